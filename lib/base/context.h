@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The context: all that would otherwise be global.
+ *
+ * Every function that can fail, take long or need much memory gets one.  It
+ * holds the failure slot, the memory budget, the clock as the tool read it,
+ * the cancel flag and the number of workers.  Nothing below the tools reads
+ * the clock or the environment; they find it here.
+ */
+#ifndef NILFS2_BASE_CONTEXT_H
+#define NILFS2_BASE_CONTEXT_H
+
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FAILURE_TEXT_MAX 512
+
+struct context {
+	char failure[FAILURE_TEXT_MAX];	/* text of the last failure, "" if none */
+	uint64_t max_memory;		/* budget in bytes for caches and tables */
+	int64_t now;			/* seconds since 1970, from the tool */
+	unsigned int threads;		/* workers to use, at least 1 */
+	const volatile sig_atomic_t *cancel;	/* set by a signal handler, or NULL */
+};
+
+#define CONTEXT_MAX_MEMORY_DEFAULT (32u << 20)
+
+/* Sets defaults: the budget above, one worker, time 0, not cancellable. */
+void context_init(struct context *cx);
+
+/*
+ * A context for a worker of CX: same settings, a failure slot of its own, so
+ * that workers never write one slot together.  The caller copies the text of
+ * the worker whose failure it reports with context_adopt().
+ */
+void context_child(const struct context *cx, struct context *child);
+void context_adopt(struct context *cx, const struct context *child);
+
+/* 0, or -EINTR with the failure text set once the user asked to stop. */
+int context_cancelled(struct context *cx);
+
+/*
+ * Fills the failure slot with the formatted text and returns ERR (a negative
+ * errno), so that `return fail(cx, -EIO, ...)` reads as what it is.  The text
+ * names the object and what happened; the tool adds its own name and the
+ * reason from ERR.  A second call overwrites the first: the caller that
+ * recovers from a failure and meets another reports that one.
+ */
+int fail(struct context *cx, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Forgets the failure text, for a caller that found another way. */
+void fail_clear(struct context *cx);
+
+#endif

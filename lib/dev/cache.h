@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A cache of device blocks with a fixed byte limit; nobody else keeps block
+ * buffers.  Read-only: what changes a volume goes past it to the device.
+ *
+ * One cache belongs to one thread.  Workers have their own.
+ */
+#ifndef NILFS2_DEV_CACHE_H
+#define NILFS2_DEV_CACHE_H
+
+#include "dev/dev.h"
+
+struct cache;
+
+/*
+ * A cache of blocks of BLOCK_SIZE bytes over DEV (borrowed) that never holds
+ * more than LIMIT bytes of blocks, or 16 blocks where LIMIT is less.
+ */
+int cache_open(struct cache **cachep, struct context *cx, struct dev *dev,
+	       uint32_t block_size, size_t limit);
+void cache_close(struct cache *cache);
+
+/*
+ * Borrows block BLOCKNR: *DATA stays valid until cache_put().  At most as many
+ * blocks as the cache holds can be borrowed at a time (-ENOBUFS past that).
+ * A missing block is read from the device: -EIO as dev_read().
+ */
+int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
+	      const void **data);
+void cache_put(struct cache *cache, const void *data);
+
+/*
+ * Says that blocks [BLOCKNR, BLOCKNR + COUNT) will be wanted soon: they are
+ * read in one request where they are missing, as far as the limit allows.
+ * Failures are ignored; the later cache_get() reports them.
+ */
+void cache_readahead(struct cache *cache, struct context *cx,
+		     uint64_t blocknr, unsigned int count);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A device: bytes at offsets, whatever holds them.
+ *
+ * The device knows no format.  A table of operations makes an image file, a
+ * block device, a piece of memory or a device that fails on purpose look the
+ * same to the floors above.  All offsets and lengths are in bytes.
+ */
+#ifndef NILFS2_DEV_DEV_H
+#define NILFS2_DEV_DEV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct dev;
+
+struct dev_ops {
+	/* Transfers all LEN bytes or fails; ranges were checked by dev_*(). */
+	int (*read)(struct dev *dev, struct context *cx, uint64_t off,
+		    void *buf, size_t len);
+	int (*write)(struct dev *dev, struct context *cx, uint64_t off,
+		     const void *buf, size_t len);
+	int (*flush)(struct dev *dev, struct context *cx);
+	/* Frees the range; -EOPNOTSUPP where the device cannot. */
+	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
+		       uint64_t len);
+	void (*close)(struct dev *dev);
+};
+
+/* Counters that benchmarks and tests read; exact with one thread. */
+struct dev_stats {
+	uint64_t reads, read_bytes;
+	uint64_t writes, write_bytes;
+	uint64_t flushes, discards;
+};
+
+/* Embedded as the first member of each kind of device. */
+struct dev {
+	const struct dev_ops *ops;
+	const char *name;	/* for messages; owned by the device */
+	uint64_t size;		/* bytes */
+	uint32_t sector_size;	/* smallest write the device takes, bytes */
+	bool writable;
+	bool is_block_device;
+	struct dev_stats stats;
+};
+
+/*
+ * Reads or writes exactly LEN bytes at OFF.  0, or -EIO for a range outside
+ * the device or a medium error, -EROFS for a write to a read-only device,
+ * with the failure text naming device and offset.  Reads may come from
+ * several threads at once.
+ */
+int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
+	     size_t len);
+int dev_write(struct dev *dev, struct context *cx, uint64_t off,
+	      const void *buf, size_t len);
+
+/* Returns once everything written so far is on stable storage. */
+int dev_flush(struct dev *dev, struct context *cx);
+
+/* Tells the device that a range is free; 0 also where it cannot use that. */
+int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
+		uint64_t len);
+
+/* Closes and frees; NULL is accepted. */
+void dev_close(struct dev *dev);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The geometry: the few numbers of a superblock that place everything else,
+ * checked once, then trusted everywhere.
+ */
+#ifndef NILFS2_DISK_GEOMETRY_H
+#define NILFS2_DISK_GEOMETRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nilfs_geometry {
+	uint32_t block_size;		/* bytes, 1024 ... 65536 */
+	uint32_t block_bits;		/* log2 of block_size */
+	uint32_t blocks_per_segment;
+	uint32_t inode_size;		/* bytes */
+	uint32_t dat_entry_size;	/* bytes */
+	uint32_t checkpoint_size;	/* bytes */
+	uint32_t segment_usage_size;	/* bytes */
+	uint32_t crc_seed;
+	uint32_t first_ino;		/* first inode number of users */
+	uint64_t first_data_block;	/* where segment 0 begins */
+	uint64_t nsegments;
+	uint64_t nblocks;		/* whole blocks of the device */
+};
+
+/* Number of the segment that holds BLOCKNR; may be >= nsegments. */
+static inline uint64_t geometry_segment_of(const struct nilfs_geometry *g,
+					   uint64_t blocknr)
+{
+	return blocknr / g->blocks_per_segment;
+}
+
+/*
+ * First block, and one past the last, of segment SEGNUM (< nsegments).
+ * Follows nilfs_get_segment_range(), which gives the last block instead.
+ */
+static inline uint64_t geometry_segment_start(const struct nilfs_geometry *g,
+					      uint64_t segnum)
+{
+	return segnum ? segnum * g->blocks_per_segment : g->first_data_block;
+}
+
+static inline uint64_t geometry_segment_end(const struct nilfs_geometry *g,
+					    uint64_t segnum)
+{
+	return (segnum + 1) * g->blocks_per_segment;
+}
+
+/* True where BLOCKNR lies in some segment. */
+static inline bool geometry_has_block(const struct nilfs_geometry *g,
+				      uint64_t blocknr)
+{
+	return blocknr >= g->first_data_block &&
+	       geometry_segment_of(g, blocknr) < g->nsegments;
+}
+
+#endif
