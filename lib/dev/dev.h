@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 #include "base/context.h"
 
@@ -23,6 +24,9 @@ struct dev_ops {
 		    void *buf, size_t len);
 	int (*write)(struct dev *dev, struct context *cx, uint64_t off,
 		     const void *buf, size_t len);
+	/* Fills N buffers one after another; NULL: a read for each. */
+	int (*readv)(struct dev *dev, struct context *cx, uint64_t off,
+		     struct iovec *iov, int n);
 	int (*flush)(struct dev *dev, struct context *cx);
 	/* Frees the range; -EOPNOTSUPP where the device cannot. */
 	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
@@ -30,7 +34,10 @@ struct dev_ops {
 	void (*close)(struct dev *dev);
 };
 
-/* Counters that benchmarks and tests read; exact with one thread. */
+/*
+ * Requests that passed the range check, as benchmarks and tests read them.
+ * Counted atomically; a vectored read is one read.
+ */
 struct dev_stats {
 	uint64_t reads, read_bytes;
 	uint64_t writes, write_bytes;
@@ -59,10 +66,22 @@ int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 	      const void *buf, size_t len);
 
+/*
+ * One read of the device into N buffers (at most DEV_IOV_MAX), the first
+ * filled from OFF on.  Failures as dev_read().  IOV is scratch: its contents
+ * are undefined afterwards.
+ */
+#define DEV_IOV_MAX 128
+int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
+	      struct iovec *iov, int n);
+
 /* Returns once everything written so far is on stable storage. */
 int dev_flush(struct dev *dev, struct context *cx);
 
-/* Tells the device that a range is free; 0 also where it cannot use that. */
+/*
+ * Tells the device that a range is free; 0 also where it cannot use that.
+ * What a later read of the range returns is not defined.
+ */
 int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
 		uint64_t len);
 

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The block cache.
+ *
+ * All blocks lie in one reserved range of addresses, block after block, so
+ * that a frame's number and its data are the same thing said twice: put()
+ * needs no look-up.  The system gives memory to the range as frames are first
+ * used, so a small job never pays for a large limit.  A table of chains finds
+ * the frame of a block; a clock hand with one reference bit finds the frame
+ * to reuse.  Blocks read ahead enter unreferenced: a long scan passes through
+ * without pushing out what is used again and again.
+ *
+ * A request that fails leaves its frames unnamed; the hand finds them again.
+ */
+#include "config.h"
+
+#include "dev/cache.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define MIN_FRAMES 16
+#define NO_FRAME UINT32_MAX
+
+struct frame {
+	uint64_t blocknr;
+	uint32_t next;		/* chain: frame + 1, or 0 at the end */
+	uint32_t pins;
+	bool named;		/* holds BLOCKNR and is on its chain */
+	bool referenced;
+};
+
+struct cache {
+	struct dev *dev;
+	unsigned char *arena;
+	struct frame *frames;
+	uint32_t *buckets;	/* first frame + 1 of a chain, or 0 */
+	unsigned int hash_shift;
+	unsigned int block_shift;
+	uint32_t frames_max;
+	uint32_t frames_used;	/* frames that have ever held a block */
+	uint32_t hand;
+};
+
+/* Fibonacci hashing: neighbours spread, strides do not collide. */
+static inline uint32_t *bucket(struct cache *cache, uint64_t blocknr)
+{
+	uint64_t hash = blocknr * UINT64_C(0x9e3779b97f4a7c15);
+
+	return &cache->buckets[hash >> cache->hash_shift];
+}
+
+static inline uint32_t find(struct cache *cache, uint64_t blocknr)
+{
+	uint32_t link = *bucket(cache, blocknr);
+
+	while (link && cache->frames[link - 1].blocknr != blocknr)
+		link = cache->frames[link - 1].next;
+	return link ? link - 1 : NO_FRAME;
+}
+
+static inline unsigned char *data_of(struct cache *cache, uint32_t frame)
+{
+	return cache->arena + ((size_t)frame << cache->block_shift);
+}
+
+static void enter(struct cache *cache, uint32_t frame, uint64_t blocknr)
+{
+	struct frame *f = &cache->frames[frame];
+	uint32_t *link = bucket(cache, blocknr);
+
+	f->blocknr = blocknr;
+	f->named = true;
+	f->referenced = false;
+	f->next = *link;
+	*link = frame + 1;
+}
+
+static void forget(struct cache *cache, uint32_t frame)
+{
+	struct frame *f = &cache->frames[frame];
+	uint32_t *link;
+
+	if (!f->named)
+		return;
+	link = bucket(cache, f->blocknr);
+	while (*link != frame + 1)
+		link = &cache->frames[*link - 1].next;
+	*link = f->next;
+	f->named = false;
+}
+
+/* A frame to fill, already forgotten; NO_FRAME if all are borrowed. */
+static uint32_t take_frame(struct cache *cache)
+{
+	uint64_t steps = 2 * (uint64_t)cache->frames_max;
+
+	if (cache->frames_used < cache->frames_max)
+		return cache->frames_used++;
+	while (steps--) {
+		uint32_t frame = cache->hand;
+		struct frame *f = &cache->frames[frame];
+
+		cache->hand = frame + 1 < cache->frames_max ? frame + 1 : 0;
+		if (f->pins)
+			continue;
+		if (!f->referenced) {
+			forget(cache, frame);
+			return frame;
+		}
+		f->referenced = false;
+	}
+	return NO_FRAME;
+}
+
+static int read_block(struct cache *cache, struct context *cx,
+		      uint64_t blocknr, uint32_t *framep)
+{
+	size_t block_size = (size_t)1 << cache->block_shift;
+	uint32_t frame;
+	int ret;
+
+	if (blocknr > UINT64_MAX >> cache->block_shift)
+		return fail(cx, -EIO, "%s: block %" PRIu64 " is past the end",
+			    cache->dev->name, blocknr);
+	frame = take_frame(cache);
+	if (frame == NO_FRAME)
+		return fail(cx, -ENOBUFS,
+			    "%s: all %" PRIu32 " cached blocks are in use",
+			    cache->dev->name, cache->frames_max);
+	ret = dev_read(cache->dev, cx, blocknr << cache->block_shift,
+		       data_of(cache, frame), block_size);
+	if (ret)
+		return ret;
+	enter(cache, frame, blocknr);
+	*framep = frame;
+	return 0;
+}
+
+int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
+	      const void **data)
+{
+	uint32_t frame = find(cache, blocknr);
+
+	if (frame == NO_FRAME) {
+		int ret = read_block(cache, cx, blocknr, &frame);
+
+		if (ret)
+			return ret;
+	} else {
+		cache->frames[frame].referenced = true;
+	}
+	cache->frames[frame].pins++;
+	*data = data_of(cache, frame);
+	return 0;
+}
+
+void cache_put(struct cache *cache, const void *data)
+{
+	size_t at;
+
+	if (!data)
+		return;
+	at = (size_t)((const unsigned char *)data - cache->arena);
+	cache->frames[at >> cache->block_shift].pins--;
+}
+
+/*
+ * Reads as many of the COUNT missing blocks from BLOCKNR on as one request
+ * takes and frames can be had for.  Returns how many, 0 to give up.
+ */
+static unsigned int read_run(struct cache *cache, struct context *cx,
+			     uint64_t blocknr, unsigned int count)
+{
+	struct iovec iov[DEV_IOV_MAX];
+	uint32_t frames[DEV_IOV_MAX];
+	unsigned int i, n = 0;
+	int ret;
+
+	/* Pinned while collected, or the hand could pick one twice. */
+	while (n < count && n < DEV_IOV_MAX) {
+		frames[n] = take_frame(cache);
+		if (frames[n] == NO_FRAME)
+			break;
+		cache->frames[frames[n]].pins = 1;
+		iov[n].iov_base = data_of(cache, frames[n]);
+		iov[n].iov_len = (size_t)1 << cache->block_shift;
+		n++;
+	}
+	ret = dev_readv(cache->dev, cx, blocknr << cache->block_shift, iov,
+			(int)n);
+	for (i = 0; i < n; i++) {
+		cache->frames[frames[i]].pins = 0;
+		if (!ret)
+			enter(cache, frames[i], blocknr + i);
+	}
+	return ret ? 0 : n;
+}
+
+/* How many blocks from BLOCKNR on, at most COUNT, are missing. */
+static unsigned int missing_run(struct cache *cache, uint64_t blocknr,
+				unsigned int count)
+{
+	unsigned int n = 0;
+
+	while (n < count && find(cache, blocknr + n) == NO_FRAME)
+		n++;
+	return n;
+}
+
+void cache_readahead(struct cache *cache, struct context *cx,
+		     uint64_t blocknr, unsigned int count)
+{
+	uint64_t blocks = cache->dev->size >> cache->block_shift;
+	struct context quiet;
+
+	if (blocknr >= blocks)
+		return;
+	if (count > blocks - blocknr)
+		count = (unsigned int)(blocks - blocknr);
+	/* More would push out its own beginning before that is used. */
+	if (count > cache->frames_max / 2)
+		count = cache->frames_max / 2;
+
+	context_child(cx, &quiet);
+	while (count) {
+		unsigned int n = missing_run(cache, blocknr, count);
+
+		if (n)
+			n = read_run(cache, &quiet, blocknr, n);
+		else
+			n = 1;
+		if (!n)
+			return;
+		blocknr += n;
+		count -= n;
+	}
+}
+
+static int allocate(struct cache *cache)
+{
+	size_t arena_size = (size_t)cache->frames_max << cache->block_shift;
+	unsigned int bits = 1;
+	void *arena;
+
+	while (bits < 32 && (UINT64_C(1) << bits) < 2 * (uint64_t)cache->frames_max)
+		bits++;
+	cache->hash_shift = 64 - bits;
+	cache->buckets = calloc((size_t)1 << bits, sizeof(*cache->buckets));
+	cache->frames = calloc(cache->frames_max, sizeof(*cache->frames));
+	arena = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (arena != MAP_FAILED)
+		cache->arena = arena;
+	return cache->buckets && cache->frames && cache->arena ? 0 : -ENOMEM;
+}
+
+int cache_open(struct cache **cachep, struct context *cx, struct dev *dev,
+	       uint32_t block_size, size_t limit)
+{
+	struct cache *cache;
+	size_t frames;
+
+	if (!block_size || block_size & (block_size - 1))
+		return fail(cx, -EINVAL, "cache of blocks of %" PRIu32 " bytes",
+			    block_size);
+	cache = calloc(1, sizeof(*cache));
+	if (!cache)
+		return fail(cx, -ENOMEM, "block cache");
+	frames = limit / block_size;
+	if (frames < MIN_FRAMES)
+		frames = MIN_FRAMES;
+	if (frames > INT32_MAX)
+		frames = INT32_MAX;
+	cache->dev = dev;
+	cache->block_shift = (unsigned int)__builtin_ctz(block_size);
+	cache->frames_max = (uint32_t)frames;
+	if (allocate(cache)) {
+		cache_close(cache);
+		return fail(cx, -ENOMEM, "block cache of %zu bytes", limit);
+	}
+	*cachep = cache;
+	return 0;
+}
+
+void cache_close(struct cache *cache)
+{
+	if (!cache)
+		return;
+	if (cache->arena)
+		munmap(cache->arena,
+		       (size_t)cache->frames_max << cache->block_shift);
+	free(cache->frames);
+	free(cache->buckets);
+	free(cache);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Devices: what holds for all kinds of them.
+ *
+ * Ranges, read-only devices and empty requests are dealt with here once, so
+ * that an operation sees only requests that it can carry out.  Requests are
+ * counted here too.  There is no alignment rule: a caller that wants whole
+ * sectors asks for whole sectors.
+ */
+#include "dev/dev.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+static void count(uint64_t *requests, uint64_t *bytes, uint64_t len)
+{
+	__atomic_fetch_add(requests, 1, __ATOMIC_RELAXED);
+	if (bytes)
+		__atomic_fetch_add(bytes, len, __ATOMIC_RELAXED);
+}
+
+static int check_range(struct dev *dev, struct context *cx, const char *what,
+		       uint64_t off, uint64_t len)
+{
+	if (off <= dev->size && len <= dev->size - off)
+		return 0;
+	return fail(cx, -EIO,
+		    "%s: %s of %" PRIu64 " bytes at byte %" PRIu64
+		    " is past the end (%" PRIu64 " bytes)",
+		    dev->name, what, len, off, dev->size);
+}
+
+static int check_change(struct dev *dev, struct context *cx, const char *what,
+			uint64_t off, uint64_t len)
+{
+	if (!dev->writable)
+		return fail(cx, -EROFS, "%s: %s at byte %" PRIu64, dev->name,
+			    what, off);
+	return check_range(dev, cx, what, off, len);
+}
+
+int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
+	     size_t len)
+{
+	int ret = check_range(dev, cx, "read", off, len);
+
+	if (ret || !len)
+		return ret;
+	count(&dev->stats.reads, &dev->stats.read_bytes, len);
+	return dev->ops->read(dev, cx, off, buf, len);
+}
+
+static int read_each(struct dev *dev, struct context *cx, uint64_t off,
+		     const struct iovec *iov, int n)
+{
+	int i, ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		ret = dev->ops->read(dev, cx, off, iov[i].iov_base,
+				     iov[i].iov_len);
+		off += iov[i].iov_len;
+	}
+	return ret;
+}
+
+int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
+	      struct iovec *iov, int n)
+{
+	uint64_t len = 0;
+	int i, ret;
+
+	if (n < 0 || n > DEV_IOV_MAX)
+		return fail(cx, -EINVAL, "%s: read into %d buffers", dev->name,
+			    n);
+	for (i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	ret = check_range(dev, cx, "read", off, len);
+	if (ret || !len)
+		return ret;
+	count(&dev->stats.reads, &dev->stats.read_bytes, len);
+	if (dev->ops->readv)
+		return dev->ops->readv(dev, cx, off, iov, n);
+	return read_each(dev, cx, off, iov, n);
+}
+
+int dev_write(struct dev *dev, struct context *cx, uint64_t off,
+	      const void *buf, size_t len)
+{
+	int ret = check_change(dev, cx, "write", off, len);
+
+	if (ret || !len)
+		return ret;
+	count(&dev->stats.writes, &dev->stats.write_bytes, len);
+	return dev->ops->write(dev, cx, off, buf, len);
+}
+
+int dev_flush(struct dev *dev, struct context *cx)
+{
+	if (!dev->writable)
+		return 0;
+	count(&dev->stats.flushes, NULL, 0);
+	return dev->ops->flush(dev, cx);
+}
+
+int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
+		uint64_t len)
+{
+	int ret = check_change(dev, cx, "discard", off, len);
+
+	if (ret || !len)
+		return ret;
+	count(&dev->stats.discards, NULL, 0);
+	ret = dev->ops->discard(dev, cx, off, len);
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
+void dev_close(struct dev *dev)
+{
+	if (dev)
+		dev->ops->close(dev);
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Image files and block devices.
+ *
+ * Both are a descriptor that is read and written at offsets; they differ in
+ * how the size is asked for, how space is given back and in who else may use
+ * them.  A writer claims a block device (O_EXCL), which the kernel refuses
+ * while the device is mounted.  Nothing protects an image file this way; see
+ * probe.h.  Requests go through the page cache.
+ */
+#include "config.h"
+
+#include "dev/devfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/falloc.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct devfile {
+	struct dev dev;
+	int fd;
+	char path[];
+};
+
+static struct devfile *to_devfile(struct dev *dev)
+{
+	return (struct devfile *)dev;
+}
+
+static int io_failure(struct dev *dev, struct context *cx, const char *what,
+		      uint64_t off, int err)
+{
+	return fail(cx, -err, "%s: %s at byte %" PRIu64, dev->name, what, off);
+}
+
+static int devfile_read(struct dev *dev, struct context *cx, uint64_t off,
+			void *buf, size_t len)
+{
+	char *p = buf;
+
+	while (len) {
+		ssize_t n = pread(to_devfile(dev)->fd, p, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return io_failure(dev, cx, "read", off, errno);
+		if (!n)
+			return io_failure(dev, cx, "unexpected end of file",
+					  off, EIO);
+		p += n;
+		off += (size_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Takes N bytes off the front of *IOV; what remains starts at *IOV. */
+static void advance(struct iovec **iov, int *count, size_t n)
+{
+	while (*count && n >= (*iov)->iov_len) {
+		n -= (*iov)->iov_len;
+		++*iov;
+		--*count;
+	}
+	if (*count) {
+		(*iov)->iov_base = (char *)(*iov)->iov_base + n;
+		(*iov)->iov_len -= n;
+	}
+}
+
+static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
+			 struct iovec *iov, int count)
+{
+	while (count) {
+		ssize_t n = preadv(to_devfile(dev)->fd, iov, count,
+				   (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return io_failure(dev, cx, "read", off, errno);
+		if (!n)
+			return io_failure(dev, cx, "unexpected end of file",
+					  off, EIO);
+		off += (size_t)n;
+		advance(&iov, &count, (size_t)n);
+	}
+	return 0;
+}
+
+static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
+			 const void *buf, size_t len)
+{
+	const char *p = buf;
+
+	while (len) {
+		ssize_t n = pwrite(to_devfile(dev)->fd, p, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return io_failure(dev, cx, "write", off,
+					  n ? errno : EIO);
+		p += n;
+		off += (size_t)n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int devfile_flush(struct dev *dev, struct context *cx)
+{
+	int fd = to_devfile(dev)->fd;
+
+	if (dev->is_block_device ? fsync(fd) : fdatasync(fd))
+		return fail(cx, -errno, "%s: flush", dev->name);
+	return 0;
+}
+
+/* A block device frees whole sectors only: the ones inside the range. */
+static int discard_sectors(struct dev *dev, uint64_t off, uint64_t len)
+{
+	uint64_t mask = dev->sector_size - 1;
+	uint64_t first = (off + mask) & ~mask, end = (off + len) & ~mask;
+	uint64_t range[2] = { first, end - first };
+
+	if (end <= first)
+		return 0;
+	return ioctl(to_devfile(dev)->fd, BLKDISCARD, range);
+}
+
+static int devfile_discard(struct dev *dev, struct context *cx, uint64_t off,
+			   uint64_t len)
+{
+	int ret;
+
+	if (dev->is_block_device)
+		ret = discard_sectors(dev, off, len);
+	else
+		ret = fallocate(to_devfile(dev)->fd,
+				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)off, (off_t)len);
+	if (!ret)
+		return 0;
+	/* Devices and file systems say "cannot" in several ways. */
+	if (errno == EOPNOTSUPP || errno == ENOTTY || errno == ENOSYS)
+		return -EOPNOTSUPP;
+	return io_failure(dev, cx, "discard", off, errno);
+}
+
+static void devfile_close(struct dev *dev)
+{
+	struct devfile *file = to_devfile(dev);
+
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file);
+}
+
+static const struct dev_ops devfile_ops = {
+	.read = devfile_read,
+	.readv = devfile_readv,
+	.write = devfile_write,
+	.flush = devfile_flush,
+	.discard = devfile_discard,
+	.close = devfile_close,
+};
+
+static int open_flags(unsigned int flags, bool is_block_device)
+{
+	/* Without O_NONBLOCK the open of a FIFO would wait for a writer. */
+	int oflags = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+
+	oflags |= flags & DEVFILE_WRITE ? O_RDWR : O_RDONLY;
+	if (is_block_device)
+		return oflags | (flags & DEVFILE_WRITE ? O_EXCL : 0);
+	if (flags & DEVFILE_CREATE)
+		oflags |= O_CREAT | (flags & DEVFILE_NEW ? O_EXCL : 0);
+	return oflags;
+}
+
+static int open_descriptor(struct devfile *file, struct context *cx,
+			   unsigned int flags)
+{
+	const char *purpose = flags & DEVFILE_CREATE ? "create" :
+			      flags & DEVFILE_WRITE  ? "open for writing" :
+						       "open";
+	struct stat st;
+	bool is_block_device = !stat(file->path, &st) && S_ISBLK(st.st_mode);
+
+	if (is_block_device && flags & DEVFILE_NEW)
+		return fail(cx, -EEXIST, "%s: %s", file->path, purpose);
+	file->fd = open(file->path, open_flags(flags, is_block_device), 0666);
+	if (file->fd < 0)
+		return fail(cx, -errno, "%s: %s", file->path, purpose);
+	return 0;
+}
+
+static int block_device_facts(struct devfile *file, struct context *cx)
+{
+	int sector_size;
+
+	if (ioctl(file->fd, BLKGETSIZE64, &file->dev.size))
+		return fail(cx, -errno, "%s: size of block device", file->path);
+	if (ioctl(file->fd, BLKSSZGET, &sector_size) || sector_size < 512)
+		return fail(cx, -EIO, "%s: sector size of block device",
+			    file->path);
+	file->dev.sector_size = (uint32_t)sector_size;
+	file->dev.is_block_device = true;
+	return 0;
+}
+
+static int file_facts(struct devfile *file, struct context *cx,
+		      unsigned int flags)
+{
+	struct stat st;
+
+	if (fstat(file->fd, &st))
+		return fail(cx, -errno, "%s: status", file->path);
+	if (S_ISBLK(st.st_mode))
+		return block_device_facts(file, cx);
+	if (S_ISDIR(st.st_mode))
+		return fail(cx, -EISDIR, "%s: open", file->path);
+	if (!S_ISREG(st.st_mode))
+		return fail(cx, -ENOTBLK,
+			    "%s: neither an image file nor a block device",
+			    file->path);
+	if (!st.st_size && !(flags & DEVFILE_CREATE))
+		return fail(cx, -ENODATA, "%s: the file is empty", file->path);
+	file->dev.size = (uint64_t)st.st_size;
+	file->dev.sector_size = 512;
+	return 0;
+}
+
+int devfile_open(struct dev **devp, struct context *cx, const char *path,
+		 unsigned int flags)
+{
+	size_t path_size = strlen(path) + 1;
+	struct devfile *file = calloc(1, sizeof(*file) + path_size);
+	int ret;
+
+	if (!file)
+		return fail(cx, -ENOMEM, "%s: open", path);
+	memcpy(file->path, path, path_size);
+	file->fd = -1;
+	file->dev.ops = &devfile_ops;
+	file->dev.name = file->path;
+	file->dev.writable = flags & DEVFILE_WRITE;
+
+	ret = open_descriptor(file, cx, flags);
+	if (!ret)
+		ret = file_facts(file, cx, flags);
+	if (ret) {
+		devfile_close(&file->dev);
+		return ret;
+	}
+	*devp = &file->dev;
+	return 0;
+}
+
+int devfile_resize(struct dev *dev, struct context *cx, uint64_t size)
+{
+	if (dev->is_block_device && size <= dev->size)
+		return 0;
+	if (dev->is_block_device || size > INT64_MAX)
+		return fail(cx, -EINVAL, "%s: resize to %" PRIu64 " bytes",
+			    dev->name, size);
+	if (ftruncate(to_devfile(dev)->fd, (off_t)size))
+		return fail(cx, -errno, "%s: resize to %" PRIu64 " bytes",
+			    dev->name, size);
+	dev->size = size;
+	return 0;
+}
+
+int devfile_fd(const struct dev *dev)
+{
+	return ((const struct devfile *)dev)->fd;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Image files and block devices as devices. */
+#ifndef NILFS2_DEV_DEVFILE_H
+#define NILFS2_DEV_DEVFILE_H
+
+#include "dev/dev.h"
+
+enum devfile_flags {
+	DEVFILE_READ = 0,
+	DEVFILE_WRITE = 1 << 0,	 /* a block device is claimed exclusively */
+	DEVFILE_CREATE = 1 << 1, /* with WRITE: make an image file if absent */
+	DEVFILE_NEW = 1 << 2,	 /* with CREATE: -EEXIST if it is there */
+};
+
+/*
+ * Opens the image file or block device PATH.  -EISDIR for a directory,
+ * -ENOTBLK for anything else that holds no bytes at offsets, -ENODATA for an
+ * empty file (not with DEVFILE_CREATE), -EBUSY for a block device that is
+ * mounted or claimed, else as open(2).
+ */
+int devfile_open(struct dev **devp, struct context *cx, const char *path,
+		 unsigned int flags);
+
+/*
+ * Makes an image file SIZE bytes long; new bytes read as zeroes and occupy no
+ * space.  A block device keeps its size: -EINVAL if SIZE is more than that.
+ */
+int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
+
+/* The file descriptor, for probes that need it; the device keeps it. */
+int devfile_fd(const struct dev *dev);
+
+#endif

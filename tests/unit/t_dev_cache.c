@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The block cache: contents, pins, limit, read-ahead. */
+#include "dev/cache.h"
+#include "dev/memory.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tap.h"
+
+#define BLOCK 512u
+#define BLOCKS 1000u
+
+/* Each block's every byte depends on its number and place. */
+static unsigned char *make_bytes(void)
+{
+	unsigned char *bytes = malloc(BLOCK * BLOCKS);
+	uint32_t i, x = 1;
+
+	for (i = 0; bytes && i < BLOCK * BLOCKS; i++) {
+		x = x * 1103515245 + 12345;
+		bytes[i] = (unsigned char)(x >> 16);
+	}
+	return bytes;
+}
+
+static void test_random(struct dev *dev, const unsigned char *bytes)
+{
+	const void *held[8] = { NULL };
+	unsigned int nr[8], i, n, wrong = 0;
+	struct cache *cache;
+	struct context cx;
+	uint32_t x = 7;
+
+	context_init(&cx);
+	is_int(cache_open(&cache, &cx, dev, BLOCK, 64 * BLOCK), 0, "opens");
+	for (i = 0; i < 200000; i++) {
+		x = x * 1103515245 + 12345;
+		n = x >> 8 & 7;
+		if (held[n] && memcmp(held[n], bytes + nr[n] * BLOCK, BLOCK))
+			wrong++;
+		cache_put(cache, held[n]);
+		held[n] = NULL;
+		if ((x >> 11 & 15) == 0)
+			cache_readahead(cache, &cx, (x >> 16) % BLOCKS,
+					x >> 5 & 63);
+		nr[n] = (x >> 16) % BLOCKS;
+		if (cache_get(cache, &cx, nr[n], &held[n]))
+			wrong++;
+	}
+	is_int(wrong, 0, "random access sees the device's contents");
+	cache_close(cache);
+}
+
+static void test_pins(struct dev *dev, const unsigned char *bytes)
+{
+	const void *data[17];
+	struct cache *cache;
+	struct context cx;
+	unsigned int i, wrong = 0;
+
+	context_init(&cx);
+	is_int(cache_open(&cache, &cx, dev, BLOCK, 1), 0, "the least cache");
+	for (i = 0; i < 16; i++)
+		wrong += cache_get(cache, &cx, i * 3, &data[i]) != 0;
+	is_int(wrong, 0, "lends 16 blocks");
+	is_int(cache_get(cache, &cx, 999, &data[16]), -ENOBUFS, "not 17");
+	is_int(cache_get(cache, &cx, 3, &data[16]), 0,
+	       "a lent block is lent twice");
+	ok(data[16] == data[1], "from the same place");
+	cache_put(cache, data[1]);
+	is_int(cache_get(cache, &cx, 999, &data[1]), -ENOBUFS,
+	       "one return of two frees nothing");
+	cache_readahead(cache, &cx, 500, 8);
+	cache_put(cache, data[16]);
+	is_int(cache_get(cache, &cx, 999, &data[1]), 0,
+	       "the second return does");
+	for (i = 0; i < 16; i++)
+		wrong += memcmp(data[i], bytes + (i == 1 ? 999 : i * 3) * BLOCK,
+				BLOCK) != 0;
+	is_int(wrong, 0, "and no lent block was touched");
+	cache_put(cache, NULL);
+	cache_close(cache);
+	cache_close(NULL);
+}
+
+static void test_requests(struct dev *dev)
+{
+	const void *data;
+	struct cache *cache;
+	struct context cx;
+	unsigned int i;
+
+	context_init(&cx);
+	cache_open(&cache, &cx, dev, BLOCK, 256 * BLOCK);
+	memset(&dev->stats, 0, sizeof(dev->stats));
+	cache_readahead(cache, &cx, 100, 100);
+	is_int(dev->stats.reads, 1, "100 blocks are read ahead in one request");
+	for (i = 100; i < 200; i++) {
+		cache_get(cache, &cx, i, &data);
+		cache_put(cache, data);
+	}
+	is_int(dev->stats.reads, 1, "and then found");
+	cache_readahead(cache, &cx, 90, 20);
+	is_int(dev->stats.read_bytes, 110 * BLOCK,
+	       "only what is missing is read ahead");
+	cache_readahead(cache, &cx, BLOCKS - 5, 100);
+	is_int(dev->stats.read_bytes, 115 * BLOCK,
+	       "read-ahead stops at the end of the device");
+	cache_readahead(cache, &cx, UINT64_MAX, 100);
+	is_int(dev->stats.read_bytes, 115 * BLOCK, "or does not begin");
+	is_str(cx.failure, "", "and leaves no failure text");
+	cache_close(cache);
+}
+
+/* What is used again stays while a scan of everything else goes by. */
+static void test_scan(struct dev *dev)
+{
+	const void *data;
+	struct cache *cache;
+	struct context cx;
+	unsigned int i;
+
+	context_init(&cx);
+	cache_open(&cache, &cx, dev, BLOCK, 64 * BLOCK);
+	for (i = 0; i < BLOCKS; i++) {
+		cache_get(cache, &cx, 5, &data);
+		cache_put(cache, data);
+		cache_get(cache, &cx, i, &data);
+		cache_put(cache, data);
+	}
+	memset(&dev->stats, 0, sizeof(dev->stats));
+	cache_get(cache, &cx, 5, &data);
+	cache_put(cache, data);
+	is_int(dev->stats.reads, 0, "a block in use outlives a scan");
+	cache_close(cache);
+}
+
+static void test_failures(struct dev *dev)
+{
+	const void *data;
+	struct cache *cache;
+	struct context cx;
+	unsigned int i, wrong = 0;
+
+	context_init(&cx);
+	is_int(cache_open(&cache, &cx, dev, 1000, 1 << 20), -EINVAL,
+	       "a block size that is no power of two");
+	cache_open(&cache, &cx, dev, BLOCK, 1);
+	for (i = 0; i < 100; i++)
+		wrong += cache_get(cache, &cx, BLOCKS, &data) != -EIO;
+	wrong += cache_get(cache, &cx, UINT64_MAX, &data) != -EIO;
+	wrong += cache_get(cache, &cx, UINT64_MAX / BLOCK + 1, &data) != -EIO;
+	is_int(wrong, 0, "blocks past the end fail, each time");
+	is_int(cache_get(cache, &cx, 1, &data), 0, "and cost no frame");
+	cache_close(cache);
+}
+
+int main(void)
+{
+	unsigned char *bytes = make_bytes();
+	struct context cx;
+	struct dev *dev;
+
+	context_init(&cx);
+	if (!bytes || memory_open(&dev, &cx, bytes, BLOCK * BLOCKS))
+		return 1;
+	test_random(dev, bytes);
+	test_pins(dev, bytes);
+	test_requests(dev);
+	test_scan(dev);
+	test_failures(dev);
+	dev_close(dev);
+	free(bytes);
+	return tap_done();
+}
