@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The commands of dump.nilfs2, each in dump/<name>.c. */
+#ifndef NILFS2_DUMP_COMMANDS_H
+#define NILFS2_DUMP_COMMANDS_H
+
+#include "cli/tool.h"
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Options as rows of a constant table.
+ *
+ * One row gives the letter, the long name, the help text, the kind of the
+ * argument and the place of the result in the caller's structure of options.
+ * getopt_long's tables, the help and the check of what excludes what all come
+ * from the rows.  An array of rows ends with an all-zero row.
+ *
+ *	struct ls_options { uint64_t checkpoint; bool recursive; };
+ *	static const struct cli_option ls_rows[] = {
+ *		{ 'c', "checkpoint", "CNO", "look at checkpoint CNO",
+ *		  OPTION_U64, offsetof(struct ls_options, checkpoint) },
+ *		{ 'R', "recursive", NULL, "descend into directories",
+ *		  OPTION_FLAG, offsetof(struct ls_options, recursive) },
+ *		{ 0 },
+ *	};
+ */
+#ifndef NILFS2_CLI_OPTION_H
+#define NILFS2_CLI_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "out/out.h"
+
+enum option_kind {
+	OPTION_FLAG = 1,	/* bool: set true */
+	OPTION_COUNT,		/* unsigned int: one more each time */
+	OPTION_SET,		/* int: becomes .value; for modes in a group */
+	OPTION_U64,		/* uint64_t: decimal, 0x... or 0... */
+	OPTION_U32,		/* uint32_t: the same, smaller */
+	OPTION_I64,		/* int64_t: the same, with a sign */
+	OPTION_SIZE,		/* uint64_t: bytes; takes 16M, 8MiB */
+	OPTION_STRING,		/* const char *: the argument as it is */
+	OPTION_CHOICE,		/* int: index of the argument in .choices */
+	OPTION_CALL,		/* .call decides */
+};
+
+/* Most options that one command may have, those of all tools included. */
+#define OPTION_MAX 64
+
+struct cli_option {
+	int letter;		/* 0: none */
+	const char *name;	/* long name, without dashes; NULL: none */
+	const char *arg;	/* what the help calls the argument; NULL: none */
+	const char *help;	/* one phrase; NULL hides the option */
+	enum option_kind kind;
+	size_t at;		/* offsetof() the result in the structure */
+	unsigned int group;	/* rows of one group exclude each other; 0: none */
+	int value;		/* of OPTION_SET */
+	const char *const *choices;	/* of OPTION_CHOICE, NULL at the end */
+	/*
+	 * Of OPTION_CALL: stores ARG (NULL where the row has no argument) at
+	 * WHERE, the structure's base plus .at; 0 or a negative errno with
+	 * the failure text.
+	 */
+	int (*call)(struct context *cx, const char *arg, void *where);
+};
+
+/* Rows and the structure that their offsets mean; may share one parse. */
+struct option_set {
+	const struct cli_option *rows;
+	void *base;
+};
+
+/*
+ * Parses ARGV (ARGV[0] is skipped) by the rows of COUNT sets.  Words that are
+ * no options are moved behind the options, or, with STOP_AT_WORD, end the
+ * parse.  Returns the index of the first word, or -EINVAL with the failure
+ * text for the user.  Not reentrant: getopt_long is not.
+ */
+int option_parse(struct context *cx, const struct option_set *sets,
+		 unsigned int count, int argc, char **argv,
+		 bool stop_at_word);
+
+/* Puts a line per option, "  -c, --checkpoint CNO   text", wrapped at 80. */
+void option_help(struct out *out, const struct cli_option *rows);
+
+/*
+ * Puts "  TERM   TEXT" with TEXT in the same column as option_help(), wrapped
+ * at 80: for the lists of commands and such.
+ */
+void option_help_line(struct out *out, const char *term, const char *text);
+
+/*
+ * Numbers as options and arguments spell them: the whole of TEXT, decimal,
+ * 0x... or 0..., at most MAX.  0, or -EINVAL with the text "WHAT: ...".
+ */
+int option_number(struct context *cx, const char *what, const char *text,
+		  uint64_t max, uint64_t *value);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The frame of a tool: options, signals, the clock, output, exit status.
+ *
+ * A tool is a constant `struct cli_tool` and a main() that hands it to
+ * tool_main().  It has either commands, each a constant `struct cli_command`
+ * of its own file, or one nameless command that is the whole tool.
+ *
+ *	static int info_run(struct tool *tool, const void *options)
+ *	{
+ *		const struct info_options *o = options;
+ *		const char *image = tool->argv[0];
+ *		...
+ *		return 0;
+ *	}
+ *
+ *	const struct cli_command info_command = {
+ *		.name = "info",
+ *		.summary = "what the superblocks say",
+ *		.synopsis = "IMAGE",
+ *		.options = info_rows,
+ *		.options_size = sizeof(struct info_options),
+ *		.min_args = 1,
+ *		.max_args = 1,
+ *		.run = info_run,
+ *	};
+ */
+#ifndef NILFS2_CLI_TOOL_H
+#define NILFS2_CLI_TOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/context.h"
+#include "cli/option.h"
+#include "cli/progress.h"
+#include "out/report.h"
+
+struct tool;
+
+#define TOOL_ANY_ARGS (-1)
+
+struct cli_command {
+	const char *name;	/* NULL for the only command of a tool */
+	const char *summary;	/* one phrase */
+	const char *synopsis;	/* words after the options */
+	const char *about;	/* paragraphs for --help, or NULL */
+	const struct cli_option *options;	/* NULL: none of its own */
+	size_t options_size;	/* bytes of the structure of options */
+	const void *defaults;	/* copied into it first; NULL: zeros */
+	int min_args, max_args;	/* words; TOOL_ANY_ARGS: no upper limit */
+	/*
+	 * 0, or a negative errno with the failure text, or a positive exit
+	 * status where the outcome is no failure (as diff's "they differ").
+	 */
+	int (*run)(struct tool *tool, const void *options);
+};
+
+struct cli_tool {
+	const char *name;	/* "dump.nilfs2" */
+	const char *summary;	/* one sentence */
+	const struct cli_command *const *commands;	/* NULL at the end */
+	const struct cli_command *only;	/* for a tool without commands */
+	int exit_failure;	/* 1 for most */
+	int exit_usage;		/* 2 for most */
+	int exit_cancelled;	/* 0: as exit_failure */
+};
+
+/* What a running command has in its hands. */
+struct tool {
+	struct context cx;
+	const struct cli_tool *cli;
+	struct out *out;	/* standard output */
+	struct report report;	/* on OUT, in the form the user asked for */
+	struct progress progress;
+	int argc;		/* words after the options */
+	char **argv;		/* ends with NULL */
+	bool quiet;
+	unsigned int verbose;
+	bool source_date;	/* cx.now comes from SOURCE_DATE_EPOCH */
+	/* The rest belongs to tool_main(). */
+	bool json, json_lines, help, version;
+	uint64_t max_memory;
+	uint32_t threads;
+	const char *progress_fd;
+};
+
+/*
+ * Runs the tool and returns its exit status.  It prints the failure once, as
+ * "tool: object: what happened: reason", flushes the output and says nothing
+ * more where its reader has gone away.
+ */
+int tool_main(const struct cli_tool *cli, int argc, char **argv);
+
+/* A line "tool: text" on standard error: always, unless -q, with -v. */
+void tool_warn(struct tool *tool, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void tool_note(struct tool *tool, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void tool_detail(struct tool *tool, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Bad words on the command line: returns -EINVAL, ends in a usage error. */
+int tool_usage(struct tool *tool, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A JSON writer: it knows where commas, quotes and escapes go.
+ *
+ * It holds no document, only how deep it is and whether a comma is due.  KEY
+ * is a plain ASCII word that needs no escaping inside an object, and NULL
+ * inside an array or at the top.
+ */
+#ifndef NILFS2_OUT_JSON_H
+#define NILFS2_OUT_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "out/out.h"
+
+#define JSON_DEPTH_MAX 32
+
+/* How the members of a container are laid out. */
+enum json_layout {
+	JSON_TIGHT,	/* on one line, without spaces */
+	JSON_WIDE,	/* one member per line, indented */
+};
+
+struct json {
+	struct out *out;
+	unsigned int depth;		/* of open containers */
+	bool comma;			/* a member stands before the next */
+	unsigned char closing[JSON_DEPTH_MAX];	/* '}' or ']' */
+	unsigned char layout[JSON_DEPTH_MAX];	/* enum json_layout */
+};
+
+/* Starts a document on OUT, which must outlive it. */
+void json_init(struct json *json, struct out *out);
+
+/*
+ * Opens an object or array.  One inside a tight container is tight as well.
+ * More than JSON_DEPTH_MAX open ones is an error of the caller, kept in OUT
+ * as -EOVERFLOW.
+ */
+void json_object(struct json *json, const char *key, enum json_layout layout);
+void json_array(struct json *json, const char *key, enum json_layout layout);
+
+/* Closes the innermost container. */
+void json_end(struct json *json);
+
+void json_u64(struct json *json, const char *key, uint64_t v);
+void json_i64(struct json *json, const char *key, int64_t v);
+void json_bool(struct json *json, const char *key, bool v);
+void json_null(struct json *json, const char *key);
+
+/*
+ * A string of LEN bytes; bytes that are not UTF-8 become U+FFFD.  Returns
+ * false where there were such bytes; json_hex() then tells them all.
+ */
+bool json_bytes(struct json *json, const char *key, const void *bytes,
+		size_t len);
+void json_string(struct json *json, const char *key, const char *s);
+
+/* LEN bytes as a string of hexadecimal digits under the key KEY_hex. */
+void json_hex(struct json *json, const char *key, const void *bytes,
+	      size_t len);
+
+/*
+ * Puts what stands before a value: comma, line break, indentation, the key
+ * with SUFFIX appended (NULL: none).  The caller then puts one JSON value.
+ */
+void json_before(struct json *json, const char *key, const char *suffix);
+
+#endif

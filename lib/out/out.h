@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A buffered writer for text and bytes, with its own integer formatting.
+ *
+ * Functions that put something return nothing: the first error is kept, all
+ * that follows is dropped, and out_close() (or out_error(), for a loop that
+ * wants to stop early) reports it once.
+ */
+#ifndef NILFS2_OUT_OUT_H
+#define NILFS2_OUT_OUT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/context.h"
+
+#define OUT_BUFFER_SIZE (64u << 10)
+#define OUT_NUMBER_MAX 20	/* digits and sign of any 64-bit number */
+
+struct out {
+	char *next;		/* where the next byte goes */
+	char *end;		/* one past the buffer */
+	char *buffer;
+	const char *name;	/* for messages; the caller's */
+	int fd;			/* -1: keep everything in memory */
+	int error;		/* first error, a negative errno, or 0 */
+};
+
+/*
+ * Opens a writer on the descriptor FD, which stays the caller's and is not
+ * closed, or on growing memory.  NAME stands in failure texts and must
+ * outlive the writer.  0 or -ENOMEM.
+ */
+int out_open(struct context *cx, int fd, const char *name, struct out **out);
+int out_open_memory(struct context *cx, struct out **out);
+
+/*
+ * Flushes, frees, and returns 0 or the first error of the writer's life with
+ * its failure text (-ENOSPC, -EPIPE, ...).  NULL is accepted.
+ */
+int out_close(struct out *out, struct context *cx);
+
+/* Hands the buffer to the descriptor; memory writers keep it. */
+void out_flush(struct out *out);
+
+/* The first error so far, or 0. */
+static inline int out_error(const struct out *out)
+{
+	return out->error;
+}
+
+/*
+ * All that a memory writer got so far, NUL-terminated, with its length in
+ * bytes where LEN is not NULL.  Valid until the next put or close.
+ */
+const char *out_memory(struct out *out, size_t *len);
+
+/* Makes room for N more bytes, N <= OUT_BUFFER_SIZE / 2; for out_reserve(). */
+char *out_make_room(struct out *out, size_t n);
+
+/*
+ * Room for N bytes (at most OUT_BUFFER_SIZE / 2) to be filled directly; the
+ * caller then gives the end of what it filled to out_commit().
+ */
+static inline char *out_reserve(struct out *out, size_t n)
+{
+	if (__builtin_expect((size_t)(out->end - out->next) < n, 0))
+		return out_make_room(out, n);
+	return out->next;
+}
+
+static inline void out_commit(struct out *out, char *end)
+{
+	out->next = end;
+}
+
+/* Puts LEN bytes of any kind; large pieces bypass the buffer. */
+void out_bytes(struct out *out, const void *bytes, size_t len);
+
+static inline void out_string(struct out *out, const char *s)
+{
+	out_bytes(out, s, strlen(s));
+}
+
+static inline void out_char(struct out *out, char c)
+{
+	*out_reserve(out, 1) = c;
+	out->next++;
+}
+
+/* Puts C N times. */
+void out_repeat(struct out *out, char c, size_t n);
+
+void out_u64(struct out *out, uint64_t v);
+void out_i64(struct out *out, int64_t v);
+
+/* Puts V in lower-case hexadecimal, without 0x, of at least DIGITS digits. */
+void out_hex(struct out *out, uint64_t v, unsigned int digits);
+
+/* For the lines that are not many; each call is cut at 4 KiB. */
+void out_printf(struct out *out, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A report: what a command has to say, as text, as one JSON document or as
+ * JSON lines, by the same calls.
+ *
+ * A report has sections (a title and "Label: value" lines in text, an object
+ * in JSON) and tables (see "out/table.h").  In JSON the report is one object
+ * and what stands at its top level are members of it.  In JSON lines each
+ * section or table row at the top level is one object on one line, whose
+ * first member "record" is the key of the section or table.
+ *
+ *	report_begin(r, "superblock", "Superblock");
+ *	report_value(r, VALUE_U64, "s_last_cno", "Last checkpoint",
+ *		     value_u64(cno));
+ *	report_end(r);
+ */
+#ifndef NILFS2_OUT_REPORT_H
+#define NILFS2_OUT_REPORT_H
+
+#include <stdbool.h>
+
+#include "out/json.h"
+#include "out/out.h"
+#include "out/value.h"
+
+enum report_mode {
+	REPORT_TEXT,
+	REPORT_JSON,
+	REPORT_JSON_LINES,
+};
+
+struct report {
+	struct out *out;
+	enum report_mode mode;
+	struct json json;
+	unsigned int depth;	/* of open sections */
+	bool started;		/* something was said */
+};
+
+/* Starts a report on OUT, which must outlive it; says nothing yet. */
+void report_init(struct report *r, struct out *out, enum report_mode mode);
+
+/*
+ * Completes the document.  A report that never said anything puts nothing,
+ * so that a command may write bytes to OUT instead.  Not to be called after a
+ * failure: half a document must not look like a whole one.
+ */
+void report_fini(struct report *r);
+
+/* Opens a section; TITLE may be NULL, then text has no heading. */
+void report_begin(struct report *r, const char *key, const char *title);
+void report_end(struct report *r);
+
+/*
+ * Opens an array of sections, closed by report_end() too: for a list of like
+ * things with an inner structure.  The keys of the sections in it are not
+ * printed.  At the top level of JSON lines the array itself vanishes and each
+ * section in it is a line.
+ */
+void report_list(struct report *r, const char *key);
+
+/* One value of the open section.  LABEL is for people, KEY for scripts. */
+void report_value(struct report *r, enum value_kind kind, const char *key,
+		  const char *label, struct value v);
+void report_flags(struct report *r, const struct value_flag *flags,
+		  const char *key, const char *label, uint64_t bits);
+
+/* Shorthands for the commonest kinds. */
+static inline void report_u64(struct report *r, const char *key,
+			      const char *label, uint64_t v)
+{
+	report_value(r, VALUE_U64, key, label, value_u64(v));
+}
+
+static inline void report_string(struct report *r, const char *key,
+				 const char *label, const char *s)
+{
+	report_value(r, VALUE_STRING, key, label, value_string(s));
+}
+
+/* A line of text that has no counterpart in JSON, e.g. a legend. */
+void report_text(struct report *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* True where the report is for people. */
+static inline bool report_is_text(const struct report *r)
+{
+	return r->mode == REPORT_TEXT;
+}
+
+/* Puts one value with its companion (KEY_iso, KEY_names, KEY_hex) as JSON. */
+void report_json_value(struct json *json, enum value_kind kind,
+		       const struct value_flag *flags, const char *key,
+		       const struct value *v);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Values and the kinds of them: how one looks in text and in JSON.
+ *
+ *	kind		text			JSON
+ *	U64, I64	1234			1234
+ *	HEX		0x4d2			1234
+ *	SIZE		8388608 or 8M (1)	8388608
+ *	PERCENT		12.3%			12.34
+ *	TIME		2026-11-20 13:59:15	1795183155, and KEY_iso
+ *	FLAGS		active,dirty		3, and KEY_names: ["active", ...]
+ *	BOOL		yes			true
+ *	STRING		a\x07b (2)		"a\u0007b" (3)
+ *	absent		-			null
+ *
+ * (1) In text a size that is a whole number of KiB, MiB, ... carries the
+ * unit; any other is in bytes: nothing is rounded.
+ * (2) In text, control bytes, backslashes and bytes that are not UTF-8 are
+ * escaped as in C, so that a name cannot drive the terminal.
+ * (3) JSON knows no bytes.  Where a string is not UTF-8 each offending byte
+ * becomes U+FFFD, and a second member KEY_hex has all bytes of the string as
+ * pairs of hexadecimal digits.  KEY_hex is there exactly where KEY is not
+ * faithful, so nothing is lost.
+ * Times are UTC; one past the year 9999 has only its seconds ("@N" in text,
+ * KEY_iso null).  Flags without a name appear as one hexadecimal number.
+ */
+#ifndef NILFS2_OUT_VALUE_H
+#define NILFS2_OUT_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "out/out.h"
+
+enum value_kind {
+	VALUE_U64,
+	VALUE_I64,
+	VALUE_HEX,
+	VALUE_SIZE,
+	VALUE_PERCENT,
+	VALUE_TIME,
+	VALUE_FLAGS,
+	VALUE_BOOL,
+	VALUE_STRING,
+};
+
+/* The names of bits; ends with a NULL name. */
+struct value_flag {
+	uint64_t mask;
+	const char *name;
+};
+
+/* One value; all zero means absent.  Bytes stay the caller's. */
+struct value {
+	bool present;
+	size_t len;		/* of bytes */
+	union {
+		uint64_t number;	/* signed ones as two's complement */
+		const char *bytes;
+	};
+};
+
+static inline struct value value_absent(void)
+{
+	return (struct value){ .present = false };
+}
+
+/* For U64, HEX, SIZE (bytes), FLAGS and TIME (seconds since 1970). */
+static inline struct value value_u64(uint64_t v)
+{
+	return (struct value){ .present = true, .number = v };
+}
+
+static inline struct value value_i64(int64_t v)
+{
+	return (struct value){ .present = true, .number = (uint64_t)v };
+}
+
+static inline struct value value_bool(bool v)
+{
+	return (struct value){ .present = true, .number = v };
+}
+
+/* PART of WHOLE; absent where WHOLE is 0. */
+struct value value_percent(uint64_t part, uint64_t whole);
+
+static inline struct value value_bytes(const void *bytes, size_t len)
+{
+	return (struct value){ .present = true, .len = len,
+			       .bytes = (const char *)bytes };
+}
+
+/* A C string; NULL is absent. */
+static inline struct value value_string(const char *s)
+{
+	return s ? value_bytes(s, strlen(s)) : value_absent();
+}
+
+/* Most characters of any value that is neither STRING nor FLAGS. */
+#define VALUE_TEXT_MAX 32
+
+/*
+ * Writes the text form of a present value that is neither STRING nor FLAGS at
+ * TO, which has VALUE_TEXT_MAX bytes, and returns the end.
+ */
+char *value_format(enum value_kind kind, const struct value *v, char *to);
+
+/* Writes "YYYY-MM-DD", SEPARATOR, "HH:MM:SS" (19 bytes); NULL past 9999. */
+char *value_format_time(int64_t seconds, char separator, char *to);
+
+/*
+ * Puts the text form of any value at least WIDTH characters wide, padded on
+ * the left or on the right.  FLAGS is used for VALUE_FLAGS and may be NULL.
+ */
+void value_put(struct out *out, enum value_kind kind,
+	       const struct value_flag *flags, const struct value *v,
+	       unsigned int width, bool pad_left);
+
+#endif
