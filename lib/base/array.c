@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Arrays that grow within the memory budget.
+ *
+ * Room doubles, so that adding one item at a time costs a constant on
+ * average; near the budget it stops at the budget instead of giving up.
+ */
+#include "base/array.h"
+
+#include <stdlib.h>
+
+#define ROOM_MIN 16
+
+void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
+		 size_t size)
+{
+	size_t most = (cx->max_memory < SIZE_MAX ? (size_t)cx->max_memory :
+						   SIZE_MAX) / size;
+	size_t new_room = *room < ROOM_MIN / 2 ? ROOM_MIN : *room;
+	void *moved;
+
+	if (want <= *room && items)
+		return items;
+	while (new_room < want && new_room <= most / 2)
+		new_room *= 2;
+	if (new_room < want || new_room > most)
+		new_room = most;
+	moved = want <= most ? realloc(items, new_room * size) : NULL;
+	if (!moved) {
+		fail(cx, 0, "table of %zu entries of %zu bytes", want, size);
+		return NULL;
+	}
+	*room = new_room;
+	return moved;
+}

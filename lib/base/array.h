@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Arrays that grow within the memory budget. */
+#ifndef NILFS2_BASE_ARRAY_H
+#define NILFS2_BASE_ARRAY_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+
+/*
+ * Returns ITEMS, moved if need be, with room for at least WANT items of SIZE
+ * bytes, and sets *ROOM to the room there is; new room is not cleared.  ITEMS
+ * is NULL with *ROOM 0 at first; free() frees it.  NULL with the failure text
+ * set, which the caller returns as -ENOMEM, if the array would overflow, be
+ * larger than the memory budget or find no memory; ITEMS stays valid then.
+ */
+void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
+		 size_t size);
+
+#endif

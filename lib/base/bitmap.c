@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Bitmaps: the parts that walk words.
+ *
+ * Bits of the last word past the end are never set, so counting needs no
+ * mask; the search for a clear bit sees them and answers "none" instead.
+ */
+#include "base/bitmap.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+
+int bitmap_init(struct bitmap *map, struct context *cx, uint64_t bits)
+{
+	uint64_t words = div_round_up(bits, 64);
+
+	map->bits = 0;
+	map->words = NULL;
+	if (words <= cx->max_memory / sizeof(*map->words))
+		map->words = calloc(words ? words : 1, sizeof(*map->words));
+	if (!map->words)
+		return fail(cx, -ENOMEM, "bitmap of %" PRIu64 " bits", bits);
+	map->bits = bits;
+	return 0;
+}
+
+void bitmap_fini(struct bitmap *map)
+{
+	free(map->words);
+	map->words = NULL;
+	map->bits = 0;
+}
+
+uint64_t bitmap_count(const struct bitmap *map)
+{
+	uint64_t i, count = 0;
+
+	for (i = 0; i < div_round_up(map->bits, 64); i++)
+		count += (uint64_t)__builtin_popcountll(map->words[i]);
+	return count;
+}
+
+/* The search for a set bit, in the words or, FLIP all ones, in their inverse. */
+static uint64_t next(const struct bitmap *map, uint64_t from, uint64_t flip)
+{
+	uint64_t i, word, bit;
+
+	if (from >= map->bits)
+		return map->bits;
+	i = from / 64;
+	word = (map->words[i] ^ flip) & UINT64_MAX << (from % 64);
+	while (!word) {
+		if (++i >= div_round_up(map->bits, 64))
+			return map->bits;
+		word = map->words[i] ^ flip;
+	}
+	bit = i * 64 + (uint64_t)__builtin_ctzll(word);
+	return bit < map->bits ? bit : map->bits;
+}
+
+uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from)
+{
+	return next(map, from, 0);
+}
+
+uint64_t bitmap_next_clear(const struct bitmap *map, uint64_t from)
+{
+	return next(map, from, UINT64_MAX);
+}

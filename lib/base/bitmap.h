@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sets of the numbers [0, bits), one bit each.
+ *
+ * Numbers outside the set are a caller's error for set and clear; test says
+ * false for them, so that a number from a disk may be asked about as it is.
+ */
+#ifndef NILFS2_BASE_BITMAP_H
+#define NILFS2_BASE_BITMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct bitmap {
+	uint64_t *words;
+	uint64_t bits;
+};
+
+/*
+ * Makes an empty set in the caller's storage.  -ENOMEM if it does not fit the
+ * memory budget or the memory; bitmap_fini() is allowed after that too.
+ */
+int bitmap_init(struct bitmap *map, struct context *cx, uint64_t bits);
+void bitmap_fini(struct bitmap *map);
+
+/* How many numbers are in the set. */
+uint64_t bitmap_count(const struct bitmap *map);
+
+/* The first number from FROM on that is, or is not, in the set; bits if none. */
+uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from);
+uint64_t bitmap_next_clear(const struct bitmap *map, uint64_t from);
+
+static inline bool bitmap_test(const struct bitmap *map, uint64_t bit)
+{
+	return bit < map->bits && map->words[bit / 64] >> (bit % 64) & 1;
+}
+
+static inline void bitmap_set(struct bitmap *map, uint64_t bit)
+{
+	map->words[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+static inline void bitmap_clear(struct bitmap *map, uint64_t bit)
+{
+	map->words[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+}
+
+#endif

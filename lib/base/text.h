@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Names from a disk as text that is safe to show.
+ *
+ * A name may hold any byte but NUL and '/'.  What is shown is UTF-8 without
+ * characters that move the cursor, end the line or reorder what follows:
+ * those, and bytes that are no UTF-8, appear as \xHH (two lower-case
+ * hexadecimal digits for each byte), and a backslash as \\.  The original
+ * bytes can be told from it, as printf '%b' does in a shell.
+ */
+#ifndef NILFS2_BASE_TEXT_H
+#define NILFS2_BASE_TEXT_H
+
+#include <stddef.h>
+
+/* Enough room for any name of LEN bytes. */
+#define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
+
+/*
+ * Escapes LEN bytes at NAME into BUF of SIZE bytes and returns the length of
+ * the text, without the NUL.  A text that does not fit is cut between two
+ * characters; SIZE must be at least 1.
+ */
+size_t text_escape(char *buf, size_t size, const void *name, size_t len);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Times as text. */
+#ifndef NILFS2_BASE_TIMEFMT_H
+#define NILFS2_BASE_TIMEFMT_H
+
+#include <stdint.h>
+
+#define TIMEFMT_ISO_MAX 80
+
+/*
+ * Writes SECONDS since 1970 as UTC, "2005-06-07T08:09:10Z", and returns BUF.
+ * Every value has a text: years outside 0000-9999 carry a sign, as ISO 8601
+ * says for expanded years.
+ */
+char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX]);
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * UUIDs, by libuuid.
+ *
+ * The only file that sees libuuid: its names begin with uuid_ too, which is
+ * why this file is not called uuid.c.
+ */
+#include "base/uuidtext.h"
+
+#include <errno.h>
+#include <uuid.h>
+
+int uuidtext_parse(const char *text, uint8_t uuid[16])
+{
+	return uuid_parse(text, uuid) ? -EINVAL : 0;
+}
+
+char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX])
+{
+	uuid_unparse_lower(uuid, buf);
+	return buf;
+}
+
+void uuidtext_random(uint8_t uuid[16])
+{
+	uuid_generate_random(uuid);
+}

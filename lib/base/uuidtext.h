@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* UUIDs as 16 bytes and as text. */
+#ifndef NILFS2_BASE_UUIDTEXT_H
+#define NILFS2_BASE_UUIDTEXT_H
+
+#include <stdint.h>
+
+#define UUIDTEXT_MAX 37
+
+/* Reads the 36-character form, upper or lower case; -EINVAL otherwise. */
+int uuidtext_parse(const char *text, uint8_t uuid[16]);
+
+/* Writes the 36-character form in lower case and returns BUF. */
+char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX]);
+
+/* Makes a random (version 4) UUID. */
+void uuidtext_random(uint8_t uuid[16]);
+
+#endif

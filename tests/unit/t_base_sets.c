@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Bitmaps and growing arrays. */
+#include "base/array.h"
+#include "base/bitmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "tap.h"
+
+/* Against one bool per number, the definition of a set. */
+static void test_bitmap_random(uint64_t bits)
+{
+	bool model[300] = { false };
+	unsigned int i, wrong = 0;
+	struct bitmap map;
+	struct context cx;
+	uint32_t x = 3;
+
+	context_init(&cx);
+	is_int(bitmap_init(&map, &cx, bits), 0, "a bitmap");
+	is_int(bitmap_next_clear(&map, 0), 0, "starts empty");
+	is_int(bitmap_next_set(&map, 0), bits, "with no bit to find");
+	for (i = 0; i < 5000; i++) {
+		uint64_t bit, from, count = 0, k;
+
+		x = x * 1103515245 + 12345;
+		bit = (x >> 8) % bits;
+		/* Long runs of each kind, so that whole words are crossed. */
+		model[bit] = i / 1000 % 2 ? x >> 30 == 0 : x >> 30 != 0;
+		if (model[bit])
+			bitmap_set(&map, bit);
+		else
+			bitmap_clear(&map, bit);
+		from = (x >> 4) % bits;
+		for (k = from; k < bits && !model[k]; k++)
+			;
+		wrong += bitmap_next_set(&map, from) != k;
+		for (k = from; k < bits && model[k]; k++)
+			;
+		wrong += bitmap_next_clear(&map, from) != k;
+		for (k = 0; k < bits; k++)
+			count += model[k];
+		wrong += bitmap_count(&map) != count;
+		wrong += bitmap_test(&map, from) != model[from];
+	}
+	is_int(wrong, 0, "is the set it should be");
+	for (i = 0; i < bits; i++)
+		bitmap_set(&map, i);
+	is_int(bitmap_next_clear(&map, 0), bits, "full: none clear");
+	is_int(bitmap_count(&map), bits, "and all set");
+	bitmap_fini(&map);
+}
+
+static void test_bitmap_limits(void)
+{
+	struct bitmap map;
+	struct context cx;
+
+	context_init(&cx);
+	is_int(bitmap_init(&map, &cx, 0), 0, "the empty bitmap");
+	is_int(bitmap_next_set(&map, 0), 0, "has none set");
+	is_int(bitmap_next_clear(&map, 5), 0, "none clear");
+	ok(!bitmap_test(&map, 0) && !bitmap_test(&map, UINT64_MAX),
+	   "and contains nothing");
+	bitmap_fini(&map);
+
+	cx.max_memory = 1024;
+	is_int(bitmap_init(&map, &cx, 8192), 0, "as large as the budget");
+	bitmap_fini(&map);
+	is_int(bitmap_init(&map, &cx, 8193), -ENOMEM, "larger than the budget");
+	bitmap_fini(&map);
+	is_int(bitmap_init(&map, &cx, UINT64_MAX), -ENOMEM, "the largest");
+	ok(cx.failure[0] != '\0', "with a text");
+}
+
+static void test_array(void)
+{
+	size_t room = 0, i, moves = 0;
+	uint32_t *items = NULL, *grown;
+	struct context cx;
+
+	context_init(&cx);
+	cx.max_memory = 4000;
+	for (i = 0; i < 1000; i++) {
+		size_t before = room;
+
+		grown = array_grow(&cx, items, &room, i + 1, sizeof(*items));
+		if (!grown)
+			break;
+		items = grown;
+		items[i] = (uint32_t)i;
+		moves += room != before;
+	}
+	is_int(i, 1000, "grows to the whole budget");
+	is_int(room, 1000, "and not past it");
+	is_int(moves, 7, "by doubling");
+	ok(items && items[0] == 0 && items[999] == 999, "keeping the items");
+	ok(!array_grow(&cx, items, &room, 1001, sizeof(*items)),
+	   "one more is too many");
+	is_int(room, 1000, "which leaves the array alone");
+	ok(!array_grow(&cx, items, &room, SIZE_MAX / 2, sizeof(*items)),
+	   "a size that overflows");
+	free(items);
+}
+
+int main(void)
+{
+	test_bitmap_random(300);
+	test_bitmap_random(256);
+	test_bitmap_random(1);
+	test_bitmap_limits();
+	test_array();
+	return tap_done();
+}
