@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Makes the corpus: images written by the distribution's mkfs.nilfs2 and the
+# kernel, each beside the kernel's own view of it.  An image is one recipe,
+# recipes/NAME.sh; README.md says how to write one and what the files hold.
+
+set -u
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export PATH=$PATH:/usr/sbin:/sbin
+
+usage() {
+	cat <<'EOF'
+usage: corpus.sh [--jobs N] [--only NAME]... DIR   build into DIR
+       corpus.sh [--jobs N] --cached      print a directory, built if needed
+       corpus.sh --list                   print the recipes' names
+       corpus.sh --available              print why it cannot be had, if so
+EOF
+}
+
+die() {
+	echo "corpus.sh: $*" >&2
+	exit 1
+}
+
+missing() {
+	"$here/guest.sh" --available uml || return
+	for tool in mkfs.nilfs2 lscp dumpseg nilfs_cleanerd; do
+		command -v "$tool" >/dev/null && continue
+		echo "$tool not found (package nilfs-tools)"
+		return 1
+	done
+}
+
+recipes() {
+	local file
+
+	for file in "$here"/recipes/*.sh; do
+		basename "$file" .sh
+	done
+}
+
+# Changes whenever a recipe, the harness or the guest changes.
+cache_key() {
+	{ cat "$here"/*.sh "$here"/*.pl "$here"/recipes/*.sh
+	  mkfs.nilfs2 -V 2>&1
+	  basename -a /usr/lib/uml/modules/*; } | sha256sum | cut -c1-16
+}
+
+# make_image NAME: recipe NAME's image in the current directory.
+make_image() {
+	local status wanted=0
+
+	[ -z "$KILL_ON" ] || wanted=137
+	truncate -s "$SIZE" image || return
+	# Word splitting of the recipe's options is meant.
+	mkfs.nilfs2 -q $MKFS image || return
+	[ "$(type -t fill)" = function ] || return 0
+	{ cat "$here/recipes/$1.sh"; echo 'set -e; fill'; } |
+	"$here/guest.sh" --timeout "$TIMEOUT" ${KILL_ON:+--kill-on "$KILL_ON"} \
+		--dmesg dmesg - image >fill.log 2>&1
+	status=$?
+	[ "$status" -eq "$wanted" ] || {
+		cat fill.log dmesg >&2
+		echo "$1: fill ended with status $status" >&2
+		return 1
+	}
+}
+
+# look: write the kernel's view of ./image, seen on copies.
+look() {
+	local copies=(copy1)
+
+	cp --sparse=always image copy1 || return
+	if [ -n "$KILL_ON" ]; then
+		copies+=(copy2)
+		cp --sparse=always image copy2 || return
+	fi
+	"$here/guest.sh" --timeout "$TIMEOUT" --share . --dmesg dmesg.look \
+		"$here/corpus-look.sh" "${copies[@]}" >look.log 2>&1 || {
+		cat look.log dmesg.look >&2
+		return 1
+	}
+	cmp image copy1 || return
+	rm -f copy1 copy2 look.log fill.log dmesg.look
+}
+
+build_one() (
+	SIZE=64M MKFS='' TIMEOUT=120 KILL_ON=''
+	. "$here/recipes/$1.sh"
+	work=$2/.$1.$$
+	trap 'rm -rf "$work"' EXIT
+	mkdir -p "$work" && cd "$work" || exit
+	make_image "$1" && look || { echo "$1: failed" >&2; exit 1; }
+	if [ "$(type -t verify)" = function ]; then
+		(set -e; verify >/dev/null)
+		[ $? -eq 0 ] || { echo "$1: not as meant" >&2; exit 1; }
+	fi
+	cd / && rm -rf "$2/$1" && mv "$work" "$2/$1"
+)
+
+build_all() {
+	mkdir -p "$1" || return
+	printf '%s\n' "${only[@]}" |
+		xargs -P "$jobs" -I NAME "$here/corpus.sh" --one NAME "$1"
+}
+
+cached() {
+	local base=${NILFS2_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nilfs2-progs}
+	local dir
+
+	dir=$base/corpus-$(cache_key)
+	mkdir -p "$base" || return
+	(
+		flock 9
+		[ -e "$dir/complete" ] && exit
+		build_all "$dir" >&2 || exit
+		: >"$dir/complete"
+	) 9>"$base/corpus.lock" || return
+	echo "$dir"
+}
+
+jobs=2 only=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--jobs) jobs=$2; shift 2 ;;
+	--only) only+=("$2"); shift 2 ;;
+	--list) recipes; exit ;;
+	--available) missing; exit ;;
+	--one) build_one "$2" "$3"; exit ;;
+	--cached) reason=$(missing) || die "$reason"
+		mapfile -t only < <(recipes); cached; exit ;;
+	-*) usage >&2; exit 2 ;;
+	*) break ;;
+	esac
+done
+[ $# -eq 1 ] || { usage >&2; exit 2; }
+reason=$(missing) || die "$reason"
+[ ${#only[@]} -gt 0 ] || mapfile -t only < <(recipes)
+mkdir -p "$1" && build_all "$(cd "$1" && pwd)"

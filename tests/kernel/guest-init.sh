@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Process 1 of a guest: mounts what the tools need, runs the caller's script and
+# turns the machine off.  The kernel's command line says where guest.sh left
+# everything (guest_dir) and which guest this is (guest_backend).
+
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export HOME=/mnt/tmp TMPDIR=/mnt/tmp LC_ALL=C TZ=UTC
+
+mount_system() {
+	mount -t proc proc /proc
+	mount -t sysfs sysfs /sys
+	mount -t tmpfs tmpfs /run
+	# nilfs-tools keep a semaphore in /dev/shm.
+	mkdir -p /dev/shm
+	mount -t tmpfs tmpfs /dev/shm
+	mount -t tmpfs tmpfs /mnt
+	mkdir /mnt/host /mnt/share /mnt/fs /mnt/tmp
+}
+
+# mount_shared NAME HOSTPATH
+mount_shared() {
+	case $guest_backend in
+	uml)
+		mount -t hostfs none "/mnt/$1" -o "$2" ;;
+	qemu)
+		mount -t 9p -o trans=virtio,msize=262144 "$1" "/mnt/$1" ;;
+	esac
+}
+
+name_devices() {
+	local i letters=abcdefghijklmnop prefix
+
+	case $guest_backend in
+	uml) prefix=ubd ;;
+	qemu) prefix=vd ;;
+	esac
+	for ((i = 0; i < ${#images[@]}; i++)); do
+		export "DEV$((i + 1))=/dev/$prefix${letters:i:1}"
+	done
+}
+
+# null_blk devices are made through configfs; SPEC's keys are its attributes.
+make_zoned() {
+	local i spec at
+
+	[ ${#zoned[@]} -gt 0 ] || return 0
+	guest_module null_blk nr_devices=0
+	mount -t configfs configfs /sys/kernel/config
+	for ((i = 0; i < ${#zoned[@]}; i++)); do
+		at=/sys/kernel/config/nullb/nullb$i
+		mkdir "$at"
+		echo 1 >"$at/zoned"
+		echo 1 >"$at/memory_backed"
+		while read -r -d, spec; do
+			echo "${spec#*=}" >"$at/${spec%%=*}"
+		done <<<"${zoned[i]},"
+		echo 1 >"$at/power"
+		export "ZONED$((i + 1))=/dev/nullb$(cat "$at/index")"
+	done
+}
+
+turn_off() {
+	sync
+	echo o >/proc/sysrq-trigger
+	sleep 60
+}
+
+mount_system
+mount_shared host "$guest_dir"
+. /mnt/host/settings
+mount_shared share "$share"
+export SHARE=/mnt/share MNT=/mnt/fs
+cd /mnt/tmp
+. /mnt/host/guest-lib.sh
+name_devices
+guest_module nilfs2
+make_zoned
+echo "guest: script starts" >/dev/kmsg
+: >/mnt/host/started
+(
+	set -- "${arguments[@]}"
+	. /mnt/host/script
+) >>/mnt/host/stdout 2>>/mnt/host/stderr </dev/null
+echo $? >/mnt/host/status
+turn_off

@@ -1,0 +1,134 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a script finds in the guest besides $DEV1..., $SHARE and $MNT.
+
+# guest_module NAME [PARAMETER...]: load a module of the guest's kernel.
+guest_module() {
+	local file
+
+	case $guest_backend in
+	uml)
+		file=$(find "${modules%/kernel/*}" -name "$1.ko" -print -quit)
+		shift
+		insmod "$file" "$@" ;;
+	qemu)
+		modprobe -d "$guest_modules" "$@" ;;
+	esac
+}
+
+# nilfs_mount [-o OPTIONS] DEVICE [DIRECTORY]: mount without the helper that
+# would start a cleaner; DIRECTORY ($MNT if not given) is made.
+nilfs_mount() {
+	local options=defaults
+
+	[ "$1" != -o ] || { options=$2; shift 2; }
+	mkdir -p "${2-$MNT}"
+	mount -i -t nilfs2 -o "$options" "$1" "${2-$MNT}"
+}
+
+nilfs_umount() {
+	umount -i "${1-$MNT}"
+}
+
+# snapshot DEVICE: make a snapshot of now, print its checkpoint number.
+snapshot() {
+	mkcp -s -p "$1"
+}
+
+# clean DEVICE DIRECTORY [PROTECTION]: one pass of nilfs_cleanerd over all
+# reclaimable segments, PROTECTION (0) seconds of plain checkpoints kept; fails
+# if no segment changed.
+clean() {
+	local conf=/mnt/tmp/cleanerd.conf status
+
+	cat >"$conf" <<-EOF
+	protection_period	${3-0}
+	min_clean_segments	1%
+	max_clean_segments	1%
+	clean_check_interval	3600
+	selection_policy	timestamp
+	nsegments_per_clean	8
+	cleaning_interval	0.1
+	min_reclaimable_blocks	0
+	use_mmap
+	log_priority		info
+	EOF
+	# Whatever is not older than the last log, in whole seconds, is left
+	# alone: so one more log, in a later second.
+	sleep 1.1
+	mkcp "$1" || return
+	sleep 1.1
+	nilfs_cleanerd -c "$conf" "$1" "$2" >"$conf.pid" || return
+	clean_pass "$1" "${3-0}"
+	status=$?
+	nilfs-clean -q "$1"
+	while kill -0 "$(sed -n 's/.*PID=//p' "$conf.pid")" 2>/dev/null; do
+		sleep 0.1
+	done
+	return $status
+}
+
+# clean_pass DEVICE PROTECTION: the daemon listens, and takes up a request, when
+# it likes, and may pass over one that comes early: ask until segments changed.
+clean_pass() {
+	local before try
+
+	before=$(lssu "$1")
+	for try in {1..10}; do
+		clean_wait "$1" 50 idle
+		nilfs-clean -p "$2" -m 0 -S 32/0.05 "$1"
+		clean_wait "$1" 10 running
+		clean_wait "$1" 600 idle
+		[ "$(lssu "$1")" = "$before" ] || return 0
+	done
+	echo "nothing was cleaned in $try passes" >&2
+	return 1
+}
+
+# clean_wait DEVICE TENTHS STATE: wait until the cleaner is in a state.
+clean_wait() {
+	local i
+
+	for ((i = 0; i < $2; i++)); do
+		nilfs-clean -l "$1" 2>/dev/null | grep -q "$3" && return
+		sleep 0.1
+	done
+}
+
+# manifest [OPTION...] DIRECTORY: see manifest.sh.
+manifest() {
+	bash /mnt/host/manifest.sh "$@"
+}
+
+# noise SEED BYTES: bytes that look random and are the same each time.
+noise() {
+	perl -e 'my ($seed, $left) = @ARGV;
+		 srand $seed;
+		 for (; $left > 0; $left -= 4096) {
+			 my $n = $left < 4096 ? $left : 4096;
+			 print substr pack("L*", map { int rand 2 ** 32 } 1 .. 1024),
+				      0, $n;
+		 }' "$1" "$2"
+}
+
+# put FILE OFFSET SEED BYTES: write noise into FILE at a byte offset.
+put() {
+	noise "$3" "$4" | dd of="$1" oflag=seek_bytes seek="$2" bs=64K \
+		iflag=fullblock conv=notrunc status=none
+}
+
+# scatter FILE BLOCKSIZE RANGE COUNT SEED: write COUNT blocks, all different,
+# at random places among the first RANGE blocks of FILE.
+scatter() {
+	perl -e 'my ($file, $size, $range, $count, $seed) = @ARGV;
+		 srand $seed;
+		 open my $fh, "+>>", $file or die "$file: $!\n";
+		 close $fh;
+		 open $fh, "+<:raw", $file or die "$file: $!\n";
+		 for my $i (1 .. $count) {
+			 sysseek $fh, $size * int(rand $range), 0;
+			 syswrite $fh, pack("LL", $seed, $i) x ($size / 8)
+				or die "$file: $!\n";
+		 }' "$@"
+}

@@ -1,0 +1,242 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Runs a shell script under a Linux kernel with the stock NILFS2 driver, with
+# image files as its disks, and gives back the script's output and status.
+#
+# Two guests: "uml", user-mode Linux (2-3 s a boot, no zoned devices), and
+# "qemu", Debian's own kernel (emulated, slower, zoned null_blk devices).  Both
+# see the host's whole file tree read-only as their root, so every program of
+# the host is there; they can write to the images and the shared directory only.
+#
+# guest.sh starts the guest in a session of its own and never leaves one behind.
+
+set -u
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+usage() {
+	cat <<'EOF'
+usage: guest.sh [OPTION...] SCRIPT [IMAGE...] [-- ARGUMENT...]
+       guest.sh --available uml|qemu
+
+Runs SCRIPT (a file, or - for standard input) with bash in a guest, where
+IMAGEs are block devices $DEV1, $DEV2, ...
+
+  --backend uml|qemu    which guest (default uml)
+  --timeout SECONDS     stop a guest that takes longer (default 120)
+  --kill-after SECONDS  cut the guest's power so long after SCRIPT started
+  --kill-on PATTERN     cut it when PATTERN is seen in SCRIPT's output
+  --mem SIZE            the guest's memory (default 512M)
+  --share DIR           a directory the guest may write to, as $SHARE
+  --dmesg FILE          where to put the kernel log from SCRIPT's start on
+  --zoned SPEC          add a zoned device $ZONED1, ... (qemu only); SPEC is
+                        KEY=VALUE,... of null_blk: size, zone_size (MiB),
+                        zone_capacity, zone_nr_conv, zone_max_open, ...
+
+Exit status: SCRIPT's own; 124 time limit; 125 the guest did not work;
+137 power cut as asked.
+EOF
+}
+
+die() {
+	echo "guest.sh: $*" >&2
+	exit 125
+}
+
+# Standard output of each *_missing function is why a guest cannot be had.
+uml_missing() {
+	command -v linux.uml >/dev/null ||
+		{ echo "linux.uml not found (package user-mode-linux)"; return; }
+	[ -n "$(uml_module nilfs2)" ] ||
+		echo "no nilfs2.ko under /usr/lib/uml/modules"
+}
+
+uml_module() {
+	find /usr/lib/uml/modules -name "$1.ko" -print -quit 2>/dev/null
+}
+
+qemu_missing() {
+	. "$here/guest-kernel.sh"
+	guest_kernel_missing
+}
+
+uml_command() {
+	local i letters=abcdefghijklmnop
+
+	# A fresh name: the hostfs option and the command line both end at
+	# a blank, and an image's own name may hold anything.
+	command=(linux.uml "mem=$mem" root=/dev/root rootfstype=hostfs
+		rootflags=/ ro "init=$dir/init" "uml_dir=$dir" umid=guest
+		con=null con0=null,fd:1 "guest_dir=$dir" guest_backend=uml)
+	for ((i = 0; i < ${#images[@]}; i++)); do
+		command+=("ubd${letters:i:1}d=$dir/dev$((i + 1))")
+	done
+}
+
+qemu_command() {
+	local i
+
+	. "$here/guest-kernel.sh"
+	guest_kernel_find || die "no kernel for qemu"
+	guest_kernel_initramfs >"$dir/initramfs" || die "no initramfs"
+	command=(qemu-system-x86_64 -nodefaults -no-reboot -display none
+		-machine accel=kvm:tcg -m "$mem" -serial "file:$dir/console"
+		-kernel "$guest_kernel" -initrd "$dir/initramfs"
+		-append "console=ttyS0 panic=-1 guest_dir=$dir \
+guest_backend=qemu guest_modules=$guest_modules"
+		-virtfs "local,path=/,mount_tag=root,readonly=on,$virtfs"
+		-virtfs "local,path=$dir,mount_tag=host,$virtfs"
+		-virtfs "local,path=$share,mount_tag=share,$virtfs")
+	for ((i = 1; i <= ${#images[@]}; i++)); do
+		command+=(-drive "file=$dir/dev$i,if=virtio,$drive")
+	done
+}
+
+virtfs=security_model=none,multidevs=remap
+drive=format=raw,cache=unsafe,discard=unmap
+
+# What the guest's init reads: everything it cannot be told by file names.
+write_settings() {
+	declare -p images zoned arguments share
+	echo "modules=$(dirname "$(uml_module nilfs2)")"
+}
+
+prepare() {
+	local i
+
+	dir=$(mktemp -d "${TMPDIR:-/tmp}/nilfs2-guest.XXXXXX") ||
+		die "no scratch directory"
+	chmod 755 "$dir"
+	[ -n "$share" ] || { share=$dir/share; mkdir "$share"; }
+	share=$(cd "$share" && pwd) || die "no such directory: $share"
+	cp "$here/guest-init.sh" "$dir/init"
+	cp "$here/guest-lib.sh" "$here"/manifest.* "$dir/"
+	chmod 755 "$dir/init"
+	cat -- "$script" >"$dir/script" || die "cannot read $script"
+	for ((i = 0; i < ${#images[@]}; i++)); do
+		[ -e "${images[i]}" ] || die "no such image: ${images[i]}"
+		ln -s "$(realpath -- "${images[i]}")" "$dir/dev$((i + 1))"
+	done
+	: >"$dir/stdout"
+	: >"$dir/stderr"
+	: >"$dir/console"
+	write_settings >"$dir/settings"
+}
+
+power_off() {
+	[ -n "$guest" ] || return
+	kill -KILL -- "-$guest" 2>/dev/null
+	wait "$guest" 2>/dev/null
+	guest=
+}
+
+cleanup() {
+	power_off
+	[ -n "$dir" ] && rm -rf "$dir"
+}
+
+# The log begins where the guest said that SCRIPT starts, or with the boot if it
+# never came so far.
+hand_over() {
+	cat "$dir/stdout"
+	cat "$dir/stderr" >&2
+	[ -z "$dmesg" ] || tr -d '\r' <"$dir/console" |
+		awk '/guest: script starts/ { n = 0; seen = 1; next }
+		     { line[n++] = $0 }
+		     END { for (i = 0; i < n; i++) print line[i] }' >"$dmesg"
+}
+
+# Prints why the guest must be stopped now, nothing if it may go on.
+verdict() {
+	if ((EPOCHSECONDS - started >= timeout)); then
+		echo 124
+	elif [ -n "$kill_on" ] && grep -Eq -- "$kill_on" "$dir/stdout"; then
+		echo 137
+	elif [ -n "$kill_after" ] && [ -e "$dir/started" ] &&
+	     [ -n "$(find "$dir/started" -not -newermt \
+			"$kill_after seconds ago")" ]; then
+		echo 137
+	fi
+}
+
+watch() {
+	local stop
+
+	started=$EPOCHSECONDS
+	while kill -0 "$guest" 2>/dev/null; do
+		stop=$(verdict)
+		if [ -n "$stop" ]; then
+			power_off
+			return "$stop"
+		fi
+		sleep 0.05
+	done
+	[ -s "$dir/status" ] && return "$(cat "$dir/status")"
+	{ echo "guest.sh: the guest stopped by itself; its last words:"
+	  tail -n 20 "$dir/console"; } >&2
+	return 125
+}
+
+run() {
+	local status
+
+	trap cleanup EXIT
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	prepare
+	"${backend}_command"
+	setpriv --pdeathsig KILL setsid "${command[@]}" \
+		</dev/null >>"$dir/console" 2>&1 \
+		3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	guest=$!
+	watch
+	status=$?
+	hand_over
+	return "$status"
+}
+
+backend=uml timeout=120 kill_after='' kill_on='' mem=512M share='' dmesg=''
+dir='' guest='' images=() zoned=() arguments=() script=''
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--available)
+		case ${2-} in
+		uml|qemu) reason=$("${2}_missing") ;;
+		*) die "no such guest: ${2-}" ;;
+		esac
+		[ -z "$reason" ] || { echo "$reason"; exit 1; }
+		exit 0 ;;
+	--backend) backend=$2; shift 2 ;;
+	--timeout) timeout=$2; shift 2 ;;
+	--kill-after) kill_after=$2; shift 2 ;;
+	--kill-on) kill_on=$2; shift 2 ;;
+	--mem) mem=$2; shift 2 ;;
+	--share) share=$2; shift 2 ;;
+	--dmesg) dmesg=$2; shift 2 ;;
+	--zoned) zoned+=("$2"); shift 2 ;;
+	--help) usage; exit 0 ;;
+	-|[!-]*) break ;;
+	*) usage >&2; exit 125 ;;
+	esac
+done
+[ $# -gt 0 ] || { usage >&2; exit 125; }
+
+script=$1
+shift
+while [ $# -gt 0 ]; do
+	[ "$1" = -- ] && { shift; arguments=("$@"); break; }
+	images+=("$1")
+	shift
+done
+case $backend in
+uml|qemu) ;;
+*) die "no such guest: $backend" ;;
+esac
+[ ${#zoned[@]} -eq 0 ] || [ "$backend" = qemu ] ||
+	die "zoned devices need --backend qemu"
+reason=$("${backend}_missing")
+[ -z "$reason" ] || die "$reason"
+run

@@ -1,0 +1,30 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Power cut while writing: the superblocks point to the log of the mount, later
+# logs with super roots follow it, none written by a data sync.
+SIZE=64M
+MKFS='-b 4096 -B 64'
+KILL_ON='cut now'
+
+fill() {
+	local i
+
+	nilfs_mount "$DEV1"
+	for i in {1..12}; do
+		noise "$i" $((i * 30000)) >"$MNT/file-$i"
+		sync
+	done
+	rm "$MNT/file-5"
+	sync
+	echo 'cut now'
+	noise 99 30000000 >"$MNT/never-synced"
+	sleep 60
+}
+
+verify() {
+	local last
+
+	last=$(awk 'END { print $1 }' lscp)
+	[ "$(od -An -tu8 -j 1080 -N 8 image)" -lt "$last" ]
+	! grep salvaged dmesg.recovered
+}
