@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The one checksum of NILFS2. */
+#ifndef NILFS2_BASE_CRC_H
+#define NILFS2_BASE_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * CRC-32 (reflected polynomial 0xEDB88320) of LEN bytes, continued from SEED,
+ * with no inversion before or after: the result of one call is the seed of
+ * the next.  Follows the kernel's crc32_le().
+ */
+uint32_t crc32_le(uint32_t seed, const void *buf, size_t len);
+
+/* The checksum after LEN more bytes of zero, which need not be anywhere. */
+uint32_t crc32_le_zeros(uint32_t seed, size_t len);
+
+#endif
