@@ -22,6 +22,7 @@ struct nilfs_geometry {
 	uint64_t first_data_block;	/* where segment 0 begins */
 	uint64_t nsegments;
 	uint64_t nblocks;		/* whole blocks of the device */
+	bool has_live_blks;		/* segment usages count live blocks */
 };
 
 /* Number of the segment that holds BLOCKNR; may be >= nsegments. */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The checkpoint file.
+ *
+ * An array of entries by checkpoint number, the first place or places of which
+ * the header takes.  No entry crosses a block.  The first entry of each block
+ * but the first counts the valid ones of its block, whatever it is itself.
+ */
+#include "disk/checkpoint.h"
+
+#include "base/checked.h"
+
+#define KNOWN_FLAGS                                                          \
+	(1u << NILFS_CHECKPOINT_SNAPSHOT | 1u << NILFS_CHECKPOINT_INVALID | \
+	 1u << NILFS_CHECKPOINT_SKETCH | 1u << NILFS_CHECKPOINT_MINOR)
+
+uint32_t checkpoint_per_block(const struct nilfs_geometry *g)
+{
+	return g->block_size / g->checkpoint_size;
+}
+
+/* Places that the header takes. */
+static uint32_t header_places(const struct nilfs_geometry *g)
+{
+	return div_round_up(sizeof(struct nilfs_cpfile_header),
+			    g->checkpoint_size);
+}
+
+uint64_t checkpoint_blkoff(const struct nilfs_geometry *g, uint64_t cno)
+{
+	return (cno + header_places(g) - 1) / checkpoint_per_block(g);
+}
+
+uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno)
+{
+	return (cno + header_places(g) - 1) % checkpoint_per_block(g) *
+	       g->checkpoint_size;
+}
+
+uint64_t checkpoint_first(const struct nilfs_geometry *g, uint64_t blkoff)
+{
+	if (!blkoff)
+		return 1;
+	return blkoff * checkpoint_per_block(g) + 1 - header_places(g);
+}
+
+uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff)
+{
+	return checkpoint_per_block(g) - (blkoff ? 0 : header_places(g));
+}
+
+static bool has_flag(const struct nilfs_checkpoint *cp, int bit)
+{
+	return le32_get(cp->cp_flags) >> bit & 1;
+}
+
+bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp)
+{
+	return has_flag(cp, NILFS_CHECKPOINT_SNAPSHOT);
+}
+
+bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp)
+{
+	return has_flag(cp, NILFS_CHECKPOINT_INVALID);
+}
+
+bool checkpoint_is_sketch(const struct nilfs_checkpoint *cp)
+{
+	return has_flag(cp, NILFS_CHECKPOINT_SKETCH);
+}
+
+bool checkpoint_is_minor(const struct nilfs_checkpoint *cp)
+{
+	return has_flag(cp, NILFS_CHECKPOINT_MINOR);
+}
+
+enum rule checkpoint_check_header(const struct nilfs_cpfile_header *header)
+{
+	uint64_t nsnapshots = le64_get(header->ch_nsnapshots);
+	uint64_t next = le64_get(header->ch_snapshot_list.ssl_next);
+	uint64_t prev = le64_get(header->ch_snapshot_list.ssl_prev);
+
+	if (nsnapshots > le64_get(header->ch_ncheckpoints))
+		return RULE_CP_HEADER_COUNTS;
+	if (!next != !nsnapshots || !prev != !nsnapshots || next > prev ||
+	    (nsnapshots == 1) != (next && next == prev))
+		return RULE_CP_HEADER_LIST;
+	return RULE_OK;
+}
+
+enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno)
+{
+	uint64_t next = le64_get(cp->cp_snapshot_list.ssl_next);
+	uint64_t prev = le64_get(cp->cp_snapshot_list.ssl_prev);
+
+	if (le32_get(cp->cp_flags) & ~KNOWN_FLAGS)
+		return RULE_CP_FLAGS;
+	if (checkpoint_is_invalid(cp))
+		return RULE_OK;
+	if (le64_get(cp->cp_cno) != cno)
+		return RULE_CP_CNO;
+	if (checkpoint_is_snapshot(cp) &&
+	    ((next && next <= cno) || prev >= cno))
+		return RULE_CP_SNAPSHOT_LIST;
+	return RULE_OK;
+}

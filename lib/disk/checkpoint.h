@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The checkpoint file: its header and its entries. */
+#ifndef NILFS2_DISK_CHECKPOINT_H
+#define NILFS2_DISK_CHECKPOINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "disk/geometry.h"
+#include "disk/ondisk.h"
+#include "disk/rule.h"
+
+/* Entries in a block, the header's place included. */
+uint32_t checkpoint_per_block(const struct nilfs_geometry *g);
+
+/* Block (offset in the file) of checkpoint CNO (> 0), and its byte there. */
+uint64_t checkpoint_blkoff(const struct nilfs_geometry *g, uint64_t cno);
+uint32_t checkpoint_offset(const struct nilfs_geometry *g, uint64_t cno);
+
+/* Number of the first checkpoint in block BLKOFF, and how many are there. */
+uint64_t checkpoint_first(const struct nilfs_geometry *g, uint64_t blkoff);
+uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff);
+
+bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp);
+bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp);
+bool checkpoint_is_sketch(const struct nilfs_checkpoint *cp);
+bool checkpoint_is_minor(const struct nilfs_checkpoint *cp);
+
+/* The counts and the ends of the list of snapshots. */
+enum rule checkpoint_check_header(const struct nilfs_cpfile_header *header);
+
+/*
+ * Checks the entry at the place of checkpoint CNO; in an invalid one only the
+ * flags mean anything.  The kernel checks CNO alone, and only for mounting.
+ */
+enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The entries of a directory block. */
+#ifndef NILFS2_DISK_DIRENT_H
+#define NILFS2_DISK_DIRENT_H
+
+#include <stdint.h>
+
+#include "disk/ondisk.h"
+#include "disk/rule.h"
+
+/* One entry; the name lies in the block, is not ended by a zero byte. */
+struct dirent_entry {
+	uint64_t ino;		/* 0: the entry is free room */
+	uint32_t offset;	/* bytes from the beginning of the block */
+	uint32_t rec_len;	/* bytes to the next entry */
+	uint8_t name_len;
+	uint8_t type;		/* NILFS_FT_... or anything */
+	const char *name;
+};
+
+/* A walk through the entries of one block. */
+struct dirent_iter {
+	enum rule verdict;	/* why the walk ended; RULE_OK: at the end */
+	const uint8_t *block;
+	uint32_t block_size;
+	uint32_t offset;	/* of the next entry */
+};
+
+/* Begins a walk through BLOCK, BLOCK_SIZE bytes. */
+void dirent_iter_init(struct dirent_iter *it, const void *block,
+		      uint32_t block_size);
+
+/*
+ * The next entry, free ones too: 1, or 0 at the end with a verdict in IT.
+ * Never leaves the block.  Lengths as nilfs_check_page() checks them, which
+ * takes multiples of 4 although only 8 is written; 65535 stands for 65536.
+ */
+int dirent_iter_next(struct dirent_iter *it, struct dirent_entry *entry);
+
+/* A reserved inode (as the kernel), an unknown type, an impossible name. */
+enum rule dirent_check(const struct dirent_entry *entry);
+
+/* The first rule that BLOCK breaks, of both the walk and its entries. */
+enum rule dirent_check_block(const void *block, uint32_t block_size);
+
+/* Bytes that an entry with a name of that length needs, at least. */
+uint32_t dirent_rec_len(uint32_t name_len);
+
+/* A length in bytes as the disk has it, and back. */
+le16 dirent_rec_len_encode(uint32_t rec_len);
+uint32_t dirent_rec_len_decode(le16 rec_len);
+
+#endif

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The inode.
+ *
+ * Files of users and the four metadata files share one structure.  There is
+ * no time of access on the disk.  i_blocks is not judged here: the kernel
+ * counts units of 512 bytes with the nodes of the block map, mkfs wrote
+ * blocks.  Whether the block map is sound is asked in bmap.h.
+ */
+#include "disk/inode.h"
+
+#include <sys/stat.h>
+
+#define NSEC_PER_SEC 1000000000u
+
+struct inode_time inode_ctime(const struct nilfs_inode *inode)
+{
+	return (struct inode_time){ (int64_t)le64_get(inode->i_ctime),
+				    le32_get(inode->i_ctime_nsec) };
+}
+
+struct inode_time inode_mtime(const struct nilfs_inode *inode)
+{
+	return (struct inode_time){ (int64_t)le64_get(inode->i_mtime),
+				    le32_get(inode->i_mtime_nsec) };
+}
+
+bool inode_is_metadata(uint64_t ino)
+{
+	return ino >= NILFS_DAT_INO && ino <= NILFS_IFILE_INO;
+}
+
+bool inode_is_private(uint64_t ino)
+{
+	return ino < NILFS_USER_INO && ino != NILFS_ROOT_INO &&
+	       ino != NILFS_SKETCH_INO;
+}
+
+bool inode_has_bmap(const struct nilfs_inode *inode)
+{
+	uint16_t mode = le16_get(inode->i_mode);
+
+	return S_ISREG(mode) || S_ISDIR(mode) || S_ISLNK(mode);
+}
+
+bool inode_has_rdev(const struct nilfs_inode *inode)
+{
+	uint16_t mode = le16_get(inode->i_mode);
+
+	return S_ISCHR(mode) || S_ISBLK(mode);
+}
+
+uint8_t inode_dirent_type(uint16_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFREG:
+		return NILFS_FT_REG_FILE;
+	case S_IFDIR:
+		return NILFS_FT_DIR;
+	case S_IFCHR:
+		return NILFS_FT_CHRDEV;
+	case S_IFBLK:
+		return NILFS_FT_BLKDEV;
+	case S_IFIFO:
+		return NILFS_FT_FIFO;
+	case S_IFSOCK:
+		return NILFS_FT_SOCK;
+	case S_IFLNK:
+		return NILFS_FT_SYMLINK;
+	}
+	return NILFS_FT_UNKNOWN;
+}
+
+/* Bits 8-19 are the major, 0-7 and 20-31 the minor number. */
+void inode_rdev(const struct nilfs_inode *inode, uint32_t *major,
+		uint32_t *minor)
+{
+	uint32_t dev = le64_get(inode->i_bmap[0]);
+
+	*major = dev >> 8 & 0xfff;
+	*minor = (dev & 0xff) | (dev >> 12 & 0xfff00);
+}
+
+uint64_t inode_rdev_encode(uint32_t major, uint32_t minor)
+{
+	return (minor & 0xff) | (major & 0xfff) << 8 | (minor & 0xfff00) << 12;
+}
+
+/* Sizes that a file of this type cannot have. */
+static enum rule check_size(const struct nilfs_geometry *g,
+			    const struct nilfs_inode *inode)
+{
+	uint16_t mode = le16_get(inode->i_mode);
+	uint64_t size = le64_get(inode->i_size);
+
+	if (size > INT64_MAX)
+		return RULE_INODE_SIZE;
+	if (S_ISDIR(mode) && size % g->block_size)
+		return RULE_INODE_DIR_SIZE;
+	if (S_ISLNK(mode) && (!size || size > g->block_size))
+		return RULE_INODE_SYMLINK_SIZE;
+	return RULE_OK;
+}
+
+static enum rule check_links(const struct nilfs_inode *inode)
+{
+	uint16_t links = le16_get(inode->i_links_count);
+
+	if (!links)
+		return RULE_INODE_LINKS_ZERO;
+	if (links > NILFS_LINK_MAX)
+		return RULE_INODE_LINKS;
+	return RULE_OK;
+}
+
+enum rule inode_check(const struct nilfs_geometry *g,
+		      const struct nilfs_inode *inode, uint64_t ino)
+{
+	uint16_t mode = le16_get(inode->i_mode);
+	enum rule rule;
+
+	if (inode_is_metadata(ino) && !S_ISREG(mode))
+		return RULE_INODE_METADATA_MODE;
+	if (inode_dirent_type(mode) == NILFS_FT_UNKNOWN)
+		return RULE_INODE_MODE;
+	if (ino == NILFS_ROOT_INO &&
+	    (!S_ISDIR(mode) || !le64_get(inode->i_blocks) ||
+	     !le64_get(inode->i_size)))
+		return RULE_INODE_ROOT;
+	rule = check_size(g, inode);
+	if (!rule)
+		rule = check_links(inode);
+	if (rule)
+		return rule;
+	if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
+	    le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
+		return RULE_INODE_NSEC;
+	return RULE_OK;
+}

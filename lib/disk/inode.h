@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The inode: its numbers, its type, what it must look like. */
+#ifndef NILFS2_DISK_INODE_H
+#define NILFS2_DISK_INODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "disk/geometry.h"
+#include "disk/ondisk.h"
+#include "disk/rule.h"
+
+/* Seconds since 1970, may be negative, and nanoseconds. */
+struct inode_time {
+	int64_t sec;
+	uint32_t nsec;
+};
+
+struct inode_time inode_ctime(const struct nilfs_inode *inode);
+struct inode_time inode_mtime(const struct nilfs_inode *inode);
+
+/* True for the four files that hold the volume together. */
+bool inode_is_metadata(uint64_t ino);
+
+/*
+ * True for a number that no directory entry may have: below 11, the root and
+ * the sketch file aside.  Follows NILFS_PRIVATE_INODE().
+ */
+bool inode_is_private(uint64_t ino);
+
+/* True where i_bmap is a block map: regular files, directories, symlinks. */
+bool inode_has_bmap(const struct nilfs_inode *inode);
+
+/* True for a character or block device: i_bmap[0] is its number. */
+bool inode_has_rdev(const struct nilfs_inode *inode);
+
+/*
+ * The file type of a directory entry for MODE, NILFS_FT_UNKNOWN for a type
+ * that does not exist.
+ */
+uint8_t inode_dirent_type(uint16_t mode);
+
+/* The number of a device: huge_decode_dev(), huge_encode_dev(). */
+void inode_rdev(const struct nilfs_inode *inode, uint32_t *major,
+		uint32_t *minor);
+uint64_t inode_rdev_encode(uint32_t major, uint32_t minor);
+
+/*
+ * Checks the inode numbered INO, which is in use.  The kernel refuses bad
+ * types, zero links and a root without blocks: nilfs_read_inode_common(),
+ * __nilfs_read_inode(), nilfs_get_root_dentry().
+ */
+enum rule inode_check(const struct nilfs_geometry *g,
+		      const struct nilfs_inode *inode, uint64_t ino);
+
+#endif

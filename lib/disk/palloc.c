@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Arithmetic of the persistent allocator.
+ *
+ * The file is a row of descriptor blocks, each followed by the groups it
+ * describes; a group is a bitmap block and the blocks of as many entries as
+ * the bitmap has bits.  A bitmap is exactly one block, so the last entry block
+ * of a group may be partly used.  Any of these blocks may be a hole, which
+ * means that all is free.
+ *
+ * Numbers from the disk are only divided and multiplied back here; one beyond
+ * what a file can hold wraps around to a block that is not there.
+ */
+#include "disk/palloc.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+void palloc_init(struct palloc *p, uint32_t block_size, uint32_t entry_size)
+{
+	p->block_size = block_size;
+	p->entry_size = entry_size;
+	p->entries_per_block = block_size / entry_size;
+	p->entries_per_group = block_size * 8;
+	p->blocks_per_group =
+		div_round_up(p->entries_per_group, p->entries_per_block) + 1;
+	p->groups_per_desc =
+		block_size / sizeof(struct nilfs_palloc_group_desc);
+	p->blocks_per_desc =
+		(uint64_t)p->groups_per_desc * p->blocks_per_group + 1;
+}
+
+uint64_t palloc_group(const struct palloc *p, uint64_t nr)
+{
+	return nr / p->entries_per_group;
+}
+
+uint32_t palloc_group_offset(const struct palloc *p, uint64_t nr)
+{
+	return nr % p->entries_per_group;
+}
+
+uint64_t palloc_desc_blkoff(const struct palloc *p, uint64_t group)
+{
+	return group / p->groups_per_desc * p->blocks_per_desc;
+}
+
+uint32_t palloc_desc_offset(const struct palloc *p, uint64_t group)
+{
+	return group % p->groups_per_desc *
+	       sizeof(struct nilfs_palloc_group_desc);
+}
+
+uint64_t palloc_bitmap_blkoff(const struct palloc *p, uint64_t group)
+{
+	return palloc_desc_blkoff(p, group) + 1 +
+	       group % p->groups_per_desc * p->blocks_per_group;
+}
+
+uint64_t palloc_entry_blkoff(const struct palloc *p, uint64_t nr)
+{
+	return palloc_bitmap_blkoff(p, palloc_group(p, nr)) + 1 +
+	       palloc_group_offset(p, nr) / p->entries_per_block;
+}
+
+uint32_t palloc_entry_offset(const struct palloc *p, uint64_t nr)
+{
+	return palloc_group_offset(p, nr) % p->entries_per_block *
+	       p->entry_size;
+}
+
+void palloc_locate(const struct palloc *p, uint64_t blkoff,
+		   struct palloc_block *block)
+{
+	uint64_t in_desc = blkoff % p->blocks_per_desc;
+	uint64_t in_group, first;
+
+	block->group = blkoff / p->blocks_per_desc * p->groups_per_desc;
+	block->first = block->group * p->entries_per_group;
+	if (!in_desc) {
+		block->kind = PALLOC_DESC;
+		block->count =
+			(uint64_t)p->groups_per_desc * p->entries_per_group;
+		return;
+	}
+	block->group += (in_desc - 1) / p->blocks_per_group;
+	block->first = block->group * p->entries_per_group;
+	block->count = p->entries_per_group;
+	in_group = (in_desc - 1) % p->blocks_per_group;
+	if (!in_group) {
+		block->kind = PALLOC_BITMAP;
+		return;
+	}
+	first = (in_group - 1) * p->entries_per_block;
+	block->kind = PALLOC_ENTRIES;
+	block->first += first;
+	block->count -= first;
+	if (block->count > p->entries_per_block)
+		block->count = p->entries_per_block;
+}
+
+uint32_t palloc_count(const struct palloc *p, const void *bitmap)
+{
+	const uint8_t *bytes = bitmap;
+	uint32_t i, count = 0;
+	uint64_t word;
+
+	for (i = 0; i < p->block_size; i += sizeof(word)) {
+		memcpy(&word, bytes + i, sizeof(word));
+		count += __builtin_popcountll(word);
+	}
+	return count;
+}
+
+enum rule palloc_check_desc(const struct palloc *p,
+			    const struct nilfs_palloc_group_desc *desc)
+{
+	if (le32_get(desc->pg_nfrees) > p->entries_per_group)
+		return RULE_PALLOC_NFREES_RANGE;
+	return RULE_OK;
+}
+
+enum rule palloc_check_group(const struct palloc *p,
+			     const struct nilfs_palloc_group_desc *desc,
+			     const void *bitmap)
+{
+	enum rule rule = palloc_check_desc(p, desc);
+
+	if (rule)
+		return rule;
+	if (le32_get(desc->pg_nfrees) !=
+	    p->entries_per_group - palloc_count(p, bitmap))
+		return RULE_PALLOC_NFREES;
+	return RULE_OK;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where things stand in a file of the persistent allocator (DAT, ifile). */
+#ifndef NILFS2_DISK_PALLOC_H
+#define NILFS2_DISK_PALLOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "disk/ondisk.h"
+#include "disk/rule.h"
+
+/* The measures of one file; plain numbers, to be copied at will. */
+struct palloc {
+	uint32_t block_size;
+	uint32_t entry_size;
+	uint32_t entries_per_block;
+	uint32_t entries_per_group;	/* bits of a bitmap block */
+	uint32_t blocks_per_group;	/* its bitmap block and entry blocks */
+	uint32_t groups_per_desc;	/* groups of a descriptor block */
+	uint64_t blocks_per_desc;	/* these and the descriptor block */
+};
+
+/*
+ * Sets up P for entries of ENTRY_SIZE bytes (1 ... BLOCK_SIZE), as found in a
+ * geometry: nilfs_palloc_init_blockgroup().
+ */
+void palloc_init(struct palloc *p, uint32_t block_size, uint32_t entry_size);
+
+/* Group of entry NR, and its number within the group. */
+uint64_t palloc_group(const struct palloc *p, uint64_t nr);
+uint32_t palloc_group_offset(const struct palloc *p, uint64_t nr);
+
+/* Block (offset in the file) of the descriptor of GROUP, and its byte there. */
+uint64_t palloc_desc_blkoff(const struct palloc *p, uint64_t group);
+uint32_t palloc_desc_offset(const struct palloc *p, uint64_t group);
+
+/* Block of the bitmap of GROUP. */
+uint64_t palloc_bitmap_blkoff(const struct palloc *p, uint64_t group);
+
+/* Block of entry NR, and its byte there. */
+uint64_t palloc_entry_blkoff(const struct palloc *p, uint64_t nr);
+uint32_t palloc_entry_offset(const struct palloc *p, uint64_t nr);
+
+enum palloc_kind {
+	PALLOC_DESC,
+	PALLOC_BITMAP,
+	PALLOC_ENTRIES,
+};
+
+/* What one block of the file holds. */
+struct palloc_block {
+	enum palloc_kind kind;
+	uint64_t group;		/* of a descriptor block: the first one */
+	uint64_t first;		/* first entry that it describes or holds */
+	uint64_t count;		/* entries that it describes or holds */
+};
+
+/* Tells what block BLKOFF of the file is: the reverse of all the above. */
+void palloc_locate(const struct palloc *p, uint64_t blkoff,
+		   struct palloc_block *block);
+
+/* True where bit OFFSET (< entries_per_group) of a bitmap block is set. */
+static inline bool palloc_bit(const void *bitmap, uint32_t offset)
+{
+	return ((const uint8_t *)bitmap)[offset / 8] >> (offset % 8) & 1;
+}
+
+/* Set bits of a bitmap block, that is entries in use. */
+uint32_t palloc_count(const struct palloc *p, const void *bitmap);
+
+/* Whether a descriptor has a possible count, and the count of its bitmap. */
+enum rule palloc_check_desc(const struct palloc *p,
+			    const struct nilfs_palloc_group_desc *desc);
+enum rule palloc_check_group(const struct palloc *p,
+			     const struct nilfs_palloc_group_desc *desc,
+			     const void *bitmap);
+
+#endif

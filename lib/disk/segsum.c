@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The segment summary.
+ *
+ * A log begins with a header, followed by one item per file and, after each,
+ * one item per block of that file, in the order of the payload.  What an item
+ * looks like follows from the file (the DAT has no virtual block numbers) and
+ * from the kind of block.  An item that would cross the end of a block stands
+ * at the beginning of the next one.
+ *
+ * The walk holds one file and one position; it trusts nothing but the length
+ * of the buffer.  It does not ask whether numbers in items make sense.
+ */
+#include "disk/segsum.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/crc.h"
+
+#define KNOWN_FLAGS                                                    \
+	(NILFS_SS_LOGBGN | NILFS_SS_LOGEND | NILFS_SS_SR | NILFS_SS_SYNDT | \
+	 NILFS_SS_GC)
+
+/* Blocks from START to the end of its segment; 0 outside the segments. */
+static uint64_t room_at(const struct nilfs_geometry *g, uint64_t start)
+{
+	if (!geometry_has_block(g, start))
+		return 0;
+	return geometry_segment_end(g, geometry_segment_of(g, start)) - start;
+}
+
+enum rule segsum_check_kernel(const struct nilfs_geometry *g,
+			      const struct nilfs_segment_summary *ss,
+			      uint64_t start, uint64_t seq)
+{
+	uint32_t nblocks = le32_get(ss->ss_nblocks);
+
+	if (le32_get(ss->ss_magic) != NILFS_SEGSUM_MAGIC)
+		return RULE_LOG_MAGIC;
+	if (le64_get(ss->ss_seq) != seq)
+		return RULE_LOG_SEQ;
+	if (!nblocks || nblocks > g->blocks_per_segment)
+		return RULE_LOG_NBLOCKS;
+	if (nblocks > room_at(g, start))
+		return RULE_LOG_SEGMENT;
+	return RULE_OK;
+}
+
+enum rule segsum_check(const struct nilfs_geometry *g,
+		       const struct nilfs_segment_summary *ss, uint64_t start)
+{
+	uint32_t bytes = le16_get(ss->ss_bytes);
+	uint32_t sumbytes = le32_get(ss->ss_sumbytes);
+	uint32_t nblocks = le32_get(ss->ss_nblocks);
+	uint64_t reserved;
+
+	if (le32_get(ss->ss_magic) != NILFS_SEGSUM_MAGIC)
+		return RULE_LOG_MAGIC;
+	if (!nblocks || nblocks > g->blocks_per_segment)
+		return RULE_LOG_NBLOCKS;
+	if (nblocks > room_at(g, start))
+		return RULE_LOG_SEGMENT;
+	if (bytes < NILFS_SEGSUM_MIN_BYTES || bytes > g->block_size)
+		return RULE_LOG_BYTES;
+	reserved = segsum_has_super_root(ss);
+	if (sumbytes < bytes ||
+	    segsum_nsumblk(g, ss) + reserved > nblocks)
+		return RULE_LOG_SUMBYTES;
+	if (le32_get(ss->ss_nfinfo) >
+	    (sumbytes - bytes) / sizeof(struct nilfs_finfo))
+		return RULE_LOG_NFINFO;
+	return RULE_OK;
+}
+
+enum rule segsum_check_links(const struct nilfs_geometry *g,
+			     const struct nilfs_segment_summary *ss)
+{
+	uint64_t next = le64_get(ss->ss_next);
+
+	if (le16_get(ss->ss_flags) & ~KNOWN_FLAGS)
+		return RULE_LOG_FLAGS;
+	if (!geometry_has_block(g, next) ||
+	    next != geometry_segment_start(g, geometry_segment_of(g, next)))
+		return RULE_LOG_NEXT;
+	return RULE_OK;
+}
+
+uint32_t segsum_nsumblk(const struct nilfs_geometry *g,
+			const struct nilfs_segment_summary *ss)
+{
+	return div_round_up(le32_get(ss->ss_sumbytes), g->block_size);
+}
+
+bool segsum_has_super_root(const struct nilfs_segment_summary *ss)
+{
+	return le16_get(ss->ss_flags) & NILFS_SS_SR;
+}
+
+uint64_t segsum_cno(const struct nilfs_segment_summary *ss)
+{
+	if (le16_get(ss->ss_bytes) < sizeof(*ss))
+		return 0;
+	return le64_get(ss->ss_cno);
+}
+
+static void crc_init(struct segsum_crc *crc, uint32_t seed, uint32_t skip,
+		     uint64_t bytes)
+{
+	crc->sum = seed;
+	crc->skip = skip;
+	crc->left = bytes > skip ? bytes - skip : 0;
+}
+
+void segsum_crc_init_sumsum(struct segsum_crc *crc,
+			    const struct nilfs_geometry *g,
+			    const struct nilfs_segment_summary *ss)
+{
+	crc_init(crc, g->crc_seed,
+		 offsetof(struct nilfs_segment_summary, ss_magic),
+		 le32_get(ss->ss_sumbytes));
+}
+
+void segsum_crc_init_datasum(struct segsum_crc *crc,
+			     const struct nilfs_geometry *g,
+			     const struct nilfs_segment_summary *ss)
+{
+	crc_init(crc, g->crc_seed,
+		 offsetof(struct nilfs_segment_summary, ss_sumsum),
+		 (uint64_t)le32_get(ss->ss_nblocks) << g->block_bits);
+}
+
+void segsum_crc_update(struct segsum_crc *crc, const void *buf, size_t len)
+{
+	const uint8_t *p = buf;
+	size_t n = len < crc->skip ? len : crc->skip;
+
+	crc->skip -= n;
+	p += n;
+	len -= n;
+	if (len > crc->left)
+		len = crc->left;
+	crc->sum = crc32_le(crc->sum, p, len);
+	crc->left -= len;
+}
+
+enum rule segsum_crc_check_sumsum(const struct segsum_crc *crc,
+				  const struct nilfs_segment_summary *ss)
+{
+	if (crc->left || crc->sum != le32_get(ss->ss_sumsum))
+		return RULE_LOG_SUMSUM;
+	return RULE_OK;
+}
+
+enum rule segsum_crc_check_datasum(const struct segsum_crc *crc,
+				   const struct nilfs_segment_summary *ss)
+{
+	if (crc->left || crc->sum != le32_get(ss->ss_datasum))
+		return RULE_LOG_DATASUM;
+	return RULE_OK;
+}
+
+void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
+		      const void *buf, size_t len)
+{
+	const struct nilfs_segment_summary *ss = buf;
+
+	memset(it, 0, sizeof(*it));
+	it->buf = buf;
+	it->block_size = g->block_size;
+	if (len < sizeof(*ss)) {
+		it->verdict = RULE_LOG_TRUNCATED;
+		return;
+	}
+	it->offset = le16_get(ss->ss_bytes);
+	it->sumbytes = le32_get(ss->ss_sumbytes);
+	if (it->sumbytes > len)
+		it->sumbytes = len;
+	it->index = segsum_nsumblk(g, ss);
+	it->end = le32_get(ss->ss_nblocks) - segsum_has_super_root(ss);
+	it->finfo_left = le32_get(ss->ss_nfinfo);
+	it->block.finfo = UINT32_MAX;
+}
+
+/* The next item of SIZE bytes, or NULL past the end of the summary. */
+static const void *next_item(struct segsum_iter *it, uint32_t size)
+{
+	uint64_t offset = it->offset;
+
+	if (offset % it->block_size + size > it->block_size)
+		offset += it->block_size - offset % it->block_size;
+	if (offset + size > it->sumbytes)
+		return NULL;
+	it->offset = offset + size;
+	return it->buf + offset;
+}
+
+static enum rule next_file(struct segsum_iter *it)
+{
+	const struct nilfs_finfo *fi = next_item(it, sizeof(*fi));
+	struct segsum_block *b = &it->block;
+
+	if (!fi)
+		return RULE_LOG_TRUNCATED;
+	it->finfo_left--;
+	b->finfo++;
+	b->ino = le64_get(fi->fi_ino);
+	b->cno = le64_get(fi->fi_cno);
+	b->is_virtual = b->ino != NILFS_DAT_INO;
+	b->file_nblocks = le32_get(fi->fi_nblocks);
+	b->file_ndatablk = le32_get(fi->fi_ndatablk);
+	b->file_block = 0;
+	if (!b->file_nblocks || b->file_ndatablk > b->file_nblocks)
+		return RULE_LOG_FINFO;
+	return RULE_OK;
+}
+
+/* The item of the next block of the current file. */
+static enum rule next_block(struct segsum_iter *it)
+{
+	struct segsum_block *b = &it->block;
+	const struct nilfs_binfo_v *v;
+	const struct nilfs_binfo_dat *dat;
+	const le64 *number;
+
+	b->is_node = b->file_block >= b->file_ndatablk;
+	b->level = b->is_node;
+	b->vblocknr = 0;
+	b->blkoff = 0;
+	if (b->is_virtual && !b->is_node) {
+		v = next_item(it, sizeof(*v));
+		if (!v)
+			return RULE_LOG_TRUNCATED;
+		b->vblocknr = le64_get(v->bi_vblocknr);
+		b->blkoff = le64_get(v->bi_blkoff);
+	} else if (!b->is_virtual && b->is_node) {
+		dat = next_item(it, sizeof(*dat));
+		if (!dat)
+			return RULE_LOG_TRUNCATED;
+		b->blkoff = le64_get(dat->bi_blkoff);
+		b->level = dat->bi_level;
+	} else {
+		number = next_item(it, sizeof(*number));
+		if (!number)
+			return RULE_LOG_TRUNCATED;
+		*(b->is_virtual ? &b->vblocknr : &b->blkoff) =
+			le64_get(*number);
+	}
+	return RULE_OK;
+}
+
+/* The verdict once all files are listed. */
+static enum rule end_verdict(const struct segsum_iter *it)
+{
+	if (it->index != it->end)
+		return RULE_LOG_PAYLOAD;
+	if (it->offset != it->sumbytes)
+		return RULE_LOG_SUMBYTES_UNUSED;
+	return RULE_OK;
+}
+
+int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block)
+{
+	struct segsum_block *b = &it->block;
+
+	if (it->verdict)
+		return 0;
+	if (b->file_block == b->file_nblocks) {
+		if (!it->finfo_left) {
+			it->verdict = end_verdict(it);
+			return 0;
+		}
+		it->verdict = next_file(it);
+	}
+	if (!it->verdict && it->index >= it->end)
+		it->verdict = RULE_LOG_PAYLOAD;
+	if (!it->verdict)
+		it->verdict = next_block(it);
+	if (it->verdict)
+		return 0;
+	b->index = it->index++;
+	*block = *b;
+	b->file_block++;
+	return 1;
+}

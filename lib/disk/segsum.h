@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The segment summary: how a log begins and what it lists. */
+#ifndef NILFS2_DISK_SEGSUM_H
+#define NILFS2_DISK_SEGSUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "disk/geometry.h"
+#include "disk/ondisk.h"
+#include "disk/rule.h"
+
+/*
+ * What the kernel asks of a log that begins at block START and should have
+ * sequence number SEQ, its datasum aside: nilfs_validate_log(), and the end of
+ * the segment as nilfs_search_super_root() does.  It ignores the rest of the
+ * header.
+ */
+enum rule segsum_check_kernel(const struct nilfs_geometry *g,
+			      const struct nilfs_segment_summary *ss,
+			      uint64_t start, uint64_t seq);
+
+/*
+ * What must hold for the log at block START to be decoded: magic, sizes and
+ * counts that fit each other and the segment.  After RULE_OK the functions
+ * below may be used.
+ */
+enum rule segsum_check(const struct nilfs_geometry *g,
+		       const struct nilfs_segment_summary *ss, uint64_t start);
+
+/* Unknown flags, and an ss_next that is not the beginning of a segment. */
+enum rule segsum_check_links(const struct nilfs_geometry *g,
+			     const struct nilfs_segment_summary *ss);
+
+/* Blocks at the beginning of the log that hold the summary. */
+uint32_t segsum_nsumblk(const struct nilfs_geometry *g,
+			const struct nilfs_segment_summary *ss);
+
+/* True where the last block of the log is a super root. */
+bool segsum_has_super_root(const struct nilfs_segment_summary *ss);
+
+/* ss_cno, or 0 in an older header that has none. */
+uint64_t segsum_cno(const struct nilfs_segment_summary *ss);
+
+/*
+ * One of the two checksums, counted as the bytes of the log pass by.  After
+ * the last byte it covers (more are ignored) `left` is 0 and `sum` stands.
+ */
+struct segsum_crc {
+	uint32_t sum;
+	uint32_t skip;		/* bytes still to pass over */
+	uint64_t left;		/* bytes still to count */
+};
+
+/* Begin with the first byte of the log. */
+void segsum_crc_init_sumsum(struct segsum_crc *crc,
+			    const struct nilfs_geometry *g,
+			    const struct nilfs_segment_summary *ss);
+void segsum_crc_init_datasum(struct segsum_crc *crc,
+			     const struct nilfs_geometry *g,
+			     const struct nilfs_segment_summary *ss);
+void segsum_crc_update(struct segsum_crc *crc, const void *buf, size_t len);
+
+/* RULE_LOG_SUMSUM, RULE_LOG_DATASUM, or RULE_OK; all bytes must have passed. */
+enum rule segsum_crc_check_sumsum(const struct segsum_crc *crc,
+				  const struct nilfs_segment_summary *ss);
+enum rule segsum_crc_check_datasum(const struct segsum_crc *crc,
+				   const struct nilfs_segment_summary *ss);
+
+/* One block of the payload as the summary lists it. */
+struct segsum_block {
+	uint64_t ino;
+	uint64_t cno;		/* fi_cno */
+	uint64_t vblocknr;	/* 0 in the DAT file */
+	uint64_t blkoff;	/* 0 for a node outside the DAT file */
+	uint32_t index;		/* its place in blocks from the log's start */
+	uint32_t finfo;		/* number of its file in the log, from 0 */
+	uint32_t file_nblocks;	/* fi_nblocks */
+	uint32_t file_ndatablk;	/* fi_ndatablk */
+	uint32_t file_block;	/* number of this block in the file's list */
+	uint8_t level;		/* 0 for data; for a node in the DAT file its
+				   level, elsewhere 1 although unknown */
+	bool is_node;
+	bool is_virtual;
+};
+
+/* A walk through the blocks that a summary lists. */
+struct segsum_iter {
+	enum rule verdict;	/* why the walk ended; RULE_OK: all is listed */
+	const uint8_t *buf;
+	uint32_t block_size;
+	uint32_t offset;	/* of the next item in buf */
+	uint32_t sumbytes;
+	uint32_t index;		/* payload block of the next item */
+	uint32_t end;		/* one past the last payload block */
+	uint32_t finfo_left;
+	struct segsum_block block;	/* of the current file */
+};
+
+/*
+ * Begins a walk.  BUF holds the summary blocks of a log whose header passed
+ * segsum_check(), LEN bytes, at least segsum_nsumblk() blocks of them or the
+ * walk ends early with RULE_LOG_TRUNCATED.
+ */
+void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
+		      const void *buf, size_t len);
+
+/*
+ * The next block: 1, or 0 at the end with a verdict in IT.  Never reads
+ * outside BUF, ends after ss_nblocks steps at the latest.  Items do not cross
+ * the end of a block: nilfs_read_summary_info().
+ */
+int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block);
+
+#endif

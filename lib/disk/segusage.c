@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The segment usage file.
+ *
+ * An array of entries by segment number behind the places that the header
+ * takes: two with entries of 16 bytes, one with entries of 32.  The kernel
+ * accepts any entry size from 16 bytes to a block and leaves the rest of an
+ * entry alone, so places follow from the geometry, never from a structure.
+ */
+#include "disk/segusage.h"
+
+#include "base/checked.h"
+
+#define KNOWN_FLAGS                                                             \
+	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY | \
+	 1u << NILFS_SEGMENT_USAGE_ERROR)
+
+uint32_t segusage_per_block(const struct nilfs_geometry *g)
+{
+	return g->block_size / g->segment_usage_size;
+}
+
+/* Places that the header takes. */
+static uint32_t header_places(const struct nilfs_geometry *g)
+{
+	return div_round_up(sizeof(struct nilfs_sufile_header),
+			    g->segment_usage_size);
+}
+
+uint64_t segusage_blkoff(const struct nilfs_geometry *g, uint64_t segnum)
+{
+	return (segnum + header_places(g)) / segusage_per_block(g);
+}
+
+uint32_t segusage_offset(const struct nilfs_geometry *g, uint64_t segnum)
+{
+	return (segnum + header_places(g)) % segusage_per_block(g) *
+	       g->segment_usage_size;
+}
+
+uint64_t segusage_first(const struct nilfs_geometry *g, uint64_t blkoff)
+{
+	if (!blkoff)
+		return 0;
+	return blkoff * segusage_per_block(g) - header_places(g);
+}
+
+uint32_t segusage_count(const struct nilfs_geometry *g, uint64_t blkoff)
+{
+	return segusage_per_block(g) - (blkoff ? 0 : header_places(g));
+}
+
+uint64_t segusage_nblocks(const struct nilfs_geometry *g)
+{
+	return segusage_blkoff(g, g->nsegments - 1) + 1;
+}
+
+static bool has_flag(const struct nilfs_segment_usage *su, int bit)
+{
+	return le32_get(su->su_flags) >> bit & 1;
+}
+
+bool segusage_is_clean(const struct nilfs_segment_usage *su)
+{
+	return !le32_get(su->su_flags);
+}
+
+bool segusage_is_active(const struct nilfs_segment_usage *su)
+{
+	return has_flag(su, NILFS_SEGMENT_USAGE_ACTIVE);
+}
+
+bool segusage_is_dirty(const struct nilfs_segment_usage *su)
+{
+	return has_flag(su, NILFS_SEGMENT_USAGE_DIRTY);
+}
+
+bool segusage_is_error(const struct nilfs_segment_usage *su)
+{
+	return has_flag(su, NILFS_SEGMENT_USAGE_ERROR);
+}
+
+enum rule segusage_check_header(const struct nilfs_geometry *g,
+				const struct nilfs_sufile_header *header)
+{
+	uint64_t nsegs;
+
+	if (!checked_add(le64_get(header->sh_ncleansegs),
+			 le64_get(header->sh_ndirtysegs), &nsegs) ||
+	    nsegs > g->nsegments)
+		return RULE_SU_HEADER_COUNTS;
+	if (le64_get(header->sh_last_alloc) >= g->nsegments)
+		return RULE_SU_HEADER_LAST_ALLOC;
+	return RULE_OK;
+}
+
+enum rule segusage_check(const struct nilfs_geometry *g,
+			 const struct nilfs_segment_usage *su)
+{
+	uint32_t nblocks = le32_get(su->su_nblocks);
+
+	if (nblocks > g->blocks_per_segment)
+		return RULE_SU_NBLOCKS;
+	if (segusage_is_clean(su) && nblocks)
+		return RULE_SU_CLEAN_NBLOCKS;
+	if (le32_get(su->su_flags) & ~KNOWN_FLAGS)
+		return RULE_SU_FLAGS;
+	return RULE_OK;
+}
+
+enum rule segusage_check_ext(const struct nilfs_segment_usage_ext *ext)
+{
+	uint32_t nlive = le32_get(ext->su_nlive_blks);
+	uint32_t nsnapshot = le32_get(ext->su_nsnapshot_blks);
+
+	if (segusage_is_clean(&ext->su) &&
+	    (nlive || nsnapshot || le64_get(ext->su_nlive_lastmod)))
+		return RULE_SU_CLEAN_NLIVE;
+	if (nlive > le32_get(ext->su.su_nblocks))
+		return RULE_SU_NLIVE_BLKS;
+	if (nsnapshot > nlive)
+		return RULE_SU_NSNAPSHOT_BLKS;
+	return RULE_OK;
+}
