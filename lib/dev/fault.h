@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A device that fails on purpose.
+ *
+ * Wrapped around another device it counts what passes through and lets the
+ * N-th operation fail, be torn, or be where the power goes off.  A test that
+ * runs a writer with N = 1, 2, 3, ... until the fault no longer happens has
+ * seen every point at which the writer can be interrupted.
+ */
+#ifndef NILFS2_DEV_FAULT_H
+#define NILFS2_DEV_FAULT_H
+
+#include "dev/dev.h"
+
+enum fault_kind {
+	FAULT_NONE,
+	FAULT_FAIL,	/* the operation fails with -EIO and does nothing;
+			   later ones succeed */
+	FAULT_TEAR,	/* a write does its first TEAR_BYTES, then power is
+			   off */
+	FAULT_CUT,	/* power goes off before the operation */
+};
+
+/* Which operations the plan counts; an OR of these. */
+enum fault_count {
+	FAULT_READS = 1 << 0,
+	FAULT_WRITES = 1 << 1,	/* discards too */
+	FAULT_FLUSHES = 1 << 2,
+};
+
+struct fault_plan {
+	enum fault_kind kind;
+	unsigned int counted;
+	uint64_t at;		/* the counted operation, from 1 */
+	uint64_t tear_bytes;	/* FAULT_TEAR; 0 is half of the write */
+	/*
+	 * Keep writes back until a flush, as a disk's cache may.  When the
+	 * power goes off, each write since the last flush has reached the
+	 * device underneath whole, in some of its sectors or not at all, in
+	 * an order and by a choice drawn from SEED.
+	 */
+	bool reorder;
+	uint64_t seed;
+};
+
+/*
+ * A device that carries PLAN out over UNDER (borrowed: the test looks at what
+ * is left there).  Once the power is off every operation fails with -EIO.
+ * Reads see writes that are kept back.  -ENOMEM if the writes kept back would
+ * pass the memory budget of CX.
+ */
+int fault_open(struct dev **devp, struct context *cx, struct dev *under,
+	       const struct fault_plan *plan);
+
+/*
+ * Turns the power off now, as for a cut right after the writer ended.  Closing
+ * the device with the power on loses nothing.
+ */
+void fault_power_off(struct dev *dev);
+
+/* How many counted operations have been asked for so far. */
+uint64_t fault_counted(const struct dev *dev);
+
+/* Whether the planned fault has happened. */
+bool fault_happened(const struct dev *dev);
+
+#endif

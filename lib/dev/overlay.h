@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A device whose writes are kept aside, to be committed or dropped as one.
+ *
+ * What writes through it can be checked by reading through it, before the
+ * device underneath changes.
+ */
+#ifndef NILFS2_DEV_OVERLAY_H
+#define NILFS2_DEV_OVERLAY_H
+
+#include "dev/dev.h"
+
+/*
+ * An overlay over UNDER (borrowed).  It can be written to even where UNDER
+ * cannot; only the commit needs that.  Writes cost memory until then: -ENOMEM
+ * past the memory budget of CX.  Discards are forgotten.
+ */
+int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
+
+/*
+ * Brings what was written to UNDER and flushes it.  Flushes of the overlay
+ * are carried out in their place among the writes, so an interrupted commit
+ * leaves a state that the writer itself could have left when interrupted.
+ * After a failure everything is still in the overlay.
+ */
+int overlay_commit(struct dev *dev, struct context *cx);
+
+/* Forgets what was written. */
+void overlay_drop(struct dev *dev);
+
+/* Bytes that a commit would write; 0 if there is nothing to commit. */
+uint64_t overlay_bytes(const struct dev *dev);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What to know about a path before it is written to: who uses it, what it
+ * holds, whether it has zones.  Nothing here changes anything.
+ */
+#ifndef NILFS2_DEV_PROBE_H
+#define NILFS2_DEV_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+#define PROBE_TEXT_MAX 256
+
+enum probe_use_kind {
+	PROBE_UNUSED,
+	PROBE_LOOP,	/* an image file behind a loop device; where: that */
+	PROBE_CLAIMED,	/* RAID, device mapper, a partition in use, ... */
+	PROBE_SWAP,
+	PROBE_MOUNTED,	/* where: the mount point */
+};
+
+struct probe_use {
+	enum probe_use_kind kind;
+	bool read_only;			/* mounted, and only to be read */
+	char where[PROBE_TEXT_MAX];	/* "" where there is nothing to name */
+};
+
+/*
+ * Says how the system uses the image file or block device PATH: of several
+ * uses the last in the list above.  An answer is a hint: mounts in other
+ * name spaces are seen only as PROBE_CLAIMED, and only of block devices.  To
+ * be asked before a devfile claims the device.  Failures: as stat(2).
+ */
+int probe_mounted(struct context *cx, const char *path, struct probe_use *use);
+
+/* Where the system tells it. */
+struct probe_system {
+	const char *mountinfo, *swaps, *sys_block;
+};
+
+/* probe_mounted() asking another SYSTEM than the running one, for tests. */
+int probe_mounted_on(struct context *cx, const char *path,
+		     const struct probe_system *system, struct probe_use *use);
+
+enum probe_contents_kind {
+	PROBE_NOTHING,	/* nothing that libblkid knows */
+	PROBE_FOUND,
+	PROBE_UNKNOWN,	/* built without libblkid */
+};
+
+struct probe_contents {
+	enum probe_contents_kind kind;
+	char usage[PROBE_TEXT_MAX];	/* "filesystem", "raid", "crypto",
+					   "other", "partition table" */
+	char type[PROBE_TEXT_MAX];	/* "ext4", "nilfs2", "gpt" */
+	char label[PROBE_TEXT_MAX];	/* "" if it has none */
+	char uuid[PROBE_TEXT_MAX];	/* "" if it has none */
+};
+
+/*
+ * Says what the image file or block device PATH holds.  An empty file holds
+ * nothing.  Failures: as open(2) and read(2).
+ */
+int probe_contents(struct context *cx, const char *path,
+		   struct probe_contents *contents);
+
+enum probe_zone_model {
+	PROBE_ZONES_NONE,
+	PROBE_ZONES_HOST_AWARE,
+	PROBE_ZONES_HOST_MANAGED,
+};
+
+struct probe_zones {
+	enum probe_zone_model model;
+	/* The rest is 0 without zones, and in a build without libzbd. */
+	uint64_t zone_size;		/* bytes */
+	uint64_t zone_capacity;		/* bytes; the least of all zones */
+	uint32_t zones;
+	uint32_t conventional;		/* how many at the start */
+	bool last_conventional;
+	uint32_t max_active;		/* 0: no limit */
+};
+
+/*
+ * Says whether PATH has zones; an image file has none.  The model is known in
+ * every build.  Failures: as stat(2), and -EIO if the zones cannot be listed.
+ */
+int probe_zoned(struct context *cx, const char *path,
+		struct probe_zones *zones);
+
+#endif
