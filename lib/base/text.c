@@ -101,3 +101,10 @@ size_t text_escape(char *buf, size_t size, const void *name, size_t len)
 	buf[used] = '\0';
 	return used;
 }
+
+size_t text_utf8(const void *bytes, size_t len)
+{
+	uint32_t code;
+
+	return decode(bytes, len, &code);
+}

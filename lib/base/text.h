@@ -23,4 +23,10 @@
  */
 size_t text_escape(char *buf, size_t size, const void *name, size_t len);
 
+/*
+ * Bytes of the well-formed UTF-8 character at BYTES, of which LEN >= 1 are
+ * there; 0 where it is cut short, overlong, a surrogate or past U+10FFFF.
+ */
+size_t text_utf8(const void *bytes, size_t len);
+
 #endif

@@ -9,9 +9,6 @@
  */
 #include "base/timefmt.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #define DAY 86400
 #define ERA_DAYS 146097		/* days in 400 years */
 #define EPOCH_DAYS 719468	/* from 0000-03-01 to 1970-01-01 */
@@ -43,16 +40,38 @@ static struct date date_of(int64_t days)
 	};
 }
 
+/* Writes V as DIGITS digits at TO, then END, and returns what follows. */
+static char *put(char *to, uint64_t v, unsigned int digits, char end)
+{
+	unsigned int i;
+
+	for (i = digits; i-- > 0; v /= 10)
+		to[i] = (char)('0' + v % 10);
+	to[digits] = end;
+	return to + digits + 1;
+}
+
+/* A listing has a time per line: this is no place for printf(). */
 char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 {
 	int64_t days = divide_down(seconds, DAY);
 	unsigned int second = (unsigned int)(seconds - days * DAY);
 	struct date date = date_of(days);
-	const char *sign = date.year > 9999 ? "+" : date.year < 0 ? "-" : "";
+	uint64_t year = (uint64_t)(date.year < 0 ? -date.year : date.year);
+	unsigned int digits = 4;
+	uint64_t rest;
+	char *to = buf;
 
-	snprintf(buf, TIMEFMT_ISO_MAX,
-		 "%s%04" PRId64 "-%02u-%02uT%02u:%02u:%02uZ", sign,
-		 date.year < 0 ? -date.year : date.year, date.month, date.day,
-		 second / 3600, second / 60 % 60, second % 60);
+	for (rest = year / 10000; rest; rest /= 10)
+		digits++;
+	if (date.year < 0 || date.year > 9999)
+		*to++ = date.year < 0 ? '-' : '+';
+	to = put(to, year, digits, '-');
+	to = put(to, date.month, 2, '-');
+	to = put(to, date.day, 2, 'T');
+	to = put(to, second / 3600, 2, ':');
+	to = put(to, second / 60 % 60, 2, ':');
+	to = put(to, second % 60, 2, 'Z');
+	*to = '\0';
 	return buf;
 }
