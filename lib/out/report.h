@@ -33,9 +33,14 @@ struct report {
 	struct out *out;
 	enum report_mode mode;
 	struct json json;
-	unsigned int depth;	/* of open sections */
+	unsigned int depth;	/* of open sections and lists */
+	unsigned int indent;	/* of text, in characters */
+	uint32_t titled;	/* bit per depth: that section has a title */
+	bool loose;		/* a list at the top of JSON lines is open */
 	bool started;		/* something was said */
 };
+
+#define REPORT_DEPTH_MAX 30
 
 /* Starts a report on OUT, which must outlive it; says nothing yet. */
 void report_init(struct report *r, struct out *out, enum report_mode mode);
@@ -47,7 +52,10 @@ void report_init(struct report *r, struct out *out, enum report_mode mode);
  */
 void report_fini(struct report *r);
 
-/* Opens a section; TITLE may be NULL, then text has no heading. */
+/*
+ * Opens a section; TITLE may be NULL, then text has no heading.  Sections and
+ * lists nest up to REPORT_DEPTH_MAX.
+ */
 void report_begin(struct report *r, const char *key, const char *title);
 void report_end(struct report *r);
 
@@ -87,6 +95,23 @@ static inline bool report_is_text(const struct report *r)
 {
 	return r->mode == REPORT_TEXT;
 }
+
+/*
+ * For tables and others that put JSON of their own: opens the object that is
+ * the document, where that is due; begins and ends the object of one line.
+ */
+void report_open_document(struct report *r);
+void report_line_begin(struct report *r, const char *key);
+void report_line_end(struct report *r);
+
+/* True where a line of JSON lines would begin here. */
+static inline bool report_is_at_line(const struct report *r)
+{
+	return r->mode == REPORT_JSON_LINES && r->json.depth == 0;
+}
+
+/* Begins a block of text: an empty line after the one before, at the top. */
+void report_text_block(struct report *r);
 
 /* Puts one value with its companion (KEY_iso, KEY_names, KEY_hex) as JSON. */
 void report_json_value(struct json *json, enum value_kind kind,

@@ -7,7 +7,7 @@
  *	HEX		0x4d2			1234
  *	SIZE		8388608 or 8M (1)	8388608
  *	PERCENT		12.3%			12.34
- *	TIME		2026-11-20 13:59:15	1795183155, and KEY_iso
+ *	TIME		2009-02-13 23:31:30	1234567890, and KEY_iso
  *	FLAGS		active,dirty		3, and KEY_names: ["active", ...]
  *	BOOL		yes			true
  *	STRING		a\x07b (2)		"a\u0007b" (3)
@@ -15,14 +15,13 @@
  *
  * (1) In text a size that is a whole number of KiB, MiB, ... carries the
  * unit; any other is in bytes: nothing is rounded.
- * (2) In text, control bytes, backslashes and bytes that are not UTF-8 are
- * escaped as in C, so that a name cannot drive the terminal.
+ * (2) In text, strings are escaped as "base/text.h" says, so that a name
+ * cannot drive the terminal.
  * (3) JSON knows no bytes.  Where a string is not UTF-8 each offending byte
  * becomes U+FFFD, and a second member KEY_hex has all bytes of the string as
  * pairs of hexadecimal digits.  KEY_hex is there exactly where KEY is not
  * faithful, so nothing is lost.
- * Times are UTC; one past the year 9999 has only its seconds ("@N" in text,
- * KEY_iso null).  Flags without a name appear as one hexadecimal number.
+ * Times are UTC.  Flags without a name appear as one hexadecimal number.
  */
 #ifndef NILFS2_OUT_VALUE_H
 #define NILFS2_OUT_VALUE_H
@@ -32,6 +31,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/timefmt.h"
 #include "out/out.h"
 
 enum value_kind {
@@ -99,16 +99,13 @@ static inline struct value value_string(const char *s)
 }
 
 /* Most characters of any value that is neither STRING nor FLAGS. */
-#define VALUE_TEXT_MAX 32
+#define VALUE_TEXT_MAX TIMEFMT_ISO_MAX
 
 /*
  * Writes the text form of a present value that is neither STRING nor FLAGS at
  * TO, which has VALUE_TEXT_MAX bytes, and returns the end.
  */
 char *value_format(enum value_kind kind, const struct value *v, char *to);
-
-/* Writes "YYYY-MM-DD", SEPARATOR, "HH:MM:SS" (19 bytes); NULL past 9999. */
-char *value_format_time(int64_t seconds, char separator, char *to);
 
 /*
  * Puts the text form of any value at least WIDTH characters wide, padded on

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Histograms.
+ *
+ * A bucket is known by the least number it takes; it ends where the next one
+ * begins.  There are few of them, so the right one is found by walking back
+ * from the end.
+ */
+#include "out/histogram.h"
+
+#include "out/table.h"
+
+void histogram_linear(struct histogram *h, uint64_t max, unsigned int count)
+{
+	uint64_t width;
+	unsigned int i;
+
+	memset(h, 0, sizeof(*h));
+	if (count > HISTOGRAM_BUCKETS_MAX)
+		count = HISTOGRAM_BUCKETS_MAX;
+	if (count < 1)
+		count = 1;
+	width = max / count + 1;
+	h->max = max;
+	for (i = 0; i < count && i * width <= max; i++)
+		h->from[i] = i * width;
+	h->count = i;
+}
+
+void histogram_powers(struct histogram *h, uint64_t max)
+{
+	unsigned int i = 1;
+
+	memset(h, 0, sizeof(*h));
+	h->max = max;
+	while (i < HISTOGRAM_BUCKETS_MAX && 1ull << (i - 1) <= max) {
+		h->from[i] = 1ull << (i - 1);
+		i++;
+	}
+	h->count = i;
+}
+
+void histogram_add(struct histogram *h, uint64_t v, uint64_t times)
+{
+	unsigned int i = h->count - 1;
+
+	while (i && v < h->from[i])
+		i--;
+	h->hits[i] += times;
+}
+
+static uint64_t most_hits(const struct histogram *h)
+{
+	uint64_t most = 1;
+	unsigned int i;
+
+	for (i = 0; i < h->count; i++)
+		if (h->hits[i] > most)
+			most = h->hits[i];
+	return most;
+}
+
+static uint64_t last_of(const struct histogram *h, unsigned int i)
+{
+	return i + 1 < h->count ? h->from[i + 1] - 1 : h->max;
+}
+
+/* A bar is rounded up: what is there can be seen. */
+static uint64_t bar_length(uint64_t hits, uint64_t most, unsigned int bar)
+{
+	unsigned __int128 scaled = (unsigned __int128)hits * bar + most - 1;
+
+	return (uint64_t)(scaled / most);
+}
+
+void histogram_report(const struct histogram *h, struct report *r,
+		      const char *name, enum value_kind kind,
+		      unsigned int bar)
+{
+	enum { FROM, TO, COUNT, BAR, COLUMNS };
+	const struct column columns[COLUMNS] = {
+		[FROM] = { "from", "FROM", kind, 10, NULL },
+		[TO] = { "to", "TO", kind, 10, NULL },
+		[COUNT] = { "count", "COUNT", VALUE_U64, 10, NULL },
+		[BAR] = { "bar", "", VALUE_STRING, 0, NULL },
+	};
+	char marks[256];
+	uint64_t most = most_hits(h);
+	struct table t;
+	unsigned int i;
+
+	if (bar > sizeof(marks))
+		bar = sizeof(marks);
+	memset(marks, '#', sizeof(marks));
+	/* The bar is for people: JSON ends before that column. */
+	table_begin(&t, r, name, columns, report_is_text(r) ? COLUMNS : BAR);
+	for (i = 0; i < h->count; i++)
+		table_row(&t, (struct value[]){
+			[FROM] = value_u64(h->from[i]),
+			[TO] = value_u64(last_of(h, i)),
+			[COUNT] = value_u64(h->hits[i]),
+			[BAR] = value_bytes(marks, bar_length(h->hits[i],
+							      most, bar)),
+		});
+	table_end(&t);
+}
