@@ -24,7 +24,6 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "out/out.h"
 
 enum option_kind {
 	OPTION_FLAG = 1,	/* bool: set true */
@@ -41,6 +40,9 @@ enum option_kind {
 
 /* Most options that one command may have, those of all tools included. */
 #define OPTION_MAX 64
+
+/* Groups that a command may use are 1 ... OPTION_GROUP_TOOL - 1. */
+#define OPTION_GROUP_TOOL 15
 
 struct cli_option {
 	int letter;		/* 0: none */
@@ -76,20 +78,15 @@ int option_parse(struct context *cx, const struct option_set *sets,
 		 unsigned int count, int argc, char **argv,
 		 bool stop_at_word);
 
-/* Puts a line per option, "  -c, --checkpoint CNO   text", wrapped at 80. */
-void option_help(struct out *out, const struct cli_option *rows);
-
-/*
- * Puts "  TERM   TEXT" with TEXT in the same column as option_help(), wrapped
- * at 80: for the lists of commands and such.
- */
-void option_help_line(struct out *out, const char *term, const char *text);
-
 /*
  * Numbers as options and arguments spell them: the whole of TEXT, decimal,
  * 0x... or 0..., at most MAX.  0, or -EINVAL with the text "WHAT: ...".
  */
 int option_number(struct context *cx, const char *what, const char *text,
 		  uint64_t max, uint64_t *value);
+
+/* The same for a size in bytes: "4096", "16M", "8MiB". */
+int option_size(struct context *cx, const char *what, const char *text,
+		uint64_t *bytes);
 
 #endif

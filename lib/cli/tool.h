@@ -66,6 +66,9 @@ struct cli_tool {
 	int exit_cancelled;	/* 0: as exit_failure */
 };
 
+/* The options that every tool has; tool_main() adds them to each parse. */
+extern const struct cli_option tool_options[];
+
 /* What a running command has in its hands. */
 struct tool {
 	struct context cx;
@@ -79,10 +82,8 @@ struct tool {
 	unsigned int verbose;
 	bool source_date;	/* cx.now comes from SOURCE_DATE_EPOCH */
 	/* The rest belongs to tool_main(). */
-	bool json, json_lines, help, version;
-	uint64_t max_memory;
-	uint32_t threads;
-	const char *progress_fd;
+	bool json, json_lines, help, version, bad_usage;
+	uint32_t progress_fd;	/* UINT32_MAX: not given */
 };
 
 /*
@@ -92,7 +93,10 @@ struct tool {
  */
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
 
-/* A line "tool: text" on standard error: always, unless -q, with -v. */
+/*
+ * A line "tool: text" on standard error: tool_warn() always, tool_note()
+ * unless -q was given, tool_detail() where -v was.
+ */
 void tool_warn(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void tool_note(struct tool *tool, const char *fmt, ...)

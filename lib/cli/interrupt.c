@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Signals that ask the tool to stop.
+ *
+ * A signal handler is given nothing but a number, so its flag is the one
+ * variable of the whole tree that has file scope and is written; a process
+ * has one set of signal handlers however many volumes it has open.
+ */
+#include "cli/interrupt.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void raise_flag(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+const volatile sig_atomic_t *interrupt_catch(void)
+{
+	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action;
+	size_t i;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = raise_flag;
+	action.sa_flags = (int)SA_RESETHAND;
+	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+		sigaction(stops[i], &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return &interrupted;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Signals that ask the tool to stop. */
+#ifndef NILFS2_CLI_INTERRUPT_H
+#define NILFS2_CLI_INTERRUPT_H
+
+#include <signal.h>
+
+/*
+ * From here on the first SIGINT, SIGTERM or SIGHUP raises the flag returned,
+ * and the second one ends the process at once.  SIGPIPE is ignored: a write
+ * to a pipe that nobody reads fails with -EPIPE instead.
+ */
+const volatile sig_atomic_t *interrupt_catch(void);
+
+#endif

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The frame of a tool.
+ *
+ * This is the only place that reads the clock for others, the environment
+ * and the command line, and the only one that turns a failure into words and
+ * an exit status.  A failure is printed once, after all output has been
+ * flushed, so that the two do not mix on a terminal.
+ *
+ * A reader of our output that goes away (`| head`) is no mistake of anybody:
+ * the tool stops at the next write and says nothing.
+ */
+#include "cli/tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/interrupt.h"
+#include "cli/manual.h"
+
+#define MESSAGE_MAX 1024
+
+const struct cli_option tool_options[] = {
+	{ 0, "json", NULL, "say it as one JSON document", OPTION_FLAG,
+	  offsetof(struct tool, json), OPTION_GROUP_TOOL, 0, NULL, NULL },
+	{ 0, "json-lines", NULL, "say it as JSON, one object on each line",
+	  OPTION_FLAG, offsetof(struct tool, json_lines), OPTION_GROUP_TOOL, 0,
+	  NULL, NULL },
+	{ 'q', "quiet", NULL, "no notes, no progress", OPTION_FLAG,
+	  offsetof(struct tool, quiet), 0, 0, NULL, NULL },
+	{ 'v', "verbose", NULL, "tell more; may be repeated", OPTION_COUNT,
+	  offsetof(struct tool, verbose), 0, 0, NULL, NULL },
+	{ 0, "max-memory", "SIZE", "memory for caches and tables",
+	  OPTION_SIZE, offsetof(struct tool, cx.max_memory), 0, 0, NULL,
+	  NULL },
+	{ 'j', "threads", "N", "workers to use", OPTION_U32,
+	  offsetof(struct tool, cx.threads), 0, 0, NULL, NULL },
+	{ 'C', "progress-fd", "FD", "write progress to this descriptor",
+	  OPTION_U32, offsetof(struct tool, progress_fd), 0, 0, NULL, NULL },
+	{ 'h', "help", NULL, "show this help", OPTION_FLAG,
+	  offsetof(struct tool, help), 0, 0, NULL, NULL },
+	{ 'V', "version", NULL, "show the version", OPTION_FLAG,
+	  offsetof(struct tool, version), 0, 0, NULL, NULL },
+	{ 0 },
+};
+
+__attribute__((format(printf, 2, 0))) static void
+say(const struct tool *tool, const char *fmt, va_list ap)
+{
+	char text[MESSAGE_MAX];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	fprintf(stderr, "%s: %s\n", tool->cli->name, text);
+}
+
+void tool_warn(struct tool *tool, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(tool, fmt, ap);
+	va_end(ap);
+}
+
+void tool_note(struct tool *tool, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!tool->quiet)
+		say(tool, fmt, ap);
+	va_end(ap);
+}
+
+void tool_detail(struct tool *tool, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (tool->verbose)
+		say(tool, fmt, ap);
+	va_end(ap);
+}
+
+int tool_usage(struct tool *tool, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(tool->cx.failure, sizeof(tool->cx.failure), fmt, ap);
+	va_end(ap);
+	tool->bad_usage = true;
+	return -EINVAL;
+}
+
+/*
+ * An image must never be opened as descriptor 0, 1 or 2, where messages
+ * would be written into it.  The mode is the useless one: whoever closed
+ * standard output gets an error, not silence.
+ */
+static void hold_standard_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY);
+	} while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+}
+
+/* The time is what the user says it is, for images that can be reproduced. */
+static int read_clock(struct tool *tool)
+{
+	const char *text = getenv("SOURCE_DATE_EPOCH");
+	uint64_t v;
+	int err;
+
+	if (!text) {
+		tool->cx.now = (int64_t)time(NULL);
+		return 0;
+	}
+	err = option_number(&tool->cx, "SOURCE_DATE_EPOCH", text, INT64_MAX,
+			    &v);
+	if (err)
+		return err;
+	tool->cx.now = (int64_t)v;
+	tool->source_date = true;
+	return 0;
+}
+
+static int start(struct tool *tool)
+{
+	long processors;
+
+	hold_standard_descriptors();
+	context_init(&tool->cx);
+	processors = sysconf(_SC_NPROCESSORS_ONLN);
+	if (processors > 1)
+		tool->cx.threads = (unsigned int)processors;
+	tool->cx.cancel = interrupt_catch();
+	tool->progress_fd = UINT32_MAX;
+	return out_open(&tool->cx, STDOUT_FILENO, "standard output",
+			&tool->out);
+}
+
+static const struct cli_command *find_command(const struct cli_tool *cli,
+					      const char *name)
+{
+	const struct cli_command *const *c;
+
+	for (c = cli->commands; *c; c++)
+		if (!strcmp((*c)->name, name))
+			return *c;
+	return NULL;
+}
+
+/* Parses by the common options and those of COMMAND (NULL: none) at BASE. */
+static int parse(struct tool *tool, const struct cli_command *command,
+		 void *base, int argc, char **argv)
+{
+	const struct option_set sets[] = {
+		{ command ? command->options : NULL, base },
+		{ tool_options, tool },
+	};
+	int first = option_parse(&tool->cx, sets, 2, argc, argv, !command);
+
+	if (first < 0) {
+		tool->bad_usage = true;
+		return first;
+	}
+	if (!tool->cx.threads)
+		return tool_usage(tool, "--threads: at least 1");
+	tool->argc = argc - first;
+	tool->argv = argv + first;
+	return 0;
+}
+
+static enum report_mode mode_of(const struct tool *tool)
+{
+	if (tool->json_lines)
+		return REPORT_JSON_LINES;
+	return tool->json ? REPORT_JSON : REPORT_TEXT;
+}
+
+static int check_words(struct tool *tool, const struct cli_command *command)
+{
+	if (tool->argc < command->min_args)
+		return tool_usage(tool, "too few arguments: %s expected",
+				  command->synopsis);
+	if (command->max_args != TOOL_ANY_ARGS &&
+	    tool->argc > command->max_args)
+		return tool_usage(tool, "unexpected argument '%s'",
+				  tool->argv[command->max_args]);
+	return 0;
+}
+
+static int run_prepared(struct tool *tool, const struct cli_command *command,
+			const void *options)
+{
+	int fd = tool->progress_fd > INT32_MAX ? -1 : (int)tool->progress_fd;
+	int result = check_words(tool, command);
+
+	if (!result)
+		result = read_clock(tool);
+	if (result)
+		return result;
+	report_init(&tool->report, tool->out, mode_of(tool));
+	progress_init(&tool->progress, fd, tool->quiet);
+	result = command->run(tool, options);
+	progress_end(&tool->progress);
+	if (result >= 0)
+		report_fini(&tool->report);
+	return result;
+}
+
+/* ARGV[0] is the name of the tool or of the command. */
+static int run_command(struct tool *tool, const struct cli_command *command,
+		       int argc, char **argv)
+{
+	size_t size = command->options_size ? command->options_size : 1;
+	void *options = calloc(1, size);
+	int result;
+
+	if (!options)
+		return fail(&tool->cx, -ENOMEM, "options");
+	if (command->defaults)
+		memcpy(options, command->defaults, command->options_size);
+	result = parse(tool, command, options, argc, argv);
+	if (!result && tool->help)
+		manual_command(tool->out, tool->cli, command);
+	else if (!result && tool->version)
+		manual_version(tool->out, tool->cli);
+	else if (!result)
+		result = run_prepared(tool, command, options);
+	free(options);
+	return result;
+}
+
+/* `help` alone, or `help COMMAND`. */
+static int run_help(struct tool *tool)
+{
+	const struct cli_command *command;
+
+	if (tool->argc < 2) {
+		manual_tool(tool->out, tool->cli);
+		return 0;
+	}
+	command = find_command(tool->cli, tool->argv[1]);
+	if (!command)
+		return tool_usage(tool, "unknown command '%s'",
+				  tool->argv[1]);
+	manual_command(tool->out, tool->cli, command);
+	return 0;
+}
+
+static int run_tool(struct tool *tool, int argc, char **argv,
+		    const struct cli_command **command)
+{
+	int err = parse(tool, NULL, NULL, argc, argv);
+
+	if (err)
+		return err;
+	if (tool->help) {
+		manual_tool(tool->out, tool->cli);
+		return 0;
+	}
+	if (tool->version) {
+		manual_version(tool->out, tool->cli);
+		return 0;
+	}
+	if (!tool->argc)
+		return tool_usage(tool, "no command given");
+	if (!strcmp(tool->argv[0], "help"))
+		return run_help(tool);
+	*command = find_command(tool->cli, tool->argv[0]);
+	if (!*command)
+		return tool_usage(tool, "unknown command '%s'",
+				  tool->argv[0]);
+	return run_command(tool, *command, tool->argc, tool->argv);
+}
+
+/* The reason is left out where the text has said it better. */
+static void print_failure(const struct tool *tool, const char *text, int err)
+{
+	const char *name = tool->cli->name;
+
+	if (!*text)
+		fprintf(stderr, "%s: %s\n", name, strerror(-err));
+	else if (err == -EINVAL || err == -EINTR)
+		fprintf(stderr, "%s: %s\n", name, text);
+	else
+		fprintf(stderr, "%s: %s: %s\n", name, text, strerror(-err));
+}
+
+static int exit_status(const struct tool *tool,
+		       const struct cli_command *command, int result)
+{
+	const struct cli_tool *cli = tool->cli;
+
+	if (result >= 0)
+		return result;
+	if (result == -EPIPE)
+		return cli->exit_failure;
+	print_failure(tool, tool->cx.failure, result);
+	if (result == -EINTR && cli->exit_cancelled)
+		return cli->exit_cancelled;
+	if (!tool->bad_usage)
+		return cli->exit_failure;
+	fprintf(stderr, "Try '%s%s%s --help'.\n", cli->name,
+		command && command->name ? " " : "",
+		command && command->name ? command->name : "");
+	return cli->exit_usage;
+}
+
+int tool_main(const struct cli_tool *cli, int argc, char **argv)
+{
+	const struct cli_command *command = cli->only;
+	struct tool tool = { .cli = cli };
+	struct context closing;
+	int result, err;
+
+	result = start(&tool);
+	if (!result && command)
+		result = run_command(&tool, command, argc, argv);
+	else if (!result)
+		result = run_tool(&tool, argc, argv, &command);
+	/* The command's failure counts more than that of the last write. */
+	context_child(&tool.cx, &closing);
+	err = out_close(tool.out, &closing);
+	if (err && result >= 0) {
+		context_adopt(&tool.cx, &closing);
+		result = err;
+	}
+	return exit_status(&tool, command, result);
+}
