@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.nilfs2: the list of its commands.
+ *
+ * Each command is a file of its own that ends in a constant row; a new one is
+ * declared in "dump/commands.h" and gets its line here.
+ */
+#include "dump/commands.h"
+
+static const struct cli_command *const commands[] = {
+	NULL,
+};
+
+static const struct cli_tool dump = {
+	.name = "dump.nilfs2",
+	.summary = "Show what is on an NILFS2 volume, without mounting it.",
+	.commands = commands,
+	.exit_failure = 1,
+	.exit_usage = 2,
+};
+
+int main(int argc, char **argv)
+{
+	return tool_main(&dump, argc, argv);
+}
