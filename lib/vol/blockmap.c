@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Block maps: lookups and cursors over direct and B-tree maps.
+ *
+ * Node blocks are borrowed from the cache, one per level, so a walk holds a
+ * dozen blocks at most.  A lookup follows the kernel: it takes what the nodes
+ * say.  A cursor also insists on the order of the keys, within a node and
+ * against the parent; this bounds it by the number of blocks on the disk,
+ * however the pointers were tampered with.
+ */
+#include "vol/blockmap.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "disk/rule.h"
+#include "vol/translate.h"
+#include "vol/volume.h"
+
+int blockmap_init(struct blockmap *map, struct context *cx,
+		  struct volume *vol, uint64_t ino,
+		  const struct nilfs_inode *inode)
+{
+	enum rule rule;
+
+	map->vol = vol;
+	map->ino = ino;
+	map->physical = ino == NILFS_DAT_INO;
+	memcpy(map->root, inode->i_bmap, sizeof(map->root));
+	rule = bmap_is_btree(map->root) ? bmap_root_check(map->root) : RULE_OK;
+	if (rule != RULE_OK)
+		return fail(cx, -EUCLEAN, "inode %llu: block map: %s",
+			    (unsigned long long)ino, rule_info(rule)->text);
+	return 0;
+}
+
+int blockmap_resolve(const struct blockmap *map, struct context *cx,
+		     uint64_t ptr, uint64_t *blocknr)
+{
+	if (!map->physical)
+		return translate_vblock(map->vol, cx, ptr, blocknr);
+	if (!geometry_has_block(&map->vol->geo, ptr))
+		return fail(cx, -EUCLEAN,
+			    "DAT: pointer to block %llu outside the segments",
+			    (unsigned long long)ptr);
+	*blocknr = ptr;
+	return 0;
+}
+
+/* Borrows and checks the node at PTR, which must be of LEVEL. */
+static int get_node(const struct blockmap *map, struct context *cx,
+		    uint64_t ptr, unsigned int level, const void **block,
+		    struct bmap_node *node)
+{
+	struct volume *vol = map->vol;
+	uint64_t blocknr = 0;
+	enum rule rule;
+	int err;
+
+	err = blockmap_resolve(map, cx, ptr, &blocknr);
+	if (err)
+		return err;
+	err = cache_get(vol->cache, cx, blocknr, block);
+	if (err)
+		return err;
+	rule = bmap_node_check(vol->geo.block_size, *block);
+	bmap_node_read(vol->geo.block_size, *block, node);
+	if (rule == RULE_OK && node->level != level)
+		rule = RULE_BMAP_NODE_LEVEL;
+	if (rule != RULE_OK) {
+		cache_put(vol->cache, *block);
+		*block = NULL;
+		return fail(cx, -EUCLEAN,
+			    "inode %llu: map node at block %llu, level %u: %s",
+			    (unsigned long long)map->ino,
+			    (unsigned long long)blocknr, level,
+			    rule_info(rule)->text);
+	}
+	return 0;
+}
+
+static int lookup_direct(const struct blockmap *map, uint64_t key,
+			 uint64_t *ptr)
+{
+	*ptr = bmap_direct_ptr(map->root, key);
+	return *ptr != 0;
+}
+
+int blockmap_lookup(const struct blockmap *map, struct context *cx,
+		    uint64_t key, uint64_t *ptr)
+{
+	const void *block = NULL;
+	struct bmap_node node;
+	unsigned int level;
+	int i, err;
+
+	if (!bmap_is_btree(map->root))
+		return lookup_direct(map, key, ptr);
+
+	bmap_root_read(map->root, &node);
+	for (level = node.level;; level--) {
+		uint64_t child_key = 0;
+
+		i = bmap_node_search(&node, key);
+		if (i >= 0) {
+			child_key = bmap_node_key(&node, (uint32_t)i);
+			*ptr = bmap_node_ptr(&node, (uint32_t)i);
+		}
+		if (block)
+			cache_put(map->vol->cache, block);
+		if (i < 0)
+			return 0;
+		if (level == 1)
+			return child_key == key;
+		err = get_node(map, cx, *ptr, level - 1, &block, &node);
+		if (err)
+			return err;
+	}
+}
+
+/* Makes LEVEL the cursor's place, with the node there at INDEX. */
+static void stand(struct blockmap_cursor *cur, unsigned int level,
+		  const void *block, const struct bmap_node *node,
+		  uint64_t end)
+{
+	struct blockmap_level *l = &cur->path[level];
+
+	l->block = block;
+	l->node = *node;
+	l->index = 0;
+	l->end = end;
+	cur->level = level;
+	cur->entered = false;
+}
+
+static void leave(struct blockmap_cursor *cur)
+{
+	struct blockmap_level *l = &cur->path[cur->level];
+
+	if (l->block)
+		cache_put(cur->map->vol->cache, l->block);
+	l->block = NULL;
+	cur->level++;
+	cur->entered = false;
+}
+
+static uint64_t child_key(const struct blockmap_level *l)
+{
+	return le64_get(l->node.keys[l->index]);
+}
+
+/* Where the keys below the child at the index end. */
+static uint64_t child_end(const struct blockmap_level *l)
+{
+	if (l->index + 1 < l->node.nchildren)
+		return le64_get(l->node.keys[l->index + 1]);
+	return l->end;
+}
+
+static int bad_order(const struct blockmap_cursor *cur, struct context *cx)
+{
+	return fail(cx, -EUCLEAN,
+		    "inode %llu: map node of level %u: keys out of order",
+		    (unsigned long long)cur->map->ino, cur->level);
+}
+
+/* Goes down to the child at the index, which was found in order. */
+static int descend(struct blockmap_cursor *cur, struct context *cx)
+{
+	struct blockmap_level *l = &cur->path[cur->level];
+	uint64_t key = child_key(l), end = child_end(l);
+	const void *block = NULL;
+	struct bmap_node node;
+	int err;
+
+	err = get_node(cur->map, cx, le64_get(l->node.ptrs[l->index]),
+		       cur->level - 1, &block, &node);
+	if (err)
+		return err;
+	l->index++;
+	stand(cur, cur->level - 1, block, &node, end);
+	if (le64_get(node.keys[0]) < key)
+		return bad_order(cur, cx);
+	return 0;
+}
+
+/* Moves the path to the first child that can hold keys >= KEY. */
+static int seek(struct blockmap_cursor *cur, struct context *cx, uint64_t key)
+{
+	for (;;) {
+		struct blockmap_level *l = &cur->path[cur->level];
+		int i = bmap_node_search(&l->node, key), err;
+
+		if (i < 0)
+			return 0;
+		l->index = (unsigned int)i;
+		if (cur->level == 1) {
+			l->index += child_key(l) != key;
+			return 0;
+		}
+		err = descend(cur, cx);
+		if (err)
+			return err;
+	}
+}
+
+int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
+			 const struct blockmap *map, uint64_t key, bool nodes)
+{
+	struct bmap_node root;
+
+	memset(cur, 0, sizeof(*cur));
+	cur->map = map;
+	cur->nodes = nodes;
+	if (!bmap_is_btree(map->root)) {
+		cur->path[0].index = key < NILFS_DIRECT_NBLOCKS ?
+			(unsigned int)key : NILFS_DIRECT_NBLOCKS;
+		return 0;
+	}
+	bmap_root_read(map->root, &root);
+	cur->top = root.level;
+	stand(cur, root.level, NULL, &root, UINT64_MAX);
+	return key ? seek(cur, cx, key) : 0;
+}
+
+static int next_direct(struct blockmap_cursor *cur, struct blockmap_item *item)
+{
+	unsigned int *i = &cur->path[0].index;
+
+	for (; *i < NILFS_DIRECT_NBLOCKS; (*i)++) {
+		uint64_t ptr = bmap_direct_ptr(cur->map->root, *i);
+
+		if (!ptr)
+			continue;
+		item->key = (*i)++;
+		item->ptr = ptr;
+		item->level = 0;
+		return 1;
+	}
+	return 0;
+}
+
+/* The child at the index of the node the cursor stands in. */
+static int take_child(struct blockmap_cursor *cur, struct context *cx,
+		      struct blockmap_item *item)
+{
+	struct blockmap_level *l = &cur->path[cur->level];
+
+	item->key = child_key(l);
+	item->ptr = le64_get(l->node.ptrs[l->index]);
+	item->level = cur->level - 1;
+	if (item->key >= child_end(l))
+		return bad_order(cur, cx);
+	return 1;
+}
+
+int blockmap_cursor_next(struct blockmap_cursor *cur, struct context *cx,
+			 struct blockmap_item *item)
+{
+	if (!cur->top)
+		return next_direct(cur, item);
+
+	while (cur->level <= cur->top) {
+		struct blockmap_level *l = &cur->path[cur->level];
+		int err;
+
+		if (l->index >= l->node.nchildren) {
+			leave(cur);
+			continue;
+		}
+		if (cur->level == 1) {
+			err = take_child(cur, cx, item);
+			l->index++;
+			return err;
+		}
+		if (!cur->entered) {
+			err = take_child(cur, cx, item);
+			if (err < 0)
+				return err;
+			cur->entered = true;
+			if (cur->nodes)
+				return 1;
+		}
+		err = descend(cur, cx);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+void blockmap_cursor_close(struct blockmap_cursor *cur)
+{
+	unsigned int level;
+
+	if (!cur->map)
+		return;
+	for (level = 0; level < NILFS_BTREE_LEVEL_MAX; level++)
+		if (cur->path[level].block)
+			cache_put(cur->map->vol->cache, cur->path[level].block);
+	memset(cur, 0, sizeof(*cur));
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Block maps: which block of the disk, or which virtual block, holds block n
+ * of a file.
+ *
+ * Two questions are asked of a map: where is this block (a lookup), and what
+ * is there in order (a cursor).  The cursor needs no memory but a block per
+ * level and ends on any tree, because each node must keep to the range of
+ * keys its parent gives it, so none is entered twice.
+ */
+#ifndef NILFS2_VOL_BLOCKMAP_H
+#define NILFS2_VOL_BLOCKMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/bmap.h"
+#include "disk/ondisk.h"
+
+struct volume;
+
+struct blockmap {
+	struct volume *vol;
+	uint64_t ino;		/* for messages */
+	bool physical;		/* the DAT: pointers are disk blocks */
+	le64 root[NILFS_INODE_BMAP_SIZE];	/* a copy of i_bmap */
+};
+
+/*
+ * Prepares the map of inode INO, whose raw inode is INODE.  -EUCLEAN for a
+ * root that nilfs_bmap_read() would refuse.
+ */
+int blockmap_init(struct blockmap *map, struct context *cx,
+		  struct volume *vol, uint64_t ino,
+		  const struct nilfs_inode *inode);
+
+/*
+ * Looks up file block KEY.  1 and the pointer (virtual, or physical for the
+ * DAT) in *PTR, 0 for a hole, -EUCLEAN for a broken node, -EIO.  Follows
+ * nilfs_bmap_lookup().
+ */
+int blockmap_lookup(const struct blockmap *map, struct context *cx,
+		    uint64_t key, uint64_t *ptr);
+
+/* A pointer of the map: to a data block (level 0) or to a node. */
+struct blockmap_item {
+	uint64_t key;		/* first file block below it */
+	uint64_t ptr;		/* as stored */
+	unsigned int level;	/* 0 data, else the level of the node */
+};
+
+struct blockmap_level {
+	const void *block;	/* borrowed from the cache */
+	struct bmap_node node;
+	unsigned int index;	/* next child to visit */
+	uint64_t end;		/* keys stay below this */
+};
+
+struct blockmap_cursor {
+	const struct blockmap *map;
+	bool nodes;			/* yield pointers to nodes as well */
+	bool entered;			/* the child at the index was yielded */
+	unsigned int level;		/* where the cursor stands */
+	unsigned int top;		/* level of the root, 0: direct */
+	struct blockmap_level path[NILFS_BTREE_LEVEL_MAX];
+};
+
+/*
+ * Starts at the first data block with a key >= KEY.  With NODES, nodes are
+ * yielded before what is below them (those left of KEY are not).
+ */
+int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
+			 const struct blockmap *map, uint64_t key, bool nodes);
+
+/* Steps: 1 and *ITEM, 0 at the end, -EUCLEAN or -EIO. */
+int blockmap_cursor_next(struct blockmap_cursor *cur, struct context *cx,
+			 struct blockmap_item *item);
+
+/* Gives the borrowed nodes back; also fine after a failed open. */
+void blockmap_cursor_close(struct blockmap_cursor *cur);
+
+/*
+ * Turns a pointer of the map into a disk block: itself for the DAT, else
+ * through the DAT.
+ */
+int blockmap_resolve(const struct blockmap *map, struct context *cx,
+		     uint64_t ptr, uint64_t *blocknr);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The checkpoints of a volume.
+ *
+ * Only blocks that exist are visited: deleting checkpoints leaves holes, and
+ * a long-lived volume has far more of them than checkpoints.
+ */
+#include "vol/cptable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "disk/checkpoint.h"
+#include "vol/volume.h"
+
+#define READAHEAD_BLOCKS 32
+
+int cptable_header(struct volume *vol, struct context *cx,
+		   struct nilfs_cpfile_header *header)
+{
+	const void *block;
+	int ret = file_block(&vol->cpfile, cx, 0, &block);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return fail(cx, -EUCLEAN, "cpfile: has no header block");
+	memcpy(header, block, sizeof(*header));
+	file_put(&vol->cpfile, block);
+	return 0;
+}
+
+int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
+		 struct nilfs_checkpoint *cp)
+{
+	const void *block;
+	int ret = 0;
+
+	if (cno && cno <= vol->latest.cno)
+		ret = file_block(&vol->cpfile, cx,
+				 checkpoint_blkoff(&vol->geo, cno), &block);
+	if (ret < 0)
+		return ret;
+	if (ret) {
+		memcpy(cp, (const char *)block +
+		       checkpoint_offset(&vol->geo, cno), sizeof(*cp));
+		file_put(&vol->cpfile, block);
+	}
+	if (!ret || checkpoint_is_invalid(cp))
+		return fail(cx, -ENOENT, "checkpoint %llu: does not exist",
+			    (unsigned long long)cno);
+	return 0;
+}
+
+int cptable_cursor_open(struct cptable_cursor *cur, struct context *cx,
+			struct volume *vol)
+{
+	memset(cur, 0, sizeof(*cur));
+	cur->vol = vol;
+	return extent_cursor_open(&cur->extents, cx, &vol->cpfile, 0);
+}
+
+static void put_block(struct cptable_cursor *cur)
+{
+	if (cur->block)
+		cache_put(cur->vol->cache, cur->block);
+	cur->block = NULL;
+}
+
+/* Borrows the next block of entries: 1, 0 at the end. */
+static int next_block(struct cptable_cursor *cur, struct context *cx)
+{
+	struct volume *vol = cur->vol;
+	int ret;
+
+	if (!cur->extent.count) {
+		ret = extent_cursor_next(&cur->extents, cx, READAHEAD_BLOCKS,
+					 &cur->extent);
+		if (ret <= 0)
+			return ret;
+		cache_readahead(vol->cache, cx, cur->extent.blocknr,
+				(unsigned int)cur->extent.count);
+	}
+	ret = cache_get(vol->cache, cx, cur->extent.blocknr, &cur->block);
+	if (ret)
+		return ret;
+	cur->cno = checkpoint_first(&vol->geo, cur->extent.blkoff);
+	cur->block_end = cur->cno +
+			 checkpoint_count(&vol->geo, cur->extent.blkoff);
+	cur->extent.blkoff++;
+	cur->extent.blocknr++;
+	cur->extent.count--;
+	return 1;
+}
+
+int cptable_cursor_next(struct cptable_cursor *cur, struct context *cx,
+			struct nilfs_checkpoint *cp)
+{
+	int ret;
+
+	for (;;) {
+		if (!cur->block) {
+			ret = next_block(cur, cx);
+			if (ret <= 0)
+				return ret;
+		}
+		for (; cur->cno < cur->block_end; cur->cno++) {
+			if (cur->cno > cur->vol->latest.cno)
+				return 0;
+			memcpy(cp, (const char *)cur->block +
+			       checkpoint_offset(&cur->vol->geo, cur->cno),
+			       sizeof(*cp));
+			if (checkpoint_is_invalid(cp))
+				continue;
+			cur->cno++;
+			return 1;
+		}
+		put_block(cur);
+	}
+}
+
+void cptable_cursor_close(struct cptable_cursor *cur)
+{
+	if (!cur->vol)
+		return;
+	put_block(cur);
+	extent_cursor_close(&cur->extents);
+	cur->vol = NULL;
+}
+
+int cptable_list(struct volume *vol, struct context *cx, bool snapshots,
+		 uint64_t **cnos, size_t *count)
+{
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint cp;
+	uint64_t *grown;
+	size_t capacity = 0;
+	int ret;
+
+	*cnos = NULL;
+	*count = 0;
+	ret = cptable_cursor_open(&cur, cx, vol);
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		ret = 0;
+		if (snapshots && !checkpoint_is_snapshot(&cp))
+			continue;
+		grown = array_grow(cx, *cnos, &capacity, *count + 1,
+				   sizeof(*grown));
+		if (!grown) {
+			ret = -ENOMEM;
+			break;
+		}
+		*cnos = grown;
+		grown[(*count)++] = cur.cno - 1;
+	}
+	cptable_cursor_close(&cur);
+	if (ret) {
+		free(*cnos);
+		*cnos = NULL;
+	}
+	return ret;
+}

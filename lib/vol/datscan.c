@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * One streaming pass over the whole DAT.
+ *
+ * The calling thread walks the map of the DAT, which is a hundredth of its
+ * size, and cuts the file into groups of the allocator: one bitmap and the
+ * entries it speaks of.  A batch of groups at a time is handed to the
+ * workers, who read them in large pieces into buffers of their own, past the
+ * cache.  Order between groups is not kept; no visitor needs it.
+ */
+#include "vol/datscan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "disk/palloc.h"
+#include "vol/extent.h"
+#include "vol/volume.h"
+
+#define PIECE_BYTES (256u << 10)
+#define BATCH_EXTENTS 4096u
+
+struct worker {
+	char *piece;
+	uint8_t *bitmap;
+};
+
+/* Consecutive extents of one group. */
+struct group {
+	uint64_t number;
+	uint32_t first, count;		/* in the batch's extents */
+};
+
+struct batch {
+	struct extent extents[BATCH_EXTENTS];
+	struct group groups[BATCH_EXTENTS];
+	uint32_t nextents, ngroups;
+};
+
+struct scan {
+	struct volume *vol;
+	const struct datscan_visitor *visitor;
+	struct batch *batch;
+	struct worker *workers;
+	unsigned int nworkers;
+};
+
+/* What one worker knows while it goes through a group. */
+struct group_walk {
+	struct scan *scan;
+	unsigned int worker;
+	bool have_bitmap;
+};
+
+static int visit_block(struct group_walk *w, struct context *cx,
+		       uint64_t blkoff, const char *data)
+{
+	const struct palloc *palloc = &w->scan->vol->dat_palloc;
+	struct worker *worker = &w->scan->workers[w->worker];
+	struct datscan_block block = { .entries = data };
+	struct palloc_block what;
+
+	palloc_locate(palloc, blkoff, &what);
+	if (what.kind == PALLOC_BITMAP) {
+		memcpy(worker->bitmap, data, w->scan->vol->geo.block_size);
+		w->have_bitmap = true;
+	}
+	if (what.kind != PALLOC_ENTRIES || !w->have_bitmap)
+		return 0;
+	block.first = what.first;
+	block.count = (uint32_t)what.count;
+	block.stride = palloc->entry_size;
+	block.bitmap = worker->bitmap;
+	block.bit = (uint32_t)(what.first % palloc->entries_per_group);
+	return w->scan->visitor->entries(w->scan->visitor->arg, cx, w->worker,
+					 &block);
+}
+
+static int visit_extent(struct group_walk *w, struct context *cx,
+			const struct extent *e)
+{
+	struct volume *vol = w->scan->vol;
+	uint32_t piece = PIECE_BYTES >> vol->geo.block_bits, n, i;
+	char *buf = w->scan->workers[w->worker].piece;
+	uint64_t done;
+	int err;
+
+	for (done = 0; done < e->count; done += n) {
+		n = e->count - done < piece ? (uint32_t)(e->count - done) :
+			piece;
+		err = volume_read_blocks(vol, cx, e->blocknr + done, n, buf);
+		for (i = 0; i < n && !err; i++)
+			err = visit_block(w, cx, e->blkoff + done + i, buf +
+					  ((size_t)i << vol->geo.block_bits));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int visit_group(struct context *cx, void *arg, unsigned int worker,
+		       uint64_t job)
+{
+	struct scan *scan = arg;
+	const struct group *g = &scan->batch->groups[job];
+	struct group_walk w = {
+		.scan = scan,
+		.worker = worker,
+	};
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < g->count && !err; i++)
+		err = visit_extent(&w, cx,
+				   &scan->batch->extents[g->first + i]);
+	return err;
+}
+
+/* Works off all groups of the batch but KEEP, which becomes its first. */
+static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
+{
+	struct batch *b = scan->batch;
+	uint32_t njobs = b->ngroups - (keep_last && b->ngroups > 1);
+	struct group last;
+	int err;
+
+	if (!b->ngroups)
+		return 0;
+	last = b->groups[b->ngroups - 1];
+	err = pool_run(cx, njobs, visit_group, scan);
+	if (njobs == b->ngroups) {
+		b->ngroups = b->nextents = 0;
+		return err;
+	}
+	memmove(b->extents, b->extents + last.first,
+		last.count * sizeof(*b->extents));
+	b->nextents = last.count;
+	last.first = 0;
+	b->groups[0] = last;
+	b->ngroups = 1;
+	return err;
+}
+
+static bool extends(const struct extent *e, uint64_t blkoff, uint64_t blocknr)
+{
+	return e->blkoff + e->count == blkoff &&
+	       e->blocknr + e->count == blocknr;
+}
+
+/* Adds a block of the DAT to the batch, which has room. */
+static void add_block(struct scan *scan, uint64_t blkoff, uint64_t blocknr)
+{
+	struct batch *b = scan->batch;
+	struct group *g = b->ngroups ? &b->groups[b->ngroups - 1] : NULL;
+	struct palloc_block what;
+
+	palloc_locate(&scan->vol->dat_palloc, blkoff, &what);
+	if (g && g->number == what.group &&
+	    extends(&b->extents[b->nextents - 1], blkoff, blocknr)) {
+		b->extents[b->nextents - 1].count++;
+		return;
+	}
+	b->extents[b->nextents++] = (struct extent){ blkoff, blocknr, 1 };
+	if (g && g->number == what.group) {
+		g->count++;
+		return;
+	}
+	b->groups[b->ngroups++] = (struct group){
+		.number = what.group,
+		.first = b->nextents - 1,
+		.count = 1,
+	};
+}
+
+static int take_item(struct scan *scan, struct context *cx,
+		     const struct blockmap_item *item)
+{
+	const struct datscan_visitor *v = scan->visitor;
+	uint64_t blocknr;
+	int err;
+
+	err = blockmap_resolve(&scan->vol->dat.map, cx, item->ptr, &blocknr);
+	if (!err && v->own_block)
+		err = v->own_block(v->arg, cx, blocknr);
+	if (err || item->level)
+		return err;
+	if (scan->batch->nextents == BATCH_EXTENTS) {
+		err = run_batch(scan, cx, true);
+		if (err)
+			return err;
+	}
+	add_block(scan, item->key, blocknr);
+	return 0;
+}
+
+static int walk(struct scan *scan, struct context *cx)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret;
+
+	ret = blockmap_cursor_open(&cur, cx, &scan->vol->dat.map, 0, true);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = take_item(scan, cx, &item);
+	}
+	blockmap_cursor_close(&cur);
+	return ret ? ret : run_batch(scan, cx, false);
+}
+
+static int make_workers(struct scan *scan, struct context *cx)
+{
+	unsigned int i;
+
+	scan->workers = calloc(cx->threads, sizeof(*scan->workers));
+	scan->batch = malloc(sizeof(*scan->batch));
+	if (!scan->workers || !scan->batch)
+		return fail(cx, -ENOMEM, "buffers for the DAT");
+	scan->batch->nextents = scan->batch->ngroups = 0;
+	scan->nworkers = cx->threads;
+	for (i = 0; i < scan->nworkers; i++) {
+		scan->workers[i].piece = malloc(PIECE_BYTES);
+		scan->workers[i].bitmap = malloc(scan->vol->geo.block_size);
+		if (!scan->workers[i].piece || !scan->workers[i].bitmap)
+			return fail(cx, -ENOMEM, "buffers for the DAT");
+	}
+	return 0;
+}
+
+static void free_workers(struct scan *scan)
+{
+	unsigned int i;
+
+	for (i = 0; i < scan->nworkers; i++) {
+		free(scan->workers[i].piece);
+		free(scan->workers[i].bitmap);
+	}
+	free(scan->workers);
+	free(scan->batch);
+}
+
+int datscan_run(struct volume *vol, struct context *cx,
+		const struct datscan_visitor *visitor)
+{
+	struct scan scan = { .vol = vol, .visitor = visitor };
+	int err;
+
+	err = make_workers(&scan, cx);
+	if (!err)
+		err = walk(&scan, cx);
+	free_workers(&scan);
+	return err;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One streaming pass over the whole DAT, by several workers.
+ */
+#ifndef NILFS2_VOL_DATSCAN_H
+#define NILFS2_VOL_DATSCAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+
+struct volume;
+
+/* One block of entries, with the bits that say which are in use. */
+struct datscan_block {
+	uint64_t first;		/* virtual block number of the first entry */
+	uint32_t count;		/* entries of the block */
+	uint32_t stride;	/* bytes from one to the next */
+	const char *entries;
+	const uint8_t *bitmap;	/* of the group */
+	uint32_t bit;		/* of the first entry */
+};
+
+struct datscan_visitor {
+	/*
+	 * Called for each block of entries, by several workers at once;
+	 * WORKER is below cx->threads.  A failure ends the scan.
+	 */
+	int (*entries)(void *arg, struct context *cx, unsigned int worker,
+		       const struct datscan_block *block);
+	/*
+	 * Called for each block of the DAT file itself, data and nodes, in
+	 * the calling thread.  May be NULL.
+	 */
+	int (*own_block)(void *arg, struct context *cx, uint64_t blocknr);
+	void *arg;
+};
+
+/*
+ * Visits every block of DAT entries that exists and has a bitmap.  Memory is
+ * a few hundred KiB a worker, whatever the size.  -EUCLEAN where the DAT's map
+ * is broken, -ENOMEM, -EIO, or what a visitor returned.
+ */
+int datscan_run(struct volume *vol, struct context *cx,
+		const struct datscan_visitor *visitor);
+
+/* True where entry I of BLOCK is in use. */
+static inline bool datscan_is_used(const struct datscan_block *block,
+				   uint32_t i)
+{
+	uint32_t bit = block->bit + i;
+
+	return block->bitmap[bit / 8] >> bit % 8 & 1;
+}
+
+static inline const struct nilfs_dat_entry *
+datscan_entry(const struct datscan_block *block, uint32_t i)
+{
+	return (const void *)(block->entries + (uint64_t)i * block->stride);
+}
+
+#endif

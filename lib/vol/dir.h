@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Directories: their entries in order, a name in one, a path from the root.
+ */
+#ifndef NILFS2_VOL_DIR_H
+#define NILFS2_VOL_DIR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/dirent.h"
+#include "vol/extent.h"
+#include "vol/root.h"
+
+struct dir_entry {
+	uint64_t ino;
+	uint8_t type;			/* NILFS_FT_*, as stored */
+	uint8_t len;			/* of the name */
+	char name[NILFS_NAME_LEN + 1];	/* any bytes, NUL behind them */
+};
+
+struct dir_cursor {
+	struct file *file;
+	struct extent_cursor extents;
+	struct extent extent;		/* what is left of the run */
+	const void *block;		/* borrowed, NULL between blocks */
+	struct dirent_iter iter;
+};
+
+/* Starts at the first entry of directory FILE (borrowed). */
+int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
+		    struct file *file);
+
+/*
+ * Steps over the entries in use, "." and ".." among them: 1 and *ENTRY, 0 at
+ * the end, -EUCLEAN for a broken block (nilfs_check_page), -EIO.
+ */
+int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
+		    struct dir_entry *entry);
+void dir_cursor_close(struct dir_cursor *cur);
+
+/* The inode number of NAME (LEN bytes) in FILE; -ENOENT, -EUCLEAN, -EIO. */
+int dir_lookup(struct file *file, struct context *cx, const char *name,
+	       size_t len, uint64_t *ino);
+
+/*
+ * The inode number at PATH, from the root directory of ROOT; symbolic links
+ * are not followed.  -ENOENT, -ENOTDIR, -EUCLEAN, -EIO.
+ */
+int dir_resolve(struct root *root, struct context *cx, const char *path,
+		uint64_t *ino);
+
+#endif

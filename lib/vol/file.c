@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Files by block and by extent.
+ *
+ * A file owns nothing: a raw inode, its map, and a memo of the last places of
+ * a few blocks, because the same block of the DAT or the ifile is wanted
+ * again and again.  The preview of a roll-forward is laid over the map here,
+ * so that everything above sees one file.
+ */
+#include "vol/file.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "disk/inode.h"
+#include "vol/rollforward.h"
+#include "vol/volume.h"
+
+int file_init(struct file *file, struct context *cx, struct volume *vol,
+	      uint64_t ino, const struct nilfs_inode *inode)
+{
+	static const struct nilfs_inode no_map;
+
+	memset(file, 0, sizeof(*file));
+	file->vol = vol;
+	file->ino = ino;
+	file->inode = *inode;
+	if (!inode_has_bmap(inode))
+		inode = &no_map;
+	return blockmap_init(&file->map, cx, vol, ino, inode);
+}
+
+static const struct salvaged_block *salvaged(const struct file *file,
+					     uint64_t blkoff)
+{
+	return rollforward_find(file->vol->rollforward, file->ino, blkoff);
+}
+
+static int lookup_map(struct file *file, struct context *cx, uint64_t blkoff,
+		      uint64_t *blocknr)
+{
+	const struct salvaged_block *s = salvaged(file, blkoff);
+	uint64_t ptr = 0;
+	int ret;
+
+	*blocknr = 0;
+	if (s && s->blkoff == blkoff) {
+		*blocknr = s->blocknr;
+		return 1;
+	}
+	ret = blockmap_lookup(&file->map, cx, blkoff, &ptr);
+	if (ret <= 0)
+		return ret;
+	ret = blockmap_resolve(&file->map, cx, ptr, blocknr);
+	return ret ? ret : 1;
+}
+
+int file_lookup(struct file *file, struct context *cx, uint64_t blkoff,
+		uint64_t *blocknr)
+{
+	unsigned int slot = blkoff % FILE_MEMO_SLOTS;
+	int ret;
+
+	if (file->memo[slot].blkoff_plus_1 == blkoff + 1) {
+		*blocknr = file->memo[slot].blocknr;
+		return *blocknr != 0;
+	}
+	ret = lookup_map(file, cx, blkoff, blocknr);
+	if (ret >= 0) {
+		file->memo[slot].blkoff_plus_1 = blkoff + 1;
+		file->memo[slot].blocknr = *blocknr;
+	}
+	return ret;
+}
+
+int file_block(struct file *file, struct context *cx, uint64_t blkoff,
+	       const void **data)
+{
+	uint64_t blocknr;
+	int ret;
+
+	ret = file_lookup(file, cx, blkoff, &blocknr);
+	if (ret <= 0)
+		return ret;
+	ret = cache_get(file->vol->cache, cx, blocknr, data);
+	return ret ? ret : 1;
+}
+
+void file_put(struct file *file, const void *data)
+{
+	cache_put(file->vol->cache, data);
+}

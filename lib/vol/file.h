@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A file of the volume: an inode and its block map, read by block.
+ *
+ * Metadata files are read through the cache block by block, the payload of
+ * user files by extents (extent.h), past the cache.
+ */
+#ifndef NILFS2_VOL_FILE_H
+#define NILFS2_VOL_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "vol/blockmap.h"
+
+struct volume;
+
+/* Neighbouring lookups mostly hit the same few blocks: a tiny direct cache. */
+#define FILE_MEMO_SLOTS 32
+
+struct file {
+	struct volume *vol;
+	uint64_t ino;
+	struct nilfs_inode inode;	/* as on the disk */
+	struct blockmap map;
+	struct {
+		uint64_t blkoff_plus_1;	/* 0 = empty */
+		uint64_t blocknr;	/* 0 = hole */
+	} memo[FILE_MEMO_SLOTS];
+};
+
+/*
+ * Prepares file INO with raw inode INODE; nothing is read, nothing needs
+ * freeing.  -EUCLEAN for a broken map root.
+ */
+int file_init(struct file *file, struct context *cx, struct volume *vol,
+	      uint64_t ino, const struct nilfs_inode *inode);
+
+/*
+ * The disk block of file block BLKOFF: 1 and *BLOCKNR, 0 for a hole,
+ * -EUCLEAN or -EIO.  Salvaged blocks of a roll-forward preview come first.
+ */
+int file_lookup(struct file *file, struct context *cx, uint64_t blkoff,
+		uint64_t *blocknr);
+
+/*
+ * Borrows the content of file block BLKOFF from the volume's cache: 1 and
+ * *DATA, to be given back with file_put(), 0 for a hole.
+ */
+int file_block(struct file *file, struct context *cx, uint64_t blkoff,
+	       const void **data);
+void file_put(struct file *file, const void *data);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How many blocks of each segment are live, and for whom.
+ *
+ * The DAT knows every block with a virtual number: where it is and from which
+ * checkpoint to which it belongs to the file system.  One streaming pass over
+ * it, and one over the DAT's own map, give exact counts for all segments;
+ * nothing of the segments themselves is read.
+ */
+#ifndef NILFS2_VOL_LIVENESS_H
+#define NILFS2_VOL_LIVENESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct volume;
+
+/* Blocks of one segment; their sum is never more than the segment has. */
+struct liveness_counts {
+	uint32_t current;	/* in the latest checkpoint, or of the DAT */
+	uint32_t snapshot;	/* not those, but held by some snapshot */
+	uint32_t protected;	/* neither, but not older than the protection */
+};
+
+struct liveness {
+	struct liveness_counts **chunks;	/* NULL: all zero */
+	uint64_t nchunks;
+	uint64_t entries;	/* DAT entries in use that were looked at */
+	uint64_t strays;	/* of them, pointing outside the segments */
+};
+
+/*
+ * Counts the whole volume, with cx->threads workers.  A block that ended at
+ * checkpoint PROTECT_CNO or later counts as protected (UINT64_MAX: none
+ * does; nilfs_cleanerd's protection period, given as a checkpoint).  *LP is
+ * freed with liveness_free().  -ENOMEM past the memory budget, -EUCLEAN where
+ * the DAT's map is broken, -EIO.
+ *
+ * The definition is that of nilfs_vdesc_is_live() and nilfs_bdesc_is_live()
+ * of nilfs-utils' cleaner.
+ */
+int liveness_count(struct volume *vol, struct context *cx,
+		   uint64_t protect_cno, struct liveness **lp);
+void liveness_free(struct liveness *l);
+
+/* The counts of SEGNUM (zeros for one that was never met). */
+struct liveness_counts liveness_of(const struct liveness *l, uint64_t segnum);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the latest super root is.
+ *
+ * The superblock points to a log with a super root.  Where the volume was
+ * unmounted cleanly that is the latest; otherwise the chain of logs behind it
+ * is followed, because the kernel updates superblocks only now and then.
+ */
+#ifndef NILFS2_VOL_RECOVERY_H
+#define NILFS2_VOL_RECOVERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+
+struct volume;
+
+struct recovery {
+	uint64_t cno;		/* checkpoint of the latest super root */
+	uint64_t super_root;	/* its block */
+	uint64_t pseg_start;	/* first block of its log */
+	uint64_t seq;		/* sequence number of its segment */
+	uint64_t segnum;	/* the segment that is being written */
+	uint64_t nextnum;	/* the segment that follows it */
+	uint64_t offset;	/* blocks of segnum in use, up to that log's end */
+	uint64_t ctime;		/* when its log was made, seconds */
+	uint64_t passed;	/* super roots found past the superblock's */
+
+	/* Logs without a super root behind it: [orphans_start, orphans_end]. */
+	uint64_t orphans_start, orphans_start_seq, orphans_end;
+	uint64_t last_pseg, last_segnum;	/* last valid log seen */
+};
+
+/*
+ * Finds the latest super root from superblock copy SB, following
+ * nilfs_search_super_root(); FOLLOW says whether to look behind the first one
+ * (the kernel does unless VALID is set).  Fills *REC.  -EINVAL where the log
+ * that the superblock names is not valid or has no super root; -EIO.
+ */
+int recovery_search(struct volume *vol, struct context *cx,
+		    const struct nilfs_super_block *sb, bool follow,
+		    struct recovery *rec);
+
+/* Reads and checks the super root of REC into SR_BLOCK (one block). */
+int recovery_read_super_root(struct volume *vol, struct context *cx,
+			     const struct recovery *rec, void *sr_block);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a mount would recover: the data-sync logs behind the super root.
+ *
+ * fsync() of a file whose inode did not change writes a log with data blocks
+ * only.  After a crash the kernel writes those blocks into their files again
+ * at the next mount.  Here they are only collected, so that a file can be
+ * shown as it will be.
+ */
+#ifndef NILFS2_VOL_ROLLFORWARD_H
+#define NILFS2_VOL_ROLLFORWARD_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct recovery;
+struct volume;
+
+/* One block of a data-sync log that a mount would write into its file. */
+struct salvaged_block {
+	uint64_t ino;
+	uint64_t blkoff;	/* block of the file */
+	uint64_t blocknr;	/* where its new content is */
+	uint64_t order;		/* later logs have greater numbers */
+};
+
+/* The blocks that a mount would salvage, by inode and block, no two alike. */
+struct rollforward {
+	struct salvaged_block *blocks;
+	uint64_t count;
+};
+
+/*
+ * Collects what nilfs_salvage_orphan_logs() would recover behind REC.  *RFP
+ * is freed with rollforward_free().  -EINVAL where the kernel would refuse.
+ */
+int rollforward_collect(struct volume *vol, struct context *cx,
+			const struct recovery *rec, struct rollforward **rfp);
+void rollforward_free(struct rollforward *rf);
+
+/*
+ * The first salvaged block of inode INO at or behind BLKOFF, or NULL.  RF may
+ * be NULL.
+ */
+const struct salvaged_block *
+rollforward_find(const struct rollforward *rf, uint64_t ino, uint64_t blkoff);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state of the file system at one checkpoint.
+ *
+ * A checkpoint holds the inode of its ifile, and that holds every inode: so
+ * any checkpoint that still exists is a whole, readable tree.
+ */
+#ifndef NILFS2_VOL_ROOT_H
+#define NILFS2_VOL_ROOT_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "vol/file.h"
+
+struct volume;
+
+struct root {
+	struct volume *vol;
+	uint64_t cno;
+	struct nilfs_checkpoint cp;
+	struct file ifile;
+};
+
+/*
+ * Opens checkpoint CNO (0: the latest) of VOL.  -ENOENT where it does not
+ * exist or is invalid, -EUCLEAN, -EIO.  Nothing needs freeing.  Follows
+ * nilfs_attach_checkpoint().
+ */
+int root_open(struct root *root, struct context *cx, struct volume *vol,
+	      uint64_t cno);
+
+/*
+ * Copies inode INO.  -ENOENT where the ifile has none (no block, not
+ * allocated, or no links), -EUCLEAN, -EIO.
+ */
+int root_inode(struct root *root, struct context *cx, uint64_t ino,
+	       struct nilfs_inode *inode);
+
+/* The same as a file ready to read; fails as file_init() for a broken map. */
+int root_file(struct root *root, struct context *cx, uint64_t ino,
+	      struct file *file);
+
+#endif

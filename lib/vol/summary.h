@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The summary of a log, read: which block of the log belongs to what.
+ */
+#ifndef NILFS2_VOL_SUMMARY_H
+#define NILFS2_VOL_SUMMARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/segsum.h"
+
+struct volume;
+
+/* Keeps its buffer from log to log; start with { 0 }. */
+struct summary {
+	struct volume *vol;
+	uint64_t pseg;
+	char *buf;
+	size_t capacity;
+	struct segsum_iter iter;
+};
+
+/*
+ * Reads all summary blocks of the log at PSEG with header SS, which must lie
+ * inside its segment.  -EUCLEAN for a broken summary, -ENOMEM where it does
+ * not fit the memory budget, -EIO.
+ */
+int summary_read(struct summary *s, struct context *cx, struct volume *vol,
+		 uint64_t pseg, const struct nilfs_segment_summary *ss);
+
+/* Steps over the payload: 1 and *B, 0 at the end, -EUCLEAN. */
+int summary_next(struct summary *s, struct context *cx,
+		 struct segsum_block *b);
+
+void summary_free(struct summary *s);
+
+#endif

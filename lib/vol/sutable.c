@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The segments of a volume.
+ *
+ * A hole of the SUFILE stands for clean segments.  The cursor can yield them
+ * or step over them: a large volume that holds little is mostly holes.
+ */
+#include "vol/sutable.h"
+
+#include <errno.h>
+
+#include "vol/volume.h"
+
+#define READAHEAD_BLOCKS 32
+
+int sutable_header(struct volume *vol, struct context *cx,
+		   struct nilfs_sufile_header *header)
+{
+	const void *block;
+	int ret = file_block(&vol->sufile, cx, 0, &block);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return fail(cx, -EUCLEAN, "sufile: has no header block");
+	memcpy(header, block, sizeof(*header));
+	file_put(&vol->sufile, block);
+	return 0;
+}
+
+/* Entries are as long as the superblock says, and read as far as known. */
+static void copy_entry(const struct nilfs_geometry *geo, const void *block,
+		       uint64_t segnum, struct nilfs_segment_usage_ext *su)
+{
+	uint32_t known = geo->segment_usage_size < sizeof(*su) ?
+		geo->segment_usage_size : (uint32_t)sizeof(*su);
+
+	memcpy(su, (const char *)block + segusage_offset(geo, segnum), known);
+}
+
+int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
+		 struct nilfs_segment_usage_ext *su)
+{
+	const struct nilfs_geometry *geo = &vol->geo;
+	const void *block;
+	int ret;
+
+	if (segnum >= geo->nsegments)
+		return fail(cx, -EINVAL, "segment %llu: the volume has %llu",
+			    (unsigned long long)segnum,
+			    (unsigned long long)geo->nsegments);
+	memset(su, 0, sizeof(*su));
+	ret = file_block(&vol->sufile, cx, segusage_blkoff(geo, segnum),
+			 &block);
+	if (ret <= 0)
+		return ret;
+	copy_entry(geo, block, segnum, su);
+	file_put(&vol->sufile, block);
+	return 0;
+}
+
+int sutable_cursor_open(struct sutable_cursor *cur, struct context *cx,
+			struct volume *vol, bool holes)
+{
+	memset(cur, 0, sizeof(*cur));
+	cur->vol = vol;
+	cur->holes = holes;
+	return extent_cursor_open(&cur->extents, cx, &vol->sufile, 0);
+}
+
+static void put_block(struct sutable_cursor *cur)
+{
+	if (cur->block)
+		cache_put(cur->vol->cache, cur->block);
+	cur->block = NULL;
+}
+
+/* Makes the extent the first that ends behind BLKOFF, or notes the end. */
+static int find_extent(struct sutable_cursor *cur, struct context *cx,
+		       uint64_t blkoff)
+{
+	int ret;
+
+	while (!cur->ended &&
+	       cur->extent.blkoff + cur->extent.count <= blkoff) {
+		ret = extent_cursor_next(&cur->extents, cx, READAHEAD_BLOCKS,
+					 &cur->extent);
+		if (ret < 0)
+			return ret;
+		cur->ended = !ret;
+		if (ret)
+			cache_readahead(cur->vol->cache, cx,
+					cur->extent.blocknr,
+					(unsigned int)cur->extent.count);
+	}
+	return 0;
+}
+
+/*
+ * Borrows the block of the place, where there is one; without HOLES the
+ * place moves to the next that has.  1, or 0 at the end.
+ */
+static int arrive(struct sutable_cursor *cur, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &cur->vol->geo;
+	uint64_t blkoff = segusage_blkoff(geo, cur->segnum);
+	int err;
+
+	if (cur->block && cur->blkoff == blkoff)
+		return 1;
+	put_block(cur);
+	err = find_extent(cur, cx, blkoff);
+	if (err)
+		return err;
+	if (cur->ended)
+		return cur->holes;
+	if (cur->extent.blkoff > blkoff) {
+		if (cur->holes)
+			return 1;
+		blkoff = cur->extent.blkoff;
+		cur->segnum = segusage_first(geo, blkoff);
+		if (cur->segnum >= geo->nsegments)
+			return 0;
+	}
+	cur->blkoff = blkoff;
+	err = cache_get(cur->vol->cache, cx,
+			cur->extent.blocknr + (blkoff - cur->extent.blkoff),
+			&cur->block);
+	return err ? err : 1;
+}
+
+int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
+			uint64_t *segnum, struct nilfs_segment_usage_ext *su)
+{
+	const struct nilfs_geometry *geo = &cur->vol->geo;
+	int ret;
+
+	if (cur->segnum >= geo->nsegments)
+		return 0;
+	ret = arrive(cur, cx);
+	if (ret <= 0)
+		return ret;
+	memset(su, 0, sizeof(*su));
+	if (cur->block)
+		copy_entry(geo, cur->block, cur->segnum, su);
+	*segnum = cur->segnum++;
+	return 1;
+}
+
+void sutable_cursor_close(struct sutable_cursor *cur)
+{
+	if (!cur->vol)
+		return;
+	put_block(cur);
+	extent_cursor_close(&cur->extents);
+	cur->vol = NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The segments of a volume, from its SUFILE.
+ */
+#ifndef NILFS2_VOL_SUTABLE_H
+#define NILFS2_VOL_SUTABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "disk/segusage.h"
+#include "vol/extent.h"
+
+struct volume;
+
+/* Copies the header of the SUFILE.  -EUCLEAN where it is a hole, -EIO. */
+int sutable_header(struct volume *vol, struct context *cx,
+		   struct nilfs_sufile_header *header);
+
+/*
+ * The usage of segment SEGNUM, with zeros for what the entries of this volume
+ * do not have; a hole of the SUFILE reads as clean.  -EINVAL
+ * for a segment the volume does not have, -EUCLEAN, -EIO.
+ */
+int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
+		 struct nilfs_segment_usage_ext *su);
+
+/* A cursor over segments in order. */
+struct sutable_cursor {
+	struct volume *vol;
+	struct extent_cursor extents;
+	struct extent extent;	/* the run at or behind the place */
+	const void *block;	/* borrowed, NULL where the place is a hole */
+	uint64_t blkoff;	/* of the borrowed block */
+	uint64_t segnum;	/* the segment to yield next */
+	bool holes;		/* yield the clean segments of holes as well */
+	bool ended;		/* no extent follows */
+};
+
+/*
+ * Starts at segment 0.  Without HOLES, segments whose block of the SUFILE
+ * was never written (all clean) are skipped, so that the cost follows what
+ * is used of a volume and not its size.
+ */
+int sutable_cursor_open(struct sutable_cursor *cur, struct context *cx,
+			struct volume *vol, bool holes);
+/* 1, *SEGNUM and *SU; 0 at the end; -EUCLEAN or -EIO. */
+int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
+			uint64_t *segnum, struct nilfs_segment_usage_ext *su);
+void sutable_cursor_close(struct sutable_cursor *cur);
+
+#endif

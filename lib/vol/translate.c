@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * From virtual block numbers to disk blocks.
+ *
+ * The DAT is a file of fixed-size entries behind an arithmetic layout, its
+ * own map is physical, so one lookup of the DAT's map and one block suffice.
+ * Like the kernel this does not consult the allocation bitmap.
+ */
+#include "vol/translate.h"
+
+#include <errno.h>
+
+#include "vol/volume.h"
+
+int translate_entry(struct volume *vol, struct context *cx, uint64_t vblocknr,
+		    struct nilfs_dat_entry *entry)
+{
+	const struct palloc *palloc = &vol->dat_palloc;
+	const void *block;
+	int ret;
+
+	ret = file_block(&vol->dat, cx, palloc_entry_blkoff(palloc, vblocknr),
+			 &block);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return fail(cx, -ENOENT, "virtual block %llu: not in the DAT",
+			    (unsigned long long)vblocknr);
+	memcpy(entry,
+	       (const char *)block + palloc_entry_offset(palloc, vblocknr),
+	       sizeof(*entry));
+	file_put(&vol->dat, block);
+	return 0;
+}
+
+int translate_vblock(struct volume *vol, struct context *cx, uint64_t vblocknr,
+		     uint64_t *blocknr)
+{
+	struct nilfs_dat_entry entry;
+	uint64_t b;
+	int err;
+
+	err = translate_entry(vol, cx, vblocknr, &entry);
+	if (err)
+		return err == -ENOENT ? -EUCLEAN : err;
+	b = le64_get(entry.de_blocknr);
+	if (!geometry_has_block(&vol->geo, b))
+		return fail(cx, -EUCLEAN, b ?
+			    "virtual block %llu: block %llu is outside the segments" :
+			    "virtual block %llu: has no block",
+			    (unsigned long long)vblocknr,
+			    (unsigned long long)b);
+	*blocknr = b;
+	return 0;
+}

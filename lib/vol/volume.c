@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Opening a volume: superblocks, latest super root, metadata files.
+ *
+ * The order is that of a mount.  Both superblocks are read and one chosen;
+ * its log leads to the latest super root, which holds the inodes of DAT,
+ * cpfile and SUFILE.  Where the chosen copy leads nowhere the other one is
+ * tried, and the chain of logs is then followed even on a clean volume.
+ */
+#include "vol/volume.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/rule.h"
+#include "disk/superroot.h"
+
+/* However little memory is allowed, maps of full depth must be walkable. */
+#define CACHE_BLOCKS_MIN 64u
+
+int volume_read_blocks(struct volume *vol, struct context *cx,
+		       uint64_t blocknr, uint32_t count, void *buf)
+{
+	const struct nilfs_geometry *geo = &vol->geo;
+
+	if (blocknr >= geo->nblocks || count > geo->nblocks - blocknr)
+		return fail(cx, -EUCLEAN,
+			    "blocks %llu to %llu: outside the device",
+			    (unsigned long long)blocknr,
+			    (unsigned long long)blocknr + count - 1);
+	return dev_read(vol->dev, cx, blocknr << geo->block_bits, buf,
+			(size_t)count << geo->block_bits);
+}
+
+/* Reads copy I; one that cannot be read is a copy that is not valid. */
+static bool read_copy(struct volume *vol, struct context *cx, int i)
+{
+	uint64_t offset = i ? super_offset2(vol->dev->size) :
+			      NILFS_SB_OFFSET_BYTES;
+
+	vol->super_offset[i] = offset;
+	if (offset && !dev_read(vol->dev, cx, offset, &vol->super[i],
+				sizeof(vol->super[i])))
+		return true;
+	fail_clear(cx);
+	memset(&vol->super[i], 0, sizeof(vol->super[i]));
+	return false;
+}
+
+static int choose_super(struct volume *vol, struct context *cx)
+{
+	bool first = read_copy(vol, cx, 0), second = read_copy(vol, cx, 1);
+
+	super_choose(first ? &vol->super[0] : NULL,
+		     second ? &vol->super[1] : NULL, vol->dev->size,
+		     &vol->choice);
+	if (vol->choice.index >= 0)
+		return 0;
+	return fail(cx, -EINVAL, "no NILFS2 superblock (first: %s; second: %s)",
+		    rule_info(vol->choice.verdict[0])->text,
+		    rule_info(vol->choice.verdict[1])->text);
+}
+
+/* Verdicts with which the volume can still be read, as far as it is there. */
+static bool is_readable(enum rule rule)
+{
+	return rule == RULE_OK || rule == RULE_SB_DEVICE_SIZE ||
+	       rule == RULE_SB_FIRST_INO ||
+	       rule == RULE_SB_R_SEGMENTS_PERCENTAGE;
+}
+
+/* Takes the geometry and features of copy I. */
+static int use_super(struct volume *vol, struct context *cx, int i)
+{
+	const struct nilfs_super_block *sb = &vol->super[i];
+	enum rule rule;
+
+	rule = super_check_features(sb);
+	if (rule == RULE_SB_FEATURE_INCOMPAT)
+		return fail(cx, -EOPNOTSUPP,
+			    "superblock: %s (0x%llx)", rule_info(rule)->text,
+			    (unsigned long long)le64_get(sb->s_feature_incompat));
+	rule = super_geometry(sb, vol->dev->size, &vol->geo);
+	if (!is_readable(rule))
+		return fail(cx, -EUCLEAN, "superblock: %s",
+			    rule_info(rule)->text);
+	vol->super_used = i;
+	palloc_init(&vol->dat_palloc, vol->geo.block_size,
+			   vol->geo.dat_entry_size);
+	palloc_init(&vol->ifile_palloc, vol->geo.block_size,
+			   vol->geo.inode_size);
+	return 0;
+}
+
+static int open_cache(struct volume *vol, struct context *cx)
+{
+	uint64_t limit = cx->max_memory / 4;
+
+	if (limit < (uint64_t)CACHE_BLOCKS_MIN * vol->geo.block_size)
+		limit = (uint64_t)CACHE_BLOCKS_MIN * vol->geo.block_size;
+	cache_close(vol->cache);
+	vol->cache = NULL;
+	return cache_open(&vol->cache, cx, vol->dev, vol->geo.block_size,
+			  limit);
+}
+
+/* Finds the latest super root from copy I. */
+static int search_from(struct volume *vol, struct context *cx, int i,
+		       bool follow)
+{
+	const struct nilfs_super_block *sb = &vol->super[i];
+	int err;
+
+	err = use_super(vol, cx, i);
+	if (!err)
+		err = open_cache(vol, cx);
+	if (err)
+		return err;
+	if (!(le16_get(sb->s_state) & NILFS_VALID_FS))
+		follow = true;
+	return recovery_search(vol, cx, sb, follow, &vol->latest);
+}
+
+static int find_latest(struct volume *vol, struct context *cx)
+{
+	int err = search_from(vol, cx, vol->choice.index, false);
+	struct context first;
+
+	if (err != -EINVAL || vol->choice.spare < 0)
+		return err;
+	context_child(cx, &first);
+	context_adopt(&first, cx);
+	if (!search_from(vol, cx, vol->choice.spare, true))
+		return 0;
+	context_adopt(cx, &first);
+	return err;
+}
+
+static int open_metadata(struct volume *vol, struct context *cx)
+{
+	struct {
+		uint64_t ino;
+		struct file *file;
+	} files[] = {
+		{ NILFS_DAT_INO, &vol->dat },
+		{ NILFS_CPFILE_INO, &vol->cpfile },
+		{ NILFS_SUFILE_INO, &vol->sufile },
+	};
+	char *block = malloc(vol->geo.block_size);
+	unsigned int i;
+	int err;
+
+	if (!block)
+		return fail(cx, -ENOMEM, "super root");
+	err = recovery_read_super_root(vol, cx, &vol->latest, block);
+	if (!err)
+		memcpy(&vol->super_root, block, sizeof(vol->super_root));
+	for (i = 0; i < 3 && !err; i++)
+		err = file_init(files[i].file, cx, vol, files[i].ino,
+				superroot_inode(&vol->geo, block,
+						files[i].ino));
+	free(block);
+	return err;
+}
+
+int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
+		const struct volume_options *options)
+{
+	struct volume *vol;
+	int err;
+
+	*volp = NULL;
+	vol = calloc(1, sizeof(*vol));
+	if (!vol)
+		return fail(cx, -ENOMEM, "volume");
+	vol->dev = dev;
+	err = choose_super(vol, cx);
+	if (!err)
+		err = find_latest(vol, cx);
+	if (!err)
+		err = open_metadata(vol, cx);
+	if (!err && options && options->roll_forward)
+		err = rollforward_collect(vol, cx, &vol->latest,
+					  &vol->rollforward);
+	if (err)
+		volume_close(vol);
+	else
+		*volp = vol;
+	return err;
+}
+
+void volume_close(struct volume *vol)
+{
+	if (!vol)
+		return;
+	rollforward_free(vol->rollforward);
+	cache_close(vol->cache);
+	free(vol);
+}

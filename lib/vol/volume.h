@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * An open volume: from the superblocks to the metadata files.
+ *
+ * The volume is read, never changed.  It borrows its device and owns a block
+ * cache with a fixed limit; one thread uses it at a time.
+ */
+#ifndef NILFS2_VOL_VOLUME_H
+#define NILFS2_VOL_VOLUME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dev/cache.h"
+#include "dev/dev.h"
+#include "disk/geometry.h"
+#include "disk/ondisk.h"
+#include "disk/palloc.h"
+#include "disk/super.h"
+#include "vol/file.h"
+#include "vol/recovery.h"
+#include "vol/rollforward.h"
+
+struct volume_options {
+	/*
+	 * Shows the files as the next mount would, with the data-sync logs
+	 * behind the latest super root applied (in memory only).
+	 */
+	bool roll_forward;
+};
+
+struct volume {
+	struct dev *dev;
+	struct cache *cache;
+	struct nilfs_geometry geo;
+	struct nilfs_super_block super[2];	/* both copies as read */
+	uint64_t super_offset[2];		/* where, in bytes */
+	struct super_choice choice;
+	int super_used;			/* the copy that led to the super root */
+	struct recovery latest;		/* where the latest super root is */
+	struct nilfs_super_root super_root;	/* its head; inodes by file */
+	struct palloc dat_palloc, ifile_palloc;
+	struct file dat, cpfile, sufile;
+	struct rollforward *rollforward;	/* NULL unless asked for */
+};
+
+/*
+ * Opens the volume on DEV (borrowed, must outlive it) at its latest super
+ * root, found as load_nilfs() does: from the superblock with the greater
+ * checkpoint number, from the other one where that fails.  *VOLP is closed
+ * with volume_close().
+ *
+ * -EINVAL where no superblock is valid or no super root can be found,
+ * -EUCLEAN where a structure on the way is broken, -EOPNOTSUPP for an
+ * incompatible feature, -EIO, -ENOMEM; the failure text says where.
+ */
+int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
+		const struct volume_options *options);
+
+/* NULL is accepted. */
+void volume_close(struct volume *vol);
+
+/* The superblock that counts. */
+static inline const struct nilfs_super_block *
+volume_super(const struct volume *vol)
+{
+	return &vol->super[vol->super_used];
+}
+
+/*
+ * Reads COUNT whole blocks at BLOCKNR past the cache, for payload that is
+ * looked at once.  -EUCLEAN where they are not inside the volume.
+ */
+int volume_read_blocks(struct volume *vol, struct context *cx,
+		       uint64_t blocknr, uint32_t count, void *buf);
+
+#endif
