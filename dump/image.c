@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The image or device that a command looks at.
+ *
+ * All commands but one only read, so a mounted device is no reason to refuse:
+ * its superblocks lead to a state that was whole when it was written, and the
+ * kernel does not overwrite it at once.  The user is told that it may go away
+ * under the command.
+ */
+#include "dump/image.h"
+
+#include "dev/devfile.h"
+#include "dev/probe.h"
+
+static void warn_if_mounted(struct tool *tool, const char *path)
+{
+	struct probe_use use;
+
+	if (probe_mounted(&tool->cx, path, &use)) {
+		fail_clear(&tool->cx);
+		return;
+	}
+	if (use.kind == PROBE_MOUNTED && !use.read_only)
+		tool_warn(tool,
+			  "%s: mounted on %s: it may change while it is read",
+			  path, use.where);
+}
+
+int image_open(struct dump_image *im, struct tool *tool, const char *path,
+	       const struct volume_options *options)
+{
+	int err;
+
+	*im = (struct dump_image){ .dev = NULL };
+	warn_if_mounted(tool, path);
+	err = devfile_open(&im->dev, &tool->cx, path, DEVFILE_READ);
+	if (err)
+		return err;
+	return volume_open(&im->vol, &tool->cx, im->dev, options);
+}
+
+int image_open_root(struct dump_image *im, struct tool *tool,
+		    const char *path, uint64_t cno, bool recover)
+{
+	const struct volume_options options = { .roll_forward = recover };
+	int err;
+
+	*im = (struct dump_image){ .dev = NULL };
+	if (recover && cno)
+		return tool_usage(tool,
+				  "--recover: not with --checkpoint, it shows the latest state");
+	err = image_open(im, tool, path, &options);
+	if (err)
+		return err;
+	return root_open(&im->root, &tool->cx, im->vol, cno);
+}
+
+void image_close(struct dump_image *im)
+{
+	volume_close(im->vol);
+	dev_close(im->dev);
+	im->vol = NULL;
+	im->dev = NULL;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The image or device that a command looks at, opened to be read. */
+#ifndef NILFS2_DUMP_IMAGE_H
+#define NILFS2_DUMP_IMAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/tool.h"
+#include "dev/dev.h"
+#include "vol/root.h"
+#include "vol/volume.h"
+
+struct dump_image {
+	struct dev *dev;
+	struct volume *vol;
+	struct root root;	/* of image_open_root() only */
+};
+
+/*
+ * Opens the device PATH and the volume on it (OPTIONS may be NULL), and warns
+ * where it is mounted: what is read may then change while it is read.  *IM is
+ * closed with image_close(), after a failure too.  Failures: as devfile_open()
+ * and volume_open().
+ */
+int image_open(struct dump_image *im, struct tool *tool, const char *path,
+	       const struct volume_options *options);
+
+/*
+ * The same, and opens checkpoint CNO (0: the latest) as `im->root`.  RECOVER
+ * shows the files as the next mount would roll them forward; it goes with the
+ * latest state only, a CNO besides it is a usage error.  Fails as root_open()
+ * too.
+ */
+int image_open_root(struct dump_image *im, struct tool *tool,
+		    const char *path, uint64_t cno, bool recover);
+
+/* Also of a structure that is all zero. */
+void image_close(struct dump_image *im);
+
+#endif
