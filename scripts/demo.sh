@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Builds the tools and shows the main job end to end on a small image: format
+# it, let the stock Linux driver fill it, and look at it without mounting it.
+set -eu
+source=$(cd "$(dirname "$0")/.." && pwd)
+. "$source/scripts/packages.sh"
+install_packages $build_packages user-mode-linux nilfs-tools perl
+
+build=${BUILD_DIR:-$source/build}
+"$source/scripts/build.sh" "$build"
+PATH=$build/mkfs:$build/dump:$PATH
+image=$build/demo.img
+rm -f "$image"
+
+say()
+{
+	printf '\n$ %s\n' "$*"
+	"$@"
+}
+
+say mkfs.nilfs2 -q --size 64M -B 64 -L demo "$image"
+cat >"$build/fill.sh" <<'FILL'
+mount -i -t nilfs2 $DEV1 /mnt
+cp -a /usr/share/doc/g* /mnt
+cp -a /usr/share/common-licenses /mnt
+sync
+mkcp -s $DEV1
+rm -r /mnt/gcc*
+cp /etc/services /mnt
+umount -i /mnt
+FILL
+printf '\n# the Linux kernel (user-mode Linux) fills it and takes a snapshot\n'
+"$source/tests/kernel/guest.sh" "$build/fill.sh" "$image"
+say dump.nilfs2 info "$image"
+say dump.nilfs2 checkpoints "$image"
+say dump.nilfs2 ls -l "$image"
+say dump.nilfs2 segments --totals "$image"
+say dump.nilfs2 map "$image"

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The Debian packages that building and testing need, and how to get them:
+# sourced by the other scripts, so that each list stands in one place.
+
+# To build all four optional parts in.
+build_packages="gcc make autoconf automake pkg-config
+	libblkid-dev uuid-dev libzbd-dev zlib1g-dev libarchive-dev"
+
+# To fill and judge images with the stock kernel, and to run the tests.
+test_packages="bats user-mode-linux nilfs-tools grub-common e2fsprogs fdisk
+	libarchive-tools perl linux-libc-dev"
+
+# To run the tests that need zoned devices.
+zoned_packages="qemu-system-x86 busybox-static"
+
+# install_packages NAME...: installs what is missing, asks nothing.
+install_packages()
+{
+	missing=
+	for package; do
+		case $(dpkg-query -W -f='${db:Status-Abbrev}' "$package" \
+			2>/dev/null) in
+		ii*) ;;
+		*) missing="$missing $package" ;;
+		esac
+	done
+	[ -n "$missing" ] || return 0
+
+	as_root=
+	[ "$(id -u)" -eq 0 ] || as_root=sudo
+	echo "installing:$missing"
+	$as_root apt-get update -qq >/dev/null &&
+		$as_root env DEBIAN_FRONTEND=noninteractive apt-get install \
+			-y -qq --no-install-recommends $missing >/dev/null
+}
