@@ -38,7 +38,7 @@ snapshot() {
 
 # clean DEVICE DIRECTORY [PROTECTION]: one pass of nilfs_cleanerd over all
 # reclaimable segments, PROTECTION (0) seconds of plain checkpoints kept; fails
-# if no segment changed.
+# if no segment changed.  Changes the root directory's times.
 clean() {
 	local conf=/mnt/tmp/cleanerd.conf status
 
@@ -55,9 +55,13 @@ clean() {
 	log_priority		info
 	EOF
 	# Whatever is not older than the last log, in whole seconds, is left
-	# alone: so one more log, in a later second.
+	# alone: so one more log, in a later second.  A checkpoint of an
+	# unchanged volume would write none.
 	sleep 1.1
-	mkcp "$1" || return
+	: >"$2/.clean" && rm "$2/.clean" && sync || return
+	# Segments that recovery would read, those since the log that the
+	# superblock points to, are left alone too: freezing updates it.
+	fsfreeze -f "$2" && fsfreeze -u "$2" || return
 	sleep 1.1
 	nilfs_cleanerd -c "$conf" "$1" "$2" >"$conf.pid" || return
 	clean_pass "$1" "${3-0}"
@@ -70,12 +74,12 @@ clean() {
 }
 
 # clean_pass DEVICE PROTECTION: the daemon listens, and takes up a request, when
-# it likes, and may pass over one that comes early: ask until segments changed.
+# it likes; a short pass is over before it can be seen running.
 clean_pass() {
 	local before try
 
 	before=$(lssu "$1")
-	for try in {1..10}; do
+	for try in {1..3}; do
 		clean_wait "$1" 50 idle
 		nilfs-clean -p "$2" -m 0 -S 32/0.05 "$1"
 		clean_wait "$1" 10 running

@@ -79,12 +79,12 @@ qemu_command() {
 
 	. "$here/guest-kernel.sh"
 	guest_kernel_find || die "no kernel for qemu"
-	guest_kernel_initramfs >"$dir/initramfs" || die "no initramfs"
+	guest_kernel_initramfs "$dir/first" >"$dir/initramfs" || die "no initramfs"
 	command=(qemu-system-x86_64 -nodefaults -no-reboot -display none
 		-machine accel=kvm:tcg -m "$mem" -serial "file:$dir/console"
 		-kernel "$guest_kernel" -initrd "$dir/initramfs"
 		-append "console=ttyS0 panic=-1 guest_dir=$dir \
-guest_backend=qemu guest_modules=$guest_modules"
+guest_backend=qemu guest_modules=$guest_modules/"
 		-virtfs "local,path=/,mount_tag=root,readonly=on,$virtfs"
 		-virtfs "local,path=$dir,mount_tag=host,$virtfs"
 		-virtfs "local,path=$share,mount_tag=share,$virtfs")

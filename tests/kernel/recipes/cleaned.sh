@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # After nilfs_cleanerd moved blocks: of the current tree, of a snapshot, of
-# B-tree nodes; segments that hold stale logs are clean again, some reused.
+# B-tree nodes; segments that hold stale logs are clean again.
 SIZE=64M
 MKFS='-b 4096 -B 128'
 
