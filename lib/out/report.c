@@ -140,6 +140,16 @@ static void put_json_time(struct json *json, const char *key,
 	out_char(json->out, '"');
 }
 
+static void put_json_name(struct json *json, const char *name)
+{
+	if (json->comma)
+		out_char(json->out, ',');
+	json->comma = true;
+	out_char(json->out, '"');
+	out_string(json->out, name);
+	out_char(json->out, '"');
+}
+
 static void put_json_flags(struct json *json, const struct value_flag *flags,
 			   const char *key, uint64_t bits)
 {
@@ -152,16 +162,13 @@ static void put_json_flags(struct json *json, const struct value_flag *flags,
 	for (; flags && flags->name; flags++) {
 		if (!flags->mask || (bits & flags->mask) != flags->mask)
 			continue;
-		if (json->comma)
-			out_char(json->out, ',');
-		out_printf(json->out, "\"%s\"", flags->name);
-		json->comma = true;
+		put_json_name(json, flags->name);
 		bits &= ~flags->mask;
 	}
-	*number_hex(rest + 2, bits, 1) = '\0';
-	if (bits)
-		out_printf(json->out, "%s\"%s\"", json->comma ? "," : "",
-			   rest);
+	if (bits) {
+		*number_hex(rest + 2, bits, 1) = '\0';
+		put_json_name(json, rest);
+	}
 	out_char(json->out, ']');
 	json->comma = true;
 }

@@ -38,7 +38,7 @@ static void put_heads(const struct table *t)
 		struct value head = value_string(c->head);
 		size_t len = c->head ? strlen(c->head) : 0;
 
-		if (!c->head)
+		if (!len)
 			continue;
 		out_repeat(out, ' ', gap);
 		if (is_right(c->kind))

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Rows of options: what they store, what they refuse, what they tell. */
+#include "cli/option.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/help.h"
+#include "tap.h"
+
+struct options {
+	bool all;
+	unsigned int verbose;
+	int mode, choice;
+	uint64_t checkpoint, size;
+	uint32_t small;
+	int64_t offset;
+	const char *label;
+	size_t called;
+};
+
+struct common {
+	bool json;
+};
+
+static int call(struct context *cx, const char *arg, void *where)
+{
+	if (!strcmp(arg, "bad"))
+		return fail(cx, -EINVAL, "called with bad");
+	*(size_t *)where += strlen(arg);
+	return 0;
+}
+
+static const char *const choices[] = { "auto", "on", "off", NULL };
+
+#define AT(member) offsetof(struct options, member)
+static const struct cli_option rows[] = {
+	{ 'a', "all", NULL, "everything", OPTION_FLAG, AT(all), 0, 0, NULL,
+	  NULL },
+	{ 'v', NULL, NULL, "more", OPTION_COUNT, AT(verbose), 0, 0, NULL,
+	  NULL },
+	{ 'y', "yes", NULL, "yes", OPTION_SET, AT(mode), 1, 5, NULL, NULL },
+	{ 'n', "no", NULL, "no", OPTION_SET, AT(mode), 1, 6, NULL, NULL },
+	{ 'c', "checkpoint", "CNO", "look at CNO", OPTION_U64, AT(checkpoint),
+	  0, 0, NULL, NULL },
+	{ 0, "small", "N", "a small number", OPTION_U32, AT(small), 0, 0,
+	  NULL, NULL },
+	{ 0, "offset", "N", "a signed number", OPTION_I64, AT(offset), 0, 0,
+	  NULL, NULL },
+	{ 's', "size", "SIZE", "a size", OPTION_SIZE, AT(size), 0, 0, NULL,
+	  NULL },
+	{ 'L', "label", "TEXT", "a label", OPTION_STRING, AT(label), 0, 0,
+	  NULL, NULL },
+	{ 0, "when", "WHEN", "a choice", OPTION_CHOICE, AT(choice), 0, 0,
+	  choices, NULL },
+	{ 0, "call", "X", NULL, OPTION_CALL, AT(called), 0, 0, NULL, call },
+	{ 0 },
+};
+static const struct cli_option common_rows[] = {
+	{ 0, "json", NULL, "as JSON", OPTION_FLAG,
+	  offsetof(struct common, json), 0, 0, NULL, NULL },
+	{ 0 },
+};
+
+static struct context cx;
+static struct options o;
+static struct common common;
+
+/* Parses LINE, split at blanks, into O and COMMON. */
+static int parse(const char *line, bool stop_at_word)
+{
+	static char copy[256];
+	static char *argv[32];
+	const struct option_set sets[] = {
+		{ rows, &o },
+		{ common_rows, &common },
+	};
+	int argc = 0;
+	char *word;
+
+	memset(&o, 0, sizeof(o));
+	memset(&common, 0, sizeof(common));
+	fail_clear(&cx);
+	snprintf(copy, sizeof(copy), "tool %s", line);
+	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	return option_parse(&cx, sets, 2, argc, argv, stop_at_word);
+}
+
+static void test_stores(void)
+{
+	is_int(parse("-a -vv image -c 0x10 --json --size=16M word", false), 7,
+	       "words go behind the options");
+	ok(o.all && common.json, "flags of both sets");
+	is_int(o.verbose, 2, "a count");
+	is_int(o.checkpoint, 16, "a number in hexadecimal");
+	is_int(o.size, 16 << 20, "a size");
+	parse("--offset -5 --small 4294967295 -L name --when off", false);
+	is_int(o.offset, -5, "a negative number");
+	is_int(o.small, UINT32_MAX, "the largest small number");
+	is_str(o.label, "name", "a text");
+	is_int(o.choice, 2, "a choice by index");
+	parse("--offset -9223372036854775808 --call abc --call d", false);
+	is_int(o.offset, INT64_MIN, "the least signed number");
+	is_int(o.called, 4, "a call for each use");
+	is_int(parse("-a info -c x", true), 2, "the first word stops the parse");
+	is_int(parse("-a -- -v", false), 3, "nothing is an option after --");
+}
+
+static void is_refused(const char *line, const char *text)
+{
+	is_int(parse(line, false), -EINVAL, line);
+	is_str(cx.failure, text, "and the text says why");
+}
+
+static void test_refusals(void)
+{
+	is_refused("--nope", "unrecognized option '--nope'");
+	is_refused("-Z", "unrecognized option '-Z'");
+	is_refused("-aZ", "unrecognized option '-Z'");
+	is_refused("-c", "option '-c' needs an argument");
+	is_refused("--label", "option '--label' needs an argument");
+	is_refused("--all=3", "option '--all' takes no argument");
+	is_refused("-c ten", "--checkpoint: 'ten' is not a number");
+	is_refused("-c -1", "--checkpoint: '-1' is not a number");
+	is_refused("-c 12x", "--checkpoint: '12x' is not a number");
+	is_refused("-c 18446744073709551616",
+		   "--checkpoint: 18446744073709551616 is too large");
+	is_refused("--small 4294967296", "--small: 4294967296 is too large");
+	is_refused("--offset 9223372036854775808",
+		   "--offset: 9223372036854775808 is too large");
+	is_refused("-s 12Q", "--size: '12Q' is not a size");
+	is_refused("--when never",
+		   "--when: 'never' is none of auto, on, off");
+	is_refused("--call bad", "called with bad");
+}
+
+static void test_groups(void)
+{
+	is_int(parse("-y -y", false), 3, "one row twice is no conflict");
+	is_int(o.mode, 5, "and sets its value");
+	is_refused("-y --no", "--yes and --no exclude each other");
+}
+
+static void test_help(void)
+{
+	static const struct cli_option few[] = {
+		{ 'a', "all", NULL, "everything", OPTION_FLAG, 0, 0, 0, NULL,
+		  NULL },
+		{ 'v', NULL, NULL,
+		  "a text that is too long for one line and has to be wrapped "
+		  "at a blank",
+		  OPTION_FLAG, 0, 0, 0, NULL, NULL },
+		{ 0, "size", "SIZE", "a size", OPTION_SIZE, 0, 0, 0, NULL,
+		  NULL },
+		{ 0, "hidden", NULL, NULL, OPTION_FLAG, 0, 0, 0, NULL, NULL },
+		{ 0 },
+	};
+	struct out *out;
+
+	if (out_open_memory(&cx, &out))
+		exit(99);
+	help_options(out, few);
+	is_str(out_memory(out, NULL),
+	       "  -a, --all                   everything\n"
+	       "  -v                          "
+	       "a text that is too long for one line and has to be\n"
+	       "                              wrapped at a blank\n"
+	       "      --size SIZE             a size\n",
+	       "letters, names, arguments; wrapped; the hidden one left out");
+	out_close(out, &cx);
+}
+
+int main(void)
+{
+	context_init(&cx);
+	test_stores();
+	test_refusals();
+	test_groups();
+	test_help();
+	return tap_done();
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Progress on a descriptor: whole percents, one line each. */
+#include "cli/progress.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+/* All that a run of COUNT updates of TOTAL says. */
+static char *said(uint64_t total, uint64_t count, bool quiet)
+{
+	static char text[64 << 10];
+	char path[] = "/tmp/t_cli_progress.XXXXXX";
+	struct progress p;
+	int fd = mkstemp(path);
+	uint64_t i;
+	ssize_t n;
+
+	if (fd < 0)
+		exit(99);
+	unlink(path);
+	progress_init(&p, fd, quiet);
+	progress_begin(&p, "reading", total, false);
+	for (i = 0; i <= count; i++)
+		progress_update(&p, i);
+	progress_end(&p);
+	progress_begin(&p, "checking", 2, false);
+	progress_update(&p, 1);
+	progress_end(&p);
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	close(fd);
+	return text;
+}
+
+static unsigned int lines_of(const char *text)
+{
+	unsigned int n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+int main(void)
+{
+	const char *text = said(100000, 100000, false);
+
+	ok(!strncmp(text, "1 0 100000 reading\n", 19),
+	   "step, done, total and name");
+	ok(lines_of(text) <= 102, "no more than a line per percent");
+	ok(lines_of(text) >= 100, "and no fewer");
+	ok(strstr(text, "\n2 1 2 checking\n"), "steps are counted");
+	ok(lines_of(said(0, 1000000, false)) < 2000,
+	   "an unknown total does not flood");
+	is_str(said(100, 100, true), "", "quiet is quiet");
+	return tap_done();
+}

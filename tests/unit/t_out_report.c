@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* JSON, sections and tables: the same calls in three forms. */
+#include "out/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "out/histogram.h"
+#include "out/table.h"
+#include "tap.h"
+
+static struct context cx;
+
+static struct out *memory(void)
+{
+	struct out *out;
+
+	if (out_open_memory(&cx, &out))
+		exit(99);
+	return out;
+}
+
+/* Compares what was put with WANT, closes. */
+static void is_put(struct out *out, const char *want, const char *name)
+{
+	is_str(out_memory(out, NULL), want, name);
+	out_close(out, &cx);
+}
+
+static void is_escaped(const char *bytes, size_t len, const char *want,
+		       bool faithful, const char *name)
+{
+	struct out *out = memory();
+	struct json json;
+
+	json_init(&json, out);
+	is_int(json_bytes(&json, NULL, bytes, len), faithful,
+	       faithful ? "told as faithful" : "told as not faithful");
+	is_put(out, want, name);
+}
+
+static void test_escapes(void)
+{
+	is_escaped("plain", 5, "\"plain\"", true, "letters stay");
+	is_escaped("\"\\/", 3, "\"\\\"\\\\/\"", true, "quote and backslash");
+	is_escaped("\b\t\n\v\f\r", 6, "\"\\b\\t\\n\\u000b\\f\\r\"", true,
+		   "controls with a letter of their own, and one without");
+	is_escaped("\0\x01\x1f\x7f", 4, "\"\\u0000\\u0001\\u001f\\u007f\"",
+		   true, "other controls");
+	is_escaped("\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7", 9,
+		   "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa7\"", true,
+		   "UTF-8 of two, three and four bytes stays");
+	is_escaped("a\xff" "b", 3, "\"a\xef\xbf\xbd" "b\"", false,
+		   "a byte that is never UTF-8");
+	is_escaped("\xc0\xaf", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"", false,
+		   "an overlong slash");
+	is_escaped("\xed\xa0\x80", 3,
+		   "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"", false,
+		   "a surrogate");
+	is_escaped("\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"", false,
+		   "a character cut short");
+}
+
+static void test_json_shapes(void)
+{
+	struct out *out = memory();
+	struct json json;
+
+	json_init(&json, out);
+	json_object(&json, NULL, JSON_WIDE);
+	json_u64(&json, "a", UINT64_MAX);
+	json_array(&json, "b", JSON_WIDE);
+	json_object(&json, "unseen", JSON_TIGHT);
+	json_i64(&json, "c", INT64_MIN);
+	json_array(&json, "d", JSON_WIDE);
+	json_end(&json);
+	json_null(&json, "e");
+	json_end(&json);
+	json_bool(&json, NULL, false);
+	json_end(&json);
+	json_object(&json, "f", JSON_WIDE);
+	json_end(&json);
+	json_end(&json);
+	is_put(out,
+	       "{\n  \"a\": 18446744073709551615,\n  \"b\": [\n"
+	       "    {\"c\":-9223372036854775808,\"d\":[],\"e\":null},\n"
+	       "    false\n  ],\n  \"f\": {}\n}",
+	       "wide and tight containers, keys in objects only");
+}
+
+static void test_json_depth(void)
+{
+	struct out *out = memory();
+	struct json json;
+	int i;
+
+	json_init(&json, out);
+	for (i = 0; i <= JSON_DEPTH_MAX; i++)
+		json_array(&json, NULL, JSON_TIGHT);
+	for (i = 0; i <= JSON_DEPTH_MAX; i++)
+		json_end(&json);
+	is_int(out_close(out, &cx), -EOVERFLOW, "nesting has an end");
+}
+
+static const struct value_flag flags[] = {
+	{ 1, "active" },
+	{ 2, "dirty" },
+	{ 4, "error" },
+	{ 0, NULL },
+};
+
+enum { NUMBER, SIGNED, HEX, SIZE, SHARE, TIME, FLAGS, ANSWER, NAME, COLUMNS };
+static const struct column columns[COLUMNS] = {
+	[NUMBER] = { "number", "NUMBER", VALUE_U64, 8, NULL },
+	[SIGNED] = { "signed", "SIGNED", VALUE_I64, 0, NULL },
+	[HEX] = { "hex", "HEX", VALUE_HEX, 6, NULL },
+	[SIZE] = { "size", "SIZE", VALUE_SIZE, 6, NULL },
+	[SHARE] = { "share", "SHARE", VALUE_PERCENT, 6, NULL },
+	[TIME] = { "time", "TIME", VALUE_TIME, 19, NULL },
+	[FLAGS] = { "flags", "FLAGS", VALUE_FLAGS, 8, flags },
+	[ANSWER] = { "answer", "ANSWER", VALUE_BOOL, 0, NULL },
+	[NAME] = { "name", "NAME", VALUE_STRING, 0, NULL },
+};
+
+static void put_rows(struct report *r)
+{
+	struct table t;
+
+	table_begin(&t, r, "things", columns, COLUMNS);
+	table_row(&t, (struct value[COLUMNS]){
+		[NUMBER] = value_u64(42),
+		[SIGNED] = value_i64(-7),
+		[HEX] = value_u64(0x3434),
+		[SIZE] = value_u64(8 << 20),
+		[SHARE] = value_percent(1, 3),
+		[TIME] = value_u64(1234567890),
+		[FLAGS] = value_u64(1 | 4 | 0x80),
+		[ANSWER] = value_bool(true),
+		[NAME] = value_bytes("a\xff\n", 3),
+	});
+	table_row(&t, (struct value[COLUMNS]){
+		[NUMBER] = value_u64(123456789012),
+		[FLAGS] = value_u64(0),
+	});
+	table_end(&t);
+}
+
+static struct out *report_rows(enum report_mode mode, bool in_section)
+{
+	struct out *out = memory();
+	struct report r;
+
+	report_init(&r, out, mode);
+	if (in_section)
+		report_begin(&r, "outer", "Outer");
+	put_rows(&r);
+	if (in_section)
+		report_end(&r);
+	report_fini(&r);
+	return out;
+}
+
+#define ROW_1                                                                \
+	"{\"number\":42,\"signed\":-7,\"hex\":13364,\"size\":8388608,"       \
+	"\"share\":33.33,\"time\":1234567890,"                               \
+	"\"time_iso\":\"2009-02-13T23:31:30Z\",\"flags\":133,"               \
+	"\"flags_names\":[\"active\",\"error\",\"0x80\"],\"answer\":true,"   \
+	"\"name\":\"a\xef\xbf\xbd\\n\",\"name_hex\":\"61ff0a\"}"
+#define ROW_2                                                                \
+	"{\"number\":123456789012,\"signed\":null,\"hex\":null,"             \
+	"\"size\":null,\"share\":null,\"time\":null,\"flags\":0,"            \
+	"\"flags_names\":[],\"answer\":null,\"name\":null}"
+
+static void test_table(void)
+{
+	is_put(report_rows(REPORT_TEXT, false),
+	       "  NUMBER  SIGNED     HEX    SIZE   SHARE  TIME               "
+	       "  FLAGS     ANSWER  NAME\n"
+	       "      42      -7  0x3434      8M   33.3%  2009-02-13 23:31:30"
+	       "  active,error,0x80  yes     a\\xff\\x0a\n"
+	       "123456789012       -       -       -       -  -                "
+	       "    -         -       -\n",
+	       "text: numbers right, words left, absent is -");
+	is_put(report_rows(REPORT_JSON, false),
+	       "{\n  \"things\": [\n    " ROW_1 ",\n    " ROW_2 "\n  ]\n}\n",
+	       "JSON: an array in the document");
+	is_put(report_rows(REPORT_JSON, true),
+	       "{\n  \"outer\": {\n    \"things\": [\n      " ROW_1
+	       ",\n      " ROW_2 "\n    ]\n  }\n}\n",
+	       "JSON: the table of a section is a member of it");
+}
+
+static void test_table_lines(void)
+{
+	struct out *out = report_rows(REPORT_JSON_LINES, false);
+	const char *text = out_memory(out, NULL);
+
+	ok(!strncmp(text, "{\"record\":\"things\",\"number\":42,", 31),
+	   "JSON lines: each row names its table");
+	ok(strstr(text, "\"61ff0a\"}\n{\"record\":\"things\",\"number\":1234"),
+	   "and is a line");
+	out_close(out, &cx);
+	is_put(report_rows(REPORT_JSON_LINES, true),
+	       "{\"record\":\"outer\",\"things\":[" ROW_1 "," ROW_2 "]}\n",
+	       "a section with its table is one line");
+}
+
+static void test_empty(void)
+{
+	struct out *out = memory();
+	struct report r;
+	struct table t;
+
+	report_init(&r, out, REPORT_JSON);
+	report_fini(&r);
+	is_int(out->next - out->buffer, 0, "nothing said, nothing put");
+	table_begin(&t, &r, "things", columns, COLUMNS);
+	table_end(&t);
+	report_fini(&r);
+	is_put(out, "{\n  \"things\": []\n}\n", "no rows: an empty array");
+}
+
+static struct out *report_sections(enum report_mode mode)
+{
+	struct out *out = memory();
+	struct report r;
+
+	report_init(&r, out, mode);
+	report_list(&r, "superblocks");
+	report_begin(&r, "superblock", "Superblock 1");
+	report_value(&r, VALUE_HEX, "s_magic", "Magic", value_u64(0x3434));
+	report_flags(&r, flags, "s_state", "State", 2);
+	report_begin(&r, "log", "Log");
+	report_u64(&r, "sequence", "Sequence", 9);
+	report_end(&r);
+	report_end(&r);
+	report_begin(&r, "superblock", "Superblock 2");
+	report_string(&r, "s_volume_name", "Label", NULL);
+	report_end(&r);
+	report_end(&r);
+	report_text(&r, "for people: %d", 1);
+	report_fini(&r);
+	return out;
+}
+
+static void test_sections(void)
+{
+	is_put(report_sections(REPORT_TEXT),
+	       "Superblock 1:\n"
+	       "  Magic:                  0x3434\n"
+	       "  State:                  dirty\n"
+	       "  Log:\n"
+	       "    Sequence:             9\n"
+	       "Superblock 2:\n"
+	       "  Label:                  -\n"
+	       "for people: 1\n",
+	       "text: titles, indented values in one column");
+	is_put(report_sections(REPORT_JSON),
+	       "{\n  \"superblocks\": [\n    {\n      \"s_magic\": 13364,\n"
+	       "      \"s_state\": 2,\n"
+	       "      \"s_state_names\": [\"dirty\"],\n"
+	       "      \"log\": {\n        \"sequence\": 9\n      }\n    },\n"
+	       "    {\n      \"s_volume_name\": null\n    }\n  ]\n}\n",
+	       "JSON: nested objects");
+	is_put(report_sections(REPORT_JSON_LINES),
+	       "{\"record\":\"superblock\",\"s_magic\":13364,\"s_state\":2,"
+	       "\"s_state_names\":[\"dirty\"],\"log\":{\"sequence\":9}}\n"
+	       "{\"record\":\"superblock\",\"s_volume_name\":null}\n",
+	       "JSON lines: a line per section of a list");
+}
+
+static void test_histogram(void)
+{
+	struct histogram h;
+	struct out *out = memory();
+	struct report r;
+
+	histogram_powers(&h, 5);
+	histogram_add(&h, 0, 1);
+	histogram_add(&h, 3, 100);
+	histogram_add(&h, 4, 50);
+	histogram_add(&h, 99, 1);
+	report_init(&r, out, REPORT_TEXT);
+	histogram_report(&h, &r, "sizes", VALUE_U64, 10);
+	is_put(out,
+	       "      FROM          TO       COUNT\n"
+	       "         0           0           1  #\n"
+	       "         1           1           0  \n"
+	       "         2           3         100  ##########\n"
+	       "         4           5          51  ######\n",
+	       "bars by the largest; the last bucket takes what is past it");
+
+	out = memory();
+	histogram_linear(&h, 99, 4);
+	histogram_add(&h, 24, 1);
+	histogram_add(&h, 25, 2);
+	report_init(&r, out, REPORT_JSON_LINES);
+	histogram_report(&h, &r, "ages", VALUE_U64, 10);
+	is_put(out,
+	       "{\"record\":\"ages\",\"from\":0,\"to\":24,\"count\":1}\n"
+	       "{\"record\":\"ages\",\"from\":25,\"to\":49,\"count\":2}\n"
+	       "{\"record\":\"ages\",\"from\":50,\"to\":74,\"count\":0}\n"
+	       "{\"record\":\"ages\",\"from\":75,\"to\":99,\"count\":0}\n",
+	       "equal buckets as JSON, without bars");
+}
+
+int main(void)
+{
+	context_init(&cx);
+	test_escapes();
+	test_json_shapes();
+	test_json_depth();
+	test_table();
+	test_table_lines();
+	test_empty();
+	test_sections();
+	test_histogram();
+	return tap_done();
+}
