@@ -10,7 +10,7 @@
 
 #include "base/checked.h"
 
-#define KNOWN_FLAGS                                                          \
+#define KNOWN_FLAGS \
 	(1u << NILFS_CHECKPOINT_SNAPSHOT | 1u << NILFS_CHECKPOINT_INVALID | \
 	 1u << NILFS_CHECKPOINT_SKETCH | 1u << NILFS_CHECKPOINT_MINOR)
 

@@ -18,7 +18,7 @@
 #include "base/checked.h"
 #include "base/crc.h"
 
-#define KNOWN_FLAGS                                                    \
+#define KNOWN_FLAGS \
 	(NILFS_SS_LOGBGN | NILFS_SS_LOGEND | NILFS_SS_SR | NILFS_SS_SYNDT | \
 	 NILFS_SS_GC)
 

@@ -11,7 +11,7 @@
 
 #include "base/checked.h"
 
-#define KNOWN_FLAGS                                                             \
+#define KNOWN_FLAGS \
 	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY | \
 	 1u << NILFS_SEGMENT_USAGE_ERROR)
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Access to fields by what the tables say of them.
+ *
+ * A field is a place, a size and a kind; values travel as 64-bit numbers or
+ * as bytes.  Turning them into text and back is for those who print.
+ */
+#include "disk/field.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/le.h"
+
+static const struct field *find_name(const struct field_table *table,
+				     const char *name, size_t len)
+{
+	uint32_t i;
+
+	for (i = 0; i < table->nfields; i++) {
+		if (!strncmp(table->fields[i].name, name, len) &&
+		    !table->fields[i].name[len])
+			return &table->fields[i];
+	}
+	return NULL;
+}
+
+const struct field *field_find(const struct field_table *table,
+			       const char *name)
+{
+	return find_name(table, name, strlen(name));
+}
+
+/* Reads "[N]" at *P and steps over it; 0 or -errno. */
+static int parse_index(const char **p, uint32_t *index)
+{
+	const char *s = *p + 1;
+	uint32_t n = 0;
+
+	if (*s < '0' || *s > '9')
+		return -ENOENT;
+	for (; *s >= '0' && *s <= '9'; s++) {
+		n = n * 10 + (*s - '0');
+		if (n > UINT16_MAX)
+			return -ERANGE;
+	}
+	if (*s != ']')
+		return -ENOENT;
+	*p = s + 1;
+	*index = n;
+	return 0;
+}
+
+/* One component of a path, relative to FIELD->offset; steps over it. */
+static int resolve_one(const struct field_table *table, const char **path,
+		       struct field *field)
+{
+	uint32_t base = field->offset, index;
+	size_t len = strcspn(*path, ".[");
+	const struct field *found = find_name(table, *path, len);
+	int err;
+
+	if (!found)
+		return -ENOENT;
+	*field = *found;
+	field->offset += base;
+	*path += len;
+	if (**path != '[')
+		return 0;
+	err = parse_index(path, &index);
+	if (err)
+		return err;
+	if (index >= field->count)
+		return -ERANGE;
+	field->offset += index * field->size;
+	field->count = 1;
+	return 0;
+}
+
+int field_resolve(const struct field_table *table, const char *path,
+		  struct field *field)
+{
+	struct field f = { .inner = table };
+	int err;
+
+	for (;;) {
+		if (!f.inner)
+			return -ENOENT;
+		err = resolve_one(f.inner, &path, &f);
+		if (err)
+			return err;
+		if (!*path)
+			break;
+		if (*path++ != '.')
+			return -ENOENT;
+	}
+	*field = f;
+	return 0;
+}
+
+bool field_is_number(const struct field *field)
+{
+	switch (field->kind) {
+	case FIELD_UUID:
+	case FIELD_TEXT:
+	case FIELD_STRUCT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+bool field_get(const struct field *field, const void *base, uint32_t i,
+	       uint64_t *value)
+{
+	const uint8_t *p = field_bytes(field, base);
+
+	if (!field_is_number(field) || i >= field->count)
+		return false;
+	p += (size_t)i * field->size;
+	switch (field->size) {
+	case 1:
+		*value = *p;
+		return true;
+	case 2:
+		*value = le16_get(*(const le16 *)p);
+		return true;
+	case 4:
+		*value = le32_get(*(const le32 *)p);
+		return true;
+	case 8:
+		*value = le64_get(*(const le64 *)p);
+		return true;
+	}
+	return false;
+}
+
+bool field_set(const struct field *field, void *base, uint32_t i,
+	       uint64_t value)
+{
+	le64 le = le64_make(value);
+
+	if (!field_is_number(field) || i >= field->count)
+		return false;
+	if (field->size < sizeof(value) && value >> (8 * field->size))
+		return false;
+	memcpy((uint8_t *)base + field->offset + (size_t)i * field->size, le.b,
+	       field->size);
+	return true;
+}
+
+const uint8_t *field_bytes(const struct field *field, const void *base)
+{
+	return (const uint8_t *)base + field->offset;
+}
+
+size_t field_length(const struct field *field)
+{
+	return (size_t)field->size * field->count;
+}
+
+bool field_set_bytes(const struct field *field, void *base, const void *bytes,
+		     size_t len)
+{
+	uint8_t *p = (uint8_t *)base + field->offset;
+	size_t room = field_length(field);
+
+	if (len > room || (field->kind == FIELD_UUID && len != room))
+		return false;
+	memcpy(p, bytes, len);
+	memset(p + len, 0, room - len);
+	return true;
+}
