@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Block maps over hand-made nodes.
+ *
+ * The map is the DAT's, whose pointers are disk blocks, so that nodes can be
+ * laid by hand on a device in memory with nothing else on it.
+ */
+#include "vol/blockmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev/memory.h"
+#include "vol/extent.h"
+#include "vol/rollforward.h"
+#include "vol/volume.h"
+
+#include "tap.h"
+
+#define BLOCK 1024u
+#define BLOCKS 1024u
+
+static struct volume vol;
+static struct context cx;
+static char disk[BLOCKS * BLOCK];
+
+static void open_disk(void)
+{
+	memset(disk, 0, sizeof(disk));
+	context_init(&cx);
+	memset(&vol, 0, sizeof(vol));
+	vol.geo = (struct nilfs_geometry){
+		.block_size = BLOCK,
+		.block_bits = 10,
+		.blocks_per_segment = 16,
+		.inode_size = 128,
+		.dat_entry_size = 32,
+		.first_data_block = 1,
+		.nsegments = BLOCKS / 16,
+		.nblocks = BLOCKS,
+	};
+	if (memory_open(&vol.dev, &cx, disk, sizeof(disk)) ||
+	    cache_open(&vol.cache, &cx, vol.dev, BLOCK, 64 * BLOCK))
+		exit(99);
+}
+
+static void close_disk(void)
+{
+	cache_close(vol.cache);
+	dev_close(vol.dev);
+}
+
+struct child {
+	uint64_t key, ptr;
+};
+
+/* Lays a node of LEVEL with COUNT children on block BLOCKNR. */
+static void lay_node(uint64_t blocknr, unsigned int level, unsigned int count,
+		     const struct child *children)
+{
+	char *at = disk + blocknr * BLOCK;
+	unsigned int max = (BLOCK - 16) / 16, i;
+	le16 n = le16_make((uint16_t)count);
+
+	memset(at, 0, BLOCK);
+	at[1] = (char)level;
+	memcpy(at + 2, &n, 2);
+	for (i = 0; i < count; i++) {
+		le64 key = le64_make(children[i].key);
+		le64 ptr = le64_make(children[i].ptr);
+
+		memcpy(at + 16 + 8 * i, &key, 8);
+		memcpy(at + 16 + 8 * max + 8 * i, &ptr, 8);
+	}
+}
+
+/* An inode whose map is a B-tree root of LEVEL. */
+static struct nilfs_inode tree(unsigned int level, unsigned int count,
+			       const struct child *children)
+{
+	struct nilfs_inode inode;
+	uint8_t *at = (uint8_t *)inode.i_bmap;
+	unsigned int i;
+
+	memset(&inode, 0, sizeof(inode));
+	inode.i_mode = le16_make(0100644);
+	at[0] = 1;
+	at[1] = (uint8_t)level;
+	at[2] = (uint8_t)count;
+	for (i = 0; i < count; i++) {
+		inode.i_bmap[1 + i] = le64_make(children[i].key);
+		inode.i_bmap[4 + i] = le64_make(children[i].ptr);
+	}
+	return inode;
+}
+
+static struct file make_file(const struct nilfs_inode *inode)
+{
+	struct file file;
+
+	if (file_init(&file, &cx, &vol, NILFS_DAT_INO, inode))
+		exit(98);
+	return file;
+}
+
+/* A map of three levels: keys 10, 20, ... 90 at blocks 501 ... 509. */
+static struct nilfs_inode three_levels(void)
+{
+	lay_node(100, 1, 3, (struct child[]){
+		{ 10, 501 }, { 20, 502 }, { 30, 503 } });
+	lay_node(101, 1, 3, (struct child[]){
+		{ 40, 504 }, { 50, 505 }, { 60, 506 } });
+	lay_node(102, 1, 3, (struct child[]){
+		{ 70, 507 }, { 80, 508 }, { 90, 509 } });
+	lay_node(200, 2, 2, (struct child[]){ { 10, 100 }, { 40, 101 } });
+	lay_node(201, 2, 1, (struct child[]){ { 70, 102 } });
+	return tree(3, 2, (struct child[]){ { 10, 200 }, { 70, 201 } });
+}
+
+static void test_direct(void)
+{
+	struct nilfs_inode inode;
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct file file;
+	uint64_t ptr;
+
+	memset(&inode, 0, sizeof(inode));
+	inode.i_mode = le16_make(0100644);
+	inode.i_bmap[1 + 2] = le64_make(40);
+	inode.i_bmap[1 + 5] = le64_make(41);
+	file = make_file(&inode);
+	is_int(blockmap_lookup(&file.map, &cx, 2, &ptr), 1, "direct: found");
+	is_int(ptr, 40, "direct: its pointer");
+	is_int(blockmap_lookup(&file.map, &cx, 3, &ptr), 0, "direct: hole");
+	is_int(blockmap_lookup(&file.map, &cx, 6, &ptr), 0, "direct: behind");
+	is_int(blockmap_cursor_open(&cur, &cx, &file.map, 3, false), 0,
+	       "direct: cursor at a hole");
+	is_int(blockmap_cursor_next(&cur, &cx, &item), 1, "direct: an item");
+	is_int(item.key, 5, "direct: behind the hole");
+	is_int(blockmap_cursor_next(&cur, &cx, &item), 0, "direct: the end");
+	blockmap_cursor_close(&cur);
+}
+
+static void test_lookups(void)
+{
+	struct nilfs_inode inode = three_levels();
+	struct file file = make_file(&inode);
+	unsigned int key, wrong = 0;
+	uint64_t ptr;
+
+	for (key = 0; key <= 100; key++) {
+		bool there = key && key % 10 == 0 && key < 100;
+		int ret = blockmap_lookup(&file.map, &cx, key, &ptr);
+
+		wrong += ret != there || (there && ptr != 500 + key / 10);
+	}
+	is_int(wrong, 0, "tree: every key is found, every hole is one");
+}
+
+/* The keys a cursor yields from KEY on, as a sum that tells order. */
+static int walk_from(const struct file *file, uint64_t key, uint64_t *sum,
+		     unsigned int *nodes)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret;
+
+	*sum = *nodes = 0;
+	ret = blockmap_cursor_open(&cur, &cx, &file->map, key, true);
+	while (!ret && (ret = blockmap_cursor_next(&cur, &cx, &item)) > 0) {
+		ret = 0;
+		if (item.level)
+			++*nodes;
+		else
+			*sum = *sum * 16 + item.key / 10;
+	}
+	blockmap_cursor_close(&cur);
+	return ret;
+}
+
+static void test_cursor(void)
+{
+	struct nilfs_inode inode = three_levels();
+	struct file file = make_file(&inode);
+	unsigned int nodes;
+	uint64_t sum;
+
+	is_int(walk_from(&file, 0, &sum, &nodes), 0, "tree: whole walk");
+	is_int(sum, 0x123456789, "tree: keys in order, each once");
+	is_int(nodes, 5, "tree: each node once");
+	walk_from(&file, 60, &sum, &nodes);
+	is_int(sum, 0x6789, "tree: from a key");
+	walk_from(&file, 61, &sum, &nodes);
+	is_int(sum, 0x789, "tree: from between two nodes");
+	walk_from(&file, 91, &sum, &nodes);
+	is_int(sum, 0, "tree: from behind the last");
+}
+
+static void refuses(const struct nilfs_inode *inode, const char *what)
+{
+	struct file file = make_file(inode);
+	unsigned int nodes;
+	uint64_t sum;
+
+	/* The nodes were laid behind the back of the cache. */
+	cache_close(vol.cache);
+	if (cache_open(&vol.cache, &cx, vol.dev, BLOCK, 64 * BLOCK))
+		exit(97);
+	is_int(walk_from(&file, 0, &sum, &nodes), -EUCLEAN, what);
+}
+
+static void test_hostile(void)
+{
+	struct nilfs_inode inode = three_levels();
+
+	lay_node(101, 1, 2, (struct child[]){ { 50, 504 }, { 40, 505 } });
+	refuses(&inode, "keys that descend");
+	inode = three_levels();
+	lay_node(101, 1, 2, (struct child[]){ { 40, 504 }, { 75, 505 } });
+	refuses(&inode, "a key past the end of its node's range");
+	inode = three_levels();
+	lay_node(101, 1, 2, (struct child[]){ { 30, 504 }, { 50, 505 } });
+	refuses(&inode, "a key before its node's range");
+	inode = three_levels();
+	lay_node(200, 2, 2, (struct child[]){ { 10, 200 }, { 40, 101 } });
+	refuses(&inode, "a node that is its own child");
+	inode = three_levels();
+	lay_node(200, 2, 2, (struct child[]){ { 10, 100 }, { 40, 100 } });
+	refuses(&inode, "a node with two parents");
+	inode = three_levels();
+	lay_node(200, 2, 2, (struct child[]){ { 10, 100 }, { 40, 5000 } });
+	refuses(&inode, "a pointer outside the volume");
+	inode = three_levels();
+	lay_node(200, 2, 0, NULL);
+	refuses(&inode, "a node without children");
+}
+
+static void test_extents(void)
+{
+	struct salvaged_block blocks[] = {
+		{ .ino = NILFS_DAT_INO, .blkoff = 12, .blocknr = 300 },
+		{ .ino = NILFS_DAT_INO, .blkoff = 20, .blocknr = 301 },
+	};
+	struct rollforward rf = { .blocks = blocks, .count = 2 };
+	struct nilfs_inode inode;
+	struct extent_cursor cur;
+	struct extent e;
+	struct file file;
+
+	lay_node(100, 1, 5, (struct child[]){ { 10, 501 }, { 11, 502 },
+		{ 12, 503 }, { 13, 504 }, { 15, 505 } });
+	inode = tree(2, 1, (struct child[]){ { 10, 100 } });
+	file = make_file(&inode);
+
+	is_int(extent_cursor_open(&cur, &cx, &file, 0), 0, "extents: open");
+	is_int(extent_cursor_next(&cur, &cx, 100, &e), 1, "extents: first");
+	ok(e.blkoff == 10 && e.blocknr == 501 && e.count == 4,
+	   "extents: neighbours are one");
+	is_int(extent_cursor_next(&cur, &cx, 100, &e), 1, "extents: second");
+	ok(e.blkoff == 15 && e.count == 1, "extents: a hole parts them");
+	is_int(extent_cursor_next(&cur, &cx, 100, &e), 0, "extents: end");
+	extent_cursor_close(&cur);
+
+	extent_cursor_open(&cur, &cx, &file, 0);
+	extent_cursor_next(&cur, &cx, 3, &e);
+	is_int(e.count, 3, "extents: no longer than asked");
+	extent_cursor_next(&cur, &cx, 3, &e);
+	ok(e.blkoff == 13 && e.count == 1, "extents: and the rest behind it");
+	extent_cursor_close(&cur);
+
+	vol.rollforward = &rf;
+	file = make_file(&inode);
+	extent_cursor_open(&cur, &cx, &file, 0);
+	extent_cursor_next(&cur, &cx, 100, &e);
+	ok(e.blkoff == 10 && e.count == 2, "preview: up to the salvaged block");
+	extent_cursor_next(&cur, &cx, 100, &e);
+	ok(e.blkoff == 12 && e.blocknr == 300 && e.count == 1,
+	   "preview: the salvaged block wins");
+	extent_cursor_next(&cur, &cx, 100, &e);
+	ok(e.blkoff == 13 && e.blocknr == 504, "preview: then the map again");
+	extent_cursor_next(&cur, &cx, 100, &e);
+	is_int(extent_cursor_next(&cur, &cx, 100, &e), 1, "preview: one more");
+	ok(e.blkoff == 20 && e.blocknr == 301, "preview: behind the map's end");
+	is_int(extent_cursor_next(&cur, &cx, 100, &e), 0, "preview: end");
+	extent_cursor_close(&cur);
+	vol.rollforward = NULL;
+}
+
+int main(void)
+{
+	open_disk();
+	test_direct();
+	test_lookups();
+	test_cursor();
+	close_disk();
+
+	open_disk();
+	test_extents();
+	close_disk();
+
+	open_disk();
+	test_hostile();
+	close_disk();
+	return tap_done();
+}
