@@ -14,8 +14,8 @@
 void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 		 size_t size)
 {
-	size_t most = (cx->max_memory < SIZE_MAX ? (size_t)cx->max_memory :
-						   SIZE_MAX) / size;
+	uint64_t budget = cx->max_memory < SIZE_MAX ? cx->max_memory : SIZE_MAX;
+	size_t most = (size_t)budget / size;
 	size_t new_room = *room < ROOM_MIN / 2 ? ROOM_MIN : *room;
 	void *moved;
 

@@ -3,7 +3,8 @@
  * Bitmaps: the parts that walk words.
  *
  * Bits of the last word past the end are never set, so counting needs no
- * mask; the search for a clear bit sees them and answers "none" instead.
+ * mask, and a search for a clear bit that finds none inside the set finds the
+ * first bit outside it, which is the answer "none".
  */
 #include "base/bitmap.h"
 
@@ -43,10 +44,10 @@ uint64_t bitmap_count(const struct bitmap *map)
 	return count;
 }
 
-/* The search for a set bit, in the words or, FLIP all ones, in their inverse. */
+/* Searches a set bit in the words or, with FLIP all ones, their inverse. */
 static uint64_t next(const struct bitmap *map, uint64_t from, uint64_t flip)
 {
-	uint64_t i, word, bit;
+	uint64_t i, word;
 
 	if (from >= map->bits)
 		return map->bits;
@@ -57,8 +58,7 @@ static uint64_t next(const struct bitmap *map, uint64_t from, uint64_t flip)
 			return map->bits;
 		word = map->words[i] ^ flip;
 	}
-	bit = i * 64 + (uint64_t)__builtin_ctzll(word);
-	return bit < map->bits ? bit : map->bits;
+	return i * 64 + (uint64_t)__builtin_ctzll(word);
 }
 
 uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from)

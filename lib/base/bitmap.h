@@ -28,7 +28,7 @@ void bitmap_fini(struct bitmap *map);
 /* How many numbers are in the set. */
 uint64_t bitmap_count(const struct bitmap *map);
 
-/* The first number from FROM on that is, or is not, in the set; bits if none. */
+/* The first number from FROM on that is, or is not, in the set, or bits. */
 uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from);
 uint64_t bitmap_next_clear(const struct bitmap *map, uint64_t from);
 

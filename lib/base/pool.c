@@ -25,10 +25,10 @@ struct pool {
 	void *arg;
 	uint64_t jobs;
 	pthread_mutex_t lock;
-	uint64_t next;		/* next job to hand out */
-	uint64_t failed;	/* lowest failed job, or JOBS */
-	int ret;		/* its failure */
-	struct context *cx;	/* and its text */
+	uint64_t next;	    /* next job to hand out */
+	uint64_t failed;    /* lowest failed job, or JOBS */
+	int ret;	    /* its failure */
+	struct context *cx; /* and its text */
 };
 
 struct worker {
@@ -49,8 +49,7 @@ static uint64_t take_job(struct pool *pool)
 	return job;
 }
 
-static void report(struct pool *pool, struct context *cx, uint64_t job,
-		   int ret)
+static void report(struct pool *pool, struct context *cx, uint64_t job, int ret)
 {
 	pthread_mutex_lock(&pool->lock);
 	if (job < pool->failed) {
@@ -100,8 +99,7 @@ static unsigned int start(struct worker *workers, unsigned int n)
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (i = 1; i < n; i++)
-		if (pthread_create(&workers[i].thread, NULL, work,
-				   &workers[i]))
+		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
 			break;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return i;

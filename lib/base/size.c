@@ -91,6 +91,7 @@ int size_parse(const char *text, uint64_t *bytes)
 char *size_format(uint64_t bytes, char buf[SIZE_TEXT_MAX])
 {
 	unsigned int unit, shift;
+	unsigned __int128 rounded;
 	uint64_t tenths;
 
 	for (unit = 0; unit < 6 && bytes >> (10 * unit) >= 1024; unit++)
@@ -101,12 +102,12 @@ char *size_format(uint64_t bytes, char buf[SIZE_TEXT_MAX])
 	}
 	shift = 10 * unit;
 	if (!(bytes & ((UINT64_C(1) << shift) - 1))) {
-		snprintf(buf, SIZE_TEXT_MAX, "%" PRIu64 " %ciB",
-			 bytes >> shift, units[unit - 1]);
+		snprintf(buf, SIZE_TEXT_MAX, "%" PRIu64 " %ciB", bytes >> shift,
+			 units[unit - 1]);
 		return buf;
 	}
-	tenths = (uint64_t)(((unsigned __int128)bytes * 10 +
-			     (UINT64_C(1) << (shift - 1))) >> shift);
+	rounded = (unsigned __int128)bytes * 10 + (UINT64_C(1) << (shift - 1));
+	tenths = (uint64_t)(rounded >> shift);
 	if (tenths >= 10240 && unit < 6) {
 		tenths = 10;
 		unit++;

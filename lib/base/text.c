@@ -29,7 +29,7 @@ static size_t char_size(unsigned char first)
  */
 static size_t decode(const unsigned char *p, size_t len, uint32_t *code)
 {
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
+	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t i, n = char_size(*p);
 
 	if (!n || n > len)

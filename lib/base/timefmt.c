@@ -10,8 +10,8 @@
 #include "base/timefmt.h"
 
 #define DAY 86400
-#define ERA_DAYS 146097		/* days in 400 years */
-#define EPOCH_DAYS 719468	/* from 0000-03-01 to 1970-01-01 */
+#define ERA_DAYS 146097	  /* days in 400 years */
+#define EPOCH_DAYS 719468 /* from 0000-03-01 to 1970-01-01 */
 
 struct date {
 	int64_t year;
@@ -27,8 +27,8 @@ static struct date date_of(int64_t days)
 {
 	int64_t era = divide_down(days + EPOCH_DAYS, ERA_DAYS);
 	unsigned int day = (unsigned int)(days + EPOCH_DAYS - era * ERA_DAYS);
-	unsigned int year = (day - day / 1460 + day / 36524 - day / 146096) /
-			    365;
+	unsigned int year =
+		(day - day / 1460 + day / 36524 - day / 146096) / 365;
 	unsigned int month;
 
 	day -= 365 * year + year / 4 - year / 100;

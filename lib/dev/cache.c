@@ -21,14 +21,27 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/*
+ * AddressSanitizer is told that blocks which nobody has borrowed are not
+ * there, so that it sees reads past a block and after its return.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#define SHOW(p, size) ASAN_UNPOISON_MEMORY_REGION(p, size)
+#define HIDE(p, size) ASAN_POISON_MEMORY_REGION(p, size)
+#else
+#define SHOW(p, size) ((void)(p), (void)(size))
+#define HIDE(p, size) ((void)(p), (void)(size))
+#endif
+
 #define MIN_FRAMES 16
 #define NO_FRAME UINT32_MAX
 
 struct frame {
 	uint64_t blocknr;
-	uint32_t next;		/* chain: frame + 1, or 0 at the end */
+	uint32_t next; /* chain: frame + 1, or 0 at the end */
 	uint32_t pins;
-	bool named;		/* holds BLOCKNR and is on its chain */
+	bool named; /* holds BLOCKNR and is on its chain */
 	bool referenced;
 };
 
@@ -36,11 +49,11 @@ struct cache {
 	struct dev *dev;
 	unsigned char *arena;
 	struct frame *frames;
-	uint32_t *buckets;	/* first frame + 1 of a chain, or 0 */
+	uint32_t *buckets; /* first frame + 1 of a chain, or 0 */
 	unsigned int hash_shift;
 	unsigned int block_shift;
 	uint32_t frames_max;
-	uint32_t frames_used;	/* frames that have ever held a block */
+	uint32_t frames_used; /* frames that have ever held a block */
 	uint32_t hand;
 };
 
@@ -64,6 +77,11 @@ static inline uint32_t find(struct cache *cache, uint64_t blocknr)
 static inline unsigned char *data_of(struct cache *cache, uint32_t frame)
 {
 	return cache->arena + ((size_t)frame << cache->block_shift);
+}
+
+static inline size_t frame_size(const struct cache *cache)
+{
+	return (size_t)1 << cache->block_shift;
 }
 
 static void enter(struct cache *cache, uint32_t frame, uint64_t blocknr)
@@ -115,10 +133,9 @@ static uint32_t take_frame(struct cache *cache)
 	return NO_FRAME;
 }
 
-static int read_block(struct cache *cache, struct context *cx,
-		      uint64_t blocknr, uint32_t *framep)
+static int read_block(struct cache *cache, struct context *cx, uint64_t blocknr,
+		      uint32_t *framep)
 {
-	size_t block_size = (size_t)1 << cache->block_shift;
 	uint32_t frame;
 	int ret;
 
@@ -130,8 +147,9 @@ static int read_block(struct cache *cache, struct context *cx,
 		return fail(cx, -ENOBUFS,
 			    "%s: all %" PRIu32 " cached blocks are in use",
 			    cache->dev->name, cache->frames_max);
+	SHOW(data_of(cache, frame), frame_size(cache));
 	ret = dev_read(cache->dev, cx, blocknr << cache->block_shift,
-		       data_of(cache, frame), block_size);
+		       data_of(cache, frame), frame_size(cache));
 	if (ret)
 		return ret;
 	enter(cache, frame, blocknr);
@@ -154,6 +172,7 @@ int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 	}
 	cache->frames[frame].pins++;
 	*data = data_of(cache, frame);
+	SHOW(*data, frame_size(cache));
 	return 0;
 }
 
@@ -164,12 +183,13 @@ void cache_put(struct cache *cache, const void *data)
 	if (!data)
 		return;
 	at = (size_t)((const unsigned char *)data - cache->arena);
-	cache->frames[at >> cache->block_shift].pins--;
+	if (!--cache->frames[at >> cache->block_shift].pins)
+		HIDE(data, frame_size(cache));
 }
 
 /*
- * Reads as many of the COUNT missing blocks from BLOCKNR on as one request
- * takes and frames can be had for.  Returns how many, 0 to give up.
+ * Reads as many of the COUNT missing blocks from BLOCKNR on as frames can be
+ * had for, in one request.  Returns how many, 0 if it failed.
  */
 static unsigned int read_run(struct cache *cache, struct context *cx,
 			     uint64_t blocknr, unsigned int count)
@@ -180,19 +200,21 @@ static unsigned int read_run(struct cache *cache, struct context *cx,
 	int ret;
 
 	/* Pinned while collected, or the hand could pick one twice. */
-	while (n < count && n < DEV_IOV_MAX) {
+	while (n < count) {
 		frames[n] = take_frame(cache);
 		if (frames[n] == NO_FRAME)
 			break;
 		cache->frames[frames[n]].pins = 1;
 		iov[n].iov_base = data_of(cache, frames[n]);
-		iov[n].iov_len = (size_t)1 << cache->block_shift;
+		iov[n].iov_len = frame_size(cache);
+		SHOW(iov[n].iov_base, iov[n].iov_len);
 		n++;
 	}
 	ret = dev_readv(cache->dev, cx, blocknr << cache->block_shift, iov,
 			(int)n);
 	for (i = 0; i < n; i++) {
 		cache->frames[frames[i]].pins = 0;
+		HIDE(data_of(cache, frames[i]), frame_size(cache));
 		if (!ret)
 			enter(cache, frames[i], blocknr + i);
 	}
@@ -210,8 +232,8 @@ static unsigned int missing_run(struct cache *cache, uint64_t blocknr,
 	return n;
 }
 
-void cache_readahead(struct cache *cache, struct context *cx,
-		     uint64_t blocknr, unsigned int count)
+void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
+		     unsigned int count)
 {
 	uint64_t blocks = cache->dev->size >> cache->block_shift;
 	struct context quiet;
@@ -226,13 +248,13 @@ void cache_readahead(struct cache *cache, struct context *cx,
 
 	context_child(cx, &quiet);
 	while (count) {
-		unsigned int n = missing_run(cache, blocknr, count);
+		unsigned int missing = missing_run(cache, blocknr, count);
+		unsigned int n = missing ? missing : 1;
 
-		if (n)
-			n = read_run(cache, &quiet, blocknr, n);
-		else
-			n = 1;
-		if (!n)
+		if (n > DEV_IOV_MAX)
+			n = DEV_IOV_MAX;
+		/* Out of frames, more would push out what was just read. */
+		if (missing && read_run(cache, &quiet, blocknr, n) < n)
 			return;
 		blocknr += n;
 		count -= n;
@@ -241,19 +263,22 @@ void cache_readahead(struct cache *cache, struct context *cx,
 
 static int allocate(struct cache *cache)
 {
-	size_t arena_size = (size_t)cache->frames_max << cache->block_shift;
+	size_t arena_size = cache->frames_max * frame_size(cache);
 	unsigned int bits = 1;
 	void *arena;
 
-	while (bits < 32 && (UINT64_C(1) << bits) < 2 * (uint64_t)cache->frames_max)
+	while (bits < 32 &&
+	       UINT64_C(1) << bits < 2 * (uint64_t)cache->frames_max)
 		bits++;
 	cache->hash_shift = 64 - bits;
 	cache->buckets = calloc((size_t)1 << bits, sizeof(*cache->buckets));
 	cache->frames = calloc(cache->frames_max, sizeof(*cache->frames));
 	arena = mmap(NULL, arena_size, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (arena != MAP_FAILED)
+	if (arena != MAP_FAILED) {
 		cache->arena = arena;
+		HIDE(arena, arena_size);
+	}
 	return cache->buckets && cache->frames && cache->arena ? 0 : -ENOMEM;
 }
 
@@ -289,9 +314,12 @@ void cache_close(struct cache *cache)
 {
 	if (!cache)
 		return;
-	if (cache->arena)
-		munmap(cache->arena,
-		       (size_t)cache->frames_max << cache->block_shift);
+	if (cache->arena) {
+		size_t size = cache->frames_max * frame_size(cache);
+
+		SHOW(cache->arena, size);
+		munmap(cache->arena, size);
+	}
 	free(cache->frames);
 	free(cache->buckets);
 	free(cache);

@@ -34,7 +34,7 @@ void cache_put(struct cache *cache, const void *data);
  * read in one request where they are missing, as far as the limit allows.
  * Failures are ignored; the later cache_get() reports them.
  */
-void cache_readahead(struct cache *cache, struct context *cx,
-		     uint64_t blocknr, unsigned int count);
+void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
+		     unsigned int count);
 
 #endif

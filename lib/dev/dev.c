@@ -103,8 +103,7 @@ int dev_flush(struct dev *dev, struct context *cx)
 	return dev->ops->flush(dev, cx);
 }
 
-int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
-		uint64_t len)
+int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 {
 	int ret = check_change(dev, cx, "discard", off, len);
 

@@ -47,9 +47,9 @@ struct dev_stats {
 /* Embedded as the first member of each kind of device. */
 struct dev {
 	const struct dev_ops *ops;
-	const char *name;	/* for messages; owned by the device */
-	uint64_t size;		/* bytes */
-	uint32_t sector_size;	/* smallest write the device takes, bytes */
+	const char *name;     /* for messages; owned by the device */
+	uint64_t size;	      /* bytes */
+	uint32_t sector_size; /* smallest write the device takes, bytes */
 	bool writable;
 	bool is_block_device;
 	struct dev_stats stats;

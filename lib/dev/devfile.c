@@ -80,8 +80,7 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 			 struct iovec *iov, int count)
 {
 	while (count) {
-		ssize_t n = preadv(to_devfile(dev)->fd, iov, count,
-				   (off_t)off);
+		ssize_t n = preadv(to_devfile(dev)->fd, iov, count, (off_t)off);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -130,7 +129,7 @@ static int discard_sectors(struct dev *dev, uint64_t off, uint64_t len)
 {
 	uint64_t mask = dev->sector_size - 1;
 	uint64_t first = (off + mask) & ~mask, end = (off + len) & ~mask;
-	uint64_t range[2] = { first, end - first };
+	uint64_t range[2] = {first, end - first};
 
 	if (end <= first)
 		return 0;
@@ -190,9 +189,9 @@ static int open_flags(unsigned int flags, bool is_block_device)
 static int open_descriptor(struct devfile *file, struct context *cx,
 			   unsigned int flags)
 {
-	const char *purpose = flags & DEVFILE_CREATE ? "create" :
-			      flags & DEVFILE_WRITE  ? "open for writing" :
-						       "open";
+	const char *purpose = flags & DEVFILE_CREATE  ? "create"
+			      : flags & DEVFILE_WRITE ? "open for writing"
+						      : "open";
 	struct stat st;
 	bool is_block_device = !stat(file->path, &st) && S_ISBLK(st.st_mode);
 

@@ -62,8 +62,8 @@ static void lay_over(const struct fault *fault, uint64_t off,
 	for (i = 0; i < fault->kept_count; i++) {
 		const struct kept *k = &fault->kept[i];
 		uint64_t from = k->off > off ? k->off : off;
-		uint64_t to = k->off + k->len < off + len ? k->off + k->len :
-							    off + len;
+		uint64_t to = k->off + k->len < off + len ? k->off + k->len
+							  : off + len;
 
 		if (from < to)
 			memcpy(buf + (from - off), k->data + (from - k->off),
@@ -197,8 +197,8 @@ static enum fault_kind gate(struct fault *fault, enum fault_count what)
 
 static int refuse(struct fault *fault, struct context *cx, const char *what)
 {
-	return fail(cx, -EIO, "%s: %s number %" PRIu64 ": %s",
-		    fault->dev.name, what, fault->counted,
+	return fail(cx, -EIO, "%s: %s number %" PRIu64 ": %s", fault->dev.name,
+		    what, fault->counted,
 		    fault->power_off ? "power is off" : "planned fault");
 }
 
@@ -235,8 +235,9 @@ static int fault_write(struct dev *dev, struct context *cx, uint64_t off,
 		return pass_write(fault, cx, off, buf, len);
 	if (kind == FAULT_TEAR) {
 		if (fault->plan.tear_bytes)
-			torn = fault->plan.tear_bytes < len ?
-				       (size_t)fault->plan.tear_bytes : len;
+			torn = fault->plan.tear_bytes < len
+				       ? (size_t)fault->plan.tear_bytes
+				       : len;
 		(void)pass_write(fault, cx, off, buf, torn);
 		lose_power(fault);
 	}

@@ -14,25 +14,25 @@
 
 enum fault_kind {
 	FAULT_NONE,
-	FAULT_FAIL,	/* the operation fails with -EIO and does nothing;
-			   later ones succeed */
-	FAULT_TEAR,	/* a write does its first TEAR_BYTES, then power is
-			   off */
-	FAULT_CUT,	/* power goes off before the operation */
+	FAULT_FAIL, /* the operation fails with -EIO and does nothing;
+		       later ones succeed */
+	FAULT_TEAR, /* a write does its first TEAR_BYTES, then power is
+		       off */
+	FAULT_CUT,  /* power goes off before the operation */
 };
 
 /* Which operations the plan counts; an OR of these. */
 enum fault_count {
 	FAULT_READS = 1 << 0,
-	FAULT_WRITES = 1 << 1,	/* discards too */
+	FAULT_WRITES = 1 << 1, /* discards too */
 	FAULT_FLUSHES = 1 << 2,
 };
 
 struct fault_plan {
 	enum fault_kind kind;
 	unsigned int counted;
-	uint64_t at;		/* the counted operation, from 1 */
-	uint64_t tear_bytes;	/* FAULT_TEAR; 0 is half of the write */
+	uint64_t at;	     /* the counted operation, from 1 */
+	uint64_t tear_bytes; /* FAULT_TEAR; 0 is half of the write */
 	/*
 	 * Keep writes back until a flush, as a disk's cache may.  When the
 	 * power goes off, each write since the last flush has reached the

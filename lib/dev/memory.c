@@ -14,7 +14,7 @@
 struct memory {
 	struct dev dev;
 	const unsigned char *bytes;
-	unsigned char *writable;	/* the same bytes, or NULL */
+	unsigned char *writable; /* the same bytes, or NULL */
 	void *owned;
 };
 

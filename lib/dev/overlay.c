@@ -27,9 +27,9 @@
 #define BUCKETS 4096u
 
 struct page {
-	uint64_t number;	/* place on the device in pages */
-	uint64_t epoch;		/* flushes before it */
-	size_t next;		/* chain, towards older ones: page + 1, or 0 */
+	uint64_t number; /* place on the device in pages */
+	uint64_t epoch;	 /* flushes before it */
+	size_t next;	 /* chain, towards older ones: page + 1, or 0 */
 };
 
 struct overlay {
@@ -41,7 +41,7 @@ struct overlay {
 	size_t chunk_count, chunk_room;
 	uint64_t epoch;
 	uint64_t bytes_max;
-	size_t buckets[BUCKETS];	/* newest page of a chain + 1, or 0 */
+	size_t buckets[BUCKETS]; /* newest page of a chain + 1, or 0 */
 };
 
 static struct overlay *to_overlay(struct dev *dev)
@@ -187,8 +187,9 @@ static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 
 	while (number * PAGE_BYTES < off + len) {
 		if (find(overlay, number, &page))
-			return number * PAGE_BYTES <= off ?
-				       0 : (size_t)(number * PAGE_BYTES - off);
+			return number * PAGE_BYTES <= off
+				       ? 0
+				       : (size_t)(number * PAGE_BYTES - off);
 		number++;
 	}
 	return len;

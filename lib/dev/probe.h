@@ -15,16 +15,16 @@
 
 enum probe_use_kind {
 	PROBE_UNUSED,
-	PROBE_LOOP,	/* an image file behind a loop device; where: that */
-	PROBE_CLAIMED,	/* RAID, device mapper, a partition in use, ... */
+	PROBE_LOOP,    /* an image file behind a loop device; where: that */
+	PROBE_CLAIMED, /* RAID, device mapper, a partition in use, ... */
 	PROBE_SWAP,
-	PROBE_MOUNTED,	/* where: the mount point */
+	PROBE_MOUNTED, /* where: the mount point */
 };
 
 struct probe_use {
 	enum probe_use_kind kind;
-	bool read_only;			/* mounted, and only to be read */
-	char where[PROBE_TEXT_MAX];	/* "" where there is nothing to name */
+	bool read_only;		    /* mounted, and only to be read */
+	char where[PROBE_TEXT_MAX]; /* "" where there is nothing to name */
 };
 
 /*
@@ -45,18 +45,18 @@ int probe_mounted_on(struct context *cx, const char *path,
 		     const struct probe_system *system, struct probe_use *use);
 
 enum probe_contents_kind {
-	PROBE_NOTHING,	/* nothing that libblkid knows */
+	PROBE_NOTHING, /* nothing that libblkid knows */
 	PROBE_FOUND,
-	PROBE_UNKNOWN,	/* built without libblkid */
+	PROBE_UNKNOWN, /* built without libblkid */
 };
 
 struct probe_contents {
 	enum probe_contents_kind kind;
-	char usage[PROBE_TEXT_MAX];	/* "filesystem", "raid", "crypto",
-					   "other", "partition table" */
-	char type[PROBE_TEXT_MAX];	/* "ext4", "nilfs2", "gpt" */
-	char label[PROBE_TEXT_MAX];	/* "" if it has none */
-	char uuid[PROBE_TEXT_MAX];	/* "" if it has none */
+	char usage[PROBE_TEXT_MAX]; /* "filesystem", "raid", "crypto",
+				       "other", "partition table" */
+	char type[PROBE_TEXT_MAX];  /* "ext4", "nilfs2", "gpt" */
+	char label[PROBE_TEXT_MAX]; /* "" if it has none */
+	char uuid[PROBE_TEXT_MAX];  /* "" if it has none */
 };
 
 /*
@@ -75,12 +75,12 @@ enum probe_zone_model {
 struct probe_zones {
 	enum probe_zone_model model;
 	/* The rest is 0 without zones, and in a build without libzbd. */
-	uint64_t zone_size;		/* bytes */
-	uint64_t zone_capacity;		/* bytes; the least of all zones */
+	uint64_t zone_size;	/* bytes */
+	uint64_t zone_capacity; /* bytes; the least of all zones */
 	uint32_t zones;
-	uint32_t conventional;		/* how many at the start */
+	uint32_t conventional; /* how many at the start */
 	bool last_conventional;
-	uint32_t max_active;		/* 0: no limit */
+	uint32_t max_active; /* 0: no limit */
 };
 
 /*

@@ -25,8 +25,8 @@
 struct search {
 	const struct probe_system *system;
 	struct probe_use *use;
-	struct stat st;		/* of the path asked about */
-	dev_t device;		/* the device number looked for, or 0 */
+	struct stat st; /* of the path asked about */
+	dev_t device;	/* the device number looked for, or 0 */
 };
 
 static void found(struct search *search, enum probe_use_kind kind,
@@ -53,8 +53,7 @@ static bool is_same_file(const struct search *search, const char *path)
 		return false;
 	if (S_ISBLK(st.st_mode))
 		return search->device && st.st_rdev == search->device;
-	return st.st_dev == search->st.st_dev &&
-	       st.st_ino == search->st.st_ino;
+	return st.st_dev == search->st.st_dev && st.st_ino == search->st.st_ino;
 }
 
 /* Undoes the kernel's octal escapes of blanks and backslashes in place. */
@@ -209,7 +208,7 @@ static void try_claim(struct search *search, const char *path)
 int probe_mounted_on(struct context *cx, const char *path,
 		     const struct probe_system *system, struct probe_use *use)
 {
-	struct search search = { .system = system, .use = use };
+	struct search search = {.system = system, .use = use};
 
 	memset(use, 0, sizeof(*use));
 	if (stat(path, &search.st))

@@ -30,7 +30,7 @@ static enum probe_zone_model model_of(const char *text)
 /* A partition has no queue of its own: its disk's is one folder up. */
 static enum probe_zone_model read_model(dev_t device)
 {
-	static const char *const places[] = { "queue", "../queue" };
+	static const char *const places[] = {"queue", "../queue"};
 	char path[128], text[32];
 	FILE *file = NULL;
 	size_t i;
@@ -96,8 +96,9 @@ static int read_zones(struct context *cx, const char *path,
 	if (fd < 0)
 		return fail(cx, -EIO, "%s: open of zoned device", path);
 	zones->zone_size = info.zone_size;
-	zones->max_active = info.max_nr_active_zones > 0 ?
-				    (uint32_t)info.max_nr_active_zones : 0;
+	zones->max_active = info.max_nr_active_zones > 0
+				    ? (uint32_t)info.max_nr_active_zones
+				    : 0;
 	ret = list_zones(fd, &info, zones);
 	zbd_close(fd);
 	return ret ? fail(cx, -EIO, "%s: list of zones", path) : 0;
@@ -113,8 +114,7 @@ static int read_zones(struct context *cx, const char *path,
 }
 #endif
 
-int probe_zoned(struct context *cx, const char *path,
-		struct probe_zones *zones)
+int probe_zoned(struct context *cx, const char *path, struct probe_zones *zones)
 {
 	struct stat st;
 

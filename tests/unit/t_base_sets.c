@@ -11,7 +11,7 @@
 /* Against one bool per number, the definition of a set. */
 static void test_bitmap_random(uint64_t bits)
 {
-	bool model[300] = { false };
+	bool model[300] = {false};
 	unsigned int i, wrong = 0;
 	struct bitmap map;
 	struct context cx;

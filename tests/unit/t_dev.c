@@ -55,7 +55,7 @@ static void test_ranges(void)
 static void test_vectored(struct dev *dev, const unsigned char *want)
 {
 	unsigned char a[7], b[1], c[100];
-	struct iovec iov[3] = { { a, 7 }, { b, 1 }, { c, 100 } };
+	struct iovec iov[3] = {{a, 7}, {b, 1}, {c, 100}};
 	struct context cx;
 	uint64_t reads = dev->stats.reads;
 
@@ -65,7 +65,7 @@ static void test_vectored(struct dev *dev, const unsigned char *want)
 		   !memcmp(c, want + 19, 100),
 	   "fills the buffers in order");
 	is_int(dev->stats.reads - reads, 1, "as one read");
-	iov[0] = (struct iovec){ c, 1 };
+	iov[0] = (struct iovec){c, 1};
 	is_int(dev_readv(dev, &cx, dev->size, iov, 1), -EIO,
 	       "a vectored read past the end");
 }

@@ -49,8 +49,8 @@ static bool holds(const struct rig *r, size_t off, char c, size_t len)
 
 static void test_fail(void)
 {
-	struct fault_plan plan = { .kind = FAULT_FAIL, .at = 2,
-				   .counted = FAULT_WRITES };
+	struct fault_plan plan = {
+		.kind = FAULT_FAIL, .at = 2, .counted = FAULT_WRITES};
 	struct rig r;
 	char c;
 
@@ -74,8 +74,8 @@ static void test_fail(void)
 
 static void test_cut(void)
 {
-	struct fault_plan plan = { .kind = FAULT_CUT, .at = 2,
-				   .counted = FAULT_WRITES };
+	struct fault_plan plan = {
+		.kind = FAULT_CUT, .at = 2, .counted = FAULT_WRITES};
 	struct rig r;
 	char c;
 
@@ -104,7 +104,7 @@ static void test_cut(void)
 /* Writes A, flush, B and C: which of them the disk has after a cut. */
 static unsigned int outcome(uint64_t seed, bool end)
 {
-	struct fault_plan plan = { .reorder = true, .seed = seed };
+	struct fault_plan plan = {.reorder = true, .seed = seed};
 	unsigned int seen;
 	struct rig r;
 	char c[3];
@@ -132,9 +132,28 @@ static unsigned int outcome(uint64_t seed, bool end)
 	return seen;
 }
 
+/* Of a write of many sectors all, none and some must be possible. */
+static void test_large_write(void)
+{
+	struct fault_plan plan = {.reorder = true};
+	unsigned int all = 0, none = 0;
+	struct rig r;
+
+	for (plan.seed = 0; plan.seed < 100; plan.seed++) {
+		rig_open(&r, &plan);
+		put(&r, 0, 'L', 8192);
+		fault_power_off(r.dev);
+		rig_close(&r);
+		all += holds(&r, 0, 'L', 8192);
+		none += holds(&r, 0, 'o', 8192);
+	}
+	ok(all > 10 && none > 10 && all + none < 90,
+	   "a large write survives whole, not at all or in parts");
+}
+
 static void test_reorder(void)
 {
-	unsigned int i, seen, states[16] = { 0 }, wrong = 0, missing = 0;
+	unsigned int i, seen, states[16] = {0}, wrong = 0, missing = 0;
 
 	for (i = 0; i < 1000; i++) {
 		seen = outcome(i, false);
@@ -144,9 +163,11 @@ static void test_reorder(void)
 	}
 	for (i = 0; i < 16; i++)
 		missing += !states[i];
-	is_int(wrong, 0, "flushed writes stay, reads see kept ones, and a "
-			 "seed gives one outcome");
+	is_int(wrong, 0,
+	       "flushed writes stay, reads see kept ones, and a "
+	       "seed gives one outcome");
 	is_int(missing, 0, "every subset of the unflushed sectors occurs");
+	test_large_write();
 	is_int(outcome(1, true), 1, "closing with the power on loses nothing");
 }
 
@@ -185,7 +206,8 @@ static void test_overlay_random(size_t size, bool commit)
 		wrong += memcmp(got, model + off, len) != 0;
 	}
 	is_int(wrong, 0, "shows what was written over what was there");
-	is_int(memcmp(disk_bytes, before, size), 0, "and the disk is as it was");
+	is_int(memcmp(disk_bytes, before, size), 0,
+	       "and the disk is as it was");
 	ok(overlay_bytes(dev) >= size, "all was written at least once");
 	if (commit)
 		is_int(overlay_commit(dev, &cx), 0, "commit");
@@ -206,15 +228,16 @@ static void test_overlay_random(size_t size, bool commit)
  */
 static void test_overlay_order(void)
 {
-	struct fault_plan plan = { .kind = FAULT_CUT, .reorder = true,
-				   .counted = FAULT_WRITES | FAULT_FLUSHES };
+	struct fault_plan plan = {.kind = FAULT_CUT,
+				  .reorder = true,
+				  .counted = FAULT_WRITES | FAULT_FLUSHES};
 	unsigned int cuts = 0, wrong = 0, states = 0;
 	struct dev *overlay;
 	struct rig r;
 	bool done;
 
 	do {
-		static const char payload[2] = { 'p', 'q' };
+		static const char payload[2] = {'p', 'q'};
 		unsigned int i;
 
 		plan.at = ++cuts;
@@ -252,7 +275,7 @@ static void test_overlay_limits(void)
 {
 	struct dev *disk, *dev;
 	struct context cx;
-	char buf[4096] = { 0 };
+	char buf[4096] = {0};
 
 	context_init(&cx);
 	cx.max_memory = 4096;

@@ -23,7 +23,7 @@ static void write_file(const char *path, const char *text)
 /* The kind of use of "image" when the system's files are those written. */
 static enum probe_use_kind ask(struct probe_use *use)
 {
-	static const struct probe_system fake = { "mountinfo", "swaps", "sys" };
+	static const struct probe_system fake = {"mountinfo", "swaps", "sys"};
 	struct context cx;
 
 	context_init(&cx);
@@ -70,9 +70,8 @@ static void test_use(void)
 	is_str(use.where, "/mnt/a b", "with the mount point");
 	ok(use.read_only, "the file system is read-only");
 
-	write_file("mountinfo",
-		   "41 27 7:3 / /mnt/x ro - nilfs2 /dev/loop3 rw\n"
-		   "42 27 7:3 / /mnt/y ro - nilfs2 /dev/loop3 ro");
+	write_file("mountinfo", "41 27 7:3 / /mnt/x ro - nilfs2 /dev/loop3 rw\n"
+				"42 27 7:3 / /mnt/y ro - nilfs2 /dev/loop3 ro");
 	is_int(ask(&use), PROBE_MOUNTED, "mounted twice");
 	is_str(use.where, "/mnt/x", "the writable one counts");
 	ok(!use.read_only, "whatever a bind mount allows");
@@ -101,7 +100,8 @@ static void test_running_system(void)
 	is_int(probe_zoned(&cx, "absent", &zones), -ENOENT, "zones of nothing");
 }
 
-/* A swap area: signature at the end of page 0, version 1, pages, UUID, label. */
+/* A swap area: signature at the end of page 0, version 1, pages, UUID, label.
+ */
 static void write_swap(const char *path)
 {
 	unsigned char page[65536];
@@ -111,8 +111,10 @@ static void write_swap(const char *path)
 	memcpy(page + 4086, "SWAPSPACE2", 10);
 	page[1024] = 1;
 	page[1028] = 15;
-	memcpy(page + 1036, "\x01\x23\x45\x67\x89\xab\x4d\xef\x81\x23\x45\x67"
-			    "\x89\xab\xcd\xef", 16);
+	memcpy(page + 1036,
+	       "\x01\x23\x45\x67\x89\xab\x4d\xef\x81\x23\x45\x67"
+	       "\x89\xab\xcd\xef",
+	       16);
 	memcpy(page + 1052, "room", 4);
 	if (!file || fwrite(page, sizeof(page), 1, file) != 1 || fclose(file))
 		ok(false, "write of %s", path);
