@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables of checkpoints, segments and virtual blocks. */
+#include "disk/checkpoint.h"
+#include "disk/dat.h"
+#include "disk/segusage.h"
+#include "disk/super.h"
+
+#include "disk_image.h"
+#include "tap.h"
+
+static struct nilfs_geometry geometry(uint32_t block_size, uint32_t cp,
+				      uint32_t su)
+{
+	return (struct nilfs_geometry){
+		.block_size = block_size, .checkpoint_size = cp,
+		.segment_usage_size = su, .nsegments = 1000,
+		.blocks_per_segment = 256,
+	};
+}
+
+static void test_checkpoint_places(void)
+{
+	struct nilfs_geometry g = geometry(4096, 192, 16);
+	uint64_t cno, blkoff = 0, at = 192, wrong = 0;
+
+	is_int(checkpoint_per_block(&g), 21, "checkpoints in 4 KiB");
+	is_int(checkpoint_count(&g, 0), 20, "the header takes one place");
+	for (cno = 1; cno < 1000; cno++) {
+		wrong += checkpoint_blkoff(&g, cno) != blkoff ||
+			 checkpoint_offset(&g, cno) != at;
+		at += 192;
+		if (at + 192 <= 4096)
+			continue;
+		at = 0;
+		blkoff++;
+		wrong += checkpoint_first(&g, blkoff) != cno + 1;
+	}
+	is_int(wrong, 0, "checkpoints one after the other, none across");
+	is_int(checkpoint_first(&g, 0), 1, "the first one is 1");
+}
+
+static void test_usage_places(uint32_t size, uint32_t first)
+{
+	struct nilfs_geometry g = geometry(1024, 192, size);
+	uint64_t segnum, blkoff = 0, at = first * size, wrong = 0;
+
+	for (segnum = 0; segnum < 1000; segnum++) {
+		wrong += segusage_blkoff(&g, segnum) != blkoff ||
+			 segusage_offset(&g, segnum) != at;
+		at += size;
+		if (at + size <= 1024)
+			continue;
+		at = 0;
+		blkoff++;
+		wrong += segusage_first(&g, blkoff) != segnum + 1;
+	}
+	ok(!wrong, "segment usages of %u bytes behind %u places", size, first);
+	is_int(segusage_count(&g, 0), 1024 / size - first, "the first block");
+	is_int(segusage_count(&g, 1), 1024 / size, "the second block");
+	is_int(segusage_nblocks(&g),
+	       (1000 + first + 1024 / size - 1) / (1024 / size),
+	       "blocks for all segments");
+}
+
+static void test_flags(void)
+{
+	struct nilfs_segment_usage su = { .su_flags = le32_make(3) };
+	struct nilfs_checkpoint cp = { .cp_flags = le32_make(9) };
+
+	ok(segusage_is_active(&su) && segusage_is_dirty(&su) &&
+		   !segusage_is_error(&su) && !segusage_is_clean(&su),
+	   "flags 3: active, dirty");
+	su.su_flags = le32_make(4);
+	ok(segusage_is_error(&su) && !segusage_is_clean(&su),
+	   "flags 4: error, not clean");
+	su.su_flags = le32_make(0);
+	ok(segusage_is_clean(&su), "no flags: clean");
+	ok(checkpoint_is_snapshot(&cp) && checkpoint_is_minor(&cp) &&
+		   !checkpoint_is_invalid(&cp) && !checkpoint_is_sketch(&cp),
+	   "flags 9: snapshot, minor");
+}
+
+static void test_header(uint64_t ncp, uint64_t nss, uint64_t next,
+			uint64_t prev, enum rule rule)
+{
+	struct nilfs_cpfile_header h;
+
+	h.ch_ncheckpoints = le64_make(ncp);
+	h.ch_nsnapshots = le64_make(nss);
+	h.ch_snapshot_list.ssl_next = le64_make(next);
+	h.ch_snapshot_list.ssl_prev = le64_make(prev);
+	is_int(checkpoint_check_header(&h), rule, "header of checkpoints");
+}
+
+static void test_lifetimes(void)
+{
+	struct nilfs_dat_entry de = { .de_start = le64_make(3),
+				      .de_end = le64_make(5) };
+
+	ok(!dat_is_in(&de, 2) && dat_is_in(&de, 3) && dat_is_in(&de, 4) &&
+		   !dat_is_in(&de, 5),
+	   "alive in [3, 5)");
+	ok(!dat_is_current(&de), "dead now");
+	de.de_end = le64_make(3);
+	ok(!dat_is_in(&de, 3), "never seen in [3, 3)");
+	de.de_end = le64_make(UINT64_MAX);
+	ok(dat_is_current(&de) && dat_is_in(&de, UINT64_MAX - 1),
+	   "current without end");
+	ok(dat_is_unwritten(&de), "no block yet");
+}
+
+/* The tables as mkfs.nilfs2 fills them; it uses the first segment only. */
+static void test_foreign(void)
+{
+	unsigned char *image = disk_image("-b 4096 -B 256", 64 << 20);
+	const struct nilfs_sufile_header *sh;
+	const struct nilfs_segment_usage *su;
+	const struct nilfs_cpfile_header *ch;
+	const struct nilfs_checkpoint *cp;
+	struct nilfs_geometry g;
+
+	if (!image) {
+		ok(true, "# SKIP no %s", DISK_IMAGE_MKFS);
+		return;
+	}
+	super_geometry((void *)(image + 1024), 64 << 20, &g);
+	ch = (void *)(image + 6 * 4096);
+	cp = (void *)(image + 6 * 4096 + checkpoint_offset(&g, 1));
+	sh = (void *)(image + 7 * 4096);
+	su = (void *)(image + 7 * 4096 + segusage_offset(&g, 0));
+	is_int(checkpoint_check_header(ch), RULE_OK, "cpfile header");
+	is_int(le64_get(ch->ch_ncheckpoints), 1, "one checkpoint");
+	is_int(checkpoint_check(cp, 1), RULE_OK, "checkpoint 1");
+	is_int(segusage_check_header(&g, sh), RULE_OK, "sufile header");
+	is_int(le64_get(sh->sh_ncleansegs), 61, "61 of 63 segments are clean");
+	is_int(segusage_check(&g, su), RULE_OK, "segment 0");
+	is_int(le32_get(su->su_nblocks), 11, "has 11 blocks");
+	su = (void *)(image + 7 * 4096 + segusage_offset(&g, 1));
+	ok(segusage_is_dirty(su) && !le32_get(su->su_nblocks),
+	   "segment 1 is taken, still empty");
+	su = (void *)(image + 7 * 4096 + segusage_offset(&g, 2));
+	ok(segusage_is_clean(su), "segment 2 is clean");
+	munmap(image, 64 << 20);
+}
+
+int main(void)
+{
+	test_checkpoint_places();
+	test_usage_places(16, 2);
+	test_usage_places(24, 1);
+	test_usage_places(32, 1);
+	test_usage_places(40, 1);
+	test_usage_places(256, 1);
+	test_flags();
+	test_header(5, 1, 3, 3, RULE_OK);
+	test_header(10, 0, 0, 0, RULE_OK);
+	test_header(10, 2, 3, 9, RULE_OK);
+	test_header(10, 2, 3, 3, RULE_CP_HEADER_LIST);
+	test_header(10, 1, 3, 4, RULE_CP_HEADER_LIST);
+	test_header(10, 2, 9, 3, RULE_CP_HEADER_LIST);
+	test_header(10, 0, 3, 3, RULE_CP_HEADER_LIST);
+	test_header(1, 2, 3, 4, RULE_CP_HEADER_COUNTS);
+	test_lifetimes();
+	test_foreign();
+	return tap_done();
+}
