@@ -1,0 +1,68 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What --help says and what the manual page says are the same options.
+#
+# An option of a page is one that stands in a tag: the line after .TP or .TQ,
+# or the text of .IP.  The running text may speak of other programs' options.
+# shellcheck source=tests/lint/lint.sh
+. "$(dirname "$0")/lint.sh"
+
+# The pages that are installed, from the build's own list.
+pages()
+{
+	sed -n '/dist_man_MANS/,/[^\\]$/p' "$lint_top/man/Makemodule.am" |
+	grep -oE 'man/[a-z0-9.]+\.8' | sort -u
+}
+
+# The options in a text, one a line: -c and --checkpoint.
+options_of()
+{
+	grep -oE '(^|[^A-Za-z0-9_-])--?[A-Za-z0-9][A-Za-z0-9-]*' |
+	sed 's/^[^-]*//' | grep -Ex -e '-[A-Za-z0-9]|--[a-z0-9-]+' | sort -u
+}
+
+# The lines of a help text that begin with an option, without their phrases.
+help_of()
+{
+	"$1" --help
+	"$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' |
+	while read -r command; do
+		[ "$command" = help ] || "$1" "$command" --help
+	done
+}
+
+options_of_help()
+{
+	help_of "$1" | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/   .*//' |
+	options_of
+}
+
+options_of_page()
+{
+	sed 's/\\-/-/g; s/\\f[A-Z]//g' "$1" |
+	awk '/^\.T[PQ]/ { tag = 1; next }
+		/^\.IP/ { print; tag = 0; next }
+		tag { print; tag = 0 }' |
+	sed 's/" *"//g; s/"//g; s/^\.[A-Z]* *//' | options_of
+}
+
+for page in $(pages); do
+	tool=$(basename "$page" .8)
+	help=$(mktemp)
+	manual=$(mktemp)
+	options_of_help "$tool" >"$help"
+	options_of_page "$lint_top/$page" >"$manual"
+	comm -23 "$help" "$manual" >"$lint_list"
+	lint_none "$page tells every option of --help"
+	comm -13 "$help" "$manual" >"$lint_list"
+	lint_none "$page tells no option that $tool has not"
+	: >"$lint_list"
+	[ -s "$help" ] || echo "$tool --help shows no options" >"$lint_list"
+	lint_none "$tool --help shows options"
+	rm -f "$help" "$manual"
+done
+for page in $(pages); do
+	[ -f "$lint_top/$page" ] || echo "$page"
+done >"$lint_list"
+lint_none "every page of the build's list is there"
+lint_done
