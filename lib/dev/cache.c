@@ -295,6 +295,8 @@ int cache_open(struct cache **cachep, struct context *cx, struct dev *dev,
 	if (!cache)
 		return fail(cx, -ENOMEM, "block cache");
 	frames = limit / block_size;
+	if (frames > dev->size / block_size)
+		frames = (size_t)(dev->size / block_size);
 	if (frames < MIN_FRAMES)
 		frames = MIN_FRAMES;
 	if (frames > INT32_MAX)

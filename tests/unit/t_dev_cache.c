@@ -171,6 +171,9 @@ static void test_failures(struct dev *dev)
 	context_init(&cx);
 	is_int(cache_open(&cache, &cx, dev, 1000, 1 << 20), -EINVAL,
 	       "a block size that is no power of two");
+	is_int(cache_open(&cache, &cx, dev, BLOCK, SIZE_MAX), 0,
+	       "no limit means the device's size");
+	cache_close(cache);
 	cache_open(&cache, &cx, dev, BLOCK, 1);
 	for (i = 0; i < 100; i++)
 		wrong += cache_get(cache, &cx, BLOCKS, &data) != -EIO;
