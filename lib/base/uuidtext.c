@@ -25,3 +25,8 @@ void uuidtext_random(uint8_t uuid[16])
 {
 	uuid_generate_random(uuid);
 }
+
+void uuidtext_time(uint8_t uuid[16])
+{
+	uuid_generate_time(uuid);
+}

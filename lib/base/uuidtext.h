@@ -16,4 +16,7 @@ char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX]);
 /* Makes a random (version 4) UUID. */
 void uuidtext_random(uint8_t uuid[16]);
 
+/* Makes one of the time and this machine (version 1). */
+void uuidtext_time(uint8_t uuid[16]);
+
 #endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The report of mkfs.nilfs2: the plan, in the words of the superblock where
+ * it has a field.
+ */
+#include "mkfs/announce.h"
+
+#include <string.h>
+
+#include "base/uuidtext.h"
+#include "disk/super_feature.h"
+
+static bool has_feature(const struct features *f,
+			const struct super_feature *sf)
+{
+	uint64_t word = sf->set == SUPER_COMPAT	   ? f->compat :
+			sf->set == SUPER_COMPAT_RO ? f->compat_ro :
+						     f->incompat;
+
+	return word & sf->bit;
+}
+
+static void put_features(struct report *r, const struct features *f)
+{
+	const struct super_feature *sf;
+	char names[128] = "";
+	size_t i;
+
+	for (i = 0; (sf = super_feature_at(i)); i++) {
+		if (!has_feature(f, sf))
+			continue;
+		if (*names)
+			strcat(names, ",");
+		strcat(names, sf->name);
+	}
+	report_string(r, "features", "Features", *names ? names : "none");
+}
+
+static void put_identity(struct report *r, const struct plan *plan)
+{
+	size_t len = strnlen(plan->label, sizeof(plan->label));
+	char uuid[UUIDTEXT_MAX];
+
+	report_value(r, VALUE_STRING, "s_volume_name", "Label",
+		     value_bytes(plan->label, len));
+	report_string(r, "s_uuid", "UUID",
+		      uuidtext_format(plan->uuid, uuid));
+	report_value(r, VALUE_TIME, "s_ctime", "Creation time",
+		     value_u64(plan->ctime));
+}
+
+void announce_plan(struct report *r, const char *path,
+		   const struct plan *plan, bool written)
+{
+	const struct nilfs_geometry *g = &plan->g;
+
+	report_begin(r, "volume",
+		     written ? "New volume" : "Volume that would be made");
+	report_string(r, "device", "Device", path);
+	report_value(r, VALUE_BOOL, "written", "Written", value_bool(written));
+	report_value(r, VALUE_SIZE, "s_dev_size", "Size",
+		     value_u64(plan->size));
+	report_value(r, VALUE_SIZE, "block_size", "Block size",
+		     value_u64(g->block_size));
+	report_u64(r, "s_blocks_per_segment", "Blocks per segment",
+		   g->blocks_per_segment);
+	report_u64(r, "s_nsegments", "Segments", g->nsegments);
+	report_u64(r, "s_r_segments_percentage", "Reserved segments (%)",
+		   plan->reserved);
+	report_u64(r, "s_first_data_block", "First block of segment 0",
+		   g->first_data_block);
+	report_value(r, VALUE_HEX, "s_crc_seed", "Checksum seed",
+		     value_u64(g->crc_seed));
+	put_identity(r, plan);
+	put_features(r, &plan->features);
+	report_end(r);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Telling what was made, or would be. */
+#ifndef NILFS2_MKFS_ANNOUNCE_H
+#define NILFS2_MKFS_ANNOUNCE_H
+
+#include <stdbool.h>
+
+#include "mkfs/plan.h"
+#include "out/report.h"
+
+/* Puts PLAN for the device PATH on R; WRITTEN is false in a dry run. */
+void announce_plan(struct report *r, const char *path,
+		   const struct plan *plan, bool written);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Looking for blocks that a device cannot keep. */
+#ifndef NILFS2_MKFS_BADBLOCKS_H
+#define NILFS2_MKFS_BADBLOCKS_H
+
+#include "cli/progress.h"
+#include "dev/dev.h"
+
+struct badblocks {
+	struct progress *progress;
+	int fd;			/* of the device, to empty its cache; or -1 */
+};
+
+/*
+ * Reads all of DEV.  0, or -EIO with the number of bad blocks of 4 KiB and
+ * the place of the first, -ENOMEM, -EINTR.
+ */
+int badblocks_read(const struct badblocks *b, struct context *cx,
+		   struct dev *dev);
+
+/*
+ * Writes four patterns all over DEV and reads each back; what it held is
+ * lost, zeros remain.  Fails as badblocks_read().
+ */
+int badblocks_write(const struct badblocks *b, struct context *cx,
+		    struct dev *dev);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing a new volume, in an order that survives an interruption. */
+#ifndef NILFS2_MKFS_FORMAT_H
+#define NILFS2_MKFS_FORMAT_H
+
+#include <stdbool.h>
+
+#include "dev/dev.h"
+#include "mkfs/plan.h"
+
+struct format_how {
+	bool blank;		/* the device reads as zeros everywhere */
+	bool discard;		/* tell the device that all of it is free */
+	/* Runs once old superblocks are gone; NULL: nothing; as dev_read(). */
+	int (*test)(void *arg, struct context *cx, struct dev *dev);
+	void *arg;
+};
+
+/*
+ * Makes DEV, of plan->size bytes, the volume of PLAN.  Until it returns 0 or
+ * has come to the new superblocks, a failure or a power cut leaves either the
+ * old content with no more than its superblocks touched, or no superblock.
+ * Failures: as dev_write(), -ENOMEM, -EINTR.
+ */
+int format_run(struct context *cx, struct dev *dev, const struct plan *plan,
+	       const struct format_how *how);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The superblock of a new volume. */
+#ifndef NILFS2_MKFS_NEWSUPER_H
+#define NILFS2_MKFS_NEWSUPER_H
+
+#include "disk/ondisk.h"
+#include "mkfs/plan.h"
+
+/* Fills SB; both copies of a new volume are the same. */
+void newsuper_fill(const struct plan *plan, struct nilfs_super_block *sb);
+
+#endif

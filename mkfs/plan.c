@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From wishes to a layout.
+ *
+ * A device is: 4 KiB with the first superblock, segments that begin at
+ * multiples of their size (the first one shortened by the superblock), and in
+ * the last whole 4 KiB the second superblock.  Segments never reach into that;
+ * what lies between stays unused.
+ *
+ * The seed of the volume's checksums is made from its UUID and its time.  So
+ * it is random where either is, and two runs with both given make the same
+ * bytes; yet logs that an earlier format with the same UUID has left behind
+ * do not pass for logs of this volume.
+ */
+#include "mkfs/plan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/crc.h"
+#include "base/le.h"
+#include "disk/ondisk.h"
+#include "disk/super.h"
+
+/* Clean segments that must remain for users when the reserved ones do not. */
+#define MIN_USER_SEGMENTS 8
+#define SUPER2_ROOM 4096
+
+static bool is_power_of_2(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static int plan_blocks(struct context *cx, const struct mkfs_options *o,
+		       const struct plan_facts *facts,
+		       struct nilfs_geometry *g)
+{
+	if (!is_power_of_2(o->block_size) ||
+	    o->block_size < NILFS_MIN_BLOCK_SIZE ||
+	    o->block_size > NILFS_MAX_BLOCK_SIZE)
+		return fail(cx, -EINVAL, "--block-size: %" PRIu64
+			    " is not a power of 2 from %d to %d",
+			    o->block_size, NILFS_MIN_BLOCK_SIZE,
+			    NILFS_MAX_BLOCK_SIZE);
+	if (o->block_size < facts->sector_size)
+		return fail(cx, -EINVAL, "--block-size: %" PRIu64
+			    " is less than the device's sectors of %" PRIu32,
+			    o->block_size, facts->sector_size);
+	if (!is_power_of_2(o->blocks_per_segment) ||
+	    o->blocks_per_segment < NILFS_SEG_MIN_BLOCKS)
+		return fail(cx, -EINVAL, "--blocks-per-segment: %" PRIu32
+			    " is not a power of 2 of at least %d",
+			    o->blocks_per_segment, NILFS_SEG_MIN_BLOCKS);
+	g->block_size = (uint32_t)o->block_size;
+	g->block_bits = (uint32_t)__builtin_ctz(g->block_size);
+	g->blocks_per_segment = o->blocks_per_segment;
+	g->first_data_block = div_round_up(4096, g->block_size);
+	return 0;
+}
+
+/* Sizes of the records; only segment usages come in two kinds. */
+static void plan_records(const struct features *features,
+			 struct nilfs_geometry *g)
+{
+	g->has_live_blks = features->compat &
+			   NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
+	g->inode_size = NILFS_MIN_INODE_SIZE;
+	g->dat_entry_size = NILFS_MIN_DAT_ENTRY_SIZE;
+	g->checkpoint_size = NILFS_MIN_CHECKPOINT_SIZE;
+	g->segment_usage_size = g->has_live_blks ?
+					NILFS_EXT_SEGMENT_USAGE_SIZE :
+					NILFS_MIN_SEGMENT_USAGE_SIZE;
+	g->first_ino = NILFS_USER_INO;
+}
+
+/*
+ * The reserved segments, rounded up and never less than the kernel's minimum,
+ * must leave some: floor(n * (100 - reserved) / 100) >= MIN_USER_SEGMENTS.
+ */
+uint64_t plan_min_segments(uint32_t reserved)
+{
+	uint64_t least = NILFS_MIN_NRSVSEGS + MIN_USER_SEGMENTS;
+	uint64_t n = div_round_up(100 * MIN_USER_SEGMENTS, 100 - reserved);
+
+	return n > least ? n : least;
+}
+
+uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments)
+{
+	/* Segments are 16 KiB at least, so the sum is a multiple of 4 KiB. */
+	return nsegments * g->blocks_per_segment * g->block_size + SUPER2_ROOM;
+}
+
+static int plan_segments(struct context *cx, const struct mkfs_options *o,
+			 const struct plan_facts *facts, struct plan *plan)
+{
+	struct nilfs_geometry *g = &plan->g;
+	uint64_t segment = (uint64_t)g->blocks_per_segment * g->block_size;
+	uint64_t least;
+
+	if (o->reserved < 1 || o->reserved > 99)
+		return fail(cx, -EINVAL, "--reserved: %" PRIu32
+			    " is not from 1 to 99 percent", o->reserved);
+	if (facts->size > INT64_MAX)
+		return fail(cx, -EINVAL, "%" PRIu64 " bytes are more than a "
+			    "device can have", facts->size);
+	least = plan_min_segments(o->reserved);
+	plan->super2 = super_offset2(facts->size);
+	g->nsegments = plan->super2 / segment;
+	g->nblocks = facts->size / g->block_size;
+	if (g->nsegments < least)
+		return fail(cx, -EINVAL, "the device of %" PRIu64 " bytes is "
+			    "too small: at least %" PRIu64 " are needed; "
+			    "shorter segments (-B) need less",
+			    facts->size, plan_min_size(g, least));
+	plan->reserved = o->reserved;
+	plan->size = facts->size;
+	return 0;
+}
+
+static int plan_names(struct context *cx, const struct mkfs_options *o,
+		      const struct plan_facts *facts, struct plan *plan)
+{
+	size_t len = o->label ? strlen(o->label) : 0;
+
+	if (len > PLAN_LABEL_MAX)
+		return fail(cx, -EINVAL, "--label: %zu bytes are more than %d",
+			    len, PLAN_LABEL_MAX);
+	if (len)
+		memcpy(plan->label, o->label, len);
+	memcpy(plan->uuid, facts->uuid, sizeof(plan->uuid));
+	return 0;
+}
+
+static int plan_time(struct context *cx, const struct mkfs_options *o,
+		     const struct plan_facts *facts, struct plan *plan)
+{
+	int64_t time = o->created == OPTIONS_NO_TIME ? facts->now : o->created;
+	le64 stamp;
+
+	if (time < 0)
+		return fail(cx, -EINVAL,
+			    "--creation-time: %" PRId64 " is before 1970",
+			    time);
+	plan->ctime = (uint64_t)time;
+	stamp = le64_make(plan->ctime);
+	plan->g.crc_seed = crc32_le(~0u, plan->uuid, sizeof(plan->uuid));
+	plan->g.crc_seed = crc32_le(plan->g.crc_seed, &stamp, sizeof(stamp));
+	return 0;
+}
+
+int plan_make(struct context *cx, const struct mkfs_options *o,
+	      const struct plan_facts *facts, struct plan *plan)
+{
+	int ret;
+
+	memset(plan, 0, sizeof(*plan));
+	ret = features_parse(cx, o->features, &plan->features);
+	if (!ret)
+		ret = plan_blocks(cx, o, facts, &plan->g);
+	if (!ret)
+		ret = plan_names(cx, o, facts, plan);
+	if (!ret)
+		ret = plan_time(cx, o, facts, plan);
+	if (ret)
+		return ret;
+	plan_records(&plan->features, &plan->g);
+	return plan_segments(cx, o, facts, plan);
+}

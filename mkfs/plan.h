@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The plan: a layout that is known to be valid before anything is written. */
+#ifndef NILFS2_MKFS_PLAN_H
+#define NILFS2_MKFS_PLAN_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/geometry.h"
+#include "mkfs/features.h"
+#include "mkfs/options.h"
+
+#define PLAN_LABEL_MAX 80
+
+/* What the layout depends on besides the options. */
+struct plan_facts {
+	uint64_t size;		/* bytes of the device */
+	uint32_t sector_size;	/* bytes; the smallest write it takes */
+	int64_t now;		/* seconds, where the user gave no time */
+	uint8_t uuid[16];
+};
+
+struct plan {
+	struct nilfs_geometry g;
+	struct features features;
+	uint64_t size;		/* bytes of the device */
+	uint64_t super2;	/* byte of the second superblock */
+	uint64_t ctime;		/* seconds; every time on the volume */
+	uint32_t reserved;	/* percent of the segments */
+	uint8_t uuid[16];
+	char label[PLAN_LABEL_MAX];	/* no zero byte if all are used */
+};
+
+/*
+ * Makes of what the user said and the facts a plan, or fails with -EINVAL and
+ * a text that names the option or the least size.  Pure: the same input gives
+ * the same plan.
+ */
+int plan_make(struct context *cx, const struct mkfs_options *o,
+	      const struct plan_facts *facts, struct plan *plan);
+
+/* The least number of segments with RESERVED percent (1 ... 99) set aside. */
+uint64_t plan_min_segments(uint32_t reserved);
+
+/* Bytes of the least device with that many segments. */
+uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments);
+
+#endif

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is to be formatted, and whether it may be.
+ *
+ * A device in use is refused always, one that holds something unless forced.
+ * An image file without any allocated byte holds nothing, which one system
+ * call tells; libblkid is asked about the others only, since it reads them in
+ * many places.
+ *
+ * Nothing is created or enlarged before the plan is known to be valid: a
+ * refused format leaves no file behind.
+ */
+#include "config.h"
+
+#include "mkfs/target.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dev/devfile.h"
+#include "dev/probe.h"
+
+#define FILE_SECTOR_SIZE 512
+
+static int check_use(struct context *cx, const char *path, bool force)
+{
+	struct probe_use use;
+	int ret = probe_mounted(cx, path, &use);
+
+	if (ret)
+		return ret;
+	switch (use.kind) {
+	case PROBE_UNUSED:
+		return 0;
+	case PROBE_LOOP:
+		if (force)
+			return 0;
+		return fail(cx, -EINVAL, "%s: the loop device %s uses it; "
+			    "-f formats it nevertheless", path, use.where);
+	case PROBE_MOUNTED:
+		return fail(cx, -EINVAL, "%s: mounted on %s", path, use.where);
+	case PROBE_SWAP:
+		return fail(cx, -EINVAL, "%s: in use as swap space", path);
+	case PROBE_CLAIMED:
+		break;
+	}
+	return fail(cx, -EINVAL, "%s: in use by the system", path);
+}
+
+static int check_zones(struct context *cx, const char *path)
+{
+	struct probe_zones zones;
+	int ret = probe_zoned(cx, path, &zones);
+
+	if (ret || zones.model != PROBE_ZONES_HOST_MANAGED)
+		return ret;
+	return fail(cx, -EINVAL, "%s: host-managed zoned devices need a layout "
+		    "that this program does not make", path);
+}
+
+static int check_size(struct context *cx, const struct target *t,
+		      uint64_t wanted)
+{
+	if (t->dev->is_block_device && wanted != t->dev->size)
+		return fail(cx, -EINVAL, "--size: %s is a block device of %"
+			    PRIu64 " bytes", t->path, t->dev->size);
+	if (wanted < t->dev->size)
+		return fail(cx, -EINVAL, "--size: %s has %" PRIu64 " bytes and "
+			    "is not made smaller", t->path, t->dev->size);
+	return 0;
+}
+
+static bool is_blank(const struct dev *dev)
+{
+	return !dev->is_block_device &&
+	       (!dev->size || (lseek(devfile_fd(dev), 0, SEEK_DATA) < 0 &&
+			       errno == ENXIO));
+}
+
+static int open_existing(struct context *cx, const struct mkfs_options *o,
+			 struct target *t)
+{
+	unsigned int flags = (o->dry_run ? 0 : DEVFILE_WRITE) |
+			     (o->size ? DEVFILE_CREATE : 0);
+	int ret = devfile_open(&t->dev, cx, t->path, flags);
+
+	if (!ret && o->size)
+		ret = check_size(cx, t, o->size);
+	if (ret)
+		return ret;
+	t->size = o->size ? o->size : t->dev->size;
+	t->sector_size = t->dev->sector_size;
+	t->blank = is_blank(t->dev);
+	return 0;
+}
+
+int target_open(struct context *cx, const char *path,
+		const struct mkfs_options *o, struct target *t)
+{
+	struct stat st;
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	t->path = path;
+	if (stat(path, &st)) {
+		if (errno != ENOENT || !o->size)
+			return fail(cx, -errno, "%s: open", path);
+		t->size = o->size;
+		t->sector_size = FILE_SECTOR_SIZE;
+		t->blank = true;
+		return 0;
+	}
+	if (S_ISDIR(st.st_mode))
+		return fail(cx, -EISDIR, "%s: open", path);
+	ret = check_use(cx, path, o->force);
+	if (!ret && S_ISBLK(st.st_mode))
+		ret = check_zones(cx, path);
+	return ret ? ret : open_existing(cx, o, t);
+}
+
+int target_check_empty(struct context *cx, struct target *t)
+{
+	struct probe_contents c;
+	bool named;
+	int ret;
+
+	if (t->blank)
+		return 0;
+	ret = probe_contents(cx, t->path, &c);
+	if (ret || c.kind == PROBE_NOTHING)
+		return ret;
+	if (c.kind == PROBE_UNKNOWN)
+		return fail(cx, -EINVAL, "%s: not empty, and this build cannot "
+			    "tell what it holds; -f overwrites it", t->path);
+	named = c.label[0];
+	return fail(cx, -EINVAL, "%s: holds %s (%s%s%s%s); -f overwrites it",
+		    t->path, c.type, c.usage, named ? " \"" : "",
+		    named ? c.label : "", named ? "\"" : "");
+}
+
+int target_prepare(struct context *cx, struct target *t)
+{
+	int ret = 0;
+
+	if (!t->dev) {
+		ret = devfile_open(&t->dev, cx, t->path, DEVFILE_WRITE |
+				   DEVFILE_CREATE | DEVFILE_NEW);
+		t->created = !ret;
+	}
+	if (!ret && t->size > t->dev->size)
+		ret = devfile_resize(t->dev, cx, t->size);
+	return ret;
+}
+
+void target_close(struct target *t, bool failed)
+{
+	dev_close(t->dev);
+	if (failed && t->created)
+		unlink(t->path);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The image file or block device that is to be formatted. */
+#ifndef NILFS2_MKFS_TARGET_H
+#define NILFS2_MKFS_TARGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dev/dev.h"
+#include "mkfs/options.h"
+
+struct target {
+	const char *path;
+	struct dev *dev;	/* NULL while the image file does not exist */
+	uint64_t size;		/* bytes it will have */
+	uint32_t sector_size;
+	bool blank;		/* reads as zeros everywhere */
+	bool created;		/* by target_prepare() */
+};
+
+/*
+ * Looks at PATH and opens it (to read only in a dry run).  Fails where nobody
+ * may format it: in use, zoned, no file and no --size, a --size that does not
+ * fit.  Changes nothing, but claims a block device.
+ */
+int target_open(struct context *cx, const char *path,
+		const struct mkfs_options *o, struct target *t);
+
+/* -EINVAL, saying what would be lost, where T holds something. */
+int target_check_empty(struct context *cx, struct target *t);
+
+/* Creates or enlarges the image file as --size asks. */
+int target_prepare(struct context *cx, struct target *t);
+
+/* Closes; a file that target_prepare() made goes away if FAILED. */
+void target_close(struct target *t, bool failed);
+
+#endif
