@@ -59,7 +59,7 @@ guest_kernel_download() {
 		sed -n 's/.*Depends: *\(linux-image-[0-9]\)/\1/p' | head -n 1)
 	[ -n "$package" ] || return
 	at=$(mktemp -d "$guest_kernel_cache/kernel.XXXXXX") || return
-	(cd "$at" && apt-get download -qq "$package" &&
+	(cd "$at" && apt-get download -qq -o APT::Sandbox::User=root "$package" &&
 		dpkg -x "$package"_*.deb . && rm "$package"_*.deb &&
 		/sbin/depmod -b . "$(ls lib/modules)") &&
 		mv "$at" "$guest_kernel_cache/kernel" && return

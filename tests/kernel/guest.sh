@@ -81,7 +81,7 @@ qemu_command() {
 	guest_kernel_find || die "no kernel for qemu"
 	guest_kernel_initramfs "$dir/first" >"$dir/initramfs" || die "no initramfs"
 	command=(qemu-system-x86_64 -nodefaults -no-reboot -display none
-		-machine accel=kvm:tcg -m "$mem" -serial "file:$dir/console"
+		-machine accel=tcg -m "$mem" -serial "file:$dir/console"
 		-kernel "$guest_kernel" -initrd "$dir/initramfs"
 		-append "console=ttyS0 panic=-1 guest_dir=$dir \
 guest_backend=qemu guest_modules=$guest_modules/"
@@ -124,6 +124,17 @@ prepare() {
 	write_settings >"$dir/settings"
 }
 
+# A guest's helper processes outlive it if guest.sh is killed outright: a watcher
+# in a session of its own sees the pipe from guest.sh close, and clears up.
+start_watcher() {
+	exec {leash}> >(exec setsid bash -c '
+		read -r group
+		read -r word && exit
+		kill -KILL -- "-$group"
+		rm -rf "$1"' watcher "$dir" \
+		>/dev/null 2>&1 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-)
+}
+
 power_off() {
 	[ -n "$guest" ] || return
 	kill -KILL -- "-$guest" 2>/dev/null
@@ -133,7 +144,8 @@ power_off() {
 
 cleanup() {
 	power_off
-	[ -n "$dir" ] && rm -rf "$dir"
+	[ -z "$leash" ] || echo over >&"$leash"
+	[ -z "$dir" ] || rm -rf "$dir"
 }
 
 # The log begins where the guest said that SCRIPT starts, or with the boot if it
@@ -187,10 +199,11 @@ run() {
 	trap 'exit 143' TERM
 	prepare
 	"${backend}_command"
-	setpriv --pdeathsig KILL setsid "${command[@]}" \
-		</dev/null >>"$dir/console" 2>&1 \
-		3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
+	start_watcher
+	setsid "${command[@]}" </dev/null >>"$dir/console" 2>&1 \
+		3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- {leash}>&- &
 	guest=$!
+	echo "$guest" >&"$leash"
 	watch
 	status=$?
 	hand_over
@@ -198,7 +211,7 @@ run() {
 }
 
 backend=uml timeout=120 kill_after='' kill_on='' mem=512M share='' dmesg=''
-dir='' guest='' images=() zoned=() arguments=() script=''
+dir='' guest='' leash='' images=() zoned=() arguments=() script=''
 
 while [ $# -gt 0 ]; do
 	case $1 in

@@ -69,7 +69,7 @@ sub each_unit {
 			$want = CHUNK if $want > CHUNK;
 			$want = $size - $at if $want > $size - $at;
 			sysseek $fh, $at, SEEK_SET or die "$!\n";
-			my $got = sysread $fh, my $buf, $want;
+			my $got = sysread($fh, my $buf, $want);
 			die "$!\n" if !defined $got;
 			die "short read\n" if $got != $want;
 			for (my $i = 0; $i < $got; $i += UNIT) {
@@ -114,7 +114,7 @@ sub file_content {
 	}
 	my $sha = Digest::SHA->new(256);
 	my ($got, $total) = (0, 0);
-	while ($got = sysread $fh, my $buf, CHUNK) {
+	while ($got = sysread($fh, my $buf, CHUNK)) {
 		$sha->add($buf);
 		$total += $got;
 	}

@@ -1,0 +1,82 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For bats files anywhere under tests/: run a script under the stock kernel, use
+# the corpus.  Load it with: load ../kernel/lab (or the path that fits).
+
+lab_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# need_guest uml|qemu: skip the test, with the reason, if there is none.
+need_guest() {
+	local reason
+
+	reason=$("$lab_dir/guest.sh" --available "$1") || skip "$reason"
+}
+
+# guest [GUEST.SH-OPTION...] IMAGE... <SCRIPT: like bats' run, for a script on
+# standard input; sets status, output (standard output), errors, and dmesg, the
+# kernel's log.
+# shellcheck disable=SC2034
+guest() {
+	local at
+
+	at=$(mktemp -d "$BATS_TEST_TMPDIR/guest.XXXXXX")
+	status=0
+	lab_arguments "$@"
+	"$lab_dir/guest.sh" "${lab_options[@]}" --dmesg "$at/dmesg" - \
+		"${lab_images[@]}" >"$at/output" 2>"$at/errors" || status=$?
+	output=$(cat "$at/output")
+	errors=$(cat "$at/errors")
+	dmesg=$(cat "$at/dmesg")
+}
+
+# Every option of guest.sh has one value.
+lab_arguments() {
+	lab_options=()
+	while [ "${1#--}" != "$1" ]; do
+		lab_options+=("$1" "$2")
+		shift 2
+	done
+	lab_images=("$@")
+}
+
+# kernel_complaints: lines of $dmesg that a sound volume never causes.
+kernel_complaints() {
+	grep -E 'NILFS.*(error|warning|broken|invalid|corrupt|unable)|I/O error|WARNING:|BUG:|Oops|Call Trace|remounting filesystem read-only' \
+		<<<"$dmesg"
+}
+
+# kernel_content: fail, and show why, if the kernel complained.
+kernel_content() {
+	local lines
+
+	lines=$(kernel_complaints) || return 0
+	echo "the kernel complained:"
+	echo "$lines"
+	return 1
+}
+
+# need_corpus: set corpus to the directory of finished images, building it if
+# need be; skip the test, with the reason, if it cannot be had.
+need_corpus() {
+	local reason
+
+	reason=$("$lab_dir/corpus.sh" --available) || skip "$reason"
+	corpus=$("$lab_dir/corpus.sh" --cached)
+}
+
+# corpus_names: the images in the corpus.
+corpus_names() {
+	"$lab_dir/corpus.sh" --list
+}
+
+# copy_image NAME: print the path of a private copy of an image.
+copy_image() {
+	cp --sparse=always "$corpus/$1/image" "$BATS_TEST_TMPDIR/$1.image"
+	echo "$BATS_TEST_TMPDIR/$1.image"
+}
+
+# manifest ...: see manifest.sh.
+manifest() {
+	"$lab_dir/manifest.sh" "$@"
+}
