@@ -40,15 +40,23 @@ static struct date date_of(int64_t days)
 	};
 }
 
-/* Writes V as DIGITS digits at TO, then END, and returns what follows. */
-static char *put(char *to, uint64_t v, unsigned int digits, char end)
+/* Writes V as DIGITS digits at TO and returns what follows. */
+static char *put(char *to, uint64_t v, unsigned int digits)
 {
 	unsigned int i;
 
 	for (i = digits; i-- > 0; v /= 10)
 		to[i] = (char)('0' + v % 10);
-	to[digits] = end;
-	return to + digits + 1;
+	return to + digits;
+}
+
+/* Writes BEFORE and then V < 100 as two digits. */
+static char *put_pair(char *to, char before, unsigned int v)
+{
+	to[0] = before;
+	to[1] = (char)('0' + v / 10);
+	to[2] = (char)('0' + v % 10);
+	return to + 3;
 }
 
 /* A listing has a time per line: this is no place for printf(). */
@@ -66,12 +74,13 @@ char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 		digits++;
 	if (date.year < 0 || date.year > 9999)
 		*to++ = date.year < 0 ? '-' : '+';
-	to = put(to, year, digits, '-');
-	to = put(to, date.month, 2, '-');
-	to = put(to, date.day, 2, 'T');
-	to = put(to, second / 3600, 2, ':');
-	to = put(to, second / 60 % 60, 2, ':');
-	to = put(to, second % 60, 2, 'Z');
+	to = put(to, year, digits);
+	to = put_pair(to, '-', date.month);
+	to = put_pair(to, '-', date.day);
+	to = put_pair(to, 'T', second / 3600);
+	to = put_pair(to, ':', second / 60 % 60);
+	to = put_pair(to, ':', second % 60);
+	*to++ = 'Z';
 	*to = '\0';
 	return buf;
 }

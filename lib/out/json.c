@@ -43,22 +43,39 @@ static void break_line(struct json *json)
 	out_repeat(json->out, ' ', 2 * json->depth);
 }
 
+/* Writes LEN bytes at TO and returns what follows. */
+static char *append(char *to, const char *bytes, size_t len)
+{
+	memcpy(to, bytes, len);
+	return to + len;
+}
+
+/* In one piece, since a row has a key for each value. */
+static void put_key(struct json *json, const char *key, const char *suffix)
+{
+	size_t key_len = strlen(key), suffix_len = suffix ? strlen(suffix) : 0;
+	char *to = out_reserve(json->out, key_len + suffix_len + 4);
+
+	*to++ = '"';
+	to = append(to, key, key_len);
+	if (suffix)
+		to = append(to, suffix, suffix_len);
+	*to++ = '"';
+	*to++ = ':';
+	if (is_wide(json))
+		*to++ = ' ';
+	out_commit(json->out, to);
+}
+
 void json_before(struct json *json, const char *key, const char *suffix)
 {
-	struct out *out = json->out;
-
 	if (json->comma)
-		out_char(out, ',');
+		out_char(json->out, ',');
 	json->comma = true;
 	if (is_wide(json))
 		break_line(json);
-	if (!key || !json->depth || is_in_array(json))
-		return;
-	out_char(out, '"');
-	out_string(out, key);
-	if (suffix)
-		out_string(out, suffix);
-	out_string(out, is_wide(json) ? "\": " : "\":");
+	if (key && json->depth && !is_in_array(json))
+		put_key(json, key, suffix);
 }
 
 static void open_container(struct json *json, const char *key,

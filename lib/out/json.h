@@ -3,8 +3,8 @@
  * A JSON writer: it knows where commas, quotes and escapes go.
  *
  * It holds no document, only how deep it is and whether a comma is due.  KEY
- * is a plain ASCII word that needs no escaping inside an object, and NULL
- * inside an array or at the top.
+ * is a plain ASCII word, of less than 1 KiB, that needs no escaping; it is
+ * used inside an object and ignored inside an array or at the top.
  */
 #ifndef NILFS2_OUT_JSON_H
 #define NILFS2_OUT_JSON_H

@@ -44,7 +44,10 @@ void report_open_document(struct report *r)
 void report_line_begin(struct report *r, const char *key)
 {
 	json_object(&r->json, NULL, JSON_TIGHT);
-	json_string(&r->json, "record", key);
+	json_before(&r->json, "record", NULL);
+	out_char(r->out, '"');
+	out_string(r->out, key);
+	out_char(r->out, '"');
 }
 
 void report_line_end(struct report *r)
