@@ -17,6 +17,7 @@ static const struct cli_tool dump = {
 	.commands = commands,
 	.exit_failure = 1,
 	.exit_usage = 2,
+	.only_reads = true,
 };
 
 int main(int argc, char **argv)

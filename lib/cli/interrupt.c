@@ -19,7 +19,7 @@ static void raise_flag(int signal)
 	interrupted = 1;
 }
 
-const volatile sig_atomic_t *interrupt_catch(void)
+const volatile sig_atomic_t *interrupt_catch(bool pipe_too)
 {
 	static const int stops[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action;
@@ -30,6 +30,10 @@ const volatile sig_atomic_t *interrupt_catch(void)
 	action.sa_flags = (int)SA_RESETHAND;
 	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
 		sigaction(stops[i], &action, NULL);
-	signal(SIGPIPE, SIG_IGN);
+	/* No second SIGPIPE may kill: the buffer is flushed once more. */
+	action.sa_flags = 0;
+	if (!pipe_too)
+		action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
 	return &interrupted;
 }

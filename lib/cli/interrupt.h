@@ -4,12 +4,13 @@
 #define NILFS2_CLI_INTERRUPT_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /*
  * From here on the first SIGINT, SIGTERM or SIGHUP raises the flag returned,
- * and the second one ends the process at once.  SIGPIPE is ignored: a write
- * to a pipe that nobody reads fails with -EPIPE instead.
+ * and the second one ends the process at once.  A write to a pipe that nobody
+ * reads fails with -EPIPE; with PIPE_TOO it raises the flag as well.
  */
-const volatile sig_atomic_t *interrupt_catch(void);
+const volatile sig_atomic_t *interrupt_catch(bool pipe_too);
 
 #endif

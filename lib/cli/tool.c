@@ -8,7 +8,7 @@
  * flushed, so that the two do not mix on a terminal.
  *
  * A reader of our output that goes away (`| head`) is no mistake of anybody:
- * the tool stops at the next write and says nothing.
+ * a tool that only reads is cancelled, and says nothing.
  */
 #include "cli/tool.h"
 
@@ -144,7 +144,7 @@ static int start(struct tool *tool)
 	processors = sysconf(_SC_NPROCESSORS_ONLN);
 	if (processors > 1)
 		tool->cx.threads = (unsigned int)processors;
-	tool->cx.cancel = interrupt_catch();
+	tool->cx.cancel = interrupt_catch(tool->cli->only_reads);
 	tool->progress_fd = UINT32_MAX;
 	return out_open(&tool->cx, STDOUT_FILENO, "standard output",
 			&tool->out);
@@ -331,10 +331,13 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 		result = run_command(&tool, command, argc, argv);
 	else if (!result)
 		result = run_tool(&tool, argc, argv, &command);
-	/* The command's failure counts more than that of the last write. */
+	/*
+	 * The command's failure counts more than that of the last write,
+	 * but for being cancelled because of it.
+	 */
 	context_child(&tool.cx, &closing);
 	err = out_close(tool.out, &closing);
-	if (err && result >= 0) {
+	if (err && (result >= 0 || (result == -EINTR && err == -EPIPE))) {
 		context_adopt(&tool.cx, &closing);
 		result = err;
 	}

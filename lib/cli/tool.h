@@ -64,6 +64,7 @@ struct cli_tool {
 	int exit_failure;	/* 1 for most */
 	int exit_usage;		/* 2 for most */
 	int exit_cancelled;	/* 0: as exit_failure */
+	bool only_reads;	/* stop where nobody reads the output */
 };
 
 /* The options that every tool has; tool_main() adds them to each parse. */
@@ -89,7 +90,8 @@ struct tool {
 /*
  * Runs the tool and returns its exit status.  It prints the failure once, as
  * "tool: object: what happened: reason", flushes the output and says nothing
- * more where its reader has gone away.
+ * more where its reader has gone away.  A tool that only reads is then cancelled
+ * (context_cancelled()); one that writes goes on with its work.
  */
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
 

@@ -65,13 +65,20 @@ void report_text_block(struct report *r)
 
 static void push(struct report *r, bool titled)
 {
-	if (r->depth > REPORT_DEPTH_MAX) {
-		r->out->error = r->out->error ? r->out->error : -EOVERFLOW;
-		return;
+	if (r->depth <= REPORT_DEPTH_MAX) {
+		r->titled &= ~(1u << r->depth);
+		r->titled |= (uint32_t)titled << r->depth;
+	} else if (!r->out->error) {
+		r->out->error = -EOVERFLOW;
 	}
-	r->titled &= ~(1u << r->depth);
-	r->titled |= (uint32_t)titled << r->depth;
 	r->depth++;
+}
+
+/* True where the section closed had a title. */
+static bool pop(struct report *r)
+{
+	r->depth--;
+	return r->depth <= REPORT_DEPTH_MAX && r->titled >> r->depth & 1;
 }
 
 static void begin_text(struct report *r, const char *title)
@@ -116,13 +123,15 @@ void report_list(struct report *r, const char *key)
 
 void report_end(struct report *r)
 {
+	bool titled;
+
 	if (report_is_at_line(r) && r->loose) {
 		r->loose = false;
 		return;
 	}
-	r->depth--;
+	titled = pop(r);
 	if (r->mode == REPORT_TEXT) {
-		if (r->titled & 1u << r->depth)
+		if (titled)
 			r->indent -= INDENT;
 		return;
 	}

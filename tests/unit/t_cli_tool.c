@@ -56,9 +56,24 @@ static const struct cli_command say_command = {
 	.run = say_run,
 };
 
+/* Says words without end, until it is told to stop or nobody may. */
+static int flood(struct tool *tool)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000000; i++) {
+		report_text(&tool->report, "word");
+		if (context_cancelled(&tool->cx))
+			return -EINTR;
+	}
+	return 3;
+}
+
 static int stop_run(struct tool *tool, const void *options)
 {
 	(void)options;
+	if (!strcmp(tool->argv[0], "flood"))
+		return flood(tool);
 	if (!strcmp(tool->argv[0], "signal"))
 		raise(SIGTERM);
 	if (!strcmp(tool->argv[0], "usage"))
@@ -91,6 +106,15 @@ static const struct cli_tool both = {
 	.exit_cancelled = 32,
 };
 
+static const struct cli_tool reader = {
+	.name = "reader",
+	.summary = "The same, for reading.",
+	.commands = commands,
+	.exit_failure = 1,
+	.exit_usage = 2,
+	.only_reads = true,
+};
+
 static const struct cli_command only_command = {
 	.summary = "Say a word.",
 	.synopsis = "WORD",
@@ -110,6 +134,19 @@ static const struct cli_tool single = {
 
 static char said[2][8192];	/* standard output and error of the child */
 
+/* With OUT < 0, standard output is a pipe that nobody reads. */
+static int output_or_pipe(int out)
+{
+	int ends[2];
+
+	if (out >= 0)
+		return out;
+	if (pipe(ends))
+		exit(99);
+	close(ends[0]);
+	return ends[1];
+}
+
 static void run_child(const struct cli_tool *cli, const char *line,
 		      const int fds[2])
 {
@@ -121,7 +158,8 @@ static void run_child(const struct cli_tool *cli, const char *line,
 	snprintf(copy, sizeof(copy), "%s %s", cli->name, line);
 	for (word = strtok(copy, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
-	dup2(fds[0], STDOUT_FILENO);
+	dup2(output_or_pipe(strstr(line, "flood") ? -1 : fds[0]),
+	     STDOUT_FILENO);
 	dup2(fds[1], STDERR_FILENO);
 	exit(tool_main(cli, argc, argv));
 }
@@ -197,6 +235,16 @@ static void test_failures(void)
 	unsetenv("SOURCE_DATE_EPOCH");
 }
 
+static void test_no_reader(void)
+{
+	is_int(status_of(&reader, "stop flood"), 1,
+	       "a tool that reads stops where nobody listens");
+	is_str(said[1], "", "without a word");
+	is_int(status_of(&both, "stop flood"), 8,
+	       "one that writes goes on, and fails at its end");
+	is_str(said[1], "", "without a word");
+}
+
 static void is_usage_error(const struct cli_tool *cli, const char *line,
 			   int status, const char *text)
 {
@@ -246,6 +294,7 @@ int main(void)
 {
 	test_output();
 	test_failures();
+	test_no_reader();
 	test_usage();
 	test_help();
 	return tap_done();
