@@ -83,6 +83,7 @@ static enum rule check_tables(const struct nilfs_super_block *sb)
 {
 	uint32_t block_size = NILFS_MIN_BLOCK_SIZE
 			      << le32_get(sb->s_log_block_size);
+	uint32_t bps = le32_get(sb->s_blocks_per_segment);
 	uint64_t first = le64_get(sb->s_first_data_block);
 
 	if (!size_fits(le16_get(sb->s_dat_entry_size),
@@ -94,7 +95,7 @@ static enum rule check_tables(const struct nilfs_super_block *sb)
 	if (!size_fits(le16_get(sb->s_segment_usage_size),
 		       NILFS_MIN_SEGMENT_USAGE_SIZE, block_size))
 		return RULE_SB_SEGMENT_USAGE_SIZE;
-	if (first > le32_get(sb->s_blocks_per_segment) ||
+	if (first > bps - NILFS_PSEG_MIN_BLOCKS ||
 	    first * block_size <
 		    NILFS_SB_OFFSET_BYTES + sizeof(struct nilfs_super_block))
 		return RULE_SB_FIRST_DATA_BLOCK;

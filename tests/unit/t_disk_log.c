@@ -225,6 +225,57 @@ static enum rule walk(size_t len)
 	return it.verdict;
 }
 
+/* 117 items of 8 bytes fill the first block to its last byte. */
+static void test_exact_fit(void)
+{
+	struct nilfs_segment_summary *ss = begin(64);
+	uint32_t at = put_finfo(64, NILFS_DAT_INO, 118, 118), i;
+	struct segsum_iter it;
+	struct segsum_block b;
+
+	for (i = 0; i < 118; i++)
+		at = put(at, i);
+	is_int(at, BLOCK + 8, "one item stands in the second block");
+	end(ss, 1, at, 2 + 118);
+	segsum_iter_init(&it, &small, summary, 2 * BLOCK);
+	for (i = 0; segsum_iter_next(&it, &b) && b.blkoff == i; i++)
+		;
+	is_int(i, 118, "the last item of the first block is not passed over");
+	is_int(it.verdict, RULE_OK, "nor anything else");
+
+	end(ss, 1, at, 2 + 116);
+	segsum_iter_init(&it, &small, summary, 2 * BLOCK);
+	for (i = 0; segsum_iter_next(&it, &b); i++)
+		;
+	is_int(i, 116, "no more blocks are given than the log has");
+	is_int(it.verdict, RULE_LOG_PAYLOAD, "although more are listed");
+}
+
+static void test_header_bounds(void)
+{
+	struct nilfs_segment_summary *ss = begin(64);
+
+	end(ss, 0, 64, 0);
+	is_int(segsum_check(&small, ss, 4), RULE_LOG_NBLOCKS, "no blocks");
+	end(ss, 0, 64, 1020);
+	is_int(segsum_check(&small, ss, 4), RULE_OK, "a whole segment 0");
+	is_int(segsum_check(&small, ss, 3), RULE_LOG_SEGMENT, "before it");
+	is_int(segsum_check(&small, ss, 4096), RULE_LOG_SEGMENT, "behind all");
+	is_int(segsum_check(&small, ss, UINT64_MAX), RULE_LOG_SEGMENT,
+	       "at the last block number there is");
+	ss->ss_bytes = le16_make(BLOCK + 8);
+	end(ss, 0, BLOCK + 8, 1020);
+	is_int(segsum_check(&small, ss, 4), RULE_LOG_BYTES,
+	       "a header larger than a block");
+	ss->ss_next = le64_make(4096);
+	is_int(segsum_check_links(&small, ss), RULE_LOG_NEXT,
+	       "a segment behind the last");
+	ss->ss_next = le64_make(4);
+	is_int(segsum_check_links(&small, ss), RULE_OK, "segment 0");
+	ss->ss_next = le64_make(0);
+	is_int(segsum_check_links(&small, ss), RULE_LOG_NEXT, "block 0");
+}
+
 static void test_older(void)
 {
 	struct nilfs_segment_summary *ss = begin(56);
@@ -296,12 +347,35 @@ static void test_guard(void)
 	munmap(map, 2 * page);
 }
 
+/* Inodes of 256 bytes: the super root has three of them side by side. */
+static void test_large_inodes(void)
+{
+	struct nilfs_geometry g = small;
+	uint8_t block[BLOCK + 8] = { 0 };
+	struct nilfs_super_root *sr = (void *)block;
+
+	g.inode_size = 256;
+	is_int(superroot_bytes(&g), 784, "bytes of the super root");
+	ok((const uint8_t *)superroot_inode(&g, block, NILFS_SUFILE_INO) ==
+		   block + 16 + 512,
+	   "the third inode");
+	sr->sr_bytes = le16_make(BLOCK);
+	sr->sr_sum = le32_make(superroot_checksum(&g, block));
+	is_int(superroot_check(&g, block), RULE_OK, "it may fill its block");
+	sr->sr_bytes = le16_make(BLOCK + 1);
+	sr->sr_sum = le32_make(superroot_checksum(&g, block));
+	is_int(superroot_check(&g, block), RULE_SR_BYTES, "but not exceed it");
+}
+
 int main(void)
 {
 	test_foreign();
 	test_straddling();
+	test_exact_fit();
+	test_header_bounds();
 	test_older();
 	test_damaged();
+	test_large_inodes();
 	test_guard();
 	return tap_done();
 }

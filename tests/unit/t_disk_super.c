@@ -178,6 +178,43 @@ static void test_bounds(void)
 	is_int(super_check_log(&sb, &g), RULE_SB_LAST_PSEG, "and behind it");
 }
 
+/* The first and last number that passes, and the next one that does not. */
+static void test_edges(void)
+{
+	struct nilfs_super_block sb;
+	struct nilfs_geometry g;
+
+	make(&sb, 1);
+	sb.s_r_segments_percentage = le32_make(1);
+	is_int(super_geometry(&sb, SIZE_64M, &g), RULE_OK, "1 % in reserve");
+	sb.s_r_segments_percentage = le32_make(99);
+	is_int(super_geometry(&sb, SIZE_64M, &g), RULE_OK, "99 %");
+	sb.s_r_segments_percentage = le32_make(0);
+	is_int(super_geometry(&sb, SIZE_64M, &g),
+	       RULE_SB_R_SEGMENTS_PERCENTAGE, "0 %");
+	make(&sb, 1);
+	sb.s_segment_usage_size = le16_make(4096);
+	is_int(super_geometry(&sb, SIZE_64M, &g), RULE_OK,
+	       "an entry may fill a block");
+	make(&sb, 1);
+	sb.s_first_data_block = le64_make(254);
+	is_int(super_geometry(&sb, SIZE_64M, &g), RULE_OK,
+	       "two blocks in segment 0");
+	sb.s_first_data_block = le64_make(255);
+	is_int(super_geometry(&sb, SIZE_64M, &g), RULE_SB_FIRST_DATA_BLOCK,
+	       "but not one");
+	sb.s_first_data_block = le64_make(UINT64_MAX);
+	is_int(super_geometry(&sb, SIZE_64M, &g), RULE_SB_FIRST_DATA_BLOCK,
+	       "nor fewer");
+	make(&sb, 1);
+	sb.s_bytes = le16_make(20);
+	seal(&sb);
+	is_int(super_check(&sb), RULE_OK, "a checksum of 20 bytes");
+	sb.s_bytes = le16_make(19);
+	seal(&sb);
+	is_int(super_check(&sb), RULE_SB_BYTES, "19 end inside the checksum");
+}
+
 static void test_features(void)
 {
 	const struct super_feature *f;
@@ -209,6 +246,7 @@ int main(void)
 	test_choose();
 	test_block_sizes();
 	test_bounds();
+	test_edges();
 	test_features();
 	return tap_done();
 }

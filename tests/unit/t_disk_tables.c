@@ -92,6 +92,59 @@ static void test_header(uint64_t ncp, uint64_t nss, uint64_t next,
 	is_int(checkpoint_check_header(&h), rule, "header of checkpoints");
 }
 
+static void test_checkpoint(uint32_t flags, uint64_t cno, uint64_t next,
+			    uint64_t prev, enum rule rule, const char *name)
+{
+	struct nilfs_checkpoint cp = { .cp_flags = le32_make(flags) };
+
+	cp.cp_cno = le64_make(cno);
+	cp.cp_snapshot_list.ssl_next = le64_make(next);
+	cp.cp_snapshot_list.ssl_prev = le64_make(prev);
+	is_int(checkpoint_check(&cp, 5), rule, name);
+}
+
+static void test_checkpoints(void)
+{
+	test_checkpoint(1, 5, 0, 0, RULE_OK, "the only snapshot");
+	test_checkpoint(1, 5, 6, 4, RULE_OK, "a snapshot between two");
+	test_checkpoint(1, 5, 5, 0, RULE_CP_SNAPSHOT_LIST, "its own next");
+	test_checkpoint(1, 5, 0, 5, RULE_CP_SNAPSHOT_LIST, "its own previous");
+	test_checkpoint(0, 5, 5, 5, RULE_OK, "no snapshot: no list");
+	test_checkpoint(2, 0, 0, 0, RULE_OK, "invalid: any number");
+}
+
+static void test_dat_entry(uint64_t blocknr, uint64_t start, uint64_t end,
+			   enum rule rule, const char *name)
+{
+	struct nilfs_geometry g = geometry(4096, 192, 16);
+	struct nilfs_dat_entry de;
+
+	g.first_data_block = 1;
+	de.de_blocknr = le64_make(blocknr);
+	de.de_start = le64_make(start);
+	de.de_end = le64_make(end);
+	is_int(dat_check(&g, &de, 7), rule, name);
+}
+
+static void test_dat_entries(void)
+{
+	test_dat_entry(1, 3, 3, RULE_OK, "never visible");
+	test_dat_entry(0, 1, UINT64_MAX, RULE_OK, "not written yet");
+	test_dat_entry(255999, 7, 7, RULE_OK, "the last block");
+	test_dat_entry(256000, 7, 7, RULE_DAT_BLOCKNR, "behind it");
+}
+
+static void test_usage_counts(void)
+{
+	struct nilfs_geometry g = geometry(4096, 192, 16);
+	struct nilfs_sufile_header h = { 0 };
+
+	h.sh_ncleansegs = le64_make(UINT64_MAX);
+	h.sh_ndirtysegs = le64_make(1001);
+	is_int(segusage_check_header(&g, &h), RULE_SU_HEADER_COUNTS,
+	       "a sum that wraps to 1000");
+}
+
 static void test_lifetimes(void)
 {
 	struct nilfs_dat_entry de = { .de_start = le64_make(3),
@@ -160,6 +213,9 @@ int main(void)
 	test_header(10, 2, 9, 3, RULE_CP_HEADER_LIST);
 	test_header(10, 0, 3, 3, RULE_CP_HEADER_LIST);
 	test_header(1, 2, 3, 4, RULE_CP_HEADER_COUNTS);
+	test_checkpoints();
+	test_dat_entries();
+	test_usage_counts();
 	test_lifetimes();
 	test_foreign();
 	return tap_done();

@@ -69,6 +69,34 @@ static void test_times(void)
 	is_int(inode_ctime(&inode).sec, 1ll << 33, "after 2106");
 }
 
+static void check(uint64_t ino, uint16_t mode, uint64_t size, uint64_t blocks,
+		  enum rule rule, const char *name)
+{
+	struct nilfs_geometry g = { .block_size = 1024 };
+	struct nilfs_inode inode = { 0 };
+
+	inode.i_mode = le16_make(mode);
+	inode.i_size = le64_make(size);
+	inode.i_blocks = le64_make(blocks);
+	inode.i_links_count = le16_make(32000);
+	inode.i_ctime_nsec = le32_make(999999999);
+	is_int(inode_check(&g, &inode, ino), rule, name);
+	inode.i_ctime_nsec = le32_make(1000000000);
+	ok(inode_check(&g, &inode, ino) == (rule ? rule : RULE_INODE_NSEC),
+	   "a second's worth of nanoseconds");
+}
+
+static void test_inodes(void)
+{
+	check(2, S_IFDIR, 1024, 2, RULE_OK, "a root");
+	check(2, S_IFDIR, 0, 2, RULE_INODE_ROOT, "an empty root");
+	check(2, S_IFDIR, 1024, 0, RULE_INODE_ROOT, "a root without blocks");
+	check(2, S_IFREG, 1024, 2, RULE_INODE_ROOT, "a root of another type");
+	check(12, S_IFLNK, 1024, 2, RULE_OK, "a long target");
+	check(12, S_IFLNK, 0, 0, RULE_INODE_SYMLINK_SIZE, "no target");
+	check(12, S_IFREG, INT64_MAX, 0, RULE_OK, "the largest file");
+}
+
 static uint32_t put(uint8_t *block, uint32_t at, uint64_t ino,
 		    const char *name, uint32_t rec_len)
 {
@@ -114,6 +142,27 @@ static void test_walk(void)
 	memset(block, 0xff, sizeof(block));
 	is_int(dirent_check_block(block, 1024), RULE_DIR_SPAN,
 	       "a block of ones");
+}
+
+static void test_entry(uint64_t ino, uint8_t type, const char *name,
+		       uint8_t name_len, enum rule rule, const char *text)
+{
+	struct dirent_entry e = { .ino = ino, .type = type, .name = name,
+				  .name_len = name_len };
+
+	is_int(dirent_check(&e), rule, text);
+}
+
+static void test_entries(void)
+{
+	test_entry(11, 1, "a", 1, RULE_OK, "the first number for users");
+	test_entry(2, 2, "..", 2, RULE_OK, "the root");
+	test_entry(9, 1, "a", 1, RULE_DIR_PRIVATE_INO, "a private number");
+	test_entry(0, 0, "", 0, RULE_OK, "free room may hold anything");
+	test_entry(12, 1, "", 0, RULE_DIR_NAME, "no name");
+	test_entry(12, 1, "a\0b", 3, RULE_DIR_NAME, "a zero in the name");
+	test_entry(12, 0, "a", 1, RULE_DIR_TYPE, "no type");
+	test_entry(12, 7, "a", 1, RULE_OK, "the last type");
 }
 
 static void test_64k(void)
@@ -166,7 +215,9 @@ int main(void)
 	test_types();
 	test_devices();
 	test_times();
+	test_inodes();
 	test_walk();
+	test_entries();
 	test_64k();
 	test_lengths();
 	test_guard();
