@@ -94,10 +94,11 @@ build_one() (
 	mkdir -p "$work" && cd "$work" || exit
 	make_image "$1" && look || { echo "$1: failed" >&2; exit 1; }
 	if [ "$(type -t verify)" = function ]; then
-		(set -e; verify >/dev/null)
-		[ $? -eq 0 ] || { echo "$1: not as meant" >&2; exit 1; }
+		# "set -e" has no effect in a tested command: a shell of its own.
+		bash -ec '. "$1"; verify >/dev/null' - "$here/recipes/$1.sh" ||
+			{ echo "$1: not as meant" >&2; exit 1; }
 	fi
-	cd / && rm -rf "$2/$1" && mv "$work" "$2/$1"
+	cd / && rm -rf "${2:?}/$1" && mv "$work" "$2/$1"
 )
 
 build_all() {
@@ -116,6 +117,9 @@ cached() {
 		flock 9
 		[ -e "$dir/complete" ] && exit
 		build_all "$dir" >&2 || exit
+		# What older versions of the recipes left.
+		find "$base" -maxdepth 1 -name 'corpus-*' -mtime +7 \
+			-exec rm -rf {} +
 		: >"$dir/complete"
 	) 9>"$base/corpus.lock" || return
 	echo "$dir"

@@ -199,10 +199,8 @@ left_behind() {
 	[[ ${lines[3]} == f*$'\ta\\012\\011\\134\\377\tsecond' ]]
 }
 
-@test "the manifest of a huge sparse file is the same in guest and host" {
+@test "the manifest of a huge sparse file is that of its known content" {
 	need_corpus
-	cd "$BATS_TEST_TMPDIR"
-	mkdir copy
 	# The recipe's file: one byte at the end of the largest size.
 	expected=$(awk -F'\t' '$NF == "last-byte" { print $12 }' \
 		"$corpus/sparse-2k/manifest")
@@ -216,19 +214,21 @@ left_behind() {
 
 @test "every image of the corpus mounts without complaint" {
 	need_corpus
-	images=()
 	for name in $(corpus_names); do
 		images+=("$(copy_image "$name")")
-		[ ${#images[@]} -lt 16 ] || break
 	done
-	guest "${images[@]}" <<-'EOF'
-	set -e
-	for device in ${!DEV*}; do
-		nilfs_mount "${!device}"
-		find "$MNT" -xdev -type f -size -64M -exec cat {} + >/dev/null
-		nilfs_umount
+	# A guest has room for 16 disks.
+	for ((i = 0; i < ${#images[@]}; i += 10)); do
+		guest "${images[@]:i:10}" <<-'EOF'
+		set -e
+		for device in ${!DEV*}; do
+			nilfs_mount "${!device}"
+			find "$MNT" -xdev -type f -size -64M \
+				-exec cat {} + >/dev/null
+			nilfs_umount
+		done
+		EOF
+		[ "$status" -eq 0 ]
+		kernel_content
 	done
-	EOF
-	[ "$status" -eq 0 ]
-	kernel_content
 }

@@ -1,0 +1,33 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Power cut while nilfs_cleanerd works: logs that moved blocks follow the one
+# that the superblock points to.
+SIZE=64M
+MKFS='-b 4096 -B 32'
+KILL_ON='cut now'
+
+fill() {
+	local i before
+
+	nilfs_mount "$DEV1"
+	noise 1 16000000 >"$MNT/kept"
+	sync
+	for i in 1 2 3; do
+		scatter "$MNT/kept" 4096 3906 1000 "$i"
+		sync
+	done
+	clean "$DEV1" "$MNT" &
+	# It writes a log of its own before it begins.
+	sleep 2
+	before=$(lssu "$DEV1")
+	while [ "$(lssu "$DEV1")" = "$before" ]; do :; done
+	echo 'cut now'
+	sleep 60
+}
+
+verify() {
+	# Minor checkpoints, the cleaner's, past that of the first superblock.
+	awk -v known="$(od -An -tu8 -j 1080 -N 8 image)" '
+		$1 > known + 0 && $5 == "i" { found = 1 }
+		END { exit !found }' lscp
+}
