@@ -47,11 +47,11 @@ enum option_kind {
 struct cli_option {
 	int letter;		/* 0: none */
 	const char *name;	/* long name, without dashes; NULL: none */
-	const char *arg;	/* what the help calls the argument; NULL: none */
+	const char *arg;	/* the argument in the help; NULL: takes none */
 	const char *help;	/* one phrase; NULL hides the option */
 	enum option_kind kind;
 	size_t at;		/* offsetof() the result in the structure */
-	unsigned int group;	/* rows of one group exclude each other; 0: none */
+	unsigned int group;	/* of rows that exclude each other; 0: none */
 	int value;		/* of OPTION_SET */
 	const char *const *choices;	/* of OPTION_CHOICE, NULL at the end */
 	/*

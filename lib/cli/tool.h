@@ -90,8 +90,8 @@ struct tool {
 /*
  * Runs the tool and returns its exit status.  It prints the failure once, as
  * "tool: object: what happened: reason", flushes the output and says nothing
- * more where its reader has gone away.  A tool that only reads is then cancelled
- * (context_cancelled()); one that writes goes on with its work.
+ * more where its reader has gone away.  A tool that only reads is then
+ * cancelled (context_cancelled()); one that writes goes on with its work.
  */
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
 

@@ -79,10 +79,10 @@ void histogram_report(const struct histogram *h, struct report *r,
 {
 	enum { FROM, TO, COUNT, BAR, COLUMNS };
 	const struct column columns[COLUMNS] = {
-		[FROM] = { "from", "FROM", kind, 10, NULL },
-		[TO] = { "to", "TO", kind, 10, NULL },
-		[COUNT] = { "count", "COUNT", VALUE_U64, 10, NULL },
-		[BAR] = { "bar", "", VALUE_STRING, 0, NULL },
+		[FROM] = { "from", "FROM", kind, 10 },
+		[TO] = { "to", "TO", kind, 10 },
+		[COUNT] = { "count", "COUNT", VALUE_U64, 10 },
+		[BAR] = { "bar", "", VALUE_STRING, 0 },
 	};
 	char marks[256];
 	uint64_t most = most_hits(h);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-extern const char number_pairs[200];
+extern const char number_pairs[201];
 extern const uint64_t number_powers[20];
 
 /* Decimal digits of V, 1 ... 20. */

@@ -8,7 +8,7 @@
  *	SIZE		8388608 or 8M (1)	8388608
  *	PERCENT		12.3%			12.34
  *	TIME		2009-02-13 23:31:30	1234567890, and KEY_iso
- *	FLAGS		active,dirty		3, and KEY_names: ["active", ...]
+ *	FLAGS		active,dirty		3, and KEY_names
  *	BOOL		yes			true
  *	STRING		a\x07b (2)		"a\u0007b" (3)
  *	absent		-			null
@@ -21,7 +21,8 @@
  * becomes U+FFFD, and a second member KEY_hex has all bytes of the string as
  * pairs of hexadecimal digits.  KEY_hex is there exactly where KEY is not
  * faithful, so nothing is lost.
- * Times are UTC.  Flags without a name appear as one hexadecimal number.
+ * Times are UTC.  KEY_names is an array of strings; flags without a name appear
+ * in it, and in text, as one hexadecimal number.
  */
 #ifndef NILFS2_OUT_VALUE_H
 #define NILFS2_OUT_VALUE_H

@@ -35,22 +35,15 @@ static const char *const choices[] = { "auto", "on", "off", NULL };
 
 #define AT(member) offsetof(struct options, member)
 static const struct cli_option rows[] = {
-	{ 'a', "all", NULL, "everything", OPTION_FLAG, AT(all), 0, 0, NULL,
-	  NULL },
-	{ 'v', NULL, NULL, "more", OPTION_COUNT, AT(verbose), 0, 0, NULL,
-	  NULL },
-	{ 'y', "yes", NULL, "yes", OPTION_SET, AT(mode), 1, 5, NULL, NULL },
-	{ 'n', "no", NULL, "no", OPTION_SET, AT(mode), 1, 6, NULL, NULL },
-	{ 'c', "checkpoint", "CNO", "look at CNO", OPTION_U64, AT(checkpoint),
-	  0, 0, NULL, NULL },
-	{ 0, "small", "N", "a small number", OPTION_U32, AT(small), 0, 0,
-	  NULL, NULL },
-	{ 0, "offset", "N", "a signed number", OPTION_I64, AT(offset), 0, 0,
-	  NULL, NULL },
-	{ 's', "size", "SIZE", "a size", OPTION_SIZE, AT(size), 0, 0, NULL,
-	  NULL },
-	{ 'L', "label", "TEXT", "a label", OPTION_STRING, AT(label), 0, 0,
-	  NULL, NULL },
+	{ 'a', "all", NULL, "everything", OPTION_FLAG, AT(all) },
+	{ 'v', NULL, NULL, "more", OPTION_COUNT, AT(verbose) },
+	{ 'y', "yes", NULL, "yes", OPTION_SET, AT(mode), 1, 5 },
+	{ 'n', "no", NULL, "no", OPTION_SET, AT(mode), 1, 6 },
+	{ 'c', "checkpoint", "CNO", "look at CNO", OPTION_U64, AT(checkpoint) },
+	{ 0, "small", "N", "a small number", OPTION_U32, AT(small) },
+	{ 0, "offset", "N", "a signed number", OPTION_I64, AT(offset) },
+	{ 's', "size", "SIZE", "a size", OPTION_SIZE, AT(size) },
+	{ 'L', "label", "TEXT", "a label", OPTION_STRING, AT(label) },
 	{ 0, "when", "WHEN", "a choice", OPTION_CHOICE, AT(choice), 0, 0,
 	  choices, NULL },
 	{ 0, "call", "X", NULL, OPTION_CALL, AT(called), 0, 0, NULL, call },
@@ -58,7 +51,7 @@ static const struct cli_option rows[] = {
 };
 static const struct cli_option common_rows[] = {
 	{ 0, "json", NULL, "as JSON", OPTION_FLAG,
-	  offsetof(struct common, json), 0, 0, NULL, NULL },
+	  offsetof(struct common, json) },
 	{ 0 },
 };
 
@@ -104,7 +97,8 @@ static void test_stores(void)
 	parse("--offset -9223372036854775808 --call abc --call d", false);
 	is_int(o.offset, INT64_MIN, "the least signed number");
 	is_int(o.called, 4, "a call for each use");
-	is_int(parse("-a info -c x", true), 2, "the first word stops the parse");
+	is_int(parse("-a info -c x", true), 2,
+	       "the first word stops the parse");
 	is_int(parse("-a -- -v", false), 3, "nothing is an option after --");
 }
 
@@ -146,15 +140,13 @@ static void test_groups(void)
 static void test_help(void)
 {
 	static const struct cli_option few[] = {
-		{ 'a', "all", NULL, "everything", OPTION_FLAG, 0, 0, 0, NULL,
-		  NULL },
+		{ 'a', "all", NULL, "everything", OPTION_FLAG, 0 },
 		{ 'v', NULL, NULL,
 		  "a text that is too long for one line and has to be wrapped "
 		  "at a blank",
-		  OPTION_FLAG, 0, 0, 0, NULL, NULL },
-		{ 0, "size", "SIZE", "a size", OPTION_SIZE, 0, 0, 0, NULL,
-		  NULL },
-		{ 0, "hidden", NULL, NULL, OPTION_FLAG, 0, 0, 0, NULL, NULL },
+		  OPTION_FLAG, 0 },
+		{ 0, "size", "SIZE", "a size", OPTION_SIZE, 0 },
+		{ 0, "hidden", NULL, NULL, OPTION_FLAG, 0 },
 		{ 0 },
 	};
 	struct out *out;

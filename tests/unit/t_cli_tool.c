@@ -20,9 +20,9 @@ static const struct say_options say_defaults = { .times = 1 };
 
 static const struct cli_option say_rows[] = {
 	{ 'n', "times", "N", "say it N times", OPTION_U64,
-	  offsetof(struct say_options, times), 0, 0, NULL, NULL },
+	  offsetof(struct say_options, times) },
 	{ 'F', "fail", NULL, "fail after that", OPTION_FLAG,
-	  offsetof(struct say_options, fail_at_end), 0, 0, NULL, NULL },
+	  offsetof(struct say_options, fail_at_end) },
 	{ 0 },
 };
 

@@ -106,20 +106,20 @@ static const struct value_flag flags[] = {
 	{ 1, "active" },
 	{ 2, "dirty" },
 	{ 4, "error" },
-	{ 0, NULL },
+	{ 0 },
 };
 
 enum { NUMBER, SIGNED, HEX, SIZE, SHARE, TIME, FLAGS, ANSWER, NAME, COLUMNS };
 static const struct column columns[COLUMNS] = {
-	[NUMBER] = { "number", "NUMBER", VALUE_U64, 8, NULL },
-	[SIGNED] = { "signed", "SIGNED", VALUE_I64, 0, NULL },
-	[HEX] = { "hex", "HEX", VALUE_HEX, 6, NULL },
-	[SIZE] = { "size", "SIZE", VALUE_SIZE, 6, NULL },
-	[SHARE] = { "share", "SHARE", VALUE_PERCENT, 6, NULL },
-	[TIME] = { "time", "TIME", VALUE_TIME, 19, NULL },
+	[NUMBER] = { "number", "NUMBER", VALUE_U64, 8 },
+	[SIGNED] = { "signed", "SIGNED", VALUE_I64, 0 },
+	[HEX] = { "hex", "HEX", VALUE_HEX, 6 },
+	[SIZE] = { "size", "SIZE", VALUE_SIZE, 6 },
+	[SHARE] = { "share", "SHARE", VALUE_PERCENT, 6 },
+	[TIME] = { "time", "TIME", VALUE_TIME, 19 },
 	[FLAGS] = { "flags", "FLAGS", VALUE_FLAGS, 8, flags },
-	[ANSWER] = { "answer", "ANSWER", VALUE_BOOL, 0, NULL },
-	[NAME] = { "name", "NAME", VALUE_STRING, 0, NULL },
+	[ANSWER] = { "answer", "ANSWER", VALUE_BOOL, 0 },
+	[NAME] = { "name", "NAME", VALUE_STRING, 0 },
 };
 
 static void put_rows(struct report *r)
