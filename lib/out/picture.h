@@ -17,7 +17,7 @@
 #include "out/out.h"
 
 struct picture_kind {
-	const char *name;	/* in the legend */
+	const char *name;	/* in the legend; no markup characters */
 	const char *marks;	/* characters from empty to full, 1 or more */
 	uint32_t colour;	/* 0xRRGGBB of a full one */
 	bool important;		/* shown where one of the cell's things is so */
