@@ -33,8 +33,8 @@ help_of()
 
 options_of_help()
 {
-	help_of "$1" | sed -n 's/^ *\(-.*\)/\1/p' | sed 's/   .*//' |
-	options_of
+	help_of "$1" | sed -n 's/^  \(    \)\{0,1\}\(-.*\)/\2/p' |
+	sed 's/  .*//' | options_of
 }
 
 options_of_page()
