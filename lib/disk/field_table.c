@@ -91,6 +91,14 @@ static const struct field_name usage_names[] = {
 	{ 0, NULL },
 };
 
+/* As chattr(1) sets them; the kernel keeps all, obeys some. */
+static const struct field_name inode_names[] = {
+	{ 0x01, "secrm" },     { 0x02, "unrm" },    { 0x04, "compr" },
+	{ 0x08, "sync" },      { 0x10, "immutable" }, { 0x20, "append" },
+	{ 0x40, "nodump" },    { 0x80, "noatime" }, { 0x10000, "dirsync" },
+	{ 0, NULL },
+};
+
 static const struct field_name type_names[] = {
 	{ NILFS_FT_UNKNOWN, "unknown" }, { NILFS_FT_REG_FILE, "regular" },
 	{ NILFS_FT_DIR, "directory" },	 { NILFS_FT_CHRDEV, "character" },
@@ -110,7 +118,7 @@ static const struct field inode_fields[] = {
 	F(nilfs_inode, i_gid, UINT),
 	F(nilfs_inode, i_mode, OCTAL),
 	F(nilfs_inode, i_links_count, UINT),
-	F(nilfs_inode, i_flags, HEX),
+	NAMED(nilfs_inode, i_flags, FLAGS, inode_names),
 	ARRAY(nilfs_inode, i_bmap, HEX),
 	F(nilfs_inode, i_xattr, UINT),
 	F(nilfs_inode, i_generation, UINT),
