@@ -11,7 +11,7 @@
 #include "disk/bmap.h"
 
 #define ENTRY_SIZE (2 * sizeof(le64))
-#define NODE_HEADER \
+#define NODE_HEADER                                                            \
 	(sizeof(struct nilfs_btree_node) + NILFS_BTREE_NODE_EXTRA_PAD_SIZE)
 
 bool bmap_is_btree(const le64 map[NILFS_INODE_BMAP_SIZE])

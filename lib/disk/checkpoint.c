@@ -10,8 +10,8 @@
 
 #include "base/checked.h"
 
-#define KNOWN_FLAGS \
-	(1u << NILFS_CHECKPOINT_SNAPSHOT | 1u << NILFS_CHECKPOINT_INVALID | \
+#define KNOWN_FLAGS                                                            \
+	(1u << NILFS_CHECKPOINT_SNAPSHOT | 1u << NILFS_CHECKPOINT_INVALID |    \
 	 1u << NILFS_CHECKPOINT_SKETCH | 1u << NILFS_CHECKPOINT_MINOR)
 
 uint32_t checkpoint_per_block(const struct nilfs_geometry *g)

@@ -80,7 +80,7 @@ static int resolve_one(const struct field_table *table, const char **path,
 int field_resolve(const struct field_table *table, const char *path,
 		  struct field *field)
 {
-	struct field f = { .inner = table };
+	struct field f = {.inner = table};
 	int err;
 
 	for (;;) {

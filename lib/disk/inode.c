@@ -15,14 +15,14 @@
 
 struct inode_time inode_ctime(const struct nilfs_inode *inode)
 {
-	return (struct inode_time){ (int64_t)le64_get(inode->i_ctime),
-				    le32_get(inode->i_ctime_nsec) };
+	return (struct inode_time){(int64_t)le64_get(inode->i_ctime),
+				   le32_get(inode->i_ctime_nsec)};
 }
 
 struct inode_time inode_mtime(const struct nilfs_inode *inode)
 {
-	return (struct inode_time){ (int64_t)le64_get(inode->i_mtime),
-				    le32_get(inode->i_mtime_nsec) };
+	return (struct inode_time){(int64_t)le64_get(inode->i_mtime),
+				   le32_get(inode->i_mtime_nsec)};
 }
 
 bool inode_is_metadata(uint64_t ino)

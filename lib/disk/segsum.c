@@ -18,8 +18,8 @@
 #include "base/checked.h"
 #include "base/crc.h"
 
-#define KNOWN_FLAGS \
-	(NILFS_SS_LOGBGN | NILFS_SS_LOGEND | NILFS_SS_SR | NILFS_SS_SYNDT | \
+#define KNOWN_FLAGS                                                            \
+	(NILFS_SS_LOGBGN | NILFS_SS_LOGEND | NILFS_SS_SR | NILFS_SS_SYNDT |    \
 	 NILFS_SS_GC)
 
 /* Blocks from START to the end of its segment; 0 outside the segments. */
@@ -64,8 +64,7 @@ enum rule segsum_check(const struct nilfs_geometry *g,
 	if (bytes < NILFS_SEGSUM_MIN_BYTES || bytes > g->block_size)
 		return RULE_LOG_BYTES;
 	reserved = segsum_has_super_root(ss);
-	if (sumbytes < bytes ||
-	    segsum_nsumblk(g, ss) + reserved > nblocks)
+	if (sumbytes < bytes || segsum_nsumblk(g, ss) + reserved > nblocks)
 		return RULE_LOG_SUMBYTES;
 	if (le32_get(ss->ss_nfinfo) >
 	    (sumbytes - bytes) / sizeof(struct nilfs_finfo))

@@ -11,8 +11,8 @@
 
 #include "base/checked.h"
 
-#define KNOWN_FLAGS \
-	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY | \
+#define KNOWN_FLAGS                                                            \
+	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY |  \
 	 1u << NILFS_SEGMENT_USAGE_ERROR)
 
 uint32_t segusage_per_block(const struct nilfs_geometry *g)

@@ -86,8 +86,8 @@ static enum rule check_tables(const struct nilfs_super_block *sb)
 	uint32_t bps = le32_get(sb->s_blocks_per_segment);
 	uint64_t first = le64_get(sb->s_first_data_block);
 
-	if (!size_fits(le16_get(sb->s_dat_entry_size),
-		       NILFS_MIN_DAT_ENTRY_SIZE, block_size))
+	if (!size_fits(le16_get(sb->s_dat_entry_size), NILFS_MIN_DAT_ENTRY_SIZE,
+		       block_size))
 		return RULE_SB_DAT_ENTRY_SIZE;
 	if (!size_fits(le16_get(sb->s_checkpoint_size),
 		       NILFS_MIN_CHECKPOINT_SIZE, block_size))
@@ -117,8 +117,8 @@ static enum rule check_sense(const struct nilfs_super_block *sb,
 	return RULE_OK;
 }
 
-static void fill_geometry(const struct nilfs_super_block *sb,
-			  uint64_t dev_size, struct nilfs_geometry *g)
+static void fill_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
+			  struct nilfs_geometry *g)
 {
 	uint64_t compat = le64_get(sb->s_feature_compat);
 
