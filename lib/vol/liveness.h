@@ -17,7 +17,7 @@
 
 struct volume;
 
-/* Blocks of one segment; their sum is never more than the segment has. */
+/* Blocks of one segment.  A broken DAT can name more than it has. */
 struct liveness_counts {
 	uint32_t current;	/* in the latest checkpoint, or of the DAT */
 	uint32_t snapshot;	/* not those, but held by some snapshot */
