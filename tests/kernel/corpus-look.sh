@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Runs in a guest: writes the kernel's view of $DEV1, a copy of a finished image,
-# into $SHARE.  A crash image has a second copy, $DEV2, to be recovered.
+# Runs in a guest: writes the kernel's view of $DEV1, a copy of a finished
+# image, into $SHARE.  A crash image has a second copy, $DEV2, to be recovered.
 # Mounted "ro,norecovery" the kernel writes nothing to the device.
 
 set -eu
@@ -21,7 +21,8 @@ file_blocks() {
 			at = substr($0, RSTART + 9, RLENGTH - 9)
 			printf "%d %s %d\n", ino, at, size
 		}' "$SHARE/dumpseg" |
-	perl -ne '@f = split; printf "%d %d %d\n", $f[0], $f[1] * $f[2], $f[2]' |
+	perl -ne 'my ($ino, $at, $size) = split;
+		  printf "%d %d %d\n", $ino, $at * $size, $size' |
 	sort -u >"$SHARE/file-blocks"
 }
 

@@ -86,18 +86,26 @@ look() {
 	rm -f copy1 copy2 look.log fill.log dmesg.look
 }
 
+as_meant() {
+	[ "$(type -t verify)" = function ] || return 0
+	# In a tested command "set -e" has no effect: another shell.
+	bash -ec '. "$1"; verify >/dev/null' - "$here/recipes/$1.sh"
+}
+
+# A slow machine can miss the moment that a recipe is about: tried again.
 build_one() (
 	SIZE=64M MKFS='' TIMEOUT=120 KILL_ON=''
 	. "$here/recipes/$1.sh"
 	work=$2/.$1.$$
 	trap 'rm -rf "$work"' EXIT
-	mkdir -p "$work" && cd "$work" || exit
-	make_image "$1" && look || { echo "$1: failed" >&2; exit 1; }
-	if [ "$(type -t verify)" = function ]; then
-		# "set -e" has no effect in a tested command: a shell of its own.
-		bash -ec '. "$1"; verify >/dev/null' - "$here/recipes/$1.sh" ||
-			{ echo "$1: not as meant" >&2; exit 1; }
-	fi
+	for try in 1 2 3; do
+		rm -rf "$work"
+		mkdir -p "$work" && cd "$work" || exit
+		make_image "$1" && look || { echo "$1: failed" >&2; exit 1; }
+		as_meant "$1" && break
+		echo "$1: not as meant, try $try" >&2
+		[ "$try" -lt 3 ] || exit 1
+	done
 	cd / && rm -rf "${2:?}/$1" && mv "$work" "$2/$1"
 )
 
@@ -108,9 +116,10 @@ build_all() {
 }
 
 cached() {
-	local base=${NILFS2_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nilfs2-progs}
-	local dir
+	local base dir
 
+	base=${XDG_CACHE_HOME:-${HOME-}/.cache}/nilfs2-progs
+	base=${NILFS2_TEST_CACHE:-$base}
 	dir=$base/corpus-$(cache_key)
 	mkdir -p "$base" || return
 	(

@@ -6,7 +6,8 @@
 # into the cache, not installed.  The initramfs only mounts the host's tree and
 # hands over to the guest's init.
 
-guest_kernel_cache=${NILFS2_TEST_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/nilfs2-progs}
+guest_kernel_cache=${XDG_CACHE_HOME:-${HOME-}/.cache}/nilfs2-progs
+guest_kernel_cache=${NILFS2_TEST_CACHE:-$guest_kernel_cache}
 guest_kernel_first=(virtio_pci virtio_blk 9pnet_virtio 9p)
 guest_kernel='' guest_modules='' guest_release=''
 
@@ -20,7 +21,8 @@ guest_kernel_missing() {
 		echo "$tool not found"
 		return
 	done
-	guest_kernel_find || echo "no kernel package linux-image-amd64 to be had"
+	guest_kernel_find ||
+		echo "no kernel package linux-image-amd64 to be had"
 }
 
 # guest_kernel_in ROOT: sets guest_kernel and guest_modules from a file tree.
@@ -59,7 +61,8 @@ guest_kernel_download() {
 		sed -n 's/.*Depends: *\(linux-image-[0-9]\)/\1/p' | head -n 1)
 	[ -n "$package" ] || return
 	at=$(mktemp -d "$guest_kernel_cache/kernel.XXXXXX") || return
-	(cd "$at" && apt-get download -qq -o APT::Sandbox::User=root "$package" &&
+	(cd "$at" &&
+		apt-get download -qq -o APT::Sandbox::User=root "$package" &&
 		dpkg -x "$package"_*.deb . && rm "$package"_*.deb &&
 		/sbin/depmod -b . "$(ls lib/modules)") &&
 		mv "$at" "$guest_kernel_cache/kernel" && return
@@ -73,7 +76,8 @@ guest_kernel_modules() {
 
 	for name in "${guest_kernel_first[@]}"; do
 		/sbin/modprobe -d "$guest_modules/" -S "$guest_release" \
-			--show-depends "$name" | awk '$1 == "insmod" { print $2 }'
+			--show-depends "$name" |
+			awk '$1 == "insmod" { print $2 }'
 	done | awk '!seen[$0]++'
 }
 

@@ -111,8 +111,8 @@ noise() {
 		 srand $seed;
 		 for (; $left > 0; $left -= 4096) {
 			 my $n = $left < 4096 ? $left : 4096;
-			 print substr pack("L*", map { int rand 2 ** 32 } 1 .. 1024),
-				      0, $n;
+			 my @words = map { int rand 2 ** 32 } 1 .. 1024;
+			 print substr pack("L*", @words), 0, $n;
 		 }' "$1" "$2"
 }
 

@@ -9,7 +9,7 @@
 # see the host's whole file tree read-only as their root, so every program of
 # the host is there; they can write to the images and the shared directory only.
 #
-# guest.sh starts the guest in a session of its own and never leaves one behind.
+# guest.sh gives the guest a process group of its own and leaves none behind.
 
 set -u
 
@@ -46,8 +46,10 @@ die() {
 
 # Standard output of each *_missing function is why a guest cannot be had.
 uml_missing() {
-	command -v linux.uml >/dev/null ||
-		{ echo "linux.uml not found (package user-mode-linux)"; return; }
+	if ! command -v linux.uml >/dev/null; then
+		echo "linux.uml not found (package user-mode-linux)"
+		return
+	fi
 	[ -n "$(uml_module nilfs2)" ] ||
 		echo "no nilfs2.ko under /usr/lib/uml/modules"
 }
@@ -79,7 +81,8 @@ qemu_command() {
 
 	. "$here/guest-kernel.sh"
 	guest_kernel_find || die "no kernel for qemu"
-	guest_kernel_initramfs "$dir/first" >"$dir/initramfs" || die "no initramfs"
+	guest_kernel_initramfs "$dir/first" >"$dir/initramfs" ||
+		die "no initramfs"
 	command=(qemu-system-x86_64 -nodefaults -no-reboot -display none
 		-machine accel=tcg -m "$mem" -serial "file:$dir/console"
 		-kernel "$guest_kernel" -initrd "$dir/initramfs"
@@ -124,8 +127,9 @@ prepare() {
 	write_settings >"$dir/settings"
 }
 
-# A guest's helper processes outlive it if guest.sh is killed outright: a watcher
-# in a session of its own sees the pipe from guest.sh close, and clears up.
+# A guest's helper processes outlive it if guest.sh is killed outright: a
+# watcher that does not share its group sees the pipe from guest.sh close, and
+# clears up.
 start_watcher() {
 	exec {leash}> >(exec setsid bash -c '
 		read -r group

@@ -42,8 +42,9 @@ lab_arguments() {
 
 # kernel_complaints: lines of $dmesg that a sound volume never causes.
 kernel_complaints() {
-	grep -E 'NILFS.*(error|warning|broken|invalid|corrupt|unable)|I/O error|WARNING:|BUG:|Oops|Call Trace|remounting filesystem read-only' \
-		<<<"$dmesg"
+	grep -E -e 'NILFS.*(error|warning|broken|invalid|corrupt|unable)' \
+		-e 'I/O error|WARNING:|BUG:|Oops|Call Trace' \
+		-e 'remounting filesystem read-only' <<<"$dmesg"
 }
 
 # kernel_content: fail, and show why, if the kernel complained.

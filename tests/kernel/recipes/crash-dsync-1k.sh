@@ -1,8 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# As crash-dsync, with blocks smaller than a page and segments smaller than
-# a write: power cut after data syncs: logs without a super root, flagged SYNDT, follow
-# the last super root and are rolled forward by a mount.
+# As crash-dsync, with blocks smaller than a page and segments smaller than a
+# write: logs without a super root continue over several segments.
 SIZE=64M
 MKFS='-b 1024 -B 32'
 KILL_ON='cut now'

@@ -18,7 +18,7 @@ fill() {
 	sync
 	last=$(dumpseg "$DEV1" "$(lssu "$DEV1" |
 			awk '$(NF - 1) ~ /a/ && $NF > 0 { print $1 }')" |
-		sed -n 's/.*blocknr = \([0-9]*\), nblocks = \([0-9]*\)/\1 + \2 - 1/p' |
+		sed -n 's/.*blocknr = \(.*\), nblocks = /\1 - 1 + /p' |
 		tail -n 1)
 	dd if=/dev/zero of="$DEV1" bs=4096 seek=$((last)) count=1 \
 		oflag=direct conv=notrunc status=none

@@ -18,7 +18,8 @@ fill() {
 	head -c 65536 /dev/zero >"$MNT/zeroes"
 	put "$MNT/zeroes-far" $((3 << 32)) 6 2048
 	head -c 8192 /dev/zero |
-		dd of="$MNT/zeroes-far" bs=4096 seek=1000 conv=notrunc status=none
+		dd of="$MNT/zeroes-far" bs=4096 seek=1000 conv=notrunc \
+			status=none
 	noise 7 400000 >"$MNT/regrown"
 	sync
 	truncate -s 1000 "$MNT/regrown"
