@@ -32,9 +32,6 @@ struct run {
 struct counter {
 	struct volume *vol;
 	struct liveness *l;
-	uint64_t protect_cno;
-	uint64_t *snapshots;
-	size_t nsnapshots;
 	struct run *runs;	/* one a worker */
 };
 
@@ -96,24 +93,40 @@ static int move_run(struct counter *c, struct context *cx, struct run *run,
 	return err;
 }
 
-static bool in_snapshot(const struct counter *c, uint64_t start, uint64_t end)
+static bool in_snapshot(const struct liveness *l, uint64_t start, uint64_t end)
 {
-	size_t i = search_lower_bound(c->snapshots, c->nsnapshots, start);
+	size_t i = search_lower_bound(l->snapshots, l->nsnapshots, start);
 
-	return i < c->nsnapshots && c->snapshots[i] < end;
+	return i < l->nsnapshots && l->snapshots[i] < end;
 }
 
-static void classify(const struct counter *c, struct liveness_counts *counts,
-		     uint64_t start, uint64_t end)
+static inline enum liveness_kind classify(const struct liveness *l,
+					  uint64_t start, uint64_t end)
 {
 	if (end == NILFS_CNO_MAX)
-		counts->current++;
-	else if (start >= end)
-		return;
-	else if (in_snapshot(c, start, end))
-		counts->snapshot++;
-	else if (end > c->protect_cno)
-		counts->protected++;
+		return LIVENESS_CURRENT;
+	if (start >= end)
+		return LIVENESS_DEAD;
+	if (in_snapshot(l, start, end))
+		return LIVENESS_SNAPSHOT;
+	return end > l->protect_cno ? LIVENESS_PROTECTED : LIVENESS_DEAD;
+}
+
+enum liveness_kind liveness_of_entry(const struct liveness *l,
+				     const struct nilfs_dat_entry *de)
+{
+	return classify(l, le64_get(de->de_start), le64_get(de->de_end));
+}
+
+static void count_entry(const struct liveness *l,
+			struct liveness_counts *counts, uint64_t start,
+			uint64_t end)
+{
+	enum liveness_kind kind = classify(l, start, end);
+
+	counts->current += kind == LIVENESS_CURRENT;
+	counts->snapshot += kind == LIVENESS_SNAPSHOT;
+	counts->protected += kind == LIVENESS_PROTECTED;
 }
 
 static int count_entries(void *arg, struct context *cx, unsigned int worker,
@@ -138,8 +151,8 @@ static int count_entries(void *arg, struct context *cx, unsigned int worker,
 			if (move_run(c, cx, run, blocknr))
 				return -ENOMEM;
 		}
-		classify(c, &run->counts, le64_get(de->de_start),
-			 le64_get(de->de_end));
+		count_entry(c->l, &run->counts, le64_get(de->de_start),
+			    le64_get(de->de_end));
 	}
 	return 0;
 }
@@ -195,13 +208,14 @@ static int count(struct counter *c, struct context *cx)
 int liveness_count(struct volume *vol, struct context *cx,
 		   uint64_t protect_cno, struct liveness **lp)
 {
-	struct counter c = { .vol = vol, .protect_cno = protect_cno };
+	struct counter c = { .vol = vol };
 	int err;
 
 	err = make_liveness(vol, cx, &c.l);
 	if (err)
 		return err;
-	err = cptable_list(vol, cx, true, &c.snapshots, &c.nsnapshots);
+	c.l->protect_cno = protect_cno;
+	err = cptable_list(vol, cx, true, &c.l->snapshots, &c.l->nsnapshots);
 	if (err)
 		goto out;
 	c.runs = calloc(cx->threads, sizeof(*c.runs));
@@ -211,7 +225,6 @@ int liveness_count(struct volume *vol, struct context *cx,
 		err = count(&c, cx);
 out:
 	free(c.runs);
-	free(c.snapshots);
 	if (err)
 		liveness_free(c.l);
 	else
@@ -228,6 +241,7 @@ void liveness_free(struct liveness *l)
 	for (i = 0; i < l->nchunks; i++)
 		free(l->chunks[i]);
 	free(l->chunks);
+	free(l->snapshots);
 	free(l);
 }
 

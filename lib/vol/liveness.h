@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "disk/ondisk.h"
 
 struct volume;
 
@@ -24,16 +25,26 @@ struct liveness_counts {
 	uint32_t protected;	/* neither, but not older than the protection */
 };
 
+enum liveness_kind {
+	LIVENESS_DEAD,
+	LIVENESS_CURRENT,
+	LIVENESS_SNAPSHOT,
+	LIVENESS_PROTECTED,
+};
+
 struct liveness {
 	struct liveness_counts **chunks;	/* NULL: all zero */
 	uint64_t nchunks;
 	uint64_t entries;	/* DAT entries in use that were looked at */
 	uint64_t strays;	/* of them, pointing outside the segments */
+	uint64_t protect_cno;
+	uint64_t *snapshots;	/* ascending */
+	size_t nsnapshots;
 };
 
 /*
- * Counts the whole volume, with cx->threads workers.  A block that ended at
- * checkpoint PROTECT_CNO or later counts as protected (UINT64_MAX: none
+ * Counts the whole volume, with cx->threads workers.  A block of
+ * checkpoint PROTECT_CNO or a later one counts as protected (UINT64_MAX: none
  * does; nilfs_cleanerd's protection period, given as a checkpoint).  *LP is
  * freed with liveness_free().  -ENOMEM past the memory budget, -EUCLEAN where
  * the DAT's map is broken, -EIO.
@@ -47,5 +58,9 @@ void liveness_free(struct liveness *l);
 
 /* The counts of SEGNUM (zeros for one that was never met). */
 struct liveness_counts liveness_of(const struct liveness *l, uint64_t segnum);
+
+/* For whom the block of a DAT entry in use is live, by the same definition. */
+enum liveness_kind liveness_of_entry(const struct liveness *l,
+				     const struct nilfs_dat_entry *de);
 
 #endif
