@@ -5,4 +5,6 @@
 
 #include "cli/tool.h"
 
+extern const struct cli_command segments_command;
+
 #endif

@@ -9,6 +9,9 @@
  */
 #include "dump/image.h"
 
+#include <errno.h>
+#include <string.h>
+
 #include "dev/devfile.h"
 #include "dev/probe.h"
 
@@ -61,4 +64,13 @@ void image_close(struct dump_image *im)
 	dev_close(im->dev);
 	im->vol = NULL;
 	im->dev = NULL;
+}
+
+int image_complain(struct tool *tool, int err)
+{
+	if (err == -EINTR || !*tool->cx.failure)
+		return err;
+	tool_warn(tool, "%s: %s", tool->cx.failure, strerror(-err));
+	fail_clear(&tool->cx);
+	return 1;
 }

@@ -38,4 +38,12 @@ int image_open_root(struct dump_image *im, struct tool *tool,
 /* Also of a structure that is all zero. */
 void image_close(struct dump_image *im);
 
+/*
+ * Says the failure ERR, whose text is in the context, on standard error and
+ * forgets it, for a command that goes on with what it can read.  Returns the
+ * exit status for its end, 1; the user's wish to stop (-EINTR) and a reader
+ * that went away (-EPIPE) are returned as they are.
+ */
+int image_complain(struct tool *tool, int err);
+
 #endif

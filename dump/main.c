@@ -8,6 +8,7 @@
 #include "dump/commands.h"
 
 static const struct cli_command *const commands[] = {
+	&segments_command,
 	NULL,
 };
 

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Ranges of numbers: which segments, which checkpoints.
+ *
+ * There are as many as the user typed, so asking each is fast enough.
+ */
+#include "dump/range.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/option.h"
+
+#define NUMBER_TEXT_MAX 32
+
+/* The number in the LEN bytes at TEXT; DEFAULT_VALUE where there are none. */
+static int parse_end(struct context *cx, const char *what, const char *text,
+		     size_t len, uint64_t default_value, uint64_t *value)
+{
+	char word[NUMBER_TEXT_MAX];
+
+	*value = default_value;
+	if (!len)
+		return 0;
+	if (len >= sizeof(word))
+		return fail(cx, -EINVAL, "%s: '%s' is not a range", what,
+			    text);
+	memcpy(word, text, len);
+	word[len] = '\0';
+	return option_number(cx, what, word, UINT64_MAX, value);
+}
+
+int range_parse(struct context *cx, const char *what, const char *text,
+		struct range *range)
+{
+	const char *dots = strstr(text, "..");
+	int err;
+
+	if (!dots) {
+		err = option_number(cx, what, text, UINT64_MAX, &range->first);
+		range->last = range->first;
+		return err;
+	}
+	err = parse_end(cx, what, text, (size_t)(dots - text), 0,
+			&range->first);
+	if (!err)
+		err = parse_end(cx, what, dots + 2, strlen(dots + 2),
+				UINT64_MAX, &range->last);
+	if (!err && range->first > range->last)
+		err = fail(cx, -EINVAL, "%s: '%s' ends before it begins", what,
+			   text);
+	return err;
+}
+
+int range_parse_set(struct context *cx, const char *what, int count,
+		    char **words, struct range_set *set)
+{
+	int i, err = 0;
+
+	*set = (struct range_set){ .ranges = NULL };
+	if (!count)
+		return 0;
+	set->ranges = calloc((size_t)count, sizeof(*set->ranges));
+	if (!set->ranges)
+		return fail(cx, -ENOMEM, "list of ranges");
+	for (i = 0; i < count && !err; i++)
+		err = range_parse(cx, what, words[i], &set->ranges[i]);
+	set->count = (size_t)count;
+	return err;
+}
+
+void range_set_free(struct range_set *set)
+{
+	free(set->ranges);
+	set->ranges = NULL;
+	set->count = 0;
+}
+
+bool range_has(const struct range_set *set, uint64_t number)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		if (number >= set->ranges[i].first &&
+		    number <= set->ranges[i].last)
+			return true;
+	return !set->count;
+}

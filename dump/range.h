@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Ranges of numbers as the command line spells them. */
+#ifndef NILFS2_DUMP_RANGE_H
+#define NILFS2_DUMP_RANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct range {
+	uint64_t first, last;	/* both included */
+};
+
+/* Some of all numbers; those of every range, or all where there is none. */
+struct range_set {
+	struct range *ranges;
+	size_t count;
+};
+
+/*
+ * Reads "N", "A..B", "A.." or "..B", the form of rmcp(8).  -EINVAL with the
+ * text "WHAT: ..." for anything else.
+ */
+int range_parse(struct context *cx, const char *what, const char *text,
+		struct range *range);
+
+/*
+ * Reads COUNT words.  *SET is freed with range_set_free(), after a failure
+ * too.  -EINVAL, -ENOMEM.
+ */
+int range_parse_set(struct context *cx, const char *what, int count,
+		    char **words, struct range_set *set);
+void range_set_free(struct range_set *set);
+
+bool range_has(const struct range_set *set, uint64_t number);
+
+#endif

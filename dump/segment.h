@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* All that is known of one segment, gathered from several places. */
+#ifndef NILFS2_DUMP_SEGMENT_H
+#define NILFS2_DUMP_SEGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "vol/liveness.h"
+#include "vol/summary.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
+
+/* State as the kernel shows it: ACTIVE is not the bit on the disk. */
+enum {
+	SEGMENT_ACTIVE = 1 << 0,	/* being written, or the next to be */
+	SEGMENT_DIRTY = 1 << 1,		/* in use */
+	SEGMENT_ERROR = 1 << 2,
+	SEGMENT_PROTECTED = 1 << 3,	/* must not be reused now */
+};
+
+struct segment {
+	uint64_t segnum;
+	unsigned int state;		/* SEGMENT_*; 0: clean */
+	uint32_t blocks;		/* that the segment has */
+	uint32_t written;		/* su_nblocks */
+	bool has_counts;
+	uint32_t live, snapshot, recent;	/* see liveness_counts */
+	struct nilfs_segment_usage_ext su;
+	bool has_sequence;
+	uint64_t sequence;
+	/* By segment_count_data() only. */
+	bool has_data;
+	uint32_t data;			/* of the kept blocks: file contents */
+	uint32_t overhead;		/* summaries and super roots */
+};
+
+/* Where the facts come from. */
+struct segment_source {
+	struct volume *vol;
+	struct liveness *live;		/* NULL: not known */
+	uint64_t prot_seq;
+	struct summary summary;		/* a buffer for segment_count_data() */
+};
+
+/*
+ * Prepares to tell about the segments of VOL; a block that a checkpoint made
+ * within PERIOD seconds still has counts as recent (0: none does).  Reads the
+ * whole DAT.  Closed with segment_close(), after a failure too.  Failures: as
+ * liveness_count() and protection_cno(); SRC can be used all the same, but
+ * knows nothing of live blocks.
+ */
+int segment_open(struct segment_source *src, struct context *cx,
+		 struct volume *vol, uint64_t period);
+void segment_close(struct segment_source *src);
+
+/*
+ * Fills S for SEGNUM with usage SU; one block of a segment in use is read.
+ * -EUCLEAN where that should be the beginning of a log and is not, -EIO; all
+ * that was known without it is filled in then.
+ */
+int segment_describe(struct segment_source *src, struct context *cx,
+		     uint64_t segnum, const struct nilfs_segment_usage_ext *su,
+		     struct segment *s);
+
+/* The same without the sequence number, and so without SEGMENT_PROTECTED. */
+void segment_outline(const struct segment_source *src, uint64_t segnum,
+		     const struct nilfs_segment_usage_ext *su,
+		     struct segment *s);
+
+/*
+ * Adds what the live blocks of S hold; reads the summaries of its logs and
+ * looks each block of a file up in the DAT.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+int segment_count_data(struct segment_source *src, struct context *cx,
+		       struct segment *s);
+
+/* Blocks that a cleaner would keep, and blocks that it would free. */
+static inline uint32_t segment_kept(const struct segment *s)
+{
+	return s->live + s->snapshot + s->recent;
+}
+
+static inline uint32_t segment_dead(const struct segment *s)
+{
+	uint32_t kept = segment_kept(s);
+
+	return kept < s->written ? s->written - kept : 0;
+}
+
+/* "ad-p" in the manner of lssu(1): active, dirty, error, protected. */
+#define SEGMENT_STATE_CHARS 4
+void segment_state_text(unsigned int state, char text[SEGMENT_STATE_CHARS]);
+
+#endif

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.nilfs2 segments: what every segment holds.
+ *
+ * A listing in the order of the segments is a stream and keeps nothing.  A
+ * sorted one goes over the segments twice: the first time only the value to
+ * sort by is kept, sixteen bytes a segment, the second time rows are made in
+ * that order.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "dump/commands.h"
+#include "dump/image.h"
+#include "dump/range.h"
+#include "dump/segment_column.h"
+#include "dump/segment_total.h"
+
+enum {
+	STATE_CLEAN = 1 << 4,		/* beside SEGMENT_* */
+};
+
+struct segments_options {
+	bool all, reverse, totals, histogram;
+	const char *columns, *sort;
+	unsigned int states;		/* to be shown; 0: any */
+	uint32_t min_dead, min_live;	/* percent */
+	uint64_t period;		/* seconds */
+	uint64_t lines;
+};
+
+struct sort_key {
+	uint64_t key, segnum;
+};
+
+struct listing {
+	struct tool *tool;
+	const struct segments_options *o;
+	struct segment_source src;
+	struct range_set ranges;
+	struct segment_columns columns;
+	bool sorted;
+	unsigned int sort_column;
+	struct sort_key *keys;
+	size_t nkeys, room;
+	uint64_t left;			/* rows still to be shown */
+	struct table table;
+	struct segment_total total;
+	int status;
+};
+
+static int add_state(struct context *cx, const char *word, size_t len,
+		     unsigned int *states)
+{
+	static const struct {
+		const char *name;
+		unsigned int bit;
+	} names[] = {
+		{ "active", SEGMENT_ACTIVE },
+		{ "dirty", SEGMENT_DIRTY },
+		{ "error", SEGMENT_ERROR },
+		{ "protected", SEGMENT_PROTECTED },
+		{ "clean", STATE_CLEAN },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i].name) != len ||
+		    memcmp(names[i].name, word, len) != 0)
+			continue;
+		*states |= names[i].bit;
+		return 0;
+	}
+	return fail(cx, -EINVAL,
+		    "--state: '%.*s' is none of active, dirty, error, protected, clean",
+		    (int)len, word);
+}
+
+static int parse_states(struct context *cx, const char *arg, void *where)
+{
+	unsigned int *states = where;
+	int err;
+
+	for (;;) {
+		size_t len = strcspn(arg, ",");
+
+		err = add_state(cx, arg, len, states);
+		if (err || !arg[len])
+			return err;
+		arg += len + 1;
+	}
+}
+
+static bool is_clean(const struct segment *s)
+{
+	return !(s->state & ~(unsigned int)SEGMENT_PROTECTED);
+}
+
+/* PART is at least PERCENT of the blocks of S. */
+static bool is_share(const struct segment *s, uint32_t part, uint32_t percent)
+{
+	return (uint64_t)part * 100 >= (uint64_t)percent * s->blocks;
+}
+
+static bool is_wanted(const struct listing *l, const struct segment *s)
+{
+	const struct segments_options *o = l->o;
+	unsigned int state = s->state | (is_clean(s) ? STATE_CLEAN : 0);
+
+	if (o->states ? !(state & o->states) :
+	    state & STATE_CLEAN && !o->all && !l->ranges.count)
+		return false;
+	return is_share(s, segment_dead(s), o->min_dead) &&
+	       is_share(s, segment_kept(s), o->min_live);
+}
+
+/* Notes a failure that leaves the rest of the listing possible. */
+static int note(struct listing *l, int err)
+{
+	if (!err)
+		return 0;
+	l->status = image_complain(l->tool, err);
+	return l->status < 0 ? l->status : 0;
+}
+
+static int count_data(struct listing *l, struct segment *s)
+{
+	if (s->has_data)
+		return 0;
+	return note(l, segment_count_data(&l->src, &l->tool->cx, s));
+}
+
+static int show(struct listing *l, struct segment *s)
+{
+	int err = 0;
+
+	if (!l->left)
+		return 0;
+	l->left--;
+	if (l->columns.data)
+		err = count_data(l, s);
+	if (err)
+		return err;
+	segment_column_row(&l->columns, &l->table, s);
+	return out_error(l->tool->out);
+}
+
+static int remember(struct listing *l, const struct segment *s)
+{
+	struct sort_key *keys = array_grow(&l->tool->cx, l->keys, &l->room,
+					   l->nkeys + 1, sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	l->keys = keys;
+	l->keys[l->nkeys++] = (struct sort_key){
+		.key = segment_column_key(l->sort_column, s),
+		.segnum = s->segnum,
+	};
+	return 0;
+}
+
+/* Takes the next segment in order. */
+static int take(struct listing *l, uint64_t segnum,
+		const struct nilfs_segment_usage_ext *su)
+{
+	bool data = l->sorted ? segment_column_needs_data(l->sort_column) :
+		false;
+	struct segment s;
+	int err;
+
+	if (!range_has(&l->ranges, segnum))
+		return 0;
+	err = note(l, segment_describe(&l->src, &l->tool->cx, segnum, su, &s));
+	if (err || !is_wanted(l, &s))
+		return err;
+	if (data || (l->o->totals && l->columns.data))
+		err = count_data(l, &s);
+	if (err)
+		return err;
+	segment_total_add(&l->total, &s);
+	return l->sorted ? remember(l, &s) : show(l, &s);
+}
+
+static int walk(struct listing *l)
+{
+	struct volume *vol = l->src.vol;
+	struct tool *tool = l->tool;
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret;
+
+	progress_begin(&tool->progress, "segments", vol->geo.nsegments, false);
+	ret = sutable_cursor_open(&cur, &tool->cx, vol, true);
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, &tool->cx, &segnum, &su)) > 0) {
+		ret = context_cancelled(&tool->cx);
+		if (!ret)
+			ret = take(l, segnum, &su);
+		progress_update(&tool->progress, segnum);
+	}
+	sutable_cursor_close(&cur);
+	progress_end(&tool->progress);
+	return ret;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct sort_key *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->segnum < y->segnum ? -1 : x->segnum > y->segnum;
+}
+
+static int show_sorted(struct listing *l)
+{
+	struct context *cx = &l->tool->cx;
+	struct nilfs_segment_usage_ext su;
+	struct segment s;
+	size_t i, at;
+	int err = 0;
+
+	if (l->nkeys)
+		qsort(l->keys, l->nkeys, sizeof(*l->keys), compare_keys);
+	for (i = 0; i < l->nkeys && l->left && !err; i++) {
+		at = l->o->reverse ? l->nkeys - 1 - i : i;
+		err = sutable_read(l->src.vol, cx, l->keys[at].segnum, &su);
+		if (!err)
+			err = context_cancelled(cx);
+		if (err)
+			break;
+		/* What fails here has failed, and been noted, before. */
+		if (segment_describe(&l->src, cx, l->keys[at].segnum, &su, &s))
+			fail_clear(cx);
+		err = show(l, &s);
+	}
+	return err;
+}
+
+static int list(struct listing *l)
+{
+	struct report *report = &l->tool->report;
+	struct column columns[SEGMENT_COLUMNS_MAX];
+	int err;
+
+	segment_column_describe(&l->columns, columns);
+	table_begin(&l->table, report, "segments", columns, l->columns.count);
+	err = note(l, walk(l));
+	if (!err && l->sorted)
+		err = show_sorted(l);
+	table_end(&l->table);
+	if (!err && l->o->totals)
+		segment_total_report(&l->total, report,
+				     l->src.vol->geo.block_size);
+	if (!err && l->o->histogram)
+		segment_total_report_use(&l->total, report);
+	return err ? err : l->status;
+}
+
+static int prepare(struct listing *l)
+{
+	const struct segments_options *o = l->o;
+	struct tool *tool = l->tool;
+	struct context *cx = &tool->cx;
+	int err;
+
+	l->sorted = o->sort || o->reverse;
+	l->left = o->lines;
+	segment_total_init(&l->total);
+	err = segment_column_parse(cx, o->columns, o->period != 0,
+				   &l->columns);
+	if (!err)
+		err = segment_column_find(cx, o->sort ? o->sort : "segment",
+					  &l->sort_column);
+	if (!err)
+		err = range_parse_set(cx, "segments", tool->argc - 1,
+				      tool->argv + 1, &l->ranges);
+	if (err)
+		tool->bad_usage = err == -EINVAL;
+	return err;
+}
+
+static int segments_run(struct tool *tool, const void *options)
+{
+	struct listing l = { .tool = tool, .o = options };
+	struct dump_image im = { .dev = NULL };
+	int err;
+
+	err = prepare(&l);
+	if (!err)
+		err = image_open(&im, tool, tool->argv[0], NULL);
+	if (!err)
+		err = note(&l, segment_open(&l.src, &tool->cx, im.vol,
+					    l.o->period));
+	if (!err)
+		err = list(&l);
+	free(l.keys);
+	range_set_free(&l.ranges);
+	segment_close(&l.src);
+	image_close(&im);
+	return err;
+}
+
+#define AT(member) offsetof(struct segments_options, member)
+
+static const struct cli_option segments_rows[] = {
+	{ 'a', "all", NULL, "clean segments too", OPTION_FLAG, AT(all), 0, 0,
+	  NULL, NULL },
+	{ 'o', "columns", "LIST",
+	  "these columns, or with a leading '+' these besides the usual ones",
+	  OPTION_STRING, AT(columns), 0, 0, NULL, NULL },
+	{ 's', "sort", "COLUMN", "in the order of this column", OPTION_STRING,
+	  AT(sort), 0, 0, NULL, NULL },
+	{ 'r', "reverse", NULL, "the other way round", OPTION_FLAG,
+	  AT(reverse), 0, 0, NULL, NULL },
+	{ 'n', "lines", "N", "no more than N segments", OPTION_U64, AT(lines),
+	  0, 0, NULL, NULL },
+	{ 0, "state", "LIST",
+	  "only those that are one of active, dirty, error, protected, clean",
+	  OPTION_CALL, AT(states), 0, 0, NULL, parse_states },
+	{ 0, "min-dead", "PERCENT", "only those with so many dead blocks",
+	  OPTION_U32, AT(min_dead), 0, 0, NULL, NULL },
+	{ 0, "min-live", "PERCENT", "only those with so many blocks kept",
+	  OPTION_U32, AT(min_live), 0, 0, NULL, NULL },
+	{ 'p', "protection-period", "SECONDS",
+	  "count blocks of checkpoints of this period as kept", OPTION_U64,
+	  AT(period), 0, 0, NULL, NULL },
+	{ 0, "totals", NULL, "sums below the list", OPTION_FLAG, AT(totals), 0,
+	  0, NULL, NULL },
+	{ 0, "histogram", NULL, "how many segments are how full", OPTION_FLAG,
+	  AT(histogram), 0, 0, NULL, NULL },
+	{ 0 },
+};
+
+static const struct segments_options segments_defaults = {
+	.lines = UINT64_MAX,
+};
+
+const struct cli_command segments_command = {
+	.name = "segments",
+	.summary = "what each segment holds, live and dead",
+	.synopsis = "IMAGE [SEGMENT | FIRST..LAST]...",
+	.about = "Lists the segments in use, or those named, with what is "
+		 "alive in them.",
+	.options = segments_rows,
+	.options_size = sizeof(struct segments_options),
+	.defaults = &segments_defaults,
+	.min_args = 1,
+	.max_args = TOOL_ANY_ARGS,
+	.run = segments_run,
+};

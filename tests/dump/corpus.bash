@@ -1,0 +1,26 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For bats files of dump.nilfs2: one check over every image of the corpus.
+# Load it after ../kernel/lab.
+
+# each_image CHECK: call CHECK NAME for every image, and see that the image is
+# the same afterwards.
+each_image() {
+	local name before
+
+	for name in $(corpus_names); do
+		before=$(cksum <"$corpus/$name/image")
+		echo "image $name:"
+		"$1" "$name" || return 1
+		[ "$(cksum <"$corpus/$name/image")" = "$before" ] || {
+			echo "the image was changed"
+			return 1
+		}
+	done
+}
+
+# same WANTED GOT: two texts, or what differs.
+same() {
+	diff <(echo "$1") <(echo "$2")
+}
