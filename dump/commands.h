@@ -6,5 +6,6 @@
 #include "cli/tool.h"
 
 extern const struct cli_command segments_command;
+extern const struct cli_command map_command;
 
 #endif

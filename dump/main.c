@@ -9,6 +9,7 @@
 
 static const struct cli_command *const commands[] = {
 	&segments_command,
+	&map_command,
 	NULL,
 };
 

@@ -1,0 +1,83 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 map: every segment is in the class that lssu's numbers give it.
+
+load ../kernel/lab
+load corpus
+bats_require_minimum_version 1.5.0
+
+setup() {
+	need_corpus
+}
+
+# Clean, active, full and the rest, from lssu; protected segments, whose live
+# blocks it does not count, are "?".
+lssu_classes() {
+	sed 's/([^)]*)//' "$corpus/$1/lssu-l" | awk -v full="$2" '
+		NR == 1 { next }
+		{ state = $4; live = $NF; class = "other" }
+		state ~ /^a/ { print "active"; next }
+		state ~ /^---/ { print "clean"; next }
+		state ~ /p$/ { print "?"; next }
+		live == 0 { class = "dead" }
+		live >= full { class = "full" }
+		{ print class }'
+}
+
+our_classes() {
+	dump.nilfs2 map --json-lines "$corpus/$1/image" | sed -n \
+		's/^{"record":"map","first":\([0-9]*\),"last":\([0-9]*\),"class":"\([a-z]*\)".*/\1 \2 \3/p' |
+		awk '{ for (i = $1; i <= $2; i++) print $3 }'
+}
+
+# Segments that are full for their snapshots' sake have a class of their own.
+classes_agree() {
+	local bps
+
+	bps=$(od -An -tu4 -j 1072 -N 4 "$corpus/$1/image")
+	paste <(lssu_classes "$1" $((bps * 9 / 10 + 1))) <(our_classes "$1") |
+		awk '
+		$1 == "?" || $1 == $2 || $2 == "snapshot" { next }
+		$1 == "other" && $2 == "partly" { next }
+		{ print "segment", NR - 1, $0; bad = 1 }
+		END { exit bad }'
+}
+
+@test "classes follow from lssu -l" {
+	each_image classes_agree
+}
+
+characters_match() {
+	dump.nilfs2 map -w 70 "$corpus/$1/image" >picture || return 1
+	# As many marks as segments, in lines of 70.
+	same "$(awk 'NR > 1' "$corpus/$1/lssu" | wc -l)" \
+		"$(sed '/^. clean$/,$d' picture | tr -d '\n' | wc -c)" ||
+		[ "$(awk 'END { print NR }' "$corpus/$1/lssu")" -gt 2000 ]
+	! grep -q "$(printf '\033')" picture
+}
+
+@test "plain characters, one a segment, where there is no terminal" {
+	cd "$BATS_TEST_TMPDIR"
+	each_image characters_match
+}
+
+@test "colours when asked for" {
+	run -0 dump.nilfs2 map --color=always "$corpus/empty/image"
+	[[ $output == *$'\033[48;'* ]]
+	run -2 dump.nilfs2 map --color=always --no-color "$corpus/empty/image"
+}
+
+@test "an SVG document goes to its file, never into the image" {
+	cd "$BATS_TEST_TMPDIR"
+	image=$(copy_image cleaned)
+	before=$(cksum <"$image")
+	echo "longer than it will be, and not SVG" >map.svg
+	run -0 dump.nilfs2 map --svg map.svg "$image"
+	[[ $(head -n 1 map.svg) == "<svg "* ]]
+	[[ $(tail -n 1 map.svg) == "</svg>" ]]
+	run -1 dump.nilfs2 map --svg "$image" "$image"
+	[[ $output == *"is the image itself"* ]]
+	ln -s "$image" link
+	run -1 dump.nilfs2 map --svg link "$image"
+	[ "$(cksum <"$image")" = "$before" ]
+}
