@@ -7,5 +7,6 @@
 
 extern const struct cli_command segments_command;
 extern const struct cli_command map_command;
+extern const struct cli_command checkpoints_command;
 
 #endif

@@ -10,6 +10,7 @@
 static const struct cli_command *const commands[] = {
 	&segments_command,
 	&map_command,
+	&checkpoints_command,
 	NULL,
 };
 

@@ -344,8 +344,8 @@ const struct cli_command segments_command = {
 	.name = "segments",
 	.summary = "what each segment holds, live and dead",
 	.synopsis = "IMAGE [SEGMENT | FIRST..LAST]...",
-	.about = "Lists the segments in use, or those named, with what is "
-		 "alive in them.",
+	.about = "Lists the segments in use, or those named, with what "
+		 "is alive in them.",
 	.options = segments_rows,
 	.options_size = sizeof(struct segments_options),
 	.defaults = &segments_defaults,

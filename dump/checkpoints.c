@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.nilfs2 checkpoints: which there are, and what deleting one would free.
+ *
+ * Two answers to the second question are given.  The blocks of no other
+ * checkpoint would be out of reach for good once it is gone; but a cleaner
+ * keeps blocks for the sake of snapshots only, so what it could take if a
+ * snapshot were none are the blocks of no other snapshot.  Each is a pass
+ * over the DAT; the numbers of the checkpoints are kept for it, sixteen bytes
+ * each.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "disk/checkpoint.h"
+#include "dump/commands.h"
+#include "dump/image.h"
+#include "dump/range.h"
+#include "out/table.h"
+#include "vol/cptable.h"
+#include "vol/holdings.h"
+
+struct checkpoints_options {
+	bool all, snapshots, reverse, fast;
+	uint64_t lines;
+};
+
+enum {
+	CNO, CREATED, MODE, MINOR, FLAGS, BLOCKS, INCREMENT, INODES, UNIQUE,
+	HELD, COLUMNS
+};
+
+static const struct value_flag cp_flags[] = {
+	{ 1u << NILFS_CHECKPOINT_SNAPSHOT, "snapshot" },
+	{ 1u << NILFS_CHECKPOINT_INVALID, "invalid" },
+	{ 1u << NILFS_CHECKPOINT_SKETCH, "sketch" },
+	{ 1u << NILFS_CHECKPOINT_MINOR, "minor" },
+	{ 0, NULL },
+};
+
+static const struct column columns[COLUMNS] = {
+	[CNO] = { "checkpoint", "CNO", VALUE_U64, 8, NULL },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 19, NULL },
+	[MODE] = { "mode", "MODE", VALUE_STRING, 4, NULL },
+	[MINOR] = { "minor", "MINOR", VALUE_BOOL, 5, NULL },
+	[FLAGS] = { "cp_flags", NULL, VALUE_FLAGS, 0, cp_flags },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 9, NULL },
+	[INCREMENT] = { "increment", "INCREMENT", VALUE_U64, 9, NULL },
+	[INODES] = { "inodes", "INODES", VALUE_U64, 8, NULL },
+	[UNIQUE] = { "unique_blocks", "UNIQUE", VALUE_U64, 9, NULL },
+	[HELD] = { "held_blocks", "HELD", VALUE_U64, 9, NULL },
+};
+
+/* Checkpoints by number, and what each keeps that the others do not. */
+struct keepers {
+	struct holdings holdings;
+	uint64_t *cnos;
+};
+
+struct listing {
+	struct tool *tool;
+	const struct checkpoints_options *o;
+	struct volume *vol;
+	struct range_set ranges;
+	struct keepers all, snapshots;
+	struct table table;
+	uint64_t left;		/* rows still to be shown */
+	int status;
+};
+
+/* Notes a failure that leaves the rest of the listing possible. */
+static int note(struct listing *l, int err)
+{
+	if (!err)
+		return 0;
+	l->status = image_complain(l->tool, err);
+	return l->status < 0 ? l->status : 0;
+}
+
+static int count_holdings(struct listing *l, struct keepers *k)
+{
+	struct context *cx = &l->tool->cx;
+	int err;
+
+	k->holdings.blocks = calloc(k->holdings.count ? k->holdings.count : 1,
+				    sizeof(*k->holdings.blocks));
+	if (!k->holdings.blocks)
+		return fail(cx, -ENOMEM, "counts of blocks");
+	err = holdings_count(l->vol, cx, &k->holdings);
+	if (err) {
+		free(k->holdings.blocks);
+		k->holdings.blocks = NULL;
+	}
+	return err;
+}
+
+static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
+{
+	struct context *cx = &l->tool->cx;
+	int err = cptable_list(l->vol, cx, snapshots, &k->cnos,
+			       &k->holdings.count);
+
+	k->holdings.cnos = k->cnos;
+	if (!err && !l->o->fast)
+		err = note(l, count_holdings(l, k));
+	return err;
+}
+
+static void free_keepers(struct keepers *k)
+{
+	free(k->cnos);
+	free(k->holdings.blocks);
+}
+
+/* What only CNO keeps among K; absent where that was not counted. */
+static struct value held_by(const struct keepers *k, uint64_t cno)
+{
+	const struct holdings *h = &k->holdings;
+	size_t i = search_lower_bound(h->cnos, h->count, cno);
+
+	if (!h->blocks || i == h->count || h->cnos[i] != cno)
+		return value_absent();
+	return value_u64(h->blocks[i]);
+}
+
+static void show(struct listing *l, uint64_t cno,
+		 const struct nilfs_checkpoint *cp)
+{
+	bool snapshot = checkpoint_is_snapshot(cp);
+
+	table_row(&l->table, (struct value[]){
+		[CNO] = value_u64(cno),
+		[CREATED] = value_u64(le64_get(cp->cp_create)),
+		[MODE] = value_string(snapshot ? "ss" : "cp"),
+		[MINOR] = value_bool(checkpoint_is_minor(cp)),
+		[FLAGS] = value_u64(le32_get(cp->cp_flags)),
+		[BLOCKS] = value_u64(le64_get(cp->cp_blocks_count)),
+		[INCREMENT] = value_u64(le64_get(cp->cp_nblk_inc)),
+		[INODES] = value_u64(le64_get(cp->cp_inodes_count)),
+		[UNIQUE] = held_by(&l->all, cno),
+		[HELD] = held_by(&l->snapshots, cno),
+	});
+	l->left--;
+}
+
+static bool is_wanted(const struct listing *l, uint64_t cno,
+		      const struct nilfs_checkpoint *cp)
+{
+	if (!range_has(&l->ranges, cno))
+		return false;
+	if (checkpoint_is_snapshot(cp))
+		return true;
+	return !l->o->snapshots && (l->o->all || !checkpoint_is_minor(cp));
+}
+
+static int list_one(struct listing *l, uint64_t cno)
+{
+	struct context *cx = &l->tool->cx;
+	struct nilfs_checkpoint cp;
+	int err = cptable_read(l->vol, cx, cno, &cp);
+
+	if (err)
+		return note(l, err);
+	if (is_wanted(l, cno, &cp))
+		show(l, cno, &cp);
+	return out_error(l->tool->out);
+}
+
+static int list(struct listing *l)
+{
+	const struct holdings *h = &l->all.holdings;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < h->count && l->left && !err; i++) {
+		err = context_cancelled(&l->tool->cx);
+		if (!err)
+			err = list_one(l, h->cnos[l->o->reverse ?
+						  h->count - 1 - i : i]);
+	}
+	return err;
+}
+
+static int run(struct listing *l)
+{
+	int err = find_keepers(l, &l->all, false);
+
+	if (!err)
+		err = find_keepers(l, &l->snapshots, true);
+	if (err)
+		return err;
+	table_begin(&l->table, &l->tool->report, "checkpoints", columns,
+		    COLUMNS);
+	err = list(l);
+	table_end(&l->table);
+	return err ? err : l->status;
+}
+
+static int checkpoints_run(struct tool *tool, const void *options)
+{
+	const struct checkpoints_options *o = options;
+	struct listing l = { .tool = tool, .o = o, .left = o->lines };
+	struct dump_image im = { .dev = NULL };
+	int err;
+
+	err = range_parse_set(&tool->cx, "checkpoints", tool->argc - 1,
+			      tool->argv + 1, &l.ranges);
+	tool->bad_usage = err == -EINVAL;
+	if (!err)
+		err = image_open(&im, tool, tool->argv[0], NULL);
+	l.vol = im.vol;
+	if (!err)
+		err = run(&l);
+	free_keepers(&l.all);
+	free_keepers(&l.snapshots);
+	range_set_free(&l.ranges);
+	image_close(&im);
+	return err;
+}
+
+#define AT(member) offsetof(struct checkpoints_options, member)
+
+static const struct cli_option checkpoints_rows[] = {
+	{ 'a', "all", NULL, "minor checkpoints too", OPTION_FLAG, AT(all), 0,
+	  0, NULL, NULL },
+	{ 's', "snapshots", NULL, "only snapshots", OPTION_FLAG,
+	  AT(snapshots), 0, 0, NULL, NULL },
+	{ 'r', "reverse", NULL, "the newest first", OPTION_FLAG, AT(reverse),
+	  0, 0, NULL, NULL },
+	{ 'n', "lines", "N", "no more than N checkpoints", OPTION_U64,
+	  AT(lines), 0, 0, NULL, NULL },
+	{ 0, "fast", NULL, "do not count what deleting one would free",
+	  OPTION_FLAG, AT(fast), 0, 0, NULL, NULL },
+	{ 0 },
+};
+
+static const struct checkpoints_options checkpoints_defaults = {
+	.lines = UINT64_MAX,
+};
+
+const struct cli_command checkpoints_command = {
+	.name = "checkpoints",
+	.summary = "the checkpoints, and what deleting each would free",
+	.synopsis = "IMAGE [CNO | FIRST..LAST]...",
+	.about = "UNIQUE counts the blocks that no other checkpoint has, "
+		 "HELD those that no\nother snapshot has; the latest state "
+		 "keeps its own.",
+	.options = checkpoints_rows,
+	.options_size = sizeof(struct checkpoints_options),
+	.defaults = &checkpoints_defaults,
+	.min_args = 1,
+	.max_args = TOOL_ANY_ARGS,
+	.run = checkpoints_run,
+};

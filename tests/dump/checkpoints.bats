@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 checkpoints, against lscp of the same image under the kernel.
+
+load ../kernel/lab
+load corpus
+bats_require_minimum_version 1.5.0
+
+setup() {
+	need_corpus
+}
+
+# "CNO DATE TIME cp|ss yes|no BLOCKS INODES" of lscp -a.
+lscp_lines() {
+	awk 'NR > 1 {
+		print $1, $2, $3, $4, $5 == "i" ? "yes" : "no", $6, $7
+	}' "$1"
+}
+
+checkpoint_lines() {
+	dump.nilfs2 checkpoints --fast "${@:2}" "$corpus/$1/image" |
+		awk 'NR > 1 { print $1, $2, $3, $4, $5, $6, $8 }'
+}
+
+equals_lscp() {
+	same "$(lscp_lines "$corpus/$1/lscp")" "$(checkpoint_lines "$1" -a)"
+}
+
+@test "checkpoints are those of lscp -a" {
+	each_image equals_lscp
+}
+
+minor_hidden() {
+	same "$(lscp_lines "$corpus/$1/lscp" |
+		awk '$4 == "ss" || $5 == "no"')" "$(checkpoint_lines "$1")"
+}
+
+@test "without -a minor checkpoints are left out, not minor snapshots" {
+	each_image minor_hidden
+}
+
+reverse_equals_lscp() {
+	same "$(lscp_lines "$corpus/$1/lscp" | grep ' ss ' | tac | head -n 2)" \
+		"$(checkpoint_lines "$1" -s -r -n 2)"
+}
+
+@test "the last two snapshots, the newest first" {
+	each_image reverse_equals_lscp
+}
+
+@test "a range of checkpoints" {
+	run -0 checkpoint_lines snapshots -a
+	wanted=$(awk '$1 >= 4 && $1 <= 7' <<<"$output")
+	run -0 dump.nilfs2 checkpoints --fast "$corpus/snapshots/image" 4..7
+	same "$wanted" "$(awk 'NR > 1 { print $1, $2, $3, $4, $5, $6, $8 }' \
+		<<<"$output")"
+	run -2 dump.nilfs2 checkpoints "$corpus/snapshots/image" 7..4
+}
+
+# value COLUMN CNO: of a listing of the snapshots image; from the right.
+value() {
+	dump.nilfs2 checkpoints -a "$corpus/snapshots/image" "$2" |
+		awk -v at="$1" 'NR > 1 { print $(NF - at) }'
+}
+
+# In the guest: what lssu counts in segments 0 to 10, which are not protected
+# and which a change of the checkpoints' kinds does not touch.
+live='
+live() {
+	lssu -l -p 0 "$DEV1" | sed "s/([^)]*)//" |
+		awk "NR > 1 && \$1 <= 10 { sum += \$NF } END { print sum }"
+}'
+
+@test "what a snapshot alone holds is what the kernel frees without it" {
+	for cno in 2 4 7; do
+		guest "$(copy_image snapshots)" <<-EOF
+		$live
+		nilfs_mount "\$DEV1"
+		before=\$(live)
+		chcp cp "\$DEV1" $cno
+		echo \$((before - \$(live)))
+		nilfs_umount
+		EOF
+		echo "checkpoint $cno: $output $errors"
+		[ "$status" -eq 0 ]
+		[ "$output" -gt 0 ]
+		[ "$output" -eq "$(value 0 $cno)" ]
+	done
+}
+
+@test "what a checkpoint alone has is freed when all others are snapshots" {
+	for cno in 2 5 8; do
+		guest "$(copy_image snapshots)" <<-EOF
+		$live
+		nilfs_mount "\$DEV1"
+		for i in \$(lscp -a "\$DEV1" | awk 'NR > 1 { print \$1 }'); do
+			chcp ss "\$DEV1" \$i
+		done
+		before=\$(live)
+		chcp cp "\$DEV1" $cno
+		echo \$((before - \$(live)))
+		nilfs_umount
+		EOF
+		echo "checkpoint $cno: $output $errors"
+		[ "$status" -eq 0 ]
+		[ "$output" -gt 0 ]
+		[ "$output" -eq "$(value 1 $cno)" ]
+	done
+}
