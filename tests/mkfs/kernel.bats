@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The stock driver lives on a volume of ours: it fills it, finds everything
+# again after each mount, and its cleaner moves blocks on it.
+
+bats_require_minimum_version 1.5.0
+
+load mkfs
+
+guest=$BATS_TEST_DIRNAME/../kernel/guest.sh
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	reason=$("$guest" --available uml)
+	[ -z "$reason" ] || skip "$reason"
+}
+
+# Every second small file goes, so each segment that the cleaner takes holds
+# blocks that must be moved; nothing may be lost in the six mounts.
+script() {
+	cat <<-'EOF'
+	set -e
+	# All but the root, whose mtime the cleaner changes.
+	entries() { manifest "$MNT" | sed '/\t\.$/d'; }
+	nilfs_mount "$DEV1"
+	[ "$(ls -A "$MNT")" = "" ]
+	[ "$(stat -c %h:%a:%u "$MNT")" = 2:755:0 ]
+	[ "$(df --output=iused "$MNT" | tail -1 | tr -d ' ')" = "$INODES" ]
+	noise 1 3000000 >"$MNT/large"
+	mkdir -p "$MNT/a/b/c"
+	ln -s large "$MNT/a/link"
+	ln "$MNT/large" "$MNT/a/b/hard"
+	for ((i = 0; i < 400; i++)); do
+		noise "$i" $((i * 37)) >"$MNT/a/b/c/$i"
+		((i % 50)) || sync
+	done
+	sync
+	rm "$MNT"/a/b/c/*[02468]
+	sync
+	entries >/mnt/tmp/want
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	entries | diff /mnt/tmp/want -
+	lssu -a "$DEV1" | grep -c -- '-d-' >/mnt/tmp/dirty
+	clean "$DEV1" "$MNT"
+	[ "$(lssu -a "$DEV1" | grep -c -- '-d-')" -lt "$(cat /mnt/tmp/dirty)" ]
+	entries | diff /mnt/tmp/want -
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	entries | diff /mnt/tmp/want -
+	nilfs_umount
+	EOF
+}
+
+lives_on() {
+	image 64M
+	mkfs -q "$@" image
+	{ echo INODES=1; script; } >script
+	run "$guest" --dmesg dmesg script image
+	echo "$output"
+	[ "$status" -eq 0 ] || return
+	clean_log dmesg
+}
+
+@test "blocks of 1 KiB" {
+	lives_on -b 1024 -B 256
+}
+
+@test "blocks of 2 KiB" {
+	lives_on -b 2048 -B 128
+}
+
+@test "blocks of 4 KiB" {
+	lives_on -b 4096 -B 64
+}
+
+@test "the least device, reformatted over a used volume" {
+	image 1M
+	truncate -s 270336 image
+	for round in 1 2; do
+		mkfs -qf -b 1024 -B 16 -K image
+		"$guest" --dmesg dmesg - image <<-'EOF'
+		set -e
+		nilfs_mount "$DEV1"
+		[ "$(ls -A "$MNT")" = "" ]
+		noise 1 20000 >"$MNT/file"
+		sync
+		nilfs_umount
+		nilfs_mount "$DEV1"
+		noise 1 20000 | cmp - "$MNT/file"
+		nilfs_umount
+		EOF
+		clean_log dmesg
+	done
+}
