@@ -8,6 +8,7 @@
 #include "dump/commands.h"
 
 static const struct cli_command *const commands[] = {
+	&info_command,
 	&segments_command,
 	&map_command,
 	&checkpoints_command,

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Printing disk structures.
+ *
+ * The field tables say where a field is and of what kind; here a kind becomes
+ * a form of output.  Names are the kernel's, in text as well as in JSON, so
+ * that what was printed can be given to `set`.  Reading them back is the
+ * business of "dump/fields_parse.c".
+ */
+#include "dump/fields.h"
+
+#include <stdio.h>
+
+#include "base/timefmt.h"
+#include "base/uuidtext.h"
+
+#define NAMES_MAX 32
+#define PATH_MAX_LEN 128
+
+/* Room for the names of a field in the form of the printer. */
+static void convert_names(const struct field_name *names,
+			  struct value_flag flags[NAMES_MAX + 1])
+{
+	unsigned int i;
+
+	for (i = 0; i < NAMES_MAX && names && names[i].name; i++)
+		flags[i] = (struct value_flag){ names[i].value,
+						names[i].name };
+	flags[i].name = NULL;
+}
+
+static const char *choice_name(const struct field_name *names, uint64_t v)
+{
+	for (; names && names->name; names++) {
+		if (names->value == v)
+			return names->name;
+	}
+	return NULL;
+}
+
+static bool is_all_zero(const struct field *field, const void *base)
+{
+	const uint8_t *p = field_bytes(field, base);
+	size_t i;
+
+	for (i = 0; i < field_length(field); i++) {
+		if (p[i])
+			return false;
+	}
+	return true;
+}
+
+static void report_choice(struct report *r, const struct field *field,
+			  const char *path, uint64_t v)
+{
+	const char *name = choice_name(field->names, v);
+	char key[PATH_MAX_LEN + 8];
+
+	if (report_is_text(r) && name) {
+		report_string(r, path, path, name);
+		return;
+	}
+	report_u64(r, path, path, v);
+	if (report_is_text(r))
+		return;
+	snprintf(key, sizeof(key), "%s_name", path);
+	report_string(r, key, key, name);
+}
+
+static void report_octal(struct report *r, const char *path, uint64_t v)
+{
+	char text[32];
+
+	if (!report_is_text(r)) {
+		report_u64(r, path, path, v);
+		return;
+	}
+	snprintf(text, sizeof(text), "0%llo", (unsigned long long)v);
+	report_string(r, path, path, text);
+}
+
+static void report_number(struct report *r, const struct field *field,
+			  const char *path, uint64_t v)
+{
+	struct value_flag flags[NAMES_MAX + 1];
+
+	switch (field->kind) {
+	case FIELD_UINT:
+		report_u64(r, path, path, v);
+		break;
+	case FIELD_OCTAL:
+		report_octal(r, path, v);
+		break;
+	case FIELD_TIME:
+		report_value(r, VALUE_TIME, path, path, value_u64(v));
+		break;
+	case FIELD_FLAGS:
+		convert_names(field->names, flags);
+		report_flags(r, flags, path, path, v);
+		break;
+	case FIELD_CHOICE:
+		report_choice(r, field, path, v);
+		break;
+	default:
+		report_value(r, VALUE_HEX, path, path, value_u64(v));
+	}
+}
+
+static void report_bytes(struct report *r, const struct field *field,
+			 const void *base)
+{
+	const uint8_t *p = field_bytes(field, base);
+	char uuid[UUIDTEXT_MAX];
+
+	if (field->kind == FIELD_UUID)
+		report_string(r, field->name, field->name,
+			      uuidtext_format(p, uuid));
+	else
+		report_value(r, VALUE_STRING, field->name, field->name,
+			     value_bytes(p, strnlen((const char *)p,
+						    field_length(field))));
+}
+
+static void report_field(struct report *r, const struct field *field,
+			 const void *base)
+{
+	char path[PATH_MAX_LEN];
+	uint64_t v;
+	uint32_t i;
+
+	if (field->kind == FIELD_PAD && is_all_zero(field, base))
+		return;
+	if (!field_is_number(field)) {
+		report_bytes(r, field, base);
+		return;
+	}
+	for (i = 0; i < field->count; i++) {
+		if (!field_get(field, base, i, &v))
+			return;
+		if (field->count == 1)
+			snprintf(path, sizeof(path), "%s", field->name);
+		else
+			snprintf(path, sizeof(path), "%s[%u]", field->name, i);
+		report_number(r, field, path, v);
+	}
+}
+
+void fields_report(struct report *r, const struct field_table *table,
+		   const void *base)
+{
+	const struct field *field;
+	uint32_t i;
+
+	for (i = 0; i < table->nfields; i++) {
+		field = &table->fields[i];
+		if (field->kind != FIELD_STRUCT) {
+			report_field(r, field, base);
+			continue;
+		}
+		report_begin(r, field->name, field->name);
+		fields_report(r, field->inner, field_bytes(field, base));
+		report_end(r);
+	}
+}
+
+static void format_flags(const struct field_name *names, uint64_t v,
+			 char buf[FIELDS_TEXT_MAX])
+{
+	size_t used = 0;
+
+	for (; names && names->name; names++) {
+		if ((v & names->value) != names->value || !names->value)
+			continue;
+		used += (size_t)snprintf(buf + used, FIELDS_TEXT_MAX - used,
+					 "%s%s", used ? "," : "", names->name);
+		v &= ~names->value;
+	}
+	if (v || !used)
+		snprintf(buf + used, FIELDS_TEXT_MAX - used, "%s0x%llx",
+			 used ? "," : "", (unsigned long long)v);
+}
+
+static char *format_number(const struct field *field, uint64_t v,
+			   char buf[FIELDS_TEXT_MAX])
+{
+	char iso[TIMEFMT_ISO_MAX];
+	const char *name;
+
+	switch (field->kind) {
+	case FIELD_UINT:
+		snprintf(buf, FIELDS_TEXT_MAX, "%llu", (unsigned long long)v);
+		break;
+	case FIELD_OCTAL:
+		snprintf(buf, FIELDS_TEXT_MAX, "0%llo", (unsigned long long)v);
+		break;
+	case FIELD_TIME:
+		snprintf(buf, FIELDS_TEXT_MAX, "%s",
+			 timefmt_iso((int64_t)v, iso));
+		break;
+	case FIELD_FLAGS:
+		format_flags(field->names, v, buf);
+		break;
+	case FIELD_CHOICE:
+		name = choice_name(field->names, v);
+		if (name)
+			snprintf(buf, FIELDS_TEXT_MAX, "%s", name);
+		else
+			snprintf(buf, FIELDS_TEXT_MAX, "%llu",
+				 (unsigned long long)v);
+		break;
+	default:
+		snprintf(buf, FIELDS_TEXT_MAX, "0x%llx",
+			 (unsigned long long)v);
+	}
+	return buf;
+}
+
+char *fields_format(const struct field *field, const void *base,
+		    char buf[FIELDS_TEXT_MAX])
+{
+	const char *p = (const char *)field_bytes(field, base);
+	uint64_t v = 0;
+
+	if (field->kind == FIELD_UUID)
+		return uuidtext_format((const uint8_t *)p, buf);
+	if (field->kind == FIELD_TEXT) {
+		snprintf(buf, FIELDS_TEXT_MAX, "%.*s",
+			 (int)strnlen(p, field_length(field)), p);
+		return buf;
+	}
+	if (!field_get(field, base, 0, &v))
+		return strcpy(buf, "-");
+	return format_number(field, v, buf);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Disk structures for people and scripts, by their field tables. */
+#ifndef NILFS2_DUMP_FIELDS_H
+#define NILFS2_DUMP_FIELDS_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+#include "disk/field.h"
+#include "out/report.h"
+
+/* Longest text of one field: a text field escaped, or all flags of a word. */
+#define FIELDS_TEXT_MAX 1024
+
+/*
+ * Says every field of the structure at BASE, inner structures as sections.
+ * Key and label are the path of the field as `set` takes it; reserved bytes
+ * are left out while they are zero.
+ */
+void fields_report(struct report *r, const struct field_table *table,
+		   const void *base);
+
+/*
+ * Writes FIELD (one element) of the structure at BASE in the form that
+ * fields_parse() reads, and returns BUF.
+ */
+char *fields_format(const struct field *field, const void *base,
+		    char buf[FIELDS_TEXT_MAX]);
+
+/*
+ * Sets FIELD (one element) of the structure at BASE from TEXT: a number
+ * (decimal, 0x..., 0...; negative ones as two's complement), names of flags or
+ * a name of a choice, a time as ISO text or seconds, a UUID, a text.  -EINVAL
+ * where TEXT is none of what the field takes, -ERANGE where it does not fit.
+ */
+int fields_parse(struct context *cx, const struct field *field,
+		 const char *text, void *base);
+
+#endif

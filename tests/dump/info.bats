@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 info, against statfs, lscp, blkid and the kernel's log.
+
+load ../kernel/lab
+load corpus
+bats_require_minimum_version 1.5.0
+
+setup() {
+	need_corpus
+	PATH=$PATH:/usr/sbin:/sbin
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# info_of IMAGE: its JSON, one member a line, in $output.
+info_of() {
+	run -0 dump.nilfs2 info --json "$1"
+}
+
+# member NAME SECTION: the value in $output.
+member() {
+	sed -n "/\"$2\": {/,\$p" <<<"$output" |
+		sed -n "s/^ *\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" |
+		head -n 1
+}
+
+space_equals_statfs() {
+	local bsize bfree bavail files ffree
+
+	# The file holds assignments and nothing else.
+	# shellcheck disable=SC1090,SC2046
+	local $(cat "$corpus/$1/statfs")
+	info_of "$corpus/$1/image"
+	[ "$(member free_bytes usage)" -eq $((bfree * bsize)) ] &&
+	[ "$(member available_bytes usage)" -eq $((bavail * bsize)) ] &&
+	[ "$(member inodes usage)" -eq $((files - ffree)) ] &&
+	[ "$(member block_bytes geometry)" -eq "$bsize" ]
+}
+
+@test "free and available space and inodes are those of statfs" {
+	each_image space_equals_statfs
+}
+
+counts_equal_lscp() {
+	info_of "$corpus/$1/image"
+	[ "$(member checkpoints usage)" -eq \
+		"$(awk 'NR > 1' "$corpus/$1/lscp" | wc -l)" ] &&
+	[ "$(member snapshots usage)" -eq \
+		"$(grep -c ' ss ' "$corpus/$1/lscp")" ] &&
+	[ "$(member checkpoint latest)" -eq \
+		"$(awk 'END { print $1 }' "$corpus/$1/lscp")" ] &&
+	[ "$(member blocks usage)" -eq \
+		"$(awk 'END { print $(NF - 1) }' "$corpus/$1/lscp")" ]
+}
+
+@test "checkpoints and the latest of them are those of lscp" {
+	each_image counts_equal_lscp
+}
+
+# Clean, or what the kernel said when it mounted a copy.
+mount_as_kernel() {
+	local log=$corpus/$1/dmesg.recovered salvaged
+
+	info_of "$corpus/$1/image"
+	[ -e "$log" ] || {
+		[ "$(member clean state)" = true ] &&
+		[ "$(member mount latest)" = "do nothing" ]
+		return
+	}
+	salvaged=$(sed -n 's/.*salvaged \([0-9]*\) blocks.*/\1/p' "$log")
+	[ "$(member clean state)" = false ] &&
+	[ "$(member roll_forward_blocks latest)" -eq "${salvaged:-0}" ]
+}
+
+@test "what a mount would do is what the kernel did" {
+	each_image mount_as_kernel
+}
+
+@test "label and UUID are those of blkid" {
+	command -v blkid >/dev/null || skip "no blkid"
+	image=$(copy_image empty)
+	same "$(blkid -p -o value -s UUID "$image")" \
+		"$(dump.nilfs2 info "$image" | awk '$1 == "s_uuid" { print $2 }')"
+	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q -f -L "a label" "$image"
+	[ "$(blkid -p -o value -s LABEL "$image")" = "a label" ]
+	[[ $(dump.nilfs2 info "$image") == *"s_volume_name "*"a label "* ]]
+}
+
+# poke FILE OFFSET: spoil one byte.
+poke() {
+	printf '\245' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+second_of() {
+	echo $(($(stat -c %s "$1") / 4096 * 4096 - 4096))
+}
+
+@test "one spoiled superblock: the other counts, and it is said why" {
+	image=$(copy_image snapshots)
+	info_of "$image"
+	latest=$(member checkpoint latest)
+	poke "$image" $((1024 + 200))
+	info_of "$image"
+	[ "$(member used choice)" = second ]
+	[[ $(member first choice) == *checksum* ]]
+	[ "$(member other_could_take_over choice)" = false ]
+	[ "$(member checkpoint latest)" = "$latest" ] ||
+		[ "$(member passed latest)" -gt 0 ]
+	image=$(copy_image snapshots)
+	poke "$image" $(($(second_of "$image") + 6))
+	info_of "$image"
+	[ "$(member used choice)" = first ]
+	[[ $(member second choice) == *"magic number"* ]]
+	run -0 dump.nilfs2 info "$image"
+	[[ $output == *"s_magic "*"0x3434"*"-"* ]]
+}
+
+@test "two spoiled superblocks: what they say is shown, and it fails" {
+	image=$(copy_image empty)
+	poke "$image" $((1024 + 200))
+	poke "$image" $(($(second_of "$image") + 200))
+	run -1 --separate-stderr dump.nilfs2 info "$image"
+	[[ $output == *s_blocks_per_segment*2048* ]]
+	[[ $stderr == "dump.nilfs2: "*"no NILFS2 superblock"* ]]
+	run -1 --separate-stderr dump.nilfs2 info --json "$image"
+	[[ ${lines[0]} == "{" && ${lines[-1]} == "}" ]]
+}
+
+@test "a log that is not there any more leaves the superblocks" {
+	image=$(copy_image empty)
+	dd if=/dev/zero of="$image" bs=4096 seek=1 count=1 conv=notrunc \
+		status=none
+	run -1 --separate-stderr dump.nilfs2 info "$image"
+	[[ $output == *s_last_pseg* ]]
+	[[ $stderr == *"block 1"* ]]
+}
+
+@test "counts of live blocks are known to be stale once mainline wrote" {
+	need_guest uml
+	truncate -s 64M counted
+	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q -B 64 -O sufile_live_blks_ext counted
+	info_of counted
+	[ "$(member present live_counts)" = true ]
+	[ "$(member tracked live_counts)" = false ]
+	[ "$(member stale_segments live_counts)" -eq 0 ]
+	[[ $(dump.nilfs2 segments -o su_nlive_blks counted 0) == *9 ]]
+	guest counted <<-'EOF'
+	nilfs_mount "$DEV1"
+	noise 1 1000000 >"$MNT/file"
+	nilfs_umount
+	EOF
+	[ "$status" -eq 0 ]
+	info_of counted
+	[ "$(member stale_segments live_counts)" -gt 2 ]
+	info_of "$corpus/empty/image"
+	[ "$(member present live_counts)" = false ]
+}
