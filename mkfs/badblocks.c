@@ -126,7 +126,7 @@ static int run(const struct badblocks *b, struct context *cx, struct dev *dev,
 	if (ret)
 		return ret;
 	if (s.bad)
-		return fail(cx, -EIO, "%s: %" PRIu64 " bad blocks, the first at"
+		return fail(cx, -EIO, "%s: bad blocks: %" PRIu64 ", the first at"
 			    " byte %" PRIu64, dev->name, s.bad, s.first);
 	fail_clear(cx);
 	return 0;

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "cli/tool.h"
+#include "dev/devfile.h"
 #include "mkfs/announce.h"
 #include "mkfs/badblocks.h"
 #include "mkfs/format.h"
-#include "dev/devfile.h"
 #include "mkfs/options.h"
 #include "mkfs/target.h"
 
@@ -18,6 +18,7 @@ static int make_plan(struct context *cx, const struct mkfs_options *o,
 		     const struct target *t, struct plan *plan)
 {
 	struct plan_facts facts = {
+		.name = t->path,
 		.size = t->size,
 		.sector_size = t->sector_size,
 		.now = cx->now,

@@ -104,16 +104,16 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 		return fail(cx, -EINVAL, "--reserved: %" PRIu32
 			    " is not from 1 to 99 percent", o->reserved);
 	if (facts->size > INT64_MAX)
-		return fail(cx, -EINVAL, "%" PRIu64 " bytes are more than a "
-			    "device can have", facts->size);
+		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are more than a "
+			    "device can have", facts->name, facts->size);
 	least = plan_min_segments(o->reserved);
 	plan->super2 = super_offset2(facts->size);
 	g->nsegments = plan->super2 / segment;
 	g->nblocks = facts->size / g->block_size;
 	if (g->nsegments < least)
-		return fail(cx, -EINVAL, "the device of %" PRIu64 " bytes is "
-			    "too small: at least %" PRIu64 " are needed; "
-			    "shorter segments (-B) need less",
+		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are too small "
+			    "a device: at least %" PRIu64 " are needed; "
+			    "shorter segments (-B) need less", facts->name,
 			    facts->size, plan_min_size(g, least));
 	plan->reserved = o->reserved;
 	plan->size = facts->size;

@@ -14,6 +14,7 @@
 
 /* What the layout depends on besides the options. */
 struct plan_facts {
+	const char *name;	/* of the device, for messages */
 	uint64_t size;		/* bytes of the device */
 	uint32_t sector_size;	/* bytes; the smallest write it takes */
 	int64_t now;		/* seconds, where the user gave no time */

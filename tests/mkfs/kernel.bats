@@ -20,7 +20,8 @@ setup() {
 script() {
 	cat <<-'EOF'
 	set -e
-	# All but the root, whose mtime the cleaner changes.
+	# All but the root, whose mtime a pass of the cleaner changes,
+	# as it does on volumes of nilfs-utils.
 	entries() { manifest "$MNT" | sed '/\t\.$/d'; }
 	nilfs_mount "$DEV1"
 	[ "$(ls -A "$MNT")" = "" ]

@@ -114,15 +114,57 @@ held() {
 	done
 }
 
-@test "a mounted volume, a used loop device" {
+# The loop device over "image", detached when the test ends.
+loop_device() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
-	need mke2fs
 	need losetup
-	image 128M
 	loop=$(losetup -f --show image) || skip "no loop devices"
-	run mkfs -B 64 image
-	losetup -d "$loop"
+}
+
+teardown() {
+	! mountpoint -q mnt || umount mnt
+	[ -z "${loop-}" ] || losetup -d "$loop"
+}
+
+@test "an image file behind a loop device" {
+	image 128M
+	loop_device
+	refused 1 "the loop device $loop" -B 64 image
+	mkfs -qf -B 64 image
+}
+
+@test "a block device: what it holds, what it is mounted on" {
+	need mke2fs
+	image 128M
+	loop_device
+	mke2fs -qF -L inside "$loop"
+	refused 1 'ext2 (filesystem "inside")' -B 64 "$loop"
+	mkdir mnt
+	mount "$loop" mnt || skip "cannot mount"
+	refused 1 'mounted on' -f -B 64 "$loop"
+	refused 1 'mounted on' -f -B 64 image
+	umount mnt
+	refused 1 'block device' -f -B 64 --size 64M "$loop"
+	for options in '' -K -c -cc; do
+		mkfs -qf $options -B 64 --size 128M -L made "$loop"
+		[ "$(blkid -p -o value -s LABEL "$loop")" = made ]
+		[ "$(blkid -p -o value -s TYPE "$loop")" = nilfs2 ]
+	done
+}
+
+@test "a host-managed zoned device" {
+	guest=$BATS_TEST_DIRNAME/../kernel/guest.sh
+	reason=$("$guest" --available qemu)
+	[ -z "$reason" ] || skip "$reason"
+	run "$guest" --backend qemu --timeout 300 \
+		--zoned size=256,zone_size=8,zone_nr_conv=1 - -- \
+		"$NILFS2_BUILD/mkfs/mkfs.nilfs2" <<-'EOF'
+	for force in '' -f; do
+		"$1" $force "$ZONED1"
+		echo "status $?"
+	done
+	EOF
 	echo "$output"
-	[ "$status" -eq 1 ]
-	[[ $output == *"loop device"* ]]
+	[ "$(grep -c 'status 1' <<<"$output")" -eq 2 ]
+	[ "$(grep -c 'host-managed zoned' <<<"$output")" -eq 2 ]
 }

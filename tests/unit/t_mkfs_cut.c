@@ -36,7 +36,8 @@ static void make_plan(struct rig *r, uint8_t mark, uint64_t block_size,
 {
 	struct mkfs_options o = options_defaults;
 	struct plan_facts facts = {
-		.size = SIZE, .sector_size = 512, .now = 1000,
+		.name = "device", .size = SIZE, .sector_size = 512,
+		.now = 1000,
 	};
 
 	memset(facts.uuid, mark, 16);
@@ -143,6 +144,9 @@ static void test_cuts(const struct format_how *how, const char *name)
 	struct fault_plan tear = {
 		.kind = FAULT_TEAR, .counted = FAULT_WRITES,
 	};
+	struct fault_plan error = {
+		.kind = FAULT_FAIL, .counted = FAULT_WRITES | FAULT_FLUSHES,
+	};
 	struct tally t = { 0 };
 	struct rig r;
 	unsigned int points;
@@ -150,6 +154,7 @@ static void test_cuts(const struct format_how *how, const char *name)
 	rig_open(&r, how);
 	points = cut_all(&r, how, cut, &t);
 	ok(points > 8, "%s: %u points to cut at", name, points);
+	is_int(cut_all(&r, how, error, &t), points, "each may fail, too");
 	for (tear.tear_bytes = 512; tear.tear_bytes < PLACE;
 	     tear.tear_bytes += 512)
 		cut_all(&r, how, tear, &t);

@@ -33,7 +33,8 @@ static void log_make(struct log *log, uint64_t block_size,
 {
 	struct mkfs_options o = options_defaults;
 	struct plan_facts facts = {
-		.size = 1 << 30, .sector_size = 512, .now = 1000,
+		.name = "device", .size = 1 << 30, .sector_size = 512,
+		.now = 1000,
 	};
 	struct context cx;
 

@@ -16,7 +16,8 @@ static struct context cx;
 static int make(const struct mkfs_options *o, uint64_t size, struct plan *plan)
 {
 	struct plan_facts facts = {
-		.size = size, .sector_size = 512, .now = 1000,
+		.name = "device", .size = size, .sector_size = 512,
+		.now = 1000,
 	};
 
 	context_init(&cx);
@@ -112,7 +113,9 @@ static void test_numbers(void)
 	static const uint64_t blocks[] = { 0, 512, 3000, 131072, UINT64_MAX };
 	static const uint32_t per_segment[] = { 0, 8, 17, UINT32_MAX };
 	struct mkfs_options o = options_defaults;
-	struct plan_facts facts = { .size = 1 << 30, .sector_size = 4096 };
+	struct plan_facts facts = {
+		.name = "device", .size = 1 << 30, .sector_size = 4096,
+	};
 	struct plan plan;
 	size_t i;
 
@@ -185,7 +188,8 @@ static uint32_t seed_of(int64_t time, uint8_t last)
 {
 	struct mkfs_options o = options_defaults;
 	struct plan_facts facts = {
-		.size = 1 << 30, .sector_size = 512, .now = time,
+		.name = "device", .size = 1 << 30, .sector_size = 512,
+		.now = time,
 		.uuid = { [15] = last },
 	};
 	struct plan plan;
