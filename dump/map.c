@@ -22,9 +22,9 @@
 #include "out/table.h"
 
 #define FULL_PERCENT 90
-#define SVG_WIDTH 128
-#define SVG_HEIGHT 128
-#define SVG_CELL 8		/* pixels */
+#define SVG_PIXELS 1024		/* a side, at most */
+#define SVG_CELL 8		/* pixels; more where there are few segments */
+#define SVG_CELL_MAX 32
 #define FILE_LINES 64		/* of a picture that is not for a terminal */
 
 enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
@@ -41,15 +41,18 @@ struct map_options {
 enum { CLEAN, DEAD, PARTLY, FULL, SNAPSHOT, UNKNOWN, ERRONEOUS, ACTIVE,
        CLASSES };
 
+/* How much is kept shades only the classes where it is the question. */
 static const struct picture_kind classes[CLASSES] = {
-	[CLEAN] = { "clean", ".", 0x606870, false },
-	[DEAD] = { "dead, nothing to keep", "x", 0xd05050, false },
-	[PARTLY] = { "partly live", "123456789", 0xe0b040, false },
-	[FULL] = { "full, at least 90 % live", "#", 0x40b060, false },
-	[SNAPSHOT] = { "mostly held by snapshots", "s", 0x5090e0, false },
-	[UNKNOWN] = { "in use, contents unknown", "?", 0xa0a0a0, false },
-	[ERRONEOUS] = { "erroneous", "E", 0xff00c0, true },
-	[ACTIVE] = { "active, being written or next", "A", 0xf0f0f0, true },
+	[CLEAN] = { "clean", ".", 0x404850, false, true },
+	[DEAD] = { "dead, nothing to keep", "x", 0xd05050, false, true },
+	[PARTLY] = { "partly live", "123456789", 0xe0b040, false, false },
+	[FULL] = { "full, at least 90 % live", "#", 0x40b060, false, false },
+	[SNAPSHOT] = { "mostly held by snapshots", "s", 0x5090e0, false,
+		       false },
+	[UNKNOWN] = { "in use, contents unknown", "?", 0xa0a0a0, false, true },
+	[ERRONEOUS] = { "erroneous", "E", 0xff00c0, true, true },
+	[ACTIVE] = { "active, being written or next", "A", 0xf0f0f0, true,
+		     true },
 };
 
 /* The same in the words of scripts. */
@@ -82,6 +85,7 @@ struct map {
 	const struct map_options *o;
 	struct segment_source src;
 	struct picture *picture;	/* NULL: JSON */
+	unsigned int cell;		/* pixels */
 	struct table table;
 	struct run run;
 	uint64_t counts[CLASSES];
@@ -225,7 +229,7 @@ static int write_svg_to(struct map *m, int fd)
 
 	if (err)
 		return err;
-	picture_svg(m->picture, out, SVG_CELL);
+	picture_svg(m->picture, out, m->cell);
 	return out_close(out, cx);
 }
 
@@ -236,7 +240,7 @@ static int write_svg(struct map *m)
 	int fd, err;
 
 	if (!strcmp(path, "-")) {
-		picture_svg(m->picture, m->tool->out, SVG_CELL);
+		picture_svg(m->picture, m->tool->out, m->cell);
 		return 0;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -252,24 +256,42 @@ static int write_svg(struct map *m)
 	return err;
 }
 
+/* Cells on a line and lines of a picture for a terminal, or a file of text. */
+static void size_for_text(unsigned int *width, unsigned int *height)
+{
+	terminal_size(STDOUT_FILENO, width, height);
+	if (!terminal_is(STDOUT_FILENO))
+		*height = FILE_LINES;
+	else if (*height > 2 * CLASSES)
+		*height -= CLASSES + CLASSES;
+}
+
+static void size_for_svg(struct map *m, uint64_t total, unsigned int *width,
+			 unsigned int *height)
+{
+	uint64_t side = SVG_PIXELS / SVG_CELL_MAX;
+
+	m->cell = SVG_CELL;
+	if (total <= side * side)
+		m->cell = SVG_CELL_MAX;
+	*width = *height = SVG_PIXELS / m->cell;
+}
+
 static int open_picture(struct map *m)
 {
-	uint64_t total = m->src.vol->geo.nsegments, height;
-	unsigned int width, lines;
-	bool svg = m->o->svg != NULL;
+	uint64_t total = m->src.vol->geo.nsegments;
+	unsigned int width, height;
 
-	terminal_size(STDOUT_FILENO, &width, &lines);
-	lines = !terminal_is(STDOUT_FILENO) ? FILE_LINES :
-		lines > 2 * CLASSES ? lines - 2 * CLASSES : CLASSES;
-	if (svg)
-		width = SVG_WIDTH;
+	if (m->o->svg)
+		size_for_svg(m, total, &width, &height);
+	else
+		size_for_text(&width, &height);
 	if (m->o->width)
 		width = m->o->width;
-	height = div_round_up(total, width);
-	if (height > (svg ? SVG_HEIGHT : lines))
-		height = svg ? SVG_HEIGHT : lines;
+	if (height > div_round_up(total, width))
+		height = (unsigned int)div_round_up(total, width);
 	return picture_open(&m->tool->cx, classes, CLASSES, total, width,
-			    (unsigned int)height, &m->picture);
+			    height, &m->picture);
 }
 
 static int draw(struct map *m)

@@ -134,7 +134,8 @@ static char mark_of(const struct look *look)
 /* An empty thing keeps a third of its colour, so that its kind is seen. */
 static uint32_t colour_of(const struct look *look)
 {
-	double light = (1 + 2 * look->fraction) / 3;
+	bool flat = look->kind && look->kind->flat;
+	double light = flat ? 1 : (1 + 2 * look->fraction) / 3;
 	uint32_t c = look->kind ? look->kind->colour : 0;
 	uint32_t r = (uint32_t)((c >> 16 & 255) * light);
 	uint32_t g = (uint32_t)((c >> 8 & 255) * light);

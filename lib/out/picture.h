@@ -21,6 +21,7 @@ struct picture_kind {
 	const char *marks;	/* characters from empty to full, 1 or more */
 	uint32_t colour;	/* 0xRRGGBB of a full one */
 	bool important;		/* shown where one of the cell's things is so */
+	bool flat;		/* its colour says nothing of the fraction */
 };
 
 enum picture_colour {

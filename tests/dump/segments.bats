@@ -105,3 +105,117 @@ sequence_equals_dumpseg() {
 @test "sequence numbers are those of dumpseg" {
 	each_image sequence_equals_dumpseg
 }
+
+# Where nothing was truncated and no snapshot holds what is gone, the newest
+# place of each block of a file that dumpseg prints is the live one.
+data_by_segment() {
+	local bsize
+
+	bsize=$(sed 's/bsize=\([0-9]*\).*/\1/' "$corpus/$1/statfs")
+	awk -v bsize="$bsize" '
+	FILENAME ~ /manifest$/ { split($0, f, "\t"); size[f[11]] = f[6]; next }
+	/^segment:/ { segment = $NF }
+	/^ *ino = / { ino = $3 + 0 }
+	/vblocknr = .*blkoff = / && !(ino >= 3 && ino <= 6) {
+		match($0, /blkoff = [0-9]+/)
+		at[ino, substr($0, RSTART + 9, RLENGTH - 9)] = segment
+	}
+	END {
+		for (block in at) {
+			split(block, key, SUBSEP)
+			if (key[1] in size && key[2] * bsize < size[key[1]])
+				count[at[block]]++
+		}
+		for (segment in count)
+			print segment, count[segment]
+	}' "$corpus/$1/manifest" "$corpus/$1/dumpseg" | sort
+}
+
+@test "file contents are told from metadata" {
+	for name in deep-1k nearly-full plain-checkpoints small-files special; do
+		echo "image $name:"
+		same "$(data_by_segment $name)" \
+			"$(dump.nilfs2 segments -o segment,data \
+				"$corpus/$name/image" |
+			awk 'NR > 1 && $2 > 0 { print $1, $2 }' | sort)"
+	done
+}
+
+@test "a protection period keeps what lssu -l -p keeps" {
+	need_guest uml
+	for name in snapshots plain-checkpoints; do
+		guest "$(copy_image $name)" <<-'EOF'
+		nilfs_mount -o ro,norecovery "$DEV1"
+		lssu -a -l -p 100000000 "$DEV1"
+		nilfs_umount
+		EOF
+		[ "$status" -eq 0 ]
+		same "$(sed 's/([^)]*)//' <<<"$output" |
+			awk 'NR > 1 { print $1, $NF }' | sort |
+			join - <(unprotected $name | cut -d' ' -f1))" \
+			"$(dump.nilfs2 segments -a -p 100000000 \
+				-o segment,live,snapshot,recent \
+				"$corpus/$name/image" |
+			awk 'NR > 1 { print $1, $2 + $3 + $4 }' | sort |
+			join - <(unprotected $name | cut -d' ' -f1))"
+		[ "$(dump.nilfs2 segments -p 100000000 -o recent \
+			"$corpus/$name/image" |
+			awk '{ sum += $1 } END { print sum }')" -gt 0 ]
+	done
+}
+
+# rows [OPTION...]: of the snapshots image, without the heads.
+rows() {
+	dump.nilfs2 segments "$@" "$corpus/snapshots/image" | awk 'NR > 1'
+}
+
+@test "sorting, filters and limits choose among the same rows" {
+	all=$(rows -a -o segment,dead)
+	same "$(sort -k2,2nr -k1,1nr <<<"$all" | head -n 5)" \
+		"$(rows -a -o segment,dead -s dead -r -n 5)"
+	same "$(sort -k2,2n -k1,1n <<<"$all")" \
+		"$(rows -a -o segment,dead -s dead)"
+	same "$(awk '$2 * 2 >= 64' <<<"$all")" \
+		"$(rows -o segment,dead --min-dead 50)"
+	same "$(rows -o segment,state | awk '/^ *[0-9]+ +a/')" \
+		"$(rows -o segment,state --state active)"
+	same "$(awk '$1 > 2 && $1 <= 5' <<<"$all")" \
+		"$(dump.nilfs2 segments -o segment,dead \
+			"$corpus/snapshots/image" 3..5 | awk 'NR > 1')"
+	[ "$(rows -o segment --state clean | wc -l)" -eq 241 ]
+}
+
+@test "totals and histogram are sums over the rows" {
+	run -0 dump.nilfs2 segments --json --totals --histogram -o live,dead \
+		"$corpus/snapshots/image"
+	live=$(rows -o live | awk '{ sum += $1 } END { print sum }')
+	dead=$(rows -o dead | awk '{ sum += $1 } END { print sum }')
+	[[ $output == *"\"live\": $live,"*"\"dead\": $dead,"* ]]
+	used=$(rows -o segment | wc -l)
+	[ "$(grep -o '"count":[0-9]*' <<<"$output" | cut -d: -f2 |
+		awk '{ sum += $1 } END { print sum }')" -eq "$used" ]
+}
+
+@test "bad columns, states and ranges are usage errors that say so" {
+	image=$corpus/empty/image
+	run -2 dump.nilfs2 segments -o live,nope "$image"
+	[[ $output == *"'nope' is no column; there are segment, state"* ]]
+	run -2 dump.nilfs2 segments -s nope "$image"
+	run -2 dump.nilfs2 segments --state nope "$image"
+	[[ $output == *"none of active, dirty"* ]]
+	run -2 dump.nilfs2 segments "$image" 1-2
+	run -2 dump.nilfs2 segments "$image" 2..1
+	[[ $output == *"ends before it begins"* ]]
+}
+
+@test "a segment without its first log is named, the others are listed" {
+	image=$(copy_image snapshots)
+	dd if=/dev/zero of="$image" bs=4096 seek=$((5 * 64)) count=1 \
+		conv=notrunc status=none
+	run -1 --separate-stderr dump.nilfs2 segments -o segment,sequence \
+		"$image"
+	[[ $stderr == *"segment 5: does not begin with a log"* ]]
+	same "$(rows -o segment,sequence | awk '{ print $1,
+		$1 == 5 ? "-" : $2 }')" \
+		"$(awk 'NR > 1 { print $1, $2 }' <<<"$output")"
+}

@@ -9,9 +9,9 @@
 
 enum { FREE, LIVE, BAD };
 static const struct picture_kind kinds[] = {
-	[FREE] = { "free", ".", 0x303030, false },
-	[LIVE] = { "live", "1234", 0x00ff00, false },
-	[BAD] = { "bad", "!", 0xff0000, true },
+	[FREE] = { "free", ".", 0x303030, false, false },
+	[LIVE] = { "live", "1234", 0x00ff00, false, false },
+	[BAD] = { "bad", "!", 0xff0000, true, true },
 };
 
 static struct context cx;
@@ -88,13 +88,13 @@ static void test_colour(void)
 		 "\033[48;2;255;0;0m  \033[0m bad\n",
 		 "an escape where the colour changes; empty is darker");
 	p = open_picture(1, 1, 1);
-	picture_add(p, 0, BAD, 1);
+	picture_add(p, 0, BAD, 0);
 	is_drawn(p, PICTURE_256,
 		 "\033[48;5;196m \033[0m\n"
 		 "\033[48;5;59m  \033[0m free\n"
 		 "\033[48;5;46m  \033[0m live\n"
 		 "\033[48;5;196m  \033[0m bad\n",
-		 "the palette's red is 196, its green 46");
+		 "the palette's red is 196, its green 46; flat is never darker");
 }
 
 static void test_svg(void)
