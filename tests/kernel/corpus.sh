@@ -8,7 +8,8 @@
 set -u
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-export PATH=$PATH:/usr/sbin:/sbin
+# The system's tools first: the tests put this project's mkfs.nilfs2 in PATH.
+export PATH=/usr/sbin:/sbin:$PATH
 
 usage() {
 	cat <<'EOF'
