@@ -61,9 +61,10 @@ run_guest() {
 	"$here/guest.sh" --backend "$BACKEND" --timeout "$TIMEOUT" "$@"
 }
 
-# source_of NAME: the text of recipe NAME.
+# source_of NAME: the text of recipe NAME, then what its set has in common.
 source_of() {
-	cat "$recipes/$1.sh" $(find "$recipes" -name '*.bash')
+	cat "$recipes/$1.sh"
+	[ ! -e "$recipes/shared.bash" ] || cat "$recipes/shared.bash"
 }
 
 # make_image NAME: recipe NAME's image in the current directory.  Where the
