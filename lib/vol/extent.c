@@ -43,6 +43,7 @@ static int take_salvaged(struct extent_cursor *cur, struct extent *one)
 {
 	one->blkoff = cur->salvaged->blkoff;
 	one->blocknr = cur->salvaged->blocknr;
+	one->count = 1;
 	cur->salvaged = salvaged_from(cur->file, one->blkoff + 1);
 	return 1;
 }
@@ -55,7 +56,6 @@ static int next_block(struct extent_cursor *cur, struct context *cx,
 
 	if (ret < 0)
 		return ret;
-	one->count = 1;
 	if (cur->salvaged && ret && cur->item.key == cur->salvaged->blkoff)
 		cur->have_item = false;
 	if (cur->salvaged && (!ret || cur->salvaged->blkoff <= cur->item.key))
@@ -66,7 +66,10 @@ static int next_block(struct extent_cursor *cur, struct context *cx,
 	one->blkoff = cur->item.key;
 	ret = blockmap_resolve(&cur->file->map, cx, cur->item.ptr,
 			       &one->blocknr);
-	return ret ? ret : 1;
+	if (ret)
+		return ret;
+	one->count = 1;
+	return 1;
 }
 
 int extent_cursor_next(struct extent_cursor *cur, struct context *cx,

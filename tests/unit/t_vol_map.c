@@ -261,6 +261,7 @@ static void test_extents(void)
 	is_int(extent_cursor_next(&cur, &cx, 100, &e), 1, "extents: second");
 	ok(e.blkoff == 15 && e.count == 1, "extents: a hole parts them");
 	is_int(extent_cursor_next(&cur, &cx, 100, &e), 0, "extents: end");
+	is_int(extent_cursor_next(&cur, &cx, 100, &e), 0, "extents: no more");
 	extent_cursor_close(&cur);
 
 	extent_cursor_open(&cur, &cx, &file, 0);
