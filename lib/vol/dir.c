@@ -25,6 +25,13 @@ int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 	return extent_cursor_open(&cur->extents, cx, file, 0);
 }
 
+void dir_cursor_tell(const struct dir_cursor *cur,
+		     struct dir_position *position)
+{
+	position->blkoff = cur->extent.blkoff - 1;
+	position->offset = cur->iter.offset;
+}
+
 /* Borrows the next block below the size of the directory: 1, 0 at the end. */
 static int next_block(struct dir_cursor *cur, struct context *cx)
 {
@@ -60,9 +67,26 @@ static void put_block(struct dir_cursor *cur)
 	cur->block = NULL;
 }
 
-static int broken(const struct dir_cursor *cur, struct context *cx,
-		  enum rule rule)
+int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
+		       struct file *file, const struct dir_position *position)
 {
+	int ret;
+
+	memset(cur, 0, sizeof(*cur));
+	cur->file = file;
+	ret = extent_cursor_open(&cur->extents, cx, file, position->blkoff);
+	if (ret || !position->offset)
+		return ret;
+	ret = next_block(cur, cx);
+	if (ret > 0 && cur->extent.blkoff == position->blkoff + 1)
+		cur->iter.offset = position->offset;
+	return ret < 0 ? ret : 0;
+}
+
+static int broken(struct dir_cursor *cur, struct context *cx, enum rule rule)
+{
+	put_block(cur);
+	cur->at_broken_block = true;
 	return fail(cx, -EUCLEAN, "directory %llu, block %llu: %s",
 		    (unsigned long long)cur->file->ino,
 		    (unsigned long long)cur->extent.blkoff - 1,
@@ -84,6 +108,7 @@ int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 	struct dirent_entry de;
 	int ret;
 
+	cur->at_broken_block = false;
 	for (;;) {
 		if (!cur->block) {
 			ret = next_block(cur, cx);

@@ -5,6 +5,7 @@
 #ifndef NILFS2_VOL_DIR_H
 #define NILFS2_VOL_DIR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,13 @@ struct dir_cursor {
 	struct extent extent;		/* what is left of the run */
 	const void *block;		/* borrowed, NULL between blocks */
 	struct dirent_iter iter;
+	bool at_broken_block;		/* why the last step failed */
+};
+
+/* A place in a directory, to be kept while no block is borrowed. */
+struct dir_position {
+	uint64_t blkoff;
+	uint32_t offset;	/* bytes in the block */
 };
 
 /* Starts at the first entry of directory FILE (borrowed). */
@@ -33,8 +41,20 @@ int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 		    struct file *file);
 
 /*
+ * Where an open cursor stands behind an entry it gave, and a cursor opened
+ * there again (all zero: the beginning).
+ */
+void dir_cursor_tell(const struct dir_cursor *cur,
+		     struct dir_position *position);
+int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
+		       struct file *file,
+		       const struct dir_position *position);
+
+/*
  * Steps over the entries in use, "." and ".." among them: 1 and *ENTRY, 0 at
- * the end, -EUCLEAN for a broken block (nilfs_check_page), -EIO.
+ * the end, -EUCLEAN for a broken block (nilfs_check_page), -EIO.  Where the
+ * cursor says `at_broken_block` the next step goes on behind that block; after
+ * any other failure there is no next step.
  */
 int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 		    struct dir_entry *entry);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where a symbolic link points to. */
+#ifndef NILFS2_VOL_SYMLINK_H
+#define NILFS2_VOL_SYMLINK_H
+
+#include <stddef.h>
+
+#include "vol/file.h"
+
+/* Bytes of the longest target that a kernel gives, without a NUL. */
+#define SYMLINK_TARGET_MAX 4095
+
+/*
+ * Copies the target of symbolic link FILE, with a NUL behind it, and sets *LEN
+ * to its length in bytes.  It ends at the size of the file or at a zero byte,
+ * as readlink() on a mounted volume has it (page_get_link); an empty one is
+ * possible.  -EUCLEAN, -EIO as file_block().
+ */
+int symlink_target(struct file *file, struct context *cx,
+		   char target[SYMLINK_TARGET_MAX + 1], size_t *len);
+
+#endif
