@@ -9,5 +9,8 @@ extern const struct cli_command info_command;
 extern const struct cli_command segments_command;
 extern const struct cli_command map_command;
 extern const struct cli_command checkpoints_command;
+extern const struct cli_command ls_command;
+extern const struct cli_command cat_command;
+extern const struct cli_command export_command;
 
 #endif

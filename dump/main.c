@@ -12,6 +12,9 @@ static const struct cli_command *const commands[] = {
 	&segments_command,
 	&map_command,
 	&checkpoints_command,
+	&ls_command,
+	&cat_command,
+	&export_command,
 	NULL,
 };
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The content of a regular file, piece by piece; holes are left out. */
+#ifndef NILFS2_DUMP_CONTENT_H
+#define NILFS2_DUMP_CONTENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vol/extent.h"
+
+#define CONTENT_BUFFER_SIZE (1u << 20)
+
+struct content {
+	struct file *file;
+	char *buffer;  /* the caller's, CONTENT_BUFFER_SIZE bytes */
+	uint64_t size; /* of the file in bytes, below 2^63 */
+	struct extent_cursor extents;
+	struct extent ahead; /* what is left of the extent at hand */
+};
+
+/* A run of bytes between two holes, or a part of one. */
+struct content_piece {
+	uint64_t offset; /* in the file */
+	uint64_t len;	 /* bytes, more than 0 */
+};
+
+/*
+ * Starts at the beginning of FILE (borrowed); BUFFER may be NULL where only
+ * content_next_run() will be called.  -EFBIG for a size no kernel has, else
+ * as extent_cursor_open().
+ */
+int content_open(struct content *c, struct context *cx, struct file *file,
+		 char *buffer);
+void content_close(struct content *c);
+
+/*
+ * Reads on: 1 and the *PIECE that is now in the buffer, 0 at the end of the
+ * file, -EUCLEAN, -EIO.  Blocks are read in requests as large as the file and
+ * its place on the disk allow, past the cache.
+ */
+int content_next(struct content *c, struct context *cx,
+		 struct content_piece *piece);
+
+/* The next whole run between two holes, without reading it; the same returns.
+ */
+int content_next_run(struct content *c, struct context *cx,
+		     struct content_piece *run);
+
+#endif

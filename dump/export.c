@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * export: a whole checkpoint, or what is below a path of it, to a directory
+ * or a tar stream.
+ *
+ * This file walks and decides what each file is; how it is made is the
+ * business of the sinks (export_dir.c, export_tar.c).  What cannot be read, or
+ * has a name that is none, is named and left out, and the rest follows.
+ */
+#include "dump/commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "dump/content.h"
+#include "dump/export_sink.h"
+#include "dump/hardlinks.h"
+#include "dump/image.h"
+#include "dump/tar_stream.h"
+#include "dump/tree.h"
+#include "vol/symlink.h"
+#include "vol/volume.h"
+
+struct export_options {
+	uint64_t checkpoint;
+	bool recover;
+};
+
+static const struct cli_option export_rows[] = {
+	{'c', "checkpoint", "CNO", "export this checkpoint (0: the latest)",
+	 OPTION_U64, offsetof(struct export_options, checkpoint), 0, 0, NULL,
+	 NULL},
+	{0, "recover", NULL, "export what the next mount would recover",
+	 OPTION_FLAG, offsetof(struct export_options, recover), 0, 0, NULL,
+	 NULL},
+	{0},
+};
+
+struct export
+{
+	struct tool *tool;
+	struct root *root;
+	struct export_sink *sink;
+	struct tree *tree;
+	struct hardlinks links;
+	struct file file;
+	struct content content;
+	char *buffer;
+	char target[SYMLINK_TARGET_MAX + 1];
+	uint64_t broken; /* files that were left out, or are not whole */
+};
+
+static void complain(struct export *e, const struct tree_item *item, int error)
+{
+	char path[512];
+
+	text_escape(path, sizeof(path), item->path, item->path_len);
+	tool_warn(e->tool, "%s: %s: %s", path, e->tool->cx.failure,
+		  strerror(error));
+	fail_clear(&e->tool->cx);
+	e->broken++;
+}
+
+/* Fills FILE.  A single file is exported under its own name. */
+static void describe(struct export *e, const struct tree_item *item,
+		     struct export_file *file)
+{
+	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
+
+	*file = (struct export_file){
+		.path = item->depth || directory ? item->path + item->inner
+						 : item->name,
+		.name = item->name,
+		.ino = item->ino,
+		.inode = item->inode,
+	};
+	if (!directory && le16_get(item->inode->i_links_count) > 1)
+		file->linked = hardlinks_find(&e->links, item->ino);
+}
+
+/* Puts a symbolic link or a regular file, whose content is opened for it. */
+static int put_with_content(struct export *e, struct export_file *file)
+{
+	struct context *cx = &e->tool->cx;
+	bool link = S_ISLNK(le16_get(file->inode->i_mode));
+	size_t len;
+	int ret;
+
+	ret = file_init(&e->file, cx, e->root->vol, file->ino, file->inode);
+	if (!ret && link) {
+		ret = symlink_target(&e->file, cx, e->target, &len);
+		if (!ret && !len)
+			ret = fail(cx, -EUCLEAN, "symbolic link to nothing");
+		file->target = e->target;
+	} else if (!ret) {
+		ret = content_open(&e->content, cx, &e->file, e->buffer);
+		file->content = &e->content;
+	}
+	ret = ret ? -ret : e->sink->ops->put(e->sink, cx, file);
+	if (file->content)
+		content_close(&e->content);
+	return ret;
+}
+
+/* Any file but a directory: 0, positive where it is left out, negative. */
+static int put_file(struct export *e, struct export_file *file)
+{
+	struct context *cx = &e->tool->cx;
+	mode_t mode = le16_get(file->inode->i_mode);
+	int ret;
+
+	if (!file->linked && (S_ISREG(mode) || S_ISLNK(mode)))
+		ret = put_with_content(e, file);
+	else if (S_ISREG(mode) || S_ISLNK(mode) || S_ISCHR(mode) ||
+		 S_ISBLK(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
+		ret = e->sink->ops->put(e->sink, cx, file);
+	else
+		ret = -fail(cx, -EUCLEAN, "mode 0%o: not a type of file",
+			    (unsigned int)mode);
+	if (ret || file->linked || le16_get(file->inode->i_links_count) < 2)
+		return ret;
+	return hardlinks_add(&e->links, cx, file->ino, file->path,
+			     strlen(file->path));
+}
+
+static int put_entry(struct export *e, const struct tree_item *item)
+{
+	struct context *cx = &e->tool->cx;
+	struct export_file file;
+	int ret;
+
+	if (item->depth && !tree_name_is_sane(item->name, item->name_len)) {
+		tree_skip(e->tree);
+		return -fail(cx, -EUCLEAN, "not a name of a file");
+	}
+	describe(e, item, &file);
+	if (S_ISDIR(le16_get(item->inode->i_mode))) {
+		ret = e->sink->ops->enter(e->sink, cx, &file);
+		if (ret)
+			tree_skip(e->tree);
+	} else {
+		ret = put_file(e, &file);
+	}
+	if (!ret)
+		e->sink->tally.files++;
+	return ret;
+}
+
+static int put_item(struct export *e, const struct tree_item *item)
+{
+	struct export_file file;
+	int ret;
+
+	if (item->kind == TREE_BROKEN) {
+		ret = -item->error;
+	} else if (item->kind == TREE_LEAVE) {
+		describe(e, item, &file);
+		ret = e->sink->ops->leave(e->sink, &e->tool->cx, &file);
+	} else {
+		ret = put_entry(e, item);
+	}
+	if (ret > 0)
+		complain(e, item, ret);
+	return ret < 0 ? ret : 0;
+}
+
+static int walk(struct export *e, const char *path)
+{
+	const struct tree_options how = {.recursive = true, .inodes = true};
+	struct context *cx = &e->tool->cx;
+	struct tree_item item;
+	int ret;
+
+	ret = tree_open(&e->tree, cx, e->root, path, &how);
+	while (!ret) {
+		ret = tree_next(e->tree, cx, &item);
+		if (ret <= 0)
+			break;
+		ret = put_item(e, &item);
+	}
+	if (!ret)
+		ret = e->sink->ops->finish(e->sink, cx);
+	tree_close(e->tree);
+	return ret;
+}
+
+/* Says what the target could not keep, once per kind: true where anything. */
+static bool report_losses(struct export *e)
+{
+	static const char *const texts[EXPORT_LOSS_COUNT] = {
+		[EXPORT_LOSS_OWNER] = "owner and group not kept",
+		[EXPORT_LOSS_SETID] = "set-user-ID and set-group-ID not kept, "
+				      "the owner being another",
+		[EXPORT_LOSS_DEVICE] = "device files not made",
+		[EXPORT_LOSS_SOCKET] = "sockets left out: tar has none",
+		[EXPORT_LOSS_TIME] = "times not kept exactly, out of the "
+				     "target's range",
+	};
+	const struct export_tally *tally = &e->sink->tally;
+	bool any = false;
+	int i;
+
+	for (i = 0; i < EXPORT_LOSS_COUNT; i++) {
+		if (!tally->losses[i])
+			continue;
+		any = true;
+		tool_warn(e->tool, "%s (files: %llu)", texts[i],
+			  (unsigned long long)tally->losses[i]);
+	}
+	if (e->broken)
+		tool_warn(e->tool, "not exported, or not whole: %llu files",
+			  (unsigned long long)e->broken);
+	tool_detail(e->tool, "%llu files, %llu bytes of content exported",
+		    (unsigned long long)tally->files,
+		    (unsigned long long)tally->bytes);
+	return any || e->broken;
+}
+
+static void show_progress(void *arg, uint64_t bytes)
+{
+	progress_update(arg, bytes);
+}
+
+static int export_to(struct export *e, const char *target, const char *path)
+{
+	struct tool *tool = e->tool;
+	struct context *cx = &tool->cx;
+	uint64_t blocks = path ? 0 : le64_get(e->root->cp.cp_blocks_count);
+	int ret;
+
+	ret = tar_stream_is_meant(target)
+		      ? export_tar_open(&e->sink, cx, target)
+		      : export_dir_open(&e->sink, cx, target);
+	if (ret)
+		return ret;
+	e->sink->progress = show_progress;
+	e->sink->progress_arg = &tool->progress;
+	progress_begin(&tool->progress, "export",
+		       blocks << e->root->vol->geo.block_bits, true);
+	ret = walk(e, path ? path : "/");
+	progress_end(&tool->progress);
+	if (!ret)
+		ret = report_losses(e);
+	e->sink->ops->close(e->sink);
+	return ret;
+}
+
+static int export_run(struct tool *tool, const void *options)
+{
+	const struct export_options *o = options;
+	struct dump_image im = {.dev = NULL};
+	struct export *e = calloc(1, sizeof(*e));
+	int ret;
+
+	if (!e)
+		return fail(&tool->cx, -ENOMEM, "export");
+	e->tool = tool;
+	e->root = &im.root;
+	e->buffer = malloc(CONTENT_BUFFER_SIZE);
+	if (e->buffer)
+		ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
+				      o->recover);
+	else
+		ret = fail(&tool->cx, -ENOMEM, "buffer");
+	if (!ret)
+		ret = export_to(e, tool->argv[1],
+				tool->argc > 2 ? tool->argv[2] : NULL);
+	image_close(&im);
+	hardlinks_fini(&e->links);
+	free(e->buffer);
+	free(e);
+	return ret;
+}
+
+const struct cli_command export_command = {
+	.name = "export",
+	.summary = "files to a directory or a tar stream",
+	.synopsis = "IMAGE DIR|FILE.tar|- [PATH]",
+	.about =
+		"Exports a whole checkpoint, or what is below PATH, to the "
+		"directory DIR, which\nmust be empty or not there, or to a tar "
+		"stream: FILE.tar (.tar.gz, .tar.bz2,\n.tar.xz, .tar.zst, "
+		".tar.lz4: compressed), or - for standard output.",
+	.options = export_rows,
+	.options_size = sizeof(struct export_options),
+	.min_args = 2,
+	.max_args = 3,
+	.run = export_run,
+};

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The bytes of a tar stream on their way out.
+ *
+ * libarchive compresses: to it the whole stream is one file of its "raw"
+ * format.  A plain stream does without it.  A file that was not finished would
+ * be taken for a whole one, so it is removed.
+ */
+#include "config.h"
+
+#include "dump/tar_stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_LIBARCHIVE
+#include <archive.h>
+#include <archive_entry.h>
+#endif
+
+#include "out/out.h"
+
+struct archive;
+
+struct tar_stream {
+	struct out *out;	 /* either this */
+	struct archive *archive; /* or that */
+	const char *path;
+	uint64_t bytes; /* put so far */
+	int fd;
+	bool created; /* PATH is ours to remove */
+};
+
+static const struct {
+	const char *suffix;
+	const char *filter; /* of libarchive */
+} suffixes[] = {
+	{".tar", NULL},	       {".tar.gz", "gzip"}, {".tgz", "gzip"},
+	{".tar.bz2", "bzip2"}, {".tar.xz", "xz"},   {".txz", "xz"},
+	{".tar.zst", "zstd"},  {".tzst", "zstd"},   {".tar.lz4", "lz4"},
+};
+
+/* The row of suffixes[] for PATH, or -1. */
+static int find_suffix(const char *path)
+{
+	size_t len = strlen(path), i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t n = strlen(suffixes[i].suffix);
+
+		if (len > n && !strcmp(path + len - n, suffixes[i].suffix))
+			return (int)i;
+	}
+	return -1;
+}
+
+bool tar_stream_is_meant(const char *path)
+{
+	return !strcmp(path, "-") || find_suffix(path) >= 0;
+}
+
+#ifdef HAVE_LIBARCHIVE
+
+static int archive_failed(struct tar_stream *s, struct context *cx)
+{
+	const char *text = archive_error_string(s->archive);
+	int error = archive_errno(s->archive);
+
+	return fail(cx, error > 0 ? -error : -EIO, "%s: %s", s->path,
+		    text ? text : "compression");
+}
+
+static int open_filter(struct tar_stream *s, struct context *cx,
+		       const char *filter)
+{
+	struct archive_entry *entry = archive_entry_new();
+	int err = 0;
+
+	s->archive = archive_write_new();
+	if (!s->archive || !entry) {
+		archive_entry_free(entry);
+		return fail(cx, -ENOMEM, "%s", s->path);
+	}
+	/* Equal input, equal bytes: gzip would note the time. */
+	archive_entry_set_filetype(entry, AE_IFREG);
+	if (archive_write_set_format_raw(s->archive) != ARCHIVE_OK ||
+	    archive_write_add_filter_by_name(s->archive, filter) <
+		    ARCHIVE_WARN ||
+	    (!strcmp(filter, "gzip") &&
+	     archive_write_set_filter_option(s->archive, NULL, "timestamp",
+					     NULL) != ARCHIVE_OK) ||
+	    archive_write_set_bytes_in_last_block(s->archive, 1) !=
+		    ARCHIVE_OK ||
+	    archive_write_open_fd(s->archive, s->fd) != ARCHIVE_OK ||
+	    archive_write_header(s->archive, entry) != ARCHIVE_OK)
+		err = archive_failed(s, cx);
+	archive_entry_free(entry);
+	return err;
+}
+
+static int put_filtered(struct tar_stream *s, struct context *cx,
+			const char *bytes, size_t len)
+{
+	while (len) {
+		la_ssize_t n = archive_write_data(s->archive, bytes, len);
+
+		if (n <= 0)
+			return archive_failed(s, cx);
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int finish_filter(struct tar_stream *s, struct context *cx)
+{
+	return archive_write_close(s->archive) == ARCHIVE_OK
+		       ? 0
+		       : archive_failed(s, cx);
+}
+
+static void close_filter(struct tar_stream *s, bool whole)
+{
+	if (s->archive && !whole)
+		archive_write_fail(s->archive);
+	archive_write_free(s->archive);
+}
+
+#else
+
+static int open_filter(struct tar_stream *s, struct context *cx,
+		       const char *filter)
+{
+	return fail(cx, -EOPNOTSUPP, "%s: %s: built without libarchive",
+		    s->path, filter);
+}
+
+static int put_filtered(struct tar_stream *s, struct context *cx,
+			const char *bytes, size_t len)
+{
+	(void)bytes;
+	return fail(cx, -EOPNOTSUPP, "%s: %zu bytes", s->path, len);
+}
+
+static int finish_filter(struct tar_stream *s, struct context *cx)
+{
+	return fail(cx, -EOPNOTSUPP, "%s", s->path);
+}
+
+static void close_filter(struct tar_stream *s, bool whole)
+{
+	(void)s;
+	(void)whole;
+}
+
+#endif
+
+static int open_target(struct tar_stream *s, struct context *cx)
+{
+	if (!strcmp(s->path, "-")) {
+		s->path = "standard output";
+		s->fd = STDOUT_FILENO;
+		if (isatty(s->fd))
+			return fail(cx, -EINVAL,
+				    "not writing a tar stream to a terminal");
+		return 0;
+	}
+	s->fd = open(s->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (s->fd < 0)
+		return fail(cx, -errno, "%s", s->path);
+	s->created = true;
+	return 0;
+}
+
+int tar_stream_open(struct tar_stream **stream, struct context *cx,
+		    const char *path)
+{
+	struct tar_stream *s = calloc(1, sizeof(*s));
+	int suffix = find_suffix(path), err;
+
+	*stream = NULL;
+	if (!s)
+		return fail(cx, -ENOMEM, "%s", path);
+	s->path = path;
+	s->fd = -1;
+	err = open_target(s, cx);
+	if (!err && suffix >= 0 && suffixes[suffix].filter)
+		err = open_filter(s, cx, suffixes[suffix].filter);
+	else if (!err)
+		err = out_open(cx, s->fd, s->path, &s->out);
+	if (err)
+		tar_stream_close(s);
+	else
+		*stream = s;
+	return err;
+}
+
+int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
+		   size_t len)
+{
+	s->bytes += len;
+	if (!s->out)
+		return put_filtered(s, cx, bytes, len);
+	out_bytes(s->out, bytes, len);
+	return out_error(s->out) ? fail(cx, out_error(s->out), "%s", s->path)
+				 : 0;
+}
+
+int tar_stream_put_zeroes(struct tar_stream *s, struct context *cx,
+			  uint64_t len)
+{
+	static const char zeroes[16 << 10];
+	int err = 0;
+
+	while (len && !err) {
+		size_t n = len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);
+
+		err = tar_stream_put(s, cx, zeroes, n);
+		len -= n;
+	}
+	return err;
+}
+
+int tar_stream_align(struct tar_stream *s, struct context *cx, uint32_t unit)
+{
+	uint64_t over = s->bytes % unit;
+
+	return over ? tar_stream_put_zeroes(s, cx, unit - over) : 0;
+}
+
+int tar_stream_finish(struct tar_stream *s, struct context *cx)
+{
+	struct out *out = s->out;
+	int err;
+
+	s->out = NULL;
+	err = out ? out_close(out, cx) : finish_filter(s, cx);
+	if (err || !s->created)
+		return err;
+	s->created = false;
+	err = close(s->fd) ? -errno : 0;
+	s->fd = -1;
+	if (!err)
+		return 0;
+	unlink(s->path);
+	return fail(cx, err, "%s", s->path);
+}
+
+void tar_stream_close(struct tar_stream *s)
+{
+	struct context unused;
+
+	if (!s)
+		return;
+	context_init(&unused);
+	out_close(s->out, &unused);
+	close_filter(s, !s->created);
+	if (s->created) {
+		close(s->fd);
+		unlink(s->path);
+	}
+	free(s);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Where the bytes of a tar stream go: a file or a pipe, compressed or not. */
+#ifndef NILFS2_DUMP_TAR_STREAM_H
+#define NILFS2_DUMP_TAR_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct tar_stream;
+
+/* True where the name PATH means a tar stream: "-", "x.tar", "x.tar.gz" ... */
+bool tar_stream_is_meant(const char *path);
+
+/*
+ * Opens the stream to the file PATH, which must not exist, or to standard
+ * output where PATH is "-"; the suffix of PATH says how it is compressed.
+ * -EOPNOTSUPP where it would be and the tool was built without libarchive.
+ */
+int tar_stream_open(struct tar_stream **stream, struct context *cx,
+		    const char *path);
+
+/* Puts LEN bytes; 0 or the failure of the target. */
+int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
+		   size_t len);
+
+/* Puts LEN zero bytes. */
+int tar_stream_put_zeroes(struct tar_stream *s, struct context *cx,
+			  uint64_t len);
+
+/* Fills up to a multiple of UNIT bytes. */
+int tar_stream_align(struct tar_stream *s, struct context *cx, uint32_t unit);
+
+/* Ends a complete stream; one that was not finished is removed by close(). */
+int tar_stream_finish(struct tar_stream *s, struct context *cx);
+void tar_stream_close(struct tar_stream *s); /* NULL is accepted */
+
+#endif

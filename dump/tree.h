@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A walk through the files below a path of one checkpoint, depth first.
+ *
+ * The walk ends on any volume, and what cannot be read is one item of it, not
+ * its end.
+ */
+#ifndef NILFS2_DUMP_TREE_H
+#define NILFS2_DUMP_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "vol/root.h"
+
+/* Directories nested deeper are named and not entered. */
+#define TREE_DEPTH_MAX 16384
+
+enum tree_kind {
+	TREE_ENTRY,  /* a file of any type; a directory before its entries */
+	TREE_LEAVE,  /* a directory behind its entries */
+	TREE_BROKEN, /* cannot be read: .error and the failure text */
+};
+
+struct tree_options {
+	bool recursive; /* else only the start and its entries */
+	bool inodes;	/* read every inode, not only those needed */
+	bool dots;	/* yield "." and ".." too */
+};
+
+/* Pointers are valid until the next call. */
+struct tree_item {
+	enum tree_kind kind;
+	int error;	  /* of TREE_BROKEN */
+	const char *path; /* from the root of the volume, "/a/b" */
+	size_t path_len;
+	size_t inner;	  /* where the path below the start begins */
+	const char *name; /* the last part; "" for the root */
+	size_t name_len;
+	uint64_t ino;
+	uint8_t type;	    /* NILFS_FT_*; the inode's where it was read */
+	bool entered;	    /* a directory whose TREE_LEAVE will follow */
+	unsigned int depth; /* 0: the start */
+	const struct nilfs_inode *inode; /* NULL where it was not read */
+};
+
+struct tree;
+
+/*
+ * Starts at PATH of ROOT (borrowed).  The first item is what is there.  *TREEP
+ * is closed with tree_close(), after a failure too.  Fails as dir_resolve() and
+ * root_inode() for PATH.
+ */
+int tree_open(struct tree **treep, struct context *cx, struct root *root,
+	      const char *path, const struct tree_options *options);
+void tree_close(struct tree *tree); /* NULL is accepted */
+
+/* Steps: 1 and *ITEM, 0 at the end, -ENOMEM, -EINTR. */
+int tree_next(struct tree *tree, struct context *cx, struct tree_item *item);
+
+/* Does not enter the directory that was the last item; nothing follows it. */
+void tree_skip(struct tree *tree);
+
+/* False for a name that is no name: empty, with NUL or '/', "." or "..". */
+bool tree_name_is_sane(const char *name, size_t len);
+
+#endif
