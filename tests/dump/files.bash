@@ -1,0 +1,60 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For bats files about files: copies of a checkpoint, and their manifests
+# beside the kernel's.  Load it after corpus.
+
+# make_room: set room to an empty directory for what is exported.  A tmpfs, if
+# there is one, because it holds any size and any time.
+make_room() {
+	room=$(mktemp -d /dev/shm/nilfs2-test.XXXXXX 2>/dev/null) ||
+		room=$(mktemp -d "$BATS_TEST_TMPDIR/room.XXXXXX")
+}
+
+drop_room() {
+	[ -z "${room-}" ] || rm -rf "$room"
+}
+
+need_root() {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+}
+
+# checkpoints_of NAME: "CNO MANIFEST" of the latest state (CNO 0) and of every
+# snapshot of an image.
+checkpoints_of() {
+	local file
+
+	echo "0 $corpus/$1/manifest"
+	for file in "$corpus/$1"/manifest.[0-9]*; do
+		[ ! -e "$file" ] || echo "${file##*.} $file"
+	done
+}
+
+# data_blocks DIR: for manifest --blocks, where the data of large files is.  A
+# tmpfs cannot say it of the last page that a file can have.
+data_blocks() {
+	find "$1" -type f -size +65536k -print0 | perl -0 -ne '
+		chomp;
+		open my $f, "<:raw", $_ or die "$_: $!\n";
+		my ($ino, $size) = (stat $f)[1, 7];
+		my $at = 0;
+		while (my $data = sysseek $f, $at, 3) {
+			$at = sysseek $f, $data, 4 or last;
+			printf "%d %d %d\n", $ino, $data, $at - $data;
+		}
+		printf "%d %d %d\n", $ino, $size - 4095, 4095
+			if $size == 9223372036854775807;'
+}
+
+# copy_manifest DIR: of an exported tree, without what a copy cannot keep.
+copy_manifest() {
+	data_blocks "$1" >"$BATS_TEST_TMPDIR/blocks"
+	manifest --drop portable --blocks "$BATS_TEST_TMPDIR/blocks" "$1"
+}
+
+# equals_kernel DIR MANIFEST [FILTER...]: an exported tree is what the kernel
+# saw, as far as FILTER lets it through.
+equals_kernel() {
+	diff <(manifest --drop portable - <"$2" | "${@:3}" cat) \
+		<(copy_manifest "$1")
+}
