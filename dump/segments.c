@@ -186,6 +186,8 @@ static int take(struct listing *l, uint64_t segnum,
 
 static int walk(struct listing *l)
 {
+	bool clean = l->o->all || l->ranges.count ||
+		     l->o->states & STATE_CLEAN;
 	struct volume *vol = l->src.vol;
 	struct tool *tool = l->tool;
 	struct nilfs_segment_usage_ext su;
@@ -194,7 +196,7 @@ static int walk(struct listing *l)
 	int ret;
 
 	progress_begin(&tool->progress, "segments", vol->geo.nsegments, false);
-	ret = sutable_cursor_open(&cur, &tool->cx, vol, true);
+	ret = sutable_cursor_open(&cur, &tool->cx, vol, clean);
 	while (!ret &&
 	       (ret = sutable_cursor_next(&cur, &tool->cx, &segnum, &su)) > 0) {
 		ret = context_cancelled(&tool->cx);
