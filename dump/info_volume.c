@@ -29,7 +29,8 @@ static void report_bytes(struct report *r, const char *key, const char *label,
 /* Segments that only a cleaner may use: nilfs_nrsvsegs(). */
 static uint64_t reserved_segments(const struct volume *vol)
 {
-	uint64_t percentage = le32_get(volume_super(vol)->s_r_segments_percentage);
+	const struct nilfs_super_block *sb = volume_super(vol);
+	uint64_t percentage = le32_get(sb->s_r_segments_percentage);
 	uint64_t n = div_round_up(vol->geo.nsegments * percentage, 100);
 
 	return n < NILFS_MIN_NRSVSEGS ? NILFS_MIN_NRSVSEGS : n;
@@ -142,7 +143,7 @@ int info_volume_report_latest(struct volume *vol, struct context *cx,
 }
 
 struct usage {
-	uint64_t clean, dirty, error, other, written;
+	uint64_t clean, dirty, error, written;
 	uint64_t stale;		/* segments whose live counts are */
 };
 
@@ -167,7 +168,8 @@ static int count_segments(struct volume *vol, struct context *cx,
 	int ret;
 
 	ret = sutable_cursor_open(&cur, cx, vol, false);
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		ret = context_cancelled(cx);
 		seen++;
 		u->clean += segusage_is_clean(&su.su);

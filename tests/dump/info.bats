@@ -80,7 +80,8 @@ mount_as_kernel() {
 	command -v blkid >/dev/null || skip "no blkid"
 	image=$(copy_image empty)
 	same "$(blkid -p -o value -s UUID "$image")" \
-		"$(dump.nilfs2 info "$image" | awk '$1 == "s_uuid" { print $2 }')"
+		"$(dump.nilfs2 info "$image" |
+		awk '$1 == "s_uuid" { print $2 }')"
 	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q -f -L "a label" "$image"
 	[ "$(blkid -p -o value -s LABEL "$image")" = "a label" ]
 	[[ $(dump.nilfs2 info "$image") == *"s_volume_name "*"a label "* ]]
@@ -138,7 +139,8 @@ second_of() {
 @test "counts of live blocks are known to be stale once mainline wrote" {
 	need_guest uml
 	truncate -s 64M counted
-	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q -B 64 -O sufile_live_blks_ext counted
+	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q -B 64 -O sufile_live_blks_ext \
+		counted
 	info_of counted
 	[ "$(member present live_counts)" = true ]
 	[ "$(member tracked live_counts)" = false ]
