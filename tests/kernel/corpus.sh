@@ -3,7 +3,9 @@
 #
 # Makes the corpus: images written by the distribution's mkfs.nilfs2 and the
 # kernel, each beside the kernel's own view of it.  An image is one recipe,
-# recipes/NAME.sh; README.md says how to write one and what the files hold.
+# recipes/NAME.sh; README.md says how to write one and what the files hold.  A
+# second set, "big", has blocks larger than a page of this machine: the guest
+# with large pages makes these, in recipes-big/.
 
 set -u
 
@@ -13,10 +15,14 @@ export PATH=/usr/sbin:/sbin:$PATH
 
 usage() {
 	cat <<'EOF'
-usage: corpus.sh [--jobs N] [--only NAME]... DIR   build into DIR
-       corpus.sh [--jobs N] --cached      print a directory, built if needed
-       corpus.sh --list                   print the recipes' names
-       corpus.sh --available              print why it cannot be had, if so
+usage: corpus.sh [--set big] [--jobs N] [--only NAME]... DIR
+                                build into DIR
+       corpus.sh [--set big] [--jobs N] --cached
+                                print a directory, built if needed
+       corpus.sh [--set big] --list
+                                print the recipes' names
+       corpus.sh [--set big] --available
+                                print why it cannot be had, if so
 EOF
 }
 
@@ -26,6 +32,7 @@ die() {
 }
 
 missing() {
+	[ "$set" != big ] || { "$here/guest.sh" --available ppc64; return; }
 	"$here/guest.sh" --available uml || return
 	for tool in mkfs.nilfs2 lscp dumpseg nilfs_cleanerd; do
 		command -v "$tool" >/dev/null && continue
@@ -37,30 +44,45 @@ missing() {
 recipes() {
 	local file
 
-	for file in "$here"/recipes/*.sh; do
+	for file in "$recipes"/*.sh; do
 		basename "$file" .sh
 	done
 }
 
 # Changes whenever a recipe, the harness or the guest changes.
 cache_key() {
-	{ cat "$here"/*.sh "$here"/*.pl "$here"/recipes/*.sh
+	{ cat "$here"/*.sh "$here"/*.pl "$recipes"/*
 	  mkfs.nilfs2 -V 2>&1
 	  basename -a /usr/lib/uml/modules/*; } | sha256sum | cut -c1-16
 }
 
-# make_image NAME: recipe NAME's image in the current directory.
+# run_guest ARGUMENT...: guest.sh as the recipe wants it.
+run_guest() {
+	"$here/guest.sh" --backend "$BACKEND" --timeout "$TIMEOUT" "$@"
+}
+
+# source_of NAME: the text of recipe NAME, then what its set has in common.
+source_of() {
+	cat "$recipes/$1.sh"
+	[ ! -e "$recipes/shared.bash" ] || cat "$recipes/shared.bash"
+}
+
+# make_image NAME: recipe NAME's image in the current directory.  Where the
+# host cannot mount the block size its mkfs.nilfs2 refuses it.
 make_image() {
-	local status wanted=0
+	local status wanted=0 first=:
 
 	[ -z "$KILL_ON" ] || wanted=137
 	truncate -s "$SIZE" image || return
 	# Word splitting of the recipe's options is meant.
-	mkfs.nilfs2 -q $MKFS image || return
+	case $BACKEND in
+	ppc64) first='mkfs.nilfs2 -q $MKFS "$DEV1"' ;;
+	*) mkfs.nilfs2 -q $MKFS image || return ;;
+	esac
 	[ "$(type -t fill)" = function ] || return 0
-	{ cat "$here/recipes/$1.sh"; echo 'set -e; fill'; } |
-	"$here/guest.sh" --timeout "$TIMEOUT" ${KILL_ON:+--kill-on "$KILL_ON"} \
-		--dmesg dmesg - image >fill.log 2>&1
+	{ source_of "$1"; echo "set -e; $first; fill"; } |
+	run_guest ${KILL_ON:+--kill-on "$KILL_ON"} --dmesg dmesg - image \
+		>fill.log 2>&1
 	status=$?
 	[ "$status" -eq "$wanted" ] || {
 		cat fill.log dmesg >&2
@@ -78,8 +100,8 @@ look() {
 		copies+=(copy2)
 		cp --sparse=always image copy2 || return
 	fi
-	"$here/guest.sh" --timeout "$TIMEOUT" --share . --dmesg dmesg.look \
-		"$here/corpus-look.sh" "${copies[@]}" >look.log 2>&1 || {
+	run_guest --share . --dmesg dmesg.look "$here/corpus-look.sh" \
+		"${copies[@]}" >look.log 2>&1 || {
 		cat look.log dmesg.look >&2
 		return 1
 	}
@@ -90,13 +112,13 @@ look() {
 as_meant() {
 	[ "$(type -t verify)" = function ] || return 0
 	# In a tested command "set -e" has no effect: another shell.
-	bash -ec '. "$1"; verify >/dev/null' - "$here/recipes/$1.sh"
+	bash -ec '. /dev/stdin; verify >/dev/null' < <(source_of "$1")
 }
 
 # A slow machine can miss the moment that a recipe is about: tried again.
 build_one() (
-	SIZE=64M MKFS='' TIMEOUT=120 KILL_ON=''
-	. "$here/recipes/$1.sh"
+	SIZE=64M MKFS='' TIMEOUT=120 KILL_ON='' BACKEND=uml
+	. /dev/stdin < <(source_of "$1")
 	work=$2/.$1.$$
 	trap 'rm -rf "$work"' EXIT
 	for try in 1 2 3; do
@@ -113,7 +135,8 @@ build_one() (
 build_all() {
 	mkdir -p "$1" || return
 	printf '%s\n' "${only[@]}" |
-		xargs -P "$jobs" -I NAME "$here/corpus.sh" --one NAME "$1"
+		xargs -P "$jobs" -I NAME "$here/corpus.sh" ${set:+--set "$set"} \
+			--one NAME "$1"
 }
 
 cached() {
@@ -121,7 +144,7 @@ cached() {
 
 	base=${XDG_CACHE_HOME:-${HOME-}/.cache}/nilfs2-progs
 	base=${NILFS2_TEST_CACHE:-$base}
-	dir=$base/corpus-$(cache_key)
+	dir=$base/corpus-${set:+$set-}$(cache_key)
 	mkdir -p "$base" || return
 	(
 		flock 9
@@ -131,13 +154,15 @@ cached() {
 		find "$base" -maxdepth 1 -name 'corpus-*' -mtime +7 \
 			-exec rm -rf {} +
 		: >"$dir/complete"
-	) 9>"$base/corpus.lock" || return
+	) 9>"$base/corpus${set:+-$set}.lock" || return
 	echo "$dir"
 }
 
-jobs=2 only=()
+jobs=2 only=() set='' recipes=$here/recipes
 while [ $# -gt 0 ]; do
 	case $1 in
+	--set) set=$2 recipes=$here/recipes-$2; shift 2
+		[ -d "$recipes" ] || die "no such set: $set" ;;
 	--jobs) jobs=$2; shift 2 ;;
 	--only) only+=("$2"); shift 2 ;;
 	--list) recipes; exit ;;

@@ -24,7 +24,7 @@ mount_shared() {
 	case $guest_backend in
 	uml)
 		mount -t hostfs none "/mnt/$1" -o "$2" ;;
-	qemu)
+	qemu|ppc64)
 		mount -t 9p -o trans=virtio,msize=262144 "$1" "/mnt/$1" ;;
 	esac
 }
@@ -34,7 +34,7 @@ name_devices() {
 
 	case $guest_backend in
 	uml) prefix=ubd ;;
-	qemu) prefix=vd ;;
+	qemu|ppc64) prefix=vd ;;
 	esac
 	for ((i = 0; i < ${#images[@]}; i++)); do
 		export "DEV$((i + 1))=/dev/$prefix${letters:i:1}"

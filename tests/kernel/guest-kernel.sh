@@ -1,15 +1,15 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Finds Debian's kernel for the qemu guest and makes its initramfs.  A kernel
-# that is installed is used; otherwise the package is downloaded and unpacked
-# into the cache, not installed.  The initramfs only mounts the host's tree and
-# hands over to the guest's init.
+# Finds Debian's kernel for the qemu guest and makes an emulated guest's
+# initramfs.  A kernel that is installed is used; otherwise the package is
+# downloaded and unpacked into the cache, not installed.  The initramfs only
+# mounts the guest's root and hands over to the guest's init.
 
 guest_kernel_cache=${XDG_CACHE_HOME:-${HOME-}/.cache}/nilfs2-progs
 guest_kernel_cache=${NILFS2_TEST_CACHE:-$guest_kernel_cache}
 guest_kernel_first=(virtio_pci virtio_blk 9pnet_virtio 9p)
-guest_kernel='' guest_modules='' guest_release=''
+guest_kernel='' guest_modules='' guest_release='' guest_busybox=busybox
 
 # Prints why there can be no qemu guest.
 guest_kernel_missing() {
@@ -29,8 +29,8 @@ guest_kernel_missing() {
 guest_kernel_in() {
 	local file
 
-	for file in "$1"/boot/vmlinuz-*; do
-		guest_release=${file##*/vmlinuz-}
+	for file in "$1"/boot/vmlinu[xz]-*; do
+		guest_release=${file##*/vmlinu[xz]-}
 		[ -r "$file" ] || continue
 		[ -e "$1/lib/modules/$guest_release/modules.dep" ] || continue
 		[ -n "$(find "$1/lib/modules/$guest_release" \
@@ -81,12 +81,14 @@ guest_kernel_modules() {
 	done | awk '!seen[$0]++'
 }
 
-# guest_kernel_initramfs DIR: standard output is the archive; DIR is scratch.
+# guest_kernel_initramfs DIR INIT: standard output is the archive; DIR is
+# scratch, INIT the second stage.
 guest_kernel_initramfs() {
 	local file n=100
 
 	mkdir -p "$1/bin" "$1/root" "$1/dev" || return
-	cp "$(command -v busybox)" "$1/bin/busybox" || return
+	cp "$(command -v "$guest_busybox")" "$1/bin/busybox" || return
+	cp "$2" "$1/second" || return
 	while read -r file; do
 		cp "$file" "$1/$((n++))-${file##*/}" || return
 	done < <(guest_kernel_modules)
@@ -96,7 +98,9 @@ guest_kernel_initramfs() {
 	/bin/busybox mount -t 9p -o trans=virtio,ro,cache=loose,msize=262144 \
 		root /root
 	/bin/busybox mount -t devtmpfs devtmpfs /root/dev
-	exec /bin/busybox switch_root /root $guest_dir/init
+	/bin/busybox mount -t tmpfs tmpfs /root/run
+	/bin/busybox cp /second /root/run/init
+	exec /bin/busybox switch_root /root /run/init
 	EOF
 	chmod 755 "$1/init"
 	(cd "$1" && find . | cpio -o -H newc --quiet)

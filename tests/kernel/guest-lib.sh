@@ -12,7 +12,7 @@ guest_module() {
 		file=$(find "${modules%/kernel/*}" -name "$1.ko" -print -quit)
 		shift
 		insmod "$file" "$@" ;;
-	qemu)
+	qemu|ppc64)
 		modprobe -d "$guest_modules" "$@" ;;
 	esac
 }

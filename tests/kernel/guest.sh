@@ -4,10 +4,13 @@
 # Runs a shell script under a Linux kernel with the stock NILFS2 driver, with
 # image files as its disks, and gives back the script's output and status.
 #
-# Two guests: "uml", user-mode Linux (2-3 s a boot, no zoned devices), and
-# "qemu", Debian's own kernel (emulated, slower, zoned null_blk devices).  Both
-# see the host's whole file tree read-only as their root, so every program of
-# the host is there; they can write to the images and the shared directory only.
+# Three guests: "uml", user-mode Linux (2-3 s a boot, no zoned devices); "qemu",
+# Debian's own kernel (emulated, slower, zoned null_blk devices); "ppc64",
+# Debian's kernel of another architecture with pages of 64 KiB, which mounts
+# blocks larger than 4 KiB.  The first two see the host's whole file tree
+# read-only as their root, so every program of the host is there; the last has a
+# small tree of its own.  They can write to the images and the shared directory
+# only.
 #
 # guest.sh gives the guest a process group of its own and leaves none behind.
 
@@ -18,12 +21,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 usage() {
 	cat <<'EOF'
 usage: guest.sh [OPTION...] SCRIPT [IMAGE...] [-- ARGUMENT...]
-       guest.sh --available uml|qemu
+       guest.sh --available uml|qemu|ppc64
 
 Runs SCRIPT (a file, or - for standard input) with bash in a guest, where
 IMAGEs are block devices $DEV1, $DEV2, ...
 
-  --backend uml|qemu    which guest (default uml)
+  --backend uml|qemu|ppc64
+                        which guest (default uml)
   --timeout SECONDS     stop a guest that takes longer (default 120)
   --kill-after SECONDS  cut the guest's power so long after SCRIPT started
   --kill-on PATTERN     cut it when PATTERN is seen in SCRIPT's output
@@ -63,6 +67,12 @@ qemu_missing() {
 	guest_kernel_missing
 }
 
+ppc64_missing() {
+	. "$here/guest-kernel.sh"
+	. "$here/guest-ppc64.sh"
+	guest_ppc64_missing
+}
+
 uml_command() {
 	local i letters=abcdefghijklmnop
 
@@ -77,18 +87,35 @@ uml_command() {
 }
 
 qemu_command() {
-	local i
-
 	. "$here/guest-kernel.sh"
 	guest_kernel_find || die "no kernel for qemu"
-	guest_kernel_initramfs "$dir/first" >"$dir/initramfs" ||
-		die "no initramfs"
-	command=(qemu-system-x86_64 -nodefaults -no-reboot -display none
-		-machine accel=tcg -m "$mem" -serial "file:$dir/console"
+	command=(qemu-system-x86_64 -machine accel=tcg)
+	emulator_command / "console=ttyS0 guest_modules=$guest_modules/"
+}
+
+# The firmware that is usual for this machine would double the time of a boot.
+# The capabilities are those that emulation lacks.
+ppc64_command() {
+	. "$here/guest-kernel.sh"
+	. "$here/guest-ppc64.sh"
+	guest_ppc64_find || die "no kernel for ppc64"
+	command=(qemu-system-ppc64 -machine "pseries,accel=tcg,x-vof=on,\
+cap-cfpc=broken,cap-sbbc=broken,cap-ibs=broken,cap-ccf-assist=off")
+	emulator_command "$guest_modules" "console=hvc0 guest_modules=/"
+}
+
+# emulator_command ROOT WORDS: what every emulated machine is given; WORDS are
+# for its kernel.
+emulator_command() {
+	local i
+
+	guest_kernel_initramfs "$dir/first" "$here/guest-init.sh" \
+		>"$dir/initramfs" || die "no initramfs"
+	command+=(-nodefaults -no-reboot -display none -m "$mem"
+		-serial "file:$dir/console"
 		-kernel "$guest_kernel" -initrd "$dir/initramfs"
-		-append "console=ttyS0 panic=-1 guest_dir=$dir \
-guest_backend=qemu guest_modules=$guest_modules/"
-		-virtfs "local,path=/,mount_tag=root,readonly=on,$virtfs"
+		-append "$2 panic=-1 guest_dir=$dir guest_backend=$backend"
+		-virtfs "local,path=$1,mount_tag=root,readonly=on,$virtfs"
 		-virtfs "local,path=$dir,mount_tag=host,$virtfs"
 		-virtfs "local,path=$share,mount_tag=share,$virtfs")
 	for ((i = 1; i <= ${#images[@]}; i++)); do
@@ -221,7 +248,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--available)
 		case ${2-} in
-		uml|qemu) reason=$("${2}_missing") ;;
+		uml|qemu|ppc64) reason=$("${2}_missing") ;;
 		*) die "no such guest: ${2-}" ;;
 		esac
 		[ -z "$reason" ] || { echo "$reason"; exit 1; }
@@ -249,7 +276,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 case $backend in
-uml|qemu) ;;
+uml|qemu|ppc64) ;;
 *) die "no such guest: $backend" ;;
 esac
 [ ${#zoned[@]} -eq 0 ] || [ "$backend" = qemu ] ||

@@ -4,9 +4,10 @@
 # For bats files anywhere under tests/: run a script under the stock kernel, use
 # the corpus.  Load it with: load ../kernel/lab (or the path that fits).
 
+lab_set=()
 lab_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
-# need_guest uml|qemu: skip the test, with the reason, if there is none.
+# need_guest uml|qemu|ppc64: skip the test, with the reason, if there is none.
 need_guest() {
 	local reason
 
@@ -57,18 +58,20 @@ kernel_content() {
 	return 1
 }
 
-# need_corpus: set corpus to the directory of finished images, building it if
-# need be; skip the test, with the reason, if it cannot be had.
+# need_corpus [big]: set corpus to the directory of finished images, building it
+# if need be; skip the test, with the reason, if it cannot be had.
 need_corpus() {
 	local reason
 
-	reason=$("$lab_dir/corpus.sh" --available) || skip "$reason"
-	corpus=$("$lab_dir/corpus.sh" --cached)
+	lab_set=(${1:+--set "$1"})
+	reason=$("$lab_dir/corpus.sh" "${lab_set[@]}" --available) ||
+		skip "$reason"
+	corpus=$("$lab_dir/corpus.sh" "${lab_set[@]}" --cached)
 }
 
-# corpus_names: the images in the corpus.
+# corpus_names: the images in the corpus that need_corpus set.
 corpus_names() {
-	"$lab_dir/corpus.sh" --list
+	"$lab_dir/corpus.sh" "${lab_set[@]}" --list
 }
 
 # copy_image NAME: print the path of a private copy of an image.
