@@ -12,5 +12,6 @@ extern const struct cli_command checkpoints_command;
 extern const struct cli_command ls_command;
 extern const struct cli_command cat_command;
 extern const struct cli_command export_command;
+extern const struct cli_command diff_command;
 
 #endif

@@ -15,6 +15,7 @@ static const struct cli_command *const commands[] = {
 	&ls_command,
 	&cat_command,
 	&export_command,
+	&diff_command,
 	NULL,
 };
 
