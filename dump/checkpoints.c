@@ -102,7 +102,8 @@ static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 			       &k->holdings.count);
 
 	k->holdings.cnos = k->cnos;
-	if (!err && !l->o->fast)
+	/* What failed for one kind would fail again for the other. */
+	if (!err && !l->o->fast && !l->status)
 		err = note(l, count_holdings(l, k));
 	return err;
 }

@@ -107,6 +107,7 @@ void segment_outline(const struct segment_source *src, uint64_t segnum,
 		.snapshot = counts.snapshot,
 		.recent = counts.protected,
 		.su = *su,
+		.has_stored = geo->has_live_blks,
 	};
 }
 

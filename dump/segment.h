@@ -29,6 +29,7 @@ struct segment {
 	bool has_counts;
 	uint32_t live, snapshot, recent;	/* see liveness_counts */
 	struct nilfs_segment_usage_ext su;
+	bool has_stored;		/* counts of live blocks in SU */
 	bool has_sequence;
 	uint64_t sequence;
 	/* By segment_count_data() only. */
@@ -77,7 +78,10 @@ void segment_outline(const struct segment_source *src, uint64_t segnum,
 int segment_count_data(struct segment_source *src, struct context *cx,
 		       struct segment *s);
 
-/* Blocks that a cleaner would keep, and blocks that it would free. */
+/*
+ * Blocks that a cleaner would keep, and blocks that it would free; 0 where that
+ * is not known.
+ */
 static inline uint32_t segment_kept(const struct segment *s)
 {
 	return s->live + s->snapshot + s->recent;
@@ -87,7 +91,7 @@ static inline uint32_t segment_dead(const struct segment *s)
 {
 	uint32_t kept = segment_kept(s);
 
-	return kept < s->written ? s->written - kept : 0;
+	return s->has_counts && kept < s->written ? s->written - kept : 0;
 }
 
 /* "ad-p" in the manner of lssu(1): active, dirty, error, protected. */

@@ -161,6 +161,8 @@ static struct value nonzero(uint64_t v)
 /* What only volumes with counts of live blocks store. */
 static struct value stored(unsigned int column, const struct segment *s)
 {
+	if (!s->has_stored)
+		return value_absent();
 	switch (column) {
 	case STORED_LIVE:
 		return value_u64(le32_get(s->su.su_nlive_blks));

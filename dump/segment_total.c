@@ -36,6 +36,7 @@ void segment_total_add(struct segment_total *t, const struct segment *s)
 	t->snapshot += s->snapshot;
 	t->recent += s->recent;
 	t->dead += segment_dead(s);
+	t->without_counts += !s->has_counts;
 	if (s->has_data) {
 		t->data += s->data;
 		t->overhead += s->overhead;
@@ -48,12 +49,8 @@ void segment_total_add(struct segment_total *t, const struct segment *s)
 					    s->blocks).number, 1);
 }
 
-void segment_total_report(const struct segment_total *t,
-			  struct report *r, uint32_t block_size)
+static void report_states(const struct segment_total *t, struct report *r)
 {
-	uint64_t kept = t->live + t->snapshot + t->recent;
-
-	report_begin(r, "totals", "Totals");
 	report_u64(r, "segments", "Segments", t->segments);
 	report_u64(r, "clean_segments", "Clean", t->clean);
 	report_u64(r, "dirty_segments", "In use", t->dirty);
@@ -62,6 +59,13 @@ void segment_total_report(const struct segment_total *t,
 	report_u64(r, "protected_segments", "Protected", t->protected);
 	report_u64(r, "blocks", "Blocks", t->blocks);
 	report_u64(r, "written", "Written", t->written);
+}
+
+static void report_counts(const struct segment_total *t, struct report *r,
+			  uint32_t block_size)
+{
+	uint64_t kept = t->live + t->snapshot + t->recent;
+
 	report_u64(r, "live", "Live", t->live);
 	report_u64(r, "snapshot", "Snapshots only", t->snapshot);
 	report_u64(r, "recent", "Recent only", t->recent);
@@ -77,6 +81,15 @@ void segment_total_report(const struct segment_total *t,
 		     value_u64(t->dead * block_size));
 	report_value(r, VALUE_PERCENT, "use", "Use",
 		     value_percent(kept, t->blocks));
+}
+
+void segment_total_report(const struct segment_total *t,
+			  struct report *r, uint32_t block_size)
+{
+	report_begin(r, "totals", "Totals");
+	report_states(t, r);
+	if (!t->without_counts)
+		report_counts(t, r, block_size);
 	report_end(r);
 }
 

@@ -244,3 +244,32 @@ rows() {
 	dump.nilfs2 map --json "$image" |
 		grep -q '"first":70,"last":70,"class":"error"'
 }
+
+@test "a broken DAT leaves what can be known without it" {
+	image=$(copy_image deep-1k)
+	# The nodes that the last segment but one has.  Damage to the last log
+	# would lead to an older state instead.
+	nodes=$(awk '/^segment:/ { segment = $NF }
+		/^ *ino = / { ino = $3 + 0 }
+		ino == 3 && /level = 1,/ { at[$3] = segment " " $NF }
+		END { for (i in at) print at[i] }' \
+		"$corpus/deep-1k/dumpseg" | sort -n)
+	segment=$(cut -d' ' -f1 <<<"$nodes" | uniq | tail -n 2 | head -n 1)
+	for node in $(grep "^$segment " <<<"$nodes" | cut -d' ' -f2); do
+		dd if=/dev/zero of="$image" bs=1024 seek="$node" count=1 \
+			conv=notrunc status=none
+	done
+	run -1 --separate-stderr dump.nilfs2 segments -o segment,written,live \
+		--totals --histogram "$image"
+	[[ $stderr == "dump.nilfs2: inode 3: "*"block "* ]]
+	same "$(awk 'NR > 1 && !/ --- / { print $1, $5, "-" }' \
+		"$corpus/deep-1k/lssu")" \
+		"$(awk 'NR > 1 && NF == 3 && $3 == "-" { print $1, $2, $3 }' \
+		<<<"$output")"
+	[[ $output != *"Live:"* ]]
+	run -1 --separate-stderr dump.nilfs2 map --json "$image"
+	[[ $output == *'"class":"unknown"'* && ${lines[-1]} == "}" ]]
+	run -1 --separate-stderr dump.nilfs2 checkpoints -a "$image"
+	[ "${#lines[@]}" -eq "$(awk 'END { print NR }' "$corpus/deep-1k/lscp")" ]
+	[ "$(grep -c . <<<"$stderr")" -eq 1 ]
+}
