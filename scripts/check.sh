@@ -5,7 +5,7 @@
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/scripts/packages.sh"
-install_packages $build_packages $test_packages $zoned_packages
+install_packages $build_packages $test_packages
 
 build=${BUILD_DIR:-$source/build-check}
 rm -rf "$build"

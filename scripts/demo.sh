@@ -5,7 +5,7 @@
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/scripts/packages.sh"
-install_packages $build_packages user-mode-linux nilfs-tools perl
+install_packages $build_packages $kernel_packages
 
 build=${BUILD_DIR:-$source/build}
 "$source/scripts/build.sh" "$build"
@@ -20,14 +20,16 @@ say()
 }
 
 say mkfs.nilfs2 -q --size 64M -B 64 -L demo "$image"
-cat >"$build/fill.sh" <<'FILL'
-mount -i -t nilfs2 $DEV1 /mnt
-cp -a /usr/share/doc/g* /mnt
-cp -a /usr/share/common-licenses /mnt
+cat >"$build/fill.sh" <<FILL
+set -e
+mount -i -t nilfs2 \$DEV1 /mnt
+cp -a '$source/lib' '$source/dump' '$source/mkfs' /mnt
+dd if=/dev/urandom of=/mnt/random bs=1M count=8 status=none
 sync
-mkcp -s $DEV1
-rm -r /mnt/gcc*
-cp /etc/services /mnt
+mkcp -s \$DEV1
+rm -r /mnt/mkfs /mnt/lib/out
+dd if=/dev/urandom of=/mnt/random bs=64K count=32 conv=notrunc status=none
+sync
 umount -i /mnt
 FILL
 printf '\n# the Linux kernel (user-mode Linux) fills it and takes a snapshot\n'

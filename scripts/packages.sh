@@ -6,12 +6,12 @@
 build_packages="gcc make autoconf automake pkg-config
 	libblkid-dev uuid-dev libzbd-dev zlib1g-dev libarchive-dev"
 
-# To fill and judge images with the stock kernel, and to run the tests.
-test_packages="bats user-mode-linux nilfs-tools grub-common e2fsprogs fdisk
-	libarchive-tools perl linux-libc-dev"
+# To run the stock kernel, which fills images and judges them.
+kernel_packages="user-mode-linux nilfs-tools perl kmod"
 
-# To run the tests that need zoned devices.
-zoned_packages="qemu-system-x86 busybox-static"
+# To run the tests, those that need zoned devices as well.
+test_packages="$kernel_packages bats grub-common e2fsprogs fdisk
+	libarchive-tools linux-libc-dev qemu-system-x86 busybox-static cpio"
 
 # install_packages NAME...: installs what is missing, asks nothing.
 install_packages()

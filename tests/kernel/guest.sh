@@ -54,6 +54,10 @@ uml_missing() {
 		echo "linux.uml not found (package user-mode-linux)"
 		return
 	fi
+	if ! PATH=$PATH:/sbin:/usr/sbin command -v insmod >/dev/null; then
+		echo "insmod not found (package kmod)"
+		return
+	fi
 	[ -n "$(uml_module nilfs2)" ] ||
 		echo "no nilfs2.ko under /usr/lib/uml/modules"
 }
