@@ -190,6 +190,28 @@ int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 	return err;
 }
 
+int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
+{
+	struct volume *vol;
+	int err;
+
+	*volp = NULL;
+	vol = calloc(1, sizeof(*vol));
+	if (!vol)
+		return fail(cx, -ENOMEM, "volume");
+	vol->dev = dev;
+	err = choose_super(vol, cx);
+	if (!err)
+		err = use_super(vol, cx, vol->choice.index);
+	if (!err)
+		err = open_cache(vol, cx);
+	if (err)
+		volume_close(vol);
+	else
+		*volp = vol;
+	return err;
+}
+
 void volume_close(struct volume *vol)
 {
 	if (!vol)

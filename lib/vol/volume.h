@@ -57,6 +57,14 @@ struct volume {
 int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 		const struct volume_options *options);
 
+/*
+ * Opens it no further than the superblock that counts: geometry and cache are
+ * there, logs can be read, metadata files cannot.  For volumes whose super
+ * root is lost.  Failures as volume_open().
+ */
+int volume_open_bare(struct volume **volp, struct context *cx,
+		     struct dev *dev);
+
 /* NULL is accepted. */
 void volume_close(struct volume *vol);
 

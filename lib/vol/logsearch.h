@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Logs where none is known to be: what lies behind those in use.
+ */
+#ifndef NILFS2_VOL_LOGSEARCH_H
+#define NILFS2_VOL_LOGSEARCH_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "vol/logscan.h"
+#include "vol/summary.h"
+
+struct volume;
+
+struct logsearch {
+	struct volume *vol;
+	uint64_t next, end;	/* blocks still to look at */
+	uint64_t ahead;		/* read ahead up to here */
+	struct summary summary;
+};
+
+/*
+ * Starts at block FROM of segment SEGNUM.  -EINVAL for a segment that the
+ * volume does not have.  Closed with logsearch_close(), after a failure too.
+ */
+int logsearch_open(struct logsearch *search, struct context *cx,
+		   struct volume *vol, uint64_t segnum, uint64_t from);
+
+/*
+ * Steps to the next block where a summary begins that can be decoded and has
+ * the right ss_sumsum, whatever its sequence number, and from there to the
+ * end of that log: 1 and *LOG, 0 at the end of the segment, -EIO, -ENOMEM.
+ */
+int logsearch_next(struct logsearch *search, struct context *cx,
+		   struct log *log);
+
+void logsearch_close(struct logsearch *search);
+
+#endif
