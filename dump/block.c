@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * block: what a block of the disk is.
+ *
+ * From the outside in: the area of the device, the segment, the log, the file
+ * and the place in it, and at last whether anything still needs the block.
+ */
+#include "dump/commands.h"
+
+#include <errno.h>
+
+#include "dump/image.h"
+#include "dump/logfind.h"
+#include "dump/pathname.h"
+#include "dump/place.h"
+#include "dump/range.h"
+#include "dump/verdict.h"
+#include "vol/sutable.h"
+
+struct block_options {
+	bool path;
+};
+
+static const struct cli_option block_rows[] = {
+	{ 0, "path", NULL, "look for a path of the file (reads directories)",
+	  OPTION_FLAG, offsetof(struct block_options, path), 0, 0, NULL,
+	  NULL },
+	{ 0 },
+};
+
+static const struct value_flag usage_flags[] = {
+	{ 1u << NILFS_SEGMENT_USAGE_ACTIVE, "active" },
+	{ 1u << NILFS_SEGMENT_USAGE_DIRTY, "dirty" },
+	{ 1u << NILFS_SEGMENT_USAGE_ERROR, "error" },
+	{ 0, NULL },
+};
+
+struct block_view {
+	struct tool *tool;
+	struct volume *vol;
+	struct root *root;
+	struct held held;
+	bool path;
+};
+
+/* The superblock copy that BLOCKNR has a part of, 1 or 2, else 0. */
+static unsigned int super_in(const struct volume *vol, uint64_t blocknr)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (vol->super_offset[i] &&
+		    vol->super_offset[i] >> vol->geo.block_bits == blocknr)
+			return i + 1;
+	}
+	return 0;
+}
+
+static void say_area(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	unsigned int copy = super_in(b->vol, blocknr);
+	const char *area = "behind the segments";
+
+	if (geometry_has_block(&b->vol->geo, blocknr))
+		area = "segment";
+	else if (copy)
+		area = copy == 1 ? "first superblock" : "second superblock";
+	else if (blocknr < b->vol->geo.first_data_block)
+		area = "before the segments";
+	report_string(r, "area", "Area", area);
+}
+
+static int say_segment(struct block_view *b, uint64_t segnum)
+{
+	struct report *r = &b->tool->report;
+	struct nilfs_segment_usage_ext su;
+	int err;
+
+	err = sutable_read(b->vol, &b->tool->cx, segnum, &su);
+	if (err)
+		return err;
+	report_u64(r, "segment", "Segment", segnum);
+	report_flags(r, usage_flags, "su_flags", "Flags of the segment",
+		     le32_get(su.su.su_flags));
+	report_u64(r, "su_nblocks", "Blocks in use of it",
+		   le32_get(su.su.su_nblocks));
+	return 0;
+}
+
+static const char *const part_names[] = {
+	[LOGFIND_NONE] = "none",
+	[LOGFIND_SUMMARY] = "summary",
+	[LOGFIND_SUPER_ROOT] = "super root",
+	[LOGFIND_PAYLOAD] = "payload",
+	[LOGFIND_UNLISTED] = "unlisted",
+};
+
+static void say_log(struct block_view *b, const struct logfind *f,
+		    uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+
+	report_string(r, "part", "Part of a log", part_names[f->part]);
+	if (f->part == LOGFIND_NONE)
+		return;
+	report_begin(r, "log", "Log");
+	report_u64(r, "blocknr", "First block", f->log.pseg);
+	report_u64(r, "index", "Number in the log", blocknr - f->log.pseg);
+	report_u64(r, "ss_seq", "Sequence number",
+		   le64_get(f->log.ss.ss_seq));
+	report_value(r, VALUE_TIME, "ss_create", "Created",
+		     value_u64(le64_get(f->log.ss.ss_create)));
+	report_value(r, VALUE_BOOL, "chained", "Follows from the start",
+		     value_bool(f->chained));
+	report_end(r);
+}
+
+/* The node itself knows its level and first key; the summary may not. */
+static int say_node(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	struct bmap_node node;
+	const void *data;
+	int err;
+
+	err = cache_get(b->vol->cache, &b->tool->cx, blocknr, &data);
+	if (err)
+		return err;
+	if (bmap_node_check(b->vol->geo.block_size, data) == RULE_OK) {
+		bmap_node_read(b->vol->geo.block_size, data, &node);
+		report_u64(r, "level", "Level", node.level);
+		report_u64(r, "blkoff", "First file block",
+			   bmap_node_key(&node, 0));
+		report_u64(r, "children", "Children", node.nchildren);
+	}
+	cache_put(b->vol->cache, data);
+	return 0;
+}
+
+static int say_path(struct block_view *b, uint64_t ino)
+{
+	struct report *r = &b->tool->report;
+	char *path;
+	int err;
+
+	if (!b->path || place_file_name(ino))
+		return 0;
+	err = pathname_find(b->root, &b->tool->cx, ino, &path);
+	if (err < 0 && err != -ENOENT)
+		return err;
+	report_string(r, "path", "Path", err ? NULL : path);
+	fail_clear(&b->tool->cx);
+	pathname_free(path);
+	return 0;
+}
+
+static int say_file(struct block_view *b, const struct segsum_block *s,
+		    uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	int err = 0;
+
+	report_begin(r, "file", "Belongs to");
+	report_u64(r, "ino", "Inode", s->ino);
+	if (place_file_name(s->ino))
+		report_string(r, "name", "Metadata file",
+			      place_file_name(s->ino));
+	report_u64(r, "fi_cno", "As of checkpoint", s->cno);
+	report_string(r, "kind", "Kind", s->is_node ? "node" : "data");
+	if (s->is_node)
+		err = say_node(b, blocknr);
+	else
+		report_u64(r, "blkoff", "File block", s->blkoff);
+	if (s->is_virtual)
+		report_u64(r, "vblocknr", "Virtual block", s->vblocknr);
+	if (!err)
+		err = say_path(b, s->ino);
+	report_end(r);
+	return err;
+}
+
+static int say_verdict(struct block_view *b, const struct segsum_block *s,
+		       uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	struct verdict_facts v;
+	int err;
+
+	err = verdict_find(&v, &b->tool->cx, b->vol, &b->held, blocknr, s);
+	if (err)
+		return err;
+	report_begin(r, "use", "Use");
+	report_value(r, VALUE_BOOL, "live", "Live",
+		     value_bool(verdict_is_live(v.verdict)));
+	report_string(r, "state", "State", verdict_name(v.verdict));
+	report_string(r, "why", "Because", verdict_text(v.verdict));
+	if (v.elsewhere)
+		report_u64(r, "elsewhere", "Now at block", v.elsewhere);
+	if (v.entry.used) {
+		report_u64(r, "de_start", "From checkpoint",
+			   le64_get(v.entry.de.de_start));
+		if (le64_get(v.entry.de.de_end) != NILFS_CNO_MAX)
+			report_u64(r, "de_end", "To before checkpoint",
+				   le64_get(v.entry.de.de_end));
+		held_report(r, &b->held, &v.entry.de);
+	}
+	report_end(r);
+	return 0;
+}
+
+static int say_contents(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	struct logfind f;
+	int err;
+
+	err = say_segment(b, geometry_segment_of(&b->vol->geo, blocknr));
+	if (!err)
+		err = logfind_block(&f, &b->tool->cx, b->vol, blocknr);
+	if (err)
+		return err;
+	say_log(b, &f, blocknr);
+	if (f.part == LOGFIND_SUPER_ROOT)
+		report_value(r, VALUE_BOOL, "latest", "The latest super root",
+			     value_bool(blocknr == b->vol->latest.super_root));
+	if (f.part != LOGFIND_PAYLOAD)
+		return 0;
+	err = say_file(b, &f.block, blocknr);
+	return err ? err : say_verdict(b, &f.block, blocknr);
+}
+
+static int say_block(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	int err = 0;
+
+	if (blocknr >= b->vol->geo.nblocks && !super_in(b->vol, blocknr))
+		return fail(&b->tool->cx, -EINVAL,
+			    "block %llu: the device has %llu",
+			    (unsigned long long)blocknr,
+			    (unsigned long long)b->vol->geo.nblocks);
+	report_begin(r, "block", NULL);
+	report_u64(r, "blocknr", "Block", blocknr);
+	report_u64(r, "byte", "Byte of the device",
+		   blocknr << b->vol->geo.block_bits);
+	say_area(b, blocknr);
+	if (geometry_has_block(&b->vol->geo, blocknr))
+		err = say_contents(b, blocknr);
+	report_end(r);
+	if (report_is_text(r))
+		out_char(r->out, '\n');
+	return err;
+}
+
+static int show_word(struct block_view *b, const char *word)
+{
+	struct range range = { 0, 0 };
+	uint64_t n;
+	int err;
+
+	err = range_parse(&b->tool->cx, "BLOCK", word, &range);
+	if (range.last == UINT64_MAX)
+		range.last = b->vol->geo.nblocks - 1;
+	for (n = range.first; !err && n <= range.last; n++) {
+		err = say_block(b, n);
+		if (!err)
+			err = context_cancelled(&b->tool->cx);
+	}
+	return err;
+}
+
+static int block_run(struct tool *tool, const void *options)
+{
+	const struct block_options *o = options;
+	struct block_view b = { .tool = tool, .path = o->path };
+	struct dump_image im;
+	int i, err;
+
+	err = image_open_root(&im, tool, tool->argv[0], 0, false);
+	if (!err) {
+		b.vol = im.vol;
+		b.root = &im.root;
+		err = held_load(&b.held, &tool->cx, im.vol);
+	}
+	if (!err)
+		report_list(&tool->report, "blocks");
+	for (i = 1; i < tool->argc && !err; i++)
+		err = show_word(&b, tool->argv[i]);
+	if (!err)
+		report_end(&tool->report);
+	held_free(&b.held);
+	image_close(&im);
+	return err;
+}
+
+const struct cli_command block_command = {
+	.name = "block",
+	.summary = "what a block is, and who still needs it",
+	.synopsis = "IMAGE BLOCK|FIRST..LAST...",
+	.about =
+	"Tells of blocks of the device: the segment, the log and the part of it,\n"
+	"the file and the place in it, and whether the block is live: current,\n"
+	"kept by a snapshot, only in checkpoints, or dead since when and why.",
+	.options = block_rows,
+	.options_size = sizeof(struct block_options),
+	.min_args = 2,
+	.max_args = TOOL_ANY_ARGS,
+	.run = block_run,
+};

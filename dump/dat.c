@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dat: entries of the DAT, and for whom their blocks are kept.
+ *
+ * A few are told at length, with the place of the entry; ranges and the whole
+ * DAT are a table.  The whole DAT is read as a stream, since a volume of some
+ * terabytes has a thousand million entries.
+ */
+#include "dump/commands.h"
+
+#include "disk/dat.h"
+#include "dump/datentry.h"
+#include "dump/fields.h"
+#include "dump/image.h"
+#include "dump/mapwalk.h"
+#include "dump/place.h"
+#include "dump/range.h"
+#include "out/table.h"
+#include "vol/datscan.h"
+
+struct dat_options {
+	bool all, free;
+};
+
+static const struct cli_option dat_rows[] = {
+	{ 'a', "all", NULL, "every entry in use", OPTION_FLAG,
+	  offsetof(struct dat_options, all), 0, 0, NULL, NULL },
+	{ 'f', "free", NULL, "in ranges, show entries not in use too",
+	  OPTION_FLAG, offsetof(struct dat_options, free), 0, 0, NULL, NULL },
+	{ 0 },
+};
+
+enum { COL_VBLOCK, COL_BLOCK, COL_START, COL_END, COL_STATE, COL_COUNT };
+
+static const struct column columns[] = {
+	[COL_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 10, NULL },
+	[COL_BLOCK] = { "de_blocknr", "BLOCK", VALUE_U64, 10, NULL },
+	[COL_START] = { "de_start", "START", VALUE_U64, 8, NULL },
+	[COL_END] = { "de_end", "END", VALUE_U64, 8, NULL },
+	[COL_STATE] = { "state", "STATE", VALUE_STRING, 0, NULL },
+};
+
+struct dat {
+	struct tool *tool;
+	struct volume *vol;
+	struct held held;
+	struct table table;
+	bool free;
+};
+
+static void put_row(struct dat *d, uint64_t vblocknr,
+		    const struct nilfs_dat_entry *de, enum held_state state)
+{
+	struct value v[COL_COUNT] = {
+		[COL_VBLOCK] = value_u64(vblocknr),
+		[COL_BLOCK] = value_u64(le64_get(de->de_blocknr)),
+		[COL_START] = value_u64(le64_get(de->de_start)),
+		[COL_STATE] = value_string(held_name(state)),
+	};
+
+	if (!dat_is_current(de))
+		v[COL_END] = value_u64(le64_get(de->de_end));
+	table_row(&d->table, v);
+}
+
+static int take_block(void *arg, struct context *cx, unsigned int worker,
+		      const struct datscan_block *block)
+{
+	struct dat *d = arg;
+	uint32_t i;
+
+	(void)worker;
+	for (i = 0; i < block->count; i++) {
+		const struct nilfs_dat_entry *de = datscan_entry(block, i);
+
+		if (datscan_is_used(block, i))
+			put_row(d, block->first + i, de,
+				held_state(&d->held, de));
+	}
+	return context_cancelled(cx);
+}
+
+/* One worker: rows come in order. */
+static int show_all(struct dat *d)
+{
+	const struct datscan_visitor visitor = {
+		.entries = take_block,
+		.arg = d,
+	};
+	struct context alone;
+	int err;
+
+	context_child(&d->tool->cx, &alone);
+	alone.threads = 1;
+	table_begin(&d->table, &d->tool->report, "entries", columns,
+		    COL_COUNT);
+	err = datscan_run(d->vol, &alone, &visitor);
+	table_end(&d->table);
+	context_adopt(&d->tool->cx, &alone);
+	return err;
+}
+
+/* Cuts RANGE at the last entry for which the DAT has room. */
+static int cut_range(struct dat *d, struct range *range)
+{
+	struct palloc_block what;
+	uint64_t key;
+	int ret;
+
+	ret = mapwalk_last(&d->vol->dat.map, &d->tool->cx, &key);
+	if (ret <= 0)
+		return ret;
+	palloc_locate(&d->vol->dat_palloc, key, &what);
+	if (range->last > what.first + what.count - 1)
+		range->last = what.first + what.count - 1;
+	return 0;
+}
+
+static int show_range(struct dat *d, struct range range)
+{
+	struct context *cx = &d->tool->cx;
+	struct datentry e;
+	uint64_t v;
+	int err;
+
+	err = cut_range(d, &range);
+	table_begin(&d->table, &d->tool->report, "entries", columns,
+		    COL_COUNT);
+	for (v = range.first; !err && v <= range.last; v++) {
+		err = datentry_read(&e, cx, d->vol, &d->held, v);
+		if (!err && e.exists && (e.used || d->free))
+			put_row(d, v, &e.de, e.state);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	table_end(&d->table);
+	return err;
+}
+
+static int show_one(struct dat *d, uint64_t vblocknr)
+{
+	struct report *r = &d->tool->report;
+	struct place place = { .ino = 0 };
+	struct datentry e;
+	int err;
+
+	err = datentry_read(&e, &d->tool->cx, d->vol, &d->held, vblocknr);
+	if (!err)
+		err = place_of_dat_entry(&place, &d->tool->cx, d->vol,
+					 vblocknr);
+	if (err)
+		return err;
+	report_begin(r, "entry", NULL);
+	report_u64(r, "vblocknr", "Virtual block", vblocknr);
+	fields_report(r, field_table_find("dat_entry"), &e.de);
+	report_string(r, "state", "State", held_name(e.state));
+	report_value(r, VALUE_BOOL, "allocated", "Marked in the bitmap",
+		     value_bool(e.used));
+	report_u64(r, "group", "Group", e.group);
+	if (e.used)
+		held_report(r, &d->held, &e.de);
+	place_report(r, &place);
+	report_end(r);
+	return 0;
+}
+
+static int show_word(struct dat *d, const char *word)
+{
+	struct range range;
+	int err;
+
+	err = range_parse(&d->tool->cx, "VBLOCK", word, &range);
+	if (err)
+		return err;
+	if (range.first == range.last)
+		return show_one(d, range.first);
+	return show_range(d, range);
+}
+
+static int dat_run(struct tool *tool, const void *options)
+{
+	const struct dat_options *o = options;
+	struct dat d = { .tool = tool, .free = o->free };
+	struct dump_image im;
+	int i, err;
+
+	if (o->all == (tool->argc > 1))
+		return tool_usage(tool, "give either virtual blocks or --all");
+	err = image_open(&im, tool, tool->argv[0], NULL);
+	if (!err) {
+		d.vol = im.vol;
+		err = held_load(&d.held, &tool->cx, im.vol);
+	}
+	if (!err && o->all)
+		err = show_all(&d);
+	for (i = 1; i < tool->argc && !err; i++)
+		err = show_word(&d, tool->argv[i]);
+	held_free(&d.held);
+	image_close(&im);
+	return err;
+}
+
+const struct cli_command dat_command = {
+	.name = "dat",
+	.summary = "virtual blocks: where they are, who holds them",
+	.synopsis = "IMAGE VBLOCK|FIRST..LAST...",
+	.about =
+	"Shows entries of the DAT.  A single one is told at length, ranges and\n"
+	"--all are a table.  The state of a virtual block is current (in the\n"
+	"latest state), snapshot (kept by a snapshot only), checkpoint (only in\n"
+	"checkpoints that a cleaner may remove), dead, unwritten or free.",
+	.options = dat_rows,
+	.options_size = sizeof(struct dat_options),
+	.min_args = 1,
+	.max_args = TOOL_ANY_ARGS,
+	.run = dat_run,
+};

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Who holds a block.
+ *
+ * An entry of the DAT says from which checkpoint to which its block was part
+ * of the file system; the block is kept as long as one of these exists and
+ * is a snapshot.  Two sorted lists of numbers answer that for any entry.
+ */
+#include "dump/held.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "disk/dat.h"
+#include "vol/cptable.h"
+
+static const char *const names[] = {
+	[HELD_FREE] = "free",
+	[HELD_UNWRITTEN] = "unwritten",
+	[HELD_CURRENT] = "current",
+	[HELD_SNAPSHOT] = "snapshot",
+	[HELD_CHECKPOINT] = "checkpoint",
+	[HELD_DEAD] = "dead",
+};
+
+/* The numbers from START to below END, as a part of a list. */
+struct part {
+	size_t first, count;
+};
+
+int held_load(struct held *h, struct context *cx, struct volume *vol)
+{
+	int err;
+
+	*h = (struct held){ .cnos = NULL };
+	err = cptable_list(vol, cx, false, &h->cnos, &h->count);
+	if (err)
+		return err;
+	return cptable_list(vol, cx, true, &h->snapshots, &h->nsnapshots);
+}
+
+void held_free(struct held *h)
+{
+	free(h->cnos);
+	free(h->snapshots);
+	*h = (struct held){ .cnos = NULL };
+}
+
+static struct part part_of(const uint64_t *list, size_t count,
+			   const struct nilfs_dat_entry *de)
+{
+	size_t first = search_lower_bound(list, count,
+					  le64_get(de->de_start));
+	size_t end = search_lower_bound(list, count, le64_get(de->de_end));
+
+	return (struct part){ first, end > first ? end - first : 0 };
+}
+
+enum held_state held_state(const struct held *h,
+			   const struct nilfs_dat_entry *de)
+{
+	if (dat_is_unwritten(de))
+		return HELD_UNWRITTEN;
+	if (dat_is_current(de))
+		return HELD_CURRENT;
+	if (part_of(h->snapshots, h->nsnapshots, de).count)
+		return HELD_SNAPSHOT;
+	if (part_of(h->cnos, h->count, de).count)
+		return HELD_CHECKPOINT;
+	return HELD_DEAD;
+}
+
+const char *held_name(enum held_state state)
+{
+	return names[state];
+}
+
+static void say_part(struct report *r, const char *what, const char *label,
+		     const uint64_t *list, struct part part)
+{
+	char first[32], last[32], text[96];
+
+	if (report_is_text(r)) {
+		snprintf(text, sizeof(text), part.count > 1 ?
+			 "%zu, from %llu to %llu" : "%zu, %llu", part.count,
+			 part.count ? (unsigned long long)list[part.first] : 0,
+			 part.count ? (unsigned long long)
+			 list[part.first + part.count - 1] : 0);
+		report_string(r, what, label, part.count ? text : "none");
+		return;
+	}
+	snprintf(first, sizeof(first), "%s_first", what);
+	snprintf(last, sizeof(last), "%s_last", what);
+	report_u64(r, what, label, part.count);
+	report_value(r, VALUE_U64, first, first, part.count ?
+		     value_u64(list[part.first]) : value_absent());
+	report_value(r, VALUE_U64, last, last, part.count ?
+		     value_u64(list[part.first + part.count - 1]) :
+		     value_absent());
+}
+
+void held_report(struct report *r, const struct held *h,
+		 const struct nilfs_dat_entry *de)
+{
+	say_part(r, "snapshots", "In snapshots", h->snapshots,
+		 part_of(h->snapshots, h->nsnapshots, de));
+	say_part(r, "checkpoints", "In checkpoints", h->cnos,
+		 part_of(h->cnos, h->count, de));
+}

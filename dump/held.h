@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which checkpoints keep a block. */
+#ifndef NILFS2_DUMP_HELD_H
+#define NILFS2_DUMP_HELD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "out/report.h"
+
+struct volume;
+
+enum held_state {
+	HELD_FREE,		/* the virtual block is not in use */
+	HELD_UNWRITTEN,		/* in use, never written */
+	HELD_CURRENT,		/* in the latest state */
+	HELD_SNAPSHOT,		/* not there, but in a snapshot */
+	HELD_CHECKPOINT,	/* only in checkpoints; a cleaner may take it */
+	HELD_DEAD,		/* in no checkpoint that still exists */
+};
+
+/* The numbers of the checkpoints that exist, ascending. */
+struct held {
+	uint64_t *cnos, *snapshots;
+	size_t count, nsnapshots;
+};
+
+/* Reads the lists; freed with held_free(), after a failure too. */
+int held_load(struct held *h, struct context *cx, struct volume *vol);
+void held_free(struct held *h);
+
+/* The state of an entry in use. */
+enum held_state held_state(const struct held *h,
+			   const struct nilfs_dat_entry *de);
+const char *held_name(enum held_state state);
+
+/*
+ * Says which checkpoints and snapshots have the block: how many, the first
+ * and the last of each.
+ */
+void held_report(struct report *r, const struct held *h,
+		 const struct nilfs_dat_entry *de);
+
+#endif

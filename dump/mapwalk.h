@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A block map as runs of blocks that lie together, and its sums. */
+#ifndef NILFS2_DUMP_MAPWALK_H
+#define NILFS2_DUMP_MAPWALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "vol/blockmap.h"
+
+/* Blocks that follow one another in the file, by virtual number, on disk. */
+struct maprun {
+	uint64_t blkoff;
+	uint64_t last;		/* of a node: the last block it can lead to */
+	uint64_t count;		/* blocks of the disk; 1 for a node */
+	uint64_t ptr;		/* virtual block; disk block in the DAT */
+	uint64_t blocknr;	/* 0: the DAT has none */
+	unsigned int level;	/* 0: data, else a node */
+};
+
+struct mapwalk {
+	const struct blockmap *map;
+	struct blockmap_cursor cursor;
+	bool single;		/* one block a run */
+	struct maprun ahead;	/* already taken, if count */
+	uint64_t disk_end;	/* one past the last data block on the disk */
+	uint64_t file_end;	/* one past it in the file */
+
+	/* So far: */
+	uint64_t data, nodes;	/* blocks */
+	uint64_t extents;	/* runs on the disk, whatever their numbers */
+	uint64_t unmapped;	/* blocks that the DAT does not know */
+};
+
+/*
+ * Starts at the first block.  Runs of nodes are yielded (before what is below
+ * them) and counted where NODES is set; SINGLE keeps blocks apart.
+ */
+int mapwalk_open(struct mapwalk *walk, struct context *cx,
+		 const struct blockmap *map, bool nodes, bool single);
+
+/*
+ * Steps: 1 and *RUN, 0 at the end, -EUCLEAN for a broken node, -EIO.  A
+ * virtual block that the DAT does not know is a run with blocknr 0.
+ */
+int mapwalk_next(struct mapwalk *walk, struct context *cx,
+		 struct maprun *run);
+void mapwalk_close(struct mapwalk *walk);
+
+/*
+ * The last block of the map: 1 and *KEY, 0 for an empty map, -EUCLEAN, -EIO.
+ */
+int mapwalk_last(const struct blockmap *map, struct context *cx,
+		 uint64_t *key);
+
+/* The highest level of the map: 0 where it is direct. */
+unsigned int mapwalk_levels(const struct blockmap *map);
+
+#endif

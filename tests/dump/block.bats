@@ -1,0 +1,98 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 block: what it says of a block is what dumpseg and the other
+# structures say.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+
+setup() {
+	command -v jq >/dev/null || skip "jq not found"
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# Blocks of the payload from dumpseg: "BLOCK INO VBLOCK BLKOFF", every NTH.
+sample() {
+	perl "$BATS_TEST_DIRNAME/logs_lines.pl" dumpseg 1 <"$1/dumpseg" |
+		awk -v nth="$2" '$1 == "block" && NR % nth == 0 {
+			print $2, $3, $4, $5 }'
+}
+
+@test "file, virtual block and offset are what dumpseg says" {
+	for name in cleaned snapshots sparse-2k crash-dsync; do
+		sample "$corpus/$name" 37 >theirs
+		[ -s theirs ]
+		cut -d ' ' -f 1 theirs |
+			xargs dump.nilfs2 block --json-lines "$corpus/$name/image" |
+			jq -r '"\(.blocknr) \(.file.ino) \(.file.vblocknr // "-") " +
+				"\(if .file.kind == "node" and .file.ino != 3
+				   then "-" else .file.blkoff end)"' >ours
+		diff theirs ours
+	done
+}
+
+@test "a block says virtual block V exactly where V says this block" {
+	for name in cleaned many-snapshots-2k; do
+		image=$corpus/$name/image
+		sample "$corpus/$name" 41 | awk '$3 != "-" { print $1 }' |
+			xargs dump.nilfs2 block --json-lines "$image" |
+			jq -r '"\(.blocknr) \(.file.vblocknr) \(.use.state)"' >blocks
+		[ -s blocks ]
+		while read -r block vblock state; do
+			at=$(dump.nilfs2 dat --json "$image" "$vblock" |
+				jq -r '"\(.entry.de_blocknr) \(.entry.state)"')
+			case $state in
+			moved | reused) [ "${at% *}" -ne "$block" ] ;;
+			freed) [ "${at#* }" = free ] ;;
+			*) [ "$at" = "$block $state" ] ;;
+			esac
+		done <blocks
+	done
+}
+
+@test "what the cleaner moved is found where it moved to" {
+	image=$corpus/cleaned/image
+	dump.nilfs2 block --json-lines "$image" 1000..3000 |
+		jq -c 'select(.use.state == "moved")' | head -n 40 >moved
+	[ -s moved ]
+	while read -r line; do
+		dump.nilfs2 block --json "$image" "$(jq .use.elsewhere <<<"$line")" |
+			jq -c '.blocks[0].file | [.ino, .blkoff, .vblocknr]' >there
+		[ "$(jq -c '.file | [.ino, .blkoff, .vblocknr]' <<<"$line")" = \
+			"$(cat there)" ]
+	done <moved
+}
+
+@test "the areas of a device" {
+	image=$corpus/special/image
+	last=$(($(stat -c %s "$image") / 4096 - 1))
+	dump.nilfs2 block --json-lines "$image" 0 1 "$last" >areas
+	[ "$(jq -r '"\(.area), \(.part)"' areas)" = "first superblock, null
+segment, summary
+second superblock, null" ]
+	run -1 dump.nilfs2 block "$image" $((last + 1))
+}
+
+@test "the latest super root is that" {
+	image=$corpus/special/image
+	last=$(dump.nilfs2 logs --json-lines "$image" |
+		jq -r 'select(.super_root) | .super_root.blocknr' | tail -n 1)
+	dump.nilfs2 block --json-lines "$image" "$last" 11 >roots
+	[ "$(jq -r '"\(.part) \(.latest)"' roots)" = "super root true
+super root false" ]
+}
+
+@test "--path names a path of the file" {
+	image=$corpus/snapshots/image
+	awk -F '\t' '$1 == "f" && $6 > 0 && $14 ~ /^[A-Za-z0-9_.\/]+$/ {
+		print $11, "/" $14 }' "$corpus/snapshots/manifest" |
+		tail -n 3 >files
+	[ -s files ]
+	while read -r ino path; do
+		block=$(dump.nilfs2 bmap --json-lines "$image" "$ino" |
+			jq 'select(.record == "runs") | .blocknr' | head -n 1)
+		[ "$(dump.nilfs2 block --path --json "$image" "$block" |
+			jq -r '.blocks[0].file.path')" = "$path" ]
+	done <files
+}
