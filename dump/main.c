@@ -21,6 +21,7 @@ static const struct cli_command *const commands[] = {
 	&cat_command,
 	&export_command,
 	&diff_command,
+	&set_command,
 	NULL,
 };
 

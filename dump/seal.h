@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Making the checksums right over bytes that were changed. */
+#ifndef NILFS2_DUMP_SEAL_H
+#define NILFS2_DUMP_SEAL_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "disk/geometry.h"
+
+/* Called for each checksum that was set. */
+struct seal_watcher {
+	void (*sum)(void *arg, const char *structure, const char *field,
+		    uint32_t old, uint32_t new);
+	void *arg;
+};
+
+/* s_sum of the superblock at byte OFFSET of DEV.  -EIO, -EROFS. */
+int seal_super(struct dev *dev, struct context *cx, uint64_t offset,
+	       const struct seal_watcher *watcher);
+
+/*
+ * The checksums of the log at block PSEG: ss_sumsum where block INDEX of the
+ * log is one of its summary, sr_sum where it is its super root, and in any
+ * case ss_datasum.  -EUCLEAN where the header gives lengths that leave the
+ * segment, -EIO, -EROFS, -ENOMEM.
+ */
+int seal_log(struct dev *dev, struct context *cx,
+	     const struct nilfs_geometry *geo, uint64_t pseg, uint64_t index,
+	     const struct seal_watcher *watcher);
+
+#endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * set: change a field by its name, for tests and for repair by hand.
+ *
+ * The only command that writes.  The change and the checksums over it are
+ * made in an overlay first, so that what cannot be done as a whole is not
+ * begun; then they are written in place and flushed.  Whether the new value
+ * makes sense is not asked.
+ */
+#include "dump/commands.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev/devfile.h"
+#include "dev/overlay.h"
+#include "dev/probe.h"
+#include "dump/fields.h"
+#include "dump/logfind.h"
+#include "dump/seal.h"
+#include "dump/target.h"
+#include "out/table.h"
+
+struct set_options {
+	uint64_t checkpoint;
+	bool expert, fix, keep;
+};
+
+static const struct cli_option set_rows[] = {
+	{ 0, "expert", NULL, "needed: you know that this can ruin a volume",
+	  OPTION_FLAG, offsetof(struct set_options, expert), 0, 0, NULL,
+	  NULL },
+	{ 0, "fix-checksums", NULL, "make the checksums over it right",
+	  OPTION_FLAG, offsetof(struct set_options, fix), 1, 0, NULL, NULL },
+	{ 0, "keep-checksums", NULL, "leave all checksums (the default)",
+	  OPTION_FLAG, offsetof(struct set_options, keep), 1, 0, NULL, NULL },
+	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
+	  OPTION_U64, offsetof(struct set_options, checkpoint), 0, 0, NULL,
+	  NULL },
+	{ 0 },
+};
+
+enum { COL_STRUCTURE, COL_FIELD, COL_OLD, COL_NEW, COL_COUNT };
+
+static const struct column columns[] = {
+	[COL_STRUCTURE] = { "structure", "STRUCTURE", VALUE_STRING, 20, NULL },
+	[COL_FIELD] = { "field", "FIELD", VALUE_STRING, 20, NULL },
+	[COL_OLD] = { "old", "OLD", VALUE_STRING, 12, NULL },
+	[COL_NEW] = { "new", "NEW", VALUE_STRING, 0, NULL },
+};
+
+struct set {
+	struct tool *tool;
+	struct dev *dev, *overlay;
+	struct target_source source;
+	struct target target;
+	struct table table;
+	uint8_t *bytes;			/* of the structure */
+};
+
+static void put_row(struct set *s, const char *structure, const char *field,
+		    const char *old, const char *new)
+{
+	table_row(&s->table, (struct value[COL_COUNT]){
+		[COL_STRUCTURE] = value_string(structure),
+		[COL_FIELD] = value_string(field),
+		[COL_OLD] = value_string(old),
+		[COL_NEW] = value_string(new),
+	});
+}
+
+/* "FIELD=VALUE": changes the bytes in memory. */
+static int assign(struct set *s, const char *word)
+{
+	char old[FIELDS_TEXT_MAX], new[FIELDS_TEXT_MAX], path[128];
+	struct context *cx = &s->tool->cx;
+	size_t len = strcspn(word, "=");
+	struct field field;
+	int err;
+
+	if (!word[len] || len >= sizeof(path))
+		return tool_usage(s->tool, "'%s' is not FIELD=VALUE", word);
+	memcpy(path, word, len);
+	path[len] = '\0';
+	if (field_resolve(&s->target.table, path, &field))
+		return fail(cx, -EINVAL, "%s: %s has no such field", path,
+			    s->tool->argv[1]);
+	fields_format(&field, s->bytes, old);
+	err = fields_parse(cx, &field, word + len + 1, s->bytes);
+	if (err)
+		return err;
+	put_row(s, s->tool->argv[1], path, old,
+		fields_format(&field, s->bytes, new));
+	return 0;
+}
+
+/* A bit is shown as a byte of its own and merged again. */
+static int check_bit(struct set *s, uint8_t whole)
+{
+	unsigned int bit = (unsigned int)s->target.bit;
+
+	if (*s->bytes > 1)
+		return fail(&s->tool->cx, -ERANGE, "bit: 0 or 1");
+	*s->bytes = (uint8_t)((whole & ~(1u << bit)) | *s->bytes << bit);
+	return 0;
+}
+
+static int change(struct set *s)
+{
+	struct target *t = &s->target;
+	uint8_t whole;
+	int i, err;
+
+	s->bytes = malloc(t->length);
+	if (!s->bytes)
+		return fail(&s->tool->cx, -ENOMEM, "structure");
+	err = dev_read(s->overlay, &s->tool->cx, t->byte, s->bytes, t->length);
+	if (err)
+		return err;
+	whole = *s->bytes;
+	if (t->bit >= 0)
+		*s->bytes = whole >> t->bit & 1;
+	for (i = 2; i < s->tool->argc && !err; i++)
+		err = assign(s, s->tool->argv[i]);
+	if (!err && t->bit >= 0)
+		err = check_bit(s, whole);
+	if (err)
+		return err;
+	return dev_write(s->overlay, &s->tool->cx, t->byte, s->bytes,
+			 t->length);
+}
+
+static void show_sum(void *arg, const char *structure, const char *field,
+		     uint32_t old, uint32_t new)
+{
+	const struct field_table *table = field_table_find(structure);
+	const struct field *f = field_find(table, field);
+	char texts[2][FIELDS_TEXT_MAX];
+	struct field at = *f;
+	le32 le = le32_make(old);
+
+	at.offset = 0;
+	fields_format(&at, &le, texts[0]);
+	le = le32_make(new);
+	put_row(arg, structure, field, texts[0],
+		fields_format(&at, &le, texts[1]));
+}
+
+/* The log that the changed block is in, as it was before the change. */
+static int find_log(struct set *s, uint64_t blocknr, uint64_t *pseg)
+{
+	struct logfind f;
+	int err;
+
+	err = logfind_block(&f, &s->tool->cx, s->source.vol, blocknr);
+	if (!err && f.part == LOGFIND_NONE)
+		err = fail(&s->tool->cx, -ENOENT,
+			   "block %llu: in no log, it has no checksum",
+			   (unsigned long long)blocknr);
+	*pseg = f.log.pseg;
+	return err;
+}
+
+static int seal(struct set *s)
+{
+	const struct seal_watcher watcher = { show_sum, s };
+	const struct target *t = &s->target;
+	struct context *cx = &s->tool->cx;
+	const struct nilfs_geometry *geo;
+	uint64_t pseg = t->log, blocknr;
+	int err = 0;
+
+	if (t->cover == TARGET_COVER_SUPER)
+		return seal_super(s->overlay, cx, t->byte, &watcher);
+	geo = &s->source.vol->geo;
+	blocknr = t->byte >> geo->block_bits;
+	if (t->cover == TARGET_COVER_BLOCK)
+		err = find_log(s, blocknr, &pseg);
+	if (err)
+		return err;
+	return seal_log(s->overlay, cx, geo, pseg, blocknr - pseg, &watcher);
+}
+
+/* Finds, changes, seals, and only then writes. */
+static int run_changes(struct set *s, const struct set_options *o)
+{
+	int err;
+
+	err = target_find(&s->target, &s->source, s->tool->argv[1]);
+	if (err)
+		return err;
+	table_begin(&s->table, &s->tool->report, "changes", columns,
+		    COL_COUNT);
+	err = change(s);
+	if (!err && o->fix)
+		err = seal(s);
+	table_end(&s->table);
+	if (err)
+		return err;
+	err = overlay_commit(s->overlay, &s->tool->cx);
+	return err ? err : dev_flush(s->dev, &s->tool->cx);
+}
+
+/* In use is in use: even a read-only mount would not see the change. */
+static int refuse_if_used(struct tool *tool, const char *path)
+{
+	struct probe_use use;
+	int err;
+
+	err = probe_mounted(&tool->cx, path, &use);
+	if (err || use.kind == PROBE_UNUSED)
+		return err;
+	return fail(&tool->cx, -EBUSY, "%s: in use%s%s", path,
+		    *use.where ? " at " : "", use.where);
+}
+
+static int set_run(struct tool *tool, const void *options)
+{
+	const struct set_options *o = options;
+	struct set s = {
+		.tool = tool,
+		.source = { .cx = &tool->cx, .cno = o->checkpoint },
+	};
+	int err;
+
+	if (!o->expert)
+		return fail(&tool->cx, -EPERM,
+			    "set changes a volume in place and needs --expert");
+	err = refuse_if_used(tool, tool->argv[0]);
+	if (!err)
+		err = devfile_open(&s.dev, &tool->cx, tool->argv[0],
+				   DEVFILE_WRITE);
+	if (!err)
+		err = overlay_open(&s.overlay, &tool->cx, s.dev);
+	s.source.dev = s.dev;
+	if (!err)
+		err = run_changes(&s, o);
+	free(s.bytes);
+	target_source_close(&s.source);
+	dev_close(s.overlay);
+	dev_close(s.dev);
+	return err;
+}
+
+const struct cli_command set_command = {
+	.name = "set",
+	.summary = "change a field by its name (writes; for experts)",
+	.synopsis = "IMAGE STRUCTURE[:INDEX] FIELD=VALUE...",
+	.about =
+	"Changes fields of one structure in place.  A field has the name that\n"
+	"`inode', `logs' and the others print, with the fields of an inner\n"
+	"structure behind a dot (cp_ifile_inode.i_size) and an index in brackets\n"
+	"(i_bmap[2]).  A value is a number, names of flags (dirty,error; none), a\n"
+	"time (2005-06-07T08:09:10Z), a UUID or a text.  The structures:\n"
+	"\n" TARGET_HELP,
+	.options = set_rows,
+	.options_size = sizeof(struct set_options),
+	.min_args = 3,
+	.max_args = TOOL_ANY_ARGS,
+	.run = set_run,
+};
