@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
+#include "dump/complain.h"
 #include "dump/image.h"
 #include "dump/tree_diff.h"
 #include "out/table.h"
@@ -85,11 +85,8 @@ static void found(void *arg, const char *path, size_t len, uint64_t a,
 static void broken(void *arg, const char *path, size_t len, int err)
 {
 	struct output *o = arg;
-	char text[512];
 
-	text_escape(text, sizeof(text), path, len);
-	tool_warn(o->tool, "%s: %s: %s", text, o->tool->cx.failure,
-		  strerror(-err));
+	complain(o->tool, path, len, err);
 	o->broken = true;
 }
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
+#include "dump/complain.h"
 #include "dump/content.h"
 #include "dump/export_sink.h"
 #include "dump/hardlinks.h"
@@ -52,17 +52,6 @@ struct export
 	char target[SYMLINK_TARGET_MAX + 1];
 	uint64_t broken; /* files that were left out, or are not whole */
 };
-
-static void complain(struct export *e, const struct tree_item *item, int error)
-{
-	char path[512];
-
-	text_escape(path, sizeof(path), item->path, item->path_len);
-	tool_warn(e->tool, "%s: %s: %s", path, e->tool->cx.failure,
-		  strerror(error));
-	fail_clear(&e->tool->cx);
-	e->broken++;
-}
 
 /* Fills FILE.  A single file is exported under its own name. */
 static void describe(struct export *e, const struct tree_item *item,
@@ -162,8 +151,10 @@ static int put_item(struct export *e, const struct tree_item *item)
 	} else {
 		ret = put_entry(e, item);
 	}
-	if (ret > 0)
-		complain(e, item, ret);
+	if (ret > 0) {
+		complain(e->tool, item->path, item->path_len, -ret);
+		e->broken++;
+	}
 	return ret < 0 ? ret : 0;
 }
 

@@ -26,6 +26,7 @@
 
 #include "base/array.h"
 #include "disk/inode.h"
+#include "dump/export_attributes.h"
 
 struct place {
 	dev_t dev;
@@ -45,115 +46,13 @@ static struct export_dir *dir_of(struct export_sink *sink)
 	return (struct export_dir *)sink;
 }
 
-/* Errors after which no other file can be written either. */
-static bool is_fatal(int error)
-{
-	switch (error) {
-	case ENOSPC:
-	case EDQUOT:
-	case EIO:
-	case EROFS:
-	case EMFILE:
-	case ENFILE:
-	case ENOMEM:
-	case EINTR:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* errno of a call that made or changed something, as the ops return it. */
-static int failed(struct context *cx, const char *what)
-{
-	int error = errno;
-
-	fail(cx, -error, "%s", what);
-	return is_fatal(error) ? -error : error;
-}
-
-/*
- * Sets the owner, or counts where that is not allowed; then the set-ID bits,
- * which would give the wrong user's rights away, leave *MODE.
- */
-static int set_owner(struct export_dir *d, int fd, const char *name,
-		     const struct nilfs_inode *inode, mode_t *mode)
-{
-	int flags = *name ? AT_SYMLINK_NOFOLLOW : AT_EMPTY_PATH;
-
-	if (!fchownat(fd, name, le32_get(inode->i_uid), le32_get(inode->i_gid),
-		      flags))
-		return 0;
-	if (errno != EPERM && errno != EINVAL)
-		return -1;
-	d->sink.tally.losses[EXPORT_LOSS_OWNER]++;
-	if (S_ISREG(*mode) && *mode & (S_ISUID | S_ISGID)) {
-		*mode &= ~(mode_t)(S_ISUID | S_ISGID);
-		d->sink.tally.losses[EXPORT_LOSS_SETID]++;
-	}
-	return 0;
-}
-
-/*
- * A file system cuts times that it cannot hold without a word.  Any can hold
- * those of 1970 to 2038, so only other ones are looked at.
- */
-static int check_times(struct export_dir *d, struct context *cx, int fd,
-		       const char *name, const struct timespec *want)
-{
-	struct stat st;
-
-	if (want->tv_sec >= 0 && want->tv_sec <= INT32_MAX)
-		return 0;
-	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH))
-		return failed(cx, "times");
-	if (st.st_mtim.tv_sec != want->tv_sec ||
-	    st.st_mtim.tv_nsec != want->tv_nsec)
-		d->sink.tally.losses[EXPORT_LOSS_TIME]++;
-	return 0;
-}
-
-/* Sets the times of NAME in FD, or of FD itself where NAME is empty. */
-static int set_times(struct export_dir *d, struct context *cx, int fd,
-		     const char *name, const struct nilfs_inode *inode)
-{
-	struct inode_time mtime = inode_mtime(inode);
-	struct timespec times[2];
-
-	times[0] = times[1] =
-		(struct timespec){.tv_sec = mtime.sec, .tv_nsec = mtime.nsec};
-	if (*name ? utimensat(fd, name, times, AT_SYMLINK_NOFOLLOW)
-		  : futimens(fd, times))
-		return failed(cx, "times");
-	return check_times(d, cx, fd, name, times);
-}
-
-/*
- * Sets owner, mode and times, in this order: a change of the owner takes the
- * set-ID bits away.  NAME in FD, or FD itself where NAME is empty.
- */
-static int set_attributes(struct export_dir *d, struct context *cx, int fd,
-			  const char *name, const struct nilfs_inode *inode)
-{
-	mode_t mode = le16_get(inode->i_mode);
-
-	if (set_owner(d, fd, name, inode, &mode))
-		return failed(cx, "owner");
-	if (!S_ISLNK(mode) &&
-	    (*name ? fchmodat(fd, name, mode & ~(mode_t)S_IFMT,
-			      AT_SYMLINK_NOFOLLOW)
-		   : fchmod(fd, mode & ~(mode_t)S_IFMT)))
-		return failed(cx, "mode");
-	return set_times(d, cx, fd, name, inode);
-}
-
 static int remember_place(struct export_dir *d, struct context *cx)
 {
 	struct place *above;
 	struct stat st;
 
 	if (fstat(d->current, &st))
-		return failed(cx, "directory");
+		return export_attributes_failed(cx, "directory");
 	above = array_grow(cx, d->above, &d->room, d->depth + 1,
 			   sizeof(*above));
 	if (!above)
@@ -174,10 +73,10 @@ static int dir_enter(struct export_sink *sink, struct context *cx,
 	if (!*file->path) /* the target itself, which is open */
 		return 0;
 	if (mkdirat(d->current, file->name, 0700))
-		return failed(cx, "directory");
+		return export_attributes_failed(cx, "directory");
 	fd = openat(d->current, file->name, OPEN_DIRECTORY);
 	if (fd < 0)
-		return failed(cx, "directory");
+		return export_attributes_failed(cx, "directory");
 	err = remember_place(d, cx);
 	if (err) {
 		close(fd);
@@ -222,7 +121,8 @@ static int dir_leave(struct export_sink *sink, struct context *cx,
 			return ret;
 		}
 	}
-	ret = set_attributes(d, cx, d->current, "", file->inode);
+	ret = export_attributes_set(&d->sink.tally, cx, d->current, "",
+				    file->inode);
 	if (*file->path) {
 		close(d->current);
 		d->current = above;
@@ -239,7 +139,7 @@ static int write_all(struct context *cx, int fd, const char *bytes,
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return failed(cx, "write");
+			return export_attributes_failed(cx, "write");
 		bytes += n;
 		len -= (uint64_t)n;
 		offset += (uint64_t)n;
@@ -270,7 +170,7 @@ static int copy_content(struct export_dir *d, struct context *cx, int fd,
 		return ret == -ENOMEM ? ret : -ret;
 	if (piece.offset + piece.len < content->size &&
 	    ftruncate(fd, (off_t)content->size))
-		return failed(cx, "size");
+		return export_attributes_failed(cx, "size");
 	return 0;
 }
 
@@ -282,16 +182,17 @@ static int put_regular(struct export_dir *d, struct context *cx,
 	fd = openat(d->current, file->name,
 		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return failed(cx, "file");
+		return export_attributes_failed(cx, "file");
 	ret = copy_content(d, cx, fd, file->content);
 	/* A file that was cut short still gets its attributes. */
 	if (ret >= 0) {
-		err = set_attributes(d, cx, fd, "", file->inode);
+		err = export_attributes_set(&d->sink.tally, cx, fd, "",
+					    file->inode);
 		if (!ret)
 			ret = err;
 	}
 	if (close(fd) && !ret)
-		ret = failed(cx, "write");
+		ret = export_attributes_failed(cx, "write");
 	return ret;
 }
 
@@ -309,7 +210,7 @@ static int make_special(struct export_dir *d, struct context *cx,
 		     makedev(major, minor)))
 		return 0;
 	if (!device || errno != EPERM)
-		return failed(cx, "special file");
+		return export_attributes_failed(cx, "special file");
 	d->sink.tally.losses[EXPORT_LOSS_DEVICE]++;
 	return -EPERM;
 }
@@ -321,15 +222,17 @@ static int put_special(struct export_dir *d, struct context *cx,
 
 	if (ret)
 		return ret == -EPERM ? 0 : ret;
-	return set_attributes(d, cx, d->current, file->name, file->inode);
+	return export_attributes_set(&d->sink.tally, cx, d->current, file->name,
+				     file->inode);
 }
 
 static int put_symlink(struct export_dir *d, struct context *cx,
 		       const struct export_file *file)
 {
 	if (symlinkat(file->target, d->current, file->name))
-		return failed(cx, "symbolic link");
-	return set_attributes(d, cx, d->current, file->name, file->inode);
+		return export_attributes_failed(cx, "symbolic link");
+	return export_attributes_set(&d->sink.tally, cx, d->current, file->name,
+				     file->inode);
 }
 
 /* Opens the directory that PATH is in, part by part; *NAME is the last one. */
@@ -353,7 +256,8 @@ static int open_parent(struct export_dir *d, struct context *cx,
 		if (fd != d->top)
 			close(fd);
 		if (next < 0)
-			return failed(cx, "way to the first hard link");
+			return export_attributes_failed(
+				cx, "way to the first hard link");
 		fd = next;
 	}
 	*dir = fd;
@@ -374,7 +278,7 @@ static int put_link(struct export_dir *d, struct context *cx,
 		/* A device that could not be made was counted once. */
 		bool lost = errno == ENOENT && inode_has_rdev(file->inode);
 
-		ret = lost ? 0 : failed(cx, "hard link");
+		ret = lost ? 0 : export_attributes_failed(cx, "hard link");
 	}
 	if (dir != d->top)
 		close(dir);

@@ -4,26 +4,17 @@
  *
  * Entries are printed as the walk finds them, in the order of the disk: none
  * is kept, and a volume with a hundred million files needs no more memory
- * than an empty one.  Text is for people and JSON for scripts, so each has its
- * own columns.
+ * than an empty one.
  */
 #include "dump/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include "base/array.h"
-#include "base/text.h"
-#include "base/timefmt.h"
-#include "disk/inode.h"
+#include "dump/complain.h"
 #include "dump/image.h"
+#include "dump/ls_rows.h"
 #include "dump/tree.h"
-#include "out/number.h"
-#include "out/table.h"
-#include "vol/symlink.h"
-#include "vol/volume.h"
 
 struct ls_options {
 	uint64_t checkpoint;
@@ -53,376 +44,72 @@ static const struct cli_option ls_rows[] = {
 	{0},
 };
 
-enum {
-	T_INODE,
-	T_MODE,
-	T_LINKS,
-	T_UID,
-	T_GID,
-	T_SIZE,
-	T_MTIME,
-	T_NAME,
-	T_COUNT
-};
-
-static const struct column text_columns[T_COUNT] = {
-	[T_INODE] = {"inode", "INODE", VALUE_U64, 8, NULL},
-	[T_MODE] = {"mode", "MODE", VALUE_STRING, 10, NULL},
-	[T_LINKS] = {"links", "LINKS", VALUE_U64, 5, NULL},
-	[T_UID] = {"uid", "UID", VALUE_U64, 5, NULL},
-	[T_GID] = {"gid", "GID", VALUE_U64, 5, NULL},
-	[T_SIZE] = {"size", "        SIZE", VALUE_STRING, 12, NULL},
-	[T_MTIME] = {"mtime", "MODIFIED", VALUE_STRING, 20, NULL},
-	[T_NAME] = {"name", "NAME", VALUE_STRING, 0, NULL},
-};
-
-enum {
-	J_PATH,
-	J_INODE,
-	J_TYPE,
-	J_SHORT,
-	J_MODE = J_SHORT,
-	J_LINKS,
-	J_UID,
-	J_GID,
-	J_SIZE,
-	J_BLOCKS,
-	J_MTIME,
-	J_MTIME_NSEC,
-	J_CTIME,
-	J_CTIME_NSEC,
-	J_MAJOR,
-	J_MINOR,
-	J_FLAGS,
-	J_GENERATION,
-	J_TARGET,
-	J_COUNT
-};
-
-static const struct column json_columns[J_COUNT] = {
-	[J_PATH] = {"path", NULL, VALUE_STRING, 0, NULL},
-	[J_INODE] = {"inode", NULL, VALUE_U64, 0, NULL},
-	[J_TYPE] = {"type", NULL, VALUE_STRING, 0, NULL},
-	[J_MODE] = {"mode", NULL, VALUE_U64, 0, NULL},
-	[J_LINKS] = {"links", NULL, VALUE_U64, 0, NULL},
-	[J_UID] = {"uid", NULL, VALUE_U64, 0, NULL},
-	[J_GID] = {"gid", NULL, VALUE_U64, 0, NULL},
-	[J_SIZE] = {"size", NULL, VALUE_U64, 0, NULL},
-	[J_BLOCKS] = {"blocks", NULL, VALUE_U64, 0, NULL},
-	[J_MTIME] = {"mtime", NULL, VALUE_TIME, 0, NULL},
-	[J_MTIME_NSEC] = {"mtime_nsec", NULL, VALUE_U64, 0, NULL},
-	[J_CTIME] = {"ctime", NULL, VALUE_TIME, 0, NULL},
-	[J_CTIME_NSEC] = {"ctime_nsec", NULL, VALUE_U64, 0, NULL},
-	[J_MAJOR] = {"major", NULL, VALUE_U64, 0, NULL},
-	[J_MINOR] = {"minor", NULL, VALUE_U64, 0, NULL},
-	[J_FLAGS] = {"flags", NULL, VALUE_U64, 0, NULL},
-	[J_GENERATION] = {"generation", NULL, VALUE_U64, 0, NULL},
-	[J_TARGET] = {"target", NULL, VALUE_STRING, 0, NULL},
-};
-
-static const char *const type_names[NILFS_FT_MAX] = {
-	"unknown", "file", "directory", "character",
-	"block",   "fifo", "socket",	"symlink",
-};
-
-static const char type_letters[NILFS_FT_MAX] = {
-	'?', '-', 'd', 'c', 'b', 'p', 's', 'l',
-};
-
-struct ls {
-	struct tool *tool;
-	const struct ls_options *options;
-	struct root *root;
-	struct table table;
-	struct column columns[T_COUNT]; /* of text */
-	struct file file;		/* of a symbolic link */
-	char target[SYMLINK_TARGET_MAX + 1];
-	char *line; /* a name with its target */
-	size_t line_room;
-	bool broken; /* something could not be read */
-};
-
-static uint8_t known_type(uint8_t type)
-{
-	return type < NILFS_FT_MAX ? type : NILFS_FT_UNKNOWN;
-}
-
-static void complain(struct ls *ls, const struct tree_item *item, int err)
-{
-	char path[512];
-
-	text_escape(path, sizeof(path), item->path, item->path_len);
-	tool_warn(ls->tool, "%s: %s: %s", path, ls->tool->cx.failure,
-		  strerror(-err));
-	fail_clear(&ls->tool->cx);
-	ls->broken = true;
-}
-
-/* The target of the item, absent where it is no link or cannot be read. */
-static struct value target_of(struct ls *ls, const struct tree_item *item)
-{
-	struct context *cx = &ls->tool->cx;
-	size_t len;
-	int err;
-
-	if (item->type != NILFS_FT_SYMLINK || !item->inode)
-		return value_absent();
-	err = file_init(&ls->file, cx, ls->root->vol, item->ino, item->inode);
-	if (!err)
-		err = symlink_target(&ls->file, cx, ls->target, &len);
-	if (!err)
-		return value_bytes(ls->target, len);
-	complain(ls, item, err);
-	return value_absent();
-}
-
-static void put_json(struct ls *ls, const struct tree_item *item)
-{
-	const struct nilfs_inode *inode = item->inode;
-	struct value v[J_COUNT] = {
-		[J_PATH] = value_bytes(item->path, item->path_len),
-		[J_INODE] = value_u64(item->ino),
-		[J_TYPE] = value_string(type_names[known_type(item->type)]),
-	};
-
-	if (inode) {
-		uint32_t major, minor;
-
-		v[J_MODE] = value_u64(le16_get(inode->i_mode) & ~S_IFMT);
-		v[J_LINKS] = value_u64(le16_get(inode->i_links_count));
-		v[J_UID] = value_u64(le32_get(inode->i_uid));
-		v[J_GID] = value_u64(le32_get(inode->i_gid));
-		v[J_SIZE] = value_u64(le64_get(inode->i_size));
-		v[J_BLOCKS] = value_u64(le64_get(inode->i_blocks));
-		v[J_MTIME] = value_u64(le64_get(inode->i_mtime));
-		v[J_MTIME_NSEC] = value_u64(le32_get(inode->i_mtime_nsec));
-		v[J_CTIME] = value_u64(le64_get(inode->i_ctime));
-		v[J_CTIME_NSEC] = value_u64(le32_get(inode->i_ctime_nsec));
-		v[J_FLAGS] = value_u64(le32_get(inode->i_flags));
-		v[J_GENERATION] = value_u64(le32_get(inode->i_generation));
-		if (inode_has_rdev(inode)) {
-			inode_rdev(inode, &major, &minor);
-			v[J_MAJOR] = value_u64(major);
-			v[J_MINOR] = value_u64(minor);
-		}
-		v[J_TARGET] = target_of(ls, item);
-	}
-	table_row(&ls->table, v);
-}
-
-/* "drwxr-xr-x", with s, S, t and T as ls(1) has them. */
-static void mode_text(char text[10], uint8_t type, uint16_t mode)
-{
-	static const char rwx[] = "rwxrwxrwx";
-	unsigned int i;
-
-	text[0] = type_letters[known_type(type)];
-	for (i = 0; i < 9; i++)
-		text[1 + i] = mode >> (8 - i) & 1 ? rwx[i] : '-';
-	if (mode & S_ISUID)
-		text[3] = mode & S_IXUSR ? 's' : 'S';
-	if (mode & S_ISGID)
-		text[6] = mode & S_IXGRP ? 's' : 'S';
-	if (mode & S_ISVTX)
-		text[9] = mode & S_IXOTH ? 't' : 'T';
-}
-
-/* The modification time; TEXT has TIMEFMT_ISO_MAX + 10 bytes. */
-static struct value time_text(char *text, const struct nilfs_inode *inode,
-			      bool full)
-{
-	struct inode_time t = inode_mtime(inode);
-	uint32_t nsec = t.nsec, i;
-	size_t len;
-
-	timefmt_iso(t.sec, text);
-	len = strlen(text);
-	if (!full)
-		return value_bytes(text, len);
-	text[len - 1] = '.';
-	for (i = 9; i-- > 0; nsec /= 10)
-		text[len + i] = (char)('0' + nsec % 10);
-	text[len + 9] = 'Z';
-	return value_bytes(text, len + 10);
-}
-
-#define SIZE_TEXT_MAX 24
-
-/* The size, or the number of a device, to the right of its column. */
-static struct value size_text(char text[SIZE_TEXT_MAX],
-			      const struct nilfs_inode *inode, size_t width)
-{
-	char number[SIZE_TEXT_MAX], *end;
-	uint32_t major, minor;
-	size_t len, pad;
-
-	if (inode_has_rdev(inode)) {
-		inode_rdev(inode, &major, &minor);
-		end = number_u64(number, major);
-		*end++ = ',';
-		end = number_u64(end, minor);
-	} else {
-		end = number_u64(number, le64_get(inode->i_size));
-	}
-	len = (size_t)(end - number);
-	pad = len < width ? width - len : 0;
-	memset(text, ' ', pad);
-	memcpy(text + pad, number, len);
-	return value_bytes(text, pad + len);
-}
-
-/* "NAME", or "NAME -> TARGET"; whole paths in a recursive listing. */
-static struct value name_text(struct ls *ls, const struct tree_item *item)
-{
-	static const char arrow[] = " -> ";
-	bool paths = ls->options->recursive || !item->depth;
-	const char *name = paths ? item->path : item->name;
-	size_t len = paths ? item->path_len : item->name_len;
-	struct value target = target_of(ls, item);
-	char *line;
-
-	if (!target.present)
-		return value_bytes(name, len);
-	line = array_grow(&ls->tool->cx, ls->line, &ls->line_room,
-			  len + sizeof(arrow) + target.len, 1);
-	if (!line)
-		return value_bytes(name, len);
-	ls->line = line;
-	memcpy(line, name, len);
-	memcpy(line + len, arrow, sizeof(arrow) - 1);
-	len += sizeof(arrow) - 1;
-	memcpy(line + len, target.bytes, target.len);
-	return value_bytes(line, len + target.len);
-}
-
-static void put_details(struct ls *ls, const struct tree_item *item)
-{
-	const struct nilfs_inode *inode = item->inode;
-	char mode[10], size[SIZE_TEXT_MAX], mtime[TIMEFMT_ISO_MAX + 10];
-	struct value v[T_COUNT] = {
-		[T_INODE] = value_u64(item->ino),
-		[T_NAME] = name_text(ls, item),
-	};
-
-	if (inode) {
-		mode_text(mode, item->type, le16_get(inode->i_mode));
-		v[T_MODE] = value_bytes(mode, sizeof(mode));
-		v[T_LINKS] = value_u64(le16_get(inode->i_links_count));
-		v[T_UID] = value_u64(le32_get(inode->i_uid));
-		v[T_GID] = value_u64(le32_get(inode->i_gid));
-		v[T_SIZE] = size_text(size, inode, ls->table.width[T_SIZE]);
-		v[T_MTIME] = time_text(mtime, inode, ls->options->full_time);
-	}
-	table_row(&ls->table, v);
-}
-
-static void put_name(struct ls *ls, const struct tree_item *item)
-{
-	bool paths = ls->options->recursive || !item->depth;
-	struct value ino = value_u64(item->ino);
-	struct value name = paths ? value_bytes(item->path, item->path_len)
-				  : value_bytes(item->name, item->name_len);
-	struct out *out = ls->tool->out;
-
-	if (ls->options->inode) {
-		value_put(out, VALUE_U64, NULL, &ino, 8, true);
-		out_string(out, "  ");
-	}
-	value_put(out, VALUE_STRING, NULL, &name, 0, false);
-	out_char(out, '\n');
-}
-
-static void begin(struct ls *ls)
-{
-	struct report *report = &ls->tool->report;
-	bool details = ls->options->details;
-
-	if (!report_is_text(report)) {
-		table_begin(&ls->table, report, "files", json_columns,
-			    details ? J_COUNT : J_SHORT);
-		return;
-	}
-	memcpy(ls->columns, text_columns, sizeof(text_columns));
-	if (!ls->options->inode)
-		ls->columns[T_INODE].head = NULL;
-	if (ls->options->full_time)
-		ls->columns[T_MTIME].width += 10;
-	if (details)
-		table_begin(&ls->table, report, "files", ls->columns, T_COUNT);
-}
-
 /* The directory that was asked for is not listed itself. */
-static bool is_listed(const struct ls *ls, const struct tree_item *item)
+static bool is_listed(const struct ls_rows *rows, const struct tree_item *item)
 {
 	if (item->kind != TREE_ENTRY)
 		return false;
-	return item->depth || !item->entered || ls->options->recursive;
+	return item->depth || !item->entered || rows->recursive;
 }
 
-static void put(struct ls *ls, const struct tree_item *item)
-{
-	if (!report_is_text(&ls->tool->report))
-		put_json(ls, item);
-	else if (ls->options->details)
-		put_details(ls, item);
-	else
-		put_name(ls, item);
-}
-
-static int list(struct ls *ls, const char *path)
+static int list(struct ls_rows *rows, const char *path, bool dots)
 {
 	const struct tree_options how = {
-		.recursive = ls->options->recursive,
-		.inodes = ls->options->details,
-		.dots = ls->options->all,
+		.recursive = rows->recursive,
+		.inodes = rows->details,
+		.dots = dots,
 	};
-	struct context *cx = &ls->tool->cx;
+	struct context *cx = &rows->tool->cx;
 	struct tree *tree = NULL;
 	struct tree_item item;
 	int ret;
 
-	ret = tree_open(&tree, cx, ls->root, path, &how);
+	ret = tree_open(&tree, cx, rows->root, path, &how);
 	if (!ret)
-		begin(ls);
-	while (!ret && !out_error(ls->tool->out)) {
+		ls_rows_begin(rows);
+	while (!ret && !out_error(rows->tool->out)) {
 		ret = tree_next(tree, cx, &item);
 		if (ret <= 0)
 			break;
-		if (item.kind == TREE_BROKEN)
-			complain(ls, &item, item.error);
-		else if (is_listed(ls, &item))
-			put(ls, &item);
 		ret = 0;
+		if (item.kind == TREE_BROKEN) {
+			complain(rows->tool, item.path, item.path_len,
+				 item.error);
+			rows->broken = true;
+		} else if (is_listed(rows, &item)) {
+			ls_rows_put(rows, &item);
+		}
 	}
-	if (!ret &&
-	    (ls->options->details || !report_is_text(&ls->tool->report)))
-		table_end(&ls->table);
+	if (!ret)
+		ls_rows_end(rows);
 	tree_close(tree);
 	return ret;
 }
 
 static int ls_run(struct tool *tool, const void *options)
 {
-	struct ls_options o = *(const struct ls_options *)options;
+	const struct ls_options *o = options;
 	struct dump_image im = {.dev = NULL};
-	struct ls *ls = calloc(1, sizeof(*ls));
+	struct ls_rows *rows = calloc(1, sizeof(*rows));
 	int ret;
 
-	if (!ls)
+	if (!rows)
 		return fail(&tool->cx, -ENOMEM, "listing");
-	o.details |= o.full_time;
-	ls->tool = tool;
-	ls->options = &o;
-	ls->root = &im.root;
-	ret = image_open_root(&im, tool, tool->argv[0], o.checkpoint,
-			      o.recover);
+	rows->tool = tool;
+	rows->root = &im.root;
+	rows->details = o->details || o->full_time;
+	rows->recursive = o->recursive;
+	rows->inode = o->inode;
+	rows->full_time = o->full_time;
+	ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
+			      o->recover);
 	if (!ret)
-		ret = list(ls, tool->argc > 1 ? tool->argv[1] : "/");
-	if (!ret && ls->broken)
+		ret = list(rows, tool->argc > 1 ? tool->argv[1] : "/", o->all);
+	if (!ret && rows->broken)
 		ret = 1;
 	image_close(&im);
-	free(ls->line);
-	free(ls);
+	ls_rows_fini(rows);
+	free(rows);
 	return ret;
 }
 

@@ -71,12 +71,11 @@ static int set_path(struct diff *d, struct context *cx, size_t at,
 	return 0;
 }
 
-static int broken(struct diff *d, struct context *cx, int err)
+static int broken(struct diff *d, int err)
 {
 	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
 		return err;
 	d->sink->broken(d->sink->arg, d->path, d->path_len, err);
-	fail_clear(cx);
 	return 0;
 }
 
@@ -97,7 +96,7 @@ static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
 				   (unsigned long long)ino[i]);
 		if (ret > 0)
 			w.ino[i] = ino[i];
-		else if (broken(d, cx, ret))
+		else if (broken(d, ret))
 			return ret;
 	}
 	if (!w.ino[0] && !w.ino[1])
@@ -177,13 +176,13 @@ static int compare(struct diff *d, struct context *cx, const uint64_t ino[2])
 			continue;
 		err = root_inode(d->root[i], cx, ino[i], &inode[i]);
 		if (err)
-			return broken(d, cx, err);
+			return broken(d, err);
 		if (S_ISDIR(le16_get(inode[i].i_mode)))
 			dirs[i] = ino[i];
 	}
 	err = report(d, cx, ino, inode);
 	if (err)
-		err = broken(d, cx, err);
+		err = broken(d, err);
 	return err ? err : push(d, cx, dirs);
 }
 
@@ -248,7 +247,7 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 	while (!ret) {
 		ret = dir_cursor_next(&cur, cx, &de);
 		if (ret < 0 && cur.at_broken_block) {
-			ret = broken(d, cx, ret);
+			ret = broken(d, ret);
 			continue;
 		}
 		if (ret <= 0)
@@ -260,7 +259,7 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 		ret = add_entry(d, cx, &de, sides);
 	}
 	dir_cursor_close(&cur);
-	return ret ? broken(d, cx, ret) : 0;
+	return ret ? broken(d, ret) : 0;
 }
 
 static int by_name(const void *a, const void *b, void *names)
