@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "disk/rule.h"
 #include "disk/superroot.h"
 
@@ -70,6 +71,18 @@ static bool is_readable(enum rule rule)
 	       rule == RULE_SB_R_SEGMENTS_PERCENTAGE;
 }
 
+/*
+ * Of a device that was cut, the segments that are there at least in part:
+ * what is not there cannot be read, and its number may be any.
+ */
+static void clip_to_device(struct nilfs_geometry *geo)
+{
+	uint64_t there = div_round_up(geo->nblocks, geo->blocks_per_segment);
+
+	if (geo->nsegments > there)
+		geo->nsegments = there;
+}
+
 /* Takes the geometry and features of copy I. */
 static int use_super(struct volume *vol, struct context *cx, int i)
 {
@@ -85,6 +98,8 @@ static int use_super(struct volume *vol, struct context *cx, int i)
 	if (!is_readable(rule))
 		return fail(cx, -EUCLEAN, "superblock: %s",
 			    rule_info(rule)->text);
+	if (rule == RULE_SB_DEVICE_SIZE)
+		clip_to_device(&vol->geo);
 	vol->super_used = i;
 	palloc_init(&vol->dat_palloc, vol->geo.block_size,
 			   vol->geo.dat_entry_size);
