@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "out/plain.h"
 
 #define REPLACEMENT "\xef\xbf\xbd"	/* U+FFFD */
 
@@ -187,7 +188,8 @@ bool json_bytes(struct json *json, const char *key, const void *bytes,
 	json_before(json, key, NULL);
 	out_char(json->out, '"');
 	while (p < end) {
-		for (run = p; p < end && is_plain(*p); p++)
+		run = p;
+		for (p = plain_skip(p, end); p < end && is_plain(*p); p++)
 			;
 		out_bytes(json->out, run, (size_t)(p - run));
 		if (p < end)

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "out/number.h"
+#include "out/plain.h"
 
 struct value value_percent(uint64_t part, uint64_t whole)
 {
@@ -104,7 +105,8 @@ static unsigned int put_string(struct out *out, const struct value *v)
 	unsigned int shown = 0;
 
 	while (p < end) {
-		for (run = p; p < end && is_plain(*p); p++)
+		run = p;
+		for (p = plain_skip(p, end); p < end && is_plain(*p); p++)
 			;
 		out_bytes(out, run, (size_t)(p - run));
 		shown += (unsigned int)(p - run);

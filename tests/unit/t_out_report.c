@@ -3,6 +3,7 @@
 #include "out/report.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "out/histogram.h"
@@ -59,6 +60,56 @@ static void test_escapes(void)
 		   "a surrogate");
 	is_escaped("\xe2\x82", 2, "\"\xef\xbf\xbd\xef\xbf\xbd\"", false,
 		   "a character cut short");
+}
+
+#define AMONG 24
+
+/* QUOTE, tildes with SHOWN for the one at AT, QUOTE; closes. */
+static bool is_among(struct out *out, unsigned int at, const char *shown,
+		     const char *quote)
+{
+	char tildes[AMONG + 1] = "", want[64];
+	bool same;
+
+	memset(tildes, '~', AMONG);
+	snprintf(want, sizeof(want), "%s%.*s%s%s%s", quote, (int)at, tildes,
+		 shown, tildes + at + 1, quote);
+	same = !strcmp(out_memory(out, NULL), want);
+	out_close(out, &cx);
+	return same;
+}
+
+/* A special character is seen wherever it stands among plain ones. */
+static void test_escape_places(void)
+{
+	static const struct {
+		char c;
+		const char *text, *json;
+	} special[] = {
+		{ '\x01', "\\x01", "\\u0001" }, { '\x1f', "\\x1f", "\\u001f" },
+		{ '\x7f', "\\x7f", "\\u007f" }, { '\\', "\\\\", "\\\\" },
+		{ '\xff', "\\xff", "\xef\xbf\xbd" }, { '"', "\"", "\\\"" },
+		{ ' ', " ", " " },
+	};
+	unsigned int i, at, wrong = 0;
+	char name[AMONG];
+
+	for (i = 0; i < sizeof(special) / sizeof(special[0]) * AMONG; i++) {
+		struct value v = value_bytes(name, AMONG);
+		struct out *text = memory(), *quoted = memory();
+		unsigned int n = i / AMONG;
+		struct json json;
+
+		at = i % AMONG;
+		memset(name, '~', AMONG);
+		name[at] = special[n].c;
+		value_put(text, VALUE_STRING, NULL, &v, 0, false);
+		wrong += !is_among(text, at, special[n].text, "");
+		json_init(&json, quoted);
+		json_bytes(&json, NULL, name, AMONG);
+		wrong += !is_among(quoted, at, special[n].json, "\"");
+	}
+	is_int(wrong, 0, "each is escaped in any place");
 }
 
 static void test_json_shapes(void)
@@ -308,6 +359,7 @@ int main(void)
 {
 	context_init(&cx);
 	test_escapes();
+	test_escape_places();
 	test_json_shapes();
 	test_json_depth();
 	test_table();
