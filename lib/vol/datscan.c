@@ -18,7 +18,7 @@
 #include "vol/extent.h"
 #include "vol/volume.h"
 
-#define PIECE_BYTES (256u << 10)
+#define PIECE_BYTES (128u << 10)
 #define BATCH_EXTENTS 4096u
 
 struct worker {

@@ -118,15 +118,36 @@ enum liveness_kind liveness_of_entry(const struct liveness *l,
 	return classify(l, le64_get(de->de_start), le64_get(de->de_end));
 }
 
-static void count_entry(const struct liveness *l,
-			struct liveness_counts *counts, uint64_t start,
-			uint64_t end)
+/*
+ * Counts the entries from I on up to one that lies outside the run's segment,
+ * and returns which that is: the loop that all of the DAT goes through.
+ */
+static uint32_t count_within(const struct liveness *l, struct run *run,
+			     const struct datscan_block *block, uint32_t i)
 {
-	enum liveness_kind kind = classify(l, start, end);
+	uint64_t start = run->start, blocks = run->end - start;
+	struct liveness_counts counts = run->counts;
+	uint64_t entries = 0;
 
-	counts->current += kind == LIVENESS_CURRENT;
-	counts->snapshot += kind == LIVENESS_SNAPSHOT;
-	counts->protected += kind == LIVENESS_PROTECTED;
+	for (; i < block->count; i++) {
+		const struct nilfs_dat_entry *de = datscan_entry(block, i);
+		uint64_t blocknr = le64_get(de->de_blocknr);
+		enum liveness_kind kind;
+
+		if (!datscan_is_used(block, i) || !blocknr)
+			continue;
+		if (blocknr - start >= blocks)
+			break;
+		entries++;
+		kind = classify(l, le64_get(de->de_start),
+				le64_get(de->de_end));
+		counts.current += kind == LIVENESS_CURRENT;
+		counts.snapshot += kind == LIVENESS_SNAPSHOT;
+		counts.protected += kind == LIVENESS_PROTECTED;
+	}
+	run->entries += entries;
+	run->counts = counts;
+	return i;
 }
 
 static int count_entries(void *arg, struct context *cx, unsigned int worker,
@@ -134,25 +155,18 @@ static int count_entries(void *arg, struct context *cx, unsigned int worker,
 {
 	struct counter *c = arg;
 	struct run *run = &c->runs[worker];
-	uint32_t i;
+	uint32_t i = 0;
 
-	for (i = 0; i < block->count; i++) {
-		const struct nilfs_dat_entry *de = datscan_entry(block, i);
-		uint64_t blocknr = le64_get(de->de_blocknr);
+	while ((i = count_within(c->l, run, block, i)) < block->count) {
+		uint64_t blocknr = le64_get(datscan_entry(block, i)->de_blocknr);
 
-		if (!datscan_is_used(block, i) || !blocknr)
-			continue;
-		run->entries++;
-		if (blocknr < run->start || blocknr >= run->end) {
-			if (!geometry_has_block(&c->vol->geo, blocknr)) {
-				run->strays++;
-				continue;
-			}
-			if (move_run(c, cx, run, blocknr))
-				return -ENOMEM;
+		if (!geometry_has_block(&c->vol->geo, blocknr)) {
+			run->entries++;
+			run->strays++;
+			i++;
+		} else if (move_run(c, cx, run, blocknr)) {
+			return -ENOMEM;
 		}
-		count_entry(c->l, &run->counts, le64_get(de->de_start),
-			    le64_get(de->de_end));
 	}
 	return 0;
 }

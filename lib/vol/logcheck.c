@@ -14,7 +14,7 @@
 #include "disk/segsum.h"
 #include "vol/volume.h"
 
-#define PIECE_BYTES (1u << 20)
+#define PIECE_BYTES (128u << 10)
 
 int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss)
