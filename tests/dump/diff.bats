@@ -36,14 +36,15 @@ manifest_difference() {
 		}' "$@" | LC_ALL=C sort
 }
 
-# The same of our lines; the names in the corpus' snapshots are plain, and no
-# manifest has generations.
+# The same of our lines, odd bytes of names written as manifests do; no manifest
+# has generations.
 our_difference() {
 	perl -ne '
 		chomp;
 		/^([ADM]) (\/.*?)(?: \(([a-z,]*)\))?$/ or die $_;
 		my ($letter, $path, $what) = ($1, $2, $3 // "");
 		$path =~ s,^/,,;
+		$path =~ s/\\x([0-9a-f]{2})/sprintf "\\%03o", hex $1/ge;
 		print join("\t", $letter, $path eq "" ? "." : $path,
 			join ",", sort grep { $_ ne "generation" }
 				split /,/, $what), "\n"' |

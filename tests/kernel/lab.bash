@@ -31,9 +31,10 @@ guest() {
 	dmesg=$(cat "$at/dmesg")
 }
 
-# Every option of guest.sh has one value.
+# Every option of guest.sh has one value.  Images of the set "big" are for the
+# guest that can mount them.
 lab_arguments() {
-	lab_options=()
+	lab_options=(${lab_set:+--backend ppc64})
 	while [ "${1#--}" != "$1" ]; do
 		lab_options+=("$1" "$2")
 		shift 2
@@ -59,11 +60,12 @@ kernel_content() {
 }
 
 # need_corpus [big]: set corpus to the directory of finished images, building it
-# if need be; skip the test, with the reason, if it cannot be had.
+# if need be; skip the test, with the reason, if it cannot be had.  Tests that
+# name no set are run on another one by NILFS2_TEST_SET.
 need_corpus() {
-	local reason
+	local reason set=${1-${NILFS2_TEST_SET-}}
 
-	lab_set=(${1:+--set "$1"})
+	lab_set=(${set:+--set "$set"})
 	reason=$("$lab_dir/corpus.sh" "${lab_set[@]}" --available) ||
 		skip "$reason"
 	corpus=$("$lab_dir/corpus.sh" "${lab_set[@]}" --cached)
