@@ -90,10 +90,19 @@ static void complain(struct logs_view *view)
 {
 	tool_warn(view->tool, "%s", view->tool->cx.failure);
 	fail_clear(&view->tool->cx);
+	view->broken++;
 }
 
-static bool sumsum_is_right(const struct logs_view *view,
-			    const struct log *log)
+/* A verdict goes to standard error too: not every form of output shows it. */
+static void accuse(struct logs_view *view, const char *what, uint64_t blocknr,
+		   enum rule rule)
+{
+	tool_warn(view->tool, "%s at block %llu: %s", what,
+		  (unsigned long long)blocknr, rule_info(rule)->text);
+	view->broken++;
+}
+
+static bool sumsum_is_right(struct logs_view *view, const struct log *log)
 {
 	const struct nilfs_geometry *geo = &view->vol->geo;
 	struct segsum_crc crc;
@@ -102,7 +111,10 @@ static bool sumsum_is_right(const struct logs_view *view,
 	segsum_crc_update(&crc, view->summary.buf,
 			  (size_t)segsum_nsumblk(geo, &log->ss)
 			  << geo->block_bits);
-	return segsum_crc_check_sumsum(&crc, &log->ss) == RULE_OK;
+	if (segsum_crc_check_sumsum(&crc, &log->ss) == RULE_OK)
+		return true;
+	accuse(view, "log", log->pseg, RULE_LOG_SUMSUM);
+	return false;
 }
 
 /* Reads and sums up; a verdict is a fact, only failures are returned. */
@@ -192,7 +204,8 @@ static int say_super_root(struct logs_view *view, const struct log *log)
 		     value_u64(le64_get(sr->sr_nongc_ctime)));
 	report_end(r);
 	cache_put(view->vol->cache, block);
-	view->broken += rule != RULE_OK;
+	if (rule != RULE_OK)
+		accuse(view, "super root", blocknr, rule);
 	return 0;
 }
 
@@ -260,25 +273,19 @@ static void rewind_summary(struct logs_view *view)
 			 view->vol->geo.block_size);
 }
 
-/* Names what ended a walk early; true where nothing did. */
-static bool check_walk(struct logs_view *view, const struct log *log)
+/* Names what ended a walk early. */
+static void check_walk(struct logs_view *view, const struct log *log)
 {
 	enum rule rule = view->summary.iter.verdict;
 
-	if (rule == RULE_OK || rule == RULE_LOG_SUMBYTES_UNUSED)
-		return true;
-	tool_warn(view->tool, "log at block %llu: %s",
-		  (unsigned long long)log->pseg, rule_info(rule)->text);
-	return false;
+	if (rule != RULE_OK && rule != RULE_LOG_SUMBYTES_UNUSED)
+		accuse(view, "log", log->pseg, rule);
 }
 
 static int say_contents(struct logs_view *view, const struct log_facts *f)
 {
-	bool whole;
-
 	say_files(view);
-	whole = check_walk(view, f->log);
-	view->broken += !whole;
+	check_walk(view, f->log);
 	if (view->blocks) {
 		rewind_summary(view);
 		say_blocks(view, f->log);
@@ -326,8 +333,6 @@ int logs_view_log(struct logs_view *view, uint64_t segnum,
 	if (err)
 		return err;
 	view->logs++;
-	view->broken += !f.sumsum_right ||
-			(f.datasum_right.present && !f.datasum_right.number);
 	if (!view->brief)
 		return say_log(view, &f);
 	put_row(view, &f);
