@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "dump/commands.h"
 #include "dump/image.h"
 #include "dump/range.h"
@@ -226,8 +227,7 @@ static int show_sorted(struct listing *l)
 	size_t i, at;
 	int err = 0;
 
-	if (l->nkeys)
-		qsort(l->keys, l->nkeys, sizeof(*l->keys), compare_keys);
+	sort_in_place(l->keys, l->nkeys, sizeof(*l->keys), compare_keys);
 	for (i = 0; i < l->nkeys && l->left && !err; i++) {
 		at = l->o->reverse ? l->nkeys - 1 - i : i;
 		err = sutable_read(l->src.vol, cx, l->keys[at].segnum, &su);

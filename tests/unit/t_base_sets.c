@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bitmaps and growing arrays. */
+/* Bitmaps, growing arrays, sorting. */
 #include "base/array.h"
 #include "base/bitmap.h"
+#include "base/sort.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -104,6 +105,38 @@ static void test_array(void)
 	free(items);
 }
 
+/* Larger than what is swapped at a time; all of it depends on the key. */
+struct sortable {
+	uint32_t key, rest[10];
+};
+
+static int by_key(const void *a, const void *b)
+{
+	uint32_t x = ((const struct sortable *)a)->key;
+	uint32_t y = ((const struct sortable *)b)->key;
+
+	return x < y ? -1 : x > y;
+}
+
+/* COUNT items with keys below KEYS, against the C library. */
+static void test_sort(size_t count, uint32_t keys, const char *name)
+{
+	struct sortable ours[1000], theirs[1000];
+	uint32_t x = 5;
+	size_t i, k;
+
+	for (i = 0; i < count; i++) {
+		x = x * 1103515245 + 12345;
+		ours[i].key = (x >> 8) % keys;
+		for (k = 0; k < 10; k++)
+			ours[i].rest[k] = ours[i].key * (uint32_t)(k + 7);
+		theirs[i] = ours[i];
+	}
+	sort_in_place(ours, count, sizeof(*ours), by_key);
+	qsort(theirs, count, sizeof(*theirs), by_key);
+	ok(!memcmp(ours, theirs, count * sizeof(*ours)), "%s", name);
+}
+
 int main(void)
 {
 	test_bitmap_random(300);
@@ -111,5 +144,10 @@ int main(void)
 	test_bitmap_random(1);
 	test_bitmap_limits();
 	test_array();
+	test_sort(0, 1, "nothing is sorted");
+	test_sort(1, 1, "one item is");
+	test_sort(2, 100, "two are");
+	test_sort(999, 5, "many with few keys are");
+	test_sort(1000, 1 << 20, "many with many keys are");
 	return tap_done();
 }

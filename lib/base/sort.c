@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A heap sort.
+ *
+ * qsort() of the C library may take as much memory as there is to sort, which
+ * no memory budget knows of.
+ */
+#include "base/sort.h"
+
+#include <string.h>
+
+struct heap {
+	char *items;
+	size_t count, size;
+	int (*compare)(const void *a, const void *b);
+};
+
+static char *item(const struct heap *h, size_t i)
+{
+	return h->items + i * h->size;
+}
+
+static void swap(const struct heap *h, char *a, char *b)
+{
+	size_t done, n;
+	char piece[32];
+
+	for (done = 0; done < h->size; done += n) {
+		n = h->size - done < sizeof(piece) ? h->size - done :
+						     sizeof(piece);
+		memcpy(piece, a + done, n);
+		memcpy(a + done, b + done, n);
+		memcpy(b + done, piece, n);
+	}
+}
+
+/* Lets item I sink until no item below it is greater. */
+static void sink(const struct heap *h, size_t i)
+{
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= h->count)
+			return;
+		if (child + 1 < h->count &&
+		    h->compare(item(h, child), item(h, child + 1)) < 0)
+			child++;
+		if (h->compare(item(h, i), item(h, child)) >= 0)
+			return;
+		swap(h, item(h, i), item(h, child));
+		i = child;
+	}
+}
+
+void sort_in_place(void *items, size_t count, size_t size,
+		   int (*compare)(const void *a, const void *b))
+{
+	struct heap h = { items, count, size, compare };
+	size_t i;
+
+	for (i = count / 2; i-- > 0;)
+		sink(&h, i);
+	while (h.count > 1) {
+		h.count--;
+		swap(&h, item(&h, 0), item(&h, h.count));
+		sink(&h, 0);
+	}
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sorting that needs no memory, whatever there is to sort. */
+#ifndef NILFS2_BASE_SORT_H
+#define NILFS2_BASE_SORT_H
+
+#include <stddef.h>
+
+/*
+ * Sorts COUNT items of SIZE bytes as qsort() would, in place, in a time that
+ * no input makes quadratic.  Equal items keep no order.
+ */
+void sort_in_place(void *items, size_t count, size_t size,
+		   int (*compare)(const void *a, const void *b));
+
+#endif
