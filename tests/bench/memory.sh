@@ -25,7 +25,7 @@ memory_commands() {
 		"block=$d block $f 2"
 		"ls -lR=$d ls -lR $f"
 		"export=$d export $f -"
-		"diff=$d diff $f 2 3 || [ \$? -eq 1 ]"
+		"diff=$d diff $f 2 3 || [ \$? -eq 3 ]"
 	)
 	[ "$2" -lt 2048 ] ||
 		commands+=("segments --all --sort=$d segments -a -s live $f")
