@@ -10,6 +10,7 @@
 #include "disk/checkpoint.h"
 #include "disk/dirent.h"
 #include "disk/segusage.h"
+#include "dump/mapwalk.h"
 #include "dump/place.h"
 #include "dump/subject.h"
 #include "dump/target.h"
@@ -36,27 +37,6 @@ int target_file_inode(struct target *t, struct target_source *source,
 	return err;
 }
 
-/* The node of LEVEL on the way to block KEY: 1 and its pointer, 0 for none. */
-static int find_node(const struct blockmap *map, struct context *cx,
-		     uint64_t key, unsigned int level, uint64_t *ptr)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret;
-
-	ret = blockmap_cursor_open(&cur, cx, map, 0, true);
-	*ptr = 0;
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		if (item.key > key)
-			break;
-		if (item.level == level)
-			*ptr = item.ptr;
-		ret = 0;
-	}
-	blockmap_cursor_close(&cur);
-	return ret < 0 ? ret : *ptr != 0;
-}
-
 int target_file_bmap(struct target *t, struct target_source *source,
 		     const struct target_index *index)
 {
@@ -75,8 +55,8 @@ int target_file_bmap(struct target *t, struct target_source *source,
 	if (!ret)
 		ret = subject_file(&s, source->cx, &source->root, &file);
 	if (!ret)
-		ret = find_node(&file.map, source->cx, index->numbers[1],
-				level, &ptr);
+		ret = mapwalk_node(&file.map, source->cx, index->numbers[1],
+				   level, &ptr);
 	if (ret < 0)
 		return ret;
 	if (!ret)

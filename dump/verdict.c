@@ -10,6 +10,7 @@
 #include "dump/verdict.h"
 
 #include "dump/logfind.h"
+#include "dump/mapwalk.h"
 #include "vol/volume.h"
 
 static const struct {
@@ -93,42 +94,25 @@ static int judge_virtual(struct verdict_facts *v, struct context *cx,
 	return judge_elsewhere(v, cx, vol, b);
 }
 
-/* The block of the DAT's map that leads to KEY at LEVEL; 0: none. */
-static int find_dat_block(struct volume *vol, struct context *cx,
-			  uint64_t key, unsigned int level, uint64_t *blocknr)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret;
-
-	*blocknr = 0;
-	ret = blockmap_cursor_open(&cur, cx, &vol->dat.map, 0, level != 0);
-	if (!ret && !level)
-		ret = blockmap_lookup(&vol->dat.map, cx, key, blocknr);
-	while (!ret && level &&
-	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		if (item.key > key)
-			break;
-		if (item.level == level)
-			*blocknr = item.ptr;
-		ret = 0;
-	}
-	blockmap_cursor_close(&cur);
-	return ret < 0 ? ret : 0;
-}
-
 static int judge_dat(struct verdict_facts *v, struct context *cx,
 		     struct volume *vol, uint64_t blocknr,
 		     const struct segsum_block *b)
 {
-	int err;
+	const struct blockmap *map = &vol->dat.map;
+	int ret;
 
-	err = find_dat_block(vol, cx, b->blkoff, b->level, &v->elsewhere);
+	if (b->is_node)
+		ret = mapwalk_node(map, cx, b->blkoff, b->level,
+				   &v->elsewhere);
+	else
+		ret = blockmap_lookup(map, cx, b->blkoff, &v->elsewhere);
+	if (ret <= 0)
+		v->elsewhere = 0;
 	v->verdict = v->elsewhere == blocknr ? VERDICT_CURRENT :
 					       VERDICT_REPLACED;
 	if (v->verdict == VERDICT_CURRENT)
 		v->elsewhere = 0;
-	return err;
+	return ret < 0 ? ret : 0;
 }
 
 int verdict_find(struct verdict_facts *v, struct context *cx,

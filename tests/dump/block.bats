@@ -64,6 +64,17 @@ sample() {
 	done <moved
 }
 
+@test "of the DAT, the blocks of its map are live and no others" {
+	image=$corpus/cleaned/image
+	dump.nilfs2 bmap -b --nodes "$image" dat |
+		awk '$NF == "data" || $NF == "node" { print $5 }' | sort >map
+	sample "$corpus/cleaned" 1 | awk '$2 == 3 { print $1 }' |
+		xargs dump.nilfs2 block --json-lines "$image" >blocks
+	jq -r 'select(.use.live) | .blocknr' blocks | sort | diff map -
+	jq -r 'select(.use.live | not) | .use.state' blocks | sort -u >dead
+	[ "$(cat dead)" = replaced ]
+}
+
 @test "the areas of a device" {
 	image=$corpus/special/image
 	last=$(($(stat -c %s "$image") / 4096 - 1))

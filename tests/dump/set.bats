@@ -123,6 +123,14 @@ field_kept() {
 	grep -q "\"old\":\"$first\",\"new\":\"999\"" change
 	set_field --json-lines "$image" "node:$node" 'ptr[1]=999' |
 		grep -q '"old":"999"'
+	# The second node, by a block in its middle.
+	awk '$NF == "node" && $6 == 1 { print $5, $1 }' map |
+		sed -n 2p >second
+	read -r node key <second
+	set_field --json-lines "$image" "bmap:$ino/$((key + 7))" 'key[0]=1' |
+		grep -q "\"old\":\"$key\""
+	set_field --json-lines "$image" "node:$node" 'key[0]=1' |
+		grep -q '"old":"1"'
 }
 
 @test "one field changes as many bytes as it has, and the sum four more" {
