@@ -68,12 +68,15 @@ compare() {
 }
 
 @test "single blocks are the runs, taken apart" {
-	dump.nilfs2 bmap "$corpus/cleaned/image" dat >runs
-	dump.nilfs2 bmap -b "$corpus/cleaned/image" dat >blocks
-	awk '$NF == "data" { for (i = 0; i < $3; i++)
-			print $1 + i, $5 + i }' runs >apart
-	awk '$NF == "data" { print $1, $5 }' blocks | diff apart -
-	[ "$(wc -l <apart)" -gt 10 ]
+	for file in dat /overwritten; do
+		dump.nilfs2 bmap "$corpus/cleaned/image" "$file" >runs
+		dump.nilfs2 bmap -b "$corpus/cleaned/image" "$file" >blocks
+		awk '$NF == "data" { for (i = 0; i < $3; i++)
+			print $1 + i, $4 == "-" ? "-" : $4 + i, $5 + i }' \
+			runs >apart
+		awk '$NF == "data" { print $1, $4, $5 }' blocks | diff apart -
+		[ "$(wc -l <apart)" -gt 10 ]
+	done
 }
 
 @test "the DAT has no virtual blocks, other files have" {
