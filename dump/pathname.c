@@ -61,7 +61,7 @@ static bool is_dot(const char *name)
 /* Adds what directory AT holds: 1 once the wanted inode is the last step. */
 static int enter(struct search *s, struct context *cx, size_t at)
 {
-	struct dir_cursor cur = { .file = NULL };
+	struct dir_cursor cur = { 0 };
 	struct dir_entry entry;
 	struct file file;
 	int ret;

@@ -237,7 +237,7 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 		   const bool sides[2])
 {
 	bool both = sides[0] && sides[1];
-	struct dir_cursor cur = {.file = NULL};
+	struct dir_cursor cur = { 0 };
 	struct dir_entry de;
 	int ret;
 

@@ -14,8 +14,6 @@
 #include "disk/checkpoint.h"
 #include "vol/volume.h"
 
-#define READAHEAD_BLOCKS 32
-
 int cptable_header(struct volume *vol, struct context *cx,
 		   struct nilfs_cpfile_header *header)
 {
@@ -58,39 +56,19 @@ int cptable_cursor_open(struct cptable_cursor *cur, struct context *cx,
 {
 	memset(cur, 0, sizeof(*cur));
 	cur->vol = vol;
-	return extent_cursor_open(&cur->extents, cx, &vol->cpfile, 0);
+	return blockscan_open(&cur->scan, cx, &vol->cpfile, 0);
 }
 
-static void put_block(struct cptable_cursor *cur)
-{
-	if (cur->block)
-		cache_put(cur->vol->cache, cur->block);
-	cur->block = NULL;
-}
-
-/* Borrows the next block of entries: 1, 0 at the end. */
+/* On to the next block of entries: 1, 0 at the end. */
 static int next_block(struct cptable_cursor *cur, struct context *cx)
 {
-	struct volume *vol = cur->vol;
-	int ret;
+	const struct nilfs_geometry *geo = &cur->vol->geo;
+	int ret = blockscan_next(&cur->scan, cx);
 
-	if (!cur->extent.count) {
-		ret = extent_cursor_next(&cur->extents, cx, READAHEAD_BLOCKS,
-					 &cur->extent);
-		if (ret <= 0)
-			return ret;
-		cache_readahead(vol->cache, cx, cur->extent.blocknr,
-				(unsigned int)cur->extent.count);
-	}
-	ret = cache_get(vol->cache, cx, cur->extent.blocknr, &cur->block);
-	if (ret)
+	if (ret <= 0)
 		return ret;
-	cur->cno = checkpoint_first(&vol->geo, cur->extent.blkoff);
-	cur->block_end = cur->cno +
-			 checkpoint_count(&vol->geo, cur->extent.blkoff);
-	cur->extent.blkoff++;
-	cur->extent.blocknr++;
-	cur->extent.count--;
+	cur->cno = checkpoint_first(geo, cur->scan.blkoff);
+	cur->block_end = cur->cno + checkpoint_count(geo, cur->scan.blkoff);
 	return 1;
 }
 
@@ -100,7 +78,7 @@ int cptable_cursor_next(struct cptable_cursor *cur, struct context *cx,
 	int ret;
 
 	for (;;) {
-		if (!cur->block) {
+		if (!cur->scan.block) {
 			ret = next_block(cur, cx);
 			if (ret <= 0)
 				return ret;
@@ -108,7 +86,7 @@ int cptable_cursor_next(struct cptable_cursor *cur, struct context *cx,
 		for (; cur->cno < cur->block_end; cur->cno++) {
 			if (cur->cno > cur->vol->latest.cno)
 				return 0;
-			memcpy(cp, (const char *)cur->block +
+			memcpy(cp, (const char *)cur->scan.block +
 			       checkpoint_offset(&cur->vol->geo, cur->cno),
 			       sizeof(*cp));
 			if (checkpoint_is_invalid(cp))
@@ -116,17 +94,13 @@ int cptable_cursor_next(struct cptable_cursor *cur, struct context *cx,
 			cur->cno++;
 			return 1;
 		}
-		put_block(cur);
+		blockscan_put(&cur->scan);
 	}
 }
 
 void cptable_cursor_close(struct cptable_cursor *cur)
 {
-	if (!cur->vol)
-		return;
-	put_block(cur);
-	extent_cursor_close(&cur->extents);
-	cur->vol = NULL;
+	blockscan_close(&cur->scan);
 }
 
 int cptable_list(struct volume *vol, struct context *cx, bool snapshots,

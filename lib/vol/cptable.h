@@ -11,7 +11,7 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
-#include "vol/extent.h"
+#include "vol/blockscan.h"
 
 struct volume;
 
@@ -29,9 +29,7 @@ int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
 /* A cursor over the valid checkpoints, oldest first. */
 struct cptable_cursor {
 	struct volume *vol;
-	struct extent_cursor extents;
-	struct extent extent;	/* what is left of the run, its block first */
-	const void *block;	/* borrowed, NULL between blocks */
+	struct blockscan scan;
 	uint64_t cno;		/* the entry to look at next */
 	uint64_t block_end;	/* one past the last entry of the block */
 };

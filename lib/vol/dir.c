@@ -15,56 +15,36 @@
 #include "disk/rule.h"
 #include "vol/volume.h"
 
-#define READAHEAD_BLOCKS 32
-
 int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 		    struct file *file)
 {
 	memset(cur, 0, sizeof(*cur));
-	cur->file = file;
-	return extent_cursor_open(&cur->extents, cx, file, 0);
+	return blockscan_open(&cur->scan, cx, file, 0);
 }
 
 void dir_cursor_tell(const struct dir_cursor *cur,
 		     struct dir_position *position)
 {
-	position->blkoff = cur->extent.blkoff - 1;
+	position->blkoff = cur->scan.blkoff;
 	position->offset = cur->iter.offset;
 }
 
-/* Borrows the next block below the size of the directory: 1, 0 at the end. */
+/* On to the next block below the size of the directory: 1, 0 at the end. */
 static int next_block(struct dir_cursor *cur, struct context *cx)
 {
-	struct volume *vol = cur->file->vol;
-	uint64_t size = le64_get(cur->file->inode.i_size);
-	int ret;
+	const struct file *file = cur->scan.file;
+	uint64_t size = le64_get(file->inode.i_size);
+	uint32_t block_size = file->vol->geo.block_size;
+	int ret = blockscan_next(&cur->scan, cx);
 
-	if (!cur->extent.count) {
-		ret = extent_cursor_next(&cur->extents, cx, READAHEAD_BLOCKS,
-					 &cur->extent);
-		if (ret <= 0)
-			return ret;
-		if (cur->extent.count > 1)
-			cache_readahead(vol->cache, cx, cur->extent.blocknr,
-					(unsigned int)cur->extent.count);
-	}
-	if (cur->extent.blkoff >= div_round_up(size, vol->geo.block_size))
-		return 0;
-	ret = cache_get(vol->cache, cx, cur->extent.blocknr, &cur->block);
-	if (ret)
+	if (ret <= 0)
 		return ret;
-	cur->extent.blkoff++;
-	cur->extent.blocknr++;
-	cur->extent.count--;
-	dirent_iter_init(&cur->iter, cur->block, vol->geo.block_size);
+	if (cur->scan.blkoff >= div_round_up(size, block_size)) {
+		blockscan_put(&cur->scan);
+		return 0;
+	}
+	dirent_iter_init(&cur->iter, cur->scan.block, block_size);
 	return 1;
-}
-
-static void put_block(struct dir_cursor *cur)
-{
-	if (cur->block)
-		cache_put(cur->file->vol->cache, cur->block);
-	cur->block = NULL;
 }
 
 int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
@@ -73,23 +53,22 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 	int ret;
 
 	memset(cur, 0, sizeof(*cur));
-	cur->file = file;
-	ret = extent_cursor_open(&cur->extents, cx, file, position->blkoff);
+	ret = blockscan_open(&cur->scan, cx, file, position->blkoff);
 	if (ret || !position->offset)
 		return ret;
 	ret = next_block(cur, cx);
-	if (ret > 0 && cur->extent.blkoff == position->blkoff + 1)
+	if (ret > 0 && cur->scan.blkoff == position->blkoff)
 		cur->iter.offset = position->offset;
 	return ret < 0 ? ret : 0;
 }
 
 static int broken(struct dir_cursor *cur, struct context *cx, enum rule rule)
 {
-	put_block(cur);
+	blockscan_put(&cur->scan);
 	cur->at_broken_block = true;
 	return fail(cx, -EUCLEAN, "directory %llu, block %llu: %s",
-		    (unsigned long long)cur->file->ino,
-		    (unsigned long long)cur->extent.blkoff - 1,
+		    (unsigned long long)cur->scan.file->ino,
+		    (unsigned long long)cur->scan.blkoff,
 		    rule_info(rule)->text);
 }
 
@@ -110,7 +89,7 @@ int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 
 	cur->at_broken_block = false;
 	for (;;) {
-		if (!cur->block) {
+		if (!cur->scan.block) {
 			ret = next_block(cur, cx);
 			if (ret <= 0)
 				return ret;
@@ -123,17 +102,13 @@ int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 		}
 		if (cur->iter.verdict != RULE_OK)
 			return broken(cur, cx, cur->iter.verdict);
-		put_block(cur);
+		blockscan_put(&cur->scan);
 	}
 }
 
 void dir_cursor_close(struct dir_cursor *cur)
 {
-	if (!cur->file)
-		return;
-	put_block(cur);
-	extent_cursor_close(&cur->extents);
-	cur->file = NULL;
+	blockscan_close(&cur->scan);
 }
 
 int dir_lookup(struct file *file, struct context *cx, const char *name,

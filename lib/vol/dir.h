@@ -11,7 +11,7 @@
 
 #include "base/context.h"
 #include "disk/dirent.h"
-#include "vol/extent.h"
+#include "vol/blockscan.h"
 #include "vol/root.h"
 
 struct dir_entry {
@@ -22,11 +22,8 @@ struct dir_entry {
 };
 
 struct dir_cursor {
-	struct file *file;
-	struct extent_cursor extents;
-	struct extent extent;		/* what is left of the run */
-	const void *block;		/* borrowed, NULL between blocks */
-	struct dirent_iter iter;
+	struct blockscan scan;
+	struct dirent_iter iter;	/* of its block, if it has one */
 	bool at_broken_block;		/* why the last step failed */
 };
 

@@ -179,52 +179,57 @@ static int open_metadata(struct volume *vol, struct context *cx)
 	return err;
 }
 
-int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
-		const struct volume_options *options)
+/* A volume of which only the superblocks are known. */
+static int make_volume(struct volume **volp, struct context *cx,
+		       struct dev *dev)
 {
-	struct volume *vol;
-	int err;
+	struct volume *vol = calloc(1, sizeof(*vol));
 
-	*volp = NULL;
-	vol = calloc(1, sizeof(*vol));
 	if (!vol)
 		return fail(cx, -ENOMEM, "volume");
 	vol->dev = dev;
-	err = choose_super(vol, cx);
-	if (!err)
-		err = find_latest(vol, cx);
-	if (!err)
-		err = open_metadata(vol, cx);
-	if (!err && options && options->roll_forward)
-		err = rollforward_collect(vol, cx, &vol->latest,
-					  &vol->rollforward);
-	if (err)
-		volume_close(vol);
-	else
-		*volp = vol;
+	*volp = vol;
+	return choose_super(vol, cx);
+}
+
+/* Hands out what was opened, or closes what could not be. */
+static int finish(struct volume **volp, int err)
+{
+	if (err) {
+		volume_close(*volp);
+		*volp = NULL;
+	}
 	return err;
+}
+
+int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
+		const struct volume_options *options)
+{
+	int err;
+
+	*volp = NULL;
+	err = make_volume(volp, cx, dev);
+	if (!err)
+		err = find_latest(*volp, cx);
+	if (!err)
+		err = open_metadata(*volp, cx);
+	if (!err && options && options->roll_forward)
+		err = rollforward_collect(*volp, cx, &(*volp)->latest,
+					  &(*volp)->rollforward);
+	return finish(volp, err);
 }
 
 int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
 {
-	struct volume *vol;
 	int err;
 
 	*volp = NULL;
-	vol = calloc(1, sizeof(*vol));
-	if (!vol)
-		return fail(cx, -ENOMEM, "volume");
-	vol->dev = dev;
-	err = choose_super(vol, cx);
+	err = make_volume(volp, cx, dev);
 	if (!err)
-		err = use_super(vol, cx, vol->choice.index);
+		err = use_super(*volp, cx, (*volp)->choice.index);
 	if (!err)
-		err = open_cache(vol, cx);
-	if (err)
-		volume_close(vol);
-	else
-		*volp = vol;
-	return err;
+		err = open_cache(*volp, cx);
+	return finish(volp, err);
 }
 
 void volume_close(struct volume *vol)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The blocks of a small file in order, one borrowed at a time.
+ */
+#ifndef NILFS2_VOL_BLOCKSCAN_H
+#define NILFS2_VOL_BLOCKSCAN_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "vol/extent.h"
+
+struct blockscan {
+	struct file *file;
+	struct extent_cursor extents;
+	struct extent extent;	/* what is left of the run */
+	uint64_t blkoff;	/* of the block, or of the last one */
+	const void *block;	/* borrowed from the cache, or NULL */
+};
+
+/* Starts before the first block of FILE (borrowed) at or behind BLKOFF. */
+int blockscan_open(struct blockscan *scan, struct context *cx,
+		   struct file *file, uint64_t blkoff);
+
+/*
+ * Gives the block back and borrows the next that exists: 1, 0 at the end,
+ * -EUCLEAN or -EIO.
+ */
+int blockscan_next(struct blockscan *scan, struct context *cx);
+
+/* Gives the block back early; the next step goes on behind it. */
+void blockscan_put(struct blockscan *scan);
+
+/* Also of a scan that is all zero. */
+void blockscan_close(struct blockscan *scan);
+
+#endif
