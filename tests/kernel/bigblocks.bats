@@ -97,7 +97,8 @@ live_on_each() {
 # A pattern for the names of the tests in a file that look at each image.
 each_image_tests() {
 	awk -F'"' '/^@test/ { name = $2 }
-		   /^\teach_image / { print name }' "$1" |
+		   /^\teach_image / || /^\tfor name in \$\(corpus_names\)/ {
+			print name }' "$1" |
 		sed 's/[][().*^$?+{}|\]/\\&/g' | paste -s -d '|'
 }
 
