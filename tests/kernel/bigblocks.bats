@@ -94,6 +94,79 @@ live_on_each() {
 	[[ $dmesg == *"bad blocksize 8192"* ]]
 }
 
+# A function for the guest, fake_directory SELF ONE TWO: what the file of a
+# directory would hold, were the only entry of its second block as long as that.
+fake_directory() {
+	cat <<-'EOF'
+	fake_directory() {
+		perl -e 'my ($self, $one, $two) = @ARGV;
+			 sub entry { pack "Q<vCCa*", @_ }
+			 my $first = entry($self, 16, 1, 2, ".\0\0\0") .
+				entry(2, 16, 2, 2, "..\0\0") .
+				entry($one, 65504, 3, 1, "one");
+			 print pack "a65536 a65536", $first,
+				entry($two, 65535, 3, 1, "two")' "$@"
+	}
+	EOF
+}
+
+# make_directories IMAGE: files of two blocks become directories, on all
+# places that their inodes have on the disk.
+make_directories() {
+	perl -0777 -i -pe 's/(\0\0\x02\0{5}.{32})\xa4\x81/$1\xed\x41/sg' "$1"
+}
+
+@test "the kernel reads an entry of 64 KiB, and so do we" {
+	our_volumes
+	{
+		fake_directory
+		cat <<-'EOF'
+		set -e
+		nilfs_mount "$DEV1"
+		for name in self one two; do
+			echo "content of $name" >"$MNT/$name"
+		done
+		fake_directory $(stat -c %i "$MNT"/{self,one,two}) >"$MNT/self"
+		sync
+		# A log without inodes: of the last one a mount sees the
+		# checksum.
+		chcp ss "$DEV1" 2
+		nilfs_umount
+		EOF
+	} >script
+	run -0 "$lab_dir/guest.sh" --backend ppc64 script ours-65536
+	make_directories ours-65536
+	cat >script <<-'EOF'
+	nilfs_mount -o ro "$DEV1"
+	ls "$MNT/self"
+	cat "$MNT/self/two"
+	EOF
+	run -0 "$lab_dir/guest.sh" --backend ppc64 script ours-65536
+	[ "$output" = $'one\ntwo\ncontent of two' ]
+	run -0 dump.nilfs2 cat ours-65536 self/two
+	[ "$output" = "content of two" ]
+}
+
+@test "a directory with blocks of 64 KiB loses names past its first" {
+	our_volumes
+	cat >script <<-'EOF'
+	nilfs_mount "$DEV1"
+	mkdir "$MNT/d"
+	for ((i = 0; i < 300; i++)); do
+		printf -v name '%0246d' "$i"
+		: >"$MNT/d/$name" || exit
+	done
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	ls "$MNT/d" | wc -l
+	df --output=iused "$MNT" | tail -n 1
+	nilfs_umount
+	EOF
+	run -0 "$lab_dir/guest.sh" --backend ppc64 script ours-65536
+	[ "${lines[0]}" -eq 248 ]
+	[ "${lines[1]}" -gt 300 ]
+}
+
 # A pattern for the names of the tests in a file that look at each image.
 each_image_tests() {
 	awk -F'"' '/^@test/ { name = $2 }

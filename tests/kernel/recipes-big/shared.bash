@@ -19,10 +19,10 @@ names() {
 }
 
 # A directory whose middle block lost all its names, one whose last block has
-# just one, one that is full to the last name.  The first block begins with 24
+# just one, one that is full to the last name.  The first block begins with 32
 # bytes for "." and "..".  At 64 KiB a directory has one block, see README.md.
 directories() {
-	local first=$(((BLOCK - 24) / 264)) more=$((BLOCK / 264)) i
+	local first=$(((BLOCK - 32) / 264)) more=$((BLOCK / 264)) i
 
 	mkdir "$MNT/full"
 	cd "$MNT/full"
