@@ -17,10 +17,8 @@
 #include <unistd.h>
 
 #ifdef HAVE_LIBARCHIVE
-#include <archive.h>
-#include <archive_entry.h>
+#include "dump/libarchive.h"
 #endif
-
 #include "out/out.h"
 
 struct archive;
@@ -29,6 +27,9 @@ struct tar_stream {
 	struct out *out;	 /* either this */
 	struct archive *archive; /* or that */
 	const char *path;
+#ifdef HAVE_LIBARCHIVE
+	struct libarchive la;
+#endif
 	uint64_t bytes; /* put so far */
 	int fd;
 	bool created; /* PATH is ours to remove */
@@ -66,38 +67,51 @@ bool tar_stream_is_meant(const char *path)
 
 static int archive_failed(struct tar_stream *s, struct context *cx)
 {
-	const char *text = archive_error_string(s->archive);
-	int error = archive_errno(s->archive);
+	const char *text = s->la.archive_error_string(s->archive);
+	int error = s->la.archive_errno(s->archive);
 
 	return fail(cx, error > 0 ? -error : -EIO, "%s: %s", s->path,
 		    text ? text : "compression");
 }
 
+/* Sets up the filter and the one entry; libarchive says what went wrong. */
+static bool begin_entry(struct tar_stream *s, struct archive_entry *entry,
+			const char *filter)
+{
+	const struct libarchive *la = &s->la;
+	struct archive *a = s->archive;
+
+	la->archive_entry_set_filetype(entry, AE_IFREG);
+	if (la->archive_write_set_format_raw(a) != ARCHIVE_OK ||
+	    la->archive_write_add_filter_by_name(a, filter) < ARCHIVE_WARN)
+		return false;
+	/* Equal input, equal bytes: gzip would note the time. */
+	if (!strcmp(filter, "gzip") &&
+	    la->archive_write_set_filter_option(a, NULL, "timestamp", NULL) !=
+		    ARCHIVE_OK)
+		return false;
+	return la->archive_write_set_bytes_in_last_block(a, 1) ==
+		       ARCHIVE_OK &&
+	       la->archive_write_open_fd(a, s->fd) == ARCHIVE_OK &&
+	       la->archive_write_header(a, entry) == ARCHIVE_OK;
+}
+
 static int open_filter(struct tar_stream *s, struct context *cx,
 		       const char *filter)
 {
-	struct archive_entry *entry = archive_entry_new();
-	int err = 0;
+	struct archive_entry *entry;
+	int err;
 
-	s->archive = archive_write_new();
-	if (!s->archive || !entry) {
-		archive_entry_free(entry);
-		return fail(cx, -ENOMEM, "%s", s->path);
-	}
-	/* Equal input, equal bytes: gzip would note the time. */
-	archive_entry_set_filetype(entry, AE_IFREG);
-	if (archive_write_set_format_raw(s->archive) != ARCHIVE_OK ||
-	    archive_write_add_filter_by_name(s->archive, filter) <
-		    ARCHIVE_WARN ||
-	    (!strcmp(filter, "gzip") &&
-	     archive_write_set_filter_option(s->archive, NULL, "timestamp",
-					     NULL) != ARCHIVE_OK) ||
-	    archive_write_set_bytes_in_last_block(s->archive, 1) !=
-		    ARCHIVE_OK ||
-	    archive_write_open_fd(s->archive, s->fd) != ARCHIVE_OK ||
-	    archive_write_header(s->archive, entry) != ARCHIVE_OK)
+	err = libarchive_open(&s->la, cx);
+	if (err)
+		return err;
+	entry = s->la.archive_entry_new();
+	s->archive = s->la.archive_write_new();
+	if (!s->archive || !entry)
+		err = fail(cx, -ENOMEM, "%s", s->path);
+	else if (!begin_entry(s, entry, filter))
 		err = archive_failed(s, cx);
-	archive_entry_free(entry);
+	s->la.archive_entry_free(entry);
 	return err;
 }
 
@@ -105,7 +119,7 @@ static int put_filtered(struct tar_stream *s, struct context *cx,
 			const char *bytes, size_t len)
 {
 	while (len) {
-		la_ssize_t n = archive_write_data(s->archive, bytes, len);
+		la_ssize_t n = s->la.archive_write_data(s->archive, bytes, len);
 
 		if (n <= 0)
 			return archive_failed(s, cx);
@@ -117,7 +131,7 @@ static int put_filtered(struct tar_stream *s, struct context *cx,
 
 static int finish_filter(struct tar_stream *s, struct context *cx)
 {
-	return archive_write_close(s->archive) == ARCHIVE_OK
+	return s->la.archive_write_close(s->archive) == ARCHIVE_OK
 		       ? 0
 		       : archive_failed(s, cx);
 }
@@ -125,8 +139,10 @@ static int finish_filter(struct tar_stream *s, struct context *cx)
 static void close_filter(struct tar_stream *s, bool whole)
 {
 	if (s->archive && !whole)
-		archive_write_fail(s->archive);
-	archive_write_free(s->archive);
+		s->la.archive_write_fail(s->archive);
+	if (s->archive)
+		s->la.archive_write_free(s->archive);
+	libarchive_close(&s->la);
 }
 
 #else

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * libarchive, loaded when it is first needed.
+ *
+ * All versions 3 share one binary interface, under the name below.
+ */
+#include "dump/libarchive.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+
+#if ARCHIVE_VERSION_NUMBER / 1000000 != 3
+#error "the name of the shared library is that of libarchive 3"
+#endif
+
+#define LIBRARY "libarchive.so.13"
+
+/* A function, as ISO C does not let a data pointer become one. */
+static int find(struct libarchive *la, struct context *cx, const char *name,
+		void *function)
+{
+	void *symbol = dlsym(la->handle, name);
+
+	memcpy(function, &symbol, sizeof(symbol));
+	return symbol ? 0 : fail(cx, -EOPNOTSUPP, "%s: %s", LIBRARY, name);
+}
+
+int libarchive_open(struct libarchive *la, struct context *cx)
+{
+	int err = 0;
+
+	memset(la, 0, sizeof(*la));
+	la->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	if (!la->handle)
+		return fail(cx, -EOPNOTSUPP, "%s: not installed", LIBRARY);
+#define FIND(name)                                                          \
+	if (!err)                                                           \
+		err = find(la, cx, #name, &la->name);
+	LIBARCHIVE_FUNCTIONS(FIND)
+#undef FIND
+	if (err)
+		libarchive_close(la);
+	return err;
+}
+
+void libarchive_close(struct libarchive *la)
+{
+	if (la->handle)
+		dlclose(la->handle);
+	la->handle = NULL;
+}
