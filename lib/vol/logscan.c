@@ -3,7 +3,8 @@
  * The logs of a segment.
  *
  * A log says how long it is, and the next one begins there.  Only headers
- * are read: whoever wants the blocks of a log reads its summary, whoever
+ * are read, past the cache, which would keep a whole block for one look at a
+ * few bytes: whoever wants the blocks of a log reads its summary, whoever
  * doubts its payload sums it up.
  */
 #include "vol/logscan.h"
@@ -33,19 +34,17 @@ int logscan_open(struct logscan *scan, struct context *cx, struct volume *vol,
 
 int logscan_next(struct logscan *scan, struct context *cx, struct log *log)
 {
-	const void *block;
+	const struct nilfs_geometry *geo = &scan->vol->geo;
 	enum rule rule;
 	int err;
 
 	if (scan->pseg + NILFS_PSEG_MIN_BLOCKS > scan->end)
 		return 0;
-	err = cache_get(scan->vol->cache, cx, scan->pseg, &block);
+	err = dev_read(scan->vol->dev, cx, scan->pseg << geo->block_bits,
+		       &log->ss, sizeof(log->ss));
 	if (err)
 		return err;
-	memcpy(&log->ss, block, sizeof(log->ss));
-	cache_put(scan->vol->cache, block);
-
-	rule = segsum_check(&scan->vol->geo, &log->ss, scan->pseg);
+	rule = segsum_check(geo, &log->ss, scan->pseg);
 	if (rule != RULE_OK)
 		return 0;
 	if (scan->any && le64_get(log->ss.ss_seq) != scan->seq)
