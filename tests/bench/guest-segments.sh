@@ -12,6 +12,7 @@ commands=(
 	"lssu (no live blocks)=lssu $DEV1"
 	"ours, 1 thread=$1/dump/dump.nilfs2 segments -j 1 $DEV1"
 	"ours, 2 threads=$1/dump/dump.nilfs2 segments -j 2 $DEV1"
+	"limit: start of ours=$1/dump/dump.nilfs2 --version"
 	"limit: read the segments=dd if=$DEV1 of=/dev/null bs=1M count=$3 status=none"
 )
 
