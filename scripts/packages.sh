@@ -10,7 +10,7 @@ build_packages="gcc make autoconf automake pkg-config
 kernel_packages="user-mode-linux nilfs-tools perl kmod"
 
 # To run the tests, those that need zoned devices as well.
-test_packages="$kernel_packages bats jq grub-common e2fsprogs btrfs-progs
+test_packages="$kernel_packages bats jq procps grub-common e2fsprogs btrfs-progs
 	fdisk libarchive-tools linux-libc-dev qemu-system-x86 busybox-static
 	cpio"
 
