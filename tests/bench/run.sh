@@ -84,6 +84,7 @@ parts=${*:-all}
 [ "$parts" != all ] || parts='mkfs segments list text memory'
 machine
 for part in $parts; do
+	# shellcheck source=/dev/null
 	. "$here/$part.sh"
 	"bench_$part"
 done
