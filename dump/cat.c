@@ -57,6 +57,7 @@ static bool can_seek(void)
 static int put_hole(struct cat *cat, uint64_t len)
 {
 	struct out *out = cat->tool->out;
+	int err = 0;
 
 	if (!len)
 		return 0;
@@ -67,14 +68,15 @@ static int put_hole(struct cat *cat, uint64_t len)
 		cat->skipped = true;
 		return 0;
 	}
-	while (len && !out_error(out)) {
+	while (len && !out_error(out) && !err) {
 		size_t piece =
 			len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);
 
 		out_bytes(out, zeroes, piece);
 		len -= piece;
+		err = context_cancelled(&cat->tool->cx);
 	}
-	return context_cancelled(&cat->tool->cx);
+	return err;
 }
 
 static int put_content(struct cat *cat, struct content *content)

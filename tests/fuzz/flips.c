@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * flips IMAGE COUNT [SEED]: every dump command against damaged metadata.
+ * flips IMAGE COUNT [SEED [ROUND]]: every dump command against damaged metadata.
  *
  * A copy of the image is damaged by flipping bits in what the tools interpret
  * (superblocks, summaries, super roots, metadata files, map nodes,
@@ -92,13 +92,24 @@ static void load(const char *path)
 	snprintf(image, sizeof(image), "/proc/self/fd/%d", to);
 }
 
+/*
+ * Where the output goes.  An inode may claim any size, and cat then has to
+ * write as many zeros: only into a file can it step over them.
+ */
+static int open_output(const char *command)
+{
+	if (!strcmp(command, "cat"))
+		return memfd_create("output", 0);
+	return open("/dev/null", O_WRONLY);
+}
+
 /* Runs command I with standard output and error kept away from ours. */
 static int run(size_t i, FILE *errors)
 {
 	char words[WORDS_MAX + 1][64] = { "dump.nilfs2" };
 	char *argv[WORDS_MAX + 2] = { words[0] };
 	int argc = 1, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
-	int null = open("/dev/null", O_WRONLY), status;
+	int sink = open_output(commands[i][0]), status;
 	size_t w;
 
 	for (w = 0; w < WORDS_MAX && commands[i][w]; w++, argc++) {
@@ -108,8 +119,8 @@ static int run(size_t i, FILE *errors)
 		argv[argc] = words[argc];
 	}
 	rewind(errors);
-	if (out < 0 || err < 0 || null < 0 || ftruncate(fileno(errors), 0) ||
-	    dup2(null, STDOUT_FILENO) < 0 ||
+	if (out < 0 || err < 0 || sink < 0 || ftruncate(fileno(errors), 0) ||
+	    dup2(sink, STDOUT_FILENO) < 0 ||
 	    dup2(fileno(errors), STDERR_FILENO) < 0)
 		die("redirection");
 	alarm(HANG_SECONDS);
@@ -121,7 +132,7 @@ static int run(size_t i, FILE *errors)
 	dup2(err, STDERR_FILENO);
 	close(out);
 	close(err);
-	close(null);
+	close(sink);
 	return status;
 }
 
@@ -169,23 +180,23 @@ int main(int argc, char **argv)
 	unsigned int seed = argc > 3 ? (unsigned int)atoi(argv[3]) : 1;
 	FILE *errors = tmpfile();
 	struct damage damage;
-	unsigned long done, rounds = 0;
+	unsigned long round = argc > 4 ? strtoul(argv[4], NULL, 0) : 0, done;
 	int bad = 0;
 
 	if (!count || !errors) {
-		fprintf(stderr, "usage: flips IMAGE COUNT [SEED]\n");
+		fprintf(stderr, "usage: flips IMAGE COUNT [SEED [ROUND]]\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	load(argv[1]);
 	if (damage_open(&damage, bytes, size))
 		return 99;
-	for (done = 0; done < count && !bad; rounds++) {
-		unsigned int n = 1 + rounds % FLIPS_MAX;
+	for (done = 0; done < count && !bad; round++) {
+		unsigned int n = 1 + round % FLIPS_MAX;
 
-		printf("%s round %lu: flips %s %lu %u\n", argv[1], rounds,
-		       argv[1], n + done, seed);
-		damage_do(&damage, seed, rounds, n, rounds / 2 % 2);
+		printf("%lu done, now: flips %s 1 %u %lu\n", done, argv[1],
+		       seed, round);
+		damage_do(&damage, seed, round, n, round / 2 % 2);
 		bad = round_of_commands(errors);
 		if (bad)
 			keep_image();
