@@ -139,7 +139,6 @@ static void leave(struct blockmap_cursor *cur)
 
 	if (l->block)
 		cache_put(cur->map->vol->cache, l->block);
-	l->block = NULL;
 	cur->level++;
 	cur->entered = false;
 }
@@ -209,10 +208,11 @@ int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 {
 	struct bmap_node root;
 
-	memset(cur, 0, sizeof(*cur));
 	cur->map = map;
 	cur->nodes = nodes;
+	cur->entered = false;
 	if (!bmap_is_btree(map->root)) {
+		cur->level = cur->top = 0;
 		cur->path[0].index = key < NILFS_DIRECT_NBLOCKS ?
 			(unsigned int)key : NILFS_DIRECT_NBLOCKS;
 		return 0;
@@ -294,8 +294,8 @@ void blockmap_cursor_close(struct blockmap_cursor *cur)
 
 	if (!cur->map)
 		return;
-	for (level = 0; level < NILFS_BTREE_LEVEL_MAX; level++)
-		if (cur->path[level].block)
+	if (cur->top)
+		for (level = cur->level; level <= cur->top; level++)
 			cache_put(cur->map->vol->cache, cur->path[level].block);
-	memset(cur, 0, sizeof(*cur));
+	cur->map = NULL;
 }

@@ -57,8 +57,9 @@ struct blockmap_level {
 	uint64_t end;		/* keys stay below this */
 };
 
+/* Of the path only the levels from LEVEL to TOP are set. */
 struct blockmap_cursor {
-	const struct blockmap *map;
+	const struct blockmap *map;	/* NULL: closed */
 	bool nodes;			/* yield pointers to nodes as well */
 	bool entered;			/* the child at the index was yielded */
 	unsigned int level;		/* where the cursor stands */

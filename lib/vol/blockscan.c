@@ -7,8 +7,6 @@
  */
 #include "vol/blockscan.h"
 
-#include <string.h>
-
 #include "vol/volume.h"
 
 #define READAHEAD_BLOCKS 32
@@ -16,8 +14,9 @@
 int blockscan_open(struct blockscan *scan, struct context *cx,
 		   struct file *file, uint64_t blkoff)
 {
-	memset(scan, 0, sizeof(*scan));
 	scan->file = file;
+	scan->extent.count = 0;
+	scan->block = NULL;
 	return extent_cursor_open(&scan->extents, cx, file, blkoff);
 }
 

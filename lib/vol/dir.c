@@ -18,7 +18,7 @@
 int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 		    struct file *file)
 {
-	memset(cur, 0, sizeof(*cur));
+	cur->at_broken_block = false;
 	return blockscan_open(&cur->scan, cx, file, 0);
 }
 
@@ -52,7 +52,7 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 {
 	int ret;
 
-	memset(cur, 0, sizeof(*cur));
+	cur->at_broken_block = false;
 	ret = blockscan_open(&cur->scan, cx, file, position->blkoff);
 	if (ret || !position->offset)
 		return ret;

@@ -9,7 +9,6 @@
 #include "vol/extent.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "vol/volume.h"
 
@@ -22,8 +21,9 @@ static const struct salvaged_block *salvaged_from(const struct file *file,
 int extent_cursor_open(struct extent_cursor *cur, struct context *cx,
 		       struct file *file, uint64_t blkoff)
 {
-	memset(cur, 0, sizeof(*cur));
 	cur->file = file;
+	cur->have_item = false;
+	cur->ahead.count = 0;
 	cur->salvaged = salvaged_from(file, blkoff);
 	return blockmap_cursor_open(&cur->map, cx, &file->map, blkoff, false);
 }

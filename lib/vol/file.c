@@ -10,7 +10,6 @@
 #include "vol/file.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "disk/inode.h"
 #include "vol/rollforward.h"
@@ -21,10 +20,10 @@ int file_init(struct file *file, struct context *cx, struct volume *vol,
 {
 	static const struct nilfs_inode no_map;
 
-	memset(file, 0, sizeof(*file));
 	file->vol = vol;
 	file->ino = ino;
 	file->inode = *inode;
+	file->memo_filled = 0;
 	if (!inode_has_bmap(inode))
 		inode = &no_map;
 	return blockmap_init(&file->map, cx, vol, ino, inode);
@@ -59,15 +58,17 @@ int file_lookup(struct file *file, struct context *cx, uint64_t blkoff,
 		uint64_t *blocknr)
 {
 	unsigned int slot = blkoff % FILE_MEMO_SLOTS;
+	uint32_t bit = UINT32_C(1) << slot;
 	int ret;
 
-	if (file->memo[slot].blkoff_plus_1 == blkoff + 1) {
+	if (file->memo_filled & bit && file->memo[slot].blkoff == blkoff) {
 		*blocknr = file->memo[slot].blocknr;
 		return *blocknr != 0;
 	}
 	ret = lookup_map(file, cx, blkoff, blocknr);
 	if (ret >= 0) {
-		file->memo[slot].blkoff_plus_1 = blkoff + 1;
+		file->memo_filled |= bit;
+		file->memo[slot].blkoff = blkoff;
 		file->memo[slot].blocknr = *blocknr;
 	}
 	return ret;

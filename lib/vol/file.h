@@ -25,8 +25,9 @@ struct file {
 	uint64_t ino;
 	struct nilfs_inode inode;	/* as on the disk */
 	struct blockmap map;
+	uint32_t memo_filled;	/* a bit per slot; the others are not set */
 	struct {
-		uint64_t blkoff_plus_1;	/* 0 = empty */
+		uint64_t blkoff;
 		uint64_t blocknr;	/* 0 = hole */
 	} memo[FILE_MEMO_SLOTS];
 };
