@@ -253,3 +253,32 @@ int datscan_run(struct volume *vol, struct context *cx,
 	free_workers(&scan);
 	return err;
 }
+
+/* Searches a set bit of the bitmap or, with FLIP all ones, of its inverse. */
+static uint32_t next_bit(const struct datscan_block *block, uint32_t i,
+			 uint64_t flip)
+{
+	const le64 *words = (const void *)block->bitmap;
+	uint32_t bit = block->bit + i, end = block->bit + block->count;
+
+	while (bit < end) {
+		uint64_t word = (le64_get(words[bit / 64]) ^ flip) >> bit % 64;
+
+		if (word) {
+			bit += (uint32_t)__builtin_ctzll(word);
+			break;
+		}
+		bit = (bit | 63) + 1;
+	}
+	return (bit < end ? bit : end) - block->bit;
+}
+
+uint32_t datscan_next_used(const struct datscan_block *block, uint32_t i)
+{
+	return next_bit(block, i, 0);
+}
+
+uint32_t datscan_next_free(const struct datscan_block *block, uint32_t i)
+{
+	return next_bit(block, i, UINT64_MAX);
+}

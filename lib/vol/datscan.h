@@ -55,6 +55,10 @@ static inline bool datscan_is_used(const struct datscan_block *block,
 	return block->bitmap[bit / 8] >> bit % 8 & 1;
 }
 
+/* First entry from I on that is in use, or that is not, or BLOCK->count. */
+uint32_t datscan_next_used(const struct datscan_block *block, uint32_t i);
+uint32_t datscan_next_free(const struct datscan_block *block, uint32_t i);
+
 static inline const struct nilfs_dat_entry *
 datscan_entry(const struct datscan_block *block, uint32_t i)
 {

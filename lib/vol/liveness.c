@@ -21,10 +21,20 @@
 
 #define CHUNK_SEGMENTS 1024u
 
-/* What a worker has gathered for one segment. */
+/*
+ * Blocks that begin in one of the checkpoints FIRST ... LAST are current or in
+ * some snapshot if they end after HELD: the next snapshot, which is LAST.
+ */
+struct epoch {
+	uint64_t first, last;
+	uint64_t held;
+};
+
+/* What a worker has gathered for one segment, from blocks of one epoch. */
 struct run {
 	uint64_t start, end;	/* blocks of the segment */
 	uint64_t segnum;
+	struct epoch epoch;
 	struct liveness_counts counts;
 	uint64_t entries, strays;
 };
@@ -32,7 +42,7 @@ struct run {
 struct counter {
 	struct volume *vol;
 	struct liveness *l;
-	struct run *runs;	/* one a worker */
+	struct run *runs;	/* one a worker, and one more */
 };
 
 /* The chunk of SEGNUM, made by whoever needs it first. */
@@ -93,61 +103,93 @@ static int move_run(struct counter *c, struct context *cx, struct run *run,
 	return err;
 }
 
-static bool in_snapshot(const struct liveness *l, uint64_t start, uint64_t end)
+static struct epoch epoch_of(const struct liveness *l, uint64_t start)
 {
 	size_t i = search_lower_bound(l->snapshots, l->nsnapshots, start);
+	struct epoch epoch = {
+		.first = i ? l->snapshots[i - 1] + 1 : 0,
+		/* After the last snapshot only current blocks are kept. */
+		.last = NILFS_CNO_MAX,
+		.held = NILFS_CNO_MAX - 1,
+	};
 
-	return i < l->nsnapshots && l->snapshots[i] < end;
-}
-
-static inline enum liveness_kind classify(const struct liveness *l,
-					  uint64_t start, uint64_t end)
-{
-	if (end == NILFS_CNO_MAX)
-		return LIVENESS_CURRENT;
-	if (start >= end)
-		return LIVENESS_DEAD;
-	if (in_snapshot(l, start, end))
-		return LIVENESS_SNAPSHOT;
-	return end > l->protect_cno ? LIVENESS_PROTECTED : LIVENESS_DEAD;
+	if (i < l->nsnapshots)
+		epoch.last = epoch.held = l->snapshots[i];
+	return epoch;
 }
 
 enum liveness_kind liveness_of_entry(const struct liveness *l,
 				     const struct nilfs_dat_entry *de)
 {
-	return classify(l, le64_get(de->de_start), le64_get(de->de_end));
+	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
+
+	if (end == NILFS_CNO_MAX)
+		return LIVENESS_CURRENT;
+	if (start >= end)
+		return LIVENESS_DEAD;
+	if (end > epoch_of(l, start).held)
+		return LIVENESS_SNAPSHOT;
+	return end > l->protect_cno ? LIVENESS_PROTECTED : LIVENESS_DEAD;
 }
 
 /*
- * Counts the entries from I on up to one that lies outside the run's segment,
- * and returns which that is: the loop that all of the DAT goes through.
+ * Counts the entries from I to before LIMIT, all in use, up to one that is not
+ * of the run's segment and epoch, and returns which that is: the loop that all
+ * of the DAT goes through.  It agrees with liveness_of_entry(), but does not
+ * branch on the kind of a block, which follows no pattern.
  */
-static uint32_t count_within(const struct liveness *l, struct run *run,
-			     const struct datscan_block *block, uint32_t i)
+static uint32_t count_within(struct run *run, uint64_t protect_cno,
+			     const struct datscan_block *block, uint32_t i,
+			     uint32_t limit)
 {
-	uint64_t start = run->start, blocks = run->end - start;
-	struct liveness_counts counts = run->counts;
-	uint64_t entries = 0;
+	const uint64_t first_block = run->start;
+	const uint64_t blocks = run->end - first_block;
+	const uint64_t first = run->epoch.first, held = run->epoch.held;
+	const uint64_t span = run->epoch.last - first;
+	uint32_t current = 0, kept = 0, protected = 0, from = i;
 
-	for (; i < block->count; i++) {
+	for (; i < limit; i++) {
 		const struct nilfs_dat_entry *de = datscan_entry(block, i);
-		uint64_t blocknr = le64_get(de->de_blocknr);
-		enum liveness_kind kind;
+		uint64_t start = le64_get(de->de_start);
+		uint64_t end = le64_get(de->de_end);
 
-		if (!datscan_is_used(block, i) || !blocknr)
-			continue;
-		if (blocknr - start >= blocks)
+		if (le64_get(de->de_blocknr) - first_block >= blocks ||
+		    start - first > span)
 			break;
-		entries++;
-		kind = classify(l, le64_get(de->de_start),
-				le64_get(de->de_end));
-		counts.current += kind == LIVENESS_CURRENT;
-		counts.snapshot += kind == LIVENESS_SNAPSHOT;
-		counts.protected += kind == LIVENESS_PROTECTED;
+		current += end == NILFS_CNO_MAX;
+		kept += end > held;
+		if (end > protect_cno)
+			protected += end > start && end <= held;
 	}
-	run->entries += entries;
-	run->counts = counts;
+	run->entries += i - from;
+	run->counts.current += current;
+	run->counts.snapshot += kept - current;
+	run->counts.protected += protected;
 	return i;
+}
+
+/* Counts entry I, which is not of the run's segment and epoch. */
+static int count_outside(struct counter *c, struct context *cx,
+			 struct run *run, const struct datscan_block *block,
+			 uint32_t i)
+{
+	const struct nilfs_dat_entry *de = datscan_entry(block, i);
+	uint64_t blocknr = le64_get(de->de_blocknr);
+	int err = 0;
+
+	if (!blocknr)
+		return 0;
+	if (!geometry_has_block(&c->vol->geo, blocknr)) {
+		run->entries++;
+		run->strays++;
+		return 0;
+	}
+	if (blocknr < run->start || blocknr >= run->end)
+		err = move_run(c, cx, run, blocknr);
+	run->epoch = epoch_of(c->l, le64_get(de->de_start));
+	if (!err)
+		count_within(run, c->l->protect_cno, block, i, i + 1);
+	return err;
 }
 
 static int count_entries(void *arg, struct context *cx, unsigned int worker,
@@ -155,29 +197,32 @@ static int count_entries(void *arg, struct context *cx, unsigned int worker,
 {
 	struct counter *c = arg;
 	struct run *run = &c->runs[worker];
-	uint32_t i = 0;
+	uint32_t i = 0, limit;
+	int err = 0;
 
-	while ((i = count_within(c->l, run, block, i)) < block->count) {
-		uint64_t blocknr = le64_get(datscan_entry(block, i)->de_blocknr);
-
-		if (!geometry_has_block(&c->vol->geo, blocknr)) {
-			run->entries++;
-			run->strays++;
-			i++;
-		} else if (move_run(c, cx, run, blocknr)) {
-			return -ENOMEM;
+	while (!err && (i = datscan_next_used(block, i)) < block->count) {
+		limit = datscan_next_free(block, i);
+		while (!err && i < limit) {
+			i = count_within(run, c->l->protect_cno, block, i,
+					 limit);
+			if (i < limit)
+				err = count_outside(c, cx, run, block, i++);
 		}
 	}
-	return 0;
+	return err;
 }
 
+/* The run after those of the workers is for the DAT's own blocks. */
 static int count_own_block(void *arg, struct context *cx, uint64_t blocknr)
 {
-	const struct liveness_counts one = { .current = 1 };
 	struct counter *c = arg;
+	struct run *run = &c->runs[cx->threads];
+	int err = 0;
 
-	return add_counts(c->l, cx,
-			  geometry_segment_of(&c->vol->geo, blocknr), &one);
+	if (blocknr < run->start || blocknr >= run->end)
+		err = move_run(c, cx, run, blocknr);
+	run->counts.current++;
+	return err;
 }
 
 static int make_liveness(struct volume *vol, struct context *cx,
@@ -211,7 +256,7 @@ static int count(struct counter *c, struct context *cx)
 	int err;
 
 	err = datscan_run(c->vol, cx, &visitor);
-	for (i = 0; i < cx->threads && !err; i++) {
+	for (i = 0; i <= cx->threads && !err; i++) {
 		err = flush_run(c, cx, &c->runs[i]);
 		c->l->entries += c->runs[i].entries;
 		c->l->strays += c->runs[i].strays;
@@ -232,7 +277,7 @@ int liveness_count(struct volume *vol, struct context *cx,
 	err = cptable_list(vol, cx, true, &c.l->snapshots, &c.l->nsnapshots);
 	if (err)
 		goto out;
-	c.runs = calloc(cx->threads, sizeof(*c.runs));
+	c.runs = calloc((size_t)cx->threads + 1, sizeof(*c.runs));
 	if (!c.runs)
 		err = fail(cx, -ENOMEM, "counts of segments");
 	else
