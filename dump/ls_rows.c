@@ -33,12 +33,12 @@ enum {
 
 static const struct column text_columns[T_COUNT] = {
 	[T_INODE] = {"inode", "INODE", VALUE_U64, 8, NULL},
-	[T_MODE] = {"mode", "MODE", VALUE_STRING, 10, NULL},
+	[T_MODE] = {"mode", "MODE", VALUE_PLAIN, 10, NULL},
 	[T_LINKS] = {"links", "LINKS", VALUE_U64, 5, NULL},
 	[T_UID] = {"uid", "UID", VALUE_U64, 5, NULL},
 	[T_GID] = {"gid", "GID", VALUE_U64, 5, NULL},
-	[T_SIZE] = {"size", "        SIZE", VALUE_STRING, 12, NULL},
-	[T_MTIME] = {"mtime", "MODIFIED", VALUE_STRING, 20, NULL},
+	[T_SIZE] = {"size", "        SIZE", VALUE_PLAIN, 12, NULL},
+	[T_MTIME] = {"mtime", "MODIFIED", VALUE_PLAIN, 20, NULL},
 	[T_NAME] = {"name", "NAME", VALUE_STRING, 0, NULL},
 };
 
@@ -158,12 +158,14 @@ static void put_json(struct ls_rows *rows, const struct tree_item *item)
 /* "drwxr-xr-x", with s, S, t and T as ls(1) has them. */
 static void mode_text(char text[10], uint8_t type, uint16_t mode)
 {
-	static const char rwx[] = "rwxrwxrwx";
-	unsigned int i;
+	static const char rwx[8][4] = {
+		"---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx",
+	};
 
 	text[0] = type_letters[known_type(type)];
-	for (i = 0; i < 9; i++)
-		text[1 + i] = mode >> (8 - i) & 1 ? rwx[i] : '-';
+	memcpy(text + 1, rwx[mode >> 6 & 7], 3);
+	memcpy(text + 4, rwx[mode >> 3 & 7], 3);
+	memcpy(text + 7, rwx[mode & 7], 3);
 	if (mode & S_ISUID)
 		text[3] = mode & S_IXUSR ? 's' : 'S';
 	if (mode & S_ISGID)

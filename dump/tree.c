@@ -141,19 +141,26 @@ void tree_close(struct tree *t)
 	free(t);
 }
 
-static void fill_item(struct tree *t, struct tree_item *item,
-		      enum tree_kind kind, uint64_t ino)
+/* Where the last part of the path begins. */
+static size_t find_name(const struct tree *t)
 {
-	size_t name;
+	size_t name = t->path_len;
 
+	while (name && t->path[name - 1] != '/')
+		name--;
+	return name;
+}
+
+/* An item at the path, the last part of which begins at NAME. */
+static void fill_item(struct tree *t, struct tree_item *item,
+		      enum tree_kind kind, uint64_t ino, size_t name)
+{
 	item->kind = kind;
 	item->error = 0;
 	item->path = t->path;
 	item->path_len = t->path_len ? t->path_len : 1;
 	item->inner =
 		t->path_len > t->start_len ? t->start_len + 1 : item->path_len;
-	for (name = t->path_len; name && t->path[name - 1] != '/'; name--)
-		;
 	item->name = t->path + name;
 	item->name_len = t->path_len - name;
 	item->ino = ino;
@@ -226,7 +233,7 @@ static int yield_start(struct tree *t, struct context *cx,
 {
 	int err;
 
-	fill_item(t, item, TREE_ENTRY, t->start_ino);
+	fill_item(t, item, TREE_ENTRY, t->start_ino, find_name(t));
 	if (!t->path_len)
 		item->path = "/";
 	err = look_at(t, cx, item);
@@ -245,9 +252,7 @@ static int yield_entry(struct tree *t, struct context *cx,
 	err = set_path(t, cx, level->path_len, entry->name, entry->len);
 	if (err)
 		return err;
-	fill_item(t, item, TREE_ENTRY, entry->ino);
-	item->name = t->path + level->path_len + 1;
-	item->name_len = entry->len;
+	fill_item(t, item, TREE_ENTRY, entry->ino, level->path_len + 1);
 	item->type = entry->type;
 	if (dots) {
 		err = root_inode(t->root, cx, entry->ino, &t->inode);
@@ -306,7 +311,7 @@ static int yield_leave(struct tree *t, struct tree_item *item)
 	t->path_len = level->path_len;
 	t->path[t->path_len] = '\0';
 	t->depth--;
-	fill_item(t, item, TREE_LEAVE, level->ino);
+	fill_item(t, item, TREE_LEAVE, level->ino, find_name(t));
 	if (!t->path_len)
 		item->path = "/";
 	item->type = NILFS_FT_DIR;
@@ -321,7 +326,7 @@ static int yield_unreadable(struct tree *t, struct tree_item *item, int err)
 
 	t->path_len = level->path_len;
 	t->path[t->path_len] = '\0';
-	fill_item(t, item, TREE_BROKEN, level->ino);
+	fill_item(t, item, TREE_BROKEN, level->ino, find_name(t));
 	if (!t->path_len)
 		item->path = "/";
 	item->type = NILFS_FT_DIR;

@@ -50,13 +50,33 @@ static char *put(char *to, uint64_t v, unsigned int digits)
 	return to + digits;
 }
 
-/* Writes BEFORE and then V < 100 as two digits. */
+/* Writes V < 100 as two digits. */
+static char *put_two(char *to, unsigned int v)
+{
+	to[0] = (char)('0' + v / 10);
+	to[1] = (char)('0' + v % 10);
+	return to + 2;
+}
+
 static char *put_pair(char *to, char before, unsigned int v)
 {
-	to[0] = before;
-	to[1] = (char)('0' + v / 10);
-	to[2] = (char)('0' + v % 10);
-	return to + 3;
+	*to = before;
+	return put_two(to + 1, v);
+}
+
+/* Writes a year with its sign where it takes one. */
+static char *put_year(char *to, int64_t year)
+{
+	uint64_t v = (uint64_t)(year < 0 ? -year : year), rest;
+	unsigned int digits = 4;
+
+	if (year >= 0 && year <= 9999)
+		return put_two(put_two(to, (unsigned int)year / 100),
+			       (unsigned int)year % 100);
+	for (rest = v / 10000; rest; rest /= 10)
+		digits++;
+	*to++ = year < 0 ? '-' : '+';
+	return put(to, v, digits);
 }
 
 /* A listing has a time per line: this is no place for printf(). */
@@ -65,16 +85,8 @@ char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 	int64_t days = divide_down(seconds, DAY);
 	unsigned int second = (unsigned int)(seconds - days * DAY);
 	struct date date = date_of(days);
-	uint64_t year = (uint64_t)(date.year < 0 ? -date.year : date.year);
-	unsigned int digits = 4;
-	uint64_t rest;
-	char *to = buf;
+	char *to = put_year(buf, date.year);
 
-	for (rest = year / 10000; rest; rest /= 10)
-		digits++;
-	if (date.year < 0 || date.year > 9999)
-		*to++ = date.year < 0 ? '-' : '+';
-	to = put(to, year, digits);
 	to = put_pair(to, '-', date.month);
 	to = put_pair(to, '-', date.day);
 	to = put_pair(to, 'T', second / 3600);

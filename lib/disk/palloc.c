@@ -23,39 +23,41 @@ void palloc_init(struct palloc *p, uint32_t block_size, uint32_t entry_size)
 	p->entry_size = entry_size;
 	p->entries_per_block = block_size / entry_size;
 	p->entries_per_group = block_size * 8;
+	p->group_bits = (unsigned int)__builtin_ctz(p->entries_per_group);
 	p->blocks_per_group =
 		div_round_up(p->entries_per_group, p->entries_per_block) + 1;
 	p->groups_per_desc =
 		block_size / sizeof(struct nilfs_palloc_group_desc);
+	p->desc_bits = (unsigned int)__builtin_ctz(p->groups_per_desc);
 	p->blocks_per_desc =
 		(uint64_t)p->groups_per_desc * p->blocks_per_group + 1;
 }
 
 uint64_t palloc_group(const struct palloc *p, uint64_t nr)
 {
-	return nr / p->entries_per_group;
+	return nr >> p->group_bits;
 }
 
 uint32_t palloc_group_offset(const struct palloc *p, uint64_t nr)
 {
-	return nr % p->entries_per_group;
+	return nr & (p->entries_per_group - 1);
 }
 
 uint64_t palloc_desc_blkoff(const struct palloc *p, uint64_t group)
 {
-	return group / p->groups_per_desc * p->blocks_per_desc;
+	return (group >> p->desc_bits) * p->blocks_per_desc;
 }
 
 uint32_t palloc_desc_offset(const struct palloc *p, uint64_t group)
 {
-	return group % p->groups_per_desc *
+	return (group & (p->groups_per_desc - 1)) *
 	       sizeof(struct nilfs_palloc_group_desc);
 }
 
 uint64_t palloc_bitmap_blkoff(const struct palloc *p, uint64_t group)
 {
 	return palloc_desc_blkoff(p, group) + 1 +
-	       group % p->groups_per_desc * p->blocks_per_group;
+	       (group & (p->groups_per_desc - 1)) * p->blocks_per_group;
 }
 
 uint64_t palloc_entry_blkoff(const struct palloc *p, uint64_t nr)

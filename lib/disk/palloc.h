@@ -18,6 +18,8 @@ struct palloc {
 	uint32_t blocks_per_group;	/* its bitmap block and entry blocks */
 	uint32_t groups_per_desc;	/* groups of a descriptor block */
 	uint64_t blocks_per_desc;	/* these and the descriptor block */
+	/* Groups and descriptor blocks hold a power of two: its logarithm. */
+	unsigned int group_bits, desc_bits;
 };
 
 /*

@@ -1,41 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Characters that no form of output escapes, eight at a time: a listing is
+ * Characters that no form of output escapes, sixteen at a time: a listing is
  * mostly names, and names are mostly these.
  */
 #ifndef NILFS2_OUT_PLAIN_H
 #define NILFS2_OUT_PLAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#define PLAIN_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+#define PLAIN_GROUP 16
 
-/* The high bit of some byte is set where a byte of WORD is zero, else none. */
-static inline uint64_t plain_zeros(uint64_t word)
+typedef unsigned char plain_group
+	__attribute__((vector_size(PLAIN_GROUP)));
+
+/* True where the sixteen bytes at P are all plain. */
+static inline bool plain_is_group(const unsigned char *p)
 {
-	return (word - PLAIN_EACH(1)) & ~word & PLAIN_EACH(0x80);
+	plain_group c, escaped;
+	uint64_t half[2];
+
+	memcpy(&c, p, sizeof(c));
+	escaped = (plain_group)(c - ' ' > '~' - ' ');
+	escaped |= (plain_group)(c == '"') | (plain_group)(c == '\\');
+	memcpy(half, &escaped, sizeof(half));
+	return !(half[0] | half[1]);
 }
 
 /*
- * Passes over whole groups of eight printable ASCII characters that are
- * neither a quote nor a backslash; what it returns may still be plain.
+ * Passes over printable ASCII characters that are neither a quote nor a
+ * backslash, as far as groups of them go; what it returns may still be plain.
+ * The last group may overlap the one before.
  */
 static inline const unsigned char *plain_skip(const unsigned char *p,
 					      const unsigned char *end)
 {
-	uint64_t word;
-
-	for (; end - p >= 8; p += 8) {
-		memcpy(&word, p, sizeof(word));
-		if ((word & PLAIN_EACH(0x80)) |
-		    plain_zeros(word & PLAIN_EACH(0xe0)) |
-		    plain_zeros(word ^ PLAIN_EACH(0x7f)) |
-		    plain_zeros(word ^ PLAIN_EACH('"')) |
-		    plain_zeros(word ^ PLAIN_EACH('\\')))
-			break;
-	}
-	return p;
+	if (end - p < PLAIN_GROUP)
+		return p;
+	for (; end - p >= PLAIN_GROUP; p += PLAIN_GROUP)
+		if (!plain_is_group(p))
+			return p;
+	return plain_is_group(end - PLAIN_GROUP) ? end : p;
 }
 
 #endif

@@ -218,6 +218,7 @@ void report_json_value(struct json *json, enum value_kind kind,
 		json_bool(json, key, v->number != 0);
 		return;
 	case VALUE_STRING:
+	case VALUE_PLAIN:
 		if (!json_bytes(json, key, v->bytes, v->len))
 			json_hex(json, key, v->bytes, v->len);
 		return;

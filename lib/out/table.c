@@ -16,8 +16,9 @@
 
 static bool is_right(enum value_kind kind)
 {
-	return kind != VALUE_STRING && kind != VALUE_FLAGS &&
-	       kind != VALUE_BOOL && kind != VALUE_TIME;
+	return kind != VALUE_STRING && kind != VALUE_PLAIN &&
+	       kind != VALUE_FLAGS && kind != VALUE_BOOL &&
+	       kind != VALUE_TIME;
 }
 
 static unsigned int least_width(const struct column *c)
@@ -108,6 +109,18 @@ static void put_number(struct out *out, unsigned int gap, uint64_t v,
 	out_commit(out, number_write(to + pad, v, digits));
 }
 
+/* Puts GAP spaces and V at the left end of WIDTH characters. */
+static void put_plain(struct out *out, unsigned int gap, const struct value *v,
+		      unsigned int width)
+{
+	size_t len = v->len, size = gap + (len < width ? width : len);
+	char *to = out_reserve(out, size);
+
+	memset(to, ' ', size);
+	memcpy(to + gap, v->bytes, len);
+	out_commit(out, to + size);
+}
+
 static void put_text_row(const struct table *t, const struct value *values)
 {
 	struct out *out = t->report->out;
@@ -121,6 +134,9 @@ static void put_text_row(const struct table *t, const struct value *values)
 			continue;
 		if (c->kind == VALUE_U64 && values[i].present) {
 			put_number(out, gap, values[i].number, t->width[i]);
+		} else if (c->kind == VALUE_PLAIN && i < t->last &&
+			   values[i].present && values[i].len <= WIDTH_MAX) {
+			put_plain(out, gap, &values[i], t->width[i]);
 		} else {
 			out_repeat(out, ' ', gap);
 			value_put(out, c->kind, c->flags, &values[i],

@@ -116,6 +116,12 @@ static unsigned int put_string(struct out *out, const struct value *v)
 	return shown;
 }
 
+static unsigned int put_plain(struct out *out, const struct value *v)
+{
+	out_bytes(out, v->bytes, v->len);
+	return (unsigned int)v->len;
+}
+
 static unsigned int put_name(struct out *out, const char *name, bool first)
 {
 	if (!first)
@@ -163,18 +169,27 @@ static void put_short(struct out *out, enum value_kind kind,
 		out_repeat(out, ' ', pad);
 }
 
+/* Kinds whose text has any length. */
+static bool is_long(enum value_kind kind)
+{
+	return kind == VALUE_STRING || kind == VALUE_PLAIN ||
+	       kind == VALUE_FLAGS;
+}
+
 void value_put(struct out *out, enum value_kind kind,
 	       const struct value_flag *flags, const struct value *v,
 	       unsigned int width, bool pad_left)
 {
 	unsigned int shown;
 
-	if (!v->present || (kind != VALUE_STRING && kind != VALUE_FLAGS)) {
+	if (!v->present || !is_long(kind)) {
 		put_short(out, kind, v, width, pad_left);
 		return;
 	}
 	if (kind == VALUE_STRING)
 		shown = put_string(out, v);
+	else if (kind == VALUE_PLAIN)
+		shown = put_plain(out, v);
 	else
 		shown = put_flags(out, flags, v->number);
 	if (shown < width)

@@ -11,6 +11,7 @@
  *	FLAGS		active,dirty		3, and KEY_names
  *	BOOL		yes			true
  *	STRING		a\x07b (2)		"a\u0007b" (3)
+ *	PLAIN		ab (4)			"ab"
  *	absent		-			null
  *
  * (1) In text a size that is a whole number of KiB, MiB, ... carries the
@@ -21,6 +22,8 @@
  * becomes U+FFFD, and a second member KEY_hex has all bytes of the string as
  * pairs of hexadecimal digits.  KEY_hex is there exactly where KEY is not
  * faithful, so nothing is lost.
+ * (4) A string that the caller made of letters, digits and the like, with
+ * nothing to escape: it is put as it is.
  * Times are UTC.  KEY_names is an array of strings; flags without a name appear
  * in it, and in text, as one hexadecimal number.
  */
@@ -45,6 +48,7 @@ enum value_kind {
 	VALUE_FLAGS,
 	VALUE_BOOL,
 	VALUE_STRING,
+	VALUE_PLAIN,
 };
 
 /* The names of bits; ends with a NULL name. */
@@ -99,12 +103,12 @@ static inline struct value value_string(const char *s)
 	return s ? value_bytes(s, strlen(s)) : value_absent();
 }
 
-/* Most characters of any value that is neither STRING nor FLAGS. */
+/* Most characters of any value but STRING, PLAIN and FLAGS. */
 #define VALUE_TEXT_MAX TIMEFMT_ISO_MAX
 
 /*
- * Writes the text form of a present value that is neither STRING nor FLAGS at
- * TO, which has VALUE_TEXT_MAX bytes, and returns the end.
+ * Writes the text form of a present value, not STRING, PLAIN or FLAGS, at TO,
+ * which has VALUE_TEXT_MAX bytes, and returns the end.
  */
 char *value_format(enum value_kind kind, const struct value *v, char *to);
 
