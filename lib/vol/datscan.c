@@ -53,8 +53,22 @@ struct group_walk {
 	bool have_bitmap;
 };
 
-static int visit_block(struct group_walk *w, struct context *cx,
-		       uint64_t blkoff, const char *data)
+/*
+ * How many of N blocks that follow one another in a group can be shown as one:
+ * entries after the first of them go on to the end of the group.
+ */
+static uint32_t joined(const struct palloc *p, const struct palloc_block *what,
+		       uint32_t n)
+{
+	bool filled = p->entries_per_block * p->entry_size == p->block_size;
+
+	return what->kind == PALLOC_ENTRIES && filled ? n : 1;
+}
+
+/* Visits the first of N blocks in DATA and those joined, *DONE in all. */
+static int visit_blocks(struct group_walk *w, struct context *cx,
+			uint64_t blkoff, const char *data, uint32_t n,
+			uint32_t *done)
 {
 	const struct palloc *palloc = &w->scan->vol->dat_palloc;
 	struct worker *worker = &w->scan->workers[w->worker];
@@ -62,6 +76,7 @@ static int visit_block(struct group_walk *w, struct context *cx,
 	struct palloc_block what;
 
 	palloc_locate(palloc, blkoff, &what);
+	*done = joined(palloc, &what, n);
 	if (what.kind == PALLOC_BITMAP) {
 		memcpy(worker->bitmap, data, w->scan->vol->geo.block_size);
 		w->have_bitmap = true;
@@ -69,7 +84,7 @@ static int visit_block(struct group_walk *w, struct context *cx,
 	if (what.kind != PALLOC_ENTRIES || !w->have_bitmap)
 		return 0;
 	block.first = what.first;
-	block.count = (uint32_t)what.count;
+	block.count = (uint32_t)what.count * *done;
 	block.stride = palloc->entry_size;
 	block.bitmap = worker->bitmap;
 	block.bit = (uint32_t)(what.first % palloc->entries_per_group);
@@ -77,26 +92,36 @@ static int visit_block(struct group_walk *w, struct context *cx,
 					 &block);
 }
 
+static int visit_piece(struct group_walk *w, struct context *cx,
+		       uint64_t blkoff, const char *data, uint32_t n)
+{
+	uint32_t i, done;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i += done)
+		err = visit_blocks(w, cx, blkoff + i, data + ((size_t)i <<
+				   w->scan->vol->geo.block_bits), n - i,
+				   &done);
+	return err;
+}
+
 static int visit_extent(struct group_walk *w, struct context *cx,
 			const struct extent *e)
 {
 	struct volume *vol = w->scan->vol;
-	uint32_t piece = PIECE_BYTES >> vol->geo.block_bits, n, i;
+	uint32_t piece = PIECE_BYTES >> vol->geo.block_bits, n;
 	char *buf = w->scan->workers[w->worker].piece;
 	uint64_t done;
-	int err;
+	int err = 0;
 
-	for (done = 0; done < e->count; done += n) {
+	for (done = 0; done < e->count && !err; done += n) {
 		n = e->count - done < piece ? (uint32_t)(e->count - done) :
 			piece;
 		err = volume_read_blocks(vol, cx, e->blocknr + done, n, buf);
-		for (i = 0; i < n && !err; i++)
-			err = visit_block(w, cx, e->blkoff + done + i, buf +
-					  ((size_t)i << vol->geo.block_bits));
-		if (err)
-			return err;
+		if (!err)
+			err = visit_piece(w, cx, e->blkoff + done, buf, n);
 	}
-	return 0;
+	return err;
 }
 
 static int visit_group(struct context *cx, void *arg, unsigned int worker,

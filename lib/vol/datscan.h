@@ -13,10 +13,13 @@
 
 struct volume;
 
-/* One block of entries, with the bits that say which are in use. */
+/*
+ * Entries that follow one another, of a block or, where nothing lies between,
+ * of several, with the bits that say which are in use.
+ */
 struct datscan_block {
 	uint64_t first;		/* virtual block number of the first entry */
-	uint32_t count;		/* entries of the block */
+	uint32_t count;		/* entries, all of one group */
 	uint32_t stride;	/* bytes from one to the next */
 	const char *entries;
 	const uint8_t *bitmap;	/* of the group */
@@ -25,7 +28,7 @@ struct datscan_block {
 
 struct datscan_visitor {
 	/*
-	 * Called for each block of entries, by several workers at once;
+	 * Called for all blocks of entries, by several workers at once;
 	 * WORKER is below cx->threads.  A failure ends the scan.
 	 */
 	int (*entries)(void *arg, struct context *cx, unsigned int worker,

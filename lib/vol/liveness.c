@@ -67,17 +67,24 @@ static struct liveness_counts *chunk_of(struct liveness *l,
 	return expected;
 }
 
+/* Most runs count for one kind only, and locking the bus for 0 costs as much. */
+static void add(uint32_t *count, uint32_t more)
+{
+	if (more)
+		__atomic_fetch_add(count, more, __ATOMIC_RELAXED);
+}
+
 static int add_counts(struct liveness *l, struct context *cx, uint64_t segnum,
-		      const struct liveness_counts *add)
+		      const struct liveness_counts *more)
 {
 	struct liveness_counts *chunk = chunk_of(l, cx, segnum), *c;
 
 	if (!chunk)
 		return -ENOMEM;
 	c = &chunk[segnum % CHUNK_SEGMENTS];
-	__atomic_fetch_add(&c->current, add->current, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&c->snapshot, add->snapshot, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&c->protected, add->protected, __ATOMIC_RELAXED);
+	add(&c->current, more->current);
+	add(&c->snapshot, more->snapshot);
+	add(&c->protected, more->protected);
 	return 0;
 }
 
