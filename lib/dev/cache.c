@@ -10,6 +10,10 @@
  * to reuse.  Blocks read ahead enter unreferenced: a long scan passes through
  * without pushing out what is used again and again.
  *
+ * A scan that says when it is done with a block has that frame filled next:
+ * it stays in the processor's caches, and no memory is asked for.  Until then
+ * the block can still be found.
+ *
  * A request that fails leaves its frames unnamed; the hand finds them again.
  */
 #include "config.h"
@@ -36,6 +40,8 @@
 
 #define MIN_FRAMES 16
 #define NO_FRAME UINT32_MAX
+#define SPENT_MAX 32
+#define MEMORY_STEP (64u << 10)
 
 struct frame {
 	uint64_t blocknr;
@@ -43,6 +49,7 @@ struct frame {
 	uint32_t pins;
 	bool named; /* holds BLOCKNR and is on its chain */
 	bool referenced;
+	bool spent; /* to be reused first, unless it is found again */
 };
 
 struct cache {
@@ -54,7 +61,10 @@ struct cache {
 	unsigned int block_shift;
 	uint32_t frames_max;
 	uint32_t frames_used; /* frames that have ever held a block */
+	uint32_t frames_there; /* frames that have memory */
 	uint32_t hand;
+	uint32_t spent[SPENT_MAX]; /* frames that are or were it, latest last */
+	unsigned int nspent;
 };
 
 /* Fibonacci hashing: neighbours spread, strides do not collide. */
@@ -108,15 +118,54 @@ static void forget(struct cache *cache, uint32_t frame)
 		link = &cache->frames[*link - 1].next;
 	*link = f->next;
 	f->named = false;
+	f->spent = false;
+}
+
+/* The frame spent last, forgotten; NO_FRAME if there is none. */
+static uint32_t take_spent(struct cache *cache)
+{
+	while (cache->nspent) {
+		uint32_t frame = cache->spent[--cache->nspent];
+		struct frame *f = &cache->frames[frame];
+
+		if (!f->spent || f->pins)
+			continue;
+		forget(cache, frame);
+		return frame;
+	}
+	return NO_FRAME;
+}
+
+/*
+ * The next frames get memory in one request instead of a fault for each page;
+ * where the system cannot do that they get it when they are touched.
+ */
+static void ask_for_memory(struct cache *cache)
+{
+	uint32_t n = (uint32_t)(MEMORY_STEP >> cache->block_shift) + 1;
+
+	if (n > cache->frames_max - cache->frames_there)
+		n = cache->frames_max - cache->frames_there;
+#ifdef MADV_POPULATE_WRITE
+	madvise(data_of(cache, cache->frames_there),
+		(size_t)n << cache->block_shift, MADV_POPULATE_WRITE);
+#endif
+	cache->frames_there += n;
 }
 
 /* A frame to fill, already forgotten; NO_FRAME if all are borrowed. */
 static uint32_t take_frame(struct cache *cache)
 {
 	uint64_t steps = 2 * (uint64_t)cache->frames_max;
+	uint32_t spent = take_spent(cache);
 
-	if (cache->frames_used < cache->frames_max)
+	if (spent != NO_FRAME)
+		return spent;
+	if (cache->frames_used < cache->frames_max) {
+		if (cache->frames_used >= cache->frames_there)
+			ask_for_memory(cache);
 		return cache->frames_used++;
+	}
 	while (steps--) {
 		uint32_t frame = cache->hand;
 		struct frame *f = &cache->frames[frame];
@@ -169,6 +218,7 @@ int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 			return ret;
 	} else {
 		cache->frames[frame].referenced = true;
+		cache->frames[frame].spent = false;
 	}
 	cache->frames[frame].pins++;
 	*data = data_of(cache, frame);
@@ -185,6 +235,22 @@ void cache_put(struct cache *cache, const void *data)
 	at = (size_t)((const unsigned char *)data - cache->arena);
 	if (!--cache->frames[at >> cache->block_shift].pins)
 		HIDE(data, frame_size(cache));
+}
+
+void cache_put_spent(struct cache *cache, const void *data)
+{
+	struct frame *f;
+	size_t at;
+
+	cache_put(cache, data);
+	if (!data)
+		return;
+	at = (size_t)((const unsigned char *)data - cache->arena);
+	f = &cache->frames[at >> cache->block_shift];
+	if (f->spent || cache->nspent == SPENT_MAX)
+		return;
+	f->spent = true;
+	cache->spent[cache->nspent++] = (uint32_t)(at >> cache->block_shift);
 }
 
 /*

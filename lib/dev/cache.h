@@ -29,6 +29,9 @@ int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 	      const void **data);
 void cache_put(struct cache *cache, const void *data);
 
+/* The same of a block that will hardly be wanted again. */
+void cache_put_spent(struct cache *cache, const void *data);
+
 /*
  * Says that blocks [BLOCKNR, BLOCKNR + COUNT) will be wanted soon: they are
  * read in one request where they are missing, as far as the limit allows.

@@ -55,7 +55,7 @@ int blockscan_next(struct blockscan *scan, struct context *cx)
 void blockscan_put(struct blockscan *scan)
 {
 	if (scan->block)
-		cache_put(scan->file->vol->cache, scan->block);
+		cache_put_spent(scan->file->vol->cache, scan->block);
 	scan->block = NULL;
 }
 
@@ -63,7 +63,8 @@ void blockscan_close(struct blockscan *scan)
 {
 	if (!scan->file)
 		return;
-	blockscan_put(scan);
+	if (scan->block)
+		cache_put(scan->file->vol->cache, scan->block);
 	extent_cursor_close(&scan->extents);
 	scan->file = NULL;
 }

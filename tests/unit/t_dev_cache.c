@@ -161,6 +161,46 @@ static void test_scan(struct dev *dev)
 	cache_close(cache);
 }
 
+/* A scan that gives its blocks back as spent pushes nothing out. */
+static void test_spent(struct dev *dev, const unsigned char *bytes)
+{
+	const void *data;
+	struct cache *cache;
+	struct context cx;
+	unsigned int i, wrong = 0;
+
+	context_init(&cx);
+	cache_open(&cache, &cx, dev, BLOCK, 64 * BLOCK);
+	for (i = 0; i < 60; i++) {
+		cache_get(cache, &cx, i, &data);
+		cache_put(cache, data);
+	}
+	for (i = 100; i < 400; i++) {
+		wrong += cache_get(cache, &cx, i, &data) != 0;
+		wrong += memcmp(data, bytes + i * BLOCK, BLOCK) != 0;
+		cache_put_spent(cache, data);
+	}
+	is_int(wrong, 0, "spent blocks make room for others");
+	memset(&dev->stats, 0, sizeof(dev->stats));
+	cache_get(cache, &cx, 399, &data);
+	cache_put(cache, data);
+	is_int(dev->stats.reads, 0, "the last one is still found");
+	for (i = 400; i < 402; i++) {
+		cache_get(cache, &cx, i, &data);
+		cache_put(cache, data);
+	}
+	cache_get(cache, &cx, 399, &data);
+	is_int(dev->stats.reads, 2, "and stays, since it was");
+	cache_put_spent(cache, data);
+	for (i = 0; i < 60; i++) {
+		cache_get(cache, &cx, i, &data);
+		cache_put(cache, data);
+	}
+	is_int(dev->stats.reads, 2, "a scan of spent blocks drives out none");
+	cache_put_spent(cache, NULL);
+	cache_close(cache);
+}
+
 static void test_failures(struct dev *dev)
 {
 	const void *data;
@@ -198,6 +238,7 @@ int main(void)
 	test_crowded(dev, bytes);
 	test_requests(dev);
 	test_scan(dev);
+	test_spent(dev, bytes);
 	test_failures(dev);
 	dev_close(dev);
 	free(bytes);
