@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/timefmt.h"
 #include "disk/inode.h"
 #include "dump/complain.h"
 #include "out/number.h"
@@ -174,17 +173,21 @@ static void mode_text(char text[10], uint8_t type, uint16_t mode)
 		text[9] = mode & S_IXOTH ? 't' : 'T';
 }
 
-/* The modification time; TEXT has TIMEFMT_ISO_MAX + 10 bytes. */
-static struct value time_text(char *text, const struct nilfs_inode *inode,
-			      bool full)
+/* The modification time; neighbours often have the same one. */
+static struct value time_text(struct ls_rows *rows,
+			      const struct nilfs_inode *inode)
 {
 	struct inode_time t = inode_mtime(inode);
 	uint32_t nsec = t.nsec, i;
-	size_t len;
+	char *text = rows->mtime;
+	size_t len = rows->mtime_len;
 
-	timefmt_iso(t.sec, text);
-	len = strlen(text);
-	if (!full)
+	if (!len || rows->mtime_sec != t.sec) {
+		len = strlen(timefmt_iso(t.sec, text));
+		rows->mtime_len = len;
+		rows->mtime_sec = t.sec;
+	}
+	if (!rows->full_time)
 		return value_bytes(text, len);
 	text[len - 1] = '.';
 	for (i = 9; i-- > 0; nsec /= 10)
@@ -246,7 +249,7 @@ static struct value name_text(struct ls_rows *rows,
 static void put_details(struct ls_rows *rows, const struct tree_item *item)
 {
 	const struct nilfs_inode *inode = item->inode;
-	char mode[10], size[SIZE_TEXT_MAX], mtime[TIMEFMT_ISO_MAX + 10];
+	char mode[10], size[SIZE_TEXT_MAX];
 	struct value v[T_COUNT] = {
 		[T_INODE] = value_u64(item->ino),
 		[T_NAME] = name_text(rows, item),
@@ -259,7 +262,7 @@ static void put_details(struct ls_rows *rows, const struct tree_item *item)
 		v[T_UID] = value_u64(le32_get(inode->i_uid));
 		v[T_GID] = value_u64(le32_get(inode->i_gid));
 		v[T_SIZE] = size_text(size, inode, rows->table.width[T_SIZE]);
-		v[T_MTIME] = time_text(mtime, inode, rows->full_time);
+		v[T_MTIME] = time_text(rows, inode);
 	}
 	table_row(&rows->table, v);
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/timefmt.h"
 #include "cli/tool.h"
 #include "dump/tree.h"
 #include "out/table.h"
@@ -27,6 +28,9 @@ struct ls_rows {
 	char target[SYMLINK_TARGET_MAX + 1];
 	char *line; /* a name with its target */
 	size_t line_room;
+	int64_t mtime_sec; /* the time of the last row as text */
+	size_t mtime_len;  /* 0: none yet */
+	char mtime[TIMEFMT_ISO_MAX + 10];
 };
 
 void ls_rows_begin(struct ls_rows *rows);
