@@ -13,6 +13,7 @@
 
 #define WIDTH_MAX 256		/* keeps a reservation far below the buffer */
 #define GAP 2			/* spaces between columns */
+#define SPARE 16		/* bytes of a reservation beyond what is put */
 
 static bool is_right(enum value_kind kind)
 {
@@ -97,6 +98,15 @@ void table_end(struct table *t)
 		json_end(&t->report->json);
 }
 
+/* N spaces, mostly few, for which the compiler needs no call; see SPARE. */
+static inline char *spaces(char *to, unsigned int n)
+{
+	memset(to, ' ', SPARE);
+	if (n > SPARE)
+		memset(to + SPARE, ' ', n - SPARE);
+	return to + n;
+}
+
 /* Puts GAP spaces and V at the right end of WIDTH characters. */
 static void put_number(struct out *out, unsigned int gap, uint64_t v,
 		       unsigned int width)
@@ -105,20 +115,19 @@ static void put_number(struct out *out, unsigned int gap, uint64_t v,
 	unsigned int digits = number_digits(v);
 	unsigned int pad = gap + (digits < width ? width - digits : 0);
 
-	memset(to, ' ', pad);
-	out_commit(out, number_write(to + pad, v, digits));
+	out_commit(out, number_write(spaces(to, pad), v, digits));
 }
 
 /* Puts GAP spaces and V at the left end of WIDTH characters. */
 static void put_plain(struct out *out, unsigned int gap, const struct value *v,
 		      unsigned int width)
 {
-	size_t len = v->len, size = gap + (len < width ? width : len);
-	char *to = out_reserve(out, size);
+	unsigned int len = (unsigned int)v->len;
+	char *to = out_reserve(out, 4 * WIDTH_MAX);
 
-	memset(to, ' ', size);
-	memcpy(to + gap, v->bytes, len);
-	out_commit(out, to + size);
+	to = spaces(to, gap);
+	memcpy(to, v->bytes, len);
+	out_commit(out, spaces(to + len, len < width ? width - len : 0));
 }
 
 static void put_text_row(const struct table *t, const struct value *values)
