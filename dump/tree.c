@@ -3,8 +3,9 @@
  * A walk through the files of a checkpoint.
  *
  * The path is the only thing that grows with depth: per level the directory's
- * inode and where to go on in it.  A directory gives its blocks back while the
- * walk is below it, so depth is not bounded by the cache.
+ * inode and where to go on in it.  The innermost directories stay open, so that
+ * coming back to one costs nothing; those further up give their blocks back, so
+ * depth is not bounded by the cache.
  *
  * A directory has one parent.  A second entry for it (a loop, or two ways to
  * one place, which could double the walk at each level) is a broken entry; a
@@ -32,15 +33,25 @@ struct level {
 	bool done;		      /* the rest of it cannot be read */
 };
 
+/*
+ * Directories that are open at a time: even if all had maps of full depth, the
+ * smallest cache would have blocks to spare.
+ */
+#define READERS 3
+
+struct reader {
+	size_t depth; /* of the directory that it reads; 0: none */
+	struct file file;
+	struct dir_cursor cursor;
+};
+
 struct tree {
 	struct root *root;
 	struct tree_options options;
 	struct inoset seen; /* directories */
 	struct level *levels;
 	size_t depth, levels_room;
-	struct file file;	  /* the innermost directory, */
-	struct dir_cursor cursor; /* open while it is read */
-	bool reading;
+	struct reader readers[READERS]; /* each for every third depth */
 	char *path;
 	size_t path_len, path_room, start_len;
 	uint64_t start_ino;
@@ -123,18 +134,26 @@ int tree_open(struct tree **treep, struct context *cx, struct root *root,
 	return err;
 }
 
-static void stop_reading(struct tree *t)
+static struct reader *reader_of(struct tree *t, size_t depth)
 {
-	if (t->reading)
-		dir_cursor_close(&t->cursor);
-	t->reading = false;
+	return &t->readers[depth % READERS];
+}
+
+static void stop_reading(struct reader *reader)
+{
+	if (reader->depth)
+		dir_cursor_close(&reader->cursor);
+	reader->depth = 0;
 }
 
 void tree_close(struct tree *t)
 {
+	size_t i;
+
 	if (!t)
 		return;
-	stop_reading(t);
+	for (i = 0; i < READERS; i++)
+		stop_reading(&t->readers[i]);
 	inoset_fini(&t->seen);
 	free(t->levels);
 	free(t->path);
@@ -268,12 +287,14 @@ static int yield_entry(struct tree *t, struct context *cx,
 /* Goes down into the directory yielded last. */
 static int enter(struct tree *t, struct context *cx)
 {
+	struct reader *reader = reader_of(t, t->depth + 1);
 	struct level *level, *levels;
 
 	t->enter = false;
-	if (t->reading)
-		dir_cursor_tell(&t->cursor, &t->levels[t->depth - 1].position);
-	stop_reading(t);
+	if (reader->depth)
+		dir_cursor_tell(&reader->cursor,
+				&t->levels[reader->depth - 1].position);
+	stop_reading(reader);
 	levels = array_grow(cx, t->levels, &t->levels_room, t->depth + 1,
 			    sizeof(*levels));
 	if (!levels)
@@ -291,22 +312,26 @@ static int enter(struct tree *t, struct context *cx)
 static int start_reading(struct tree *t, struct context *cx)
 {
 	const struct level *level = &t->levels[t->depth - 1];
+	struct reader *reader = reader_of(t, t->depth);
 	int err;
 
-	if (t->reading)
+	if (reader->depth)
 		return 0;
-	err = file_init(&t->file, cx, t->root->vol, level->ino, &level->inode);
+	reader->cursor.at_broken_block = false;
+	err = file_init(&reader->file, cx, t->root->vol, level->ino,
+			&level->inode);
 	if (err)
 		return err;
-	t->reading = true;
-	return dir_cursor_open_at(&t->cursor, cx, &t->file, &level->position);
+	reader->depth = t->depth;
+	return dir_cursor_open_at(&reader->cursor, cx, &reader->file,
+				  &level->position);
 }
 
 static int yield_leave(struct tree *t, struct tree_item *item)
 {
 	const struct level *level = &t->levels[t->depth - 1];
 
-	stop_reading(t);
+	stop_reading(reader_of(t, t->depth));
 	t->inode = level->inode;
 	t->path_len = level->path_len;
 	t->path[t->path_len] = '\0';
@@ -323,6 +348,7 @@ static int yield_leave(struct tree *t, struct tree_item *item)
 static int yield_unreadable(struct tree *t, struct tree_item *item, int err)
 {
 	struct level *level = &t->levels[t->depth - 1];
+	struct reader *reader = reader_of(t, t->depth);
 
 	t->path_len = level->path_len;
 	t->path[t->path_len] = '\0';
@@ -330,8 +356,8 @@ static int yield_unreadable(struct tree *t, struct tree_item *item, int err)
 	if (!t->path_len)
 		item->path = "/";
 	item->type = NILFS_FT_DIR;
-	if (!t->cursor.at_broken_block) {
-		stop_reading(t);
+	if (!reader->cursor.at_broken_block) {
+		stop_reading(reader);
 		level->done = true;
 	}
 	return break_item(t, item, err);
@@ -355,7 +381,8 @@ int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 			return yield_leave(t, item);
 		ret = start_reading(t, cx);
 		if (!ret)
-			ret = dir_cursor_next(&t->cursor, cx, &t->entry);
+			ret = dir_cursor_next(&reader_of(t, t->depth)->cursor,
+					      cx, &t->entry);
 		if (ret < 0)
 			return yield_unreadable(t, item, ret);
 		if (!ret)
