@@ -110,7 +110,7 @@ static int use_super(struct volume *vol, struct context *cx, int i)
 
 static int open_cache(struct volume *vol, struct context *cx)
 {
-	uint64_t limit = cx->max_memory / 4;
+	uint64_t limit = cx->max_memory / 8;
 
 	if (limit < (uint64_t)CACHE_BLOCKS_MIN * vol->geo.block_size)
 		limit = (uint64_t)CACHE_BLOCKS_MIN * vol->geo.block_size;
