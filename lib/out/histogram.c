@@ -27,19 +27,6 @@ void histogram_linear(struct histogram *h, uint64_t max, unsigned int count)
 	h->count = i;
 }
 
-void histogram_powers(struct histogram *h, uint64_t max)
-{
-	unsigned int i = 1;
-
-	memset(h, 0, sizeof(*h));
-	h->max = max;
-	while (i < HISTOGRAM_BUCKETS_MAX && 1ull << (i - 1) <= max) {
-		h->from[i] = 1ull << (i - 1);
-		i++;
-	}
-	h->count = i;
-}
-
 void histogram_add(struct histogram *h, uint64_t v, uint64_t times)
 {
 	unsigned int i = h->count - 1;

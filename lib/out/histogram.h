@@ -24,9 +24,6 @@ struct histogram {
  */
 void histogram_linear(struct histogram *h, uint64_t max, unsigned int count);
 
-/* Buckets 0, 1, 2-3, 4-7, ... up to the one that holds MAX. */
-void histogram_powers(struct histogram *h, uint64_t max);
-
 /* Counts V TIMES times; a V past the end counts in the last bucket. */
 void histogram_add(struct histogram *h, uint64_t v, uint64_t times);
 

@@ -200,11 +200,6 @@ bool json_bytes(struct json *json, const char *key, const void *bytes,
 	return faithful;
 }
 
-void json_string(struct json *json, const char *key, const char *s)
-{
-	json_bytes(json, key, s, strlen(s));
-}
-
 void json_hex(struct json *json, const char *key, const void *bytes,
 	      size_t len)
 {

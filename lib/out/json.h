@@ -56,7 +56,6 @@ void json_null(struct json *json, const char *key);
  */
 bool json_bytes(struct json *json, const char *key, const void *bytes,
 		size_t len);
-void json_string(struct json *json, const char *key, const char *s);
 
 /* LEN bytes as a string of hexadecimal digits under the key KEY_hex. */
 void json_hex(struct json *json, const char *key, const void *bytes,
