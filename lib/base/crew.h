@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Jobs that come one after another, for a few threads that stay.
+ *
+ * Where pool.h runs a known number of jobs and returns, a crew takes jobs as
+ * their maker thinks of them, and holds the maker up when too many wait: it
+ * then does one itself.  Jobs are begun in the order they were given.
+ */
+#ifndef NILFS2_BASE_CREW_H
+#define NILFS2_BASE_CREW_H
+
+#include <stdbool.h>
+
+#include "base/context.h"
+
+struct crew;
+
+/*
+ * One job.  CX is the worker's own context, WORKER < crew_workers() its
+ * number.  With SKIP, set once an earlier job has failed, it only frees ARG.
+ */
+typedef int crew_job(struct context *cx, void *arg, unsigned int worker,
+		     bool skip);
+
+/*
+ * Starts CX->threads - 1 threads; the one that gives jobs is the last worker.
+ * At most DEPTH (>= 1) jobs wait.
+ */
+int crew_open(struct crew **crewp, struct context *cx, unsigned int depth);
+unsigned int crew_workers(const struct crew *crew);
+
+/*
+ * Gives a job; ARG is the crew's from now on, also where this fails.  Returns
+ * the failure of the earliest job that failed so far, with its text in CX.
+ */
+int crew_give(struct crew *crew, struct context *cx, crew_job *fn, void *arg);
+
+/* Works until no job is left; fails as crew_give(), -EINTR if cancelled. */
+int crew_wait(struct crew *crew, struct context *cx);
+
+/* Lets what still waits be skipped, ends the threads; NULL is accepted. */
+void crew_close(struct crew *crew);
+
+#endif

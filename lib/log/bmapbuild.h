@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The block map of a file whose blocks are all known: direct, or a B-tree with
+ * full nodes built from the bottom up.
+ *
+ * The other way to a map is metafile.h, which changes one block after another.
+ */
+#ifndef NILFS2_LOG_BMAPBUILD_H
+#define NILFS2_LOG_BMAPBUILD_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+
+/* COUNT blocks of a file with consecutive offsets and pointers. */
+struct bmapbuild_run {
+	uint64_t blkoff;
+	uint64_t ptr;
+	uint64_t count;
+};
+
+struct bmapbuild;
+
+/* A map for blocks of BLOCK_SIZE bytes. */
+int bmapbuild_open(struct bmapbuild **bp, struct context *cx,
+		   uint32_t block_size);
+
+/* Starts the next file; memory is kept from one to the next. */
+void bmapbuild_begin(struct bmapbuild *b);
+
+/*
+ * What to do with a finished node: BLOCK is valid for the call.  Returns its
+ * pointer in *PTR (a virtual block number).  0 or a failure, passed on.
+ */
+typedef int bmapbuild_node(void *arg, struct context *cx, unsigned int level,
+			   uint64_t key, const void *block, uint64_t *ptr);
+
+/* Adds RUN; offsets ascend from run to run.  Gives full nodes to NODE. */
+int bmapbuild_add(struct bmapbuild *b, struct context *cx,
+		  const struct bmapbuild_run *run, bmapbuild_node *node,
+		  void *arg);
+
+/*
+ * Ends the file: MAP becomes its root (i_bmap), NODES the number of node
+ * blocks.  Direct where the kernel would have a direct map: no offset above 5.
+ */
+int bmapbuild_end(struct bmapbuild *b, struct context *cx,
+		  bmapbuild_node *node, void *arg,
+		  le64 map[NILFS_INODE_BMAP_SIZE], uint64_t *nodes);
+
+/* Node blocks that a map of NBLOCKS blocks without holes takes; pure. */
+uint64_t bmapbuild_count(uint32_t block_size, uint64_t nblocks);
+
+void bmapbuild_close(struct bmapbuild *b);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Closed logs on their way to the device: fill, checksum, write.
+ *
+ * A log is cut into chunks of about a MiB that workers fill and write
+ * independently, so that several read their sources at once and a buffer stays
+ * in the processor's cache from the read to the write.  The checksum of a log
+ * runs over its chunks in order; since it is linear, the sums of the chunks are
+ * joined at the end (crc32_le_zeros()), and the summary, which carries it, is
+ * written last.
+ *
+ * On a zone every write must begin where the last one ended: there a log is
+ * one chunk with its summary, and logs are written in the order they came.
+ */
+#ifndef NILFS2_LOG_LOGOUT_H
+#define NILFS2_LOG_LOGOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "disk/geometry.h"
+#include "log/payload.h"
+
+struct logout;
+
+/* A run of a log's payload. */
+struct logout_piece {
+	struct payload *payload;	/* one holder, given over */
+	uint64_t at;			/* its first block in the payload */
+	uint32_t count;			/* blocks */
+};
+
+/* A log, complete but for ss_sumsum and ss_datasum. */
+struct logout_log {
+	uint64_t blocknr;		/* its first block on the device */
+	void *summary;			/* malloc()ed whole blocks */
+	uint32_t nsumblk;
+	struct logout_piece *pieces;	/* malloc()ed, in the payload's order */
+	uint32_t npieces;
+	uint32_t npayload;		/* blocks of all pieces */
+};
+
+struct logout_options {
+	uint32_t chunk_bytes;	/* 0: 1 MiB */
+	bool sequential;	/* zones: whole logs, in order */
+};
+
+/* Starts CX->threads workers (none for 1) that write to DEV (borrowed). */
+int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
+		const struct nilfs_geometry *g,
+		const struct logout_options *options);
+
+/*
+ * Takes LOG over, also when it fails.  Returns as soon as the queue has room,
+ * doing some of the work itself while it has not.  A failure is that of this
+ * or an earlier log, the first one by the order of submission.
+ */
+int logout_submit(struct logout *out, struct context *cx,
+		  struct logout_log *log);
+
+/* Returns once every log is written (not flushed); fails as submit. */
+int logout_wait(struct logout *out, struct context *cx);
+
+/* Bytes of payload that have been filled so far, for progress; any thread. */
+uint64_t logout_done(const struct logout *out);
+
+/*
+ * A sum over the positions and checksums of all logs written, in order: equal
+ * for equal content.  Valid after logout_wait().
+ */
+uint32_t logout_digest(const struct logout *out);
+
+/* Waits, drops what is left, frees; NULL is accepted. */
+void logout_close(struct logout *out);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A metadata file that is being changed: its dirty blocks and its block map.
+ *
+ * Blocks are changed in memory.  A block gets a new virtual block number the
+ * first time it is changed in a checkpoint, its old one ends (copy on write up
+ * to the root: nilfs_btree_propagate_v()); changed again before the
+ * checkpoint is complete it keeps the number, whether or not it has been
+ * written in between.  Blocks of the DAT have no such number: their parents
+ * learn where they are when they are placed, so its nodes are written after
+ * its data, level by level (nilfs_btree_assign_p()).
+ *
+ * Dirty blocks are collected.  The writer takes the ones that were not touched
+ * for longest once there are many; after that they are clean and are read
+ * back where they are needed again.
+ */
+#ifndef NILFS2_LOG_METAFILE_H
+#define NILFS2_LOG_METAFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+
+enum metafile_kind {
+	METAFILE_DAT,		/* pointers are blocks of the device */
+	METAFILE_SINGLE,	/* virtual, no snapshot sees old ones: cpfile,
+				   sufile */
+	METAFILE_MULTI,		/* virtual, with a history: ifile, directories,
+				   files */
+};
+
+/* What it needs from the writer; the DAT needs only read(). */
+struct metafile_env {
+	void *arg;
+	/* A number for a new block: nilfs_dat_prepare_alloc(). */
+	int (*alloc)(void *arg, struct context *cx, uint64_t *vblocknr);
+	/* The block belongs to the file no longer: nilfs_dat_commit_end(). */
+	int (*end)(void *arg, struct context *cx, uint64_t vblocknr,
+		   enum metafile_kind kind);
+	/* Whether the block was given its number in this checkpoint. */
+	int (*is_new)(void *arg, struct context *cx, uint64_t vblocknr);
+	/* For the DAT: a block of the device that is superseded. */
+	int (*superseded)(void *arg, struct context *cx, uint64_t blocknr);
+	/* Reads the block with pointer PTR (virtual unless the DAT's). */
+	int (*read)(void *arg, struct context *cx, enum metafile_kind kind,
+		    uint64_t ptr, void *buf);
+};
+
+struct metafile;
+
+/*
+ * The file INO as INODE has it, NULL: a new file without blocks.  ENV is
+ * borrowed.
+ */
+int metafile_open(struct metafile **mp, struct context *cx,
+		  const struct metafile_env *env, uint32_t block_size,
+		  uint64_t ino, enum metafile_kind kind,
+		  const struct nilfs_inode *inode);
+void metafile_close(struct metafile *m);	/* NULL is accepted */
+
+/*
+ * The content of block BLKOFF, to be changed; zeros and *FRESH (may be NULL)
+ * where it was a hole.  Valid until the next call that takes M.
+ */
+int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
+		    void **data, bool *fresh);
+
+/* The same to be looked at: 1, 0 for a hole, or a failure. */
+int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
+		  const void **data);
+
+/* The pointer of block BLKOFF: 1, 0 for a hole (or a DAT block not placed). */
+int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
+		    uint64_t *ptr);
+
+/* Dirty blocks, data and nodes. */
+size_t metafile_dirty(const struct metafile *m);
+
+/* A dirty block, to be placed in a log. */
+struct metafile_block {
+	unsigned int level;	/* 0: data */
+	uint64_t key;		/* offset in the file, first one below a node */
+	uint64_t ptr;		/* virtual block number; 0 in the DAT */
+	const void *data;
+	void *handle;
+};
+
+/*
+ * The dirty blocks to be written now, in the order of a log: data ascending,
+ * then nodes from level 1 up, ascending.  Without ALL only those that were not
+ * touched among the last KEEP changes of different blocks, and no nodes.
+ * Offsets of consecutive data blocks follow each other where they do in the
+ * file.  *BLOCKS is malloc()ed.
+ */
+int metafile_collect(struct metafile *m, struct context *cx, bool all,
+		     size_t keep, struct metafile_block **blocks, size_t *n);
+
+/*
+ * BLOCK will be written at block BLOCKNR of the device: the DAT enters that in
+ * the parent node or the root.  In the DAT all of a level are placed before
+ * the content of the level above is used.
+ */
+int metafile_place(struct metafile *m, struct context *cx,
+		   const struct metafile_block *block, uint64_t blocknr);
+
+/* BLOCKS were copied into a log: they are clean and may be forgotten. */
+void metafile_written(struct metafile *m, struct metafile_block *blocks,
+		      size_t n);
+
+/* Blocks of the file, nodes included, as far as they are known to exist. */
+uint64_t metafile_nblocks(const struct metafile *m);
+
+/* Copies the root of the map to INODE's i_bmap, and i_blocks in sectors. */
+void metafile_inode(const struct metafile *m, struct nilfs_inode *inode);
+
+#endif

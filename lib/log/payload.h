@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the content of new blocks comes from.
+ *
+ * A log is laid out before anybody reads what goes into it: blocks of a file
+ * somewhere else, blocks that are moved, blocks of metadata in memory.  The
+ * writer asks for content when a buffer is there for it, from any thread and
+ * in any order, and never twice for the same block.
+ */
+#ifndef NILFS2_LOG_PAYLOAD_H
+#define NILFS2_LOG_PAYLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+
+struct payload;
+
+struct payload_ops {
+	/*
+	 * Writes blocks [AT, AT + COUNT) of the payload to BUF, whole blocks:
+	 * what lies behind the end of a file is zero.  Failures name what
+	 * could not be read.
+	 */
+	int (*fill)(struct payload *p, struct context *cx, uint64_t at,
+		    uint32_t count, void *buf);
+	/* The last holder lets go; may be called from any thread. */
+	void (*free)(struct payload *p);
+};
+
+/* Embedded as the first member of each kind of payload. */
+struct payload {
+	const struct payload_ops *ops;
+	uint32_t holders;	/* counted atomically; 1 for the maker */
+};
+
+void payload_init(struct payload *p, const struct payload_ops *ops);
+struct payload *payload_hold(struct payload *p);
+void payload_put(struct payload *p);	/* NULL is accepted */
+
+/*
+ * COUNT blocks of BLOCK_SIZE bytes copied from BUF now (NULL: to be filled in
+ * at *DATAP until the log is handed over).  NULL where there is no memory.
+ */
+struct payload *payload_memory(const void *buf, uint32_t count,
+			       uint32_t block_size, void **datap);
+
+/* Blocks of DEV (borrowed), from block BLOCKNR on: blocks that are moved. */
+struct payload *payload_device(struct dev *dev, uint64_t blocknr,
+			       uint32_t block_size);
+
+#endif

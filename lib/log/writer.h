@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One more log: everything that changes a volume goes through a writer.
+ *
+ * A writer makes one checkpoint.  It appends logs behind the latest one (or at
+ * the beginning of a new volume), and until the caller writes superblocks that
+ * name the last of them nothing on the volume has changed.  Data is laid out
+ * in the order in which it is given; metadata is collected and written together
+ * behind data, once there are as many blocks of it as the options say, in
+ * places where a file would not fit, and at the end.
+ *
+ * One thread uses a writer; CX->threads workers fill and write the logs.
+ */
+#ifndef NILFS2_LOG_WRITER_H
+#define NILFS2_LOG_WRITER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "disk/geometry.h"
+#include "disk/ondisk.h"
+#include "vol/volume.h"
+
+#define WRITER_COLLECT_DEFAULT 512
+
+struct writer;
+
+struct writer_options {
+	uint64_t time;		/* seconds; of checkpoint, logs, segments */
+	uint32_t collect;	/* blocks of metadata; 0: the default */
+	uint32_t log_blocks;	/* most blocks of a log; 0: a segment */
+	bool sequential;	/* zones: write each segment front to back */
+	bool snapshot;		/* the checkpoint becomes a snapshot */
+	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
+	/* New volume only: true where SEGNUM must never be used; or NULL. */
+	bool (*unusable)(void *arg, uint64_t segnum);
+	void *arg;
+};
+
+/* Where the last log is: what superblocks and the next writer need. */
+struct writer_end {
+	uint64_t cno;		/* the new checkpoint */
+	uint64_t pseg;		/* block of the log with the super root */
+	uint64_t seq;
+	uint64_t segnum, nextnum;
+	uint64_t offset;	/* blocks of segnum in use */
+	uint64_t clean_segments;
+	uint64_t used_segments;	/* up to the highest one ever written */
+	uint64_t blocks;	/* written, summaries included */
+	uint32_t digest;	/* logout_digest() */
+	struct nilfs_super_root super_root;
+};
+
+/*
+ * A writer of the first checkpoint of a new volume on DEV (borrowed): its
+ * metadata files are empty, inodes below first_ino are made (the root without
+ * blocks), segments are taken from 0 up.
+ */
+int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
+		  const struct nilfs_geometry *g,
+		  const struct writer_options *options);
+
+/* A writer of the next checkpoint of VOL (borrowed, not looked at again). */
+int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
+		const struct writer_options *options);
+
+const struct nilfs_geometry *writer_geometry(const struct writer *w);
+uint64_t writer_cno(const struct writer *w);
+
+/*
+ * The volume will have NSEGMENTS (not fewer than are in use): for a volume
+ * whose size follows from what is put on it.
+ */
+int writer_resize(struct writer *w, struct context *cx, uint64_t nsegments);
+
+/* Segments in use so far, the one being written and the next included. */
+uint64_t writer_used_segments(const struct writer *w);
+
+/* Bytes of payload written so far, for progress. */
+uint64_t writer_done(const struct writer *w);
+
+/*
+ * Writes all metadata, the super root last, and waits until everything is on
+ * the device (not flushed).  Afterwards the writer can only be closed.
+ * -ENOSPC, -EIO, -ENOMEM, -EINTR.
+ */
+int writer_commit(struct writer *w, struct context *cx,
+		  struct writer_end *end);
+
+/* Without a commit all of it is as if never written.  NULL is accepted. */
+void writer_close(struct writer *w);
+
+#endif
