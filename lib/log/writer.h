@@ -36,7 +36,15 @@ struct writer_options {
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
 	/* New volume only: true where SEGNUM must never be used; or NULL. */
 	bool (*unusable)(void *arg, uint64_t segnum);
-	void *arg;
+	/*
+	 * For a volume whose size follows from what is put on it: how many
+	 * segments it shall have when the logs of this checkpoint reach into
+	 * USED segments, the next one (already allocated) included.  Called
+	 * once, by the commit, before the SUFILE is completed; NULL: as the
+	 * geometry says.
+	 */
+	uint64_t (*nsegments)(void *arg, uint64_t used);
+	void *arg;		/* of both */
 };
 
 /* Where the last log is: what superblocks and the next writer need. */
@@ -68,12 +76,6 @@ int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 
 const struct nilfs_geometry *writer_geometry(const struct writer *w);
 uint64_t writer_cno(const struct writer *w);
-
-/*
- * The volume will have NSEGMENTS (not fewer than are in use): for a volume
- * whose size follows from what is put on it.
- */
-int writer_resize(struct writer *w, struct context *cx, uint64_t nsegments);
 
 /* Segments in use so far, the one being written and the next included. */
 uint64_t writer_used_segments(const struct writer *w);
