@@ -29,6 +29,9 @@ struct populate_counts {
 	uint64_t losses[ENTRY_LOSSES];		/* files that lose something */
 };
 
+void populate_counts_add(struct populate_counts *sum,
+			 const struct populate_counts *counts);
+
 struct populate_options {
 	const struct entry_rules *rules;
 	bool strict;		/* a loss is an error */
