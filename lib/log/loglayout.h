@@ -39,7 +39,7 @@ struct loglayout_run {
 
 struct loglayout {
 	const struct nilfs_geometry *g;
-	uint8_t *summary;	/* whole blocks; header filled by _close() */
+	uint8_t *summary;	/* whole blocks; zero behind what is in use */
 	size_t summary_room;	/* bytes allocated */
 	uint32_t sumbytes;	/* bytes in use */
 	uint32_t limit;		/* most blocks of the log, summary included */
@@ -49,12 +49,15 @@ struct loglayout {
 	bool super_root;
 };
 
-/* Starts an empty log of at most LIMIT blocks (>= 2). */
+/*
+ * Starts an empty log of at most LIMIT blocks (>= 2), G borrowed.  A limit
+ * beyond 16 Mi blocks counts as that.
+ */
 void loglayout_init(struct loglayout *l, const struct nilfs_geometry *g,
 		    uint32_t limit);
 void loglayout_fini(struct loglayout *l);	/* frees the summary */
 
-/* Starts over with the memory there is. */
+/* Starts over, with the memory there is. */
 void loglayout_reset(struct loglayout *l, uint32_t limit);
 
 /* How many blocks of RUN (0 ... run->count) still fit. */
@@ -64,16 +67,19 @@ uint32_t loglayout_room(const struct loglayout *l,
 /*
  * Lists RUN, all of which must fit; *INDEX is the place of its first block in
  * the payload.  A run of the same file as the one before goes on in the same
- * finfo where its kind allows it.  -ENOMEM.
+ * finfo where its kind allows it.  -ENOMEM, -ENOSPC where it does not fit.
  */
 int loglayout_add(struct loglayout *l, struct context *cx,
 		  const struct loglayout_run *run, uint32_t *index);
 
-/* Blocks left for payload once one more finfo with one block is listed: the
+/* How many data blocks of one more file still fit, whatever file is open: the
    cheap question "is it as good as full". */
 uint32_t loglayout_left(const struct loglayout *l);
 
-/* Keeps the last place for a super root; false where there is no room. */
+/*
+ * Keeps the last place for a super root; false where there is no room.  Runs
+ * may be added afterwards and come before it.
+ */
 bool loglayout_add_super_root(struct loglayout *l);
 
 /* Blocks of the summary and of the whole log, as it stands. */
@@ -89,7 +95,13 @@ struct loglayout_header {
 	uint64_t cno;
 };
 
-/* Completes the summary but for its two checksums; pads with zeros. */
-void loglayout_close(struct loglayout *l, const struct loglayout_header *h);
+/*
+ * Completes the summary but for its two checksums, padded with zeros, and
+ * gives it away: *SUMMARY is malloc()ed, loglayout_nsumblk() blocks.  The
+ * counts stay as they are until loglayout_reset(), which must come before the
+ * next _add().  -ENOMEM.
+ */
+int loglayout_close(struct loglayout *l, struct context *cx,
+		    const struct loglayout_header *h, void **summary);
 
 #endif
