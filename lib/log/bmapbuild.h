@@ -22,7 +22,7 @@ struct bmapbuild_run {
 
 struct bmapbuild;
 
-/* A map for blocks of BLOCK_SIZE bytes. */
+/* A builder of maps for blocks of BLOCK_SIZE bytes.  -ENOMEM. */
 int bmapbuild_open(struct bmapbuild **bp, struct context *cx,
 		   uint32_t block_size);
 
@@ -36,14 +36,19 @@ void bmapbuild_begin(struct bmapbuild *b);
 typedef int bmapbuild_node(void *arg, struct context *cx, unsigned int level,
 			   uint64_t key, const void *block, uint64_t *ptr);
 
-/* Adds RUN; offsets ascend from run to run.  Gives full nodes to NODE. */
+/*
+ * Adds RUN; offsets ascend from run to run (-EINVAL), pointers are not 0.
+ * Gives full nodes to NODE.  -ENOMEM, or what NODE failed with.
+ */
 int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 		  const struct bmapbuild_run *run, bmapbuild_node *node,
 		  void *arg);
 
 /*
  * Ends the file: MAP becomes its root (i_bmap), NODES the number of node
- * blocks.  Direct where the kernel would have a direct map: no offset above 5.
+ * blocks.  Direct where the kernel would have a direct map: no offset above 5
+ * (nilfs_direct_check_insert()); else the lowest root of at most three
+ * entries, which may be those of data blocks (nilfs_btree_convert_and_insert()).
  */
 int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 		  bmapbuild_node *node, void *arg,
@@ -52,6 +57,6 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 /* Node blocks that a map of NBLOCKS blocks without holes takes; pure. */
 uint64_t bmapbuild_count(uint32_t block_size, uint64_t nblocks);
 
-void bmapbuild_close(struct bmapbuild *b);
+void bmapbuild_close(struct bmapbuild *b);	/* NULL is accepted */
 
 #endif

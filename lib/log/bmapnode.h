@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A node of a block map that is being written: root or node block. */
+#ifndef NILFS2_LOG_BMAPNODE_H
+#define NILFS2_LOG_BMAPNODE_H
+
+#include <stdint.h>
+
+#include "disk/ondisk.h"
+
+/* Where its parts are: valid as long as the bytes it stands in. */
+struct bmapnode {
+	struct nilfs_btree_node *head;
+	le64 *keys;
+	le64 *ptrs;
+	uint32_t max;		/* most children that have room */
+};
+
+/* The root in an inode, and a node block; both as they are found. */
+struct bmapnode bmapnode_root(le64 map[NILFS_INODE_BMAP_SIZE]);
+struct bmapnode bmapnode_block(uint32_t block_size, void *block);
+
+/* Makes it an empty node of LEVEL, all other bytes zero. */
+void bmapnode_init_root(struct bmapnode *node, unsigned int level);
+void bmapnode_init_block(struct bmapnode *node, unsigned int level);
+
+static inline unsigned int bmapnode_level(const struct bmapnode *node)
+{
+	return node->head->bn_level;
+}
+
+static inline uint32_t bmapnode_count(const struct bmapnode *node)
+{
+	return le16_get(node->head->bn_nchildren);
+}
+
+static inline uint64_t bmapnode_key(const struct bmapnode *node, uint32_t i)
+{
+	return le64_get(node->keys[i]);
+}
+
+static inline uint64_t bmapnode_ptr(const struct bmapnode *node, uint32_t i)
+{
+	return le64_get(node->ptrs[i]);
+}
+
+/* Index of the largest key <= KEY, or -1 where all are larger. */
+int bmapnode_search(const struct bmapnode *node, uint64_t key);
+
+/* Puts an entry before the one at index AT; there is room for it. */
+void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
+		     uint64_t ptr);
+
+/* Moves the entries from index AT on to TO, which is empty and has room. */
+void bmapnode_move(struct bmapnode *node, uint32_t at, struct bmapnode *to);
+
+#endif
