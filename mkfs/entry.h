@@ -46,8 +46,8 @@ struct entry_rules {
 	uint32_t uid, gid;
 	struct entry_map *uid_maps, *gid_maps;
 	size_t nuid_maps, ngid_maps;
-	bool set_mtime;			/* --mtime: all files have this time */
-	bool clamp_mtime;		/* no file is younger than this */
+	bool set_mtime;			/* all files have the time below */
+	bool clamp_mtime;		/* no file is younger than it */
 	int64_t mtime;
 	const char *const *exclude;	/* patterns of fnmatch(3) */
 	size_t nexclude;
@@ -55,21 +55,29 @@ struct entry_rules {
 
 /*
  * Parses --owner "UID[:GID]" (":GID" alone sets the group), --uid-map and
- * --gid-map "FROM:TO[:COUNT],...".  -EINVAL, naming the option.
+ * --gid-map "FROM:TO[:COUNT],...", which is added to the *N maps in *MAPS, a
+ * malloc()ed array or NULL.  -EINVAL, naming the option: no such text, an id
+ * past 4294967294, or one that is mapped twice; -ENOMEM.
  */
 int entry_parse_owner(struct context *cx, const char *text,
 		      struct entry_rules *rules);
 int entry_parse_map(struct context *cx, const char *option, const char *text,
 		    struct entry_map **maps, size_t *n);
+
+/* Frees the maps; the patterns belong to the caller. */
 void entry_rules_fini(struct entry_rules *rules);
 
-/* Carries out owner, maps and time.  The maps come before the owner. */
+/*
+ * Carries out owner, maps and time.  An id that no map has stays; the owner
+ * comes after the maps and so overrides them.
+ */
 void entry_apply(const struct entry_rules *rules, struct entry *e);
 
 /*
  * True where PATH, relative to the top and without a leading "./" or "/", is
- * left out, and all below it: a pattern with a slash is matched against the
- * whole path, one without against the last name, as tar's --exclude does.
+ * left out: a pattern matches it or a directory that leads to it.  As with
+ * tar's --exclude a pattern may begin to match at the top or behind any slash,
+ * only at the top where it begins with "./", and wildcards match slashes too.
  */
 bool entry_excluded(const struct entry_rules *rules, const char *path);
 
