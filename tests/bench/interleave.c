@@ -12,14 +12,17 @@
  *	-b COMMAND	run before each command, unmeasured
  *	-a COMMAND	run after each command; what it prints is shown
  *	-d DEVICE	count what is read of a block device, as in /sys/block
+ *	-s SECONDS	a command that takes longer gets two rounds, no more
  *
  * For each label: wall time (median, least, greatest), CPU time (median,
  * least), the greatest resident set of its processes, bytes read (median),
- * and the ratios of the median and the least wall time to the reference's.
+ * and the ratios of the median and the least wall time, and of the median CPU
+ * time, to the reference's.
  * On a busy machine the least times are the ones to believe.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +33,7 @@
 
 #define COMMANDS_MAX 32
 #define ROUNDS_MAX 1001
+#define ROUNDS_SLOW 2
 #define WORDS_MAX 64
 
 enum { WALL, CPU, READ, MEASURES };
@@ -39,6 +43,7 @@ struct command {
 	char note[24];
 	const char *line;
 	double of[MEASURES][ROUNDS_MAX];
+	int rounds;		/* so far */
 	long rss;		/* KiB, the greatest */
 };
 
@@ -46,6 +51,7 @@ struct plan {
 	struct command *commands;
 	const char *reference, *before, *after, *device;
 	int n, rounds;
+	double slow;		/* ms, 0: however long it takes */
 };
 
 static void die(const char *what, const char *which)
@@ -122,11 +128,17 @@ static void take_note(const struct plan *p, struct command *c)
 		die("failed", p->after);
 }
 
-static void run(const struct plan *p, struct command *c, int round)
+static bool is_slow(const struct plan *p, const struct command *c)
 {
+	return p->slow > 0 && c->rounds >= ROUNDS_SLOW &&
+	       c->of[WALL][0] > p->slow;
+}
+
+static void run(const struct plan *p, struct command *c)
+{
+	int status, round = c->rounds++;
 	struct rusage usage;
 	double start, before;
-	int status;
 	pid_t pid;
 
 	prepare(p);
@@ -160,7 +172,8 @@ static const struct command *sort_and_find(struct plan *p)
 
 	for (i = 0; i < p->n; i++) {
 		for (m = 0; m < MEASURES; m++)
-			qsort(p->commands[i].of[m], (size_t)p->rounds,
+			qsort(p->commands[i].of[m],
+			      (size_t)p->commands[i].rounds,
 			      sizeof(double), compare);
 		if (p->reference && !strcmp(p->commands[i].label, p->reference))
 			reference = &p->commands[i];
@@ -171,20 +184,22 @@ static const struct command *sort_and_find(struct plan *p)
 static void report(struct plan *p)
 {
 	const struct command *base = sort_and_find(p);
-	int i, mid = p->rounds / 2;
+	int i, mid, base_mid = base->rounds / 2;
 
-	printf("%-28s %10s %21s %10s %10s %8s %9s %7s %7s  %s\n", "",
+	printf("%-28s %10s %21s %10s %10s %8s %9s %7s %7s %7s  %s\n", "",
 	       "wall ms", "[min - max]", "cpu ms", "min", "RSS MiB",
-	       "read MiB", "ratio", "of min", p->after ? "after" : "");
+	       "read MiB", "ratio", "of min", "of cpu", p->after ? "after" : "");
 	for (i = 0; i < p->n; i++) {
 		const struct command *c = &p->commands[i];
 		const double *wall = c->of[WALL], *cpu = c->of[CPU];
 
-		printf("%-28s %10.2f [%8.2f - %8.2f] %10.2f %10.2f %8.1f %9.2f %7.3f %7.3f  %s\n",
-		       c->label, wall[mid], wall[0], wall[p->rounds - 1],
+		mid = c->rounds / 2;
+		printf("%-28s %10.2f [%8.2f - %8.2f] %10.2f %10.2f %8.1f %9.2f %7.3f %7.3f %7.3f  %s\n",
+		       c->label, wall[mid], wall[0], wall[c->rounds - 1],
 		       cpu[mid], cpu[0], (double)c->rss / 1024,
-		       c->of[READ][mid], wall[mid] / base->of[WALL][mid],
-		       wall[0] / base->of[WALL][0], c->note);
+		       c->of[READ][mid], wall[mid] / base->of[WALL][base_mid],
+		       wall[0] / base->of[WALL][0],
+		       cpu[mid] / base->of[CPU][base_mid], c->note);
 	}
 }
 
@@ -203,7 +218,7 @@ static void parse(struct plan *p, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "+n:r:b:a:d:")) != -1) {
+	while ((option = getopt(argc, argv, "+n:r:b:a:d:s:")) != -1) {
 		if (option == 'n')
 			p->rounds = atoi(optarg);
 		else if (option == 'r')
@@ -214,6 +229,8 @@ static void parse(struct plan *p, int argc, char **argv)
 			p->after = optarg;
 		else if (option == 'd')
 			p->device = optarg;
+		else if (option == 's')
+			p->slow = atof(optarg) * 1e3;
 		else
 			exit(2);
 	}
@@ -234,7 +251,8 @@ int main(int argc, char **argv)
 	parse(&p, argc, argv);
 	for (round = 0; round < p.rounds; round++)
 		for (i = 0; i < p.n; i++)
-			run(&p, &p.commands[i], round);
+			if (!is_slow(&p, &p.commands[i]))
+				run(&p, &p.commands[i]);
 	report(&p);
 	free(p.commands);
 	return 0;
