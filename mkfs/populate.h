@@ -6,7 +6,11 @@
  * Sources (walk.h, tarsource.h) say what there is, in the order in which it is
  * to be on the volume; here is decided what becomes of it, above all over a
  * lower layer: a name that is there already keeps its directory's inode, and
- * replaces anything else.
+ * replaces anything else.  Nothing takes a name away: what OCI images call
+ * whiteouts (".wh.NAME", ".wh..wh..opq") are files like any other.
+ *
+ * Owner, maps and times of the rules are carried out here, on every entry;
+ * what they exclude never comes here.
  */
 #ifndef NILFS2_MKFS_POPULATE_H
 #define NILFS2_MKFS_POPULATE_H
@@ -33,7 +37,8 @@ void populate_counts_add(struct populate_counts *sum,
 			 const struct populate_counts *counts);
 
 struct populate_options {
-	const struct entry_rules *rules;
+	const struct entry_rules *rules;	/* borrowed; NULL: none */
+	int64_t time;		/* seconds, of what no source tells */
 	bool strict;		/* a loss is an error */
 	/* Called now and then with the counts so far, or NULL. */
 	void (*progress)(void *arg, const struct populate_counts *counts);
@@ -47,7 +52,15 @@ struct populate_options {
 int populate_open(struct populate **pp, struct context *cx, struct writer *w,
 		  struct volume *below,
 		  const struct populate_options *options);
-void populate_close(struct populate *p);	/* NULL is accepted */
+
+/*
+ * Not before the writer is committed or closed: until then its workers read
+ * files and may report losses.  NULL is accepted.
+ */
+void populate_close(struct populate *p);
+
+/* Bytes of a block of the new volume: what runs of files are rounded to. */
+uint32_t populate_block_size(const struct populate *p);
 
 /* A name of a directory of this layer. */
 struct populate_name {
@@ -59,16 +72,19 @@ struct populate_name {
 
 /*
  * Directory NAME (LEN bytes) of PARENT begins: *INO is its inode number, that
- * of the layer below where that has one.  The root has NAME NULL.
+ * of the layer below where that has one.  The root has NAME NULL.  Between
+ * this and the end of the directory anything may happen to others.
  */
 int populate_begin_dir(struct populate *p, struct context *cx,
 		       uint64_t parent, const char *name, size_t len,
 		       uint64_t *ino);
 
 /*
- * Directory INO ends: it has NAMES, over what it had in the layer below.  E
- * tells its attributes; NULL: as below, or root:root 0755 at the volume's time
- * (a tar archive may never mention a directory).
+ * Directory INO ends: it has NAMES, no two alike, over what it had in the layer
+ * below.  E tells its attributes; NULL: as below, or root:root 0755 at the
+ * options' time (a tar archive may never mention a directory).  Its contents
+ * need not have been given, only their numbers: they may come later.  -EMLINK
+ * for more subdirectories than the kernel allows.
  */
 int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		     uint64_t parent, const struct entry *e,
@@ -77,26 +93,44 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 /*
  * A regular file with the content PAYLOAD (one holder, given over), laid out
  * as RUNS of blocks.  With LATER the file may be placed after others that come
- * behind it, so that it has one extent: its content must stay readable.
+ * behind it, so that it has one extent: its content must stay readable.  A
+ * file without LATER has one extent too, at the price of the room that is left
+ * in the segment.  PAYLOAD is NULL for a file without blocks.
  */
 int populate_file(struct populate *p, struct context *cx,
 		  const struct entry *e, const struct newfile_run *runs,
 		  size_t nruns, struct payload *payload, bool later,
 		  uint64_t *ino);
 
-/* A symbolic link, device node, FIFO or socket. */
+/*
+ * A symbolic link, device node, FIFO or socket.  -ENAMETOOLONG for a target
+ * that does not fit into a block with a zero byte behind it.
+ */
 int populate_special(struct populate *p, struct context *cx,
 		     const struct entry *e, uint64_t *ino);
 
 /* One more name for INO, a file of this layer.  -EMLINK past the limit. */
 int populate_link(struct populate *p, struct context *cx, uint64_t ino);
 
-/* A file of this layer has something that NILFS2 cannot hold. */
+/*
+ * A file of this layer has something that NILFS2 cannot hold.  Any thread may
+ * call it.  With `strict` -EOPNOTSUPP, naming PATH.
+ */
 int populate_loss(struct populate *p, struct context *cx, const char *path,
 		  enum entry_loss loss);
 
-/* Places what was put off, completes links; the layer is ready to commit. */
+/*
+ * Places what was put off, completes links, lets go of what was replaced; the
+ * layer is ready to commit.
+ */
 int populate_finish(struct populate *p, struct context *cx,
 		    struct populate_counts *counts);
+
+/*
+ * The counts so far; the losses are complete once the writer is committed,
+ * since some are found only where a file is read.
+ */
+void populate_get_counts(const struct populate *p,
+			 struct populate_counts *counts);
 
 #endif
