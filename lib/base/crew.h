@@ -17,25 +17,28 @@ struct crew;
 
 /*
  * One job.  CX is the worker's own context, WORKER < crew_workers() its
- * number.  With SKIP, set once an earlier job has failed, it only frees ARG.
+ * number.  With SKIP, set once an earlier job has failed or the user asked to
+ * stop, it only frees ARG; what it returns then does not count.
  */
 typedef int crew_job(struct context *cx, void *arg, unsigned int worker,
 		     bool skip);
 
 /*
- * Starts CX->threads - 1 threads; the one that gives jobs is the last worker.
- * At most DEPTH (>= 1) jobs wait.
+ * Starts CX->threads - 1 threads; the one that gives jobs, always the same, is
+ * the last worker.  At most DEPTH (>= 1) jobs wait; without a thread none
+ * does, but is done when it is given.  -ENOMEM.
  */
 int crew_open(struct crew **crewp, struct context *cx, unsigned int depth);
 unsigned int crew_workers(const struct crew *crew);
 
 /*
  * Gives a job; ARG is the crew's from now on, also where this fails.  Returns
- * the failure of the earliest job that failed so far, with its text in CX.
+ * the failure of the earliest job that failed so far, with its text in CX, or
+ * -EINTR once the user asked to stop.
  */
 int crew_give(struct crew *crew, struct context *cx, crew_job *fn, void *arg);
 
-/* Works until no job is left; fails as crew_give(), -EINTR if cancelled. */
+/* Works until no job waits or runs; fails as crew_give(). */
 int crew_wait(struct crew *crew, struct context *cx);
 
 /* Lets what still waits be skipped, ends the threads; NULL is accepted. */

@@ -41,13 +41,17 @@ struct payload *payload_hold(struct payload *p);
 void payload_put(struct payload *p);	/* NULL is accepted */
 
 /*
- * COUNT blocks of BLOCK_SIZE bytes copied from BUF now (NULL: to be filled in
- * at *DATAP until the log is handed over).  NULL where there is no memory.
+ * COUNT blocks of BLOCK_SIZE bytes copied from BUF now (NULL: zeros, to be
+ * filled in at *DATAP until the log is handed over; DATAP may be NULL
+ * otherwise).  NULL where there is no memory.
  */
 struct payload *payload_memory(const void *buf, uint32_t count,
 			       uint32_t block_size, void **datap);
 
-/* Blocks of DEV (borrowed), from block BLOCKNR on: blocks that are moved. */
+/*
+ * Blocks of DEV (borrowed), from block BLOCKNR on: blocks that are moved.  NULL
+ * where there is no memory.
+ */
 struct payload *payload_device(struct dev *dev, uint64_t blocknr,
 			       uint32_t block_size);
 

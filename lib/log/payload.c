@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Payloads: how they are held, and the two kinds that need nothing from
+ * outside.
+ *
+ * A payload in memory carries its blocks behind itself, in one allocation; one
+ * of a device is a place there.  Neither knows what its blocks mean, and where
+ * a payload ends is for whoever lists it to know.
+ */
+#include "log/payload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+struct memory_payload {
+	struct payload payload;
+	uint32_t block_size;
+	unsigned char data[];
+};
+
+struct device_payload {
+	struct payload payload;
+	struct dev *dev;
+	uint64_t blocknr;
+	uint32_t block_size;
+};
+
+void payload_init(struct payload *p, const struct payload_ops *ops)
+{
+	p->ops = ops;
+	p->holders = 1;
+}
+
+struct payload *payload_hold(struct payload *p)
+{
+	__atomic_fetch_add(&p->holders, 1, __ATOMIC_RELAXED);
+	return p;
+}
+
+void payload_put(struct payload *p)
+{
+	/* The last holder frees what the others have written. */
+	if (p && !__atomic_sub_fetch(&p->holders, 1, __ATOMIC_ACQ_REL))
+		p->ops->free(p);
+}
+
+static void plain_free(struct payload *p)
+{
+	free(p);
+}
+
+static int memory_fill(struct payload *p, struct context *cx, uint64_t at,
+		       uint32_t count, void *buf)
+{
+	const struct memory_payload *mem = (const struct memory_payload *)p;
+
+	(void)cx;
+	memcpy(buf, mem->data + at * mem->block_size,
+	       (size_t)count * mem->block_size);
+	return 0;
+}
+
+static const struct payload_ops memory_ops = {
+	.fill = memory_fill,
+	.free = plain_free,
+};
+
+struct payload *payload_memory(const void *buf, uint32_t count,
+			       uint32_t block_size, void **datap)
+{
+	struct memory_payload *mem;
+	uint64_t bytes;
+
+	if (!checked_mul(count, block_size, &bytes) ||
+	    bytes > SIZE_MAX / 2)
+		return NULL;
+	mem = malloc(sizeof(*mem) + bytes);
+	if (!mem)
+		return NULL;
+	payload_init(&mem->payload, &memory_ops);
+	mem->block_size = block_size;
+	if (buf)
+		memcpy(mem->data, buf, bytes);
+	else
+		memset(mem->data, 0, bytes);
+	if (datap)
+		*datap = mem->data;
+	return &mem->payload;
+}
+
+static int device_fill(struct payload *p, struct context *cx, uint64_t at,
+		       uint32_t count, void *buf)
+{
+	const struct device_payload *d = (const struct device_payload *)p;
+
+	return dev_read(d->dev, cx, (d->blocknr + at) * d->block_size, buf,
+			(size_t)count * d->block_size);
+}
+
+static const struct payload_ops device_ops = {
+	.fill = device_fill,
+	.free = plain_free,
+};
+
+struct payload *payload_device(struct dev *dev, uint64_t blocknr,
+			       uint32_t block_size)
+{
+	struct device_payload *d = malloc(sizeof(*d));
+
+	if (!d)
+		return NULL;
+	payload_init(&d->payload, &device_ops);
+	d->dev = dev;
+	d->blocknr = blocknr;
+	d->block_size = block_size;
+	return &d->payload;
+}
