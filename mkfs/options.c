@@ -3,8 +3,8 @@
  * The options of mkfs.nilfs2.
  *
  * Letters and defaults are those of mkfs.nilfs2 of nilfs-utils 2.3; the long
- * names, -U and --size are ours.  Whether values fit each other and the
- * device is not decided here but by the plan.
+ * names, -U, --size and what fills the volume are ours.  Whether values fit
+ * each other and the device is not decided here but by the plan.
  */
 #include "mkfs/options.h"
 
@@ -12,8 +12,58 @@
 #include <string.h>
 
 #include "base/uuidtext.h"
+#include "log/writer.h"
+#include "mkfs/walk.h"
 
 #define AT(member) offsetof(struct mkfs_options, member)
+
+static const char *const snapshots[] = {
+	[OPTIONS_SNAPSHOT_NONE] = "none",
+	[OPTIONS_SNAPSHOT_EACH] = "each",
+	[OPTIONS_SNAPSHOT_LAST] = "last",
+	NULL
+};
+
+static const char *const orders[] = {
+	[WALK_NAME] = "name",
+	[WALK_NONE] = "none",
+	[WALK_INODE] = "inode",
+	[WALK_SIZE] = "size",
+	NULL
+};
+
+/* "auto", "+SLACK" (auto with free space), or a size. */
+static int parse_size(struct context *cx, const char *arg, void *where)
+{
+	struct options_size *size = where;
+
+	size->bytes = 0;
+	size->kind = OPTIONS_SIZE_AUTO;
+	if (!strcmp(arg, "auto"))
+		return 0;
+	if (*arg == '+')
+		arg++;
+	else
+		size->kind = OPTIONS_SIZE_BYTES;
+	return option_size(cx, "--size", arg, &size->bytes);
+}
+
+/* "SECONDS" or "@SECONDS", as touch -d and tar --mtime have it. */
+static int parse_mtime(struct context *cx, const char *arg, void *where)
+{
+	const char *digits = arg + (*arg == '@');
+	bool negative = *digits == '-';
+	struct options_mtime *mtime = where;
+	uint64_t v;
+	int err = option_number(cx, "--mtime", digits + negative, INT64_MAX,
+				&v);
+
+	if (err)
+		return err;
+	mtime->given = true;
+	mtime->seconds = negative ? -(int64_t)v : (int64_t)v;
+	return 0;
+}
 
 const struct cli_option options_rows[] = {
 	{ 'b', "block-size", "SIZE", "bytes in a block, 1024 to 65536 (4096)",
@@ -21,11 +71,24 @@ const struct cli_option options_rows[] = {
 	{ 'B', "blocks-per-segment", "N",
 	  "blocks in a segment, a power of 2, at least 16 (2048)", OPTION_U32,
 	  AT(blocks_per_segment), 0, 0, NULL, NULL },
+	{ 0, "clamp-mtime", NULL,
+	  "give the time of --mtime to younger files only", OPTION_FLAG,
+	  AT(clamp_mtime), 0, 0, NULL, NULL },
+	{ 0, "collect", "BLOCKS",
+	  "gather so much metadata before it is written (512)", OPTION_U32,
+	  AT(collect), 0, 0, NULL, NULL },
 	{ 'c', "check", NULL,
 	  "read the whole device first; twice: write and compare",
 	  OPTION_COUNT, AT(check), 0, 0, NULL, NULL },
+	{ 'd', "root", "SOURCE",
+	  "fill the volume from a directory, a tar file or - (standard input); "
+	  "again: another layer", OPTION_LIST, AT(roots), 0, 0, NULL, NULL },
+	{ 0, "exclude", "PATTERN", "leave out what matches, as tar does; "
+	  "can be repeated", OPTION_LIST, AT(exclude), 0, 0, NULL, NULL },
 	{ 'f', "force", NULL, "overwrite what the device holds", OPTION_FLAG,
 	  AT(force), 0, 0, NULL, NULL },
+	{ 0, "gid-map", "MAP", "change groups: FROM:TO[:COUNT],...",
+	  OPTION_STRING, AT(gid_map), 0, 0, NULL, NULL },
 	{ 'K', "keep", NULL, "do not discard the device's blocks",
 	  OPTION_FLAG, AT(keep), 0, 0, NULL, NULL },
 	{ 'L', "label", "LABEL", "name of the volume, up to 80 bytes",
@@ -33,18 +96,41 @@ const struct cli_option options_rows[] = {
 	{ 'm', "reserved", "PERCENT",
 	  "segments kept for the garbage collector (5)", OPTION_U32,
 	  AT(reserved), 0, 0, NULL, NULL },
+	{ 0, "mtime", "SECONDS",
+	  "give all files this time, in seconds since 1970", OPTION_CALL,
+	  AT(mtime), 0, 0, NULL, parse_mtime },
 	{ 'n', "dry-run", NULL, "check and report, but write nothing",
 	  OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL },
 	{ 'O', "features", "LIST",
 	  "features to have, ^NAME to lack, none (block_count)",
 	  OPTION_STRING, AT(features), 0, 0, NULL, NULL },
+	{ 0, "one-file-system", NULL,
+	  "leave what is mounted in a directory empty", OPTION_FLAG,
+	  AT(one_file_system), 0, 0, NULL, NULL },
+	{ 0, "owner", "UID[:GID]", "let all files belong to this one",
+	  OPTION_STRING, AT(owner), 0, 0, NULL, NULL },
 	{ 'P', "creation-time", "SECONDS",
 	  "time to record, in seconds since 1970", OPTION_I64, AT(created), 0,
 	  0, NULL, NULL },
-	{ 'U', "uuid", "UUID", "a UUID, or random, time, clear (random)",
-	  OPTION_STRING, AT(uuid), 0, 0, NULL, NULL },
-	{ 0, "size", "SIZE", "create the image file or make it larger",
-	  OPTION_SIZE, AT(size), 0, 0, NULL, NULL },
+	{ 0, "size", "SIZE",
+	  "create the image file or make it larger; auto or +SLACK: as large "
+	  "as what fills it asks for", OPTION_CALL, AT(size), 0, 0, NULL,
+	  parse_size },
+	{ 0, "snapshot", "[=WHICH]",
+	  "keep the checkpoint of each layer, or of the last (each)",
+	  OPTION_CHOICE, AT(snapshot), 0, OPTIONS_SNAPSHOT_EACH, snapshots,
+	  NULL },
+	{ 0, "sort", "ORDER",
+	  "lay out a directory by name, inode, size or as read: none (name)",
+	  OPTION_CHOICE, AT(order), 0, 0, orders, NULL },
+	{ 0, "strict", NULL,
+	  "fail where a file has what NILFS2 cannot hold", OPTION_FLAG,
+	  AT(strict), 0, 0, NULL, NULL },
+	{ 'U', "uuid", "UUID",
+	  "a UUID, or random, time, clear, content (random)", OPTION_STRING,
+	  AT(uuid), 0, 0, NULL, NULL },
+	{ 0, "uid-map", "MAP", "change owners: FROM:TO[:COUNT],...",
+	  OPTION_STRING, AT(uid_map), 0, 0, NULL, NULL },
 	{ 0 },
 };
 
@@ -53,7 +139,13 @@ const struct mkfs_options options_defaults = {
 	.blocks_per_segment = 2048,
 	.reserved = 5,
 	.created = OPTIONS_NO_TIME,
+	.collect = WRITER_COLLECT_DEFAULT,
 };
+
+bool options_uuid_of_content(const struct mkfs_options *o)
+{
+	return o->uuid && !strcmp(o->uuid, "content");
+}
 
 int options_uuid(struct context *cx, const struct mkfs_options *o,
 		 uint8_t uuid[16])
@@ -62,9 +154,49 @@ int options_uuid(struct context *cx, const struct mkfs_options *o,
 		uuidtext_random(uuid);
 	else if (!strcmp(o->uuid, "time"))
 		uuidtext_time(uuid);
-	else if (!strcmp(o->uuid, "clear"))
+	else if (!strcmp(o->uuid, "clear") || options_uuid_of_content(o))
 		memset(uuid, 0, 16);
 	else if (uuidtext_parse(o->uuid, uuid))
 		return fail(cx, -EINVAL, "--uuid: '%s' is not a UUID", o->uuid);
 	return 0;
+}
+
+/*
+ * The time of the build is the youngest that a file may have, so that a tree
+ * that was made anew gives the same volume.
+ */
+static int set_times(struct context *cx, const struct mkfs_options *o,
+		     bool source_date, struct entry_rules *rules)
+{
+	if (o->clamp_mtime && !o->mtime.given && !source_date)
+		return fail(cx, -EINVAL,
+			    "--clamp-mtime: no time; --mtime gives one");
+	rules->set_mtime = o->mtime.given && !o->clamp_mtime;
+	rules->clamp_mtime = !rules->set_mtime &&
+			     (o->mtime.given || source_date);
+	rules->mtime = o->mtime.given ? o->mtime.seconds : cx->now;
+	return 0;
+}
+
+int options_entry_rules(struct context *cx, const struct mkfs_options *o,
+			bool source_date, struct entry_rules *rules)
+{
+	int err;
+
+	*rules = (struct entry_rules){
+		.exclude = o->exclude.items,
+		.nexclude = o->exclude.count,
+	};
+	err = set_times(cx, o, source_date, rules);
+	if (!err && o->owner)
+		err = entry_parse_owner(cx, o->owner, rules);
+	if (!err && o->uid_map)
+		err = entry_parse_map(cx, "--uid-map", o->uid_map,
+				      &rules->uid_maps, &rules->nuid_maps);
+	if (!err && o->gid_map)
+		err = entry_parse_map(cx, "--gid-map", o->gid_map,
+				      &rules->gid_maps, &rules->ngid_maps);
+	if (err)
+		entry_rules_fini(rules);
+	return err;
 }

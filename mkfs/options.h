@@ -7,8 +7,32 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "mkfs/entry.h"
 
 #define OPTIONS_NO_TIME (-1)
+
+/* How large the volume is to be. */
+struct options_size {
+	enum {
+		OPTIONS_SIZE_ASIS,	/* as the device or file is */
+		OPTIONS_SIZE_BYTES,
+		OPTIONS_SIZE_AUTO,	/* as large as its content asks for */
+	} kind;
+	uint64_t bytes;		/* with AUTO: free space besides */
+};
+
+/* Which layers' checkpoints become snapshots. */
+enum options_snapshot {
+	OPTIONS_SNAPSHOT_NONE,
+	OPTIONS_SNAPSHOT_EACH,
+	OPTIONS_SNAPSHOT_LAST,
+};
+
+/* What --mtime says. */
+struct options_mtime {
+	bool given;
+	int64_t seconds;	/* since 1970 */
+};
 
 struct mkfs_options {
 	uint64_t block_size;		/* bytes */
@@ -22,17 +46,40 @@ struct mkfs_options {
 	const char *features;		/* NULL: the default ones */
 	const char *uuid;		/* NULL: a random one */
 	int64_t created;		/* seconds; OPTIONS_NO_TIME: now */
-	uint64_t size;			/* bytes of an image file; 0: as it is */
+	struct options_size size;
+	struct option_list roots;	/* sources, the lowest layer first */
+	int snapshot;			/* enum options_snapshot */
+	const char *owner;		/* NULL: as in the source */
+	const char *uid_map, *gid_map;	/* NULL: none */
+	struct option_list exclude;	/* patterns */
+	struct options_mtime mtime;
+	bool clamp_mtime;		/* --mtime is for younger files only */
+	int order;			/* enum walk_order */
+	bool strict;			/* what would be lost is an error */
+	bool one_file_system;
+	uint32_t collect;		/* blocks of metadata */
 };
 
 extern const struct cli_option options_rows[];
 extern const struct mkfs_options options_defaults;
 
+/* True where the UUID is to be made of what the volume holds. */
+bool options_uuid_of_content(const struct mkfs_options *o);
+
 /*
  * Writes the UUID that O asks for: "random" (also without -U), "time",
- * "clear", or 36 characters.  -EINVAL with the failure text otherwise.
+ * "clear", or 36 characters; zeros for "content", which comes later.  -EINVAL
+ * with the failure text otherwise.
  */
 int options_uuid(struct context *cx, const struct mkfs_options *o,
 		 uint8_t uuid[16]);
+
+/*
+ * Makes RULES (to be freed by entry_rules_fini()) of --owner, the maps, the
+ * times and --exclude, whose patterns O keeps.  No file is younger than
+ * CX->now where that is a SOURCE_DATE, unless --mtime was given.  -EINVAL.
+ */
+int options_entry_rules(struct context *cx, const struct mkfs_options *o,
+			bool source_date, struct entry_rules *rules);
 
 #endif

@@ -61,6 +61,12 @@ static int check_zones(struct context *cx, const char *path)
 		    "that this program does not make", path);
 }
 
+/* Bytes that --size asks for, 0 where it does not. */
+static uint64_t asked_size(const struct mkfs_options *o)
+{
+	return o->size.kind == OPTIONS_SIZE_BYTES ? o->size.bytes : 0;
+}
+
 static int check_size(struct context *cx, const struct target *t,
 		      uint64_t wanted)
 {
@@ -84,14 +90,14 @@ static int open_existing(struct context *cx, const struct mkfs_options *o,
 			 struct target *t)
 {
 	unsigned int flags = (o->dry_run ? 0 : DEVFILE_WRITE) |
-			     (o->size ? DEVFILE_CREATE : 0);
+			     (asked_size(o) ? DEVFILE_CREATE : 0);
 	int ret = devfile_open(&t->dev, cx, t->path, flags);
 
-	if (!ret && o->size)
-		ret = check_size(cx, t, o->size);
+	if (!ret && asked_size(o))
+		ret = check_size(cx, t, asked_size(o));
 	if (ret)
 		return ret;
-	t->size = o->size ? o->size : t->dev->size;
+	t->size = asked_size(o) ? asked_size(o) : t->dev->size;
 	t->sector_size = t->dev->sector_size;
 	t->blank = is_blank(t->dev);
 	return 0;
@@ -106,9 +112,9 @@ int target_open(struct context *cx, const char *path,
 	memset(t, 0, sizeof(*t));
 	t->path = path;
 	if (stat(path, &st)) {
-		if (errno != ENOENT || !o->size)
+		if (errno != ENOENT || !asked_size(o))
 			return fail(cx, -errno, "%s: open", path);
-		t->size = o->size;
+		t->size = asked_size(o);
 		t->sector_size = FILE_SECTOR_SIZE;
 		t->blank = true;
 		return 0;

@@ -59,7 +59,8 @@ void help_options(struct out *out, const struct cli_option *rows)
 				 rows->letter, rows->name ? "," : "");
 		snprintf(term, sizeof(term), "%s%s%s%s%s", letter,
 			 rows->name ? " --" : "", rows->name ? rows->name : "",
-			 rows->arg ? " " : "", rows->arg ? rows->arg : "");
+			 rows->arg && rows->arg[0] != '[' ? " " : "",
+			 rows->arg ? rows->arg : "");
 		help_line(out, term, rows->help);
 	}
 }

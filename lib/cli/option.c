@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/size.h"
 
 #define ROW_BASE 1000		/* past every letter */
@@ -123,6 +124,20 @@ static int store_choice(struct context *cx, const char *what,
 	return fail(cx, -EINVAL, "%s: '%s' is none of %s", what, text, list);
 }
 
+static int store_list(struct context *cx, const char *text,
+		      struct option_list *list)
+{
+	size_t room = list->count;
+	const char **items;
+
+	items = array_grow(cx, list->items, &room, room + 1, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	items[list->count++] = text;
+	list->items = items;
+	return 0;
+}
+
 static int store(struct context *cx, const struct place *place,
 		 const char *arg)
 {
@@ -152,7 +167,13 @@ static int store(struct context *cx, const struct place *place,
 	case OPTION_STRING:
 		*(const char **)where = arg;
 		return 0;
+	case OPTION_LIST:
+		return store_list(cx, arg, where);
 	case OPTION_CHOICE:
+		if (!arg) {
+			*(int *)where = row->value;
+			return 0;
+		}
 		return store_choice(cx, what, row->choices, arg, where);
 	case OPTION_CALL:
 		return row->call(cx, arg, where);
@@ -178,7 +199,9 @@ static void add_place(struct parse *p, const struct cli_option *row,
 	}
 	/* A row without a long name keeps its slot under one nobody types. */
 	o->name = row->name ? row->name : "\n";
-	o->has_arg = row->arg ? required_argument : no_argument;
+	o->has_arg = !row->arg ? no_argument :
+		     row->arg[0] == '[' ? optional_argument :
+					  required_argument;
 	o->val = ROW_BASE + (int)p->count;
 	p->places[p->count++] = (struct place){ row, base };
 }
@@ -277,4 +300,21 @@ int option_parse(struct context *cx, const struct option_set *sets,
 			return err;
 	}
 	return optind;
+}
+
+void option_free(const struct option_set *sets, unsigned int count)
+{
+	const struct cli_option *row;
+	struct option_list *list;
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		for (row = sets[i].rows; row && !is_end(row); row++) {
+			if (row->kind != OPTION_LIST)
+				continue;
+			list = (void *)((char *)sets[i].base + row->at);
+			free(list->items);
+			*list = (struct option_list){ 0 };
+		}
+	}
 }

@@ -34,6 +34,7 @@ enum option_kind {
 	OPTION_I64,		/* int64_t: the same, with a sign */
 	OPTION_SIZE,		/* uint64_t: bytes; takes 16M, 8MiB */
 	OPTION_STRING,		/* const char *: the argument as it is */
+	OPTION_LIST,		/* struct option_list: each argument, in order */
 	OPTION_CHOICE,		/* int: index of the argument in .choices */
 	OPTION_CALL,		/* .call decides */
 };
@@ -44,15 +45,26 @@ enum option_kind {
 /* Groups that a command may use are 1 ... OPTION_GROUP_TOOL - 1. */
 #define OPTION_GROUP_TOOL 15
 
+/* The arguments of an option that was given COUNT times. */
+struct option_list {
+	const char **items;	/* freed by option_free(); texts of argv */
+	size_t count;
+};
+
 struct cli_option {
 	int letter;		/* 0: none */
 	const char *name;	/* long name, without dashes; NULL: none */
-	const char *arg;	/* the argument in the help; NULL: takes none */
+	/*
+	 * The argument in the help; NULL: takes none.  One that begins with
+	 * '[', as in "[=WHEN]", may be left out where there is no letter: an
+	 * OPTION_CHOICE then becomes .value.
+	 */
+	const char *arg;
 	const char *help;	/* one phrase; NULL hides the option */
 	enum option_kind kind;
 	size_t at;		/* offsetof() the result in the structure */
 	unsigned int group;	/* of rows that exclude each other; 0: none */
-	int value;		/* of OPTION_SET */
+	int value;		/* of OPTION_SET; of a choice left out */
 	const char *const *choices;	/* of OPTION_CHOICE, NULL at the end */
 	/*
 	 * Of OPTION_CALL: stores ARG (NULL where the row has no argument) at
@@ -77,6 +89,9 @@ struct option_set {
 int option_parse(struct context *cx, const struct option_set *sets,
 		 unsigned int count, int argc, char **argv,
 		 bool stop_at_word);
+
+/* Frees what a parse, good or bad, has allocated in the structures. */
+void option_free(const struct option_set *sets, unsigned int count);
 
 /*
  * Numbers as options and arguments spell them: the whole of TEXT, decimal,

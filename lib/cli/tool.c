@@ -224,6 +224,7 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 {
 	size_t size = command->options_size ? command->options_size : 1;
 	void *options = calloc(1, size);
+	const struct option_set set = { command->options, options };
 	int result;
 
 	if (!options)
@@ -237,6 +238,7 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 		manual_version(tool->out, tool->cli);
 	else if (!result)
 		result = run_prepared(tool, command, options);
+	option_free(&set, 1);
 	free(options);
 	return result;
 }

@@ -17,6 +17,8 @@ struct options {
 	int64_t offset;
 	const char *label;
 	size_t called;
+	struct option_list words;
+	int maybe;
 };
 
 struct common {
@@ -46,6 +48,9 @@ static const struct cli_option rows[] = {
 	{ 'L', "label", "TEXT", "a label", OPTION_STRING, AT(label) },
 	{ 0, "when", "WHEN", "a choice", OPTION_CHOICE, AT(choice), 0, 0,
 	  choices, NULL },
+	{ 'w', "word", "WORD", "one more word", OPTION_LIST, AT(words) },
+	{ 0, "maybe", "[=WHEN]", "a choice with an own value", OPTION_CHOICE,
+	  AT(maybe), 0, 2, choices, NULL },
 	{ 0, "call", "X", NULL, OPTION_CALL, AT(called), 0, 0, NULL, call },
 	{ 0 },
 };
@@ -71,6 +76,7 @@ static int parse(const char *line, bool stop_at_word)
 	int argc = 0;
 	char *word;
 
+	option_free(sets, 2);
 	memset(&o, 0, sizeof(o));
 	memset(&common, 0, sizeof(common));
 	fail_clear(&cx);
@@ -102,6 +108,24 @@ static void test_stores(void)
 	is_int(parse("-a -- -v", false), 3, "nothing is an option after --");
 }
 
+static void test_lists(void)
+{
+	parse("-w a --word=b -a -wc", false);
+	is_int(o.words.count, 3, "an option three times");
+	ok(!strcmp(o.words.items[0], "a") && !strcmp(o.words.items[1], "b") &&
+	   !strcmp(o.words.items[2], "c"), "has its arguments in order");
+	parse("-a", false);
+	ok(!o.words.count && !o.words.items, "not at all: nothing");
+}
+
+static void test_optional(void)
+{
+	is_int(parse("--maybe on", false), 2, "what may be left out");
+	is_int(o.maybe, 2, "has its value where it is");
+	parse("--maybe=on", false);
+	is_int(o.maybe, 1, "and takes what follows an equals sign");
+}
+
 static void is_refused(const char *line, const char *text)
 {
 	is_int(parse(line, false), -EINVAL, line);
@@ -125,6 +149,9 @@ static void test_refusals(void)
 	is_refused("--offset 9223372036854775808",
 		   "--offset: 9223372036854775808 is too large");
 	is_refused("-s 12Q", "--size: '12Q' is not a size");
+	is_refused("--maybe=never",
+		   "--maybe: 'never' is none of auto, on, off");
+	is_refused("-w", "option '-w' needs an argument");
 	is_refused("--when never",
 		   "--when: 'never' is none of auto, on, off");
 	is_refused("--call bad", "called with bad");
@@ -146,6 +173,7 @@ static void test_help(void)
 		  "at a blank",
 		  OPTION_FLAG, 0 },
 		{ 0, "size", "SIZE", "a size", OPTION_SIZE, 0 },
+		{ 0, "maybe", "[=WHEN]", "a choice", OPTION_CHOICE, 0 },
 		{ 0, "hidden", NULL, NULL, OPTION_FLAG, 0 },
 		{ 0 },
 	};
@@ -159,7 +187,8 @@ static void test_help(void)
 	       "  -v                          "
 	       "a text that is too long for one line and has to be\n"
 	       "                              wrapped at a blank\n"
-	       "      --size SIZE             a size\n",
+	       "      --size SIZE             a size\n"
+	       "      --maybe[=WHEN]          a choice\n",
 	       "letters, names, arguments; wrapped; the hidden one left out");
 	out_close(out, &cx);
 }
@@ -168,6 +197,8 @@ int main(void)
 {
 	context_init(&cx);
 	test_stores();
+	test_lists();
+	test_optional();
 	test_refusals();
 	test_groups();
 	test_help();
