@@ -47,7 +47,12 @@ struct logout_options {
 	bool sequential;	/* zones: whole logs, in order */
 };
 
-/* Starts CX->threads workers (none for 1) that write to DEV (borrowed). */
+/*
+ * Starts CX->threads workers (no thread for 1) that write to DEV (borrowed),
+ * which must take writes to different places at once, but not in sequential
+ * mode.  Each has a buffer of up to two chunks, in sequential mode of a whole
+ * log.  -ENOMEM.
+ */
 int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 		const struct nilfs_geometry *g,
 		const struct logout_options *options);
@@ -55,7 +60,8 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 /*
  * Takes LOG over, also when it fails.  Returns as soon as the queue has room,
  * doing some of the work itself while it has not.  A failure is that of this
- * or an earlier log, the first one by the order of submission.
+ * or an earlier log, the first one by the order of submission: the same in
+ * every run, with its text in CX.  -EINTR once the user asked to stop.
  */
 int logout_submit(struct logout *out, struct context *cx,
 		  struct logout_log *log);
@@ -67,8 +73,8 @@ int logout_wait(struct logout *out, struct context *cx);
 uint64_t logout_done(const struct logout *out);
 
 /*
- * A sum over the positions and checksums of all logs written, in order: equal
- * for equal content.  Valid after logout_wait().
+ * A sum over the numbers, positions and checksums of all logs: equal for equal
+ * content, whoever wrote it.  Valid after logout_wait().
  */
 uint32_t logout_digest(const struct logout *out);
 

@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The output of logs.
+ *
+ * A log becomes one job or several.  One that fits a buffer, or that must be
+ * written in one piece, is filled, summed and written together with its
+ * summary.  A larger one is cut into chunks; whoever is done with the last of
+ * them joins the sums and writes the summary.
+ *
+ * In sequence, jobs fill their buffers side by side and then wait for their
+ * turn to write.  Jobs begin in the order they were given, so whoever waits
+ * waits for somebody at work.
+ *
+ * Memory is a buffer per worker; the logs that wait are few, for the crew's
+ * queue is short.  Nothing here knows what a block means or where a log has to
+ * be.
+ */
+#include "config.h"
+
+#include "log/logout.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc.h"
+#include "base/crew.h"
+#include "disk/ondisk.h"
+#include "log/logcut.h"
+
+#define CHUNK_BYTES (1u << 20)
+#define BUFFER_ALIGN 4096
+#define DEPTH_PER_WORKER 2
+
+struct buffer {
+	uint8_t *p;
+	size_t size;
+};
+
+struct logout {
+	struct dev *dev;
+	const struct nilfs_geometry *g;
+	struct crew *crew;
+	struct buffer *buffers;	/* one per worker */
+	uint32_t chunk_blocks;
+	bool sequential;
+	uint64_t given;		/* logs submitted */
+	uint64_t done;		/* bytes; atomic */
+	uint32_t digest;	/* atomic */
+	pthread_mutex_t lock;	/* of what follows, for sequential output */
+	pthread_cond_t next;
+	uint64_t turn;		/* number of the log to be written next */
+	bool broken;		/* a log was not written */
+};
+
+struct chunk {
+	struct job *job;
+	struct logcut part;
+	uint32_t sum;		/* of its bytes alone */
+};
+
+/* A log on its way. */
+struct job {
+	struct logout *out;
+	struct logout_log log;
+	uint64_t number;
+	uint32_t left;		/* chunks not yet done; atomic */
+	uint32_t failed;	/* a chunk is missing; atomic */
+	uint32_t nchunks;
+	struct chunk chunks[];
+};
+
+static void drop_log(struct logout_log *log)
+{
+	uint32_t i;
+
+	for (i = 0; i < log->npieces; i++)
+		payload_put(log->pieces[i].payload);
+	free(log->pieces);
+	free(log->summary);
+}
+
+static void drop_job(struct job *job)
+{
+	drop_log(&job->log);
+	free(job);
+}
+
+/* The worker's buffer, of at least SIZE bytes. */
+static uint8_t *buffer_of(struct logout *out, struct context *cx,
+			  unsigned int worker, size_t size)
+{
+	struct buffer *b = &out->buffers[worker];
+	size_t usual = 2 * (size_t)out->chunk_blocks << out->g->block_bits;
+
+	if (size <= b->size)
+		return b->p;
+	if (size < usual)
+		size = usual;
+	size = (size + BUFFER_ALIGN - 1) & ~(size_t)(BUFFER_ALIGN - 1);
+	free(b->p);
+	b->p = aligned_alloc(BUFFER_ALIGN, size);
+	b->size = b->p ? size : 0;
+	if (!b->p)
+		fail(cx, -ENOMEM, "%zu bytes to write logs", size);
+	return b->p;
+}
+
+static int fill_chunk(const struct chunk *chunk, struct context *cx,
+		      uint8_t *buf)
+{
+	struct logout *out = chunk->job->out;
+	const struct logout_piece *piece;
+	uint32_t i, n, skip = chunk->part.skip;
+	int ret;
+
+	piece = &chunk->job->log.pieces[chunk->part.piece];
+	for (i = 0; i < chunk->part.count; i += n, piece++, skip = 0) {
+		n = piece->count - skip;
+		if (n > chunk->part.count - i)
+			n = chunk->part.count - i;
+		if (!n)
+			continue;
+		ret = piece->payload->ops->fill(
+			piece->payload, cx, piece->at + skip, n,
+			buf + ((size_t)i << out->g->block_bits));
+		if (ret)
+			return ret;
+		__atomic_fetch_add(&out->done,
+				   (uint64_t)n << out->g->block_bits,
+				   __ATOMIC_RELAXED);
+	}
+	return 0;
+}
+
+static int write_blocks(struct logout *out, struct context *cx,
+			uint64_t blocknr, const void *buf, uint32_t count)
+{
+	return dev_write(out->dev, cx, blocknr << out->g->block_bits, buf,
+			 (size_t)count << out->g->block_bits);
+}
+
+/* Enters the sums into the summary: the second covers the first. */
+static void complete(struct job *job)
+{
+	const struct nilfs_geometry *g = job->out->g;
+	struct nilfs_segment_summary *ss = job->log.summary;
+	size_t bytes = (size_t)job->log.nsumblk << g->block_bits;
+	size_t from = offsetof(struct nilfs_segment_summary, ss_magic);
+	const uint8_t *p = job->log.summary;
+	uint32_t i, sum;
+
+	sum = crc32_le(g->crc_seed, p + from,
+		       le32_get(ss->ss_sumbytes) - from);
+	ss->ss_sumsum = le32_make(sum);
+	from = offsetof(struct nilfs_segment_summary, ss_sumsum);
+	sum = crc32_le(g->crc_seed, p + from, bytes - from);
+	for (i = 0; i < job->nchunks; i++) {
+		bytes = (size_t)job->chunks[i].part.count << g->block_bits;
+		sum = crc32_le_zeros(sum, bytes) ^ job->chunks[i].sum;
+	}
+	ss->ss_datasum = le32_make(sum);
+}
+
+/*
+ * Adds a finished log to the digest.  Logs finish in any order, so each is
+ * summed with its number; sums are added up, since bits of checksums that were
+ * put together by exclusive or would not tell two logs that were swapped.
+ */
+static void digest(struct job *job)
+{
+	const struct nilfs_segment_summary *ss = job->log.summary;
+	struct {
+		le64 number, blocknr;
+		le32 datasum;
+	} record = {
+		le64_make(job->number),
+		le64_make(job->log.blocknr),
+		ss->ss_datasum,
+	};
+
+	__atomic_fetch_add(&job->out->digest,
+			   crc32_le(~0u, &record, sizeof(record)),
+			   __ATOMIC_RELAXED);
+}
+
+static int write_summary(struct job *job, struct context *cx,
+			 unsigned int worker)
+{
+	size_t bytes = (size_t)job->log.nsumblk << job->out->g->block_bits;
+	uint8_t *buf = buffer_of(job->out, cx, worker, bytes);
+
+	if (!buf)
+		return -ENOMEM;
+	complete(job);
+	digest(job);
+	/* By way of the buffer, which is aligned. */
+	memcpy(buf, job->log.summary, bytes);
+	return write_blocks(job->out, cx, job->log.blocknr, buf,
+			    job->log.nsumblk);
+}
+
+static int write_chunk(struct chunk *chunk, struct context *cx,
+		       unsigned int worker)
+{
+	struct logout *out = chunk->job->out;
+	const struct logout_log *log = &chunk->job->log;
+	const struct logcut *part = &chunk->part;
+	size_t bytes = (size_t)part->count << out->g->block_bits;
+	uint8_t *buf = buffer_of(out, cx, worker, bytes);
+	int ret = buf ? fill_chunk(chunk, cx, buf) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	chunk->sum = crc32_le(0, buf, bytes);
+	return write_blocks(out, cx, log->blocknr + log->nsumblk + part->at,
+			    buf, part->count);
+}
+
+/* One chunk of several. */
+static int do_chunk(struct context *cx, void *arg, unsigned int worker,
+		    bool skip)
+{
+	struct chunk *chunk = arg;
+	struct job *job = chunk->job;
+	int ret = skip ? -ECANCELED : write_chunk(chunk, cx, worker);
+
+	if (ret)
+		__atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
+	/* Whoever is last sees what the others have left. */
+	if (__atomic_sub_fetch(&job->left, 1, __ATOMIC_ACQ_REL))
+		return ret;
+	if (!job->failed)
+		ret = write_summary(job, cx, worker);
+	drop_job(job);
+	return ret;
+}
+
+/* Waits until all logs before JOB are written; false where one is not. */
+static bool begin_turn(struct job *job)
+{
+	struct logout *out = job->out;
+	bool good;
+
+	pthread_mutex_lock(&out->lock);
+	while (out->turn != job->number)
+		pthread_cond_wait(&out->next, &out->lock);
+	good = !out->broken;
+	pthread_mutex_unlock(&out->lock);
+	return good;
+}
+
+static void end_turn(struct job *job, bool good)
+{
+	struct logout *out = job->out;
+
+	pthread_mutex_lock(&out->lock);
+	out->turn++;
+	out->broken |= !good;
+	pthread_cond_broadcast(&out->next);
+	pthread_mutex_unlock(&out->lock);
+}
+
+/* Fills the worker's buffer with the whole log. */
+static int fill_log(struct job *job, struct context *cx, unsigned int worker,
+		    uint8_t **bufp)
+{
+	struct logout *out = job->out;
+	const struct logout_log *log = &job->log;
+	size_t head = (size_t)log->nsumblk << out->g->block_bits;
+	size_t bytes = (size_t)log->npayload << out->g->block_bits;
+	uint8_t *buf = buffer_of(out, cx, worker, head + bytes);
+	int ret = buf ? fill_chunk(job->chunks, cx, buf + head) : -ENOMEM;
+
+	if (ret)
+		return ret;
+	job->chunks[0].sum = crc32_le(0, buf + head, bytes);
+	complete(job);
+	digest(job);
+	memcpy(buf, log->summary, head);
+	*bufp = buf;
+	return 0;
+}
+
+/* A log that is written in one piece. */
+static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
+{
+	struct job *job = arg;
+	struct logout *out = job->out;
+	uint8_t *buf = NULL;
+	int ret = skip ? -ECANCELED : fill_log(job, cx, worker, &buf);
+	bool mine = !out->sequential || begin_turn(job);
+
+	if (!ret && mine)
+		ret = write_blocks(out, cx, job->log.blocknr, buf,
+				   job->log.nsumblk + job->log.npayload);
+	if (out->sequential)
+		end_turn(job, !ret);
+	drop_job(job);
+	return ret;
+}
+
+int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
+		const struct nilfs_geometry *g,
+		const struct logout_options *options)
+{
+	uint32_t bytes = options->chunk_bytes ? options->chunk_bytes :
+						CHUNK_BYTES;
+	struct logout *out = calloc(1, sizeof(*out));
+	int ret;
+
+	if (!out)
+		return fail(cx, -ENOMEM, "output of logs");
+	out->dev = dev;
+	out->g = g;
+	out->sequential = options->sequential;
+	out->chunk_blocks = bytes > g->block_size ? bytes >> g->block_bits : 1;
+	pthread_mutex_init(&out->lock, NULL);
+	pthread_cond_init(&out->next, NULL);
+	ret = crew_open(&out->crew, cx, cx->threads * DEPTH_PER_WORKER + 1);
+	if (ret)
+		goto out;
+	out->buffers = calloc(crew_workers(out->crew), sizeof(*out->buffers));
+	if (!out->buffers)
+		ret = fail(cx, -ENOMEM, "output of logs");
+out:
+	if (ret)
+		logout_close(out);
+	else
+		*outp = out;
+	return ret;
+}
+
+static void cut(struct job *job)
+{
+	struct chunk *chunk = job->chunks;
+	struct logcut part = {0};
+
+	for (; logcut_next(&part, &job->log, job->out->chunk_blocks); chunk++)
+		*chunk = (struct chunk){.job = job, .part = part};
+	job->nchunks = (uint32_t)(chunk - job->chunks);
+	job->left = job->nchunks;
+}
+
+/* The whole log as one chunk. */
+static void do_not_cut(struct job *job)
+{
+	job->chunks[0] = (struct chunk){
+		.job = job,
+		.part.count = job->log.npayload,
+	};
+	job->nchunks = 1;
+}
+
+static bool pieces_match(const struct logout_log *log)
+{
+	uint64_t blocks = 0;
+	uint32_t i;
+
+	for (i = 0; i < log->npieces; i++)
+		blocks += log->pieces[i].count;
+	return blocks == log->npayload;
+}
+
+static bool fits_buffer(const struct logout *out, const struct logout_log *log)
+{
+	return log->nsumblk + (uint64_t)log->npayload <=
+	       2 * (uint64_t)out->chunk_blocks;
+}
+
+/* Gives all chunks of JOB, which is gone when the last of them is done. */
+static int give_chunks(struct logout *out, struct context *cx, struct job *job)
+{
+	uint32_t i, n = job->nchunks;
+	int ret = 0;
+
+	for (i = 0; i < n; i++)
+		ret = crew_give(out->crew, cx, do_chunk, &job->chunks[i]);
+	return ret;
+}
+
+static int new_job(struct logout *out, struct context *cx,
+		   const struct logout_log *log, struct job **jobp)
+{
+	uint32_t nchunks = logcut_most(log->npayload, out->chunk_blocks);
+	struct job *job;
+
+	if (!pieces_match(log))
+		return fail(cx, -EINVAL,
+			    "log at block %" PRIu64 ": its pieces are not "
+			    "%" PRIu32 " blocks",
+			    log->blocknr, log->npayload);
+	job = malloc(sizeof(*job) + nchunks * sizeof(*job->chunks));
+	if (!job)
+		return fail(cx, -ENOMEM, "output of logs");
+	*job = (struct job){
+		.out = out,
+		.log = *log,
+		.number = out->given++,
+	};
+	*jobp = job;
+	return 0;
+}
+
+static int give(struct logout *out, struct context *cx, struct job *job)
+{
+	if (!out->sequential && !fits_buffer(out, &job->log)) {
+		cut(job);
+		return give_chunks(out, cx, job);
+	}
+	do_not_cut(job);
+	return crew_give(out->crew, cx, do_log, job);
+}
+
+int logout_submit(struct logout *out, struct context *cx,
+		  struct logout_log *log)
+{
+	struct job *job;
+	int ret = new_job(out, cx, log, &job);
+
+	if (ret) {
+		drop_log(log);
+		return ret;
+	}
+	ret = give(out, cx, job);
+	/* What is still at work may fail too, and have come before. */
+	return ret ? crew_wait(out->crew, cx) : 0;
+}
+
+int logout_wait(struct logout *out, struct context *cx)
+{
+	return crew_wait(out->crew, cx);
+}
+
+uint64_t logout_done(const struct logout *out)
+{
+	return __atomic_load_n(&out->done, __ATOMIC_RELAXED);
+}
+
+uint32_t logout_digest(const struct logout *out)
+{
+	return __atomic_load_n(&out->digest, __ATOMIC_RELAXED);
+}
+
+void logout_close(struct logout *out)
+{
+	unsigned int i, workers = out && out->crew ? crew_workers(out->crew) : 0;
+
+	if (!out)
+		return;
+	crew_close(out->crew);
+	for (i = 0; out->buffers && i < workers; i++)
+		free(out->buffers[i].p);
+	free(out->buffers);
+	pthread_cond_destroy(&out->next);
+	pthread_mutex_destroy(&out->lock);
+	free(out);
+}
