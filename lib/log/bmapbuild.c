@@ -150,7 +150,8 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 	uint64_t done = 0, end;
 	int err;
 
-	if (run->blkoff < b->next || !checked_add(run->blkoff, run->count, &end))
+	if (run->blkoff < b->next ||
+	    !checked_add(run->blkoff, run->count, &end))
 		return fail(cx, -EINVAL, "block map: %llu blocks from %llu on",
 			    (unsigned long long)run->count,
 			    (unsigned long long)run->blkoff);

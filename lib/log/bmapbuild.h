@@ -48,7 +48,8 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
  * Ends the file: MAP becomes its root (i_bmap), NODES the number of node
  * blocks.  Direct where the kernel would have a direct map: no offset above 5
  * (nilfs_direct_check_insert()); else the lowest root of at most three
- * entries, which may be those of data blocks (nilfs_btree_convert_and_insert()).
+ * entries, which may be those of data blocks
+ * (nilfs_btree_convert_and_insert()).
  */
 int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 		  bmapbuild_node *node, void *arg,

@@ -32,7 +32,11 @@ enum metafile_kind {
 				   files */
 };
 
-/* What it needs from the writer; the DAT needs only read(). */
+/*
+ * What it needs from the writer; the DAT needs read() and superseded().  None
+ * of them may come back to the metadata file it is called for: superseded() in
+ * particular only takes a note, since segment usage has blocks of its own.
+ */
 struct metafile_env {
 	void *arg;
 	/* A number for a new block: nilfs_dat_prepare_alloc(). */
@@ -40,9 +44,12 @@ struct metafile_env {
 	/* The block belongs to the file no longer: nilfs_dat_commit_end(). */
 	int (*end)(void *arg, struct context *cx, uint64_t vblocknr,
 		   enum metafile_kind kind);
-	/* Whether the block was given its number in this checkpoint. */
+	/* 1 where the block was given its number in this checkpoint, or 0. */
 	int (*is_new)(void *arg, struct context *cx, uint64_t vblocknr);
-	/* For the DAT: a block of the device that is superseded. */
+	/*
+	 * For the DAT: what is at this block of the device is superseded, from
+	 * before this checkpoint or not.
+	 */
 	int (*superseded)(void *arg, struct context *cx, uint64_t blocknr);
 	/* Reads the block with pointer PTR (virtual unless the DAT's). */
 	int (*read)(void *arg, struct context *cx, enum metafile_kind kind,
@@ -53,7 +60,7 @@ struct metafile;
 
 /*
  * The file INO as INODE has it, NULL: a new file without blocks.  ENV is
- * borrowed.
+ * borrowed.  -EUCLEAN for a map that cannot be, -ENOMEM.
  */
 int metafile_open(struct metafile **mp, struct context *cx,
 		  const struct metafile_env *env, uint32_t block_size,
@@ -63,7 +70,9 @@ void metafile_close(struct metafile *m);	/* NULL is accepted */
 
 /*
  * The content of block BLKOFF, to be changed; zeros and *FRESH (may be NULL)
- * where it was a hole.  Valid until the next call that takes M.
+ * where it was a hole.  Valid until the next call that takes M.  -EUCLEAN for
+ * a broken node of the map, -ENOMEM, or what ENV failed with; after a failure
+ * the file can only be closed.
  */
 int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    void **data, bool *fresh);
@@ -76,7 +85,7 @@ int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    uint64_t *ptr);
 
-/* Dirty blocks, data and nodes. */
+/* Dirty blocks, data and nodes; collected ones until they are written. */
 size_t metafile_dirty(const struct metafile *m);
 
 /* A dirty block, to be placed in a log. */
@@ -92,8 +101,10 @@ struct metafile_block {
  * The dirty blocks to be written now, in the order of a log: data ascending,
  * then nodes from level 1 up, ascending.  Without ALL only those that were not
  * touched among the last KEEP changes of different blocks, and no nodes.
- * Offsets of consecutive data blocks follow each other where they do in the
- * file.  *BLOCKS is malloc()ed.
+ * *BLOCKS is malloc()ed, NULL where there are none.
+ *
+ * Until they are written blocks stay dirty: they may be changed, which needs
+ * nothing from ENV and does not fail, and their DATA shows it.
  */
 int metafile_collect(struct metafile *m, struct context *cx, bool all,
 		     size_t keep, struct metafile_block **blocks, size_t *n);
@@ -101,19 +112,26 @@ int metafile_collect(struct metafile *m, struct context *cx, bool all,
 /*
  * BLOCK will be written at block BLOCKNR of the device: the DAT enters that in
  * the parent node or the root.  In the DAT all of a level are placed before
- * the content of the level above is used.
+ * the content of the level above is used.  May be called again for another
+ * place.  Other kinds need no call.
  */
 int metafile_place(struct metafile *m, struct context *cx,
 		   const struct metafile_block *block, uint64_t blocknr);
 
-/* BLOCKS were copied into a log: they are clean and may be forgotten. */
+/*
+ * BLOCKS, collected ones in any order, were copied into a log: they are clean
+ * and may be forgotten.
+ */
 void metafile_written(struct metafile *m, struct metafile_block *blocks,
 		      size_t n);
 
 /* Blocks of the file, nodes included, as far as they are known to exist. */
 uint64_t metafile_nblocks(const struct metafile *m);
 
-/* Copies the root of the map to INODE's i_bmap, and i_blocks in sectors. */
+/*
+ * Copies the root of the map to INODE's i_bmap, and i_blocks in sectors.  Of
+ * the DAT once all its dirty blocks are placed.
+ */
 void metafile_inode(const struct metafile *m, struct nilfs_inode *inode);
 
 #endif

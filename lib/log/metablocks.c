@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The table of blocks in memory.
+ *
+ * Data blocks are found by their offset, nodes by the pointer that their
+ * parent has, which is theirs alone and does not depend on the keys in them.
+ * One hash table serves both; lists in the order of last use tell what is
+ * dirty and may be written first, and what is clean and may go.  Memory is in
+ * proportion to dirty blocks, and a fixed number of clean ones.
+ */
+#include "log/metablocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKETS_MIN 64
+
+void metablocks_init(struct metablocks *t, uint32_t block_size)
+{
+	memset(t, 0, sizeof(*t));
+	t->block_size = block_size;
+}
+
+static void free_list(struct metablocks_list *list)
+{
+	struct metablock *b, *newer;
+
+	for (b = list->oldest; b; b = newer) {
+		newer = b->newer;
+		free(b);
+	}
+}
+
+void metablocks_fini(struct metablocks *t)
+{
+	free_list(&t->data);
+	free_list(&t->nodes);
+	free_list(&t->clean);
+	free(t->buckets);
+	metablocks_init(t, t->block_size);
+}
+
+static size_t bucket_of(const struct metablocks *t, bool node, uint64_t id)
+{
+	uint64_t h = (id * 2 + node) * 0x9e3779b97f4a7c15u;
+
+	return (size_t)(h >> 32) & (t->nbuckets - 1);
+}
+
+static uint64_t id_of(const struct metablock *b)
+{
+	return b->node ? b->ptr : b->blkoff;
+}
+
+static struct metablock **bucket(const struct metablocks *t,
+				 const struct metablock *b)
+{
+	return &t->buckets[bucket_of(t, b->node, id_of(b))];
+}
+
+static struct metablock *find(const struct metablocks *t, bool node,
+			      uint64_t id)
+{
+	struct metablock *b;
+
+	if (!t->n)
+		return NULL;
+	for (b = t->buckets[bucket_of(t, node, id)]; b; b = b->next)
+		if (b->node == node && id_of(b) == id)
+			return b;
+	return NULL;
+}
+
+struct metablock *metablocks_data(const struct metablocks *t, uint64_t blkoff)
+{
+	return find(t, false, blkoff);
+}
+
+struct metablock *metablocks_node(const struct metablocks *t, uint64_t ptr)
+{
+	return find(t, true, ptr);
+}
+
+static void hash_in(struct metablocks *t, struct metablock *b)
+{
+	struct metablock **place = bucket(t, b);
+
+	b->next = *place;
+	*place = b;
+}
+
+static void hash_out(struct metablocks *t, struct metablock *b)
+{
+	struct metablock **place = bucket(t, b);
+
+	while (*place != b)
+		place = &(*place)->next;
+	*place = b->next;
+}
+
+static int grow(struct metablocks *t, struct context *cx)
+{
+	size_t n = t->nbuckets, i;
+	struct metablock **old = t->buckets, *b, *next, **buckets;
+
+	if (t->n < n)
+		return 0;
+	t->nbuckets = n ? 2 * n : BUCKETS_MIN;
+	buckets = calloc(t->nbuckets, sizeof(*buckets));
+	if (!buckets) {
+		t->nbuckets = n;
+		return fail(cx, -ENOMEM, "table of %zu blocks", 2 * n);
+	}
+	t->buckets = buckets;
+	for (i = 0; i < n; i++) {
+		for (b = old[i]; b; b = next) {
+			next = b->next;
+			hash_in(t, b);
+		}
+	}
+	free(old);
+	return 0;
+}
+
+static struct metablocks_list *list_of(struct metablocks *t,
+				       const struct metablock *b)
+{
+	if (!b->dirty)
+		return &t->clean;
+	return b->node ? &t->nodes : &t->data;
+}
+
+static void list_in(struct metablocks *t, struct metablock *b)
+{
+	struct metablocks_list *list = list_of(t, b);
+
+	b->newer = NULL;
+	b->older = list->newest;
+	if (b->older)
+		b->older->newer = b;
+	else
+		list->oldest = b;
+	list->newest = b;
+	list->n++;
+}
+
+static void list_out(struct metablocks *t, struct metablock *b)
+{
+	struct metablocks_list *list = list_of(t, b);
+
+	if (b->older)
+		b->older->newer = b->newer;
+	else
+		list->oldest = b->newer;
+	if (b->newer)
+		b->newer->older = b->older;
+	else
+		list->newest = b->older;
+	list->n--;
+}
+
+void metablocks_touch(struct metablocks *t, struct metablock *b)
+{
+	if (!b->newer)
+		return;
+	list_out(t, b);
+	list_in(t, b);
+}
+
+void metablocks_drop(struct metablocks *t, struct metablock *b)
+{
+	hash_out(t, b);
+	list_out(t, b);
+	t->n--;
+	free(b);
+}
+
+static struct metablock *add(struct metablocks *t, struct context *cx,
+			     bool node, uint64_t blkoff, uint64_t ptr)
+{
+	struct metablock *b;
+
+	if (grow(t, cx))
+		return NULL;
+	if (t->clean.n >= METABLOCKS_CLEAN_MAX)
+		metablocks_drop(t, t->clean.oldest);
+	b = malloc(sizeof(*b) + t->block_size);
+	if (!b) {
+		fail(cx, -ENOMEM, "block of metadata");
+		return NULL;
+	}
+	b->node = node;
+	b->dirty = false;
+	b->blkoff = blkoff;
+	b->ptr = ptr;
+	hash_in(t, b);
+	list_in(t, b);
+	t->n++;
+	return b;
+}
+
+struct metablock *metablocks_add_data(struct metablocks *t, struct context *cx,
+				      uint64_t blkoff, uint64_t ptr)
+{
+	return add(t, cx, false, blkoff, ptr);
+}
+
+struct metablock *metablocks_add_node(struct metablocks *t, struct context *cx,
+				      uint64_t ptr)
+{
+	return add(t, cx, true, 0, ptr);
+}
+
+void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
+			uint64_t ptr)
+{
+	if (!b->node) {
+		b->ptr = ptr;
+		return;
+	}
+	hash_out(t, b);
+	b->ptr = ptr;
+	hash_in(t, b);
+}
+
+void metablocks_set_dirty(struct metablocks *t, struct metablock *b)
+{
+	list_out(t, b);
+	b->dirty = true;
+	list_in(t, b);
+}
+
+void metablocks_set_clean(struct metablocks *t, struct metablock *b)
+{
+	list_out(t, b);
+	b->dirty = false;
+	list_in(t, b);
+	if (t->clean.n > METABLOCKS_CLEAN_MAX)
+		metablocks_drop(t, t->clean.oldest);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The blocks of a metadata file that are in memory. */
+#ifndef NILFS2_LOG_METABLOCKS_H
+#define NILFS2_LOG_METABLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/* Clean blocks kept; more than a path from a root to a data block has. */
+#define METABLOCKS_CLEAN_MAX 64
+
+struct metablock {
+	struct metablock *next;		/* with the same hash */
+	struct metablock *older, *newer;	/* of its list, by last use */
+	uint64_t blkoff;		/* of a data block */
+	uint64_t ptr;			/* what its parent says */
+	bool node;
+	bool dirty;
+	_Alignas(16) uint8_t data[];
+};
+
+struct metablocks_list {
+	struct metablock *oldest, *newest;
+	size_t n;
+};
+
+/* Every block is in the table and in one of the lists. */
+struct metablocks {
+	uint32_t block_size;
+	struct metablock **buckets;
+	size_t nbuckets;		/* a power of two, or 0 */
+	size_t n;
+	struct metablocks_list data;	/* dirty */
+	struct metablocks_list nodes;	/* dirty */
+	struct metablocks_list clean;	/* of both kinds */
+};
+
+void metablocks_init(struct metablocks *t, uint32_t block_size);
+void metablocks_fini(struct metablocks *t);
+
+/* The data block at BLKOFF, the node that PTR points to, or NULL. */
+struct metablock *metablocks_data(const struct metablocks *t, uint64_t blkoff);
+struct metablock *metablocks_node(const struct metablocks *t, uint64_t ptr);
+
+/*
+ * Adds a clean block that is not there, its content not set; the clean block
+ * not used for longest goes where there are too many.  NULL with the failure
+ * text set where there is no memory.
+ */
+struct metablock *metablocks_add_data(struct metablocks *t, struct context *cx,
+				      uint64_t blkoff, uint64_t ptr);
+struct metablock *metablocks_add_node(struct metablocks *t, struct context *cx,
+				      uint64_t ptr);
+
+/* B is the one used last of its list. */
+void metablocks_touch(struct metablocks *t, struct metablock *b);
+
+/* B has another pointer now, by which a node is found from now on. */
+void metablocks_set_ptr(struct metablocks *t, struct metablock *b,
+			uint64_t ptr);
+
+void metablocks_set_dirty(struct metablocks *t, struct metablock *b);
+/* May drop the clean block not used for longest, not B. */
+void metablocks_set_clean(struct metablocks *t, struct metablock *b);
+void metablocks_drop(struct metablocks *t, struct metablock *b);
+
+#endif

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Metadata files that are being changed.
+ *
+ * What is dirty is in memory; what is not is read when it is asked for, and a
+ * few clean blocks are kept.  A data block leaves memory as soon as it is
+ * written: the writer asks for those first that were left alone for longest.
+ * Nodes are only collected together with everything else, so that a pointer
+ * that changes costs a write of the node once in a checkpoint.
+ *
+ * Consecutive changes mostly concern one block, the one changed last, which is
+ * therefore looked at before any table.
+ */
+#include "log/metafile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+#include "log/bmapnode.h"
+#include "log/metablocks.h"
+#include "log/metatree.h"
+
+struct metafile {
+	struct metatree tree;
+	struct metablock *last;	/* changed last, still dirty; or NULL */
+};
+
+int metafile_open(struct metafile **mp, struct context *cx,
+		  const struct metafile_env *env, uint32_t block_size,
+		  uint64_t ino, enum metafile_kind kind,
+		  const struct nilfs_inode *inode)
+{
+	struct metafile *m = malloc(sizeof(*m));
+	int err;
+
+	*mp = NULL;
+	if (!m)
+		return fail(cx, -ENOMEM, "inode %llu", (unsigned long long)ino);
+	m->last = NULL;
+	err = metatree_init(&m->tree, cx, env, block_size, ino, kind, inode);
+	if (err) {
+		metafile_close(m);
+		return err;
+	}
+	*mp = m;
+	return 0;
+}
+
+void metafile_close(struct metafile *m)
+{
+	if (!m)
+		return;
+	metatree_fini(&m->tree);
+	free(m);
+}
+
+/* Brings the clean data block at BLKOFF, whose pointer is PTR, to memory. */
+static int read_data(struct metafile *m, struct context *cx, uint64_t blkoff,
+		     uint64_t ptr, struct metablock **bp)
+{
+	struct metatree *t = &m->tree;
+	struct metablock *b;
+	int err;
+
+	if (metatree_is_provisional(t, ptr))
+		return fail(cx, -EIO, "inode %llu: block %llu was never placed",
+			    (unsigned long long)t->ino,
+			    (unsigned long long)blkoff);
+	b = metablocks_add_data(&t->blocks, cx, blkoff, ptr);
+	if (!b)
+		return -ENOMEM;
+	err = t->env->read(t->env->arg, cx, t->kind, ptr, b->data);
+	if (err) {
+		metablocks_drop(&t->blocks, b);
+		return err;
+	}
+	*bp = b;
+	return 0;
+}
+
+/* The block at BLKOFF as it stands, dirty or not: 1, 0 for a hole. */
+static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
+		    struct metablock **bp)
+{
+	uint64_t ptr;
+	int found, err;
+
+	*bp = metablocks_data(&m->tree.blocks, blkoff);
+	if (*bp)
+		return 1;
+	found = metatree_lookup(&m->tree, cx, blkoff, &ptr);
+	if (found <= 0)
+		return found;
+	err = read_data(m, cx, blkoff, ptr, bp);
+	return err ? err : 1;
+}
+
+static int make_data(struct metafile *m, struct context *cx, uint64_t blkoff,
+		     struct metablock **bp)
+{
+	uint64_t ptr;
+	int err;
+
+	err = metatree_insert(&m->tree, cx, blkoff, &ptr);
+	if (err)
+		return err;
+	*bp = metablocks_add_data(&m->tree.blocks, cx, blkoff, ptr);
+	if (!*bp)
+		return -ENOMEM;
+	memset((*bp)->data, 0, m->tree.block_size);
+	metablocks_set_dirty(&m->tree.blocks, *bp);
+	return 0;
+}
+
+static int dirty_data(struct metafile *m, struct context *cx,
+		      struct metablock *b)
+{
+	uint64_t ptr;
+	int err;
+
+	if (b->dirty) {
+		metablocks_touch(&m->tree.blocks, b);
+		return 0;
+	}
+	/* The way down may read nodes: this block is not the one to go. */
+	metablocks_touch(&m->tree.blocks, b);
+	err = metatree_renew(&m->tree, cx, b->blkoff, &ptr);
+	if (err)
+		return err;
+	metablocks_set_ptr(&m->tree.blocks, b, ptr);
+	metablocks_set_dirty(&m->tree.blocks, b);
+	return 0;
+}
+
+int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
+		    void **data, bool *fresh)
+{
+	struct metablock *b = m->last;
+	bool made = false;
+	int err;
+
+	if (!b || b->blkoff != blkoff) {
+		err = get_data(m, cx, blkoff, &b);
+		if (err < 0)
+			return err;
+		made = !err;
+		err = made ? make_data(m, cx, blkoff, &b) :
+			     dirty_data(m, cx, b);
+		if (err)
+			return err;
+		m->last = b;
+	}
+	if (fresh)
+		*fresh = made;
+	*data = b->data;
+	return 0;
+}
+
+int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
+		  const void **data)
+{
+	struct metablock *b = m->last;
+	int found;
+
+	if (!b || b->blkoff != blkoff) {
+		found = get_data(m, cx, blkoff, &b);
+		if (found <= 0)
+			return found;
+		if (!b->dirty)
+			metablocks_touch(&m->tree.blocks, b);
+	}
+	*data = b->data;
+	return 1;
+}
+
+int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
+		    uint64_t *ptr)
+{
+	const struct metablock *b = metablocks_data(&m->tree.blocks, blkoff);
+	int found = 1;
+
+	if (b)
+		*ptr = b->ptr;
+	else
+		found = metatree_lookup(&m->tree, cx, blkoff, ptr);
+	if (found == 1 && metatree_is_provisional(&m->tree, *ptr))
+		return 0;
+	return found;
+}
+
+size_t metafile_dirty(const struct metafile *m)
+{
+	return m->tree.blocks.data.n + m->tree.blocks.nodes.n;
+}
+
+static void describe(const struct metafile *m, struct metablock *b,
+		     struct metafile_block *block)
+{
+	struct bmapnode node = bmapnode_block(m->tree.block_size, b->data);
+
+	block->level = b->node ? bmapnode_level(&node) : 0;
+	block->key = b->node ? bmapnode_key(&node, 0) : b->blkoff;
+	block->ptr = m->tree.kind == METAFILE_DAT ? 0 : b->ptr;
+	block->data = b->data;
+	block->handle = b;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct metafile_block *x = a, *y = b;
+
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+int metafile_collect(struct metafile *m, struct context *cx, bool all,
+		     size_t keep, struct metafile_block **blocks, size_t *n)
+{
+	const struct metablocks *t = &m->tree.blocks;
+	size_t data = t->data.n, i = 0;
+	struct metablock *b;
+
+	if (!all)
+		data -= keep < data ? keep : data;
+	*blocks = NULL;
+	*n = data + (all ? t->nodes.n : 0);
+	if (!*n)
+		return 0;
+	*blocks = malloc(*n * sizeof(**blocks));
+	if (!*blocks)
+		return fail(cx, -ENOMEM, "list of %zu dirty blocks", *n);
+	for (b = t->data.oldest; i < data; b = b->newer)
+		describe(m, b, &(*blocks)[i++]);
+	for (b = t->nodes.oldest; i < *n; b = b->newer)
+		describe(m, b, &(*blocks)[i++]);
+	sort_in_place(*blocks, *n, sizeof(**blocks), compare);
+	return 0;
+}
+
+int metafile_place(struct metafile *m, struct context *cx,
+		   const struct metafile_block *block, uint64_t blocknr)
+{
+	if (m->tree.kind != METAFILE_DAT)
+		return 0;
+	return metatree_place(&m->tree, cx, block->handle, block->level,
+			      block->key, blocknr);
+}
+
+void metafile_written(struct metafile *m, struct metafile_block *blocks,
+		      size_t n)
+{
+	size_t i;
+
+	m->last = NULL;
+	for (i = 0; i < n; i++) {
+		struct metablock *b = blocks[i].handle;
+
+		if (b->node)
+			metablocks_set_clean(&m->tree.blocks, b);
+		else
+			metablocks_drop(&m->tree.blocks, b);
+		blocks[i].data = NULL;
+		blocks[i].handle = NULL;
+	}
+}
+
+uint64_t metafile_nblocks(const struct metafile *m)
+{
+	return m->tree.nblocks;
+}
+
+void metafile_inode(const struct metafile *m, struct nilfs_inode *inode)
+{
+	const struct metatree *t = &m->tree;
+
+	memcpy(inode->i_bmap, t->root, sizeof(t->root));
+	inode->i_blocks = le64_make(t->nblocks * (t->block_size / 512));
+}

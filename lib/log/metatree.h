@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The block map of a metadata file, changed one block after another. */
+#ifndef NILFS2_LOG_METATREE_H
+#define NILFS2_LOG_METATREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "log/metablocks.h"
+#include "log/metafile.h"
+
+/* The bit that tells a provisional pointer; no device has such a block. */
+#define METATREE_PROVISIONAL (1ull << 63)
+
+struct metatree {
+	const struct metafile_env *env;
+	struct metablocks blocks;
+	uint64_t ino;
+	uint64_t nblocks;	/* of the file, nodes included */
+	uint64_t serial;	/* of the last provisional pointer */
+	uint32_t block_size;
+	enum metafile_kind kind;
+	le64 root[NILFS_INODE_BMAP_SIZE];
+};
+
+/*
+ * The map that INODE has, NULL: an empty one.  -EUCLEAN for a root that
+ * nilfs_bmap_read() would refuse, or pointers no device has.
+ */
+int metatree_init(struct metatree *t, struct context *cx,
+		  const struct metafile_env *env, uint32_t block_size,
+		  uint64_t ino, enum metafile_kind kind,
+		  const struct nilfs_inode *inode);
+void metatree_fini(struct metatree *t);
+
+/* Whether PTR stands for a block of the DAT that has no place yet. */
+static inline bool metatree_is_provisional(const struct metatree *t,
+					   uint64_t ptr)
+{
+	return t->kind == METAFILE_DAT && ptr & METATREE_PROVISIONAL;
+}
+
+/* Pointer of the data block KEY: 1, 0 for a hole, -EUCLEAN, or a read's. */
+int metatree_lookup(struct metatree *t, struct context *cx, uint64_t key,
+		    uint64_t *ptr);
+
+/*
+ * Data block KEY, which is there and not dirty, will be changed: its pointer
+ * from now on.  Follows nilfs_bmap_propagate().
+ */
+int metatree_renew(struct metatree *t, struct context *cx, uint64_t key,
+		   uint64_t *ptr);
+
+/* Data block KEY comes in place of a hole.  Follows nilfs_bmap_insert(). */
+int metatree_insert(struct metatree *t, struct context *cx, uint64_t key,
+		    uint64_t *ptr);
+
+/*
+ * Block B of the DAT (LEVEL, KEY: the first one below a node) will be at
+ * BLOCKNR.  Follows nilfs_bmap_assign(), for all the DAT's own blocks.
+ */
+int metatree_place(struct metatree *t, struct context *cx, struct metablock *b,
+		   unsigned int level, uint64_t key, uint64_t blocknr);
+
+#endif
