@@ -49,6 +49,40 @@ static void put_identity(struct report *r, const struct plan *plan)
 		     value_u64(plan->ctime));
 }
 
+static void put_zones(struct report *r, const struct plan *plan)
+{
+	const struct zoneplan *zoned = &plan->zoned;
+	const struct zones *zones = zoned->zones;
+
+	report_begin(r, "zones", "Zones");
+	report_value(r, VALUE_BOOL, "emulated", "Emulated",
+		     value_bool(zones->emulated));
+	report_string(r, "recipe", "Recipe", zoneplan_recipe(plan));
+	report_value(r, VALUE_BOOL, "second_superblock", "Second superblock",
+		     value_bool(plan->super2));
+	report_value(r, VALUE_SIZE, "zone_size", "Zone",
+		     value_u64(zones->size));
+	report_value(r, VALUE_SIZE, "zone_capacity", "Least capacity",
+		     value_u64(zones->capacity));
+	report_u64(r, "zones", "Zones", zones->count);
+	report_u64(r, "conventional", "Conventional",
+		   zone_count(zones, ZONE_CONVENTIONAL));
+	report_u64(r, "sequential", "Sequential",
+		   zone_count(zones, ZONE_SEQUENTIAL));
+	report_u64(r, "unwritable", "Offline or read-only",
+		   zone_count(zones, ZONE_UNWRITABLE));
+	report_u64(r, "max_open", "Open at most (0: any)", zones->max_open);
+	report_u64(r, "max_active", "Active at most (0: any)",
+		   zones->max_active);
+	report_u64(r, "usable_segments", "Segments that are used",
+		   plan->g.nsegments - zoned->unusable);
+	report_u64(r, "error_segments", "Segments flagged as bad",
+		   zoned->unusable);
+	report_value(r, VALUE_SIZE, "lost_bytes", "Capacity not used",
+		     value_u64(zoned->lost));
+	report_end(r);
+}
+
 void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written)
 {
@@ -74,4 +108,6 @@ void announce_plan(struct report *r, const char *path,
 	put_identity(r, plan);
 	put_features(r, &plan->features);
 	report_end(r);
+	if (plan->zoned.zones)
+		put_zones(r, plan);
 }

@@ -232,20 +232,39 @@ static void fill_cpfile(const struct firstlog *log)
 	fill_checkpoint(log, (void *)(block + checkpoint_offset(g, FIRST_CNO)));
 }
 
-/* Segment 0 has the log; segment 1 is where the kernel goes next. */
+/* Segments that must not be used are all in the first block. */
+static void flag_unusable(const struct firstlog *log, uint8_t *block)
+{
+	const struct nilfs_geometry *g = log->g;
+	struct nilfs_segment_usage *su;
+	uint64_t segnum;
+
+	if (!log->plan->zoned.unusable)
+		return;
+	for (segnum = 0; segnum < g->nsegments; segnum++) {
+		if (!zoneplan_unusable(log->plan, segnum))
+			continue;
+		su = (void *)(block + segusage_offset(g, segnum));
+		su->su_flags = le32_make(1u << NILFS_SEGMENT_USAGE_ERROR);
+	}
+}
+
+/* Segment 0 has the log; the kernel goes to plan->next then. */
 static void fill_sufile(const struct firstlog *log)
 {
 	const struct nilfs_geometry *g = log->g;
+	uint64_t clean = g->nsegments - 2 - log->plan->zoned.unusable;
 	uint8_t *block = file_block(log, SUFILE, 0);
 	struct nilfs_sufile_header *header = (void *)block;
 	struct nilfs_segment_usage_ext *su =
 		(void *)(block + segusage_offset(g, 0));
 	struct nilfs_segment_usage *next =
-		(void *)(block + segusage_offset(g, 1));
+		(void *)(block + segusage_offset(g, log->plan->next));
 	le32 in_use = le32_make(1u << NILFS_SEGMENT_USAGE_ACTIVE |
 				1u << NILFS_SEGMENT_USAGE_DIRTY);
 
-	header->sh_ncleansegs = le64_make(g->nsegments - 2);
+	flag_unusable(log, block);
+	header->sh_ncleansegs = le64_make(clean);
 	header->sh_ndirtysegs = le64_make(2);
 	header->sh_last_alloc = le64_make(g->nsegments - 1);
 	su->su.su_lastmod = le64_make(log->plan->ctime);
@@ -332,7 +351,8 @@ static void fill_summary(const struct firstlog *log)
 	ss->ss_flags = le16_make(NILFS_SS_LOGBGN | NILFS_SS_LOGEND |
 				 NILFS_SS_SR);
 	ss->ss_create = le64_make(log->plan->ctime);
-	ss->ss_next = le64_make(geometry_segment_start(log->g, 1));
+	ss->ss_next =
+		le64_make(geometry_segment_start(log->g, log->plan->next));
 	ss->ss_nblocks = le32_make(log->nblocks);
 	ss->ss_nfinfo = le32_make(FILES);
 	ss->ss_sumbytes = le32_make((uint32_t)(p - log->buf));

@@ -10,8 +10,7 @@
  * is enough.
  *
  * Other signatures are wiped where libblkid looks: in the first and the last
- * MiB.  What is zero already is not written again, so a sparse image stays
- * sparse; a blank one needs no wiping at all and takes two flushes, three
+ * MiB.  A blank device needs no wiping at all and takes two flushes, three
  * writes and as many pages as the volume has.
  */
 #include "mkfs/format.h"
@@ -23,15 +22,10 @@
 #include "disk/ondisk.h"
 #include "mkfs/firstlog.h"
 #include "mkfs/newsuper.h"
+#include "mkfs/wipe.h"
+#include "mkfs/zoneformat.h"
 
 #define PIECE 4096u		/* what a superblock occupies, too */
-#define WIPE_RANGE (1u << 20)
-#define WIPE_BUFFER (64u << 10)
-
-static bool is_zero(const uint8_t *p, size_t len)
-{
-	return !*p && !memcmp(p, p + 1, len - 1);
-}
 
 /* Both places, with the boot block in front of the first one. */
 static int wipe_superblocks(struct context *cx, struct dev *dev,
@@ -45,52 +39,14 @@ static int wipe_superblocks(struct context *cx, struct dev *dev,
 	return ret ? ret : dev_flush(dev, cx);
 }
 
-/* Writes zeros over the pieces of [OFF, OFF + LEN) that are not zero. */
-static int wipe_buffer(struct context *cx, struct dev *dev, uint64_t off,
-		       size_t len, uint8_t *buf)
-{
-	size_t at, n;
-	int ret = dev_read(dev, cx, off, buf, len);
-
-	for (at = 0; at < len && !ret; at += n) {
-		n = len - at < PIECE ? len - at : PIECE;
-		if (is_zero(buf + at, n))
-			continue;
-		memset(buf + at, 0, n);
-		ret = dev_write(dev, cx, off + at, buf + at, n);
-	}
-	return ret;
-}
-
-static int wipe_range(struct context *cx, struct dev *dev, uint64_t off,
-		      uint64_t end, uint8_t *buf)
-{
-	int ret = 0;
-
-	while (off < end && !ret) {
-		size_t len = end - off < WIPE_BUFFER ? end - off : WIPE_BUFFER;
-
-		ret = wipe_buffer(cx, dev, off, len, buf);
-		off += len;
-	}
-	return ret;
-}
-
 static int wipe_signatures(struct context *cx, struct dev *dev)
 {
 	uint64_t head = dev->size < WIPE_RANGE ? dev->size : WIPE_RANGE;
 	uint64_t tail = (dev->size - head) & ~(uint64_t)(PIECE - 1);
-	uint8_t *buf = malloc(WIPE_BUFFER);
-	int ret;
+	int ret = wipe_range(cx, dev, 0, head);
 
-	if (!buf)
-		return fail(cx, -ENOMEM, "%s: wipe", dev->name);
-	ret = wipe_range(cx, dev, 0, head, buf);
-	if (!ret)
-		ret = wipe_range(cx, dev, tail > head ? tail : head,
-				 dev->size, buf);
-	free(buf);
-	return ret;
+	return ret ? ret : wipe_range(cx, dev, tail > head ? tail : head,
+				      dev->size);
 }
 
 static int prepare(struct context *cx, struct dev *dev,
@@ -99,6 +55,8 @@ static int prepare(struct context *cx, struct dev *dev,
 	bool blank = how->blank && !how->test;
 	int ret = 0;
 
+	if (plan->zoned.zones)
+		return zoneformat_prepare(cx, dev, plan, how);
 	if (!how->blank)
 		ret = wipe_superblocks(cx, dev, plan);
 	if (!ret && how->test)
@@ -137,8 +95,8 @@ static int write_superblocks(struct context *cx, struct dev *dev,
 	newsuper_fill(plan, &sb);
 	memcpy(block + NILFS_SB_OFFSET_BYTES, &sb, sizeof(sb));
 	ret = dev_write(dev, cx, 0, block, sizeof(block));
-	if (ret)
-		return ret;
+	if (ret || !plan->super2)
+		return ret ? ret : dev_flush(dev, cx);
 	memset(block, 0, sizeof(block));
 	memcpy(block, &sb, sizeof(sb));
 	ret = dev_write(dev, cx, plan->super2, block, sizeof(block));

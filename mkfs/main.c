@@ -22,6 +22,7 @@ static int make_plan(struct context *cx, const struct mkfs_options *o,
 		.size = t->size,
 		.sector_size = t->sector_size,
 		.now = cx->now,
+		.zones = t->zones,
 	};
 	int ret = options_uuid(cx, o, facts.uuid);
 
@@ -52,7 +53,7 @@ static int format(struct tool *tool, const struct mkfs_options *o,
 
 	if (ret)
 		return ret;
-	b.fd = devfile_fd(t->dev);
+	b.fd = devfile_fd(t->file);
 	how.blank = t->blank;
 	if (o->check > 1)
 		how.test = write_test;

@@ -37,7 +37,7 @@ static void fill_layout(const struct plan *plan, struct nilfs_super_block *sb)
 static void fill_state(const struct plan *plan, struct nilfs_super_block *sb)
 {
 	const struct nilfs_geometry *g = &plan->g;
-	uint64_t free_segments = g->nsegments - 1;
+	uint64_t free_segments = g->nsegments - 1 - plan->zoned.unusable;
 
 	sb->s_last_cno = le64_make(NILFS_CNO_MIN);
 	sb->s_last_pseg = le64_make(g->first_data_block);

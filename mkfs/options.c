@@ -14,6 +14,7 @@
 #include "base/uuidtext.h"
 #include "log/writer.h"
 #include "mkfs/walk.h"
+#include "mkfs/zoneoptions.h"
 
 #define AT(member) offsetof(struct mkfs_options, member)
 
@@ -65,6 +66,13 @@ static int parse_mtime(struct context *cx, const char *arg, void *where)
 	return 0;
 }
 
+static const char *const zoned_choices[] = {
+	[OPTIONS_ZONED_AUTO] = "auto",
+	[OPTIONS_ZONED_REQUIRE] = "require",
+	[OPTIONS_ZONED_OFF] = "off",
+	NULL
+};
+
 const struct cli_option options_rows[] = {
 	{ 'b', "block-size", "SIZE", "bytes in a block, 1024 to 65536 (4096)",
 	  OPTION_SIZE, AT(block_size), 0, 0, NULL, NULL },
@@ -80,6 +88,9 @@ const struct cli_option options_rows[] = {
 	{ 'c', "check", NULL,
 	  "read the whole device first; twice: write and compare",
 	  OPTION_COUNT, AT(check), 0, 0, NULL, NULL },
+	{ 0, "conventional-zones", "N[+M]",
+	  "the first N, and last M, need no order (1)",
+	  OPTION_CALL, AT(conventional), 0, 0, NULL, zoneoptions_ends },
 	{ 'd', "root", "SOURCE",
 	  "fill the volume from a directory, a tar file or - (standard input); "
 	  "again: another layer", OPTION_LIST, AT(roots), 0, 0, NULL, NULL },
@@ -131,6 +142,12 @@ const struct cli_option options_rows[] = {
 	  AT(uuid), 0, 0, NULL, NULL },
 	{ 0, "uid-map", "MAP", "change owners: FROM:TO[:COUNT],...",
 	  OPTION_STRING, AT(uid_map), 0, 0, NULL, NULL },
+	{ 0, "zone-capacity", "SIZE", "bytes such a zone can hold (all)",
+	  OPTION_SIZE, AT(zone_capacity), 0, 0, NULL, NULL },
+	{ 0, "zone-size", "SIZE", "give the image file zones of SIZE",
+	  OPTION_SIZE, AT(zone_size), 0, 0, NULL, NULL },
+	{ 0, "zoned", "WHEN", "follow the device's zones: auto, require, off",
+	  OPTION_CHOICE, AT(zoned), 0, 0, zoned_choices, NULL },
 	{ 0 },
 };
 

@@ -34,6 +34,13 @@ struct options_mtime {
 	int64_t seconds;	/* since 1970 */
 };
 
+enum { OPTIONS_ZONED_AUTO, OPTIONS_ZONED_REQUIRE, OPTIONS_ZONED_OFF };
+
+struct zone_ends {
+	uint64_t head, tail;	/* conventional zones there */
+	bool given;
+};
+
 struct mkfs_options {
 	uint64_t block_size;		/* bytes */
 	uint32_t blocks_per_segment;
@@ -58,6 +65,10 @@ struct mkfs_options {
 	bool strict;			/* what would be lost is an error */
 	bool one_file_system;
 	uint32_t collect;		/* blocks of metadata */
+	int zoned;			/* OPTIONS_ZONED_... */
+	uint64_t zone_size;		/* bytes; 0: no zones to emulate */
+	uint64_t zone_capacity;		/* bytes; 0: the zone's size */
+	struct zone_ends conventional;	/* zones to emulate */
 };
 
 extern const struct cli_option options_rows[];

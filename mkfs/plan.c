@@ -24,8 +24,6 @@
 #include "disk/ondisk.h"
 #include "disk/super.h"
 
-/* Clean segments that must remain for users when the reserved ones do not. */
-#define MIN_USER_SEGMENTS 8
 #define SUPER2_ROOM 4096
 
 static bool is_power_of_2(uint64_t v)
@@ -37,6 +35,8 @@ static int plan_blocks(struct context *cx, const struct mkfs_options *o,
 		       const struct plan_facts *facts,
 		       struct nilfs_geometry *g)
 {
+	int ret = 0;
+
 	if (!is_power_of_2(o->block_size) ||
 	    o->block_size < NILFS_MIN_BLOCK_SIZE ||
 	    o->block_size > NILFS_MAX_BLOCK_SIZE)
@@ -56,8 +56,10 @@ static int plan_blocks(struct context *cx, const struct mkfs_options *o,
 	g->block_size = (uint32_t)o->block_size;
 	g->block_bits = (uint32_t)__builtin_ctz(g->block_size);
 	g->blocks_per_segment = o->blocks_per_segment;
+	if (facts->zones)
+		ret = zoneplan_blocks(cx, o, facts, g);
 	g->first_data_block = div_round_up(4096, g->block_size);
-	return 0;
+	return ret;
 }
 
 /* Sizes of the records; only segment usages come in two kinds. */
@@ -77,12 +79,12 @@ static void plan_records(const struct features *features,
 
 /*
  * The reserved segments, rounded up and never less than the kernel's minimum,
- * must leave some: floor(n * (100 - reserved) / 100) >= MIN_USER_SEGMENTS.
+ * must leave some: floor(n * (100 - reserved) / 100) >= PLAN_MIN_USER_SEGMENTS.
  */
 uint64_t plan_min_segments(uint32_t reserved)
 {
-	uint64_t least = NILFS_MIN_NRSVSEGS + MIN_USER_SEGMENTS;
-	uint64_t n = div_round_up(100 * MIN_USER_SEGMENTS, 100 - reserved);
+	uint64_t least = NILFS_MIN_NRSVSEGS + PLAN_MIN_USER_SEGMENTS;
+	uint64_t n = div_round_up(100 * PLAN_MIN_USER_SEGMENTS, 100 - reserved);
 
 	return n > least ? n : least;
 }
@@ -100,6 +102,9 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 	uint64_t segment = (uint64_t)g->blocks_per_segment * g->block_size;
 	uint64_t least;
 
+	plan->reserved = o->reserved;
+	plan->size = facts->size;
+	plan->next = 1;
 	if (o->reserved < 1 || o->reserved > 99)
 		return fail(cx, -EINVAL, "--reserved: %" PRIu32
 			    " is not from 1 to 99 percent", o->reserved);
@@ -110,13 +115,13 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 	plan->super2 = super_offset2(facts->size);
 	g->nsegments = plan->super2 / segment;
 	g->nblocks = facts->size / g->block_size;
+	if (facts->zones)
+		return zoneplan_segments(cx, o, facts, plan);
 	if (g->nsegments < least)
 		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are too small "
 			    "a device: at least %" PRIu64 " are needed; "
 			    "shorter segments (-B) need less", facts->name,
 			    facts->size, plan_min_size(g, least));
-	plan->reserved = o->reserved;
-	plan->size = facts->size;
 	return 0;
 }
 

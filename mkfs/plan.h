@@ -9,8 +9,12 @@
 #include "disk/geometry.h"
 #include "mkfs/features.h"
 #include "mkfs/options.h"
+#include "mkfs/zoneplan.h"
 
 #define PLAN_LABEL_MAX 80
+
+/* Clean segments that must remain for users when the reserved ones do not. */
+#define PLAN_MIN_USER_SEGMENTS 8
 
 /* What the layout depends on besides the options. */
 struct plan_facts {
@@ -19,17 +23,20 @@ struct plan_facts {
 	uint32_t sector_size;	/* bytes; the smallest write it takes */
 	int64_t now;		/* seconds, where the user gave no time */
 	uint8_t uuid[16];
+	const struct zones *zones;	/* NULL: none that matter */
 };
 
 struct plan {
 	struct nilfs_geometry g;
 	struct features features;
 	uint64_t size;		/* bytes of the device */
-	uint64_t super2;	/* byte of the second superblock */
+	uint64_t super2;	/* byte of the second superblock; 0: none */
+	uint64_t next;		/* segment that follows the first one */
 	uint64_t ctime;		/* seconds; every time on the volume */
 	uint32_t reserved;	/* percent of the segments */
 	uint8_t uuid[16];
 	char label[PLAN_LABEL_MAX];	/* no zero byte if all are used */
+	struct zoneplan zoned;
 };
 
 /*

@@ -22,6 +22,7 @@
 
 #include "dev/devfile.h"
 #include "dev/probe.h"
+#include "mkfs/zonetarget.h"
 
 #define FILE_SECTOR_SIZE 512
 
@@ -50,17 +51,6 @@ static int check_use(struct context *cx, const char *path, bool force)
 	return fail(cx, -EINVAL, "%s: in use by the system", path);
 }
 
-static int check_zones(struct context *cx, const char *path)
-{
-	struct probe_zones zones;
-	int ret = probe_zoned(cx, path, &zones);
-
-	if (ret || zones.model != PROBE_ZONES_HOST_MANAGED)
-		return ret;
-	return fail(cx, -EINVAL, "%s: host-managed zoned devices need a layout "
-		    "that this program does not make", path);
-}
-
 /* Bytes that --size asks for, 0 where it does not. */
 static uint64_t asked_size(const struct mkfs_options *o)
 {
@@ -70,12 +60,12 @@ static uint64_t asked_size(const struct mkfs_options *o)
 static int check_size(struct context *cx, const struct target *t,
 		      uint64_t wanted)
 {
-	if (t->dev->is_block_device && wanted != t->dev->size)
+	if (t->file->is_block_device && wanted != t->file->size)
 		return fail(cx, -EINVAL, "--size: %s is a block device of %"
-			    PRIu64 " bytes", t->path, t->dev->size);
-	if (wanted < t->dev->size)
+			    PRIu64 " bytes", t->path, t->file->size);
+	if (wanted < t->file->size)
 		return fail(cx, -EINVAL, "--size: %s has %" PRIu64 " bytes and "
-			    "is not made smaller", t->path, t->dev->size);
+			    "is not made smaller", t->path, t->file->size);
 	return 0;
 }
 
@@ -91,15 +81,16 @@ static int open_existing(struct context *cx, const struct mkfs_options *o,
 {
 	unsigned int flags = (o->dry_run ? 0 : DEVFILE_WRITE) |
 			     (asked_size(o) ? DEVFILE_CREATE : 0);
-	int ret = devfile_open(&t->dev, cx, t->path, flags);
+	int ret = devfile_open(&t->file, cx, t->path, flags);
 
+	t->dev = t->file;
 	if (!ret && asked_size(o))
 		ret = check_size(cx, t, asked_size(o));
 	if (ret)
 		return ret;
-	t->size = asked_size(o) ? asked_size(o) : t->dev->size;
-	t->sector_size = t->dev->sector_size;
-	t->blank = is_blank(t->dev);
+	t->size = asked_size(o) ? asked_size(o) : t->file->size;
+	t->sector_size = t->file->sector_size;
+	t->blank = is_blank(t->file);
 	return 0;
 }
 
@@ -117,14 +108,14 @@ int target_open(struct context *cx, const char *path,
 		t->size = asked_size(o);
 		t->sector_size = FILE_SECTOR_SIZE;
 		t->blank = true;
-		return 0;
+		return zonetarget_open(cx, o, t);
 	}
 	if (S_ISDIR(st.st_mode))
 		return fail(cx, -EISDIR, "%s: open", path);
 	ret = check_use(cx, path, o->force);
-	if (!ret && S_ISBLK(st.st_mode))
-		ret = check_zones(cx, path);
-	return ret ? ret : open_existing(cx, o, t);
+	if (!ret)
+		ret = open_existing(cx, o, t);
+	return ret ? ret : zonetarget_open(cx, o, t);
 }
 
 int target_check_empty(struct context *cx, struct target *t)
@@ -151,19 +142,21 @@ int target_prepare(struct context *cx, struct target *t)
 {
 	int ret = 0;
 
-	if (!t->dev) {
-		ret = devfile_open(&t->dev, cx, t->path, DEVFILE_WRITE |
+	if (!t->file) {
+		ret = devfile_open(&t->file, cx, t->path, DEVFILE_WRITE |
 				   DEVFILE_CREATE | DEVFILE_NEW);
 		t->created = !ret;
+		t->dev = t->file;
 	}
-	if (!ret && t->size > t->dev->size)
-		ret = devfile_resize(t->dev, cx, t->size);
-	return ret;
+	if (!ret && t->size > t->file->size)
+		ret = devfile_resize(t->file, cx, t->size);
+	return ret ? ret : zonetarget_prepare(cx, t);
 }
 
 void target_close(struct target *t, bool failed)
 {
-	dev_close(t->dev);
+	zonetarget_close(t, failed);
+	dev_close(t->file);
 	if (failed && t->created)
 		unlink(t->path);
 }

@@ -7,20 +7,25 @@
 #include <stdint.h>
 
 #include "dev/dev.h"
+#include "dev/zone.h"
 #include "mkfs/options.h"
 
 struct target {
 	const char *path;
 	struct dev *dev;	/* NULL while the image file does not exist */
+	struct dev *file;	/* dev, or what lies under its zones */
+	const struct zones *zones;	/* to be followed, or NULL */
 	uint64_t size;		/* bytes it will have */
 	uint32_t sector_size;
 	bool blank;		/* reads as zeros everywhere */
 	bool created;		/* by target_prepare() */
+	struct zones emulated;	/* of an image file */
+	char *side;		/* file of their write pointers, or NULL */
 };
 
 /*
  * Looks at PATH and opens it (to read only in a dry run).  Fails where nobody
- * may format it: in use, zoned, no file and no --size, a --size that does not
+ * may format it: in use, zones against --zoned, no file and no --size, a --size that does not
  * fit.  Changes nothing, but claims a block device.
  */
 int target_open(struct context *cx, const char *path,
@@ -29,7 +34,7 @@ int target_open(struct context *cx, const char *path,
 /* -EINVAL, saying what would be lost, where T holds something. */
 int target_check_empty(struct context *cx, struct target *t);
 
-/* Creates or enlarges the image file as --size asks. */
+/* Creates or enlarges the image file as --size asks, gives it its zones. */
 int target_prepare(struct context *cx, struct target *t);
 
 /* Closes; a file that target_prepare() made goes away if FAILED. */

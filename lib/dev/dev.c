@@ -13,6 +13,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "dev/zone.h"
+
 static void count(uint64_t *requests, uint64_t *bytes, uint64_t len)
 {
 	__atomic_fetch_add(requests, 1, __ATOMIC_RELAXED);
@@ -112,6 +114,32 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 	count(&dev->stats.discards, NULL, 0);
 	ret = dev->ops->discard(dev, cx, off, len);
 	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
+int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
+		    struct zone *zones, size_t n)
+{
+	uint64_t count = dev->zones ? dev->zones->count : 0;
+
+	if (first > count || n > count - first)
+		return fail(cx, -EINVAL, "%s: report of zone %" PRIu64 " of %"
+			    PRIu64, dev->name, first, count);
+	return n ? dev->ops->zone_report(dev, cx, first, zones, n) : 0;
+}
+
+int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
+		   uint64_t len)
+{
+	int ret = check_change(dev, cx, "reset of zones", off, len);
+
+	if (ret || !len)
+		return ret;
+	if (!dev->zones || off % dev->zones->size ||
+	    (len % dev->zones->size && off + len != dev->size))
+		return fail(cx, -EINVAL, "%s: reset of %" PRIu64 " bytes at "
+			    "byte %" PRIu64 ", which are no whole zones",
+			    dev->name, len, off);
+	return dev->ops->zone_reset(dev, cx, off, len);
 }
 
 void dev_close(struct dev *dev)

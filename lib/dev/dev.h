@@ -17,6 +17,8 @@
 #include "base/context.h"
 
 struct dev;
+struct zone;
+struct zones;
 
 struct dev_ops {
 	/* Transfers all LEN bytes or fails; ranges were checked by dev_*(). */
@@ -31,6 +33,11 @@ struct dev_ops {
 	/* Frees the range; -EOPNOTSUPP where the device cannot. */
 	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
 		       uint64_t len);
+	/* Both NULL without zones; whole zones only. */
+	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
+			   struct zone *zones, size_t n);
+	int (*zone_reset)(struct dev *dev, struct context *cx, uint64_t off,
+			  uint64_t len);
 	void (*close)(struct dev *dev);
 };
 
@@ -52,6 +59,7 @@ struct dev {
 	uint32_t sector_size; /* smallest write the device takes, bytes */
 	bool writable;
 	bool is_block_device;
+	const struct zones *zones; /* owned by the device; NULL: it has none */
 	struct dev_stats stats;
 };
 
@@ -84,6 +92,21 @@ int dev_flush(struct dev *dev, struct context *cx);
  */
 int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
 		uint64_t len);
+
+/*
+ * Describes N zones from number FIRST on, with their write pointers.  -EINVAL
+ * where there are not so many or none at all, -EIO.
+ */
+int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
+		    struct zone *zones, size_t n);
+
+/*
+ * Brings the write pointers of the sequential zones of a range back to their
+ * beginnings; what they held is lost, what conventional ones hold stays.  The
+ * range is made of whole zones.  -EINVAL, -EROFS, -EIO.
+ */
+int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
+		   uint64_t len);
 
 /* Closes and frees; NULL is accepted. */
 void dev_close(struct dev *dev);

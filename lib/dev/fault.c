@@ -300,6 +300,7 @@ int fault_open(struct dev **devp, struct context *cx, struct dev *under,
 	if (!fault)
 		return fail(cx, -ENOMEM, "%s: fault device", under->name);
 	fault->dev = *under;
+	fault->dev.zones = NULL;
 	fault->dev.ops = &fault_ops;
 	memset(&fault->dev.stats, 0, sizeof(fault->dev.stats));
 	fault->under = under;

@@ -333,6 +333,7 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 	if (!overlay)
 		return fail(cx, -ENOMEM, "%s: overlay", under->name);
 	overlay->dev = *under;
+	overlay->dev.zones = NULL;
 	overlay->dev.ops = &overlay_ops;
 	overlay->dev.writable = true;
 	memset(&overlay->dev.stats, 0, sizeof(overlay->dev.stats));

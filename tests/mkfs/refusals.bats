@@ -151,20 +151,3 @@ teardown() {
 		[ "$(blkid -p -o value -s TYPE "$loop")" = nilfs2 ]
 	done
 }
-
-@test "a host-managed zoned device" {
-	guest=$BATS_TEST_DIRNAME/../kernel/guest.sh
-	reason=$("$guest" --available qemu)
-	[ -z "$reason" ] || skip "$reason"
-	run "$guest" --backend qemu --timeout 300 \
-		--zoned size=256,zone_size=8,zone_nr_conv=1 - -- \
-		"$NILFS2_BUILD/mkfs/mkfs.nilfs2" <<-'EOF'
-	for force in '' -f; do
-		"$1" $force "$ZONED1"
-		echo "status $?"
-	done
-	EOF
-	echo "$output"
-	[ "$(grep -c 'status 1' <<<"$output")" -eq 2 ]
-	[ "$(grep -c 'host-managed zoned' <<<"$output")" -eq 2 ]
-}

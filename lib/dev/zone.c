@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the zones of a device are.
+ *
+ * Linux knows devices with zones of equal size only (but for the last one),
+ * and a power of 2; so a zone is its number and its kind, one byte for each.
+ * Capacities may differ in principle: the least one is kept, since a layout
+ * with segments of equal length can use no more.  Write pointers are no part
+ * of this: they change, and are asked for when they are needed.
+ */
+#include "dev/zone.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+int zone_begin(struct zones *zones, struct context *cx, uint64_t count,
+	       uint64_t size)
+{
+	memset(zones, 0, sizeof(*zones));
+	if (size < 512 || size & (size - 1))
+		return fail(cx, -EINVAL, "zones of %" PRIu64
+			    " bytes: not a power of 2 of at least 512", size);
+	if (!count || count > ZONE_COUNT_MAX || count > INT64_MAX / size)
+		return fail(cx, -EINVAL, "%" PRIu64 " zones: not from 1 to %u",
+			    count, ZONE_COUNT_MAX);
+	zones->kinds = malloc(count);
+	if (!zones->kinds)
+		return fail(cx, -ENOMEM, "%" PRIu64 " zones", count);
+	memset(zones->kinds, ZONE_UNWRITABLE, count);
+	zones->count = count;
+	zones->size = size;
+	zones->last_size = size;
+	zones->capacity = size;
+	return 0;
+}
+
+int zone_add(struct zones *zones, struct context *cx, uint64_t n,
+	     const struct zone *zone)
+{
+	bool last = n + 1 == zones->count;
+
+	if (n >= zones->count || zone->start != n * zones->size)
+		return fail(cx, -EINVAL, "zone at byte %" PRIu64
+			    " is not where zone %" PRIu64 " must be",
+			    zone->start, n);
+	if (!zone->size || zone->size > zones->size ||
+	    (zone->size < zones->size && !last))
+		return fail(cx, -EINVAL, "zone %" PRIu64 " has %" PRIu64
+			    " bytes, others have %" PRIu64, n, zone->size,
+			    zones->size);
+	if (!zone->capacity || zone->capacity > zone->size)
+		return fail(cx, -EINVAL, "zone %" PRIu64
+			    " has a capacity of %" PRIu64 " bytes in %" PRIu64,
+			    n, zone->capacity, zone->size);
+	zones->kinds[n] = (uint8_t)zone->kind;
+	zones->last_size = zone->size;
+	/* A short last zone is no measure for the others. */
+	if (zone->kind == ZONE_SEQUENTIAL && zone->size == zones->size &&
+	    zone->capacity < zones->capacity)
+		zones->capacity = zone->capacity;
+	return 0;
+}
+
+int zone_make(struct zones *zones, struct context *cx, uint64_t bytes,
+	      uint64_t size, uint64_t capacity, uint64_t head, uint64_t tail)
+{
+	int ret = zone_begin(zones, cx, size ? bytes / size : 0, size);
+
+	if (ret)
+		return ret;
+	if (bytes % size)
+		return fail(cx, -EINVAL, "%" PRIu64
+			    " bytes are not a multiple of zones of %" PRIu64,
+			    bytes, size);
+	if (!capacity || capacity > size || capacity % 512)
+		return fail(cx, -EINVAL, "a zone of %" PRIu64
+			    " bytes cannot have a capacity of %" PRIu64, size,
+			    capacity);
+	if (head > zones->count || tail > zones->count - head)
+		return fail(cx, -EINVAL, "%" PRIu64 " zones cannot have %"
+			    PRIu64 " and %" PRIu64 " conventional ones",
+			    zones->count, head, tail);
+	zones->capacity = capacity;
+	memset(zones->kinds, ZONE_SEQUENTIAL, zones->count);
+	memset(zones->kinds, ZONE_CONVENTIONAL, head);
+	memset(zones->kinds + zones->count - tail, ZONE_CONVENTIONAL, tail);
+	return 0;
+}
+
+int zone_copy(struct zones *to, struct context *cx, const struct zones *from)
+{
+	*to = *from;
+	to->kinds = malloc(from->count);
+	if (!to->kinds)
+		return fail(cx, -ENOMEM, "%" PRIu64 " zones", from->count);
+	memcpy(to->kinds, from->kinds, from->count);
+	return 0;
+}
+
+void zone_fini(struct zones *zones)
+{
+	free(zones->kinds);
+	memset(zones, 0, sizeof(*zones));
+}
+
+uint64_t zone_count(const struct zones *zones, enum zone_kind kind)
+{
+	uint64_t n, count = 0;
+
+	for (n = 0; n < zones->count; n++)
+		count += zones->kinds[n] == kind;
+	return count;
+}
+
+uint64_t zone_head(const struct zones *zones, enum zone_kind kind)
+{
+	return zones->kinds[0] == kind ? zone_run_end(zones, 0) : 0;
+}
+
+struct zone zone_at(const struct zones *zones, uint64_t n)
+{
+	struct zone zone = {
+		.start = n * zones->size,
+		.size = n + 1 < zones->count ? zones->size : zones->last_size,
+		.kind = zones->kinds[n],
+	};
+
+	zone.capacity = zone.size;
+	if (zone.kind == ZONE_SEQUENTIAL) {
+		zone.pointer = zone.start;
+		if (zone.capacity > zones->capacity)
+			zone.capacity = zones->capacity;
+	}
+	return zone;
+}
+
+uint64_t zone_run_end(const struct zones *zones, uint64_t n)
+{
+	uint8_t kind = zones->kinds[n];
+
+	while (n < zones->count && zones->kinds[n] == kind)
+		n++;
+	return n;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Zones: what a device that is to be written sequentially is made of.
+ *
+ * A conventional zone is written like any disk.  A sequential one is written
+ * from its beginning on, each write where the last one ended (its pointer) and
+ * never past its capacity, and is emptied as a whole by a reset.
+ */
+#ifndef NILFS2_DEV_ZONE_H
+#define NILFS2_DEV_ZONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/* Most zones that a device may have: 4 MiB to remember what they are. */
+#define ZONE_COUNT_MAX (1u << 22)
+
+enum zone_kind {
+	ZONE_CONVENTIONAL,
+	ZONE_SEQUENTIAL,  /* required, or preferred by the device */
+	ZONE_UNWRITABLE,  /* offline or read-only */
+};
+
+/* One zone with its state; all in bytes. */
+struct zone {
+	uint64_t start, size;
+	uint64_t capacity;
+	uint64_t pointer; /* where the next write goes; full: at the end of
+			     its capacity; 0 if it is not sequential */
+	enum zone_kind kind;
+};
+
+/* What does not change about the zones of a device. */
+struct zones {
+	uint64_t size;	    /* bytes of each, a power of 2 */
+	uint64_t last_size; /* bytes of the last one; less only on some */
+	uint64_t capacity;  /* bytes; the least of the sequential ones */
+	uint64_t count;
+	uint32_t max_open;   /* 0: no limit, or not known */
+	uint32_t max_active; /* the same */
+	bool emulated;	     /* the device is an image file */
+	uint8_t *kinds;	     /* enum zone_kind of each; owned */
+};
+
+/*
+ * The zones of a device of BYTES: of SIZE each, with CAPACITY where they are
+ * sequential, the first HEAD and the last TAIL conventional.  -EINVAL if that
+ * cannot be, -ENOMEM.  zone_fini() is allowed in any case.
+ */
+int zone_make(struct zones *zones, struct context *cx, uint64_t bytes,
+	      uint64_t size, uint64_t capacity, uint64_t head, uint64_t tail);
+
+/*
+ * Begins a list of COUNT zones of SIZE bytes, to be filled by zone_add() in
+ * their order.  -EINVAL if the numbers cannot be, -ENOMEM.
+ */
+int zone_begin(struct zones *zones, struct context *cx, uint64_t count,
+	       uint64_t size);
+
+/* Adds zone number N; -EINVAL if it does not follow the one before it. */
+int zone_add(struct zones *zones, struct context *cx, uint64_t n,
+	     const struct zone *zone);
+
+/* TO becomes what FROM is; -ENOMEM. */
+int zone_copy(struct zones *to, struct context *cx, const struct zones *from);
+
+void zone_fini(struct zones *zones);
+
+/* How many of KIND there are. */
+uint64_t zone_count(const struct zones *zones, enum zone_kind kind);
+
+/* How many of KIND the device begins with. */
+uint64_t zone_head(const struct zones *zones, enum zone_kind kind);
+
+/* The zone of a byte of the device. */
+static inline uint64_t zone_of(const struct zones *zones, uint64_t off)
+{
+	return off / zones->size;
+}
+
+/* Zone N, empty. */
+struct zone zone_at(const struct zones *zones, uint64_t n);
+
+/* The first zone after N that is not of N's kind, or the count of all. */
+uint64_t zone_run_end(const struct zones *zones, uint64_t n);
+
+#endif

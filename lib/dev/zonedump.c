@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The file of zones.
+ *
+ * Its form is the one of the program zbd of libzbd: a header of 192 bytes and
+ * a record of 64 bytes for each zone, numbers in the byte order of the machine.
+ * So an image and its file of zones can be brought to a device with "zbd
+ * restore", and what we think of the zones can be looked at with "zbd report".
+ *
+ * The file is read with as little trust as an image.
+ */
+#include "dev/zonedump.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values of types and conditions: those of <linux/blkzoned.h>. */
+enum { TYPE_CONVENTIONAL = 1, TYPE_SEQUENTIAL = 2 };
+enum {
+	COND_NO_POINTER = 0,
+	COND_EMPTY = 1,
+	COND_CLOSED = 4,
+	COND_READ_ONLY = 13,
+	COND_FULL = 14,
+	COND_OFFLINE = 15,
+};
+enum { MODEL_HOST_MANAGED = 1 };
+
+struct header {
+	char vendor[32];
+	uint64_t sectors;		/* of 512 bytes */
+	uint64_t logical_blocks, physical_blocks;
+	uint64_t zone_size;
+	uint32_t zone_sectors;
+	uint32_t logical_size, physical_size;
+	uint32_t zones;
+	uint32_t max_open, max_active;
+	uint32_t model;
+	uint8_t spare1[36];
+	uint32_t first, end;		/* zones whose data were saved */
+	uint8_t spare2[56];
+};
+
+struct record {
+	uint64_t start, size, capacity, pointer;
+	uint32_t flags, type, cond;
+	uint8_t spare[20];
+};
+
+_Static_assert(sizeof(struct header) == 192, "header of zbd");
+_Static_assert(offsetof(struct header, first) == 128, "header of zbd");
+_Static_assert(sizeof(struct record) == 64, "record of zbd");
+
+static struct header make_header(const struct zonedump *dump)
+{
+	struct header h = {
+		.vendor = "nilfs2-progs",
+		.sectors = dump->bytes / 512,
+		.logical_blocks = dump->bytes / dump->sector_size,
+		.physical_blocks = dump->bytes / dump->sector_size,
+		.zone_size = dump->zones.size,
+		.zone_sectors = (uint32_t)(dump->zones.size / 512),
+		.logical_size = dump->sector_size,
+		.physical_size = dump->sector_size,
+		.zones = (uint32_t)dump->zones.count,
+		.max_open = dump->zones.max_open,
+		.max_active = dump->zones.max_active,
+		.model = MODEL_HOST_MANAGED,
+		.end = (uint32_t)dump->zones.count,
+	};
+
+	return h;
+}
+
+static uint32_t cond_of(const struct zone *zone, uint64_t pointer)
+{
+	switch (zone->kind) {
+	case ZONE_CONVENTIONAL:
+		return COND_NO_POINTER;
+	case ZONE_UNWRITABLE:
+		return COND_OFFLINE;
+	case ZONE_SEQUENTIAL:
+		break;
+	}
+	if (pointer == zone->start)
+		return COND_EMPTY;
+	return pointer < zone->start + zone->capacity ? COND_CLOSED :
+							COND_FULL;
+}
+
+static struct record make_record(const struct zonedump *dump, uint64_t n)
+{
+	struct zone zone = zone_at(&dump->zones, n);
+	struct record r = {
+		.start = zone.start,
+		.size = zone.size,
+		.capacity = zone.capacity,
+		.pointer = UINT64_MAX,
+		.type = zone.kind == ZONE_CONVENTIONAL ? TYPE_CONVENTIONAL :
+							 TYPE_SEQUENTIAL,
+		.cond = cond_of(&zone, dump->pointers[n]),
+	};
+
+	if (r.cond == COND_FULL)
+		r.pointer = zone.start + zone.size;
+	else if (r.cond == COND_EMPTY || r.cond == COND_CLOSED)
+		r.pointer = dump->pointers[n];
+	return r;
+}
+
+static int write_all(FILE *file, const struct zonedump *dump)
+{
+	struct header h = make_header(dump);
+	uint64_t n;
+
+	if (fwrite(&h, sizeof(h), 1, file) != 1)
+		return -1;
+	for (n = 0; n < dump->zones.count; n++) {
+		struct record r = make_record(dump, n);
+
+		if (fwrite(&r, sizeof(r), 1, file) != 1)
+			return -1;
+	}
+	return fflush(file);
+}
+
+int zonedump_write(struct context *cx, const char *path,
+		   const struct zonedump *dump)
+{
+	FILE *file = fopen(path, "we");
+	int ret = 0;
+
+	if (!file)
+		return fail(cx, -errno, "%s: open for writing", path);
+	if (write_all(file, dump))
+		ret = fail(cx, errno ? -errno : -EIO, "%s: write", path);
+	if (fclose(file) && !ret)
+		ret = fail(cx, -errno, "%s: write", path);
+	return ret;
+}
+
+/* Where record R says the pointer is; false if it cannot be there. */
+static bool read_pointer(const struct record *r, const struct zone *zone,
+			 uint64_t *pointer)
+{
+	*pointer = 0;
+	if (zone->kind != ZONE_SEQUENTIAL)
+		return true;
+	*pointer = r->cond == COND_EMPTY ? zone->start :
+		   r->cond == COND_FULL	 ? zone->start + zone->capacity :
+					   r->pointer;
+	return *pointer >= zone->start &&
+	       *pointer - zone->start <= zone->capacity;
+}
+
+static int read_record(struct context *cx, const char *path,
+		       struct zonedump *dump, uint64_t n,
+		       const struct record *r)
+{
+	struct zone zone = {
+		.start = r->start,
+		.size = r->size,
+		.capacity = r->capacity,
+		.kind = ZONE_SEQUENTIAL,
+	};
+	int ret;
+
+	if (r->cond == COND_OFFLINE || r->cond == COND_READ_ONLY)
+		zone.kind = ZONE_UNWRITABLE;
+	else if (r->type == TYPE_CONVENTIONAL)
+		zone.kind = ZONE_CONVENTIONAL;
+	ret = zone_add(&dump->zones, cx, n, &zone);
+	if (ret)
+		return ret;
+	if (!read_pointer(r, &zone, &dump->pointers[n]))
+		return fail(cx, -EINVAL, "%s: zone %" PRIu64
+			    " has its write pointer outside", path, n);
+	return 0;
+}
+
+static int read_records(struct context *cx, const char *path, FILE *file,
+			struct zonedump *dump)
+{
+	struct record r;
+	uint64_t n, end;
+	int ret = 0;
+
+	dump->pointers = calloc(dump->zones.count, sizeof(*dump->pointers));
+	if (!dump->pointers)
+		return fail(cx, -ENOMEM, "%s: read", path);
+	for (n = 0; n < dump->zones.count && !ret; n++) {
+		if (fread(&r, sizeof(r), 1, file) != 1)
+			return fail(cx, -EINVAL, "%s: is cut short", path);
+		ret = read_record(cx, path, dump, n, &r);
+	}
+	end = (dump->zones.count - 1) * dump->zones.size +
+	      dump->zones.last_size;
+	if (!ret && end != dump->bytes)
+		ret = fail(cx, -EINVAL, "%s: the zones end at byte %" PRIu64
+			   " of %" PRIu64, path, end, dump->bytes);
+	return ret;
+}
+
+static int read_all(struct context *cx, const char *path, FILE *file,
+		    struct zonedump *dump)
+{
+	struct header h;
+	int ret;
+
+	if (fread(&h, sizeof(h), 1, file) != 1)
+		return fail(cx, -EINVAL, "%s: is cut short", path);
+	if (h.model != MODEL_HOST_MANAGED || h.logical_size < 512 ||
+	    h.logical_size > 65536 || h.logical_size & (h.logical_size - 1) ||
+	    h.sectors > INT64_MAX / 512)
+		return fail(cx, -EINVAL, "%s: describes no zones", path);
+	dump->bytes = h.sectors * 512;
+	dump->sector_size = h.logical_size;
+	ret = zone_begin(&dump->zones, cx, h.zones, h.zone_size);
+	if (ret)
+		return ret;
+	dump->zones.max_open = h.max_open;
+	dump->zones.max_active = h.max_active;
+	return read_records(cx, path, file, dump);
+}
+
+int zonedump_read(struct context *cx, const char *path, struct zonedump *dump)
+{
+	FILE *file = fopen(path, "re");
+	int ret;
+
+	memset(dump, 0, sizeof(*dump));
+	if (!file)
+		return fail(cx, -errno, "%s: open", path);
+	ret = read_all(cx, path, file, dump);
+	fclose(file);
+	dump->zones.emulated = true;
+	return ret;
+}
+
+void zonedump_fini(struct zonedump *dump)
+{
+	zone_fini(&dump->zones);
+	free(dump->pointers);
+	dump->pointers = NULL;
+}

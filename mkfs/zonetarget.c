@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which zones there are, and whether they matter.
+ *
+ * A host-managed device cannot be written in any other way than by its zones;
+ * a host-aware one can, and is treated like any other unless --zoned=require
+ * says otherwise.  An image file has zones if the user describes them, or has
+ * done so before: then they stand in a file beside the image, and formatting
+ * it again follows them.
+ */
+#include "config.h"
+
+#include "mkfs/zonetarget.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dev/probe.h"
+#include "dev/zonedisk.h"
+#include "dev/zonedump.h"
+#include "dev/zonefile.h"
+#include "mkfs/zoneoptions.h"
+
+#define SUFFIX ".zones"
+
+static int open_disk(struct context *cx, struct target *t)
+{
+	int ret = zonedisk_open(&t->dev, cx, t->file);
+
+	if (!ret)
+		t->zones = t->dev->zones;
+	return ret;
+}
+
+static int open_block_device(struct context *cx, const struct mkfs_options *o,
+			     struct target *t)
+{
+	struct probe_zones zones;
+	int ret = probe_zoned(cx, t->path, &zones);
+
+	if (ret)
+		return ret;
+	if (zoneoptions_emulate(o))
+		return fail(cx, -EINVAL, "--zone-size: %s is a block device; "
+			    "only image files are given zones", t->path);
+	switch (zones.model) {
+	case PROBE_ZONES_NONE:
+		if (o->zoned == OPTIONS_ZONED_REQUIRE)
+			return fail(cx, -EINVAL, "%s: has no zones", t->path);
+		return 0;
+	case PROBE_ZONES_HOST_AWARE:
+		return o->zoned == OPTIONS_ZONED_REQUIRE ? open_disk(cx, t) : 0;
+	case PROBE_ZONES_HOST_MANAGED:
+		break;
+	}
+	if (o->zoned == OPTIONS_ZONED_OFF)
+		return fail(cx, -EINVAL, "%s: a host-managed zoned device "
+			    "takes no other layout than that of its zones",
+			    t->path);
+	return open_disk(cx, t);
+}
+
+/* The zones that an earlier format has described. */
+static int read_side(struct context *cx, struct target *t)
+{
+	struct zonedump dump;
+	int ret = zonedump_read(cx, t->side, &dump);
+
+	if (!ret && dump.bytes != t->size)
+		ret = fail(cx, -EINVAL, "%s: has zones of %" PRIu64 " bytes in "
+			   "%s, but %" PRIu64 " bytes itself; --zone-size "
+			   "describes them anew, --zoned=off ignores them",
+			   t->path, dump.bytes, t->side, t->size);
+	if (!ret)
+		ret = zone_copy(&t->emulated, cx, &dump.zones);
+	zonedump_fini(&dump);
+	return ret;
+}
+
+static int open_file(struct context *cx, const struct mkfs_options *o,
+		     struct target *t)
+{
+	int ret;
+
+	if (o->zoned == OPTIONS_ZONED_OFF)
+		return 0;
+	if (asprintf(&t->side, "%s" SUFFIX, t->path) < 0) {
+		t->side = NULL;
+		return fail(cx, -ENOMEM, "%s: open", t->path);
+	}
+	if (zoneoptions_emulate(o))
+		ret = zoneoptions_make(cx, o, t->path, t->size, &t->emulated);
+	else if (!access(t->side, F_OK))
+		ret = read_side(cx, t);
+	else if (o->zoned == OPTIONS_ZONED_REQUIRE)
+		ret = fail(cx, -EINVAL, "%s: has no zones; --zone-size gives "
+			   "an image file some", t->path);
+	else
+		return 0;
+	t->zones = &t->emulated;
+	return ret;
+}
+
+int zonetarget_open(struct context *cx, const struct mkfs_options *o,
+		    struct target *t)
+{
+	int ret = zoneoptions_check(cx, o);
+
+	if (ret)
+		return ret;
+	return t->file && t->file->is_block_device ?
+		       open_block_device(cx, o, t) :
+		       open_file(cx, o, t);
+}
+
+int zonetarget_prepare(struct context *cx, struct target *t)
+{
+	if (t->zones != &t->emulated)
+		return 0;
+	return zonefile_open(&t->dev, cx, t->file, t->side, t->zones);
+}
+
+void zonetarget_close(struct target *t, bool failed)
+{
+	if (t->dev != t->file)
+		dev_close(t->dev);
+	if (failed && t->created && t->zones)
+		unlink(t->side);
+	zone_fini(&t->emulated);
+	free(t->side);
+}
