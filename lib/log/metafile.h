@@ -2,13 +2,14 @@
 /*
  * A metadata file that is being changed: its dirty blocks and its block map.
  *
- * Blocks are changed in memory.  A block gets a new virtual block number the
- * first time it is changed in a checkpoint, its old one ends (copy on write up
- * to the root: nilfs_btree_propagate_v()); changed again before the
- * checkpoint is complete it keeps the number, whether or not it has been
- * written in between.  Blocks of the DAT have no such number: their parents
- * learn where they are when they are placed, so its nodes are written after
- * its data, level by level (nilfs_btree_assign_p()).
+ * Blocks are changed in memory.  A block that becomes dirty gets a new virtual
+ * block number and its old one ends (copy on write up to the root:
+ * nilfs_btree_propagate_v()).  It keeps the number until it is written; if it
+ * is changed once more after that, the number ends like any other, in the same
+ * checkpoint or not, because no number may be in the logs twice: a cleaner
+ * frees or moves it for each copy it meets.  Blocks of the DAT have no such
+ * number: their parents learn where they are when they are placed, so its
+ * nodes are written after its data, level by level (nilfs_btree_assign_p()).
  *
  * Dirty blocks are collected.  The writer takes the ones that were not touched
  * for longest once there are many; after that they are clean and are read
@@ -44,8 +45,6 @@ struct metafile_env {
 	/* The block belongs to the file no longer: nilfs_dat_commit_end(). */
 	int (*end)(void *arg, struct context *cx, uint64_t vblocknr,
 		   enum metafile_kind kind);
-	/* 1 where the block was given its number in this checkpoint, or 0. */
-	int (*is_new)(void *arg, struct context *cx, uint64_t vblocknr);
 	/*
 	 * For the DAT: what is at this block of the device is superseded, from
 	 * before this checkpoint or not.

@@ -6,13 +6,11 @@
  * question, each with the index of the child that was taken.  Before a node is
  * changed it is made dirty, which gives it a new pointer, which changes its
  * parent, and so on up to a node that is dirty already, or the root: an inode
- * is always free to change.  A block that got its number in this checkpoint
- * keeps it, and its parent remains as it is.
+ * is always free to change.  So all ancestors of a dirty block are dirty.
  *
  * The DAT has no numbers to give.  There a dirty block has a provisional
- * pointer with the top bit set until it is placed.  That is a changed pointer
- * like any other, so all ancestors of a dirty block are dirty and are still to
- * be written when its place is known.
+ * pointer with the top bit set until it is placed; its ancestors, dirty as
+ * well, are still to be written when its place is known.
  */
 #include "log/metapath.h"
 
@@ -144,13 +142,6 @@ int metapath_new_ptr(struct metatree *t, struct context *cx, uint64_t *ptr)
 	return 0;
 }
 
-int metapath_keeps_ptr(struct metatree *t, struct context *cx, uint64_t ptr)
-{
-	if (t->kind == METAFILE_DAT)
-		return 0;
-	return t->env->is_new(t->env->arg, cx, ptr);
-}
-
 int metapath_replace_ptr(struct metatree *t, struct context *cx, uint64_t *ptr)
 {
 	uint64_t old = *ptr;
@@ -171,9 +162,6 @@ int metapath_renew(struct metatree *t, struct context *cx, struct metapath *p,
 	int err;
 
 	*ptr = bmapnode_ptr(&s->node, (uint32_t)s->index);
-	err = metapath_keeps_ptr(t, cx, *ptr);
-	if (err)
-		return err < 0 ? err : 0;
 	err = metapath_dirty(t, cx, p, level);
 	if (!err)
 		err = metapath_replace_ptr(t, cx, ptr);

@@ -46,15 +46,12 @@ bool metapath_is_at(const struct metapath_step *s, uint64_t key);
 /* A pointer for a block that is new to the file. */
 int metapath_new_ptr(struct metatree *t, struct context *cx, uint64_t *ptr);
 
-/* 1 where a block with pointer PTR keeps it when it is changed, or 0. */
-int metapath_keeps_ptr(struct metatree *t, struct context *cx, uint64_t ptr);
-
 /* *PTR ends, and becomes a new one. */
 int metapath_replace_ptr(struct metatree *t, struct context *cx, uint64_t *ptr);
 
 /*
- * The child that the step of LEVEL took will be changed: *PTR is its pointer
- * from now on, in the node of that step as well.
+ * The child that the step of LEVEL took, which is clean, will be changed: *PTR
+ * is its pointer from now on, in the node of that step as well.
  */
 int metapath_renew(struct metatree *t, struct context *cx, struct metapath *p,
 		   unsigned int level, uint64_t *ptr);

@@ -83,9 +83,6 @@ static int renew_direct(struct metatree *t, struct context *cx, uint64_t key,
 	int err;
 
 	*ptr = bmap_direct_ptr(t->root, key);
-	err = metapath_keeps_ptr(t, cx, *ptr);
-	if (err)
-		return err < 0 ? err : 0;
 	err = metapath_replace_ptr(t, cx, ptr);
 	if (err)
 		return err;

@@ -47,7 +47,7 @@ int metatree_lookup(struct metatree *t, struct context *cx, uint64_t key,
 		    uint64_t *ptr);
 
 /*
- * Data block KEY, which is there and not dirty, will be changed: its pointer
+ * Data block KEY, which is there and clean, will be changed: its pointer
  * from now on.  Follows nilfs_bmap_propagate().
  */
 int metatree_renew(struct metatree *t, struct context *cx, uint64_t key,

@@ -32,7 +32,7 @@ static void need_room(struct fakedat *f, uint64_t number)
 	if (number < f->room)
 		return;
 	f->blocknr = grow(f->blocknr, f->room, more, sizeof(*f->blocknr));
-	f->start = grow(f->start, f->room, more, sizeof(*f->start));
+	f->given = grow(f->given, f->room, more, 1);
 	f->ended = grow(f->ended, f->room, more, 1);
 	f->superseded = grow(f->superseded, f->room, more, 1);
 	f->written = grow(f->written, f->room, more, 1);
@@ -48,7 +48,7 @@ static int fake_alloc(void *arg, struct context *cx, uint64_t *vblocknr)
 		return -ENOSPC;
 	*vblocknr = ++f->next_vblocknr;
 	need_room(f, *vblocknr);
-	f->start[*vblocknr] = f->cno;
+	f->given[*vblocknr] = 1;
 	return 0;
 }
 
@@ -60,16 +60,8 @@ static int fake_end(void *arg, struct context *cx, uint64_t vblocknr,
 	(void)kind;
 	if (call(f, cx))
 		return -ENOSPC;
-	f->ended[vblocknr] += f->start[vblocknr] == f->cno ? 2 : 1;
+	f->ended[vblocknr]++;
 	return 0;
-}
-
-static int fake_is_new(void *arg, struct context *cx, uint64_t vblocknr)
-{
-	struct fakedat *f = arg;
-
-	(void)cx;
-	return f->start[vblocknr] == f->cno;
 }
 
 static int fake_superseded(void *arg, struct context *cx, uint64_t blocknr)
@@ -102,17 +94,16 @@ void fakedat_init(struct fakedat *f, uint32_t block_size)
 {
 	memset(f, 0, sizeof(*f));
 	f->env = (struct metafile_env){
-		f, fake_alloc, fake_end, fake_is_new, fake_superseded, fake_read,
+		f, fake_alloc, fake_end, fake_superseded, fake_read,
 	};
 	f->block_size = block_size;
-	f->cno = 1;
 	need_room(f, 0);
 }
 
 void fakedat_fini(struct fakedat *f)
 {
 	free(f->blocknr);
-	free(f->start);
+	free(f->given);
 	free(f->ended);
 	free(f->superseded);
 	free(f->written);
@@ -130,8 +121,11 @@ void fakedat_write(struct fakedat *f, enum metafile_kind kind,
 {
 	memcpy(f->device + blocknr * f->block_size, block->data, f->block_size);
 	f->written[blocknr] = 1;
-	if (kind != METAFILE_DAT)
-		f->blocknr[block->ptr] = blocknr;
+	if (kind == METAFILE_DAT)
+		return;
+	if (f->blocknr[block->ptr])
+		f->rewritten = true;
+	f->blocknr[block->ptr] = blocknr;
 }
 
 const void *fakedat_block(const struct fakedat *f, enum metafile_kind kind,
@@ -150,10 +144,12 @@ uint64_t fakedat_live(const struct fakedat *f, enum metafile_kind kind)
 {
 	uint64_t i, n = 0;
 
+	if (f->rewritten)
+		return UINT64_MAX;
 	for (i = 0; i < f->room && kind != METAFILE_DAT; i++) {
 		if (f->ended[i] > 1)
 			return UINT64_MAX;
-		n += f->start[i] && !f->ended[i];
+		n += f->given[i] && !f->ended[i];
 	}
 	for (i = 0; i < f->room && kind == METAFILE_DAT; i++) {
 		if (f->superseded[i] > f->written[i])

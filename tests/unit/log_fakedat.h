@@ -8,6 +8,7 @@
 #ifndef NILFS2_TESTS_LOG_FAKEDAT_H
 #define NILFS2_TESTS_LOG_FAKEDAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,14 +17,14 @@
 struct fakedat {
 	struct metafile_env env;
 	uint32_t block_size;
-	uint64_t cno;			/* checkpoint being made */
 	uint64_t next_vblocknr, next_blocknr;
 	uint64_t room;			/* numbers of either kind are below it */
 	uint64_t *blocknr;		/* of a virtual block, 0: none */
-	uint64_t *start;		/* checkpoint that allocated it */
+	uint8_t *given;			/* whether a number is */
 	uint8_t *ended;			/* how often */
 	uint8_t *superseded;		/* how often, of a device's block */
 	uint8_t *written;		/* whether a device's block is */
+	bool rewritten;			/* a number was written twice */
 	uint8_t *device;
 	unsigned int reads;
 	unsigned int calls_left;	/* after as many, all fail; 0: never */
@@ -45,8 +46,8 @@ const void *fakedat_block(const struct fakedat *f, enum metafile_kind kind,
 
 /*
  * Blocks that belong to a file by this account: numbers not ended and places
- * not superseded.  All numbers ended at most once, none in the checkpoint
- * that gave it; UINT64_MAX otherwise.
+ * not superseded.  UINT64_MAX where one ended or was superseded twice, or two
+ * blocks were written with one number.
  */
 uint64_t fakedat_live(const struct fakedat *f, enum metafile_kind kind);
 

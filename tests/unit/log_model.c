@@ -69,7 +69,7 @@ void model_look(struct model *md, uint32_t key)
 	found = metafile_lookup(md->m, &md->cx, offset(md, key), &ptr);
 	check(md, md->version[key] ? found >= 0 : !found);
 	check(md, found != 1 || md->kind == METAFILE_DAT ||
-		  md->f.start[ptr] != 0);
+		  md->f.given[ptr]);
 	check(md, found || !md->version[key] || md->kind == METAFILE_DAT);
 }
 
@@ -93,26 +93,23 @@ static bool in_order(const struct metafile_block *b, size_t n)
 	return true;
 }
 
-/* As a writer does: places, in between changes what is dirty, contents. */
 void model_write_out(struct model *md, bool all, size_t keep)
 {
 	struct metafile_block *blocks = NULL;
 	uint64_t *places;
 	size_t n = 0, i, dirty = metafile_dirty(md->m);
-	unsigned int round;
+	unsigned int rounds;
 
 	check(md, !metafile_collect(md->m, &md->cx, all, keep, &blocks, &n));
 	check(md, in_order(blocks, n));
 	check(md, all ? n == dirty : n <= dirty);
 	check(md, all || !n || !blocks[n - 1].level);
 	places = calloc(n + 1, sizeof(*places));
-	for (round = 0; round < 2; round++)
+	for (rounds = model_draw(md, 4) ? 1 : 2; rounds; rounds--)
 		for (i = 0; i < n; i++) {
 			places[i] = fakedat_place(&md->f);
 			check(md, !metafile_place(md->m, &md->cx, &blocks[i],
 						  places[i]));
-			if (round || model_draw(md, 4))
-				round = 1;
 		}
 	for (i = 0; i < n && !blocks[i].level; i += 1 + model_draw(md, 20))
 		model_change(md, (uint32_t)(blocks[i].key / md->spread));

@@ -34,7 +34,6 @@ static void test_random(enum metafile_kind kind, uint32_t keys,
 			model_reopen(md, &md->inode);
 		for (i = 0; i < 50; i++)
 			model_look(md, (uint32_t)model_draw(md, keys));
-		md->f.cno++;
 	}
 	is_int(md->bad, 0, "changes at random come out as the array has them");
 	is_int(got, level, "in a tree of this height");
@@ -95,7 +94,6 @@ static void test_economy(enum metafile_kind kind)
 		model_change(md, i);
 	model_checkpoint(md);
 	model_reopen(md, &md->inode);
-	md->f.cno++;
 	md->f.reads = 0;
 	for (i = 0; i < 1000; i++)
 		model_change(md, 5000);
@@ -175,7 +173,6 @@ static int change_until(enum metafile_kind kind, unsigned int calls)
 		model_change(md, i * 13);
 	model_checkpoint(md);
 	model_reopen(md, &md->inode);
-	md->f.cno++;
 	md->f.calls_left = calls;
 	for (i = 0; i < 30 && !err; i++)
 		err = metafile_change(md->m, &md->cx, model_draw(md, 4000),
