@@ -273,6 +273,13 @@ static const struct field sufile_header_fields[] = {
 	F(nilfs_sufile_header, sh_last_alloc, UINT),
 };
 
+static const struct field sufile_header_ext_fields[] = {
+	FIRST(nilfs_sufile_header_ext, sh, sh_ncleansegs, UINT),
+	FIRST(nilfs_sufile_header_ext, sh, sh_ndirtysegs, UINT),
+	FIRST(nilfs_sufile_header_ext, sh, sh_last_alloc, UINT),
+	F(nilfs_sufile_header_ext, sh_exact_cno, UINT),
+};
+
 static const struct field segment_usage_fields[] = {
 	F(nilfs_segment_usage, su_lastmod, TIME),
 	F(nilfs_segment_usage, su_nblocks, UINT),
@@ -312,6 +319,7 @@ static const struct field_table tables[] = {
 	TABLE(cpfile_header),
 	TABLE(checkpoint),
 	TABLE(sufile_header),
+	TABLE(sufile_header_ext),
 	TABLE(segment_usage),
 	TABLE(segment_usage_ext),
 	SIZED(dir_entry, offsetof(struct nilfs_dir_entry, name)),

@@ -341,6 +341,20 @@ ONDISK_AT(struct nilfs_sufile_header, sh_ncleansegs, 0);
 ONDISK_AT(struct nilfs_sufile_header, sh_ndirtysegs, 8);
 ONDISK_AT(struct nilfs_sufile_header, sh_last_alloc, 16);
 
+/*
+ * With entries of 32 bytes the header's place has 8 bytes more, which nobody
+ * else uses: the checkpoint as of which all live-block counts were exact.  A
+ * kernel that writes leaves it behind, so an older number says "not any more".
+ */
+struct nilfs_sufile_header_ext {
+	struct nilfs_sufile_header sh;
+	le64 sh_exact_cno;
+};
+
+ONDISK_SIZE(struct nilfs_sufile_header_ext, NILFS_EXT_SEGMENT_USAGE_SIZE);
+ONDISK_AT(struct nilfs_sufile_header_ext, sh, 0);
+ONDISK_AT(struct nilfs_sufile_header_ext, sh_exact_cno, 24);
+
 /* Directory */
 
 /* file_type */

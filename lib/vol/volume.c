@@ -83,6 +83,14 @@ static void clip_to_device(struct nilfs_geometry *geo)
 		geo->nsegments = there;
 }
 
+static void use_geometry(struct volume *vol)
+{
+	const struct nilfs_geometry *geo = &vol->geo;
+
+	palloc_init(&vol->dat_palloc, geo->block_size, geo->dat_entry_size);
+	palloc_init(&vol->ifile_palloc, geo->block_size, geo->inode_size);
+}
+
 /* Takes the geometry and features of copy I. */
 static int use_super(struct volume *vol, struct context *cx, int i)
 {
@@ -101,10 +109,7 @@ static int use_super(struct volume *vol, struct context *cx, int i)
 	if (rule == RULE_SB_DEVICE_SIZE)
 		clip_to_device(&vol->geo);
 	vol->super_used = i;
-	palloc_init(&vol->dat_palloc, vol->geo.block_size,
-			   vol->geo.dat_entry_size);
-	palloc_init(&vol->ifile_palloc, vol->geo.block_size,
-			   vol->geo.inode_size);
+	use_geometry(vol);
 	return 0;
 }
 
@@ -179,17 +184,15 @@ static int open_metadata(struct volume *vol, struct context *cx)
 	return err;
 }
 
-/* A volume of which only the superblocks are known. */
+/* A volume of which nothing is known. */
 static int make_volume(struct volume **volp, struct context *cx,
 		       struct dev *dev)
 {
-	struct volume *vol = calloc(1, sizeof(*vol));
-
-	if (!vol)
+	*volp = calloc(1, sizeof(**volp));
+	if (!*volp)
 		return fail(cx, -ENOMEM, "volume");
-	vol->dev = dev;
-	*volp = vol;
-	return choose_super(vol, cx);
+	(*volp)->dev = dev;
+	return 0;
 }
 
 /* Hands out what was opened, or closes what could not be. */
@@ -210,6 +213,8 @@ int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 	*volp = NULL;
 	err = make_volume(volp, cx, dev);
 	if (!err)
+		err = choose_super(*volp, cx);
+	if (!err)
 		err = find_latest(*volp, cx);
 	if (!err)
 		err = open_metadata(*volp, cx);
@@ -226,9 +231,30 @@ int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
 	*volp = NULL;
 	err = make_volume(volp, cx, dev);
 	if (!err)
+		err = choose_super(*volp, cx);
+	if (!err)
 		err = use_super(*volp, cx, (*volp)->choice.index);
 	if (!err)
 		err = open_cache(*volp, cx);
+	return finish(volp, err);
+}
+
+int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
+		   const struct nilfs_geometry *geo,
+		   const struct recovery *at)
+{
+	int err = make_volume(volp, cx, dev);
+
+	if (!err) {
+		(*volp)->geo = *geo;
+		(*volp)->latest = *at;
+		(*volp)->choice.index = -1;
+		(*volp)->choice.spare = -1;
+		use_geometry(*volp);
+		err = open_cache(*volp, cx);
+	}
+	if (!err)
+		err = open_metadata(*volp, cx);
 	return finish(volp, err);
 }
 

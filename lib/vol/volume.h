@@ -65,6 +65,16 @@ int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 int volume_open_bare(struct volume **volp, struct context *cx,
 		     struct dev *dev);
 
+/*
+ * Opens it at the super root of AT (its fields from cno to ctime), whatever
+ * superblocks say or whether there are any: for a volume with geometry GEO
+ * that is still being made.  Its superblocks are all zero.  Failures as
+ * volume_open().
+ */
+int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
+		   const struct nilfs_geometry *geo,
+		   const struct recovery *at);
+
 /* NULL is accepted. */
 void volume_close(struct volume *vol);
 

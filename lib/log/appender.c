@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Filling logs, one behind the other.
+ *
+ * What goes into a log is listed first; where it will be is known only when
+ * the log is full, because its summary, as long as the list, comes before it.
+ * Then the positions are entered in the DAT, and the log goes to whoever fills
+ * and writes it.  Blocks of metadata are copied as late as that: the log's own
+ * positions may be in them.
+ *
+ * The last logs of a checkpoint are held back until all are listed.  They
+ * have the DAT itself, where the positions of all of them are, and the SUFILE,
+ * which says what each segment has in it.
+ */
+#include "log/appender.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "log/appender_log.h"
+
+/* Blocks of the segment behind the log that ended last. */
+static uint32_t rest_of_segment(const struct appender *a)
+{
+	uint64_t next = geometry_segment_start(a->g, a->segnum) + a->offset;
+
+	return (uint32_t)(geometry_segment_end(a->g, a->segnum) - next);
+}
+
+static uint32_t limit(const struct appender *a, uint32_t rest)
+{
+	return a->log_blocks && a->log_blocks < rest ? a->log_blocks : rest;
+}
+
+/* Data blocks of one file that a log of LIMIT blocks holds. */
+static uint64_t capacity(const struct appender *a, uint32_t blocks)
+{
+	const struct loglayout_run run = {
+		.kind = LOGLAYOUT_DATA, .count = UINT32_MAX,
+	};
+	struct loglayout layout;
+	uint64_t room;
+
+	if (blocks < NILFS_PSEG_MIN_BLOCKS)
+		return 0;
+	loglayout_init(&layout, a->g, blocks);
+	room = loglayout_room(&layout, &run);
+	loglayout_fini(&layout);
+	return room;
+}
+
+uint64_t appender_room(const struct appender *a)
+{
+	/* A number that no file has: it never goes on in an open finfo. */
+	const struct loglayout_run run = {
+		.ino = UINT64_MAX, .kind = LOGLAYOUT_DATA, .count = UINT32_MAX,
+	};
+
+	if (!a->log)
+		return capacity(a, limit(a, rest_of_segment(a)));
+	return loglayout_room(&a->log->layout, &run);
+}
+
+uint64_t appender_room_behind(const struct appender *a)
+{
+	uint32_t rest = rest_of_segment(a);
+
+	if (a->log)
+		rest -= loglayout_nblocks(&a->log->layout);
+	return capacity(a, limit(a, rest));
+}
+
+uint64_t appender_capacity(const struct appender *a)
+{
+	return capacity(a, limit(a, a->g->blocks_per_segment));
+}
+
+/* The segment that follows becomes the current one. */
+static int next_segment(struct appender *a, struct context *cx)
+{
+	a->segnum = a->nextnum;
+	a->seq++;
+	a->offset = 0;
+	return segments_take(a->segments, cx, &a->nextnum);
+}
+
+static int begin_log(struct appender *a, struct context *cx)
+{
+	int ret = 0;
+
+	if (a->log)
+		return 0;
+	if (rest_of_segment(a) < NILFS_PSEG_MIN_BLOCKS)
+		ret = next_segment(a, cx);
+	if (!ret)
+		ret = appender_log_make(a, cx,
+					limit(a, rest_of_segment(a)));
+	return ret;
+}
+
+static void drop_log(struct appender *a)
+{
+	appender_log_free(a->log);
+	a->log = NULL;
+}
+
+/* Hands LOG, which has all its content, over. */
+static int submit(struct appender *a, struct context *cx,
+		  struct appender_log *log)
+{
+	int ret = appender_log_submit(a, cx, log);
+
+	appender_log_free(log);
+	return ret;
+}
+
+int appender_end_log(struct appender *a, struct context *cx)
+{
+	struct appender_log *log = a->log;
+	uint32_t nblocks;
+	int ret = context_cancelled(cx);
+
+	if (ret || !log)
+		return ret;
+	nblocks = loglayout_nblocks(&log->layout);
+	a->offset += nblocks;
+	a->blocks += nblocks;
+	a->last = log->start;
+	a->log = NULL;
+	if (a->holding) {
+		*a->held_end = log;
+		a->held_end = &log->next;
+		return 0;
+	}
+	ret = appender_log_enter(a, cx, log);
+	if (!ret)
+		ret = appender_log_enter_dat(a, cx, log);
+	if (!ret)
+		return submit(a, cx, log);
+	appender_log_free(log);
+	return ret;
+}
+
+int appender_leave_segment(struct appender *a, struct context *cx)
+{
+	int ret = appender_end_log(a, cx);
+
+	if (!ret)
+		a->offset += rest_of_segment(a);
+	return ret;
+}
+
+int appender_list(struct appender *a, struct context *cx,
+		  const struct loglayout_run *run, struct payload *payload,
+		  uint64_t at, uint32_t *done)
+{
+	struct loglayout_run part = *run;
+	uint32_t index;
+	int ret = begin_log(a, cx);
+
+	*done = 0;
+	if (ret)
+		return ret;
+	part.count = loglayout_room(&a->log->layout, run);
+	if (!part.count)
+		return 0;
+	ret = loglayout_add(&a->log->layout, cx, &part, &index);
+	if (!ret)
+		ret = appender_log_add_piece(a->log, cx, payload, at,
+					     part.count);
+	if (!ret && part.vblocknr)
+		ret = dattable_listed(a->dat, cx, part.vblocknr, part.count);
+	if (!ret && part.vblocknr)
+		ret = appender_log_add_place(a->log, cx, part.vblocknr, index,
+					     part.count);
+	if (ret)
+		return ret;
+	*done = part.count;
+	return 0;
+}
+
+int appender_list_all(struct appender *a, struct context *cx,
+		      const struct loglayout_run *run,
+		      struct payload *payload, uint64_t at)
+{
+	struct loglayout_run rest = *run;
+	uint32_t done;
+	int ret;
+
+	while (rest.count) {
+		ret = appender_list(a, cx, &rest, payload, at, &done);
+		if (!ret && !done)
+			ret = appender_end_log(a, cx);
+		if (ret)
+			return ret;
+		if (rest.vblocknr)
+			rest.vblocknr += done;
+		rest.blkoff += done;
+		rest.count -= done;
+		at += done;
+	}
+	return 0;
+}
+
+static enum loglayout_kind kind_of(const struct appender_file *file,
+				   const struct metafile_block *block)
+{
+	if (file->ino == NILFS_DAT_INO)
+		return block->level ? LOGLAYOUT_DAT_NODE : LOGLAYOUT_DAT_DATA;
+	return block->level ? LOGLAYOUT_NODE : LOGLAYOUT_DATA;
+}
+
+/* Lists BLOCK at TO, block AT of PAYLOAD: 1; 0 where HERE has no room. */
+static int list_block(struct appender *a, struct context *cx,
+		      const struct appender_file *file,
+		      const struct metafile_block *block,
+		      struct payload *payload, uint32_t at, bool here)
+{
+	const struct loglayout_run run = {
+		.ino = file->ino,
+		.cno = file->cno,
+		.kind = kind_of(file, block),
+		.level = (uint8_t)block->level,
+		.vblocknr = block->ptr,
+		.blkoff = block->key,
+		.count = 1,
+	};
+	uint32_t done = 0;
+	int ret = 0;
+
+	if (here && !a->log)
+		return 0;
+	while (!ret && !done) {
+		ret = appender_list(a, cx, &run, payload, at, &done);
+		if (!ret && !done && here)
+			return 0;
+		if (!ret && !done)
+			ret = appender_end_log(a, cx);
+	}
+	return ret ? ret : 1;
+}
+
+#define FILE_CHUNK 64u
+
+int appender_list_file(struct appender *a, struct context *cx,
+		       const struct appender_file *file,
+		       const struct metafile_block *blocks, size_t n,
+		       bool here)
+{
+	struct payload *payload = NULL;
+	uint32_t at = FILE_CHUNK, bs = a->g->block_size;
+	void *data = NULL;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++, at++) {
+		if (at == FILE_CHUNK) {
+			at = 0;
+			payload_put(payload);
+			payload = payload_memory(NULL, n - i < FILE_CHUNK ?
+						 (uint32_t)(n - i) : FILE_CHUNK,
+						 bs, &data);
+			if (!payload)
+				return fail(cx, -ENOMEM, "blocks of metadata");
+		}
+		ret = list_block(a, cx, file, &blocks[i], payload, at, here);
+		if (ret <= 0)
+			break;
+		ret = appender_log_add_copy(a->log, cx, file->m, &blocks[i],
+					    (char *)data + (size_t)at * bs);
+	}
+	payload_put(payload);
+	return ret;
+}
+
+int appender_list_super_root(struct appender *a, struct context *cx,
+			     void **block)
+{
+	struct payload *payload;
+	int ret = begin_log(a, cx);
+
+	if (!ret && !loglayout_add_super_root(&a->log->layout)) {
+		ret = appender_end_log(a, cx);
+		if (!ret)
+			ret = begin_log(a, cx);
+		if (!ret && !loglayout_add_super_root(&a->log->layout))
+			ret = fail(cx, -EINVAL, "no room for a super root");
+	}
+	if (ret)
+		return ret;
+	payload = payload_memory(NULL, 1, a->g->block_size, block);
+	if (!payload)
+		return fail(cx, -ENOMEM, "super root");
+	a->log->flags |= NILFS_SS_LOGEND;
+	ret = appender_log_add_piece(a->log, cx, payload, 0, 1);
+	payload_put(payload);
+	return ret ? ret : appender_end_log(a, cx);
+}
+
+int appender_enter(struct appender *a, struct context *cx)
+{
+	struct appender_log *log;
+	int ret = 0;
+
+	for (log = a->held; log && !ret; log = log->next)
+		ret = appender_log_enter(a, cx, log);
+	for (log = a->held; log && !ret; log = log->next)
+		ret = appender_log_enter_dat(a, cx, log);
+	return ret;
+}
+
+int appender_submit(struct appender *a, struct context *cx)
+{
+	struct appender_log *log;
+	int ret = 0;
+
+	while (!ret && a->held) {
+		log = a->held;
+		a->held = log->next;
+		ret = submit(a, cx, log);
+	}
+	return ret;
+}
+
+void appender_fini(struct appender *a)
+{
+	struct appender_log *log;
+
+	drop_log(a);
+	while (a->held) {
+		log = a->held;
+		a->held = log->next;
+		appender_log_free(log);
+	}
+	logout_close(a->out);
+	a->out = NULL;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The log that is being filled, and those behind it.
+ */
+#ifndef NILFS2_LOG_APPENDER_H
+#define NILFS2_LOG_APPENDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/geometry.h"
+#include "log/dattable.h"
+#include "log/loglayout.h"
+#include "log/logout.h"
+#include "log/metafile.h"
+#include "log/payload.h"
+#include "log/segments.h"
+
+/* COUNT virtual blocks from FIRST on lie at INDEX of a payload. */
+struct appender_place {
+	uint64_t first;
+	uint32_t index;
+	uint32_t count;
+};
+
+/* Blocks of a metadata file; their content is copied when the log is closed. */
+struct appender_copy {
+	struct metafile *m;
+	struct metafile_block block;
+	uint32_t index;
+	void *to;
+};
+
+struct appender_log {
+	struct appender_log *next;
+	struct loglayout layout;
+	uint64_t segnum, nextnum, seq;
+	uint64_t start;			/* its first block */
+	uint16_t flags;
+	struct logout_piece *pieces;
+	size_t npieces, pieces_room;
+	struct appender_place *places;
+	size_t nplaces, places_room;
+	struct appender_copy *copies;
+	size_t ncopies, copies_room;
+};
+
+struct appender {
+	const struct nilfs_geometry *g;
+	struct logout *out;
+	struct segments *segments;	/* these three are borrowed */
+	struct dattable *dat;
+	struct metafile *dat_file;
+	uint64_t cno, time;
+	uint32_t log_blocks;		/* most blocks of a log */
+	uint16_t flags;			/* of every log */
+	/* The segment being written and where in it the next log begins. */
+	uint64_t segnum, nextnum, seq;
+	uint32_t offset;
+	bool first;			/* no log has begun yet */
+	bool holding;			/* keep full logs until told */
+	struct appender_log *log;	/* open, or NULL */
+	struct appender_log *held, **held_end;
+	uint64_t blocks;		/* of logs closed or held */
+	uint64_t last;			/* where the last of them begins */
+};
+
+/* A block of a metadata file and how it is listed. */
+struct appender_file {
+	struct metafile *m;
+	uint64_t ino;
+	uint64_t cno;			/* fi_cno */
+};
+
+/*
+ * How many blocks of one file, the next one, fit into the open log; or could
+ * into one that begins in the same segment.  0: neither.
+ */
+uint64_t appender_room(const struct appender *a);
+uint64_t appender_room_behind(const struct appender *a);
+
+/* The same for a log as long as can be. */
+uint64_t appender_capacity(const struct appender *a);
+
+/*
+ * Lists the blocks of RUN, which are PAYLOAD's from AT on, as many as fit into
+ * the open log; a log is begun where none is open.  *DONE of them were listed.
+ */
+int appender_list(struct appender *a, struct context *cx,
+		  const struct loglayout_run *run, struct payload *payload,
+		  uint64_t at, uint32_t *done);
+
+/* Lists all of them, in as many logs as it takes. */
+int appender_list_all(struct appender *a, struct context *cx,
+		      const struct loglayout_run *run,
+		      struct payload *payload, uint64_t at);
+
+/*
+ * The same for dirty blocks of a metadata file; with HERE only as many as fit
+ * into what is left of the log.
+ */
+int appender_list_file(struct appender *a, struct context *cx,
+		       const struct appender_file *file,
+		       const struct metafile_block *blocks, size_t n,
+		       bool here);
+
+/* The super root BLOCK (content to come) ends the open log or a new one. */
+int appender_list_super_root(struct appender *a, struct context *cx,
+			     void **block);
+
+/*
+ * Ends the open log.  Unless logs are held it is closed: positions are
+ * entered in the DAT, the content of metadata is copied, and it is on its way.
+ */
+int appender_end_log(struct appender *a, struct context *cx);
+
+/* Leaves the segment, whatever is left of it. */
+int appender_leave_segment(struct appender *a, struct context *cx);
+
+/* Of the logs held: enters all positions; then closes and submits them. */
+int appender_enter(struct appender *a, struct context *cx);
+int appender_submit(struct appender *a, struct context *cx);
+
+/* Drops what was not handed over. */
+void appender_fini(struct appender *a);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * One log of an appender: what is listed in it, and what becomes of that.
+ */
+#ifndef NILFS2_LOG_APPENDER_LOG_H
+#define NILFS2_LOG_APPENDER_LOG_H
+
+#include <stdint.h>
+
+#include "log/appender.h"
+
+/* Opens a log of at most LIMIT blocks where A is.  -ENOMEM. */
+int appender_log_make(struct appender *a, struct context *cx, uint32_t limit);
+
+/* COUNT blocks of PAYLOAD from AT on come next in LOG; it holds them. */
+int appender_log_add_piece(struct appender_log *log, struct context *cx,
+			   struct payload *payload, uint64_t at,
+			   uint32_t count);
+
+/* They have virtual numbers. */
+int appender_log_add_place(struct appender_log *log, struct context *cx,
+			   uint64_t first, uint32_t index, uint32_t count);
+
+/* The last of them is BLOCK of M, whose content will be copied TO. */
+int appender_log_add_copy(struct appender_log *log, struct context *cx,
+			  struct metafile *m,
+			  const struct metafile_block *block, void *to);
+
+/*
+ * Enters where the blocks of LOG, which is full, are: in the DAT and the
+ * SUFILE; then, once that is done for all logs, in the map of the DAT.
+ */
+int appender_log_enter(struct appender *a, struct context *cx,
+		       struct appender_log *log);
+int appender_log_enter_dat(struct appender *a, struct context *cx,
+			   struct appender_log *log);
+
+/* Copies the content of metadata and hands LOG to logout; LOG stays. */
+int appender_log_submit(struct appender *a, struct context *cx,
+			struct appender_log *log);
+
+void appender_log_free(struct appender_log *log);	/* NULL is accepted */
+
+#endif

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The entry of the new checkpoint.
+ *
+ * A block of the cpfile is made with the first of its checkpoints: until then
+ * the entries of the others are invalid.  The first entry of each block but
+ * the first counts the valid ones, whatever it is itself.
+ */
+#include "log/checkpoints.h"
+
+#include <string.h>
+
+#include "disk/checkpoint.h"
+#include "log/writer_parts.h"
+
+#define INVALID (1u << NILFS_CHECKPOINT_INVALID)
+#define SNAPSHOT (1u << NILFS_CHECKPOINT_SNAPSHOT)
+#define MINOR (1u << NILFS_CHECKPOINT_MINOR)
+
+/*
+ * A block of a new cpfile.  The kernel gives entries of blocks that it makes
+ * no number; nilfs-utils' mkfs does, in the first block.
+ */
+static void init_block(const struct nilfs_geometry *g, uint64_t blkoff,
+		       void *data)
+{
+	uint64_t first = checkpoint_first(g, blkoff);
+	uint64_t cno, end = first + checkpoint_count(g, blkoff);
+
+	for (cno = first; cno < end; cno++) {
+		struct nilfs_checkpoint *cp =
+			(void *)((char *)data + checkpoint_offset(g, cno));
+
+		cp->cp_flags = le32_make(INVALID);
+		if (!blkoff)
+			cp->cp_cno = le64_make(cno);
+	}
+}
+
+/* The entry of CNO, to be changed. */
+static int change(struct writer *w, struct context *cx, uint64_t cno,
+		  struct nilfs_checkpoint **cp)
+{
+	uint64_t blkoff = checkpoint_blkoff(&w->g, cno);
+	void *data;
+	bool fresh;
+	int ret = metafile_change(w->cpfile, cx, blkoff, &data, &fresh);
+
+	if (ret)
+		return ret;
+	if (fresh)
+		init_block(&w->g, blkoff, data);
+	*cp = (void *)((char *)data + checkpoint_offset(&w->g, cno));
+	return 0;
+}
+
+static int change_header(struct writer *w, struct context *cx,
+			 struct nilfs_cpfile_header **header)
+{
+	void *data;
+	bool fresh;
+	int ret = metafile_change(w->cpfile, cx, 0, &data, &fresh);
+
+	if (ret)
+		return ret;
+	if (fresh)
+		init_block(&w->g, 0, data);
+	*header = data;
+	return 0;
+}
+
+/* One more valid entry in the block of the checkpoint. */
+static int count_in_block(struct writer *w, struct context *cx)
+{
+	uint64_t blkoff = checkpoint_blkoff(&w->g, w->cno);
+	struct nilfs_checkpoint *first;
+	int ret;
+
+	if (!blkoff)
+		return 0;
+	ret = change(w, cx, checkpoint_first(&w->g, blkoff), &first);
+	if (!ret)
+		first->cp_checkpoints_count = le32_make(
+			le32_get(first->cp_checkpoints_count) + 1);
+	return ret;
+}
+
+/* Puts the checkpoint at the end of the list: none has a greater number. */
+static int link_snapshot(struct writer *w, struct context *cx)
+{
+	struct nilfs_cpfile_header *header;
+	struct nilfs_snapshot_list *list;
+	struct nilfs_checkpoint *cp;
+	le64 prev;
+	int ret = change_header(w, cx, &header);
+
+	if (ret)
+		return ret;
+	list = &header->ch_snapshot_list;
+	prev = list->ssl_prev;
+	list->ssl_prev = le64_make(w->cno);
+	header->ch_nsnapshots = le64_make(le64_get(header->ch_nsnapshots) + 1);
+	if (le64_get(prev)) {
+		ret = change(w, cx, le64_get(prev), &cp);
+		list = &cp->cp_snapshot_list;
+	}
+	if (ret)
+		return ret;
+	list->ssl_next = le64_make(w->cno);
+	ret = change(w, cx, w->cno, &cp);
+	if (ret)
+		return ret;
+	cp->cp_snapshot_list.ssl_next = le64_make(0);
+	cp->cp_snapshot_list.ssl_prev = prev;
+	cp->cp_flags = le32_make(le32_get(cp->cp_flags) | SNAPSHOT);
+	return 0;
+}
+
+int checkpoints_make(struct writer *w, struct context *cx)
+{
+	struct nilfs_cpfile_header *header;
+	struct nilfs_checkpoint *cp;
+	le32 count;
+	int ret = change(w, cx, w->cno, &cp);
+
+	if (ret)
+		return ret;
+	count = cp->cp_checkpoints_count;
+	memset(cp, 0, sizeof(*cp));
+	cp->cp_checkpoints_count = count;
+	cp->cp_cno = le64_make(w->cno);
+	ret = change_header(w, cx, &header);
+	if (ret)
+		return ret;
+	header->ch_ncheckpoints =
+		le64_make(le64_get(header->ch_ncheckpoints) + 1);
+	ret = count_in_block(w, cx);
+	if (!ret && w->o.snapshot)
+		ret = link_snapshot(w, cx);
+	return ret;
+}
+
+int checkpoints_complete(struct writer *w, struct context *cx)
+{
+	uint64_t blocks = w->blocks_count - w->ifile_blocks +
+			  metafile_nblocks(w->ifile);
+	struct nilfs_checkpoint *cp;
+	int ret = change(w, cx, w->cno, &cp);
+
+	if (ret)
+		return ret;
+	if (w->o.minor)
+		cp->cp_flags = le32_make(le32_get(cp->cp_flags) | MINOR);
+	cp->cp_create = le64_make(w->o.time);
+	cp->cp_nblk_inc = le64_make(w->appender.blocks);
+	cp->cp_inodes_count = le64_make(w->inodes_count);
+	cp->cp_blocks_count = le64_make(blocks);
+	cp->cp_ifile_inode = w->ifile_inode;
+	metafile_inode(w->ifile, &cp->cp_ifile_inode);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finished blocks that wait for a place: nodes of files, blocks of
+ * directories.
+ */
+#ifndef NILFS2_LOG_COLLECTED_H
+#define NILFS2_LOG_COLLECTED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "log/appender.h"
+#include "log/loglayout.h"
+#include "log/payload.h"
+
+/* Blocks of one payload that are listed one behind the other. */
+struct collected_run {
+	struct loglayout_run run;
+	struct payload *payload;	/* a holder */
+	uint64_t at;
+};
+
+/* All zero is empty. */
+struct collected {
+	struct collected_run *runs;
+	size_t nruns, room;
+	size_t first;			/* the ones before are listed */
+	uint64_t nblocks;		/* that wait */
+	/* The payload that is being filled. */
+	struct payload *payload;
+	uint8_t *data;
+	uint32_t used, size;		/* blocks */
+};
+
+/* Adds BLOCK, listed as RUN says (its count is 1); the block is copied. */
+int collected_add(struct collected *c, struct context *cx,
+		  const struct loglayout_run *run, const void *block,
+		  uint32_t block_size);
+
+/*
+ * Lists what waits; with HERE only as much as fits into the open log, which
+ * may be none.
+ */
+int collected_list(struct collected *c, struct context *cx,
+		   struct appender *a, bool here);
+
+void collected_fini(struct collected *c);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Entries of the DAT, changed in runs.
+ *
+ * Numbers are taken in order, so the entries that a log fills in follow each
+ * other, and each block of the DAT is looked up once for all of them.  An
+ * entry says nothing (its blocknr is zero) until its block has a place.
+ *
+ * A block of the DAT may be written once nothing in it is going to change any
+ * more: for that, the numbers that are in no log yet are counted by block.
+ */
+#include "log/dattable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/dat.h"
+
+/* Entries of a block of the DAT that follow each other. */
+struct entries {
+	uint8_t *data;
+	uint32_t stride;
+	uint32_t count;
+};
+
+/* How many of COUNT entries from FIRST on are in the block of the first. */
+static uint32_t in_block(const struct palloc *p, uint64_t first,
+			 uint64_t count)
+{
+	uint32_t at = palloc_group_offset(p, first);
+	uint32_t n = p->entries_per_block - at % p->entries_per_block;
+
+	if (n > p->entries_per_group - at)
+		n = p->entries_per_group - at;
+	return n < count ? n : (uint32_t)count;
+}
+
+/* The entries from FIRST on, as many of COUNT as one block has. */
+static int change(struct dattable *t, struct context *cx, uint64_t first,
+		  uint64_t count, struct entries *e)
+{
+	const struct palloc *p = &t->numbers.p;
+	void *data;
+	int ret = metafile_change(t->m, cx, palloc_entry_blkoff(p, first),
+				  &data, NULL);
+
+	if (ret)
+		return ret;
+	e->data = (uint8_t *)data + palloc_entry_offset(p, first);
+	e->stride = p->entry_size;
+	e->count = in_block(p, first, count);
+	return 0;
+}
+
+static void write_entry(struct entries *e, uint32_t i, uint64_t blocknr,
+			uint64_t start, uint64_t end)
+{
+	struct nilfs_dat_entry de = {
+		.de_blocknr = le64_make(blocknr),
+		.de_start = le64_make(start),
+		.de_end = le64_make(end),
+	};
+
+	memcpy(e->data + (size_t)i * e->stride, &de, sizeof(de));
+}
+
+static struct nilfs_dat_entry read_entry(const struct entries *e, uint32_t i)
+{
+	struct nilfs_dat_entry de;
+
+	memcpy(&de, e->data + (size_t)i * e->stride, sizeof(de));
+	return de;
+}
+
+/* As nilfs_dat_commit_alloc() leaves them. */
+static int reset(struct dattable *t, struct context *cx, uint64_t first,
+		 uint32_t count)
+{
+	struct entries e;
+	uint32_t i;
+	int ret;
+
+	for (; count; first += e.count, count -= e.count) {
+		ret = change(t, cx, first, count, &e);
+		if (ret)
+			return ret;
+		for (i = 0; i < e.count; i++)
+			write_entry(&e, i, 0, NILFS_CNO_MIN, NILFS_CNO_MAX);
+	}
+	return 0;
+}
+
+/* Counts N for each of the numbers where their block is. */
+static int count_waiting(struct dattable *t, struct context *cx,
+			 uint64_t first, uint32_t count, int sign)
+{
+	const struct palloc *p = &t->numbers.p;
+	uint32_t n;
+	int ret = 0;
+
+	for (; count && !ret; first += n, count -= n) {
+		n = in_block(p, first, count);
+		ret = tally_add(&t->waiting, cx,
+				palloc_entry_blkoff(p, first),
+				sign * (int32_t)n);
+	}
+	return ret;
+}
+
+int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
+		  uint64_t *first, uint32_t *count)
+{
+	int ret = numbers_take(&t->numbers, cx, want, first, count);
+
+	if (!ret && t->aged)
+		ret = reset(t, cx, *first, *count);
+	return ret ? ret : count_waiting(t, cx, *first, *count, 1);
+}
+
+int dattable_listed(struct dattable *t, struct context *cx, uint64_t first,
+		    uint32_t count)
+{
+	return count_waiting(t, cx, first, count, -1);
+}
+
+bool dattable_is_complete(const struct dattable *t, uint64_t blkoff)
+{
+	return !tally_get(&t->waiting, blkoff);
+}
+
+int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
+		   uint32_t count)
+{
+	struct entries e;
+	int ret;
+
+	for (; count; first += e.count, count -= e.count) {
+		ret = change(t, cx, first, count, &e);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
+		   uint32_t count, uint64_t blocknr)
+{
+	struct entries e;
+	uint32_t i;
+	int ret;
+
+	for (; count; first += e.count, count -= e.count) {
+		ret = change(t, cx, first, count, &e);
+		if (ret)
+			return ret;
+		for (i = 0; i < e.count; i++)
+			write_entry(&e, i, blocknr++, t->cno, NILFS_CNO_MAX);
+	}
+	return 0;
+}
+
+/* True where some snapshot is in [START, END). */
+static bool has_snapshot(const struct dattable *t, uint64_t start,
+			 uint64_t end)
+{
+	size_t low = 0, high = t->nsnapshots, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (t->snapshots[mid] < start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < t->nsnapshots && t->snapshots[low] < end;
+}
+
+/* Its block is dead now, or there for snapshots only. */
+static int count_end(struct dattable *t, struct context *cx,
+		     const struct nilfs_dat_entry *de, uint64_t end)
+{
+	uint64_t blocknr = le64_get(de->de_blocknr);
+	uint64_t start = le64_get(de->de_start);
+
+	if (has_snapshot(t, start, end))
+		return segments_count(t->segments, cx, blocknr, 0, 1);
+	return segments_count(t->segments, cx, blocknr, -1, 0);
+}
+
+/*
+ * Ends entry I: 0, or 1 where it was freed instead, and E may be elsewhere.
+ */
+static int end_entry(struct dattable *t, struct context *cx,
+		     struct entries *e, uint32_t i, uint64_t vblocknr,
+		     enum metafile_kind kind)
+{
+	struct nilfs_dat_entry de = read_entry(e, i);
+	uint64_t blocknr = le64_get(de.de_blocknr);
+	uint64_t start = le64_get(de.de_start);
+	uint64_t end = kind == METAFILE_SINGLE ? start : t->cno;
+	int ret;
+
+	if (blocknr && (!dat_is_current(&de) || start > t->cno))
+		return fail(cx, -EUCLEAN,
+			    "virtual block %llu: in use, but ended in the DAT",
+			    (unsigned long long)vblocknr);
+	if (!blocknr) {
+		write_entry(e, i, 0, NILFS_CNO_MIN, NILFS_CNO_MIN);
+		ret = numbers_give(&t->numbers, cx, vblocknr);
+		return ret ? ret : 1;
+	}
+	write_entry(e, i, blocknr, start, end);
+	return count_end(t, cx, &de, end);
+}
+
+int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
+		 uint64_t count, enum metafile_kind kind)
+{
+	struct entries e;
+	uint32_t i;
+	int ret;
+
+	for (; count; first += e.count, count -= e.count) {
+		ret = change(t, cx, first, count, &e);
+		for (i = 0; !ret && i < e.count; i++)
+			ret = end_entry(t, cx, &e, i, first + i, kind);
+		if (ret < 0)
+			return ret;
+		if (ret)
+			e.count = i;
+	}
+	return 0;
+}
+
+int dattable_read(struct dattable *t, struct context *cx, uint64_t vblocknr,
+		  struct nilfs_dat_entry *de)
+{
+	const struct palloc *p = &t->numbers.p;
+	const void *data;
+	int ret = metafile_look(t->m, cx, palloc_entry_blkoff(p, vblocknr),
+				&data);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return fail(cx, -EUCLEAN, "virtual block %llu: not in the DAT",
+			    (unsigned long long)vblocknr);
+	memcpy(de, (const char *)data + palloc_entry_offset(p, vblocknr),
+	       sizeof(*de));
+	return 0;
+}
+
+void dattable_fini(struct dattable *t)
+{
+	numbers_fini(&t->numbers);
+	tally_fini(&t->waiting);
+	free(t->snapshots);
+	t->snapshots = NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Virtual block numbers and their entries in the DAT, as a writer changes
+ * them: taken when a block gets its place in a file, entered when it has one
+ * on the device, ended when the file has it no longer.
+ */
+#ifndef NILFS2_LOG_DATTABLE_H
+#define NILFS2_LOG_DATTABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "log/metafile.h"
+#include "log/numbers.h"
+#include "log/segments.h"
+#include "log/tally.h"
+
+struct dattable {
+	struct metafile *m;		/* the DAT, borrowed */
+	struct numbers numbers;
+	struct segments *segments;	/* borrowed */
+	uint64_t cno;
+	bool aged;	/* entries may be left from a former life */
+	uint64_t *snapshots;		/* ascending */
+	size_t nsnapshots;
+	/* By block of the DAT: numbers taken that are in no log yet. */
+	struct tally waiting;
+};
+
+/* Takes up to WANT numbers that follow each other (numbers_take()). */
+int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
+		  uint64_t *first, uint32_t *count);
+
+/* COUNT numbers from FIRST on are listed in a log: their place will come. */
+int dattable_listed(struct dattable *t, struct context *cx, uint64_t first,
+		    uint32_t count);
+
+/* True where every number of block BLKOFF of the DAT is listed. */
+bool dattable_is_complete(const struct dattable *t, uint64_t blkoff);
+
+/* Makes the blocks of these entries dirty. */
+int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
+		   uint32_t count);
+
+/*
+ * COUNT numbers from FIRST on are at BLOCKNR and behind
+ * (nilfs_dat_commit_start()).
+ */
+int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
+		   uint32_t count, uint64_t blocknr);
+
+/*
+ * These blocks, of a file of KIND, are not part of it any more
+ * (nilfs_dat_commit_end()).  -EUCLEAN where an entry ended before.
+ */
+int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
+		 uint64_t count, enum metafile_kind kind);
+
+/* Copies the entry of VBLOCKNR; -EUCLEAN where the DAT has no block for it. */
+int dattable_read(struct dattable *t, struct context *cx, uint64_t vblocknr,
+		  struct nilfs_dat_entry *de);
+
+void dattable_fini(struct dattable *t);
+
+#endif

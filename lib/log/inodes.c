@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The inodes of the new checkpoint.
+ *
+ * The ifile is a file of the persistent allocator: bitmaps say which numbers
+ * are in use, and an inode is where its number says.  A new ifile has the
+ * reserved inodes, as plain files without blocks where they are not kept
+ * elsewhere.
+ */
+#include "log/inodes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "disk/palloc.h"
+#include "log/writer_parts.h"
+
+int inodes_alloc(struct writer *w, struct context *cx, uint64_t *ino)
+{
+	uint32_t count;
+	int ret = numbers_take(&w->inos, cx, 1, ino, &count);
+
+	if (!ret)
+		w->inodes_count++;
+	return ret;
+}
+
+static int check_used(struct writer *w, struct context *cx, uint64_t ino)
+{
+	int ret = numbers_test(&w->inos, cx, ino);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return fail(cx, -ENOENT, "inode %llu: not in use",
+		    (unsigned long long)ino);
+}
+
+int inodes_read(struct writer *w, struct context *cx, uint64_t ino,
+		struct nilfs_inode *inode)
+{
+	const struct palloc *p = &w->inos.p;
+	const void *data;
+	int ret = check_used(w, cx, ino);
+
+	if (ret)
+		return ret;
+	ret = metafile_look(w->ifile, cx, palloc_entry_blkoff(p, ino), &data);
+	if (ret < 0)
+		return ret;
+	if (ret)
+		memcpy(inode, (const char *)data + palloc_entry_offset(p, ino),
+		       sizeof(*inode));
+	else
+		memset(inode, 0, sizeof(*inode));
+	return 0;
+}
+
+/* The place of INO, to be changed. */
+static int change(struct writer *w, struct context *cx, uint64_t ino,
+		  struct nilfs_inode **inode)
+{
+	const struct palloc *p = &w->inos.p;
+	void *data;
+	int ret = metafile_change(w->ifile, cx, palloc_entry_blkoff(p, ino),
+				  &data, NULL);
+
+	if (!ret)
+		*inode = (void *)((char *)data + palloc_entry_offset(p, ino));
+	return ret;
+}
+
+int inodes_write(struct writer *w, struct context *cx, uint64_t ino,
+		 const struct nilfs_inode *inode)
+{
+	struct nilfs_inode *place;
+	int ret = change(w, cx, ino, &place);
+
+	if (!ret)
+		memcpy(place, inode, sizeof(*inode));
+	return ret;
+}
+
+int inodes_free(struct writer *w, struct context *cx, uint64_t ino)
+{
+	struct nilfs_inode *place;
+	int ret = check_used(w, cx, ino);
+
+	if (!ret)
+		ret = change(w, cx, ino, &place);
+	if (ret)
+		return ret;
+	memset(place, 0, sizeof(*place));
+	w->inodes_count--;
+	return numbers_give(&w->inos, cx, ino);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Segments and their entries in the SUFILE.
+ *
+ * Which segment is free is read where it stands, in the SUFILE as it is being
+ * changed; a block that is a hole has clean segments only.  The counts of the
+ * header are kept here and entered at the end.
+ *
+ * Changes of live-block counts are collected apart: they come up while blocks
+ * of other files, and of the SUFILE itself, are being replaced, when the
+ * SUFILE cannot be changed.
+ */
+#include "log/segments.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "disk/segusage.h"
+
+#define DIRTY (1u << NILFS_SEGMENT_USAGE_DIRTY)
+#define ACTIVE (1u << NILFS_SEGMENT_USAGE_ACTIVE)
+#define ERROR (1u << NILFS_SEGMENT_USAGE_ERROR)
+
+/* The entry of SEGNUM, to be changed. */
+static int change(struct segments *s, struct context *cx, uint64_t segnum,
+		  struct nilfs_segment_usage_ext **su)
+{
+	void *data;
+	int ret = metafile_change(s->m, cx, segusage_blkoff(s->g, segnum),
+				  &data, NULL);
+
+	if (!ret)
+		*su = (void *)((char *)data + segusage_offset(s->g, segnum));
+	return ret;
+}
+
+static bool is_usable(const struct segments *s, uint64_t segnum)
+{
+	return !s->unusable || !s->unusable(s->arg, segnum);
+}
+
+/*
+ * The first clean segment in [*SEGNUM, END) of the SUFILE block that has
+ * *SEGNUM: 1; 0, and *SEGNUM is the first one behind.
+ */
+static int find_in_block(struct segments *s, struct context *cx, uint64_t end,
+			 uint64_t *segnum)
+{
+	uint64_t blkoff = segusage_blkoff(s->g, *segnum), behind;
+	const struct nilfs_segment_usage *su;
+	const void *data;
+	int ret = metafile_look(s->m, cx, blkoff, &data);
+
+	if (ret < 0)
+		return ret;
+	behind = segusage_first(s->g, blkoff) + segusage_count(s->g, blkoff);
+	for (; *segnum < end && *segnum < behind; ++*segnum) {
+		su = ret ? (const void *)((const char *)data +
+					  segusage_offset(s->g, *segnum)) :
+			   NULL;
+		if ((!su || segusage_is_clean(su)) && is_usable(s, *segnum))
+			return 1;
+	}
+	return 0;
+}
+
+/* The first clean segment in [SEGNUM, END): 1, 0 for none. */
+static int find_clean(struct segments *s, struct context *cx, uint64_t from,
+		      uint64_t end, uint64_t *segnum)
+{
+	int ret = 0;
+
+	*segnum = from;
+	while (!ret && *segnum < end)
+		ret = find_in_block(s, cx, end, segnum);
+	return ret;
+}
+
+/* The first clean segment behind LAST, around the end: 1, 0 for none. */
+static int find_behind(struct segments *s, struct context *cx, uint64_t last,
+		       uint64_t *segnum)
+{
+	int ret = find_clean(s, cx, last + 1, s->g->nsegments, segnum);
+
+	if (!ret)
+		ret = find_clean(s, cx, 0,
+				 last < s->g->nsegments ? last + 1 :
+							  s->g->nsegments,
+				 segnum);
+	return ret;
+}
+
+/* What a former life left in the parts the kernel does not know goes too. */
+static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
+{
+	memset(su, 0, s->g->has_live_blks ? sizeof(*su) : sizeof(su->su));
+}
+
+int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
+{
+	struct nilfs_segment_usage_ext *su;
+	int ret = find_behind(s, cx, s->last_alloc, segnum);
+
+	if (!ret)
+		return fail(cx, -ENOSPC, "no clean segment is left");
+	if (ret > 0)
+		ret = change(s, cx, *segnum, &su);
+	if (ret < 0)
+		return ret;
+	clear(s, su);
+	su->su.su_flags = le32_make(DIRTY);
+	s->nclean--;
+	s->ndirty++;
+	s->last_alloc = *segnum;
+	if (s->used <= *segnum)
+		s->used = *segnum + 1;
+	return 0;
+}
+
+int segments_touch_one(struct segments *s, struct context *cx,
+		       uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext *su;
+
+	return change(s, cx, segnum, &su);
+}
+
+int segments_touch(struct segments *s, struct context *cx, uint64_t count)
+{
+	uint64_t last = s->last_alloc, first = 0, segnum, i;
+	int ret;
+
+	for (i = 0; i < count; i++) {
+		ret = find_behind(s, cx, last, &segnum);
+		if (ret <= 0 || (i && segnum == first))
+			return ret < 0 ? ret : 0;
+		if (!i)
+			first = segnum;
+		ret = segments_touch_one(s, cx, segnum);
+		if (ret)
+			return ret;
+		last = segnum;
+	}
+	return 0;
+}
+
+int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
+		   uint32_t nblocks)
+{
+	struct nilfs_segment_usage_ext *su;
+	int ret = change(s, cx, segnum, &su);
+
+	if (ret)
+		return ret;
+	su->su.su_lastmod = le64_make(s->time);
+	su->su.su_nblocks = le32_make(nblocks);
+	su->su.su_flags = le32_make(le32_get(su->su.su_flags) | DIRTY);
+	return 0;
+}
+
+int segments_set_active(struct segments *s, struct context *cx,
+			uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext *su;
+	int ret = change(s, cx, segnum, &su);
+
+	if (!ret)
+		su->su.su_flags = le32_make(ACTIVE | DIRTY);
+	return ret;
+}
+
+int segments_count(struct segments *s, struct context *cx, uint64_t blocknr,
+		   int32_t live, int32_t snapshot)
+{
+	uint64_t segnum = geometry_segment_of(s->g, blocknr);
+	int ret;
+
+	if (!s->g->has_live_blks || segnum >= s->g->nsegments)
+		return 0;
+	ret = tally_add(&s->live, cx, segnum, live);
+	if (!ret && snapshot)
+		ret = tally_add(&s->snapshot, cx, segnum, snapshot);
+	return ret;
+}
+
+/* A count of a record that was wrong before never falls below zero. */
+static le32 changed(le32 count, int32_t by)
+{
+	int64_t v = (int64_t)le32_get(count) + by;
+
+	return le32_make(v < 0 ? 0 : (uint32_t)v);
+}
+
+static int enter_counts(struct segments *s, struct context *cx,
+			uint64_t segnum)
+{
+	int32_t live = tally_get(&s->live, segnum);
+	int32_t snapshot = tally_get(&s->snapshot, segnum);
+	struct nilfs_segment_usage_ext *su;
+	int ret = change(s, cx, segnum, &su);
+
+	if (ret)
+		return ret;
+	su->su_nlive_blks = changed(su->su_nlive_blks, live);
+	su->su_nsnapshot_blks = changed(su->su_nsnapshot_blks, snapshot);
+	if (live)
+		su->su_nlive_lastmod = le64_make(s->time);
+	ret = tally_add(&s->live, cx, segnum, -live);
+	if (!ret && snapshot)
+		ret = tally_add(&s->snapshot, cx, segnum, -snapshot);
+	return ret;
+}
+
+int segments_enter_counts(struct segments *s, struct context *cx,
+			  bool *changed_any)
+{
+	struct tally *tallies[] = { &s->live, &s->snapshot };
+	unsigned int i;
+	uint64_t segnum;
+	int ret;
+
+	*changed_any = false;
+	for (i = 0; i < 2; i++) {
+		for (segnum = 0; tally_next(tallies[i], &segnum); segnum++) {
+			ret = enter_counts(s, cx, segnum);
+			if (ret)
+				return ret;
+			*changed_any = true;
+		}
+	}
+	return 0;
+}
+
+int segments_mark_unusable(struct segments *s, struct context *cx)
+{
+	struct nilfs_segment_usage_ext *su;
+	uint64_t segnum;
+	int ret;
+
+	for (segnum = 0; s->unusable && segnum < s->g->nsegments; segnum++) {
+		if (is_usable(s, segnum))
+			continue;
+		ret = change(s, cx, segnum, &su);
+		if (ret)
+			return ret;
+		su->su.su_flags = le32_make(ERROR);
+		s->nclean--;
+	}
+	return 0;
+}
+
+int segments_enter_header(struct segments *s, struct context *cx, uint64_t cno)
+{
+	struct nilfs_sufile_header_ext *header;
+	void *data;
+	int ret = metafile_change(s->m, cx, 0, &data, NULL);
+
+	if (ret)
+		return ret;
+	header = data;
+	header->sh.sh_ncleansegs = le64_make(s->nclean);
+	header->sh.sh_ndirtysegs = le64_make(s->ndirty);
+	header->sh.sh_last_alloc = le64_make(s->last_alloc);
+	if (s->g->has_live_blks)
+		header->sh_exact_cno = le64_make(cno);
+	return 0;
+}
+
+void segments_resize(struct segments *s, uint64_t nsegments)
+{
+	s->nclean += nsegments - s->g->nsegments;
+}
+
+void segments_fini(struct segments *s)
+{
+	tally_fini(&s->live);
+	tally_fini(&s->snapshot);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The segments of the volume as the SUFILE has them: which one comes next, and
+ * what is in those that are used.
+ */
+#ifndef NILFS2_LOG_SEGMENTS_H
+#define NILFS2_LOG_SEGMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/geometry.h"
+#include "disk/ondisk.h"
+#include "log/metafile.h"
+#include "log/tally.h"
+
+struct segments {
+	const struct nilfs_geometry *g;
+	struct metafile *m;		/* the SUFILE, borrowed */
+	uint64_t time;			/* su_lastmod, su_nlive_lastmod */
+	uint64_t nclean, ndirty, last_alloc;
+	uint64_t used;			/* one past the highest one in use */
+	bool (*unusable)(void *arg, uint64_t segnum);	/* NULL: none */
+	void *arg;
+	struct tally live, snapshot;	/* changes not entered yet */
+};
+
+/*
+ * Takes the next clean segment: nilfs_sufile_alloc().  -ENOSPC where there is
+ * none.
+ */
+int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
+
+/*
+ * Makes sure that up to COUNT segments can be taken, or that SEGNUM can be
+ * changed, without a further block of the SUFILE.
+ */
+int segments_touch(struct segments *s, struct context *cx, uint64_t count);
+int segments_touch_one(struct segments *s, struct context *cx,
+		       uint64_t segnum);
+
+/*
+ * NBLOCKS blocks of SEGNUM, from its beginning, are in use; with ACTIVE it is
+ * marked as a new volume's current segments are.
+ */
+int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
+		   uint32_t nblocks);
+int segments_set_active(struct segments *s, struct context *cx,
+			uint64_t segnum);
+
+/*
+ * Of the blocks in the segment of BLOCKNR, LIVE more are live and, of these,
+ * SNAPSHOT more for snapshots only.  Without live-block counts in the entries
+ * that is nothing to do.
+ */
+int segments_count(struct segments *s, struct context *cx, uint64_t blocknr,
+		   int32_t live, int32_t snapshot);
+
+/* Enters these changes; false in *CHANGED: there were none. */
+int segments_enter_counts(struct segments *s, struct context *cx,
+			  bool *changed);
+
+/* Marks the unusable segments; they are neither clean nor dirty. */
+int segments_mark_unusable(struct segments *s, struct context *cx);
+
+/* The header: the counts, and as of which checkpoint the live ones hold. */
+int segments_enter_header(struct segments *s, struct context *cx,
+			  uint64_t cno);
+
+/* The volume will have NSEGMENTS. */
+void segments_resize(struct segments *s, uint64_t nsegments);
+
+void segments_fini(struct segments *s);
+
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A sparse array: a list of chunks that are made when one of their counts is
+ * needed.  What is counted here lies close together or in a few places, so
+ * memory follows what is counted and not the largest number.
+ */
+#include "log/tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+#define CHUNK 1024u
+
+static int grow(struct tally *t, struct context *cx, size_t want)
+{
+	size_t room = t->nchunks;
+	int32_t **chunks;
+
+	chunks = array_grow(cx, t->chunks, &room, want, sizeof(*chunks));
+	if (!chunks)
+		return -ENOMEM;
+	memset(chunks + t->nchunks, 0, (room - t->nchunks) * sizeof(*chunks));
+	t->chunks = chunks;
+	t->nchunks = room;
+	return 0;
+}
+
+int tally_add(struct tally *t, struct context *cx, uint64_t i, int32_t n)
+{
+	size_t chunk = i / CHUNK;
+	int ret;
+
+	if (chunk >= t->nchunks) {
+		ret = grow(t, cx, chunk + 1);
+		if (ret)
+			return ret;
+	}
+	if (!t->chunks[chunk]) {
+		t->chunks[chunk] = calloc(CHUNK, sizeof(int32_t));
+		if (!t->chunks[chunk])
+			return fail(cx, -ENOMEM, "counts");
+	}
+	t->chunks[chunk][i % CHUNK] += n;
+	return 0;
+}
+
+int32_t tally_get(const struct tally *t, uint64_t i)
+{
+	if (i / CHUNK >= t->nchunks || !t->chunks[i / CHUNK])
+		return 0;
+	return t->chunks[i / CHUNK][i % CHUNK];
+}
+
+bool tally_next(const struct tally *t, uint64_t *i)
+{
+	while (*i / CHUNK < t->nchunks) {
+		const int32_t *chunk = t->chunks[*i / CHUNK];
+
+		if (!chunk)
+			*i = (*i / CHUNK + 1) * CHUNK;
+		else if (chunk[*i % CHUNK])
+			return true;
+		else
+			++*i;
+	}
+	return false;
+}
+
+void tally_fini(struct tally *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->nchunks; i++)
+		free(t->chunks[i]);
+	free(t->chunks);
+	memset(t, 0, sizeof(*t));
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a writer is made of; for the files of this room.
+ */
+#ifndef NILFS2_LOG_WRITER_PARTS_H
+#define NILFS2_LOG_WRITER_PARTS_H
+
+#include "disk/palloc.h"
+#include "log/appender.h"
+#include "log/bmapbuild.h"
+#include "log/collected.h"
+#include "log/dattable.h"
+#include "log/metafile.h"
+#include "log/numbers.h"
+#include "log/segments.h"
+#include "log/writer.h"
+
+struct writer {
+	struct dev *dev;
+	struct nilfs_geometry g;
+	struct writer_options o;
+	uint64_t cno;
+	bool created;			/* a new volume */
+	struct metafile_env env;
+	struct metafile *dat_file, *ifile, *cpfile, *sufile;
+	struct nilfs_super_root super_root;	/* to be completed */
+	struct nilfs_inode ifile_inode;
+	struct dattable dat;
+	struct numbers inos;
+	struct segments segments;
+	struct appender appender;
+	struct collected collected;
+	struct bmapbuild *maps;
+	uint64_t inodes_count, blocks_count;	/* of the checkpoint */
+	uint64_t ifile_blocks;	/* of these, as the last checkpoint had them */
+	/* Where the log begins that has blocks of ifile or DAT, if open. */
+	uint64_t flushed;
+	bool done;			/* committed, or failed in it */
+};
+
+#endif
