@@ -2,9 +2,10 @@
 # The Debian packages that building and testing need, and how to get them:
 # sourced by the other scripts, so that each list stands in one place.
 
-# To build all four optional parts in.
+# To build all optional parts in.
 build_packages="gcc make autoconf automake pkg-config
-	libblkid-dev uuid-dev libzbd-dev zlib1g-dev libarchive-dev"
+	libblkid-dev uuid-dev libzbd-dev zlib1g-dev libarchive-dev
+	libdeflate-dev libisal-dev"
 
 # To run the stock kernel, which fills images and judges them.
 kernel_packages="user-mode-linux nilfs-tools perl kmod"

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* crc32_le() against its definition and the published check value. */
+/*
+ * crc32_le() and every library that may count it, against the definition and
+ * the published check value.
+ */
+#include "config.h"
+
 #include "base/crc.h"
+
+#include <stdlib.h>
+
+#include "base/crc_backend.h"
 
 #include "tap.h"
 
@@ -15,6 +24,74 @@ static uint32_t by_definition(uint32_t crc, const unsigned char *p, size_t len)
 			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
 	}
 	return crc;
+}
+
+#define ROOM (1u << 17)
+
+typedef uint32_t crc_function(uint32_t seed, const void *buf, size_t len);
+
+/* All lengths about a vector or two, and some long ones, at any alignment. */
+static void test_function(const char *name, crc_function *fn,
+			  const unsigned char *bytes)
+{
+	static const size_t lengths[] = {
+		1000, 1024, 4095, 4096, 4097, 65536, ROOM - 70,
+	};
+	static const uint32_t seeds[] = {0, ~0u, 0x12345678};
+	uint32_t wrong = 0;
+	size_t i, len;
+
+	for (len = 1; len < 600; len++)
+		for (i = 0; i < 65; i += len % 7 + 1)
+			wrong += fn(seeds[len % 3], bytes + i, len) !=
+				 by_definition(seeds[len % 3], bytes + i, len);
+	for (i = 0; i < 3 * sizeof(lengths) / sizeof(*lengths); i++) {
+		len = lengths[i / 3];
+		wrong += fn(seeds[i % 3], bytes + i * 3, len) !=
+			 by_definition(seeds[i % 3], bytes + i * 3, len);
+	}
+	is_int(wrong, 0, name);
+}
+
+static void test_functions(void)
+{
+	unsigned char *bytes = malloc(ROOM);
+	uint32_t i, v = 1;
+
+	for (i = 0; bytes && i < ROOM; i++) {
+		v = v * 1664525u + 1013904223u;
+		bytes[i] = (unsigned char)(v >> 24);
+	}
+	if (!ok(bytes, "bytes to count"))
+		return;
+	test_function("crc32_le() is the definition", crc32_le, bytes);
+	test_function("zlib is", crc_zlib, bytes);
+#ifdef HAVE_LIBDEFLATE
+	test_function("libdeflate is", crc_deflate, bytes);
+#endif
+#ifdef HAVE_LIBISAL
+	test_function("ISA-L is", crc_isal, bytes);
+#endif
+	free(bytes);
+}
+
+/* Zeros that are nowhere: of many lengths, and more than there is memory. */
+static void test_zeros(void)
+{
+	static const unsigned char zeros[5000];
+	uint32_t wrong = 0, half;
+	size_t len;
+
+	for (len = 0; len <= sizeof(zeros); len++)
+		wrong += crc32_le_zeros(0xabcdef, len) !=
+			 crc32_le(0xabcdef, zeros, len);
+	is_int(wrong, 0, "zeros that are nowhere count as if they were there");
+	half = crc32_le_zeros(77, (size_t)1 << 30);
+	ok(crc32_le_zeros(half, (size_t)1 << 30) ==
+		   crc32_le_zeros(77, (size_t)1 << 31),
+	   "and a GiB twice as two of them");
+	ok(crc32_le_zeros(77, UINT32_MAX) == 77,
+	   "and so many that the sum comes round");
 }
 
 int main(void)
@@ -43,5 +120,7 @@ int main(void)
 	ok(crc32_le_zeros(77, sizeof(text)) ==
 		   by_definition(77, text, sizeof(text)),
 	   "300 zeros that are nowhere");
+	test_zeros();
+	test_functions();
 	return tap_done();
 }
