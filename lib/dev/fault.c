@@ -9,12 +9,13 @@
  * writers are short between two flushes.
  *
  * What a cut leaves depends on the plan alone, so a failing test can be run
- * again.
+ * again; with several threads also on the order in which they came.
  */
 #include "dev/fault.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +31,7 @@ struct fault {
 	struct dev dev;
 	struct dev *under;
 	struct fault_plan plan;
+	pthread_mutex_t lock;	/* held through each operation */
 	uint64_t counted;
 	bool happened, power_off;
 	uint64_t random;
@@ -183,7 +185,7 @@ static enum fault_kind gate(struct fault *fault, enum fault_count what)
 		return FAULT_CUT;
 	if (!(fault->plan.counted & what))
 		return FAULT_NONE;
-	number = __atomic_add_fetch(&fault->counted, 1, __ATOMIC_RELAXED);
+	number = ++fault->counted;
 	if (number != fault->plan.at || fault->plan.kind == FAULT_NONE)
 		return FAULT_NONE;
 	fault->happened = true;
@@ -202,10 +204,9 @@ static int refuse(struct fault *fault, struct context *cx, const char *what)
 		    fault->power_off ? "power is off" : "planned fault");
 }
 
-static int fault_read(struct dev *dev, struct context *cx, uint64_t off,
+static int gated_read(struct fault *fault, struct context *cx, uint64_t off,
 		      void *buf, size_t len)
 {
-	struct fault *fault = to_fault(dev);
 	int ret;
 
 	if (gate(fault, FAULT_READS) != FAULT_NONE)
@@ -213,6 +214,18 @@ static int fault_read(struct dev *dev, struct context *cx, uint64_t off,
 	ret = dev_read(fault->under, cx, off, buf, len);
 	if (!ret)
 		lay_over(fault, off, buf, len);
+	return ret;
+}
+
+static int fault_read(struct dev *dev, struct context *cx, uint64_t off,
+		      void *buf, size_t len)
+{
+	struct fault *fault = to_fault(dev);
+	int ret;
+
+	pthread_mutex_lock(&fault->lock);
+	ret = gated_read(fault, cx, off, buf, len);
+	pthread_mutex_unlock(&fault->lock);
 	return ret;
 }
 
@@ -224,10 +237,9 @@ static int pass_write(struct fault *fault, struct context *cx, uint64_t off,
 	return dev_write(fault->under, cx, off, buf, len);
 }
 
-static int fault_write(struct dev *dev, struct context *cx, uint64_t off,
+static int gated_write(struct fault *fault, struct context *cx, uint64_t off,
 		       const void *buf, size_t len)
 {
-	struct fault *fault = to_fault(dev);
 	enum fault_kind kind = gate(fault, FAULT_WRITES);
 	size_t torn = len / 2;
 
@@ -244,9 +256,20 @@ static int fault_write(struct dev *dev, struct context *cx, uint64_t off,
 	return refuse(fault, cx, "write");
 }
 
-static int fault_flush(struct dev *dev, struct context *cx)
+static int fault_write(struct dev *dev, struct context *cx, uint64_t off,
+		       const void *buf, size_t len)
 {
 	struct fault *fault = to_fault(dev);
+	int ret;
+
+	pthread_mutex_lock(&fault->lock);
+	ret = gated_write(fault, cx, off, buf, len);
+	pthread_mutex_unlock(&fault->lock);
+	return ret;
+}
+
+static int gated_flush(struct fault *fault, struct context *cx)
+{
 	int ret;
 
 	if (gate(fault, FAULT_FLUSHES) != FAULT_NONE)
@@ -255,11 +278,21 @@ static int fault_flush(struct dev *dev, struct context *cx)
 	return ret ? ret : dev_flush(fault->under, cx);
 }
 
-/* Passed on at once unless writes are kept back: it must not overtake them. */
-static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
-			 uint64_t len)
+static int fault_flush(struct dev *dev, struct context *cx)
 {
 	struct fault *fault = to_fault(dev);
+	int ret;
+
+	pthread_mutex_lock(&fault->lock);
+	ret = gated_flush(fault, cx);
+	pthread_mutex_unlock(&fault->lock);
+	return ret;
+}
+
+/* Passed on at once unless writes are kept back: it must not overtake them. */
+static int gated_discard(struct fault *fault, struct context *cx, uint64_t off,
+			 uint64_t len)
+{
 	enum fault_kind kind = gate(fault, FAULT_WRITES);
 
 	if (kind == FAULT_TEAR)
@@ -271,6 +304,18 @@ static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
 	return dev_discard(fault->under, cx, off, len);
 }
 
+static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
+			 uint64_t len)
+{
+	struct fault *fault = to_fault(dev);
+	int ret;
+
+	pthread_mutex_lock(&fault->lock);
+	ret = gated_discard(fault, cx, off, len);
+	pthread_mutex_unlock(&fault->lock);
+	return ret;
+}
+
 static void fault_close(struct dev *dev)
 {
 	struct fault *fault = to_fault(dev);
@@ -280,6 +325,7 @@ static void fault_close(struct dev *dev)
 	if (!fault->power_off)
 		(void)write_kept(fault, &cx);
 	drop_kept(fault);
+	pthread_mutex_destroy(&fault->lock);
 	free(fault->kept);
 	free(fault);
 }
@@ -299,8 +345,8 @@ int fault_open(struct dev **devp, struct context *cx, struct dev *under,
 
 	if (!fault)
 		return fail(cx, -ENOMEM, "%s: fault device", under->name);
+	pthread_mutex_init(&fault->lock, NULL);
 	fault->dev = *under;
-	fault->dev.zones = NULL;
 	fault->dev.ops = &fault_ops;
 	memset(&fault->dev.stats, 0, sizeof(fault->dev.stats));
 	fault->under = under;

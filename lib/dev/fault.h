@@ -46,7 +46,8 @@ struct fault_plan {
 /*
  * A device that carries PLAN out over UNDER (borrowed: the test looks at what
  * is left there).  Once the power is off every operation fails with -EIO.
- * Reads see writes that are kept back.  -ENOMEM if the writes kept back would
+ * Reads see writes that are kept back.  Operations may come from several
+ * threads; one is carried out at a time.  -ENOMEM if the writes kept back would
  * pass the memory budget of CX.
  */
 int fault_open(struct dev **devp, struct context *cx, struct dev *under,
