@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The content of a directory: its entries, packed into blocks. */
+#ifndef NILFS2_MKFS_DIRBLOCKS_H
+#define NILFS2_MKFS_DIRBLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/* All but the block size is zero at first. */
+struct dirblocks {
+	uint32_t block_size;
+	uint8_t *data;
+	size_t room;		/* bytes allocated */
+	size_t nblocks;		/* the one being filled included */
+	uint32_t used;		/* bytes of that one */
+	uint32_t last;		/* where its last entry begins */
+};
+
+/* Starts directory INO in PARENT, with "." and "..". */
+int dirblocks_begin(struct dirblocks *d, struct context *cx, uint64_t ino,
+		    uint64_t parent);
+
+/* Adds the entry NAME (LEN bytes, 1 to 255) of TYPE (NILFS_FT_...). */
+int dirblocks_add(struct dirblocks *d, struct context *cx, uint64_t ino,
+		  uint8_t type, const char *name, uint8_t len);
+
+/* Completes the last block; DATA has `nblocks` blocks until the next begin. */
+void dirblocks_end(struct dirblocks *d);
+
+void dirblocks_fini(struct dirblocks *d);
+
+#endif

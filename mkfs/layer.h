@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Directories of a layer over those of the layer below. */
+#ifndef NILFS2_MKFS_LAYER_H
+#define NILFS2_MKFS_LAYER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "disk/ondisk.h"
+#include "log/writer.h"
+#include "mkfs/dirblocks.h"
+#include "mkfs/populate.h"
+#include "vol/volume.h"
+
+struct lower;
+
+struct layer {
+	struct writer *w;
+	struct lower *below;	/* NULL: this is the first layer */
+	struct dirblocks blocks;
+	uint64_t *lost;		/* an inode of below for each lost name */
+	size_t nlost, lost_room;
+	const struct populate_name **over;	/* by name of below, or NULL */
+	size_t over_room;
+};
+
+int layer_init(struct layer *l, struct context *cx, struct writer *w,
+	       struct volume *below);
+void layer_fini(struct layer *l);
+
+/* The number of directory NAME of PARENT below: 1, 0 where there is none. */
+int layer_old_directory(struct layer *l, struct context *cx, uint64_t parent,
+			const char *name, size_t len, uint64_t *ino);
+
+/* Inode INO as it was below: 1, or 0 for a new one. */
+int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
+		struct nilfs_inode *inode);
+
+/*
+ * Directory INO has NAMES over those it had below.  INODE, as below or
+ * without blocks, gets blocks, size and links; blocks that would be as they
+ * were are kept.
+ */
+int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
+		    uint64_t parent, const struct populate_name *names,
+		    size_t n, struct nilfs_inode *inode);
+
+/* Files below that were replaced lose links, or end. */
+int layer_finish(struct layer *l, struct context *cx);
+
+#endif
