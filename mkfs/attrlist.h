@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The extended attributes of a file of the source, by kind. */
+#ifndef NILFS2_MKFS_ATTRLIST_H
+#define NILFS2_MKFS_ATTRLIST_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+#include "mkfs/populate.h"
+#include "mkfs/sourcedir.h"
+
+/* What the file open at FD would lose: a bit 1 << ENTRY_... for each kind. */
+unsigned int attrlist_losses(int fd);
+
+/*
+ * Tells P what NAME (LEN bytes; NULL: DIR itself), open at FD, would lose.
+ * Any thread may call it; fails as populate_loss().  Attributes that cannot be
+ * listed are none.
+ */
+int attrlist_tell(struct context *cx, struct populate *p,
+		  const struct sourcedir *dir, const char *name, size_t len,
+		  int fd);
+
+#endif

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Directories of a source.
+ *
+ * Each knows the one above it and its own name there, so that its path costs
+ * nothing before somebody wants to read it, and so that a descriptor that was
+ * closed can be had again: from the nearest directory above that is open, name
+ * by name, never following a symbolic link, and comparing what was found with
+ * what was there before.  What is opened on the way stays open like all
+ * others, since a walk that comes back up a deep tree needs it next.
+ *
+ * The open ones that nobody uses form a list, the latest first; the top is
+ * always in use.  One lock guards all of it.
+ */
+#include "config.h"
+
+#include "mkfs/sourcedir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/text.h"
+
+#define MOST_OPEN 256u
+#define LEAST_OPEN 2u
+
+struct tree {
+	pthread_mutex_t lock;
+	int file_flags;			/* O_NOATIME until it was refused */
+	char *path;			/* of the top */
+	unsigned int open, most_open;
+	struct sourcedir *first, *last;	/* open and not in use */
+};
+
+struct sourcedir {
+	struct tree *tree;
+	struct sourcedir *parent;	/* NULL: the top; held */
+	struct sourcedir *child;	/* for a moment, on the way down */
+	struct sourcedir *earlier, *later;	/* in the list */
+	uint64_t dev, ino;
+	unsigned int holders, users;
+	int fd;				/* -1: closed */
+	uint8_t len;
+	char name[];
+};
+
+/* A quarter of what the process may have is for others. */
+static unsigned int sensible_most_open(void)
+{
+	struct rlimit limit;
+	uint64_t most = MOST_OPEN;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 * 3 < most)
+		most = limit.rlim_cur / 4 * 3;
+	return (unsigned int)most;
+}
+
+static void list_remove(struct sourcedir *dir)
+{
+	struct tree *tree = dir->tree;
+
+	*(dir->earlier ? &dir->earlier->later : &tree->first) = dir->later;
+	*(dir->later ? &dir->later->earlier : &tree->last) = dir->earlier;
+	dir->earlier = NULL;
+	dir->later = NULL;
+}
+
+static void list_add(struct sourcedir *dir)
+{
+	struct tree *tree = dir->tree;
+
+	dir->later = tree->first;
+	*(tree->first ? &tree->first->earlier : &tree->last) = dir;
+	tree->first = dir;
+}
+
+static void close_one(struct sourcedir *dir)
+{
+	list_remove(dir);
+	close(dir->fd);
+	dir->fd = -1;
+	dir->tree->open--;
+}
+
+/* DIR has the descriptor FD, and is in use until it is let go. */
+static void opened(struct sourcedir *dir, int fd)
+{
+	struct tree *tree = dir->tree;
+
+	dir->fd = fd;
+	dir->users = 1;
+	tree->open++;
+	while (tree->open > tree->most_open && tree->last)
+		close_one(tree->last);
+}
+
+static void unuse(struct sourcedir *dir)
+{
+	dir->users--;
+	if (!dir->users)
+		list_add(dir);
+}
+
+static void use(struct sourcedir *dir)
+{
+	if (!dir->users)
+		list_remove(dir);
+	dir->users++;
+}
+
+/* Opens NAME at FD as a directory, without a trace in it where allowed. */
+static int open_at(int fd, const char *name, int flags, struct statx *st)
+{
+	int opened, err;
+
+	flags |= O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	opened = openat(fd, name, flags | O_NOATIME);
+	if (opened < 0 && errno == EPERM)
+		opened = openat(fd, name, flags);
+	if (opened < 0)
+		return -errno;
+	if (!statx(opened, "", AT_EMPTY_PATH,
+		   STATX_BASIC_STATS, st))
+		return opened;
+	err = -errno;
+	close(opened);
+	return err;
+}
+
+static int cannot_open(const struct sourcedir *dir, struct context *cx,
+		       const char *name, size_t len, int err)
+{
+	/* It was a directory a moment ago. */
+	if (err == -ENOTDIR || err == -ELOOP || err == -ENOENT)
+		return sourcedir_fail(dir, cx, name, len, -ESTALE,
+				      "changed while being read");
+	return sourcedir_fail(dir, cx, name, len, err, "open");
+}
+
+/* Opens CHILD, whose parent is in use and then no longer. */
+static int reopen_child(struct sourcedir *child, struct context *cx)
+{
+	struct sourcedir *parent = child->parent;
+	struct statx st;
+	int fd;
+
+	fd = open_at(parent->fd, child->name, O_NOFOLLOW, &st);
+	if (fd >= 0 &&
+	    (st.stx_ino != child->ino || sourcedir_device(&st) != child->dev)) {
+		close(fd);
+		fd = -ENOENT;
+	}
+	if (fd >= 0)
+		opened(child, fd);
+	unuse(parent);
+	return fd < 0 ? cannot_open(child, cx, NULL, 0, fd) : 0;
+}
+
+/* Opens DIR from the nearest one above that is open; leaves it in use. */
+static int reopen(struct sourcedir *dir, struct context *cx)
+{
+	struct sourcedir *d;
+	int err;
+
+	for (d = dir; d->fd < 0; d = d->parent)
+		d->parent->child = d;
+	use(d);
+	while (d != dir) {
+		d = d->child;
+		err = reopen_child(d, cx);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int sourcedir_use(struct sourcedir *dir, struct context *cx)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&dir->tree->lock);
+	if (dir->fd >= 0)
+		use(dir);
+	else
+		err = reopen(dir, cx);
+	pthread_mutex_unlock(&dir->tree->lock);
+	return err ? err : dir->fd;
+}
+
+void sourcedir_unuse(struct sourcedir *dir)
+{
+	pthread_mutex_lock(&dir->tree->lock);
+	unuse(dir);
+	pthread_mutex_unlock(&dir->tree->lock);
+}
+
+static struct sourcedir *make(struct tree *tree, struct sourcedir *parent,
+			      const char *name, size_t len)
+{
+	struct sourcedir *dir = calloc(1, sizeof(*dir) + len + 1);
+
+	if (!dir)
+		return NULL;
+	dir->tree = tree;
+	dir->parent = parent;
+	dir->holders = 1;
+	dir->fd = -1;
+	dir->len = (uint8_t)len;
+	memcpy(dir->name, name, len);
+	return dir;
+}
+
+int sourcedir_open_file(struct sourcedir *dir, struct context *cx,
+			const char *name, size_t len)
+{
+	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd, err = 0, more;
+
+	fd = sourcedir_use(dir, cx);
+	if (fd < 0)
+		return fd;
+	more = __atomic_load_n(&dir->tree->file_flags, __ATOMIC_RELAXED);
+	fd = openat(dir->fd, name, flags | more);
+	if (fd < 0 && errno == EPERM && more) {
+		__atomic_store_n(&dir->tree->file_flags, 0, __ATOMIC_RELAXED);
+		fd = openat(dir->fd, name, flags);
+	}
+	if (fd < 0)
+		err = -errno;
+	sourcedir_unuse(dir);
+	return err ? cannot_open(dir, cx, name, len, err) : fd;
+}
+
+int sourcedir_open(struct sourcedir **dirp, struct context *cx,
+		   struct sourcedir *parent, const char *name, size_t len,
+		   struct statx *st)
+{
+	struct tree *tree = parent->tree;
+	struct sourcedir *dir;
+	int fd;
+
+	*dirp = NULL;
+	dir = make(tree, parent, name, len);
+	if (!dir)
+		return fail(cx, -ENOMEM, "directory of the source");
+	fd = sourcedir_use(parent, cx);
+	if (fd < 0) {
+		free(dir);
+		return fd;
+	}
+	fd = open_at(fd, dir->name, O_NOFOLLOW, st);
+	pthread_mutex_lock(&tree->lock);
+	unuse(parent);
+	if (fd >= 0) {
+		dir->ino = st->stx_ino;
+		dir->dev = sourcedir_device(st);
+		parent->holders++;
+		opened(dir, fd);
+		unuse(dir);
+	}
+	pthread_mutex_unlock(&tree->lock);
+	if (fd < 0) {
+		free(dir);
+		return cannot_open(parent, cx, name, len, fd);
+	}
+	*dirp = dir;
+	return 0;
+}
+
+static struct tree *make_tree(const char *path, unsigned int most_open)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+
+	if (!tree)
+		return NULL;
+	tree->path = strdup(path);
+	if (!tree->path) {
+		free(tree);
+		return NULL;
+	}
+	pthread_mutex_init(&tree->lock, NULL);
+	tree->file_flags = O_NOATIME;
+	tree->most_open = most_open ? most_open : sensible_most_open();
+	if (tree->most_open < LEAST_OPEN)
+		tree->most_open = LEAST_OPEN;
+	return tree;
+}
+
+static void free_tree(struct tree *tree)
+{
+	if (!tree)
+		return;
+	pthread_mutex_destroy(&tree->lock);
+	free(tree->path);
+	free(tree);
+}
+
+int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
+		       const char *path, unsigned int most_open,
+		       struct statx *st)
+{
+	struct tree *tree = make_tree(path, most_open);
+	struct sourcedir *dir = NULL;
+	int fd = -ENOMEM;
+
+	*dirp = NULL;
+	if (tree)
+		dir = make(tree, NULL, "", 0);
+	if (dir)
+		fd = open_at(AT_FDCWD, path, 0, st);
+	if (fd < 0) {
+		free(dir);
+		free_tree(tree);
+		return fail(cx, fd, "%s", path);
+	}
+	dir->ino = st->stx_ino;
+	dir->dev = sourcedir_device(st);
+	opened(dir, fd);
+	*dirp = dir;
+	return 0;
+}
+
+struct sourcedir *sourcedir_hold(struct sourcedir *dir)
+{
+	pthread_mutex_lock(&dir->tree->lock);
+	dir->holders++;
+	pthread_mutex_unlock(&dir->tree->lock);
+	return dir;
+}
+
+void sourcedir_put(struct sourcedir *dir)
+{
+	struct sourcedir *parent;
+	struct tree *tree;
+
+	if (!dir)
+		return;
+	tree = dir->tree;
+	pthread_mutex_lock(&tree->lock);
+	while (dir && !--dir->holders) {
+		parent = dir->parent;
+		if (!parent)
+			unuse(dir);
+		if (dir->fd >= 0)
+			close_one(dir);
+		free(dir);
+		dir = parent;
+	}
+	pthread_mutex_unlock(&tree->lock);
+	if (!dir)
+		free_tree(tree);
+}
+
+bool sourcedir_is_below(const struct sourcedir *dir, const struct statx *st)
+{
+	for (; dir; dir = dir->parent)
+		if (dir->ino == st->stx_ino && dir->dev == sourcedir_device(st))
+			return true;
+	return false;
+}
+
+/*
+ * Puts LEN bytes of TEXT before *AT and moves that; where there is no room for
+ * all, only their end: then false.
+ */
+static bool put_before(char *path, size_t *at, const char *text, size_t len)
+{
+	static const char cut[] = { '.', '.', '.' };
+	bool fits = len + sizeof(cut) <= *at;
+
+	if (!fits) {
+		text += len - (*at - sizeof(cut));
+		len = *at - sizeof(cut);
+		for (; len && (*text & 0xc0) == 0x80; len--)
+			text++;
+	}
+	*at -= len;
+	memcpy(path + *at, text, len);
+	if (!fits) {
+		*at -= sizeof(cut);
+		memcpy(path + *at, cut, sizeof(cut));
+	}
+	return fits;
+}
+
+static bool put_name(char *path, size_t *at, const char *name, size_t len)
+{
+	char text[TEXT_ESCAPED_MAX(255) + 1] = "/";
+	size_t n = text_escape(text + 1, sizeof(text) - 1, name, len);
+
+	return put_before(path, at, text, n + 1);
+}
+
+void sourcedir_path(const struct sourcedir *dir, const char *name, size_t len,
+		    char path[SOURCEDIR_PATH_MAX])
+{
+	size_t at = SOURCEDIR_PATH_MAX - 1;
+	bool whole = true;
+
+	path[at] = '\0';
+	if (name)
+		whole = put_name(path, &at, name, len);
+	for (; whole && dir->parent; dir = dir->parent)
+		whole = put_name(path, &at, dir->name, dir->len);
+	if (whole)
+		put_before(path, &at, dir->tree->path,
+			   strlen(dir->tree->path));
+	memmove(path, path + at, SOURCEDIR_PATH_MAX - at);
+}
+
+int sourcedir_fail(const struct sourcedir *dir, struct context *cx,
+		   const char *name, size_t len, int err, const char *what)
+{
+	char path[SOURCEDIR_PATH_MAX];
+
+	sourcedir_path(dir, name, len, path);
+	return fail(cx, err, "%s: %s", path, what);
+}
