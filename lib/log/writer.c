@@ -40,19 +40,6 @@ static int env_end(void *arg, struct context *cx, uint64_t vblocknr,
 	return dattable_end(&w->dat, cx, vblocknr, 1, kind);
 }
 
-/*
- * A number stands for one block that was written: a cleaner finds numbers in
- * logs and takes each only once.  So it is new only until it has a place.
- */
-static int env_is_new(void *arg, struct context *cx, uint64_t vblocknr)
-{
-	struct writer *w = arg;
-	struct nilfs_dat_entry de;
-	int ret = dattable_read(&w->dat, cx, vblocknr, &de);
-
-	return ret ? ret : !le64_get(de.de_blocknr);
-}
-
 static int env_superseded(void *arg, struct context *cx, uint64_t blocknr)
 {
 	struct writer *w = arg;
@@ -90,7 +77,6 @@ static void set_env(struct writer *w)
 		.arg = w,
 		.alloc = env_alloc,
 		.end = env_end,
-		.is_new = env_is_new,
 		.superseded = env_superseded,
 		.read = env_read,
 	};
