@@ -169,18 +169,24 @@ int segments_set_active(struct segments *s, struct context *cx,
 	return ret;
 }
 
+int segments_correct(struct segments *s, struct context *cx, uint64_t segnum,
+		     int32_t live, int32_t snapshot)
+{
+	int ret = live ? tally_add(&s->live, cx, segnum, live) : 0;
+
+	if (!ret && snapshot)
+		ret = tally_add(&s->snapshot, cx, segnum, snapshot);
+	return ret;
+}
+
 int segments_count(struct segments *s, struct context *cx, uint64_t blocknr,
 		   int32_t live, int32_t snapshot)
 {
 	uint64_t segnum = geometry_segment_of(s->g, blocknr);
-	int ret;
 
 	if (!s->g->has_live_blks || segnum >= s->g->nsegments)
 		return 0;
-	ret = tally_add(&s->live, cx, segnum, live);
-	if (!ret && snapshot)
-		ret = tally_add(&s->snapshot, cx, segnum, snapshot);
-	return ret;
+	return segments_correct(s, cx, segnum, live, snapshot);
 }
 
 /* A count of a record that was wrong before never falls below zero. */
@@ -205,6 +211,8 @@ static int enter_counts(struct segments *s, struct context *cx,
 	su->su_nsnapshot_blks = changed(su->su_nsnapshot_blks, snapshot);
 	if (live)
 		su->su_nlive_lastmod = le64_make(s->time);
+	if (segusage_is_clean(&su->su))
+		clear(s, su);
 	ret = tally_add(&s->live, cx, segnum, -live);
 	if (!ret && snapshot)
 		ret = tally_add(&s->snapshot, cx, segnum, -snapshot);

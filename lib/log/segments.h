@@ -57,6 +57,10 @@ int segments_set_active(struct segments *s, struct context *cx,
 int segments_count(struct segments *s, struct context *cx, uint64_t blocknr,
 		   int32_t live, int32_t snapshot);
 
+/* The same by number of the segment: a record that was wrong. */
+int segments_correct(struct segments *s, struct context *cx, uint64_t segnum,
+		     int32_t live, int32_t snapshot);
+
 /* Enters these changes; false in *CHANGED: there were none. */
 int segments_enter_counts(struct segments *s, struct context *cx,
 			  bool *changed);

@@ -16,11 +16,9 @@
 
 #include "disk/inode.h"
 #include "log/commit.h"
+#include "log/inherit.h"
 #include "log/inodes.h"
 #include "log/writer_parts.h"
-#include "vol/cptable.h"
-#include "vol/root.h"
-#include "vol/sutable.h"
 
 #define ROOT_LINKS 2
 
@@ -80,44 +78,6 @@ static void set_env(struct writer *w)
 		.superseded = env_superseded,
 		.read = env_read,
 	};
-}
-
-/* The inodes of the four files; NULL: they are new. */
-struct sources {
-	const struct nilfs_inode *dat, *cpfile, *sufile, *ifile;
-};
-
-static int open_files(struct writer *w, struct context *cx,
-		      const struct sources *from)
-{
-	const struct {
-		struct metafile **m;
-		uint64_t ino;
-		enum metafile_kind kind;
-		const struct nilfs_inode *inode;
-	} files[] = {
-		{ &w->dat_file, NILFS_DAT_INO, METAFILE_DAT, from->dat },
-		{ &w->cpfile, NILFS_CPFILE_INO, METAFILE_SINGLE, from->cpfile },
-		{ &w->sufile, NILFS_SUFILE_INO, METAFILE_SINGLE, from->sufile },
-		{ &w->ifile, NILFS_IFILE_INO, METAFILE_MULTI, from->ifile },
-	};
-	unsigned int i;
-	int ret = 0;
-
-	for (i = 0; i < 4 && !ret; i++)
-		ret = metafile_open(files[i].m, cx, &w->env, w->g.block_size,
-				    files[i].ino, files[i].kind,
-				    files[i].inode);
-	w->dat.m = w->dat_file;
-	w->segments.m = w->sufile;
-	w->appender.dat_file = w->dat_file;
-	if (!ret)
-		ret = numbers_init(&w->dat.numbers, cx, w->dat_file,
-				   w->g.block_size, w->g.dat_entry_size);
-	if (!ret)
-		ret = numbers_init(&w->inos, cx, w->ifile, w->g.block_size,
-				   w->g.inode_size);
-	return ret;
 }
 
 static int open_output(struct writer *w, struct context *cx)
@@ -198,7 +158,7 @@ static int make_inodes(struct writer *w, struct context *cx)
 /* A new volume's files, and its first two segments. */
 static int create(struct writer *w, struct context *cx)
 {
-	const struct sources none = { NULL, NULL, NULL, NULL };
+	const struct inherit_inodes none = { NULL, NULL, NULL, NULL };
 	struct appender *a = &w->appender;
 	uint64_t invalid;
 	uint32_t count;
@@ -213,7 +173,7 @@ static int create(struct writer *w, struct context *cx)
 	w->super_root.sr_dat = w->ifile_inode;
 	w->super_root.sr_cpfile = w->ifile_inode;
 	w->super_root.sr_sufile = w->ifile_inode;
-	ret = open_files(w, cx, &none);
+	ret = inherit_files(w, cx, &none);
 	if (!ret)
 		ret = numbers_take(&w->dat.numbers, cx, 1, &invalid, &count);
 	if (!ret)
@@ -246,6 +206,35 @@ int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 	if (!ret)
 		ret = create(*wp, cx);
 	return finish(wp, ret);
+}
+
+int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
+		const struct writer_options *options)
+{
+	int ret;
+
+	*wp = NULL;
+	ret = make_writer(wp, cx, vol->dev, &vol->geo, vol->latest.cno + 1,
+			  options);
+	if (!ret)
+		ret = inherit_volume(*wp, cx, vol);
+	return finish(wp, ret);
+}
+
+void writer_recovery(const struct writer *w, const struct writer_end *end,
+		     struct recovery *rec)
+{
+	*rec = (struct recovery){
+		.cno = end->cno,
+		.super_root = geometry_segment_start(&w->g, end->segnum) +
+			      end->offset - 1,
+		.pseg_start = end->pseg,
+		.seq = end->seq,
+		.segnum = end->segnum,
+		.nextnum = end->nextnum,
+		.offset = end->offset,
+		.ctime = w->o.time,
+	};
 }
 
 const struct nilfs_geometry *writer_geometry(const struct writer *w)

@@ -70,7 +70,10 @@ int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 		  const struct nilfs_geometry *g,
 		  const struct writer_options *options);
 
-/* A writer of the next checkpoint of VOL (borrowed, not looked at again). */
+/*
+ * A writer of the next checkpoint of VOL (borrowed, not looked at again).
+ * -EUCLEAN where VOL must be rolled forward first, or is broken.
+ */
 int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 		const struct writer_options *options);
 
@@ -90,6 +93,13 @@ uint64_t writer_done(const struct writer *w);
  */
 int writer_commit(struct writer *w, struct context *cx,
 		  struct writer_end *end);
+
+/*
+ * END as what volume_open_at() takes, so that the next writer can go on where
+ * no superblock points yet; the geometry is writer_geometry() after the commit.
+ */
+void writer_recovery(const struct writer *w, const struct writer_end *end,
+		     struct recovery *rec);
 
 /* Without a commit all of it is as if never written.  NULL is accepted. */
 void writer_close(struct writer *w);

@@ -125,23 +125,32 @@ struct writer_options log_volume_options(const struct log_shape *shape)
 	};
 }
 
-struct log_file *log_volume_add(struct log_volume *v,
-				const struct newfile_run *runs, size_t nruns)
+static void set_runs(struct log_volume *v, struct log_file *file,
+		     const struct newfile_run *runs, size_t nruns)
 {
-	struct log_file *file;
 	size_t i;
 
-	v->files = realloc(v->files, (v->nfiles + 1) * sizeof(*v->files));
-	file = &v->files[v->nfiles++];
-	memset(file, 0, sizeof(*file));
+	file->nruns = 0;
+	file->size = 0;
+	file->seed = ++v->seeds;
 	for (i = 0; i < nruns; i++) {
 		if (!runs[i].count)
 			continue;
 		file->runs[file->nruns++] = runs[i];
 		file->size = (runs[i].blkoff + runs[i].count) *
-			     v->g.block_size - v->nfiles % 100;
+			     v->g.block_size - v->seeds % 100;
 	}
-	file->seed = v->nfiles;
+}
+
+struct log_file *log_volume_add(struct log_volume *v,
+				const struct newfile_run *runs, size_t nruns)
+{
+	struct log_file *file;
+
+	v->files = realloc(v->files, (v->nfiles + 1) * sizeof(*v->files));
+	file = &v->files[v->nfiles++];
+	memset(file, 0, sizeof(*file));
+	set_runs(v, file, runs, nruns);
 	return file;
 }
 
@@ -157,11 +166,24 @@ static struct nilfs_inode make_inode(uint16_t mode, uint16_t links,
 	};
 }
 
-int log_volume_place(struct log_volume *v, struct writer *w,
-		     struct log_file *file)
+/* Places the blocks of FILE, whose number is known. */
+static int place(struct log_volume *v, struct writer *w,
+		 struct log_file *file)
 {
 	struct nilfs_inode inode = make_inode(S_IFREG | 0644, 1, file->size);
 	struct payload *payload = NULL;
+	int ret;
+
+	if (file->nruns)
+		payload = make_filler(file, v->g.block_size);
+	ret = newfile_place(w, &v->cx, file->ino, &inode, file->runs,
+			    file->nruns, payload);
+	return ret ? ret : inodes_write(w, &v->cx, file->ino, &inode);
+}
+
+int log_volume_place(struct log_volume *v, struct writer *w,
+		     struct log_file *file)
+{
 	uint64_t nblocks = 0;
 	size_t i;
 	int ret = 0;
@@ -172,13 +194,35 @@ int log_volume_place(struct log_volume *v, struct writer *w,
 		ret = newfile_skip(w, &v->cx);
 	if (!ret)
 		ret = inodes_alloc(w, &v->cx, &file->ino);
-	if (ret)
-		return ret;
-	if (nblocks)
-		payload = make_filler(file, v->g.block_size);
-	ret = newfile_place(w, &v->cx, file->ino, &inode, file->runs,
-			    file->nruns, payload);
-	return ret ? ret : inodes_write(w, &v->cx, file->ino, &inode);
+	return ret ? ret : place(v, w, file);
+}
+
+static int drop(struct log_volume *v, struct writer *w,
+		const struct log_file *file)
+{
+	struct nilfs_inode inode;
+	int ret = inodes_read(w, &v->cx, file->ino, &inode);
+
+	return ret ? ret : newfile_drop(w, &v->cx, file->ino, &inode);
+}
+
+int log_volume_replace(struct log_volume *v, struct writer *w,
+		       struct log_file *file, const struct newfile_run *runs,
+		       size_t nruns)
+{
+	int ret = drop(v, w, file);
+
+	set_runs(v, file, runs, nruns);
+	return ret ? ret : place(v, w, file);
+}
+
+int log_volume_remove(struct log_volume *v, struct writer *w,
+		      struct log_file *file)
+{
+	int ret = drop(v, w, file);
+
+	file->gone = true;
+	return ret ? ret : inodes_free(w, &v->cx, file->ino);
 }
 
 struct dir_maker {

@@ -36,6 +36,7 @@ struct log_volume {
 	struct nilfs_geometry g;
 	struct log_file *files;
 	size_t nfiles;
+	uint64_t seeds;			/* given out */
 	struct writer_end end;
 };
 
@@ -63,6 +64,13 @@ struct log_file *log_volume_add(struct log_volume *v,
 /* Places FILE, skipping the tail of a segment where it would be cut. */
 int log_volume_place(struct log_volume *v, struct writer *w,
 		     struct log_file *file);
+
+/* Gives FILE other content and other RUNS; removes it. */
+int log_volume_replace(struct log_volume *v, struct writer *w,
+		       struct log_file *file, const struct newfile_run *runs,
+		       size_t nruns);
+int log_volume_remove(struct log_volume *v, struct writer *w,
+		      struct log_file *file);
 
 /* The root directory with all files that are not gone. */
 int log_volume_place_root(struct log_volume *v, struct writer *w, bool again);

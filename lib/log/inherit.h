@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What a writer takes over from the latest checkpoint of a volume. */
+#ifndef NILFS2_LOG_INHERIT_H
+#define NILFS2_LOG_INHERIT_H
+
+#include "base/context.h"
+#include "log/metafile.h"
+
+struct volume;
+struct writer;
+
+/* The inodes of the metadata files; NULL: they are new. */
+struct inherit_inodes {
+	const struct nilfs_inode *dat, *cpfile, *sufile, *ifile;
+};
+
+/* Opens the metadata files of W as these inodes have them. */
+int inherit_files(struct writer *w, struct context *cx,
+		  const struct inherit_inodes *from);
+
+/*
+ * The state of VOL (not kept): files, counts, snapshots, and where the next
+ * log goes.  -EUCLEAN where logs without a super root lie there.
+ */
+int inherit_volume(struct writer *w, struct context *cx, struct volume *vol);
+
+#endif
