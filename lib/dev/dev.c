@@ -142,6 +142,17 @@ int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
 	return dev->ops->zone_reset(dev, cx, off, len);
 }
 
+int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
+		 uint64_t len)
+{
+	int ret = check_change(dev, cx, "allocation", off, len);
+
+	if (ret || !len || !dev->ops->allocate)
+		return ret;
+	ret = dev->ops->allocate(dev, cx, off, len);
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
 void dev_close(struct dev *dev)
 {
 	if (dev)

@@ -33,6 +33,9 @@ struct dev_ops {
 	/* Frees the range; -EOPNOTSUPP where the device cannot. */
 	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
 		       uint64_t len);
+	/* Gives space to the range; NULL or -EOPNOTSUPP: it cannot. */
+	int (*allocate)(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len);
 	/* Both NULL without zones; whole zones only. */
 	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
 			   struct zone *zones, size_t n);
@@ -107,6 +110,14 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
  */
 int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
 		   uint64_t len);
+
+/*
+ * Gives space to a range that will be written, in one piece if it can be:
+ * writes from several sides then need not ask for it.  Changes no content.  0
+ * also where the device cannot do that.  -ENOSPC.
+ */
+int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
+		 uint64_t len);
 
 /* Closes and frees; NULL is accepted. */
 void dev_close(struct dev *dev);

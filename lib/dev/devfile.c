@@ -6,7 +6,8 @@
  * how the size is asked for, how space is given back and in who else may use
  * them.  A writer claims a block device (O_EXCL), which the kernel refuses
  * while the device is mounted.  Nothing protects an image file this way; see
- * probe.h.  Requests go through the page cache.
+ * probe.h.  Requests go through the page cache, long writes around it where
+ * the caller wishes.
  */
 #include "config.h"
 
@@ -23,9 +24,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dev/direct.h"
+
 struct devfile {
 	struct dev dev;
 	int fd;
+	struct direct direct;
 	char path[];
 };
 
@@ -95,13 +99,30 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return 0;
 }
 
+/* Writes some of LEN bytes; directly what can be. */
+static ssize_t write_some(const struct devfile *file, uint64_t off,
+			  const void *buf, size_t len)
+{
+	bool direct;
+	size_t share = direct_share(&file->direct, off, buf, len, &direct);
+	ssize_t n;
+
+	if (direct) {
+		n = pwrite(file->direct.fd, buf, share, (off_t)off);
+		/* The guess about alignment may have been wrong. */
+		if (n >= 0 || errno != EINVAL)
+			return n;
+	}
+	return pwrite(file->fd, buf, share, (off_t)off);
+}
+
 static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
 			 const void *buf, size_t len)
 {
 	const char *p = buf;
 
 	while (len) {
-		ssize_t n = pwrite(to_devfile(dev)->fd, p, len, (off_t)off);
+		ssize_t n = write_some(to_devfile(dev), off, p, len);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -136,6 +157,12 @@ static int discard_sectors(struct dev *dev, uint64_t off, uint64_t len)
 	return ioctl(to_devfile(dev)->fd, BLKDISCARD, range);
 }
 
+/* Devices and file systems say "cannot" in several ways. */
+static bool cannot(int err)
+{
+	return err == EOPNOTSUPP || err == ENOTTY || err == ENOSYS;
+}
+
 static int devfile_discard(struct dev *dev, struct context *cx, uint64_t off,
 			   uint64_t len)
 {
@@ -149,16 +176,29 @@ static int devfile_discard(struct dev *dev, struct context *cx, uint64_t off,
 				(off_t)off, (off_t)len);
 	if (!ret)
 		return 0;
-	/* Devices and file systems say "cannot" in several ways. */
-	if (errno == EOPNOTSUPP || errno == ENOTTY || errno == ENOSYS)
+	if (cannot(errno))
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, "discard", off, errno);
+}
+
+static int devfile_allocate(struct dev *dev, struct context *cx, uint64_t off,
+			    uint64_t len)
+{
+	if (dev->is_block_device)
+		return -EOPNOTSUPP;
+	if (!fallocate(to_devfile(dev)->fd, FALLOC_FL_KEEP_SIZE, (off_t)off,
+		       (off_t)len))
+		return 0;
+	if (cannot(errno))
+		return -EOPNOTSUPP;
+	return io_failure(dev, cx, "allocation", off, errno);
 }
 
 static void devfile_close(struct dev *dev)
 {
 	struct devfile *file = to_devfile(dev);
 
+	direct_close(&file->direct);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file);
@@ -170,6 +210,7 @@ static const struct dev_ops devfile_ops = {
 	.write = devfile_write,
 	.flush = devfile_flush,
 	.discard = devfile_discard,
+	.allocate = devfile_allocate,
 	.close = devfile_close,
 };
 
@@ -250,6 +291,7 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 		return fail(cx, -ENOMEM, "%s: open", path);
 	memcpy(file->path, path, path_size);
 	file->fd = -1;
+	file->direct.fd = -1;
 	file->dev.ops = &devfile_ops;
 	file->dev.name = file->path;
 	file->dev.writable = flags & DEVFILE_WRITE;
@@ -277,6 +319,14 @@ int devfile_resize(struct dev *dev, struct context *cx, uint64_t size)
 			    dev->name, size);
 	dev->size = size;
 	return 0;
+}
+
+bool devfile_direct(struct dev *dev)
+{
+	struct devfile *file = to_devfile(dev);
+
+	return file->direct.fd >= 0 ||
+	       direct_open(&file->direct, file->path, file->fd);
 }
 
 int devfile_fd(const struct dev *dev)

@@ -27,6 +27,14 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
  */
 int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
 
+/*
+ * From now on long writes (64 KiB) of aligned buffers (4096 will do) go around
+ * the page cache: less work for a stream that is not read again.  Reads and
+ * flushes see them as they see others.  False, and no change, where the system
+ * cannot, or keeps the file in memory anyhow.
+ */
+bool devfile_direct(struct dev *dev);
+
 /* The file descriptor, for probes that need it; the device keeps it. */
 int devfile_fd(const struct dev *dev);
 

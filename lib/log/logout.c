@@ -21,15 +21,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/crc.h"
 #include "base/crew.h"
+#include "base/turn.h"
 #include "disk/ondisk.h"
 #include "log/logcut.h"
+#include "log/logsum.h"
 
 #define CHUNK_BYTES (1u << 20)
 #define BUFFER_ALIGN 4096
@@ -47,13 +47,11 @@ struct logout {
 	struct buffer *buffers;	/* one per worker */
 	uint32_t chunk_blocks;
 	bool sequential;
+	bool allocate;
 	uint64_t given;		/* logs submitted */
 	uint64_t done;		/* bytes; atomic */
 	uint32_t digest;	/* atomic */
-	pthread_mutex_t lock;	/* of what follows, for sequential output */
-	pthread_cond_t next;
-	uint64_t turn;		/* number of the log to be written next */
-	bool broken;		/* a log was not written */
+	struct turn turn;	/* of logs, for sequential output */
 };
 
 struct chunk {
@@ -143,47 +141,20 @@ static int write_blocks(struct logout *out, struct context *cx,
 			 (size_t)count << out->g->block_bits);
 }
 
-/* Enters the sums into the summary: the second covers the first. */
+/* Enters the sums into the summary, and the log into the digest. */
 static void complete(struct job *job)
 {
 	const struct nilfs_geometry *g = job->out->g;
 	struct nilfs_segment_summary *ss = job->log.summary;
-	size_t bytes = (size_t)job->log.nsumblk << g->block_bits;
-	size_t from = offsetof(struct nilfs_segment_summary, ss_magic);
-	const uint8_t *p = job->log.summary;
-	uint32_t i, sum;
+	const struct chunk *chunk = job->chunks;
+	uint32_t i, sum = logsum_summary(g, ss, job->log.nsumblk);
 
-	sum = crc32_le(g->crc_seed, p + from,
-		       le32_get(ss->ss_sumbytes) - from);
-	ss->ss_sumsum = le32_make(sum);
-	from = offsetof(struct nilfs_segment_summary, ss_sumsum);
-	sum = crc32_le(g->crc_seed, p + from, bytes - from);
-	for (i = 0; i < job->nchunks; i++) {
-		bytes = (size_t)job->chunks[i].part.count << g->block_bits;
-		sum = crc32_le_zeros(sum, bytes) ^ job->chunks[i].sum;
-	}
+	for (i = 0; i < job->nchunks; i++, chunk++)
+		sum = logsum_join(sum, chunk->sum,
+				  (size_t)chunk->part.count << g->block_bits);
 	ss->ss_datasum = le32_make(sum);
-}
-
-/*
- * Adds a finished log to the digest.  Logs finish in any order, so each is
- * summed with its number; sums are added up, since bits of checksums that were
- * put together by exclusive or would not tell two logs that were swapped.
- */
-static void digest(struct job *job)
-{
-	const struct nilfs_segment_summary *ss = job->log.summary;
-	struct {
-		le64 number, blocknr;
-		le32 datasum;
-	} record = {
-		le64_make(job->number),
-		le64_make(job->log.blocknr),
-		ss->ss_datasum,
-	};
-
 	__atomic_fetch_add(&job->out->digest,
-			   crc32_le(~0u, &record, sizeof(record)),
+			   logsum_digest(job->number, job->log.blocknr, sum),
 			   __ATOMIC_RELAXED);
 }
 
@@ -196,7 +167,6 @@ static int write_summary(struct job *job, struct context *cx,
 	if (!buf)
 		return -ENOMEM;
 	complete(job);
-	digest(job);
 	/* By way of the buffer, which is aligned. */
 	memcpy(buf, job->log.summary, bytes);
 	return write_blocks(job->out, cx, job->log.blocknr, buf,
@@ -239,31 +209,6 @@ static int do_chunk(struct context *cx, void *arg, unsigned int worker,
 	return ret;
 }
 
-/* Waits until all logs before JOB are written; false where one is not. */
-static bool begin_turn(struct job *job)
-{
-	struct logout *out = job->out;
-	bool good;
-
-	pthread_mutex_lock(&out->lock);
-	while (out->turn != job->number)
-		pthread_cond_wait(&out->next, &out->lock);
-	good = !out->broken;
-	pthread_mutex_unlock(&out->lock);
-	return good;
-}
-
-static void end_turn(struct job *job, bool good)
-{
-	struct logout *out = job->out;
-
-	pthread_mutex_lock(&out->lock);
-	out->turn++;
-	out->broken |= !good;
-	pthread_cond_broadcast(&out->next);
-	pthread_mutex_unlock(&out->lock);
-}
-
 /* Fills the worker's buffer with the whole log. */
 static int fill_log(struct job *job, struct context *cx, unsigned int worker,
 		    uint8_t **bufp)
@@ -279,7 +224,6 @@ static int fill_log(struct job *job, struct context *cx, unsigned int worker,
 		return ret;
 	job->chunks[0].sum = crc32_le(0, buf + head, bytes);
 	complete(job);
-	digest(job);
 	memcpy(buf, log->summary, head);
 	*bufp = buf;
 	return 0;
@@ -292,13 +236,13 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 	struct logout *out = job->out;
 	uint8_t *buf = NULL;
 	int ret = skip ? -ECANCELED : fill_log(job, cx, worker, &buf);
-	bool mine = !out->sequential || begin_turn(job);
+	bool mine = !out->sequential || turn_begin(&out->turn, job->number);
 
 	if (!ret && mine)
 		ret = write_blocks(out, cx, job->log.blocknr, buf,
 				   job->log.nsumblk + job->log.npayload);
 	if (out->sequential)
-		end_turn(job, !ret);
+		turn_end(&out->turn, !ret);
 	drop_job(job);
 	return ret;
 }
@@ -317,9 +261,9 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 	out->dev = dev;
 	out->g = g;
 	out->sequential = options->sequential;
+	out->allocate = options->allocate;
 	out->chunk_blocks = bytes > g->block_size ? bytes >> g->block_bits : 1;
-	pthread_mutex_init(&out->lock, NULL);
-	pthread_cond_init(&out->next, NULL);
+	turn_init(&out->turn);
 	ret = crew_open(&out->crew, cx, cx->threads * DEPTH_PER_WORKER + 1);
 	if (ret)
 		goto out;
@@ -371,17 +315,6 @@ static bool fits_buffer(const struct logout *out, const struct logout_log *log)
 	       2 * (uint64_t)out->chunk_blocks;
 }
 
-/* Gives all chunks of JOB, which is gone when the last of them is done. */
-static int give_chunks(struct logout *out, struct context *cx, struct job *job)
-{
-	uint32_t i, n = job->nchunks;
-	int ret = 0;
-
-	for (i = 0; i < n; i++)
-		ret = crew_give(out->crew, cx, do_chunk, &job->chunks[i]);
-	return ret;
-}
-
 static int new_job(struct logout *out, struct context *cx,
 		   const struct logout_log *log, struct job **jobp)
 {
@@ -405,14 +338,36 @@ static int new_job(struct logout *out, struct context *cx,
 	return 0;
 }
 
+/*
+ * Asks for the space of a log before several sides write to it.  If there is
+ * none, a write will tell.
+ */
+static void allocate(struct logout *out, struct context *cx,
+		     const struct logout_log *log)
+{
+	uint64_t blocks = log->nsumblk + (uint64_t)log->npayload;
+
+	if (out->allocate &&
+	    dev_allocate(out->dev, cx, log->blocknr << out->g->block_bits,
+			 blocks << out->g->block_bits))
+		fail_clear(cx);
+}
+
+/* Gives JOB, which is gone when its last chunk is done. */
 static int give(struct logout *out, struct context *cx, struct job *job)
 {
-	if (!out->sequential && !fits_buffer(out, &job->log)) {
-		cut(job);
-		return give_chunks(out, cx, job);
+	uint32_t i, n;
+	int ret = 0;
+
+	if (out->sequential || fits_buffer(out, &job->log)) {
+		do_not_cut(job);
+		return crew_give(out->crew, cx, do_log, job);
 	}
-	do_not_cut(job);
-	return crew_give(out->crew, cx, do_log, job);
+	allocate(out, cx, &job->log);
+	cut(job);
+	for (i = 0, n = job->nchunks; i < n; i++)
+		ret = crew_give(out->crew, cx, do_chunk, &job->chunks[i]);
+	return ret;
 }
 
 int logout_submit(struct logout *out, struct context *cx,
@@ -455,7 +410,6 @@ void logout_close(struct logout *out)
 	for (i = 0; out->buffers && i < workers; i++)
 		free(out->buffers[i].p);
 	free(out->buffers);
-	pthread_cond_destroy(&out->next);
-	pthread_mutex_destroy(&out->lock);
+	turn_fini(&out->turn);
 	free(out);
 }

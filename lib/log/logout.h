@@ -45,6 +45,7 @@ struct logout_log {
 struct logout_options {
 	uint32_t chunk_bytes;	/* 0: 1 MiB */
 	bool sequential;	/* zones: whole logs, in order */
+	bool allocate;		/* ask for the space of logs that are cut */
 };
 
 /*

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Writes around the page cache.
+ *
+ * What is written once and not read again is better not copied into the cache:
+ * that costs a third of the time of a stream, and pushes out what others have
+ * there.  The kernel keeps both ways coherent page by page, not within a page:
+ * a direct write of one half of it could be undone when the other half, cached,
+ * is written back.  So only whole pages go directly, and the rest of a write,
+ * before and behind them, by the cache.  Short writes do so too, since nobody
+ * waits for those.
+ */
+#include "config.h"
+
+#include "dev/direct.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define LEAST (64u << 10)
+#define ALIGN_GUESS 4096u	/* the largest sector there is */
+
+static bool is_memory(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) &&
+	       ((unsigned long)fs.f_type == TMPFS_MAGIC ||
+		(unsigned long)fs.f_type == RAMFS_MAGIC);
+}
+
+static bool is_same(int a, int b)
+{
+	struct stat sa, sb;
+
+	return !fstat(a, &sa) && !fstat(b, &sb) && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino && sa.st_rdev == sb.st_rdev;
+}
+
+/* What the kernel asks of direct writes; false: there are none. */
+static bool find_alignment(struct direct *d)
+{
+	d->align = ALIGN_GUESS;
+	d->buffer_align = ALIGN_GUESS;
+#ifdef STATX_DIOALIGN
+	struct statx stx;
+
+	if (!statx(d->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) &&
+	    stx.stx_mask & STATX_DIOALIGN) {
+		d->align = stx.stx_dio_offset_align;
+		d->buffer_align = stx.stx_dio_mem_align;
+	}
+#endif
+	return d->align && d->buffer_align;
+}
+
+bool direct_open(struct direct *d, const char *path, int fd)
+{
+	long page = sysconf(_SC_PAGESIZE);
+
+	d->fd = -1;
+	if (page <= 0 || is_memory(fd))
+		return false;
+	d->fd = open(path, O_WRONLY | O_DIRECT | O_CLOEXEC | O_NONBLOCK |
+			   O_NOCTTY);
+	if (d->fd < 0)
+		return false;
+	if (!is_same(d->fd, fd) || !find_alignment(d)) {
+		direct_close(d);
+		return false;
+	}
+	if (d->align < (unsigned long)page)
+		d->align = (uint32_t)page;
+	return true;
+}
+
+size_t direct_share(const struct direct *d, uint64_t off, const void *p,
+		    size_t len, bool *yes)
+{
+	size_t head = d->fd < 0 ? 0 : -off % d->align;
+
+	*yes = false;
+	if (d->fd < 0 || len < head + LEAST ||
+	    ((uintptr_t)p + head) % d->buffer_align)
+		return len;
+	if (head)
+		return head;
+	*yes = true;
+	return len - len % d->align;
+}
+
+void direct_close(struct direct *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
