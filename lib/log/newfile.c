@@ -84,7 +84,10 @@ static int number_run(struct placing *p, struct context *cx, uint64_t blkoff,
 	return bmapbuild_add(p->w->maps, cx, run, collect_node, p);
 }
 
-/* Lists LISTED; where a log ends in it, collected nodes begin the next. */
+/*
+ * Lists LISTED; where a log ends in it, collected nodes begin the next.  Not
+ * before the first block of a file, which may fit there only without them.
+ */
 static int list_run(struct placing *p, struct context *cx,
 		    struct loglayout_run *listed)
 {
@@ -103,7 +106,7 @@ static int list_run(struct placing *p, struct context *cx,
 		if (done)
 			continue;
 		ret = appender_end_log(a, cx);
-		if (!ret)
+		if (!ret && p->at)
 			ret = flush_if_due(p->w, cx);
 	}
 	return ret;
