@@ -215,20 +215,33 @@ static struct sourcedir *make(struct tree *tree, struct sourcedir *parent,
 	return dir;
 }
 
+/*
+ * What has become a FIFO must not hold us up.  A file on which another process
+ * has a lease is waited for, as anybody does who opens it.
+ */
+static int open_file(int dirfd, const char *name, int flags)
+{
+	int fd = openat(dirfd, name, flags | O_NONBLOCK);
+
+	if (fd < 0 && errno == EWOULDBLOCK)
+		fd = openat(dirfd, name, flags);
+	return fd;
+}
+
 int sourcedir_open_file(struct sourcedir *dir, struct context *cx,
 			const char *name, size_t len)
 {
-	int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC;
 	int fd, err = 0, more;
 
 	fd = sourcedir_use(dir, cx);
 	if (fd < 0)
 		return fd;
 	more = __atomic_load_n(&dir->tree->file_flags, __ATOMIC_RELAXED);
-	fd = openat(dir->fd, name, flags | more);
+	fd = open_file(dir->fd, name, flags | more);
 	if (fd < 0 && errno == EPERM && more) {
 		__atomic_store_n(&dir->tree->file_flags, 0, __ATOMIC_RELAXED);
-		fd = openat(dir->fd, name, flags);
+		fd = open_file(dir->fd, name, flags);
 	}
 	if (fd < 0)
 		err = -errno;
