@@ -37,7 +37,7 @@ int datarun_find(struct context *cx, int fd, uint64_t size,
 		 uint32_t block_size, struct newfile_run **runs, size_t *room,
 		 size_t *n)
 {
-	uint64_t at = 0, end, first, behind;
+	uint64_t at = 0, end = size, first, behind;
 	struct newfile_run *run;
 	int found;
 
