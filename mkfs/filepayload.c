@@ -136,7 +136,7 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 	if (fd < 0)
 		return fd;
 	err = read_blocks(f, cx, fd, at, count, buf);
-	if (!err && !is_as_planned(f, fd))
+	if (!is_as_planned(f, fd))
 		err = changed(f, cx);
 	if (!err && !at)
 		err = attrlist_tell(cx, f->p, f->dir, f->name, f->len, fd);
