@@ -26,12 +26,14 @@ static void need(int good, const char *what)
 	exit(99);
 }
 
+/* In memory if possible: there are trees of many files. */
 void tree_make(struct tree *tree)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	snprintf(tree->path, sizeof(tree->path), "%s/nilfs2-tree-XXXXXX",
-		 tmp && strlen(tmp) < 32 ? tmp : "/tmp");
+	if (!tmp || strlen(tmp) > 32)
+		tmp = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+	snprintf(tree->path, sizeof(tree->path), "%s/nilfs2-tree-XXXXXX", tmp);
 	need(mkdtemp(tree->path) != NULL, tree->path);
 	tree->fd = open(tree->path, O_RDONLY | O_DIRECTORY);
 	need(tree->fd >= 0, tree->path);
