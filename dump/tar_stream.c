@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #ifdef HAVE_LIBARCHIVE
-#include "dump/libarchive.h"
+#include "arc/libarchive.h"
 #endif
 #include "out/out.h"
 

@@ -9,13 +9,13 @@ allowed()
 {
 	case $1 in
 	base) echo base ;;
-	dev | disk | out) echo base "$1" ;;
+	arc | dev | disk | out) echo base "$1" ;;
 	vol) echo base dev disk vol ;;
 	log) echo base dev disk vol log ;;
 	find) echo base disk out find ;;
 	cli) echo base out cli ;;
 	mkfs | dump | fsck | gc)
-		echo base dev disk out vol log find cli "$1" ;;
+		echo base arc dev disk out vol log find cli "$1" ;;
 	esac
 }
 

@@ -27,7 +27,7 @@ writable()
 		}' | grep -Ev ' (__|\.L)'
 }
 
-for archive in $(lint_archives base dev disk out vol log find cli); do
+for archive in $(lint_archives base arc dev disk out vol log find cli); do
 	writable "$archive" | grep -Ev "$exceptions" >"$lint_list"
 	lint_none "$(basename "$archive") keeps nothing in variables"
 done

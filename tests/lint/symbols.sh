@@ -33,7 +33,7 @@ misnamed()
 	}'
 }
 
-for archive in $(lint_archives base dev disk out vol log find cli); do
+for archive in $(lint_archives base arc dev disk out vol log find cli); do
 	exported "$archive" | misnamed >"$lint_list"
 	lint_none "the names of $(basename "$archive") tell their files"
 done

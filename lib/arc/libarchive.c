@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * libarchive, loaded when it is first needed.
  *
  * All versions 3 share one binary interface, under the name below.
  */
-#include "dump/libarchive.h"
+#include "arc/libarchive.h"
 
 #include <dlfcn.h>
 #include <errno.h>
