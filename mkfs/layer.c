@@ -66,7 +66,7 @@ int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
 	return lower_inode(l->below, cx, ino, inode);
 }
 
-static int lose(struct layer *l, struct context *cx, uint64_t ino)
+int layer_lose(struct layer *l, struct context *cx, uint64_t ino)
 {
 	uint64_t *lost;
 
@@ -89,7 +89,7 @@ static int lose_names(struct layer *l, struct context *cx, uint64_t ino)
 	if (err <= 0)
 		return err;
 	for (i = 0; i < dir->n; i++) {
-		err = lose(l, cx, dir->names[i].ino);
+		err = layer_lose(l, cx, dir->names[i].ino);
 		if (err)
 			return err;
 	}
@@ -131,7 +131,7 @@ static int compare(struct layer *l, struct context *cx,
 		if (was && was->ino == names[i].ino)
 			continue;
 		*changed = true;
-		err = was ? lose(l, cx, was->ino) : 0;
+		err = was ? layer_lose(l, cx, was->ino) : 0;
 		if (err)
 			return err;
 	}

@@ -45,7 +45,10 @@ int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 		    uint64_t parent, const struct populate_name *names,
 		    size_t n, struct nilfs_inode *inode);
 
-/* Files below that were replaced lose links, or end. */
+/* Inode INO, of this layer or of the one below, loses a name. */
+int layer_lose(struct layer *l, struct context *cx, uint64_t ino);
+
+/* Files that lost names lose links, or end. */
 int layer_finish(struct layer *l, struct context *cx);
 
 #endif

@@ -36,6 +36,7 @@ struct populate {
 	uint64_t told;			/* files at the last progress() */
 	struct deferred deferred;
 	struct hardlinks linked;	/* inode number -> links, from 2 on */
+	bool replaced;			/* files of this layer */
 	struct layer layer;
 	void *block;			/* of a symbolic link */
 };
@@ -272,6 +273,12 @@ int populate_link(struct populate *p, struct context *cx, uint64_t ino)
 	return 0;
 }
 
+int populate_unlink(struct populate *p, struct context *cx, uint64_t ino)
+{
+	p->replaced = true;
+	return layer_lose(&p->layer, cx, ino);
+}
+
 int populate_loss(struct populate *p, struct context *cx, const char *path,
 		  enum entry_loss loss)
 {
@@ -312,6 +319,9 @@ int populate_finish(struct populate *p, struct context *cx,
 	err = deferred_finish(&p->deferred, cx, p->w);
 	if (!err)
 		err = complete_links(p, cx);
+	/* What ends must have its place first. */
+	if (!err && p->replaced)
+		err = newfile_settle(p->w, cx);
 	if (!err)
 		err = layer_finish(&p->layer, cx);
 	populate_get_counts(p, counts);

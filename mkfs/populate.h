@@ -26,7 +26,7 @@
 
 struct populate;
 
-/* Counted over one layer. */
+/* Counted over one layer, with files that others of it replaced. */
 struct populate_counts {
 	uint64_t files, directories, symlinks, specials, links;
 	uint64_t bytes;				/* of regular files */
@@ -111,6 +111,12 @@ int populate_special(struct populate *p, struct context *cx,
 
 /* One more name for INO, a file of this layer.  -EMLINK past the limit. */
 int populate_link(struct populate *p, struct context *cx, uint64_t ino);
+
+/*
+ * One name less for INO, a file of this layer: another one got the name.  A
+ * file without a name ends, once the layer is finished.
+ */
+int populate_unlink(struct populate *p, struct context *cx, uint64_t ino);
 
 /*
  * A file of this layer has something that NILFS2 cannot hold.  Any thread may

@@ -223,6 +223,13 @@ int newfile_collect(struct writer *w, struct context *cx, uint64_t ino,
 	return ret ? ret : complete(&p, cx, count, inode);
 }
 
+int newfile_settle(struct writer *w, struct context *cx)
+{
+	int ret = flush_collected(w, cx);
+
+	return ret ? ret : appender_end_log(&w->appender, cx);
+}
+
 /* A node of a map that is being dropped, and what is below it. */
 static int drop_node(struct writer *w, struct context *cx, uint64_t ptr,
 		     unsigned int level);

@@ -59,7 +59,13 @@ int newfile_collect(struct writer *w, struct context *cx, uint64_t ino,
 		    struct nilfs_inode *inode, const void *data,
 		    uint64_t count);
 
-/* Ends all blocks of INODE's map, which is from before this writer. */
+/*
+ * Gives a place to all that was placed and collected so far; the log ends.
+ * Only then newfile_drop() can end a file of this writer.
+ */
+int newfile_settle(struct writer *w, struct context *cx);
+
+/* Ends all blocks of INODE's map. */
 int newfile_drop(struct writer *w, struct context *cx, uint64_t ino,
 		 const struct nilfs_inode *inode);
 

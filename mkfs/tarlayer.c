@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From members to a tree.
+ *
+ * Files are placed as they come; of a directory only its number is needed
+ * then, and what it holds is known at the end.  A directory may be mentioned
+ * by its members before it comes itself, or without ever coming.
+ *
+ * A path is taken as one below the root of the volume, whatever slashes and
+ * dots it begins with.  One that leads up is refused: nobody writes it with
+ * good intentions.  Where a name comes twice, the later member replaces the
+ * earlier one, as if the archive had been unpacked.
+ */
+#include "mkfs/tarlayer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "disk/inode.h"
+#include "disk/ondisk.h"
+#include "mkfs/nametree.h"
+#include "mkfs/tarpayload.h"
+
+/*
+ * Files up to this size may wait for a place in which they are not cut.
+ * Their content waits in memory.
+ */
+#define LATER_BYTES (64u << 10)
+
+struct tarlayer {
+	struct tarreader *r;
+	const struct entry_rules *rules;	/* NULL: none */
+	struct populate *p;
+	uint32_t block_size;
+	struct nametree names;
+	struct payload *current;	/* that reads the archive, or NULL */
+};
+
+/* The first component of *PATH, which is moved behind it; 0: there is none. */
+static size_t next_component(const char **path, const char **name)
+{
+	size_t len;
+
+	do {
+		*path += strspn(*path, "/");
+		*name = *path;
+		len = strcspn(*path, "/");
+		*path += len;
+	} while (len == 1 && **name == '.');
+	return len;
+}
+
+static const char *check_path(const char *path)
+{
+	const char *name;
+	size_t len;
+
+	while ((len = next_component(&path, &name))) {
+		if (len == 2 && name[0] == '.' && name[1] == '.')
+			return "leads out of the volume";
+		if (len > NILFS_NAME_LEN)
+			return "name of more than 255 bytes";
+	}
+	return NULL;
+}
+
+/* Writes PATH without what it begins with, and single slashes, to BUF. */
+static void plain_path(const char *path, char *buf)
+{
+	const char *name;
+	size_t len, used = 0;
+
+	while ((len = next_component(&path, &name))) {
+		if (used)
+			buf[used++] = '/';
+		memcpy(buf + used, name, len);
+		used += len;
+	}
+	buf[used] = '\0';
+}
+
+static int is_excluded(const struct tarlayer *l, struct context *cx,
+		       const char *path, bool *excluded)
+{
+	char *plain;
+
+	*excluded = false;
+	if (!l->rules || !l->rules->nexclude)
+		return 0;
+	plain = malloc(strlen(path) + 1);
+	if (!plain)
+		return fail(cx, -ENOMEM, "%s", path);
+	plain_path(path, plain);
+	*excluded = *plain && entry_excluded(l->rules, plain);
+	free(plain);
+	return 0;
+}
+
+/* Lets NODE, new or a file so far, be a directory. */
+static int begin_dir(struct tarlayer *l, struct context *cx, uint32_t node)
+{
+	struct nametree_node *n = nametree_node(&l->names, node);
+	uint64_t parent = nametree_node(&l->names, n->parent)->ino;
+	int ret = populate_begin_dir(l->p, cx, parent, n->name, n->len,
+				     &n->ino);
+
+	return ret ? ret : nametree_make_dir(&l->names, cx, node);
+}
+
+/*
+ * Finds the directory that a member lies in, making those that are missing,
+ * and the last name of PATH; *LEN is 0 for the root itself.
+ */
+static int find_parent(struct tarlayer *l, struct context *cx,
+		       const char *path, uint32_t *parent, const char **name,
+		       size_t *len)
+{
+	const char *next;
+	size_t next_len;
+	uint32_t node;
+	int ret = 0;
+
+	*parent = NAMETREE_TOP;
+	*len = next_component(&path, name);
+	while ((next_len = next_component(&path, &next))) {
+		node = nametree_find(&l->names, *parent, *name, *len);
+		if (node == NAMETREE_NONE) {
+			ret = nametree_add(&l->names, cx, *parent, *name, *len,
+					   &node);
+			if (!ret)
+				ret = begin_dir(l, cx, node);
+			if (ret)
+				return ret;
+		}
+		if (nametree_node(&l->names, node)->type != NILFS_FT_DIR)
+			return tarreader_fail(l->r, cx, -EINVAL,
+					      "lies below a file");
+		*parent = node;
+		*name = next;
+		*len = next_len;
+	}
+	return 0;
+}
+
+/* The node that PATH leads to, or NAMETREE_NONE. */
+static uint32_t look_up(const struct nametree *t, const char *path)
+{
+	uint32_t node = NAMETREE_TOP;
+	const char *name;
+	size_t len;
+
+	while (node != NAMETREE_NONE && (len = next_component(&path, &name)))
+		node = nametree_find(t, node, name, len);
+	return node;
+}
+
+/* Lets go of the archive, so that the next member can be looked at. */
+static int finish_current(struct tarlayer *l, struct context *cx)
+{
+	int ret = l->current ? tarpayload_finish(l->current, cx) : 0;
+
+	payload_put(l->current);
+	l->current = NULL;
+	return ret;
+}
+
+static int add_file(struct tarlayer *l, struct context *cx,
+		    const struct tarmember *m, uint64_t *ino)
+{
+	struct payload *payload = NULL;
+
+	if (m->nruns) {
+		payload = tarpayload_make(l->r, m, l->block_size);
+		if (!payload)
+			return fail(cx, -ENOMEM, "member of an archive");
+		l->current = payload_hold(payload);
+	}
+	return populate_file(l->p, cx, &m->entry, m->runs, m->nruns, payload,
+			     m->entry.size <= LATER_BYTES, ino);
+}
+
+/* One more name of the file that the member says. */
+static int add_link(struct tarlayer *l, struct context *cx,
+		    const struct tarmember *m, struct nametree_node *n)
+{
+	uint32_t target = look_up(&l->names, m->link);
+	const struct nametree_node *to;
+
+	if (target == NAMETREE_NONE)
+		return tarreader_fail(l->r, cx, -EINVAL,
+				      "hard link to what did not come before it");
+	to = nametree_node(&l->names, target);
+	if (to->type == NILFS_FT_DIR)
+		return tarreader_fail(l->r, cx, -EINVAL,
+				      "hard link to a directory");
+	n->ino = to->ino;
+	n->type = to->type;
+	return populate_link(l->p, cx, n->ino);
+}
+
+static int add_inode(struct tarlayer *l, struct context *cx,
+		     const struct tarmember *m, struct nametree_node *n)
+{
+	n->type = inode_dirent_type(m->entry.mode);
+	if (n->type == NILFS_FT_UNKNOWN)
+		return tarreader_fail(l->r, cx, -EINVAL,
+				      "of a type that no file has");
+	if (n->type == NILFS_FT_REG_FILE)
+		return add_file(l, cx, m, &n->ino);
+	if (n->type == NILFS_FT_SYMLINK && !m->entry.target_len)
+		return tarreader_fail(l->r, cx, -EINVAL,
+				      "symbolic link to nothing");
+	if (m->entry.target_len >= l->block_size)
+		return tarreader_fail(l->r, cx, -EINVAL,
+				      "symbolic link too long for a block");
+	return populate_special(l->p, cx, &m->entry, &n->ino);
+}
+
+static int add_directory(struct tarlayer *l, struct context *cx,
+			 const struct tarmember *m, uint32_t node)
+{
+	const struct nametree_node *n = nametree_node(&l->names, node);
+	struct nametree_dir *dir;
+	int ret = 0;
+
+	if (n->type != NILFS_FT_DIR)
+		ret = begin_dir(l, cx, node);
+	if (ret)
+		return ret;
+	dir = nametree_dir(&l->names, n->dir);
+	dir->known = true;
+	dir->entry = m->entry;
+	return 0;
+}
+
+/* Whatever has the name of NODE so far makes way for the member. */
+static int replace(struct tarlayer *l, struct context *cx,
+		   const struct tarmember *m, uint32_t node)
+{
+	struct nametree_node *n = nametree_node(&l->names, node);
+	bool is_dir = !m->link && S_ISDIR(m->entry.mode);
+	int ret;
+
+	if (n->type == NILFS_FT_DIR)
+		return is_dir ? 0 : tarreader_fail(l->r, cx, -EINVAL,
+						   "was a directory before");
+	ret = populate_unlink(l->p, cx, n->ino);
+	n->type = NILFS_FT_UNKNOWN;
+	return ret;
+}
+
+/* A name that is a hard link to itself says nothing. */
+static bool links_itself(const struct tarlayer *l, const struct tarmember *m,
+			 uint32_t node)
+{
+	return m->link && look_up(&l->names, m->link) == node;
+}
+
+static int add_name(struct tarlayer *l, struct context *cx,
+		    const struct tarmember *m, uint32_t parent,
+		    const char *name, size_t len)
+{
+	uint32_t node = nametree_find(&l->names, parent, name, len);
+	int ret;
+
+	if (node == NAMETREE_NONE)
+		ret = nametree_add(&l->names, cx, parent, name, len, &node);
+	else if (links_itself(l, m, node))
+		return 0;
+	else
+		ret = replace(l, cx, m, node);
+	if (ret)
+		return ret;
+	if (m->link)
+		return add_link(l, cx, m, nametree_node(&l->names, node));
+	if (S_ISDIR(m->entry.mode))
+		return add_directory(l, cx, m, node);
+	return add_inode(l, cx, m, nametree_node(&l->names, node));
+}
+
+static int tell_losses(struct tarlayer *l, struct context *cx,
+		       const struct tarmember *m)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < ENTRY_LOSSES && !ret; i++)
+		if (m->losses[i] && !m->link)
+			ret = populate_loss(l->p, cx, m->path,
+					    (enum entry_loss)i);
+	return ret;
+}
+
+static int add_member(struct tarlayer *l, struct context *cx,
+		      const struct tarmember *m)
+{
+	const char *wrong = check_path(m->path), *name;
+	bool excluded;
+	uint32_t parent;
+	size_t len;
+	int ret;
+
+	if (wrong)
+		return tarreader_fail(l->r, cx, -EINVAL, wrong);
+	ret = is_excluded(l, cx, m->path, &excluded);
+	if (ret || excluded)
+		return ret;
+	ret = find_parent(l, cx, m->path, &parent, &name, &len);
+	if (!ret)
+		ret = tell_losses(l, cx, m);
+	if (ret)
+		return ret;
+	if (len)
+		return add_name(l, cx, m, parent, name, len);
+	if (m->link || !S_ISDIR(m->entry.mode))
+		return tarreader_fail(l->r, cx, -EINVAL,
+				      "the root is no directory");
+	return add_directory(l, cx, m, NAMETREE_TOP);
+}
+
+static int end_directories(struct tarlayer *l, struct context *cx)
+{
+	const struct populate_name *names;
+	uint32_t i;
+	size_t n;
+	int ret = 0;
+
+	for (i = 0; i < l->names.dirs.count && !ret; i++) {
+		struct nametree_dir *dir = nametree_dir(&l->names, i);
+		const struct nametree_node *node =
+			nametree_node(&l->names, dir->node);
+		uint64_t parent = nametree_node(&l->names, node->parent)->ino;
+
+		ret = nametree_list(&l->names, cx, i, &names, &n);
+		if (!ret)
+			ret = populate_end_dir(l->p, cx, node->ino, parent,
+					       dir->known ? &dir->entry : NULL,
+					       names, n);
+	}
+	return ret;
+}
+
+static int run(struct tarlayer *l, struct context *cx)
+{
+	struct tarmember m;
+	int ret = nametree_init(&l->names, cx), found = 1;
+
+	if (!ret)
+		ret = populate_begin_dir(
+			l->p, cx, 0, NULL, 0,
+			&nametree_node(&l->names, NAMETREE_TOP)->ino);
+	while (!ret && found) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = finish_current(l, cx);
+		if (ret)
+			break;
+		found = tarreader_next(l->r, cx, &m);
+		if (found < 0)
+			ret = found;
+		else if (found)
+			ret = add_member(l, cx, &m);
+	}
+	return ret ? ret : end_directories(l, cx);
+}
+
+int tarlayer_run(struct context *cx, struct tarreader *r,
+		 const struct entry_rules *rules, uint32_t block_size,
+		 struct populate *p)
+{
+	struct tarlayer l = {
+		.r = r, .rules = rules, .p = p, .block_size = block_size,
+	};
+	int ret = run(&l, cx);
+
+	/* The reader is gone before the last chunk is filled. */
+	if (l.current)
+		tarpayload_drop(l.current);
+	payload_put(l.current);
+	nametree_fini(&l.names);
+	return ret;
+}
