@@ -200,7 +200,7 @@ int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
 {
 	struct nametree_dir *dir;
 	struct nametree_node *n;
-	const char *kept;
+	const char *kept = NULL;
 	int ret = grow_slots(t, cx);
 
 	if (!ret)
