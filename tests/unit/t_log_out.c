@@ -21,7 +21,7 @@
 #include "tap.h"
 
 #define BLOCK 1024u
-#define BLOCKS 24000u
+#define BLOCKS 11500u
 #define FIRST 1u
 #define LOGS 60
 #define FILES_MAX 40
@@ -46,6 +46,7 @@ struct watch {
 	uint64_t end;
 	uint64_t most;		/* bytes of the longest write */
 	uint64_t fail_at;	/* the write of this byte fails */
+	uint64_t allocated;	/* bytes */
 };
 
 struct run {
@@ -93,7 +94,7 @@ static int file_fill(struct payload *p, struct context *cx, uint64_t at,
 		     uint32_t count, void *buf)
 {
 	struct file *f = (struct file *)p;
-	struct timespec short_time = {0, 20000};
+	struct timespec short_time = {0, 20000}, long_time = {0, 3000000};
 	uint32_t i;
 
 	f->r->fills++;
@@ -101,6 +102,9 @@ static int file_fill(struct payload *p, struct context *cx, uint64_t at,
 		nanosleep(&short_time, NULL);
 	if (f->number == f->r->stop_fill)
 		f->r->stop = 1;
+	/* Let the others be the first to fail. */
+	if (f->number == f->r->fail_fill)
+		nanosleep(&long_time, NULL);
 	if (f->number >= f->r->fail_fill)
 		return fail(cx, f->number == f->r->fail_fill ? -ESTALE : -EIO,
 			    "file %u", f->number);
@@ -142,6 +146,14 @@ static int watch_write(struct dev *dev, struct context *cx, uint64_t off,
 	return dev_write(w->under, cx, off, buf, len);
 }
 
+static int watch_allocate(struct dev *dev, struct context *cx, uint64_t off,
+			  uint64_t len)
+{
+	(void)off;
+	((struct watch *)dev)->allocated += len;
+	return fail(cx, -ENOSPC, "a failure that does not matter");
+}
+
 static void no_close(struct dev *dev)
 {
 	(void)dev;
@@ -149,6 +161,7 @@ static void no_close(struct dev *dev)
 
 static const struct dev_ops watch_ops = {
 	.write = watch_write,
+	.allocate = watch_allocate,
 	.close = no_close,
 };
 
@@ -164,6 +177,7 @@ static void begin(struct run *r, unsigned int threads, bool sequential,
 	const struct logout_options o = {
 		.chunk_bytes = chunk_bytes,
 		.sequential = sequential,
+		.allocate = true,
 	};
 	uint32_t i;
 
@@ -314,6 +328,19 @@ static bool sums_are_right(struct run *r, uint32_t i)
 	       !segsum_crc_check_datasum(&data, &ss);
 }
 
+/* Blocks of logs longer than two, which a chunk of one block can still be. */
+static uint64_t cut_blocks(const struct run *r)
+{
+	uint32_t i, n;
+	uint64_t blocks = 0;
+
+	for (i = 0; i < LOGS; i++) {
+		n = (i + 1 < LOGS ? r->starts[i + 1] : r->next) - r->starts[i];
+		blocks += n > 2 ? n : 0;
+	}
+	return blocks;
+}
+
 static void test_content(unsigned int threads, bool sequential,
 			 uint32_t chunk_bytes, uint8_t **first)
 {
@@ -331,7 +358,10 @@ static void test_content(unsigned int threads, bool sequential,
 	is_int(logout_done(r.out), (uint64_t)r.blocks * BLOCK,
 	       "all bytes of payload are counted");
 	digest = logout_digest(r.out);
-	if (!sequential)
+	if (chunk_bytes == BLOCK)
+		is_int(r.watch.allocated, cut_blocks(&r) * BLOCK,
+		       "the space of logs that are cut was asked for");
+	else if (!sequential)
 		ok(r.watch.most <= 2 * (uint64_t)chunk_bytes,
 		   "no write is longer than two chunks");
 	else
@@ -403,6 +433,7 @@ static void test_small(void)
 	begin(&r, 2, false, 0);
 	is_int(submit(&r, false), 0, "small logs");
 	is_int(r.watch.dev.stats.writes, LOGS, "take one write each");
+	is_int(r.watch.allocated, 0, "and ask for no space before");
 	make_log(&r, &seed, false, &log);
 	log.npayload++;
 	is_int(logout_submit(r.out, &r.cx, &log), -EINVAL,
@@ -431,6 +462,7 @@ int main(void)
 		test_content(threads[i], false, 1 << 20, &first);
 		test_content(threads[i], true, 0, &first);
 	}
+	test_content(2, false, BLOCK, &first);
 	free(first);
 	test_small();
 	for (i = 0; i < 3; i++) {
