@@ -92,7 +92,11 @@ static int check_zones(struct context *cx, const struct mkfs_options *o,
 	return 0;
 }
 
-/* The kernel leaves the zone of a segment that it is done with active. */
+/*
+ * A zone that is not written to its end stays active after the kernel is done
+ * with its segment: always if the segment is less than the capacity, else where
+ * no log fitted into the last blocks.
+ */
 static int check_active(struct context *cx, const struct mkfs_options *o,
 			const struct plan_facts *facts)
 {
@@ -103,7 +107,7 @@ static int check_active(struct context *cx, const struct mkfs_options *o,
 		return 0;
 	return fail(cx, -EINVAL, "%s: only %" PRIu32 " of its %" PRIu64
 		    " sequential zones can be active, and Linux does not "
-		    "finish the zones that NILFS2 has filled; -f makes the "
+		    "finish those that NILFS2 leaves unfilled; -f makes the "
 		    "volume nevertheless", facts->name,
 		    facts->zones->max_active, n);
 }
