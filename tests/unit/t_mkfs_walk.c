@@ -103,12 +103,20 @@ static void make_sparse(const struct tree *tree)
 	pwrite(fd, data, 1, 4 << 20);
 	ftruncate(fd, 16 << 20);
 	close(fd);
+	fd = openat(tree->fd, "ends-in-data", O_RDWR | O_CREAT, 0644);
+	pwrite(fd, data, 5001, 100000);
+	close(fd);
 	fd = openat(tree->fd, "only-hole", O_RDWR | O_CREAT, 0644);
 	ftruncate(fd, 1 << 20);
 	close(fd);
 }
 
-/* Reads and compares PATH of TREE with what the volume has as INO. */
+static bool is_zero(const char *bytes, size_t n)
+{
+	return !bytes[0] && !memcmp(bytes, bytes + 1, n - 1);
+}
+
+/* Compares SIZE bytes of FD with the content of INO on the volume. */
 static bool same_content(struct filled *f, int fd, struct root *root,
 			 uint64_t ino, uint64_t size)
 {
@@ -132,7 +140,7 @@ static bool same_content(struct filled *f, int fd, struct root *root,
 		else if (found)
 			good = !memcmp(block, got, block_size);
 		else
-			good = !n || (!got[0] && !memcmp(got, got + 1, block_size - 1));
+			good = is_zero(got, block_size);
 		if (found > 0)
 			file_put(&file, block);
 	}
