@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The report of mkfs.nilfs2: the plan, in the words of the superblock where
- * it has a field.
+ * it has a field, and what a volume was filled with.
  */
 #include "mkfs/announce.h"
 
@@ -110,4 +110,44 @@ void announce_plan(struct report *r, const char *path,
 	report_end(r);
 	if (plan->zoned.zones)
 		put_zones(r, plan);
+}
+
+static void put_losses(struct report *r, const struct populate_counts *counts)
+{
+	static const char *const keys[ENTRY_LOSSES] = {
+		[ENTRY_XATTR] = "xattrs",
+		[ENTRY_ACL] = "acls",
+		[ENTRY_CAPABILITY] = "capabilities",
+		[ENTRY_FLAGS] = "flags",
+	};
+	unsigned int i;
+
+	report_begin(r, "lost", NULL);
+	for (i = 0; i < ENTRY_LOSSES; i++)
+		report_u64(r, keys[i], entry_loss_name(i), counts->losses[i]);
+	report_end(r);
+}
+
+void announce_content(struct report *r, const struct content *c,
+		      const struct nilfs_geometry *g)
+{
+	const struct populate_counts *counts = &c->counts;
+
+	report_begin(r, "content", "Content");
+	report_u64(r, "layers", "Layers", c->nsources);
+	report_u64(r, "last_cno", "Last checkpoint", c->end.cno);
+	report_u64(r, "files", "Files", counts->files);
+	report_u64(r, "directories", "Directories", counts->directories);
+	report_u64(r, "symlinks", "Symbolic links", counts->symlinks);
+	report_u64(r, "specials", "Special files", counts->specials);
+	report_u64(r, "links", "Further hard links", counts->links);
+	report_value(r, VALUE_SIZE, "bytes", "Bytes in files",
+		     value_u64(counts->bytes));
+	report_value(r, VALUE_SIZE, "written_bytes", "Written",
+		     value_u64(c->written * g->block_size));
+	report_u64(r, "clean_segments", "Clean segments",
+		   c->end.clean_segments);
+	if (!report_is_text(r))
+		put_losses(r, counts);
+	report_end(r);
 }

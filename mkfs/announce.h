@@ -5,11 +5,16 @@
 
 #include <stdbool.h>
 
+#include "mkfs/content.h"
 #include "mkfs/plan.h"
 #include "out/report.h"
 
 /* Puts PLAN for the device PATH on R; WRITTEN is false in a dry run. */
 void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written);
+
+/* Puts what C has put on a volume of geometry G. */
+void announce_content(struct report *r, const struct content *c,
+		      const struct nilfs_geometry *g);
 
 #endif

@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "disk/ondisk.h"
-#include "mkfs/firstlog.h"
 #include "mkfs/newsuper.h"
 #include "mkfs/wipe.h"
 #include "mkfs/zoneformat.h"
@@ -68,31 +67,23 @@ static int prepare(struct context *cx, struct dev *dev,
 	return ret;
 }
 
-static int write_log(struct context *cx, struct dev *dev,
-		     const struct plan *plan)
+static int write_logs(struct context *cx, struct dev *dev, struct plan *plan,
+		      const struct format_how *how)
 {
-	const struct nilfs_geometry *g = &plan->g;
-	size_t bytes = (size_t)firstlog_nblocks(g) * g->block_size;
-	void *buf = calloc(1, bytes);
-	int ret;
+	int ret = content_write(how->content, cx, dev, plan);
 
-	if (!buf)
-		return fail(cx, -ENOMEM, "%s: first log", dev->name);
-	firstlog_fill(plan, buf);
-	ret = dev_write(dev, cx, g->first_data_block * g->block_size, buf,
-			bytes);
-	free(buf);
 	return ret ? ret : dev_flush(dev, cx);
 }
 
 static int write_superblocks(struct context *cx, struct dev *dev,
-			     const struct plan *plan)
+			     const struct plan *plan,
+			     const struct writer_end *end)
 {
 	struct nilfs_super_block sb;
 	uint8_t block[PIECE] = { 0 };
 	int ret;
 
-	newsuper_fill(plan, &sb);
+	newsuper_fill(plan, end, &sb);
 	memcpy(block + NILFS_SB_OFFSET_BYTES, &sb, sizeof(sb));
 	ret = dev_write(dev, cx, 0, block, sizeof(block));
 	if (ret || !plan->super2)
@@ -103,7 +94,7 @@ static int write_superblocks(struct context *cx, struct dev *dev,
 	return ret ? ret : dev_flush(dev, cx);
 }
 
-int format_run(struct context *cx, struct dev *dev, const struct plan *plan,
+int format_run(struct context *cx, struct dev *dev, struct plan *plan,
 	       const struct format_how *how)
 {
 	int ret = prepare(cx, dev, plan, how);
@@ -111,8 +102,10 @@ int format_run(struct context *cx, struct dev *dev, const struct plan *plan,
 	if (!ret)
 		ret = context_cancelled(cx);
 	if (!ret)
-		ret = write_log(cx, dev, plan);
+		ret = write_logs(cx, dev, plan, how);
+	if (!ret && how->settle)
+		ret = how->settle(how->arg, cx, dev, plan);
 	if (!ret)
-		ret = write_superblocks(cx, dev, plan);
+		ret = write_superblocks(cx, dev, plan, &how->content->end);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "dev/dev.h"
+#include "mkfs/content.h"
 #include "mkfs/plan.h"
 
 struct format_how {
@@ -13,7 +14,14 @@ struct format_how {
 	bool discard;		/* tell the device that all of it is free */
 	/* Runs once old superblocks are gone; NULL: nothing; as dev_read(). */
 	int (*test)(void *arg, struct context *cx, struct dev *dev);
-	void *arg;
+	/*
+	 * Runs once the logs are written, where the plan left the size open
+	 * until then: makes DEV as large as the plan says.  NULL: nothing.
+	 */
+	int (*settle)(void *arg, struct context *cx, struct dev *dev,
+		      const struct plan *plan);
+	void *arg;		/* of both */
+	struct content *content;	/* what is put on the volume */
 };
 
 /*
@@ -22,7 +30,7 @@ struct format_how {
  * old content with no more than its superblocks touched, or no superblock.
  * Failures: as dev_write(), -ENOMEM, -EINTR.
  */
-int format_run(struct context *cx, struct dev *dev, const struct plan *plan,
+int format_run(struct context *cx, struct dev *dev, struct plan *plan,
 	       const struct format_how *how);
 
 #endif

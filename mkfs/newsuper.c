@@ -2,7 +2,7 @@
 /*
  * The superblock of a new volume.
  *
- * It names the first log, which holds checkpoint 1, and is marked clean.  The
+ * It names the last log, which has the newest checkpoint, and is marked clean.  The
  * fields that the kernel never looks at have the values that nilfs-utils
  * gives them.
  */
@@ -34,15 +34,15 @@ static void fill_layout(const struct plan *plan, struct nilfs_super_block *sb)
 	sb->s_feature_incompat = le64_make(plan->features.incompat);
 }
 
-static void fill_state(const struct plan *plan, struct nilfs_super_block *sb)
+static void fill_state(const struct plan *plan, const struct writer_end *end,
+		       struct nilfs_super_block *sb)
 {
-	const struct nilfs_geometry *g = &plan->g;
-	uint64_t free_segments = g->nsegments - 1 - plan->zoned.unusable;
+	uint64_t bps = plan->g.blocks_per_segment;
 
-	sb->s_last_cno = le64_make(NILFS_CNO_MIN);
-	sb->s_last_pseg = le64_make(g->first_data_block);
-	sb->s_free_blocks_count =
-		le64_make(free_segments * g->blocks_per_segment);
+	sb->s_last_cno = le64_make(end->cno);
+	sb->s_last_pseg = le64_make(end->pseg);
+	sb->s_last_seq = le64_make(end->seq);
+	sb->s_free_blocks_count = le64_make(end->clean_segments * bps);
 	sb->s_ctime = le64_make(plan->ctime);
 	sb->s_wtime = le64_make(plan->ctime);
 	sb->s_lastcheck = le64_make(plan->ctime);
@@ -53,7 +53,8 @@ static void fill_state(const struct plan *plan, struct nilfs_super_block *sb)
 	sb->s_creator_os = le32_make(NILFS_OS_LINUX);
 }
 
-void newsuper_fill(const struct plan *plan, struct nilfs_super_block *sb)
+void newsuper_fill(const struct plan *plan, const struct writer_end *end,
+		   struct nilfs_super_block *sb)
 {
 	memset(sb, 0, sizeof(*sb));
 	sb->s_rev_level = le32_make(NILFS_CURRENT_REV);
@@ -62,7 +63,7 @@ void newsuper_fill(const struct plan *plan, struct nilfs_super_block *sb)
 	sb->s_bytes = le16_make(NILFS_SB_BYTES);
 	sb->s_crc_seed = le32_make(plan->g.crc_seed);
 	fill_layout(plan, sb);
-	fill_state(plan, sb);
+	fill_state(plan, end, sb);
 	memcpy(sb->s_uuid, plan->uuid, sizeof(sb->s_uuid));
 	memcpy(sb->s_volume_name, plan->label, sizeof(sb->s_volume_name));
 	sb->s_sum = le32_make(super_checksum(sb));

@@ -4,9 +4,11 @@
 #define NILFS2_MKFS_NEWSUPER_H
 
 #include "disk/ondisk.h"
+#include "log/writer.h"
 #include "mkfs/plan.h"
 
-/* Fills SB; both copies of a new volume are the same. */
-void newsuper_fill(const struct plan *plan, struct nilfs_super_block *sb);
+/* Fills SB, with the last log at END; both copies of a new volume are the same. */
+void newsuper_fill(const struct plan *plan, const struct writer_end *end,
+		   struct nilfs_super_block *sb);
 
 #endif

@@ -25,6 +25,7 @@
 #include "disk/super.h"
 
 #define SUPER2_ROOM 4096
+#define MAX_SLACK (UINT64_C(1) << 56)	/* bytes; sums stay small */
 
 static bool is_power_of_2(uint64_t v)
 {
@@ -95,15 +96,24 @@ uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments)
 	return nsegments * g->blocks_per_segment * g->block_size + SUPER2_ROOM;
 }
 
+void plan_limit(struct plan *plan, uint64_t size)
+{
+	struct nilfs_geometry *g = &plan->g;
+	uint64_t segment = (uint64_t)g->blocks_per_segment * g->block_size;
+
+	plan->size = size;
+	plan->super2 = super_offset2(size);
+	g->nsegments = plan->super2 / segment;
+	g->nblocks = size / g->block_size;
+}
+
 static int plan_segments(struct context *cx, const struct mkfs_options *o,
 			 const struct plan_facts *facts, struct plan *plan)
 {
 	struct nilfs_geometry *g = &plan->g;
-	uint64_t segment = (uint64_t)g->blocks_per_segment * g->block_size;
 	uint64_t least;
 
 	plan->reserved = o->reserved;
-	plan->size = facts->size;
 	plan->next = 1;
 	if (o->reserved < 1 || o->reserved > 99)
 		return fail(cx, -EINVAL, "--reserved: %" PRIu32
@@ -112,9 +122,7 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are more than a "
 			    "device can have", facts->name, facts->size);
 	least = plan_min_segments(o->reserved);
-	plan->super2 = super_offset2(facts->size);
-	g->nsegments = plan->super2 / segment;
-	g->nblocks = facts->size / g->block_size;
+	plan_limit(plan, facts->size);
 	if (facts->zones)
 		return zoneplan_segments(cx, o, facts, plan);
 	if (g->nsegments < least)
@@ -123,6 +131,42 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 			    "shorter segments (-B) need less", facts->name,
 			    facts->size, plan_min_size(g, least));
 	return 0;
+}
+
+/*
+ * Blocks that DATA more blocks of a file take: an entry of the DAT, an item of
+ * a summary and, in B-tree nodes that the kernel leaves half full, a key and a
+ * pointer each; then what every log has.
+ */
+static uint64_t blocks_with_metadata(const struct nilfs_geometry *g,
+				     uint64_t data)
+{
+	uint64_t each = g->dat_entry_size + sizeof(struct nilfs_binfo_v) +
+			2 * 2 * sizeof(le64);
+
+	return data ? data + div_round_up(data * each, g->block_size) + 64 : 0;
+}
+
+/*
+ * The kernel lets users write while more segments are clean than are reserved,
+ * than what is dirty will take, and one.
+ */
+void plan_settle(struct plan *plan, uint64_t used)
+{
+	struct nilfs_geometry *g = &plan->g;
+	uint64_t data = div_round_up(plan->slack, g->block_size);
+	uint64_t wanted = div_round_up(blocks_with_metadata(g, data),
+				       g->blocks_per_segment);
+	uint64_t open = used + wanted + 2;
+	uint64_t n = div_round_up(open * 100, 100 - plan->reserved);
+	uint64_t least = plan_min_segments(plan->reserved);
+
+	if (n < open + NILFS_MIN_NRSVSEGS)
+		n = open + NILFS_MIN_NRSVSEGS;
+	g->nsegments = n > least ? n : least;
+	plan->size = plan_min_size(g, g->nsegments);
+	plan->super2 = super_offset2(plan->size);
+	g->nblocks = plan->size / g->block_size;
 }
 
 static int plan_names(struct context *cx, const struct mkfs_options *o,
@@ -172,5 +216,11 @@ int plan_make(struct context *cx, const struct mkfs_options *o,
 	if (ret)
 		return ret;
 	plan_records(&plan->features, &plan->g);
+	plan->fit = o->size.kind == OPTIONS_SIZE_AUTO;
+	plan->slack = plan->fit ? o->size.bytes : 0;
+	if (plan->slack > MAX_SLACK)
+		return fail(cx, -EINVAL, "--size: %" PRIu64 " bytes of free "
+			    "space are more than a volume can have",
+			    plan->slack);
 	return plan_segments(cx, o, facts, plan);
 }

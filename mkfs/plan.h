@@ -3,6 +3,7 @@
 #ifndef NILFS2_MKFS_PLAN_H
 #define NILFS2_MKFS_PLAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -37,6 +38,8 @@ struct plan {
 	uint8_t uuid[16];
 	char label[PLAN_LABEL_MAX];	/* no zero byte if all are used */
 	struct zoneplan zoned;
+	bool fit;		/* size and segments follow from the content */
+	uint64_t slack;		/* bytes that must fit beside it then */
 };
 
 /*
@@ -49,6 +52,17 @@ int plan_make(struct context *cx, const struct mkfs_options *o,
 
 /* The least number of segments with RESERVED percent (1 ... 99) set aside. */
 uint64_t plan_min_segments(uint32_t reserved);
+
+/*
+ * The size of a volume that fits its content: as few segments as let the
+ * kernel write PLAN->slack bytes (a single small file where that is 0) when
+ * USED segments are in use.  Follows nilfs_near_disk_full() and
+ * nilfs_nrsvsegs().
+ */
+void plan_settle(struct plan *plan, uint64_t used);
+
+/* As long as that is open: no more than SIZE bytes, and no fewer. */
+void plan_limit(struct plan *plan, uint64_t size);
 
 /* Bytes of the least device with that many segments. */
 uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments);

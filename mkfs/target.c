@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +26,13 @@
 #include "mkfs/zonetarget.h"
 
 #define FILE_SECTOR_SIZE 512
+
+/*
+ * A volume whose size follows from its content begins in a sparse file of this
+ * size, which every usual file system allows, and is cut in the end.
+ */
+#define PROVISIONAL_SIZE (UINT64_C(8) << 40)
+#define PROVISIONAL_LEAST (UINT64_C(16) << 20)
 
 static int check_use(struct context *cx, const char *path, bool force)
 {
@@ -54,16 +62,27 @@ static int check_use(struct context *cx, const char *path, bool force)
 /* Bytes that --size asks for, 0 where it does not. */
 static uint64_t asked_size(const struct mkfs_options *o)
 {
-	return o->size.kind == OPTIONS_SIZE_BYTES ? o->size.bytes : 0;
+	switch (o->size.kind) {
+	case OPTIONS_SIZE_BYTES:
+		return o->size.bytes;
+	case OPTIONS_SIZE_AUTO:
+		return PROVISIONAL_SIZE;
+	case OPTIONS_SIZE_ASIS:
+		break;
+	}
+	return 0;
 }
 
 static int check_size(struct context *cx, const struct target *t,
 		      uint64_t wanted)
 {
+	if (t->file->is_block_device && t->fit)
+		return fail(cx, -EINVAL, "--size: %s is a block device, which "
+			    "has its size", t->path);
 	if (t->file->is_block_device && wanted != t->file->size)
 		return fail(cx, -EINVAL, "--size: %s is a block device of %"
 			    PRIu64 " bytes", t->path, t->file->size);
-	if (wanted < t->file->size)
+	if (wanted < t->file->size && !t->fit)
 		return fail(cx, -EINVAL, "--size: %s has %" PRIu64 " bytes and "
 			    "is not made smaller", t->path, t->file->size);
 	return 0;
@@ -102,6 +121,10 @@ int target_open(struct context *cx, const char *path,
 
 	memset(t, 0, sizeof(*t));
 	t->path = path;
+	t->fit = o->size.kind == OPTIONS_SIZE_AUTO;
+	if (t->fit && o->zone_size)
+		return fail(cx, -EINVAL, "--size: an image with zones has the "
+			    "size that they make");
 	if (stat(path, &st)) {
 		if (errno != ENOENT || !asked_size(o))
 			return fail(cx, -errno, "%s: open", path);
@@ -138,6 +161,26 @@ int target_check_empty(struct context *cx, struct target *t)
 		    named ? c.label : "", named ? "\"" : "");
 }
 
+/* As large as the file system and the user's limits let a file be. */
+static int resize_provisionally(struct context *cx, struct target *t)
+{
+	struct rlimit limit;
+	int ret;
+
+	t->old_size = t->file->size;
+	ret = devfile_resize(t->file, cx, 0);
+	if (ret)
+		return ret;
+	t->emptied = true;
+	t->blank = true;
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && limit.rlim_cur < t->size)
+		t->size = limit.rlim_cur;
+	while ((ret = devfile_resize(t->file, cx, t->size)) == -EFBIG &&
+	       t->size > PROVISIONAL_LEAST)
+		t->size /= 2;
+	return ret;
+}
+
 int target_prepare(struct context *cx, struct target *t)
 {
 	int ret = 0;
@@ -148,15 +191,37 @@ int target_prepare(struct context *cx, struct target *t)
 		t->created = !ret;
 		t->dev = t->file;
 	}
-	if (!ret && t->size > t->file->size)
+	if (!ret && t->fit)
+		ret = resize_provisionally(cx, t);
+	else if (!ret && t->size > t->file->size)
 		ret = devfile_resize(t->file, cx, t->size);
 	return ret ? ret : zonetarget_prepare(cx, t);
+}
+
+int target_settle(struct context *cx, struct target *t, uint64_t size)
+{
+	t->size = size;
+	t->fit = false;
+	return devfile_resize(t->file, cx, size);
+}
+
+/* What is left of a file of provisional size is not worth keeping. */
+static void undo(struct target *t)
+{
+	struct context cx;
+
+	if (t->created) {
+		unlink(t->path);
+	} else if (t->fit && t->emptied) {
+		context_init(&cx);
+		devfile_resize(t->file, &cx, t->old_size);
+	}
 }
 
 void target_close(struct target *t, bool failed)
 {
 	zonetarget_close(t, failed);
+	if (failed && t->file)
+		undo(t);
 	dev_close(t->file);
-	if (failed && t->created)
-		unlink(t->path);
 }

@@ -16,6 +16,9 @@ struct target {
 	struct dev *file;	/* dev, or what lies under its zones */
 	const struct zones *zones;	/* to be followed, or NULL */
 	uint64_t size;		/* bytes it will have */
+	bool fit;		/* these are open until target_settle() */
+	bool emptied;		/* a file that was there, with `fit` */
+	uint64_t old_size;	/* which it had */
 	uint32_t sector_size;
 	bool blank;		/* reads as zeros everywhere */
 	bool created;		/* by target_prepare() */
@@ -25,8 +28,8 @@ struct target {
 
 /*
  * Looks at PATH and opens it (to read only in a dry run).  Fails where nobody
- * may format it: in use, zones against --zoned, no file and no --size, a --size that does not
- * fit.  Changes nothing, but claims a block device.
+ * may format it: in use, zones against --zoned, no file and no --size, a
+ * --size that does not fit.  Changes nothing, but claims a block device.
  */
 int target_open(struct context *cx, const char *path,
 		const struct mkfs_options *o, struct target *t);
@@ -34,8 +37,15 @@ int target_open(struct context *cx, const char *path,
 /* -EINVAL, saying what would be lost, where T holds something. */
 int target_check_empty(struct context *cx, struct target *t);
 
-/* Creates or enlarges the image file as --size asks, gives it its zones. */
+/*
+ * Creates or enlarges the image file as --size asks, gives it its zones.  One
+ * whose size follows from its content is emptied and gets a provisional size,
+ * which may be less than t->size was.
+ */
 int target_prepare(struct context *cx, struct target *t);
+
+/* Gives an image file of provisional size its final one. */
+int target_settle(struct context *cx, struct target *t, uint64_t size);
 
 /* Closes; a file that target_prepare() made goes away if FAILED. */
 void target_close(struct target *t, bool failed);

@@ -373,7 +373,7 @@ static int give(struct logout *out, struct context *cx, struct job *job)
 int logout_submit(struct logout *out, struct context *cx,
 		  struct logout_log *log)
 {
-	struct job *job;
+	struct job *job = NULL;
 	int ret = new_job(out, cx, log, &job);
 
 	if (ret) {

@@ -22,7 +22,10 @@ my $log = $block > 4096 ? $block : 4096;
 my $root = $log + $block;
 my $ifile = $root + $block;
 my $inodes = $ifile + 2 * $block;
-my $cpfile = $inodes + $block * ($block < 2048 ? 2 : 1);
+my $ifile_blocks = 2 + ($block < 2048 ? 2 : 1);
+my $cpfile = $ifile + $block * $ifile_blocks;
+my $sufile = $cpfile + $block;
+my $entries = $sufile + 3 * $block;
 my $super_root = $cpfile + 5 * $block;
 my $sb2 = (int($size / 4096) - 1) * 4096;
 
@@ -37,6 +40,17 @@ my @fields = (
 	['inode.nilfs', $inodes + 11 * 128, 128],
 	['checkpoint.cp_inodes_count', $cpfile + 192 + 48, 8],
 	['sr_sum', $super_root, 4],
+	['sb1.s_free_blocks_count', 1024 + 80, 8],
+	['sb2.s_free_blocks_count', $sb2 + 80, 8],
+	['summary.items', $log + 64, $block - 64],
+	['root.i_blocks', $inodes + 2 * 128, 8],
+	['root.i_bmap', $inodes + 2 * 128 + 56, 56],
+	['ifile.i_blocks', $cpfile + 192 + 64, 8],
+	['ifile.i_bmap', $cpfile + 192 + 64 + 56, 56],
+	['sufile.sh_last_alloc', $sufile + 16, 8],
+	(map { ['dat.de_blocknr', $entries + $_ * 32, 8] } 0 .. 10),
+	(map { ['sr.i_blocks', $super_root + 16 + $_ * 128, 8],
+	       ['sr.i_bmap', $super_root + 72 + $_ * 128, 56] } 0 .. 2),
 );
 
 my %seen;

@@ -12,7 +12,6 @@
 #include "dev/fault.h"
 #include "dev/memory.h"
 #include "disk/super.h"
-#include "mkfs/firstlog.h"
 #include "mkfs/format.h"
 
 #include "tap.h"
@@ -23,6 +22,7 @@
 struct rig {
 	struct context cx;
 	struct plan old, new;
+	uint64_t log_blocks;			/* of the new volume */
 	uint8_t *before, *after, *bytes;	/* SIZE each */
 };
 
@@ -46,17 +46,22 @@ static void make_plan(struct rig *r, uint8_t mark, uint64_t block_size,
 	is_int(plan_make(&r->cx, &o, &facts, plan), 0, "a plan");
 }
 
-static int run(struct rig *r, uint8_t *bytes, const struct plan *plan,
+static int run(struct rig *r, uint8_t *bytes, struct plan *plan,
 	       const struct format_how *how, const struct fault_plan *fault)
 {
 	struct dev *disk = NULL, *dev = NULL;
+	struct content content = { 0 };
+	struct format_how filled = *how;
 	int ret;
 
+	filled.content = &content;
 	memory_open(&disk, &r->cx, bytes, SIZE);
 	fault_open(&dev, &r->cx, disk, fault);
-	ret = format_run(&r->cx, dev, plan, how);
+	ret = format_run(&r->cx, dev, plan, &filled);
 	if (!ret && fault_happened(dev))
 		ret = -EIO;
+	if (!ret)
+		r->log_blocks = content.end.blocks;
 	dev_close(dev);
 	dev_close(disk);
 	return ret;
@@ -106,7 +111,7 @@ static void judge(const struct rig *r, struct tally *tally)
 {
 	uint8_t first = valid_at(r->bytes, NILFS_SB_OFFSET_BYTES);
 	uint8_t second = valid_at(r->bytes, r->new.super2);
-	size_t log_end = PLACE + firstlog_nblocks(&r->new.g) * 1024;
+	size_t log_end = PLACE + r->log_blocks * 1024;
 	bool is_old = first == 'o' || second == 'o';
 	bool is_new = first == 'n' || second == 'n';
 

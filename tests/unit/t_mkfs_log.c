@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "dev/memory.h"
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/dirent.h"
@@ -14,26 +15,46 @@
 #include "disk/segusage.h"
 #include "disk/super.h"
 #include "disk/superroot.h"
-#include "mkfs/firstlog.h"
+#include "mkfs/content.h"
 #include "mkfs/newsuper.h"
 
 #include "tap.h"
 
+#define SIZE (32u << 20)
+
 struct log {
 	struct plan plan;
 	const struct nilfs_geometry *g;
-	uint8_t *buf;
+	uint8_t *device;		/* SIZE bytes */
+	uint8_t *buf;			/* the log on it */
+	struct writer_end end;
 	struct nilfs_segment_summary ss;
+	uint32_t nblocks;
 	const uint8_t *blocks[NILFS_USER_INO][8];	/* by ino, blkoff */
 	uint64_t vblocknr_at[16];	/* by index in the log */
 };
+
+static void log_write(struct log *log, struct context *cx)
+{
+	struct content content = { 0 };
+	struct dev *dev = NULL;
+
+	log->device = calloc(1, SIZE);
+	memory_open(&dev, cx, log->device, SIZE);
+	is_int(content_write(&content, cx, dev, &log->plan), 0, "a log");
+	log->end = content.end;
+	log->buf = log->device + log->end.pseg * log->g->block_size;
+	memcpy(&log->ss, log->buf, sizeof(log->ss));
+	log->nblocks = le32_get(log->ss.ss_nblocks);
+	dev_close(dev);
+}
 
 static void log_make(struct log *log, uint64_t block_size,
 		     const char *features)
 {
 	struct mkfs_options o = options_defaults;
 	struct plan_facts facts = {
-		.name = "device", .size = 1 << 30, .sector_size = 512,
+		.name = "device", .size = SIZE, .sector_size = 512,
 		.now = 1000,
 	};
 	struct context cx;
@@ -45,9 +66,7 @@ static void log_make(struct log *log, uint64_t block_size,
 	o.features = features;
 	is_int(plan_make(&cx, &o, &facts, &log->plan), 0, "a plan");
 	log->g = &log->plan.g;
-	log->buf = calloc(firstlog_nblocks(log->g), block_size);
-	firstlog_fill(&log->plan, log->buf);
-	memcpy(&log->ss, log->buf, sizeof(log->ss));
+	log_write(log, &cx);
 }
 
 static void check_super(const struct log *log)
@@ -55,7 +74,7 @@ static void check_super(const struct log *log)
 	struct nilfs_super_block sb;
 	struct nilfs_geometry g;
 
-	newsuper_fill(&log->plan, &sb);
+	newsuper_fill(&log->plan, &log->end, &sb);
 	is_int(super_check(&sb), RULE_OK, "the superblock is valid");
 	is_int(super_geometry(&sb, log->plan.size, &g), RULE_OK, "it fits");
 	is_int(super_check_log(&sb, &g), RULE_OK, "its log is in a segment");
@@ -68,7 +87,7 @@ static void check_super(const struct log *log)
 static void check_summary(const struct log *log)
 {
 	const struct nilfs_geometry *g = log->g;
-	size_t bytes = (size_t)firstlog_nblocks(g) * g->block_size;
+	size_t bytes = (size_t)log->nblocks * g->block_size;
 	struct segsum_crc sum, data;
 
 	is_int(segsum_check_kernel(g, &log->ss, g->first_data_block, 0),
@@ -99,7 +118,7 @@ static void collect(struct log *log)
 		n++;
 	}
 	is_int(it.verdict, RULE_OK, "the summary lists its blocks");
-	is_int(n, firstlog_nblocks(log->g) - 2, "all but itself and the root");
+	is_int(n, log->nblocks - 2, "all but itself and the root");
 }
 
 /* Each listed virtual block is where its DAT entry says, and no other. */
@@ -112,7 +131,7 @@ static void check_dat(const struct log *log)
 	bool good = true;
 
 	palloc_init(&p, g->block_size, g->dat_entry_size);
-	for (i = 1; i < firstlog_nblocks(g); i++) {
+	for (i = 1; i < log->nblocks; i++) {
 		uint64_t v = log->vblocknr_at[i];
 
 		if (!v)
@@ -144,7 +163,7 @@ static void check_group(const struct log *log, uint64_t ino, uint32_t size)
 static void check_map(const struct log *log, uint64_t ino,
 		      const struct nilfs_inode *inode)
 {
-	uint64_t n = le64_get(inode->i_blocks), i;
+	uint64_t n = le64_get(inode->i_blocks) * 512 / log->g->block_size, i;
 	bool good = n <= 6;
 
 	for (i = 0; good && i < n; i++) {
@@ -166,7 +185,7 @@ static void check_inodes(const struct log *log)
 {
 	const struct nilfs_geometry *g = log->g;
 	const void *sr = log->buf +
-			 (size_t)(firstlog_nblocks(g) - 1) * g->block_size;
+			 (size_t)(log->nblocks - 1) * g->block_size;
 	struct nilfs_checkpoint cp;
 	struct palloc p;
 	uint64_t ino;
@@ -200,7 +219,7 @@ static void check_usage(const struct log *log)
 		is_int(segusage_check(log->g, &su.su), RULE_OK, "a usage");
 		is_int(segusage_is_dirty(&su.su), i < 2, "0 and 1 are taken");
 		is_int(le32_get(su.su.su_nblocks),
-		       i ? 0 : firstlog_nblocks(log->g), "blocks in use");
+		       i ? 0 : log->nblocks, "blocks in use");
 	}
 	if (!log->g->has_live_blks)
 		return;
@@ -227,7 +246,7 @@ static void test_log(uint64_t block_size, const char *features)
 	is_int(dirent_check_block(log.blocks[NILFS_ROOT_INO][0],
 				  log.g->block_size),
 	       RULE_OK, "the root directory");
-	free(log.buf);
+	free(log.device);
 }
 
 int main(void)

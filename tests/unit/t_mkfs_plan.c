@@ -6,7 +6,6 @@
 #include <errno.h>
 
 #include "disk/ondisk.h"
-#include "mkfs/firstlog.h"
 #include "mkfs/plan.h"
 
 #include "tap.h"
@@ -205,20 +204,6 @@ static void test_seed(void)
 	ok(seed_of(5, 6) != seed_of(5, 7), "another UUID: another seed");
 }
 
-static void test_log_fits(void)
-{
-	struct mkfs_options o = options_defaults;
-	struct plan plan;
-
-	o.blocks_per_segment = 16;
-	for (o.block_size = 1024; o.block_size <= 65536; o.block_size *= 2) {
-		make(&o, 1 << 30, &plan);
-		ok(plan.g.first_data_block + firstlog_nblocks(&plan.g) <= 16,
-		   "the log fits segment 0 with %u-byte blocks",
-		   plan.g.block_size);
-	}
-}
-
 int main(void)
 {
 	test_sizes();
@@ -228,6 +213,5 @@ int main(void)
 	test_names();
 	test_features();
 	test_seed();
-	test_log_fits();
 	return tap_done();
 }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From layers to checkpoints.
+ *
+ * Each source becomes one checkpoint, written by a writer of its own over what
+ * the ones before have left on the device: between two layers the volume is
+ * opened at the end of its last log, since it has no superblock yet.  An empty
+ * volume is one layer that has the root directory only.
+ */
+#include "mkfs/content.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "mkfs/tarsource.h"
+#include "vol/volume.h"
+
+/* One layer while it is written. */
+struct layer {
+	struct content *c;
+	struct plan *plan;
+	const char *source;	/* NULL: the root directory alone */
+	bool last;
+	struct writer *writer;
+	struct populate *populate;
+};
+
+static void report(void *arg, const struct populate_counts *counts)
+{
+	struct layer *l = arg;
+	struct populate_counts sum = l->c->counts;
+
+	populate_counts_add(&sum, counts);
+	l->c->progress(l->c->arg, &sum, sum.bytes);
+}
+
+static int empty_root(struct layer *l, struct context *cx)
+{
+	uint64_t ino;
+	int ret = populate_begin_dir(l->populate, cx, 0, NULL, 0, &ino);
+
+	return ret ? ret : populate_end_dir(l->populate, cx, ino, ino, NULL,
+					    NULL, 0);
+}
+
+static int read_source(struct layer *l, struct context *cx)
+{
+	const struct walk_options *walk = &l->c->walk;
+	struct stat st;
+
+	if (!l->source)
+		return empty_root(l, cx);
+	if (strcmp(l->source, "-") && stat(l->source, &st))
+		return fail(cx, -errno, "%s: open", l->source);
+	if (strcmp(l->source, "-") && S_ISDIR(st.st_mode))
+		return walk_run(cx, l->source, walk, l->populate,
+				&l->c->notes);
+	return tarsource_run(cx, l->source, walk->rules,
+			     l->plan->g.block_size, l->populate);
+}
+
+static int fill_layer(struct layer *l, struct context *cx,
+		      struct volume *below)
+{
+	struct content *c = l->c;
+	struct populate_options options = {
+		.rules = c->walk.rules,
+		.time = (int64_t)l->plan->ctime,
+		.strict = c->strict,
+		.progress = c->progress ? report : NULL,
+		.arg = l,
+	};
+	struct populate_counts counts;
+	int ret = populate_open(&l->populate, cx, l->writer, below, &options);
+
+	if (!ret)
+		ret = read_source(l, cx);
+	return ret ? ret : populate_finish(l->populate, cx, &counts);
+}
+
+/* The size of the volume, once its last commit knows what is in use. */
+static uint64_t settle(void *arg, uint64_t used)
+{
+	struct layer *l = arg;
+
+	if (l->last)
+		plan_settle(l->plan, used);
+	return l->plan->g.nsegments;
+}
+
+static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
+		       struct volume *below)
+{
+	struct content *c = l->c;
+	struct writer_options options = {
+		.time = l->plan->ctime,
+		.collect = c->collect,
+		.snapshot = c->snapshots == CONTENT_EACH ||
+			    (c->snapshots == CONTENT_LAST && l->last),
+		.nsegments = l->plan->fit ? settle : NULL,
+		.arg = l,
+	};
+
+	zoneplan_writer(l->plan, &options);
+	if (below)
+		return writer_open(&l->writer, cx, below, &options);
+	return writer_create(&l->writer, cx, dev, &l->plan->g, &options);
+}
+
+/* Workers read files until the writer is closed. */
+static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
+		       struct volume *below)
+{
+	struct populate_counts counts;
+	int ret = open_writer(l, cx, dev, below);
+
+	if (!ret)
+		ret = fill_layer(l, cx, below);
+	if (!ret)
+		ret = writer_commit(l->writer, cx, &l->c->end);
+	writer_close(l->writer);
+	if (!ret) {
+		populate_get_counts(l->populate, &counts);
+		populate_counts_add(&l->c->counts, &counts);
+		l->c->written += l->c->end.blocks;
+	}
+	populate_close(l->populate);
+	return ret;
+}
+
+/* The volume at the end of the last layer. */
+static int open_below(struct volume **below, struct context *cx,
+		      struct dev *dev, const struct plan *plan,
+		      const struct writer_end *end)
+{
+	const struct recovery at = {
+		.cno = end->cno,
+		.super_root = geometry_segment_start(&plan->g, end->segnum) +
+			      end->offset - 1,
+		.pseg_start = end->pseg,
+		.seq = end->seq,
+		.segnum = end->segnum,
+		.nextnum = end->nextnum,
+		.offset = end->offset,
+		.ctime = plan->ctime,
+	};
+
+	return volume_open_at(below, cx, dev, &plan->g, &at);
+}
+
+int content_write(struct content *c, struct context *cx, struct dev *dev,
+		  struct plan *plan)
+{
+	size_t i, n = c->nsources ? c->nsources : 1;
+	struct volume *below = NULL;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		struct layer l = {
+			.c = c,
+			.plan = plan,
+			.source = c->nsources ? c->sources[i] : NULL,
+			.last = i == n - 1,
+		};
+
+		if (i)
+			ret = open_below(&below, cx, dev, plan, &c->end);
+		if (!ret)
+			ret = write_layer(&l, cx, dev, below);
+		volume_close(below);
+		below = NULL;
+	}
+	return ret;
+}

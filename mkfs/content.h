@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a new volume holds: the layers that it is filled with, or nothing. */
+#ifndef NILFS2_MKFS_CONTENT_H
+#define NILFS2_MKFS_CONTENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "log/writer.h"
+#include "mkfs/plan.h"
+#include "mkfs/populate.h"
+#include "mkfs/walk.h"
+
+enum content_snapshots {
+	CONTENT_NO_SNAPSHOT,
+	CONTENT_EACH,		/* every layer's checkpoint is a snapshot */
+	CONTENT_LAST,		/* only the last one's */
+};
+
+struct content {
+	/* Directories and archives, one layer each; none: an empty volume. */
+	const char *const *sources;
+	size_t nsources;
+	struct walk_options walk;	/* its rules are for archives, too */
+	enum content_snapshots snapshots;
+	bool strict;
+	uint32_t collect;	/* as writer_options; 0: the default */
+	bool digest;		/* the volume's UUID comes from its content */
+
+	/* Called now and then with what is done so far, or NULL. */
+	void (*progress)(void *arg, const struct populate_counts *counts,
+			 uint64_t bytes);
+	void *arg;
+
+	/* What came of it. */
+	struct populate_counts counts;	/* of all layers together */
+	struct walk_notes notes;	/* of all directories together */
+	uint64_t written;		/* blocks, summaries included */
+	struct writer_end end;
+};
+
+/*
+ * Writes the logs of all layers on DEV, one checkpoint each, behind one
+ * another.  No superblock names them yet.  Where the plan leaves the size
+ * open it is settled (plan_settle()).  Failures name the file of the source or
+ * the place on the device; -ENOSPC where the volume is too small.
+ */
+int content_write(struct content *c, struct context *cx, struct dev *dev,
+		  struct plan *plan);
+
+#endif
