@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/uuidtext.h"
 #include "mkfs/tarsource.h"
 #include "vol/volume.h"
 
@@ -96,6 +97,8 @@ static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
 	struct writer_options options = {
 		.time = l->plan->ctime,
 		.collect = c->collect,
+		.allocate = c->allocate,
+		.digest = c->digest,
 		.snapshot = c->snapshots == CONTENT_EACH ||
 			    (c->snapshots == CONTENT_LAST && l->last),
 		.nsegments = l->plan->fit ? settle : NULL,
@@ -106,6 +109,19 @@ static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
 	if (below)
 		return writer_open(&l->writer, cx, below, &options);
 	return writer_create(&l->writer, cx, dev, &l->plan->g, &options);
+}
+
+/* Each layer's digest goes on where the one below ended. */
+static void add_digest(struct content *c)
+{
+	const struct logsum_digest *d = &c->end.digest;
+	const le64 words[2] = {
+		le64_make(d->words[0]), le64_make(d->words[1]),
+	};
+	uint8_t below[16];
+
+	memcpy(below, c->uuid, sizeof(below));
+	uuidtext_of(below, words, sizeof(words), c->uuid);
 }
 
 /* Workers read files until the writer is closed. */
@@ -124,6 +140,7 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 		populate_get_counts(l->populate, &counts);
 		populate_counts_add(&l->c->counts, &counts);
 		l->c->written += l->c->end.blocks;
+		add_digest(l->c);
 	}
 	populate_close(l->populate);
 	return ret;

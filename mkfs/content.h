@@ -26,7 +26,8 @@ struct content {
 	enum content_snapshots snapshots;
 	bool strict;
 	uint32_t collect;	/* as writer_options; 0: the default */
-	bool digest;		/* the volume's UUID comes from its content */
+	bool allocate;		/* a sparse file: ask for space in large pieces */
+	bool digest;		/* make `uuid` */
 
 	/* Called now and then with what is done so far, or NULL. */
 	void (*progress)(void *arg, const struct populate_counts *counts,
@@ -37,6 +38,7 @@ struct content {
 	struct populate_counts counts;	/* of all layers together */
 	struct walk_notes notes;	/* of all directories together */
 	uint64_t written;		/* blocks, summaries included */
+	uint8_t uuid[16];		/* made of all that was written */
 	struct writer_end end;
 };
 

@@ -72,6 +72,8 @@ static int write_logs(struct context *cx, struct dev *dev, struct plan *plan,
 {
 	int ret = content_write(how->content, cx, dev, plan);
 
+	if (how->content->digest)
+		memcpy(plan->uuid, how->content->uuid, sizeof(plan->uuid));
 	return ret ? ret : dev_flush(dev, cx);
 }
 

@@ -76,7 +76,7 @@ static void show_progress(void *arg, const struct populate_counts *counts,
 {
 	struct mkfs *m = arg;
 
-	snprintf(m->files, sizeof(m->files), "%" PRIu64 " files",
+	snprintf(m->files, sizeof(m->files), "filling (%" PRIu64 " files)",
 		 counts->files);
 	progress_update(&m->tool->progress, bytes);
 }
@@ -131,12 +131,15 @@ static int fill(struct mkfs *m)
 {
 	struct context *cx = &m->tool->cx;
 	struct progress *progress = &m->tool->progress;
+	struct dev *file = m->target.file;
 	uint64_t total = 0;
 	int ret;
 
+	m->content.allocate = devfile_direct(file) && !file->is_block_device;
 	if (progress->fd >= 0)
 		total = measure_sources(cx, m->content.sources,
 					m->content.nsources);
+	snprintf(m->files, sizeof(m->files), "filling");
 	progress_begin(progress, m->files, total, true);
 	ret = write_volume(m, cx);
 	progress_end(progress);
@@ -170,9 +173,10 @@ static void warn_of_losses(struct mkfs *m)
 
 	for (i = 0; i < ENTRY_LOSSES; i++) {
 		if (losses[i])
-			tool_warn(m->tool, "%" PRIu64 " files have %s, which "
-				  "NILFS2 cannot hold", losses[i],
-				  entry_loss_name(i));
+			tool_warn(m->tool, "%s of %" PRIu64 " file%s: lost, "
+				  "for NILFS2 cannot hold them",
+				  entry_loss_name(i), losses[i],
+				  losses[i] == 1 ? "" : "s");
 	}
 	if (m->content.notes.skipped)
 		tool_note(m->tool, "%s: left out of itself", m->target.path);

@@ -30,3 +30,9 @@ void uuidtext_time(uint8_t uuid[16])
 {
 	uuid_generate_time(uuid);
 }
+
+void uuidtext_of(const uint8_t space[16], const void *buf, size_t len,
+		 uint8_t uuid[16])
+{
+	uuid_generate_sha1(uuid, space, buf, len);
+}

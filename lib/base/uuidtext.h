@@ -3,6 +3,7 @@
 #ifndef NILFS2_BASE_UUIDTEXT_H
 #define NILFS2_BASE_UUIDTEXT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define UUIDTEXT_MAX 37
@@ -15,6 +16,13 @@ char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX]);
 
 /* Makes a random (version 4) UUID. */
 void uuidtext_random(uint8_t uuid[16]);
+
+/*
+ * Makes one of what is in BUF, in the name space SPACE (version 5, SHA-1): the
+ * same for the same bytes, another one for others.
+ */
+void uuidtext_of(const uint8_t space[16], const void *buf, size_t len,
+		 uint8_t uuid[16]);
 
 /* Makes one of the time and this machine (version 1). */
 void uuidtext_time(uint8_t uuid[16]);

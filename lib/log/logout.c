@@ -50,7 +50,8 @@ struct logout {
 	bool allocate;
 	uint64_t given;		/* logs submitted */
 	uint64_t done;		/* bytes; atomic */
-	uint32_t digest;	/* atomic */
+	bool with_digest;
+	struct logsum_digest digest;
 	struct turn turn;	/* of logs, for sequential output */
 };
 
@@ -137,11 +138,14 @@ static int fill_chunk(const struct chunk *chunk, struct context *cx,
 static int write_blocks(struct logout *out, struct context *cx,
 			uint64_t blocknr, const void *buf, uint32_t count)
 {
+	if (out->with_digest)
+		logsum_digest(&out->digest, blocknr, buf, count,
+			      out->g->block_bits);
 	return dev_write(out->dev, cx, blocknr << out->g->block_bits, buf,
 			 (size_t)count << out->g->block_bits);
 }
 
-/* Enters the sums into the summary, and the log into the digest. */
+/* Enters the sums into the summary. */
 static void complete(struct job *job)
 {
 	const struct nilfs_geometry *g = job->out->g;
@@ -153,9 +157,6 @@ static void complete(struct job *job)
 		sum = logsum_join(sum, chunk->sum,
 				  (size_t)chunk->part.count << g->block_bits);
 	ss->ss_datasum = le32_make(sum);
-	__atomic_fetch_add(&job->out->digest,
-			   logsum_digest(job->number, job->log.blocknr, sum),
-			   __ATOMIC_RELAXED);
 }
 
 static int write_summary(struct job *job, struct context *cx,
@@ -261,6 +262,7 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 	out->dev = dev;
 	out->g = g;
 	out->sequential = options->sequential;
+	out->with_digest = options->digest;
 	out->allocate = options->allocate;
 	out->chunk_blocks = bytes > g->block_size ? bytes >> g->block_bits : 1;
 	turn_init(&out->turn);
@@ -395,9 +397,9 @@ uint64_t logout_done(const struct logout *out)
 	return __atomic_load_n(&out->done, __ATOMIC_RELAXED);
 }
 
-uint32_t logout_digest(const struct logout *out)
+struct logsum_digest logout_digest(const struct logout *out)
 {
-	return __atomic_load_n(&out->digest, __ATOMIC_RELAXED);
+	return out->digest;
 }
 
 void logout_close(struct logout *out)

@@ -21,6 +21,7 @@
 #include "base/context.h"
 #include "dev/dev.h"
 #include "disk/geometry.h"
+#include "log/logsum.h"
 #include "log/payload.h"
 
 struct logout;
@@ -45,6 +46,7 @@ struct logout_log {
 struct logout_options {
 	uint32_t chunk_bytes;	/* 0: 1 MiB */
 	bool sequential;	/* zones: whole logs, in order */
+	bool digest;		/* keep one of all that is written */
 	bool allocate;		/* ask for the space of logs that are cut */
 };
 
@@ -74,10 +76,10 @@ int logout_wait(struct logout *out, struct context *cx);
 uint64_t logout_done(const struct logout *out);
 
 /*
- * A sum over the numbers, positions and checksums of all logs: equal for equal
- * content, whoever wrote it.  Valid after logout_wait().
+ * The digest of all blocks of all logs, where the options ask for it: equal
+ * for equal content, whoever wrote it.  Valid after logout_wait().
  */
-uint32_t logout_digest(const struct logout *out);
+struct logsum_digest logout_digest(const struct logout *out);
 
 /* Waits, drops what is left, frees; NULL is accepted. */
 void logout_close(struct logout *out);

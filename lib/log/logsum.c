@@ -11,6 +11,7 @@
 #include "log/logsum.h"
 
 #include "base/crc.h"
+#include "base/uuidtext.h"
 #include "disk/ondisk.h"
 
 uint32_t logsum_summary(const struct nilfs_geometry *g, void *summary,
@@ -32,20 +33,25 @@ uint32_t logsum_join(uint32_t sum, uint32_t part, size_t bytes)
 	return crc32_le_zeros(sum, bytes) ^ part;
 }
 
-uint32_t logsum_digest(uint64_t number, uint64_t blocknr, uint32_t datasum)
+/*
+ * Sums in the arithmetic sense: joined by exclusive or, blocks that are there
+ * twice would not count.
+ */
+void logsum_digest(struct logsum_digest *d, uint64_t blocknr, const void *buf,
+		   uint32_t count, uint32_t block_bits)
 {
-	struct {
-		le64 number, blocknr;
-		le32 datasum;
-	} log = {
-		le64_make(number),
-		le64_make(blocknr),
-		le32_make(datasum),
-	};
+	const uint8_t *p = buf;
+	uint32_t i;
 
-	/*
-	 * For a sum in the arithmetic sense: joined by exclusive or, these
-	 * terms would not tell two logs that have changed places.
-	 */
-	return crc32_le(~0u, &log, sizeof(log));
+	for (i = 0; i < count; i++, p += (size_t)1 << block_bits) {
+		le64 place[2] = { le64_make(blocknr + i) };
+		le64 hash[2];
+
+		uuidtext_of((uint8_t *)place, p, (size_t)1 << block_bits,
+			    (uint8_t *)hash);
+		__atomic_fetch_add(&d->words[0], le64_get(hash[0]),
+				   __ATOMIC_RELAXED);
+		__atomic_fetch_add(&d->words[1], le64_get(hash[1]),
+				   __ATOMIC_RELAXED);
+	}
 }

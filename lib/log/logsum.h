@@ -19,10 +19,17 @@ uint32_t logsum_summary(const struct nilfs_geometry *g, void *summary,
 /* The sum so far, continued by BYTES whose sum from seed 0 is PART. */
 uint32_t logsum_join(uint32_t sum, uint32_t part, size_t bytes);
 
+/* A number of 128 bits that stands for many blocks, however they came. */
+struct logsum_digest {
+	uint64_t words[2];	/* atomic */
+};
+
 /*
- * What log number NUMBER at BLOCKNR adds to a digest of logs.  The terms may
- * be added up in any order.
+ * Adds COUNT blocks at BLOCKNR to D, from any thread and in any order.  The
+ * digests of other blocks, or of the same ones elsewhere, are others, but for
+ * a chance of 2^-120; whoever looks for two that are the same may find them.
  */
-uint32_t logsum_digest(uint64_t number, uint64_t blocknr, uint32_t datasum);
+void logsum_digest(struct logsum_digest *d, uint64_t blocknr, const void *buf,
+		   uint32_t count, uint32_t block_bits);
 
 #endif

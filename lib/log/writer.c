@@ -84,6 +84,8 @@ static int open_output(struct writer *w, struct context *cx)
 {
 	const struct logout_options how = {
 		.sequential = w->o.sequential,
+		.allocate = w->o.allocate,
+		.digest = w->o.digest,
 	};
 	int ret = logout_open(&w->appender.out, cx, w->dev, &w->g, &how);
 

@@ -21,6 +21,7 @@
 #include "dev/dev.h"
 #include "disk/geometry.h"
 #include "disk/ondisk.h"
+#include "log/logsum.h"
 #include "vol/volume.h"
 
 #define WRITER_COLLECT_DEFAULT 512
@@ -32,6 +33,8 @@ struct writer_options {
 	uint32_t collect;	/* blocks of metadata; 0: the default */
 	uint32_t log_blocks;	/* most blocks of a log; 0: a segment */
 	bool sequential;	/* zones: write each segment front to back */
+	bool allocate;		/* a sparse file: ask for space in large pieces */
+	bool digest;		/* make one of all that is written */
 	bool snapshot;		/* the checkpoint becomes a snapshot */
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
 	/* New volume only: true where SEGNUM must never be used; or NULL. */
@@ -57,7 +60,7 @@ struct writer_end {
 	uint64_t clean_segments;
 	uint64_t used_segments;	/* up to the highest one ever written */
 	uint64_t blocks;	/* written, summaries included */
-	uint32_t digest;	/* logout_digest() */
+	struct logsum_digest digest;	/* of its logs, if asked for */
 	struct nilfs_super_root super_root;
 };
 
