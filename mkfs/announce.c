@@ -87,18 +87,20 @@ void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written)
 {
 	const struct nilfs_geometry *g = &plan->g;
+	bool open = plan->fit && !written;
 
 	report_begin(r, "volume",
 		     written ? "New volume" : "Volume that would be made");
 	report_string(r, "device", "Device", path);
 	report_value(r, VALUE_BOOL, "written", "Written", value_bool(written));
 	report_value(r, VALUE_SIZE, "s_dev_size", "Size",
-		     value_u64(plan->size));
+		     open ? value_absent() : value_u64(plan->size));
 	report_value(r, VALUE_SIZE, "block_size", "Block size",
 		     value_u64(g->block_size));
 	report_u64(r, "s_blocks_per_segment", "Blocks per segment",
 		   g->blocks_per_segment);
-	report_u64(r, "s_nsegments", "Segments", g->nsegments);
+	report_value(r, VALUE_U64, "s_nsegments", "Segments",
+		     open ? value_absent() : value_u64(g->nsegments));
 	report_u64(r, "s_r_segments_percentage", "Reserved segments (%)",
 		   plan->reserved);
 	report_u64(r, "s_first_data_block", "First block of segment 0",

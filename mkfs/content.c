@@ -10,12 +10,38 @@
 #include "mkfs/content.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/uuidtext.h"
 #include "mkfs/tarsource.h"
 #include "vol/volume.h"
+
+static bool is_standard_input(const char *source)
+{
+	return !strcmp(source, "-");
+}
+
+int content_check(struct context *cx, const char *const *sources, size_t n)
+{
+	unsigned int inputs = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (is_standard_input(sources[i])) {
+			inputs++;
+			continue;
+		}
+		if (faccessat(AT_FDCWD, sources[i], R_OK, AT_EACCESS))
+			return fail(cx, -errno, "%s: open", sources[i]);
+	}
+	if (inputs > 1)
+		return fail(cx, -EINVAL, "--root: standard input can be read "
+			    "once only");
+	return 0;
+}
 
 /* One layer while it is written. */
 struct layer {
@@ -52,9 +78,9 @@ static int read_source(struct layer *l, struct context *cx)
 
 	if (!l->source)
 		return empty_root(l, cx);
-	if (strcmp(l->source, "-") && stat(l->source, &st))
+	if (!is_standard_input(l->source) && stat(l->source, &st))
 		return fail(cx, -errno, "%s: open", l->source);
-	if (strcmp(l->source, "-") && S_ISDIR(st.st_mode))
+	if (!is_standard_input(l->source) && S_ISDIR(st.st_mode))
 		return walk_run(cx, l->source, walk, l->populate,
 				&l->c->notes);
 	return tarsource_run(cx, l->source, walk->rules,

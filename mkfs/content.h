@@ -43,6 +43,12 @@ struct content {
 };
 
 /*
+ * -EACCES, -ENOENT and the like where one of N SOURCES may not be read: to
+ * be asked before anything is written.
+ */
+int content_check(struct context *cx, const char *const *sources, size_t n);
+
+/*
  * Writes the logs of all layers on DEV, one checkpoint each, behind one
  * another.  No superblock names them yet.  Where the plan leaves the size
  * open it is settled (plan_settle()).  Failures name the file of the source or

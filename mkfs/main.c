@@ -201,6 +201,8 @@ static int look_and_format(struct mkfs *m)
 
 	if (!ret && !m->o->force)
 		ret = target_check_empty(cx, &m->target);
+	if (!ret)
+		ret = content_check(cx, m->o->roots.items, m->o->roots.count);
 	if (!ret && m->o->check == 1 && m->target.dev)
 		ret = badblocks_read(&m->badblocks, cx, m->target.dev);
 	if (ret)
