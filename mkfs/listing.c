@@ -4,6 +4,9 @@
  *
  * One listing serves one directory after another; what it allocated stays.
  * Names lie in pieces of memory that never move.
+ *
+ * They are sorted by merging, which compares least and is done at once with
+ * what is in order already, as the directories of some file systems are.
  */
 #include "config.h"
 
@@ -124,6 +127,8 @@ int listing_read(struct listing *list, struct context *cx, int fd)
 	return err;
 }
 
+typedef int compare_fn(const void *a, const void *b);
+
 static int compare_names(const void *a, const void *b)
 {
 	const struct populate_name *x = a, *y = b;
@@ -142,10 +147,36 @@ static int compare_numbers(const void *a, const void *b)
 	return compare_names(a, b);
 }
 
+/* Sorts N names; SCRATCH has room for half of them. */
+static void merge_sort(struct populate_name *names, size_t n,
+		       struct populate_name *scratch, compare_fn *compare)
+{
+	size_t half = n / 2, i = 0, j = half, at = 0;
+
+	if (n < 2)
+		return;
+	merge_sort(names, half, scratch, compare);
+	merge_sort(names + half, n - half, scratch, compare);
+	if (compare(&names[half - 1], &names[half]) <= 0)
+		return;
+	memcpy(scratch, names, half * sizeof(*names));
+	while (i < half)
+		names[at++] = j < n && compare(&names[j], &scratch[i]) < 0 ?
+				      names[j++] : scratch[i++];
+}
+
 void listing_sort(struct listing *list, bool by_ino)
 {
-	sort_in_place(list->names, list->n, sizeof(*list->names),
-		      by_ino ? compare_numbers : compare_names);
+	compare_fn *compare = by_ino ? compare_numbers : compare_names;
+	struct populate_name *scratch;
+
+	scratch = malloc((list->n / 2 + 1) * sizeof(*scratch));
+	if (scratch)
+		merge_sort(list->names, list->n, scratch, compare);
+	else
+		sort_in_place(list->names, list->n, sizeof(*list->names),
+			      compare);
+	free(scratch);
 }
 
 void listing_fini(struct listing *list)
