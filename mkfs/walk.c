@@ -206,7 +206,9 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 	int kept;
 
 	for (i = 0; i < w->list.n; i++) {
-		kept = visit(w, cx, level, &room, dirfd, &names[i]);
+		kept = context_cancelled(cx);
+		if (!kept)
+			kept = visit(w, cx, level, &room, dirfd, &names[i]);
 		if (kept < 0)
 			return kept;
 		if (kept)
@@ -257,9 +259,6 @@ static int do_level(struct walk *w, struct context *cx, struct level *level,
 	struct entry e;
 	int fd, err;
 
-	err = context_cancelled(cx);
-	if (err)
-		return err;
 	fd = sourcedir_use(level->dir, cx);
 	if (fd < 0)
 		return fd;
@@ -327,7 +326,7 @@ static int step(struct walk *w, struct context *cx)
 	struct sourcedir *dir;
 	size_t path_len = 0;
 	struct statx st;
-	int err = 0;
+	int err;
 
 	if (level->at == level->bytes) {
 		leave(w);
@@ -335,7 +334,8 @@ static int step(struct walk *w, struct context *cx)
 	}
 	subdir = (const struct subdir *)(level->subdirs + level->at);
 	level->at += subdir_bytes(subdir->len);
-	if (has_exclusions(w))
+	err = context_cancelled(cx);
+	if (!err && has_exclusions(w))
 		err = set_path(w, cx, level->path_len, subdir->name,
 			       subdir->len, &path_len);
 	if (!err)

@@ -319,6 +319,17 @@ static void test_one_file_system(void)
 	filled_fini(&f);
 }
 
+static void test_cancelled(void)
+{
+	volatile sig_atomic_t cancel = 1;
+	struct filled f;
+
+	filled_init(&f, &shape);
+	f.v.cx.cancel = &cancel;
+	is_int(filled_tree(&f, "/"), -EINTR, "the user can end it");
+	filled_fini(&f);
+}
+
 int main(void)
 {
 	size_t i;
@@ -331,5 +342,6 @@ int main(void)
 	test_losses();
 	test_order();
 	test_one_file_system();
+	test_cancelled();
 	return tap_done();
 }

@@ -334,6 +334,28 @@ static void test_deep(void)
 	tree_remove(&tree);
 }
 
+/* Names of the root that do not follow the one before, in name and number. */
+static int count_disorder(struct filled *f, struct root *root)
+{
+	struct dir_entry last = { .ino = 0 }, entry;
+	struct dir_cursor cursor;
+	struct file file;
+	int bad = 0;
+
+	if (root_file(root, &f->v.cx, NILFS_ROOT_INO, &file) ||
+	    dir_cursor_open(&cursor, &f->v.cx, &file))
+		return -1;
+	while (dir_cursor_next(&cursor, &f->v.cx, &entry) > 0) {
+		if (entry.name[0] == '.')
+			continue;
+		bad += strcmp(last.name, entry.name) >= 0 ||
+		       last.ino >= entry.ino;
+		last = entry;
+	}
+	dir_cursor_close(&cursor);
+	return bad;
+}
+
 static void test_wide(void)
 {
 	struct filled f;
@@ -352,6 +374,7 @@ static void test_wide(void)
 	is_int(f.counts.specials, MANY, "all of them");
 	ok(!filled_look(&f, &root), "the volume opens");
 	is_int(filled_count_names(&f, &root), MANY, "all names");
+	is_int(count_disorder(&f, &root), 0, "in order");
 	filled_fini(&f);
 	tree_remove(&tree);
 }
