@@ -9,7 +9,8 @@
  * and no descriptors: they would be needed again.
  *
  * Listed blocks stay dirty until their log is closed, therefore each log gets
- * its share of a file only once.
+ * its share of a file only once.  What was not settled counts for the next
+ * time: a file is looked through again once it has as many blocks more.
  */
 #include "log/flush.h"
 
@@ -41,26 +42,24 @@ static size_t sift(const struct writer *w, struct metafile_block *blocks,
 	return kept;
 }
 
-static bool has_many(const struct writer *w, const struct metafile *m)
-{
-	return metafile_dirty(m) > 2 * (size_t)w->o.collect;
-}
-
-/* Lists the older dirty blocks of FILE. */
+/* Lists the older dirty blocks of FILE if they are more than *DUE. */
 static int list_older(struct writer *w, struct context *cx,
-		      const struct appender_file *file, bool here)
+		      const struct appender_file *file, size_t *due, bool here)
 {
 	struct metafile_block *blocks;
 	size_t n;
 	int ret;
 
-	if (!has_many(w, file->m))
+	if (metafile_dirty(file->m) <= *due)
 		return 0;
 	ret = metafile_collect(file->m, cx, false, w->o.collect, &blocks, &n);
 	if (ret)
 		return ret;
 	if (file->m == w->dat_file)
 		n = sift(w, blocks, n);
+	*due = metafile_dirty(file->m) - n + w->o.collect;
+	if (*due < 2 * (size_t)w->o.collect)
+		*due = 2 * (size_t)w->o.collect;
 	ret = appender_list_file(&w->appender, cx, file, blocks, n, here);
 	free(blocks);
 	return ret;
@@ -73,20 +72,25 @@ static bool was_flushed(const struct writer *w)
 
 static int list_metadata(struct writer *w, struct context *cx, bool here)
 {
-	const struct appender_file files[] = {
-		{ w->ifile, NILFS_IFILE_INO, w->cno },
-		{ w->dat_file, NILFS_DAT_INO, 0 },
-	};
-	unsigned int i;
-	int ret = 0;
+	const struct appender_file ifile = { w->ifile, NILFS_IFILE_INO,
+					     w->cno };
+	const struct appender_file dat = { w->dat_file, NILFS_DAT_INO, 0 };
+	int ret;
 
 	if (was_flushed(w))
 		return 0;
-	for (i = 0; i < 2 && !ret; i++)
-		ret = list_older(w, cx, &files[i], here);
+	ret = list_older(w, cx, &ifile, &w->ifile_due, here);
+	if (!ret)
+		ret = list_older(w, cx, &dat, &w->dat_due, here);
 	if (w->appender.log)
 		w->flushed = w->appender.log->start;
 	return ret;
+}
+
+static bool is_due(const struct writer *w)
+{
+	return metafile_dirty(w->ifile) > w->ifile_due ||
+	       metafile_dirty(w->dat_file) > w->dat_due;
 }
 
 int flush_collected(struct writer *w, struct context *cx)
@@ -107,8 +111,7 @@ int flush_if_due(struct writer *w, struct context *cx)
 
 	if (w->collected.nblocks >= w->o.collect)
 		ret = flush_collected(w, cx);
-	if (!ret && (has_many(w, w->ifile) || has_many(w, w->dat_file)) &&
-	    !was_flushed(w))
+	if (!ret && is_due(w))
 		ret = list_metadata(w, cx, false);
 	return ret;
 }

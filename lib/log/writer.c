@@ -107,6 +107,7 @@ static int make_writer(struct writer **wp, struct context *cx, struct dev *dev,
 	w->cno = cno;
 	if (!w->o.collect)
 		w->o.collect = WRITER_COLLECT_DEFAULT;
+	w->ifile_due = w->dat_due = 2 * (size_t)w->o.collect;
 	set_env(w);
 	w->dat.segments = &w->segments;
 	w->dat.cno = cno;

@@ -35,6 +35,8 @@ struct writer {
 	uint64_t ifile_blocks;	/* of these, as the last checkpoint had them */
 	/* Where the log begins that has blocks of ifile or DAT, if open. */
 	uint64_t flushed;
+	/* Dirty blocks of these with which the next log gets some. */
+	size_t ifile_due, dat_due;
 	bool done;			/* committed, or failed in it */
 };
 
