@@ -117,14 +117,20 @@ int target_file_cpheader(struct target *t, struct target_source *source,
 			   "cpfile_header");
 }
 
+/* Whether the SUFILE's entries have room for the live-block counts. */
+static bool has_extension(const struct target_source *source)
+{
+	return source->vol->geo.segment_usage_size >=
+	       NILFS_EXT_SEGMENT_USAGE_SIZE;
+}
+
 int target_file_segment(struct target *t, struct target_source *source,
 			const struct target_index *index)
 {
 	const struct nilfs_geometry *geo = &source->vol->geo;
 	uint64_t segnum = index->numbers[0];
-	const char *table = geo->segment_usage_size <
-		NILFS_EXT_SEGMENT_USAGE_SIZE ? "segment_usage" :
-		"segment_usage_ext";
+	const char *table = has_extension(source) ? "segment_usage_ext" :
+						    "segment_usage";
 
 	if (segnum >= geo->nsegments)
 		return fail(source->cx, -ENOENT,
@@ -141,7 +147,8 @@ int target_file_suheader(struct target *t, struct target_source *source,
 {
 	(void)index;
 	return set_in_file(t, source, &source->vol->sufile, 0, 0,
-			   "sufile_header");
+			   has_extension(source) ? "sufile_header_ext" :
+						   "sufile_header");
 }
 
 /* A file of the allocator and a number: "dat/N", "ifile/N". */

@@ -35,6 +35,7 @@ struct audit {
 	uint64_t *owner;	/* by block: the virtual one listed there */
 	struct bitmap referred;	/* virtual blocks that some map has */
 	struct bitmap listed;	/* and that some log has: one only */
+	struct bitmap single;	/* of these, of cpfile and SUFILE */
 	uint64_t references;
 	uint64_t current;	/* entries of the DAT without an end */
 	uint64_t inodes, blocks;
@@ -78,6 +79,8 @@ static void audit_listed(struct audit *a, const struct log *log)
 		expect(a, !bitmap_test(&a->listed, b.vblocknr),
 		       "virtual %" PRIu64 " was written twice", b.vblocknr);
 		bitmap_set(&a->listed, b.vblocknr);
+		if (b.ino == NILFS_CPFILE_INO || b.ino == NILFS_SUFILE_INO)
+			bitmap_set(&a->single, b.vblocknr);
 	}
 	listed += segsum_has_super_root(&log->ss);
 	expect(a, it.verdict == RULE_OK && listed == log->nblocks,
@@ -174,6 +177,9 @@ static void audit_entry(struct audit *a, uint64_t v)
 		       "virtual %" PRIu64 " at %" PRIu64 ", where the log has %"
 		       PRIu64, v, blocknr, a->owner[blocknr]);
 	a->current += dat_is_current(&de);
+	expect(a, dat_is_current(&de) || !bitmap_test(&a->single, v) ||
+		  !memcmp(&de.de_start, &de.de_end, sizeof(de.de_end)),
+	       "virtual %" PRIu64 " of cpfile or SUFILE has a life", v);
 	expect(a, dat_is_current(&de) == bitmap_test(&a->referred, v),
 	       "virtual %" PRIu64 ": current or referred to, not both", v);
 }
@@ -265,6 +271,27 @@ static void audit_inode(struct audit *a, uint64_t ino)
 		a->blocks += audit_map(a, &file);
 }
 
+/* The list of snapshots, there and back. */
+static void audit_snapshots(struct audit *a, const uint64_t *cnos, size_t n,
+			    const struct nilfs_cpfile_header *header)
+{
+	const struct nilfs_snapshot_list *list = &header->ch_snapshot_list;
+	uint64_t next = le64_get(list->ssl_next), prev = 0;
+	struct nilfs_checkpoint cp;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		expect(a, next == cnos[i] &&
+			  !cptable_read(a->vol, a->cx, next, &cp) &&
+			  le64_get(cp.cp_snapshot_list.ssl_prev) == prev,
+		       "snapshot %" PRIu64 " in the list", cnos[i]);
+		next = le64_get(cp.cp_snapshot_list.ssl_next);
+		prev = cnos[i];
+	}
+	expect(a, !next && le64_get(list->ssl_prev) == prev,
+	       "the list of snapshots ends");
+}
+
 static void audit_checkpoints(struct audit *a, const struct root *root)
 {
 	struct nilfs_cpfile_header header;
@@ -280,6 +307,7 @@ static void audit_checkpoints(struct audit *a, const struct root *root)
 	cptable_list(a->vol, a->cx, false, &cnos, &count);
 	free(cnos);
 	cptable_list(a->vol, a->cx, true, &cnos, &snapshots);
+	audit_snapshots(a, cnos, snapshots, &header);
 	free(cnos);
 	expect(a, le64_get(header.ch_ncheckpoints) == count &&
 		  le64_get(header.ch_nsnapshots) == snapshots,
@@ -311,13 +339,15 @@ bool log_audit(struct context *cx, struct volume *vol)
 
 	a.owner = calloc(vol->geo.nblocks, sizeof(*a.owner));
 	if (bitmap_init(&a.referred, cx, 8 * vol->geo.nblocks + 65536) ||
-	    bitmap_init(&a.listed, cx, 8 * vol->geo.nblocks + 65536))
+	    bitmap_init(&a.listed, cx, 8 * vol->geo.nblocks + 65536) ||
+	    bitmap_init(&a.single, cx, 8 * vol->geo.nblocks + 65536))
 		return false;
 	audit_segments(&a);
 	audit_files(&a);
 	expect(&a, a.references == a.current,
 	       "%" PRIu64 " virtual blocks in maps, %" PRIu64 " in the DAT",
 	       a.references, a.current);
+	bitmap_fini(&a.single);
 	bitmap_fini(&a.listed);
 	bitmap_fini(&a.referred);
 	free(a.owner);

@@ -116,12 +116,28 @@ void log_volume_fini(struct log_volume *v)
 	dev_close(v->dev);
 }
 
-struct writer_options log_volume_options(const struct log_shape *shape)
+static bool is_odd(void *arg, uint64_t segnum)
+{
+	(void)arg;
+	return segnum % 2;
+}
+
+static uint64_t add_spare(void *arg, uint64_t used)
+{
+	const struct log_shape *shape = arg;
+
+	return used + shape->spare;
+}
+
+struct writer_options log_volume_options(struct log_shape *shape)
 {
 	return (struct writer_options){
 		.time = LOG_VOLUME_TIME,
 		.collect = shape->collect,
 		.log_blocks = shape->log_blocks,
+		.unusable = shape->odd_unusable ? is_odd : NULL,
+		.nsegments = shape->spare ? add_spare : NULL,
+		.arg = shape,
 	};
 }
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/crc.h"
+#include "disk/segusage.h"
+#include "vol/sutable.h"
 
 #include "tap.h"
 
@@ -42,7 +44,7 @@ static void add_files(struct log_volume *v, unsigned int rounds)
 		log_volume_add(v, sparse[i], LOG_VOLUME_RUNS);
 }
 
-static int write_volume(struct log_volume *v, const struct log_shape *shape)
+static int write_volume(struct log_volume *v, struct log_shape *shape)
 {
 	const struct writer_options options = log_volume_options(shape);
 	struct writer *w;
@@ -55,8 +57,10 @@ static int write_volume(struct log_volume *v, const struct log_shape *shape)
 		ret = log_volume_place_root(v, w, false);
 	if (!ret)
 		ret = writer_commit(w, &v->cx, &v->end);
-	if (!ret)
+	if (!ret) {
+		v->g = *writer_geometry(w);
 		ret = log_volume_write_super(v);
+	}
 	if (ret)
 		printf("# %s\n", v->cx.failure);
 	writer_close(w);
@@ -99,6 +103,21 @@ static bool read_files(struct log_volume *v, struct volume *vol,
 	return good;
 }
 
+/* Odd segments have an error and nothing else. */
+static bool avoids_odd(struct log_volume *v, struct volume *vol)
+{
+	struct nilfs_segment_usage_ext su;
+	uint64_t segnum;
+
+	for (segnum = 0; segnum < vol->geo.nsegments; segnum++) {
+		if (sutable_read(vol, &v->cx, segnum, &su) ||
+		    segusage_is_error(&su.su) != segnum % 2 ||
+		    (segnum % 2 && segusage_is_dirty(&su.su)))
+			return false;
+	}
+	return true;
+}
+
 static uint32_t device_sum(struct log_volume *v)
 {
 	size_t size = v->dev->size;
@@ -112,7 +131,7 @@ static uint32_t device_sum(struct log_volume *v)
 }
 
 /* Makes a volume of SHAPE and looks at all of it; its checksum. */
-static uint32_t check_shape(const struct log_shape *shape, unsigned int rounds)
+static uint32_t check_shape(struct log_shape *shape, unsigned int rounds)
 {
 	struct volume *vol = NULL;
 	struct log_volume v;
@@ -127,6 +146,12 @@ static uint32_t check_shape(const struct log_shape *shape, unsigned int rounds)
 	is_int(write_volume(&v, shape), 0, "it is written");
 	is_int(volume_open(&vol, &v.cx, v.dev, NULL), 0, "it opens");
 	if (vol) {
+		is_int(vol->geo.nsegments,
+		       shape->spare ? v.end.used_segments + shape->spare :
+				      shape->nsegments,
+		       "it has as many segments as it should");
+		ok(!shape->odd_unusable || avoids_odd(&v, vol),
+		   "unusable segments are not used");
 		ok(read_files(&v, vol, shape), "the files read back");
 		ok(log_audit(&v.cx, vol), "its books agree");
 	} else {
@@ -140,7 +165,7 @@ static uint32_t check_shape(const struct log_shape *shape, unsigned int rounds)
 
 static void check_shapes(void)
 {
-	static const struct log_shape shapes[] = {
+	struct log_shape shapes[] = {
 		{ 1024, 16, 2000, 0, 0, 1, true },
 		{ 1024, 16, 2000, 2, 3, 1, true },
 		{ 1024, 64, 500, 0, 1, 1, false },
@@ -150,6 +175,8 @@ static void check_shapes(void)
 		{ 4096, 2048, 10, 0, 2, 1, false },
 		{ 4096, 2048, 10, 256, 16, 1, true },
 		{ 4096, 256, 64, 0, 0, 1, true },
+		{ 4096, 128, 250, 64, 8, 2, true, .odd_unusable = true },
+		{ 4096, 16, 3000, 0, 0, 1, true, .spare = 9 },
 	};
 	unsigned int i;
 
@@ -172,7 +199,7 @@ static void check_threads(void)
 /* A volume too small for its files. */
 static void check_full(void)
 {
-	const struct log_shape shape = { 1024, 16, 40, 0, 0, 2, true };
+	struct log_shape shape = { 1024, 16, 40, 0, 0, 2, true };
 	struct log_volume v;
 
 	log_volume_init(&v, &shape);
@@ -181,9 +208,24 @@ static void check_full(void)
 	log_volume_fini(&v);
 }
 
+/* Somebody who wants to stop does not get a volume. */
+static void check_cancelled(void)
+{
+	struct log_shape shape = { 1024, 64, 500, 0, 0, 2, true };
+	const volatile sig_atomic_t cancel = 1;
+	struct log_volume v;
+
+	log_volume_init(&v, &shape);
+	add_files(&v, 1);
+	v.cx.cancel = &cancel;
+	is_int(write_volume(&v, &shape), -EINTR, "a writer can be stopped");
+	v.cx.cancel = NULL;
+	log_volume_fini(&v);
+}
+
 static void check_empty(void)
 {
-	const struct log_shape shape = { 4096, 2048, 10, 0, 0, 1, true };
+	struct log_shape shape = { 4096, 2048, 10, 0, 0, 1, true };
 
 	check_shape(&shape, 0);
 }
@@ -194,5 +236,6 @@ int main(void)
 	check_shapes();
 	check_threads();
 	check_full();
+	check_cancelled();
 	return tap_done();
 }
