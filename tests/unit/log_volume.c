@@ -124,12 +124,10 @@ static bool is_odd(void *arg, uint64_t segnum)
 
 static uint64_t add_spare(void *arg, uint64_t used)
 {
-	const struct log_shape *shape = arg;
-
-	return used + shape->spare;
+	return used + (uintptr_t)arg;
 }
 
-struct writer_options log_volume_options(struct log_shape *shape)
+struct writer_options log_volume_options(const struct log_shape *shape)
 {
 	return (struct writer_options){
 		.time = LOG_VOLUME_TIME,
@@ -137,7 +135,7 @@ struct writer_options log_volume_options(struct log_shape *shape)
 		.log_blocks = shape->log_blocks,
 		.unusable = shape->odd_unusable ? is_odd : NULL,
 		.nsegments = shape->spare ? add_spare : NULL,
-		.arg = shape,
+		.arg = (void *)(uintptr_t)shape->spare,
 	};
 }
 

@@ -56,8 +56,8 @@ struct log_shape {
 void log_volume_init(struct log_volume *v, const struct log_shape *shape);
 void log_volume_fini(struct log_volume *v);
 
-/* The options of a shape, which must stay. */
-struct writer_options log_volume_options(struct log_shape *shape);
+/* The options of a shape. */
+struct writer_options log_volume_options(const struct log_shape *shape);
 
 /* A file of one run from 0 of NBLOCKS blocks, or of RUNS; known from then. */
 struct log_file *log_volume_add(struct log_volume *v,

@@ -99,7 +99,7 @@ static int open_writer(struct log_volume *v, struct writer **w,
 }
 
 /* Writes one more checkpoint and says in AT where it is. */
-static int write_layer(struct log_volume *v, struct log_shape *shape,
+static int write_layer(struct log_volume *v, const struct log_shape *shape,
 		       struct recovery *at, uint64_t *state)
 {
 	struct writer_options options = log_volume_options(shape);
@@ -178,7 +178,7 @@ static void look(struct log_volume *v, const struct history *h)
 	volume_close(vol);
 }
 
-static void check_layers(struct log_shape *shape, unsigned int layers)
+static void check_layers(const struct log_shape *shape, unsigned int layers)
 {
 	struct recovery at = { 0 };
 	struct history h = { .n = 0 };
@@ -204,7 +204,7 @@ static void check_layers(struct log_shape *shape, unsigned int layers)
 
 int main(void)
 {
-	struct log_shape shapes[] = {
+	static const struct log_shape shapes[] = {
 		{ 1024, 32, 4000, 0, 0, 1, true },
 		{ 1024, 128, 600, 40, 1, 2, true },
 		{ 4096, 64, 800, 0, 4, 1, false },

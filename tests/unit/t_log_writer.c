@@ -44,7 +44,7 @@ static void add_files(struct log_volume *v, unsigned int rounds)
 		log_volume_add(v, sparse[i], LOG_VOLUME_RUNS);
 }
 
-static int write_volume(struct log_volume *v, struct log_shape *shape)
+static int write_volume(struct log_volume *v, const struct log_shape *shape)
 {
 	const struct writer_options options = log_volume_options(shape);
 	struct writer *w;
@@ -131,7 +131,7 @@ static uint32_t device_sum(struct log_volume *v)
 }
 
 /* Makes a volume of SHAPE and looks at all of it; its checksum. */
-static uint32_t check_shape(struct log_shape *shape, unsigned int rounds)
+static uint32_t check_shape(const struct log_shape *shape, unsigned int rounds)
 {
 	struct volume *vol = NULL;
 	struct log_volume v;
@@ -165,7 +165,7 @@ static uint32_t check_shape(struct log_shape *shape, unsigned int rounds)
 
 static void check_shapes(void)
 {
-	struct log_shape shapes[] = {
+	static const struct log_shape shapes[] = {
 		{ 1024, 16, 2000, 0, 0, 1, true },
 		{ 1024, 16, 2000, 2, 3, 1, true },
 		{ 1024, 64, 500, 0, 1, 1, false },
@@ -199,7 +199,7 @@ static void check_threads(void)
 /* A volume too small for its files. */
 static void check_full(void)
 {
-	struct log_shape shape = { 1024, 16, 40, 0, 0, 2, true };
+	const struct log_shape shape = { 1024, 16, 40, 0, 0, 2, true };
 	struct log_volume v;
 
 	log_volume_init(&v, &shape);
@@ -211,7 +211,7 @@ static void check_full(void)
 /* Somebody who wants to stop does not get a volume. */
 static void check_cancelled(void)
 {
-	struct log_shape shape = { 1024, 64, 500, 0, 0, 2, true };
+	const struct log_shape shape = { 1024, 64, 500, 0, 0, 2, true };
 	const volatile sig_atomic_t cancel = 1;
 	struct log_volume v;
 
@@ -225,7 +225,7 @@ static void check_cancelled(void)
 
 static void check_empty(void)
 {
-	struct log_shape shape = { 4096, 2048, 10, 0, 0, 1, true };
+	const struct log_shape shape = { 4096, 2048, 10, 0, 0, 1, true };
 
 	check_shape(&shape, 0);
 }
