@@ -42,8 +42,6 @@ int zoneoptions_check(struct context *cx, const struct mkfs_options *o)
 		return fail(cx, -EINVAL, NAME ": needs --zone-size");
 	if (o->zone_size && o->zoned == OPTIONS_ZONED_OFF)
 		return fail(cx, -EINVAL, "--zone-size: not with --zoned=off");
-	if (o->zone_size && o->size.kind == OPTIONS_SIZE_AUTO)
-		return fail(cx, -EINVAL, "--size: zones need a size in bytes");
 	return 0;
 }
 

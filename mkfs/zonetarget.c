@@ -27,10 +27,21 @@
 
 #define SUFFIX ".zones"
 
-static int open_disk(struct context *cx, struct target *t)
+/* A zone cannot be cut where the content ends. */
+static int check_size(struct context *cx, const struct mkfs_options *o)
 {
-	int ret = zonedisk_open(&t->dev, cx, t->file);
+	if (o->size.kind != OPTIONS_SIZE_AUTO)
+		return 0;
+	return fail(cx, -EINVAL, "--size: zones need a size in bytes");
+}
 
+static int open_disk(struct context *cx, const struct mkfs_options *o,
+		     struct target *t)
+{
+	int ret = check_size(cx, o);
+
+	if (!ret)
+		ret = zonedisk_open(&t->dev, cx, t->file);
 	if (!ret)
 		t->zones = t->dev->zones;
 	return ret;
@@ -53,7 +64,8 @@ static int open_block_device(struct context *cx, const struct mkfs_options *o,
 			return fail(cx, -EINVAL, "%s: has no zones", t->path);
 		return 0;
 	case PROBE_ZONES_HOST_AWARE:
-		return o->zoned == OPTIONS_ZONED_REQUIRE ? open_disk(cx, t) : 0;
+		return o->zoned == OPTIONS_ZONED_REQUIRE ?
+			       open_disk(cx, o, t) : 0;
 	case PROBE_ZONES_HOST_MANAGED:
 		break;
 	}
@@ -61,7 +73,7 @@ static int open_block_device(struct context *cx, const struct mkfs_options *o,
 		return fail(cx, -EINVAL, "%s: a host-managed zoned device "
 			    "takes no other layout than that of its zones",
 			    t->path);
-	return open_disk(cx, t);
+	return open_disk(cx, o, t);
 }
 
 /* The zones that an earlier format has described. */
@@ -81,28 +93,34 @@ static int read_side(struct context *cx, struct target *t)
 	return ret;
 }
 
+static int emulate(struct context *cx, const struct mkfs_options *o,
+		   struct target *t)
+{
+	int ret = check_size(cx, o);
+
+	if (ret)
+		return ret;
+	t->zones = &t->emulated;
+	return zoneoptions_emulate(o) ?
+		       zoneoptions_make(cx, o, t->path, t->size, &t->emulated) :
+		       read_side(cx, t);
+}
+
 static int open_file(struct context *cx, const struct mkfs_options *o,
 		     struct target *t)
 {
-	int ret;
-
 	if (o->zoned == OPTIONS_ZONED_OFF)
 		return 0;
 	if (asprintf(&t->side, "%s" SUFFIX, t->path) < 0) {
 		t->side = NULL;
 		return fail(cx, -ENOMEM, "%s: open", t->path);
 	}
-	if (zoneoptions_emulate(o))
-		ret = zoneoptions_make(cx, o, t->path, t->size, &t->emulated);
-	else if (!access(t->side, F_OK))
-		ret = read_side(cx, t);
-	else if (o->zoned == OPTIONS_ZONED_REQUIRE)
-		ret = fail(cx, -EINVAL, "%s: has no zones; --zone-size gives "
-			   "an image file some", t->path);
-	else
-		return 0;
-	t->zones = &t->emulated;
-	return ret;
+	if (zoneoptions_emulate(o) || !access(t->side, F_OK))
+		return emulate(cx, o, t);
+	if (o->zoned == OPTIONS_ZONED_REQUIRE)
+		return fail(cx, -EINVAL, "%s: has no zones; --zone-size gives "
+			    "an image file some", t->path);
+	return 0;
 }
 
 int zonetarget_open(struct context *cx, const struct mkfs_options *o,

@@ -127,5 +127,6 @@ plan_field() {
 	refused 1 '--blocks-per-segment' -B 1024 --zone-size 8M image
 	refused 1 '--check' -cc --zone-size 8M image
 	refused 1 '--zoned' --zoned=maybe image
+	refused 1 '--size' --zone-size 8M --size auto image
 	[ ! -e image.zones ]
 }
