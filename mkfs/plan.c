@@ -114,7 +114,6 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 	uint64_t least;
 
 	plan->reserved = o->reserved;
-	plan->next = 1;
 	if (o->reserved < 1 || o->reserved > 99)
 		return fail(cx, -EINVAL, "--reserved: %" PRIu32
 			    " is not from 1 to 99 percent", o->reserved);

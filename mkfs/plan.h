@@ -32,7 +32,6 @@ struct plan {
 	struct features features;
 	uint64_t size;		/* bytes of the device */
 	uint64_t super2;	/* byte of the second superblock; 0: none */
-	uint64_t next;		/* segment that follows the first one */
 	uint64_t ctime;		/* seconds; every time on the volume */
 	uint32_t reserved;	/* percent of the segments */
 	uint8_t uuid[16];

@@ -25,7 +25,6 @@
 
 #include "base/checked.h"
 #include "disk/ondisk.h"
-#include "disk/segusage.h"
 #include "log/writer.h"
 #include "mkfs/plan.h"
 
@@ -129,21 +128,6 @@ static void count_unusable(struct plan *plan)
 
 	for (segnum = 0; segnum < plan->g.nsegments; segnum++)
 		plan->zoned.unusable += zoneplan_unusable(plan, segnum);
-	while (plan->next < plan->g.nsegments &&
-	       zoneplan_unusable(plan, plan->next))
-		plan->next++;
-}
-
-/* The first log has one block for the flags of segments. */
-static int check_listed(struct context *cx, const struct plan_facts *facts,
-			const struct plan *plan)
-{
-	if (!plan->zoned.unusable ||
-	    plan->g.nsegments <= segusage_count(&plan->g, 0))
-		return 0;
-	return fail(cx, -EINVAL, "%s: zones that cannot be used as a whole make"
-		    " more than %" PRIu32 " segments", facts->name,
-		    segusage_count(&plan->g, 0));
 }
 
 /* As many must be left as on any device; the reserve counts all segments. */
@@ -158,7 +142,7 @@ static int check_number(struct context *cx, const struct plan_facts *facts,
 		reserve = NILFS_MIN_NRSVSEGS;
 	least = reserve + PLAN_MIN_USER_SEGMENTS;
 	if (usable >= least)
-		return check_listed(cx, facts, plan);
+		return 0;
 	return fail(cx, -EINVAL, "%s: its zones make %" PRIu64 " segments, of "
 		    "which %" PRIu64 " can be used: at least %" PRIu64
 		    " are needed", facts->name, n, usable, least);

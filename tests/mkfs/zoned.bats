@@ -114,6 +114,38 @@ fill() {
 	} | on_device size=96,zone_size=4,zone_nr_conv=2 B
 }
 
+# The kernel appends where the logs of mkfs end, then begins the next zone.
+@test "a volume that was filled when it was made" {
+	mkdir -p tree/small
+	for i in {1..100}; do
+		head -c $((i * 97)) /dev/urandom >"tree/small/$i"
+	done
+	head -c 12000000 /dev/urandom >tree/large
+	head -c 3000000 /dev/zero >tree/zeros
+	{
+		echo "tree=$PWD/tree"
+		cat <<-'EOF'
+		"$1" -fq -d "$tree" "$Z"
+		# So few can be active that those behind the last are finished.
+		[ "$(zbd report "$Z" | grep -c ' fu,')" -ge 4 ]
+		[ "$(zbd report "$Z" | grep -c ' o[ie],')" -eq 1 ]
+		nilfs_mount "$Z"
+		diff -r "$tree" "$MNT"
+		head -c 2000000 /dev/urandom >"$MNT/new"
+		echo more >>"$MNT/small/17"
+		sync -f "$MNT"
+		(cd "$MNT" && find . -type f -exec sha256sum {} +) \
+			>/mnt/tmp/sums
+		nilfs_umount
+		nilfs_mount "$Z"
+		(cd "$MNT" && sha256sum --quiet -c /mnt/tmp/sums)
+		nilfs_umount
+		EOF
+	} >append
+	on_device size=96,zone_size=4,zone_capacity=3,zone_nr_conv=1,zone_max_active=3 \
+		A <append
+}
+
 @test "an emulated image, restored to a device" {
 	mkdir share
 	mkfs -q --size 96M --zone-size 4M --zone-capacity 3M \

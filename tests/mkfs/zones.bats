@@ -66,6 +66,36 @@ plan_field() {
 	[ "$status" -eq 0 ]
 }
 
+# Flags past the first block of the sufile, zones of every kind, and each write
+# held to the rules, whoever writes it.
+@test "a filled volume keeps to the zones, with any number of workers" {
+	mkdir -p tree/small
+	for i in {1..150}; do
+		head -c $((i * 197)) /dev/urandom >"tree/small/$i"
+	done
+	head -c 9000000 /dev/urandom >tree/large
+	export SOURCE_DATE_EPOCH=1700000000
+	for options in '--zone-size 4M' \
+		       '--zone-size 4M --zone-capacity 520K' \
+		       '--zone-size 1M --conventional-zones 3+2 -b 1024' \
+		       '--zone-size 2M --zone-capacity 1300K --collect 20'; do
+		for workers in 1 4; do
+			rm -f image image.zones
+			# shellcheck disable=SC2086
+			mkfs -q -U clear -j $workers -d tree --size 256M \
+				$options image
+			sum >sum$workers
+			cat image.zones >zones$workers
+		done
+		cmp sum1 sum4
+		cmp zones1 zones4
+		rm -rf out
+		mkdir out
+		dump.nilfs2 export image out
+		diff -r tree out
+	done
+}
+
 @test "the zones stay until they are described anew or ignored" {
 	image 256M
 	[ "$(plan_field zones)" = '' ]
