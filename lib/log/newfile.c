@@ -70,7 +70,7 @@ static int collect_node(void *arg, struct context *cx, unsigned int level,
 					 p->w->g.block_size);
 }
 
-/* Gives COUNT blocks from BLKOFF on their numbers and enters them in the map. */
+/* Numbers COUNT blocks from BLKOFF on, or fewer, and enters them in the map. */
 static int number_run(struct placing *p, struct context *cx, uint64_t blkoff,
 		      uint32_t count, struct bmapbuild_run *run)
 {
