@@ -24,7 +24,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "base/text.h"
+#include "mkfs/pathtail.h"
 
 /*
  * Descriptors past 64 make the kernel's table grow, for which a process with
@@ -381,53 +381,17 @@ bool sourcedir_is_below(const struct sourcedir *dir, const struct statx *st)
 	return false;
 }
 
-/*
- * Puts LEN bytes of TEXT before *AT and moves that; where there is no room for
- * all, only their end: then false.
- */
-static bool put_before(char *path, size_t *at, const char *text, size_t len)
-{
-	static const char cut[] = { '.', '.', '.' };
-	bool fits = len + sizeof(cut) <= *at;
-
-	if (!fits) {
-		text += len - (*at - sizeof(cut));
-		len = *at - sizeof(cut);
-		for (; len && (*text & 0xc0) == 0x80; len--)
-			text++;
-	}
-	*at -= len;
-	memcpy(path + *at, text, len);
-	if (!fits) {
-		*at -= sizeof(cut);
-		memcpy(path + *at, cut, sizeof(cut));
-	}
-	return fits;
-}
-
-static bool put_name(char *path, size_t *at, const char *name, size_t len)
-{
-	char text[TEXT_ESCAPED_MAX(255) + 1] = "/";
-	size_t n = text_escape(text + 1, sizeof(text) - 1, name, len);
-
-	return put_before(path, at, text, n + 1);
-}
-
 void sourcedir_path(const struct sourcedir *dir, const char *name, size_t len,
 		    char path[SOURCEDIR_PATH_MAX])
 {
-	size_t at = SOURCEDIR_PATH_MAX - 1;
-	bool whole = true;
+	struct pathtail tail;
 
-	path[at] = '\0';
+	pathtail_begin(&tail, path, SOURCEDIR_PATH_MAX);
 	if (name)
-		whole = put_name(path, &at, name, len);
-	for (; whole && dir->parent; dir = dir->parent)
-		whole = put_name(path, &at, dir->name, dir->len);
-	if (whole)
-		put_before(path, &at, dir->tree->path,
-			   strlen(dir->tree->path));
-	memmove(path, path + at, SOURCEDIR_PATH_MAX - at);
+		pathtail_name(&tail, name, len);
+	for (; dir->parent; dir = dir->parent)
+		pathtail_name(&tail, dir->name, dir->len);
+	pathtail_end(&tail, dir->tree->path);
 }
 
 int sourcedir_fail(const struct sourcedir *dir, struct context *cx,
