@@ -43,6 +43,8 @@ int content_check(struct context *cx, const char *const *sources, size_t n)
 	return 0;
 }
 
+#define ARCHIVE_LOG_BYTES (8u << 20)
+
 /* One layer while it is written. */
 struct layer {
 	struct content *c;
@@ -71,16 +73,21 @@ static int empty_root(struct layer *l, struct context *cx)
 					    NULL, 0);
 }
 
+static bool is_archive(const char *source)
+{
+	struct stat st;
+
+	return is_standard_input(source) ||
+	       (!stat(source, &st) && !S_ISDIR(st.st_mode));
+}
+
 static int read_source(struct layer *l, struct context *cx)
 {
 	const struct walk_options *walk = &l->c->walk;
-	struct stat st;
 
 	if (!l->source)
 		return empty_root(l, cx);
-	if (!is_standard_input(l->source) && stat(l->source, &st))
-		return fail(cx, -errno, "%s: open", l->source);
-	if (!is_standard_input(l->source) && S_ISDIR(st.st_mode))
+	if (!is_archive(l->source))
 		return walk_run(cx, l->source, walk, l->populate,
 				&l->c->notes);
 	return tarsource_run(cx, l->source, walk->rules,
@@ -116,6 +123,20 @@ static uint64_t settle(void *arg, uint64_t used)
 	return l->plan->g.nsegments;
 }
 
+/*
+ * What an archive has for a log is in memory until the log is laid out, which
+ * matters for segments much longer than the usual ones.
+ */
+static uint32_t longest_log(const struct layer *l)
+{
+	uint32_t blocks = ARCHIVE_LOG_BYTES >> l->plan->g.block_bits;
+
+	if (!l->source || !is_archive(l->source) ||
+	    l->plan->g.blocks_per_segment <= blocks)
+		return 0;
+	return blocks;
+}
+
 static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
 		       struct volume *below)
 {
@@ -123,6 +144,7 @@ static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
 	struct writer_options options = {
 		.time = l->plan->ctime,
 		.collect = c->collect,
+		.log_blocks = longest_log(l),
 		.allocate = c->allocate,
 		.digest = c->digest,
 		.snapshot = c->snapshots == CONTENT_EACH ||
