@@ -174,7 +174,7 @@ static void add_digest(struct content *c)
 
 /* Workers read files until the writer is closed. */
 static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
-		       struct volume *below)
+		       struct volume *below, struct recovery *at)
 {
 	struct populate_counts counts;
 	int ret = open_writer(l, cx, dev, below);
@@ -183,6 +183,8 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 		ret = fill_layer(l, cx, below);
 	if (!ret)
 		ret = writer_commit(l->writer, cx, &l->c->end);
+	if (!ret)
+		writer_recovery(l->writer, &l->c->end, at);
 	writer_close(l->writer);
 	if (!ret) {
 		populate_get_counts(l->populate, &counts);
@@ -194,31 +196,12 @@ static int write_layer(struct layer *l, struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* The volume at the end of the last layer. */
-static int open_below(struct volume **below, struct context *cx,
-		      struct dev *dev, const struct plan *plan,
-		      const struct writer_end *end)
-{
-	const struct recovery at = {
-		.cno = end->cno,
-		.super_root = geometry_segment_start(&plan->g, end->segnum) +
-			      end->offset - 1,
-		.pseg_start = end->pseg,
-		.seq = end->seq,
-		.segnum = end->segnum,
-		.nextnum = end->nextnum,
-		.offset = end->offset,
-		.ctime = plan->ctime,
-	};
-
-	return volume_open_at(below, cx, dev, &plan->g, &at);
-}
-
 int content_write(struct content *c, struct context *cx, struct dev *dev,
 		  struct plan *plan)
 {
 	size_t i, n = c->nsources ? c->nsources : 1;
 	struct volume *below = NULL;
+	struct recovery at;	/* the end of the layer below */
 	int ret = 0;
 
 	for (i = 0; i < n && !ret; i++) {
@@ -230,9 +213,9 @@ int content_write(struct content *c, struct context *cx, struct dev *dev,
 		};
 
 		if (i)
-			ret = open_below(&below, cx, dev, plan, &c->end);
+			ret = volume_open_at(&below, cx, dev, &plan->g, &at);
 		if (!ret)
-			ret = write_layer(&l, cx, dev, below);
+			ret = write_layer(&l, cx, dev, below, &at);
 		volume_close(below);
 		below = NULL;
 	}
