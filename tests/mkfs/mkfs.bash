@@ -57,8 +57,8 @@ refused() {
 # unprivileged COMMAND...: root too is bound by the modes of files.
 unprivileged() {
 	if [ "$(id -u)" -eq 0 ]; then
-		setpriv --bounding-set=-dac_override \
-			--inh-caps=-dac_override "$@"
+		setpriv --bounding-set=-dac_override,-dac_read_search \
+			--inh-caps=-dac_override,-dac_read_search "$@"
 	else
 		"$@"
 	fi

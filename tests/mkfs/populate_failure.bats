@@ -1,0 +1,362 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Filling a volume goes wrong: the status says so, a message names what it was,
+# and nothing is left that passes for a volume.
+
+bats_require_minimum_version 1.5.0
+
+load mkfs
+load ../kernel/lab
+load populate
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# old_volume: "image" holds a volume already.
+old_volume() {
+	image "${1-64M}"
+	mkfs -q -B 64 -L old image
+}
+
+# nothing_left FILE: no superblock, whoever looks for it.
+nothing_left() {
+	run blkid -p -o value -s TYPE "$1"
+	echo "blkid: $output"
+	[ -z "$output" ]
+	run ! dump.nilfs2 info "$1"
+	[ "$(field 1030 2 "$1")" != 3434 ]
+	size=$(stat -c %s "$1")
+	[ "$(field $(((size / 4096 - 1) * 4096 + 6)) 2 "$1")" != 3434 ]
+}
+
+# fails TEXT ARGUMENT...: mkfs fails and says TEXT, over an old volume, of which
+# nothing must be left, and with a file of its own, which must go away.
+fails() {
+	local text=$1
+
+	shift
+	old_volume
+	run mkfs -f -B 64 "$@" image
+	said "$text"
+	nothing_left image
+	rm -f new
+	run mkfs -B 64 --size 64M "$@" new
+	said "$text"
+	[ ! -e new ]
+}
+
+said() {
+	echo "status $status: $output"
+	[ "$status" -eq 1 ]
+	[[ $output == *"mkfs.nilfs2: "* ]]
+	[[ $output == *"$1"* ]]
+}
+
+# refuses TEXT ARGUMENT...: mkfs refuses, and an old volume stays.
+refuses() {
+	local text=$1
+
+	shift
+	old_volume
+	refused 1 "$text" -f -B 64 "$@" image
+	[ "$(blkid -p -o value -s LABEL image)" = old ]
+	rm -f new
+	run mkfs -B 64 --size 64M "$@" new
+	said "$text"
+	[ ! -e new ]
+}
+
+@test "a source that is not there, or cannot be one" {
+	mkfifo fifo
+	echo text >text
+	mkdir empty
+	refuses 'No such file' -d missing
+	refuses 'No such file' -d empty -d missing
+	fails text -d text
+}
+
+@test "a symbolic link that fills a block, as the kernel makes none" {
+	mkdir tree
+	ln -s "$(printf '%01024d' 7)" tree/link
+	image 64M
+	run mkfs -f -b 1024 -d tree image
+	said tree/link
+	[[ $output == *"name too long"* ]]
+	nothing_left image
+	run -0 mkfs -q -b 2048 --size 128M -d tree new
+}
+
+@test "a file and a directory that may not be read" {
+	need setpriv
+	chmod 755 .
+	mkdir -p tree/sub
+	echo 1 >tree/a
+	echo 2 >tree/sub/secret
+	export -f mkfs
+	chmod 000 tree/sub/secret
+	for round in file directory; do
+		old_volume
+		run unprivileged "$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 \
+			-d tree image
+		said 'tree/sub'
+		[[ $output == *"Permission denied"* ]]
+		nothing_left image
+		chmod 644 tree/sub/secret
+		chmod 000 tree/sub
+	done
+	chmod 755 tree/sub
+}
+
+# held PERL: a write lease on "tree/held" is taken.  Whoever opens that file
+# waits until PERL, where $fh is the file, has been carried out.  mkfs has looked
+# at the files of a segment before it opens the first of them.
+held() {
+	cat >hold.pl <<-'EOF'
+	use Fcntl;
+	use constant { F_SETLEASE => 1024 };
+	open my $fh, '+<', 'tree/held' or die "$!\n";
+	$SIG{IO} = sub {
+		eval $ARGV[0];
+		warn $@ if $@;
+		fcntl $fh, F_SETLEASE, F_UNLCK;
+		exit 0;
+	};
+	$SIG{ALRM} = sub { exit 3 };
+	if (!fcntl $fh, F_SETLEASE, F_WRLCK) {
+		print "lease: $!\n";
+		exit 2;
+	}
+	open my $ready, '>', 'ready' or die;
+	alarm 30;
+	sleep 1 while 1;
+	EOF
+	rm -f ready
+	perl hold.pl "$1" >hold.said &
+	holder=$!
+	while kill -0 $holder 2>/dev/null && [ ! -e ready ]; do
+		sleep 0.05
+	done
+	[ -e ready ] || skip "$(cat hold.said)"
+}
+
+hold_tree() {
+	rm -rf tree
+	mkdir tree
+	head -c 100000 /dev/urandom >tree/held
+	head -c 100000 /dev/urandom >tree/other
+}
+
+# changed PERL FILE: mkfs must notice, and name it.
+changed() {
+	hold_tree
+	old_volume
+	held "$1"
+	run timeout 60 "$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 -d tree image
+	wait $holder
+	said "$2: changed"
+	nothing_left image
+}
+
+@test "a file becomes shorter, longer, other, between the look and the read" {
+	changed 'truncate $fh, 99999' tree/held
+	changed 'truncate $fh, 4096' tree/held
+	changed 'truncate $fh, 0' tree/held
+	changed 'truncate $fh, 100001' tree/held
+	changed 'syswrite $fh, "new"' tree/held
+}
+
+@test "a file vanishes, or is another, between the look and the read" {
+	changed 'unlink "tree/other"' tree/other
+	changed 'unlink "tree/other"; mkdir "tree/other"' tree/other
+	changed 'system "cp tree/other new; mv new tree/other"' tree/other
+}
+
+@test "a file of sysfs, which is shorter than it says" {
+	short=/sys/module/kernel/parameters
+	[ -n "$(find $short -type f -size -4097c -size +4095c 2>/dev/null)" ] ||
+		skip "nothing in $short"
+	fails $short -d $short
+}
+
+# ended_by SIGNAL: at the same point.
+ended_by() {
+	hold_tree
+	old_volume
+	held "system 'kill -$1 \$(cat pid); sleep 0.3'"
+	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 -d tree image \
+		2>said & echo $! >pid
+	status=0
+	wait "$(cat pid)" || status=$?
+	wait $holder
+	cat said
+	[ "$status" -eq $((128 + $2)) ] || [ "$status" -eq 1 ]
+	nothing_left image
+}
+
+@test "SIGINT, SIGTERM and SIGHUP leave no superblock" {
+	ended_by INT 2
+	ended_by TERM 15
+	ended_by HUP 1
+}
+
+@test "a signal while an archive is waited for; the new image goes away" {
+	mkfifo fifo
+	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -B 64 --size 64M -d - new \
+		<fifo 2>said & pid=$!
+	exec 9>fifo
+	sleep 0.5
+	kill -TERM $pid
+	sleep 0.2
+	exec 9>&-
+	status=0
+	wait $pid || status=$?
+	[ "$status" -ne 0 ]
+	[ ! -e new ]
+}
+
+@test "the image is too small" {
+	mkdir tree
+	head -c 70M /dev/urandom >tree/large
+	fails 'No space left' -d tree
+	# Just above what would do, by a definition: data, and a third more.
+	rm -f new
+	mkfs -q -B 64 --size 94M -d tree new
+}
+
+@test "too many files for the image" {
+	mkdir tree
+	(cd tree && seq -f 'file-%05.0f' 1 9000 | xargs touch)
+	image 270336
+	run mkfs -f -b 1024 -B 16 -d tree image
+	said 'No space left'
+	nothing_left image
+}
+
+@test "the file system of the image is full" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	mkdir full tree
+	mount -t tmpfs -o size=8M tmpfs full 2>messages || skip "$(cat messages)"
+	head -c 20M /dev/urandom >tree/large
+	run mkfs -B 64 --size 64M -d tree full/image
+	umount full
+	said 'No space left'
+}
+
+@test "the image may grow no further" {
+	mkdir tree
+	head -c 20M /dev/urandom >tree/large
+	run bash -c "trap '' XFSZ; ulimit -f 8192
+		'$NILFS2_BUILD/mkfs/mkfs.nilfs2' -B 64 --size auto -d tree new"
+	said 'No space left'
+	[ ! -e new ]
+	truncate -s 64M image
+	run bash -c "trap '' XFSZ; ulimit -f 8192
+		'$NILFS2_BUILD/mkfs/mkfs.nilfs2' -B 64 -d tree image"
+	said 'File too large'
+	nothing_left image
+}
+
+@test "an archive that is cut, is none, or leads out of the volume" {
+	need tar
+	mkdir tree
+	head -c 3M /dev/urandom >tree/large
+	echo 1 >tree/small
+	tar -cf whole.tar -C tree .
+	need_archives whole.tar
+	for bytes in 100000 $((2 << 20)) 513; do
+		head -c $bytes whole.tar >cut.tar
+		fails cut.tar -d cut.tar
+	done
+	head -c 100000 /dev/urandom >noise.tar
+	fails noise.tar -d noise.tar
+	(cd tree && tar -Pcf ../dots.tar ../tree/small --transform s,.*,../out,)
+	fails ../out -d dots.tar
+	(cd tree && tar -Pcf ../dots.tar small --transform s,.*,a/../../out,)
+	fails .. -d dots.tar
+	gzip -c whole.tar | head -c 1000000 >cut.tar.gz
+	fails cut.tar.gz -d cut.tar.gz
+}
+
+@test "a stream that ends early" {
+	mkdir tree
+	head -c 3M /dev/urandom >tree/large
+	tar -cf whole.tar -C tree .
+	need_archives whole.tar
+	image 64M
+	for bytes in 2000000 0; do
+		run bash -c "head -c $bytes whole.tar |
+			'$NILFS2_BUILD/mkfs/mkfs.nilfs2' -f -B 64 -d - image"
+		said ''
+		nothing_left image
+	done
+}
+
+@test "a layer that fails takes those below it away" {
+	mkdir tree
+	echo 1 >tree/file
+	echo none >none
+	fails none -d tree -d none
+}
+
+@test "--strict and extended attributes" {
+	need setfattr
+	mkdir tree
+	echo 1 >tree/file
+	echo 1 >tree/plain
+	setfattr -n user.color -v red tree/file 2>messages ||
+		skip "$(cat messages)"
+	image 64M
+	run -0 mkfs -B 64 -d tree image
+	[[ $output == *"extended attributes"* ]]
+	fails 'extended attributes' --strict -d tree
+	setfattr -x user.color tree/file
+	image 64M
+	run -0 mkfs -q -B 64 --strict -d tree image
+	[ -z "$output" ]
+}
+
+@test "the image in its own source is left out" {
+	mkdir tree
+	echo 1 >tree/file
+	mkfs -q -B 64 --size 64M -d tree tree/image
+	[ "$(dump.nilfs2 ls tree/image)" = file ]
+	mkfs -qf -B 64 -d tree tree/image
+	[ "$(dump.nilfs2 ls tree/image)" = file ]
+	rm tree/image
+	mkfs -q -B 64 --size auto -d tree tree/image
+	[ "$(dump.nilfs2 ls tree/image)" = file ]
+}
+
+teardown() {
+	! mountpoint -q mnt || umount mnt
+	[ -z "${loop-}" ] || losetup -d "$loop"
+}
+
+@test "what is mounted is refused before the source is read" {
+	[ "$(id -u)" -eq 0 ] || skip "needs root"
+	need losetup
+	need mke2fs
+	image 64M
+	loop=$(losetup -f --show image) || skip "no loop devices"
+	mke2fs -qF "$loop"
+	mkdir mnt tree
+	mount "$loop" mnt || skip "cannot mount"
+	before=$(sum)
+	for target in "$loop" image; do
+		run mkfs -f -B 64 -d tree "$target"
+		said 'mounted on'
+	done
+	[ "$(sum)" = "$before" ]
+}
+
+@test "-n reads nothing of the target away" {
+	mkdir tree
+	head -c 100000 /dev/urandom >tree/file
+	old_volume
+	before=$(sum)
+	mkfs -nf -B 64 -d tree image
+	[ "$(sum)" = "$before" ]
+	mkfs -n -B 64 --size auto -d tree new
+	[ ! -e new ]
+}
