@@ -10,10 +10,13 @@
  * A reader of our output that goes away (`| head`) is no mistake of anybody:
  * a tool that only reads is cancelled, and says nothing.
  */
+#include "config.h"
+
 #include "cli/tool.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,15 +136,26 @@ static int read_clock(struct tool *tool)
 	return 0;
 }
 
+/* Those that this process may run on, 0: not known. */
+static unsigned int processors(void)
+{
+	cpu_set_t set;
+	long n;
+
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		return (unsigned int)CPU_COUNT(&set);
+	n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? (unsigned int)n : 0;
+}
+
 static int start(struct tool *tool)
 {
-	long processors;
+	unsigned int threads = processors();
 
 	hold_standard_descriptors();
 	context_init(&tool->cx);
-	processors = sysconf(_SC_NPROCESSORS_ONLN);
-	if (processors > 1)
-		tool->cx.threads = (unsigned int)processors;
+	if (threads)
+		tool->cx.threads = threads;
 	tool->cx.cancel = interrupt_catch(tool->cli->only_reads);
 	tool->progress_fd = UINT32_MAX;
 	return out_open(&tool->cx, STDOUT_FILENO, "standard output",
