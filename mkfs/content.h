@@ -26,7 +26,7 @@ struct content {
 	enum content_snapshots snapshots;
 	bool strict;
 	uint32_t collect;	/* as writer_options; 0: the default */
-	bool allocate;		/* a sparse file: ask for space in large pieces */
+	uint64_t allocate;	/* as writer_options */
 	bool digest;		/* make `uuid` */
 
 	/* Called now and then with what is done so far, or NULL. */

@@ -67,6 +67,18 @@ static int prepare(struct context *cx, struct dev *dev,
 	return ret;
 }
 
+/* Gives back the space behind the last log that was asked for in advance. */
+static int give_back(struct context *cx, struct dev *dev,
+		     const struct plan *plan, const struct content *content)
+{
+	const struct writer_end *end = &content->end;
+	uint64_t at = geometry_segment_start(&plan->g, end->segnum) +
+		      end->offset;
+
+	at <<= plan->g.block_bits;
+	return content->allocate ? dev_discard(dev, cx, at, dev->size - at) : 0;
+}
+
 static int write_logs(struct context *cx, struct dev *dev, struct plan *plan,
 		      const struct format_how *how)
 {
@@ -74,6 +86,8 @@ static int write_logs(struct context *cx, struct dev *dev, struct plan *plan,
 
 	if (how->content->digest)
 		memcpy(plan->uuid, how->content->uuid, sizeof(plan->uuid));
+	if (!ret)
+		ret = give_back(cx, dev, plan, how->content);
 	return ret ? ret : dev_flush(dev, cx);
 }
 

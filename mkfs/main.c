@@ -18,6 +18,8 @@
 #include "mkfs/options.h"
 #include "mkfs/target.h"
 
+#define SPACE_AT_ONCE (128u << 20)
+
 struct mkfs {
 	struct tool *tool;
 	const struct mkfs_options *o;
@@ -127,15 +129,28 @@ static int write_empty(struct mkfs *m)
 	return write_volume(m, &m->tool->cx);
 }
 
+/*
+ * Much is written that nobody reads soon.  Space is asked for in advance only
+ * where nothing is left behind the logs that would have to stay.
+ */
+static void choose_output(struct mkfs *m)
+{
+	struct dev *file = m->target.file;
+	bool free_behind = m->target.blank || !m->o->keep;
+
+	if (devfile_direct(file) && !file->is_block_device && free_behind &&
+	    !m->plan.zoned.zones)
+		m->content.allocate = SPACE_AT_ONCE;
+}
+
 static int fill(struct mkfs *m)
 {
 	struct context *cx = &m->tool->cx;
 	struct progress *progress = &m->tool->progress;
-	struct dev *file = m->target.file;
 	uint64_t total = 0;
 	int ret;
 
-	m->content.allocate = devfile_direct(file) && !file->is_block_device;
+	choose_output(m);
 	if (progress->fd >= 0)
 		total = measure_sources(cx, m->content.sources,
 					m->content.nsources);

@@ -28,26 +28,23 @@
 #include "base/crew.h"
 #include "base/turn.h"
 #include "disk/ondisk.h"
+#include "log/logbuf.h"
 #include "log/logcut.h"
 #include "log/logsum.h"
 
-#define CHUNK_BYTES (1u << 20)
-#define BUFFER_ALIGN 4096
+#define CHUNK_MIN (1u << 20)
+#define CHUNK_MAX (4u << 20)
 #define DEPTH_PER_WORKER 2
-
-struct buffer {
-	uint8_t *p;
-	size_t size;
-};
 
 struct logout {
 	struct dev *dev;
 	const struct nilfs_geometry *g;
 	struct crew *crew;
-	struct buffer *buffers;	/* one per worker */
+	struct logbuf *buffers;	/* one per worker */
 	uint32_t chunk_blocks;
 	bool sequential;
-	bool allocate;
+	uint64_t allocate;	/* bytes to ask for at once */
+	uint64_t allocated;	/* bytes of the device up to there */
 	uint64_t given;		/* logs submitted */
 	uint64_t done;		/* bytes; atomic */
 	bool with_digest;
@@ -92,20 +89,10 @@ static void drop_job(struct job *job)
 static uint8_t *buffer_of(struct logout *out, struct context *cx,
 			  unsigned int worker, size_t size)
 {
-	struct buffer *b = &out->buffers[worker];
 	size_t usual = 2 * (size_t)out->chunk_blocks << out->g->block_bits;
 
-	if (size <= b->size)
-		return b->p;
-	if (size < usual)
-		size = usual;
-	size = (size + BUFFER_ALIGN - 1) & ~(size_t)(BUFFER_ALIGN - 1);
-	free(b->p);
-	b->p = aligned_alloc(BUFFER_ALIGN, size);
-	b->size = b->p ? size : 0;
-	if (!b->p)
-		fail(cx, -ENOMEM, "%zu bytes to write logs", size);
-	return b->p;
+	return logbuf_get(&out->buffers[worker], cx,
+			  size < usual ? usual : size);
 }
 
 static int fill_chunk(const struct chunk *chunk, struct context *cx,
@@ -248,12 +235,26 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 	return ret;
 }
 
+/*
+ * The larger the requests, the less work.  Two chunks are what a worker's
+ * buffer holds, and half of the memory what all buffers may have.
+ */
+static uint32_t usual_chunk(const struct context *cx)
+{
+	uint64_t share = cx->max_memory / 4 / (cx->threads ? cx->threads : 1);
+	uint32_t bytes = CHUNK_MAX;
+
+	while (bytes > CHUNK_MIN && bytes > share)
+		bytes /= 2;
+	return bytes;
+}
+
 int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 		const struct nilfs_geometry *g,
 		const struct logout_options *options)
 {
 	uint32_t bytes = options->chunk_bytes ? options->chunk_bytes :
-						CHUNK_BYTES;
+						usual_chunk(cx);
 	struct logout *out = calloc(1, sizeof(*out));
 	int ret;
 
@@ -341,17 +342,27 @@ static int new_job(struct logout *out, struct context *cx,
 }
 
 /*
- * Asks for the space of a log before several sides write to it.  If there is
- * none, a write will tell.
+ * Asks for the space of a log before several sides write to it.  A file system
+ * lets all writes to a file end first, therefore it is asked for much at once.
+ * If there is none, a write will tell.
  */
 static void allocate(struct logout *out, struct context *cx,
 		     const struct logout_log *log)
 {
 	uint64_t blocks = log->nsumblk + (uint64_t)log->npayload;
+	uint64_t start = log->blocknr << out->g->block_bits;
+	uint64_t end = start + (blocks << out->g->block_bits);
 
-	if (out->allocate &&
-	    dev_allocate(out->dev, cx, log->blocknr << out->g->block_bits,
-			 blocks << out->g->block_bits))
+	if (!out->allocate || end <= out->allocated)
+		return;
+	if (start < out->allocated)
+		start = out->allocated;
+	if (end < start + out->allocate)
+		end = start + out->allocate;
+	if (end > out->dev->size)
+		end = out->dev->size;
+	out->allocated = end;
+	if (dev_allocate(out->dev, cx, start, end - start))
 		fail_clear(cx);
 }
 
@@ -410,7 +421,7 @@ void logout_close(struct logout *out)
 		return;
 	crew_close(out->crew);
 	for (i = 0; out->buffers && i < workers; i++)
-		free(out->buffers[i].p);
+		logbuf_fini(&out->buffers[i]);
 	free(out->buffers);
 	turn_fini(&out->turn);
 	free(out);

@@ -2,7 +2,7 @@
 /*
  * Closed logs on their way to the device: fill, checksum, write.
  *
- * A log is cut into chunks of about a MiB that workers fill and write
+ * A log is cut into chunks of a few MiB that workers fill and write
  * independently, so that several read their sources at once and a buffer stays
  * in the processor's cache from the read to the write.  The checksum of a log
  * runs over its chunks in order; since it is linear, the sums of the chunks are
@@ -44,10 +44,15 @@ struct logout_log {
 };
 
 struct logout_options {
-	uint32_t chunk_bytes;	/* 0: 1 MiB */
+	uint32_t chunk_bytes;	/* 0: 1 to 4 MiB, as CX's memory allows */
 	bool sequential;	/* zones: whole logs, in order */
 	bool digest;		/* keep one of all that is written */
-	bool allocate;		/* ask for the space of logs that are cut */
+	/*
+	 * Ask for the space of logs that are cut, so many bytes at once, from
+	 * the log's own on; 0: do not.  What is behind the last log is left
+	 * allocated.
+	 */
+	uint64_t allocate;
 };
 
 /*

@@ -33,10 +33,15 @@ struct writer_options {
 	uint32_t collect;	/* blocks of metadata; 0: the default */
 	uint32_t log_blocks;	/* most blocks of a log; 0: a segment */
 	bool sequential;	/* zones: write each segment front to back */
-	bool allocate;		/* a sparse file: ask for space in large pieces */
 	bool digest;		/* make one of all that is written */
 	bool snapshot;		/* the checkpoint becomes a snapshot */
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
+	/*
+	 * Bytes of space to ask the device for at once (dev_allocate()), 0: do
+	 * not.  Only where nothing lies behind the logs of this checkpoint: the
+	 * caller gives back (dev_discard()) what they did not take.
+	 */
+	uint64_t allocate;
 	/* New volume only: true where SEGNUM must never be used; or NULL. */
 	bool (*unusable)(void *arg, uint64_t segnum);
 	/*

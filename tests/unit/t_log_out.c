@@ -47,6 +47,8 @@ struct watch {
 	uint64_t most;		/* bytes of the longest write */
 	uint64_t fail_at;	/* the write of this byte fails */
 	uint64_t allocated;	/* bytes */
+	uint64_t allocated_to;
+	uint32_t asks, asks_again;
 };
 
 struct run {
@@ -149,8 +151,12 @@ static int watch_write(struct dev *dev, struct context *cx, uint64_t off,
 static int watch_allocate(struct dev *dev, struct context *cx, uint64_t off,
 			  uint64_t len)
 {
-	(void)off;
-	((struct watch *)dev)->allocated += len;
+	struct watch *w = (struct watch *)dev;
+
+	w->allocated += len;
+	w->asks++;
+	w->asks_again += off < w->allocated_to;
+	w->allocated_to = off + len;
 	return fail(cx, -ENOSPC, "a failure that does not matter");
 }
 
@@ -177,7 +183,7 @@ static void begin(struct run *r, unsigned int threads, bool sequential,
 	const struct logout_options o = {
 		.chunk_bytes = chunk_bytes,
 		.sequential = sequential,
-		.allocate = true,
+		.allocate = 1,
 		.digest = true,
 	};
 	uint32_t i;
@@ -454,6 +460,21 @@ static void test_small(void)
 	logout_close(NULL);
 }
 
+static void test_space(void)
+{
+	const struct logout_options o = {BLOCK, .allocate = 3 << 20};
+	static struct run r;
+
+	begin(&r, 2, false, 0);
+	logout_close(r.out);
+	die_if(logout_open(&r.out, &r.cx, &r.watch.dev, &g, &o));
+	is_int(submit(&r, true), 0, "logs whose space is asked for at once");
+	is_int(r.watch.asks, (r.next * BLOCK >> 20) / 3 + 1, "a few times");
+	ok(!r.watch.asks_again && r.watch.allocated_to >= r.next * BLOCK,
+	   "for all logs, never twice for the same");
+	end(&r);
+}
+
 int main(void)
 {
 	static const unsigned int threads[] = {1, 2, 16};
@@ -468,6 +489,7 @@ int main(void)
 	test_content(2, false, BLOCK, &first);
 	free(first);
 	test_small();
+	test_space();
 	for (i = 0; i < 3; i++) {
 		test_failures(threads[i], false);
 		test_failures(threads[i], true);
