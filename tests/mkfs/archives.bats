@@ -1,0 +1,206 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Volumes filled from archives.  The witness is GNU tar: --compare holds what a
+# volume has against the tree that was packed.  What archives may say besides is
+# tested member by member in tests/unit/t_mkfs_tar_bad.c.
+
+bats_require_minimum_version 1.5.0
+
+load mkfs
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	need perl
+	tar --version 2>/dev/null | grep -q 'GNU tar' || skip "no GNU tar"
+	make_tree
+	tar --format=posix -C tree -cf tree.tar .
+	run fill probe -d tree.tar
+	[[ $output != *"no libarchive"* ]] || skip "built without libarchive"
+	[[ $output != *"not installed"* ]] || skip "no libarchive"
+	export SOURCE_DATE_EPOCH=1800000000
+}
+
+# Sizes around blocks, segments (256 KiB here) and what is read ahead.
+make_tree() {
+	local size
+
+	mkdir -p tree/a/b/c tree/empty
+	for size in 0 1 4095 4096 4097 65536 65537 262144 1048577 3000000; do
+		perl -e 'srand($ARGV[0]);
+			print map { chr(rand(256)) } 1 .. $ARGV[0]' \
+			$size >tree/a/$size
+	done
+	ln tree/a/3000000 tree/a/b/link
+	ln -s "$(printf 'to/\303\244/\377')" tree/a/b/sym
+	mkfifo tree/a/b/fifo
+	echo odd >"tree/$(printf 'n\377 \n\303\244')"
+	truncate -s 5M tree/holes
+	echo end >>tree/holes
+	chmod 4711 tree/a/1
+	# GNU's own format has no fractions of seconds.
+	find tree -exec touch -h -d @1750000000 {} +
+	touch -d @-7 tree/a/4095
+	touch -d @1700000000.123456789 tree/a/4096
+	touch -d @1600000000 tree/empty tree/a/b
+}
+
+# fill IMAGE ARGUMENT...: small segments, so that files cross them.
+fill() {
+	rm -f "$1"
+	mkfs -q -B 64 -U clear --size auto "${@:2}" "$1"
+}
+
+# same_as DIR IMAGE: tar finds no difference, and no name is missing.
+same_as() {
+	dump.nilfs2 export "$2" - >exported || return
+	tar -C "$1" --warning=no-unknown-keyword -df exported || return
+	[ "$(tar --warning=no-unknown-keyword -tf exported | wc -l)" -eq \
+		"$(find "$1" -printf 'x\n' | wc -l)" ]
+}
+
+# fails TEXT ARGUMENT...: says so, and leaves nothing that looks like a volume.
+fails() {
+	rm -f image
+	run mkfs -B 64 --size auto "${@:2}" image
+	echo "status $status: $output"
+	[ "$status" -eq 1 ] || return
+	[[ $output == *"$1"* ]] || return
+	[ ! -s image ] || [ "$(field 1030 2)" != 3434 ]
+}
+
+@test "every format and compression is the tree" {
+	for how in --format=gnu --format=posix '--format=gnu -S' \
+		'--format=posix -S' '--format=posix -z' '--format=posix -J' \
+		'--format=posix -j' '--format=posix --zstd'; do
+		echo "tar $how"
+		# shellcheck disable=SC2086
+		tar $how -C tree -cf some.tar . || continue
+		fill image -d some.tar
+		[[ $how != *gnu* ]] ||
+			touch -d @1700000000 tree/a/4096
+		same_as tree image
+		touch -d @1700000000.123456789 tree/a/4096
+	done
+}
+
+@test "bsdtar's archives are the tree" {
+	need bsdtar
+	for how in --format=pax '--format=pax --zstd'; do
+		echo "bsdtar $how"
+		# shellcheck disable=SC2086
+		bsdtar $how -C tree -cf some.tar .
+		fill image -d some.tar
+		same_as tree image
+	done
+}
+
+@test "standard input, read to its end" {
+	set -o pipefail
+	tar --format=posix -b 2000 -C tree -cf - . | fill image -d -
+	same_as tree image
+	gzip -c tree.tar | fill image -d -
+	same_as tree image
+}
+
+@test "the number of workers changes no byte" {
+	fill one -j1 -d tree.tar
+	for j in 2 3 8; do
+		fill more -j$j -d tree.tar
+		cmp one more
+	done
+	fill more -j8 -d - <tree.tar
+	cmp one more
+}
+
+@test "an archive and the directory it was made of are the same volume" {
+	fill image -d tree.tar
+	fill other -d tree
+	dump.nilfs2 export image - | tar -tvf - | sort -k 6 >one
+	dump.nilfs2 export other - | tar -tvf - | sort -k 6 >two
+	diff one two
+}
+
+@test "an archive over a directory, a directory over an archive" {
+	mkdir -p upper/a/b upper/new both
+	echo upper >upper/a/1
+	echo new >upper/new/file
+	touch -d @1650000000 upper/a upper/a/b upper upper/new
+	cp -a tree/. both/
+	cp -a --remove-destination upper/. both/
+	tar --format=posix -C upper -cf upper.tar .
+	for layers in 'tree upper.tar' 'tree.tar upper' 'tree.tar upper.tar'; do
+		# shellcheck disable=SC2086
+		set -- $layers
+		fill image -d "$1" -d "$2"
+		same_as both image
+	done
+}
+
+@test "a file that is there twice has its later content" {
+	cp -a tree later
+	head -c 2000000 tree/a/3000000 >later/a/1048577
+	echo 1 >later/a/65537
+	tar --format=posix -C later -rf tree.tar ./a/1048577 ./a/65537
+	fill image -d tree.tar
+	same_as later image
+	mkfs -q -B 64 -O sufile_live_blks_ext --size auto -d tree.tar counted
+	dump.nilfs2 export counted - >counted.tar
+	tar -C later --warning=no-unknown-keyword -df counted.tar
+}
+
+@test "--exclude leaves out what tar leaves out" {
+	fill image -d tree.tar --exclude c --exclude './a/4*' --exclude fifo
+	tar --exclude=c --exclude='./a/4*' --exclude=fifo -C tree -cf - . |
+		tar -tf - | sort >want
+	dump.nilfs2 export image - | tar --warning=no-unknown-keyword -tf - |
+		sort >got
+	diff <(sed 's,/$,,; s,^\./,,' want | sort) \
+		<(sed 's,/$,,; s,^\./,,' got | sort)
+}
+
+@test "--owner and --mtime" {
+	fill image -d tree.tar --owner 7:8 --mtime 1234567890
+	dump.nilfs2 export image - |
+		tar --warning=no-unknown-keyword --numeric-owner --utc \
+			--full-time -tvf - >list
+	! grep -v ' 7/8  *[0-9]* 2009-02-13 23:31:30 ' list
+}
+
+@test "what NILFS2 cannot hold is told, or refused" {
+	tar --format=posix --pax-option=SCHILY.xattr.user.a:=b -C tree \
+		-cf attr.tar ./a/1
+	fill image -d attr.tar 2>told
+	grep -q 'extended attributes' told
+	fails 'a/1: has extended attributes' --strict -d attr.tar
+}
+
+@test "archives that are cut, damaged or none" {
+	size=$(stat -c %s tree.tar)
+	for cut in 1000 100000 1000000 $((size / 2)) $((size - 12000)); do
+		head -c $cut tree.tar >bad.tar
+		fails 'bad.tar: ' -d bad.tar
+		fails 'standard input: ' -j1 -d - <bad.tar
+	done
+	gzip -c tree.tar | head -c 2000000 >bad.tar
+	fails 'bad.tar: ' -d bad.tar
+	{ head -c 1000000 bad.tar; head -c 100000 /dev/zero; } >worse.tar
+	fails 'worse.tar: ' -d worse.tar
+	: >bad.tar
+	fails 'bad.tar: ' -d bad.tar
+	head -c 100000 tree/a/1048577 >bad.tar
+	fails 'bad.tar: ' -d bad.tar
+	fails 'none.tar: open' -d none.tar
+}
+
+@test "a size that the archive does not have" {
+	# The digits of the size in the header, and its sum.
+	tar --format=ustar -C tree -cf big.tar ./a/1
+	perl -e 'open F, "+<", "big.tar"; read F, $h, 512;
+		substr($h, 124, 12) = "77777777777\0";
+		substr($h, 148, 8) = " " x 8;
+		substr($h, 148, 7) = sprintf "%06o\0",
+			unpack "%32C*", $h;
+		seek F, 0, 0; print F $h'
+	fails './a/1: ' -d big.tar
+	fails './a/1: ' -j4 -d big.tar
+}
