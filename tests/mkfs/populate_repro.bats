@@ -69,22 +69,32 @@ same_sum() {
 	mv moved rich
 }
 
-# The tree lies elsewhere, its directories were filled the other way round and
-# its inodes have other numbers.
+# The tree lies elsewhere, its directories are read in another order and its
+# inodes have other numbers.  Not every file system tells the order in which
+# names were made; a tmpfs does.
 @test "neither does how the source was copied" {
 	first=$(make -U $uuid -d rich)
 	cp -a rich copy
 	same_sum "$first" -U $uuid -d copy
 	rm -rf copy
-	mkdir copy
+	room=$(mktemp -d /dev/shm/nilfs2-test.XXXXXX 2>/dev/null) || room=$PWD
+	mkdir "$room/copy"
 	(cd rich && find . -print0 | sort -zr | tar -cSf - --format=posix \
 		--null --no-recursion -T -) |
-		tar -C copy -xpf - --same-owner 2>messages
-	[ "$(ls -U rich/many)" != "$(ls -U copy/many)" ] ||
-		[ "$(ls -i rich/types)" != "$(ls -i copy/types)" ]
-	diff <(source_manifest rich) <(source_manifest copy)
-	same_sum "$first" -U $uuid -d copy
-	rm -rf copy
+		tar -C "$room/copy" -xpf - --same-owner 2>messages
+	diff <(source_manifest rich) <(source_manifest "$room/copy")
+	same_sum "$first" -U $uuid -d "$room/copy"
+	read_otherwise "$room/copy"
+}
+
+read_otherwise() {
+	[ "$(ls -U rich/many)" != "$(ls -U "$1/many")" ] ||
+		skip "names are read in the same order"
+}
+
+teardown() {
+	rm -rf copy "${room:-none}/copy"
+	[ -z "${room-}" ] || rmdir "$room" 2>/dev/null || true
 }
 
 @test "a file's content, name, mode, owner, time and place do" {
