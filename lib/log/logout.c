@@ -30,10 +30,12 @@
 #include "disk/ondisk.h"
 #include "log/logbuf.h"
 #include "log/logcut.h"
+#include "log/logspace.h"
 #include "log/logsum.h"
 
 #define CHUNK_MIN (1u << 20)
 #define CHUNK_MAX (4u << 20)
+#define CACHED (128u << 10)	/* bytes that a processor has at hand */
 #define DEPTH_PER_WORKER 2
 
 struct logout {
@@ -43,8 +45,7 @@ struct logout {
 	struct logbuf *buffers;	/* one per worker */
 	uint32_t chunk_blocks;
 	bool sequential;
-	uint64_t allocate;	/* bytes to ask for at once */
-	uint64_t allocated;	/* bytes of the device up to there */
+	struct logspace space;
 	uint64_t given;		/* logs submitted */
 	uint64_t done;		/* bytes; atomic */
 	bool with_digest;
@@ -95,12 +96,26 @@ static uint8_t *buffer_of(struct logout *out, struct context *cx,
 			  size < usual ? usual : size);
 }
 
-static int fill_chunk(const struct chunk *chunk, struct context *cx,
-		      uint8_t *buf)
+/* Takes the blocks of BUF up to TO into the sum, *SUMMED are already in it. */
+static void add_to_sum(struct chunk *chunk, const uint8_t *buf, uint32_t to,
+		       uint32_t *summed)
 {
 	struct logout *out = chunk->job->out;
+	size_t bytes = (size_t)(to - *summed) << out->g->block_bits;
+
+	chunk->sum = crc32_le(chunk->sum,
+			      buf + ((size_t)*summed << out->g->block_bits),
+			      bytes);
+	__atomic_fetch_add(&out->done, bytes, __ATOMIC_RELAXED);
+	*summed = to;
+}
+
+/* Fills BUF, and sums what was read while it is in the processor's cache. */
+static int fill_chunk(struct chunk *chunk, struct context *cx, uint8_t *buf)
+{
+	uint32_t bits = chunk->job->out->g->block_bits;
+	uint32_t i, n, skip = chunk->part.skip, summed = 0;
 	const struct logout_piece *piece;
-	uint32_t i, n, skip = chunk->part.skip;
 	int ret;
 
 	piece = &chunk->job->log.pieces[chunk->part.piece];
@@ -110,15 +125,15 @@ static int fill_chunk(const struct chunk *chunk, struct context *cx,
 			n = chunk->part.count - i;
 		if (!n)
 			continue;
-		ret = piece->payload->ops->fill(
-			piece->payload, cx, piece->at + skip, n,
-			buf + ((size_t)i << out->g->block_bits));
+		ret = piece->payload->ops->fill(piece->payload, cx,
+						piece->at + skip, n,
+						buf + ((size_t)i << bits));
 		if (ret)
 			return ret;
-		__atomic_fetch_add(&out->done,
-				   (uint64_t)n << out->g->block_bits,
-				   __ATOMIC_RELAXED);
+		if (i + n - summed >= CACHED >> bits)
+			add_to_sum(chunk, buf, i + n, &summed);
 	}
+	add_to_sum(chunk, buf, i, &summed);
 	return 0;
 }
 
@@ -173,7 +188,6 @@ static int write_chunk(struct chunk *chunk, struct context *cx,
 
 	if (ret)
 		return ret;
-	chunk->sum = crc32_le(0, buf, bytes);
 	return write_blocks(out, cx, log->blocknr + log->nsumblk + part->at,
 			    buf, part->count);
 }
@@ -210,7 +224,6 @@ static int fill_log(struct job *job, struct context *cx, unsigned int worker,
 
 	if (ret)
 		return ret;
-	job->chunks[0].sum = crc32_le(0, buf + head, bytes);
 	complete(job);
 	memcpy(buf, log->summary, head);
 	*bufp = buf;
@@ -264,7 +277,7 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 	out->g = g;
 	out->sequential = options->sequential;
 	out->with_digest = options->digest;
-	out->allocate = options->allocate;
+	out->space = (struct logspace){ dev, options->allocate, 0 };
 	out->chunk_blocks = bytes > g->block_size ? bytes >> g->block_bits : 1;
 	turn_init(&out->turn);
 	ret = crew_open(&out->crew, cx, cx->threads * DEPTH_PER_WORKER + 1);
@@ -341,29 +354,16 @@ static int new_job(struct logout *out, struct context *cx,
 	return 0;
 }
 
-/*
- * Asks for the space of a log before several sides write to it.  A file system
- * lets all writes to a file end first, therefore it is asked for much at once.
- * If there is none, a write will tell.
- */
-static void allocate(struct logout *out, struct context *cx,
-		     const struct logout_log *log)
+/* For small logs that is not worth the while. */
+static void ask_for_space(struct logout *out, struct context *cx,
+			  const struct logout_log *log)
 {
-	uint64_t blocks = log->nsumblk + (uint64_t)log->npayload;
 	uint64_t start = log->blocknr << out->g->block_bits;
-	uint64_t end = start + (blocks << out->g->block_bits);
+	uint64_t bytes = log->nsumblk + (uint64_t)log->npayload;
 
-	if (!out->allocate || end <= out->allocated)
-		return;
-	if (start < out->allocated)
-		start = out->allocated;
-	if (end < start + out->allocate)
-		end = start + out->allocate;
-	if (end > out->dev->size)
-		end = out->dev->size;
-	out->allocated = end;
-	if (dev_allocate(out->dev, cx, start, end - start))
-		fail_clear(cx);
+	bytes <<= out->g->block_bits;
+	if (bytes >= CHUNK_MIN || !fits_buffer(out, log))
+		logspace_ask(&out->space, cx, start, start + bytes);
 }
 
 /* Gives JOB, which is gone when its last chunk is done. */
@@ -372,11 +372,11 @@ static int give(struct logout *out, struct context *cx, struct job *job)
 	uint32_t i, n;
 	int ret = 0;
 
+	ask_for_space(out, cx, &job->log);
 	if (out->sequential || fits_buffer(out, &job->log)) {
 		do_not_cut(job);
 		return crew_give(out->crew, cx, do_log, job);
 	}
-	allocate(out, cx, &job->log);
 	cut(job);
 	for (i = 0, n = job->nchunks; i < n; i++)
 		ret = crew_give(out->crew, cx, do_chunk, &job->chunks[i]);
@@ -389,7 +389,7 @@ int logout_submit(struct logout *out, struct context *cx,
 	struct job *job = NULL;
 	int ret = new_job(out, cx, log, &job);
 
-	if (ret) {
+	if (!job) {
 		drop_log(log);
 		return ret;
 	}

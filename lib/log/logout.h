@@ -48,9 +48,9 @@ struct logout_options {
 	bool sequential;	/* zones: whole logs, in order */
 	bool digest;		/* keep one of all that is written */
 	/*
-	 * Ask for the space of logs that are cut, so many bytes at once, from
-	 * the log's own on; 0: do not.  What is behind the last log is left
-	 * allocated.
+	 * Ask for the space of logs (but small ones), so many bytes at once,
+	 * from the log's own on; 0: do not.  Logs come in ascending order then,
+	 * and what is behind the last one is left allocated.
 	 */
 	uint64_t allocate;
 };
