@@ -36,7 +36,7 @@ count()
 	failed=$((failed + $(total FAIL "$1") + $(total ERROR "$1")))
 }
 
-make -C "$build/sanitized" -k check >"$build/check.log" 2>&1 || true
+make -C "$build/sanitized" -j"$(nproc)" -k check >"$build/check.log" 2>&1 || true
 count "$build/check.log"
 
 # Blocks larger than this machine's pages, with a kernel that has larger ones.

@@ -76,7 +76,7 @@ left_behind() {
 
 @test "the time limit ends the guest" {
 	export TMPDIR=$BATS_TEST_TMPDIR
-	guest --timeout 4 <<-'EOF'
+	guest --timeout 12 <<-'EOF'
 	echo before
 	sleep 100
 	EOF
