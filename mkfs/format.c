@@ -5,7 +5,7 @@
  * On a device that holds something the places of both superblocks are wiped
  * first, and nothing else is touched before that is on the medium.  A cut in
  * between leaves an old volume whole, with one superblock, two or none; after
- * it, nothing passes for a volume until the first log is on the medium and
+ * it, nothing passes for a volume until all logs are on the medium and
  * the new superblocks are written.  They say the same, so that either alone
  * is enough.
  *

@@ -250,16 +250,6 @@ uint64_t writer_cno(const struct writer *w)
 	return w->cno;
 }
 
-uint64_t writer_used_segments(const struct writer *w)
-{
-	return w->segments.used;
-}
-
-uint64_t writer_done(const struct writer *w)
-{
-	return logout_done(w->appender.out);
-}
-
 int writer_commit(struct writer *w, struct context *cx, struct writer_end *end)
 {
 	if (w->done)

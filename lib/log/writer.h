@@ -88,12 +88,6 @@ int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 const struct nilfs_geometry *writer_geometry(const struct writer *w);
 uint64_t writer_cno(const struct writer *w);
 
-/* Segments in use so far, the one being written and the next included. */
-uint64_t writer_used_segments(const struct writer *w);
-
-/* Bytes of payload written so far, for progress. */
-uint64_t writer_done(const struct writer *w);
-
 /*
  * Writes all metadata, the super root last, and waits until everything is on
  * the device (not flushed).  Afterwards the writer can only be closed.
