@@ -42,4 +42,6 @@ fill() {
 
 verify() {
 	[ "$(find . -name 'manifest.*' | wc -l)" -eq 4 ]
+	# Tests name checkpoints by number.
+	[ -e manifest.2 ] && [ -e manifest.4 ] && [ -e manifest.7 ]
 }

@@ -56,3 +56,8 @@ fill() {
 	cd /
 	nilfs_umount
 }
+
+verify() {
+	# Tests name blocks of its logs by number.
+	[ "$(awk 'END { print $1 }' lscp)" -eq 2 ]
+}
