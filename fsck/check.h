@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the passes of the checker share.
+ *
+ * A pass reads and reports findings; it writes nothing.  Damage is a finding
+ * and no failure: a pass names it and goes on with what can be read.  It fails
+ * (negative errno) only where the checker itself cannot go on: no memory, the
+ * user's wish to stop.
+ */
+#ifndef NILFS2_FSCK_CHECK_H
+#define NILFS2_FSCK_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "base/sparse.h"
+#include "dev/dev.h"
+#include "find/finding.h"
+#include "vol/volume.h"
+
+struct check {
+	struct dev *dev;
+	struct volume *vol;	/* of the calling thread */
+	struct findings *findings;
+	bool data;		/* verify the checksums of all logs */
+
+	/* How far the pass is, of the work it was estimated to be. */
+	void (*progress)(void *arg, uint64_t done);
+	void *progress_arg;
+
+	/*
+	 * Segments that the SUFILE has in use, and those whose logs cannot be
+	 * followed to their end: what lies in these is not named block by
+	 * block.  Set by the pass over segments and the one over logs.
+	 */
+	struct bitmap used_segments, broken_segments;
+
+	/*
+	 * Blocks of the device that an entry of the DAT in use names, or the
+	 * DAT's own map (pass dat).  The pass over logs takes out what the logs
+	 * list; what stays is listed nowhere.
+	 */
+	struct sparse claimed;
+
+	/*
+	 * Virtual blocks that some checkpoint refers to (pass tree).
+	 */
+	struct sparse referenced;
+
+	bool dat_broken;	/* the DAT cannot be trusted as a whole */
+};
+
+static inline void check_progress(const struct check *c, uint64_t done)
+{
+	if (c->progress)
+		c->progress(c->progress_arg, done);
+}
+
+/*
+ * Turns a failure of a reader at PLACE into a finding of RULE where it says
+ * that the volume is broken (-EUCLEAN, -EINVAL, -ENOENT) or cannot be read
+ * (-EIO: RULE_DEV_UNREADABLE), and returns 0; other failures are returned.
+ */
+int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
+		 struct place place);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A block map walked whole and checked: every node, every pointer.
+ *
+ * Where vol/blockmap stops at the first broken node, this names it and goes
+ * on beside it.
+ */
+#ifndef NILFS2_FSCK_MAPCHECK_H
+#define NILFS2_FSCK_MAPCHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "find/finding.h"
+
+struct volume;
+
+/* Checkpoints to which a block belongs: from START on, below END. */
+struct lifetime {
+	uint64_t start, end;
+};
+
+struct mapcheck_pointer {
+	uint64_t key;		/* first file block below it */
+	uint64_t ptr;		/* as stored: virtual, of the DAT physical */
+	unsigned int level;	/* 0: a data block, else a node of that level */
+	/* Of the node or inode that holds the pointer: the pointer's own
+	   lifetime includes it. */
+	struct lifetime within;
+};
+
+struct mapcheck {
+	struct volume *vol;
+	struct findings *findings;
+	uint64_t cno, ino;		/* for places */
+	struct lifetime within;		/* of the inode */
+	/*
+	 * Called for each pointer, keys ascending, a node before what is below
+	 * it.  Returns 1 where it is to be followed, with *BLOCKNR, its block
+	 * on the device, and *LIFE, its lifetime (of nodes only both are used);
+	 * 0 where it is not (seen before, or wrong and reported); a failure
+	 * ends the walk.
+	 */
+	int (*visit)(void *arg, struct context *cx,
+		     const struct mapcheck_pointer *p, uint64_t *blocknr,
+		     struct lifetime *life);
+	void *arg;
+};
+
+/*
+ * Walks the map of INODE: root, levels, order and ranges of keys, null
+ * pointers, blocks that cannot be read.  Broken rules are findings; 0, or what
+ * visit() failed with, -ENOMEM, -EINTR.
+ */
+int mapcheck_run(const struct mapcheck *m, struct context *cx,
+		 const struct nilfs_inode *inode);
+
+#endif

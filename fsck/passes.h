@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The passes, in the order in which they run.  Each is a file of its own that
+ * says what it checks, what it needs, and what it leaves to others.
+ */
+#ifndef NILFS2_FSCK_PASSES_H
+#define NILFS2_FSCK_PASSES_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct check;
+
+/* 0, or a failure of the checker itself; see check.h. */
+typedef int pass_run(struct check *c, struct context *cx);
+
+/* Superblocks and super root; before c->vol is open, which it opens. */
+pass_run pass_super;
+/* SUFILE: entries, counts, which segments are used. */
+pass_run pass_segments;
+/* DAT: its map, its allocator, its entries; claims blocks. */
+pass_run pass_dat;
+/* Logs of used segments, against SUFILE and DAT. */
+pass_run pass_logs;
+/* Checkpoint file: entries, counts, the list of snapshots. */
+pass_run pass_checkpoints;
+/* Maps, ifiles and inodes of all checkpoints, shared parts once. */
+pass_run pass_tree;
+/* Directories and links of the checkpoints. */
+pass_run pass_names;
+/* What the DAT has and nobody refers to; live-block counters. */
+pass_run pass_counts;
+
+#endif

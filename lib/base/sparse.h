@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Sets of numbers, a bit each, that cost memory only where they have members:
+ * for the blocks of a disk of which little is used.  Threads may add at once.
+ */
+#ifndef NILFS2_BASE_SPARSE_H
+#define NILFS2_BASE_SPARSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct sparse {
+	uint64_t **chunks;	/* of SPARSE_CHUNK_BITS; NULL: no member */
+	uint64_t nchunks;
+	uint64_t bits;		/* members are below this */
+	uint64_t allocated;	/* bytes in chunks */
+	uint64_t max_memory;	/* for them */
+};
+
+#define SPARSE_CHUNK_BITS (1u << 16)
+
+/* An empty set of numbers below BITS.  -ENOMEM.  sparse_fini() also then. */
+int sparse_init(struct sparse *s, struct context *cx, uint64_t bits);
+void sparse_fini(struct sparse *s);
+
+/*
+ * Adds NUMBER, from any thread: 1 where it was not in the set, 0 where it was,
+ * -EINVAL where it cannot be, -ENOMEM past the memory budget.
+ */
+int sparse_add(struct sparse *s, struct context *cx, uint64_t number);
+
+/* Takes NUMBER out, from any thread; true where it was in the set. */
+bool sparse_remove(struct sparse *s, uint64_t number);
+
+/* Not while others add to the same chunk. */
+bool sparse_test(const struct sparse *s, uint64_t number);
+void sparse_clear(struct sparse *s);
+uint64_t sparse_count(const struct sparse *s);
+
+/* The first member from FROM on, or s->bits. */
+uint64_t sparse_next(const struct sparse *s, uint64_t from);
+
+#endif

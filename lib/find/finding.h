@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What a checker tells the world, and the list that it tells it to.
+ *
+ * A finding never changes what a pass does next by itself.  The list counts
+ * what it was told and hands it on to a sink, one at a time whatever the
+ * number of threads.  A thousand equal findings say no more than a few: past
+ * FINDINGS_SHOWN of a rule they are counted only.
+ */
+#ifndef NILFS2_FIND_FINDING_H
+#define NILFS2_FIND_FINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/rule.h"
+#include "find/place.h"
+
+#define FINDINGS_SHOWN 100
+
+struct finding {
+	enum rule rule;
+	struct place place;
+	bool has_want, has_got;
+	uint64_t want, got;	/* what the rule compares */
+	const char *detail;	/* more in words, or NULL; borrowed */
+};
+
+struct findings;
+
+/* Told of each finding that is to be shown.  F is valid during the call. */
+typedef void findings_sink(void *arg, const struct finding *f);
+
+/*
+ * An empty list.  With EVERYTHING no finding is left out.  -ENOMEM.  Freed
+ * with findings_close(), which accepts NULL.
+ */
+int findings_open(struct findings **fp, struct context *cx,
+		  findings_sink *sink, void *arg, bool everything);
+void findings_close(struct findings *f);
+
+/* Adds one; from any thread. */
+void findings_add(struct findings *f, const struct finding *finding);
+
+/* The commonest forms: a rule and a place; and two numbers that differ. */
+void findings_broken(struct findings *f, enum rule rule, struct place place);
+void findings_differ(struct findings *f, enum rule rule, struct place place,
+		     uint64_t want, uint64_t got);
+
+/*
+ * A rule and a place, in words what CX's failure text says, which is then
+ * forgotten: for readers that say what is wrong only so.
+ */
+void findings_failed(struct findings *f, struct context *cx, enum rule rule,
+		     struct place place);
+
+/* How often: a rule, all of a severity or worse, all. */
+uint64_t findings_count(const struct findings *f, enum rule rule);
+uint64_t findings_count_severity(const struct findings *f,
+				 enum rule_severity least);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where on a volume something is.
+ *
+ * A place is a kind and a few numbers, so that it can be kept, compared and
+ * printed for people and for scripts without knowing the volume.
+ */
+#ifndef NILFS2_FIND_PLACE_H
+#define NILFS2_FIND_PLACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum place_kind {
+	PLACE_VOLUME,		/* no place in particular */
+	PLACE_SUPER,		/* number: 0 the first copy, 1 the second */
+	PLACE_BLOCK,		/* number: the block of the device */
+	PLACE_SEGMENT,		/* number */
+	PLACE_LOG,		/* number: its first block */
+	PLACE_CHECKPOINT,	/* number */
+	PLACE_VBLOCK,		/* number: virtual block, its entry in the DAT */
+	PLACE_GROUP,		/* cno, ino, number: of a persistent allocator */
+	PLACE_INODE,		/* cno, ino */
+	PLACE_MAP,		/* cno, ino, blkoff, level: a pointer of its map */
+	PLACE_NAME,		/* cno, ino, blkoff, offset: directory entry */
+};
+
+struct place {
+	enum place_kind kind;
+	unsigned int level;	/* 0: data, else of the B-tree node */
+	uint32_t offset;	/* bytes in the block */
+	uint64_t number;
+	uint64_t cno;		/* checkpoint; 0: as of the super root */
+	uint64_t ino;
+	uint64_t blkoff;	/* block of the file, first one below a node */
+};
+
+static inline struct place place_number(enum place_kind kind, uint64_t number)
+{
+	return (struct place){ .kind = kind, .number = number };
+}
+
+static inline struct place place_group(uint64_t cno, uint64_t ino,
+				       uint64_t group)
+{
+	return (struct place){ .kind = PLACE_GROUP, .cno = cno, .ino = ino,
+			       .number = group };
+}
+
+static inline struct place place_inode(uint64_t cno, uint64_t ino)
+{
+	return (struct place){ .kind = PLACE_INODE, .cno = cno, .ino = ino };
+}
+
+static inline struct place place_map(uint64_t cno, uint64_t ino,
+				     uint64_t blkoff, unsigned int level)
+{
+	return (struct place){ .kind = PLACE_MAP, .cno = cno, .ino = ino,
+			       .blkoff = blkoff, .level = level };
+}
+
+static inline struct place place_name(uint64_t cno, uint64_t ino,
+				      uint64_t blkoff, uint32_t offset)
+{
+	return (struct place){ .kind = PLACE_NAME, .cno = cno, .ino = ino,
+			       .blkoff = blkoff, .offset = offset };
+}
+
+#define PLACE_TEXT_MAX 160
+
+/*
+ * The place in words: "superblock 2", "segment 7", "checkpoint 5: inode 12:
+ * block 40", "DAT: group 3".  Ends with NUL.
+ */
+void place_text(const struct place *place, char text[PLACE_TEXT_MAX]);
+
+#endif
