@@ -31,6 +31,11 @@ struct check {
 	void *progress_arg;
 
 	/*
+	 * A set is made by the pass that fills it, of segments both by the pass
+	 * over segments; one that is all zero has no members and can be freed.
+	 */
+
+	/*
 	 * Segments that the SUFILE has in use, and those whose logs cannot be
 	 * followed to their end: what lies in these is not named block by
 	 * block.  Set by the pass over segments and the one over logs.
@@ -57,6 +62,9 @@ static inline void check_progress(const struct check *c, uint64_t done)
 	if (c->progress)
 		c->progress(c->progress_arg, done);
 }
+
+/* Closes the volume and frees the sets. */
+void check_fini(struct check *c);
 
 /*
  * Turns a failure of a reader at PLACE into a finding of RULE where it says

@@ -6,6 +6,7 @@
 #ifndef NILFS2_FSCK_PASSES_H
 #define NILFS2_FSCK_PASSES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -14,6 +15,22 @@ struct check;
 
 /* 0, or a failure of the checker itself; see check.h. */
 typedef int pass_run(struct check *c, struct context *cx);
+
+/* How much work it is, in the unit of check_progress(); 0: not known. */
+typedef uint64_t pass_estimate(const struct check *c);
+
+struct pass {
+	const char *name;	/* one word */
+	const char *doing;	/* of the line of progress: "checking ..." */
+	pass_run *run;
+	pass_estimate *estimate;	/* NULL: not known */
+};
+
+/*
+ * Pass number I of those that run on an open volume; NULL just past the last.
+ * pass_super() comes before them.
+ */
+const struct pass *passes_at(size_t i);
 
 /* Superblocks and super root; before c->vol is open, which it opens. */
 pass_run pass_super;

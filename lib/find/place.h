@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "out/report.h"
+
 enum place_kind {
 	PLACE_VOLUME,		/* no place in particular */
 	PLACE_SUPER,		/* number: 0 the first copy, 1 the second */
@@ -73,5 +75,11 @@ static inline struct place place_name(uint64_t cno, uint64_t ino,
  * block 40", "DAT: group 3".  Ends with NUL.
  */
 void place_text(const struct place *place, char text[PLACE_TEXT_MAX]);
+
+/*
+ * Puts the section "place" inside the open one: its kind, in the words that
+ * place_text() uses, and the numbers that this kind has.
+ */
+void place_report(const struct place *place, struct report *r);
 
 #endif

@@ -20,7 +20,7 @@ wanted_names()
 	sort -u
 }
 
-for archive in $(lint_archives base arc dev disk out vol log); do
+for archive in $(lint_archives base arc dev disk out vol log find); do
 	wanted_names "$archive" | grep -Ex "$pattern" >"$lint_list"
 	lint_none "$(basename "$archive") is silent"
 done

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Every rule can be broken: for each row of the registry, sound bytes are
- * damaged in one way, and the check must name that very rule.
+ * Every rule can be broken: for each row of the registry that a structure
+ * alone can break, sound bytes are damaged in one way, and the check must name
+ * that very rule.  What takes a whole volume to break has its case in
+ * tests/fsck.
  */
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
@@ -184,6 +186,21 @@ static enum rule dir_verdict(enum rule want)
 	return dirent_check_block(block, BLOCK);
 }
 
+/* By area, the last rule that the structure alone can break; 0: none. */
+static const int last_of_structure[] = {
+	[1] = RULE_SB_LAST_PSEG,
+	[2] = RULE_LOG_SUMBYTES_UNUSED,
+	[3] = RULE_SR_SUM,
+	[4] = RULE_BMAP_NULL_POINTER,
+	[5] = RULE_DAT_BLOCKNR,
+	[6] = RULE_PALLOC_NFREES,
+	[7] = RULE_CP_SNAPSHOT_LIST,
+	[8] = RULE_SU_CLEAN_NLIVE,
+	[9] = RULE_INODE_ROOT,
+	[10] = RULE_DIR_NAME,
+	[11] = 0,
+};
+
 /* The verdict on sound bytes of RULE's area, damaged to break RULE. */
 static enum rule verdict(enum rule area, enum rule rule)
 {
@@ -230,6 +247,12 @@ static const char *const names[] = {
 #undef RULE
 };
 
+static void test_structure(const struct rule_info *r)
+{
+	is_int(verdict(r->rule, r->rule), r->rule, r->slug);
+	is_int(verdict(r->rule, RULE_OK), RULE_OK, "else sound");
+}
+
 int main(void)
 {
 	const struct rule_info *r;
@@ -237,8 +260,8 @@ int main(void)
 	size_t i;
 
 	for (i = 0; (r = rule_at(i)); i++) {
-		is_int(verdict(r->rule, r->rule), r->rule, r->slug);
-		is_int(verdict(r->rule, RULE_OK), RULE_OK, "else sound");
+		if ((int)r->rule <= last_of_structure[r->rule / 1000])
+			test_structure(r);
 		ok(r->rule > last && rule_info(r->rule) == r &&
 			   rule_find(r->slug) == r &&
 			   slug_fits(names[i], r->slug),

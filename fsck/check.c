@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the passes share: how a failure becomes a finding.
+ *
+ * The readers in lib/vol say that a volume is broken by failing, because
+ * nobody else can go on then.  The checker can.
+ */
+#include "fsck/check.h"
+
+#include <errno.h>
+
+int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
+		 struct place place)
+{
+	switch (err) {
+	case -EIO:
+		rule = RULE_DEV_UNREADABLE;
+		break;
+	case -EUCLEAN:
+	case -EINVAL:
+	case -ENOENT:
+		break;
+	default:
+		return err;
+	}
+	findings_failed(c->findings, cx, rule, place);
+	return 0;
+}
+
+void check_fini(struct check *c)
+{
+	bitmap_fini(&c->used_segments);
+	bitmap_fini(&c->broken_segments);
+	volume_close(c->vol);
+	c->vol = NULL;
+}

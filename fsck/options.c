@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The options of fsck.nilfs2.
+ *
+ * The letters are those that fsck(8) and its callers at boot give to any
+ * checker, with the meaning that they have for e2fsck(8).
+ */
+#include "fsck/options.h"
+
+#define AT(member) offsetof(struct options, member)
+
+enum { GROUP_MODE = 1, GROUP_DEPTH };
+
+const struct cli_option options_rows[] = {
+	{ 'a', NULL, NULL, "at boot: check only what was not left clean",
+	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_AUTO, NULL, NULL },
+	{ 0, "all", NULL, "show all findings, not 100 of each rule",
+	  OPTION_FLAG, AT(everything), 0, 0, NULL, NULL },
+	{ 0, "data", NULL, "verify the checksums of all logs too", OPTION_FLAG,
+	  AT(data), 0, 0, NULL, NULL },
+	{ 'f', "force", NULL, "with -a, -p: check also what was left clean",
+	  OPTION_FLAG, AT(force), GROUP_DEPTH, 0, NULL, NULL },
+	{ 0, "list-rules", NULL, "list all that can be found", OPTION_FLAG,
+	  AT(list_rules), 0, 0, NULL, NULL },
+	{ 'n', "no", NULL, "change nothing", OPTION_SET, AT(mode), GROUP_MODE,
+	  OPTIONS_NO, NULL, NULL },
+	{ 'p', NULL, NULL, "the same as -a", OPTION_SET, AT(mode), GROUP_MODE,
+	  OPTIONS_AUTO, NULL, NULL },
+	{ 0, "quick", NULL, "check only the superblocks and the last log",
+	  OPTION_FLAG, AT(quick), GROUP_DEPTH, 0, NULL, NULL },
+	{ 'y', "yes", NULL, "refused: this version repairs nothing",
+	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_YES, NULL, NULL },
+	{ 0 },
+};

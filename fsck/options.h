@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the user of fsck.nilfs2 can say. */
+#ifndef NILFS2_FSCK_OPTIONS_H
+#define NILFS2_FSCK_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "cli/option.h"
+
+enum options_mode {
+	OPTIONS_PLAIN,		/* nothing said */
+	OPTIONS_NO,		/* -n: change nothing */
+	OPTIONS_AUTO,		/* -a, -p: at boot, nobody to ask */
+	OPTIONS_YES,		/* -y */
+};
+
+struct options {
+	int mode;		/* enum options_mode */
+	bool force;		/* check also what looks clean */
+	bool quick;		/* look at superblocks and super root only */
+	bool data;		/* verify the checksums of all logs */
+	bool everything;	/* show all findings */
+	bool list_rules;
+};
+
+extern const struct cli_option options_rows[];
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The list of findings.
+ *
+ * It is no list in memory: a count for each rule, a lock, and the sink that
+ * gets each finding at once.  What a volume broken all over has to say is then
+ * as cheap as what a sound one has.
+ */
+#include "config.h"
+
+#include "find/finding.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+struct findings {
+	pthread_mutex_t lock;	/* over counts, and while the sink is told */
+	findings_sink *sink;
+	void *arg;
+	uint64_t most;		/* of a rule that are shown */
+	size_t nrules;
+	uint64_t counts[];	/* by place in the registry */
+};
+
+static size_t count_rules(void)
+{
+	size_t n = 0;
+
+	while (rule_at(n))
+		n++;
+	return n;
+}
+
+static size_t index_of(enum rule rule)
+{
+	return (size_t)(rule_info(rule) - rule_at(0));
+}
+
+int findings_open(struct findings **fp, struct context *cx,
+		  findings_sink *sink, void *arg, bool everything)
+{
+	size_t nrules = count_rules();
+	struct findings *f;
+
+	f = calloc(1, sizeof(*f) + nrules * sizeof(f->counts[0]));
+	*fp = f;
+	if (!f)
+		return fail(cx, -ENOMEM, "findings");
+	pthread_mutex_init(&f->lock, NULL);
+	f->sink = sink;
+	f->arg = arg;
+	f->most = everything ? UINT64_MAX : FINDINGS_SHOWN;
+	f->nrules = nrules;
+	return 0;
+}
+
+void findings_close(struct findings *f)
+{
+	if (!f)
+		return;
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+void findings_add(struct findings *f, const struct finding *finding)
+{
+	size_t i = index_of(finding->rule);
+
+	pthread_mutex_lock(&f->lock);
+	if (f->counts[i]++ < f->most)
+		f->sink(f->arg, finding);
+	pthread_mutex_unlock(&f->lock);
+}
+
+void findings_broken(struct findings *f, enum rule rule, struct place place)
+{
+	findings_add(f, &(struct finding){ .rule = rule, .place = place });
+}
+
+void findings_differ(struct findings *f, enum rule rule, struct place place,
+		     uint64_t want, uint64_t got)
+{
+	findings_add(f, &(struct finding){
+		.rule = rule, .place = place,
+		.has_want = true, .want = want,
+		.has_got = true, .got = got,
+	});
+}
+
+void findings_failed(struct findings *f, struct context *cx, enum rule rule,
+		     struct place place)
+{
+	findings_add(f, &(struct finding){
+		.rule = rule, .place = place,
+		.detail = *cx->failure ? cx->failure : NULL,
+	});
+	fail_clear(cx);
+}
+
+/* Counts are read while other threads may add. */
+static uint64_t count_at(const struct findings *f, size_t i)
+{
+	return __atomic_load_n(&f->counts[i], __ATOMIC_RELAXED);
+}
+
+uint64_t findings_count(const struct findings *f, enum rule rule)
+{
+	return count_at(f, index_of(rule));
+}
+
+uint64_t findings_count_severity(const struct findings *f,
+				 enum rule_severity least)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < f->nrules; i++)
+		if (rule_at(i)->severity >= least)
+			sum += count_at(f, i);
+	return sum;
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Findings for people and for scripts.
+ *
+ * The line begins with the slug, which can be searched for in the manual and
+ * stays what it is; after the place comes the text of the rule, then what is
+ * particular to this finding.
+ */
+#include "find/tell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "out/table.h"
+
+const char *tell_severity(enum rule_severity severity)
+{
+	switch (severity) {
+	case RULE_WARNING:
+		return "warning";
+	case RULE_ERROR:
+		return "error";
+	case RULE_FATAL:
+		break;
+	}
+	return "fatal";
+}
+
+#define NUMBERS_MAX 80
+
+static void numbers_text(const struct finding *f, char text[NUMBERS_MAX])
+{
+	*text = '\0';
+	if (f->has_want && f->has_got)
+		snprintf(text, NUMBERS_MAX,
+			 " (wanted %" PRIu64 ", got %" PRIu64 ")", f->want,
+			 f->got);
+	else if (f->has_got)
+		snprintf(text, NUMBERS_MAX, " (got %" PRIu64 ")", f->got);
+	else if (f->has_want)
+		snprintf(text, NUMBERS_MAX, " (wanted %" PRIu64 ")", f->want);
+}
+
+static void tell_line(struct report *r, const struct finding *f)
+{
+	const struct rule_info *rule = rule_info(f->rule);
+	char place[PLACE_TEXT_MAX], numbers[NUMBERS_MAX];
+
+	place_text(&f->place, place);
+	numbers_text(f, numbers);
+	report_text(r, "%s: %s: %s%s%s%s", rule->slug, place, rule->text,
+		    numbers, f->detail ? ": " : "",
+		    f->detail ? f->detail : "");
+}
+
+static struct value number_if(bool present, uint64_t number)
+{
+	return present ? value_u64(number) : value_absent();
+}
+
+void tell_finding(struct report *r, const struct finding *f)
+{
+	const struct rule_info *rule = rule_info(f->rule);
+
+	if (report_is_text(r)) {
+		tell_line(r, f);
+		return;
+	}
+	report_begin(r, "finding", NULL);
+	report_string(r, "rule", "Rule", rule->slug);
+	report_u64(r, "number", "Number", rule->rule);
+	report_string(r, "severity", "Severity",
+		      tell_severity(rule->severity));
+	place_report(&f->place, r);
+	report_value(r, VALUE_U64, "wanted", "Wanted",
+		     number_if(f->has_want, f->want));
+	report_value(r, VALUE_U64, "got", "Got",
+		     number_if(f->has_got, f->got));
+	report_string(r, "text", "Text", rule->text);
+	report_string(r, "detail", "Detail", f->detail);
+	report_end(r);
+}
+
+/* What was left out, so that nobody takes the lines for all there are. */
+static void tell_rest(struct report *r, const struct findings *f)
+{
+	const struct rule_info *rule;
+	uint64_t count;
+	size_t i;
+
+	for (i = 0; (rule = rule_at(i)); i++) {
+		count = findings_count(f, rule->rule);
+		if (count > FINDINGS_SHOWN)
+			report_text(r, "%s: %" PRIu64 " more of these",
+				    rule->slug, count - FINDINGS_SHOWN);
+	}
+}
+
+enum { RULE, NUMBER, SEVERITY, COUNT, COUNTS };
+
+static void tell_table(struct report *r, const struct findings *f)
+{
+	static const struct column columns[COUNTS] = {
+		[RULE] = { "rule", "RULE", VALUE_PLAIN, 26, NULL },
+		[NUMBER] = { "number", "NUMBER", VALUE_U64, 6, NULL },
+		[SEVERITY] = { "severity", "SEVERITY", VALUE_PLAIN, 8, NULL },
+		[COUNT] = { "count", "COUNT", VALUE_U64, 8, NULL },
+	};
+	const struct rule_info *rule;
+	struct table t;
+	size_t i;
+
+	table_begin(&t, r, "counts", columns, COUNTS);
+	for (i = 0; (rule = rule_at(i)); i++) {
+		uint64_t count = findings_count(f, rule->rule);
+
+		if (!count)
+			continue;
+		table_row(&t, (struct value[]){
+			[RULE] = value_string(rule->slug),
+			[NUMBER] = value_u64(rule->rule),
+			[SEVERITY] = value_string(
+				tell_severity(rule->severity)),
+			[COUNT] = value_u64(count),
+		});
+	}
+	table_end(&t);
+}
+
+void tell_counts(struct report *r, const struct findings *f, bool everything)
+{
+	if (!report_is_text(r))
+		tell_table(r, f);
+	else if (!everything)
+		tell_rest(r, f);
+}
+
+enum { SLUG = RULE, TEXT = COUNT };
+
+void tell_rules(struct report *r)
+{
+	static const struct column columns[] = {
+		[SLUG] = { "rule", "RULE", VALUE_PLAIN, 26, NULL },
+		[NUMBER] = { "number", "NUMBER", VALUE_U64, 6, NULL },
+		[SEVERITY] = { "severity", "SEVERITY", VALUE_PLAIN, 8, NULL },
+		[TEXT] = { "text", "TEXT", VALUE_PLAIN, 0, NULL },
+	};
+	const struct rule_info *rule;
+	struct table t;
+	size_t i;
+
+	table_begin(&t, r, "rules", columns, COUNTS);
+	for (i = 0; (rule = rule_at(i)); i++)
+		table_row(&t, (struct value[]){
+			[SLUG] = value_string(rule->slug),
+			[NUMBER] = value_u64(rule->rule),
+			[SEVERITY] = value_string(
+				tell_severity(rule->severity)),
+			[TEXT] = value_string(rule->text),
+		});
+	table_end(&t);
+}

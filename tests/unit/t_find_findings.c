@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Findings: counted from many threads, some of them shown, said in words. */
+#include "find/finding.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "disk/ondisk.h"
+#include "find/tell.h"
+#include "tap.h"
+
+static struct context cx;
+
+struct seen {
+	unsigned int calls;
+	struct finding last;
+};
+
+static void see(void *arg, const struct finding *f)
+{
+	struct seen *seen = arg;
+
+	seen->calls++;
+	seen->last = *f;
+}
+
+static void test_counts(void)
+{
+	struct seen seen = { .calls = 0 };
+	struct findings *f;
+	unsigned int i;
+
+	is_int(findings_open(&f, &cx, see, &seen, false), 0, "a list");
+	is_int(findings_count_severity(f, RULE_WARNING), 0, "is empty");
+	for (i = 0; i < FINDINGS_SHOWN + 7; i++)
+		findings_differ(f, RULE_PALLOC_NFREES,
+				place_group(0, NILFS_DAT_INO, i), 5, i);
+	is_int(seen.calls, FINDINGS_SHOWN, "no more of a rule are shown");
+	is_int(seen.last.place.number, FINDINGS_SHOWN - 1, "the first ones");
+	findings_broken(f, RULE_SU_FLAGS, place_number(PLACE_SEGMENT, 3));
+	is_int(seen.calls, FINDINGS_SHOWN + 1, "one of another rule is");
+	ok(!seen.last.has_want && !seen.last.has_got && !seen.last.detail,
+	   "and says only what it knows");
+	findings_broken(f, RULE_SB_MAGIC, place_number(PLACE_SUPER, 0));
+	is_int(findings_count(f, RULE_PALLOC_NFREES), FINDINGS_SHOWN + 7,
+	       "all are counted");
+	is_int(findings_count(f, RULE_PALLOC_NFREES_RANGE), 0,
+	       "not under another rule");
+	is_int(findings_count_severity(f, RULE_FATAL), 1, "fatal ones");
+	is_int(findings_count_severity(f, RULE_ERROR), FINDINGS_SHOWN + 8,
+	       "errors and worse");
+	is_int(findings_count_severity(f, RULE_WARNING), FINDINGS_SHOWN + 9,
+	       "all");
+	findings_close(f);
+	findings_close(NULL);
+}
+
+static void test_everything(void)
+{
+	struct seen seen = { .calls = 0 };
+	struct findings *f;
+	unsigned int i;
+
+	findings_open(&f, &cx, see, &seen, true);
+	for (i = 0; i < 3 * FINDINGS_SHOWN; i++)
+		findings_broken(f, RULE_SU_FLAGS,
+				place_number(PLACE_SEGMENT, i));
+	is_int(seen.calls, 3 * FINDINGS_SHOWN, "everything is shown if asked");
+	findings_close(f);
+}
+
+static void test_failure(void)
+{
+	struct seen seen = { .calls = 0 };
+	struct findings *f;
+
+	findings_open(&f, &cx, see, &seen, false);
+	findings_failed(f, &cx, RULE_SR_SUM, place_number(PLACE_BLOCK, 9));
+	ok(!seen.last.detail, "no failure text is no detail");
+	fail(&cx, -EUCLEAN, "block %d: odd", 9);
+	findings_failed(f, &cx, RULE_SR_SUM, place_number(PLACE_BLOCK, 9));
+	ok(seen.last.detail == cx.failure, "the failure text is the detail");
+	is_str(cx.failure, "", "and is forgotten");
+	findings_close(f);
+}
+
+#define THREADS 4
+#define EACH 20000
+
+static void *add_many(void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < EACH; i++)
+		findings_broken(arg, RULE_DAT_START,
+				place_number(PLACE_VBLOCK, i));
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	struct seen seen = { .calls = 0 };
+	pthread_t threads[THREADS];
+	struct findings *f;
+	unsigned int i;
+
+	findings_open(&f, &cx, see, &seen, true);
+	for (i = 0; i < THREADS; i++)
+		if (pthread_create(&threads[i], NULL, add_many, f))
+			exit(99);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	is_int(findings_count(f, RULE_DAT_START), THREADS * EACH,
+	       "threads that add at once are all counted");
+	is_int(seen.calls, THREADS * EACH, "and shown one at a time");
+	findings_close(f);
+}
+
+static void is_place(struct place place, const char *want)
+{
+	char text[PLACE_TEXT_MAX];
+
+	place_text(&place, text);
+	is_str(text, want, want);
+}
+
+static void test_places(void)
+{
+	const struct place widest = {
+		.kind = PLACE_NAME, .cno = UINT64_MAX, .ino = UINT64_MAX,
+		.blkoff = UINT64_MAX, .offset = UINT32_MAX,
+	};
+	char text[PLACE_TEXT_MAX];
+
+	is_place(place_number(PLACE_VOLUME, 0), "volume");
+	is_place(place_number(PLACE_SUPER, 1), "superblock 2");
+	is_place(place_number(PLACE_SEGMENT, 7), "segment 7");
+	is_place(place_number(PLACE_LOG, 12), "log 12");
+	is_place(place_number(PLACE_BLOCK, 12), "block 12");
+	is_place(place_number(PLACE_CHECKPOINT, 5), "checkpoint 5");
+	is_place(place_number(PLACE_VBLOCK, 99), "virtual block 99");
+	is_place(place_group(0, NILFS_DAT_INO, 3), "DAT: group 3");
+	is_place(place_group(5, NILFS_IFILE_INO, 0),
+		 "checkpoint 5: ifile: group 0");
+	is_place(place_inode(5, 12), "checkpoint 5: inode 12");
+	is_place(place_inode(0, NILFS_SUFILE_INO), "sufile");
+	is_place(place_map(5, 12, 40, 0), "checkpoint 5: inode 12: block 40");
+	is_place(place_map(0, NILFS_CPFILE_INO, 40, 2),
+		 "cpfile: node of level 2 at block 40");
+	is_place(place_name(5, 2, 1, 24),
+		 "checkpoint 5: inode 2: block 1: byte 24");
+	place_text(&widest, text);
+	ok(strstr(text, "byte 4294967295") != NULL, "the widest place fits");
+}
+
+static void is_told(const struct finding *f, enum report_mode mode,
+		    const char *want, const char *name)
+{
+	struct report report;
+	struct out *out;
+
+	if (out_open_memory(&cx, &out))
+		exit(99);
+	report_init(&report, out, mode);
+	tell_finding(&report, f);
+	is_str(out_memory(out, NULL), want, name);
+	out_close(out, &cx);
+}
+
+static void test_words(void)
+{
+	struct finding f = {
+		.rule = RULE_PALLOC_NFREES,
+		.place = place_group(5, NILFS_IFILE_INO, 1),
+		.has_want = true, .want = 10,
+		.has_got = true, .got = 12,
+	};
+
+	is_told(&f, REPORT_TEXT,
+		"palloc-nfrees: checkpoint 5: ifile: group 1: the number of "
+		"free entries differs from the bitmap of the group "
+		"(wanted 10, got 12)\n", "two numbers");
+	is_told(&f, REPORT_JSON_LINES,
+		"{\"record\":\"finding\",\"rule\":\"palloc-nfrees\","
+		"\"number\":6002,\"severity\":\"error\",\"place\":{\"kind\":"
+		"\"group\",\"checkpoint\":5,\"inode\":6,\"group\":1},"
+		"\"wanted\":10,\"got\":12,\"text\":\"the number of free "
+		"entries differs from the bitmap of the group\","
+		"\"detail\":null}\n", "a JSON line");
+	f = (struct finding){
+		.rule = RULE_SU_FLAGS,
+		.place = place_number(PLACE_SEGMENT, 3),
+		.has_got = true, .got = 16, .detail = "seen twice",
+	};
+	is_told(&f, REPORT_TEXT,
+		"su-flags: segment 3: a segment usage has unknown flags "
+		"(got 16): seen twice\n", "one number, and more in words");
+	f.place = place_number(PLACE_SUPER, 0);
+	is_told(&f, REPORT_JSON_LINES,
+		"{\"record\":\"finding\",\"rule\":\"su-flags\","
+		"\"number\":8003,\"severity\":\"warning\",\"place\":{\"kind\":"
+		"\"superblock\",\"number\":1},\"wanted\":null,\"got\":16,"
+		"\"text\":\"a segment usage has unknown flags\","
+		"\"detail\":\"seen twice\"}\n", "superblocks count from 1");
+}
+
+int main(void)
+{
+	context_init(&cx);
+	test_counts();
+	test_everything();
+	test_failure();
+	test_threads();
+	test_places();
+	test_words();
+	return tap_done();
+}
