@@ -21,7 +21,10 @@ struct sparse {
 
 #define SPARSE_CHUNK_BITS (1u << 16)
 
-/* An empty set of numbers below BITS.  -ENOMEM.  sparse_fini() also then. */
+/*
+ * An empty set of numbers below BITS that may cost as much as the memory
+ * budget.  -ENOMEM.  sparse_fini() also then, and of one that is all zero.
+ */
 int sparse_init(struct sparse *s, struct context *cx, uint64_t bits);
 void sparse_fini(struct sparse *s);
 
@@ -34,12 +37,15 @@ int sparse_add(struct sparse *s, struct context *cx, uint64_t number);
 /* Takes NUMBER out, from any thread; true where it was in the set. */
 bool sparse_remove(struct sparse *s, uint64_t number);
 
-/* Not while others add to the same chunk. */
+/* Whether NUMBER, any number at all, is in the set; from any thread. */
 bool sparse_test(const struct sparse *s, uint64_t number);
-void sparse_clear(struct sparse *s);
-uint64_t sparse_count(const struct sparse *s);
 
-/* The first member from FROM on, or s->bits. */
+/* Takes out all and gives the memory back; not while others use the set. */
+void sparse_clear(struct sparse *s);
+
+/* How many there are, the first one from FROM on or s->bits; not while others
+   add. */
+uint64_t sparse_count(const struct sparse *s);
 uint64_t sparse_next(const struct sparse *s, uint64_t from);
 
 #endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Sets of bits in chunks that are there only where a member is.
+ *
+ * A directory of pointers, one per chunk, is all that an empty set costs.  A
+ * chunk is made by whoever adds its first member: of two threads that make
+ * the same one, the first to enter it in the directory wins and the other
+ * frees its own.  Members are set and taken out by atomic operations on a
+ * word, so nobody ever waits.  Chunks go away only with all the others.
+ */
+#include "base/sparse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+
+#define CHUNK_WORDS (SPARSE_CHUNK_BITS / 64)
+#define CHUNK_BYTES (SPARSE_CHUNK_BITS / 8)
+
+int sparse_init(struct sparse *s, struct context *cx, uint64_t bits)
+{
+	uint64_t n = div_round_up(bits, SPARSE_CHUNK_BITS);
+
+	*s = (struct sparse){ .max_memory = cx->max_memory };
+	if (n <= cx->max_memory / sizeof(*s->chunks))
+		s->chunks = calloc(n ? n : 1, sizeof(*s->chunks));
+	if (!s->chunks)
+		return fail(cx, -ENOMEM, "set of %" PRIu64 " numbers", bits);
+	s->nchunks = n;
+	s->bits = bits;
+	return 0;
+}
+
+void sparse_clear(struct sparse *s)
+{
+	uint64_t i;
+
+	for (i = 0; i < s->nchunks && s->allocated; i++) {
+		if (!s->chunks[i])
+			continue;
+		free(s->chunks[i]);
+		s->chunks[i] = NULL;
+		s->allocated -= CHUNK_BYTES;
+	}
+}
+
+void sparse_fini(struct sparse *s)
+{
+	sparse_clear(s);
+	free(s->chunks);
+	*s = (struct sparse){ 0 };
+}
+
+static uint64_t *chunk_of(const struct sparse *s, uint64_t number)
+{
+	return __atomic_load_n(&s->chunks[number / SPARSE_CHUNK_BITS],
+			       __ATOMIC_ACQUIRE);
+}
+
+static uint64_t bit_of(uint64_t number)
+{
+	return UINT64_C(1) << (number % 64);
+}
+
+static uint64_t word_of(uint64_t number)
+{
+	return number % SPARSE_CHUNK_BITS / 64;
+}
+
+/* The chunk of NUMBER, made by us or, meanwhile, by another; NULL: no memory. */
+static uint64_t *make_chunk(struct sparse *s, uint64_t number)
+{
+	uint64_t **slot = &s->chunks[number / SPARSE_CHUNK_BITS];
+	uint64_t *chunk = NULL, *made = NULL;
+
+	if (__atomic_add_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED) <=
+	    s->max_memory)
+		made = calloc(CHUNK_WORDS, sizeof(*made));
+	if (made && __atomic_compare_exchange_n(slot, &chunk, made, false,
+						__ATOMIC_ACQ_REL,
+						__ATOMIC_ACQUIRE))
+		return made;
+	free(made);
+	__atomic_sub_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED);
+	return chunk ? chunk : chunk_of(s, number);
+}
+
+int sparse_add(struct sparse *s, struct context *cx, uint64_t number)
+{
+	uint64_t *chunk, bit = bit_of(number);
+
+	if (number >= s->bits)
+		return fail(cx, -EINVAL, "number %" PRIu64 " past the end of a "
+			    "set of %" PRIu64, number, s->bits);
+	chunk = chunk_of(s, number);
+	if (!chunk)
+		chunk = make_chunk(s, number);
+	if (!chunk)
+		return fail(cx, -ENOMEM, "set of %" PRIu64 " numbers", s->bits);
+	return !(__atomic_fetch_or(&chunk[word_of(number)], bit,
+				   __ATOMIC_RELAXED) & bit);
+}
+
+bool sparse_remove(struct sparse *s, uint64_t number)
+{
+	uint64_t *chunk, bit = bit_of(number);
+
+	if (number >= s->bits)
+		return false;
+	chunk = chunk_of(s, number);
+	return chunk && __atomic_fetch_and(&chunk[word_of(number)], ~bit,
+					   __ATOMIC_RELAXED) & bit;
+}
+
+bool sparse_test(const struct sparse *s, uint64_t number)
+{
+	const uint64_t *chunk;
+
+	if (number >= s->bits)
+		return false;
+	chunk = chunk_of(s, number);
+	return chunk && __atomic_load_n(&chunk[word_of(number)],
+					__ATOMIC_RELAXED) & bit_of(number);
+}
+
+uint64_t sparse_count(const struct sparse *s)
+{
+	uint64_t i, j, count = 0;
+
+	for (i = 0; i < s->nchunks; i++)
+		for (j = 0; s->chunks[i] && j < CHUNK_WORDS; j++)
+			count += (uint64_t)__builtin_popcountll(
+				s->chunks[i][j]);
+	return count;
+}
+
+/* The first member of a chunk from OFFSET on, or SPARSE_CHUNK_BITS. */
+static uint64_t next_in_chunk(const uint64_t *chunk, uint64_t offset)
+{
+	uint64_t i = offset / 64, word;
+
+	if (!chunk)
+		return SPARSE_CHUNK_BITS;
+	word = chunk[i] & UINT64_MAX << (offset % 64);
+	while (!word) {
+		if (++i == CHUNK_WORDS)
+			return SPARSE_CHUNK_BITS;
+		word = chunk[i];
+	}
+	return i * 64 + (uint64_t)__builtin_ctzll(word);
+}
+
+uint64_t sparse_next(const struct sparse *s, uint64_t from)
+{
+	uint64_t offset = from % SPARSE_CHUNK_BITS, i;
+
+	if (from >= s->bits)
+		return s->bits;
+	for (i = from / SPARSE_CHUNK_BITS; i < s->nchunks; i++) {
+		offset = next_in_chunk(s->chunks[i], offset);
+		if (offset < SPARSE_CHUNK_BITS)
+			return i * SPARSE_CHUNK_BITS + offset;
+		offset = 0;
+	}
+	return s->bits;
+}

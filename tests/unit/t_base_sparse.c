@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Sets that cost memory where they have members; many threads at once. */
+#include "config.h"
+
+#include "base/sparse.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "tap.h"
+
+#define CHUNK ((uint64_t)SPARSE_CHUNK_BITS)
+#define CHUNK_BYTES (SPARSE_CHUNK_BITS / 8)
+
+static struct context cx;
+
+/* The same set as plain bytes. */
+#define MODEL_BITS 300000u
+static unsigned int next_random(unsigned int *state)
+{
+	*state = *state * 1103515245u + 12345u;
+	return *state >> 8;
+}
+
+static uint64_t model_next(const char *model, uint64_t from)
+{
+	while (from < MODEL_BITS && !model[from])
+		from++;
+	return from;
+}
+
+static void test_model(void)
+{
+	char *model = calloc(MODEL_BITS, 1);
+	unsigned int wrong = 0, state = 1, i;
+	uint64_t count = 0, n;
+	struct sparse s;
+
+	is_int(sparse_init(&s, &cx, MODEL_BITS), 0, "a set");
+	for (i = 0; i < 400000; i++) {
+		n = next_random(&state) % MODEL_BITS;
+		if (n / CHUNK == 2)
+			continue;
+		wrong += sparse_test(&s, n) != model[n];
+		if (next_random(&state) % 3) {
+			wrong += sparse_add(&s, &cx, n) != !model[n];
+			model[n] = 1;
+		} else {
+			wrong += sparse_remove(&s, n) != model[n];
+			model[n] = 0;
+		}
+	}
+	for (n = 0; n < MODEL_BITS; n++)
+		count += (uint64_t)model[n];
+	is_int(wrong, 0, "adds, takes out and tests as a row of bytes does");
+	is_int(sparse_count(&s), count, "counts");
+	for (n = 0; n < MODEL_BITS; n += 1 + next_random(&state) % 40)
+		wrong += sparse_next(&s, n) != model_next(model, n);
+	wrong += sparse_next(&s, 2 * CHUNK) != model_next(model, 2 * CHUNK);
+	is_int(wrong, 0, "and finds the next member");
+	sparse_fini(&s);
+	free(model);
+}
+
+static void test_edges(void)
+{
+	const uint64_t bits = 5 * CHUNK + 3;
+	struct sparse s;
+
+	sparse_init(&s, &cx, bits);
+	is_int(s.allocated, 0, "an empty set has no chunk");
+	is_int(sparse_next(&s, 0), bits, "and no first member");
+	ok(!sparse_remove(&s, 7) && !sparse_test(&s, 7), "nor any other");
+	is_int(sparse_add(&s, &cx, bits - 1), 1, "the last number");
+	is_int(sparse_next(&s, 0), bits - 1, "is the first member");
+	is_int(s.allocated, CHUNK_BYTES, "and costs one chunk");
+	is_int(sparse_add(&s, &cx, bits), -EINVAL, "there is no number more");
+	is_int(sparse_add(&s, &cx, UINT64_MAX), -EINVAL, "however large");
+	ok(!sparse_test(&s, bits) && !sparse_test(&s, UINT64_MAX) &&
+	   !sparse_remove(&s, UINT64_MAX), "those may be asked about");
+	is_int(sparse_next(&s, bits - 1), bits - 1, "a search includes its start");
+	is_int(sparse_next(&s, UINT64_MAX), bits, "and ends at the end");
+	sparse_add(&s, &cx, 63);
+	sparse_add(&s, &cx, 64);
+	is_int(sparse_next(&s, 64), 64, "numbers at the edge of a word");
+	is_int(sparse_next(&s, 65), bits - 1, "do not spill into the next");
+	sparse_clear(&s);
+	is_int(sparse_count(&s), 0, "cleared it is empty");
+	is_int(s.allocated, 0, "and has given its memory back");
+	is_int(sparse_add(&s, &cx, 63), 1, "and takes members again");
+	sparse_fini(&s);
+	sparse_fini(&s);
+	is_int(sparse_init(&s, &cx, 0), 0, "a set of nothing");
+	is_int(sparse_add(&s, &cx, 0), -EINVAL, "takes nothing");
+	sparse_fini(&s);
+}
+
+static void test_budget(void)
+{
+	struct context small = cx;
+	struct sparse s;
+
+	small.max_memory = 2 * CHUNK_BYTES;
+	is_int(sparse_init(&s, &small, UINT64_MAX), -ENOMEM,
+	       "a directory past the budget");
+	sparse_fini(&s);
+	sparse_init(&s, &small, 10 * CHUNK);
+	is_int(sparse_add(&s, &small, 0), 1, "one chunk");
+	is_int(sparse_add(&s, &small, 9 * CHUNK), 1, "another");
+	is_int(sparse_add(&s, &small, 5 * CHUNK), -ENOMEM,
+	       "a third is past the budget");
+	is_int(sparse_add(&s, &small, 1), 1, "the others take members still");
+	is_int(sparse_count(&s), 3, "and nothing else is a member");
+	sparse_fini(&s);
+}
+
+/*
+ * Every job adds all numbers, in the same order so that threads meet in the
+ * same words: each must be new to exactly one.  The same then for taking them
+ * out, and for numbers of their own that share words with others.
+ */
+#define JOBS 4u
+#define NUMBERS (4u << 16)
+
+struct race {
+	struct sparse s;
+	atomic_uint added, removed, started;
+};
+
+/* Starts together, as far as there are threads. */
+static void await_others(struct race *r)
+{
+	unsigned int i;
+
+	r->started++;
+	for (i = 0; i < 1000000 && r->started % 2; i++)
+		;
+}
+
+static int add_all(struct context *worker, void *arg, unsigned int id,
+		   uint64_t job)
+{
+	struct race *r = arg;
+	unsigned int added = 0;
+	uint64_t i;
+
+	(void)id;
+	(void)job;
+	await_others(r);
+	for (i = 0; i < NUMBERS; i++)
+		added += sparse_add(&r->s, worker, i) == 1;
+	r->added += added;
+	return 0;
+}
+
+static int remove_all(struct context *worker, void *arg, unsigned int id,
+		      uint64_t job)
+{
+	struct race *r = arg;
+	unsigned int removed = 0;
+	uint64_t i;
+
+	(void)worker;
+	(void)id;
+	(void)job;
+	await_others(r);
+	for (i = 0; i < NUMBERS; i++)
+		removed += sparse_remove(&r->s, i);
+	r->removed += removed;
+	return 0;
+}
+
+static int add_own(struct context *worker, void *arg, unsigned int id,
+		   uint64_t job)
+{
+	struct race *r = arg;
+	uint64_t i;
+
+	(void)id;
+	await_others(r);
+	for (i = job; i < NUMBERS; i += JOBS)
+		sparse_add(&r->s, worker, i);
+	return 0;
+}
+
+static void test_threads(void)
+{
+	struct race r = { .added = 0 };
+	unsigned int wrong = 0, round;
+
+	cx.threads = JOBS;
+	for (round = 0; round < 20; round++) {
+		r.added = r.removed = 0;
+		sparse_init(&r.s, &cx, NUMBERS);
+		pool_run(&cx, JOBS, add_all, &r);
+		wrong += r.added != NUMBERS;
+		wrong += sparse_count(&r.s) != NUMBERS;
+		wrong += r.s.allocated != NUMBERS / CHUNK * CHUNK_BYTES;
+		pool_run(&cx, JOBS, remove_all, &r);
+		wrong += r.removed != NUMBERS || sparse_count(&r.s) != 0;
+		pool_run(&cx, JOBS, add_own, &r);
+		wrong += sparse_count(&r.s) != NUMBERS;
+		sparse_fini(&r.s);
+	}
+	is_int(wrong, 0, "a number is new to one thread, gone to one thread");
+}
+
+int main(void)
+{
+	context_init(&cx);
+	test_model();
+	test_edges();
+	test_budget();
+	test_threads();
+	return tap_done();
+}
