@@ -51,8 +51,10 @@ struct mapcheck {
 
 /*
  * Walks the map of INODE: root, levels, order and ranges of keys, null
- * pointers, blocks that cannot be read.  Broken rules are findings; 0, or what
- * visit() failed with, -ENOMEM, -EINTR.
+ * pointers, blocks that cannot be read.  Broken rules are findings, one for a
+ * node, and what is below is left out.  0 where the whole map was walked, 1
+ * where it was not, or what visit() failed with, -ENOMEM, -EINTR.  Memory: a
+ * block of the cache for each level.
  */
 int mapcheck_run(const struct mapcheck *m, struct context *cx,
 		 const struct nilfs_inode *inode);
