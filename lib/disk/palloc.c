@@ -102,6 +102,13 @@ void palloc_locate(const struct palloc *p, uint64_t blkoff,
 		block->count = p->entries_per_block;
 }
 
+bool palloc_has_block(const struct palloc *p, uint64_t blkoff)
+{
+	uint64_t ngroups = UINT64_C(1) << (64 - p->group_bits);
+
+	return blkoff / p->blocks_per_desc < ngroups >> p->desc_bits;
+}
+
 uint32_t palloc_count(const struct palloc *p, const void *bitmap)
 {
 	const uint8_t *bytes = bitmap;
@@ -111,6 +118,22 @@ uint32_t palloc_count(const struct palloc *p, const void *bitmap)
 	for (i = 0; i < p->block_size; i += sizeof(word)) {
 		memcpy(&word, bytes + i, sizeof(word));
 		count += __builtin_popcountll(word);
+	}
+	return count;
+}
+
+uint32_t palloc_count_range(const void *bitmap, uint32_t first, uint32_t end)
+{
+	const le64 *words = bitmap;
+	uint32_t count = 0, next;
+	uint64_t word;
+
+	for (; first < end; first = next) {
+		next = (first | 63) + 1;
+		word = le64_get(words[first / 64]) & UINT64_MAX << first % 64;
+		if (next > end)
+			word &= UINT64_MAX >> (next - end);
+		count += (uint32_t)__builtin_popcountll(word);
 	}
 	return count;
 }

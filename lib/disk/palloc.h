@@ -61,6 +61,13 @@ struct palloc_block {
 void palloc_locate(const struct palloc *p, uint64_t blkoff,
 		   struct palloc_block *block);
 
+/*
+ * False where BLKOFF lies beyond the last group whose entries have numbers:
+ * nilfs_palloc_groups_count().  What palloc_locate() tells of such a block
+ * means nothing.
+ */
+bool palloc_has_block(const struct palloc *p, uint64_t blkoff);
+
 /* True where bit OFFSET (< entries_per_group) of a bitmap block is set. */
 static inline bool palloc_bit(const void *bitmap, uint32_t offset)
 {
@@ -69,6 +76,9 @@ static inline bool palloc_bit(const void *bitmap, uint32_t offset)
 
 /* Set bits of a bitmap block, that is entries in use. */
 uint32_t palloc_count(const struct palloc *p, const void *bitmap);
+
+/* Set bits from bit FIRST on, below bit END (<= entries_per_group). */
+uint32_t palloc_count_range(const void *bitmap, uint32_t first, uint32_t end);
 
 /* Whether a descriptor has a possible count, and the count of its bitmap. */
 enum rule palloc_check_desc(const struct palloc *p,

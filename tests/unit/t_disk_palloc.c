@@ -96,6 +96,43 @@ static void test_bitmap(void)
 	is_int(palloc_count(&p, bitmap), 4, "four are set");
 }
 
+static void test_range(void)
+{
+	static const uint8_t bitmap[128] = {
+		0x01, 0xff, 0, 0xff, 0, 0xff, 0, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, [127] = 0x80,
+	};
+	uint32_t first, end, wrong = 0, count;
+
+	for (first = 0; first < 200; first++) {
+		count = 0;
+		for (end = first; end < 200; end++) {
+			wrong += palloc_count_range(bitmap, first, end) !=
+				 count;
+			count += palloc_bit(bitmap, end);
+		}
+	}
+	is_int(wrong, 0, "the bits of a range, bit by bit");
+	is_int(palloc_count_range(bitmap, 0, 1024), 33 + 64 + 1,
+	       "and of all");
+}
+
+/* With 2^64 numbers the last group of 4 KiB blocks is number 2^49 - 1. */
+static void test_last(void)
+{
+	struct palloc p;
+	uint64_t blkoff;
+
+	palloc_init(&p, 4096, 32);
+	blkoff = palloc_entry_blkoff(&p, UINT64_MAX);
+	is_int(blkoff, ((1ull << 49) >> 10) * (1024 * 257 + 1) - 1,
+	       "the last number is in the last block");
+	ok(palloc_has_block(&p, blkoff) && palloc_has_block(&p, 0),
+	   "which is one of the file");
+	ok(!palloc_has_block(&p, blkoff + 1) &&
+	   !palloc_has_block(&p, UINT64_MAX), "the next is none");
+}
+
 int main(void)
 {
 	test_dat();
@@ -105,5 +142,7 @@ int main(void)
 	test_reverse(1024, 1024);
 	test_reverse(2048, 128);
 	test_bitmap();
+	test_range();
+	test_last();
 	return tap_done();
 }
