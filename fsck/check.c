@@ -8,6 +8,23 @@
 #include "fsck/check.h"
 
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define NOTE_MAX 512
+
+void check_note(const struct check *c, const char *fmt, ...)
+{
+	char text[NOTE_MAX];
+	va_list ap;
+
+	if (!c->note)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	c->note(c->note_arg, text);
+}
 
 int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 		 struct place place)
@@ -31,6 +48,8 @@ void check_fini(struct check *c)
 {
 	bitmap_fini(&c->used_segments);
 	bitmap_fini(&c->broken_segments);
+	sparse_fini(&c->claimed);
+	sparse_fini(&c->referenced);
 	volume_close(c->vol);
 	c->vol = NULL;
 }

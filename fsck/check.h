@@ -30,6 +30,10 @@ struct check {
 	void (*progress)(void *arg, uint64_t done);
 	void *progress_arg;
 
+	/* Told what is worth knowing but not wrong; NULL: nobody asks. */
+	void (*note)(void *arg, const char *text);
+	void *note_arg;
+
 	/*
 	 * A set is made by the pass that fills it, of segments both by the pass
 	 * over segments; one that is all zero has no members and can be freed.
@@ -65,6 +69,10 @@ static inline void check_progress(const struct check *c, uint64_t done)
 
 /* Closes the volume and frees the sets. */
 void check_fini(struct check *c);
+
+/* A note to the user, a phrase; from one thread. */
+void check_note(const struct check *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /*
  * Turns a failure of a reader at PLACE into a finding of RULE where it says

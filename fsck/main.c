@@ -29,6 +29,13 @@ static void show_progress(void *arg, uint64_t done)
 	progress_update(&tool->progress, done);
 }
 
+static void note(void *arg, const char *text)
+{
+	struct tool *tool = arg;
+
+	tool_note(tool, "%s: %s", tool->argv[0], text);
+}
+
 static int run_pass(struct tool *tool, struct check *c,
 		    const struct pass *pass)
 {
@@ -62,6 +69,8 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev)
 		.data = o->data,
 		.progress = show_progress,
 		.progress_arg = tool,
+		.note = note,
+		.note_arg = tool,
 	};
 	int err = findings_open(&c.findings, &tool->cx, tell, tool,
 				o->everything);

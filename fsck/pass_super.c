@@ -2,17 +2,199 @@
 /*
  * Pass 1: superblocks and super root.
  *
- * It checks both superblocks and finds the latest super root, as the kernel
- * does.  It needs nothing, and leaves an open volume to the others; where it
- * cannot, there is nothing to check.
+ * It checks both superblocks, finds the latest super root as the kernel does,
+ * and holds it against its log.  It needs nothing, and leaves an open volume
+ * to the others; where there is none, there is nothing more to check.
+ *
+ * Logs behind the super root are not looked at: the next mount recovers what
+ * is of use in them.  What the number of the latest checkpoint leads to is the
+ * matter of the pass over checkpoints.
  */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/bmap.h"
+#include "disk/inode.h"
+#include "disk/superroot.h"
 #include "fsck/check.h"
 #include "fsck/passes.h"
+#include "fsck/supers.h"
+#include "vol/recovery.h"
+
+/* Copy I, which the volume was not opened by, leads nowhere: RULE. */
+static int check_unused(struct check *c, struct context *cx, int i,
+			enum rule rule)
+{
+	struct volume *vol = c->vol;
+	const struct nilfs_super_block *sb = &vol->super[i];
+	const struct nilfs_super_block *used = volume_super(vol);
+	struct recovery rec;
+	int err;
+
+	if (super_check_log(sb, &vol->geo) ||
+	    le64_get(sb->s_last_pseg) == le64_get(used->s_last_pseg))
+		return 0;
+	err = recovery_search(vol, cx, sb, false, &rec);
+	return check_damage(c, cx, err, rule,
+			    place_number(PLACE_SUPER, (uint64_t)i));
+}
+
+static int check_other(struct check *c, struct context *cx)
+{
+	const struct super_choice *choice = &c->vol->choice;
+
+	if (c->vol->super_used != choice->index)
+		return check_unused(c, cx, choice->index,
+				    RULE_SB_NO_SUPER_ROOT);
+	if (choice->spare < 0)
+		return 0;
+	return check_unused(c, cx, choice->spare, RULE_SB_SPARE);
+}
+
+/* The numbers that superblock, log and super root have in common. */
+static void compare(struct check *c, const struct nilfs_segment_summary *ss)
+{
+	const struct recovery *latest = &c->vol->latest;
+	const struct nilfs_super_root *sr = &c->vol->super_root;
+	struct place place = place_number(PLACE_BLOCK, latest->super_root);
+	uint64_t nongc = le64_get(sr->sr_nongc_ctime);
+
+	if (le16_get(sr->sr_flags))
+		findings_differ(c->findings, RULE_SR_FLAGS, place, 0,
+				le16_get(sr->sr_flags));
+	if (!(le16_get(ss->ss_flags) & NILFS_SS_GC) && nongc != latest->ctime)
+		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
+				latest->ctime, nongc);
+	if (le16_get(ss->ss_bytes) >= sizeof(*ss) &&
+	    le64_get(ss->ss_cno) != latest->cno)
+		findings_differ(c->findings, RULE_SB_LAST_CNO,
+				place_number(PLACE_SUPER,
+					     (uint64_t)c->vol->super_used),
+				le64_get(ss->ss_cno), latest->cno);
+}
+
+static int check_super_root(struct check *c, struct context *cx)
+{
+	struct nilfs_segment_summary ss;
+	const void *block;
+	int err = cache_get(c->vol->cache, cx, c->vol->latest.pseg_start,
+			    &block);
+
+	if (err)
+		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
+				    place_number(PLACE_VOLUME, 0));
+	memcpy(&ss, block, sizeof(ss));
+	cache_put(c->vol->cache, block);
+	compare(c, &ss);
+	return 0;
+}
+
+/* The inodes in the super root; true where one is at fault. */
+static bool blame_inodes(struct check *c, const struct nilfs_geometry *geo,
+			 const void *block)
+{
+	static const uint64_t inos[] = {
+		NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO
+	};
+	const struct nilfs_inode *inode;
+	bool found = false;
+	enum rule rule;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		inode = superroot_inode(geo, block, inos[i]);
+		rule = inode_check(geo, inode, inos[i]);
+		if (!rule && bmap_is_btree(inode->i_bmap))
+			rule = bmap_root_check(inode->i_bmap);
+		if (rule)
+			findings_broken(c->findings, rule,
+					place_inode(0, inos[i]));
+		found = found || rule;
+	}
+	return found;
+}
+
+/*
+ * Says what is wrong with the super root at BLOCKNR, from which the volume
+ * could not be opened; WHY is what the reader said.
+ */
+static int blame_super_root(struct check *c, struct context *cx,
+			    struct volume *bare, uint64_t blocknr,
+			    struct context *why)
+{
+	struct place place = place_number(PLACE_BLOCK, blocknr);
+	char *block = malloc(bare->geo.block_size);
+	enum rule rule;
+	int err;
+
+	if (!block)
+		return fail(cx, -ENOMEM, "super root");
+	err = volume_read_blocks(bare, cx, blocknr, 1, block);
+	if (!err) {
+		rule = superroot_check(&bare->geo, block);
+		if (rule)
+			findings_broken(c->findings, rule, place);
+		else if (!blame_inodes(c, &bare->geo, block))
+			findings_failed(c->findings, why, RULE_SR_METADATA,
+					place);
+	}
+	free(block);
+	return check_damage(c, cx, err, RULE_SR_METADATA, place);
+}
+
+/* Finds out why the volume could not be opened; WHY is what was said. */
+static int blame(struct check *c, struct context *cx, const struct supers *s,
+		 struct context *why)
+{
+	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
+	bool valid = le16_get(sb->s_state) & NILFS_VALID_FS;
+	struct volume *bare;
+	struct recovery rec;
+	int err = volume_open_bare(&bare, cx, c->dev);
+
+	if (!err)
+		err = recovery_search(bare, cx, sb, !valid, &rec);
+	if (!err)
+		err = blame_super_root(c, cx, bare, rec.super_root, why);
+	else
+		err = check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
+				   place_number(PLACE_SUPER,
+						(uint64_t)s->choice.index));
+	volume_close(bare);
+	return err;
+}
+
+static int open_volume(struct check *c, struct context *cx,
+		       const struct supers *s)
+{
+	struct context why;
+	int err = volume_open(&c->vol, cx, c->dev, NULL);
+
+	switch (err) {
+	case -EUCLEAN:
+	case -EINVAL:
+		context_child(cx, &why);
+		context_adopt(&why, cx);
+		fail_clear(cx);
+		return blame(c, cx, s, &why);
+	default:
+		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
+				    place_number(PLACE_VOLUME, 0));
+	}
+}
 
 int pass_super(struct check *c, struct context *cx)
 {
-	int err = volume_open(&c->vol, cx, c->dev, NULL);
+	struct supers s;
+	int err = supers_check(c, cx, &s);
 
-	return check_damage(c, cx, err, RULE_SB_MAGIC,
-			    place_number(PLACE_VOLUME, 0));
+	if (err || !s.usable)
+		return err;
+	err = open_volume(c, cx, &s);
+	if (!err && c->vol)
+		err = check_other(c, cx);
+	if (!err && c->vol)
+		err = check_super_root(c, cx);
+	return err;
 }

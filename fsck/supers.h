@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The two superblocks, before anything else is known of a volume. */
+#ifndef NILFS2_FSCK_SUPERS_H
+#define NILFS2_FSCK_SUPERS_H
+
+#include <stdbool.h>
+
+#include "disk/super.h"
+#include "fsck/check.h"
+
+struct supers {
+	struct nilfs_super_block copy[2];
+	bool read[2];
+	struct super_choice choice;	/* as the kernel makes it */
+	bool usable;		/* the chosen copy says where everything is */
+};
+
+/*
+ * Reads both superblocks of c->dev and reports what is wrong with them, and
+ * between them.  0, or a failure of the checker; see check.h.
+ */
+int supers_check(struct check *c, struct context *cx, struct supers *s);
+
+#endif
