@@ -8,6 +8,8 @@
 #include "fsck/passes.h"
 
 static const struct pass table[] = {
+	{ "segments", "checking segments", pass_segments,
+	  pass_segments_work },
 	{ NULL, NULL, NULL, NULL },
 };
 

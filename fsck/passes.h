@@ -36,6 +36,7 @@ const struct pass *passes_at(size_t i);
 pass_run pass_super;
 /* SUFILE: entries, counts, which segments are used. */
 pass_run pass_segments;
+pass_estimate pass_segments_work;
 /* DAT: its map, its allocator, its entries; claims blocks. */
 pass_run pass_dat;
 /* Logs of used segments, against SUFILE and DAT. */

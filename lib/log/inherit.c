@@ -84,20 +84,6 @@ static int inherit_checkpoint(struct writer *w, struct context *cx,
 			    &w->dat.nsnapshots);
 }
 
-/* True where the live-block counts are those of the latest checkpoint. */
-static int counts_are_exact(struct context *cx, struct volume *vol)
-{
-	struct nilfs_sufile_header_ext header = { 0 };
-	const void *data;
-	int ret = file_block(&vol->sufile, cx, 0, &data);
-
-	if (ret <= 0)
-		return ret;
-	memcpy(&header, data, sizeof(header));
-	file_put(&vol->sufile, data);
-	return le64_get(header.sh_exact_cno) == vol->latest.cno;
-}
-
 /* Corrects the counts of SEGNUM by what LIVE (NULL: nothing) says. */
 static int correct(struct writer *w, struct context *cx, uint64_t segnum,
 		   const struct nilfs_segment_usage_ext *su,
@@ -145,7 +131,7 @@ static int inherit_segments(struct writer *w, struct context *cx,
 	s->nclean = le64_get(header.sh_ncleansegs);
 	s->ndirty = le64_get(header.sh_ndirtysegs);
 	s->last_alloc = le64_get(header.sh_last_alloc);
-	ret = w->g.has_live_blks ? counts_are_exact(cx, vol) : 1;
+	ret = w->g.has_live_blks ? sutable_is_exact(vol, cx) : 1;
 	if (!ret)
 		ret = liveness_count(vol, cx, UINT64_MAX, &live);
 	if (ret >= 0)

@@ -28,6 +28,22 @@ int sutable_header(struct volume *vol, struct context *cx,
 	return 0;
 }
 
+int sutable_is_exact(struct volume *vol, struct context *cx)
+{
+	struct nilfs_sufile_header_ext header;
+	const void *block;
+	int ret;
+
+	if (!vol->geo.has_live_blks)
+		return 0;
+	ret = file_block(&vol->sufile, cx, 0, &block);
+	if (ret <= 0)
+		return ret;
+	memcpy(&header, block, sizeof(header));
+	file_put(&vol->sufile, block);
+	return le64_get(header.sh_exact_cno) == vol->latest.cno;
+}
+
 /* Entries are as long as the superblock says, and read as far as known. */
 static void copy_entry(const struct nilfs_geometry *geo, const void *block,
 		       uint64_t segnum, struct nilfs_segment_usage_ext *su)

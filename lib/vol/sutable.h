@@ -20,6 +20,12 @@ int sutable_header(struct volume *vol, struct context *cx,
 		   struct nilfs_sufile_header *header);
 
 /*
+ * 1 where the counts of live blocks are marked as exact as of the latest super
+ * root, 0 where they are not or the volume has none, -EUCLEAN, -EIO.
+ */
+int sutable_is_exact(struct volume *vol, struct context *cx);
+
+/*
  * The usage of segment SEGNUM, with zeros for what the entries of this volume
  * do not have; a hole of the SUFILE reads as clean.  -EINVAL
  * for a segment the volume does not have, -EUCLEAN, -EIO.
