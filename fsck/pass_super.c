@@ -11,6 +11,7 @@
  * matter of the pass over checkpoints.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,21 @@ static int open_volume(struct check *c, struct context *cx,
 	}
 }
 
+/* Not damage, but what the user sees is not all that the next mount shows. */
+static void note_state(const struct check *c)
+{
+	const struct recovery *latest = &c->vol->latest;
+
+	if (le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)
+		return;
+	check_note(c, "not unmounted cleanly; what is checked is checkpoint %"
+		   PRIu64, latest->cno);
+	if (latest->orphans_start && latest->orphans_end)
+		check_note(c, "the next mount recovers what it can use of the "
+			   "logs from block %" PRIu64 " to %" PRIu64,
+			   latest->orphans_start, latest->orphans_end);
+}
+
 int pass_super(struct check *c, struct context *cx)
 {
 	struct supers s;
@@ -192,9 +208,9 @@ int pass_super(struct check *c, struct context *cx)
 	if (err || !s.usable)
 		return err;
 	err = open_volume(c, cx, &s);
-	if (!err && c->vol)
-		err = check_other(c, cx);
-	if (!err && c->vol)
-		err = check_super_root(c, cx);
-	return err;
+	if (err || !c->vol)
+		return err;
+	note_state(c);
+	err = check_other(c, cx);
+	return err ? err : check_super_root(c, cx);
 }

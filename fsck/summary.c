@@ -2,54 +2,125 @@
 /*
  * The last word of a check: one line for people, as other checkers have it,
  * and one object for scripts.
+ *
+ * What is said about the volume is what its headers count.  Where one of them
+ * cannot be read, the passes have said so, and the counts are left out.
  */
 #include "fsck/summary.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
-struct totals {
-	uint64_t fatal, errors, warnings;
-};
+#include "vol/cptable.h"
+#include "vol/sutable.h"
 
-static struct totals count(const struct findings *f)
+static int gather_counts(struct summary *s, struct context *cx,
+			 struct volume *vol)
 {
-	struct totals t;
+	struct nilfs_cpfile_header cpfile;
+	struct nilfs_sufile_header sufile;
+	struct nilfs_checkpoint cp;
+	int err = cptable_header(vol, cx, &cpfile);
 
-	t.fatal = findings_count_severity(f, RULE_FATAL);
-	t.errors = findings_count_severity(f, RULE_ERROR) - t.fatal;
-	t.warnings = findings_count_severity(f, RULE_WARNING) - t.errors -
-		     t.fatal;
-	return t;
+	if (!err)
+		err = cptable_read(vol, cx, s->cno, &cp);
+	if (!err)
+		err = sutable_header(vol, cx, &sufile);
+	if (err)
+		return err;
+	s->files = le64_get(cp.cp_inodes_count);
+	s->snapshots = le64_get(cpfile.ch_nsnapshots);
+	s->segments = vol->geo.nsegments;
+	s->used_segments = s->segments - le64_get(sufile.sh_ncleansegs);
+	return 0;
 }
 
-static void put_line(struct report *r, const char *path,
-		     const struct totals *t)
+void summary_gather(struct summary *s, struct context *cx,
+		    const struct check *c)
 {
-	uint64_t errors = t->fatal + t->errors;
+	const struct findings *f = c->findings;
+	unsigned int state;
 
-	if (!errors && !t->warnings)
-		report_text(r, "%s: clean", path);
+	s->fatal = findings_count_severity(f, RULE_FATAL);
+	s->errors = findings_count_severity(f, RULE_ERROR) - s->fatal;
+	s->warnings = findings_count_severity(f, RULE_WARNING) - s->errors -
+		      s->fatal;
+	s->open = c->vol != NULL;
+	if (!s->open)
+		return;
+	state = le16_get(volume_super(c->vol)->s_state);
+	s->unmounted = state & NILFS_VALID_FS;
+	s->has_errors = state & NILFS_ERROR_FS;
+	s->cno = c->vol->latest.cno;
+	s->counted = !gather_counts(s, cx, c->vol);
+	fail_clear(cx);
+}
+
+#define VERDICT_MAX 80
+
+static void verdict_text(const struct summary *s, char text[VERDICT_MAX])
+{
+	uint64_t errors = s->fatal + s->errors;
+
+	if (!errors && !s->warnings)
+		snprintf(text, VERDICT_MAX, "clean");
 	else
-		report_text(r, "%s: %" PRIu64 " error%s, %" PRIu64
-			    " warning%s", path, errors, errors == 1 ? "" : "s",
-			    t->warnings, t->warnings == 1 ? "" : "s");
+		snprintf(text, VERDICT_MAX,
+			 "%" PRIu64 " error%s, %" PRIu64 " warning%s", errors,
+			 errors == 1 ? "" : "s", s->warnings,
+			 s->warnings == 1 ? "" : "s");
 }
 
-void summary_report(struct report *r, const char *path,
-		    const struct findings *findings)
+static void put_line(const struct summary *s, struct report *r)
 {
-	struct totals t = count(findings);
+	char verdict[VERDICT_MAX];
 
+	verdict_text(s, verdict);
+	if (!s->counted) {
+		report_text(r, "%s: %s", s->device, verdict);
+		return;
+	}
+	report_text(r, "%s: %s, %" PRIu64 " files, checkpoint %" PRIu64
+		    ", %" PRIu64 "/%" PRIu64 " segments", s->device, verdict,
+		    s->files, s->cno, s->used_segments, s->segments);
+}
+
+static void put_count(const struct summary *s, struct report *r,
+		      const char *key, const char *label, uint64_t v)
+{
+	report_value(r, VALUE_U64, key, label,
+		     s->counted ? value_u64(v) : value_absent());
+}
+
+static void put_state(const struct summary *s, struct report *r)
+{
+	report_value(r, VALUE_BOOL, "unmounted", "Unmounted",
+		     s->open ? value_bool(s->unmounted) : value_absent());
+	report_value(r, VALUE_BOOL, "error_state", "Error state",
+		     s->open ? value_bool(s->has_errors) : value_absent());
+	report_value(r, VALUE_U64, "checkpoint", "Checkpoint",
+		     s->open ? value_u64(s->cno) : value_absent());
+}
+
+void summary_report(const struct summary *s, struct report *r)
+{
 	if (report_is_text(r)) {
-		put_line(r, path, &t);
+		put_line(s, r);
 		return;
 	}
 	report_begin(r, "summary", NULL);
-	report_string(r, "device", "Device", path);
+	report_string(r, "device", "Device", s->device);
 	report_value(r, VALUE_BOOL, "clean", "Clean",
-		     value_bool(!t.fatal && !t.errors));
-	report_u64(r, "fatal", "Fatal", t.fatal);
-	report_u64(r, "errors", "Errors", t.errors);
-	report_u64(r, "warnings", "Warnings", t.warnings);
+		     value_bool(!s->fatal && !s->errors));
+	report_value(r, VALUE_BOOL, "complete", "Complete",
+		     value_bool(s->complete));
+	report_u64(r, "fatal", "Fatal", s->fatal);
+	report_u64(r, "errors", "Errors", s->errors);
+	report_u64(r, "warnings", "Warnings", s->warnings);
+	put_state(s, r);
+	put_count(s, r, "snapshots", "Snapshots", s->snapshots);
+	put_count(s, r, "files", "Files", s->files);
+	put_count(s, r, "segments", "Segments", s->segments);
+	put_count(s, r, "used_segments", "Used segments", s->used_segments);
 	report_end(r);
 }

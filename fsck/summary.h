@@ -3,11 +3,30 @@
 #ifndef NILFS2_FSCK_SUMMARY_H
 #define NILFS2_FSCK_SUMMARY_H
 
-#include "find/finding.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fsck/check.h"
 #include "out/report.h"
 
-/* Puts how many findings there were on PATH, or that it is clean. */
-void summary_report(struct report *r, const char *path,
-		    const struct findings *findings);
+struct summary {
+	const char *device;	/* as the user named it */
+	bool complete;		/* all passes were run */
+	/* The rest is gathered. */
+	uint64_t fatal, errors, warnings;	/* findings */
+	bool open;		/* the volume could be opened: what follows */
+	bool unmounted;		/* cleanly */
+	bool has_errors;	/* the kernel has said so */
+	uint64_t cno;		/* the latest checkpoint */
+	bool counted;		/* its counts could be read: what follows */
+	uint64_t files, snapshots, segments, used_segments;
+};
+
+/* Fills the rest of S from what C knows and can still read. */
+void summary_gather(struct summary *s, struct context *cx,
+		    const struct check *c);
+
+/* Puts one line of text, or the section "summary". */
+void summary_report(const struct summary *s, struct report *r);
 
 #endif
