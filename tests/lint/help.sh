@@ -14,6 +14,16 @@ pages()
 	grep -oE 'man/[a-z0-9.]+\.8' | sort -u
 }
 
+# Where a page is: some are made by the build.
+path_of()
+{
+	if [ -f "$lint_build/$1" ]; then
+		echo "$lint_build/$1"
+	else
+		echo "$lint_top/$1"
+	fi
+}
+
 # The options in a text, one a line: -c and --checkpoint.
 options_of()
 {
@@ -51,7 +61,7 @@ for page in $(pages); do
 	help=$(mktemp)
 	manual=$(mktemp)
 	options_of_help "$tool" >"$help"
-	options_of_page "$lint_top/$page" >"$manual"
+	options_of_page "$(path_of "$page")" >"$manual"
 	comm -23 "$help" "$manual" >"$lint_list"
 	lint_none "$page tells every option of --help"
 	comm -13 "$help" "$manual" >"$lint_list"
@@ -62,7 +72,7 @@ for page in $(pages); do
 	rm -f "$help" "$manual"
 done
 for page in $(pages); do
-	[ -f "$lint_top/$page" ] || echo "$page"
+	[ -f "$(path_of "$page")" ] || echo "$page"
 done >"$lint_list"
 lint_none "every page of the build's list is there"
 lint_done
