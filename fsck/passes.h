@@ -39,6 +39,7 @@ pass_run pass_segments;
 pass_estimate pass_segments_work;
 /* DAT: its map, its allocator, its entries; claims blocks. */
 pass_run pass_dat;
+pass_estimate pass_dat_work;
 /* Logs of used segments, against SUFILE and DAT. */
 pass_run pass_logs;
 /* Checkpoint file: entries, counts, the list of snapshots. */

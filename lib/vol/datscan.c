@@ -105,6 +105,25 @@ static int visit_piece(struct group_walk *w, struct context *cx,
 	return err;
 }
 
+/* Block for block, because some of a piece cannot be read. */
+static int visit_damaged(struct group_walk *w, struct context *cx,
+			 uint64_t blkoff, uint64_t blocknr, uint32_t n)
+{
+	const struct datscan_visitor *v = w->scan->visitor;
+	char *buf = w->scan->workers[w->worker].piece;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		err = volume_read_blocks(w->scan->vol, cx, blocknr + i, 1, buf);
+		if (!err)
+			err = visit_piece(w, cx, blkoff + i, buf, 1);
+		else if (err == -EIO)
+			err = v->unreadable(v->arg, cx, blkoff + i);
+	}
+	return err;
+}
+
 static int visit_extent(struct group_walk *w, struct context *cx,
 			const struct extent *e)
 {
@@ -120,6 +139,9 @@ static int visit_extent(struct group_walk *w, struct context *cx,
 		err = volume_read_blocks(vol, cx, e->blocknr + done, n, buf);
 		if (!err)
 			err = visit_piece(w, cx, e->blkoff + done, buf, n);
+		else if (err == -EIO && w->scan->visitor->unreadable)
+			err = visit_damaged(w, cx, e->blkoff + done,
+					    e->blocknr + done, n);
 	}
 	return err;
 }

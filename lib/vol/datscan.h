@@ -38,6 +38,12 @@ struct datscan_visitor {
 	 * the calling thread.  May be NULL.
 	 */
 	int (*own_block)(void *arg, struct context *cx, uint64_t blocknr);
+	/*
+	 * Called for each data block of the DAT that cannot be read, with the
+	 * failure in CX, by several workers at once; the scan goes on with what
+	 * can be told without it.  Where it is NULL, or fails, the scan fails.
+	 */
+	int (*unreadable)(void *arg, struct context *cx, uint64_t blkoff);
 	void *arg;
 };
 
