@@ -91,29 +91,60 @@ static int check_super_root(struct check *c, struct context *cx)
 	return 0;
 }
 
-/* The inodes in the super root; true where one is at fault. */
+static const uint64_t inos[3] = {
+	NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO
+};
+
+/* Reports what is wrong with metadata inode I; true where it has no map. */
+static bool check_inode(struct check *c, const struct nilfs_geometry *geo,
+			const struct nilfs_inode *inode, unsigned int i)
+{
+	enum rule rule = inode_check(geo, inode, inos[i]);
+	bool lost = rule == RULE_INODE_METADATA_MODE;
+
+	if (!rule && bmap_is_btree(inode->i_bmap)) {
+		rule = bmap_root_check(inode->i_bmap);
+		lost = rule;
+	}
+	if (rule)
+		findings_broken(c->findings, rule, place_inode(0, inos[i]));
+	return lost;
+}
+
+static bool check_inodes(struct check *c, const struct nilfs_geometry *geo,
+			 const struct nilfs_inode *const inodes[3])
+{
+	bool lost = false;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		lost |= check_inode(c, geo, inodes[i], i);
+	return lost;
+}
+
+/* The kernel follows no map of an inode that is no file, so nor do we. */
+static void check_metadata(struct check *c)
+{
+	const struct nilfs_inode *const inodes[3] = {
+		&c->vol->dat.inode, &c->vol->cpfile.inode,
+		&c->vol->sufile.inode
+	};
+
+	if (!check_inodes(c, &c->vol->geo, inodes))
+		return;
+	volume_close(c->vol);
+	c->vol = NULL;
+}
+
 static bool blame_inodes(struct check *c, const struct nilfs_geometry *geo,
 			 const void *block)
 {
-	static const uint64_t inos[] = {
-		NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO
-	};
-	const struct nilfs_inode *inode;
-	bool found = false;
-	enum rule rule;
+	const struct nilfs_inode *inodes[3];
 	unsigned int i;
 
-	for (i = 0; i < 3; i++) {
-		inode = superroot_inode(geo, block, inos[i]);
-		rule = inode_check(geo, inode, inos[i]);
-		if (!rule && bmap_is_btree(inode->i_bmap))
-			rule = bmap_root_check(inode->i_bmap);
-		if (rule)
-			findings_broken(c->findings, rule,
-					place_inode(0, inos[i]));
-		found = found || rule;
-	}
-	return found;
+	for (i = 0; i < 3; i++)
+		inodes[i] = superroot_inode(geo, block, inos[i]);
+	return check_inodes(c, geo, inodes);
 }
 
 /*
@@ -212,5 +243,9 @@ int pass_super(struct check *c, struct context *cx)
 		return err;
 	note_state(c);
 	err = check_other(c, cx);
-	return err ? err : check_super_root(c, cx);
+	if (!err)
+		err = check_super_root(c, cx);
+	if (!err)
+		check_metadata(c);
+	return err;
 }

@@ -154,16 +154,15 @@ static bool is_missed(const struct check *c, const struct supers *s)
 static void check_copy(struct check *c, struct supers *s, int i)
 {
 	enum rule verdict = s->choice.verdict[i];
-	bool usable;
+	bool is_super = verdict == RULE_OK || verdict == RULE_SB_PLACE;
+	bool usable = s->read[i] && is_super && check_sense(c, s, i);
 
-	if (!s->read[i])
+	if (i == s->choice.index)
+		s->usable = usable;
+	if (!s->read[i] || verdict == RULE_OK)
 		return;
-	if (verdict == RULE_OK || verdict == RULE_SB_PLACE) {
-		usable = check_sense(c, s, i);
-		if (i == s->choice.index)
-			s->usable = usable;
-	}
-	if (verdict == RULE_SB_PLACE || (verdict && (!i || is_missed(c, s))))
+	/* Where segments are cannot be said if the numbers make no sense. */
+	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed(c, s))
 		broken(c, s, i, verdict);
 }
 

@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The first pass: superblocks and super root, damaged field by field.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+
+# An image whose first copy is the newer, by a checkpoint and a segment.
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+	image=$(copy_image cleaned)
+}
+
+# damage_both FIELD=VALUE: the same in both copies.
+damage_both() {
+	damage super:1 "$1" && damage super:2 "$1"
+}
+
+# alone SLUG FIELD=VALUE: in both copies, this breaks that rule and no other.
+alone() {
+	echo "$1: $2"
+	image=$(copy_image cleaned)
+	damage_both "$2"
+	expect "$1"
+}
+
+@test "a copy that is only older is no finding" {
+	run -0 dump.nilfs2 info --json "$image"
+	[ "$(jq -c '[.superblocks[].s_last_cno]' <<<"$output")" = "[12,11]" ]
+	[ "$(jq -c '[.superblocks[].s_state]' <<<"$output")" = "[1,0]" ]
+	expect
+}
+
+@test "one copy that is not valid is named, and the other used" {
+	damage_raw super:1 s_wtime=1
+	expect sb-sum
+	run -4 fsck.nilfs2 -n "$image"
+	[[ $output == *"sb-sum: superblock 1: "* ]]
+	blkid -p "$image" | grep -q 'TYPE="nilfs2"'
+	image=$(copy_image cleaned)
+	damage_raw super:2 s_magic=1
+	run -4 fsck.nilfs2 -n "$image"
+	[[ $output == *"sb-magic: superblock 2: "*"(got 1)"* ]]
+}
+
+@test "without any superblock nothing else is said" {
+	damage_raw super:1 s_magic=0
+	damage_raw super:2 s_bytes=2000
+	expect sb-bytes sb-magic
+	run -2 blkid -p "$image"
+}
+
+@test "numbers that make no volume" {
+	alone sb-rev-level s_rev_level=1
+	alone sb-block-size s_log_block_size=7
+	alone sb-block-size s_log_block_size=0xffffffff
+	alone sb-inode-size s_inode_size=64
+	alone sb-inode-size s_inode_size=65535
+	alone sb-blocks-per-segment s_blocks_per_segment=15
+	alone sb-nsegments s_nsegments=0
+	alone sb-nsegments s_nsegments=0xffffffffffffffff
+	alone sb-dat-entry-size s_dat_entry_size=31
+	alone sb-checkpoint-size s_checkpoint_size=4097
+	alone sb-segment-usage-size s_segment_usage_size=0
+	alone sb-first-data-block s_first_data_block=0xffffffffffffffff
+	alone sb-feature-incompat s_feature_incompat=0x80
+}
+
+@test "numbers that the kernel refuses, of a volume that can be read" {
+	alone sb-first-ino s_first_ino=10
+	alone sb-r-segments-percentage s_r_segments_percentage=100
+}
+
+@test "features that forbid writing are a warning" {
+	damage_both s_feature_compat_ro=5
+	run -0 fsck.nilfs2 -n "$image"
+	[ "$(grep -c '^sb-feature-compat-ro: .*(got 5)$' <<<"$output")" = 2 ]
+}
+
+@test "copies of different volumes" {
+	damage super:2 s_crc_seed=1
+	run -4 fsck.nilfs2 -n "$image"
+	[[ $output == *"sb-copies: superblock 2: "*": s_crc_seed"* ]]
+}
+
+@test "a change of size that only one copy knows" {
+	damage super:2 s_nsegments=100
+	expect sb-resize
+	run -0 fsck.nilfs2 -n "$image"
+}
+
+@test "a device that has grown has its second copy elsewhere" {
+	truncate -s +4096 "$image"
+	expect sb-dev-size
+	run -0 fsck.nilfs2 -n "$image"
+	[[ $output == *"(wanted 67108864, got 67112960)"* ]]
+	blkid -p "$image" | grep -q 'TYPE="nilfs2"'
+}
+
+@test "a device that was cut" {
+	truncate -s -4096 "$image"
+	run -0 fsck.nilfs2 -n "$image"
+	[ "$(found)" = sb-dev-size ]
+	truncate -s 60M "$image"
+	run -4 fsck.nilfs2 -n --quick "$image"
+	[[ $output == *"sb-device-size: superblock 1: "* ]]
+}
+
+@test "the word of the kernel that it met errors" {
+	damage super:1 s_state=valid,error
+	expect sb-state-error
+	run -0 fsck.nilfs2 -n "$image"
+	run -0 fsck.nilfs2 -a --json "$image"
+	[ "$(jq -c '.summary | [.error_state, .complete]' <<<"$output")" = \
+		"[true,true]" ]
+}
+
+# The kernel says "trying rollback from an earlier position" of these.
+@test "a superblock that leads nowhere, and the other that does" {
+	damage super:1 s_last_seq=1000
+	run -4 --separate-stderr fsck.nilfs2 -n --quick "$image"
+	[[ ${lines[0]} == "sb-no-super-root: superblock 1: "* ]]
+	[[ ${lines[0]} == *": log at block 5632: "* ]]
+	[[ ${lines[1]} == *" 1 error, 0 warnings, "* ]]
+	image=$(copy_image cleaned)
+	damage super:1 s_last_pseg=0
+	run -4 fsck.nilfs2 -n --quick "$image"
+	[[ $output == *"sb-last-pseg: superblock 1: "*"(got 0)"* ]]
+}
+
+@test "the other way round it is a warning" {
+	damage super:2 s_last_seq=1000
+	expect sb-spare
+	run -0 fsck.nilfs2 -n "$image"
+}
+
+@test "no way to any super root" {
+	damage super:1 s_last_seq=1000
+	damage super:2 s_last_seq=1000
+	expect sb-no-super-root
+	run -4 fsck.nilfs2 -n --json "$image"
+	[ "$(jq .summary.complete <<<"$output")" = false ]
+	[ "$(jq .summary.checkpoint <<<"$output")" = null ]
+}
+
+@test "a number of the latest checkpoint that its log does not have" {
+	damage super:1 s_last_cno=13
+	run -4 fsck.nilfs2 -n --quick "$image"
+	[[ $output == *"sb-last-cno: superblock 1: "*"(wanted 12, got 13)"* ]]
+}
+
+@test "the super root itself" {
+	damage superroot sr_flags=1
+	expect sr-flags
+	damage superroot sr_nongc_ctime=5
+	expect sr-flags sr-nongc-ctime
+	damage inode:sufile i_mode=0
+	expect inode-metadata-mode sr-flags sr-nongc-ctime
+}
+
+@test "a metadata file without a map" {
+	damage inode:dat 'i_bmap[0]=0x0000000000000e01'
+	expect bmap-root-level
+	image=$(copy_image cleaned)
+	damage inode:dat 'i_bmap[0]=0x0000000009000201'
+	expect bmap-root-nchildren
+}
+
+@test "a crash is told but is no finding" {
+	image=$(copy_image crash-dsync)
+	run -0 --separate-stderr fsck.nilfs2 -n "$image"
+	[[ $stderr == *": not unmounted cleanly; "*" checkpoint 2"* ]]
+	[[ $stderr == *"the next mount recovers "* ]]
+	[[ ${lines[0]} == *": clean, "* ]]
+	run -0 --separate-stderr fsck.nilfs2 -n -q "$image"
+	[ -z "$output$stderr" ]
+}
