@@ -195,6 +195,7 @@ judge() {
 @test "-a reads as little of a large volume as of a small one" {
 	[ -x "$(command -v strace)" ] || skip "no strace"
 	for size in 256M 4T; do
+		rm -f large
 		mkfs.nilfs2 -q --size "$size" large
 		# A leak checker cannot run under it.
 		ASAN_OPTIONS=detect_leaks=0 strace -f -e trace=read,pread64 \
