@@ -26,6 +26,7 @@
 struct job {
 	crew_job *fn;
 	void *arg;
+	unsigned int *left;	/* of those shared with it, or NULL */
 };
 
 struct worker {
@@ -38,7 +39,7 @@ struct worker {
 struct crew {
 	pthread_mutex_t lock;
 	pthread_cond_t work;	/* a job waits, or the crew closes */
-	pthread_cond_t idle;	/* nothing waits or runs */
+	pthread_cond_t idle;	/* nothing waits or runs; or what is shared */
 	struct job *ring;
 	unsigned int depth;
 	unsigned int running;
@@ -84,6 +85,8 @@ static void do_job(struct crew *crew, struct worker *worker)
 	crew->running--;
 	if (ret && !skip)
 		report(crew, worker, number, ret);
+	if (job.left && !--*job.left)
+		pthread_cond_signal(&crew->idle);
 	if (!crew->running && crew->first == crew->next)
 		pthread_cond_signal(&crew->idle);
 }
@@ -165,19 +168,46 @@ static int verdict(struct crew *crew, struct context *cx)
 	return crew->ret;
 }
 
-int crew_give(struct crew *crew, struct context *cx, crew_job *fn, void *arg)
+/* Puts JOB into the ring once it has room; the lock is held. */
+static void give(struct crew *crew, struct job job)
 {
 	struct worker *giver = &crew->workers[crew->threads];
-	int ret;
 
-	pthread_mutex_lock(&crew->lock);
 	while (crew->next - crew->first == crew->depth)
 		do_job(crew, giver);
-	crew->ring[crew->next++ % crew->depth] = (struct job){fn, arg};
+	crew->ring[crew->next++ % crew->depth] = job;
 	if (crew->threads)
 		pthread_cond_signal(&crew->work);
 	else
 		do_job(crew, giver);
+}
+
+int crew_give(struct crew *crew, struct context *cx, crew_job *fn, void *arg)
+{
+	int ret;
+
+	pthread_mutex_lock(&crew->lock);
+	give(crew, (struct job){ .fn = fn, .arg = arg });
+	ret = verdict(crew, cx);
+	pthread_mutex_unlock(&crew->lock);
+	return ret;
+}
+
+int crew_share(struct crew *crew, struct context *cx, crew_job *fn, void *args,
+	       size_t size, unsigned int n)
+{
+	unsigned int i, left = n;
+	int ret;
+
+	pthread_mutex_lock(&crew->lock);
+	for (i = 0; i < n; i++)
+		give(crew, (struct job){ fn, (char *)args + i * size, &left });
+	while (left) {
+		if (crew->first != crew->next)
+			do_job(crew, &crew->workers[crew->threads]);
+		else
+			pthread_cond_wait(&crew->idle, &crew->lock);
+	}
 	ret = verdict(crew, cx);
 	pthread_mutex_unlock(&crew->lock);
 	return ret;

@@ -10,6 +10,7 @@
 #define NILFS2_BASE_CREW_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/context.h"
 
@@ -37,6 +38,14 @@ unsigned int crew_workers(const struct crew *crew);
  * -EINTR once the user asked to stop.
  */
 int crew_give(struct crew *crew, struct context *cx, crew_job *fn, void *arg);
+
+/*
+ * Gives N jobs, whose ARGS are SIZE bytes apart, and works until these are
+ * done; what was given before may still run.  Fails as crew_give(), but never
+ * before.
+ */
+int crew_share(struct crew *crew, struct context *cx, crew_job *fn, void *args,
+	       size_t size, unsigned int n);
 
 /* Works until no job waits or runs; fails as crew_give(). */
 int crew_wait(struct crew *crew, struct context *cx);

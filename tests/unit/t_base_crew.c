@@ -183,6 +183,66 @@ static void test_depth(struct record *r)
 	is_int(r->runs[0] + r->skips[0], 2, "which closing takes care of");
 }
 
+static int do_shared(struct context *cx, void *arg, unsigned int worker,
+		     bool skip)
+{
+	const struct job *job = arg;
+	struct record *r = job->r;
+
+	if (skip) {
+		r->skips[job->number]++;
+		return 0;
+	}
+	r->runs[job->number]++;
+	note_worker(r, worker);
+	return job->number == r->fail_from ? fail(cx, -EIO, "shared") : 0;
+}
+
+static int share(struct crew *crew, struct context *cx, struct record *r,
+		 uint32_t number, uint32_t n)
+{
+	struct job jobs[100];
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		jobs[i] = (struct job){ r, number + i };
+	return crew_share(crew, cx, do_shared, jobs, sizeof(*jobs), n);
+}
+
+/* Whoever shares work waits for that, and not for what was given before. */
+static void test_share(struct record *r, unsigned int threads)
+{
+	struct context cx;
+	struct crew *crew = begin(&cx, r, threads, 4);
+	uint32_t i, late = 0;
+	int ret = 0;
+
+	r->in_turn = true;
+	r->gate = threads == 1;
+	give(crew, &cx, r, 0);
+	while (!r->runs[0])
+		doze();
+	for (i = 1; i + 100 < JOBS && !ret; i += i % 100 + 1) {
+		ret = share(crew, &cx, r, i, i % 100 + 1);
+		late += not_once(r, i + i % 100 + 1) != 0;
+	}
+	is_int(ret, 0, "jobs are shared");
+	is_int(late, 0, "and done before the giver goes on");
+	is_int(r->turn, threads == 1, "while another may still run");
+	is_int(share(crew, &cx, r, i, 0), 0, "no job at all can be shared");
+	r->gate = true;
+	is_int(crew_wait(crew, &cx), 0, "all are waited for");
+	is_int(r->turn, 1, "the other, too");
+	r->fail_from = i;
+	is_int(share(crew, &cx, r, i, 1), -EIO, "a failure is told");
+	is_int(share(crew, &cx, r, i + 1, 9), -EIO, "and stays");
+	is_int(r->skips[i + 1] + r->skips[i + 9], 2,
+	       "further jobs are skipped");
+	is_int(not_once(r, i + 10), 0, "each job ran or was skipped once");
+	is_int(r->wrong_worker + r->wrong_thread, 0, "on numbered workers");
+	crew_close(crew);
+}
+
 static void test_failures(struct record *r, unsigned int threads)
 {
 	struct context cx;
@@ -262,6 +322,9 @@ int main(void)
 	test_all(&r, 2, 7);
 	test_all(&r, 16, 32);
 	test_depth(&r);
+	test_share(&r, 1);
+	test_share(&r, 2);
+	test_share(&r, 16);
 	test_failures(&r, 1);
 	test_failures(&r, 2);
 	test_failures(&r, 16);
