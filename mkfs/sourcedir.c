@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "mkfs/pathtail.h"
+#include "mkfs/sourceopen.h"
 
 /*
  * Descriptors past 64 make the kernel's table grow, for which a process with
@@ -35,7 +36,7 @@
 
 struct tree {
 	pthread_mutex_t lock;
-	int file_flags;			/* O_NOATIME until it was refused */
+	int noatime;			/* of files; see sourceopen.h */
 	char *path;			/* of the top */
 	unsigned int open, most_open;
 	struct sourcedir *first, *last;	/* open and not in use */
@@ -117,25 +118,6 @@ static void use(struct sourcedir *dir)
 	dir->users++;
 }
 
-/* Opens NAME at FD as a directory, without a trace in it where allowed. */
-static int open_at(int fd, const char *name, int flags, struct statx *st)
-{
-	int opened, err;
-
-	flags |= O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	opened = openat(fd, name, flags | O_NOATIME);
-	if (opened < 0 && errno == EPERM)
-		opened = openat(fd, name, flags);
-	if (opened < 0)
-		return -errno;
-	if (!statx(opened, "", AT_EMPTY_PATH,
-		   STATX_BASIC_STATS, st))
-		return opened;
-	err = -errno;
-	close(opened);
-	return err;
-}
-
 static int cannot_open(const struct sourcedir *dir, struct context *cx,
 		       const char *name, size_t len, int err)
 {
@@ -153,7 +135,7 @@ static int reopen_child(struct sourcedir *child, struct context *cx)
 	struct statx st;
 	int fd;
 
-	fd = open_at(parent->fd, child->name, O_NOFOLLOW, &st);
+	fd = sourceopen_directory(parent->fd, child->name, O_NOFOLLOW, &st);
 	if (fd >= 0 &&
 	    (st.stx_ino != child->ino || sourcedir_device(&st) != child->dev)) {
 		close(fd);
@@ -219,38 +201,21 @@ static struct sourcedir *make(struct tree *tree, struct sourcedir *parent,
 	return dir;
 }
 
-/*
- * What has become a FIFO must not hold us up.  A file on which another process
- * has a lease is waited for, as anybody does who opens it.
- */
-static int open_file(int dirfd, const char *name, int flags)
+int sourcedir_try_file(struct sourcedir *dir, const char *name)
 {
-	int fd = openat(dirfd, name, flags | O_NONBLOCK);
-
-	if (fd < 0 && errno == EWOULDBLOCK)
-		fd = openat(dirfd, name, flags);
-	return fd;
+	return sourceopen_file(dir->fd, name, &dir->tree->noatime);
 }
 
 int sourcedir_open_file(struct sourcedir *dir, struct context *cx,
 			const char *name, size_t len)
 {
-	int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC;
-	int fd, err = 0, more;
+	int fd = sourcedir_use(dir, cx);
 
-	fd = sourcedir_use(dir, cx);
 	if (fd < 0)
 		return fd;
-	more = __atomic_load_n(&dir->tree->file_flags, __ATOMIC_RELAXED);
-	fd = open_file(dir->fd, name, flags | more);
-	if (fd < 0 && errno == EPERM && more) {
-		__atomic_store_n(&dir->tree->file_flags, 0, __ATOMIC_RELAXED);
-		fd = open_file(dir->fd, name, flags);
-	}
-	if (fd < 0)
-		err = -errno;
+	fd = sourcedir_try_file(dir, name);
 	sourcedir_unuse(dir);
-	return err ? cannot_open(dir, cx, name, len, err) : fd;
+	return fd < 0 ? cannot_open(dir, cx, name, len, fd) : fd;
 }
 
 int sourcedir_open(struct sourcedir **dirp, struct context *cx,
@@ -270,7 +235,7 @@ int sourcedir_open(struct sourcedir **dirp, struct context *cx,
 		free(dir);
 		return fd;
 	}
-	fd = open_at(fd, dir->name, O_NOFOLLOW, st);
+	fd = sourceopen_directory(fd, dir->name, O_NOFOLLOW, st);
 	pthread_mutex_lock(&tree->lock);
 	unuse(parent);
 	if (fd >= 0) {
@@ -301,7 +266,7 @@ static struct tree *make_tree(const char *path, unsigned int most_open)
 		return NULL;
 	}
 	pthread_mutex_init(&tree->lock, NULL);
-	tree->file_flags = O_NOATIME;
+	tree->noatime = O_NOATIME;
 	tree->most_open = most_open ? most_open : sensible_most_open();
 	if (tree->most_open < LEAST_OPEN)
 		tree->most_open = LEAST_OPEN;
@@ -329,7 +294,7 @@ int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
 	if (tree)
 		dir = make(tree, NULL, "", 0);
 	if (dir)
-		fd = open_at(AT_FDCWD, path, 0, st);
+		fd = sourceopen_directory(AT_FDCWD, path, 0, st);
 	if (fd < 0) {
 		free(dir);
 		free_tree(tree);

@@ -59,6 +59,9 @@ void sourcedir_unuse(struct sourcedir *dir);
 int sourcedir_open_file(struct sourcedir *dir, struct context *cx,
 			const char *name, size_t len);
 
+/* The same for one that uses DIR; -errno without a text. */
+int sourcedir_try_file(struct sourcedir *dir, const char *name);
+
 /* True where DIR or one above it is the directory that ST describes. */
 bool sourcedir_is_below(const struct sourcedir *dir, const struct statx *st);
 
