@@ -51,12 +51,12 @@ unsigned int attrlist_losses(int fd)
 	return losses;
 }
 
-int attrlist_tell(struct context *cx, struct populate *p,
-		  const struct sourcedir *dir, const char *name, size_t len,
-		  int fd)
+int attrlist_tell_losses(struct context *cx, struct populate *p,
+			 const struct sourcedir *dir, const char *name,
+			 size_t len, unsigned int losses)
 {
-	unsigned int losses = attrlist_losses(fd), i;
 	char path[SOURCEDIR_PATH_MAX];
+	unsigned int i;
 	int err = 0;
 
 	if (!losses)
@@ -66,4 +66,12 @@ int attrlist_tell(struct context *cx, struct populate *p,
 		if (losses & 1u << i)
 			err = populate_loss(p, cx, path, i);
 	return err;
+}
+
+int attrlist_tell(struct context *cx, struct populate *p,
+		  const struct sourcedir *dir, const char *name, size_t len,
+		  int fd)
+{
+	return attrlist_tell_losses(cx, p, dir, name, len,
+				    attrlist_losses(fd));
 }

@@ -12,6 +12,11 @@
 /* What the file open at FD would lose: a bit 1 << ENTRY_... for each kind. */
 unsigned int attrlist_losses(int fd);
 
+/* Tells P the LOSSES of NAME (LEN bytes; NULL: of DIR itself). */
+int attrlist_tell_losses(struct context *cx, struct populate *p,
+			 const struct sourcedir *dir, const char *name,
+			 size_t len, unsigned int losses);
+
 /*
  * Tells P what NAME (LEN bytes; NULL: DIR itself), open at FD, would lose.
  * Any thread may call it; fails as populate_loss().  Attributes that cannot be

@@ -57,6 +57,14 @@ static int name_too_long(struct context *cx, const char *name, size_t len)
 	return fail(cx, -ENAMETOOLONG, "name of %zu bytes, %s...", len, text);
 }
 
+/* What the directory tells, which may be nothing. */
+static uint8_t type_of(const struct dirent64 *de)
+{
+	if (de->d_type == DT_DIR)
+		return NILFS_FT_DIR;
+	return de->d_type == DT_REG ? NILFS_FT_REG_FILE : NILFS_FT_UNKNOWN;
+}
+
 static int add(struct listing *list, struct context *cx,
 	       const struct dirent64 *de)
 {
@@ -78,8 +86,7 @@ static int add(struct listing *list, struct context *cx,
 	names[list->n++] = (struct populate_name){
 		.name = text,
 		.len = (uint8_t)len,
-		.type = de->d_type == DT_DIR ? NILFS_FT_DIR :
-					       NILFS_FT_UNKNOWN,
+		.type = type_of(de),
 		.ino = de->d_ino,
 	};
 	return 0;

@@ -22,7 +22,8 @@ struct listing {
 /*
  * Reads the directory open at FD from its beginning, "." and ".." aside, in
  * the kernel's order.  For now `ino` is the number the directory tells, and
- * `type` NILFS_FT_DIR or NILFS_FT_UNKNOWN.  Forgets what was read before.
+ * `type` NILFS_FT_DIR, NILFS_FT_REG_FILE or NILFS_FT_UNKNOWN.  Forgets what was
+ * read before.
  * -ENAMETOOLONG with the name as text, -errno without one.
  */
 int listing_read(struct listing *list, struct context *cx, int fd);

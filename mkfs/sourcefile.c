@@ -126,6 +126,18 @@ static int find_data(struct sourcefile *s, struct context *cx,
 	return err;
 }
 
+/* The content that was read ahead; all that is to be told of it is told. */
+static int take_content(struct sourcefile *s, struct context *cx,
+			const struct sourcedir *dir,
+			const struct populate_name *name,
+			struct payload **payload)
+{
+	*payload = s->ahead->payload;
+	s->ahead->payload = NULL;
+	return attrlist_tell_losses(cx, s->p, dir, name->name, name->len,
+				    s->ahead->losses);
+}
+
 static int place(struct sourcefile *s, struct context *cx,
 		 struct sourcedir *dir, struct populate_name *name,
 		 const struct statx *st, const struct newfile_run *runs,
@@ -133,12 +145,19 @@ static int place(struct sourcefile *s, struct context *cx,
 {
 	struct payload *payload = NULL;
 	struct entry e;
+	int err = 0;
 
-	if (n) {
+	if (n && !sparse && s->ahead && s->ahead->payload) {
+		err = take_content(s, cx, dir, name, &payload);
+	} else if (n) {
 		payload = filepayload_make(dir, name->name, name->len, st,
 					   sparse ? runs : NULL, n, s->p);
 		if (!payload)
 			return fail(cx, -ENOMEM, "file of the source");
+	}
+	if (err) {
+		payload_put(payload);
+		return err;
 	}
 	sourcefile_entry(st, &e);
 	return populate_file(s->p, cx, &e, runs, n, payload, true,

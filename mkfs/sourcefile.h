@@ -8,6 +8,7 @@
 
 #include "mkfs/hardlinks.h"
 #include "mkfs/populate.h"
+#include "mkfs/readahead.h"
 #include "mkfs/sourcedir.h"
 
 /* Bytes of the longest target of a symbolic link that Linux gives. */
@@ -16,6 +17,7 @@
 /* All but P is zero at first. */
 struct sourcefile {
 	struct populate *p;
+	struct readahead_file *ahead;	/* the file at hand, or NULL */
 	struct hardlinks links;		/* (device, inode) -> our inode */
 	struct newfile_run *runs;	/* of a sparse file */
 	size_t runs_room;

@@ -8,6 +8,9 @@
  * So files of one directory lie together, and memory is taken by one
  * directory's names and by the subdirectories still to be visited along one
  * path.  That path may be of any depth: it is a list, not a recursion.
+ *
+ * In a directory with many files the workers look at them, and read the small
+ * ones, ahead of this (readahead.h); nothing follows from it but time.
  */
 #include "config.h"
 
@@ -18,11 +21,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "base/array.h"
 #include "disk/ondisk.h"
 #include "mkfs/attrlist.h"
 #include "mkfs/listing.h"
+#include "mkfs/readahead.h"
 #include "mkfs/sourcedir.h"
 #include "mkfs/sourcefile.h"
 
@@ -50,6 +55,7 @@ struct walk {
 	uint64_t dev;		/* of the top */
 	struct sourcefile files;
 	struct listing list;
+	struct readahead *ahead;
 	struct level *levels;
 	size_t depth, levels_room;
 	char *path;		/* below the top; only for exclusions */
@@ -164,28 +170,44 @@ static int add_subdir(struct level *level, struct context *cx, size_t *room,
 	return 0;
 }
 
-/* One name: 1, 0 where it is left out. */
+/* What was seen ahead of name I, or NULL; what is left out is not touched. */
+static int look_ahead(struct walk *w, struct context *cx,
+		      const struct level *level, int dirfd, size_t i,
+		      struct readahead_file **ahead)
+{
+	*ahead = NULL;
+	if (has_exclusions(w))
+		return 0;
+	return readahead_look(w->ahead, cx, level->dir, dirfd, w->list.names,
+			      w->list.n, i, ahead);
+}
+
+/* One name, of which AHEAD is known or NULL: 1, 0 where it is left out. */
 static int visit(struct walk *w, struct context *cx, struct level *level,
-		 size_t *room, int dirfd, struct populate_name *name)
+		 size_t *room, int dirfd, struct populate_name *name,
+		 struct readahead_file *ahead)
 {
 	uint64_t told = name->ino;
-	struct statx st;
+	struct statx looked;
+	const struct statx *st = ahead ? &ahead->st : &looked;
 	int err;
 
 	err = is_excluded(w, cx, level->path_len, name);
 	if (err)
 		return err < 0 ? err : 0;
 	if (name->type != NILFS_FT_DIR) {
-		err = look(cx, level->dir, dirfd, name, &st);
+		if (!ahead)
+			err = look(cx, level->dir, dirfd, name, &looked);
 		if (err)
 			return err;
-		if (is_skipped(w, &st)) {
+		if (is_skipped(w, st)) {
 			w->notes.skipped++;
 			return 0;
 		}
-		if (!S_ISDIR(st.stx_mode)) {
+		if (!S_ISDIR(st->stx_mode)) {
+			w->files.ahead = ahead;
 			err = sourcefile_add(&w->files, cx, level->dir, dirfd,
-					     name, &st);
+					     name, st);
 			return err ? err : 1;
 		}
 		name->type = NILFS_FT_DIR;
@@ -202,13 +224,17 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 		     int dirfd)
 {
 	struct populate_name *names = w->list.names;
+	struct readahead_file *ahead;
 	size_t i, room = 0, n = 0;
 	int kept;
 
 	for (i = 0; i < w->list.n; i++) {
 		kept = context_cancelled(cx);
 		if (!kept)
-			kept = visit(w, cx, level, &room, dirfd, &names[i]);
+			kept = look_ahead(w, cx, level, dirfd, i, &ahead);
+		if (!kept)
+			kept = visit(w, cx, level, &room, dirfd, &names[i],
+				     ahead);
 		if (kept < 0)
 			return kept;
 		if (kept)
@@ -379,13 +405,17 @@ int walk_run(struct context *cx, const char *path,
 	w->p = p;
 	w->options = options;
 	w->files.p = p;
-	err = enter_top(w, cx, path);
+	err = readahead_open(&w->ahead, cx, populate_crew(p),
+			     populate_block_size(p), time(NULL));
+	if (!err)
+		err = enter_top(w, cx, path);
 	while (!err && w->depth)
 		err = step(w, cx);
 	while (w->depth)
 		leave(w);
 	if (notes)
 		*notes = w->notes;
+	readahead_close(w->ahead);
 	sourcefile_fini(&w->files);
 	listing_fini(&w->list);
 	free(w->levels);

@@ -403,6 +403,11 @@ int logout_wait(struct logout *out, struct context *cx)
 	return crew_wait(out->crew, cx);
 }
 
+struct crew *logout_crew(const struct logout *out)
+{
+	return out->crew;
+}
+
 uint64_t logout_done(const struct logout *out)
 {
 	return __atomic_load_n(&out->done, __ATOMIC_RELAXED);
