@@ -59,6 +59,9 @@ struct check {
 	struct sparse referenced;
 
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
+	/* Not all that is referred to could be followed: what is missing in
+	   REFERENCED may be in use after all. */
+	bool tree_broken;
 };
 
 static inline void check_progress(const struct check *c, uint64_t done)

@@ -46,6 +46,7 @@ pass_run pass_logs;
 pass_run pass_checkpoints;
 /* Maps, ifiles and inodes of all checkpoints, shared parts once. */
 pass_run pass_tree;
+pass_estimate pass_tree_work;
 /* Directories and links of the checkpoints. */
 pass_run pass_names;
 /* What the DAT has and nobody refers to; live-block counters. */

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Pass: what the checkpoints refer to.
+ *
+ * It walks the maps of cpfile and sufile, and of the ifile and all files of
+ * every valid checkpoint, from the newest on, and checks each node, each
+ * pointer, each inode.  What an older checkpoint shares with a newer one was
+ * checked with that one, and is left alone whole: the cost is that of what is
+ * there, whatever the number of checkpoints.
+ *
+ * It needs the DAT checked, and the segments in use known.  It leaves the set
+ * of virtual blocks that are referred to, the names in directories and the
+ * number of links to others; what the entries of checkpoints say besides
+ * their inode was checked before.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "disk/checkpoint.h"
+#include "disk/inode.h"
+#include "fsck/check.h"
+#include "fsck/ifilewalk.h"
+#include "fsck/passes.h"
+#include "fsck/pointers.h"
+#include "vol/cptable.h"
+
+/* Bytes of the directory of a set, at most, a share of the budget. */
+#define DIRECTORY_SHARE 16
+
+struct tree {
+	struct check *check;
+	struct pointers pointers;
+	struct ifilewalk ifiles;
+	struct sparse walk;	/* what was met in the checkpoint at hand */
+
+	/* Valid checkpoints, ascending: those of blocks that can be read. */
+	uint64_t *cnos;
+	size_t ncnos, room;
+
+	/* The metadata file at hand. */
+	uint64_t ino;
+
+	/* The checkpoint before. */
+	bool have_last;
+	struct nilfs_inode last;
+	struct ifilewalk_sums sums;
+};
+
+static int add_cno(struct tree *t, struct context *cx, uint64_t cno)
+{
+	uint64_t *cnos = array_grow(cx, t->cnos, &t->room, t->ncnos + 1,
+				    sizeof(*cnos));
+
+	if (!cnos)
+		return -ENOMEM;
+	t->cnos = cnos;
+	cnos[t->ncnos++] = cno;
+	return 0;
+}
+
+/* Takes the numbers of valid checkpoints from block BLKOFF of the cpfile. */
+static int list_block(struct tree *t, struct context *cx, uint64_t blkoff,
+		      const char *data)
+{
+	const struct nilfs_geometry *g = &t->check->vol->geo;
+	uint64_t first = checkpoint_first(g, blkoff);
+	uint32_t i, count = checkpoint_count(g, blkoff);
+	int err = 0;
+
+	for (i = 0; i < count && !err; i++) {
+		uint64_t cno = first + i;
+		const struct nilfs_checkpoint *cp =
+			(const void *)(data + checkpoint_offset(g, cno));
+
+		if (cno && cno <= t->check->vol->latest.cno &&
+		    !checkpoint_is_invalid(cp))
+			err = add_cno(t, cx, cno);
+	}
+	return err;
+}
+
+static int read_checkpoints(struct tree *t, struct context *cx,
+			    uint64_t blkoff, uint64_t blocknr)
+{
+	struct cache *cache = t->check->vol->cache;
+	const void *data;
+	int err = cache_get(cache, cx, blocknr, &data);
+
+	if (err == -EIO) {
+		fail_clear(cx);
+		t->pointers.partial = true;
+		return 0;
+	}
+	if (err)
+		return err;
+	err = list_block(t, cx, blkoff, data);
+	cache_put(cache, data);
+	return err;
+}
+
+static int visit(void *arg, struct context *cx,
+		 const struct mapcheck_pointer *p, uint64_t *blocknr,
+		 struct lifetime *life)
+{
+	struct tree *t = arg;
+	struct target target;
+	int ret = pointers_check(&t->pointers, cx, t->ino, p, &target);
+
+	if (ret <= 0)
+		return ret;
+	*blocknr = target.blocknr;
+	*life = target.life;
+	if (!p->level && t->ino == NILFS_CPFILE_INO)
+		return read_checkpoints(t, cx, p->key, target.blocknr);
+	return 1;
+}
+
+/* Walks the cpfile or the sufile, of which there is one for all time. */
+static int walk_metadata(struct tree *t, struct context *cx,
+			 const struct file *file)
+{
+	struct mapcheck m = {
+		.vol = t->check->vol,
+		.findings = t->check->findings,
+		.ino = file->ino,
+		.within = { t->check->vol->latest.cno, NILFS_CNO_MAX },
+		.visit = visit,
+		.arg = t,
+	};
+	int ret;
+
+	t->ino = file->ino;
+	ret = mapcheck_run(&m, cx, &file->inode);
+	if (ret > 0)
+		t->pointers.partial = true;
+	return ret < 0 ? ret : 0;
+}
+
+/* Compares the counts of checkpoint CNO with what was counted. */
+static void check_counts(struct tree *t, uint64_t cno,
+			 const struct nilfs_checkpoint *cp)
+{
+	const struct nilfs_super_block *sb = volume_super(t->check->vol);
+	uint64_t inodes = le64_get(cp->cp_inodes_count);
+	uint64_t blocks = le64_get(cp->cp_blocks_count);
+	struct place place = place_number(PLACE_CHECKPOINT, cno);
+
+	if (t->sums.inodes_known && t->sums.inodes != inodes)
+		findings_differ(t->check->findings, RULE_INODE_COUNT, place,
+				t->sums.inodes, inodes);
+	if (!(le64_get(sb->s_feature_compat_ro) &
+	      NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT))
+		return;
+	if (t->sums.blocks_known && t->sums.blocks != blocks)
+		findings_differ(t->check->findings, RULE_INODE_COUNT_BLOCKS,
+				place, t->sums.blocks, blocks);
+}
+
+static bool is_like_last(const struct tree *t, const struct nilfs_inode *ifile)
+{
+	return t->have_last && !memcmp(t->last.i_bmap, ifile->i_bmap,
+				       sizeof(ifile->i_bmap));
+}
+
+static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
+			   const struct nilfs_checkpoint *cp)
+{
+	const struct nilfs_inode *ifile = &cp->cp_ifile_inode;
+	bool newest = cno == t->check->vol->latest.cno;
+	struct lifetime within = { cno, newest ? NILFS_CNO_MAX : cno + 1 };
+	enum rule rule;
+	int err = 0;
+
+	rule = inode_check(&t->check->vol->geo, ifile, NILFS_IFILE_INO);
+	if (rule != RULE_OK)
+		findings_broken(t->check->findings, rule,
+				place_inode(cno, NILFS_IFILE_INO));
+	if (!is_like_last(t, ifile))
+		err = ifilewalk_run(&t->ifiles, cx, cno, ifile, &within,
+				    &t->sums);
+	t->last = *ifile;
+	t->have_last = true;
+	if (!err)
+		check_counts(t, cno, cp);
+	return err;
+}
+
+/* From now on, what is met has been met before or not. */
+static int expect_shared(struct tree *t, struct context *cx)
+{
+	int err = 0;
+
+	if (!t->walk.bits)
+		err = sparse_init(&t->walk, cx, t->check->referenced.bits);
+	sparse_clear(&t->walk);
+	t->pointers.walk = &t->walk;
+	return err;
+}
+
+static int walk_checkpoints(struct tree *t, struct context *cx)
+{
+	struct volume *vol = t->check->vol;
+	struct nilfs_checkpoint cp;
+	size_t i;
+	int err = 0;
+
+	for (i = t->ncnos; i-- && !err;) {
+		err = cptable_read(vol, cx, t->cnos[i], &cp);
+		if (err == -EIO || err == -EUCLEAN || err == -ENOENT) {
+			fail_clear(cx);
+			t->pointers.partial = true;
+			err = 0;
+			continue;
+		}
+		if (!err)
+			err = walk_checkpoint(t, cx, t->cnos[i], &cp);
+		if (!err)
+			err = expect_shared(t, cx);
+	}
+	return err;
+}
+
+/* Makes the set of virtual blocks, for all that the DAT can have. */
+static int make_set(struct check *c, struct context *cx)
+{
+	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
+			SPARSE_CHUNK_BITS;
+	uint64_t end = vblocks_end(c->vol, cx);
+
+	return sparse_init(&c->referenced, cx, end < most ? end : most);
+}
+
+int pass_tree(struct check *c, struct context *cx)
+{
+	struct tree t = { .check = c };
+	int err = make_set(c, cx);
+
+	if (err)
+		return err;
+	pointers_init(&t.pointers, c, c->vol);
+	err = ifilewalk_init(&t.ifiles, cx, c, &t.pointers);
+	if (!err)
+		err = walk_metadata(&t, cx, &c->vol->sufile);
+	if (!err)
+		err = walk_metadata(&t, cx, &c->vol->cpfile);
+	if (!err)
+		err = walk_checkpoints(&t, cx);
+	c->tree_broken = t.pointers.partial || ifilewalk_is_partial(&t.ifiles);
+	pointers_fini(&t.pointers);
+	ifilewalk_fini(&t.ifiles);
+	sparse_fini(&t.walk);
+	free(t.cnos);
+	return err;
+}
+
+/* The unit of progress is an inode. */
+uint64_t pass_tree_work(const struct check *c)
+{
+	struct nilfs_checkpoint cp;
+	struct context quiet;
+
+	context_init(&quiet);
+	if (cptable_read(c->vol, &quiet, c->vol->latest.cno, &cp))
+		return 0;
+	return le64_get(cp.cp_inodes_count);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where pointers lead.
+ *
+ * A tree is copied on write from the bottom up: whoever changes a block
+ * changes the pointer to it, and so the block that holds the pointer.  Hence
+ * a block lives in every checkpoint in which what points to it lives, and
+ * each block is checked once, against its holder's lifetime, however many
+ * checkpoints reach it.
+ *
+ * A virtual block that is met again is a double use if nothing was met before
+ * this checkpoint; else a set of what this checkpoint met tells it from one
+ * that older and newer checkpoints share.
+ *
+ * Numbers without an entry are reported once for a block of the DAT.  Where
+ * the DAT itself is broken its own pass has said so, and nothing is said here.
+ */
+#include "fsck/pointers.h"
+
+#include <errno.h>
+
+#include "fsck/check.h"
+
+#define READAHEAD_NODES 32u
+
+void pointers_init(struct pointers *p, struct check *check,
+		   struct volume *vol)
+{
+	*p = (struct pointers){ .check = check, .vol = vol };
+	vblocks_init(&p->vblocks, vol);
+}
+
+void pointers_fini(struct pointers *p)
+{
+	vblocks_fini(&p->vblocks);
+}
+
+static void report(struct pointers *p, uint64_t ino,
+		   const struct mapcheck_pointer *ptr, enum rule rule,
+		   uint64_t got)
+{
+	struct finding f = {
+		.rule = rule,
+		.place = place_map(p->cno, ino, ptr->key, ptr->level),
+		.has_got = true,
+		.got = got,
+	};
+
+	findings_add(p->check->findings, &f);
+	p->partial = true;
+}
+
+/* Whether nothing was said yet of the block of the DAT that NUMBER is in. */
+static bool is_new_gap(struct pointers *p, uint64_t number)
+{
+	if (number >= p->silent_start && number < p->silent_end)
+		return false;
+	p->silent_start = p->vblocks.first;
+	p->silent_end = p->vblocks.first + p->vblocks.count;
+	return true;
+}
+
+static void report_missing(struct pointers *p, uint64_t ino,
+			   const struct mapcheck_pointer *ptr)
+{
+	p->partial = true;
+	if (!p->check->dat_broken && is_new_gap(p, ptr->ptr))
+		report(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING, ptr->ptr);
+}
+
+static void report_free(struct pointers *p, uint64_t ino,
+			const struct mapcheck_pointer *ptr)
+{
+	p->partial = true;
+	/* Without a bitmap all of the group is free. */
+	if (p->vblocks.bitmap || is_new_gap(p, ptr->ptr))
+		report(p, ino, ptr, RULE_BMAP_VBLOCK_FREE, ptr->ptr);
+}
+
+/* Whether BLOCKNR, not of the segment at hand, is in one that is in use. */
+static bool seek_segment(struct pointers *p, uint64_t blocknr)
+{
+	const struct nilfs_geometry *g = &p->vol->geo;
+	const struct bitmap *used = &p->check->used_segments;
+	uint64_t segnum;
+
+	if (!geometry_has_block(g, blocknr))
+		return false;
+	segnum = geometry_segment_of(g, blocknr);
+	if (used->bits && !bitmap_test(used, segnum))
+		return false;
+	p->used_start = geometry_segment_start(g, segnum);
+	p->used_end = geometry_segment_end(g, segnum);
+	return true;
+}
+
+static inline bool is_used(struct pointers *p, uint64_t blocknr)
+{
+	return (blocknr >= p->used_start && blocknr < p->used_end) ||
+	       seek_segment(p, blocknr);
+}
+
+/*
+ * The lifetime of what is at PTR, which is the holder's own where the entry
+ * is wrong, so that what lies below it is not found wrong for that as well.
+ */
+static struct lifetime check_life(struct pointers *p, uint64_t ino,
+				  const struct mapcheck_pointer *ptr,
+				  const struct vblock *vb)
+{
+	struct place place = place_map(p->cno, ino, ptr->key, ptr->level);
+
+	if (vb->start > ptr->within.start)
+		findings_differ(p->check->findings, RULE_BMAP_LIFETIME, place,
+				ptr->within.start, vb->start);
+	else if (vb->end < ptr->within.end)
+		findings_differ(p->check->findings, RULE_BMAP_LIFETIME, place,
+				ptr->within.end, vb->end);
+	else
+		return (struct lifetime){ vb->start, vb->end };
+	p->partial = true;
+	return ptr->within;
+}
+
+/*
+ * Enters a virtual block: 1 where it is met the first time of all, 0 where
+ * another checkpoint has it too, -EEXIST where this one has it twice.
+ */
+static int enter(struct pointers *p, struct context *cx, uint64_t number)
+{
+	int fresh = sparse_add(&p->check->referenced, cx, number);
+	int first;
+
+	if (fresh < 0)
+		return fresh;
+	if (!p->walk)
+		return fresh ? fresh : -EEXIST;
+	first = sparse_add(p->walk, cx, number);
+	return first < 0 ? first : first ? fresh : -EEXIST;
+}
+
+/* What keeps a virtual block from being entered: 0 where it was reported. */
+static int report_entering(struct pointers *p, struct context *cx,
+			   uint64_t ino, const struct mapcheck_pointer *ptr,
+			   int err)
+{
+	if (err == -EINVAL) {
+		fail_clear(cx);
+		report_missing(p, ino, ptr);
+		return 0;
+	}
+	if (err == -EEXIST) {
+		report(p, ino, ptr, RULE_BMAP_TWICE, ptr->ptr);
+		return 0;
+	}
+	return err;
+}
+
+/* Judges the entry of PTR: 1 where there is a block to go to. */
+static int check_entry(struct pointers *p, uint64_t ino,
+		       const struct mapcheck_pointer *ptr, int state,
+		       const struct vblock *vb, struct target *target)
+{
+	if (state == VBLOCKS_MISSING)
+		report_missing(p, ino, ptr);
+	if (state == VBLOCKS_UNKNOWN)
+		p->partial = true;
+	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN)
+		return 0;
+	if (state == VBLOCKS_FREE)
+		report_free(p, ino, ptr);
+	if (!vb->blocknr) {
+		report(p, ino, ptr, RULE_BMAP_VBLOCK_UNWRITTEN, ptr->ptr);
+		return 0;
+	}
+	if (!is_used(p, vb->blocknr)) {
+		report(p, ino, ptr, RULE_BMAP_BLOCK_UNUSED, vb->blocknr);
+		return 0;
+	}
+	target->blocknr = vb->blocknr;
+	target->life = check_life(p, ino, ptr, vb);
+	return 1;
+}
+
+int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
+		   const struct mapcheck_pointer *ptr, struct target *target)
+{
+	struct vblock vb;
+	int ret;
+
+	ret = enter(p, cx, ptr->ptr);
+	if (ret < 0)
+		return report_entering(p, cx, ino, ptr, ret);
+	if (!ret)
+		return 0;
+	ret = vblocks_find(&p->vblocks, cx, ptr->ptr, &vb);
+	if (ret < 0)
+		return ret;
+	return check_entry(p, ino, ptr, ret, &vb, target);
+}
+
+void pointers_read_node(struct pointers *p, struct context *cx,
+			uint64_t blocknr)
+{
+	p->run = blocknr == p->next_node ? p->run + 1 : 0;
+	p->next_node = blocknr + 1;
+	if (p->run && blocknr >= p->ahead) {
+		cache_readahead(p->vol->cache, cx, blocknr, READAHEAD_NODES);
+		p->ahead = blocknr + READAHEAD_NODES;
+	}
+	if (!p->run)
+		p->ahead = 0;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Entries of the DAT, looked up in large numbers.
+ *
+ * The pointers of a map mostly have numbers that follow one another, so the
+ * block of entries of the last answer is kept, and the next answer is a
+ * comparison and an index.  One belongs to one thread.
+ */
+#ifndef NILFS2_FSCK_VBLOCKS_H
+#define NILFS2_FSCK_VBLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "disk/palloc.h"
+#include "vol/volume.h"
+
+enum vblocks_state {
+	VBLOCKS_USED,
+	VBLOCKS_FREE,		/* the bitmap of its group says so */
+	VBLOCKS_MISSING,	/* the DAT has no block for the entry */
+	VBLOCKS_UNKNOWN,	/* the DAT cannot be read there */
+};
+
+struct vblocks {
+	struct volume *vol;
+	uint64_t first, count;		/* entries of the block at hand */
+	enum vblocks_state state;	/* MISSING, UNKNOWN: of all of them */
+	const char *block;		/* borrowed from the cache, or NULL */
+	uint64_t group;			/* of BITMAP */
+	bool have_group;
+	bool group_known;		/* its bitmap could be read */
+	const uint8_t *bitmap;		/* borrowed, NULL: all free */
+	uint64_t ahead;			/* blocks before this were read ahead */
+};
+
+struct vblock {
+	uint64_t blocknr, start, end;
+};
+
+/* Nothing is read or owned before the first question. */
+void vblocks_init(struct vblocks *v, struct volume *vol);
+/* Gives back what is borrowed. */
+void vblocks_fini(struct vblocks *v);
+
+/* Goes to the block of entry NUMBER.  0, -ENOMEM, -ENOBUFS, -EINTR. */
+int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number);
+
+/*
+ * What the DAT has of virtual block NUMBER: its state, with the entry in *VB
+ * where it is used or free.  A failure as vblocks_seek().
+ */
+static inline int vblocks_find(struct vblocks *v, struct context *cx,
+			       uint64_t number, struct vblock *vb)
+{
+	const struct palloc *palloc;
+	const struct nilfs_dat_entry *de;
+	uint32_t bit;
+	int err;
+
+	if (number - v->first >= v->count) {
+		err = vblocks_seek(v, cx, number);
+		if (err)
+			return err;
+		/* Past what a file can hold, places wrap around. */
+		if (number - v->first >= v->count)
+			return VBLOCKS_MISSING;
+	}
+	if (!v->block)
+		return v->state;
+	palloc = &v->vol->dat_palloc;
+	de = (const void *)(v->block +
+			    (number - v->first) * palloc->entry_size);
+	vb->blocknr = le64_get(de->de_blocknr);
+	vb->start = le64_get(de->de_start);
+	vb->end = le64_get(de->de_end);
+	bit = palloc_group_offset(palloc, number);
+	if (!v->group_known || (v->bitmap && palloc_bit(v->bitmap, bit)))
+		return VBLOCKS_USED;
+	return VBLOCKS_FREE;
+}
+
+/* One past the largest number for which the DAT has a block, or 0. */
+uint64_t vblocks_end(struct volume *vol, struct context *cx);
+
+#endif
