@@ -11,6 +11,7 @@ static const struct pass table[] = {
 	{ "segments", "checking segments", pass_segments,
 	  pass_segments_work },
 	{ "dat", "checking the DAT", pass_dat, pass_dat_work },
+	{ "logs", "checking logs", pass_logs, pass_logs_work },
 	{ "tree", "checking files", pass_tree, pass_tree_work },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -42,6 +42,7 @@ pass_run pass_dat;
 pass_estimate pass_dat_work;
 /* Logs of used segments, against SUFILE and DAT. */
 pass_run pass_logs;
+pass_estimate pass_logs_work;
 /* Checkpoint file: entries, counts, the list of snapshots. */
 pass_run pass_checkpoints;
 /* Maps, ifiles and inodes of all checkpoints, shared parts once. */

@@ -42,6 +42,13 @@ static inline void bitmap_set(struct bitmap *map, uint64_t bit)
 	map->words[bit / 64] |= UINT64_C(1) << (bit % 64);
 }
 
+/* The same while other threads set or test. */
+static inline void bitmap_set_shared(struct bitmap *map, uint64_t bit)
+{
+	__atomic_fetch_or(&map->words[bit / 64], UINT64_C(1) << (bit % 64),
+			  __ATOMIC_RELAXED);
+}
+
 static inline void bitmap_clear(struct bitmap *map, uint64_t bit)
 {
 	map->words[bit / 64] &= ~(UINT64_C(1) << (bit % 64));

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two lists of the same blocks: the DAT says where virtual block v is, a log
+ * says that its block b is v.  They are joined without sorting either.  Every
+ * block that the DAT names has a bit, and the logs, read in the order of the
+ * device, take bits out where the entry of v leads back to b.  Logs are mostly
+ * written in the order of virtual blocks, so the entry stands in the block of
+ * the DAT that was looked at last.
+ *
+ * Blocks of the DAT itself have no virtual number; that a log lists one as the
+ * DAT's is enough.  A block of the DAT that cannot be read was told of by the
+ * pass over it, and what it would say is not missed here.
+ */
+#include "fsck/claims.h"
+
+#include <errno.h>
+
+#include "vol/datscan.h"
+#include "vol/sutable.h"
+
+void claims_init(struct claims *claims, struct check *c, struct volume *vol)
+{
+	*claims = (struct claims){ .c = c, .vol = vol };
+}
+
+static void put_block(struct claims *claims)
+{
+	if (claims->block)
+		file_put(&claims->vol->dat, claims->block);
+	claims->block = NULL;
+	claims->count = 0;
+}
+
+void claims_fini(struct claims *claims)
+{
+	if (claims->vol)
+		put_block(claims);
+}
+
+/* Borrows the block with the entry of VBLOCKNR: 1, 0 where there is none. */
+static int find_block(struct claims *claims, struct context *cx,
+		      uint64_t vblocknr)
+{
+	const struct palloc *p = &claims->vol->dat_palloc;
+	struct palloc_block what;
+	uint64_t blkoff = palloc_entry_blkoff(p, vblocknr);
+	const void *block;
+	int ret;
+
+	put_block(claims);
+	palloc_locate(p, blkoff, &what);
+	if (what.kind != PALLOC_ENTRIES || vblocknr - what.first >= what.count)
+		return 0;
+	ret = file_block(&claims->vol->dat, cx, blkoff, &block);
+	if (ret <= 0)
+		return ret;
+	claims->block = block;
+	claims->first = what.first;
+	claims->count = what.count;
+	return 1;
+}
+
+/* 1 where the DAT has VBLOCKNR at BLOCKNR, or cannot be asked; 0, failure. */
+static int is_at(struct claims *claims, struct context *cx, uint64_t vblocknr,
+		 uint64_t blocknr)
+{
+	const struct nilfs_dat_entry *de;
+	int ret;
+
+	if (vblocknr - claims->first >= claims->count) {
+		ret = find_block(claims, cx, vblocknr);
+		if (ret == -EIO || ret == -EUCLEAN) {
+			fail_clear(cx);
+			return 1;
+		}
+		if (ret <= 0)
+			return ret;
+	}
+	de = (const void *)(claims->block + (vblocknr - claims->first) *
+			    claims->vol->dat_palloc.entry_size);
+	return le64_get(de->de_blocknr) == blocknr;
+}
+
+int claims_settle_log(struct claims *claims, struct context *cx,
+		      struct summary *summary)
+{
+	struct sparse *claimed = &claims->c->claimed;
+	struct segsum_block b;
+	uint64_t blocknr;
+	int ret;
+
+	while (segsum_iter_next(&summary->iter, &b)) {
+		blocknr = summary->pseg + b.index;
+		if (!sparse_test(claimed, blocknr))
+			continue;
+		ret = b.is_virtual ? is_at(claims, cx, b.vblocknr, blocknr) :
+				     1;
+		if (ret < 0)
+			return ret;
+		if (ret)
+			sparse_remove(claimed, blocknr);
+	}
+	return 0;
+}
+
+void claims_drop(struct check *c, uint64_t from, uint64_t end)
+{
+	uint64_t b;
+
+	for (b = sparse_next(&c->claimed, from); b < end && b < c->claimed.bits;
+	     b = sparse_next(&c->claimed, b + 1))
+		sparse_remove(&c->claimed, b);
+}
+
+/* What is left of a segment. */
+struct rest {
+	uint64_t segnum, start, end;
+	uint64_t counted;	/* one past the last block in use */
+	bool clean;
+};
+
+static int describe(struct check *c, struct context *cx, uint64_t blocknr,
+		    struct rest *r)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	struct nilfs_segment_usage_ext su;
+	int err;
+
+	r->segnum = geometry_segment_of(geo, blocknr);
+	r->start = geometry_segment_start(geo, r->segnum);
+	r->end = geometry_segment_end(geo, r->segnum);
+	r->counted = r->end;
+	r->clean = false;
+	err = sutable_read(c->vol, cx, r->segnum, &su);
+	if (err)
+		return err;
+	r->counted = r->start + le32_get(su.su.su_nblocks);
+	r->clean = !segusage_is_dirty(&su.su) &&
+		   r->segnum != c->vol->latest.segnum;
+	if (r->segnum == c->vol->latest.segnum)
+		r->counted = r->start + c->vol->latest.offset;
+	return 0;
+}
+
+/* Takes the claims of [FROM, END) out: how many, and the last in *LAST. */
+static uint64_t take_out(struct check *c, uint64_t from, uint64_t end,
+			 uint64_t *last)
+{
+	uint64_t b, n = 0;
+
+	for (b = sparse_next(&c->claimed, from); b < end;
+	     b = sparse_next(&c->claimed, b + 1)) {
+		sparse_remove(&c->claimed, b);
+		*last = b;
+		n++;
+	}
+	return n;
+}
+
+/* What one finding says of the whole segment.  The rest stays claimed. */
+static void report_segment(struct check *c, const struct rest *r)
+{
+	const struct place place = place_number(PLACE_SEGMENT, r->segnum);
+	uint64_t n, last = 0;
+
+	if (r->clean) {
+		n = take_out(c, r->start, r->end, &last);
+		findings_differ(c->findings, RULE_SU_CLEAN_HOLDS, place, 0, n);
+		return;
+	}
+	if (r->counted >= r->end)
+		return;
+	if (take_out(c, r->counted, r->end, &last))
+		findings_differ(c->findings, RULE_SU_BEHIND, place,
+				last + 1 - r->start, r->counted - r->start);
+}
+
+static int report_segments(struct check *c, struct context *cx, bool *any)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	struct rest r;
+	uint64_t b;
+	int err = 0;
+
+	*any = false;
+	for (b = sparse_next(&c->claimed, 0);
+	     !err && b < c->claimed.bits && geometry_has_block(geo, b);
+	     b = sparse_next(&c->claimed, r.end)) {
+		err = describe(c, cx, b, &r);
+		if (err)
+			return err;
+		report_segment(c, &r);
+		*any |= sparse_next(&c->claimed, b) < r.end;
+		err = context_cancelled(cx);
+	}
+	return err;
+}
+
+static int name_entries(void *arg, struct context *cx, unsigned int worker,
+			const struct datscan_block *block)
+{
+	struct check *c = arg;
+	struct finding f = {
+		.rule = RULE_LOG_UNLISTED,
+		.has_got = true,
+	};
+	uint32_t i;
+
+	(void)cx;
+	(void)worker;
+	for (i = datscan_next_used(block, 0); i < block->count;
+	     i = datscan_next_used(block, i + 1)) {
+		f.got = le64_get(datscan_entry(block, i)->de_blocknr);
+		if (!sparse_test(&c->claimed, f.got))
+			continue;
+		f.place = place_number(PLACE_VBLOCK, block->first + i);
+		findings_add(c->findings, &f);
+	}
+	return 0;
+}
+
+static int name_own(void *arg, struct context *cx, uint64_t blocknr)
+{
+	struct check *c = arg;
+
+	(void)cx;
+	if (sparse_test(&c->claimed, blocknr))
+		findings_broken(c->findings, RULE_LOG_UNLISTED,
+				place_number(PLACE_BLOCK, blocknr));
+	return 0;
+}
+
+int claims_report(struct check *c, struct context *cx)
+{
+	const struct datscan_visitor visitor = {
+		.entries = name_entries,
+		.own_block = name_own,
+		.arg = c,
+	};
+	bool any;
+	int err = report_segments(c, cx, &any);
+
+	if (!err && any)
+		err = datscan_run(c->vol, cx, &visitor);
+	return check_damage(c, cx, err, RULE_LOG_UNLISTED,
+			    place_number(PLACE_VOLUME, 0));
+}
