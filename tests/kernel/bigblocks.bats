@@ -175,10 +175,10 @@ each_image_tests() {
 		sed 's/[][().*^$?+{}|\]/\\&/g' | paste -s -d '|'
 }
 
-@test "what holds for dump.nilfs2 and any image holds for large blocks" {
+@test "what holds for any image holds for large blocks" {
 	need_corpus big
 	export NILFS2_TEST_SET=big
-	for file in "$lab_dir"/../dump/*.bats; do
+	for file in "$lab_dir"/../{dump,fsck}/*.bats; do
 		pattern=$(each_image_tests "$file")
 		[ -n "$pattern" ] || continue
 		run bats --tap --filter "^($pattern)\$" "$file"

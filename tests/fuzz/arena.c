@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * An image in memory that a tool is run on, within this process.
+ *
+ * A process for each run would cost more than the run.  So the tool's main()
+ * is compiled in under another name, and the image is a file without a name
+ * that can be changed and put back as memory.
+ */
+#define _GNU_SOURCE
+#include "arena.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HANG_SECONDS 60
+
+_Noreturn void arena_die(const char *what)
+{
+	perror(what);
+	exit(99);
+}
+
+void arena_load(struct arena *a, const char *path)
+{
+	int from = open(path, O_RDONLY), to = memfd_create("image", 0);
+	struct stat st;
+	off_t data = 0, hole;
+
+	if (from < 0 || to < 0 || fstat(from, &st) ||
+	    ftruncate(to, st.st_size))
+		arena_die(path);
+	a->size = (size_t)st.st_size;
+	a->bytes = mmap(NULL, a->size, PROT_READ | PROT_WRITE, MAP_SHARED, to,
+			0);
+	if (a->bytes == MAP_FAILED)
+		arena_die("mmap");
+	while ((data = lseek(from, data, SEEK_DATA)) >= 0) {
+		hole = lseek(from, data, SEEK_HOLE);
+		if (pread(from, a->bytes + data, (size_t)(hole - data),
+			  data) != hole - data)
+			arena_die(path);
+		data = hole;
+	}
+	close(from);
+	snprintf(a->path, sizeof(a->path), "/proc/self/fd/%d", to);
+	a->errors = tmpfile();
+	if (!a->errors)
+		arena_die("temporary file");
+}
+
+int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink)
+{
+	int argc = 0, out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
+	int status;
+
+	while (argv[argc])
+		argc++;
+	rewind(a->errors);
+	if (out < 0 || err < 0 || sink < 0 ||
+	    ftruncate(fileno(a->errors), 0) ||
+	    dup2(sink, STDOUT_FILENO) < 0 ||
+	    dup2(fileno(a->errors), STDERR_FILENO) < 0)
+		arena_die("redirection");
+	alarm(HANG_SECONDS);
+	status = main_of(argc, argv);
+	alarm(0);
+	fflush(stdout);
+	fflush(stderr);
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	close(out);
+	close(err);
+	close(sink);
+	return status;
+}
+
+int arena_complained(struct arena *a, const char *wanted)
+{
+	char text[64] = "";
+
+	rewind(a->errors);
+	return fgets(text, sizeof(text), a->errors) &&
+	       !strncmp(text, wanted, strlen(wanted));
+}
+
+void arena_keep(const struct arena *a, const char *name)
+{
+	FILE *f = fopen(name, "w");
+
+	if (f && fwrite(a->bytes, 1, a->size, f) == a->size)
+		printf("the damaged image is %s\n", name);
+	if (f)
+		fclose(f);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An image in memory that a tool is run on, within this process. */
+#ifndef NILFS2_TESTS_FUZZ_ARENA_H
+#define NILFS2_TESTS_FUZZ_ARENA_H
+
+#include <stdio.h>
+
+struct arena {
+	char path[64];		/* for this process alone, */
+	char *bytes;		/* and what is behind it */
+	size_t size;
+	FILE *errors;		/* what the last tool put on standard error */
+};
+
+/* What a tool's main() is. */
+typedef int arena_main(int argc, char **argv);
+
+/* Loads the image at PATH; ends the program where it cannot. */
+void arena_load(struct arena *a, const char *path);
+
+/*
+ * Runs MAIN with the words ARGV, which end with NULL, and returns its status.
+ * Standard output goes to SINK, which is closed; a hang ends the program.
+ */
+int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink);
+
+/* Whether the last tool's first line of errors begins with WANTED. */
+int arena_complained(struct arena *a, const char *wanted);
+
+/* Leaves the image in the file NAME, to be looked at, and says so. */
+void arena_keep(const struct arena *a, const char *name);
+
+/* Says what failed and ends the program. */
+_Noreturn void arena_die(const char *what);
+
+#endif

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fields IMAGE [EVERY [FIRST]] <STRUCTURES: the checker against every field.
+ *
+ * The structures are named one a line, as "dump.nilfs2 set" has them.  Each
+ * number in each of them, element by element of arrays that are not long, is
+ * set to 0, all ones, one more and one less, has its first, middle and last bit
+ * flipped, or gets a random value; with the checksums left as they were and
+ * with them right again.  fsck.nilfs2 must then say clean (0) or wrong (4), or
+ * fail with a message (8).  With EVERY, only every so many changes are tried,
+ * beginning with number FIRST, which the last line printed tells.
+ *
+ * Where a structure lies and how its checksums are set is what dump.nilfs2
+ * knows; its sources are compiled in, and main() of the checker.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "dev/memory.h"
+#include "disk/field.h"
+#include "dump/logfind.h"
+#include "dump/seal.h"
+#include "dump/target.h"
+
+#define EXIT_UNCORRECTED 4
+#define EXIT_OPERATIONAL 8
+/* Of arrays, such as the pointers of a node, both ends are tried. */
+#define ELEMENTS_MAX 8
+
+int fsck_main(int argc, char **argv);
+
+enum change { ZERO, ONES, MORE, LESS, FIRST, MIDDLE, LAST, RANDOM, CHANGES };
+
+static const char *const change_names[CHANGES] = {
+	"0", "all ones", "+1", "-1", "first bit", "middle bit", "last bit",
+	"random",
+};
+
+struct fuzz {
+	struct arena arena;
+	char *sound;		/* the image as it was */
+	struct context cx;
+	struct dev *dev;	/* the image of the arena */
+	struct dev *sound_dev;
+	struct target_source source;	/* of the sound image */
+	const char *structure;
+	unsigned long number, every, first, bad;
+};
+
+static uint64_t changed(enum change change, uint64_t old, unsigned int bits,
+			unsigned long seed)
+{
+	switch (change) {
+	case ZERO:
+		return 0;
+	case ONES:
+		return UINT64_MAX;
+	case MORE:
+		return old + 1;
+	case LESS:
+		return old - 1;
+	case FIRST:
+		return old ^ 1;
+	case MIDDLE:
+		return old ^ (uint64_t)1 << bits / 2;
+	case LAST:
+		return old ^ (uint64_t)1 << (bits - 1);
+	default:
+		/* An odd factor mixes all bits; the same on every system. */
+		return (seed + 1) * 0x9e3779b97f4a7c15;
+	}
+}
+
+static void die(struct fuzz *f, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, f->cx.failure);
+	exit(99);
+}
+
+/* The log that holds a block, in the sound image. */
+static uint64_t log_of(struct fuzz *f, const struct target *t,
+		       uint64_t blocknr)
+{
+	struct logfind find;
+
+	if (t->cover == TARGET_COVER_LOG)
+		return t->log;
+	if (logfind_block(&find, &f->cx, f->source.vol, blocknr) ||
+	    find.part == LOGFIND_NONE)
+		die(f, f->structure);
+	return find.log.pseg;
+}
+
+static void ignore_sum(void *arg, const char *structure, const char *field,
+		       uint32_t old, uint32_t new)
+{
+	(void)arg, (void)structure, (void)field, (void)old, (void)new;
+}
+
+/* A header may say what no checksum can cover: then they stay as they were. */
+static void seal(struct fuzz *f, const struct target *t)
+{
+	static const struct seal_watcher nobody = { .sum = ignore_sum };
+	const struct nilfs_geometry *geo;
+	uint64_t blocknr, pseg;
+
+	if (t->cover == TARGET_COVER_SUPER) {
+		seal_super(f->dev, &f->cx, t->byte, &nobody);
+		return;
+	}
+	geo = &f->source.vol->geo;
+	blocknr = t->byte >> geo->block_bits;
+	pseg = log_of(f, t, blocknr);
+	seal_log(f->dev, &f->cx, geo, pseg, blocknr - pseg, &nobody);
+}
+
+static void check(struct fuzz *f, const char *what, bool sealed)
+{
+	char words[][12] = { "fsck.nilfs2", "-fn", "--data" };
+	char *argv[] = { words[0], words[1], f->arena.path, NULL, NULL };
+	int status;
+
+	printf("fields EVERY %lu: %s, %s, checksums %s\n", f->number - 1,
+	       f->structure, what, sealed ? "right" : "left");
+	if (f->number % 2)
+		argv[3] = words[2];
+	status = arena_run(&f->arena, fsck_main, argv,
+			   open("/dev/null", O_WRONLY));
+	if (!status || status == EXIT_UNCORRECTED ||
+	    (status == EXIT_OPERATIONAL &&
+	     arena_complained(&f->arena, "fsck.nilfs2: ")))
+		return;
+	printf("status %d\n", status);
+	arena_keep(&f->arena, "fields.image");
+	f->bad++;
+}
+
+/* Whether it is this change's turn. */
+static bool wanted(struct fuzz *f)
+{
+	unsigned long number = f->number++;
+
+	return number >= f->first && (number - f->first) % f->every == 0;
+}
+
+static void put_back(struct fuzz *f, uint64_t offset, uint64_t length)
+{
+	memcpy(f->arena.bytes + offset, f->sound + offset, length);
+}
+
+/* All that the change and its checksums may have touched. */
+static void undo(struct fuzz *f, const struct target *t)
+{
+	const struct nilfs_geometry *geo = &f->source.vol->geo;
+	uint64_t segment = (uint64_t)geo->blocks_per_segment
+			   << geo->block_bits;
+	uint64_t begin = t->byte / segment * segment;
+
+	if (t->cover == TARGET_COVER_SUPER)
+		put_back(f, t->byte, t->length);
+	else
+		put_back(f, begin, segment);
+}
+
+static void check_change(struct fuzz *f, const struct target *t,
+			 const char *what)
+{
+	unsigned int sealed;
+
+	for (sealed = 0; sealed < 2; sealed++) {
+		if (sealed)
+			seal(f, t);
+		check(f, what, sealed);
+	}
+	undo(f, t);
+}
+
+static void try_element(struct fuzz *f, const struct target *t,
+			const struct field *field, uint32_t i,
+			const char *path)
+{
+	uint8_t *base = (uint8_t *)f->arena.bytes + t->byte;
+	unsigned int bits = field->size * 8;
+	uint64_t old = 0, value;
+	enum change change;
+	char what[160];
+
+	for (change = 0; change < CHANGES; change++) {
+		if (!wanted(f) || !field_get(field, base, i, &old))
+			continue;
+		value = changed(change, old, bits, f->number);
+		if (bits < 64)
+			value &= ((uint64_t)1 << bits) - 1;
+		if (value == old || !field_set(field, base, i, value))
+			continue;
+		snprintf(what, sizeof(what), "%s[%u] %s", path, i,
+			 change_names[change]);
+		check_change(f, t, what);
+	}
+}
+
+static void try_table(struct fuzz *f, const struct target *t,
+		      const struct field_table *table, uint32_t offset)
+{
+	uint32_t n, i;
+
+	for (n = 0; n < table->nfields; n++) {
+		struct field field = table->fields[n];
+
+		field.offset += offset;
+		if (field.inner) {
+			try_table(f, t, field.inner, field.offset);
+			continue;
+		}
+		for (i = 0; field_is_number(&field) && i < field.count; i++) {
+			if (i < ELEMENTS_MAX / 2 ||
+			    i + ELEMENTS_MAX / 2 >= field.count)
+				try_element(f, t, &field, i, field.name);
+		}
+	}
+}
+
+static void try_structure(struct fuzz *f)
+{
+	struct target t;
+	int err = target_find(&t, &f->source, f->structure);
+
+	/* The entry of a segment may lie in a hole. */
+	if (err == -ENOENT) {
+		fail_clear(&f->cx);
+		return;
+	}
+	if (err)
+		die(f, f->structure);
+	if (t.bit < 0) {
+		try_table(f, &t, &t.table, 0);
+	} else if (wanted(f)) {
+		f->arena.bytes[t.byte] ^= (char)(1 << t.bit);
+		check_change(f, &t, "bit");
+	}
+}
+
+static void open_all(struct fuzz *f, const char *path)
+{
+	arena_load(&f->arena, path);
+	f->sound = malloc(f->arena.size);
+	if (!f->sound)
+		arena_die("memory");
+	memcpy(f->sound, f->arena.bytes, f->arena.size);
+	context_init(&f->cx);
+	if (memory_open(&f->dev, &f->cx, f->arena.bytes, f->arena.size) ||
+	    memory_open_const(&f->sound_dev, &f->cx, f->sound,
+			      f->arena.size))
+		die(f, path);
+	f->source.cx = &f->cx;
+	f->source.dev = f->sound_dev;
+	if (target_need_volume(&f->source))
+		die(f, path);
+}
+
+static void close_all(struct fuzz *f)
+{
+	target_source_close(&f->source);
+	dev_close(f->sound_dev);
+	dev_close(f->dev);
+	fclose(f->arena.errors);
+	free(f->sound);
+}
+
+#undef main
+int main(int argc, char **argv)
+{
+	struct fuzz f = { .every = 1 };
+	char line[80];
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: fields IMAGE [EVERY [FIRST]] "
+			"<STRUCTURES\n");
+		return 2;
+	}
+	if (argc > 2)
+		f.every = strtoul(argv[2], NULL, 0);
+	if (argc > 3)
+		f.first = strtoul(argv[3], NULL, 0);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	open_all(&f, argv[1]);
+	while (!f.bad && fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		f.structure = line;
+		try_structure(&f);
+	}
+	close_all(&f);
+	printf("%lu changes\n", f.number);
+	return f.bad != 0;
+}
