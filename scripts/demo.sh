@@ -9,7 +9,7 @@ install_packages $build_packages $kernel_packages
 
 build=${BUILD_DIR:-$source/build}
 "$source/scripts/build.sh" "$build"
-PATH=$build/mkfs:$build/dump:$PATH
+PATH=$build/mkfs:$build/dump:$build/fsck:$PATH
 image=$build/demo.img
 rm -f "$image"
 
@@ -34,6 +34,7 @@ umount -i /mnt
 FILL
 printf '\n# the Linux kernel (user-mode Linux) fills it and takes a snapshot\n'
 "$source/tests/kernel/guest.sh" "$build/fill.sh" "$image"
+say fsck.nilfs2 -n "$image"
 say dump.nilfs2 info "$image"
 say dump.nilfs2 checkpoints "$image"
 say dump.nilfs2 ls -l "$image"

@@ -108,6 +108,17 @@ alone() {
 	[[ $output == *"sb-device-size: superblock 1: "* ]]
 }
 
+# As on volumes that were made before there was a second copy.
+@test "segments up to the end leave no room for a second copy" {
+	damage_both s_nsegments=128
+	run -0 fsck.nilfs2 -n --quick "$image"
+	[[ ${lines[0]} == "sb-place: superblock 2: "* ]]
+	[[ ${lines[1]} == *" 0 errors, 1 warning, "* ]]
+	damage_raw super:2 s_magic=0
+	run -0 fsck.nilfs2 -n --quick "$image"
+	[[ $output == *": clean, "* ]]
+}
+
 @test "the word of the kernel that it met errors" {
 	damage super:1 s_state=valid,error
 	expect sb-state-error
