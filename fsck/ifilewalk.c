@@ -42,7 +42,8 @@ static int init_worker(struct ifilewalk *w, struct context *cx,
 				     &vol->geo, &vol->latest);
 	else
 		worker->vol = vol;
-	inodescan_init(&worker->scan, w->check, worker->vol);
+	inodescan_init(&worker->scan, w->check, worker->vol,
+		       w->pointers->told);
 	return err;
 }
 

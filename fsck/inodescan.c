@@ -31,11 +31,11 @@
 #define SECTOR 512
 
 void inodescan_init(struct inodescan *s, struct check *check,
-		    struct volume *vol)
+		    struct volume *vol, struct sparse *told)
 {
 	memset(s, 0, sizeof(*s));
 	s->check = check;
-	pointers_init(&s->pointers, check, vol);
+	pointers_init(&s->pointers, check, vol, told);
 }
 
 void inodescan_fini(struct inodescan *s)
@@ -144,7 +144,7 @@ static bool is_empty(const struct nilfs_inode *inode)
 }
 
 /* Checks an inode by itself; false where its map means nothing. */
-static bool check_inode(struct inodescan *s, const struct nilfs_inode *inode)
+static bool check_alone(struct inodescan *s, const struct nilfs_inode *inode)
 {
 	struct nilfs_inode linked = *inode;
 	enum rule rule;
@@ -162,6 +162,9 @@ static bool check_inode(struct inodescan *s, const struct nilfs_inode *inode)
 	rule = inode_check(&s->pointers.vol->geo, &linked, s->ino);
 	if (rule != RULE_OK)
 		broken(s, rule);
+	s->size_judged = rule == RULE_INODE_SIZE ||
+			 rule == RULE_INODE_DIR_SIZE ||
+			 rule == RULE_INODE_SYMLINK_SIZE;
 	if (rule != RULE_INODE_MODE)
 		return true;
 	s->pointers.partial = true;
@@ -177,7 +180,7 @@ static int scan_inode(struct inodescan *s, struct context *cx,
 	s->blocks = s->nodes = 0;
 	s->whole = true;
 	s->total_inodes++;
-	if (!check_inode(s, inode))
+	if (!check_alone(s, inode))
 		return 0;
 	if (inode_has_bmap(inode))
 		err = walk_map(s, cx, inode, life);
@@ -185,7 +188,8 @@ static int scan_inode(struct inodescan *s, struct context *cx,
 		return err;
 	s->total_blocks += s->blocks + s->nodes;
 	check_blocks(s, inode);
-	if (inode_has_bmap(inode) && le16_get(inode->i_links_count))
+	if (inode_has_bmap(inode) && le16_get(inode->i_links_count) &&
+	    !s->size_judged)
 		check_size(s, inode);
 	return 0;
 }

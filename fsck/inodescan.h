@@ -24,10 +24,12 @@ struct inodescan {
 	uint64_t blocks, nodes;		/* met in it */
 	uint64_t last_key;		/* of a block, where there is one */
 	bool whole;			/* all of it was walked */
+	bool size_judged;		/* the size itself is wrong */
 };
 
+/* TOLD as of pointers_init(). */
 void inodescan_init(struct inodescan *s, struct check *check,
-		    struct volume *vol);
+		    struct volume *vol, struct sparse *told);
 void inodescan_fini(struct inodescan *s);
 
 struct inodescan_block {

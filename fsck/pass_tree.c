@@ -34,6 +34,7 @@ struct tree {
 	struct pointers pointers;
 	struct ifilewalk ifiles;
 	struct sparse walk;	/* what was met in the checkpoint at hand */
+	struct sparse told;	/* lifetimes that were reported */
 
 	/* Valid checkpoints, ascending: those of blocks that can be read. */
 	uint64_t *cnos;
@@ -188,15 +189,10 @@ static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
 }
 
 /* From now on, what is met has been met before or not. */
-static int expect_shared(struct tree *t, struct context *cx)
+static void expect_shared(struct tree *t)
 {
-	int err = 0;
-
-	if (!t->walk.bits)
-		err = sparse_init(&t->walk, cx, t->check->referenced.bits);
 	sparse_clear(&t->walk);
 	t->pointers.walk = &t->walk;
-	return err;
 }
 
 static int walk_checkpoints(struct tree *t, struct context *cx)
@@ -216,31 +212,37 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 		}
 		if (!err)
 			err = walk_checkpoint(t, cx, t->cnos[i], &cp);
-		if (!err)
-			err = expect_shared(t, cx);
+		expect_shared(t);
 	}
 	return err;
 }
 
-/* Makes the set of virtual blocks, for all that the DAT can have. */
-static int make_set(struct check *c, struct context *cx)
+/* Makes the sets of virtual blocks, for all that the DAT can have. */
+static int make_sets(struct tree *t, struct context *cx)
 {
 	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
 			SPARSE_CHUNK_BITS;
-	uint64_t end = vblocks_end(c->vol, cx);
+	uint64_t end = vblocks_end(t->check->vol, cx);
+	int err;
 
-	return sparse_init(&c->referenced, cx, end < most ? end : most);
+	if (end > most)
+		end = most;
+	err = sparse_init(&t->check->referenced, cx, end);
+	if (!err)
+		err = sparse_init(&t->walk, cx, end);
+	if (!err)
+		err = sparse_init(&t->told, cx, end);
+	return err;
 }
 
 int pass_tree(struct check *c, struct context *cx)
 {
 	struct tree t = { .check = c };
-	int err = make_set(c, cx);
+	int err = make_sets(&t, cx);
 
-	if (err)
-		return err;
-	pointers_init(&t.pointers, c, c->vol);
-	err = ifilewalk_init(&t.ifiles, cx, c, &t.pointers);
+	pointers_init(&t.pointers, c, c->vol, &t.told);
+	if (!err)
+		err = ifilewalk_init(&t.ifiles, cx, c, &t.pointers);
 	if (!err)
 		err = walk_metadata(&t, cx, &c->vol->sufile);
 	if (!err)
@@ -251,6 +253,7 @@ int pass_tree(struct check *c, struct context *cx)
 	pointers_fini(&t.pointers);
 	ifilewalk_fini(&t.ifiles);
 	sparse_fini(&t.walk);
+	sparse_fini(&t.told);
 	free(t.cnos);
 	return err;
 }

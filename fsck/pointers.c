@@ -4,9 +4,9 @@
  *
  * A tree is copied on write from the bottom up: whoever changes a block
  * changes the pointer to it, and so the block that holds the pointer.  Hence
- * a block lives in every checkpoint in which what points to it lives, and
- * each block is checked once, against its holder's lifetime, however many
- * checkpoints reach it.
+ * a block lives in every checkpoint in which what points to it lives.  This
+ * is asked of each pointer once, however many checkpoints have its holder; of
+ * several holders that find a lifetime too short the first one speaks.
  *
  * A virtual block that is met again is a double use if nothing was met before
  * this checkpoint; else a set of what this checkpoint met tells it from one
@@ -24,9 +24,9 @@
 #define READAHEAD_NODES 32u
 
 void pointers_init(struct pointers *p, struct check *check,
-		   struct volume *vol)
+		   struct volume *vol, struct sparse *told)
 {
-	*p = (struct pointers){ .check = check, .vol = vol };
+	*p = (struct pointers){ .check = check, .vol = vol, .told = told };
 	vblocks_init(&p->vblocks, vol);
 }
 
@@ -100,25 +100,36 @@ static inline bool is_used(struct pointers *p, uint64_t blocknr)
 	       seek_segment(p, blocknr);
 }
 
+static void report_life(struct pointers *p, struct context *cx, uint64_t ino,
+			const struct mapcheck_pointer *ptr, uint64_t want,
+			uint64_t got)
+{
+	int first = sparse_add(p->told, cx, ptr->ptr);
+
+	p->partial = true;
+	if (first < 0)
+		fail_clear(cx);
+	if (first)
+		findings_differ(p->check->findings, RULE_BMAP_LIFETIME,
+				place_map(p->cno, ino, ptr->key, ptr->level),
+				want, got);
+}
+
 /*
  * The lifetime of what is at PTR, which is the holder's own where the entry
  * is wrong, so that what lies below it is not found wrong for that as well.
  */
-static struct lifetime check_life(struct pointers *p, uint64_t ino,
+static struct lifetime check_life(struct pointers *p, struct context *cx,
+				  uint64_t ino,
 				  const struct mapcheck_pointer *ptr,
 				  const struct vblock *vb)
 {
-	struct place place = place_map(p->cno, ino, ptr->key, ptr->level);
-
 	if (vb->start > ptr->within.start)
-		findings_differ(p->check->findings, RULE_BMAP_LIFETIME, place,
-				ptr->within.start, vb->start);
+		report_life(p, cx, ino, ptr, ptr->within.start, vb->start);
 	else if (vb->end < ptr->within.end)
-		findings_differ(p->check->findings, RULE_BMAP_LIFETIME, place,
-				ptr->within.end, vb->end);
+		report_life(p, cx, ino, ptr, ptr->within.end, vb->end);
 	else
 		return (struct lifetime){ vb->start, vb->end };
-	p->partial = true;
 	return ptr->within;
 }
 
@@ -156,47 +167,52 @@ static int report_entering(struct pointers *p, struct context *cx,
 	return err;
 }
 
-/* Judges the entry of PTR: 1 where there is a block to go to. */
-static int check_entry(struct pointers *p, uint64_t ino,
-		       const struct mapcheck_pointer *ptr, int state,
-		       const struct vblock *vb, struct target *target)
+/*
+ * What is wrong with the entry of PTR, one thing at most; the lifetime not
+ * yet.  True where there is a block to go to all the same.
+ */
+static bool check_entry(struct pointers *p, uint64_t ino,
+			const struct mapcheck_pointer *ptr,
+			enum vblocks_state state, const struct vblock *vb)
 {
-	if (state == VBLOCKS_MISSING)
-		report_missing(p, ino, ptr);
-	if (state == VBLOCKS_UNKNOWN)
-		p->partial = true;
-	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN)
-		return 0;
+	bool there = is_used(p, vb->blocknr);
+
 	if (state == VBLOCKS_FREE)
 		report_free(p, ino, ptr);
-	if (!vb->blocknr) {
+	else if (!vb->blocknr)
 		report(p, ino, ptr, RULE_BMAP_VBLOCK_UNWRITTEN, ptr->ptr);
-		return 0;
-	}
-	if (!is_used(p, vb->blocknr)) {
+	else if (!there)
 		report(p, ino, ptr, RULE_BMAP_BLOCK_UNUSED, vb->blocknr);
-		return 0;
-	}
-	target->blocknr = vb->blocknr;
-	target->life = check_life(p, ino, ptr, vb);
-	return 1;
+	return there;
 }
 
 int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target)
 {
-	struct vblock vb;
-	int ret;
+	struct vblock vb = { 0 };
+	int fresh, state;
 
-	ret = enter(p, cx, ptr->ptr);
-	if (ret < 0)
-		return report_entering(p, cx, ino, ptr, ret);
-	if (!ret)
+	fresh = enter(p, cx, ptr->ptr);
+	if (fresh < 0)
+		return report_entering(p, cx, ino, ptr, fresh);
+	state = vblocks_find(&p->vblocks, cx, ptr->ptr, &vb);
+	if (state < 0)
+		return state;
+	/* All else was judged when it was fresh. */
+	if (!fresh && state != VBLOCKS_USED)
 		return 0;
-	ret = vblocks_find(&p->vblocks, cx, ptr->ptr, &vb);
-	if (ret < 0)
-		return ret;
-	return check_entry(p, ino, ptr, ret, &vb, target);
+	if (state == VBLOCKS_MISSING)
+		report_missing(p, ino, ptr);
+	if (state == VBLOCKS_UNKNOWN)
+		p->partial = true;
+	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN ||
+	    (fresh && !check_entry(p, ino, ptr, (enum vblocks_state)state,
+				   &vb)))
+		return 0;
+	target->blocknr = vb.blocknr;
+	target->life = state == VBLOCKS_FREE ?
+		ptr->within : check_life(p, cx, ino, ptr, &vb);
+	return fresh;
 }
 
 void pointers_read_node(struct pointers *p, struct context *cx,

@@ -26,6 +26,8 @@ struct pointers {
 	 * it was met in another one before; NULL: all of it is new.
 	 */
 	struct sparse *walk;
+	/* Virtual blocks whose lifetime was reported. */
+	struct sparse *told;
 	uint64_t cno;			/* for places */
 	bool partial;			/* something could not be followed */
 
@@ -41,15 +43,16 @@ struct target {
 	struct lifetime life;
 };
 
+/* TOLD is shared by all threads. */
 void pointers_init(struct pointers *p, struct check *check,
-		   struct volume *vol);
+		   struct volume *vol, struct sparse *told);
 void pointers_fini(struct pointers *p);
 
 /*
  * Checks where PTR, of a map of inode INO, leads, and enters it among the
  * virtual blocks referred to.  1 and *TARGET where that is to be followed; 0
- * where it is not: another checkpoint has it too, where it was followed, or
- * it cannot be, and there is a finding.  -ENOMEM, -EINTR.
+ * where it is not: another checkpoint has it too, with which it was followed,
+ * or it cannot be, and there is a finding.  -ENOMEM, -EINTR.
  */
 int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target);
