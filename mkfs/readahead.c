@@ -9,8 +9,9 @@
  *
  * A look behind the reading tells whether a file was written meanwhile only if
  * one knows what it was like before.  A file that has not changed for long, by
- * its own time stamps, was like that before; any other is read again, and the
- * two looks compared.  The clocks of a file server and of this machine may
+ * its own time stamps, was like that before; at any other one looks before the
+ * reading too.  Files of one age mostly lie together, so the batch remembers
+ * that it met a young one.  The clocks of a file server and of this machine may
  * differ, thus "long" is.
  */
 #include "config.h"
@@ -41,6 +42,7 @@ struct batch {
 	const struct populate_name *names;
 	struct readahead_file *files;
 	size_t n;
+	bool young;		/* some of its files changed lately */
 };
 
 struct readahead {
@@ -114,28 +116,35 @@ static bool is_whole(const struct statx *st, ssize_t n)
 	       (uint64_t)n == st->stx_size;
 }
 
-/* Whether what is at CONTENT is the file open at FD, as FILE says. */
-static bool read_content(const struct readahead *ra, int fd, char *content,
-			 struct readahead_file *file)
+/* Whether all of the file open at FD is at CONTENT now, and what it is. */
+static bool read_whole(int fd, char *content, struct readahead_file *file)
 {
 	/* One byte more, to see whether it ends. */
 	ssize_t n = pread(fd, content, SMALL + 1, 0);
-	struct statx before;
 
 	file->known = !look(fd, &file->st);
-	if (!file->known || !is_whole(&file->st, n))
-		return false;
-	if (is_settled(ra, &file->st))
-		return true;
-	before = file->st;
-	n = pread(fd, content, SMALL + 1, 0);
-	file->known = !look(fd, &file->st);
-	return file->known && is_whole(&file->st, n) &&
+	return file->known && is_whole(&file->st, n);
+}
+
+/* The same, and whether it stayed what it was. */
+static bool read_content(struct batch *b, int fd, char *content,
+			 struct readahead_file *file)
+{
+	struct statx before;
+
+	if (!b->young) {
+		if (!read_whole(fd, content, file))
+			return false;
+		b->young = !is_settled(b->ra, &file->st);
+		if (!b->young)
+			return true;
+	}
+	return !look(fd, &before) && read_whole(fd, content, file) &&
 	       is_unchanged(&before, &file->st);
 }
 
 /* Reads NAME to memory if there is some; false: it was not even opened. */
-static bool read_file(const struct batch *b, struct readpool_chunk **chunk,
+static bool read_file(struct batch *b, struct readpool_chunk **chunk,
 		      const char *name, struct readahead_file *file)
 {
 	char *content = readpool_place(b->ra->pool, chunk, SMALL + 1);
@@ -146,7 +155,7 @@ static bool read_file(const struct batch *b, struct readpool_chunk **chunk,
 	fd = sourcedir_try_file(b->dir, name);
 	if (fd < 0)
 		return false;
-	if (read_content(b->ra, fd, content, file)) {
+	if (read_content(b, fd, content, file)) {
 		file->losses = attrlist_losses(fd);
 		file->payload = readpool_payload(*chunk, file->st.stx_size,
 						 b->ra->block_size);
@@ -155,7 +164,7 @@ static bool read_file(const struct batch *b, struct readpool_chunk **chunk,
 	return true;
 }
 
-static void do_file(const struct batch *b, struct readpool_chunk **chunk,
+static void do_file(struct batch *b, struct readpool_chunk **chunk,
 		    const struct populate_name *name,
 		    struct readahead_file *file)
 {
@@ -172,7 +181,7 @@ static void do_file(const struct batch *b, struct readpool_chunk **chunk,
 static int do_batch(struct context *cx, void *arg, unsigned int worker,
 		    bool skip)
 {
-	const struct batch *b = arg;
+	struct batch *b = arg;
 	size_t i;
 
 	(void)cx;
