@@ -35,9 +35,12 @@ static int seen(int ret)
 	return ret == HIDDEN ? 0 : ret;
 }
 
-/* Borrows block BLKOFF of the file: 1, 0 for a hole, HIDDEN, or a failure. */
+/*
+ * Borrows block BLKOFF of the file: 1, 0 for a hole, HIDDEN, or a failure.
+ * With TELL one that cannot be read is a finding.
+ */
 static int borrow(const struct groups *g, struct context *cx, uint64_t blkoff,
-		  const void **data)
+		  bool tell, const void **data)
 {
 	uint64_t blocknr;
 	int ret;
@@ -47,12 +50,10 @@ static int borrow(const struct groups *g, struct context *cx, uint64_t blkoff,
 	if (ret <= 0)
 		return hide(cx, ret);
 	ret = cache_get(g->file->vol->cache, cx, blocknr, data);
-	if (ret == -EIO) {
+	if (ret == -EIO && tell)
 		findings_failed(g->findings, cx, RULE_DEV_UNREADABLE,
 				place_map(g->cno, g->file->ino, blkoff, 0));
-		return HIDDEN;
-	}
-	return ret ? ret : 1;
+	return ret ? hide(cx, ret) : 1;
 }
 
 static void give_back(const struct groups *g, const void *data)
@@ -144,7 +145,7 @@ static int check_count(const struct groups *g, struct context *cx,
 		       const char *descs, uint64_t group)
 {
 	const void *bitmap;
-	int ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group),
+	int ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), true,
 			 &bitmap);
 
 	if (ret < 0)
@@ -164,7 +165,7 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 	int ret;
 
 	group = first_of_desc(g, group);
-	ret = borrow(g, cx, palloc_desc_blkoff(g->palloc, group), &descs);
+	ret = borrow(g, cx, palloc_desc_blkoff(g->palloc, group), true, &descs);
 	for (; ret >= 0 && group < end; group++) {
 		ret = next_group(g, cx, group, &next);
 		if (ret < 0)
@@ -233,7 +234,9 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 	uint32_t met = 0;
 	int ret;
 
-	ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), &bitmap);
+	/* Who checks the counts tells of a bitmap that cannot be read. */
+	ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), false,
+		     &bitmap);
 	if (ret <= 0)
 		return seen(ret);
 	ret = walk_entries(g, cx, bitmap, group, &met);

@@ -12,6 +12,8 @@ static const struct pass table[] = {
 	  pass_segments_work },
 	{ "dat", "checking the DAT", pass_dat, pass_dat_work },
 	{ "logs", "checking logs", pass_logs, pass_logs_work },
+	{ "checkpoints", "checking checkpoints", pass_checkpoints,
+	  pass_checkpoints_work },
 	{ "tree", "checking files", pass_tree, pass_tree_work },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -45,6 +45,7 @@ pass_run pass_logs;
 pass_estimate pass_logs_work;
 /* Checkpoint file: entries, counts, the list of snapshots. */
 pass_run pass_checkpoints;
+pass_estimate pass_checkpoints_work;
 /* Maps, ifiles and inodes of all checkpoints, shared parts once. */
 pass_run pass_tree;
 pass_estimate pass_tree_work;
