@@ -13,7 +13,8 @@
  * that older and newer checkpoints share.
  *
  * Numbers without an entry are reported once for a block of the DAT.  Where
- * the DAT itself is broken its own pass has said so, and nothing is said here.
+ * the DAT's own map is broken its pass has said so, its entries may be those
+ * of other numbers, and nothing is said of them here.
  */
 #include "fsck/pointers.h"
 
@@ -46,8 +47,9 @@ static void report(struct pointers *p, uint64_t ino,
 		.got = got,
 	};
 
-	findings_add(p->check->findings, &f);
 	p->partial = true;
+	if (!p->check->dat_broken || rule == RULE_BMAP_TWICE)
+		findings_add(p->check->findings, &f);
 }
 
 /* Whether nothing was said yet of the block of the DAT that NUMBER is in. */
@@ -64,7 +66,7 @@ static void report_missing(struct pointers *p, uint64_t ino,
 			   const struct mapcheck_pointer *ptr)
 {
 	p->partial = true;
-	if (!p->check->dat_broken && is_new_gap(p, ptr->ptr))
+	if (is_new_gap(p, ptr->ptr))
 		report(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING, ptr->ptr);
 }
 
@@ -107,6 +109,8 @@ static void report_life(struct pointers *p, struct context *cx, uint64_t ino,
 	int first = sparse_add(p->told, cx, ptr->ptr);
 
 	p->partial = true;
+	if (p->check->dat_broken)
+		return;
 	if (first < 0)
 		fail_clear(cx);
 	if (first)
