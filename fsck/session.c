@@ -21,11 +21,13 @@ static void tell(void *arg, const struct finding *f)
 	tell_finding(&tool->report, f);
 }
 
+/* What there is to do was an estimate, from a volume that may be damaged. */
 static void show_progress(void *arg, uint64_t done)
 {
 	struct tool *tool = arg;
+	struct progress *p = &tool->progress;
 
-	progress_update(&tool->progress, done);
+	progress_update(p, p->total && done > p->total ? p->total : done);
 }
 
 static void note(void *arg, const char *text)

@@ -200,7 +200,7 @@ judge() {
 		# A leak checker cannot run under it.
 		ASAN_OPTIONS=detect_leaks=0 strace -f -e trace=read,pread64 \
 			-o trace fsck.nilfs2 -a large
-		sed -n 's/^[0-9]* pread64.* = \([0-9]*\)$/\1/p' trace |
+		sed -n 's/^[0-9]*  *pread64.* = \([0-9]*\)$/\1/p' trace |
 			awk '{ sum += $1 } END { print sum }' >"bytes.$size"
 	done
 	[ "$(cat bytes.256M)" -gt 0 ]
