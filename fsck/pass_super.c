@@ -53,6 +53,23 @@ static int check_other(struct check *c, struct context *cx)
 	return check_unused(c, cx, choice->spare, RULE_SB_SPARE);
 }
 
+/*
+ * The kernel goes by the superblock, but the log has its number from when it
+ * was written, as have all entries of the DAT that it brought: the rest of the
+ * volume is judged by that one.
+ */
+static void compare_cno(struct check *c, uint64_t cno)
+{
+	struct volume *vol = c->vol;
+
+	if (cno == vol->latest.cno)
+		return;
+	findings_differ(c->findings, RULE_SB_LAST_CNO,
+			place_number(PLACE_SUPER, (uint64_t)vol->super_used),
+			cno, vol->latest.cno);
+	vol->latest.cno = cno;
+}
+
 /* The numbers that superblock, log and super root have in common. */
 static void compare(struct check *c, const struct nilfs_segment_summary *ss)
 {
@@ -67,12 +84,8 @@ static void compare(struct check *c, const struct nilfs_segment_summary *ss)
 	if (!(le16_get(ss->ss_flags) & NILFS_SS_GC) && nongc != latest->ctime)
 		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
 				latest->ctime, nongc);
-	if (le16_get(ss->ss_bytes) >= sizeof(*ss) &&
-	    le64_get(ss->ss_cno) != latest->cno)
-		findings_differ(c->findings, RULE_SB_LAST_CNO,
-				place_number(PLACE_SUPER,
-					     (uint64_t)c->vol->super_used),
-				le64_get(ss->ss_cno), latest->cno);
+	if (le16_get(ss->ss_bytes) >= sizeof(*ss))
+		compare_cno(c, le64_get(ss->ss_cno));
 }
 
 static int check_super_root(struct check *c, struct context *cx)

@@ -158,6 +158,7 @@ alone() {
 
 @test "a number of the latest checkpoint that its log does not have" {
 	damage super:1 s_last_cno=13
+	expect sb-last-cno
 	run -4 fsck.nilfs2 -n --quick "$image"
 	[[ $output == *"sb-last-cno: superblock 1: "*"(wanted 12, got 13)"* ]]
 }
