@@ -15,6 +15,7 @@ static const struct pass table[] = {
 	{ "checkpoints", "checking checkpoints", pass_checkpoints,
 	  pass_checkpoints_work },
 	{ "tree", "checking files", pass_tree, pass_tree_work },
+	{ "names", "checking names", pass_names, NULL },
 	{ NULL, NULL, NULL, NULL },
 };
 

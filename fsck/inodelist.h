@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inodes of one checkpoint, a few bytes each: what directory entries are
+ * held against, and how many of them were found.
+ */
+#ifndef NILFS2_FSCK_INODELIST_H
+#define NILFS2_FSCK_INODELIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+
+#define INODELIST_CHUNK_BITS 9
+#define INODELIST_CHUNK (1u << INODELIST_CHUNK_BITS)
+
+/* The type of an inode as its directory entries have it, and where it stands. */
+#define INODELIST_TYPE 0x0f	/* NILFS_FT_..., NILFS_FT_UNKNOWN if invalid */
+#define INODELIST_THERE 0x40	/* has links, or a bit in the bitmap */
+#define INODELIST_ALLOCATED 0x80	/* has a bit in the bitmap */
+
+/* Inodes of numbers that follow one another, from FIRST on. */
+struct inodelist_chunk {
+	uint64_t first;
+	uint16_t links[INODELIST_CHUNK];	/* as the inode says */
+	uint16_t names[INODELIST_CHUNK];	/* that were found, or the most */
+	uint8_t kind[INODELIST_CHUNK];		/* 0: no inode */
+};
+
+struct inodelist_dir {
+	uint64_t ino;
+	uint64_t dotdot;	/* what ".." names, 0: not known */
+	uint32_t parent;	/* index of the first to name it + 1, or 0 */
+	uint32_t subdirs;	/* directories first named by this one */
+};
+
+/* Where the blocks of a directory are. */
+struct inodelist_map {
+	le64 size;
+	le64 bmap[NILFS_INODE_BMAP_SIZE];
+};
+
+#define INODELIST_MAPS_SHARE 8	/* of the memory budget, for maps */
+
+/* All zero is the empty list. */
+struct inodelist {
+	struct inodelist_chunk **chunks;	/* by number, ascending */
+	size_t nchunks, chunks_room;
+	size_t last;			/* the chunk found last */
+	struct inodelist_dir *dirs;	/* by number, ascending */
+	size_t ndirs, dirs_room;
+	struct inodelist_map *maps;	/* of the first directories */
+	size_t nmaps, maps_room;
+};
+
+/* An inode of a list: its chunk and its place there; valid until the next add. */
+struct inodelist_row {
+	struct inodelist_chunk *chunk;	/* NULL: there is none */
+	unsigned int at;
+};
+
+/*
+ * Adds INODE, of number INO, greater than all before, and of KIND; a directory
+ * also to the table of directories.  -ENOMEM past the memory budget.
+ */
+int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
+		  uint8_t kind, const struct nilfs_inode *inode);
+
+/* The row of INO, which may be any number. */
+struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino);
+
+/* The index of directory INO, or list->ndirs. */
+size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino);
+
+/* Makes it empty; what it has allocated stays with it. */
+void inodelist_clear(struct inodelist *list);
+void inodelist_fini(struct inodelist *list);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Links against names, and the tree that directories make. */
+#ifndef NILFS2_FSCK_LINKCOUNT_H
+#define NILFS2_FSCK_LINKCOUNT_H
+
+#include "base/context.h"
+
+struct names;
+
+/*
+ * Tells what all names of N's checkpoint together say: parents, loops, and,
+ * where nothing was lost, links and inodes without a name.  -ENOMEM.
+ */
+int linkcount_run(struct names *n, struct context *cx);
+
+#endif

@@ -1,0 +1,298 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# fsck.nilfs2: directories, names and links.  A volume with one thing wrong
+# breaks the rules named, in that order, and no other.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# sample [OPTION...]: the volume "image".
+# /a has the directory b (with c), the files f1 to f9 and many others.
+sample() {
+	local i
+
+	mkdir -p tree/a/b/c tree/e
+	for i in 1 2 3 4 5 6 7 8 9; do
+		echo "$i" >"tree/a/f$i"
+	done
+	ln tree/a/f1 tree/e/hard
+	ln tree/a/f1 tree/e/harder
+	ln -s nowhere tree/e/soft
+	mkfifo tree/e/fifo
+	mkfs.nilfs2 -q -B 64 --size 16M -d tree "$@" image
+}
+
+# ino PATH: the number of an inode of the image.
+ino() {
+	dump.nilfs2 inode image "$1" | awk '$1 == "Inode:" { print $2 }'
+}
+
+damage() {
+	dump.nilfs2 set -q --expert --fix-checksums image "$@" >/dev/null
+}
+
+# breaks RULE...: what fsck.nilfs2 says of the image, rule by rule.
+breaks() {
+	run fsck.nilfs2 -n --json-lines image
+	echo "$output"
+	[ "$(sed -n 's/^{"record":"finding","rule":"\([^"]*\)".*/\1/p' \
+		<<<"$output")" = "$(printf '%s\n' "$@")" ]
+}
+
+# said TEXT: in the words of fsck.nilfs2.
+said() {
+	run fsck.nilfs2 -n image
+	echo "$output"
+	[[ $output == *"$1"* ]]
+}
+
+# block_of PATH: where block 0 of a file is.
+block_of() {
+	dump.nilfs2 bmap -b image "$1" | awk '$NF == "data" { print $(NF - 2) }' |
+		head -n 1
+}
+
+# set_byte BLOCK BYTE VALUE
+set_byte() {
+	damage "block:$1" "byte[$2]=$3"
+}
+
+@test "volumes that we fill are sound: types, links, layers, 1 KiB blocks" {
+	sample
+	breaks
+	mkdir -p many more
+	for i in {1..3000}; do
+		echo >"many/a rather long name for a file, number $i"
+	done
+	mkdir -p more/d{1..200}
+	mkfs.nilfs2 -q -f -B 64 -b 1024 --size 32M --snapshot -d tree -d many \
+		-d more image
+	breaks
+	run -0 fsck.nilfs2 -n --max-memory 1M image
+}
+
+@test "what the kernel made is sound" {
+	need_corpus
+	for name in $(corpus_names); do
+		echo "$name"
+		run -0 fsck.nilfs2 -n "$corpus/$name/image"
+		echo "$output"
+		run ! grep -E '^(dir|inode)-' <<<"$output"
+	done
+}
+
+@test "an entry that names an inode that is not there" {
+	sample
+	f2=$(ino /a/f2)
+	damage dirent:/a/f2 inode=9999
+	breaks dir-no-inode inode-unreachable
+	said '(got 9999)'
+	said "inode $f2: no directory entry"
+}
+
+@test "an entry that names a deleted inode" {
+	sample
+	f2=$(ino /a/f2)
+	damage "inode:$f2" i_links_count=0
+	breaks inode-orphan dir-no-inode
+	said "(got $f2)"
+}
+
+@test "an entry that names a reserved inode" {
+	sample
+	damage dirent:/a/f2 inode=5
+	breaks dir-private-ino inode-links-unknown
+}
+
+@test "an entry that names another file" {
+	sample
+	damage dirent:/a/f2 "inode=$(ino /a/f3)"
+	breaks inode-unreachable inode-links-names
+	said "inode $(ino /a/f3): an inode has another number of links than it has names (wanted 2, got 1)"
+}
+
+@test "links of a file, of a directory, of the root" {
+	sample
+	damage inode:/a/f1 i_links_count=2
+	breaks inode-links-names
+	said '(wanted 3, got 2)'
+	damage inode:/a/f1 i_links_count=3
+	damage inode:/a i_links_count=2
+	breaks inode-links-names
+	said '(wanted 3, got 2)'
+	damage inode:/a i_links_count=3
+	damage inode:/ i_links_count=3
+	breaks inode-links-names
+	said 'inode 2: '
+	said '(wanted 4, got 3)'
+}
+
+@test "a file type that is not the inode's" {
+	sample
+	damage dirent:/e/fifo file_type=1
+	breaks dir-type-differs
+	said '(wanted 5, got 1)'
+	run -0 fsck.nilfs2 -n image
+	damage dirent:/e/fifo file_type=0
+	breaks dir-type
+}
+
+@test "an inode of another type: the entry and the names within" {
+	sample
+	damage inode:/a/b/c i_mode=0100644
+	run fsck.nilfs2 -n image
+	[[ $output == *"dir-type-differs: "* ]]
+	[[ $output != *inode-unreachable* ]]
+}
+
+@test "a name twice, a name with a slash" {
+	sample
+	# Entries of 16 bytes: ".", "..", b, f1, f2.
+	set_byte "$(block_of /a)" 77 0x33
+	breaks dir-duplicate
+	said 'block 0: byte 80: '
+	set_byte "$(block_of /a)" 77 0x2f
+	breaks dir-name
+	said 'block 0: byte 64: '
+	set_byte "$(block_of /a)" 77 0
+	breaks dir-name
+}
+
+@test "names of one directory in many blocks, and of little memory" {
+	mkdir many
+	for i in {1000..4999}; do
+		echo >"many/file $i"
+	done
+	mkfs.nilfs2 -q -B 64 --size 64M -d many image
+	breaks
+	# "file 1001", the second name, becomes the first.
+	set_byte "$(block_of /)" $((32 + 24 + 12 + 8)) 0x30
+	run -4 fsck.nilfs2 -n image
+	[ "$(grep -c '^dir-duplicate: ' <<<"$output")" -eq 1 ]
+	run -4 fsck.nilfs2 -n --max-memory 64K image
+	[ "$(grep -c '^dir-duplicate: ' <<<"$output")" -eq 1 ]
+}
+
+@test "the first entry is not the directory, the second not its parent" {
+	sample
+	damage dirent:/a/. "inode=$(ino /e)"
+	breaks dir-dot
+	said "(wanted $(ino /a), got $(ino /e))"
+	damage dirent:/a/. "inode=$(ino /a)"
+	damage dirent:/a/.. "inode=$(ino /e)"
+	breaks dir-dotdot
+	said "(wanted 2, got $(ino /e))"
+	damage dirent:/a/.. inode=2
+	damage dirent:/.. "inode=$(ino /e)"
+	breaks dir-dotdot
+}
+
+@test "entries . and .. that lost their names" {
+	sample
+	block=$(block_of /a)
+	set_byte "$block" 12 0x78
+	breaks dir-dot
+	set_byte "$block" 12 0x2e
+	set_byte "$block" 29 0x78
+	breaks dir-dotdot
+}
+
+@test "a directory with a second name" {
+	sample
+	damage dirent:/e/fifo "inode=$(ino /a/b/c)" file_type=2
+	breaks dir-second-name inode-unreachable
+}
+
+@test "a directory in itself" {
+	sample
+	c=$(ino /a/b/c)
+	damage dirent:/a/b/c "inode=$(ino /a)"
+	breaks dir-second-name inode-links-names inode-unreachable
+	said "inode $c: no directory entry names"
+}
+
+@test "a loop that the root does not reach" {
+	sample
+	a=$(ino /a) c=$(ino /a/b/c)
+	damage dirent:/a/b/c "inode=$a"
+	damage dirent:/a "inode=$c"
+	run fsck.nilfs2 -n image
+	echo "$output"
+	[[ $output == *"dir-loop: "* ]]
+	[[ $output != *dir-second-name* && $output != *inode-unreachable* ]]
+}
+
+@test "a block that cannot be decoded is one finding" {
+	sample
+	set_byte "$(block_of /a)" 8 3
+	breaks dir-rec-len-short inode-links-unknown
+}
+
+@test "a directory without its block, with too large or no size" {
+	sample
+	damage inode:/a i_size=8192
+	breaks inode-dir-blocks inode-links-unknown
+	said '(wanted 2, got 1)'
+	damage inode:/a i_size=0
+	breaks inode-dir-blocks inode-links-unknown
+}
+
+@test "a directory whose block has no place on the disk" {
+	sample
+	vblock=$(dump.nilfs2 bmap -b image /a | awk '$NF == "data" { print $3 }')
+	damage "dat:$vblock" de_blocknr=99999999
+	run fsck.nilfs2 -n image
+	echo "$output"
+	[ "$(grep -c '^inode-links-unknown: ' <<<"$output")" -eq 1 ]
+	[[ $output != *inode-unreachable* && $output != *inode-links-names* ]]
+}
+
+@test "what a crash left of a deleted file is no error" {
+	sample
+	f2=$(ino /a/f2)
+	damage dirent:/a/f2 inode=0
+	damage "inode:$f2" i_links_count=0
+	run fsck.nilfs2 -n image
+	echo "$output"
+	[[ $output == *"inode-orphan: "*"inode $f2: "* ]]
+	[[ $output != *dir-no-inode* && $output != *inode-unreachable* ]]
+}
+
+# The first snapshot's directory d has the files f1 to f20.
+@test "damage of a snapshot alone is told of the snapshot" {
+	need_corpus
+	image=$(copy_image snapshots)
+	mv "$image" image
+	dump.nilfs2 set -q --expert -c 2 image dirent:/d/f2 inode=9999 >/dev/null
+	run fsck.nilfs2 -n image
+	echo "$output"
+	[ "$(grep -c '^dir-no-inode: checkpoint 2: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^inode-unreachable: checkpoint 2: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -cE '^(dir|inode)-' <<<"$output")" -eq 2 ]
+}
+
+@test "damage that checkpoints share is told once, of the newest" {
+	mkdir one two
+	echo 1 >one/first
+	echo 2 >two/second
+	mkdir one/d
+	echo 3 >one/d/third
+	mkfs.nilfs2 -q -B 64 --size 16M --snapshot -d one -d two image
+	[ "$(dump.nilfs2 checkpoints -s image | wc -l)" -ge 2 ]
+	damage dirent:/d/third file_type=2
+	breaks dir-type-differs
+}
+
+@test "the latest state alone" {
+	mkdir one two
+	echo 1 >one/first
+	echo 2 >two/second
+	mkfs.nilfs2 -q -B 64 --size 16M --snapshot -d one -d two image
+	damage dirent:/first inode=7777
+	breaks dir-no-inode inode-unreachable
+	said 'dir-no-inode: checkpoint 2: inode 2: '
+}
