@@ -189,3 +189,40 @@ alone() {
 	run -0 --separate-stderr fsck.nilfs2 -n -q "$image"
 	[ -z "$output$stderr" ]
 }
+
+# victim NAME STRUCTURE FIELD=VALUE...: a damaged image; adds its verdict, 0 or
+# 4, to verdicts.
+victim() {
+	local status=0
+
+	cp --sparse=always "$corpus/cleaned/image" "$1"
+	image=$1
+	shift
+	[ $# -eq 0 ] || damage "$@"
+	fsck.nilfs2 -n --quick "$image" || status=$?
+	verdicts+=("$image $status")
+	victims+=("$image")
+}
+
+@test "the kernel mounts what has a warning, and refuses what has an error" {
+	need_guest uml
+	victim sound
+	victim spare super:2 s_last_seq=1000
+	victim state super:1 s_state=valid,error
+	victim flags superroot sr_flags=1 sr_nongc_ctime=5
+	victim cno super:1 s_last_cno=13
+	victim mode inode:dat i_mode=0
+	victim rollback super:1 s_last_seq=1000
+	guest "${victims[@]}" <<-'SCRIPT'
+		for device in $DEV1 $DEV2 $DEV3 $DEV4 $DEV5 $DEV6 $DEV7; do
+			mount -i -t nilfs2 -o ro,norecovery $device /mnt &&
+			umount -i /mnt
+			echo $?
+		done
+	SCRIPT
+	# The last is mounted, from an older position.
+	[ "$(xargs <<<"$output")" = "0 0 0 0 32 32 0" ]
+	[ "$(grep -c 'trying rollback' <<<"$dmesg")" = 1 ]
+	[ "${verdicts[*]}" = \
+		"sound 0 spare 0 state 0 flags 0 cno 4 mode 4 rollback 4" ]
+}
