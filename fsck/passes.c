@@ -16,6 +16,7 @@ static const struct pass table[] = {
 	  pass_checkpoints_work },
 	{ "tree", "checking files", pass_tree, pass_tree_work },
 	{ "names", "checking names", pass_names, NULL },
+	{ "counts", "checking counts", pass_counts, NULL },
 	{ NULL, NULL, NULL, NULL },
 };
 

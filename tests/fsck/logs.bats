@@ -4,6 +4,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
+load ../dump/corpus
 load damage
 
 # The first segment in use has four logs, the last one a logical log that goes
@@ -18,6 +19,14 @@ setup() {
 	mapfile -t log < <(awk '{ print $2 }' logs)
 	mapfile -t nblocks < <(awk '{ print $6 }' logs)
 	[ "${#log[@]}" -eq 4 ]
+}
+
+silent() {
+	fsck.nilfs2 -n --data -j 3 "$corpus/$1/image"
+}
+
+@test "all that the kernel wrote is right, also after a crash" {
+	each_image silent
 }
 
 @test "a summary without its checksum, whatever field it was" {
