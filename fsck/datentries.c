@@ -30,20 +30,43 @@ struct scan {
 	struct check *c;
 	const struct nilfs_geometry *geo;
 	uint64_t cno;
+	uint64_t first_block, end_block;	/* where segments are */
 	uint64_t nblocks;	/* of the DAT that were met */
 	struct sparse shared;	/* blocks that were claimed twice */
 	bool any_shared;
 };
 
-static int claim(struct scan *s, struct context *cx, uint64_t blocknr)
-{
-	int ret = sparse_add(&s->c->claimed, cx, blocknr);
+/* Blocks to be claimed; neighbours mostly have neighbouring entries. */
+struct pending {
+	uint64_t first;		/* a multiple of 64 */
+	uint64_t bits;
+};
 
-	if (ret)
-		return ret < 0 ? ret : 0;
+static int claim_pending(struct scan *s, struct context *cx,
+			 struct pending *pending)
+{
+	uint64_t had, ignored;
+	int err = sparse_add_word(&s->c->claimed, cx, pending->first,
+				  pending->bits, &had);
+
+	pending->bits = 0;
+	if (err || !had)
+		return err;
 	__atomic_store_n(&s->any_shared, true, __ATOMIC_RELAXED);
-	ret = sparse_add(&s->shared, cx, blocknr);
-	return ret < 0 ? ret : 0;
+	return sparse_add_word(&s->shared, cx, pending->first, had, &ignored);
+}
+
+static int claim(struct scan *s, struct context *cx, struct pending *pending,
+		 uint64_t blocknr)
+{
+	uint64_t bit = UINT64_C(1) << blocknr % 64;
+	int err = 0;
+
+	if (blocknr - blocknr % 64 != pending->first || pending->bits & bit)
+		err = claim_pending(s, cx, pending);
+	pending->first = blocknr - blocknr % 64;
+	pending->bits |= bit;
+	return err;
 }
 
 /* Names the rule that the entry of VBLOCKNR breaks. */
@@ -76,37 +99,43 @@ static void report_entry(struct scan *s, uint64_t vblocknr,
 	}
 }
 
-static int check_entry(struct scan *s, struct context *cx, uint64_t vblocknr,
+static int check_entry(struct scan *s, struct context *cx,
+		       struct pending *pending, uint64_t vblocknr,
 		       const struct nilfs_dat_entry *de)
 {
 	uint64_t blocknr = le64_get(de->de_blocknr);
 	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
-	bool inside = geometry_has_block(s->geo, blocknr);
+	bool inside = blocknr >= s->first_block && blocknr < s->end_block;
 
-	if (!vblocknr)
-		return 0;
 	if (start > end || start > s->cno || (end > s->cno && ~end) ||
 	    (blocknr && !inside))
 		report_entry(s, vblocknr, de);
-	return inside ? claim(s, cx, blocknr) : 0;
+	return inside ? claim(s, cx, pending, blocknr) : 0;
 }
 
 static int check_entries(void *arg, struct context *cx, unsigned int worker,
 			 const struct datscan_block *block)
 {
 	struct scan *s = arg;
-	uint32_t i;
+	struct pending pending = { 0 };
+	uint32_t i = 0, end;
 	int err = 0;
 
 	(void)worker;
-	if (!block->first && !datscan_is_used(block, 0))
-		findings_broken(s->c->findings, RULE_DAT_RESERVED,
-				place_number(PLACE_VBLOCK, 0));
-	for (i = datscan_next_used(block, 0); i < block->count && !err;
-	     i = datscan_next_used(block, i + 1))
-		err = check_entry(s, cx, block->first + i,
-				  datscan_entry(block, i));
-	return err;
+	if (!block->first) {
+		if (!datscan_is_used(block, 0))
+			findings_broken(s->c->findings, RULE_DAT_RESERVED,
+					place_number(PLACE_VBLOCK, 0));
+		i = 1;
+	}
+	for (i = datscan_next_used(block, i); i < block->count && !err;
+	     i = datscan_next_used(block, end)) {
+		end = datscan_next_free(block, i);
+		for (; i < end && !err; i++)
+			err = check_entry(s, cx, &pending, block->first + i,
+					  datscan_entry(block, i));
+	}
+	return err ? err : claim_pending(s, cx, &pending);
 }
 
 static int count_block(void *arg, struct context *cx, uint64_t blocknr)
@@ -250,6 +279,8 @@ int datentries_check(struct check *c, struct context *cx)
 		.c = c,
 		.geo = &c->vol->geo,
 		.cno = c->vol->latest.cno,
+		.first_block = c->vol->geo.first_data_block,
+		.end_block = c->claimed.bits,
 	};
 	const struct datscan_visitor visitor = {
 		.entries = check_entries,

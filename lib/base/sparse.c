@@ -87,20 +87,47 @@ static uint64_t *make_chunk(struct sparse *s, uint64_t number)
 	return chunk ? chunk : chunk_of(s, number);
 }
 
-int sparse_add(struct sparse *s, struct context *cx, uint64_t number)
+/* Finds the chunk of NUMBER or makes it; what cannot be is a failure. */
+static int need_chunk(struct sparse *s, struct context *cx, uint64_t number,
+		      uint64_t **chunk)
 {
-	uint64_t *chunk, bit = bit_of(number);
-
 	if (number >= s->bits)
 		return fail(cx, -EINVAL, "number %" PRIu64 " past the end of a "
 			    "set of %" PRIu64, number, s->bits);
-	chunk = chunk_of(s, number);
-	if (!chunk)
-		chunk = make_chunk(s, number);
-	if (!chunk)
+	*chunk = chunk_of(s, number);
+	if (!*chunk)
+		*chunk = make_chunk(s, number);
+	if (!*chunk)
 		return fail(cx, -ENOMEM, "set of %" PRIu64 " numbers", s->bits);
+	return 0;
+}
+
+int sparse_add(struct sparse *s, struct context *cx, uint64_t number)
+{
+	uint64_t *chunk, bit = bit_of(number);
+	int err = need_chunk(s, cx, number, &chunk);
+
+	if (err)
+		return err;
 	return !(__atomic_fetch_or(&chunk[word_of(number)], bit,
 				   __ATOMIC_RELAXED) & bit);
+}
+
+int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
+		    uint64_t bits, uint64_t *had)
+{
+	uint64_t *chunk, last;
+	int err;
+
+	*had = 0;
+	if (!bits)
+		return 0;
+	last = first + 63 - (uint64_t)__builtin_clzll(bits);
+	err = need_chunk(s, cx, last, &chunk);
+	if (!err)
+		*had = bits & __atomic_fetch_or(&chunk[word_of(first)], bits,
+						__ATOMIC_RELAXED);
+	return err;
 }
 
 bool sparse_remove(struct sparse *s, uint64_t number)

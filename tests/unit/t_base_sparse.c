@@ -97,6 +97,31 @@ static void test_edges(void)
 	sparse_fini(&s);
 }
 
+static void test_words(void)
+{
+	const uint64_t bits = CHUNK + 70;
+	struct sparse s;
+	uint64_t had;
+
+	sparse_init(&s, &cx, bits);
+	sparse_add(&s, &cx, 65);
+	is_int(sparse_add_word(&s, &cx, 64, 0x8000000000000007, &had), 0,
+	       "several numbers at once");
+	is_int(had, 2, "of which one was there");
+	is_int(sparse_count(&s), 4, "and the others are now");
+	ok(sparse_test(&s, 64) && sparse_test(&s, 66) && sparse_test(&s, 127),
+	   "each at its place");
+	is_int(sparse_add_word(&s, &cx, CHUNK + 64, 0x20, &had), 0,
+	       "up to the last number");
+	is_int(had, 0, "in a chunk of its own");
+	is_int(sparse_add_word(&s, &cx, CHUNK + 64, 0x41, &had), -EINVAL,
+	       "and no further");
+	is_int(sparse_count(&s), 5, "not even in part");
+	is_int(sparse_add_word(&s, &cx, UINT64_MAX - 63, 0, &had), 0,
+	       "nothing can be added anywhere");
+	sparse_fini(&s);
+}
+
 static void test_budget(void)
 {
 	struct context small = cx;
@@ -212,6 +237,7 @@ int main(void)
 	context_init(&cx);
 	test_model();
 	test_edges();
+	test_words();
 	test_budget();
 	test_threads();
 	return tap_done();
