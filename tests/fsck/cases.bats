@@ -21,5 +21,4 @@ setup() {
 @test "a damaged segment usage file" { run_cases 'su-*'; }
 @test "damaged inodes" { run_cases 'inode-*'; }
 @test "damaged directories" { run_cases 'dir-*'; }
-@test "damaged and lost references" { run_cases 'ref-*'; }
 
