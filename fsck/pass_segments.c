@@ -197,13 +197,20 @@ static int survey_blocks(struct survey *s, struct context *cx)
 	return err;
 }
 
+/* The device ends before the last segments, whose entries were not read. */
+static bool is_cut_off(const struct volume *vol)
+{
+	return vol->geo.nsegments !=
+	       le64_get(volume_super(vol)->s_nsegments);
+}
+
 static int check_header(struct survey *s, struct context *cx)
 {
 	const struct place place = place_map(0, NILFS_SUFILE_INO, 0, 0);
 	struct nilfs_sufile_header header;
 	int err;
 
-	if (s->lost)
+	if (s->lost || is_cut_off(s->c->vol))
 		return 0;
 	err = sutable_header(s->c->vol, cx, &header);
 	if (err)
