@@ -9,6 +9,7 @@ load cases
 
 setup() {
 	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
 @test "damaged superblocks" { run_cases 'sb-*'; }
