@@ -53,6 +53,7 @@ static void broken(const struct inodescan *s, enum rule rule)
 	findings_broken(s->check->findings, rule, place_of(s));
 }
 
+/* Of nodes only. */
 static int visit(void *arg, struct context *cx,
 		 const struct mapcheck_pointer *p, uint64_t *blocknr,
 		 struct lifetime *life)
@@ -61,11 +62,6 @@ static int visit(void *arg, struct context *cx,
 	struct target target;
 	int ret = pointers_check(&s->pointers, cx, s->ino, p, &target);
 
-	if (!p->level) {
-		s->blocks++;
-		s->last_key = p->key;
-		return ret;
-	}
 	s->nodes++;
 	if (ret <= 0) {
 		s->whole = false;
@@ -75,6 +71,48 @@ static int visit(void *arg, struct context *cx,
 	*life = target.life;
 	pointers_read_node(&s->pointers, cx, target.blocknr);
 	return 1;
+}
+
+/* Pointer I of BLOCKS by itself. */
+static int visit_block(struct inodescan *s, struct context *cx,
+		       const struct mapcheck_blocks *b, uint32_t i)
+{
+	const struct mapcheck_pointer p = {
+		.key = b->keys ? le64_get(b->keys[i]) : i,
+		.ptr = le64_get(b->ptrs[i]),
+		.within = b->within,
+	};
+	struct target target;
+	int ret = pointers_check(&s->pointers, cx, s->ino, &p, &target);
+
+	return ret < 0 ? ret : 0;
+}
+
+static int visit_blocks(void *arg, struct context *cx,
+			const struct mapcheck_blocks *b)
+{
+	struct inodescan *s = arg;
+	uint32_t i = 0, last = 0, n;
+	int err = 0;
+
+	while (i < b->count && !err) {
+		if (!b->keys && !le64_get(b->ptrs[i])) {
+			i++;
+			continue;
+		}
+		n = pointers_check_run(&s->pointers, b->ptrs + i,
+				       b->count - i, &b->within);
+		if (!n) {
+			err = visit_block(s, cx, b, i);
+			n = 1;
+		}
+		s->blocks += n;
+		i += n;
+		last = i - 1;
+	}
+	if (s->blocks)
+		s->last_key = b->keys ? le64_get(b->keys[last]) : last;
+	return err;
 }
 
 static int walk_map(struct inodescan *s, struct context *cx,
@@ -88,6 +126,7 @@ static int walk_map(struct inodescan *s, struct context *cx,
 		.ino = s->ino,
 		.within = *life,
 		.visit = visit,
+		.visit_blocks = visit_blocks,
 		.arg = s,
 	};
 	int ret = mapcheck_run(&m, cx, inode);

@@ -50,10 +50,17 @@ static struct place place_of(const struct mapcheck *m, uint64_t key,
 static int check_direct(const struct mapcheck *m, struct context *cx,
 			const le64 *map)
 {
+	const struct mapcheck_blocks blocks = {
+		.ptrs = map + 1,
+		.count = NILFS_DIRECT_NBLOCKS,
+		.within = m->within,
+	};
 	struct mapcheck_pointer p = { .within = m->within };
 	struct lifetime life;
 	uint64_t blocknr;
 
+	if (m->visit_blocks)
+		return m->visit_blocks(m->arg, cx, &blocks);
 	for (; p.key < NILFS_DIRECT_NBLOCKS; p.key++) {
 		int ret;
 
@@ -176,10 +183,20 @@ static int visit_node(struct walk *w, struct context *cx)
 static int visit_blocks(struct walk *w, struct context *cx)
 {
 	struct level *l = &w->path[w->level];
+	const struct mapcheck_blocks blocks = {
+		.keys = l->node.keys,
+		.ptrs = l->node.ptrs,
+		.count = l->node.nchildren,
+		.within = l->life,
+	};
 	struct lifetime life;
 	uint64_t blocknr;
 	int ret;
 
+	if (w->m->visit_blocks) {
+		l->index = l->node.nchildren;
+		return w->m->visit_blocks(w->m->arg, cx, &blocks);
+	}
 	for (; l->index < l->node.nchildren; l->index++) {
 		struct mapcheck_pointer p = pointer_of(w, l);
 

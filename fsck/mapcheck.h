@@ -31,6 +31,14 @@ struct mapcheck_pointer {
 	struct lifetime within;
 };
 
+/* Pointers to data blocks, all those of a node or a direct map. */
+struct mapcheck_blocks {
+	const le64 *keys;	/* NULL: a direct map, 0, 1 and so on */
+	const le64 *ptrs;	/* 0: a hole, only in a direct map */
+	uint32_t count;
+	struct lifetime within;	/* of what holds them */
+};
+
 struct mapcheck {
 	struct volume *vol;
 	struct findings *findings;
@@ -46,6 +54,12 @@ struct mapcheck {
 	int (*visit)(void *arg, struct context *cx,
 		     const struct mapcheck_pointer *p, uint64_t *blocknr,
 		     struct lifetime *life);
+	/*
+	 * Where it is not NULL, called for data blocks instead of visit():
+	 * 0, or a failure that ends the walk.
+	 */
+	int (*visit_blocks)(void *arg, struct context *cx,
+			    const struct mapcheck_blocks *blocks);
 	void *arg;
 };
 

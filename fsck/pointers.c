@@ -28,12 +28,20 @@ void pointers_init(struct pointers *p, struct check *check,
 		   struct volume *vol, struct sparse *told)
 {
 	*p = (struct pointers){ .check = check, .vol = vol, .told = told };
-	vblocks_init(&p->vblocks, vol);
+	vblocks_init(&p->vblocks[0], vol);
+	vblocks_init(&p->vblocks[1], vol);
 }
 
 void pointers_fini(struct pointers *p)
 {
-	vblocks_fini(&p->vblocks);
+	vblocks_fini(&p->vblocks[0]);
+	vblocks_fini(&p->vblocks[1]);
+}
+
+static struct vblocks *vblocks_of(struct pointers *p,
+				  const struct mapcheck_pointer *ptr)
+{
+	return &p->vblocks[ptr->level > 0];
 }
 
 static void report(struct pointers *p, uint64_t ino,
@@ -52,13 +60,15 @@ static void report(struct pointers *p, uint64_t ino,
 		findings_add(p->check->findings, &f);
 }
 
-/* Whether nothing was said yet of the block of the DAT that NUMBER is in. */
-static bool is_new_gap(struct pointers *p, uint64_t number)
+/* Whether nothing was said yet of the block of the DAT that PTR leads to. */
+static bool is_new_gap(struct pointers *p, const struct mapcheck_pointer *ptr)
 {
-	if (number >= p->silent_start && number < p->silent_end)
+	const struct vblocks *v = vblocks_of(p, ptr);
+
+	if (ptr->ptr >= p->silent_start && ptr->ptr < p->silent_end)
 		return false;
-	p->silent_start = p->vblocks.first;
-	p->silent_end = p->vblocks.first + p->vblocks.count;
+	p->silent_start = v->first;
+	p->silent_end = v->first + v->count;
 	return true;
 }
 
@@ -66,7 +76,7 @@ static void report_missing(struct pointers *p, uint64_t ino,
 			   const struct mapcheck_pointer *ptr)
 {
 	p->partial = true;
-	if (is_new_gap(p, ptr->ptr))
+	if (is_new_gap(p, ptr))
 		report(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING, ptr->ptr);
 }
 
@@ -75,7 +85,7 @@ static void report_free(struct pointers *p, uint64_t ino,
 {
 	p->partial = true;
 	/* Without a bitmap all of the group is free. */
-	if (p->vblocks.bitmap || is_new_gap(p, ptr->ptr))
+	if (vblocks_of(p, ptr)->bitmap || is_new_gap(p, ptr))
 		report(p, ino, ptr, RULE_BMAP_VBLOCK_FREE, ptr->ptr);
 }
 
@@ -199,7 +209,7 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	fresh = enter(p, cx, ptr->ptr);
 	if (fresh < 0)
 		return report_entering(p, cx, ino, ptr, fresh);
-	state = vblocks_find(&p->vblocks, cx, ptr->ptr, &vb);
+	state = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
 	if (state < 0)
 		return state;
 	/* All else was judged when it was fresh. */
@@ -217,6 +227,36 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	target->life = state == VBLOCKS_FREE ?
 		ptr->within : check_life(p, cx, ino, ptr, &vb);
 	return fresh;
+}
+
+/* Whether there is nothing to say of an entry of a holder that lives WITHIN. */
+static inline bool is_sound(struct pointers *p, const struct vblock *vb,
+			    const struct lifetime *within)
+{
+	return is_used(p, vb->blocknr) && vb->start <= within->start &&
+	       vb->end >= within->end;
+}
+
+uint32_t pointers_check_run(struct pointers *p, const le64 *ptrs,
+			    uint32_t count, const struct lifetime *within)
+{
+	struct vblocks *v = &p->vblocks[0];
+	uint64_t first = le64_get(ptrs[0]);
+	struct vblock vb;
+	uint32_t n;
+
+	if (p->walk || !vblocks_has(v, first))
+		return 0;
+	for (n = 0; n < count; n++) {
+		uint64_t number = first + n;
+
+		if (le64_get(ptrs[n]) != number || !vblocks_has(v, number))
+			break;
+		if (vblocks_at(v, number, &vb) != VBLOCKS_USED ||
+		    !is_sound(p, &vb, within))
+			break;
+	}
+	return sparse_add_run(&p->check->referenced, first, n);
 }
 
 void pointers_read_node(struct pointers *p, struct context *cx,

@@ -20,7 +20,7 @@ struct check;
 struct pointers {
 	struct check *check;
 	struct volume *vol;		/* of this thread */
-	struct vblocks vblocks;
+	struct vblocks vblocks[2];	/* of data, of nodes: apart in the DAT */
 	/*
 	 * Of the checkpoint that is walked: what was met in it, where much of
 	 * it was met in another one before; NULL: all of it is new.
@@ -56,6 +56,14 @@ void pointers_fini(struct pointers *p);
  */
 int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target);
+
+/*
+ * The same of up to COUNT pointers to data blocks at PTRS, held by what lives
+ * WITHIN: how many from the first on were found sound at once and met here
+ * first.  0 says nothing but that pointers_check() must look at the first.
+ */
+uint32_t pointers_check_run(struct pointers *p, const le64 *ptrs,
+			    uint32_t count, const struct lifetime *within);
 
 /* Says that the node at BLOCKNR will be read now, so that a row of nodes is
    read in few requests. */

@@ -48,6 +48,30 @@ void vblocks_fini(struct vblocks *v);
 /* Goes to the block of entry NUMBER.  0, -ENOMEM, -ENOBUFS, -EINTR. */
 int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number);
 
+/* True where entry NUMBER is in the block at hand. */
+static inline bool vblocks_has(const struct vblocks *v, uint64_t number)
+{
+	return v->block && number - v->first < v->count;
+}
+
+/* The state and the entry of NUMBER, which is in the block at hand. */
+static inline enum vblocks_state
+vblocks_at(const struct vblocks *v, uint64_t number, struct vblock *vb)
+{
+	const struct palloc *palloc = &v->vol->dat_palloc;
+	const struct nilfs_dat_entry *de =
+		(const void *)(v->block +
+			       (number - v->first) * palloc->entry_size);
+	uint32_t bit = palloc_group_offset(palloc, number);
+
+	vb->blocknr = le64_get(de->de_blocknr);
+	vb->start = le64_get(de->de_start);
+	vb->end = le64_get(de->de_end);
+	if (!v->group_known || (v->bitmap && palloc_bit(v->bitmap, bit)))
+		return VBLOCKS_USED;
+	return VBLOCKS_FREE;
+}
+
 /*
  * What the DAT has of virtual block NUMBER: its state, with the entry in *VB
  * where it is used or free.  A failure as vblocks_seek().
@@ -55,9 +79,6 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number);
 static inline int vblocks_find(struct vblocks *v, struct context *cx,
 			       uint64_t number, struct vblock *vb)
 {
-	const struct palloc *palloc;
-	const struct nilfs_dat_entry *de;
-	uint32_t bit;
 	int err;
 
 	if (number - v->first >= v->count) {
@@ -68,18 +89,7 @@ static inline int vblocks_find(struct vblocks *v, struct context *cx,
 		if (number - v->first >= v->count)
 			return VBLOCKS_MISSING;
 	}
-	if (!v->block)
-		return v->state;
-	palloc = &v->vol->dat_palloc;
-	de = (const void *)(v->block +
-			    (number - v->first) * palloc->entry_size);
-	vb->blocknr = le64_get(de->de_blocknr);
-	vb->start = le64_get(de->de_start);
-	vb->end = le64_get(de->de_end);
-	bit = palloc_group_offset(palloc, number);
-	if (!v->group_known || (v->bitmap && palloc_bit(v->bitmap, bit)))
-		return VBLOCKS_USED;
-	return VBLOCKS_FREE;
+	return v->block ? vblocks_at(v, number, vb) : v->state;
 }
 
 /* One past the largest number for which the DAT has a block, or 0. */

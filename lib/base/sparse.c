@@ -130,6 +130,49 @@ int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
 	return err;
 }
 
+/*
+ * Adds those of MASK to WORD that stand below the first one that it has; how
+ * many.  None at all where another thread adds some of them just now.
+ */
+static uint32_t add_to_word(uint64_t *word, uint64_t mask)
+{
+	uint64_t had = __atomic_load_n(word, __ATOMIC_RELAXED) & mask;
+
+	if (had)
+		mask &= (had & -had) - 1;
+	if (!mask)
+		return 0;
+	had = __atomic_fetch_or(word, mask, __ATOMIC_RELAXED) & mask;
+	if (!had)
+		return (uint32_t)__builtin_popcountll(mask);
+	__atomic_fetch_and(word, ~(mask & ~had), __ATOMIC_RELAXED);
+	return 0;
+}
+
+uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
+{
+	uint32_t done = 0, n, added;
+	uint64_t *chunk, at, mask;
+
+	while (done < count && first + done < s->bits) {
+		at = first + done;
+		chunk = chunk_of(s, at);
+		if (!chunk)
+			break;
+		n = 64 - at % 64;
+		if (n > count - done)
+			n = count - done;
+		if (n > s->bits - at)
+			n = (uint32_t)(s->bits - at);
+		mask = UINT64_MAX >> (64 - n) << (at % 64);
+		added = add_to_word(&chunk[word_of(at)], mask);
+		done += added;
+		if (added < n)
+			break;
+	}
+	return done;
+}
+
 bool sparse_remove(struct sparse *s, uint64_t number)
 {
 	uint64_t *chunk, bit = bit_of(number);

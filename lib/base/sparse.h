@@ -42,6 +42,13 @@ int sparse_add(struct sparse *s, struct context *cx, uint64_t number);
 int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
 		    uint64_t bits, uint64_t *had);
 
+/*
+ * Adds the numbers from FIRST on, COUNT at most, up to the first one that is in
+ * the set, or cannot be, or where a chunk has to be made: how many were added,
+ * from any thread.  What stopped it is for sparse_add() to say.
+ */
+uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count);
+
 /* Takes NUMBER out, from any thread; true where it was in the set. */
 bool sparse_remove(struct sparse *s, uint64_t number);
 

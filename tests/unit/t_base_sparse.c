@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/pool.h"
 #include "tap.h"
@@ -29,6 +30,35 @@ static uint64_t model_next(const char *model, uint64_t from)
 	while (from < MODEL_BITS && !model[from])
 		from++;
 	return from;
+}
+
+/* Runs of all lengths, up to the first number that is there already. */
+static void test_runs(void)
+{
+	char *model = calloc(MODEL_BITS + 300, 1);
+	unsigned int wrong = 0, state = 7, i;
+	struct sparse s;
+
+	if (!model || sparse_init(&s, &cx, MODEL_BITS))
+		exit(99);
+	is_int(sparse_add_run(&s, 5, 3), 0, "no run where there is no chunk");
+	for (i = 0; i < MODEL_BITS; i += 1000)
+		model[i] = sparse_add(&s, &cx, i) == 1;
+	memset(model + MODEL_BITS, 1, 300);
+	for (i = 0; i < 4000; i++) {
+		uint32_t first = next_random(&state) % MODEL_BITS;
+		uint32_t count = next_random(&state) % 300, n = 0;
+
+		while (n < count && !model[first + n])
+			model[first + n++] = 1;
+		wrong += sparse_add_run(&s, first, count) != n;
+	}
+	for (i = 0; i < MODEL_BITS; i++)
+		wrong += sparse_test(&s, i) != model[i];
+	is_int(wrong, 0, "runs end where a row of bytes says");
+	is_int(sparse_add_run(&s, MODEL_BITS + 9, 2), 0, "none past the end");
+	sparse_fini(&s);
+	free(model);
 }
 
 static void test_model(void)
@@ -236,6 +266,7 @@ int main(void)
 {
 	context_init(&cx);
 	test_model();
+	test_runs();
 	test_edges();
 	test_words();
 	test_budget();

@@ -34,6 +34,7 @@ struct seen {
 	bool order;			/* keys ascended */
 	uint64_t key;			/* of the last block */
 	uint64_t skip;			/* a pointer not to follow */
+	bool by_node;			/* blocks are shown node by node */
 };
 
 static void open_disk(void)
@@ -144,6 +145,24 @@ static int visit(void *arg, struct context *c, const struct mapcheck_pointer *p,
 	return 1;
 }
 
+/* Data blocks a node at a time. */
+static int visit_blocks(void *arg, struct context *c,
+			const struct mapcheck_blocks *b)
+{
+	struct seen *s = arg;
+	uint32_t i;
+
+	(void)c;
+	for (i = 0; i < b->count; i++) {
+		if (!le64_get(b->ptrs[i]))
+			continue;
+		s->blocks++;
+		s->sum += b->keys ? le64_get(b->keys[i]) : i;
+	}
+	s->within = b->within;
+	return s->blocks == s->skip ? -EINTR : 0;
+}
+
 static int refuse(void *arg, struct context *c,
 		  const struct mapcheck_pointer *p, uint64_t *blocknr,
 		  struct lifetime *life)
@@ -169,6 +188,7 @@ static int walk(const struct nilfs_inode *inode, struct seen *s,
 	struct mapcheck m = {
 		.vol = &vol, .cno = 7, .ino = 12,
 		.within = { 50, 80 }, .visit = visit, .arg = s,
+		.visit_blocks = s->by_node ? visit_blocks : NULL,
 	};
 	int ret;
 
@@ -343,6 +363,26 @@ static void test_reading(void)
 	is_int(s.blocks, 3, "its neighbour is");
 }
 
+static void test_by_node(void)
+{
+	struct seen direct = { .by_node = true }, deep = { .by_node = true };
+	struct seen stop = { .by_node = true, .skip = 3 };
+	struct nilfs_inode inode = { 0 };
+	uint64_t nfindings;
+
+	inode.i_bmap[1 + 2] = le64_make(40);
+	inode.i_bmap[1 + 5] = le64_make(41);
+	is_int(walk(&inode, &direct, &nfindings), 0, "a direct map at once");
+	is_int(direct.sum, 7, "its blocks");
+	is_int(direct.within.start, 50, "they live with the inode");
+	inode = three_levels();
+	is_int(walk(&inode, &deep, &nfindings), 0, "blocks node by node");
+	ok(deep.blocks == 9 && deep.sum == 450 && deep.nodes == 5, "all");
+	is_int(deep.within.start, 48, "they live with their node");
+	is_int(walk(&inode, &stop, &nfindings), -EINTR, "a failure of one");
+	is_int(stop.blocks, 3, "is the end");
+}
+
 static void test_failure(void)
 {
 	struct nilfs_inode inode = three_levels();
@@ -368,6 +408,7 @@ int main(void)
 	test_nodes();
 	test_ranges();
 	test_reading();
+	test_by_node();
 	test_failure();
 	return tap_done();
 }
