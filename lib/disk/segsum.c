@@ -185,9 +185,11 @@ void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
 static const void *next_item(struct segsum_iter *it, uint32_t size)
 {
 	uint64_t offset = it->offset;
+	/* A power of two; a division would cost more than all the rest. */
+	uint32_t in_block = it->offset & (it->block_size - 1);
 
-	if (offset % it->block_size + size > it->block_size)
-		offset += it->block_size - offset % it->block_size;
+	if (in_block + size > it->block_size)
+		offset += it->block_size - in_block;
 	if (offset + size > it->sumbytes)
 		return NULL;
 	it->offset = offset + size;
