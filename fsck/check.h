@@ -70,6 +70,12 @@ static inline void check_progress(const struct check *c, uint64_t done)
 		c->progress(c->progress_arg, done);
 }
 
+/*
+ * After the last pass: reports reads that failed if no pass has reported any,
+ * because each took it for known, or read only in advance.
+ */
+void check_reads(const struct check *c);
+
 /* Closes the volume and frees the sets. */
 void check_fini(struct check *c);
 

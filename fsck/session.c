@@ -92,6 +92,7 @@ static int check(struct tool *tool, const struct options *o, struct check *c)
 	err = run_passes(tool, c, o, &s.complete);
 	if (err)
 		return err;
+	check_reads(c);
 	report_end(r);
 	tell_counts(r, c->findings, o->everything);
 	summary_gather(&s, &tool->cx, c);

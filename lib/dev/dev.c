@@ -42,6 +42,14 @@ static int check_change(struct dev *dev, struct context *cx, const char *what,
 	return check_range(dev, cx, what, off, len);
 }
 
+static int note_read(struct dev *dev, int ret)
+{
+	if (ret)
+		__atomic_fetch_add(&dev->stats.failed_reads, 1,
+				   __ATOMIC_RELAXED);
+	return ret;
+}
+
 int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	     size_t len)
 {
@@ -50,7 +58,7 @@ int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	if (ret || !len)
 		return ret;
 	count(&dev->stats.reads, &dev->stats.read_bytes, len);
-	return dev->ops->read(dev, cx, off, buf, len);
+	return note_read(dev, dev->ops->read(dev, cx, off, buf, len));
 }
 
 static int read_each(struct dev *dev, struct context *cx, uint64_t off,
@@ -82,8 +90,8 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 		return ret;
 	count(&dev->stats.reads, &dev->stats.read_bytes, len);
 	if (dev->ops->readv)
-		return dev->ops->readv(dev, cx, off, iov, n);
-	return read_each(dev, cx, off, iov, n);
+		return note_read(dev, dev->ops->readv(dev, cx, off, iov, n));
+	return note_read(dev, read_each(dev, cx, off, iov, n));
 }
 
 int dev_write(struct dev *dev, struct context *cx, uint64_t off,

@@ -52,6 +52,7 @@ struct dev_stats {
 	uint64_t reads, read_bytes;
 	uint64_t writes, write_bytes;
 	uint64_t flushes, discards;
+	uint64_t failed_reads;	/* of the above */
 };
 
 /* Embedded as the first member of each kind of device. */

@@ -107,21 +107,15 @@ struct result {
 	bool happened;			/* the fault */
 };
 
-/*
- * The passes that read the volume's own files.  Those behind them meet the
- * same blocks again, and take them for told where they cannot be read.
- */
 static int run_passes(struct check *c, struct context *cx)
 {
 	int ret = pass_super(c, cx);
 	const struct pass *pass;
 	size_t i;
 
-	for (i = 0; !ret && c->vol && (pass = passes_at(i)); i++) {
-		if (pass->run == pass_tree)
-			break;
+	for (i = 0; !ret && c->vol && (pass = passes_at(i)); i++)
 		ret = pass->run(c, cx);
-	}
+	check_reads(c);
 	return ret;
 }
 
