@@ -90,8 +90,11 @@ static int check_all(struct names *n, struct context *cx)
 	err = cptable_list(n->c->vol, cx, false, &cnos, &count);
 	if (err && names_is_fatal(err))
 		return err;
-	fail_clear(cx);
-	err = 0;
+	if (err) {
+		fail_clear(cx);
+		count = 0;
+		err = 0;
+	}
 	if (!count || cnos[count - 1] != latest)
 		err = check_checkpoint(n, cx, latest, &last);
 	for (i = count; i-- > 0 && !err;) {
