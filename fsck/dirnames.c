@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "disk/dirent.h"
-#include "fsck/dirblocks.h"
+#include "fsck/dirread.h"
 #include "fsck/names.h"
 
 /* More directories with two names than this, and none has a chosen parent. */
@@ -264,7 +264,7 @@ static int take_block(void *arg, struct context *cx,
  * is broken, or does not fit the size, the pass over files has told.
  */
 static void check_blocks(struct names *n, uint64_t ino,
-			 const struct dirblocks *b)
+			 const struct dirread *b)
 {
 	if (b->broken || b->more || b->found != b->expected || !b->expected)
 		names_lose(n, ino);
@@ -278,12 +278,12 @@ static void check_blocks(struct names *n, uint64_t ino,
 static int walk(struct dirnames *w, struct context *cx)
 {
 	struct names *n = w->n;
-	struct dirblocks blocks;
+	struct dirread blocks;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n->list.ndirs && !err; i++) {
-		err = dirblocks_add(&n->root, cx, &n->list, i, &w->batch,
+		err = dirread_add(&n->root, cx, &n->list, i, &w->batch,
 				    &blocks);
 		if (!err && has_links(n, n->list.dirs[i].ino))
 			check_blocks(n, n->list.dirs[i].ino, &blocks);

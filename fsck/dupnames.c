@@ -20,7 +20,7 @@
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "fsck/dirblocks.h"
+#include "fsck/dirread.h"
 #include "fsck/names.h"
 
 #define SUSPECTS_MAX 1024u
@@ -207,13 +207,13 @@ static int take_block(void *arg, struct context *cx,
 static int read_again(struct again *a, struct context *cx)
 {
 	struct blockbatch batch;
-	struct dirblocks blocks;
+	struct dirread blocks;
 	int err;
 
 	a->ino = a->n->list.dirs[a->dir].ino;
 	err = blockbatch_open(&batch, cx, a->n->root.vol, take_block, a);
 	if (!err)
-		err = dirblocks_add(&a->n->root, cx, &a->n->list, a->dir,
+		err = dirread_add(&a->n->root, cx, &a->n->list, a->dir,
 				    &batch, &blocks);
 	if (!err)
 		err = blockbatch_flush(&batch, cx);

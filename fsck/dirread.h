@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The blocks of a directory of a checkpoint, to be read. */
-#ifndef NILFS2_FSCK_DIRBLOCKS_H
-#define NILFS2_FSCK_DIRBLOCKS_H
+#ifndef NILFS2_FSCK_DIRREAD_H
+#define NILFS2_FSCK_DIRREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "fsck/inodelist.h"
 #include "vol/root.h"
 
-struct dirblocks {
+struct dirread {
 	uint64_t expected;	/* blocks, by the size */
 	uint64_t found;		/* of them, those in the map */
 	bool more;		/* the map has others */
@@ -23,8 +23,8 @@ struct dirblocks {
  * BATCH, with DIR as owner, and says in *BLOCKS which these are.  What breaks
  * the map is no failure; -ENOMEM, -EINTR, what the batch fails with.
  */
-int dirblocks_add(struct root *root, struct context *cx,
-		  const struct inodelist *list, size_t dir,
-		  struct blockbatch *batch, struct dirblocks *blocks);
+int dirread_add(struct root *root, struct context *cx,
+		const struct inodelist *list, size_t dir,
+		struct blockbatch *batch, struct dirread *blocks);
 
 #endif

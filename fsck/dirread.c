@@ -5,7 +5,7 @@
  * The map is walked as readers walk it: what is wrong with it has been told by
  * the pass over maps, here it only matters that names may be missing.
  */
-#include "fsck/dirblocks.h"
+#include "fsck/dirread.h"
 
 #include <string.h>
 
@@ -35,7 +35,7 @@ static int read_inode(struct root *root, struct context *cx, uint64_t ino,
 /* Adds the block of ITEM; one that has no place on the disk breaks the map. */
 static int add_block(const struct blockmap *map, struct context *cx,
 		     const struct blockmap_item *item, uint64_t owner,
-		     struct blockbatch *batch, struct dirblocks *blocks)
+		     struct blockbatch *batch, struct dirread *blocks)
 {
 	struct blockbatch_item block = {
 		.owner = owner,
@@ -54,7 +54,7 @@ static int add_block(const struct blockmap *map, struct context *cx,
 
 static int walk(const struct blockmap *map, struct context *cx,
 		uint64_t owner, struct blockbatch *batch,
-		struct dirblocks *blocks)
+		struct dirread *blocks)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
@@ -77,9 +77,9 @@ static int walk(const struct blockmap *map, struct context *cx,
 	return err;
 }
 
-int dirblocks_add(struct root *root, struct context *cx,
-		  const struct inodelist *list, size_t dir,
-		  struct blockbatch *batch, struct dirblocks *blocks)
+int dirread_add(struct root *root, struct context *cx,
+		const struct inodelist *list, size_t dir,
+		struct blockbatch *batch, struct dirread *blocks)
 {
 	uint64_t ino = list->dirs[dir].ino;
 	struct nilfs_inode inode;
