@@ -338,12 +338,21 @@ static int start(struct ifilewalk *w, struct context *cx, uint64_t cno,
 	return 1;
 }
 
+/* Without its bitmaps, or where nothing can be trusted, none is in use. */
+static bool is_countable(const struct ifilewalk *w)
+{
+	const struct findings *f = w->check->findings;
+
+	return !findings_count(f, RULE_PALLOC_BITMAP_MISSING) &&
+	       !findings_count(f, RULE_INODE_METADATA_MODE);
+}
+
 static int sum_up(struct ifilewalk *w, struct context *cx,
 		  uint64_t blocks_before, struct ifilewalk_sums *sums)
 {
 	int ret = inodecount_count(&w->count, cx, &w->ifile, &sums->inodes);
 
-	sums->inodes_known = ret > 0;
+	sums->inodes_known = ret > 0 && is_countable(w);
 	sums->blocks = w->met + blocks_so_far(w) - blocks_before;
 	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
 			     !ifilewalk_is_partial(w);

@@ -243,7 +243,7 @@ static bool is_in_use(struct inodescan *s, const struct nilfs_inode *inode,
 			    links;
 
 	if (s->ino < NILFS_USER_INO) {
-		if (!bit)
+		if (!bit && bitmap)
 			broken(s, RULE_INODE_RESERVED_FREE);
 		if (s->ino != NILFS_ROOT_INO)
 			return false;
