@@ -30,21 +30,13 @@
 #include "mkfs/readahead.h"
 #include "mkfs/sourcedir.h"
 #include "mkfs/sourcefile.h"
-
-/* A subdirectory still to be visited. */
-struct subdir {
-	uint64_t ino;		/* on the volume */
-	uint64_t told;		/* what the directory above says */
-	uint8_t len;
-	char name[];		/* with a NUL */
-};
+#include "mkfs/subdirs.h"
 
 /* A directory with subdirectories. */
 struct level {
 	struct sourcedir *dir;
 	uint64_t ino;
-	char *subdirs;		/* one behind the other */
-	size_t at, bytes;
+	struct subdirs subdirs;
 	size_t path_len;	/* in `path` */
 };
 
@@ -61,11 +53,6 @@ struct walk {
 	char *path;		/* below the top; only for exclusions */
 	size_t path_room;
 };
-
-static size_t subdir_bytes(size_t len)
-{
-	return (offsetof(struct subdir, name) + len + 1 + 7) & ~(size_t)7;
-}
 
 /* Appends NAME to the first BASE bytes of the path; *LEN is what it has. */
 static int set_path(struct walk *w, struct context *cx, size_t base,
@@ -149,27 +136,6 @@ static int sort(struct walk *w, struct context *cx,
 	return 0;
 }
 
-/* Room in LEVEL for one more subdirectory. */
-static int add_subdir(struct level *level, struct context *cx, size_t *room,
-		      const struct populate_name *name, uint64_t told)
-{
-	size_t bytes = subdir_bytes(name->len);
-	struct subdir *subdir;
-	char *grown;
-
-	grown = array_grow(cx, level->subdirs, room, level->bytes + bytes, 1);
-	if (!grown)
-		return -ENOMEM;
-	level->subdirs = grown;
-	subdir = (struct subdir *)(grown + level->bytes);
-	subdir->ino = name->ino;
-	subdir->told = told;
-	subdir->len = name->len;
-	memcpy(subdir->name, name->name, name->len + 1u);
-	level->bytes += bytes;
-	return 0;
-}
-
 /* What was seen ahead of name I, or NULL; what is left out is not touched. */
 static int look_ahead(struct walk *w, struct context *cx,
 		      const struct level *level, int dirfd, size_t i,
@@ -182,12 +148,25 @@ static int look_ahead(struct walk *w, struct context *cx,
 			      w->list.n, i, ahead);
 }
 
-/* One name, of which AHEAD is known or NULL: 1, 0 where it is left out. */
-static int visit(struct walk *w, struct context *cx, struct level *level,
-		 size_t *room, int dirfd, struct populate_name *name,
-		 struct readahead_file *ahead)
+static int visit_dir(struct walk *w, struct context *cx, struct level *level,
+		     struct populate_name *name)
 {
 	uint64_t told = name->ino;
+	int err;
+
+	name->type = NILFS_FT_DIR;
+	err = populate_begin_dir(w->p, cx, level->ino, name->name, name->len,
+				 &name->ino);
+	if (!err)
+		err = subdirs_add(&level->subdirs, cx, name, told);
+	return err ? err : 1;
+}
+
+/* One name, of which AHEAD is known or NULL: 1, 0 where it is left out. */
+static int visit(struct walk *w, struct context *cx, struct level *level,
+		 int dirfd, struct populate_name *name,
+		 struct readahead_file *ahead)
+{
 	struct statx looked;
 	const struct statx *st = ahead ? &ahead->st : &looked;
 	int err;
@@ -195,27 +174,20 @@ static int visit(struct walk *w, struct context *cx, struct level *level,
 	err = is_excluded(w, cx, level->path_len, name);
 	if (err)
 		return err < 0 ? err : 0;
-	if (name->type != NILFS_FT_DIR) {
-		if (!ahead)
-			err = look(cx, level->dir, dirfd, name, &looked);
-		if (err)
-			return err;
-		if (is_skipped(w, st)) {
-			w->notes.skipped++;
-			return 0;
-		}
-		if (!S_ISDIR(st->stx_mode)) {
-			w->files.ahead = ahead;
-			err = sourcefile_add(&w->files, cx, level->dir, dirfd,
-					     name, st);
-			return err ? err : 1;
-		}
-		name->type = NILFS_FT_DIR;
+	if (name->type == NILFS_FT_DIR)
+		return visit_dir(w, cx, level, name);
+	if (!ahead)
+		err = look(cx, level->dir, dirfd, name, &looked);
+	if (err)
+		return err;
+	if (is_skipped(w, st)) {
+		w->notes.skipped++;
+		return 0;
 	}
-	err = populate_begin_dir(w->p, cx, level->ino, name->name, name->len,
-				 &name->ino);
-	if (!err)
-		err = add_subdir(level, cx, room, name, told);
+	if (S_ISDIR(st->stx_mode))
+		return visit_dir(w, cx, level, name);
+	w->files.ahead = ahead;
+	err = sourcefile_add(&w->files, cx, level->dir, dirfd, name, st);
 	return err ? err : 1;
 }
 
@@ -225,7 +197,7 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 {
 	struct populate_name *names = w->list.names;
 	struct readahead_file *ahead;
-	size_t i, room = 0, n = 0;
+	size_t i, n = 0;
 	int kept;
 
 	for (i = 0; i < w->list.n; i++) {
@@ -233,8 +205,7 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 		if (!kept)
 			kept = look_ahead(w, cx, level, dirfd, i, &ahead);
 		if (!kept)
-			kept = visit(w, cx, level, &room, dirfd, &names[i],
-				     ahead);
+			kept = visit(w, cx, level, dirfd, &names[i], ahead);
 		if (kept < 0)
 			return kept;
 		if (kept)
@@ -308,14 +279,14 @@ static int enter(struct walk *w, struct context *cx, struct sourcedir *dir,
 	int err;
 
 	err = do_level(w, cx, &level, parent, st);
-	if (!err && level.bytes) {
+	if (!err && level.subdirs.bytes) {
 		levels = array_grow(cx, w->levels, &w->levels_room,
 				    w->depth + 1, sizeof(*levels));
 		err = levels ? 0 : -ENOMEM;
 	}
-	if (err || !level.bytes) {
+	if (err || !level.subdirs.bytes) {
 		sourcedir_put(dir);
-		free(level.subdirs);
+		subdirs_fini(&level.subdirs);
 		return err;
 	}
 	w->levels = levels;
@@ -328,7 +299,7 @@ static void leave(struct walk *w)
 	struct level *level = &w->levels[--w->depth];
 
 	sourcedir_put(level->dir);
-	free(level->subdirs);
+	subdirs_fini(&level->subdirs);
 }
 
 /*
@@ -348,18 +319,16 @@ static int check_loop(struct context *cx, const struct level *level,
 static int step(struct walk *w, struct context *cx)
 {
 	struct level *level = &w->levels[w->depth - 1];
-	const struct subdir *subdir;
+	const struct subdir *subdir = subdirs_next(&level->subdirs);
 	struct sourcedir *dir;
 	size_t path_len = 0;
 	struct statx st;
 	int err;
 
-	if (level->at == level->bytes) {
+	if (!subdir) {
 		leave(w);
 		return 0;
 	}
-	subdir = (const struct subdir *)(level->subdirs + level->at);
-	level->at += subdir_bytes(subdir->len);
 	err = context_cancelled(cx);
 	if (!err && has_exclusions(w))
 		err = set_path(w, cx, level->path_len, subdir->name,
