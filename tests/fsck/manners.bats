@@ -139,9 +139,8 @@ judge() {
 	head -c 2M /dev/zero | tr '\0' '\377' >ones
 	judge ones
 	# The same noise each time.
-	head -c 2M /dev/zero |
-		openssl enc -aes-128-ctr -K 0123456789abcdef0123456789abcdef \
-			-iv 0 2>/dev/null >noise || skip "no openssl"
+	perl -e 'srand 7; print pack "L*", map { int rand 2 ** 32 } 1 .. 1 << 19' \
+		>noise
 	judge noise
 }
 

@@ -227,7 +227,7 @@ vblock() {
 	damage inode:/types/fifo i_blocks=1
 	broken inode-blocks
 	damage inode:/types/fifo i_blocks=0
-	damage checkpoint:2 cp_inodes_count=65 cp_blocks_count=1
+	damage checkpoint:3 cp_inodes_count=65 cp_blocks_count=1
 	broken inode-count
 	for copy in 1 2; do
 		damage "super:$copy" s_feature_compat_ro=1
@@ -245,7 +245,7 @@ vblock() {
 	damage inode:2 i_links_count=0
 	broken inode-links-zero
 	image=$(copy_image special)
-	damage checkpoint:2 cp_ifile_inode.i_mode=0040755
+	damage checkpoint:3 cp_ifile_inode.i_mode=0040755
 	broken inode-metadata-mode
 }
 
