@@ -117,9 +117,10 @@ populate_case() {
 	find "$tree" -printf '%y %s %n %i %p\n' |
 		LC_ALL=C awk -f "$here/floor.awk" | tee "$scratch/floor"
 	after_script "$(sed -n 's/^floor //p' "$scratch/floor")"
-	commands=("ours=$mkfs -q -f -d $tree $file"
-		"ours, 1 thread=$mkfs -q -f -j 1 -d $tree $file")
+	# What a round begins with finds memory that was given back: not ours.
 	populate_limits
+	commands+=("ours=$mkfs -q -f -d $tree $file"
+		"ours, 1 thread=$mkfs -q -f -j 1 -d $tree $file")
 	populate_peers
 	interleave 5 -s 30 -r "$reference" -b "$before" \
 		-a "sh $scratch/after" "${commands[@]}"
