@@ -91,4 +91,10 @@ void check_note(const struct check *c, const char *fmt, ...)
 int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 		 struct place place);
 
+/*
+ * For scans of the DAT (datscan_visitor): goes on past a block that cannot be
+ * read, which the pass over the DAT tells of.
+ */
+int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff);
+
 #endif

@@ -230,20 +230,12 @@ static int name_own(void *arg, struct context *cx, uint64_t blocknr)
 	return 0;
 }
 
-static int skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
-{
-	(void)arg;
-	(void)blkoff;
-	fail_clear(cx);
-	return 0;
-}
-
 int claims_report(struct check *c, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
 		.entries = name_entries,
 		.own_block = name_own,
-		.unreadable = skip_unreadable,
+		.unreadable = check_skip_unreadable,
 		.arg = c,
 	};
 	bool any;

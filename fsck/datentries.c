@@ -206,14 +206,6 @@ static int own_block(void *arg, struct context *cx, uint64_t blocknr)
 	return add_owner(arg, cx, blocknr, 0);
 }
 
-static int skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
-{
-	(void)arg;
-	(void)blkoff;
-	fail_clear(cx);
-	return 0;
-}
-
 static int compare_owners(const void *a, const void *b)
 {
 	const struct owner *x = a, *y = b;
@@ -250,7 +242,7 @@ static int report_shared(struct scan *s, struct context *cx)
 	const struct datscan_visitor visitor = {
 		.entries = own_entries,
 		.own_block = own_block,
-		.unreadable = skip_unreadable,
+		.unreadable = check_skip_unreadable,
 		.arg = &o,
 	};
 	struct context alone;

@@ -73,14 +73,6 @@ static int search_entries(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-static int skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
-{
-	(void)arg;
-	(void)blkoff;
-	fail_clear(cx);
-	return 0;
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -131,7 +123,7 @@ static int check_leaks(struct check *c, struct context *cx)
 	struct search s = { .c = c };
 	const struct datscan_visitor visitor = {
 		.entries = search_entries,
-		.unreadable = skip_unreadable,
+		.unreadable = check_skip_unreadable,
 		.arg = &s,
 	};
 	struct leaks all = { 0 };

@@ -14,15 +14,6 @@ setup() {
 	image=$(copy_image snapshots)
 }
 
-# says PATTERN: fsck.nilfs2 prints a line that has it.
-says() {
-	output=$(fsck.nilfs2 -n "$image") || [ $? -eq 4 ] || return
-	grep -qe "$1" <<<"$output" && return
-	echo "wanted: $1"
-	echo "$output"
-	return 1
-}
-
 # cpfile_block N: the block of the device that has block N of the cpfile.
 cpfile_block() {
 	dump.nilfs2 bmap -b "$image" cpfile |

@@ -33,3 +33,12 @@ expect() {
 	fsck.nilfs2 -n -j 1 "$image"
 	return 1
 }
+
+# says PATTERN: fsck.nilfs2 prints a line that has it.
+says() {
+	output=$(fsck.nilfs2 -n "$image") || [ $? -eq 4 ] || return
+	grep -qe "$1" <<<"$output" && return
+	echo "wanted: $1"
+	echo "$output"
+	return 1
+}

@@ -22,15 +22,6 @@ setup() {
 	latest=22
 }
 
-# says PATTERN: fsck.nilfs2 prints a line that has it.
-says() {
-	output=$(fsck.nilfs2 -n "$image") || [ $? -eq 4 ] || return
-	grep -qe "$1" <<<"$output" && return
-	echo "wanted: $1"
-	echo "$output"
-	return 1
-}
-
 @test "what the kernel left is clean" {
 	expect
 	[ -n "$dead" ] && [ -n "$free" ] && [ "$other" -gt "$dead" ]
