@@ -11,8 +11,9 @@
 #include <string.h>
 
 static const struct rule_info rules[] = {
-#define RULE(name, number, slug, severity, text) \
-	{ RULE_##name, slug, text, RULE_##severity },
+#define RULE(name, number, slug, severity, danger, fix, text) \
+	{ RULE_##name, slug, text, RULE_##severity, RULE_DANGER_##danger, \
+	  RULE_FIX_##fix },
 #include "disk/rules.def"
 #undef RULE
 };
@@ -23,7 +24,8 @@ static const struct rule_info rules[] = {
 static int rule_exists(enum rule rule)
 {
 	switch (rule) {
-#define RULE(name, number, slug, severity, text) case (enum rule)(number):
+#define RULE(name, number, slug, severity, danger, fix, text) \
+	case (enum rule)(number):
 #include "disk/rules.def"
 #undef RULE
 		return 1;

@@ -8,7 +8,8 @@
 /* A verdict: RULE_OK, or the number of the first rule that is broken. */
 enum rule {
 	RULE_OK = 0,
-#define RULE(name, number, slug, severity, text) RULE_##name = (number),
+#define RULE(name, number, slug, severity, danger, fix, text) \
+	RULE_##name = (number),
 #include "disk/rules.def"
 #undef RULE
 };
@@ -19,11 +20,37 @@ enum rule_severity {
 	RULE_FATAL,		/* the structure cannot be decoded */
 };
 
+/* What a repair may cost the user. */
+enum rule_danger {
+	RULE_DANGER_NONE,	/* there is no repair */
+	RULE_DANGER_SAFE,
+	RULE_DANGER_LOSES,	/* part of a file, a name, a state */
+	RULE_DANGER_REBUILD,	/* a metadata file may not be what it was */
+};
+
+/* What is repaired, in the order in which it is. */
+enum rule_fix {
+	RULE_FIX_NONE,
+	RULE_FIX_SUPER,		/* superblocks, from each other or from logs */
+	RULE_FIX_ROOT,		/* another super root becomes the latest */
+	RULE_FIX_DAT,		/* the DAT: entries and map */
+	RULE_FIX_ALLOCATOR,	/* bitmaps and counts, of DAT or ifile */
+	RULE_FIX_SEGMENTS,	/* SUFILE */
+	RULE_FIX_CHECKPOINTS,	/* cpfile */
+	RULE_FIX_INODES,	/* inodes, and the ifile */
+	RULE_FIX_MAPS,		/* block maps of files */
+	RULE_FIX_NAMES,		/* directories and links */
+	RULE_FIX_COUNTS,	/* what nobody refers to; live-block counts */
+	RULE_FIX_COUNT
+};
+
 struct rule_info {
 	enum rule rule;		/* its value is the stable number */
 	const char *slug;
 	const char *text;
 	enum rule_severity severity;
+	enum rule_danger danger;
+	enum rule_fix fix;
 };
 
 /* Rule number I in ascending order of numbers, or NULL past the last. */

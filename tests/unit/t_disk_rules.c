@@ -242,7 +242,7 @@ static bool slug_fits(const char *name, const char *slug)
 }
 
 static const char *const names[] = {
-#define RULE(name, number, slug, severity, text) #name,
+#define RULE(name, number, slug, severity, danger, fix, text) #name,
 #include "disk/rules.def"
 #undef RULE
 };

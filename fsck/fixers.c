@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table of fixers.
+ *
+ * The order is that of dependence: a number for a new block needs the DAT, a
+ * place for it the segments, a file its ifile, a name its file.
+ */
+#include "fsck/fixers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TELL_MAX 512
+
+static const struct fixer table[] = {
+	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
+};
+
+const struct fixer *fixers_of(enum rule_fix fix)
+{
+	size_t i;
+
+	for (i = 0; table[i].apply; i++) {
+		if (table[i].fix == fix)
+			return &table[i];
+	}
+	return NULL;
+}
+
+void fixers_tell(struct fixer_job *job, const char *fmt, ...)
+{
+	char text[TELL_MAX];
+	va_list ap;
+
+	if (!job->tell)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	job->tell(job->arg, text);
+}

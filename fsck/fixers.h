@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kinds of repair, one file (fix_*.c) each.
+ *
+ * A fixer changes what its findings name and what follows from that: counts
+ * are made anew from what they count, not corrected by what was found.  It
+ * writes nothing itself but superblocks: the rest goes into the log of a
+ * writer that is open on the volume.  It may leave what it cannot mend.
+ *
+ * Repairs go floor by floor.  Fixers of a floor run together, in the order of
+ * enum rule_fix, on one writer; those above wait for the next look, which may
+ * find that nothing is left for them, or other things.
+ */
+#ifndef NILFS2_FSCK_FIXERS_H
+#define NILFS2_FSCK_FIXERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "disk/rule.h"
+#include "fsck/check.h"
+#include "fsck/plan.h"
+#include "log/writer.h"
+
+enum fixer_floor {
+	FIXER_DEVICE,		/* superblocks; no writer */
+	FIXER_METADATA,		/* DAT, SUFILE, cpfile */
+	FIXER_TREE,		/* ifiles, inodes, maps */
+	FIXER_NAMES,
+	FIXER_COUNTS,
+};
+
+struct fixer_job {
+	/* The look that made the plan; its volume is open, or NULL where it
+	   could not be opened (FIXER_DEVICE only).  Its facts, such as the
+	   segments in use, are those before any repair of this floor. */
+	struct check *check;
+	struct dev *dev;	/* an overlay: to be written to */
+	struct volume *vol;	/* check->vol */
+	struct writer *writer;	/* of the next checkpoint; or NULL */
+	const struct plan *plan;	/* all kinds */
+	uint64_t time;		/* now, seconds */
+	bool rebuild;		/* the user wants metadata files made anew */
+
+	/* Told what was done or given up, a phrase about one object. */
+	void (*tell)(void *arg, const char *text);
+	void *arg;
+};
+
+/*
+ * Mends the N FIXES.  0, also where some cannot be mended, or a failure that
+ * ends the repair: nothing of it reaches the device then.
+ */
+typedef int fixer_apply(struct fixer_job *job, struct context *cx,
+			const struct fix *fixes, size_t n);
+
+struct fixer {
+	enum rule_fix fix;
+	enum fixer_floor floor;
+	fixer_apply *apply;
+	const char *what;	/* "rebuild the counts of segments" */
+	const char *costs;	/* for a question: what is lost; or NULL */
+};
+
+/* The fixer of FIX, or NULL where there is none. */
+const struct fixer *fixers_of(enum rule_fix fix);
+
+/* Tells, a phrase; see fixer_job. */
+void fixers_tell(struct fixer_job *job, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+fixer_apply fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
+	fix_checkpoints, fix_inodes, fix_maps, fix_names, fix_counts;
+
+#endif

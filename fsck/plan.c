@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The plan: lists by kind of repair, bounded each.
+ *
+ * Kinds whose fixer makes everything anew from what is sound need one finding
+ * only; those that mend object by object get theirs in the order in which the
+ * passes met them.
+ */
+#include "fsck/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/ondisk.h"
+
+enum rule_fix plan_fix_of(const struct finding *f)
+{
+	enum rule_fix fix = rule_info(f->rule)->fix;
+
+	if (fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES)
+		return fix;
+	switch (f->place.ino) {
+	case NILFS_DAT_INO:
+		return RULE_FIX_DAT;
+	case NILFS_CPFILE_INO:
+		return RULE_FIX_CHECKPOINTS;
+	case NILFS_SUFILE_INO:
+		return RULE_FIX_SEGMENTS;
+	case NILFS_IFILE_INO:
+		return RULE_FIX_INODES;
+	default:
+		return fix;
+	}
+}
+
+static int grow(struct plan_kind *k)
+{
+	size_t room = k->room ? 2 * k->room : 16;
+	struct fix *fixes = realloc(k->fixes, room * sizeof(*fixes));
+
+	if (!fixes)
+		return -ENOMEM;
+	k->fixes = fixes;
+	k->room = room;
+	return 0;
+}
+
+void plan_add(struct plan *plan, const struct finding *f)
+{
+	struct plan_kind *k = &plan->kinds[plan_fix_of(f)];
+	int err = 0;
+
+	if (k->n >= PLAN_MOST) {
+		k->cut = true;
+		return;
+	}
+	if (k->n == k->room)
+		err = grow(k);
+	if (err) {
+		plan->err = err;
+		return;
+	}
+	k->fixes[k->n++] = (struct fix){
+		.rule = f->rule,
+		.has_want = f->has_want, .has_got = f->has_got,
+		.place = f->place,
+		.want = f->want, .got = f->got,
+	};
+}
+
+bool plan_is_empty(const struct plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		if (plan->kinds[i].n)
+			return false;
+	return true;
+}
+
+void plan_fini(struct plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		free(plan->kinds[i].fixes);
+	memset(plan, 0, sizeof(*plan));
+}

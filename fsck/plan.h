@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is to be repaired: the findings that have a repair which the user
+ * wants, by kind of repair.
+ *
+ * Every look at the volume makes a plan, so a plan need not be complete: what
+ * did not fit is found again by the next look.
+ */
+#ifndef NILFS2_FSCK_PLAN_H
+#define NILFS2_FSCK_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/rule.h"
+#include "find/finding.h"
+
+/* The most findings of a kind that are kept. */
+#define PLAN_MOST 65536
+
+/* A finding to be mended; without its words. */
+struct fix {
+	enum rule rule;
+	bool has_want, has_got;
+	struct place place;
+	uint64_t want, got;
+};
+
+struct plan {
+	struct plan_kind {
+		struct fix *fixes;	/* in the order found */
+		size_t n, room;
+		bool cut;		/* there are more than PLAN_MOST */
+	} kinds[RULE_FIX_COUNT];
+	int err;			/* the first failure of plan_add() */
+};
+
+/*
+ * The kind of repair for F: that of its rule, but what is wrong with the map
+ * of a metadata file is mended with the file.
+ */
+enum rule_fix plan_fix_of(const struct finding *f);
+
+/* Adds F to its kind.  A failure (-ENOMEM) is kept in plan->err. */
+void plan_add(struct plan *plan, const struct finding *f);
+
+bool plan_is_empty(const struct plan *plan);
+
+/* Frees it, and makes it empty again; all zero is empty. */
+void plan_fini(struct plan *plan);
+
+#endif

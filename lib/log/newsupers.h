@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Superblocks that name a new log.
+ *
+ * The last step of every change of a volume.  Never both at once: between the
+ * two writes there is a flush, so at any moment one of them is whole.
+ */
+#ifndef NILFS2_LOG_NEWSUPERS_H
+#define NILFS2_LOG_NEWSUPERS_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "disk/ondisk.h"
+#include "log/writer.h"
+#include "vol/volume.h"
+
+/*
+ * SB, as the volume has it, with the log of END, TIME (s_wtime) and STATE
+ * (s_state: NILFS_VALID_FS, and NILFS_ERROR_FS where that stays), the free
+ * blocks that END counts, and its checksum.  Follows nilfs_commit_super() and
+ * nilfs_set_log_cursor().
+ */
+void newsupers_fill(struct nilfs_super_block *sb,
+		    const struct nilfs_geometry *g,
+		    const struct writer_end *end, uint64_t time,
+		    uint16_t state);
+
+/*
+ * Flushes DEV, writes SB where the first superblock is, flushes, and the same
+ * for the second one (OFFSET2 in bytes; 0: there is none).  -EIO, -EROFS.
+ */
+int newsupers_write(struct context *cx, struct dev *dev,
+		    const struct nilfs_super_block *sb, uint64_t offset2);
+
+#endif
