@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Superblocks that name a new log.
+ *
+ * The superblock as the volume has it is the template: what only mkfs.nilfs2
+ * and mounts decide stays.  Both copies get the same content, so after a change
+ * made here they name the same log; the kernel, which writes them in turn,
+ * goes on from there.
+ */
+#include "log/newsupers.h"
+
+#include "disk/super.h"
+
+void newsupers_fill(struct nilfs_super_block *sb,
+		    const struct nilfs_geometry *g,
+		    const struct writer_end *end, uint64_t time,
+		    uint16_t state)
+{
+	sb->s_last_cno = le64_make(end->cno);
+	sb->s_last_pseg = le64_make(end->pseg);
+	sb->s_last_seq = le64_make(end->seq);
+	sb->s_free_blocks_count =
+		le64_make(end->clean_segments * g->blocks_per_segment);
+	sb->s_wtime = le64_make(time);
+	sb->s_state = le16_make(state);
+	sb->s_sum = le32_make(super_checksum(sb));
+}
+
+static int write_copy(struct context *cx, struct dev *dev,
+		      const struct nilfs_super_block *sb, uint64_t offset)
+{
+	int ret = dev_write(dev, cx, offset, sb, sizeof(*sb));
+
+	return ret ? ret : dev_flush(dev, cx);
+}
+
+int newsupers_write(struct context *cx, struct dev *dev,
+		    const struct nilfs_super_block *sb, uint64_t offset2)
+{
+	int ret = dev_flush(dev, cx);
+
+	if (!ret)
+		ret = write_copy(cx, dev, sb, NILFS_SB_OFFSET_BYTES);
+	if (!ret && offset2)
+		ret = write_copy(cx, dev, sb, offset2);
+	return ret;
+}
