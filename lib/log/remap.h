@@ -18,13 +18,18 @@
 
 struct remap;
 
-/* Begins a map for inode INO of W's checkpoint.  -ENOMEM. */
+/*
+ * Begins a map for inode INO of W's checkpoint; W may be used for other files
+ * meanwhile.  -ENOMEM.
+ */
 int remap_open(struct remap **rp, struct context *cx, struct writer *w,
 	       uint64_t ino);
 
 /*
  * Block BLKOFF of the file is virtual block VBLOCKNR, as before; or DATA (one
- * block, copied), a new one.  Offsets ascend over both.  -EINVAL, -ENOMEM.
+ * block, copied), a new one.  Offsets ascend over both.  -EINVAL where they do
+ * not, or VBLOCKNR is 0; -EFBIG for more than a map can have; -ENOSPC,
+ * -ENOMEM, -EIO.
  */
 int remap_keep(struct remap *r, struct context *cx, uint64_t blkoff,
 	       uint64_t vblocknr);
@@ -32,13 +37,18 @@ int remap_put(struct remap *r, struct context *cx, uint64_t blkoff,
 	      const void *data);
 
 /*
- * Places what is new.  Sets i_bmap and i_blocks of INODE, which the caller
- * then hands to inodes_write().  Old blocks that are not kept, nodes among
- * them, are the caller's to end: mend_end().  -ENOSPC, -ENOMEM, -EIO.
+ * Ends the map: sets i_bmap and i_blocks (nodes included) of INODE, which the
+ * caller then hands to inodes_write().  The checkpoint's count of blocks
+ * changes by the difference to what i_blocks said before.  What is new gets
+ * its place with the rest of the metadata.
+ *
+ * Old blocks that are not kept, nodes among them, are the caller's to end:
+ * mend_end(), before or afterwards.  -ENOSPC, -ENOMEM, -EIO.
  */
 int remap_finish(struct remap *r, struct context *cx,
 		 struct nilfs_inode *inode);
 
-void remap_close(struct remap *r);	/* NULL is accepted */
+/* NULL is accepted; unfinished, what was put is of no file. */
+void remap_close(struct remap *r);
 
 #endif
