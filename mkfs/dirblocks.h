@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "disk/dirpack.h"
 
 /* All but the block size is zero at first. */
 struct dirblocks {
@@ -14,8 +15,7 @@ struct dirblocks {
 	uint8_t *data;
 	size_t room;		/* bytes allocated */
 	size_t nblocks;		/* the one being filled included */
-	uint32_t used;		/* bytes of that one */
-	uint32_t last;		/* where its last entry begins */
+	struct dirpack pack;	/* that one */
 };
 
 /* Starts directory INO in PARENT, with "." and "..". */
