@@ -80,24 +80,36 @@ uint64_t appender_capacity(const struct appender *a)
 /* The segment that follows becomes the current one. */
 static int next_segment(struct appender *a, struct context *cx)
 {
+	int ret = 0;
+
+	if (a->nextnum == APPENDER_ANY)
+		ret = segments_take(a->segments, cx, &a->nextnum);
+	if (ret)
+		return ret;
 	a->segnum = a->nextnum;
 	a->seq++;
 	a->offset = 0;
 	return segments_take(a->segments, cx, &a->nextnum);
 }
 
-static int begin_log(struct appender *a, struct context *cx)
+int appender_settle(struct appender *a, struct context *cx)
 {
 	int ret = 0;
 
+	if (!a->log && rest_of_segment(a) < NILFS_PSEG_MIN_BLOCKS)
+		ret = next_segment(a, cx);
+	return ret;
+}
+
+static int begin_log(struct appender *a, struct context *cx)
+{
+	int ret;
+
 	if (a->log)
 		return 0;
-	if (rest_of_segment(a) < NILFS_PSEG_MIN_BLOCKS)
-		ret = next_segment(a, cx);
-	if (!ret)
-		ret = appender_log_make(a, cx,
-					limit(a, rest_of_segment(a)));
-	return ret;
+	ret = appender_settle(a, cx);
+	return ret ? ret : appender_log_make(a, cx,
+					     limit(a, rest_of_segment(a)));
 }
 
 static void drop_log(struct appender *a)

@@ -47,6 +47,8 @@ struct appender_log {
 	size_t ncopies, copies_room;
 };
 
+#define APPENDER_ANY UINT64_MAX
+
 struct appender {
 	const struct nilfs_geometry *g;
 	struct logout *out;
@@ -56,7 +58,8 @@ struct appender {
 	uint64_t cno, time;
 	uint32_t log_blocks;		/* most blocks of a log */
 	uint16_t flags;			/* of every log */
-	/* The segment being written and where in it the next log begins. */
+	/* The segment being written and where in it the next log begins; the
+	   one that follows may be APPENDER_ANY, to be taken when it is due. */
 	uint64_t segnum, nextnum, seq;
 	uint32_t offset;
 	bool first;			/* no log has begun yet */
@@ -73,6 +76,12 @@ struct appender_file {
 	uint64_t ino;
 	uint64_t cno;			/* fi_cno */
 };
+
+/*
+ * Makes sure that the segments are known, and in the SUFILE, in which the next
+ * log and the one behind it will be.  -ENOSPC.
+ */
+int appender_settle(struct appender *a, struct context *cx);
 
 /*
  * How many blocks of one file, the next one, fit into the open log; or could

@@ -272,8 +272,10 @@ int commit_run(struct writer *w, struct context *cx, struct writer_end *end)
 		ret = list_ifile(w, cx);
 	if (!ret)
 		ret = checkpoints_make(w, cx);
-	if (!ret)
+	if (!ret && w->created)
 		ret = segments_mark_unusable(&w->segments, cx);
+	if (!ret && w->mended)
+		ret = mend_place(w, cx);
 	if (!ret)
 		ret = settle(w, cx);
 	if (!ret)

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "disk/segusage.h"
 #include "log/writer_parts.h"
@@ -53,35 +54,53 @@ int inherit_files(struct writer *w, struct context *cx,
 	return ret;
 }
 
-static int inherit_checkpoint(struct writer *w, struct context *cx,
-			      struct volume *vol)
+int inherit_metadata(struct writer *w, struct context *cx,
+		     const struct volume *vol,
+		     const struct nilfs_checkpoint *cp, unsigned int anew)
 {
-	struct inherit_inodes inodes = {
-		.dat = &vol->dat.inode,
-		.cpfile = &vol->cpfile.inode,
-		.sufile = &vol->sufile.inode,
-		.ifile = &w->ifile_inode,
+	const struct nilfs_inode new = writer_new_inode(w, S_IFREG, 1);
+	const struct {
+		struct nilfs_inode *to;
+		const struct nilfs_inode *from;
+		uint64_t ino;
+	} inodes[] = {
+		{ &w->super_root.sr_dat, &vol->dat.inode, NILFS_DAT_INO },
+		{ &w->super_root.sr_cpfile, &vol->cpfile.inode,
+		  NILFS_CPFILE_INO },
+		{ &w->super_root.sr_sufile, &vol->sufile.inode,
+		  NILFS_SUFILE_INO },
+		{ &w->ifile_inode, &cp->cp_ifile_inode, NILFS_IFILE_INO },
 	};
-	struct root root;
-	int ret = root_open(&root, cx, vol, 0);
+	unsigned int i;
+	int ret;
 
-	if (ret)
-		return ret;
 	w->super_root = vol->super_root;
-	w->super_root.sr_dat = vol->dat.inode;
-	w->super_root.sr_cpfile = vol->cpfile.inode;
-	w->super_root.sr_sufile = vol->sufile.inode;
-	w->ifile_inode = root.cp.cp_ifile_inode;
-	w->inodes_count = le64_get(root.cp.cp_inodes_count);
-	w->blocks_count = le64_get(root.cp.cp_blocks_count);
-	ret = inherit_files(w, cx, &inodes);
+	for (i = 0; i < 4; i++)
+		*inodes[i].to = anew >> inodes[i].ino & 1 ? new :
+							     *inodes[i].from;
+	w->inodes_count = le64_get(cp->cp_inodes_count);
+	w->blocks_count = le64_get(cp->cp_blocks_count);
+	ret = inherit_files(w, cx, &(struct inherit_inodes){
+		inodes[0].to, inodes[1].to, inodes[2].to, inodes[3].to,
+	});
 	if (ret)
 		return ret;
 	w->ifile_blocks = metafile_nblocks(w->ifile);
 	w->inos.next = w->g.first_ino;
 	w->dat.aged = true;
-	return cptable_list(vol, cx, true, &w->dat.snapshots,
-			    &w->dat.nsnapshots);
+	return 0;
+}
+
+static int inherit_checkpoint(struct writer *w, struct context *cx,
+			      struct volume *vol)
+{
+	struct root root;
+	int ret = root_open(&root, cx, vol, 0);
+
+	if (!ret)
+		ret = inherit_metadata(w, cx, vol, &root.cp, 0);
+	return ret ? ret : cptable_list(vol, cx, true, &w->dat.snapshots,
+					&w->dat.nsnapshots);
 }
 
 /* Corrects the counts of SEGNUM by what LIVE (NULL: nothing) says. */

@@ -19,6 +19,14 @@ int inherit_files(struct writer *w, struct context *cx,
 		  const struct inherit_inodes *from);
 
 /*
+ * What VOL and CP say of the metadata files, but those in ANEW (bit INO) begin
+ * without blocks.  Which checkpoints are snapshots is left to the caller.
+ */
+int inherit_metadata(struct writer *w, struct context *cx,
+		     const struct volume *vol,
+		     const struct nilfs_checkpoint *cp, unsigned int anew);
+
+/*
  * The state of VOL (not kept): files, counts, snapshots, and where the next
  * log goes.  -EUCLEAN where logs without a super root lie there.
  */

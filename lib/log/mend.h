@@ -6,6 +6,11 @@
  * replaces what the volume says; then the metadata files of the new checkpoint
  * are changed block by block, and in the end the writer is told to look at
  * them again.
+ *
+ * To open it changes nothing: segments are taken when the first log begins,
+ * and a block that is changed is the first to take a number from the DAT.  So
+ * whatever hands out is mended before it hands out: bitmaps of the DAT before
+ * blocks of other files, the SUFILE before blocks of data.
  */
 #ifndef NILFS2_LOG_MEND_H
 #define NILFS2_LOG_MEND_H
@@ -24,8 +29,9 @@
 struct mend_known {
 	/*
 	 * True for a segment that may not be taken whatever the SUFILE says:
-	 * something on the volume lives in it.  Borrowed during the writer's
-	 * life.
+	 * something on the volume lives in it, or may be wanted there, as logs
+	 * behind the latest super root.  NULL: the SUFILE is believed.
+	 * Borrowed during the writer's life, and asked by one thread.
 	 */
 	bool (*unusable)(void *arg, uint64_t segnum);
 	void *arg;
@@ -34,18 +40,34 @@ struct mend_known {
 	 * are not ended: nobody knows which they were.
 	 */
 	unsigned int anew;
-	/* The log goes into a new segment, not behind the latest one. */
+	/*
+	 * The log goes into a new segment, not behind the latest one: where
+	 * something lives behind that, say.  It does so by itself where the
+	 * segment that is next cannot be used, or logs without a super root
+	 * lie behind the latest log.
+	 */
 	bool fresh_segment;
-	uint64_t seq;		/* of that segment; 0: the latest's plus 1 */
+	/*
+	 * Of that segment; 0: the latest's plus 1, plus 2 where there are logs
+	 * without a super root (nilfs_prepare_segment_for_recovery()).
+	 */
+	uint64_t seq;
 	/* The inode of the ifile and the counts that the new checkpoint begins
 	   with; NULL: those of the latest one. */
 	const struct nilfs_checkpoint *from;
 };
 
 /*
- * As writer_open(), but by KNOWN; what it does not say is believed.  Logs
- * behind the latest super root are no reason to refuse: they are given up
- * unless the caller rolled them forward.
+ * As writer_open(), but by KNOWN (copied); what it does not say is believed.
+ * Logs behind the latest super root are no reason to refuse: they are given up
+ * unless the caller rolls them forward.  Counts of segments are those of their
+ * entries, whatever the header says.
+ *
+ * -EUCLEAN, -EIO where something is needed that cannot be read: the root of a
+ * map, the DAT's bitmaps no sooner than they are used, the SUFILE unless it is
+ * anew, the latest checkpoint unless there is a FROM or the ifile is anew.
+ * Which checkpoints are snapshots need not be known: live-block counts are not
+ * marked as exact then.
  */
 int mend_open(struct writer **wp, struct context *cx, struct volume *vol,
 	      const struct writer_options *options,
@@ -53,23 +75,43 @@ int mend_open(struct writer **wp, struct context *cx, struct volume *vol,
 
 /*
  * The metadata file INO (DAT, cpfile, SUFILE, ifile) of the new checkpoint,
- * to be changed; the writer's, not to be closed.
+ * to be changed; the writer's, not to be closed.  NULL for other numbers.
  */
 struct metafile *mend_file(struct writer *w, uint64_t ino);
 
 /*
- * To be called when blocks of the DAT, the SUFILE or the cpfile were changed
- * by hand, before anything else is asked of W: forgets what W knew of free
- * numbers, counts of segments and snapshots, and reads it again from the
- * changed files.
+ * To be called when blocks of the DAT, the SUFILE, the cpfile or the ifile
+ * were changed by hand, before anything else is asked of W: forgets what W
+ * knew of free numbers, counts of segments and snapshots, and reads it again
+ * from the changed files.  Where the list of snapshots in the cpfile is
+ * broken, W goes on with the ones it knew.  Live-block counts are no longer
+ * taken for exact, see mend_exact().  -EUCLEAN, -EIO for the SUFILE.
  */
 int mend_changed(struct writer *w, struct context *cx);
 
-/* cp_inodes_count and cp_blocks_count that the new checkpoint goes on from. */
+/*
+ * Live-block counts in the SUFILE are exact for the volume as W was opened on
+ * it, and nobody but W has ended or moved a block since: those of the new
+ * checkpoint will be, and are marked so.
+ */
+void mend_exact(struct writer *w);
+
+/*
+ * cp_inodes_count and cp_blocks_count that the new checkpoint goes on from:
+ * the latter with the blocks of the ifile as it was when W was opened (none
+ * where it is anew).
+ */
 void mend_counts(struct writer *w, uint64_t inodes, uint64_t blocks);
 
-/* Virtual block VBLOCKNR, of a file of KIND, is part of it no longer. */
+/*
+ * Virtual block VBLOCKNR, of a file of KIND, is part of it no longer.
+ * -EUCLEAN, and nothing is changed, where the DAT has no such entry that is in
+ * use and lives.
+ */
 int mend_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 	     enum metafile_kind kind);
+
+/* For the commit: the segments of the last logs are known, and in use. */
+int mend_place(struct writer *w, struct context *cx);
 
 #endif

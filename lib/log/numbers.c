@@ -72,6 +72,12 @@ int numbers_sync(struct numbers *n, struct context *cx)
 	return 0;
 }
 
+void numbers_forget(struct numbers *n)
+{
+	n->loaded = false;
+	n->changed = false;
+}
+
 /* Brings GROUP into memory. */
 static int load(struct numbers *n, struct context *cx, uint64_t group)
 {
@@ -182,7 +188,7 @@ int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 	n->nfrees -= *count;
 	n->next = *first + *count;
 	n->changed = true;
-	return 0;
+	return n->through ? numbers_sync(n, cx) : 0;
 }
 
 static int already_free(struct context *cx, uint64_t nr)
@@ -225,7 +231,7 @@ int numbers_give(struct numbers *n, struct context *cx, uint64_t nr)
 	n->bitmap[at / 8] &= (uint8_t)~(1 << at % 8);
 	n->nfrees++;
 	n->changed = true;
-	return 0;
+	return n->through ? numbers_sync(n, cx) : 0;
 }
 
 int numbers_test(struct numbers *n, struct context *cx, uint64_t nr)

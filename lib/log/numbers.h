@@ -21,6 +21,7 @@ struct numbers {
 	uint64_t group;
 	uint32_t nfrees;
 	bool loaded, changed;
+	bool through;		/* enter all at once: others look there too */
 };
 
 /*
@@ -47,5 +48,8 @@ int numbers_test(struct numbers *n, struct context *cx, uint64_t nr);
 
 /* Enters what was taken in the file's blocks. */
 int numbers_sync(struct numbers *n, struct context *cx);
+
+/* The file's blocks were changed by others: what is in memory goes. */
+void numbers_forget(struct numbers *n);
 
 #endif

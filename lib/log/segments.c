@@ -144,6 +144,62 @@ int segments_touch(struct segments *s, struct context *cx, uint64_t count)
 	return 0;
 }
 
+static void count_entry(struct segments *s, uint64_t segnum,
+			const struct nilfs_segment_usage *su)
+{
+	s->nclean += segusage_is_clean(su);
+	s->ndirty += segusage_is_dirty(su);
+	if (segusage_is_dirty(su))
+		s->used = segnum + 1;
+}
+
+/* Counts those of block BLKOFF of the SUFILE; a hole has clean ones. */
+static int count_block(struct segments *s, struct context *cx,
+		       uint64_t blkoff)
+{
+	uint64_t first = segusage_first(s->g, blkoff), segnum;
+	uint64_t end = first + segusage_count(s->g, blkoff);
+	const void *data;
+	int ret = metafile_look(s->m, cx, blkoff, &data);
+
+	if (ret < 0)
+		return ret;
+	if (end > s->g->nsegments)
+		end = s->g->nsegments;
+	if (!ret)
+		s->nclean += end - first;
+	for (segnum = first; ret && segnum < end; segnum++)
+		count_entry(s, segnum, (const void *)((const char *)data +
+				segusage_offset(s->g, segnum)));
+	return 0;
+}
+
+int segments_recount(struct segments *s, struct context *cx)
+{
+	uint64_t blkoff, n = segusage_nblocks(s->g);
+	int ret = 0;
+
+	s->nclean = s->ndirty = s->used = 0;
+	for (blkoff = 0; blkoff < n && !ret; blkoff++)
+		ret = count_block(s, cx, blkoff);
+	return ret;
+}
+
+int segments_claim(struct segments *s, struct context *cx, uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext *su;
+	int ret = change(s, cx, segnum, &su);
+
+	if (ret)
+		return ret;
+	s->nclean -= segusage_is_clean(&su->su);
+	s->ndirty += !segusage_is_dirty(&su->su);
+	su->su.su_flags = le32_make(DIRTY);
+	if (s->used <= segnum)
+		s->used = segnum + 1;
+	return 0;
+}
+
 int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
 		   uint32_t nblocks)
 {
@@ -270,7 +326,7 @@ int segments_enter_header(struct segments *s, struct context *cx, uint64_t cno)
 	header->sh.sh_ndirtysegs = le64_make(s->ndirty);
 	header->sh.sh_last_alloc = le64_make(s->last_alloc);
 	if (s->g->has_live_blks)
-		header->sh_exact_cno = le64_make(cno);
+		header->sh_exact_cno = le64_make(s->stale ? 0 : cno);
 	return 0;
 }
 

@@ -24,6 +24,7 @@ struct segments {
 	bool (*unusable)(void *arg, uint64_t segnum);	/* NULL: none */
 	void *arg;
 	struct tally live, snapshot;	/* changes not entered yet */
+	bool stale;			/* the live counts are not exact */
 };
 
 /*
@@ -39,6 +40,15 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
 int segments_touch(struct segments *s, struct context *cx, uint64_t count);
 int segments_touch_one(struct segments *s, struct context *cx,
 		       uint64_t segnum);
+
+/*
+ * Counts clean and dirty segments anew from their entries.  -EUCLEAN, -EIO
+ * where the SUFILE cannot be read.
+ */
+int segments_recount(struct segments *s, struct context *cx);
+
+/* SEGNUM is being written or will be next: dirty, whatever it was. */
+int segments_claim(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
  * NBLOCKS blocks of SEGNUM, from its beginning, are in use; with ACTIVE it is
@@ -68,7 +78,8 @@ int segments_enter_counts(struct segments *s, struct context *cx,
 /* Marks the unusable segments; they are neither clean nor dirty. */
 int segments_mark_unusable(struct segments *s, struct context *cx);
 
-/* The header: the counts, and as of which checkpoint the live ones hold. */
+/* The header: the counts, and as of which checkpoint the live ones hold (none
+   where they are stale). */
 int segments_enter_header(struct segments *s, struct context *cx,
 			  uint64_t cno);
 

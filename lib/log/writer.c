@@ -92,9 +92,9 @@ static int open_output(struct writer *w, struct context *cx)
 	return ret ? ret : bmapbuild_open(&w->maps, cx, w->g.block_size);
 }
 
-static int make_writer(struct writer **wp, struct context *cx, struct dev *dev,
-		       const struct nilfs_geometry *g, uint64_t cno,
-		       const struct writer_options *options)
+int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
+		const struct nilfs_geometry *g, uint64_t cno,
+		const struct writer_options *options)
 {
 	struct writer *w = calloc(1, sizeof(*w));
 
@@ -125,7 +125,7 @@ static int make_writer(struct writer **wp, struct context *cx, struct dev *dev,
 	return open_output(w, cx);
 }
 
-static struct nilfs_inode new_inode(const struct writer *w, uint16_t mode,
+struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
 				    uint16_t links)
 {
 	return (struct nilfs_inode){
@@ -139,8 +139,9 @@ static struct nilfs_inode new_inode(const struct writer *w, uint16_t mode,
 /* Inodes below first_ino; those of metadata files have theirs elsewhere. */
 static int make_inodes(struct writer *w, struct context *cx)
 {
-	struct nilfs_inode reserved = new_inode(w, S_IFREG, 1);
-	struct nilfs_inode root = new_inode(w, S_IFDIR | 0755, ROOT_LINKS);
+	struct nilfs_inode reserved = writer_new_inode(w, S_IFREG, 1);
+	struct nilfs_inode root = writer_new_inode(w, S_IFDIR | 0755,
+						   ROOT_LINKS);
 	uint64_t first, ino;
 	uint32_t count;
 	int ret = numbers_take(&w->inos, cx, w->g.first_ino, &first, &count);
@@ -172,7 +173,7 @@ static int create(struct writer *w, struct context *cx)
 	w->segments.arg = w->o.arg;
 	w->segments.nclean = w->g.nsegments;
 	w->segments.last_alloc = w->g.nsegments - 1;
-	w->ifile_inode = new_inode(w, S_IFREG, 1);
+	w->ifile_inode = writer_new_inode(w, S_IFREG, 1);
 	w->super_root.sr_dat = w->ifile_inode;
 	w->super_root.sr_cpfile = w->ifile_inode;
 	w->super_root.sr_sufile = w->ifile_inode;
@@ -205,7 +206,7 @@ int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 	if (options->unusable && options->nsegments)
 		return fail(cx, -EINVAL,
 			    "unusable segments in a volume without a size");
-	ret = make_writer(wp, cx, dev, g, NILFS_CNO_MIN, options);
+	ret = writer_make(wp, cx, dev, g, NILFS_CNO_MIN, options);
 	if (!ret)
 		ret = create(*wp, cx);
 	return finish(wp, ret);
@@ -217,7 +218,7 @@ int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 	int ret;
 
 	*wp = NULL;
-	ret = make_writer(wp, cx, vol->dev, &vol->geo, vol->latest.cno + 1,
+	ret = writer_make(wp, cx, vol->dev, &vol->geo, vol->latest.cno + 1,
 			  options);
 	if (!ret)
 		ret = inherit_volume(*wp, cx, vol);

@@ -10,6 +10,7 @@
 #include "log/bmapbuild.h"
 #include "log/collected.h"
 #include "log/dattable.h"
+#include "log/mend.h"
 #include "log/metafile.h"
 #include "log/numbers.h"
 #include "log/segments.h"
@@ -21,6 +22,11 @@ struct writer {
 	struct writer_options o;
 	uint64_t cno;
 	bool created;			/* a new volume */
+	/* A volume to be mended: what is known of it, and the segment that it
+	   was written to last. */
+	bool mended;
+	struct mend_known known;
+	uint64_t latest_segnum;
 	struct metafile_env env;
 	struct metafile *dat_file, *ifile, *cpfile, *sufile;
 	struct nilfs_super_root super_root;	/* to be completed */
@@ -39,5 +45,14 @@ struct writer {
 	size_t ifile_due, dat_due;
 	bool done;			/* committed, or failed in it */
 };
+
+/* A writer of checkpoint CNO without files.  To be closed also if it fails. */
+int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
+		const struct nilfs_geometry *g, uint64_t cno,
+		const struct writer_options *options);
+
+/* An inode without blocks, as old as the checkpoint. */
+struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
+				    uint16_t links);
 
 #endif

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A writer that does not believe its volume.
+ *
+ * It is the same writer; only its beginning differs.  Metadata files can begin
+ * empty, the first log need not follow the latest one, and what may be taken
+ * is asked of somebody who has looked.  Whatever is taken from a bitmap is
+ * entered there at once, because repairs change the same blocks.
+ *
+ * A log behind the latest one goes where that one's segment has room, and into
+ * the segment that it names as the next; where this cannot be, two segments
+ * are taken when the first log begins, and superblocks are the only way there.
+ */
+#include "log/mend.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "disk/checkpoint.h"
+#include "disk/dat.h"
+#include "disk/segusage.h"
+#include "log/inherit.h"
+#include "log/writer_parts.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+#include "vol/sutable.h"
+
+/* Segments that W writes, or is going to, are none to take either. */
+static bool is_unusable(void *arg, uint64_t segnum)
+{
+	const struct writer *w = arg;
+
+	return segnum == w->latest_segnum || segnum == w->appender.segnum ||
+	       segnum == w->appender.nextnum ||
+	       (w->known.unusable &&
+		w->known.unusable(w->known.arg, segnum));
+}
+
+/* Whether SEGNUM can be the next one: nothing is in it, as far as is known. */
+static bool can_be_next(struct writer *w, struct context *cx, uint64_t segnum)
+{
+	struct nilfs_segment_usage su = { 0 };
+	const void *data;
+	int ret;
+
+	if (segnum >= w->g.nsegments || segnum == w->latest_segnum ||
+	    (w->known.unusable && w->known.unusable(w->known.arg, segnum)))
+		return false;
+	ret = metafile_look(w->sufile, cx, segusage_blkoff(&w->g, segnum),
+			    &data);
+	if (ret < 0)
+		fail_clear(cx);
+	if (ret > 0)
+		memcpy(&su, (const char *)data +
+		       segusage_offset(&w->g, segnum), sizeof(su));
+	return ret >= 0 && !segusage_is_error(&su) &&
+	       !le32_get(su.su_nblocks);
+}
+
+static uint32_t segment_blocks(const struct writer *w, uint64_t segnum)
+{
+	return (uint32_t)(geometry_segment_end(&w->g, segnum) -
+			  geometry_segment_start(&w->g, segnum));
+}
+
+/* Where the first log goes. */
+static void set_place(struct writer *w, struct context *cx,
+		      const struct recovery *latest)
+{
+	struct appender *a = &w->appender;
+	bool orphans = latest->orphans_start != 0;
+	bool next = !orphans && can_be_next(w, cx, latest->nextnum);
+
+	a->segnum = latest->segnum;
+	a->nextnum = next ? latest->nextnum : APPENDER_ANY;
+	a->seq = latest->seq;
+	a->offset = (uint32_t)latest->offset;
+	if (next && !w->known.fresh_segment)
+		return;
+	a->offset = segment_blocks(w, latest->segnum);
+	if (w->known.seq)
+		a->seq = w->known.seq - 1;
+	else
+		a->seq += orphans;
+}
+
+/* The checkpoint to begin with; nothing in it where there is none. */
+static int find_checkpoint(struct context *cx, struct volume *vol,
+			   const struct mend_known *known,
+			   struct nilfs_checkpoint *cp)
+{
+	struct root root;
+	int ret;
+
+	memset(cp, 0, sizeof(*cp));
+	if (known->from) {
+		*cp = *known->from;
+		return 0;
+	}
+	ret = root_open(&root, cx, vol, 0);
+	if (!ret) {
+		*cp = root.cp;
+	} else if (known->anew & MEND_ANEW(NILFS_IFILE_INO)) {
+		fail_clear(cx);
+		ret = 0;
+	}
+	return ret;
+}
+
+/* The snapshots by their flags: the list may be broken. */
+static int find_snapshots(struct writer *w, struct context *cx,
+			  struct volume *vol)
+{
+	int ret = cptable_list(vol, cx, true, &w->dat.snapshots,
+			       &w->dat.nsnapshots);
+
+	if (ret != -EUCLEAN && ret != -EIO)
+		return ret;
+	fail_clear(cx);
+	w->dat.nsnapshots = 0;
+	w->segments.stale = true;
+	return 0;
+}
+
+static int find_segments(struct writer *w, struct context *cx,
+			 struct volume *vol)
+{
+	struct segments *s = &w->segments;
+	struct nilfs_sufile_header header;
+	int ret;
+
+	s->unusable = is_unusable;
+	s->arg = w;
+	s->last_alloc = vol->latest.segnum;
+	ret = segments_recount(s, cx);
+	if (ret || w->known.anew & MEND_ANEW(NILFS_SUFILE_INO)) {
+		s->stale = true;
+		return ret;
+	}
+	if (!sutable_header(vol, cx, &header) &&
+	    le64_get(header.sh_last_alloc) < w->g.nsegments)
+		s->last_alloc = le64_get(header.sh_last_alloc);
+	if (sutable_is_exact(vol, cx) <= 0)
+		s->stale = true;
+	fail_clear(cx);
+	return 0;
+}
+
+static int open_volume(struct writer *w, struct context *cx,
+		       struct volume *vol)
+{
+	struct nilfs_checkpoint cp;
+	int ret = find_checkpoint(cx, vol, &w->known, &cp);
+
+	w->known.from = NULL;
+	if (!ret)
+		ret = inherit_metadata(w, cx, vol, &cp, w->known.anew);
+	if (ret)
+		return ret;
+	w->dat.numbers.through = true;
+	w->inos.through = true;
+	ret = find_snapshots(w, cx, vol);
+	if (!ret)
+		ret = find_segments(w, cx, vol);
+	if (!ret)
+		set_place(w, cx, &vol->latest);
+	return ret;
+}
+
+int mend_open(struct writer **wp, struct context *cx, struct volume *vol,
+	      const struct writer_options *options,
+	      const struct mend_known *known)
+{
+	struct writer *w;
+	int ret = writer_make(wp, cx, vol->dev, &vol->geo,
+			      vol->latest.cno + 1, options);
+
+	w = *wp;
+	if (!ret) {
+		w->mended = true;
+		w->known = *known;
+		w->latest_segnum = vol->latest.segnum;
+		ret = open_volume(w, cx, vol);
+	}
+	if (ret) {
+		writer_close(w);
+		*wp = NULL;
+	}
+	return ret;
+}
+
+struct metafile *mend_file(struct writer *w, uint64_t ino)
+{
+	switch (ino) {
+	case NILFS_DAT_INO:
+		return w->dat_file;
+	case NILFS_CPFILE_INO:
+		return w->cpfile;
+	case NILFS_SUFILE_INO:
+		return w->sufile;
+	case NILFS_IFILE_INO:
+		return w->ifile;
+	default:
+		return NULL;
+	}
+}
+
+/* The entry of CNO in the cpfile as it stands: 1, 0 for none. */
+static int look_up(struct writer *w, struct context *cx, uint64_t cno,
+		   struct nilfs_checkpoint *cp)
+{
+	const void *data;
+	int ret = metafile_look(w->cpfile, cx,
+				checkpoint_blkoff(&w->g, cno), &data);
+
+	if (ret > 0)
+		memcpy(cp, (const char *)data +
+		       checkpoint_offset(&w->g, cno), sizeof(*cp));
+	return ret;
+}
+
+/* Follows the list, which ascends, to its end. */
+static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
+		       size_t *n)
+{
+	struct nilfs_cpfile_header header;
+	struct nilfs_checkpoint cp;
+	uint64_t cno, last = 0, *grown;
+	size_t room = 0;
+	const void *data;
+	int ret = metafile_look(w->cpfile, cx, 0, &data);
+
+	if (ret <= 0)
+		return ret ? ret : -EUCLEAN;
+	memcpy(&header, data, sizeof(header));
+	cno = le64_get(header.ch_snapshot_list.ssl_next);
+	for (; cno; last = cno, cno = le64_get(cp.cp_snapshot_list.ssl_next)) {
+		if (cno <= last || cno >= w->cno)
+			return -EUCLEAN;
+		ret = look_up(w, cx, cno, &cp);
+		if (ret <= 0 || !checkpoint_is_snapshot(&cp))
+			return ret < 0 ? ret : -EUCLEAN;
+		grown = array_grow(cx, *cnos, &room, *n + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		*cnos = grown;
+		grown[(*n)++] = cno;
+	}
+	return 0;
+}
+
+static int look_for_snapshots(struct writer *w, struct context *cx)
+{
+	uint64_t *cnos = NULL;
+	size_t n = 0;
+	int ret = follow_list(w, cx, &cnos, &n);
+
+	if (ret) {
+		free(cnos);
+		if (ret != -EUCLEAN && ret != -EIO)
+			return ret;
+		fail_clear(cx);
+		return 0;
+	}
+	free(w->dat.snapshots);
+	w->dat.snapshots = cnos;
+	w->dat.nsnapshots = n;
+	return 0;
+}
+
+int mend_changed(struct writer *w, struct context *cx)
+{
+	int ret;
+
+	numbers_forget(&w->dat.numbers);
+	numbers_forget(&w->inos);
+	w->segments.stale = true;
+	ret = look_for_snapshots(w, cx);
+	return ret ? ret : segments_recount(&w->segments, cx);
+}
+
+void mend_exact(struct writer *w)
+{
+	w->segments.stale = false;
+}
+
+void mend_counts(struct writer *w, uint64_t inodes, uint64_t blocks)
+{
+	w->inodes_count = inodes;
+	w->blocks_count = blocks;
+}
+
+int mend_end(struct writer *w, struct context *cx, uint64_t vblocknr,
+	     enum metafile_kind kind)
+{
+	struct nilfs_dat_entry de = { 0 };
+	int ret = vblocknr ? numbers_test(&w->dat.numbers, cx, vblocknr) : 0;
+
+	if (ret > 0)
+		ret = dattable_read(&w->dat, cx, vblocknr, &de);
+	if (ret < 0)
+		return ret;
+	/* One that is not in use stays all zero, which is none that lives. */
+	if (!dat_is_current(&de))
+		return fail(cx, -EUCLEAN,
+			    "virtual block %llu: does not live in the DAT",
+			    (unsigned long long)vblocknr);
+	return dattable_end(&w->dat, cx, vblocknr, 1, kind);
+}
+
+int mend_place(struct writer *w, struct context *cx)
+{
+	struct appender *a = &w->appender;
+	int ret = appender_settle(a, cx);
+
+	if (!ret)
+		ret = segments_claim(&w->segments, cx, a->segnum);
+	return ret ? ret : segments_claim(&w->segments, cx, a->nextnum);
+}
