@@ -70,6 +70,7 @@ void check_fini(struct check *c)
 {
 	bitmap_fini(&c->used_segments);
 	bitmap_fini(&c->broken_segments);
+	bitmap_fini(&c->live_segments);
 	sparse_fini(&c->claimed);
 	sparse_fini(&c->referenced);
 	volume_close(c->vol);

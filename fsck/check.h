@@ -53,6 +53,9 @@ struct check {
 	 */
 	struct sparse claimed;
 
+	/* Segments in which CLAIMED had a block before that (pass dat). */
+	struct bitmap live_segments;
+
 	/*
 	 * Virtual blocks that some checkpoint refers to (pass tree).
 	 */

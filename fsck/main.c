@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fsck.nilfs2: open, check, tell.
- *
- * Nothing is repaired, so whoever asks for repairs is refused instead of
- * being left to believe that they were made.
+ * fsck.nilfs2: open, check, mend, tell.
  */
 #include "cli/tool.h"
 #include "dev/dev.h"
@@ -28,9 +25,6 @@ static int run(struct tool *tool, const void *options)
 	}
 	if (!tool->argc)
 		return tool_usage(tool, "too few arguments: DEVICE expected");
-	if (o->mode == OPTIONS_YES)
-		return tool_usage(tool, "-y: this version finds what is wrong "
-				  "and repairs nothing; -n checks");
 	err = target_open(&dev, tool, tool->argv[0], o);
 	if (!err)
 		err = session_run(tool, o, dev);
@@ -39,7 +33,7 @@ static int run(struct tool *tool, const void *options)
 }
 
 static const struct cli_command command = {
-	.summary = "check an NILFS2 volume",
+	.summary = "check and repair an NILFS2 volume",
 	.synopsis = "DEVICE",
 	.options = options_rows,
 	.options_size = sizeof(struct options),
@@ -49,7 +43,7 @@ static const struct cli_command command = {
 
 static const struct cli_tool fsck = {
 	.name = "fsck.nilfs2",
-	.summary = "Check an NILFS2 volume on a device or image file.",
+	.summary = "Check and repair an NILFS2 volume on a device or image file.",
 	.only = &command,
 	.exit_failure = EXIT_OPERATIONAL,
 	.exit_usage = EXIT_USAGE,

@@ -28,8 +28,9 @@ const struct cli_option options_rows[] = {
 	  OPTIONS_AUTO, NULL, NULL },
 	{ 0, "quick", NULL, "check only the superblocks and the last log",
 	  OPTION_FLAG, AT(quick), GROUP_DEPTH, 0, NULL, NULL },
-	/* Known, to be refused in words that say why. */
-	{ 'y', "yes", NULL, NULL, OPTION_SET, AT(mode), GROUP_MODE,
-	  OPTIONS_YES, NULL, NULL },
+	{ 0, "rebuild", NULL, "make metadata files anew where need be",
+	  OPTION_FLAG, AT(rebuild), 0, 0, NULL, NULL },
+	{ 'y', "yes", NULL, "mend all that can be", OPTION_SET, AT(mode),
+	  GROUP_MODE, OPTIONS_YES, NULL, NULL },
 	{ 0 },
 };

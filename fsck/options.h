@@ -20,6 +20,7 @@ struct options {
 	bool quick;		/* look at superblocks and super root only */
 	bool data;		/* verify the checksums of all logs */
 	bool everything;	/* show all findings */
+	bool rebuild;		/* metadata files may be made anew */
 	bool list_rules;
 };
 

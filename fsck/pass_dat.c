@@ -14,6 +14,7 @@
  * counts as broken.
  */
 #include "fsck/check.h"
+#include "fsck/claims.h"
 #include "fsck/datentries.h"
 #include "fsck/groups.h"
 #include "fsck/mapcheck.h"
@@ -96,5 +97,5 @@ int pass_dat(struct check *c, struct context *cx)
 		err = check_groups(c, cx);
 	if (!err && !c->dat_broken)
 		err = datentries_check(c, cx);
-	return err;
+	return err ? err : claims_mark_segments(c, cx);
 }

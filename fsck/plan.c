@@ -34,6 +34,23 @@ enum rule_fix plan_fix_of(const struct finding *f)
 	}
 }
 
+enum rule_danger plan_danger_of(const struct finding *f)
+{
+	const struct rule_info *info = rule_info(f->rule);
+	enum rule_fix fix = plan_fix_of(f);
+
+	if (fix == info->fix)
+		return info->danger;
+	switch (fix) {
+	case RULE_FIX_DAT:
+		return RULE_DANGER_REBUILD;
+	case RULE_FIX_SEGMENTS:
+		return RULE_DANGER_SAFE;
+	default:
+		return RULE_DANGER_LOSES;
+	}
+}
+
 static int grow(struct plan_kind *k)
 {
 	size_t room = k->room ? 2 * k->room : 16;
@@ -51,10 +68,9 @@ void plan_add(struct plan *plan, const struct finding *f)
 	struct plan_kind *k = &plan->kinds[plan_fix_of(f)];
 	int err = 0;
 
-	if (k->n >= PLAN_MOST) {
-		k->cut = true;
+	k->found++;
+	if (k->n >= PLAN_MOST)
 		return;
-	}
 	if (k->n == k->room)
 		err = grow(k);
 	if (err) {

@@ -32,7 +32,7 @@ struct plan {
 	struct plan_kind {
 		struct fix *fixes;	/* in the order found */
 		size_t n, room;
-		bool cut;		/* there are more than PLAN_MOST */
+		uint64_t found;		/* N, and those past PLAN_MOST */
 	} kinds[RULE_FIX_COUNT];
 	int err;			/* the first failure of plan_add() */
 };
@@ -42,6 +42,12 @@ struct plan {
  * of a metadata file is mended with the file.
  */
 enum rule_fix plan_fix_of(const struct finding *f);
+
+/*
+ * What that repair may cost.  A metadata file whose map is broken is made anew
+ * from what follows from the rest (SUFILE), or from what is left of it.
+ */
+enum rule_danger plan_danger_of(const struct finding *f);
 
 /* Adds F to its kind.  A failure (-ENOMEM) is kept in plan->err. */
 void plan_add(struct plan *plan, const struct finding *f);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * One check of one volume.
+ * One check of one volume, and its repair.
  *
- * The passes know neither the terminal nor the options; what they find, note
- * and have done goes through here.  At boot a volume that was unmounted, with
- * sound superblocks and no word of an error, is taken for clean: what is read
- * for that does not grow with the volume.
+ * The first look is told as it goes; what was mended, and what is left then,
+ * once it is on the device.
  */
 #include "fsck/session.h"
 
+#include "dev/overlay.h"
 #include "find/tell.h"
-#include "fsck/check.h"
-#include "fsck/passes.h"
+#include "fsck/look.h"
+#include "fsck/repair.h"
 #include "fsck/summary.h"
 
 static void tell(void *arg, const struct finding *f)
@@ -21,102 +20,93 @@ static void tell(void *arg, const struct finding *f)
 	tell_finding(&tool->report, f);
 }
 
-/* What there is to do was an estimate, from a volume that may be damaged. */
-static void show_progress(void *arg, uint64_t done)
+static enum decision_mode mode_of(const struct options *o)
 {
-	struct tool *tool = arg;
-	struct progress *p = &tool->progress;
-
-	progress_update(p, p->total && done > p->total ? p->total : done);
+	switch (o->mode) {
+	case OPTIONS_AUTO:
+		return DECISION_MODE_SAFE;
+	case OPTIONS_YES:
+		return o->rebuild ? DECISION_MODE_YES_REBUILD :
+				    DECISION_MODE_YES;
+	default:
+		return DECISION_MODE_NO;
+	}
 }
 
-static void note(void *arg, const char *text)
-{
-	struct tool *tool = arg;
-
-	tool_note(tool, "%s: %s", tool->argv[0], text);
-}
-
-static bool is_clean(const struct check *c)
-{
-	unsigned int state = le16_get(volume_super(c->vol)->s_state);
-
-	return (state & NILFS_VALID_FS) && !(state & NILFS_ERROR_FS) &&
-	       !findings_count_severity(c->findings, RULE_ERROR);
-}
-
-static bool is_enough(const struct check *c, const struct options *o)
-{
-	return o->quick ||
-	       (o->mode == OPTIONS_AUTO && !o->force && is_clean(c));
-}
-
-static int run_pass(struct tool *tool, struct check *c,
-		    const struct pass *pass)
-{
-	uint64_t total = pass->estimate ? pass->estimate(c) : 0;
-	int err = context_cancelled(&tool->cx);
-
-	if (err)
-		return err;
-	tool_detail(tool, "%s: %s", pass->name, pass->doing);
-	progress_begin(&tool->progress, pass->doing, total, false);
-	err = pass->run(c, &tool->cx);
-	progress_end(&tool->progress);
-	return err;
-}
-
-/* Sets *COMPLETE where there was no reason to leave anything out. */
-static int run_passes(struct tool *tool, struct check *c,
-		      const struct options *o, bool *complete)
-{
-	const struct pass *pass;
-	int err = pass_super(c, &tool->cx);
-	size_t i;
-
-	if (err || !c->vol || is_enough(c, o))
-		return err;
-	for (i = 0; (pass = passes_at(i)) && !err; i++)
-		err = run_pass(tool, c, pass);
-	*complete = !err;
-	return err;
-}
-
-static int check(struct tool *tool, const struct options *o, struct check *c)
+static int look(struct tool *tool, const struct options *o, struct dev *dev,
+		struct look *l)
 {
 	struct report *r = &tool->report;
-	struct summary s = { .device = tool->argv[0] };
 	int err;
 
 	report_list(r, "findings");
-	err = run_passes(tool, c, o, &s.complete);
+	err = look_run(l, tool, o, dev, tell, tool, false);
 	if (err)
 		return err;
-	check_reads(c);
 	report_end(r);
-	tell_counts(r, c->findings, o->everything);
-	summary_gather(&s, &tool->cx, c);
-	if (!tool->quiet || !report_is_text(r))
-		summary_report(&s, r);
-	return s.fatal || s.errors || !s.open ? SESSION_UNCORRECTED : 0;
+	tell_counts(r, l->check.findings, o->everything);
+	return 0;
+}
+
+/* 0, SESSION_MENDED or SESSION_UNCORRECTED, by what is left. */
+static int conclude(struct tool *tool, const struct look *l, bool mended)
+{
+	struct summary s = {
+		.device = tool->argv[0],
+		.complete = l->complete,
+	};
+
+	summary_gather(&s, &tool->cx, &l->check);
+	if (!tool->quiet || !report_is_text(&tool->report))
+		summary_report(&s, &tool->report);
+	if (s.fatal || s.errors || !s.open)
+		return SESSION_UNCORRECTED;
+	return mended ? SESSION_MENDED : 0;
+}
+
+static int mend(struct repair *r, struct context *cx)
+{
+	int ret = repair_run(r, cx);
+
+	if (ret > 0) {
+		ret = repair_commit(r, cx);
+		return ret ? ret : 1;
+	}
+	if (!ret)
+		tool_note(r->tool, "%s: nothing was changed: no repair made "
+			  "it better", r->tool->argv[0]);
+	return ret;
+}
+
+static int check(struct tool *tool, const struct options *o, struct dev *dev,
+		 struct look *l)
+{
+	struct repair r = { .tool = tool, .o = o, .dev = dev, .first = l };
+	int ret = look(tool, o, dev, l);
+
+	if (ret)
+		return ret;
+	if (plan_is_empty(&l->plan) && !l->state_error)
+		return conclude(tool, l, false);
+	ret = mend(&r, &tool->cx);
+	if (ret > 0)
+		mended_report(&r.mended, &tool->report);
+	if (ret >= 0)
+		ret = conclude(tool, ret && r.looked ? &r.now : l, ret);
+	repair_fini(&r);
+	return ret;
 }
 
 int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 {
-	struct check c = {
-		.dev = dev,
-		.data = o->data,
-		.progress = show_progress,
-		.progress_arg = tool,
-		.note = note,
-		.note_arg = tool,
-	};
-	int err = findings_open(&c.findings, &tool->cx, tell, tool,
-				o->everything);
+	struct look l = { .mode = mode_of(o) };
+	struct dev *overlay = NULL;
+	int err;
 
+	err = overlay_open(&overlay, &tool->cx, dev);
 	if (!err)
-		err = check(tool, o, &c);
-	check_fini(&c);
-	findings_close(c.findings);
+		err = check(tool, o, overlay, &l);
+	look_fini(&l);
+	dev_close(overlay);
 	return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One check of one volume, told to the user as it goes. */
+/* One check of one volume, and its repair, told to the user as it goes. */
 #ifndef NILFS2_FSCK_SESSION_H
 #define NILFS2_FSCK_SESSION_H
 
@@ -7,12 +7,15 @@
 #include "dev/dev.h"
 #include "fsck/options.h"
 
-#define SESSION_UNCORRECTED 4	/* exit status of fsck(8) */
+/* Exit status of fsck(8). */
+#define SESSION_MENDED 1
+#define SESSION_UNCORRECTED 4
 
 /*
- * Checks the volume on DEV as O asks and puts findings and a summary on the
- * tool's report.  0 where there is no error, SESSION_UNCORRECTED, or a failure
- * of the checker.
+ * Checks the volume on DEV as O asks, mends it, and puts findings, repairs and
+ * a summary on the tool's report.  0 where there was no error, SESSION_MENDED
+ * where there is none now, SESSION_UNCORRECTED, or a failure: then nothing was
+ * changed, unless the failure is DEV's.
  */
 int session_run(struct tool *tool, const struct options *o, struct dev *dev);
 

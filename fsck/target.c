@@ -32,11 +32,30 @@ static int check_use(struct tool *tool, const char *path, bool only_reads)
 	return 0;
 }
 
+static bool may_change(const struct options *o)
+{
+	return o->mode == OPTIONS_YES || o->mode == OPTIONS_AUTO;
+}
+
+/* One that cannot be written to can still be checked. */
+static bool is_protected(int err)
+{
+	return err == -EACCES || err == -EPERM || err == -EROFS;
+}
+
 int target_open(struct dev **devp, struct tool *tool, const char *path,
 		const struct options *o)
 {
 	int err = check_use(tool, path, o->mode == OPTIONS_NO);
 
 	*devp = NULL;
-	return err ? err : devfile_open(devp, &tool->cx, path, DEVFILE_READ);
+	if (err)
+		return err;
+	if (may_change(o)) {
+		err = devfile_open(devp, &tool->cx, path, DEVFILE_WRITE);
+		if (!is_protected(err))
+			return err;
+		fail_clear(&tool->cx);
+	}
+	return devfile_open(devp, &tool->cx, path, DEVFILE_READ);
 }

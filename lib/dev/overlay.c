@@ -228,6 +228,23 @@ static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
 	return 0;
 }
 
+/* The common case is a check before anything was written. */
+static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
+			 struct iovec *iov, int n)
+{
+	struct overlay *overlay = to_overlay(dev);
+	int i, ret = 0;
+
+	if (!overlay->count)
+		return dev_readv(overlay->under, cx, off, iov, n);
+	for (i = 0; i < n && !ret; i++) {
+		ret = overlay_read(dev, cx, off, iov[i].iov_base,
+				   iov[i].iov_len);
+		off += iov[i].iov_len;
+	}
+	return ret;
+}
+
 static int overlay_flush(struct dev *dev, struct context *cx)
 {
 	(void)cx;
@@ -320,6 +337,7 @@ static void overlay_close(struct dev *dev)
 
 static const struct dev_ops overlay_ops = {
 	.read = overlay_read,
+	.readv = overlay_readv,
 	.write = overlay_write,
 	.flush = overlay_flush,
 	.discard = overlay_discard,

@@ -40,6 +40,12 @@ int findings_open(struct findings **fp, struct context *cx,
 		  findings_sink *sink, void *arg, bool everything);
 void findings_close(struct findings *f);
 
+/*
+ * WATCH is told of every finding from now on, before the sink and also of what
+ * that is not told.
+ */
+void findings_watch(struct findings *f, findings_sink *watch, void *arg);
+
 /* Adds one; from any thread. */
 void findings_add(struct findings *f, const struct finding *finding);
 

@@ -16,8 +16,8 @@
 
 struct findings {
 	pthread_mutex_t lock;	/* over counts, and while the sink is told */
-	findings_sink *sink;
-	void *arg;
+	findings_sink *sink, *watch;
+	void *arg, *watch_arg;
 	uint64_t most;		/* of a rule that are shown */
 	size_t nrules;
 	uint64_t counts[];	/* by place in the registry */
@@ -63,11 +63,19 @@ void findings_close(struct findings *f)
 	free(f);
 }
 
+void findings_watch(struct findings *f, findings_sink *watch, void *arg)
+{
+	f->watch = watch;
+	f->watch_arg = arg;
+}
+
 void findings_add(struct findings *f, const struct finding *finding)
 {
 	size_t i = index_of(finding->rule);
 
 	pthread_mutex_lock(&f->lock);
+	if (f->watch)
+		f->watch(f->watch_arg, finding);
 	if (f->counts[i]++ < f->most)
 		f->sink(f->arg, finding);
 	pthread_mutex_unlock(&f->lock);

@@ -69,6 +69,7 @@ static void open_bench(struct bench *b)
 static void close_bench(struct bench *b)
 {
 	sparse_fini(&b->check.claimed);
+	bitmap_fini(&b->check.live_segments);
 	findings_close(b->check.findings);
 	cache_close(b->vol.cache);
 	dev_close(b->vol.dev);

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether a volume is better than it was. */
+#ifndef NILFS2_FSCK_BETTER_H
+#define NILFS2_FSCK_BETTER_H
+
+#include <stdbool.h>
+
+#include "fsck/check.h"
+
+/*
+ * True where what NOW found is less than what BEFORE did.  Floor by floor, from
+ * below: on the first floor on which the errors differ there must be fewer of
+ * some rule and more of none; what is above was perhaps hidden.  Where no floor
+ * differs there must be fewer warnings.
+ */
+bool better_than(const struct check *now, const struct check *before);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One look at a volume.
+ *
+ * The passes know neither the terminal nor the options; what they find, note
+ * and have done goes through here.  At boot a volume that was unmounted, with
+ * sound superblocks and no word of an error, is taken for clean: what is read
+ * for that does not grow with the volume.
+ *
+ * What is planned is everything that somebody can mend and that the user's
+ * words do not rule out; how often it is shown is another matter.
+ */
+#include "fsck/look.h"
+
+#include <string.h>
+
+#include "fsck/fixers.h"
+#include "fsck/passes.h"
+
+/* What there is to do was an estimate, from a volume that may be damaged. */
+static void show_progress(void *arg, uint64_t done)
+{
+	struct tool *tool = arg;
+	struct progress *p = &tool->progress;
+
+	progress_update(p, p->total && done > p->total ? p->total : done);
+}
+
+static void note(void *arg, const char *text)
+{
+	struct tool *tool = arg;
+
+	tool_note(tool, "%s: %s", tool->argv[0], text);
+}
+
+static bool is_clean(const struct check *c)
+{
+	unsigned int state = le16_get(volume_super(c->vol)->s_state);
+
+	return (state & NILFS_VALID_FS) && !(state & NILFS_ERROR_FS) &&
+	       !findings_count_severity(c->findings, RULE_ERROR);
+}
+
+static bool is_enough(const struct check *c, const struct options *o)
+{
+	return o->quick ||
+	       (o->mode == OPTIONS_AUTO && !o->force && is_clean(c));
+}
+
+/* That flag goes with the errors, whoever mends them. */
+static void plan_finding(void *arg, const struct finding *f)
+{
+	struct look *l = arg;
+	enum rule_danger danger = plan_danger_of(f);
+
+	if (decision_of(l->mode, danger) == DECISION_LEAVE)
+		return;
+	if (f->rule == RULE_SB_STATE_ERROR)
+		l->state_error = true;
+	else if (fixers_of(plan_fix_of(f)))
+		plan_add(&l->plan, f);
+}
+
+static int run_pass(struct tool *tool, struct check *c,
+		    const struct pass *pass)
+{
+	uint64_t total = pass->estimate ? pass->estimate(c) : 0;
+	int err = context_cancelled(&tool->cx);
+
+	if (err)
+		return err;
+	tool_detail(tool, "%s: %s", pass->name, pass->doing);
+	progress_begin(&tool->progress, pass->doing, total, false);
+	err = pass->run(c, &tool->cx);
+	progress_end(&tool->progress);
+	return err;
+}
+
+static int run_passes(struct look *l, struct tool *tool,
+		      const struct options *o, bool again)
+{
+	struct check *c = &l->check;
+	const struct pass *pass;
+	int err = pass_super(c, &tool->cx);
+	size_t i;
+
+	if (err || !c->vol || (!again && is_enough(c, o)))
+		return err;
+	for (i = 0; (pass = passes_at(i)) && !err; i++)
+		err = run_pass(tool, c, pass);
+	l->complete = !err;
+	return err;
+}
+
+int look_run(struct look *l, struct tool *tool, const struct options *o,
+	     struct dev *dev, findings_sink *sink, void *arg, bool again)
+{
+	struct check *c = &l->check;
+	int err;
+
+	*c = (struct check){
+		.dev = dev,
+		.data = o->data,
+		.progress = show_progress,
+		.progress_arg = tool,
+		.note = again ? NULL : note,
+		.note_arg = tool,
+	};
+	err = findings_open(&c->findings, &tool->cx, sink, arg, o->everything);
+	if (err)
+		return err;
+	findings_watch(c->findings, plan_finding, l);
+	err = run_passes(l, tool, o, again);
+	if (!err)
+		check_reads(c);
+	if (!err && l->plan.err)
+		err = fail(&tool->cx, l->plan.err, "plan of repairs");
+	return err;
+}
+
+void look_fini(struct look *l)
+{
+	check_fini(&l->check);
+	findings_close(l->check.findings);
+	plan_fini(&l->plan);
+	memset(l, 0, sizeof(*l));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One look at a volume: all passes, what they found, what may be mended. */
+#ifndef NILFS2_FSCK_LOOK_H
+#define NILFS2_FSCK_LOOK_H
+
+#include <stdbool.h>
+
+#include "cli/tool.h"
+#include "dev/dev.h"
+#include "find/decision.h"
+#include "fsck/check.h"
+#include "fsck/options.h"
+#include "fsck/plan.h"
+
+struct look {
+	struct check check;	/* its volume stays open, its facts are kept */
+	enum decision_mode mode;
+	struct plan plan;	/* what MODE does not rule out */
+	bool complete;		/* all passes were run */
+	/* The kernel's word that it met errors may be taken back. */
+	bool state_error;
+};
+
+/*
+ * Looks at DEV (borrowed while L lives) as O asks; SINK is told of findings, of
+ * each rule not more than O says.  Progress and notes go to TOOL; no notes where
+ * AGAIN says that they were given before.  0, or a failure of the checker.  L is
+ * freed with look_fini(), also after a failure; all zero is accepted.
+ */
+int look_run(struct look *l, struct tool *tool, const struct options *o,
+	     struct dev *dev, findings_sink *sink, void *arg, bool again);
+void look_fini(struct look *l);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* One round of repairs: the fixers of a floor, a log, superblocks. */
+#ifndef NILFS2_FSCK_ROUND_H
+#define NILFS2_FSCK_ROUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fsck/fixers.h"
+
+struct round {
+	struct fixer_job job;	/* without a writer */
+	enum fixer_floor floor;
+	const bool *given_up;	/* kinds to be left out, by enum rule_fix */
+};
+
+/* Runs it.  0, or a failure that ends the repair. */
+int round_run(struct round *round, struct context *cx);
+
+/* Byte where VOL has its second superblock; 0: it has none. */
+uint64_t round_offset2(const struct volume *vol);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The table of decisions.
+ *
+ * A rule says what its repair may cost, the user how much may be risked;
+ * nothing else decides.  Metadata files are made anew only for a user who has
+ * asked for just that: what comes of it may be a volume that looks sound and
+ * is another one.
+ */
+#include "find/decision.h"
+
+#define DANGERS (RULE_DANGER_REBUILD + 1)
+
+static const enum decision table[DECISION_MODES][DANGERS] = {
+	[DECISION_MODE_SAFE] = {
+		[RULE_DANGER_SAFE] = DECISION_MEND,
+	},
+	[DECISION_MODE_ASK] = {
+		[RULE_DANGER_SAFE] = DECISION_ASK,
+		[RULE_DANGER_LOSES] = DECISION_ASK,
+	},
+	[DECISION_MODE_ASK_REBUILD] = {
+		[RULE_DANGER_SAFE] = DECISION_ASK,
+		[RULE_DANGER_LOSES] = DECISION_ASK,
+		[RULE_DANGER_REBUILD] = DECISION_ASK,
+	},
+	[DECISION_MODE_YES] = {
+		[RULE_DANGER_SAFE] = DECISION_MEND,
+		[RULE_DANGER_LOSES] = DECISION_MEND,
+	},
+	[DECISION_MODE_YES_REBUILD] = {
+		[RULE_DANGER_SAFE] = DECISION_MEND,
+		[RULE_DANGER_LOSES] = DECISION_MEND,
+		[RULE_DANGER_REBUILD] = DECISION_MEND,
+	},
+};
+
+enum decision decision_of(enum decision_mode mode, enum rule_danger danger)
+{
+	return table[mode][danger];
+}
