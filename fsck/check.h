@@ -61,6 +61,12 @@ struct check {
 	 */
 	struct sparse referenced;
 
+	/*
+	 * Entries of the DAT in use that live now (pass dat), and how many of
+	 * them the latest state refers to (pass tree).
+	 */
+	uint64_t live_entries, live_referenced;
+
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	/* Not all that is referred to could be followed: what is missing in
 	   REFERENCED may be in use after all. */

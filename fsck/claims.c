@@ -97,26 +97,77 @@ static int is_at(struct claims *claims, struct context *cx, uint64_t vblocknr,
 	return le64_get(de->de_blocknr) == blocknr;
 }
 
+/*
+ * The N blocks from BLOCKNR on, which share a word of the set; ITEMS is what
+ * the log lists them as.
+ */
+static int settle_word(struct claims *claims, struct context *cx,
+		       uint64_t blocknr, const struct nilfs_binfo_v *items,
+		       uint32_t n)
+{
+	struct sparse *claimed = &claims->c->claimed;
+	uint32_t shift = blocknr % 64, i;
+	uint64_t had = sparse_word(claimed, blocknr - shift) >> shift;
+	uint64_t settled = 0;
+	int ret;
+
+	for (i = 0; had && i < n; i++) {
+		if (!(had >> i & 1))
+			continue;
+		ret = is_at(claims, cx, le64_get(items[i].bi_vblocknr),
+			    blocknr + i);
+		if (ret < 0)
+			return ret;
+		settled |= (uint64_t)ret << i;
+	}
+	sparse_remove_word(claimed, blocknr - shift, settled << shift);
+	return 0;
+}
+
+static int settle_run(struct claims *claims, struct context *cx,
+		      uint64_t blocknr, const struct segsum_run *run)
+{
+	uint32_t i, n;
+	int ret = 0;
+
+	for (i = 0; i < run->count && !ret; i += n) {
+		n = 64 - (blocknr + i) % 64;
+		if (n > run->count - i)
+			n = run->count - i;
+		ret = settle_word(claims, cx, blocknr + i, run->items + i, n);
+	}
+	return ret;
+}
+
+static int settle_block(struct claims *claims, struct context *cx,
+			uint64_t blocknr, const struct segsum_block *b)
+{
+	struct sparse *claimed = &claims->c->claimed;
+	int ret = 1;
+
+	if (!sparse_test(claimed, blocknr))
+		return 0;
+	if (b->is_virtual)
+		ret = is_at(claims, cx, b->vblocknr, blocknr);
+	if (ret > 0)
+		sparse_remove(claimed, blocknr);
+	return ret < 0 ? ret : 0;
+}
+
 int claims_settle_log(struct claims *claims, struct context *cx,
 		      struct summary *summary)
 {
-	struct sparse *claimed = &claims->c->claimed;
 	struct segsum_block b;
-	uint64_t blocknr;
-	int ret;
+	struct segsum_run run;
+	int ret = 0;
 
-	while (segsum_iter_next(&summary->iter, &b)) {
-		blocknr = summary->pseg + b.index;
-		if (!sparse_test(claimed, blocknr))
-			continue;
-		ret = b.is_virtual ? is_at(claims, cx, b.vblocknr, blocknr) :
-				     1;
-		if (ret < 0)
-			return ret;
-		if (ret)
-			sparse_remove(claimed, blocknr);
+	while (!ret && segsum_iter_next(&summary->iter, &b)) {
+		ret = settle_block(claims, cx, summary->pseg + b.index, &b);
+		while (!ret && segsum_iter_run(&summary->iter, &run))
+			ret = settle_run(claims, cx, summary->pseg + run.index,
+					 &run);
 	}
-	return 0;
+	return ret;
 }
 
 void claims_drop(struct check *c, uint64_t from, uint64_t end)

@@ -32,6 +32,7 @@ struct scan {
 	uint64_t cno;
 	uint64_t first_block, end_block;	/* where segments are */
 	uint64_t nblocks;	/* of the DAT that were met */
+	uint64_t live;		/* entries */
 	struct sparse shared;	/* blocks that were claimed twice */
 	bool any_shared;
 };
@@ -118,7 +119,7 @@ static int check_entries(void *arg, struct context *cx, unsigned int worker,
 {
 	struct scan *s = arg;
 	struct pending pending = { 0 };
-	uint32_t i = 0, end;
+	uint32_t i = 0, end, live = 0;
 	int err = 0;
 
 	(void)worker;
@@ -131,10 +132,13 @@ static int check_entries(void *arg, struct context *cx, unsigned int worker,
 	for (i = datscan_next_used(block, i); i < block->count && !err;
 	     i = datscan_next_used(block, end)) {
 		end = datscan_next_free(block, i);
-		for (; i < end && !err; i++)
+		for (; i < end && !err; i++) {
+			live += dat_is_current(datscan_entry(block, i));
 			err = check_entry(s, cx, &pending, block->first + i,
 					  datscan_entry(block, i));
+		}
 	}
+	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
 	return err ? err : claim_pending(s, cx, &pending);
 }
 
@@ -288,5 +292,6 @@ int datentries_check(struct check *c, struct context *cx)
 	if (!err && s.any_shared)
 		err = report_shared(&s, cx);
 	sparse_fini(&s.shared);
+	c->live_entries = s.live;
 	return err;
 }

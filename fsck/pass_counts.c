@@ -118,6 +118,15 @@ static void report_leaks(struct check *c, const struct leaks *all)
 	findings_add(c->findings, &f);
 }
 
+/*
+ * A pointer to an entry that does not live now was told of; without any, as
+ * many entries referred to as there are leave none over.
+ */
+static bool is_none_left(const struct check *c)
+{
+	return c->live_entries == c->live_referenced && !is_area_broken(c, 4);
+}
+
 static int check_leaks(struct check *c, struct context *cx)
 {
 	struct search s = { .c = c };
@@ -215,7 +224,7 @@ int pass_counts(struct check *c, struct context *cx)
 
 	if (c->dat_broken)
 		return 0;
-	if (is_tree_whole(c))
+	if (is_tree_whole(c) && !is_none_left(c))
 		err = check_leaks(c, cx);
 	if (!err)
 		err = check_live(c, cx);

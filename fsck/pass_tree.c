@@ -212,6 +212,10 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 		}
 		if (!err)
 			err = walk_checkpoint(t, cx, t->cnos[i], &cp);
+		/* With cpfile and SUFILE before it, that is all that lives. */
+		if (t->cnos[i] == vol->latest.cno)
+			t->check->live_referenced =
+				sparse_count(&t->check->referenced);
 		expect_shared(t);
 	}
 	return err;

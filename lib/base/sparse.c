@@ -195,6 +195,23 @@ bool sparse_test(const struct sparse *s, uint64_t number)
 					__ATOMIC_RELAXED) & bit_of(number);
 }
 
+uint64_t sparse_word(const struct sparse *s, uint64_t first)
+{
+	const uint64_t *chunk = first < s->bits ? chunk_of(s, first) : NULL;
+
+	return chunk ? __atomic_load_n(&chunk[word_of(first)],
+				       __ATOMIC_RELAXED) : 0;
+}
+
+void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits)
+{
+	uint64_t *chunk = first < s->bits ? chunk_of(s, first) : NULL;
+
+	if (chunk && bits)
+		__atomic_fetch_and(&chunk[word_of(first)], ~bits,
+				   __ATOMIC_RELAXED);
+}
+
 uint64_t sparse_count(const struct sparse *s)
 {
 	uint64_t i, j, count = 0;

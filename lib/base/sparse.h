@@ -55,6 +55,13 @@ bool sparse_remove(struct sparse *s, uint64_t number);
 /* Whether NUMBER, any number at all, is in the set; from any thread. */
 bool sparse_test(const struct sparse *s, uint64_t number);
 
+/*
+ * The 64 numbers from FIRST on, a multiple of 64: those that are in the set, a
+ * bit each, and to take some of them out; from any thread.
+ */
+uint64_t sparse_word(const struct sparse *s, uint64_t first);
+void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits);
+
 /* Takes out all and gives the memory back; not while others use the set. */
 void sparse_clear(struct sparse *s);
 

@@ -250,6 +250,31 @@ static enum rule next_block(struct segsum_iter *it)
 	return RULE_OK;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+uint32_t segsum_iter_run(struct segsum_iter *it, struct segsum_run *run)
+{
+	struct segsum_block *b = &it->block;
+	uint32_t bytes = it->block_size - (it->offset & (it->block_size - 1));
+
+	if (it->verdict || !b->is_virtual ||
+	    b->file_block >= b->file_ndatablk || it->offset > it->sumbytes)
+		return 0;
+	bytes = least(bytes, it->sumbytes - it->offset);
+	run->items = (const void *)(it->buf + it->offset);
+	run->index = it->index;
+	run->count = least(least(bytes / sizeof(*run->items),
+				 b->file_ndatablk - b->file_block),
+			   it->end - it->index);
+	it->offset += run->count * sizeof(*run->items);
+	it->index += run->count;
+	b->file_block += run->count;
+	return run->count;
+}
+
 /* The verdict once all files are listed. */
 static enum rule end_verdict(const struct segsum_iter *it)
 {

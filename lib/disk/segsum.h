@@ -113,4 +113,19 @@ void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
  */
 int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block);
 
+/* Items of COUNT data blocks of a file, at INDEX and behind in the log. */
+struct segsum_run {
+	const struct nilfs_binfo_v *items;	/* in the buffer */
+	uint32_t index;
+	uint32_t count;
+};
+
+/*
+ * The next blocks, if they are further data blocks of the file that
+ * segsum_iter_next() was at and have virtual numbers, as many as have their
+ * items in a row: how many.  0 where the next one is of another kind, or there
+ * is none.
+ */
+uint32_t segsum_iter_run(struct segsum_iter *it, struct segsum_run *run);
+
 #endif

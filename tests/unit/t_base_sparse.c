@@ -149,6 +149,13 @@ static void test_words(void)
 	is_int(sparse_count(&s), 5, "not even in part");
 	is_int(sparse_add_word(&s, &cx, UINT64_MAX - 63, 0, &had), 0,
 	       "nothing can be added anywhere");
+	is_int(sparse_word(&s, 64), 0x8000000000000007, "a word of them");
+	sparse_remove_word(&s, 64, 0x8000000000000011);
+	is_int(sparse_word(&s, 64), 6, "from which some are taken out");
+	sparse_remove_word(&s, 2 * CHUNK, 1);
+	is_int(sparse_word(&s, 0) | sparse_word(&s, 2 * CHUNK), 0,
+	       "elsewhere there are none");
+	is_int(sparse_count(&s), 3, "nor are any made");
 	sparse_fini(&s);
 }
 

@@ -196,6 +196,33 @@ static bool reads_back(const struct model *m, const void *summary,
 	return it.verdict == RULE_OK && i == m->npayload - m->super_root;
 }
 
+/* The same where runs are taken as such: every block is met in its turn. */
+static bool reads_back_in_runs(const struct model *m, const void *summary,
+			       uint32_t nsumblk)
+{
+	struct segsum_iter it;
+	struct segsum_run run;
+	struct segsum_block b;
+	uint32_t i = 0, n;
+
+	segsum_iter_init(&it, m->g, summary,
+			 (size_t)nsumblk * m->g->block_size);
+	while (segsum_iter_next(&it, &b)) {
+		if (!same_block(&b, &m->blocks[i]) || b.index != nsumblk + i++)
+			return false;
+		while (segsum_iter_run(&it, &run)) {
+			for (n = 0; n < run.count; n++, i++)
+				if (run.index + n != nsumblk + i ||
+				    le64_get(run.items[n].bi_vblocknr) !=
+				    m->blocks[i].vblocknr ||
+				    le64_get(run.items[n].bi_blkoff) !=
+				    m->blocks[i].blkoff)
+					return false;
+		}
+	}
+	return it.verdict == RULE_OK && i == m->npayload - m->super_root;
+}
+
 /* Fills a log with runs, cut to what fits, until nothing fits. */
 static uint32_t fill(struct loglayout *l, struct context *cx, struct model *m,
 		     uint32_t *seed)
@@ -260,6 +287,8 @@ static void test_random(uint32_t block_bits)
 			continue;
 		}
 		read_wrong += !reads_back(&m, summary, loglayout_nsumblk(&l));
+		read_wrong += !reads_back_in_runs(&m, summary,
+						  loglayout_nsumblk(&l));
 		read_wrong += !rest_is_zero(&m, summary,
 					    loglayout_nsumblk(&l));
 		free(summary);
