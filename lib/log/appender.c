@@ -80,16 +80,19 @@ uint64_t appender_capacity(const struct appender *a)
 /* The segment that follows becomes the current one. */
 static int next_segment(struct appender *a, struct context *cx)
 {
+	uint64_t next = a->nextnum;
 	int ret = 0;
 
-	if (a->nextnum == APPENDER_ANY)
-		ret = segments_take(a->segments, cx, &a->nextnum);
+	if (next == APPENDER_ANY)
+		ret = segments_take(a->segments, cx, &next);
 	if (ret)
 		return ret;
-	a->segnum = a->nextnum;
+	a->segnum = next;
 	a->seq++;
 	a->offset = 0;
-	return segments_take(a->segments, cx, &a->nextnum);
+	ret = segments_take(a->segments, cx, &next);
+	a->nextnum = next;
+	return ret;
 }
 
 int appender_settle(struct appender *a, struct context *cx)

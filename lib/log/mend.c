@@ -134,18 +134,18 @@ static int find_segments(struct writer *w, struct context *cx,
 	s->unusable = is_unusable;
 	s->arg = w;
 	s->last_alloc = vol->latest.segnum;
-	ret = segments_recount(s, cx);
-	if (ret || w->known.anew & MEND_ANEW(NILFS_SUFILE_INO)) {
-		s->stale = true;
-		return ret;
-	}
 	if (!sutable_header(vol, cx, &header) &&
 	    le64_get(header.sh_last_alloc) < w->g.nsegments)
 		s->last_alloc = le64_get(header.sh_last_alloc);
-	if (sutable_is_exact(vol, cx) <= 0)
+	ret = segments_recount(s, cx);
+	w->counted = !ret;
+	if (ret == -EUCLEAN || ret == -EIO)
+		ret = 0;
+	if (!w->counted || w->known.anew || sutable_is_exact(vol, cx) <= 0)
 		s->stale = true;
-	fail_clear(cx);
-	return 0;
+	if (!ret)
+		fail_clear(cx);
+	return ret;
 }
 
 static int open_volume(struct writer *w, struct context *cx,
@@ -278,7 +278,10 @@ int mend_changed(struct writer *w, struct context *cx)
 	numbers_forget(&w->inos);
 	w->segments.stale = true;
 	ret = look_for_snapshots(w, cx);
-	return ret ? ret : segments_recount(&w->segments, cx);
+	if (!ret)
+		ret = segments_recount(&w->segments, cx);
+	w->counted = !ret;
+	return ret;
 }
 
 void mend_exact(struct writer *w)
@@ -313,8 +316,10 @@ int mend_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 int mend_place(struct writer *w, struct context *cx)
 {
 	struct appender *a = &w->appender;
-	int ret = appender_settle(a, cx);
+	int ret = w->counted ? 0 : mend_changed(w, cx);
 
+	if (!ret)
+		ret = appender_settle(a, cx);
 	if (!ret)
 		ret = segments_claim(&w->segments, cx, a->segnum);
 	return ret ? ret : segments_claim(&w->segments, cx, a->nextnum);

@@ -63,11 +63,11 @@ struct mend_known {
  * unless the caller rolls them forward.  Counts of segments are those of their
  * entries, whatever the header says.
  *
- * -EUCLEAN, -EIO where something is needed that cannot be read: the root of a
- * map, the DAT's bitmaps no sooner than they are used, the SUFILE unless it is
- * anew, the latest checkpoint unless there is a FROM or the ifile is anew.
- * Which checkpoints are snapshots need not be known: live-block counts are not
- * marked as exact then.
+ * -EUCLEAN, -EIO where the root of a map is broken or the latest checkpoint
+ * cannot be read, unless the files are anew, or for the latter there is a FROM.
+ * The SUFILE and which checkpoints are snapshots need not be readable yet; with
+ * the DAT anew nothing is, until its entries are there and mend_changed() was
+ * called.  Live-block counts are not marked as exact then.
  */
 int mend_open(struct writer **wp, struct context *cx, struct volume *vol,
 	      const struct writer_options *options,

@@ -22,9 +22,9 @@ struct writer {
 	struct writer_options o;
 	uint64_t cno;
 	bool created;			/* a new volume */
-	/* A volume to be mended: what is known of it, and the segment that it
-	   was written to last. */
-	bool mended;
+	/* A volume to be mended: what is known of it, whether its segments
+	   were counted, and which one was written last. */
+	bool mended, counted;
 	struct mend_known known;
 	uint64_t latest_segnum;
 	struct metafile_env env;
