@@ -153,22 +153,32 @@ case_line() {
 	options) case_options=("${@:2}") ;;
 	expect) case_expected+=("${*:2}") ;;
 	exit) case_exit=$2 ;;
+	repair) "repair_$2" "${@:3}" ;;
+	left) case_left+=("$2") ;;
+	touched) case_touched+=("${@:2}") ;;
+	latest) case_latest=$2 ;;
+	snapshots) case_snapshots=(none "${@:2}") ;;
 	*) echo "no such line: $*" && return 1 ;;
 	esac
 }
 
-case_base() {
-	local made
+# What a repair does: nothing, it takes options, ends otherwise than with 1.
+repair_none() { case_unmended=$*; }
+repair_options() { case_mend=("$@"); }
+repair_exit() { case_mended=$1; }
 
-	if [ "$1" != mkfs ]; then
-		cp --sparse=always "$corpus/$1/image" "$image"
-		return
-	fi
-	made=$BATS_FILE_TMPDIR/$(cksum <<<"$*" | tr -d ' ')
-	[ -f "$made" ] || small_tree
-	[ -f "$made" ] || (cd "$BATS_FILE_TMPDIR" &&
-		"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q "${@:2}" "$made") || return
-	cp --sparse=always "$made" "$image"
+case_base() {
+	case_sound=$corpus/$1/image
+	[ "$1" != mkfs ] || base_made "$@" || return
+	cp --sparse=always "$case_sound" "$image"
+}
+
+base_made() {
+	case_sound=$BATS_FILE_TMPDIR/$(cksum <<<"$*" | tr -d ' ').made
+	[ ! -f "$case_sound" ] || return 0
+	small_tree
+	(cd "$BATS_FILE_TMPDIR" &&
+		"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q "${@:2}" "$case_sound")
 }
 
 # A tree to fill volumes from, called "tree".
@@ -221,15 +231,25 @@ case_check() {
 	mv said found
 }
 
-# run_case NAME: makes its image, damages and checks it.  Says what is wrong.
-run_case() {
-	local image=image line before bad=0 status
-	local case_options=() case_expected=() case_exit=4
-	local -A answers=()
+# make_case NAME: reads it, and damages its image.
+make_case() {
+	local line
 
+	image=image
+	case_options=() case_expected=() case_exit=4
+	case_mend=() case_mended=1 case_unmended='' case_left=()
+	case_touched=() case_latest='' case_snapshots=()
+	declare -gA answers=()
 	while IFS= read -r line <&3; do
 		[ -z "${line%%#*}" ] || case_line "$line" || return 1
 	done 3<"$cases_dir/$1.case"
+}
+
+# run_case NAME: makes its image, damages and checks it.  Says what is wrong.
+run_case() {
+	local before bad=0 status
+
+	make_case "$1" || return
 	before=$(cksum <image)
 	case_check
 	case_compare || bad=1

@@ -1,0 +1,85 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Many volumes under the stock kernel, one after the other in one guest: each is
+# mounted, read, written to, mounted again, and so are its snapshots.  Load it
+# after ../kernel/lab.
+
+kernel_functions() {
+	cat <<-'EOF'
+	guest_module loop
+	noise 1 300000 >noise
+	read_volume() {
+		find "$MNT" -type f -size -100M -exec cat {} + >/dev/null &&
+			ls -lR "$MNT" >/dev/null
+	}
+	write_volume() {
+		mkdir "$MNT/new" && cp noise "$MNT/new/noise" &&
+			mkcp -s "$loop" >/dev/null &&
+			mv "$MNT/new" "$MNT/newer" &&
+			mv "$MNT/newer" "$MNT/new" &&
+			find "$MNT" -type f -size -100M -exec touch {} + &&
+			rm -f "$MNT/new/gone" && sync
+	}
+	read_snapshots() {
+		local cno
+
+		for cno in $(lscp -s "$loop" | awk '$1 + 0 { print $1 }'); do
+			nilfs_mount -o "ro,cp=$cno" "$loop" && read_volume &&
+				nilfs_umount || return
+		done
+	}
+	EOF
+}
+
+kernel_script() {
+	kernel_functions
+	cat <<-'EOF'
+	for file in "$SHARE"/*; do
+		echo "volume ${file##*/}" >/dev/kmsg
+		loop=$(losetup -f --show "$file")
+		nilfs_mount "$loop" && read_volume && write_volume &&
+			nilfs_umount && nilfs_mount "$loop" &&
+			read_volume && cmp "$MNT/new/noise" noise &&
+			nilfs_umount && read_snapshots ||
+			echo "volume ${file##*/}: status $?"
+		umount -i "$MNT" 2>/dev/null
+		losetup -d "$loop"
+	done
+	EOF
+}
+
+# Each complaint of the kernel with the volume that it is about.
+kernel_blames() {
+	local volume line
+
+	while IFS= read -r line; do
+		case $line in
+		*'volume '*) volume=${line##*volume } ;;
+		*) dmesg=$line kernel_complaints | sed "s/^/$volume: /" ;;
+		esac
+	done <<<"$dmesg"
+}
+
+# kernel_takes DIRECTORY: all volumes in it, and nothing else; the checker has
+# nothing to say of what the kernel then left.
+kernel_takes() {
+	local file bad=0
+
+	guest --share "$1" --timeout 1200 < <(kernel_script)
+	[ "$status" -eq 0 ] && [ -z "$output" ] || {
+		echo "status $status: $output $errors"
+		bad=1
+	}
+	kernel_content >/dev/null || {
+		kernel_blames
+		bad=1
+	}
+	for file in "$1"/*; do
+		"$NILFS2_BUILD/fsck/fsck.nilfs2" -fnq "$file" || {
+			echo "${file##*/}: is wrong after the kernel wrote"
+			bad=1
+		}
+	done
+	[ "$bad" -eq 0 ]
+}
