@@ -6,13 +6,15 @@
 
 cases_dir=$BATS_TEST_DIRNAME/cases
 
-# case_names PATTERN: the cases whose names match it, without their suffix.
+# case_names PATTERN...: the cases whose names match, without their suffix.
 case_names() {
-	local file
+	local file pattern
 
-	# shellcheck disable=SC2231
-	for file in "$cases_dir"/$1.case; do
-		[ -f "$file" ] && basename "$file" .case
+	for pattern; do
+		# shellcheck disable=SC2231
+		for file in "$cases_dir"/$pattern.case; do
+			[ -f "$file" ] && basename "$file" .case
+		done
 	done
 }
 

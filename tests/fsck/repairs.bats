@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Damage of every kind, repaired: nothing is left of it, and what it does not
 # concern is what it was.  cases/README tells the language of the .case files.
-# With REPAIRS_TABLE=FILE, what became of each case is written there.
+# With REPAIRS_TABLE=FILE, what became of each case is written there; REPAIRS is
+# a list of patterns of names, for "bats --filter 'those that'".
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
@@ -25,6 +26,11 @@ setup() {
 @test "a damaged segment usage file" { repair_cases 'su-*'; }
 @test "damaged inodes" { repair_cases 'inode-*'; }
 @test "damaged directories" { repair_cases 'dir-*'; }
+
+@test "those that are asked for" {
+	# shellcheck disable=SC2086
+	repair_cases ${REPAIRS-none}
+}
 
 @test "the kernel reads and writes what was repaired" {
 	need_guest uml
