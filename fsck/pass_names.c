@@ -2,9 +2,10 @@
 /*
  * Pass: names and links.
  *
- * It checks the directories of all checkpoints, newest first: blocks, entries,
- * what the entries name, and whether names and links agree.  A checkpoint with
- * the same ifile as the one before it has the same names.
+ * It checks the directories of all checkpoints: blocks, entries, what the
+ * entries name, and whether names and links agree.  The latest comes first,
+ * then the snapshots, then the others, each from the newer to the older.  A
+ * checkpoint with the same ifile as the one before it has the same names.
  *
  * It needs a DAT that leads to blocks.  Inodes and the maps of directories
  * were checked by the pass over trees: what is broken there is not told again,
@@ -32,8 +33,11 @@
 
 #define PLAIN_WORK 1000000u /* inodes of plain checkpoints, at least */
 
-/* What was read, in inodes. */
-struct work {
+struct walk {
+	uint64_t *cnos;		/* all checkpoints, ascending */
+	size_t count;
+	struct nilfs_inode last;	/* the ifile looked at last */
+	/* What was read, in inodes. */
 	uint64_t kept;	/* of the latest checkpoint and the snapshots */
 	uint64_t plain;
 };
@@ -73,27 +77,31 @@ static int check_names(struct names *n, struct context *cx)
 	return err;
 }
 
-/* Whether the checkpoint is to be looked at, and if so where to count that. */
-static uint64_t *count_in(const struct names *n, struct work *work)
+/* Whether somebody keeps CNO; as for those whose entry cannot be read. */
+static bool is_kept(const struct names *n, struct context *cx, uint64_t cno)
 {
-	if (n->root.cno == n->root.vol->latest.cno ||
-	    checkpoint_is_snapshot(&n->root.cp))
-		return &work->kept;
-	if (n->c->data || work->plain < PLAIN_WORK ||
-	    work->plain < work->kept)
-		return &work->plain;
-	return NULL;
+	struct nilfs_checkpoint cp;
+
+	if (cno == n->c->vol->latest.cno)
+		return true;
+	if (!cptable_read(n->c->vol, cx, cno, &cp))
+		return checkpoint_is_snapshot(&cp);
+	fail_clear(cx);
+	return true;
 }
 
-/* Checkpoint CNO, unless its ifile is that of the last one, LAST. */
-static int check_checkpoint(struct names *n, struct context *cx, uint64_t cno,
-			    struct nilfs_inode *last, struct work *work)
+static bool is_enough(const struct names *n, const struct walk *w)
+{
+	return !n->c->data && w->plain >= PLAIN_WORK && w->plain >= w->kept;
+}
+
+/* Checkpoint CNO, unless its ifile is that of the last one; counts inodes. */
+static int check_checkpoint(struct names *n, struct context *cx,
+			    struct walk *w, uint64_t cno, uint64_t *inodes)
 {
 	const struct nilfs_inode *ifile = &n->root.cp.cp_ifile_inode;
-	uint64_t *count;
-	int err;
+	int err = root_open(&n->root, cx, n->c->vol, cno);
 
-	err = root_open(&n->root, cx, n->c->vol, cno);
 	if (err) {
 		if (names_is_fatal(err))
 			return err;
@@ -101,40 +109,59 @@ static int check_checkpoint(struct names *n, struct context *cx, uint64_t cno,
 		fail_clear(cx);
 		return 0;
 	}
-	if (!memcmp(ifile->i_bmap, last->i_bmap, sizeof(last->i_bmap)))
+	if (!memcmp(ifile->i_bmap, w->last.i_bmap, sizeof(ifile->i_bmap)))
 		return 0;
-	count = count_in(n, work);
-	if (!count)
-		return 0;
-	*last = *ifile;
+	w->last = *ifile;
 	err = check_names(n, cx);
-	*count += (uint64_t)n->list.nchunks * INODELIST_CHUNK;
+	*inodes += (uint64_t)n->list.nchunks * INODELIST_CHUNK;
+	return err;
+}
+
+/* The latest checkpoint and the snapshots. */
+static int check_kept(struct names *n, struct context *cx, struct walk *w)
+{
+	uint64_t latest = n->c->vol->latest.cno;
+	size_t i;
+	int err = check_checkpoint(n, cx, w, latest, &w->kept);
+
+	for (i = w->count; i-- > 0 && !err;) {
+		if (w->cnos[i] != latest && is_kept(n, cx, w->cnos[i]))
+			err = check_checkpoint(n, cx, w, w->cnos[i], &w->kept);
+		check_progress(n->c, w->count - i);
+	}
+	return err;
+}
+
+static int check_others(struct names *n, struct context *cx, struct walk *w)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = w->count; i-- > 0 && !err && !is_enough(n, w);) {
+		if (!is_kept(n, cx, w->cnos[i]))
+			err = check_checkpoint(n, cx, w, w->cnos[i],
+					       &w->plain);
+	}
 	return err;
 }
 
 static int check_all(struct names *n, struct context *cx)
 {
-	struct nilfs_inode last = { .i_mode = { { 0 } } };
-	struct work work = { 0 };
-	uint64_t *cnos = NULL, latest = n->c->vol->latest.cno;
-	size_t count = 0, i;
-	int err;
+	struct walk w = { .cnos = NULL };
+	int err = cptable_list(n->c->vol, cx, false, &w.cnos, &w.count);
 
-	err = cptable_list(n->c->vol, cx, false, &cnos, &count);
 	if (err && names_is_fatal(err))
 		return err;
 	if (err) {
 		fail_clear(cx);
-		count = 0;
-		err = 0;
+		w.count = 0;
 	}
-	if (!count || cnos[count - 1] != latest)
-		err = check_checkpoint(n, cx, latest, &last, &work);
-	for (i = count; i-- > 0 && !err;) {
-		err = check_checkpoint(n, cx, cnos[i], &last, &work);
-		check_progress(n->c, count - i);
-	}
-	free(cnos);
+	err = check_kept(n, cx, &w);
+	findings_history(n->c->findings, true);
+	if (!err)
+		err = check_others(n, cx, &w);
+	findings_history(n->c->findings, false);
+	free(w.cnos);
 	return err;
 }
 

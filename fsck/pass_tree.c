@@ -3,10 +3,14 @@
  * Pass: what the checkpoints refer to.
  *
  * It walks the maps of cpfile and sufile, and of the ifile and all files of
- * every valid checkpoint, from the newest on, and checks each node, each
- * pointer, each inode.  What an older checkpoint shares with a newer one was
- * checked with that one, and is left alone whole: the cost is that of what is
- * there, whatever the number of checkpoints.
+ * every valid checkpoint, and checks each node, each pointer, each inode.  What
+ * a checkpoint shares with one before was checked with that one, and is left
+ * alone whole: the cost is that of what is there, whatever the number of
+ * checkpoints.
+ *
+ * The newest comes first, then the snapshots, then those that nobody keeps,
+ * each from the newer to the older: what they share is told of the one that
+ * matters most, and what is told of the last is history.
  *
  * It needs the DAT checked, and the segments in use known.  It leaves the set
  * of virtual blocks that are referred to, the names in directories and the
@@ -29,6 +33,11 @@
 /* Bytes of the directory of a set, at most, a share of the budget. */
 #define DIRECTORY_SHARE 16
 
+struct tree_checkpoint {
+	uint64_t cno;
+	bool kept;		/* the newest, or a snapshot */
+};
+
 struct tree {
 	struct check *check;
 	struct pointers pointers;
@@ -37,8 +46,8 @@ struct tree {
 	struct sparse told;	/* lifetimes that were reported */
 
 	/* Valid checkpoints, ascending: those of blocks that can be read. */
-	uint64_t *cnos;
-	size_t ncnos, room;
+	struct tree_checkpoint *cps;
+	size_t ncps, room;
 
 	/* The metadata file at hand. */
 	uint64_t ino;
@@ -49,15 +58,20 @@ struct tree {
 	struct ifilewalk_sums sums;
 };
 
-static int add_cno(struct tree *t, struct context *cx, uint64_t cno)
+static int add_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
+			  const struct nilfs_checkpoint *cp)
 {
-	uint64_t *cnos = array_grow(cx, t->cnos, &t->room, t->ncnos + 1,
-				    sizeof(*cnos));
+	struct tree_checkpoint *cps = array_grow(cx, t->cps, &t->room,
+						 t->ncps + 1, sizeof(*cps));
 
-	if (!cnos)
+	if (!cps)
 		return -ENOMEM;
-	t->cnos = cnos;
-	cnos[t->ncnos++] = cno;
+	t->cps = cps;
+	cps[t->ncps++] = (struct tree_checkpoint){
+		.cno = cno,
+		.kept = cno == t->check->vol->latest.cno ||
+			checkpoint_is_snapshot(cp),
+	};
 	return 0;
 }
 
@@ -77,7 +91,7 @@ static int list_block(struct tree *t, struct context *cx, uint64_t blkoff,
 
 		if (cno && cno <= t->check->vol->latest.cno &&
 		    !checkpoint_is_invalid(cp))
-			err = add_cno(t, cx, cno);
+			err = add_checkpoint(t, cx, cno, cp);
 	}
 	return err;
 }
@@ -195,29 +209,60 @@ static void expect_shared(struct tree *t)
 	t->pointers.walk = &t->walk;
 }
 
-static int walk_checkpoints(struct tree *t, struct context *cx)
+static int read_and_walk(struct tree *t, struct context *cx, uint64_t cno)
 {
-	struct volume *vol = t->check->vol;
 	struct nilfs_checkpoint cp;
+	int err = cptable_read(t->check->vol, cx, cno, &cp);
+
+	if (err == -EIO || err == -EUCLEAN || err == -ENOENT) {
+		fail_clear(cx);
+		t->pointers.partial = true;
+		return 0;
+	}
+	if (!err)
+		err = walk_checkpoint(t, cx, cno, &cp);
+	expect_shared(t);
+	return err;
+}
+
+/* Of the checkpoints but the newest, those that are KEPT or the others. */
+static int walk_older(struct tree *t, struct context *cx, bool kept)
+{
 	size_t i;
 	int err = 0;
 
-	for (i = t->ncnos; i-- && !err;) {
-		err = cptable_read(vol, cx, t->cnos[i], &cp);
-		if (err == -EIO || err == -EUCLEAN || err == -ENOENT) {
-			fail_clear(cx);
-			t->pointers.partial = true;
-			err = 0;
-			continue;
-		}
-		if (!err)
-			err = walk_checkpoint(t, cx, t->cnos[i], &cp);
-		/* With cpfile and SUFILE before it, that is all that lives. */
-		if (t->cnos[i] == vol->latest.cno)
-			t->check->live_referenced =
-				sparse_count(&t->check->referenced);
-		expect_shared(t);
+	for (i = t->ncps; i-- && !err;) {
+		const struct tree_checkpoint *cp = &t->cps[i];
+
+		if (cp->kept == kept && cp->cno != t->check->vol->latest.cno)
+			err = read_and_walk(t, cx, cp->cno);
 	}
+	return err;
+}
+
+/*
+ * What lives now the newest one refers to: what could not be followed in others
+ * leaves no doubt about that.
+ */
+static int walk_checkpoints(struct tree *t, struct context *cx)
+{
+	uint64_t latest = t->check->vol->latest.cno;
+	bool there = t->ncps && t->cps[t->ncps - 1].cno == latest;
+	int err = 0;
+
+	if (there)
+		err = read_and_walk(t, cx, latest);
+	t->check->tree_broken = !there || t->pointers.partial ||
+				ifilewalk_is_partial(&t->ifiles);
+	/* With cpfile and SUFILE before it, that is all that lives. */
+	if (there)
+		t->check->live_referenced = sparse_count(&t->check->referenced);
+	if (!err)
+		err = walk_older(t, cx, true);
+	findings_history(t->check->findings, true);
+	if (!err)
+		err = walk_older(t, cx, false);
+	findings_history(t->check->findings, false);
 	return err;
 }
 
@@ -253,12 +298,11 @@ int pass_tree(struct check *c, struct context *cx)
 		err = walk_metadata(&t, cx, &c->vol->cpfile);
 	if (!err)
 		err = walk_checkpoints(&t, cx);
-	c->tree_broken = t.pointers.partial || ifilewalk_is_partial(&t.ifiles);
 	pointers_fini(&t.pointers);
 	ifilewalk_fini(&t.ifiles);
 	sparse_fini(&t.walk);
 	sparse_fini(&t.told);
-	free(t.cnos);
+	free(t.cps);
 	return err;
 }
 

@@ -24,6 +24,7 @@ struct finding {
 	struct place place;
 	bool has_want, has_got;
 	uint64_t want, got;	/* what the rule compares */
+	bool history;		/* of a checkpoint that nobody keeps */
 	const char *detail;	/* more in words, or NULL; borrowed */
 };
 
@@ -41,10 +42,18 @@ int findings_open(struct findings **fp, struct context *cx,
 void findings_close(struct findings *f);
 
 /*
- * WATCH is told of every finding from now on, before the sink and also of what
- * that is not told.
+ * WATCH is told of every finding from now on but history, before the sink and
+ * also of what that is not told.
  */
 void findings_watch(struct findings *f, findings_sink *watch, void *arg);
+
+/*
+ * With ON what is added from now on is history: of a checkpoint that is neither
+ * the newest nor a snapshot.  Such ones go by themselves, and cannot be mended,
+ * as what is written stays as it is; so they are counted apart, and shown only
+ * with EVERYTHING.  Not while other threads may add.
+ */
+void findings_history(struct findings *f, bool on);
 
 /* Adds one; from any thread. */
 void findings_add(struct findings *f, const struct finding *finding);
@@ -61,9 +70,10 @@ void findings_differ(struct findings *f, enum rule rule, struct place place,
 void findings_failed(struct findings *f, struct context *cx, enum rule rule,
 		     struct place place);
 
-/* How often: a rule, all of a severity or worse, all. */
+/* How often, history aside: a rule, all of a severity or worse. */
 uint64_t findings_count(const struct findings *f, enum rule rule);
 uint64_t findings_count_severity(const struct findings *f,
 				 enum rule_severity least);
+uint64_t findings_count_history(const struct findings *f);
 
 #endif

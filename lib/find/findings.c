@@ -20,6 +20,8 @@ struct findings {
 	void *arg, *watch_arg;
 	uint64_t most;		/* of a rule that are shown */
 	size_t nrules;
+	bool past;		/* what is added is history */
+	uint64_t history;	/* how often that was */
 	uint64_t counts[];	/* by place in the registry */
 };
 
@@ -69,14 +71,31 @@ void findings_watch(struct findings *f, findings_sink *watch, void *arg)
 	f->watch_arg = arg;
 }
 
+void findings_history(struct findings *f, bool on)
+{
+	f->past = on;
+}
+
+static void add_history(struct findings *f, const struct finding *finding)
+{
+	struct finding past = *finding;
+
+	past.history = true;
+	if (f->most == UINT64_MAX)
+		f->sink(f->arg, &past);
+	f->history++;
+}
+
 void findings_add(struct findings *f, const struct finding *finding)
 {
 	size_t i = index_of(finding->rule);
 
 	pthread_mutex_lock(&f->lock);
-	if (f->watch)
+	if (f->watch && !f->past)
 		f->watch(f->watch_arg, finding);
-	if (f->counts[i]++ < f->most)
+	if (f->past)
+		add_history(f, finding);
+	else if (f->counts[i]++ < f->most)
 		f->sink(f->arg, finding);
 	pthread_mutex_unlock(&f->lock);
 }
@@ -110,6 +129,11 @@ void findings_failed(struct findings *f, struct context *cx, enum rule rule,
 static uint64_t count_at(const struct findings *f, size_t i)
 {
 	return __atomic_load_n(&f->counts[i], __ATOMIC_RELAXED);
+}
+
+uint64_t findings_count_history(const struct findings *f)
+{
+	return f->history;
 }
 
 uint64_t findings_count(const struct findings *f, enum rule rule)

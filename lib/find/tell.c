@@ -72,6 +72,8 @@ void tell_finding(struct report *r, const struct finding *f)
 	report_string(r, "severity", "Severity",
 		      tell_severity(rule->severity));
 	place_report(&f->place, r);
+	report_value(r, VALUE_BOOL, "history", "History",
+		     value_bool(f->history));
 	report_value(r, VALUE_U64, "wanted", "Wanted",
 		     number_if(f->has_want, f->want));
 	report_value(r, VALUE_U64, "got", "Got",

@@ -222,7 +222,7 @@ judge() {
 	break_super
 	run -4 fsck.nilfs2 -n --json image
 	[ "$(jq -c '.findings[0] | keys_unsorted' <<<"$output")" = \
-		'["rule","number","severity","place","wanted","got","text","detail"]' ]
+		'["rule","number","severity","place","history","wanted","got","text","detail"]' ]
 	[ "$(jq -c '.findings[0] | [.rule, .number, .severity, .place]' \
 		<<<"$output")" = \
 		'["sb-sum",1004,"fatal",{"kind":"superblock","number":1}]' ]

@@ -259,6 +259,27 @@ vblock() {
 		grep '^inode-blocks: checkpoint 6: inode 2:'
 }
 
+@test "what is only in plain checkpoints is history" {
+	image=$(copy_image snapshots)
+	damage -c 13 inode:2 i_blocks=99
+	run -0 fsck.nilfs2 -n "$image"
+	[[ $output != *inode-blocks* ]]
+	run -0 fsck.nilfs2 -n --all --json "$image"
+	[ "$(jq -c '.findings[] | [.rule, .place.checkpoint, .history]' \
+		<<<"$output")" = '["inode-blocks",13,true]' ]
+	[ "$(jq -c .counts <<<"$output")" = '[]' ]
+}
+
+@test "what a snapshot shares with a newer plain checkpoint is the snapshot's" {
+	image=$(copy_image snapshots)
+	# In checkpoints 2, a snapshot, and 3.
+	vblock=$(dump.nilfs2 dat -a "$image" |
+		awk '$3 == 2 && $4 == 4 { print $1; exit }')
+	damage "dat:$vblock" de_blocknr=0
+	[ "$(fsck.nilfs2 -n "$image" | grep -c ^bmap-vblock-unwritten)" -eq 1 ]
+	says '^bmap-vblock-unwritten: checkpoint 2: '
+}
+
 @test "a broken node, a broken root, a block of inodes hide nothing beside it" {
 	image=$(copy_image cleaned)
 	damage "bmap:$(ino /overwritten)/0" bn_level=2

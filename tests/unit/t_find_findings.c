@@ -70,6 +70,31 @@ static void test_everything(void)
 	findings_close(f);
 }
 
+static void test_history(void)
+{
+	struct seen seen = { .calls = 0 };
+	struct findings *f;
+	int everything;
+
+	for (everything = 0; everything < 2; everything++) {
+		findings_open(&f, &cx, see, &seen, everything);
+		findings_history(f, true);
+		findings_broken(f, RULE_INODE_MODE, place_inode(5, 12));
+		findings_broken(f, RULE_INODE_MODE, place_inode(4, 12));
+		is_int(findings_count_history(f), 2, "history is counted");
+		is_int(findings_count(f, RULE_INODE_MODE) +
+		       findings_count_severity(f, RULE_WARNING), 0,
+		       "not with the rest");
+		findings_history(f, false);
+		findings_broken(f, RULE_INODE_SIZE, place_inode(6, 12));
+		is_int(findings_count_severity(f, RULE_WARNING), 1,
+		       "the rest is");
+		ok(!seen.last.history, "and is no history");
+		findings_close(f);
+	}
+	is_int(seen.calls, 1 + 3, "it is shown with everything only");
+}
+
 static void test_failure(void)
 {
 	struct seen seen = { .calls = 0 };
@@ -185,6 +210,7 @@ static void test_words(void)
 		"{\"record\":\"finding\",\"rule\":\"palloc-nfrees\","
 		"\"number\":6002,\"severity\":\"error\",\"place\":{\"kind\":"
 		"\"group\",\"checkpoint\":5,\"inode\":6,\"group\":1},"
+		"\"history\":false,"
 		"\"wanted\":10,\"got\":12,\"text\":\"the number of free "
 		"entries differs from the bitmap of the group\","
 		"\"detail\":null}\n", "a JSON line");
@@ -200,7 +226,8 @@ static void test_words(void)
 	is_told(&f, REPORT_JSON_LINES,
 		"{\"record\":\"finding\",\"rule\":\"su-flags\","
 		"\"number\":8003,\"severity\":\"warning\",\"place\":{\"kind\":"
-		"\"superblock\",\"number\":1},\"wanted\":null,\"got\":16,"
+		"\"superblock\",\"number\":1},\"history\":false,"
+		"\"wanted\":null,\"got\":16,"
 		"\"text\":\"a segment usage has unknown flags\","
 		"\"detail\":\"seen twice\"}\n", "superblocks count from 1");
 }
@@ -210,6 +237,7 @@ int main(void)
 	context_init(&cx);
 	test_counts();
 	test_everything();
+	test_history();
 	test_failure();
 	test_threads();
 	test_places();
