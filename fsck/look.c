@@ -12,6 +12,7 @@
  */
 #include "fsck/look.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "fsck/fixers.h"
@@ -76,6 +77,15 @@ static int run_pass(struct tool *tool, struct check *c,
 	return err;
 }
 
+static void note_history(const struct look *l, const struct options *o)
+{
+	uint64_t n = findings_count_history(l->check.findings);
+
+	if (n && !o->everything)
+		check_note(&l->check, "%" PRIu64 " findings in checkpoints that "
+			   "are no snapshots are not shown: --all does", n);
+}
+
 static int run_passes(struct look *l, struct tool *tool,
 		      const struct options *o, bool again)
 {
@@ -111,8 +121,10 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		return err;
 	findings_watch(c->findings, plan_finding, l);
 	err = run_passes(l, tool, o, again);
-	if (!err)
+	if (!err) {
 		check_reads(c);
+		note_history(l, o);
+	}
 	if (!err && l->plan.err)
 		err = fail(&tool->cx, l->plan.err, "plan of repairs");
 	return err;
