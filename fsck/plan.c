@@ -14,10 +14,26 @@
 
 #include "disk/ondisk.h"
 
+/* What cannot be read is mended as what stands there. */
+static enum rule_fix fix_unreadable(const struct place *place)
+{
+	switch (place->kind) {
+	case PLACE_SUPER:
+		return RULE_FIX_SUPER;
+	case PLACE_MAP:
+	case PLACE_NAME:
+		return RULE_FIX_MAPS;
+	default:
+		return RULE_FIX_NONE;
+	}
+}
+
 enum rule_fix plan_fix_of(const struct finding *f)
 {
 	enum rule_fix fix = rule_info(f->rule)->fix;
 
+	if (f->rule == RULE_DEV_UNREADABLE)
+		fix = fix_unreadable(&f->place);
 	if (fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES)
 		return fix;
 	switch (f->place.ino) {
@@ -44,6 +60,7 @@ enum rule_danger plan_danger_of(const struct finding *f)
 	switch (fix) {
 	case RULE_FIX_DAT:
 		return RULE_DANGER_REBUILD;
+	case RULE_FIX_SUPER:
 	case RULE_FIX_SEGMENTS:
 		return RULE_DANGER_SAFE;
 	default:

@@ -39,7 +39,8 @@ struct plan {
 
 /*
  * The kind of repair for F: that of its rule, but what is wrong with the map
- * of a metadata file is mended with the file.
+ * of a metadata file is mended with the file, and what cannot be read as what
+ * it is part of.
  */
 enum rule_fix plan_fix_of(const struct finding *f);
 

@@ -156,7 +156,11 @@ int repair_run(struct repair *r, struct context *cx)
 
 int repair_commit(struct repair *r, struct context *cx)
 {
-	return overlay_commit(r->dev, cx);
+	const uint64_t supers[2] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(r->dev->size)
+	};
+
+	return overlay_commit_last(r->dev, cx, supers, 2);
 }
 
 void repair_fini(struct repair *r)

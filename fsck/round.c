@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "disk/super.h"
+#include "fsck/known.h"
 #include "log/mend.h"
 #include "log/newsupers.h"
 
@@ -21,22 +22,52 @@ uint64_t round_offset2(const struct volume *vol)
 	return super_bad_offset2(volume_super(vol), offset) ? 0 : offset;
 }
 
+/* The kinds whose turn it is. */
+static void take(const struct round *round, bool taken[RULE_FIX_COUNT])
+{
+	const struct fixer *fixer;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		fixer = fixers_of((enum rule_fix)i);
+		taken[i] = fixer && fixer->floor == round->floor &&
+			   round->job.plan->kinds[i].n && !round->given_up[i];
+	}
+}
+
+/* What a fixer has changed by hand, the next one takes its blocks from. */
 static int apply(struct round *round, struct context *cx)
 {
-	const struct plan *plan = round->job.plan;
-	const struct fixer *fixer;
+	const struct plan_kind *kind = round->job.plan->kinds;
+	bool taken[RULE_FIX_COUNT];
 	size_t i;
 	int err = 0;
 
+	take(round, taken);
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
-		fixer = fixers_of((enum rule_fix)i);
-		if (!fixer || fixer->floor != round->floor ||
-		    !plan->kinds[i].n || round->given_up[i])
+		if (!taken[i])
 			continue;
-		err = fixer->apply(&round->job, cx, plan->kinds[i].fixes,
-				   plan->kinds[i].n);
+		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,
+							 kind[i].fixes,
+							 kind[i].n);
+		if (!err && round->floor == FIXER_METADATA)
+			err = mend_changed(round->job.writer, cx);
 	}
 	return err;
+}
+
+static bool has_changes(struct writer *w)
+{
+	static const uint64_t inos[] = {
+		NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO,
+		NILFS_IFILE_INO
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(inos) / sizeof(inos[0]); i++)
+		if (metafile_dirty(mend_file(w, inos[i])))
+			return true;
+	return false;
 }
 
 static int finish_log(struct round *round, struct context *cx)
@@ -44,8 +75,11 @@ static int finish_log(struct round *round, struct context *cx)
 	const struct volume *vol = round->job.vol;
 	struct nilfs_super_block sb = *volume_super(vol);
 	struct writer_end end;
-	int err = writer_commit(round->job.writer, cx, &end);
+	int err;
 
+	if (!has_changes(round->job.writer))
+		return 0;
+	err = writer_commit(round->job.writer, cx, &end);
 	if (err)
 		return err;
 	newsupers_fill(&sb, &vol->geo, &end, round->job.time,
@@ -53,11 +87,21 @@ static int finish_log(struct round *round, struct context *cx)
 	return newsupers_write(cx, round->job.dev, &sb, round_offset2(vol));
 }
 
-static int run_log(struct round *round, struct context *cx)
+static int open_writer(struct round *round, struct context *cx)
 {
 	const struct writer_options options = { .time = round->job.time };
-	int err = writer_open(&round->job.writer, cx, round->job.vol,
-			      &options);
+	struct mend_known known;
+	bool taken[RULE_FIX_COUNT];
+
+	take(round, taken);
+	known_fill(&known, round->job.check, round->job.plan, taken);
+	return mend_open(&round->job.writer, cx, round->job.vol, &options,
+			 &known);
+}
+
+static int run_log(struct round *round, struct context *cx)
+{
+	int err = open_writer(round, cx);
 
 	if (!err)
 		err = apply(round, cx);

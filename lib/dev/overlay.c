@@ -22,7 +22,7 @@
 
 #include "base/array.h"
 
-#define PAGE_BYTES 1024u
+#define PAGE_BYTES OVERLAY_PAGE_BYTES
 #define CHUNK_PAGES 256u
 #define BUCKETS 4096u
 
@@ -318,6 +318,89 @@ int overlay_commit(struct dev *dev, struct context *cx)
 	if (!ret)
 		overlay_drop(dev);
 	return ret;
+}
+
+/* The last version of its page, and not one of those that are written late. */
+static bool is_due(struct overlay *overlay, size_t page, const uint64_t *late,
+		   unsigned int n)
+{
+	uint64_t number = overlay->pages[page].number;
+	unsigned int i;
+	size_t newest;
+
+	for (i = 0; i < n; i++)
+		if (late[i] / PAGE_BYTES == number)
+			return false;
+	return find(overlay, number, &newest) && newest == page;
+}
+
+/* How many pages from FIRST on are due and can be written in one request. */
+static size_t due_pages(struct overlay *overlay, size_t first,
+			const uint64_t *late, unsigned int n)
+{
+	const struct page *pages = overlay->pages;
+	size_t count = 0;
+
+	while (first + count < overlay->count &&
+	       (!count || (first + count) % CHUNK_PAGES) &&
+	       pages[first + count].number == pages[first].number + count &&
+	       is_due(overlay, first + count, late, n))
+		count++;
+	return count;
+}
+
+static int write_late(struct overlay *overlay, struct context *cx,
+		      uint64_t off)
+{
+	size_t page;
+	int ret;
+
+	if (!find(overlay, off / PAGE_BYTES, &page))
+		return 0;
+	ret = write_pages(overlay, cx, page, 1);
+	return ret ? ret : dev_flush(overlay->under, cx);
+}
+
+int overlay_commit_last(struct dev *dev, struct context *cx,
+			const uint64_t *late, unsigned int n)
+{
+	struct overlay *overlay = to_overlay(dev);
+	size_t i, count;
+	unsigned int j;
+	int ret = 0;
+
+	for (i = 0; i < overlay->count && !ret; i += count ? count : 1) {
+		count = due_pages(overlay, i, late, n);
+		if (count)
+			ret = write_pages(overlay, cx, i, count);
+	}
+	if (!ret)
+		ret = dev_flush(overlay->under, cx);
+	for (j = 0; j < n && !ret; j++)
+		ret = write_late(overlay, cx, late[j]);
+	if (!ret)
+		overlay_drop(dev);
+	return ret;
+}
+
+bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
+			size_t *len)
+{
+	struct overlay *overlay = to_overlay(dev);
+	uint64_t number;
+	size_t count;
+
+	while (*cursor < overlay->count &&
+	       !is_due(overlay, *cursor, NULL, 0))
+		++*cursor;
+	if (*cursor == overlay->count)
+		return false;
+	count = due_pages(overlay, *cursor, NULL, 0);
+	number = overlay->pages[*cursor].number;
+	*off = number * PAGE_BYTES;
+	*len = (count - 1) * PAGE_BYTES + page_size(overlay, number + count - 1);
+	*cursor += count;
+	return true;
 }
 
 uint64_t overlay_bytes(const struct dev *dev)

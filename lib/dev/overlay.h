@@ -25,6 +25,23 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
  */
 int overlay_commit(struct dev *dev, struct context *cx);
 
+/*
+ * As overlay_commit(), for a writer that wants only its last state on the
+ * device, none of those on the way.  All else is written first and flushed,
+ * then the pages (OVERLAY_PAGE_BYTES) of the N bytes LATE, one after another,
+ * each flushed: until the first of them is there, what LATE names is as before.
+ */
+#define OVERLAY_PAGE_BYTES 1024u
+int overlay_commit_last(struct dev *dev, struct context *cx,
+			const uint64_t *late, unsigned int n);
+
+/*
+ * Steps through what a commit would write, each byte once: true and the range
+ * of *LEN bytes at *OFF, false at the end.  *CURSOR begins as 0.
+ */
+bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
+			size_t *len);
+
 /* Forgets what was written. */
 void overlay_drop(struct dev *dev);
 

@@ -172,10 +172,11 @@ static void test_reorder(void)
 }
 
 /* The overlay against a copy of what it should show. */
-static void test_overlay_random(size_t size, bool commit)
+static void test_overlay_random(size_t size, bool commit, bool last)
 {
 	unsigned char disk_bytes[SIZE], model[SIZE], before[SIZE], got[3000];
 	struct dev *disk, *dev;
+	const uint64_t late[] = { size - 1, 1024 };
 	unsigned int i, wrong = 0;
 	struct context cx;
 	uint32_t x = 11;
@@ -209,7 +210,10 @@ static void test_overlay_random(size_t size, bool commit)
 	is_int(memcmp(disk_bytes, before, size), 0,
 	       "and the disk is as it was");
 	ok(overlay_bytes(dev) >= size, "all was written at least once");
-	if (commit)
+	if (last)
+		is_int(overlay_commit_last(dev, &cx, late, 2), 0,
+		       "commit of the last state");
+	else if (commit)
 		is_int(overlay_commit(dev, &cx), 0, "commit");
 	else
 		overlay_drop(dev);
@@ -226,8 +230,9 @@ static void test_overlay_random(size_t size, bool commit)
  * Payload, flush, pointer to it, flush, twice, over one pointer.  At whatever
  * write the commit is cut, the pointer must name payload that is there.
  */
-static void test_overlay_order(void)
+static void test_overlay_order(bool last)
 {
+	const uint64_t late = 0;
 	struct fault_plan plan = {.kind = FAULT_CUT,
 				  .reorder = true,
 				  .counted = FAULT_WRITES | FAULT_FLUSHES};
@@ -254,7 +259,8 @@ static void test_overlay_order(void)
 			dev_write(overlay, &r.cx, 0, &payload[i], 1);
 			dev_flush(overlay, &r.cx);
 		}
-		done = !overlay_commit(overlay, &r.cx);
+		done = !(last ? overlay_commit_last(overlay, &r.cx, &late, 1) :
+				overlay_commit(overlay, &r.cx));
 		wrong += done == (overlay_bytes(overlay) != 0);
 		dev_close(overlay);
 		if (done)
@@ -267,8 +273,37 @@ static void test_overlay_order(void)
 		rig_close(&r);
 	} while (!done && cuts < 100);
 	is_int(wrong, 0, "an interrupted commit is a state of the writer's");
-	is_int(states, 7, "the old, the middle and the new one were seen");
-	is_int(cuts, 9, "at 4 writes and 4 flushes");
+	is_int(states, last ? 5 : 7, last ? "and never one on the way" :
+	       "the old, the middle and the new one were seen");
+	if (!last)
+		is_int(cuts, 9, "at 4 writes and 4 flushes");
+}
+
+/* Each byte that was written is in one range; the others are in none. */
+static void test_overlay_ranges(void)
+{
+	static unsigned char bytes[SIZE];
+	uint64_t off, sum = 0;
+	struct dev *disk, *dev;
+	struct context cx;
+	size_t cursor = 0, len;
+	unsigned int n;
+
+	context_init(&cx);
+	memory_open(&disk, &cx, bytes, SIZE);
+	overlay_open(&dev, &cx, disk);
+	ok(!overlay_next_range(dev, &cursor, &off, &len), "no ranges yet");
+	for (n = 0; n < 3; n++) {
+		dev_write(dev, &cx, 4096, "xyz", 3);
+		dev_write(dev, &cx, 8192, bytes, 3000);
+		dev_flush(dev, &cx);
+	}
+	for (n = 0; overlay_next_range(dev, &cursor, &off, &len); n++)
+		sum += off ^ len;
+	is_int(n, 2, "two ranges, however often they were written");
+	is_int(sum, (4096 ^ 1024) + (8192 ^ 3072), "in whole pages");
+	dev_close(dev);
+	dev_close(disk);
 }
 
 static void test_overlay_limits(void)
@@ -298,10 +333,14 @@ int main(void)
 	test_fail();
 	test_cut();
 	test_reorder();
-	test_overlay_random(SIZE, true);
-	test_overlay_random(SIZE - 300, true);
-	test_overlay_random(SIZE, false);
-	test_overlay_order();
+	test_overlay_random(SIZE, true, false);
+	test_overlay_random(SIZE - 300, true, false);
+	test_overlay_random(SIZE, true, true);
+	test_overlay_random(SIZE - 300, true, true);
+	test_overlay_random(SIZE, false, false);
+	test_overlay_order(false);
+	test_overlay_order(true);
+	test_overlay_ranges();
 	test_overlay_limits();
 	return tap_done();
 }

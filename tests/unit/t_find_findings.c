@@ -110,6 +110,26 @@ static void test_failure(void)
 	findings_close(f);
 }
 
+/* A watcher misses nothing for its being too much to be shown. */
+static void test_watch(void)
+{
+	struct seen seen = { .calls = 0 }, watched = { .calls = 0 };
+	struct findings *f;
+	unsigned int i;
+
+	findings_open(&f, &cx, see, &seen, false);
+	findings_watch(f, see, &watched);
+	for (i = 0; i < 3 * FINDINGS_SHOWN; i++)
+		findings_broken(f, RULE_SU_FLAGS,
+				place_number(PLACE_SEGMENT, i));
+	findings_history(f, true);
+	findings_broken(f, RULE_SU_FLAGS, place_number(PLACE_SEGMENT, i));
+	is_int(seen.calls, FINDINGS_SHOWN, "some are shown");
+	is_int(watched.calls, 3 * FINDINGS_SHOWN,
+	       "all are watched, but for history");
+	findings_close(f);
+}
+
 #define THREADS 4
 #define EACH 20000
 
@@ -239,6 +259,7 @@ int main(void)
 	test_everything();
 	test_history();
 	test_failure();
+	test_watch();
 	test_threads();
 	test_places();
 	test_words();

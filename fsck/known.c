@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a look has found out that a writer should know.
+ *
+ * Where something lives is what the DAT claims: every block that a checkpoint
+ * refers to has an entry there, and the DAT's own are claimed as well.  What
+ * the SUFILE says of a segment matters only where the DAT is not whole.
+ *
+ * A metadata file begins anew where blocks of it, or ways to them, are lost.
+ * Where only what stands in them is wrong, it is mended in place.
+ */
+#include "fsck/known.h"
+
+#include "disk/ondisk.h"
+
+static bool is_unusable(void *arg, uint64_t segnum)
+{
+	const struct check *c = arg;
+	const struct recovery *latest = &c->vol->latest;
+
+	if (segnum == latest->segnum ||
+	    bitmap_test(&c->live_segments, segnum))
+		return true;
+	return c->dat_broken && segnum != latest->nextnum &&
+	       bitmap_test(&c->used_segments, segnum);
+}
+
+static bool is_lost(enum rule rule)
+{
+	switch (rule) {
+	case RULE_DEV_UNREADABLE:
+	case RULE_SU_UNREADABLE:
+	case RULE_DAT_MAP_BLOCKNR:
+	case RULE_DAT_MAP_DOUBLE:
+		return true;
+	default:
+		return rule / 1000 == RULE_BMAP_ROOT_LEVEL / 1000;
+	}
+}
+
+/* The metadata file of which FIX says that a part is lost, as a bit. */
+static unsigned int lost_file(const struct check *c, const struct fix *fix)
+{
+	const struct place *place = &fix->place;
+
+	if (!is_lost(fix->rule) || place->kind != PLACE_MAP)
+		return 0;
+	switch (place->ino) {
+	case NILFS_DAT_INO:
+	case NILFS_CPFILE_INO:
+	case NILFS_SUFILE_INO:
+		return MEND_ANEW(place->ino);
+	case NILFS_IFILE_INO:
+		return place->cno == c->vol->latest.cno ?
+			       MEND_ANEW(place->ino) : 0;
+	default:
+		return 0;
+	}
+}
+
+/* Whether the place of the next log is part of what is broken. */
+static bool breaks_next(const struct check *c)
+{
+	static const enum rule rules[] = {
+		RULE_LOG_NEXT, RULE_SU_ACTIVE_CLEAN, RULE_SU_ACTIVE_ERROR,
+		RULE_SU_ACTIVE_SAME, RULE_SU_NEXT_NBLOCKS,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (findings_count(c->findings, rules[i]))
+			return true;
+	return bitmap_test(&c->live_segments, c->vol->latest.nextnum);
+}
+
+void known_fill(struct mend_known *known, struct check *c,
+		const struct plan *plan, const bool taken[RULE_FIX_COUNT])
+{
+	size_t i, j;
+
+	*known = (struct mend_known){
+		.unusable = is_unusable,
+		.arg = c,
+		.fresh_segment = breaks_next(c),
+	};
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		for (j = 0; taken[i] && j < plan->kinds[i].n; j++)
+			known->anew |= lost_file(c, &plan->kinds[i].fixes[j]);
+}
