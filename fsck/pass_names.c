@@ -5,7 +5,7 @@
  * It checks the directories of all checkpoints: blocks, entries, what the
  * entries name, and whether names and links agree.  The latest comes first,
  * then the snapshots, then the others, each from the newer to the older.  A
- * checkpoint with the same ifile as the one before it has the same names.
+ * checkpoint with the same names as the one looked at before it is passed over.
  *
  * It needs a DAT that leads to blocks.  Inodes and the maps of directories
  * were checked by the pass over trees: what is broken there is not told again,
@@ -29,6 +29,7 @@
 #include "fsck/linkcount.h"
 #include "fsck/names.h"
 #include "fsck/passes.h"
+#include "fsck/samenames.h"
 #include "vol/cptable.h"
 
 #define PLAIN_WORK 1000000u /* inodes of plain checkpoints, at least */
@@ -36,7 +37,7 @@
 struct walk {
 	uint64_t *cnos;		/* all checkpoints, ascending */
 	size_t count;
-	struct nilfs_inode last;	/* the ifile looked at last */
+	struct root last;	/* the one looked at last */
 	/* What was read, in inodes. */
 	uint64_t kept;	/* of the latest checkpoint and the snapshots */
 	uint64_t plain;
@@ -95,11 +96,23 @@ static bool is_enough(const struct names *n, const struct walk *w)
 	return !n->c->data && w->plain >= PLAIN_WORK && w->plain >= w->kept;
 }
 
-/* Checkpoint CNO, unless its ifile is that of the last one; counts inodes. */
+/* 1 where the checkpoint has the names of LAST, which has been looked at. */
+static int is_like(const struct names *n, struct context *cx,
+		   const struct root *last)
+{
+	if (!last->vol)
+		return 0;
+	if (!memcmp(n->root.cp.cp_ifile_inode.i_bmap,
+		    last->cp.cp_ifile_inode.i_bmap,
+		    sizeof(last->cp.cp_ifile_inode.i_bmap)))
+		return 1;
+	return samenames_check(cx, &n->root, last);
+}
+
+/* Checkpoint CNO, unless it is like the last one; counts inodes. */
 static int check_checkpoint(struct names *n, struct context *cx,
 			    struct walk *w, uint64_t cno, uint64_t *inodes)
 {
-	const struct nilfs_inode *ifile = &n->root.cp.cp_ifile_inode;
 	int err = root_open(&n->root, cx, n->c->vol, cno);
 
 	if (err) {
@@ -109,9 +122,10 @@ static int check_checkpoint(struct names *n, struct context *cx,
 		fail_clear(cx);
 		return 0;
 	}
-	if (!memcmp(ifile->i_bmap, w->last.i_bmap, sizeof(ifile->i_bmap)))
-		return 0;
-	w->last = *ifile;
+	err = is_like(n, cx, &w->last);
+	if (err)
+		return err < 0 ? err : 0;
+	w->last = n->root;
 	err = check_names(n, cx);
 	*inodes += (uint64_t)n->list.nchunks * INODELIST_CHUNK;
 	return err;

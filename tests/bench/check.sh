@@ -28,6 +28,10 @@ fill_image() {
 	truncate -s "$size" "$2"
 	case $1 in
 	ours) "$mkfs" -q -f -d "$tree" "$2" ;;
+	snapshots) mkdir -p "$scratch/nothing"
+		# shellcheck disable=SC2046
+		"$mkfs" -q -f --snapshot=each -d "$tree" \
+			$(yes "-d $scratch/nothing" | head -n 10) "$2" ;;
 	e2fsck) have mke2fs &&
 		mke2fs -q -F -t ext4 -N "$inodes" -d "$tree" "$2" ;;
 	btrfs) have mkfs.btrfs && mkfs.btrfs -q -f --rootdir "$tree" "$2" ;;
@@ -56,12 +60,14 @@ check_case() {
 	tree=$("$here/trees.sh" "$kind")
 	image=$disk/$kind.ours
 	fill_image ours "$image"
-	images=("$image")
+	fill_image snapshots "$image.snapshots"
+	images=("$image" "$image.snapshots")
 	metadata_ranges "$image" >"$scratch/ranges"
 	commands=(
 		"ours=$fsck -fn $image"
 		"ours, 1 thread=$fsck -fn -j 1 $image"
 		"ours, --data=$fsck -fn --data $image"
+		"ours, ten snapshots=$fsck -fn $image.snapshots"
 		"ours, -a=$fsck -a $image"
 		"limit: read metadata=$limit read $image $scratch/ranges"
 		"limit: start=$fsck --version"
