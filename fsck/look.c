@@ -15,6 +15,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fsck/budget.h"
 #include "fsck/fixers.h"
 #include "fsck/passes.h"
 
@@ -96,6 +97,7 @@ static int run_passes(struct look *l, struct tool *tool,
 
 	if (err || !c->vol || (!again && is_enough(c, o)))
 		return err;
+	budget_raise(&tool->cx, c->vol);
 	for (i = 0; (pass = passes_at(i)) && !err; i++)
 		err = run_pass(tool, c, pass);
 	l->complete = !err;
