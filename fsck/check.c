@@ -49,7 +49,8 @@ void check_reads(const struct check *c)
 	uint64_t failed = __atomic_load_n(&c->dev->stats.failed_reads,
 					  __ATOMIC_RELAXED);
 
-	if (!failed || findings_count(c->findings, RULE_DEV_UNREADABLE))
+	if (!failed || findings_count(c->findings, RULE_DEV_UNREADABLE) ||
+	    findings_count(c->findings, RULE_DIR_UNREADABLE))
 		return;
 	findings_add(c->findings, &(struct finding){
 		.rule = RULE_DEV_UNREADABLE,

@@ -251,7 +251,7 @@ static int take_block(void *arg, struct context *cx,
 		return err;
 	names_lose(w->n, w->ino);
 	names_tell(w->n, &(struct finding){
-		.rule = RULE_DEV_UNREADABLE,
+		.rule = RULE_DIR_UNREADABLE,
 		.place = place_name(w->n->root.cno, w->ino, item->blkoff, 0),
 		.detail = cx->failure,
 	}, item->vblocknr);

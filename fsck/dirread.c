@@ -13,9 +13,8 @@
 #include "disk/palloc.h"
 #include "fsck/names.h"
 
-/* Copies the inode, which the ifile has; 0 where it can be read. */
-static int read_inode(struct root *root, struct context *cx, uint64_t ino,
-		      struct nilfs_inode *inode)
+int dirread_inode(struct root *root, struct context *cx, uint64_t ino,
+		  struct nilfs_inode *inode)
 {
 	const struct palloc *palloc = &root->vol->ifile_palloc;
 	const void *block;
@@ -45,6 +44,7 @@ static int add_block(const struct blockmap *map, struct context *cx,
 	int err;
 
 	blocks->found++;
+	blocks->end = item->key + 1;
 	err = blockmap_resolve(map, cx, item->ptr, &block.blocknr);
 	if (!err)
 		return blockbatch_add(batch, cx, &block);
@@ -53,7 +53,7 @@ static int add_block(const struct blockmap *map, struct context *cx,
 }
 
 static int walk(const struct blockmap *map, struct context *cx,
-		uint64_t owner, struct blockbatch *batch,
+		uint64_t owner, bool all, struct blockbatch *batch,
 		struct dirread *blocks)
 {
 	struct blockmap_cursor cur;
@@ -64,7 +64,7 @@ static int walk(const struct blockmap *map, struct context *cx,
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		ret = 0;
 		blocks->more = item.key >= blocks->expected;
-		if (blocks->more)
+		if (blocks->more && !all)
 			break;
 		err = add_block(map, cx, &item, owner, batch, blocks);
 		if (err)
@@ -77,29 +77,50 @@ static int walk(const struct blockmap *map, struct context *cx,
 	return err;
 }
 
+/* The size and the map of directory number DIR of LIST. */
+static int find_map(struct root *root, struct context *cx,
+		    const struct inodelist *list, size_t dir,
+		    struct nilfs_inode *inode)
+{
+	if (dir >= list->nmaps)
+		return dirread_inode(root, cx, list->dirs[dir].ino, inode);
+	memset(inode, 0, sizeof(*inode));
+	inode->i_size = list->maps[dir].size;
+	memcpy(inode->i_bmap, list->maps[dir].bmap, sizeof(inode->i_bmap));
+	return 0;
+}
+
+static int add(struct root *root, struct context *cx,
+	       const struct inodelist *list, size_t dir, bool all,
+	       struct blockbatch *batch, struct dirread *blocks)
+{
+	struct nilfs_inode inode;
+	struct blockmap map;
+	int err = find_map(root, cx, list, dir, &inode);
+
+	memset(blocks, 0, sizeof(*blocks));
+	if (!err)
+		err = blockmap_init(&map, cx, root->vol, list->dirs[dir].ino,
+				    &inode);
+	blocks->broken = err != 0;
+	if (err)
+		return names_is_fatal(err) ? err : 0;
+	blocks->size = le64_get(inode.i_size);
+	blocks->expected = div_round_up(blocks->size,
+					root->vol->geo.block_size);
+	return walk(&map, cx, dir, all, batch, blocks);
+}
+
 int dirread_add(struct root *root, struct context *cx,
 		const struct inodelist *list, size_t dir,
 		struct blockbatch *batch, struct dirread *blocks)
 {
-	uint64_t ino = list->dirs[dir].ino;
-	struct nilfs_inode inode;
-	struct blockmap map;
-	int err = 0;
+	return add(root, cx, list, dir, false, batch, blocks);
+}
 
-	memset(blocks, 0, sizeof(*blocks));
-	if (dir < list->nmaps) {
-		inode.i_size = list->maps[dir].size;
-		memcpy(inode.i_bmap, list->maps[dir].bmap,
-		       sizeof(inode.i_bmap));
-	} else {
-		err = read_inode(root, cx, ino, &inode);
-	}
-	if (!err)
-		err = blockmap_init(&map, cx, root->vol, ino, &inode);
-	blocks->broken = err != 0;
-	if (err)
-		return names_is_fatal(err) ? err : 0;
-	blocks->expected = div_round_up(le64_get(inode.i_size),
-					root->vol->geo.block_size);
-	return walk(&map, cx, dir, batch, blocks);
+int dirread_add_all(struct root *root, struct context *cx,
+		    const struct inodelist *list, size_t dir,
+		    struct blockbatch *batch, struct dirread *blocks)
+{
+	return add(root, cx, list, dir, true, batch, blocks);
 }

@@ -12,9 +12,11 @@
 #include "vol/root.h"
 
 struct dirread {
+	uint64_t size;		/* bytes, as the inode says */
 	uint64_t expected;	/* blocks, by the size */
-	uint64_t found;		/* of them, those in the map */
-	bool more;		/* the map has others */
+	uint64_t found;		/* of those asked for, how many the map has */
+	uint64_t end;		/* one past the last of these */
+	bool more;		/* the map has some past the size */
 	bool broken;		/* part of the map cannot be read */
 };
 
@@ -26,5 +28,14 @@ struct dirread {
 int dirread_add(struct root *root, struct context *cx,
 		const struct inodelist *list, size_t dir,
 		struct blockbatch *batch, struct dirread *blocks);
+
+/* The same with the blocks past the size, which may be what is wrong. */
+int dirread_add_all(struct root *root, struct context *cx,
+		    const struct inodelist *list, size_t dir,
+		    struct blockbatch *batch, struct dirread *blocks);
+
+/* Copies inode INO, which the ifile of ROOT has; 0 where it can be read. */
+int dirread_inode(struct root *root, struct context *cx, uint64_t ino,
+		  struct nilfs_inode *inode);
 
 #endif

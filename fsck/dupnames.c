@@ -10,28 +10,20 @@
  * reading.
  *
  * A directory full of suspects is as broken as one with a thousand of them:
- * past that many none are remembered, nor are many names of one tag.
+ * past that many none are remembered.
  */
 #include "fsck/dupnames.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/sort.h"
 #include "fsck/dirread.h"
+#include "fsck/keptnames.h"
 #include "fsck/names.h"
 
 #define SUSPECTS_MAX 1024u
-#define KEPT_MAX 16u /* names of one tag */
-
-/* A name that others of its tag are compared with. */
-struct kept {
-	uint32_t next; /* index + 1 */
-	uint8_t len;
-	char name[NILFS_NAME_LEN];
-};
 
 /* A directory read again. */
 struct again {
@@ -41,8 +33,7 @@ struct again {
 	uint32_t part, nparts; /* 0 parts: the names of suspects */
 	struct dupnames_suspect *suspects;
 	size_t nsuspects;
-	struct kept *kept;
-	size_t nkept, kept_room;
+	struct keptnames kept;
 };
 
 static int suspect(struct dupnames *d, struct context *cx, uint32_t dir,
@@ -106,11 +97,6 @@ int dupnames_end(struct dupnames *d, struct context *cx)
 	return 0;
 }
 
-static bool is_kept(const struct dirent_entry *e, const struct kept *k)
-{
-	return k->len == e->name_len && !memcmp(k->name, e->name, k->len);
-}
-
 static void tell(struct again *a, const struct blockbatch_item *item,
 		 uint32_t offset)
 {
@@ -121,51 +107,33 @@ static void tell(struct again *a, const struct blockbatch_item *item,
 	}, item->vblocknr << 16 ^ offset);
 }
 
-/* A name of suspect S: one of those kept, or one to keep. */
-static int compare(struct again *a, struct context *cx,
-		   struct dupnames_suspect *s, const struct dirent_entry *e,
-		   const struct blockbatch_item *item)
+struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
+				       size_t n, uint32_t tag)
 {
-	struct kept *kept;
-	unsigned int n = 0;
-	uint32_t i;
-
-	for (i = s->kept; i && n < KEPT_MAX; i = a->kept[i - 1].next, n++) {
-		if (!is_kept(e, &a->kept[i - 1]))
-			continue;
-		tell(a, item, e->offset);
-		return 0;
-	}
-	if (i)
-		return 0;
-	kept = array_grow(cx, a->kept, &a->kept_room, a->nkept + 1,
-			  sizeof(*kept));
-	if (!kept)
-		return -ENOMEM;
-	a->kept = kept;
-	kept[a->nkept].next = s->kept;
-	kept[a->nkept].len = e->name_len;
-	memcpy(kept[a->nkept].name, e->name, e->name_len);
-	s->kept = (uint32_t)++a->nkept;
-	return 0;
-}
-
-static struct dupnames_suspect *find_suspect(const struct again *a,
-					     uint32_t tag)
-{
-	size_t low = 0, high = a->nsuspects;
+	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (a->suspects[middle].tag < tag)
+		if (suspects[middle].tag < tag)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < a->nsuspects && a->suspects[low].tag == tag ?
-		       &a->suspects[low] :
-		       NULL;
+	return low < n && suspects[low].tag == tag ? &suspects[low] : NULL;
+}
+
+/* A name of suspect S. */
+static int compare(struct again *a, struct context *cx,
+		   struct dupnames_suspect *s, const struct dirent_entry *e,
+		   const struct blockbatch_item *item)
+{
+	uint64_t ino;
+	int ret = keptnames_meet(&a->kept, cx, s, e, &ino);
+
+	if (ret > 0)
+		tell(a, item, e->offset);
+	return ret < 0 ? ret : 0;
 }
 
 static int take_name(struct again *a, struct context *cx,
@@ -180,7 +148,7 @@ static int take_name(struct again *a, struct context *cx,
 			return 0;
 		return add_tag(&a->n->dups, cx, a->dir, tag);
 	}
-	s = find_suspect(a, tag);
+	s = dupnames_find(a->suspects, a->nsuspects, tag);
 	return s ? compare(a, cx, s, e, item) : 0;
 }
 
@@ -273,7 +241,20 @@ static int settle_dir(struct names *n, struct context *cx, size_t i,
 		a.nsuspects++;
 	*count = a.nsuspects;
 	err = read_again(&a, cx);
-	free(a.kept);
+	keptnames_fini(&a.kept);
+	return err;
+}
+
+int dupnames_gather(struct names *n, struct context *cx)
+{
+	struct dupnames *d = &n->dups;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < d->nbigs && !err; i++)
+		err = look_for_suspects(n, cx, &d->bigs[i]);
+	d->nbigs = 0;
+	sort_in_place(d->suspects, d->nsuspects, sizeof(*d->suspects), order);
 	return err;
 }
 
@@ -281,14 +262,11 @@ int dupnames_settle(struct names *n, struct context *cx)
 {
 	struct dupnames *d = &n->dups;
 	size_t i, count;
-	int err = 0;
+	int err = dupnames_gather(n, cx);
 
-	for (i = 0; i < d->nbigs && !err; i++)
-		err = look_for_suspects(n, cx, &d->bigs[i]);
-	sort_in_place(d->suspects, d->nsuspects, sizeof(*d->suspects), order);
 	for (i = 0; i < d->nsuspects && !err; i += count)
 		err = settle_dir(n, cx, i, &count);
-	d->nbigs = d->nsuspects = 0;
+	d->nsuspects = 0;
 	return err;
 }
 

@@ -17,7 +17,7 @@ struct names;
 struct dupnames_suspect {
 	uint32_t dir;	/* index */
 	uint32_t tag;
-	uint32_t kept;	/* its names so far, index + 1 of the last */
+	uint32_t kept;	/* of keptnames_meet(): 0 at first */
 };
 
 /* A directory with more names than were looked at. */
@@ -46,6 +46,17 @@ int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir);
 int dupnames_add(struct dupnames *d, struct context *cx,
 		 const struct dirent_entry *entry);
 int dupnames_end(struct dupnames *d, struct context *cx);
+
+/*
+ * After all directories: those too large for one look are looked at again.
+ * Then `suspects` is complete, by directory and tag; whoever does not call
+ * dupnames_settle() sets `nsuspects` to 0 when done with them.  -ENOMEM.
+ */
+int dupnames_gather(struct names *n, struct context *cx);
+
+/* The one with TAG of N suspects, by tag, or NULL. */
+struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
+				       size_t n, uint32_t tag);
 
 /*
  * Looks again at all directories that may have a name twice and tells those

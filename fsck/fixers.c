@@ -13,6 +13,9 @@
 #define TELL_MAX 512
 
 static const struct fixer table[] = {
+	{ RULE_FIX_NAMES, FIXER_NAMES, fix_names,
+	  "mend directories, names and links",
+	  "names that lead to nothing, or are there twice" },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

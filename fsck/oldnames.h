@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Names that older checkpoints have of what is missed. */
+#ifndef NILFS2_FSCK_OLDNAMES_H
+#define NILFS2_FSCK_OLDNAMES_H
+
+#include "base/context.h"
+
+struct namefix;
+
+/*
+ * For each directory that cannot be read whole, or loses names: looks at it in
+ * older checkpoints, newest first, up to one that has it whole, and adds the
+ * names of inodes that are missed.  -ENOMEM, -EINTR.
+ */
+int oldnames_run(struct namefix *f, struct context *cx);
+
+#endif
