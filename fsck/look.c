@@ -54,12 +54,16 @@ static void plan_finding(void *arg, const struct finding *f)
 {
 	struct look *l = arg;
 	enum rule_danger danger = plan_danger_of(f);
+	bool state = f->rule == RULE_SB_STATE_ERROR;
 
-	if (decision_of(l->mode, danger) == DECISION_LEAVE)
+	if (danger == RULE_DANGER_NONE ||
+	    (!state && !fixers_of(plan_fix_of(f))))
 		return;
-	if (f->rule == RULE_SB_STATE_ERROR)
+	if (decision_of(l->mode, danger) == DECISION_LEAVE)
+		l->left++;
+	else if (state)
 		l->state_error = true;
-	else if (fixers_of(plan_fix_of(f)))
+	else
 		plan_add(&l->plan, f);
 }
 

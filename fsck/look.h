@@ -17,6 +17,7 @@ struct look {
 	enum decision_mode mode;
 	struct plan plan;	/* what MODE does not rule out */
 	bool complete;		/* all passes were run */
+	uint64_t left;		/* that could be mended, but for MODE */
 	/* The kernel's word that it met errors may be taken back. */
 	bool state_error;
 };

@@ -2,16 +2,40 @@
 /*
  * fsck.nilfs2: open, check, mend, tell.
  */
+#include <errno.h>
+#include <unistd.h>
+
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "find/tell.h"
 #include "fsck/options.h"
 #include "fsck/session.h"
 #include "fsck/target.h"
+#include "fsck/undo.h"
 
 #define EXIT_OPERATIONAL 8	/* of fsck(8) */
 #define EXIT_USAGE 16
 #define EXIT_CANCELED 32
+
+static int check_options(struct tool *tool, const struct options *o)
+{
+	if (o->undo_file && (o->mode == OPTIONS_NO || o->undo))
+		return tool_usage(tool, "--undo-file: nothing is mended");
+	if (o->undo_file && !access(o->undo_file, F_OK))
+		return fail(&tool->cx, -EEXIST, "%s", o->undo_file);
+	return 0;
+}
+
+static int go_back(struct tool *tool, const struct options *o,
+		   struct dev *dev)
+{
+	int err = undo_restore(&tool->cx, o->undo, dev, o->force);
+
+	if (!err)
+		tool_note(tool, "%s: is as it was before the repair",
+			  tool->argv[0]);
+	return err;
+}
 
 static int run(struct tool *tool, const void *options)
 {
@@ -25,8 +49,13 @@ static int run(struct tool *tool, const void *options)
 	}
 	if (!tool->argc)
 		return tool_usage(tool, "too few arguments: DEVICE expected");
+	err = check_options(tool, o);
+	if (err)
+		return err;
 	err = target_open(&dev, tool, tool->argv[0], o);
-	if (!err)
+	if (!err && o->undo)
+		err = go_back(tool, o, dev);
+	else if (!err)
 		err = session_run(tool, o, dev);
 	dev_close(dev);
 	return err;

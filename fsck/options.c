@@ -11,8 +11,27 @@
 
 enum { GROUP_MODE = 1, GROUP_DEPTH };
 
+enum decision_mode options_decision(const struct options *o, bool can_ask)
+{
+	switch (o->mode) {
+	case OPTIONS_AUTO:
+		return DECISION_MODE_SAFE;
+	case OPTIONS_YES:
+		return o->rebuild ? DECISION_MODE_YES_REBUILD :
+				    DECISION_MODE_YES;
+	case OPTIONS_PLAIN:
+		if (!can_ask)
+			break;
+		return o->rebuild ? DECISION_MODE_ASK_REBUILD :
+				    DECISION_MODE_ASK;
+	default:
+		break;
+	}
+	return DECISION_MODE_NO;
+}
+
 const struct cli_option options_rows[] = {
-	{ 'a', NULL, NULL, "at boot: check only what was not left clean",
+	{ 'a', NULL, NULL, "at boot: mend what is safe, in what was not left clean",
 	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_AUTO, NULL, NULL },
 	{ 0, "all", NULL, "show all findings, not 100 of each rule",
 	  OPTION_FLAG, AT(everything), 0, 0, NULL, NULL },
@@ -30,6 +49,10 @@ const struct cli_option options_rows[] = {
 	  OPTION_FLAG, AT(quick), GROUP_DEPTH, 0, NULL, NULL },
 	{ 0, "rebuild", NULL, "make metadata files anew where need be",
 	  OPTION_FLAG, AT(rebuild), 0, 0, NULL, NULL },
+	{ 0, "undo", "FILE", "bring back what stands in an undo file",
+	  OPTION_STRING, AT(undo), GROUP_MODE, 0, NULL, NULL },
+	{ 0, "undo-file", "FILE", "keep what a repair writes over in FILE",
+	  OPTION_STRING, AT(undo_file), 0, 0, NULL, NULL },
 	{ 'y', "yes", NULL, "mend all that can be", OPTION_SET, AT(mode),
 	  GROUP_MODE, OPTIONS_YES, NULL, NULL },
 	{ 0 },

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/option.h"
+#include "find/decision.h"
 
 enum options_mode {
 	OPTIONS_PLAIN,		/* nothing said */
@@ -21,9 +22,14 @@ struct options {
 	bool data;		/* verify the checksums of all logs */
 	bool everything;	/* show all findings */
 	bool rebuild;		/* metadata files may be made anew */
+	const char *undo_file;	/* to be written before a repair, or NULL */
+	const char *undo;	/* to be played back, or NULL */
 	bool list_rules;
 };
 
 extern const struct cli_option options_rows[];
+
+/* What may be mended; CAN_ASK: there is somebody who answers. */
+enum decision_mode options_decision(const struct options *o, bool can_ask);
 
 #endif

@@ -19,6 +19,7 @@
 #include "fsck/better.h"
 #include "fsck/fixers.h"
 #include "fsck/round.h"
+#include "fsck/undo.h"
 #include "log/newsupers.h"
 
 static struct look *current(struct repair *r)
@@ -26,12 +27,14 @@ static struct look *current(struct repair *r)
 	return r->looked ? &r->now : r->first;
 }
 
-/* The lowest floor that has something to be mended, or -1. */
+#define NO_FLOOR (-1)	/* -EPERM, which nothing here fails with */
+
+/* The lowest floor that has something to be mended, or NO_FLOOR. */
 static int next_floor(struct repair *r)
 {
 	const struct plan *plan = &current(r)->plan;
 	const struct fixer *fixer;
-	int floor = -1;
+	int floor = NO_FLOOR;
 	size_t i;
 
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
@@ -42,12 +45,6 @@ static int next_floor(struct repair *r)
 			floor = (int)fixer->floor;
 	}
 	return floor;
-}
-
-static void ignore(void *arg, const struct finding *f)
-{
-	(void)arg;
-	(void)f;
 }
 
 /* Kinds of FLOOR of which there is as much as in the look BEFORE. */
@@ -74,9 +71,13 @@ static int look_again(struct repair *r, int floor)
 	memset(&r->now, 0, sizeof(r->now));
 	r->now.mode = before.mode;
 	r->looked = true;
-	err = look_run(&r->now, r->tool, r->o, r->dev, ignore, NULL, true);
-	if (!err)
+	kept_fini(&r->kept);
+	err = look_run(&r->now, r->tool, r->o, r->dev, kept_add, &r->kept,
+		       true);
+	if (!err) {
+		ask_forget(&r->ask, &r->now.plan);
 		give_up(r, floor, &before);
+	}
 	if (!first)
 		look_fini(&before);
 	return err;
@@ -103,42 +104,94 @@ static int mend_floor(struct repair *r, struct context *cx, int floor)
 	return round_run(&round, cx);
 }
 
+static const char *const floors[] = {
+	[FIXER_DEVICE] = "superblocks",
+	[FIXER_METADATA] = "metadata",
+	[FIXER_TREE] = "files",
+	[FIXER_NAMES] = "names",
+	[FIXER_COUNTS] = "counts",
+};
+
+/* The next floor of which the user wants something, NO_FLOOR, or -EINTR. */
+static int ask_for_floor(struct repair *r, struct context *cx)
+{
+	int floor, err;
+
+	do {
+		floor = next_floor(r);
+		if (floor < 0)
+			return NO_FLOOR;
+		err = ask_floor(&r->ask, cx, &current(r)->plan,
+				(enum fixer_floor)floor);
+		if (err)
+			return err;
+	} while (next_floor(r) != floor);
+	return floor;
+}
+
 static int run_rounds(struct repair *r, struct context *cx)
 {
 	int i, floor, err = 0;
 
 	for (i = 0; i < REPAIR_ROUNDS && !err; i++) {
-		floor = next_floor(r);
+		floor = ask_for_floor(r, cx);
 		if (floor < 0)
-			return 0;
-		tool_detail(r->tool, "round %d: floor %d", i + 1, floor);
+			return floor == NO_FLOOR ? 0 : floor;
+		tool_detail(r->tool, "round %d of repairs: %s", i + 1,
+			    floors[floor]);
+		progress_begin(&r->tool->progress, "mending", 0, false);
 		err = mend_floor(r, cx, floor);
+		progress_end(&r->tool->progress);
 		if (!err)
 			err = look_again(r, floor);
 	}
 	return err;
 }
 
-/* A volume without errors was left clean, and has no word of errors. */
+/* Superblocks with STATE, on the overlay. */
+static int write_state(struct repair *r, struct context *cx,
+		       unsigned int state)
+{
+	struct volume *vol = current(r)->check.vol;
+	struct nilfs_super_block sb = *volume_super(vol);
+
+	sb.s_state = le16_make((uint16_t)state);
+	sb.s_wtime = le64_make((uint64_t)cx->now);
+	sb.s_sum = le32_make(super_checksum(&sb));
+	vol->super[vol->super_used] = sb;
+	return newsupers_write(cx, r->dev, &sb, round_offset2(vol));
+}
+
+/*
+ * A volume without errors says of itself that it was left clean, and no longer
+ * that there were errors.
+ */
 static int settle_state(struct repair *r, struct context *cx)
 {
 	const struct look *l = current(r);
-	const struct volume *vol = l->check.vol;
-	struct nilfs_super_block sb;
-	unsigned int state;
+	unsigned int before, state;
+	int ret;
 
-	if (!vol || findings_count_severity(l->check.findings, RULE_ERROR))
+	if (!l->check.vol ||
+	    findings_count_severity(l->check.findings, RULE_ERROR))
 		return 0;
-	sb = *volume_super(vol);
-	state = le16_get(sb.s_state);
-	if (!(state & NILFS_ERROR_FS) || !r->first->state_error)
+	before = le16_get(volume_super(l->check.vol)->s_state);
+	state = overlay_bytes(r->dev) ? before | NILFS_VALID_FS : before;
+	if (l->state_error) {
+		ret = ask_state(&r->ask, cx);
+		if (ret < 0)
+			return ret;
+		if (ret)
+			state &= ~(unsigned int)NILFS_ERROR_FS;
+	}
+	if (state == before)
 		return 0;
+	ret = write_state(r, cx, state);
+	if (ret || !(before & ~state))
+		return ret;
 	mended_add(&r->mended, "superblocks: no longer say that there were "
 		   "errors");
-	sb.s_state = le16_make((uint16_t)(state & ~NILFS_ERROR_FS));
-	sb.s_wtime = le64_make((uint64_t)cx->now);
-	sb.s_sum = le32_make(super_checksum(&sb));
-	return newsupers_write(cx, r->dev, &sb, round_offset2(vol));
+	return look_again(r, FIXER_DEVICE);
 }
 
 int repair_run(struct repair *r, struct context *cx)
@@ -159,12 +212,19 @@ int repair_commit(struct repair *r, struct context *cx)
 	const uint64_t supers[2] = {
 		NILFS_SB_OFFSET_BYTES, super_offset2(r->dev->size)
 	};
+	const struct volume *vol = current(r)->check.vol;
+	static const uint8_t unknown[16];
+	int err = context_cancelled(cx);
 
-	return overlay_commit_last(r->dev, cx, supers, 2);
+	if (!err && r->o->undo_file)
+		err = undo_save(cx, r->o->undo_file, r->dev, r->under, supers,
+				vol ? volume_super(vol)->s_uuid : unknown);
+	return err ? err : overlay_commit_last(r->dev, cx, supers, 2);
 }
 
 void repair_fini(struct repair *r)
 {
 	look_fini(&r->now);
 	mended_fini(&r->mended);
+	kept_fini(&r->kept);
 }

@@ -10,6 +10,8 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "fsck/ask.h"
+#include "fsck/kept.h"
 #include "fsck/look.h"
 #include "fsck/mended.h"
 #include "fsck/options.h"
@@ -21,12 +23,15 @@ struct repair {
 	struct tool *tool;
 	const struct options *o;
 	struct dev *dev;	/* an overlay */
+	struct dev *under;	/* what DEV is over */
 	struct look *first;	/* over DEV, before any repair */
+	struct ask ask;
 	/* The rest is all zero in the beginning. */
 	struct look now;	/* the latest look, if there was a round */
 	bool looked;		/* there was */
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing */
 	struct mended mended;
+	struct kept kept;	/* findings of the latest look */
 };
 
 /*
@@ -36,7 +41,7 @@ struct repair {
  */
 int repair_run(struct repair *r, struct context *cx);
 
-/* Brings it to the device under the overlay. */
+/* Brings it to the device under the overlay, what that has to the undo file. */
 int repair_commit(struct repair *r, struct context *cx);
 
 void repair_fini(struct repair *r);

@@ -7,6 +7,10 @@
  */
 #include "fsck/session.h"
 
+#include <inttypes.h>
+#include <unistd.h>
+
+#include "cli/terminal.h"
 #include "dev/overlay.h"
 #include "find/tell.h"
 #include "fsck/look.h"
@@ -20,17 +24,12 @@ static void tell(void *arg, const struct finding *f)
 	tell_finding(&tool->report, f);
 }
 
-static enum decision_mode mode_of(const struct options *o)
+enum decision_mode session_mode(const struct tool *tool,
+				const struct options *o)
 {
-	switch (o->mode) {
-	case OPTIONS_AUTO:
-		return DECISION_MODE_SAFE;
-	case OPTIONS_YES:
-		return o->rebuild ? DECISION_MODE_YES_REBUILD :
-				    DECISION_MODE_YES;
-	default:
-		return DECISION_MODE_NO;
-	}
+	return options_decision(o, report_is_text(&tool->report) &&
+				terminal_is(STDIN_FILENO) &&
+				terminal_is(STDOUT_FILENO));
 }
 
 static int look(struct tool *tool, const struct options *o, struct dev *dev,
@@ -48,12 +47,33 @@ static int look(struct tool *tool, const struct options *o, struct dev *dev,
 	return 0;
 }
 
+/* What the user might want to know of what was not mended. */
+static void note_left(struct tool *tool, const struct options *o,
+		      const struct dev *dev, const struct look *l)
+{
+	const char *name = tool->argv[0];
+
+	if (!l->left || o->mode == OPTIONS_NO || o->quick)
+		return;
+	if (session_mode(tool, o) == DECISION_MODE_NO)
+		tool_note(tool, "%s: nobody can be asked, so nothing was "
+			  "mended; -y mends", name);
+	else if (!dev->writable)
+		tool_note(tool, "%s: cannot be written to, so nothing was "
+			  "mended", name);
+	else
+		tool_note(tool, "%s: %" PRIu64 " findings are left that %s "
+			  "may mend at a cost", name, l->left,
+			  l->mode == DECISION_MODE_SAFE ? "-y" : "--rebuild");
+}
+
 /* 0, SESSION_MENDED or SESSION_UNCORRECTED, by what is left. */
 static int conclude(struct tool *tool, const struct look *l, bool mended)
 {
 	struct summary s = {
 		.device = tool->argv[0],
 		.complete = l->complete,
+		.mended = mended,
 	};
 
 	summary_gather(&s, &tool->cx, &l->check);
@@ -64,6 +84,7 @@ static int conclude(struct tool *tool, const struct look *l, bool mended)
 	return mended ? SESSION_MENDED : 0;
 }
 
+/* 1 where something was mended, 0 where not, or a failure. */
 static int mend(struct repair *r, struct context *cx)
 {
 	int ret = repair_run(r, cx);
@@ -72,40 +93,54 @@ static int mend(struct repair *r, struct context *cx)
 		ret = repair_commit(r, cx);
 		return ret ? ret : 1;
 	}
-	if (!ret)
+	if (!ret && r->looked)
 		tool_note(r->tool, "%s: nothing was changed: no repair made "
 			  "it better", r->tool->argv[0]);
 	return ret;
 }
 
-static int check(struct tool *tool, const struct options *o, struct dev *dev,
-		 struct look *l)
+static void tell_repairs(struct tool *tool, const struct repair *r)
 {
-	struct repair r = { .tool = tool, .o = o, .dev = dev, .first = l };
-	int ret = look(tool, o, dev, l);
+	mended_report(&r->mended, &tool->report);
+	if (r->looked)
+		kept_report(&r->kept, &tool->report, "left");
+}
 
-	if (ret)
-		return ret;
-	if (plan_is_empty(&l->plan) && !l->state_error)
-		return conclude(tool, l, false);
-	ret = mend(&r, &tool->cx);
-	if (ret > 0)
-		mended_report(&r.mended, &tool->report);
-	if (ret >= 0)
-		ret = conclude(tool, ret && r.looked ? &r.now : l, ret);
+static int check(struct tool *tool, const struct options *o, struct dev *dev,
+		 struct dev *overlay, struct look *l)
+{
+	struct repair r = {
+		.tool = tool, .o = o, .dev = overlay, .under = dev, .first = l,
+		.ask = { .tool = tool, .mode = l->mode, .fd = STDIN_FILENO },
+	};
+	const struct look *last = l;
+	int ret = look(tool, o, overlay, l);
+
+	if (!ret && (!plan_is_empty(&l->plan) || l->state_error))
+		ret = mend(&r, &tool->cx);
+	if (ret > 0) {
+		tell_repairs(tool, &r);
+		last = r.looked ? &r.now : l;
+	}
+	if (ret >= 0) {
+		note_left(tool, o, dev, last);
+		ret = conclude(tool, last, ret);
+	}
 	repair_fini(&r);
 	return ret;
 }
 
 int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 {
-	struct look l = { .mode = mode_of(o) };
+	struct look l = { .mode = session_mode(tool, o) };
 	struct dev *overlay = NULL;
 	int err;
 
+	if (!dev->writable || o->quick)
+		l.mode = DECISION_MODE_NO;
 	err = overlay_open(&overlay, &tool->cx, dev);
 	if (!err)
-		err = check(tool, o, overlay, &l);
+		err = check(tool, o, dev, overlay, &l);
 	look_fini(&l);
 	dev_close(overlay);
 	return err;

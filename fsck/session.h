@@ -19,4 +19,8 @@
  */
 int session_run(struct tool *tool, const struct options *o, struct dev *dev);
 
+/* What O says may be mended, as far as there is somebody to ask. */
+enum decision_mode session_mode(const struct tool *tool,
+				const struct options *o);
+
 #endif

@@ -45,6 +45,7 @@ void summary_gather(struct summary *s, struct context *cx,
 	s->errors = findings_count_severity(f, RULE_ERROR) - s->fatal;
 	s->warnings = findings_count_severity(f, RULE_WARNING) - s->errors -
 		      s->fatal;
+	s->history = findings_count_history(f);
 	s->open = c->vol != NULL;
 	if (!s->open)
 		return;
@@ -63,12 +64,14 @@ static void verdict_text(const struct summary *s, char text[VERDICT_MAX])
 	uint64_t errors = s->fatal + s->errors;
 
 	if (!errors && !s->warnings)
-		snprintf(text, VERDICT_MAX, "clean");
+		snprintf(text, VERDICT_MAX, s->mended ? "mended" : "clean");
 	else
 		snprintf(text, VERDICT_MAX,
-			 "%" PRIu64 " error%s, %" PRIu64 " warning%s", errors,
+			 "%s%" PRIu64 " error%s, %" PRIu64 " warning%s%s",
+			 s->mended ? "mended, but " : "", errors,
 			 errors == 1 ? "" : "s", s->warnings,
-			 s->warnings == 1 ? "" : "s");
+			 s->warnings == 1 ? "" : "s",
+			 s->mended ? " left" : "");
 }
 
 static void put_line(const struct summary *s, struct report *r)
@@ -114,9 +117,12 @@ void summary_report(const struct summary *s, struct report *r)
 		     value_bool(!s->fatal && !s->errors));
 	report_value(r, VALUE_BOOL, "complete", "Complete",
 		     value_bool(s->complete));
+	report_value(r, VALUE_BOOL, "mended", "Mended",
+		     value_bool(s->mended));
 	report_u64(r, "fatal", "Fatal", s->fatal);
 	report_u64(r, "errors", "Errors", s->errors);
 	report_u64(r, "warnings", "Warnings", s->warnings);
+	report_u64(r, "history", "History", s->history);
 	put_state(s, r);
 	put_count(s, r, "snapshots", "Snapshots", s->snapshots);
 	put_count(s, r, "files", "Files", s->files);

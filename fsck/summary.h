@@ -12,8 +12,10 @@
 struct summary {
 	const char *device;	/* as the user named it */
 	bool complete;		/* all passes were run */
+	bool mended;		/* what is said is what came of it */
 	/* The rest is gathered. */
 	uint64_t fatal, errors, warnings;	/* findings */
+	uint64_t history;	/* more findings, which are history */
 	bool open;		/* the volume could be opened: what follows */
 	bool unmounted;		/* cleanly */
 	bool has_errors;	/* the kernel has said so */

@@ -11,8 +11,23 @@
 
 #include "dev/devfile.h"
 #include "dev/probe.h"
+#include "fsck/session.h"
 
-static int check_use(struct tool *tool, const char *path, bool only_reads)
+/* What is asked for: to write, to write if that is possible, or to read. */
+enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
+
+static enum need need_of(const struct tool *tool, const struct options *o)
+{
+	if (o->undo)
+		return NEED_WRITE;
+	if (o->quick || session_mode(tool, o) == DECISION_MODE_NO)
+		return NEED_READ;
+	return NEED_MAYBE;
+}
+
+/* What is mounted is not written to; *NEED is what is left of it. */
+static int check_use(struct tool *tool, const char *path,
+		     const struct options *o, enum need *need)
 {
 	struct context *cx = &tool->cx;
 	struct probe_use use;
@@ -22,19 +37,19 @@ static int check_use(struct tool *tool, const char *path, bool only_reads)
 		fail_clear(cx);
 		return 0;
 	}
-	if (use.kind != PROBE_MOUNTED || use.read_only)
+	if (use.kind != PROBE_MOUNTED)
 		return 0;
-	if (!only_reads)
+	if (*need == NEED_WRITE || o->mode == OPTIONS_YES)
+		return fail(cx, -EBUSY, "%s: mounted on %s", path, use.where);
+	*need = NEED_READ;
+	if (use.read_only)
+		return 0;
+	if (o->mode != OPTIONS_NO)
 		return fail(cx, -EBUSY, "%s: mounted on %s; -n checks it "
 			    "nevertheless", path, use.where);
 	tool_warn(tool, "%s: mounted on %s: it may change while it is checked, "
 		  "what is found may not be so", path, use.where);
 	return 0;
-}
-
-static bool may_change(const struct options *o)
-{
-	return o->mode == OPTIONS_YES || o->mode == OPTIONS_AUTO;
 }
 
 /* One that cannot be written to can still be checked. */
@@ -46,14 +61,15 @@ static bool is_protected(int err)
 int target_open(struct dev **devp, struct tool *tool, const char *path,
 		const struct options *o)
 {
-	int err = check_use(tool, path, o->mode == OPTIONS_NO);
+	enum need need = need_of(tool, o);
+	int err = check_use(tool, path, o, &need);
 
 	*devp = NULL;
 	if (err)
 		return err;
-	if (may_change(o)) {
+	if (need != NEED_READ) {
 		err = devfile_open(devp, &tool->cx, path, DEVFILE_WRITE);
-		if (!is_protected(err))
+		if (need == NEED_WRITE || !is_protected(err))
 			return err;
 		fail_clear(&tool->cx);
 	}
