@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fields IMAGE [EVERY [FIRST]] <STRUCTURES: the checker against every field.
+ * fields check|repair IMAGE [EVERY [FIRST]] <STRUCTURES: the checker against
+ * every field.
  *
  * The structures are named one a line, as "dump.nilfs2 set" has them.  Each
  * number in each of them, element by element of arrays that are not long, is
  * set to 0, all ones, one more and one less, has its first, middle and last bit
  * flipped, or gets a random value; with the checksums left as they were and
  * with them right again.  fsck.nilfs2 must then say clean (0) or wrong (4), or
- * fail with a message (8).  With EVERY, only every so many changes are tried,
+ * fail with a message (8).  With "repair" it mends what it finds, and must hold
+ * what mending.h says.  With EVERY, only every so many changes are tried,
  * beginning with number FIRST, which the last line printed tells.
  *
  * Where a structure lies and how its checksums are set is what dump.nilfs2
@@ -24,6 +26,7 @@
 #include "dump/logfind.h"
 #include "dump/seal.h"
 #include "dump/target.h"
+#include "mending.h"
 
 #define EXIT_UNCORRECTED 4
 #define EXIT_OPERATIONAL 8
@@ -48,6 +51,8 @@ struct fuzz {
 	struct target_source source;	/* of the sound image */
 	const char *structure;
 	unsigned long number, every, first, bad;
+	bool repair;
+	struct mending mending;
 };
 
 static uint64_t changed(enum change change, uint64_t old, unsigned int bits,
@@ -117,14 +122,13 @@ static void seal(struct fuzz *f, const struct target *t)
 	seal_log(f->dev, &f->cx, geo, pseg, blocknr - pseg, &nobody);
 }
 
-static void check(struct fuzz *f, const char *what, bool sealed)
+/* NULL, or what is wrong with how the checker ended. */
+static const char *check(struct fuzz *f)
 {
 	char words[][12] = { "fsck.nilfs2", "-fn", "--data" };
 	char *argv[] = { words[0], words[1], f->arena.path, NULL, NULL };
 	int status;
 
-	printf("fields EVERY %lu: %s, %s, checksums %s\n", f->number - 1,
-	       f->structure, what, sealed ? "right" : "left");
 	if (f->number % 2)
 		argv[3] = words[2];
 	status = arena_run(&f->arena, fsck_main, argv,
@@ -132,10 +136,22 @@ static void check(struct fuzz *f, const char *what, bool sealed)
 	if (!status || status == EXIT_UNCORRECTED ||
 	    (status == EXIT_OPERATIONAL &&
 	     arena_complained(&f->arena, "fsck.nilfs2: ")))
-		return;
-	printf("status %d\n", status);
-	arena_keep(&f->arena, "fields.image");
-	f->bad++;
+		return NULL;
+	return "it ended otherwise than it may";
+}
+
+static void try_change(struct fuzz *f, const char *what, bool sealed)
+{
+	const char *wrong;
+
+	printf("fields EVERY %lu: %s, %s, checksums %s\n", f->number - 1,
+	       f->structure, what, sealed ? "right" : "left");
+	wrong = f->repair ? mending_run(&f->mending) : check(f);
+	if (wrong) {
+		printf("%s\n", wrong);
+		arena_keep(&f->arena, "fields.image");
+		f->bad++;
+	}
 }
 
 /* Whether it is this change's turn. */
@@ -173,7 +189,7 @@ static void check_change(struct fuzz *f, const struct target *t,
 	for (sealed = 0; sealed < 2; sealed++) {
 		if (sealed)
 			seal(f, t);
-		check(f, what, sealed);
+		try_change(f, what, sealed);
 	}
 	undo(f, t);
 }
@@ -251,6 +267,7 @@ static void open_all(struct fuzz *f, const char *path)
 		arena_die("memory");
 	memcpy(f->sound, f->arena.bytes, f->arena.size);
 	context_init(&f->cx);
+	mending_open(&f->mending, &f->arena, fsck_main);
 	if (memory_open(&f->dev, &f->cx, f->arena.bytes, f->arena.size) ||
 	    memory_open_const(&f->sound_dev, &f->cx, f->sound,
 			      f->arena.size))
@@ -266,8 +283,16 @@ static void close_all(struct fuzz *f)
 	target_source_close(&f->source);
 	dev_close(f->sound_dev);
 	dev_close(f->dev);
+	mending_close(&f->mending);
 	fclose(f->arena.errors);
 	free(f->sound);
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: fields check|repair IMAGE [EVERY [FIRST]] "
+		"<STRUCTURES\n");
+	return 2;
 }
 
 #undef main
@@ -276,17 +301,15 @@ int main(int argc, char **argv)
 	struct fuzz f = { .every = 1 };
 	char line[80];
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: fields IMAGE [EVERY [FIRST]] "
-			"<STRUCTURES\n");
-		return 2;
-	}
-	if (argc > 2)
-		f.every = strtoul(argv[2], NULL, 0);
+	if (argc < 3)
+		return usage();
+	f.repair = !strcmp(argv[1], "repair");
 	if (argc > 3)
-		f.first = strtoul(argv[3], NULL, 0);
+		f.every = strtoul(argv[3], NULL, 0);
+	if (argc > 4)
+		f.first = strtoul(argv[4], NULL, 0);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	open_all(&f, argv[1]);
+	open_all(&f, argv[2]);
 	while (!f.bad && fgets(line, sizeof(line), stdin)) {
 		line[strcspn(line, "\n")] = '\0';
 		f.structure = line;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A repair of whatever was done to an image in memory.
+ *
+ * It must end with 0, 1 or 4, or with 8 where a check of the same image does.
+ * After 0 and 1 nothing is found any more but what has no repair; after 4 no
+ * kind of error is found that was not found before.  A second repair then has
+ * nothing to do.
+ */
+#ifndef NILFS2_TESTS_FUZZ_MENDING_H
+#define NILFS2_TESTS_FUZZ_MENDING_H
+
+#include "arena.h"
+
+struct mending {
+	struct arena *arena;
+	arena_main *main_of;	/* the checker's */
+	char *kept;		/* the image before the repair */
+	char *before, *after;	/* what checks said then */
+};
+
+void mending_open(struct mending *m, struct arena *arena, arena_main *main_of);
+void mending_close(struct mending *m);
+
+/*
+ * NULL, or what is wrong with how the repair ended, and said on stdout.  The
+ * image is then what it was before.
+ */
+const char *mending_run(struct mending *m);
+
+#endif
