@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cutrepair IMAGE: the repair of a damaged image under power cuts, at every
+ * write and flush, torn and reordered.
+ *
+ * What a check says of the image, with the checksums of all logs, is compared:
+ * after a cut it must be what was said before the repair or what is said after
+ * a whole one.  Only superblocks may be seen half-way, because they are written
+ * in place; then a second repair must come to the same end as a whole one.
+ * The image is not written to: what reaches the device is kept in memory.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev/devfile.h"
+#include "dev/fault.h"
+#include "dev/overlay.h"
+#include "fsck/session.h"
+
+#define SECTOR 512
+#define SEEDS 8
+
+struct rig {
+	struct context cx;
+	struct dev *image;
+	struct dev *disk;	/* over it: what has reached the device */
+	char *path;
+	char *before, *after;	/* verdicts */
+	unsigned int old, new, between, bad;
+};
+
+static void die(struct rig *r, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, r->cx.failure);
+	exit(99);
+}
+
+/* Runs fsck.nilfs2 on DEV; its status, or a failure.  The text is malloc()ed. */
+static int run(struct rig *r, struct dev *dev, int mode, char **textp)
+{
+	char *argv[] = { r->path, NULL };
+	struct tool tool = { .argc = 1, .argv = argv };
+	struct options options = {
+		.force = true, .data = true, .everything = true, .mode = mode,
+	};
+	int ret;
+
+	context_child(&r->cx, &tool.cx);
+	if (out_open_memory(&tool.cx, &tool.out))
+		die(r, "memory");
+	report_init(&tool.report, tool.out, REPORT_TEXT);
+	progress_init(&tool.progress, -1, true);
+	ret = session_run(&tool, &options, dev);
+	if (textp) {
+		*textp = strdup(out_memory(tool.out, NULL));
+		if (!*textp)
+			die(r, "memory");
+	}
+	out_close(tool.out, &tool.cx);
+	return ret;
+}
+
+/* A check of what is on the device now; ends the program where it fails. */
+static char *verdict(struct rig *r)
+{
+	char *text;
+	int ret = run(r, r->disk, OPTIONS_NO, &text);
+
+	if (ret < 0)
+		die(r, "check");
+	return text;
+}
+
+/* A repair with FAULT; 1 where that happened, 0 where the repair was whole. */
+static int repair(struct rig *r, const struct fault_plan *fault)
+{
+	struct dev *dev = NULL;
+	int ret;
+
+	if (fault_open(&dev, &r->cx, r->disk, fault))
+		die(r, "fault");
+	ret = run(r, dev, OPTIONS_YES, NULL);
+	if (ret < 0 && !fault_happened(dev))
+		die(r, "repair");
+	ret = fault_happened(dev);
+	dev_close(dev);
+	return ret;
+}
+
+static bool is_of_super(const char *line)
+{
+	return !strncmp(line, "sb-", 3);
+}
+
+/* The next line that is not about a superblock; a line with the counts of
+   findings begins behind them. */
+static const char *next_line(const char **at, size_t *len)
+{
+	const char *line, *counts;
+
+	do {
+		line = *at;
+		*len = strcspn(line, "\n");
+		*at = line + *len + (line[*len] == '\n');
+	} while (is_of_super(line));
+	counts = strstr(line, " files, checkpoint ");
+	if (counts && counts < line + *len) {
+		*len -= (size_t)(counts - line);
+		line = counts;
+	}
+	return line;
+}
+
+/* Whether two verdicts are the same, superblocks aside. */
+static bool same_volume(const char *a, const char *b)
+{
+	const char *line_a, *line_b;
+	size_t len_a, len_b;
+
+	do {
+		line_a = next_line(&a, &len_a);
+		line_b = next_line(&b, &len_b);
+		if (len_a != len_b || memcmp(line_a, line_b, len_a))
+			return false;
+	} while (*a || *b);
+	return true;
+}
+
+static bool repairs_again(struct rig *r)
+{
+	struct fault_plan none = { .kind = FAULT_NONE };
+	char *again;
+	bool same;
+
+	repair(r, &none);
+	again = verdict(r);
+	same = same_volume(again, r->after);
+	if (!same)
+		printf("after a second repair:\n%s", again);
+	free(again);
+	return same;
+}
+
+static void judge(struct rig *r, const struct fault_plan *fault)
+{
+	char *now = verdict(r);
+
+	if (!strcmp(now, r->after))
+		r->new++;
+	else if (!strcmp(now, r->before))
+		r->old++;
+	else if (same_volume(now, r->after) || same_volume(now, r->before))
+		r->between++;
+	else
+		r->bad++;
+	if (r->bad || !repairs_again(r)) {
+		printf("kind %d at %llu, %llu bytes, seed %llu:\n%s",
+		       (int)fault->kind, (unsigned long long)fault->at,
+		       (unsigned long long)fault->tear_bytes,
+		       (unsigned long long)(fault->reorder ? fault->seed : 0),
+		       now);
+		r->bad += !r->bad;
+	}
+	free(now);
+}
+
+/* Every operation in turn, until one is bad; returns how many there are. */
+static unsigned int cut_all(struct rig *r, struct fault_plan fault)
+{
+	for (fault.at = 1; !r->bad; fault.at++) {
+		overlay_drop(r->disk);
+		if (!repair(r, &fault))
+			break;
+		judge(r, &fault);
+	}
+	return (unsigned int)fault.at - 1;
+}
+
+static unsigned int test_cuts(struct rig *r)
+{
+	struct fault_plan cut = {
+		.kind = FAULT_CUT, .counted = FAULT_WRITES | FAULT_FLUSHES,
+	};
+	struct fault_plan error = cut;
+	struct fault_plan tear = {
+		.kind = FAULT_TEAR, .counted = FAULT_WRITES,
+	};
+	unsigned int points = cut_all(r, cut);
+
+	error.kind = FAULT_FAIL;
+	cut_all(r, error);
+	cut_all(r, tear);
+	tear.tear_bytes = SECTOR;
+	cut_all(r, tear);
+	cut.reorder = true;
+	for (cut.seed = 1; cut.seed <= SEEDS; cut.seed++)
+		cut_all(r, cut);
+	return points;
+}
+
+static void open_all(struct rig *r, char *path)
+{
+	struct fault_plan none = { .kind = FAULT_NONE };
+
+	context_init(&r->cx);
+	r->cx.now = 2000000000;
+	r->path = path;
+	if (devfile_open(&r->image, &r->cx, path, DEVFILE_READ) ||
+	    overlay_open(&r->disk, &r->cx, r->image))
+		die(r, path);
+	r->before = verdict(r);
+	repair(r, &none);
+	r->after = verdict(r);
+}
+
+static void close_all(struct rig *r)
+{
+	dev_close(r->disk);
+	dev_close(r->image);
+	free(r->before);
+	free(r->after);
+}
+
+int main(int argc, char **argv)
+{
+	struct rig r = { .bad = 0 };
+	unsigned int points;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: cutrepair IMAGE\n");
+		return 2;
+	}
+	open_all(&r, argv[1]);
+	points = test_cuts(&r);
+	printf("%u points: %u old, %u new, %u between, %u bad\n", points,
+	       r.old, r.new, r.between, r.bad);
+	if (r.bad)
+		printf("before:\n%safter:\n%s", r.before, r.after);
+	close_all(&r);
+	return r.bad || !points;
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Repairs that are interrupted, wherever they are: the volume is then as it was
+# before, or as a whole repair leaves it, or a second repair makes it so.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load ../fsck/cases
+
+cases_dir=$BATS_TEST_DIRNAME/../fsck/cases
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# cut CASE...
+cut_repairs() {
+	local name bad=0
+
+	for name in $(case_names "$@"); do
+		make_case "$name"
+		"$NILFS2_BUILD/tests/crash/cutrepair" image >said 2>&1 || {
+			echo "case $name:"
+			head -n 40 said
+			bad=1
+		}
+	done
+	[ "$bad" -eq 0 ]
+}
+
+@test "of superblocks" { cut_repairs sb-sum sb-state-error; }
