@@ -40,7 +40,8 @@ static void die(struct rig *r, const char *what)
 static int run(struct rig *r, struct dev *dev, int mode, char **textp)
 {
 	char *argv[] = { r->path, NULL };
-	struct tool tool = { .argc = 1, .argv = argv };
+	struct cli_tool cli = { .name = "fsck.nilfs2" };
+	struct tool tool = { .cli = &cli, .argc = 1, .argv = argv };
 	struct options options = {
 		.force = true, .data = true, .everything = true, .mode = mode,
 	};
