@@ -87,8 +87,8 @@ static void note_history(const struct look *l, const struct options *o)
 	uint64_t n = findings_count_history(l->check.findings);
 
 	if (n && !o->everything)
-		check_note(&l->check, "%" PRIu64 " findings in checkpoints that "
-			   "are no snapshots are not shown: --all does", n);
+		check_note(&l->check, "%" PRIu64 " more in checkpoints that are "
+			   "no snapshots; --all shows", n);
 }
 
 static int run_passes(struct look *l, struct tool *tool,

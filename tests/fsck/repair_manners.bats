@@ -1,0 +1,244 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The manners of repairs: who is asked, what is told, what is left alone.
+
+bats_require_minimum_version 1.5.0
+load damage
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	image=image
+	mkdir -p source/dir
+	echo small >source/dir/file
+	ln source/dir/file source/dir/link
+	mkfs.nilfs2 -q --size 16M -B 64 -d source image
+}
+
+# What is wrong then can be mended without a loss, by one more log.
+break_links() {
+	damage inode:/dir/file i_links_count=5
+	cp image broken
+}
+
+# What can be mended, but at a cost: a second name of a directory.
+break_name() {
+	damage dirent:/dir/link inode=99999
+	cp image broken
+}
+
+say_errors() {
+	damage super:1 s_state=valid,error
+	damage super:2 s_state=valid,error
+}
+
+same() {
+	cmp image "$1"
+}
+
+# on_terminal ANSWERS ARGUMENT...: fsck.nilfs2 at a terminal, with what is typed.
+on_terminal() {
+	local answers=$1
+
+	shift
+	[ -x "$(command -v script)" ] || skip "no script"
+	# shellcheck disable=SC2059
+	printf "$answers" | script -qec "fsck.nilfs2 $*" /dev/null
+}
+
+@test "a clean volume is not written to" {
+	cp image sound
+	touch -d 2020-01-01 image
+	for mode in -y -a -p '-a -f' '-y --rebuild' '-y --undo-file undo'; do
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr fsck.nilfs2 $mode image
+		[[ $output == "image: clean, "* ]]
+	done
+	same sound
+	[ "$(stat -c %Y image)" = "$(date -d 2020-01-01 +%s)" ]
+	[ ! -e undo ]
+}
+
+@test "-y mends, tells what, and a second check finds nothing" {
+	break_links
+	run -1 --separate-stderr fsck.nilfs2 -y image
+	[[ ${lines[0]} == "inode-links-names: "*"(wanted 2, got 5)" ]]
+	[[ ${lines[1]} == "mended: "* ]]
+	[[ ${lines[-1]} == "image: mended, "* ]]
+	run -0 fsck.nilfs2 -n image
+	[[ ${lines[-1]} == "image: clean, "* ]]
+	[ "$(dump.nilfs2 inode --json image /dir/file |
+		jq '.. | .i_links_count? // empty')" = 2 ]
+	[ "$(dump.nilfs2 cat image /dir/file)" = small ]
+	cp image mended
+	run -0 fsck.nilfs2 -y image
+	same mended
+}
+
+@test "-n and --quick change nothing" {
+	break_links
+	run -4 fsck.nilfs2 -n image
+	run -0 fsck.nilfs2 --quick -y image
+	same broken
+}
+
+@test "-p mends what is safe and leaves what costs something" {
+	break_links
+	run -1 fsck.nilfs2 -p -f image
+	[[ $output == *"mended: "* ]]
+	break_name
+	run -4 --separate-stderr fsck.nilfs2 -p -f image
+	[[ $output == *dir-no-inode* ]]
+	[[ $stderr == *"-y may mend"* ]]
+	same broken
+	run -1 fsck.nilfs2 -y image
+	run -0 fsck.nilfs2 -n image
+}
+
+@test "where nobody can be asked nothing is changed, and that is said" {
+	break_links
+	run -4 --separate-stderr fsck.nilfs2 image </dev/null
+	[[ $stderr == *"nobody can be asked"* ]]
+	same broken
+}
+
+@test "a question says what is wrong, what would be done and what it costs" {
+	break_name
+	run -4 on_terminal 'n\nn\n' image
+	[[ $output == *"dir-no-inode: "* ]]
+	[[ $output == *"What would be done: "* ]]
+	[[ $output == *"What it may cost: nothing"* ]]
+	[[ $output == *"What it may cost: names "* ]]
+	same broken
+	run -1 on_terminal 'huh\n\ny\ny\n' image
+	[[ $output == *"mended: "* ]]
+	run -0 fsck.nilfs2 -n image
+}
+
+@test "an answer for all is the last one" {
+	break_links
+	break_name
+	say_errors
+	run -1 on_terminal 'a\n' image
+	[ "$(grep -c 'Mend? ' <<<"$output")" -eq 1 ]
+	run -0 --separate-stderr fsck.nilfs2 -n image
+	[[ ${lines[0]} == "image: clean, "* ]]
+}
+
+@test "no input is no consent" {
+	break_links
+	run on_terminal '\004' image
+	echo "status $status: $output"
+	[ "$status" -eq 4 ]
+	same broken
+}
+
+@test "the state of errors goes with the errors" {
+	say_errors
+	run -1 fsck.nilfs2 -p image
+	run -0 fsck.nilfs2 -n --json image
+	[ "$(jq .summary.error_state <<<"$output")" = false ]
+	break_name
+	say_errors
+	run -4 fsck.nilfs2 -p image
+	run -4 fsck.nilfs2 -n --json image
+	[ "$(jq .summary.error_state <<<"$output")" = true ]
+}
+
+@test "repairs for scripts" {
+	break_links
+	run -1 --separate-stderr fsck.nilfs2 -y --json image
+	[ "$(jq -c 'keys_unsorted' <<<"$output")" = \
+		'["findings","counts","repairs","left","summary"]' ]
+	[ "$(jq -r '.findings[].rule' <<<"$output")" = inode-links-names ]
+	[ "$(jq -c '[(.repairs | length > 0), .left, .summary.mended,
+		.summary.clean, .summary.errors]' <<<"$output")" = \
+		'[true,[],true,true,0]' ]
+}
+
+@test "an undo file brings the old volume back" {
+	break_links
+	run -1 fsck.nilfs2 -y --undo-file undo image
+	! same broken
+	cp image mended
+	run -0 fsck.nilfs2 --undo undo image
+	same broken
+	# Again, and from a copy of the mended one.
+	run -0 fsck.nilfs2 --undo undo image
+	same broken
+	cp mended image
+	run -0 fsck.nilfs2 --undo undo image
+	same broken
+}
+
+@test "an undo file is never written over" {
+	break_links
+	echo precious >undo
+	run -8 fsck.nilfs2 -y --undo-file undo image
+	same broken
+	[ "$(cat undo)" = precious ]
+	run -8 fsck.nilfs2 -y --undo-file missing/undo image
+	same broken
+}
+
+@test "an undo file that does not fit is refused" {
+	break_links
+	run -1 fsck.nilfs2 -y --undo-file undo image
+	cp image mended
+	# Any byte of it.
+	for at in 0 8 16 40 70 100 2000 -1; do
+		[ "$at" -ge 0 ] || at=$(($(stat -c %s undo) - 1))
+		cp undo bad
+		byte=$(od -An -tu1 -j "$at" -N 1 undo)
+		# shellcheck disable=SC2059
+		printf "\\$(printf %o $(((byte + 1) % 256)))" |
+			dd of=bad bs=1 seek="$at" conv=notrunc status=none
+		run -8 fsck.nilfs2 --undo bad image
+		same mended
+	done
+	for size in 0 1 63 64 1000; do
+		cp undo bad
+		truncate -s "$size" bad
+		run -8 fsck.nilfs2 --undo bad image
+		same mended
+	done
+	mkfs.nilfs2 -q --size 20M -B 64 other
+	cp other before
+	run -8 fsck.nilfs2 --undo undo other
+	cmp other before
+	# The volume was used since.
+	damage super:1 s_mnt_count=7
+	cp image used
+	run -8 fsck.nilfs2 --undo undo image
+	[[ $output == *"changed"* ]]
+	same used
+	run -0 fsck.nilfs2 --undo undo --force image
+	same broken
+}
+
+@test "words that do not go together are status 16" {
+	break_links
+	for words in '--undo-file u -n' '--undo u -y' '--undo u --undo-file v' \
+		'--undo u -n' '-y -n' '-y -a'; do
+		# shellcheck disable=SC2086
+		run -16 fsck.nilfs2 $words image
+	done
+	same broken
+}
+
+@test "an image that cannot be written to is checked" {
+	[ "$(id -u)" -ne 0 ] || skip "root may write to anything"
+	break_links
+	chmod 444 image
+	run -4 --separate-stderr fsck.nilfs2 -y image
+	[[ $stderr == *"cannot be written to"* ]]
+	same broken
+}
+
+@test "an interrupted repair changes nothing" {
+	break_links
+	# A signal before the commit: it waits for an answer.
+	[ -x "$(command -v script)" ] || skip "no script"
+	run script -qec 'fsck.nilfs2 image & sleep 1; kill -INT $!; wait $!
+		echo "was $?"' /dev/null </dev/null
+	same broken
+}
