@@ -58,3 +58,13 @@ uint32_t crc32_le_zeros(uint32_t seed, size_t len)
 	}
 	return seed;
 }
+
+/*
+ * What the seed adds to the checksum is the seed behind as many zeros; and
+ * behind 2^32 - 1 zeros, the generator being primitive, any sum comes round.
+ */
+uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len)
+{
+	return crc32_le_zeros(sum ^ crc32_le(0, buf, len),
+			      UINT32_MAX - len % UINT32_MAX);
+}

@@ -16,4 +16,7 @@ uint32_t crc32_le(uint32_t seed, const void *buf, size_t len);
 /* The checksum after LEN more bytes of zero, which need not be anywhere. */
 uint32_t crc32_le_zeros(uint32_t seed, size_t len);
 
+/* The seed with which crc32_le() of LEN bytes is SUM; there is just one. */
+uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len);
+
 #endif

@@ -94,6 +94,23 @@ static void test_zeros(void)
 	   "and so many that the sum comes round");
 }
 
+/* Backwards: the seed that a checksum began with. */
+static void test_seed(void)
+{
+	unsigned char bytes[1000];
+	uint32_t wrong = 0, seed = 1;
+	size_t len;
+
+	for (len = 0; len < sizeof(bytes); len++)
+		bytes[len] = (unsigned char)(len * 31 >> 2);
+	for (len = 0; len <= sizeof(bytes); len++) {
+		seed = seed * 1664525 + 1013904223;
+		wrong += crc32_le_seed(by_definition(seed, bytes, len), bytes,
+				       len) != seed;
+	}
+	is_int(wrong, 0, "the seed follows from the sum and the bytes");
+}
+
 int main(void)
 {
 	unsigned char text[300];
@@ -121,6 +138,7 @@ int main(void)
 		   by_definition(77, text, sizeof(text)),
 	   "300 zeros that are nowhere");
 	test_zeros();
+	test_seed();
 	test_functions();
 	return tap_done();
 }
