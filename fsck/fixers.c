@@ -16,6 +16,11 @@ static const struct fixer table[] = {
 	{ RULE_FIX_NAMES, FIXER_NAMES, fix_names,
 	  "mend directories, names and links",
 	  "names that lead to nothing, or are there twice" },
+	{ RULE_FIX_SUPER, FIXER_DEVICE, fix_super, "mend the superblocks",
+	  "what only a lost superblock knew, as the label" },
+	{ RULE_FIX_ROOT, FIXER_DEVICE, fix_root,
+	  "go back to the newest state that is whole",
+	  "what was written after that state" },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

@@ -116,7 +116,7 @@ static bool is_decodable(enum rule rule)
 }
 
 /* Copy I, which is a superblock: does it make sense?  True if it can be used. */
-static bool check_sense(struct check *c, const struct supers *s, int i)
+static bool check_sense(struct check *c, struct supers *s, int i)
 {
 	enum rule features = super_check_features(&s->copy[i]), rule;
 	struct nilfs_geometry geo;
@@ -130,6 +130,7 @@ static bool check_sense(struct check *c, const struct supers *s, int i)
 		return false;
 	if (super_check_log(&s->copy[i], &geo))
 		broken(c, s, i, RULE_SB_LAST_PSEG);
+	s->known |= features == RULE_SB_FEATURE_INCOMPAT;
 	return features != RULE_SB_FEATURE_INCOMPAT;
 }
 
@@ -159,6 +160,7 @@ static void check_copy(struct check *c, struct supers *s, int i)
 
 	if (i == s->choice.index)
 		s->usable = usable;
+	s->known |= usable;
 	if (!s->read[i] || verdict == RULE_OK)
 		return;
 	/* Where segments are cannot be said if the numbers make no sense. */
@@ -235,6 +237,9 @@ int supers_check(struct check *c, struct context *cx, struct supers *s)
 		return err;
 	for (i = 0; i < 2; i++)
 		check_copy(c, s, i);
+	if (!s->known)
+		findings_broken(c->findings, RULE_SB_LOST,
+				place_number(PLACE_VOLUME, 0));
 	if (s->choice.index >= 0)
 		check_chosen(c, s);
 	return 0;

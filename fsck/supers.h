@@ -13,6 +13,7 @@ struct supers {
 	bool read[2];
 	struct super_choice choice;	/* as the kernel makes it */
 	bool usable;		/* the chosen copy says where everything is */
+	bool known;		/* one of them does, or is of a newer format */
 };
 
 /*

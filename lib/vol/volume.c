@@ -239,23 +239,31 @@ int volume_open_bare(struct volume **volp, struct context *cx, struct dev *dev)
 	return finish(volp, err);
 }
 
-int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
-		   const struct nilfs_geometry *geo,
-		   const struct recovery *at)
+int volume_open_layout(struct volume **volp, struct context *cx,
+		       struct dev *dev, const struct nilfs_geometry *geo)
 {
 	int err = make_volume(volp, cx, dev);
 
 	if (!err) {
 		(*volp)->geo = *geo;
-		(*volp)->latest = *at;
 		(*volp)->choice.index = -1;
 		(*volp)->choice.spare = -1;
 		use_geometry(*volp);
 		err = open_cache(*volp, cx);
 	}
-	if (!err)
-		err = open_metadata(*volp, cx);
 	return finish(volp, err);
+}
+
+int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
+		   const struct nilfs_geometry *geo,
+		   const struct recovery *at)
+{
+	int err = volume_open_layout(volp, cx, dev, geo);
+
+	if (err)
+		return err;
+	(*volp)->latest = *at;
+	return finish(volp, open_metadata(*volp, cx));
 }
 
 void volume_close(struct volume *vol)

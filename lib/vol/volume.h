@@ -65,6 +65,10 @@ int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 int volume_open_bare(struct volume **volp, struct context *cx,
 		     struct dev *dev);
 
+/* The same for a volume with geometry GEO, whatever superblocks say. */
+int volume_open_layout(struct volume **volp, struct context *cx,
+		       struct dev *dev, const struct nilfs_geometry *geo);
+
 /*
  * Opens it at the super root of AT (its fields from cno to ctime), whatever
  * superblocks say or whether there are any: for a volume with geometry GEO

@@ -1,0 +1,164 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Superblocks that are mended: from each other, from themselves, from logs.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+load repair
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+	image=$(copy_image cleaned)
+}
+
+# fields FIELD...: of both copies of $image, as JSON.
+fields() {
+	dump.nilfs2 info --json "$image" |
+		jq -c "[.superblocks[] | [$(printf '.%s,' "$@" | sed 's/,$//')]]"
+}
+
+# wipe_both: no copy is left at all.
+wipe_both() {
+	dd if=/dev/zero of="$image" bs=1024 seek=1 count=1 conv=notrunc status=none
+	dd if=/dev/zero of="$image" bs=4096 conv=notrunc status=none count=1 \
+		seek=$(($(stat -c %s "$image") / 4096 - 1))
+}
+
+@test "a copy that is not valid becomes what the other is" {
+	damage_raw super:2 s_wtime=1
+	run -1 fsck.nilfs2 -p "$image"
+	[[ $output == *"superblock 2: written anew"* ]]
+	expect
+	[ "$(fields s_last_cno s_last_seq s_state)" = "[[12,44,1],[12,44,1]]" ]
+	kernel_uses cleaned
+}
+
+# The older copy leads to checkpoint 11; the chain of logs goes on to 12.
+@test "the older copy is no way back" {
+	damage_raw super:1 s_magic=0
+	run -1 fsck.nilfs2 -p "$image"
+	expect
+	[ "$(fields s_last_cno s_last_seq)" = "[[12,44],[12,44]]" ]
+	kernel_uses cleaned
+}
+
+@test "two copies with wrong checksums lead to the volume still" {
+	damage_raw super:1 s_sum=1
+	damage_raw super:2 s_wtime=1
+	run -1 fsck.nilfs2 -p "$image"
+	expect
+	[ "$(fields s_last_cno s_state)" = "[[12,1],[12,1]]" ]
+	kernel_uses cleaned
+}
+
+@test "one field that is wrong in each, and not the same" {
+	damage_raw super:1 s_inode_size=7 s_magic=0
+	damage_raw super:2 s_sum=0
+	mends
+	[ "$(fields s_last_cno s_inode_size)" = "[[12,128],[12,128]]" ]
+}
+
+@test "the number of the checkpoint is that of the log" {
+	damage super:1 s_last_cno=20
+	mends
+	[ "$(fields s_last_cno)" = "[[12],[12]]" ]
+	kernel_uses cleaned
+}
+
+@test "a copy that leads nowhere, beside one that does" {
+	damage super:2 s_last_seq=1000
+	mends
+	[ "$(fields s_last_seq)" = "[[44],[44]]" ]
+	image=$(copy_image cleaned)
+	damage super:1 s_last_pseg=0
+	mends
+	[ "$(fields s_last_cno s_last_pseg)" = "[[12,5632],[12,5632]]" ]
+	kernel_uses cleaned
+}
+
+@test "numbers that the kernel refuses" {
+	damage super:1 s_first_ino=10 s_r_segments_percentage=100
+	mends
+	[ "$(fields s_first_ino s_r_segments_percentage)" = "[[11,5],[11,5]]" ]
+	kernel_uses cleaned
+}
+
+@test "a device that grew gets its second copy where it is looked for" {
+	truncate -s 65M "$image"
+	mends
+	[ "$(fields s_dev_size s_last_cno)" = "[[68157440,12],[68157440,12]]" ]
+	blkid -p "$image" | grep -q 'TYPE="nilfs2"'
+	damage_raw super:1 s_magic=0
+	need_guest uml
+	guest "$image" <<-'SCRIPT'
+	nilfs_mount "$DEV1"
+	manifest "$MNT"
+	SCRIPT
+	diff "$corpus/cleaned/manifest" - <<<"$output"
+}
+
+# nilfs-resize sets the flag while it works.
+@test "a change of size that was not completed" {
+	damage super:1 s_state=valid,resize
+	damage super:2 s_nsegments=100
+	mends
+	[ "$(fields s_nsegments s_state)" = "[[127,1],[127,1]]" ]
+	kernel_uses cleaned
+}
+
+@test "a copy of another volume" {
+	damage super:2 s_crc_seed=1 s_blocks_per_segment=256
+	run -4 fsck.nilfs2 -p "$image"
+	mends
+	[ "$(fields s_blocks_per_segment | jq -c unique)" = "[[128]]" ]
+}
+
+# The kernel's own numbers for the volume are the oracle.
+layout() {
+	fields s_crc_seed s_log_block_size s_nsegments s_first_data_block \
+		s_blocks_per_segment s_inode_size s_dat_entry_size \
+		s_checkpoint_size s_segment_usage_size s_rev_level | jq -c '.[0]'
+}
+
+@test "both copies are lost: the logs tell what they said" {
+	for name in cleaned cleaned-1k many-snapshots-2k empty nearly-full; do
+		echo "$name"
+		image=$(copy_image "$name")
+		before=$(layout)
+		wipe_both
+		run -4 fsck.nilfs2 -p "$image"
+		[[ $output == *"sb-lost: volume: "* ]]
+		mends
+		[ "$(layout)" = "$before" ]
+		kernel_uses "$name"
+	done
+}
+
+@test "both copies make no sense, but have the label still" {
+	dump.nilfs2 info --json "$image" | jq -r '.superblocks[0].s_uuid' >uuid
+	damage super:1 s_log_block_size=9 s_volume_name=mine
+	damage super:2 s_log_block_size=9 s_volume_name=mine
+	mends
+	[ "$(fields s_volume_name s_log_block_size)" = \
+		'[["mine",2],["mine",2]]' ]
+	[ "$(fields s_uuid)" = "[[\"$(<uuid)\"],[\"$(<uuid)\"]]" ]
+}
+
+# Its logs are older than those of the volume that the device has now.
+@test "the logs of a former volume are told from those of the last" {
+	mkfs.nilfs2 -q -f -K -b 2048 -B 64 "$image"
+	before=$(layout)
+	wipe_both
+	mends
+	[ "$(layout)" = "$before" ]
+}
+
+@test "a device that holds something else is not touched" {
+	wipe_both
+	mkswap "$image" >/dev/null
+	before=$(cksum <"$image")
+	run -4 fsck.nilfs2 -y "$image"
+	[ "$(cksum <"$image")" = "$before" ]
+}
