@@ -13,14 +13,13 @@
  */
 #include "fsck/claims.h"
 
-#include <errno.h>
-
 #include "vol/datscan.h"
 #include "vol/sutable.h"
 
 void claims_init(struct claims *claims, struct check *c, struct volume *vol)
 {
-	*claims = (struct claims){ .c = c, .vol = vol };
+	claims->c = c;
+	vblocks_init(&claims->vblocks, vol);
 }
 
 int claims_mark_segments(struct check *c, struct context *cx)
@@ -39,62 +38,29 @@ int claims_mark_segments(struct check *c, struct context *cx)
 	return ret;
 }
 
-static void put_block(struct claims *claims)
-{
-	if (claims->block)
-		file_put(&claims->vol->dat, claims->block);
-	claims->block = NULL;
-	claims->count = 0;
-}
-
 void claims_fini(struct claims *claims)
 {
-	if (claims->vol)
-		put_block(claims);
-}
-
-/* Borrows the block with the entry of VBLOCKNR: 1, 0 where there is none. */
-static int find_block(struct claims *claims, struct context *cx,
-		      uint64_t vblocknr)
-{
-	const struct palloc *p = &claims->vol->dat_palloc;
-	struct palloc_block what;
-	uint64_t blkoff = palloc_entry_blkoff(p, vblocknr);
-	const void *block;
-	int ret;
-
-	put_block(claims);
-	palloc_locate(p, blkoff, &what);
-	if (what.kind != PALLOC_ENTRIES || vblocknr - what.first >= what.count)
-		return 0;
-	ret = file_block(&claims->vol->dat, cx, blkoff, &block);
-	if (ret <= 0)
-		return ret;
-	claims->block = block;
-	claims->first = what.first;
-	claims->count = what.count;
-	return 1;
+	vblocks_fini(&claims->vblocks);
 }
 
 /* 1 where the DAT has VBLOCKNR at BLOCKNR, or cannot be asked; 0, failure. */
 static int is_at(struct claims *claims, struct context *cx, uint64_t vblocknr,
 		 uint64_t blocknr)
 {
-	const struct nilfs_dat_entry *de;
-	int ret;
+	struct vblock vb = { 0 };
+	int state = vblocks_find(&claims->vblocks, cx, vblocknr, &vb);
 
-	if (vblocknr - claims->first >= claims->count) {
-		ret = find_block(claims, cx, vblocknr);
-		if (ret == -EIO || ret == -EUCLEAN) {
-			fail_clear(cx);
-			return 1;
-		}
-		if (ret <= 0)
-			return ret;
+	switch (state) {
+	case VBLOCKS_USED:
+	case VBLOCKS_FREE:
+		return vb.blocknr == blocknr;
+	case VBLOCKS_MISSING:
+		return 0;
+	case VBLOCKS_UNKNOWN:
+		return 1;
+	default:
+		return state;
 	}
-	de = (const void *)(claims->block + (vblocknr - claims->first) *
-			    claims->vol->dat_palloc.entry_size);
-	return le64_get(de->de_blocknr) == blocknr;
 }
 
 /*

@@ -8,14 +8,13 @@
 #include <stdint.h>
 
 #include "fsck/check.h"
+#include "fsck/vblocks.h"
 #include "vol/summary.h"
 
-/* Of one worker: the last block of the DAT that it looked at. */
+/* Of one worker. */
 struct claims {
 	struct check *c;
-	struct volume *vol;	/* the worker's own */
-	const char *block;	/* borrowed from its cache, NULL: none */
-	uint64_t first, count;	/* entries in it, as far as all in one block */
+	struct vblocks vblocks;	/* of the worker's own volume */
 };
 
 void claims_init(struct claims *claims, struct check *c, struct volume *vol);
