@@ -16,21 +16,21 @@
 
 #include "find/tell.h"
 
-static enum rule_danger danger_of(const struct fix *fix)
+static enum rule_danger danger_of(enum rule_fix kind, const struct fix *fix)
 {
 	const struct finding f = { .rule = fix->rule, .place = fix->place };
 
-	return plan_danger_of(&f);
+	return plan_danger_of(kind, &f);
 }
 
-/* How many of K have DANGER; the first in *FIRST. */
-static size_t count(const struct plan_kind *k, enum rule_danger danger,
-		    const struct fix **first)
+/* How many of K, of KIND, have DANGER; the first in *FIRST. */
+static size_t count(enum rule_fix kind, const struct plan_kind *k,
+		    enum rule_danger danger, const struct fix **first)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < k->n; i++) {
-		if (danger_of(&k->fixes[i]) != danger)
+		if (danger_of(kind, &k->fixes[i]) != danger)
 			continue;
 		if (!n++)
 			*first = &k->fixes[i];
@@ -115,7 +115,7 @@ static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 {
 	enum ask_answer *answer = &a->answers[fix][danger];
 	const struct fix *first = NULL;
-	size_t n = count(k, danger, &first);
+	size_t n = count(fix, k, danger, &first);
 	int ret = 1;
 
 	if (!n || *answer != ASK_UNASKED)
@@ -135,7 +135,7 @@ static void forget_kind(const struct ask *a, enum rule_fix fix,
 	size_t i, n = 0;
 
 	for (i = 0; i < k->n; i++)
-		if (a->answers[fix][danger_of(&k->fixes[i])] != ASK_NO)
+		if (a->answers[fix][danger_of(fix, &k->fixes[i])] != ASK_NO)
 			k->fixes[n++] = k->fixes[i];
 	k->found -= k->n - n;
 	k->n = n;

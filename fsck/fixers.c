@@ -21,6 +21,13 @@ static const struct fixer table[] = {
 	{ RULE_FIX_ROOT, FIXER_DEVICE, fix_root,
 	  "go back to the newest state that is whole",
 	  "what was written after that state" },
+	{ RULE_FIX_DAT, FIXER_DAT, fix_dat,
+	  "set entries of the DAT to what the logs say",
+	  "blocks that no log lists" },
+	{ RULE_FIX_ALLOCATOR, FIXER_DAT, fix_allocator,
+	  "count the virtual blocks in use", NULL },
+	{ RULE_FIX_IFILE, FIXER_TREE, fix_ifile, "count the inodes in use",
+	  NULL },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

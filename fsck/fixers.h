@@ -26,7 +26,8 @@
 
 enum fixer_floor {
 	FIXER_DEVICE,		/* superblocks; no writer */
-	FIXER_METADATA,		/* DAT, SUFILE, cpfile */
+	FIXER_DAT,		/* who leads to all the others */
+	FIXER_METADATA,		/* SUFILE, cpfile */
 	FIXER_TREE,		/* ifiles, inodes, maps */
 	FIXER_NAMES,
 	FIXER_COUNTS,
@@ -72,6 +73,6 @@ void fixers_tell(struct fixer_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 fixer_apply fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
-	fix_checkpoints, fix_inodes, fix_maps, fix_names, fix_counts;
+	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_counts;
 
 #endif

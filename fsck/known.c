@@ -12,6 +12,7 @@
 #include "fsck/known.h"
 
 #include "disk/ondisk.h"
+#include "fsck/datmap.h"
 
 static bool is_unusable(void *arg, uint64_t segnum)
 {
@@ -21,7 +22,9 @@ static bool is_unusable(void *arg, uint64_t segnum)
 	if (segnum == latest->segnum ||
 	    bitmap_test(&c->live_segments, segnum))
 		return true;
+	/* A SUFILE that nobody found yet is believed once it is found. */
 	return c->dat_broken && segnum != latest->nextnum &&
+	       !findings_count(c->findings, RULE_SU_UNREADABLE) &&
 	       bitmap_test(&c->used_segments, segnum);
 }
 
@@ -30,32 +33,40 @@ static bool is_lost(enum rule rule)
 	switch (rule) {
 	case RULE_DEV_UNREADABLE:
 	case RULE_SU_UNREADABLE:
-	case RULE_DAT_MAP_BLOCKNR:
-	case RULE_DAT_MAP_DOUBLE:
 		return true;
 	default:
 		return rule / 1000 == RULE_BMAP_ROOT_LEVEL / 1000;
 	}
 }
 
-/* The metadata file of which FIX says that a part is lost, as a bit. */
-static unsigned int lost_file(const struct check *c, const struct fix *fix)
+/* The metadata file that is mended by KIND, or 0. */
+static uint64_t file_of(enum rule_fix kind)
 {
-	const struct place *place = &fix->place;
-
-	if (!is_lost(fix->rule) || place->kind != PLACE_MAP)
-		return 0;
-	switch (place->ino) {
-	case NILFS_DAT_INO:
-	case NILFS_CPFILE_INO:
-	case NILFS_SUFILE_INO:
-		return MEND_ANEW(place->ino);
-	case NILFS_IFILE_INO:
-		return place->cno == c->vol->latest.cno ?
-			       MEND_ANEW(place->ino) : 0;
+	switch (kind) {
+	case RULE_FIX_DAT:
+		return NILFS_DAT_INO;
+	case RULE_FIX_CHECKPOINTS:
+		return NILFS_CPFILE_INO;
+	case RULE_FIX_SEGMENTS:
+		return NILFS_SUFILE_INO;
+	case RULE_FIX_INODES:
+		return NILFS_IFILE_INO;
 	default:
 		return 0;
 	}
+}
+
+/* Whether FIX, of KIND, says that a part of the file is lost. */
+static bool loses_file(const struct check *c, enum rule_fix kind,
+		       const struct fix *fix)
+{
+	const struct place *place = &fix->place;
+
+	if (kind == RULE_FIX_DAT)
+		return datmap_is_broken(fix);
+	return is_lost(fix->rule) && place->kind == PLACE_MAP &&
+	       place->ino && place->ino == file_of(kind) &&
+	       (!place->cno || place->cno == c->vol->latest.cno);
 }
 
 /* Whether the place of the next log is part of what is broken. */
@@ -85,5 +96,8 @@ void known_fill(struct mend_known *known, struct check *c,
 	};
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		for (j = 0; taken[i] && j < plan->kinds[i].n; j++)
-			known->anew |= lost_file(c, &plan->kinds[i].fixes[j]);
+			if (loses_file(c, (enum rule_fix)i,
+				       &plan->kinds[i].fixes[j]))
+				known->anew |= MEND_ANEW(file_of(
+					(enum rule_fix)i));
 }

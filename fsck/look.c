@@ -49,22 +49,31 @@ static bool is_enough(const struct check *c, const struct options *o)
 	       (o->mode == OPTIONS_AUTO && !o->force && is_clean(c));
 }
 
+static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
+{
+	enum rule_danger danger = plan_danger_of(fix, f);
+
+	if (danger == RULE_DANGER_NONE || !fixers_of(fix))
+		return;
+	if (decision_of(l->mode, danger) == DECISION_LEAVE)
+		l->left++;
+	else
+		plan_add(&l->plan, fix, f);
+}
+
 /* That flag goes with the errors, whoever mends them. */
 static void plan_finding(void *arg, const struct finding *f)
 {
 	struct look *l = arg;
-	enum rule_danger danger = plan_danger_of(f);
-	bool state = f->rule == RULE_SB_STATE_ERROR;
 
-	if (danger == RULE_DANGER_NONE ||
-	    (!state && !fixers_of(plan_fix_of(f))))
-		return;
-	if (decision_of(l->mode, danger) == DECISION_LEAVE)
+	if (f->rule != RULE_SB_STATE_ERROR) {
+		plan_as(l, plan_fix_of(f), f);
+		plan_as(l, plan_second_of(f), f);
+	} else if (decision_of(l->mode, RULE_DANGER_SAFE) == DECISION_LEAVE) {
 		l->left++;
-	else if (state)
+	} else {
 		l->state_error = true;
-	else
-		plan_add(&l->plan, f);
+	}
 }
 
 static int run_pass(struct tool *tool, struct check *c,

@@ -28,15 +28,10 @@ static enum rule_fix fix_unreadable(const struct place *place)
 	}
 }
 
-enum rule_fix plan_fix_of(const struct finding *f)
+/* A map that is broken is mended with its file. */
+static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
 {
-	enum rule_fix fix = rule_info(f->rule)->fix;
-
-	if (f->rule == RULE_DEV_UNREADABLE)
-		fix = fix_unreadable(&f->place);
-	if (fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES)
-		return fix;
-	switch (f->place.ino) {
+	switch (ino) {
 	case NILFS_DAT_INO:
 		return RULE_FIX_DAT;
 	case NILFS_CPFILE_INO:
@@ -46,15 +41,58 @@ enum rule_fix plan_fix_of(const struct finding *f)
 	case NILFS_IFILE_INO:
 		return RULE_FIX_INODES;
 	default:
-		return fix;
+		return other;
 	}
 }
 
-enum rule_danger plan_danger_of(const struct finding *f)
+/* The DAT has an allocator, and so has each ifile. */
+static enum rule_fix fix_allocator(const struct finding *f)
+{
+	switch (f->rule) {
+	case RULE_PALLOC_BLOCK:
+		return fix_of_file(f->place.ino, RULE_FIX_NONE);
+	case RULE_PALLOC_ENTRY_MISSING:
+		return f->place.ino == NILFS_IFILE_INO ? RULE_FIX_INODES :
+							 RULE_FIX_ALLOCATOR;
+	default:
+		return f->place.kind == PLACE_GROUP &&
+		       f->place.ino == NILFS_IFILE_INO ? RULE_FIX_IFILE :
+							 RULE_FIX_ALLOCATOR;
+	}
+}
+
+enum rule_fix plan_fix_of(const struct finding *f)
+{
+	enum rule_fix fix = rule_info(f->rule)->fix;
+
+	if (f->rule == RULE_DEV_UNREADABLE)
+		fix = fix_unreadable(&f->place);
+	if (fix == RULE_FIX_ALLOCATOR)
+		return fix_allocator(f);
+	if (fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES)
+		return fix;
+	return fix_of_file(f->place.ino, fix);
+}
+
+enum rule_fix plan_second_of(const struct finding *f)
+{
+	switch (f->rule) {
+	case RULE_BMAP_VBLOCK_UNWRITTEN:
+	case RULE_BMAP_BLOCK_UNUSED:
+	case RULE_BMAP_LIFETIME:
+		return fix_of_file(f->place.ino, RULE_FIX_MAPS);
+	default:
+		return RULE_FIX_NONE;
+	}
+}
+
+enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 {
 	const struct rule_info *info = rule_info(f->rule);
-	enum rule_fix fix = plan_fix_of(f);
 
+	/* It is the map of the DAT that leads to a block of the device. */
+	if (f->rule == RULE_LOG_UNLISTED && f->place.kind == PLACE_BLOCK)
+		return RULE_DANGER_REBUILD;
 	if (fix == info->fix)
 		return info->danger;
 	switch (fix) {
@@ -62,6 +100,7 @@ enum rule_danger plan_danger_of(const struct finding *f)
 		return RULE_DANGER_REBUILD;
 	case RULE_FIX_SUPER:
 	case RULE_FIX_SEGMENTS:
+	case RULE_FIX_IFILE:
 		return RULE_DANGER_SAFE;
 	default:
 		return RULE_DANGER_LOSES;
@@ -80,9 +119,9 @@ static int grow(struct plan_kind *k)
 	return 0;
 }
 
-void plan_add(struct plan *plan, const struct finding *f)
+void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f)
 {
-	struct plan_kind *k = &plan->kinds[plan_fix_of(f)];
+	struct plan_kind *k = &plan->kinds[fix];
 	int err = 0;
 
 	k->found++;

@@ -45,13 +45,20 @@ struct plan {
 enum rule_fix plan_fix_of(const struct finding *f);
 
 /*
- * What that repair may cost.  A metadata file whose map is broken is made anew
- * from what follows from the rest (SUFILE), or from what is left of it.
+ * What it may cost to mend F with FIX.  A metadata file whose map is broken is
+ * made anew from what follows from the rest (SUFILE), or from what is left of
+ * it.
  */
-enum rule_danger plan_danger_of(const struct finding *f);
+enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f);
 
-/* Adds F to its kind.  A failure (-ENOMEM) is kept in plan->err. */
-void plan_add(struct plan *plan, const struct finding *f);
+/*
+ * The kind that may mend F where the one above leaves it as it is: what a DAT
+ * does not lead to is lost to the file.  RULE_FIX_NONE for most.
+ */
+enum rule_fix plan_second_of(const struct finding *f);
+
+/* Adds F to the kind FIX.  A failure (-ENOMEM) is kept in plan->err. */
+void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f);
 
 bool plan_is_empty(const struct plan *plan);
 

@@ -34,10 +34,11 @@ enum rule_fix {
 	RULE_FIX_SUPER,		/* superblocks, from each other or from logs */
 	RULE_FIX_ROOT,		/* another super root becomes the latest */
 	RULE_FIX_DAT,		/* the DAT: entries and map */
-	RULE_FIX_ALLOCATOR,	/* bitmaps and counts, of DAT or ifile */
+	RULE_FIX_ALLOCATOR,	/* bitmaps and counts of the DAT */
 	RULE_FIX_SEGMENTS,	/* SUFILE */
 	RULE_FIX_CHECKPOINTS,	/* cpfile */
-	RULE_FIX_INODES,	/* inodes, and the ifile */
+	RULE_FIX_IFILE,		/* bitmaps and counts of an ifile */
+	RULE_FIX_INODES,	/* inodes, and the blocks that hold them */
 	RULE_FIX_MAPS,		/* block maps of files */
 	RULE_FIX_NAMES,		/* directories and links */
 	RULE_FIX_COUNTS,	/* what nobody refers to; live-block counts */

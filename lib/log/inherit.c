@@ -91,6 +91,28 @@ int inherit_metadata(struct writer *w, struct context *cx,
 	return 0;
 }
 
+int inherit_ifile(struct writer *w, struct context *cx,
+		  const struct nilfs_checkpoint *cp)
+{
+	int ret;
+
+	metafile_close(w->ifile);
+	w->ifile = NULL;
+	numbers_fini(&w->inos);
+	w->ifile_inode = cp->cp_ifile_inode;
+	w->inodes_count = le64_get(cp->cp_inodes_count);
+	w->blocks_count = le64_get(cp->cp_blocks_count);
+	ret = metafile_open(&w->ifile, cx, &w->env, w->g.block_size,
+			    NILFS_IFILE_INO, METAFILE_MULTI, &w->ifile_inode);
+	if (ret)
+		return ret;
+	w->ifile_blocks = metafile_nblocks(w->ifile);
+	ret = numbers_init(&w->inos, cx, w->ifile, w->g.block_size,
+			   w->g.inode_size);
+	w->inos.next = w->g.first_ino;
+	return ret;
+}
+
 static int inherit_checkpoint(struct writer *w, struct context *cx,
 			      struct volume *vol)
 {

@@ -27,6 +27,13 @@ int inherit_metadata(struct writer *w, struct context *cx,
 		     const struct nilfs_checkpoint *cp, unsigned int anew);
 
 /*
+ * The same of the ifile alone, which is opened again, and of the counts that
+ * CP has.
+ */
+int inherit_ifile(struct writer *w, struct context *cx,
+		  const struct nilfs_checkpoint *cp);
+
+/*
  * The state of VOL (not kept): files, counts, snapshots, and where the next
  * log goes.  -EUCLEAN where logs without a super root lie there.
  */

@@ -100,13 +100,17 @@ static int find_checkpoint(struct context *cx, struct volume *vol,
 		return 0;
 	}
 	ret = root_open(&root, cx, vol, 0);
-	if (!ret) {
+	if (!ret)
 		*cp = root.cp;
-	} else if (known->anew & MEND_ANEW(NILFS_IFILE_INO)) {
-		fail_clear(cx);
-		ret = 0;
-	}
 	return ret;
+}
+
+/* What is not found now may be found with another DAT, or not be wanted. */
+static bool can_wait(const struct writer *w, int err)
+{
+	if (w->known.anew & MEND_ANEW(NILFS_DAT_INO))
+		return err == -EUCLEAN || err == -EIO;
+	return w->known.anew & MEND_ANEW(NILFS_IFILE_INO);
 }
 
 /* The snapshots by their flags: the list may be broken. */
@@ -155,6 +159,11 @@ static int open_volume(struct writer *w, struct context *cx,
 	int ret = find_checkpoint(cx, vol, &w->known, &cp);
 
 	w->known.from = NULL;
+	if (ret && can_wait(w, ret)) {
+		fail_clear(cx);
+		w->waits = !(w->known.anew & MEND_ANEW(NILFS_IFILE_INO));
+		ret = 0;
+	}
 	if (!ret)
 		ret = inherit_metadata(w, cx, vol, &cp, w->known.anew);
 	if (ret)
@@ -270,10 +279,29 @@ static int look_for_snapshots(struct writer *w, struct context *cx)
 	return 0;
 }
 
+/* Now that the DAT leads there, goes on from the latest checkpoint. */
+static int find_awaited(struct writer *w, struct context *cx)
+{
+	struct nilfs_checkpoint cp;
+	int ret = look_up(w, cx, w->cno - 1, &cp);
+
+	if (ret < 0)
+		return ret;
+	if (!ret || checkpoint_is_invalid(&cp))
+		return fail(cx, -EUCLEAN, "checkpoint %llu: does not exist",
+			    (unsigned long long)(w->cno - 1));
+	ret = inherit_ifile(w, cx, &cp);
+	w->inos.through = true;
+	w->waits = ret;
+	return ret;
+}
+
 int mend_changed(struct writer *w, struct context *cx)
 {
-	int ret;
+	int ret = w->waits ? find_awaited(w, cx) : 0;
 
+	if (ret)
+		return ret;
 	numbers_forget(&w->dat.numbers);
 	numbers_forget(&w->inos);
 	w->segments.stale = true;

@@ -23,7 +23,11 @@
 #include "log/metafile.h"
 #include "log/writer.h"
 
-/* Bits of mend_known.anew: the file begins without blocks. */
+/*
+ * Bits of mend_known.anew: the file begins without blocks.  Behind a DAT that
+ * does, nothing can be read before it is filled: mend_changed() then looks for
+ * what mend_open() did not find.
+ */
 #define MEND_ANEW(ino) (1u << (ino))
 
 struct mend_known {

@@ -158,6 +158,65 @@ int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
 	return 0;
 }
 
+/* The block at BLKOFF with any content: 1, 0 for a hole. */
+static int get_unread(struct metafile *m, struct context *cx, uint64_t blkoff,
+		      struct metablock **bp)
+{
+	struct metatree *t = &m->tree;
+	uint64_t ptr;
+	int found;
+
+	*bp = metablocks_data(&t->blocks, blkoff);
+	if (*bp)
+		return 1;
+	found = metatree_lookup(t, cx, blkoff, &ptr);
+	if (found <= 0)
+		return found;
+	*bp = metablocks_add_data(&t->blocks, cx, blkoff, ptr);
+	return *bp ? 1 : -ENOMEM;
+}
+
+int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
+		     void **data)
+{
+	struct metablock *b;
+	int err = get_unread(m, cx, blkoff, &b);
+
+	if (err < 0)
+		return err;
+	err = err ? dirty_data(m, cx, b) : make_data(m, cx, blkoff, &b);
+	if (err)
+		return err;
+	memset(b->data, 0, m->tree.block_size);
+	m->last = b;
+	*data = b->data;
+	return 0;
+}
+
+int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
+		   uint64_t blocknr)
+{
+	struct metatree *t = &m->tree;
+	struct metablock *b;
+	uint64_t ptr;
+	int ret = metatree_lookup(t, cx, blkoff, &ptr);
+
+	if (ret > 0 || t->kind != METAFILE_DAT)
+		ret = fail(cx, -EINVAL, "inode %llu: block %llu is there",
+			   (unsigned long long)t->ino,
+			   (unsigned long long)blkoff);
+	if (!ret)
+		ret = metatree_insert(t, cx, blkoff, &ptr);
+	if (ret)
+		return ret;
+	b = metablocks_add_data(&t->blocks, cx, blkoff, ptr);
+	if (!b)
+		return -ENOMEM;
+	ret = metatree_place(t, cx, b, 0, blkoff, blocknr);
+	metablocks_drop(&t->blocks, b);
+	return ret;
+}
+
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data)
 {

@@ -76,7 +76,22 @@ void metafile_close(struct metafile *m);	/* NULL is accepted */
 int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    void **data, bool *fresh);
 
-/* The same to be looked at: 1, 0 for a hole, or a failure. */
+/*
+ * The same where the old content, if there is any, is of no use or cannot be
+ * read: zeros, to be filled.
+ */
+int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
+		     void **data);
+
+/*
+ * Enters in the DAT, where it has a hole, that block BLKOFF is at BLOCKNR of
+ * the device already, and stays there.  -EINVAL for another file and where
+ * there is no hole, -ENOMEM, or as metafile_change().
+ */
+int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
+		   uint64_t blocknr);
+
+/* The content to be looked at: 1, 0 for a hole, or a failure. */
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data);
 

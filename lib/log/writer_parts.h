@@ -25,6 +25,7 @@ struct writer {
 	/* A volume to be mended: what is known of it, whether its segments
 	   were counted, and which one was written last. */
 	bool mended, counted;
+	bool waits;	/* for a DAT that leads to the latest checkpoint */
 	struct mend_known known;
 	uint64_t latest_segnum;
 	struct metafile_env env;

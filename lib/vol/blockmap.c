@@ -86,8 +86,8 @@ static int lookup_direct(const struct blockmap *map, uint64_t key,
 	return *ptr != 0;
 }
 
-int blockmap_lookup(const struct blockmap *map, struct context *cx,
-		    uint64_t key, uint64_t *ptr)
+int blockmap_lookup_at_level(const struct blockmap *map, struct context *cx,
+			     uint64_t key, unsigned int wanted, uint64_t *ptr)
 {
 	const void *block = NULL;
 	struct bmap_node node;
@@ -95,9 +95,11 @@ int blockmap_lookup(const struct blockmap *map, struct context *cx,
 	int i, err;
 
 	if (!bmap_is_btree(map->root))
-		return lookup_direct(map, key, ptr);
+		return wanted ? 0 : lookup_direct(map, key, ptr);
 
 	bmap_root_read(map->root, &node);
+	if (node.level <= wanted)
+		return 0;
 	for (level = node.level;; level--) {
 		uint64_t child_key = 0;
 
@@ -110,12 +112,18 @@ int blockmap_lookup(const struct blockmap *map, struct context *cx,
 			cache_put(map->vol->cache, block);
 		if (i < 0)
 			return 0;
-		if (level == 1)
-			return child_key == key;
+		if (level - 1 == wanted)
+			return wanted || child_key == key;
 		err = get_node(map, cx, *ptr, level - 1, &block, &node);
 		if (err)
 			return err;
 	}
+}
+
+int blockmap_lookup(const struct blockmap *map, struct context *cx,
+		    uint64_t key, uint64_t *ptr)
+{
+	return blockmap_lookup_at_level(map, cx, key, 0, ptr);
 }
 
 /* Makes LEVEL the cursor's place, with the node there at INDEX. */

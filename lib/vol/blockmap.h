@@ -43,6 +43,14 @@ int blockmap_init(struct blockmap *map, struct context *cx,
 int blockmap_lookup(const struct blockmap *map, struct context *cx,
 		    uint64_t key, uint64_t *ptr);
 
+/*
+ * The same for what is at LEVEL on the way to KEY: 0 the data block, else the
+ * node of that level; 0 where the map has none.  Follows
+ * nilfs_bmap_lookup_at_level().
+ */
+int blockmap_lookup_at_level(const struct blockmap *map, struct context *cx,
+			     uint64_t key, unsigned int level, uint64_t *ptr);
+
 /* A pointer of the map: to a data block (level 0) or to a node. */
 struct blockmap_item {
 	uint64_t key;		/* first file block below it */
