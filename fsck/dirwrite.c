@@ -3,9 +3,9 @@
  * A directory written again.
  *
  * Block by block: each is packed anew from the entries that stay.  One that
- * would become what it was is kept where it is, unless a block before it is
- * gone or a new one came; so what is written is in proportion to what is wrong.
- * Names to be added go to the end.
+ * would become what it was is kept where it is, and room is left for one that
+ * is gone; so what is written is in proportion to what is wrong.  Names to be
+ * added go into blocks that change anyway, the rest to the end.
  *
  * Which names a directory has is only of interest where a name must be found
  * that it has not: then it is read once more, before, for their tags.
@@ -22,6 +22,8 @@
 #include "log/inodes.h"
 #include "log/mend.h"
 #include "log/remap.h"
+
+#define HOLE_MOST 64u /* blocks missing between others that keep theirs */
 
 static struct writer *writer_of(const struct dirwrite *w)
 {
@@ -41,20 +43,71 @@ static int end_block(struct dirwrite *w, struct context *cx,
 	return 0;
 }
 
+/* Adds one of the names that were found again, or that of lost+found. */
+static int add_name(struct dirwrite *w, struct context *cx,
+		    const struct addnames_item *add)
+{
+	struct inodelist_row row = inodelist_find(&w->f->n.list, add->ino);
+	const char *name = w->f->adds.text + add->at;
+	uint8_t type = NILFS_FT_DIR;
+
+	if (row.chunk && row.chunk->kind[row.at])
+		type = row.chunk->kind[row.at] & INODELIST_TYPE;
+	if (add->ino != w->f->lost.ino && type == NILFS_FT_DIR &&
+	    !dirkeep_is_its_name(w, add->ino))
+		return 0;
+	return dirwrite_add_new(w, cx, add->ino, type, name, add->len);
+}
+
+/* Uses the room that is left in a block which is written anyway. */
+static int fill_block(struct dirwrite *w, struct context *cx)
+{
+	int err = 0;
+
+	while (w->nadds && !err && w->pack.block_size - w->pack.used >=
+					   dirent_rec_len(NILFS_NAME_LEN)) {
+		w->nadds--;
+		err = add_name(w, cx, w->adds++);
+	}
+	return err;
+}
+
 /* Done with the block being packed, and the one that it was made from. */
 static int finish_block(struct dirwrite *w, struct context *cx)
 {
 	uint64_t vblocknr = w->from.vblocknr;
 	int err = 0;
 
-	w->from.vblocknr = 0;
-	if (vblocknr && w->same && w->from.blkoff == w->out)
+	if (!w->pack.block)
+		return 0;
+	if (w->same && w->from.blkoff == w->out) {
+		w->pack.block = NULL;
 		return remap_keep(w->remap, cx, w->out++, vblocknr);
-	if (w->pack.used) {
+	}
+	err = fill_block(w, cx);
+	if (!err && (w->pack.used || w->in_place)) {
 		dirpack_end(&w->pack);
 		err = remap_put(w->remap, cx, w->out++, w->block);
 	}
+	w->pack.block = NULL;
+	w->from.vblocknr = 0;
 	return err || !vblocknr ? err : end_block(w, cx, vblocknr);
+}
+
+static void start_block(struct dirwrite *w, const struct blockbatch_item *from)
+{
+	dirpack_init(&w->pack, w->block, w->f->n.root.vol->geo.block_size);
+	w->same = from && !w->begun == !from->blkoff;
+	w->in_place = !from || from->blkoff == w->out;
+	if (from)
+		w->from = *from;
+	else
+		w->from.vblocknr = 0;
+	if (w->begun)
+		return;
+	w->begun = true;
+	dirpack_add(&w->pack, w->ino, NILFS_FT_DIR, ".", 1);
+	dirpack_add(&w->pack, w->parent, NILFS_FT_DIR, "..", 2);
 }
 
 int dirwrite_begin_block(struct dirwrite *w, struct context *cx,
@@ -62,15 +115,12 @@ int dirwrite_begin_block(struct dirwrite *w, struct context *cx,
 {
 	int err = finish_block(w, cx);
 
-	dirpack_init(&w->pack, w->block, w->f->n.root.vol->geo.block_size);
-	w->same = from && !w->begun == !from->blkoff;
-	if (from)
-		w->from = *from;
-	if (w->begun)
-		return err;
-	w->begun = true;
-	dirpack_add(&w->pack, w->ino, NILFS_FT_DIR, ".", 1);
-	dirpack_add(&w->pack, w->parent, NILFS_FT_DIR, "..", 2);
+	while (from && !err && w->out < from->blkoff &&
+	       from->blkoff - w->out <= HOLE_MOST) {
+		start_block(w, NULL);
+		err = finish_block(w, cx);
+	}
+	start_block(w, from);
 	return err;
 }
 
@@ -113,7 +163,11 @@ static int take_block(void *arg, struct context *cx,
 	if (data)
 		return dirkeep_block(w, cx, item, data);
 	fail_clear(cx);
-	return names_is_fatal(err) ? err : end_block(w, cx, item->vblocknr);
+	if (names_is_fatal(err))
+		return err;
+	err = dirwrite_begin_block(w, cx, item);
+	w->same = false;
+	return err;
 }
 
 /* Reads all blocks of the directory. */
@@ -166,12 +220,12 @@ static bool is_lost_found(const struct dirwrite *w)
 }
 
 /* Finds out which names it has, where names will be added or changed. */
-static int learn_tags(struct dirwrite *w, struct context *cx, size_t nadds)
+static int learn_tags(struct dirwrite *w, struct context *cx)
 {
 	const struct namefix *f = w->f;
 	int err;
 
-	if (!nadds && !w->nsuspects &&
+	if (!w->nadds && !w->nsuspects &&
 	    !(f->flags[w->dir] & NAMEFIX_BAD_NAME) && !is_lost_found(w))
 		return 0;
 	err = nameset_clear(&w->tags, cx);
@@ -219,37 +273,21 @@ static int end_nodes(struct dirwrite *w, struct context *cx,
 	return err ? err : names_is_fatal(ret) ? ret : 0;
 }
 
-/* Adds one of the names that were found again, or that of lost+found. */
-static int add_name(struct dirwrite *w, struct context *cx,
-		    const struct addnames_item *add)
-{
-	struct inodelist_row row = inodelist_find(&w->f->n.list, add->ino);
-	const char *name = w->f->adds.text + add->at;
-	uint8_t type = NILFS_FT_DIR;
-
-	if (row.chunk && row.chunk->kind[row.at])
-		type = row.chunk->kind[row.at] & INODELIST_TYPE;
-	if (add->ino != w->f->lost.ino && type == NILFS_FT_DIR &&
-	    !dirkeep_is_its_name(w, add->ino))
-		return 0;
-	return dirwrite_add_new(w, cx, add->ino, type, name, add->len);
-}
-
 /* Adds the names that are new, and completes the map. */
 static int complete(struct dirwrite *w, struct context *cx,
-		    const struct addnames_item *adds, size_t nadds,
 		    struct nilfs_inode *inode)
 {
 	struct namefix *f = w->f;
 	int err = 0;
-	size_t i;
 
 	if (!w->begun)
 		err = dirwrite_begin_block(w, cx, NULL);
-	if (nadds || is_lost_found(w))
+	if (w->nadds || is_lost_found(w))
 		w->same = false;
-	for (i = 0; i < nadds && !err; i++)
-		err = add_name(w, cx, &adds[i]);
+	while (w->nadds && !err) {
+		w->nadds--;
+		err = add_name(w, cx, w->adds++);
+	}
 	if (!err && is_lost_found(w))
 		err = lostfound_fill(f, cx, w);
 	if (!err)
@@ -267,23 +305,21 @@ static int write_dir(struct dirwrite *w, struct context *cx,
 {
 	struct namefix *f = w->f;
 	const struct nilfs_inode old = *inode;
-	const struct addnames_item *adds;
 	bool made = w->dir == NAMEFIX_MADE;
-	size_t nadds;
 	int err;
 
-	adds = addnames_of(&f->adds, (uint32_t)w->dir, &nadds);
+	w->adds = addnames_of(&f->adds, (uint32_t)w->dir, &w->nadds);
 	w->block = malloc(f->n.root.vol->geo.block_size);
 	if (!w->block)
 		return fail(cx, -ENOMEM, "block of a directory");
-	err = made ? nameset_clear(&w->tags, cx) : learn_tags(w, cx, nadds);
+	err = made ? nameset_clear(&w->tags, cx) : learn_tags(w, cx);
 	w->tags_known |= made;
 	if (!err)
 		err = remap_open(&w->remap, cx, f->job->writer, w->ino);
 	if (!err && !made)
 		err = read_dir(w, cx, take_block);
 	if (!err)
-		err = complete(w, cx, adds, nadds, inode);
+		err = complete(w, cx, inode);
 	if (!err && !made)
 		err = end_nodes(w, cx, &old);
 	return err ? err : inodes_write(f->job->writer, cx, w->ino, inode);

@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "disk/dirpack.h"
+#include "fsck/addnames.h"
 #include "fsck/blockbatch.h"
 #include "fsck/dupnames.h"
 #include "fsck/keptnames.h"
@@ -29,6 +30,9 @@ struct dirwrite {
 	struct blockbatch_item from;	/* what it is made from; vblocknr 0:
 					   nothing */
 	bool same;		/* it would be what that was */
+	bool in_place;		/* it is written though empty */
+	const struct addnames_item *adds;	/* still to be added */
+	size_t nadds;
 	/* Names that may be there twice, and all. */
 	struct dupnames_suspect *suspects;
 	size_t nsuspects;

@@ -136,28 +136,32 @@ static uint32_t find_other(const struct namefix *f, const struct bitmap *known,
 	return 0;
 }
 
-/* Breaks the loop that directory FIRST is part of. */
-static void break_loop(struct namefix *f, const struct bitmap *known,
-		       size_t first)
+/*
+ * Breaks the loop that directory FIRST is part of, behind the directory that
+ * it returns: from there all of it leads to what got another parent, or none.
+ */
+static size_t break_loop(struct namefix *f, const struct bitmap *known,
+			 size_t first)
 {
 	const struct inodelist_dir *dirs = f->n.list.dirs;
-	size_t at = first, victim = first;
+	size_t at = first, victim = first, parent;
 	uint32_t other = 0;
 
 	do {
-		uint32_t parent = dirs[at].parent - 1;
-
+		parent = dirs[at].parent - 1;
 		other = find_other(f, known, at);
 		if (other || (victim == first &&
 			      dirs[at].dotdot != dirs[parent].ino))
 			victim = at;
 		at = parent;
 	} while (at != first && !other);
+	parent = dirs[victim].parent - 1;
 	namefix_tell(f, NAMEFIX_TELL_REMOVED, "directory %llu: taken out of "
 		     "directory %llu, which lies within it",
 		     (unsigned long long)dirs[victim].ino,
-		     (unsigned long long)dirs[dirs[victim].parent - 1].ino);
+		     (unsigned long long)dirs[parent].ino);
 	set_parent(f, victim, other);
+	return parent;
 }
 
 static void break_all(struct namefix *f, struct bitmap *known,
@@ -178,7 +182,8 @@ static void break_all(struct namefix *f, struct bitmap *known,
 		if (!bitmap_test(known, at)) {
 			names_lose(&f->n, dirs[at].ino);
 			if (f->lossy)
-				break_loop(f, known, at);
+				at = break_loop(f, known, at);
+			mark_way(f, known, at);
 		}
 		mark_way(f, known, i);
 	}
