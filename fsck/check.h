@@ -40,9 +40,9 @@ struct check {
 	 */
 
 	/*
-	 * Segments that the SUFILE has in use, and those whose logs cannot be
-	 * followed to their end: what lies in these is not named block by
-	 * block.  Set by the pass over segments and the one over logs.
+	 * Segments that the SUFILE has in use, and those whose logs cannot all
+	 * be read: what lies in these is not named block by block.  Set by the
+	 * pass over segments and the one over logs.
 	 */
 	struct bitmap used_segments, broken_segments;
 

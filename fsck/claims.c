@@ -13,6 +13,7 @@
  */
 #include "fsck/claims.h"
 
+#include "disk/segsum.h"
 #include "vol/datscan.h"
 #include "vol/sutable.h"
 
@@ -190,8 +191,28 @@ static uint64_t take_out(struct check *c, uint64_t from, uint64_t end,
 	return n;
 }
 
+/*
+ * Whether a log follows the blocks in use, so that more of them are; not the
+ * latest, behind which there are none.
+ */
+static bool has_more(struct check *c, struct context *cx, const struct rest *r)
+{
+	uint64_t at = r->counted;	/* where it begins */
+	struct nilfs_segment_summary ss;
+
+	if (r->counted >= r->end || r->segnum == c->vol->latest.segnum)
+		return false;
+	if (dev_read(c->dev, cx, at << c->vol->geo.block_bits, &ss,
+		     sizeof(ss))) {
+		fail_clear(cx);
+		return false;
+	}
+	return segsum_check(&c->vol->geo, &ss, at) == RULE_OK;
+}
+
 /* What one finding says of the whole segment.  The rest stays claimed. */
-static void report_segment(struct check *c, const struct rest *r)
+static void report_segment(struct check *c, struct context *cx,
+			   const struct rest *r)
 {
 	const struct place place = place_number(PLACE_SEGMENT, r->segnum);
 	uint64_t n, last = 0;
@@ -201,7 +222,7 @@ static void report_segment(struct check *c, const struct rest *r)
 		findings_differ(c->findings, RULE_SU_CLEAN_HOLDS, place, 0, n);
 		return;
 	}
-	if (r->counted >= r->end)
+	if (!has_more(c, cx, r))
 		return;
 	if (take_out(c, r->counted, r->end, &last))
 		findings_differ(c->findings, RULE_SU_BEHIND, place,
@@ -222,7 +243,7 @@ static int report_segments(struct check *c, struct context *cx, bool *any)
 		err = describe(c, cx, b, &r);
 		if (err)
 			return err;
-		report_segment(c, &r);
+		report_segment(c, cx, &r);
 		*any |= sparse_next(&c->claimed, b) < r.end;
 		err = context_cancelled(cx);
 	}

@@ -28,6 +28,10 @@ static const struct fixer table[] = {
 	  "count the virtual blocks in use", NULL },
 	{ RULE_FIX_IFILE, FIXER_TREE, fix_ifile, "count the inodes in use",
 	  NULL },
+	{ RULE_FIX_SEGMENTS, FIXER_METADATA, fix_segments,
+	  "make what is said of segments what the DAT and the logs say", NULL },
+	{ RULE_FIX_COUNTS, FIXER_COUNTS, fix_counts,
+	  "give up blocks that nothing refers to, count live blocks", NULL },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

@@ -74,14 +74,15 @@ static bool breaks_next(const struct check *c)
 {
 	static const enum rule rules[] = {
 		RULE_LOG_NEXT, RULE_SU_ACTIVE_CLEAN, RULE_SU_ACTIVE_ERROR,
-		RULE_SU_ACTIVE_SAME, RULE_SU_NEXT_NBLOCKS,
+		RULE_SU_ACTIVE_SAME, RULE_SU_NEXT_NBLOCKS, RULE_SU_BEHIND,
 	};
 	size_t i;
 
 	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
 		if (findings_count(c->findings, rules[i]))
 			return true;
-	return bitmap_test(&c->live_segments, c->vol->latest.nextnum);
+	return bitmap_test(&c->live_segments, c->vol->latest.nextnum) ||
+	       bitmap_test(&c->broken_segments, c->vol->latest.segnum);
 }
 
 void known_fill(struct mend_known *known, struct check *c,

@@ -8,8 +8,9 @@
  * not, but in silence if no log is there.
  *
  * Nothing is asked of the bytes behind what a summary lists, where older
- * kernels leave what was in memory, nor of ss_next but that a segment can
- * begin there: the volume may have shrunk since.  Time may have gone back.
+ * kernels leave what was in memory, nor of ss_next, which nobody reads again,
+ * but in the latest log: that a segment can begin there.  Time may have gone
+ * back.
  */
 #include "fsck/logwalk.h"
 
@@ -118,7 +119,8 @@ static void check_fields(struct logwalk *w,
 
 	if (segsum_check_links(geo, ss) == RULE_LOG_FLAGS)
 		findings_broken(w->c->findings, RULE_LOG_FLAGS, here(w));
-	if (next != geometry_segment_start(geo, geometry_segment_of(geo, next)))
+	if (w->pseg == w->vol->latest.pseg_start &&
+	    next != geometry_segment_start(geo, geometry_segment_of(geo, next)))
 		findings_broken(w->c->findings, RULE_LOG_NEXT, here(w));
 	if (!fits_before(w, flags) ||
 	    (flags & NILFS_SS_SR && !(flags & NILFS_SS_LOGEND)))
@@ -164,8 +166,10 @@ static int check_log(struct logwalk *w, struct context *cx,
 	rule = w->summary.iter.verdict;
 	if (rule)
 		findings_broken(w->c->findings, rule, here(w));
-	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED)
+	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED) {
 		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks));
+		bitmap_set_shared(&w->c->broken_segments, w->segnum);
+	}
 	return w->c->data ? check_data(w, cx, ss) : 0;
 }
 
@@ -173,6 +177,7 @@ static int check_log(struct logwalk *w, struct context *cx,
 static void doubt_log(struct logwalk *w, uint32_t nblocks)
 {
 	claims_drop(w->c, w->pseg, w->pseg + nblocks);
+	bitmap_set_shared(&w->c->broken_segments, w->segnum);
 	w->doubtful = true;
 	w->follows = false;
 }

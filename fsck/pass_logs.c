@@ -7,7 +7,8 @@
  * (one for a segment, none twice, none beyond the latest), and on demand the
  * checksum over every block.  What they list is matched with what the DAT
  * claims (claims.h).  Needs the passes over segments and the DAT; logs written
- * after the latest super root are not looked at.
+ * after the latest super root are not looked at, nor those of segments that are
+ * marked as erroneous: so are those whose logs cannot be read.
  *
  * Segments are independent of each other: each worker has a volume of its own
  * and takes some segments at a time.
@@ -59,6 +60,10 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 				    place_number(PLACE_SEGMENT, segnum));
 	if (!segusage_is_dirty(&su.su))
 		return 0;
+	if (segusage_is_error(&su.su)) {
+		claims_drop(c, start, end);
+		return 0;
+	}
 	nblocks = le32_get(su.su.su_nblocks);
 	if (nblocks > end - start)
 		return logwalk_segment(w, cx, segnum, (uint32_t)(end - start),

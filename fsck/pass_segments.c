@@ -26,6 +26,7 @@ struct survey {
 	struct check *c;
 	bool exact;		/* counts of live blocks are to be right */
 	uint64_t nclean, ndirty;
+	uint64_t nshut;		/* in use, but marked as erroneous */
 	bool lost;		/* some block could not be read */
 	char last[FAILURE_TEXT_MAX];	/* why the last one could not */
 	bool beyond;		/* a segment past the last one was in use */
@@ -75,6 +76,7 @@ static void take_segment(struct survey *s, uint64_t segnum,
 		findings_broken(s->c->findings, rule, segment(segnum));
 	s->nclean += segusage_is_clean(su);
 	s->ndirty += segusage_is_dirty(su);
+	s->nshut += segusage_is_dirty(su) && segusage_is_error(su);
 	if (segusage_is_dirty(su) || le32_get(su->su_nblocks))
 		bitmap_set(&s->c->used_segments, segnum);
 	if (segnum == latest->segnum) {
@@ -301,5 +303,8 @@ int pass_segments(struct check *c, struct context *cx)
 		check_current(&s);
 		check_next(&s);
 	}
+	if (s.nshut)
+		check_note(c, "%llu segments are marked as erroneous: their "
+			   "logs are not read", (unsigned long long)s.nshut);
 	return ret;
 }

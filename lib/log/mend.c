@@ -38,25 +38,32 @@ static bool is_unusable(void *arg, uint64_t segnum)
 		w->known.unusable(w->known.arg, segnum));
 }
 
+/* Whether SEGNUM may be written to, as far as its entry can be read. */
+static bool is_writable(struct writer *w, struct context *cx, uint64_t segnum,
+			struct nilfs_segment_usage *su)
+{
+	const void *data;
+	int ret = metafile_look(w->sufile, cx, segusage_blkoff(&w->g, segnum),
+				&data);
+
+	memset(su, 0, sizeof(*su));
+	if (ret < 0)
+		fail_clear(cx);
+	if (ret > 0)
+		memcpy(su, (const char *)data +
+		       segusage_offset(&w->g, segnum), sizeof(*su));
+	return ret >= 0 && !segusage_is_error(su);
+}
+
 /* Whether SEGNUM can be the next one: nothing is in it, as far as is known. */
 static bool can_be_next(struct writer *w, struct context *cx, uint64_t segnum)
 {
-	struct nilfs_segment_usage su = { 0 };
-	const void *data;
-	int ret;
+	struct nilfs_segment_usage su;
 
 	if (segnum >= w->g.nsegments || segnum == w->latest_segnum ||
 	    (w->known.unusable && w->known.unusable(w->known.arg, segnum)))
 		return false;
-	ret = metafile_look(w->sufile, cx, segusage_blkoff(&w->g, segnum),
-			    &data);
-	if (ret < 0)
-		fail_clear(cx);
-	if (ret > 0)
-		memcpy(&su, (const char *)data +
-		       segusage_offset(&w->g, segnum), sizeof(su));
-	return ret >= 0 && !segusage_is_error(&su) &&
-	       !le32_get(su.su_nblocks);
+	return is_writable(w, cx, segnum, &su) && !le32_get(su.su_nblocks);
 }
 
 static uint32_t segment_blocks(const struct writer *w, uint64_t segnum)
@@ -72,12 +79,14 @@ static void set_place(struct writer *w, struct context *cx,
 	struct appender *a = &w->appender;
 	bool orphans = latest->orphans_start != 0;
 	bool next = !orphans && can_be_next(w, cx, latest->nextnum);
+	struct nilfs_segment_usage su;
 
 	a->segnum = latest->segnum;
 	a->nextnum = next ? latest->nextnum : APPENDER_ANY;
 	a->seq = latest->seq;
 	a->offset = (uint32_t)latest->offset;
-	if (next && !w->known.fresh_segment)
+	if (next && !w->known.fresh_segment &&
+	    is_writable(w, cx, latest->segnum, &su))
 		return;
 	a->offset = segment_blocks(w, latest->segnum);
 	if (w->known.seq)
@@ -260,12 +269,16 @@ static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
 	return 0;
 }
 
+/* Others than before hold other blocks: counts of these are not known. */
 static int look_for_snapshots(struct writer *w, struct context *cx)
 {
 	uint64_t *cnos = NULL;
 	size_t n = 0;
 	int ret = follow_list(w, cx, &cnos, &n);
 
+	if (ret || n != w->dat.nsnapshots ||
+	    (n && memcmp(cnos, w->dat.snapshots, n * sizeof(*cnos))))
+		w->segments.stale = true;
 	if (ret) {
 		free(cnos);
 		if (ret != -EUCLEAN && ret != -EIO)
@@ -304,7 +317,6 @@ int mend_changed(struct writer *w, struct context *cx)
 		return ret;
 	numbers_forget(&w->dat.numbers);
 	numbers_forget(&w->inos);
-	w->segments.stale = true;
 	ret = look_for_snapshots(w, cx);
 	if (!ret)
 		ret = segments_recount(&w->segments, cx);

@@ -47,8 +47,8 @@ struct mend_known {
 	/*
 	 * The log goes into a new segment, not behind the latest one: where
 	 * something lives behind that, say.  It does so by itself where the
-	 * segment that is next cannot be used, or logs without a super root
-	 * lie behind the latest log.
+	 * segment that is next cannot be used, the latest one is marked as
+	 * erroneous, or logs without a super root lie behind the latest log.
 	 */
 	bool fresh_segment;
 	/*
@@ -88,15 +88,18 @@ struct metafile *mend_file(struct writer *w, uint64_t ino);
  * were changed by hand, before anything else is asked of W: forgets what W
  * knew of free numbers, counts of segments and snapshots, and reads it again
  * from the changed files.  Where the list of snapshots in the cpfile is
- * broken, W goes on with the ones it knew.  Live-block counts are no longer
- * taken for exact, see mend_exact().  -EUCLEAN, -EIO for the SUFILE.
+ * broken, W goes on with the ones it knew.  Where other checkpoints are
+ * snapshots than before, live-block counts are not exact any more; that they
+ * are not where entries of the DAT were changed by hand W does not see.
+ * -EUCLEAN, -EIO for the SUFILE.
  */
 int mend_changed(struct writer *w, struct context *cx);
 
 /*
  * Live-block counts in the SUFILE are exact for the volume as W was opened on
  * it, and nobody but W has ended or moved a block since: those of the new
- * checkpoint will be, and are marked so.
+ * checkpoint will be, and are marked so.  Where the volume's were marked as
+ * exact that need not be said.
  */
 void mend_exact(struct writer *w);
 

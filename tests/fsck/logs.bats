@@ -82,10 +82,14 @@ silent() {
 	expect log-flags
 }
 
-@test "the next segment may be one that is gone, but not between segments" {
+@test "the next segment matters for the latest log, and is not between segments" {
 	damage "log:${log[1]}" ss_next=$((128 * 1000000))
 	expect
 	damage "log:${log[1]}" ss_next=$((128 * 30 + 1))
+	expect
+	latest=$(dump.nilfs2 info "$image" | awk '/Log at block/ { print $NF }')
+	next=$(dump.nilfs2 info "$image" | awk '/Next segment/ { print $NF }')
+	damage "log:$latest" ss_next=$((128 * next + 1))
 	expect log-next
 }
 
