@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 
 #include "log/inodes.h"
+#include "log/mend.h"
 #include "log/remap.h"
-#include "log/writer_parts.h"
 #include "vol/root.h"
 
 #include "tap.h"
@@ -77,11 +77,6 @@ static int put(struct remaps *m, struct remap *r, uint64_t blkoff,
 	return ret;
 }
 
-static int end(struct remaps *m, struct writer *w, uint64_t vblocknr)
-{
-	return dattable_end(&w->dat, &m->v.cx, vblocknr, 1, METAFILE_MULTI);
-}
-
 /* Keeps, changes or drops a block that may be there, or puts a new one. */
 static int change_block(struct remaps *m, struct writer *w, struct remap *r,
 			const struct blockmap *old, uint64_t blkoff,
@@ -95,7 +90,7 @@ static int change_block(struct remaps *m, struct writer *w, struct remap *r,
 	if (ret && what > 2)
 		return remap_keep(r, &m->v.cx, blkoff, vblocknr);
 	if (ret)
-		ret = end(m, w, vblocknr);
+		ret = mend_end(w, &m->v.cx, vblocknr, METAFILE_MULTI);
 	*tag = 0;
 	return !ret && what != 1 ? put(m, r, blkoff, tag) : ret;
 }
@@ -109,7 +104,8 @@ static int end_nodes(struct remaps *m, struct writer *w,
 
 	while (!ret &&
 	       (ret = blockmap_cursor_next(&cur, &m->v.cx, &item)) > 0)
-		ret = item.level ? end(m, w, item.ptr) : 0;
+		ret = item.level ? mend_end(w, &m->v.cx, item.ptr,
+					    METAFILE_MULTI) : 0;
 	blockmap_cursor_close(&cur);
 	return ret;
 }
