@@ -32,6 +32,8 @@ static const struct fixer table[] = {
 	  "make what is said of segments what the DAT and the logs say", NULL },
 	{ RULE_FIX_COUNTS, FIXER_COUNTS, fix_counts,
 	  "give up blocks that nothing refers to, count live blocks", NULL },
+	{ RULE_FIX_MAPS, FIXER_TREE, fix_maps, "make the maps of files anew",
+	  "blocks of files that nobody finds" },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

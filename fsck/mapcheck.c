@@ -112,6 +112,12 @@ static bool report_node(const struct walk *w, const struct level *l,
 	return false;
 }
 
+static int skip(const struct mapcheck *m, struct context *cx, uint64_t key,
+		uint64_t end)
+{
+	return m->skip ? m->skip(m->arg, cx, key, end) : 0;
+}
+
 /*
  * Borrows the node at BLOCKNR that P, of a node whose keys end at END, leads
  * to, and stands on it.  One that is broken or cannot be read is reported.
@@ -129,7 +135,7 @@ static int enter(struct walk *w, struct context *cx,
 		findings_failed(m->findings, cx, RULE_DEV_UNREADABLE,
 				place_of(m, p->key, p->level));
 		w->partial = true;
-		return 0;
+		return skip(m, cx, p->key, end);
 	}
 	if (err)
 		return err;
@@ -140,7 +146,7 @@ static int enter(struct walk *w, struct context *cx,
 	if (report_node(w, l, p->key, p->level)) {
 		cache_put(m->vol->cache, l->block);
 		w->partial = true;
-		return 0;
+		return skip(m, cx, p->key, end);
 	}
 	w->level = p->level;
 	return context_cancelled(cx);
@@ -174,7 +180,9 @@ static int visit_node(struct walk *w, struct context *cx)
 
 	l->index++;
 	ret = w->m->visit(w->m->arg, cx, &p, &blocknr, &life);
-	if (ret <= 0)
+	if (!ret)
+		return skip(w->m, cx, p.key, end);
+	if (ret < 0)
 		return ret;
 	return enter(w, cx, &p, end, blocknr, &life);
 }
@@ -267,7 +275,8 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 	rule = start(&w, inode->i_bmap);
 	if (rule != RULE_OK) {
 		findings_broken(m->findings, rule, place_inode(m->cno, m->ino));
-		return 1;
+		err = skip(m, cx, 0, UINT64_MAX);
+		return err ? err : 1;
 	}
 	err = walk_tree(&w, cx);
 	return err ? err : w.partial;

@@ -60,6 +60,12 @@ struct mapcheck {
 	 */
 	int (*visit_blocks)(void *arg, struct context *cx,
 			    const struct mapcheck_blocks *blocks);
+	/*
+	 * Where it is not NULL, called in order for each part of the map that
+	 * is not walked: what there is of blocks [KEY, END) of the file.  0, or
+	 * a failure that ends the walk.
+	 */
+	int (*skip)(void *arg, struct context *cx, uint64_t key, uint64_t end);
 	void *arg;
 };
 

@@ -1,0 +1,191 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Broken maps of files, made anew: what the logs still have is found again, and
+# every file, in the latest state and in each snapshot, is what it was before
+# the damage; what nobody has is said.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# take NAME: a copy of an image of the corpus, and its trees.
+take() {
+	image=$(copy_image "$1")
+	trees before
+}
+
+# trees NAME: archives of the latest state and of all snapshots of $image.
+trees() {
+	local cno
+
+	# A socket, which no archive has, is a status too.
+	dump.nilfs2 export -q "$image" - >"$1.latest" 2>/dev/null || true
+	for cno in $(dump.nilfs2 checkpoints -s "$image" |
+			awk '$1 ~ /^[0-9]+$/ { print $1 }'); do
+		dump.nilfs2 export -q -c "$cno" "$image" - >"$1.$cno"
+	done
+}
+
+ino() {
+	dump.nilfs2 bmap -s "$image" "$1" | awk '/^Inode:/ { print $2 }'
+}
+
+# vblock FILE [BLKOFF [CNO]]
+vblock() {
+	dump.nilfs2 bmap -b ${3:+-c "$3"} "$image" "$1" |
+		awk -v key="${2-0}" '$NF == "data" && $1 == key { print $4 }'
+}
+
+# mend [STATUS]: repairs; then nothing is found any more.
+mend() {
+	run -"${1-1}" fsck.nilfs2 -fy "$image"
+	said=$output
+	run -0 fsck.nilfs2 -fnq "$image"
+	[ -z "$output" ]
+}
+
+# unchanged: the trees are what they were.
+unchanged() {
+	local file
+
+	trees after
+	for file in before.*; do
+		cmp "$file" "after${file#before}" || return
+	done
+}
+
+@test "a node of a B-tree, whatever is wrong with it" {
+	while read -r field; do
+		take cleaned
+		damage "bmap:$(ino /overwritten)/0" "$field"
+		mend
+		[[ $said == *"inode 313: 255 blocks found again"* ]]
+		unchanged || return
+	done <<-FIELDS
+	bn_level=2
+	bn_flags=1
+	bn_nchildren=0
+	bn_nchildren=3000
+	key[9]=8
+	key[0]=1
+	ptr[7]=0
+	FIELDS
+}
+
+@test "a node that is nothing but noise" {
+	take cleaned
+	block=$(dump.nilfs2 bmap -b --nodes "$image" /overwritten |
+		awk '$NF == "node" && $1 > 0 { print $5; exit }')
+	dd if=/dev/urandom of="$image" bs=4096 seek="$block" count=1 \
+		conv=notrunc status=none
+	mend
+	unchanged
+}
+
+@test "a root of a B-tree, and a key of it" {
+	for field in "i_bmap[0]=$((0x10e01))" "i_bmap[0]=$((0x40201))" \
+			'i_bmap[2]=300' 'i_bmap[5]=999999'; do
+		take cleaned
+		damage inode:/overwritten "$field"
+		mend
+		unchanged || return
+	done
+}
+
+@test "a pointer that leads nowhere, to nobody's or to another's block" {
+	take special
+	free=$(dump.nilfs2 dat -f "$image" 16384..17000 |
+		awk '$NF == "free" { print $1; exit }')
+	for number in 30000 18446744073709551615 "$(vblock /links)" \
+			"$(vblock /modes/0777)" "$free"; do
+		damage inode:/modes/0000 "i_bmap[1]=$number"
+		mend
+		unchanged || return
+	done
+}
+
+@test "of two files that share a block the right one keeps it" {
+	for pair in '/modes/0777 /modes/0000' '/modes/0000 /modes/0777'; do
+		take special
+		read -r one other <<<"$pair"
+		damage "inode:$one" "i_bmap[1]=$(vblock "$other")"
+		mend
+		unchanged || return
+	done
+}
+
+@test "an entry of the DAT that is lost" {
+	take special
+	damage "dat:$(vblock /links/a)" de_blocknr=0
+	mend
+	unchanged
+}
+
+@test "a directory without one of its blocks, or with another size" {
+	for field in 'i_bmap[1]=0' 'i_bmap[2]=0' i_size=4096 i_size=65536 \
+			i_size=0; do
+		take special
+		damage inode:/links "$field"
+		mend
+		unchanged || return
+	done
+}
+
+@test "a symbolic link without its target" {
+	take special
+	damage inode:/types/symlink-short 'i_bmap[1]=0'
+	mend
+	unchanged
+}
+
+@test "numbers of blocks" {
+	take special
+	damage inode:/links/a i_blocks=7
+	damage inode:/types/fifo i_blocks=1
+	mend
+	unchanged
+}
+
+@test "blocks past the size are dropped, and that is said" {
+	take special
+	damage inode:/links/a i_size=0
+	mend
+	[[ $said == *"1 block past its size dropped"* ]]
+	[ -z "$(dump.nilfs2 cat "$image" /links/a)" ]
+}
+
+@test "the kernel reads what was mended" {
+	need_guest uml
+	share=$BATS_TEST_TMPDIR/share
+	mkdir "$share"
+	take cleaned
+	damage inode:/overwritten "i_bmap[0]=$((0x10e01))"
+	damage inode:/after "i_bmap[0]=$((0x40201))"
+	damage inode:/small-1 "i_bmap[1]=$(vblock /small-101)"
+	mend
+	unchanged
+	guest --share "$share" "$image" <<-'END'
+	nilfs_mount "$DEV1"
+	manifest "$MNT" >"$SHARE/first"
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	scatter "$MNT/overwritten" 4096 732 100 7
+	rm "$MNT/after"
+	sync
+	clean "$DEV1" "$MNT" 0
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	find "$MNT" -type f -exec cat {} + | wc -c
+	nilfs_umount
+	END
+	kernel_content
+	[ "$status" -eq 0 ]
+	diff "$corpus/cleaned/manifest" "$share/first"
+	run -0 fsck.nilfs2 -fnq "$image"
+	[ -z "$output" ]
+}
