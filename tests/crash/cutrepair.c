@@ -6,7 +6,8 @@
  * What a check says of the image, with the checksums of all logs, is compared:
  * after a cut it must be what was said before the repair or what is said after
  * a whole one.  Only superblocks may be seen half-way, because they are written
- * in place; then a second repair must come to the same end as a whole one.
+ * in place.  A second repair must come to the same end as a whole one, perhaps
+ * with more checkpoints.
  * The image is not written to: what reaches the device is kept in memory.
  */
 #include <stdio.h>
@@ -94,34 +95,45 @@ static bool is_of_super(const char *line)
 	return !strncmp(line, "sb-", 3);
 }
 
-/* The next line that is not about a superblock; a line with the counts of
-   findings begins behind them. */
-static const char *next_line(const char **at, size_t *len)
+/* How much of two verdicts is to be the same. */
+enum alike {
+	ALIKE_VOLUME,	/* what is not about superblocks */
+	ALIKE_ENDS,	/* of that, what was found, and the number of files */
+};
+
+/*
+ * The next line that is not about a superblock; the last one, with the counts
+ * of findings, begins behind them, and for ALIKE_ENDS ends before the number
+ * of the checkpoint.
+ */
+static const char *next_line(const char **at, size_t *len, enum alike alike)
 {
-	const char *line, *counts;
+	const char *line, *counts, *checkpoint;
 
 	do {
 		line = *at;
 		*len = strcspn(line, "\n");
 		*at = line + *len + (line[*len] == '\n');
 	} while (is_of_super(line));
-	counts = strstr(line, " files, checkpoint ");
-	if (counts && counts < line + *len) {
-		*len -= (size_t)(counts - line);
-		line = counts;
-	}
-	return line;
+	checkpoint = strstr(line, " files, checkpoint ");
+	if (!checkpoint || checkpoint > line + *len)
+		return line;
+	for (counts = checkpoint; counts[-1] != ' '; )
+		counts--;
+	*len -= (size_t)(counts - line);
+	if (alike == ALIKE_ENDS)
+		*len = (size_t)(checkpoint - counts);
+	return counts;
 }
 
-/* Whether two verdicts are the same, superblocks aside. */
-static bool same_volume(const char *a, const char *b)
+static bool is_same(const char *a, const char *b, enum alike alike)
 {
 	const char *line_a, *line_b;
 	size_t len_a, len_b;
 
 	do {
-		line_a = next_line(&a, &len_a);
-		line_b = next_line(&b, &len_b);
+		line_a = next_line(&a, &len_a, alike);
+		line_b = next_line(&b, &len_b, alike);
 		if (len_a != len_b || memcmp(line_a, line_b, len_a))
 			return false;
 	} while (*a || *b);
@@ -136,7 +148,7 @@ static bool repairs_again(struct rig *r)
 
 	repair(r, &none);
 	again = verdict(r);
-	same = same_volume(again, r->after);
+	same = is_same(again, r->after, ALIKE_ENDS);
 	if (!same)
 		printf("after a second repair:\n%s", again);
 	free(again);
@@ -151,7 +163,8 @@ static void judge(struct rig *r, const struct fault_plan *fault)
 		r->new++;
 	else if (!strcmp(now, r->before))
 		r->old++;
-	else if (same_volume(now, r->after) || same_volume(now, r->before))
+	else if (is_same(now, r->after, ALIKE_VOLUME) ||
+		 is_same(now, r->before, ALIKE_VOLUME))
 		r->between++;
 	else
 		r->bad++;
