@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "disk/bmap.h"
 #include "log/bmapnode.h"
 #include "log/metablocks.h"
 #include "log/metatree.h"
@@ -25,6 +26,7 @@
 struct metafile {
 	struct metatree tree;
 	struct metablock *last;	/* changed last, still dirty; or NULL */
+	bool kept;		/* blocks were entered that are not dirty */
 };
 
 int metafile_open(struct metafile **mp, struct context *cx,
@@ -39,6 +41,7 @@ int metafile_open(struct metafile **mp, struct context *cx,
 	if (!m)
 		return fail(cx, -ENOMEM, "inode %llu", (unsigned long long)ino);
 	m->last = NULL;
+	m->kept = false;
 	err = metatree_init(&m->tree, cx, env, block_size, ino, kind, inode);
 	if (err) {
 		metafile_close(m);
@@ -214,7 +217,19 @@ int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 		return -ENOMEM;
 	ret = metatree_place(t, cx, b, 0, blkoff, blocknr);
 	metablocks_drop(&t->blocks, b);
+	m->kept = true;
 	return ret;
+}
+
+int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
+		  uint64_t ptr)
+{
+	if (m->tree.kind == METAFILE_DAT || !ptr)
+		return fail(cx, -EINVAL, "inode %llu: block %llu cannot be kept",
+			    (unsigned long long)m->tree.ino,
+			    (unsigned long long)blkoff);
+	m->kept = true;
+	return metatree_adopt(&m->tree, cx, blkoff, ptr);
 }
 
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
@@ -252,6 +267,11 @@ int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
 size_t metafile_dirty(const struct metafile *m)
 {
 	return m->tree.blocks.data.n + m->tree.blocks.nodes.n;
+}
+
+bool metafile_is_changed(const struct metafile *m)
+{
+	return m->kept || metafile_dirty(m);
 }
 
 static void describe(const struct metafile *m, struct metablock *b,
@@ -324,6 +344,22 @@ void metafile_written(struct metafile *m, struct metafile_block *blocks,
 		blocks[i].data = NULL;
 		blocks[i].handle = NULL;
 	}
+}
+
+bool metafile_is_empty(const struct metafile *m)
+{
+	const le64 *root = m->tree.root;
+	struct bmap_node node;
+	unsigned int i;
+
+	if (bmap_is_btree(root)) {
+		bmap_root_read(root, &node);
+		return !node.nchildren;
+	}
+	for (i = 0; i < NILFS_INODE_BMAP_SIZE; i++)
+		if (le64_get(root[i]))
+			return false;
+	return true;
 }
 
 uint64_t metafile_nblocks(const struct metafile *m)

@@ -91,6 +91,14 @@ int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 		   uint64_t blocknr);
 
+/*
+ * Virtual block PTR, which is on the device and alive, becomes block BLKOFF,
+ * which was a hole: for a map that is made anew.  The number is not taken, and
+ * ends like any other where the block is changed.  -EINVAL in the DAT.
+ */
+int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
+		  uint64_t ptr);
+
 /* The content to be looked at: 1, 0 for a hole, or a failure. */
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data);
@@ -101,6 +109,9 @@ int metafile_lookup(struct metafile *m, struct context *cx, uint64_t blkoff,
 
 /* Dirty blocks, data and nodes; collected ones until they are written. */
 size_t metafile_dirty(const struct metafile *m);
+
+/* Whether the file is not what it was when it was opened. */
+bool metafile_is_changed(const struct metafile *m);
 
 /* A dirty block, to be placed in a log. */
 struct metafile_block {
@@ -138,6 +149,9 @@ int metafile_place(struct metafile *m, struct context *cx,
  */
 void metafile_written(struct metafile *m, struct metafile_block *blocks,
 		      size_t n);
+
+/* True where the file has no blocks at all. */
+bool metafile_is_empty(const struct metafile *m);
 
 /* Blocks of the file, nodes included, as far as they are known to exist. */
 uint64_t metafile_nblocks(const struct metafile *m);

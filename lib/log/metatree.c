@@ -287,24 +287,30 @@ static int convert(struct metatree *t, struct context *cx)
 int metatree_insert(struct metatree *t, struct context *cx, uint64_t key,
 		    uint64_t *ptr)
 {
-	struct metapath p;
-	struct entry e = { .key = key };
-	int err;
+	int err = metapath_new_ptr(t, cx, ptr);
 
-	err = metapath_new_ptr(t, cx, ptr);
-	if (!err && !bmap_is_btree(t->root) && key >= NILFS_DIRECT_NBLOCKS)
+	return err ? err : metatree_adopt(t, cx, key, *ptr);
+}
+
+int metatree_adopt(struct metatree *t, struct context *cx, uint64_t key,
+		   uint64_t ptr)
+{
+	struct metapath p;
+	struct entry e = { .key = key, .ptr = ptr };
+	int err = 0;
+
+	if (!bmap_is_btree(t->root) && key >= NILFS_DIRECT_NBLOCKS)
 		err = convert(t, cx);
 	if (err)
 		return err;
 	t->nblocks++;
 	if (!bmap_is_btree(t->root)) {
-		t->root[1 + key] = le64_make(*ptr);
+		t->root[1 + key] = le64_make(ptr);
 		return 0;
 	}
 	err = metapath_descend(t, cx, key, NILFS_BTREE_LEVEL_NODE_MIN, &p);
 	if (err)
 		return err;
-	e.ptr = *ptr;
 	e.at = (uint32_t)(p.step[NILFS_BTREE_LEVEL_NODE_MIN].index + 1);
 	return insert_at(t, cx, &p, &e);
 }

@@ -57,6 +57,10 @@ int metatree_renew(struct metatree *t, struct context *cx, uint64_t key,
 int metatree_insert(struct metatree *t, struct context *cx, uint64_t key,
 		    uint64_t *ptr);
 
+/* The same with a pointer that a block has already. */
+int metatree_adopt(struct metatree *t, struct context *cx, uint64_t key,
+		   uint64_t ptr);
+
 /*
  * Block B of the DAT (LEVEL, KEY: the first one below a node) will be at
  * BLOCKNR.  Follows nilfs_bmap_assign(), for all the DAT's own blocks.
