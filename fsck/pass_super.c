@@ -108,12 +108,12 @@ static const uint64_t inos[3] = {
 	NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO
 };
 
-/* Reports what is wrong with metadata inode I; true where it has no map. */
+/* Reports what is wrong with metadata inode I; true where its map is lost. */
 static bool check_inode(struct check *c, const struct nilfs_geometry *geo,
 			const struct nilfs_inode *inode, unsigned int i)
 {
 	enum rule rule = inode_check(geo, inode, inos[i]);
-	bool lost = rule == RULE_INODE_METADATA_MODE;
+	bool lost = false;
 
 	if (!rule && bmap_is_btree(inode->i_bmap)) {
 		rule = bmap_root_check(inode->i_bmap);
@@ -135,7 +135,7 @@ static bool check_inodes(struct check *c, const struct nilfs_geometry *geo,
 	return lost;
 }
 
-/* The kernel follows no map of an inode that is no file, so nor do we. */
+/* Without a root there is no map to follow. */
 static void check_metadata(struct check *c)
 {
 	const struct nilfs_inode *const inodes[3] = {

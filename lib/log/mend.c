@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "disk/checkpoint.h"
@@ -161,6 +162,13 @@ static int find_segments(struct writer *w, struct context *cx,
 	return ret;
 }
 
+/* The kernel refuses a metadata file of another type; none can have one. */
+static void make_plain(struct nilfs_inode *inode)
+{
+	if (!S_ISREG(le16_get(inode->i_mode)))
+		inode->i_mode = le16_make(S_IFREG);
+}
+
 static int open_volume(struct writer *w, struct context *cx,
 		       struct volume *vol)
 {
@@ -177,6 +185,10 @@ static int open_volume(struct writer *w, struct context *cx,
 		ret = inherit_metadata(w, cx, vol, &cp, w->known.anew);
 	if (ret)
 		return ret;
+	make_plain(&w->super_root.sr_dat);
+	make_plain(&w->super_root.sr_cpfile);
+	make_plain(&w->super_root.sr_sufile);
+	make_plain(&w->ifile_inode);
 	w->dat.numbers.through = true;
 	w->inos.through = true;
 	ret = find_snapshots(w, cx, vol);
@@ -333,6 +345,12 @@ void mend_counts(struct writer *w, uint64_t inodes, uint64_t blocks)
 {
 	w->inodes_count = inodes;
 	w->blocks_count = blocks;
+}
+
+void mend_counts_by(struct writer *w, int64_t inodes, int64_t blocks)
+{
+	w->inodes_count += (uint64_t)inodes;
+	w->blocks_count += (uint64_t)blocks;
 }
 
 int mend_end(struct writer *w, struct context *cx, uint64_t vblocknr,

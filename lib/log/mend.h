@@ -110,6 +110,9 @@ void mend_exact(struct writer *w);
  */
 void mend_counts(struct writer *w, uint64_t inodes, uint64_t blocks);
 
+/* As many more of them, or fewer. */
+void mend_counts_by(struct writer *w, int64_t inodes, int64_t blocks);
+
 /*
  * Virtual block VBLOCKNR, of a file of KIND, is part of it no longer.
  * -EUCLEAN, and nothing is changed, where the DAT has no such entry that is in

@@ -24,7 +24,7 @@ int file_init(struct file *file, struct context *cx, struct volume *vol,
 	file->ino = ino;
 	file->inode = *inode;
 	file->memo_filled = 0;
-	if (!inode_has_bmap(inode))
+	if (!inode_has_bmap(inode) && !inode_is_metadata(ino))
 		inode = &no_map;
 	return blockmap_init(&file->map, cx, vol, ino, inode);
 }
