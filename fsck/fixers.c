@@ -34,6 +34,11 @@ static const struct fixer table[] = {
 	  "give up blocks that nothing refers to, count live blocks", NULL },
 	{ RULE_FIX_MAPS, FIXER_TREE, fix_maps, "make the maps of files anew",
 	  "blocks of files that nobody finds" },
+	{ RULE_FIX_CHECKPOINTS, FIXER_METADATA, fix_checkpoints,
+	  "make the checkpoint file right", NULL },
+	{ RULE_FIX_INODES, FIXER_TREE, fix_inodes,
+	  "mend inodes and the files of inodes",
+	  "what is left of an inode may be older, or nothing" },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

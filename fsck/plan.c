@@ -69,7 +69,8 @@ enum rule_fix plan_fix_of(const struct finding *f)
 		fix = fix_unreadable(&f->place);
 	if (fix == RULE_FIX_ALLOCATOR)
 		return fix_allocator(f);
-	if (fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES)
+	if ((fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES) ||
+	    f->rule == RULE_INODE_RESERVED_FREE)
 		return fix;
 	return fix_of_file(f->place.ino, fix);
 }

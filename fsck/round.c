@@ -12,8 +12,12 @@
 
 #include "disk/super.h"
 #include "fsck/known.h"
+#include "fsck/lastknown.h"
 #include "log/mend.h"
 #include "log/newsupers.h"
+
+/* Files that begin anew are filled in every floor. */
+#define FILLED_ANEW (MEND_ANEW(NILFS_CPFILE_INO) | MEND_ANEW(NILFS_IFILE_INO))
 
 uint64_t round_offset2(const struct volume *vol)
 {
@@ -33,6 +37,8 @@ static void take(const struct round *round, bool taken[RULE_FIX_COUNT])
 		taken[i] = fixer && fixer->floor == round->floor &&
 			   round->job.plan->kinds[i].n && !round->given_up[i];
 	}
+	if (round->anew & FILLED_ANEW)
+		taken[RULE_FIX_CHECKPOINTS] = true;
 }
 
 /* What a fixer has changed by hand, the next one takes its blocks from. */
@@ -65,7 +71,7 @@ static bool has_changes(struct writer *w)
 	size_t i;
 
 	for (i = 0; i < sizeof(inos) / sizeof(inos[0]); i++)
-		if (metafile_dirty(mend_file(w, inos[i])))
+		if (metafile_is_changed(mend_file(w, inos[i])))
 			return true;
 	return false;
 }
@@ -77,7 +83,7 @@ static int finish_log(struct round *round, struct context *cx)
 	struct writer_end end;
 	int err;
 
-	if (!has_changes(round->job.writer))
+	if (!round->anew && !has_changes(round->job.writer))
 		return 0;
 	err = writer_commit(round->job.writer, cx, &end);
 	if (err)
@@ -91,10 +97,17 @@ static int open_writer(struct round *round, struct context *cx)
 {
 	const struct writer_options options = { .time = round->job.time };
 	struct mend_known known;
+	struct lastknown last;
 	bool taken[RULE_FIX_COUNT];
+	int err = lastknown_find(&last, cx, round->job.check);
 
+	if (err)
+		return err;
 	take(round, taken);
 	known_fill(&known, round->job.check, round->job.plan, taken);
+	known.from = &last.cp;
+	known.anew |= taken[RULE_FIX_INODES] ? last.anew : last.must;
+	round->anew = known.anew;
 	return mend_open(&round->job.writer, cx, round->job.vol, &options,
 			 &known);
 }

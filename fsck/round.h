@@ -12,6 +12,7 @@ struct round {
 	struct fixer_job job;	/* without a writer */
 	enum fixer_floor floor;
 	const bool *given_up;	/* kinds to be left out, by enum rule_fix */
+	unsigned int anew;	/* files that begin without blocks, MEND_ANEW() */
 };
 
 /* Runs it.  0, or a failure that ends the repair. */

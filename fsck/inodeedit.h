@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inodes of the checkpoint that is being written, in use or not.
+ */
+#ifndef NILFS2_FSCK_INODEEDIT_H
+#define NILFS2_FSCK_INODEEDIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "disk/palloc.h"
+#include "log/metafile.h"
+
+struct inodeedit {
+	struct metafile *ifile;		/* borrowed */
+	const struct palloc *palloc;	/* borrowed */
+	int64_t more;		/* inodes in use than before */
+	bool bits;		/* any bit was changed: mend_changed() is due */
+};
+
+/* Copies inode INO: 1, 0 (and zeros) where its block is missing. */
+int inodeedit_read(const struct inodeedit *e, struct context *cx,
+		   uint64_t ino, struct nilfs_inode *inode);
+
+int inodeedit_write(struct inodeedit *e, struct context *cx, uint64_t ino,
+		    const struct nilfs_inode *inode);
+
+/* Marks INO in use, or free; and counts it, unless it is a reserved one. */
+int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t ino,
+		   bool used);
+
+/* Clears INO and marks it free.  Its blocks leak. */
+int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t ino);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a repair goes on from: the entry of the latest checkpoint, and whether
+ * the files it needs can be changed where they are.
+ */
+#ifndef NILFS2_FSCK_LASTKNOWN_H
+#define NILFS2_FSCK_LASTKNOWN_H
+
+#include <stdbool.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "fsck/check.h"
+
+struct lastknown {
+	/*
+	 * For mend_known.from: the entry of the latest checkpoint.  Where no
+	 * copy of it is left its ifile has no map, and its counts are those of
+	 * an older checkpoint.
+	 */
+	struct nilfs_checkpoint cp;
+	/*
+	 * For mend_known.anew: cpfile and ifile if their maps do not lead to
+	 * all of their blocks; and of these the ones without which no log can
+	 * be written.
+	 */
+	unsigned int anew, must;
+};
+
+/*
+ * True where the DAT cannot say what is alive: its own repair comes first, and
+ * nothing is said of the cpfile and the ifile until then.
+ */
+bool lastknown_is_doubtful(const struct check *c);
+
+/*
+ * Finds it in the cpfile as it is, or in the logs.  What begins anew is filled
+ * by fix_checkpoints(), which must run then.  -ENOMEM, -EINTR.
+ */
+int lastknown_find(struct lastknown *k, struct context *cx,
+		   const struct check *c);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inodes as older checkpoints have them. */
+#ifndef NILFS2_FSCK_OLDINODES_H
+#define NILFS2_FSCK_OLDINODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "vol/volume.h"
+
+/* All zero but for VOL: nothing is known yet. */
+struct oldinodes {
+	struct volume *vol;
+	uint64_t *cnos;		/* of all checkpoints, ascending */
+	size_t n;
+	bool listed;
+};
+
+/*
+ * Copies inode INO from the newest checkpoint before the latest in which it is
+ * sound, and sets *CNO: 1, 0 where there is none.  -ENOMEM, -EINTR.
+ */
+int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
+		   struct nilfs_inode *inode, uint64_t *cno);
+
+void oldinodes_fini(struct oldinodes *o);
+
+#endif
