@@ -11,7 +11,9 @@
  * True where what NOW found is less than what BEFORE did.  Floor by floor, from
  * below: on the first floor on which the errors differ there must be fewer of
  * some rule and more of none; what is above was perhaps hidden.  Where no floor
- * differs there must be fewer warnings.
+ * differs there must be fewer warnings.  It is the newest checkpoint and what
+ * belongs to none that must be better, and all together not worse; or snapshots
+ * alone.
  */
 bool better_than(const struct check *now, const struct check *before);
 

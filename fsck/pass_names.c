@@ -138,11 +138,13 @@ static int check_kept(struct names *n, struct context *cx, struct walk *w)
 	size_t i;
 	int err = check_checkpoint(n, cx, w, latest, &w->kept);
 
+	findings_snapshots(n->c->findings, true);
 	for (i = w->count; i-- > 0 && !err;) {
 		if (w->cnos[i] != latest && is_kept(n, cx, w->cnos[i]))
 			err = check_checkpoint(n, cx, w, w->cnos[i], &w->kept);
 		check_progress(n->c, w->count - i);
 	}
+	findings_snapshots(n->c->findings, false);
 	return err;
 }
 

@@ -257,8 +257,10 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 	/* With cpfile and SUFILE before it, that is all that lives. */
 	if (there)
 		t->check->live_referenced = sparse_count(&t->check->referenced);
+	findings_snapshots(t->check->findings, true);
 	if (!err)
 		err = walk_older(t, cx, true);
+	findings_snapshots(t->check->findings, false);
 	findings_history(t->check->findings, true);
 	if (!err)
 		err = walk_older(t, cx, false);

@@ -55,6 +55,13 @@ void findings_watch(struct findings *f, findings_sink *watch, void *arg);
  */
 void findings_history(struct findings *f, bool on);
 
+/*
+ * With ON what is added from now on is of snapshots that the newest checkpoint
+ * does not share it with: counted with all, and apart as well.  Not while other
+ * threads may add.
+ */
+void findings_snapshots(struct findings *f, bool on);
+
 /* Adds one; from any thread. */
 void findings_add(struct findings *f, const struct finding *finding);
 
@@ -75,5 +82,8 @@ uint64_t findings_count(const struct findings *f, enum rule rule);
 uint64_t findings_count_severity(const struct findings *f,
 				 enum rule_severity least);
 uint64_t findings_count_history(const struct findings *f);
+
+/* How often a rule, of those that findings_snapshots() sets apart. */
+uint64_t findings_count_snapshots(const struct findings *f, enum rule rule);
 
 #endif

@@ -21,8 +21,10 @@ struct findings {
 	uint64_t most;		/* of a rule that are shown */
 	size_t nrules;
 	bool past;		/* what is added is history */
+	bool snapshots;		/* or of snapshots */
 	uint64_t history;	/* how often that was */
-	uint64_t counts[];	/* by place in the registry */
+	/* By place in the registry: all, and behind them those of snapshots. */
+	uint64_t counts[];
 };
 
 static size_t count_rules(void)
@@ -45,7 +47,7 @@ int findings_open(struct findings **fp, struct context *cx,
 	size_t nrules = count_rules();
 	struct findings *f;
 
-	f = calloc(1, sizeof(*f) + nrules * sizeof(f->counts[0]));
+	f = calloc(1, sizeof(*f) + 2 * nrules * sizeof(f->counts[0]));
 	*fp = f;
 	if (!f)
 		return fail(cx, -ENOMEM, "findings");
@@ -76,6 +78,11 @@ void findings_history(struct findings *f, bool on)
 	f->past = on;
 }
 
+void findings_snapshots(struct findings *f, bool on)
+{
+	f->snapshots = on;
+}
+
 static void add_history(struct findings *f, const struct finding *finding)
 {
 	struct finding past = *finding;
@@ -93,6 +100,8 @@ void findings_add(struct findings *f, const struct finding *finding)
 	pthread_mutex_lock(&f->lock);
 	if (f->watch && !f->past)
 		f->watch(f->watch_arg, finding);
+	if (f->snapshots)
+		f->counts[f->nrules + i]++;
 	if (f->past)
 		add_history(f, finding);
 	else if (f->counts[i]++ < f->most)
@@ -134,6 +143,11 @@ static uint64_t count_at(const struct findings *f, size_t i)
 uint64_t findings_count_history(const struct findings *f)
 {
 	return f->history;
+}
+
+uint64_t findings_count_snapshots(const struct findings *f, enum rule rule)
+{
+	return count_at(f, f->nrules + index_of(rule));
 }
 
 uint64_t findings_count(const struct findings *f, enum rule rule)
