@@ -37,7 +37,7 @@ const struct cli_option options_rows[] = {
 	  OPTION_FLAG, AT(everything), 0, 0, NULL, NULL },
 	{ 0, "data", NULL, "verify the checksums of all logs too", OPTION_FLAG,
 	  AT(data), 0, 0, NULL, NULL },
-	{ 'f', "force", NULL, "with -a, -p: check also what was left clean",
+	{ 'f', "force", NULL, "check, or go back, whatever the volume says",
 	  OPTION_FLAG, AT(force), GROUP_DEPTH, 0, NULL, NULL },
 	{ 0, "list-rules", NULL, "list all that can be found", OPTION_FLAG,
 	  AT(list_rules), 0, 0, NULL, NULL },

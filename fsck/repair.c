@@ -29,6 +29,17 @@ static struct look *current(struct repair *r)
 
 #define NO_FLOOR (-1)	/* -EPERM, which nothing here fails with */
 
+/*
+ * A new log takes the place of logs behind the latest super root, which have
+ * what was synchronized last.  A mount brings that back; nobody but the user may
+ * give it up.
+ */
+static bool may_write_log(const struct repair *r, const struct look *l)
+{
+	return r->ask.mode != DECISION_MODE_SAFE || !l->check.vol ||
+	       !l->check.vol->latest.orphans_start;
+}
+
 /* The lowest floor that has something to be mended, or NO_FLOOR. */
 static int next_floor(struct repair *r)
 {
@@ -44,6 +55,8 @@ static int next_floor(struct repair *r)
 		if (floor < 0 || (int)fixer->floor < floor)
 			floor = (int)fixer->floor;
 	}
+	if (floor > FIXER_DEVICE && !may_write_log(r, current(r)))
+		return NO_FLOOR;
 	return floor;
 }
 

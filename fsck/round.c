@@ -8,7 +8,7 @@
  */
 #include "fsck/round.h"
 
-#include <errno.h>
+#include <inttypes.h>
 
 #include "disk/super.h"
 #include "fsck/known.h"
@@ -76,6 +76,16 @@ static bool has_changes(struct writer *w)
 	return false;
 }
 
+static void tell_orphans(struct round *round)
+{
+	const struct recovery *latest = &round->job.vol->latest;
+
+	if (latest->orphans_start)
+		fixers_tell(&round->job, "logs from block %" PRIu64 " to %" PRIu64
+			    ": given up", latest->orphans_start,
+			    latest->orphans_end);
+}
+
 static int finish_log(struct round *round, struct context *cx)
 {
 	const struct volume *vol = round->job.vol;
@@ -88,6 +98,7 @@ static int finish_log(struct round *round, struct context *cx)
 	err = writer_commit(round->job.writer, cx, &end);
 	if (err)
 		return err;
+	tell_orphans(round);
 	newsupers_fill(&sb, &vol->geo, &end, round->job.time,
 		       le16_get(sb.s_state));
 	return newsupers_write(cx, round->job.dev, &sb, round_offset2(vol));

@@ -84,6 +84,20 @@ static int conclude(struct tool *tool, const struct look *l, bool mended)
 	return mended ? SESSION_MENDED : 0;
 }
 
+static void note_nothing(const struct repair *r)
+{
+	const struct volume *vol = r->first->check.vol;
+	const char *name = r->tool->argv[0];
+
+	if (r->looked)
+		tool_note(r->tool, "%s: nothing was changed: no repair made "
+			  "it better", name);
+	else if (vol && vol->latest.orphans_start)
+		tool_note(r->tool, "%s: nothing was changed, for the sake of "
+			  "the logs behind the latest checkpoint: a mount "
+			  "brings them back, -y gives them up", name);
+}
+
 /* 1 where something was mended, 0 where not, or a failure. */
 static int mend(struct repair *r, struct context *cx)
 {
@@ -93,9 +107,8 @@ static int mend(struct repair *r, struct context *cx)
 		ret = repair_commit(r, cx);
 		return ret ? ret : 1;
 	}
-	if (!ret && r->looked)
-		tool_note(r->tool, "%s: nothing was changed: no repair made "
-			  "it better", r->tool->argv[0]);
+	if (!ret)
+		note_nothing(r);
 	return ret;
 }
 

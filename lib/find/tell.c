@@ -26,6 +26,40 @@ const char *tell_severity(enum rule_severity severity)
 	return "fatal";
 }
 
+const char *tell_danger(enum rule_danger danger)
+{
+	switch (danger) {
+	case RULE_DANGER_SAFE:
+		return "safe";
+	case RULE_DANGER_LOSES:
+		return "loses";
+	case RULE_DANGER_REBUILD:
+		return "rebuild";
+	case RULE_DANGER_NONE:
+		break;
+	}
+	return "none";
+}
+
+const char *tell_fix(enum rule_fix fix)
+{
+	static const char *const names[RULE_FIX_COUNT] = {
+		[RULE_FIX_NONE] = "none",
+		[RULE_FIX_SUPER] = "super",
+		[RULE_FIX_ROOT] = "root",
+		[RULE_FIX_DAT] = "dat",
+		[RULE_FIX_ALLOCATOR] = "allocator",
+		[RULE_FIX_SEGMENTS] = "segments",
+		[RULE_FIX_CHECKPOINTS] = "checkpoints",
+		[RULE_FIX_INODES] = "inodes",
+		[RULE_FIX_MAPS] = "maps",
+		[RULE_FIX_NAMES] = "names",
+		[RULE_FIX_COUNTS] = "counts",
+	};
+
+	return names[fix];
+}
+
 #define NUMBERS_MAX 80
 
 static void numbers_text(const struct finding *f, char text[NUMBERS_MAX])
@@ -137,27 +171,32 @@ void tell_counts(struct report *r, const struct findings *f, bool everything)
 		tell_rest(r, f);
 }
 
-enum { SLUG = RULE, TEXT = COUNT };
+enum { SLUG, RULE_NUMBER, RULE_SEVERITY, DANGER, FIX, TEXT, RULE_COLUMNS };
 
 void tell_rules(struct report *r)
 {
-	static const struct column columns[] = {
+	static const struct column columns[RULE_COLUMNS] = {
 		[SLUG] = { "rule", "RULE", VALUE_PLAIN, 26, NULL },
-		[NUMBER] = { "number", "NUMBER", VALUE_U64, 6, NULL },
-		[SEVERITY] = { "severity", "SEVERITY", VALUE_PLAIN, 8, NULL },
+		[RULE_NUMBER] = { "number", "NUMBER", VALUE_U64, 6, NULL },
+		[RULE_SEVERITY] = { "severity", "SEVERITY", VALUE_PLAIN, 8,
+				    NULL },
+		[DANGER] = { "danger", "DANGER", VALUE_PLAIN, 7, NULL },
+		[FIX] = { "repair", "REPAIR", VALUE_PLAIN, 11, NULL },
 		[TEXT] = { "text", "TEXT", VALUE_PLAIN, 0, NULL },
 	};
 	const struct rule_info *rule;
 	struct table t;
 	size_t i;
 
-	table_begin(&t, r, "rules", columns, COUNTS);
+	table_begin(&t, r, "rules", columns, RULE_COLUMNS);
 	for (i = 0; (rule = rule_at(i)); i++)
 		table_row(&t, (struct value[]){
 			[SLUG] = value_string(rule->slug),
-			[NUMBER] = value_u64(rule->rule),
-			[SEVERITY] = value_string(
+			[RULE_NUMBER] = value_u64(rule->rule),
+			[RULE_SEVERITY] = value_string(
 				tell_severity(rule->severity)),
+			[DANGER] = value_string(tell_danger(rule->danger)),
+			[FIX] = value_string(tell_fix(rule->fix)),
 			[TEXT] = value_string(rule->text),
 		});
 	table_end(&t);

@@ -9,6 +9,12 @@
 /* "warning", "error" or "fatal". */
 const char *tell_severity(enum rule_severity severity);
 
+/* "none", "safe", "loses" or "rebuild". */
+const char *tell_danger(enum rule_danger danger);
+
+/* What is repaired, in one word: "none", "super", "root", "dat", ... */
+const char *tell_fix(enum rule_fix fix);
+
 /*
  * Puts one finding on R: the line
  *	SLUG: PLACE: what is wrong (wanted W, got G): detail

@@ -237,10 +237,10 @@ judge() {
 @test "--list-rules is the table of the manual" {
 	run -0 fsck.nilfs2 --list-rules --json
 	[ "$(jq -c '.rules[] | select(.rule == "sb-sum")' <<<"$output")" = \
-		'{"rule":"sb-sum","number":1004,"severity":"fatal","text":"the checksum of the super block does not match"}' ]
-	jq -r '.rules[] | "\(.number) \(.rule) \(.severity)", .text' \
-		<<<"$output" >want
-	sed -n '/^\.TS/,/^\.TE/{/^[0-9]/{s/\\-/-/g;s/\t/ /g;s/ T{//;p;n;p}}' \
+		'{"rule":"sb-sum","number":1004,"severity":"fatal","danger":"safe","repair":"super","text":"the checksum of the super block does not match"}' ]
+	jq -r '.rules[] | "\(.number)", "\(.rule):", .text,
+		"\(.severity) \(.danger) \(.repair)"' <<<"$output" >want
+	sed -n '/^\.TS/,/^\.TE/{/^[0-9]/,/^T}/{s/\\-/-/g;s/\t/ /g;s/^T} //;s/ T{//;p}}' \
 		"$NILFS2_BUILD/man/fsck.nilfs2.8" >got
 	[ -s want ]
 	diff want got

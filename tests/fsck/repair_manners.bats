@@ -7,6 +7,8 @@ load damage
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
+	# For damage(), in another file.
+	# shellcheck disable=SC2034
 	image=image
 	mkdir -p source/dir
 	echo small >source/dir/file
@@ -88,6 +90,7 @@ on_terminal() {
 	break_name
 	run -4 --separate-stderr fsck.nilfs2 -p -f image
 	[[ $output == *dir-no-inode* ]]
+	# shellcheck disable=SC2154
 	[[ $stderr == *"-y may mend"* ]]
 	same broken
 	run -1 fsck.nilfs2 -y image
