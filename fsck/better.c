@@ -25,9 +25,10 @@ static unsigned int floor_of(const struct rule_info *rule)
 	switch (rule->rule / 1000) {
 	case 1:
 		return FIXER_DEVICE;
+	case 5:
+		return FIXER_DAT;
 	case 2:
 	case 3:
-	case 5:
 	case 7:
 	case 8:
 		return FIXER_METADATA;

@@ -118,9 +118,10 @@ static int run_passes(struct look *l, struct tool *tool,
 }
 
 int look_run(struct look *l, struct tool *tool, const struct options *o,
-	     struct dev *dev, findings_sink *sink, void *arg, bool again)
+	     struct dev *dev, findings_sink *sink, void *arg)
 {
 	struct check *c = &l->check;
+	bool again = !sink;
 	int err;
 
 	*c = (struct check){
@@ -131,7 +132,8 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.note = again ? NULL : note,
 		.note_arg = tool,
 	};
-	err = findings_open(&c->findings, &tool->cx, sink, arg, o->everything);
+	err = findings_open(&c->findings, &tool->cx, sink ? sink : kept_add,
+			    sink ? arg : &l->kept, o->everything);
 	if (err)
 		return err;
 	findings_watch(c->findings, plan_finding, l);
@@ -150,5 +152,6 @@ void look_fini(struct look *l)
 	check_fini(&l->check);
 	findings_close(l->check.findings);
 	plan_fini(&l->plan);
+	kept_fini(&l->kept);
 	memset(l, 0, sizeof(*l));
 }

@@ -9,6 +9,7 @@
 #include "dev/dev.h"
 #include "find/decision.h"
 #include "fsck/check.h"
+#include "fsck/kept.h"
 #include "fsck/options.h"
 #include "fsck/plan.h"
 
@@ -16,6 +17,7 @@ struct look {
 	struct check check;	/* its volume stays open, its facts are kept */
 	enum decision_mode mode;
 	struct plan plan;	/* what MODE does not rule out */
+	struct kept kept;	/* findings that were told to nobody */
 	bool complete;		/* all passes were run */
 	uint64_t left;		/* that could be mended, but for MODE */
 	/* The kernel's word that it met errors may be taken back. */
@@ -24,12 +26,13 @@ struct look {
 
 /*
  * Looks at DEV (borrowed while L lives) as O asks; SINK is told of findings, of
- * each rule not more than O says.  Progress and notes go to TOOL; no notes where
- * AGAIN says that they were given before.  0, or a failure of the checker.  L is
- * freed with look_fini(), also after a failure; all zero is accepted.
+ * each rule not more than O says.  SINK is NULL for a look at what a repair came
+ * to: all passes, findings are kept and notes not given.  Progress goes to TOOL.
+ * 0, or a failure of the checker.  L is freed with look_fini(), also after a
+ * failure; all zero is accepted.
  */
 int look_run(struct look *l, struct tool *tool, const struct options *o,
-	     struct dev *dev, findings_sink *sink, void *arg, bool again);
+	     struct dev *dev, findings_sink *sink, void *arg);
 void look_fini(struct look *l);
 
 #endif

@@ -40,6 +40,12 @@ void mended_add(void *mended, const char *text)
 		m->more++;
 }
 
+void mended_rewind(struct mended *m, size_t n)
+{
+	while (m->n > n)
+		free(m->lines[--m->n]);
+}
+
 static void put_text(const struct mended *m, struct report *r)
 {
 	size_t i;

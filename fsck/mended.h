@@ -24,6 +24,9 @@ struct mended {
 /* A copy of TEXT; fixer_job.tell. */
 void mended_add(void *mended, const char *text);
 
+/* Forgets all phrases but the first N. */
+void mended_rewind(struct mended *m, size_t n);
+
 /*
  * Puts the lines "mended: PHRASE", or the list "repairs" of sections with the
  * member text.

@@ -4,15 +4,16 @@
  *
  * A round mends one floor, the lowest one that has something to be mended,
  * because what the floors above have to say depends on it.  Then all passes
- * look at the overlay.  A kind of repair after which as much is left of its
- * kind as before is given up, and the rounds go on without it.  In the end the
- * last look is held against the first: what is not better never reaches the
- * device.
+ * look at the overlay.  A round that did not make it better, or could not be
+ * completed, is taken back; where it had several kinds of repair they are tried
+ * one by one.  A kind after which as much is left of it as before is given up,
+ * and the rounds go on without it.  So each round that stays has made the volume
+ * better, and what reaches the device was looked at as a whole.
  */
 #include "fsck/repair.h"
 
 #include <errno.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "dev/overlay.h"
 #include "disk/super.h"
@@ -24,7 +25,7 @@
 
 static struct look *current(struct repair *r)
 {
-	return r->looked ? &r->now : r->first;
+	return r->now ? r->now : r->first;
 }
 
 #define NO_FLOOR (-1)	/* -EPERM, which nothing here fails with */
@@ -32,11 +33,14 @@ static struct look *current(struct repair *r)
 /*
  * A new log takes the place of logs behind the latest super root, which have
  * what was synchronized last.  A mount brings that back; nobody but the user may
- * give it up.
+ * give it up.  And where the device was cut, nobody knows where it ends.
  */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {
-	return r->ask.mode != DECISION_MODE_SAFE || !l->check.vol ||
+	if (!l->complete ||
+	    findings_count(l->check.findings, RULE_SB_DEVICE_SIZE))
+		return false;
+	return r->ask.mode != DECISION_MODE_SAFE ||
 	       !l->check.vol->latest.orphans_start;
 }
 
@@ -60,43 +64,61 @@ static int next_floor(struct repair *r)
 	return floor;
 }
 
-/* Kinds of FLOOR of which there is as much as in the look BEFORE. */
-static void give_up(struct repair *r, int floor, const struct look *before)
+/* The kinds of FLOOR that are mended in a round: how many. */
+static unsigned int take(struct repair *r, int floor,
+			 bool taken[RULE_FIX_COUNT])
 {
+	const struct plan *plan = &current(r)->plan;
 	const struct fixer *fixer;
+	unsigned int n = 0;
 	size_t i;
 
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		fixer = fixers_of((enum rule_fix)i);
-		if (fixer && (int)fixer->floor == floor &&
-		    before->plan.kinds[i].n &&
-		    r->now.plan.kinds[i].found >= before->plan.kinds[i].found)
-			r->given_up[i] = true;
+		taken[i] = fixer && (int)fixer->floor == floor &&
+			   plan->kinds[i].n && !r->given_up[i] &&
+			   !(r->apart[floor] && n);
+		n += taken[i];
 	}
+	return n;
 }
 
-static int look_again(struct repair *r, int floor)
+/* What came of it: 1 and R->now where it is better, 0, or a failure. */
+static int look_again(struct repair *r, struct context *cx)
 {
-	struct look before = *current(r);
-	bool first = !r->looked;
-	int err;
+	struct look *now = calloc(1, sizeof(*now)), *before = current(r);
+	int ret;
 
-	memset(&r->now, 0, sizeof(r->now));
-	r->now.mode = before.mode;
-	r->looked = true;
-	kept_fini(&r->kept);
-	err = look_run(&r->now, r->tool, r->o, r->dev, kept_add, &r->kept,
-		       true);
-	if (!err) {
-		ask_forget(&r->ask, &r->now.plan);
-		give_up(r, floor, &before);
+	if (!now)
+		return fail(cx, -ENOMEM, "repair");
+	now->mode = before->mode;
+	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
+	if (!ret)
+		ret = better_than(&now->check, &before->check);
+	if (ret > 0) {
+		ask_forget(&r->ask, &now->plan);
+		r->now = now;
+		now = before;
 	}
-	if (!first)
-		look_fini(&before);
-	return err;
+	if (now != r->first) {
+		look_fini(now);
+		free(now);
+	}
+	return ret;
 }
 
-static int mend_floor(struct repair *r, struct context *cx, int floor)
+/* Whether the user has said that checkpoints or inodes may be lost. */
+static bool may_lose(const struct repair *r)
+{
+	const struct ask *a = &r->ask;
+
+	return decision_of(a->mode, RULE_DANGER_LOSES) == DECISION_MEND ||
+	       a->answers[RULE_FIX_CHECKPOINTS][RULE_DANGER_LOSES] == ASK_YES ||
+	       a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] == ASK_YES;
+}
+
+static int mend_floor(struct repair *r, struct context *cx, int floor,
+		      const bool taken[RULE_FIX_COUNT])
 {
 	struct look *l = current(r);
 	struct round round = {
@@ -111,14 +133,90 @@ static int mend_floor(struct repair *r, struct context *cx, int floor)
 			.arg = &r->mended,
 		},
 		.floor = (enum fixer_floor)floor,
-		.given_up = r->given_up,
+		.taken = taken,
+		.may_lose = may_lose(r),
 	};
+	int err;
 
-	return round_run(&round, cx);
+	progress_begin(&r->tool->progress, "mending", 0, false);
+	err = round_run(&round, cx);
+	progress_end(&r->tool->progress);
+	return err;
+}
+
+/* How many findings of each kind there are. */
+static void count_kinds(struct repair *r, uint64_t found[RULE_FIX_COUNT])
+{
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		found[i] = current(r)->plan.kinds[i].found;
+}
+
+/* Failures that the volume is to blame for: something cannot be mended. */
+static bool is_damage(int err)
+{
+	return err == -EUCLEAN || err == -EINVAL || err == -ENOENT ||
+	       err == -EIO || err == -ENOSPC;
+}
+
+/* The round came to nothing, by the fault of one of the kinds TAKEN. */
+static void refuse(struct repair *r, int floor,
+		   const bool taken[RULE_FIX_COUNT], unsigned int ntaken)
+{
+	size_t i;
+
+	if (ntaken > 1) {
+		r->apart[floor] = true;
+		return;
+	}
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		r->given_up[i] |= taken[i];
+}
+
+/* Mends the kinds TAKEN and looks: 1 where that is better, 0, or a failure. */
+static int try_round(struct repair *r, struct context *cx, int floor,
+		     const bool taken[RULE_FIX_COUNT])
+{
+	size_t mark = overlay_mark(r->dev);
+	int ret = mend_floor(r, cx, floor, taken);
+
+	if (!ret && overlay_mark(r->dev) != mark)
+		ret = look_again(r, cx);
+	if (!is_damage(ret))
+		return ret;
+	tool_detail(r->tool, "%s", cx->failure);
+	fail_clear(cx);
+	return 0;
+}
+
+static int run_round(struct repair *r, struct context *cx, int floor)
+{
+	size_t mark = overlay_mark(r->dev), nmended = r->mended.n, i;
+	uint64_t before[RULE_FIX_COUNT], now[RULE_FIX_COUNT];
+	bool taken[RULE_FIX_COUNT];
+	unsigned int n = take(r, floor, taken);
+	int ret;
+
+	count_kinds(r, before);
+	ret = try_round(r, cx, floor, taken);
+	if (ret > 0) {
+		count_kinds(r, now);
+		for (i = 0; i < RULE_FIX_COUNT; i++)
+			r->given_up[i] |= taken[i] && now[i] >= before[i];
+		return 0;
+	}
+	if (!ret) {
+		refuse(r, floor, taken, n);
+		overlay_rewind(r->dev, mark);
+		mended_rewind(&r->mended, nmended);
+	}
+	return ret;
 }
 
 static const char *const floors[] = {
 	[FIXER_DEVICE] = "superblocks",
+	[FIXER_DAT] = "DAT",
 	[FIXER_METADATA] = "metadata",
 	[FIXER_TREE] = "files",
 	[FIXER_NAMES] = "names",
@@ -144,19 +242,16 @@ static int ask_for_floor(struct repair *r, struct context *cx)
 
 static int run_rounds(struct repair *r, struct context *cx)
 {
-	int i, floor, err = 0;
+	int floor, err = 0;
 
-	for (i = 0; i < REPAIR_ROUNDS && !err; i++) {
+	while (r->rounds < REPAIR_ROUNDS && !err) {
 		floor = ask_for_floor(r, cx);
 		if (floor < 0)
 			return floor == NO_FLOOR ? 0 : floor;
-		tool_detail(r->tool, "round %d of repairs: %s", i + 1,
+		r->rounds++;
+		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
 			    floors[floor]);
-		progress_begin(&r->tool->progress, "mending", 0, false);
-		err = mend_floor(r, cx, floor);
-		progress_end(&r->tool->progress);
-		if (!err)
-			err = look_again(r, floor);
+		err = run_round(r, cx, floor);
 	}
 	return err;
 }
@@ -204,20 +299,17 @@ static int settle_state(struct repair *r, struct context *cx)
 		return ret;
 	mended_add(&r->mended, "superblocks: no longer say that there were "
 		   "errors");
-	return look_again(r, FIXER_DEVICE);
+	ret = look_again(r, cx);
+	return ret < 0 ? ret : 0;
 }
 
 int repair_run(struct repair *r, struct context *cx)
 {
 	int err = run_rounds(r, cx);
-	bool better;
 
-	if (err)
-		return err;
-	better = !r->looked || better_than(&r->now.check, &r->first->check);
-	if (better)
+	if (!err)
 		err = settle_state(r, cx);
-	return err ? err : better && overlay_bytes(r->dev);
+	return err ? err : overlay_bytes(r->dev) != 0;
 }
 
 int repair_commit(struct repair *r, struct context *cx)
@@ -237,7 +329,8 @@ int repair_commit(struct repair *r, struct context *cx)
 
 void repair_fini(struct repair *r)
 {
-	look_fini(&r->now);
+	if (r->now)
+		look_fini(r->now);
+	free(r->now);
 	mended_fini(&r->mended);
-	kept_fini(&r->kept);
 }

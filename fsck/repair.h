@@ -11,13 +11,12 @@
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "fsck/ask.h"
-#include "fsck/kept.h"
 #include "fsck/look.h"
 #include "fsck/mended.h"
 #include "fsck/options.h"
 
 /* Rounds after which a repair ends whatever is left. */
-#define REPAIR_ROUNDS 16
+#define REPAIR_ROUNDS 24
 
 struct repair {
 	struct tool *tool;
@@ -27,17 +26,17 @@ struct repair {
 	struct look *first;	/* over DEV, before any repair */
 	struct ask ask;
 	/* The rest is all zero in the beginning. */
-	struct look now;	/* the latest look, if there was a round */
-	bool looked;		/* there was */
+	struct look *now;	/* the look after the last good round, or NULL */
+	unsigned int rounds;
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing */
+	bool apart[FIXER_COUNTS + 1];	/* one kind a round, on that floor */
 	struct mended mended;
-	struct kept kept;	/* findings of the latest look */
 };
 
 /*
  * Mends what R->first has planned, on the overlay: at its end R->now is the
- * look at what came of it.  1 where that is better than before and is to be
- * committed, 0 where it is not, or a failure.
+ * look at what came of it.  1 where there is something to be committed, which is
+ * better than before, 0 where not, or a failure.
  */
 int repair_run(struct repair *r, struct context *cx);
 

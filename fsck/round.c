@@ -8,6 +8,7 @@
  */
 #include "fsck/round.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "disk/super.h"
@@ -26,37 +27,32 @@ uint64_t round_offset2(const struct volume *vol)
 	return super_bad_offset2(volume_super(vol), offset) ? 0 : offset;
 }
 
-/* The kinds whose turn it is. */
-static void take(const struct round *round, bool taken[RULE_FIX_COUNT])
+/* Whatever begins without blocks is filled by the one who knows how. */
+static bool is_due(const struct round *round, enum rule_fix fix)
 {
-	const struct fixer *fixer;
-	size_t i;
+	return round->taken[fix] || (fix == RULE_FIX_CHECKPOINTS &&
+				     (round->anew & FILLED_ANEW));
+}
 
-	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		fixer = fixers_of((enum rule_fix)i);
-		taken[i] = fixer && fixer->floor == round->floor &&
-			   round->job.plan->kinds[i].n && !round->given_up[i];
-	}
-	if (round->anew & FILLED_ANEW)
-		taken[RULE_FIX_CHECKPOINTS] = true;
+static bool is_of_metadata(enum fixer_floor floor)
+{
+	return floor == FIXER_DAT || floor == FIXER_METADATA;
 }
 
 /* What a fixer has changed by hand, the next one takes its blocks from. */
 static int apply(struct round *round, struct context *cx)
 {
 	const struct plan_kind *kind = round->job.plan->kinds;
-	bool taken[RULE_FIX_COUNT];
 	size_t i;
 	int err = 0;
 
-	take(round, taken);
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
-		if (!taken[i])
+		if (!is_due(round, (enum rule_fix)i))
 			continue;
 		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,
 							 kind[i].fixes,
 							 kind[i].n);
-		if (!err && round->floor == FIXER_METADATA)
+		if (!err && is_of_metadata(round->floor))
 			err = mend_changed(round->job.writer, cx);
 	}
 	return err;
@@ -109,15 +105,16 @@ static int open_writer(struct round *round, struct context *cx)
 	const struct writer_options options = { .time = round->job.time };
 	struct mend_known known;
 	struct lastknown last;
-	bool taken[RULE_FIX_COUNT];
 	int err = lastknown_find(&last, cx, round->job.check);
 
 	if (err)
 		return err;
-	take(round, taken);
-	known_fill(&known, round->job.check, round->job.plan, taken);
+	known_fill(&known, round->job.check, round->job.plan, round->taken);
+	if ((last.must & ~known.anew) && !round->may_lose)
+		return fail(cx, -EUCLEAN, "no log without a new checkpoint "
+			    "file or ifile");
 	known.from = &last.cp;
-	known.anew |= taken[RULE_FIX_INODES] ? last.anew : last.must;
+	known.anew |= round->taken[RULE_FIX_INODES] ? last.anew : last.must;
 	round->anew = known.anew;
 	return mend_open(&round->job.writer, cx, round->job.vol, &options,
 			 &known);

@@ -11,7 +11,8 @@
 struct round {
 	struct fixer_job job;	/* without a writer */
 	enum fixer_floor floor;
-	const bool *given_up;	/* kinds to be left out, by enum rule_fix */
+	const bool *taken;	/* the kinds whose turn it is, by enum rule_fix */
+	bool may_lose;		/* cpfile and ifile may be made anew */
 	unsigned int anew;	/* files that begin without blocks, MEND_ANEW() */
 };
 

@@ -39,7 +39,7 @@ static int look(struct tool *tool, const struct options *o, struct dev *dev,
 	int err;
 
 	report_list(r, "findings");
-	err = look_run(l, tool, o, dev, tell, tool, false);
+	err = look_run(l, tool, o, dev, tell, tool);
 	if (err)
 		return err;
 	report_end(r);
@@ -89,7 +89,7 @@ static void note_nothing(const struct repair *r)
 	const struct volume *vol = r->first->check.vol;
 	const char *name = r->tool->argv[0];
 
-	if (r->looked)
+	if (r->rounds)
 		tool_note(r->tool, "%s: nothing was changed: no repair made "
 			  "it better", name);
 	else if (vol && vol->latest.orphans_start)
@@ -115,8 +115,8 @@ static int mend(struct repair *r, struct context *cx)
 static void tell_repairs(struct tool *tool, const struct repair *r)
 {
 	mended_report(&r->mended, &tool->report);
-	if (r->looked)
-		kept_report(&r->kept, &tool->report, "left");
+	if (r->now)
+		kept_report(&r->now->kept, &tool->report, "left");
 }
 
 static int check(struct tool *tool, const struct options *o, struct dev *dev,
@@ -133,7 +133,7 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		ret = mend(&r, &tool->cx);
 	if (ret > 0) {
 		tell_repairs(tool, &r);
-		last = r.looked ? &r.now : l;
+		last = r.now ? r.now : l;
 	}
 	if (ret >= 0) {
 		note_left(tool, o, dev, last);

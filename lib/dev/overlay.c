@@ -273,6 +273,25 @@ void overlay_drop(struct dev *dev)
 	memset(overlay->buckets, 0, sizeof(overlay->buckets));
 }
 
+/* Nothing that is there changes any more. */
+size_t overlay_mark(struct dev *dev)
+{
+	to_overlay(dev)->epoch++;
+	return to_overlay(dev)->count;
+}
+
+/* The last page is the first one of its chain. */
+void overlay_rewind(struct dev *dev, size_t mark)
+{
+	struct overlay *overlay = to_overlay(dev);
+	const struct page *page;
+
+	while (overlay->count > mark) {
+		page = &overlay->pages[--overlay->count];
+		*bucket(overlay, page->number) = page->next;
+	}
+}
+
 /* How many pages from FIRST on can be written in one request. */
 static size_t joined_pages(const struct overlay *overlay, size_t first)
 {

@@ -42,6 +42,13 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 			size_t *len);
 
+/*
+ * A mark for overlay_rewind(), which forgets all that was written since; marks
+ * made since are gone then too, those before are not.
+ */
+size_t overlay_mark(struct dev *dev);
+void overlay_rewind(struct dev *dev, size_t mark);
+
 /* Forgets what was written. */
 void overlay_drop(struct dev *dev);
 

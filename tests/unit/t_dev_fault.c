@@ -306,6 +306,41 @@ static void test_overlay_ranges(void)
 	dev_close(disk);
 }
 
+/* Whatever is written after a mark, a rewind shows what was there then. */
+static void test_overlay_rewind(void)
+{
+	static unsigned char bytes[SIZE], model[SIZE], got[SIZE];
+	struct dev *disk, *dev;
+	struct context cx;
+	unsigned int i, wrong = 0;
+	uint32_t x = 5;
+	size_t mark = 0;
+
+	context_init(&cx);
+	memory_open(&disk, &cx, bytes, SIZE);
+	overlay_open(&dev, &cx, disk);
+	for (i = 0; i < 600; i++) {
+		x = x * 1103515245 + 12345;
+		if (i % 30 == 0) {
+			overlay_rewind(dev, mark);
+			dev_read(dev, &cx, 0, got, SIZE);
+			wrong += memcmp(got, model, SIZE) != 0;
+		}
+		memset(got, (int)i, 2000);
+		dev_write(dev, &cx, (x >> 8) % (SIZE - 2000), got, 2000);
+		if (i % 30 == 9) {
+			mark = overlay_mark(dev);
+			dev_read(dev, &cx, 0, model, SIZE);
+		}
+	}
+	is_int(wrong, 0, "a rewind brings back what was there at the mark");
+	overlay_rewind(dev, mark);
+	is_int(overlay_commit(dev, &cx), 0, "which can be committed");
+	ok(!memcmp(bytes, model, SIZE), "and is what is on the device then");
+	dev_close(dev);
+	dev_close(disk);
+}
+
 static void test_overlay_limits(void)
 {
 	struct dev *disk, *dev;
@@ -341,6 +376,7 @@ int main(void)
 	test_overlay_order(false);
 	test_overlay_order(true);
 	test_overlay_ranges();
+	test_overlay_rewind();
 	test_overlay_limits();
 	return tap_done();
 }
