@@ -30,15 +30,20 @@ static struct look *current(struct repair *r)
 
 #define NO_FLOOR (-1)	/* -EPERM, which nothing here fails with */
 
+/* A device that was cut is to be made whole before anything else. */
+static bool is_cut_off(const struct look *l)
+{
+	return findings_count(l->check.findings, RULE_SB_DEVICE_SIZE);
+}
+
 /*
  * A new log takes the place of logs behind the latest super root, which have
  * what was synchronized last.  A mount brings that back; nobody but the user may
- * give it up.  And where the device was cut, nobody knows where it ends.
+ * give it up.
  */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {
-	if (!l->complete ||
-	    findings_count(l->check.findings, RULE_SB_DEVICE_SIZE))
+	if (!l->complete)
 		return false;
 	return r->ask.mode != DECISION_MODE_SAFE ||
 	       !l->check.vol->latest.orphans_start;
@@ -59,7 +64,8 @@ static int next_floor(struct repair *r)
 		if (floor < 0 || (int)fixer->floor < floor)
 			floor = (int)fixer->floor;
 	}
-	if (floor > FIXER_DEVICE && !may_write_log(r, current(r)))
+	if (is_cut_off(current(r)) ||
+	    (floor > FIXER_DEVICE && !may_write_log(r, current(r))))
 		return NO_FLOOR;
 	return floor;
 }

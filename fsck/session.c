@@ -92,6 +92,10 @@ static void note_nothing(const struct repair *r)
 	if (r->rounds)
 		tool_note(r->tool, "%s: nothing was changed: no repair made "
 			  "it better", name);
+	else if (findings_count(r->first->check.findings,
+				RULE_SB_DEVICE_SIZE))
+		tool_note(r->tool, "%s: nothing was changed: the device is "
+			  "smaller than its volume", name);
 	else if (vol && vol->latest.orphans_start)
 		tool_note(r->tool, "%s: nothing was changed, for the sake of "
 			  "the logs behind the latest checkpoint: a mount "
