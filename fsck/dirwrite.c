@@ -17,6 +17,7 @@
 
 #include "fsck/dirkeep.h"
 #include "fsck/dirread.h"
+#include "fsck/entrywalk.h"
 #include "fsck/freename.h"
 #include "fsck/namefix.h"
 #include "log/inodes.h"
@@ -190,25 +191,39 @@ static int read_dir(struct dirwrite *w, struct context *cx,
 	return err;
 }
 
+/* True for a name that is to stay as it is, unless another is the same. */
+static bool stays(const struct dirwrite *w,
+		  const struct entrywalk_entry *entry)
+{
+	const struct inodelist *list = &w->f->n.list;
+	size_t child;
+
+	if (entry->fate != ENTRYWALK_NAME || entry->bad_name)
+		return false;
+	child = inodelist_find_dir(list, entry->e.ino);
+	return child == list->ndirs || list->dirs[child].parent == w->dir + 1;
+}
+
 static int take_tags(void *arg, struct context *cx,
 		     const struct blockbatch_item *item, const void *data,
 		     int err)
 {
 	struct dirwrite *w = arg;
-	struct dirent_entry e;
-	struct dirent_iter it;
+	struct entrywalk_entry entry;
+	struct entrywalk walk;
 	int ret = 0;
 
-	(void)item;
 	fail_clear(cx);
 	if (!data)
 		return names_is_fatal(err) ? err : 0;
-	dirent_iter_init(&it, data, w->f->n.root.vol->geo.block_size);
-	while (ret >= 0 && w->tags_known && dirent_iter_next(&it, &e)) {
-		if (!e.ino)
+	entrywalk_init(&walk, &w->f->n.list, w->ino, item->blkoff, data,
+		       w->f->n.root.vol->geo.block_size);
+	while (ret >= 0 && w->tags_known && entrywalk_next(&walk, &entry)) {
+		if (!stays(w, &entry))
 			continue;
 		ret = nameset_add(&w->tags, cx,
-				  nameset_tag(e.name, e.name_len));
+				  nameset_tag(entry.e.name,
+					      entry.e.name_len));
 		w->tags_known = ret != -ENOBUFS;
 	}
 	return ret < 0 && ret != -ENOBUFS ? ret : 0;

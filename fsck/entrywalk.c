@@ -102,34 +102,35 @@ int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
 	return 1;
 }
 
-/* How long the name is, if not as it says: it ends with the entry, or before. */
-static uint8_t name_len(const struct nilfs_dir_entry *de, uint32_t room)
+uint32_t entrywalk_end(const struct entrywalk_entry *entry)
 {
-	uint32_t rec_len = dirent_rec_len_decode(de->rec_len);
-
-	if (rec_len < dirent_rec_len(1) || rec_len > room ||
-	    rec_len >= dirent_rec_len(de->name_len))
-		return de->name_len;
-	return (uint8_t)strnlen(de->name,
-				rec_len - offsetof(struct nilfs_dir_entry,
-						   name));
+	switch (entry->fate) {
+	case ENTRYWALK_DOT:
+	case ENTRYWALK_DOTDOT:
+	case ENTRYWALK_NAME:
+		return entry->e.offset + dirent_rec_len(entry->e.name_len);
+	default:
+		return entry->e.offset;
+	}
 }
 
 /*
- * Reads what stands at AT, whose length in bytes and in letters cannot both be
- * believed.
+ * Reads what stands at AT, where lengths are not to be believed: a name longer
+ * than what there is of it goes on in zero bytes, its own or those of the next
+ * entry.
  */
 static bool read_at(const struct entrywalk *w, uint32_t at,
 		    struct dirent_entry *e)
 {
 	const struct nilfs_dir_entry *de = (const void *)(w->it.block + at);
-	uint32_t room = w->it.block_size - at;
+	uint32_t room = w->it.block_size - at, most;
 
 	if (room < dirent_rec_len(1))
 		return false;
-	e->name_len = name_len(de, room);
-	if (dirent_rec_len(e->name_len) > room)
-		return false;
+	most = room - offsetof(struct nilfs_dir_entry, name);
+	if (most > de->name_len)
+		most = de->name_len;
+	e->name_len = (uint8_t)strnlen(de->name, most);
 	e->ino = le64_get(de->inode);
 	e->offset = at;
 	e->rec_len = dirent_rec_len(e->name_len);

@@ -45,6 +45,12 @@ void entrywalk_init(struct entrywalk *w, struct inodelist *list, uint64_t ino,
 int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry);
 
 /*
+ * Where that ends which ENTRY needs; what follows up to its length may hide
+ * others, and so may all of one that makes no sense.
+ */
+uint32_t entrywalk_end(const struct entrywalk_entry *entry);
+
+/*
  * From byte FROM on: 1 and the first thing at a multiple of 8 before END that
  * looks like a name of an inode that is there and has that type, whatever its
  * length says; 0 where there is none.

@@ -248,13 +248,9 @@ static int search_block(void *arg, struct context *cx,
 	s->ino = f->n.list.dirs[s->dir].ino;
 	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,
 		       block_size);
-	while (!ret && entrywalk_next(&walk, &entry)) {
-		uint32_t used = dirent_rec_len(entry.e.name_len);
-
-		if (entry.e.rec_len > used)
-			ret = search(s, cx, &walk, entry.e.offset + used,
-				     entry.e.offset + entry.e.rec_len);
-	}
+	while (!ret && entrywalk_next(&walk, &entry))
+		ret = search(s, cx, &walk, entrywalk_end(&entry),
+			     entry.e.offset + entry.e.rec_len);
 	if (!ret && walk.it.verdict)
 		ret = search(s, cx, &walk, walk.it.offset, block_size);
 	return ret;
