@@ -11,18 +11,28 @@
  * The other file is among those that are mended then, though nothing was found
  * wrong with it.
  *
- * Not mended here: maps of metadata files, and of other checkpoints.
+ * Blocks of snapshots are set right where they are, with what they must have
+ * held: others share them, and nobody can be given another one.  Snapshots
+ * are asked after every file that has findings anywhere, as what is wrong there
+ * may not be told where the newest checkpoint has it too.
+ *
+ * Not mended here: maps of metadata files, and of checkpoints that are history.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
+#include "base/sort.h"
 #include "disk/inode.h"
 #include "fsck/fixers.h"
+#include "fsck/inplace.h"
 #include "fsck/mapfile.h"
 #include "fsck/mapholders.h"
 #include "fsck/mapolder.h"
 #include "fsck/mapremake.h"
 #include "fsck/mapsearch.h"
+#include "fsck/snapbuild.h"
+#include "fsck/snapmaps.h"
 #include "log/inodes.h"
 
 #define SECTOR 512u
@@ -55,14 +65,13 @@ static int list_files(struct mapfiles *m, struct context *cx,
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++) {
-		if (fixes[i].place.cno != latest)
-			continue;
-		err = mapfile_add(m, cx, fixes[i].place.ino);
+		if (fixes[i].place.cno == latest)
+			err = mapfile_add(m, cx, fixes[i].place.ino);
 		if (!err && fixes[i].rule == RULE_BMAP_TWICE)
 			err = contested_add(&m->contested, cx, fixes[i].got);
 	}
 	contested_settle(&m->contested);
-	if (!err && m->n)
+	if (!err)
 		err = mapsearch_owners(m, cx);
 	if (!err && m->n)
 		err = mapholders_add(m, cx);
@@ -101,6 +110,56 @@ static int mend_files(struct mapfiles *m, struct context *cx)
 	return err;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The inodes that have findings, in any checkpoint. */
+static int list_inodes(struct context *cx, const struct fix *fixes, size_t n,
+		       uint64_t **inos, size_t *count)
+{
+	size_t i;
+
+	*inos = malloc((n + 1) * sizeof(**inos));
+	if (!*inos)
+		return fail(cx, -ENOMEM, "%zu inodes", n);
+	for (i = 0; i < n; i++)
+		(*inos)[i] = fixes[i].place.ino;
+	sort_in_place(*inos, n, sizeof(**inos), compare_numbers);
+	for (i = 0; i < n; i++)
+		if (!*count || (*inos)[*count - 1] != (*inos)[i])
+			(*inos)[(*count)++] = (*inos)[i];
+	return 0;
+}
+
+static int mend_snapshots(struct mapfiles *m, struct context *cx,
+			  const struct fix *fixes, size_t n)
+{
+	struct snapmaps s = {
+		.job = m->job,
+		.contested = &m->contested,
+		.logs_whole = m->logs_whole,
+	};
+	uint64_t *inos = NULL;
+	size_t count = 0;
+	int err;
+
+	if (!inplace_is_possible(m->job))
+		return 0;
+	err = list_inodes(cx, fixes, n, &inos, &count);
+
+	if (!err)
+		err = snapmaps_list(&s, cx, inos, count);
+	if (!err)
+		err = snapbuild_run(&s, cx);
+	snapmaps_fini(&s);
+	free(inos);
+	return err;
+}
+
 int fix_maps(struct fixer_job *job, struct context *cx,
 	     const struct fix *fixes, size_t n)
 {
@@ -118,6 +177,8 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		err = mapolder_search(&m, cx);
 	if (!err)
 		err = mend_files(&m, cx);
+	if (!err)
+		err = mend_snapshots(&m, cx, fixes, n);
 	mapfile_fini(&m);
 	return err;
 }

@@ -446,6 +446,11 @@ static const struct dev_ops overlay_ops = {
 	.close = overlay_close,
 };
 
+const struct zones *overlay_zones(const struct dev *dev)
+{
+	return ((const struct overlay *)dev)->under->zones;
+}
+
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 {
 	struct overlay *overlay = calloc(1, sizeof(*overlay));

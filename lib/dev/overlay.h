@@ -49,6 +49,9 @@ bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 size_t overlay_mark(struct dev *dev);
 void overlay_rewind(struct dev *dev, size_t mark);
 
+/* The zones of the device underneath, which a commit must heed; or NULL. */
+const struct zones *overlay_zones(const struct dev *dev);
+
 /* Forgets what was written. */
 void overlay_drop(struct dev *dev);
 

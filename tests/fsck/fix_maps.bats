@@ -159,6 +159,78 @@ unchanged() {
 	[ -z "$(dump.nilfs2 cat "$image" /links/a)" ]
 }
 
+@test "what a snapshot shares is mended for both" {
+	while read -r structure field; do
+		take cleaned
+		structure=${structure/INO/$(ino /kept)}
+		damage "$structure" "${field/VBLOCK/$(vblock /kept 6)}"
+		mend
+		unchanged || return
+	done <<-FIELDS
+	bmap:INO/0 bn_level=2
+	bmap:INO/0 ptr[5]=VBLOCK
+	bmap:INO/0 key[9]=8
+	inode:/kept i_bmap[0]=$((0x10e01))
+	inode:/kept i_bmap[5]=777
+	FIELDS
+}
+
+@test "what only a snapshot has" {
+	take snapshots
+	damage -c 2 inode:/d/f3 "i_bmap[1]=$(vblock /d/f1 0 2)"
+	mend
+	[[ $said == *"checkpoint 2: inode "*": its map is made anew"* ]]
+	unchanged
+}
+
+@test "several inodes of one block in a snapshot" {
+	take snapshots
+	damage -c 4 inode:/d/f1 'i_bmap[1]=123456789'
+	damage -c 4 inode:/d/f3 'i_bmap[1]=123456789'
+	mend
+	unchanged
+}
+
+@test "the kernel reads a mended snapshot, and moves its blocks" {
+	need_guest uml
+	share=$BATS_TEST_TMPDIR/share
+	mkdir "$share"
+	take cleaned
+	for block in $(dump.nilfs2 bmap -b --nodes "$image" /kept |
+			awk '$NF == "node" { print $5 }'); do
+		damage "node:$block" bn_flags=1
+	done
+	mend
+	unchanged
+	guest --share "$share" "$image" <<-'END'
+	nilfs_mount -o ro,cp=2 "$DEV1"
+	manifest "$MNT" >"$SHARE/snapshot"
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	manifest "$MNT" >"$SHARE/latest"
+	rm "$MNT/kept" "$MNT/after"
+	for i in 1 2 3; do
+		noise "$i" 9000000 >"$MNT/passing"
+		sync
+	done
+	rm "$MNT/passing"
+	sync
+	clean "$DEV1" "$MNT" 0
+	clean "$DEV1" "$MNT" 0
+	nilfs_umount
+	nilfs_mount -o ro,cp=2 "$DEV1"
+	manifest "$MNT" >"$SHARE/moved"
+	nilfs_umount
+	END
+	kernel_content
+	[ "$status" -eq 0 ]
+	diff "$corpus/cleaned/manifest" "$share/latest"
+	diff "$corpus/cleaned/manifest.2" "$share/snapshot"
+	diff "$corpus/cleaned/manifest.2" "$share/moved"
+	run -0 fsck.nilfs2 -fnq "$image"
+	[ -z "$output" ]
+}
+
 @test "the kernel reads what was mended" {
 	need_guest uml
 	share=$BATS_TEST_TMPDIR/share
