@@ -79,6 +79,35 @@ static int list_files(struct mapfiles *m, struct context *cx,
 	return err;
 }
 
+/* Files that say that they have more blocks than were found. */
+static void doubt_files(struct mapfiles *m, const struct fix *fixes, size_t n)
+{
+	struct mapfile *f;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (fixes[i].rule != RULE_INODE_BLOCKS ||
+		    fixes[i].place.cno != m->job->vol->latest.cno ||
+		    fixes[i].got <= fixes[i].want)
+			continue;
+		f = mapfile_find(m, fixes[i].place.ino);
+		if (f)
+			f->doubtful = true;
+	}
+}
+
+/* Doubts are justified where the logs have a block for a hole. */
+static void settle_doubts(struct mapfiles *m)
+{
+	size_t i, run;
+
+	for (i = 0; i < m->n; i++) {
+		run = mapfound_find(&m->found, m->list[i].ino, 0);
+		m->list[i].broken |= run < m->found.settled &&
+				     m->found.runs[run].ino == m->list[i].ino;
+	}
+}
+
 /* A map that is sound, and an inode that counts its blocks wrong. */
 static int count_blocks(struct mapfiles *m, struct context *cx,
 			struct mapfile *f)
@@ -169,10 +198,12 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 	};
 	int err = list_files(&m, cx, fixes, n);
 
+	doubt_files(&m, fixes, n);
 	if (!err && m.n)
 		err = mapfile_look(&m, cx);
 	if (!err)
 		err = mapsearch_logs(&m, cx);
+	settle_doubts(&m);
 	if (!err)
 		err = mapolder_search(&m, cx);
 	if (!err)

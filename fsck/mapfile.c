@@ -6,6 +6,8 @@
  * on either side of it is a gap, and not only what the nodes above say was
  * there: a key in one of them may be what is wrong.  So is what lies before a
  * block that is past the size, whose offset may be.  A directory has no holes.
+ * Nor is a hole believed where the inode says that there are more blocks: a
+ * node that has lost its last children looks as sound as any.
  */
 #include "fsck/mapfile.h"
 
@@ -83,9 +85,9 @@ static int add_gap(struct look *l, struct context *cx, uint64_t end)
 	bool amiss = l->gap || (l->f->is_dir && end > l->next);
 
 	l->gap = false;
-	if (!amiss)
+	l->f->broken |= amiss;
+	if (!amiss && !l->f->doubtful)
 		return 0;
-	l->f->broken = true;
 	return maploss_add_gap(&l->m->loss, cx, &gap);
 }
 

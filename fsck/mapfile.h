@@ -22,6 +22,7 @@ struct mapfile {
 	uint64_t blocks;		/* sound ones, nodes among them */
 	bool is_dir, is_link;
 	bool broken;			/* its map must be made anew */
+	bool doubtful;			/* it says that it has more blocks */
 };
 
 /* All that one repair of maps knows; all zero at first. */

@@ -175,7 +175,7 @@ static bool is_wanted(const struct mapfiles *m, const struct mapfile *f)
 	size_t i = maploss_first_point(&m->loss, f->ino);
 	size_t gap = maploss_first_gap(&m->loss, f->ino);
 
-	if (gap < m->loss.ngaps && m->loss.gaps[gap].ino == f->ino &&
+	if (f->broken && gap < m->loss.ngaps && m->loss.gaps[gap].ino == f->ino &&
 	    (f->is_dir || !m->logs_whole))
 		return true;
 	for (; i < m->loss.npoints && m->loss.points[i].ino == f->ino; i++)

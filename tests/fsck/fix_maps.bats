@@ -162,6 +162,14 @@ noise() {
 	unchanged
 }
 
+@test "a node that has lost its last children, and does not look it" {
+	take cleaned
+	damage "bmap:$(ino /overwritten)/0" bn_nchildren=7
+	mend
+	[[ $said == *"248 blocks found again"* ]]
+	unchanged
+}
+
 @test "numbers of blocks" {
 	take special
 	damage inode:/links/a i_blocks=7
