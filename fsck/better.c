@@ -42,13 +42,16 @@ static unsigned int floor_of(const struct rule_info *rule)
 }
 
 struct change {
-	bool fewer, more;
+	bool fewer;
+	const struct rule_info *more;	/* one of those */
 };
 
-static void compare(uint64_t now, uint64_t before, struct change *change)
+static void compare(const struct rule_info *rule, uint64_t now,
+		    uint64_t before, struct change *change)
 {
 	change->fewer |= now < before;
-	change->more |= now > before;
+	if (now > before)
+		change->more = rule;
 }
 
 enum part {
@@ -67,39 +70,42 @@ static uint64_t count(const struct check *c, enum rule rule, enum part part)
 	return part == SNAPSHOTS ? snapshots : all - snapshots;
 }
 
-/* 1 better, -1 worse, 0 neither. */
+/* 1 better, -1 worse by *WORSE, 0 neither. */
 static int compare_part(const struct check *now, const struct check *before,
-			enum part part)
+			enum part part, const struct rule_info **worse)
 {
-	struct change errors[FLOORS] = { { false, false } };
-	struct change warnings = { false, false };
+	struct change errors[FLOORS] = { { false, NULL } };
+	struct change warnings = { false, NULL };
 	const struct rule_info *rule;
 	size_t i;
 
 	for (i = 0; (rule = rule_at(i)); i++)
-		compare(count(now, rule->rule, part),
+		compare(rule, count(now, rule->rule, part),
 			count(before, rule->rule, part),
 			rule->severity >= RULE_ERROR ?
 				&errors[floor_of(rule)] : &warnings);
 	for (i = 0; i < FLOORS; i++) {
-		if (errors[i].more)
+		*worse = errors[i].more;
+		if (*worse)
 			return -1;
 		if (errors[i].fewer)
 			return 1;
 	}
-	if (warnings.more)
-		return -1;
-	return warnings.fewer;
+	*worse = warnings.more;
+	return *worse ? -1 : warnings.fewer;
 }
 
-bool better_than(const struct check *now, const struct check *before)
+bool better_than(const struct check *now, const struct check *before,
+		 const struct rule_info **worse)
 {
 	int newest;
 
+	*worse = NULL;
 	if (!now->vol != !before->vol)
 		return now->vol;
-	newest = compare_part(now, before, NEWEST);
+	newest = compare_part(now, before, NEWEST, worse);
 	if (newest)
-		return newest > 0 && compare_part(now, before, ALL) >= 0;
-	return compare_part(now, before, SNAPSHOTS) > 0;
+		return newest > 0 &&
+		       compare_part(now, before, ALL, worse) >= 0;
+	return compare_part(now, before, SNAPSHOTS, worse) > 0;
 }

@@ -13,8 +13,9 @@
  * some rule and more of none; what is above was perhaps hidden.  Where no floor
  * differs there must be fewer warnings.  It is the newest checkpoint and what
  * belongs to none that must be better, and all together not worse; or snapshots
- * alone.
+ * alone.  Else *WORSE is a rule that is broken more often, or NULL.
  */
-bool better_than(const struct check *now, const struct check *before);
+bool better_than(const struct check *now, const struct check *before,
+		 const struct rule_info **worse);
 
 #endif

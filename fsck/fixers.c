@@ -39,6 +39,7 @@ static const struct fixer table[] = {
 	{ RULE_FIX_INODES, FIXER_TREE, fix_inodes,
 	  "mend inodes and the files of inodes",
 	  "what is left of an inode may be older, or nothing" },
+	{ RULE_FIX_LOG, FIXER_COUNTS, fix_log, "write one more log", NULL },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

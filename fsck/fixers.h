@@ -73,6 +73,7 @@ void fixers_tell(struct fixer_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 fixer_apply fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
-	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_counts;
+	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_counts,
+	fix_log;
 
 #endif

@@ -93,6 +93,7 @@ static unsigned int take(struct repair *r, int floor,
 static int look_again(struct repair *r, struct context *cx)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = current(r);
+	const struct rule_info *worse;
 	int ret;
 
 	if (!now)
@@ -100,7 +101,10 @@ static int look_again(struct repair *r, struct context *cx)
 	now->mode = before->mode;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
 	if (!ret)
-		ret = better_than(&now->check, &before->check);
+		ret = better_than(&now->check, &before->check, &worse);
+	if (!ret)
+		tool_detail(r->tool, "no better than before: %s",
+			    worse ? worse->slug : "as much is wrong");
 	if (ret > 0) {
 		ask_forget(&r->ask, &now->plan);
 		r->now = now;

@@ -89,7 +89,8 @@ static int finish_log(struct round *round, struct context *cx)
 	struct writer_end end;
 	int err;
 
-	if (!round->anew && !has_changes(round->job.writer))
+	if (!round->anew && !round->taken[RULE_FIX_LOG] &&
+	    !has_changes(round->job.writer))
 		return 0;
 	err = writer_commit(round->job.writer, cx, &end);
 	if (err)

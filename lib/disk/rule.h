@@ -42,6 +42,7 @@ enum rule_fix {
 	RULE_FIX_MAPS,		/* block maps of files */
 	RULE_FIX_NAMES,		/* directories and links */
 	RULE_FIX_COUNTS,	/* what nobody refers to; live-block counts */
+	RULE_FIX_LOG,		/* whatever is right in any new log */
 	RULE_FIX_COUNT
 };
 

@@ -55,6 +55,7 @@ const char *tell_fix(enum rule_fix fix)
 		[RULE_FIX_MAPS] = "maps",
 		[RULE_FIX_NAMES] = "names",
 		[RULE_FIX_COUNTS] = "counts",
+		[RULE_FIX_LOG] = "log",
 	};
 
 	return names[fix];

@@ -208,6 +208,7 @@ static void fill_super_root(struct writer *w, void *block)
 	unsigned int i;
 
 	sr->sr_bytes = le16_make((uint16_t)superroot_bytes(&w->g));
+	sr->sr_flags = le16_make(0);
 	if (!w->o.minor)
 		sr->sr_nongc_ctime = le64_make(w->o.time);
 	for (i = 0; i < 3; i++) {
