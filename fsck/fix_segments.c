@@ -295,7 +295,7 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 		 const struct fix *fixes, size_t n)
 {
 	struct metafile *sufile = mend_file(job->writer, NILFS_SUFILE_INO);
-	bool anew = !metafile_nblocks(sufile);
+	bool anew = mend_is_anew(job->writer, NILFS_SUFILE_INO);
 	struct bitmap which;
 	uint64_t changed;
 	void *header;

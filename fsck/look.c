@@ -112,7 +112,8 @@ static int run_passes(struct look *l, struct tool *tool,
 		return err;
 	budget_raise(&tool->cx, c->vol);
 	for (i = 0; (pass = passes_at(i)) && !err; i++)
-		err = run_pass(tool, c, pass);
+		if (pass->counters || o->mode != OPTIONS_COUNTERS)
+			err = run_pass(tool, c, pass);
 	l->complete = !err;
 	return err;
 }

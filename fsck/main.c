@@ -8,6 +8,7 @@
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "find/tell.h"
+#include "fsck/counters.h"
 #include "fsck/options.h"
 #include "fsck/session.h"
 #include "fsck/target.h"
@@ -55,6 +56,8 @@ static int run(struct tool *tool, const void *options)
 	err = target_open(&dev, tool, tool->argv[0], o);
 	if (!err && o->undo)
 		err = go_back(tool, o, dev);
+	else if (!err && o->mode == OPTIONS_COUNTERS)
+		err = counters_run(tool, o, dev);
 	else if (!err)
 		err = session_run(tool, o, dev);
 	dev_close(dev);

@@ -49,6 +49,8 @@ const struct cli_option options_rows[] = {
 	  OPTION_FLAG, AT(quick), GROUP_DEPTH, 0, NULL, NULL },
 	{ 0, "rebuild", NULL, "make metadata files anew where need be",
 	  OPTION_FLAG, AT(rebuild), 0, 0, NULL, NULL },
+	{ 0, "rebuild-counters", NULL, "count what is in segments, mend no more",
+	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_COUNTERS, NULL, NULL },
 	{ 0, "undo", "FILE", "bring back what stands in an undo file",
 	  OPTION_STRING, AT(undo), GROUP_MODE, 0, NULL, NULL },
 	{ 0, "undo-file", "FILE", "keep what a repair writes over in FILE",

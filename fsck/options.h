@@ -13,6 +13,7 @@ enum options_mode {
 	OPTIONS_NO,		/* -n: change nothing */
 	OPTIONS_AUTO,		/* -a, -p: at boot, nobody to ask */
 	OPTIONS_YES,		/* -y */
+	OPTIONS_COUNTERS,	/* --rebuild-counters: that and nothing else */
 };
 
 struct options {

@@ -9,15 +9,15 @@
 
 static const struct pass table[] = {
 	{ "segments", "checking segments", pass_segments,
-	  pass_segments_work },
-	{ "dat", "checking the DAT", pass_dat, pass_dat_work },
-	{ "logs", "checking logs", pass_logs, pass_logs_work },
+	  pass_segments_work, true },
+	{ "dat", "checking the DAT", pass_dat, pass_dat_work, true },
+	{ "logs", "checking logs", pass_logs, pass_logs_work, true },
 	{ "checkpoints", "checking checkpoints", pass_checkpoints,
-	  pass_checkpoints_work },
-	{ "tree", "checking files", pass_tree, pass_tree_work },
-	{ "names", "checking names", pass_names, NULL },
-	{ "counts", "checking counts", pass_counts, NULL },
-	{ NULL, NULL, NULL, NULL },
+	  pass_checkpoints_work, true },
+	{ "tree", "checking files", pass_tree, pass_tree_work, false },
+	{ "names", "checking names", pass_names, NULL, false },
+	{ "counts", "checking counts", pass_counts, NULL, false },
+	{ NULL, NULL, NULL, NULL, false },
 };
 
 const struct pass *passes_at(size_t i)

@@ -6,6 +6,7 @@
 #ifndef NILFS2_FSCK_PASSES_H
 #define NILFS2_FSCK_PASSES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct pass {
 	const char *doing;	/* of the line of progress: "checking ..." */
 	pass_run *run;
 	pass_estimate *estimate;	/* NULL: not known */
+	bool counters;		/* what the SUFILE counts rests on it */
 };
 
 /*

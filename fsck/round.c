@@ -46,6 +46,8 @@ static int apply(struct round *round, struct context *cx)
 	size_t i;
 	int err = 0;
 
+	if (round->instead)
+		return round->instead(&round->job, cx, NULL, 0);
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
 		if (!is_due(round, (enum rule_fix)i))
 			continue;

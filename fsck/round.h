@@ -14,6 +14,7 @@ struct round {
 	const bool *taken;	/* the kinds whose turn it is, by enum rule_fix */
 	bool may_lose;		/* cpfile and ifile may be made anew */
 	unsigned int anew;	/* files that begin without blocks, MEND_ANEW() */
+	fixer_apply *instead;	/* in place of all fixers, or NULL */
 };
 
 /* Runs it.  0, or a failure that ends the repair. */

@@ -237,6 +237,11 @@ struct metafile *mend_file(struct writer *w, uint64_t ino)
 	}
 }
 
+bool mend_is_anew(const struct writer *w, uint64_t ino)
+{
+	return w->mended && ino < 32 && (w->known.anew & MEND_ANEW(ino));
+}
+
 /* The entry of CNO in the cpfile as it stands: 1, 0 for none. */
 static int look_up(struct writer *w, struct context *cx, uint64_t cno,
 		   struct nilfs_checkpoint *cp)

@@ -83,6 +83,9 @@ int mend_open(struct writer **wp, struct context *cx, struct volume *vol,
  */
 struct metafile *mend_file(struct writer *w, uint64_t ino);
 
+/* Whether INO is one of those that began without blocks. */
+bool mend_is_anew(const struct writer *w, uint64_t ino);
+
 /*
  * To be called when blocks of the DAT, the SUFILE, the cpfile or the ifile
  * were changed by hand, before anything else is asked of W: forgets what W

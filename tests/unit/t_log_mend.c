@@ -417,6 +417,10 @@ static void check_anew(const struct log_shape *shape, uint64_t ino)
 	copy_file(&b, ino);
 	is_int(open_mend(&b, (struct mend_known){ .anew = MEND_ANEW(ino) }), 0,
 	       "it opens with a new metadata file");
+	ok(mend_is_anew(b.w, ino) && !mend_is_anew(b.w, NILFS_ROOT_INO) &&
+	   !mend_is_anew(b.w, ino == NILFS_DAT_INO ? NILFS_IFILE_INO :
+						     NILFS_DAT_INO),
+	   "it knows which");
 	is_int(metafile_look(mend_file(b.w, ino), &b.v.cx, b.blkoff[0], &data),
 	       0, "which has no blocks");
 	is_int(restore(&b, ino), 0, "and gets the old ones' content");

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Counters made anew without any other repair.
+ *
+ * A kernel knows nothing of live-block counts and leaves them behind, so to
+ * count anew is no rare thing, and the tree of files has no part in it: only
+ * the passes run that tell whether DAT, logs and checkpoints can be counted
+ * on.  Everything is compared with what it should be, and where nothing
+ * differs nothing is written.
+ */
+#include "fsck/counters.h"
+
+#include <errno.h>
+
+#include "base/bitmap.h"
+#include "dev/overlay.h"
+#include "find/tell.h"
+#include "fsck/fix_segments.h"
+#include "fsck/livecounts.h"
+#include "fsck/look.h"
+#include "fsck/repair.h"
+#include "fsck/round.h"
+#include "fsck/session.h"
+#include "log/mend.h"
+#include "vol/sutable.h"
+
+static void tell(void *arg, const struct finding *f)
+{
+	struct tool *tool = arg;
+
+	tell_finding(&tool->report, f);
+}
+
+/* What is wrong with the SUFILE is what is to be mended. */
+static bool is_in_the_way(const struct rule_info *rule)
+{
+	return rule->severity >= RULE_ERROR &&
+	       rule->fix != RULE_FIX_SEGMENTS && rule->fix != RULE_FIX_COUNTS;
+}
+
+static bool has_errors(const struct check *c)
+{
+	const struct rule_info *rule;
+	size_t i;
+
+	for (i = 0; (rule = rule_at(i)); i++)
+		if (is_in_the_way(rule) &&
+		    findings_count(c->findings, rule->rule))
+			return true;
+	return !c->vol || c->dat_broken;
+}
+
+/* Whether the header alone is reason to write one. */
+static bool is_header_wrong(struct check *c, struct context *cx)
+{
+	bool stale = c->vol->geo.has_live_blks &&
+		     sutable_is_exact(c->vol, cx) != 1;
+
+	fail_clear(cx);
+	return stale || findings_count(c->findings, RULE_SU_NCLEAN) ||
+	       findings_count(c->findings, RULE_SU_NDIRTY) ||
+	       findings_count(c->findings, RULE_SU_HEADER_LAST_ALLOC);
+}
+
+static int fill_all(struct bitmap *which, struct context *cx, uint64_t n)
+{
+	uint64_t i;
+	int err = bitmap_init(which, cx, n);
+
+	for (i = 0; i < n && !err; i++)
+		bitmap_set(which, i);
+	return err;
+}
+
+/* In place of all fixers. */
+static int rebuild(struct fixer_job *job, struct context *cx,
+		   const struct fix *fixes, size_t n)
+{
+	struct bitmap all = { 0 };
+	uint64_t changed;
+	void *header;
+	int err = fill_all(&all, cx, job->vol->geo.nsegments);
+
+	(void)fixes;
+	(void)n;
+	if (!err)
+		err = fix_segments_all(job, cx, &all, &changed);
+	if (!err)
+		err = livecounts_enter(job->writer, cx, job->vol, job->time,
+				       &changed);
+	if (!err && changed)
+		fixers_tell(job, "live blocks of %llu segments: counted",
+			    (unsigned long long)changed);
+	if (!err && is_header_wrong(job->check, cx)) {
+		fixers_tell(job, "segment usage file: header made anew");
+		err = metafile_change(mend_file(job->writer, NILFS_SUFILE_INO),
+				      cx, 0, &header, NULL);
+	}
+	bitmap_fini(&all);
+	return err ? err : mend_changed(job->writer, cx);
+}
+
+static int count_anew(struct repair *r, struct context *cx)
+{
+	static const bool none[RULE_FIX_COUNT];
+	struct check *c = &r->first->check;
+	struct round round = {
+		.job = {
+			.check = c,
+			.dev = r->dev,
+			.vol = c->vol,
+			.plan = &r->first->plan,
+			.time = (uint64_t)cx->now,
+			.tell = mended_add,
+			.arg = &r->mended,
+		},
+		.floor = FIXER_METADATA,
+		.taken = none,
+		.instead = rebuild,
+	};
+	int err;
+
+	if (c->vol->latest.orphans_start)
+		return fail(cx, -EBUSY, "%s: was not unmounted; a mount or -y "
+			    "comes first", r->tool->argv[0]);
+	err = round_run(&round, cx);
+	if (err || !overlay_bytes(r->dev))
+		return err;
+	err = repair_commit(r, cx);
+	return err ? err : SESSION_MENDED;
+}
+
+static int run(struct repair *r, struct context *cx)
+{
+	struct report *report = &r->tool->report;
+	struct look *l = r->first;
+	int ret;
+
+	report_list(report, "findings");
+	ret = look_run(l, r->tool, r->o, r->dev, tell, r->tool);
+	if (ret)
+		return ret;
+	report_end(report);
+	if (has_errors(&l->check)) {
+		tool_note(r->tool, "%s: nothing was counted: its errors are to "
+			  "be mended first", r->tool->argv[0]);
+		return SESSION_UNCORRECTED;
+	}
+	ret = count_anew(r, cx);
+	if (ret >= 0)
+		mended_report(&r->mended, report);
+	return ret;
+}
+
+int counters_run(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	struct look l = { .mode = DECISION_MODE_NO };
+	struct repair r = {
+		.tool = tool, .o = o, .under = dev, .first = &l,
+	};
+	int ret = overlay_open(&r.dev, &tool->cx, dev);
+
+	if (!ret)
+		ret = run(&r, &tool->cx);
+	repair_fini(&r);
+	look_fini(&l);
+	dev_close(r.dev);
+	return ret;
+}

@@ -1,0 +1,144 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Repairs of the SUFILE, and what the kernel and its cleaner do to the volume
+# then.  The cases (su-*, log-*) have each rule; here is what it is for.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+
+setup() {
+	need_corpus
+	need_guest uml
+	cd "$BATS_TEST_TMPDIR" || return 1
+	image=$(copy_image cleaned)
+	# A segment whose blocks belong to the file "kept", in use for long.
+	block=$(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" && $1 == 100 { print $5 }')
+	segment=$((block / 128))
+	log=$(dump.nilfs2 logs -s "$image" "$segment" |
+		awk 'NR == 2 { print $2 }')
+	sum=$(dump.nilfs2 cat "$image" /kept | sha256sum)
+}
+
+# use_kernel [NAME]: files come, go, and the cleaner runs; is /kept as it was?
+use_kernel() {
+	guest "$1" <<-'SCRIPT'
+	nilfs_mount "$DEV1"
+	noise 31 4000000 >"$MNT/new"
+	sync
+	rm "$MNT/new" "$MNT"/small-1*
+	noise 32 2000000 >"$MNT/newer"
+	sync
+	clean "$DEV1" "$MNT" || echo "nothing was cleaned"
+	# What was freed is written to.
+	for i in 1 2 3 4 5 6 7 8; do
+		noise "$i" 6000000 >"$MNT/churn"
+		sync
+	done
+	rm "$MNT/churn"
+	sync
+	nilfs_umount
+	nilfs_mount -o ro "$DEV1"
+	sha256sum <"$MNT/kept"
+	nilfs_umount
+	SCRIPT
+	[ "$status" -eq 0 ]
+}
+
+@test "behind a log that cannot be read the cleaner loses what lives" {
+	damage_raw "log:$log" ss_magic=0
+	use_kernel "$image"
+	[ "$output" != "$sum" ]
+}
+
+@test "a segment that is marked as erroneous loses nothing" {
+	damage_raw "log:$log" ss_magic=0
+	run -1 fsck.nilfs2 -y "$image"
+	[[ $output == *"segment $segment: marked as erroneous: "* ]]
+	expect
+	dump.nilfs2 segments "$image" "$segment" | grep -- "-de"
+	run --separate-stderr -0 fsck.nilfs2 -n "$image"
+	[[ $stderr == *"1 segments are marked as erroneous"* ]]
+	use_kernel "$image"
+	kernel_content
+	[ "$output" = "$sum" ]
+	expect
+	dump.nilfs2 segments "$image" "$segment" | grep -- "-de"
+}
+
+@test "segments that live are not written over where the SUFILE calls all clean" {
+	for s in $(dump.nilfs2 segments "$image" | awk 'NR > 1 { print $1 }'); do
+		damage "segment:$s" su_flags=none su_nblocks=0 su_lastmod=0
+	done
+	nclean=$(dump.nilfs2 info "$image" | awk '/^s_nsegments/ { print $2 }')
+	damage suheader "sh_ncleansegs=$nclean" sh_ndirtysegs=0
+	run -1 fsck.nilfs2 -y "$image"
+	expect
+	use_kernel "$image"
+	kernel_content
+	[ "$output" = "$sum" ]
+	expect
+}
+
+@test "a SUFILE that is lost is made anew as the kernel had it" {
+	damage superroot 'sr_sufile.i_bmap[1]=0'
+	run -1 fsck.nilfs2 -y "$image"
+	[[ $output == *"segment usage file: made anew"* ]]
+	expect
+	awk '$1 ~ /^[0-9]+$/ && $4 ~ /^-d/ && $5 { print $1, $5 }' \
+		"$corpus/cleaned/lssu" >wanted
+	dump.nilfs2 segments -o segment,written "$image" |
+		awk 'NR > 1 { print $1, $2 }' >got
+	run -1 grep -vxFf got wanted
+	use_kernel "$image"
+	kernel_content
+	[ "$output" = "$sum" ]
+	expect
+}
+
+@test "nothing in a segment: its logs are given up, the cleaner frees it" {
+	clean=$(awk '$1 ~ /^[0-9]+$/ && $4 ~ /^--/ { print $1; exit }' \
+		"$corpus/cleaned/lssu")
+	# Logs of its former life, called those of today.
+	damage "segment:$clean" su_flags=dirty su_nblocks=50
+	run -1 fsck.nilfs2 -y "$image"
+	expect
+	dump.nilfs2 segments -o segment,written "$image" "$clean" |
+		grep -x " *$clean  *0"
+	use_kernel "$image"
+	kernel_content
+	[ "$output" = "$sum" ]
+	expect
+}
+
+current() {
+	dump.nilfs2 info "$image" | awk -F ':  *' '
+		/^Latest state:/ { inside = 1 }
+		inside && $1 == "  Segment" { print $2; exit }'
+}
+
+@test "the segment in writing is left where its logs cannot be read" {
+	image=$(copy_image small-files)
+	current=$(current)
+	log=$(dump.nilfs2 logs -s "$image" "$current" |
+		awk 'NR == 2 { print $2 }')
+	damage_raw "log:$log" ss_magic=0
+	run -1 fsck.nilfs2 -y "$image"
+	expect
+	[ "$(current)" -ne "$current" ]
+	dump.nilfs2 segments "$image" "$current" | grep -- "-de"
+	manifest=$corpus/small-files/manifest
+	guest "$image" <<-'SCRIPT'
+	nilfs_mount "$DEV1"
+	manifest "$MNT"
+	noise 31 4000000 >"$MNT/new"
+	sync
+	clean "$DEV1" "$MNT" || echo "nothing was cleaned" >&2
+	nilfs_umount
+	SCRIPT
+	[ "$status" -eq 0 ]
+	kernel_content
+	diff "$manifest" - <<<"$output"
+	expect
+}
