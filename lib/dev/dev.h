@@ -71,7 +71,8 @@ struct dev {
  * Reads or writes exactly LEN bytes at OFF.  0, or -EIO for a range outside
  * the device or a medium error, -EROFS for a write to a read-only device,
  * with the failure text naming device and offset.  Reads may come from
- * several threads at once, to files, block devices and memory also writes.
+ * several threads at once, to files, block devices, memory and overlays over
+ * these also writes.
  */
 int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	     size_t len);

@@ -12,11 +12,14 @@
  * Pages lie in chunks, so that a large sequential write is committed in large
  * writes without another copy.  A chain per hash value finds the newest
  * version of a page.
+ *
+ * Workers read, and write, at once: a lock lets many of them read.
  */
 #include "dev/overlay.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +38,7 @@ struct page {
 struct overlay {
 	struct dev dev;
 	struct dev *under;
+	pthread_rwlock_t lock;	/* of all that follows */
 	struct page *pages;
 	size_t count, room;
 	unsigned char **chunks;
@@ -152,10 +156,9 @@ static int writable_page(struct overlay *overlay, struct context *cx,
 	return 0;
 }
 
-static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
-			 const void *buf, size_t len)
+static int write_locked(struct overlay *overlay, struct context *cx,
+			uint64_t off, const void *buf, size_t len)
 {
-	struct overlay *overlay = to_overlay(dev);
 	const unsigned char *p = buf;
 
 	while (len) {
@@ -177,6 +180,18 @@ static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 		len -= n;
 	}
 	return 0;
+}
+
+static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
+			 const void *buf, size_t len)
+{
+	struct overlay *overlay = to_overlay(dev);
+	int ret;
+
+	pthread_rwlock_wrlock(&overlay->lock);
+	ret = write_locked(overlay, cx, off, buf, len);
+	pthread_rwlock_unlock(&overlay->lock);
+	return ret;
 }
 
 /* How many of LEN bytes at OFF come before the first page kept here. */
@@ -207,10 +222,9 @@ static size_t read_page(struct overlay *overlay, uint64_t off,
 	return n;
 }
 
-static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
-			void *buf, size_t len)
+static int read_locked(struct overlay *overlay, struct context *cx,
+		       uint64_t off, void *buf, size_t len)
 {
-	struct overlay *overlay = to_overlay(dev);
 	unsigned char *p = buf;
 
 	while (len) {
@@ -228,27 +242,54 @@ static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
 	return 0;
 }
 
-/* The common case is a check before anything was written. */
-static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
-			 struct iovec *iov, int n)
+static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
+			void *buf, size_t len)
 {
 	struct overlay *overlay = to_overlay(dev);
+	int ret;
+
+	pthread_rwlock_rdlock(&overlay->lock);
+	ret = read_locked(overlay, cx, off, buf, len);
+	pthread_rwlock_unlock(&overlay->lock);
+	return ret;
+}
+
+/* The common case is a check before anything was written. */
+static int readv_locked(struct overlay *overlay, struct context *cx,
+			uint64_t off, struct iovec *iov, int n)
+{
 	int i, ret = 0;
 
 	if (!overlay->count)
 		return dev_readv(overlay->under, cx, off, iov, n);
 	for (i = 0; i < n && !ret; i++) {
-		ret = overlay_read(dev, cx, off, iov[i].iov_base,
-				   iov[i].iov_len);
+		ret = read_locked(overlay, cx, off, iov[i].iov_base,
+				  iov[i].iov_len);
 		off += iov[i].iov_len;
 	}
 	return ret;
 }
 
+static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
+			 struct iovec *iov, int n)
+{
+	struct overlay *overlay = to_overlay(dev);
+	int ret;
+
+	pthread_rwlock_rdlock(&overlay->lock);
+	ret = readv_locked(overlay, cx, off, iov, n);
+	pthread_rwlock_unlock(&overlay->lock);
+	return ret;
+}
+
 static int overlay_flush(struct dev *dev, struct context *cx)
 {
+	struct overlay *overlay = to_overlay(dev);
+
 	(void)cx;
-	to_overlay(dev)->epoch++;
+	pthread_rwlock_wrlock(&overlay->lock);
+	overlay->epoch++;
+	pthread_rwlock_unlock(&overlay->lock);
 	return 0;
 }
 
@@ -434,6 +475,7 @@ static void overlay_close(struct dev *dev)
 	overlay_drop(dev);
 	free(overlay->chunks);
 	free(overlay->pages);
+	pthread_rwlock_destroy(&overlay->lock);
 	free(overlay);
 }
 
@@ -464,6 +506,7 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 	memset(&overlay->dev.stats, 0, sizeof(overlay->dev.stats));
 	overlay->under = under;
 	overlay->bytes_max = cx->max_memory;
+	pthread_rwlock_init(&overlay->lock, NULL);
 	*devp = &overlay->dev;
 	return 0;
 }
