@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/sort.h"
@@ -149,21 +150,15 @@ static int mend_fields(struct fixing *f, struct context *cx,
 				nametypes_of(f->types, f->ntypes, ino), inode);
 }
 
-/* An inode with links that is marked free. */
+/* An inode with links that is marked free: one of the two is not right. */
 static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
-		     struct nilfs_inode *inode)
+		     const struct nilfs_inode *inode)
 {
-	int ret = inodemend_fields(f->job->vol, cx, ino, NILFS_FT_UNKNOWN,
-				   inode);
-
-	if (ret < 0)
-		return ret;
-	if (!ret)
+	if (inode_check(&f->job->vol->geo, inode, ino) != RULE_OK)
 		return inodeedit_clear(&f->edit, cx, ino);
 	fixers_tell(f->job, "inode %llu: marked as in use",
 		    (unsigned long long)ino);
-	ret = inodeedit_write(&f->edit, cx, ino, inode);
-	return ret ? ret : inodeedit_mark(&f->edit, cx, ino, true);
+	return inodeedit_mark(&f->edit, cx, ino, true);
 }
 
 static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
@@ -179,6 +174,9 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 		return ret;
 	if (fix->rule == RULE_INODE_FREE)
 		return take_back(f, cx, ino, &inode);
+	ret = inodeedit_is_used(&f->edit, cx, ino);
+	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
+		return ret;
 	ret = mend_fields(f, cx, fix, &inode);
 	if (ret < 0)
 		return ret;
@@ -187,6 +185,55 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 	fixers_tell(f->job, "inode %llu: fields made right",
 		    (unsigned long long)ino);
 	return inodeedit_write(&f->edit, cx, ino, &inode);
+}
+
+static bool is_empty(const struct nilfs_inode *inode)
+{
+	static const struct nilfs_inode empty;
+
+	return !memcmp(inode, &empty, sizeof(empty));
+}
+
+/* Inodes of block BLKOFF that are in use and nothing. */
+static int replace_block(struct fixing *f, struct context *cx,
+			 uint64_t blkoff)
+{
+	struct palloc_block what;
+	struct nilfs_inode inode;
+	uint64_t ino;
+	int ret = 0;
+
+	palloc_locate(f->edit.palloc, blkoff, &what);
+	for (ino = what.first; ino < what.first + what.count && ret >= 0;
+	     ino++) {
+		ret = inodeedit_is_used(&f->edit, cx, ino);
+		if (ret > 0)
+			ret = inodeedit_read(&f->edit, cx, ino, &inode);
+		if (ret > 0 && is_empty(&inode) && !inode_is_private(ino))
+			ret = replace(f, cx, ino);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Blocks of inodes that are missing. */
+static int fill_holes(struct fixing *f, struct context *cx,
+		      const struct fix *fixes, size_t n)
+{
+	uint64_t *holes = calloc(n ? n : 1, sizeof(*holes));
+	size_t i, nholes = 0;
+	int err;
+
+	if (!holes)
+		return fail(cx, -ENOMEM, "blocks of inodes");
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == RULE_PALLOC_ENTRY_MISSING &&
+		    fixes[i].place.cno == f->job->vol->latest.cno)
+			holes[nholes++] = fixes[i].place.blkoff;
+	err = ifilefill_holes(f->job, cx, holes, nholes);
+	for (i = 0; i < nholes && !err; i++)
+		err = replace_block(f, cx, holes[i]);
+	free(holes);
+	return err;
 }
 
 static int mend_all(struct fixing *f, struct context *cx,
@@ -214,6 +261,8 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	};
 	int err = ifilefill_run(job, cx);
 
+	if (!err)
+		err = fill_holes(&f, cx, fixes, n);
 	if (!err)
 		err = find_types(&f, cx, fixes, n);
 	if (!err)

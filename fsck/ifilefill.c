@@ -25,6 +25,8 @@ struct filling {
 	struct volume *vol;
 	struct metafile *ifile, *cpfile;
 	struct liveblocks blocks;	/* of the newest checkpoint */
+	const uint64_t *holes;		/* blocks wanted; none: all */
+	size_t nholes;
 	bool unknown;			/* more may be missing than is known */
 	uint64_t missing;		/* blocks known to be */
 	le64 last[NILFS_INODE_BMAP_SIZE];	/* map looked at last */
@@ -67,13 +69,27 @@ static int put_blocks(struct filling *f, struct context *cx)
 	return err;
 }
 
+static bool is_hole(const struct filling *f, uint64_t blkoff)
+{
+	size_t i;
+
+	for (i = 0; i < f->nholes; i++)
+		if (f->holes[i] == blkoff)
+			return true;
+	return false;
+}
+
 /* Block B of checkpoint CNO, if the new ifile has none for it. */
 static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 		      const struct liveblock *b)
 {
+	bool hole = is_hole(f, b->blkoff);
 	uint64_t ptr;
-	int ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
+	int ret;
 
+	if (f->nholes && !hole)
+		return 0;
+	ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	ret = put_block(f, cx, b);
@@ -85,7 +101,7 @@ static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 		return ret;
 	fixers_tell(f->job, "inodes of block %llu: as of checkpoint %llu",
 		    (unsigned long long)b->blkoff, (unsigned long long)cno);
-	if (liveblocks_is_lost(&f->blocks, b->blkoff))
+	if (hole || liveblocks_is_lost(&f->blocks, b->blkoff))
 		f->missing--;
 	return 0;
 }
@@ -190,19 +206,92 @@ static int fill(struct filling *f, struct context *cx)
 	return err || is_done(f) ? err : ask_older(f, cx);
 }
 
-int ifilefill_run(struct fixer_job *job, struct context *cx)
+static struct filling begin(struct fixer_job *job)
 {
-	struct filling f = {
+	return (struct filling){
 		.job = job,
 		.vol = job->vol,
 		.ifile = mend_file(job->writer, NILFS_IFILE_INO),
 		.cpfile = mend_file(job->writer, NILFS_CPFILE_INO),
 	};
+}
+
+int ifilefill_run(struct fixer_job *job, struct context *cx)
+{
+	struct filling f = begin(job);
 	int err;
 
 	if (!metafile_is_empty(f.ifile))
 		return 0;
 	err = fill(&f, cx);
+	liveblocks_fini(&f.blocks);
+	return err;
+}
+
+/* The block of a hole that the logs know. */
+static int fill_hole(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	const struct liveblock *b = liveblocks_find(&f->blocks, blkoff);
+	uint64_t ptr;
+	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (!b || !b->vblocknr) {
+		f->missing++;
+		return 0;
+	}
+	fixers_tell(f->job, "inodes of block %llu: found by the logs",
+		    (unsigned long long)blkoff);
+	return metafile_keep(f->ifile, cx, blkoff, b->vblocknr);
+}
+
+/* Where nothing is left there are empty inodes. */
+static int make_empty(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	uint64_t ptr;
+	void *data;
+	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return metafile_change(f->ifile, cx, blkoff, &data, NULL);
+}
+
+static int fill_holes(struct filling *f, struct context *cx)
+{
+	struct lastknown k;
+	const struct liveblocks_question q = {
+		.ino = NILFS_IFILE_INO,
+		.inode = &k.cp.cp_ifile_inode,
+		.cno = f->vol->latest.cno,
+		.read = true,
+		.logs = true,
+	};
+	int err = lastknown_find(&k, cx, f->job->check);
+	size_t i;
+
+	if (!err)
+		err = liveblocks_gather(&f->blocks, cx, f->job->check, &q);
+	for (i = 0; i < f->nholes && !err; i++)
+		err = fill_hole(f, cx, f->holes[i]);
+	if (!err && f->missing)
+		err = ask_older(f, cx);
+	for (i = 0; i < f->nholes && !err; i++)
+		err = make_empty(f, cx, f->holes[i]);
+	return err;
+}
+
+int ifilefill_holes(struct fixer_job *job, struct context *cx,
+		    const uint64_t *blkoffs, size_t n)
+{
+	struct filling f = begin(job);
+	int err = 0;
+
+	f.holes = blkoffs;
+	f.nholes = n;
+	if (n)
+		err = fill_holes(&f, cx);
 	liveblocks_fini(&f.blocks);
 	return err;
 }

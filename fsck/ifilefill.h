@@ -3,6 +3,9 @@
 #ifndef NILFS2_FSCK_IFILEFILL_H
 #define NILFS2_FSCK_IFILEFILL_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/context.h"
 #include "fsck/fixers.h"
 
@@ -13,5 +16,12 @@
  * -ENOMEM, -EINTR.
  */
 int ifilefill_run(struct fixer_job *job, struct context *cx);
+
+/*
+ * Fills these N holes of the ifile, which has others and its inodes in use
+ * there: likewise, or with empty inodes.
+ */
+int ifilefill_holes(struct fixer_job *job, struct context *cx,
+		    const uint64_t *blkoffs, size_t n);
 
 #endif

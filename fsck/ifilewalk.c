@@ -352,7 +352,8 @@ static int sum_up(struct ifilewalk *w, struct context *cx,
 {
 	int ret = inodecount_count(&w->count, cx, &w->ifile, &sums->inodes);
 
-	sums->inodes_known = ret > 0 && is_countable(w);
+	sums->inodes_known = ret > 0 && is_countable(w) &&
+			     !w->pointers->partial;
 	sums->blocks = w->met + blocks_so_far(w) - blocks_before;
 	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
 			     !ifilewalk_is_partial(w);

@@ -37,6 +37,20 @@ int inodeedit_write(struct inodeedit *e, struct context *cx, uint64_t ino,
 	return err;
 }
 
+int inodeedit_is_used(const struct inodeedit *e, struct context *cx,
+		      uint64_t ino)
+{
+	uint64_t group = palloc_group(e->palloc, ino);
+	const void *bitmap;
+	int ret = metafile_look(e->ifile, cx,
+				palloc_bitmap_blkoff(e->palloc, group),
+				&bitmap);
+
+	if (ret <= 0)
+		return ret;
+	return palloc_bit(bitmap, palloc_group_offset(e->palloc, ino));
+}
+
 /* Counts what is free in the group of INO, whose bitmap has USED bits. */
 static int count_free(struct inodeedit *e, struct context *cx, uint64_t ino,
 		      uint32_t used)

@@ -27,6 +27,10 @@ int inodeedit_read(const struct inodeedit *e, struct context *cx,
 int inodeedit_write(struct inodeedit *e, struct context *cx, uint64_t ino,
 		    const struct nilfs_inode *inode);
 
+/* Whether INO is marked in use: 1, 0, or a failure. */
+int inodeedit_is_used(const struct inodeedit *e, struct context *cx,
+		      uint64_t ino);
+
 /* Marks INO in use, or free; and counts it, unless it is a reserved one. */
 int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t ino,
 		   bool used);
