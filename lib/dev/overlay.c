@@ -255,29 +255,22 @@ static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
 }
 
 /* The common case is a check before anything was written. */
-static int readv_locked(struct overlay *overlay, struct context *cx,
-			uint64_t off, struct iovec *iov, int n)
-{
-	int i, ret = 0;
-
-	if (!overlay->count)
-		return dev_readv(overlay->under, cx, off, iov, n);
-	for (i = 0; i < n && !ret; i++) {
-		ret = read_locked(overlay, cx, off, iov[i].iov_base,
-				  iov[i].iov_len);
-		off += iov[i].iov_len;
-	}
-	return ret;
-}
-
 static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 			 struct iovec *iov, int n)
 {
 	struct overlay *overlay = to_overlay(dev);
-	int ret;
+	bool clean;
+	int i, ret = 0;
 
 	pthread_rwlock_rdlock(&overlay->lock);
-	ret = readv_locked(overlay, cx, off, iov, n);
+	clean = !overlay->count;
+	if (clean)
+		ret = dev_readv(overlay->under, cx, off, iov, n);
+	for (i = 0; !clean && i < n && !ret; i++) {
+		ret = read_locked(overlay, cx, off, iov[i].iov_base,
+				  iov[i].iov_len);
+		off += iov[i].iov_len;
+	}
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
 }
