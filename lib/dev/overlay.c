@@ -156,40 +156,30 @@ static int writable_page(struct overlay *overlay, struct context *cx,
 	return 0;
 }
 
-static int write_locked(struct overlay *overlay, struct context *cx,
-			uint64_t off, const void *buf, size_t len)
+static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
+			 const void *buf, size_t len)
 {
+	struct overlay *overlay = to_overlay(dev);
 	const unsigned char *p = buf;
+	int ret = 0;
 
-	while (len) {
+	pthread_rwlock_wrlock(&overlay->lock);
+	while (len && !ret) {
 		uint64_t number = off / PAGE_BYTES;
 		size_t at = off % PAGE_BYTES;
 		size_t n = page_size(overlay, number) - at;
 		unsigned char *data;
-		int ret;
 
 		if (n > len)
 			n = len;
 		ret = writable_page(overlay, cx, number,
 				    n == page_size(overlay, number), &data);
-		if (ret)
-			return ret;
-		memcpy(data + at, p, n);
+		if (!ret)
+			memcpy(data + at, p, n);
 		p += n;
 		off += n;
 		len -= n;
 	}
-	return 0;
-}
-
-static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
-			 const void *buf, size_t len)
-{
-	struct overlay *overlay = to_overlay(dev);
-	int ret;
-
-	pthread_rwlock_wrlock(&overlay->lock);
-	ret = write_locked(overlay, cx, off, buf, len);
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
 }
