@@ -48,7 +48,7 @@ void claims_fini(struct claims *claims)
 static int is_at(struct claims *claims, struct context *cx, uint64_t vblocknr,
 		 uint64_t blocknr)
 {
-	struct vblock vb = { 0 };
+	struct vblock vb;
 	int state = vblocks_find(&claims->vblocks, cx, vblocknr, &vb);
 
 	switch (state) {

@@ -203,7 +203,7 @@ static int take(struct quest *quest, struct context *cx, uint64_t off,
 		const struct nilfs_segment_summary *ss, uint64_t *bytes)
 {
 	struct logquest_volume *v;
-	uint32_t seed, size;
+	uint32_t seed = 0, size = 0;
 	int err;
 
 	*bytes = 0;

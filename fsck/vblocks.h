@@ -74,22 +74,25 @@ vblocks_at(const struct vblocks *v, uint64_t number, struct vblock *vb)
 
 /*
  * What the DAT has of virtual block NUMBER: its state, with the entry in *VB
- * where it is used or free.  A failure as vblocks_seek().
+ * where it is used or free, else zeros.  A failure as vblocks_seek().
  */
 static inline int vblocks_find(struct vblocks *v, struct context *cx,
 			       uint64_t number, struct vblock *vb)
 {
-	int err;
+	int state;
 
+	if (vblocks_has(v, number))
+		return vblocks_at(v, number, vb);
+	*vb = (struct vblock){ 0 };
 	if (number - v->first >= v->count) {
-		err = vblocks_seek(v, cx, number);
-		if (err)
-			return err;
+		state = vblocks_seek(v, cx, number);
+		if (state)
+			return state;
 		/* Past what a file can hold, places wrap around. */
 		if (number - v->first >= v->count)
 			return VBLOCKS_MISSING;
 	}
-	return v->block ? vblocks_at(v, number, vb) : v->state;
+	return v->block ? (int)vblocks_at(v, number, vb) : (int)v->state;
 }
 
 /* One past the largest number for which the DAT has a block, or 0. */
