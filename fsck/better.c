@@ -103,6 +103,8 @@ bool better_than(const struct check *now, const struct check *before,
 	*worse = NULL;
 	if (!now->vol != !before->vol)
 		return now->vol;
+	if (now->dat_broken != before->dat_broken)
+		return before->dat_broken;
 	newest = compare_part(now, before, NEWEST, worse);
 	if (newest)
 		return newest > 0 &&

@@ -13,7 +13,8 @@
  * some rule and more of none; what is above was perhaps hidden.  Where no floor
  * differs there must be fewer warnings.  It is the newest checkpoint and what
  * belongs to none that must be better, and all together not worse; or snapshots
- * alone.  Else *WORSE is a rule that is broken more often, or NULL.
+ * alone.  A volume that opens, or a DAT that can be trusted, is worth more than
+ * all that it shows.  Else *WORSE is a rule that is broken more often, or NULL.
  */
 bool better_than(const struct check *now, const struct check *before,
 		 const struct rule_info **worse);

@@ -12,9 +12,10 @@
  * tells: a group whose descriptor has all entries free has no bitmap, and what
  * a bitmap has no bit for has no block.
  *
- * Groups of which a block is in no log are made right as far as the rest
- * tells (datgroups.h), and so are blocks that are where the map says but
- * cannot be read.
+ * If all logs can be read and no block is missing, the DAT is what it was.  If
+ * not, and the user wants that, groups of which a block is in no log are made
+ * right as far as the rest tells (datgroups.h), and so are blocks that are
+ * where the map says but cannot be read.
  */
 #include "fsck/datmap.h"
 
@@ -52,6 +53,7 @@ struct rebuild {
 	struct fixer_job *job;
 	struct groupfix g;		/* those that are not whole */
 	struct listings own;
+	bool tries;			/* changes nothing yet */
 	size_t adopted;
 	char *descs;			/* the block of descriptors at hand */
 	uint64_t first_group;		/* of it; valid if have_descs */
@@ -66,6 +68,8 @@ static int adopt(struct rebuild *r, struct context *cx,
 		 const struct listing *l)
 {
 	r->adopted++;
+	if (r->tries)
+		return 0;
 	return metafile_adopt(r->g.m, cx, l->number, l->blocknr);
 }
 
@@ -112,33 +116,29 @@ static int end_group(struct rebuild *r, struct context *cx)
 	return groupfix_add(&r->g, cx, r->group);
 }
 
-/* The groups of a block of descriptors that have something in use. */
-static int expect_groups(struct rebuild *r, struct context *cx)
+/* The groups of a block of descriptors that should have a bitmap. */
+static int expect_bitmaps(struct rebuild *r, struct context *cx)
 {
-	uint64_t group = r->first_group, ptr;
+	uint64_t group = r->first_group;
 	uint32_t i;
 	bool known;
-	int ret = 0;
+	int err = 0;
 
-	for (i = 0; r->have_descs && i < r->g.p->groups_per_desc; i++) {
-		if (nfrees_of(r, group + i, &known) ==
-		    r->g.p->entries_per_group)
-			continue;
-		ret = metafile_lookup(r->g.m, cx,
-				      palloc_bitmap_blkoff(r->g.p, group + i),
-				      &ptr);
-		if (!ret)
-			ret = groupfix_add(&r->g, cx, group + i);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
+	if (!r->have_descs)
+		return 0;
+	for (i = 0; i < r->g.p->groups_per_desc && !err; i++)
+		if (nfrees_of(r, group + i, &known) !=
+			    r->g.p->entries_per_group &&
+		    !listings_find(&r->own, palloc_bitmap_blkoff(r->g.p,
+								 group + i)))
+			err = groupfix_add(&r->g, cx, group + i);
+	return err;
 }
 
 static int take_descs(struct rebuild *r, struct context *cx,
 		      const struct listing *l, uint64_t group)
 {
-	int ret = expect_groups(r, cx);
+	int ret = expect_bitmaps(r, cx);
 
 	if (ret < 0)
 		return ret;
@@ -158,7 +158,9 @@ static int take_bitmap(struct rebuild *r, struct context *cx,
 	if (known && nfrees == r->g.p->entries_per_group)
 		return 0;
 	ret = read_block(r, cx, l, r->bitmap);
-	if (ret <= 0)
+	if (!ret)
+		return groupfix_add(&r->g, cx, group);
+	if (ret < 0)
 		return ret;
 	r->have_bitmap = true;
 	r->group = group;
@@ -210,12 +212,16 @@ static int take(struct rebuild *r, struct context *cx,
 	}
 }
 
-static int take_all(struct rebuild *r, struct context *cx)
+/* Goes through all that is listed. */
+static int take_all(struct rebuild *r, struct context *cx, bool tries)
 {
 	size_t i;
-	int err = listings_of_dat(&r->own, cx, r->job->check);
+	int err = 0;
 
+	r->tries = tries;
 	r->group = UINT64_MAX;
+	r->have_descs = r->have_bitmap = false;
+	r->adopted = r->g.n = 0;
 	for (i = 0; i < r->own.n && !err; i++) {
 		err = context_cancelled(cx);
 		if (!err)
@@ -223,13 +229,25 @@ static int take_all(struct rebuild *r, struct context *cx)
 	}
 	if (!err)
 		err = end_group(r, cx);
-	if (!err)
-		err = expect_groups(r, cx);
-	if (!err && !r->adopted)
-		err = fail(cx, -EUCLEAN, "DAT: no log lists any block of it");
-	return err;
+	return err ? err : expect_bitmaps(r, cx);
 }
 
+static int adopt_all(struct rebuild *r, struct context *cx)
+{
+	int err = take_all(r, cx, false);
+
+	if (err)
+		return err;
+	fixers_tell(r->job, "DAT: map made anew over %zu blocks that the logs "
+		    "list", r->adopted);
+	if (r->own.partial)
+		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
+			    "blocks of it may have come back");
+	err = datgroups_mend(r->job, cx, &r->g, NULL);
+	return err ? err : mend_changed(r->job->writer, cx);
+}
+
+/* What is not as it was is for those who want it all the same. */
 static int make_map(struct rebuild *r, struct context *cx)
 {
 	uint32_t size = r->job->vol->geo.block_size;
@@ -239,15 +257,18 @@ static int make_map(struct rebuild *r, struct context *cx)
 	r->bitmap = malloc(size);
 	if (!r->descs || !r->bitmap)
 		return fail(cx, -ENOMEM, "blocks of the DAT");
-	err = take_all(r, cx);
+	err = listings_of_dat(&r->own, cx, r->job->check);
+	if (!err)
+		err = take_all(r, cx, true);
 	if (err)
 		return err;
-	fixers_tell(r->job, "DAT: map made anew over %zu blocks that the logs "
-		    "list", r->adopted);
-	if (r->own.partial)
-		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
-			    "blocks of it may have come back");
-	return datgroups_mend(r->job, cx, &r->g, NULL);
+	if (!r->adopted)
+		fixers_tell(r->job, "DAT: left, no log lists any block of it");
+	else if (!r->job->rebuild && (r->g.n || r->own.partial))
+		fixers_tell(r->job, "DAT: left, not all of it is in the logs");
+	else
+		err = adopt_all(r, cx);
+	return err;
 }
 
 /* Blocks that the map leads to and that cannot be read. */
@@ -281,7 +302,7 @@ static int replace_lost(struct rebuild *r, struct context *cx,
 	if (ret >= 0)
 		ret = datgroups_mend(r->job, cx, &r->g, &lost);
 	sparse_fini(&lost);
-	return ret;
+	return ret < 0 ? ret : mend_changed(r->job->writer, cx);
 }
 
 int datmap_mend(struct fixer_job *job, struct context *cx,
@@ -306,8 +327,6 @@ int datmap_mend(struct fixer_job *job, struct context *cx,
 		err = make_map(&r, cx);
 	else if (lost)
 		err = replace_lost(&r, cx, fixes, n);
-	if (!err && (broken || lost))
-		err = mend_changed(job->writer, cx);
 	free(r.descs);
 	free(r.bitmap);
 	groupfix_fini(&r.g);

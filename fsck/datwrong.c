@@ -4,8 +4,9 @@
  *
  * A finding names the entry, or the pointer that leads to it, which is looked
  * up again.  Of two entries that share a block the finding names one: the
- * other is found by reading all entries.  So are those that were never
- * written, because below one of a node there may be more that nobody has met.
+ * other is found by reading all entries.  So are those that name blocks not in
+ * use, of which one finding speaks for all, and those that were never written,
+ * because below one of a node there may be more that nobody has met.
  * What cannot be found is left out.
  */
 #include "fsck/datwrong.h"
@@ -96,7 +97,42 @@ static int search_entries(void *arg, struct context *cx, unsigned int worker,
 	return err;
 }
 
-/* Adds all entries that name the blocks of double findings, or none. */
+/* Whoever names blocks that the SUFILE says are not in use. */
+static int doubt_segment(struct search *s, struct context *cx,
+			 const struct volume *vol, const struct fix *fix)
+{
+	uint64_t segnum = fix->place.number, block, end;
+	int ret = 0;
+
+	if (segnum >= vol->geo.nsegments)
+		return 0;
+	block = geometry_segment_start(&vol->geo, segnum);
+	end = geometry_segment_end(&vol->geo, segnum);
+	if (fix->rule == RULE_SU_BEHIND)
+		block += fix->got;
+	for (; block < end && ret >= 0; block++)
+		ret = sparse_add(&s->blocks, cx, block);
+	return ret;
+}
+
+/* The blocks, 0 for none, whose entries FIX makes doubtful. */
+static int doubt_blocks(struct search *s, struct context *cx,
+			const struct volume *vol, const struct fix *fix)
+{
+	switch (fix->rule) {
+	case RULE_DAT_DOUBLE:
+		return sparse_add(&s->blocks, cx, fix->got);
+	case RULE_BMAP_VBLOCK_UNWRITTEN:
+		return sparse_add(&s->blocks, cx, 0);
+	case RULE_SU_CLEAN_HOLDS:
+	case RULE_SU_BEHIND:
+		return doubt_segment(s, cx, vol, fix);
+	default:
+		return 0;
+	}
+}
+
+/* Adds all entries that name doubtful blocks. */
 static int search(struct datwrong_list *l, struct fixer_job *job,
 		  struct context *cx, const struct fix *fixes, size_t n)
 {
@@ -112,12 +148,8 @@ static int search(struct datwrong_list *l, struct fixer_job *job,
 	int ret = sparse_init(&s.blocks, cx,
 			      geometry_segment_end(geo, geo->nsegments - 1));
 
-	for (i = 0; i < n && ret >= 0; i++) {
-		if (fixes[i].rule == RULE_DAT_DOUBLE)
-			ret = sparse_add(&s.blocks, cx, fixes[i].got);
-		else if (fixes[i].rule == RULE_BMAP_VBLOCK_UNWRITTEN)
-			ret = sparse_add(&s.blocks, cx, 0);
-	}
+	for (i = 0; i < n && ret >= 0; i++)
+		ret = doubt_blocks(&s, cx, job->vol, &fixes[i]);
 	context_child(cx, &alone);
 	alone.threads = 1;
 	if (ret >= 0 && sparse_next(&s.blocks, 0) < s.blocks.bits) {

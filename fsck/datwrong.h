@@ -26,8 +26,8 @@ struct datwrong_list {
 
 /*
  * Lists the entries that FIXES speak of, all that name the same blocks as those
- * that share one, and where one was never written all that were not.  -ENOMEM,
- * -EINTR.
+ * that share one or blocks not in use, and where one was never written all
+ * that were not.  -ENOMEM, -EINTR.
  */
 int datwrong_gather(struct datwrong_list *l, struct fixer_job *job,
 		    struct context *cx, const struct fix *fixes, size_t n);

@@ -60,9 +60,12 @@ static bool find_place(struct mender *m, const struct datwrong *w,
 {
 	if (!w->place)
 		return false;
-	/* What a clean segment holds is for the SUFILE to say. */
-	if (l && !l->is_used)
+	/* What a file has in a clean segment is there: the SUFILE is wrong. */
+	if (l && !l->is_used && l->blocknr == e->blocknr &&
+	    is_referenced(m, w->vblocknr))
 		return false;
+	if (l && !l->is_used)
+		l = NULL;
 	if (!l && m->listings.partial &&
 	    geometry_has_block(&m->job->vol->geo, e->blocknr))
 		return false;
@@ -98,8 +101,6 @@ static int find_life(struct mender *m, struct context *cx,
 	struct listing here;
 	int ret = 0;
 
-	if (!w->life && is_sane(m, e))
-		return 0;
 	if (l) {
 		here = *l;
 		here.blocknr = e->blocknr ? e->blocknr : l->blocknr;
@@ -108,7 +109,8 @@ static int find_life(struct mender *m, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		guess_life(m, w, e);
+		if (w->life || !is_sane(m, e))
+			guess_life(m, w, e);
 		return 0;
 	}
 	e->start = span.start;

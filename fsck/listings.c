@@ -177,7 +177,8 @@ static bool has_log(const struct check *c, struct context *cx, uint64_t segnum)
 static int gather(struct gather *g, struct context *cx)
 {
 	struct check *c = g->c;
-	bool known = c->used_segments.bits != 0;
+	bool known = c->used_segments.bits &&
+		     !findings_count(c->findings, RULE_SU_UNREADABLE);
 	uint64_t segnum;
 	int err = 0;
 

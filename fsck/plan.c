@@ -61,6 +61,12 @@ static enum rule_fix fix_allocator(const struct finding *f)
 	}
 }
 
+/* DAT and SUFILE disagree: the logs know which of them is wrong. */
+static bool is_of_both(enum rule rule)
+{
+	return rule == RULE_SU_CLEAN_HOLDS || rule == RULE_SU_BEHIND;
+}
+
 enum rule_fix plan_fix_of(const struct finding *f)
 {
 	enum rule_fix fix = rule_info(f->rule)->fix;
@@ -69,6 +75,8 @@ enum rule_fix plan_fix_of(const struct finding *f)
 		fix = fix_unreadable(&f->place);
 	if (fix == RULE_FIX_ALLOCATOR)
 		return fix_allocator(f);
+	if (is_of_both(f->rule))
+		return RULE_FIX_DAT;
 	if ((fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES) ||
 	    f->rule == RULE_INODE_RESERVED_FREE)
 		return fix;
@@ -83,7 +91,7 @@ enum rule_fix plan_second_of(const struct finding *f)
 	case RULE_BMAP_LIFETIME:
 		return fix_of_file(f->place.ino, RULE_FIX_MAPS);
 	default:
-		return RULE_FIX_NONE;
+		return is_of_both(f->rule) ? RULE_FIX_SEGMENTS : RULE_FIX_NONE;
 	}
 }
 
@@ -91,14 +99,12 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 {
 	const struct rule_info *info = rule_info(f->rule);
 
-	/* It is the map of the DAT that leads to a block of the device. */
-	if (f->rule == RULE_LOG_UNLISTED && f->place.kind == PLACE_BLOCK)
-		return RULE_DANGER_REBUILD;
-	if (fix == info->fix)
+	if (fix == info->fix || is_of_both(f->rule))
 		return info->danger;
 	switch (fix) {
 	case RULE_FIX_DAT:
-		return RULE_DANGER_REBUILD;
+		return f->rule == RULE_DEV_UNREADABLE ? RULE_DANGER_REBUILD :
+							RULE_DANGER_SAFE;
 	case RULE_FIX_SUPER:
 	case RULE_FIX_SEGMENTS:
 	case RULE_FIX_IFILE:

@@ -46,14 +46,15 @@ enum rule_fix plan_fix_of(const struct finding *f);
 
 /*
  * What it may cost to mend F with FIX.  A metadata file whose map is broken is
- * made anew from what follows from the rest (SUFILE), or from what is left of
- * it.
+ * made anew from what follows from the rest (SUFILE), from the logs (DAT, where
+ * all of it is there), or from what is left of it.
  */
 enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f);
 
 /*
- * The kind that may mend F where the one above leaves it as it is: what a DAT
- * does not lead to is lost to the file.  RULE_FIX_NONE for most.
+ * The kind that may mend F where the one above leaves it as it is: what the
+ * DAT does not lead to is lost to the file; where the DAT is right the SUFILE
+ * is wrong.  RULE_FIX_NONE for most.
  */
 enum rule_fix plan_second_of(const struct finding *f);
 

@@ -67,6 +67,9 @@ static int next_floor(struct repair *r)
 	if (is_cut_off(current(r)) ||
 	    (floor > FIXER_DEVICE && !may_write_log(r, current(r))))
 		return NO_FLOOR;
+	/* Only the DAT leads to all the rest. */
+	if (floor > FIXER_DAT && current(r)->check.dat_broken)
+		return NO_FLOOR;
 	return floor;
 }
 

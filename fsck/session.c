@@ -67,6 +67,17 @@ static void note_left(struct tool *tool, const struct options *o,
 			  l->mode == DECISION_MODE_SAFE ? "-y" : "--rebuild");
 }
 
+/* A DAT that is in the logs whole was mended before it is left. */
+static void note_dat(struct tool *tool, const struct options *o,
+		     const struct dev *dev, const struct look *l)
+{
+	if (l->check.dat_broken && !o->rebuild && dev->writable &&
+	    session_mode(tool, o) != DECISION_MODE_NO)
+		tool_note(tool, "%s: its DAT is broken, and not whole in the "
+			  "logs; --rebuild makes it of what there is",
+			  tool->argv[0]);
+}
+
 /* 0, SESSION_MENDED or SESSION_UNCORRECTED, by what is left. */
 static int conclude(struct tool *tool, const struct look *l, bool mended)
 {
@@ -141,6 +152,7 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 	}
 	if (ret >= 0) {
 		note_left(tool, o, dev, last);
+		note_dat(tool, o, dev, last);
 		ret = conclude(tool, last, ret);
 	}
 	repair_fini(&r);

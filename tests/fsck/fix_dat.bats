@@ -1,0 +1,214 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The DAT mended: what the kernel wrote there comes back from logs and
+# checkpoints, number for number.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+load mended
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# begin IMAGE: of the corpus.
+begin() {
+	image=$(copy_image "$1")
+	remember
+}
+
+# spoil_entries NUMBER... -- FIELD=VALUE...
+spoil_entries() {
+	local numbers=()
+
+	while [ "$1" != -- ]; do
+		numbers+=("$1")
+		shift
+	done
+	for number in "${numbers[@]}"; do
+		damage "dat:$number" "${@:2}"
+	done
+}
+
+# mends_entries IMAGE STATE FIELD=VALUE...: a dozen entries in that state.
+mends_entries() {
+	local some
+
+	begin "$1"
+	some=$(numbers "$2" 7 12)
+	[ "$(wc -w <<<"$some")" -gt 1 ]
+	# shellcheck disable=SC2086
+	spoil_entries $some -- "${@:3}"
+	# shellcheck disable=SC2086
+	mends && same_entries $some
+}
+
+@test "where blocks of the latest state are" {
+	mends_entries deep-1k current de_blocknr=0x7fffffff
+	mends_entries deep-1k current de_blocknr=0
+}
+
+@test "where blocks of snapshots are" {
+	mends_entries cleaned snapshot de_blocknr=0x7fffffff
+	mends_entries snapshots snapshot de_blocknr=0
+}
+
+@test "where blocks of plain checkpoints, and dead ones, are" {
+	mends_entries plain-checkpoints checkpoint de_blocknr=0x7fffffff
+	mends_entries snapshots dead de_blocknr=0x7fffffff
+}
+
+@test "the beginning of blocks" {
+	mends_entries snapshots current de_start=1000
+	mends_entries cleaned snapshot de_start=4
+	mends_entries plain-checkpoints checkpoint de_start=1000
+}
+
+@test "the end of blocks" {
+	mends_entries snapshots current de_end=999
+	mends_entries snapshots snapshot de_end=999
+	mends_entries plain-checkpoints checkpoint de_end=999
+	mends_entries plain-checkpoints dead de_end=999
+}
+
+@test "the whole life of blocks" {
+	mends_entries snapshots snapshot de_start=20 de_end=3
+	mends_entries small-files current de_start=20 de_end=3
+	mends_entries deep-1k current de_start=0xffffffffffff de_end=0
+}
+
+# The first of a pair of neighbours is said to be where the second one is.
+@test "two that are said to be the same block" {
+	local a b block
+
+	begin cleaned
+	for a in $(numbers current 50 6); do
+		b=$(awk -v a="$a" '$1 > a && $5 == "current" {
+			print $1; exit }' dat.sound)
+		block=$(awk -v b="$b" '$1 == b { print $2 }' dat.sound)
+		damage "dat:$a" "de_blocknr=$block"
+	done
+	mends
+	# shellcheck disable=SC2046
+	same_entries $(awk '$5 == "current" && $2 < 5000 { print $1 }' dat.sound)
+}
+
+@test "a block of entries full of noise" {
+	begin small-files
+	noise 5 | overwrite "$(map_block dat 3)"
+	mends
+	# shellcheck disable=SC2046
+	same_entries $(awk '$1 >= 128 && $1 < 256 { print $1 }' dat.sound)
+}
+
+@test "a block of entries full of zeros" {
+	begin small-files
+	overwrite "$(map_block dat 4)" </dev/zero
+	mends
+	# shellcheck disable=SC2046
+	same_entries $(awk '$1 >= 256 && $1 < 384 { print $1 }' dat.sound)
+}
+
+# mends_map IMAGE: and most of what it leads to is where it was.
+mends_map() {
+	mends
+	grep -q '^mended: DAT: map made anew' said
+	dump.nilfs2 dat -a "$image" >dat.now
+	# What the new checkpoint itself replaces is metadata.
+	[ "$(diff <(cut -c -60 dat.sound) <(cut -c -60 dat.now) |
+		grep -c '^<')" -lt 9 ]
+}
+
+@test "a map that leads nowhere" {
+	for name in cleaned deep-1k many-snapshots-2k; do
+		begin "$name"
+		overwrite "$(map_node dat 0)" </dev/zero
+		mends_map
+	done
+}
+
+@test "a map with a pointer outside, or one twice" {
+	begin cleaned-1k
+	damage "node:$(map_node dat 0)" ptr[1]=0x7fffffff
+	mends_map
+	begin deep-1k
+	damage "node:$(map_node dat 1)" "ptr[4]=$(map_block dat 2)"
+	mends_map
+}
+
+@test "a map with keys out of order" {
+	begin small-files
+	damage "node:$(map_node dat 0)" key[1]=200001
+	mends_map
+}
+
+@test "a map with a block where no group can be" {
+	begin special
+	damage "node:$(map_node dat 0)" bn_nchildren=11 \
+		key[10]=0x7ffffffffffffff "ptr[10]=$(map_block dat 1)"
+	mends_map
+}
+
+# The log that has the oldest block of the DAT is lost too.
+@test "a map that leads nowhere, and logs that do not have all" {
+	local block per segment log
+
+	begin small-files
+	block=$(dump.nilfs2 bmap -b "$image" dat |
+		awk '$NF == "data" { print $5 }' | sort -n | head -n 1)
+	per=$(dump.nilfs2 info "$image" |
+		awk '/^s_blocks_per_segment/ { print $2 }')
+	segment=$((block / per))
+	log=$(dump.nilfs2 logs -s "$image" "$segment" | awk -v b="$block" '
+		NR > 1 && $2 <= b && b < $2 + $6 { print $2; exit }')
+	overwrite "$(map_node dat 0)" </dev/zero
+	dd if=/dev/zero of="$image" bs=4096 seek="$log" count=1 conv=notrunc \
+		status=none
+	run -4 fsck.nilfs2 -fy "$image"
+	[[ $output == *--rebuild* ]]
+	says '^bmap-node-level: DAT: '
+	mends --rebuild
+}
+
+@test "what is damaged is not what it was before" {
+	begin small-files
+	noise 5 | overwrite "$(map_block dat 3)"
+	run ! same_trees
+}
+
+# kernel_uses: the kernel reads what is mended, writes, and cleans.
+kernel_uses() {
+	guest "$image" <<-'EOF'
+	nilfs_mount "$DEV1"
+	find "$MNT" -type f -exec cat {} + >/dev/null
+	noise 1 3000000 >"$MNT/new"
+	sync
+	rm "$MNT/new"
+	sync
+	clean "$DEV1" "$MNT"
+	noise 2 1000000 >"$MNT/newer"
+	nilfs_umount
+	EOF
+	[ "$status" -eq 0 ] || echo "$errors"
+	[ "$status" -eq 0 ]
+	kernel_content
+	is_clean
+}
+
+@test "the kernel goes on with entries that were mended" {
+	need_guest uml
+	begin small-files
+	noise 5 | overwrite "$(map_block dat 3)"
+	mends
+	kernel_uses
+}
+
+@test "the kernel goes on with a map that was made anew" {
+	need_guest uml
+	begin cleaned
+	overwrite "$(map_node dat 0)" </dev/zero
+	mends_map
+	kernel_uses
+}
