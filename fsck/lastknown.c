@@ -138,7 +138,8 @@ static int judge(struct lastknown *k, struct context *cx,
 bool lastknown_is_doubtful(const struct check *c)
 {
 	return c->dat_broken ||
-	       findings_count(c->findings, RULE_PALLOC_BITMAP_MISSING);
+	       findings_count(c->findings, RULE_PALLOC_BITMAP_MISSING) ||
+	       findings_count(c->findings, RULE_BMAP_VBLOCK_FREE);
 }
 
 int lastknown_find(struct lastknown *k, struct context *cx,

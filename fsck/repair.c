@@ -49,6 +49,14 @@ static bool may_write_log(const struct repair *r, const struct look *l)
 	       !l->check.vol->latest.orphans_start;
 }
 
+/* Nothing may be written over a DAT that leads nowhere, or takes numbers that
+   are in use for free. */
+static bool is_dat_unsafe(const struct look *l)
+{
+	return l->check.dat_broken ||
+	       findings_count(l->check.findings, RULE_BMAP_VBLOCK_FREE);
+}
+
 /* The lowest floor that has something to be mended, or NO_FLOOR. */
 static int next_floor(struct repair *r)
 {
@@ -67,8 +75,7 @@ static int next_floor(struct repair *r)
 	if (is_cut_off(current(r)) ||
 	    (floor > FIXER_DEVICE && !may_write_log(r, current(r))))
 		return NO_FLOOR;
-	/* Only the DAT leads to all the rest. */
-	if (floor > FIXER_DAT && current(r)->check.dat_broken)
+	if (floor > FIXER_DAT && is_dat_unsafe(current(r)))
 		return NO_FLOOR;
 	return floor;
 }
