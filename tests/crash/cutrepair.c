@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cutrepair IMAGE: the repair of a damaged image under power cuts, at every
+ * cutrepair [--rebuild] IMAGE: the repair of a damaged image under power cuts, at every
  * write and flush, torn and reordered.
  *
  * What a check says of the image, with the checksums of all logs, is compared:
@@ -27,6 +27,7 @@ struct rig {
 	struct dev *image;
 	struct dev *disk;	/* over it: what has reached the device */
 	char *path;
+	bool rebuild;
 	char *before, *after;	/* verdicts */
 	unsigned int old, new, between, bad;
 };
@@ -45,6 +46,7 @@ static int run(struct rig *r, struct dev *dev, int mode, char **textp)
 	struct tool tool = { .cli = &cli, .argc = 1, .argv = argv };
 	struct options options = {
 		.force = true, .data = true, .everything = true, .mode = mode,
+		.rebuild = r->rebuild,
 	};
 	int ret;
 
@@ -241,11 +243,12 @@ int main(int argc, char **argv)
 	struct rig r = { .bad = 0 };
 	unsigned int points;
 
-	if (argc != 2) {
-		fprintf(stderr, "usage: cutrepair IMAGE\n");
+	r.rebuild = argc == 3 && !strcmp(argv[1], "--rebuild");
+	if (argc != 2 + r.rebuild) {
+		fprintf(stderr, "usage: cutrepair [--rebuild] IMAGE\n");
 		return 2;
 	}
-	open_all(&r, argv[1]);
+	open_all(&r, argv[argc - 1]);
 	points = test_cuts(&r);
 	printf("%u points: %u old, %u new, %u between, %u bad\n", points,
 	       r.old, r.new, r.between, r.bad);

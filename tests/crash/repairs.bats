@@ -20,7 +20,8 @@ cut_repairs() {
 
 	for name in $(case_names "$@"); do
 		make_case "$name"
-		"$NILFS2_BUILD/tests/crash/cutrepair" image >said 2>&1 || {
+		"$NILFS2_BUILD/tests/crash/cutrepair" "${case_mend[@]}" \
+			image >said 2>&1 || {
 			echo "case $name:"
 			grep -v '^fsck.nilfs2: ' said | head -n 40
 			bad=1
@@ -31,4 +32,11 @@ cut_repairs() {
 
 @test "of superblocks" { cut_repairs sb-sum sb-sum.both sb-state-error; }
 @test "by another super root" { cut_repairs sr-sum; }
-@test "of names" { cut_repairs dir-duplicate dir-second-name inode-orphan; }
+@test "of the DAT" { cut_repairs dat-double dat-map-double; }
+@test "of allocators" { cut_repairs palloc-bitmap-missing; }
+@test "of the segment usage file" { cut_repairs su-active-clean su-unreadable; }
+@test "of the checkpoint file" { cut_repairs cp-latest cp-header-missing; }
+@test "of logs" { cut_repairs log-magic; }
+@test "of inodes" { cut_repairs inode-free inode-orphan; }
+@test "of maps" { cut_repairs bmap-twice.files bmap-null-pointer.cpfile; }
+@test "of names" { cut_repairs dir-loop dir-second-name; }

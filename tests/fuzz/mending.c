@@ -60,9 +60,8 @@ void mending_close(struct mending *m)
 /* Runs the checker with MODE; what it said, if TEXTP is not NULL. */
 static int run(struct mending *m, const char *mode, char **textp)
 {
-	char words[][12] = { "fsck.nilfs2", "", "-q", "--all" };
-	char *argv[] = { words[0], words[1], words[2], words[3],
-			 m->arena->path, NULL };
+	char words[][12] = { "fsck.nilfs2", "", "-q" };
+	char *argv[] = { words[0], words[1], words[2], m->arena->path, NULL };
 	int sink = memfd_create("said", 0), text = dup(sink), status;
 	off_t size;
 

@@ -1,0 +1,56 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Which fields of which structures are set to what they should not be.  Load it
+# after ../kernel/lab.
+
+# A prime, so that each kind of change has its turn.
+: "${EVERY:=37}" "${FIRST:=0}"
+
+# numbers COUNT COLUMN: as many of a column's numbers, first and last ones.
+numbers() {
+	awk -v c="$2" '$c ~ /^[0-9]+$/ { print $c }' |
+		awk -v n="$1" '{ at[NR] = $1 }
+			END {
+				for (i = 1; i <= NR; i++)
+					if (i <= n / 2 || i > NR - n / 2)
+						print at[i]
+			}'
+}
+
+# Structures of the image $image: of each kind some.
+structures() {
+	local log
+
+	printf '%s\n' super:1 super:2 superroot cpheader suheader \
+		inode:{dat,cpfile,sufile,ifile,/} group:{dat,ifile}/0 \
+		bitmap:{dat,ifile}/{0,5,11,13}
+	for log in $(dump.nilfs2 logs -s "$image" | numbers 4 2); do
+		printf '%s\n' "log:$log" "finfo:$log/0" "binfo:$log/1"
+	done
+	dump.nilfs2 ls -iR "$image" | numbers 8 1 | sed 's/^/inode:/'
+	for file in dat ifile cpfile "$@"; do
+		dump.nilfs2 bmap --nodes "$image" "$file" |
+			awk '$NF == "node" { print "node:" $5 }' | head -n 2
+	done
+	dump.nilfs2 dat -a "$image" | numbers 8 1 | sed 's/^/dat:/'
+	dump.nilfs2 checkpoints -a "$image" | numbers 6 1 |
+		sed 's/^/checkpoint:/'
+	dump.nilfs2 segments -a "$image" | numbers 4 1 | sed 's/^/segment:/'
+	dump.nilfs2 ls -a "$image" | grep -v '^dirent' |
+		awk '/^[a-z.0-9-]+$/ { print "dirent:2/" $0 }' | head -n 6
+}
+
+# damage check|repair IMAGE [FILE...]
+damage() {
+	local image=$corpus/$2/image
+
+	structures "${@:3}" >"$BATS_TEST_TMPDIR/structures"
+	cd "$BATS_TEST_TMPDIR" || return 1
+	run timeout 20000 "$NILFS2_BUILD/tests/fuzz/fields" "$1" "$image" \
+		"$EVERY" "$FIRST" <structures
+	[ "$status" -eq 0 ] || tail -n 30 <<<"$output"
+	[ "$status" -eq 0 ]
+	echo "${lines[-1]}"
+	[[ ${lines[-1]} == *changes ]]
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Repairs of volumes where any field of any structure is set to what it should
+# not be: what can be mended is, and nothing becomes worse (mending.h).  EVERY=1
+# tries all of it, which takes hours; FIRST begins elsewhere.
+
+load ../kernel/lab
+: "${EVERY:=97}"
+load fields
+
+setup_file() {
+	need_corpus
+	export corpus
+}
+
+@test "repairs of a volume with every type of file" { damage repair special; }
+@test "repairs of a volume with snapshots" { damage repair snapshots; }
