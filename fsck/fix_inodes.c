@@ -4,9 +4,9 @@
  *
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
- * newest sound one that an older checkpoint has: what has changed of its blocks
- * since is for the repair of maps.  Where there is none it is cleared, and its
- * names are for the repair of names.
+ * newest sound one that an older checkpoint has, with its blocks as they were
+ * (inoderevive.h).  Where there is none it is cleared, and its names are for the
+ * repair of names.
  *
  * A root of which nothing is left is made anew, empty, because everything else
  * can be hung up in it.
@@ -23,6 +23,7 @@
 #include "fsck/ifilefill.h"
 #include "fsck/inodeedit.h"
 #include "fsck/inodemend.h"
+#include "fsck/inoderevive.h"
 #include "fsck/nametypes.h"
 #include "fsck/oldinodes.h"
 #include "log/mend.h"
@@ -119,7 +120,8 @@ static int replace(struct fixing *f, struct context *cx, uint64_t ino)
 	if (ret) {
 		fixers_tell(f->job, "inode %llu: as of checkpoint %llu",
 			    (unsigned long long)ino, (unsigned long long)cno);
-		return inodeedit_write(&f->edit, cx, ino, &inode);
+		ret = inoderevive_map(f->job, cx, ino, &inode);
+		return ret ? ret : inodeedit_write(&f->edit, cx, ino, &inode);
 	}
 	if (ino == NILFS_ROOT_INO)
 		return make_root(f, cx);
