@@ -174,16 +174,16 @@ static int mend_snapshots(struct mapfiles *m, struct context *cx,
 	};
 	uint64_t *inos = NULL;
 	size_t count = 0;
-	int err;
-
-	if (!inplace_is_possible(m->job))
-		return 0;
-	err = list_inodes(cx, fixes, n, &inos, &count);
+	int err = list_inodes(cx, fixes, n, &inos, &count);
 
 	if (!err)
 		err = snapmaps_list(&s, cx, inos, count);
-	if (!err)
+	if (!err && s.n && inplace_is_possible(m->job))
 		err = snapbuild_run(&s, cx);
+	else if (!err && s.n)
+		fixers_tell(m->job, "maps of snapshots: %zu blocks can be set "
+			    "right only where they are, which takes an undo "
+			    "file and a device without zones", s.n);
 	snapmaps_fini(&s);
 	free(inos);
 	return err;

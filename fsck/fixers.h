@@ -44,6 +44,7 @@ struct fixer_job {
 	const struct plan *plan;	/* all kinds */
 	uint64_t time;		/* now, seconds */
 	bool rebuild;		/* the user wants metadata files made anew */
+	bool undo;		/* what is written over will be kept in a file */
 
 	/* Told what was done or given up, a phrase about one object. */
 	void (*tell)(void *arg, const char *text);

@@ -7,7 +7,8 @@
  * one more log: its number would stand in two logs, and a cleaner would move
  * both copies, the wrong one perhaps last.  Where such a block is wrong on the
  * device, and what it must be is known, it is set right where it is.  Nobody
- * loses anything if that is cut short: the block was of no use.
+ * loses anything if that is cut short: the block was of no use.  Still it is
+ * done only where an undo file has what was there.
  *
  * The checksum over the log is set right as well, unless it is already: damage
  * that came after the log was written has left it as it was.
@@ -26,7 +27,7 @@
 
 bool inplace_is_possible(const struct fixer_job *job)
 {
-	return !overlay_zones(job->dev);
+	return job->undo && !overlay_zones(job->dev);
 }
 
 /* The log that has BLOCKNR: 1, 0 where none can be found. */

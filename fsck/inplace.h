@@ -7,8 +7,8 @@
 #include "fsck/fixers.h"
 
 /*
- * Whether anything can be: not on zones, below whose write pointers nothing is
- * ever written.
+ * Whether anything can be: not without an undo file, and not on zones, below
+ * whose write pointers nothing is ever written.
  */
 bool inplace_is_possible(const struct fixer_job *job);
 

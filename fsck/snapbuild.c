@@ -321,8 +321,6 @@ int snapbuild_run(struct snapmaps *s, struct context *cx)
 	size_t i;
 	int err;
 
-	if (!s->n)
-		return 0;
 	block = malloc(s->job->vol->geo.block_size);
 	if (!block)
 		return fail(cx, -ENOMEM, "block of a map");

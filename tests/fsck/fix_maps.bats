@@ -43,7 +43,8 @@ vblock() {
 
 # mend [STATUS]: repairs; then nothing is found any more.
 mend() {
-	run -"${1-1}" fsck.nilfs2 -fy "$image"
+	rm -f undo
+	run -"${1-1}" fsck.nilfs2 -fy --undo-file undo "$image"
 	said=$output
 	# shellcheck disable=SC2086
 	run -0 fsck.nilfs2 -fnq ${look---data} "$image"

@@ -104,8 +104,9 @@ case_trees() {
 # repair [OPTION...]: repairs the image; what it says is in "said".
 repair() {
 	status=0
+	rm -f undo
 	timeout 120 "$NILFS2_BUILD/fsck/fsck.nilfs2" -fy \
-		"${case_options[@]}" "$@" "$image" \
+		"${case_options[@]}" "$@" --undo-file undo "$image" \
 		>said 2>&1 || status=$?
 }
 
@@ -124,6 +125,15 @@ case_none() {
 		echo "the image was changed, though nothing mends it"
 		return 1
 	}
+}
+
+# What was written over can be brought back, to the last byte.
+case_undo() {
+	cp --sparse=always "$image" undone
+	"$NILFS2_BUILD/fsck/fsck.nilfs2" --undo undo undone >said 2>&1 &&
+		[ "$(cksum <undone)" = "$before" ] && return
+	echo "cannot be undone: $(tail -n 1 said)"
+	return 1
 }
 
 # What the checker says after the repair is what is left, no more and no less;
@@ -149,6 +159,7 @@ case_repair() {
 	[ -z "$case_unmended" ] || { case_none; return; }
 	repair "${case_mend[@]}"
 	wanted_status "$case_mended" || bad=1
+	case_undo || bad=1
 	case_again || bad=1
 	case_trees || bad=1
 	return "$bad"
