@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cutrepair [--rebuild] IMAGE: the repair of a damaged image under power cuts, at every
- * write and flush, torn and reordered.
+ * cutrepair [--rebuild] IMAGE: the repair of a damaged image under power cuts,
+ * at every write and flush, torn and reordered.
  *
  * What a check says of the image, with the checksums of all logs, is compared:
  * after a cut it must be what was said before the repair or what is said after

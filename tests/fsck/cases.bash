@@ -156,7 +156,7 @@ case_line() {
 	expect) case_expected+=("${*:2}") ;;
 	exit) case_exit=$2 ;;
 	repair) "repair_$2" "${@:3}" ;;
-	left) case_left+=("$2") ;;
+	left) case_left+=("${*:2}") ;;
 	touched) case_touched+=("${@:2}") ;;
 	latest) case_latest=$2 ;;
 	snapshots) case_snapshots=(none "${@:2}") ;;
