@@ -60,8 +60,8 @@ void mending_close(struct mending *m)
 /* Runs the checker with MODE; what it said, if TEXTP is not NULL. */
 static int run(struct mending *m, const char *mode, char **textp)
 {
-	char words[][12] = { "fsck.nilfs2", "", "-q" };
-	char *argv[] = { words[0], words[1], words[2], m->arena->path, NULL };
+	char words[][12] = { "fsck.nilfs2", "" };
+	char *argv[] = { words[0], words[1], m->arena->path, NULL };
 	int sink = memfd_create("said", 0), text = dup(sink), status;
 	off_t size;
 
@@ -77,15 +77,19 @@ static int run(struct mending *m, const char *mode, char **textp)
 	return status;
 }
 
-/* The rule of the finding in the line at *AT, which moves on; NULL at the end.
-   Other lines are left out. */
-static const struct rule_info *next_rule(const char **at)
+/*
+ * The rule of the finding in the line at *AT, which moves on; NULL at the end.
+ * Other lines are left out.  LINEP, if not NULL, is set to that line.
+ */
+static const struct rule_info *next_rule(const char **at, const char **linep)
 {
 	const struct rule_info *info = NULL;
 	char slug[64];
 	size_t n;
 
 	while (**at && !info) {
+		if (linep)
+			*linep = *at;
 		n = strcspn(*at, ":\n");
 		if (n < sizeof(slug)) {
 			memcpy(slug, *at, n);
@@ -102,21 +106,46 @@ static bool has_rule(const char *text, const struct rule_info *wanted)
 {
 	const struct rule_info *info;
 
-	while ((info = next_rule(&text))) {
+	while ((info = next_rule(&text, NULL))) {
 		if (info == wanted)
 			return true;
 	}
 	return false;
 }
 
-/* Nothing is left that could be mended, or should not be there at all. */
+/* The number behind the first "checkpoint " of TEXT, or 0. */
+static unsigned long checkpoint_in(const char *text)
+{
+	static const char word[] = "checkpoint ";
+	const char *at = text ? strstr(text, word) : NULL;
+
+	return at ? strtoul(at + sizeof(word) - 1, NULL, 10) : 0;
+}
+
+/* Whether the finding in LINE is about a checkpoint that is not LATEST. */
+static bool is_of_snapshot(const char *line, unsigned long latest)
+{
+	static const char place[] = ": checkpoint ";
+
+	line += strcspn(line, ":\n");
+	return !strncmp(line, place, sizeof(place) - 1) &&
+	       checkpoint_in(line) != latest;
+}
+
+/*
+ * Nothing is left that could be mended, or should not be there at all; inodes
+ * of snapshots cannot be written again.
+ */
 static bool is_mended(const char *text)
 {
+	unsigned long latest = checkpoint_in(strstr(text, " files, checkpoint"));
 	const struct rule_info *info;
+	const char *line;
 
-	while ((info = next_rule(&text))) {
+	while ((info = next_rule(&text, &line))) {
 		if (info->severity != RULE_WARNING ||
-		    info->danger != RULE_DANGER_NONE)
+		    (info->danger != RULE_DANGER_NONE &&
+		     !is_of_snapshot(line, latest)))
 			return false;
 	}
 	return true;
@@ -126,7 +155,7 @@ static bool is_no_worse(const char *before, const char *after)
 {
 	const struct rule_info *info;
 
-	while ((info = next_rule(&after))) {
+	while ((info = next_rule(&after, NULL))) {
 		if (info->severity != RULE_WARNING && !has_rule(before, info))
 			return false;
 	}

@@ -3,9 +3,9 @@
  * A repair of whatever was done to an image in memory.
  *
  * It must end with 0, 1 or 4, or with 8 where a check of the same image does.
- * After 0 and 1 nothing is found any more but what has no repair; after 4 no
- * kind of error is found that was not found before.  A second repair then has
- * nothing to do.
+ * After 0 and 1 nothing is found any more but warnings that have no repair, or
+ * are about snapshots; after 4 no kind of error is found that was not found
+ * before.
  */
 #ifndef NILFS2_TESTS_FUZZ_MENDING_H
 #define NILFS2_TESTS_FUZZ_MENDING_H
