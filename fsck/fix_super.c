@@ -198,6 +198,14 @@ static int try_copy(struct fixer_job *job, struct context *cx,
 	return ret;
 }
 
+/* Whoever cut the device may have the rest of it still. */
+static bool is_cut(struct fixer_job *job, const struct nilfs_super_block *sb)
+{
+	struct nilfs_geometry geo;
+
+	return super_geometry(sb, job->dev->size, &geo) == RULE_SB_DEVICE_SIZE;
+}
+
 /* 1 where one of the copies leads to a super root and both were mended. */
 static int mend_by_copies(struct fixer_job *job, struct context *cx,
 			  const struct copies *s)
@@ -211,6 +219,8 @@ static int mend_by_copies(struct fixer_job *job, struct context *cx,
 				 : 0;
 		if (ret < 0)
 			return ret;
+		if (ret && is_cut(job, &sb[i]))
+			return 0;
 		if (ret && (best < 0 || latest[i].cno > latest[best].cno))
 			best = i;
 	}

@@ -30,6 +30,15 @@ enum decision_mode options_decision(const struct options *o, bool can_ask)
 	return DECISION_MODE_NO;
 }
 
+static int set_rollback(struct context *cx, const char *arg, void *where)
+{
+	struct options_rollback *r = where;
+
+	r->wanted = true;
+	return arg ? option_number(cx, "--rollback", arg, UINT64_MAX,
+				   &r->cno) : 0;
+}
+
 const struct cli_option options_rows[] = {
 	{ 'a', NULL, NULL, "at boot: mend what is safe, in what was not left clean",
 	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_AUTO, NULL, NULL },
@@ -51,6 +60,9 @@ const struct cli_option options_rows[] = {
 	  OPTION_FLAG, AT(rebuild), 0, 0, NULL, NULL },
 	{ 0, "rebuild-counters", NULL, "count what is in segments, mend no more",
 	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_COUNTERS, NULL, NULL },
+	{ 0, "rollback", "[=CNO]",
+	  "make the files what they were in checkpoint CNO, or the last but one",
+	  OPTION_CALL, AT(rollback), GROUP_MODE, 0, NULL, set_rollback },
 	{ 0, "undo", "FILE", "bring back what stands in an undo file",
 	  OPTION_STRING, AT(undo), GROUP_MODE, 0, NULL, NULL },
 	{ 0, "undo-file", "FILE", "keep what a repair writes over in FILE",

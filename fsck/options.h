@@ -4,6 +4,7 @@
 #define NILFS2_FSCK_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/option.h"
 #include "find/decision.h"
@@ -25,6 +26,10 @@ struct options {
 	bool rebuild;		/* metadata files may be made anew */
 	const char *undo_file;	/* to be written before a repair, or NULL */
 	const char *undo;	/* to be played back, or NULL */
+	struct options_rollback {
+		bool wanted;
+		uint64_t cno;	/* 0: the one before the latest */
+	} rollback;
 	bool list_rules;
 };
 

@@ -19,6 +19,7 @@
 #include "disk/super.h"
 #include "fsck/better.h"
 #include "fsck/fixers.h"
+#include "fsck/forward.h"
 #include "fsck/round.h"
 #include "fsck/undo.h"
 #include "log/newsupers.h"
@@ -33,7 +34,13 @@ static struct look *current(struct repair *r)
 /* A device that was cut is to be made whole before anything else. */
 static bool is_cut_off(const struct look *l)
 {
-	return findings_count(l->check.findings, RULE_SB_DEVICE_SIZE);
+	const struct volume *vol = l->check.vol;
+	struct nilfs_geometry geo;
+
+	if (!vol)
+		return findings_count(l->check.findings, RULE_SB_DEVICE_SIZE);
+	return super_geometry(volume_super(vol), vol->dev->size, &geo) ==
+	       RULE_SB_DEVICE_SIZE;
 }
 
 /*
@@ -99,8 +106,11 @@ static unsigned int take(struct repair *r, int floor,
 	return n;
 }
 
-/* What came of it: 1 and R->now where it is better, 0, or a failure. */
-static int look_again(struct repair *r, struct context *cx)
+/*
+ * What came of it: 1 and R->now where it is better, or ENOUGH says that it need
+ * not be worse, 0, or a failure.
+ */
+static int look_again(struct repair *r, struct context *cx, bool enough)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = current(r);
 	const struct rule_info *worse;
@@ -111,8 +121,11 @@ static int look_again(struct repair *r, struct context *cx)
 	now->mode = before->mode;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
 	if (!ret)
-		ret = better_than(&now->check, &before->check, &worse);
-	if (!ret)
+		ret = enough ? !better_than(&before->check, &now->check,
+					    &worse) :
+			       better_than(&now->check, &before->check,
+					   &worse);
+	if (!ret && !enough)
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "as much is wrong");
 	if (ret > 0) {
@@ -125,6 +138,28 @@ static int look_again(struct repair *r, struct context *cx)
 		free(now);
 	}
 	return ret;
+}
+
+int repair_look(struct repair *r, struct context *cx)
+{
+	return look_again(r, cx, true);
+}
+
+struct fixer_job repair_job(struct repair *r, struct context *cx)
+{
+	struct look *l = current(r);
+
+	return (struct fixer_job){
+		.check = &l->check,
+		.dev = r->dev,
+		.vol = l->check.vol,
+		.plan = &l->plan,
+		.time = (uint64_t)cx->now,
+		.rebuild = r->o->rebuild,
+		.undo = r->o->undo_file,
+		.tell = mended_add,
+		.arg = &r->mended,
+	};
 }
 
 /* Whether the user has said that checkpoints or inodes may be lost. */
@@ -140,19 +175,8 @@ static bool may_lose(const struct repair *r)
 static int mend_floor(struct repair *r, struct context *cx, int floor,
 		      const bool taken[RULE_FIX_COUNT])
 {
-	struct look *l = current(r);
 	struct round round = {
-		.job = {
-			.check = &l->check,
-			.dev = r->dev,
-			.vol = l->check.vol,
-			.plan = &l->plan,
-			.time = (uint64_t)cx->now,
-			.rebuild = r->o->rebuild,
-			.undo = r->o->undo_file,
-			.tell = mended_add,
-			.arg = &r->mended,
-		},
+		.job = repair_job(r, cx),
 		.floor = (enum fixer_floor)floor,
 		.taken = taken,
 		.may_lose = may_lose(r),
@@ -203,7 +227,7 @@ static int try_round(struct repair *r, struct context *cx, int floor,
 	int ret = mend_floor(r, cx, floor, taken);
 
 	if (!ret && overlay_mark(r->dev) != mark)
-		ret = look_again(r, cx);
+		ret = look_again(r, cx, false);
 	if (!is_damage(ret))
 		return ret;
 	tool_detail(r->tool, "%s", cx->failure);
@@ -305,7 +329,9 @@ static int settle_state(struct repair *r, struct context *cx)
 	    findings_count_severity(l->check.findings, RULE_ERROR))
 		return 0;
 	before = le16_get(volume_super(l->check.vol)->s_state);
-	state = overlay_bytes(r->dev) ? before | NILFS_VALID_FS : before;
+	state = before;
+	if (overlay_bytes(r->dev) && !forward_is_due(l->check.vol))
+		state |= NILFS_VALID_FS;
 	if (l->state_error) {
 		ret = ask_state(&r->ask, cx);
 		if (ret < 0)
@@ -320,14 +346,44 @@ static int settle_state(struct repair *r, struct context *cx)
 		return ret;
 	mended_add(&r->mended, "superblocks: no longer say that there were "
 		   "errors");
-	ret = look_again(r, cx);
+	ret = look_again(r, cx, false);
 	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Before any other log is written: what a mount would recover lies behind the
+ * latest one.
+ */
+static int roll_forward(struct repair *r, struct context *cx)
+{
+	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	struct fixer_job job = repair_job(r, cx);
+	int ret;
+
+	if (!current(r)->complete || is_cut_off(current(r)) ||
+	    !forward_is_due(job.vol) || !forward_is_possible(job.check))
+		return 0;
+	ret = forward_run(&job, cx);
+	if (ret > 0)
+		ret = repair_look(r, cx);
+	if (ret > 0)
+		return 0;
+	if (is_damage(ret)) {
+		tool_detail(r->tool, "%s", cx->failure);
+		fail_clear(cx);
+		ret = 0;
+	}
+	overlay_rewind(r->dev, mark);
+	mended_rewind(&r->mended, nmended);
+	return ret;
 }
 
 int repair_run(struct repair *r, struct context *cx)
 {
-	int err = run_rounds(r, cx);
+	int err = roll_forward(r, cx);
 
+	if (!err)
+		err = run_rounds(r, cx);
 	if (!err)
 		err = settle_state(r, cx);
 	return err ? err : overlay_bytes(r->dev) != 0;

@@ -11,6 +11,7 @@
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "fsck/ask.h"
+#include "fsck/fixers.h"
 #include "fsck/look.h"
 #include "fsck/mended.h"
 #include "fsck/options.h"
@@ -39,6 +40,15 @@ struct repair {
  * better than before, 0 where not, or a failure.
  */
 int repair_run(struct repair *r, struct context *cx);
+
+/* The job of mending what the latest look saw, without a writer. */
+struct fixer_job repair_job(struct repair *r, struct context *cx);
+
+/*
+ * Looks at the overlay as it is: 1 where that is no worse than before, and
+ * R->now is that look, 0 where it is, or a failure.
+ */
+int repair_look(struct repair *r, struct context *cx);
 
 /* Brings it to the device under the overlay, what that has to the undo file. */
 int repair_commit(struct repair *r, struct context *cx);

@@ -7,14 +7,17 @@
  */
 #include "fsck/session.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <unistd.h>
 
 #include "cli/terminal.h"
 #include "dev/overlay.h"
 #include "find/tell.h"
+#include "fsck/forward.h"
 #include "fsck/look.h"
 #include "fsck/repair.h"
+#include "fsck/rollback.h"
 #include "fsck/summary.h"
 
 static void tell(void *arg, const struct finding *f)
@@ -134,6 +137,14 @@ static void tell_repairs(struct tool *tool, const struct repair *r)
 		kept_report(&r->now->kept, &tool->report, "left");
 }
 
+/* Nobody is asked about what every mount does. */
+static bool is_forward_due(const struct look *l)
+{
+	return l->mode != DECISION_MODE_NO && l->mode != DECISION_MODE_ASK &&
+	       l->mode != DECISION_MODE_ASK_REBUILD && l->complete &&
+	       forward_is_due(l->check.vol);
+}
+
 static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		 struct dev *overlay, struct look *l)
 {
@@ -144,7 +155,8 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 	const struct look *last = l;
 	int ret = look(tool, o, overlay, l);
 
-	if (!ret && (!plan_is_empty(&l->plan) || l->state_error))
+	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
+		     is_forward_due(l)))
 		ret = mend(&r, &tool->cx);
 	if (ret > 0) {
 		tell_repairs(tool, &r);
@@ -154,6 +166,53 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		note_left(tool, o, dev, last);
 		note_dat(tool, o, dev, last);
 		ret = conclude(tool, last, ret);
+	}
+	repair_fini(&r);
+	return ret;
+}
+
+static bool is_sound(const struct look *l)
+{
+	return l->check.vol && l->complete &&
+	       !findings_count_severity(l->check.findings, RULE_ERROR);
+}
+
+/* Goes back on R's overlay, looks again, and keeps it if it is sound still. */
+static int roll_back(struct repair *r, struct context *cx)
+{
+	struct fixer_job job = repair_job(r, cx);
+	int ret = rollback_run(&job, cx, r->o->rollback.cno);
+
+	if (!ret)
+		ret = repair_look(r, cx);
+	if (ret < 0)
+		return ret;
+	if (!ret || !is_sound(r->now))
+		return fail(cx, -EUCLEAN, "%s: checkpoint %" PRIu64
+			    " is damaged; nothing was changed",
+			    r->tool->argv[0], r->o->rollback.cno);
+	return repair_commit(r, cx);
+}
+
+/* What is damaged is to be mended first: how would one know what is old? */
+static int go_back(struct tool *tool, const struct options *o,
+		   struct dev *dev, struct dev *overlay, struct look *l)
+{
+	struct repair r = {
+		.tool = tool, .o = o, .dev = overlay, .under = dev, .first = l,
+	};
+	int ret = look(tool, o, overlay, l);
+
+	if (!ret && !is_sound(l)) {
+		tool_warn(tool, "%s: damaged, so no rollback; -y mends",
+			  tool->argv[0]);
+		ret = conclude(tool, l, false);
+	} else if (!ret) {
+		ret = roll_back(&r, &tool->cx);
+		if (!ret)
+			tell_repairs(tool, &r);
+		if (!ret)
+			ret = conclude(tool, r.now, true);
 	}
 	repair_fini(&r);
 	return ret;
@@ -169,7 +228,8 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 		l.mode = DECISION_MODE_NO;
 	err = overlay_open(&overlay, &tool->cx, dev);
 	if (!err)
-		err = check(tool, o, dev, overlay, &l);
+		err = o->rollback.wanted ? go_back(tool, o, dev, overlay, &l) :
+					   check(tool, o, dev, overlay, &l);
 	look_fini(&l);
 	dev_close(overlay);
 	return err;

@@ -18,7 +18,7 @@ enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
 
 static enum need need_of(const struct tool *tool, const struct options *o)
 {
-	if (o->undo || o->mode == OPTIONS_COUNTERS)
+	if (o->undo || o->rollback.wanted || o->mode == OPTIONS_COUNTERS)
 		return NEED_WRITE;
 	if (o->quick || session_mode(tool, o) == DECISION_MODE_NO)
 		return NEED_READ;

@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Data that was synced before a crash, put into its files as a mount would.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+load repair
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# The kernel's recovery of a copy is the oracle.  It mounts what is marked
+# valid and recovers nothing then, so what it finds was there.
+@test "the files are what the kernel's own recovery makes of them" {
+	need_guest uml
+	for name in crash-dsync crash-dsync-1k; do
+		echo "$name"
+		image=$(copy_image "$name")
+		run -1 fsck.nilfs2 -p "$image"
+		[[ $output == *"as they were synced before the crash"* ]]
+		expect
+		run -0 dump.nilfs2 info --json "$image"
+		[ "$(jq -c '[.superblocks[].s_state]' <<<"$output")" = "[1,1]" ]
+		guest "$image" <<-'SCRIPT'
+		nilfs_mount -o ro,norecovery "$DEV1"
+		manifest "$MNT"
+		nilfs_umount
+		nilfs_mount "$DEV1"
+		put "$MNT/afterwards" 0 7 3000000
+		sync
+		rm "$MNT/afterwards"
+		nilfs_umount
+		SCRIPT
+		[ "$status" -eq 0 ]
+		kernel_content
+		diff <(manifest --drop blocks - <"$corpus/$name/manifest.recovered") \
+			<(manifest --drop blocks - <<<"$output")
+		expect
+	done
+}
+
+@test "where nothing can be recovered nothing is written" {
+	for name in crash-sr crash-torn crash-cleaning; do
+		echo "$name"
+		image=$(copy_image "$name")
+		before=$(cksum <"$image")
+		run -0 fsck.nilfs2 -p "$image"
+		[ "$(cksum <"$image")" = "$before" ]
+	done
+}
+
+@test "a look changes nothing" {
+	image=$(copy_image crash-dsync)
+	before=$(cksum <"$image")
+	run -0 fsck.nilfs2 -n "$image"
+	[[ $output == *"the next mount recovers what it can use"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+# A log of a repair would hide the logs behind the latest one.
+@test "it comes before every other repair" {
+	need_guest uml
+	image=$(copy_image crash-dsync)
+	damage_raw super:2 s_wtime=1
+	run -1 fsck.nilfs2 -y "$image"
+	expect
+	guest "$image" <<-'SCRIPT'
+	nilfs_mount -o ro,norecovery "$DEV1"
+	manifest "$MNT"
+	SCRIPT
+	diff <(manifest --drop blocks - <"$corpus/crash-dsync/manifest.recovered") \
+		<(manifest --drop blocks - <<<"$output")
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# An older checkpoint whose files become the latest again.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+load repair
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# to CNO: roll back, and nothing is wrong then.
+to() {
+	run -1 fsck.nilfs2 --rollback="$1" "$image"
+	[[ $output == *"has the files of checkpoint $1"* ]] && expect
+}
+
+latest() {
+	dump.nilfs2 info --json "$image" |
+		jq '[.superblocks[].s_last_cno] | max'
+}
+
+@test "to each snapshot: the kernel finds the files that it had" {
+	need_guest uml
+	for name in snapshots cleaned many-snapshots-2k; do
+		for file in "$corpus/$name"/manifest.[0-9]*; do
+			echo "$name: ${file##*.}"
+			image=$(copy_image "$name")
+			to "${file##*.}"
+			guest "$image" <<-'SCRIPT'
+			nilfs_mount "$DEV1"
+			manifest "$MNT"
+			nilfs_umount
+			SCRIPT
+			kernel_content
+			diff "$file" - <<<"$output"
+			[ "$name" != many-snapshots-2k ] || break
+		done
+	done
+}
+
+# A block that the DAT calls dead, and is not, would be gone after cleaning.
+@test "the kernel writes on, and cleans, and the files are there" {
+	need_guest uml
+	share=$BATS_TEST_TMPDIR/share
+	mkdir "$share"
+	image=$(copy_image cleaned)
+	to 2
+	guest --share "$share" "$image" <<-'SCRIPT'
+	nilfs_mount "$DEV1"
+	put "$MNT/afterwards" 0 7 3000000
+	sync
+	rm "$MNT/afterwards"
+	sync
+	clean "$DEV1" "$MNT" 0
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	manifest "$MNT" >"$SHARE/after"
+	nilfs_umount
+	SCRIPT
+	[ "$status" -eq 0 ]
+	kernel_content
+	diff <(grep -v $'\t\.$' "$corpus/cleaned/manifest.2") \
+		<(grep -v $'\t\.$' "$share/after")
+	expect
+}
+
+@test "and back again" {
+	image=$(copy_image snapshots)
+	cno=$(latest)
+	tree >want
+	to 8
+	run ! diff want <(tree)
+	to "$cno"
+	tree >got
+	diff want got
+	[ "$(latest)" -eq $((cno + 2)) ]
+	kernel_uses snapshots
+}
+
+@test "without a number it is the one before, and no minor one" {
+	image=$(copy_image cleaned)
+	run -1 fsck.nilfs2 --rollback "$image"
+	[[ $output == *"has the files of checkpoint 10"* ]]
+	tree 10 >want
+	tree >got
+	diff want got
+}
+
+@test "other checkpoints stay what they were" {
+	image=$(copy_image snapshots)
+	cnos=$(dump.nilfs2 checkpoints --json "$image" |
+		jq '.checkpoints[].checkpoint')
+	for cno in $cnos; do tree "$cno"; done >want
+	to 8
+	for cno in $cnos; do tree "$cno"; done >got
+	diff want got
+}
+
+@test "there has to be such a checkpoint, and no damage" {
+	image=$(copy_image snapshots)
+	before=$(cksum <"$image")
+	run -8 fsck.nilfs2 --rollback=1000 "$image"
+	[[ $output == *"checkpoint 1000: "* ]]
+	run -16 fsck.nilfs2 --rollback=x "$image"
+	run -16 fsck.nilfs2 -n --rollback "$image"
+	[ "$(cksum <"$image")" = "$before" ]
+	damage suheader sh_ncleansegs=1
+	before=$(cksum <"$image")
+	run -4 fsck.nilfs2 --rollback "$image"
+	[[ $output == *"damaged, so no rollback"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+@test "nothing is left of it where there is no room" {
+	image=$(copy_image nearly-full)
+	before=$(cksum <"$image")
+	run fsck.nilfs2 --rollback "$image"
+	[ "$status" -eq 1 ] || [ "$(cksum <"$image")" = "$before" ]
+	expect
+}
