@@ -132,9 +132,13 @@ senseless() {
 	damage super:1 s_state=valid,error
 	expect sb-state-error
 	run -0 fsck.nilfs2 -n "$image"
-	run -0 fsck.nilfs2 -a --json "$image"
+	run -0 fsck.nilfs2 -n --json "$image"
 	[ "$(jq -c '.summary | [.error_state, .complete]' <<<"$output")" = \
 		"[true,true]" ]
+	run -1 fsck.nilfs2 -a --json "$image"
+	[ "$(jq -c '.summary | [.error_state, .complete]' <<<"$output")" = \
+		"[false,true]" ]
+	expect
 }
 
 # The kernel says "trying rollback from an earlier position" of these.
