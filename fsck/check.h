@@ -67,6 +67,10 @@ struct check {
 	 */
 	uint64_t live_entries, live_referenced;
 
+	/* Inodes of the newest checkpoint, where they could be counted. */
+	uint64_t files;
+	bool files_known;
+
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	/* Not all that is referred to could be followed: what is missing in
 	   REFERENCED may be in use after all. */

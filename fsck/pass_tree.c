@@ -197,6 +197,10 @@ static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
 				    &t->sums);
 	t->last = *ifile;
 	t->have_last = true;
+	if (!err && newest) {
+		t->check->files = t->sums.inodes;
+		t->check->files_known = t->sums.inodes_known;
+	}
 	if (!err)
 		check_counts(t, cno, cp);
 	return err;

@@ -378,6 +378,17 @@ static int roll_forward(struct repair *r, struct context *cx)
 	return ret;
 }
 
+/* What leaves next to nothing is no repair, unless all is to be made anew. */
+static void weigh_losses(struct repair *r, struct context *cx)
+{
+	if (!r->now || r->o->rebuild ||
+	    !losses_are_grave(cx, &r->now->check, &r->first->check,
+			      &r->losses))
+		return;
+	r->grave = true;
+	overlay_drop(r->dev);
+}
+
 int repair_run(struct repair *r, struct context *cx)
 {
 	int err = roll_forward(r, cx);
@@ -385,6 +396,8 @@ int repair_run(struct repair *r, struct context *cx)
 	if (!err)
 		err = run_rounds(r, cx);
 	if (!err)
+		weigh_losses(r, cx);
+	if (!err && !r->grave)
 		err = settle_state(r, cx);
 	return err ? err : overlay_bytes(r->dev) != 0;
 }

@@ -13,6 +13,7 @@
 #include "fsck/ask.h"
 #include "fsck/fixers.h"
 #include "fsck/look.h"
+#include "fsck/losses.h"
 #include "fsck/mended.h"
 #include "fsck/options.h"
 
@@ -28,6 +29,8 @@ struct repair {
 	struct ask ask;
 	/* The rest is all zero in the beginning. */
 	struct look *now;	/* the look after the last good round, or NULL */
+	bool grave;		/* it came to these losses, so nothing is done */
+	struct losses losses;
 	unsigned int rounds;
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing */
 	bool apart[FIXER_COUNTS + 1];	/* one kind a round, on that floor */

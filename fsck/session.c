@@ -103,7 +103,11 @@ static void note_nothing(const struct repair *r)
 	const struct volume *vol = r->first->check.vol;
 	const char *name = r->tool->argv[0];
 
-	if (r->rounds)
+	if (r->grave)
+		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
+			  " files repairs would leave %" PRIu64 "; --rebuild "
+			  "does that", name, r->losses.files, r->losses.left);
+	else if (r->rounds)
 		tool_note(r->tool, "%s: nothing was changed: no repair made "
 			  "it better", name);
 	else if (findings_count(r->first->check.findings,

@@ -245,3 +245,28 @@ on_terminal() {
 		echo "was $?"' /dev/null </dev/null
 	same broken
 }
+
+# Zeros for all blocks of inodes but the first one.
+zero_inodes() {
+	local block
+
+	for block in $(dump.nilfs2 bmap -b image ifile |
+		awk '$NF == "data" && $1 > 2 { print $5 }'); do
+		dd if=/dev/zero of=image bs=4096 seek="$block" count=1 \
+			conv=notrunc status=none
+		damage "block:$block" "byte[0]=0"
+	done
+}
+
+@test "what would leave hardly a file is not done unless asked for by name" {
+	touch source/file.{001..200}
+	mkfs.nilfs2 -q -f --size 16M -B 64 -d source image
+	zero_inodes
+	cp image broken
+	run -4 --separate-stderr fsck.nilfs2 -y image
+	[[ $stderr == *"nothing was changed: of 20"*" files repairs would leave "*"; --rebuild does that"* ]]
+	same broken
+	run -1 fsck.nilfs2 -y --rebuild image
+	run -0 fsck.nilfs2 -n image
+	[ "$(dump.nilfs2 ls image | wc -l)" -lt 50 ]
+}
