@@ -10,6 +10,10 @@
  * can never be taken for its successor.
  *
  * The superblocks are marked valid: the search of a mount ends at that log.
+ *
+ * A latest log whose blocks are damaged, but whose state is whole, is followed
+ * by such a log too: the kernel asks for the checksum of the log that the
+ * superblock names, and of no other.
  */
 #include "fsck/restore.h"
 
@@ -18,10 +22,12 @@
 
 #include "disk/super.h"
 #include "find/finding.h"
+#include "fsck/logdata.h"
 #include "fsck/passes.h"
 #include "fsck/rootsearch.h"
 #include "log/mend.h"
 #include "log/newsupers.h"
+#include "vol/summary.h"
 
 static void progress(void *arg, uint64_t done)
 {
@@ -81,6 +87,27 @@ static bool is_hopeless(int err)
 	       err != -ENOSPC && err != -EIO;
 }
 
+/* Something in the latest log is not what was written, nobody knows what. */
+static int tell_hurt(struct fixer_job *job, struct context *cx,
+		     struct volume *vol, uint64_t pseg)
+{
+	struct nilfs_segment_summary ss;
+	struct summary summary = { 0 };
+	char files[LOGDATA_FILES_MAX];
+	int err = dev_read(job->dev, cx, pseg << vol->geo.block_bits, &ss,
+			   sizeof(ss));
+
+	if (!err)
+		err = summary_read(&summary, cx, vol, pseg, &ss);
+	if (!err) {
+		logdata_files(&summary, files);
+		fixers_tell(job, "log at block %" PRIu64 ": its blocks are "
+			    "not what was written: look at %s", pseg, files);
+	}
+	summary_free(&summary);
+	return err;
+}
+
 /*
  * Appends to the state of RS, or, where there is no room or too much is
  * damaged, leaves END at that state.
@@ -95,6 +122,8 @@ static int write_log(struct fixer_job *job, struct context *cx,
 		err = find_alive(&c, cx);
 	if (!err)
 		err = append(job, cx, &c, rs->seq + 1, end);
+	if (!err && rs->hurt)
+		err = tell_hurt(job, cx, c.vol, rs->best.pseg_start);
 	check_fini(&c);
 	if (!err || is_hopeless(err))
 		return err;
@@ -131,6 +160,8 @@ int restore_root(struct fixer_job *job, struct context *cx,
 	struct rootsearch rs = {
 		.dev = job->dev,
 		.geo = &geo,
+		.named_pseg = le64_get(sb->s_last_pseg),
+		.named_seq = le64_get(sb->s_last_seq),
 		.progress = progress,
 		.arg = job->check,
 	};

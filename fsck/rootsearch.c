@@ -221,12 +221,26 @@ static int find_cno(struct context *cx, struct volume *vol, uint64_t *cno)
 	return ret;
 }
 
-/* Opens the volume at *AT, which is completed. */
-static int open_at(struct search *s, struct context *cx, struct recovery *at,
-		   struct volume **volp)
+/* The blocks of the log at AT; its summary is known to be right. */
+static int check_blocks(struct search *s, struct context *cx,
+			const struct recovery *at, bool *hurt)
 {
 	struct nilfs_segment_summary ss;
 	int err = logcheck_read(s->vol, cx, at->pseg_start, at->seq, &ss);
+
+	*hurt = err == -EUCLEAN && at->pseg_start == s->rs->named_pseg &&
+		at->seq == s->rs->named_seq;
+	if (!*hurt)
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Opens the volume at *AT, which is completed. */
+static int open_at(struct search *s, struct context *cx, struct recovery *at,
+		   bool *hurt, struct volume **volp)
+{
+	int err = check_blocks(s, cx, at, hurt);
 
 	*volp = NULL;
 	if (!err)
@@ -255,10 +269,11 @@ static int judge(struct search *s, struct context *cx,
 	struct check c = { .dev = rs->dev };
 	uint64_t damage = 0;
 	struct recovery at;
+	bool hurt;
 	int err;
 
 	place_root(s, root, &at);
-	err = open_at(s, cx, &at, &c.vol);
+	err = open_at(s, cx, &at, &hurt, &c.vol);
 	if (!err)
 		err = look(&c, cx, rs->damage, &damage);
 	check_fini(&c);
@@ -267,6 +282,7 @@ static int judge(struct search *s, struct context *cx,
 	if (damage < rs->damage) {
 		rs->damage = damage;
 		rs->best = at;
+		rs->hurt = hurt;
 	}
 	return 0;
 }

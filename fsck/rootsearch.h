@@ -5,6 +5,7 @@
 #ifndef NILFS2_FSCK_ROOTSEARCH_H
 #define NILFS2_FSCK_ROOTSEARCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,12 @@
 struct rootsearch {
 	struct dev *dev;		/* borrowed */
 	const struct nilfs_geometry *geo;
+	/*
+	 * The log that the superblock names.  It was whole when that was
+	 * written, so if its checksum is wrong now it is damaged and not cut
+	 * off, and its super root is not worth less for that.
+	 */
+	uint64_t named_pseg, named_seq;
 	/* Of both parts of the work, in segments; or NULL. */
 	void (*progress)(void *arg, uint64_t done);
 	void *arg;
@@ -23,6 +30,7 @@ struct rootsearch {
 	/* Found: */
 	struct recovery best;
 	uint64_t damage;	/* findings that speak against it */
+	bool hurt;		/* the checksum of its log is wrong */
 	uint64_t seq;		/* the greatest of any log on the device */
 	uint64_t newer;		/* super roots that are newer, and no good */
 };

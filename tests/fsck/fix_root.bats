@@ -113,3 +113,23 @@ kernel_writes_on() {
 	diff want got
 	kernel_writes_on
 }
+
+# The kernel mounts no volume whose latest log is not what was written.
+@test "a latest log with a spoilt block is followed by one that is whole" {
+	local block
+
+	mkdir source
+	seq 100000 >source/spoilt
+	seq 5000 >source/kept
+	image=$PWD/fresh
+	mkfs.nilfs2 -q --size 256M -d source "$image"
+	block=$(dump.nilfs2 bmap -b "$image" /spoilt |
+		awk '$NF == "data" { print $5; exit }')
+	printf X | dd of="$image" bs=1 seek=$((block * 4096 + 100)) \
+		conv=notrunc status=none
+	expect sb-no-super-root
+	mends
+	[[ $output == *"its blocks are not what was written: look at inodes "* ]]
+	dump.nilfs2 cat "$image" /kept | cmp - source/kept
+	kernel_writes_on
+}
