@@ -12,7 +12,7 @@
 #include "fsck/known.h"
 
 #include "disk/ondisk.h"
-#include "fsck/datmap.h"
+#include "fsck/dat/datmap.h"
 
 static bool is_unusable(void *arg, uint64_t segnum)
 {

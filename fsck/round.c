@@ -12,8 +12,8 @@
 #include <inttypes.h>
 
 #include "disk/super.h"
+#include "fsck/checkpoints/lastknown.h"
 #include "fsck/known.h"
-#include "fsck/lastknown.h"
 #include "log/mend.h"
 #include "log/newsupers.h"
 

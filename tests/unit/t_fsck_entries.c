@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "disk/dirpack.h"
-#include "fsck/entrywalk.h"
-#include "fsck/freename.h"
+#include "fsck/names/entrywalk.h"
+#include "fsck/names/freename.h"
 
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  *
  * Pointers are blocks of a device in memory.
  */
-#include "fsck/mapcheck.h"
+#include "fsck/tree/mapcheck.h"
 
 #include <errno.h>
 #include <stdlib.h>

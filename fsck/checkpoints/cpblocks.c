@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What is left of the checkpoint file.
+ *
+ * Blocks to which the map leads are as they should be, whatever stands in
+ * them.  The logs know others: those that are alive although nothing leads to
+ * them, and older copies.  A block that is a hole in a sound map was deleted
+ * with the last of its checkpoints, and is not looked for; but there is always
+ * one with the header and one with the latest checkpoint.
+ */
+#include "fsck/checkpoints/cpblocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/checkpoint.h"
+#include "fsck/dat/vblocks.h"
+
+static int add(struct cpblocks *s, struct context *cx, uint64_t blkoff)
+{
+	uint64_t *grown = array_grow(cx, s->blkoffs, &s->room, s->n + 1,
+				     sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	s->blkoffs = grown;
+	grown[s->n++] = blkoff;
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void make_unique(struct cpblocks *s)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(s->blkoffs, s->n, sizeof(*s->blkoffs), compare);
+	for (i = 0; i < s->n; i++)
+		if (!kept || s->blkoffs[kept - 1] != s->blkoffs[i])
+			s->blkoffs[kept++] = s->blkoffs[i];
+	s->n = kept;
+}
+
+/* Whether logs may be missing in what was listed. */
+static bool has_hidden_logs(const struct check *c)
+{
+	const struct rule_info *rule;
+	size_t i;
+
+	for (i = 0; (rule = rule_at(i)); i++)
+		if (rule->rule >= RULE_LOG_MAGIC &&
+		    rule->rule < RULE_SR_BYTES &&
+		    rule->severity >= RULE_ERROR &&
+		    findings_count(c->findings, rule->rule))
+			return true;
+	return false;
+}
+
+/*
+ * Adds the blocks that only logs know.  One whose newest copy has ended was
+ * deleted, when the last of its checkpoints was.
+ */
+static int add_copies(struct cpblocks *s, struct context *cx)
+{
+	bool hidden = has_hidden_logs(s->check);
+	struct vblocks vblocks;
+	struct vblock vb;
+	size_t i;
+	int ret = 0;
+
+	vblocks_init(&vblocks, s->check->vol);
+	for (i = 0; i < s->copies.n && ret >= 0; i++) {
+		const struct loglist_block *b = &s->copies.list[i];
+
+		if (i && b[-1].blkoff == b->blkoff)
+			continue;
+		ret = vblocks_find(&vblocks, cx, b->vblocknr, &vb);
+		if (hidden || (ret == VBLOCKS_USED &&
+			       vb.end == NILFS_CNO_MAX &&
+			       vb.blocknr == b->blocknr))
+			ret = add(s, cx, b->blkoff);
+	}
+	vblocks_fini(&vblocks);
+	return ret < 0 ? ret : 0;
+}
+
+static int list(struct cpblocks *s, struct context *cx)
+{
+	const struct volume *vol = s->check->vol;
+	const struct liveblocks *l = &s->live;
+	int err = add(s, cx, 0);
+	size_t i;
+
+	if (!err)
+		err = add(s, cx,
+			  checkpoint_blkoff(&vol->geo, vol->latest.cno));
+	for (i = 0; i < l->n && !err; i++)
+		err = add(s, cx, l->list[i].blkoff);
+	for (i = 0; i < l->nlost && !err; i++)
+		err = add(s, cx, l->lost[i].blkoff);
+	if (l->partial && !err)
+		err = add_copies(s, cx);
+	make_unique(s);
+	return err;
+}
+
+int cpblocks_init(struct cpblocks *s, struct context *cx,
+		  const struct check *c)
+{
+	const struct liveblocks_question q = {
+		.ino = NILFS_CPFILE_INO,
+		.inode = &c->vol->cpfile.inode,
+		.cno = c->vol->latest.cno,
+		.read = true,
+		.logs = true,
+	};
+	int err;
+
+	s->check = c;
+	err = cpcopies_load(&s->copies, cx, c);
+	if (!err)
+		err = liveblocks_gather(&s->live, cx, c, &q);
+	return err ? err : list(s, cx);
+}
+
+void cpblocks_fini(struct cpblocks *s)
+{
+	cpcopies_fini(&s->copies);
+	liveblocks_fini(&s->live);
+	free(s->blkoffs);
+	*s = (struct cpblocks){ 0 };
+}
+
+/* A block in which nothing is valid: nilfs_cpfile_block_init(). */
+static void make_empty(const struct nilfs_geometry *geo, uint64_t blkoff,
+		       void *data)
+{
+	uint64_t first = checkpoint_first(geo, blkoff), cno;
+	uint32_t count = checkpoint_count(geo, blkoff);
+
+	memset(data, 0, geo->block_size);
+	for (cno = first; cno < first + count; cno++) {
+		struct nilfs_checkpoint *cp =
+			(void *)((char *)data + checkpoint_offset(geo, cno));
+
+		cp->cp_flags = le32_make(1u << NILFS_CHECKPOINT_INVALID);
+	}
+}
+
+int cpblocks_read(const struct cpblocks *s, struct context *cx,
+		  uint64_t blkoff, void *data, enum cpblocks_origin *origin,
+		  uint64_t *vblocknr)
+{
+	const struct liveblock *live = liveblocks_find(&s->live, blkoff);
+	struct volume *vol = s->check->vol;
+	const void *block;
+	int ret;
+
+	*origin = CPBLOCKS_OLD;
+	*vblocknr = 0;
+	if (!live) {
+		ret = cpcopies_block(&s->copies, cx, blkoff, data);
+		if (!ret)
+			make_empty(&vol->geo, blkoff, data);
+		return ret < 0 ? ret : 0;
+	}
+	ret = cache_get(vol->cache, cx, live->blocknr, &block);
+	if (ret)
+		return ret;
+	memcpy(data, block, vol->geo.block_size);
+	cache_put(vol->cache, block);
+	/* What the map names is right, whoever knows where it is. */
+	*origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
+						CPBLOCKS_MAPPED;
+	*vblocknr = live->vblocknr;
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The blocks of a damaged checkpoint file: which there are to be, and what is
+ * left of each.
+ */
+#ifndef NILFS2_FSCK_CPBLOCKS_H
+#define NILFS2_FSCK_CPBLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "fsck/check.h"
+#include "fsck/checkpoints/cpcopies.h"
+#include "fsck/tree/liveblocks.h"
+
+struct cpblocks {
+	const struct check *check;
+	struct cpcopies copies;
+	struct liveblocks live;
+	uint64_t *blkoffs;	/* ascending */
+	size_t n, room;
+};
+
+/* Gathers them; S is all zero.  -ENOMEM, -EINTR; cpblocks_fini() also then. */
+int cpblocks_init(struct cpblocks *s, struct context *cx,
+		  const struct check *c);
+void cpblocks_fini(struct cpblocks *s);
+
+/* How a block came to have its content. */
+enum cpblocks_origin {
+	CPBLOCKS_MAPPED,	/* the map leads to it */
+	CPBLOCKS_FOUND,		/* alive, but only the logs know it */
+	CPBLOCKS_OLD,		/* an older copy, or nothing */
+};
+
+/*
+ * Brings block BLKOFF to DATA (a block); where nothing is left of it, one
+ * without valid entries.  *VBLOCKNR is where that content is alive, or 0.
+ * -ENOMEM, -EINTR, -EIO.
+ */
+int cpblocks_read(const struct cpblocks *s, struct context *cx,
+		  uint64_t blkoff, void *data, enum cpblocks_origin *origin,
+		  uint64_t *vblocknr);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the logs remember of checkpoints.
+ *
+ * Each checkpoint writes its block of the cpfile anew, with the entries of its
+ * neighbours as they were then.  Little of an entry ever changes: it is made
+ * once, may become a snapshot and a plain checkpoint again, and is deleted.  So
+ * an old copy is right about a checkpoint that still exists, and one that was
+ * deleted shows in its ifile, whose blocks have ended and are given to others
+ * as soon as a cleaner needs them.  If all are still there, nothing is lost by
+ * calling the checkpoint back.
+ */
+#include "fsck/checkpoints/cpcopies.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/checkpoint.h"
+#include "fsck/dat/vblocks.h"
+#include "fsck/tree/mapcheck.h"
+
+static int compare(const void *a, const void *b)
+{
+	const struct loglist_block *x = a, *y = b;
+
+	if (x->blkoff != y->blkoff)
+		return x->blkoff < y->blkoff ? -1 : 1;
+	return loglist_is_older(x, y) ? 1 : loglist_is_older(y, x) ? -1 : 0;
+}
+
+static int take(void *arg, struct context *cx, const struct loglist_block *b)
+{
+	struct cpcopies *copies = arg;
+	struct loglist_block *list = array_grow(cx, copies->list, &copies->room,
+						copies->n + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	copies->list = list;
+	list[copies->n++] = *b;
+	return 0;
+}
+
+int cpcopies_load(struct cpcopies *copies, struct context *cx,
+		  const struct check *c)
+{
+	int err;
+
+	copies->check = c;
+	err = loglist_run(c, cx, NILFS_CPFILE_INO, take, copies);
+	sort_in_place(copies->list, copies->n, sizeof(*copies->list), compare);
+	return err;
+}
+
+void cpcopies_fini(struct cpcopies *copies)
+{
+	free(copies->list);
+	*copies = (struct cpcopies){ 0 };
+}
+
+/* Index of the newest copy of BLKOFF, or where it would be. */
+static size_t find_first(const struct cpcopies *copies, uint64_t blkoff)
+{
+	size_t low = 0, high = copies->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (copies->list[middle].blkoff < blkoff)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool has(const struct cpcopies *copies, size_t i, uint64_t blkoff)
+{
+	return i < copies->n && copies->list[i].blkoff == blkoff;
+}
+
+/* Borrows copy I: 1, 0 where it cannot be read, or a failure. */
+static int borrow(const struct cpcopies *copies, struct context *cx, size_t i,
+		  const void **data)
+{
+	int err = cache_get(copies->check->vol->cache, cx,
+			    copies->list[i].blocknr, data);
+
+	if (err == -EIO) {
+		fail_clear(cx);
+		return 0;
+	}
+	return err ? err : 1;
+}
+
+int cpcopies_block(const struct cpcopies *copies, struct context *cx,
+		   uint64_t blkoff, void *buf)
+{
+	const struct volume *vol = copies->check->vol;
+	size_t i;
+	const void *data;
+	int ret = 0;
+
+	for (i = find_first(copies, blkoff);
+	     has(copies, i, blkoff) && !ret; i++)
+		ret = borrow(copies, cx, i, &data);
+	if (ret <= 0)
+		return ret;
+	memcpy(buf, data, vol->geo.block_size);
+	cache_put(vol->cache, data);
+	return 1;
+}
+
+/* An entry that was made for CNO, valid or not. */
+static bool is_made(const struct nilfs_checkpoint *cp, uint64_t cno)
+{
+	enum rule rule = checkpoint_check(cp, cno);
+
+	return le64_get(cp->cp_cno) == cno &&
+	       (rule == RULE_OK || rule == RULE_CP_SNAPSHOT_LIST);
+}
+
+int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
+		   uint64_t cno, struct nilfs_checkpoint *cp)
+{
+	const struct volume *vol = copies->check->vol;
+	uint64_t blkoff = checkpoint_blkoff(&vol->geo, cno);
+	size_t i;
+	const void *data;
+	bool made = false;
+	int ret;
+
+	for (i = find_first(copies, blkoff);
+	     has(copies, i, blkoff) && !made; i++) {
+		ret = borrow(copies, cx, i, &data);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			continue;
+		memcpy(cp, (const char *)data +
+		       checkpoint_offset(&vol->geo, cno), sizeof(*cp));
+		cache_put(vol->cache, data);
+		made = is_made(cp, cno);
+	}
+	if (!made || checkpoint_is_invalid(cp))
+		return 0;
+	if (cno == vol->latest.cno)
+		return 1;
+	return cpcopies_is_followable(copies->check, cx, cp, cno);
+}
+
+/* A walk through an ifile that ends where something is missing. */
+struct following {
+	const struct check *check;
+	struct vblocks vblocks;
+	uint64_t cno;
+	bool has_root;		/* a block with the inode of the root */
+};
+
+static int visit(void *arg, struct context *cx,
+		 const struct mapcheck_pointer *p, uint64_t *blocknr,
+		 struct lifetime *life)
+{
+	struct following *f = arg;
+	const struct volume *vol = f->check->vol;
+	struct vblock vb;
+	int state = vblocks_find(&f->vblocks, cx, p->ptr, &vb);
+
+	if (state < 0)
+		return state;
+	if (state != VBLOCKS_USED ||
+	    !geometry_has_block(&vol->geo, vb.blocknr) ||
+	    vb.start > f->cno || vb.end <= f->cno)
+		return -ENOENT;
+	f->has_root |= !p->level && p->key == palloc_entry_blkoff(
+					&vol->ifile_palloc, NILFS_ROOT_INO);
+	*blocknr = vb.blocknr;
+	*life = p->within;
+	return 1;
+}
+
+static void keep_silent(void *arg, const struct finding *f)
+{
+	(void)arg;
+	(void)f;
+}
+
+int cpcopies_is_followable(const struct check *c, struct context *cx,
+			   const struct nilfs_checkpoint *cp, uint64_t cno)
+{
+	struct following f = { .check = c, .cno = cno };
+	struct mapcheck m = {
+		.vol = c->vol, .ino = NILFS_IFILE_INO, .visit = visit,
+		.arg = &f,
+	};
+	int ret = findings_open(&m.findings, cx, keep_silent, NULL, false);
+
+	vblocks_init(&f.vblocks, c->vol);
+	if (!ret)
+		ret = mapcheck_run(&m, cx, &cp->cp_ifile_inode);
+	vblocks_fini(&f.vblocks);
+	findings_close(m.findings);
+	if (ret == -ENOENT)
+		return 0;
+	return ret < 0 ? ret : !ret && f.has_root;
+}

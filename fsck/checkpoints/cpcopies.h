@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Older copies of the checkpoint file's blocks, which every checkpoint leaves
+ * in the logs, and whether what they say still holds.
+ */
+#ifndef NILFS2_FSCK_CPCOPIES_H
+#define NILFS2_FSCK_CPCOPIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "fsck/check.h"
+#include "fsck/tree/loglist.h"
+
+struct cpcopies {
+	const struct check *check;
+	struct loglist_block *list;	/* by block, the newest first */
+	size_t n, room;
+};
+
+/* Fills COPIES, all zero at first.  -ENOMEM, -EINTR; cpcopies_fini() also
+   then. */
+int cpcopies_load(struct cpcopies *copies, struct context *cx,
+		  const struct check *c);
+void cpcopies_fini(struct cpcopies *copies);
+
+/* The newest copy of block BLKOFF that can be read, to BUF: 1, 0 where there
+   is none, or a failure. */
+int cpcopies_block(const struct cpcopies *copies, struct context *cx,
+		   uint64_t blkoff, void *buf);
+
+/*
+ * The entry of CNO from the newest copy that has a sound one: 1 where it is
+ * valid there and its ifile can be followed (the latest one's need not), 0
+ * where it is not, or a failure.
+ */
+int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
+		   uint64_t cno, struct nilfs_checkpoint *cp);
+
+/*
+ * Whether the ifile of CP, whatever else is wrong with it, is one of
+ * checkpoint CNO with all that its map leads to: 1, 0, or a failure (-ENOMEM,
+ * -EINTR).
+ */
+int cpcopies_is_followable(const struct check *c, struct context *cx,
+			   const struct nilfs_checkpoint *cp, uint64_t cno);
+
+#endif

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Entries of checkpoints, mended.
+ *
+ * Nearly all of an entry is the inode of its ifile, and that tells whether the
+ * rest is to be believed: an entry whose ifile can be followed is of a
+ * checkpoint that exists, whatever its number or its flags have become.  One
+ * that cannot is looked up in older copies of its block, and where these have
+ * nothing better it is called deleted, for there is nothing left to mount.
+ *
+ * An entry is a snapshot if its flag says so or if the list, which leads there
+ * from both sides, says so: to keep one too many costs space, to lose one costs
+ * what it was made for.  A deleted entry with the flag is taken back if the list
+ * has it, for the kernel unlinks a snapshot before it deletes it.
+ */
+#include "fsck/checkpoints/cpmend.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "disk/checkpoint.h"
+
+#define INVALID (1u << NILFS_CHECKPOINT_INVALID)
+#define SNAPSHOT (1u << NILFS_CHECKPOINT_SNAPSHOT)
+#define KNOWN_FLAGS                                                            \
+	(INVALID | SNAPSHOT | 1u << NILFS_CHECKPOINT_SKETCH |                  \
+	 1u << NILFS_CHECKPOINT_MINOR)
+
+static const struct nilfs_geometry *geo_of(const struct cpmend *cm)
+{
+	return &cm->check->vol->geo;
+}
+
+static uint64_t latest(const struct cpmend *cm)
+{
+	return cm->check->vol->latest.cno;
+}
+
+/* LINKS say which checkpoints have snapshots for neighbours. */
+static int note_links(struct cpmend *cm, struct context *cx,
+		      const struct nilfs_snapshot_list *links)
+{
+	uint64_t next = le64_get(links->ssl_next);
+	uint64_t prev = le64_get(links->ssl_prev);
+	int ret = 0;
+
+	if (next && next <= latest(cm))
+		ret = sparse_add(&cm->on, cx, next);
+	if (ret >= 0 && prev && prev <= latest(cm))
+		ret = sparse_add(&cm->back, cx, prev);
+	return ret < 0 ? ret : 0;
+}
+
+static int note_block(struct cpmend *cm, struct context *cx,
+		      const struct cpmend_block *b)
+{
+	const struct nilfs_geometry *geo = geo_of(cm);
+	uint64_t first = checkpoint_first(geo, b->blkoff), cno;
+	uint32_t count = checkpoint_count(geo, b->blkoff);
+	const struct nilfs_cpfile_header *header = b->data;
+	int err = 0;
+
+	if (!b->blkoff)
+		err = note_links(cm, cx, &header->ch_snapshot_list);
+	for (cno = first; cno < first + count && !err; cno++) {
+		const struct nilfs_checkpoint *cp =
+			(const void *)((const char *)b->data +
+				       checkpoint_offset(geo, cno));
+
+		if (checkpoint_is_snapshot(cp) && le64_get(cp->cp_cno) == cno)
+			err = note_links(cm, cx, &cp->cp_snapshot_list);
+	}
+	return err;
+}
+
+static int note_all(struct cpmend *cm, struct context *cx)
+{
+	struct cpmend_block b = { .data = malloc(geo_of(cm)->block_size) };
+	size_t i;
+	int err = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
+
+	for (i = 0; i < cm->blocks.n && !err; i++) {
+		b.blkoff = cm->blocks.blkoffs[i];
+		err = cpblocks_read(&cm->blocks, cx, b.blkoff, b.data,
+				    &b.origin, &b.vblocknr);
+		if (!err)
+			err = note_block(cm, cx, &b);
+	}
+	free(b.data);
+	return err;
+}
+
+int cpmend_init(struct cpmend *cm, struct context *cx)
+{
+	int err = cpblocks_init(&cm->blocks, cx, cm->check);
+
+	if (!err)
+		err = sparse_init(&cm->on, cx, latest(cm) + 1);
+	if (!err)
+		err = sparse_init(&cm->back, cx, latest(cm) + 1);
+	return err ? err : note_all(cm, cx);
+}
+
+void cpmend_fini(struct cpmend *cm)
+{
+	cpblocks_fini(&cm->blocks);
+	sparse_fini(&cm->on);
+	sparse_fini(&cm->back);
+	free(cm->snapshots);
+}
+
+/* An entry on its way. */
+struct entry {
+	struct nilfs_checkpoint *cp;
+	uint64_t cno;
+	bool doubtful;		/* its block may be outdated */
+};
+
+static void set_flags(const struct entry *e, uint32_t flags)
+{
+	e->cp->cp_flags = le32_make(flags);
+}
+
+static uint32_t flags_of(const struct entry *e)
+{
+	return le32_get(e->cp->cp_flags);
+}
+
+/* From older copies, or not at all. */
+static int salvage(const struct cpmend *cm, struct context *cx,
+		   const struct entry *e)
+{
+	le32 count = e->cp->cp_checkpoints_count;
+	struct nilfs_checkpoint old = { .cp_cno = le64_make(0) };
+	int ret = cpcopies_entry(&cm->blocks.copies, cx, e->cno, &old);
+
+	if (ret < 0)
+		return ret;
+	if (ret) {
+		fixers_tell(cm->job, "checkpoint %llu: taken from an older log",
+			    (unsigned long long)e->cno);
+		*e->cp = old;
+		e->cp->cp_checkpoints_count = count;
+		return 0;
+	}
+	if (le64_get(old.cp_cno) != e->cno || !checkpoint_is_invalid(&old))
+		fixers_tell(cm->job, "checkpoint %llu: nothing is left of it",
+			    (unsigned long long)e->cno);
+	memset(e->cp, 0, sizeof(*e->cp));
+	e->cp->cp_checkpoints_count = count;
+	e->cp->cp_cno = le64_make(e->cno);
+	set_flags(e, INVALID);
+	return 0;
+}
+
+/* An entry that says it is valid. */
+static int mend_valid(const struct cpmend *cm, struct context *cx,
+		      const struct entry *e)
+{
+	bool numbered = le64_get(e->cp->cp_cno) == e->cno;
+	int ret = 1;
+
+	if (!numbered || e->doubtful)
+		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return salvage(cm, cx, e);
+	if (numbered)
+		return 0;
+	fixers_tell(cm->job, "checkpoint %llu: has its number again",
+		    (unsigned long long)e->cno);
+	e->cp->cp_cno = le64_make(e->cno);
+	return 0;
+}
+
+/* An entry that says it was deleted. */
+static int mend_invalid(const struct cpmend *cm, struct context *cx,
+			const struct entry *e)
+{
+	bool on = sparse_test(&cm->on, e->cno);
+	bool back = sparse_test(&cm->back, e->cno);
+	int ret = 0;
+
+	if (e->cno == latest(cm) || (on && back) ||
+	    (checkpoint_is_snapshot(e->cp) && (on || back)))
+		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
+	if (ret < 0)
+		return ret;
+	if (!ret && e->cno == latest(cm))
+		return salvage(cm, cx, e);
+	set_flags(e, flags_of(e) & ~(ret ? INVALID : SNAPSHOT));
+	if (!ret)
+		return 0;
+	fixers_tell(cm->job, "checkpoint %llu: is no longer deleted",
+		    (unsigned long long)e->cno);
+	e->cp->cp_cno = le64_make(e->cno);
+	return 0;
+}
+
+/* Unknown flags of an entry with its number are alone in being wrong. */
+static int mend_flags(const struct cpmend *cm, struct context *cx,
+		      const struct entry *e)
+{
+	if (!(flags_of(e) & ~KNOWN_FLAGS))
+		return 0;
+	if (le64_get(e->cp->cp_cno) != e->cno)
+		return salvage(cm, cx, e);
+	set_flags(e, flags_of(e) & KNOWN_FLAGS);
+	return 0;
+}
+
+static int mend_made(const struct cpmend *cm, struct context *cx,
+		     const struct entry *e)
+{
+	int err = mend_flags(cm, cx, e);
+
+	if (err)
+		return err;
+	if (checkpoint_is_invalid(e->cp))
+		err = mend_invalid(cm, cx, e);
+	else
+		err = mend_valid(cm, cx, e);
+	if (err || checkpoint_is_invalid(e->cp) ||
+	    checkpoint_is_snapshot(e->cp) ||
+	    !sparse_test(&cm->on, e->cno) || !sparse_test(&cm->back, e->cno))
+		return err;
+	fixers_tell(cm->job, "checkpoint %llu: is a snapshot again",
+		    (unsigned long long)e->cno);
+	set_flags(e, flags_of(e) | SNAPSHOT);
+	return 0;
+}
+
+static int add_snapshot(struct cpmend *cm, struct context *cx, uint64_t cno)
+{
+	uint64_t *grown = array_grow(cx, cm->snapshots, &cm->snapshots_room,
+				     cm->nsnapshots + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	cm->snapshots = grown;
+	grown[cm->nsnapshots++] = cno;
+	return 0;
+}
+
+static int mend_entry(struct cpmend *cm, struct context *cx,
+		      struct cpmend_block *b, const struct entry *e)
+{
+	int err = 0;
+
+	if (e->cno > latest(cm)) {
+		if (!checkpoint_is_invalid(e->cp))
+			set_flags(e, INVALID);
+		return 0;
+	}
+	err = mend_made(cm, cx, e);
+	if (err || checkpoint_is_invalid(e->cp))
+		return err;
+	b->valid++;
+	if (!checkpoint_is_snapshot(e->cp))
+		return 0;
+	return add_snapshot(cm, cx, e->cno);
+}
+
+static int mend_entries(struct cpmend *cm, struct context *cx,
+			struct cpmend_block *b)
+{
+	const struct nilfs_geometry *geo = geo_of(cm);
+	uint64_t first = checkpoint_first(geo, b->blkoff);
+	uint32_t count = checkpoint_count(geo, b->blkoff), i;
+	struct nilfs_checkpoint before;
+	struct entry e = { .doubtful = b->origin != CPBLOCKS_MAPPED };
+	int err = 0;
+
+	b->valid = 0;
+	for (i = 0; i < count && !err; i++) {
+		e.cno = first + i;
+		e.cp = (void *)((char *)b->data +
+				checkpoint_offset(geo, e.cno));
+		before = *e.cp;
+		err = mend_entry(cm, cx, b, &e);
+		b->changed |= memcmp(&before, e.cp, sizeof(before)) != 0;
+	}
+	return err;
+}
+
+int cpmend_block(struct cpmend *cm, struct context *cx,
+		 struct cpmend_block *b)
+{
+	struct nilfs_checkpoint *first = b->data;
+	int err = cpblocks_read(&cm->blocks, cx, b->blkoff, b->data,
+				&b->origin, &b->vblocknr);
+
+	b->changed = !b->vblocknr;
+	if (!err)
+		err = mend_entries(cm, cx, b);
+	if (err)
+		return err;
+	cm->valid += b->valid;
+	if (b->blkoff &&
+	    le32_get(first->cp_checkpoints_count) != b->valid) {
+		first->cp_checkpoints_count = le32_make(b->valid);
+		b->changed = true;
+	}
+	return 0;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Repair of the checkpoint file.
+ *
+ * All of it is mended, whatever was found: entries block by block, then what
+ * is counted from them and the list of snapshots, which is in the order of
+ * numbers.  Blocks that were right stay where they are.  Where the file begins
+ * without blocks, because its map cannot be used, they are entered in a new
+ * one.
+ *
+ * The counts of a checkpoint's inodes and blocks are those that the pass over
+ * trees found.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "disk/checkpoint.h"
+#include "fsck/checkpoints/cpmend.h"
+#include "fsck/checkpoints/lastknown.h"
+#include "fsck/fixers.h"
+#include "fsck/tree/ifilefill.h"
+#include "log/mend.h"
+
+struct mending {
+	struct cpmend cm;
+	struct metafile *m;
+	const struct nilfs_geometry *geo;
+	bool anew;		/* the file began without blocks */
+};
+
+/* The new checkpoint's file gets block B. */
+static int put_block(struct mending *f, struct context *cx,
+		     const struct cpmend_block *b)
+{
+	void *data;
+	int err;
+
+	if (b->origin == CPBLOCKS_OLD && !b->valid && b->blkoff)
+		return 0;
+	if (!b->changed && b->vblocknr) {
+		if (!f->anew && b->origin == CPBLOCKS_MAPPED)
+			return 0;
+		return metafile_keep(f->m, cx, b->blkoff, b->vblocknr);
+	}
+	err = metafile_change(f->m, cx, b->blkoff, &data, NULL);
+	if (!err)
+		memcpy(data, b->data, f->geo->block_size);
+	return err;
+}
+
+static int mend_blocks(struct mending *f, struct context *cx)
+{
+	struct cpmend_block b = { .data = malloc(f->geo->block_size) };
+	size_t i;
+	int err = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
+
+	for (i = 0; i < f->cm.blocks.n && !err; i++) {
+		b.blkoff = f->cm.blocks.blkoffs[i];
+		err = cpmend_block(&f->cm, cx, &b);
+		if (!err)
+			err = put_block(f, cx, &b);
+		if (!err && b.changed && b.origin == CPBLOCKS_MAPPED)
+			fixers_tell(f->cm.job,
+				    "checkpoints of block %llu: made right",
+				    (unsigned long long)b.blkoff);
+		else if (!err && b.valid && b.origin != CPBLOCKS_MAPPED)
+			fixers_tell(f->cm.job,
+				    "checkpoints of block %llu: from the logs",
+				    (unsigned long long)b.blkoff);
+	}
+	free(b.data);
+	return err;
+}
+
+/* Changes SIZE bytes of the file at OFFSET of block BLKOFF to those of NEW. */
+static int change(struct mending *f, struct context *cx, uint64_t blkoff,
+		  size_t offset, const void *new, size_t size)
+{
+	const void *old;
+	void *data;
+	int ret = metafile_look(f->m, cx, blkoff, &old);
+
+	if (ret < 0)
+		return ret;
+	if (ret && !memcmp((const char *)old + offset, new, size))
+		return 0;
+	ret = metafile_change(f->m, cx, blkoff, &data, NULL);
+	if (ret)
+		return ret;
+	memcpy((char *)data + offset, new, size);
+	return 1;
+}
+
+static int change_entry(struct mending *f, struct context *cx, uint64_t cno,
+			size_t field, const void *new, size_t size)
+{
+	return change(f, cx, checkpoint_blkoff(f->geo, cno),
+		      checkpoint_offset(f->geo, cno) + field, new, size);
+}
+
+/* Links the snapshots, each to the one before it and the one behind it. */
+static int link_snapshots(struct mending *f, struct context *cx)
+{
+	const struct cpmend *cm = &f->cm;
+	bool changed = false;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < cm->nsnapshots && ret >= 0; i++) {
+		uint64_t next = i + 1 < cm->nsnapshots ? cm->snapshots[i + 1] :
+							 0;
+		const struct nilfs_snapshot_list links = {
+			.ssl_next = le64_make(next),
+			.ssl_prev = le64_make(i ? cm->snapshots[i - 1] : 0),
+		};
+
+		ret = change_entry(f, cx, cm->snapshots[i],
+				   offsetof(struct nilfs_checkpoint,
+					    cp_snapshot_list),
+				   &links, sizeof(links));
+		changed |= ret > 0;
+	}
+	if (changed)
+		fixers_tell(cm->job, "list of snapshots: linked again");
+	return ret < 0 ? ret : 0;
+}
+
+static int write_header(struct mending *f, struct context *cx)
+{
+	const struct cpmend *cm = &f->cm;
+	size_t n = cm->nsnapshots;
+	const struct nilfs_cpfile_header header = {
+		.ch_ncheckpoints = le64_make(cm->valid),
+		.ch_nsnapshots = le64_make(n),
+		.ch_snapshot_list = {
+			.ssl_next = le64_make(n ? cm->snapshots[0] : 0),
+			.ssl_prev = le64_make(n ? cm->snapshots[n - 1] : 0),
+		},
+	};
+	int ret = change(f, cx, 0, 0, &header, sizeof(header));
+
+	if (ret > 0)
+		fixers_tell(cm->job, "header of checkpoints: %llu, and of "
+			    "these %llu snapshots",
+			    (unsigned long long)cm->valid,
+			    (unsigned long long)n);
+	return ret < 0 ? ret : 0;
+}
+
+/* What the look before this repair counted in a checkpoint. */
+static int mend_count(struct mending *f, struct context *cx,
+		      const struct fix *fix)
+{
+	bool inodes = fix->rule == RULE_INODE_COUNT;
+	le64 want = le64_make(fix->want);
+	int ret = change_entry(f, cx, fix->place.number,
+			       inodes ? offsetof(struct nilfs_checkpoint,
+						 cp_inodes_count) :
+					offsetof(struct nilfs_checkpoint,
+						 cp_blocks_count),
+			       &want, sizeof(want));
+
+	if (ret > 0)
+		fixers_tell(f->cm.job, "checkpoint %llu: has %llu %s",
+			    (unsigned long long)fix->place.number,
+			    (unsigned long long)fix->want,
+			    inodes ? "inodes" : "blocks");
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Metadata files are plain files.  Those of the super root are so in every log
+ * that is written here; there only has to be one.
+ */
+static int mend_mode(struct mending *f, struct context *cx,
+		     const struct fix *fix)
+{
+	const le16 mode = le16_make(S_IFREG);
+	void *data;
+	int ret;
+
+	if (fix->place.ino != NILFS_IFILE_INO)
+		ret = metafile_change(f->m, cx, 0, &data, NULL);
+	else
+		ret = change_entry(f, cx, fix->place.cno,
+				   offsetof(struct nilfs_checkpoint,
+					    cp_ifile_inode.i_mode),
+				   &mode, sizeof(mode));
+	fixers_tell(f->cm.job, "metadata files: are plain files again");
+	return ret < 0 ? ret : 0;
+}
+
+static int mend_modes(struct mending *f, struct context *cx,
+		      const struct fix *fixes, size_t n)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		if (fixes[i].rule == RULE_INODE_METADATA_MODE)
+			err = mend_mode(f, cx, &fixes[i]);
+	return err;
+}
+
+/* The new checkpoint goes on from the counts of the latest one. */
+static int pass_counts_on(struct mending *f, struct context *cx)
+{
+	uint64_t cno = f->cm.check->vol->latest.cno;
+	struct nilfs_checkpoint cp;
+	const void *data;
+	int ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno),
+				&data);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, cno),
+	       sizeof(cp));
+	if (!checkpoint_is_invalid(&cp))
+		mend_counts(f->cm.job->writer, le64_get(cp.cp_inodes_count),
+			    le64_get(cp.cp_blocks_count));
+	return 0;
+}
+
+static int mend_all_counts(struct mending *f, struct context *cx,
+			   const struct fix *fixes, size_t n)
+{
+	size_t i, counts = 0;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		if (fixes[i].rule != RULE_INODE_COUNT &&
+		    fixes[i].rule != RULE_INODE_COUNT_BLOCKS)
+			continue;
+		err = mend_count(f, cx, &fixes[i]);
+		counts++;
+	}
+	return err || !counts ? err : pass_counts_on(f, cx);
+}
+
+static int mend_file_of(struct mending *f, struct context *cx)
+{
+	int err = cpmend_init(&f->cm, cx);
+
+	if (err)
+		return err;
+	if (!f->anew && !liveblocks_is_whole(&f->cm.blocks.live)) {
+		fixers_tell(f->cm.job, "checkpoint file: left as it is");
+		return 0;
+	}
+	err = mend_blocks(f, cx);
+	if (!err)
+		err = link_snapshots(f, cx);
+	return err ? err : write_header(f, cx);
+}
+
+int fix_checkpoints(struct fixer_job *job, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	struct mending f = {
+		.cm = { .job = job, .check = job->check },
+		.m = mend_file(job->writer, NILFS_CPFILE_INO),
+		.geo = &job->vol->geo,
+	};
+	int err;
+
+	f.anew = metafile_is_empty(f.m);
+	if (lastknown_is_doubtful(job->check) && !f.anew)
+		return 0;
+	err = mend_file_of(&f, cx);
+	if (!err)
+		err = mend_all_counts(&f, cx, fixes, n);
+	if (!err)
+		err = mend_modes(&f, cx, fixes, n);
+	cpmend_fini(&f.cm);
+	return err ? err : ifilefill_run(job, cx);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The newest state of a volume whose checkpoint file may be damaged.
+ *
+ * The super root names the cpfile, and only the cpfile names the ifile.  If the
+ * entry of the latest checkpoint is lost, the log of that checkpoint may have
+ * it still.  If it does not, no state is lost either: which blocks the ifile
+ * has is known to logs and DAT (liveblocks.h), and the rest of its inode is
+ * the same in all checkpoints.
+ */
+#include "fsck/checkpoints/lastknown.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "disk/bmap.h"
+#include "disk/checkpoint.h"
+#include "fsck/checkpoints/cpcopies.h"
+#include "fsck/tree/liveblocks.h"
+#include "log/mend.h"
+#include "vol/cptable.h"
+
+static bool is_damage(int err)
+{
+	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
+	       err == -ENOENT;
+}
+
+/* The entry as the cpfile has it: 1, 0 where it makes no sense. */
+static int read_entry(const struct check *c, struct context *cx,
+		      struct nilfs_checkpoint *cp)
+{
+	struct volume *vol = c->vol;
+	uint64_t cno = vol->latest.cno;
+	const void *block;
+	int ret = file_block(&vol->cpfile, cx,
+			     checkpoint_blkoff(&vol->geo, cno), &block);
+
+	if (ret < 0 && is_damage(ret)) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (ret <= 0)
+		return ret;
+	memcpy(cp, (const char *)block + checkpoint_offset(&vol->geo, cno),
+	       sizeof(*cp));
+	file_put(&vol->cpfile, block);
+	if (checkpoint_check(cp, cno) == RULE_OK && !checkpoint_is_invalid(cp))
+		return 1;
+	return cpcopies_is_followable(c, cx, cp, cno);
+}
+
+/* The newest entry that the cpfile has, for what an ifile looks like. */
+static int read_older(const struct check *c, struct context *cx,
+		      struct nilfs_checkpoint *cp)
+{
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint next;
+	int ret = cptable_cursor_open(&cur, cx, c->vol);
+
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &next)) > 0) {
+		ret = 0;
+		if (S_ISREG(le16_get(next.cp_ifile_inode.i_mode)))
+			*cp = next;
+	}
+	cptable_cursor_close(&cur);
+	if (!ret || !is_damage(ret))
+		return ret;
+	fail_clear(cx);
+	return 0;
+}
+
+/* An entry without a map. */
+static int make_entry(const struct check *c, struct context *cx,
+		      struct nilfs_checkpoint *cp)
+{
+	struct nilfs_inode *ifile = &cp->cp_ifile_inode;
+	int err;
+
+	memset(cp, 0, sizeof(*cp));
+	ifile->i_mode = le16_make(S_IFREG);
+	ifile->i_links_count = le16_make(1);
+	err = read_older(c, cx, cp);
+	memset(ifile->i_bmap, 0, sizeof(ifile->i_bmap));
+	ifile->i_blocks = le64_make(0);
+	cp->cp_flags = le32_make(0);
+	cp->cp_cno = le64_make(c->vol->latest.cno);
+	return err;
+}
+
+static int find_entry(struct lastknown *k, struct context *cx,
+		      const struct check *c)
+{
+	struct cpcopies copies = { 0 };
+	int ret = read_entry(c, cx, &k->cp);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = cpcopies_load(&copies, cx, c);
+	if (!ret)
+		ret = cpcopies_entry(&copies, cx, c->vol->latest.cno, &k->cp);
+	cpcopies_fini(&copies);
+	if (!ret)
+		ret = make_entry(c, cx, &k->cp);
+	return ret < 0 ? ret : 0;
+}
+
+/* A map whose root shows that it cannot be used. */
+static bool has_bad_root(const struct nilfs_inode *inode)
+{
+	return bmap_is_btree(inode->i_bmap) && bmap_root_check(inode->i_bmap);
+}
+
+/* Marks INO anew unless the map of INODE leads to all of it. */
+static int judge(struct lastknown *k, struct context *cx,
+		 const struct check *c, uint64_t ino,
+		 const struct nilfs_inode *inode)
+{
+	const struct liveblocks_question q = {
+		.ino = ino,
+		.inode = inode,
+		.cno = c->vol->latest.cno,
+		.read = findings_count(c->findings, RULE_DEV_UNREADABLE),
+	};
+	struct liveblocks blocks = { 0 };
+	int err = liveblocks_gather(&blocks, cx, c, &q);
+
+	if (!liveblocks_is_whole(&blocks) || !blocks.n)
+		k->anew |= MEND_ANEW(ino);
+	if (k->anew & MEND_ANEW(ino) &&
+	    (ino == NILFS_CPFILE_INO || !blocks.n || has_bad_root(inode)))
+		k->must |= MEND_ANEW(ino);
+	liveblocks_fini(&blocks);
+	return err;
+}
+
+bool lastknown_is_doubtful(const struct check *c)
+{
+	return c->dat_broken ||
+	       findings_count(c->findings, RULE_PALLOC_BITMAP_MISSING) ||
+	       findings_count(c->findings, RULE_BMAP_VBLOCK_FREE);
+}
+
+int lastknown_find(struct lastknown *k, struct context *cx,
+		   const struct check *c)
+{
+	int err;
+
+	k->anew = k->must = 0;
+	err = find_entry(k, cx, c);
+	if (lastknown_is_doubtful(c))
+		return err;
+	if (!err)
+		err = judge(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode);
+	if (!err)
+		err = judge(k, cx, c, NILFS_IFILE_INO, &k->cp.cp_ifile_inode);
+	return err;
+}

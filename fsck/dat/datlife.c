@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The life of a virtual block, from the checkpoints.
+ *
+ * The log that lists a block says with which checkpoint it was written, whose
+ * it is, and where in that file; so each checkpoint can be asked, by one
+ * lookup, whether it has the block.  A file that has lost a block never gets
+ * it back, so a bisection of the checkpoints finds the last one that has it.
+ * Of cpfile and SUFILE there is but one state, and nothing of an older one is
+ * ever seen.
+ */
+#include "fsck/dat/datlife.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "disk/bmap.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+
+int datlife_init(struct datlife *d, struct context *cx, struct volume *vol)
+{
+	d->vol = vol;
+	return cptable_list(vol, cx, false, &d->cnos, &d->n);
+}
+
+void datlife_fini(struct datlife *d)
+{
+	free(d->cnos);
+	d->cnos = NULL;
+}
+
+int datlife_pointer(struct volume *vol, struct context *cx, uint64_t cno,
+		    uint64_t ino, uint64_t blkoff, unsigned int level,
+		    uint64_t *ptr)
+{
+	const struct blockmap *map;
+	struct file file;
+	struct root root;
+	int err = 0;
+
+	if (ino == NILFS_CPFILE_INO || ino == NILFS_SUFILE_INO) {
+		map = ino == NILFS_CPFILE_INO ? &vol->cpfile.map :
+						&vol->sufile.map;
+		return blockmap_lookup_at_level(map, cx, blkoff, level, ptr);
+	}
+	err = root_open(&root, cx, vol, cno);
+	map = &root.ifile.map;
+	if (!err && ino != NILFS_IFILE_INO) {
+		err = root_file(&root, cx, ino, &file);
+		map = &file.map;
+		if (err == -ENOENT) {
+			fail_clear(cx);
+			return 0;
+		}
+	}
+	return err ? err :
+	       blockmap_lookup_at_level(map, cx, blkoff, level, ptr);
+}
+
+/* Where in its file the node is that L lists: 1, 0 where it is none. */
+static int read_node(struct datlife *d, struct context *cx,
+		     const struct listing *l, uint64_t *key,
+		     unsigned int *level)
+{
+	uint32_t size = d->vol->geo.block_size;
+	struct bmap_node node;
+	const void *block;
+	int err = cache_get(d->vol->cache, cx, l->blocknr, &block), ret = 0;
+
+	if (err)
+		return err;
+	if (bmap_node_check(size, block) == RULE_OK) {
+		bmap_node_read(size, block, &node);
+		*key = bmap_node_key(&node, 0);
+		*level = node.level;
+		ret = 1;
+	}
+	cache_put(d->vol->cache, block);
+	return ret;
+}
+
+struct question {
+	const struct listing *l;
+	uint64_t key;
+	unsigned int level;
+};
+
+/* 1 where checkpoint CNO has the block, 0 where not, a failure. */
+static int has(struct datlife *d, struct context *cx, uint64_t cno,
+	       const struct question *q)
+{
+	uint64_t ptr;
+	int ret = datlife_pointer(d->vol, cx, cno, q->l->ino, q->key, q->level,
+				  &ptr);
+
+	return ret <= 0 ? ret : ptr == q->l->number;
+}
+
+/* Checkpoints from START on that have the block: up to index *END, from 0. */
+static int find_end(struct datlife *d, struct context *cx, uint64_t start,
+		    const struct question *q, size_t *end)
+{
+	size_t low = search_lower_bound(d->cnos, d->n, start), high = d->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int ret = has(d, cx, d->cnos[mid], q);
+
+		if (ret < 0)
+			return ret;
+		if (ret)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*end = low;
+	return 0;
+}
+
+static bool is_damage(int err)
+{
+	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
+	       err == -ENOENT;
+}
+
+/* Of cpfile and SUFILE only the latest state counts. */
+static int find_single(struct datlife *d, struct context *cx,
+		       const struct question *q, struct datlife_span *span)
+{
+	int ret = has(d, cx, 0, q);
+
+	span->end = span->most = ret > 0 ? NILFS_CNO_MAX : span->start;
+	return ret < 0 ? ret : 1;
+}
+
+static int find(struct datlife *d, struct context *cx,
+		const struct question *q, struct datlife_span *span)
+{
+	uint64_t latest = d->vol->latest.cno;
+	size_t i;
+	int ret;
+
+	span->start = q->l->cno && q->l->cno <= latest ? q->l->cno :
+							 NILFS_CNO_MIN;
+	if (q->l->ino == NILFS_CPFILE_INO || q->l->ino == NILFS_SUFILE_INO)
+		return find_single(d, cx, q, span);
+	ret = find_end(d, cx, span->start, q, &i);
+	if (ret)
+		return ret;
+	span->end = span->start;
+	if (i && d->cnos[i - 1] >= span->start)
+		span->end = d->cnos[i - 1] + 1;
+	span->most = i < d->n ? d->cnos[i] : latest;
+	if (span->end > latest)
+		span->end = span->most = NILFS_CNO_MAX;
+	return 1;
+}
+
+int datlife_find(struct datlife *d, struct context *cx,
+		 const struct listing *l, struct datlife_span *span)
+{
+	struct question q = { .l = l, .key = l->blkoff };
+	int ret = l->is_node ? read_node(d, cx, l, &q.key, &q.level) : 1;
+
+	if (ret > 0)
+		ret = find(d, cx, &q, span);
+	if (!is_damage(ret))
+		return ret;
+	fail_clear(cx);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which checkpoints have a block: what its entry in the DAT ought to say.
+ */
+#ifndef NILFS2_FSCK_DATLIFE_H
+#define NILFS2_FSCK_DATLIFE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "fsck/dat/listings.h"
+#include "vol/volume.h"
+
+struct datlife {
+	struct volume *vol;
+	uint64_t *cnos;		/* valid checkpoints, ascending */
+	size_t n;
+};
+
+/* Lists the checkpoints of VOL.  -ENOMEM, -EUCLEAN, -EIO. */
+int datlife_init(struct datlife *d, struct context *cx, struct volume *vol);
+void datlife_fini(struct datlife *d);
+
+/*
+ * The pointer that the map of inode INO in checkpoint CNO (0: the latest) has
+ * for block BLKOFF at LEVEL: 1, 0 where it has none, a failure.
+ */
+int datlife_pointer(struct volume *vol, struct context *cx, uint64_t cno,
+		    uint64_t ino, uint64_t blkoff, unsigned int level,
+		    uint64_t *ptr);
+
+/* From START up to, not including, END, or any checkpoint up to MOST. */
+struct datlife_span {
+	uint64_t start, end, most;
+};
+
+/*
+ * The life of the block that L lists, where L says that it is: from when it
+ * was written to the last checkpoint that has it.  It may have ended later,
+ * with a checkpoint that is gone now, but not later than MOST.  START equals
+ * END where none has it.  1, 0 where that cannot be told, -ENOMEM, -EINTR.
+ */
+int datlife_find(struct datlife *d, struct context *cx,
+		 const struct listing *l, struct datlife_span *span);
+
+#endif

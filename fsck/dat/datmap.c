@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The DAT found again without its map.
+ *
+ * Every block of the DAT is listed, with its place in the file, by the log it
+ * was written to, and the newest log is right: whoever moves or changes a
+ * block of the DAT writes it to a newer one.  So the blocks stay where they
+ * are and get a new map.
+ *
+ * What the logs cannot say is that a block was taken out of the file.  That
+ * happens to blocks of which nothing is in use any more, and the allocator
+ * tells: a group whose descriptor has all entries free has no bitmap, and what
+ * a bitmap has no bit for has no block.
+ *
+ * If all logs can be read and no block is missing, the DAT is what it was.  If
+ * not, and the user wants that, groups of which a block is in no log are made
+ * right as far as the rest tells (datgroups.h), and so are blocks that are
+ * where the map says but cannot be read.
+ */
+#include "fsck/dat/datmap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsck/dat/datblocks.h"
+#include "fsck/dat/datgroups.h"
+#include "fsck/dat/groupfix.h"
+#include "fsck/dat/listings.h"
+#include "log/mend.h"
+
+bool datmap_is_broken(const struct fix *fix)
+{
+	const struct place *at = &fix->place;
+
+	if (fix->rule == RULE_LOG_UNLISTED)
+		return at->kind == PLACE_BLOCK;
+	if (at->ino != NILFS_DAT_INO)
+		return false;
+	if (fix->rule == RULE_DEV_UNREADABLE)
+		return at->kind == PLACE_MAP && at->level;
+	return at->kind == PLACE_MAP || at->kind == PLACE_INODE;
+}
+
+static bool is_lost_block(const struct fix *fix)
+{
+	return fix->rule == RULE_DEV_UNREADABLE && !datmap_is_broken(fix) &&
+	       fix->place.kind == PLACE_MAP &&
+	       fix->place.ino == NILFS_DAT_INO;
+}
+
+struct rebuild {
+	struct fixer_job *job;
+	struct groupfix g;		/* those that are not whole */
+	struct listings own;
+	bool tries;			/* changes nothing yet */
+	size_t adopted;
+	char *descs;			/* the block of descriptors at hand */
+	uint64_t first_group;		/* of it; valid if have_descs */
+	bool have_descs;
+	uint8_t *bitmap;		/* of GROUP, if have_bitmap */
+	uint64_t group;
+	bool have_bitmap;
+	uint32_t covered;		/* its entries in use that are there */
+};
+
+static int adopt(struct rebuild *r, struct context *cx,
+		 const struct listing *l)
+{
+	r->adopted++;
+	if (r->tries)
+		return 0;
+	return metafile_adopt(r->g.m, cx, l->number, l->blocknr);
+}
+
+/* Reads what L lists: 1, 0 where it cannot be read. */
+static int read_block(struct rebuild *r, struct context *cx,
+		      const struct listing *l, void *buf)
+{
+	int err = volume_read_blocks(r->job->vol, cx, l->blocknr, 1, buf);
+
+	if (err != -EIO)
+		return err ? err : 1;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Free entries of GROUP by its descriptor; none known: *KNOWN is false. */
+static uint32_t nfrees_of(const struct rebuild *r, uint64_t group, bool *known)
+{
+	struct nilfs_palloc_group_desc desc;
+
+	*known = r->have_descs &&
+		 group - r->first_group < r->g.p->groups_per_desc;
+	if (!*known)
+		return 0;
+	memcpy(&desc, r->descs + palloc_desc_offset(r->g.p, group),
+	       sizeof(desc));
+	return le32_get(desc.pg_nfrees);
+}
+
+/* The group at hand is over: was all of it there? */
+static int end_group(struct rebuild *r, struct context *cx)
+{
+	uint32_t used, nfrees;
+	bool known;
+
+	if (!r->have_bitmap)
+		return 0;
+	r->have_bitmap = false;
+	used = palloc_count(r->g.p, r->bitmap);
+	nfrees = nfrees_of(r, r->group, &known);
+	if (known && used == r->covered &&
+	    nfrees == r->g.p->entries_per_group - used)
+		return 0;
+	return groupfix_add(&r->g, cx, r->group);
+}
+
+/* The groups of a block of descriptors that should have a bitmap. */
+static int expect_bitmaps(struct rebuild *r, struct context *cx)
+{
+	uint64_t group = r->first_group;
+	uint32_t i;
+	bool known;
+	int err = 0;
+
+	if (!r->have_descs)
+		return 0;
+	for (i = 0; i < r->g.p->groups_per_desc && !err; i++)
+		if (nfrees_of(r, group + i, &known) !=
+			    r->g.p->entries_per_group &&
+		    !listings_find(&r->own, palloc_bitmap_blkoff(r->g.p,
+								 group + i)))
+			err = groupfix_add(&r->g, cx, group + i);
+	return err;
+}
+
+static int take_descs(struct rebuild *r, struct context *cx,
+		      const struct listing *l, uint64_t group)
+{
+	int ret = expect_bitmaps(r, cx);
+
+	if (ret < 0)
+		return ret;
+	ret = read_block(r, cx, l, r->descs);
+	r->have_descs = ret > 0;
+	r->first_group = group;
+	return ret > 0 ? adopt(r, cx, l) : ret;
+}
+
+static int take_bitmap(struct rebuild *r, struct context *cx,
+		       const struct listing *l, uint64_t group)
+{
+	bool known;
+	uint32_t nfrees = nfrees_of(r, group, &known);
+	int ret;
+
+	if (known && nfrees == r->g.p->entries_per_group)
+		return 0;
+	ret = read_block(r, cx, l, r->bitmap);
+	if (!ret)
+		return groupfix_add(&r->g, cx, group);
+	if (ret < 0)
+		return ret;
+	r->have_bitmap = true;
+	r->group = group;
+	r->covered = 0;
+	return adopt(r, cx, l);
+}
+
+static int take_entries(struct rebuild *r, struct context *cx,
+			const struct listing *l,
+			const struct palloc_block *what)
+{
+	uint32_t at = palloc_group_offset(r->g.p, what->first), used;
+	bool known;
+	uint32_t nfrees = nfrees_of(r, what->group, &known);
+
+	/* Of a group whose bitmap is lost any block may be wanted. */
+	if (!r->have_bitmap || r->group != what->group)
+		return known && nfrees == r->g.p->entries_per_group ?
+		       0 : adopt(r, cx, l);
+	used = palloc_count_range(r->bitmap, at,
+				  at + (uint32_t)what->count);
+	r->covered += used;
+	return used ? adopt(r, cx, l) : 0;
+}
+
+static int take(struct rebuild *r, struct context *cx,
+		const struct listing *l)
+{
+	struct palloc_block what;
+	int err;
+
+	if (!palloc_has_block(r->g.p, l->number))
+		return 0;
+	palloc_locate(r->g.p, l->number, &what);
+	if (what.kind == PALLOC_ENTRIES && what.group == r->group)
+		return take_entries(r, cx, l, &what);
+	err = end_group(r, cx);
+	if (err)
+		return err;
+	switch (what.kind) {
+	case PALLOC_DESC:
+		return take_descs(r, cx, l, what.group);
+	case PALLOC_BITMAP:
+		return take_bitmap(r, cx, l, what.group);
+	default:
+		r->group = what.group;
+		err = groupfix_add(&r->g, cx, what.group);
+		return err ? err : take_entries(r, cx, l, &what);
+	}
+}
+
+/* Goes through all that is listed. */
+static int take_all(struct rebuild *r, struct context *cx, bool tries)
+{
+	size_t i;
+	int err = 0;
+
+	r->tries = tries;
+	r->group = UINT64_MAX;
+	r->have_descs = r->have_bitmap = false;
+	r->adopted = r->g.n = 0;
+	for (i = 0; i < r->own.n && !err; i++) {
+		err = context_cancelled(cx);
+		if (!err)
+			err = take(r, cx, &r->own.items[i]);
+	}
+	if (!err)
+		err = end_group(r, cx);
+	return err ? err : expect_bitmaps(r, cx);
+}
+
+static int adopt_all(struct rebuild *r, struct context *cx)
+{
+	int err = take_all(r, cx, false);
+
+	if (err)
+		return err;
+	fixers_tell(r->job, "DAT: map made anew over %zu blocks that the logs "
+		    "list", r->adopted);
+	if (r->own.partial)
+		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
+			    "blocks of it may have come back");
+	err = datgroups_mend(r->job, cx, &r->g, NULL);
+	return err ? err : mend_changed(r->job->writer, cx);
+}
+
+/* What is not as it was is for those who want it all the same. */
+static int make_map(struct rebuild *r, struct context *cx)
+{
+	uint32_t size = r->job->vol->geo.block_size;
+	int err;
+
+	r->descs = malloc(size);
+	r->bitmap = malloc(size);
+	if (!r->descs || !r->bitmap)
+		return fail(cx, -ENOMEM, "blocks of the DAT");
+	err = listings_of_dat(&r->own, cx, r->job->check);
+	if (!err)
+		err = take_all(r, cx, true);
+	if (err)
+		return err;
+	if (!r->adopted)
+		fixers_tell(r->job, "DAT: left, no log lists any block of it");
+	else if (!r->job->rebuild && (r->g.n || r->own.partial))
+		fixers_tell(r->job, "DAT: left, not all of it is in the logs");
+	else
+		err = adopt_all(r, cx);
+	return err;
+}
+
+/* Blocks that the map leads to and that cannot be read. */
+static int replace_lost(struct rebuild *r, struct context *cx,
+			const struct fix *fixes, size_t n)
+{
+	const struct palloc *p = r->g.p;
+	struct palloc_block what;
+	struct sparse lost = { 0 };
+	void *data;
+	size_t i;
+	int ret = sparse_init(&lost, cx, UINT64_C(1) << 32);
+
+	for (i = 0; i < n && ret >= 0; i++) {
+		uint64_t blkoff = fixes[i].place.blkoff;
+
+		if (!is_lost_block(&fixes[i]) || blkoff >= lost.bits)
+			continue;
+		palloc_locate(p, blkoff, &what);
+		ret = sparse_add(&lost, cx, blkoff);
+		if (ret > 0)
+			ret = metafile_replace(r->g.m, cx, blkoff, &data);
+		/* A block of descriptors speaks of all its groups. */
+		for (; ret >= 0 && what.count;
+		     what.count -= p->entries_per_group, what.group++) {
+			ret = groupfix_add(&r->g, cx, what.group);
+			if (what.count <= p->entries_per_group)
+				break;
+		}
+	}
+	if (ret >= 0)
+		ret = datgroups_mend(r->job, cx, &r->g, &lost);
+	sparse_fini(&lost);
+	return ret < 0 ? ret : mend_changed(r->job->writer, cx);
+}
+
+int datmap_mend(struct fixer_job *job, struct context *cx,
+		const struct fix *fixes, size_t n)
+{
+	struct rebuild r = {
+		.job = job,
+		.g = {
+			.m = mend_file(job->writer, NILFS_DAT_INO),
+			.p = &job->vol->dat_palloc,
+		},
+	};
+	bool broken = false, lost = false;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n; i++) {
+		broken |= datmap_is_broken(&fixes[i]);
+		lost |= is_lost_block(&fixes[i]);
+	}
+	if (broken)
+		err = make_map(&r, cx);
+	else if (lost)
+		err = replace_lost(&r, cx, fixes, n);
+	free(r.descs);
+	free(r.bitmap);
+	groupfix_fini(&r.g);
+	listings_fini(&r.own);
+	return err ? err : broken || lost;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Bits and counts of a persistent allocator.
+ *
+ * The bitmap is what counts: the number of free entries follows from it.  A
+ * block of descriptors that is missing is made whole, for it speaks of groups
+ * that nobody complained of as well.
+ */
+#include "fsck/dat/groupfix.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/ondisk.h"
+
+int groupfix_add(struct groupfix *g, struct context *cx, uint64_t group)
+{
+	uint64_t *grown;
+
+	/* Findings come in order, mostly several of a group. */
+	if (g->n && g->groups[g->n - 1] == group)
+		return 0;
+	grown = array_grow(cx, g->groups, &g->room, g->n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	g->groups = grown;
+	grown[g->n++] = group;
+	return 0;
+}
+
+int groupfix_add_block(struct groupfix *g, struct context *cx,
+		       uint64_t blkoff)
+{
+	struct palloc_block what;
+
+	palloc_locate(g->p, blkoff, &what);
+	return groupfix_add(g, cx, what.group);
+}
+
+void groupfix_fini(struct groupfix *g)
+{
+	free(g->groups);
+	g->groups = NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void groupfix_sort(struct groupfix *g)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(g->groups, g->n, sizeof(*g->groups), compare);
+	for (i = 0; i < g->n; i++)
+		if (!kept || g->groups[kept - 1] != g->groups[i])
+			g->groups[kept++] = g->groups[i];
+	g->n = kept;
+}
+
+int groupfix_set(struct groupfix *g, struct context *cx, uint64_t nr,
+		 bool used)
+{
+	uint64_t group = palloc_group(g->p, nr);
+	uint32_t at = palloc_group_offset(g->p, nr);
+	uint8_t *bitmap, bit = (uint8_t)(1 << at % 8);
+	void *data;
+	int err = metafile_change(g->m, cx, palloc_bitmap_blkoff(g->p, group),
+				  &data, NULL);
+
+	if (err)
+		return err;
+	bitmap = data;
+	if (used)
+		bitmap[at / 8] |= bit;
+	else
+		bitmap[at / 8] &= (uint8_t)~bit;
+	return groupfix_add(g, cx, group);
+}
+
+static int count_free(struct groupfix *g, struct context *cx, uint64_t group,
+		      uint32_t *nfrees)
+{
+	const void *bitmap;
+	int ret = metafile_look(g->m, cx, palloc_bitmap_blkoff(g->p, group),
+				&bitmap);
+
+	if (ret < 0)
+		return ret;
+	*nfrees = g->p->entries_per_group;
+	if (ret)
+		*nfrees -= palloc_count(g->p, bitmap);
+	return 0;
+}
+
+static int enter(struct groupfix *g, struct context *cx, uint64_t group,
+		 uint32_t nfrees)
+{
+	struct nilfs_palloc_group_desc *desc;
+	void *data;
+	int err = metafile_change(g->m, cx, palloc_desc_blkoff(g->p, group),
+				  &data, NULL);
+
+	if (err)
+		return err;
+	desc = (void *)((char *)data + palloc_desc_offset(g->p, group));
+	desc->pg_nfrees = le32_make(nfrees);
+	return 0;
+}
+
+static int count_group(struct groupfix *g, struct context *cx, uint64_t group)
+{
+	uint32_t nfrees;
+	int err = count_free(g, cx, group, &nfrees);
+
+	return err ? err : enter(g, cx, group, nfrees);
+}
+
+/* All groups of the block of descriptors that has GROUP. */
+static int count_all(struct groupfix *g, struct context *cx, uint64_t group)
+{
+	uint32_t i;
+	int err = 0;
+
+	group -= group % g->p->groups_per_desc;
+	for (i = 0; i < g->p->groups_per_desc && !err; i++)
+		err = count_group(g, cx, group + i);
+	return err;
+}
+
+int groupfix_count(struct groupfix *g, struct context *cx)
+{
+	const void *descs;
+	size_t i;
+	int ret = 0;
+
+	groupfix_sort(g);
+	for (i = 0; i < g->n && ret >= 0; i++) {
+		ret = metafile_look(g->m, cx,
+				    palloc_desc_blkoff(g->p, g->groups[i]),
+				    &descs);
+		if (ret > 0)
+			ret = count_group(g, cx, g->groups[i]);
+		else if (!ret)
+			ret = count_all(g, cx, g->groups[i]);
+	}
+	return ret;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The pass over the DAT: from virtual block numbers to blocks.
+ *
+ * Checked are the map of the file, whose pointers are blocks of the device
+ * and belong to nobody else; its allocator; its entries.  All blocks that are
+ * named on the way are noted as claimed.
+ *
+ * Whether they lie in segments in use, and hold what they are said to hold, is
+ * asked by the pass over logs, which reads what was written there.  Whether
+ * anybody needs them is left to the passes behind that one.
+ *
+ * With a broken map nothing is said of what it should lead to, and the DAT
+ * counts as broken.
+ */
+#include "fsck/check.h"
+#include "fsck/dat/datentries.h"
+#include "fsck/dat/groups.h"
+#include "fsck/passes.h"
+#include "fsck/segments/claims.h"
+#include "fsck/tree/mapcheck.h"
+
+static int claim_own(void *arg, struct context *cx,
+		     const struct mapcheck_pointer *p, uint64_t *blocknr,
+		     struct lifetime *life)
+{
+	struct check *c = arg;
+	enum rule rule = RULE_DAT_MAP_BLOCKNR;
+	int ret;
+
+	if (geometry_has_block(&c->vol->geo, p->ptr)) {
+		ret = sparse_add(&c->claimed, cx, p->ptr);
+		*blocknr = p->ptr;
+		*life = p->within;
+		if (ret)
+			return ret;
+		rule = RULE_DAT_MAP_DOUBLE;
+	}
+	findings_add(c->findings, &(struct finding){
+		.rule = rule,
+		.place = place_map(0, NILFS_DAT_INO, p->key, p->level),
+		.has_got = true, .got = p->ptr,
+	});
+	c->dat_broken = true;
+	return 0;
+}
+
+static int check_map(struct check *c, struct context *cx)
+{
+	const struct mapcheck m = {
+		.vol = c->vol,
+		.findings = c->findings,
+		.ino = NILFS_DAT_INO,
+		.within = { 0, UINT64_MAX },
+		.visit = claim_own,
+		.arg = c,
+	};
+	int ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
+
+	if (ret > 0)
+		c->dat_broken = true;
+	return ret < 0 ? ret : 0;
+}
+
+static int check_groups(struct check *c, struct context *cx)
+{
+	const struct groups groups = {
+		.file = &c->vol->dat,
+		.palloc = &c->vol->dat_palloc,
+		.findings = c->findings,
+		.reserved = 1,
+	};
+	int err = groups_check(&groups, cx);
+
+	/* Its entries have the numbers of others. */
+	if (findings_count(c->findings, RULE_PALLOC_BLOCK))
+		c->dat_broken = true;
+	return err;
+}
+
+uint64_t pass_dat_work(const struct check *c)
+{
+	return le64_get(c->vol->dat.inode.i_blocks) >>
+	       (c->vol->geo.block_bits - 9);
+}
+
+int pass_dat(struct check *c, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	int err;
+
+	err = sparse_init(&c->claimed, cx,
+			  geometry_segment_end(geo, geo->nsegments - 1));
+	if (!err)
+		err = check_map(c, cx);
+	if (!err && !c->dat_broken)
+		err = check_groups(c, cx);
+	if (!err && !c->dat_broken)
+		err = datentries_check(c, cx);
+	return err ? err : claims_mark_segments(c, cx);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Repair: the maps of files of the newest checkpoint.
+ *
+ * A broken map is made anew as a whole: what is sound of it is kept where it
+ * is, what is lost is looked for in the logs, then in older checkpoints, and
+ * what nobody has becomes a hole.  Several files are mended together, as the
+ * logs are read once for all of them.
+ *
+ * Of two pointers to one block the log that has the block says which is right.
+ * The other file is among those that are mended then, though nothing was found
+ * wrong with it.
+ *
+ * Blocks of snapshots are set right where they are, with what they must have
+ * held: others share them, and nobody can be given another one.  Snapshots
+ * are asked after every file that has findings anywhere, as what is wrong there
+ * may not be told where the newest checkpoint has it too.
+ *
+ * Not mended here: maps of metadata files, and of checkpoints that are history.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "disk/inode.h"
+#include "fsck/fixers.h"
+#include "fsck/maps/inplace.h"
+#include "fsck/maps/mapfile.h"
+#include "fsck/maps/mapholders.h"
+#include "fsck/maps/mapolder.h"
+#include "fsck/maps/mapremake.h"
+#include "fsck/maps/mapsearch.h"
+#include "fsck/maps/snapbuild.h"
+#include "fsck/maps/snapmaps.h"
+#include "log/inodes.h"
+
+#define SECTOR 512u
+
+/* Rules by which a log may be hidden. */
+static const enum rule hiding[] = {
+	RULE_LOG_MAGIC, RULE_LOG_SEQ, RULE_LOG_NBLOCKS, RULE_LOG_SEGMENT,
+	RULE_LOG_BYTES, RULE_LOG_SUMBYTES, RULE_LOG_NFINFO, RULE_LOG_SUMSUM,
+	RULE_LOG_FINFO, RULE_LOG_TRUNCATED, RULE_LOG_PAYLOAD,
+	RULE_LOG_UNLISTED, RULE_SU_LOG_END, RULE_SU_UNREADABLE,
+	RULE_DEV_UNREADABLE,
+};
+
+static bool are_logs_whole(const struct check *c)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(hiding) / sizeof(*hiding); i++)
+		if (findings_count(c->findings, hiding[i]))
+			return false;
+	return true;
+}
+
+/* The files that are to be mended, and the blocks they contest. */
+static int list_files(struct mapfiles *m, struct context *cx,
+		      const struct fix *fixes, size_t n)
+{
+	uint64_t latest = m->job->vol->latest.cno;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		if (fixes[i].place.cno == latest)
+			err = mapfile_add(m, cx, fixes[i].place.ino);
+		if (!err && fixes[i].rule == RULE_BMAP_TWICE)
+			err = contested_add(&m->contested, cx, fixes[i].got);
+	}
+	contested_settle(&m->contested);
+	if (!err)
+		err = mapsearch_owners(m, cx);
+	if (!err && m->n)
+		err = mapholders_add(m, cx);
+	mapfile_settle(m);
+	return err;
+}
+
+/* Files that say that they have more blocks than were found. */
+static void doubt_files(struct mapfiles *m, const struct fix *fixes, size_t n)
+{
+	struct mapfile *f;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (fixes[i].rule != RULE_INODE_BLOCKS ||
+		    fixes[i].place.cno != m->job->vol->latest.cno ||
+		    fixes[i].got <= fixes[i].want)
+			continue;
+		f = mapfile_find(m, fixes[i].place.ino);
+		if (f)
+			f->doubtful = true;
+	}
+}
+
+/* Doubts are justified where the logs have a block for a hole. */
+static void settle_doubts(struct mapfiles *m)
+{
+	size_t i, run;
+
+	for (i = 0; i < m->n; i++) {
+		run = mapfound_find(&m->found, m->list[i].ino, 0);
+		m->list[i].broken |= run < m->found.settled &&
+				     m->found.runs[run].ino == m->list[i].ino;
+	}
+}
+
+/* A map that is sound, and an inode that counts its blocks wrong. */
+static int count_blocks(struct mapfiles *m, struct context *cx,
+			struct mapfile *f)
+{
+	uint64_t unit = m->job->vol->geo.block_size / SECTOR;
+	uint64_t want = f->blocks * unit, got = le64_get(f->inode.i_blocks);
+
+	if (got == want ||
+	    (f->ino == NILFS_ROOT_INO && got == want - unit + 1))
+		return 0;
+	f->inode.i_blocks = le64_make(want);
+	fixers_tell(m->job, "inode %" PRIu64 ": has %" PRIu64 " blocks, as it "
+		    "says now", f->ino, f->blocks);
+	return inodes_write(m->job->writer, cx, f->ino, &f->inode);
+}
+
+static int mend_files(struct mapfiles *m, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < m->n && !err; i++) {
+		err = context_cancelled(cx);
+		if (!err && m->list[i].broken)
+			err = mapremake_run(m, cx, &m->list[i]);
+		else if (!err)
+			err = count_blocks(m, cx, &m->list[i]);
+	}
+	return err;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The inodes that have findings, in any checkpoint. */
+static int list_inodes(struct context *cx, const struct fix *fixes, size_t n,
+		       uint64_t **inos, size_t *count)
+{
+	size_t i;
+
+	*inos = malloc((n + 1) * sizeof(**inos));
+	if (!*inos)
+		return fail(cx, -ENOMEM, "%zu inodes", n);
+	for (i = 0; i < n; i++)
+		(*inos)[i] = fixes[i].place.ino;
+	sort_in_place(*inos, n, sizeof(**inos), compare_numbers);
+	for (i = 0; i < n; i++)
+		if (!*count || (*inos)[*count - 1] != (*inos)[i])
+			(*inos)[(*count)++] = (*inos)[i];
+	return 0;
+}
+
+static int mend_snapshots(struct mapfiles *m, struct context *cx,
+			  const struct fix *fixes, size_t n)
+{
+	struct snapmaps s = {
+		.job = m->job,
+		.contested = &m->contested,
+		.logs_whole = m->logs_whole,
+	};
+	uint64_t *inos = NULL;
+	size_t count = 0;
+	int err = list_inodes(cx, fixes, n, &inos, &count);
+
+	if (!err)
+		err = snapmaps_list(&s, cx, inos, count);
+	if (!err && s.n && inplace_is_possible(m->job))
+		err = snapbuild_run(&s, cx);
+	else if (!err && s.n)
+		fixers_tell(m->job, "maps of snapshots: %zu blocks can be set "
+			    "right only where they are, which takes an undo "
+			    "file and a device without zones", s.n);
+	snapmaps_fini(&s);
+	free(inos);
+	return err;
+}
+
+int fix_maps(struct fixer_job *job, struct context *cx,
+	     const struct fix *fixes, size_t n)
+{
+	struct mapfiles m = {
+		.job = job,
+		.logs_whole = are_logs_whole(job->check),
+	};
+	int err = list_files(&m, cx, fixes, n);
+
+	doubt_files(&m, fixes, n);
+	if (!err && m.n)
+		err = mapfile_look(&m, cx);
+	if (!err)
+		err = mapsearch_logs(&m, cx);
+	settle_doubts(&m);
+	if (!err)
+		err = mapolder_search(&m, cx);
+	if (!err)
+		err = mend_files(&m, cx);
+	if (!err)
+		err = mend_snapshots(&m, cx, fixes, n);
+	mapfile_fini(&m);
+	return err;
+}

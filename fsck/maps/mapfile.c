@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The files whose maps are to be mended, and a first walk over these.
+ *
+ * Where a part of a map cannot be read, all that lies between the sound blocks
+ * on either side of it is a gap, and not only what the nodes above say was
+ * there: a key in one of them may be what is wrong.  So is what lies before a
+ * block that is past the size, whose offset may be.  A directory has no holes.
+ * Nor is a hole believed where the inode says that there are more blocks: a
+ * node that has lost its last children looks as sound as any.
+ */
+#include "fsck/maps/mapfile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/checked.h"
+#include "base/sort.h"
+#include "disk/inode.h"
+#include "log/inodes.h"
+
+int mapfile_add(struct mapfiles *m, struct context *cx, uint64_t ino)
+{
+	struct mapfile *list;
+
+	if (m->n && m->list[m->n - 1].ino == ino)
+		return 0;
+	list = array_grow(cx, m->list, &m->room, m->n + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	m->list = list;
+	list[m->n++] = (struct mapfile){ .ino = ino };
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct mapfile *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+void mapfile_settle(struct mapfiles *m)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(m->list, m->n, sizeof(*m->list), compare);
+	for (i = 0; i < m->n; i++)
+		if (!kept || m->list[kept - 1].ino != m->list[i].ino)
+			m->list[kept++] = m->list[i];
+	m->n = kept;
+}
+
+struct mapfile *mapfile_find(const struct mapfiles *m, uint64_t ino)
+{
+	const struct mapfile key = { .ino = ino };
+
+	if (!m->n)
+		return NULL;
+	return bsearch(&key, m->list, m->n, sizeof(key), compare);
+}
+
+void mapfile_fini(struct mapfiles *m)
+{
+	free(m->list);
+	contested_fini(&m->contested);
+	maploss_fini(&m->loss);
+	mapfound_fini(&m->found);
+	mapfound_fini(&m->nodes);
+}
+
+/* The first walk over the map of a file. */
+struct look {
+	struct mapfiles *m;
+	struct mapfile *f;
+	uint64_t next;		/* one past the last sound block */
+	bool gap;		/* behind it something is amiss */
+};
+
+static int add_gap(struct look *l, struct context *cx, uint64_t end)
+{
+	const struct maploss_gap gap = { l->f->ino, l->next, end };
+	bool amiss = l->gap || (l->f->is_dir && end > l->next);
+
+	l->gap = false;
+	l->f->broken |= amiss;
+	if (!amiss && !l->f->doubtful)
+		return 0;
+	return maploss_add_gap(&l->m->loss, cx, &gap);
+}
+
+static int see_block(void *arg, struct context *cx,
+		     const struct mapsift_block *b)
+{
+	const struct maploss_point point = {
+		((struct look *)arg)->f->ino, b->blkoff, b->vblocknr,
+	};
+	struct look *l = arg;
+	int err = 0;
+
+	if (!mapfile_takes(l->f, b->blkoff, l->next)) {
+		l->f->broken = l->gap = true;
+		return 0;
+	}
+	l->f->broken |= b->worth != MAPSIFT_SOUND;
+	if (b->worth == MAPSIFT_LOST)
+		return maploss_add_point(&l->m->loss, cx, &point);
+	if (b->blkoff > l->next)
+		err = add_gap(l, cx, b->blkoff);
+	l->gap = false;
+	l->next = b->blkoff + 1;
+	l->f->blocks++;
+	return err;
+}
+
+static int see_node(void *arg, struct context *cx, uint64_t vblocknr)
+{
+	struct look *l = arg;
+
+	(void)cx;
+	(void)vblocknr;
+	l->f->blocks++;
+	return 0;
+}
+
+static int see_gap(void *arg, struct context *cx, uint64_t blkoff,
+		   uint64_t end)
+{
+	struct look *l = arg;
+
+	(void)cx;
+	(void)blkoff;
+	(void)end;
+	l->f->broken = l->gap = true;
+	return 0;
+}
+
+static int look_at_map(struct mapfiles *m, struct context *cx,
+		       struct mapfile *f)
+{
+	const struct maploss_point target = { .ino = f->ino };
+	struct look l = { .m = m, .f = f };
+	struct mapsift sift = {
+		.check = m->job->check,
+		.contested = &m->contested,
+		.ino = f->ino,
+		.block = see_block,
+		.gap = see_gap,
+		.node = see_node,
+		.arg = &l,
+	};
+	int err = mapsift_run(&sift, cx, &f->inode);
+
+	if (err)
+		return err;
+	if (f->is_link && !l.next &&
+	    !maploss_point(&m->loss, f->ino, 0)) {
+		f->broken = true;
+		return maploss_add_point(&m->loss, cx, &target);
+	}
+	f->broken |= f->is_dir && l.next != f->limit;
+	return l.next < f->limit ? add_gap(&l, cx, f->limit) : 0;
+}
+
+/* Takes over the inode: 1, 0 where it is not in use, or cannot be read. */
+static int read_inode(struct mapfiles *m, struct context *cx,
+		      struct mapfile *f)
+{
+	uint16_t mode;
+	int err = inodes_read(m->job->writer, cx, f->ino, &f->inode);
+
+	if (err == -ENOENT || err == -EUCLEAN || err == -EIO) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (err)
+		return err;
+	mode = le16_get(f->inode.i_mode);
+	f->is_dir = S_ISDIR(mode);
+	f->is_link = S_ISLNK(mode);
+	f->limit = div_round_up(le64_get(f->inode.i_size),
+				m->job->vol->geo.block_size);
+	return 1;
+}
+
+int mapfile_look(struct mapfiles *m, struct context *cx)
+{
+	size_t i, kept = 0;
+	int ret = 0;
+
+	for (i = 0; i < m->n && ret >= 0; i++) {
+		struct mapfile *f = &m->list[kept];
+
+		*f = m->list[i];
+		ret = read_inode(m, cx, f);
+		if (ret <= 0)
+			continue;
+		kept++;
+		if (inode_has_bmap(&f->inode))
+			ret = look_at_map(m, cx, f);
+	}
+	m->n = kept;
+	return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A map made anew.
+ *
+ * Two streams are merged in the order of the file: sound blocks of the old map,
+ * as it is walked once more, and the runs of blocks that were found.  Where
+ * neither has a block there is a hole, but directories have none: the kernel
+ * takes a hole for an error, a block without names for what it is.
+ *
+ * Old nodes end as they are met, and those that are not met if the logs have
+ * them.  Blocks that are past the size end too, but for those whose offset was
+ * wrong and that were found at the right one.
+ */
+#include "fsck/maps/mapremake.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "disk/dirent.h"
+#include "fsck/maps/mapstory.h"
+#include "log/inodes.h"
+#include "log/mend.h"
+#include "log/remap.h"
+
+/* The most blocks of a directory that are filled in a row. */
+#define FILL_MAX 4096
+
+struct remaking {
+	struct mapfiles *m;
+	struct mapfile *f;
+	struct remap *remap;
+	struct mapstory story;
+	size_t run;		/* of m->found, where the merging is */
+	uint64_t walked;	/* one past the last sound block of the old map */
+	uint64_t next;		/* one past the last block of the new one */
+	char *block;		/* a buffer */
+	uint64_t *past;		/* virtual blocks past the size */
+	size_t npast, past_room;
+};
+
+static uint32_t block_size(const struct remaking *r)
+{
+	return r->m->job->vol->geo.block_size;
+}
+
+/* Blocks of a directory up to END that have no names. */
+static int fill(struct remaking *r, struct context *cx, uint64_t end)
+{
+	const struct nilfs_dir_entry unused = {
+		.rec_len = dirent_rec_len_encode(block_size(r)),
+	};
+	int err = 0;
+
+	memset(r->block, 0, block_size(r));
+	memcpy(r->block, &unused, offsetof(struct nilfs_dir_entry, name));
+	for (; r->next < end && !err; r->next++) {
+		err = remap_put(r->remap, cx, r->next, r->block);
+		if (!err)
+			mapstory_filled(&r->story, r->next);
+	}
+	return err;
+}
+
+/* Ends VBLOCKNR, unless it does not live: somebody else has ended it. */
+static int end_block(struct remaking *r, struct context *cx, uint64_t vblocknr)
+{
+	int err = mend_end(r->m->job->writer, cx, vblocknr, METAFILE_MULTI);
+
+	if (err != -EUCLEAN)
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Copies the block at BLOCKNR of the device: 1, 0 where it cannot be read. */
+static int copy(struct remaking *r, struct context *cx, uint64_t blkoff,
+		uint64_t blocknr)
+{
+	int err = volume_read_blocks(r->m->job->vol, cx, blocknr, 1, r->block);
+
+	if (err == -EIO || err == -EUCLEAN) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!err)
+		err = remap_put(r->remap, cx, blkoff, r->block);
+	return err ? err : 1;
+}
+
+/* Whether block BLKOFF can come next; a directory is filled up to it. */
+static int make_way(struct remaking *r, struct context *cx, uint64_t blkoff)
+{
+	int err;
+
+	if (!r->f->is_dir)
+		return 1;
+	if (blkoff - r->next > FILL_MAX) {
+		mapstory_lost(&r->story, blkoff);
+		return 0;
+	}
+	err = fill(r, cx, blkoff);
+	return err ? err : 1;
+}
+
+static int add_found(struct remaking *r, struct context *cx,
+		     const struct mapfound_run *run, uint64_t blkoff)
+{
+	uint64_t at = blkoff - run->blkoff;
+	int ret = make_way(r, cx, blkoff);
+
+	if (ret <= 0)
+		return ret;
+	if (run->vblocknr)
+		ret = remap_keep(r->remap, cx, blkoff, run->vblocknr + at);
+	else
+		ret = copy(r, cx, blkoff, run->blocknr + at);
+	if (ret < 0)
+		return ret;
+	if (!run->vblocknr && !ret) {
+		mapstory_lost(&r->story, blkoff);
+		return 0;
+	}
+	mapstory_found(&r->story, blkoff, run);
+	r->next = blkoff + 1;
+	return 0;
+}
+
+/* Adds what was found before block END. */
+static int merge_found(struct remaking *r, struct context *cx, uint64_t end)
+{
+	const struct mapfound *found = &r->m->found;
+	int err = 0;
+
+	for (; r->run < found->settled && !err; r->run++) {
+		const struct mapfound_run *run = &found->runs[r->run];
+		uint64_t i, last = run->blkoff + run->count;
+
+		if (run->ino != r->f->ino || run->blkoff >= end)
+			break;
+		for (i = run->blkoff; i < last && !err; i++)
+			if (i < r->f->limit || r->f->is_dir)
+				err = add_found(r, cx, run, i);
+	}
+	return err;
+}
+
+static int drop(struct remaking *r, struct context *cx,
+		const struct mapsift_block *b)
+{
+	uint64_t *past = array_grow(cx, r->past, &r->past_room, r->npast + 1,
+				    sizeof(*past));
+
+	if (!past)
+		return -ENOMEM;
+	r->past = past;
+	past[r->npast++] = b->vblocknr;
+	mapstory_past(&r->story);
+	return 0;
+}
+
+/* A pointer that leads nowhere; of a directory that is told when it is filled. */
+static int lose(struct remaking *r, struct context *cx, uint64_t blkoff)
+{
+	int err = merge_found(r, cx, blkoff);
+
+	if (!err && !r->f->is_dir &&
+	    !mapfound_has(&r->m->found, r->f->ino, blkoff))
+		mapstory_lost(&r->story, blkoff);
+	return err;
+}
+
+static int take_block(void *arg, struct context *cx,
+		      const struct mapsift_block *b)
+{
+	struct remaking *r = arg;
+	int ret;
+
+	if (!mapfile_takes(r->f, b->blkoff, r->walked))
+		return b->worth == MAPSIFT_SOUND ? drop(r, cx, b) : 0;
+	if (b->worth == MAPSIFT_LOST)
+		return lose(r, cx, b->blkoff);
+	r->walked = b->blkoff + 1;
+	ret = merge_found(r, cx, b->blkoff);
+	if (!ret)
+		ret = make_way(r, cx, b->blkoff);
+	if (ret <= 0)
+		return ret;
+	if (b->worth == MAPSIFT_SHARED)
+		ret = copy(r, cx, b->blkoff, b->blocknr);
+	else
+		ret = remap_keep(r->remap, cx, b->blkoff, b->vblocknr);
+	r->next = b->blkoff + 1;
+	return ret < 0 ? ret : 0;
+}
+
+static int take_gap(void *arg, struct context *cx, uint64_t blkoff,
+		    uint64_t end)
+{
+	struct remaking *r = arg;
+
+	(void)cx;
+	(void)blkoff;
+	(void)end;
+	r->story.unsure = !r->m->logs_whole;
+	return 0;
+}
+
+static int take_node(void *arg, struct context *cx, uint64_t vblocknr)
+{
+	return end_block(arg, cx, vblocknr);
+}
+
+static int walk_old(struct remaking *r, struct context *cx)
+{
+	struct mapsift sift = {
+		.check = r->m->job->check,
+		.contested = &r->m->contested,
+		.ino = r->f->ino,
+		.block = take_block,
+		.gap = take_gap,
+		.node = take_node,
+		.arg = r,
+	};
+
+	return mapsift_run(&sift, cx, &r->f->inode);
+}
+
+/* Whether a run that was found has virtual block VBLOCKNR. */
+static bool is_found(const struct remaking *r, uint64_t vblocknr)
+{
+	const struct mapfound *found = &r->m->found;
+	size_t i = mapfound_find(found, r->f->ino, 0);
+
+	for (; i < found->settled && found->runs[i].ino == r->f->ino; i++)
+		if (found->runs[i].vblocknr &&
+		    vblocknr >= found->runs[i].vblocknr &&
+		    vblocknr - found->runs[i].vblocknr < found->runs[i].count)
+			return true;
+	return false;
+}
+
+static int end_past(struct remaking *r, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->npast && !err; i++)
+		if (!is_found(r, r->past[i]))
+			err = end_block(r, cx, r->past[i]);
+	return err;
+}
+
+/* The nodes that were not met. */
+static int end_nodes(struct remaking *r, struct context *cx)
+{
+	const struct mapfound *nodes = &r->m->nodes;
+	size_t i = mapfound_find(nodes, r->f->ino, 0);
+	uint64_t n;
+	int err = 0;
+
+	for (; i < nodes->settled && nodes->runs[i].ino == r->f->ino; i++)
+		for (n = 0; n < nodes->runs[i].count && !err; n++)
+			err = end_block(r, cx, nodes->runs[i].vblocknr + n);
+	return err;
+}
+
+/* A directory has as many blocks as its size says, and one at least. */
+static int settle_dir(struct remaking *r, struct context *cx)
+{
+	uint64_t size;
+	int err = r->next ? 0 : fill(r, cx, 1);
+
+	size = r->next * block_size(r);
+	if (size != le64_get(r->f->inode.i_size))
+		mapstory_resized(&r->story, size);
+	r->f->inode.i_size = le64_make(size);
+	return err;
+}
+
+static int write_inode(struct remaking *r, struct context *cx)
+{
+	struct mapfile *f = r->f;
+
+	if (!f->is_link || r->next)
+		return inodes_write(r->m->job->writer, cx, f->ino, &f->inode);
+	mapstory_removed(&r->story);
+	return inodes_free(r->m->job->writer, cx, f->ino);
+}
+
+static int remake(struct remaking *r, struct context *cx)
+{
+	int err = walk_old(r, cx);
+
+	if (!err)
+		err = merge_found(r, cx, UINT64_MAX);
+	if (!err && r->f->is_dir)
+		err = settle_dir(r, cx);
+	if (!err)
+		err = remap_finish(r->remap, cx, &r->f->inode);
+	if (!err)
+		err = end_nodes(r, cx);
+	if (!err)
+		err = end_past(r, cx);
+	return err ? err : write_inode(r, cx);
+}
+
+int mapremake_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
+{
+	struct remaking r = {
+		.m = m,
+		.f = f,
+		.run = mapfound_find(&m->found, f->ino, 0),
+	};
+	int err = 0;
+
+	mapstory_begin(&r.story, m->job, f->ino);
+	r.block = malloc(block_size(&r));
+	if (!r.block)
+		err = fail(cx, -ENOMEM, "block of inode %llu",
+			   (unsigned long long)f->ino);
+	if (!err)
+		err = remap_open(&r.remap, cx, m->job->writer, f->ino);
+	if (!err)
+		err = remake(&r, cx);
+	if (!err)
+		mapstory_end(&r.story);
+	remap_close(r.remap);
+	free(r.block);
+	free(r.past);
+	return err;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The story of a map that was made anew.
+ *
+ * What is given up, or older than it was, is told block by block, or range by
+ * range; what was found as it was is no news of its own, and only counted.
+ */
+#include "fsck/maps/mapstory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define RANGE_MAX 64
+
+static const char *const fates[] = {
+	[MAPSTORY_LOST] = "lost, a hole now",
+	[MAPSTORY_FILLED] = "lost, with the names in it",
+};
+
+static void range_text(uint64_t from, uint64_t end, char text[RANGE_MAX])
+{
+	if (end - from == 1)
+		snprintf(text, RANGE_MAX, "block %" PRIu64, from);
+	else
+		snprintf(text, RANGE_MAX, "blocks %" PRIu64 " to %" PRIu64,
+			 from, end - 1);
+}
+
+static void flush(struct mapstory *s)
+{
+	char range[RANGE_MAX];
+
+	if (s->fate == MAPSTORY_NOTHING)
+		return;
+	range_text(s->from, s->end, range);
+	s->any = true;
+	if (s->fate == MAPSTORY_OLD)
+		fixers_tell(s->job, "inode %" PRIu64 ": %s: the content of "
+			    "checkpoint %" PRIu64, s->ino, range, s->cno);
+	else
+		fixers_tell(s->job, "inode %" PRIu64 ": %s: %s", s->ino, range,
+			    fates[s->fate]);
+	s->fate = MAPSTORY_NOTHING;
+}
+
+static void add(struct mapstory *s, enum mapstory_fate fate, uint64_t blkoff,
+		uint64_t cno)
+{
+	if (s->fate == fate && s->cno == cno && s->end == blkoff) {
+		s->end++;
+		return;
+	}
+	flush(s);
+	s->fate = fate;
+	s->cno = cno;
+	s->from = blkoff;
+	s->end = blkoff + 1;
+}
+
+void mapstory_begin(struct mapstory *s, struct fixer_job *job, uint64_t ino)
+{
+	*s = (struct mapstory){ .job = job, .ino = ino };
+}
+
+void mapstory_lost(struct mapstory *s, uint64_t blkoff)
+{
+	add(s, MAPSTORY_LOST, blkoff, 0);
+}
+
+void mapstory_filled(struct mapstory *s, uint64_t blkoff)
+{
+	add(s, MAPSTORY_FILLED, blkoff, 0);
+}
+
+void mapstory_found(struct mapstory *s, uint64_t blkoff,
+		    const struct mapfound_run *run)
+{
+	if (run->vblocknr || !run->cno)
+		s->found++;
+	else
+		add(s, MAPSTORY_OLD, blkoff, run->cno);
+}
+
+void mapstory_past(struct mapstory *s)
+{
+	s->past++;
+}
+
+void mapstory_resized(struct mapstory *s, uint64_t size)
+{
+	s->resized = true;
+	s->size = size;
+}
+
+void mapstory_removed(struct mapstory *s)
+{
+	s->removed = true;
+}
+
+static void tell_count(struct mapstory *s, uint64_t count, const char *what)
+{
+	if (!count)
+		return;
+	s->any = true;
+	fixers_tell(s->job, "inode %" PRIu64 ": %" PRIu64 " block%s %s",
+		    s->ino, count, count == 1 ? "" : "s", what);
+}
+
+void mapstory_end(struct mapstory *s)
+{
+	flush(s);
+	tell_count(s, s->found, "found again");
+	tell_count(s, s->past, "past its size dropped");
+	if (s->resized)
+		fixers_tell(s->job, "inode %" PRIu64 ": its size is %" PRIu64
+			    " now", s->ino, s->size);
+	if (s->removed)
+		fixers_tell(s->job, "inode %" PRIu64 ": the target of this "
+			    "symbolic link is lost; the link is removed",
+			    s->ino);
+	if (s->unsure)
+		fixers_tell(s->job, "inode %" PRIu64 ": there may be holes "
+			    "where it had blocks, as not all logs can be read",
+			    s->ino);
+	if (!s->any && !s->resized && !s->removed && !s->unsure)
+		fixers_tell(s->job, "inode %" PRIu64 ": its map is made anew",
+			    s->ino);
+}

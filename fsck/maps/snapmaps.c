@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Wrong blocks of maps in snapshots.
+ *
+ * The trees of snapshots share most of their blocks, so what is looked for is
+ * not a map but a block: a node, or the block of the ifile with the root.  Each
+ * is looked at once, for the first snapshot that leads to it.
+ *
+ * A block never changes while it lives, and what it points to lives at least
+ * as long.  That is asked of each pointer here, as the checker does.
+ */
+#include "fsck/maps/snapmaps.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/bmap.h"
+#include "disk/inode.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+
+static bool is_damage(int err)
+{
+	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
+	       err == -ENOENT;
+}
+
+int snapmaps_judge(struct snapmaps *s, struct context *cx,
+		   const struct snapmaps_child *child,
+		   const struct lifetime *life, struct vblock *vb)
+{
+	const struct contested_block *b = contested_find(s->contested,
+							 child->ptr);
+	int state = vblocks_find(&s->vblocks[child->level > 0], cx,
+				 child->ptr, vb);
+
+	if (state < 0)
+		return state;
+	return state == VBLOCKS_USED &&
+	       geometry_has_block(&s->job->vol->geo, vb->blocknr) &&
+	       vb->start <= life->start && vb->end >= life->end &&
+	       (!b || contested_is_of(b, s->ino, child->key, child->level));
+}
+
+static int add(struct snapmaps *s, struct context *cx,
+	       const struct snapmaps_holder *h)
+{
+	struct snapmaps_holder *list = array_grow(cx, s->list, &s->room,
+						  s->n + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	s->list = list;
+	list[s->n++] = *h;
+	return 0;
+}
+
+static int walk_node(struct snapmaps *s, struct context *cx,
+		     const struct snapmaps_holder *h);
+
+/* Child I of NODE, below H: 1 where it is sound, and so what is below it. */
+static int walk_child(struct snapmaps *s, struct context *cx,
+		      const struct snapmaps_holder *h,
+		      const struct bmap_node *node, uint32_t i)
+{
+	const struct snapmaps_child child = {
+		.key = bmap_node_key(node, i),
+		.ptr = bmap_node_ptr(node, i),
+		.level = node->level - 1u,
+	};
+	struct snapmaps_holder below = {
+		.ino = s->ino,
+		.cno = s->cno,
+		.vblocknr = child.ptr,
+		.level = child.level,
+		.key = child.key,
+		.end = h->end,
+	};
+	struct vblock vb;
+	int ret = snapmaps_judge(s, cx, &child, &h->life, &vb);
+
+	if (ret <= 0 || !child.level)
+		return ret;
+	if (i + 1u < node->nchildren)
+		below.end = bmap_node_key(node, i + 1);
+	below.blocknr = vb.blocknr;
+	below.life = (struct lifetime){ vb.start, vb.end };
+	ret = walk_node(s, cx, &below);
+	return ret ? ret : 1;
+}
+
+/* The pointers of NODE, which is H or in it. */
+static int walk_children(struct snapmaps *s, struct context *cx,
+			 const struct snapmaps_holder *h,
+			 const struct bmap_node *node)
+{
+	bool bad = false;
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < node->nchildren; i++) {
+		ret = walk_child(s, cx, h, node, i);
+		if (ret < 0)
+			return ret;
+		bad |= !ret;
+	}
+	return bad ? add(s, cx, h) : 0;
+}
+
+static bool is_right(const struct snapmaps *s, const struct snapmaps_holder *h,
+		     const void *block, const struct bmap_node *node)
+{
+	return bmap_node_check(s->job->vol->geo.block_size, block) == RULE_OK &&
+	       node->level == h->level &&
+	       bmap_node_check_entries(node) == RULE_OK &&
+	       bmap_node_key(node, 0) == h->key &&
+	       bmap_node_key(node, node->nchildren - 1u) < h->end;
+}
+
+static int walk_node(struct snapmaps *s, struct context *cx,
+		     const struct snapmaps_holder *h)
+{
+	struct cache *cache = s->job->vol->cache;
+	struct bmap_node node;
+	const void *block;
+	int ret = sparse_add(&s->seen, cx, h->vblocknr);
+
+	if (ret <= 0)
+		return ret;
+	ret = cache_get(cache, cx, h->blocknr, &block);
+	if (ret == -EIO) {
+		fail_clear(cx);
+		return add(s, cx, h);
+	}
+	if (ret)
+		return ret;
+	bmap_node_read(s->job->vol->geo.block_size, block, &node);
+	if (is_right(s, h, block, &node))
+		ret = walk_children(s, cx, h, &node);
+	else
+		ret = add(s, cx, h);
+	cache_put(cache, block);
+	return ret;
+}
+
+static int walk_direct(struct snapmaps *s, struct context *cx,
+		       const struct snapmaps_holder *h, const le64 *map)
+{
+	struct snapmaps_child child = { .level = 0 };
+	struct vblock vb;
+	int ret;
+
+	for (; child.key < NILFS_DIRECT_NBLOCKS; child.key++) {
+		child.ptr = bmap_direct_ptr(map, child.key);
+		if (!child.ptr)
+			continue;
+		ret = snapmaps_judge(s, cx, &child, &h->life, &vb);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			return add(s, cx, h);
+	}
+	return 0;
+}
+
+static int walk_inode(struct snapmaps *s, struct context *cx,
+		      const struct snapmaps_holder *h,
+		      const struct nilfs_inode *inode)
+{
+	struct bmap_node root;
+
+	if (!inode_has_bmap(inode))
+		return 0;
+	if (!bmap_is_btree(inode->i_bmap))
+		return walk_direct(s, cx, h, inode->i_bmap);
+	if (bmap_root_check(inode->i_bmap) != RULE_OK)
+		return add(s, cx, h);
+	bmap_root_read(inode->i_bmap, &root);
+	if (bmap_node_check_entries(&root) != RULE_OK)
+		return add(s, cx, h);
+	return walk_children(s, cx, h, &root);
+}
+
+/* The block of the ifile that has the inode: 1, 0 where there is none. */
+static int find_inode(struct snapmaps *s, struct context *cx,
+		      struct root *root, struct snapmaps_holder *h)
+{
+	const struct palloc *p = &s->job->vol->ifile_palloc;
+	struct vblock vb;
+	int ret;
+
+	h->blkoff = palloc_entry_blkoff(p, s->ino);
+	ret = blockmap_lookup(&root->ifile.map, cx, h->blkoff, &h->vblocknr);
+	if (ret <= 0)
+		return ret;
+	ret = vblocks_find(&s->vblocks[0], cx, h->vblocknr, &vb);
+	if (ret < 0)
+		return ret;
+	if (ret != VBLOCKS_USED || vb.start > s->cno || vb.end <= s->cno ||
+	    !geometry_has_block(&s->job->vol->geo, vb.blocknr))
+		return 0;
+	h->blocknr = vb.blocknr;
+	h->life = (struct lifetime){ vb.start, vb.end };
+	return 1;
+}
+
+static int look_at(struct snapmaps *s, struct context *cx, struct root *root,
+		   uint64_t ino)
+{
+	struct snapmaps_holder h = {
+		.ino = ino,
+		.cno = root->cno,
+		.is_inode = true,
+		.end = UINT64_MAX,
+	};
+	struct nilfs_inode inode;
+	int ret;
+
+	s->ino = ino;
+	ret = root_inode(root, cx, ino, &inode);
+	if (!ret)
+		ret = find_inode(s, cx, root, &h);
+	if (ret > 0)
+		ret = walk_inode(s, cx, &h, &inode);
+	if (!is_damage(ret))
+		return ret;
+	fail_clear(cx);
+	return 0;
+}
+
+static int look_at_all(struct snapmaps *s, struct context *cx,
+		       const uint64_t *inos, size_t n)
+{
+	struct root root;
+	size_t i;
+	int ret = root_open(&root, cx, s->job->vol, s->cno);
+
+	if (is_damage(ret)) {
+		fail_clear(cx);
+		return 0;
+	}
+	for (i = 0; i < n && !ret; i++)
+		ret = look_at(s, cx, &root, inos[i]);
+	return ret ? ret : context_cancelled(cx);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct snapmaps_holder *x = a, *y = b;
+
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
+}
+
+/* A block of the ifile that several snapshots share comes once for each. */
+static void settle(struct snapmaps *s)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(s->list, s->n, sizeof(*s->list), compare);
+	for (i = 0; i < s->n; i++)
+		if (!kept || compare(&s->list[kept - 1], &s->list[i]))
+			s->list[kept++] = s->list[i];
+	s->n = kept;
+}
+
+int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
+		  size_t n)
+{
+	uint64_t *cnos = NULL;
+	size_t count = 0, i;
+	int err = cptable_list(s->job->vol, cx, true, &cnos, &count);
+
+	vblocks_init(&s->vblocks[0], s->job->vol);
+	vblocks_init(&s->vblocks[1], s->job->vol);
+	if (is_damage(err)) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!err)
+		err = sparse_init(&s->seen, cx,
+				  vblocks_end(s->job->vol, cx));
+	for (i = count; i-- && !err;) {
+		s->cno = cnos[i];
+		if (s->cno != s->job->vol->latest.cno)
+			err = look_at_all(s, cx, inos, n);
+	}
+	settle(s);
+	free(cnos);
+	return err;
+}
+
+void snapmaps_fini(struct snapmaps *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n; i++)
+		free(s->list[i].children);
+	free(s->list);
+	sparse_fini(&s->seen);
+	vblocks_fini(&s->vblocks[0]);
+	vblocks_fini(&s->vblocks[1]);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Maps of files in snapshots: which blocks of them are wrong, and what these
+ * must have been.
+ */
+#ifndef NILFS2_FSCK_SNAPMAPS_H
+#define NILFS2_FSCK_SNAPMAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/sparse.h"
+#include "fsck/dat/vblocks.h"
+#include "fsck/fixers.h"
+#include "fsck/maps/contested.h"
+#include "fsck/tree/mapcheck.h"
+
+/* What a holder points to. */
+struct snapmaps_child {
+	uint64_t key, ptr;
+	unsigned int level;
+};
+
+/*
+ * A block that holds pointers of a map, and is wrong: a node, or the block of
+ * the ifile that has the inode.
+ */
+struct snapmaps_holder {
+	uint64_t ino;
+	uint64_t cno;			/* a snapshot that has it */
+	uint64_t vblocknr, blocknr;
+	struct lifetime life;
+	bool is_inode;
+	uint64_t blkoff;		/* of the ifile */
+	/* Of a node: its level, the first key, and what keys stay below. */
+	unsigned int level;
+	uint64_t key, end;
+	/* What the logs have for it. */
+	struct snapmaps_child *children;
+	size_t n, room;
+	bool done;
+};
+
+struct snapmaps {
+	struct fixer_job *job;
+	const struct contested *contested;
+	bool logs_whole;
+	struct snapmaps_holder *list;	/* by inode, once it is complete */
+	size_t n, room;
+
+	/* While the maps are walked. */
+	uint64_t ino, cno;
+	struct sparse seen;		/* nodes that were looked at */
+	struct vblocks vblocks[2];
+};
+
+/*
+ * Lists the wrong holders of the maps of the N inodes INOS in all snapshots.
+ * -ENOMEM, -EINTR; snapmaps_fini() in any case.
+ */
+int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
+		  size_t n);
+void snapmaps_fini(struct snapmaps *s);
+
+/*
+ * Whether virtual block PTR can be what a holder that lives for LIFE points
+ * to at KEY: 1 and its entry in *VB, 0, or a failure.
+ */
+int snapmaps_judge(struct snapmaps *s, struct context *cx,
+		   const struct snapmaps_child *child,
+		   const struct lifetime *life, struct vblock *vb);
+
+#endif

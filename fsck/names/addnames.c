@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names to be added, as many as were missed: their bytes one behind the other,
+ * and who gets which.
+ */
+#include "fsck/names/addnames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/ondisk.h"
+
+int addnames_add(struct addnames *a, struct context *cx, uint32_t dir,
+		 uint64_t ino, const char *name, uint8_t len)
+{
+	struct addnames_item *items;
+	char *text;
+
+	if (a->used > UINT32_MAX - NILFS_NAME_LEN)
+		return fail(cx, -ENOMEM, "names to be added");
+	items = array_grow(cx, a->items, &a->room, a->count + 1,
+			   sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	a->items = items;
+	text = array_grow(cx, a->text, &a->text_room, a->used + len, 1);
+	if (!text)
+		return -ENOMEM;
+	a->text = text;
+	memcpy(text + a->used, name, len);
+	items[a->count++] = (struct addnames_item){
+		.ino = ino, .dir = dir, .at = (uint32_t)a->used, .len = len,
+	};
+	a->used += len;
+	return 0;
+}
+
+static int order(const void *a, const void *b)
+{
+	const struct addnames_item *x = a, *y = b;
+
+	if (x->dir != y->dir)
+		return x->dir < y->dir ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+void addnames_sort(struct addnames *a)
+{
+	sort_in_place(a->items, a->count, sizeof(*a->items), order);
+}
+
+const struct addnames_item *addnames_of(const struct addnames *a, uint32_t dir,
+					size_t *count)
+{
+	size_t low = 0, high = a->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (a->items[middle].dir < dir)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (*count = 0; low + *count < a->count; ++*count) {
+		if (a->items[low + *count].dir != dir)
+			break;
+	}
+	return a->items + low;
+}
+
+void addnames_fini(struct addnames *a)
+{
+	free(a->items);
+	free(a->text);
+	*a = (struct addnames){ .items = NULL };
+}

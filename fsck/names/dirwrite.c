@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A directory written again.
+ *
+ * Block by block: each is packed anew from the entries that stay.  One that
+ * would become what it was is kept where it is, and room is left for one that
+ * is gone; so what is written is in proportion to what is wrong.  Names to be
+ * added go into blocks that change anyway, the rest to the end.
+ *
+ * Which names a directory has is only of interest where a name must be found
+ * that it has not: then it is read once more, before, for their tags.
+ */
+#include "fsck/names/dirwrite.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fsck/names/dirkeep.h"
+#include "fsck/names/dirread.h"
+#include "fsck/names/entrywalk.h"
+#include "fsck/names/freename.h"
+#include "fsck/names/namefix.h"
+#include "log/inodes.h"
+#include "log/mend.h"
+#include "log/remap.h"
+
+#define HOLE_MOST 64u /* blocks missing between others that keep theirs */
+
+static struct writer *writer_of(const struct dirwrite *w)
+{
+	return w->f->job->writer;
+}
+
+/* The block is part of the directory no longer. */
+static int end_block(struct dirwrite *w, struct context *cx,
+		     uint64_t vblocknr)
+{
+	int err = mend_end(writer_of(w), cx, vblocknr, METAFILE_MULTI);
+
+	/* One that ended before had two users, and this was the last. */
+	if (err != -EUCLEAN)
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Adds one of the names that were found again, or that of lost+found. */
+static int add_name(struct dirwrite *w, struct context *cx,
+		    const struct addnames_item *add)
+{
+	struct inodelist_row row = inodelist_find(&w->f->n.list, add->ino);
+	const char *name = w->f->adds.text + add->at;
+	uint8_t type = NILFS_FT_DIR;
+
+	if (row.chunk && row.chunk->kind[row.at])
+		type = row.chunk->kind[row.at] & INODELIST_TYPE;
+	if (add->ino != w->f->lost.ino && type == NILFS_FT_DIR &&
+	    !dirkeep_is_its_name(w, add->ino))
+		return 0;
+	return dirwrite_add_new(w, cx, add->ino, type, name, add->len);
+}
+
+/* Uses the room that is left in a block which is written anyway. */
+static int fill_block(struct dirwrite *w, struct context *cx)
+{
+	int err = 0;
+
+	while (w->nadds && !err && w->pack.block_size - w->pack.used >=
+					   dirent_rec_len(NILFS_NAME_LEN)) {
+		w->nadds--;
+		err = add_name(w, cx, w->adds++);
+	}
+	return err;
+}
+
+/* Done with the block being packed, and the one that it was made from. */
+static int finish_block(struct dirwrite *w, struct context *cx)
+{
+	uint64_t vblocknr = w->from.vblocknr;
+	int err = 0;
+
+	if (!w->pack.block)
+		return 0;
+	if (w->same && w->from.blkoff == w->out) {
+		w->pack.block = NULL;
+		return remap_keep(w->remap, cx, w->out++, vblocknr);
+	}
+	err = fill_block(w, cx);
+	if (!err && (w->pack.used || w->in_place)) {
+		dirpack_end(&w->pack);
+		err = remap_put(w->remap, cx, w->out++, w->block);
+	}
+	w->pack.block = NULL;
+	w->from.vblocknr = 0;
+	return err || !vblocknr ? err : end_block(w, cx, vblocknr);
+}
+
+static void start_block(struct dirwrite *w, const struct blockbatch_item *from)
+{
+	dirpack_init(&w->pack, w->block, w->f->n.root.vol->geo.block_size);
+	w->same = from && !w->begun == !from->blkoff;
+	w->in_place = !from || from->blkoff == w->out;
+	if (from)
+		w->from = *from;
+	else
+		w->from.vblocknr = 0;
+	if (w->begun)
+		return;
+	w->begun = true;
+	dirpack_add(&w->pack, w->ino, NILFS_FT_DIR, ".", 1);
+	dirpack_add(&w->pack, w->parent, NILFS_FT_DIR, "..", 2);
+}
+
+int dirwrite_begin_block(struct dirwrite *w, struct context *cx,
+			 const struct blockbatch_item *from)
+{
+	int err = finish_block(w, cx);
+
+	while (from && !err && w->out < from->blkoff &&
+	       from->blkoff - w->out <= HOLE_MOST) {
+		start_block(w, NULL);
+		err = finish_block(w, cx);
+	}
+	start_block(w, from);
+	return err;
+}
+
+int dirwrite_emit(struct dirwrite *w, struct context *cx, uint64_t ino,
+		  uint8_t type, const char *name, uint8_t len)
+{
+	int err;
+
+	if (dirpack_add(&w->pack, ino, type, name, len))
+		return 0;
+	w->same = false;
+	err = dirwrite_begin_block(w, cx, NULL);
+	dirpack_add(&w->pack, ino, type, name, len);
+	return err;
+}
+
+struct nameset *dirwrite_tags(struct dirwrite *w)
+{
+	return w->tags_known ? &w->tags : NULL;
+}
+
+int dirwrite_add_new(struct dirwrite *w, struct context *cx, uint64_t ino,
+		     uint8_t type, const char *name, uint8_t len)
+{
+	struct freename free_name;
+	int err;
+
+	freename_mend(&free_name, name, len, ino);
+	err = freename_find(&free_name, cx, dirwrite_tags(w), false, ino);
+	return err ? err : dirwrite_emit(w, cx, ino, type, free_name.name,
+					 free_name.len);
+}
+
+static int take_block(void *arg, struct context *cx,
+		      const struct blockbatch_item *item, const void *data,
+		      int err)
+{
+	struct dirwrite *w = arg;
+
+	if (data)
+		return dirkeep_block(w, cx, item, data);
+	fail_clear(cx);
+	if (names_is_fatal(err))
+		return err;
+	err = dirwrite_begin_block(w, cx, item);
+	w->same = false;
+	return err;
+}
+
+/* Reads all blocks of the directory. */
+static int read_dir(struct dirwrite *w, struct context *cx,
+		    blockbatch_take *take)
+{
+	struct namefix *f = w->f;
+	struct blockbatch batch;
+	struct dirread blocks;
+	int err;
+
+	err = blockbatch_open(&batch, cx, f->n.root.vol, take, w);
+	if (!err)
+		err = dirread_add_all(&f->n.root, cx, &f->n.list, w->dir,
+				      &batch, &blocks);
+	if (!err)
+		err = blockbatch_flush(&batch, cx);
+	blockbatch_close(&batch);
+	fail_clear(cx);
+	return err;
+}
+
+/* True for a name that is to stay as it is, unless another is the same. */
+static bool stays(const struct dirwrite *w,
+		  const struct entrywalk_entry *entry)
+{
+	const struct inodelist *list = &w->f->n.list;
+	size_t child;
+
+	if (entry->fate != ENTRYWALK_NAME || entry->bad_name)
+		return false;
+	child = inodelist_find_dir(list, entry->e.ino);
+	return child == list->ndirs || list->dirs[child].parent == w->dir + 1;
+}
+
+static int take_tags(void *arg, struct context *cx,
+		     const struct blockbatch_item *item, const void *data,
+		     int err)
+{
+	struct dirwrite *w = arg;
+	struct entrywalk_entry entry;
+	struct entrywalk walk;
+	int ret = 0;
+
+	fail_clear(cx);
+	if (!data)
+		return names_is_fatal(err) ? err : 0;
+	entrywalk_init(&walk, &w->f->n.list, w->ino, item->blkoff, data,
+		       w->f->n.root.vol->geo.block_size);
+	while (ret >= 0 && w->tags_known && entrywalk_next(&walk, &entry)) {
+		if (!stays(w, &entry))
+			continue;
+		ret = nameset_add(&w->tags, cx,
+				  nameset_tag(entry.e.name,
+					      entry.e.name_len));
+		w->tags_known = ret != -ENOBUFS;
+	}
+	return ret < 0 && ret != -ENOBUFS ? ret : 0;
+}
+
+static bool is_lost_found(const struct dirwrite *w)
+{
+	return w->f->lost.needed && w->f->lost.dir == w->dir;
+}
+
+/* Finds out which names it has, where names will be added or changed. */
+static int learn_tags(struct dirwrite *w, struct context *cx)
+{
+	const struct namefix *f = w->f;
+	int err;
+
+	if (!w->nadds && !w->nsuspects &&
+	    !(f->flags[w->dir] & NAMEFIX_BAD_NAME) && !is_lost_found(w))
+		return 0;
+	err = nameset_clear(&w->tags, cx);
+	w->tags_known = !err;
+	return err ? err : read_dir(w, cx, take_tags);
+}
+
+static void find_suspects(struct dirwrite *w)
+{
+	const struct dupnames *d = &w->f->n.dups;
+	size_t i = 0;
+
+	while (i < d->nsuspects && d->suspects[i].dir < w->dir)
+		i++;
+	w->suspects = d->suspects + i;
+	while (i + w->nsuspects < d->nsuspects &&
+	       w->suspects[w->nsuspects].dir == w->dir)
+		w->nsuspects++;
+}
+
+/* Ends the nodes of the map that INODE had, as far as they can be read. */
+static int end_nodes(struct dirwrite *w, struct context *cx,
+		     const struct nilfs_inode *inode)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct blockmap map;
+	int ret, err = 0;
+
+	ret = blockmap_init(&map, cx, w->f->n.root.vol, w->ino, inode);
+	if (ret) {
+		fail_clear(cx);
+		return names_is_fatal(ret) ? ret : 0;
+	}
+	ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
+	while (!ret && !err &&
+	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = 0;
+		if (item.level)
+			err = end_block(w, cx, item.ptr);
+	}
+	blockmap_cursor_close(&cur);
+	if (!err && ret)
+		fail_clear(cx);
+	return err ? err : names_is_fatal(ret) ? ret : 0;
+}
+
+/* Adds the names that are new, and completes the map. */
+static int complete(struct dirwrite *w, struct context *cx,
+		    struct nilfs_inode *inode)
+{
+	struct namefix *f = w->f;
+	int err = 0;
+
+	if (!w->begun)
+		err = dirwrite_begin_block(w, cx, NULL);
+	if (w->nadds || is_lost_found(w))
+		w->same = false;
+	while (w->nadds && !err) {
+		w->nadds--;
+		err = add_name(w, cx, w->adds++);
+	}
+	if (!err && is_lost_found(w))
+		err = lostfound_fill(f, cx, w);
+	if (!err)
+		err = finish_block(w, cx);
+	if (!err)
+		err = remap_finish(w->remap, cx, inode);
+	inode->i_size = le64_make(w->out * f->n.root.vol->geo.block_size);
+	return err;
+}
+
+/* Writes the new content of the directory with INODE, which was read or is
+   new. */
+static int write_dir(struct dirwrite *w, struct context *cx,
+		     struct nilfs_inode *inode)
+{
+	struct namefix *f = w->f;
+	const struct nilfs_inode old = *inode;
+	bool made = w->dir == NAMEFIX_MADE;
+	int err;
+
+	w->adds = addnames_of(&f->adds, (uint32_t)w->dir, &w->nadds);
+	w->block = malloc(f->n.root.vol->geo.block_size);
+	if (!w->block)
+		return fail(cx, -ENOMEM, "block of a directory");
+	err = made ? nameset_clear(&w->tags, cx) : learn_tags(w, cx);
+	w->tags_known |= made;
+	if (!err)
+		err = remap_open(&w->remap, cx, f->job->writer, w->ino);
+	if (!err && !made)
+		err = read_dir(w, cx, take_block);
+	if (!err)
+		err = complete(w, cx, inode);
+	if (!err && !made)
+		err = end_nodes(w, cx, &old);
+	return err ? err : inodes_write(f->job->writer, cx, w->ino, inode);
+}
+
+static int run(struct dirwrite *w, struct context *cx)
+{
+	struct nilfs_inode inode;
+	int err = inodes_read(w->f->job->writer, cx, w->ino, &inode);
+
+	if (err == -ENOENT) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!err)
+		err = write_dir(w, cx, &inode);
+	remap_close(w->remap);
+	keptnames_fini(&w->kept);
+	nameset_fini(&w->tags);
+	free(w->block);
+	return err;
+}
+
+int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
+{
+	struct dirwrite w = {
+		.f = f,
+		.dir = dir,
+		.ino = f->n.list.dirs[dir].ino,
+		.parent = namefix_parent(f, dir),
+	};
+
+	find_suspects(&w);
+	if (f->flags[dir] & NAMEFIX_GONE)
+		namefix_tell(f, NAMEFIX_TELL_DIR, "directory %llu: written "
+			     "again from what can be read of it",
+			     (unsigned long long)w.ino);
+	return run(&w, cx);
+}
+
+int dirwrite_make(struct namefix *f, struct context *cx)
+{
+	struct dirwrite w = {
+		.f = f,
+		.dir = NAMEFIX_MADE,
+		.ino = f->lost.ino,
+		.parent = NILFS_ROOT_INO,
+	};
+
+	return run(&w, cx);
+}

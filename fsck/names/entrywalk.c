@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Directory entries, seen by one who will write them again.
+ *
+ * As in the check, "." and ".." are the first two entries by place.  What has
+ * their place and leads to a file is a name that moved there, though: it would
+ * be lost otherwise.
+ *
+ * Where lengths cannot be trusted entries are looked for step by step.  What
+ * is found so may be what a deleted entry left: whoever looks takes only names
+ * that are missed.
+ */
+#include "fsck/names/entrywalk.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "disk/inode.h"
+
+#define STEP 8u
+
+void entrywalk_init(struct entrywalk *w, struct inodelist *list, uint64_t ino,
+		    uint64_t blkoff, const void *block, uint32_t block_size)
+{
+	dirent_iter_init(&w->it, block, block_size);
+	w->list = list;
+	w->ino = ino;
+	w->first = !blkoff;
+	w->no_dot = false;
+	w->slot = 0;
+}
+
+static bool is_called(const struct dirent_entry *e, const char *name)
+{
+	return e->name_len == strlen(name) &&
+	       !memcmp(e->name, name, e->name_len);
+}
+
+/* Finds the inode; what it is decides what its names are. */
+static void find_inode(struct entrywalk *w, struct entrywalk_entry *entry)
+{
+	const struct dirent_entry *e = &entry->e;
+	struct inodelist_row row = inodelist_find(w->list, e->ino);
+	uint8_t type;
+
+	entry->fate = ENTRYWALK_DANGLING;
+	if (inode_is_private(e->ino))
+		entry->fate = ENTRYWALK_RESERVED;
+	if (!row.chunk || !row.chunk->kind[row.at])
+		return;
+	type = row.chunk->kind[row.at] & INODELIST_TYPE;
+	if (type == NILFS_FT_UNKNOWN && !row.chunk->links[row.at])
+		return;
+	entry->fate = e->ino == NILFS_ROOT_INO || e->ino == w->ino ?
+			      ENTRYWALK_ABOVE : ENTRYWALK_NAME;
+	entry->row = row;
+	entry->type = type == NILFS_FT_UNKNOWN ? e->type : type;
+}
+
+/* True where the entry in the second place may be a name like any other. */
+static bool is_moved_name(const struct entrywalk_entry *entry)
+{
+	return entry->fate == ENTRYWALK_NAME && !entry->bad_name &&
+	       entry->type != NILFS_FT_DIR;
+}
+
+static void judge(struct entrywalk *w, struct entrywalk_entry *entry)
+{
+	const struct dirent_entry *e = &entry->e;
+	bool dot = is_called(e, "."), dotdot = is_called(e, "..");
+
+	entry->fate = ENTRYWALK_FREE;
+	if (!w->first || w->slot > 1) {
+		if (!e->ino)
+			return;
+	} else if (!w->slot) {
+		w->no_dot = !dot && e->ino != w->ino;
+		if (!w->no_dot)
+			entry->fate = ENTRYWALK_DOT;
+	} else if (dotdot) {
+		entry->fate = ENTRYWALK_DOTDOT;
+	}
+	if (entry->fate != ENTRYWALK_FREE || !e->ino)
+		return;
+	entry->bad_name = dirent_check(e) == RULE_DIR_NAME;
+	if (dot || dotdot)
+		entry->fate = ENTRYWALK_STRAY;
+	else
+		find_inode(w, entry);
+	if (w->first && w->slot == 1 && !w->no_dot && !is_moved_name(entry))
+		entry->fate = ENTRYWALK_DOTDOT;
+}
+
+int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
+{
+	memset(entry, 0, sizeof(*entry));
+	if (!dirent_iter_next(&w->it, &entry->e))
+		return 0;
+	judge(w, entry);
+	w->slot++;
+	return 1;
+}
+
+uint32_t entrywalk_end(const struct entrywalk_entry *entry)
+{
+	switch (entry->fate) {
+	case ENTRYWALK_DOT:
+	case ENTRYWALK_DOTDOT:
+	case ENTRYWALK_NAME:
+		return entry->e.offset + dirent_rec_len(entry->e.name_len);
+	default:
+		return entry->e.offset;
+	}
+}
+
+/*
+ * Reads what stands at AT, where lengths are not to be believed: a name longer
+ * than what there is of it goes on in zero bytes, its own or those of the next
+ * entry.
+ */
+static bool read_at(const struct entrywalk *w, uint32_t at,
+		    struct dirent_entry *e)
+{
+	const struct nilfs_dir_entry *de = (const void *)(w->it.block + at);
+	uint32_t room = w->it.block_size - at, most;
+
+	if (room < dirent_rec_len(1))
+		return false;
+	most = room - offsetof(struct nilfs_dir_entry, name);
+	if (most > de->name_len)
+		most = de->name_len;
+	e->name_len = (uint8_t)strnlen(de->name, most);
+	e->ino = le64_get(de->inode);
+	e->offset = at;
+	e->rec_len = dirent_rec_len(e->name_len);
+	e->type = de->file_type;
+	e->name = de->name;
+	return true;
+}
+
+static bool is_plausible(struct entrywalk *w, struct entrywalk_entry *entry)
+{
+	const struct dirent_entry *e = &entry->e;
+
+	if (!e->ino || dirent_check(e) || is_called(e, ".") ||
+	    is_called(e, ".."))
+		return false;
+	find_inode(w, entry);
+	return entry->fate == ENTRYWALK_NAME && entry->type == e->type;
+}
+
+int entrywalk_search(struct entrywalk *w, uint32_t from, uint32_t end,
+		     struct entrywalk_entry *entry)
+{
+	uint32_t at = (uint32_t)div_round_up(from, STEP) * STEP;
+
+	memset(entry, 0, sizeof(*entry));
+	for (; at < end; at += STEP) {
+		if (read_at(w, at, &entry->e) && is_plausible(w, entry))
+			return 1;
+	}
+	return 0;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Fixer: directories, names and links of the newest checkpoint.
+ *
+ * Names decide and all else follows from them: directories are read whole as
+ * far as that goes, each gets one parent, what is missed is looked for where
+ * it may still have a name, what nothing names goes into lost+found.  Then
+ * the directories that are wrong are written again, and links are set to what
+ * was written.
+ *
+ * An entry that leads to nothing is of no use to anybody; but it tells a user
+ * that something was there, so it goes only where he said that he may lose
+ * names.  Without that, and with such damage, links are not known, and only
+ * types, "." and ".." are mended.
+ *
+ * Older checkpoints and snapshots stay as they are.
+ */
+#include <stdlib.h>
+
+#include "fsck/fixers.h"
+#include "fsck/names/dirwrite.h"
+#include "fsck/names/ifilelist.h"
+#include "fsck/names/linkwrite.h"
+#include "fsck/names/namefix.h"
+#include "fsck/names/namescan.h"
+#include "fsck/names/oldnames.h"
+
+#include <errno.h>
+
+static bool may_lose(const struct fix *fixes, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (rule_info(fixes[i].rule)->danger > RULE_DANGER_SAFE)
+			return true;
+	}
+	return false;
+}
+
+static bool concerns_latest(const struct fixer_job *job,
+			    const struct fix *fixes, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!fixes[i].place.cno ||
+		    fixes[i].place.cno == job->vol->latest.cno)
+			return true;
+	}
+	return false;
+}
+
+static bool has_root(struct inodelist *list)
+{
+	struct inodelist_row row = inodelist_find(list, NILFS_ROOT_INO);
+
+	return row.chunk && (row.chunk->kind[row.at] & INODELIST_TYPE) ==
+				    NILFS_FT_DIR;
+}
+
+/* The inodes of the newest checkpoint: 1, 0 where they cannot be had. */
+static int list_inodes(struct namefix *f, struct context *cx)
+{
+	bool whole = false;
+	int err = root_open(&f->n.root, cx, f->job->vol, 0);
+
+	if (!err)
+		err = ifilelist_fill(&f->n.root, cx, &f->n.list, &whole);
+	if (err && names_is_fatal(err))
+		return err;
+	fail_clear(cx);
+	if (!err && whole && has_root(&f->n.list)) {
+		f->flags = calloc(f->n.list.ndirs, sizeof(*f->flags));
+		return f->flags ? 1 : fail(cx, -ENOMEM, "directories");
+	}
+	fixers_tell(f->job, "names: left as they are, %s",
+		    err || !whole ? "not all inodes can be read" :
+				    "there is no root directory");
+	return 0;
+}
+
+/* Finds out what every directory shall have. */
+static int settle(struct namefix *f, struct context *cx)
+{
+	int err = namescan_run(f, cx);
+
+	if (!err)
+		err = parents_break_loops(f, cx);
+	if (err || namefix_is_partial(f))
+		return err;
+	if (namefix_has_missed(f)) {
+		err = namescan_search(f, cx);
+		if (!err)
+			err = oldnames_run(f, cx);
+		if (!err)
+			err = parents_break_loops(f, cx);
+	}
+	if (!err)
+		err = lostfound_settle(f, cx);
+	if (err)
+		return err;
+	linkwrite_choose(f);
+	parents_mark(f);
+	addnames_sort(&f->adds);
+	return 0;
+}
+
+static int write_dirs(struct namefix *f, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		if (f->lost.needed && i == f->lost.dir)
+			continue;
+		if (namefix_is_due(f, i))
+			err = dirwrite_run(f, cx, i);
+	}
+	if (err || !f->lost.needed)
+		return err;
+	return f->lost.made ? dirwrite_make(f, cx) :
+			      dirwrite_run(f, cx, f->lost.dir);
+}
+
+static int mend(struct namefix *f, struct context *cx)
+{
+	int ret = list_inodes(f, cx);
+
+	if (ret <= 0)
+		return ret;
+	ret = settle(f, cx);
+	if (!ret)
+		ret = write_dirs(f, cx);
+	if (!ret && !namefix_is_partial(f))
+		ret = linkwrite_run(f, cx);
+	namefix_tell_rest(f);
+	return ret;
+}
+
+int fix_names(struct fixer_job *job, struct context *cx,
+	      const struct fix *fixes, size_t n)
+{
+	struct namefix f = {
+		.job = job,
+		.n.c = job->check,
+		.lossy = may_lose(fixes, n),
+	};
+	int err = 0;
+
+	if (concerns_latest(job, fixes, n))
+		err = mend(&f, cx);
+	free(f.flags);
+	inodelist_fini(&f.n.list);
+	dupnames_fini(&f.n.dups);
+	parents_fini(&f.parents);
+	addnames_fini(&f.adds);
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A name that a directory does not have yet. */
+#ifndef NILFS2_FSCK_FREENAME_H
+#define NILFS2_FSCK_FREENAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "fsck/names/nameset.h"
+
+/* Room for the tag of a name past its end. */
+#define FREENAME_ROOM (NILFS_NAME_LEN + 9)
+
+struct freename {
+	char name[FREENAME_ROOM];
+	uint8_t len;
+};
+
+/*
+ * Makes NAME (LEN bytes) of inode INO one that can be: without '/' and zero
+ * bytes, not empty, not "." or "..".
+ */
+void freename_mend(struct freename *out, const char *name, uint8_t len,
+		   uint64_t ino);
+
+/*
+ * Changes NAME until its tag is not in TAGS, and adds it; with CHANGE in any
+ * case.  TAGS is NULL where the directory has more names than could be kept:
+ * then it is made a name that hardly anybody has given.  -ENOMEM.
+ */
+int freename_find(struct freename *name, struct context *cx,
+		  struct nameset *tags, bool change, uint64_t ino);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * An ifile read whole.
+ *
+ * Blocks come in order: the bitmap of a group, then its inodes.  An inode
+ * counts where its bit is set; one that has links and a type but no bit is
+ * there as well: what is wrong is the bit, which is told elsewhere, and the
+ * names that lead to it are right.  What a block of inodes holds besides is
+ * what deleted ones left.
+ */
+#include "fsck/names/ifilelist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/inode.h"
+#include "disk/palloc.h"
+#include "fsck/names/blockbatch.h"
+#include "fsck/names/names.h"
+
+struct ifilelist {
+	const struct palloc *palloc;
+	struct inodelist *list;
+	bool *whole;
+	uint8_t *bitmap;
+	uint64_t group; /* of the bitmap, UINT64_MAX: none yet */
+	uint64_t next;	/* numbers only ascend, whatever the blocks say */
+};
+
+static int take_inode(struct ifilelist *scan, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode, bool allocated)
+{
+	uint16_t links = le16_get(inode->i_links_count);
+	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
+	uint8_t kind = type | INODELIST_THERE;
+
+	if (!allocated && (!links || type == NILFS_FT_UNKNOWN))
+		return 0;
+	if (inode_is_private(ino) || ino < scan->next)
+		return 0;
+	scan->next = ino + 1;
+	if (allocated)
+		kind |= INODELIST_ALLOCATED;
+	return inodelist_add(scan->list, cx, ino, kind, inode);
+}
+
+static int take_inodes(struct ifilelist *scan, struct context *cx,
+		       const struct palloc_block *what, const char *data)
+{
+	uint32_t bit = palloc_group_offset(scan->palloc, what->first), i;
+	bool have_bitmap = scan->group == what->group;
+	int err = 0;
+
+	for (i = 0; i < what->count && !err; i++)
+		err = take_inode(scan, cx, what->first + i,
+				 (const struct nilfs_inode *)(data +
+				 (size_t)i * scan->palloc->entry_size),
+				 have_bitmap &&
+					 palloc_bit(scan->bitmap, bit + i));
+	return err;
+}
+
+static int take_block(void *arg, struct context *cx,
+		      const struct blockbatch_item *item, const void *data,
+		      int err)
+{
+	struct ifilelist *scan = arg;
+	struct palloc_block what;
+
+	if (!data) {
+		*scan->whole = false;
+		return names_is_fatal(err) ? err : 0;
+	}
+	palloc_locate(scan->palloc, item->blkoff, &what);
+	if (what.kind == PALLOC_BITMAP) {
+		memcpy(scan->bitmap, data, scan->palloc->block_size);
+		scan->group = what.group;
+	}
+	if (what.kind != PALLOC_ENTRIES)
+		return 0;
+	return take_inodes(scan, cx, &what, data);
+}
+
+static int walk(struct ifilelist *scan, struct context *cx,
+		const struct blockmap *map, struct blockbatch *batch)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret;
+
+	ret = blockmap_cursor_open(&cur, cx, map, 0, false);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		struct blockbatch_item block = { .blkoff = item.key };
+
+		ret = blockmap_resolve(map, cx, item.ptr, &block.blocknr);
+		if (!ret) {
+			ret = blockbatch_add(batch, cx, &block);
+		} else if (!names_is_fatal(ret)) {
+			*scan->whole = false;
+			ret = 0;
+		}
+	}
+	blockmap_cursor_close(&cur);
+	if (ret && names_is_fatal(ret))
+		return ret;
+	if (ret)
+		*scan->whole = false;
+	return blockbatch_flush(batch, cx);
+}
+
+int ifilelist_fill(struct root *root, struct context *cx,
+		  struct inodelist *list, bool *whole)
+{
+	struct ifilelist scan = {
+		.palloc = &root->vol->ifile_palloc,
+		.list = list,
+		.whole = whole,
+		.group = UINT64_MAX,
+	};
+	struct blockbatch batch;
+	int err;
+
+	*whole = true;
+	err = blockbatch_open(&batch, cx, root->vol, take_block, &scan);
+	scan.bitmap = malloc(root->vol->geo.block_size);
+	if (!err && !scan.bitmap)
+		err = fail(cx, -ENOMEM, "bitmap of an ifile");
+	if (!err)
+		err = walk(&scan, cx, &root->ifile.map, &batch);
+	free(scan.bitmap);
+	blockbatch_close(&batch);
+	return err;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An ifile read whole, into a list of its inodes. */
+#ifndef NILFS2_FSCK_IFILELIST_H
+#define NILFS2_FSCK_IFILELIST_H
+
+#include <stdbool.h>
+
+#include "base/context.h"
+#include "fsck/names/inodelist.h"
+#include "vol/root.h"
+
+/*
+ * Fills LIST, which is empty, with the inodes of ROOT that entries can name.
+ * *WHOLE says whether all of the ifile could be read; where not, the failure
+ * text says why.  -ENOMEM, -EINTR.
+ */
+int ifilelist_fill(struct root *root, struct context *cx,
+		  struct inodelist *list, bool *whole);
+
+#endif

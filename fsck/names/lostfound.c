@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The directory for inodes that nothing names.
+ *
+ * It is "lost+found" in the root, for the owner of the root only, as other
+ * checkers have it; where a file has that name, another one.  An inode is
+ * called by its number there.  What goes there is not kept in a list: a file
+ * without a name is seen to be one in the list of inodes.
+ */
+#include "fsck/names/lostfound.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "disk/inode.h"
+#include "fsck/names/dirwrite.h"
+#include "fsck/names/entrywalk.h"
+#include "fsck/names/namefix.h"
+#include "log/inodes.h"
+
+static const char base[] = "lost+found";
+
+#define NAME_MAX_LEN 16 /* of one of its names */
+#define INO_NAME_MAX 24
+
+static void name_of(unsigned int i, char name[NAME_MAX_LEN])
+{
+	if (i)
+		snprintf(name, NAME_MAX_LEN, "%s~%u", base, i);
+	else
+		snprintf(name, NAME_MAX_LEN, "%s", base);
+}
+
+void lostfound_meet(struct lostfound *lost,
+		    const struct entrywalk_entry *entry)
+{
+	char name[NAME_MAX_LEN];
+	unsigned int i;
+
+	if (entry->e.name_len < strlen(base) ||
+	    memcmp(entry->e.name, base, strlen(base)))
+		return;
+	for (i = 0; i < LOSTFOUND_NAMES; i++) {
+		name_of(i, name);
+		if (entry->e.name_len != strlen(name) ||
+		    memcmp(entry->e.name, name, strlen(name)))
+			continue;
+		lost->is_dir[i] = entry->type == NILFS_FT_DIR &&
+				  !lost->taken[i];
+		lost->taken[i] = entry->e.ino;
+	}
+}
+
+/* Marks the directories that go there; true if anything does. */
+static bool look(struct namefix *f)
+{
+	struct inodelist_row row;
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < f->n.list.ndirs; i++) {
+		if (!namefix_is_orphaned(f, i) ||
+		    f->lost.subdirs >= NILFS_LINK_MAX - 2)
+			continue;
+		f->flags[i] |= NAMEFIX_LOST;
+		f->lost.subdirs++;
+		any = true;
+	}
+	for (i = 0; i < f->n.list.nchunks && !any; i++) {
+		row.chunk = f->n.list.chunks[i];
+		for (row.at = 0; row.at < INODELIST_CHUNK && !any; row.at++)
+			any = namefix_is_unnamed(&row);
+	}
+	return any;
+}
+
+/* A directory of that name in the root; true if there is one. */
+static bool find(struct namefix *f)
+{
+	const struct inodelist *list = &f->n.list;
+	unsigned int i;
+	size_t dir;
+
+	for (i = 0; i < LOSTFOUND_NAMES; i++) {
+		if (!f->lost.is_dir[i])
+			continue;
+		dir = inodelist_find_dir(list, f->lost.taken[i]);
+		if (!list->dirs[dir].parent ||
+		    list->dirs[list->dirs[dir].parent - 1].ino !=
+			    NILFS_ROOT_INO)
+			continue;
+		f->lost.dir = (uint32_t)dir;
+		f->lost.ino = f->lost.taken[i];
+		f->flags[dir] |= NAMEFIX_ENTRIES;
+		return true;
+	}
+	return false;
+}
+
+/* As nilfs_mkdir() does, with the content to come. */
+static int make_inode(struct namefix *f, struct context *cx)
+{
+	struct nilfs_inode root, inode = { .i_mode = { { 0 } } };
+	int err = inodes_read(f->job->writer, cx, NILFS_ROOT_INO, &root);
+
+	if (!err)
+		err = inodes_alloc(f->job->writer, cx, &f->lost.ino);
+	if (err)
+		return err;
+	inode.i_ctime = inode.i_mtime = le64_make(f->job->time);
+	inode.i_uid = root.i_uid;
+	inode.i_gid = root.i_gid;
+	inode.i_mode = le16_make(S_IFDIR | S_IRWXU);
+	inode.i_links_count = le16_make((uint16_t)(2 + f->lost.subdirs));
+	inode.i_flags = root.i_flags;
+	return inodes_write(f->job->writer, cx, f->lost.ino, &inode);
+}
+
+static int make(struct namefix *f, struct context *cx)
+{
+	size_t root = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
+	char name[NAME_MAX_LEN];
+	unsigned int i;
+	int err = make_inode(f, cx);
+
+	if (err)
+		return err;
+	for (i = 0; i < LOSTFOUND_NAMES - 1 && f->lost.taken[i]; i++)
+		;
+	name_of(i, name);
+	f->lost.made = true;
+	f->lost.dir = NAMEFIX_MADE;
+	f->flags[root] |= NAMEFIX_ENTRIES;
+	namefix_tell(f, NAMEFIX_TELL_DIR, "directory %llu: made as /%s",
+		     (unsigned long long)f->lost.ino, name);
+	return addnames_add(&f->adds, cx, (uint32_t)root, f->lost.ino, name,
+			    (uint8_t)strlen(name));
+}
+
+int lostfound_settle(struct namefix *f, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	f->lost.needed = look(f);
+	if (!f->lost.needed)
+		return 0;
+	if (!find(f))
+		err = make(f, cx);
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		if (f->flags[i] & NAMEFIX_LOST)
+			f->n.list.dirs[i].parent = f->lost.dir + 1;
+	}
+	return err;
+}
+
+static int add(struct namefix *f, struct context *cx, struct dirwrite *w,
+	       uint64_t ino, uint8_t type)
+{
+	char name[INO_NAME_MAX];
+	int len = snprintf(name, sizeof(name), "#%llu",
+			   (unsigned long long)ino);
+
+	namefix_tell(f, NAMEFIX_TELL_LOST, "inode %llu: put into the "
+		     "lost+found directory", (unsigned long long)ino);
+	return dirwrite_add_new(w, cx, ino, type, name, (uint8_t)len);
+}
+
+static int add_files(struct namefix *f, struct context *cx,
+		     struct dirwrite *w, struct inodelist_chunk *chunk)
+{
+	struct inodelist_row row = { .chunk = chunk };
+	int err = 0;
+
+	for (; row.at < INODELIST_CHUNK && !err; row.at++) {
+		if (!namefix_is_unnamed(&row))
+			continue;
+		chunk->names[row.at] = 1;
+		err = add(f, cx, w, chunk->first + row.at,
+			  chunk->kind[row.at] & INODELIST_TYPE);
+	}
+	return err;
+}
+
+int lostfound_fill(struct namefix *f, struct context *cx, struct dirwrite *w)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		if (f->flags[i] & NAMEFIX_LOST)
+			err = add(f, cx, w, f->n.list.dirs[i].ino,
+				  NILFS_FT_DIR);
+	}
+	for (i = 0; i < f->n.list.nchunks && !err; i++)
+		err = add_files(f, cx, w, f->n.list.chunks[i]);
+	return err;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a repair of names knows of the newest checkpoint. */
+#ifndef NILFS2_FSCK_NAMEFIX_H
+#define NILFS2_FSCK_NAMEFIX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "fsck/fixers.h"
+#include "fsck/names/addnames.h"
+#include "fsck/names/lostfound.h"
+#include "fsck/names/names.h"
+#include "fsck/names/parents.h"
+
+/* What is known of a directory: why it is written again, what becomes of it. */
+#define NAMEFIX_ENTRIES 0x01	/* types, ".", "..", its size */
+#define NAMEFIX_LOSES 0x02	/* names go, or change */
+#define NAMEFIX_GONE 0x04	/* part of it cannot be read */
+#define NAMEFIX_PARENT 0x08	/* it has names in it */
+#define NAMEFIX_NAMED 0x10	/* its own name is in its place */
+#define NAMEFIX_FREED 0x20	/* it is to be deleted */
+#define NAMEFIX_LOST 0x40	/* it goes into the lost+found directory */
+#define NAMEFIX_BAD_NAME 0x80	/* a name in it must change */
+
+/* Index of the lost+found directory where that is made anew. */
+#define NAMEFIX_MADE (UINT32_MAX - 1)
+
+/* What is told; of each the first few only, then how many. */
+enum namefix_topic {
+	NAMEFIX_TELL_DIR,
+	NAMEFIX_TELL_REMOVED,
+	NAMEFIX_TELL_RENAMED,
+	NAMEFIX_TELL_FOUND,
+	NAMEFIX_TELL_LINKS,
+	NAMEFIX_TELL_LOST,
+	NAMEFIX_TELL_FREED,
+	NAMEFIX_TELL_COUNT
+};
+
+struct namefix {
+	struct fixer_job *job;
+	struct names n;		/* inodes, directories, tags of names */
+	uint8_t *flags;		/* of each directory */
+	struct parents parents;
+	struct addnames adds;
+	struct lostfound lost;
+	bool lossy;		/* names may go */
+	uint64_t told[NAMEFIX_TELL_COUNT];
+};
+
+/* Tells, as fixers_tell() does. */
+void namefix_tell(struct namefix *f, enum namefix_topic topic, const char *fmt,
+		  ...) __attribute__((format(printf, 3, 4)));
+
+/* What there was to tell past the first few. */
+void namefix_tell_rest(struct namefix *f);
+
+/*
+ * True where there is damage that costs names and these may not be touched:
+ * then links are not known, and only what is plainly wrong is mended.
+ */
+bool namefix_is_partial(const struct namefix *f);
+
+/* Whether directory number DIR is to be written again. */
+bool namefix_is_due(const struct namefix *f, size_t dir);
+
+/* What ".." of directory number DIR shall name. */
+uint64_t namefix_parent(const struct namefix *f, size_t dir);
+
+/* True where an inode in use, not a directory, has fewer names than links. */
+bool namefix_is_missed(const struct inodelist_row *row);
+
+/* The same with no name at all. */
+bool namefix_is_unnamed(const struct inodelist_row *row);
+
+/* True where directory number DIR is worth keeping and has no parent. */
+bool namefix_is_orphaned(struct namefix *f, size_t dir);
+
+/* Whether any inode is missed, or any directory has no parent. */
+bool namefix_has_missed(struct namefix *f);
+
+/*
+ * NAME (LEN bytes) of inode INO, in ROW, was found in directory number DIR, as
+ * it is or was: if the inode is missed it gets it.  -ENOMEM.
+ */
+int namefix_found(struct namefix *f, struct context *cx, size_t dir,
+		  const struct inodelist_row *row, uint64_t ino,
+		  const char *name, uint8_t len);
+
+#endif

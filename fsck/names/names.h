@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the pass over names knows of the checkpoint that it is at. */
+#ifndef NILFS2_FSCK_NAMES_H
+#define NILFS2_FSCK_NAMES_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "find/finding.h"
+#include "fsck/check.h"
+#include "fsck/names/dupnames.h"
+#include "fsck/names/inodelist.h"
+#include "fsck/names/told.h"
+#include "vol/root.h"
+
+/* Failures that are none of the volume's: they end a check. */
+static inline bool names_is_fatal(int err)
+{
+	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
+}
+
+struct names {
+	struct check *c;
+	struct told told;	/* in all checkpoints */
+	struct root root;
+	struct inodelist list;
+	struct dupnames dups;
+	uint64_t lost;		/* directories not wholly read, maybe twice */
+	uint64_t first_lost;	/* the first of them */
+};
+
+/*
+ * Adds FINDING unless it was told of this or another checkpoint: of the rule,
+ * the inode of the place and WHICH, the caller's number for where in it.
+ */
+void names_tell(struct names *n, const struct finding *finding,
+		uint64_t which);
+
+/* Remembers that not all of directory INO could be read. */
+void names_lose(struct names *n, uint64_t ino);
+
+/*
+ * Tells that links were not compared because of what is wrong with INO, a
+ * directory or the ifile; WHY in words, or NULL.
+ */
+void names_unjudged(struct names *n, uint64_t ino, const char *why);
+
+#endif

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading all directories for a repair of names.
+ *
+ * The first reading takes entries as the kernel would, one length after the
+ * other, as far as that goes in a block; all blocks of a map count, whatever
+ * the size says.  It decides which directories are written again, and that
+ * decides nothing about their entries: the writer judges each once more.
+ *
+ * A block that ends in nonsense, or an entry that is longer than it need be,
+ * may hide names.  They are looked for only when inodes are missed, and only
+ * names of these are taken.
+ */
+#include "fsck/names/namescan.h"
+
+#include <errno.h>
+
+#include "base/checked.h"
+#include "fsck/names/blockbatch.h"
+#include "fsck/names/dirread.h"
+#include "fsck/names/entrywalk.h"
+#include "fsck/names/namefix.h"
+
+struct scan {
+	struct namefix *f;
+	struct blockbatch batch;
+	size_t dir;		/* at hand, or ndirs */
+	uint64_t ino;
+};
+
+/* Names go, or change, where directory number DIR is written again. */
+static void loses(struct scan *s, unsigned int flag)
+{
+	s->f->flags[s->dir] |= flag;
+	names_lose(&s->f->n, s->ino);
+}
+
+static int begin_dir(struct scan *s, struct context *cx, uint64_t dir)
+{
+	struct names *n = &s->f->n;
+	int err = 0;
+
+	if (s->dir < n->list.ndirs)
+		err = dupnames_end(&n->dups, cx);
+	s->dir = dir;
+	if (err || dir >= n->list.ndirs)
+		return err;
+	s->ino = n->list.dirs[dir].ino;
+	return dupnames_begin(&n->dups, cx, (uint32_t)dir);
+}
+
+static bool is_right(const struct entrywalk_entry *entry, const char *dots)
+{
+	const struct dirent_entry *e = &entry->e;
+
+	return e->type == NILFS_FT_DIR && e->name_len == strlen(dots) &&
+	       !memcmp(e->name, dots, e->name_len);
+}
+
+static int take_name(struct scan *s, struct context *cx,
+		     const struct entrywalk_entry *entry)
+{
+	const struct inodelist_row *row = &entry->row;
+	struct namefix *f = s->f;
+	int err = 0;
+
+	f->flags[s->dir] |= NAMEFIX_PARENT;
+	if (entry->bad_name)
+		loses(s, NAMEFIX_BAD_NAME);
+	if (entry->type != entry->e.type)
+		f->flags[s->dir] |= NAMEFIX_ENTRIES;
+	if (row->chunk->names[row->at] < UINT16_MAX)
+		row->chunk->names[row->at]++;
+	if (entry->type == NILFS_FT_DIR &&
+	    (row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR)
+		err = parents_name(f, cx, s->dir, entry->e.ino);
+	if (s->ino == NILFS_ROOT_INO)
+		lostfound_meet(&f->lost, entry);
+	return err;
+}
+
+static int take_entry(struct scan *s, struct context *cx,
+		      const struct entrywalk_entry *entry)
+{
+	struct names *n = &s->f->n;
+	int err = 0;
+
+	switch (entry->fate) {
+	case ENTRYWALK_FREE:
+		return 0;
+	case ENTRYWALK_DOT:
+		if (entry->e.ino != s->ino || !is_right(entry, "."))
+			s->f->flags[s->dir] |= NAMEFIX_ENTRIES;
+		break;
+	case ENTRYWALK_DOTDOT:
+		n->list.dirs[s->dir].dotdot = entry->e.ino;
+		if (!is_right(entry, ".."))
+			s->f->flags[s->dir] |= NAMEFIX_ENTRIES;
+		break;
+	case ENTRYWALK_NAME:
+		err = take_name(s, cx, entry);
+		break;
+	default:
+		loses(s, NAMEFIX_LOSES);
+		return 0;
+	}
+	return err ? err : dupnames_add(&n->dups, cx, &entry->e);
+}
+
+static int take_block(void *arg, struct context *cx,
+		      const struct blockbatch_item *item, const void *data,
+		      int err)
+{
+	struct scan *s = arg;
+	struct namefix *f = s->f;
+	struct entrywalk_entry entry;
+	struct entrywalk walk;
+	bool dot = false, dotdot = false;
+	int ret = 0;
+
+	if (item->owner != s->dir)
+		ret = begin_dir(s, cx, item->owner);
+	if (ret)
+		return ret;
+	if (!data) {
+		loses(s, NAMEFIX_GONE);
+		fail_clear(cx);
+		return names_is_fatal(err) ? err : 0;
+	}
+	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,
+		       f->n.root.vol->geo.block_size);
+	while (!ret && entrywalk_next(&walk, &entry)) {
+		dot |= entry.fate == ENTRYWALK_DOT;
+		dotdot |= entry.fate == ENTRYWALK_DOTDOT;
+		ret = take_entry(s, cx, &entry);
+	}
+	if (walk.it.verdict)
+		loses(s, NAMEFIX_GONE);
+	if (!item->blkoff && !(dot && dotdot))
+		f->flags[s->dir] |= NAMEFIX_ENTRIES;
+	return ret;
+}
+
+/*
+ * What the map of directory number DIR says of it.  The size of one that was
+ * removed in use is 0.
+ */
+static void judge_map(struct namefix *f, size_t dir, const struct dirread *b)
+{
+	uint64_t ino = f->n.list.dirs[dir].ino;
+	struct inodelist_row row = inodelist_find(&f->n.list, ino);
+	uint64_t size = b->found * f->n.root.vol->geo.block_size;
+
+	if (b->broken || b->found != b->end || b->found < b->expected) {
+		f->flags[dir] |= NAMEFIX_GONE;
+		names_lose(&f->n, ino);
+	} else if (!b->found || (b->size != size && row.chunk->links[row.at])) {
+		f->flags[dir] |= NAMEFIX_ENTRIES;
+	}
+}
+
+static int walk_dirs(struct scan *s, struct context *cx)
+{
+	struct namefix *f = s->f;
+	struct dirread blocks;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &s->batch,
+				      &blocks);
+		if (!err)
+			judge_map(f, i, &blocks);
+		fail_clear(cx);
+	}
+	return err ? err : blockbatch_flush(&s->batch, cx);
+}
+
+/* Directories with a name that may be there twice. */
+static void mark_suspects(struct namefix *f)
+{
+	const struct dupnames *d = &f->n.dups;
+	size_t i;
+
+	for (i = 0; i < d->nsuspects; i++) {
+		f->flags[d->suspects[i].dir] |= NAMEFIX_LOSES;
+		names_lose(&f->n, f->n.list.dirs[d->suspects[i].dir].ino);
+	}
+}
+
+int namescan_run(struct namefix *f, struct context *cx)
+{
+	struct scan s = { .f = f, .dir = f->n.list.ndirs };
+	int err;
+
+	err = blockbatch_open(&s.batch, cx, f->n.root.vol, take_block, &s);
+	if (!err)
+		err = walk_dirs(&s, cx);
+	if (!err)
+		err = begin_dir(&s, cx, f->n.list.ndirs);
+	blockbatch_close(&s.batch);
+	if (!err)
+		err = dupnames_gather(&f->n, cx);
+	if (err)
+		return err;
+	mark_suspects(f);
+	parents_choose(f);
+	return 0;
+}
+
+/* Takes what was found if its inode is missed. */
+static int take_found(struct scan *s, struct context *cx,
+		      const struct entrywalk_entry *entry)
+{
+	return namefix_found(s->f, cx, s->dir, &entry->row, entry->e.ino,
+			     entry->e.name, entry->e.name_len);
+}
+
+/* Looks at bytes FROM to END of the block of W. */
+static int search(struct scan *s, struct context *cx, struct entrywalk *w,
+		  uint32_t from, uint32_t end)
+{
+	struct entrywalk_entry entry;
+	int err = 0;
+
+	while (!err && entrywalk_search(w, from, end, &entry)) {
+		err = take_found(s, cx, &entry);
+		from = entry.e.offset + entry.e.rec_len;
+	}
+	return err;
+}
+
+static int search_block(void *arg, struct context *cx,
+			const struct blockbatch_item *item, const void *data,
+			int err)
+{
+	struct scan *s = arg;
+	struct namefix *f = s->f;
+	uint32_t block_size = f->n.root.vol->geo.block_size;
+	struct entrywalk_entry entry;
+	struct entrywalk walk;
+	int ret = 0;
+
+	fail_clear(cx);
+	if (!data)
+		return names_is_fatal(err) ? err : 0;
+	s->dir = item->owner;
+	s->ino = f->n.list.dirs[s->dir].ino;
+	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,
+		       block_size);
+	while (!ret && entrywalk_next(&walk, &entry))
+		ret = search(s, cx, &walk, entrywalk_end(&entry),
+			     entry.e.offset + entry.e.rec_len);
+	if (!ret && walk.it.verdict)
+		ret = search(s, cx, &walk, walk.it.offset, block_size);
+	return ret;
+}
+
+int namescan_search(struct namefix *f, struct context *cx)
+{
+	struct scan s = { .f = f };
+	struct dirread blocks;
+	size_t i;
+	int err;
+
+	err = blockbatch_open(&s.batch, cx, f->n.root.vol, search_block, &s);
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &s.batch,
+				      &blocks);
+		fail_clear(cx);
+	}
+	if (!err)
+		err = blockbatch_flush(&s.batch, cx);
+	blockbatch_close(&s.batch);
+	return err;
+}

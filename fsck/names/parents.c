@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One parent for each directory.
+ *
+ * The first to name a directory is taken for its parent, others are kept aside
+ * until all ".." are known.  What is named once more than it may be loses that
+ * name when the one who has it is written again.
+ *
+ * A loop is found by following parents from every directory to one that is
+ * known to end somewhere.  It is broken where another name leads into it from
+ * outside, else where ".." disagrees with the name.
+ */
+#include "fsck/names/parents.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/bitmap.h"
+#include "base/sort.h"
+#include "fsck/names/namefix.h"
+
+#include <errno.h>
+
+#define MOST (1u << 20) /* other names; past that the first one stays */
+
+int parents_name(struct namefix *f, struct context *cx, size_t dir,
+		 uint64_t ino)
+{
+	struct inodelist *list = &f->n.list;
+	struct parents *p = &f->parents;
+	size_t at = inodelist_find_dir(list, ino);
+	struct parents_other *others;
+
+	if (!list->dirs[at].parent) {
+		list->dirs[at].parent = (uint32_t)dir + 1;
+		return 0;
+	}
+	f->flags[dir] |= NAMEFIX_LOSES;
+	names_lose(&f->n, list->dirs[dir].ino);
+	if (p->count >= MOST)
+		return 0;
+	others = array_grow(cx, p->others, &p->room, p->count + 1,
+			    sizeof(*others));
+	if (!others)
+		return -ENOMEM;
+	p->others = others;
+	others[p->count++] = (struct parents_other){ (uint32_t)at,
+						     (uint32_t)dir };
+	return 0;
+}
+
+/* BY (index + 1, 0: nobody) becomes the parent of directory CHILD. */
+static void set_parent(struct namefix *f, size_t child, uint32_t by)
+{
+	struct inodelist_dir *d = &f->n.list.dirs[child];
+
+	f->flags[d->parent - 1] |= NAMEFIX_LOSES;
+	d->parent = by;
+}
+
+static int order(const void *a, const void *b)
+{
+	const struct parents_other *x = a, *y = b;
+
+	if (x->child != y->child)
+		return x->child < y->child ? -1 : 1;
+	return x->by < y->by ? -1 : x->by > y->by;
+}
+
+void parents_choose(struct namefix *f)
+{
+	const struct inodelist_dir *dirs = f->n.list.dirs;
+	struct parents *p = &f->parents;
+	size_t i;
+
+	sort_in_place(p->others, p->count, sizeof(*p->others), order);
+	for (i = 0; i < p->count; i++) {
+		uint32_t child = p->others[i].child, by = p->others[i].by;
+
+		if (dirs[by].ino == dirs[child].dotdot &&
+		    dirs[dirs[child].parent - 1].ino != dirs[by].ino)
+			set_parent(f, child, by + 1);
+	}
+}
+
+/* Sets the bits of directory I and of those above it, as far as not set. */
+static void mark_way(const struct namefix *f, struct bitmap *marks, size_t i)
+{
+	const struct inodelist_dir *dirs = f->n.list.dirs;
+
+	while (!bitmap_test(marks, i)) {
+		bitmap_set(marks, i);
+		if (!dirs[i].parent)
+			break;
+		i = dirs[i].parent - 1;
+	}
+}
+
+/*
+ * Follows parents from I: where the way ends, or joins one that was followed
+ * before.
+ */
+static size_t follow(const struct namefix *f, const struct bitmap *known,
+		     struct bitmap *way, size_t i)
+{
+	const struct inodelist_dir *dirs = f->n.list.dirs;
+
+	while (!bitmap_test(known, i) && !bitmap_test(way, i)) {
+		bitmap_set(way, i);
+		if (!dirs[i].parent)
+			break;
+		i = dirs[i].parent - 1;
+	}
+	return i;
+}
+
+/* Another parent for CHILD of those known to lie outside, index + 1, or 0. */
+static uint32_t find_other(const struct namefix *f, const struct bitmap *known,
+			   size_t child)
+{
+	const struct parents *p = &f->parents;
+	size_t low = 0, high = p->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->others[middle].child < child)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < p->count && p->others[low].child == child; low++) {
+		if (bitmap_test(known, p->others[low].by))
+			return p->others[low].by + 1;
+	}
+	return 0;
+}
+
+/*
+ * Breaks the loop that directory FIRST is part of, behind the directory that
+ * it returns: from there all of it leads to what got another parent, or none.
+ */
+static size_t break_loop(struct namefix *f, const struct bitmap *known,
+			 size_t first)
+{
+	const struct inodelist_dir *dirs = f->n.list.dirs;
+	size_t at = first, victim = first, parent;
+	uint32_t other = 0;
+
+	do {
+		parent = dirs[at].parent - 1;
+		other = find_other(f, known, at);
+		if (other || (victim == first &&
+			      dirs[at].dotdot != dirs[parent].ino))
+			victim = at;
+		at = parent;
+	} while (at != first && !other);
+	parent = dirs[victim].parent - 1;
+	namefix_tell(f, NAMEFIX_TELL_REMOVED, "directory %llu: taken out of "
+		     "directory %llu, which lies within it",
+		     (unsigned long long)dirs[victim].ino,
+		     (unsigned long long)dirs[parent].ino);
+	set_parent(f, victim, other);
+	return parent;
+}
+
+static void break_all(struct namefix *f, struct bitmap *known,
+		      struct bitmap *way, struct bitmap *again)
+{
+	const struct inodelist_dir *dirs = f->n.list.dirs;
+	size_t i, at;
+
+	for (i = 0; i < f->n.list.ndirs; i++) {
+		at = follow(f, known, way, i);
+		if (bitmap_test(known, at) || !dirs[at].parent)
+			mark_way(f, known, i);
+	}
+	for (i = 0; i < f->n.list.ndirs; i++) {
+		if (bitmap_test(known, i))
+			continue;
+		at = follow(f, known, again, i);
+		if (!bitmap_test(known, at)) {
+			names_lose(&f->n, dirs[at].ino);
+			if (f->lossy)
+				at = break_loop(f, known, at);
+			mark_way(f, known, at);
+		}
+		mark_way(f, known, i);
+	}
+}
+
+int parents_break_loops(struct namefix *f, struct context *cx)
+{
+	size_t ndirs = f->n.list.ndirs;
+	struct bitmap known = { .words = NULL }, way = { .words = NULL },
+		      again = { .words = NULL };
+	int err;
+
+	err = bitmap_init(&known, cx, ndirs);
+	if (!err)
+		err = bitmap_init(&way, cx, ndirs);
+	if (!err)
+		err = bitmap_init(&again, cx, ndirs);
+	if (!err)
+		break_all(f, &known, &way, &again);
+	bitmap_fini(&known);
+	bitmap_fini(&way);
+	bitmap_fini(&again);
+	return err;
+}
+
+void parents_mark(struct namefix *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n.list.ndirs; i++) {
+		if (f->n.list.dirs[i].dotdot != namefix_parent(f, i))
+			f->flags[i] |= NAMEFIX_ENTRIES;
+	}
+}
+
+void parents_fini(struct parents *p)
+{
+	free(p->others);
+	*p = (struct parents){ .others = NULL };
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Mending counts.
+ *
+ * An entry of the DAT that lives and that no checkpoint refers to is ended in
+ * the checkpoint in which it began: then none has it, snapshots neither, and a
+ * cleaner gives its block and its number back.  One that was never written is
+ * given back at once.  Which entries these are is only known where all that
+ * refers to blocks could be followed.
+ *
+ * Counts of live blocks are made anew, of all segments.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "disk/dat.h"
+#include "fsck/fixers.h"
+#include "fsck/segments/livecounts.h"
+#include "log/mend.h"
+#include "vol/datscan.h"
+
+/* Numbers that one worker found. */
+struct found {
+	uint64_t *numbers;
+	size_t n, room;
+};
+
+struct leaks {
+	const struct check *c;
+	struct found *found;	/* one a worker */
+	unsigned int workers;
+};
+
+static int find_entries(void *arg, struct context *cx, unsigned int worker,
+			const struct datscan_block *block)
+{
+	const struct leaks *l = arg;
+	struct found *f = &l->found[worker];
+	uint64_t vblocknr, *grown;
+	uint32_t i;
+
+	for (i = datscan_next_used(block, 0); i < block->count;
+	     i = datscan_next_used(block, i + 1)) {
+		vblocknr = block->first + i;
+		if (!dat_is_current(datscan_entry(block, i)) || !vblocknr ||
+		    vblocknr >= l->c->referenced.bits ||
+		    sparse_test(&l->c->referenced, vblocknr))
+			continue;
+		grown = array_grow(cx, f->numbers, &f->room, f->n + 1,
+				   sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		f->numbers = grown;
+		grown[f->n++] = vblocknr;
+	}
+	return 0;
+}
+
+/* Of what kind the file was nobody knows; it ends as if no snapshot saw it. */
+static int end_entries(struct fixer_job *job, struct context *cx,
+		       const struct found *f, uint64_t *ended)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->n && !err; i++) {
+		err = mend_end(job->writer, cx, f->numbers[i],
+			       METAFILE_SINGLE);
+		if (err == -EUCLEAN) {
+			fail_clear(cx);
+			err = 0;
+			continue;
+		}
+		*ended += !err;
+	}
+	return err;
+}
+
+static int run(struct fixer_job *job, struct context *cx, struct leaks *l)
+{
+	const struct datscan_visitor visitor = {
+		.entries = find_entries,
+		.unreadable = check_skip_unreadable,
+		.arg = l,
+	};
+	uint64_t ended = 0;
+	unsigned int i;
+	int err = datscan_run(job->vol, cx, &visitor);
+
+	for (i = 0; i < l->workers && !err; i++)
+		err = end_entries(job, cx, &l->found[i], &ended);
+	if (!err)
+		fixers_tell(job, "DAT: %llu virtual blocks given up",
+			    (unsigned long long)ended);
+	return err;
+}
+
+static int end_leaks(struct fixer_job *job, struct context *cx)
+{
+	struct leaks l = { .c = job->check, .workers = cx->threads };
+	unsigned int i;
+	int err;
+
+	if (job->check->tree_broken || job->check->dat_broken)
+		return 0;
+	l.found = calloc(l.workers, sizeof(*l.found));
+	if (!l.found)
+		return fail(cx, -ENOMEM, "%u workers", l.workers);
+	err = run(job, cx, &l);
+	for (i = 0; i < l.workers; i++)
+		free(l.found[i].numbers);
+	free(l.found);
+	return err;
+}
+
+static int count_live(struct fixer_job *job, struct context *cx)
+{
+	uint64_t changed;
+	int err = livecounts_enter(job->writer, cx, job->vol, job->time,
+				   &changed);
+
+	if (!err && changed)
+		fixers_tell(job, "live blocks of %llu segments: counted",
+			    (unsigned long long)changed);
+	return err;
+}
+
+int fix_counts(struct fixer_job *job, struct context *cx,
+	       const struct fix *fixes, size_t n)
+{
+	bool leaks = false, counts = false;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n; i++) {
+		leaks |= fixes[i].rule == RULE_DAT_LEAKED;
+		counts |= fixes[i].rule != RULE_DAT_LEAKED;
+	}
+	/* As of before the leaks end, which the writer counts itself. */
+	if (counts)
+		err = count_live(job, cx);
+	return err || !leaks ? err : end_leaks(job, cx);
+}

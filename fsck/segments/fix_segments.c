@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Mending the SUFILE.
+ *
+ * What an entry should say follows from the DAT and the logs (usage.h).  Where
+ * something lives, the segment is in use up to where its logs end.  Where
+ * nothing does, the kernel's way to give up logs is taken: in use without
+ * blocks, which a cleaner frees unread.  No more is ever called used than the
+ * sound logs of this life: a cleaner would take what it reads in older ones
+ * for blocks of today.
+ *
+ * nilfs_cleanerd stops at the first log that it cannot read, takes all behind
+ * it for dead, and frees the segment.  Segments in which something lives
+ * behind such a log are therefore marked as erroneous, which neither it nor
+ * the kernel ever frees or writes to.
+ *
+ * A block that the DAT names where logs end as they should was never written
+ * there: then the DAT is wrong, and is not mended here.  The counts of the
+ * header are made by the writer.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "disk/segusage.h"
+#include "fsck/fixers.h"
+#include "fsck/segments/fix_segments.h"
+#include "fsck/segments/livecounts.h"
+#include "fsck/segments/usage.h"
+#include "log/mend.h"
+#include "vol/sutable.h"
+
+#define ACTIVE (1u << NILFS_SEGMENT_USAGE_ACTIVE)
+#define DIRTY (1u << NILFS_SEGMENT_USAGE_DIRTY)
+#define ERROR (1u << NILFS_SEGMENT_USAGE_ERROR)
+
+/* What is known of one segment. */
+struct segment {
+	uint64_t segnum;
+	uint32_t room;			/* blocks */
+	bool known;			/* its entry could be read */
+	struct nilfs_segment_usage was;	/* zero unless known */
+	uint32_t expected;		/* blocks that logs should have */
+	struct usage_facts facts;
+};
+
+static bool is_damaged(const struct segment *s)
+{
+	return s->facts.behind &&
+	       (!s->known || s->expected > s->facts.nblocks);
+}
+
+/* Where the DAT names blocks of it. */
+static struct nilfs_segment_usage of_live(const struct segment *s)
+{
+	struct nilfs_segment_usage su = s->was;
+	uint32_t flags = le32_get(su.su_flags) & (ACTIVE | ERROR);
+	uint32_t nblocks = s->facts.nblocks;
+
+	if (segusage_is_clean(&su) && s->known && !s->facts.listed)
+		return su;	/* the DAT alone says so */
+	if (is_damaged(s)) {
+		flags |= ERROR;
+		if (nblocks < s->facts.last)
+			nblocks = s->facts.last;
+		if (nblocks < s->expected)
+			nblocks = s->expected;
+	}
+	su.su_flags = le32_make(flags | DIRTY);
+	su.su_nblocks = le32_make(nblocks);
+	if (!le64_get(su.su_lastmod))
+		su.su_lastmod = le64_make(s->facts.lastmod);
+	return su;
+}
+
+/* Where it names none: nilfs_sufile_do_scrap() unless the entry is right. */
+static struct nilfs_segment_usage of_dead(const struct segment *s)
+{
+	struct nilfs_segment_usage su = s->was;
+	uint32_t flags = le32_get(su.su_flags);
+
+	if (flags && flags == (flags & (ACTIVE | DIRTY | ERROR)) &&
+	    le32_get(su.su_nblocks) == s->facts.nblocks)
+		return su;
+	if (flags)
+		flags = (flags & ERROR) | DIRTY;
+	if (flags == (ERROR | DIRTY) && !segusage_is_dirty(&s->was))
+		flags = ERROR;
+	return (struct nilfs_segment_usage){ .su_flags = le32_make(flags) };
+}
+
+/* The DAT cannot say where nothing lives: what the entry says stays so. */
+static struct nilfs_segment_usage of_doubtful(const struct segment *s)
+{
+	struct nilfs_segment_usage su = s->was;
+	uint32_t flags = le32_get(su.su_flags);
+
+	if (!s->known && s->facts.nblocks) {
+		su.su_flags = le32_make(DIRTY | ERROR);
+		su.su_nblocks = le32_make(s->facts.nblocks);
+		su.su_lastmod = le64_make(s->facts.lastmod);
+		return su;
+	}
+	if (flags & ~(ACTIVE | DIRTY | ERROR))
+		flags = (flags & (ACTIVE | ERROR)) | DIRTY;
+	su.su_flags = le32_make(flags);
+	if (!flags)
+		su.su_nblocks = le32_make(0);
+	else if (le32_get(su.su_nblocks) > s->room)
+		su.su_nblocks = le32_make(s->facts.nblocks);
+	return su;
+}
+
+static void tell(struct fixer_job *job, const struct segment *s,
+		 const struct nilfs_segment_usage *su)
+{
+	unsigned long long segnum = s->segnum;
+	uint32_t nblocks = le32_get(su->su_nblocks);
+
+	if (segusage_is_error(su) && !segusage_is_error(&s->was))
+		fixers_tell(job, "segment %llu: marked as erroneous: %u blocks "
+			    "live where its logs cannot be read", segnum,
+			    s->facts.behind);
+	else if (!segusage_is_dirty(su))
+		fixers_tell(job, "segment %llu: is clean", segnum);
+	else if (!nblocks)
+		fixers_tell(job, "segment %llu: nothing in it is in use",
+			    segnum);
+	else
+		fixers_tell(job, "segment %llu: %u blocks of it are in use",
+			    segnum, nblocks);
+}
+
+/* Enters SU, in a block that is made only for a segment that is not clean. */
+static int enter(struct metafile *sufile, struct context *cx,
+		 const struct nilfs_geometry *geo, uint64_t segnum,
+		 const struct nilfs_segment_usage *su, bool *changed)
+{
+	uint64_t blkoff = segusage_blkoff(geo, segnum);
+	uint32_t at = segusage_offset(geo, segnum);
+	const struct nilfs_segment_usage none = { 0 };
+	const void *block;
+	void *data;
+	int ret = metafile_look(sufile, cx, blkoff, &block);
+
+	*changed = false;
+	if (ret < 0)
+		return ret;
+	if (!memcmp(ret ? (const char *)block + at : (const char *)&none, su,
+		    sizeof(*su)))
+		return 0;
+	*changed = true;
+	ret = metafile_change(sufile, cx, blkoff, &data, NULL);
+	if (ret)
+		return ret;
+	if (segusage_is_clean(su))
+		memset((char *)data + at, 0, geo->segment_usage_size);
+	memcpy((char *)data + at, su, sizeof(*su));
+	return 0;
+}
+
+/* What the entry says; one that cannot be read says nothing. */
+static int read_entry(struct fixer_job *job, struct context *cx,
+		      struct segment *s)
+{
+	const struct recovery *latest = &job->vol->latest;
+	struct nilfs_segment_usage_ext su;
+	int err = sutable_read(job->vol, cx, s->segnum, &su);
+
+	if (err == -EUCLEAN || err == -EIO) {
+		fail_clear(cx);
+		err = 0;
+	} else if (!err) {
+		s->known = true;
+		s->was = su.su;
+	}
+	s->expected = le32_get(s->was.su_nblocks);
+	if (s->segnum == latest->segnum)
+		s->expected = (uint32_t)latest->offset;
+	if (s->expected > s->room)
+		s->expected = 0;
+	return err;
+}
+
+static int mend_segment(struct fixer_job *job, struct context *cx,
+			struct usage *u, uint64_t segnum, bool *changed)
+{
+	const struct nilfs_geometry *geo = &job->vol->geo;
+	struct segment s = {
+		.segnum = segnum,
+		.room = (uint32_t)(geometry_segment_end(geo, segnum) -
+				   geometry_segment_start(geo, segnum)),
+	};
+	struct nilfs_segment_usage su;
+	int err = read_entry(job, cx, &s);
+
+	if (!err)
+		err = usage_of(u, cx, segnum, s.expected, &s.facts);
+	if (err)
+		return err;
+	if (s.facts.held || segnum == job->vol->latest.segnum)
+		su = of_live(&s);
+	else
+		su = job->check->dat_broken ? of_doubtful(&s) : of_dead(&s);
+	err = enter(mend_file(job->writer, NILFS_SUFILE_INO), cx, geo, segnum,
+		    &su, changed);
+	if (!err && *changed && s.known)
+		tell(job, &s, &su);
+	return err;
+}
+
+/* Entries of segments that the volume does not have. */
+static int clear_beyond(struct fixer_job *job, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &job->vol->geo;
+	uint64_t blkoff = segusage_nblocks(geo) - 1;
+	uint64_t end = segusage_first(geo, blkoff) +
+		       segusage_count(geo, blkoff);
+	const struct nilfs_segment_usage none = { 0 };
+	uint64_t segnum;
+	bool changed;
+	int err = 0;
+
+	for (segnum = geo->nsegments; segnum < end && !err; segnum++) {
+		err = enter(mend_file(job->writer, NILFS_SUFILE_INO), cx, geo,
+			    segnum, &none, &changed);
+		if (!err && changed)
+			fixers_tell(job, "segment %llu: does not exist",
+				    (unsigned long long)segnum);
+	}
+	return err;
+}
+
+int fix_segments_all(struct fixer_job *job, struct context *cx,
+		     const struct bitmap *which, uint64_t *nchanged)
+{
+	struct usage u = { 0 };
+	uint64_t segnum = bitmap_next_set(which, 0);
+	bool changed;
+	int err = 0;
+
+	*nchanged = 0;
+	if (segnum < which->bits)
+		err = usage_gather(&u, cx, job->vol, which);
+	for (; segnum < which->bits && !err;
+	     segnum = bitmap_next_set(which, segnum + 1)) {
+		err = mend_segment(job, cx, &u, segnum, &changed);
+		*nchanged += !err && changed;
+	}
+	usage_fini(&u);
+	return err ? err : clear_beyond(job, cx);
+}
+
+/* The segments that FIXES name. */
+static void choose(struct fixer_job *job, struct bitmap *which,
+		   const struct fix *fixes, size_t n)
+{
+	const struct nilfs_geometry *geo = &job->vol->geo;
+	uint64_t segnum;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct place *place = &fixes[i].place;
+
+		if (place->kind == PLACE_SEGMENT)
+			segnum = place->number;
+		else if (place->kind == PLACE_LOG)
+			segnum = geometry_segment_of(geo, place->number);
+		else
+			continue;
+		if (segnum < geo->nsegments)
+			bitmap_set(which, segnum);
+	}
+}
+
+static int make_anew(struct fixer_job *job, struct context *cx,
+		     struct bitmap *which)
+{
+	uint64_t segnum, changed;
+	int err;
+
+	for (segnum = 0; segnum < which->bits; segnum++)
+		bitmap_set(which, segnum);
+	err = fix_segments_all(job, cx, which, &changed);
+	if (!err && !job->plan->kinds[RULE_FIX_DAT].n)
+		err = livecounts_enter(job->writer, cx, job->vol, job->time,
+				       &segnum);
+	if (!err)
+		fixers_tell(job, "segment usage file: made anew, with %llu "
+			    "segments that are not clean",
+			    (unsigned long long)changed);
+	return err;
+}
+
+int fix_segments(struct fixer_job *job, struct context *cx,
+		 const struct fix *fixes, size_t n)
+{
+	struct metafile *sufile = mend_file(job->writer, NILFS_SUFILE_INO);
+	bool anew = mend_is_anew(job->writer, NILFS_SUFILE_INO);
+	struct bitmap which;
+	uint64_t changed;
+	void *header;
+	int err = bitmap_init(&which, cx, job->vol->geo.nsegments);
+
+	if (!err && anew) {
+		err = make_anew(job, cx, &which);
+	} else if (!err) {
+		choose(job, &which, fixes, n);
+		err = fix_segments_all(job, cx, &which, &changed);
+	}
+	bitmap_fini(&which);
+	/* Its counts are the writer's, who comes only where something is. */
+	return err ? err : metafile_change(sufile, cx, 0, &header, NULL);
+}

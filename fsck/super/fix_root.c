@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The way to the super root is lost, or the super root itself.
+ *
+ * All of the device is searched, also where the other superblock still leads to
+ * some super root: what the chain of logs from there does not reach may be
+ * newer.
+ */
+#include "fsck/fixers.h"
+
+#include "disk/super.h"
+#include "fsck/super/restore.h"
+
+/* Verdicts with which segments can be found. */
+static bool is_placeable(enum rule rule)
+{
+	return rule == RULE_OK || rule == RULE_SB_FIRST_INO ||
+	       rule == RULE_SB_R_SEGMENTS_PERCENTAGE;
+}
+
+/* The superblock that counts: 1, 0 where there is none. */
+static int find_super(struct fixer_job *job, struct context *cx,
+		      struct nilfs_super_block *sb)
+{
+	const uint64_t offset[2] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(job->dev->size)
+	};
+	struct nilfs_super_block copy[2];
+	struct super_choice choice;
+	struct nilfs_geometry geo;
+	bool read[2];
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		read[i] = offset[i] && !dev_read(job->dev, cx, offset[i],
+						 &copy[i], sizeof(copy[i]));
+		fail_clear(cx);
+	}
+	super_choose(read[0] ? &copy[0] : NULL, read[1] ? &copy[1] : NULL,
+		     job->dev->size, &choice);
+	if (choice.index < 0)
+		return 0;
+	*sb = copy[choice.index];
+	return is_placeable(super_geometry(sb, job->dev->size, &geo)) &&
+	       super_check_features(sb) != RULE_SB_FEATURE_INCOMPAT;
+}
+
+int fix_root(struct fixer_job *job, struct context *cx,
+	     const struct fix *fixes, size_t n)
+{
+	struct nilfs_super_block sb;
+	int ret;
+
+	(void)fixes;
+	(void)n;
+	ret = find_super(job, cx, &sb);
+	if (ret > 0)
+		ret = restore_root(job, cx, &sb);
+	return ret < 0 ? ret : 0;
+}

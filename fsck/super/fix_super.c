@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Superblocks.
+ *
+ * The one by which the volume could be opened is right: the others' fields are
+ * made what it says, the copy that is not in use first.  Where the volume
+ * could not be opened, each copy is tried with a checksum made right, on an
+ * overlay: if it leads to a super root, whose own checksum and log's checksum
+ * depend on it, its numbers are right too.  Where both are lost, the logs on
+ * the device tell what is needed (lostsuper.h); only the label and the like
+ * are gone then, unless a copy still has them.
+ */
+#include "fsck/fixers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "dev/overlay.h"
+#include "dev/probe.h"
+#include "dev/zone.h"
+#include "disk/super.h"
+#include "fsck/super/logquest.h"
+#include "fsck/super/lostsuper.h"
+#include "fsck/super/restore.h"
+
+struct copies {
+	uint64_t offset[2];	/* 0: there is no such copy */
+	struct nilfs_super_block sb[2];
+	bool read[2];
+};
+
+static void read_copies(struct fixer_job *job, struct context *cx,
+			struct copies *s)
+{
+	int i;
+
+	s->offset[0] = NILFS_SB_OFFSET_BYTES;
+	s->offset[1] = super_offset2(job->dev->size);
+	for (i = 0; i < 2; i++) {
+		s->read[i] = s->offset[i] &&
+			     !dev_read(job->dev, cx, s->offset[i], &s->sb[i],
+				       sizeof(s->sb[i]));
+		if (!s->read[i])
+			memset(&s->sb[i], 0, sizeof(s->sb[i]));
+		fail_clear(cx);
+	}
+}
+
+/* Whether a copy can be written where the second one stands. */
+static bool has_second(const struct dev *dev,
+		       const struct nilfs_super_block *sb, uint64_t offset)
+{
+	if (!offset || super_bad_offset2(sb, offset))
+		return false;
+	return !dev->zones || zone_at(dev->zones, zone_of(dev->zones, offset))
+				      .kind == ZONE_CONVENTIONAL;
+}
+
+/* Puts SB where copy I stands, unless it is there; on stable storage then. */
+static int write_copy(struct fixer_job *job, struct context *cx,
+		      const struct copies *s, int i,
+		      const struct nilfs_super_block *sb)
+{
+	int err;
+
+	if (i && !has_second(job->dev, sb, s->offset[1]))
+		return 0;
+	if (s->read[i] && !memcmp(&s->sb[i], sb, sizeof(*sb)))
+		return 0;
+	err = dev_write(job->dev, cx, s->offset[i], sb, sizeof(*sb));
+	if (!err)
+		err = dev_flush(job->dev, cx);
+	if (!err)
+		fixers_tell(job, "superblock %d: written anew", i + 1);
+	return err;
+}
+
+/*
+ * Both copies become SB, that of USED last: it is right as it is, and until the
+ * other is on stable storage it may be the only one.
+ */
+static int write_copies(struct fixer_job *job, struct context *cx,
+			const struct copies *s, int used,
+			struct nilfs_super_block *sb)
+{
+	unsigned int state = le16_get(sb->s_state);
+	int err;
+
+	sb->s_dev_size = le64_make(job->dev->size);
+	sb->s_wtime = le64_make(job->time);
+	sb->s_state = le16_make((uint16_t)(state & ~NILFS_RESIZE_FS));
+	sb->s_sum = le32_make(super_checksum(sb));
+	err = write_copy(job, cx, s, !used, sb);
+	return err ? err : write_copy(job, cx, s, used, sb);
+}
+
+/* The numbers of SB which the kernel refuses, as the other copy has them. */
+static void borrow_fields(struct nilfs_super_block *sb,
+			  const struct nilfs_super_block *other)
+{
+	uint32_t percentage = le32_get(sb->s_r_segments_percentage);
+
+	if (le32_get(sb->s_first_ino) < NILFS_USER_INO)
+		sb->s_first_ino = le32_make(NILFS_USER_INO);
+	if (percentage >= 1 && percentage <= 99)
+		return;
+	percentage = le32_get(other->s_r_segments_percentage);
+	if (percentage < 1 || percentage > 99)
+		percentage = LOSTSUPER_RESERVED;
+	sb->s_r_segments_percentage = le32_make(percentage);
+}
+
+/*
+ * The log that was found from a copy is the latest.  Whether the copy was valid
+ * says nothing if it is not the one that counted: what counts is whether a
+ * mount has to look what lies behind that log.
+ */
+static void set_cursor(struct nilfs_super_block *sb,
+		       const struct recovery *latest)
+{
+	sb->s_last_cno = le64_make(latest->cno);
+	sb->s_last_pseg = le64_make(latest->pseg_start);
+	sb->s_last_seq = le64_make(latest->seq);
+}
+
+static void set_valid(struct nilfs_super_block *sb, bool valid)
+{
+	unsigned int state = le16_get(sb->s_state) & ~NILFS_VALID_FS;
+
+	sb->s_state = le16_make((uint16_t)(valid ? state | NILFS_VALID_FS :
+						   state));
+}
+
+static int mend_by_volume(struct fixer_job *job, struct context *cx,
+			  const struct copies *s)
+{
+	const struct volume *vol = job->vol;
+	int used = vol->super_used;
+	struct nilfs_super_block sb = vol->super[used];
+
+	borrow_fields(&sb, &s->sb[!used]);
+	set_cursor(&sb, &vol->latest);
+	if (used != vol->choice.index)
+		set_valid(&sb, !vol->latest.orphans_start);
+	return write_copies(job, cx, s, used, &sb);
+}
+
+/* Tries SB, alone, on DEV: 1 and the latest log, 0 where it leads nowhere. */
+static int try_super(struct context *cx, struct dev *dev, uint64_t offset2,
+		     const struct nilfs_super_block *sb,
+		     struct recovery *latest)
+{
+	static const struct nilfs_super_block none;
+	struct volume *vol = NULL;
+	int err = dev_write(dev, cx, NILFS_SB_OFFSET_BYTES, sb, sizeof(*sb));
+
+	if (!err && has_second(dev, sb, offset2))
+		err = dev_write(dev, cx, offset2, &none, sizeof(none));
+	if (!err)
+		err = volume_open(&vol, cx, dev, NULL);
+	if (!err)
+		*latest = vol->latest;
+	volume_close(vol);
+	switch (err) {
+	case 0:
+		return 1;
+	case -EUCLEAN:
+	case -EINVAL:
+	case -EOPNOTSUPP:
+	case -EIO:
+		fail_clear(cx);
+		return 0;
+	default:
+		return err;
+	}
+}
+
+/* Copy I, its checksum made right, as the only one. */
+static int try_copy(struct fixer_job *job, struct context *cx,
+		    const struct copies *s, int i,
+		    struct nilfs_super_block *sb, struct recovery *latest)
+{
+	struct dev *overlay;
+	int ret;
+
+	*sb = s->sb[i];
+	sb->s_magic = le16_make(NILFS_SUPER_MAGIC);
+	sb->s_bytes = le16_make(NILFS_SB_BYTES);
+	borrow_fields(sb, &s->sb[!i]);
+	/* The latest log may lie behind the one that it names. */
+	set_valid(sb, false);
+	sb->s_sum = le32_make(super_checksum(sb));
+	ret = overlay_open(&overlay, cx, job->dev);
+	if (!ret)
+		ret = try_super(cx, overlay, s->offset[1], sb, latest);
+	dev_close(overlay);
+	return ret;
+}
+
+/* Whoever cut the device may have the rest of it still. */
+static bool is_cut(struct fixer_job *job, const struct nilfs_super_block *sb)
+{
+	struct nilfs_geometry geo;
+
+	return super_geometry(sb, job->dev->size, &geo) == RULE_SB_DEVICE_SIZE;
+}
+
+/* 1 where one of the copies leads to a super root and both were mended. */
+static int mend_by_copies(struct fixer_job *job, struct context *cx,
+			  const struct copies *s)
+{
+	struct nilfs_super_block sb[2];
+	struct recovery latest[2];
+	int i, ret, best = -1;
+
+	for (i = 0; i < 2; i++) {
+		ret = s->read[i] ? try_copy(job, cx, s, i, &sb[i], &latest[i])
+				 : 0;
+		if (ret < 0)
+			return ret;
+		if (ret && is_cut(job, &sb[i]))
+			return 0;
+		if (ret && (best < 0 || latest[i].cno > latest[best].cno))
+			best = i;
+	}
+	if (best < 0)
+		return 0;
+	set_cursor(&sb[best], &latest[best]);
+	set_valid(&sb[best], !latest[best].orphans_start);
+	ret = write_copies(job, cx, s, best, &sb[best]);
+	return ret ? ret : 1;
+}
+
+/* What a copy still has, to be completed: the label, the UUID. */
+static struct nilfs_super_block remains(const struct copies *s)
+{
+	static const struct nilfs_super_block none;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (!super_check(&s->sb[i]))
+			return s->sb[i];
+	for (i = 0; i < 2; i++)
+		if (le16_get(s->sb[i].s_magic) == NILFS_SUPER_MAGIC &&
+		    le32_get(s->sb[i].s_rev_level) == NILFS_CURRENT_REV)
+			return s->sb[i];
+	return none;
+}
+
+/* A device that was given to something else has no lost superblock. */
+static bool is_taken(struct fixer_job *job, struct context *cx)
+{
+	struct probe_contents contents;
+
+	if (probe_contents(cx, job->dev->name, &contents)) {
+		fail_clear(cx);
+		return false;
+	}
+	if (contents.kind != PROBE_FOUND || !strcmp(contents.type, "nilfs2"))
+		return false;
+	fixers_tell(job, "superblocks: not looked for, the device holds %s",
+		    contents.type);
+	return true;
+}
+
+/* The volume whose logs are the newest and lead to a super root. */
+static int choose_volume(struct fixer_job *job, struct context *cx,
+			 struct logquest *q, struct nilfs_super_block *sb)
+{
+	const struct nilfs_super_block old = *sb;
+	int ret = 0;
+
+	while (!ret) {
+		struct logquest_volume *v = NULL;
+		unsigned int i;
+
+		for (i = 0; i < q->nvolumes; i++)
+			if (q->volumes[i].nroots &&
+			    (!v || q->volumes[i].newest > v->newest))
+				v = &q->volumes[i];
+		if (!v)
+			return 0;
+		*sb = old;
+		ret = lostsuper_make(sb, cx, job->dev, v);
+		v->nroots = 0;
+	}
+	return ret;
+}
+
+static void progress(void *arg, uint64_t done)
+{
+	check_progress(arg, done);
+}
+
+static int mend_by_logs(struct fixer_job *job, struct context *cx,
+			const struct copies *s)
+{
+	struct logquest q = { .progress = progress, .arg = job->check };
+	struct nilfs_super_block sb = remains(s);
+	int ret;
+
+	if (is_taken(job, cx))
+		return 0;
+	ret = logquest_run(&q, cx, job->dev);
+	if (!ret)
+		ret = choose_volume(job, cx, &q, &sb);
+	if (ret <= 0)
+		return ret;
+	fixers_tell(job, "superblocks: made anew from logs, with %u bytes a "
+		    "block and %u blocks a segment", 1024u <<
+		    le32_get(sb.s_log_block_size),
+		    le32_get(sb.s_blocks_per_segment));
+	return restore_root(job, cx, &sb);
+}
+
+int fix_super(struct fixer_job *job, struct context *cx,
+	      const struct fix *fixes, size_t n)
+{
+	struct copies s;
+	bool lost = false;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < n; i++)
+		lost |= fixes[i].rule == RULE_SB_LOST;
+	read_copies(job, cx, &s);
+	if (job->vol)
+		return mend_by_volume(job, cx, &s);
+	ret = mend_by_copies(job, cx, &s);
+	if (!ret && lost)
+		ret = mend_by_logs(job, cx, &s);
+	return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Logs without a superblock.
+ *
+ * A log has two checksums with the same seed.  Run backwards, the one over the
+ * summary gives the seed; the one over all blocks then holds for one size of
+ * blocks only.  So a single log that is whole tells both, with no doubt left,
+ * and the segments that logs name as their next ones tell how large segments
+ * are.
+ *
+ * What lies inside a log is the content of files, such as images of other
+ * volumes, and not looked at.  A device that was formatted more than once has
+ * logs with several seeds.
+ */
+#include "fsck/super/logquest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/crc.h"
+
+#define STEP NILFS_MIN_BLOCK_SIZE	/* no log begins between two */
+#define PIECE (1u << 20)
+#define SUMMARY_MAX (16u << 20)
+#define SIZES (NILFS_MAX_BLOCK_BITS - NILFS_MIN_BLOCK_BITS + 1)
+
+#define DATASUM_FROM offsetof(struct nilfs_segment_summary, ss_sumsum)
+#define SUMSUM_FROM offsetof(struct nilfs_segment_summary, ss_magic)
+
+struct quest {
+	struct logquest *q;
+	struct dev *dev;
+	uint8_t *piece;		/* of the device, PIECE bytes */
+	uint8_t *scratch;	/* PIECE bytes too */
+	uint64_t budget;	/* bytes that may still be summed */
+};
+
+/* Sound logs are summed once; what only looks like logs may cost as much. */
+#define BUDGET 8
+
+/* Sizes that some volume could have, for any size of blocks. */
+static bool is_possible(const struct quest *quest, uint64_t off,
+			const struct nilfs_segment_summary *ss)
+{
+	uint32_t nblocks = le32_get(ss->ss_nblocks);
+	uint32_t sumbytes = le32_get(ss->ss_sumbytes);
+	uint32_t bytes = le16_get(ss->ss_bytes);
+
+	return le32_get(ss->ss_magic) == NILFS_SEGSUM_MAGIC &&
+	       bytes >= NILFS_SEGSUM_MIN_BYTES && bytes <= sumbytes &&
+	       bytes <= NILFS_MIN_BLOCK_SIZE && sumbytes <= SUMMARY_MAX &&
+	       nblocks >= NILFS_PSEG_MIN_BLOCKS &&
+	       (uint64_t)nblocks * STEP <= quest->dev->size - off;
+}
+
+/* The seed of the log at OFF, if its ss_sumsum is right. */
+static int find_seed(struct quest *quest, struct context *cx, uint64_t off,
+		     const struct nilfs_segment_summary *ss, uint32_t *seed)
+{
+	uint32_t len = le32_get(ss->ss_sumbytes);
+	uint8_t *buf = len <= quest->dev->size - off ? malloc(len) : NULL;
+	int err;
+
+	if (!buf)
+		return fail(cx, -EUCLEAN, "summary of %u bytes", len);
+	err = dev_read(quest->dev, cx, off, buf, len);
+	*seed = crc32_le_seed(le32_get(ss->ss_sumsum), buf + SUMSUM_FROM,
+			      len - SUMSUM_FROM);
+	free(buf);
+	return err;
+}
+
+/* Goes on with *SUM over the bytes from FROM up to END of the device. */
+static int sum_range(struct quest *quest, struct context *cx, uint64_t from,
+		     uint64_t end, uint32_t *sum)
+{
+	while (from < end) {
+		size_t len = end - from < PIECE ? (size_t)(end - from) : PIECE;
+		int err = context_cancelled(cx);
+
+		if (!err && quest->budget < len)
+			err = fail(cx, -EUCLEAN, "too many broken logs");
+		if (!err)
+			err = dev_read(quest->dev, cx, from, quest->scratch,
+				       len);
+		if (err)
+			return err;
+		quest->budget -= len;
+		*sum = crc32_le(*sum, quest->scratch, len);
+		from += len;
+	}
+	return 0;
+}
+
+/*
+ * The size of blocks with which the log at OFF has the right ss_datasum by
+ * SEED, or 0; only KNOWN is tried where that is not 0.
+ */
+static int find_block_size(struct quest *quest, struct context *cx,
+			   uint64_t off, const struct nilfs_segment_summary *ss,
+			   uint32_t seed, uint32_t known, uint32_t *size)
+{
+	uint64_t from = off + DATASUM_FROM, end;
+	uint32_t sum = seed, try;
+	int err = 0;
+
+	*size = 0;
+	for (try = known ? known : NILFS_MIN_BLOCK_SIZE;
+	     try <= (known ? known : NILFS_MIN_BLOCK_SIZE << (SIZES - 1));
+	     try <<= 1) {
+		end = off + (uint64_t)le32_get(ss->ss_nblocks) * try;
+		if (off % try || end > quest->dev->size)
+			return 0;
+		err = sum_range(quest, cx, from, end, &sum);
+		if (err)
+			return err;
+		from = end;
+		if (sum == le32_get(ss->ss_datasum)) {
+			*size = try;
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static struct logquest_volume *volume_of(struct logquest *q, uint32_t seed)
+{
+	unsigned int i;
+
+	for (i = 0; i < q->nvolumes; i++)
+		if (q->volumes[i].crc_seed == seed)
+			return &q->volumes[i];
+	return NULL;
+}
+
+static struct logquest_volume *add_volume(struct logquest *q, uint32_t seed,
+					  uint32_t block_size)
+{
+	struct logquest_volume *v;
+
+	if (q->nvolumes == LOGQUEST_VOLUMES)
+		return NULL;
+	v = &q->volumes[q->nvolumes++];
+	v->crc_seed = seed;
+	v->block_size = block_size;
+	return v;
+}
+
+static bool is_newer(const struct nilfs_segment_summary *a,
+		     const struct nilfs_segment_summary *b)
+{
+	return le64_get(a->ss_seq) >= le64_get(b->ss_seq);
+}
+
+/* Of two with the same number the one that lies behind, met later, is newer. */
+static void add_root(struct logquest_volume *v, uint64_t off,
+		     const struct nilfs_segment_summary *ss)
+{
+	unsigned int i = v->nroots;
+
+	while (i && is_newer(ss, &v->roots[i - 1].ss)) {
+		if (i < LOGQUEST_ROOTS)
+			v->roots[i] = v->roots[i - 1];
+		i--;
+	}
+	if (i == LOGQUEST_ROOTS)
+		return;
+	v->roots[i] = (struct logquest_root){ .offset = off, .ss = *ss };
+	if (v->nroots < LOGQUEST_ROOTS)
+		v->nroots++;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+static void add_log(struct logquest_volume *v, uint64_t off,
+		    const struct nilfs_segment_summary *ss)
+{
+	uint64_t next = le64_get(ss->ss_next);
+
+	v->logs++;
+	if (le64_get(ss->ss_create) > v->newest)
+		v->newest = le64_get(ss->ss_create);
+	/* The first segment begins behind the superblock. */
+	if (next >= NILFS_SEG_MIN_BLOCKS)
+		v->segment_blocks = common_divisor(v->segment_blocks, next);
+	if (le16_get(ss->ss_flags) & NILFS_SS_SR)
+		add_root(v, off, ss);
+}
+
+/* Takes what may be a log at OFF; its bytes, or 0 where it is none. */
+static int take(struct quest *quest, struct context *cx, uint64_t off,
+		const struct nilfs_segment_summary *ss, uint64_t *bytes)
+{
+	struct logquest_volume *v;
+	uint32_t seed = 0, size = 0;
+	int err;
+
+	*bytes = 0;
+	if (!is_possible(quest, off, ss))
+		return 0;
+	err = find_seed(quest, cx, off, ss, &seed);
+	if (err)
+		return err;
+	v = volume_of(quest->q, seed);
+	err = find_block_size(quest, cx, off, ss, seed, v ? v->block_size : 0,
+			      &size);
+	if (err || !size)
+		return err;
+	if (!v)
+		v = add_volume(quest->q, seed, size);
+	if (v)
+		add_log(v, off, ss);
+	*bytes = (uint64_t)le32_get(ss->ss_nblocks) * size;
+	return 0;
+}
+
+/* Looks at the LEN bytes read from OFF; *NEXT: where to go on. */
+static int look(struct quest *quest, struct context *cx, uint64_t off,
+		size_t len, uint64_t *next)
+{
+	struct nilfs_segment_summary ss;
+	size_t at = 0;
+
+	while (at + sizeof(ss) <= len) {
+		uint64_t bytes;
+		int err;
+
+		memcpy(&ss, quest->piece + at, sizeof(ss));
+		err = take(quest, cx, off + at, &ss, &bytes);
+		if (err && err != -EIO && err != -EUCLEAN)
+			return err;
+		if (err)
+			fail_clear(cx);
+		if (!err && bytes) {
+			*next = off + at + bytes;
+			return 0;
+		}
+		at += STEP;
+	}
+	*next = off + len;
+	return 0;
+}
+
+static int walk(struct quest *quest, struct context *cx)
+{
+	uint64_t off = 0, size = quest->dev->size / STEP * STEP;
+
+	while (off < size) {
+		size_t len = size - off < PIECE ? (size_t)(size - off) : PIECE;
+		int err = context_cancelled(cx);
+
+		if (err)
+			return err;
+		err = dev_read(quest->dev, cx, off, quest->piece, len);
+		if (err == -EIO) {
+			fail_clear(cx);
+			off += len > STEP ? STEP : len;
+			continue;
+		}
+		if (!err)
+			err = look(quest, cx, off, len, &off);
+		if (err)
+			return err;
+		if (quest->q->progress)
+			quest->q->progress(quest->q->arg, off);
+	}
+	return 0;
+}
+
+int logquest_run(struct logquest *q, struct context *cx, struct dev *dev)
+{
+	struct quest quest = { .q = q, .dev = dev };
+	int err = 0;
+
+	quest.budget = BUDGET * dev->size;
+	quest.piece = malloc(PIECE);
+	quest.scratch = malloc(PIECE);
+	if (!quest.piece || !quest.scratch)
+		err = fail(cx, -ENOMEM, "search for logs");
+	if (!err)
+		err = walk(&quest, cx);
+	free(quest.piece);
+	free(quest.scratch);
+	return err;
+}

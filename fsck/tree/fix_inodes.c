@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Repair of inodes, of the newest checkpoint.
+ *
+ * An inode that still makes sense gets back the fields that are wrong, each
+ * from what the rest of the volume says.  One that does not is replaced by the
+ * newest sound one that an older checkpoint has, with its blocks as they were
+ * (inoderevive.h).  Where there is none it is cleared, and its names are for the
+ * repair of names.
+ *
+ * A root of which nothing is left is made anew, empty, because everything else
+ * can be hung up in it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/sort.h"
+#include "disk/dirpack.h"
+#include "disk/inode.h"
+#include "fsck/fixers.h"
+#include "fsck/names/nametypes.h"
+#include "fsck/tree/ifilefill.h"
+#include "fsck/tree/inodeedit.h"
+#include "fsck/tree/inodemend.h"
+#include "fsck/tree/inoderevive.h"
+#include "fsck/tree/oldinodes.h"
+#include "log/mend.h"
+#include "log/remap.h"
+
+#define ROOT_LINKS 2
+
+struct fixing {
+	struct fixer_job *job;
+	struct inodeedit edit;
+	struct oldinodes old;
+	struct nametype *types;		/* of inodes without a type */
+	size_t ntypes;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct nametype *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+/* Whether the ifile of the newest checkpoint has what is wrong. */
+static bool is_newest(const struct fixing *f, const struct fix *fix)
+{
+	return fix->place.kind == PLACE_INODE &&
+	       (!inode_is_metadata(fix->place.ino) ||
+		fix->rule == RULE_INODE_RESERVED_FREE) &&
+	       fix->place.cno == f->job->vol->latest.cno;
+}
+
+/* Asks the names for the types that are missing. */
+static int find_types(struct fixing *f, struct context *cx,
+		      const struct fix *fixes, size_t n)
+{
+	size_t i;
+
+	f->types = calloc(n ? n : 1, sizeof(*f->types));
+	if (!f->types)
+		return fail(cx, -ENOMEM, "types of %zu inodes", n);
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == RULE_INODE_MODE && is_newest(f, &fixes[i]))
+			f->types[f->ntypes++].ino = fixes[i].place.ino;
+	if (!f->ntypes)
+		return 0;
+	sort_in_place(f->types, f->ntypes, sizeof(*f->types), compare);
+	return nametypes_find(f->types, f->ntypes, cx, f->job->vol);
+}
+
+/* A root with nothing in it, mounted all the same. */
+static int make_root(struct fixing *f, struct context *cx)
+{
+	uint32_t block_size = f->job->vol->geo.block_size;
+	struct nilfs_inode root = {
+		.i_size = le64_make(block_size),
+		.i_ctime = le64_make(f->job->time),
+		.i_mtime = le64_make(f->job->time),
+		.i_mode = le16_make(S_IFDIR | 0755),
+		.i_links_count = le16_make(ROOT_LINKS),
+	};
+	struct remap *map = NULL;
+	struct dirpack p;
+	void *block = malloc(block_size);
+	int err = block ? 0 : fail(cx, -ENOMEM, "block of a directory");
+
+	if (err)
+		return err;
+	dirpack_init(&p, block, block_size);
+	dirpack_add(&p, NILFS_ROOT_INO, NILFS_FT_DIR, ".", 1);
+	dirpack_add(&p, NILFS_ROOT_INO, NILFS_FT_DIR, "..", 2);
+	dirpack_end(&p);
+	err = remap_open(&map, cx, f->job->writer, NILFS_ROOT_INO);
+	if (!err)
+		err = remap_put(map, cx, 0, block);
+	if (!err)
+		err = remap_finish(map, cx, &root);
+	if (!err)
+		err = inodeedit_write(&f->edit, cx, NILFS_ROOT_INO, &root);
+	remap_close(map);
+	free(block);
+	fixers_tell(f->job, "root: made anew");
+	return err;
+}
+
+/* Of inode INO nothing can be used. */
+static int replace(struct fixing *f, struct context *cx, uint64_t ino)
+{
+	struct nilfs_inode inode;
+	uint64_t cno;
+	int ret = oldinodes_find(&f->old, cx, ino, &inode, &cno);
+
+	if (ret < 0)
+		return ret;
+	if (ret) {
+		fixers_tell(f->job, "inode %llu: as of checkpoint %llu",
+			    (unsigned long long)ino, (unsigned long long)cno);
+		ret = inoderevive_map(f->job, cx, ino, &inode);
+		return ret ? ret : inodeedit_write(&f->edit, cx, ino, &inode);
+	}
+	if (ino == NILFS_ROOT_INO)
+		return make_root(f, cx);
+	fixers_tell(f->job, "inode %llu: nothing is left of it",
+		    (unsigned long long)ino);
+	return inodeedit_clear(&f->edit, cx, ino);
+}
+
+/* More than the type is wrong: the whole of it is something else. */
+static bool is_garbage(const struct nilfs_inode *inode)
+{
+	return le64_get(inode->i_size) > INT64_MAX ||
+	       le32_get(inode->i_ctime_nsec) >= 1000000000 ||
+	       le32_get(inode->i_mtime_nsec) >= 1000000000 ||
+	       le16_get(inode->i_links_count) > NILFS_LINK_MAX;
+}
+
+/* Makes INODE right: 1, 0 where nothing can be made of it. */
+static int mend_fields(struct fixing *f, struct context *cx,
+		       const struct fix *fix, struct nilfs_inode *inode)
+{
+	uint64_t ino = fix->place.ino;
+
+	if (fix->rule == RULE_INODE_EMPTY ||
+	    (fix->rule == RULE_INODE_MODE && is_garbage(inode)))
+		return 0;
+	return inodemend_fields(f->job->vol, cx, ino,
+				nametypes_of(f->types, f->ntypes, ino), inode);
+}
+
+/* An inode with links that is marked free: one of the two is not right. */
+static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
+		     const struct nilfs_inode *inode)
+{
+	if (inode_check(&f->job->vol->geo, inode, ino) != RULE_OK)
+		return inodeedit_clear(&f->edit, cx, ino);
+	fixers_tell(f->job, "inode %llu: marked as in use",
+		    (unsigned long long)ino);
+	return inodeedit_mark(&f->edit, cx, ino, true);
+}
+
+static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
+{
+	uint64_t ino = fix->place.ino;
+	struct nilfs_inode inode;
+	int ret;
+
+	if (fix->rule == RULE_INODE_RESERVED_FREE)
+		return inodeedit_mark(&f->edit, cx, ino, true);
+	ret = inodeedit_read(&f->edit, cx, ino, &inode);
+	if (ret < 0)
+		return ret;
+	if (fix->rule == RULE_INODE_FREE)
+		return take_back(f, cx, ino, &inode);
+	ret = inodeedit_is_used(&f->edit, cx, ino);
+	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
+		return ret;
+	ret = mend_fields(f, cx, fix, &inode);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return replace(f, cx, ino);
+	fixers_tell(f->job, "inode %llu: fields made right",
+		    (unsigned long long)ino);
+	return inodeedit_write(&f->edit, cx, ino, &inode);
+}
+
+static bool is_empty(const struct nilfs_inode *inode)
+{
+	static const struct nilfs_inode empty;
+
+	return !memcmp(inode, &empty, sizeof(empty));
+}
+
+/* Inodes of block BLKOFF that are in use and nothing. */
+static int replace_block(struct fixing *f, struct context *cx,
+			 uint64_t blkoff)
+{
+	struct palloc_block what;
+	struct nilfs_inode inode;
+	uint64_t ino;
+	int ret = 0;
+
+	palloc_locate(f->edit.palloc, blkoff, &what);
+	for (ino = what.first; ino < what.first + what.count && ret >= 0;
+	     ino++) {
+		ret = inodeedit_is_used(&f->edit, cx, ino);
+		if (ret > 0)
+			ret = inodeedit_read(&f->edit, cx, ino, &inode);
+		if (ret > 0 && is_empty(&inode) && !inode_is_private(ino))
+			ret = replace(f, cx, ino);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Blocks of inodes that are missing. */
+static int fill_holes(struct fixing *f, struct context *cx,
+		      const struct fix *fixes, size_t n)
+{
+	uint64_t *holes = calloc(n ? n : 1, sizeof(*holes));
+	size_t i, nholes = 0;
+	int err;
+
+	if (!holes)
+		return fail(cx, -ENOMEM, "blocks of inodes");
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == RULE_PALLOC_ENTRY_MISSING &&
+		    fixes[i].place.cno == f->job->vol->latest.cno)
+			holes[nholes++] = fixes[i].place.blkoff;
+	err = ifilefill_holes(f->job, cx, holes, nholes);
+	for (i = 0; i < nholes && !err; i++)
+		err = replace_block(f, cx, holes[i]);
+	free(holes);
+	return err;
+}
+
+static int mend_all(struct fixing *f, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		if (is_newest(f, &fixes[i]))
+			err = mend(f, cx, &fixes[i]);
+	return err;
+}
+
+int fix_inodes(struct fixer_job *job, struct context *cx,
+	       const struct fix *fixes, size_t n)
+{
+	struct fixing f = {
+		.job = job,
+		.edit = {
+			.ifile = mend_file(job->writer, NILFS_IFILE_INO),
+			.palloc = &job->vol->ifile_palloc,
+		},
+		.old = { .vol = job->vol },
+	};
+	int err = ifilefill_run(job, cx);
+
+	if (!err)
+		err = fill_holes(&f, cx, fixes, n);
+	if (!err)
+		err = find_types(&f, cx, fixes, n);
+	if (!err)
+		err = mend_all(&f, cx, fixes, n);
+	if (!err)
+		mend_counts_by(job->writer, f.edit.more, 0);
+	if (!err && f.edit.bits)
+		err = mend_changed(job->writer, cx);
+	oldinodes_fini(&f.old);
+	free(f.types);
+	return err;
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The newest ifile from its pieces.
+ *
+ * Its blocks are alive until they are changed, so the logs know all of them
+ * that the map has lost, and they stay where they are.  A block that cannot be
+ * read is taken from the newest older checkpoint that has it.  The inodes in it
+ * are those of that checkpoint: what has changed of their files since is found
+ * by the next look.
+ */
+#include "fsck/tree/ifilefill.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "disk/checkpoint.h"
+#include "fsck/checkpoints/lastknown.h"
+#include "fsck/tree/liveblocks.h"
+#include "log/mend.h"
+
+#define SECTOR 512
+
+struct filling {
+	struct fixer_job *job;
+	struct volume *vol;
+	struct metafile *ifile, *cpfile;
+	struct liveblocks blocks;	/* of the newest checkpoint */
+	const uint64_t *holes;		/* blocks wanted; none: all */
+	size_t nholes;
+	bool unknown;			/* more may be missing than is known */
+	uint64_t missing;		/* blocks known to be */
+	le64 last[NILFS_INODE_BMAP_SIZE];	/* map looked at last */
+};
+
+static int put_block(struct filling *f, struct context *cx,
+		     const struct liveblock *b)
+{
+	const void *from;
+	void *to;
+	int err;
+
+	err = cache_get(f->vol->cache, cx, b->blocknr, &from);
+	if (err)
+		return err;
+	err = metafile_change(f->ifile, cx, b->blkoff, &to, NULL);
+	if (!err)
+		memcpy(to, from, f->vol->geo.block_size);
+	cache_put(f->vol->cache, from);
+	return err;
+}
+
+static int put_blocks(struct filling *f, struct context *cx)
+{
+	const struct liveblocks *l = &f->blocks;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < l->n && !err; i++) {
+		const struct liveblock *b = &l->list[i];
+
+		if (b->vblocknr)
+			err = metafile_keep(f->ifile, cx, b->blkoff,
+					    b->vblocknr);
+		else
+			err = put_block(f, cx, b);
+	}
+	for (i = 0; i < l->nlost; i++)
+		f->missing += !liveblocks_find(l, l->lost[i].blkoff);
+	return err;
+}
+
+static bool is_hole(const struct filling *f, uint64_t blkoff)
+{
+	size_t i;
+
+	for (i = 0; i < f->nholes; i++)
+		if (f->holes[i] == blkoff)
+			return true;
+	return false;
+}
+
+/* Block B of checkpoint CNO, if the new ifile has none for it. */
+static int take_block(struct filling *f, struct context *cx, uint64_t cno,
+		      const struct liveblock *b)
+{
+	bool hole = is_hole(f, b->blkoff);
+	uint64_t ptr;
+	int ret;
+
+	if (f->nholes && !hole)
+		return 0;
+	ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = put_block(f, cx, b);
+	if (ret == -EIO) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (ret)
+		return ret;
+	fixers_tell(f->job, "inodes of block %llu: as of checkpoint %llu",
+		    (unsigned long long)b->blkoff, (unsigned long long)cno);
+	if (hole || liveblocks_is_lost(&f->blocks, b->blkoff))
+		f->missing--;
+	return 0;
+}
+
+/* What checkpoint CNO, with entry CP, has of what is missing. */
+static int ask_checkpoint(struct filling *f, struct context *cx, uint64_t cno,
+			  const struct nilfs_checkpoint *cp)
+{
+	const struct liveblocks_question q = {
+		.ino = NILFS_IFILE_INO,
+		.inode = &cp->cp_ifile_inode,
+		.cno = cno,
+	};
+	struct liveblocks old = { 0 };
+	size_t i;
+	int err;
+
+	if (!memcmp(f->last, cp->cp_ifile_inode.i_bmap, sizeof(f->last)))
+		return 0;
+	memcpy(f->last, cp->cp_ifile_inode.i_bmap, sizeof(f->last));
+	err = liveblocks_gather(&old, cx, f->job->check, &q);
+	for (i = 0; i < old.n && !err; i++)
+		err = take_block(f, cx, cno, &old.list[i]);
+	if (liveblocks_is_whole(&old) && old.n)
+		f->unknown = false;
+	liveblocks_fini(&old);
+	return err;
+}
+
+static bool is_done(const struct filling *f)
+{
+	return !f->unknown && !f->missing;
+}
+
+/* Checkpoints of block BLKOFF of the cpfile, the newest first. */
+static int ask_block(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	const struct nilfs_geometry *geo = &f->vol->geo;
+	uint64_t first = checkpoint_first(geo, blkoff);
+	uint64_t cno = first + checkpoint_count(geo, blkoff);
+	struct nilfs_checkpoint cp;
+	const void *data;
+	int ret = 1;
+
+	while (cno-- > first && ret > 0 && !is_done(f)) {
+		ret = metafile_look(f->cpfile, cx, blkoff, &data);
+		if (ret <= 0 || cno >= f->vol->latest.cno)
+			continue;
+		memcpy(&cp, (const char *)data + checkpoint_offset(geo, cno),
+		       sizeof(cp));
+		if (checkpoint_is_invalid(&cp))
+			continue;
+		ret = ask_checkpoint(f, cx, cno, &cp);
+		ret = ret ? ret : 1;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int ask_older(struct filling *f, struct context *cx)
+{
+	uint64_t blkoff = checkpoint_blkoff(&f->vol->geo,
+					    f->vol->latest.cno) + 1;
+	int err = 0;
+
+	while (blkoff-- && !err && !is_done(f)) {
+		err = context_cancelled(cx);
+		if (!err)
+			err = ask_block(f, cx, blkoff);
+	}
+	if (!err && f->missing)
+		fixers_tell(f->job, "%llu blocks of inodes: nothing is left",
+			    (unsigned long long)f->missing);
+	return err;
+}
+
+static int fill(struct filling *f, struct context *cx)
+{
+	struct lastknown k;
+	const struct nilfs_inode *inode = &k.cp.cp_ifile_inode;
+	const struct liveblocks_question q = {
+		.ino = NILFS_IFILE_INO,
+		.inode = inode,
+		.cno = f->vol->latest.cno,
+		.read = true,
+		.logs = true,
+	};
+	uint64_t blocks, old;
+	int err = lastknown_find(&k, cx, f->job->check);
+
+	if (!err)
+		err = liveblocks_gather(&f->blocks, cx, f->job->check, &q);
+	if (err)
+		return err;
+	old = le64_get(inode->i_blocks) / (f->vol->geo.block_size / SECTOR);
+	blocks = le64_get(k.cp.cp_blocks_count);
+	f->unknown = f->blocks.partial || !old;
+	mend_counts(f->job->writer, le64_get(k.cp.cp_inodes_count),
+		    blocks - (old < blocks ? old : blocks));
+	fixers_tell(f->job, "inodes: %zu blocks, found by map and logs",
+		    f->blocks.n);
+	err = put_blocks(f, cx);
+	return err || is_done(f) ? err : ask_older(f, cx);
+}
+
+static struct filling begin(struct fixer_job *job)
+{
+	return (struct filling){
+		.job = job,
+		.vol = job->vol,
+		.ifile = mend_file(job->writer, NILFS_IFILE_INO),
+		.cpfile = mend_file(job->writer, NILFS_CPFILE_INO),
+	};
+}
+
+int ifilefill_run(struct fixer_job *job, struct context *cx)
+{
+	struct filling f = begin(job);
+	int err;
+
+	if (!metafile_is_empty(f.ifile))
+		return 0;
+	err = fill(&f, cx);
+	liveblocks_fini(&f.blocks);
+	return err;
+}
+
+/* The block of a hole that the logs know. */
+static int fill_hole(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	const struct liveblock *b = liveblocks_find(&f->blocks, blkoff);
+	uint64_t ptr;
+	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (!b || !b->vblocknr) {
+		f->missing++;
+		return 0;
+	}
+	fixers_tell(f->job, "inodes of block %llu: found by the logs",
+		    (unsigned long long)blkoff);
+	return metafile_keep(f->ifile, cx, blkoff, b->vblocknr);
+}
+
+/* Where nothing is left there are empty inodes. */
+static int make_empty(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	uint64_t ptr;
+	void *data;
+	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return metafile_change(f->ifile, cx, blkoff, &data, NULL);
+}
+
+static int fill_holes(struct filling *f, struct context *cx)
+{
+	struct lastknown k;
+	const struct liveblocks_question q = {
+		.ino = NILFS_IFILE_INO,
+		.inode = &k.cp.cp_ifile_inode,
+		.cno = f->vol->latest.cno,
+		.read = true,
+		.logs = true,
+	};
+	int err = lastknown_find(&k, cx, f->job->check);
+	size_t i;
+
+	if (!err)
+		err = liveblocks_gather(&f->blocks, cx, f->job->check, &q);
+	for (i = 0; i < f->nholes && !err; i++)
+		err = fill_hole(f, cx, f->holes[i]);
+	if (!err && f->missing)
+		err = ask_older(f, cx);
+	for (i = 0; i < f->nholes && !err; i++)
+		err = make_empty(f, cx, f->holes[i]);
+	return err;
+}
+
+int ifilefill_holes(struct fixer_job *job, struct context *cx,
+		    const uint64_t *blkoffs, size_t n)
+{
+	struct filling f = begin(job);
+	int err = 0;
+
+	f.holes = blkoffs;
+	f.nholes = n;
+	if (n)
+		err = fill_holes(&f, cx);
+	liveblocks_fini(&f.blocks);
+	return err;
+}

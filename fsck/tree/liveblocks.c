@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Blocks of a file, gathered.
+ *
+ * First the map is asked, as far as it can be walked.  What it leads to and
+ * the DAT calls alive is taken.  If something is missing the logs are asked as
+ * well: a block that was written for the file, and that the DAT still has
+ * there alive, is part of it though no pointer be left; and a pointer whose
+ * entry in the DAT is lost leads to what a log lists under its number.  Of two
+ * such blocks with one offset the one written later is right: the other was
+ * left alive by somebody who had lost it.
+ */
+#include "fsck/tree/liveblocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "fsck/dat/vblocks.h"
+#include "fsck/tree/loglist.h"
+#include "fsck/tree/mapcheck.h"
+
+struct gathering {
+	struct liveblocks *l;
+	const struct check *check;
+	const struct liveblocks_question *q;
+	struct vblocks vblocks;
+	size_t walked;		/* entries of the list that the map gave */
+};
+
+static int compare_live(const void *a, const void *b)
+{
+	const struct liveblock *x = a, *y = b;
+
+	return x->blkoff < y->blkoff ? -1 : x->blkoff > y->blkoff;
+}
+
+static int compare_lost(const void *a, const void *b)
+{
+	const struct liveblocks_lost *x = a, *y = b;
+
+	return x->blkoff < y->blkoff ? -1 : x->blkoff > y->blkoff;
+}
+
+static int add_live(struct liveblocks *l, struct context *cx,
+		    const struct liveblock *b)
+{
+	struct liveblock *list = array_grow(cx, l->list, &l->room, l->n + 1,
+					    sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	l->list = list;
+	list[l->n++] = *b;
+	return 0;
+}
+
+static int add_lost(struct liveblocks *l, struct context *cx, uint64_t blkoff,
+		    uint64_t vblocknr)
+{
+	struct liveblocks_lost *lost = array_grow(cx, l->lost, &l->lost_room,
+						  l->nlost + 1, sizeof(*lost));
+
+	if (!lost)
+		return -ENOMEM;
+	l->lost = lost;
+	lost[l->nlost++] = (struct liveblocks_lost){ blkoff, vblocknr };
+	return 0;
+}
+
+/* Whether the block can be read, if that is asked: 1, 0, or a failure. */
+static int is_readable(const struct gathering *g, struct context *cx,
+		       uint64_t blocknr)
+{
+	struct volume *vol = g->check->vol;
+	const void *data;
+	int err;
+
+	if (!g->q->read)
+		return 1;
+	err = cache_get(vol->cache, cx, blocknr, &data);
+	if (err == -EIO) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (err)
+		return err;
+	cache_put_spent(vol->cache, data);
+	return 1;
+}
+
+/* Whether VBLOCKNR is part of the checkpoint, with *VB: 1, 0, or a failure. */
+static int is_alive(struct gathering *g, struct context *cx, uint64_t vblocknr,
+		    struct vblock *vb)
+{
+	const struct volume *vol = g->check->vol;
+	int state = vblocks_find(&g->vblocks, cx, vblocknr, vb);
+
+	if (state < 0)
+		return state;
+	if (state != VBLOCKS_USED ||
+	    !geometry_has_block(&vol->geo, vb->blocknr))
+		return 0;
+	if (g->q->cno == vol->latest.cno)
+		return vb->end == NILFS_CNO_MAX;
+	return vb->start <= g->q->cno && vb->end > g->q->cno;
+}
+
+static int visit(void *arg, struct context *cx,
+		 const struct mapcheck_pointer *p, uint64_t *blocknr,
+		 struct lifetime *life)
+{
+	struct gathering *g = arg;
+	struct vblock vb;
+	int ret = is_alive(g, cx, p->ptr, &vb);
+
+	if (ret < 0)
+		return ret;
+	if (p->level) {
+		g->l->partial |= !ret;
+		*blocknr = ret ? vb.blocknr : 0;
+		*life = p->within;
+		return ret;
+	}
+	if (ret)
+		ret = is_readable(g, cx, vb.blocknr);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return add_lost(g->l, cx, p->key, p->ptr);
+	return add_live(g->l, cx, &(struct liveblock){
+		.blkoff = p->key,
+		.vblocknr = p->ptr,
+		.blocknr = vb.blocknr,
+	});
+}
+
+static void keep_silent(void *arg, const struct finding *f)
+{
+	(void)arg;
+	(void)f;
+}
+
+static int walk_map(struct gathering *g, struct context *cx)
+{
+	struct mapcheck m = {
+		.vol = g->check->vol,
+		.cno = g->q->cno,
+		.ino = g->q->ino,
+		.visit = visit,
+		.arg = g,
+	};
+	int ret = findings_open(&m.findings, cx, keep_silent, NULL, false);
+
+	if (!ret)
+		ret = mapcheck_run(&m, cx, g->q->inode);
+	g->l->partial |= ret > 0;
+	g->walked = g->l->n;
+	findings_close(m.findings);
+	return ret < 0 ? ret : 0;
+}
+
+static const struct liveblock *find_in(const struct liveblocks *l, size_t n,
+				       uint64_t blkoff)
+{
+	const struct liveblock key = { .blkoff = blkoff };
+
+	if (!n)
+		return NULL;
+	return bsearch(&key, l->list, n, sizeof(key), compare_live);
+}
+
+static const struct liveblocks_lost *find_lost(const struct liveblocks *l,
+					       uint64_t blkoff)
+{
+	const struct liveblocks_lost key = { .blkoff = blkoff };
+
+	if (!l->nlost)
+		return NULL;
+	return bsearch(&key, l->lost, l->nlost, sizeof(key), compare_lost);
+}
+
+const struct liveblock *liveblocks_find(const struct liveblocks *l,
+					uint64_t blkoff)
+{
+	return find_in(l, l->n, blkoff);
+}
+
+bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff)
+{
+	return find_lost(l, blkoff);
+}
+
+/* A block that a log lists. */
+static int take_listed(void *arg, struct context *cx,
+		       const struct loglist_block *b)
+{
+	struct gathering *g = arg;
+	const struct liveblocks_lost *lost = find_lost(g->l, b->blkoff);
+	struct liveblock live = {
+		.blkoff = b->blkoff,
+		.blocknr = b->blocknr,
+		.seq = b->seq,
+	};
+	struct vblock vb;
+	int ret;
+
+	if (find_in(g->l, g->walked, b->blkoff))
+		return 0;
+	ret = is_alive(g, cx, b->vblocknr, &vb);
+	if (ret < 0)
+		return ret;
+	if (ret && vb.blocknr == b->blocknr)
+		live.vblocknr = b->vblocknr;
+	else if (!lost || lost->vblocknr != b->vblocknr)
+		return 0;
+	ret = is_readable(g, cx, b->blocknr);
+	return ret > 0 ? add_live(g->l, cx, &live) : ret;
+}
+
+/* Whether A is the better of two blocks with one offset. */
+static bool is_better(const struct liveblock *a, const struct liveblock *b)
+{
+	return a->seq != b->seq ? a->seq > b->seq : a->blocknr > b->blocknr;
+}
+
+/* Leaves one block of each offset. */
+static void settle(struct liveblocks *l)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
+	for (i = 0; i < l->n; i++) {
+		if (!kept || l->list[kept - 1].blkoff != l->list[i].blkoff)
+			l->list[kept++] = l->list[i];
+		else if (is_better(&l->list[i], &l->list[kept - 1]))
+			l->list[kept - 1] = l->list[i];
+	}
+	l->n = kept;
+}
+
+int liveblocks_gather(struct liveblocks *l, struct context *cx,
+		      const struct check *c,
+		      const struct liveblocks_question *q)
+{
+	struct gathering g = { .l = l, .check = c, .q = q };
+	int err;
+
+	vblocks_init(&g.vblocks, c->vol);
+	err = walk_map(&g, cx);
+	if (!err && (q->logs || !liveblocks_is_whole(l)))
+		err = loglist_run(c, cx, q->ino, take_listed, &g);
+	settle(l);
+	vblocks_fini(&g.vblocks);
+	return err;
+}
+
+void liveblocks_fini(struct liveblocks *l)
+{
+	free(l->list);
+	free(l->lost);
+	*l = (struct liveblocks){ 0 };
+}

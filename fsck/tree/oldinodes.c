@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Inodes from the past.
+ *
+ * Checkpoints are asked from the newest on, until one has the inode whole.
+ * Those that share the block with the damaged one are no help and cost a look
+ * at the cache.
+ */
+#include "fsck/tree/oldinodes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "disk/inode.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+
+static bool is_fatal(int err)
+{
+	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
+}
+
+/* Forgives what the volume is to blame for. */
+static int forgive(struct context *cx, int err)
+{
+	if (!err || is_fatal(err))
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+static int list(struct oldinodes *o, struct context *cx)
+{
+	if (o->listed)
+		return 0;
+	o->listed = true;
+	return forgive(cx, cptable_list(o->vol, cx, false, &o->cnos, &o->n));
+}
+
+/* 1 where checkpoint CNO has a sound INO. */
+static int ask(struct oldinodes *o, struct context *cx, uint64_t cno,
+	       uint64_t ino, struct nilfs_inode *inode)
+{
+	struct root root;
+	int err = root_open(&root, cx, o->vol, cno);
+
+	if (!err)
+		err = root_inode(&root, cx, ino, inode);
+	if (err)
+		return forgive(cx, err);
+	return inode_check(&o->vol->geo, inode, ino) == RULE_OK;
+}
+
+int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
+		   struct nilfs_inode *inode, uint64_t *cno)
+{
+	int ret = list(o, cx);
+	size_t i;
+
+	for (i = o->n; i-- && !ret;) {
+		*cno = o->cnos[i];
+		if (*cno < o->vol->latest.cno)
+			ret = ask(o, cx, *cno, ino, inode);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	return ret;
+}
+
+void oldinodes_fini(struct oldinodes *o)
+{
+	free(o->cnos);
+	*o = (struct oldinodes){ .vol = o->vol };
+}
