@@ -2,50 +2,31 @@
 /*
  * The overlay.
  *
- * Written bytes are kept in pages of 1 KiB, the least block of the format, in
- * the order in which they were first written since the last flush.  A page
- * that is written again before the next flush changes in place; after a flush
- * it gets a new version at the end, and the old one stays for the commit to
- * write in its turn.  The commit is then one walk from the first page to the
- * last with a flush wherever the epoch changes.
- *
- * Pages lie in chunks, so that a large sequential write is committed in large
- * writes without another copy.  A chain per hash value finds the newest
- * version of a page.
+ * Written bytes are kept in pages, in the order in which they were first
+ * written since the last flush.  A page that is written again before the next
+ * flush changes in place; after a flush it gets a new version at the end, and
+ * the old one stays for the commit to write in its turn.  The commit is then
+ * one walk from the first page to the last with a flush wherever the epoch
+ * changes.
  *
  * Workers read, and write, at once: a lock lets many of them read.
  */
 #include "dev/overlay.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "dev/pages.h"
 
-#define PAGE_BYTES OVERLAY_PAGE_BYTES
-#define CHUNK_PAGES 256u
-#define BUCKETS 4096u
-
-struct page {
-	uint64_t number; /* place on the device in pages */
-	uint64_t epoch;	 /* flushes before it */
-	size_t next;	 /* chain, towards older ones: page + 1, or 0 */
-};
+_Static_assert(PAGES_BYTES == OVERLAY_PAGE_BYTES, "what callers know");
 
 struct overlay {
 	struct dev dev;
 	struct dev *under;
-	pthread_rwlock_t lock;	/* of all that follows */
-	struct page *pages;
-	size_t count, room;
-	unsigned char **chunks;
-	size_t chunk_count, chunk_room;
-	uint64_t epoch;
-	uint64_t bytes_max;
-	size_t buckets[BUCKETS]; /* newest page of a chain + 1, or 0 */
+	pthread_rwlock_t lock;	/* of the pages */
+	struct pages pages;
 };
 
 static struct overlay *to_overlay(struct dev *dev)
@@ -53,65 +34,12 @@ static struct overlay *to_overlay(struct dev *dev)
 	return (struct overlay *)dev;
 }
 
-static size_t *bucket(struct overlay *overlay, uint64_t number)
-{
-	uint64_t hash = number * UINT64_C(0x9e3779b97f4a7c15);
-
-	return &overlay->buckets[hash >> 52];
-}
-
-static unsigned char *data_of(const struct overlay *overlay, size_t page)
-{
-	return overlay->chunks[page / CHUNK_PAGES] +
-	       page % CHUNK_PAGES * PAGE_BYTES;
-}
-
-/* The newest version of a page in *PAGE, or false. */
-static bool find(struct overlay *overlay, uint64_t number, size_t *page)
-{
-	size_t link = *bucket(overlay, number);
-
-	while (link && overlay->pages[link - 1].number != number)
-		link = overlay->pages[link - 1].next;
-	*page = link - 1;
-	return link;
-}
-
 /* The last page of a device may be short. */
 static size_t page_size(const struct overlay *overlay, uint64_t number)
 {
-	uint64_t left = overlay->dev.size - number * PAGE_BYTES;
+	uint64_t left = overlay->dev.size - number * PAGES_BYTES;
 
-	return left < PAGE_BYTES ? (size_t)left : PAGE_BYTES;
-}
-
-static int make_room(struct overlay *overlay, struct context *cx)
-{
-	unsigned char **chunks;
-	struct page *pages;
-
-	if (overlay->count >= overlay->bytes_max / PAGE_BYTES)
-		return fail(cx, -ENOMEM,
-			    "%s: changes kept aside pass the memory budget",
-			    overlay->dev.name);
-	pages = array_grow(cx, overlay->pages, &overlay->room,
-			   overlay->count + 1, sizeof(*pages));
-	if (!pages)
-		return -ENOMEM;
-	overlay->pages = pages;
-	if (overlay->count < overlay->chunk_count * CHUNK_PAGES)
-		return 0;
-	chunks = array_grow(cx, overlay->chunks, &overlay->chunk_room,
-			    overlay->chunk_count + 1, sizeof(*chunks));
-	if (!chunks)
-		return -ENOMEM;
-	overlay->chunks = chunks;
-	chunks[overlay->chunk_count] = malloc(CHUNK_PAGES * PAGE_BYTES);
-	if (!chunks[overlay->chunk_count])
-		return fail(cx, -ENOMEM, "%s: changes kept aside",
-			    overlay->dev.name);
-	overlay->chunk_count++;
-	return 0;
+	return left < PAGES_BYTES ? (size_t)left : PAGES_BYTES;
 }
 
 /* Fills a new version: from the old one, or from the device underneath. */
@@ -120,11 +48,11 @@ static int fill(struct overlay *overlay, struct context *cx, uint64_t number,
 {
 	size_t older;
 
-	if (find(overlay, number, &older)) {
-		memcpy(data, data_of(overlay, older), PAGE_BYTES);
+	if (pages_find(&overlay->pages, number, &older)) {
+		memcpy(data, pages_data(&overlay->pages, older), PAGES_BYTES);
 		return 0;
 	}
-	return dev_read(overlay->under, cx, number * PAGE_BYTES, data,
+	return dev_read(overlay->under, cx, number * PAGES_BYTES, data,
 			page_size(overlay, number));
 }
 
@@ -132,28 +60,20 @@ static int fill(struct overlay *overlay, struct context *cx, uint64_t number,
 static int writable_page(struct overlay *overlay, struct context *cx,
 			 uint64_t number, bool replaced, unsigned char **data)
 {
-	size_t *link = bucket(overlay, number), page;
-	int ret;
+	struct pages *pages = &overlay->pages;
+	size_t page;
+	int err;
 
-	if (find(overlay, number, &page) &&
-	    overlay->pages[page].epoch == overlay->epoch) {
-		*data = data_of(overlay, page);
+	if (pages_find(pages, number, &page) && pages_is_current(pages, page)) {
+		*data = pages_data(pages, page);
 		return 0;
 	}
-	ret = make_room(overlay, cx);
-	if (ret)
-		return ret;
-	*data = data_of(overlay, overlay->count);
-	ret = replaced ? 0 : fill(overlay, cx, number, *data);
-	if (ret)
-		return ret;
-	overlay->pages[overlay->count] = (struct page){
-		.number = number,
-		.epoch = overlay->epoch,
-		.next = *link,
-	};
-	*link = ++overlay->count;
-	return 0;
+	err = pages_reserve(pages, cx, data);
+	if (!err && !replaced)
+		err = fill(overlay, cx, number, *data);
+	if (!err)
+		pages_add(pages, number);
+	return err;
 }
 
 static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
@@ -165,8 +85,8 @@ static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 
 	pthread_rwlock_wrlock(&overlay->lock);
 	while (len && !ret) {
-		uint64_t number = off / PAGE_BYTES;
-		size_t at = off % PAGE_BYTES;
+		uint64_t number = off / PAGES_BYTES;
+		size_t at = off % PAGES_BYTES;
 		size_t n = page_size(overlay, number) - at;
 		unsigned char *data;
 
@@ -187,14 +107,14 @@ static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 /* How many of LEN bytes at OFF come before the first page kept here. */
 static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 {
-	uint64_t number = off / PAGE_BYTES;
+	uint64_t number = off / PAGES_BYTES;
 	size_t page;
 
-	while (number * PAGE_BYTES < off + len) {
-		if (find(overlay, number, &page))
-			return number * PAGE_BYTES <= off
+	while (number * PAGES_BYTES < off + len) {
+		if (pages_find(&overlay->pages, number, &page))
+			return number * PAGES_BYTES <= off
 				       ? 0
-				       : (size_t)(number * PAGE_BYTES - off);
+				       : (size_t)(number * PAGES_BYTES - off);
 		number++;
 	}
 	return len;
@@ -203,12 +123,12 @@ static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 static size_t read_page(struct overlay *overlay, uint64_t off,
 			unsigned char *buf, size_t len)
 {
-	size_t at = off % PAGE_BYTES, n = PAGE_BYTES - at, page;
+	size_t at = off % PAGES_BYTES, n = PAGES_BYTES - at, page;
 
 	if (n > len)
 		n = len;
-	if (find(overlay, off / PAGE_BYTES, &page))
-		memcpy(buf, data_of(overlay, page) + at, n);
+	if (pages_find(&overlay->pages, off / PAGES_BYTES, &page))
+		memcpy(buf, pages_data(&overlay->pages, page) + at, n);
 	return n;
 }
 
@@ -218,7 +138,7 @@ static int read_locked(struct overlay *overlay, struct context *cx,
 	unsigned char *p = buf;
 
 	while (len) {
-		size_t n = overlay->count ? clean_run(overlay, off, len) : len;
+		size_t n = overlay->pages.count ? clean_run(overlay, off, len) : len;
 		int ret = dev_read(overlay->under, cx, off, p, n);
 
 		if (ret)
@@ -253,7 +173,7 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 	int i, ret = 0;
 
 	pthread_rwlock_rdlock(&overlay->lock);
-	clean = !overlay->count;
+	clean = !overlay->pages.count;
 	if (clean)
 		ret = dev_readv(overlay->under, cx, off, iov, n);
 	for (i = 0; !clean && i < n && !ret; i++) {
@@ -271,7 +191,7 @@ static int overlay_flush(struct dev *dev, struct context *cx)
 
 	(void)cx;
 	pthread_rwlock_wrlock(&overlay->lock);
-	overlay->epoch++;
+	overlay->pages.epoch++;
 	pthread_rwlock_unlock(&overlay->lock);
 	return 0;
 }
@@ -288,43 +208,30 @@ static int overlay_discard(struct dev *dev, struct context *cx, uint64_t off,
 
 void overlay_drop(struct dev *dev)
 {
-	struct overlay *overlay = to_overlay(dev);
-
-	while (overlay->chunk_count)
-		free(overlay->chunks[--overlay->chunk_count]);
-	overlay->count = 0;
-	overlay->epoch = 0;
-	memset(overlay->buckets, 0, sizeof(overlay->buckets));
+	pages_fini(&to_overlay(dev)->pages);
 }
 
 /* Nothing that is there changes any more. */
 size_t overlay_mark(struct dev *dev)
 {
-	to_overlay(dev)->epoch++;
-	return to_overlay(dev)->count;
+	struct pages *pages = &to_overlay(dev)->pages;
+
+	pages->epoch++;
+	return pages->count;
 }
 
-/* The last page is the first one of its chain. */
 void overlay_rewind(struct dev *dev, size_t mark)
 {
-	struct overlay *overlay = to_overlay(dev);
-	const struct page *page;
-
-	while (overlay->count > mark) {
-		page = &overlay->pages[--overlay->count];
-		*bucket(overlay, page->number) = page->next;
-	}
+	pages_rewind(&to_overlay(dev)->pages, mark);
 }
 
 /* How many pages from FIRST on can be written in one request. */
-static size_t joined_pages(const struct overlay *overlay, size_t first)
+static size_t joined_pages(const struct pages *pages, size_t first)
 {
-	const struct page *pages = overlay->pages;
 	size_t n = 1;
 
-	while (first + n < overlay->count && (first + n) % CHUNK_PAGES &&
-	       pages[first + n].number == pages[first].number + n &&
-	       pages[first + n].epoch == pages[first].epoch)
+	while (pages_go_on(pages, first + n - 1) &&
+	       pages->list[first + n].epoch == pages->list[first].epoch)
 		n++;
 	return n;
 }
@@ -332,26 +239,27 @@ static size_t joined_pages(const struct overlay *overlay, size_t first)
 static int write_pages(struct overlay *overlay, struct context *cx,
 		       size_t first, size_t n)
 {
-	uint64_t number = overlay->pages[first].number;
+	uint64_t number = overlay->pages.list[first].number;
 
-	return dev_write(overlay->under, cx, number * PAGE_BYTES,
-			 data_of(overlay, first),
-			 (n - 1) * PAGE_BYTES +
+	return dev_write(overlay->under, cx, number * PAGES_BYTES,
+			 pages_data(&overlay->pages, first),
+			 (n - 1) * PAGES_BYTES +
 				 page_size(overlay, number + n - 1));
 }
 
 int overlay_commit(struct dev *dev, struct context *cx)
 {
 	struct overlay *overlay = to_overlay(dev);
+	const struct pages *pages = &overlay->pages;
 	size_t i, n;
 	int ret = 0;
 
-	if (!overlay->count)
+	if (!pages->count)
 		return 0;
-	for (i = 0; i < overlay->count; i += n) {
-		if (i && overlay->pages[i].epoch != overlay->pages[i - 1].epoch)
+	for (i = 0; i < pages->count; i += n) {
+		if (i && pages->list[i].epoch != pages->list[i - 1].epoch)
 			ret = dev_flush(overlay->under, cx);
-		n = joined_pages(overlay, i);
+		n = joined_pages(pages, i);
 		if (!ret)
 			ret = write_pages(overlay, cx, i, n);
 		if (ret)
@@ -364,31 +272,28 @@ int overlay_commit(struct dev *dev, struct context *cx)
 }
 
 /* The last version of its page, and not one of those that are written late. */
-static bool is_due(struct overlay *overlay, size_t page, const uint64_t *late,
-		   unsigned int n)
+static bool is_due(const struct pages *pages, size_t page,
+		   const uint64_t *late, unsigned int n)
 {
-	uint64_t number = overlay->pages[page].number;
 	unsigned int i;
-	size_t newest;
 
 	for (i = 0; i < n; i++)
-		if (late[i] / PAGE_BYTES == number)
+		if (late[i] / PAGES_BYTES == pages->list[page].number)
 			return false;
-	return find(overlay, number, &newest) && newest == page;
+	return pages_is_newest(pages, page);
 }
 
 /* How many pages from FIRST on are due and can be written in one request. */
-static size_t due_pages(struct overlay *overlay, size_t first,
+static size_t due_pages(const struct pages *pages, size_t first,
 			const uint64_t *late, unsigned int n)
 {
-	const struct page *pages = overlay->pages;
 	size_t count = 0;
 
-	while (first + count < overlay->count &&
-	       (!count || (first + count) % CHUNK_PAGES) &&
-	       pages[first + count].number == pages[first].number + count &&
-	       is_due(overlay, first + count, late, n))
+	while (is_due(pages, first + count, late, n)) {
 		count++;
+		if (!pages_go_on(pages, first + count - 1))
+			break;
+	}
 	return count;
 }
 
@@ -398,7 +303,7 @@ static int write_late(struct overlay *overlay, struct context *cx,
 	size_t page;
 	int ret;
 
-	if (!find(overlay, off / PAGE_BYTES, &page))
+	if (!pages_find(&overlay->pages, off / PAGES_BYTES, &page))
 		return 0;
 	ret = write_pages(overlay, cx, page, 1);
 	return ret ? ret : dev_flush(overlay->under, cx);
@@ -412,8 +317,8 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 	unsigned int j;
 	int ret = 0;
 
-	for (i = 0; i < overlay->count && !ret; i += count ? count : 1) {
-		count = due_pages(overlay, i, late, n);
+	for (i = 0; i < overlay->pages.count && !ret; i += count ? count : 1) {
+		count = due_pages(&overlay->pages, i, late, n);
 		if (count)
 			ret = write_pages(overlay, cx, i, count);
 	}
@@ -429,26 +334,28 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 			size_t *len)
 {
-	struct overlay *overlay = to_overlay(dev);
+	const struct overlay *overlay = to_overlay(dev);
+	const struct pages *pages = &overlay->pages;
 	uint64_t number;
 	size_t count;
 
-	while (*cursor < overlay->count &&
-	       !is_due(overlay, *cursor, NULL, 0))
+	while (*cursor < pages->count && !is_due(pages, *cursor, NULL, 0))
 		++*cursor;
-	if (*cursor == overlay->count)
+	if (*cursor == pages->count)
 		return false;
-	count = due_pages(overlay, *cursor, NULL, 0);
-	number = overlay->pages[*cursor].number;
-	*off = number * PAGE_BYTES;
-	*len = (count - 1) * PAGE_BYTES + page_size(overlay, number + count - 1);
+	count = due_pages(pages, *cursor, NULL, 0);
+	number = pages->list[*cursor].number;
+	*off = number * PAGES_BYTES;
+	*len = (count - 1) * PAGES_BYTES +
+	       page_size(overlay, number + count - 1);
 	*cursor += count;
 	return true;
 }
 
 uint64_t overlay_bytes(const struct dev *dev)
 {
-	return ((const struct overlay *)dev)->count * (uint64_t)PAGE_BYTES;
+	return ((const struct overlay *)dev)->pages.count *
+	       (uint64_t)PAGES_BYTES;
 }
 
 static void overlay_close(struct dev *dev)
@@ -456,8 +363,6 @@ static void overlay_close(struct dev *dev)
 	struct overlay *overlay = to_overlay(dev);
 
 	overlay_drop(dev);
-	free(overlay->chunks);
-	free(overlay->pages);
 	pthread_rwlock_destroy(&overlay->lock);
 	free(overlay);
 }
@@ -488,7 +393,7 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 	overlay->dev.writable = true;
 	memset(&overlay->dev.stats, 0, sizeof(overlay->dev.stats));
 	overlay->under = under;
-	overlay->bytes_max = cx->max_memory;
+	pages_init(&overlay->pages, under->name, cx->max_memory);
 	pthread_rwlock_init(&overlay->lock, NULL);
 	*devp = &overlay->dev;
 	return 0;
