@@ -3,7 +3,8 @@
  * The device that is to be checked.
  *
  * What is mounted only to be read does not change, so it can be checked: at
- * boot that is how the root is given to its checker.
+ * boot that is how the root is given to its checker.  A zoned device is only
+ * checked, whatever was asked for.
  */
 #include "fsck/target.h"
 
@@ -52,6 +53,28 @@ static int check_use(struct tool *tool, const char *path,
 	return 0;
 }
 
+/* Repairs write where they like, which zones do not take. */
+static int check_zones(struct tool *tool, const char *path, enum need *need)
+{
+	struct context *cx = &tool->cx;
+	struct probe_zones zones;
+
+	if (*need == NEED_READ)
+		return 0;
+	if (probe_zoned(cx, path, &zones)) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (zones.model == PROBE_ZONES_NONE)
+		return 0;
+	if (*need == NEED_WRITE)
+		return fail(cx, -EOPNOTSUPP, "%s: has zones, on which nothing "
+			    "is repaired", path);
+	tool_note(tool, "%s: has zones, on which nothing is repaired", path);
+	*need = NEED_READ;
+	return 0;
+}
+
 /* One that cannot be written to can still be checked. */
 static bool is_protected(int err)
 {
@@ -64,6 +87,8 @@ int target_open(struct dev **devp, struct tool *tool, const char *path,
 	enum need need = need_of(tool, o);
 	int err = check_use(tool, path, o, &need);
 
+	if (!err)
+		err = check_zones(tool, path, &need);
 	*devp = NULL;
 	if (err)
 		return err;
