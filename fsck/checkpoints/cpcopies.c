@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "disk/checkpoint.h"
 #include "fsck/dat/vblocks.h"
@@ -61,20 +62,18 @@ void cpcopies_fini(struct cpcopies *copies)
 	*copies = (struct cpcopies){ 0 };
 }
 
+static bool is_below(const void *item, const void *key)
+{
+	const struct loglist_block *copy = item;
+
+	return copy->blkoff < *(const uint64_t *)key;
+}
+
 /* Index of the newest copy of BLKOFF, or where it would be. */
 static size_t find_first(const struct cpcopies *copies, uint64_t blkoff)
 {
-	size_t low = 0, high = copies->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (copies->list[middle].blkoff < blkoff)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(copies->list, copies->n, sizeof(*copies->list),
+			    is_below, &blkoff);
 }
 
 static bool has(const struct cpcopies *copies, size_t i, uint64_t blkoff)

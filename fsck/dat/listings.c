@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "fsck/check.h"
 #include "vol/logsearch.h"
@@ -219,18 +220,17 @@ void listings_fini(struct listings *l)
 	memset(l, 0, sizeof(*l));
 }
 
+static bool is_below(const void *item, const void *key)
+{
+	const struct listing *listing = item;
+
+	return listing->number < *(const uint64_t *)key;
+}
+
 size_t listings_from(const struct listings *l, uint64_t number)
 {
-	size_t low = 0, high = l->n, mid;
-
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (l->items[mid].number < number)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return search_first(l->items, l->n, sizeof(*l->items), is_below,
+			    &number);
 }
 
 const struct listing *listings_find(const struct listings *l, uint64_t number)

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 
 static uint64_t end_of(const struct mapfound_run *run)
@@ -164,21 +165,23 @@ int mapfound_settle(struct mapfound *f, struct context *cx)
 	return err;
 }
 
+struct spot {
+	uint64_t ino, blkoff;
+};
+
+static bool ends_before(const void *item, const void *key)
+{
+	const struct mapfound_run *run = item;
+	const struct spot *spot = key;
+
+	return run->ino < spot->ino ||
+	       (run->ino == spot->ino && end_of(run) <= spot->blkoff);
+}
+
 size_t mapfound_find(const struct mapfound *f, uint64_t ino, uint64_t blkoff)
 {
-	size_t low = 0, high = f->settled;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct mapfound_run *run = &f->runs[middle];
-
-		if (run->ino < ino ||
-		    (run->ino == ino && end_of(run) <= blkoff))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(f->runs, f->settled, sizeof(*f->runs), ends_before,
+			    &(struct spot){ ino, blkoff });
 }
 
 bool mapfound_has(const struct mapfound *f, uint64_t ino, uint64_t blkoff)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 int maploss_add_point(struct maploss *l, struct context *cx,
 		      const struct maploss_point *point)
@@ -47,39 +48,42 @@ void maploss_fini(struct maploss *l)
 	*l = (struct maploss){ .points = NULL };
 }
 
+/* A block of a file. */
+struct spot {
+	uint64_t ino, blkoff;
+};
+
+static bool is_point_before(const void *item, const void *key)
+{
+	const struct maploss_point *p = item;
+	const struct spot *spot = key;
+
+	return p->ino < spot->ino ||
+	       (p->ino == spot->ino && p->blkoff < spot->blkoff);
+}
+
 /* The first point at or behind block BLKOFF of inode INO. */
 static size_t find_point(const struct maploss *l, uint64_t ino,
 			 uint64_t blkoff)
 {
-	size_t low = 0, high = l->npoints;
+	return search_first(l->points, l->npoints, sizeof(*l->points),
+			    is_point_before, &(struct spot){ ino, blkoff });
+}
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct maploss_point *p = &l->points[middle];
+static bool is_gap_before(const void *item, const void *key)
+{
+	const struct maploss_gap *g = item;
+	const struct spot *spot = key;
 
-		if (p->ino < ino || (p->ino == ino && p->blkoff < blkoff))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return g->ino < spot->ino ||
+	       (g->ino == spot->ino && g->end <= spot->blkoff);
 }
 
 /* The first gap that ends behind block BLKOFF of inode INO. */
 static size_t find_gap(const struct maploss *l, uint64_t ino, uint64_t blkoff)
 {
-	size_t low = 0, high = l->ngaps;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct maploss_gap *g = &l->gaps[middle];
-
-		if (g->ino < ino || (g->ino == ino && g->end <= blkoff))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(l->gaps, l->ngaps, sizeof(*l->gaps), is_gap_before,
+			    &(struct spot){ ino, blkoff });
 }
 
 size_t maploss_first_point(const struct maploss *l, uint64_t ino)

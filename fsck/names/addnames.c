@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "disk/ondisk.h"
 
@@ -52,24 +53,24 @@ void addnames_sort(struct addnames *a)
 	sort_in_place(a->items, a->count, sizeof(*a->items), order);
 }
 
+static bool is_below(const void *item, const void *key)
+{
+	const struct addnames_item *name = item;
+
+	return name->dir < *(const uint32_t *)key;
+}
+
 const struct addnames_item *addnames_of(const struct addnames *a, uint32_t dir,
 					size_t *count)
 {
-	size_t low = 0, high = a->count;
+	size_t first = search_first(a->items, a->count, sizeof(*a->items),
+				    is_below, &dir);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (a->items[middle].dir < dir)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (*count = 0; low + *count < a->count; ++*count) {
-		if (a->items[low + *count].dir != dir)
+	for (*count = 0; first + *count < a->count; ++*count) {
+		if (a->items[first + *count].dir != dir)
 			break;
 	}
-	return a->items + low;
+	return a->items + first;
 }
 
 void addnames_fini(struct addnames *a)

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "fsck/names/dirread.h"
 #include "fsck/names/keptnames.h"
@@ -107,20 +108,19 @@ static void tell(struct again *a, const struct blockbatch_item *item,
 	}, item->vblocknr << 16 ^ offset);
 }
 
+static bool is_below(const void *item, const void *key)
+{
+	const struct dupnames_suspect *suspect = item;
+
+	return suspect->tag < *(const uint32_t *)key;
+}
+
 struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
 				       size_t n, uint32_t tag)
 {
-	size_t low = 0, high = n;
+	size_t i = search_first(suspects, n, sizeof(*suspects), is_below, &tag);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (suspects[middle].tag < tag)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && suspects[low].tag == tag ? &suspects[low] : NULL;
+	return i < n && suspects[i].tag == tag ? &suspects[i] : NULL;
 }
 
 /* A name of suspect S. */

@@ -19,21 +19,20 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
+
+static bool begins_before(const void *item, const void *key)
+{
+	struct inodelist_chunk *const *chunk = item;
+
+	return (*chunk)->first <= *(const uint64_t *)key;
+}
 
 /* The first chunk that begins behind INO; the one before may hold it. */
 static size_t chunk_behind(const struct inodelist *list, uint64_t ino)
 {
-	size_t low = 0, high = list->nchunks;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->chunks[middle]->first <= ino)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_first(list->chunks, list->nchunks, sizeof(*list->chunks),
+			    begins_before, &ino);
 }
 
 struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino)
@@ -138,20 +137,19 @@ int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 	return 0;
 }
 
+static bool is_dir_before(const void *item, const void *key)
+{
+	const struct inodelist_dir *dir = item;
+
+	return dir->ino < *(const uint64_t *)key;
+}
+
 size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino)
 {
-	size_t low = 0, high = list->ndirs;
+	size_t i = search_first(list->dirs, list->ndirs, sizeof(*list->dirs),
+				is_dir_before, &ino);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->dirs[middle].ino < ino)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < list->ndirs && list->dirs[low].ino == ino ? low :
-								 list->ndirs;
+	return i < list->ndirs && list->dirs[i].ino == ino ? i : list->ndirs;
 }
 
 void inodelist_clear(struct inodelist *list)

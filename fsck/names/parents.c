@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/bitmap.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "fsck/names/namefix.h"
 
@@ -114,24 +115,24 @@ static size_t follow(const struct namefix *f, const struct bitmap *known,
 	return i;
 }
 
+static bool is_below(const void *item, const void *key)
+{
+	const struct parents_other *other = item;
+
+	return other->child < *(const size_t *)key;
+}
+
 /* Another parent for CHILD of those known to lie outside, index + 1, or 0. */
 static uint32_t find_other(const struct namefix *f, const struct bitmap *known,
 			   size_t child)
 {
 	const struct parents *p = &f->parents;
-	size_t low = 0, high = p->count;
+	size_t i = search_first(p->others, p->count, sizeof(*p->others),
+				is_below, &child);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (p->others[middle].child < child)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < p->count && p->others[low].child == child; low++) {
-		if (bitmap_test(known, p->others[low].by))
-			return p->others[low].by + 1;
+	for (; i < p->count && p->others[i].child == child; i++) {
+		if (bitmap_test(known, p->others[i].by))
+			return p->others[i].by + 1;
 	}
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "disk/palloc.h"
 #include "vol/volume.h"
 
@@ -23,22 +24,22 @@ void inodecount_fini(struct inodecount *ic)
 	*ic = (struct inodecount){ 0 };
 }
 
+static bool is_below(const void *item, const void *key)
+{
+	const struct inodecount_group *group = item;
+
+	return group->number < *(const uint64_t *)key;
+}
+
 /* Where GROUP is, or belongs; most come in ascending order. */
 static size_t find(const struct inodecount *ic, uint64_t group)
 {
-	size_t low = 0, high = ic->ngroups;
+	size_t n = ic->ngroups;
 
-	if (!high || ic->groups[high - 1].number < group)
-		return high;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ic->groups[middle].number < group)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	if (!n || ic->groups[n - 1].number < group)
+		return n;
+	return search_first(ic->groups, n, sizeof(*ic->groups), is_below,
+			    &group);
 }
 
 int inodecount_learn(struct inodecount *ic, struct context *cx, uint64_t group)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bisection of sorted numbers. */
+/* Bisection of what is sorted. */
 #ifndef NILFS2_BASE_SEARCH_H
 #define NILFS2_BASE_SEARCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,28 @@ static inline size_t search_lower_bound(const uint64_t *numbers, size_t count,
 		size_t middle = low + (high - low) / 2;
 
 		if (numbers[middle] < wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Index of the first of COUNT ITEMS of SIZE bytes that is not below KEY, or
+ * COUNT; IS_BELOW holds for those before it and no others.
+ */
+static inline size_t search_first(const void *items, size_t count, size_t size,
+				  bool (*is_below)(const void *item,
+						   const void *key),
+				  const void *key)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_below((const char *)items + middle * size, key))
 			low = middle + 1;
 		else
 			high = middle;

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "disk/dat.h"
 
 /* Entries of a block of the DAT that follow each other. */
@@ -164,16 +165,9 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 static bool has_snapshot(const struct dattable *t, uint64_t start,
 			 uint64_t end)
 {
-	size_t low = 0, high = t->nsnapshots, mid;
+	size_t i = search_lower_bound(t->snapshots, t->nsnapshots, start);
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (t->snapshots[mid] < start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < t->nsnapshots && t->snapshots[low] < end;
+	return i < t->nsnapshots && t->snapshots[i] < end;
 }
 
 /* Its block is dead now, or there for snapshots only. */
