@@ -140,6 +140,26 @@ static void fill_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 		g->segment_usage_size >= NILFS_EXT_SEGMENT_USAGE_SIZE;
 }
 
+void super_set_geometry(struct nilfs_super_block *sb, uint64_t dev_size,
+			const struct nilfs_geometry *g)
+{
+	sb->s_rev_level = le32_make(NILFS_CURRENT_REV);
+	sb->s_minor_rev_level = le16_make(NILFS_MINOR_REV);
+	sb->s_magic = le16_make(NILFS_SUPER_MAGIC);
+	sb->s_bytes = le16_make(NILFS_SB_BYTES);
+	sb->s_crc_seed = le32_make(g->crc_seed);
+	sb->s_log_block_size = le32_make(g->block_bits - NILFS_MIN_BLOCK_BITS);
+	sb->s_nsegments = le64_make(g->nsegments);
+	sb->s_dev_size = le64_make(dev_size);
+	sb->s_first_data_block = le64_make(g->first_data_block);
+	sb->s_blocks_per_segment = le32_make(g->blocks_per_segment);
+	sb->s_first_ino = le32_make(g->first_ino);
+	sb->s_inode_size = le16_make((uint16_t)g->inode_size);
+	sb->s_dat_entry_size = le16_make((uint16_t)g->dat_entry_size);
+	sb->s_checkpoint_size = le16_make((uint16_t)g->checkpoint_size);
+	sb->s_segment_usage_size = le16_make((uint16_t)g->segment_usage_size);
+}
+
 enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 			 struct nilfs_geometry *g)
 {

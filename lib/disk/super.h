@@ -34,6 +34,14 @@ enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 			 struct nilfs_geometry *g);
 
 /*
+ * The reverse of super_geometry(): what SB says of the layout G on a device of
+ * DEV_SIZE bytes, with magic number, revision and s_bytes.  Features and the
+ * checksum are the caller's.
+ */
+void super_set_geometry(struct nilfs_super_block *sb, uint64_t dev_size,
+			const struct nilfs_geometry *g);
+
+/*
  * Features that the kernel does not know: nilfs_check_feature_compatibility().
  * RULE_SB_FEATURE_COMPAT_RO forbids only writing.
  */

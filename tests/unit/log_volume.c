@@ -313,31 +313,16 @@ int log_volume_place_root(struct log_volume *v, struct writer *w, bool again)
 static void fill_super(const struct log_volume *v,
 		       struct nilfs_super_block *sb)
 {
-	const struct nilfs_geometry *g = &v->g;
-
-	sb->s_rev_level = le32_make(NILFS_CURRENT_REV);
-	sb->s_magic = le16_make(NILFS_SUPER_MAGIC);
-	sb->s_bytes = le16_make(NILFS_SB_BYTES);
-	sb->s_crc_seed = le32_make(g->crc_seed);
-	sb->s_log_block_size = le32_make(g->block_bits - NILFS_MIN_BLOCK_BITS);
-	sb->s_nsegments = le64_make(g->nsegments);
-	sb->s_dev_size = le64_make(v->dev->size);
-	sb->s_first_data_block = le64_make(g->first_data_block);
-	sb->s_blocks_per_segment = le32_make(g->blocks_per_segment);
+	super_set_geometry(sb, v->dev->size, &v->g);
 	sb->s_r_segments_percentage = le32_make(5);
 	sb->s_last_cno = le64_make(v->end.cno);
 	sb->s_last_pseg = le64_make(v->end.pseg);
 	sb->s_last_seq = le64_make(v->end.seq);
 	sb->s_free_blocks_count =
-		le64_make(v->end.clean_segments * g->blocks_per_segment);
+		le64_make(v->end.clean_segments * v->g.blocks_per_segment);
 	sb->s_state = le16_make(NILFS_VALID_FS);
 	sb->s_errors = le16_make(1);
-	sb->s_first_ino = le32_make(g->first_ino);
-	sb->s_inode_size = le16_make((uint16_t)g->inode_size);
-	sb->s_dat_entry_size = le16_make((uint16_t)g->dat_entry_size);
-	sb->s_checkpoint_size = le16_make((uint16_t)g->checkpoint_size);
-	sb->s_segment_usage_size = le16_make((uint16_t)g->segment_usage_size);
-	sb->s_feature_compat = le64_make(g->has_live_blks);
+	sb->s_feature_compat = le64_make(v->g.has_live_blks);
 	sb->s_feature_compat_ro = le64_make(1);
 	sb->s_sum = le32_make(super_checksum(sb));
 }

@@ -215,6 +215,24 @@ static void test_edges(void)
 	is_int(super_check(&sb), RULE_SB_BYTES, "19 end inside the checksum");
 }
 
+/* Written back, a layout is what it was read from. */
+static void test_set_geometry(void)
+{
+	struct nilfs_super_block given, made = { 0 };
+	struct nilfs_geometry g;
+
+	make(&given, 0);
+	given.s_segment_usage_size = le16_make(32);
+	given.s_dev_size = le64_make(SIZE_64M);
+	super_geometry(&given, SIZE_64M, &g);
+	super_set_geometry(&made, SIZE_64M, &g);
+	made.s_r_segments_percentage = given.s_r_segments_percentage;
+	seal(&given);
+	seal(&made);
+	ok(!memcmp(&given, &made, sizeof(made)),
+	   "a layout gives the super block that it was read from");
+}
+
 static void test_features(void)
 {
 	const struct super_feature *f;
@@ -247,6 +265,7 @@ int main(void)
 	test_block_sizes();
 	test_bounds();
 	test_edges();
+	test_set_geometry();
 	test_features();
 	return tap_done();
 }
