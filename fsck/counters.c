@@ -105,15 +105,7 @@ static int count_anew(struct repair *r, struct context *cx)
 	static const bool none[RULE_FIX_COUNT];
 	struct check *c = &r->first->check;
 	struct round round = {
-		.job = {
-			.check = c,
-			.dev = r->dev,
-			.vol = c->vol,
-			.plan = &r->first->plan,
-			.time = (uint64_t)cx->now,
-			.tell = mended_add,
-			.arg = &r->mended,
-		},
+		.job = repair_job(r, cx),
 		.floor = FIXER_METADATA,
 		.taken = none,
 		.instead = rebuild,

@@ -23,7 +23,6 @@
 #include "fsck/round.h"
 #include "log/inodes.h"
 #include "log/mend.h"
-#include "log/newsupers.h"
 #include "log/remap.h"
 #include "vol/blockmap.h"
 #include "vol/rollforward.h"
@@ -190,16 +189,6 @@ static int take_files(struct forward *f, struct context *cx)
 	return ret;
 }
 
-static int write_supers(struct fixer_job *job, struct context *cx,
-			const struct writer_end *end)
-{
-	struct nilfs_super_block sb = *volume_super(job->vol);
-
-	newsupers_fill(&sb, &job->vol->geo, end, job->time,
-		       le16_get(sb.s_state) | NILFS_VALID_FS);
-	return newsupers_write(cx, job->dev, &sb, round_offset2(job->vol));
-}
-
 static int write_log(struct forward *f, struct fixer_job *job,
 		     struct context *cx)
 {
@@ -220,7 +209,7 @@ static int write_log(struct forward *f, struct fixer_job *job,
 	if (!ret)
 		ret = writer_commit(f->w, cx, &end);
 	if (!ret)
-		ret = write_supers(job, cx, &end);
+		ret = round_name(job, cx, &end, true);
 	writer_close(f->w);
 	return ret;
 }

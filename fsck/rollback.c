@@ -26,7 +26,6 @@
 #include "fsck/known.h"
 #include "fsck/round.h"
 #include "log/mend.h"
-#include "log/newsupers.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
@@ -175,16 +174,6 @@ static int find_checkpoint(struct context *cx, struct volume *vol,
 	return ret;
 }
 
-static int write_supers(struct fixer_job *job, struct context *cx,
-			const struct writer_end *end)
-{
-	struct nilfs_super_block sb = *volume_super(job->vol);
-
-	newsupers_fill(&sb, &job->vol->geo, end, job->time,
-		       le16_get(sb.s_state) | NILFS_VALID_FS);
-	return newsupers_write(cx, job->dev, &sb, round_offset2(job->vol));
-}
-
 int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 {
 	static const bool none[RULE_FIX_COUNT];
@@ -207,7 +196,7 @@ int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 	if (!ret)
 		ret = writer_commit(w, cx, &end);
 	if (!ret)
-		ret = write_supers(job, cx, &end);
+		ret = round_name(job, cx, &end, true);
 	writer_close(w);
 	if (!ret)
 		fixers_tell(job, "checkpoint %" PRIu64 ": has the files of "

@@ -84,10 +84,20 @@ static void tell_orphans(struct round *round)
 			    latest->orphans_end);
 }
 
+int round_name(const struct fixer_job *job, struct context *cx,
+	       const struct writer_end *end, bool valid)
+{
+	struct nilfs_super_block sb = *volume_super(job->vol);
+	unsigned int state = le16_get(sb.s_state);
+
+	if (valid)
+		state |= NILFS_VALID_FS;
+	newsupers_fill(&sb, &job->vol->geo, end, job->time, (uint16_t)state);
+	return newsupers_write(cx, job->dev, &sb, round_offset2(job->vol));
+}
+
 static int finish_log(struct round *round, struct context *cx)
 {
-	const struct volume *vol = round->job.vol;
-	struct nilfs_super_block sb = *volume_super(vol);
 	struct writer_end end;
 	int err;
 
@@ -98,9 +108,7 @@ static int finish_log(struct round *round, struct context *cx)
 	if (err)
 		return err;
 	tell_orphans(round);
-	newsupers_fill(&sb, &vol->geo, &end, round->job.time,
-		       le16_get(sb.s_state));
-	return newsupers_write(cx, round->job.dev, &sb, round_offset2(vol));
+	return round_name(&round->job, cx, &end, false);
 }
 
 static int open_writer(struct round *round, struct context *cx)

@@ -20,6 +20,14 @@ struct round {
 /* Runs it.  0, or a failure that ends the repair. */
 int round_run(struct round *round, struct context *cx);
 
+/*
+ * The superblocks of job->vol name the log of END from now on, and say, with
+ * VALID, that nothing behind it is to be recovered: the last step of whatever
+ * adds a log.  Failures as newsupers_write().
+ */
+int round_name(const struct fixer_job *job, struct context *cx,
+	       const struct writer_end *end, bool valid);
+
 /* Byte where VOL has its second superblock; 0: it has none. */
 uint64_t round_offset2(const struct volume *vol);
 

@@ -12,11 +12,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-begin() {
-	image=$(copy_image "$1")
-	remember
-}
-
 # What is in use is what was, but for what the new checkpoint itself replaces.
 same_numbers() {
 	dump.nilfs2 dat -a "$image" >dat.now

@@ -13,12 +13,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# begin IMAGE: of the corpus.
-begin() {
-	image=$(copy_image "$1")
-	remember
-}
-
 # spoil_entries NUMBER... -- FIELD=VALUE...
 spoil_entries() {
 	local numbers=()

@@ -4,6 +4,12 @@
 # For bats files of repairs: the volume before the damage is what the repair must
 # bring back.  Load it after damage.
 
+# begin IMAGE: of the corpus, as $image, remembered.
+begin() {
+	image=$(copy_image "$1")
+	remember
+}
+
 # remember: what $image holds now, its snapshots, and what its DAT says.
 remember() {
 	trees_of "$image" >trees.sound
