@@ -58,6 +58,19 @@ void model_change(struct model *md, uint32_t key)
 	make_content(key, ++md->version[key], data);
 }
 
+void model_replace(struct model *md, uint32_t key)
+{
+	static const uint8_t zeros[MODEL_BS];
+	void *data = NULL;
+
+	if (metafile_replace(md->m, &md->cx, offset(md, key), &data)) {
+		check(md, false);
+		return;
+	}
+	check(md, !memcmp(data, zeros, MODEL_BS));
+	make_content(key, ++md->version[key], data);
+}
+
 void model_look(struct model *md, uint32_t key)
 {
 	const void *data = NULL;

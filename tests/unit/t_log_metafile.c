@@ -299,6 +299,83 @@ static void test_keep_dat(void)
 	model_free(md);
 }
 
+/*
+ * Every other block is there: all are filled anew, and what they were is given
+ * up unread, as by any change.
+ */
+static void test_replace(enum metafile_kind kind, uint32_t keys)
+{
+	struct model *md = model_new(kind, keys, 1);
+	uint64_t ptr = 0, nodes;
+	uint32_t i;
+
+	for (i = 0; i < keys; i += 2)
+		model_change(md, i);
+	model_checkpoint(md);
+	nodes = metafile_nblocks(md->m) - (keys + 1) / 2;
+	model_reopen(md, &md->inode);
+	is_int(metafile_lookup(md->m, &md->cx, 2, &ptr), 1, "a block");
+	md->f.reads = 0;
+	for (i = 0; i < keys; i++)
+		model_replace(md, i);
+	ok(md->f.reads <= nodes, "is filled anew without being read");
+	if (kind != METAFILE_DAT)
+		is_int(md->f.ended[ptr], 1, "what it was ends");
+	model_replace(md, 2);
+	model_change(md, 2);
+	model_replace(md, 2);
+	for (i = 0; i < keys; i++)
+		model_look(md, i);
+	model_checkpoint(md);
+	is_int(md->bad, 0, "and what it is now is what it was filled with");
+	model_free(md);
+}
+
+/* The map of the DAT is lost: one over the same blocks is the same file. */
+static void test_adopt(uint32_t keys)
+{
+	struct model *md = model_new(METAFILE_DAT, keys, 1);
+	uint64_t *places = calloc(keys, sizeof(*places));
+	unsigned int level;
+	uint32_t i;
+
+	for (i = 0; i < keys; i++)
+		model_change(md, i);
+	level = model_checkpoint(md);
+	for (i = 0; i < keys; i++)
+		if (metafile_lookup(md->m, &md->cx, i, &places[i]) != 1)
+			md->bad++;
+	model_reopen(md, NULL);
+	for (i = keys; i--;)
+		if (metafile_adopt(md->m, &md->cx, i, places[i]))
+			md->bad++;
+	ok(metafile_is_changed(md->m), "a DAT that is given its blocks");
+	for (i = 0; i < keys; i++)
+		model_look(md, i);
+	is_int(metafile_adopt(md->m, &md->cx, 0, places[0]), -EINVAL,
+	       "none of them twice");
+	for (i = 0; i < keys; i++)
+		md->bad += md->f.superseded[places[i]];
+	model_change(md, keys / 2);
+	is_int(md->f.superseded[places[keys / 2]], 1,
+	       "gives one up when it is changed");
+	if (!level)
+		model_checkpoint(md);
+	is_int(md->bad, 0, "and is what it was");
+	free(places);
+	model_free(md);
+}
+
+static void test_adopt_other(void)
+{
+	struct model *md = model_new(METAFILE_SINGLE, 4, 1);
+
+	is_int(metafile_adopt(md->m, &md->cx, 0, 7), -EINVAL,
+	       "blocks of other files have a number to be kept by");
+	ok(metafile_is_empty(md->m), "and nothing came of it");
+	model_free(md);
+}
+
 int main(void)
 {
 	enum metafile_kind kind;
@@ -324,5 +401,12 @@ int main(void)
 	test_keep(METAFILE_MULTI, 6);
 	test_keep(METAFILE_MULTI, 300);
 	test_keep_dat();
+	for (kind = METAFILE_DAT; kind <= METAFILE_MULTI; kind++) {
+		test_replace(kind, 5);
+		test_replace(kind, 700);
+	}
+	test_adopt(6);
+	test_adopt(300);
+	test_adopt_other();
 	return tap_done();
 }
