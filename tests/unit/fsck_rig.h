@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A volume in memory with one thing wrong, which is mended by one more log: a
+ * file has a wrong number of links.
+ */
+#ifndef NILFS2_TESTS_FSCK_RIG_H
+#define NILFS2_TESTS_FSCK_RIG_H
+
+#include <stddef.h>
+
+#include "fsck/session.h"
+#include "log_volume.h"
+
+#define RIG_FILES 5u
+
+struct rig {
+	struct log_volume v;
+	char *before, *bytes;	/* the device, damaged; and to be worked on */
+	size_t size;
+};
+
+void rig_open(struct rig *r);
+void rig_close(struct rig *r);
+
+/* One run of the tool on DEV, as O says; as session_run(). */
+int rig_run(struct rig *r, struct dev *dev, const struct options *o);
+
+/*
+ * What r->bytes hold: SESSION_UNCORRECTED where the damage is there, 0 where
+ * it is not, and a failure where a file cannot be read as it was.
+ */
+int rig_judge(struct rig *r);
+
+#endif
