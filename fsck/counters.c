@@ -152,6 +152,7 @@ int counters_run(struct tool *tool, const struct options *o, struct dev *dev)
 	};
 	int ret = overlay_open(&r.dev, &tool->cx, dev);
 
+	tool_promise(tool);
 	if (!ret)
 		ret = run(&r, &tool->cx);
 	repair_fini(&r);

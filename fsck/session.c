@@ -230,6 +230,8 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 
 	if (!dev->writable || o->quick)
 		l.mode = DECISION_MODE_NO;
+	if (l.mode != DECISION_MODE_NO || o->rollback.wanted)
+		tool_promise(tool);
 	err = overlay_open(&overlay, &tool->cx, dev);
 	if (!err)
 		err = o->rollback.wanted ? go_back(tool, o, dev, overlay, &l) :

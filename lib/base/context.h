@@ -21,12 +21,18 @@ struct context {
 	uint64_t max_memory;		/* budget in bytes for caches and tables */
 	int64_t now;			/* seconds since 1970, from the tool */
 	unsigned int threads;		/* workers to use, at least 1 */
+	/* Where temporary files may be made for what passes the budget, or NULL:
+	   nowhere.  Borrowed. */
+	const char *scratch_dir;
 	const volatile sig_atomic_t *cancel;	/* set by a signal handler, or NULL */
 };
 
 #define CONTEXT_MAX_MEMORY_DEFAULT (32u << 20)
 
-/* Sets defaults: the budget above, one worker, time 0, not cancellable. */
+/*
+ * Sets defaults: the budget above, one worker, time 0, not cancellable, no
+ * temporary files.
+ */
 void context_init(struct context *cx);
 
 /*

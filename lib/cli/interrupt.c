@@ -32,8 +32,18 @@ const volatile sig_atomic_t *interrupt_catch(bool pipe_too)
 		sigaction(stops[i], &action, NULL);
 	/* No second SIGPIPE may kill: the buffer is flushed once more. */
 	action.sa_flags = 0;
-	if (!pipe_too)
-		action.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &action, NULL);
+	if (pipe_too)
+		sigaction(SIGPIPE, &action, NULL);
+	else
+		interrupt_ignore_pipe();
 	return &interrupted;
+}
+
+void interrupt_ignore_pipe(void)
+{
+	struct sigaction action;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &action, NULL);
 }

@@ -13,4 +13,7 @@
  */
 const volatile sig_atomic_t *interrupt_catch(bool pipe_too);
 
+/* After that: a write to such a pipe raises the flag no longer. */
+void interrupt_ignore_pipe(void);
+
 #endif

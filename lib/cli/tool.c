@@ -8,7 +8,8 @@
  * flushed, so that the two do not mix on a terminal.
  *
  * A reader of our output that goes away (`| head`) is no mistake of anybody:
- * a tool that only reads is cancelled, and says nothing.
+ * a tool that only reads is cancelled, and says nothing.  One that was asked to
+ * change something has promised it, and does it.
  */
 #include "config.h"
 
@@ -89,6 +90,12 @@ void tool_detail(struct tool *tool, const char *fmt, ...)
 	va_end(ap);
 }
 
+void tool_promise(struct tool *tool)
+{
+	tool->promised = true;
+	interrupt_ignore_pipe();
+}
+
 int tool_usage(struct tool *tool, const char *fmt, ...)
 {
 	va_list ap;
@@ -148,6 +155,17 @@ static unsigned int processors(void)
 	return n > 0 ? (unsigned int)n : 0;
 }
 
+/*
+ * Not where the system puts what is small and short-lived, which is memory
+ * often enough.
+ */
+static const char *scratch_dir(void)
+{
+	const char *dir = getenv("TMPDIR");
+
+	return dir && *dir ? dir : "/var/tmp";
+}
+
 static int start(struct tool *tool)
 {
 	unsigned int threads = processors();
@@ -156,6 +174,7 @@ static int start(struct tool *tool)
 	context_init(&tool->cx);
 	if (threads)
 		tool->cx.threads = threads;
+	tool->cx.scratch_dir = scratch_dir();
 	tool->cx.cancel = interrupt_catch(tool->cli->only_reads);
 	tool->progress_fd = UINT32_MAX;
 	return out_open(&tool->cx, STDOUT_FILENO, "standard output",
@@ -351,6 +370,8 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 	 */
 	context_child(&tool.cx, &closing);
 	err = out_close(tool.out, &closing);
+	if (err == -EPIPE && tool.promised)
+		err = 0;
 	if (err && (result >= 0 || (result == -EINTR && err == -EPIPE))) {
 		context_adopt(&tool.cx, &closing);
 		result = err;

@@ -82,6 +82,7 @@ struct tool {
 	bool quiet;
 	unsigned int verbose;
 	bool source_date;	/* cx.now comes from SOURCE_DATE_EPOCH */
+	bool promised;		/* tool_promise() */
 	/* The rest belongs to tool_main(). */
 	bool json, json_lines, help, version, bad_usage;
 	uint32_t progress_fd;	/* UINT32_MAX: not given */
@@ -94,6 +95,12 @@ struct tool {
  * cancelled (context_cancelled()); one that writes goes on with its work.
  */
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
+
+/*
+ * From now on a tool that only reads does what the user wants done whether or
+ * not somebody reads what it says, and its exit status is of that alone.
+ */
+void tool_promise(struct tool *tool);
 
 /*
  * A line "tool: text" on standard error: tool_warn() always, tool_note()

@@ -12,8 +12,9 @@
 
 /*
  * An overlay over UNDER (borrowed).  It can be written to even where UNDER
- * cannot; only the commit needs that.  Writes cost memory until then: -ENOMEM
- * past the memory budget of CX.  Discards are forgotten.
+ * cannot; only the commit needs that.  Writes cost memory until then, and past
+ * the memory budget of CX room in CX->scratch_dir: -ENOMEM where there is none.
+ * Discards are forgotten.
  */
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
 

@@ -7,6 +7,11 @@
  * copy.  A chain per hash value leads from the newest version of a page to
  * older ones; the last page of all is the first one of its chain, so the last
  * ones can be forgotten again.
+ *
+ * Chunks past the budget are in a temporary file, in the same order, and are
+ * never brought back to memory: what is written is rarely read again, and then
+ * the system has the file in its own memory.  The list, 24 bytes for a page of
+ * 1024, is not part of the budget.
  */
 #include "dev/pages.h"
 
@@ -15,23 +20,23 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/scratch.h"
+
+#define CHUNK_BYTES ((size_t)PAGES_CHUNK * PAGES_BYTES)
 
 void pages_init(struct pages *p, const char *name, uint64_t bytes_max)
 {
+	uint64_t chunks = bytes_max / CHUNK_BYTES;
+
 	memset(p, 0, sizeof(*p));
 	p->name = name;
-	p->bytes_max = bytes_max;
+	p->chunks_max = chunks > SIZE_MAX ? SIZE_MAX : (size_t)chunks;
+	p->scratch = -1;
 }
 
 static size_t bucket_of(uint64_t number)
 {
 	return number * UINT64_C(0x9e3779b97f4a7c15) >> 52;
-}
-
-unsigned char *pages_data(const struct pages *p, size_t page)
-{
-	return p->chunks[page / PAGES_CHUNK] +
-	       page % PAGES_CHUNK * PAGES_BYTES;
 }
 
 bool pages_find(const struct pages *p, uint64_t number, size_t *page)
@@ -44,6 +49,55 @@ bool pages_find(const struct pages *p, uint64_t number, size_t *page)
 	return link;
 }
 
+static bool is_in_memory(const struct pages *p, size_t page)
+{
+	return page / PAGES_CHUNK < p->chunks_max;
+}
+
+static unsigned char *data_of(const struct pages *p, size_t page)
+{
+	return p->chunks[page / PAGES_CHUNK] +
+	       page % PAGES_CHUNK * PAGES_BYTES;
+}
+
+/* In the temporary file. */
+static uint64_t offset_of(const struct pages *p, size_t page)
+{
+	return page * (uint64_t)PAGES_BYTES -
+	       p->chunks_max * (uint64_t)CHUNK_BYTES;
+}
+
+int pages_read(const struct pages *p, struct context *cx, size_t page,
+	       size_t at, void *buf, size_t len)
+{
+	if (!is_in_memory(p, page))
+		return scratch_read(cx, p->scratch, offset_of(p, page) + at,
+				    buf, len);
+	memcpy(buf, data_of(p, page) + at, len);
+	return 0;
+}
+
+int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
+		const void *buf, size_t len)
+{
+	if (!is_in_memory(p, page))
+		return scratch_write(cx, p->scratch, offset_of(p, page) + at,
+				     buf, len);
+	memcpy(data_of(p, page) + at, buf, len);
+	return 0;
+}
+
+int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
+	      unsigned char *buf, const unsigned char **data)
+{
+	*data = buf;
+	if (!is_in_memory(p, page))
+		return scratch_read(cx, p->scratch, offset_of(p, page), buf,
+				    n * PAGES_BYTES);
+	*data = data_of(p, page);
+	return 0;
+}
+
 static int add_chunk(struct pages *p, struct context *cx)
 {
 	unsigned char **chunks = array_grow(cx, p->chunks, &p->chunk_room,
@@ -52,43 +106,44 @@ static int add_chunk(struct pages *p, struct context *cx)
 	if (!chunks)
 		return -ENOMEM;
 	p->chunks = chunks;
-	chunks[p->nchunks] = malloc(PAGES_CHUNK * PAGES_BYTES);
+	chunks[p->nchunks] = malloc(CHUNK_BYTES);
 	if (!chunks[p->nchunks])
 		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
 	p->nchunks++;
 	return 0;
 }
 
-int pages_reserve(struct pages *p, struct context *cx, unsigned char **data)
+/* Room for the data of one more page. */
+static int reserve(struct pages *p, struct context *cx)
 {
-	struct page *list;
-	int err = 0;
+	struct page *list = array_grow(cx, p->list, &p->room, p->count + 1,
+				       sizeof(*list));
 
-	if (p->count >= p->bytes_max / PAGES_BYTES)
-		return fail(cx, -ENOMEM,
-			    "%s: changes kept aside pass the memory budget",
-			    p->name);
-	list = array_grow(cx, p->list, &p->room, p->count + 1, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	p->list = list;
-	if (p->count == p->nchunks * PAGES_CHUNK)
-		err = add_chunk(p, cx);
-	if (!err)
-		*data = pages_data(p, p->count);
-	return err;
+	if (!is_in_memory(p, p->count))
+		return p->scratch < 0 ? scratch_open(cx, &p->scratch) : 0;
+	return p->count == p->nchunks * PAGES_CHUNK ? add_chunk(p, cx) : 0;
 }
 
-void pages_add(struct pages *p, uint64_t number)
+int pages_add(struct pages *p, struct context *cx, uint64_t number,
+	      const void *data)
 {
 	size_t *link = &p->buckets[bucket_of(number)];
+	int err = reserve(p, cx);
 
+	if (!err)
+		err = pages_write(p, cx, p->count, 0, data, PAGES_BYTES);
+	if (err)
+		return err;
 	p->list[p->count] = (struct page){
 		.number = number,
 		.epoch = p->epoch,
 		.next = *link,
 	};
 	*link = ++p->count;
+	return 0;
 }
 
 void pages_rewind(struct pages *p, size_t count)
@@ -116,9 +171,13 @@ bool pages_go_on(const struct pages *p, size_t page)
 
 void pages_fini(struct pages *p)
 {
+	size_t chunks_max = p->chunks_max;
+
 	while (p->nchunks)
 		free(p->chunks[--p->nchunks]);
 	free(p->chunks);
 	free(p->list);
-	pages_init(p, p->name, p->bytes_max);
+	scratch_close(p->scratch);
+	pages_init(p, p->name, 0);
+	p->chunks_max = chunks_max;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pages of a device that are kept in memory, in versions: what an overlay is
- * made of.
+ * Pages of a device that are kept aside, in versions: what an overlay is made
+ * of.
  */
 #ifndef NILFS2_DEV_PAGES_H
 #define NILFS2_DEV_PAGES_H
@@ -24,24 +24,43 @@ struct page {
 
 struct pages {
 	const char *name;	/* of the device, for messages; borrowed */
-	uint64_t bytes_max;
+	size_t chunks_max;	/* in memory */
 	struct page *list;	/* in the order in which they were made */
 	size_t count, room;
-	unsigned char **chunks;
+	unsigned char **chunks;	/* the first ones */
 	size_t nchunks, chunk_room;
+	int scratch;		/* file with the data of all others, or -1 */
 	uint64_t epoch;		/* of what is made now; only grows */
 	size_t buckets[PAGES_BUCKETS];	/* newest page of a chain + 1, or 0 */
 };
 
-/* No pages; all zero is good as well, but for NAME and BYTES_MAX. */
+/*
+ * No pages.  The data of those that come first is held in memory, in as many
+ * chunks as BYTES_MAX has room for, the rest in a temporary file of the context.
+ */
 void pages_init(struct pages *p, const char *name, uint64_t bytes_max);
+
+/* Forgets all of them; P is as pages_init() left it. */
 void pages_fini(struct pages *p);
 
 /* The newest version of page NUMBER in *PAGE, or false. */
 bool pages_find(const struct pages *p, uint64_t number, size_t *page);
 
-/* PAGES_BYTES bytes, to be changed. */
-unsigned char *pages_data(const struct pages *p, size_t page);
+/*
+ * LEN bytes AT of the data of PAGE, to or from BUF.  Many threads may read at
+ * once.  Those of the file: -ENOMEM, as scratch_read() and scratch_write().
+ */
+int pages_read(const struct pages *p, struct context *cx, size_t page,
+	       size_t at, void *buf, size_t len);
+int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
+		const void *buf, size_t len);
+
+/*
+ * The data of N pages from PAGE on, which pages_go_on(): in *DATA, which is in
+ * memory where they are, else BUF (PAGES_CHUNK * PAGES_BYTES) filled.
+ */
+int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
+	      unsigned char *buf, const unsigned char **data);
 
 /*
  * Whether PAGE may be changed in its place: the epoch is still the one in
@@ -52,12 +71,9 @@ static inline bool pages_is_current(const struct pages *p, size_t page)
 	return p->list[page].epoch == p->epoch;
 }
 
-/*
- * Room for one more version, whose data is in *DATA, to be filled; it is there
- * only once pages_add() says of what page it is.  -ENOMEM.
- */
-int pages_reserve(struct pages *p, struct context *cx, unsigned char **data);
-void pages_add(struct pages *p, uint64_t number);
+/* One more version, of page NUMBER, with DATA (PAGES_BYTES).  -ENOMEM. */
+int pages_add(struct pages *p, struct context *cx, uint64_t number,
+	      const void *data);
 
 /* Forgets all versions but the first COUNT. */
 void pages_rewind(struct pages *p, size_t count);

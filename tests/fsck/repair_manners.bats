@@ -246,6 +246,74 @@ on_terminal() {
 	same broken
 }
 
+# Wrong counts of links, in every block of inodes.
+break_all_links() {
+	local block byte
+
+	mkdir -p many
+	touch many/{0001..3000}
+	mkfs.nilfs2 -q -f --size 64M -B 128 -d many image
+	for block in $(dump.nilfs2 bmap -b image ifile |
+		awk '$NF == "data" && $1 > 2 { print $5 }'); do
+		printf '\5' | dd of=image bs=1 seek=$((block * 4096 + 50)) \
+			conv=notrunc status=none
+	done
+	byte=$(od -An -tu1 -j $((block * 4096)) -N 1 image)
+	damage "block:$block" "byte[0]=$((byte))"
+	cp image broken
+}
+
+@test "a repair is the same with hardly any memory" {
+	break_all_links
+	export SOURCE_DATE_EPOCH=1700000000
+	run -1 fsck.nilfs2 -y image
+	mv image mended
+	cp broken image
+	# That needs the file, and it may be anywhere.
+	mkdir elsewhere
+	TMPDIR=$PWD/elsewhere run -1 fsck.nilfs2 -y --max-memory 300K image
+	same mended
+	[ -z "$(ls elsewhere)" ]
+	cp broken image
+	TMPDIR=$PWD/missing run -8 --separate-stderr \
+		fsck.nilfs2 -y --max-memory 300K image
+	[[ $stderr == *"$PWD/missing: opening a temporary file"*"No such file"* ]]
+	same broken
+}
+
+@test "no room for temporary files is no repair, and nothing is changed" {
+	break_all_links
+	# 100 KiB a file; what is already there may stay as large as it is.
+	run -8 --separate-stderr bash -c \
+		'ulimit -f 100; TMPDIR=. fsck.nilfs2 -y --max-memory 300K image'
+	[[ $stderr == *".: writing a temporary file"*"File too large"* ]]
+	same broken
+}
+
+# unread ARGUMENT...: fsck.nilfs2, and nobody reads what it says.
+unread() {
+	{
+		sleep 0.2
+		status=0
+		fsck.nilfs2 "$@" 2>stderr || status=$?
+		echo "$status" >status
+	} | :
+	cat stderr
+	return "$(cat status)"
+}
+
+@test "what was promised is done even if nobody reads" {
+	break_all_links
+	run -8 unread -n --all image
+	[ -z "$output" ]
+	run -1 unread -y --all image
+	[ -z "$output" ]
+	run -0 fsck.nilfs2 -n image
+	cp broken image
+	run -1 unread -p -f --json-lines image
+	run -0 fsck.nilfs2 -n image
+}
+
 # Zeros for all blocks of inodes but the first one.
 zero_inodes() {
 	local block

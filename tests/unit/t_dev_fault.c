@@ -171,61 +171,6 @@ static void test_reorder(void)
 	is_int(outcome(1, true), 1, "closing with the power on loses nothing");
 }
 
-/* The overlay against a copy of what it should show. */
-static void test_overlay_random(size_t size, bool commit, bool last)
-{
-	unsigned char disk_bytes[SIZE], model[SIZE], before[SIZE], got[3000];
-	struct dev *disk, *dev;
-	const uint64_t late[] = { size - 1, 1024 };
-	unsigned int i, wrong = 0;
-	struct context cx;
-	uint32_t x = 11;
-
-	context_init(&cx);
-	for (i = 0; i < size; i++)
-		disk_bytes[i] = (unsigned char)(i * 31 >> 4);
-	memcpy(model, disk_bytes, size);
-	memcpy(before, disk_bytes, size);
-	memory_open(&disk, &cx, disk_bytes, size);
-	is_int(overlay_open(&dev, &cx, disk), 0, "an overlay");
-	for (i = 0; i < 2000; i++) {
-		size_t off, len;
-
-		x = x * 1103515245 + 12345;
-		off = (x >> 8) % size;
-		len = (x >> 3) % sizeof(got);
-		if (len > size - off)
-			len = size - off;
-		if (x >> 28 == 0)
-			dev_flush(dev, &cx);
-		if (x >> 30 == 1) {
-			memset(got, (int)i, len);
-			memset(model + off, (int)i, len);
-			wrong += dev_write(dev, &cx, off, got, len) != 0;
-		}
-		wrong += dev_read(dev, &cx, off, got, len) != 0;
-		wrong += memcmp(got, model + off, len) != 0;
-	}
-	is_int(wrong, 0, "shows what was written over what was there");
-	is_int(memcmp(disk_bytes, before, size), 0,
-	       "and the disk is as it was");
-	ok(overlay_bytes(dev) >= size, "all was written at least once");
-	if (last)
-		is_int(overlay_commit_last(dev, &cx, late, 2), 0,
-		       "commit of the last state");
-	else if (commit)
-		is_int(overlay_commit(dev, &cx), 0, "commit");
-	else
-		overlay_drop(dev);
-	is_int(memcmp(disk_bytes, commit ? model : before, size), 0,
-	       commit ? "brings it to the disk" : "dropping forgets it");
-	is_int(overlay_bytes(dev), 0, "and leaves nothing to commit");
-	is_int(dev_read(dev, &cx, 100, got, 1000), 0, "the overlay then");
-	ok(!memcmp(got, disk_bytes + 100, 1000), "shows the disk");
-	dev_close(dev);
-	dev_close(disk);
-}
-
 /*
  * Payload, flush, pointer to it, flush, twice, over one pointer.  At whatever
  * write the commit is cut, the pointer must name payload that is there.
@@ -279,104 +224,12 @@ static void test_overlay_order(bool last)
 		is_int(cuts, 9, "at 4 writes and 4 flushes");
 }
 
-/* Each byte that was written is in one range; the others are in none. */
-static void test_overlay_ranges(void)
-{
-	static unsigned char bytes[SIZE];
-	uint64_t off, sum = 0;
-	struct dev *disk, *dev;
-	struct context cx;
-	size_t cursor = 0, len;
-	unsigned int n;
-
-	context_init(&cx);
-	memory_open(&disk, &cx, bytes, SIZE);
-	overlay_open(&dev, &cx, disk);
-	ok(!overlay_next_range(dev, &cursor, &off, &len), "no ranges yet");
-	for (n = 0; n < 3; n++) {
-		dev_write(dev, &cx, 4096, "xyz", 3);
-		dev_write(dev, &cx, 8192, bytes, 3000);
-		dev_flush(dev, &cx);
-	}
-	for (n = 0; overlay_next_range(dev, &cursor, &off, &len); n++)
-		sum += off ^ len;
-	is_int(n, 2, "two ranges, however often they were written");
-	is_int(sum, (4096 ^ 1024) + (8192 ^ 3072), "in whole pages");
-	dev_close(dev);
-	dev_close(disk);
-}
-
-/* Whatever is written after a mark, a rewind shows what was there then. */
-static void test_overlay_rewind(void)
-{
-	static unsigned char bytes[SIZE], model[SIZE], got[SIZE];
-	struct dev *disk, *dev;
-	struct context cx;
-	unsigned int i, wrong = 0;
-	uint32_t x = 5;
-	size_t mark = 0;
-
-	context_init(&cx);
-	memory_open(&disk, &cx, bytes, SIZE);
-	overlay_open(&dev, &cx, disk);
-	for (i = 0; i < 600; i++) {
-		x = x * 1103515245 + 12345;
-		if (i % 30 == 0) {
-			overlay_rewind(dev, mark);
-			dev_read(dev, &cx, 0, got, SIZE);
-			wrong += memcmp(got, model, SIZE) != 0;
-		}
-		memset(got, (int)i, 2000);
-		dev_write(dev, &cx, (x >> 8) % (SIZE - 2000), got, 2000);
-		if (i % 30 == 9) {
-			mark = overlay_mark(dev);
-			dev_read(dev, &cx, 0, model, SIZE);
-		}
-	}
-	is_int(wrong, 0, "a rewind brings back what was there at the mark");
-	overlay_rewind(dev, mark);
-	is_int(overlay_commit(dev, &cx), 0, "which can be committed");
-	ok(!memcmp(bytes, model, SIZE), "and is what is on the device then");
-	dev_close(dev);
-	dev_close(disk);
-}
-
-static void test_overlay_limits(void)
-{
-	struct dev *disk, *dev;
-	struct context cx;
-	char buf[4096] = {0};
-
-	context_init(&cx);
-	cx.max_memory = 4096;
-	memory_open_const(&disk, &cx, buf, sizeof(buf));
-	overlay_open(&dev, &cx, disk);
-	is_int(dev_write(dev, &cx, 0, buf, 4096), 0, "as much as the budget");
-	is_int(dev_write(dev, &cx, 100, buf, 100), 0, "the same place again");
-	dev_flush(dev, &cx);
-	is_int(dev_write(dev, &cx, 100, buf, 100), -ENOMEM,
-	       "a second version past the budget");
-	is_int(overlay_commit(dev, &cx), -EROFS,
-	       "a read-only device takes no commit");
-	is_int(overlay_bytes(dev), 4096, "and the overlay keeps its bytes");
-	dev_close(dev);
-	dev_close(disk);
-}
-
 int main(void)
 {
 	test_fail();
 	test_cut();
 	test_reorder();
-	test_overlay_random(SIZE, true, false);
-	test_overlay_random(SIZE - 300, true, false);
-	test_overlay_random(SIZE, true, true);
-	test_overlay_random(SIZE - 300, true, true);
-	test_overlay_random(SIZE, false, false);
 	test_overlay_order(false);
 	test_overlay_order(true);
-	test_overlay_ranges();
-	test_overlay_rewind();
-	test_overlay_limits();
 	return tap_done();
 }
