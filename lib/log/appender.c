@@ -167,9 +167,26 @@ int appender_leave_segment(struct appender *a, struct context *cx)
 	return ret;
 }
 
-int appender_list(struct appender *a, struct context *cx,
-		  const struct loglayout_run *run, struct payload *payload,
-		  uint64_t at, uint32_t *done)
+/* The numbers of RUN, listed as INDEX and behind, get their place with it. */
+static int add_place(struct appender *a, struct context *cx,
+		     const struct loglayout_run *run, uint32_t index,
+		     bool moved)
+{
+	const struct appender_place place = {
+		.first = run->vblocknr,
+		.index = index,
+		.count = run->count,
+		.moved = moved,
+	};
+	int ret = moved ? 0 : dattable_listed(a->dat, cx, run->vblocknr,
+					      run->count);
+
+	return ret ? ret : appender_log_add_place(a->log, cx, &place);
+}
+
+static int list(struct appender *a, struct context *cx,
+		const struct loglayout_run *run, struct payload *payload,
+		uint64_t at, bool moved, uint32_t *done)
 {
 	struct loglayout_run part = *run;
 	uint32_t index;
@@ -186,26 +203,30 @@ int appender_list(struct appender *a, struct context *cx,
 		ret = appender_log_add_piece(a->log, cx, payload, at,
 					     part.count);
 	if (!ret && part.vblocknr)
-		ret = dattable_listed(a->dat, cx, part.vblocknr, part.count);
-	if (!ret && part.vblocknr)
-		ret = appender_log_add_place(a->log, cx, part.vblocknr, index,
-					     part.count);
+		ret = add_place(a, cx, &part, index, moved);
 	if (ret)
 		return ret;
 	*done = part.count;
 	return 0;
 }
 
-int appender_list_all(struct appender *a, struct context *cx,
-		      const struct loglayout_run *run,
-		      struct payload *payload, uint64_t at)
+int appender_list(struct appender *a, struct context *cx,
+		  const struct loglayout_run *run, struct payload *payload,
+		  uint64_t at, uint32_t *done)
+{
+	return list(a, cx, run, payload, at, false, done);
+}
+
+static int list_all(struct appender *a, struct context *cx,
+		    const struct loglayout_run *run, struct payload *payload,
+		    uint64_t at, bool moved)
 {
 	struct loglayout_run rest = *run;
 	uint32_t done;
 	int ret;
 
 	while (rest.count) {
-		ret = appender_list(a, cx, &rest, payload, at, &done);
+		ret = list(a, cx, &rest, payload, at, moved, &done);
 		if (!ret && !done)
 			ret = appender_end_log(a, cx);
 		if (ret)
@@ -217,6 +238,20 @@ int appender_list_all(struct appender *a, struct context *cx,
 		at += done;
 	}
 	return 0;
+}
+
+int appender_list_all(struct appender *a, struct context *cx,
+		      const struct loglayout_run *run,
+		      struct payload *payload, uint64_t at)
+{
+	return list_all(a, cx, run, payload, at, false);
+}
+
+int appender_move_all(struct appender *a, struct context *cx,
+		      const struct loglayout_run *run,
+		      struct payload *payload, uint64_t at)
+{
+	return list_all(a, cx, run, payload, at, true);
 }
 
 static enum loglayout_kind kind_of(const struct appender_file *file,

@@ -23,6 +23,7 @@ struct appender_place {
 	uint64_t first;
 	uint32_t index;
 	uint32_t count;
+	bool moved;		/* they had a place before */
 };
 
 /* Blocks of a metadata file; their content is copied when the log is closed. */
@@ -103,6 +104,11 @@ int appender_list(struct appender *a, struct context *cx,
 
 /* Lists all of them, in as many logs as it takes. */
 int appender_list_all(struct appender *a, struct context *cx,
+		      const struct loglayout_run *run,
+		      struct payload *payload, uint64_t at);
+
+/* The same for blocks that have their numbers already, and another place. */
+int appender_move_all(struct appender *a, struct context *cx,
 		      const struct loglayout_run *run,
 		      struct payload *payload, uint64_t at);
 

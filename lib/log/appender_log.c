@@ -59,15 +59,16 @@ int appender_log_add_piece(struct appender_log *log, struct context *cx,
 }
 
 int appender_log_add_place(struct appender_log *log, struct context *cx,
-			   uint64_t first, uint32_t index, uint32_t count)
+			   const struct appender_place *place)
 {
 	struct appender_place *p = log->places;
 
 	if (log->nplaces) {
 		p += log->nplaces - 1;
-		if (p->first + p->count == first &&
-		    p->index + p->count == index) {
-			p->count += count;
+		if (p->first + p->count == place->first &&
+		    p->index + p->count == place->index &&
+		    p->moved == place->moved) {
+			p->count += place->count;
 			return 0;
 		}
 	}
@@ -76,10 +77,7 @@ int appender_log_add_place(struct appender_log *log, struct context *cx,
 	if (!p)
 		return -ENOMEM;
 	log->places = p;
-	p += log->nplaces++;
-	p->first = first;
-	p->index = index;
-	p->count = count;
+	p[log->nplaces++] = *place;
 	return 0;
 }
 
@@ -120,8 +118,10 @@ int appender_log_enter(struct appender *a, struct context *cx,
 	for (i = 0; i < log->nplaces; i++) {
 		const struct appender_place *p = &log->places[i];
 
-		ret = dattable_place(a->dat, cx, p->first, p->count,
-				     base + p->index);
+		ret = p->moved ? dattable_move(a->dat, cx, p->first, p->count,
+					       base + p->index) :
+				 dattable_place(a->dat, cx, p->first, p->count,
+						base + p->index);
 		if (ret)
 			return ret;
 	}

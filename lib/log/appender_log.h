@@ -17,9 +17,9 @@ int appender_log_add_piece(struct appender_log *log, struct context *cx,
 			   struct payload *payload, uint64_t at,
 			   uint32_t count);
 
-/* They have virtual numbers. */
+/* They have virtual numbers: PLACE. */
 int appender_log_add_place(struct appender_log *log, struct context *cx,
-			   uint64_t first, uint32_t index, uint32_t count);
+			   const struct appender_place *place);
 
 /* The last of them is BLOCK of M, whose content will be copied TO. */
 int appender_log_add_copy(struct appender_log *log, struct context *cx,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The entry of the new checkpoint.
+ * Entries of the cpfile: of the new checkpoint, and of those that go.
  *
  * A block of the cpfile is made with the first of its checkpoints: until then
  * the entries of the others are invalid.  The first entry of each block but
@@ -8,6 +8,7 @@
  */
 #include "log/checkpoints.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "disk/checkpoint.h"
@@ -69,10 +70,10 @@ static int change_header(struct writer *w, struct context *cx,
 	return 0;
 }
 
-/* One more valid entry in the block of the checkpoint. */
-static int count_in_block(struct writer *w, struct context *cx)
+/* As many more valid entries in block BLKOFF, or fewer. */
+static int count_in_block(struct writer *w, struct context *cx,
+			  uint64_t blkoff, int32_t more)
 {
-	uint64_t blkoff = checkpoint_blkoff(&w->g, w->cno);
 	struct nilfs_checkpoint *first;
 	int ret;
 
@@ -81,7 +82,7 @@ static int count_in_block(struct writer *w, struct context *cx)
 	ret = change(w, cx, checkpoint_first(&w->g, blkoff), &first);
 	if (!ret)
 		first->cp_checkpoints_count = le32_make(
-			le32_get(first->cp_checkpoints_count) + 1);
+			le32_get(first->cp_checkpoints_count) + (uint32_t)more);
 	return ret;
 }
 
@@ -134,10 +135,85 @@ int checkpoints_make(struct writer *w, struct context *cx)
 		return ret;
 	header->ch_ncheckpoints =
 		le64_make(le64_get(header->ch_ncheckpoints) + 1);
-	ret = count_in_block(w, cx);
+	ret = count_in_block(w, cx, checkpoint_blkoff(&w->g, w->cno), 1);
 	if (!ret && w->o.snapshot)
 		ret = link_snapshot(w, cx);
 	return ret;
+}
+
+int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno)
+{
+	uint64_t blkoff = checkpoint_blkoff(&w->g, cno);
+	struct nilfs_cpfile_header *header;
+	struct nilfs_checkpoint *cp;
+	int ret = change(w, cx, cno, &cp);
+
+	if (ret || checkpoint_is_invalid(cp))
+		return ret;
+	if (checkpoint_is_snapshot(cp))
+		return fail(cx, -EBUSY, "checkpoint %llu: is a snapshot",
+			    (unsigned long long)cno);
+	cp->cp_flags = le32_make(le32_get(cp->cp_flags) | INVALID);
+	ret = change_header(w, cx, &header);
+	if (ret)
+		return ret;
+	header->ch_ncheckpoints =
+		le64_make(le64_get(header->ch_ncheckpoints) - 1);
+	return count_in_block(w, cx, blkoff, -1);
+}
+
+/* The list that the checkpoint CNO has, 0: that of the header. */
+static int change_list(struct writer *w, struct context *cx, uint64_t cno,
+		       struct nilfs_snapshot_list **list)
+{
+	struct nilfs_cpfile_header *header;
+	struct nilfs_checkpoint *cp;
+	int ret = cno ? change(w, cx, cno, &cp) : change_header(w, cx, &header);
+
+	if (!ret)
+		*list = cno ? &cp->cp_snapshot_list : &header->ch_snapshot_list;
+	return ret;
+}
+
+/* Takes a checkpoint that lies between these two out of the list. */
+static int unlink_snapshot(struct writer *w, struct context *cx, uint64_t prev,
+			   uint64_t next)
+{
+	struct nilfs_snapshot_list *list;
+	struct nilfs_cpfile_header *header;
+	int ret = change_list(w, cx, prev, &list);
+
+	if (ret)
+		return ret;
+	list->ssl_next = le64_make(next);
+	ret = change_list(w, cx, next, &list);
+	if (ret)
+		return ret;
+	list->ssl_prev = le64_make(prev);
+	ret = change_header(w, cx, &header);
+	if (!ret)
+		header->ch_nsnapshots =
+			le64_make(le64_get(header->ch_nsnapshots) - 1);
+	return ret;
+}
+
+int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno)
+{
+	struct nilfs_checkpoint *cp;
+	uint64_t prev, next;
+	int ret = change(w, cx, cno, &cp);
+
+	if (ret)
+		return ret;
+	if (checkpoint_is_invalid(cp) || !checkpoint_is_snapshot(cp))
+		return fail(cx, -EINVAL, "checkpoint %llu: is no snapshot",
+			    (unsigned long long)cno);
+	prev = le64_get(cp->cp_snapshot_list.ssl_prev);
+	next = le64_get(cp->cp_snapshot_list.ssl_next);
+	cp->cp_snapshot_list = (struct nilfs_snapshot_list){ 0 };
+	cp->cp_flags = le32_make(le32_get(cp->cp_flags) & ~SNAPSHOT);
+	w->segments.stale = true;
+	return unlink_snapshot(w, cx, prev, next);
 }
 
 int checkpoints_complete(struct writer *w, struct context *cx)

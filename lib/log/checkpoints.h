@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The new checkpoint in the cpfile.
+ * The new checkpoint in the cpfile, and old ones that go.
  */
 #ifndef NILFS2_LOG_CHECKPOINTS_H
 #define NILFS2_LOG_CHECKPOINTS_H
+
+#include <stdint.h>
 
 #include "base/context.h"
 
@@ -20,5 +22,18 @@ int checkpoints_make(struct writer *w, struct context *cx);
  * nilfs_segctor_fill_in_checkpoint().
  */
 int checkpoints_complete(struct writer *w, struct context *cx);
+
+/*
+ * Checkpoint CNO, which is no snapshot, is gone:
+ * nilfs_cpfile_delete_checkpoints().  -EBUSY for a snapshot, 0 also for one
+ * that does not exist.
+ */
+int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno);
+
+/*
+ * Snapshot CNO becomes a plain checkpoint: nilfs_cpfile_clear_snapshot().
+ * Counts of live blocks are not exact any more.  -EINVAL where it is none.
+ */
+int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno);
 
 #endif

@@ -170,6 +170,73 @@ static bool has_snapshot(const struct dattable *t, uint64_t start,
 	return i < t->nsnapshots && t->snapshots[i] < end;
 }
 
+/*
+ * A block with entry DE leaves its segment for that of BLOCKNR, where it was
+ * counted as live: it may be there for snapshots only, or not even that.
+ */
+static int count_move(struct dattable *t, struct context *cx,
+		      const struct nilfs_dat_entry *de, uint64_t blocknr)
+{
+	uint64_t old = le64_get(de->de_blocknr);
+	int ret;
+
+	if (dat_is_current(de))
+		return segments_count(t->segments, cx, old, -1, 0);
+	if (!has_snapshot(t, le64_get(de->de_start), le64_get(de->de_end)))
+		return segments_count(t->segments, cx, blocknr, -1, 0);
+	ret = segments_count(t->segments, cx, old, -1, -1);
+	return ret ? ret : segments_count(t->segments, cx, blocknr, 0, 1);
+}
+
+static int move_entry(struct dattable *t, struct context *cx,
+		      struct entries *e, uint32_t i, uint64_t vblocknr,
+		      uint64_t blocknr)
+{
+	struct nilfs_dat_entry de = read_entry(e, i);
+
+	if (!le64_get(de.de_blocknr))
+		return fail(cx, -EUCLEAN,
+			    "virtual block %llu: has no block to be moved",
+			    (unsigned long long)vblocknr);
+	write_entry(e, i, blocknr, le64_get(de.de_start),
+		    le64_get(de.de_end));
+	return count_move(t, cx, &de, blocknr);
+}
+
+int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
+		  uint32_t count, uint64_t blocknr)
+{
+	struct entries e;
+	uint32_t i;
+	int ret;
+
+	for (; count; first += e.count, count -= e.count) {
+		ret = change(t, cx, first, count, &e);
+		for (i = 0; !ret && i < e.count; i++)
+			ret = move_entry(t, cx, &e, i, first + i, blocknr++);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
+{
+	struct nilfs_dat_entry de;
+	struct entries e;
+	int ret = change(t, cx, vblocknr, 1, &e);
+
+	if (ret)
+		return ret;
+	de = read_entry(&e, 0);
+	if (dat_is_current(&de))
+		return fail(cx, -EUCLEAN,
+			    "virtual block %llu: is freed, but did not end",
+			    (unsigned long long)vblocknr);
+	write_entry(&e, 0, 0, NILFS_CNO_MIN, NILFS_CNO_MIN);
+	return numbers_give(&t->numbers, cx, vblocknr);
+}
+
 /* Its block is dead now, or there for snapshots only. */
 static int count_end(struct dattable *t, struct context *cx,
 		     const struct nilfs_dat_entry *de, uint64_t end)

@@ -53,6 +53,20 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 		   uint32_t count, uint64_t blocknr);
 
 /*
+ * The blocks of COUNT numbers from FIRST on, alive or not, are at BLOCKNR and
+ * behind from now on, and nowhere else.  -EUCLEAN where an entry has no block.
+ * Follows nilfs_dat_move().
+ */
+int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
+		  uint32_t count, uint64_t blocknr);
+
+/*
+ * Nobody needs the block of VBLOCKNR any more, which ended: the number is
+ * free.  -EUCLEAN where it did not end.  Follows nilfs_dat_freev().
+ */
+int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr);
+
+/*
  * These blocks, of a file of KIND, are not part of it any more
  * (nilfs_dat_commit_end()).  -EUCLEAN where an entry ended before.
  */

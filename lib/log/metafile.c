@@ -196,6 +196,23 @@ int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 	return 0;
 }
 
+int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
+		   uint64_t key)
+{
+	struct metablock *b;
+	int ret;
+
+	if (level)
+		return metatree_touch(&m->tree, cx, level, key);
+	ret = get_data(m, cx, key, &b);
+	if (ret <= 0)
+		return ret ? ret : fail(cx, -EUCLEAN,
+					"inode %llu: block %llu is a hole",
+					(unsigned long long)m->tree.ino,
+					(unsigned long long)key);
+	return dirty_data(m, cx, b);
+}
+
 int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 		   uint64_t blocknr)
 {

@@ -84,6 +84,15 @@ int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 		     void **data);
 
 /*
+ * The block of LEVEL (0: data) at KEY, the offset of the first block below it,
+ * is written again as it is, for a place of its own choice.  -EUCLEAN where
+ * there is none, -ENOMEM, or what ENV failed with.  Follows
+ * nilfs_ioctl_mark_blocks_dirty().
+ */
+int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
+		   uint64_t key);
+
+/*
  * Enters in the DAT, where it has a hole, that block BLKOFF is at BLOCKNR of
  * the device already, and stays there.  -EINVAL for another file and where
  * there is no hole, -ENOMEM, or as metafile_change().

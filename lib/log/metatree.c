@@ -104,6 +104,15 @@ int metatree_renew(struct metatree *t, struct context *cx, uint64_t key,
 	return metapath_renew(t, cx, &p, NILFS_BTREE_LEVEL_NODE_MIN, ptr);
 }
 
+int metatree_touch(struct metatree *t, struct context *cx, unsigned int level,
+		   uint64_t key)
+{
+	struct metapath p;
+	int err = metapath_descend(t, cx, key, level, &p);
+
+	return err ? err : metapath_dirty(t, cx, &p, level);
+}
+
 /* A node of LEVEL that is new to the file, dirty and empty. */
 static int new_node(struct metatree *t, struct context *cx,
 		    unsigned int level, struct metapath_step *s)

@@ -53,6 +53,13 @@ int metatree_lookup(struct metatree *t, struct context *cx, uint64_t key,
 int metatree_renew(struct metatree *t, struct context *cx, uint64_t key,
 		   uint64_t *ptr);
 
+/*
+ * The node of LEVEL that KEY is below will be written again as it is.  Follows
+ * nilfs_bmap_mark().
+ */
+int metatree_touch(struct metatree *t, struct context *cx, unsigned int level,
+		   uint64_t key);
+
 /* Data block KEY comes in place of a hole.  Follows nilfs_bmap_insert(). */
 int metatree_insert(struct metatree *t, struct context *cx, uint64_t key,
 		    uint64_t *ptr);

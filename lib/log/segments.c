@@ -90,6 +90,12 @@ static int find_behind(struct segments *s, struct context *cx, uint64_t last,
 	return ret;
 }
 
+/* Behind which segment the next one is looked for. */
+static uint64_t last_taken(const struct segments *s)
+{
+	return s->front ? UINT64_MAX : s->last_alloc;
+}
+
 /* What a former life left in the parts the kernel does not know goes too. */
 static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
 {
@@ -99,7 +105,7 @@ static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = find_behind(s, cx, s->last_alloc, segnum);
+	int ret = find_behind(s, cx, last_taken(s), segnum);
 
 	if (!ret)
 		return fail(cx, -ENOSPC, "no clean segment is left");
@@ -117,6 +123,19 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 	return 0;
 }
 
+int segments_free(struct segments *s, struct context *cx, uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext *su;
+	int ret = change(s, cx, segnum, &su);
+
+	if (ret || segusage_is_clean(&su->su))
+		return ret;
+	s->ndirty -= segusage_is_dirty(&su->su);
+	s->nclean++;
+	clear(s, su);
+	return 0;
+}
+
 int segments_touch_one(struct segments *s, struct context *cx,
 		       uint64_t segnum)
 {
@@ -127,7 +146,7 @@ int segments_touch_one(struct segments *s, struct context *cx,
 
 int segments_touch(struct segments *s, struct context *cx, uint64_t count)
 {
-	uint64_t last = s->last_alloc, first = 0, segnum, i;
+	uint64_t last = last_taken(s), first = 0, segnum, i;
 	int ret;
 
 	for (i = 0; i < count; i++) {

@@ -25,6 +25,7 @@ struct segments {
 	void *arg;
 	struct tally live, snapshot;	/* changes not entered yet */
 	bool stale;			/* the live counts are not exact */
+	bool front;			/* take the lowest clean segment */
 };
 
 /*
@@ -40,6 +41,12 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
 int segments_touch(struct segments *s, struct context *cx, uint64_t count);
 int segments_touch_one(struct segments *s, struct context *cx,
 		       uint64_t segnum);
+
+/*
+ * Nothing lives in SEGNUM any more: it is clean, but taken by others only where
+ * `unusable` allows it.  Follows nilfs_sufile_do_free().
+ */
+int segments_free(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
  * Counts clean and dirty segments anew from their entries.  -EUCLEAN, -EIO

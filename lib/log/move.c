@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Moving blocks: what a writer has for a cleaner.
+ *
+ * Little is done here: a moved block is listed like a new one, but its number
+ * is not taken and its entry only gets another place.  When that is entered
+ * the DAT also counts it where it is now.
+ */
+#include "log/move.h"
+
+#include <errno.h>
+
+#include "log/mend.h"
+#include "log/writer_parts.h"
+
+void move_to_front(struct writer *w)
+{
+	w->segments.front = true;
+}
+
+int move_blocks(struct writer *w, struct context *cx,
+		const struct move_run *run, struct payload *payload,
+		uint64_t at)
+{
+	const struct loglayout_run listed = {
+		.ino = run->ino,
+		.cno = run->cno,
+		.kind = run->node ? LOGLAYOUT_NODE : LOGLAYOUT_DATA,
+		.vblocknr = run->vblocknr,
+		.blkoff = run->blkoff,
+		.count = run->count,
+	};
+
+	return appender_move_all(&w->appender, cx, &listed, payload, at);
+}
+
+int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
+		  unsigned int level, uint64_t key)
+{
+	struct metafile *m = mend_file(w, ino);
+
+	if (!m || m == w->ifile)
+		return fail(cx, -EINVAL, "inode %llu: is not written anew",
+			    (unsigned long long)ino);
+	return metafile_touch(m, cx, level, key);
+}
+
+int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr)
+{
+	return dattable_free(&w->dat, cx, vblocknr);
+}
+
+int move_free(struct writer *w, struct context *cx, uint64_t segnum)
+{
+	return segments_free(&w->segments, cx, segnum);
+}
