@@ -30,6 +30,7 @@
 #include "disk/ondisk.h"
 #include "log/logbuf.h"
 #include "log/logcut.h"
+#include "log/logfill.h"
 #include "log/logspace.h"
 #include "log/logsum.h"
 
@@ -125,9 +126,8 @@ static int fill_chunk(struct chunk *chunk, struct context *cx, uint8_t *buf)
 			n = chunk->part.count - i;
 		if (!n)
 			continue;
-		ret = piece->payload->ops->fill(piece->payload, cx,
-						piece->at + skip, n,
-						buf + ((size_t)i << bits));
+		ret = logfill_piece(piece, cx, skip, n,
+				    buf + ((size_t)i << bits), bits);
 		if (ret)
 			return ret;
 		if (i + n - summed >= CACHED >> bits)
@@ -145,6 +145,24 @@ static int write_blocks(struct logout *out, struct context *cx,
 			      out->g->block_bits);
 	return dev_write(out->dev, cx, blocknr << out->g->block_bits, buf,
 			 (size_t)count << out->g->block_bits);
+}
+
+/* Writes what BUF has of the chunk to BLOCKNR and behind. */
+static int write_filled(struct chunk *chunk, struct context *cx,
+			uint64_t blocknr, const uint8_t *buf)
+{
+	struct logout *out = chunk->job->out;
+	uint32_t from = 0, count;
+	int ret = 0;
+
+	while (!ret && logfill_next(&chunk->job->log, &chunk->part, &from,
+				    &count)) {
+		ret = write_blocks(out, cx, blocknr + from,
+				   buf + ((size_t)from << out->g->block_bits),
+				   count);
+		from += count;
+	}
+	return ret;
 }
 
 /* Enters the sums into the summary. */
@@ -188,8 +206,8 @@ static int write_chunk(struct chunk *chunk, struct context *cx,
 
 	if (ret)
 		return ret;
-	return write_blocks(out, cx, log->blocknr + log->nsumblk + part->at,
-			    buf, part->count);
+	return write_filled(chunk, cx, log->blocknr + log->nsumblk + part->at,
+			    buf);
 }
 
 /* One chunk of several. */
@@ -230,6 +248,24 @@ static int fill_log(struct job *job, struct context *cx, unsigned int worker,
 	return 0;
 }
 
+/* BUF has the whole log. */
+static int write_log(struct job *job, struct context *cx, const uint8_t *buf)
+{
+	const struct logout_log *log = &job->log;
+	size_t head = (size_t)log->nsumblk << job->out->g->block_bits;
+	uint32_t from = 0, count = 0;
+	int ret;
+
+	logfill_next(log, &job->chunks[0].part, &from, &count);
+	if (count == log->npayload)
+		return write_blocks(job->out, cx, log->blocknr, buf,
+				    log->nsumblk + log->npayload);
+	ret = write_blocks(job->out, cx, log->blocknr, buf, log->nsumblk);
+	return ret ? ret : write_filled(job->chunks, cx,
+					log->blocknr + log->nsumblk,
+					buf + head);
+}
+
 /* A log that is written in one piece. */
 static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 {
@@ -240,8 +276,7 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 	bool mine = !out->sequential || turn_begin(&out->turn, job->number);
 
 	if (!ret && mine)
-		ret = write_blocks(out, cx, job->log.blocknr, buf,
-				   job->log.nsumblk + job->log.npayload);
+		ret = write_log(job, cx, buf);
 	if (out->sequential)
 		turn_end(&out->turn, !ret);
 	drop_job(job);

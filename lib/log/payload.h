@@ -22,7 +22,8 @@ struct payload_ops {
 	/*
 	 * Writes blocks [AT, AT + COUNT) of the payload to BUF, whole blocks:
 	 * what lies behind the end of a file is zero.  Failures name what
-	 * could not be read.
+	 * could not be read.  NULL: for a forecast, whose content nobody will
+	 * read; it is not written either.
 	 */
 	int (*fill)(struct payload *p, struct context *cx, uint64_t at,
 		    uint32_t count, void *buf);
