@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Facts: what is known of each segment that could be cleaned.
+ */
+#ifndef NILFS2_GC_FACTS_H
+#define NILFS2_GC_FACTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/policy.h"
+#include "vol/liveness.h"
+#include "vol/volume.h"
+
+struct facts {
+	struct volume *vol;		/* borrowed */
+	struct liveness *liveness;
+	struct policy_segment *segments;	/* candidates, by number */
+	size_t n, room;
+	struct policy_env env;
+	uint64_t clean;			/* segments */
+	uint64_t protect_cno;		/* of the protection period */
+};
+
+/*
+ * Looks at all segments of VOL: with a protection period of PROTECT seconds
+ * (0: none).  Not among the candidates are the segments that are being
+ * written, those marked as erroneous, and those that a superblock's log is in
+ * or that are younger (ns_prot_seq).  -EUCLEAN where the DAT or the SUFILE is
+ * broken or they contradict each other, -EIO, -ENOMEM.
+ */
+int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
+		 uint64_t protect);
+
+/* Also of facts that are all zero. */
+void facts_fini(struct facts *f);
+
+#endif

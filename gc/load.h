@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The load of a batch: what is in its victims and has to go somewhere.
+ */
+#ifndef NILFS2_GC_LOAD_H
+#define NILFS2_GC_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/facts.h"
+#include "log/move.h"
+
+/* Blocks that follow each other in every respect. */
+struct load_run {
+	struct move_run what;
+	uint64_t blocknr;	/* where the first of them is */
+	bool current;		/* in the latest checkpoint, not only in older */
+};
+
+/* A block of metadata that the commit will write anew. */
+struct load_mark {
+	uint64_t ino;
+	unsigned int level;
+	uint64_t key;
+	uint64_t vblocknr;	/* that it has now; 0 in the DAT */
+};
+
+/* A block that nobody needs, of the checkpoints [start, end). */
+struct load_dead {
+	uint64_t vblocknr;
+	uint64_t start, end;
+};
+
+struct load {
+	const struct facts *facts;
+	struct load_run *runs;
+	size_t nruns, runs_room;
+	struct load_mark *marks;
+	size_t nmarks, marks_room;
+	struct load_dead *dead;
+	size_t ndead, dead_room;
+	uint64_t *victims;		/* segments */
+	size_t nvictims, victims_room;
+	uint64_t blocks;		/* of all runs */
+	uint64_t dat_blocks;		/* that moving changes, at most */
+	uint64_t last_dat_block;	/* met last */
+};
+
+void load_init(struct load *l, const struct facts *facts);
+void load_fini(struct load *l);
+
+/*
+ * Adds what is in S: 1; 0 and nothing changed where S is to be left alone:
+ * younger than a superblock knows, or (with the failure in CX) damaged.  Or a
+ * failure.
+ */
+int load_take(struct load *l, struct context *cx,
+	      const struct policy_segment *s);
+
+/* Takes back what was added last. */
+struct load_size {
+	size_t nruns, nmarks, ndead, nvictims;
+	uint64_t blocks, dat_blocks, last_dat_block;
+};
+struct load_size load_size(const struct load *l);
+void load_rewind(struct load *l, const struct load_size *size);
+
+/* Bytes of memory that it takes. */
+uint64_t load_bytes(const struct load *l);
+
+/* In the order in which it is to be written: files, then their offsets. */
+void load_sort(struct load *l);
+
+#endif

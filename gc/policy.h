@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Policies: in which order segments are cleaned.
+ *
+ * Pure functions over facts of segments: no volume, no I/O, no clock.  The
+ * same ones decide for gc.nilfs2 and in its simulator.
+ */
+#ifndef NILFS2_GC_POLICY_H
+#define NILFS2_GC_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A segment, as far as policies care; counts are blocks. */
+struct policy_segment {
+	uint64_t segnum;
+	uint64_t lastmod;	/* su_lastmod, seconds */
+	uint32_t blocks;	/* that it has room for */
+	uint32_t written;	/* su_nblocks */
+	uint32_t live;		/* for whomever: these would have to be moved */
+	uint32_t snapshot;	/* of these, for snapshots only */
+	uint32_t protected;	/* of these, for the protection period only */
+	uint32_t metadata;	/* of these, of DAT, cpfile, SUFILE, ifile */
+};
+
+/* What all segments have in common. */
+struct policy_env {
+	uint64_t nongc_ctime;	/* sr_nongc_ctime, seconds: now, for ages */
+	uint64_t max_search;	/* segments looked at per choice; 0: all */
+	uint64_t scarce;	/* so few clean segments are scarce */
+};
+
+struct policy {
+	const char *name;
+	const char *summary;	/* one phrase, for the help */
+	/*
+	 * How much is gained by cleaning S: more is better, and what is worth
+	 * nothing at all is 0.  The sum that is compared, not a unit.
+	 */
+	uint64_t (*importance)(const struct policy_segment *s,
+			       const struct policy_env *env);
+	bool data_first;	/* what is dense in metadata comes last */
+};
+
+/* All of them; the first is the default. */
+extern const struct policy policy_list[];
+extern const size_t policy_count;
+
+/* The policy of that name, or NULL. */
+const struct policy *policy_find(const char *name);
+
+/* S is left alone as long as there are others: see data_first. */
+bool policy_is_metadata(const struct policy_segment *s);
+
+struct policy_rank {
+	uint64_t importance, index;
+};
+
+/*
+ * A choice after the other.  With env->max_search a choice looks at so many
+ * segments from where the last one ended, around the end, as f2fs' victim
+ * search does; else at all, in an order that is made once.
+ */
+struct policy_order {
+	const struct policy *policy;
+	const struct policy_env *env;
+	const struct policy_segment *segments;	/* borrowed */
+	size_t n;
+	struct policy_rank *rank;	/* best first; NULL with max_search */
+	uint8_t *taken;		/* by index */
+	size_t next;		/* in RANK, or where the search goes on */
+};
+
+/* -ENOMEM; to be closed also then. */
+int policy_open(struct policy_order *order, const struct policy *policy,
+		const struct policy_env *env,
+		const struct policy_segment *segments, size_t n);
+
+/*
+ * The index of the next victim, or -1.  With CLEAN, the number of clean
+ * segments, data_first knows whether these are scarce.
+ */
+int64_t policy_next(struct policy_order *order, uint64_t clean);
+
+void policy_close(struct policy_order *order);
+
+#endif

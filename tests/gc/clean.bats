@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Cleaning: nothing that anybody has a name for changes, whatever the policy.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+load ../fsck/mended
+
+policies="optimal greedy cost-benefit cost-benefit-lfs data-first timestamp"
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# gc OPTION... : of $image, all that is in no snapshot and no latest state.
+gc() {
+	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
+}
+
+# Of data behind the last checkpoint a mount or a repair has to decide.
+names() {
+	corpus_names | grep -v dsync
+}
+
+# value KEY: of the report in $output.
+value() {
+	jq ".result.$1" <<<"$output"
+}
+
+same_after() {
+	gc "$@" >said 2>&1 || {
+		cat said
+		return 1
+	}
+	is_clean && same_trees
+}
+
+@test "all policies keep files and snapshots of all images" {
+	need_corpus
+	for name in $(names); do
+		for policy in $policies; do
+			begin "$name"
+			echo "$name: $policy"
+			same_after --policy "$policy"
+		done
+	done
+}
+
+@test "a window of a few segments is enough" {
+	need_corpus
+	begin nearly-full
+	same_after --policy greedy --max-search 20
+}
+
+@test "a second run finds nothing to do" {
+	need_corpus
+	begin nearly-full
+	gc >/dev/null
+	before=$(cksum <"$image")
+	run gc --json
+	[ "$status" -eq 0 ]
+	[ "$(value segments_cleaned)" -eq 0 ]
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+@test "the forecast is what happens, and changes nothing" {
+	need_corpus
+	for name in nearly-full deep-1k snapshots; do
+		for policy in $policies; do
+			begin "$name"
+			before=$(cksum <"$image")
+			gc --json -n --policy "$policy" >forecast
+			[ "$(cksum <"$image")" = "$before" ]
+			gc --json --policy "$policy" >outcome
+			diff forecast outcome
+		done
+	done
+}
+
+@test "what is said to be free is what dump.nilfs2 counts" {
+	need_corpus
+	begin deep-1k
+	run gc --json
+	[ "$(value clean_after)" -gt "$(value clean_before)" ]
+	clean=$(dump.nilfs2 segments -a "$image" | awk '$2 == "----"' | wc -l)
+	[ "$(value clean_after)" -eq "$clean" ]
+}
+
+@test "so many segments are freed as were asked for" {
+	need_corpus
+	for amount in 3 3M 1%; do
+		begin nearly-full
+		run gc --json --free "$amount"
+		echo "$amount: $output"
+		[ "$status" -eq 0 ]
+		[ "$(($(value clean_after) - $(value clean_before)))" -ge 3 ]
+		[ "$(($(value clean_after) - $(value clean_before)))" -le 224 ]
+		is_clean
+		same_trees
+	done
+}
+
+@test "what the protection period covers stays" {
+	need_corpus
+	begin plain-checkpoints
+	dump.nilfs2 checkpoints "$image" >before
+	gc.nilfs2 --protect 1000000000 --min-reclaimable 0 "$image"
+	is_clean
+	grep -Ff <(awk '$1 ~ /^[0-9]+$/ { print $1, $2, $3 }' before) \
+		<(dump.nilfs2 checkpoints "$image" |
+			awk '{ print $1, $2, $3 }') >kept
+	[ "$(wc -l <kept)" -eq "$(awk '$1 ~ /^[0-9]+$/' before | wc -l)" ]
+}
+
+@test "data behind the last checkpoint is not given up" {
+	need_corpus
+	image=$(copy_image crash-dsync)
+	before=$(cksum <"$image")
+	run gc
+	[ "$status" -eq 1 ]
+	[[ $output == *"run fsck.nilfs2"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+# by_kernel NAME: $image shows the kernel what it showed it before, in the latest
+# state and in each snapshot; then it is written on and cleaned.
+by_kernel() {
+	local cno
+
+	{
+		echo 'set -e'
+		echo 'nilfs_mount "$DEV1"'
+		echo 'manifest "$MNT" >"$SHARE/manifest"'
+		for cno in $(snapshots_of "$image"); do
+			echo "nilfs_mount -o ro,cp=$cno \"\$DEV1\" /mnt/$cno"
+			echo "manifest /mnt/$cno >\"\$SHARE/manifest.$cno\""
+			echo "nilfs_umount /mnt/$cno"
+		done
+		echo 'noise 1 300000 >"$MNT/more"; sync; rm "$MNT/more"; sync'
+		echo 'clean "$DEV1" "$MNT" 0'
+		echo 'nilfs_umount'
+	} >script
+	mkdir -p share
+	guest --share share "$image" <script
+	[ "$status" -eq 0 ] && kernel_content || return 1
+	for cno in '' $(snapshots_of "$image"); do
+		diff "share/manifest${cno:+.$cno}" \
+			"$corpus/$1/manifest${cno:+.$cno}" || return 1
+	done
+}
+
+snapshots_of() {
+	dump.nilfs2 checkpoints -s "$1" | awk '$1 ~ /^[0-9]+$/ { print $1 }'
+}
+
+@test "the kernel reads, writes on and cleans what was cleaned" {
+	need_corpus
+	need_guest uml
+	for name in nearly-full deep-1k snapshots plain-checkpoints; do
+		echo "$name:"
+		image=$(copy_image "$name")
+		gc >/dev/null
+		by_kernel "$name"
+		is_clean
+	done
+}
