@@ -81,11 +81,6 @@ uint32_t populate_block_size(const struct populate *p)
 	return p->block_size;
 }
 
-struct crew *populate_crew(const struct populate *p)
-{
-	return writer_crew(p->w);
-}
-
 static void count_file(struct populate *p, uint64_t *which)
 {
 	uint64_t all;

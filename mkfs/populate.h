@@ -62,9 +62,6 @@ void populate_close(struct populate *p);
 /* Bytes of a block of the new volume: what runs of files are rounded to. */
 uint32_t populate_block_size(const struct populate *p);
 
-/* The workers that fill the volume, for a source's own work; borrowed. */
-struct crew *populate_crew(const struct populate *p);
-
 /* A name of a directory of this layer. */
 struct populate_name {
 	const char *name;	/* LEN bytes, any but '/' and NUL */

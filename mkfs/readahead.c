@@ -7,6 +7,10 @@
  * which opens it, reads it and then looks what it is.  Content that would not
  * fit into the memory for it is left for later, as that of large files is.
  *
+ * The workers are not those who write logs: these stand still while the device
+ * is at work, and whoever plans would wait behind them.  Files come in batches
+ * that make their rounds, so that some are read while others are planned.
+ *
  * A look behind the reading tells whether a file was written meanwhile only if
  * one knows what it was like before.  A file that has not changed for long, by
  * its own time stamps, was like that before; at any other one looks before the
@@ -30,19 +34,19 @@
 #define SMALL 8192u		/* bytes */
 #define SETTLED (10 * 60)	/* seconds without a change */
 #define BATCH 32u		/* files of one job */
-#define BATCHES 16u		/* before any of them is planned */
-#define WINDOW (BATCH * BATCHES)
+#define BATCHES 8u		/* on their way at once */
+#define DEPTH_PER_WORKER 2
 #define POOL_PER_WORKER (4u << 20)
 
 /* What one job does. */
 struct batch {
 	struct readahead *ra;
-	struct sourcedir *dir;
-	int dirfd;
 	const struct populate_name *names;
-	struct readahead_file *files;
 	size_t n;
-	bool young;		/* some of its files changed lately */
+	bool small;		/* the files here are small, mostly */
+	bool young;		/* some of them changed lately */
+	unsigned int left;	/* 1: not done yet */
+	struct readahead_file files[BATCH];
 };
 
 struct readahead {
@@ -51,10 +55,13 @@ struct readahead {
 	int64_t settled;	/* what changed before does not change now */
 	struct readpool *pool;
 	struct readpool_chunk **chunks;		/* of each worker */
-	bool small;		/* files here are small, mostly */
-	size_t n;
-	struct readahead_file files[WINDOW];
-	struct batch batches[BATCHES];
+	/* The directory. */
+	struct sourcedir *dir;
+	int dirfd;
+	const struct populate_name *names;
+	size_t n;		/* 0: not read ahead */
+	size_t given;		/* of these, to the crew */
+	struct batch batches[BATCHES];	/* they make their rounds */
 };
 
 static uint64_t sensible_pool(const struct context *cx, unsigned int workers)
@@ -64,26 +71,37 @@ static uint64_t sensible_pool(const struct context *cx, unsigned int workers)
 	return bytes < cx->max_memory / 4 ? bytes : cx->max_memory / 4;
 }
 
+static int start(struct readahead *ra, struct context *cx)
+{
+	unsigned int workers;
+	int err = crew_open(&ra->crew, cx, cx->threads * DEPTH_PER_WORKER + 1);
+
+	if (err)
+		return err;
+	workers = crew_workers(ra->crew);
+	ra->pool = readpool_open(sensible_pool(cx, workers));
+	ra->chunks = calloc(workers, sizeof(*ra->chunks));
+	return ra->pool && ra->chunks ? 0 : fail(cx, -ENOMEM,
+						 "files of the source");
+}
+
 int readahead_open(struct readahead **rap, struct context *cx,
-		   struct crew *crew, uint32_t block_size, int64_t now)
+		   uint32_t block_size, int64_t now)
 {
 	struct readahead *ra = calloc(1, sizeof(*ra));
-	unsigned int workers = crew_workers(crew);
+	int err;
 
 	*rap = NULL;
 	if (!ra)
 		return fail(cx, -ENOMEM, "files of the source");
 	ra->settled = now - SETTLED;
-	ra->crew = crew;
 	ra->block_size = block_size;
-	ra->pool = readpool_open(sensible_pool(cx, workers));
-	ra->chunks = calloc(workers, sizeof(*ra->chunks));
-	if (!ra->pool || !ra->chunks) {
+	err = start(ra, cx);
+	if (err)
 		readahead_close(ra);
-		return fail(cx, -ENOMEM, "files of the source");
-	}
-	*rap = ra;
-	return 0;
+	else
+		*rap = ra;
+	return err;
 }
 
 static int look(int fd, struct statx *st)
@@ -152,7 +170,7 @@ static bool read_file(struct batch *b, struct readpool_chunk **chunk,
 
 	if (!content)
 		return false;
-	fd = sourcedir_try_file(b->dir, name);
+	fd = sourcedir_try_file(b->ra->dir, name);
 	if (fd < 0)
 		return false;
 	if (read_content(b, fd, content, file)) {
@@ -170,10 +188,10 @@ static void do_file(struct batch *b, struct readpool_chunk **chunk,
 {
 	if (name->type == NILFS_FT_DIR)
 		return;
-	if (b->ra->small && name->type == NILFS_FT_REG_FILE &&
+	if (b->small && name->type == NILFS_FT_REG_FILE &&
 	    read_file(b, chunk, name->name, file))
 		return;
-	file->known = !statx(b->dirfd, name->name,
+	file->known = !statx(b->ra->dirfd, name->name,
 			     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 			     STATX_BASIC_STATS, &file->st);
 }
@@ -190,82 +208,100 @@ static int do_batch(struct context *cx, void *arg, unsigned int worker,
 	return 0;
 }
 
-static void forget(struct readahead *ra)
-{
-	size_t i;
-
-	for (i = 0; i < ra->n; i++)
-		payload_put(ra->files[i].payload);
-	ra->n = 0;
-}
-
 /* Whether it was worth the while to open all of these. */
-static bool are_small(const struct readahead *ra)
+static bool are_small(const struct batch *b)
 {
 	size_t i, small = 0;
 
-	for (i = 0; i < ra->n; i++)
-		small += ra->files[i].known &&
-			 ra->files[i].st.stx_size <= SMALL;
-	return small > ra->n / 2;
+	for (i = 0; i < b->n; i++)
+		small += b->files[i].known &&
+			 b->files[i].st.stx_size <= SMALL;
+	return small > b->n / 2;
 }
 
-/* Cuts the first N of NAMES into jobs; returns how many. */
-static unsigned int cut(struct readahead *ra, struct sourcedir *dir, int dirfd,
-			const struct populate_name *names, size_t n)
+/* Gives the next batch, with files as small as the last ones were. */
+static int give(struct readahead *ra, struct context *cx, bool small)
 {
-	unsigned int batches = 0;
+	struct batch *b = &ra->batches[ra->given / BATCH % BATCHES];
 	size_t i;
 
-	for (i = 0; i < n; i += BATCH)
-		ra->batches[batches++] = (struct batch){
-			.ra = ra,
-			.dir = dir,
-			.dirfd = dirfd,
-			.names = names + i,
-			.files = ra->files + i,
-			.n = n - i < BATCH ? n - i : BATCH,
-		};
-	return batches;
-}
-
-static int read_window(struct readahead *ra, struct context *cx,
-		       struct sourcedir *dir, int dirfd,
-		       const struct populate_name *names, size_t n)
-{
-	size_t i;
-	int err;
-
-	forget(ra);
-	for (i = 0; i < n; i++) {
-		ra->files[i].known = false;
-		ra->files[i].payload = NULL;
+	b->ra = ra;
+	b->names = ra->names + ra->given;
+	b->n = ra->n - ra->given < BATCH ? ra->n - ra->given : BATCH;
+	b->small = small;
+	b->young = false;
+	for (i = 0; i < b->n; i++) {
+		b->files[i].known = false;
+		b->files[i].payload = NULL;
 	}
-	ra->n = n;
-	err = crew_share(ra->crew, cx, do_batch, ra->batches,
-			 sizeof(*ra->batches), cut(ra, dir, dirfd, names, n));
-	ra->small = are_small(ra);
+	ra->given += b->n;
+	return crew_give_for(ra->crew, cx, do_batch, b, &b->left);
+}
+
+/* Lets go of what B has, which nobody works on. */
+static void forget(struct batch *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		payload_put(b->files[i].payload);
+	b->n = 0;
+}
+
+/* Goes on to the batch that begins with name I. */
+static int next_batch(struct readahead *ra, struct context *cx, size_t i)
+{
+	struct batch *b = &ra->batches[i / BATCH % BATCHES];
+	struct batch *last = &ra->batches[(i / BATCH + BATCHES - 1) % BATCHES];
+	bool small = !i || are_small(last);
+	int err = 0;
+
+	if (i)
+		forget(last);
+	while (!err && ra->given < ra->n &&
+	       ra->given < i + BATCHES * BATCH)
+		err = give(ra, cx, small);
+	if (!err)
+		crew_wait_for(ra->crew, &b->left);
 	return err;
 }
 
-int readahead_look(struct readahead *ra, struct context *cx,
-		   struct sourcedir *dir, int dirfd,
-		   const struct populate_name *names, size_t n, size_t i,
+void readahead_begin(struct readahead *ra, struct sourcedir *dir, int dirfd,
+		     const struct populate_name *names, size_t n)
+{
+	ra->dir = dir;
+	ra->dirfd = dirfd;
+	ra->names = names;
+	ra->n = n < READAHEAD_LEAST ? 0 : n;
+	ra->given = 0;
+}
+
+int readahead_look(struct readahead *ra, struct context *cx, size_t i,
 		   struct readahead_file **file)
 {
+	struct readahead_file *f;
 	int err = 0;
 
 	*file = NULL;
-	if (n < READAHEAD_LEAST)
+	if (!ra->n)
 		return 0;
-	if (!i)
-		ra->small = true;
-	if (i % WINDOW == 0)
-		err = read_window(ra, cx, dir, dirfd, names + i,
-				  n - i < WINDOW ? n - i : WINDOW);
-	if (!err && ra->files[i % WINDOW].known)
-		*file = &ra->files[i % WINDOW];
+	if (i % BATCH == 0)
+		err = next_batch(ra, cx, i);
+	f = &ra->batches[i / BATCH % BATCHES].files[i % BATCH];
+	if (!err && f->known)
+		*file = f;
 	return err;
+}
+
+void readahead_end(struct readahead *ra)
+{
+	size_t i;
+
+	for (i = 0; i < BATCHES; i++) {
+		crew_wait_for(ra->crew, &ra->batches[i].left);
+		forget(&ra->batches[i]);
+	}
+	ra->n = 0;
 }
 
 void readahead_close(struct readahead *ra)
@@ -274,10 +310,10 @@ void readahead_close(struct readahead *ra)
 
 	if (!ra)
 		return;
-	forget(ra);
 	for (i = 0; ra->chunks && i < crew_workers(ra->crew); i++)
 		readpool_leave(ra->chunks[i]);
 	free(ra->chunks);
+	crew_close(ra->crew);
 	readpool_close(ra->pool);
 	free(ra);
 }

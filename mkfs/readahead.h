@@ -35,22 +35,31 @@ struct readahead_file {
 #define READAHEAD_LEAST 128u
 
 /*
- * Reads with CREW (borrowed) for blocks of BLOCK_SIZE bytes.  NOW is the time
- * in seconds, as the clock says.  -ENOMEM.
+ * Reads for blocks of BLOCK_SIZE bytes, with CX->threads workers of its own:
+ * the caller is one of them.  NOW is the time in seconds, as the clock says.
+ * -ENOMEM.
  */
 int readahead_open(struct readahead **rap, struct context *cx,
-		   struct crew *crew, uint32_t block_size, int64_t now);
+		   uint32_t block_size, int64_t now);
 
 /*
- * What is known of name I of the N NAMES of DIR, which is in use and open at
- * DIRFD; to be called for each in its turn.  *FILE is good until the next call,
- * or NULL where nobody looked: at directories, at what cannot be opened.  That
- * is no failure here; it fails as crew_give().
+ * The N NAMES of DIR, which is in use and open at DIRFD, are next.  All of it
+ * is borrowed until readahead_end().
  */
-int readahead_look(struct readahead *ra, struct context *cx,
-		   struct sourcedir *dir, int dirfd,
-		   const struct populate_name *names, size_t n, size_t i,
+void readahead_begin(struct readahead *ra, struct sourcedir *dir, int dirfd,
+		     const struct populate_name *names, size_t n);
+
+/*
+ * What is known of name I; to be called for each in its turn, from 0 on.  Names
+ * before it may change.  *FILE is good until the next call, or NULL where
+ * nobody looked: at directories, at what cannot be opened.  That is no failure
+ * here; it fails as crew_give().
+ */
+int readahead_look(struct readahead *ra, struct context *cx, size_t i,
 		   struct readahead_file **file);
+
+/* Waits until nobody reads in that directory, be all names looked at or not. */
+void readahead_end(struct readahead *ra);
 
 /* Content that was taken stays; NULL is accepted. */
 void readahead_close(struct readahead *ra);

@@ -9,8 +9,8 @@
  * directory's names and by the subdirectories still to be visited along one
  * path.  That path may be of any depth: it is a list, not a recursion.
  *
- * In a directory with many files the workers look at them, and read the small
- * ones, ahead of this (readahead.h); nothing follows from it but time.
+ * In a directory with many files others look at them, and read the small ones,
+ * ahead of this (readahead.h); nothing follows from it but time.
  */
 #include "config.h"
 
@@ -136,18 +136,6 @@ static int sort(struct walk *w, struct context *cx,
 	return 0;
 }
 
-/* What was seen ahead of name I, or NULL; what is left out is not touched. */
-static int look_ahead(struct walk *w, struct context *cx,
-		      const struct level *level, int dirfd, size_t i,
-		      struct readahead_file **ahead)
-{
-	*ahead = NULL;
-	if (has_exclusions(w))
-		return 0;
-	return readahead_look(w->ahead, cx, level->dir, dirfd, w->list.names,
-			      w->list.n, i, ahead);
-}
-
 static int visit_dir(struct walk *w, struct context *cx, struct level *level,
 		     struct populate_name *name)
 {
@@ -203,7 +191,7 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 	for (i = 0; i < w->list.n; i++) {
 		kept = context_cancelled(cx);
 		if (!kept)
-			kept = look_ahead(w, cx, level, dirfd, i, &ahead);
+			kept = readahead_look(w->ahead, cx, i, &ahead);
 		if (!kept)
 			kept = visit(w, cx, level, dirfd, &names[i], ahead);
 		if (kept < 0)
@@ -213,6 +201,19 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 	}
 	w->list.n = n;
 	return 0;
+}
+
+/* The same; what may be left out is not touched ahead. */
+static int visit_ahead(struct walk *w, struct context *cx,
+		       struct level *level, int dirfd)
+{
+	size_t n = has_exclusions(w) ? 0 : w->list.n;
+	int err;
+
+	readahead_begin(w->ahead, level->dir, dirfd, w->list.names, n);
+	err = visit_all(w, cx, level, dirfd);
+	readahead_end(w->ahead);
+	return err;
 }
 
 static int read_names(struct walk *w, struct context *cx,
@@ -245,7 +246,7 @@ static int read_level(struct walk *w, struct context *cx, struct level *level,
 	if (!err)
 		err = sort(w, cx, level->dir, fd);
 	if (!err)
-		err = visit_all(w, cx, level, fd);
+		err = visit_ahead(w, cx, level, fd);
 	return err;
 }
 
@@ -374,8 +375,8 @@ int walk_run(struct context *cx, const char *path,
 	w->p = p;
 	w->options = options;
 	w->files.p = p;
-	err = readahead_open(&w->ahead, cx, populate_crew(p),
-			     populate_block_size(p), time(NULL));
+	err = readahead_open(&w->ahead, cx, populate_block_size(p),
+			     time(NULL));
 	if (!err)
 		err = enter_top(w, cx, path);
 	while (!err && w->depth)

@@ -26,7 +26,7 @@
 struct job {
 	crew_job *fn;
 	void *arg;
-	unsigned int *left;	/* of those shared with it, or NULL */
+	unsigned int *left;	/* counts it, or NULL */
 };
 
 struct worker {
@@ -39,7 +39,7 @@ struct worker {
 struct crew {
 	pthread_mutex_t lock;
 	pthread_cond_t work;	/* a job waits, or the crew closes */
-	pthread_cond_t idle;	/* nothing waits or runs; or what is shared */
+	pthread_cond_t idle;	/* nothing waits or runs; or of some */
 	struct job *ring;
 	unsigned int depth;
 	unsigned int running;
@@ -193,24 +193,29 @@ int crew_give(struct crew *crew, struct context *cx, crew_job *fn, void *arg)
 	return ret;
 }
 
-int crew_share(struct crew *crew, struct context *cx, crew_job *fn, void *args,
-	       size_t size, unsigned int n)
+int crew_give_for(struct crew *crew, struct context *cx, crew_job *fn,
+		  void *arg, unsigned int *left)
 {
-	unsigned int i, left = n;
 	int ret;
 
 	pthread_mutex_lock(&crew->lock);
-	for (i = 0; i < n; i++)
-		give(crew, (struct job){ fn, (char *)args + i * size, &left });
-	while (left) {
+	++*left;
+	give(crew, (struct job){ fn, arg, left });
+	ret = verdict(crew, cx);
+	pthread_mutex_unlock(&crew->lock);
+	return ret;
+}
+
+void crew_wait_for(struct crew *crew, const unsigned int *left)
+{
+	pthread_mutex_lock(&crew->lock);
+	while (*left) {
 		if (crew->first != crew->next)
 			do_job(crew, &crew->workers[crew->threads]);
 		else
 			pthread_cond_wait(&crew->idle, &crew->lock);
 	}
-	ret = verdict(crew, cx);
 	pthread_mutex_unlock(&crew->lock);
-	return ret;
 }
 
 /* Works and waits until nothing waits or runs; the lock is held. */

@@ -40,12 +40,13 @@ unsigned int crew_workers(const struct crew *crew);
 int crew_give(struct crew *crew, struct context *cx, crew_job *fn, void *arg);
 
 /*
- * Gives N jobs, whose ARGS are SIZE bytes apart, and works until these are
- * done; what was given before may still run.  Fails as crew_give(), but never
- * before.
+ * The same for a job that *LEFT, 0 before the first, counts until it is done;
+ * and working until none of those is left.  What else was given may still run,
+ * and whether any of it failed the next gift tells.
  */
-int crew_share(struct crew *crew, struct context *cx, crew_job *fn, void *args,
-	       size_t size, unsigned int n);
+int crew_give_for(struct crew *crew, struct context *cx, crew_job *fn,
+		  void *arg, unsigned int *left);
+void crew_wait_for(struct crew *crew, const unsigned int *left);
 
 /* Works until no job waits or runs; fails as crew_give(). */
 int crew_wait(struct crew *crew, struct context *cx);

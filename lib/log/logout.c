@@ -71,12 +71,19 @@ struct job {
 	struct chunk chunks[];
 };
 
-static void drop_log(struct logout_log *log)
+/* Lets go of what is in the buffer: others may have use for its memory. */
+static void drop_pieces(struct logout_log *log)
 {
 	uint32_t i;
 
 	for (i = 0; i < log->npieces; i++)
 		payload_put(log->pieces[i].payload);
+	log->npieces = 0;
+}
+
+static void drop_log(struct logout_log *log)
+{
+	drop_pieces(log);
 	free(log->pieces);
 	free(log->summary);
 }
@@ -273,8 +280,10 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 	struct logout *out = job->out;
 	uint8_t *buf = NULL;
 	int ret = skip ? -ECANCELED : fill_log(job, cx, worker, &buf);
-	bool mine = !out->sequential || turn_begin(&out->turn, job->number);
+	bool mine;
 
+	drop_pieces(&job->log);
+	mine = !out->sequential || turn_begin(&out->turn, job->number);
 	if (!ret && mine)
 		ret = write_log(job, cx, buf);
 	if (out->sequential)
@@ -436,11 +445,6 @@ int logout_submit(struct logout *out, struct context *cx,
 int logout_wait(struct logout *out, struct context *cx)
 {
 	return crew_wait(out->crew, cx);
-}
-
-struct crew *logout_crew(const struct logout *out)
-{
-	return out->crew;
 }
 
 uint64_t logout_done(const struct logout *out)

@@ -77,11 +77,6 @@ int logout_submit(struct logout *out, struct context *cx,
 /* Returns once every log is written (not flushed); fails as submit. */
 int logout_wait(struct logout *out, struct context *cx);
 
-/*
- * Those who fill and write, for other work of whoever submits; borrowed.
- */
-struct crew *logout_crew(const struct logout *out);
-
 /* Bytes of payload that have been filled so far, for progress; any thread. */
 uint64_t logout_done(const struct logout *out);
 

@@ -246,11 +246,6 @@ const struct nilfs_geometry *writer_geometry(const struct writer *w)
 	return &w->g;
 }
 
-struct crew *writer_crew(const struct writer *w)
-{
-	return logout_crew(w->appender.out);
-}
-
 uint64_t writer_cno(const struct writer *w)
 {
 	return w->cno;

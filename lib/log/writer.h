@@ -88,9 +88,6 @@ int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 const struct nilfs_geometry *writer_geometry(const struct writer *w);
 uint64_t writer_cno(const struct writer *w);
 
-/* Its workers, for other work of the one that writes; borrowed. */
-struct crew *writer_crew(const struct writer *w);
-
 /*
  * Writes all metadata, the super root last, and waits until everything is on
  * the device (not flushed).  Afterwards the writer can only be closed.

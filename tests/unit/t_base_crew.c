@@ -183,7 +183,7 @@ static void test_depth(struct record *r)
 	is_int(r->runs[0] + r->skips[0], 2, "which closing takes care of");
 }
 
-static int do_shared(struct context *cx, void *arg, unsigned int worker,
+static int do_counted(struct context *cx, void *arg, unsigned int worker,
 		     bool skip)
 {
 	const struct job *job = arg;
@@ -195,26 +195,32 @@ static int do_shared(struct context *cx, void *arg, unsigned int worker,
 	}
 	r->runs[job->number]++;
 	note_worker(r, worker);
-	return job->number == r->fail_from ? fail(cx, -EIO, "shared") : 0;
+	return job->number == r->fail_from ? fail(cx, -EIO, "counted") : 0;
 }
 
-static int share(struct crew *crew, struct context *cx, struct record *r,
-		 uint32_t number, uint32_t n)
+/* Gives N jobs of JOBS that *LEFT counts; the failure of the last gift. */
+static int give_counted(struct crew *crew, struct context *cx,
+			struct record *r, struct job *jobs, uint32_t number,
+			uint32_t n, unsigned int *left)
 {
-	struct job jobs[100];
 	uint32_t i;
+	int ret = 0;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
 		jobs[i] = (struct job){ r, number + i };
-	return crew_share(crew, cx, do_shared, jobs, sizeof(*jobs), n);
+		ret = crew_give_for(crew, cx, do_counted, &jobs[i], left);
+	}
+	return ret;
 }
 
-/* Whoever shares work waits for that, and not for what was given before. */
-static void test_share(struct record *r, unsigned int threads)
+/* Whoever waits for some jobs does not wait for what came before. */
+static void test_wait_for(struct record *r, unsigned int threads)
 {
 	struct context cx;
 	struct crew *crew = begin(&cx, r, threads, 4);
-	uint32_t i, late = 0;
+	struct job jobs[2][100];
+	unsigned int left[2] = { 0 };
+	uint32_t i, late = 0, to = 1;
 	int ret = 0;
 
 	r->in_turn = true;
@@ -222,23 +228,30 @@ static void test_share(struct record *r, unsigned int threads)
 	give(crew, &cx, r, 0);
 	while (!r->runs[0])
 		doze();
-	for (i = 1; i + 100 < JOBS && !ret; i += i % 100 + 1) {
-		ret = share(crew, &cx, r, i, i % 100 + 1);
-		late += not_once(r, i + i % 100 + 1) != 0;
+	for (i = 0; to + 100 < JOBS && !ret; i++) {
+		/* One lot is always on its way, behind the one waited for. */
+		ret = give_counted(crew, &cx, r, jobs[i % 2], to, i % 100 + 1,
+				   &left[i % 2]);
+		crew_wait_for(crew, &left[1 - i % 2]);
+		late += not_once(r, to) != 0 || left[1 - i % 2];
+		to += i % 100 + 1;
 	}
-	is_int(ret, 0, "jobs are shared");
-	is_int(late, 0, "and done before the giver goes on");
+	is_int(ret, 0, "jobs are given and counted");
+	is_int(late, 0, "and done once they were waited for");
 	is_int(r->turn, threads == 1, "while another may still run");
-	is_int(share(crew, &cx, r, i, 0), 0, "no job at all can be shared");
 	r->gate = true;
 	is_int(crew_wait(crew, &cx), 0, "all are waited for");
 	is_int(r->turn, 1, "the other, too");
-	r->fail_from = i;
-	is_int(share(crew, &cx, r, i, 1), -EIO, "a failure is told");
-	is_int(share(crew, &cx, r, i + 1, 9), -EIO, "and stays");
-	is_int(r->skips[i + 1] + r->skips[i + 9], 2,
+	is_int(left[0] + left[1], 0, "none is left then");
+	r->fail_from = to;
+	give_counted(crew, &cx, r, jobs[0], to, 1, &left[0]);
+	crew_wait_for(crew, &left[0]);
+	is_int(give_counted(crew, &cx, r, jobs[1], to + 1, 9, &left[1]), -EIO,
+	       "the next gift tells of a failure");
+	crew_wait_for(crew, &left[1]);
+	is_int(r->skips[to + 1] + r->skips[to + 9], 2,
 	       "further jobs are skipped");
-	is_int(not_once(r, i + 10), 0, "each job ran or was skipped once");
+	is_int(not_once(r, to + 10), 0, "each job ran or was skipped once");
 	is_int(r->wrong_worker + r->wrong_thread, 0, "on numbered workers");
 	crew_close(crew);
 }
@@ -322,9 +335,9 @@ int main(void)
 	test_all(&r, 2, 7);
 	test_all(&r, 16, 32);
 	test_depth(&r);
-	test_share(&r, 1);
-	test_share(&r, 2);
-	test_share(&r, 16);
+	test_wait_for(&r, 1);
+	test_wait_for(&r, 2);
+	test_wait_for(&r, 16);
 	test_failures(&r, 1);
 	test_failures(&r, 2);
 	test_failures(&r, 16);

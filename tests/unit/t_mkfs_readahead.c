@@ -21,7 +21,6 @@
 struct setup {
 	struct tree tree;
 	struct context cx;
-	struct crew *crew;
 	struct readahead *ra;
 	struct sourcedir *dir;
 	int fd;
@@ -63,28 +62,26 @@ static void begin(struct setup *s, unsigned int threads, uint64_t memory,
 	context_init(&s->cx);
 	s->cx.threads = threads;
 	s->cx.max_memory = memory;
-	if (crew_open(&s->crew, &s->cx, 5) ||
-	    sourcedir_open_top(&s->dir, &s->cx, s->tree.path, 0, &st) ||
-	    readahead_open(&s->ra, &s->cx, s->crew, BLOCK,
-			   time(NULL) + later))
+	if (sourcedir_open_top(&s->dir, &s->cx, s->tree.path, 0, &st) ||
+	    readahead_open(&s->ra, &s->cx, BLOCK, time(NULL) + later))
 		exit(99);
 	s->fd = sourcedir_use(s->dir, &s->cx);
+	readahead_begin(s->ra, s->dir, s->fd, s->names, FILES);
 }
 
 static void end(struct setup *s)
 {
-	readahead_close(s->ra);
+	readahead_end(s->ra);
 	sourcedir_unuse(s->dir);
 	sourcedir_put(s->dir);
-	crew_close(s->crew);
+	readahead_close(s->ra);
 }
 
 static struct readahead_file *look(struct setup *s, size_t i)
 {
 	struct readahead_file *file = NULL;
 
-	if (readahead_look(s->ra, &s->cx, s->dir, s->fd, s->names, FILES, i,
-			   &file))
+	if (readahead_look(s->ra, &s->cx, i, &file))
 		exit(99);
 	return file;
 }
@@ -168,6 +165,8 @@ static void test_memory(void)
 		payload_put(s.payloads[i]);
 		s.payloads[i] = NULL;
 	}
+	readahead_end(s.ra);
+	readahead_begin(s.ra, s.dir, s.fd, s.names, FILES);
 	for (i = 0; i < FILES; i++) {
 		file = look(&s, i);
 		freed += file && file->payload;
@@ -224,9 +223,33 @@ static void test_few(void)
 
 	make_files(&s);
 	begin(&s, 2, 64 << 20, 3600);
-	ok(!readahead_look(s.ra, &s.cx, s.dir, s.fd, s.names,
-			   READAHEAD_LEAST - 1, 0, &file) && !file,
+	readahead_begin(s.ra, s.dir, s.fd, s.names, READAHEAD_LEAST - 1);
+	ok(!readahead_look(s.ra, &s.cx, 0, &file) && !file,
 	   "a few files are not read ahead");
+	end(&s);
+	tree_remove(&s.tree);
+}
+
+/* A directory that is left in the middle, and the next one. */
+static void test_leave(void)
+{
+	static struct setup s;
+	size_t i, wrong = 0;
+
+	make_files(&s);
+	begin(&s, 3, 64 << 20, 3600);
+	for (i = 0; i < 100; i++)
+		look(&s, i);
+	readahead_end(s.ra);
+	for (i = 0; i < 1000; i++)
+		unlinkat(s.tree.fd, s.text[i], 0);
+	readahead_begin(s.ra, s.dir, s.fd, s.names + 1000, FILES - 1000);
+	for (i = 1000; i < FILES; i++) {
+		struct readahead_file *file = look(&s, i - 1000);
+
+		wrong += !file || file->st.stx_size != size_of(i);
+	}
+	is_int(wrong, 0, "the next directory begins with its own names");
 	end(&s);
 	tree_remove(&s.tree);
 }
@@ -240,5 +263,6 @@ int main(void)
 	test_memory();
 	test_others();
 	test_few();
+	test_leave();
 	return tap_done();
 }
