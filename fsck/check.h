@@ -71,6 +71,10 @@ struct check {
 	uint64_t files;
 	bool files_known;
 
+	/* Segments in use that are marked as erroneous: nobody asks for their
+	   logs, which perhaps cannot be read (pass segments). */
+	uint64_t shut_segments;
+
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	/* Not all that is referred to could be followed: what is missing in
 	   REFERENCED may be in use after all. */

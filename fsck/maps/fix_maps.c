@@ -46,10 +46,13 @@ static const enum rule hiding[] = {
 	RULE_DEV_UNREADABLE,
 };
 
+/* A segment with logs that cannot be read is shut by the first repair. */
 static bool are_logs_whole(const struct check *c)
 {
 	size_t i;
 
+	if (c->shut_segments)
+		return false;
 	for (i = 0; i < sizeof(hiding) / sizeof(*hiding); i++)
 		if (findings_count(c->findings, hiding[i]))
 			return false;

@@ -92,6 +92,7 @@ static int take_points(struct older *o, struct context *cx)
 	return 0;
 }
 
+/* 1, or 0 where the map of that time is broken there as well. */
 static int take_gap(struct older *o, struct context *cx,
 		    const struct maploss_gap *gap)
 {
@@ -109,21 +110,26 @@ static int take_gap(struct older *o, struct context *cx,
 		ret = take(o, cx, item.key, item.ptr, old);
 	}
 	blockmap_cursor_close(&cur);
-	if (ret >= 0 || !is_damage(ret))
-		return ret;
+	if (!ret || !is_damage(ret))
+		return ret < 0 ? ret : 1;
 	fail_clear(cx);
 	return 0;
 }
 
+/* 1, or 0 where some of them are gaps in the map of that time too. */
 static int take_gaps(struct older *o, struct context *cx)
 {
 	const struct maploss *l = &o->m->loss;
 	size_t i = maploss_first_gap(l, o->f->ino);
-	int err = 0;
+	int ret, whole = 1;
 
-	for (; i < l->ngaps && l->gaps[i].ino == o->f->ino && !err; i++)
-		err = take_gap(o, cx, &l->gaps[i]);
-	return err;
+	for (; i < l->ngaps && l->gaps[i].ino == o->f->ino; i++) {
+		ret = take_gap(o, cx, &l->gaps[i]);
+		if (ret < 0)
+			return ret;
+		whole &= ret;
+	}
+	return whole;
 }
 
 /* F as of checkpoint CNO: 1, 0 where there was no such file, or unreadable. */
@@ -143,8 +149,9 @@ static int open_older(struct older *o, struct context *cx, uint64_t cno)
 }
 
 /*
- * One file: its gaps from the newest checkpoint that has it, its points from
- * the newest that has a block there.
+ * One file: its gaps from the newest checkpoint that has it and up to the first
+ * whose map has none there (a node that is broken mostly is for all that share
+ * it), its points from the newest that has a block there.
  */
 static int search_file(struct older *o, struct context *cx,
 		       const uint64_t *cnos, size_t n)
@@ -162,9 +169,9 @@ static int search_file(struct older *o, struct context *cx,
 		ret = take_points(o, cx);
 		if (!ret && gaps)
 			ret = take_gaps(o, cx);
-		if (!ret)
+		gaps = gaps && !ret;
+		if (ret >= 0)
 			ret = mapfound_settle(&o->m->found, cx);
-		gaps = false;
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -201,6 +201,32 @@ noise() {
 	FIELDS
 }
 
+# A node that several checkpoints share is gone, and with it the log that lists
+# some of its blocks: these are what they were before that node was made.
+@test "what no log has is what an older checkpoint has" {
+	take cleaned
+	dump.nilfs2 cat "$image" /overwritten >new
+	dump.nilfs2 cat -c 2 "$image" /overwritten >old
+	cp new wanted
+	dump.nilfs2 bmap -b "$image" /overwritten >map
+	segment=$(awk '$1 == 0 && $NF == "data" { print int($5 / 128) }' map)
+	for block in $(awk -v s="$segment" '$NF == "data" && $1 < 255 &&
+			int($5 / 128) == s { print $1 }' map); do
+		dd if=old of=wanted bs=4096 skip="$block" seek="$block" \
+			count=1 conv=notrunc status=none
+	done
+	run -1 cmp new wanted
+	damage "bmap:$(ino /overwritten)/0" bn_level=2
+	damage_raw "log:$((segment * 128))" ss_magic=0
+	# What is left of the log stays where it is.
+	look='' mend
+	[[ $said == *"the content of checkpoint 2"* ]]
+	[[ $said == *"there may be holes"* ]]
+	dump.nilfs2 cat "$image" /overwritten | cmp - wanted
+	trees after
+	cmp before.2 after.2
+}
+
 @test "what only a snapshot has" {
 	take snapshots
 	damage -c 2 inode:/d/f3 "i_bmap[1]=$(vblock /d/f1 0 2)"
