@@ -13,12 +13,21 @@ kernel_script() {
 	use_volume() {
 		nilfs_mount "$1" && use read && use write && nilfs_umount &&
 			nilfs_mount "$1" && use same && mkcp -s "$1" &&
+			lscp -s "$1" >snapshots &&
 			rm "$MNT/new file" && nilfs_umount
 	}
+	# The two oldest ones, and the one just made.
+	some_snapshots() {
+		awk '$1 + 0 { all[++n] = $1 }
+			END { for (i = 1; i <= n; i++)
+				if (i < 3 || i == n) print all[i]
+			      exit !n }' snapshots
+	}
 	read_snapshots() {
-		local cno
+		local cno cnos
 
-		for cno in $(lscp -s "$1" | awk '$1 + 0 { print $1 }'); do
+		cnos=$(some_snapshots) || return
+		for cno in $cnos; do
 			nilfs_mount -o "ro,cp=$cno" "$1" && use read &&
 				nilfs_umount || return
 		done

@@ -1,0 +1,25 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Damage of block maps and directories, repaired: nothing is left of it,
+# and what it does not concern is what it was.  cases/README tells the language
+# of the .case files.  With REPAIRS_TABLE=FILE, what became of each case is
+# written there.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load cases
+load repairs
+load repairs_kernel
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+@test "damaged block maps" { repair_cases 'bmap-*'; }
+@test "damaged directories" { repair_cases 'dir-*'; }
+
+@test "the kernel reads and writes what was repaired" {
+	need_guest uml
+	kernel_takes "$BATS_FILE_TMPDIR/repaired"
+}
