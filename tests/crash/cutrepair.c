@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cutrepair [--rebuild] IMAGE: the repair of a damaged image under power cuts,
+ * cutrepair [--rebuild] [--keep DIR] IMAGE: the repair of a damaged image under power cuts,
  * at every write and flush, torn and reordered.
  *
  * What a check says of the image, with the checksums of all logs, is compared:
@@ -9,6 +9,10 @@
  * in place.  A second repair must come to the same end as a whole one, perhaps
  * with more checkpoints.
  * The image is not written to: what reaches the device is kept in memory.
+ *
+ * With --keep the states are not judged but put into DIR for others to do that,
+ * each once: before.001, the image; after.002, wholly repaired; then those that
+ * a cut leaves, old.N or new.N by what a check says of the volume.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +22,7 @@
 #include "dev/fault.h"
 #include "dev/overlay.h"
 #include "fsck/session.h"
+#include "states.h"
 
 #define SECTOR 512
 #define SEEDS 8
@@ -30,6 +35,7 @@ struct rig {
 	bool rebuild;
 	char *before, *after;	/* verdicts */
 	unsigned int old, new, between, bad;
+	struct states states;	/* DIR is NULL without --keep */
 };
 
 static void die(struct rig *r, const char *what)
@@ -157,6 +163,26 @@ static bool repairs_again(struct rig *r)
 	return same;
 }
 
+/* Puts the state into the directory, if it is another one. */
+static void keep(struct rig *r, const char *class)
+{
+	char *now;
+
+	if (!states_meet(&r->states, &r->cx, r->disk, r->image))
+		return;
+	if (!class) {
+		now = verdict(r);
+		class = is_same(now, r->after, ALIKE_VOLUME) ? "new" : "old";
+		if (*class == 'o' && !is_same(now, r->before, ALIKE_VOLUME))
+			r->bad++;
+		free(now);
+	}
+	r->new += *class == 'n';
+	r->old += *class == 'o';
+	if (states_keep(&r->states, &r->cx, r->disk, class))
+		die(r, class);
+}
+
 static void judge(struct rig *r, const struct fault_plan *fault)
 {
 	char *now = verdict(r);
@@ -188,7 +214,10 @@ static unsigned int cut_all(struct rig *r, struct fault_plan fault)
 		overlay_drop(r->disk);
 		if (!repair(r, &fault))
 			break;
-		judge(r, &fault);
+		if (r->states.dir)
+			keep(r, NULL);
+		else
+			judge(r, &fault);
 	}
 	return (unsigned int)fault.at - 1;
 }
@@ -226,16 +255,27 @@ static void open_all(struct rig *r, char *path)
 	    overlay_open(&r->disk, &r->cx, r->image))
 		die(r, path);
 	r->before = verdict(r);
+	if (r->states.dir)
+		keep(r, "before");
 	repair(r, &none);
 	r->after = verdict(r);
+	if (r->states.dir)
+		keep(r, "after");
 }
 
 static void close_all(struct rig *r)
 {
 	dev_close(r->disk);
 	dev_close(r->image);
+	states_fini(&r->states);
 	free(r->before);
 	free(r->after);
+}
+
+static int usage(void)
+{
+	fprintf(stderr, "usage: cutrepair [--rebuild] [--keep DIR] IMAGE\n");
+	return 2;
 }
 
 int main(int argc, char **argv)
@@ -243,12 +283,19 @@ int main(int argc, char **argv)
 	struct rig r = { .bad = 0 };
 	unsigned int points;
 
-	r.rebuild = argc == 3 && !strcmp(argv[1], "--rebuild");
-	if (argc != 2 + r.rebuild) {
-		fprintf(stderr, "usage: cutrepair [--rebuild] IMAGE\n");
-		return 2;
+	if (argc > 2 && !strcmp(argv[1], "--rebuild")) {
+		r.rebuild = true;
+		argv++;
+		argc--;
 	}
-	open_all(&r, argv[argc - 1]);
+	if (argc > 3 && !strcmp(argv[1], "--keep")) {
+		r.states.dir = argv[2];
+		argv += 2;
+		argc -= 2;
+	}
+	if (argc != 2)
+		return usage();
+	open_all(&r, argv[1]);
 	points = test_cuts(&r);
 	printf("%u points: %u old, %u new, %u between, %u bad\n", points,
 	       r.old, r.new, r.between, r.bad);

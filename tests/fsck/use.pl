@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# use.pl read|write|same DIR: what a user does with a volume mounted at DIR, in
-# one process, because a guest takes long to start one.  read: every file up to
-# 100 MB; write: new files, another time for each old one, names moved; same:
-# what was written is still there.
+# use.pl read|sum|write|same DIR: what a user does with a volume mounted at DIR,
+# in one process, because a guest takes long to start one.  read: every file up
+# to 100 MB; sum: prints a sum of these, and of all names and attributes; write:
+# new files, another time for each old one, names moved; same: what was written
+# is still there.
 
 use strict;
 use warnings;
+use Digest::SHA qw(sha256_hex);
 use File::Find;
 
 my ($what, $top) = @ARGV;
@@ -33,6 +35,24 @@ sub each_file {
 	} }, $top);
 }
 
+# What a mount does not change: not the time of access, not the device.
+sub attributes {
+	my ($path) = @_;
+	my @stat = lstat $path or die "$path: $!\n";
+	my $target = -l _ ? readlink $path : '';
+
+	$target = sha256_hex(whole($path)) if -f _ && -s _ < 100_000_000;
+	return join "\0", @stat[1 .. 7, 9, 10, 12], $path, $target;
+}
+
+sub sum {
+	my @lines;
+
+	find({ no_chdir => 1, wanted => sub { push @lines, attributes($_) } },
+	     $top);
+	print sha256_hex(join "\n", sort @lines), "\n";
+}
+
 sub put {
 	my ($path) = @_;
 
@@ -53,6 +73,8 @@ sub change {
 
 if ($what eq 'read') {
 	each_file(\&whole);
+} elsif ($what eq 'sum') {
+	sum();
 } elsif ($what eq 'write') {
 	change();
 } else {

@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Repairs that are interrupted, judged by the kernel.  Whatever a cut leaves, the
+# kernel finds in it what it finds in the damaged volume or what it finds in the
+# mended one: the same tree, or the same refusal.  A mended one it writes on.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load ../fsck/cases
+load ../fsck/repairs_kernel
+
+cases_dir=$BATS_TEST_DIRNAME/../fsck/cases
+
+setup() {
+	need_corpus
+	need_guest uml
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# Of each state a line: its name, and what the kernel finds, or how it fails.
+looking() {
+	cat <<-EOF
+	use() { perl '$BATS_TEST_DIRNAME/../fsck/use.pl' "\$1" "\$MNT"; }
+	EOF
+	cat <<-'EOF'
+	guest_module loop
+	look() {
+		nilfs_mount "$1" && use sum && lscp -s "$1" >snapshots &&
+			nilfs_umount || return
+		for cno in $(awk '$1 + 0 { print $1 }' snapshots); do
+			nilfs_mount -o "ro,cp=$cno" "$1" && use sum &&
+				nilfs_umount || return
+		done
+	}
+	work() {
+		nilfs_mount "$1" && use write && sync && nilfs_umount &&
+			nilfs_mount "$1" && use same && nilfs_umount
+	}
+	for file in "$SHARE"/*; do
+		name=${file##*/}
+		echo "volume $name" >/dev/kmsg
+		loop=$(losetup -f --show "$file")
+		found=$(look "$loop") && result=sound || result="status $?"
+		umount -i "$MNT" 2>/dev/null
+		case $name,$result in
+		after.*,sound | new.*,sound)
+			work "$loop" || result="status $? when written to"
+			umount -i "$MNT" 2>/dev/null ;;
+		esac
+		losetup -d "$loop"
+		echo "$name" $result $found
+	done
+	EOF
+}
+
+# outcome NAME: what was found in that state.
+outcome() {
+	sed -n "s/^$1[.0-9]* //p" found
+}
+
+# A state is as its name says: what the kernel says of it is what it says of
+# the whole one.
+compare_states() {
+	local before after name result bad=0
+
+	before=$(outcome before)
+	after=$(outcome after)
+	[ "${after%% *}" = sound ] || {
+		echo "the mended volume: $after"
+		return 1
+	}
+	while read -r name result; do
+		case $name in
+		old.*) [ "$result" = "$before" ] ;;
+		new.*) [ "$result" = "$after" ] ;;
+		esac || {
+			echo "$name: $result"
+			bad=1
+		}
+	done <found
+	[ "$bad" -eq 0 ] || printf 'before: %s\nafter: %s\n' "$before" "$after"
+	return "$bad"
+}
+
+# blames STATE: what the kernel complains about in states of that name.
+blames() {
+	kernel_blames | sed -n "s/^$1[.0-9]*: //p" | sort -u
+}
+
+# The kernel complains of nothing in the mended volume.  As long as it has the
+# old superblocks it may meet on its way what it met in the damaged one.
+compare_blames() {
+	local lines
+
+	lines=$(blames after; comm -13 <(blames before) <(blames new))
+	[ -z "$lines" ] || {
+		echo "of a mended volume the kernel says: $lines"
+		return 1
+	}
+}
+
+# What the kernel wrote to mended volumes is sound.
+check_mended() {
+	local file bad=0
+
+	for file in states/after.* states/new.*; do
+		[ -e "$file" ] || continue
+		"$NILFS2_BUILD/fsck/fsck.nilfs2" -fnq "$file" || {
+			echo "$file: is wrong after the kernel wrote"
+			bad=1
+		}
+	done
+	[ "$bad" -eq 0 ]
+}
+
+# judge CASE
+judge() {
+	local bad=0
+
+	make_case "$1"
+	mkdir states
+	"$NILFS2_BUILD/tests/crash/cutrepair" "${case_mend[@]}" \
+		--keep states image >said 2>&1 || {
+		tail -n 1 said
+		return 1
+	}
+	guest --share "$PWD/states" --timeout 600 < <(looking)
+	echo "$output" >found
+	[ "$status" -eq 0 ] || {
+		echo "the guest: status $status: $errors"
+		return 1
+	}
+	compare_states || bad=1
+	compare_blames || bad=1
+	check_mended || bad=1
+	[ "$bad" -eq 0 ]
+}
+
+@test "of superblocks" { judge sb-sum; }
+@test "by another super root" { judge sr-sum; }
+@test "of the DAT" { judge dat-double; }
+@test "of allocators" { judge palloc-bitmap-missing; }
+@test "of the segment usage file" { judge su-active-clean; }
+@test "of the checkpoint file" { judge cp-latest; }
+@test "of logs" { judge log-magic; }
+@test "of inodes" { judge inode-free; }
+@test "of maps" { judge bmap-twice.files; }
+@test "of names" { judge dir-second-name; }
