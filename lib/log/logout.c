@@ -71,19 +71,12 @@ struct job {
 	struct chunk chunks[];
 };
 
-/* Lets go of what is in the buffer: others may have use for its memory. */
-static void drop_pieces(struct logout_log *log)
+static void drop_log(struct logout_log *log)
 {
 	uint32_t i;
 
 	for (i = 0; i < log->npieces; i++)
 		payload_put(log->pieces[i].payload);
-	log->npieces = 0;
-}
-
-static void drop_log(struct logout_log *log)
-{
-	drop_pieces(log);
 	free(log->pieces);
 	free(log->summary);
 }
@@ -280,10 +273,8 @@ static int do_log(struct context *cx, void *arg, unsigned int worker, bool skip)
 	struct logout *out = job->out;
 	uint8_t *buf = NULL;
 	int ret = skip ? -ECANCELED : fill_log(job, cx, worker, &buf);
-	bool mine;
+	bool mine = !out->sequential || turn_begin(&out->turn, job->number);
 
-	drop_pieces(&job->log);
-	mine = !out->sequential || turn_begin(&out->turn, job->number);
 	if (!ret && mine)
 		ret = write_log(job, cx, buf);
 	if (out->sequential)
