@@ -46,7 +46,8 @@ static bool goes_on(const struct collected_run *last,
 {
 	const struct loglayout_run *l = &last->run;
 
-	return l->ino == run->ino && l->kind == run->kind &&
+	return l->ino == run->ino && l->cno == run->cno &&
+	       l->kind == run->kind &&
 	       l->vblocknr + l->count == run->vblocknr &&
 	       (l->kind == LOGLAYOUT_NODE ||
 		l->blkoff + l->count == run->blkoff) &&

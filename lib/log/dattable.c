@@ -144,6 +144,47 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 	return 0;
 }
 
+/* True where some snapshot is in [START, END). */
+static bool has_snapshot(const struct dattable *t, uint64_t start,
+			 uint64_t end)
+{
+	size_t i = search_lower_bound(t->snapshots, t->nsnapshots, start);
+
+	return i < t->nsnapshots && t->snapshots[i] < end;
+}
+
+/* Taken by dattable_succeed(): its life was over before it has a place. */
+static bool is_past(const struct nilfs_dat_entry *de)
+{
+	return !le64_get(de->de_blocknr) &&
+	       le64_get(de->de_end) != NILFS_CNO_MAX &&
+	       le64_get(de->de_start) < le64_get(de->de_end);
+}
+
+/* Entry I is at BLOCKNR now. */
+static int place_entry(struct dattable *t, struct context *cx,
+		       struct entries *e, uint32_t i, uint64_t blocknr)
+{
+	struct nilfs_dat_entry de;
+	uint64_t start, end;
+
+	if (t->aged) {
+		de = read_entry(e, i);
+		if (is_past(&de)) {
+			start = le64_get(de.de_start);
+			end = le64_get(de.de_end);
+			write_entry(e, i, blocknr, start, end);
+			/* Whoever writes it counts it as one that lives. */
+			if (has_snapshot(t, start, end))
+				return segments_count(t->segments, cx, blocknr,
+						      0, 1);
+			return segments_count(t->segments, cx, blocknr, -1, 0);
+		}
+	}
+	write_entry(e, i, blocknr, t->cno, NILFS_CNO_MAX);
+	return 0;
+}
+
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 		   uint32_t count, uint64_t blocknr)
 {
@@ -153,21 +194,12 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 
 	for (; count; first += e.count, count -= e.count) {
 		ret = change(t, cx, first, count, &e);
+		for (i = 0; !ret && i < e.count; i++)
+			ret = place_entry(t, cx, &e, i, blocknr++);
 		if (ret)
 			return ret;
-		for (i = 0; i < e.count; i++)
-			write_entry(&e, i, blocknr++, t->cno, NILFS_CNO_MAX);
 	}
 	return 0;
-}
-
-/* True where some snapshot is in [START, END). */
-static bool has_snapshot(const struct dattable *t, uint64_t start,
-			 uint64_t end)
-{
-	size_t i = search_lower_bound(t->snapshots, t->nsnapshots, start);
-
-	return i < t->nsnapshots && t->snapshots[i] < end;
 }
 
 /*
@@ -291,6 +323,47 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 		if (ret)
 			e.count = i;
 	}
+	return 0;
+}
+
+/* Nobody has VBLOCKNR any more, whose entry is E: its life to *LIFE. */
+static int give_up(struct dattable *t, struct context *cx, struct entries *e,
+		   uint64_t vblocknr, struct nilfs_dat_entry *life)
+{
+	uint64_t blocknr, start, end;
+
+	*life = read_entry(e, 0);
+	blocknr = le64_get(life->de_blocknr);
+	start = le64_get(life->de_start);
+	end = le64_get(life->de_end);
+	if (!blocknr || start >= end || end > t->cno)
+		return fail(cx, -EUCLEAN,
+			    "virtual block %llu: no life of it has ended",
+			    (unsigned long long)vblocknr);
+	write_entry(e, 0, blocknr, start, start);
+	if (!has_snapshot(t, start, end))
+		return 0;
+	return segments_count(t->segments, cx, blocknr, -1, -1);
+}
+
+int dattable_succeed(struct dattable *t, struct context *cx,
+		     uint64_t vblocknr, uint64_t *next, uint64_t *start)
+{
+	struct nilfs_dat_entry life;
+	struct entries e;
+	uint32_t count;
+	int ret = change(t, cx, vblocknr, 1, &e);
+
+	if (!ret)
+		ret = give_up(t, cx, &e, vblocknr, &life);
+	if (!ret)
+		ret = dattable_take(t, cx, 1, next, &count);
+	if (!ret)
+		ret = change(t, cx, *next, 1, &e);
+	if (ret)
+		return ret;
+	*start = le64_get(life.de_start);
+	write_entry(&e, 0, 0, *start, le64_get(life.de_end));
 	return 0;
 }
 

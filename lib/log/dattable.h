@@ -47,7 +47,8 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 
 /*
  * COUNT numbers from FIRST on are at BLOCKNR and behind
- * (nilfs_dat_commit_start()).
+ * (nilfs_dat_commit_start()).  They live from now on, but for those of
+ * dattable_succeed().
  */
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 		   uint32_t count, uint64_t blocknr);
@@ -72,6 +73,16 @@ int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr);
  */
 int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 		 uint64_t count, enum metafile_kind kind);
+
+/*
+ * Takes the number *NEXT for a block that is to be in the place of VBLOCKNR in
+ * every checkpoint that has that: it has the same life, which began with
+ * checkpoint *START and is over, and VBLOCKNR is as one that ended with the
+ * checkpoint that it was written for.  -EUCLEAN where VBLOCKNR lives now, or
+ * never did.
+ */
+int dattable_succeed(struct dattable *t, struct context *cx,
+		     uint64_t vblocknr, uint64_t *next, uint64_t *start);
 
 /* Copies the entry of VBLOCKNR; -EUCLEAN where the DAT has no block for it. */
 int dattable_read(struct dattable *t, struct context *cx, uint64_t vblocknr,
