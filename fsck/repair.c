@@ -189,13 +189,31 @@ static int mend_floor(struct repair *r, struct context *cx, int floor,
 	return err;
 }
 
-/* How many findings of each kind there are. */
-static void count_kinds(struct repair *r, uint64_t found[RULE_FIX_COUNT])
-{
-	size_t i;
+/* How many findings of a kind there are: all, and those not of snapshots. */
+struct count {
+	uint64_t all, newest;
+};
 
-	for (i = 0; i < RULE_FIX_COUNT; i++)
-		found[i] = current(r)->plan.kinds[i].found;
+static void count_kinds(struct repair *r, struct count found[RULE_FIX_COUNT])
+{
+	const struct look *l = current(r);
+	const struct plan_kind *kind = l->plan.kinds;
+	size_t i, j;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++, kind++) {
+		found[i] = (struct count){ .all = kind->found };
+		for (j = 0; j < kind->n; j++)
+			found[i].newest += !kind->fixes[j].place.cno ||
+				(l->check.vol && kind->fixes[j].place.cno ==
+					 l->check.vol->latest.cno);
+	}
+}
+
+/* What the newest checkpoint shared with a snapshot is told of that alone once
+   the newest is mended: as much as before, and not the same. */
+static bool is_no_less(const struct count *now, const struct count *before)
+{
+	return now->all >= before->all && now->newest >= before->newest;
 }
 
 /* Failures that the volume is to blame for: something cannot be mended. */
@@ -238,7 +256,7 @@ static int try_round(struct repair *r, struct context *cx, int floor,
 static int run_round(struct repair *r, struct context *cx, int floor)
 {
 	size_t mark = overlay_mark(r->dev), nmended = r->mended.n, i;
-	uint64_t before[RULE_FIX_COUNT], now[RULE_FIX_COUNT];
+	struct count before[RULE_FIX_COUNT], now[RULE_FIX_COUNT];
 	bool taken[RULE_FIX_COUNT];
 	unsigned int n = take(r, floor, taken);
 	int ret;
@@ -248,7 +266,8 @@ static int run_round(struct repair *r, struct context *cx, int floor)
 	if (ret > 0) {
 		count_kinds(r, now);
 		for (i = 0; i < RULE_FIX_COUNT; i++)
-			r->given_up[i] |= taken[i] && now[i] >= before[i];
+			r->given_up[i] |= taken[i] &&
+					  is_no_less(&now[i], &before[i]);
 		return 0;
 	}
 	if (!ret) {

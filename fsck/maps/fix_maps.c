@@ -11,10 +11,10 @@
  * The other file is among those that are mended then, though nothing was found
  * wrong with it.
  *
- * Blocks of snapshots are set right where they are, with what they must have
- * held: others share them, and nobody can be given another one.  Snapshots
- * are asked after every file that has findings anywhere, as what is wrong there
- * may not be told where the newest checkpoint has it too.
+ * Blocks of snapshots are replaced by what they must have been, for all that
+ * share them (pastblocks.h).  Snapshots are asked after every file that has
+ * findings anywhere, as what is wrong there may not be told where the newest
+ * checkpoint has it too.
  *
  * Not mended here: maps of metadata files, and of checkpoints that are history.
  */
@@ -25,7 +25,6 @@
 #include "base/sort.h"
 #include "disk/inode.h"
 #include "fsck/fixers.h"
-#include "fsck/maps/inplace.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/maps/mapholders.h"
 #include "fsck/maps/mapolder.h"
@@ -181,12 +180,8 @@ static int mend_snapshots(struct mapfiles *m, struct context *cx,
 
 	if (!err)
 		err = snapmaps_list(&s, cx, inos, count);
-	if (!err && s.n && inplace_is_possible(m->job))
+	if (!err && s.n)
 		err = snapbuild_run(&s, cx);
-	else if (!err && s.n)
-		fixers_tell(m->job, "maps of snapshots: %zu blocks can be set "
-			    "right only where they are, which takes an undo "
-			    "file and a device without zones", s.n);
 	snapmaps_fini(&s);
 	free(inos);
 	return err;

@@ -3,12 +3,11 @@
  * Writing into old logs: the exception to the rule that every change is one
  * more log.
  *
- * A block that several checkpoints share cannot be replaced for all of them by
- * one more log: its number would stand in two logs, and a cleaner would move
- * both copies, the wrong one perhaps last.  Where such a block is wrong on the
- * device, and what it must be is known, it is set right where it is.  Nobody
- * loses anything if that is cut short: the block was of no use.  Still it is
- * done only where an undo file has what was there.
+ * A block that several checkpoints share can be replaced for all of them, but
+ * only with all that leads to it, and the log that has it stays wrong.  Where
+ * an undo file has what was there it is set right where it is instead, and is
+ * what it was, byte for byte.  Nobody loses anything if that is cut short: the
+ * block was of no use.
  *
  * The checksum over the log is set right as well, unless it is already: damage
  * that came after the log was written has left it as it was.

@@ -20,8 +20,8 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "disk/bmap.h"
-#include "fsck/maps/inplace.h"
 #include "fsck/tree/loglist.h"
+#include "fsck/tree/pastblocks.h"
 #include "log/bmapnode.h"
 
 /* Children of an inode without nodes that are of interest. */
@@ -260,19 +260,6 @@ static void tell(struct snapmaps *s, const struct snapmaps_holder *h)
 			    h->key);
 }
 
-/* Reads the block of H; nothing of one that cannot be read. */
-static int read_block(struct snapmaps *s, struct context *cx,
-		      const struct snapmaps_holder *h, void *block)
-{
-	int err = volume_read_blocks(s->job->vol, cx, h->blocknr, 1, block);
-
-	if (err != -EIO || h->is_inode)
-		return err;
-	fail_clear(cx);
-	memset(block, 0, s->job->vol->geo.block_size);
-	return 0;
-}
-
 /* The maps of all inodes in the block of H, which is the first of them. */
 static int make_inodes(struct snapmaps *s, struct snapmaps_holder *h,
 		       void *block)
@@ -298,36 +285,45 @@ static int make_inodes(struct snapmaps *s, struct snapmaps_holder *h,
 	return any;
 }
 
+/* Puts in PAST what the block of H must have been, where that is known. */
 static int make(struct snapmaps *s, struct context *cx,
-		struct snapmaps_holder *h, void *block)
+		struct snapmaps_holder *h, struct pastblocks *past)
 {
-	int ret = read_block(s, cx, h, block);
+	const struct pastblocks_block what = {
+		.ino = h->is_inode ? NILFS_IFILE_INO : h->ino,
+		.vblocknr = h->vblocknr,
+		.key = h->is_inode ? h->blkoff : h->key,
+		.level = h->is_inode ? 0 : h->level,
+	};
+	struct pastblocks_block *b;
+	int ret = pastblocks_change(past, cx, &what, !h->is_inode, &b);
 
-	if (ret)
-		return ret == -EIO || ret == -EUCLEAN ? 0 : ret;
+	if (ret <= 0)
+		return ret;
 	if (h->is_inode) {
-		ret = make_inodes(s, h, block);
+		ret = make_inodes(s, h, b->content);
 	} else {
-		ret = sort_children(h) ? make_node(s, cx, h, block) : 0;
+		ret = sort_children(h) ? make_node(s, cx, h, b->content) : 0;
 		if (ret > 0)
 			tell(s, h);
 	}
-	return ret <= 0 ? ret : inplace_write(s->job, cx, h->blocknr, block);
+	if (ret <= 0)
+		pastblocks_drop(past, h->vblocknr);
+	return ret < 0 ? ret : 0;
 }
 
 int snapbuild_run(struct snapmaps *s, struct context *cx)
 {
-	void *block;
+	struct pastblocks past = { .job = s->job };
 	size_t i;
 	int err;
 
-	block = malloc(s->job->vol->geo.block_size);
-	if (!block)
-		return fail(cx, -ENOMEM, "block of a map");
 	err = loglist_run(s->job->check, cx, LOGLIST_ALL, take_listed, s);
 	for (i = 0; i < s->n && !err; i++)
 		if (!s->list[i].done)
-			err = make(s, cx, &s->list[i], block);
-	free(block);
+			err = make(s, cx, &s->list[i], &past);
+	if (!err)
+		err = pastblocks_write(&past, cx);
+	pastblocks_fini(&past);
 	return err;
 }

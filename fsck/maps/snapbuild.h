@@ -7,9 +7,10 @@
 #include "fsck/maps/snapmaps.h"
 
 /*
- * Finds in the logs what the holders of S must have held, writes that where
- * they are (inplace.h), and tells.  One of which too little is known stays as it is.  -ENOMEM,
- * -EINTR, -ENOSPC, -EIO.
+ * Finds in the logs what the holders of S must have held, writes that instead
+ * of them (pastblocks.h), and tells.  One of which too little is known, or that
+ * lives in the newest checkpoint, stays as it is.  -ENOMEM, -EINTR, -ENOSPC,
+ * -EIO, -EUCLEAN.
  */
 int snapbuild_run(struct snapmaps *s, struct context *cx);
 

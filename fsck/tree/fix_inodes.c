@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repair of inodes, of the newest checkpoint.
+ * Repair of inodes, of the newest checkpoint; those of snapshots are
+ * pastinodes.c's.
  *
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
@@ -26,6 +27,8 @@
 #include "fsck/tree/inodemend.h"
 #include "fsck/tree/inoderevive.h"
 #include "fsck/tree/oldinodes.h"
+#include "fsck/tree/pastblocks.h"
+#include "fsck/tree/pastinodes.h"
 #include "log/mend.h"
 #include "log/remap.h"
 
@@ -238,6 +241,19 @@ static int fill_holes(struct fixing *f, struct context *cx,
 	return err;
 }
 
+/* Inodes of snapshots. */
+static int mend_past(struct fixing *f, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	struct pastblocks past = { .job = f->job };
+	int err = pastinodes_mend(&past, cx, fixes, n);
+
+	if (!err)
+		err = pastblocks_write(&past, cx);
+	pastblocks_fini(&past);
+	return err;
+}
+
 static int mend_all(struct fixing *f, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
@@ -273,6 +289,8 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 		mend_counts_by(job->writer, f.edit.more, 0);
 	if (!err && f.edit.bits)
 		err = mend_changed(job->writer, cx);
+	if (!err)
+		err = mend_past(&f, cx, fixes, n);
 	oldinodes_fini(&f.old);
 	free(f.types);
 	return err;

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Blocks of the past: a list by virtual block, with the content that each is
+ * to have.
+ *
+ * Whoever mends a snapshot thinks of its blocks as of something that can be
+ * changed.  How that is done is pastwrite.c's: many checkpoints may lead to a
+ * block, each by other blocks.
+ *
+ * A block that lives now is left alone.  What is wrong with it is wrong with
+ * the newest checkpoint, which is mended first, by new blocks of its own; then
+ * it has ended.
+ */
+#include "fsck/tree/pastblocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "fsck/maps/inplace.h"
+#include "fsck/tree/pastwrite.h"
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct pastblocks_block *b = item;
+	const uint64_t *vblocknr = key;
+
+	return b->vblocknr < *vblocknr;
+}
+
+/* Where in the list VBLOCKNR is, or would be. */
+static size_t find_place(const struct pastblocks *p, uint64_t vblocknr)
+{
+	return search_first(p->list, p->n, sizeof(*p->list), is_below,
+			    &vblocknr);
+}
+
+struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
+					 uint64_t vblocknr)
+{
+	size_t at = find_place(p, vblocknr);
+
+	return at < p->n && p->list[at].vblocknr == vblocknr ? &p->list[at] :
+							       NULL;
+}
+
+void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr)
+{
+	struct pastblocks_block *b = pastblocks_find(p, vblocknr);
+	size_t behind;
+
+	if (!b)
+		return;
+	free(b->content);
+	behind = (size_t)(p->list + p->n - b) - 1;
+	memmove(b, b + 1, behind * sizeof(*b));
+	p->n--;
+}
+
+/* The entry of B: 1 where it can be changed, 0. */
+static int judge(struct pastblocks *p, struct context *cx,
+		 struct pastblocks_block *b)
+{
+	struct vblock vb;
+	int state;
+
+	if (!p->vblocks.vol)
+		vblocks_init(&p->vblocks, p->job->vol);
+	state = vblocks_find(&p->vblocks, cx, b->vblocknr, &vb);
+	if (state < 0)
+		return state;
+	b->blocknr = vb.blocknr;
+	b->life = (struct lifetime){ vb.start, vb.end };
+	return state == VBLOCKS_USED && vb.start < vb.end &&
+	       vb.end != NILFS_CNO_MAX &&
+	       geometry_has_block(&p->job->vol->geo, vb.blocknr);
+}
+
+/* Reads the content of B: 1, 0 where it cannot be read. */
+static int read_content(struct pastblocks *p, struct context *cx,
+			struct pastblocks_block *b, bool anew)
+{
+	uint32_t size = p->job->vol->geo.block_size;
+	int err;
+
+	b->content = malloc(size);
+	if (!b->content)
+		return fail(cx, -ENOMEM, "block of a snapshot");
+	err = volume_read_blocks(p->job->vol, cx, b->blocknr, 1, b->content);
+	if (!err)
+		return 1;
+	if (err != -EIO)
+		return err;
+	fail_clear(cx);
+	memset(b->content, 0, size);
+	return anew;
+}
+
+int pastblocks_change(struct pastblocks *p, struct context *cx,
+		      const struct pastblocks_block *what, bool anew,
+		      struct pastblocks_block **b)
+{
+	struct pastblocks_block new = {
+		.ino = what->ino, .vblocknr = what->vblocknr,
+		.key = what->key, .level = what->level,
+	};
+	size_t at = find_place(p, what->vblocknr);
+	struct pastblocks_block *list;
+	int ret;
+
+	*b = pastblocks_find(p, what->vblocknr);
+	if (*b)
+		return 1;
+	ret = judge(p, cx, &new);
+	if (ret > 0)
+		ret = read_content(p, cx, &new, anew);
+	list = ret > 0 ? array_grow(cx, p->list, &p->room, p->n + 1,
+				    sizeof(*list)) : NULL;
+	if (!list) {
+		free(new.content);
+		return ret > 0 ? -ENOMEM : ret;
+	}
+	p->list = list;
+	memmove(list + at + 1, list + at, (p->n - at) * sizeof(*list));
+	list[at] = new;
+	p->n++;
+	*b = list + at;
+	return 1;
+}
+
+static int write_in_place(struct pastblocks *p, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < p->n && !err; i++)
+		err = inplace_write(p->job, cx, p->list[i].blocknr,
+				    p->list[i].content);
+	return err;
+}
+
+int pastblocks_write(struct pastblocks *p, struct context *cx)
+{
+	if (!p->n)
+		return 0;
+	if (inplace_is_possible(p->job))
+		return write_in_place(p, cx);
+	return pastwrite_run(p, cx);
+}
+
+void pastblocks_fini(struct pastblocks *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		free(p->list[i].content);
+	free(p->list);
+	vblocks_fini(&p->vblocks);
+	*p = (struct pastblocks){ .job = p->job };
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Blocks of checkpoints of the past, snapshots above all, with other content
+ * than they have.
+ */
+#ifndef NILFS2_FSCK_PASTBLOCKS_H
+#define NILFS2_FSCK_PASTBLOCKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "fsck/dat/vblocks.h"
+#include "fsck/fixers.h"
+#include "fsck/tree/mapcheck.h"
+
+struct pastblocks_block {
+	uint64_t ino;
+	uint64_t vblocknr;
+	uint64_t key;		/* first block of the file in it */
+	unsigned int level;	/* 0: a block of the file, else a node */
+
+	/* Filled in. */
+	uint64_t blocknr;
+	struct lifetime life;
+	void *content;		/* a block, as it is to be */
+	uint64_t number;	/* instead of VBLOCKNR, once it is written */
+};
+
+/* All zero but for JOB. */
+struct pastblocks {
+	struct fixer_job *job;
+	struct pastblocks_block *list;	/* by VBLOCKNR */
+	size_t n, room;
+	struct vblocks vblocks;
+};
+
+/*
+ * The block that WHAT names (what is filled in is not looked at), to have its
+ * content changed; a second time with the content that it was given: 1 and *B,
+ * which is valid until the next call.  With ANEW one that cannot be read is
+ * all zero.  0 where there is no such block, it cannot be read, or it lives in
+ * the newest checkpoint as well: that is mended first.  -ENOMEM, -EINTR.
+ */
+int pastblocks_change(struct pastblocks *p, struct context *cx,
+		      const struct pastblocks_block *what, bool anew,
+		      struct pastblocks_block **b);
+
+/* The block VBLOCKNR of the list, or NULL. */
+struct pastblocks_block *pastblocks_find(const struct pastblocks *p,
+					 uint64_t vblocknr);
+
+/* Takes it out of the list, if it is there. */
+void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr);
+
+/*
+ * Writes the blocks, and all that leads to them, in every checkpoint that has
+ * them; where that is possible (inplace.h) they are changed where they are.
+ * -ENOMEM, -EINTR, -ENOSPC, -EIO, -EUCLEAN.
+ */
+int pastblocks_write(struct pastblocks *p, struct context *cx);
+
+void pastblocks_fini(struct pastblocks *p);
+
+#endif

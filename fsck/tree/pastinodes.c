@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Inodes of snapshots.
+ *
+ * An inode that was not changed for a while stands in many blocks of the
+ * ifile: each time another inode of its block is changed it is written again
+ * as it is.  So the checkpoints before and behind are asked for the same
+ * inode, from the nearest on; one with the same blocks and the same time of
+ * change is the same in all.
+ *
+ * Where there is none the fields that are wrong are set to what the blocks of
+ * the file say, or all of it to what the nearest checkpoint has, if that leads
+ * to blocks that the snapshot has too.
+ */
+#include "fsck/tree/pastinodes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/search.h"
+#include "disk/bmap.h"
+#include "disk/inode.h"
+#include "fsck/tree/inodemend.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+
+/* Checkpoints with another block of the ifile that are asked at most. */
+#define ASK_MOST 256
+
+struct pastinodes {
+	struct pastblocks *p;
+	struct volume *vol;
+	uint64_t *cnos;
+	size_t n;
+};
+
+/* The inode at hand. */
+struct patient {
+	uint64_t cno, ino;
+	enum rule rule;
+	struct pastblocks_block where;
+	bool changed;			/* other inodes in the block were */
+	struct nilfs_inode inode;
+	/* The nearest one that could be in its place. */
+	bool found;
+	uint64_t found_cno;
+	struct nilfs_inode other;
+};
+
+static bool is_damage(int err)
+{
+	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
+	       err == -ENOENT;
+}
+
+static int forgive(struct context *cx, int err)
+{
+	if (!is_damage(err))
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Whether PTR leads to a block that lives as long as the inode: 1, 0. */
+static int reaches(struct pastinodes *s, struct context *cx,
+		   const struct patient *pt, uint64_t ptr)
+{
+	struct vblock vb;
+	int state = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
+
+	if (state < 0)
+		return state;
+	return state == VBLOCKS_USED && vb.start <= pt->where.life.start &&
+	       vb.end >= pt->where.life.end;
+}
+
+/* Whether the blocks of INODE are there in the snapshot: 1, 0. */
+static int fits(struct pastinodes *s, struct context *cx,
+		const struct patient *pt, const struct nilfs_inode *inode)
+{
+	struct bmap_node root;
+	uint32_t i;
+	int ret = 1;
+
+	if (!inode_has_bmap(inode))
+		return 1;
+	if (!bmap_is_btree(inode->i_bmap)) {
+		for (i = 0; i < NILFS_DIRECT_NBLOCKS && ret > 0; i++)
+			if (bmap_direct_ptr(inode->i_bmap, i))
+				ret = reaches(s, cx, pt, bmap_direct_ptr(
+						inode->i_bmap, i));
+		return ret;
+	}
+	bmap_root_read(inode->i_bmap, &root);
+	for (i = 0; i < root.nchildren && ret > 0; i++)
+		ret = reaches(s, cx, pt, bmap_node_ptr(&root, i));
+	return ret;
+}
+
+static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
+{
+	return le64_get(a->i_ctime) == le64_get(b->i_ctime) &&
+	       le32_get(a->i_generation) == le32_get(b->i_generation) &&
+	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
+}
+
+/* 1 where checkpoint CNO has the inode as it was, 0 where it has not. */
+static int ask(struct pastinodes *s, struct context *cx, struct patient *pt,
+	       uint64_t cno)
+{
+	struct nilfs_inode inode;
+	struct root root;
+	int ret = root_open(&root, cx, s->vol, cno);
+
+	if (!ret)
+		ret = root_inode(&root, cx, pt->ino, &inode);
+	if (ret)
+		return forgive(cx, ret);
+	if (inode_check(&s->vol->geo, &inode, pt->ino) != RULE_OK)
+		return 0;
+	if (is_same(&inode, &pt->inode)) {
+		pt->other = inode;
+		pt->found_cno = cno;
+		return 1;
+	}
+	ret = pt->found ? 0 : fits(s, cx, pt, &inode);
+	if (ret <= 0)
+		return ret;
+	pt->found = true;
+	pt->found_cno = cno;
+	pt->other = inode;
+	return 0;
+}
+
+/* Checkpoints with another block of the ifile, from the nearest on: 1, 0. */
+static int ask_others(struct pastinodes *s, struct context *cx,
+		      struct patient *pt)
+{
+	size_t below = search_lower_bound(s->cnos, s->n,
+					  pt->where.life.start);
+	size_t above = search_lower_bound(s->cnos, s->n, pt->where.life.end);
+	unsigned int asked;
+	int ret = 0;
+
+	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
+		if (asked % 2 ? below > 0 : above == s->n && below > 0)
+			ret = ask(s, cx, pt, s->cnos[--below]);
+		else if (above < s->n)
+			ret = ask(s, cx, pt, s->cnos[above++]);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	return ret;
+}
+
+/* More than a field is wrong. */
+static bool is_garbage(const struct patient *pt)
+{
+	const struct nilfs_inode *inode = &pt->inode;
+
+	return pt->rule == RULE_INODE_EMPTY ||
+	       pt->rule == RULE_INODE_LINKS_ZERO ||
+	       le64_get(inode->i_size) > INT64_MAX ||
+	       (pt->rule == RULE_INODE_MODE &&
+		(le32_get(inode->i_ctime_nsec) >= 1000000000 ||
+		 le32_get(inode->i_mtime_nsec) >= 1000000000 ||
+		 le16_get(inode->i_links_count) > NILFS_LINK_MAX));
+}
+
+/* The fields that are wrong, by the blocks of the file: 1, 0. */
+static int mend_fields(struct pastinodes *s, struct context *cx,
+		       struct patient *pt)
+{
+	uint16_t mode = le16_get(pt->other.i_mode);
+	bool known = pt->found && le32_get(pt->other.i_generation) ==
+					  le32_get(pt->inode.i_generation);
+
+	if (is_garbage(pt))
+		return 0;
+	if (pt->rule == RULE_INODE_MODE && known)
+		pt->inode.i_mode = le16_make(mode);
+	return inodemend_fields(s->vol, cx, pt->ino, 0, &pt->inode);
+}
+
+/* Finds out what the inode is to be: 1, 0 where nobody knows. */
+static int decide(struct pastinodes *s, struct context *cx,
+		  struct patient *pt)
+{
+	int ret = ask_others(s, cx, pt);
+
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		ret = mend_fields(s, cx, pt);
+		if (ret > 0)
+			fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %"
+				    PRIu64 ": fields made right", pt->cno,
+				    pt->ino);
+		if (ret || !pt->found)
+			return ret;
+	}
+	pt->inode = pt->other;
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		    ": as of checkpoint %" PRIu64, pt->cno, pt->ino,
+		    pt->found_cno);
+	return 1;
+}
+
+/* The block of the ifile with the inode, to be changed: 1 and *BLOCK, 0. */
+static int find_block(struct pastinodes *s, struct context *cx,
+		      struct patient *pt, char **block)
+{
+	struct pastblocks_block *b;
+	struct root root;
+	int ret = root_open(&root, cx, s->vol, pt->cno);
+
+	pt->where = (struct pastblocks_block){
+		.ino = NILFS_IFILE_INO,
+		.key = palloc_entry_blkoff(&s->vol->ifile_palloc, pt->ino),
+	};
+	if (!ret)
+		ret = blockmap_lookup(&root.ifile.map, cx, pt->where.key,
+				      &pt->where.vblocknr);
+	pt->changed = pastblocks_find(s->p, pt->where.vblocknr);
+	if (ret > 0)
+		ret = pastblocks_change(s->p, cx, &pt->where, false, &b);
+	if (ret <= 0)
+		return forgive(cx, ret);
+	pt->where = *b;
+	*block = b->content;
+	return 1;
+}
+
+static int mend(struct pastinodes *s, struct context *cx,
+		const struct fix *fix)
+{
+	struct patient pt = {
+		.cno = fix->place.cno, .ino = fix->place.ino,
+		.rule = fix->rule,
+	};
+	char *block, *at;
+	int ret = find_block(s, cx, &pt, &block);
+
+	if (ret > 0) {
+		at = block + palloc_entry_offset(&s->vol->ifile_palloc,
+						 pt.ino);
+		memcpy(&pt.inode, at, sizeof(pt.inode));
+		if (fix->rule == RULE_INODE_LINKS_NAMES)
+			pt.inode.i_links_count =
+				le16_make((uint16_t)fix->want);
+		else
+			ret = decide(s, cx, &pt);
+		if (ret > 0)
+			memcpy(at, &pt.inode, sizeof(pt.inode));
+	}
+	if (ret <= 0 && !pt.changed)
+		pastblocks_drop(s->p, pt.where.vblocknr);
+	if (!ret)
+		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+			    ": stays as it is, no other checkpoint tells what "
+			    "it was", pt.cno, pt.ino);
+	return ret < 0 ? ret : 0;
+}
+
+static bool is_past(const struct pastinodes *s, const struct fix *fix)
+{
+	return fix->place.kind == PLACE_INODE && fix->place.cno &&
+	       fix->place.cno != s->vol->latest.cno &&
+	       !inode_is_metadata(fix->place.ino) &&
+	       fix->rule != RULE_INODE_FREE &&
+	       fix->rule != RULE_INODE_RESERVED_FREE;
+}
+
+int pastinodes_mend(struct pastblocks *p, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	struct pastinodes s = { .p = p, .vol = p->job->vol };
+	bool any = false;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n; i++)
+		any |= is_past(&s, &fixes[i]);
+	if (any)
+		err = forgive(cx, cptable_list(s.vol, cx, false, &s.cnos,
+					       &s.n));
+	for (i = 0; i < n && !err; i++)
+		if (is_past(&s, &fixes[i]))
+			err = mend(&s, cx, &fixes[i]);
+	free(s.cnos);
+	return err;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Inodes of snapshots, mended. */
+#ifndef NILFS2_FSCK_PASTINODES_H
+#define NILFS2_FSCK_PASTINODES_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+#include "fsck/fixers.h"
+#include "fsck/tree/pastblocks.h"
+
+/*
+ * Puts in P what the inodes of FIXES, those that are of a snapshot and not of
+ * the newest checkpoint, are to be, and tells.  Nothing is written.
+ * -ENOMEM, -EINTR.
+ */
+int pastinodes_mend(struct pastblocks *p, struct context *cx,
+		    const struct fix *fixes, size_t n);
+
+#endif
