@@ -13,7 +13,9 @@
  * names.  Without that, and with such damage, links are not known, and only
  * types, "." and ".." are mended.
  *
- * Older checkpoints and snapshots stay as they are.
+ * Of snapshots blocks and inodes are mended where other checkpoints tell what
+ * they were (pastnames.h, pastinodes.h).  Older checkpoints that nobody keeps
+ * stay as they are.
  */
 #include <stdlib.h>
 
@@ -24,6 +26,9 @@
 #include "fsck/names/namefix.h"
 #include "fsck/names/namescan.h"
 #include "fsck/names/oldnames.h"
+#include "fsck/names/pastnames.h"
+#include "fsck/tree/pastblocks.h"
+#include "fsck/tree/pastinodes.h"
 
 #include <errno.h>
 
@@ -138,6 +143,21 @@ static int mend(struct namefix *f, struct context *cx)
 	return ret;
 }
 
+/* Snapshots. */
+static int mend_past(struct fixer_job *job, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	struct pastblocks past = { .job = job };
+	int err = pastnames_mend(&past, cx, fixes, n);
+
+	if (!err)
+		err = pastinodes_mend(&past, cx, fixes, n);
+	if (!err)
+		err = pastblocks_write(&past, cx);
+	pastblocks_fini(&past);
+	return err;
+}
+
 int fix_names(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
@@ -150,6 +170,8 @@ int fix_names(struct fixer_job *job, struct context *cx,
 
 	if (concerns_latest(job, fixes, n))
 		err = mend(&f, cx);
+	if (!err)
+		err = mend_past(job, cx, fixes, n);
 	free(f.flags);
 	inodelist_fini(&f.n.list);
 	dupnames_fini(&f.n.dups);

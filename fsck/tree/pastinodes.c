@@ -29,6 +29,7 @@
 
 /* Checkpoints with another block of the ifile that are asked at most. */
 #define ASK_MOST 256
+#define SECTOR 512u
 
 struct pastinodes {
 	struct pastblocks *p;
@@ -41,6 +42,7 @@ struct pastinodes {
 struct patient {
 	uint64_t cno, ino;
 	enum rule rule;
+	uint64_t got;			/* of the finding */
 	struct pastblocks_block where;
 	bool changed;			/* other inodes in the block were */
 	struct nilfs_inode inode;
@@ -170,6 +172,15 @@ static bool is_garbage(const struct patient *pt)
 		 le16_get(inode->i_links_count) > NILFS_LINK_MAX));
 }
 
+/* A directory without nodes has the blocks that it was counted to have. */
+static void set_size(const struct pastinodes *s, struct patient *pt)
+{
+	uint64_t bytes = pt->got << s->vol->geo.block_bits;
+
+	if (le64_get(pt->inode.i_blocks) == bytes / SECTOR)
+		pt->inode.i_size = le64_make(bytes);
+}
+
 /* The fields that are wrong, by the blocks of the file: 1, 0. */
 static int mend_fields(struct pastinodes *s, struct context *cx,
 		       struct patient *pt)
@@ -177,12 +188,17 @@ static int mend_fields(struct pastinodes *s, struct context *cx,
 	uint16_t mode = le16_get(pt->other.i_mode);
 	bool known = pt->found && le32_get(pt->other.i_generation) ==
 					  le32_get(pt->inode.i_generation);
+	const struct nilfs_inode before = pt->inode;
+	int ret;
 
 	if (is_garbage(pt))
 		return 0;
+	if (pt->rule == RULE_INODE_DIR_BLOCKS)
+		set_size(s, pt);
 	if (pt->rule == RULE_INODE_MODE && known)
 		pt->inode.i_mode = le16_make(mode);
-	return inodemend_fields(s->vol, cx, pt->ino, 0, &pt->inode);
+	ret = inodemend_fields(s->vol, cx, pt->ino, 0, &pt->inode);
+	return ret > 0 ? memcmp(&before, &pt->inode, sizeof(before)) != 0 : ret;
 }
 
 /* Finds out what the inode is to be: 1, 0 where nobody knows. */
@@ -206,6 +222,21 @@ static int decide(struct pastinodes *s, struct context *cx,
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": as of checkpoint %" PRIu64, pt->cno, pt->ino,
 		    pt->found_cno);
+	return 1;
+}
+
+/* As many links as the inode has names, unless it has as many as ever: 1, 0. */
+static int link_to(struct pastinodes *s, struct context *cx,
+		   struct patient *pt, uint64_t want)
+{
+	int ret = ask_others(s, cx, pt);
+
+	if (ret < 0 || want > NILFS_LINK_MAX ||
+	    (ret && le16_get(pt->other.i_links_count) != want))
+		return ret < 0 ? ret : 0;
+	pt->inode.i_links_count = le16_make((uint16_t)want);
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		    ": has %" PRIu64 " links", pt->cno, pt->ino, want);
 	return 1;
 }
 
@@ -239,7 +270,7 @@ static int mend(struct pastinodes *s, struct context *cx,
 {
 	struct patient pt = {
 		.cno = fix->place.cno, .ino = fix->place.ino,
-		.rule = fix->rule,
+		.rule = fix->rule, .got = fix->got,
 	};
 	char *block, *at;
 	int ret = find_block(s, cx, &pt, &block);
@@ -249,10 +280,12 @@ static int mend(struct pastinodes *s, struct context *cx,
 						 pt.ino);
 		memcpy(&pt.inode, at, sizeof(pt.inode));
 		if (fix->rule == RULE_INODE_LINKS_NAMES)
-			pt.inode.i_links_count =
-				le16_make((uint16_t)fix->want);
+			ret = link_to(s, cx, &pt, fix->want);
 		else
 			ret = decide(s, cx, &pt);
+		/* The same once more mends nothing. */
+		if (ret > 0)
+			ret = memcmp(at, &pt.inode, sizeof(pt.inode)) != 0;
 		if (ret > 0)
 			memcpy(at, &pt.inode, sizeof(pt.inode));
 	}
@@ -271,7 +304,9 @@ static bool is_past(const struct pastinodes *s, const struct fix *fix)
 	       fix->place.cno != s->vol->latest.cno &&
 	       !inode_is_metadata(fix->place.ino) &&
 	       fix->rule != RULE_INODE_FREE &&
-	       fix->rule != RULE_INODE_RESERVED_FREE;
+	       fix->rule != RULE_INODE_RESERVED_FREE &&
+	       fix->rule != RULE_INODE_ORPHAN &&
+	       fix->rule != RULE_INODE_UNREACHABLE;
 }
 
 int pastinodes_mend(struct pastblocks *p, struct context *cx,

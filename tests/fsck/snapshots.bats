@@ -32,6 +32,134 @@ spoil() {
 			status=none
 }
 
+# repair: fsck.nilfs2 mends what it can; sets $said and $status.
+repair() {
+	status=0
+	said=$(fsck.nilfs2 -fy "$image" 2>&1) || status=$?
+	[ "$status" -eq 1 ] || [ "$status" -eq 4 ] || return
+}
+
+# others_same [CNO]: the latest state (0) and all snapshots but CNO are what
+# they were, and there are as many.
+others_same() {
+	diff <(grep -v "^${1-none} " trees.sound) \
+		<(trees_of "$image" | grep -v "^${1-none} ")
+	diff <(cut -d ' ' -f 1 trees.sound) \
+		<(trees_of "$image" | cut -d ' ' -f 1)
+}
+
+@test "damage to the latest state costs no snapshot" {
+	begin cleaned
+	mv "$image" sound
+	ino=$(dump.nilfs2 bmap -s sound /overwritten |
+		awk '/^Inode:/ { print $2 }')
+	while read -r structure field; do
+		cp --sparse=always sound "$image"
+		damage "$structure" "$field"
+		! is_clean
+		repair
+		others_same 0 || {
+			echo "$structure $field"
+			return 1
+		}
+	done <<-FIELDS
+	inode:/overwritten i_mode=0
+	inode:/after i_links_count=0
+	inode:/after i_size=18446744073709551615
+	inode:/ i_mode=0
+	inode:/overwritten i_bmap[0]=$((0x10e01))
+	inode:/after i_bmap[1]=18446744073709551615
+	bmap:$ino/0 bn_level=2
+	bmap:$ino/0 ptr[7]=0
+	dirent:/after inode=9999
+	dirent:/after rec_len=4
+	dirent:/. inode=300
+	bitmap:ifile/12 bit=0
+	group:ifile/0 pg_nfrees=70000
+	checkpoint:12 cp_cno=99
+	checkpoint:12 cp_ifile_inode.i_bmap[1]=1
+	checkpoint:12 cp_flags=invalid
+	cpheader ch_nsnapshots=9
+	FIELDS
+}
+
+@test "a block of inodes, of names, of a map of the latest state that is lost" {
+	begin cleaned
+	mv "$image" sound
+	image=sound
+	blocks="$(map_block ifile 2) $(map_block / 0)
+		$(node_block /overwritten 0) $(map_block cpfile 0)"
+	image=cleaned.image
+	for block in $blocks; do
+		cp --sparse=always sound "$image"
+		spoil "$block"
+		repair
+		others_same 0 || {
+			echo "block $block"
+			return 1
+		}
+	done
+}
+
+@test "damage to a snapshot is mended, and costs no other" {
+	begin snapshots
+	mv "$image" sound
+	while read -r cno structure field; do
+		cp --sparse=always sound "$image"
+		damage -c "$cno" "$structure" "$field"
+		! is_clean
+		mends || {
+			echo "$cno $structure $field"
+			return 1
+		}
+	done <<-FIELDS
+	2 inode:/d/f3 i_mode=0
+	4 inode:/d/f3 i_size=18446744073709551615
+	4 inode:/soft i_size=99999
+	2 inode:/d i_size=8192
+	2 inode:/d i_ctime_nsec=4000000000
+	2 inode:/d/f4 i_links_count=5
+	2 inode:/d/f3 i_bmap[1]=123456789
+	4 inode:/d/f20 i_bmap[0]=$((0x10e01))
+	2 dirent:/d/.. inode=14
+	2 dirent:/d/. inode=14
+	2 dirent:/d/f5 inode=9999
+	2 dirent:/d/f5 rec_len=8
+	4 dirent:/d/f3 rec_len=4000
+	2 dirent:/d/f5 file_type=77
+	2 dirent:/d/f7 name_len=0
+	4 dirent:/d/f6 name_len=200
+	4 dirent:/d/f4 inode=999
+	FIELDS
+}
+
+@test "what is lost of a snapshot is told, and the snapshot is kept" {
+	begin snapshots
+	mv "$image" sound
+	image=sound
+	ifile=$(dump.nilfs2 bmap -b -c 2 sound ifile |
+		awk '$1 == 2 && $NF == "data" { print $5 }')
+	image=snapshots.image
+	cp --sparse=always sound "$image"
+	spoil "$ifile"
+	repair
+	[ "$status" -eq 4 ]
+	[[ $said == *"checkpoint 2: "* ]]
+	others_same 2
+	cp --sparse=always sound "$image"
+	damage -c 4 dirent:/d/f3 rec_len=64
+	repair
+	[ "$status" -eq 4 ]
+	[[ $said == *"inode-unreachable: checkpoint 4: inode 16"* ]]
+	others_same 4
+	cp --sparse=always sound "$image"
+	damage -c 2 dirent:/d/f5 inode=18
+	repair
+	[ "$status" -eq 4 ]
+	[[ $said == *"inode-unreachable: checkpoint 2: inode 17"* ]]
+	others_same 2
+}
+
 @test "the kernel reads a mended snapshot, moves its blocks, and drops them" {
 	need_guest uml
 	share=$BATS_TEST_TMPDIR/share
@@ -42,6 +170,8 @@ spoil() {
 	damage -c 2 inode:/small-101 i_size=18446744073709551615
 	mends
 	mended=$(node_block /kept 1 2)
+	dump.nilfs2 segments "$image" |
+		awk '$1 ~ /^[0-9]+$/ { print $1, $7 + $8 }' >live
 	guest --share "$share" "$image" <<-'END'
 	nilfs_mount "$DEV1"
 	lssu -a -l -p 0 "$DEV1" >"$SHARE/lssu"
@@ -64,7 +194,12 @@ spoil() {
 	nilfs_umount
 	END
 	kernel_content
+	echo "$errors"
 	[ "$status" -eq 0 ]
+	# Segments that are protected count as full, whatever is in them.
+	awk 'NR == FNR { live[$1] = $2; next }
+		$4 == "-d--" { n++; bad += live[$1] != $6 }
+		END { exit bad || !n }' live "$share/lssu"
 	diff "$corpus/cleaned/manifest" "$share/latest"
 	diff "$corpus/cleaned/manifest.2" "$share/snapshot"
 	diff "$corpus/cleaned/manifest.2" "$share/moved"

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Entries of a directory of a snapshot.
+ *
+ * The entries of a directory stay where they are in their block while others
+ * come and go.  So for an entry that is wrong the same block as of another
+ * checkpoint is asked what stands at that byte.  It is taken if it names an
+ * inode that is the same then as in the snapshot.  A type is that of the inode,
+ * and a length the least with which all that follows makes sense: what it
+ * leaves free is an entry without inode.  If one name has no inode, and one
+ * inode no name, they belong together.
+ */
+#include "fsck/names/pastentry.h"
+
+#include <string.h>
+
+#include "fsck/names/entrywalk.h"
+#include "fsck/names/names.h"
+
+#define STEP 8u
+
+/* The entry at byte AT of BLOCK, as one of the directory: true where sound. */
+static bool read_entry(struct pastentry *s,
+		       const char *block, uint32_t at,
+		       struct entrywalk_entry *entry)
+{
+	struct entrywalk walk;
+
+	entrywalk_init(&walk, &s->list, s->ino, s->blkoff, block,
+		       s->block_size);
+	while (walk.it.offset <= at && entrywalk_next(&walk, entry))
+		if (entry->e.offset == at)
+			return !entry->bad_name &&
+			       (entry->fate == ENTRYWALK_FREE ||
+				entry->fate == ENTRYWALK_DOT ||
+				entry->fate == ENTRYWALK_DOTDOT ||
+				entry->fate == ENTRYWALK_NAME);
+	memset(entry, 0, sizeof(*entry));
+	return false;
+}
+
+/* Whether entries from byte AT on go on to the end of the block. */
+static bool makes_sense(const struct pastentry *s,
+			uint32_t at)
+{
+	struct dirent_iter it;
+	struct dirent_entry e;
+
+	if (at == s->block_size)
+		return true;
+	dirent_iter_init(&it, s->block, s->block_size);
+	it.offset = at;
+	while (dirent_iter_next(&it, &e))
+		;
+	return it.verdict == RULE_OK;
+}
+
+/* The least length from NEED to MOST of the entry at AT; 0: there is none. */
+static uint32_t find_length(const struct pastentry *s,
+			    uint32_t at, uint32_t need, uint32_t most)
+{
+	uint32_t length;
+
+	for (length = need; length <= most; length += STEP)
+		if (makes_sense(s, at + length))
+			return length;
+	return 0;
+}
+
+/* Whether the entry is "." or "..", and is so. */
+static bool is_dots(const struct pastentry *s, const struct entrywalk_entry *entry)
+{
+	const struct dirent_entry *e = &entry->e;
+	uint8_t len = entry->fate == ENTRYWALK_DOT ? 1 : 2;
+
+	return e->type == NILFS_FT_DIR && e->name_len == len &&
+	       !memcmp(e->name, "..", len) &&
+	       (entry->fate == ENTRYWALK_DOTDOT || e->ino == s->ino);
+}
+
+static bool is_right(const struct pastentry *s, const struct entrywalk_entry *entry)
+{
+	switch (entry->fate) {
+	case ENTRYWALK_FREE:
+		return true;
+	case ENTRYWALK_NAME:
+		return entry->type == entry->e.type;
+	default:
+		return is_dots(s, entry);
+	}
+}
+
+/* Enters E at AT, with a length of MOST at most: true where that can be. */
+static bool enter(struct pastentry *s, uint32_t at,
+		  const struct dirent_entry *e, uint32_t most)
+{
+	struct nilfs_dir_entry *de = (void *)(s->block + at);
+	uint32_t need = dirent_rec_len(e->name_len), length;
+
+	length = dirent_rec_len_decode(de->rec_len);
+	if (length < need || length % STEP || length > most ||
+	    !makes_sense(s, at + length))
+		length = find_length(s, at, need, most);
+	if (!length)
+		return false;
+	de->inode = le64_make(e->ino);
+	de->rec_len = dirent_rec_len_encode(length);
+	de->name_len = e->name_len;
+	de->file_type = e->type;
+	memmove(de->name, e->name, e->name_len);
+	return true;
+}
+
+/* Whether E, whatever its length, names an inode that there is. */
+static bool is_name(struct pastentry *s, const struct dirent_entry *e)
+{
+	struct inodelist_row row = inodelist_find(&s->list, e->ino);
+
+	return row.chunk && e->type &&
+	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type &&
+	       dirent_check(e) == RULE_OK;
+}
+
+/* The entry at AT may be wrong in nothing but its length, MOST at most. */
+static bool mend_length(struct pastentry *s, uint32_t at,
+			uint32_t most)
+{
+	const struct nilfs_dir_entry *de = (void *)(s->block + at);
+	struct dirent_entry e = { .offset = at };
+
+	if (s->block_size - at < dirent_rec_len(de->name_len))
+		return false;
+	e.ino = le64_get(de->inode);
+	e.name_len = de->name_len;
+	e.type = de->file_type;
+	e.name = de->name;
+	return is_name(s, &e) && enter(s, at, &e, most);
+}
+
+/* 1 where inode INO is now what it was in the other checkpoint, 0, -ENOMEM. */
+static int is_same_inode(struct pastentry *s, struct context *cx, uint64_t ino)
+{
+	struct nilfs_inode now, then;
+	int err = root_inode(&s->root, cx, ino, &now);
+
+	if (!err)
+		err = root_inode(&s->then, cx, ino, &then);
+	if (err) {
+		fail_clear(cx);
+		return names_is_fatal(err) ? err : 0;
+	}
+	return le32_get(now.i_generation) == le32_get(then.i_generation);
+}
+
+/* The entry at AT by the other block: 1 where it is right now, 0. */
+static int take_other(struct pastentry *s, struct context *cx,
+		      uint32_t at)
+{
+	struct entrywalk_entry other;
+	int ret;
+
+	if (!s->then.vol || !read_entry(s, s->other, at, &other) ||
+	    other.fate == ENTRYWALK_FREE || !is_right(s, &other))
+		return 0;
+	ret = is_same_inode(s, cx, other.e.ino);
+	return ret <= 0 ? ret : enter(s, at, &other.e, s->block_size - at);
+}
+
+/* The one name without an inode is that of the one inode without a name. */
+static bool match_missed(struct pastentry *s,
+			 const struct entrywalk_entry *entry,
+			 struct nilfs_dir_entry *de)
+{
+	struct inodelist_row row = inodelist_find(&s->list, s->missed);
+
+	if (s->nmissed != 1 || s->ndangling != 1 || entry->bad_name ||
+	    entry->fate != ENTRYWALK_DANGLING || !row.chunk ||
+	    (row.chunk->kind[row.at] & INODELIST_TYPE) != entry->e.type)
+		return false;
+	de->inode = le64_make(s->missed);
+	return true;
+}
+
+/* Mends the entry at AT: 1 where it is right now, 0. */
+static int mend_entry(struct pastentry *s, struct context *cx,
+		      uint32_t at)
+{
+	struct nilfs_dir_entry *de = (void *)(s->block + at);
+	struct entrywalk_entry entry;
+	bool sound = read_entry(s, s->block, at, &entry);
+
+	if (sound && entry.fate == ENTRYWALK_NAME)
+		de->file_type = entry.type;
+	if (sound && (entry.fate == ENTRYWALK_NAME || is_right(s, &entry))) {
+		if (!makes_sense(s, at + entry.e.rec_len))
+			mend_length(s, at, entry.e.rec_len - STEP);
+		return 1;
+	}
+	if (match_missed(s, &entry, de))
+		return 1;
+	if (!entry.e.rec_len && mend_length(s, at, s->block_size - at))
+		return 1;
+	return take_other(s, cx, at);
+}
+
+int pastentry_mend(struct pastentry *s, struct context *cx)
+{
+	struct entrywalk_entry entry;
+	uint32_t at = 0;
+	int ret;
+
+	while (at < s->block_size) {
+		ret = mend_entry(s, cx, at);
+		if (ret <= 0 || !read_entry(s, s->block, at, &entry))
+			return ret < 0 ? ret : 0;
+		at += entry.e.rec_len;
+	}
+	return dirent_check_block(s->block, s->block_size) == RULE_OK;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The entries of one block of a directory of a snapshot, mended. */
+#ifndef NILFS2_FSCK_PASTENTRY_H
+#define NILFS2_FSCK_PASTENTRY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "fsck/names/inodelist.h"
+#include "vol/root.h"
+
+struct pastentry {
+	uint32_t block_size;
+	struct root root;	/* the snapshot at hand */
+	struct inodelist list;	/* its inodes */
+	/* How many of them have no name, and the last one; and how many names
+	   have no inode. */
+	size_t nmissed, ndangling;
+	uint64_t missed;
+
+	uint64_t ino, blkoff;	/* the block at hand, of this directory */
+	char *block;
+	/* The same as of another checkpoint; without a volume there is none. */
+	struct root then;
+	char *other;
+};
+
+/*
+ * Changes the block at hand to what it must have been: 1 where all of it makes
+ * sense now, 0 where it does not, -ENOMEM, -EINTR; then it may be anything.
+ */
+int pastentry_mend(struct pastentry *s, struct context *cx);
+
+#endif

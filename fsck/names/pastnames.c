@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names in snapshots.
+ *
+ * A block of a directory that is wrong is mended by itself (pastentry.h), as
+ * far as that goes, then by the same block in the checkpoints before and behind,
+ * from the nearest on.
+ *
+ * A block that makes no sense after that stays as it is, and so do names that
+ * are missed: of what a snapshot has nothing is guessed.
+ */
+#include "fsck/names/pastnames.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/search.h"
+#include "fsck/names/ifilelist.h"
+#include "fsck/names/names.h"
+#include "fsck/names/pastentry.h"
+#include "vol/cptable.h"
+
+/* Other versions of a block that are asked at most, before and behind. */
+#define ASK_MOST 32
+
+struct pastnames {
+	struct pastblocks *p;
+	struct volume *vol;
+	uint64_t *cnos;
+	size_t n;
+	struct pastentry e;
+	bool listed;		/* all inodes of the snapshot at hand */
+	/* The block at hand. */
+	le32 generation;	/* of its directory */
+	struct pastblocks_block where;
+};
+
+static int forgive(struct context *cx, int err)
+{
+	if (!err || names_is_fatal(err))
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+/* The inodes of snapshot CNO: 1, 0 where not all can be read. */
+static int open_snapshot(struct pastnames *s, struct context *cx, uint64_t cno)
+{
+	bool whole = false;
+	int err;
+
+	if (s->e.root.vol && s->e.root.cno == cno)
+		return s->listed;
+	inodelist_clear(&s->e.list);
+	s->listed = false;
+	err = root_open(&s->e.root, cx, s->vol, cno);
+	if (!err)
+		err = ifilelist_fill(&s->e.root, cx, &s->e.list, &whole);
+	s->listed = !err && whole;
+	s->e.root.cno = cno;
+	s->e.root.vol = s->vol;
+	err = forgive(cx, err);
+	fail_clear(cx);
+	return err ? err : s->listed;
+}
+
+/* The block as checkpoint CNO has it, if that is another: 1, 0. */
+static int read_other(struct pastnames *s, struct context *cx, uint64_t cno)
+{
+	struct vblock vb;
+	struct file file;
+	uint64_t ptr = 0;
+	int ret = root_open(&s->e.then, cx, s->vol, cno);
+
+	if (!ret)
+		ret = root_file(&s->e.then, cx, s->e.ino, &file);
+	if (!ret && le32_get(file.inode.i_generation) ==
+			    le32_get(s->generation))
+		ret = blockmap_lookup(&file.map, cx, s->e.blkoff, &ptr);
+	if (ret <= 0 || ptr == s->where.vblocknr)
+		return ret < 0 ? forgive(cx, ret) : 0;
+	ret = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
+	if (ret != VBLOCKS_USED)
+		return ret < 0 ? ret : 0;
+	ret = volume_read_blocks(s->vol, cx, vb.blocknr, 1, s->e.other);
+	return ret ? forgive(cx, ret) : 1;
+}
+
+/* Mends the block by that of checkpoint CNO, 0: by none: 1, 0 and it is as it
+   was. */
+static int try_checkpoint(struct pastnames *s, struct context *cx,
+			  uint64_t cno)
+{
+	char *before;
+	int ret = cno ? read_other(s, cx, cno) : 1;
+
+	if (ret <= 0)
+		return ret;
+	before = malloc(s->e.block_size);
+	if (!before)
+		return fail(cx, -ENOMEM, "block of a directory");
+	memcpy(before, s->e.block, s->e.block_size);
+	ret = pastentry_mend(&s->e, cx);
+	if (!ret)
+		memcpy(s->e.block, before, s->e.block_size);
+	free(before);
+	return ret;
+}
+
+/* From the nearest other checkpoint on: 1, 0 where none is of help. */
+static int try_all(struct pastnames *s, struct context *cx)
+{
+	size_t below = search_lower_bound(s->cnos, s->n, s->where.life.start);
+	size_t above = search_lower_bound(s->cnos, s->n, s->where.life.end);
+	unsigned int asked;
+	int ret;
+
+	/* Types and lengths follow from the snapshot alone. */
+	s->e.then.vol = NULL;
+	ret = try_checkpoint(s, cx, 0);
+	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
+		if (below)
+			ret = try_checkpoint(s, cx, s->cnos[--below]);
+		if (!ret && above < s->n)
+			ret = try_checkpoint(s, cx, s->cnos[above++]);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	return ret;
+}
+
+/* Finds the block, to be changed: 1, 0. */
+static int find_block(struct pastnames *s, struct context *cx)
+{
+	struct pastblocks_block *b;
+	struct file file;
+	int ret = root_file(&s->e.root, cx, s->e.ino, &file);
+
+	s->where = (struct pastblocks_block){
+		.ino = s->e.ino, .key = s->e.blkoff,
+	};
+	if (!ret)
+		ret = blockmap_lookup(&file.map, cx, s->e.blkoff,
+				      &s->where.vblocknr);
+	if (ret <= 0)
+		return forgive(cx, ret);
+	s->generation = file.inode.i_generation;
+	ret = pastblocks_change(s->p, cx, &s->where, false, &b);
+	if (ret <= 0)
+		return ret < 0 ? forgive(cx, ret) : 0;
+	s->where = *b;
+	s->e.block = b->content;
+	return 1;
+}
+
+/* The directory whose ".." is wrong is known to be in another one. */
+static void set_parent(const struct pastnames *s, const struct fix *fix)
+{
+	struct nilfs_dir_entry *de = (void *)(s->e.block + fix->place.offset);
+
+	if (fix->rule == RULE_DIR_DOTDOT && fix->has_want && fix->want)
+		de->inode = le64_make(fix->want);
+}
+
+static int mend(struct pastnames *s, struct context *cx, const struct fix *fix)
+{
+	int ret = open_snapshot(s, cx, fix->place.cno);
+
+	s->e.ino = fix->place.ino;
+	s->e.blkoff = fix->place.blkoff;
+	if (ret > 0)
+		ret = find_block(s, cx);
+	if (ret > 0) {
+		set_parent(s, fix);
+		ret = try_all(s, cx);
+		if (ret <= 0)
+			pastblocks_drop(s->p, s->where.vblocknr);
+	}
+	if (ret >= 0)
+		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": directory %"
+			    PRIu64 ": block %" PRIu64 ": %s", fix->place.cno,
+			    s->e.ino, s->e.blkoff, ret ? "made right" :
+			    "stays as it is, no other checkpoint tells what it "
+			    "was");
+	return ret < 0 ? ret : 0;
+}
+
+static bool is_past(const struct pastnames *s, const struct fix *fix)
+{
+	return fix->place.kind == PLACE_NAME && fix->place.cno &&
+	       fix->place.cno != s->vol->latest.cno;
+}
+
+static bool is_same_block(const struct fix *a, const struct fix *b)
+{
+	return a->place.kind == b->place.kind && a->place.cno == b->place.cno &&
+	       a->place.ino == b->place.ino &&
+	       a->place.blkoff == b->place.blkoff;
+}
+
+static void count_missed(struct pastnames *s, const struct fix *fixes,
+			 size_t n, uint64_t cno)
+{
+	size_t i;
+
+	s->e.nmissed = s->e.ndangling = 0;
+	for (i = 0; i < n; i++) {
+		if (fixes[i].place.cno != cno)
+			continue;
+		s->e.ndangling += fixes[i].rule == RULE_DIR_NO_INODE;
+		if (fixes[i].rule != RULE_INODE_UNREACHABLE)
+			continue;
+		s->e.nmissed++;
+		s->e.missed = fixes[i].place.ino;
+	}
+}
+
+static int mend_all(struct pastnames *s, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	uint64_t counted = 0;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		if (!is_past(s, &fixes[i]) ||
+		    (i && is_same_block(&fixes[i], &fixes[i - 1])))
+			continue;
+		if (fixes[i].place.cno != counted)
+			count_missed(s, fixes, n, fixes[i].place.cno);
+		counted = fixes[i].place.cno;
+		err = mend(s, cx, &fixes[i]);
+	}
+	return err;
+}
+
+int pastnames_mend(struct pastblocks *p, struct context *cx,
+		   const struct fix *fixes, size_t n)
+{
+	struct pastnames s = {
+		.p = p,
+		.vol = p->job->vol,
+		.e.block_size = p->job->vol->geo.block_size,
+	};
+	int err;
+
+	s.e.other = malloc(s.e.block_size);
+	if (!s.e.other)
+		return fail(cx, -ENOMEM, "block of a directory");
+	err = forgive(cx, cptable_list(s.vol, cx, false, &s.cnos, &s.n));
+	if (!err)
+		err = mend_all(&s, cx, fixes, n);
+	inodelist_fini(&s.e.list);
+	free(s.e.other);
+	free(s.cnos);
+	return err;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Directories of snapshots, mended block by block. */
+#ifndef NILFS2_FSCK_PASTNAMES_H
+#define NILFS2_FSCK_PASTNAMES_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+#include "fsck/fixers.h"
+#include "fsck/tree/pastblocks.h"
+
+/*
+ * Puts in P what the blocks of directories that FIXES name, those of snapshots,
+ * are to be, and tells.  Nothing is written.  -ENOMEM, -EINTR.
+ */
+int pastnames_mend(struct pastblocks *p, struct context *cx,
+		   const struct fix *fixes, size_t n);
+
+#endif
