@@ -18,7 +18,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "dev/overlay.h"
 #include "disk/segsum.h"
 #include "vol/logscan.h"
 
@@ -26,7 +25,7 @@
 
 bool inplace_is_possible(const struct fixer_job *job)
 {
-	return job->undo && !overlay_zones(job->dev);
+	return job->undo && !job->dev->zones;
 }
 
 /* The log that has BLOCKNR: 1, 0 where none can be found. */

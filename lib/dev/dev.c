@@ -135,19 +135,35 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 	return n ? dev->ops->zone_report(dev, cx, first, zones, n) : 0;
 }
 
-int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
-		   uint64_t len)
+static int check_zones(struct dev *dev, struct context *cx, const char *what,
+		       uint64_t off, uint64_t len)
 {
-	int ret = check_change(dev, cx, "reset of zones", off, len);
+	int ret = check_change(dev, cx, what, off, len);
 
-	if (ret || !len)
+	if (ret)
 		return ret;
 	if (!dev->zones || off % dev->zones->size ||
 	    (len % dev->zones->size && off + len != dev->size))
-		return fail(cx, -EINVAL, "%s: reset of %" PRIu64 " bytes at "
+		return fail(cx, -EINVAL, "%s: %s of %" PRIu64 " bytes at "
 			    "byte %" PRIu64 ", which are no whole zones",
-			    dev->name, len, off);
-	return dev->ops->zone_reset(dev, cx, off, len);
+			    dev->name, what, len, off);
+	return 0;
+}
+
+int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
+		   uint64_t len)
+{
+	int ret = check_zones(dev, cx, "reset", off, len);
+
+	return ret || !len ? ret : dev->ops->zone_reset(dev, cx, off, len);
+}
+
+int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
+		    uint64_t len)
+{
+	int ret = check_zones(dev, cx, "finish", off, len);
+
+	return ret || !len ? ret : dev->ops->zone_finish(dev, cx, off, len);
 }
 
 int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,

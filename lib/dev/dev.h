@@ -36,11 +36,13 @@ struct dev_ops {
 	/* Gives space to the range; NULL or -EOPNOTSUPP: it cannot. */
 	int (*allocate)(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len);
-	/* Both NULL without zones; whole zones only. */
+	/* All NULL without zones; whole zones only. */
 	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
 			   struct zone *zones, size_t n);
 	int (*zone_reset)(struct dev *dev, struct context *cx, uint64_t off,
 			  uint64_t len);
+	int (*zone_finish)(struct dev *dev, struct context *cx, uint64_t off,
+			   uint64_t len);
 	void (*close)(struct dev *dev);
 };
 
@@ -112,6 +114,14 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
  */
 int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
 		   uint64_t len);
+
+/*
+ * Moves the write pointers of the sequential zones of a range to the ends of
+ * their capacities: they are full then, and not active any more.  Range and
+ * failures as dev_zone_reset().
+ */
+int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
+		    uint64_t len);
 
 /*
  * Gives space to a range that will be written, in one piece if it can be:

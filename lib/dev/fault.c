@@ -316,6 +316,44 @@ static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
+static int fault_zone_report(struct dev *dev, struct context *cx,
+			     uint64_t first, struct zone *zones, size_t n)
+{
+	return dev_zone_report(to_fault(dev)->under, cx, first, zones, n);
+}
+
+/* A reset or finish; nothing is kept back on a device with zones. */
+static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len,
+			int (*change)(struct dev *dev, struct context *cx,
+				      uint64_t off, uint64_t len))
+{
+	struct fault *fault = to_fault(dev);
+	enum fault_kind kind;
+	int ret;
+
+	pthread_mutex_lock(&fault->lock);
+	kind = gate(fault, FAULT_WRITES);
+	if (kind == FAULT_TEAR)
+		lose_power(fault);
+	ret = kind == FAULT_NONE ? change(fault->under, cx, off, len) :
+				   refuse(fault, cx, "change of zones");
+	pthread_mutex_unlock(&fault->lock);
+	return ret;
+}
+
+static int fault_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
+			    uint64_t len)
+{
+	return change_zones(dev, cx, off, len, dev_zone_reset);
+}
+
+static int fault_zone_finish(struct dev *dev, struct context *cx,
+			     uint64_t off, uint64_t len)
+{
+	return change_zones(dev, cx, off, len, dev_zone_finish);
+}
+
 static void fault_close(struct dev *dev)
 {
 	struct fault *fault = to_fault(dev);
@@ -335,6 +373,9 @@ static const struct dev_ops fault_ops = {
 	.write = fault_write,
 	.flush = fault_flush,
 	.discard = fault_discard,
+	.zone_report = fault_zone_report,
+	.zone_reset = fault_zone_reset,
+	.zone_finish = fault_zone_finish,
 	.close = fault_close,
 };
 
@@ -351,6 +392,7 @@ int fault_open(struct dev **devp, struct context *cx, struct dev *under,
 	memset(&fault->dev.stats, 0, sizeof(fault->dev.stats));
 	fault->under = under;
 	fault->plan = *plan;
+	fault->plan.reorder &= !under->zones;
 	fault->random = plan->seed;
 	fault->kept_bytes_max = cx->max_memory;
 	*devp = &fault->dev;

@@ -24,7 +24,7 @@ enum fault_kind {
 /* Which operations the plan counts; an OR of these. */
 enum fault_count {
 	FAULT_READS = 1 << 0,
-	FAULT_WRITES = 1 << 1, /* discards too */
+	FAULT_WRITES = 1 << 1, /* discards, and changes of zones, too */
 	FAULT_FLUSHES = 1 << 2,
 };
 
@@ -37,7 +37,8 @@ struct fault_plan {
 	 * Keep writes back until a flush, as a disk's cache may.  When the
 	 * power goes off, each write since the last flush has reached the
 	 * device underneath whole, in some of its sectors or not at all, in
-	 * an order and by a choice drawn from SEED.
+	 * an order and by a choice drawn from SEED.  Not on a device with
+	 * zones, which wants its writes in order.
 	 */
 	bool reorder;
 	uint64_t seed;

@@ -7,6 +7,9 @@
  * flush changes in place; after a flush it gets a new version at the end, and
  * the old one stays for the commit to write in its turn.
  *
+ * Zones underneath have their rules here already: what the commit could not
+ * write is refused at once, a zone that is reset reads as zeroes.
+ *
  * Workers read, and write, at once: a lock lets many of them read, but none that
  * comes after one who waits to write.
  */
@@ -21,14 +24,16 @@
 
 #include "dev/pageout.h"
 #include "dev/pages.h"
+#include "dev/zonechanges.h"
 
 _Static_assert(PAGES_BYTES == OVERLAY_PAGE_BYTES, "what callers know");
 
 struct overlay {
 	struct dev dev;
 	struct dev *under;
-	pthread_rwlock_t lock;	/* of the pages */
+	pthread_rwlock_t lock;	/* of pages and zones */
 	struct pages pages;
+	struct zonechanges zones;
 };
 
 static struct overlay *to_overlay(struct dev *dev)
@@ -41,13 +46,21 @@ static size_t page_size(const struct overlay *overlay, uint64_t number)
 	return pageout_size(overlay->under, number);
 }
 
+/* The page NUMBER as it was written last, unless that was emptied since. */
+static bool find_page(const struct overlay *overlay, uint64_t number,
+		      size_t *page)
+{
+	return pages_find(&overlay->pages, number, page) &&
+	       !zonechanges_is_void(&overlay->zones, *page);
+}
+
 /* What a new version begins with: the old one, or the device underneath. */
 static int fill(struct overlay *overlay, struct context *cx, uint64_t number,
 		unsigned char *data)
 {
 	size_t older;
 
-	if (pages_find(&overlay->pages, number, &older))
+	if (find_page(overlay, number, &older))
 		return pages_read(&overlay->pages, cx, older, 0, data,
 				  PAGES_BYTES);
 	return dev_read(overlay->under, cx, number * PAGES_BYTES, data,
@@ -64,7 +77,7 @@ static int write_page(struct overlay *overlay, struct context *cx,
 	size_t page;
 	int err = 0;
 
-	if (pages_find(pages, number, &page) && pages_is_current(pages, page))
+	if (find_page(overlay, number, &page) && pages_is_current(pages, page))
 		return pages_write(pages, cx, page, at, buf, len);
 	if (len == PAGES_BYTES)
 		return pages_add(pages, cx, number, buf);
@@ -76,14 +89,11 @@ static int write_page(struct overlay *overlay, struct context *cx,
 	return pages_add(pages, cx, number, data);
 }
 
-static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
-			 const void *buf, size_t len)
+static int write_locked(struct overlay *overlay, struct context *cx,
+			uint64_t off, const unsigned char *p, size_t len)
 {
-	struct overlay *overlay = to_overlay(dev);
-	const unsigned char *p = buf;
 	int ret = 0;
 
-	pthread_rwlock_wrlock(&overlay->lock);
 	while (len && !ret) {
 		uint64_t number = off / PAGES_BYTES;
 		size_t at = off % PAGES_BYTES;
@@ -96,6 +106,21 @@ static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 		off += n;
 		len -= n;
 	}
+	return ret;
+}
+
+static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
+			 const void *buf, size_t len)
+{
+	struct overlay *overlay = to_overlay(dev);
+	int ret;
+
+	pthread_rwlock_wrlock(&overlay->lock);
+	ret = zonechanges_check(&overlay->zones, cx, off, len);
+	if (!ret)
+		ret = write_locked(overlay, cx, off, buf, len);
+	if (!ret)
+		ret = zonechanges_wrote(&overlay->zones, cx, off, len);
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
 }
@@ -107,7 +132,7 @@ static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 	size_t page;
 
 	while (number * PAGES_BYTES < off + len) {
-		if (pages_find(&overlay->pages, number, &page))
+		if (find_page(overlay, number, &page))
 			return number * PAGES_BYTES <= off
 				       ? 0
 				       : (size_t)(number * PAGES_BYTES - off);
@@ -124,9 +149,40 @@ static int read_page(struct overlay *overlay, struct context *cx, uint64_t off,
 
 	if (*len > PAGES_BYTES - at)
 		*len = PAGES_BYTES - at;
-	if (!pages_find(&overlay->pages, off / PAGES_BYTES, &page))
+	if (!find_page(overlay, off / PAGES_BYTES, &page))
 		return 0;
 	return pages_read(&overlay->pages, cx, page, at, buf, *len);
+}
+
+static bool is_reset(const struct overlay *overlay, uint64_t n)
+{
+	const struct zonechange *change = zonechanges_of(&overlay->zones, n);
+
+	return change && change->reset;
+}
+
+/* What no page has: zones that are reset read as zeroes. */
+static int read_under(struct overlay *overlay, struct context *cx,
+		      uint64_t off, unsigned char *p, size_t len)
+{
+	const struct zones *zones = overlay->under->zones;
+	int ret = 0;
+
+	if (!overlay->zones.resets)
+		return dev_read(overlay->under, cx, off, p, len);
+	while (len && !ret) {
+		uint64_t left = zones->size - off % zones->size;
+		size_t n = left < len ? (size_t)left : len;
+
+		if (is_reset(overlay, zone_of(zones, off)))
+			memset(p, 0, n);
+		else
+			ret = dev_read(overlay->under, cx, off, p, n);
+		p += n;
+		off += n;
+		len -= n;
+	}
+	return ret;
 }
 
 static int read_locked(struct overlay *overlay, struct context *cx,
@@ -139,7 +195,7 @@ static int read_locked(struct overlay *overlay, struct context *cx,
 	for (; len && !ret; p += n, off += n, len -= n) {
 		n = overlay->pages.count ? clean_run(overlay, off, len) : len;
 		if (n) {
-			ret = dev_read(overlay->under, cx, off, p, n);
+			ret = read_under(overlay, cx, off, p, n);
 			continue;
 		}
 		n = len;
@@ -169,7 +225,7 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 	int i, ret = 0;
 
 	pthread_rwlock_rdlock(&overlay->lock);
-	clean = !overlay->pages.count;
+	clean = !overlay->pages.count && !overlay->zones.resets;
 	if (clean)
 		ret = dev_readv(overlay->under, cx, off, iov, n);
 	for (i = 0; !clean && i < n && !ret; i++) {
@@ -202,32 +258,106 @@ static int overlay_discard(struct dev *dev, struct context *cx, uint64_t off,
 	return -EOPNOTSUPP;
 }
 
+static int overlay_zone_report(struct dev *dev, struct context *cx,
+			       uint64_t first, struct zone *zones, size_t n)
+{
+	struct overlay *overlay = to_overlay(dev);
+	const struct zonechange *change;
+	size_t i;
+	int ret = dev_zone_report(overlay->under, cx, first, zones, n);
+
+	pthread_rwlock_rdlock(&overlay->lock);
+	for (i = 0; i < n && !ret; i++) {
+		change = zonechanges_of(&overlay->zones, first + i);
+		if (change)
+			zones[i].pointer = change->pointer;
+	}
+	pthread_rwlock_unlock(&overlay->lock);
+	return ret;
+}
+
+enum zone_change { RESET, RESET_LAST, FINISH };
+
+static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len, enum zone_change what)
+{
+	struct overlay *overlay = to_overlay(dev);
+	struct zonechanges *z = &overlay->zones;
+	uint64_t n, end = zone_of(dev->zones, off + len - 1) + 1;
+	int ret = 0;
+
+	pthread_rwlock_wrlock(&overlay->lock);
+	for (n = zone_of(dev->zones, off); n < end && !ret; n++)
+		ret = what == FINISH ?
+			      zonechanges_finish(z, cx, n) :
+			      zonechanges_reset(z, cx, n, what == RESET);
+	pthread_rwlock_unlock(&overlay->lock);
+	return ret;
+}
+
+static int overlay_zone_reset(struct dev *dev, struct context *cx,
+			      uint64_t off, uint64_t len)
+{
+	return change_zones(dev, cx, off, len, RESET);
+}
+
+static int overlay_zone_finish(struct dev *dev, struct context *cx,
+			       uint64_t off, uint64_t len)
+{
+	return change_zones(dev, cx, off, len, FINISH);
+}
+
+int overlay_reset_last(struct dev *dev, struct context *cx, uint64_t zone)
+{
+	return change_zones(dev, cx, zone * dev->zones->size, 1, RESET_LAST);
+}
+
 void overlay_drop(struct dev *dev)
 {
-	pages_fini(&to_overlay(dev)->pages);
+	struct overlay *overlay = to_overlay(dev);
+
+	pages_fini(&overlay->pages);
+	zonechanges_fini(&overlay->zones);
 }
 
 /* Nothing that is there changes any more. */
 size_t overlay_mark(struct dev *dev)
 {
-	struct pages *pages = &to_overlay(dev)->pages;
+	struct overlay *overlay = to_overlay(dev);
 
-	pages->epoch++;
-	return pages->count;
+	overlay->pages.epoch++;
+	return overlay->pages.count + overlay->zones.count;
 }
 
+/* A change of zones is forgotten once all pages behind it are. */
 void overlay_rewind(struct dev *dev, size_t mark)
 {
-	pages_rewind(&to_overlay(dev)->pages, mark);
+	struct overlay *overlay = to_overlay(dev);
+	struct zonechanges *z = &overlay->zones;
+	struct pages *pages = &overlay->pages;
+	size_t keep;
+
+	while (pages->count + z->count > mark) {
+		keep = z->count ? z->list[z->count - 1].pages : 0;
+		if (z->count && keep == pages->count) {
+			zonechanges_pop(z);
+			continue;
+		}
+		if (keep + z->count < mark)
+			keep = mark - z->count;
+		pages_rewind(pages, keep);
+	}
 }
 
 int overlay_commit(struct dev *dev, struct context *cx)
 {
 	struct overlay *overlay = to_overlay(dev);
-	int ret = 0;
+	int ret = zonechanges_commit_first(&overlay->zones, cx);
 
-	if (overlay->pages.count)
-		ret = pageout_all(&overlay->pages, cx, overlay->under);
+	if (!ret && overlay->pages.count)
+		ret = pageout_all(&overlay->zones, cx);
+	if (!ret)
+		ret = zonechanges_commit_last(&overlay->zones, cx);
 	if (!ret)
 		overlay_drop(dev);
 	return ret;
@@ -238,8 +368,12 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 {
 	struct overlay *overlay = to_overlay(dev);
 	const struct pageout_late last = { late, n };
-	int ret = pageout_last(&overlay->pages, cx, overlay->under, &last);
+	int ret = zonechanges_commit_first(&overlay->zones, cx);
 
+	if (!ret)
+		ret = pageout_last(&overlay->zones, cx, &last);
+	if (!ret)
+		ret = zonechanges_commit_last(&overlay->zones, cx);
 	if (!ret)
 		overlay_drop(dev);
 	return ret;
@@ -248,10 +382,14 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 			size_t *len)
 {
-	const struct overlay *overlay = to_overlay(dev);
+	return pageout_next_range(&to_overlay(dev)->zones, cursor, off, len);
+}
 
-	return pageout_next_range(&overlay->pages, overlay->under, cursor,
-				  off, len);
+bool overlay_is_changed(const struct dev *dev)
+{
+	const struct overlay *overlay = (const struct overlay *)dev;
+
+	return overlay->pages.count || overlay->zones.count;
 }
 
 uint64_t overlay_bytes(const struct dev *dev)
@@ -275,13 +413,11 @@ static const struct dev_ops overlay_ops = {
 	.write = overlay_write,
 	.flush = overlay_flush,
 	.discard = overlay_discard,
+	.zone_report = overlay_zone_report,
+	.zone_reset = overlay_zone_reset,
+	.zone_finish = overlay_zone_finish,
 	.close = overlay_close,
 };
-
-const struct zones *overlay_zones(const struct dev *dev)
-{
-	return ((const struct overlay *)dev)->under->zones;
-}
 
 /* By default readers that take turns keep writers out for ever. */
 static void init_lock(pthread_rwlock_t *lock)
@@ -304,12 +440,12 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 	if (!overlay)
 		return fail(cx, -ENOMEM, "%s: overlay", under->name);
 	overlay->dev = *under;
-	overlay->dev.zones = NULL;
 	overlay->dev.ops = &overlay_ops;
 	overlay->dev.writable = true;
 	memset(&overlay->dev.stats, 0, sizeof(overlay->dev.stats));
 	overlay->under = under;
 	pages_init(&overlay->pages, under->name, cx->max_memory);
+	zonechanges_init(&overlay->zones, under, &overlay->pages);
 	init_lock(&overlay->lock);
 	*devp = &overlay->dev;
 	return 0;

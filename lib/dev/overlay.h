@@ -15,6 +15,10 @@
  * cannot; only the commit needs that.  Writes cost memory until then, and past
  * the memory budget of CX room in CX->scratch_dir: -ENOMEM where there is none.
  * Discards are forgotten.
+ *
+ * The zones of UNDER are its own, too.  Its write pointers go on from those of
+ * UNDER; a write that does not follow them is -EIO at once.  Zones are reset
+ * and finished as on any device, at the commit.
  */
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
 
@@ -31,6 +35,12 @@ int overlay_commit(struct dev *dev, struct context *cx);
  * device, none of those on the way.  All else is written first and flushed,
  * then the pages (OVERLAY_PAGE_BYTES) of the N bytes LATE, one after another,
  * each flushed: until the first of them is there, what LATE names is as before.
+ *
+ * On a device with zones, either commit begins with the resets of zones that
+ * are written to, and of those that were asked for by dev_zone_reset().  Those
+ * of overlay_reset_last(), unless the zone was written to since, and all that
+ * is to be finished, are its end.  One that fails may have changed the zones of
+ * UNDER, and cannot be tried again.
  */
 #define OVERLAY_PAGE_BYTES 1024u
 int overlay_commit_last(struct dev *dev, struct context *cx,
@@ -50,13 +60,19 @@ bool overlay_next_range(struct dev *dev, size_t *cursor, uint64_t *off,
 size_t overlay_mark(struct dev *dev);
 void overlay_rewind(struct dev *dev, size_t mark);
 
-/* The zones of the device underneath, which a commit must heed; or NULL. */
-const struct zones *overlay_zones(const struct dev *dev);
+/*
+ * Resets a sequential ZONE whose content is needed until the rest of the commit
+ * is on the device.  Fails as dev_zone_report().
+ */
+int overlay_reset_last(struct dev *dev, struct context *cx, uint64_t zone);
+
+/* Whether there is something to commit. */
+bool overlay_is_changed(const struct dev *dev);
 
 /* Forgets what was written. */
 void overlay_drop(struct dev *dev);
 
-/* Bytes that a commit would write; 0 if there is nothing to commit. */
+/* Bytes that were written, older versions of pages included. */
 uint64_t overlay_bytes(const struct dev *dev);
 
 #endif

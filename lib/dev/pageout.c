@@ -7,18 +7,29 @@
  * the last state is wanted: the newest versions in one walk, and some few,
  * which make the others count, at the end.
  *
- * Pages that lie in a row, here and there, are one request.
+ * Pages that lie in a row, here and there, are one request.  In a sequential
+ * zone each page has one version that counts, and the walk writes the zone from
+ * its pointer on.  It takes whole sectors only, so there a row is one for as
+ * long as it goes on there.
  */
 #include "dev/pageout.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#define ZONE_PAGES 1024u	/* most of a row in a zone */
+
 struct pageout {
+	const struct zonechanges *zones;
 	const struct pages *pages;
 	struct dev *to;
-	unsigned char *row;	/* a chunk, for a row that is not in memory */
+	unsigned char *row;	/* for one that is not in memory in a row */
 };
+
+static struct pageout pageout_of(const struct zonechanges *z)
+{
+	return (struct pageout){ z, z->pages, z->under, NULL };
+}
 
 size_t pageout_size(const struct dev *to, uint64_t number)
 {
@@ -29,37 +40,77 @@ size_t pageout_size(const struct dev *to, uint64_t number)
 
 static int begin(struct pageout *o, struct context *cx)
 {
-	o->row = malloc((size_t)PAGES_CHUNK * PAGES_BYTES);
+	o->row = malloc((size_t)PAGES_BYTES *
+			(o->to->zones ? ZONE_PAGES : PAGES_CHUNK));
 	return o->row ? 0 : fail(cx, -ENOMEM, "%s: commit", o->to->name);
 }
 
+static bool is_sequential(const struct pageout *o, size_t page)
+{
+	const struct zones *zones = o->to->zones;
+	uint64_t off = o->pages->list[page].number * PAGES_BYTES;
+
+	return zones && zones->kinds[zone_of(zones, off)] == ZONE_SEQUENTIAL;
+}
+
+/* Whether the page behind PAGE, which ends a row of COUNT, goes on with it. */
+static bool goes_on(const struct pageout *o, size_t page, size_t count)
+{
+	const struct zones *zones = o->to->zones;
+	const struct pages *p = o->pages;
+	uint64_t next = p->list[page].number + 1;
+
+	if (page + 1 == p->count || p->list[page + 1].number != next ||
+	    (zones && next * PAGES_BYTES % zones->size == 0))
+		return false;
+	return is_sequential(o, page) ? count < ZONE_PAGES :
+					pages_go_on(p, page);
+}
+
 /* Bytes of N pages from FIRST on. */
-static size_t row_size(const struct pages *p, const struct dev *to,
-		       size_t first, size_t n)
+static size_t row_size(const struct pageout *o, size_t first, size_t n)
 {
 	return (n - 1) * PAGES_BYTES +
-	       pageout_size(to, p->list[first].number + n - 1);
+	       pageout_size(o->to, o->pages->list[first].number + n - 1);
+}
+
+/* N pages from FIRST on, wherever they are, into the row. */
+static int gather(struct pageout *o, struct context *cx, size_t first,
+		  size_t n)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++)
+		ret = pages_read(o->pages, cx, first + i, 0,
+				 o->row + i * PAGES_BYTES, PAGES_BYTES);
+	return ret;
 }
 
 static int write_row(struct pageout *o, struct context *cx, size_t first,
 		     size_t n)
 {
-	const unsigned char *data;
-	int ret = pages_row(o->pages, cx, first, n, o->row, &data);
+	const unsigned char *data = o->row;
+	int ret = first / PAGES_CHUNK != (first + n - 1) / PAGES_CHUNK ?
+			  gather(o, cx, first, n) :
+			  pages_row(o->pages, cx, first, n, o->row, &data);
 
 	if (ret)
 		return ret;
 	return dev_write(o->to, cx, o->pages->list[first].number * PAGES_BYTES,
-			 data, row_size(o->pages, o->to, first, n));
+			 data, row_size(o, first, n));
 }
 
 /* How many pages from FIRST on can be written in one request. */
-static size_t joined_pages(const struct pages *p, size_t first)
+static size_t joined_pages(const struct pageout *o, size_t first)
 {
+	const struct page *list = o->pages->list;
 	size_t n = 1;
 
-	while (pages_go_on(p, first + n - 1) &&
-	       p->list[first + n].epoch == p->list[first].epoch)
+	while (goes_on(o, first + n - 1, n) &&
+	       list[first + n].epoch == list[first].epoch &&
+	       zonechanges_is_void(o->zones, first + n) ==
+		       zonechanges_is_void(o->zones, first))
 		n++;
 	return n;
 }
@@ -73,47 +124,49 @@ static int write_versions(struct pageout *o, struct context *cx)
 	for (i = 0; i < p->count && !ret; i += n) {
 		if (i && p->list[i].epoch != p->list[i - 1].epoch)
 			ret = dev_flush(o->to, cx);
-		n = joined_pages(p, i);
-		if (!ret)
+		n = joined_pages(o, i);
+		if (!ret && !zonechanges_is_void(o->zones, i))
 			ret = write_row(o, cx, i, n);
 	}
 	return ret;
 }
 
-int pageout_all(const struct pages *p, struct context *cx, struct dev *to)
+int pageout_all(const struct zonechanges *z, struct context *cx)
 {
-	struct pageout o = { .pages = p, .to = to };
+	struct pageout o = pageout_of(z);
 	int ret = begin(&o, cx);
 
 	if (!ret)
 		ret = write_versions(&o, cx);
 	if (!ret)
-		ret = dev_flush(to, cx);
+		ret = dev_flush(o.to, cx);
 	free(o.row);
 	return ret;
 }
 
 /* The newest version of its page, and not one of those that are late. */
-static bool is_due(const struct pages *p, size_t page,
+static bool is_due(const struct pageout *o, size_t page,
 		   const struct pageout_late *late)
 {
+	const struct pages *p = o->pages;
 	unsigned int i;
 
 	for (i = 0; i < late->n; i++)
 		if (late->bytes[i] / PAGES_BYTES == p->list[page].number)
 			return false;
-	return pages_is_newest(p, page);
+	return pages_is_newest(p, page) &&
+	       !zonechanges_is_void(o->zones, page);
 }
 
 /* How many pages from FIRST on are due and can be written in one request. */
-static size_t due_pages(const struct pages *p, size_t first,
+static size_t due_pages(const struct pageout *o, size_t first,
 			const struct pageout_late *late)
 {
 	size_t count = 0;
 
-	while (is_due(p, first + count, late)) {
+	while (is_due(o, first + count, late)) {
 		count++;
-		if (!pages_go_on(p, first + count - 1))
+		if (!goes_on(o, first + count - 1, count))
 			break;
 	}
 	return count;
@@ -126,7 +179,7 @@ static int write_due(struct pageout *o, struct context *cx,
 	int ret = 0;
 
 	for (i = 0; i < o->pages->count && !ret; i += count ? count : 1) {
-		count = due_pages(o->pages, i, late);
+		count = due_pages(o, i, late);
 		if (count)
 			ret = write_row(o, cx, i, count);
 	}
@@ -144,10 +197,10 @@ static int write_late(struct pageout *o, struct context *cx, uint64_t byte)
 	return ret ? ret : dev_flush(o->to, cx);
 }
 
-int pageout_last(const struct pages *p, struct context *cx, struct dev *to,
+int pageout_last(const struct zonechanges *z, struct context *cx,
 		 const struct pageout_late *late)
 {
-	struct pageout o = { .pages = p, .to = to };
+	struct pageout o = pageout_of(z);
 	unsigned int i;
 	int ret = begin(&o, cx);
 
@@ -159,19 +212,20 @@ int pageout_last(const struct pages *p, struct context *cx, struct dev *to,
 	return ret;
 }
 
-bool pageout_next_range(const struct pages *p, const struct dev *to,
-			size_t *cursor, uint64_t *off, size_t *len)
+bool pageout_next_range(const struct zonechanges *z, size_t *cursor,
+			uint64_t *off, size_t *len)
 {
 	const struct pageout_late none = { NULL, 0 };
+	const struct pageout o = pageout_of(z);
 	size_t count;
 
-	while (*cursor < p->count && !is_due(p, *cursor, &none))
+	while (*cursor < o.pages->count && !is_due(&o, *cursor, &none))
 		++*cursor;
-	if (*cursor == p->count)
+	if (*cursor == o.pages->count)
 		return false;
-	count = due_pages(p, *cursor, &none);
-	*off = p->list[*cursor].number * PAGES_BYTES;
-	*len = row_size(p, to, *cursor, count);
+	count = due_pages(&o, *cursor, &none);
+	*off = o.pages->list[*cursor].number * PAGES_BYTES;
+	*len = row_size(&o, *cursor, count);
 	*cursor += count;
 	return true;
 }

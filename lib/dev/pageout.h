@@ -5,15 +5,17 @@
 
 #include "dev/dev.h"
 #include "dev/pages.h"
+#include "dev/zonechanges.h"
 
 /* Bytes of page NUMBER; the last one of a device may be short. */
 size_t pageout_size(const struct dev *to, uint64_t number);
 
 /*
- * All versions in their order, with a flush wherever the epoch changes and one
- * at the end.  As writes to TO fail, or -ENOMEM.
+ * All versions of the pages of Z in their order, but those in zones that were
+ * reset since, with a flush wherever the epoch changes and one at the end.  As
+ * writes to the device fail, or -ENOMEM.
  */
-int pageout_all(const struct pages *p, struct context *cx, struct dev *to);
+int pageout_all(const struct zonechanges *z, struct context *cx);
 
 /* The pages that have these bytes of the device. */
 struct pageout_late {
@@ -25,14 +27,14 @@ struct pageout_late {
  * The newest versions only: first all but those LATE, and a flush, then these
  * one after another, each with a flush.
  */
-int pageout_last(const struct pages *p, struct context *cx, struct dev *to,
+int pageout_last(const struct zonechanges *z, struct context *cx,
 		 const struct pageout_late *late);
 
 /*
  * Steps through the newest versions, none of them late: true and the range of
  * *LEN bytes at *OFF, false at the end.  *CURSOR begins as 0.
  */
-bool pageout_next_range(const struct pages *p, const struct dev *to,
-			size_t *cursor, uint64_t *off, size_t *len);
+bool pageout_next_range(const struct zonechanges *z, size_t *cursor,
+			uint64_t *off, size_t *len);
 
 #endif

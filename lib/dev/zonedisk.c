@@ -221,11 +221,10 @@ static int zonedisk_report(struct dev *dev, struct context *cx, uint64_t first,
 	return ret;
 }
 
-/* Devices refuse to reset conventional zones. */
-static int zonedisk_reset(struct dev *dev, struct context *cx, uint64_t off,
-			  uint64_t len)
+/* Devices refuse to do such things to conventional zones. */
+static int each_run(struct zonedisk *disk, struct context *cx, uint64_t off,
+		    uint64_t len, enum zbd_zone_op op, const char *what)
 {
-	struct zonedisk *disk = to_zonedisk(dev);
 	uint64_t n = zone_of(&disk->zones, off);
 	uint64_t last = zone_of(&disk->zones, off + len - 1);
 
@@ -236,13 +235,28 @@ static int zonedisk_reset(struct dev *dev, struct context *cx, uint64_t off,
 		if (end > last + 1)
 			end = last + 1;
 		if (disk->zones.kinds[n] == ZONE_SEQUENTIAL &&
-		    zbd_reset_zones(disk->fd, (off_t)(n * disk->zones.size),
-				    (off_t)((end - n) * disk->zones.size)))
-			return fail(cx, -errno, "%s: reset of zones %" PRIu64
-				    " to %" PRIu64, dev->name, n, end - 1);
+		    zbd_zones_operation(disk->fd, op,
+					(off_t)(n * disk->zones.size),
+					(off_t)((end - n) * disk->zones.size)))
+			return fail(cx, -errno, "%s: %s of zones %" PRIu64
+				    " to %" PRIu64, disk->dev.name, what, n,
+				    end - 1);
 		n = end;
 	}
 	return 0;
+}
+
+static int zonedisk_reset(struct dev *dev, struct context *cx, uint64_t off,
+			  uint64_t len)
+{
+	return each_run(to_zonedisk(dev), cx, off, len, ZBD_OP_RESET, "reset");
+}
+
+static int zonedisk_finish(struct dev *dev, struct context *cx, uint64_t off,
+			   uint64_t len)
+{
+	return each_run(to_zonedisk(dev), cx, off, len, ZBD_OP_FINISH,
+			"finish");
 }
 
 static void zonedisk_close(struct dev *dev)
@@ -264,6 +278,7 @@ static const struct dev_ops zonedisk_ops = {
 	.discard = zonedisk_discard,
 	.zone_report = zonedisk_report,
 	.zone_reset = zonedisk_reset,
+	.zone_finish = zonedisk_finish,
 	.close = zonedisk_close,
 };
 

@@ -176,10 +176,26 @@ static int reset_run(struct zonefile *file, struct context *cx, uint64_t n,
 	return ret;
 }
 
-static int zonefile_reset(struct dev *dev, struct context *cx, uint64_t off,
-			  uint64_t len)
+/* Zones [N, END) are sequential. */
+static int finish_run(struct zonefile *file, struct context *cx, uint64_t n,
+		      uint64_t end)
 {
-	struct zonefile *file = to_zonefile(dev);
+	(void)cx;
+	for (; n < end; n++) {
+		struct zone zone = zone_at(&file->state.zones, n);
+
+		file->state.pointers[n] = zone.start + zone.capacity;
+	}
+	file->changed = true;
+	return 0;
+}
+
+/* Does DO_RUN to the runs of sequential zones in a range. */
+static int each_run(struct zonefile *file, struct context *cx, uint64_t off,
+		    uint64_t len,
+		    int (*do_run)(struct zonefile *file, struct context *cx,
+				  uint64_t n, uint64_t end))
+{
 	const struct zones *zones = &file->state.zones;
 	uint64_t n = zone_of(zones, off), last = zone_of(zones, off + len - 1);
 	int ret = 0;
@@ -190,10 +206,22 @@ static int zonefile_reset(struct dev *dev, struct context *cx, uint64_t off,
 		if (end > last + 1)
 			end = last + 1;
 		if (zones->kinds[n] == ZONE_SEQUENTIAL)
-			ret = reset_run(file, cx, n, end);
+			ret = do_run(file, cx, n, end);
 		n = end;
 	}
 	return ret;
+}
+
+static int zonefile_reset(struct dev *dev, struct context *cx, uint64_t off,
+			  uint64_t len)
+{
+	return each_run(to_zonefile(dev), cx, off, len, reset_run);
+}
+
+static int zonefile_finish(struct dev *dev, struct context *cx, uint64_t off,
+			   uint64_t len)
+{
+	return each_run(to_zonefile(dev), cx, off, len, finish_run);
 }
 
 static void zonefile_close(struct dev *dev)
@@ -212,6 +240,7 @@ static const struct dev_ops zonefile_ops = {
 	.discard = zonefile_discard,
 	.zone_report = zonefile_report,
 	.zone_reset = zonefile_reset,
+	.zone_finish = zonefile_finish,
 	.close = zonefile_close,
 };
 

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Changes of zones.
+ *
+ * A change says all about its zone, so the latest one of a zone is what the
+ * zone is like, and to forget it brings back the one before.  As with pages,
+ * one that was made in this epoch changes in place.  Changes and pages are one
+ * sequence: each change knows how many pages came before it.
+ *
+ * A reset comes late, after everything else, because what the zone holds may be
+ * needed as long as the device has its old state.  Only where the zone is
+ * written to again, or the caller says so, it comes first.
+ */
+#include "dev/zonechanges.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+void zonechanges_init(struct zonechanges *z, struct dev *under,
+		      const struct pages *pages)
+{
+	memset(z, 0, sizeof(*z));
+	z->under = under;
+	z->pages = pages;
+}
+
+void zonechanges_fini(struct zonechanges *z)
+{
+	free(z->list);
+	free(z->latest);
+	zonechanges_init(z, z->under, z->pages);
+}
+
+const struct zonechange *zonechanges_of(const struct zonechanges *z,
+					uint64_t n)
+{
+	return z->latest && z->latest[n] ? &z->list[z->latest[n] - 1] : NULL;
+}
+
+int zonechanges_report(const struct zonechanges *z, struct context *cx,
+		       uint64_t n, struct zone *zone)
+{
+	const struct zonechange *change = zonechanges_of(z, n);
+	int ret = dev_zone_report(z->under, cx, n, zone, 1);
+
+	if (!ret && change)
+		zone->pointer = change->pointer;
+	return ret;
+}
+
+/* Bytes of [OFF, END) that lie in the zone of OFF. */
+static uint64_t part_of(const struct zones *zones, uint64_t off, uint64_t end)
+{
+	struct zone zone = zone_at(zones, zone_of(zones, off));
+
+	end = end < zone.start + zone.size ? end : zone.start + zone.size;
+	return end - off;
+}
+
+static int check_part(const struct zonechanges *z, struct context *cx,
+		      uint64_t off, uint64_t len)
+{
+	const char *name = z->under->name;
+	uint64_t n = zone_of(z->under->zones, off);
+	struct zone zone;
+	int ret;
+
+	if (z->under->zones->kinds[n] == ZONE_CONVENTIONAL)
+		return 0;
+	ret = zonechanges_report(z, cx, n, &zone);
+	if (ret)
+		return ret;
+	if (zone.kind != ZONE_SEQUENTIAL)
+		return fail(cx, -EIO, "%s: write at byte %" PRIu64 ": zone %"
+			    PRIu64 " cannot be written to", name, off, n);
+	if (off != zone.pointer || len > zone.start + zone.capacity - off)
+		return fail(cx, -EIO, "%s: write of %" PRIu64 " bytes at byte %"
+			    PRIu64 ": zone %" PRIu64 " is to be written from "
+			    "byte %" PRIu64 " to %" PRIu64, name, len, off, n,
+			    zone.pointer, zone.start + zone.capacity);
+	if ((off | len) % PAGES_BYTES)
+		return fail(cx, -EINVAL, "%s: write of %" PRIu64 " bytes at "
+			    "byte %" PRIu64 ": no whole blocks", name, len,
+			    off);
+	return 0;
+}
+
+int zonechanges_check(const struct zonechanges *z, struct context *cx,
+		      uint64_t off, uint64_t len)
+{
+	uint64_t end = off + len, part;
+	int ret = 0;
+
+	for (; z->under->zones && off < end && !ret; off += part) {
+		part = part_of(z->under->zones, off, end);
+		ret = check_part(z, cx, off, part);
+	}
+	return ret;
+}
+
+static int make_room(struct zonechanges *z, struct context *cx)
+{
+	struct zonechange *list = array_grow(cx, z->list, &z->room,
+					     z->count + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	z->list = list;
+	if (!z->latest)
+		z->latest = calloc(z->under->zones->count, sizeof(*z->latest));
+	return z->latest ? 0 : fail(cx, -ENOMEM, "%s: changes of zones",
+				    z->under->name);
+}
+
+/* The change of zone N, which is as ZONE, that is to be made now. */
+static int begin(struct zonechanges *z, struct context *cx, uint64_t n,
+		 const struct zone *zone, struct zonechange **change)
+{
+	const struct zonechange *old = zonechanges_of(z, n);
+	struct zonechange new = { .zone = n, .pointer = zone->pointer };
+	int ret;
+
+	if (old && old->epoch == z->pages->epoch) {
+		*change = &z->list[z->latest[n] - 1];
+		return 0;
+	}
+	if (old)
+		new = *old;
+	ret = make_room(z, cx);
+	if (ret)
+		return ret;
+	new.before = z->latest[n];
+	new.epoch = z->pages->epoch;
+	new.pages = z->pages->count;
+	*change = &z->list[z->count++];
+	**change = new;
+	z->latest[n] = z->count;
+	return 0;
+}
+
+int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
+		      uint64_t len)
+{
+	const struct zones *zones = z->under->zones;
+	uint64_t end = off + len;
+	struct zonechange *change;
+	int ret = 0;
+
+	while (zones && off < end && !ret) {
+		uint64_t n = zone_of(zones, off);
+		struct zone zone = zone_at(zones, n);
+
+		off += part_of(zones, off, end);
+		if (zone.kind != ZONE_SEQUENTIAL)
+			continue;
+		ret = begin(z, cx, n, &zone, &change);
+		if (!ret)
+			change->pointer = off;
+	}
+	return ret;
+}
+
+int zonechanges_reset(struct zonechanges *z, struct context *cx, uint64_t n,
+		      bool early)
+{
+	const struct zonechange *old = zonechanges_of(z, n);
+	struct zonechange *change;
+	struct zone zone;
+	int ret = zonechanges_report(z, cx, n, &zone);
+
+	if (ret || zone.kind != ZONE_SEQUENTIAL)
+		return ret;
+	if (zone.pointer == zone.start && (!early || !old || old->early))
+		return 0;
+	ret = begin(z, cx, n, &zone, &change);
+	if (ret)
+		return ret;
+	z->resets += !change->reset;
+	change->reset = true;
+	change->early |= early;
+	change->finished = false;
+	change->since = z->pages->count;
+	change->pointer = zone.start;
+	return 0;
+}
+
+int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n)
+{
+	struct zonechange *change;
+	struct zone zone;
+	int ret = zonechanges_report(z, cx, n, &zone);
+
+	if (ret || zone.kind != ZONE_SEQUENTIAL ||
+	    zone.pointer == zone.start + zone.capacity)
+		return ret;
+	ret = begin(z, cx, n, &zone, &change);
+	if (ret)
+		return ret;
+	change->finished = true;
+	change->pointer = zone.start + zone.capacity;
+	return 0;
+}
+
+void zonechanges_pop(struct zonechanges *z)
+{
+	const struct zonechange *last = &z->list[--z->count];
+	const struct zonechange *old;
+
+	z->latest[last->zone] = last->before;
+	old = zonechanges_of(z, last->zone);
+	z->resets -= last->reset && !(old && old->reset);
+}
+
+bool zonechanges_is_void(const struct zonechanges *z, size_t page)
+{
+	const struct zonechange *change;
+
+	if (!z->resets)
+		return false;
+	change = zonechanges_of(z, zone_of(z->under->zones,
+					   z->pages->list[page].number *
+						   PAGES_BYTES));
+	return change && change->reset && page < change->since;
+}
+
+static bool is_early(const struct zonechanges *z,
+		     const struct zonechange *change)
+{
+	return change->early ||
+	       change->pointer != change->zone * z->under->zones->size;
+}
+
+static int reset(const struct zonechanges *z, struct context *cx, uint64_t n)
+{
+	struct zone zone = zone_at(z->under->zones, n);
+
+	return dev_zone_reset(z->under, cx, zone.start, zone.size);
+}
+
+/* Whether change I says what becomes of its zone in the end. */
+static bool is_latest(const struct zonechanges *z, size_t i)
+{
+	return z->latest[z->list[i].zone] == i + 1;
+}
+
+int zonechanges_commit_first(const struct zonechanges *z, struct context *cx)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < z->count && !ret; i++) {
+		const struct zonechange *change = &z->list[i];
+
+		if (is_latest(z, i) && change->reset && is_early(z, change))
+			ret = reset(z, cx, change->zone);
+	}
+	return ret;
+}
+
+int zonechanges_commit_last(const struct zonechanges *z, struct context *cx)
+{
+	bool any = false;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < z->count && !ret; i++) {
+		const struct zonechange *change = &z->list[i];
+		struct zone zone = zone_at(z->under->zones, change->zone);
+
+		if (!is_latest(z, i))
+			continue;
+		if (change->finished)
+			ret = dev_zone_finish(z->under, cx, zone.start,
+					      zone.size);
+		else if (change->reset && !is_early(z, change))
+			ret = reset(z, cx, change->zone);
+		else
+			continue;
+		any = true;
+	}
+	return ret || !any ? ret : dev_flush(z->under, cx);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Zones of a device as changes would leave them: what an overlay does to them,
+ * in versions, as pages are of its data.
+ */
+#ifndef NILFS2_DEV_ZONECHANGES_H
+#define NILFS2_DEV_ZONECHANGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "dev/pages.h"
+#include "dev/zone.h"
+
+/* Of one zone, until there is a later one. */
+struct zonechange {
+	uint64_t zone;
+	uint64_t pointer;	/* as struct zone has it */
+	bool reset;		/* what is underneath counts no more, */
+	size_t since;		/* nor do pages before this one */
+	bool early;		/* the reset comes before all writes */
+	bool finished;
+	uint64_t epoch;		/* of the pages, when it was made, */
+	size_t pages;		/* and how many there were */
+	size_t before;		/* the one before it of this zone + 1, or 0 */
+};
+
+struct zonechanges {
+	struct dev *under;	/* borrowed */
+	const struct pages *pages;	/* borrowed */
+	struct zonechange *list;	/* in the order in which they were made */
+	size_t count, room;
+	size_t *latest;		/* by zone: its change + 1, or 0 */
+	size_t resets;		/* zones that are reset as it is */
+};
+
+/* None yet, of UNDER with its pages; without zones there never are. */
+void zonechanges_init(struct zonechanges *z, struct dev *under,
+		      const struct pages *pages);
+void zonechanges_fini(struct zonechanges *z);
+
+/* What has become of zone N, or NULL for nothing. */
+const struct zonechange *zonechanges_of(const struct zonechanges *z,
+					uint64_t n);
+
+/* Zone N as it would be.  Failures as dev_zone_report(). */
+int zonechanges_report(const struct zonechanges *z, struct context *cx,
+		       uint64_t n, struct zone *zone);
+
+/*
+ * Whether LEN bytes can be written at OFF: what is written to sequential zones
+ * begins at the pointer, in whole pages, and fits the capacity.  -EIO; -EINVAL
+ * for parts of pages.  Then moves the pointers.
+ */
+int zonechanges_check(const struct zonechanges *z, struct context *cx,
+		      uint64_t off, uint64_t len);
+int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
+		      uint64_t len);
+
+/*
+ * Empties zone N if it is sequential, or makes it full.  One that is empty, or
+ * full, stays as it is, but that an EARLY reset is not late any more.
+ */
+int zonechanges_reset(struct zonechanges *z, struct context *cx, uint64_t n,
+		      bool early);
+int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n);
+
+/* Forgets the last change. */
+void zonechanges_pop(struct zonechanges *z);
+
+/* Whether what PAGE has was emptied since it was written. */
+bool zonechanges_is_void(const struct zonechanges *z, size_t page);
+
+/*
+ * Brings resets to the device: those of zones that were written to since, and
+ * early ones; then all others, and zones that are to be finished, if there are
+ * any, with a flush.  Failures as dev_zone_reset().
+ */
+int zonechanges_commit_first(const struct zonechanges *z, struct context *cx);
+int zonechanges_commit_last(const struct zonechanges *z, struct context *cx);
+
+#endif
