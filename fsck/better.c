@@ -13,7 +13,7 @@
 
 #include "fsck/fixers.h"
 
-#define FLOORS (FIXER_COUNTS + 2)
+#define FLOORS (FIXER_FLOORS + 1)
 
 /* The last floor is the device's, where nothing can be mended. */
 static unsigned int floor_of(const struct rule_info *rule)

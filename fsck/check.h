@@ -57,6 +57,13 @@ struct check {
 	struct bitmap live_segments;
 
 	/*
+	 * Segments that the old state of the device needs until superblocks
+	 * name the new one: those of logs that were rolled forward.  Borrowed
+	 * from whoever looks; NULL: none.
+	 */
+	const struct bitmap *awaited;
+
+	/*
 	 * Virtual blocks that some checkpoint refers to (pass tree).
 	 */
 	struct sparse referenced;

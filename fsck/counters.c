@@ -31,11 +31,12 @@ static void tell(void *arg, const struct finding *f)
 	tell_finding(&tool->report, f);
 }
 
-/* What is wrong with the SUFILE is what is to be mended. */
+/* What is wrong with the SUFILE is what is to be mended; zones can wait. */
 static bool is_in_the_way(const struct rule_info *rule)
 {
 	return rule->severity >= RULE_ERROR &&
-	       rule->fix != RULE_FIX_SEGMENTS && rule->fix != RULE_FIX_COUNTS;
+	       rule->fix != RULE_FIX_SEGMENTS && rule->fix != RULE_FIX_COUNTS &&
+	       rule->fix != RULE_FIX_ZONES && rule->rule != RULE_ZONE_LAST_LOG;
 }
 
 static bool has_errors(const struct check *c)
@@ -116,7 +117,7 @@ static int count_anew(struct repair *r, struct context *cx)
 		return fail(cx, -EBUSY, "%s: was not unmounted; a mount or -y "
 			    "comes first", r->tool->argv[0]);
 	err = round_run(&round, cx);
-	if (err || !overlay_bytes(r->dev))
+	if (err || !overlay_is_changed(r->dev))
 		return err;
 	err = repair_commit(r, cx);
 	return err ? err : SESSION_MENDED;

@@ -40,6 +40,9 @@ static const struct fixer table[] = {
 	{ RULE_FIX_COUNTS, FIXER_COUNTS, fix_counts,
 	  "give up blocks that nothing refers to, count live blocks", NULL },
 	{ RULE_FIX_LOG, FIXER_COUNTS, fix_log, "write one more log", NULL },
+	{ RULE_FIX_ZONES, FIXER_ZONES, fix_zones,
+	  "empty the zones of clean segments, finish those of full ones",
+	  NULL },
 	{ RULE_FIX_NONE, FIXER_DEVICE, NULL, NULL, NULL },
 };
 

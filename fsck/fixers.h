@@ -32,6 +32,8 @@ enum fixer_floor {
 	FIXER_TREE,		/* ifiles, inodes, maps */
 	FIXER_NAMES,
 	FIXER_COUNTS,
+	FIXER_ZONES,		/* what nothing needs any more; no writer */
+	FIXER_FLOORS
 };
 
 struct fixer_job {
@@ -76,6 +78,6 @@ void fixers_tell(struct fixer_job *job, const char *fmt, ...)
 
 fixer_apply fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
 	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_counts,
-	fix_log;
+	fix_log, fix_zones;
 
 #endif

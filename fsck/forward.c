@@ -32,7 +32,7 @@ struct forward {
 	struct volume *vol;
 	struct writer *w;
 	struct rollforward *rf;
-	struct bitmap needed;		/* segments of the logs that are read */
+	struct bitmap *needed;		/* segments of the logs that are read */
 	const struct mend_known *known;	/* what else may not be taken */
 	uint8_t *block;
 	uint64_t files, blocks;		/* done */
@@ -63,7 +63,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 {
 	const struct forward *f = arg;
 
-	return bitmap_test(&f->needed, segnum) ||
+	return bitmap_test(f->needed, segnum) ||
 	       (f->known->unusable &&
 		f->known->unusable(f->known->arg, segnum));
 }
@@ -72,10 +72,10 @@ static int mark_needed(struct forward *f, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &f->vol->geo;
 	uint64_t i;
-	int ret = bitmap_init(&f->needed, cx, geo->nsegments);
+	int ret = bitmap_init(f->needed, cx, geo->nsegments);
 
 	for (i = 0; i < f->rf->count && !ret; i++)
-		bitmap_set(&f->needed,
+		bitmap_set(f->needed,
 			   geometry_segment_of(geo, f->rf->blocks[i].blocknr));
 	return ret;
 }
@@ -193,7 +193,7 @@ static int write_log(struct forward *f, struct fixer_job *job,
 		     struct context *cx)
 {
 	static const bool none[RULE_FIX_COUNT];
-	const struct writer_options options = { .time = job->time };
+	const struct writer_options options = round_options(job);
 	struct mend_known known, believed;
 	struct writer_end end;
 	int ret;
@@ -214,9 +214,10 @@ static int write_log(struct forward *f, struct fixer_job *job,
 	return ret;
 }
 
-int forward_run(struct fixer_job *job, struct context *cx)
+int forward_run(struct fixer_job *job, struct context *cx,
+		struct bitmap *needed)
 {
-	struct forward f = { .vol = job->vol };
+	struct forward f = { .vol = job->vol, .needed = needed };
 	int ret = rollforward_collect(f.vol, cx, &f.vol->latest, &f.rf);
 
 	if (ret)
@@ -233,7 +234,6 @@ int forward_run(struct fixer_job *job, struct context *cx)
 				    "crash", f.blocks, f.files);
 		ret = ret ? ret : 1;
 	}
-	bitmap_fini(&f.needed);
 	free(f.block);
 	rollforward_free(f.rf);
 	return ret;

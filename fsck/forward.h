@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
 #include "fsck/fixers.h"
 
@@ -17,9 +18,12 @@ bool forward_is_possible(const struct check *c);
 /*
  * Writes what data-sync logs behind the latest super root of job->vol hold into
  * its files, adds a checkpoint, and writes superblocks that name it and are
- * marked valid: nilfs_salvage_orphan_logs().  1, 0 where the logs hold nothing
+ * marked valid: nilfs_salvage_orphan_logs().  The segments with the data, which
+ * must not be written to before those superblocks are on the device, are in
+ * *NEEDED then (bitmap_fini() in any case).  1, 0 where the logs hold nothing
  * of use, -ENOSPC, -EUCLEAN, -EIO.
  */
-int forward_run(struct fixer_job *job, struct context *cx);
+int forward_run(struct fixer_job *job, struct context *cx,
+		struct bitmap *needed);
 
 #endif

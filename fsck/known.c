@@ -8,11 +8,16 @@
  *
  * A metadata file begins anew where blocks of it, or ways to them, are lost.
  * Where only what stands in them is wrong, it is mended in place.
+ *
+ * On zones a log begins with an empty one, so a segment that shares its zone
+ * with something wanted cannot be taken.
  */
 #include "fsck/known.h"
 
 #include "disk/ondisk.h"
 #include "fsck/dat/datmap.h"
+#include "fsck/zones/zonewalk.h"
+#include "log/segzones.h"
 
 static bool is_unusable(void *arg, uint64_t segnum)
 {
@@ -20,7 +25,12 @@ static bool is_unusable(void *arg, uint64_t segnum)
 	const struct recovery *latest = &c->vol->latest;
 
 	if (segnum == latest->segnum ||
-	    bitmap_test(&c->live_segments, segnum))
+	    bitmap_test(&c->live_segments, segnum) ||
+	    (c->awaited && bitmap_test(c->awaited, segnum)))
+		return true;
+	if (c->dev->zones &&
+	    (segzones_is_unusable(c->dev->zones, &c->vol->geo, segnum) ||
+	     zonewalk_is_held(c, segnum)))
 		return true;
 	/* A SUFILE that nobody found yet is believed once it is found. */
 	return c->dat_broken && segnum != latest->nextnum &&
@@ -75,6 +85,7 @@ static bool breaks_next(const struct check *c)
 	static const enum rule rules[] = {
 		RULE_LOG_NEXT, RULE_SU_ACTIVE_CLEAN, RULE_SU_ACTIVE_ERROR,
 		RULE_SU_ACTIVE_SAME, RULE_SU_NEXT_NBLOCKS, RULE_SU_BEHIND,
+		RULE_ZONE_LAST_LOG, RULE_ZONE_UNWRITABLE,
 	};
 	size_t i;
 

@@ -5,19 +5,22 @@
  * The passes know neither the terminal nor the options; what they find, note
  * and have done goes through here.  At boot a volume that was unmounted, with
  * sound superblocks and no word of an error, is taken for clean: what is read
- * for that does not grow with the volume.
+ * for that does not grow with the volume.  On a device with zones these are
+ * looked at, too.
  *
  * What is planned is everything that somebody can mend and that the user's
  * words do not rule out; how often it is shown is another matter.
  */
 #include "fsck/look.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "fsck/budget.h"
 #include "fsck/fixers.h"
 #include "fsck/passes.h"
+#include "fsck/zones/zonewalk.h"
 
 /* What there is to do was an estimate, from a volume that may be damaged. */
 static void show_progress(void *arg, uint64_t done)
@@ -43,10 +46,37 @@ static bool is_clean(const struct check *c)
 	       !findings_count_severity(c->findings, RULE_ERROR);
 }
 
-static bool is_enough(const struct check *c, const struct options *o)
+static int stop(void *arg, struct context *cx, const struct zonewalk_item *item)
 {
-	return o->quick ||
-	       (o->mode == OPTIONS_AUTO && !o->force && is_clean(c));
+	bool *any = arg;
+
+	(void)cx;
+	(void)item;
+	*any = true;
+	return -ECANCELED;
+}
+
+/*
+ * A kernel that frees segments leaves their zones as they are, and a sound
+ * volume to which it cannot write.  1 where that is not so, 0, or a failure.
+ */
+static int has_good_zones(struct check *c, struct context *cx)
+{
+	bool any = false;
+	int ret = zonewalk_run(c, cx, stop, &any);
+
+	return any ? 0 : ret ? ret : 1;
+}
+
+/* 1 where superblocks and super root say enough, 0, or a failure. */
+static int is_enough(struct check *c, struct context *cx,
+		     const struct options *o)
+{
+	if (o->quick)
+		return 1;
+	if (o->mode != OPTIONS_AUTO || o->force || !is_clean(c))
+		return 0;
+	return has_good_zones(c, cx);
 }
 
 static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
@@ -108,8 +138,10 @@ static int run_passes(struct look *l, struct tool *tool,
 	int err = pass_super(c, &tool->cx);
 	size_t i;
 
-	if (err || !c->vol || (!again && is_enough(c, o)))
-		return err;
+	if (!err && c->vol && !again)
+		err = is_enough(c, &tool->cx, o);
+	if (err || !c->vol)
+		return err < 0 ? err : 0;
 	budget_raise(&tool->cx, c->vol);
 	for (i = 0; (pass = passes_at(i)) && !err; i++)
 		if (pass->counters || o->mode != OPTIONS_COUNTERS)
@@ -128,6 +160,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	*c = (struct check){
 		.dev = dev,
 		.data = o->data,
+		.awaited = l->awaited,
 		.progress = show_progress,
 		.progress_arg = tool,
 		.note = again ? NULL : note,

@@ -16,6 +16,7 @@
 struct look {
 	struct check check;	/* its volume stays open, its facts are kept */
 	enum decision_mode mode;
+	const struct bitmap *awaited;	/* check.awaited */
 	struct plan plan;	/* what MODE does not rule out */
 	struct kept kept;	/* findings that were told to nobody */
 	bool complete;		/* all passes were run */

@@ -41,7 +41,7 @@ static int go_back(struct tool *tool, const struct options *o,
 static int run(struct tool *tool, const void *options)
 {
 	const struct options *o = options;
-	struct dev *dev;
+	struct target t;
 	int err;
 
 	if (o->list_rules) {
@@ -53,14 +53,14 @@ static int run(struct tool *tool, const void *options)
 	err = check_options(tool, o);
 	if (err)
 		return err;
-	err = target_open(&dev, tool, tool->argv[0], o);
+	err = target_open(&t, tool, tool->argv[0], o);
 	if (!err && o->undo)
-		err = go_back(tool, o, dev);
+		err = go_back(tool, o, t.dev);
 	else if (!err && o->mode == OPTIONS_COUNTERS)
-		err = counters_run(tool, o, dev);
+		err = counters_run(tool, o, t.dev);
 	else if (!err)
-		err = session_run(tool, o, dev);
-	dev_close(dev);
+		err = session_run(tool, o, t.dev);
+	target_close(&t);
 	return err;
 }
 

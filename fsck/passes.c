@@ -11,6 +11,7 @@ static const struct pass table[] = {
 	{ "segments", "checking segments", pass_segments,
 	  pass_segments_work, true },
 	{ "dat", "checking the DAT", pass_dat, pass_dat_work, true },
+	{ "zones", "checking zones", pass_zones, pass_zones_work, true },
 	{ "logs", "checking logs", pass_logs, pass_logs_work, true },
 	{ "checkpoints", "checking checkpoints", pass_checkpoints,
 	  pass_checkpoints_work, true },

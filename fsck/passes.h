@@ -42,6 +42,9 @@ pass_estimate pass_segments_work;
 /* DAT: its map, its allocator, its entries; claims blocks. */
 pass_run pass_dat;
 pass_estimate pass_dat_work;
+/* Zones of the device, where it has some, against SUFILE and DAT. */
+pass_run pass_zones;
+pass_estimate pass_zones_work;
 /* Logs of used segments, against SUFILE and DAT. */
 pass_run pass_logs;
 pass_estimate pass_logs_work;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "dev/overlay.h"
+#include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/better.h"
 #include "fsck/fixers.h"
@@ -46,14 +47,19 @@ static bool is_cut_off(const struct look *l)
 /*
  * A new log takes the place of logs behind the latest super root, which have
  * what was synchronized last.  A mount brings that back; nobody but the user may
- * give it up.
+ * give it up.  On zones a mount fails to do away with them, so those that have
+ * nothing to be brought back are no reason to wait.
  */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {
+	const struct recovery *latest;
+
 	if (!l->complete)
 		return false;
-	return r->ask.mode != DECISION_MODE_SAFE ||
-	       !l->check.vol->latest.orphans_start;
+	latest = &l->check.vol->latest;
+	if (r->ask.mode != DECISION_MODE_SAFE || !latest->orphans_start)
+		return true;
+	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
 }
 
 /* Nothing may be written over a DAT that leads nowhere, or takes numbers that
@@ -80,7 +86,8 @@ static int next_floor(struct repair *r)
 			floor = (int)fixer->floor;
 	}
 	if (is_cut_off(current(r)) ||
-	    (floor > FIXER_DEVICE && !may_write_log(r, current(r))))
+	    (floor > FIXER_DEVICE && floor != FIXER_ZONES &&
+	     !may_write_log(r, current(r))))
 		return NO_FLOOR;
 	if (floor > FIXER_DAT && is_dat_unsafe(current(r)))
 		return NO_FLOOR;
@@ -119,6 +126,7 @@ static int look_again(struct repair *r, struct context *cx, bool enough)
 	if (!now)
 		return fail(cx, -ENOMEM, "repair");
 	now->mode = before->mode;
+	now->awaited = &r->awaited;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
 	if (!ret)
 		ret = enough ? !better_than(&before->check, &now->check,
@@ -285,6 +293,7 @@ static const char *const floors[] = {
 	[FIXER_TREE] = "files",
 	[FIXER_NAMES] = "names",
 	[FIXER_COUNTS] = "counts",
+	[FIXER_ZONES] = "zones",
 };
 
 /* The next floor of which the user wants something, NO_FLOOR, or -EINTR. */
@@ -349,7 +358,9 @@ static int settle_state(struct repair *r, struct context *cx)
 		return 0;
 	before = le16_get(volume_super(l->check.vol)->s_state);
 	state = before;
-	if (overlay_bytes(r->dev) && !forward_is_due(l->check.vol))
+	/* Marked so, the log that they name is taken for the latest. */
+	if (overlay_is_changed(r->dev) && !forward_is_due(l->check.vol) &&
+	    !l->check.vol->latest.passed)
 		state |= NILFS_VALID_FS;
 	if (l->state_error) {
 		ret = ask_state(&r->ask, cx);
@@ -382,7 +393,8 @@ static int roll_forward(struct repair *r, struct context *cx)
 	if (!current(r)->complete || is_cut_off(current(r)) ||
 	    !forward_is_due(job.vol) || !forward_is_possible(job.check))
 		return 0;
-	ret = forward_run(&job, cx);
+	ret = forward_run(&job, cx, &r->awaited);
+	r->no_data_behind = !ret;
 	if (ret > 0)
 		ret = repair_look(r, cx);
 	if (ret > 0)
@@ -418,7 +430,16 @@ int repair_run(struct repair *r, struct context *cx)
 		weigh_losses(r, cx);
 	if (!err && !r->grave)
 		err = settle_state(r, cx);
-	return err ? err : overlay_bytes(r->dev) != 0;
+	return err ? err : overlay_is_changed(r->dev);
+}
+
+/* In a sequential zone there is a segment in its place. */
+static unsigned int count_supers(const struct repair *r, uint64_t offset2)
+{
+	const struct zones *zones = r->dev->zones;
+
+	return zones && zones->kinds[zone_of(zones, offset2)] !=
+				ZONE_CONVENTIONAL ? 1 : 2;
 }
 
 int repair_commit(struct repair *r, struct context *cx)
@@ -433,7 +454,8 @@ int repair_commit(struct repair *r, struct context *cx)
 	if (!err && r->o->undo_file)
 		err = undo_save(cx, r->o->undo_file, r->dev, r->under, supers,
 				vol ? volume_super(vol)->s_uuid : unknown);
-	return err ? err : overlay_commit_last(r->dev, cx, supers, 2);
+	return err ? err : overlay_commit_last(r->dev, cx, supers,
+					       count_supers(r, supers[1]));
 }
 
 void repair_fini(struct repair *r)
@@ -441,5 +463,6 @@ void repair_fini(struct repair *r)
 	if (r->now)
 		look_fini(r->now);
 	free(r->now);
+	bitmap_fini(&r->awaited);
 	mended_fini(&r->mended);
 }

@@ -32,8 +32,11 @@ struct repair {
 	bool grave;		/* it came to these losses, so nothing is done */
 	struct losses losses;
 	unsigned int rounds;
+	/* Rolled forward: what the device needs still; or there was nothing. */
+	struct bitmap awaited;
+	bool no_data_behind;
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing */
-	bool apart[FIXER_COUNTS + 1];	/* one kind a round, on that floor */
+	bool apart[FIXER_FLOORS];	/* one kind a round, on that floor */
 	struct mended mended;
 };
 

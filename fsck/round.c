@@ -2,7 +2,7 @@
 /*
  * One round of repairs.
  *
- * Superblocks are mended in their place.  All else is one more log: the fixers
+ * Superblocks are mended in their place, and so are zones.  All else is one more log: the fixers
  * change the files of a new checkpoint, and superblocks that name it are the
  * end.  Where the fixers changed nothing there is no log.
  */
@@ -19,6 +19,9 @@
 
 /* Files that begin anew are filled in every floor. */
 #define FILLED_ANEW (MEND_ANEW(NILFS_CPFILE_INO) | MEND_ANEW(NILFS_IFILE_INO))
+
+/* Of a log that is written in one piece, from one buffer. */
+#define LOG_BYTES (4u << 20)
 
 uint64_t round_offset2(const struct volume *vol)
 {
@@ -111,9 +114,20 @@ static int finish_log(struct round *round, struct context *cx)
 	return round_name(&round->job, cx, &end, false);
 }
 
+struct writer_options round_options(const struct fixer_job *job)
+{
+	bool zones = job->dev->zones;
+
+	return (struct writer_options){
+		.time = job->time,
+		.sequential = zones,
+		.log_blocks = zones ? LOG_BYTES >> job->vol->geo.block_bits : 0,
+	};
+}
+
 static int open_writer(struct round *round, struct context *cx)
 {
-	const struct writer_options options = { .time = round->job.time };
+	const struct writer_options options = round_options(&round->job);
 	struct mend_known known;
 	struct lastknown last;
 	int err = lastknown_find(&last, cx, round->job.check);
@@ -150,5 +164,7 @@ int round_run(struct round *round, struct context *cx)
 		return apply(round, cx);
 	if (!round->job.vol)
 		return 0;
+	if (round->floor == FIXER_ZONES)
+		return apply(round, cx);
 	return run_log(round, cx);
 }

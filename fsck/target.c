@@ -3,16 +3,28 @@
  * The device that is to be checked.
  *
  * What is mounted only to be read does not change, so it can be checked: at
- * boot that is how the root is given to its checker.  A zoned device is only
- * checked, whatever was asked for.
+ * boot that is how the root is given to its checker.
+ *
+ * Zones are kept to, those of an image file, too: a repair leaves an image that
+ * can be brought to a device still.
  */
+#include "config.h"
+
 #include "fsck/target.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "dev/devfile.h"
 #include "dev/probe.h"
+#include "dev/zonedisk.h"
+#include "dev/zonefile.h"
 #include "fsck/session.h"
+
+#define ZONES_SUFFIX ".zones"	/* as mkfs.nilfs2 has it */
 
 /* What is asked for: to write, to write if that is possible, or to read. */
 enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
@@ -53,50 +65,107 @@ static int check_use(struct tool *tool, const char *path,
 	return 0;
 }
 
-/* Repairs write where they like, which zones do not take. */
-static int check_zones(struct tool *tool, const char *path, enum need *need)
-{
-	struct context *cx = &tool->cx;
-	struct probe_zones zones;
-
-	if (*need == NEED_READ)
-		return 0;
-	if (probe_zoned(cx, path, &zones)) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (zones.model == PROBE_ZONES_NONE)
-		return 0;
-	if (*need == NEED_WRITE)
-		return fail(cx, -EOPNOTSUPP, "%s: has zones, on which nothing "
-			    "is repaired", path);
-	tool_note(tool, "%s: has zones, on which nothing is repaired", path);
-	*need = NEED_READ;
-	return 0;
-}
-
 /* One that cannot be written to can still be checked. */
 static bool is_protected(int err)
 {
 	return err == -EACCES || err == -EPERM || err == -EROFS;
 }
 
-int target_open(struct dev **devp, struct tool *tool, const char *path,
+static int open_file(struct target *t, struct context *cx, const char *path,
+		     enum need need)
+{
+	int err;
+
+	if (need != NEED_READ) {
+		err = devfile_open(&t->file, cx, path, DEVFILE_WRITE);
+		if (need == NEED_WRITE || !is_protected(err))
+			return err;
+		fail_clear(cx);
+	}
+	return devfile_open(&t->file, cx, path, DEVFILE_READ);
+}
+
+static int open_side(struct target *t, struct context *cx, const char *path)
+{
+	char *side = NULL;
+	int err = 0;
+
+	if (asprintf(&side, "%s" ZONES_SUFFIX, path) < 0)
+		return fail(cx, -ENOMEM, "%s: open", path);
+	if (!access(side, F_OK))
+		err = zonefile_load(&t->dev, cx, t->file, side);
+	free(side);
+	return err;
+}
+
+/* Puts its zones over what is open; a host-aware device needs none. */
+static int open_zones(struct target *t, struct context *cx, const char *path)
+{
+	struct probe_zones zones;
+
+	t->dev = t->file;
+	if (!t->file->is_block_device)
+		return open_side(t, cx, path);
+	if (probe_zoned(cx, path, &zones)) {
+		fail_clear(cx);
+		return 0;
+	}
+	return zones.model == PROBE_ZONES_HOST_MANAGED ?
+		       zonedisk_open(&t->dev, cx, t->file) : 0;
+}
+
+/* A device is read like any other when nobody can tell its zones. */
+static int do_without_zones(struct target *t, struct tool *tool,
+			    const char *path, enum need need)
+{
+	struct context *cx = &tool->cx;
+	int err;
+
+	if (need == NEED_WRITE)
+		return -EOPNOTSUPP;
+	tool_note(tool, "%s: zones are not checked, and nothing is repaired: "
+		  "%s", path, cx->failure);
+	fail_clear(cx);
+	dev_close(t->file);
+	t->file = NULL;
+	err = open_file(t, cx, path, NEED_READ);
+	t->dev = t->file;
+	return err;
+}
+
+/* What stood where a zone is now cannot be written there again. */
+static int check_undo(struct context *cx, const struct target *t,
+		      const char *path, const struct options *o)
+{
+	if (!t->dev->zones || (!o->undo && !o->undo_file))
+		return 0;
+	return fail(cx, -EOPNOTSUPP, "%s: --undo%s: has zones, to which what "
+		    "was there cannot be written back", path,
+		    o->undo ? "" : "-file");
+}
+
+int target_open(struct target *t, struct tool *tool, const char *path,
 		const struct options *o)
 {
 	enum need need = need_of(tool, o);
-	int err = check_use(tool, path, o, &need);
+	struct context *cx = &tool->cx;
+	int err;
 
+	memset(t, 0, sizeof(*t));
+	err = check_use(tool, path, o, &need);
 	if (!err)
-		err = check_zones(tool, path, &need);
-	*devp = NULL;
+		err = open_file(t, cx, path, need);
 	if (err)
 		return err;
-	if (need != NEED_READ) {
-		err = devfile_open(devp, &tool->cx, path, DEVFILE_WRITE);
-		if (need == NEED_WRITE || !is_protected(err))
-			return err;
-		fail_clear(&tool->cx);
-	}
-	return devfile_open(devp, &tool->cx, path, DEVFILE_READ);
+	err = open_zones(t, cx, path);
+	if (err && err != -ENOMEM)
+		err = do_without_zones(t, tool, path, need);
+	return err ? err : check_undo(cx, t, path, o);
+}
+
+void target_close(struct target *t)
+{
+	if (t->dev != t->file)
+		dev_close(t->dev);
+	dev_close(t->file);
 }

@@ -7,14 +7,22 @@
 #include "dev/dev.h"
 #include "fsck/options.h"
 
+struct target {
+	struct dev *dev;	/* with its zones, where it has some */
+	struct dev *file;	/* what that is over, or the same */
+};
+
 /*
  * Opens the device PATH for what O asks: to be read, or to be written to, where
  * that can be.  One that is mounted is only read, and refused (-EBUSY) with -y;
  * one that is mounted and may be written to is refused unless O says that
- * nothing is to be changed; the user is then warned.  *DEVP is closed with
- * dev_close().  Fails as devfile_open() too.
+ * nothing is to be changed; the user is then warned.  Zones are those of a
+ * host-managed device, or of the file beside an image; where they cannot be
+ * listed the device is only read.  -EOPNOTSUPP for undo files on zones.  Fails
+ * as devfile_open() too.  T is closed with target_close(), also after a failure.
  */
-int target_open(struct dev **devp, struct tool *tool, const char *path,
+int target_open(struct target *t, struct tool *tool, const char *path,
 		const struct options *o);
+void target_close(struct target *t);
 
 #endif

@@ -14,6 +14,8 @@
  * behind such a log are therefore marked as erroneous, which neither it nor
  * the kernel ever frees or writes to.
  *
+ * The same flag keeps the kernel off segments whose zones cannot be written to.
+ *
  * A block that the DAT names where logs end as they should was never written
  * there: then the DAT is wrong, and is not mended here.  The counts of the
  * header are made by the writer.
@@ -27,6 +29,7 @@
 #include "fsck/segments/livecounts.h"
 #include "fsck/segments/usage.h"
 #include "log/mend.h"
+#include "log/segzones.h"
 #include "vol/sutable.h"
 
 #define ACTIVE (1u << NILFS_SEGMENT_USAGE_ACTIVE)
@@ -38,6 +41,7 @@ struct segment {
 	uint64_t segnum;
 	uint32_t room;			/* blocks */
 	bool known;			/* its entry could be read */
+	bool unwritable;		/* for the sake of its zones */
 	struct nilfs_segment_usage was;	/* zero unless known */
 	uint32_t expected;		/* blocks that logs should have */
 	struct usage_facts facts;
@@ -116,7 +120,10 @@ static void tell(struct fixer_job *job, const struct segment *s,
 	unsigned long long segnum = s->segnum;
 	uint32_t nblocks = le32_get(su->su_nblocks);
 
-	if (segusage_is_error(su) && !segusage_is_error(&s->was))
+	if (s->unwritable && !segusage_is_error(&s->was))
+		fixers_tell(job, "segment %llu: marked as erroneous: cannot be "
+			    "written to", segnum);
+	else if (segusage_is_error(su) && !segusage_is_error(&s->was))
 		fixers_tell(job, "segment %llu: marked as erroneous: %u blocks "
 			    "live where its logs cannot be read", segnum,
 			    s->facts.behind);
@@ -193,6 +200,8 @@ static int mend_segment(struct fixer_job *job, struct context *cx,
 	struct nilfs_segment_usage su;
 	int err = read_entry(job, cx, &s);
 
+	s.unwritable = job->dev->zones &&
+		       segzones_is_unusable(job->dev->zones, geo, segnum);
 	if (!err)
 		err = usage_of(u, cx, segnum, s.expected, &s.facts);
 	if (err)
@@ -201,6 +210,8 @@ static int mend_segment(struct fixer_job *job, struct context *cx,
 		su = of_live(&s);
 	else
 		su = job->check->dat_broken ? of_doubtful(&s) : of_dead(&s);
+	if (s.unwritable)
+		su.su_flags = le32_make(le32_get(su.su_flags) | ERROR);
 	err = enter(mend_file(job->writer, NILFS_SUFILE_INO), cx, geo, segnum,
 		    &su, changed);
 	if (!err && *changed && s.known)

@@ -43,6 +43,7 @@ enum rule_fix {
 	RULE_FIX_NAMES,		/* directories and links */
 	RULE_FIX_COUNTS,	/* what nobody refers to; live-block counts */
 	RULE_FIX_LOG,		/* whatever is right in any new log */
+	RULE_FIX_ZONES,		/* zones that are to be empty, or full */
 	RULE_FIX_COUNT
 };
 

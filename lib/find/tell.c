@@ -56,6 +56,7 @@ const char *tell_fix(enum rule_fix fix)
 		[RULE_FIX_NAMES] = "names",
 		[RULE_FIX_COUNTS] = "counts",
 		[RULE_FIX_LOG] = "log",
+		[RULE_FIX_ZONES] = "zones",
 	};
 
 	return names[fix];

@@ -81,10 +81,10 @@ uint64_t appender_capacity(const struct appender *a)
 static int next_segment(struct appender *a, struct context *cx)
 {
 	uint64_t next = a->nextnum;
-	int ret = 0;
+	int ret = next == APPENDER_ANY ?
+			  segments_take(a->segments, cx, &next) :
+			  segments_begin(a->segments, cx, next);
 
-	if (next == APPENDER_ANY)
-		ret = segments_take(a->segments, cx, &next);
 	if (ret)
 		return ret;
 	a->segnum = next;

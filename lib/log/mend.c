@@ -10,6 +10,8 @@
  * A log behind the latest one goes where that one's segment has room, and into
  * the segment that it names as the next; where this cannot be, two segments
  * are taken when the first log begins, and superblocks are the only way there.
+ *
+ * On zones each segment that is taken or begun is emptied.
  */
 #include "log/mend.h"
 
@@ -23,6 +25,7 @@
 #include "disk/dat.h"
 #include "disk/segusage.h"
 #include "log/inherit.h"
+#include "log/segzones.h"
 #include "log/writer_parts.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
@@ -37,6 +40,14 @@ static bool is_unusable(void *arg, uint64_t segnum)
 	       segnum == w->appender.nextnum ||
 	       (w->known.unusable &&
 		w->known.unusable(w->known.arg, segnum));
+}
+
+/* Whatever stands there is of no use: a segment begins with an empty zone. */
+static int empty_zones(void *arg, struct context *cx, uint64_t segnum)
+{
+	struct writer *w = arg;
+
+	return segzones_reset(w->dev, cx, &w->g, segnum);
 }
 
 /* Whether SEGNUM may be written to, as far as its entry can be read. */
@@ -146,6 +157,7 @@ static int find_segments(struct writer *w, struct context *cx,
 	int ret;
 
 	s->unusable = is_unusable;
+	s->taken = w->o.sequential && w->dev->zones ? empty_zones : NULL;
 	s->arg = w;
 	s->last_alloc = vol->latest.segnum;
 	if (!sutable_header(vol, cx, &header) &&

@@ -46,7 +46,7 @@ struct mend_known {
 	unsigned int anew;
 	/*
 	 * The log goes into a new segment, not behind the latest one: where
-	 * something lives behind that, say.  It does so by itself where the
+	 * something lives behind that, say, or a zone was written further.  It does so by itself where the
 	 * segment that is next cannot be used, the latest one is marked as
 	 * erroneous, or logs without a super root lie behind the latest log.
 	 */

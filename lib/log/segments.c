@@ -102,6 +102,11 @@ static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
 	memset(su, 0, s->g->has_live_blks ? sizeof(*su) : sizeof(su->su));
 }
 
+int segments_begin(struct segments *s, struct context *cx, uint64_t segnum)
+{
+	return s->taken ? s->taken(s->arg, cx, segnum) : 0;
+}
+
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 {
 	struct nilfs_segment_usage_ext *su;
@@ -120,7 +125,7 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 	s->last_alloc = *segnum;
 	if (s->used <= *segnum)
 		s->used = *segnum + 1;
-	return 0;
+	return segments_begin(s, cx, *segnum);
 }
 
 int segments_free(struct segments *s, struct context *cx, uint64_t segnum)

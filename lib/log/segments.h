@@ -22,6 +22,8 @@ struct segments {
 	uint64_t nclean, ndirty, last_alloc;
 	uint64_t used;			/* one past the highest one in use */
 	bool (*unusable)(void *arg, uint64_t segnum);	/* NULL: none */
+	/* Told of each segment that is taken or begun, or NULL. */
+	int (*taken)(void *arg, struct context *cx, uint64_t segnum);
 	void *arg;
 	struct tally live, snapshot;	/* changes not entered yet */
 	bool stale;			/* the live counts are not exact */
@@ -33,6 +35,9 @@ struct segments {
  * none.
  */
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
+
+/* Writing goes on in SEGNUM, which was taken before: by another, it may be. */
+int segments_begin(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
  * Makes sure that up to COUNT segments can be taken, or that SEGNUM can be

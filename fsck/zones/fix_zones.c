@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Emptying and finishing zones.
+ *
+ * This comes when nothing else is left to be mended, so that what the SUFILE
+ * calls clean is clean.  Nothing is emptied as long as logs behind the latest
+ * one may be wanted, or while nobody knows where blocks are.  It happens when
+ * all else is on the device: until then an interruption needs the old content.
+ *
+ * A zone whose pointer is not behind what is in use is finished: there is no
+ * other way to move it.  Only an emulated one can be so, and one that lost what
+ * was written.
+ */
+#include "dev/overlay.h"
+#include "dev/zone.h"
+#include "fsck/fixers.h"
+#include "fsck/zones/zonewalk.h"
+#include "log/segzones.h"
+
+struct zoning {
+	struct fixer_job *job;
+	uint64_t emptied, finished;	/* segments; zones */
+};
+
+static int empty(struct zoning *z, struct context *cx, uint64_t segnum)
+{
+	struct dev *dev = z->job->dev;
+	uint64_t n, end;
+	int ret = 0;
+
+	if (zonewalk_is_held(z->job->check, segnum))
+		return 0;
+	segzones_range(dev->zones, &z->job->vol->geo, segnum, &n, &end);
+	for (; n < end && !ret; n++)
+		ret = overlay_reset_last(dev, cx, n);
+	z->emptied++;
+	return ret;
+}
+
+static int finish(struct zoning *z, struct context *cx, uint64_t n)
+{
+	struct dev *dev = z->job->dev;
+	struct zone zone;
+	int ret = dev_zone_report(dev, cx, n, &zone, 1);
+
+	if (ret || zone.kind != ZONE_SEQUENTIAL ||
+	    zone.pointer == zone.start + zone.capacity)
+		return ret;
+	z->finished++;
+	return dev_zone_finish(dev, cx, zone.start, zone.size);
+}
+
+static int finish_segment(struct zoning *z, struct context *cx,
+			  uint64_t segnum)
+{
+	uint64_t n, end;
+	int ret = 0;
+
+	segzones_range(z->job->dev->zones, &z->job->vol->geo, segnum, &n,
+		       &end);
+	for (; n < end && !ret; n++)
+		ret = finish(z, cx, n);
+	return ret;
+}
+
+/* All that are active and that nobody will write to. */
+static int finish_idle(struct zoning *z, struct context *cx)
+{
+	struct dev *dev = z->job->dev;
+	struct zone zone;
+	uint64_t n;
+	int ret = 0;
+
+	for (n = 0; n < dev->zones->count && !ret; n++) {
+		if (zonewalk_is_current(z->job->check, n))
+			continue;
+		ret = dev_zone_report(dev, cx, n, &zone, 1);
+		if (!ret && zone.pointer > zone.start)
+			ret = finish(z, cx, n);
+	}
+	return ret;
+}
+
+static int mend(void *arg, struct context *cx, const struct zonewalk_item *item)
+{
+	struct zoning *z = arg;
+
+	switch (item->rule) {
+	case RULE_ZONE_CLEAN:
+	case RULE_ZONE_NEXT:
+		return empty(z, cx, item->segnum);
+	case RULE_ZONE_BEHIND:
+		return finish_segment(z, cx, item->segnum);
+	case RULE_ZONE_ACTIVE:
+		return finish_idle(z, cx);
+	default:
+		return 0;
+	}
+}
+
+int fix_zones(struct fixer_job *job, struct context *cx,
+	      const struct fix *fixes, size_t n)
+{
+	struct zoning z = { .job = job };
+	int ret;
+
+	(void)fixes;
+	(void)n;
+	if (job->vol->latest.orphans_start || job->check->dat_broken)
+		return 0;
+	ret = zonewalk_run(job->check, cx, mend, &z);
+	if (ret)
+		return ret;
+	if (z.emptied)
+		fixers_tell(job, "zones of %llu clean segments: emptied",
+			    (unsigned long long)z.emptied);
+	if (z.finished)
+		fixers_tell(job, "%llu zones: finished",
+			    (unsigned long long)z.finished);
+	return 0;
+}

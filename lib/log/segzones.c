@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Segments on zones.
+ *
+ * A segment is written from its beginning on, and its last blocks may stay
+ * unwritten.  So a sequential zone can hold one segment, at its beginning; what
+ * lies behind that can never be reached.  A segment may span several zones.
+ */
+#include "log/segzones.h"
+
+static uint64_t start_of(const struct nilfs_geometry *g, uint64_t segnum)
+{
+	return geometry_segment_start(g, segnum) << g->block_bits;
+}
+
+void segzones_range(const struct zones *zones, const struct nilfs_geometry *g,
+		    uint64_t segnum, uint64_t *first, uint64_t *end)
+{
+	uint64_t behind = geometry_segment_end(g, segnum) << g->block_bits;
+
+	*first = zone_of(zones, start_of(g, segnum));
+	*end = zone_of(zones, behind - 1) + 1;
+	if (*end > zones->count)
+		*end = zones->count;
+}
+
+bool segzones_is_unusable(const struct zones *zones,
+			  const struct nilfs_geometry *g, uint64_t segnum)
+{
+	uint64_t n, first, end;
+
+	segzones_range(zones, g, segnum, &first, &end);
+	for (n = first; n < end; n++)
+		if (zones->kinds[n] == ZONE_UNWRITABLE)
+			return true;
+	return first >= end ||
+	       (zones->kinds[first] == ZONE_SEQUENTIAL &&
+		start_of(g, segnum) != first * zones->size);
+}
+
+int segzones_reset(struct dev *dev, struct context *cx,
+		   const struct nilfs_geometry *g, uint64_t segnum)
+{
+	uint64_t n, end;
+	int ret = 0;
+
+	segzones_range(dev->zones, g, segnum, &n, &end);
+	for (; n < end && !ret; n++) {
+		struct zone zone = zone_at(dev->zones, n);
+
+		if (zone.kind == ZONE_SEQUENTIAL)
+			ret = dev_zone_reset(dev, cx, zone.start, zone.size);
+	}
+	return ret;
+}
