@@ -6,6 +6,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
+load ../fsck/damage
 load ../fsck/cases
 load ../fsck/repairs_kernel
 

@@ -5,6 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
+load ../fsck/damage
 load ../fsck/cases
 
 cases_dir=$BATS_TEST_DIRNAME/../fsck/cases

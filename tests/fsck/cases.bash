@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The language of the .case files, and what runs them; cases/README says what a
-# line means.  Load it after ../kernel/lab.
+# line means.  Load it after ../kernel/lab and damage.
 
 cases_dir=$BATS_TEST_DIRNAME/cases
 
@@ -85,32 +85,17 @@ set_field() {
 	}
 }
 
-case_block_size() {
-	echo $((1024 << $(dump.nilfs2 info "$image" |
-		awk '/^s_log_block_size/ { print $2 }')))
-}
-
-# put_block BLOCK, from standard input, with the checksums right again.
-put_block() {
-	local first
-
-	dd of="$image" bs="$(case_block_size)" seek="$1" count=1 \
-		iflag=fullblock conv=notrunc status=none || return
-	first=$(od -An -tu1 -j $(($1 * $(case_block_size))) -N 1 "$image")
-	set_field --fix-checksums "block:$1" "byte[0]=$((first))"
-}
-
 damage_zero() {
-	put_block "$1" </dev/zero
+	overwrite "$1" </dev/zero
 }
 
 damage_ones() {
-	tr '\0' '\377' </dev/zero | put_block "$1"
+	tr '\0' '\377' </dev/zero | overwrite "$1"
 }
 
 damage_copy() {
-	dd if="$image" bs="$(case_block_size)" skip="$1" count=1 \
-		status=none >copied && put_block "$2" <copied
+	dd if="$image" bs="$(block_size)" skip="$1" count=1 \
+		status=none >copied && overwrite "$2" <copied
 }
 
 # answer WORD...: a number, the name of an answer, or a question, and then what

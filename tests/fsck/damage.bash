@@ -14,6 +14,23 @@ damage_raw() {
 	dump.nilfs2 set --expert "$image" "$@" >/dev/null
 }
 
+# block_size: of $image, in bytes.
+block_size() {
+	echo $((1024 << $(dump.nilfs2 info "$image" |
+		awk '/^s_log_block_size/ { print $2 }')))
+}
+
+# overwrite BLOCK, from standard input; the checksum of the log is right again.
+overwrite() {
+	local size first
+
+	size=$(block_size)
+	dd of="$image" bs="$size" seek="$1" count=1 iflag=fullblock \
+		conv=notrunc status=none || return
+	first=$(od -An -tu1 -j $(($1 * size)) -N 1 "$image")
+	damage "block:$1" "byte[0]=$((first))"
+}
+
 # found: the slugs of what is wrong with $image, each once, in one line.
 found() {
 	local text status=0

@@ -108,7 +108,7 @@ mends_entries() {
 # mends_map IMAGE: and most of what it leads to is where it was.
 mends_map() {
 	mends
-	grep -q '^mended: DAT: map made anew' said
+	grep -q '^mended: DAT: map made anew' <<<"$output"
 	dump.nilfs2 dat -a "$image" >dat.now
 	# What the new checkpoint itself replaces is metadata.
 	[ "$(diff <(cut -c -60 dat.sound) <(cut -c -60 dat.now) |

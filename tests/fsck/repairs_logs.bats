@@ -8,6 +8,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
+load damage
 load cases
 load repairs
 load repairs_kernel
