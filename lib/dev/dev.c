@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "dev/zone.h"
@@ -42,11 +43,35 @@ static int check_change(struct dev *dev, struct context *cx, const char *what,
 	return check_range(dev, cx, what, off, len);
 }
 
-static int note_read(struct dev *dev, int ret)
+/* Adds [OFF, END) to the range that it overlaps, or as one more. */
+static void note_range(struct dev_stats *s, uint64_t off, uint64_t end)
 {
-	if (ret)
-		__atomic_fetch_add(&dev->stats.failed_reads, 1,
-				   __ATOMIC_RELAXED);
+	unsigned int i;
+
+	for (i = 0; i < s->nfailed; i++)
+		if (off < s->failed[i].end && s->failed[i].off < end)
+			break;
+	if (i == DEV_FAILED)
+		return;
+	if (i == s->nfailed)
+		s->failed[s->nfailed++] = (struct dev_failed){ off, end };
+	if (off < s->failed[i].off)
+		s->failed[i].off = off;
+	if (end > s->failed[i].end)
+		s->failed[i].end = end;
+}
+
+static int note_read(struct dev *dev, uint64_t off, uint64_t len, int ret)
+{
+	struct dev_stats *s = &dev->stats;
+
+	if (!ret)
+		return 0;
+	__atomic_fetch_add(&s->failed_reads, 1, __ATOMIC_RELAXED);
+	while (__atomic_test_and_set(&s->failed_busy, __ATOMIC_ACQUIRE))
+		sched_yield();
+	note_range(s, off, off + len);
+	__atomic_clear(&s->failed_busy, __ATOMIC_RELEASE);
 	return ret;
 }
 
@@ -58,7 +83,8 @@ int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	if (ret || !len)
 		return ret;
 	count(&dev->stats.reads, &dev->stats.read_bytes, len);
-	return note_read(dev, dev->ops->read(dev, cx, off, buf, len));
+	return note_read(dev, off, len,
+			 dev->ops->read(dev, cx, off, buf, len));
 }
 
 static int read_each(struct dev *dev, struct context *cx, uint64_t off,
@@ -90,8 +116,9 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 		return ret;
 	count(&dev->stats.reads, &dev->stats.read_bytes, len);
 	if (dev->ops->readv)
-		return note_read(dev, dev->ops->readv(dev, cx, off, iov, n));
-	return note_read(dev, read_each(dev, cx, off, iov, n));
+		return note_read(dev, off, len,
+				 dev->ops->readv(dev, cx, off, iov, n));
+	return note_read(dev, off, len, read_each(dev, cx, off, iov, n));
 }
 
 int dev_write(struct dev *dev, struct context *cx, uint64_t off,

@@ -46,6 +46,8 @@ struct dev_ops {
 	void (*close)(struct dev *dev);
 };
 
+#define DEV_FAILED 16
+
 /*
  * Requests that passed the range check, as benchmarks and tests read them.
  * Counted atomically; a vectored read is one read.
@@ -55,6 +57,15 @@ struct dev_stats {
 	uint64_t writes, write_bytes;
 	uint64_t flushes, discards;
 	uint64_t failed_reads;	/* of the above */
+	/*
+	 * Where: ranges around what cannot be read, requests that overlap being
+	 * one; those past DEV_FAILED are left out.
+	 */
+	struct dev_failed {
+		uint64_t off, end;
+	} failed[DEV_FAILED];
+	unsigned int nfailed;
+	bool failed_busy;	/* a lock */
 };
 
 /* Embedded as the first member of each kind of device. */

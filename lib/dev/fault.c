@@ -33,7 +33,8 @@ struct fault {
 	struct fault_plan plan;
 	pthread_mutex_t lock;	/* held through each operation */
 	uint64_t counted;
-	bool happened, power_off;
+	bool happened, power_off, healed;
+	uint64_t bad_reads;
 	uint64_t random;
 	struct kept *kept;
 	size_t kept_count, kept_room;
@@ -204,6 +205,26 @@ static int refuse(struct fault *fault, struct context *cx, const char *what)
 		    fault->power_off ? "power is off" : "planned fault");
 }
 
+/* Counts reads that touch the bad place. */
+static bool is_bad(struct fault *fault, uint64_t off, size_t len)
+{
+	const struct fault_plan *p = &fault->plan;
+
+	if (fault->healed || off >= p->bad_off + p->bad_bytes ||
+	    off + len <= p->bad_off)
+		return false;
+	fault->bad_reads++;
+	return true;
+}
+
+static void heal(struct fault *fault, uint64_t off, size_t len)
+{
+	const struct fault_plan *p = &fault->plan;
+
+	fault->healed |= off <= p->bad_off &&
+			 off + len >= p->bad_off + p->bad_bytes;
+}
+
 static int gated_read(struct fault *fault, struct context *cx, uint64_t off,
 		      void *buf, size_t len)
 {
@@ -211,6 +232,9 @@ static int gated_read(struct fault *fault, struct context *cx, uint64_t off,
 
 	if (gate(fault, FAULT_READS) != FAULT_NONE)
 		return refuse(fault, cx, "read");
+	if (is_bad(fault, off, len))
+		return fail(cx, -EIO, "%s: read of %zu bytes at byte %" PRIu64,
+			    fault->dev.name, len, off);
 	ret = dev_read(fault->under, cx, off, buf, len);
 	if (!ret)
 		lay_over(fault, off, buf, len);
@@ -232,6 +256,7 @@ static int fault_read(struct dev *dev, struct context *cx, uint64_t off,
 static int pass_write(struct fault *fault, struct context *cx, uint64_t off,
 		      const void *buf, size_t len)
 {
+	heal(fault, off, len);
 	if (fault->plan.reorder)
 		return keep(fault, cx, off, buf, len);
 	return dev_write(fault->under, cx, off, buf, len);
@@ -415,4 +440,9 @@ uint64_t fault_counted(const struct dev *dev)
 bool fault_happened(const struct dev *dev)
 {
 	return ((const struct fault *)dev)->happened;
+}
+
+uint64_t fault_bad_reads(const struct dev *dev)
+{
+	return ((const struct fault *)dev)->bad_reads;
 }

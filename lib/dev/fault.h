@@ -42,6 +42,12 @@ struct fault_plan {
 	 */
 	bool reorder;
 	uint64_t seed;
+	/*
+	 * BAD_BYTES from BAD_OFF on are a place of the medium that is worn out:
+	 * reads of any of it fail with -EIO, whatever KIND is.  A write of all
+	 * of it heals it, as a disk does by putting another sector there.
+	 */
+	uint64_t bad_off, bad_bytes;
 };
 
 /*
@@ -65,5 +71,8 @@ uint64_t fault_counted(const struct dev *dev);
 
 /* Whether the planned fault has happened. */
 bool fault_happened(const struct dev *dev);
+
+/* How many reads have failed for the bad place; none do any more if healed. */
+uint64_t fault_bad_reads(const struct dev *dev);
 
 #endif

@@ -224,8 +224,52 @@ static void test_overlay_order(bool last)
 		is_int(cuts, 9, "at 4 writes and 4 flushes");
 }
 
+static void test_bad_place(void)
+{
+	struct fault_plan plan = { .bad_off = 1024, .bad_bytes = 512 };
+	char buf[4096];
+	struct rig r;
+
+	rig_open(&r, &plan);
+	is_int(dev_read(r.dev, &r.cx, 0, buf, 1024), 0, "before the bad place");
+	is_int(dev_read(r.dev, &r.cx, 1536, buf, 512), 0, "behind it");
+	is_int(dev_read(r.dev, &r.cx, 0, buf, 1025), -EIO, "a byte of it");
+	is_int(dev_read(r.dev, &r.cx, 1535, buf, 100), -EIO, "its last byte");
+	is_int(put(&r, 1024, 'a', 511), 0, "a write to a part");
+	is_int(dev_read(r.dev, &r.cx, 1024, buf, 1), -EIO, "heals nothing");
+	is_int(fault_bad_reads(r.dev), 3, "three reads have failed");
+	is_int(put(&r, 512, 'a', 2048), 0, "a write to all of it");
+	is_int(dev_read(r.dev, &r.cx, 1024, buf, 512), 0, "heals it");
+	rig_close(&r);
+}
+
+/* What the device remembers of reads that failed. */
+static void test_failed_ranges(void)
+{
+	struct fault_plan plan = { .bad_off = 1024, .bad_bytes = 4096 };
+	const struct dev_stats *s;
+	char buf[4096];
+	struct rig r;
+
+	rig_open(&r, &plan);
+	s = &r.dev->stats;
+	dev_read(r.dev, &r.cx, 0, buf, 1024);
+	is_int(s->nfailed, 0, "none yet");
+	dev_read(r.dev, &r.cx, 1000, buf, 100);
+	dev_read(r.dev, &r.cx, 1050, buf, 100);
+	is_int(s->nfailed, 1, "two that overlap are one range");
+	ok(s->failed[0].off == 1000 && s->failed[0].end == 1150, "of both");
+	dev_read(r.dev, &r.cx, 4096, buf, 512);
+	is_int(s->nfailed, 2, "another one");
+	ok(s->failed[1].off == 4096 && s->failed[1].end == 4608, "elsewhere");
+	is_int(s->failed_reads, 3, "each is counted");
+	rig_close(&r);
+}
+
 int main(void)
 {
+	test_bad_place();
+	test_failed_ranges();
 	test_fail();
 	test_cut();
 	test_reorder();
