@@ -6,10 +6,8 @@
  * grows until it is twice as long as what it knows of, and is cut then to the
  * newest of each number; so the history that the logs hold costs nothing.
  *
- * Which segments are in use is what the SUFILE says, and that may be the very
- * thing that is wrong, so clean ones are read as well if they begin with a
- * log: mostly a look at one block.  What was written after the latest super
- * root is not part of the volume.
+ * Only logs of a segment's present life count: a number that an older one has
+ * may be another's by now.
  */
 #include "fsck/dat/listings.h"
 
@@ -21,8 +19,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "fsck/check.h"
-#include "vol/logsearch.h"
-#include "vol/sutable.h"
+#include "fsck/segments/lifelogs.h"
 
 #define FIRST_CUT 4096u
 
@@ -31,7 +28,6 @@ struct gather {
 	struct check *c;
 	const struct sparse *wanted;	/* NULL: the DAT's own blocks */
 	size_t cut;			/* items with which to cut */
-	bool is_used;			/* the segment at hand */
 };
 
 /* By number; of one number the one to be believed first. */
@@ -83,14 +79,15 @@ static bool is_wanted(const struct gather *g, const struct segsum_block *b)
 	return !b->is_virtual && b->ino == NILFS_DAT_INO && !b->is_node;
 }
 
-static int take_log(struct gather *g, struct context *cx,
-		    const struct log *log, struct summary *summary)
+static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
+		    const struct log *log)
 {
+	struct segsum_iter *iter = &l->search.summary.iter;
 	struct segsum_block b;
 	struct listing one;
 	int err = 0;
 
-	while (!err && segsum_iter_next(&summary->iter, &b)) {
+	while (!err && segsum_iter_next(iter, &b)) {
 		if (!is_wanted(g, &b))
 			continue;
 		one = (struct listing){
@@ -102,99 +99,39 @@ static int take_log(struct gather *g, struct context *cx,
 			.blkoff = b.blkoff,
 			.is_node = b.is_node,
 			/* Of the DAT the newest counts, wherever it is. */
-			.is_used = g->is_used || !g->wanted,
+			.is_used = l->is_used || !g->wanted,
 		};
 		err = add(g, cx, &one);
 	}
-	if (summary->iter.verdict && g->is_used &&
-	    summary->iter.verdict != RULE_LOG_SUMBYTES_UNUSED)
+	if (iter->verdict && l->is_used &&
+	    iter->verdict != RULE_LOG_SUMBYTES_UNUSED)
 		g->l->partial = true;
 	return err;
 }
 
-/* One past the last block that the logs of SEGNUM reach; 0: not known. */
-static uint64_t known_end(struct gather *g, struct context *cx,
-			  uint64_t segnum)
-{
-	struct volume *vol = g->c->vol;
-	uint64_t start = geometry_segment_start(&vol->geo, segnum);
-	struct nilfs_segment_usage_ext su;
-	struct context quiet;
-
-	if (segnum == vol->latest.segnum)
-		return start + vol->latest.offset;
-	context_child(cx, &quiet);
-	if (segnum == vol->latest.nextnum ||
-	    sutable_read(vol, &quiet, segnum, &su))
-		return 0;
-	return start + le32_get(su.su.su_nblocks);
-}
-
-/* Logs that follow one another to the end leave nothing unread. */
 static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
 {
-	struct volume *vol = g->c->vol;
-	uint64_t end = known_end(g, cx, segnum);
-	uint64_t next = geometry_segment_start(&vol->geo, segnum), seq = 0;
-	struct logsearch search;
+	struct lifelogs l;
 	struct log log;
-	int ret = logsearch_open(&search, cx, vol, segnum, next);
+	int ret = lifelogs_open(&l, cx, g->c, segnum);
 
-	if (segnum == vol->latest.segnum)
-		search.end = end;
-	while (!ret && (ret = logsearch_next(&search, cx, &log)) > 0) {
-		ret = context_cancelled(cx);
-		if (!seq)
-			seq = le64_get(log.ss.ss_seq);
-		/* What is left from the segment's former life. */
-		if (ret || seq > vol->latest.seq ||
-		    seq != le64_get(log.ss.ss_seq))
-			break;
-		if (log.pseg != next && g->is_used)
-			g->l->partial = true;
-		next = log.pseg + log.nblocks;
-		ret = take_log(g, cx, &log, &search.summary);
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		ret = l.is_former ? 0 : take_log(g, cx, &l, &log);
+		ret = ret ? ret : 1;
 	}
-	logsearch_close(&search);
-	if (g->is_used && next < end)
-		g->l->partial = true;
-	return ret < 0 ? ret : 0;
-}
-
-/* Whether a log begins SEGNUM. */
-static bool has_log(const struct check *c, struct context *cx, uint64_t segnum)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	uint64_t start = geometry_segment_start(geo, segnum);
-	struct nilfs_segment_summary ss;
-	struct context quiet;
-
-	context_child(cx, &quiet);
-	return !dev_read(c->vol->dev, &quiet, start << geo->block_bits, &ss,
-			 sizeof(ss)) &&
-	       segsum_check(geo, &ss, start) == RULE_OK;
+	g->l->partial |= l.partial;
+	lifelogs_close(&l);
+	return ret;
 }
 
 static int gather(struct gather *g, struct context *cx)
 {
-	struct check *c = g->c;
-	bool known = c->used_segments.bits &&
-		     !findings_count(c->findings, RULE_SU_UNREADABLE);
 	uint64_t segnum;
 	int err = 0;
 
 	g->cut = FIRST_CUT;
-	for (segnum = 0; segnum < c->vol->geo.nsegments && !err; segnum++) {
-		g->is_used = !known || bitmap_test(&c->used_segments, segnum) ||
-			     segnum == c->vol->latest.segnum;
-		if ((known && g->is_used) || has_log(c, cx, segnum))
-			err = take_segment(g, cx, segnum);
-		if (err == -EIO || err == -EUCLEAN) {
-			fail_clear(cx);
-			g->l->partial |= g->is_used;
-			err = 0;
-		}
-	}
+	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++)
+		err = take_segment(g, cx, segnum);
 	cut(g->l);
 	return err;
 }

@@ -62,7 +62,7 @@ static int take_node(struct search *s, struct context *cx,
 		.count = 1,
 		.vblocknr = b->vblocknr,
 		.blocknr = b->blocknr,
-		.seq = b->seq,
+		.seq = b->rank,
 	};
 	struct vblock vb;
 	int ret;
@@ -85,7 +85,7 @@ static int take_block(void *arg, struct context *cx,
 		.blkoff = b->blkoff,
 		.count = 1,
 		.blocknr = b->blocknr,
-		.seq = b->seq,
+		.seq = b->rank,
 	};
 	struct vblock vb;
 	int ret;

@@ -201,7 +201,7 @@ static int take_listed(void *arg, struct context *cx,
 	struct liveblock live = {
 		.blkoff = b->blkoff,
 		.blocknr = b->blocknr,
-		.seq = b->seq,
+		.seq = b->rank,
 	};
 	struct vblock vb;
 	int ret;

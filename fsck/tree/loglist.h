@@ -20,7 +20,8 @@ struct loglist_block {
 	uint64_t blkoff;	/* 0 for a node */
 	uint64_t vblocknr;
 	uint64_t blocknr;	/* where it was put */
-	uint64_t seq;		/* of its segment */
+	uint64_t rank;		/* greater is newer; 0: of a former life of its
+				   segment */
 	bool is_node;
 };
 
@@ -28,7 +29,8 @@ struct loglist_block {
 static inline bool loglist_is_older(const struct loglist_block *a,
 				    const struct loglist_block *b)
 {
-	return a->seq != b->seq ? a->seq < b->seq : a->blocknr < b->blocknr;
+	return a->rank != b->rank ? a->rank < b->rank :
+				    a->blocknr < b->blocknr;
 }
 
 typedef int loglist_visitor(void *arg, struct context *cx,
@@ -36,11 +38,10 @@ typedef int loglist_visitor(void *arg, struct context *cx,
 
 /*
  * Calls VISIT for every data block of inode INO (a metadata file but the DAT,
- * or a file of a user) that a log with a sound summary lists, in the segments
- * in use and in those that begin with a log, up to the latest super root; in
- * the order of segments, which is not that of time.  Where such a block lies
- * there may be something else by now only if its segment was reused.  What
- * cannot be read is left out.  -ENOMEM, -EINTR, or what VISIT failed with.
+ * or a file of a user) that a log lists (lifelogs.h); in the order of segments,
+ * which is not that of time.  What is of a former life is there nowhere but
+ * where the segment was given up too early: the DAT knows.  What cannot be read
+ * is left out.  -ENOMEM, -EINTR, or what VISIT failed with.
  */
 int loglist_run(const struct check *c, struct context *cx, uint64_t ino,
 		loglist_visitor *visit, void *arg);
