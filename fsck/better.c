@@ -13,31 +13,29 @@
 
 #include "fsck/fixers.h"
 
-#define FLOORS (FIXER_FLOORS + 1)
+/* One more below the DAT's, and one above all. */
+#define FLOORS (FIXER_FLOORS + 2)
 
-/* The last floor is the device's, where nothing can be mended. */
 static unsigned int floor_of(const struct rule_info *rule)
 {
 	const struct fixer *fixer = fixers_of(rule->fix);
 
 	if (fixer)
-		return fixer->floor;
+		return fixer->floor ? fixer->floor + 1 : 0;
 	switch (rule->rule / 1000) {
 	case 1:
 		return FIXER_DEVICE;
 	case 5:
-		return FIXER_DAT;
+		return FIXER_DAT + 1;
 	case 2:
 	case 3:
 	case 7:
 	case 8:
-		return FIXER_METADATA;
+		return FIXER_METADATA + 1;
 	case 10:
-		return FIXER_NAMES;
-	case 11:
-		return FLOORS - 1;
+		return FIXER_NAMES + 1;
 	default:
-		return FIXER_TREE;
+		return FIXER_TREE + 1;
 	}
 }
 
@@ -52,6 +50,18 @@ static void compare(const struct rule_info *rule, uint64_t now,
 	change->fewer |= now < before;
 	if (now > before)
 		change->more = rule;
+}
+
+/*
+ * A block that cannot be read hides what is in it.  Where there is something in
+ * its place, what turns out to be damaged is no worse; where it is found only
+ * now, because more can be followed, it was as bad before.
+ */
+static void compare_unreadable(const struct rule_info *rule, uint64_t now,
+			       uint64_t before, struct change errors[FLOORS])
+{
+	compare(rule, now, before,
+		&errors[now < before ? FIXER_DEVICE + 1 : FLOORS - 1]);
 }
 
 enum part {
@@ -79,11 +89,16 @@ static int compare_part(const struct check *now, const struct check *before,
 	const struct rule_info *rule;
 	size_t i;
 
-	for (i = 0; (rule = rule_at(i)); i++)
-		compare(rule, count(now, rule->rule, part),
-			count(before, rule->rule, part),
-			rule->severity >= RULE_ERROR ?
+	for (i = 0; (rule = rule_at(i)); i++) {
+		uint64_t n = count(now, rule->rule, part);
+		uint64_t old = count(before, rule->rule, part);
+
+		if (rule->rule == RULE_DEV_UNREADABLE)
+			compare_unreadable(rule, n, old, errors);
+		else
+			compare(rule, n, old, rule->severity >= RULE_ERROR ?
 				&errors[floor_of(rule)] : &warnings);
+	}
 	for (i = 0; i < FLOORS; i++) {
 		*worse = errors[i].more;
 		if (*worse)

@@ -44,21 +44,6 @@ int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 	return 0;
 }
 
-void check_reads(const struct check *c)
-{
-	uint64_t failed = __atomic_load_n(&c->dev->stats.failed_reads,
-					  __ATOMIC_RELAXED);
-
-	if (!failed || findings_count(c->findings, RULE_DEV_UNREADABLE) ||
-	    findings_count(c->findings, RULE_DIR_UNREADABLE))
-		return;
-	findings_add(c->findings, &(struct finding){
-		.rule = RULE_DEV_UNREADABLE,
-		.place = place_number(PLACE_VOLUME, 0),
-		.has_got = true, .got = failed,
-	});
-}
-
 int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
 {
 	(void)arg;

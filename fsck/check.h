@@ -25,6 +25,7 @@ struct check {
 	struct volume *vol;	/* of the calling thread */
 	struct findings *findings;
 	bool data;		/* verify the checksums of all logs */
+	uint64_t failed_reads;	/* of DEV before this check */
 
 	/* How far the pass is, of the work it was estimated to be. */
 	void (*progress)(void *arg, uint64_t done);
@@ -78,9 +79,9 @@ struct check {
 	uint64_t files;
 	bool files_known;
 
-	/* Segments in use that are marked as erroneous: nobody asks for their
-	   logs, which perhaps cannot be read (pass segments). */
-	uint64_t shut_segments;
+	/* A segment in which something lives is marked as erroneous: its logs,
+	   which are not read, may be broken (pass logs). */
+	bool logs_shut;
 
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	/* Not all that is referred to could be followed: what is missing in
@@ -93,12 +94,6 @@ static inline void check_progress(const struct check *c, uint64_t done)
 	if (c->progress)
 		c->progress(c->progress_arg, done);
 }
-
-/*
- * After the last pass: reports reads that failed if no pass has reported any,
- * because each took it for known, or read only in advance.
- */
-void check_reads(const struct check *c);
 
 /* Closes the volume and frees the sets. */
 void check_fini(struct check *c);

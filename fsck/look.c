@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fsck/badreads.h"
 #include "fsck/budget.h"
 #include "fsck/fixers.h"
 #include "fsck/passes.h"
@@ -161,6 +162,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.dev = dev,
 		.data = o->data,
 		.awaited = l->awaited,
+		.failed_reads = dev->stats.failed_reads,
 		.progress = show_progress,
 		.progress_arg = tool,
 		.note = again ? NULL : note,
@@ -172,10 +174,10 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		return err;
 	findings_watch(c->findings, plan_finding, l);
 	err = run_passes(l, tool, o, again);
-	if (!err) {
-		check_reads(c);
+	if (!err)
+		err = badreads_report(c, &tool->cx);
+	if (!err)
 		note_history(l, o);
-	}
 	if (!err && l->plan.err)
 		err = fail(&tool->cx, l->plan.err, "plan of repairs");
 	return err;

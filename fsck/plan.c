@@ -20,6 +20,8 @@ static enum rule_fix fix_unreadable(const struct place *place)
 	switch (place->kind) {
 	case PLACE_SUPER:
 		return RULE_FIX_SUPER;
+	case PLACE_LOG:
+		return RULE_FIX_SEGMENTS;
 	case PLACE_MAP:
 	case PLACE_NAME:
 		return RULE_FIX_MAPS;

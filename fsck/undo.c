@@ -39,6 +39,26 @@ static int put(struct saver *s, struct context *cx, const void *buf,
 	return err;
 }
 
+/* Zeros stand for what cannot be read: nobody can bring that back. */
+static int read_old(struct saver *s, struct context *cx, uint64_t off,
+		    size_t len)
+{
+	size_t at, n;
+	int err = dev_read(s->under, cx, off, s->chunk, len);
+
+	if (err != -EIO)
+		return err;
+	for (at = 0; at < len; at += n) {
+		n = len - at < OVERLAY_PAGE_BYTES ? len - at :
+						    OVERLAY_PAGE_BYTES;
+		fail_clear(cx);
+		if (dev_read(s->under, cx, off + at, s->chunk + at, n))
+			memset(s->chunk + at, 0, n);
+	}
+	fail_clear(cx);
+	return 0;
+}
+
 static int put_range(struct saver *s, struct context *cx, uint64_t off,
 		     uint64_t len)
 {
@@ -48,7 +68,7 @@ static int put_range(struct saver *s, struct context *cx, uint64_t off,
 
 	for (; len && !err; off += n, len -= n) {
 		n = len < CHUNK ? (size_t)len : CHUNK;
-		err = dev_read(s->under, cx, off, s->chunk, n);
+		err = read_old(s, cx, off, n);
 		if (!err)
 			err = put(s, cx, s->chunk, n);
 	}

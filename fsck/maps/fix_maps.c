@@ -42,7 +42,6 @@ static const enum rule hiding[] = {
 	RULE_LOG_BYTES, RULE_LOG_SUMBYTES, RULE_LOG_NFINFO, RULE_LOG_SUMSUM,
 	RULE_LOG_FINFO, RULE_LOG_TRUNCATED, RULE_LOG_PAYLOAD,
 	RULE_LOG_UNLISTED, RULE_SU_LOG_END, RULE_SU_UNREADABLE,
-	RULE_DEV_UNREADABLE,
 };
 
 /* A segment with logs that cannot be read is shut by the first repair. */
@@ -50,12 +49,11 @@ static bool are_logs_whole(const struct check *c)
 {
 	size_t i;
 
-	if (c->shut_segments)
-		return false;
 	for (i = 0; i < sizeof(hiding) / sizeof(*hiding); i++)
 		if (findings_count(c->findings, hiding[i]))
 			return false;
-	return true;
+	return !c->logs_shut && bitmap_next_set(&c->broken_segments, 0) >=
+					c->broken_segments.bits;
 }
 
 /* The files that are to be mended, and the blocks they contest. */

@@ -53,6 +53,17 @@ int logdata_is_right(struct logdata *d, struct context *cx,
 	return segsum_crc_check_datasum(&crc, ss) == RULE_OK;
 }
 
+int logdata_can_read(struct logdata *d, struct context *cx, struct volume *vol,
+		     uint64_t blocknr)
+{
+	int err = volume_read_blocks(vol, cx, blocknr, 1, d->buf);
+
+	if (err != -EIO)
+		return err ? err : 1;
+	fail_clear(cx);
+	return 0;
+}
+
 void logdata_files(const struct summary *summary,
 		   char text[LOGDATA_FILES_MAX])
 {

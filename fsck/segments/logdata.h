@@ -27,6 +27,10 @@ int logdata_is_right(struct logdata *d, struct context *cx,
 		     const struct summary *summary,
 		     const struct nilfs_segment_summary *ss);
 
+/* Whether block BLOCKNR can be read: 1, 0, after the above. */
+int logdata_can_read(struct logdata *d, struct context *cx, struct volume *vol,
+		     uint64_t blocknr);
+
 #define LOGDATA_FILES_MAX 160
 
 /* "inodes 5, 12, 13 and more": whose blocks the log of SUMMARY lists. */

@@ -17,6 +17,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fsck/blockowner.h"
+
 void logwalk_init(struct logwalk *w, struct check *c, struct volume *vol,
 		  struct sparse *sequences)
 {
@@ -132,6 +134,45 @@ static void check_fields(struct logwalk *w,
 	w->follows = true;
 }
 
+/* Says whose block B of the log is, which cannot be read. */
+static int name_block(struct logwalk *w, struct context *cx,
+		      const struct segsum_block *b)
+{
+	uint64_t blocknr = w->pseg + b->index;
+	struct blockowner owner;
+	struct vblock vb;
+	int ret = vblocks_find(&w->claims.vblocks, cx, b->vblocknr, &vb);
+
+	if (ret != VBLOCKS_USED || vb.blocknr != blocknr)
+		return ret < 0 ? ret : 0;
+	ret = blockowner_of(&owner, cx, w->vol, blocknr, &vb, b);
+	if (!ret)
+		blockowner_unreadable(&owner, w->c->findings, blocknr);
+	return ret;
+}
+
+/* Names the blocks of files that keep the log from being summed up. */
+static int name_unreadable(struct logwalk *w, struct context *cx,
+			   const struct nilfs_segment_summary *ss)
+{
+	const struct nilfs_geometry *geo = &w->vol->geo;
+	struct segsum_iter it;
+	struct segsum_block b;
+	int ret = 0;
+
+	segsum_iter_init(&it, geo, w->summary.buf,
+			 (size_t)segsum_nsumblk(geo, ss) << geo->block_bits);
+	while (ret >= 0 && segsum_iter_next(&it, &b)) {
+		/* The others are read without being asked for. */
+		if (b.is_node || b.ino < geo->first_ino)
+			continue;
+		ret = logdata_can_read(&w->data, cx, w->vol, w->pseg + b.index);
+		if (!ret)
+			ret = name_block(w, cx, &b);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 static int check_data(struct logwalk *w, struct context *cx,
 		      const struct nilfs_segment_summary *ss)
 {
@@ -143,10 +184,12 @@ static int check_data(struct logwalk *w, struct context *cx,
 	};
 	int ret = logdata_is_right(&w->data, cx, &w->summary, ss);
 
-	if (ret < 0)
-		return check_damage(w->c, cx, ret, RULE_LOG_DATASUM, here(w));
+	if (ret == -EIO) {
+		fail_clear(cx);
+		return name_unreadable(w, cx, ss);
+	}
 	if (ret)
-		return 0;
+		return ret < 0 ? ret : 0;
 	logdata_files(&w->summary, files);
 	findings_add(w->c->findings, &f);
 	return 0;

@@ -61,6 +61,8 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 	if (!segusage_is_dirty(&su.su))
 		return 0;
 	if (segusage_is_error(&su.su)) {
+		if (bitmap_test(&c->live_segments, segnum))
+			__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
 		claims_drop(c, start, end);
 		return 0;
 	}

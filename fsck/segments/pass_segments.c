@@ -303,7 +303,6 @@ int pass_segments(struct check *c, struct context *cx)
 		check_current(&s);
 		check_next(&s);
 	}
-	c->shut_segments = s.nshut;
 	if (s.nshut)
 		check_note(c, "%llu segments are marked as erroneous: their "
 			   "logs are not read", (unsigned long long)s.nshut);

@@ -252,20 +252,34 @@ static int look(struct quest *quest, struct context *cx, uint64_t off,
 	return 0;
 }
 
+/*
+ * How much to read next, after a read of LEN bytes that FAILED or not: less
+ * and less around a bad place, which may cost a disk seconds each time, and
+ * more and more behind it.
+ */
+static size_t next_piece(size_t len, bool failed)
+{
+	if (!failed)
+		return len < PIECE / 2 ? 2 * len : PIECE;
+	return len / 8 / STEP * STEP > STEP ? len / 8 / STEP * STEP : STEP;
+}
+
 static int walk(struct quest *quest, struct context *cx)
 {
 	uint64_t off = 0, size = quest->dev->size / STEP * STEP;
+	size_t len, piece = PIECE;
 
 	while (off < size) {
-		size_t len = size - off < PIECE ? (size_t)(size - off) : PIECE;
 		int err = context_cancelled(cx);
 
 		if (err)
 			return err;
+		len = size - off < piece ? (size_t)(size - off) : piece;
 		err = dev_read(quest->dev, cx, off, quest->piece, len);
+		piece = next_piece(len, err);
 		if (err == -EIO) {
 			fail_clear(cx);
-			off += len > STEP ? STEP : len;
+			off += len > STEP ? 0 : len;
 			continue;
 		}
 		if (!err)

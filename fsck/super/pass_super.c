@@ -161,6 +161,19 @@ static bool blame_inodes(struct check *c, const struct nilfs_geometry *geo,
 }
 
 /*
+ * What cannot be read on the way to a super root is as bad as what is wrong
+ * there: no mount gets past it.
+ */
+static int blame_reader(struct check *c, struct context *cx, int err,
+			enum rule rule, struct place place)
+{
+	if (err != -EIO)
+		return check_damage(c, cx, err, rule, place);
+	findings_failed(c->findings, cx, rule, place);
+	return 0;
+}
+
+/*
  * Says what is wrong with the super root at BLOCKNR, from which the volume
  * could not be opened; WHY is what the reader said.
  */
@@ -185,7 +198,7 @@ static int blame_super_root(struct check *c, struct context *cx,
 					place);
 	}
 	free(block);
-	return check_damage(c, cx, err, RULE_SR_METADATA, place);
+	return blame_reader(c, cx, err, RULE_SR_METADATA, place);
 }
 
 /* Finds out why the volume could not be opened; WHY is what was said. */
@@ -203,7 +216,7 @@ static int blame(struct check *c, struct context *cx, const struct supers *s,
 	if (!err)
 		err = blame_super_root(c, cx, bare, rec.super_root, why);
 	else
-		err = check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
+		err = blame_reader(c, cx, err, RULE_SB_NO_SUPER_ROOT,
 				   place_number(PLACE_SUPER,
 						(uint64_t)s->choice.index));
 	volume_close(bare);
@@ -219,6 +232,7 @@ static int open_volume(struct check *c, struct context *cx,
 	switch (err) {
 	case -EUCLEAN:
 	case -EINVAL:
+	case -EIO:
 		context_child(cx, &why);
 		context_adopt(&why, cx);
 		fail_clear(cx);

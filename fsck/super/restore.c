@@ -109,8 +109,8 @@ static int tell_hurt(struct fixer_job *job, struct context *cx,
 }
 
 /*
- * Appends to the state of RS, or, where there is no room or too much is
- * damaged, leaves END at that state.
+ * Appends to the state of RS: 1, or, where there is no room or too much is
+ * damaged, 0, and END is that state.
  */
 static int write_log(struct fixer_job *job, struct context *cx,
 		     const struct rootsearch *rs, struct writer_end *end)
@@ -126,9 +126,10 @@ static int write_log(struct fixer_job *job, struct context *cx,
 		err = tell_hurt(job, cx, c.vol, rs->best.pseg_start);
 	check_fini(&c);
 	if (!err || is_hopeless(err))
-		return err;
-	fixers_tell(job, "superblocks: no log could be added: %s",
-		    cx->failure);
+		return err ? err : 1;
+	if (!rs->hurt)
+		fixers_tell(job, "superblocks: no log could be added: %s",
+			    cx->failure);
 	fail_clear(cx);
 	*end = (struct writer_end){
 		.cno = rs->best.cno,
@@ -153,6 +154,28 @@ static int name(struct fixer_job *job, struct context *cx,
 	return newsupers_write(cx, job->dev, &sb, offset2);
 }
 
+/*
+ * Finds a state and appends to it: 1, 0 where there is none.  No mount takes the
+ * latest log if it is hurt, so without another one behind it its state is lost.
+ */
+static int search(struct fixer_job *job, struct context *cx,
+		  struct rootsearch *rs, struct writer_end *end)
+{
+	int ret = rootsearch_run(rs, cx);
+
+	if (ret <= 0)
+		return ret;
+	ret = write_log(job, cx, rs, end);
+	if (ret || !rs->hurt)
+		return ret < 0 ? ret : 1;
+	rs->unhurt = true;
+	ret = rootsearch_run(rs, cx);
+	if (ret <= 0)
+		return ret;
+	ret = write_log(job, cx, rs, end);
+	return ret < 0 ? ret : 1;
+}
+
 int restore_root(struct fixer_job *job, struct context *cx,
 		 const struct nilfs_super_block *sb)
 {
@@ -169,12 +192,10 @@ int restore_root(struct fixer_job *job, struct context *cx,
 	int ret;
 
 	super_geometry(sb, job->dev->size, &geo);
-	ret = rootsearch_run(&rs, cx);
+	ret = search(job, cx, &rs, &end);
 	if (ret <= 0)
 		return ret;
-	ret = write_log(job, cx, &rs, &end);
-	if (!ret)
-		ret = name(job, cx, sb, &geo, &end);
+	ret = name(job, cx, sb, &geo, &end);
 	if (ret)
 		return ret;
 	fixers_tell(job, "superblocks: lead to checkpoint %" PRIu64

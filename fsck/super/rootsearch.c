@@ -228,7 +228,8 @@ static int check_blocks(struct search *s, struct context *cx,
 	struct nilfs_segment_summary ss;
 	int err = logcheck_read(s->vol, cx, at->pseg_start, at->seq, &ss);
 
-	*hurt = err == -EUCLEAN && at->pseg_start == s->rs->named_pseg &&
+	*hurt = (err == -EUCLEAN || err == -EIO) && !s->rs->unhurt &&
+		at->pseg_start == s->rs->named_pseg &&
 		at->seq == s->rs->named_seq;
 	if (!*hurt)
 		return err;

@@ -23,6 +23,7 @@ struct rootsearch {
 	 * off, and its super root is not worth less for that.
 	 */
 	uint64_t named_pseg, named_seq;
+	bool unhurt;		/* even so, only logs that are whole */
 	/* Of both parts of the work, in segments; or NULL. */
 	void (*progress)(void *arg, uint64_t done);
 	void *arg;
@@ -30,7 +31,8 @@ struct rootsearch {
 	/* Found: */
 	struct recovery best;
 	uint64_t damage;	/* findings that speak against it */
-	bool hurt;		/* the checksum of its log is wrong */
+	bool hurt;		/* the checksum of its log is wrong, or cannot
+				   be told */
 	uint64_t seq;		/* the greatest of any log on the device */
 	uint64_t newer;		/* super roots that are newer, and no good */
 };

@@ -15,6 +15,8 @@
 
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/lastknown.h"
+#include "fsck/dat/groupfix.h"
+#include "fsck/tree/ifilegroups.h"
 #include "fsck/tree/liveblocks.h"
 #include "log/mend.h"
 
@@ -29,6 +31,7 @@ struct filling {
 	size_t nholes;
 	bool unknown;			/* more may be missing than is known */
 	uint64_t missing;		/* blocks known to be */
+	struct groupfix groups;		/* of which the allocator's are */
 	le64 last[NILFS_INODE_BMAP_SIZE];	/* map looked at last */
 };
 
@@ -49,6 +52,23 @@ static int put_block(struct filling *f, struct context *cx,
 	return err;
 }
 
+static bool is_allocators(const struct filling *f, uint64_t blkoff)
+{
+	struct palloc_block what;
+
+	palloc_locate(f->groups.p, blkoff, &what);
+	return what.kind != PALLOC_ENTRIES;
+}
+
+/* Block BLKOFF of the ifile is lost. */
+static int miss(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	if (is_allocators(f, blkoff))
+		return groupfix_add_block(&f->groups, cx, blkoff);
+	f->missing++;
+	return 0;
+}
+
 static int put_blocks(struct filling *f, struct context *cx)
 {
 	const struct liveblocks *l = &f->blocks;
@@ -64,8 +84,9 @@ static int put_blocks(struct filling *f, struct context *cx)
 		else
 			err = put_block(f, cx, b);
 	}
-	for (i = 0; i < l->nlost; i++)
-		f->missing += !liveblocks_find(l, l->lost[i].blkoff);
+	for (i = 0; i < l->nlost && !err; i++)
+		if (!liveblocks_find(l, l->lost[i].blkoff))
+			err = miss(f, cx, l->lost[i].blkoff);
 	return err;
 }
 
@@ -79,6 +100,31 @@ static bool is_hole(const struct filling *f, uint64_t blkoff)
 	return false;
 }
 
+/* Inodes of an older state that have been freed since, in block BLKOFF. */
+static int drop_freed(struct filling *f, struct context *cx, uint64_t blkoff)
+{
+	const struct palloc *p = f->groups.p;
+	struct palloc_block what;
+	const void *bitmap;
+	uint64_t ino;
+	void *data;
+	int ret;
+
+	palloc_locate(p, blkoff, &what);
+	if (what.kind != PALLOC_ENTRIES)
+		return 0;
+	ret = metafile_change(f->ifile, cx, blkoff, &data, NULL);
+	if (!ret)
+		ret = metafile_look(f->ifile, cx,
+				    palloc_bitmap_blkoff(p, what.group),
+				    &bitmap);
+	for (ino = what.first; ret > 0 && what.count--; ino++)
+		if (!palloc_bit(bitmap, palloc_group_offset(p, ino)))
+			memset((char *)data + palloc_entry_offset(p, ino), 0,
+			       p->entry_size);
+	return ret < 0 ? ret : 0;
+}
+
 /* Block B of checkpoint CNO, if the new ifile has none for it. */
 static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 		      const struct liveblock *b)
@@ -89,6 +135,8 @@ static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 
 	if (f->nholes && !hole)
 		return 0;
+	if (!f->unknown && is_allocators(f, b->blkoff))
+		return 0;
 	ret = metafile_lookup(f->ifile, cx, b->blkoff, &ptr);
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -97,6 +145,8 @@ static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 		fail_clear(cx);
 		return 0;
 	}
+	if (!ret)
+		ret = drop_freed(f, cx, b->blkoff);
 	if (ret)
 		return ret;
 	fixers_tell(f->job, "inodes of block %llu: as of checkpoint %llu",
@@ -209,6 +259,10 @@ static int fill(struct filling *f, struct context *cx)
 static struct filling begin(struct fixer_job *job)
 {
 	return (struct filling){
+		.groups = {
+			.m = mend_file(job->writer, NILFS_IFILE_INO),
+			.p = &job->vol->ifile_palloc,
+		},
 		.job = job,
 		.vol = job->vol,
 		.ifile = mend_file(job->writer, NILFS_IFILE_INO),
@@ -224,6 +278,9 @@ int ifilefill_run(struct fixer_job *job, struct context *cx)
 	if (!metafile_is_empty(f.ifile))
 		return 0;
 	err = fill(&f, cx);
+	if (!err)
+		err = ifilegroups_mend(job, cx, &f.groups);
+	groupfix_fini(&f.groups);
 	liveblocks_fini(&f.blocks);
 	return err;
 }

@@ -110,9 +110,6 @@ static const struct step {
 	  RULE_SB_DEVICE_SIZE, "those of the DAT than a device too small" },
 	{ { .newest = { RULE_BMAP_TWICE } }, { .newest = { RULE_LOG_DATASUM } },
 	  RULE_LOG_DATASUM, "those of files than a log's" },
-	{ { .newest = { RULE_DEV_UNREADABLE, RULE_DEV_UNREADABLE } },
-	  { .newest = { RULE_DIR_DOT } },
-	  RULE_DIR_DOT, "those of the device, which stay, than any others" },
 	{ { .newest = { RULE_DAT_START, RULE_BMAP_TWICE } },
 	  { .newest = { RULE_SB_NO_SUPER_ROOT } },
 	  RULE_SB_NO_SUPER_ROOT, "all that than a lost super root" },
@@ -128,6 +125,25 @@ static const struct step {
 	  { .dat_broken = true },
 	  RULE_OK, "a DAT that can be trusted than one that cannot" },
 };
+
+/*
+ * What cannot be read hides what is in it: to have more of it is no worse where
+ * something else was mended, nor is what shows once there is less of it.
+ */
+static void test_unreadable(void)
+{
+	const struct seen hidden = { .newest = { RULE_DEV_UNREADABLE } };
+	const struct seen shown = { .newest = { RULE_DIR_DOT } };
+	const struct seen both = { .newest = { RULE_DIR_DOT,
+					       RULE_DEV_UNREADABLE } };
+	enum rule worse;
+
+	ok(is_better(&shown, &hidden, &worse), "damage than what hides it");
+	ok(is_better(&hidden, &shown, &worse),
+	   "a block that is met once damage is mended");
+	ok(is_better(&shown, &both, &worse) && !is_better(&both, &shown, &worse),
+	   "but alone it is worse than none");
+}
 
 static void test_steps(void)
 {
@@ -191,6 +207,7 @@ int main(void)
 {
 	test_same();
 	test_steps();
+	test_unreadable();
 	test_draws();
 	test_price();
 	return tap_done();

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "dev/fault.h"
-#include "fsck/check.h"
+#include "fsck/badreads.h"
 #include "fsck/passes.h"
 #include "fsck/session.h"
 
@@ -43,8 +43,7 @@ static int run_passes(struct check *c, struct context *cx)
 
 	for (i = 0; !ret && c->vol && (pass = passes_at(i)); i++)
 		ret = pass->run(c, cx);
-	check_reads(c);
-	return ret;
+	return ret ? ret : badreads_report(c, cx);
 }
 
 static struct result run(struct log_volume *v, const struct fault_plan *fault,
