@@ -68,14 +68,14 @@ struct cache {
 };
 
 /* Fibonacci hashing: neighbours spread, strides do not collide. */
-static inline uint32_t *bucket(struct cache *cache, uint64_t blocknr)
+static inline uint32_t *bucket(const struct cache *cache, uint64_t blocknr)
 {
 	uint64_t hash = blocknr * UINT64_C(0x9e3779b97f4a7c15);
 
 	return &cache->buckets[hash >> cache->hash_shift];
 }
 
-static inline uint32_t find(struct cache *cache, uint64_t blocknr)
+static inline uint32_t find(const struct cache *cache, uint64_t blocknr)
 {
 	uint32_t link = *bucket(cache, blocknr);
 
@@ -224,6 +224,11 @@ int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 	*data = data_of(cache, frame);
 	SHOW(*data, frame_size(cache));
 	return 0;
+}
+
+bool cache_has(const struct cache *cache, uint64_t blocknr)
+{
+	return find(cache, blocknr) != NO_FRAME;
 }
 
 void cache_put(struct cache *cache, const void *data)

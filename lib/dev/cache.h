@@ -32,6 +32,9 @@ void cache_put(struct cache *cache, const void *data);
 /* The same of a block that will hardly be wanted again. */
 void cache_put_spent(struct cache *cache, const void *data);
 
+/* True where cache_get() would find the block without a read. */
+bool cache_has(const struct cache *cache, uint64_t blocknr);
+
 /*
  * Says that blocks [BLOCKNR, BLOCKNR + COUNT) will be wanted soon: they are
  * read in one request where they are missing, as far as the limit allows.

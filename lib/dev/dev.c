@@ -121,6 +121,15 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return note_read(dev, off, len, read_each(dev, cx, off, iov, n));
 }
 
+void dev_readahead(struct dev *dev, uint64_t off, uint64_t len)
+{
+	if (!dev->ops->readahead || off >= dev->size)
+		return;
+	if (len > dev->size - off)
+		len = dev->size - off;
+	dev->ops->readahead(dev, off, len);
+}
+
 int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 	      const void *buf, size_t len)
 {

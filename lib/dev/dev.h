@@ -29,6 +29,8 @@ struct dev_ops {
 	/* Fills N buffers one after another; NULL: a read for each. */
 	int (*readv)(struct dev *dev, struct context *cx, uint64_t off,
 		     struct iovec *iov, int n);
+	/* Begins to read LEN bytes and does not wait; NULL: it cannot. */
+	void (*readahead)(struct dev *dev, uint64_t off, uint64_t len);
 	int (*flush)(struct dev *dev, struct context *cx);
 	/* Frees the range; -EOPNOTSUPP where the device cannot. */
 	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
@@ -100,6 +102,13 @@ int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 #define DEV_IOV_MAX 128
 int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 	      struct iovec *iov, int n);
+
+/*
+ * Says that a range will be read soon, as far as the device has it: the system
+ * reads it meanwhile if it can.  Several such ranges are under way at once,
+ * and take no memory of the process.  No read for the counters.
+ */
+void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
 
 /* Returns once everything written so far is on stable storage. */
 int dev_flush(struct dev *dev, struct context *cx);

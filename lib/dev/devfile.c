@@ -26,6 +26,8 @@
 
 #include "dev/direct.h"
 
+#define READAHEAD_MAX (256u << 10)
+
 struct devfile {
 	struct dev dev;
 	int fd;
@@ -97,6 +99,18 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 		advance(&iov, &count, (size_t)n);
 	}
 	return 0;
+}
+
+/* A request is cut at what the disk is thought to read at once. */
+static void devfile_readahead(struct dev *dev, uint64_t off, uint64_t len)
+{
+	uint64_t n;
+
+	for (; len; off += n, len -= n) {
+		n = len < READAHEAD_MAX ? len : READAHEAD_MAX;
+		posix_fadvise(to_devfile(dev)->fd, (off_t)off, (off_t)n,
+			      POSIX_FADV_WILLNEED);
+	}
 }
 
 /* Writes some of LEN bytes; directly what can be. */
@@ -207,6 +221,7 @@ static void devfile_close(struct dev *dev)
 static const struct dev_ops devfile_ops = {
 	.read = devfile_read,
 	.readv = devfile_readv,
+	.readahead = devfile_readahead,
 	.write = devfile_write,
 	.flush = devfile_flush,
 	.discard = devfile_discard,
@@ -327,6 +342,11 @@ bool devfile_direct(struct dev *dev)
 
 	return file->direct.fd >= 0 ||
 	       direct_open(&file->direct, file->path, file->fd);
+}
+
+void devfile_random(struct dev *dev)
+{
+	posix_fadvise(to_devfile(dev)->fd, 0, 0, POSIX_FADV_RANDOM);
 }
 
 int devfile_fd(const struct dev *dev)

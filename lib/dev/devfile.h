@@ -35,6 +35,12 @@ int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
  */
 bool devfile_direct(struct dev *dev);
 
+/*
+ * From now on the system guesses nothing about what will be read next, but
+ * reads what it is asked for and what dev_readahead() tells it.
+ */
+void devfile_random(struct dev *dev);
+
 /* The file descriptor, for probes that need it; the device keeps it. */
 int devfile_fd(const struct dev *dev);
 

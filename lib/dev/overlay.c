@@ -237,6 +237,11 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
+static void overlay_readahead(struct dev *dev, uint64_t off, uint64_t len)
+{
+	dev_readahead(to_overlay(dev)->under, off, len);
+}
+
 static int overlay_flush(struct dev *dev, struct context *cx)
 {
 	struct overlay *overlay = to_overlay(dev);
@@ -410,6 +415,7 @@ static void overlay_close(struct dev *dev)
 static const struct dev_ops overlay_ops = {
 	.read = overlay_read,
 	.readv = overlay_readv,
+	.readahead = overlay_readahead,
 	.write = overlay_write,
 	.flush = overlay_flush,
 	.discard = overlay_discard,

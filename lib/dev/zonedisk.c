@@ -54,6 +54,11 @@ static int zonedisk_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return dev_readv(to_zonedisk(dev)->under, cx, off, iov, n);
 }
 
+static void zonedisk_readahead(struct dev *dev, uint64_t off, uint64_t len)
+{
+	dev_readahead(to_zonedisk(dev)->under, off, len);
+}
+
 static int write_direct(struct zonedisk *disk, struct context *cx,
 			uint64_t off, const char *p, size_t len)
 {
@@ -273,6 +278,7 @@ static void zonedisk_close(struct dev *dev)
 static const struct dev_ops zonedisk_ops = {
 	.read = zonedisk_read,
 	.readv = zonedisk_readv,
+	.readahead = zonedisk_readahead,
 	.write = zonedisk_write,
 	.flush = zonedisk_flush,
 	.discard = zonedisk_discard,

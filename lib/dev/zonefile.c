@@ -44,6 +44,11 @@ static int zonefile_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return dev_readv(to_zonefile(dev)->under, cx, off, iov, n);
 }
 
+static void zonefile_readahead(struct dev *dev, uint64_t off, uint64_t len)
+{
+	dev_readahead(to_zonefile(dev)->under, off, len);
+}
+
 /* Bytes of [OFF, END) that lie in the zone of OFF. */
 static uint64_t part_of(const struct zone *zone, uint64_t off, uint64_t end)
 {
@@ -235,6 +240,7 @@ static void zonefile_close(struct dev *dev)
 static const struct dev_ops zonefile_ops = {
 	.read = zonefile_read,
 	.readv = zonefile_readv,
+	.readahead = zonefile_readahead,
 	.write = zonefile_write,
 	.flush = zonefile_flush,
 	.discard = zonefile_discard,

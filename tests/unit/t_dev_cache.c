@@ -121,7 +121,10 @@ static void test_requests(struct dev *dev)
 	context_init(&cx);
 	cache_open(&cache, &cx, dev, BLOCK, 256 * BLOCK);
 	memset(&dev->stats, 0, sizeof(dev->stats));
+	ok(!cache_has(cache, 100), "an empty cache has nothing");
 	cache_readahead(cache, &cx, 100, 100);
+	ok(cache_has(cache, 100) && !cache_has(cache, 99),
+	   "but what was read ahead");
 	is_int(dev->stats.reads, 1, "100 blocks are read ahead in one request");
 	for (i = 100; i < 200; i++) {
 		cache_get(cache, &cx, i, &data);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -80,6 +81,38 @@ static void test_cache(struct dev *dev, unsigned char *buf)
 	is_int(is_cached(dev, (6 << 20) + (1 << 19)), 0,
 	       "but not what follows");
 	is_int(is_cached(dev, (7 << 20) + 1023), 1, "up to the last page");
+}
+
+static bool is_cached_soon(struct dev *dev, off_t off)
+{
+	const struct timespec pause = {.tv_nsec = 10000000};
+	int i;
+
+	for (i = 0; i < 1000 && is_cached(dev, off) != 1; i++)
+		nanosleep(&pause, NULL);
+	return is_cached(dev, off) == 1;
+}
+
+/* A request of 1 MiB is cut on the way. */
+static void test_readahead(struct dev *dev, unsigned char *buf)
+{
+	uint64_t reads = dev->stats.reads;
+	struct context cx;
+
+	context_init(&cx);
+	memset(buf, 1, 1 << 20);
+	dev_write(dev, &cx, 8 << 20, buf, 1 << 20);
+	dev_write(dev, &cx, 9 << 20, buf, 1 << 20);
+	if (is_cached(dev, 8 << 20))
+		return (void)ok(true, "# SKIP all is cached, or nobody says");
+	devfile_random(dev);
+	dev_readahead(dev, 8 << 20, 1 << 20);
+	ok(is_cached_soon(dev, 8 << 20), "what will be read is read ahead");
+	ok(is_cached_soon(dev, (9 << 20) - 1), "to its end");
+	is_int(is_cached(dev, 9 << 20), 0, "and no more");
+	dev_readahead(dev, SIZE - 1, UINT64_MAX);
+	dev_readahead(dev, UINT64_MAX, 1);
+	is_int((intmax_t)(dev->stats.reads - reads), 0, "which is no read");
 }
 
 /* Long and short writes at odd places, each read back, and all at the end. */
@@ -241,6 +274,7 @@ int main(void)
 	if (devfile_direct(dev)) {
 		ok(devfile_direct(dev), "asking twice does no harm");
 		test_cache(dev, buf);
+		test_readahead(dev, buf);
 	} else {
 		ok(true, "# SKIP no direct writes in this folder");
 	}
