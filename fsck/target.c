@@ -157,6 +157,9 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 		err = open_file(t, cx, path, need);
 	if (err)
 		return err;
+	/* The passes know best, unless they read all there is. */
+	if (!o->data)
+		devfile_random(t->file);
 	err = open_zones(t, cx, path);
 	if (err && err != -ENOMEM)
 		err = do_without_zones(t, tool, path, need);

@@ -3,9 +3,10 @@
  * Entries of the DAT, looked up in large numbers.
  *
  * At hand are one block of entries and the bitmap of its group, borrowed from
- * the cache.  Going to the next block of the file, the one that is left will
- * hardly be wanted again, and where the next ones lie in a row on the disk
- * they are read in one request.
+ * the cache.  Several streams of numbers go forward by turns, since files that
+ * were written at the same time have theirs apart: a block that is missing
+ * behind one that the cache has belongs to such a stream, and those that follow
+ * are read with it, in the order of the disk.
  *
  * What is wrong with the DAT is told by others.  Here it only decides what can
  * be said of a number: where a block of entries or the map on the way to it is
@@ -86,20 +87,24 @@ static int find_bitmap(struct vblocks *v, struct context *cx, uint64_t group)
 	return 0;
 }
 
-/* Going forward, reads a row of blocks at once; failures show later. */
+static bool is_cached(const struct vblocks *v, struct context *cx,
+		      uint64_t blkoff)
+{
+	uint64_t blocknr;
+
+	return file_lookup(&v->vol->dat, cx, blkoff, &blocknr) > 0 &&
+	       cache_has(v->vol->cache, blocknr);
+}
+
+/* Where a block is missing behind one that is there, more will be asked for. */
 static void read_ahead(struct vblocks *v, struct context *cx, uint64_t blkoff)
 {
 	struct context quiet;
-	uint64_t here, there;
 
-	if (blkoff < v->ahead)
-		return;
-	v->ahead = blkoff + READAHEAD_BLOCKS;
 	context_child(cx, &quiet);
-	if (file_lookup(&v->vol->dat, &quiet, blkoff, &here) > 0 &&
-	    file_lookup(&v->vol->dat, &quiet, v->ahead - 1, &there) > 0 &&
-	    there - here == READAHEAD_BLOCKS - 1)
-		cache_readahead(v->vol->cache, &quiet, here, READAHEAD_BLOCKS);
+	if (blkoff && !is_cached(v, &quiet, blkoff) &&
+	    is_cached(v, &quiet, blkoff - 1))
+		file_readahead(&v->vol->dat, &quiet, blkoff, READAHEAD_BLOCKS);
 }
 
 int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
@@ -111,15 +116,9 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 	int state;
 
 	palloc_locate(palloc, blkoff, &what);
-	if (v->count && what.first == v->first + v->count) {
-		if (v->block)
-			cache_put_spent(v->vol->cache, v->block);
-		read_ahead(v, cx, blkoff);
-	} else {
-		if (v->block)
-			file_put(&v->vol->dat, v->block);
-		v->ahead = 0;
-	}
+	read_ahead(v, cx, blkoff);
+	if (v->block)
+		file_put(&v->vol->dat, v->block);
 	v->block = NULL;
 	v->count = 0;
 	state = borrow(v, cx, blkoff, &data);

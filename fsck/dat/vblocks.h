@@ -33,7 +33,6 @@ struct vblocks {
 	bool have_group;
 	bool group_known;		/* its bitmap could be read */
 	const uint8_t *bitmap;		/* borrowed, NULL: all free */
-	uint64_t ahead;			/* blocks before this were read ahead */
 };
 
 struct vblock {

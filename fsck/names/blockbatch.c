@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
+#include "vol/ahead.h"
 
 #define BATCH_BYTES (512u << 10)
 #define GAP_BYTES (32u << 10) /* read and dropped between two blocks, at most */
@@ -145,6 +146,17 @@ static void put_in_order(struct blockbatch *b)
 	}
 }
 
+/* So that the disk has all requests before the first is waited for. */
+static void read_ahead(const struct blockbatch *b)
+{
+	struct ahead ahead = ahead_of(b->vol);
+	uint32_t i;
+
+	for (i = 0; i < b->count; i++)
+		ahead_add(&ahead, b->items[b->order[i]].blocknr, 1);
+	ahead_end(&ahead);
+}
+
 static int take(const struct blockbatch *b, struct context *cx, uint32_t i)
 {
 	const struct blockbatch_item *item = &b->items[i];
@@ -162,6 +174,7 @@ int blockbatch_flush(struct blockbatch *b, struct context *cx)
 	uint32_t i;
 
 	put_in_order(b);
+	read_ahead(b);
 	for (i = 0; i < b->count && !ret;)
 		i += read_near(b, cx, i);
 	for (i = 0; i < b->count && !ret; i++)

@@ -23,9 +23,11 @@
 #include "fsck/check.h"
 #include "fsck/segments/claims.h"
 #include "fsck/segments/logwalk.h"
+#include "vol/ahead.h"
 #include "vol/sutable.h"
 
 #define BATCH_SEGMENTS 16
+#define SUMMARY_BYTES 20	/* a block */
 #define SEQUENCES_MAX (UINT64_C(1) << 32)
 #define VOLUME_MEMORY_MIN (1u << 20)
 
@@ -74,6 +76,23 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 			       segnum != w->vol->latest.nextnum);
 }
 
+/*
+ * The summaries with which the segments of a batch begin, of a log that fills
+ * its segment: 16 bytes a block and some for each file.
+ */
+static void read_ahead(const struct crowd *crowd, uint64_t segnum)
+{
+	const struct nilfs_geometry *geo = &crowd->c->vol->geo;
+	struct ahead ahead = ahead_of(crowd->c->vol);
+	uint64_t bytes = (uint64_t)geo->blocks_per_segment * SUMMARY_BYTES, i;
+
+	for (i = segnum; i < segnum + BATCH_SEGMENTS; i++)
+		if (bitmap_test(&crowd->c->used_segments, i))
+			ahead_add(&ahead, geometry_segment_start(geo, i),
+				  div_round_up(bytes, geo->block_size));
+	ahead_end(&ahead);
+}
+
 static int check_batch(struct context *cx, void *arg, unsigned int worker,
 		       uint64_t job)
 {
@@ -82,6 +101,7 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 	uint64_t segnum = job * BATCH_SEGMENTS, i, done;
 	int err = 0;
 
+	read_ahead(crowd, segnum);
 	for (i = 0; i < BATCH_SEGMENTS && !err; i++) {
 		if (bitmap_test(used, segnum + i))
 			err = check_segment(crowd, cx, &crowd->walks[worker],

@@ -17,6 +17,8 @@
 
 #include "base/pool.h"
 #include "fsck/check.h"
+#include "fsck/tree/nodeahead.h"
+#include "vol/ahead.h"
 
 #define BATCH_BLOCKS 4096u
 #define JOB_BLOCKS 16u
@@ -156,26 +158,46 @@ static uint32_t row_length(const struct ifilewalk_block *b, uint32_t count)
 	return n;
 }
 
+/* Reads N blocks from B on into the cache, and tells what they lead to. */
+static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
+		       const struct ifilewalk_block *b, uint32_t n)
+{
+	struct cache *cache = worker->vol->cache;
+	struct nodeahead nodes = { .vblocks = &worker->scan.pointers.vblocks[1] };
+	const void *data;
+	uint32_t i, row;
+	int err = 0;
+
+	for (i = 0; i < n; i += row) {
+		row = row_length(b + i, n - i);
+		cache_readahead(cache, cx, b[i].blocknr, row);
+	}
+	for (i = 0; i < n && !err; i++) {
+		if (cache_get(cache, cx, b[i].blocknr, &data)) {
+			fail_clear(cx);
+			continue;
+		}
+		err = nodeahead_add(&nodes, cx, data);
+		cache_put(cache, data);
+	}
+	nodeahead_end(&nodes);
+	return err;
+}
+
 static int run_job(struct context *cx, void *arg, unsigned int number,
 		   uint64_t job)
 {
 	struct ifilewalk *w = arg;
 	struct ifilewalk_worker *worker = &w->workers[number];
 	const struct ifilewalk_block *b = w->blocks + job * JOB_BLOCKS;
-	uint32_t n = w->nblocks - (uint32_t)job * JOB_BLOCKS, row = 0;
-	int err = 0;
+	uint32_t n = w->nblocks - (uint32_t)job * JOB_BLOCKS, i;
+	int err;
 
 	if (n > JOB_BLOCKS)
 		n = JOB_BLOCKS;
-	for (; n && !err; b++, n--) {
-		if (!row) {
-			row = row_length(b, n);
-			cache_readahead(worker->vol->cache, cx, b->blocknr,
-					row);
-		}
-		row--;
-		err = scan_block(w, cx, worker, b);
-	}
+	err = read_blocks(worker, cx, b, n);
+	for (i = 0; i < n && !err; i++)
+		err = scan_block(w, cx, worker, &b[i]);
 	return err;
 }
 
@@ -199,11 +221,23 @@ static uint64_t blocks_so_far(const struct ifilewalk *w)
 	return sum;
 }
 
+static void read_ahead(const struct ifilewalk *w)
+{
+	struct ahead ahead = ahead_of(w->check->vol);
+	uint32_t i;
+
+	for (i = 0; i < w->nblocks; i++)
+		ahead_add(&ahead, w->blocks[i].blocknr, 1);
+	ahead_end(&ahead);
+}
+
 static int run_batch(struct ifilewalk *w, struct context *cx)
 {
 	uint64_t jobs = (w->nblocks + JOB_BLOCKS - 1) / JOB_BLOCKS;
-	int err = pool_run(cx, jobs, run_job, w);
+	int err;
 
+	read_ahead(w);
+	err = pool_run(cx, jobs, run_job, w);
 	w->nblocks = 0;
 	check_progress(w->check, inodes_so_far(w));
 	return err;

@@ -14,7 +14,9 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
+#include "base/sort.h"
 #include "disk/palloc.h"
+#include "vol/ahead.h"
 #include "vol/extent.h"
 #include "vol/volume.h"
 
@@ -34,6 +36,7 @@ struct group {
 
 struct batch {
 	struct extent extents[BATCH_EXTENTS];
+	struct extent sorted[BATCH_EXTENTS];	/* by place */
 	struct group groups[BATCH_EXTENTS];
 	uint32_t nextents, ngroups;
 };
@@ -164,6 +167,27 @@ static int visit_group(struct context *cx, void *arg, unsigned int worker,
 	return err;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	const struct extent *x = a, *y = b;
+
+	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
+}
+
+/* Tells the device of the N extents of the batch. */
+static void read_ahead(const struct scan *scan, uint32_t n)
+{
+	struct ahead ahead = ahead_of(scan->vol);
+	struct extent *sorted = scan->batch->sorted;
+	uint32_t i;
+
+	memcpy(sorted, scan->batch->extents, n * sizeof(*sorted));
+	sort_in_place(sorted, n, sizeof(*sorted), compare_places);
+	for (i = 0; i < n; i++)
+		ahead_add(&ahead, sorted[i].blocknr, sorted[i].count);
+	ahead_end(&ahead);
+}
+
 /* Works off all groups of the batch but KEEP, which becomes its first. */
 static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
 {
@@ -175,6 +199,7 @@ static int run_batch(struct scan *scan, struct context *cx, bool keep_last)
 	if (!b->ngroups)
 		return 0;
 	last = b->groups[b->ngroups - 1];
+	read_ahead(scan, b->nextents);
 	err = pool_run(cx, njobs, visit_group, scan);
 	if (njobs == b->ngroups) {
 		b->ngroups = b->nextents = 0;

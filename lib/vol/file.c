@@ -91,3 +91,40 @@ void file_put(struct file *file, const void *data)
 {
 	cache_put(file->vol->cache, data);
 }
+
+/* Where up to COUNT blocks from BLKOFF on are, ascending: how many. */
+static unsigned int find_places(struct file *file, struct context *cx,
+				uint64_t blkoff, unsigned int count,
+				uint64_t *places)
+{
+	unsigned int i, at, n = 0;
+	uint64_t blocknr;
+
+	for (i = 0; i < count; i++) {
+		if (file_lookup(file, cx, blkoff + i, &blocknr) <= 0)
+			continue;
+		for (at = n++; at && places[at - 1] > blocknr; at--)
+			places[at] = places[at - 1];
+		places[at] = blocknr;
+	}
+	return n;
+}
+
+void file_readahead(struct file *file, struct context *cx, uint64_t blkoff,
+		    unsigned int count)
+{
+	uint64_t places[FILE_READAHEAD_MAX];
+	struct context quiet;
+	unsigned int i, n, row;
+
+	context_child(cx, &quiet);
+	if (count > FILE_READAHEAD_MAX)
+		count = FILE_READAHEAD_MAX;
+	n = find_places(file, &quiet, blkoff, count, places);
+	for (i = 0; i < n; i += row) {
+		row = 1;
+		while (i + row < n && places[i + row] == places[i] + row)
+			row++;
+		cache_readahead(file->vol->cache, &quiet, places[i], row);
+	}
+}

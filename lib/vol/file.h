@@ -54,4 +54,13 @@ int file_block(struct file *file, struct context *cx, uint64_t blkoff,
 	       const void **data);
 void file_put(struct file *file, const void *data);
 
+/*
+ * Says that COUNT blocks from BLKOFF on will be wanted soon, at most
+ * FILE_READAHEAD_MAX: those that the cache has not are read into it, in the
+ * order of the disk.  Failures are ignored; they show later.
+ */
+#define FILE_READAHEAD_MAX 64
+void file_readahead(struct file *file, struct context *cx, uint64_t blkoff,
+		    unsigned int count);
+
 #endif

@@ -30,6 +30,8 @@ int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,
 	if (!buf)
 		return fail(cx, -ENOMEM, "buffer for a log");
 	segsum_crc_init_datasum(&crc, &vol->geo, ss);
+	dev_readahead(vol->dev, pseg << vol->geo.block_bits,
+		      (uint64_t)nblocks << vol->geo.block_bits);
 	for (done = 0; done < nblocks && !err; done += count) {
 		count = nblocks - done < piece ? nblocks - done : piece;
 		err = volume_read_blocks(vol, cx, pseg + done, count, buf);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading ahead.
+ *
+ * A disk is idle most of the time while somebody waits for one block after the
+ * other.  So where blocks are known some time before they are needed, they are
+ * told, in the order of the disk if that is no trouble, and the disk has many
+ * requests to choose from.  What is in the page cache already costs little.
+ */
+#include "vol/ahead.h"
+
+#define GAP_BYTES (16u << 10) /* read for nothing between two blocks, at most */
+
+void ahead_add(struct ahead *a, uint64_t blocknr, uint64_t count)
+{
+	if (a->end && blocknr >= a->end &&
+	    blocknr - a->end <= GAP_BYTES >> a->block_bits) {
+		a->end = blocknr + count;
+		return;
+	}
+	ahead_end(a);
+	a->first = blocknr;
+	a->end = blocknr + count;
+}
+
+void ahead_end(struct ahead *a)
+{
+	if (a->end > a->first)
+		dev_readahead(a->dev, a->first << a->block_bits,
+			      (a->end - a->first) << a->block_bits);
+	a->first = a->end = 0;
+}

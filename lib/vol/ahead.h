@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Blocks that will be read soon, told to the device.
+ */
+#ifndef NILFS2_VOL_AHEAD_H
+#define NILFS2_VOL_AHEAD_H
+
+#include <stdint.h>
+
+#include "vol/volume.h"
+
+struct ahead {
+	struct dev *dev;
+	unsigned int block_bits;
+	uint64_t first, end;	/* blocks not told yet */
+};
+
+/* Of a volume, with nothing added. */
+static inline struct ahead ahead_of(const struct volume *vol)
+{
+	return (struct ahead){ vol->dev, vol->geo.block_bits, 0, 0 };
+}
+
+/*
+ * Adds COUNT blocks from BLOCKNR on.  Those that follow what was added before,
+ * nearly at least, are told with it in one request.
+ */
+void ahead_add(struct ahead *a, uint64_t blocknr, uint64_t count);
+
+/* Tells the device of the rest. */
+void ahead_end(struct ahead *a);
+
+#endif
