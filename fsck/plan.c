@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "disk/ondisk.h"
+#include "disk/inode.h"
 
 /* What cannot be read is mended as what stands there. */
 static enum rule_fix fix_unreadable(const struct place *place)
@@ -69,10 +69,30 @@ static bool is_of_both(enum rule rule)
 	return rule == RULE_SU_CLEAN_HOLDS || rule == RULE_SU_BEHIND;
 }
 
+/* A field, the map aside, of the inode of a metadata file. */
+static bool is_of_metadata_inode(const struct finding *f)
+{
+	if (f->place.kind != PLACE_INODE || !inode_is_metadata(f->place.ino))
+		return false;
+	switch (f->rule) {
+	case RULE_INODE_METADATA_MODE:
+	case RULE_INODE_SIZE:
+	case RULE_INODE_LINKS_ZERO:
+	case RULE_INODE_LINKS:
+	case RULE_INODE_NSEC:
+	case RULE_INODE_BLOCKS:
+		return true;
+	default:
+		return false;
+	}
+}
+
 enum rule_fix plan_fix_of(const struct finding *f)
 {
 	enum rule_fix fix = rule_info(f->rule)->fix;
 
+	if (is_of_metadata_inode(f))
+		return RULE_FIX_CHECKPOINTS;
 	if (f->rule == RULE_DEV_UNREADABLE)
 		fix = fix_unreadable(&f->place);
 	if (fix == RULE_FIX_ALLOCATOR)
@@ -101,6 +121,8 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 {
 	const struct rule_info *info = rule_info(f->rule);
 
+	if (is_of_metadata_inode(f))
+		return RULE_DANGER_SAFE;
 	if (fix == info->fix || is_of_both(f->rule))
 		return info->danger;
 	switch (fix) {

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpmend.h"
@@ -22,6 +21,8 @@
 #include "fsck/fixers.h"
 #include "fsck/tree/ifilefill.h"
 #include "log/mend.h"
+
+#define SECTOR 512u
 
 struct mending {
 	struct cpmend cm;
@@ -170,37 +171,57 @@ static int mend_count(struct mending *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Metadata files are plain files.  Those of the super root are so in every log
- * that is written here; there only has to be one.
- */
-static int mend_mode(struct mending *f, struct context *cx,
-		     const struct fix *fix)
+/* The inode of an ifile, in the entry of its checkpoint. */
+static int mend_ifile(struct mending *f, struct context *cx,
+		      const struct fix *fix)
 {
-	const le16 mode = le16_make(S_IFREG);
-	void *data;
-	int ret;
+	const size_t at = offsetof(struct nilfs_checkpoint, cp_ifile_inode);
+	uint64_t cno = fix->place.cno;
+	struct nilfs_inode inode;
+	const void *data;
+	int ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno),
+				&data);
 
-	if (fix->place.ino != NILFS_IFILE_INO)
-		ret = metafile_change(f->m, cx, 0, &data, NULL);
-	else
-		ret = change_entry(f, cx, fix->place.cno,
-				   offsetof(struct nilfs_checkpoint,
-					    cp_ifile_inode.i_mode),
-				   &mode, sizeof(mode));
-	fixers_tell(f->cm.job, "metadata files: are plain files again");
+	if (ret <= 0)
+		return ret;
+	memcpy(&inode, (const char *)data + checkpoint_offset(f->geo, cno) + at,
+	       sizeof(inode));
+	mend_plain(&inode);
+	if (fix->rule == RULE_INODE_BLOCKS)
+		inode.i_blocks = le64_make(fix->want);
+	ret = change_entry(f, cx, cno, at, &inode, sizeof(inode));
 	return ret < 0 ? ret : 0;
 }
 
-static int mend_modes(struct mending *f, struct context *cx,
-		      const struct fix *fixes, size_t n)
+/*
+ * The inodes of the super root are right in every log that is written here;
+ * there only has to be one.  So is that of the new checkpoint's ifile.
+ */
+static int mend_inode(struct mending *f, struct context *cx,
+		      const struct fix *fix)
+{
+	const struct place *place = &fix->place;
+	bool ifile = place->ino == NILFS_IFILE_INO;
+	void *data;
+
+	if (fix->rule == RULE_INODE_BLOCKS &&
+	    (!ifile || place->cno == f->cm.check->vol->latest.cno))
+		mend_recount(f->cm.job->writer, place->ino,
+			     fix->want / (f->geo->block_size / SECTOR));
+	fixers_tell(f->cm.job, "inodes of metadata files: fields made right");
+	return ifile ? mend_ifile(f, cx, fix) :
+		       metafile_change(f->m, cx, 0, &data, NULL);
+}
+
+static int mend_inodes(struct mending *f, struct context *cx,
+		       const struct fix *fixes, size_t n)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++)
-		if (fixes[i].rule == RULE_INODE_METADATA_MODE)
-			err = mend_mode(f, cx, &fixes[i]);
+		if (fixes[i].place.kind == PLACE_INODE)
+			err = mend_inode(f, cx, &fixes[i]);
 	return err;
 }
 
@@ -272,7 +293,7 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = mend_all_counts(&f, cx, fixes, n);
 	if (!err)
-		err = mend_modes(&f, cx, fixes, n);
+		err = mend_inodes(&f, cx, fixes, n);
 	cpmend_fini(&f.cm);
 	return err ? err : ifilefill_run(job, cx);
 }

@@ -19,15 +19,23 @@
 #include "fsck/passes.h"
 #include "fsck/segments/claims.h"
 #include "fsck/tree/mapcheck.h"
+#include "fsck/tree/metacount.h"
+
+struct own {
+	struct check *c;
+	uint64_t blocks;	/* nodes too */
+};
 
 static int claim_own(void *arg, struct context *cx,
 		     const struct mapcheck_pointer *p, uint64_t *blocknr,
 		     struct lifetime *life)
 {
-	struct check *c = arg;
+	struct own *own = arg;
+	struct check *c = own->c;
 	enum rule rule = RULE_DAT_MAP_BLOCKNR;
 	int ret;
 
+	own->blocks++;
 	if (geometry_has_block(&c->vol->geo, p->ptr)) {
 		ret = sparse_add(&c->claimed, cx, p->ptr);
 		*blocknr = p->ptr;
@@ -47,18 +55,22 @@ static int claim_own(void *arg, struct context *cx,
 
 static int check_map(struct check *c, struct context *cx)
 {
+	const struct nilfs_inode *inode = &c->vol->dat.inode;
+	struct own own = { .c = c };
 	const struct mapcheck m = {
 		.vol = c->vol,
 		.findings = c->findings,
 		.ino = NILFS_DAT_INO,
 		.within = { 0, UINT64_MAX },
 		.visit = claim_own,
-		.arg = c,
+		.arg = &own,
 	};
-	int ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
+	int ret = mapcheck_run(&m, cx, inode);
 
 	if (ret > 0)
 		c->dat_broken = true;
+	if (!ret && !c->dat_broken)
+		metacount_check(c, 0, NILFS_DAT_INO, inode, own.blocks);
 	return ret < 0 ? ret : 0;
 }
 

@@ -388,6 +388,7 @@ static int sum_up(struct ifilewalk *w, struct context *cx,
 
 	sums->inodes_known = ret > 0 && is_countable(w) &&
 			     !w->pointers->partial;
+	sums->own = w->met;
 	sums->blocks = w->met + blocks_so_far(w) - blocks_before;
 	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
 			     !ifilewalk_is_partial(w);

@@ -50,6 +50,7 @@ struct ifilewalk {
 struct ifilewalk_sums {
 	bool inodes_known, blocks_known;
 	uint64_t inodes, blocks;
+	uint64_t own;		/* of BLOCKS, the ifile's own */
 };
 
 /* POINTERS must outlive it.  -ENOMEM, -EIO; ifilewalk_fini() also then. */

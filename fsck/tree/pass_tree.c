@@ -27,6 +27,7 @@
 #include "fsck/check.h"
 #include "fsck/passes.h"
 #include "fsck/tree/ifilewalk.h"
+#include "fsck/tree/metacount.h"
 #include "fsck/tree/pointers.h"
 #include "vol/cptable.h"
 
@@ -51,6 +52,7 @@ struct tree {
 
 	/* The metadata file at hand. */
 	uint64_t ino;
+	uint64_t met;		/* its blocks, nodes too */
 
 	/* The checkpoint before. */
 	bool have_last;
@@ -123,6 +125,7 @@ static int visit(void *arg, struct context *cx,
 	struct target target;
 	int ret = pointers_check(&t->pointers, cx, t->ino, p, &target);
 
+	t->met++;
 	if (ret <= 0)
 		return ret;
 	*blocknr = target.blocknr;
@@ -147,13 +150,21 @@ static int walk_metadata(struct tree *t, struct context *cx,
 	int ret;
 
 	t->ino = file->ino;
+	t->met = 0;
 	ret = mapcheck_run(&m, cx, &file->inode);
 	if (ret > 0)
 		t->pointers.partial = true;
+	if (!ret && !t->pointers.partial)
+		metacount_check(t->check, 0, t->ino, &file->inode, t->met);
 	return ret < 0 ? ret : 0;
 }
 
-/* Compares the counts of checkpoint CNO with what was counted. */
+/*
+ * Compares the counts of checkpoint CNO with what was counted.  Blocks are
+ * counted in the newest one, and in those that are like it: what another one
+ * shares is left alone whole, and how much that is nobody knows without a count
+ * for each block of each ifile.
+ */
 static void check_counts(struct tree *t, uint64_t cno,
 			 const struct nilfs_checkpoint *cp)
 {
@@ -165,6 +176,9 @@ static void check_counts(struct tree *t, uint64_t cno,
 	if (t->sums.inodes_known && t->sums.inodes != inodes)
 		findings_differ(t->check->findings, RULE_INODE_COUNT, place,
 				t->sums.inodes, inodes);
+	if (t->sums.blocks_known)
+		metacount_check(t->check, cno, NILFS_IFILE_INO,
+				&cp->cp_ifile_inode, t->sums.own);
 	if (!(le64_get(sb->s_feature_compat_ro) &
 	      NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT))
 		return;

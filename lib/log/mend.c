@@ -31,6 +31,8 @@
 #include "vol/root.h"
 #include "vol/sutable.h"
 
+#define NSEC_PER_SEC 1000000000u
+
 /* Segments that W writes, or is going to, are none to take either. */
 static bool is_unusable(void *arg, uint64_t segnum)
 {
@@ -174,11 +176,19 @@ static int find_segments(struct writer *w, struct context *cx,
 	return ret;
 }
 
-/* The kernel refuses a metadata file of another type; none can have one. */
-static void make_plain(struct nilfs_inode *inode)
+void mend_plain(struct nilfs_inode *inode)
 {
 	if (!S_ISREG(le16_get(inode->i_mode)))
 		inode->i_mode = le16_make(S_IFREG);
+	if (le64_get(inode->i_size) > INT64_MAX)
+		inode->i_size = le64_make(0);
+	if (!le16_get(inode->i_links_count) ||
+	    le16_get(inode->i_links_count) > NILFS_LINK_MAX)
+		inode->i_links_count = le16_make(1);
+	if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC)
+		inode->i_ctime_nsec = le32_make(0);
+	if (le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
+		inode->i_mtime_nsec = le32_make(0);
 }
 
 static int open_volume(struct writer *w, struct context *cx,
@@ -197,10 +207,10 @@ static int open_volume(struct writer *w, struct context *cx,
 		ret = inherit_metadata(w, cx, vol, &cp, w->known.anew);
 	if (ret)
 		return ret;
-	make_plain(&w->super_root.sr_dat);
-	make_plain(&w->super_root.sr_cpfile);
-	make_plain(&w->super_root.sr_sufile);
-	make_plain(&w->ifile_inode);
+	mend_plain(&w->super_root.sr_dat);
+	mend_plain(&w->super_root.sr_cpfile);
+	mend_plain(&w->super_root.sr_sufile);
+	mend_plain(&w->ifile_inode);
 	w->dat.numbers.through = true;
 	w->inos.through = true;
 	ret = find_snapshots(w, cx, vol);
@@ -247,6 +257,18 @@ struct metafile *mend_file(struct writer *w, uint64_t ino)
 	default:
 		return NULL;
 	}
+}
+
+void mend_recount(struct writer *w, uint64_t ino, uint64_t nblocks)
+{
+	struct metafile *m = mend_file(w, ino);
+	uint64_t before = metafile_nblocks(m);
+
+	if (mend_is_anew(w, ino))
+		return;
+	metafile_recount(m, nblocks);
+	if (ino == NILFS_IFILE_INO)
+		w->ifile_blocks += metafile_nblocks(m) - before;
 }
 
 bool mend_is_anew(const struct writer *w, uint64_t ino)

@@ -83,6 +83,19 @@ int mend_open(struct writer **wp, struct context *cx, struct volume *vol,
  */
 struct metafile *mend_file(struct writer *w, uint64_t ino);
 
+/*
+ * Metadata file INO had NBLOCKS, nodes included, when W was opened, whatever
+ * its inode says.  Nothing for one that began without blocks.
+ */
+void mend_recount(struct writer *w, uint64_t ino, uint64_t nblocks);
+
+/*
+ * Makes the fields of a metadata file's inode right that can be the same in
+ * all of them: type, links, a size and times that make sense.  A log has them
+ * so whatever they were.
+ */
+void mend_plain(struct nilfs_inode *inode);
+
 /* Whether INO is one of those that began without blocks. */
 bool mend_is_anew(const struct writer *w, uint64_t ino);
 

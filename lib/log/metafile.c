@@ -384,10 +384,20 @@ uint64_t metafile_nblocks(const struct metafile *m)
 	return m->tree.nblocks;
 }
 
+void metafile_recount(struct metafile *m, uint64_t nblocks)
+{
+	struct metatree *t = &m->tree;
+
+	t->nblocks += nblocks - t->opened;
+	t->opened = nblocks;
+	t->odd = 0;
+}
+
 void metafile_inode(const struct metafile *m, struct nilfs_inode *inode)
 {
 	const struct metatree *t = &m->tree;
 
 	memcpy(inode->i_bmap, t->root, sizeof(t->root));
-	inode->i_blocks = le64_make(t->nblocks * (t->block_size / 512));
+	inode->i_blocks = le64_make(t->nblocks * (t->block_size / 512) +
+				    t->odd);
 }

@@ -166,8 +166,15 @@ bool metafile_is_empty(const struct metafile *m);
 uint64_t metafile_nblocks(const struct metafile *m);
 
 /*
- * Copies the root of the map to INODE's i_bmap, and i_blocks in sectors.  Of
- * the DAT once all its dirty blocks are placed.
+ * It had NBLOCKS when it was opened, nodes included, whatever its inode said:
+ * somebody has counted them.
+ */
+void metafile_recount(struct metafile *m, uint64_t nblocks);
+
+/*
+ * Copies the root of the map to INODE's i_bmap, and i_blocks in sectors: what
+ * it was, and what came and went since.  Of the DAT once all its dirty blocks
+ * are placed.
  */
 void metafile_inode(const struct metafile *m, struct nilfs_inode *inode);
 

@@ -49,6 +49,8 @@ int metatree_init(struct metatree *t, struct context *cx,
 		return 0;
 	memcpy(t->root, inode->i_bmap, sizeof(t->root));
 	t->nblocks = le64_get(inode->i_blocks) / (block_size / 512);
+	t->opened = t->nblocks;
+	t->odd = le64_get(inode->i_blocks) % (block_size / 512);
 	return check_root(t, cx);
 }
 

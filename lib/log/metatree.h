@@ -19,6 +19,8 @@ struct metatree {
 	struct metablocks blocks;
 	uint64_t ino;
 	uint64_t nblocks;	/* of the file, nodes included */
+	uint64_t opened;	/* as many as it was opened with */
+	uint32_t odd;		/* sectors of i_blocks that make no block */
 	uint64_t serial;	/* of the last provisional pointer */
 	uint32_t block_size;
 	enum metafile_kind kind;

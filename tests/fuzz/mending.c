@@ -17,9 +17,6 @@
 
 #include "disk/rule.h"
 
-#define EXIT_MENDED 1
-#define EXIT_UNCORRECTED 4
-#define EXIT_OPERATIONAL 8
 #define PIECE 65536
 
 /* Makes TO what FROM is. */
@@ -36,8 +33,7 @@ static void copy_changed(char *to, const char *from, size_t size)
 
 void mending_open(struct mending *m, struct arena *arena, arena_main *main_of)
 {
-	m->arena = arena;
-	m->main_of = main_of;
+	m->checker = (struct checker){ arena, main_of };
 	m->kept = calloc(1, arena->size);
 	m->before = m->after = NULL;
 	if (!m->kept)
@@ -55,62 +51,6 @@ void mending_close(struct mending *m)
 {
 	forget(m);
 	free(m->kept);
-}
-
-/* Runs the checker with MODE; what it said, if TEXTP is not NULL. */
-static int run(struct mending *m, const char *mode, char **textp)
-{
-	char words[][12] = { "fsck.nilfs2", "" };
-	char *argv[] = { words[0], words[1], m->arena->path, NULL };
-	int sink = memfd_create("said", 0), text = dup(sink), status;
-	off_t size;
-
-	strcpy(words[1], mode);
-	status = arena_run(m->arena, m->main_of, argv, sink);
-	size = lseek(text, 0, SEEK_END);
-	if (textp) {
-		*textp = calloc(1, (size_t)size + 1);
-		if (!*textp || pread(text, *textp, (size_t)size, 0) != size)
-			arena_die("text");
-	}
-	close(text);
-	return status;
-}
-
-/*
- * The rule of the finding in the line at *AT, which moves on; NULL at the end.
- * Other lines are left out.  LINEP, if not NULL, is set to that line.
- */
-static const struct rule_info *next_rule(const char **at, const char **linep)
-{
-	const struct rule_info *info = NULL;
-	char slug[64];
-	size_t n;
-
-	while (**at && !info) {
-		if (linep)
-			*linep = *at;
-		n = strcspn(*at, ":\n");
-		if (n < sizeof(slug)) {
-			memcpy(slug, *at, n);
-			slug[n] = '\0';
-			info = rule_find(slug);
-		}
-		*at += strcspn(*at, "\n");
-		*at += **at == '\n';
-	}
-	return info;
-}
-
-static bool has_rule(const char *text, const struct rule_info *wanted)
-{
-	const struct rule_info *info;
-
-	while ((info = next_rule(&text, NULL))) {
-		if (info == wanted)
-			return true;
-	}
-	return false;
 }
 
 /* The number behind the first "checkpoint " of TEXT, or 0. */
@@ -142,7 +82,7 @@ static bool is_mended(const char *text)
 	const struct rule_info *info;
 	const char *line;
 
-	while ((info = next_rule(&text, &line))) {
+	while ((info = checker_next_rule(&text, &line))) {
 		if (info->severity != RULE_WARNING ||
 		    (info->danger != RULE_DANGER_NONE &&
 		     !is_of_snapshot(line, latest)))
@@ -155,8 +95,9 @@ static bool is_no_worse(const char *before, const char *after)
 {
 	const struct rule_info *info;
 
-	while ((info = next_rule(&after, NULL))) {
-		if (info->severity != RULE_WARNING && !has_rule(before, info))
+	while ((info = checker_next_rule(&after, NULL))) {
+		if (info->severity != RULE_WARNING && 
+		    !checker_found(before, info))
 			return false;
 	}
 	return true;
@@ -164,13 +105,13 @@ static bool is_no_worse(const char *before, const char *after)
 
 static const char *judge(const struct mending *m, int was, int status, int is)
 {
-	if (status == EXIT_OPERATIONAL)
+	if (status == CHECKER_OPERATIONAL)
 		return was == status ? NULL : "the repair failed";
-	if (status && status != EXIT_MENDED && status != EXIT_UNCORRECTED)
+	if (status && status != CHECKER_MENDED && status != CHECKER_UNCORRECTED)
 		return "the repair ended otherwise than it may";
-	if (is != (status == EXIT_UNCORRECTED ? EXIT_UNCORRECTED : 0))
+	if (is != (status == CHECKER_UNCORRECTED ? CHECKER_UNCORRECTED : 0))
 		return "the check after the repair disagrees with it";
-	if (status == EXIT_UNCORRECTED)
+	if (status == CHECKER_UNCORRECTED)
 		return is_no_worse(m->before, m->after) ?
 			       NULL : "it is worse than before";
 	return is_mended(m->after) ? NULL : "something is left";
@@ -181,11 +122,11 @@ const char *mending_run(struct mending *m)
 	const char *wrong;
 	int was, status, is;
 
-	copy_changed(m->kept, m->arena->bytes, m->arena->size);
-	was = run(m, "-fn", &m->before);
-	status = run(m, "-fy", NULL);
-	is = run(m, "-fn", &m->after);
-	copy_changed(m->arena->bytes, m->kept, m->arena->size);
+	copy_changed(m->kept, m->checker.arena->bytes, m->checker.arena->size);
+	was = checker_run(&m->checker, "-fn", NULL, &m->before);
+	status = checker_run(&m->checker, "-fy", NULL, NULL);
+	is = checker_run(&m->checker, "-fn", NULL, &m->after);
+	copy_changed(m->checker.arena->bytes, m->kept, m->checker.arena->size);
 	wrong = judge(m, was, status, is);
 	if (wrong)
 		printf("check: %d\n%.4000s\nrepair: %d\ncheck: %d\n%.4000s\n",

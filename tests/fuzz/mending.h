@@ -10,11 +10,10 @@
 #ifndef NILFS2_TESTS_FUZZ_MENDING_H
 #define NILFS2_TESTS_FUZZ_MENDING_H
 
-#include "arena.h"
+#include "checker.h"
 
 struct mending {
-	struct arena *arena;
-	arena_main *main_of;	/* the checker's */
+	struct checker checker;
 	char *kept;		/* the image before the repair */
 	char *before, *after;	/* what checks said then */
 };

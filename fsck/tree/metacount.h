@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* i_blocks of the metadata files. */
+#ifndef NILFS2_FSCK_METACOUNT_H
+#define NILFS2_FSCK_METACOUNT_H
+
+#include <stdint.h>
+
+#include "disk/ondisk.h"
+#include "fsck/check.h"
+
+/*
+ * Compares i_blocks in INODE, of metadata file INO (an ifile: of checkpoint
+ * CNO), with NBLOCKS that its map was found to have, nodes included.
+ */
+void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
+		     const struct nilfs_inode *inode, uint64_t nblocks);
+
+#endif
