@@ -231,9 +231,13 @@ static bool is_damage(int err)
 	       err == -EIO || err == -ENOSPC;
 }
 
-/* The round came to nothing, by the fault of one of the kinds TAKEN. */
+/*
+ * The round came to nothing, by the fault of one of the kinds TAKEN; IDLE: it
+ * did not write anything.
+ */
 static void refuse(struct repair *r, int floor,
-		   const bool taken[RULE_FIX_COUNT], unsigned int ntaken)
+		   const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
+		   bool idle)
 {
 	size_t i;
 
@@ -241,8 +245,28 @@ static void refuse(struct repair *r, int floor,
 		r->apart[floor] = true;
 		return;
 	}
-	for (i = 0; i < RULE_FIX_COUNT; i++)
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		r->given_up[i] |= taken[i];
+		r->idle[i] |= taken[i] && idle;
+	}
+}
+
+/*
+ * A round stays.  What had come to nothing because there was nothing that it
+ * could do may have it now, and costs no look if not.
+ */
+static void accept(struct repair *r, const bool taken[RULE_FIX_COUNT],
+		   const struct count before[RULE_FIX_COUNT])
+{
+	struct count now[RULE_FIX_COUNT];
+	size_t i;
+
+	count_kinds(r, now);
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		r->given_up[i] &= !r->idle[i];
+		r->idle[i] = false;
+		r->given_up[i] |= taken[i] && is_no_less(&now[i], &before[i]);
+	}
 }
 
 /* Mends the kinds TAKEN and looks: 1 where that is better, 0, or a failure. */
@@ -263,8 +287,8 @@ static int try_round(struct repair *r, struct context *cx, int floor,
 
 static int run_round(struct repair *r, struct context *cx, int floor)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n, i;
-	struct count before[RULE_FIX_COUNT], now[RULE_FIX_COUNT];
+	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	struct count before[RULE_FIX_COUNT];
 	bool taken[RULE_FIX_COUNT];
 	unsigned int n = take(r, floor, taken);
 	int ret;
@@ -272,14 +296,11 @@ static int run_round(struct repair *r, struct context *cx, int floor)
 	count_kinds(r, before);
 	ret = try_round(r, cx, floor, taken);
 	if (ret > 0) {
-		count_kinds(r, now);
-		for (i = 0; i < RULE_FIX_COUNT; i++)
-			r->given_up[i] |= taken[i] &&
-					  is_no_less(&now[i], &before[i]);
+		accept(r, taken, before);
 		return 0;
 	}
 	if (!ret) {
-		refuse(r, floor, taken, n);
+		refuse(r, floor, taken, n, overlay_mark(r->dev) == mark);
 		overlay_rewind(r->dev, mark);
 		mended_rewind(&r->mended, nmended);
 	}

@@ -35,7 +35,8 @@ struct repair {
 	/* Rolled forward: what the device needs still; or there was nothing. */
 	struct bitmap awaited;
 	bool no_data_behind;
-	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing */
+	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
+	bool idle[RULE_FIX_COUNT];	/* and that without a try */
 	bool apart[FIXER_FLOORS];	/* one kind a round, on that floor */
 	struct mended mended;
 };

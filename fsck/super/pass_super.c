@@ -21,6 +21,7 @@
 #include "fsck/check.h"
 #include "fsck/passes.h"
 #include "fsck/super/supers.h"
+#include "vol/cptable.h"
 #include "vol/recovery.h"
 
 /* Copy I, which the volume was not opened by, leads nowhere: RULE. */
@@ -53,17 +54,41 @@ static int check_other(struct check *c, struct context *cx)
 	return check_unused(c, cx, choice->spare, RULE_SB_SPARE);
 }
 
+/* Whether checkpoint CNO is in the cpfile, in whose time it may be the last. */
+static bool has_checkpoint(struct volume *vol, struct context *cx, uint64_t cno)
+{
+	uint64_t latest = vol->latest.cno;
+	struct nilfs_checkpoint cp;
+	int err;
+
+	vol->latest.cno = cno;
+	err = cptable_read(vol, cx, cno, &cp);
+	vol->latest.cno = latest;
+	fail_clear(cx);
+	return !err && le64_get(cp.cp_cno) == cno;
+}
+
 /*
- * The kernel goes by the superblock, but the log has its number from when it
- * was written, as have all entries of the DAT that it brought: the rest of the
- * volume is judged by that one.
+ * The number of the latest checkpoint is that of the last one in the cpfile:
+ * the greater of two that are there.  Where neither is it is the log's, which
+ * has it from when it was written, as have all entries of the DAT that it
+ * brought; the kernel goes by the superblock.
  */
-static void compare_cno(struct check *c, uint64_t cno)
+static void compare_cno(struct check *c, struct context *cx, uint64_t cno)
 {
 	struct volume *vol = c->vol;
+	uint64_t last = vol->latest.cno;
 
-	if (cno == vol->latest.cno)
+	if (cno == last)
 		return;
+	if (has_checkpoint(vol, cx, last) &&
+	    (last > cno || !has_checkpoint(vol, cx, cno))) {
+		findings_differ(c->findings, RULE_SR_CNO,
+				place_number(PLACE_LOG,
+					     vol->latest.pseg_start),
+				last, cno);
+		return;
+	}
 	findings_differ(c->findings, RULE_SB_LAST_CNO,
 			place_number(PLACE_SUPER, (uint64_t)vol->super_used),
 			cno, vol->latest.cno);
@@ -71,7 +96,8 @@ static void compare_cno(struct check *c, uint64_t cno)
 }
 
 /* The numbers that superblock, log and super root have in common. */
-static void compare(struct check *c, const struct nilfs_segment_summary *ss)
+static void compare(struct check *c, struct context *cx,
+		    const struct nilfs_segment_summary *ss)
 {
 	const struct recovery *latest = &c->vol->latest;
 	const struct nilfs_super_root *sr = &c->vol->super_root;
@@ -81,11 +107,15 @@ static void compare(struct check *c, const struct nilfs_segment_summary *ss)
 	if (le16_get(sr->sr_flags))
 		findings_differ(c->findings, RULE_SR_FLAGS, place, 0,
 				le16_get(sr->sr_flags));
+	if (le16_get(sr->sr_bytes) != superroot_bytes(&c->vol->geo))
+		findings_differ(c->findings, RULE_SR_LENGTH, place,
+				superroot_bytes(&c->vol->geo),
+				le16_get(sr->sr_bytes));
 	if (!(le16_get(ss->ss_flags) & NILFS_SS_GC) && nongc != latest->ctime)
 		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
 				latest->ctime, nongc);
 	if (le16_get(ss->ss_bytes) >= sizeof(*ss))
-		compare_cno(c, le64_get(ss->ss_cno));
+		compare_cno(c, cx, le64_get(ss->ss_cno));
 }
 
 static int check_super_root(struct check *c, struct context *cx)
@@ -100,7 +130,7 @@ static int check_super_root(struct check *c, struct context *cx)
 				    place_number(PLACE_VOLUME, 0));
 	memcpy(&ss, block, sizeof(ss));
 	cache_put(c->vol->cache, block);
-	compare(c, &ss);
+	compare(c, cx, &ss);
 	return 0;
 }
 
