@@ -53,9 +53,8 @@ static int claim_own(void *arg, struct context *cx,
 	return 0;
 }
 
-static int check_map(struct check *c, struct context *cx)
+static int check_map(struct check *c, struct context *cx, uint64_t *blocks)
 {
-	const struct nilfs_inode *inode = &c->vol->dat.inode;
 	struct own own = { .c = c };
 	const struct mapcheck m = {
 		.vol = c->vol,
@@ -65,12 +64,11 @@ static int check_map(struct check *c, struct context *cx)
 		.visit = claim_own,
 		.arg = &own,
 	};
-	int ret = mapcheck_run(&m, cx, inode);
+	int ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
 
 	if (ret > 0)
 		c->dat_broken = true;
-	if (!ret && !c->dat_broken)
-		metacount_check(c, 0, NILFS_DAT_INO, inode, own.blocks);
+	*blocks = own.blocks;
 	return ret < 0 ? ret : 0;
 }
 
@@ -99,15 +97,19 @@ uint64_t pass_dat_work(const struct check *c)
 int pass_dat(struct check *c, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t blocks;
 	int err;
 
 	err = sparse_init(&c->claimed, cx,
 			  geometry_segment_end(geo, geo->nsegments - 1));
 	if (!err)
-		err = check_map(c, cx);
+		err = check_map(c, cx, &blocks);
 	if (!err && !c->dat_broken)
 		err = check_groups(c, cx);
-	if (!err && !c->dat_broken)
+	if (!err && !c->dat_broken) {
+		metacount_check(c, 0, NILFS_DAT_INO, &c->vol->dat.inode,
+				blocks);
 		err = datentries_check(c, cx);
+	}
 	return err ? err : claims_mark_segments(c, cx);
 }

@@ -21,6 +21,7 @@
 #include "base/sort.h"
 #include "disk/dat.h"
 #include "fsck/check.h"
+#include "fsck/tree/metacount.h"
 #include "vol/datscan.h"
 #include "vol/liveness.h"
 #include "vol/sutable.h"
@@ -210,10 +211,11 @@ static int check_live(struct check *c, struct context *cx)
 	return ret;
 }
 
-/* A block of cpfile or SUFILE that is missing can be what seems to leak. */
+/* A block of a metadata file that is missing can be what seems to leak. */
 static bool is_tree_whole(const struct check *c)
 {
 	return c->referenced.bits && !c->tree_broken && !is_area_broken(c, 7) &&
+	       !metacount_is_doubtful(c) &&
 	       !findings_count(c->findings, RULE_SU_UNREADABLE) &&
 	       !findings_count(c->findings, RULE_DEV_UNREADABLE);
 }

@@ -3,14 +3,22 @@
 #ifndef NILFS2_FSCK_METACOUNT_H
 #define NILFS2_FSCK_METACOUNT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "disk/ondisk.h"
 #include "fsck/check.h"
 
 /*
+ * Whether blocks of the DAT or an ifile are missing, or are too many: what
+ * follows from how many there are is not to be told as well.
+ */
+bool metacount_is_doubtful(const struct check *c);
+
+/*
  * Compares i_blocks in INODE, of metadata file INO (an ifile: of checkpoint
- * CNO), with NBLOCKS that its map was found to have, nodes included.
+ * CNO), with NBLOCKS that its map was found to have, nodes included; after its allocator
+ * was checked.
  */
 void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
 		     const struct nilfs_inode *inode, uint64_t nblocks);

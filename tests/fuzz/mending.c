@@ -96,7 +96,7 @@ static bool is_no_worse(const char *before, const char *after)
 	const struct rule_info *info;
 
 	while ((info = checker_next_rule(&after, NULL))) {
-		if (info->severity != RULE_WARNING && 
+		if (info->severity != RULE_WARNING &&
 		    !checker_found(before, info))
 			return false;
 	}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Changes that a checker cannot find, each with its reason.
+ *
+ * A row names the least that is excused: the structure, the field, and where
+ * only some values are, which.  What stands in no row has to be found.
+ */
+#include "silent.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "disk/bmap.h"
+#include "disk/inode.h"
+#include "disk/ondisk.h"
+
+#define PERMISSIONS 07777u
+#define NSEC_PER_SEC 1000000000u
+
+/* Whether only bits of MASK differ. */
+static bool differs_within(const struct silent_change *c, uint64_t mask)
+{
+	return !((c->old ^ c->now) & ~mask);
+}
+
+static bool is_time(const struct silent_change *c)
+{
+	return c->now < NSEC_PER_SEC;
+}
+
+static bool is_permission(const struct silent_change *c)
+{
+	return differs_within(c, PERMISSIONS);
+}
+
+static bool has_links(const struct silent_change *c)
+{
+	return c->now && c->now <= NILFS_LINK_MAX;
+}
+
+static bool is_size(const struct silent_change *c)
+{
+	return c->now <= INT64_MAX;
+}
+
+/* The last bytes of the last block, or a hole behind it. */
+static bool is_tail(const struct silent_change *c)
+{
+	const uint64_t page = 4096;
+
+	return is_size(c) && (c->now > c->old ||
+			      (c->now + page - 1) / page ==
+				      (c->old + page - 1) / page);
+}
+
+static bool is_minor_flag(const struct silent_change *c)
+{
+	return differs_within(c, 1u << NILFS_CHECKPOINT_MINOR |
+					 1u << NILFS_CHECKPOINT_SKETCH);
+}
+
+/* Elements of a node behind its last child, or the unused bytes of a header. */
+static bool is_of_no_child(const struct silent_change *c)
+{
+	const struct nilfs_btree_node *node = c->bytes;
+
+	return c->element >= le16_get(node->bn_nchildren);
+}
+
+static bool is_no_root_flag(const struct silent_change *c)
+{
+	return differs_within(c, 0xfe);
+}
+
+static bool is_of_free_slot(const le64 *map, const struct silent_change *c)
+{
+	struct bmap_node node;
+	unsigned int i = c->element;
+
+	if (!bmap_is_btree(map))
+		return !i;
+	if (!i)
+		return differs_within(c, 0xffffffffull << 32);
+	bmap_root_read(map, &node);
+	return (i - 1) % 3 >= node.nchildren;
+}
+
+static bool is_free_in_inode(const struct silent_change *c)
+{
+	const struct nilfs_inode *inode = c->bytes;
+
+	return inode_has_bmap(inode) ? is_of_free_slot(inode->i_bmap, c) :
+	       inode_has_rdev(inode) || c->element;
+}
+
+static bool is_free_in_checkpoint(const struct silent_change *c)
+{
+	const struct nilfs_checkpoint *cp = c->bytes;
+
+	return is_of_free_slot(cp->cp_ifile_inode.i_bmap, c);
+}
+
+/* The first blocks of an ifile: the descriptors of a group, and its bitmap. */
+static bool is_allocator(const struct silent_change *c)
+{
+	const struct nilfs_checkpoint *cp = c->bytes;
+
+	return !bmap_is_btree(cp->cp_ifile_inode.i_bmap) && !c->now &&
+	       (c->element == 1 || c->element == 2);
+}
+
+/* One sector more or less. */
+static bool is_near(const struct silent_change *c)
+{
+	return c->now + 1 == c->old || c->now == c->old + 1;
+}
+
+static bool is_no_snapshot(const struct silent_change *c)
+{
+	const struct nilfs_checkpoint *cp = c->bytes;
+
+	return !(le32_get(cp->cp_flags) & 1u << NILFS_CHECKPOINT_SNAPSHOT);
+}
+
+static bool is_entry_0(const struct silent_change *c)
+{
+	return !strcmp(c->structure, "dat:0");
+}
+
+/* It stays on for some checkpoints more, not for ever. */
+static bool ends_later(const struct silent_change *c)
+{
+	return is_entry_0(c) || (c->now > c->old && c->now != NILFS_CNO_MAX);
+}
+
+static bool starts_earlier(const struct silent_change *c)
+{
+	return is_entry_0(c) || c->now < c->old;
+}
+
+static bool is_block_count(const struct silent_change *c)
+{
+	return differs_within(c, NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT);
+}
+
+static bool is_beginning(const struct silent_change *c)
+{
+	return differs_within(c, NILFS_SS_LOGBGN | NILFS_SS_LOGEND);
+}
+
+struct row {
+	const char *structures;	/* how the name begins; NULL: any */
+	const char *field;
+	bool (*only)(const struct silent_change *c);	/* NULL: any change */
+	const char *reason;
+};
+
+static const char user_value[] = "any value is one that users can set";
+static const char unread[] = "nobody reads it, and nothing else says it";
+static const char padding[] = "has no meaning";
+static const char unused[] = "does not count while the entry is not in use";
+static const char passing[] = "was right at some time, and is never compared";
+static const char old_log[] = "matters while a log is the last, no longer";
+static const char sectors[] =
+	"nilfs-utils' mkfs counts its blocks of a metadata file as sectors";
+static const char hole[] = "a hole is as good as a byte of the last block";
+
+static const struct row rows[] = {
+	{ NULL, "i_pad", NULL, padding },
+	{ NULL, "bn_pad", NULL, padding },
+	{ NULL, "de_rsv", NULL, padding },
+	{ NULL, "ss_pad", NULL, padding },
+	{ NULL, "s_reserved", NULL, padding },
+	{ NULL, "i_xattr", NULL, unread },
+	{ NULL, "i_flags", NULL, user_value },
+	{ NULL, "i_generation", NULL, user_value },
+	{ NULL, "i_uid", NULL, user_value },
+	{ NULL, "i_gid", NULL, user_value },
+	{ NULL, "i_ctime", NULL, user_value },
+	{ NULL, "i_mtime", NULL, user_value },
+	{ NULL, "i_ctime_nsec", is_time, user_value },
+	{ NULL, "i_mtime_nsec", is_time, user_value },
+	{ NULL, "i_mode", is_permission, user_value },
+
+	{ "inode:dat", "i_links_count", has_links, unread },
+	{ "inode:cpfile", "i_links_count", has_links, unread },
+	{ "inode:sufile", "i_links_count", has_links, unread },
+	{ "inode:ifile", "i_links_count", has_links, unread },
+	{ "superroot", "i_links_count", has_links, unread },
+	{ "checkpoint:", "i_links_count", has_links, unread },
+	{ "inode:dat", "i_size", is_size, unread },
+	{ "inode:cpfile", "i_size", is_size, unread },
+	{ "inode:sufile", "i_size", is_size, unread },
+	{ "inode:ifile", "i_size", is_size, unread },
+	{ "superroot", "i_size", is_size, unread },
+	{ "checkpoint:", "i_size", is_size, unread },
+	{ "inode:", "i_size", is_tail, hole },
+	{ "checkpoint:", "i_blocks", NULL, unread },
+	{ "inode:", "i_bmap", is_free_in_inode, padding },
+	{ "superroot", "i_bmap", NULL, "is changed in inode:dat as well" },
+	{ "checkpoint:", "i_bmap", is_free_in_checkpoint, padding },
+	{ "checkpoint:", "i_bmap", is_allocator,
+	  "nobody takes an inode in an old checkpoint" },
+	{ "inode:cpfile", "i_blocks", is_near, sectors },
+	{ "inode:dat", "i_blocks", is_near, sectors },
+	{ "inode:ifile", "i_blocks", is_near, sectors },
+	{ "inode:sufile", "i_blocks", is_near, sectors },
+
+	{ "checkpoint:", "cp_blocks_count", NULL,
+	  "is not kept from mkfs on without the feature block_count" },
+	{ "checkpoint:", "cp_checkpoints_count", NULL,
+	  "counts only in the first entry of a block" },
+	{ "checkpoint:", "cp_create", NULL, user_value },
+	{ "checkpoint:", "cp_nblk_inc", NULL, unread },
+	{ "checkpoint:", "cp_flags", is_minor_flag, unread },
+	{ "checkpoint:", "ssl_next", is_no_snapshot, unused },
+	{ "checkpoint:", "ssl_prev", is_no_snapshot, unused },
+
+	{ "dat:0", "de_blocknr", NULL, unused },
+	{ "dat:", "de_start", starts_earlier, "costs nothing" },
+	{ "dat:", "de_end", ends_later,
+	  "costs space until a checkpoint goes that was to go anyway" },
+
+	{ "node:", "bn_flags", is_no_root_flag, padding },
+	{ "node:", "key", is_of_no_child, unused },
+	{ "node:", "ptr", is_of_no_child, unused },
+
+	{ "dirent:", "name_len", NULL, "a shorter name is a name" },
+
+	{ "segment:", "su_lastmod", NULL, user_value },
+	{ "suheader", "sh_last_alloc", NULL,
+	  "is a hint, which the kernel does not trust" },
+
+	{ "log:", "ss_create", NULL, unread },
+	{ "log:", "ss_next", NULL, old_log },
+	{ "log:", "ss_cno", NULL, old_log },
+	{ "log:", "ss_flags", is_beginning, old_log },
+	{ "finfo:", "fi_cno", NULL, "the cleaner keeps what it moves by it" },
+	{ "finfo:", "fi_ino", NULL, "the cleaner keeps what it moves by it" },
+	{ "binfo:", "bi_blkoff", NULL, "the cleaner keeps what it moves by it" },
+
+	{ "superroot", "sr_nongc_ctime", NULL,
+	  "is older than its log where that is a cleaner's" },
+
+	{ "super:", "s_bytes", NULL, "any size has a checksum" },
+	{ "super:", "s_c_block_max", NULL, user_value },
+	{ "super:", "s_c_interval", NULL, user_value },
+	{ "super:", "s_checkinterval", NULL, user_value },
+	{ "super:", "s_creator_os", NULL, unread },
+	{ "super:", "s_def_resgid", NULL, user_value },
+	{ "super:", "s_def_resuid", NULL, user_value },
+	{ "super:", "s_dev_size", NULL, "counts only in the newer one" },
+	{ "super:", "s_errors", NULL, user_value },
+	{ "super:", "s_feature_compat", NULL,
+	  "what is unknown may be ignored" },
+	{ "super:", "s_feature_compat_ro", is_block_count, user_value },
+	{ "super:", "s_first_ino", NULL, "may be any number from 11 on" },
+	{ "super:", "s_flags", NULL, unread },
+	{ "super:", "s_free_blocks_count", NULL, passing },
+	{ "super:", "s_last_cno", NULL, "counts only in the newer one" },
+	{ "super:", "s_lastcheck", NULL, passing },
+	{ "super:", "s_max_mnt_count", NULL, user_value },
+	{ "super:", "s_minor_rev_level", NULL, unread },
+	{ "super:", "s_mnt_count", NULL, passing },
+	{ "super:", "s_mtime", NULL, passing },
+	{ "super:", "s_r_segments_percentage", NULL, user_value },
+	{ "super:", "s_state", NULL, "counts only in the newer one" },
+	{ "super:", "s_wtime", NULL, passing },
+};
+
+static bool is_named(const struct row *row, const struct silent_change *c)
+{
+	return (!row->structures ||
+		!strncmp(c->structure, row->structures,
+			 strlen(row->structures))) &&
+	       !strcmp(row->field, c->field);
+}
+
+const char *silent_reason(const struct silent_change *c)
+{
+	const struct row *row;
+
+	for (row = rows; row < rows + sizeof(rows) / sizeof(rows[0]); row++)
+		if (is_named(row, c) && (!row->only || row->only(c)))
+			return row->reason;
+	return NULL;
+}

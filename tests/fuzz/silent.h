@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changes that a checker cannot find, each with its reason. */
+#ifndef NILFS2_TESTS_FUZZ_SILENT_H
+#define NILFS2_TESTS_FUZZ_SILENT_H
+
+#include <stdint.h>
+
+/* A field that was changed, of a structure as "dump.nilfs2 set" names it. */
+struct silent_change {
+	const char *structure, *field;
+	const void *bytes;	/* the structure as it was */
+	uint32_t size;		/* of the field, in bytes */
+	uint32_t element;
+	uint64_t old, now;
+};
+
+/* Why a checker need not find it with its checksums right, or NULL. */
+const char *silent_reason(const struct silent_change *c);
+
+#endif
