@@ -46,7 +46,7 @@ static bool has_gaps(const struct check *c)
 {
 	static const enum rule rules[] = {
 		RULE_CP_HEADER_MISSING, RULE_CP_LATEST, RULE_CP_NCHECKPOINTS,
-		RULE_SU_UNREADABLE, RULE_SU_NCLEAN,
+		RULE_SU_UNREADABLE, RULE_SU_NCLEAN, RULE_SU_ACTIVE_CLEAN,
 	};
 
 	return has_one(c, rules, sizeof(rules) / sizeof(rules[0]));
