@@ -276,6 +276,20 @@ static int mend_file_of(struct mending *f, struct context *cx)
 	return err ? err : write_header(f, cx);
 }
 
+/*
+ * mkfs.nilfs2 of nilfs-utils counted the block of the header as one sector;
+ * one that is made anew counts like any other.
+ */
+static void count_header(struct mending *f, const struct fix *fixes, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
+			mend_recount(f->cm.job->writer, NILFS_CPFILE_INO,
+				     metafile_nblocks(f->m));
+}
+
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
@@ -289,6 +303,7 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	f.anew = metafile_is_empty(f.m);
 	if (lastknown_is_doubtful(job->check) && !f.anew)
 		return 0;
+	count_header(&f, fixes, n);
 	err = mend_file_of(&f, cx);
 	if (!err)
 		err = mend_all_counts(&f, cx, fixes, n);
