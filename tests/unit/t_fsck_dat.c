@@ -89,14 +89,17 @@ static void lay_dat(struct bench *b, unsigned int used, const uint64_t map[6])
 {
 	struct nilfs_inode inode = { .i_mode = le16_make(0100000) };
 	struct nilfs_palloc_group_desc *descs = (void *)(disk + DESCS * BLOCK);
-	unsigned int i;
+	unsigned int i, blocks = 0;
 
 	for (i = 0; i < BLOCK / sizeof(*descs); i++)
 		descs[i].pg_nfrees = le32_make(8192 - (i ? 0 : used));
 	for (i = 0; i < used; i++)
 		disk[BITMAP * BLOCK + i / 8] |= (char)(1 << i % 8);
-	for (i = 0; i < 6; i++)
+	for (i = 0; i < 6; i++) {
 		inode.i_bmap[1 + i] = le64_make(map[i]);
+		blocks += map[i] != 0;
+	}
+	inode.i_blocks = le64_make(blocks * (BLOCK / 512));
 	if (file_init(&b->vol.dat, &b->cx, &b->vol, NILFS_DAT_INO, &inode))
 		exit(99);
 }
