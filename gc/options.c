@@ -87,7 +87,8 @@ uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,
 	case OPTIONS_BYTES:
 		return div_round_up(amount->n, bytes);
 	case OPTIONS_PERCENT:
-		return div_round_up(n, 100) * amount->n;
+		return n / 100 * amount->n +
+		       div_round_up(n % 100 * amount->n, 100);
 	case OPTIONS_WORTH:
 		break;
 	}
