@@ -105,10 +105,6 @@ static bool take_dotdot(struct dirnames *w, const struct dirent_entry *e)
 {
 	if (is_name(e, "..")) {
 		w->n->list.dirs[w->dir].dotdot = e->ino;
-		/* What it should be is only known where all could be read. */
-		if (!e->ino)
-			tell_entry(w, RULE_DIR_DOTDOT, e->offset, NULL,
-				   &e->ino);
 		return true;
 	}
 	if (!w->no_dot)

@@ -134,6 +134,11 @@ static bool ends_later(const struct silent_change *c)
 	return is_entry_0(c) || (c->now > c->old && c->now != NILFS_CNO_MAX);
 }
 
+static bool lives_on(const struct silent_change *c)
+{
+	return c->now == NILFS_CNO_MAX;
+}
+
 static bool starts_earlier(const struct silent_change *c)
 {
 	return is_entry_0(c) || c->now < c->old;
@@ -221,6 +226,8 @@ static const struct row rows[] = {
 	{ "dat:", "de_start", starts_earlier, "costs nothing" },
 	{ "dat:", "de_end", ends_later,
 	  "costs space until a checkpoint goes that was to go anyway" },
+	{ "dat:", "de_end", lives_on,
+	  "costs space; to go back to a checkpoint widens lives as well" },
 
 	{ "node:", "bn_flags", is_no_root_flag, padding },
 	{ "node:", "key", is_of_no_child, unused },
