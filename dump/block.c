@@ -9,11 +9,11 @@
 
 #include <errno.h>
 
+#include "cli/range.h"
 #include "dump/image.h"
 #include "dump/logfind.h"
 #include "dump/pathname.h"
 #include "dump/place.h"
-#include "dump/range.h"
 #include "dump/verdict.h"
 #include "vol/sutable.h"
 

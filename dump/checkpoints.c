@@ -13,10 +13,10 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "cli/range.h"
 #include "disk/checkpoint.h"
 #include "dump/commands.h"
 #include "dump/image.h"
-#include "dump/range.h"
 #include "out/table.h"
 #include "vol/cptable.h"
 #include "vol/holdings.h"

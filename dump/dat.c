@@ -8,13 +8,13 @@
  */
 #include "dump/commands.h"
 
+#include "cli/range.h"
 #include "disk/dat.h"
 #include "dump/datentry.h"
 #include "dump/fields.h"
 #include "dump/image.h"
 #include "dump/mapwalk.h"
 #include "dump/place.h"
-#include "dump/range.h"
 #include "out/table.h"
 #include "vol/datscan.h"
 

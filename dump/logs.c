@@ -13,9 +13,9 @@
 
 #include <errno.h>
 
+#include "cli/range.h"
 #include "dump/image.h"
 #include "dump/logs_view.h"
-#include "dump/range.h"
 #include "vol/logsearch.h"
 #include "vol/sutable.h"
 

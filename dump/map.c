@@ -2,29 +2,21 @@
 /*
  * dump.nilfs2 map: the segments of a volume as a picture.
  *
- * Each segment is put into one class, and how dark it is tells how much of it
- * a cleaner would keep.  What is there to be seen at a glance: where writing
- * goes on, what is worth cleaning, what snapshots hold.  JSON gets the same
- * classes as runs of neighbours that are alike.
+ * What a segment looks like is the same wherever segments are shown (see
+ * "out/segmap.h").  JSON gets the classes as runs of neighbours that are alike.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/checked.h"
+#include "cli/outfile.h"
 #include "cli/terminal.h"
 #include "dump/commands.h"
 #include "dump/image.h"
 #include "dump/segment.h"
-#include "out/picture.h"
+#include "out/segmap.h"
 #include "out/table.h"
 
-#define FULL_PERCENT 90
-#define SVG_PIXELS 1024		/* a side, at most */
-#define SVG_CELL 8		/* pixels; more where there are few segments */
-#define SVG_CELL_MAX 32
 #define FILE_LINES 64		/* of a picture that is not for a terminal */
 
 enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
@@ -36,31 +28,6 @@ struct map_options {
 	const char *svg;
 	uint32_t width;
 	int colour;
-};
-
-enum { CLEAN, DEAD, PARTLY, FULL, SNAPSHOT, UNKNOWN, ERRONEOUS, ACTIVE,
-       CLASSES };
-
-/* How much is kept shades only the classes where it is the question. */
-static const struct picture_kind classes[CLASSES] = {
-	[CLEAN] = { "clean", ".", 0x404850, false, true },
-	[DEAD] = { "dead, nothing to keep", "x", 0xd05050, false, true },
-	[PARTLY] = { "partly live", "123456789", 0xe0b040, false, false },
-	[FULL] = { "full, at least 90 % live", "#", 0x40b060, false, false },
-	[SNAPSHOT] = { "mostly held by snapshots", "s", 0x5090e0, false,
-		       false },
-	[UNKNOWN] = { "in use, contents unknown", "?", 0xa0a0a0, false, true },
-	[ERRONEOUS] = { "erroneous", "E", 0xff00c0, true, true },
-	[ACTIVE] = { "active, being written or next", "A", 0xf0f0f0, true,
-		     true },
-};
-
-/* The same in the words of scripts. */
-static const char *const class_keys[CLASSES] = {
-	[CLEAN] = "clean",	 [DEAD] = "dead",
-	[PARTLY] = "partly",	 [FULL] = "full",
-	[SNAPSHOT] = "snapshot", [UNKNOWN] = "unknown",
-	[ERRONEOUS] = "error",	 [ACTIVE] = "active",
 };
 
 enum { FIRST, LAST, CLASS, KEPT, BLOCKS, COLUMNS };
@@ -88,7 +55,7 @@ struct map {
 	unsigned int cell;		/* pixels */
 	struct table table;
 	struct run run;
-	uint64_t counts[CLASSES];
+	uint64_t counts[SEGMAP_CLASSES];
 	int status;
 };
 
@@ -100,24 +67,19 @@ static int note(struct map *m, int err)
 	return m->status < 0 ? m->status : 0;
 }
 
-static unsigned int class_of(const struct segment *s)
+/* As the picture and the runs see it. */
+static struct segmap_segment outline(const struct segment *s)
 {
-	uint32_t kept = segment_kept(s);
-
-	if (s->state & SEGMENT_ERROR)
-		return ERRONEOUS;
-	if (s->state & SEGMENT_ACTIVE)
-		return ACTIVE;
-	if (!(s->state & SEGMENT_DIRTY))
-		return CLEAN;
-	if (!s->has_counts)
-		return UNKNOWN;
-	if (!kept)
-		return DEAD;
-	if (s->snapshot > s->live)
-		return SNAPSHOT;
-	return (uint64_t)kept * 100 >= (uint64_t)s->blocks * FULL_PERCENT ?
-		FULL : PARTLY;
+	return (struct segmap_segment){
+		.error = s->state & SEGMENT_ERROR,
+		.active = s->state & SEGMENT_ACTIVE,
+		.dirty = s->state & SEGMENT_DIRTY,
+		.counted = s->has_counts,
+		.blocks = s->blocks,
+		.kept = segment_kept(s),
+		.live = s->live,
+		.snapshot = s->snapshot,
+	};
 }
 
 static void end_run(struct map *m)
@@ -129,7 +91,7 @@ static void end_run(struct map *m)
 	table_row(&m->table, (struct value[]){
 		[FIRST] = value_u64(run->first),
 		[LAST] = value_u64(run->next - 1),
-		[CLASS] = value_string(class_keys[run->class]),
+		[CLASS] = value_string(segmap_keys[run->class]),
 		[KEPT] = value_u64(run->kept),
 		[BLOCKS] = value_u64(run->blocks),
 	});
@@ -155,16 +117,17 @@ static void add_to_run(struct map *m, unsigned int class,
 static int take(struct map *m, uint64_t segnum,
 		const struct nilfs_segment_usage_ext *su)
 {
+	struct segmap_segment shown;
 	struct segment s;
 	unsigned int class;
 	int err;
 
 	segment_outline(&m->src, segnum, su, &s);
-	class = class_of(&s);
+	shown = outline(&s);
+	class = segmap_class_of(&shown);
 	m->counts[class]++;
 	if (m->picture)
-		picture_add(m->picture, segnum, class,
-			    (double)segment_kept(&s) / (double)s.blocks);
+		segmap_add(m->picture, segnum, &shown);
 	else
 		add_to_run(m, class, &s);
 	err = context_cancelled(&m->tool->cx);
@@ -203,57 +166,28 @@ static void say_counts(struct map *m)
 	unsigned int i;
 
 	report_begin(r, "segments", "Segments");
-	for (i = 0; i < CLASSES; i++)
+	for (i = 0; i < SEGMAP_CLASSES; i++)
 		if (m->counts[i] || !report_is_text(r))
-			report_u64(r, class_keys[i], class_keys[i],
+			report_u64(r, segmap_keys[i], segmap_keys[i],
 				   m->counts[i]);
 	report_end(r);
-}
-
-/* Never over the image itself, whatever it is called. */
-static int check_target(struct map *m, const char *path, int fd)
-{
-	struct stat image, target;
-
-	if (stat(m->tool->argv[0], &image) || fstat(fd, &target) ||
-	    image.st_dev != target.st_dev || image.st_ino != target.st_ino)
-		return 0;
-	return fail(&m->tool->cx, -EINVAL, "%s: is the image itself", path);
-}
-
-static int write_svg_to(struct map *m, int fd)
-{
-	struct context *cx = &m->tool->cx;
-	struct out *out;
-	int err = out_open(cx, fd, m->o->svg, &out);
-
-	if (err)
-		return err;
-	picture_svg(m->picture, out, m->cell);
-	return out_close(out, cx);
 }
 
 static int write_svg(struct map *m)
 {
 	struct context *cx = &m->tool->cx;
-	const char *path = m->o->svg;
-	int fd, err;
+	struct outfile file;
+	int err;
 
-	if (!strcmp(path, "-")) {
+	if (!strcmp(m->o->svg, "-")) {
 		picture_svg(m->picture, m->tool->out, m->cell);
 		return 0;
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return fail(cx, -errno, "%s: cannot be written", path);
-	err = check_target(m, path, fd);
-	if (!err && ftruncate(fd, 0) && errno != EINVAL)
-		err = fail(cx, -errno, "%s: cannot be emptied", path);
-	if (!err)
-		err = write_svg_to(m, fd);
-	if (close(fd) && !err)
-		err = fail(cx, -errno, "%s: write", path);
-	return err;
+	err = outfile_open(&file, cx, m->o->svg, m->tool->argv[0]);
+	if (err)
+		return err;
+	picture_svg(m->picture, file.out, m->cell);
+	return outfile_close(&file, cx, 0);
 }
 
 /* Cells on a line and lines of a picture for a terminal, or a file of text. */
@@ -262,19 +196,8 @@ static void size_for_text(unsigned int *width, unsigned int *height)
 	terminal_size(STDOUT_FILENO, width, height);
 	if (!terminal_is(STDOUT_FILENO))
 		*height = FILE_LINES;
-	else if (*height > 2 * CLASSES)
-		*height -= CLASSES + CLASSES;
-}
-
-static void size_for_svg(struct map *m, uint64_t total, unsigned int *width,
-			 unsigned int *height)
-{
-	uint64_t side = SVG_PIXELS / SVG_CELL_MAX;
-
-	m->cell = SVG_CELL;
-	if (total <= side * side)
-		m->cell = SVG_CELL_MAX;
-	*width = *height = SVG_PIXELS / m->cell;
+	else if (*height > 2 * SEGMAP_CLASSES)
+		*height -= 2 * SEGMAP_CLASSES;
 }
 
 static int open_picture(struct map *m)
@@ -283,15 +206,15 @@ static int open_picture(struct map *m)
 	unsigned int width, height;
 
 	if (m->o->svg)
-		size_for_svg(m, total, &width, &height);
+		m->cell = segmap_svg_size(total, &width, &height);
 	else
 		size_for_text(&width, &height);
 	if (m->o->width)
 		width = m->o->width;
 	if (height > div_round_up(total, width))
 		height = (unsigned int)div_round_up(total, width);
-	return picture_open(&m->tool->cx, classes, CLASSES, total, width,
-			    height, &m->picture);
+	return picture_open(&m->tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
+			    width, height, &m->picture);
 }
 
 static int draw(struct map *m)

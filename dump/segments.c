@@ -13,9 +13,9 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "cli/range.h"
 #include "dump/commands.h"
 #include "dump/image.h"
-#include "dump/range.h"
 #include "dump/segment_column.h"
 #include "dump/segment_total.h"
 

@@ -22,6 +22,7 @@
 #include "base/crc.h"
 #include "base/le.h"
 #include "disk/ondisk.h"
+#include "disk/reserve.h"
 #include "disk/super.h"
 
 #define SUPER2_ROOM 4096
@@ -78,18 +79,6 @@ static void plan_records(const struct features *features,
 	g->first_ino = NILFS_USER_INO;
 }
 
-/*
- * The reserved segments, rounded up and never less than the kernel's minimum,
- * must leave some: floor(n * (100 - reserved) / 100) >= PLAN_MIN_USER_SEGMENTS.
- */
-uint64_t plan_min_segments(uint32_t reserved)
-{
-	uint64_t least = NILFS_MIN_NRSVSEGS + PLAN_MIN_USER_SEGMENTS;
-	uint64_t n = div_round_up(100 * PLAN_MIN_USER_SEGMENTS, 100 - reserved);
-
-	return n > least ? n : least;
-}
-
 uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments)
 {
 	/* Segments are 16 KiB at least, so the sum is a multiple of 4 KiB. */
@@ -120,7 +109,7 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 	if (facts->size > INT64_MAX)
 		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are more than a "
 			    "device can have", facts->name, facts->size);
-	least = plan_min_segments(o->reserved);
+	least = reserve_min_segments(o->reserved);
 	plan_limit(plan, facts->size);
 	if (facts->zones)
 		return zoneplan_segments(cx, o, facts, plan);
@@ -146,23 +135,14 @@ static uint64_t blocks_with_metadata(const struct nilfs_geometry *g,
 	return data ? data + div_round_up(data * each, g->block_size) + 64 : 0;
 }
 
-/*
- * The kernel lets users write while more segments are clean than are reserved,
- * than what is dirty will take, and one.
- */
 void plan_settle(struct plan *plan, uint64_t used)
 {
 	struct nilfs_geometry *g = &plan->g;
 	uint64_t data = div_round_up(plan->slack, g->block_size);
 	uint64_t wanted = div_round_up(blocks_with_metadata(g, data),
 				       g->blocks_per_segment);
-	uint64_t open = used + wanted + 2;
-	uint64_t n = div_round_up(open * 100, 100 - plan->reserved);
-	uint64_t least = plan_min_segments(plan->reserved);
 
-	if (n < open + NILFS_MIN_NRSVSEGS)
-		n = open + NILFS_MIN_NRSVSEGS;
-	g->nsegments = n > least ? n : least;
+	g->nsegments = reserve_fit(used + wanted, plan->reserved);
 	plan->size = plan_min_size(g, g->nsegments);
 	plan->super2 = super_offset2(plan->size);
 	g->nblocks = plan->size / g->block_size;

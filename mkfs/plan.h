@@ -14,9 +14,6 @@
 
 #define PLAN_LABEL_MAX 80
 
-/* Clean segments that must remain for users when the reserved ones do not. */
-#define PLAN_MIN_USER_SEGMENTS 8
-
 /* What the layout depends on besides the options. */
 struct plan_facts {
 	const char *name;	/* of the device, for messages */
@@ -49,14 +46,10 @@ struct plan {
 int plan_make(struct context *cx, const struct mkfs_options *o,
 	      const struct plan_facts *facts, struct plan *plan);
 
-/* The least number of segments with RESERVED percent (1 ... 99) set aside. */
-uint64_t plan_min_segments(uint32_t reserved);
-
 /*
  * The size of a volume that fits its content: as few segments as let the
  * kernel write PLAN->slack bytes (a single small file where that is 0) when
- * USED segments are in use.  Follows nilfs_near_disk_full() and
- * nilfs_nrsvsegs().
+ * USED segments are in use (reserve_fit()).
  */
 void plan_settle(struct plan *plan, uint64_t used);
 

@@ -25,6 +25,7 @@
 
 #include "base/checked.h"
 #include "disk/ondisk.h"
+#include "disk/reserve.h"
 #include "log/writer.h"
 #include "mkfs/plan.h"
 
@@ -135,12 +136,9 @@ static int check_number(struct context *cx, const struct plan_facts *facts,
 			const struct plan *plan)
 {
 	uint64_t n = plan->g.nsegments, usable = n - plan->zoned.unusable;
-	uint64_t reserve = div_round_up(n * plan->reserved, 100);
-	uint64_t least;
+	uint64_t least = reserve_segments(n, plan->reserved) +
+			 RESERVE_MIN_USER_SEGMENTS;
 
-	if (reserve < NILFS_MIN_NRSVSEGS)
-		reserve = NILFS_MIN_NRSVSEGS;
-	least = reserve + PLAN_MIN_USER_SEGMENTS;
 	if (usable >= least)
 		return 0;
 	return fail(cx, -EINVAL, "%s: its zones make %" PRIu64 " segments, of "

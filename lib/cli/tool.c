@@ -96,6 +96,14 @@ void tool_promise(struct tool *tool)
 	interrupt_ignore_pipe();
 }
 
+uint64_t tool_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
 int tool_usage(struct tool *tool, const char *fmt, ...)
 {
 	va_list ap;
@@ -172,6 +180,8 @@ static int start(struct tool *tool)
 
 	hold_standard_descriptors();
 	context_init(&tool->cx);
+	if (tool->cli->max_memory)
+		tool->cx.max_memory = tool->cli->max_memory;
 	if (threads)
 		tool->cx.threads = threads;
 	tool->cx.scratch_dir = scratch_dir();

@@ -65,6 +65,7 @@ struct cli_tool {
 	int exit_usage;		/* 2 for most */
 	int exit_cancelled;	/* 0: as exit_failure */
 	bool only_reads;	/* stop where nobody reads the output */
+	uint64_t max_memory;	/* default budget, 0: that of every context */
 };
 
 /* The options that every tool has; tool_main() adds them to each parse. */
@@ -112,6 +113,9 @@ void tool_note(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void tool_detail(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Milliseconds of a clock that only goes on, to tell how long a thing took. */
+uint64_t tool_clock(void);
 
 /* Bad words on the command line: returns -EINVAL, ends in a usage error. */
 int tool_usage(struct tool *tool, const char *fmt, ...)

@@ -16,6 +16,8 @@
 
 #include "dev/zone.h"
 
+#define ZEROS_BYTES (1u << 20)
+
 static void count(uint64_t *requests, uint64_t *bytes, uint64_t len)
 {
 	__atomic_fetch_add(requests, 1, __ATOMIC_RELAXED);
@@ -160,6 +162,36 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
 
+/* In large requests, from one buffer. */
+static int write_zeros(struct dev *dev, struct context *cx, uint64_t off,
+		       uint64_t len)
+{
+	void *zeros = calloc(1, ZEROS_BYTES);
+	size_t n;
+	int ret = 0;
+
+	if (!zeros)
+		return fail(cx, -ENOMEM, "zeros");
+	for (; len && !ret; off += n, len -= n) {
+		n = len < ZEROS_BYTES ? (size_t)len : ZEROS_BYTES;
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = dev_write(dev, cx, off, zeros, n);
+	}
+	free(zeros);
+	return ret;
+}
+
+int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
+{
+	int ret = check_change(dev, cx, "zeroing", off, len);
+
+	if (ret || !len)
+		return ret;
+	ret = dev->ops->zero ? dev->ops->zero(dev, cx, off, len) : -EOPNOTSUPP;
+	return ret == -EOPNOTSUPP ? write_zeros(dev, cx, off, len) : ret;
+}
+
 int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 		    struct zone *zones, size_t n)
 {
@@ -211,6 +243,20 @@ int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
 		return ret;
 	ret = dev->ops->allocate(dev, cx, off, len);
 	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
+int dev_resize(struct dev *dev, struct context *cx, uint64_t size)
+{
+	int ret = check_change(dev, cx, "resize", 0, 0);
+
+	if (ret || size == dev->size)
+		return ret;
+	if (!dev->ops->resize)
+		return -EOPNOTSUPP;
+	ret = dev->ops->resize(dev, cx, size);
+	if (!ret)
+		dev->size = size;
+	return ret;
 }
 
 void dev_close(struct dev *dev)

@@ -35,9 +35,14 @@ struct dev_ops {
 	/* Frees the range; -EOPNOTSUPP where the device cannot. */
 	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
 		       uint64_t len);
+	/* Makes it read as zeros; NULL or -EOPNOTSUPP: write them. */
+	int (*zero)(struct dev *dev, struct context *cx, uint64_t off,
+		    uint64_t len);
 	/* Gives space to the range; NULL or -EOPNOTSUPP: it cannot. */
 	int (*allocate)(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len);
+	/* Makes it SIZE bytes long; NULL or -EOPNOTSUPP: it cannot. */
+	int (*resize)(struct dev *dev, struct context *cx, uint64_t size);
 	/* All NULL without zones; whole zones only. */
 	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
 			   struct zone *zones, size_t n);
@@ -121,6 +126,13 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
 		uint64_t len);
 
 /*
+ * Makes a range read as zeros, whatever it takes: a hole in a file, or a request
+ * that the device promises to carry out so, or else zeros that are written.
+ * -EIO, -EROFS, -ENOSPC, -ENOMEM.
+ */
+int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len);
+
+/*
  * Describes N zones from number FIRST on, with their write pointers.  -EINVAL
  * where there are not so many or none at all, -EIO.
  */
@@ -150,6 +162,13 @@ int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
  */
 int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
 		 uint64_t len);
+
+/*
+ * Makes DEV, an image file, SIZE bytes long: what is new reads as zeroes.
+ * -EOPNOTSUPP, without a failure text, where it has the size that it has: a
+ * block device.  -EROFS, -EIO, -ENOSPC, -EFBIG.
+ */
+int dev_resize(struct dev *dev, struct context *cx, uint64_t size);
 
 /* Closes and frees; NULL is accepted. */
 void dev_close(struct dev *dev);

@@ -195,6 +195,26 @@ static int devfile_discard(struct dev *dev, struct context *cx, uint64_t off,
 	return io_failure(dev, cx, "discard", off, errno);
 }
 
+/* A hole reads as zeros, and so does what BLKZEROOUT was asked for. */
+static int devfile_zero(struct dev *dev, struct context *cx, uint64_t off,
+			uint64_t len)
+{
+	uint64_t range[2] = {off, len};
+	int fd = to_devfile(dev)->fd, ret;
+
+	if (dev->is_block_device)
+		ret = ioctl(fd, BLKZEROOUT, range);
+	else
+		ret = fallocate(fd,
+				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+				(off_t)off, (off_t)len);
+	if (!ret)
+		return 0;
+	if (cannot(errno) || errno == EINVAL)
+		return -EOPNOTSUPP;
+	return io_failure(dev, cx, "zeroing", off, errno);
+}
+
 static int devfile_allocate(struct dev *dev, struct context *cx, uint64_t off,
 			    uint64_t len)
 {
@@ -206,6 +226,14 @@ static int devfile_allocate(struct dev *dev, struct context *cx, uint64_t off,
 	if (cannot(errno))
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, "allocation", off, errno);
+}
+
+static int set_size(struct dev *dev, struct context *cx, uint64_t size)
+{
+	int ret = dev->is_block_device ? -EOPNOTSUPP :
+					 devfile_resize(dev, cx, size);
+
+	return ret ? ret : devfile_flush(dev, cx);
 }
 
 static void devfile_close(struct dev *dev)
@@ -225,7 +253,9 @@ static const struct dev_ops devfile_ops = {
 	.write = devfile_write,
 	.flush = devfile_flush,
 	.discard = devfile_discard,
+	.zero = devfile_zero,
 	.allocate = devfile_allocate,
+	.resize = set_size,
 	.close = devfile_close,
 };
 

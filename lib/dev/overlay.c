@@ -43,7 +43,20 @@ static struct overlay *to_overlay(struct dev *dev)
 
 static size_t page_size(const struct overlay *overlay, uint64_t number)
 {
-	return pageout_size(overlay->under, number);
+	return pageout_size(&overlay->dev, number);
+}
+
+/* Reads what the device underneath has; behind its end are zeroes. */
+static int read_there(struct overlay *overlay, struct context *cx,
+		      uint64_t off, void *buf, size_t len)
+{
+	uint64_t size = overlay->under->size;
+	uint64_t there = off < size ? size - off : 0;
+
+	if (there >= len)
+		return dev_read(overlay->under, cx, off, buf, len);
+	memset((char *)buf + there, 0, len - there);
+	return there ? dev_read(overlay->under, cx, off, buf, there) : 0;
 }
 
 /* The page NUMBER as it was written last, unless that was emptied since. */
@@ -63,8 +76,8 @@ static int fill(struct overlay *overlay, struct context *cx, uint64_t number,
 	if (find_page(overlay, number, &older))
 		return pages_read(&overlay->pages, cx, older, 0, data,
 				  PAGES_BYTES);
-	return dev_read(overlay->under, cx, number * PAGES_BYTES, data,
-			page_size(overlay, number));
+	return read_there(overlay, cx, number * PAGES_BYTES, data,
+			  page_size(overlay, number));
 }
 
 /* LEN bytes AT of page NUMBER: in its place, or as a new version. */
@@ -169,7 +182,7 @@ static int read_under(struct overlay *overlay, struct context *cx,
 	int ret = 0;
 
 	if (!overlay->zones.resets)
-		return dev_read(overlay->under, cx, off, p, len);
+		return read_there(overlay, cx, off, p, len);
 	while (len && !ret) {
 		uint64_t left = zones->size - off % zones->size;
 		size_t n = left < len ? (size_t)left : len;
@@ -225,7 +238,8 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 	int i, ret = 0;
 
 	pthread_rwlock_rdlock(&overlay->lock);
-	clean = !overlay->pages.count && !overlay->zones.resets;
+	clean = !overlay->pages.count && !overlay->zones.resets &&
+		dev->size <= overlay->under->size;
 	if (clean)
 		ret = dev_readv(overlay->under, cx, off, iov, n);
 	for (i = 0; !clean && i < n && !ret; i++) {
@@ -261,6 +275,16 @@ static int overlay_discard(struct dev *dev, struct context *cx, uint64_t off,
 	(void)off;
 	(void)len;
 	return -EOPNOTSUPP;
+}
+
+static int overlay_resize(struct dev *dev, struct context *cx, uint64_t size)
+{
+	const struct dev *under = to_overlay(dev)->under;
+
+	(void)cx;
+	(void)size;
+	return under->is_block_device || !under->ops->resize ? -EOPNOTSUPP :
+							       0;
 }
 
 static int overlay_zone_report(struct dev *dev, struct context *cx,
@@ -354,11 +378,23 @@ void overlay_rewind(struct dev *dev, size_t mark)
 	}
 }
 
+static int check_size(const struct overlay *overlay, struct context *cx)
+{
+	const struct dev *under = overlay->under;
+
+	if (overlay->dev.size == under->size)
+		return 0;
+	return fail(cx, -EOPNOTSUPP, "%s: has another size underneath",
+		    under->name);
+}
+
 int overlay_commit(struct dev *dev, struct context *cx)
 {
 	struct overlay *overlay = to_overlay(dev);
-	int ret = zonechanges_commit_first(&overlay->zones, cx);
+	int ret = check_size(overlay, cx);
 
+	if (!ret)
+		ret = zonechanges_commit_first(&overlay->zones, cx);
 	if (!ret && overlay->pages.count)
 		ret = pageout_all(&overlay->zones, cx);
 	if (!ret)
@@ -373,8 +409,10 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 {
 	struct overlay *overlay = to_overlay(dev);
 	const struct pageout_late last = { late, n };
-	int ret = zonechanges_commit_first(&overlay->zones, cx);
+	int ret = check_size(overlay, cx);
 
+	if (!ret)
+		ret = zonechanges_commit_first(&overlay->zones, cx);
 	if (!ret)
 		ret = pageout_last(&overlay->zones, cx, &last);
 	if (!ret)
@@ -419,6 +457,7 @@ static const struct dev_ops overlay_ops = {
 	.write = overlay_write,
 	.flush = overlay_flush,
 	.discard = overlay_discard,
+	.resize = overlay_resize,
 	.zone_report = overlay_zone_report,
 	.zone_reset = overlay_zone_reset,
 	.zone_finish = overlay_zone_finish,

@@ -14,7 +14,8 @@
  * An overlay over UNDER (borrowed).  It can be written to even where UNDER
  * cannot; only the commit needs that.  Writes cost memory until then, and past
  * the memory budget of CX room in CX->scratch_dir: -ENOMEM where there is none.
- * Discards are forgotten.
+ * Discards are forgotten.  One that was made another size than UNDER has can
+ * only be dropped: a commit is -EOPNOTSUPP.
  *
  * The zones of UNDER are its own, too.  Its write pointers go on from those of
  * UNDER; a write that does not follow them is -EIO at once.  Zones are reset

@@ -97,10 +97,16 @@ static int next_segment(struct appender *a, struct context *cx)
 
 int appender_settle(struct appender *a, struct context *cx)
 {
+	uint64_t next;
 	int ret = 0;
 
 	if (!a->log && rest_of_segment(a) < NILFS_PSEG_MIN_BLOCKS)
-		ret = next_segment(a, cx);
+		return next_segment(a, cx);
+	if (a->nextnum == APPENDER_ANY) {
+		ret = segments_take(a->segments, cx, &next);
+		if (!ret)
+			a->nextnum = next;
+	}
 	return ret;
 }
 
@@ -142,6 +148,7 @@ int appender_end_log(struct appender *a, struct context *cx)
 	nblocks = loglayout_nblocks(&log->layout);
 	a->offset += nblocks;
 	a->blocks += nblocks;
+	a->summaries += loglayout_nsumblk(&log->layout);
 	a->last = log->start;
 	a->log = NULL;
 	if (a->holding) {

@@ -68,6 +68,7 @@ struct appender {
 	struct appender_log *log;	/* open, or NULL */
 	struct appender_log *held, **held_end;
 	uint64_t blocks;		/* of logs closed or held */
+	uint64_t summaries;		/* of these, that list the others */
 	uint64_t last;			/* where the last of them begins */
 };
 

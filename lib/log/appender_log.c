@@ -176,6 +176,7 @@ int appender_log_submit(struct appender *a, struct context *cx,
 		.nsumblk = loglayout_nsumblk(&log->layout),
 		.npieces = (uint32_t)log->npieces,
 		.npayload = log->layout.npayload,
+		.whole = log->layout.super_root,
 	};
 	int ret;
 

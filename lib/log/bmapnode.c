@@ -84,6 +84,15 @@ void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 	node->head->bn_nchildren = le16_make((uint16_t)(n + 1));
 }
 
+void bmapnode_remove_last(struct bmapnode *node)
+{
+	uint32_t n = bmapnode_count(node) - 1;
+
+	node->keys[n] = le64_make(0);
+	node->ptrs[n] = le64_make(0);
+	node->head->bn_nchildren = le16_make((uint16_t)n);
+}
+
 void bmapnode_move(struct bmapnode *node, uint32_t at, struct bmapnode *to)
 {
 	uint32_t n = bmapnode_count(node);

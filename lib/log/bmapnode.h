@@ -50,6 +50,9 @@ int bmapnode_search(const struct bmapnode *node, uint64_t key);
 void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 		     uint64_t ptr);
 
+/* Takes the last entry away; there is one. */
+void bmapnode_remove_last(struct bmapnode *node);
+
 /* Moves the entries from index AT on to TO, which is empty and has room. */
 void bmapnode_move(struct bmapnode *node, uint32_t at, struct bmapnode *to);
 

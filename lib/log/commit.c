@@ -259,6 +259,7 @@ static void fill_end(const struct writer *w, struct writer_end *end)
 		.clean_segments = w->segments.nclean,
 		.used_segments = w->segments.used,
 		.blocks = a->blocks,
+		.summaries = a->summaries,
 		.digest = logout_digest(a->out),
 		.super_root = w->super_root,
 	};

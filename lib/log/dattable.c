@@ -144,9 +144,8 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 	return 0;
 }
 
-/* True where some snapshot is in [START, END). */
-static bool has_snapshot(const struct dattable *t, uint64_t start,
-			 uint64_t end)
+bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
+			   uint64_t end)
 {
 	size_t i = search_lower_bound(t->snapshots, t->nsnapshots, start);
 
@@ -161,24 +160,56 @@ static bool is_past(const struct nilfs_dat_entry *de)
 	       le64_get(de->de_start) < le64_get(de->de_end);
 }
 
-/* Entry I is at BLOCKNR now. */
+/*
+ * The block at BLOCKNR, which was counted as one that lives, has only a life
+ * that is over: it is dead now, or there for snapshots only.
+ */
+static int count_past(struct dattable *t, struct context *cx, uint64_t blocknr,
+		      uint64_t start, uint64_t end)
+{
+	if (dattable_has_snapshot(t, start, end))
+		return segments_count(t->segments, cx, blocknr, 0, 1);
+	return segments_count(t->segments, cx, blocknr, -1, 0);
+}
+
+/* Entry I of E, that of virtual block VBLOCKNR, and where its block is now. */
+typedef int put_entry(struct dattable *t, struct context *cx,
+		      struct entries *e, uint32_t i, uint64_t vblocknr,
+		      uint64_t blocknr);
+
+/* Calls PUT for COUNT entries from FIRST on, of blocks from BLOCKNR on. */
+static int put_entries(struct dattable *t, struct context *cx, uint64_t first,
+		       uint32_t count, uint64_t blocknr, put_entry *put)
+{
+	struct entries e;
+	uint32_t i;
+	int ret;
+
+	for (; count; first += e.count, count -= e.count) {
+		ret = change(t, cx, first, count, &e);
+		for (i = 0; !ret && i < e.count; i++)
+			ret = put(t, cx, &e, i, first + i, blocknr++);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
 static int place_entry(struct dattable *t, struct context *cx,
-		       struct entries *e, uint32_t i, uint64_t blocknr)
+		       struct entries *e, uint32_t i, uint64_t vblocknr,
+		       uint64_t blocknr)
 {
 	struct nilfs_dat_entry de;
 	uint64_t start, end;
 
+	(void)vblocknr;
 	if (t->aged) {
 		de = read_entry(e, i);
 		if (is_past(&de)) {
 			start = le64_get(de.de_start);
 			end = le64_get(de.de_end);
 			write_entry(e, i, blocknr, start, end);
-			/* Whoever writes it counts it as one that lives. */
-			if (has_snapshot(t, start, end))
-				return segments_count(t->segments, cx, blocknr,
-						      0, 1);
-			return segments_count(t->segments, cx, blocknr, -1, 0);
+			return count_past(t, cx, blocknr, start, end);
 		}
 	}
 	write_entry(e, i, blocknr, t->cno, NILFS_CNO_MAX);
@@ -188,36 +219,22 @@ static int place_entry(struct dattable *t, struct context *cx,
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 		   uint32_t count, uint64_t blocknr)
 {
-	struct entries e;
-	uint32_t i;
-	int ret;
-
-	for (; count; first += e.count, count -= e.count) {
-		ret = change(t, cx, first, count, &e);
-		for (i = 0; !ret && i < e.count; i++)
-			ret = place_entry(t, cx, &e, i, blocknr++);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return put_entries(t, cx, first, count, blocknr, place_entry);
 }
 
-/*
- * A block with entry DE leaves its segment for that of BLOCKNR, where it was
- * counted as live: it may be there for snapshots only, or not even that.
- */
+/* A block with entry DE leaves its segment for that of BLOCKNR. */
 static int count_move(struct dattable *t, struct context *cx,
 		      const struct nilfs_dat_entry *de, uint64_t blocknr)
 {
+	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
 	uint64_t old = le64_get(de->de_blocknr);
-	int ret;
+	int ret = 0;
 
 	if (dat_is_current(de))
 		return segments_count(t->segments, cx, old, -1, 0);
-	if (!has_snapshot(t, le64_get(de->de_start), le64_get(de->de_end)))
-		return segments_count(t->segments, cx, blocknr, -1, 0);
-	ret = segments_count(t->segments, cx, old, -1, -1);
-	return ret ? ret : segments_count(t->segments, cx, blocknr, 0, 1);
+	if (dattable_has_snapshot(t, start, end))
+		ret = segments_count(t->segments, cx, old, -1, -1);
+	return ret ? ret : count_past(t, cx, blocknr, start, end);
 }
 
 static int move_entry(struct dattable *t, struct context *cx,
@@ -238,18 +255,7 @@ static int move_entry(struct dattable *t, struct context *cx,
 int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 		  uint32_t count, uint64_t blocknr)
 {
-	struct entries e;
-	uint32_t i;
-	int ret;
-
-	for (; count; first += e.count, count -= e.count) {
-		ret = change(t, cx, first, count, &e);
-		for (i = 0; !ret && i < e.count; i++)
-			ret = move_entry(t, cx, &e, i, first + i, blocknr++);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return put_entries(t, cx, first, count, blocknr, move_entry);
 }
 
 int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
@@ -267,18 +273,6 @@ int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
 			    (unsigned long long)vblocknr);
 	write_entry(&e, 0, 0, NILFS_CNO_MIN, NILFS_CNO_MIN);
 	return numbers_give(&t->numbers, cx, vblocknr);
-}
-
-/* Its block is dead now, or there for snapshots only. */
-static int count_end(struct dattable *t, struct context *cx,
-		     const struct nilfs_dat_entry *de, uint64_t end)
-{
-	uint64_t blocknr = le64_get(de->de_blocknr);
-	uint64_t start = le64_get(de->de_start);
-
-	if (has_snapshot(t, start, end))
-		return segments_count(t->segments, cx, blocknr, 0, 1);
-	return segments_count(t->segments, cx, blocknr, -1, 0);
 }
 
 /*
@@ -304,7 +298,7 @@ static int end_entry(struct dattable *t, struct context *cx,
 		return ret ? ret : 1;
 	}
 	write_entry(e, i, blocknr, start, end);
-	return count_end(t, cx, &de, end);
+	return count_past(t, cx, blocknr, start, end);
 }
 
 int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
@@ -341,7 +335,7 @@ static int give_up(struct dattable *t, struct context *cx, struct entries *e,
 			    "virtual block %llu: no life of it has ended",
 			    (unsigned long long)vblocknr);
 	write_entry(e, 0, blocknr, start, start);
-	if (!has_snapshot(t, start, end))
+	if (!dattable_has_snapshot(t, start, end))
 		return 0;
 	return segments_count(t->segments, cx, blocknr, -1, -1);
 }

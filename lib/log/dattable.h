@@ -84,6 +84,10 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start);
 
+/* True where some snapshot is in [START, END). */
+bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
+			   uint64_t end);
+
 /* Copies the entry of VBLOCKNR; -EUCLEAN where the DAT has no block for it. */
 int dattable_read(struct dattable *t, struct context *cx, uint64_t vblocknr,
 		  struct nilfs_dat_entry *de);

@@ -4,7 +4,7 @@
  *
  * A forecast lists and counts like the real thing, and what it writes is read
  * again as metadata by its next batch.  Only what it would have to move is
- * left out.
+ * left out, but not of the log with the super root, which is read as a whole.
  */
 #include "log/logfill.h"
 
@@ -40,7 +40,7 @@ bool logfill_next(const struct logout_log *log, const struct logcut *cut,
 			end = cut->count;
 		if (end <= start)
 			continue;
-		if (is_blank(piece)) {
+		if (is_blank(piece) && !log->whole) {
 			if (*count)
 				break;
 			continue;

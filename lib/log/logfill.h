@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The content of a log's pieces, and which of them have any: those of a
- * forecast have none (payload_ops.fill), and are not written.
+ * forecast have none (payload_ops.fill), and are not written unless the log is
+ * wanted whole.
  */
 #ifndef NILFS2_LOG_LOGFILL_H
 #define NILFS2_LOG_LOGFILL_H

@@ -41,6 +41,9 @@ struct logout_log {
 	struct logout_piece *pieces;	/* malloc()ed, in the payload's order */
 	uint32_t npieces;
 	uint32_t npayload;		/* blocks of all pieces */
+	/* Blocks without content are written, as zeros: whoever opens the
+	   volume looks at the sum of this log. */
+	bool whole;
 };
 
 struct logout_options {
@@ -76,6 +79,13 @@ int logout_submit(struct logout *out, struct context *cx,
 
 /* Returns once every log is written (not flushed); fails as submit. */
 int logout_wait(struct logout *out, struct context *cx);
+
+/*
+ * Returns once block BLOCKNR of the device can be read: it is in no log, or in
+ * one that was written.  Fails as submit, but of logs that are still on their
+ * way it need not know.
+ */
+int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr);
 
 /* Bytes of payload that have been filled so far, for progress; any thread. */
 uint64_t logout_done(const struct logout *out);

@@ -38,7 +38,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 {
 	const struct writer *w = arg;
 
-	return segnum == w->latest_segnum || segnum == w->appender.segnum ||
+	return (segnum == w->latest_segnum && !w->known.elsewhere) || segnum == w->appender.segnum ||
 	       segnum == w->appender.nextnum ||
 	       (w->known.unusable &&
 		w->known.unusable(w->known.arg, segnum));
@@ -92,14 +92,15 @@ static void set_place(struct writer *w, struct context *cx,
 {
 	struct appender *a = &w->appender;
 	bool orphans = latest->orphans_start != 0;
-	bool next = !orphans && can_be_next(w, cx, latest->nextnum);
+	bool anew = w->known.next_anew;
+	bool next = !orphans && !anew && can_be_next(w, cx, latest->nextnum);
 	struct nilfs_segment_usage su;
 
 	a->segnum = latest->segnum;
 	a->nextnum = next ? latest->nextnum : APPENDER_ANY;
 	a->seq = latest->seq;
 	a->offset = (uint32_t)latest->offset;
-	if (next && !w->known.fresh_segment &&
+	if ((next || (anew && !orphans)) && !w->known.fresh_segment &&
 	    is_writable(w, cx, latest->segnum, &su))
 		return;
 	a->offset = segment_blocks(w, latest->segnum);
@@ -169,7 +170,7 @@ static int find_segments(struct writer *w, struct context *cx,
 	w->counted = !ret;
 	if (ret == -EUCLEAN || ret == -EIO)
 		ret = 0;
-	if (!w->counted || w->known.anew || sutable_is_exact(vol, cx) <= 0)
+	if (!w->counted || w->known.anew || w->known.elsewhere || sutable_is_exact(vol, cx) <= 0)
 		s->stale = true;
 	if (!ret)
 		fail_clear(cx);
@@ -390,6 +391,11 @@ void mend_counts_by(struct writer *w, int64_t inodes, int64_t blocks)
 {
 	w->inodes_count += (uint64_t)inodes;
 	w->blocks_count += (uint64_t)blocks;
+}
+
+bool mend_has_snapshot(const struct writer *w, uint64_t start, uint64_t end)
+{
+	return dattable_has_snapshot(&w->dat, start, end);
 }
 
 int mend_end(struct writer *w, struct context *cx, uint64_t vblocknr,

@@ -52,7 +52,17 @@ struct mend_known {
 	 */
 	bool fresh_segment;
 	/*
-	 * Of that segment; 0: the latest's plus 1, plus 2 where there are logs
+	 * The segment behind the first log is not the one that the latest log
+	 * names but one to be taken, and what is named is left to the caller.
+	 */
+	bool next_anew;
+	/*
+	 * What is written goes to another device than what is read from: no
+	 * segment has to be kept, and live-block counts are not exact then.
+	 */
+	bool elsewhere;
+	/*
+	 * Of that fresh segment; 0: the latest's plus 1, plus 2 where there are logs
 	 * without a super root (nilfs_prepare_segment_for_recovery()).
 	 */
 	uint64_t seq;
@@ -136,6 +146,9 @@ void mend_counts_by(struct writer *w, int64_t inodes, int64_t blocks);
  */
 int mend_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 	     enum metafile_kind kind);
+
+/* Whether some checkpoint in [START, END) is a snapshot, as W knows them. */
+bool mend_has_snapshot(const struct writer *w, uint64_t start, uint64_t end);
 
 /* For the commit: the segments of the last logs are known, and in use. */
 int mend_place(struct writer *w, struct context *cx);

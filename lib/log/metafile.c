@@ -21,12 +21,13 @@
 #include "disk/bmap.h"
 #include "log/bmapnode.h"
 #include "log/metablocks.h"
+#include "log/metacut.h"
 #include "log/metatree.h"
 
 struct metafile {
 	struct metatree tree;
 	struct metablock *last;	/* changed last, still dirty; or NULL */
-	bool kept;		/* blocks were entered that are not dirty */
+	bool kept;	/* blocks came that are not dirty, or have gone */
 };
 
 int metafile_open(struct metafile **mp, struct context *cx,
@@ -247,6 +248,13 @@ int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
 			    (unsigned long long)blkoff);
 	m->kept = true;
 	return metatree_adopt(&m->tree, cx, blkoff, ptr);
+}
+
+int metafile_truncate(struct metafile *m, struct context *cx, uint64_t blkoff)
+{
+	m->last = NULL;
+	m->kept = true;
+	return metacut_from(&m->tree, cx, blkoff);
 }
 
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,

@@ -108,6 +108,13 @@ int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  uint64_t ptr);
 
+/*
+ * The file has no blocks from BLKOFF on any more.  None of these may be
+ * collected.  Fails as metafile_change().
+ */
+int metafile_truncate(struct metafile *m, struct context *cx,
+		      uint64_t blkoff);
+
 /* The content to be looked at: 1, 0 for a hole, or a failure. */
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data);

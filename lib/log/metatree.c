@@ -2,7 +2,7 @@
 /*
  * A block map that is edited.
  *
- * Keys are only added.  A full node is split in halves, as the kernel does,
+ * Keys are only added; metacut takes them away.  A full node is split in halves, as the kernel does,
  * but for one case: what is appended at the end of the file opens a node of
  * its own, so that a file that is filled from front to back has full nodes
  * and no more levels than it needs.  The kernel evens out neighbours to the

@@ -50,6 +50,11 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr)
 	return dattable_free(&w->dat, cx, vblocknr);
 }
 
+int move_condemn(struct writer *w, struct context *cx, uint64_t segnum)
+{
+	return segments_condemn(&w->segments, cx, segnum);
+}
+
 int move_free(struct writer *w, struct context *cx, uint64_t segnum)
 {
 	return segments_free(&w->segments, cx, segnum);

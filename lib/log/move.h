@@ -64,4 +64,7 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr);
 /* SEGNUM, which nothing lives in any more, is clean (nilfs_sufile_freev()). */
 int move_free(struct writer *w, struct context *cx, uint64_t segnum);
 
+/* SEGNUM stays as it is, and is neither written to nor freed any more. */
+int move_condemn(struct writer *w, struct context *cx, uint64_t segnum);
+
 #endif

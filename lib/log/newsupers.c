@@ -9,6 +9,7 @@
  */
 #include "log/newsupers.h"
 
+#include "dev/zone.h"
 #include "disk/super.h"
 
 void newsupers_fill(struct nilfs_super_block *sb,
@@ -44,4 +45,31 @@ int newsupers_write(struct context *cx, struct dev *dev,
 	if (!ret && offset2)
 		ret = write_copy(cx, dev, sb, offset2);
 	return ret;
+}
+
+/* Whether byte OFFSET can be written where it is, whatever its zone has. */
+static bool is_in_place(const struct zones *zones, uint64_t offset)
+{
+	return !zones ||
+	       zones->kinds[zone_of(zones, offset)] == ZONE_CONVENTIONAL;
+}
+
+uint64_t newsupers_offset2(const struct volume *vol)
+{
+	uint64_t offset = vol->super_offset[1];
+
+	if (super_bad_offset2(volume_super(vol), offset) ||
+	    !is_in_place(vol->dev->zones, offset))
+		return 0;
+	return offset;
+}
+
+int newsupers_name(struct context *cx, struct dev *dev,
+		   const struct volume *vol, const struct writer_end *end,
+		   uint64_t time, uint16_t state)
+{
+	struct nilfs_super_block sb = *volume_super(vol);
+
+	newsupers_fill(&sb, &vol->geo, end, time, state);
+	return newsupers_write(cx, dev, &sb, newsupers_offset2(vol));
 }

@@ -34,4 +34,16 @@ void newsupers_fill(struct nilfs_super_block *sb,
 int newsupers_write(struct context *cx, struct dev *dev,
 		    const struct nilfs_super_block *sb, uint64_t offset2);
 
+/*
+ * Where the second superblock of VOL is; 0 where it has no place of its own,
+ * because the device is shorter than the volume says, or the place is in use, or
+ * lies in a zone that is written in sequence.
+ */
+uint64_t newsupers_offset2(const struct volume *vol);
+
+/* Both of the above for VOL, whose superblocks are on DEV. */
+int newsupers_name(struct context *cx, struct dev *dev,
+		   const struct volume *vol, const struct writer_end *end,
+		   uint64_t time, uint16_t state);
+
 #endif

@@ -141,6 +141,18 @@ int segments_free(struct segments *s, struct context *cx, uint64_t segnum)
 	return 0;
 }
 
+int segments_condemn(struct segments *s, struct context *cx, uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext *su;
+	int ret = change(s, cx, segnum, &su);
+
+	if (ret || segusage_is_error(&su->su))
+		return ret;
+	s->nclean -= segusage_is_clean(&su->su);
+	su->su.su_flags = le32_make(le32_get(su->su.su_flags) | ERROR);
+	return 0;
+}
+
 int segments_touch_one(struct segments *s, struct context *cx,
 		       uint64_t segnum)
 {

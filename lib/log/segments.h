@@ -54,6 +54,12 @@ int segments_touch_one(struct segments *s, struct context *cx,
 int segments_free(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
+ * SEGNUM is erroneous from now on: what lives in it stays, and nobody writes to
+ * it or frees it.  Follows nilfs_sufile_do_set_error().
+ */
+int segments_condemn(struct segments *s, struct context *cx, uint64_t segnum);
+
+/*
  * Counts clean and dirty segments anew from their entries.  -EUCLEAN, -EIO
  * where the SUFILE cannot be read.
  */

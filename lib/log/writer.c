@@ -64,7 +64,7 @@ static int env_read(void *arg, struct context *cx, enum metafile_kind kind,
 		return fail(cx, -EUCLEAN,
 			    "block %llu of metadata: outside the segments",
 			    (unsigned long long)blocknr);
-	ret = logout_wait(w->appender.out, cx);
+	ret = logout_wait_for(w->appender.out, cx, blocknr);
 	return ret ? ret : dev_read(w->dev, cx, blocknr << w->g.block_bits,
 				    buf, w->g.block_size);
 }

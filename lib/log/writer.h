@@ -65,6 +65,7 @@ struct writer_end {
 	uint64_t clean_segments;
 	uint64_t used_segments;	/* up to the highest one ever written */
 	uint64_t blocks;	/* written, summaries included */
+	uint64_t summaries;	/* of these, that list the others */
 	struct logsum_digest digest;	/* of its logs, if asked for */
 	struct nilfs_super_root super_root;
 };

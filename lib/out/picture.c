@@ -272,21 +272,30 @@ static void put_svg_legend(const struct picture *p, struct out *out,
 	}
 }
 
-void picture_svg(const struct picture *p, struct out *out, unsigned int cell)
+void picture_svg_size(const struct picture *p, unsigned int cell,
+		      unsigned int *width, unsigned int *height)
 {
 	uint64_t lines = (p->cells + p->width - 1) / p->width;
-	uint64_t top = lines * cell, from, to;
 
+	*width = p->width * cell;
+	*height = (unsigned int)lines * cell + 4 + p->count * LEGEND_STEP;
+}
+
+void picture_svg(const struct picture *p, struct out *out, unsigned int cell)
+{
+	unsigned int width, height;
+	uint64_t from, to;
+
+	picture_svg_size(p, cell, &width, &height);
 	out_printf(out,
-		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%llu\" "
-		   "height=\"%llu\" font-family=\"sans-serif\" "
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
+		   "height=\"%u\" font-family=\"sans-serif\" "
 		   "font-size=\"13\" shape-rendering=\"crispEdges\">\n",
-		   (unsigned long long)p->width * cell,
-		   (unsigned long long)(top + 4 + p->count * LEGEND_STEP));
+		   width, height);
 	for (from = 0; from < p->cells; from = to) {
 		to = from + p->width < p->cells ? from + p->width : p->cells;
 		put_svg_line(p, out, from, to, cell);
 	}
-	put_svg_legend(p, out, top);
+	put_svg_legend(p, out, (p->cells + p->width - 1) / p->width * cell);
 	out_string(out, "</svg>\n");
 }

@@ -53,6 +53,10 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 void picture_text(const struct picture *p, struct out *out,
 		  enum picture_colour colour);
 
+/* The pixels that the document below takes, legend included. */
+void picture_svg_size(const struct picture *p, unsigned int cell,
+		      unsigned int *width, unsigned int *height);
+
 /* Puts the map as an SVG document of CELL pixels per cell, with a legend. */
 void picture_svg(const struct picture *p, struct out *out, unsigned int cell);
 

@@ -86,6 +86,13 @@ void model_look(struct model *md, uint32_t key)
 	check(md, found || !md->version[key] || md->kind == METAFILE_DAT);
 }
 
+void model_truncate(struct model *md, uint32_t key)
+{
+	check(md, !metafile_truncate(md->m, &md->cx, offset(md, key)));
+	for (; key < md->keys; key++)
+		md->version[key] = 0;
+}
+
 uint32_t model_some_key(struct model *md)
 {
 	if (!model_draw(md, 8))

@@ -49,6 +49,9 @@ void model_change(struct model *md, uint32_t key);
 void model_replace(struct model *md, uint32_t key);
 void model_look(struct model *md, uint32_t key);
 
+/* Cuts the file: there is no block KEY any more, and none behind. */
+void model_truncate(struct model *md, uint32_t key);
+
 /*
  * Does what a writer does: collects, places, lets what is dirty be changed,
  * copies contents.

@@ -105,7 +105,8 @@ void log_volume_init(struct log_volume *v, const struct log_shape *shape)
 	g->first_data_block = div_round_up(4096, shape->block_size);
 	g->nsegments = shape->nsegments;
 	g->has_live_blks = shape->live_blks;
-	size = g->nsegments * g->blocks_per_segment * g->block_size + 4096;
+	size = g->nsegments * g->blocks_per_segment * g->block_size +
+	       (shape->tail ? shape->tail : 4096);
 	g->nblocks = size / g->block_size;
 	memory_open(&v->dev, &v->cx, NULL, size);
 }

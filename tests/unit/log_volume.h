@@ -51,6 +51,7 @@ struct log_shape {
 	bool live_blks;
 	bool odd_unusable;	/* as with zones larger than they hold */
 	uint64_t spare;		/* segments behind the used ones; 0: all */
+	uint32_t tail;		/* bytes behind the segments; 0: 4096 */
 };
 
 void log_volume_init(struct log_volume *v, const struct log_shape *shape);

@@ -4,6 +4,7 @@
 
 #include "dev/dev.h"
 #include "dev/devfile.h"
+#include "dev/overlay.h"
 #include "dev/memory.h"
 
 #include <errno.h>
@@ -94,6 +95,11 @@ static void test_file(const char *dir)
 	is_int(dev_write(dev, &cx, 4096, want, sizeof(want)), 0, "written");
 	is_int(dev_flush(dev, &cx), 0, "flushed");
 	is_int(dev_discard(dev, &cx, 8192, 4096), 0, "partly discarded");
+	is_int(dev_zero(dev, &cx, 5000, 8), 0, "zeros");
+	is_int(dev_read(dev, &cx, 4096, got, 4096), 0, "are read");
+	ok(!memcmp(got, want, 904) && !memcmp(got + 904, "\0\0\0\0\0\0\0", 8) &&
+	   !memcmp(got + 912, want + 912, 4096 - 912), "there and only there");
+	is_int(dev_write(dev, &cx, 4096, want, sizeof(want)), 0, "rewritten");
 	dev_close(dev);
 	is_int(stat(path, &st) ? -1 : st.st_size, 1 << 20,
 	       "the file has the size asked for");
@@ -113,6 +119,42 @@ static void test_file(const char *dir)
 	memset(got, 0, 4096);
 	memcpy(got + 4096, want, 6000 - 4096);
 	test_vectored(dev, got);
+	dev_close(dev);
+}
+
+/* A file becomes longer and shorter; an overlay over it only seems to. */
+static void test_resize(const char *dir)
+{
+	char path[256], byte = 'x', got = 0;
+	struct dev *dev = NULL, *overlay = NULL;
+	struct context cx;
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/resized", dir);
+	context_init(&cx);
+	is_int(devfile_open(&dev, &cx, path, DEVFILE_WRITE | DEVFILE_CREATE),
+	       0, "an image");
+	is_int(dev_resize(dev, &cx, 10000), 0, "becomes longer");
+	is_int(dev_write(dev, &cx, 9999, &byte, 1), 0, "up to its last byte");
+	is_int(overlay_open(&overlay, &cx, dev), 0, "an overlay");
+	is_int(dev_resize(overlay, &cx, 20000), 0, "longer still");
+	is_int(dev_read(overlay, &cx, 9999, &got, 1), 0, "reads what is there");
+	is_int(got, 'x', "as it is");
+	is_int(dev_read(overlay, &cx, 10000, &got, 1), 0, "and behind it");
+	is_int(got, 0, "zeroes");
+	is_int(dev_write(overlay, &cx, 10001, &byte, 1), 0, "can be written");
+	is_int(dev_read(overlay, &cx, 10001, &got, 1), 0, "there, too");
+	is_int(got, 'x', "and shows it");
+	is_int(overlay_commit(overlay, &cx), -EOPNOTSUPP, "not committed");
+	is_int(dev_resize(overlay, &cx, 5000), 0, "made short");
+	is_int(dev_read(overlay, &cx, 5000, &got, 1), -EIO, "it ends there");
+	dev_close(overlay);
+	is_int(dev->size, 10000, "the image is as long as it was");
+	is_int(dev_resize(dev, &cx, 5000), 0, "then it becomes shorter");
+	dev_close(dev);
+	is_int(stat(path, &st) ? -1 : st.st_size, 5000, "on the disk");
+	is_int(devfile_open(&dev, &cx, path, DEVFILE_READ), 0, "read-only");
+	is_int(dev_resize(dev, &cx, 6000), -EROFS, "it keeps its size");
 	dev_close(dev);
 }
 
@@ -152,6 +194,7 @@ int main(void)
 	if (!ok(mkdtemp(dir) != NULL, "a directory for files"))
 		return tap_done();
 	test_file(dir);
+	test_resize(dir);
 	test_unsuitable(dir);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	is_int(system(command), 0, "cleaned up");

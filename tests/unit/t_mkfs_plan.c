@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "disk/ondisk.h"
+#include "disk/reserve.h"
 #include "mkfs/plan.h"
 
 #include "tap.h"
@@ -79,7 +80,7 @@ static void test_reserved(void)
 
 		while (n - (n * percent + 99) / 100 < 8)
 			n++;
-		good = good && plan_min_segments(percent) == n;
+		good = good && reserve_min_segments(percent) == n;
 	}
 	ok(good, "the least number of segments for each percentage");
 	o.block_size = 1024;
@@ -102,7 +103,7 @@ static void test_least_device(void)
 
 	o.reserved = 95;
 	is_int(make(&o, 1ULL << 40, &plan), 0, "a large device");
-	size = plan_min_size(&plan.g, plan_min_segments(95));
+	size = plan_min_size(&plan.g, reserve_min_segments(95));
 	is_int(make(&o, size, &plan), 0, "the least size is enough");
 	is_int(make(&o, size - 1, &plan), -EINVAL, "one byte less is not");
 }

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Ranges of numbers as the command line spells them. */
-#ifndef NILFS2_DUMP_RANGE_H
-#define NILFS2_DUMP_RANGE_H
+#ifndef NILFS2_CLI_RANGE_H
+#define NILFS2_CLI_RANGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +32,11 @@ int range_parse(struct context *cx, const char *what, const char *text,
  */
 int range_parse_set(struct context *cx, const char *what, int count,
 		    char **words, struct range_set *set);
+
+/* Adds the ranges of TEXT, with commas between them.  Fails the same way. */
+int range_parse_list(struct context *cx, const char *what, const char *text,
+		     struct range_set *set);
+
 void range_set_free(struct range_set *set);
 
 bool range_has(const struct range_set *set, uint64_t number);

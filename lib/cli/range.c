@@ -1,10 +1,10 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Ranges of numbers: which segments, which checkpoints.
  *
  * There are as many as the user typed, so asking each is fast enough.
  */
-#include "dump/range.h"
+#include "cli/range.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -68,6 +68,38 @@ int range_parse_set(struct context *cx, const char *what, int count,
 		err = range_parse(cx, what, words[i], &set->ranges[i]);
 	set->count = (size_t)count;
 	return err;
+}
+
+static int add(struct context *cx, const char *what, const char *text,
+	       struct range_set *set)
+{
+	struct range *grown = reallocarray(set->ranges, set->count + 1,
+					   sizeof(*grown));
+
+	if (!grown)
+		return fail(cx, -ENOMEM, "list of ranges");
+	set->ranges = grown;
+	return range_parse(cx, what, text, &grown[set->count++]);
+}
+
+int range_parse_list(struct context *cx, const char *what, const char *text,
+		     struct range_set *set)
+{
+	char word[2 * NUMBER_TEXT_MAX + 2];
+	size_t len;
+	int err;
+
+	for (;; text += len + 1) {
+		len = strcspn(text, ",");
+		if (len >= sizeof(word))
+			return fail(cx, -EINVAL, "%s: '%s' is not a range",
+				    what, text);
+		memcpy(word, text, len);
+		word[len] = '\0';
+		err = add(cx, what, word, set);
+		if (err || !text[len])
+			return err;
+	}
 }
 
 void range_set_free(struct range_set *set)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A file that is written besides standard output.
+ *
+ * What the user calls by a wrong name may be the image, which no picture of it
+ * is worth: it is looked at before anything of it is emptied.
+ */
+#include "cli/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int check_target(struct context *cx, const char *image,
+			const char *path, int fd)
+{
+	struct stat a, b;
+
+	if (stat(image, &a) || fstat(fd, &b) || a.st_dev != b.st_dev ||
+	    a.st_ino != b.st_ino)
+		return 0;
+	return fail(cx, -EINVAL, "%s: is the image itself", path);
+}
+
+static int prepare(struct outfile *f, struct context *cx, const char *image)
+{
+	int err = check_target(cx, image, f->path, f->fd);
+
+	if (!err && ftruncate(f->fd, 0) && errno != EINVAL)
+		err = fail(cx, -errno, "%s: cannot be emptied", f->path);
+	return err ? err : out_open(cx, f->fd, f->path, &f->out);
+}
+
+int outfile_open(struct outfile *f, struct context *cx, const char *path,
+		 const char *image)
+{
+	int err;
+
+	*f = (struct outfile){ .path = path };
+	f->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (f->fd < 0)
+		return fail(cx, -errno, "%s: cannot be written", path);
+	err = prepare(f, cx, image);
+	if (err)
+		close(f->fd);
+	return err;
+}
+
+int outfile_close(struct outfile *f, struct context *cx, int err)
+{
+	struct context closing;
+	int ret;
+
+	context_child(cx, &closing);
+	ret = out_close(f->out, &closing);
+	if (close(f->fd) && !ret)
+		ret = fail(&closing, -errno, "%s: write", f->path);
+	if (err || !ret)
+		return err;
+	context_adopt(cx, &closing);
+	return ret;
+}

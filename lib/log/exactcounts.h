@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Live-block counts of the SUFILE's extension, from what they count. */
+#ifndef NILFS2_LOG_EXACTCOUNTS_H
+#define NILFS2_LOG_EXACTCOUNTS_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "log/writer.h"
+#include "vol/liveness.h"
+
+/*
+ * Enters those of all segments in the SUFILE of W, one of mend_open() that has
+ * not begun a log, as of TIME, and marks them as exact: what W itself does to
+ * them follows.  LIVE is of the volume that W was opened on.
+ * *CHANGED: how many segments had others.  Nothing is done where the entries
+ * have no such counts.  Fails as metafile_change().
+ */
+int exactcounts_enter(struct writer *w, struct context *cx,
+		     const struct liveness *live, uint64_t time,
+		     uint64_t *changed);
+
+#endif

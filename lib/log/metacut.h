@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The block map of a metadata file that becomes shorter. */
+#ifndef NILFS2_LOG_METACUT_H
+#define NILFS2_LOG_METACUT_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "log/metatree.h"
+
+/*
+ * The file has no data blocks from KEY on any more: their pointers end, and so
+ * do those of nodes that have nothing left.  Fails as metatree_insert().
+ * Follows nilfs_bmap_truncate(), but neighbours are not evened out.
+ */
+int metacut_from(struct metatree *t, struct context *cx, uint64_t key);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A picture of a volume's segments: which kinds there are, how large it is. */
+#ifndef NILFS2_OUT_SEGMAP_H
+#define NILFS2_OUT_SEGMAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "out/picture.h"
+
+enum segmap_class {
+	SEGMAP_CLEAN,
+	SEGMAP_DEAD,
+	SEGMAP_PARTLY,
+	SEGMAP_FULL,
+	SEGMAP_SNAPSHOT,
+	SEGMAP_UNKNOWN,
+	SEGMAP_ERROR,
+	SEGMAP_ACTIVE,
+	SEGMAP_CLASSES
+};
+
+/* By class; what they are called by scripts. */
+extern const struct picture_kind segmap_kinds[SEGMAP_CLASSES];
+extern const char *const segmap_keys[SEGMAP_CLASSES];
+
+/* What decides the class of a segment; counts are blocks. */
+struct segmap_segment {
+	bool error, active, dirty;
+	bool counted;		/* KEPT and the other counts are known */
+	uint32_t blocks;
+	uint32_t kept;		/* that a cleaner would not free */
+	uint32_t live;		/* of these, of the latest state */
+	uint32_t snapshot;	/* of these, for snapshots only */
+};
+
+enum segmap_class segmap_class_of(const struct segmap_segment *s);
+
+/* Puts segment SEGNUM into P, whose kinds are segmap_kinds. */
+void segmap_add(struct picture *p, uint64_t segnum,
+		const struct segmap_segment *s);
+
+/*
+ * For an SVG of TOTAL segments: at most *WIDTH x *HEIGHT cells.  Returns the
+ * pixels of a cell.
+ */
+unsigned int segmap_svg_size(uint64_t total, unsigned int *width,
+			     unsigned int *height);
+
+#endif
