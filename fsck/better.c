@@ -15,11 +15,17 @@
 
 /* One more below the DAT's, and one above all. */
 #define FLOORS (FIXER_FLOORS + 2)
+#define BELOW_DAT (FIXER_DEVICE + 1)
 
 static unsigned int floor_of(const struct rule_info *rule)
 {
 	const struct fixer *fixer = fixers_of(rule->fix);
 
+	/* A number that the next log would give to another block: while it is
+	   free nothing can be written, whatever its entry says once it is
+	   not. */
+	if (rule->rule == RULE_BMAP_VBLOCK_FREE)
+		return BELOW_DAT;
 	if (fixer)
 		return fixer->floor ? fixer->floor + 1 : 0;
 	switch (rule->rule / 1000) {
@@ -61,7 +67,7 @@ static void compare_unreadable(const struct rule_info *rule, uint64_t now,
 			       uint64_t before, struct change errors[FLOORS])
 {
 	compare(rule, now, before,
-		&errors[now < before ? FIXER_DEVICE + 1 : FLOORS - 1]);
+		&errors[now < before ? BELOW_DAT : FLOORS - 1]);
 }
 
 enum part {

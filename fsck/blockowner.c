@@ -15,17 +15,12 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "fsck/damage.h"
 #include "fsck/segments/lifelogs.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
 #define DETAIL_MAX 120
-
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
 
 /* The first checkpoint in the life of VB: 1 and *CNO, 0. */
 static int find_checkpoint(struct volume *vol, struct context *cx,
@@ -104,7 +99,7 @@ int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
 		ret = find_holder(o, cx, vol, vb);
 	}
 	/* What is in the way is told elsewhere. */
-	if (is_damage(ret)) {
+	if (damage_is(ret)) {
 		fail_clear(cx);
 		o->held = BLOCKOWNER_LATEST;
 		ret = 0;

@@ -59,6 +59,7 @@ void check_fini(struct check *c)
 	bitmap_fini(&c->live_segments);
 	sparse_fini(&c->claimed);
 	sparse_fini(&c->referenced);
+	sparse_fini(&c->lingering);
 	volume_close(c->vol);
 	c->vol = NULL;
 }

@@ -70,6 +70,12 @@ struct check {
 	struct sparse referenced;
 
 	/*
+	 * Of these, the ones that live now although only older checkpoints
+	 * refer to them (pass tree).
+	 */
+	struct sparse lingering;
+
+	/*
 	 * Entries of the DAT in use that live now (pass dat), and how many of
 	 * them the latest state refers to (pass tree).
 	 */
@@ -88,6 +94,17 @@ struct check {
 	   REFERENCED may be in use after all. */
 	bool tree_broken;
 };
+
+/*
+ * Whether virtual block VBLOCKNR, which lives now, is none of the latest state;
+ * after the pass over trees.
+ */
+static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
+{
+	return vblocknr && vblocknr < c->referenced.bits &&
+	       (!sparse_test(&c->referenced, vblocknr) ||
+		sparse_test(&c->lingering, vblocknr));
+}
 
 static inline void check_progress(const struct check *c, uint64_t done)
 {

@@ -19,8 +19,10 @@
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/better.h"
+#include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/forward.h"
+#include "fsck/room.h"
 #include "fsck/round.h"
 #include "fsck/undo.h"
 #include "log/newsupers.h"
@@ -192,7 +194,7 @@ static int mend_floor(struct repair *r, struct context *cx, int floor,
 	int err;
 
 	progress_begin(&r->tool->progress, "mending", 0, false);
-	err = round_run(&round, cx);
+	err = room_run(r, cx, &round);
 	progress_end(&r->tool->progress);
 	return err;
 }
@@ -227,8 +229,7 @@ static bool is_no_less(const struct count *now, const struct count *before)
 /* Failures that the volume is to blame for: something cannot be mended. */
 static bool is_damage(int err)
 {
-	return err == -EUCLEAN || err == -EINVAL || err == -ENOENT ||
-	       err == -EIO || err == -ENOSPC;
+	return damage_is(err) || err == -ENOSPC;
 }
 
 /*
@@ -361,7 +362,7 @@ static int write_state(struct repair *r, struct context *cx,
 	sb.s_wtime = le64_make((uint64_t)cx->now);
 	sb.s_sum = le32_make(super_checksum(&sb));
 	vol->super[vol->super_used] = sb;
-	return newsupers_write(cx, r->dev, &sb, round_offset2(vol));
+	return newsupers_write(cx, r->dev, &sb, newsupers_offset2(vol));
 }
 
 /*

@@ -29,6 +29,7 @@ struct repair {
 	struct ask ask;
 	/* The rest is all zero in the beginning. */
 	struct look *now;	/* the look after the last good round, or NULL */
+	bool no_room;		/* for a log, at least once */
 	bool grave;		/* it came to these losses, so nothing is done */
 	struct losses losses;
 	unsigned int rounds;

@@ -4,10 +4,11 @@
  *
  * The new checkpoint has the ifile of the old one, and with it all files: what
  * each block of them is has not changed.  Only the DAT has to learn which blocks
- * are of the newest state now.  The lifetimes in it tell: a block that lived at
- * the old checkpoint lives on from its birth, one that was born later is dead
- * from the new checkpoint on.  That a revived block seems to have lived in
- * between does no harm, nothing refers to it there.
+ * are of the newest state now: what the old checkpoint has lives on from its
+ * birth, and what it does not have is dead from the new checkpoint on.  That a
+ * revived block seems to have lived in between does no harm, nothing refers to
+ * it there; but for that the lifetimes do not tell what a checkpoint has, its
+ * maps do.
  *
  * The blocks of cpfile and SUFILE are of no checkpoint.  They stay as they are
  * and go on: it is a new checkpoint in the same history.
@@ -25,6 +26,7 @@
 #include "fsck/dat/vblocks.h"
 #include "fsck/known.h"
 #include "fsck/round.h"
+#include "fsck/tree/cpvblocks.h"
 #include "log/mend.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
@@ -36,6 +38,8 @@ struct rollback {
 	struct metafile *dat;	/* of the new checkpoint */
 	const struct palloc *palloc;
 	struct sparse metadata;	/* virtual blocks of cpfile and SUFILE */
+	struct sparse then;	/* of the old checkpoint */
+	bool partial;		/* and some that its maps do not lead to */
 	uint64_t cno;		/* to go back to */
 	uint64_t now;		/* the new one */
 };
@@ -78,8 +82,10 @@ static int set_end(struct rollback *r, struct context *cx, uint64_t vblocknr,
 static int take_entry(struct rollback *r, struct context *cx,
 		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
-	bool then = dat_is_in(de, r->cno), now = dat_is_current(de);
+	bool then = sparse_test(&r->then, vblocknr), now = dat_is_current(de);
 
+	if (r->partial)
+		then = dat_is_in(de, r->cno);
 	if (dat_is_unwritten(de) || then == now ||
 	    sparse_test(&r->metadata, vblocknr))
 		return 0;
@@ -137,6 +143,16 @@ static int change(struct rollback *r, struct context *cx, struct writer *w)
 	return ret ? ret : mend_changed(w, cx);
 }
 
+/* Where it is damaged, so is the new one: then the lifetimes will do. */
+static int find_blocks(struct rollback *r, struct context *cx,
+		       const struct check *c, const struct nilfs_checkpoint *cp)
+{
+	int ret = cpvblocks_gather(&r->then, cx, c, cp);
+
+	r->partial = !ret;
+	return ret < 0 ? ret : 0;
+}
+
 /*
  * The last checkpoint before the latest one that is not the cleaner's; 0: there
  * is none.
@@ -190,7 +206,9 @@ int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 	r.cno = le64_get(cp.cp_cno);
 	known_fill(&known, job->check, job->plan, none);
 	known.from = &cp;
-	ret = mend_open(&w, cx, job->vol, &options, &known);
+	ret = find_blocks(&r, cx, job->check, &cp);
+	if (!ret)
+		ret = mend_open(&w, cx, job->vol, &options, &known);
 	if (!ret)
 		ret = change(&r, cx, w);
 	if (!ret)
@@ -198,6 +216,7 @@ int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 	if (!ret)
 		ret = round_name(job, cx, &end, true);
 	writer_close(w);
+	sparse_fini(&r.then);
 	if (!ret)
 		fixers_tell(job, "checkpoint %" PRIu64 ": has the files of "
 			    "checkpoint %" PRIu64, end.cno, r.cno);

@@ -2,17 +2,17 @@
 /*
  * One round of repairs.
  *
- * Superblocks are mended in their place, and so are zones.  All else is one more log: the fixers
- * change the files of a new checkpoint, and superblocks that name it are the
- * end.  Where the fixers changed nothing there is no log.
+ * Superblocks are mended in their place, and so are zones.  All else is one
+ * more log: the fixers change the files of a new checkpoint, and superblocks
+ * that name it are the end.  Where the fixers changed nothing there is no log.
  */
 #include "fsck/round.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-#include "disk/super.h"
 #include "fsck/checkpoints/lastknown.h"
+#include "fsck/history.h"
 #include "fsck/known.h"
 #include "log/mend.h"
 #include "log/newsupers.h"
@@ -22,13 +22,6 @@
 
 /* Of a log that is written in one piece, from one buffer. */
 #define LOG_BYTES (4u << 20)
-
-uint64_t round_offset2(const struct volume *vol)
-{
-	uint64_t offset = vol->super_offset[1];
-
-	return super_bad_offset2(volume_super(vol), offset) ? 0 : offset;
-}
 
 /* Whatever begins without blocks is filled by the one who knows how. */
 static bool is_due(const struct round *round, enum rule_fix fix)
@@ -90,13 +83,12 @@ static void tell_orphans(struct round *round)
 int round_name(const struct fixer_job *job, struct context *cx,
 	       const struct writer_end *end, bool valid)
 {
-	struct nilfs_super_block sb = *volume_super(job->vol);
-	unsigned int state = le16_get(sb.s_state);
+	unsigned int state = le16_get(volume_super(job->vol)->s_state);
 
 	if (valid)
 		state |= NILFS_VALID_FS;
-	newsupers_fill(&sb, &job->vol->geo, end, job->time, (uint16_t)state);
-	return newsupers_write(cx, job->dev, &sb, round_offset2(job->vol));
+	return newsupers_name(cx, job->dev, job->vol, end, job->time,
+			      (uint16_t)state);
 }
 
 static int finish_log(struct round *round, struct context *cx)
@@ -145,16 +137,47 @@ static int open_writer(struct round *round, struct context *cx)
 			 &known);
 }
 
+/* Who is a snapshot must be known before anything old is given up. */
+static bool are_snapshots_known(const struct round *round)
+{
+	return !round->job.plan->kinds[RULE_FIX_CHECKPOINTS].n ||
+	       round->taken[RULE_FIX_CHECKPOINTS];
+}
+
+/*
+ * Fixers of metadata go by what the volume has, and write no log themselves:
+ * what is old is given up behind them.  All others need the room.
+ */
+static int apply_in_room(struct round *round, struct context *cx,
+			 struct history *history)
+{
+	bool behind = is_of_metadata(round->floor);
+	int err = 0;
+
+	if (round->reclaim && !are_snapshots_known(round))
+		return fail(cx, -ENOSPC, "no clean segment is left, and "
+			    "snapshots are in doubt");
+	if (round->reclaim && !behind)
+		err = history_take(history, cx, &round->job, round->reclaim);
+	if (!err)
+		err = apply(round, cx);
+	if (!err && round->reclaim && behind)
+		err = history_take(history, cx, &round->job, round->reclaim);
+	return err;
+}
+
 static int run_log(struct round *round, struct context *cx)
 {
+	struct history history = { 0 };
 	int err = open_writer(round, cx);
 
 	if (!err)
-		err = apply(round, cx);
+		err = apply_in_room(round, cx, &history);
 	if (!err)
 		err = finish_log(round, cx);
 	writer_close(round->job.writer);
 	round->job.writer = NULL;
+	history_fini(&history, &round->job);
 	return err;
 }
 

@@ -13,6 +13,7 @@ struct round {
 	enum fixer_floor floor;
 	const bool *taken;	/* the kinds whose turn it is, by enum rule_fix */
 	bool may_lose;		/* cpfile and ifile may be made anew */
+	size_t reclaim;		/* segments to take from old checkpoints */
 	unsigned int anew;	/* files that begin without blocks, MEND_ANEW() */
 	fixer_apply *instead;	/* in place of all fixers, or NULL */
 };
@@ -30,8 +31,5 @@ int round_run(struct round *round, struct context *cx);
  */
 int round_name(const struct fixer_job *job, struct context *cx,
 	       const struct writer_end *end, bool valid);
-
-/* Byte where VOL has its second superblock; 0: it has none. */
-uint64_t round_offset2(const struct volume *vol);
 
 #endif

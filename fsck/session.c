@@ -120,6 +120,22 @@ static void note_nothing(const struct repair *r)
 			  "brings them back, -y gives them up", name);
 }
 
+/* A log had no place: then something is left, if nothing made one. */
+static void note_room(const struct repair *r, const struct look *last)
+{
+	const char *name = r->tool->argv[0];
+
+	if (!r->no_room || plan_is_empty(&last->plan))
+		return;
+	if (r->o->undo_file)
+		tool_note(r->tool, "%s: no segment is free for a repair, nor "
+			  "to be had for one", name);
+	else
+		tool_note(r->tool, "%s: no segment is free for a repair; with "
+			  "-y --undo-file FILE it may take those of old "
+			  "checkpoints", name);
+}
+
 /* 1 where something was mended, 0 where not, or a failure. */
 static int mend(struct repair *r, struct context *cx)
 {
@@ -167,6 +183,7 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		last = r.now ? r.now : l;
 	}
 	if (ret >= 0) {
+		note_room(&r, last);
 		note_left(tool, o, dev, last);
 		note_dat(tool, o, dev, last);
 		ret = conclude(tool, last, ret);

@@ -10,22 +10,16 @@
  */
 #include "fsck/checkpoints/lastknown.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpcopies.h"
+#include "fsck/damage.h"
 #include "fsck/tree/liveblocks.h"
 #include "log/mend.h"
 #include "vol/cptable.h"
-
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
 
 /* The entry as the cpfile has it: 1, 0 where it makes no sense. */
 static int read_entry(const struct check *c, struct context *cx,
@@ -37,12 +31,8 @@ static int read_entry(const struct check *c, struct context *cx,
 	int ret = file_block(&vol->cpfile, cx,
 			     checkpoint_blkoff(&vol->geo, cno), &block);
 
-	if (ret < 0 && is_damage(ret)) {
-		fail_clear(cx);
-		return 0;
-	}
 	if (ret <= 0)
-		return ret;
+		return damage_forgive(cx, ret);
 	memcpy(cp, (const char *)block + checkpoint_offset(&vol->geo, cno),
 	       sizeof(*cp));
 	file_put(&vol->cpfile, block);
@@ -65,10 +55,7 @@ static int read_older(const struct check *c, struct context *cx,
 			*cp = next;
 	}
 	cptable_cursor_close(&cur);
-	if (!ret || !is_damage(ret))
-		return ret;
-	fail_clear(cx);
-	return 0;
+	return damage_forgive(cx, ret);
 }
 
 /* An entry without a map. */

@@ -17,11 +17,11 @@
  */
 #include "fsck/passes.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "disk/checkpoint.h"
 #include "fsck/check.h"
+#include "fsck/damage.h"
 
 struct survey {
 	struct check *c;
@@ -148,12 +148,6 @@ static void hide(struct survey *s)
 	s->unbroken = false;
 }
 
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
-
 static int survey_block(struct survey *s, struct context *cx,
 			const struct blockmap_item *item)
 {
@@ -165,7 +159,7 @@ static int survey_block(struct survey *s, struct context *cx,
 	err = blockmap_resolve(&vol->cpfile.map, cx, item->ptr, &blocknr);
 	if (err) {
 		hide(s);
-		if (!is_damage(err))
+		if (!damage_is(err))
 			return err;
 		fail_clear(cx);
 		return 0;
@@ -196,7 +190,7 @@ static int survey_blocks(struct survey *s, struct context *cx)
 		check_progress(s->c, item.key + 1);
 	}
 	blockmap_cursor_close(&cur);
-	if (is_damage(ret)) {
+	if (damage_is(ret)) {
 		fail_clear(cx);
 		hide(s);
 		ret = 0;

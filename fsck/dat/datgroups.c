@@ -4,7 +4,8 @@
  *
  * A bitmap that is there is believed, but what the files refer to is in use
  * whatever it says, and what was given out and never written, and nobody
- * refers to, is not.  One that is lost is made from the entries.  These alone
+ * refers to, is not.  Where it is the pointer that is wrong, the entry is of a
+ * former life, and what was there may be gone.  One that is lost is made from the entries.  These alone
  * do not say it, since a cleaner that frees a number leaves its entry as it
  * is (nilfs_palloc_freev()): an entry is in use where a file refers to it, or
  * where a log lists the block as the entry has it, which a cleaner must still
@@ -206,6 +207,57 @@ static int judge_missing(struct redo *r, struct context *cx, uint64_t nr,
 	return any ? restore(r, cx, nr) : 0;
 }
 
+/* Whether the block that DE names went with its segment. */
+static bool is_gone(const struct redo *r, const struct nilfs_dat_entry *de)
+{
+	const struct nilfs_geometry *geo = &r->job->vol->geo;
+	const struct bitmap *used = &r->job->check->used_segments;
+	uint64_t blocknr = le64_get(de->de_blocknr);
+
+	if (!blocknr || !used->bits)
+		return false;
+	return !geometry_has_block(geo, blocknr) ||
+	       !bitmap_test(used, geometry_segment_of(geo, blocknr));
+}
+
+/* The entry of NR, which was free, is to say nothing rather than that. */
+static int forget_former_life(struct redo *r, struct context *cx, uint64_t nr)
+{
+	const struct nilfs_dat_entry taken = {
+		.de_start = le64_make(NILFS_CNO_MIN),
+		.de_end = le64_make(NILFS_CNO_MAX),
+	};
+	uint64_t blkoff = palloc_entry_blkoff(r->g->p, nr);
+	uint32_t offset = palloc_entry_offset(r->g->p, nr);
+	struct nilfs_dat_entry de;
+	const void *old;
+	void *data;
+	int ret = look(r, cx, blkoff, &old);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(&de, (const char *)old + offset, sizeof(de));
+	if (!is_gone(r, &de))
+		return 0;
+	ret = metafile_change(r->g->m, cx, blkoff, &data, NULL);
+	if (!ret)
+		memcpy((char *)data + offset, &taken, sizeof(taken));
+	return ret;
+}
+
+/* Numbers from NR on that BITMAP has free and files refer to. */
+static int forget_former_lives(struct redo *r, struct context *cx, uint64_t nr,
+			       uint32_t count, const uint8_t *bitmap)
+{
+	uint32_t i, at = palloc_group_offset(r->g->p, nr);
+	int ret = 0;
+
+	for (i = 0; i < count && ret >= 0; i++, at++)
+		if (!(bitmap[at / 8] >> at % 8 & 1) && is_referenced(r, nr + i))
+			ret = forget_former_life(r, cx, nr + i);
+	return ret < 0 ? ret : 0;
+}
+
 static int judge_group(struct redo *r, struct context *cx, uint64_t group,
 		       uint8_t *bitmap, bool had_bitmap)
 {
@@ -219,7 +271,11 @@ static int judge_group(struct redo *r, struct context *cx, uint64_t group,
 		bitmap[0] |= 1;
 	for (at = 0; ret >= 0 && at < p->entries_per_group; at += n) {
 		n = entries_at(p, at);
-		ret = look(r, cx, palloc_entry_blkoff(p, nr + at), &data);
+		ret = had_bitmap ? forget_former_lives(r, cx, nr + at, n,
+						       bitmap) : 0;
+		if (!ret)
+			ret = look(r, cx, palloc_entry_blkoff(p, nr + at),
+				   &data);
 		if (ret > 0)
 			judge_entries(r, nr + at, n, data, bitmap, had_bitmap);
 		else if (!ret)

@@ -16,6 +16,7 @@
 
 #include "base/search.h"
 #include "disk/bmap.h"
+#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -119,12 +120,6 @@ static int find_end(struct datlife *d, struct context *cx, uint64_t start,
 	return 0;
 }
 
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
-
 /* Of cpfile and SUFILE only the latest state counts. */
 static int find_single(struct datlife *d, struct context *cx,
 		       const struct question *q, struct datlife_span *span)
@@ -166,8 +161,5 @@ int datlife_find(struct datlife *d, struct context *cx,
 
 	if (ret > 0)
 		ret = find(d, cx, &q, span);
-	if (!is_damage(ret))
-		return ret;
-	fail_clear(cx);
-	return 0;
+	return damage_forgive(cx, ret);
 }

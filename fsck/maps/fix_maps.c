@@ -9,7 +9,8 @@
  *
  * Of two pointers to one block the log that has the block says which is right.
  * The other file is among those that are mended then, though nothing was found
- * wrong with it.
+ * wrong with it.  It is also asked where a tree may have lost the mark that it
+ * is one, as its nodes look like blocks of the file then.
  *
  * Blocks of snapshots are replaced by what they must have been, for all that
  * share them (pastblocks.h).  Snapshots are asked after every file that has
@@ -23,7 +24,9 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "disk/bmap.h"
 #include "disk/inode.h"
+#include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/maps/mapholders.h"
@@ -56,6 +59,26 @@ static bool are_logs_whole(const struct check *c)
 					c->broken_segments.bits;
 }
 
+/* INO has its map in its inode, where it has room for fewer blocks. */
+static int doubt_direct(struct mapfiles *m, struct context *cx, uint64_t ino)
+{
+	uint64_t room = NILFS_DIRECT_NBLOCKS *
+			(uint64_t)m->job->vol->geo.block_size;
+	struct nilfs_inode inode;
+	unsigned int i;
+	int err = inodes_read(m->job->writer, cx, ino, &inode);
+
+	if (err)
+		return damage_forgive(cx, err);
+	if (!inode_has_bmap(&inode) || bmap_is_btree(inode.i_bmap) ||
+	    le64_get(inode.i_size) <= room)
+		return 0;
+	for (i = 1; i <= NILFS_DIRECT_NBLOCKS && !err; i++)
+		err = contested_add(&m->contested, cx,
+				    le64_get(inode.i_bmap[i]));
+	return err;
+}
+
 /* The files that are to be mended, and the blocks they contest. */
 static int list_files(struct mapfiles *m, struct context *cx,
 		      const struct fix *fixes, size_t n)
@@ -70,6 +93,9 @@ static int list_files(struct mapfiles *m, struct context *cx,
 		if (!err && fixes[i].rule == RULE_BMAP_TWICE)
 			err = contested_add(&m->contested, cx, fixes[i].got);
 	}
+	mapfile_settle(m);
+	for (i = 0; i < m->n && !err; i++)
+		err = doubt_direct(m, cx, m->list[i].ino);
 	contested_settle(&m->contested);
 	if (!err)
 		err = mapsearch_owners(m, cx);

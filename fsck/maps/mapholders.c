@@ -7,18 +7,11 @@
  */
 #include "fsck/maps/mapholders.h"
 
-#include <errno.h>
-
 #include "disk/inode.h"
+#include "fsck/damage.h"
 #include "fsck/names/ifilelist.h"
 #include "fsck/names/inodelist.h"
 #include "vol/root.h"
-
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
 
 /* True where ITEM of inode INO leads to a block that is another's. */
 static bool is_wrong(const struct mapfiles *m, uint64_t ino,
@@ -56,11 +49,8 @@ static int ask_inode(struct mapfiles *m, struct context *cx,
 
 	if (!err && inode_has_bmap(&file.inode))
 		err = ask_map(m, cx, &file);
-	if (!is_damage(err))
-		return err;
 	/* That one has findings of its own. */
-	fail_clear(cx);
-	return 0;
+	return damage_forgive(cx, err);
 }
 
 static int ask_chunk(struct mapfiles *m, struct context *cx,
@@ -91,8 +81,5 @@ int mapholders_add(struct mapfiles *m, struct context *cx)
 	for (i = 0; i < list.nchunks && !err; i++)
 		err = ask_chunk(m, cx, &root, list.chunks[i]);
 	inodelist_fini(&list);
-	if (!is_damage(err))
-		return err;
-	fail_clear(cx);
-	return 0;
+	return damage_forgive(cx, err);
 }

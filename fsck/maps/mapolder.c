@@ -9,10 +9,10 @@
  */
 #include "fsck/maps/mapolder.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "disk/inode.h"
+#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -24,12 +24,6 @@ struct older {
 	struct vblocks vblocks;
 	bool left;		/* a point is not found yet */
 };
-
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
 
 /* True where INODE of an older checkpoint is the same file as F. */
 static bool is_same(const struct mapfile *f, const struct nilfs_inode *inode)
@@ -84,7 +78,7 @@ static int take_points(struct older *o, struct context *cx)
 		ret = blockmap_lookup(&o->file.map, cx, blkoff, &vblocknr);
 		if (ret > 0)
 			ret = take(o, cx, blkoff, vblocknr, true);
-		if (ret < 0 && !is_damage(ret))
+		if (ret < 0 && !damage_is(ret))
 			return ret;
 		fail_clear(cx);
 		o->left = true;
@@ -110,7 +104,7 @@ static int take_gap(struct older *o, struct context *cx,
 		ret = take(o, cx, item.key, item.ptr, old);
 	}
 	blockmap_cursor_close(&cur);
-	if (!ret || !is_damage(ret))
+	if (!ret || !damage_is(ret))
 		return ret < 0 ? ret : 1;
 	fail_clear(cx);
 	return 0;
@@ -141,11 +135,7 @@ static int open_older(struct older *o, struct context *cx, uint64_t cno)
 	o->cno = cno;
 	if (!err)
 		err = root_file(&root, cx, o->f->ino, &o->file);
-	if (err && is_damage(err)) {
-		fail_clear(cx);
-		return 0;
-	}
-	return err ? err : is_same(o->f, &o->file.inode);
+	return err ? damage_forgive(cx, err) : is_same(o->f, &o->file.inode);
 }
 
 /*
@@ -198,10 +188,8 @@ int mapolder_search(struct mapfiles *m, struct context *cx)
 	size_t count = 0, i;
 	int err = cptable_list(m->job->vol, cx, false, &cnos, &count);
 
-	if (err && is_damage(err)) {
-		fail_clear(cx);
-		return 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	while (count && cnos[count - 1] >= m->job->vol->latest.cno)
 		count--;
 	vblocks_init(&o.vblocks, m->job->vol);

@@ -207,9 +207,24 @@ static int take_gap(void *arg, struct context *cx, uint64_t blkoff,
 	return 0;
 }
 
+/* Whether a run that was found has virtual block VBLOCKNR. */
+static bool is_found(const struct remaking *r, uint64_t vblocknr)
+{
+	const struct mapfound *found = &r->m->found;
+	size_t i = mapfound_find(found, r->f->ino, 0);
+
+	for (; i < found->settled && found->runs[i].ino == r->f->ino; i++)
+		if (found->runs[i].vblocknr &&
+		    vblocknr >= found->runs[i].vblocknr &&
+		    vblocknr - found->runs[i].vblocknr < found->runs[i].count)
+			return true;
+	return false;
+}
+
+/* A wrong pointer may lead to a block that belongs elsewhere in the file. */
 static int take_node(void *arg, struct context *cx, uint64_t vblocknr)
 {
-	return end_block(arg, cx, vblocknr);
+	return is_found(arg, vblocknr) ? 0 : end_block(arg, cx, vblocknr);
 }
 
 static int walk_old(struct remaking *r, struct context *cx)
@@ -225,20 +240,6 @@ static int walk_old(struct remaking *r, struct context *cx)
 	};
 
 	return mapsift_run(&sift, cx, &r->f->inode);
-}
-
-/* Whether a run that was found has virtual block VBLOCKNR. */
-static bool is_found(const struct remaking *r, uint64_t vblocknr)
-{
-	const struct mapfound *found = &r->m->found;
-	size_t i = mapfound_find(found, r->f->ino, 0);
-
-	for (; i < found->settled && found->runs[i].ino == r->f->ino; i++)
-		if (found->runs[i].vblocknr &&
-		    vblocknr >= found->runs[i].vblocknr &&
-		    vblocknr - found->runs[i].vblocknr < found->runs[i].count)
-			return true;
-	return false;
 }
 
 static int end_past(struct remaking *r, struct context *cx)

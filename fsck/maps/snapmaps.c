@@ -19,14 +19,9 @@
 #include "base/sort.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
+#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
-
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
 
 int snapmaps_judge(struct snapmaps *s, struct context *cx,
 		   const struct snapmaps_child *child,
@@ -225,10 +220,7 @@ static int look_at(struct snapmaps *s, struct context *cx, struct root *root,
 		ret = find_inode(s, cx, root, &h);
 	if (ret > 0)
 		ret = walk_inode(s, cx, &h, &inode);
-	if (!is_damage(ret))
-		return ret;
-	fail_clear(cx);
-	return 0;
+	return damage_forgive(cx, ret);
 }
 
 static int look_at_all(struct snapmaps *s, struct context *cx,
@@ -238,7 +230,7 @@ static int look_at_all(struct snapmaps *s, struct context *cx,
 	size_t i;
 	int ret = root_open(&root, cx, s->job->vol, s->cno);
 
-	if (is_damage(ret)) {
+	if (damage_is(ret)) {
 		fail_clear(cx);
 		return 0;
 	}
@@ -277,7 +269,7 @@ int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
 
 	vblocks_init(&s->vblocks[0], s->job->vol);
 	vblocks_init(&s->vblocks[1], s->job->vol);
-	if (is_damage(err)) {
+	if (damage_is(err)) {
 		fail_clear(cx);
 		return 0;
 	}

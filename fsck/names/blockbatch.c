@@ -8,6 +8,9 @@
  * that are near is read as well and dropped, which is cheaper than a request.
  * Where a request fails its blocks are read one by one, so that only those are
  * lost that are bad.
+ *
+ * There are two such buffers.  While one is read by another thread, what is in
+ * the other is taken by the caller's, in the order in which it was added.
  */
 #include "fsck/names/blockbatch.h"
 
@@ -17,7 +20,7 @@
 
 #include "vol/ahead.h"
 
-#define BATCH_BYTES (512u << 10)
+#define HALF_BYTES (256u << 10)
 #define GAP_BYTES (32u << 10) /* read and dropped between two blocks, at most */
 
 /* One request: blocks on the disk and where they go. */
@@ -27,38 +30,55 @@ struct request {
 	uint64_t first, end; /* blocks */
 };
 
-int blockbatch_open(struct blockbatch *b, struct context *cx,
-		    struct volume *vol, blockbatch_take *take, void *arg)
+static int open_half(struct blockbatch_half *h, struct context *cx,
+		     struct volume *vol, uint32_t room)
 {
-	b->vol = vol;
-	b->take = take;
-	b->arg = arg;
-	b->count = 0;
-	b->room = BATCH_BYTES >> vol->geo.block_bits;
-	b->buf = malloc(BATCH_BYTES + GAP_BYTES);
-	b->items = calloc(b->room, sizeof(*b->items));
-	b->order = calloc(b->room, sizeof(*b->order));
-	b->errs = calloc(b->room, sizeof(*b->errs));
-	if (!b->buf || !b->items || !b->order || !b->errs)
+	h->vol = vol;
+	h->count = 0;
+	h->buf_bytes = (size_t)room << vol->geo.block_bits;
+	h->buf = malloc(h->buf_bytes + GAP_BYTES);
+	h->items = calloc(room, sizeof(*h->items));
+	h->order = calloc(room, sizeof(*h->order));
+	h->errs = calloc(room, sizeof(*h->errs));
+	if (!h->buf || !h->items || !h->order || !h->errs)
 		return fail(cx, -ENOMEM, "buffer for blocks");
 	return 0;
 }
 
-void blockbatch_close(struct blockbatch *b)
+static void close_half(struct blockbatch_half *h)
 {
-	free(b->buf);
-	free(b->items);
-	free(b->order);
-	free(b->errs);
-	b->buf = NULL;
-	b->items = NULL;
-	b->order = NULL;
-	b->errs = NULL;
+	free(h->buf);
+	free(h->items);
+	free(h->order);
+	free(h->errs);
+	*h = (struct blockbatch_half){ .vol = NULL };
 }
 
-static char *data_of(const struct blockbatch *b, uint32_t i)
+int blockbatch_open(struct blockbatch *b, struct context *cx,
+		    struct volume *vol, blockbatch_take *take, void *arg)
 {
-	return b->buf + ((size_t)i << b->vol->geo.block_bits);
+	int err;
+
+	*b = (struct blockbatch){
+		.take = take,
+		.arg = arg,
+		.room = HALF_BYTES >> vol->geo.block_bits,
+	};
+	err = open_half(&b->halves[0], cx, vol, b->room);
+	return err ? err : open_half(&b->halves[1], cx, vol, b->room);
+}
+
+void blockbatch_close(struct blockbatch *b)
+{
+	crew_close(b->crew);
+	b->crew = NULL;
+	close_half(&b->halves[0]);
+	close_half(&b->halves[1]);
+}
+
+static char *data_of(const struct blockbatch_half *h, uint32_t i)
+{
+	return h->buf + ((size_t)i << h->vol->geo.block_bits);
 }
 
 /* Adds N bytes for TO to the request; false where it has no room. */
@@ -77,10 +97,11 @@ static bool extend(struct request *r, char *to, size_t n)
 }
 
 /* Adds item I, which lies behind the others; false where it lies too far. */
-static bool join(const struct blockbatch *b, struct request *r, uint32_t i)
+static bool join(const struct blockbatch_half *h, struct request *r,
+		 uint32_t i)
 {
-	uint64_t blocknr = b->items[i].blocknr;
-	unsigned int bits = b->vol->geo.block_bits;
+	uint64_t blocknr = h->items[i].blocknr;
+	unsigned int bits = h->vol->geo.block_bits;
 	size_t gap;
 
 	if (!r->niov) {
@@ -92,16 +113,16 @@ static bool join(const struct blockbatch *b, struct request *r, uint32_t i)
 	}
 	gap = (size_t)(blocknr - r->end) << bits;
 	if (gap)
-		extend(r, b->buf + BATCH_BYTES, gap);
-	extend(r, data_of(b, i), (size_t)1 << bits);
+		extend(r, h->buf + h->buf_bytes, gap);
+	extend(r, data_of(h, i), (size_t)1 << bits);
 	r->end = blocknr + 1;
 	return true;
 }
 
-static int read_request(const struct blockbatch *b, struct context *cx,
+static int read_request(const struct blockbatch_half *h, struct context *cx,
 			struct request *r)
 {
-	struct volume *vol = b->vol;
+	struct volume *vol = h->vol;
 
 	if (r->end > vol->geo.nblocks)
 		return -EIO;
@@ -110,23 +131,24 @@ static int read_request(const struct blockbatch *b, struct context *cx,
 }
 
 /* Reads the items from number K of the order on that go together: how many. */
-static uint32_t read_near(struct blockbatch *b, struct context *cx, uint32_t k)
+static uint32_t read_near(struct blockbatch_half *h, struct context *cx,
+			  uint32_t k)
 {
 	struct request r = { .niov = 0 };
 	uint32_t n = 0, i;
 	int err;
 
-	while (k + n < b->count && join(b, &r, b->order[k + n]))
+	while (k + n < h->count && join(h, &r, h->order[k + n]))
 		n++;
-	err = read_request(b, cx, &r);
+	err = read_request(h, cx, &r);
 	for (i = k; i < k + n; i++) {
-		uint32_t item = b->order[i];
+		uint32_t item = h->order[i];
 
-		b->errs[item] = 0;
+		h->errs[item] = 0;
 		if (err)
-			b->errs[item] = volume_read_blocks(
-				b->vol, cx, b->items[item].blocknr, 1,
-				data_of(b, item));
+			h->errs[item] = volume_read_blocks(
+				h->vol, cx, h->items[item].blocknr, 1,
+				data_of(h, item));
 	}
 	if (err)
 		fail_clear(cx);
@@ -134,61 +156,128 @@ static uint32_t read_near(struct blockbatch *b, struct context *cx, uint32_t k)
 }
 
 /* Sorts the few that are not in order yet: mostly they ascend. */
-static void put_in_order(struct blockbatch *b)
+static void put_in_order(struct blockbatch_half *h)
 {
 	uint32_t i, at;
 
-	for (i = 0; i < b->count; i++) {
-		for (at = i; at && b->items[b->order[at - 1]].blocknr >
-					   b->items[i].blocknr; at--)
-			b->order[at] = b->order[at - 1];
-		b->order[at] = i;
+	for (i = 0; i < h->count; i++) {
+		for (at = i; at && h->items[h->order[at - 1]].blocknr >
+					   h->items[i].blocknr; at--)
+			h->order[at] = h->order[at - 1];
+		h->order[at] = i;
 	}
 }
 
 /* So that the disk has all requests before the first is waited for. */
-static void read_ahead(const struct blockbatch *b)
+static void read_ahead(const struct blockbatch_half *h)
 {
-	struct ahead ahead = ahead_of(b->vol);
+	struct ahead ahead = ahead_of(h->vol);
 	uint32_t i;
 
-	for (i = 0; i < b->count; i++)
-		ahead_add(&ahead, b->items[b->order[i]].blocknr, 1);
+	for (i = 0; i < h->count; i++)
+		ahead_add(&ahead, h->items[h->order[i]].blocknr, 1);
 	ahead_end(&ahead);
 }
 
-static int take(const struct blockbatch *b, struct context *cx, uint32_t i)
+/* One half is read by whoever is free; what fails is in its errs. */
+static int read_half(struct context *cx, void *arg, unsigned int worker,
+		     bool skip)
 {
-	const struct blockbatch_item *item = &b->items[i];
+	struct blockbatch_half *h = arg;
+	uint32_t i;
 
-	if (!b->errs[i])
-		return b->take(b->arg, cx, item, data_of(b, i), 0);
-	fail(cx, b->errs[i], "block %llu of the device",
+	(void)worker;
+	if (skip)
+		return 0;
+	put_in_order(h);
+	read_ahead(h);
+	for (i = 0; i < h->count;)
+		i += read_near(h, cx, i);
+	return 0;
+}
+
+static int take(const struct blockbatch *b, const struct blockbatch_half *h,
+		struct context *cx, uint32_t i)
+{
+	const struct blockbatch_item *item = &h->items[i];
+
+	if (!h->errs[i])
+		return b->take(b->arg, cx, item, data_of(h, i), 0);
+	fail(cx, h->errs[i], "block %llu of the device",
 	     (unsigned long long)item->blocknr);
-	return b->take(b->arg, cx, item, NULL, b->errs[i]);
+	return b->take(b->arg, cx, item, NULL, h->errs[i]);
+}
+
+/* Those of the half that was read, if there is any. */
+static int take_half(struct blockbatch *b, struct context *cx,
+		     struct blockbatch_half *h)
+{
+	uint32_t i;
+	int ret = context_cancelled(cx);
+
+	for (i = 0; i < h->count && !ret; i++)
+		ret = take(b, h, cx, i);
+	h->count = 0;
+	return ret;
+}
+
+/* One thread more than this one has is enough: it reads, this one takes. */
+static int open_crew(struct blockbatch *b, struct context *cx)
+{
+	struct context few;
+
+	context_child(cx, &few);
+	few.threads = cx->threads < 2 ? 1 : 2;
+	if (crew_open(&b->crew, &few, 1)) {
+		context_adopt(cx, &few);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * The half that is full is read, and meanwhile the one before is taken, whose
+ * place is then free.
+ */
+static int turn(struct blockbatch *b, struct context *cx)
+{
+	struct blockbatch_half *full = &b->halves[b->filling];
+	int ret = b->crew ? 0 : open_crew(b, cx);
+
+	if (ret)
+		return ret;
+	crew_wait_for(b->crew, &b->reading);
+	ret = crew_give_for(b->crew, cx, read_half, full, &b->reading);
+	if (ret)
+		return ret;
+	b->filling = !b->filling;
+	return take_half(b, cx, &b->halves[b->filling]);
 }
 
 int blockbatch_flush(struct blockbatch *b, struct context *cx)
 {
-	int ret = context_cancelled(cx);
-	uint32_t i;
+	struct blockbatch_half *last = &b->halves[b->filling];
+	int ret;
 
-	put_in_order(b);
-	read_ahead(b);
-	for (i = 0; i < b->count && !ret;)
-		i += read_near(b, cx, i);
-	for (i = 0; i < b->count && !ret; i++)
-		ret = take(b, cx, i);
-	b->count = 0;
-	return ret;
+	if (b->crew)
+		crew_wait_for(b->crew, &b->reading);
+	ret = take_half(b, cx, &b->halves[!b->filling]);
+	if (!ret)
+		ret = read_half(cx, last, 0, false);
+	return ret ? ret : take_half(b, cx, last);
 }
 
 int blockbatch_add(struct blockbatch *b, struct context *cx,
 		   const struct blockbatch_item *item)
 {
-	int ret = b->count == b->room ? blockbatch_flush(b, cx) : 0;
+	struct blockbatch_half *h = &b->halves[b->filling];
+	int ret = 0;
 
+	if (h->count == b->room) {
+		ret = turn(b, cx);
+		h = &b->halves[b->filling];
+	}
 	if (!ret)
-		b->items[b->count++] = *item;
+		h->items[h->count++] = *item;
 	return ret;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Blocks of files, many at a time and in order, past the cache: those near to
- * one another on the disk are read in one request, also of different files.
+ * one another on the disk are read in one request, also of different files,
+ * and by another thread where there may be one.
  */
 #ifndef NILFS2_FSCK_BLOCKBATCH_H
 #define NILFS2_FSCK_BLOCKBATCH_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "base/crew.h"
 #include "vol/volume.h"
 
 struct blockbatch_item {
@@ -25,15 +27,25 @@ typedef int blockbatch_take(void *arg, struct context *cx,
 			    const struct blockbatch_item *item,
 			    const void *data, int err);
 
-struct blockbatch {
+/* Half of the blocks: one is read while the other is taken. */
+struct blockbatch_half {
 	struct volume *vol;
-	blockbatch_take *take;
-	void *arg;
 	char *buf;
+	size_t buf_bytes;	/* and more behind it, for what is dropped */
 	struct blockbatch_item *items;
 	uint32_t *order;	/* items by place on the disk */
 	int *errs;		/* of each item */
-	uint32_t count, room;
+	uint32_t count;
+};
+
+struct blockbatch {
+	blockbatch_take *take;
+	void *arg;
+	struct blockbatch_half halves[2];
+	unsigned int filling;	/* half that is added to */
+	uint32_t room;		/* of each half */
+	struct crew *crew;	/* that reads; NULL until a half was full */
+	unsigned int reading;	/* halves */
 };
 
 /* -ENOMEM.  blockbatch_close() also then, or where all is zero. */

@@ -104,7 +104,8 @@ static bool take_dot(struct dirnames *w, const struct dirent_entry *e)
 static bool take_dotdot(struct dirnames *w, const struct dirent_entry *e)
 {
 	if (is_name(e, "..")) {
-		w->n->list.dirs[w->dir].dotdot = e->ino;
+		w->n->list.dirs[w->dir].dotdot =
+			e->ino ? e->ino : INODELIST_NOBODY;
 		return true;
 	}
 	if (!w->no_dot)

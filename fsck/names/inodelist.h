@@ -29,9 +29,12 @@ struct inodelist_chunk {
 	uint8_t kind[INODELIST_CHUNK];		/* 0: no inode */
 };
 
+#define INODELIST_UNKNOWN 0u
+#define INODELIST_NOBODY UINT64_MAX	/* ".." is there, and not in use */
+
 struct inodelist_dir {
 	uint64_t ino;
-	uint64_t dotdot;	/* what ".." names, 0: not known */
+	uint64_t dotdot;	/* what ".." names, or one of these */
 	uint32_t parent;	/* index of the first to name it + 1, or 0 */
 	uint32_t subdirs;	/* directories first named by this one */
 };

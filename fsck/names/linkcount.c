@@ -51,7 +51,7 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 				    dirent_rec_len(1)),
 		.has_want = true,
 		.has_got = true,
-		.got = dir->dotdot,
+		.got = dir->dotdot == INODELIST_NOBODY ? 0 : dir->dotdot,
 	};
 
 	if (dir->ino != NILFS_ROOT_INO) {
@@ -59,7 +59,7 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 			return;
 		want = n->list.dirs[dir->parent - 1].ino;
 	}
-	if (!dir->dotdot || dir->dotdot == want)
+	if (dir->dotdot == INODELIST_UNKNOWN || dir->dotdot == want)
 		return;
 	f.want = want;
 	names_tell(n, &f, want << 32 ^ dir->dotdot);

@@ -5,7 +5,8 @@
  * An entry of the DAT that lives and that no checkpoint refers to is ended in
  * the checkpoint in which it began: then none has it, snapshots neither, and a
  * cleaner gives its block and its number back.  One that was never written is
- * given back at once.  Which entries these are is only known where all that
+ * given back at once.  One that older checkpoints have ends now, and stays for
+ * as long as they do.  Which entries these are is only known where all that
  * refers to blocks could be followed.
  *
  * Counts of live blocks are made anew, of all segments.
@@ -43,9 +44,8 @@ static int find_entries(void *arg, struct context *cx, unsigned int worker,
 	for (i = datscan_next_used(block, 0); i < block->count;
 	     i = datscan_next_used(block, i + 1)) {
 		vblocknr = block->first + i;
-		if (!dat_is_current(datscan_entry(block, i)) || !vblocknr ||
-		    vblocknr >= l->c->referenced.bits ||
-		    sparse_test(&l->c->referenced, vblocknr))
+		if (!dat_is_current(datscan_entry(block, i)) ||
+		    !check_is_leaked(l->c, vblocknr))
 			continue;
 		grown = array_grow(cx, f->numbers, &f->room, f->n + 1,
 				   sizeof(*grown));
@@ -57,7 +57,13 @@ static int find_entries(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-/* Of what kind the file was nobody knows; it ends as if no snapshot saw it. */
+/* Of what kind a file was that nobody has is not known: no snapshot saw it. */
+static enum metafile_kind kind_of(const struct check *c, uint64_t vblocknr)
+{
+	return sparse_test(&c->lingering, vblocknr) ? METAFILE_MULTI :
+						      METAFILE_SINGLE;
+}
+
 static int end_entries(struct fixer_job *job, struct context *cx,
 		       const struct found *f, uint64_t *ended)
 {
@@ -66,7 +72,7 @@ static int end_entries(struct fixer_job *job, struct context *cx,
 
 	for (i = 0; i < f->n && !err; i++) {
 		err = mend_end(job->writer, cx, f->numbers[i],
-			       METAFILE_SINGLE);
+			       kind_of(job->check, f->numbers[i]));
 		if (err == -EUCLEAN) {
 			fail_clear(cx);
 			err = 0;

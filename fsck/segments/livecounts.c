@@ -1,97 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counts of live blocks made anew.
- *
- * They follow from the DAT alone, so they are made for all segments at once.
- * Entries that are right are not touched, nor is the time of their last change.
+ * Counts of live blocks, where they can be counted.
  */
 #include "fsck/segments/livecounts.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "disk/segusage.h"
-#include "log/mend.h"
+#include "log/exactcounts.h"
 #include "vol/liveness.h"
-
-struct entering {
-	const struct nilfs_geometry *geo;
-	struct metafile *sufile;
-	const struct liveness *live;
-	uint64_t time;
-	uint64_t changed;
-};
-
-static bool is_right(const struct nilfs_segment_usage_ext *su,
-		     const struct liveness_counts *n)
-{
-	if (segusage_is_clean(&su->su))
-		return segusage_check_ext(su) == RULE_OK;
-	return le32_get(su->su_nlive_blks) == n->current + n->snapshot &&
-	       le32_get(su->su_nsnapshot_blks) == n->snapshot;
-}
-
-static void set(const struct entering *e, struct nilfs_segment_usage_ext *su,
-		const struct liveness_counts *n)
-{
-	bool clean = segusage_is_clean(&su->su);
-
-	su->su_nlive_blks = le32_make(clean ? 0 : n->current + n->snapshot);
-	su->su_nsnapshot_blks = le32_make(clean ? 0 : n->snapshot);
-	su->su_nlive_lastmod = le64_make(clean ? 0 : e->time);
-}
-
-/* Block BLKOFF of the SUFILE; a hole has clean segments, which are right. */
-static int enter_block(struct entering *e, struct context *cx,
-		       uint64_t blkoff)
-{
-	uint64_t first = segusage_first(e->geo, blkoff), segnum;
-	uint64_t end = first + segusage_count(e->geo, blkoff);
-	struct nilfs_segment_usage_ext su;
-	struct liveness_counts n;
-	const void *block;
-	void *data;
-	int ret = metafile_look(e->sufile, cx, blkoff, &block);
-
-	if (end > e->geo->nsegments)
-		end = e->geo->nsegments;
-	for (segnum = first; ret > 0 && segnum < end; segnum++) {
-		uint32_t at = segusage_offset(e->geo, segnum);
-
-		memcpy(&su, (const char *)block + at, sizeof(su));
-		n = liveness_of(e->live, segnum);
-		if (is_right(&su, &n))
-			continue;
-		set(e, &su, &n);
-		ret = metafile_change(e->sufile, cx, blkoff, &data, NULL);
-		if (ret)
-			break;
-		memcpy((char *)data + at, &su, sizeof(su));
-		e->changed++;
-		block = data;
-		ret = 1;
-	}
-	return ret < 0 ? ret : 0;
-}
-
-static int enter(struct entering *e, struct context *cx)
-{
-	uint64_t blkoff, n = segusage_nblocks(e->geo);
-	int err = 0;
-
-	for (blkoff = 0; blkoff < n && !err; blkoff++)
-		err = enter_block(e, cx, blkoff);
-	return err;
-}
 
 int livecounts_enter(struct writer *w, struct context *cx, struct volume *vol,
 		     uint64_t time, uint64_t *changed)
 {
-	struct entering e = {
-		.geo = &vol->geo,
-		.sufile = mend_file(w, NILFS_SUFILE_INO),
-		.time = time,
-	};
 	struct liveness *live = NULL;
 	int err;
 
@@ -103,13 +23,8 @@ int livecounts_enter(struct writer *w, struct context *cx, struct volume *vol,
 		fail_clear(cx);
 		return 0;
 	}
-	e.live = live;
 	if (!err)
-		err = enter(&e, cx);
+		err = exactcounts_enter(w, cx, live, time, changed);
 	liveness_free(live);
-	if (err)
-		return err;
-	*changed = e.changed;
-	mend_exact(w);
-	return 0;
+	return err;
 }

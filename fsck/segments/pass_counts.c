@@ -3,7 +3,8 @@
  * The pass over counts: what only all the others together can tell.
  *
  * An entry of the DAT that lives now belongs to a block of the latest state;
- * one that no map leads to is space that is never given back.  The kernel
+ * one that no map of that leads to is space that is never given back, also
+ * where a snapshot has it for the time being.  The kernel
  * lives with that, and it is told in one finding.  The counts of live blocks
  * of the SUFILE's extension are held against the DAT where they are marked as
  * exact; a kernel that wrote in between leaves them behind, which is no fault.
@@ -63,9 +64,8 @@ static int search_entries(void *arg, struct context *cx, unsigned int worker,
 	for (i = datscan_next_used(block, 0); i < block->count;
 	     i = datscan_next_used(block, i + 1)) {
 		vblocknr = block->first + i;
-		if (!dat_is_current(datscan_entry(block, i)) || !vblocknr ||
-		    vblocknr >= s->c->referenced.bits ||
-		    sparse_test(&s->c->referenced, vblocknr))
+		if (!dat_is_current(datscan_entry(block, i)) ||
+		    !check_is_leaked(s->c, vblocknr))
 			continue;
 		if (leaks->count < LEAKS_NAMED)
 			leaks->first[leaks->count] = vblocknr;

@@ -11,7 +11,6 @@
  */
 #include "fsck/super/lostsuper.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -21,6 +20,7 @@
 #include "disk/segusage.h"
 #include "disk/super.h"
 #include "disk/superroot.h"
+#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
@@ -140,28 +140,14 @@ static int settle_segments(struct context *cx, struct volume *vol,
 	return err;
 }
 
-/* Failures that only say that a guess is wrong. */
-static int forgive(struct context *cx, int ret)
-{
-	switch (ret) {
-	case -EUCLEAN:
-	case -EINVAL:
-	case -ENOENT:
-	case -EIO:
-		fail_clear(cx);
-		return 0;
-	default:
-		return ret;
-	}
-}
-
+/* Damage only says that the guess is wrong. */
 static int try_volume(struct context *cx, struct dev *dev, struct guess *guess)
 {
 	struct volume *vol;
 	int ret = volume_open_at(&vol, cx, dev, &guess->g, &guess->at);
 
 	if (ret)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	ret = is_told(cx, vol, guess);
 	if (ret > 0) {
 		ret = settle_segments(cx, vol, guess);
@@ -169,7 +155,7 @@ static int try_volume(struct context *cx, struct dev *dev, struct guess *guess)
 			ret = 1;
 	}
 	volume_close(vol);
-	return forgive(cx, ret);
+	return damage_forgive(cx, ret);
 }
 
 /* Entries of both sizes that the SUFILE is known to have. */
@@ -226,7 +212,7 @@ static int try_root(struct context *cx, struct dev *dev, struct guess *guess,
 	ret = find_inode_size(cx, dev, g, guess->at.super_root << g->block_bits,
 			      &g->inode_size);
 	if (ret || !g->inode_size)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	return try_segments(cx, dev, guess, v->segment_blocks);
 }
 

@@ -35,7 +35,8 @@ static int check_unused(struct check *c, struct context *cx, int i,
 	int err;
 
 	if (super_check_log(sb, &vol->geo) ||
-	    le64_get(sb->s_last_pseg) == le64_get(used->s_last_pseg))
+	    (le64_get(sb->s_last_pseg) == le64_get(used->s_last_pseg) &&
+	     le64_get(sb->s_last_seq) == le64_get(used->s_last_seq)))
 		return 0;
 	err = recovery_search(vol, cx, sb, false, &rec);
 	return check_damage(c, cx, err, rule,

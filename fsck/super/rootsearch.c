@@ -19,6 +19,7 @@
 #include "disk/segsum.h"
 #include "find/finding.h"
 #include "fsck/check.h"
+#include "fsck/damage.h"
 #include "fsck/passes.h"
 #include "vol/cptable.h"
 #include "vol/logcheck.h"
@@ -253,15 +254,6 @@ static int open_at(struct search *s, struct context *cx, struct recovery *at,
 	return err;
 }
 
-/* Failures by which a state is no good; others are returned. */
-static int forgive(struct context *cx, int err)
-{
-	if (err != -EUCLEAN && err != -EINVAL && err != -ENOENT && err != -EIO)
-		return err;
-	fail_clear(cx);
-	return 0;
-}
-
 /* Takes the state of ROOT if it is better than the best so far. */
 static int judge(struct search *s, struct context *cx,
 		 const struct root_log *root)
@@ -279,7 +271,7 @@ static int judge(struct search *s, struct context *cx,
 		err = look(&c, cx, rs->damage, &damage);
 	check_fini(&c);
 	if (err)
-		return forgive(cx, err);
+		return damage_forgive(cx, err);
 	if (damage < rs->damage) {
 		rs->damage = damage;
 		rs->best = at;

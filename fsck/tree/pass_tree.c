@@ -298,6 +298,8 @@ static int make_sets(struct tree *t, struct context *cx)
 		end = most;
 	err = sparse_init(&t->check->referenced, cx, end);
 	if (!err)
+		err = sparse_init(&t->check->lingering, cx, end);
+	if (!err)
 		err = sparse_init(&t->walk, cx, end);
 	if (!err)
 		err = sparse_init(&t->told, cx, end);

@@ -14,7 +14,6 @@
  */
 #include "fsck/tree/pastinodes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 #include "base/search.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
+#include "fsck/damage.h"
 #include "fsck/tree/inodemend.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
@@ -51,20 +51,6 @@ struct patient {
 	uint64_t found_cno;
 	struct nilfs_inode other;
 };
-
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
-
-static int forgive(struct context *cx, int err)
-{
-	if (!is_damage(err))
-		return err;
-	fail_clear(cx);
-	return 0;
-}
 
 /* Whether PTR leads to a block that lives as long as the inode: 1, 0. */
 static int reaches(struct pastinodes *s, struct context *cx,
@@ -120,7 +106,7 @@ static int ask(struct pastinodes *s, struct context *cx, struct patient *pt,
 	if (!ret)
 		ret = root_inode(&root, cx, pt->ino, &inode);
 	if (ret)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	if (inode_check(&s->vol->geo, &inode, pt->ino) != RULE_OK)
 		return 0;
 	if (is_same(&inode, &pt->inode)) {
@@ -259,7 +245,7 @@ static int find_block(struct pastinodes *s, struct context *cx,
 	if (ret > 0)
 		ret = pastblocks_change(s->p, cx, &pt->where, false, &b);
 	if (ret <= 0)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	pt->where = *b;
 	*block = b->content;
 	return 1;
@@ -320,8 +306,8 @@ int pastinodes_mend(struct pastblocks *p, struct context *cx,
 	for (i = 0; i < n; i++)
 		any |= is_past(&s, &fixes[i]);
 	if (any)
-		err = forgive(cx, cptable_list(s.vol, cx, false, &s.cnos,
-					       &s.n));
+		err = damage_forgive(cx, cptable_list(s.vol, cx, false,
+						      &s.cnos, &s.n));
 	for (i = 0; i < n && !err; i++)
 		if (is_past(&s, &fixes[i]))
 			err = mend(&s, cx, &fixes[i]);

@@ -24,6 +24,7 @@
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
+#include "fsck/damage.h"
 #include "log/bmapnode.h"
 #include "log/mend.h"
 #include "log/past.h"
@@ -44,21 +45,6 @@ struct pastwrite {
 	uint64_t ino;		/* the file at hand */
 	struct sparse seen;	/* blocks of the ifile that had it */
 };
-
-static bool is_damage(int err)
-{
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL ||
-	       err == -ENOENT;
-}
-
-/* What cannot be followed leads to nothing that could be read. */
-static int forgive(struct context *cx, int err)
-{
-	if (!is_damage(err))
-		return err;
-	fail_clear(cx);
-	return 0;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -176,7 +162,7 @@ static int look_below(struct pastwrite *w, struct context *cx,
 	int ret = pastblocks_change(w->p, cx, &what, false, &b);
 
 	if (ret <= 0)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	ret = follow_node(w, cx, child, b->content);
 	if (!ret)
 		pastblocks_drop(w->p, vblocknr);
@@ -267,7 +253,7 @@ static int look_at_file(struct pastwrite *w, struct context *cx, uint64_t cno)
 	if (ret > 0)
 		ret = sparse_add(&w->seen, cx, what.vblocknr);
 	if (ret <= 0)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	return change_inode(w, cx, &what);
 }
 
@@ -302,7 +288,7 @@ static int look_at_ifile(struct pastwrite *w, struct context *cx, uint64_t cno)
 	int ret = cptable_read(vol, cx, cno, &cp);
 
 	if (ret)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	ret = follow_map(w, cx, &cp.cp_ifile_inode);
 	if (ret <= 0)
 		return ret;

@@ -200,6 +200,21 @@ static bool check_entry(struct pointers *p, uint64_t ino,
 	return there;
 }
 
+/*
+ * What the latest state refers to was all met before: something else that lives
+ * now was not ended with the last checkpoint that has it.
+ */
+static int note_life(struct pointers *p, struct context *cx, uint64_t number,
+		     const struct lifetime *life)
+{
+	int ret;
+
+	if (!p->walk || p->check->tree_broken || life->end != NILFS_CNO_MAX)
+		return 0;
+	ret = sparse_add(&p->check->lingering, cx, number);
+	return ret < 0 ? ret : 0;
+}
+
 int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target)
 {
@@ -226,7 +241,9 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	target->blocknr = vb.blocknr;
 	target->life = state == VBLOCKS_FREE ?
 		ptr->within : check_life(p, cx, ino, ptr, &vb);
-	return fresh;
+	if (fresh)
+		state = note_life(p, cx, ptr->ptr, &target->life);
+	return state < 0 ? state : fresh;
 }
 
 /* Whether there is nothing to say of an entry of a holder that lives WITHIN. */

@@ -2,10 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What a repair must do with the damage of a .case file; cases/README says what
-# the lines about it mean.  Load it after cases.
+# the lines about it mean.  A bats file of such cases needs to load nothing else.
 #
 # The oracle is the volume before the damage: what the damage does not concern
 # must be what it was, in the latest state and in every snapshot.
+
+load ../kernel/lab
+load damage
+load cases
+load repairs_kernel
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
 
 # trees IMAGE DIR [CNO]: the archives of its states in DIR: of the latest one,
 # or of checkpoint CNO in its place, as "latest", of snapshots by their number.
@@ -219,4 +229,10 @@ repair_cases() {
 		keep_repaired "$name"
 	done
 	[ "$bad" -eq 0 ]
+}
+
+# The volumes that all the tests of a file have repaired, under the kernel.
+kernel_takes_repaired() {
+	need_guest uml
+	kernel_takes "$BATS_FILE_TMPDIR/repaired"
 }

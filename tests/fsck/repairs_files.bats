@@ -6,21 +6,11 @@
 # written there.
 
 bats_require_minimum_version 1.5.0
-load ../kernel/lab
-load damage
-load cases
 load repairs
-load repairs_kernel
-
-setup() {
-	need_corpus
-	cd "$BATS_TEST_TMPDIR" || return 1
-}
 
 @test "damaged block maps" { repair_cases 'bmap-*'; }
 @test "damaged directories" { repair_cases 'dir-*'; }
 
 @test "the kernel reads and writes what was repaired" {
-	need_guest uml
-	kernel_takes "$BATS_FILE_TMPDIR/repaired"
+	kernel_takes_repaired
 }

@@ -7,16 +7,7 @@
 # "bats --filter 'those that'".
 
 bats_require_minimum_version 1.5.0
-load ../kernel/lab
-load damage
-load cases
 load repairs
-load repairs_kernel
-
-setup() {
-	need_corpus
-	cd "$BATS_TEST_TMPDIR" || return 1
-}
 
 @test "damaged superblocks" { repair_cases 'sb-*'; }
 @test "damaged logs" { repair_cases 'log-*'; }
@@ -29,6 +20,5 @@ setup() {
 }
 
 @test "the kernel reads and writes what was repaired" {
-	need_guest uml
-	kernel_takes "$BATS_FILE_TMPDIR/repaired"
+	kernel_takes_repaired
 }

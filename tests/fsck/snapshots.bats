@@ -43,9 +43,24 @@ repair() {
 # they were, and there are as many.
 others_same() {
 	diff <(grep -v "^${1-none} " trees.sound) \
-		<(trees_of "$image" | grep -v "^${1-none} ")
+		<(trees_of "$image" | grep -v "^${1-none} ") &&
 	diff <(cut -d ' ' -f 1 trees.sound) \
 		<(trees_of "$image" | cut -d ' ' -f 1)
+}
+
+# is_told CNO TEXT: something of that checkpoint alone is lost, and TEXT is said.
+is_told() {
+	repair
+	[ "$status" -eq 4 ]
+	[[ $said == *"$2"* ]]
+	others_same "$1"
+}
+
+# loses CNO STRUCTURE FIELD TEXT: the same of the volume "sound" damaged there.
+loses() {
+	cp --sparse=always sound "$image"
+	damage -c "$1" "$2" "$3"
+	is_told "$1" "$4"
 }
 
 @test "damage to the latest state costs no snapshot" {
@@ -142,22 +157,11 @@ others_same() {
 	image=snapshots.image
 	cp --sparse=always sound "$image"
 	spoil "$ifile"
-	repair
-	[ "$status" -eq 4 ]
-	[[ $said == *"checkpoint 2: "* ]]
-	others_same 2
-	cp --sparse=always sound "$image"
-	damage -c 4 dirent:/d/f3 rec_len=64
-	repair
-	[ "$status" -eq 4 ]
-	[[ $said == *"inode-unreachable: checkpoint 4: inode 16"* ]]
-	others_same 4
-	cp --sparse=always sound "$image"
-	damage -c 2 dirent:/d/f5 inode=18
-	repair
-	[ "$status" -eq 4 ]
-	[[ $said == *"inode-unreachable: checkpoint 2: inode 17"* ]]
-	others_same 2
+	is_told 2 'checkpoint 2: '
+	loses 4 dirent:/d/f3 rec_len=64 \
+		'inode-unreachable: checkpoint 4: inode 16'
+	loses 2 dirent:/d/f5 inode=18 \
+		'inode-unreachable: checkpoint 2: inode 17'
 }
 
 @test "the kernel reads a mended snapshot, moves its blocks, and drops them" {

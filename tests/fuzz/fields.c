@@ -216,6 +216,16 @@ static void check_change(struct fuzz *f, const struct target *t,
 	undo(f, t);
 }
 
+/* Whether the volume is opened by the superblock, or the log, at T. */
+static bool is_latest(const struct fuzz *f, const struct target *t)
+{
+	const struct volume *vol = f->source.vol;
+
+	if (t->cover == TARGET_COVER_SUPER)
+		return t->byte == vol->super_offset[vol->super_used];
+	return t->byte == vol->latest.pseg_start << vol->geo.block_bits;
+}
+
 static void try_element(struct fuzz *f, const struct target *t,
 			const struct field *field, uint32_t i)
 {
@@ -235,6 +245,7 @@ static void try_element(struct fuzz *f, const struct target *t,
 		if (value == old || !field_set(field, base, i, value))
 			continue;
 		f->change = (struct silent_change){
+			.latest = is_latest(f, t),
 			.structure = f->structure, .field = path,
 			.bytes = f->sound + t->byte,
 			.element = i, .size = field->size,

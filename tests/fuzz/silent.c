@@ -90,8 +90,7 @@ static bool is_free_in_inode(const struct silent_change *c)
 {
 	const struct nilfs_inode *inode = c->bytes;
 
-	return inode_has_bmap(inode) ? is_of_free_slot(inode->i_bmap, c) :
-	       inode_has_rdev(inode) || c->element;
+	return !inode_has_bmap(inode) || is_of_free_slot(inode->i_bmap, c);
 }
 
 static bool is_free_in_checkpoint(const struct silent_change *c)
@@ -101,19 +100,34 @@ static bool is_free_in_checkpoint(const struct silent_change *c)
 	return is_of_free_slot(cp->cp_ifile_inode.i_bmap, c);
 }
 
-/* The first blocks of an ifile: the descriptors of a group, and its bitmap. */
+/* One sector more or less; the block beside it. */
+static bool is_near(const struct silent_change *c)
+{
+	return c->now + 1 == c->old || c->now == c->old + 1;
+}
+
+/*
+ * The first blocks of an ifile: the descriptors of a group, and its bitmap.
+ * What was written beside them may be of what a snapshot shares, and is not
+ * met again.
+ */
 static bool is_allocator(const struct silent_change *c)
 {
 	const struct nilfs_checkpoint *cp = c->bytes;
 
-	return !bmap_is_btree(cp->cp_ifile_inode.i_bmap) && !c->now &&
+	return !bmap_is_btree(cp->cp_ifile_inode.i_bmap) &&
+	       (!c->now || is_near(c)) &&
 	       (c->element == 1 || c->element == 2);
 }
 
-/* One sector more or less. */
-static bool is_near(const struct silent_change *c)
+static bool is_older(const struct silent_change *c)
 {
-	return c->now + 1 == c->old || c->now == c->old + 1;
+	return !c->latest;
+}
+
+static bool is_active_flag(const struct silent_change *c)
+{
+	return differs_within(c, 1u << NILFS_SEGMENT_USAGE_ACTIVE);
 }
 
 static bool is_no_snapshot(const struct silent_change *c)
@@ -132,11 +146,6 @@ static bool is_entry_0(const struct silent_change *c)
 static bool ends_later(const struct silent_change *c)
 {
 	return is_entry_0(c) || (c->now > c->old && c->now != NILFS_CNO_MAX);
-}
-
-static bool lives_on(const struct silent_change *c)
-{
-	return c->now == NILFS_CNO_MAX;
 }
 
 static bool starts_earlier(const struct silent_change *c)
@@ -211,6 +220,7 @@ static const struct row rows[] = {
 	{ "inode:dat", "i_blocks", is_near, sectors },
 	{ "inode:ifile", "i_blocks", is_near, sectors },
 	{ "inode:sufile", "i_blocks", is_near, sectors },
+	{ "superroot", "i_blocks", is_near, sectors },
 
 	{ "checkpoint:", "cp_blocks_count", NULL,
 	  "is not kept from mkfs on without the feature block_count" },
@@ -226,8 +236,6 @@ static const struct row rows[] = {
 	{ "dat:", "de_start", starts_earlier, "costs nothing" },
 	{ "dat:", "de_end", ends_later,
 	  "costs space until a checkpoint goes that was to go anyway" },
-	{ "dat:", "de_end", lives_on,
-	  "costs space; to go back to a checkpoint widens lives as well" },
 
 	{ "node:", "bn_flags", is_no_root_flag, padding },
 	{ "node:", "key", is_of_no_child, unused },
@@ -235,13 +243,15 @@ static const struct row rows[] = {
 
 	{ "dirent:", "name_len", NULL, "a shorter name is a name" },
 
+	{ "segment:", "su_flags", is_active_flag,
+	  "mkfs leaves it in the first segments, and nobody reads it" },
 	{ "segment:", "su_lastmod", NULL, user_value },
 	{ "suheader", "sh_last_alloc", NULL,
 	  "is a hint, which the kernel does not trust" },
 
 	{ "log:", "ss_create", NULL, unread },
-	{ "log:", "ss_next", NULL, old_log },
-	{ "log:", "ss_cno", NULL, old_log },
+	{ "log:", "ss_next", is_older, old_log },
+	{ "log:", "ss_cno", is_older, old_log },
 	{ "log:", "ss_flags", is_beginning, old_log },
 	{ "finfo:", "fi_cno", NULL, "the cleaner keeps what it moves by it" },
 	{ "finfo:", "fi_ino", NULL, "the cleaner keeps what it moves by it" },
@@ -257,7 +267,7 @@ static const struct row rows[] = {
 	{ "super:", "s_creator_os", NULL, unread },
 	{ "super:", "s_def_resgid", NULL, user_value },
 	{ "super:", "s_def_resuid", NULL, user_value },
-	{ "super:", "s_dev_size", NULL, "counts only in the newer one" },
+	{ "super:", "s_dev_size", is_older, "counts only in the newer one" },
 	{ "super:", "s_errors", NULL, user_value },
 	{ "super:", "s_feature_compat", NULL,
 	  "what is unknown may be ignored" },
@@ -265,14 +275,14 @@ static const struct row rows[] = {
 	{ "super:", "s_first_ino", NULL, "may be any number from 11 on" },
 	{ "super:", "s_flags", NULL, unread },
 	{ "super:", "s_free_blocks_count", NULL, passing },
-	{ "super:", "s_last_cno", NULL, "counts only in the newer one" },
+	{ "super:", "s_last_cno", is_older, "counts only in the newer one" },
 	{ "super:", "s_lastcheck", NULL, passing },
 	{ "super:", "s_max_mnt_count", NULL, user_value },
 	{ "super:", "s_minor_rev_level", NULL, unread },
 	{ "super:", "s_mnt_count", NULL, passing },
 	{ "super:", "s_mtime", NULL, passing },
 	{ "super:", "s_r_segments_percentage", NULL, user_value },
-	{ "super:", "s_state", NULL, "counts only in the newer one" },
+	{ "super:", "s_state", NULL, "counts only in the copy that is used" },
 	{ "super:", "s_wtime", NULL, passing },
 };
 

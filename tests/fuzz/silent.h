@@ -3,12 +3,14 @@
 #ifndef NILFS2_TESTS_FUZZ_SILENT_H
 #define NILFS2_TESTS_FUZZ_SILENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A field that was changed, of a structure as "dump.nilfs2 set" names it. */
 struct silent_change {
 	const char *structure, *field;
 	const void *bytes;	/* the structure as it was */
+	bool latest;		/* a log or superblock that is opened by */
 	uint32_t size;		/* of the field, in bytes */
 	uint32_t element;
 	uint64_t old, now;

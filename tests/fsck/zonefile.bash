@@ -1,0 +1,34 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For bats files about zones of an image file: what stands in "image.zones", the
+# file beside "image", which zbd(8) reads as well.
+
+# set_zone N POINTER CONDITION: what the file beside the image says.
+set_zone() {
+	perl -e '($n, $pointer, $cond) = @ARGV;
+		 open F, "+<", "image.zones" or die;
+		 seek F, 192 + 64 * $n + 24, 0; print F pack("Q<", $pointer);
+		 seek F, 192 + 64 * $n + 40, 0; print F pack("L<", $cond)' "$@"
+}
+
+# Conditions of zones.
+# shellcheck disable=SC2034
+closed=4 full=14 offline=15
+
+# zone N FIELD: "wp", its write pointer in blocks of 4 KiB, or its condition.
+zone() {
+	zbd report image.zones | perl -ne '
+		/^Zone 0*'"$1"': .* wp 0*(\d+), (\w\w)/ and
+		print "'"$2"'" eq "wp" ? $1 / 4096 : $2'
+}
+
+# append N BLOCKS: something that is no log, at the write pointer.
+append() {
+	local at
+
+	at=$(zone "$1" wp)
+	dd if=/dev/urandom of=image bs=4096 seek="$at" count="$2" \
+		conv=notrunc status=none
+	set_zone "$1" $(((at + $2) * 4096)) $closed
+}
