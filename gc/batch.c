@@ -19,12 +19,16 @@
 
 #include "base/bitmap.h"
 #include "base/search.h"
+#include "disk/inode.h"
+#include "disk/segusage.h"
 #include "disk/super.h"
 #include "gc/moved.h"
+#include "gc/onelog.h"
 #include "log/checkpoints.h"
+#include "log/exactcounts.h"
 #include "log/mend.h"
 #include "log/move.h"
-#include "log/newsupers.h"
+#include "log/resize.h"
 #include "vol/cptable.h"
 
 struct batch {
@@ -37,28 +41,63 @@ struct batch {
 };
 
 /* Blocks of the summary that lists N blocks, and of those that cut it. */
-static uint64_t summary_blocks(const struct nilfs_geometry *g, uint64_t n)
+static uint64_t summary_blocks(const struct volume *vol, uint64_t n)
 {
-	return n * sizeof(struct nilfs_binfo_v) / g->block_size +
-	       n / g->blocks_per_segment + 2;
+	const struct nilfs_geometry *g = &vol->geo;
+	uint32_t most = onelog_options(vol, 0).log_blocks;
+
+	if (!most || most > g->blocks_per_segment)
+		most = g->blocks_per_segment;
+	return n * sizeof(struct nilfs_binfo_v) / g->block_size + n / most + 2;
 }
 
 uint64_t batch_need(const struct load *load)
 {
-	const struct nilfs_geometry *g = &load->facts->vol->geo;
-	uint64_t metadata = load->dat_blocks + load->nmarks;
+	const struct facts *f = load->facts;
+	uint64_t metadata = load->ndat + load->others;
 	/* Nodes, bitmaps and descriptors on the way to them; SUFILE, cpfile. */
 	uint64_t n = load->blocks + metadata + metadata / 16 +
 		     load->nvictims / 16 + 32;
 
-	return n + summary_blocks(g, n);
+	/* With the entries of their old numbers and of their new ones. */
+	if (f->stale)
+		n += 3 * segusage_nblocks(&f->vol->geo);
+	return n + summary_blocks(f->vol, n);
 }
 
-static bool is_victim(void *arg, uint64_t segnum)
+/* With a summary, a block of cpfile and SUFILE each, and the super root. */
+uint64_t batch_least(const struct load *load)
+{
+	return load->blocks + load->ndat + 4;
+}
+
+uint64_t batch_blocks(const struct load *load)
+{
+	return load->blocks + load->nmarks;
+}
+
+static void tell_moved(const struct batch *b, uint64_t blocks)
+{
+	if (b->options->moved)
+		b->options->moved(b->options->arg, blocks);
+}
+
+/*
+ * What must not be taken: victims, what zones do not allow, what is to be given
+ * up, and, where a volume grows, the place where its second superblock stands.
+ */
+static bool is_unusable(void *arg, uint64_t segnum)
 {
 	const struct batch *b = arg;
+	const struct nilfs_geometry *g = &b->vol->geo;
+	uint64_t super2 = super_offset2(le64_get(
+		volume_super(b->vol)->s_dev_size));
 
-	return bitmap_test(&b->victims, segnum);
+	return (!b->options->elsewhere && segnum < g->nsegments &&
+		bitmap_test(&b->victims, segnum)) ||
+	       zoning_is_unusable(&b->load->facts->zones, segnum) ||
+	       (b->options->end && segnum >= b->options->end) ||
+	       segnum == geometry_segment_of(g, super2 >> g->block_bits);
 }
 
 static int note_victims(struct batch *b, struct context *cx)
@@ -73,22 +112,29 @@ static int note_victims(struct batch *b, struct context *cx)
 
 static int open_writer(struct batch *b, struct context *cx)
 {
-	const struct writer_options options = {
-		.time = b->options->time,
-		.minor = true,
-	};
-	const struct mend_known known = {
-		.unusable = is_victim,
+	const struct batch_options *o = b->options;
+	struct writer_options options = onelog_options(b->vol, o->time);
+	struct mend_known known = {
+		.unusable = is_unusable,
 		.arg = b,
+		.fresh_segment = o->fresh || b->load->facts->zones.torn,
+		.next_anew = o->next_anew,
+		.elsewhere = o->elsewhere,
 	};
-	int ret = mend_open(&b->w, cx, b->vol, &options, &known);
+	int ret;
 
-	if (!ret && b->options->front)
+	if (o->size)
+		resize_apart(b->vol, &known);
+	options.minor = true;
+	ret = mend_open(&b->w, cx, b->vol, &options, &known);
+	if (!ret && o->size)
+		ret = resize_segments(b->w, cx, o->size->g.nsegments);
+	if (!ret && o->front)
 		move_to_front(b->w);
 	return ret;
 }
 
-static int list_runs(struct batch *b, struct context *cx, struct payload *p)
+static int list_runs(struct batch *b, struct context *cx, struct moved *m)
 {
 	const struct load *l = b->load;
 	uint64_t at = 0;
@@ -96,17 +142,29 @@ static int list_runs(struct batch *b, struct context *cx, struct payload *p)
 	int ret = 0;
 
 	for (i = 0; i < l->nruns && !ret; i++) {
-		ret = move_blocks(b->w, cx, &l->runs[i].what, p, at);
+		ret = move_blocks(b->w, cx, &l->runs[i].what,
+				  moved_payload(m, &l->runs[i]), at);
 		at += l->runs[i].what.count;
+		tell_moved(b, at);
 	}
 	return ret;
+}
+
+/* Whether the block is of a SUFILE that has become too short for it. */
+static bool is_cut(const struct batch *b, const struct load_mark *m)
+{
+	const struct batch_size *size = b->options->size;
+
+	return size && m->ino == NILFS_SUFILE_INO && !m->level &&
+	       m->key >= segusage_nblocks(&size->g);
 }
 
 /* The block gets another number: the old one ends where it is, in a victim. */
 static int mark_block(struct batch *b, struct context *cx,
 		      const struct load_mark *m)
 {
-	int ret = move_metadata(b->w, cx, m->ino, m->level, m->key);
+	int ret = is_cut(b, m) ? 0 : move_metadata(b->w, cx, m->ino, m->level,
+						   m->key);
 
 	return ret || !m->vblocknr ? ret : move_forget(b->w, cx, m->vblocknr);
 }
@@ -118,6 +176,18 @@ static int mark_metadata(struct batch *b, struct context *cx)
 
 	for (i = 0; i < b->load->nmarks && !ret; i++)
 		ret = mark_block(b, cx, &b->load->marks[i]);
+	tell_moved(b, batch_blocks(b->load));
+	return ret;
+}
+
+static int forget_run(struct batch *b, struct context *cx,
+		      const struct load_dead *dead)
+{
+	uint64_t i;
+	int ret = 0;
+
+	for (i = 0; i < dead->count && !ret; i++)
+		ret = move_forget(b->w, cx, dead->vblocknr + i);
 	return ret;
 }
 
@@ -128,8 +198,8 @@ static int forget_dead(struct batch *b, struct context *cx)
 	int ret = 0;
 
 	for (i = 0; i < l->ndead && !ret; i++)
-		ret = move_forget(b->w, cx, l->dead[i].vblocknr);
-	b->totals->forgotten += l->ndead;
+		ret = forget_run(b, cx, &l->dead[i]);
+	b->totals->forgotten += l->dead_blocks;
 	return ret;
 }
 
@@ -143,8 +213,10 @@ static void count_dead(const struct load *l, const uint64_t *cnos, size_t n,
 	size_t i;
 
 	for (i = 0; i < l->ndead; i++) {
-		change[search_lower_bound(cnos, n, l->dead[i].start)]++;
-		change[search_lower_bound(cnos, n, l->dead[i].end)]--;
+		int64_t count = (int64_t)l->dead[i].count;
+
+		change[search_lower_bound(cnos, n, l->dead[i].start)] += count;
+		change[search_lower_bound(cnos, n, l->dead[i].end)] -= count;
 	}
 }
 
@@ -196,48 +268,84 @@ static int free_victims(struct batch *b, struct context *cx)
 	return ret;
 }
 
-static int write_supers(struct batch *b, struct context *cx,
-			const struct writer_end *end)
+/* Moved blocks of files; the others are old states of metadata. */
+static uint64_t count_data(const struct load *l)
 {
-	struct nilfs_super_block sb = *volume_super(b->vol);
-	uint64_t offset2 = b->vol->super_offset[1];
+	uint64_t n = 0;
+	size_t i;
 
-	newsupers_fill(&sb, &b->vol->geo, end, b->options->time,
-		       le16_get(sb.s_state) | NILFS_VALID_FS);
-	if (super_bad_offset2(&sb, offset2))
-		offset2 = 0;
-	return newsupers_write(cx, b->vol->dev, &sb, offset2);
+	for (i = 0; i < l->nruns; i++)
+		if (!inode_is_metadata(l->runs[i].what.ino))
+			n += l->runs[i].what.count;
+	return n;
+}
+
+/* As onelog_commit(), for a volume of another size from now on. */
+static int commit_size(struct batch *b, struct context *cx,
+		       struct writer_end *end)
+{
+	const struct batch_size *size = b->options->size;
+	struct volume *vol = b->vol;
+	unsigned int state = le16_get(volume_super(vol)->s_state);
+	int ret = writer_commit(b->w, cx, end);
+
+	state = (state | NILFS_VALID_FS) & ~(unsigned int)NILFS_RESIZE_FS;
+	return ret ? ret : resize_supers(cx, vol->dev, vol, &size->g,
+					 size->bytes, end, b->options->time,
+					 (uint16_t)state);
 }
 
 static int commit(struct batch *b, struct context *cx)
 {
+	const struct nilfs_geometry *g = &b->vol->geo;
 	struct writer_end end;
-	int ret = writer_commit(b->w, cx, &end);
+	int ret = b->options->size ?
+			  commit_size(b, cx, &end) :
+			  onelog_commit(b->w, cx, b->vol, b->options->time,
+					&end);
 
+	/* No superblock names a state any more that needs the victims. */
 	if (!ret)
-		ret = write_supers(b, cx, &end);
+		ret = zoning_settle(cx, b->vol->dev);
 	if (ret)
 		return ret;
 	b->totals->batches++;
 	b->totals->victims += b->load->nvictims;
 	b->totals->moved += b->load->blocks;
+	b->totals->moved_data += count_data(b->load);
 	b->totals->written += end.blocks;
+	b->totals->summaries += end.summaries;
 	b->totals->clean = end.clean_segments;
+	b->totals->rest = geometry_segment_end(g, end.segnum) -
+			  geometry_segment_start(g, end.segnum) - end.offset;
 	return 0;
 }
 
-/* Everything that the commit then writes. */
-static int change(struct batch *b, struct context *cx, struct payload *p)
+/* All that lives was counted, so what the volume says of it can be right. */
+static int make_exact(struct batch *b, struct context *cx)
 {
-	int ret = list_runs(b, cx, p);
+	const struct facts *f = b->load->facts;
+	uint64_t changed;
 
+	return f->stale ? exactcounts_enter(b->w, cx, f->liveness,
+					    b->options->time, &changed) : 0;
+}
+
+/* Everything that the commit then writes. */
+static int change(struct batch *b, struct context *cx, struct moved *m)
+{
+	bool elsewhere = b->options->elsewhere;
+	int ret = elsewhere ? free_victims(b, cx) : make_exact(b, cx);
+
+	if (!ret)
+		ret = list_runs(b, cx, m);
 	if (!ret)
 		ret = mark_metadata(b, cx);
 	if (!ret)
 		ret = forget_dead(b, cx);
 	if (!ret)
 		ret = delete_checkpoints(b, cx);
-	return ret ? ret : free_victims(b, cx);
+	return ret || elsewhere ? ret : free_victims(b, cx);
 }
 
 int batch_run(const struct load *load, struct context *cx, struct volume *vol,
@@ -258,7 +366,7 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = open_writer(&b, cx);
 	if (!ret)
-		ret = change(&b, cx, moved_payload(moved));
+		ret = change(&b, cx, moved);
 	if (!ret)
 		ret = commit(&b, cx);
 	writer_close(b.w);

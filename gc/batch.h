@@ -12,10 +12,25 @@
 #include "gc/load.h"
 #include "log/writer.h"
 
+/* A volume that is to become another size (lib/log/resize.h). */
+struct batch_size {
+	struct nilfs_geometry g;
+	uint64_t bytes;
+};
+
 struct batch_options {
 	uint64_t time;		/* seconds, of the checkpoint */
 	bool front;		/* to the lowest clean segments */
-	bool forecast;		/* content is neither read nor written */
+	bool fresh;		/* not behind the latest log */
+	/* On another device than the one that is read: there all is free. */
+	bool elsewhere;
+	bool next_anew;		/* the segment named as next is a victim */
+	uint64_t end;		/* none from this segment on is taken; 0: any */
+	const struct batch_size *size;	/* from now on; NULL: as it is */
+	bool forecast;		/* content of files is neither read nor written */
+	/* Told how many blocks of the batch have gone on their way, or NULL. */
+	void (*moved)(void *arg, uint64_t blocks);
+	void *arg;
 };
 
 /* What came of it; counts add up over batches. */
@@ -23,10 +38,13 @@ struct batch_totals {
 	uint64_t batches;
 	uint64_t victims;	/* segments that became clean */
 	uint64_t moved;		/* blocks */
+	uint64_t moved_data;	/* of these, of files */
 	uint64_t forgotten;	/* dead blocks whose numbers are free again */
 	uint64_t written;	/* blocks, all that goes to the device */
+	uint64_t summaries;	/* of these, the lists of logs */
 	uint64_t checkpoints;	/* that are gone */
-	uint64_t clean;		/* segments, after the last batch */
+	uint64_t clean;		/* segments, after the last batch, */
+	uint64_t rest;		/* and blocks behind its log */
 };
 
 /*
@@ -38,7 +56,11 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	      const struct batch_options *options,
 	      struct batch_totals *totals, uint64_t *bad);
 
-/* Blocks that the logs of LOAD take, at most. */
+/* Blocks of LOAD that are written, be it in another place or anew. */
+uint64_t batch_blocks(const struct load *load);
+
+/* Blocks that the logs of LOAD take, at most, and at least. */
 uint64_t batch_need(const struct load *load);
+uint64_t batch_least(const struct load *load);
 
 #endif

@@ -6,9 +6,6 @@
  * the policy until the goal is reached, or the clean segments are full with what
  * lives in them, or memory is.  A victim that fits no more does not end the
  * batch: a smaller one may.
- *
- * A segment with a block that cannot be read is left alone from then on, and the
- * batch, of which nothing is on the device yet, is made again without it.
  */
 #include "gc/clean.h"
 
@@ -17,221 +14,222 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "disk/geometry.h"
-#include "gc/facts.h"
-#include "gc/load.h"
-
-struct bad {
-	uint64_t *segments;	/* left alone */
-	size_t n, room;
-};
+#include "gc/collector.h"
+#include "gc/estimate.h"
+#include "gc/scarce.h"
 
 struct cleaner {
+	struct collector k;
 	struct clean *c;
 	const struct clean_options *o;
-	struct dev *dev;
-	struct volume *vol;
-	struct facts facts;
-	struct load load;
-	struct bad bad;
+	uint8_t *fates;		/* enum clean_fate of f->segments; or NULL */
 };
 
-static int check_volume(struct context *cx, const struct volume *vol)
+static int begin_fates(struct cleaner *c, struct context *cx)
 {
-	if (vol->latest.orphans_start)
-		return fail(cx, -EUCLEAN, "data that was synchronized last has "
-			    "to be recovered first; run fsck.nilfs2, or mount "
-			    "the volume");
-	if (le16_get(volume_super(vol)->s_state) & NILFS_ERROR_FS)
-		return fail(cx, -EUCLEAN, "the volume says that it has errors; "
-			    "run fsck.nilfs2");
+	size_t i, n = c->k.facts.n, room = 0;
+
+	if (!c->o->fate || !n)
+		return 0;
+	c->fates = array_grow(cx, NULL, &room, n, 1);
+	if (!c->fates)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		c->fates[i] = CLEAN_UNNEEDED;
 	return 0;
 }
 
-static bool is_bad(const struct cleaner *k, uint64_t segnum)
+/* Of SEGNUM, which is worth it, and was ADDED or not. */
+static enum clean_fate fate_of(const struct collector *k, uint64_t segnum,
+			       bool added)
 {
+	if (added)
+		return CLEAN_FREED;
+	if (k->full)
+		return CLEAN_FULL;
+	return collector_is_bad(k, segnum) ? CLEAN_LEFT : CLEAN_YOUNG;
+}
+
+/*
+ * Tells those that were decided by a batch, which is MOVED; or by that there is
+ * none, then nothing is gained by what would have been in it.
+ */
+static void tell_fates(struct cleaner *c, bool moved)
+{
+	const struct policy_segment *s = c->k.facts.segments;
 	size_t i;
 
-	for (i = 0; i < k->bad.n; i++)
-		if (k->bad.segments[i] == segnum)
-			return true;
-	return false;
+	for (i = 0; c->fates && i < c->k.facts.n; i++) {
+		bool freed = c->fates[i] == CLEAN_FREED;
+
+		if (!moved)
+			c->o->fate(c->o->how.arg, &s[i],
+				   freed ? CLEAN_UNNEEDED : c->fates[i]);
+		else if (freed)
+			c->o->fate(c->o->how.arg, &s[i], CLEAN_FREED);
+	}
 }
 
-/* SEGNUM is left alone from now on, because of the failure in CX. */
-static int leave(struct cleaner *k, struct context *cx, uint64_t segnum)
+/* Adds segment I if it is worth it: 1, 0, or a failure. */
+static int consider(struct cleaner *c, struct context *cx, int64_t i,
+		    uint64_t room)
 {
-	uint64_t *grown = array_grow(cx, k->bad.segments, &k->bad.room,
-				     k->bad.n + 1, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	k->bad.segments = grown;
-	grown[k->bad.n++] = segnum;
-	k->c->left++;
-	if (k->o->left)
-		k->o->left(k->o->arg, segnum, cx->failure);
-	fail_clear(cx);
-	return 0;
-}
-
-/* Blocks that can be written before no clean segment is left. */
-static uint64_t room(const struct cleaner *k)
-{
-	const struct nilfs_geometry *g = &k->vol->geo;
-	const struct recovery *latest = &k->vol->latest;
-	uint64_t rest = geometry_segment_end(g, latest->segnum) -
-			geometry_segment_start(g, latest->segnum) -
-			latest->offset;
-
-	/* One is next already, and one has to be next in the end. */
-	return rest + k->facts.clean * g->blocks_per_segment;
-}
-
-/* Clean segments that the batch would bring, less those it takes. */
-static uint64_t gain(const struct cleaner *k, uint64_t need)
-{
-	uint64_t bps = k->vol->geo.blocks_per_segment;
-	uint64_t taken = (need + bps - 1) / bps;
-
-	return k->load.nvictims > taken ? k->load.nvictims - taken : 0;
-}
-
-static bool fits(const struct cleaner *k, struct context *cx)
-{
-	const struct load *l = &k->load;
-	uint64_t bs = k->vol->geo.block_size;
-
-	return batch_need(l) <= room(k) &&
-	       load_bytes(l) + l->dat_blocks * bs <= cx->max_memory / 2;
-}
-
-/* Whether it is worth moving what lives in S. */
-static bool is_worth(const struct cleaner *k, const struct policy_segment *s)
-{
-	uint64_t dead = s->blocks - s->live;
-
-	return !s->live || dead * 100 >= (uint64_t)k->o->min_dead * s->blocks;
-}
-
-/* Adds S to the batch: 1, 0 where it does not fit or is left alone. */
-static int add_victim(struct cleaner *k, struct context *cx,
-		      const struct policy_segment *s)
-{
-	struct load_size before = load_size(&k->load);
+	const struct policy_segment *s = &c->k.facts.segments[i];
 	int ret;
 
-	if (is_bad(k, s->segnum) || !is_worth(k, s))
-		return 0;
-	ret = load_take(&k->load, cx, s);
-	if (!ret && cx->failure[0])
-		return leave(k, cx, s->segnum);
-	if (ret > 0 && !fits(k, cx)) {
-		load_rewind(&k->load, &before);
+	if (!policy_is_worth(s, c->o->min_dead)) {
+		if (c->fates)
+			c->fates[i] = CLEAN_SPARED;
 		return 0;
 	}
+	ret = collector_add(&c->k, cx, s, room);
+	if (ret >= 0 && c->fates)
+		c->fates[i] = fate_of(&c->k, s->segnum, ret);
 	return ret;
 }
 
-static int choose(struct cleaner *k, struct context *cx, uint64_t goal)
+static int choose(struct cleaner *c, struct context *cx, uint64_t goal)
 {
+	struct facts *f = &c->k.facts;
+	uint64_t room = collector_room(&c->k);
 	struct policy_order order;
 	int64_t i;
-	int ret = policy_open(&order, k->o->policy, &k->facts.env,
-			      k->facts.segments, k->facts.n);
+	int ret = policy_open(&order, c->o->policy, &f->env, f->segments, f->n);
 
-	while (ret >= 0 && gain(k, batch_need(&k->load)) < goal) {
-		i = policy_next(&order, k->facts.clean);
+	while (ret >= 0 && collector_gain(&c->k) < goal) {
+		i = policy_next(&order, f->clean);
 		if (i < 0)
 			break;
-		ret = add_victim(k, cx, &k->facts.segments[i]);
+		ret = consider(c, cx, i, room);
 	}
 	policy_close(&order);
 	return ret < 0 ? ret : 0;
 }
 
 /* How many clean segments are still wanted. */
-static uint64_t goal_left(const struct cleaner *k)
+static uint64_t goal_left(const struct cleaner *c)
 {
-	uint64_t gained = k->facts.clean > k->c->clean_before ?
-				  k->facts.clean - k->c->clean_before : 0;
+	uint64_t clean = c->k.facts.clean, before = c->c->clean_before;
+	uint64_t gained = clean > before ? clean - before : 0;
 
-	if (k->o->goal == CLEAN_ALL)
+	if (c->o->goal == CLEAN_ALL)
 		return CLEAN_ALL;
-	return k->o->goal > gained ? k->o->goal - gained : 0;
+	return c->o->goal > gained ? c->o->goal - gained : 0;
 }
 
-/* A batch in which something cannot be read is made again without it. */
-static int move(struct cleaner *k, struct context *cx)
+static bool is_any_worth(const struct cleaner *c)
 {
-	uint64_t bad;
+	const struct facts *f = &c->k.facts;
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		if (policy_is_worth(&f->segments[i], c->o->min_dead))
+			return true;
+	return false;
+}
+
+/* The victims are those of the load, whatever was chosen before. */
+static void note_victims(struct cleaner *c)
+{
+	const struct facts *f = &c->k.facts;
+	const struct load *l = &c->k.load;
+	size_t i, j;
+
+	for (i = 0; c->fates && i < f->n; i++) {
+		c->fates[i] = CLEAN_UNNEEDED;
+		for (j = 0; j < l->nvictims; j++)
+			if (l->victims[j] == f->segments[i].segnum)
+				c->fates[i] = CLEAN_FREED;
+	}
+}
+
+/* Where next to nothing is clean each block counts: 1, 0, or a failure. */
+static int run_scarce(struct cleaner *c, struct context *cx)
+{
+	uint64_t room = collector_room(&c->k);
 	int ret;
 
-	load_sort(&k->load);
-	ret = batch_run(&k->load, cx, k->vol, &k->o->batch, &k->c->totals,
-			&bad);
-	if (ret == -EIO && bad)
-		ret = leave(k, cx, geometry_segment_of(&k->vol->geo, bad));
+	if (!scarce_is(&c->k))
+		return 0;
+	ret = scarce_run(&c->k, cx, c->o->policy, c->o->min_dead);
+	if (ret > 0)
+		note_victims(c);
+	if (ret || c->k.facts.clean || c->k.totals.batches || !is_any_worth(c))
+		return ret;
+	return fail(cx, -ENOSPC, "no segment is clean, and the %" PRIu64
+		    " blocks behind the latest log are too few to clean with",
+		    room);
+}
+
+static int run_chosen(struct cleaner *c, struct context *cx)
+{
+	int ret = collector_move(&c->k, cx, &c->o->how.batch);
+
 	return ret ? ret : 1;
 }
 
 /*
- * Whether moving these is of any use.  Where all is wanted, a batch that would
- * bring nothing ends it: what it wrote would be the next one's victims.
+ * One batch: 1, or 0 where there is nothing to be done.  Where all is wanted, a
+ * batch that would bring nothing ends it: what it wrote would be the next one's
+ * victims.
  */
-static bool is_useful(const struct cleaner *k)
+static int run_batch(struct cleaner *c, struct context *cx)
 {
-	return k->load.nvictims && gain(k, batch_need(&k->load));
-}
+	uint64_t goal = goal_left(c);
+	size_t bad;
+	int ret = begin_fates(c, cx);
 
-/* One batch: 1, or 0 where there is nothing to be done. */
-static int run_batch(struct cleaner *k, struct context *cx)
-{
-	uint64_t goal = goal_left(k);
-	int ret;
-
-	if (!goal)
-		return 0;
-	load_init(&k->load, &k->facts);
-	ret = choose(k, cx, goal);
-	if (!ret && is_useful(k))
-		ret = move(k, cx);
-	load_fini(&k->load);
+	if (!ret && goal)
+		ret = choose(c, cx, goal);
+	if (ret)
+		return ret;
+	bad = c->k.nbad;
+	if (goal)
+		ret = collector_gain(&c->k) ? run_chosen(c, cx) :
+					      run_scarce(c, cx);
+	if (!ret || (ret > 0 && bad == c->k.nbad))
+		tell_fates(c, ret);
 	return ret;
 }
 
-static int open_and_run(struct cleaner *k, struct context *cx, bool first)
+static int open_and_run(struct cleaner *c, struct context *cx, bool first)
 {
-	int ret = volume_open(&k->vol, cx, k->dev, NULL);
+	struct facts *f = &c->k.facts;
+	int ret = collector_open(&c->k, cx);
 
+	if (!ret) {
+		if (first)
+			c->c->clean_before = c->k.totals.clean = f->clean;
+		f->env.max_search = c->o->max_search;
+		f->env.scarce = c->k.vol->geo.nsegments / 20;
+		if (first && c->o->how.moving)
+			ret = estimate_moves(cx, f, c->o, &c->k.to_move);
+	}
 	if (!ret)
-		ret = check_volume(cx, k->vol);
-	if (!ret)
-		ret = facts_gather(&k->facts, cx, k->vol, k->o->protect);
-	if (!ret && first)
-		k->c->clean_before = k->c->totals.clean = k->facts.clean;
-	k->facts.env.max_search = k->o->max_search;
-	k->facts.env.scarce = k->facts.vol ? k->vol->geo.nsegments / 20 : 0;
-	if (!ret)
-		ret = run_batch(k, cx);
-	facts_fini(&k->facts);
-	volume_close(k->vol);
-	k->vol = NULL;
+		ret = run_batch(c, cx);
+	free(c->fates);
+	c->fates = NULL;
+	collector_close(&c->k);
 	return ret;
 }
 
-int clean_run(struct clean *c, struct context *cx, struct dev *dev,
+int clean_run(struct clean *clean, struct context *cx, struct dev *dev,
 	      const struct clean_options *options)
 {
-	struct cleaner k = { .c = c, .o = options, .dev = dev };
+	struct cleaner c = { .c = clean, .o = options };
 	bool first = true;
 	int ret;
 
-	*c = (struct clean){ 0 };
+	*clean = (struct clean){ 0 };
+	collector_init(&c.k, dev, &options->how);
 	do {
-		ret = open_and_run(&k, cx, first);
+		ret = open_and_run(&c, cx, first);
 		first = false;
 	} while (ret > 0);
-	free(k.bad.segments);
+	if (!ret)
+		ret = collector_finish(&c.k, cx);
+	clean->totals = c.k.totals;
+	clean->left = c.k.nbad;
+	collector_fini(&c.k);
 	return ret;
 }

@@ -10,21 +10,33 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
-#include "gc/batch.h"
+#include "gc/collector.h"
 #include "gc/policy.h"
 
 #define CLEAN_ALL UINT64_MAX
+
+/* What becomes of a segment that could be cleaned. */
+enum clean_fate {
+	CLEAN_FREED,
+	CLEAN_SPARED,		/* has too few dead blocks */
+	CLEAN_FULL,		/* does not fit into room or memory */
+	CLEAN_LEFT,		/* is damaged */
+	CLEAN_YOUNG,		/* a superblock may need it */
+	CLEAN_UNNEEDED,		/* enough is clean, or nothing is gained */
+};
 
 struct clean_options {
 	const struct policy *policy;
 	uint64_t max_search;	/* segments looked at per choice; 0: all */
 	uint64_t goal;		/* more clean segments, or CLEAN_ALL */
 	uint32_t min_dead;	/* percent of a segment that is worth it */
-	uint64_t protect;	/* period, seconds */
-	struct batch_options batch;
-	/* A segment that is left alone is told, with the reason. */
-	void (*left)(void *arg, uint64_t segnum, const char *why);
-	void *arg;
+	struct collector_options how;
+	/*
+	 * Told what becomes of each candidate, with HOW's argument: of victims
+	 * once they are clean, of the others in the end; or NULL.
+	 */
+	void (*fate)(void *arg, const struct policy_segment *s,
+		     enum clean_fate fate);
 };
 
 struct clean {
@@ -36,8 +48,8 @@ struct clean {
 /*
  * Cleans the volume on DEV.  0 also where the goal was not reached.  -EUCLEAN
  * where the volume must be recovered or mended first, -ENOSPC where there is
- * no clean segment to begin with, -EIO, -EINTR, -ENOMEM: all batches that were
- * completed stay.
+ * no clean segment to begin with, and too little room without, -EIO, -EINTR,
+ * -ENOMEM: all batches that were completed stay.
  */
 int clean_run(struct clean *c, struct context *cx, struct dev *dev,
 	      const struct clean_options *options);

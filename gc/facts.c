@@ -22,9 +22,13 @@
 #include "vol/sutable.h"
 
 /* Whether the segment of SU may be cleaned at all. */
-static bool is_candidate(const struct volume *vol, uint64_t segnum,
+static bool is_candidate(const struct facts *f, uint64_t segnum,
 			 const struct nilfs_segment_usage *su)
 {
+	const struct volume *vol = f->vol;
+
+	if (f->whole)
+		return !segusage_is_clean(su);
 	return segusage_is_dirty(su) && !segusage_is_error(su) &&
 	       segnum != vol->latest.segnum && segnum != vol->latest.nextnum;
 }
@@ -60,7 +64,9 @@ static int add(struct facts *f, struct context *cx, uint64_t segnum,
 		.lastmod = le64_get(su->su_lastmod),
 		.blocks = (uint32_t)(geometry_segment_end(g, segnum) -
 				     geometry_segment_start(g, segnum)),
-		.written = le32_get(su->su_nblocks),
+		.written = segnum == f->vol->latest.segnum ?
+				   (uint32_t)f->vol->latest.offset :
+				   le32_get(su->su_nblocks),
 		.live = c->current + c->snapshot + c->protected,
 		.snapshot = c->snapshot,
 		.protected = c->protected,
@@ -74,7 +80,7 @@ static int take(struct facts *f, struct context *cx, uint64_t segnum,
 	struct liveness_counts c = liveness_of(f->liveness, segnum);
 	int err = check_counts(f, cx, segnum, su, &c);
 
-	if (!err && is_candidate(f->vol, segnum, su))
+	if (!err && is_candidate(f, segnum, su))
 		err = add(f, cx, segnum, su, &c);
 	return err;
 }
@@ -153,13 +159,25 @@ static int check_strays(const struct facts *f, struct context *cx)
 		    "segments; run fsck.nilfs2", f->liveness->strays);
 }
 
-int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
-		 uint64_t protect)
+static int find_stale(struct facts *f, struct context *cx)
+{
+	int ret = f->vol->geo.has_live_blks ? sutable_is_exact(f->vol, cx) : 1;
+
+	f->stale = !ret;
+	return ret < 0 ? ret : 0;
+}
+
+static int gather(struct facts *f, struct context *cx, struct volume *vol,
+		  uint64_t protect, bool whole)
 {
 	struct nilfs_sufile_header header;
 	int ret;
 
-	*f = (struct facts){ .vol = vol, .protect_cno = UINT64_MAX };
+	*f = (struct facts){
+		.vol = vol,
+		.protect_cno = UINT64_MAX,
+		.whole = whole,
+	};
 	f->env.nongc_ctime = le64_get(vol->super_root.sr_nongc_ctime);
 	ret = sutable_header(vol, cx, &header);
 	f->clean = ret ? 0 : le64_get(header.sh_ncleansegs);
@@ -171,11 +189,28 @@ int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		ret = check_strays(f, cx);
 	if (!ret)
 		ret = gather_segments(f, cx);
+	if (!ret)
+		ret = zoning_open(&f->zones, cx, vol);
+	if (!ret)
+		ret = find_stale(f, cx);
 	return ret ? ret : gather_metadata(f, cx);
+}
+
+int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
+		 uint64_t protect)
+{
+	return gather(f, cx, vol, protect, false);
+}
+
+int facts_gather_whole(struct facts *f, struct context *cx,
+		       struct volume *vol, uint64_t protect)
+{
+	return gather(f, cx, vol, protect, true);
 }
 
 void facts_fini(struct facts *f)
 {
+	zoning_close(&f->zones);
 	liveness_free(f->liveness);
 	free(f->segments);
 	f->liveness = NULL;

@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "gc/policy.h"
+#include "gc/zoning.h"
 #include "vol/liveness.h"
 #include "vol/volume.h"
 
@@ -21,6 +22,9 @@ struct facts {
 	struct policy_env env;
 	uint64_t clean;			/* segments */
 	uint64_t protect_cno;		/* of the protection period */
+	struct zoning zones;
+	bool whole;		/* candidates are all that are not clean */
+	bool stale;		/* the volume's own counts, if it has some */
 };
 
 /*
@@ -32,6 +36,12 @@ struct facts {
  */
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect);
+
+/*
+ * The same, but with all segments that are not clean among the candidates.
+ */
+int facts_gather_whole(struct facts *f, struct context *cx,
+		       struct volume *vol, uint64_t protect);
 
 /* Also of facts that are all zero. */
 void facts_fini(struct facts *f);

@@ -15,13 +15,16 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "disk/bmap.h"
 #include "disk/palloc.h"
+#include "disk/rule.h"
 #include "vol/protection.h"
 #include "vol/residents.h"
+#include "vol/sutable.h"
 
 void load_init(struct load *l, const struct facts *facts)
 {
-	*l = (struct load){ .facts = facts, .last_dat_block = UINT64_MAX };
+	*l = (struct load){ .facts = facts };
 }
 
 void load_fini(struct load *l)
@@ -30,6 +33,8 @@ void load_fini(struct load *l)
 	free(l->marks);
 	free(l->dead);
 	free(l->victims);
+	free(l->dat_blocks);
+	tally_fini(&l->dat);
 	load_init(l, l->facts);
 }
 
@@ -41,36 +46,58 @@ struct load_size load_size(const struct load *l)
 		.ndead = l->ndead,
 		.nvictims = l->nvictims,
 		.blocks = l->blocks,
-		.dat_blocks = l->dat_blocks,
-		.last_dat_block = l->last_dat_block,
+		.dead_blocks = l->dead_blocks,
+		.ndat = l->ndat,
+		.others = l->others,
 	};
 }
 
-void load_rewind(struct load *l, const struct load_size *size)
+void load_rewind(struct load *l, struct context *cx,
+		 const struct load_size *size)
 {
 	l->nruns = size->nruns;
 	l->nmarks = size->nmarks;
 	l->ndead = size->ndead;
 	l->nvictims = size->nvictims;
 	l->blocks = size->blocks;
-	l->dat_blocks = size->dat_blocks;
-	l->last_dat_block = size->last_dat_block;
+	l->dead_blocks = size->dead_blocks;
+	l->others = size->others;
+	while (l->ndat > size->ndat)	/* which takes no memory */
+		tally_add(&l->dat, cx, l->dat_blocks[--l->ndat], -1);
 }
 
 uint64_t load_bytes(const struct load *l)
 {
 	return l->nruns * sizeof(*l->runs) + l->nmarks * sizeof(*l->marks) +
-	       l->ndead * sizeof(*l->dead);
+	       l->ndead * sizeof(*l->dead) +
+	       l->ndat * l->facts->vol->geo.block_size;
+}
+
+/* Block BLKOFF of the DAT will be changed. */
+static int note_dat_block(struct load *l, struct context *cx, uint64_t blkoff)
+{
+	uint64_t *grown;
+
+	if (tally_get(&l->dat, blkoff))
+		return 0;
+	grown = array_grow(cx, l->dat_blocks, &l->dat_room, l->ndat + 1,
+			   sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	l->dat_blocks = grown;
+	grown[l->ndat] = blkoff;
+	if (tally_add(&l->dat, cx, blkoff, 1))
+		return -ENOMEM;
+	l->ndat++;
+	return 0;
 }
 
 /* The entry of VBLOCKNR will be changed. */
-static void count_dat_block(struct load *l, uint64_t vblocknr)
+static int note_entry(struct load *l, struct context *cx, uint64_t vblocknr)
 {
-	uint64_t blkoff = palloc_entry_blkoff(&l->facts->vol->dat_palloc,
-					      vblocknr);
-
-	l->dat_blocks += blkoff != l->last_dat_block;
-	l->last_dat_block = blkoff;
+	return note_dat_block(l, cx,
+			      palloc_entry_blkoff(&l->facts->vol->dat_palloc,
+						  vblocknr));
 }
 
 static bool goes_on(const struct load_run *run, const struct load_run *next)
@@ -102,7 +129,8 @@ static int add_run(struct load *l, struct context *cx, size_t from,
 	struct load_run *runs;
 
 	l->blocks++;
-	count_dat_block(l, next.what.vblocknr);
+	if (note_entry(l, cx, next.what.vblocknr))
+		return -ENOMEM;
 	if (l->nruns > from && goes_on(&l->runs[l->nruns - 1], &next)) {
 		l->runs[l->nruns - 1].what.count++;
 		return 0;
@@ -114,6 +142,32 @@ static int add_run(struct load *l, struct context *cx, size_t from,
 	l->runs = runs;
 	runs[l->nruns++] = next;
 	return 0;
+}
+
+/* Level and key of the node at BLOCKNR, which the log that lists it has not. */
+static int read_node(struct load *l, struct context *cx, uint64_t blocknr,
+		     struct load_mark *mark)
+{
+	struct volume *vol = l->facts->vol;
+	struct bmap_node node;
+	const void *block;
+	enum rule rule;
+	int ret = cache_get(vol->cache, cx, blocknr, &block);
+
+	if (ret)
+		return ret;
+	rule = bmap_node_check(vol->geo.block_size, block);
+	bmap_node_read(vol->geo.block_size, block, &node);
+	if (rule == RULE_OK && !node.nchildren)
+		rule = RULE_BMAP_NODE_NCHILDREN;
+	if (rule == RULE_OK) {
+		mark->level = node.level;
+		mark->key = bmap_node_key(&node, 0);
+	}
+	cache_put(vol->cache, block);
+	return rule == RULE_OK ? 0 : fail(cx, -EUCLEAN, "block %" PRIu64
+					   ": %s", blocknr,
+					   rule_info(rule)->text);
 }
 
 static int add_mark(struct load *l, struct context *cx,
@@ -131,21 +185,44 @@ static int add_mark(struct load *l, struct context *cx,
 		.key = res->block.blkoff,
 		.vblocknr = res->block.vblocknr,
 	};
+	if (res->block.is_node && res->block.is_virtual) {
+		l->others++;
+		return read_node(l, cx, res->blocknr, &marks[l->nmarks - 1]);
+	}
+	if (res->block.ino == NILFS_DAT_INO && !res->block.level)
+		return note_dat_block(l, cx, res->block.blkoff);
+	l->others++;
 	return 0;
 }
 
-static int add_dead(struct load *l, struct context *cx,
+static bool dies_with(const struct load_dead *run,
+		      const struct resident *res)
+{
+	return run->vblocknr + run->count == res->block.vblocknr &&
+	       run->start == res->start && run->end == res->end;
+}
+
+/* Runs before FROM are other segments': these may be taken back alone. */
+static int add_dead(struct load *l, struct context *cx, size_t from,
 		    const struct resident *res)
 {
-	struct load_dead *dead = array_grow(cx, l->dead, &l->dead_room,
-					    l->ndead + 1, sizeof(*dead));
+	struct load_dead *dead;
 
+	if (note_entry(l, cx, res->block.vblocknr))
+		return -ENOMEM;
+	l->dead_blocks++;
+	if (l->ndead > from && dies_with(&l->dead[l->ndead - 1], res)) {
+		l->dead[l->ndead - 1].count++;
+		return 0;
+	}
+	dead = array_grow(cx, l->dead, &l->dead_room, l->ndead + 1,
+			  sizeof(*dead));
 	if (!dead)
 		return -ENOMEM;
-	count_dat_block(l, res->block.vblocknr);
 	l->dead = dead;
 	dead[l->ndead++] = (struct load_dead){
 		.vblocknr = res->block.vblocknr,
+		.count = 1,
 		.start = res->start,
 		.end = res->end,
 	};
@@ -154,26 +231,26 @@ static int add_dead(struct load *l, struct context *cx,
 
 /*
  * Blocks of the DAT have no other way; those of cpfile and SUFILE, which change
- * with every checkpoint, would be moved and then replaced.  Their nodes are
- * listed without a key.
+ * with every checkpoint, would be moved and then replaced, and looked at meanwhile
+ * when they may not be in their new places yet.
  */
 static bool is_written_anew(const struct resident *res)
 {
 	const struct segsum_block *b = &res->block;
 
 	return !b->is_virtual ||
-	       (!b->is_node && res->kind == LIVENESS_CURRENT &&
+	       (res->kind == LIVENESS_CURRENT &&
 		(b->ino == NILFS_CPFILE_INO || b->ino == NILFS_SUFILE_INO));
 }
 
-static int add(struct load *l, struct context *cx, size_t from,
-	       const struct resident *res)
+static int add(struct load *l, struct context *cx,
+	       const struct load_size *from, const struct resident *res)
 {
 	if (res->kind == LIVENESS_DEAD)
-		return add_dead(l, cx, res);
+		return add_dead(l, cx, from->ndead, res);
 	if (is_written_anew(res))
 		return add_mark(l, cx, res);
-	return add_run(l, cx, from, res);
+	return add_run(l, cx, from->nruns, res);
 }
 
 /* All residents of S; *LIVE of them have to be moved. */
@@ -181,7 +258,7 @@ static int read_segment(struct load *l, struct context *cx,
 			const struct policy_segment *s, uint64_t *seq,
 			uint64_t *live)
 {
-	size_t from = l->nruns;
+	struct load_size from = load_size(l);
 	struct residents r;
 	struct resident res;
 	int ret = residents_open(&r, cx, l->facts->vol, l->facts->liveness,
@@ -190,7 +267,7 @@ static int read_segment(struct load *l, struct context *cx,
 	*live = 0;
 	while (!ret && (ret = residents_next(&r, cx, &res)) > 0) {
 		*live += res.kind != LIVENESS_DEAD;
-		ret = add(l, cx, from, &res);
+		ret = add(l, cx, &from, &res);
 	}
 	*seq = r.scan.any ? r.scan.seq : 0;
 	residents_close(&r);
@@ -209,8 +286,9 @@ static int add_victim(struct load *l, struct context *cx, uint64_t segnum)
 	return 0;
 }
 
-int load_take(struct load *l, struct context *cx,
-	      const struct policy_segment *s)
+/* As load_take(), of segments with a number below BEFORE_SEQ. */
+static int take(struct load *l, struct context *cx,
+		const struct policy_segment *s, uint64_t before_seq)
 {
 	struct load_size before = load_size(l);
 	uint64_t seq, live;
@@ -222,11 +300,32 @@ int load_take(struct load *l, struct context *cx,
 		ret = fail(cx, -EUCLEAN, "segment %" PRIu64 ": its logs list %"
 			   PRIu64 " of %" PRIu32 " living blocks", s->segnum,
 			   live, s->live);
-	if (!ret && seq < protection_seq(l->facts->vol))
+	if (!ret && (l->facts->whole || seq < before_seq))
 		ret = add_victim(l, cx, s->segnum) ? -ENOMEM : 1;
 	if (ret <= 0)
-		load_rewind(l, &before);
+		load_rewind(l, cx, &before);
 	return ret == -EUCLEAN || ret == -EIO ? 0 : ret;
+}
+
+int load_take(struct load *l, struct context *cx,
+	      const struct policy_segment *s)
+{
+	return take(l, cx, s, protection_seq(l->facts->vol));
+}
+
+int load_take_latest(struct load *l, struct context *cx)
+{
+	struct volume *vol = l->facts->vol;
+	uint64_t segnum = vol->latest.segnum;
+	struct liveness_counts c = liveness_of(l->facts->liveness, segnum);
+	struct nilfs_segment_usage_ext su;
+	int ret = sutable_read(vol, cx, segnum, &su);
+
+	return ret ? ret : take(l, cx, &(struct policy_segment){
+		.segnum = segnum,
+		.written = le32_get(su.su.su_nblocks),
+		.live = c.current + c.snapshot + c.protected,
+	}, UINT64_MAX);
 }
 
 /* What the latest checkpoint has of a file lies together. */
@@ -235,6 +334,8 @@ static int compare_runs(const void *a, const void *b)
 	const struct load_run *x = a, *y = b;
 	const struct move_run *p = &x->what, *q = &y->what;
 
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
 	if (p->ino != q->ino)
 		return p->ino < q->ino ? -1 : 1;
 	if (x->current != y->current)
@@ -253,8 +354,10 @@ static int compare_dead(const void *a, const void *b)
 	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
 }
 
-void load_sort(struct load *l)
+void load_sort(struct load *l, bool as_it_comes)
 {
-	sort_in_place(l->runs, l->nruns, sizeof(*l->runs), compare_runs);
+	if (!as_it_comes)
+		sort_in_place(l->runs, l->nruns, sizeof(*l->runs),
+			      compare_runs);
 	sort_in_place(l->dead, l->ndead, sizeof(*l->dead), compare_dead);
 }

@@ -12,12 +12,14 @@
 #include "base/context.h"
 #include "gc/facts.h"
 #include "log/move.h"
+#include "log/tally.h"
 
 /* Blocks that follow each other in every respect. */
 struct load_run {
 	struct move_run what;
 	uint64_t blocknr;	/* where the first of them is */
 	bool current;		/* in the latest checkpoint, not only in older */
+	uint32_t rank;		/* in the order in which files are written */
 };
 
 /* A block of metadata that the commit will write anew. */
@@ -28,9 +30,10 @@ struct load_mark {
 	uint64_t vblocknr;	/* that it has now; 0 in the DAT */
 };
 
-/* A block that nobody needs, of the checkpoints [start, end). */
+/* COUNT blocks that nobody needs, with consecutive numbers, each of the
+   checkpoints [start, end). */
 struct load_dead {
-	uint64_t vblocknr;
+	uint64_t vblocknr, count;
 	uint64_t start, end;
 };
 
@@ -41,12 +44,15 @@ struct load {
 	struct load_mark *marks;
 	size_t nmarks, marks_room;
 	struct load_dead *dead;
-	size_t ndead, dead_room;
+	size_t ndead, dead_room;	/* runs */
+	uint64_t dead_blocks;
 	uint64_t *victims;		/* segments */
 	size_t nvictims, victims_room;
 	uint64_t blocks;		/* of all runs */
-	uint64_t dat_blocks;		/* that moving changes, at most */
-	uint64_t last_dat_block;	/* met last */
+	struct tally dat;	/* blocks of it that moving changes, */
+	uint64_t *dat_blocks;	/* in the order in which they were met */
+	size_t ndat, dat_room;
+	uint64_t others;	/* marks of blocks that are not of these */
 };
 
 void load_init(struct load *l, const struct facts *facts);
@@ -60,18 +66,28 @@ void load_fini(struct load *l);
 int load_take(struct load *l, struct context *cx,
 	      const struct policy_segment *s);
 
+/*
+ * The same for the segment of the latest log, where the batch begins elsewhere
+ * and no superblock names that log afterwards.
+ */
+int load_take_latest(struct load *l, struct context *cx);
+
 /* Takes back what was added last. */
 struct load_size {
-	size_t nruns, nmarks, ndead, nvictims;
-	uint64_t blocks, dat_blocks, last_dat_block;
+	size_t nruns, nmarks, ndead, nvictims, ndat;
+	uint64_t blocks, dead_blocks, others;
 };
 struct load_size load_size(const struct load *l);
-void load_rewind(struct load *l, const struct load_size *size);
+void load_rewind(struct load *l, struct context *cx,
+		 const struct load_size *size);
 
-/* Bytes of memory that it takes. */
+/* Bytes of memory that it takes, with the blocks of the DAT that it changes. */
 uint64_t load_bytes(const struct load *l);
 
-/* In the order in which it is to be written: files, then their offsets. */
-void load_sort(struct load *l);
+/*
+ * In the order in which it is to be written: by rank, files, their offsets;
+ * or AS_IT_COMES.
+ */
+void load_sort(struct load *l, bool as_it_comes);
 
 #endif

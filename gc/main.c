@@ -1,83 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gc.nilfs2: open, clean, tell.
+ * gc.nilfs2: opens the device, and does to it what is wanted, job by job.
  */
-#include <errno.h>
-#include <inttypes.h>
+#include <stddef.h>
 
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "dev/overlay.h"
-#include "gc/clean.h"
+#include "gc/beforeafter.h"
+#include "gc/cleanjob.h"
+#include "gc/compactjob.h"
+#include "gc/comparejob.h"
+#include "gc/defragjob.h"
+#include "gc/deletejob.h"
+#include "gc/featurejob.h"
+#include "gc/growjob.h"
+#include "gc/job.h"
 #include "gc/options.h"
+#include "gc/outputjob.h"
+#include "gc/punchjob.h"
+#include "gc/purgejob.h"
+#include "gc/shrinkjob.h"
 #include "gc/target.h"
-#include "vol/volume.h"
+#include "gc/together.h"
 
-#define STATUS_LEFT 3	/* some segments were left alone */
+/* In this order. */
+static const struct job *const jobs[] = {
+	&featurejob,
+	&deletejob,
+	&comparejob,
+	&cleanjob,
+	&compactjob,
+	&outputjob,
+	&shrinkjob,
+	&growjob,
+	&defragjob,
+	&purgejob,
+	&punchjob,
+};
 
-static void tell_left(void *arg, uint64_t segnum, const char *why)
+static int do_jobs(struct tool *tool, const struct options *o, struct dev *dev)
 {
-	tool_warn(arg, "segment %" PRIu64 ": left alone: %s", segnum, why);
+	size_t i;
+	int ret, status = 0;
+
+	for (i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
+		if (!jobs[i]->is_wanted(o))
+			continue;
+		ret = jobs[i]->run(tool, o, dev);
+		if (ret < 0)
+			return ret;
+		status = ret ? ret : status;
+	}
+	return status;
 }
 
-/* What the amounts mean on this volume. */
-static int find_goal(struct context *cx, struct dev *dev,
-		     const struct options *o, uint64_t *goal)
+/* With a picture of the outcome, where one is wanted. */
+static int do_and_draw(struct tool *tool, const struct options *o,
+		       struct dev *dev)
 {
-	const struct nilfs_geometry *g;
-	struct volume *vol;
-	int ret = volume_open_bare(&vol, cx, dev);
+	struct beforeafter b;
+	int ret;
 
+	if (!o->svg)
+		return do_jobs(tool, o, dev);
+	ret = beforeafter_begin(&b, &tool->cx, o->svg, tool->argv[0], dev,
+				o->protect);
 	if (ret)
 		return ret;
-	g = &vol->geo;
-	*goal = options_segments(&o->free, (uint64_t)g->blocks_per_segment <<
-				 g->block_bits, g->nsegments);
-	volume_close(vol);
-	return 0;
-}
-
-static void report(struct tool *tool, const struct clean *c)
-{
-	const struct batch_totals *t = &c->totals;
-	struct report *r = &tool->report;
-
-	report_begin(r, "result", NULL);
-	report_u64(r, "clean_before", "Clean segments before",
-		   c->clean_before);
-	report_u64(r, "clean_after", "Clean segments now", t->clean);
-	report_u64(r, "segments_cleaned", "Segments cleaned", t->victims);
-	report_u64(r, "segments_left", "Segments left alone", c->left);
-	report_u64(r, "blocks_moved", "Blocks moved", t->moved);
-	report_u64(r, "blocks_written", "Blocks written", t->written);
-	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
-	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
-		   t->checkpoints);
-	report_u64(r, "batches", "Batches", t->batches);
-	report_end(r);
-}
-
-static int clean(struct tool *tool, const struct options *o, struct dev *dev)
-{
-	struct clean_options options = {
-		.policy = o->policy,
-		.max_search = o->max_search,
-		.min_dead = o->min_reclaimable,
-		.protect = o->protect,
-		.batch.time = (uint64_t)tool->cx.now,
-		.batch.forecast = o->dry_run,
-		.left = tell_left,
-		.arg = tool,
-	};
-	struct clean c;
-	int ret = find_goal(&tool->cx, dev, o, &options.goal);
-
-	if (!ret)
-		ret = clean_run(&c, &tool->cx, dev, &options);
-	if (ret)
-		return ret;
-	report(tool, &c);
-	return c.left ? STATUS_LEFT : 0;
+	return beforeafter_end(&b, &tool->cx, dev, do_jobs(tool, o, dev));
 }
 
 /* Does all of it, on an overlay that is dropped. */
@@ -88,21 +79,35 @@ static int forecast(struct tool *tool, const struct options *o,
 	int ret = overlay_open(&overlay, &tool->cx, dev);
 
 	if (!ret)
-		ret = clean(tool, o, overlay);
+		ret = do_and_draw(tool, o, overlay);
 	dev_close(overlay);
 	return ret;
 }
 
+static int check_options(struct tool *tool, const struct options *o)
+{
+	struct context cx;
+
+	context_child(&tool->cx, &cx);
+	return together_check(&cx, o) ? tool_usage(tool, "%s", cx.failure) : 0;
+}
+
 static int run(struct tool *tool, const void *options)
 {
-	const struct options *o = options;
-	struct dev *dev;
-	int ret = target_open(&dev, &tool->cx, tool->argv[0], o->dry_run);
+	struct options o = *(const struct options *)options;
+	struct target t;
+	int ret;
 
+	ret = check_options(tool, &o);
+	if (ret)
+		return ret;
+	o.dry_run |= o.compare;
+	ret = target_open(&t, &tool->cx, tool->argv[0],
+			  o.dry_run || o.output);
 	if (!ret)
-		ret = o->dry_run ? forecast(tool, o, dev) :
-				   clean(tool, o, dev);
-	dev_close(dev);
+		ret = o.dry_run ? forecast(tool, &o, t.dev) :
+				  do_and_draw(tool, &o, t.dev);
+	target_close(&t);
 	return ret;
 }
 
@@ -123,6 +128,8 @@ static const struct cli_tool gc = {
 	.only = &command,
 	.exit_failure = 1,
 	.exit_usage = 2,
+	/* The larger a batch, the fewer times its metadata is written. */
+	.max_memory = 128u << 20,
 };
 
 int main(int argc, char **argv)

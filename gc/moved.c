@@ -5,16 +5,22 @@
  * All of a batch is one payload: a block of it is found by bisection of the
  * places where runs begin.  Runs that follow each other on the device, though
  * not in their files, are read together.
+ *
+ * A forecast has a second payload, without content, for blocks of files.  Nodes,
+ * though, and the ifile, are looked at by the next batch, or between two.
  */
 #include "gc/moved.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/search.h"
+#include "disk/inode.h"
 #include "vol/volume.h"
 
 struct moved {
 	struct payload payload;
+	struct payload *hollow;	/* of a forecast, or NULL */
 	struct dev *dev;
 	uint32_t block_bits;
 	const struct load_run *runs;
@@ -26,17 +32,7 @@ struct moved {
 /* The run that has block AT. */
 static size_t find_run(const struct moved *m, uint64_t at)
 {
-	size_t low = 0, high = m->n;
-
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->starts[middle] <= at)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return search_lower_bound(m->starts, m->n, at + 1) - 1;
 }
 
 /* How many of COUNT blocks from AT on, in run I, follow each other. */
@@ -98,8 +94,14 @@ static void release(struct payload *p)
 {
 	struct moved *m = (struct moved *)p;
 
+	payload_put(m->hollow);
 	free(m->starts);
 	free(m);
+}
+
+static void release_hollow(struct payload *p)
+{
+	free(p);
 }
 
 static const struct payload_ops ops = {
@@ -107,9 +109,18 @@ static const struct payload_ops ops = {
 	.free = release,
 };
 
-static const struct payload_ops forecast_ops = {
-	.free = release,
+static const struct payload_ops hollow_ops = {
+	.free = release_hollow,
 };
+
+static int make_hollow(struct moved *m)
+{
+	m->hollow = malloc(sizeof(*m->hollow));
+	if (!m->hollow)
+		return -ENOMEM;
+	payload_init(m->hollow, &hollow_ops);
+	return 0;
+}
 
 int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	       bool forecast, uint64_t *bad)
@@ -120,7 +131,7 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 
 	if (!m)
 		return fail(cx, -ENOMEM, "blocks that are moved");
-	payload_init(&m->payload, forecast ? &forecast_ops : &ops);
+	payload_init(&m->payload, &ops);
 	m->dev = load->facts->vol->dev;
 	m->block_bits = load->facts->vol->geo.block_bits;
 	m->runs = load->runs;
@@ -128,7 +139,7 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	m->bad = bad;
 	*bad = 0;
 	m->starts = malloc((m->n + 1) * sizeof(*m->starts));
-	if (!m->starts) {
+	if (!m->starts || (forecast && make_hollow(m))) {
 		moved_put(m);
 		return fail(cx, -ENOMEM, "blocks that are moved");
 	}
@@ -140,8 +151,10 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	return 0;
 }
 
-struct payload *moved_payload(struct moved *m)
+struct payload *moved_payload(struct moved *m, const struct load_run *run)
 {
+	if (m->hollow && !run->what.node && !inode_is_metadata(run->what.ino))
+		return m->hollow;
 	return &m->payload;
 }
 

@@ -14,14 +14,15 @@ struct moved;
 
 /*
  * The blocks of the runs of LOAD (borrowed, sorted), one behind the other; for
- * a FORECAST without what is in them.  Where one cannot be read *BAD becomes
- * its block number, one of them if there are several; 0 at first.  -ENOMEM.
+ * a FORECAST without the data of files, which nobody looks at.  Where one cannot
+ * be read *BAD becomes its block number, one of them if there are several; 0 at
+ * first.  -ENOMEM.
  */
 int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	       bool forecast, uint64_t *bad);
 
-/* Borrowed. */
-struct payload *moved_payload(struct moved *m);
+/* The one that RUN comes from; borrowed. */
+struct payload *moved_payload(struct moved *m, const struct load_run *run);
 
 /* Once nothing reads it any more; NULL is accepted. */
 void moved_put(struct moved *m);

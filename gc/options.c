@@ -20,7 +20,19 @@
 #define PROTECT_DEFAULT 3600
 #define MIN_RECLAIMABLE_DEFAULT 10
 
+/* The second superblock is in the last whole unit of this of a device. */
+#define SIZE_UNIT 4096
+
+/* Rows that exclude each other. */
+enum { SNAPSHOTS = 1, RESIZE };
+
+/* By OPTIONS_COMPACT_... and enum order_kind. */
+static const char *const compactions[] = { "needed", "all", NULL };
+static const char *const orders[] = { "tree", "file", "age", "victim", NULL };
+
 const struct options options_defaults = {
+	.compact = -1,
+	.order = -1,
 	.policy = &policy_list[0],
 	.min_reclaimable = MIN_RECLAIMABLE_DEFAULT,
 	.protect = PROTECT_DEFAULT,
@@ -59,24 +71,96 @@ static int set_free(struct context *cx, const char *arg, void *where)
 			     &amount->n);
 }
 
+/* WHAT's size, or none, or MIN. */
+static int set_size(struct context *cx, const char *what, const char *arg,
+		    struct options_size *size)
+{
+	int ret;
+
+	size->wanted = true;
+	size->bytes = 0;
+	if (!arg)
+		return 0;
+	ret = option_size(cx, what, arg, &size->bytes);
+	size->bytes -= size->bytes % SIZE_UNIT;
+	if (!ret && !size->bytes)
+		ret = fail(cx, -EINVAL, "%s: '%s' is no size of a volume",
+			   what, arg);
+	return ret;
+}
+
+static int set_shrink(struct context *cx, const char *arg, void *where)
+{
+	if (arg && !strcmp(arg, "min"))
+		arg = NULL;
+	return set_size(cx, "--shrink", arg, where);
+}
+
+static int set_grow(struct context *cx, const char *arg, void *where)
+{
+	return set_size(cx, "--grow", arg, where);
+}
+
 const struct cli_option options_rows[] = {
 	{ 'n', "dry-run", NULL, "change nothing, say what would be done",
 	  OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL },
+	{ 0, "compact", "[=needed|all]", "move all that lives to the front",
+	  OPTION_CHOICE, AT(compact), 0, OPTIONS_COMPACT_NEEDED, compactions,
+	  NULL },
+	{ 0, "compare", NULL, "forecast what each policy would do, and no more",
+	  OPTION_FLAG, AT(compare), 0, 0, NULL, NULL },
+	{ 0, "defrag", "PATH|all",
+	  "make this file contiguous (again for each), or all in pieces",
+	  OPTION_LIST, AT(defrag), 0, 0, NULL, NULL },
+	{ 0, "delete-checkpoints", "RANGE",
+	  "delete these first, as in 3 or 5..8,12.. (no snapshots)",
+	  OPTION_LIST, AT(deletions), 0, 0, NULL, NULL },
+	{ 'O', "features", "LIST",
+	  "give it these features, ^NAME: take it away (and clean nothing)",
+	  OPTION_STRING, AT(features), 0, 0, NULL, NULL },
+	{ 'f', "force", NULL, "delete snapshots of these ranges as well",
+	  OPTION_FLAG, AT(force), SNAPSHOTS, 0, NULL, NULL },
 	{ 0, "free", "N|SIZE|PERCENT%",
 	  "free so many segments, bytes or percent more, not all",
 	  OPTION_CALL, AT(free), 0, 0, NULL, set_free },
+	{ 0, "grow", "[=SIZE]",
+	  "give it all of the device, or an image file SIZE bytes",
+	  OPTION_CALL, AT(grow), RESIZE, 0, NULL, set_grow },
+	{ 0, "keep-snapshots", NULL, "delete no snapshots (so it is anyway)",
+	  OPTION_FLAG, AT(keep_snapshots), SNAPSHOTS, 0, NULL, NULL },
 	{ 0, "max-search", "N", "look at N segments for each choice",
 	  OPTION_U64, AT(max_search), 0, 0, NULL, NULL },
 	{ 0, "min-reclaimable", "PERCENT",
 	  "leave segments with fewer dead blocks alone (10)", OPTION_U32,
 	  AT(min_reclaimable), 0, 0, NULL, NULL },
+	{ 0, "order", "tree|file|age|victim",
+	  "compact, with files in this order", OPTION_CHOICE, AT(order), 0, 0,
+	  orders, NULL },
+	{ 0, "output", "FILE",
+	  "change nothing, write a compact copy to this new file",
+	  OPTION_STRING, AT(output), 0, 0, NULL, NULL },
 	{ 0, "policy", "NAME", "which segments come first (optimal)",
 	  OPTION_CALL, AT(policy), 0, 0, NULL, set_policy },
 	{ 0, "protect", "SECONDS",
 	  "keep what was alive within so many seconds (3600)", OPTION_U64,
 	  AT(protect), 0, 0, NULL, NULL },
+	{ 0, "punch", NULL, "give the space of clean segments back at last",
+	  OPTION_FLAG, AT(punch), 0, 0, NULL, NULL },
+	{ 0, "purge", NULL,
+	  "overwrite all that nobody needs, be it ever so little",
+	  OPTION_FLAG, AT(purge), 0, 0, NULL, NULL },
+	{ 0, "shrink", "[=SIZE|min]",
+	  "make it that small, or as small as it can be",
+	  OPTION_CALL, AT(shrink), RESIZE, 0, NULL, set_shrink },
+	{ 0, "svg", "FILE", "draw the segments before and after into this file",
+	  OPTION_STRING, AT(svg), 0, 0, NULL, NULL },
 	{ 0 },
 };
+
+bool options_leave_data(const struct options *options)
+{
+	return options->dry_run && !options->defrag.count;
+}
 
 uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,
 			  uint64_t n)

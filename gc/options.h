@@ -20,17 +20,45 @@ struct options_amount {
 	uint64_t n;
 };
 
+/* What compaction moves. */
+enum { OPTIONS_COMPACT_NEEDED, OPTIONS_COMPACT_ALL };
+
+/* A size that the volume is to have. */
+struct options_size {
+	bool wanted;
+	uint64_t bytes;		/* 0: none was named */
+};
+
 struct options {
 	struct options_amount free;
 	const struct policy *policy;
 	uint64_t max_search;
 	uint32_t min_reclaimable;	/* percent */
 	uint64_t protect;		/* seconds */
+	struct option_list defrag;	/* paths, or "all" */
+	struct option_list deletions;	/* lists of ranges of checkpoints */
+	bool force;			/* snapshots, too */
+	bool keep_snapshots;		/* they stay, as they do anyway */
+	int compact;			/* OPTIONS_COMPACT_..., or -1 */
+	const char *output;		/* a copy goes to this file, or NULL */
+	int order;			/* enum order_kind, or -1 */
+	bool compare;			/* all policies, by forecasts */
+	const char *features;		/* list of names, or NULL */
+	const char *svg;		/* file, or NULL */
+	bool purge;
+	struct options_size shrink, grow;
+	bool punch;
 	bool dry_run;
 };
 
 extern const struct options options_defaults;
 extern const struct cli_option options_rows[];
+
+/*
+ * Whether a forecast may leave out the data of what it moves: not where a job
+ * that comes later looks for files, that is, at directories.
+ */
+bool options_leave_data(const struct options *options);
 
 /* FREE as segments of BYTES each, of which the volume has N. */
 uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,

@@ -29,6 +29,8 @@ struct policy_env {
 	uint64_t nongc_ctime;	/* sr_nongc_ctime, seconds: now, for ages */
 	uint64_t max_search;	/* segments looked at per choice; 0: all */
 	uint64_t scarce;	/* so few clean segments are scarce */
+	uint32_t metadata_weight;	/* cost of moving a block of metadata,
+					   percent of one of data; 0: 500 */
 };
 
 struct policy {
@@ -41,6 +43,7 @@ struct policy {
 	uint64_t (*importance)(const struct policy_segment *s,
 			       const struct policy_env *env);
 	bool data_first;	/* what is dense in metadata comes last */
+	bool ages;		/* the order changes as time goes by */
 };
 
 /* All of them; the first is the default. */
@@ -52,6 +55,12 @@ const struct policy *policy_find(const char *name);
 
 /* S is left alone as long as there are others: see data_first. */
 bool policy_is_metadata(const struct policy_segment *s);
+
+/*
+ * Whether PERCENT or more of S is gained by moving what lives in it; where
+ * nothing does, nothing has to be.
+ */
+bool policy_is_worth(const struct policy_segment *s, uint32_t percent);
 
 struct policy_rank {
 	uint64_t importance, index;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The device that is to be cleaned. */
+/* The device that is to be cleaned, and the volume on it. */
 #ifndef NILFS2_GC_TARGET_H
 #define NILFS2_GC_TARGET_H
 
@@ -7,12 +7,24 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
+#include "vol/volume.h"
+
+struct target {
+	struct dev *dev;	/* with its zones, where it has some */
+	struct dev *file;	/* what that is over, or the same */
+};
 
 /*
  * Opens PATH, which nobody may use meanwhile, to be written unless READ_ONLY.
- * -EBUSY where it is mounted or in use, or as devfile_open().
+ * Zones are those of a host-managed device, or of the file beside an image.
+ * -EBUSY where it is mounted or in use, or as devfile_open(), zonedisk_open()
+ * and zonefile_load().  T is closed with target_close(), also after a failure.
  */
-int target_open(struct dev **devp, struct context *cx, const char *path,
+int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only);
+void target_close(struct target *t);
+
+/* -EUCLEAN where VOL must be recovered or mended before anything is moved. */
+int target_check_volume(struct context *cx, const struct volume *vol);
 
 #endif

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Amounts of space, as segments of a volume. */
+/* Amounts of space, as segments of a volume; what may be asked for together. */
+#include <errno.h>
+#include <string.h>
+
 #include "gc/clean.h"
 #include "gc/options.h"
+#include "gc/together.h"
 
 #include "tap.h"
 
@@ -11,6 +15,38 @@ static void test(int unit, uint64_t n, uint64_t segments, uint64_t want,
 	const struct options_amount amount = { .unit = unit, .n = n };
 
 	ok(options_segments(&amount, 8 << 20, segments) == want, "%s", name);
+}
+
+static void test_together(void)
+{
+	struct context cx;
+	struct options o = options_defaults;
+
+	context_init(&cx);
+	ok(!together_check(&cx, &o), "nothing is a whole");
+	o.compact = OPTIONS_COMPACT_ALL;
+	o.shrink.wanted = o.purge = o.punch = true;
+	ok(!together_check(&cx, &o), "what follows one another goes");
+	o.grow.wanted = true;
+	ok(together_check(&cx, &o) == -EINVAL, "not smaller and larger");
+	o.grow.wanted = false;
+	o.output = "copy";
+	ok(together_check(&cx, &o) == -EINVAL &&
+	   strstr(cx.failure, "--shrink"), "a copy is not made smaller");
+	o.shrink.wanted = false;
+	ok(together_check(&cx, &o) == -EINVAL &&
+	   strstr(cx.failure, "--purge"), "nor purged");
+	o.purge = o.punch = false;
+	ok(!together_check(&cx, &o), "it is compact");
+	o.deletions.count = 1;
+	ok(together_check(&cx, &o) == -EINVAL &&
+	   strstr(cx.failure, "--delete-checkpoints"),
+	   "what it is made of stays");
+	o.output = NULL;
+	o.compare = true;
+	ok(!together_check(&cx, &o), "forecasts are made without them");
+	o.grow.wanted = true;
+	ok(together_check(&cx, &o) == -EINVAL, "but of no other size");
 }
 
 int main(void)
@@ -24,5 +60,6 @@ int main(void)
 	test(OPTIONS_PERCENT, 0, 127, 0, "none of them");
 	test(OPTIONS_PERCENT, 50, UINT64_MAX - 1, UINT64_MAX / 2,
 	     "of more than there can be");
+	test_together();
 	return tap_done();
 }

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The segments before and after.
+ *
+ * Two maps as dump.nilfs2 draws them, each a document inside the document.
+ * What is kept is counted as cleaning counts it, protection included.
+ */
+#include "gc/beforeafter.h"
+
+#include "disk/segusage.h"
+#include "out/segmap.h"
+#include "vol/liveness.h"
+#include "vol/protection.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
+
+#define TITLE 20u	/* pixels */
+#define GAP 12u
+
+static struct segmap_segment outline(const struct volume *vol,
+				     const struct liveness *l, uint64_t segnum,
+				     const struct nilfs_segment_usage *su)
+{
+	struct liveness_counts c = liveness_of(l, segnum);
+
+	return (struct segmap_segment){
+		.error = segusage_is_error(su),
+		.active = segnum == vol->latest.segnum ||
+			  segnum == vol->latest.nextnum,
+		.dirty = segusage_is_dirty(su),
+		.counted = true,
+		.blocks = (uint32_t)(geometry_segment_end(&vol->geo, segnum) -
+				     geometry_segment_start(&vol->geo,
+							    segnum)),
+		.kept = c.current + c.snapshot + c.protected,
+		.live = c.current,
+		.snapshot = c.snapshot,
+	};
+}
+
+static int add_all(struct picture *p, struct context *cx, struct volume *vol,
+		   const struct liveness *l)
+{
+	struct nilfs_segment_usage_ext su;
+	struct segmap_segment s;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = sutable_cursor_open(&cur, cx, vol, true);
+
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		s = outline(vol, l, segnum, &su.su);
+		segmap_add(p, segnum, &s);
+		ret = context_cancelled(cx);
+	}
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+static int look_at(struct beforeafter *b, struct context *cx,
+		   struct volume *vol, struct picture **p)
+{
+	uint64_t cno = UINT64_MAX, total = vol->geo.nsegments;
+	struct liveness *l = NULL;
+	unsigned int width, height;
+	int ret = b->protect ? protection_cno(vol, cx, b->protect, &cno) : 0;
+
+	if (!ret)
+		ret = liveness_count(vol, cx, cno, &l);
+	b->cell = segmap_svg_size(total, &width, &height);
+	if (!ret)
+		ret = picture_open(cx, segmap_kinds, SEGMAP_CLASSES, total,
+				   width, height, p);
+	if (!ret)
+		ret = add_all(*p, cx, vol, l);
+	liveness_free(l);
+	return ret;
+}
+
+static int draw(struct beforeafter *b, struct context *cx, struct dev *dev,
+		struct picture **p)
+{
+	struct volume *vol;
+	int ret = volume_open(&vol, cx, dev, NULL);
+
+	*p = NULL;
+	if (!ret)
+		ret = look_at(b, cx, vol, p);
+	volume_close(vol);
+	if (ret) {
+		picture_close(*p);
+		*p = NULL;
+	}
+	return ret;
+}
+
+int beforeafter_begin(struct beforeafter *b, struct context *cx,
+		      const char *path, const char *image, struct dev *dev,
+		      uint64_t protect)
+{
+	int ret;
+
+	*b = (struct beforeafter){ .protect = protect };
+	ret = outfile_open(&b->file, cx, path, image);
+	if (ret)
+		return ret;
+	ret = draw(b, cx, dev, &b->before);
+	return ret ? outfile_close(&b->file, cx, ret) : 0;
+}
+
+static void put(struct out *out, const struct picture *p, unsigned int cell,
+		const char *title, unsigned int top)
+{
+	out_printf(out,
+		   "<g transform=\"translate(0 %u)\">\n"
+		   "<text x=\"0\" y=\"14\">%s</text>\n"
+		   "<g transform=\"translate(0 %u)\">\n",
+		   top, title, TITLE);
+	picture_svg(p, out, cell);
+	out_string(out, "</g>\n</g>\n");
+}
+
+/* Cells of both are as large as those of the latter. */
+static void put_both(const struct beforeafter *b, const struct picture *after)
+{
+	struct out *out = b->file.out;
+	unsigned int width, width2, height, height2;
+
+	picture_svg_size(b->before, b->cell, &width, &height);
+	picture_svg_size(after, b->cell, &width2, &height2);
+	out_printf(out,
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
+		   "height=\"%u\" font-family=\"sans-serif\" "
+		   "font-size=\"13\">\n",
+		   width > width2 ? width : width2,
+		   height + height2 + 2 * TITLE + GAP);
+	put(out, b->before, b->cell, "Before", 0);
+	put(out, after, b->cell, "After", height + TITLE + GAP);
+	out_string(out, "</svg>\n");
+}
+
+int beforeafter_end(struct beforeafter *b, struct context *cx, struct dev *dev,
+		    int err)
+{
+	struct picture *after = NULL;
+
+	if (err >= 0) {
+		int ret = draw(b, cx, dev, &after);
+
+		err = ret ? ret : err;
+	}
+	if (err >= 0)
+		put_both(b, after);
+	picture_close(b->before);
+	picture_close(after);
+	return outfile_close(&b->file, cx, err);
+}

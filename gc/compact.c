@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Compaction.
+ *
+ * Whether a pass brings anything is hard to say beforehand: moving blocks
+ * writes metadata, whose old blocks are holes somewhere.  So each pass is made
+ * on an overlay first, without the content of what moves, and on the volume
+ * only if it reaches less far then.  As what it reaches gets better with each
+ * pass there is a last one, and a further run, which sees what that one left,
+ * comes to the same conclusion.
+ */
+#include "gc/compact.h"
+
+#include "disk/inode.h"
+#include "gc/pass.h"
+
+/* Breaks of the order that are not worth moving everything for. */
+#define BREAKS 4
+
+struct compactor {
+	struct compact *c;
+	struct collector k;
+	bool sorts;
+};
+
+/* What a trial does, on an overlay, and tells by ARG. */
+typedef int trial(struct compactor *p, struct context *cx, void *arg);
+
+struct attempt {
+	struct compactor *p;
+	trial *try;
+	void *arg;
+};
+
+static int run_attempt(void *arg, struct context *cx)
+{
+	struct attempt *a = arg;
+
+	return a->try(a->p, cx, a->arg);
+}
+
+/* Does it, and as if it had never happened. */
+static int attempt(struct compactor *p, struct context *cx, trial *try,
+		   void *arg)
+{
+	struct attempt a = { .p = p, .try = try, .arg = arg };
+	struct compact c = *p->c;
+	int ret = collector_rehearse(&p->k, cx, run_attempt, &a);
+
+	*p->c = c;
+	return ret;
+}
+
+/* What came of a pass. */
+struct passed {
+	struct reach reach;
+	uint64_t written;	/* blocks */
+};
+
+static int do_pass(struct compactor *p, struct context *cx, void *arg)
+{
+	const struct pass_options options = { .in_order = p->sorts };
+	struct passed *passed = arg;
+	uint64_t before = p->k.totals.written;
+	int ret = pass_run(&p->k, cx, &options);
+
+	passed->written = p->k.totals.written - before;
+	return ret ? ret : reach_measure(&passed->reach, cx, p->k.dev);
+}
+
+/* A pass, if it is of any use: 1, or 0. */
+static int run_pass(struct compactor *p, struct context *cx)
+{
+	struct reach before = p->c->after;
+	struct passed passed;
+	int ret = attempt(p, cx, do_pass, &passed);
+
+	if (ret || !reach_is_better(&passed.reach, &before, passed.written))
+		return ret;
+	ret = do_pass(p, cx, &passed);
+	if (ret)
+		return ret;
+	p->c->after = passed.reach;
+	/* Not, if something could not be read. */
+	return reach_is_better(&passed.reach, &before, 0);
+}
+
+/* 1 where at least one was of use. */
+static int run_passes(struct compactor *p, struct context *cx)
+{
+	int ret, n = 0;
+
+	while ((ret = run_pass(p, cx)) > 0)
+		n = 1;
+	return ret ? ret : n;
+}
+
+/* How often what follows in the order does not follow on the volume. */
+static uint64_t count_breaks(struct collector *k)
+{
+	const struct load_run *run = k->load.runs;
+	uint64_t n = 0, at = 0;
+	size_t i;
+
+	collector_sort(k);
+	for (i = 0; i < k->load.nruns; i++, run++) {
+		if (inode_is_metadata(run->what.ino))
+			continue;
+		n += run->blocknr < at;
+		at = run->blocknr;
+	}
+	return n;
+}
+
+static int measure_order(struct collector *k, struct context *cx,
+			 uint64_t *breaks)
+{
+	struct facts *f = &k->facts;
+	size_t i;
+	int ret = collector_open(k, cx);
+
+	k->unbounded = true;
+	for (i = 0; !(ret < 0) && i < f->n; i++)
+		ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
+	k->unbounded = false;
+	*breaks = ret < 0 ? 0 : count_breaks(k);
+	collector_close(k);
+	return ret < 0 ? ret : 0;
+}
+
+/* Moves everything, and then brings it to the front. */
+static int sort_once(struct compactor *p, struct context *cx)
+{
+	const struct pass_options options = { .all = true, .in_order = true };
+	int ret = pass_run(&p->k, cx, &options);
+
+	if (!ret)
+		ret = reach_measure(&p->c->after, cx, p->k.dev);
+	if (!ret)
+		ret = run_passes(p, cx);
+	return ret < 0 ? ret : 0;
+}
+
+/* How many breaks there would be then. */
+static int try_sort(struct compactor *p, struct context *cx, void *breaks)
+{
+	int ret = sort_once(p, cx);
+
+	return ret ? ret : measure_order(&p->k, cx, breaks);
+}
+
+/*
+ * Everything moves if at most half of the breaks are left then: as that cannot
+ * be said often, a further run does not say it either.
+ */
+static int sort_all(struct compactor *p, struct context *cx)
+{
+	uint64_t before, after;
+	int ret;
+
+	for (;;) {
+		ret = measure_order(&p->k, cx, &before);
+		if (ret || before <= BREAKS)
+			return ret;
+		ret = attempt(p, cx, try_sort, &after);
+		if (ret || after > before / 2)
+			return ret;
+		ret = sort_once(p, cx);
+		if (ret)
+			return ret;
+	}
+}
+
+/* Passes break an order, and what moves for it brings in passes of its own. */
+static int run_all(struct compactor *p, struct context *cx)
+{
+	int ret;
+
+	do {
+		ret = p->sorts ? sort_all(p, cx) : 0;
+		if (!ret)
+			ret = run_passes(p, cx);
+	} while (ret > 0 && p->sorts);
+	return ret < 0 ? ret : 0;
+}
+
+int compact_run(struct compact *c, struct context *cx, struct dev *dev,
+		const struct compact_options *options)
+{
+	struct collector_options how = options->how;
+	struct order order = { .kind = options->order };
+	struct compactor p = { .c = c, .sorts = options->all };
+	int ret;
+
+	*c = (struct compact){ 0 };
+	how.order = &order;
+	collector_init(&p.k, dev, &how);
+	ret = reach_measure(&c->before, cx, dev);
+	c->after = c->before;
+	if (!ret)
+		ret = order_find(&order, cx, dev, options->order);
+	if (!ret)
+		ret = run_all(&p, cx);
+	if (!ret && p.k.nbad) {
+		ret = collector_finish(&p.k, cx);
+		if (!ret)
+			ret = reach_measure(&c->after, cx, dev);
+	}
+	c->totals = p.k.totals;
+	c->left = p.k.nbad;
+	collector_fini(&p.k);
+	order_close(&order);
+	return ret;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Compaction: all that lives at the front of the volume.
+ */
+#ifndef NILFS2_GC_COMPACT_H
+#define NILFS2_GC_COMPACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "gc/collector.h"
+#include "gc/reach.h"
+
+struct compact_options {
+	struct collector_options how;
+	/* Everything moves, unless it lies in this order already. */
+	bool all;
+	enum order_kind order;
+};
+
+struct compact {
+	struct batch_totals totals;
+	struct reach before, after;
+	uint64_t left;		/* segments that were left alone */
+};
+
+/*
+ * Compacts the volume on DEV, as far as anything is gained: a second run does
+ * nothing.  -EUCLEAN where the volume must be recovered or mended first, -EIO,
+ * -ENOSPC, -EINTR, -ENOMEM: all batches that were completed stay.
+ */
+int compact_run(struct compact *c, struct context *cx, struct dev *dev,
+		const struct compact_options *options);
+
+#endif

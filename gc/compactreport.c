@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What came of compaction: how far the volume reaches, and what it cost.
+ */
+#include "gc/compactreport.h"
+
+void compactreport_put(struct tool *tool, const char *name,
+		       const struct reach *before, const struct reach *after,
+		       uint64_t left, const struct batch_totals *totals)
+{
+	struct report *r = &tool->report;
+
+	report_begin(r, name, NULL);
+	report_u64(r, "end_before", "Segments up to the last one before",
+		   before->end);
+	report_u64(r, "end_after", "Segments up to the last one now",
+		   after->end);
+	report_u64(r, "clean_before", "Clean segments before",
+		   before->clean);
+	report_u64(r, "clean_after", "Clean segments now", after->clean);
+	report_u64(r, "segments_left", "Segments left alone", left);
+	report_u64(r, "blocks_moved", "Blocks moved", totals->moved);
+	report_u64(r, "blocks_written", "Blocks written", totals->written);
+	report_u64(r, "blocks_forgotten", "Dead blocks", totals->forgotten);
+	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
+		   totals->checkpoints);
+	report_u64(r, "batches", "Batches", totals->batches);
+	report_end(r);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What came of compaction, in words and numbers. */
+#ifndef NILFS2_GC_COMPACTREPORT_H
+#define NILFS2_GC_COMPACTREPORT_H
+
+#include <stdint.h>
+
+#include "cli/tool.h"
+#include "gc/batch.h"
+#include "gc/reach.h"
+
+/* Tells it as section NAME; LEFT segments were left alone. */
+void compactreport_put(struct tool *tool, const char *name,
+		       const struct reach *before, const struct reach *after,
+		       uint64_t left, const struct batch_totals *totals);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The job of defragmentation, as the command line asks for it.
+ *
+ * Files are listed for JSON, and for people who want to know more; where all
+ * files were meant, those that had too many extents.
+ */
+#include "gc/defragjob.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gc/defrag.h"
+#include "gc/watch.h"
+#include "out/table.h"
+
+#define OPTION "--defrag"
+#define ALL "all"
+
+enum { INO, BLOCKS, ENOUGH, BEFORE, AFTER, NAME, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+	[INO] = { "ino", "INODE", VALUE_U64, 10, NULL },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 10, NULL },
+	[ENOUGH] = { "extents_enough", "ENOUGH", VALUE_U64, 8, NULL },
+	[BEFORE] = { "extents_before", "BEFORE", VALUE_U64, 8, NULL },
+	[AFTER] = { "extents_after", "AFTER", VALUE_U64, 8, NULL },
+	[NAME] = { "path", "PATH", VALUE_STRING, 0, NULL },
+};
+
+static void put_file(struct table *table, const struct filelist_file *f)
+{
+	table_row(table, (struct value[]){
+		[INO] = value_u64(f->ino),
+		[BLOCKS] = value_u64(f->after.blocks),
+		[ENOUGH] = value_u64(f->after.enough),
+		[BEFORE] = value_u64(f->before.extents),
+		[AFTER] = value_u64(f->after.extents),
+		[NAME] = value_string(f->path),
+	});
+}
+
+static void list_files(struct tool *tool, const struct filelist *l)
+{
+	struct table table;
+	size_t i;
+
+	if (!tool->verbose && report_is_text(&tool->report))
+		return;
+	table_begin(&table, &tool->report, "files", columns, COLUMNS);
+	for (i = 0; i < l->n; i++)
+		if (l->files[i].path || spread_excess(&l->files[i].before))
+			put_file(&table, &l->files[i]);
+	table_end(&table);
+}
+
+static void put_extents(struct report *r, const struct filelist *l)
+{
+	struct spread before = { 0 }, after = { 0 };
+	uint64_t many_before = 0, many_after = 0;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		const struct filelist_file *f = &l->files[i];
+
+		before.extents += f->before.extents;
+		after.extents += f->after.extents;
+		after.enough += f->after.enough;
+		many_before += spread_excess(&f->before) > 0;
+		many_after += spread_excess(&f->after) > 0;
+	}
+	report_u64(r, "files", "Files looked at", l->n);
+	report_u64(r, "files_before", "Files in too many pieces before",
+		   many_before);
+	report_u64(r, "files_after", "Files in too many pieces now",
+		   many_after);
+	report_u64(r, "extents_enough", "Extents that are enough", after.enough);
+	report_u64(r, "extents_before", "Extents before", before.extents);
+	report_u64(r, "extents_after", "Extents now", after.extents);
+}
+
+static void report(struct tool *tool, const struct defrag *d)
+{
+	const struct batch_totals *t = &d->totals;
+	struct report *r = &tool->report;
+
+	list_files(tool, &d->list);
+	report_begin(r, "defragmentation", NULL);
+	put_extents(r, &d->list);
+	report_u64(r, "segments_moved", "Segments moved", t->victims);
+	report_u64(r, "segments_left", "Segments left alone", d->left);
+	report_u64(r, "blocks_moved", "Blocks moved", t->moved);
+	report_u64(r, "blocks_written", "Blocks written", t->written);
+	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
+	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
+		   t->checkpoints);
+	report_u64(r, "batches", "Batches", t->batches);
+	report_end(r);
+}
+
+/* Sets *PATHS to those of WORDS, to be freed, or to NULL: all. */
+static int read_paths(struct tool *tool, const struct option_list *words,
+		      const char ***paths)
+{
+	size_t i;
+
+	*paths = calloc(words->count + 1, sizeof(**paths));
+	if (!*paths)
+		return fail(&tool->cx, -ENOMEM, OPTION);
+	for (i = 0; i < words->count; i++) {
+		(*paths)[i] = words->items[i];
+		if (words->items[i][0] == '/')
+			continue;
+		if (!strcmp(words->items[i], ALL))
+			break;
+		tool->bad_usage = true;
+		return fail(&tool->cx, -EINVAL, OPTION ": '%s' is neither "
+			    ALL " nor a path from the root of the volume",
+			    words->items[i]);
+	}
+	if (i < words->count) {
+		free(*paths);
+		*paths = NULL;
+	}
+	return 0;
+}
+
+static int defrag(struct tool *tool, const struct options *o, struct dev *dev,
+		  const char *const *paths)
+{
+	struct defrag_options options = {
+		.paths = paths,
+		.how = {
+			.protect = o->protect,
+			.batch.time = (uint64_t)tool->cx.now,
+			.batch.forecast = o->dry_run,
+			.batch.front = o->compact >= 0 || o->shrink.wanted,
+		},
+	};
+	struct defrag d;
+	struct watch watch;
+	int ret;
+
+	watch_begin(&watch, tool, &options.how);
+	ret = defrag_run(&d, &tool->cx, dev, &options);
+	watch_end(&watch);
+	if (!ret)
+		report(tool, &d);
+	if (!ret && d.left)
+		ret = JOB_LEFT;
+	defrag_close(&d);
+	return ret;
+}
+
+static int run(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	const char **paths;
+	int ret = read_paths(tool, &o->defrag, &paths);
+
+	if (!ret)
+		ret = defrag(tool, o, dev, paths);
+	free(paths);
+	return ret;
+}
+
+static bool is_wanted(const struct options *o)
+{
+	return o->defrag.count && !o->compare && !o->output;
+}
+
+const struct job defragjob = {
+	.is_wanted = is_wanted,
+	.run = run,
+};

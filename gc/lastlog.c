@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The last log before a volume becomes smaller.
+ *
+ * It is apart from all others (lib/log/resize.h), so the segment that was
+ * written last would stay behind it, in use for the little that was in it, and
+ * its own would have room left.  So what lives there goes along, as no superblock
+ * names the log that was in it any more, and what lives in other segments, as
+ * long as there is room.
+ */
+#include "gc/lastlog.h"
+
+#include <string.h>
+
+#include "disk/reserve.h"
+#include "gc/evacuate.h"
+#include "gc/target.h"
+#include "log/resize.h"
+
+/* How many segments it may be longer than it has to be. */
+#define MOST_SEGMENTS 4
+
+static uint64_t segments_needed(const struct lastlog *l)
+{
+	uint64_t bps = l->vol->geo.blocks_per_segment;
+
+	return (batch_need(&l->load) + bps - 1) / bps;
+}
+
+/*
+ * It takes the segments that it needs, and one to be the next; the victims are
+ * clean then.  Where the one that is next already is the first, it needs no other.
+ */
+static int64_t more_in_use(const struct lastlog *l)
+{
+	return (int64_t)segments_needed(l) + l->next_anew -
+	       (int64_t)l->load.nvictims;
+}
+
+/* The load that leaves the fewest segments in use until now. */
+struct best {
+	struct load_size load;
+	int64_t more;
+};
+
+static void compare(const struct lastlog *l, struct best *best)
+{
+	int64_t more = more_in_use(l);
+
+	if (more >= best->more)
+		return;
+	best->more = more;
+	best->load = load_size(&l->load);
+}
+
+/* Others with little in them, the emptiest first. */
+static int try_others(struct lastlog *l, struct context *cx,
+		      struct policy_order *order, uint32_t min_dead,
+		      struct best *best)
+{
+	uint64_t most = segments_needed(l) + MOST_SEGMENTS;
+	const struct policy_segment *s;
+	int64_t i;
+	int ret;
+
+	while ((i = policy_next(order, 0)) >= 0) {
+		s = &l->facts.segments[i];
+		if (!policy_is_worth(s, min_dead))
+			continue;
+		ret = load_take(&l->load, cx, s);
+		if (ret < 0)
+			return ret;
+		fail_clear(cx);
+		if (segments_needed(l) > most ||
+		    load_bytes(&l->load) > cx->max_memory / 2)
+			break;
+		compare(l, best);
+	}
+	return 0;
+}
+
+/* A better segment is clean than the one that is next. */
+static int give_up_next(struct lastlog *l, struct context *cx, uint64_t clean)
+{
+	const struct policy_segment next = {
+		.segnum = l->vol->latest.nextnum,
+	};
+	int ret = 0;
+
+	l->next_anew = clean < next.segnum;
+	if (l->next_anew)
+		ret = load_take(&l->load, cx, &next);
+	return ret < 0 ? ret : 0;
+}
+
+static int take_along(struct lastlog *l, struct context *cx,
+		      uint32_t min_dead)
+{
+	struct facts *f = &l->facts;
+	struct best best = { load_size(&l->load), more_in_use(l) };
+	struct policy_order order;
+	int ret = load_take_latest(&l->load, cx);
+
+	if (ret < 0)
+		return ret;
+	fail_clear(cx);
+	compare(l, &best);
+	ret = policy_open(&order, &policy_list[0], &f->env, f->segments, f->n);
+	if (!ret)
+		ret = try_others(l, cx, &order, min_dead, &best);
+	policy_close(&order);
+	load_rewind(&l->load, cx, &best.load);
+	load_sort(&l->load, false);
+	l->used += (uint64_t)best.more;
+	return ret;
+}
+
+int lastlog_open(struct lastlog *l, struct context *cx, struct dev *dev,
+		 uint64_t protect, uint32_t min_dead)
+{
+	struct evacuate_census census;
+	int ret;
+
+	memset(l, 0, sizeof(*l));
+	load_init(&l->load, &l->facts);
+	ret = volume_open(&l->vol, cx, dev, NULL);
+	if (!ret)
+		ret = target_check_volume(cx, l->vol);
+	if (!ret)
+		ret = evacuate_count(l->vol, cx, l->vol->geo.nsegments,
+				     &census);
+	if (!ret)
+		ret = facts_gather(&l->facts, cx, l->vol, protect);
+	if (ret)
+		return ret;
+	l->used = census.before;
+	ret = give_up_next(l, cx, census.clean);
+	return ret ? ret : take_along(l, cx, min_dead);
+}
+
+uint64_t lastlog_fit(const struct lastlog *l)
+{
+	const struct nilfs_super_block *sb = volume_super(l->vol);
+
+	return reserve_fit(l->used, le32_get(sb->s_r_segments_percentage));
+}
+
+int lastlog_write(struct lastlog *l, struct context *cx,
+		  const struct batch_options *options, uint64_t bytes,
+		  struct batch_totals *totals)
+{
+	struct batch_size size = { .bytes = bytes };
+	const struct batch_options how = {
+		.time = options->time,
+		.forecast = options->forecast,
+		.front = true,
+		.next_anew = l->next_anew,
+		.size = &size,
+	};
+	uint64_t bad;
+	int ret = resize_layout(l->vol, cx, bytes, &size.g);
+
+	return ret ? ret : batch_run(&l->load, cx, l->vol, &how, totals, &bad);
+}
+
+void lastlog_close(struct lastlog *l)
+{
+	load_fini(&l->load);
+	facts_fini(&l->facts);
+	volume_close(l->vol);
+	l->vol = NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The last log of a volume as it was, with which it becomes smaller.
+ */
+#ifndef NILFS2_GC_LASTLOG_H
+#define NILFS2_GC_LASTLOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "gc/batch.h"
+#include "gc/facts.h"
+#include "gc/load.h"
+#include "vol/volume.h"
+
+struct lastlog {
+	struct volume *vol;
+	struct facts facts;
+	struct load load;
+	bool next_anew;		/* it begins before the segment that is next */
+	uint64_t used;		/* segments in use once it is written */
+};
+
+/*
+ * Looks at the volume on DEV with a protection period of PROTECT seconds, and
+ * what is to go along: of segments of which at least MIN_DEAD percent are dead.
+ * To be closed, also after a failure: as facts_gather().
+ */
+int lastlog_open(struct lastlog *l, struct context *cx, struct dev *dev,
+		 uint64_t protect, uint32_t min_dead);
+
+/* The fewest segments that the volume can have then (reserve_fit()). */
+uint64_t lastlog_fit(const struct lastlog *l);
+
+/*
+ * Writes it; the volume then has BYTES, and nothing may live behind them.  Of
+ * OPTIONS only time and forecast matter.  As batch_run(), -EINVAL where there
+ * is no such size, -EBUSY where something is behind it.
+ */
+int lastlog_write(struct lastlog *l, struct context *cx,
+		  const struct batch_options *options, uint64_t bytes,
+		  struct batch_totals *totals);
+
+void lastlog_close(struct lastlog *l);
+
+#endif

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Orders of blocks.
+ *
+ * An order is a rank for each file, and whatever has the same rank goes by
+ * inode number.  The tree is walked without recursion: where a directory was
+ * left for one in it is remembered on a stack.  Ages come from the logs that
+ * listed the blocks: a file whose blocks are of several checkpoints was written
+ * more than once.
+ */
+#include "gc/order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "vol/dir.h"
+#include "vol/root.h"
+
+/* Of the checkpoints there have been, the share that is recent. */
+#define RECENT 8
+
+enum { ONCE = 1, AGAIN, RECENTLY };
+
+int order_add(struct order *o, struct context *cx, uint64_t ino)
+{
+	int ret;
+
+	if (tally_get(&o->ranks, ino) || o->last == INT32_MAX)
+		return 0;
+	ret = tally_add(&o->ranks, cx, ino, ++o->last);
+	return ret ? ret : 1;
+}
+
+struct place {
+	uint64_t ino;
+	struct dir_position position;
+};
+
+struct walk {
+	struct root root;
+	struct order *order;
+	struct place *stack;
+	size_t depth, room;
+};
+
+static int push(struct walk *w, struct context *cx, uint64_t ino)
+{
+	struct place *grown = array_grow(cx, w->stack, &w->room, w->depth + 1,
+					 sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	w->stack = grown;
+	grown[w->depth++] = (struct place){ .ino = ino };
+	return 0;
+}
+
+/* Goes on in the directory of CUR until it ends or another begins: 1, 0. */
+static int read_entries(struct walk *w, struct context *cx,
+			struct dir_cursor *cur)
+{
+	struct dir_entry entry;
+	int ret;
+
+	while ((ret = dir_cursor_next(cur, cx, &entry)) > 0) {
+		ret = order_add(w->order, cx, entry.ino);
+		if (ret < 0)
+			return ret;
+		if (!ret || entry.type != NILFS_FT_DIR)
+			continue;
+		dir_cursor_tell(cur, &w->stack[w->depth - 1].position);
+		ret = push(w, cx, entry.ino);
+		return ret ? ret : 1;
+	}
+	return ret;
+}
+
+/* One step of the walk in the innermost directory. */
+static int step(struct walk *w, struct context *cx)
+{
+	const struct place *top = &w->stack[w->depth - 1];
+	struct dir_cursor cur;
+	struct file file;
+	int ret = root_file(&w->root, cx, top->ino, &file);
+
+	if (!ret) {
+		ret = dir_cursor_open_at(&cur, cx, &file, &top->position);
+		if (!ret)
+			ret = read_entries(w, cx, &cur);
+		dir_cursor_close(&cur);
+	}
+	if (ret <= 0)
+		w->depth--;
+	return ret;
+}
+
+/* Files that the walk does not reach come behind the others. */
+static bool is_passed_over(int err)
+{
+	return err == -EUCLEAN || err == -EIO || err == -ENOENT ||
+	       err == -ENOTDIR;
+}
+
+static int walk_tree(struct order *o, struct context *cx, struct volume *vol)
+{
+	struct walk w = { .order = o };
+	int ret = root_open(&w.root, cx, vol, 0);
+
+	if (!ret)
+		ret = order_add(o, cx, NILFS_ROOT_INO);
+	if (ret > 0)
+		ret = push(&w, cx, NILFS_ROOT_INO);
+	while (!ret && w.depth) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = step(&w, cx);
+		if (ret > 0 || is_passed_over(ret))
+			ret = 0;
+		if (!ret)
+			fail_clear(cx);
+	}
+	free(w.stack);
+	return ret;
+}
+
+int order_open(struct order *o, struct context *cx, struct volume *vol,
+	       enum order_kind kind)
+{
+	*o = (struct order){ .kind = kind };
+	o->recent = vol->latest.cno - vol->latest.cno / RECENT;
+	return kind == ORDER_TREE ? walk_tree(o, cx, vol) : 0;
+}
+
+int order_find(struct order *o, struct context *cx, struct dev *dev,
+	       enum order_kind kind)
+{
+	struct volume *vol;
+	int ret = volume_open(&vol, cx, dev, NULL);
+
+	*o = (struct order){ .kind = kind };
+	if (!ret)
+		ret = order_open(o, cx, vol, kind);
+	volume_close(vol);
+	return ret;
+}
+
+void order_close(struct order *o)
+{
+	tally_fini(&o->ranks);
+}
+
+/* By when its blocks of the latest state, RUNS to END, were written. */
+static uint32_t age_of(const struct order *o, const struct load_run *runs,
+		       const struct load_run *end)
+{
+	uint64_t first = runs->what.cno, last = first;
+
+	for (; runs < end; runs++) {
+		if (runs->what.cno < first)
+			first = runs->what.cno;
+		if (runs->what.cno > last)
+			last = runs->what.cno;
+	}
+	if (first == last)
+		return ONCE;
+	return last >= o->recent ? RECENTLY : AGAIN;
+}
+
+/* Ranks the sorted runs by the ages of their files. */
+static void rank_ages(const struct order *o, struct load *load)
+{
+	struct load_run *run = load->runs, *end = run + load->nruns, *next;
+	uint32_t rank;
+
+	for (; run < end; run = next) {
+		for (next = run; next < end &&
+		     next->what.ino == run->what.ino; next++)
+			;
+		for (rank = age_of(o, run, next); run < next; run++)
+			run->rank = rank;
+	}
+}
+
+static void rank_files(const struct order *o, struct load *load)
+{
+	size_t i;
+
+	for (i = 0; i < load->nruns; i++) {
+		struct load_run *run = &load->runs[i];
+		uint32_t rank = (uint32_t)tally_get(&o->ranks, run->what.ino);
+
+		run->rank = rank ? rank : UINT32_MAX;
+	}
+}
+
+void order_apply(const struct order *o, struct load *load)
+{
+	switch (o->kind) {
+	case ORDER_TREE:
+	case ORDER_GIVEN:
+		rank_files(o, load);
+		break;
+	case ORDER_AGE:
+		load_sort(load, false);
+		rank_ages(o, load);
+		break;
+	case ORDER_FILE:
+	case ORDER_VICTIM:
+		break;
+	}
+	load_sort(load, o->kind == ORDER_VICTIM);
+}

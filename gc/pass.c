@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A pass.
+ *
+ * From what lives follows where the end is going to be.  Behind it every
+ * segment has to be emptied; before it, those that are not full.  A batch can
+ * take only what is clean now, so there are three kinds of them:
+ *
+ * - to release: segments in which nothing lives cost nothing, and the room
+ *   they give lets the next batch be large;
+ * - to fill: the lowest clean segments, with what lives in those before the
+ *   end that have the least, which frees more than it takes, then from behind
+ *   the end, the last first;
+ * - to evacuate: where little or nothing before the end is clean, some segments
+ *   there are emptied to behind it, the emptiest first.
+ *
+ * Where full segments are to move as well, a batch of everything comes first, if
+ * there is room for it: only then all of it is in one order.
+ *
+ * What was at its place before the pass is moved there once, or twice if it is
+ * evacuated, and otherwise a block only ever moves forward: a pass ends.
+ */
+#include "gc/pass.h"
+
+#include "base/bitmap.h"
+#include "gc/space.h"
+
+/* Segments to be gained by one evacuation: of those before the end a share. */
+#define EVACUATED 16
+#define EVACUATED_LEAST 4
+
+struct pass {
+	struct collector *k;
+	const struct pass_options *o;
+	bool begun;		/* there was a first batch */
+	bool evacuated;		/* at once, for there was little room */
+	bool ended;		/* there was a last batch */
+	struct bitmap old;	/* segments of before the pass */
+	/* Of a batch: */
+	struct batch_options batch;
+	struct space space;
+	size_t none;		/* victims that are no gain */
+};
+
+static bool is_old(const struct pass *p, uint64_t segnum)
+{
+	return bitmap_test(&p->old, segnum);
+}
+
+/* Whether S has room for more than its summary, each block a file's. */
+static bool has_waste(const struct pass *p, const struct policy_segment *s)
+{
+	uint64_t listed = sizeof(struct nilfs_finfo) +
+			  sizeof(struct nilfs_binfo_v);
+	uint64_t summary = s->live * listed / p->k->vol->geo.block_size + 1;
+
+	return s->live + summary + NILFS_PSEG_MIN_BLOCKS <= s->blocks;
+}
+
+/* Whether S, before END, is to be emptied. */
+static bool is_due(const struct pass *p, const struct policy_segment *s,
+		   uint64_t end)
+{
+	return s->segnum < end && is_old(p, s->segnum) &&
+	       (p->o->all || has_waste(p, s));
+}
+
+/* The segment named as the next is free for others, if it is not to be used. */
+static int give_up_next(struct pass *p, struct context *cx)
+{
+	const struct policy_segment next = {
+		.segnum = p->k->vol->latest.nextnum,
+	};
+	int ret = 0;
+
+	p->none = p->space.next_anew;
+	if (p->space.next_anew)
+		ret = load_take(&p->k->load, cx, &next);
+	return ret < 0 ? ret : 0;
+}
+
+static int add_empty(struct pass *p, struct context *cx)
+{
+	struct facts *f = &p->k->facts;
+	uint64_t room = collector_room(p->k);
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < f->n && ret >= 0; i++)
+		if (!f->segments[i].live)
+			ret = collector_add(p->k, cx, &f->segments[i], room);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * The first batch: segments in which nothing lives, if there are any to speak
+ * of.  Where everything is to move, what is in the log's segment is to be part
+ * of it: the log leaves that.  1, or 0 where there is no need.
+ */
+static int choose_first(struct pass *p, struct context *cx)
+{
+	const struct facts *f = &p->k->facts;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < f->n; i++)
+		if (!f->segments[i].live &&
+		    f->segments[i].segnum < p->space.end)
+			break;
+	if (p->begun || (i == f->n && !p->o->all))
+		return 0;
+	p->begun = true;
+	p->batch = p->k->o->batch;
+	p->batch.front = !p->o->all;
+	p->batch.fresh = p->o->all;
+	ret = add_empty(p, cx);
+	return ret ? ret : p->o->all || p->k->load.nvictims > 0;
+}
+
+/* All at once: 1; 0, and nothing is added, where there is no room. */
+static int choose_all(struct pass *p, struct context *cx)
+{
+	struct facts *f = &p->k->facts;
+	struct load_size before = load_size(&p->k->load);
+	uint64_t room = space_all(&p->space);
+	size_t i;
+	int ret = 0;
+
+	p->k->full = false;
+	for (i = 0; i < f->n && ret >= 0 && !p->k->full; i++)
+		if (is_old(p, f->segments[i].segnum))
+			ret = collector_add(p->k, cx, &f->segments[i], room);
+	if (ret < 0)
+		return ret;
+	if (p->k->full)
+		load_rewind(&p->k->load, cx, &before);
+	return p->k->load.nvictims > p->none;
+}
+
+/* From before END, the emptiest first, until GAIN segments are gained. */
+static int add_low(struct pass *p, struct context *cx, uint64_t end,
+		   uint64_t room, uint64_t gain)
+{
+	struct facts *f = &p->k->facts;
+	struct policy_order order;
+	int64_t i;
+	int ret = policy_open(&order, policy_find("optimal"), &f->env,
+			      f->segments, f->n);
+
+	while (ret >= 0 && collector_gain(p->k) < gain) {
+		i = policy_next(&order, 0);
+		if (i < 0)
+			break;
+		if (is_due(p, &f->segments[i], end))
+			ret = collector_add(p->k, cx, &f->segments[i], room);
+	}
+	policy_close(&order);
+	return ret < 0 ? ret : 0;
+}
+
+/* Adds S if it moves forward: 1; 0 where it does not, or there is no room. */
+static int add_forward(struct pass *p, struct context *cx,
+		       const struct policy_segment *s, uint64_t room)
+{
+	struct load_size before = load_size(&p->k->load);
+	struct space reached = p->space;
+	int ret = collector_add(p->k, cx, s, room);
+
+	if (ret <= 0 ||
+	    space_reach(&p->space, batch_need(&p->k->load)) <= s->segnum)
+		return ret;
+	p->space = reached;
+	load_rewind(&p->k->load, cx, &before);
+	return 0;
+}
+
+/* From behind the end, the last first unless the order is to stay. */
+static int add_high(struct pass *p, struct context *cx)
+{
+	struct facts *f = &p->k->facts;
+	uint64_t room = space_all(&p->space);
+	size_t i, n = 0;
+	int ret = 0;
+
+	while (n < f->n && f->segments[f->n - 1 - n].segnum >= p->space.end)
+		n++;
+	for (i = 0; i < n && ret >= 0; i++)
+		ret = add_forward(p, cx, &f->segments[p->o->in_order ?
+					f->n - n + i : f->n - 1 - i], room);
+	return ret < 0 ? ret : 0;
+}
+
+/* Whether the log itself should move forward: once in a pass. */
+static bool is_log_behind(const struct pass *p)
+{
+	return p->space.fresh && p->k->facts.clean > 1 &&
+	       is_old(p, p->k->vol->latest.segnum);
+}
+
+/* Clean segments before the end are filled: 1, or 0 where they cannot be. */
+static int choose_fill(struct pass *p, struct context *cx)
+{
+	uint64_t room = space_before(&p->space, p->space.end);
+	uint64_t all = space_all(&p->space);
+	int ret = add_low(p, cx, p->space.end, room < all ? room : all,
+			  UINT64_MAX);
+
+	if (!ret)
+		ret = add_high(p, cx);
+	if (ret)
+		return ret;
+	return p->k->load.nvictims > p->none || is_log_behind(p);
+}
+
+/* Segments that are to be gained by an evacuation. */
+static uint64_t wanted_gain(const struct pass *p)
+{
+	return p->space.end / EVACUATED + EVACUATED_LEAST;
+}
+
+/* Room is made before END: 1; 0, and nothing is added, if it cannot be. */
+static int choose_evacuate(struct pass *p, struct context *cx, uint64_t end)
+{
+	struct load_size before = load_size(&p->k->load);
+	int ret = add_low(p, cx, end, space_all(&p->space),
+			  wanted_gain(p) + p->none);
+
+	if (ret || collector_gain(p->k) > p->none)
+		return ret ? ret : 1;
+	load_rewind(&p->k->load, cx, &before);
+	return 0;
+}
+
+/*
+ * Whether there is so little room before the end, and so much to be moved there,
+ * that it is better to make some first than to fill the little again and again:
+ * once in a pass.
+ */
+static bool is_narrow(struct pass *p)
+{
+	const struct facts *f = &p->k->facts;
+	uint64_t gain = wanted_gain(p), low = 0;
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		low += is_due(p, &f->segments[i], p->space.end);
+	if (p->evacuated || low <= gain ||
+	    space_before(&p->space, p->space.end) >=
+		    gain * p->space.g->blocks_per_segment)
+		return false;
+	p->evacuated = true;
+	return true;
+}
+
+/* At last the log names a lower segment as the next, if there is one: 1, 0. */
+static int choose_last(struct pass *p)
+{
+	bool wanted = p->space.next_anew && !p->ended;
+
+	p->ended = true;
+	return wanted;
+}
+
+static int choose(struct pass *p, struct context *cx)
+{
+	int ret = choose_first(p, cx);
+
+	if (ret)
+		return ret;
+	p->batch = p->k->o->batch;
+	p->batch.front = true;
+	p->batch.fresh = p->space.fresh;
+	p->batch.next_anew = p->space.next_anew;
+	ret = give_up_next(p, cx);
+	if (!ret && p->o->all)
+		ret = choose_all(p, cx);
+	if (!ret && is_narrow(p))
+		ret = choose_evacuate(p, cx, p->space.end);
+	if (!ret)
+		ret = choose_fill(p, cx);
+	if (!ret)
+		ret = choose_evacuate(p, cx, p->space.end);
+	/* Be it behind the end: there are fewer segments then. */
+	if (!ret)
+		ret = choose_evacuate(p, cx, UINT64_MAX);
+	return ret ? ret : choose_last(p);
+}
+
+static int move(struct pass *p, struct context *cx)
+{
+	uint64_t batches = p->k->totals.batches;
+	const struct load *l = &p->k->load;
+	int ret = collector_move(p->k, cx, &p->batch);
+	size_t i;
+
+	for (i = 0; i < l->nvictims && p->k->totals.batches > batches; i++)
+		bitmap_clear(&p->old, l->victims[i]);
+	return ret;
+}
+
+/* One batch: 1, or 0 where there is nothing to be done. */
+static int run_batch(struct pass *p, struct context *cx)
+{
+	int ret = space_is_any(&p->space) ? choose(p, cx) : 0;
+
+	if (ret <= 0)
+		return ret;
+	ret = move(p, cx);
+	return ret ? ret : 1;
+}
+
+static int open_and_run(struct pass *p, struct context *cx)
+{
+	int ret = collector_open(p->k, cx);
+
+	if (!ret)
+		ret = space_open(&p->space, cx, &p->k->facts);
+	if (!ret && !p->old.words)
+		ret = space_find_used(&p->old, cx, p->k->vol);
+	if (!ret)
+		ret = run_batch(p, cx);
+	space_close(&p->space);
+	collector_close(p->k);
+	return ret;
+}
+
+int pass_run(struct collector *k, struct context *cx,
+	     const struct pass_options *options)
+{
+	struct pass p = { .k = k, .o = options };
+	int ret;
+
+	k->unbounded = options->all;
+	do {
+		ret = open_and_run(&p, cx);
+	} while (ret > 0);
+	k->unbounded = false;
+	bitmap_fini(&p.old);
+	return ret;
+}

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shrinking.
+ *
+ * Segments are cleaned until those in use leave room enough, everything behind
+ * the new end is moved before it, and one more log has the SUFILE of the new
+ * size; with its superblocks the volume is smaller.
+ *
+ * How much cleaning that takes is tried, not calculated: on an overlay, with no
+ * more than there must be, then with all that there is to be had.  What comes
+ * out there is done; what does not was never begun.
+ */
+#include "gc/shrink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "dev/overlay.h"
+#include "disk/reserve.h"
+#include "disk/super.h"
+#include "gc/evacuate.h"
+#include "gc/lastlog.h"
+#include "gc/target.h"
+#include "log/newsupers.h"
+#include "vol/protection.h"
+#include "vol/sutable.h"
+
+/* A try: how much is cleaned, and what is to come of it. */
+struct try {
+	const struct shrink_options *o;
+	uint64_t goal;		/* of cleaning */
+	uint64_t wanted;	/* segments; 0: as few as can be */
+	bool forecast;
+	uint64_t segments;	/* that came of it */
+	struct batch_totals totals;
+	uint64_t left;		/* segments that could not be cleaned */
+};
+
+static void add_totals(struct batch_totals *t, const struct batch_totals *more)
+{
+	t->batches += more->batches;
+	t->victims += more->victims;
+	t->moved += more->moved;
+	t->moved_data += more->moved_data;
+	t->forgotten += more->forgotten;
+	t->written += more->written;
+	t->summaries += more->summaries;
+	t->checkpoints += more->checkpoints;
+}
+
+static int clean(struct try *t, struct context *cx, struct dev *dev)
+{
+	struct clean_options options = t->o->clean;
+	struct clean c;
+	int ret;
+
+	if (!t->goal)
+		return 0;
+	options.goal = t->goal;
+	options.how.batch.forecast |= t->forecast;
+	if (t->forecast) {
+		options.how.left = NULL;
+		options.how.moving = NULL;
+	}
+	ret = clean_run(&c, cx, dev, &options);
+	add_totals(&t->totals, &c.totals);
+	t->left = c.left;
+	return ret;
+}
+
+/*
+ * Superblocks that name older logs keep what is younger than these from being
+ * cleaned (ns_prot_seq): both name the latest one.
+ */
+static int name_latest(const struct try *t, struct context *cx,
+		       struct dev *dev)
+{
+	struct nilfs_sufile_header header;
+	struct volume *vol;
+	int ret = volume_open(&vol, cx, dev, NULL);
+
+	if (!ret)
+		ret = target_check_volume(cx, vol);
+	if (!ret && protection_seq(vol) < vol->latest.seq)
+		ret = sutable_header(vol, cx, &header);
+	if (!ret && protection_seq(vol) < vol->latest.seq)
+		ret = newsupers_name(cx, dev, vol, &(struct writer_end){
+			.cno = vol->latest.cno,
+			.pseg = vol->latest.pseg_start,
+			.seq = vol->latest.seq,
+			.clean_segments = le64_get(header.sh_ncleansegs),
+		}, t->o->clean.how.batch.time, le16_get(volume_super(vol)->s_state));
+	volume_close(vol);
+	return ret;
+}
+
+/* As few segments as what is in use now leaves, or as are wanted. */
+static int find_segments(struct try *t, struct context *cx, struct dev *dev)
+{
+	struct lastlog last;
+	int ret = lastlog_open(&last, cx, dev, t->o->clean.how.protect,
+			       t->o->clean.min_dead);
+
+	if (!ret)
+		t->segments = lastlog_fit(&last);
+	if (t->segments < t->wanted)
+		t->segments = t->wanted;
+	lastlog_close(&last);
+	return ret;
+}
+
+/*
+ * All that lives comes before t->segments; where as few as can be are wanted,
+ * before the next one that leaves room enough.
+ */
+static int evacuate(struct try *t, struct context *cx, struct dev *dev)
+{
+	const struct evacuate_options options = {
+		.protect = t->o->clean.how.protect,
+		.time = t->o->clean.how.batch.time,
+		.forecast = t->o->clean.how.batch.forecast || t->forecast,
+	};
+	int ret;
+
+	for (;; t->segments++) {
+		ret = evacuate_run(cx, dev, &options, t->segments, &t->totals);
+		if (ret != -ENOSPC || t->wanted)
+			return ret;
+		fail_clear(cx);
+	}
+}
+
+/* Moving may leave more in use than before, or less. */
+static int make_room(struct try *t, struct context *cx, struct dev *dev)
+{
+	uint64_t end = UINT64_MAX;
+	int ret = name_latest(t, cx, dev);
+
+	if (!ret)
+		ret = clean(t, cx, dev);
+	if (!ret)
+		ret = find_segments(t, cx, dev);
+	while (!ret && t->segments < end) {
+		ret = evacuate(t, cx, dev);
+		end = t->segments;
+		if (!ret)
+			ret = find_segments(t, cx, dev);
+	}
+	if (!ret && t->wanted && t->segments > t->wanted)
+		ret = fail(cx, -ENOSPC, "%" PRIu64 " segments are needed",
+			   t->segments);
+	return ret;
+}
+
+static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
+{
+	return ((nsegments * g->blocks_per_segment) << g->block_bits) + 4096;
+}
+
+static int write_last(struct try *t, struct context *cx, struct dev *dev)
+{
+	uint64_t bytes = t->o->bytes;
+	struct lastlog last;
+	struct batch_options options = t->o->clean.how.batch;
+	int ret = lastlog_open(&last, cx, dev, t->o->clean.how.protect,
+			       t->o->clean.min_dead);
+
+	options.forecast |= t->forecast;
+	if (!ret && !t->wanted)
+		bytes = bytes_of(&last.vol->geo, t->segments);
+	if (!ret)
+		ret = lastlog_write(&last, cx, &options, bytes, &t->totals);
+	lastlog_close(&last);
+	return ret;
+}
+
+/* Up to the last log, unless that would make nothing smaller. */
+static int run_try(struct try *t, struct context *cx, struct dev *dev,
+		   uint64_t segments_before)
+{
+	int ret = make_room(t, cx, dev);
+
+	if (ret || t->segments > segments_before)
+		return ret;
+	return write_last(t, cx, dev);
+}
+
+static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
+			uint64_t segments_before)
+{
+	struct dev *overlay;
+	int ret = overlay_open(&overlay, cx, dev);
+
+	if (ret)
+		return ret;
+	t->forecast = true;
+	ret = run_try(t, cx, overlay, segments_before);
+	dev_close(overlay);
+	return ret;
+}
+
+/* Segments that must become clean until WANTED of them leave room enough. */
+static int find_goal(struct context *cx, struct dev *dev,
+		     const struct shrink_options *o, uint64_t wanted,
+		     uint64_t *goal)
+{
+	struct lastlog last;
+	int ret = lastlog_open(&last, cx, dev, o->clean.how.protect,
+			       o->clean.min_dead);
+
+	for (*goal = 0; !ret && lastlog_fit(&last) > wanted; ++*goal)
+		last.used--;
+	lastlog_close(&last);
+	return ret;
+}
+
+/* Says what would be possible. */
+static int refuse(struct context *cx, struct dev *dev,
+		  const struct shrink_options *o, const struct shrink *s,
+		  const struct nilfs_geometry *g)
+{
+	struct try least = { .o = o, .goal = CLEAN_ALL };
+	int ret = forecast_try(&least, cx, dev, s->segments_before);
+
+	if (ret)
+		return ret;
+	return fail(cx, -ENOSPC, "%" PRIu64 " bytes are too few for what is "
+		    "in use: at least %" PRIu64 " are needed", o->bytes,
+		    bytes_of(g, least.segments));
+}
+
+/* How T, with which WANTED segments are left, is found: 1, 0 for none. */
+static int find_way(struct try *t, struct context *cx, struct dev *dev,
+		    const struct shrink *s)
+{
+	const uint64_t wanted = t->wanted;
+	const struct shrink_options *o = t->o;
+	uint64_t goals[2] = { CLEAN_ALL, CLEAN_ALL };
+	unsigned int i;
+	int ret = 0;
+
+	if (wanted)
+		ret = find_goal(cx, dev, o, wanted, &goals[0]);
+	for (i = 0; i < 2 && !ret; i++) {
+		*t = (struct try){ .o = o, .goal = goals[i], .wanted = wanted };
+		ret = forecast_try(t, cx, dev, s->segments_before);
+		if (!ret)
+			return 1;
+		if (ret == -ENOSPC && wanted) {
+			fail_clear(cx);
+			ret = 0;
+		}
+	}
+	return ret;
+}
+
+static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
+		     struct try *t, const struct nilfs_geometry *g)
+{
+	const struct shrink_options *o = t->o;
+	int ret = find_way(t, cx, dev, s);
+	uint64_t bytes = t->wanted ? o->bytes : bytes_of(g, t->segments);
+
+	if (!ret)
+		return refuse(cx, dev, o, s, g);
+	if (ret < 0 || bytes >= s->bytes_before)
+		return ret < 0 ? ret : 0;
+	*t = (struct try){ .o = o, .goal = t->goal, .wanted = t->wanted };
+	ret = run_try(t, cx, dev, s->segments_before);
+	s->totals = t->totals;
+	s->left = t->left;
+	if (ret)
+		return ret;
+	s->segments = t->segments;
+	s->bytes = bytes;
+	ret = dev_resize(dev, cx, bytes);
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
+static int look(struct shrink *s, struct context *cx, struct dev *dev,
+		struct nilfs_geometry *g, uint32_t *percent)
+{
+	const struct nilfs_super_block *sb;
+	struct volume *vol;
+	int ret = volume_open(&vol, cx, dev, NULL);
+
+	if (ret)
+		return ret;
+	*g = vol->geo;
+	sb = volume_super(vol);
+	*percent = le32_get(sb->s_r_segments_percentage);
+	s->segments_before = g->nsegments;
+	s->bytes_before = dev->is_block_device ? le64_get(sb->s_dev_size) :
+						 dev->size;
+	s->segments = s->segments_before;
+	s->bytes = s->bytes_before;
+	volume_close(vol);
+	if (dev->zones)
+		return fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its "
+			    "size", dev->name);
+	if (*percent < 1 || *percent > 99)
+		return fail(cx, -EUCLEAN, "%" PRIu32 " percent of the segments "
+			    "are reserved; run fsck.nilfs2", *percent);
+	return 0;
+}
+
+int shrink_run(struct shrink *s, struct context *cx, struct dev *dev,
+	       const struct shrink_options *o)
+{
+	struct try t = { .o = o };
+	struct nilfs_geometry g;
+	uint32_t percent;
+	int ret;
+
+	*s = (struct shrink){ 0 };
+	ret = look(s, cx, dev, &g, &percent);
+	if (ret || o->bytes == s->bytes)
+		return ret;
+	if (o->bytes > s->bytes)
+		return fail(cx, -EINVAL, "%" PRIu64 " bytes are more than the %"
+			    PRIu64 " that the volume has", o->bytes, s->bytes);
+	if (!o->bytes)
+		return shrink_to(s, cx, dev, &t, &g);
+	t.wanted = super_offset2(o->bytes) /
+		   ((uint64_t)g.blocks_per_segment << g.block_bits);
+	if (t.wanted < reserve_min_segments(percent))
+		return refuse(cx, dev, o, s, &g);
+	return shrink_to(s, cx, dev, &t, &g);
+}

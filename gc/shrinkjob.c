@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The job of shrinking, as the command line asks for it.
+ */
+#include "gc/shrinkjob.h"
+
+#include "gc/shrink.h"
+#include "gc/watch.h"
+
+static void report(struct tool *tool, const struct shrink *s)
+{
+	const struct batch_totals *t = &s->totals;
+	struct report *r = &tool->report;
+
+	report_begin(r, "shrink", NULL);
+	report_u64(r, "bytes_before", "Bytes before", s->bytes_before);
+	report_u64(r, "bytes", "Bytes now", s->bytes);
+	report_u64(r, "segments_before", "Segments before",
+		   s->segments_before);
+	report_u64(r, "segments", "Segments now", s->segments);
+	report_u64(r, "segments_cleaned", "Segments cleaned", t->victims);
+	report_u64(r, "blocks_moved", "Blocks moved", t->moved);
+	report_u64(r, "blocks_written", "Blocks written", t->written);
+	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
+	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
+		   t->checkpoints);
+	report_u64(r, "batches", "Batches", t->batches);
+	report_end(r);
+}
+
+static int run(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	struct shrink_options options = {
+		.bytes = o->shrink.bytes,
+		.clean = {
+			.policy = o->policy,
+			.max_search = o->max_search,
+			.min_dead = o->min_reclaimable,
+			.how = {
+				.protect = o->protect,
+				.batch.time = (uint64_t)tool->cx.now,
+				.batch.forecast = options_leave_data(o),
+			},
+		},
+	};
+	struct watch watch;
+	struct shrink s;
+	int ret;
+
+	watch_begin(&watch, tool, &options.clean.how);
+	ret = shrink_run(&s, &tool->cx, dev, &options);
+	watch_end(&watch);
+	if (ret)
+		return ret;
+	report(tool, &s);
+	return s.left ? JOB_LEFT : 0;
+}
+
+static bool is_wanted(const struct options *o)
+{
+	return o->shrink.wanted;
+}
+
+const struct job shrinkjob = {
+	.is_wanted = is_wanted,
+	.run = run,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What cleaning has to do with the zones of a device. */
+#ifndef NILFS2_GC_ZONING_H
+#define NILFS2_GC_ZONING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "dev/dev.h"
+#include "log/mend.h"
+#include "vol/volume.h"
+
+struct zoning {
+	struct volume *vol;	/* borrowed */
+	struct bitmap needed;	/* segments with something in them */
+	struct bitmap shut;	/* those marked as erroneous */
+	/*
+	 * The zone of the latest log does not end with that: the next log
+	 * begins another segment.
+	 */
+	bool torn;
+	bool settled;		/* superblocks name the same log */
+};
+
+/*
+ * Looks at the SUFILE of VOL, and at the zone of its latest log; on a device
+ * without zones there is nothing to be seen.  To be closed after a failure,
+ * too.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+int zoning_open(struct zoning *z, struct context *cx, struct volume *vol);
+
+/* Also of one that is all zero. */
+void zoning_close(struct zoning *z);
+
+/*
+ * Whether SEGNUM can never be taken: its zone cannot be written from its
+ * beginning, or has something of another segment in it.
+ */
+bool zoning_is_unusable(const struct zoning *z, uint64_t segnum);
+
+/* KNOWN, all zero, for a writer that takes care of zones; borrows Z. */
+void zoning_fill(struct zoning *z, struct mend_known *known);
+
+/*
+ * For the volume on DEV, of which the SUFILE is known to be right: empties all
+ * zones that have nothing but clean segments in them, and the next one, once
+ * both superblocks name the latest state.  Where only so many zones can be
+ * active, those that nobody will write to are finished.  Fails as
+ * volume_open() and dev_zone_reset().
+ */
+int zoning_settle(struct context *cx, struct dev *dev);
+
+#endif

@@ -1,0 +1,157 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Deleting checkpoints before cleaning: those that are named go, nothing else
+# does, and what only they held can be freed at once.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+load ../fsck/mended
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	need_corpus
+}
+
+# gc OPTION... : of $image, all that is in no snapshot and no latest state.
+gc() {
+	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
+}
+
+# delete OPTION... : and nothing else.
+delete() {
+	gc.nilfs2 --free 0 "$@" "$image"
+}
+
+# checkpoints [OPTION]: their numbers.
+checkpoints() {
+	dump.nilfs2 checkpoints -a "$@" "$image" |
+		awk '$1 ~ /^[0-9]+$/ { print $1 }'
+}
+
+# value SECTION KEY: of the report in $output.
+value() {
+	jq ".$1.$2" <<<"$output"
+}
+
+@test "lists of ranges, as rmcp spells them" {
+	begin plain-checkpoints
+	set -- $(checkpoints)
+	[ $# -gt 12 ]
+	last=${!#}
+	run -0 delete -q --json --delete-checkpoints "$3,$5..$7" \
+		--delete-checkpoints "..$1"
+	[ "$(value deleted checkpoints)" -eq 5 ]
+	[ "$(value deleted snapshots)" -eq 0 ]
+	diff <(checkpoints) <(printf '%s\n' "$@" $((last + 1)) |
+		grep -vxE "$1|$3|$5|$6|$7")
+	is_clean
+	same_trees
+	delete --delete-checkpoints "$9.."
+	diff <(checkpoints) \
+		<(printf '%s\n' "$2" "$4" "$8" $((last + 1)) $((last + 2)))
+}
+
+@test "the latest checkpoint and snapshots stay" {
+	for option in '' --keep-snapshots; do
+		begin snapshots
+		latest=$(checkpoints | tail -n 1)
+		checkpoints -s >held
+		run -0 delete --delete-checkpoints .. $option
+		[[ $output == *"checkpoint $latest: stays: is the latest"* ]]
+		[ -n "$option" ] || [ "$(grep -c 'is a snapshot' \
+			<<<"$output")" -eq "$(wc -l <held)" ]
+		[ -z "$option" ] || [[ $output != *"is a snapshot"* ]]
+		diff <(checkpoints) <(cat held - <<<"$latest
+$((latest + 1))")
+		diff <(checkpoints -s) held
+		is_clean
+		same_trees
+	done
+}
+
+@test "what a snapshot holds can be freed once it is deleted" {
+	begin snapshots
+	cp "$image" other
+	run -0 gc -q --json
+	held=$(value result clean_after)
+	mv other "$image"
+	run -0 gc -q --json -f --delete-checkpoints ..
+	[ "$(value deleted snapshots)" -eq "$(grep -vc '^0 ' trees.sound)" ]
+	[ "$(value result clean_after)" -gt "$held" ]
+	[ -z "$(checkpoints -s)" ]
+	is_clean
+	diff <(grep '^0 ' trees.sound) <(trees_of "$image")
+}
+
+@test "one snapshot of several goes, the list of the others holds" {
+	for which in 1 2 4; do
+		begin snapshots
+		checkpoints -s >held
+		gone=$(sed -n "${which}p" held)
+		gc -f --delete-checkpoints "$gone"
+		diff <(checkpoints -s) <(grep -vx "$gone" held)
+		is_clean
+		diff <(grep -v "^$gone " trees.sound) <(trees_of "$image")
+	done
+}
+
+@test "the forecast is what happens, and changes nothing" {
+	begin snapshots
+	before=$(cksum <"$image")
+	gc --json -n -f --delete-checkpoints .. >forecast
+	[ "$(cksum <"$image")" = "$before" ]
+	gc --json -f --delete-checkpoints .. >outcome
+	diff <(jq 'del(.result.elapsed_ms)' forecast) \
+		<(jq 'del(.result.elapsed_ms)' outcome)
+}
+
+@test "nothing to delete writes nothing" {
+	begin snapshots
+	before=$(cksum <"$image")
+	run -0 delete --delete-checkpoints 4000..5000
+	[[ $output == *"no checkpoint from 4000 to 5000"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+@test "what is no range, and both ways with snapshots, are refused" {
+	begin snapshots
+	for range in 5..3 x 1,,2 '1,' 1-3; do
+		run -2 delete --delete-checkpoints "$range"
+	done
+	run -2 delete --delete-checkpoints 1 -f --keep-snapshots
+	is_clean
+}
+
+@test "the kernel lists, mounts and writes on what is left" {
+	need_guest uml
+	begin snapshots
+	gone=$(checkpoints -s | head -n 1)
+	left=$(checkpoints -s | tail -n 1)
+	delete -f --delete-checkpoints "$gone"
+	gc --keep-snapshots --delete-checkpoints 5..
+	checkpoints >ours
+	checkpoints -s >ours.snapshots
+	mkdir -p share
+	guest --share share "$image" <<-SCRIPT
+	set -e
+	nilfs_mount "\$DEV1"
+	lscp -a "\$DEV1" >"\$SHARE/all"
+	lscp -s "\$DEV1" >"\$SHARE/snapshots"
+	manifest "\$MNT" >"\$SHARE/manifest"
+	nilfs_mount -o ro,cp=$left "\$DEV1" /mnt/left
+	manifest /mnt/left >"\$SHARE/manifest.left"
+	nilfs_umount /mnt/left
+	chcp cp "\$DEV1" $left
+	noise 1 300000 >"\$MNT/more"; sync; rm "\$MNT/more"; sync
+	clean "\$DEV1" "\$MNT" 0
+	nilfs_umount
+	SCRIPT
+	[ "$status" -eq 0 ] && kernel_content
+	diff ours <(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/all)
+	diff ours.snapshots \
+		<(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/snapshots)
+	diff share/manifest "$corpus/snapshots/manifest"
+	diff share/manifest.left "$corpus/snapshots/manifest.$left"
+	is_clean
+}

@@ -1,0 +1,195 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Compaction: all that lives at the front, and nothing of it changed.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+load ../fsck/mended
+load gc
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export SOURCE_DATE_EPOCH=1700000000
+}
+
+compact() {
+	gc.nilfs2 --protect 0 --compact "$@" "$image"
+}
+
+# value KEY: of the report in $output.
+value() {
+	jq ".compaction.$1" <<<"$output"
+}
+
+# segments: number, blocks written and live ones of those with content.
+segments() {
+	dump.nilfs2 segments "$image" |
+		awk '$1 ~ /^[0-9]+$/ && $6 { print $1, $6, $7 + $8 }'
+}
+
+@test "files and snapshots of all images stay, and a second run does nothing" {
+	need_corpus
+	for name in $(names); do
+		begin "$name"
+		echo "$name:"
+		compact >/dev/null
+		is_clean
+		same_trees
+		before=$(cksum <"$image")
+		run compact --json
+		[ "$status" -eq 0 ]
+		[ "$(value batches)" -eq 0 ]
+		[ "$(value blocks_written)" -eq 0 ]
+		[ "$(cksum <"$image")" = "$before" ]
+	done
+}
+
+@test "the forecast is what happens, and changes nothing" {
+	need_corpus
+	for name in nearly-full deep-1k cleaned small-files; do
+		begin "$name"
+		before=$(cksum <"$image")
+		compact --json -n >forecast
+		[ "$(cksum <"$image")" = "$before" ]
+		compact --json >outcome
+		diff forecast outcome
+	done
+}
+
+@test "any number of threads writes the same bytes" {
+	need_corpus
+	for name in deep-1k small-files; do
+		for threads in 1 2 7; do
+			begin "$name"
+			compact -j "$threads" >/dev/null
+			cksum <"$image"
+		done >"sums.$name"
+		[ "$(sort -u "sums.$name" | wc -l)" -eq 1 ]
+	done
+}
+
+@test "nothing is left behind the end, and before it no segment's worth" {
+	need_corpus
+	for name in deep-1k cleaned crash-cleaning; do
+		begin "$name"
+		run compact --json
+		end=$(value end_after)
+		[ "$end" -lt "$(value end_before)" ]
+		segments >now
+		[ "$(tail -n 1 now | cut -d ' ' -f 1)" -eq $((end - 1)) ]
+		# What the logs list of each block is 40 bytes at most.
+		least=$(awk '
+			{ live += $3; if ($2 > most) most = $2 }
+			END { bps = most; need = live * 1.045 + 40
+				printf "%d", (need + bps - 1) / bps }' now)
+		echo "$name: $end, $least would do"
+		[ "$end" -le $((least + 1)) ]
+		# The log goes on behind the end.
+		next=$(dump.nilfs2 segments "$image" |
+			awk '$2 ~ /^a/ && $6 == 0 { print $1 }')
+		[ "$next" -le "$end" ]
+	done
+}
+
+@test "with room enough no block is moved twice, and none is dead" {
+	need_corpus
+	begin crash-cleaning
+	live=$(segments | awk '{ n += $3 } END { print n }')
+	run compact --json
+	[ "$(value blocks_moved)" -le "$live" ]
+	[ "$(($(value blocks_written) * 100))" -le "$((live * 106))" ]
+	# A log and its summary fill each segment, but where the first one
+	# begins and the last one ends.
+	segments | sed '1d;$d' | awk '$2 - $3 > 1 { print; bad = 1 }
+		END { exit bad }'
+}
+
+@test "full segments at the front stay where they are" {
+	need_corpus
+	begin sparse-2k
+	dump.nilfs2 segments "$image" >before
+	compact >/dev/null
+	dump.nilfs2 segments "$image" >after
+	# Those that began full: sequence numbers tell whether they moved.
+	awk '$1 >= 3 && $1 <= 5 { print $1, $3 }' before >full
+	grep -Fxf full <(awk '{ print $1, $3 }' after) | diff full -
+}
+
+# starts: the first block of each file, in the order of a walk.
+starts() {
+	local ino
+
+	for ino in $(dump.nilfs2 ls -iR "$image" / | awk '{ print $1 }'); do
+		dump.nilfs2 bmap -b "$image" "$ino" |
+			awk '$NF == "data" { print $5; exit }'
+	done
+}
+
+# falls: how often a number is less than the one before.
+falls() {
+	awk '$1 < last { n++ } { last = $1 } END { print n + 0 }'
+}
+
+@test "any order keeps all files, and a second run does nothing" {
+	need_corpus
+	for option in --compact=all --order={tree,file,age,victim}; do
+		for name in deep-1k cleaned small-files nearly-full; do
+			begin "$name"
+			echo "$name: $option"
+			run -0 compact -n --json "$option"
+			forecast=$output
+			run -0 compact --json "$option"
+			[ "$output" = "$forecast" ]
+			is_clean
+			same_trees
+			before=$(cksum <"$image")
+			compact "$option" >/dev/null
+			[ "$(cksum <"$image")" = "$before" ]
+		done
+	done
+}
+
+@test "files lie in the order of the tree" {
+	need_corpus
+	begin cleaned
+	[ "$(starts | falls)" -gt 100 ]
+	gc.nilfs2 --protect 0 --order tree "$image"
+	[ "$(starts | falls)" -eq 0 ]
+}
+
+@test "a file that was in pieces is in one" {
+	need_corpus
+	begin deep-1k
+	extents() {
+		dump.nilfs2 bmap -s --json "$image" /large |
+			jq '.map.extents'
+	}
+	[ "$(extents)" -gt 1000 ]
+	compact --order file
+	# A piece for each segment that it is in: 15625 blocks, 1024 each.
+	[ "$(extents)" -le 17 ]
+}
+
+@test "data behind the last checkpoint is not given up" {
+	need_corpus
+	image=$(copy_image crash-dsync)
+	before=$(cksum <"$image")
+	run compact
+	[ "$status" -eq 1 ]
+	[[ $output == *"run fsck.nilfs2"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+@test "the kernel reads, writes on and cleans what was compacted" {
+	need_corpus
+	need_guest uml
+	for name in nearly-full deep-1k cleaned small-files; do
+		echo "$name:"
+		image=$(copy_image "$name")
+		compact >/dev/null
+		[ "$name" = nearly-full ] || compact --order tree >/dev/null
+		by_kernel "$name"
+		is_clean
+	done
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A segment that cannot be cleaned is named and marked, so that no other cleaner
+# frees it; the others are cleaned.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+load ../fsck/damage
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+	image=$(copy_image cleaned)
+	# A segment whose blocks belong to the file "kept", in use for long.
+	block=$(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" && $1 == 100 { print $5 }')
+	segment=$((block / 128))
+	log=$(dump.nilfs2 logs -s "$image" "$segment" |
+		awk 'NR == 2 { print $2 }')
+	sum=$(dump.nilfs2 cat "$image" /kept | cksum)
+	damage_raw "log:$log" ss_magic=0
+}
+
+gc() {
+	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
+}
+
+is_marked() {
+	dump.nilfs2 segments "$image" "$segment" | grep -q -- "-de"
+}
+
+@test "it is named and marked, and what lives in it can be read" {
+	run --separate-stderr -3 gc --json
+	[[ $stderr == *"segment $segment: left alone: "* ]]
+	[ "$(jq .result.segments_left <<<"$output")" -eq 1 ]
+	is_marked
+	[ "$(dump.nilfs2 cat "$image" /kept | cksum)" = "$sum" ]
+	expect
+}
+
+@test "the next run passes it over" {
+	run -3 gc
+	before=$(cksum <"$image")
+	run -0 gc
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+@test "the forecast tells of it" {
+	before=$(cksum <"$image")
+	run -3 gc --json -n
+	[ "$(cksum <"$image")" = "$before" ]
+	gc -n --json 2>/dev/null >forecast || [ $? -eq 3 ]
+	gc --json 2>/dev/null >outcome || [ $? -eq 3 ]
+	diff <(jq 'del(.result.elapsed_ms)' forecast) \
+		<(jq 'del(.result.elapsed_ms)' outcome)
+}
+
+@test "the kernel sees the mark, and its cleaner leaves the segment alone" {
+	need_guest uml
+	run -3 gc
+	guest "$image" <<-'SCRIPT'
+	nilfs_mount "$DEV1"
+	lssu -a "$DEV1"
+	noise 31 4000000 >"$MNT/new"
+	sync
+	rm "$MNT/new"
+	sync
+	clean "$DEV1" "$MNT" 0
+	for i in 1 2 3 4 5 6 7 8; do
+		noise "$i" 6000000 >"$MNT/churn"
+		sync
+	done
+	rm "$MNT/churn"
+	nilfs_umount
+	SCRIPT
+	[ "$status" -eq 0 ] && kernel_content
+	awk -v s="$segment" '$1 == s && $4 == "-de" { found = 1 }
+		END { exit !found }' <<<"$output"
+	is_marked
+	[ "$(dump.nilfs2 cat "$image" /kept | cksum)" = "$sum" ]
+}

@@ -1,0 +1,45 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# For bats files of gc.nilfs2.  Load it after ../kernel/lab and ../fsck/mended.
+
+# Of data behind the last checkpoint a mount or a repair has to decide.
+names() {
+	corpus_names | grep -v dsync
+}
+
+# by_kernel NAME [LINE...]: $image shows the kernel what it showed it before, in
+# the latest state and in each snapshot; then the LINEs of a script are run, and it
+# is written on, $more bytes (300000), and cleaned.  Lines that match $but may be
+# others.
+by_kernel() {
+	local cno
+
+	{
+		echo 'set -e'
+		echo 'nilfs_mount "$DEV1"'
+		echo 'manifest "$MNT" >"$SHARE/manifest"'
+		for cno in $(snapshots_of "$image"); do
+			echo "nilfs_mount -o ro,cp=$cno \"\$DEV1\" /mnt/$cno"
+			echo "manifest /mnt/$cno >\"\$SHARE/manifest.$cno\""
+			echo "nilfs_umount /mnt/$cno"
+		done
+		printf '%s\n' "${@:2}"
+		echo "noise 1 ${more-300000}"' >"$MNT/more"; sync'
+		echo 'rm "$MNT/more"; sync'
+		echo 'clean "$DEV1" "$MNT" 0'
+		echo 'nilfs_umount'
+	} >script
+	mkdir -p share
+	guest --share share "$image" <script
+	[ "$status" -eq 0 ] && kernel_content || return 1
+	for cno in '' $(snapshots_of "$image"); do
+		diff <(grep -v "${but-^$}" "share/manifest${cno:+.$cno}") \
+			<(grep -v "${but-^$}" \
+				"$corpus/$1/manifest${cno:+.$cno}") || return 1
+	done
+}
+
+snapshots_of() {
+	dump.nilfs2 checkpoints -s "$1" | awk '$1 ~ /^[0-9]+$/ { print $1 }'
+}

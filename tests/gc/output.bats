@@ -1,0 +1,109 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A compact copy: the same volume in a new file, the old one untouched.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+load ../fsck/mended
+load gc
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export SOURCE_DATE_EPOCH=1700000000
+}
+
+# output OPTION... : a copy of $image as $copy.
+output() {
+	gc.nilfs2 --protect 0 --output "$copy" "$@" "$image"
+}
+
+@test "all files and snapshots of all images are in the copy" {
+	need_corpus
+	copy=copy.image
+	for name in $(names); do
+		begin "$name"
+		echo "$name:"
+		before=$(cksum <"$image")
+		run -0 output -n --json
+		[ ! -e "$copy" ]
+		forecast=$output
+		run -0 output --json
+		[ "$output" = "$forecast" ]
+		[ "$(cksum <"$image")" = "$before" ]
+		[ "$(stat -c %s "$copy")" -eq "$(stat -c %s "$image")" ]
+		# What was not written takes no room, but for the superblocks.
+		[ "$(($(stat -c '%b * %B' "$copy")))" -le "$((
+			$(jq .copy.blocks_written <<<"$output") *
+			4096
+			+ 65536))" ]
+		[ "$(blkid -p -s UUID -o value "$copy")" = \
+			"$(blkid -p -s UUID -o value "$image")" ]
+		image=$copy
+		is_clean
+		same_trees
+		rm "$copy"
+	done
+}
+
+@test "any number of threads writes the same bytes, in any order the same files" {
+	need_corpus
+	begin deep-1k
+	for order in tree file age victim; do
+		for threads in 1 3; do
+			copy=$order.$threads
+			output --order "$order" -j "$threads" >/dev/null
+		done
+		cmp "$order.1" "$order.3"
+		diff trees.sound <(trees_of "$order.1")
+	done
+}
+
+@test "a file that is there stays, unless it may go; the volume always does" {
+	need_corpus
+	begin small-files
+	copy=there
+	echo mine >there
+	run -1 output
+	[ "$(cat there)" = mine ]
+	run -1 gc.nilfs2 -f --output "$image" "$image"
+	same_trees
+	run -0 output -f
+	diff trees.sound <(trees_of there)
+	mkdir folder
+	copy=folder
+	run -1 output -f
+	[ -d folder ]
+}
+
+@test "what cannot be copied leaves no file" {
+	need_corpus
+	image=$(copy_image crash-dsync)
+	copy=copy.image
+	run -1 output
+	[[ $output == *"run fsck.nilfs2"* ]]
+	[ ! -e "$copy" ]
+}
+
+@test "the kernel reads, writes on and cleans a copy" {
+	need_corpus
+	need_guest uml
+	for name in nearly-full deep-1k snapshots; do
+		echo "$name:"
+		image=$(copy_image "$name")
+		copy=$PWD/$name.copy
+		output >/dev/null
+		image=$copy
+		by_kernel "$name"
+		is_clean
+	done
+}
+
+@test "what would change the volume is refused beside a copy" {
+	need_corpus
+	begin cleaned
+	copy=copy.image
+	run -2 output --shrink
+	[[ $output == *"--output and --shrink exclude each other"* ]]
+	[ ! -e "$copy" ]
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What gc.nilfs2 tells: numbers that others count too, and how far it is.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	need_corpus
+	image=$(copy_image deep-1k)
+}
+
+# gc OPTION... : of $image, all that is in no snapshot and no latest state.
+gc() {
+	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
+}
+
+# value KEY: of the report in the file outcome.
+value() {
+	jq ".result.$1" outcome
+}
+
+# logs FILTER: a sum over all logs of $image that were written by the cleaner.
+logs() {
+	dump.nilfs2 logs --json "$image" |
+		jq "[.logs[] | select(.ss_cno > $latest) | $1] | add"
+}
+
+@test "what was written is what stands in the new logs" {
+	latest=$(dump.nilfs2 checkpoints -a "$image" |
+		awk '$1 ~ /^[0-9]+$/ { n = $1 } END { print n }')
+	gc --json >outcome
+	[ "$(value batches)" -eq 1 ]
+	[ "$(value blocks_written)" -eq "$(logs .ss_nblocks)" ]
+	[ "$(value written_summaries)" -eq "$(logs .summary_blocks)" ]
+	[ "$(value written_data)" -eq "$(logs '.files[] |
+		select(.fi_ino < 3 or .fi_ino > 6) | .fi_nblocks')" ]
+	[ "$(value written_metadata)" -eq "$(($(logs '.files[] |
+		select(.fi_ino >= 3 and .fi_ino <= 6) | .fi_nblocks') + 1))" ]
+}
+
+@test "amplification is what is written for what was moved and won" {
+	gc --json >outcome
+	[ "$(value bytes_freed)" -eq "$((($(value clean_after) - \
+		$(value clean_before)) * 1024 * 1024))" ]
+	jq -e '.result | (.written_per_moved - 100 * .blocks_written /
+		.blocks_moved | fabs) < 0.01' outcome
+	jq -e '.result | (.written_per_freed - 100 * 1024 * .blocks_written /
+		.bytes_freed | fabs) < 0.01' outcome
+	[ "$(value elapsed_ms)" -lt 600000 ]
+	gc --json >outcome
+	[ "$(value written_per_moved)" = null ]
+	[ "$(value written_per_freed)" = null ]
+}
+
+@test "progress goes from nothing to all blocks" {
+	for image in $(copy_image deep-1k) $(copy_image plain-checkpoints); do
+		gc -C 3 3>progress >/dev/null
+		[ "$(wc -l <progress)" -gt 50 ]
+		[ "$(cut -d ' ' -f 1,3,4 progress | sort -u | wc -l)" -eq 1 ]
+		sort -c -n -k 2 progress
+		# The total is an estimate.
+		tail -n 1 progress | awk '{ exit !($4 == "moving" &&
+			$2 <= $3 && $2 > 0.9 * $3) }'
+	done
+	gc -q -C 3 3>progress
+	[ ! -s progress ]
+}
+
+@test "policies are compared by what each would do" {
+	before=$(cksum <"$image")
+	gc --json --compare --free 4 >table
+	[ "$(cksum <"$image")" = "$before" ]
+	policies=$(jq -r '.policies[].policy' table)
+	[ "$(wc -w <<<"$policies")" -ge 6 ]
+	for policy in $policies; do
+		echo "$policy"
+		image=$(copy_image deep-1k)
+		gc --json --free 4 --policy "$policy" >outcome
+		diff <(jq -S ".policies[] | select(.policy == \"$policy\") |
+			del(.policy)" table) \
+			<(jq -S '.result | {segments_cleaned, blocks_moved,
+				blocks_written, bytes_freed, written_per_moved,
+				written_per_freed}' outcome)
+	done
+}
+
+@test "policies are compared as of what is left of the checkpoints" {
+	image=$(copy_image snapshots)
+	gc -q --json --compare >all
+	gc -q --json --compare -f --delete-checkpoints .. >fewer
+	[ "$(jq '.policies[0].bytes_freed' fewer)" -gt \
+		"$(jq '.policies[0].bytes_freed' all)" ]
+}
+
+# rectangles TITLE: of map.svg, below that title, by colour; cells of 32 pixels.
+rectangles() {
+	awk -v title=">$1<" '
+		/<text x="0" y="14"/ { on = index($0, title) }
+		on && /<text x="20"/ { on = 0 }
+		on && match($0, /height="32" fill="#[0-9a-f]*"/) {
+			split($0, part, "\"")
+			cells[part[10]] += part[6] / 32
+		}
+		END { for (c in cells) print c, cells[c] }' map.svg | sort
+}
+
+# drawn: how dump.nilfs2 draws $image.
+drawn() {
+	dump.nilfs2 map --svg - "$image" | awk '
+		match($0, /height="32" fill="#[0-9a-f]*"/) {
+			split($0, part, "\"")
+			cells[part[10]] += part[6] / 32
+		}
+		END { for (c in cells) print c, cells[c] }' | sort
+}
+
+@test "the picture shows what dump.nilfs2 shows, before and after" {
+	drawn >before
+	gc -n --svg map.svg
+	xmllint --noout map.svg 2>/dev/null || [ $? -eq 127 ]
+	rectangles After >forecast
+	diff <(rectangles Before) before
+	gc --svg map.svg
+	diff <(rectangles Before) before
+	diff <(rectangles After) forecast
+	diff <(rectangles After) <(drawn)
+	! cmp -s before forecast
+}
+
+@test "no picture is drawn over the image" {
+	before=$(cksum <"$image")
+	run -1 gc --svg "$image"
+	[[ $output == *"is the image itself"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+}
+
+# listed IMAGE: what dump.nilfs2 counts for the segments of an image.
+listed() {
+	dump.nilfs2 segments -o segment,live,snapshot,dead "$1" |
+		awk '$1 ~ /^[0-9]+$/ { print $1, $2 + $3, $3, $4 }' | sort -n
+}
+
+# rows WHICH: of the listing in the file outcome: those cleaned, or the others.
+rows() {
+	jq -r --arg which "$1" '.segments[] |
+		select((.fate == "cleaned") == ($which == "cleaned")) |
+		"\(.segment) \(.live) \(.snapshot) \(.dead)"' outcome | sort
+}
+
+@test "each segment is listed once, with its counts and its fate" {
+	for name in snapshots nearly-full; do
+		image=$(copy_image "$name")
+		cp "$image" before
+		gc -v --json --free 3 >outcome
+		rows cleaned >cleaned
+		rows others >others
+		[ "$(cat cleaned others | awk '{ print $1 }' | sort |
+			uniq -d | wc -l)" -eq 0 ]
+		[ -z "$(comm -13 <(listed before | sort) cleaned)" ]
+		[ -z "$(comm -13 <(listed "$image" | sort) others)" ]
+		[ "$(jq '[.segments[] | select(.fate == "cleaned")] | length' \
+			outcome)" -eq "$(value segments_cleaned)" ]
+		[ "$(jq '[.segments[] | select(.fate == "unneeded")] | length' \
+			outcome)" -gt 0 ]
+	done
+}
+
+@test "why a segment was not worth it" {
+	image=$(copy_image snapshots)
+	gc.nilfs2 --protect 0 --min-reclaimable 60 -v --json "$image" >outcome
+	jq -e '[.segments[] | select(.fate == "spared")] | length > 0 and
+		all(.reclaimable < 60 and .live > 0)' outcome
+	jq -e '[.segments[] | select(.fate == "spared" and .snapshot > 0)] |
+		length > 0' outcome
+	jq -e '[.segments[] | select(.fate == "cleaned")] |
+		all(.reclaimable >= 60 or .live == 0)' outcome
+	gc --json >outcome
+	[ "$(jq .segments outcome)" = null ]
+}

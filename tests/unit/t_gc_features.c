@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A SUFILE with other entries, under power cuts.
+ *
+ * Whenever the power goes off the volume is the old one or the new one, whole,
+ * by either superblock: the size of entries that it says is that of the log it
+ * leads to, also where nothing says that the volume was unmounted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev/fault.h"
+#include "dev/memory.h"
+#include "disk/super.h"
+#include "gc/features.h"
+#include "gc_rig.h"
+
+#include "tap.h"
+
+static const struct log_shape shapes[] = {
+	{ .block_size = 1024, .blocks_per_segment = 32, .nsegments = 150,
+	  .log_blocks = 32, .collect = 8, .threads = 1 },
+	{ .block_size = 1024, .blocks_per_segment = 32, .nsegments = 150,
+	  .log_blocks = 32, .collect = 8, .threads = 1, .live_blks = true },
+};
+
+static size_t super_offset(const struct rig *r, int copy)
+{
+	return copy ? super_offset2(r->size) : NILFS_SB_OFFSET_BYTES;
+}
+
+/* As after a crash: nothing says that the volume was unmounted. */
+static void leave_mounted(struct rig *r)
+{
+	struct nilfs_super_block sb;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		memcpy(&sb, r->before + super_offset(r, i), sizeof(sb));
+		sb.s_state = le16_make(0);
+		sb.s_sum = le32_make(super_checksum(&sb));
+		memcpy(r->before + super_offset(r, i), &sb, sizeof(sb));
+	}
+}
+
+static int set(struct rig *r, struct dev *dev, bool on,
+	       struct features_done *done)
+{
+	struct context cx;
+
+	context_child(&r->v.cx, &cx);
+	return features_set(done, &cx, dev, on ? FEATURES_EXT_ON :
+						 FEATURES_EXT_OFF,
+			    LOG_VOLUME_TIME + 1);
+}
+
+/* r->bytes hold without superblock COPY, where that leaves a valid one. */
+static bool holds_without(struct rig *r, int copy)
+{
+	char *place = r->bytes + super_offset(r, copy);
+	struct nilfs_super_block sb, other;
+	uint64_t cno;
+	bool good;
+
+	memcpy(&sb, place, sizeof(sb));
+	memcpy(&other, r->bytes + super_offset(r, !copy), sizeof(other));
+	if (super_check(&other) != RULE_OK)
+		return true;
+	memset(place, 0, sizeof(sb));
+	good = rig_holds(r, &cno);
+	memcpy(place, &sb, sizeof(sb));
+	return good;
+}
+
+static bool holds(struct rig *r, uint64_t *cno)
+{
+	return rig_holds(r, cno) && holds_without(r, 0) && holds_without(r, 1);
+}
+
+static void test_whole(struct rig *r, bool on)
+{
+	struct features_done done;
+	struct volume *vol = NULL;
+	struct dev *disk;
+	uint64_t cno;
+
+	memcpy(r->bytes, r->before, r->size);
+	memory_open(&disk, &r->v.cx, r->bytes, r->size);
+	is_int(set(r, disk, !on, &done), 0, "as it is already");
+	ok(!done.changed && !memcmp(r->bytes, r->before, r->size),
+	   "nothing is written");
+	is_int(set(r, disk, on, &done), 0, on ? "counts" : "no counts");
+	ok(done.changed && holds(r, &cno), "files are as before");
+	is_int(volume_open(&vol, &r->v.cx, disk, NULL), 0, "open");
+	is_int(vol->geo.has_live_blks, on, "by the superblock");
+	is_int(vol->geo.segment_usage_size, on ? 32 : 16, "size of entries");
+	volume_close(vol);
+	is_int(set(r, disk, !on, &done), 0, "and back");
+	ok(done.changed && holds(r, &cno), "files are as before");
+	dev_close(disk);
+}
+
+static void test_cuts(struct rig *r, bool on, enum fault_kind kind,
+		      bool reorder, const char *how)
+{
+	struct fault_plan plan = {
+		.kind = kind, .reorder = reorder,
+		.counted = FAULT_WRITES | FAULT_FLUSHES, .at = 1,
+	};
+	unsigned int old = 0, new = 0, bad = 0;
+	struct features_done done;
+	struct dev *disk, *dev;
+	bool happened;
+	uint64_t cno;
+	int ret;
+
+	for (; plan.at < 1000; plan.at++) {
+		plan.seed = plan.at;
+		memcpy(r->bytes, r->before, r->size);
+		memory_open(&disk, &r->v.cx, r->bytes, r->size);
+		fault_open(&dev, &r->v.cx, disk, &plan);
+		ret = set(r, dev, on, &done);
+		happened = fault_happened(dev);
+		fault_power_off(dev);
+		dev_close(dev);
+		dev_close(disk);
+		if (!happened)
+			break;
+		bad += ret >= 0 || !holds(r, &cno);
+		old += cno == RIG_ROUNDS;
+		new += cno > RIG_ROUNDS;
+	}
+	is_int(bad, 0, how);
+	ok(old && new, "old %u times, new %u times", old, new);
+}
+
+int main(void)
+{
+	struct rig r;
+	bool on;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		on = !shapes[i / 2].live_blks;
+		rig_open(&r, &shapes[i / 2]);
+		if (i % 2)
+			leave_mounted(&r);
+		test_whole(&r, on);
+		test_cuts(&r, on, FAULT_CUT, false, "cut");
+		test_cuts(&r, on, FAULT_CUT, true, "cut, writes reordered");
+		test_cuts(&r, on, FAULT_TEAR, false, "torn");
+		rig_close(&r);
+	}
+	return tap_done();
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cleaning on zones, under power cuts.
+ *
+ * The device refuses what breaks the rules of zones.  Wherever the power goes
+ * off, files and the snapshot are as before, what is wrong with the zones is
+ * mended by fsck -p, and by cleaning again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev/fault.h"
+#include "dev/memory.h"
+#include "dev/zonefile.h"
+#include "fsck/session.h"
+#include "gc/clean.h"
+#include "gc_rig.h"
+#include "vol/sutable.h"
+
+#include "tap.h"
+
+#define ZONE (32u * 1024)
+
+static const struct log_shape shape = {
+	.block_size = 1024, .blocks_per_segment = 32, .nsegments = 29,
+	.log_blocks = 32, .collect = 8, .threads = 1, .live_blks = true,
+	.tail = ZONE,
+};
+
+/* The rig's device with zones, which outlives its power. */
+struct zoned {
+	struct rig r;
+	struct zones zones;
+	struct dev *disk, *dev;
+};
+
+/* How much of the zone at START was written, in bytes. */
+static size_t written(const struct rig *r, size_t start)
+{
+	size_t len = ZONE;
+
+	while (len && !r->before[start + len - 1])
+		len--;
+	return (len + 1023) / 1024 * 1024;
+}
+
+/* As it was, pointers behind what is written. */
+static void restore(struct zoned *z)
+{
+	struct context *cx = &z->r.v.cx;
+	const char *before = z->r.before;
+	size_t start, tail = z->r.size - ZONE;
+
+	memset(z->r.bytes, 0, z->r.size);
+	dev_zone_reset(z->dev, cx, 0, z->r.size);
+	dev_write(z->dev, cx, 0, before, ZONE);
+	dev_write(z->dev, cx, tail, before + tail, ZONE);
+	for (start = ZONE; start < tail; start += ZONE)
+		if (written(&z->r, start) &&
+		    dev_write(z->dev, cx, start, before + start,
+			      written(&z->r, start)))
+			printf("Bail out! %s\n", cx->failure);
+}
+
+static void zoned_open(struct zoned *z)
+{
+	struct context *cx = &z->r.v.cx;
+
+	rig_open(&z->r, &shape);
+	if (zone_make(&z->zones, cx, z->r.size, ZONE, ZONE, 1, 1) ||
+	    memory_open(&z->disk, cx, z->r.bytes, z->r.size) ||
+	    zonefile_open(&z->dev, cx, z->disk, NULL, &z->zones))
+		printf("Bail out! %s\n", cx->failure);
+	restore(z);
+}
+
+static void zoned_close(struct zoned *z)
+{
+	dev_close(z->dev);
+	dev_close(z->disk);
+	zone_fini(&z->zones);
+	rig_close(&z->r);
+}
+
+static int clean(struct zoned *z, struct dev *dev, struct clean *c)
+{
+	const struct clean_options o = {
+		.policy = policy_find("optimal"),
+		.goal = CLEAN_ALL,
+		.how.batch.time = LOG_VOLUME_TIME + 1,
+	};
+	struct context cx;
+
+	context_child(&z->r.v.cx, &cx);
+	return clean_run(c, &cx, dev, &o);
+}
+
+/* As session_run(), in MODE. */
+static int check(struct zoned *z, enum options_mode mode)
+{
+	const struct options o = { .mode = mode };
+	char *argv[] = { (char[]){ "image" }, NULL };
+	struct tool tool = { .argc = 1, .argv = argv, .quiet = true };
+	int ret;
+
+	context_child(&z->r.v.cx, &tool.cx);
+	tool.cx.now = LOG_VOLUME_TIME + 2;
+	out_open_memory(&tool.cx, &tool.out);
+	report_init(&tool.report, tool.out, REPORT_TEXT);
+	progress_init(&tool.progress, -1, true);
+	ret = session_run(&tool, &o, z->dev);
+	out_close(tool.out, &tool.cx);
+	return ret;
+}
+
+/* How many clean segments have a zone that is not empty, or -1. */
+static int count_full(struct zoned *z)
+{
+	struct context *cx = &z->r.v.cx;
+	struct nilfs_segment_usage_ext su;
+	struct volume *vol;
+	struct zone zone;
+	int full = 0, ret = volume_open(&vol, cx, z->dev, NULL);
+	uint64_t n;
+
+	for (n = 1; n < shape.nsegments && !ret; n++) {
+		ret = sutable_read(vol, cx, n, &su);
+		if (!ret)
+			ret = dev_zone_report(z->dev, cx, n, &zone, 1);
+		full += !ret && segusage_is_clean(&su.su) &&
+			zone.pointer != zone.start;
+	}
+	volume_close(vol);
+	return ret ? -1 : full;
+}
+
+static void test_whole(struct zoned *z)
+{
+	struct clean c;
+	uint64_t cno;
+
+	is_int(check(z, OPTIONS_NO), 0, "nothing is wrong before");
+	is_int(clean(z, z->dev, &c), 0, "segments that are zones are cleaned");
+	ok(c.totals.clean > c.clean_before + 5 && c.totals.moved,
+	   "blocks were moved and segments freed");
+	is_int(count_full(z), 0, "and are empty zones");
+	ok(rig_holds(&z->r, &cno), "files and snapshot are as before");
+	is_int(check(z, OPTIONS_NO), 0, "nothing is wrong afterwards");
+}
+
+struct cut {
+	unsigned int bad, old, new, left;
+};
+
+/* The power went off; AGAIN: cleaning mends it, else the checker does. */
+static bool recovers(struct zoned *z, bool again, struct cut *cut)
+{
+	struct clean c;
+	uint64_t cno;
+	int ret;
+
+	if (!rig_holds(&z->r, &cno))
+		return false;
+	cut->old += cno == RIG_ROUNDS;
+	cut->new += cno > RIG_ROUNDS;
+	cut->left += count_full(z) > 0;
+	ret = again ? clean(z, z->dev, &c) : check(z, OPTIONS_AUTO);
+	return (!ret || (!again && ret == SESSION_MENDED)) && !count_full(z) &&
+	       check(z, OPTIONS_NO) == 0 && rig_holds(&z->r, &cno);
+}
+
+static void test_cuts(struct zoned *z, enum fault_kind kind, bool again,
+		      const char *how)
+{
+	struct fault_plan plan = {
+		.kind = kind, .counted = FAULT_WRITES | FAULT_FLUSHES,
+		.at = 1, .tear_bytes = 1024,
+	};
+	struct cut cut = { 0 };
+	struct dev *dev;
+	struct clean c;
+	bool happened;
+	int ret;
+
+	for (;; plan.at++) {
+		restore(z);
+		fault_open(&dev, &z->r.v.cx, z->dev, &plan);
+		ret = clean(z, dev, &c);
+		happened = fault_happened(dev);
+		fault_power_off(dev);
+		dev_close(dev);
+		if (!happened || plan.at > 1000)
+			break;
+		if (ret >= 0 || !recovers(z, again, &cut)) {
+			printf("# cut %u\n", (unsigned int)plan.at);
+			cut.bad++;
+		}
+	}
+	is_int(cut.bad, 0, how);
+	ok(cut.old && cut.new && cut.left,
+	   "old %u times, new %u times, zones to be emptied %u times",
+	   cut.old, cut.new, cut.left);
+}
+
+int main(void)
+{
+	struct zoned z;
+
+	zoned_open(&z);
+	test_whole(&z);
+	test_cuts(&z, FAULT_CUT, false, "cut, then fsck -p");
+	test_cuts(&z, FAULT_CUT, true, "cut, then cleaned again");
+	test_cuts(&z, FAULT_TEAR, false, "torn, then fsck -p");
+	test_cuts(&z, FAULT_TEAR, true, "torn, then cleaned again");
+	zoned_close(&z);
+	return tap_done();
+}
