@@ -37,7 +37,7 @@ for archive in $(lint_archives base arc dev disk out vol log find cli); do
 	exported "$archive" | misnamed >"$lint_list"
 	lint_none "the names of $(basename "$archive") tell their files"
 done
-for tool in mkfs dump fsck gc; do
+for tool in mkfs dump fsck gc gc/sim; do
 	# A test that compiles a tool's sources in has objects beside them.
 	objects=$(find "$lint_build/$tool" -maxdepth 1 -name '*.o' \
 		! -name 'tests_*' 2>/dev/null)

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The cleaner.
+ *
+ * It works in steps, as nilfs_cleanerd does: some victims are chosen, what is
+ * needed of them is moved, what describes that is flushed, and they are clean.
+ * The choice is gc.nilfs2's: policy_next() over all segments, of which those
+ * are taken that are clean, open or victims already.  Where time alone changes
+ * nothing a tournament finds the same one sooner, and where a round needs many
+ * the order of an ageing policy is made once per round.
+ *
+ * nilfs_cleanerd looks at a victim only to see that there is little to reclaim,
+ * and then gives it a new time, so that others come first.
+ */
+#include "gc/sim/simclean.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gc/sim/simmeta.h"
+
+/* Rounds of so many segments have an order made once. */
+#define MANY 64u
+#define AHEAD 16u
+
+static void changed(void *arg, uint32_t segnum)
+{
+	struct simclean *c = arg;
+	bool taken = c->vol->state[segnum] != SIMVOL_FULL;
+
+	/* Whatever else changes of one that is no candidate. */
+	if (taken && c->order.taken[segnum])
+		return;
+	c->order.taken[segnum] = taken;
+	if (c->has_tree)
+		simtree_update(&c->tree, segnum);
+}
+
+static void mark_all(struct simclean *c)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->vol->config.nsegments; i++)
+		c->order.taken[i] = c->vol->state[i] != SIMVOL_FULL;
+}
+
+/* Whether only segments' own changes change the order. */
+static bool is_steady(const struct simclean_config *config)
+{
+	return !config->policy->ages && !config->policy->data_first &&
+	       !config->env.max_search;
+}
+
+/* An order that looks at segments as they are at each choice. */
+static int open_order(struct simclean *c)
+{
+	uint32_t n = c->vol->config.nsegments;
+	int ret;
+
+	if (!c->config.env.max_search)
+		c->config.env.max_search = n;
+	ret = policy_open(&c->order, c->config.policy, &c->config.env,
+			  c->vol->segments, n);
+	if (!ret)
+		mark_all(c);
+	return ret;
+}
+
+int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
+		  const struct simclean_config *config)
+{
+	bool steady = is_steady(config);
+	int ret;
+
+	*c = (struct simclean){ .config = *config, .vol = v };
+	if (!c->config.step)
+		c->config.step = 1;
+	c->victims = malloc(c->config.step * sizeof(*c->victims));
+	ret = c->victims ? open_order(c) : -ENOMEM;
+	if (!ret && steady)
+		ret = simtree_open(&c->tree, &c->order);
+	if (ret)
+		return fail(cx, ret, "cleaner");
+	c->has_tree = steady;
+	v->changed = changed;
+	v->changed_arg = c;
+	return 0;
+}
+
+void simclean_close(struct simclean *c)
+{
+	if (c->vol)
+		c->vol->changed = NULL;
+	simtree_close(&c->tree);
+	policy_close(&c->order);
+	free(c->victims);
+	c->victims = NULL;
+}
+
+int64_t simclean_choose(struct simclean *c)
+{
+	int64_t i;
+
+	c->config.env.nongc_ctime = c->vol->now;
+	i = c->has_tree ? simtree_best(&c->tree) :
+			  policy_next(&c->order, c->vol->nclean);
+	if (i < 0)
+		return -1;
+	simvol_set_state(c->vol, (uint32_t)i, SIMVOL_VICTIM);
+	return i;
+}
+
+/* Percent of dead blocks below which S is left alone now. */
+static bool is_poor(const struct simclean *c, uint32_t segnum, uint64_t looked)
+{
+	uint64_t blocks = c->vol->config.blocks;
+	uint64_t dead = blocks - c->vol->needed[segnum];
+	uint64_t least = c->config.min_reclaimable;
+
+	/* All of them were looked at: now a tenth of that will do. */
+	if (looked >= c->vol->config.nsegments)
+		least = looked < 2ull * c->vol->config.nsegments ? least / 10 :
+								   0;
+	return dead * 100 < least * blocks;
+}
+
+static void skip(struct simclean *c, uint32_t segnum)
+{
+	c->vol->segments[segnum].lastmod = c->vol->now;
+	c->vol->totals.skipped++;
+	simvol_set_state(c->vol, segnum, SIMVOL_FULL);
+}
+
+/* Up to a step's victims. */
+static void choose(struct simclean *c)
+{
+	uint64_t looked = 0;
+	int64_t i;
+
+	c->nvictims = 0;
+	while (c->nvictims < c->config.step) {
+		i = simclean_choose(c);
+		if (i < 0)
+			break;
+		if (is_poor(c, (uint32_t)i, looked++)) {
+			skip(c, (uint32_t)i);
+			continue;
+		}
+		c->victims[c->nvictims++] = (uint32_t)i;
+		if (c->chosen)
+			c->chosen(c->arg, &c->vol->segments[i]);
+	}
+}
+
+static int move_block(struct simvol *v, struct context *cx, uint32_t id)
+{
+	int ret;
+
+	if (id >= v->config.data) {
+		simmeta_move(v, id);
+		return 0;
+	}
+	ret = simvol_append(v, cx, simvol_log_of(v, id, true), id);
+	if (ret)
+		return ret;
+	v->totals.moved[SIMVOL_DATA]++;
+	simmeta_touch(v, id, true);
+	return 0;
+}
+
+static int move_past(struct simvol *v, struct context *cx, uint32_t place)
+{
+	uint32_t id = v->owner[place];
+
+	v->totals.held++;
+	return simvol_append_past(v, cx, simvol_log_of(v, id, true), place);
+}
+
+/* Moves what is needed of PLACE, or counts what is not. */
+static int clean_place(struct simvol *v, struct context *cx, uint32_t place)
+{
+	uint32_t id = v->owner[place];
+
+	if (id == SIMVOL_NONE) {
+		v->totals.reclaimed_summary++;
+		return 0;
+	}
+	if (v->at[id] == place)
+		return move_block(v, cx, id);
+	if (v->birth && simvol_is_held(v, place))
+		return move_past(v, cx, place);
+	v->totals.reclaimed[simvol_kind_of(v, id)]++;
+	return 0;
+}
+
+/* Where blocks are is all over the map: it is asked for some time before. */
+static void look_ahead(const struct simvol *v, uint32_t place)
+{
+	if (place < v->nplaces && v->owner[place] != SIMVOL_NONE)
+		__builtin_prefetch(&v->at[v->owner[place]]);
+}
+
+static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
+{
+	uint32_t first = segnum * v->config.blocks, i;
+	uint32_t written = v->segments[segnum].written;
+	int ret = 0;
+
+	for (i = 0; i < written && !ret; i++) {
+		look_ahead(v, first + i + AHEAD);
+		ret = clean_place(v, cx, first + i);
+	}
+	v->totals.cleaned++;
+	return ret;
+}
+
+/* One step: 1, or 0 where there is no victim. */
+static int run_step(struct simclean *c, struct context *cx)
+{
+	uint32_t i;
+	int ret = 0;
+
+	choose(c);
+	for (i = 0; i < c->nvictims && !ret; i++)
+		ret = clean_segment(c->vol, cx, c->victims[i]);
+	if (!ret && simmeta_dirty(c->vol))
+		ret = simmeta_flush(c->vol, cx);
+	for (i = 0; i < c->nvictims && !ret; i++)
+		simvol_release(c->vol, c->victims[i]);
+	return ret ? ret : c->nvictims != 0;
+}
+
+/* Whether the order may be the same for the round: see MANY. */
+static bool is_long_round(const struct simclean *c)
+{
+	return c->config.policy->ages && !c->config.min_reclaimable &&
+	       c->config.env.max_search >= c->vol->config.nsegments &&
+	       c->config.high - c->vol->nclean >= MANY;
+}
+
+/* For the rest of the round the order is what it is now. */
+static int freeze_order(struct simclean *c)
+{
+	struct policy_env *env = &c->config.env;
+	int ret;
+
+	policy_close(&c->order);
+	env->nongc_ctime = c->vol->now;
+	env->max_search = 0;
+	ret = policy_open(&c->order, c->config.policy, env, c->vol->segments,
+			  c->vol->config.nsegments);
+	if (!ret)
+		mark_all(c);
+	return ret;
+}
+
+static int thaw_order(struct simclean *c)
+{
+	policy_close(&c->order);
+	c->config.env.max_search = c->vol->config.nsegments;
+	return open_order(c);
+}
+
+static int run_steps(struct simclean *c, struct context *cx)
+{
+	uint64_t steps = 0, most = 4ull * c->vol->config.nsegments;
+	int ret = 1;
+
+	while (ret > 0 && c->vol->nclean < c->config.high && steps++ < most)
+		ret = run_step(c, cx);
+	return ret < 0 ? ret : 0;
+}
+
+int simclean_round(struct simclean *c, struct context *cx)
+{
+	bool frozen = is_long_round(c);
+	int ret;
+
+	c->vol->totals.rounds++;
+	if (frozen && freeze_order(c))
+		return fail(cx, -ENOMEM, "order of segments");
+	ret = run_steps(c, cx);
+	if (!ret && frozen && thaw_order(c))
+		return fail(cx, -ENOMEM, "order of segments");
+	if (ret)
+		return ret;
+	if (c->vol->nclean < c->config.low)
+		return fail(cx, -ENOSPC, "cleaning gains nothing after %" PRIu64
+			    " blocks of the user", c->vol->now);
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The cleaner of a simulated volume.
+ */
+#ifndef NILFS2_GC_SIM_SIMCLEAN_H
+#define NILFS2_GC_SIM_SIMCLEAN_H
+
+#include "gc/policy.h"
+#include "gc/sim/simtree.h"
+#include "gc/sim/simvol.h"
+
+struct simclean_config {
+	const struct policy *policy;
+	struct policy_env env;	/* max_search, metadata_weight, scarce */
+	uint32_t low;		/* clean segments below which a round begins */
+	uint32_t high;		/* that it ends with */
+	uint32_t step;		/* victims that are cleaned together */
+	uint32_t min_reclaimable;	/* percent: with less it is skipped */
+};
+
+struct simclean {
+	struct simclean_config config;
+	struct simvol *vol;		/* borrowed */
+	struct policy_order order;	/* all segments; taken: no candidates */
+	struct simtree tree;		/* where the policy allows */
+	bool has_tree;
+	uint32_t *victims;	/* of a step */
+	uint32_t nvictims;
+	/* Is told each victim in order; NULL: nobody. */
+	void (*chosen)(void *arg, const struct policy_segment *s);
+	void *arg;
+};
+
+/* A cleaner for V, which tells it of its changes from now on. -ENOMEM. */
+int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
+		  const struct simclean_config *config);
+void simclean_close(struct simclean *c);
+
+/* Clean segments below which there must be a round, now. */
+static inline bool simclean_is_due(const struct simclean *c)
+{
+	return c->vol->nclean < c->config.low;
+}
+
+/*
+ * Cleans until there are enough clean segments.  -ENOSPC where cleaning gains
+ * nothing.
+ */
+int simclean_round(struct simclean *c, struct context *cx);
+
+/* The next victim, which is not cleaned: its number, or -1. */
+int64_t simclean_choose(struct simclean *c);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a user does to a simulated volume, as a workload or a trace says. */
+#ifndef NILFS2_GC_SIM_SIMOP_H
+#define NILFS2_GC_SIM_SIMOP_H
+
+#include <stdint.h>
+
+enum simop_kind {
+	SIMOP_WRITE,
+	SIMOP_TRIM,	/* delete */
+	SIMOP_SYNC,	/* complete a checkpoint */
+};
+
+struct simop {
+	enum simop_kind kind;
+	uint64_t block, count;	/* of data */
+};
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The options of gcsim.nilfs2: rows, and what is so without them.
+ */
+#include "gc/sim/simoptions.h"
+
+#include <errno.h>
+
+#define AT(member) offsetof(struct simoptions, member)
+
+const struct simoptions simoptions_defaults = {
+	.segments = 1000,
+	.segment_size = 8u << 20,
+	.block_size = 4096,
+	.fill = 80,
+	.workload = &simwork_list[0],
+	.hot = 10,
+	.hot_writes = 90,
+	.file_blocks = 1,
+	.snapshots = 1,
+	.seed = 1,
+	.step = 1,
+	.metadata_weight = 500,
+};
+
+static const char *const placements[] = { "one", "survivors", "hot-cold",
+					  NULL };
+static const char *const counts[] = { "exact", "counters", "halved", NULL };
+static const char *const formats[] = { "guess", "fio", "blkparse", "csv",
+				       NULL };
+
+static int set_workload(struct context *cx, const char *arg, void *where)
+{
+	const struct simwork_kind **kind = where;
+
+	*kind = simwork_find(arg);
+	return *kind ? 0 : fail(cx, -EINVAL, "--workload: there is no '%s'",
+				arg);
+}
+
+const struct cli_option simoptions_rows[] = {
+	{ 'b', "block-size", "SIZE", "size of a block (4096)", OPTION_SIZE,
+	  AT(block_size) },
+	{ 0, "check", "N", "look for contradictions every N blocks",
+	  OPTION_U64, AT(check_every) },
+	{ 0, "counts", "HOW", "what policies know: exact, counters, halved",
+	  OPTION_CHOICE, AT(counts), 0, 0, counts },
+	{ 0, "curve", NULL, "show free space and writes over time", OPTION_FLAG,
+	  AT(curve) },
+	{ 0, "dat", "N", "blocks described by a block of the DAT",
+	  OPTION_U32, AT(dat) },
+	{ 0, "data", "N", "blocks that have data, in place of a share",
+	  OPTION_U64, AT(data) },
+	{ 0, "dirty-pages", "N", "blocks that stay in memory at first",
+	  OPTION_U64, AT(dirty_pages) },
+	{ 0, "file-blocks", "N", "length of a file", OPTION_U32,
+	  AT(file_blocks) },
+	{ 'f', "fill", "PERCENT", "share of the blocks that has data (80)",
+	  OPTION_U32, AT(fill) },
+	{ 0, "flush-every", "N", "a checkpoint every N blocks", OPTION_U64,
+	  AT(flush_every) },
+	{ 0, "frees-dead", NULL, "segments without live blocks are clean",
+	  OPTION_FLAG, AT(frees_dead) },
+	{ 0, "high", "N", "clean segments at which the cleaner ends",
+	  OPTION_U32, AT(high) },
+	{ 0, "hot", "PERCENT", "share of the data that is hot (10)",
+	  OPTION_U32, AT(hot) },
+	{ 0, "hot-writes", "PERCENT", "share of the writes that is hot (90)",
+	  OPTION_U32, AT(hot_writes) },
+	{ 0, "low", "N", "clean segments below which the cleaner begins",
+	  OPTION_U32, AT(low) },
+	{ 0, "max-search", "N", "look at N segments for each choice",
+	  OPTION_U64, AT(max_search) },
+	{ 0, "metadata-log", NULL, "metadata has a log of its own",
+	  OPTION_FLAG, AT(metadata_log) },
+	{ 0, "metadata-weight", "PERCENT",
+	  "cost of moving metadata, for policy weighted (500)", OPTION_U32,
+	  AT(metadata_weight) },
+	{ 0, "min-reclaimable", "PERCENT",
+	  "segments with fewer dead blocks wait (0)", OPTION_U32,
+	  AT(min_reclaimable) },
+	{ 0, "moves-change-nodes", NULL, "nodes say where blocks are",
+	  OPTION_FLAG, AT(moves_change_nodes) },
+	{ 0, "nodes", "N", "blocks described by a node", OPTION_U32,
+	  AT(nodes) },
+	{ 0, "placement", "HOW", "logs: one, survivors, hot-cold",
+	  OPTION_CHOICE, AT(placement), 0, 0, placements },
+	{ 'p', "policy", "NAME", "which segments come first; may be repeated",
+	  OPTION_LIST, AT(policies) },
+	{ 0, "protect", "N", "keep what was alive within N blocks",
+	  OPTION_U64, AT(protect) },
+	{ 0, "scarce", "N", "clean segments up to which data-first is greedy",
+	  OPTION_U32, AT(scarce) },
+	{ 0, "seed", "N", "another run of the same kind (1)", OPTION_U64,
+	  AT(seed) },
+	{ 0, "segment-size", "SIZE", "size of a segment or zone (8M)",
+	  OPTION_SIZE, AT(segment_size) },
+	{ 'n', "segments", "N", "size of the volume (1000)", OPTION_U32,
+	  AT(segments) },
+	{ 0, "snapshot-every", "N", "a snapshot every N blocks", OPTION_U64,
+	  AT(snapshot_every) },
+	{ 0, "snapshots", "N", "how many are kept (1)", OPTION_U32,
+	  AT(snapshots) },
+	{ 0, "step", "N", "segments cleaned together (1)", OPTION_U32,
+	  AT(step) },
+	{ 0, "summaries", "N", "blocks per block of summaries", OPTION_U32,
+	  AT(summaries) },
+	{ 0, "svg", "FILE", "draw the segments and free space over time", OPTION_STRING,
+	  AT(svg) },
+	{ 't', "trace", "FILE", "do what the trace says", OPTION_STRING,
+	  AT(trace) },
+	{ 0, "trace-format", "FORMAT", "guess, fio, blkparse, csv",
+	  OPTION_CHOICE, AT(trace_format), 0, 0, formats },
+	{ 0, "victims", "N", "list the first N victims and do nothing",
+	  OPTION_U32, AT(victims) },
+	{ 0, "warm-up", "N", "blocks before the measurement", OPTION_U64,
+	  AT(warm_up) },
+	{ 0, "wear", NULL, "show how many segments were cleaned how often",
+	  OPTION_FLAG, AT(wear) },
+	{ 'w', "workload", "NAME", "what the user does (uniform)",
+	  OPTION_CALL, AT(workload), 0, 0, NULL, set_workload },
+	{ 0, "writes", "N", "blocks that are measured", OPTION_U64,
+	  AT(writes) },
+	{ 0 },
+};

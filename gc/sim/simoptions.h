@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The options of gcsim.nilfs2. */
+#ifndef NILFS2_GC_SIM_SIMOPTIONS_H
+#define NILFS2_GC_SIM_SIMOPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/option.h"
+#include "gc/sim/simwork.h"
+
+struct simoptions {
+	/* The volume. */
+	uint32_t segments;
+	uint64_t segment_size, block_size;	/* bytes */
+	uint32_t fill;				/* percent */
+	uint64_t data;				/* blocks; 0: by fill */
+	uint32_t nodes, dat, summaries;		/* blocks per block of these */
+	bool moves_change_nodes, metadata_log, frees_dead;
+	int placement, counts;
+	/* The user. */
+	const struct simwork_kind *workload;
+	const char *trace;
+	int trace_format;
+	uint64_t writes, warm_up;
+	uint32_t hot, hot_writes;		/* percent */
+	uint32_t file_blocks;
+	uint64_t flush_every, snapshot_every, protect, dirty_pages;
+	uint32_t snapshots;
+	uint64_t seed;
+	/* The cleaner. */
+	struct option_list policies;
+	uint64_t max_search;
+	uint32_t low, high, step;		/* segments; 0: by the rest */
+	uint32_t scarce;
+	uint32_t min_reclaimable, metadata_weight;	/* percent */
+	/* What is said. */
+	uint64_t check_every;
+	uint32_t victims;
+	bool curve, wear;
+	const char *svg;
+};
+
+extern const struct simoptions simoptions_defaults;
+extern const struct cli_option simoptions_rows[];
+
+#endif

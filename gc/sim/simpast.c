@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The past of a simulated volume.
+ *
+ * What died is held by a snapshot that lies in its life, or by the protection
+ * period.  When a snapshot goes or the period passes, all places are looked at
+ * again: that is what gc.nilfs2 does, at each of its batches, with the DAT.
+ * The other ways of counting know what they cannot know only by a rule of
+ * thumb.
+ */
+#include "gc/sim/simpast.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int simpast_take(struct simvol *v, struct context *cx)
+{
+	size_t bytes = (v->nsnapshots + 1) * sizeof(*v->snapshots);
+	uint32_t *grown = realloc(v->snapshots, bytes);
+
+	if (!grown)
+		return fail(cx, -ENOMEM, "snapshots");
+	v->snapshots = grown;
+	grown[v->nsnapshots++] = v->cno - 1;
+	return 0;
+}
+
+static bool is_needed(const struct simvol *v, uint32_t place)
+{
+	uint32_t id = v->owner[place];
+
+	if (id == SIMVOL_NONE)
+		return false;
+	return v->at[id] == place || (v->birth && simvol_is_held(v, place));
+}
+
+static uint32_t count_segment(const struct simvol *v, uint32_t segnum,
+			      uint32_t *live)
+{
+	uint32_t first = segnum * v->config.blocks, i, needed = 0;
+
+	*live = 0;
+	for (i = first; i < first + v->segments[segnum].written; i++) {
+		needed += is_needed(v, i);
+		*live += v->owner[i] != SIMVOL_NONE && v->at[v->owner[i]] == i;
+	}
+	return needed;
+}
+
+void simpast_count(const struct simvol *v, uint32_t *needed)
+{
+	uint32_t i, live;
+
+	for (i = 0; i < v->config.nsegments; i++)
+		needed[i] = count_segment(v, i, &live);
+}
+
+/* Counts all of them again, and tells policies where these are to know. */
+static void recount(struct simvol *v)
+{
+	uint32_t i, live;
+
+	for (i = 0; i < v->config.nsegments; i++) {
+		v->needed[i] = count_segment(v, i, &live);
+		if (v->config.counts != SIMVOL_EXACT)
+			continue;
+		v->segments[i].live = v->needed[i];
+		v->segments[i].snapshot = v->needed[i] - live;
+		if (v->changed)
+			v->changed(v->changed_arg, i);
+	}
+}
+
+/*
+ * The rule of the published patches: what was found to be for snapshots when
+ * it was moved may be dead now, so that it is counted by half.
+ */
+static void halve(struct simvol *v)
+{
+	uint32_t i, half = v->config.blocks / 2;
+
+	for (i = 0; i < v->config.nsegments; i++) {
+		struct policy_segment *s = &v->segments[i];
+
+		if (s->snapshot <= half || s->live <= half)
+			continue;
+		s->live = half;
+		if (v->changed)
+			v->changed(v->changed_arg, i);
+	}
+}
+
+void simpast_drop(struct simvol *v)
+{
+	if (!v->nsnapshots)
+		return;
+	v->nsnapshots--;
+	memmove(v->snapshots, v->snapshots + 1,
+		v->nsnapshots * sizeof(*v->snapshots));
+	recount(v);
+	if (v->config.counts == SIMVOL_HALVED)
+		halve(v);
+}
+
+void simpast_protect(struct simvol *v, uint32_t cno)
+{
+	v->protect_cno = cno;
+	recount(v);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From options to a run.
+ *
+ * What is not said follows from the rest: a run of ten times the data, of which
+ * the first half only ages the volume; and as few clean segments as the logs
+ * and one step of the cleaner need.
+ */
+#include "gc/sim/simsetup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/checked.h"
+
+#define SAMPLES 240u
+
+static bool has_metadata(const struct simoptions *o)
+{
+	return o->nodes || o->dat;
+}
+
+static bool has_past(const struct simsetup *s)
+{
+	return s->options->snapshot_every || s->options->protect ||
+	       (s->image && s->image->held);
+}
+
+static int check_options(struct context *cx, const struct simoptions *o)
+{
+	if (!o->block_size || !o->segment_size ||
+	    o->segment_size / o->block_size > UINT32_MAX / 2)
+		return fail(cx, -EINVAL, "volume: no such sizes");
+	if (o->fill > 100 || o->hot > 100 || o->hot_writes > 100 ||
+	    o->min_reclaimable > 100)
+		return fail(cx, -EINVAL, "options: more than 100 percent");
+	if (o->block_size > UINT32_MAX)
+		return fail(cx, -EINVAL, "volume: no such size of blocks");
+	return 0;
+}
+
+/* Blocks of data, and the segments for them. */
+static void size_volume(const struct simsetup *s, struct simvol_config *c)
+{
+	const struct simoptions *o = s->options;
+
+	c->blocks = (uint32_t)(o->segment_size / o->block_size);
+	c->nsegments = o->segments;
+	c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
+	if (o->data)
+		c->data = o->data;
+	if (o->trace)
+		c->data = s->trace.blocks;
+	if (s->image) {
+		c->blocks = s->image->blocks;
+		c->nsegments = s->image->nsegments;
+		c->data = s->image->data;
+	}
+}
+
+static int open_volume(struct simsetup *s, struct context *cx)
+{
+	const struct simoptions *o = s->options;
+	struct simvol_config c = {
+		.node_fanout = o->nodes,
+		.dat_fanout = o->dat,
+		.summary_span = o->summaries,
+		.placement = (enum simvol_placement)o->placement,
+		.counts = (enum simvol_counts)o->counts,
+		.metadata_log = o->metadata_log,
+		.moves_change_nodes = o->moves_change_nodes,
+		.frees_dead = o->frees_dead,
+		.history = has_past(s),
+	};
+	int ret;
+
+	size_volume(s, &c);
+	c.hot = c.data * o->hot / 100;
+	ret = simvol_open(&s->vol, cx, &c);
+	if (!ret && s->image)
+		ret = simimage_put(s->image, cx, &s->vol);
+	return ret;
+}
+
+/* The fewest clean segments with which no step runs out of them. */
+static uint32_t least_clean(const struct simoptions *o)
+{
+	uint32_t logs = 1 + (o->placement != SIMVOL_ONE_LOG) + o->metadata_log;
+
+	/* Each moved block may dirty a node and two blocks of the DAT. */
+	return logs + o->step * (has_metadata(o) ? 4 : 1) +
+	       (has_metadata(o) ? 2 : 0);
+}
+
+static int open_cleaner(struct simsetup *s, struct context *cx,
+			const struct policy *policy)
+{
+	const struct simoptions *o = s->options;
+	struct simclean_config c = {
+		.policy = policy,
+		.env.max_search = o->max_search,
+		.env.metadata_weight = o->metadata_weight,
+		.low = o->low ? o->low : least_clean(o),
+		.high = o->high,
+		.step = o->step,
+		.min_reclaimable = o->min_reclaimable,
+	};
+
+	if (c.high < c.low)
+		c.high = c.low;
+	if (c.high > s->vol.config.nsegments)
+		return fail(cx, -EINVAL, "cleaner: %" PRIu32 " clean segments "
+			    "are more than all", c.high);
+	/* As gc.nilfs2 has it. */
+	c.env.scarce = s->image ? s->image->nsegments / 20 : o->scarce;
+	return simclean_open(&s->cleaner, cx, &s->vol, &c);
+}
+
+static int open_work(struct simsetup *s, struct context *cx)
+{
+	const struct simoptions *o = s->options;
+	const struct simwork_config c = {
+		.kind = o->workload,
+		.data = s->vol.config.data,
+		.hot = s->vol.config.hot,
+		.hot_writes = o->hot_writes,
+		.file_blocks = o->file_blocks,
+		.seed = o->seed,
+	};
+
+	if (o->trace)
+		return 0;
+	return simwork_open(&s->work, cx, &c);
+}
+
+static int open_run(struct simsetup *s, struct context *cx)
+{
+	const struct simoptions *o = s->options;
+	struct simrun_config c = {
+		.flush_every = o->flush_every,
+		.snapshot_every = o->snapshot_every,
+		.snapshots = o->snapshots,
+		.protect = o->protect,
+		.dirty_pages = o->dirty_pages,
+		.check_every = o->check_every,
+	};
+
+	s->asked = o->writes ? o->writes : 5 * s->vol.config.data;
+	if (o->curve || o->svg)
+		c.sample_every = s->asked / SAMPLES + 1;
+	return simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
+}
+
+int simsetup_open(struct simsetup *s, struct context *cx,
+		  const struct simoptions *options,
+		  const struct simimage *image, const struct policy *policy)
+{
+	int ret = check_options(cx, options);
+
+	*s = (struct simsetup){ .options = options, .image = image };
+	if (!ret && options->trace)
+		ret = simtrace_open(&s->trace, cx, options->trace,
+				    (enum simtrace_format)options->trace_format,
+				    (uint32_t)options->block_size);
+	if (!ret)
+		ret = open_volume(s, cx);
+	if (!ret)
+		ret = open_cleaner(s, cx, policy);
+	if (!ret)
+		ret = open_work(s, cx);
+	return ret ? ret : open_run(s, cx);
+}
+
+void simsetup_close(struct simsetup *s)
+{
+	simrun_close(&s->run);
+	simwork_close(&s->work);
+	simtrace_close(&s->trace);
+	simclean_close(&s->cleaner);
+	simvol_close(&s->vol);
+}
+
+/* What comes before the measurement: all data once, and age. */
+static uint64_t blocks_before(const struct simsetup *s)
+{
+	const struct simoptions *o = s->options;
+	uint64_t data = s->vol.config.data;
+
+	if (s->image)
+		return o->warm_up;
+	return data + (o->warm_up || o->writes ? o->warm_up : 5 * data);
+}
+
+uint64_t simsetup_total(const struct simsetup *s)
+{
+	return s->options->trace ? 0 : blocks_before(s) + s->asked;
+}
+
+/* The user goes on until UNTIL blocks were asked for. */
+static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
+		 void (*told)(void *arg, uint64_t done), void *arg)
+{
+	struct simop op;
+	int ret = 0;
+
+	while (!ret && s->run.asked < until) {
+		simwork_next(&s->work, &op);
+		ret = simrun_step(&s->run, cx, &op);
+		if (told && s->run.asked % 0x1000 == 0)
+			told(arg, s->run.asked);
+	}
+	return ret;
+}
+
+static int run_trace(struct simsetup *s, struct context *cx,
+		     void (*told)(void *arg, uint64_t done), void *arg)
+{
+	struct simop op;
+	int ret;
+
+	while ((ret = simtrace_next(&s->trace, cx, &op)) > 0) {
+		ret = simrun_step(&s->run, cx, &op);
+		if (ret)
+			break;
+		if (told)
+			told(arg, s->run.asked);
+	}
+	return ret;
+}
+
+static int run_work(struct simsetup *s, struct context *cx,
+		    void (*told)(void *arg, uint64_t done), void *arg)
+{
+	int ret;
+
+	if (s->image)
+		simwork_skip(&s->work);
+	ret = go_on(s, cx, blocks_before(s), told, arg);
+	simrun_measure(&s->run);
+	if (!ret)
+		ret = go_on(s, cx, simsetup_total(s), told, arg);
+	return ret;
+}
+
+int simsetup_run(struct simsetup *s, struct context *cx,
+		 void (*told)(void *arg, uint64_t done), void *arg)
+{
+	return s->options->trace ? run_trace(s, cx, told, arg) :
+				   run_work(s, cx, told, arg);
+}

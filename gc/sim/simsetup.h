@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From options to a volume, a user and a cleaner. */
+#ifndef NILFS2_GC_SIM_SIMSETUP_H
+#define NILFS2_GC_SIM_SIMSETUP_H
+
+#include "base/context.h"
+#include "gc/sim/simclean.h"
+#include "gc/sim/simimage.h"
+#include "gc/sim/simoptions.h"
+#include "gc/sim/simrun.h"
+#include "gc/sim/simtrace.h"
+#include "gc/sim/simvol.h"
+#include "gc/sim/simwork.h"
+
+struct simsetup {
+	const struct simoptions *options;
+	const struct simimage *image;	/* that it starts from, or NULL */
+	struct simvol vol;
+	struct simclean cleaner;
+	struct simwork work;		/* unless there is a trace */
+	struct simtrace trace;
+	struct simrun run;
+	uint64_t asked;			/* blocks that are to be measured */
+};
+
+/*
+ * Makes all of it, for POLICY.  -EINVAL where the options contradict each
+ * other; to be closed also then.
+ */
+int simsetup_open(struct simsetup *s, struct context *cx,
+		  const struct simoptions *options,
+		  const struct simimage *image, const struct policy *policy);
+void simsetup_close(struct simsetup *s);
+
+/* Blocks that the user will write in all; 0 where only the trace knows. */
+uint64_t simsetup_total(const struct simsetup *s);
+
+/* Lets it run to the end.  TOLD (NULL: nobody) hears of the blocks so far. */
+int simsetup_run(struct simsetup *s, struct context *cx,
+		 void (*told)(void *arg, uint64_t done), void *arg);
+
+#endif

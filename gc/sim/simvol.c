@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The simulated volume.
+ *
+ * A block lives where the map of logical blocks says: owner[place] is what was
+ * written there, and it lives if at[owner[place]] is that place.  So a block
+ * dies by being mapped elsewhere, and nothing has to be taken out of a list;
+ * who cleans a segment goes over its places as a cleaner goes over the
+ * summaries of its logs.  What snapshots need is told by the birth and death
+ * of a place, which exist only where history is wanted.
+ *
+ * Segments are used in the order in which they became clean.
+ */
+#include "gc/sim/simvol.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "gc/sim/simmeta.h"
+
+#define LARGE_PAGE (2u << 20)
+
+enum { LOG_MAIN, LOG_OTHER, LOG_METADATA };
+
+static int check_config(struct context *cx, const struct simvol_config *c)
+{
+	if (!c->nsegments || !c->blocks || !c->data)
+		return fail(cx, -EINVAL, "volume: no segments or no blocks");
+	if ((uint64_t)c->nsegments * c->blocks >= SIMVOL_NONE)
+		return fail(cx, -EINVAL, "volume: more than %" PRIu32
+			    " blocks; take larger ones", SIMVOL_NONE - 1);
+	if (c->data > (uint64_t)c->nsegments * c->blocks)
+		return fail(cx, -EINVAL, "volume: %" PRIu64 " blocks of data "
+			    "do not fit", c->data);
+	if (c->summary_span == 1)
+		return fail(cx, -EINVAL, "volume: a summary block describes "
+			    "itself only");
+	return 0;
+}
+
+/*
+ * N times NONE.  Maps are read all over the place, where large pages save most
+ * of the time; a kernel that has none to give does not matter.
+ */
+static uint32_t *nones(size_t n)
+{
+	size_t bytes = (n * sizeof(uint32_t) / LARGE_PAGE + 1) * LARGE_PAGE;
+	uint32_t *p = aligned_alloc(LARGE_PAGE, bytes);
+
+	if (!p)
+		return NULL;
+	madvise(p, bytes, MADV_HUGEPAGE);
+	memset(p, 0xff, bytes);
+	return p;
+}
+
+static int allocate(struct simvol *v)
+{
+	uint32_t n = v->config.nsegments;
+
+	v->at = nones(v->nlogical);
+	v->owner = nones(v->nplaces);
+	v->segments = calloc(n, sizeof(*v->segments));
+	v->needed = calloc(n, sizeof(*v->needed));
+	v->state = calloc(n, sizeof(*v->state));
+	v->wear = calloc(n, sizeof(*v->wear));
+	v->clean = calloc(n, sizeof(*v->clean));
+	if (v->config.history) {
+		v->birth = calloc(v->nplaces, sizeof(*v->birth));
+		v->death = calloc(v->nplaces, sizeof(*v->death));
+	}
+	if (!v->at || !v->owner || !v->segments || !v->needed || !v->state ||
+	    !v->wear || !v->clean)
+		return -ENOMEM;
+	return v->config.history && (!v->birth || !v->death) ? -ENOMEM : 0;
+}
+
+int simvol_open(struct simvol *v, struct context *cx,
+		const struct simvol_config *config)
+{
+	uint32_t i;
+	int ret;
+
+	*v = (struct simvol){ .config = *config, .cno = 1 };
+	ret = check_config(cx, config);
+	if (!ret)
+		ret = simmeta_open(v, cx);
+	if (ret)
+		return ret;
+	v->nplaces = config->nsegments * config->blocks;
+	v->nclean = config->nsegments;
+	v->protect_cno = SIMVOL_NONE;
+	for (i = 0; i < SIMVOL_LOGS; i++)
+		v->logs[i].segnum = SIMVOL_NONE;
+	if (allocate(v))
+		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
+			    v->nplaces);
+	for (i = 0; i < config->nsegments; i++) {
+		v->clean[i] = i;
+		v->segments[i].segnum = i;
+		v->segments[i].blocks = config->blocks;
+	}
+	return 0;
+}
+
+void simvol_close(struct simvol *v)
+{
+	simmeta_close(v);
+	free(v->at);
+	free(v->owner);
+	free(v->birth);
+	free(v->death);
+	free(v->segments);
+	free(v->needed);
+	free(v->state);
+	free(v->wear);
+	free(v->clean);
+	free(v->snapshots);
+	*v = (struct simvol){ 0 };
+}
+
+static void tell(const struct simvol *v, uint32_t segnum)
+{
+	if (v->changed)
+		v->changed(v->changed_arg, segnum);
+}
+
+void simvol_set_state(struct simvol *v, uint32_t segnum,
+		      enum simvol_state state)
+{
+	v->state[segnum] = (uint8_t)state;
+	tell(v, segnum);
+}
+
+void simvol_release(struct simvol *v, uint32_t segnum)
+{
+	uint32_t n = v->config.nsegments, end;
+
+	v->segments[segnum] = (struct policy_segment){
+		.segnum = segnum,
+		.blocks = v->segments[segnum].blocks,
+	};
+	v->wear[segnum]++;
+	end = (uint32_t)(((uint64_t)v->clean_first + v->nclean) % n);
+	v->clean[end] = segnum;
+	v->nclean++;
+	simvol_set_state(v, segnum, SIMVOL_CLEAN);
+}
+
+static void close_segment(struct simvol *v, uint32_t segnum)
+{
+	simvol_set_state(v, segnum, SIMVOL_FULL);
+	if (v->config.frees_dead && !v->needed[segnum])
+		simvol_release(v, segnum);
+}
+
+static int next_segment(struct simvol *v, struct context *cx,
+			struct simvol_log *log)
+{
+	if (!v->nclean)
+		return fail(cx, -ENOSPC, "no clean segment is left after %"
+			    PRIu64 " blocks of the user", v->now);
+	if (log->segnum != SIMVOL_NONE)
+		close_segment(v, log->segnum);
+	log->segnum = v->clean[v->clean_first];
+	log->offset = 0;
+	v->clean_first = (v->clean_first + 1) % v->config.nsegments;
+	v->nclean--;
+	simvol_set_state(v, log->segnum, SIMVOL_OPEN);
+	return 0;
+}
+
+/* Takes the next place of LOG for ID (NONE: for a summary). */
+static uint32_t take_place(struct simvol *v, struct simvol_log *log,
+			   uint32_t id)
+{
+	struct policy_segment *s = &v->segments[log->segnum];
+	uint32_t place = log->segnum * v->config.blocks + log->offset++;
+
+	v->owner[place] = id;
+	s->written++;
+	s->lastmod = v->now;
+	if (id == SIMVOL_NONE)
+		return place;
+	s->live++;
+	v->needed[log->segnum]++;
+	return place;
+}
+
+static bool is_full(const struct simvol *v, const struct simvol_log *log)
+{
+	return log->segnum == SIMVOL_NONE ||
+	       log->offset == v->segments[log->segnum].blocks;
+}
+
+/* The place that comes next in LOG, behind the summary that may be due. */
+static int next_place(struct simvol *v, struct context *cx, unsigned int n,
+		      uint32_t id, uint32_t *place)
+{
+	struct simvol_log *log = &v->logs[n];
+	uint32_t span = v->config.summary_span;
+	int ret = 0;
+
+	if (is_full(v, log))
+		ret = next_segment(v, cx, log);
+	if (ret)
+		return ret;
+	if (span && log->offset % span == 0) {
+		take_place(v, log, SIMVOL_NONE);
+		v->totals.summary++;
+		/* The last block of a segment may be one. */
+		if (is_full(v, log))
+			return next_place(v, cx, n, id, place);
+	}
+	*place = take_place(v, log, id);
+	return 0;
+}
+
+bool simvol_is_held(const struct simvol *v, uint32_t place)
+{
+	uint32_t birth = v->birth[place], death = v->death[place], i;
+
+	if (death <= birth)
+		return false;
+	if (death > v->protect_cno)
+		return true;
+	for (i = v->nsnapshots; i > 0; i--)
+		if (v->snapshots[i - 1] < death)
+			return v->snapshots[i - 1] >= birth;
+	return false;
+}
+
+/* What was at PLACE is there no longer for the latest state. */
+static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
+{
+	uint32_t segnum = place / v->config.blocks;
+	struct policy_segment *s = &v->segments[segnum];
+	bool held = false;
+
+	if (v->birth) {
+		v->death[place] = death;
+		held = simvol_is_held(v, place);
+	}
+	if (id >= v->config.data)
+		s->metadata--;
+	if (held) {
+		s->snapshot += v->config.counts == SIMVOL_EXACT;
+		s->live -= v->config.counts != SIMVOL_EXACT && s->live;
+	} else {
+		s->live -= s->live != 0;
+		v->needed[segnum]--;
+	}
+	if (v->config.frees_dead && !v->needed[segnum] &&
+	    v->state[segnum] == SIMVOL_FULL)
+		simvol_release(v, segnum);
+	else
+		tell(v, segnum);
+}
+
+static bool is_cold(const struct simvol *v, uint32_t id)
+{
+	return id >= v->config.hot;
+}
+
+unsigned int simvol_log_of(const struct simvol *v, uint32_t id, bool moved)
+{
+	if (id >= v->config.data)
+		return v->config.metadata_log ? LOG_METADATA : LOG_MAIN;
+	if (v->config.placement == SIMVOL_SURVIVORS)
+		return moved ? LOG_OTHER : LOG_MAIN;
+	if (v->config.placement == SIMVOL_HOT_COLD)
+		return is_cold(v, id) ? LOG_OTHER : LOG_MAIN;
+	return LOG_MAIN;
+}
+
+/* What is written for the user is born now; what is moved was born before. */
+static int append(struct simvol *v, struct context *cx, unsigned int log,
+		  uint32_t id, bool moved)
+{
+	uint32_t old = v->at[id], place, segnum;
+	int ret = next_place(v, cx, log, id, &place);
+
+	if (ret)
+		return ret;
+	segnum = place / v->config.blocks;
+	v->at[id] = place;
+	if (id >= v->config.data)
+		v->segments[segnum].metadata++;
+	if (v->birth) {
+		v->birth[place] = moved ? v->birth[old] : v->cno;
+		v->death[place] = SIMVOL_NONE;
+	}
+	tell(v, segnum);
+	if (old != SIMVOL_NONE)
+		die(v, old, id, moved ? 0 : v->cno);
+	return 0;
+}
+
+int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
+		  uint32_t id)
+{
+	/* Metadata keeps no past of its own: DAT and nodes of snapshots are
+	   few beside data. */
+	return append(v, cx, log, id, v->at[id] != SIMVOL_NONE);
+}
+
+int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
+		       uint32_t place)
+{
+	uint32_t segnum = place / v->config.blocks, to, id = v->owner[place];
+	int ret = next_place(v, cx, log, id, &to);
+
+	if (ret)
+		return ret;
+	v->birth[to] = v->birth[place];
+	v->death[to] = v->death[place];
+	v->segments[to / v->config.blocks].snapshot++;
+	tell(v, to / v->config.blocks);
+	/* Here nothing needs it now. */
+	v->death[place] = v->birth[place];
+	v->segments[segnum].live -= v->segments[segnum].live != 0;
+	v->needed[segnum]--;
+	return 0;
+}
+
+int simvol_write(struct simvol *v, struct context *cx, uint32_t id)
+{
+	int ret = append(v, cx, simvol_log_of(v, id, false), id, false);
+
+	if (ret)
+		return ret;
+	v->now++;
+	v->totals.user++;
+	v->totals.written[SIMVOL_DATA]++;
+	simmeta_touch(v, id, false);
+	return 0;
+}
+
+void simvol_trim(struct simvol *v, uint32_t id)
+{
+	uint32_t old = v->at[id];
+
+	if (old == SIMVOL_NONE)
+		return;
+	v->at[id] = SIMVOL_NONE;
+	die(v, old, id, v->cno);
+	simmeta_touch(v, id, false);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A log-structured volume of which only the places of blocks exist.
+ *
+ * Logical blocks are numbered: data first, then the blocks of metadata.  Each
+ * is in one place or nowhere.  A place is segment * blocks + offset.  Both
+ * maps are four bytes a block; all else is kept by segment.
+ */
+#ifndef NILFS2_GC_SIM_SIMVOL_H
+#define NILFS2_GC_SIM_SIMVOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/policy.h"
+
+#define SIMVOL_NONE UINT32_MAX
+
+enum simvol_kind {
+	SIMVOL_DATA,
+	SIMVOL_NODE,	/* of the maps of files */
+	SIMVOL_DAT,	/* NILFS2's table of virtual blocks */
+	SIMVOL_KINDS,
+};
+
+/* Where blocks that are written at the same time are put. */
+enum simvol_placement {
+	SIMVOL_ONE_LOG,
+	SIMVOL_SURVIVORS,	/* what the cleaner moves has its own log */
+	SIMVOL_HOT_COLD,	/* what is hot has its own log, moved or not */
+};
+
+/* What policies are told of a segment that is not for the latest state. */
+enum simvol_counts {
+	SIMVOL_EXACT,		/* what would have to be moved, counted */
+	SIMVOL_COUNTERS,	/* live blocks, kept where blocks die; snapshots
+				   are not looked at */
+	SIMVOL_HALVED,		/* the same, and halved where a snapshot goes */
+};
+
+struct simvol_config {
+	uint32_t nsegments;
+	uint32_t blocks;	/* of a segment */
+	uint64_t data;		/* logical blocks */
+	uint64_t hot;		/* of these, the first ones */
+	uint32_t node_fanout;	/* data blocks per node; 0: no nodes */
+	uint32_t dat_fanout;	/* blocks per block of the DAT; 0: none */
+	uint32_t summary_span;	/* blocks per summary block; 0: none */
+	enum simvol_placement placement;
+	enum simvol_counts counts;
+	bool metadata_log;	/* metadata has its own log */
+	bool moves_change_nodes;	/* no DAT hides moves from the maps */
+	bool history;		/* snapshots, protection period */
+	bool frees_dead;	/* full segments that are dead are clean */
+};
+
+enum simvol_state {
+	SIMVOL_CLEAN,
+	SIMVOL_OPEN,	/* a log ends in it */
+	SIMVOL_FULL,	/* what may be cleaned */
+	SIMVOL_VICTIM,
+	SIMVOL_HELD,	/* not to be cleaned: of an image */
+};
+
+#define SIMVOL_LOGS 3
+
+struct simvol_log {
+	uint32_t segnum;	/* SIMVOL_NONE: none yet */
+	uint32_t offset;
+};
+
+/* Blocks, by what they are. */
+struct simvol_totals {
+	uint64_t user;			/* that the user wrote */
+	uint64_t written[SIMVOL_KINDS];	/* for the user; flushes of metadata */
+	uint64_t summary;
+	uint64_t moved[SIMVOL_KINDS];	/* by the cleaner */
+	uint64_t held;			/* moved for snapshots or protection */
+	uint64_t reclaimed[SIMVOL_KINDS];	/* dead ones of victims */
+	uint64_t reclaimed_summary;
+	uint64_t cleaned, skipped;	/* segments */
+	uint64_t flushes, rounds;
+};
+
+/* A layer of metadata: who is described by which block, and what is dirty. */
+struct simvol_layer {
+	uint32_t base, count, fanout;
+	uint64_t *dirty;	/* a bit per block */
+	uint64_t *words;	/* a bit per word of these that is not 0 */
+	uint32_t ndirty;
+};
+
+struct simvol {
+	struct simvol_config config;
+	uint32_t nlogical, nplaces;
+	uint32_t *at;		/* by logical block: its place or NONE */
+	uint32_t *owner;	/* by place: what was written there, or NONE */
+	uint32_t *birth, *death;	/* by place: checkpoints, or NULL */
+	struct policy_segment *segments;	/* .live is what policies see */
+	uint32_t *needed;	/* by segment: would have to be moved */
+	uint8_t *state;		/* by segment: enum simvol_state */
+	uint32_t *wear;		/* by segment: times it was made clean */
+	uint32_t *clean;	/* ring of clean segments, oldest first */
+	uint32_t clean_first, nclean;
+	struct simvol_log logs[SIMVOL_LOGS];
+	struct simvol_layer layers[SIMVOL_KINDS];
+	uint64_t now;		/* blocks the user wrote */
+	uint32_t cno;		/* checkpoint that is being made */
+	uint32_t protect_cno;	/* the oldest that is protected */
+	uint32_t *snapshots;	/* checkpoints, ascending */
+	uint32_t nsnapshots;
+	struct simvol_totals totals;
+	/* A segment's counts or state have changed. */
+	void (*changed)(void *arg, uint32_t segnum);
+	void *changed_arg;
+};
+
+/*
+ * An empty volume.  -EINVAL where CONFIG makes no sense, -ENOMEM.  To be
+ * closed also then.
+ */
+int simvol_open(struct simvol *v, struct context *cx,
+		const struct simvol_config *config);
+void simvol_close(struct simvol *v);
+
+/* What logical block ID is. */
+static inline enum simvol_kind simvol_kind_of(const struct simvol *v,
+					      uint32_t id)
+{
+	if (id < v->config.data)
+		return SIMVOL_DATA;
+	return id < v->layers[SIMVOL_DAT].base ? SIMVOL_NODE : SIMVOL_DAT;
+}
+
+/* The user writes data block ID: it goes to another place. -ENOSPC. */
+int simvol_write(struct simvol *v, struct context *cx, uint32_t id);
+
+/* The user has no use for data block ID any more. */
+void simvol_trim(struct simvol *v, uint32_t id);
+
+/* Puts ID, wherever it is, at the end of LOG; for simmeta and simclean. */
+int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
+		  uint32_t id);
+
+/*
+ * The same for what lives at PLACE as the past only: its copy has the same
+ * life.
+ */
+int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
+		       uint32_t place);
+
+/* The log that ID goes to. */
+unsigned int simvol_log_of(const struct simvol *v, uint32_t id, bool moved);
+
+/* Whether a snapshot or the protection period needs what died at PLACE. */
+bool simvol_is_held(const struct simvol *v, uint32_t place);
+
+/* Victim SEGNUM, of which nothing is needed, becomes clean. */
+void simvol_release(struct simvol *v, uint32_t segnum);
+
+void simvol_set_state(struct simvol *v, uint32_t segnum,
+		      enum simvol_state state);
+
+#endif

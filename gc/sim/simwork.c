@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Workloads.
+ *
+ * All begin by writing each block once, so that the volume is as full as it is
+ * meant to be.  Files are extents of equal length that are deleted and written
+ * again in one piece: a lifetime without memory, so exponential, is that any
+ * file of the hot part may be the next to go.
+ */
+#include "gc/sim/simwork.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void write_one(struct simop *op, uint64_t block)
+{
+	*op = (struct simop){ SIMOP_WRITE, block, 1 };
+}
+
+static void next_uniform(struct simwork *w, struct simop *op)
+{
+	write_one(op, simrandom_below(&w->random, w->config.data));
+}
+
+static void next_hot_cold(struct simwork *w, struct simop *op)
+{
+	const struct simwork_config *c = &w->config;
+	uint64_t hot = c->hot;
+
+	if (simrandom_below(&w->random, 100) < c->hot_writes)
+		write_one(op, simrandom_below(&w->random, hot));
+	else
+		write_one(op, hot + simrandom_below(&w->random, c->data - hot));
+}
+
+static void next_sequential(struct simwork *w, struct simop *op)
+{
+	write_one(op, w->at);
+	w->at = (w->at + 1) % w->config.data;
+}
+
+/* Deletes one of the hot files, then makes it anew. */
+static void next_files(struct simwork *w, struct simop *op)
+{
+	const struct simwork_config *c = &w->config;
+	uint64_t files = c->hot / c->file_blocks;
+
+	if (!w->deleted)
+		w->at = simrandom_below(&w->random, files) * c->file_blocks;
+	*op = (struct simop){ w->deleted ? SIMOP_WRITE : SIMOP_TRIM, w->at,
+			      c->file_blocks };
+	w->deleted = !w->deleted;
+}
+
+/* Overwrites one block of a file that stays. */
+static void next_rewrite(struct simwork *w, struct simop *op)
+{
+	next_uniform(w, op);
+}
+
+const struct simwork_kind simwork_list[] = {
+	{ "uniform", "any block, each as likely as another", next_uniform,
+	  false },
+	{ "hot-cold", "most writes go to the hot share", next_hot_cold, false },
+	{ "sequential", "from the first block to the last, again and again",
+	  next_sequential, false },
+	{ "files", "files of the hot share are deleted and made anew",
+	  next_files, true },
+	{ "rewrite", "files until it is full, then blocks of any of them",
+	  next_rewrite, true },
+};
+
+const size_t simwork_count = sizeof(simwork_list) / sizeof(simwork_list[0]);
+
+const struct simwork_kind *simwork_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < simwork_count; i++)
+		if (!strcmp(simwork_list[i].name, name))
+			return &simwork_list[i];
+	return NULL;
+}
+
+static int check_config(struct context *cx, const struct simwork_config *c)
+{
+	if (!c->file_blocks || c->data < c->file_blocks)
+		return fail(cx, -EINVAL, "workload: no whole file fits");
+	if (c->kind->next == next_hot_cold &&
+	    (!c->hot || c->hot >= c->data || c->hot_writes > 100))
+		return fail(cx, -EINVAL, "workload: all or nothing is hot");
+	if (c->kind->next == next_files && c->hot < c->file_blocks)
+		return fail(cx, -EINVAL, "workload: no file is hot");
+	return 0;
+}
+
+static uint64_t files_of(const struct simwork *w)
+{
+	return w->config.data / w->config.file_blocks;
+}
+
+/* All files, each once, as Fisher and Yates shuffle. */
+static int shuffle(struct simwork *w, struct context *cx)
+{
+	uint64_t n = files_of(w), i, j;
+	uint32_t file;
+
+	if (n > UINT32_MAX)
+		return fail(cx, -EINVAL, "workload: too many files");
+	w->order = malloc(n * sizeof(*w->order));
+	if (!w->order)
+		return fail(cx, -ENOMEM, "workload");
+	for (i = 0; i < n; i++)
+		w->order[i] = (uint32_t)i;
+	for (i = n; i > 1; i--) {
+		j = simrandom_below(&w->random, i);
+		file = w->order[i - 1];
+		w->order[i - 1] = w->order[j];
+		w->order[j] = file;
+	}
+	return 0;
+}
+
+int simwork_open(struct simwork *w, struct context *cx,
+		 const struct simwork_config *config)
+{
+	int ret;
+
+	*w = (struct simwork){ .config = *config,
+			       .random.state = config->seed };
+	ret = check_config(cx, config);
+	if (!ret && config->kind->mixed)
+		ret = shuffle(w, cx);
+	return ret;
+}
+
+void simwork_close(struct simwork *w)
+{
+	free(w->order);
+	w->order = NULL;
+}
+
+/* Steps of the first pass. */
+static uint64_t steps_to_fill(const struct simwork *w)
+{
+	return w->config.kind->mixed ? files_of(w) : w->config.data;
+}
+
+bool simwork_is_filled(const struct simwork *w)
+{
+	return w->filled == steps_to_fill(w);
+}
+
+void simwork_skip(struct simwork *w)
+{
+	w->filled = steps_to_fill(w);
+}
+
+static void next_filling(struct simwork *w, struct simop *op)
+{
+	uint64_t n = w->filled++;
+
+	if (!w->order) {
+		write_one(op, n);
+		return;
+	}
+	op->kind = SIMOP_WRITE;
+	op->block = (uint64_t)w->order[n] * w->config.file_blocks;
+	op->count = w->config.file_blocks;
+}
+
+void simwork_next(struct simwork *w, struct simop *op)
+{
+	if (simwork_is_filled(w))
+		w->config.kind->next(w, op);
+	else
+		next_filling(w, op);
+}

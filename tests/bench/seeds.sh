@@ -1,0 +1,165 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Five published experiments about cleaning, repeated with numbers only; what
+# was published stands beside what comes out.  See seeds/README.md.
+#
+#   BENCH_SEEDS		which of them: 000 001 002 003 004 (all)
+#   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N (1)
+
+seeds_bin=$build/tests/bench/seeds
+seeds_sim=$build/gc/sim/gcsim.nilfs2
+
+# against PUBLISHED OURS: "OURS (+3 %)"
+against() {
+	awk -v p="$1" -v o="$2" 'BEGIN {
+		printf "%s (%+.0f %%)", o, 100 * (o / p - 1) }'
+}
+
+# in_columns: lines of words as a table.
+in_columns() {
+	column -t -s '|'
+}
+
+seed_000() {
+	title "000: random rewrites of a full volume, 20 or 4096 segments looked at"
+	{
+		echo "window|records|cursors|cleanings|published|garbage|published"
+		"$seeds_bin/window" | awk 'NR > 1' |
+		while read -r window records cursors cleanings garbage _; do
+			calls=645 had=106682
+			[ "$window" != 20 ] || calls=1174 had=174840
+			echo "$window|$records|$cursors|$(against $calls \
+				"$cleanings")|$calls|$(against $had \
+				"$garbage")|$had"
+		done
+	} | in_columns
+}
+
+seed_001() {
+	title "001: a sequential write, nodes as they come or 512 together"
+	{
+		echo "largest KiB|nodes|requests|mean bytes|MB/s|published"
+		"$seeds_bin/collect" | awk 'NR > 1' |
+		while read -r largest requests nodes mean rate _; do
+			published=231
+			[ "$nodes" -gt 1024 ] || published=255
+			echo "$largest|$nodes|$requests|$mean|$(against \
+				$published "$rate")|$published"
+		done
+	} | in_columns
+}
+
+# runs OPTION... : "POLICY WAF STARVED" of each run.
+runs() {
+	"$seeds_sim" "$@" | awk 'NF > 10 && NR > 1 { print $1, $2, $NF }'
+}
+
+# half_cold OPTION... : 70 % full, five sevenths of which are never deleted.
+half_cold() {
+	runs --segments 1500 --segment-size 1M --fill 70 --workload files \
+		--file-blocks 16 --hot 28 --low 150 --high 300 "$@"
+}
+
+# wear TITLE PUBLISHED OPTION... : of cost-benefit and others to timestamp.
+wear() {
+	local title=$1 published=$2 counts
+
+	shift 2
+	for counts in exact halved counters; do
+		half_cold --counts "$counts" -p timestamp -p cost-benefit \
+			-p greedy "$@" | sed "s/^/$counts /"
+		[ "$counts" != exact ] ||
+			half_cold --min-reclaimable 10 -p timestamp "$@" |
+			sed 's/timestamp/timestamp+10%/; s/^/exact /'
+		[ $# -gt 0 ] || break
+	done | awk -v title="$title" -v published="$published" '
+		$1 == "exact" && $2 == "timestamp" { all = $3 }
+		$1 != "exact" && $2 == "timestamp" { next }
+		{
+			p = $2 == "cost-benefit" ? published " %" : "-"
+			printf "%s|%s|%s|%s|%.0f %%|%s\n", title, $2, $1, $3,
+				100 * $3 / all, p
+		}'
+}
+
+# What is starved: a small volume where snapshots come often.
+starving() {
+	for counts in counters halved exact; do
+		runs --segments 200 --segment-size 256K --fill 50 -w files \
+			--file-blocks 16 --hot 40 -p greedy --low 10 \
+			--high 20 --snapshot-every 1000 --snapshots 2 \
+			--writes 60000 --counts "$counts" |
+		sed "s/ /|/g; s/^/$counts|/"
+	done
+}
+
+seed_002() {
+	title "002: files made and deleted, wear beside the oldest first"
+	{
+		echo "snapshots|policy|counts|WAF|wear|published"
+		wear none 45
+		wear "one, every 20000" 43 --snapshot-every 20000
+	} | in_columns
+	title "002: segments that only a snapshot had, which is gone"
+	{
+		echo "counts|policy|WAF|starved"
+		starving
+	} | in_columns
+}
+
+# zones OPTION... : 128 GiB at random to a file that fills 4068 zones.
+zones() {
+	local scale=${BENCH_SEEDS_SCALE:-1}
+
+	"$seeds_sim" --segments 4068 --segment-size $((8192 / scale))K \
+		--data $((7983872 / scale)) --nodes 1018 \
+		--writes $((33554432 / scale)) --low 8 --moves-change-nodes \
+		--metadata-log --placement survivors --frees-dead \
+		--dirty-pages $((115000 / scale)) --max-memory 1G "$@"
+}
+
+# nodes_moved NAME PUBLISHED-WAF PUBLISHED-MOVES OPTION...
+nodes_moved() {
+	local name=$1 waf=$2 moves=$3 got moved
+
+	shift 3
+	read -r got moved < <(zones "$@" | awk '
+		NF > 10 && NR > 1 { waf = $2 }
+		$2 == "node" { moved = $4 }
+		END { print waf, moved }')
+	moved=$((moved * ${BENCH_SEEDS_SCALE:-1}))
+	if [ "$waf" = - ]; then
+		echo "$name|$got|-|$moved|-"
+	else
+		echo "$name|$(against "$waf" "$got")|$waf|$(against "$moves" \
+			"$moved")|$moves"
+	fi
+}
+
+seed_003() {
+	title "003: 4068 zones, 96 % full, victims by kind of their blocks"
+	{
+		echo "policy|WAF|published|nodes moved|published"
+		nodes_moved greedy 18.75 253131743 -p greedy
+		nodes_moved "data-first, as patched" - - -p data-first \
+			--scarce 11
+		nodes_moved "data-first, strict" 13.3 77463278 -p data-first
+		for weight in 120 200 500; do
+			nodes_moved "weighted, $weight %" 13.3 77463278 \
+				-p weighted --metadata-weight $weight
+		done
+	} | in_columns
+}
+
+seed_004() {
+	title "004: writers of 2 MiB each into one log, 0: a request at a time"
+	"$seeds_bin/writers" | sed 's/ /|/g' | in_columns
+}
+
+bench_seeds() {
+	local seed
+
+	for seed in ${BENCH_SEEDS:-000 001 002 003 004}; do
+		"seed_$seed"
+	done
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The simulator as a tool: the choices of gc.nilfs2, the same every time.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+
+policies="optimal greedy cost-benefit cost-benefit-lfs data-first weighted
+	timestamp"
+
+# need_corpus sets it.
+corpus=
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# A small volume, for a moment.
+sim() {
+	gcsim.nilfs2 --segments 200 --segment-size 256K --fill 70 \
+		--writes 20000 --check 5000 "$@"
+}
+
+# value POLICY KEY: of the runs in the file "said".
+value() {
+	jq -r --arg policy "$1" \
+		".runs[] | select(.policy == \$policy) | .$2" said
+}
+
+@test "from an image, the victims of gc.nilfs2 in its order" {
+	need_corpus
+	local name policy image victims=0
+
+	for name in $(corpus_names); do
+		image=$corpus/$name/image
+		for policy in $policies; do
+			"$NILFS2_BUILD/tests/gc/victims" "$policy" "$image" >want
+			gcsim.nilfs2 -p "$policy" --victims 1000000 "$image" |
+				awk 'NR > 1 { print $1 }' >got
+			diff want got || {
+				echo "$name, $policy"
+				return 1
+			}
+			victims=$((victims + $(wc -l <want)))
+		done
+	done
+	[ "$victims" -gt 500 ]
+}
+
+@test "from an image, years of writing lose no block" {
+	need_corpus
+	for name in snapshots small-files; do
+		gcsim.nilfs2 -p timestamp --min-reclaimable 10 --dat 128 \
+			--nodes 255 --summaries 250 --low 6 --writes 200000 \
+			--check 10000 "$corpus/$name/image"
+	done
+}
+
+@test "a segment that claims more blocks than it has is none to start from" {
+	need_corpus
+	image=$(copy_image snapshots)
+	used=$(gcsim.nilfs2 --victims 1 "$image" | awk 'NR > 1 { print $1 }')
+	dump.nilfs2 set --expert --fix-checksums "$image" "segment:$used" \
+		su_nblocks=4000000000
+	run -1 gcsim.nilfs2 "$image"
+	[[ $output == *"segment $used: 4000000000 blocks written"* ]]
+}
+
+@test "the same options, the same outcome; another seed, another one" {
+	sim -w hot-cold -p greedy --json >one
+	sim -w hot-cold -p greedy --json >two
+	cmp one two
+	sim -w hot-cold -p greedy --json --seed 2 >two
+	run ! cmp -s one two
+}
+
+@test "every user and every policy" {
+	local workload
+	local -a all=()
+
+	for policy in $policies; do
+		all+=(-p "$policy")
+	done
+	for workload in uniform hot-cold sequential files rewrite; do
+		sim -w "$workload" "${all[@]}" --fill 35 --file-blocks 4 --hot 30 \
+			--nodes 255 --dat 128 --summaries 20 --flush-every 500 \
+			--snapshot-every 4000 --snapshots 1 --protect 1000 \
+			--placement survivors --json >said
+		[ "$(jq '.runs | length' said)" -eq 7 ]
+		jq -e 'all(.runs[]; .blocks_written >= .blocks_user)' said
+	done
+}
+
+@test "who writes in sequence moves nothing" {
+	sim -w sequential -p timestamp -p greedy --json >said
+	jq -e 'all(.kinds[]; .blocks_moved == 0)' said
+	[ "$(value timestamp write_amplification)" = 1.000 ]
+}
+
+@test "who leaves segments with little garbage alone moves half, or less" {
+	sim -w files --file-blocks 16 --hot 28 --low 20 --high 40 \
+		-p timestamp --json >said
+	all=$(value timestamp blocks_written)
+	sim -w files --file-blocks 16 --hot 28 --low 20 --high 40 \
+		-p timestamp --min-reclaimable 10 --json >said
+	[ "$(value timestamp segments_skipped)" -gt 100 ]
+	[ $((2 * $(value timestamp blocks_written))) -lt "$all" ]
+}
+
+@test "counters that snapshots deceive starve segments, exact counts none" {
+	local counts
+
+	for counts in exact counters halved; do
+		sim -w files --fill 50 --file-blocks 16 --hot 40 -p greedy \
+			--low 10 --high 20 --snapshot-every 1000 --snapshots 2 \
+			--writes 60000 --counts "$counts" --json >said
+		value greedy segments_starved >"starved-$counts"
+		value greedy blocks_written >"written-$counts"
+	done
+	[ "$(cat starved-exact)" -eq 0 ]
+	[ "$(cat starved-counters)" -gt 0 ]
+	[ "$(cat starved-halved)" -lt "$(cat starved-counters)" ]
+	[ "$(cat written-exact)" -lt "$(cat written-halved)" ]
+	[ "$(cat written-halved)" -lt "$(cat written-counters)" ]
+}
+
+@test "a trace is done, on a volume as large as it needs" {
+	printf '%s\n' 'time,operation,offset,length' '0,write,0,1048576' \
+		'1,write,0,4096' '2,delete,0,8192' '3,sync' >trace
+	gcsim.nilfs2 -n 4 --segment-size 1M -t trace -p greedy --json >said
+	[ "$(value greedy blocks_user)" -eq 257 ]
+	[ "$(value greedy blocks_written)" -eq 257 ]
+}
+
+@test "pictures and curves" {
+	sim --svg picture.svg --curve -p greedy --json >said
+	[ "$(jq '.curve | length' said)" -gt 100 ]
+	grep -q '<polyline.*points="0.0,' picture.svg
+	! command -v xmllint || xmllint --noout picture.svg
+	sim --wear -p greedy --json >said
+	[ "$(jq '[.wear[].count] | add' said)" -eq 200 ]
+}
+
+@test "a volume that is too full for its cleaner ends the run" {
+	run -1 sim --fill 100
+	[[ $output == *"gcsim.nilfs2: "*"cleaning gains nothing"* ]]
+	run -2 --separate-stderr sim -p none
+	run -1 --separate-stderr sim --fill 101
+	run -2 --separate-stderr sim -t trace image
+}
