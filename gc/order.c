@@ -56,6 +56,26 @@ static int push(struct walk *w, struct context *cx, uint64_t ino)
 	return 0;
 }
 
+/* Files that the walk does not reach come behind the others. */
+static bool is_passed_over(int err)
+{
+	return err == -EUCLEAN || err == -EIO || err == -ENOENT ||
+	       err == -ENOTDIR;
+}
+
+/* A rank for INO, unless it has one or leads to no file: 1, 0. */
+static int rank_entry(struct walk *w, struct context *cx, uint64_t ino)
+{
+	struct nilfs_inode inode;
+	int ret = root_inode(&w->root, cx, ino, &inode);
+
+	if (is_passed_over(ret)) {
+		fail_clear(cx);
+		return 0;
+	}
+	return ret ? ret : order_add(w->order, cx, ino);
+}
+
 /* Goes on in the directory of CUR until it ends or another begins: 1, 0. */
 static int read_entries(struct walk *w, struct context *cx,
 			struct dir_cursor *cur)
@@ -64,7 +84,7 @@ static int read_entries(struct walk *w, struct context *cx,
 	int ret;
 
 	while ((ret = dir_cursor_next(cur, cx, &entry)) > 0) {
-		ret = order_add(w->order, cx, entry.ino);
+		ret = rank_entry(w, cx, entry.ino);
 		if (ret < 0)
 			return ret;
 		if (!ret || entry.type != NILFS_FT_DIR)
@@ -93,13 +113,6 @@ static int step(struct walk *w, struct context *cx)
 	if (ret <= 0)
 		w->depth--;
 	return ret;
-}
-
-/* Files that the walk does not reach come behind the others. */
-static bool is_passed_over(int err)
-{
-	return err == -EUCLEAN || err == -EIO || err == -ENOENT ||
-	       err == -ENOTDIR;
 }
 
 static int walk_tree(struct order *o, struct context *cx, struct volume *vol)

@@ -56,6 +56,15 @@ is_marked() {
 		<(jq 'del(.result.elapsed_ms)' outcome)
 }
 
+@test "a name that leads to no inode is passed over" {
+	image=$(copy_image cleaned)
+	damage dirent:/kept inode=0xfffffffffffffff
+	names=$(dump.nilfs2 ls "$image" / 2>/dev/null)
+	gc --compact=all --order tree
+	gc --defrag all
+	[ "$(dump.nilfs2 ls "$image" / 2>/dev/null)" = "$names" ]
+}
+
 @test "the kernel sees the mark, and its cleaner leaves the segment alone" {
 	need_guest uml
 	run -3 gc
