@@ -107,6 +107,14 @@ int segments_begin(struct segments *s, struct context *cx, uint64_t segnum)
 	return s->taken ? s->taken(s->arg, cx, segnum) : 0;
 }
 
+/* Nor is anything left of it to be counted. */
+static int forget_counts(struct segments *s, struct context *cx,
+			 uint64_t segnum)
+{
+	return segments_correct(s, cx, segnum, -tally_get(&s->live, segnum),
+				-tally_get(&s->snapshot, segnum));
+}
+
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 {
 	struct nilfs_segment_usage_ext *su;
@@ -116,7 +124,9 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 		return fail(cx, -ENOSPC, "no clean segment is left");
 	if (ret > 0)
 		ret = change(s, cx, *segnum, &su);
-	if (ret < 0)
+	if (!ret)
+		ret = forget_counts(s, cx, *segnum);
+	if (ret)
 		return ret;
 	clear(s, su);
 	su->su.su_flags = le32_make(DIRTY);
