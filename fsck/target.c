@@ -8,23 +8,15 @@
  * Zones are kept to, those of an image file, too: a repair leaves an image that
  * can be brought to a device still.
  */
-#include "config.h"
-
 #include "fsck/target.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dev/devfile.h"
 #include "dev/probe.h"
-#include "dev/zonedisk.h"
-#include "dev/zonefile.h"
+#include "dev/zoned.h"
 #include "fsck/session.h"
-
-#define ZONES_SUFFIX ".zones"	/* as mkfs.nilfs2 has it */
 
 /* What is asked for: to write, to write if that is possible, or to read. */
 enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
@@ -85,35 +77,6 @@ static int open_file(struct target *t, struct context *cx, const char *path,
 	return devfile_open(&t->file, cx, path, DEVFILE_READ);
 }
 
-static int open_side(struct target *t, struct context *cx, const char *path)
-{
-	char *side = NULL;
-	int err = 0;
-
-	if (asprintf(&side, "%s" ZONES_SUFFIX, path) < 0)
-		return fail(cx, -ENOMEM, "%s: open", path);
-	if (!access(side, F_OK))
-		err = zonefile_load(&t->dev, cx, t->file, side);
-	free(side);
-	return err;
-}
-
-/* Puts its zones over what is open; a host-aware device needs none. */
-static int open_zones(struct target *t, struct context *cx, const char *path)
-{
-	struct probe_zones zones;
-
-	t->dev = t->file;
-	if (!t->file->is_block_device)
-		return open_side(t, cx, path);
-	if (probe_zoned(cx, path, &zones)) {
-		fail_clear(cx);
-		return 0;
-	}
-	return zones.model == PROBE_ZONES_HOST_MANAGED ?
-		       zonedisk_open(&t->dev, cx, t->file) : 0;
-}
-
 /* A device is read like any other when nobody can tell its zones. */
 static int do_without_zones(struct target *t, struct tool *tool,
 			    const char *path, enum need need)
@@ -160,7 +123,7 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 	/* The passes know best, unless they read all there is. */
 	if (!o->data)
 		devfile_random(t->file);
-	err = open_zones(t, cx, path);
+	err = zoned_open(&t->dev, cx, t->file, path);
 	if (err && err != -ENOMEM)
 		err = do_without_zones(t, tool, path, need);
 	return err ? err : check_undo(cx, t, path, o);

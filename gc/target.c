@@ -8,21 +8,13 @@
  * Zones are kept to, those of an image file, too: it can be brought to a device
  * still.
  */
-#include "config.h"
-
 #include "gc/target.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "dev/devfile.h"
 #include "dev/probe.h"
-#include "dev/zonedisk.h"
-#include "dev/zonefile.h"
-
-#define ZONES_SUFFIX ".zones"	/* as mkfs.nilfs2 has it */
+#include "dev/zoned.h"
 
 static int check_use(struct context *cx, const char *path)
 {
@@ -46,35 +38,6 @@ static int check_use(struct context *cx, const char *path)
 	}
 }
 
-static int open_side(struct target *t, struct context *cx, const char *path)
-{
-	char *side = NULL;
-	int ret = 0;
-
-	if (asprintf(&side, "%s" ZONES_SUFFIX, path) < 0)
-		return fail(cx, -ENOMEM, "%s: open", path);
-	if (!access(side, F_OK))
-		ret = zonefile_load(&t->dev, cx, t->file, side);
-	free(side);
-	return ret;
-}
-
-/* Puts its zones over what is open; a host-aware device needs none. */
-static int open_zones(struct target *t, struct context *cx, const char *path)
-{
-	struct probe_zones zones;
-
-	t->dev = t->file;
-	if (!t->file->is_block_device)
-		return open_side(t, cx, path);
-	if (probe_zoned(cx, path, &zones)) {
-		fail_clear(cx);
-		return 0;
-	}
-	return zones.model == PROBE_ZONES_HOST_MANAGED ?
-		       zonedisk_open(&t->dev, cx, t->file) : 0;
-}
-
 int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only)
 {
@@ -84,7 +47,7 @@ int target_open(struct target *t, struct context *cx, const char *path,
 	if (!ret)
 		ret = devfile_open(&t->file, cx, path,
 				   read_only ? DEVFILE_READ : DEVFILE_WRITE);
-	return ret ? ret : open_zones(t, cx, path);
+	return ret ? ret : zoned_open(&t->dev, cx, t->file, path);
 }
 
 void target_close(struct target *t)

@@ -17,8 +17,8 @@ struct target {
 /*
  * Opens PATH, which nobody may use meanwhile, to be written unless READ_ONLY.
  * Zones are those of a host-managed device, or of the file beside an image.
- * -EBUSY where it is mounted or in use, or as devfile_open(), zonedisk_open()
- * and zonefile_load().  T is closed with target_close(), also after a failure.
+ * -EBUSY where it is mounted or in use, or as devfile_open() and zoned_open().
+ * T is closed with target_close(), also after a failure.
  */
 int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only);

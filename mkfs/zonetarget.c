@@ -8,24 +8,20 @@
  * done so before: then they stand in a file beside the image, and formatting
  * it again follows them.
  */
-#include "config.h"
-
 #include "mkfs/zonetarget.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "dev/probe.h"
+#include "dev/zoned.h"
 #include "dev/zonedisk.h"
 #include "dev/zonedump.h"
 #include "dev/zonefile.h"
 #include "mkfs/zoneoptions.h"
-
-#define SUFFIX ".zones"
 
 /* A zone cannot be cut where the content ends. */
 static int check_size(struct context *cx, const struct mkfs_options *o)
@@ -109,12 +105,13 @@ static int emulate(struct context *cx, const struct mkfs_options *o,
 static int open_file(struct context *cx, const struct mkfs_options *o,
 		     struct target *t)
 {
+	int ret;
+
 	if (o->zoned == OPTIONS_ZONED_OFF)
 		return 0;
-	if (asprintf(&t->side, "%s" SUFFIX, t->path) < 0) {
-		t->side = NULL;
-		return fail(cx, -ENOMEM, "%s: open", t->path);
-	}
+	ret = zoned_side(&t->side, cx, t->path);
+	if (ret)
+		return ret;
 	if (zoneoptions_emulate(o) || !access(t->side, F_OK))
 		return emulate(cx, o, t);
 	if (o->zoned == OPTIONS_ZONED_REQUIRE)

@@ -85,7 +85,8 @@ struct probe_zones {
 
 /*
  * Says whether PATH has zones; an image file has none.  The model is known in
- * every build.  Failures: as stat(2), and -EIO if the zones cannot be listed.
+ * every build.  Failures: as stat(2), and -EIO, the model known, if the zones
+ * cannot be listed.
  */
 int probe_zoned(struct context *cx, const char *path,
 		struct probe_zones *zones);

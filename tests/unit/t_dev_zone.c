@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <linux/blkzoned.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "dev/memory.h"
+#include "dev/zoned.h"
 #include "dev/zonedump.h"
 
 #include "tap.h"
@@ -227,6 +229,27 @@ static void test_side(void)
 	is_int(zonefile_load(&dev, &cx, under, "absent"), -ENOENT, "no file");
 }
 
+static void test_beside(void)
+{
+	struct dev *under, *dev;
+	char *side;
+
+	is_int(zoned_side(&side, &cx, "image"), 0, "the name of a file");
+	ok(!strcmp(side, SIDE), "%s", side);
+	free(side);
+	memory_open(&under, &cx, medium, BYTES);
+	is_int(zoned_open(&dev, &cx, under, "image"), 0, "with a file beside");
+	is_int((int)dev->zones->count, ZONES, "zones");
+	dev_close(dev);
+	is_int(zoned_open(&dev, &cx, under, "other"), 0, "without one");
+	ok(dev == under && !dev->zones, "the device itself");
+	dev_close(under);
+	memory_open(&under, &cx, medium, BYTES / 2);
+	is_int(zoned_open(&dev, &cx, under, "image"), -EINVAL, "one of others");
+	ok(dev == under, "the device itself");
+	dev_close(under);
+}
+
 static void write_file(const char *path, const unsigned char *bytes, size_t len)
 {
 	FILE *file = fopen(path, "w");
@@ -295,6 +318,7 @@ int main(void)
 	test_rules();
 	test_crossing();
 	test_side();
+	test_beside();
 	test_noise();
 	snprintf(command, sizeof(command), "cd .. && rm -rf %s", dir);
 	is_int(system(command), 0, "cleaned up");
