@@ -193,7 +193,8 @@ static int write_log(struct forward *f, struct fixer_job *job,
 		     struct context *cx)
 {
 	static const bool none[RULE_FIX_COUNT];
-	const struct writer_options options = round_options(job);
+	const struct writer_options options =
+		writer_options_on(job->vol, job->time);
 	struct mend_known known, believed;
 	struct writer_end end;
 	int ret;

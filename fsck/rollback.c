@@ -193,7 +193,8 @@ static int find_checkpoint(struct context *cx, struct volume *vol,
 int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 {
 	static const bool none[RULE_FIX_COUNT];
-	const struct writer_options options = round_options(job);
+	const struct writer_options options =
+		writer_options_on(job->vol, job->time);
 	struct rollback r = { .vol = job->vol };
 	struct nilfs_checkpoint cp;
 	struct writer *w = NULL;

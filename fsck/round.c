@@ -20,9 +20,6 @@
 /* Files that begin anew are filled in every floor. */
 #define FILLED_ANEW (MEND_ANEW(NILFS_CPFILE_INO) | MEND_ANEW(NILFS_IFILE_INO))
 
-/* Of a log that is written in one piece, from one buffer. */
-#define LOG_BYTES (4u << 20)
-
 /* Whatever begins without blocks is filled by the one who knows how. */
 static bool is_due(const struct round *round, enum rule_fix fix)
 {
@@ -106,20 +103,10 @@ static int finish_log(struct round *round, struct context *cx)
 	return round_name(&round->job, cx, &end, false);
 }
 
-struct writer_options round_options(const struct fixer_job *job)
-{
-	bool zones = job->dev->zones;
-
-	return (struct writer_options){
-		.time = job->time,
-		.sequential = zones,
-		.log_blocks = zones ? LOG_BYTES >> job->vol->geo.block_bits : 0,
-	};
-}
-
 static int open_writer(struct round *round, struct context *cx)
 {
-	const struct writer_options options = round_options(&round->job);
+	const struct writer_options options =
+		writer_options_on(round->job.vol, round->job.time);
 	struct mend_known known;
 	struct lastknown last;
 	int err = lastknown_find(&last, cx, round->job.check);

@@ -18,9 +18,6 @@ struct round {
 	fixer_apply *instead;	/* in place of all fixers, or NULL */
 };
 
-/* How a writer of JOB writes: on zones, in sequence. */
-struct writer_options round_options(const struct fixer_job *job);
-
 /* Runs it.  0, or a failure that ends the repair. */
 int round_run(struct round *round, struct context *cx);
 

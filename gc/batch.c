@@ -44,7 +44,7 @@ struct batch {
 static uint64_t summary_blocks(const struct volume *vol, uint64_t n)
 {
 	const struct nilfs_geometry *g = &vol->geo;
-	uint32_t most = onelog_options(vol, 0).log_blocks;
+	uint32_t most = writer_options_on(vol, 0).log_blocks;
 
 	if (!most || most > g->blocks_per_segment)
 		most = g->blocks_per_segment;
@@ -113,7 +113,7 @@ static int note_victims(struct batch *b, struct context *cx)
 static int open_writer(struct batch *b, struct context *cx)
 {
 	const struct batch_options *o = b->options;
-	struct writer_options options = onelog_options(b->vol, o->time);
+	struct writer_options options = writer_options_on(b->vol, o->time);
 	struct mend_known known = {
 		.unusable = is_unusable,
 		.arg = b,

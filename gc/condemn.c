@@ -20,7 +20,7 @@ static int write_log(struct context *cx, struct volume *vol,
 		     const uint64_t *segments, size_t n, uint64_t time,
 		     struct writer_end *end)
 {
-	struct writer_options options = onelog_options(vol, time);
+	struct writer_options options = writer_options_on(vol, time);
 	struct mend_known known = { .unusable = NULL };
 	struct zoning zones = { .vol = NULL };
 	struct writer *w = NULL;

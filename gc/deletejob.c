@@ -140,7 +140,7 @@ static int delete_chosen(struct deletion *d, struct context *cx,
 static int write_log(struct deletion *d, struct context *cx)
 {
 	const uint64_t time = (uint64_t)cx->now;
-	const struct writer_options options = onelog_options(d->vol, time);
+	const struct writer_options options = writer_options_on(d->vol, time);
 	struct mend_known known = { .unusable = NULL };
 	struct zoning zones = { .vol = NULL };
 	struct writer_end end;

@@ -81,7 +81,7 @@ static enum rule set_layout(struct change *c, bool on)
 static int write_log(struct change *c, struct context *cx,
 		     struct writer_end *end)
 {
-	const struct writer_options options = onelog_options(c->vol, c->time);
+	const struct writer_options options = writer_options_on(c->vol, c->time);
 	struct mend_known known = { .anew = MEND_ANEW(NILFS_SUFILE_INO) };
 	struct writer *w = NULL;
 	int ret = zoning_open(&c->zones, cx, c->old);

@@ -10,20 +10,6 @@
 
 #include "log/newsupers.h"
 
-/* Of a log that is written in one piece, from one buffer. */
-#define LOG_BYTES (4u << 20)
-
-struct writer_options onelog_options(const struct volume *vol, uint64_t time)
-{
-	bool zones = vol->dev->zones;
-
-	return (struct writer_options){
-		.time = time,
-		.sequential = zones,
-		.log_blocks = zones ? LOG_BYTES >> vol->geo.block_bits : 0,
-	};
-}
-
 int onelog_commit(struct writer *w, struct context *cx, struct volume *vol,
 		  uint64_t time, struct writer_end *end)
 {

@@ -9,9 +9,6 @@
 #include "log/writer.h"
 #include "vol/volume.h"
 
-/* Options of a log for VOL, as its device wants it: of TIME (seconds). */
-struct writer_options onelog_options(const struct volume *vol, uint64_t time);
-
 /*
  * Commits W, a writer of VOL, and writes superblocks of TIME (seconds) that
  * name its last log.  Until then nothing has changed.  Fails as

@@ -10,7 +10,7 @@
  */
 #include "gc/spread.h"
 
-#include "gc/onelog.h"
+#include "log/writer.h"
 #include "vol/extent.h"
 #include "vol/volume.h"
 
@@ -18,7 +18,7 @@
 static uint64_t log_blocks(const struct volume *vol)
 {
 	const struct nilfs_geometry *g = &vol->geo;
-	uint64_t most = onelog_options(vol, 0).log_blocks, summary;
+	uint64_t most = writer_options_on(vol, 0).log_blocks, summary;
 
 	if (!most || most > g->blocks_per_segment)
 		most = g->blocks_per_segment;

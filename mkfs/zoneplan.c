@@ -29,9 +29,6 @@
 #include "log/writer.h"
 #include "mkfs/plan.h"
 
-/* So that a log, which a worker writes in one piece, needs little memory. */
-#define LOG_BYTES (4u << 20)
-
 static bool is_last_conventional(const struct zones *zones)
 {
 	return zones->kinds[zones->count - 1] == ZONE_CONVENTIONAL;
@@ -179,8 +176,7 @@ void zoneplan_writer(struct plan *plan, struct writer_options *options)
 {
 	if (!plan->zoned.zones)
 		return;
-	options->sequential = true;
-	options->log_blocks = LOG_BYTES / plan->g.block_size;
+	writer_options_zoned(options, &plan->g);
 	options->unusable = is_unusable;
 	options->arg = plan;
 }

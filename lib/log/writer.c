@@ -22,6 +22,25 @@
 
 #define ROOT_LINKS 2
 
+/* So that a log, which a worker writes in one piece, needs little memory. */
+#define ZONED_LOG_BYTES (4u << 20)
+
+void writer_options_zoned(struct writer_options *options,
+			  const struct nilfs_geometry *g)
+{
+	options->sequential = true;
+	options->log_blocks = ZONED_LOG_BYTES / g->block_size;
+}
+
+struct writer_options writer_options_on(const struct volume *vol, uint64_t time)
+{
+	struct writer_options options = { .time = time };
+
+	if (vol->dev->zones)
+		writer_options_zoned(&options, &vol->geo);
+	return options;
+}
+
 static int env_alloc(void *arg, struct context *cx, uint64_t *vblocknr)
 {
 	struct writer *w = arg;

@@ -70,6 +70,14 @@ struct writer_end {
 	struct nilfs_super_root super_root;
 };
 
+/* Has logs of blocks as in G written to zones: in sequence, in one piece each. */
+void writer_options_zoned(struct writer_options *options,
+			  const struct nilfs_geometry *g);
+
+/* Options of the next logs of VOL, as its device wants them, at TIME (seconds). */
+struct writer_options writer_options_on(const struct volume *vol,
+					uint64_t time);
+
 /*
  * A writer of the first checkpoint of a new volume on DEV (borrowed): its
  * metadata files are empty, inodes below first_ino are made (the root without
