@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dev/memory.h"
+#include "fsck_run.h"
 #include "log/inodes.h"
 
 static const struct log_shape shape = {
@@ -65,20 +66,17 @@ void rig_close(struct rig *r)
 	log_volume_fini(&r->v);
 }
 
-int rig_run(struct rig *r, struct dev *dev, const struct options *o)
+struct cut rig_cut(struct rig *r, cut_job *job, cut_judge *judge, void *arg)
 {
-	char *argv[] = { (char[]){ "image" }, NULL };
-	struct tool tool = { .argc = 1, .argv = argv, .quiet = true };
-	int ret;
-
-	context_child(&r->v.cx, &tool.cx);
-	tool.cx.now = LOG_VOLUME_TIME + 1;
-	out_open_memory(&tool.cx, &tool.out);
-	report_init(&tool.report, tool.out, REPORT_TEXT);
-	progress_init(&tool.progress, -1, true);
-	ret = session_run(&tool, o, dev);
-	out_close(tool.out, &tool.cx);
-	return ret;
+	return (struct cut){
+		.cx = &r->v.cx,
+		.before = r->before,
+		.bytes = r->bytes,
+		.size = r->size,
+		.job = job,
+		.judge = judge,
+		.arg = arg,
+	};
 }
 
 int rig_judge(struct rig *r)
@@ -90,7 +88,7 @@ int rig_judge(struct rig *r)
 	int ret;
 
 	memory_open(&disk, &r->v.cx, r->bytes, r->size);
-	ret = rig_run(r, disk, &no);
+	ret = fsck_run(&r->v.cx, disk, &no);
 	if (volume_open(&vol, &r->v.cx, disk, NULL))
 		ret = -EIO;
 	for (i = 0; i < RIG_FILES && ret >= 0; i++)

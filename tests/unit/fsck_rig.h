@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "cut.h"
 #include "fsck/session.h"
 #include "log_volume.h"
 
@@ -22,8 +23,8 @@ struct rig {
 void rig_open(struct rig *r);
 void rig_close(struct rig *r);
 
-/* One run of the tool on DEV, as O says; as session_run(). */
-int rig_run(struct rig *r, struct dev *dev, const struct options *o);
+/* A job on r->bytes, and who judges it, with ARG. */
+struct cut rig_cut(struct rig *r, cut_job *job, cut_judge *judge, void *arg);
 
 /*
  * What r->bytes hold: SESSION_UNCORRECTED where the damage is there, 0 where

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dev/memory.h"
+#include "disk/super.h"
 #include "vol/sutable.h"
 
 /* One more checkpoint: all files, or others instead of most of them. */
@@ -85,6 +86,35 @@ void rig_close(struct rig *r)
 	free(r->before);
 	free(r->bytes);
 	log_volume_fini(&r->v);
+}
+
+void rig_leave_mounted(struct rig *r)
+{
+	const uint64_t offsets[] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(r->v.dev->size),
+	};
+	struct nilfs_super_block sb;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		memcpy(&sb, r->before + offsets[i], sizeof(sb));
+		sb.s_state = le16_make(0);
+		sb.s_sum = le32_make(super_checksum(&sb));
+		memcpy(r->before + offsets[i], &sb, sizeof(sb));
+	}
+}
+
+struct cut rig_cut(struct rig *r, cut_job *job, cut_judge *judge, void *arg)
+{
+	return (struct cut){
+		.cx = &r->v.cx,
+		.before = r->before,
+		.bytes = r->bytes,
+		.size = r->size,
+		.job = job,
+		.judge = judge,
+		.arg = arg,
+	};
 }
 
 bool rig_holds_also(struct rig *r, size_t size, rig_judge *also, void *arg)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cut.h"
 #include "log_volume.h"
 
 #define RIG_FILES 6u
@@ -30,6 +31,12 @@ void rig_open(struct rig *r, const struct log_shape *shape);
 void rig_open_larger(struct rig *r, const struct log_shape *shape,
 		     unsigned int rounds, uint64_t more);
 void rig_close(struct rig *r);
+
+/* As a crash leaves it: r->before do not say that the volume was unmounted. */
+void rig_leave_mounted(struct rig *r);
+
+/* A job on r->bytes, and who judges it, with ARG. */
+struct cut rig_cut(struct rig *r, cut_job *job, cut_judge *judge, void *arg);
 
 /*
  * Whether all of r->bytes holds together, live-block counts are exact where

@@ -15,14 +15,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
 #include "fsck/undo.h"
-
 #include "fsck_rig.h"
+#include "fsck_run.h"
 #include "tap.h"
 
 #define SECTOR 512u
+
+static const struct fault_plan none = {
+	.kind = FAULT_NONE, .counted = FAULT_WRITES,
+};
 
 struct bench {
 	struct rig r;
@@ -32,25 +34,23 @@ struct bench {
 	size_t undo_size;
 };
 
-/* Mends a fresh copy through DEV, with an undo file. */
-static int mend(struct bench *b, const struct fault_plan *plan,
-		uint64_t *counted)
+static int run_mend(void *arg, struct context *cx, struct dev *dev)
 {
+	const struct bench *b = arg;
 	const struct options o = {
 		.mode = OPTIONS_YES, .undo_file = b->path,
 	};
-	struct dev *disk, *dev;
-	int ret;
+
+	return fsck_run(cx, dev, &o);
+}
+
+/* Mends a fresh copy, with an undo file. */
+static struct cut_end mend(struct bench *b, const struct fault_plan *plan)
+{
+	const struct cut cut = rig_cut(&b->r, run_mend, NULL, b);
 
 	memcpy(b->r.bytes, b->r.before, b->r.size);
-	memory_open(&disk, &b->r.v.cx, b->r.bytes, b->r.size);
-	fault_open(&dev, &b->r.v.cx, disk, plan);
-	ret = rig_run(&b->r, dev, &o);
-	*counted = fault_counted(dev);
-	fault_power_off(dev);
-	dev_close(dev);
-	dev_close(disk);
-	return ret;
+	return cut_run(&cut, plan);
 }
 
 static void read_undo(struct bench *b)
@@ -76,9 +76,7 @@ static void put_undo(struct bench *b, const char *bytes, size_t len)
 
 static void bench_open(struct bench *b)
 {
-	const struct fault_plan none = { .kind = FAULT_NONE };
 	const char *tmp = getenv("TMPDIR");
-	uint64_t counted;
 
 	memset(b, 0, sizeof(*b));
 	snprintf(b->dir, sizeof(b->dir), "%s/undo.XXXXXX", tmp ? tmp : "/tmp");
@@ -86,7 +84,7 @@ static void bench_open(struct bench *b)
 		printf("Bail out! no directory\n");
 	snprintf(b->path, sizeof(b->path), "%s/undo", b->dir);
 	rig_open(&b->r);
-	is_int(mend(b, &none, &counted), SESSION_MENDED, "a repair");
+	is_int(mend(b, &none).ret, SESSION_MENDED, "a repair");
 	is_int(rig_judge(&b->r), 0, "leaves a sound volume");
 	b->after = malloc(b->r.size);
 	memcpy(b->after, b->r.bytes, b->r.size);
@@ -102,26 +100,19 @@ static void bench_close(struct bench *b)
 	rig_close(&b->r);
 }
 
-struct outcome {
-	int ret, left, again;
-	bool happened, whole;
-};
-
-/* Takes back what is on the device, as far as PLAN lets it. */
-static int restore(struct bench *b, const struct fault_plan *plan,
-		   bool *happened)
+static int run_restore(void *arg, struct context *cx, struct dev *dev)
 {
-	struct dev *disk, *dev;
-	int ret;
+	const struct bench *b = arg;
 
-	memory_open(&disk, &b->r.v.cx, b->r.bytes, b->r.size);
-	fault_open(&dev, &b->r.v.cx, disk, plan);
-	ret = undo_restore(&b->r.v.cx, b->path, dev, false);
-	*happened = fault_happened(dev);
-	fault_power_off(dev);
-	dev_close(dev);
-	dev_close(disk);
-	return ret;
+	return undo_restore(cx, b->path, dev, false);
+}
+
+/* Takes back what is on the device. */
+static int restore(struct bench *b)
+{
+	const struct cut cut = rig_cut(&b->r, run_restore, NULL, b);
+
+	return cut_run(&cut, &none).ret;
 }
 
 static bool is_before(const struct bench *b)
@@ -129,47 +120,32 @@ static bool is_before(const struct bench *b)
 	return !memcmp(b->r.bytes, b->r.before, b->r.size);
 }
 
-/* Takes a repair back while PLAN is carried out, and once more. */
-static struct outcome run(struct bench *b, const struct fault_plan *plan)
+/* A second try takes all of it back. */
+static enum cut_state judge(void *arg, uint64_t at, int ret)
 {
-	const struct fault_plan none = { .kind = FAULT_NONE };
-	struct outcome o;
-	bool happened;
+	struct bench *b = arg;
+	int left = rig_judge(&b->r);
 
-	memcpy(b->r.bytes, b->after, b->r.size);
-	o.ret = restore(b, plan, &o.happened);
-	o.left = rig_judge(&b->r);
-	o.again = restore(b, &none, &happened);
-	o.whole = is_before(b);
-	return o;
+	(void)at;
+	(void)ret;
+	if (restore(b) || !is_before(b))
+		return CUT_BAD;
+	if (left && left != SESSION_UNCORRECTED)
+		return CUT_BAD;
+	return left ? CUT_OLD : CUT_NEW;
 }
 
 static void test_cuts(struct bench *b, struct fault_plan plan, const char *how)
 {
-	unsigned int old = 0, new = 0, bad = 0;
-	struct outcome o;
+	struct cut cut = rig_cut(&b->r, run_restore, judge, b);
+	struct cut_counts c;
 
-	plan.counted = FAULT_WRITES | FAULT_FLUSHES;
-	do {
-		plan.at++;
-		plan.seed += plan.reorder;
-		o = run(b, &plan);
-		if (!o.happened)
-			break;
-		old += o.left == SESSION_UNCORRECTED;
-		new += o.left == 0;
-		if (o.ret < 0 && !o.again && o.whole &&
-		    (!o.left || o.left == SESSION_UNCORRECTED))
-			continue;
-		printf("# cut %llu: %d, then %d, again %d%s\n",
-		       (unsigned long long)plan.at, o.ret, o.left, o.again,
-		       o.whole ? "" : ", not what it was");
-		bad++;
-	} while (plan.at < 1000);
-	is_int(bad, 0, how);
-	ok(old && new, "the old state %u times, the mended one %u times", old,
-	   new);
-	ok(!o.ret && o.left == SESSION_UNCORRECTED && o.whole,
+	cut.before = b->after;
+	c = cut_each(&cut, plan);
+	is_int(c.bad, 0, how);
+	ok(c.old && c.new, "the old state %u times, the mended one %u times",
+	   c.old, c.new);
+	ok(!c.ret && rig_judge(&b->r) == SESSION_UNCORRECTED && is_before(b),
 	   "without a cut it is what it was");
 }
 
@@ -179,42 +155,34 @@ static void test_file_first(struct bench *b)
 	const struct fault_plan cut = {
 		.kind = FAULT_CUT, .counted = FAULT_WRITES, .at = 1,
 	};
-	const struct fault_plan none = { .kind = FAULT_NONE };
-	uint64_t counted;
-	bool happened;
 
 	unlink(b->path);
-	ok(mend(b, &cut, &counted) < 0, "a repair cut before its first write");
+	ok(mend(b, &cut).ret < 0, "a repair cut before its first write");
 	ok(is_before(b), "has changed nothing");
-	is_int(restore(b, &none, &happened), 0, "its undo file is whole");
+	is_int(restore(b), 0, "its undo file is whole");
 	ok(is_before(b), "and changes nothing either");
 	memcpy(b->r.bytes, b->after, b->r.size);
-	is_int(restore(b, &none, &happened), 0, "and of a whole repair");
+	is_int(restore(b), 0, "and of a whole repair");
 	ok(is_before(b), "takes back all");
 }
 
 /* Nothing of a file that is there is written over. */
 static void test_file_exists(struct bench *b)
 {
-	const struct fault_plan none = {
-		.kind = FAULT_NONE, .counted = FAULT_WRITES,
-	};
-	uint64_t counted;
+	struct cut_end end;
 
 	put_undo(b, "mine", 4);
-	is_int(mend(b, &none, &counted), -EEXIST, "a file that is there");
-	is_int(counted, 0, "is a reason not to write");
+	end = mend(b, &none);
+	is_int(end.ret, -EEXIST, "a file that is there");
+	is_int(end.counted, 0, "is a reason not to write");
 	ok(is_before(b), "and nothing was changed");
 }
 
 /* No file is to be longer than LIMIT bytes. */
-static int mend_limited(struct bench *b, rlim_t limit, uint64_t *counted)
+static struct cut_end mend_limited(struct bench *b, rlim_t limit)
 {
-	const struct fault_plan none = {
-		.kind = FAULT_NONE, .counted = FAULT_WRITES,
-	};
 	struct rlimit old, small;
-	int ret;
+	struct cut_end end;
 
 	unlink(b->path);
 	getrlimit(RLIMIT_FSIZE, &old);
@@ -222,37 +190,36 @@ static int mend_limited(struct bench *b, rlim_t limit, uint64_t *counted)
 	small.rlim_cur = limit;
 	fflush(stdout);
 	setrlimit(RLIMIT_FSIZE, &small);
-	ret = mend(b, &none, counted);
+	end = mend(b, &none);
 	setrlimit(RLIMIT_FSIZE, &old);
-	return ret;
+	return end;
 }
 
 static void test_file_fails(struct bench *b)
 {
 	const size_t limits[] = { 0, 64, b->undo_size - 1 };
-	uint64_t counted;
+	struct cut_end end;
 	unsigned int i;
 
 	signal(SIGXFSZ, SIG_IGN);
 	for (i = 0; i < 3; i++) {
-		is_int(mend_limited(b, limits[i], &counted), -EFBIG,
-		       "an undo file that cannot be written");
-		ok(!counted && is_before(b), "is a reason to change nothing");
+		end = mend_limited(b, limits[i]);
+		is_int(end.ret, -EFBIG, "an undo file that cannot be written");
+		ok(!end.counted && is_before(b),
+		   "is a reason to change nothing");
 	}
-	is_int(mend_limited(b, b->undo_size, &counted), SESSION_MENDED,
+	is_int(mend_limited(b, b->undo_size).ret, SESSION_MENDED,
 	       "one that just can is none");
 }
 
 /* Tries to go back by BYTES: true where that is refused, and changes nothing. */
 static bool is_refused(struct bench *b, const char *bytes, size_t len)
 {
-	const struct fault_plan none = { .kind = FAULT_NONE };
-	bool happened;
 	int ret;
 
 	put_undo(b, bytes, len);
 	memcpy(b->r.bytes, b->after, b->r.size);
-	ret = restore(b, &none, &happened);
+	ret = restore(b);
 	return (ret == -EUCLEAN || ret == -EINVAL || ret == -ENODATA) &&
 	       !memcmp(b->r.bytes, b->after, b->r.size);
 }

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/fault.h"
 #include "dev/memory.h"
 #include "disk/super.h"
 #include "gc/features.h"
@@ -27,20 +26,6 @@ static const struct log_shape shapes[] = {
 static size_t super_offset(const struct rig *r, int copy)
 {
 	return copy ? super_offset2(r->size) : NILFS_SB_OFFSET_BYTES;
-}
-
-/* As after a crash: nothing says that the volume was unmounted. */
-static void leave_mounted(struct rig *r)
-{
-	struct nilfs_super_block sb;
-	int i;
-
-	for (i = 0; i < 2; i++) {
-		memcpy(&sb, r->before + super_offset(r, i), sizeof(sb));
-		sb.s_state = le16_make(0);
-		sb.s_sum = le32_make(super_checksum(&sb));
-		memcpy(r->before + super_offset(r, i), &sb, sizeof(sb));
-	}
 }
 
 static int set(struct rig *r, struct dev *dev, bool on,
@@ -100,55 +85,56 @@ static void test_whole(struct rig *r, bool on)
 	dev_close(disk);
 }
 
-static void test_cuts(struct rig *r, bool on, enum fault_kind kind,
-		      bool reorder, const char *how)
-{
-	struct fault_plan plan = {
-		.kind = kind, .reorder = reorder,
-		.counted = FAULT_WRITES | FAULT_FLUSHES, .at = 1,
-	};
-	unsigned int old = 0, new = 0, bad = 0;
-	struct features_done done;
-	struct dev *disk, *dev;
-	bool happened;
-	uint64_t cno;
-	int ret;
+struct change {
+	struct rig *r;
+	bool on;
+};
 
-	for (; plan.at < 1000; plan.at++) {
-		plan.seed = plan.at;
-		memcpy(r->bytes, r->before, r->size);
-		memory_open(&disk, &r->v.cx, r->bytes, r->size);
-		fault_open(&dev, &r->v.cx, disk, &plan);
-		ret = set(r, dev, on, &done);
-		happened = fault_happened(dev);
-		fault_power_off(dev);
-		dev_close(dev);
-		dev_close(disk);
-		if (!happened)
-			break;
-		bad += ret >= 0 || !holds(r, &cno);
-		old += cno == RIG_ROUNDS;
-		new += cno > RIG_ROUNDS;
-	}
-	is_int(bad, 0, how);
-	ok(old && new, "old %u times, new %u times", old, new);
+static int set_again(void *arg, struct context *cx, struct dev *dev)
+{
+	const struct change *c = arg;
+	struct features_done done;
+
+	(void)cx;
+	return set(c->r, dev, c->on, &done);
+}
+
+static enum cut_state judge(void *arg, uint64_t at, int ret)
+{
+	const struct change *c = arg;
+	uint64_t cno;
+
+	(void)at;
+	(void)ret;
+	if (!holds(c->r, &cno))
+		return CUT_BAD;
+	return cno > RIG_ROUNDS ? CUT_NEW : CUT_OLD;
+}
+
+static void test_cuts(struct rig *r, bool on, const struct cut_way *way)
+{
+	struct change change = { r, on };
+	const struct cut cut = rig_cut(r, set_again, judge, &change);
+	struct cut_counts c = cut_each(&cut, way->plan);
+
+	is_int(c.bad, 0, way->how);
+	ok(c.old && c.new, "old %u times, new %u times", c.old, c.new);
 }
 
 int main(void)
 {
 	struct rig r;
 	bool on;
-	int i;
+	int i, way;
 
 	for (i = 0; i < 4; i++) {
 		on = !shapes[i / 2].live_blks;
 		rig_open(&r, &shapes[i / 2]);
 		if (i % 2)
-			leave_mounted(&r);
+			rig_leave_mounted(&r);
 		test_whole(&r, on);
-		test_cuts(&r, on, FAULT_CUT, false, "cut");
-		test_cuts(&r, on, FAULT_CUT, true, "cut, writes reordered");
-		test_cuts(&r, on, FAULT_TEAR, false, "torn");
+		for (way = 0; way < CUT_WAYS; way++)
+			test_cuts(&r, on, &cut_ways[way]);
 		rig_close(&r);
 	}
 	return tap_done();

@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
-#include "disk/super.h"
-#include "fsck/session.h"
+#include "fsck_run.h"
 #include "gc/grow.h"
 #include "gc/shrink.h"
 #include "gc_rig.h"
@@ -33,37 +30,15 @@ static const struct log_shape shapes[] = {
 
 struct sized {
 	struct rig r;
+	struct cut cut;
 	bool grows;
 	uint64_t segments;	/* that the volume has before */
+	uint64_t aimed;		/* that the run came to */
 };
 
-/* As a power cut leaves it: a mount looks for logs behind the latest one. */
-static void unmount_badly(struct rig *r)
-{
-	const uint64_t offsets[] = {
-		NILFS_SB_OFFSET_BYTES, super_offset2(r->v.dev->size),
-	};
-	struct nilfs_super_block sb;
-	unsigned int i;
+static const struct fault_plan none = { .kind = FAULT_NONE };
 
-	for (i = 0; i < 2; i++) {
-		memcpy(&sb, r->before + offsets[i], sizeof(sb));
-		sb.s_state = le16_make(0);
-		sb.s_sum = le32_make(super_checksum(&sb));
-		memcpy(r->before + offsets[i], &sb, sizeof(sb));
-	}
-}
-
-/* With room for MORE segments behind the volume. */
-static void open_sized(struct sized *s, const struct log_shape *shape,
-		       uint64_t more)
-{
-	rig_open_larger(&s->r, shape, ROUNDS, more);
-	s->segments = shape->nsegments;
-	s->grows = more;
-}
-
-static int change_size(struct sized *s, struct dev *dev, uint64_t *segments)
+static int change_size(void *arg, struct context *cx, struct dev *dev)
 {
 	const struct grow_options all = { .time = LOG_VOLUME_TIME + 1 };
 	const struct shrink_options least = {
@@ -72,89 +47,47 @@ static int change_size(struct sized *s, struct dev *dev, uint64_t *segments)
 			.how.batch.time = LOG_VOLUME_TIME + 1,
 		},
 	};
-	struct context cx;
+	struct sized *s = arg;
 	struct shrink shrunk;
 	struct grow grown;
 	int ret;
 
-	context_child(&s->r.v.cx, &cx);
+	dev->is_block_device = true;	/* it keeps its size */
 	if (s->grows) {
-		ret = grow_run(&grown, &cx, dev, &all);
-		*segments = grown.segments;
+		ret = grow_run(&grown, cx, dev, &all);
+		s->aimed = grown.segments;
 	} else {
-		ret = shrink_run(&shrunk, &cx, dev, &least);
-		*segments = shrunk.segments;
+		ret = shrink_run(&shrunk, cx, dev, &least);
+		s->aimed = shrunk.segments;
 	}
 	return ret;
 }
-
-/* 0, or what fsck.nilfs2 -fn ends with. */
-static int check(struct rig *r, struct dev *dev)
-{
-	const struct options no = { .mode = OPTIONS_NO, .force = true };
-	char *argv[] = { (char[]){ "image" }, NULL };
-	struct tool tool = { .argc = 1, .argv = argv, .quiet = true };
-	int ret;
-
-	context_child(&r->v.cx, &tool.cx);
-	tool.cx.now = LOG_VOLUME_TIME + 1;
-	out_open_memory(&tool.cx, &tool.out);
-	report_init(&tool.report, tool.out, REPORT_TEXT);
-	progress_init(&tool.progress, -1, true);
-	ret = session_run(&tool, &no, dev);
-	out_close(tool.out, &tool.cx);
-	return ret;
-}
-
-struct outcome {
-	int ret;
-	uint64_t aimed;		/* segments that the run came to */
-	uint64_t segments;	/* that the volume has */
-	bool happened, good;
-};
 
 struct judged {
 	struct sized *s;
 	uint64_t segments;	/* 0: it did not come to that */
 };
 
-static bool judge(void *arg, struct volume *vol, struct dev *dev)
+static bool is_sound(void *arg, struct volume *vol, struct dev *dev)
 {
+	const struct options no = { .mode = OPTIONS_NO, .force = true };
 	struct judged *j = arg;
 
 	j->segments = vol->geo.nsegments;
 	/* A device that has become larger has no second superblock at first. */
 	if (j->s->grows && j->segments == j->s->segments)
 		return true;
-	return !check(&j->s->r, dev);
+	return !fsck_run(&j->s->r.v.cx, dev, &no);
 }
 
 /* Whether what is on the SIZE bytes is as it should be. */
 static bool holds(struct sized *s, size_t size, uint64_t *segments)
 {
 	struct judged j = { .s = s };
-	bool good = rig_holds_also(&s->r, size, judge, &j);
+	bool good = rig_holds_also(&s->r, size, is_sound, &j);
 
 	*segments = good ? j.segments : 0;
 	return good;
-}
-
-static struct outcome run(struct sized *s, const struct fault_plan *plan)
-{
-	struct rig *r = &s->r;
-	struct dev *disk, *dev;
-	struct outcome o;
-
-	memory_open(&disk, &r->v.cx, r->bytes, r->size);
-	fault_open(&dev, &r->v.cx, disk, plan);
-	dev->is_block_device = true;	/* it keeps its size */
-	o.ret = change_size(s, dev, &o.aimed);
-	o.happened = fault_happened(dev);
-	fault_power_off(dev);
-	dev_close(dev);
-	dev_close(disk);
-	o.good = holds(s, r->size, &o.segments);
-	return o;
 }
 
 /* Also on a device that is cut behind the volume. */
@@ -171,77 +104,73 @@ static bool holds_short(struct sized *s, uint64_t segments)
 static void test_whole(struct sized *s)
 {
 	struct rig *r = &s->r;
-	const struct fault_plan none = { .kind = FAULT_NONE };
-	struct outcome o, again;
 	char *copy = malloc(r->size);
+	uint64_t segments;
+	int ret;
 
 	memcpy(r->bytes, r->before, r->size);
-	o = run(s, &none);
-	ok(!o.ret && o.good && o.segments == o.aimed,
+	ret = cut_run(&s->cut, &none).ret;
+	ok(!ret && holds(s, r->size, &segments) && segments == s->aimed,
 	   "%llu segments, all files and the snapshot are as before",
-	   (unsigned long long)o.segments);
-	ok(s->grows ? o.segments > s->segments : o.segments < s->segments / 2,
+	   (unsigned long long)s->aimed);
+	ok(s->grows ? s->aimed > s->segments : s->aimed < s->segments / 2,
 	   "there were %llu", (unsigned long long)s->segments);
-	ok(holds_short(s, o.segments), "a device of that size has room for it");
+	ok(holds_short(s, s->aimed), "a device of that size has room for it");
 	memcpy(copy, r->bytes, r->size);
-	again = run(s, &none);
-	ok(!again.ret && !memcmp(copy, r->bytes, r->size),
+	ret = cut_run(&s->cut, &none).ret;
+	ok(!ret && !memcmp(copy, r->bytes, r->size),
 	   "a second run has nothing to do");
 	free(copy);
 }
 
-static void test_cuts(struct sized *s, enum fault_kind kind, bool reorder,
-		      const char *how)
+/* Another run completes what was begun. */
+static enum cut_state judge(void *arg, uint64_t at, int ret)
 {
-	struct rig *r = &s->r;
-	struct fault_plan plan = {
-		.kind = kind, .reorder = reorder,
-		.counted = FAULT_WRITES | FAULT_FLUSHES,
-	};
-	const struct fault_plan none = { .kind = FAULT_NONE };
-	unsigned int old = 0, new = 0, bad = 0;
-	struct outcome o, again;
+	struct sized *s = arg;
+	size_t size = s->r.size;
+	uint64_t left, completed;
 
-	do {
-		plan.at++;
-		plan.seed = plan.at;
-		memcpy(r->bytes, r->before, r->size);
-		o = run(s, &plan);
-		if (!o.happened)
-			break;
-		again = run(s, &none);
-		bad += o.ret >= 0 || !o.good || again.ret || !again.good ||
-		       again.segments == s->segments;
-		old += o.segments == s->segments;
-		new += o.segments != s->segments;
-	} while (plan.at < 1000);
-	is_int(bad, 0, how);
-	ok(old && new && old + new == plan.at - 1,
-	   "the old size %u times, the new one %u times", old, new);
+	(void)at;
+	(void)ret;
+	if (!holds(s, size, &left) || cut_run(&s->cut, &none).ret ||
+	    !holds(s, size, &completed) || completed == s->segments)
+		return CUT_BAD;
+	return left == s->segments ? CUT_OLD : CUT_NEW;
 }
 
-static void test(struct sized *s)
+static void test_cuts(struct sized *s, const struct cut_way *way)
 {
-	test_whole(s);
-	test_cuts(s, FAULT_CUT, false, "cut before each write and flush");
-	test_cuts(s, FAULT_CUT, true, "the same, writes reordered");
-	test_cuts(s, FAULT_TEAR, false, "torn in each write");
-	rig_close(&s->r);
+	struct cut_counts c = cut_each(&s->cut, way->plan);
+
+	is_int(c.bad, 0, way->how);
+	ok(c.old && c.new, "the old size %u times, the new one %u times",
+	   c.old, c.new);
+}
+
+/* With room for MORE segments behind the volume, unmounted or not. */
+static void test(const struct log_shape *shape, uint64_t more, bool mounted)
+{
+	struct sized s = { .segments = shape->nsegments, .grows = more };
+	unsigned int i;
+
+	rig_open_larger(&s.r, shape, ROUNDS, more);
+	if (mounted)
+		rig_leave_mounted(&s.r);
+	s.cut = rig_cut(&s.r, change_size, judge, &s);
+	test_whole(&s);
+	for (i = 0; i < CUT_WAYS; i++)
+		test_cuts(&s, &cut_ways[i]);
+	rig_close(&s.r);
 }
 
 int main(void)
 {
-	struct sized s;
 	unsigned int i;
 
 	for (i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
-		open_sized(&s, &shapes[i], 0);
-		test(&s);
-		open_sized(&s, &shapes[i], 77);
-		test(&s);
-		open_sized(&s, &shapes[i], 77);
-		unmount_badly(&s.r);
-		test(&s);
+		test(&shapes[i], 0, false);
+		test(&shapes[i], 77, false);
+		test(&shapes[i], 77, true);
 	}
 	return tap_done();
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
 #include "gc/clean.h"
 #include "gc_rig.h"
 
@@ -37,76 +35,76 @@ static void open_with(struct rig *r, struct log_shape *shape, uint64_t clean)
 	memcpy(r->bytes, r->before, r->size);
 }
 
-static int clean(struct rig *r, const struct fault_plan *plan, bool *happened,
-		 struct clean *c)
+struct job {
+	struct rig r;
+	struct clean done;
+};
+
+static const struct fault_plan none = { .kind = FAULT_NONE };
+
+static int clean(void *arg, struct context *cx, struct dev *dev)
 {
 	const struct clean_options o = {
 		.policy = policy_find("optimal"),
 		.goal = CLEAN_ALL,
 		.how.batch.time = LOG_VOLUME_TIME + 1,
 	};
-	struct dev *disk, *dev;
-	struct context cx;
-	int ret;
+	struct job *j = arg;
 
-	context_child(&r->v.cx, &cx);
-	memory_open(&disk, &cx, r->bytes, r->size);
-	fault_open(&dev, &cx, disk, plan);
-	ret = clean_run(c, &cx, dev, &o);
-	*happened = fault_happened(dev);
-	fault_power_off(dev);
-	dev_close(dev);
-	dev_close(disk);
-	return ret;
+	return clean_run(&j->done, cx, dev, &o);
+}
+
+static enum cut_state judge(void *arg, uint64_t at, int ret)
+{
+	struct job *j = arg;
+	uint64_t cno;
+
+	(void)at;
+	(void)ret;
+	if (!rig_holds(&j->r, &cno))
+		return CUT_BAD;
+	return cno > RIG_ROUNDS ? CUT_NEW : CUT_OLD;
 }
 
 static void test_one(uint32_t block_size, uint32_t segment)
 {
 	struct log_shape shape = shape_of(block_size, segment, MANY);
-	struct fault_plan plan = { .kind = FAULT_NONE };
-	unsigned int bad = 0, cuts = 0;
-	struct clean c, again;
-	struct rig r;
-	bool happened;
+	struct job j;
+	struct cut_counts c;
+	struct cut cut;
 	uint64_t cno;
 
-	open_with(&r, &shape, 1);
-	ok(!clean(&r, &plan, &happened, &c),
-	   "segments of %u blocks of %u bytes", segment, block_size);
-	ok(rig_holds(&r, &cno), "files and snapshot are as before");
-	ok(c.totals.clean > 1 + shape.nsegments / 4, "%u of %u are clean",
-	   (unsigned int)c.totals.clean, (unsigned int)shape.nsegments);
-	is_int(clean(&r, &plan, &happened, &again), 0, "once more");
-	is_int((int)again.totals.batches, 0, "there is nothing to do");
-	plan = (struct fault_plan){
-		.kind = FAULT_CUT, .counted = FAULT_WRITES | FAULT_FLUSHES,
-	};
-	do {
-		plan.at++;
-		memcpy(r.bytes, r.before, r.size);
-		clean(&r, &plan, &happened, &c);
-		bad += !rig_holds(&r, &cno);
-	} while (happened && cuts++ < 1000);
-	is_int(bad, 0, "cut at each write and flush");
-	rig_close(&r);
+	open_with(&j.r, &shape, 1);
+	cut = rig_cut(&j.r, clean, judge, &j);
+	ok(!cut_run(&cut, &none).ret, "segments of %u blocks of %u bytes",
+	   segment, block_size);
+	ok(rig_holds(&j.r, &cno), "files and snapshot are as before");
+	ok(j.done.totals.clean > 1 + shape.nsegments / 4, "%u of %u are clean",
+	   (unsigned int)j.done.totals.clean, (unsigned int)shape.nsegments);
+	is_int(cut_run(&cut, &none).ret, 0, "once more");
+	is_int((int)j.done.totals.batches, 0, "there is nothing to do");
+	c = cut_each(&cut, cut_ways[0].plan);
+	is_int(c.bad, 0, cut_ways[0].how);
+	ok(c.old && c.new, "old %u times, new %u times", c.old, c.new);
+	rig_close(&j.r);
 }
 
 /* All of what is left is wanted by the log: nothing can be done, and is. */
 static void test_none(void)
 {
 	struct log_shape shape = shape_of(1024, 16, MANY);
-	const struct fault_plan none = { .kind = FAULT_NONE };
-	struct clean c;
-	struct rig r;
-	bool happened;
+	struct job j;
+	struct rig *r = &j.r;
+	struct cut cut;
 	int ret;
 
-	open_with(&r, &shape, 0);
-	ret = clean(&r, &none, &happened, &c);
-	ok(ret ? ret == -ENOSPC && !memcmp(r.bytes, r.before, r.size) :
-		 c.totals.clean > 0,
+	open_with(r, &shape, 0);
+	cut = rig_cut(r, clean, judge, &j);
+	ret = cut_run(&cut, &none).ret;
+	ok(ret ? ret == -ENOSPC && !memcmp(r->bytes, r->before, r->size) :
+		 j.done.totals.clean > 0,
 	   "no clean segment: told, or enough behind the log");
-	rig_close(&r);
+	rig_close(r);
 }
 
 int main(void)

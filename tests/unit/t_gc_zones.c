@@ -12,7 +12,7 @@
 #include "dev/fault.h"
 #include "dev/memory.h"
 #include "dev/zonefile.h"
-#include "fsck/session.h"
+#include "fsck_run.h"
 #include "gc/clean.h"
 #include "gc_rig.h"
 #include "vol/sutable.h"
@@ -99,18 +99,8 @@ static int clean(struct zoned *z, struct dev *dev, struct clean *c)
 static int check(struct zoned *z, enum options_mode mode)
 {
 	const struct options o = { .mode = mode };
-	char *argv[] = { (char[]){ "image" }, NULL };
-	struct tool tool = { .argc = 1, .argv = argv, .quiet = true };
-	int ret;
 
-	context_child(&z->r.v.cx, &tool.cx);
-	tool.cx.now = LOG_VOLUME_TIME + 2;
-	out_open_memory(&tool.cx, &tool.out);
-	report_init(&tool.report, tool.out, REPORT_TEXT);
-	progress_init(&tool.progress, -1, true);
-	ret = session_run(&tool, &o, z->dev);
-	out_close(tool.out, &tool.cx);
-	return ret;
+	return fsck_run(&z->r.v.cx, z->dev, &o);
 }
 
 /* How many clean segments have a zone that is not empty, or -1. */
@@ -148,12 +138,12 @@ static void test_whole(struct zoned *z)
 	is_int(check(z, OPTIONS_NO), 0, "nothing is wrong afterwards");
 }
 
-struct cut {
+struct counts {
 	unsigned int bad, old, new, left;
 };
 
 /* The power went off; AGAIN: cleaning mends it, else the checker does. */
-static bool recovers(struct zoned *z, bool again, struct cut *cut)
+static bool recovers(struct zoned *z, bool again, struct counts *cut)
 {
 	struct clean c;
 	uint64_t cno;
@@ -176,7 +166,7 @@ static void test_cuts(struct zoned *z, enum fault_kind kind, bool again,
 		.kind = kind, .counted = FAULT_WRITES | FAULT_FLUSHES,
 		.at = 1, .tear_bytes = 1024,
 	};
-	struct cut cut = { 0 };
+	struct counts cut = { 0 };
 	struct dev *dev;
 	struct clean c;
 	bool happened;
