@@ -3,7 +3,8 @@
  * Blocks of a file, gathered.
  *
  * First the map is asked, as far as it can be walked.  What it leads to and
- * the DAT calls alive is taken.  If something is missing the logs are asked as
+ * the DAT calls alive is taken, unless two pointers lead to it: then none of
+ * them is believed.  If something is missing the logs are asked as
  * well: a block that was written for the file, and that the DAT still has
  * there alive, is part of it though no pointer be left; and a pointer whose
  * entry in the DAT is lost leads to what a log lists under its number.  Of two
@@ -41,6 +42,13 @@ static int compare_lost(const void *a, const void *b)
 	const struct liveblocks_lost *x = a, *y = b;
 
 	return x->blkoff < y->blkoff ? -1 : x->blkoff > y->blkoff;
+}
+
+static int compare_vblocks(const void *a, const void *b)
+{
+	const struct liveblock *x = a, *y = b;
+
+	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
 }
 
 static int add_live(struct liveblocks *l, struct context *cx,
@@ -136,6 +144,35 @@ static int visit(void *arg, struct context *cx,
 	});
 }
 
+/* Whether a neighbour in L, by virtual block, has the block of I too. */
+static bool is_shared(const struct liveblocks *l, size_t i)
+{
+	const struct liveblock *b = &l->list[i];
+
+	return (i && b[-1].vblocknr == b->vblocknr) ||
+	       (i + 1 < l->n && b[1].vblocknr == b->vblocknr);
+}
+
+/* Two pointers to one block: all but one are wrong, and the logs know which. */
+static int doubt_shared(struct liveblocks *l, struct context *cx)
+{
+	size_t i, kept = 0;
+	int err = 0;
+
+	sort_in_place(l->list, l->n, sizeof(*l->list), compare_vblocks);
+	for (i = 0; i < l->n && !err; i++) {
+		if (is_shared(l, i))
+			err = add_lost(l, cx, l->list[i].blkoff,
+				       l->list[i].vblocknr);
+		else
+			l->list[kept++] = l->list[i];
+	}
+	l->n = kept;
+	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
+	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), compare_lost);
+	return err;
+}
+
 static void keep_silent(void *arg, const struct finding *f)
 {
 	(void)arg;
@@ -156,9 +193,11 @@ static int walk_map(struct gathering *g, struct context *cx)
 	if (!ret)
 		ret = mapcheck_run(&m, cx, g->q->inode);
 	g->l->partial |= ret > 0;
-	g->walked = g->l->n;
 	findings_close(m.findings);
-	return ret < 0 ? ret : 0;
+	if (ret >= 0)
+		ret = doubt_shared(g->l, cx);
+	g->walked = g->l->n;
+	return ret;
 }
 
 static const struct liveblock *find_in(const struct liveblocks *l, size_t n,
