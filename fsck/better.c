@@ -8,6 +8,9 @@
  *
  * Damage that the newest checkpoint shared with a snapshot is found in that
  * alone once the newest is mended: no less of it, and better all the same.
+ *
+ * What nobody refers to any more once a map is mended is given up behind it.  It
+ * is of no checkpoint, and no reason to leave a snapshot as it is.
  */
 #include "fsck/better.h"
 
@@ -71,7 +74,7 @@ static void compare_unreadable(const struct rule_info *rule, uint64_t now,
 }
 
 enum part {
-	NEWEST,		/* and what is of no checkpoint */
+	NEWEST,		/* and what is of no checkpoint, leaks aside */
 	SNAPSHOTS,
 	ALL,
 };
@@ -83,6 +86,8 @@ static uint64_t count(const struct check *c, enum rule rule, enum part part)
 
 	if (part == ALL)
 		return all;
+	if (rule == RULE_DAT_LEAKED)
+		return 0;
 	return part == SNAPSHOTS ? snapshots : all - snapshots;
 }
 
@@ -119,16 +124,17 @@ static int compare_part(const struct check *now, const struct check *before,
 bool better_than(const struct check *now, const struct check *before,
 		 const struct rule_info **worse)
 {
-	int newest;
+	int part;
 
 	*worse = NULL;
 	if (!now->vol != !before->vol)
 		return now->vol;
 	if (now->dat_broken != before->dat_broken)
 		return before->dat_broken;
-	newest = compare_part(now, before, NEWEST, worse);
-	if (newest)
-		return newest > 0 &&
+	part = compare_part(now, before, NEWEST, worse);
+	if (part)
+		return part > 0 &&
 		       compare_part(now, before, ALL, worse) >= 0;
-	return compare_part(now, before, SNAPSHOTS, worse) > 0;
+	part = compare_part(now, before, SNAPSHOTS, worse);
+	return part ? part > 0 : compare_part(now, before, ALL, worse) > 0;
 }

@@ -39,26 +39,6 @@
 
 #define SECTOR 512u
 
-/* Rules by which a log may be hidden. */
-static const enum rule hiding[] = {
-	RULE_LOG_MAGIC, RULE_LOG_SEQ, RULE_LOG_NBLOCKS, RULE_LOG_SEGMENT,
-	RULE_LOG_BYTES, RULE_LOG_SUMBYTES, RULE_LOG_NFINFO, RULE_LOG_SUMSUM,
-	RULE_LOG_FINFO, RULE_LOG_TRUNCATED, RULE_LOG_PAYLOAD,
-	RULE_LOG_UNLISTED, RULE_SU_LOG_END, RULE_SU_UNREADABLE,
-};
-
-/* A segment with logs that cannot be read is shut by the first repair. */
-static bool are_logs_whole(const struct check *c)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(hiding) / sizeof(*hiding); i++)
-		if (findings_count(c->findings, hiding[i]))
-			return false;
-	return !c->logs_shut && bitmap_next_set(&c->broken_segments, 0) >=
-					c->broken_segments.bits;
-}
-
 /* INO has its map in its inode, where it has room for fewer blocks. */
 static int doubt_direct(struct mapfiles *m, struct context *cx, uint64_t ino)
 {
@@ -216,7 +196,7 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 {
 	struct mapfiles m = {
 		.job = job,
-		.logs_whole = are_logs_whole(job->check),
+		.logs_whole = mapsearch_is_whole(job->check),
 	};
 	int err = list_files(&m, cx, fixes, n);
 

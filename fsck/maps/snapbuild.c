@@ -5,7 +5,8 @@
  * What a node pointed to while it lived are the blocks of the file in its range
  * of keys that lived as long at least, no more and no less: whoever changes one
  * of them changes the node.  So a node follows from the logs and the DAT, and
- * the map in an inode from the nodes that lived with the block of the ifile.
+ * the map in an inode from the nodes that lived with the block of the ifile;
+ * that of an ifile itself, from the nodes that lived in its checkpoint.
  *
  * With a log that cannot be read something may be missing.  Then all that is
  * sound in the block as it is must be in the new one as well.
@@ -20,9 +21,11 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "disk/bmap.h"
+#include "disk/checkpoint.h"
 #include "fsck/tree/loglist.h"
 #include "fsck/tree/pastblocks.h"
 #include "log/bmapnode.h"
+#include "log/mend.h"
 
 /* Children of an inode without nodes that are of interest. */
 #define FEW 8
@@ -250,7 +253,10 @@ static int make_map(struct snapmaps *s, const struct snapmaps_holder *h,
 
 static void tell(struct snapmaps *s, const struct snapmaps_holder *h)
 {
-	if (h->is_inode)
+	if (snapmaps_is_entry(h))
+		fixers_tell(s->job, "checkpoint %" PRIu64 ": the map of its "
+			    "ifile is made anew", h->cno);
+	else if (h->is_inode)
 		fixers_tell(s->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": its map is made anew", h->cno, h->ino);
 	else
@@ -312,6 +318,36 @@ static int make(struct snapmaps *s, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
+/* The map of an ifile, in the entry of its checkpoint. */
+static int make_entry(struct snapmaps *s, struct context *cx,
+		      struct snapmaps_holder *h)
+{
+	const struct nilfs_geometry *geo = &s->job->vol->geo;
+	struct metafile *cpfile = mend_file(s->job->writer, NILFS_CPFILE_INO);
+	struct nilfs_inode inode;
+	struct nilfs_checkpoint *cp;
+	void *data;
+	int err;
+
+	if (!sort_children(h) || !make_map(s, h, &inode))
+		return 0;
+	err = metafile_change(cpfile, cx, checkpoint_blkoff(geo, h->cno),
+			      &data, NULL);
+	if (err)
+		return err;
+	cp = (void *)((char *)data + checkpoint_offset(geo, h->cno));
+	memcpy(cp->cp_ifile_inode.i_bmap, inode.i_bmap, sizeof(inode.i_bmap));
+	tell(s, h);
+	return 0;
+}
+
+static int make_any(struct snapmaps *s, struct context *cx,
+		    struct snapmaps_holder *h, struct pastblocks *past)
+{
+	return snapmaps_is_entry(h) ? make_entry(s, cx, h) :
+				      make(s, cx, h, past);
+}
+
 int snapbuild_run(struct snapmaps *s, struct context *cx)
 {
 	struct pastblocks past = { .job = s->job };
@@ -321,7 +357,7 @@ int snapbuild_run(struct snapmaps *s, struct context *cx)
 	err = loglist_run(s->job->check, cx, LOGLIST_ALL, take_listed, s);
 	for (i = 0; i < s->n && !err; i++)
 		if (!s->list[i].done)
-			err = make(s, cx, &s->list[i], &past);
+			err = make_any(s, cx, &s->list[i], &past);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);

@@ -6,6 +6,9 @@
  * not a map but a block: a node, or the block of the ifile with the root.  Each
  * is looked at once, for the first snapshot that leads to it.
  *
+ * The map of an ifile is walked likewise.  Its inode is in an entry of the
+ * cpfile, and of one checkpoint alone.
+ *
  * A block never changes while it lives, and what it points to lives at least
  * as long.  That is asked of each pointer here, as the checker does.
  */
@@ -223,6 +226,26 @@ static int look_at(struct snapmaps *s, struct context *cx, struct root *root,
 	return damage_forgive(cx, ret);
 }
 
+/* The ifile of the checkpoint at hand. */
+static int look_at_ifile(struct snapmaps *s, struct context *cx)
+{
+	const struct snapmaps_holder h = {
+		.ino = NILFS_IFILE_INO,
+		.cno = s->cno,
+		.is_inode = true,
+		.life = { s->cno, s->cno + 1 },
+		.end = UINT64_MAX,
+	};
+	struct nilfs_checkpoint cp;
+	int ret = cptable_read(s->job->vol, cx, s->cno, &cp);
+
+	s->ino = NILFS_IFILE_INO;
+	if (!ret)
+		ret = walk_inode(s, cx, &h, &cp.cp_ifile_inode);
+	ret = damage_forgive(cx, ret);
+	return ret ? ret : context_cancelled(cx);
+}
+
 static int look_at_all(struct snapmaps *s, struct context *cx,
 		       const uint64_t *inos, size_t n)
 {
@@ -245,7 +268,10 @@ static int compare(const void *a, const void *b)
 
 	if (x->ino != y->ino)
 		return x->ino < y->ino ? -1 : 1;
-	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
+	if (x->vblocknr != y->vblocknr || !snapmaps_is_entry(x))
+		return x->vblocknr < y->vblocknr ? -1 :
+						   x->vblocknr > y->vblocknr;
+	return x->cno < y->cno ? -1 : x->cno > y->cno;
 }
 
 /* A block of the ifile that several snapshots share comes once for each. */
@@ -278,8 +304,10 @@ int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
 				  vblocks_end(s->job->vol, cx));
 	for (i = count; i-- && !err;) {
 		s->cno = cnos[i];
-		if (s->cno != s->job->vol->latest.cno)
-			err = look_at_all(s, cx, inos, n);
+		if (s->cno == s->job->vol->latest.cno)
+			continue;
+		err = inos ? look_at_all(s, cx, inos, n) :
+			     look_at_ifile(s, cx);
 	}
 	settle(s);
 	free(cnos);

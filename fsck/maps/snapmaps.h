@@ -24,8 +24,9 @@ struct snapmaps_child {
 };
 
 /*
- * A block that holds pointers of a map, and is wrong: a node, or the block of
- * the ifile that has the inode.
+ * What holds pointers of a map, and is wrong: a node, or the block of the ifile
+ * that has the inode.  The inode of an ifile is in the entry of its checkpoint,
+ * which is no virtual block: VBLOCKNR is 0 then.
  */
 struct snapmaps_holder {
 	uint64_t ino;
@@ -56,9 +57,16 @@ struct snapmaps {
 	struct vblocks vblocks[2];
 };
 
+/* Whether H is the entry of a checkpoint, with the inode of its ifile. */
+static inline bool snapmaps_is_entry(const struct snapmaps_holder *h)
+{
+	return h->is_inode && h->ino == NILFS_IFILE_INO;
+}
+
 /*
- * Lists the wrong holders of the maps of the N inodes INOS in all snapshots.
- * -ENOMEM, -EINTR; snapmaps_fini() in any case.
+ * Lists the wrong holders of the maps of the N inodes INOS in all snapshots;
+ * where INOS is NULL, those of the maps of their ifiles.  -ENOMEM, -EINTR;
+ * snapmaps_fini() in any case.
  */
 int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
 		  size_t n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Repair of inodes, of the newest checkpoint; those of snapshots are
- * pastinodes.c's.
+ * pastinodes.c's, and their ifiles snapifiles.c's.
  *
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
@@ -21,6 +21,7 @@
 #include "disk/dirpack.h"
 #include "disk/inode.h"
 #include "fsck/fixers.h"
+#include "fsck/maps/snapifiles.h"
 #include "fsck/names/nametypes.h"
 #include "fsck/tree/ifilefill.h"
 #include "fsck/tree/inodeedit.h"
@@ -241,13 +242,15 @@ static int fill_holes(struct fixing *f, struct context *cx,
 	return err;
 }
 
-/* Inodes of snapshots. */
+/* Ifiles and inodes of snapshots. */
 static int mend_past(struct fixing *f, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = f->job };
-	int err = pastinodes_mend(&past, cx, fixes, n);
+	int err = snapifiles_mend(f->job, cx, fixes, n);
 
+	if (!err)
+		err = pastinodes_mend(&past, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);
