@@ -74,7 +74,8 @@ static bool loses_file(const struct check *c, enum rule_fix kind,
 
 	if (kind == RULE_FIX_DAT)
 		return datmap_is_broken(fix);
-	return is_lost(fix->rule) && place->kind == PLACE_MAP &&
+	return is_lost(fix->rule) &&
+	       (place->kind == PLACE_MAP || place->kind == PLACE_INODE) &&
 	       place->ino && place->ino == file_of(kind) &&
 	       (!place->cno || place->cno == c->vol->latest.cno);
 }

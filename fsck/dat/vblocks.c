@@ -159,6 +159,8 @@ static uint64_t last_key(struct volume *vol, struct context *cx)
 	unsigned int level;
 	const void *block;
 
+	if (vol->dat.map.broken)
+		return 0;
 	if (!bmap_is_btree(map))
 		return last_direct(map);
 	bmap_root_read(map, &node);

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "disk/superroot.h"
 #include "fsck/check.h"
@@ -139,56 +138,22 @@ static const uint64_t inos[3] = {
 	NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO
 };
 
-/* Reports what is wrong with metadata inode I; true where its map is lost. */
-static bool check_inode(struct check *c, const struct nilfs_geometry *geo,
-			const struct nilfs_inode *inode, unsigned int i)
-{
-	enum rule rule = inode_check(geo, inode, inos[i]);
-	bool lost = false;
-
-	if (!rule && bmap_is_btree(inode->i_bmap)) {
-		rule = bmap_root_check(inode->i_bmap);
-		lost = rule;
-	}
-	if (rule)
-		findings_broken(c->findings, rule, place_inode(0, inos[i]));
-	return lost;
-}
-
-static bool check_inodes(struct check *c, const struct nilfs_geometry *geo,
-			 const struct nilfs_inode *const inodes[3])
-{
-	bool lost = false;
-	unsigned int i;
-
-	for (i = 0; i < 3; i++)
-		lost |= check_inode(c, geo, inodes[i], i);
-	return lost;
-}
-
-/* Without a root there is no map to follow. */
+/* What is wrong with the fields; the maps are walked by later passes. */
 static void check_metadata(struct check *c)
 {
 	const struct nilfs_inode *const inodes[3] = {
 		&c->vol->dat.inode, &c->vol->cpfile.inode,
 		&c->vol->sufile.inode
 	};
-
-	if (!check_inodes(c, &c->vol->geo, inodes))
-		return;
-	volume_close(c->vol);
-	c->vol = NULL;
-}
-
-static bool blame_inodes(struct check *c, const struct nilfs_geometry *geo,
-			 const void *block)
-{
-	const struct nilfs_inode *inodes[3];
+	enum rule rule;
 	unsigned int i;
 
-	for (i = 0; i < 3; i++)
-		inodes[i] = superroot_inode(geo, block, inos[i]);
-	return check_inodes(c, geo, inodes);
+	for (i = 0; i < 3; i++) {
+		rule = inode_check(&c->vol->geo, inodes[i], inos[i]);
+		if (rule)
+			findings_broken(c->findings, rule,
+					place_inode(0, inos[i]));
+	}
 }
 
 /*
@@ -224,7 +189,7 @@ static int blame_super_root(struct check *c, struct context *cx,
 		rule = superroot_check(&bare->geo, block);
 		if (rule)
 			findings_broken(c->findings, rule, place);
-		else if (!blame_inodes(c, &bare->geo, block))
+		else
 			findings_failed(c->findings, why, RULE_SR_METADATA,
 					place);
 	}

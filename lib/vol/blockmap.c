@@ -17,21 +17,26 @@
 #include "vol/translate.h"
 #include "vol/volume.h"
 
+static int check_root(const struct blockmap *map, struct context *cx)
+{
+	if (!map->broken)
+		return 0;
+	return fail(cx, -EUCLEAN, "inode %llu: block map: %s",
+		    (unsigned long long)map->ino,
+		    rule_info(map->broken)->text);
+}
+
 int blockmap_init(struct blockmap *map, struct context *cx,
 		  struct volume *vol, uint64_t ino,
 		  const struct nilfs_inode *inode)
 {
-	enum rule rule;
-
 	map->vol = vol;
 	map->ino = ino;
 	map->physical = ino == NILFS_DAT_INO;
 	memcpy(map->root, inode->i_bmap, sizeof(map->root));
-	rule = bmap_is_btree(map->root) ? bmap_root_check(map->root) : RULE_OK;
-	if (rule != RULE_OK)
-		return fail(cx, -EUCLEAN, "inode %llu: block map: %s",
-			    (unsigned long long)ino, rule_info(rule)->text);
-	return 0;
+	map->broken = bmap_is_btree(map->root) ? bmap_root_check(map->root) :
+						 RULE_OK;
+	return check_root(map, cx);
 }
 
 int blockmap_resolve(const struct blockmap *map, struct context *cx,
@@ -92,8 +97,10 @@ int blockmap_lookup_at_level(const struct blockmap *map, struct context *cx,
 	const void *block = NULL;
 	struct bmap_node node;
 	unsigned int level;
-	int i, err;
+	int i, err = check_root(map, cx);
 
+	if (err)
+		return err;
 	if (!bmap_is_btree(map->root))
 		return wanted ? 0 : lookup_direct(map, key, ptr);
 
@@ -215,7 +222,11 @@ int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 			 const struct blockmap *map, uint64_t key, bool nodes)
 {
 	struct bmap_node root;
+	int err = check_root(map, cx);
 
+	cur->map = NULL;
+	if (err)
+		return err;
 	cur->map = map;
 	cur->nodes = nodes;
 	cur->entered = false;

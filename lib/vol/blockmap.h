@@ -25,11 +25,13 @@ struct blockmap {
 	uint64_t ino;		/* for messages */
 	bool physical;		/* the DAT: pointers are disk blocks */
 	le64 root[NILFS_INODE_BMAP_SIZE];	/* a copy of i_bmap */
+	enum rule broken;	/* what is wrong with the root */
 };
 
 /*
  * Prepares the map of inode INO, whose raw inode is INODE.  -EUCLEAN for a
- * root that nilfs_bmap_read() would refuse.
+ * root that nilfs_bmap_read() would refuse; so does then every question to the
+ * map.
  */
 int blockmap_init(struct blockmap *map, struct context *cx,
 		  struct volume *vol, uint64_t ino,

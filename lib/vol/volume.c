@@ -157,6 +157,15 @@ static int find_latest(struct volume *vol, struct context *cx)
 	return err;
 }
 
+/* What leads nowhere is for who asks it something. */
+static int forgive_root(const struct file *file, struct context *cx, int err)
+{
+	if (!file->map.broken)
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
 static int open_metadata(struct volume *vol, struct context *cx)
 {
 	struct {
@@ -176,10 +185,12 @@ static int open_metadata(struct volume *vol, struct context *cx)
 	err = recovery_read_super_root(vol, cx, &vol->latest, block);
 	if (!err)
 		memcpy(&vol->super_root, block, sizeof(vol->super_root));
-	for (i = 0; i < 3 && !err; i++)
+	for (i = 0; i < 3 && !err; i++) {
 		err = file_init(files[i].file, cx, vol, files[i].ino,
 				superroot_inode(&vol->geo, block,
 						files[i].ino));
+		err = forgive_root(files[i].file, cx, err);
+	}
 	free(block);
 	return err;
 }

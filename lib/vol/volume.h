@@ -48,7 +48,8 @@ struct volume {
  * Opens the volume on DEV (borrowed, must outlive it) at its latest super
  * root, found as load_nilfs() does: from the superblock with the greater
  * checkpoint number, from the other one where that fails.  *VOLP is closed
- * with volume_close().
+ * with volume_close().  A metadata file with a broken root is no reason to
+ * fail: all that is asked of it fails then.
  *
  * -EINVAL where no superblock is valid or no super root can be found,
  * -EUCLEAN where a structure on the way is broken, -EOPNOTSUPP for an
