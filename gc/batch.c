@@ -82,6 +82,17 @@ static void tell_moved(const struct batch *b, uint64_t blocks)
 		b->options->moved(b->options->arg, blocks);
 }
 
+/* Whether SEGNUM is new, and where the second superblock stood until now. */
+static bool has_super2(const struct volume *vol, uint64_t segnum)
+{
+	const struct nilfs_geometry *g = &vol->geo;
+	uint64_t super2 = super_offset2(le64_get(
+		volume_super(vol)->s_dev_size));
+
+	return segnum >= g->nsegments &&
+	       segnum == geometry_segment_of(g, super2 >> g->block_bits);
+}
+
 /*
  * What must not be taken: victims, what zones do not allow, what is to be given
  * up, and, where a volume grows, the place where its second superblock stands.
@@ -89,15 +100,12 @@ static void tell_moved(const struct batch *b, uint64_t blocks)
 static bool is_unusable(void *arg, uint64_t segnum)
 {
 	const struct batch *b = arg;
-	const struct nilfs_geometry *g = &b->vol->geo;
-	uint64_t super2 = super_offset2(le64_get(
-		volume_super(b->vol)->s_dev_size));
 
-	return (!b->options->elsewhere && segnum < g->nsegments &&
+	return (!b->options->elsewhere && segnum < b->vol->geo.nsegments &&
 		bitmap_test(&b->victims, segnum)) ||
 	       zoning_is_unusable(&b->load->facts->zones, segnum) ||
 	       (b->options->end && segnum >= b->options->end) ||
-	       segnum == geometry_segment_of(g, super2 >> g->block_bits);
+	       has_super2(b->vol, segnum);
 }
 
 static int note_victims(struct batch *b, struct context *cx)

@@ -16,9 +16,6 @@
 #include "gc/condemn.h"
 #include "gc/target.h"
 
-/* With so few zones none can be kept aside. */
-#define SPARE_ZONES 3
-
 void collector_init(struct collector *k, struct dev *dev,
 		    const struct collector_options *options)
 {
@@ -68,6 +65,16 @@ static int leave(struct collector *k, struct context *cx, uint64_t segnum)
 	return 0;
 }
 
+/* Blocks of CLEAN segments, and REST, without what zones do not allow. */
+static uint64_t room_of(const struct collector *k, uint64_t rest,
+			uint64_t clean)
+{
+	uint64_t lost = k->facts.zones.lost;
+
+	clean -= lost < clean ? lost : clean;
+	return rest + clean * k->vol->geo.blocks_per_segment;
+}
+
 uint64_t collector_room(const struct collector *k)
 {
 	const struct nilfs_geometry *g = &k->vol->geo;
@@ -75,18 +82,11 @@ uint64_t collector_room(const struct collector *k)
 	uint64_t rest = geometry_segment_end(g, latest->segnum) -
 			geometry_segment_start(g, latest->segnum) -
 			latest->offset;
-	uint64_t clean = k->facts.clean;
 
 	if (k->facts.zones.torn)
 		rest = 0;
-	/*
-	 * One is next already, and one has to be next in the end.  On zones one
-	 * more is kept: a clean segment may be in a zone that cannot be taken,
-	 * and a batch that fails has written to zones all the same.
-	 */
-	if (k->vol->dev->zones && clean > SPARE_ZONES)
-		clean--;
-	return rest + clean * g->blocks_per_segment;
+	/* One is next already, and one has to be next in the end. */
+	return room_of(k, rest, k->facts.clean);
 }
 
 uint64_t collector_gain(const struct collector *k)
@@ -192,7 +192,7 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room)
 		fail_clear(cx);
 		return 0;
 	}
-	*room = totals.rest + totals.clean * k->vol->geo.blocks_per_segment;
+	*room = room_of(k, totals.rest, totals.clean);
 	return ret;
 }
 

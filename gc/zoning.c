@@ -81,27 +81,6 @@ static int look_at_latest(struct zoning *z, struct context *cx)
 	return ret;
 }
 
-int zoning_open(struct zoning *z, struct context *cx, struct volume *vol)
-{
-	int ret;
-
-	*z = (struct zoning){ .vol = vol };
-	if (!vol->dev->zones)
-		return 0;
-	ret = bitmap_init(&z->needed, cx, vol->geo.nsegments);
-	if (!ret)
-		ret = bitmap_init(&z->shut, cx, vol->geo.nsegments);
-	if (!ret)
-		ret = look_at_segments(z, cx);
-	return ret ? ret : look_at_latest(z, cx);
-}
-
-void zoning_close(struct zoning *z)
-{
-	bitmap_fini(&z->needed);
-	bitmap_fini(&z->shut);
-}
-
 /* The segments [*FROM, *END) that lie in zones [FIRST, BEHIND), in part. */
 static void segments_in(const struct zoning *z, uint64_t first, uint64_t behind,
 			uint64_t *from, uint64_t *end)
@@ -131,6 +110,40 @@ bool zoning_is_unusable(const struct zoning *z, uint64_t segnum)
 		if (other != segnum && bitmap_test(&z->needed, other))
 			return true;
 	return false;
+}
+
+static uint64_t count_lost(const struct zoning *z)
+{
+	uint64_t segnum, n = 0;
+
+	for (segnum = 0; segnum < z->needed.bits; segnum++)
+		n += !bitmap_test(&z->needed, segnum) &&
+		     !bitmap_test(&z->shut, segnum) &&
+		     zoning_is_unusable(z, segnum);
+	return n;
+}
+
+int zoning_open(struct zoning *z, struct context *cx, struct volume *vol)
+{
+	int ret;
+
+	*z = (struct zoning){ .vol = vol };
+	if (!vol->dev->zones)
+		return 0;
+	ret = bitmap_init(&z->needed, cx, vol->geo.nsegments);
+	if (!ret)
+		ret = bitmap_init(&z->shut, cx, vol->geo.nsegments);
+	if (!ret)
+		ret = look_at_segments(z, cx);
+	if (!ret)
+		z->lost = count_lost(z);
+	return ret ? ret : look_at_latest(z, cx);
+}
+
+void zoning_close(struct zoning *z)
+{
+	bitmap_fini(&z->needed);
+	bitmap_fini(&z->shut);
 }
 
 static bool is_unusable(void *arg, uint64_t segnum)

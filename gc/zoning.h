@@ -16,6 +16,7 @@ struct zoning {
 	struct volume *vol;	/* borrowed */
 	struct bitmap needed;	/* segments with something in them */
 	struct bitmap shut;	/* those marked as erroneous */
+	uint64_t lost;		/* neither, but they can never be taken */
 	/*
 	 * The zone of the latest log does not end with that: the next log
 	 * begins another segment.

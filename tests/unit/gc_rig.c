@@ -81,6 +81,17 @@ void rig_open(struct rig *r, const struct log_shape *shape)
 	rig_open_larger(r, shape, RIG_ROUNDS, 0);
 }
 
+void rig_open_with(struct rig *r, struct log_shape *shape, uint64_t clean)
+{
+	rig_open(r, shape);
+	while (r->v.end.clean_segments != clean) {
+		shape->nsegments += clean - r->v.end.clean_segments;
+		rig_close(r);
+		rig_open(r, shape);
+	}
+	memcpy(r->bytes, r->before, r->size);
+}
+
 void rig_close(struct rig *r)
 {
 	free(r->before);

@@ -30,6 +30,9 @@ void rig_open(struct rig *r, const struct log_shape *shape);
 /* With ROUNDS checkpoints, and MORE segments of zeros behind the volume. */
 void rig_open_larger(struct rig *r, const struct log_shape *shape,
 		     unsigned int rounds, uint64_t more);
+
+/* With CLEAN clean segments: SHAPE becomes as large as that takes. */
+void rig_open_with(struct rig *r, struct log_shape *shape, uint64_t clean);
 void rig_close(struct rig *r);
 
 /* As a crash leaves it: r->before do not say that the volume was unmounted. */

@@ -105,8 +105,9 @@ void log_volume_init(struct log_volume *v, const struct log_shape *shape)
 	g->first_data_block = div_round_up(4096, shape->block_size);
 	g->nsegments = shape->nsegments;
 	g->has_live_blks = shape->live_blks;
-	size = g->nsegments * g->blocks_per_segment * g->block_size +
-	       (shape->tail ? shape->tail : 4096);
+	size = g->nsegments * g->blocks_per_segment * g->block_size;
+	if (!shape->covered)
+		size += shape->tail ? shape->tail : 4096;
 	g->nblocks = size / g->block_size;
 	memory_open(&v->dev, &v->cx, NULL, size);
 }
@@ -335,9 +336,10 @@ int log_volume_write_super(struct log_volume *v)
 
 	fill_super(v, &sb);
 	ret = dev_write(v->dev, &v->cx, NILFS_SB_OFFSET_BYTES, &sb, sizeof(sb));
-	return ret ? ret : dev_write(v->dev, &v->cx,
-				     super_offset2(v->dev->size), &sb,
-				     sizeof(sb));
+	if (ret || super_bad_offset2(&sb, super_offset2(v->dev->size)))
+		return ret;
+	return dev_write(v->dev, &v->cx, super_offset2(v->dev->size), &sb,
+			 sizeof(sb));
 }
 
 /* Compares blocks of EXTENT with what FILE has there. */

@@ -23,18 +23,6 @@ static struct log_shape shape_of(uint32_t block_size, uint32_t segment,
 	};
 }
 
-/* Opens R, with CLEAN clean segments. */
-static void open_with(struct rig *r, struct log_shape *shape, uint64_t clean)
-{
-	rig_open(r, shape);
-	while (r->v.end.clean_segments != clean) {
-		shape->nsegments += clean - r->v.end.clean_segments;
-		rig_close(r);
-		rig_open(r, shape);
-	}
-	memcpy(r->bytes, r->before, r->size);
-}
-
 struct job {
 	struct rig r;
 	struct clean done;
@@ -74,7 +62,7 @@ static void test_one(uint32_t block_size, uint32_t segment)
 	struct cut cut;
 	uint64_t cno;
 
-	open_with(&j.r, &shape, 1);
+	rig_open_with(&j.r, &shape, 1);
 	cut = rig_cut(&j.r, clean, judge, &j);
 	ok(!cut_run(&cut, &none).ret, "segments of %u blocks of %u bytes",
 	   segment, block_size);
@@ -98,7 +86,7 @@ static void test_none(void)
 	struct cut cut;
 	int ret;
 
-	open_with(r, &shape, 0);
+	rig_open_with(r, &shape, 0);
 	cut = rig_cut(r, clean, judge, &j);
 	ret = cut_run(&cut, &none).ret;
 	ok(ret ? ret == -ENOSPC && !memcmp(r->bytes, r->before, r->size) :

@@ -20,6 +20,7 @@
 #include "tap.h"
 
 #define ZONE (32u * 1024)
+#define BROKEN 4u
 
 static const struct log_shape shape = {
 	.block_size = 1024, .blocks_per_segment = 32, .nsegments = 29,
@@ -49,12 +50,13 @@ static void restore(struct zoned *z)
 {
 	struct context *cx = &z->r.v.cx;
 	const char *before = z->r.before;
-	size_t start, tail = z->r.size - ZONE;
+	size_t start, tail = z->r.size - z->r.shape->tail;
 
 	memset(z->r.bytes, 0, z->r.size);
 	dev_zone_reset(z->dev, cx, 0, z->r.size);
 	dev_write(z->dev, cx, 0, before, ZONE);
-	dev_write(z->dev, cx, tail, before + tail, ZONE);
+	if (tail < z->r.size)
+		dev_write(z->dev, cx, tail, before + tail, ZONE);
 	for (start = ZONE; start < tail; start += ZONE)
 		if (written(&z->r, start) &&
 		    dev_write(z->dev, cx, start, before + start,
@@ -62,13 +64,17 @@ static void restore(struct zoned *z)
 			printf("Bail out! %s\n", cx->failure);
 }
 
-static void zoned_open(struct zoned *z)
+/* Over the rig, which is there; zones of the last BROKEN segments are that. */
+static void zoned_open(struct zoned *z, unsigned int broken)
 {
 	struct context *cx = &z->r.v.cx;
+	const struct log_shape *s = z->r.shape;
 
-	rig_open(&z->r, &shape);
-	if (zone_make(&z->zones, cx, z->r.size, ZONE, ZONE, 1, 1) ||
-	    memory_open(&z->disk, cx, z->r.bytes, z->r.size) ||
+	if (zone_make(&z->zones, cx, z->r.size, ZONE, ZONE, 1, s->tail / ZONE))
+		printf("Bail out! %s\n", cx->failure);
+	while (broken)
+		z->zones.kinds[s->nsegments - broken--] = ZONE_UNWRITABLE;
+	if (memory_open(&z->disk, cx, z->r.bytes, z->r.size) ||
 	    zonefile_open(&z->dev, cx, z->disk, NULL, &z->zones))
 		printf("Bail out! %s\n", cx->failure);
 	restore(z);
@@ -113,7 +119,7 @@ static int count_full(struct zoned *z)
 	int full = 0, ret = volume_open(&vol, cx, z->dev, NULL);
 	uint64_t n;
 
-	for (n = 1; n < shape.nsegments && !ret; n++) {
+	for (n = 1; n < z->r.shape->nsegments && !ret; n++) {
 		ret = sutable_read(vol, cx, n, &su);
 		if (!ret)
 			ret = dev_zone_report(z->dev, cx, n, &zone, 1);
@@ -192,11 +198,50 @@ static void test_cuts(struct zoned *z, enum fault_kind kind, bool again,
 	   cut.old, cut.new, cut.left);
 }
 
+/*
+ * Segments cover the device, and of the last FEW, all that are clean, BROKEN
+ * ones cannot be taken: the others are enough.
+ */
+static bool cleans_with(uint64_t few, unsigned int broken)
+{
+	struct log_shape covering = shape;
+	struct zoned z;
+	struct clean c;
+	uint64_t cno;
+	bool good;
+
+	covering.tail = 0;
+	covering.covered = true;
+	rig_open_with(&z.r, &covering, few);
+	zoned_open(&z, broken);
+	good = !clean(&z, z.dev, &c) && c.totals.clean > few + 5 &&
+	       rig_holds(&z.r, &cno);
+	/* For fsck, a clean segment in a broken zone is something to mend. */
+	if (!broken)
+		good = good && !count_full(&z) && check(&z, OPTIONS_NO) == 0;
+	if (!good)
+		printf("# with %u\n", (unsigned int)few);
+	zoned_close(&z);
+	return good;
+}
+
+static void test_few(unsigned int broken, const char *what)
+{
+	unsigned int few, bad = 0;
+
+	for (few = broken + 1; few <= broken + 9; few++)
+		bad += !cleans_with(few, broken);
+	is_int(bad, 0, what);
+}
+
 int main(void)
 {
 	struct zoned z;
 
-	zoned_open(&z);
+	test_few(0, "few clean segments, with the last one");
+	test_few(BROKEN, "the same, where some of their zones are broken");
+	rig_open(&z.r, &shape);
+	zoned_open(&z, 0);
 	test_whole(&z);
 	test_cuts(&z, FAULT_CUT, false, "cut, then fsck -p");
 	test_cuts(&z, FAULT_CUT, true, "cut, then cleaned again");
