@@ -95,6 +95,19 @@ static void compare_cno(struct check *c, struct context *cx, uint64_t cno)
 	vol->latest.cno = cno;
 }
 
+/*
+ * The log of a cleaner keeps the time of the last one that was none.  In most
+ * of its own the kernel loses the flag that says so: where a log begins,
+ * nilfs_segctor_collect_blocks() sets NILFS_SS_LOGBGN alone.  So any time will
+ * do between that of the volume and that of the log.
+ */
+static bool is_possible_time(const struct volume *vol, uint64_t nongc)
+{
+	return nongc == vol->latest.ctime ||
+	       (nongc < vol->latest.ctime &&
+		nongc >= le64_get(volume_super(vol)->s_ctime));
+}
+
 /* The numbers that superblock, log and super root have in common. */
 static void compare(struct check *c, struct context *cx,
 		    const struct nilfs_segment_summary *ss)
@@ -111,7 +124,8 @@ static void compare(struct check *c, struct context *cx,
 		findings_differ(c->findings, RULE_SR_LENGTH, place,
 				superroot_bytes(&c->vol->geo),
 				le16_get(sr->sr_bytes));
-	if (!(le16_get(ss->ss_flags) & NILFS_SS_GC) && nongc != latest->ctime)
+	if (!(le16_get(ss->ss_flags) & NILFS_SS_GC) &&
+	    !is_possible_time(c->vol, nongc))
 		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
 				latest->ctime, nongc);
 	if (le16_get(ss->ss_bytes) >= sizeof(*ss))
