@@ -178,17 +178,21 @@ same_sizes() {
 @test "the kernel reads, writes on and cleans what was shrunk" {
 	need_corpus
 	need_guest uml
-	for name in deep-1k snapshots; do
+	# As mkfs.nilfs2, it leaves room for a small file, and for the two
+	# segments that nilfs_cleanerd takes by its defaults.  All of the last
+	# image is then in the segment of the latest log, which is active and
+	# not cleaned: what is written there reaches beyond two of them.
+	for name in deep-1k snapshots many-snapshots-2k; do
 		echo "$name:"
 		image=$(copy_image "$name")
 		gc --shrink --punch >/dev/null
-		# As mkfs.nilfs2, it leaves room for a small file, and for the
-		# two segments that nilfs_cleanerd takes by its defaults.
-		more=5000 by_kernel "$name" "$sizes" "$by_two"
+		small=5000 large=300000
+		[ "$name" != many-snapshots-2k ] || small=2500000 large=2500000
+		more=$small by_kernel "$name" "$sizes" "$by_two"
 		same_sizes
 		is_clean
 		gc --grow=100M
-		but=$root by_kernel "$name" "$sizes"
+		but=$root more=$large by_kernel "$name" "$sizes"
 		same_sizes
 		is_clean
 	done
