@@ -166,7 +166,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 
 static bool is_wanted(const struct options *o)
 {
-	return o->defrag.count && !o->compare && !o->output;
+	return o->defrag.count;
 }
 
 const struct job defragjob = {

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <stddef.h>
 
-/* What changes the size or the free space, or NULL. */
-static const char *shaping(const struct options *o)
+/* What changes the volume once blocks were moved, or NULL. */
+static const char *finishing(const struct options *o)
 {
+	if (o->defrag.count)
+		return "--defrag";
 	if (o->shrink.wanted)
 		return "--shrink";
 	if (o->grow.wanted)
@@ -39,7 +41,7 @@ static int refuse(struct context *cx, const char *option, const char *other)
 
 int together_check(struct context *cx, const struct options *o)
 {
-	const char *before = preparing(o), *after = shaping(o);
+	const char *before = preparing(o), *after = finishing(o);
 
 	if (o->compare && after)
 		return refuse(cx, "--compare", after);

@@ -38,6 +38,10 @@ static void test_together(void)
 	   strstr(cx.failure, "--purge"), "nor purged");
 	o.purge = o.punch = false;
 	ok(!together_check(&cx, &o), "it is compact");
+	o.defrag.count = 1;
+	ok(together_check(&cx, &o) == -EINVAL &&
+	   strstr(cx.failure, "--defrag"), "files lie in its own order");
+	o.defrag.count = 0;
 	o.deletions.count = 1;
 	ok(together_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--delete-checkpoints"),
@@ -45,6 +49,10 @@ static void test_together(void)
 	o.output = NULL;
 	o.compare = true;
 	ok(!together_check(&cx, &o), "forecasts are made without them");
+	o.defrag.count = 1;
+	ok(together_check(&cx, &o) == -EINVAL &&
+	   strstr(cx.failure, "--defrag"), "nor of files in another order");
+	o.defrag.count = 0;
 	o.grow.wanted = true;
 	ok(together_check(&cx, &o) == -EINVAL, "but of no other size");
 }
