@@ -3,9 +3,10 @@
  * Compaction.
  *
  * Whether a pass brings anything is hard to say beforehand: moving blocks
- * writes metadata, whose old blocks are holes somewhere.  So each pass is made
- * on an overlay first, without the content of what moves, and on the volume
- * only if it reaches less far then.  As what it reaches gets better with each
+ * writes metadata, whose old blocks are holes somewhere.  So what is left of a
+ * pass, once a batch is not certain to bring something, is made on an overlay
+ * first, without the content of what moves, and on the volume only if it
+ * reaches less far then.  As what it reaches gets better with each
  * pass there is a last one, and a further run, which sees what that one left,
  * comes to the same conclusion.
  */
@@ -51,38 +52,85 @@ static int attempt(struct compactor *p, struct context *cx, trial *try,
 	return ret;
 }
 
-/* What came of a pass. */
+/* What comes of a pass, or of the rest of one. */
 struct passed {
+	struct pass *pass;
 	struct reach reach;
 	uint64_t written;	/* blocks */
 };
 
-static int do_pass(struct compactor *p, struct context *cx, void *arg)
+static int finish_pass(struct compactor *p, struct context *cx, void *arg)
 {
-	const struct pass_options options = { .in_order = p->sorts };
 	struct passed *passed = arg;
 	uint64_t before = p->k.totals.written;
-	int ret = pass_run(&p->k, cx, &options);
+	int ret = pass_run(passed->pass, cx, &p->k, false);
 
 	passed->written = p->k.totals.written - before;
 	return ret ? ret : reach_measure(&passed->reach, cx, p->k.dev);
 }
 
-/* A pass, if it is of any use: 1, or 0. */
-static int run_pass(struct compactor *p, struct context *cx)
+/* The same as a trial: PASS itself stays where it is. */
+static int try_finish(struct compactor *p, struct context *cx, void *arg)
+{
+	struct passed *passed = arg;
+	struct pass *pass = passed->pass, copy;
+	int ret = pass_copy(&copy, cx, pass);
+
+	passed->pass = &copy;
+	if (!ret)
+		ret = finish_pass(p, cx, arg);
+	passed->pass = pass;
+	pass_fini(&copy);
+	return ret;
+}
+
+/* What is left of PASS, if it is of any use: 1, or 0. */
+static int run_rest(struct compactor *p, struct context *cx,
+		    struct pass *pass)
 {
 	struct reach before = p->c->after;
-	struct passed passed;
-	int ret = attempt(p, cx, do_pass, &passed);
+	struct passed passed = { .pass = pass };
+	int ret;
 
+	if (pass->done)
+		return 0;
+	ret = attempt(p, cx, try_finish, &passed);
 	if (ret || !reach_is_better(&passed.reach, &before, passed.written))
 		return ret;
-	ret = do_pass(p, cx, &passed);
+	ret = finish_pass(p, cx, &passed);
 	if (ret)
 		return ret;
 	p->c->after = passed.reach;
 	/* Not, if something could not be read. */
 	return reach_is_better(&passed.reach, &before, 0);
+}
+
+/* What brings something for sure need not be tried: 1 where anything does. */
+static int run_certain(struct compactor *p, struct context *cx,
+		       struct pass *pass)
+{
+	uint64_t batches = p->k.totals.batches;
+	int ret = pass_run(pass, cx, &p->k, true);
+
+	if (ret || p->k.totals.batches == batches)
+		return ret;
+	ret = reach_measure(&p->c->after, cx, p->k.dev);
+	return ret ? ret : 1;
+}
+
+/* A pass, as far as it is of use: 1 where it is at all. */
+static int run_pass(struct compactor *p, struct context *cx)
+{
+	const struct pass_options options = { .in_order = p->sorts };
+	struct pass pass;
+	int certain, ret;
+
+	pass_init(&pass, &options);
+	ret = certain = run_certain(p, cx, &pass);
+	if (ret >= 0)
+		ret = run_rest(p, cx, &pass);
+	pass_fini(&pass);
+	return ret ? ret : certain;
 }
 
 /* 1 where at least one was of use. */
@@ -132,8 +180,12 @@ static int measure_order(struct collector *k, struct context *cx,
 static int sort_once(struct compactor *p, struct context *cx)
 {
 	const struct pass_options options = { .all = true, .in_order = true };
-	int ret = pass_run(&p->k, cx, &options);
+	struct pass pass;
+	int ret;
 
+	pass_init(&pass, &options);
+	ret = pass_run(&pass, cx, &p->k, false);
+	pass_fini(&pass);
 	if (!ret)
 		ret = reach_measure(&p->c->after, cx, p->k.dev);
 	if (!ret)

@@ -22,25 +22,16 @@
  */
 #include "gc/pass.h"
 
-#include "base/bitmap.h"
-#include "gc/space.h"
+#include <string.h>
+
+#include "base/checked.h"
 
 /* Segments to be gained by one evacuation: of those before the end a share. */
 #define EVACUATED 16
 #define EVACUATED_LEAST 4
 
-struct pass {
-	struct collector *k;
-	const struct pass_options *o;
-	bool begun;		/* there was a first batch */
-	bool evacuated;		/* at once, for there was little room */
-	bool ended;		/* there was a last batch */
-	struct bitmap old;	/* segments of before the pass */
-	/* Of a batch: */
-	struct batch_options batch;
-	struct space space;
-	size_t none;		/* victims that are no gain */
-};
+/* Of what a batch needs, the share by which that may be wrong. */
+#define DOUBT 16
 
 static bool is_old(const struct pass *p, uint64_t segnum)
 {
@@ -62,7 +53,7 @@ static bool is_due(const struct pass *p, const struct policy_segment *s,
 		   uint64_t end)
 {
 	return s->segnum < end && is_old(p, s->segnum) &&
-	       (p->o->all || has_waste(p, s));
+	       (p->o.all || has_waste(p, s));
 }
 
 /* The segment named as the next is free for others, if it is not to be used. */
@@ -107,14 +98,14 @@ static int choose_first(struct pass *p, struct context *cx)
 		if (!f->segments[i].live &&
 		    f->segments[i].segnum < p->space.end)
 			break;
-	if (p->begun || (i == f->n && !p->o->all))
+	if (p->was.begun || (i == f->n && !p->o.all))
 		return 0;
-	p->begun = true;
+	p->was.begun = true;
 	p->batch = p->k->o->batch;
-	p->batch.front = !p->o->all;
-	p->batch.fresh = p->o->all;
+	p->batch.front = !p->o.all;
+	p->batch.fresh = p->o.all;
 	ret = add_empty(p, cx);
-	return ret ? ret : p->o->all || p->k->load.nvictims > 0;
+	return ret ? ret : p->o.all || p->k->load.nvictims > 0;
 }
 
 /* All at once: 1; 0, and nothing is added, where there is no room. */
@@ -185,7 +176,7 @@ static int add_high(struct pass *p, struct context *cx)
 	while (n < f->n && f->segments[f->n - 1 - n].segnum >= p->space.end)
 		n++;
 	for (i = 0; i < n && ret >= 0; i++)
-		ret = add_forward(p, cx, &f->segments[p->o->in_order ?
+		ret = add_forward(p, cx, &f->segments[p->o.in_order ?
 					f->n - n + i : f->n - 1 - i], room);
 	return ret < 0 ? ret : 0;
 }
@@ -244,20 +235,20 @@ static bool is_narrow(struct pass *p)
 
 	for (i = 0; i < f->n; i++)
 		low += is_due(p, &f->segments[i], p->space.end);
-	if (p->evacuated || low <= gain ||
+	if (p->was.evacuated || low <= gain ||
 	    space_before(&p->space, p->space.end) >=
 		    gain * p->space.g->blocks_per_segment)
 		return false;
-	p->evacuated = true;
+	p->was.evacuated = true;
 	return true;
 }
 
 /* At last the log names a lower segment as the next, if there is one: 1, 0. */
 static int choose_last(struct pass *p)
 {
-	bool wanted = p->space.next_anew && !p->ended;
+	bool wanted = p->space.next_anew && !p->was.ended;
 
-	p->ended = true;
+	p->was.ended = true;
 	return wanted;
 }
 
@@ -272,7 +263,7 @@ static int choose(struct pass *p, struct context *cx)
 	p->batch.fresh = p->space.fresh;
 	p->batch.next_anew = p->space.next_anew;
 	ret = give_up_next(p, cx);
-	if (!ret && p->o->all)
+	if (!ret && p->o.all)
 		ret = choose_all(p, cx);
 	if (!ret && is_narrow(p))
 		ret = choose_evacuate(p, cx, p->space.end);
@@ -284,6 +275,19 @@ static int choose(struct pass *p, struct context *cx)
 	if (!ret)
 		ret = choose_evacuate(p, cx, UINT64_MAX);
 	return ret ? ret : choose_last(p);
+}
+
+/* For who watches, where nobody has tried it before: about what will move. */
+static void estimate_moves(const struct pass *p)
+{
+	const struct facts *f = &p->k->facts;
+	size_t i;
+
+	p->k->to_move = p->k->moved;
+	for (i = 0; i < f->n; i++)
+		if (f->segments[i].segnum >= p->space.end ||
+		    is_due(p, &f->segments[i], p->space.end))
+			p->k->to_move += f->segments[i].live;
 }
 
 static int move(struct pass *p, struct context *cx)
@@ -298,18 +302,47 @@ static int move(struct pass *p, struct context *cx)
 	return ret;
 }
 
-/* One batch: 1, or 0 where there is nothing to be done. */
-static int run_batch(struct pass *p, struct context *cx)
+/*
+ * Whether the end comes nearer by the batch, or fewer segments are in use while
+ * it stays, or so many fewer that it will not be farther for long: all that
+ * though batch_need() is not exact.
+ */
+static bool is_certain(struct pass *p)
 {
+	const struct load *l = &p->k->load;
+	uint64_t need = batch_need(l), gain = collector_gain(p->k);
+	uint64_t taken = need / p->space.g->blocks_per_segment + 1;
+	uint64_t doubt = taken / DOUBT + 2;
+	uint64_t before = space_last(&p->space, NULL, 0);
+	uint64_t after = space_last(&p->space, l->victims, l->nvictims);
+	uint64_t reached = space_reach(&p->space, need);
+
+	if (after < reached)
+		after = reached;
+	return after + doubt < before ||
+	       gain > p->none + (after <= before ? doubt : 2 * taken);
+}
+
+/* One batch: 1, or 0 where there is none, or it need not be CERTAIN. */
+static int run_batch(struct pass *p, struct context *cx, bool certain)
+{
+	struct pass before = *p;
 	int ret = space_is_any(&p->space) ? choose(p, cx) : 0;
 
+	p->done = !ret;
 	if (ret <= 0)
 		return ret;
+	if (certain && !is_certain(p)) {
+		p->was = before.was;
+		return 0;
+	}
+	if (certain)
+		estimate_moves(p);
 	ret = move(p, cx);
 	return ret ? ret : 1;
 }
 
-static int open_and_run(struct pass *p, struct context *cx)
+static int open_and_run(struct pass *p, struct context *cx, bool certain)
 {
 	int ret = collector_open(p->k, cx);
 
@@ -318,23 +351,45 @@ static int open_and_run(struct pass *p, struct context *cx)
 	if (!ret && !p->old.words)
 		ret = space_find_used(&p->old, cx, p->k->vol);
 	if (!ret)
-		ret = run_batch(p, cx);
+		ret = run_batch(p, cx, certain);
 	space_close(&p->space);
 	collector_close(p->k);
 	return ret;
 }
 
-int pass_run(struct collector *k, struct context *cx,
-	     const struct pass_options *options)
+void pass_init(struct pass *p, const struct pass_options *options)
 {
-	struct pass p = { .k = k, .o = options };
+	*p = (struct pass){ .o = *options };
+}
+
+int pass_copy(struct pass *to, struct context *cx, const struct pass *from)
+{
+	uint64_t words = div_round_up(from->old.bits, 64);
 	int ret;
 
-	k->unbounded = options->all;
+	*to = *from;
+	ret = bitmap_init(&to->old, cx, from->old.bits);
+	if (!ret)
+		memcpy(to->old.words, from->old.words,
+		       words * sizeof(*to->old.words));
+	return ret;
+}
+
+int pass_run(struct pass *p, struct context *cx, struct collector *k,
+	     bool certain)
+{
+	int ret;
+
+	p->k = k;
+	k->unbounded = p->o.all;
 	do {
-		ret = open_and_run(&p, cx);
+		ret = open_and_run(p, cx, certain);
 	} while (ret > 0);
 	k->unbounded = false;
-	bitmap_fini(&p.old);
 	return ret;
+}
+
+void pass_fini(struct pass *p)
+{
+	bitmap_fini(&p->old);
 }

@@ -151,3 +151,20 @@ uint64_t space_reach(struct space *s, uint64_t need)
 	}
 	return s->behind;
 }
+
+uint64_t space_last(struct space *s, const uint64_t *segnums, size_t n)
+{
+	const struct recovery *latest = &s->facts->vol->latest;
+	uint64_t last = s->used.bits;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		bitmap_clear(&s->used, segnums[i]);
+	while (last && (!bitmap_test(&s->used, last - 1) ||
+			last - 1 == latest->segnum ||
+			last - 1 == latest->nextnum))
+		last--;
+	for (i = 0; i < n; i++)
+		bitmap_set(&s->used, segnums[i]);
+	return last;
+}

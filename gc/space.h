@@ -5,6 +5,7 @@
 #ifndef NILFS2_GC_SPACE_H
 #define NILFS2_GC_SPACE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/bitmap.h"
@@ -43,6 +44,10 @@ uint64_t space_all(const struct space *s);
 /* The segment behind all that a batch of NEED blocks takes, which is not less
    than in the last call. */
 uint64_t space_reach(struct space *s, uint64_t need);
+
+/* The segment behind the last one in use, but for the log's own and the next,
+   once these N are not. */
+uint64_t space_last(struct space *s, const uint64_t *segnums, size_t n);
 
 /* Marks the segments of VOL that are not clean in USED, which it makes. */
 int space_find_used(struct bitmap *used, struct context *cx,
