@@ -7,15 +7,11 @@ bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
 load ../fsck/mended
+load gc
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	need_corpus
-}
-
-# gc OPTION... : of $image, all that is in no snapshot and no latest state.
-gc() {
-	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
 }
 
 # delete OPTION... : and nothing else.

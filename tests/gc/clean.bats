@@ -11,15 +11,6 @@ load gc
 policies="optimal greedy cost-benefit cost-benefit-lfs data-first weighted
 	timestamp"
 
-setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-}
-
-# gc OPTION... : of $image, all that is in no snapshot and no latest state.
-gc() {
-	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
-}
-
 # value KEY: of the report in $output.
 value() {
 	jq ".result.$1" <<<"$output"
@@ -39,7 +30,6 @@ same_after() {
 }
 
 @test "all policies keep files and snapshots of all images" {
-	need_corpus
 	for name in $(names); do
 		for policy in $policies; do
 			begin "$name"
@@ -50,13 +40,11 @@ same_after() {
 }
 
 @test "a window of a few segments is enough" {
-	need_corpus
 	begin nearly-full
 	same_after --policy greedy --max-search 20
 }
 
 @test "a second run finds nothing to do" {
-	need_corpus
 	begin nearly-full
 	gc >/dev/null
 	before=$(cksum <"$image")
@@ -67,7 +55,6 @@ same_after() {
 }
 
 @test "the forecast is what happens, and changes nothing" {
-	need_corpus
 	for name in nearly-full deep-1k snapshots; do
 		for policy in $policies; do
 			begin "$name"
@@ -81,7 +68,6 @@ same_after() {
 }
 
 @test "the forecast goes on over all batches" {
-	need_corpus
 	begin nearly-full
 	gc.nilfs2 --json -n --protect 0 "$image" >forecast
 	gc.nilfs2 --json --protect 0 "$image" >outcome
@@ -89,7 +75,6 @@ same_after() {
 }
 
 @test "what is said to be free is what dump.nilfs2 counts" {
-	need_corpus
 	begin deep-1k
 	run gc --json
 	[ "$(value clean_after)" -gt "$(value clean_before)" ]
@@ -98,7 +83,6 @@ same_after() {
 }
 
 @test "so many segments are freed as were asked for" {
-	need_corpus
 	for amount in 3 3M 1%; do
 		begin nearly-full
 		run gc --json --free "$amount"
@@ -112,7 +96,6 @@ same_after() {
 }
 
 @test "what the protection period covers stays" {
-	need_corpus
 	begin plain-checkpoints
 	dump.nilfs2 checkpoints "$image" >before
 	gc.nilfs2 --protect 1000000000 --min-reclaimable 0 "$image"
@@ -124,17 +107,10 @@ same_after() {
 }
 
 @test "data behind the last checkpoint is not given up" {
-	need_corpus
-	image=$(copy_image crash-dsync)
-	before=$(cksum <"$image")
-	run gc
-	[ "$status" -eq 1 ]
-	[[ $output == *"run fsck.nilfs2"* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	spares_data_behind gc
 }
 
 @test "the kernel reads, writes on and cleans what was cleaned" {
-	need_corpus
 	need_guest uml
 	for name in nearly-full deep-1k snapshots plain-checkpoints; do
 		echo "$name:"

@@ -8,11 +8,6 @@ load ../kernel/lab
 load ../fsck/mended
 load gc
 
-setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	export SOURCE_DATE_EPOCH=1700000000
-}
-
 compact() {
 	gc.nilfs2 --protect 0 --compact "$@" "$image"
 }
@@ -29,7 +24,6 @@ segments() {
 }
 
 @test "files and snapshots of all images stay, and a second run does nothing" {
-	need_corpus
 	for name in $(names); do
 		begin "$name"
 		echo "$name:"
@@ -46,7 +40,6 @@ segments() {
 }
 
 @test "the forecast is what happens, and changes nothing" {
-	need_corpus
 	for name in nearly-full deep-1k cleaned small-files; do
 		begin "$name"
 		before=$(cksum <"$image")
@@ -58,7 +51,6 @@ segments() {
 }
 
 @test "any number of threads writes the same bytes" {
-	need_corpus
 	for name in deep-1k small-files; do
 		for threads in 1 2 7; do
 			begin "$name"
@@ -70,7 +62,6 @@ segments() {
 }
 
 @test "nothing is left behind the end, and before it no segment's worth" {
-	need_corpus
 	for name in deep-1k cleaned crash-cleaning; do
 		begin "$name"
 		run compact --json
@@ -93,7 +84,6 @@ segments() {
 }
 
 @test "with room enough no block is moved twice, and none is dead" {
-	need_corpus
 	begin crash-cleaning
 	live=$(segments | awk '{ n += $3 } END { print n }')
 	run compact --json
@@ -106,7 +96,6 @@ segments() {
 }
 
 @test "full segments at the front stay where they are" {
-	need_corpus
 	begin sparse-2k
 	dump.nilfs2 segments "$image" >before
 	compact >/dev/null
@@ -132,7 +121,6 @@ falls() {
 }
 
 @test "any order keeps all files, and a second run does nothing" {
-	need_corpus
 	for option in --compact=all --order={tree,file,age,victim}; do
 		for name in deep-1k cleaned small-files nearly-full; do
 			begin "$name"
@@ -151,7 +139,6 @@ falls() {
 }
 
 @test "files lie in the order of the tree" {
-	need_corpus
 	begin cleaned
 	[ "$(starts | falls)" -gt 100 ]
 	gc.nilfs2 --protect 0 --order tree "$image"
@@ -159,7 +146,6 @@ falls() {
 }
 
 @test "a file that was in pieces is in one" {
-	need_corpus
 	begin deep-1k
 	extents() {
 		dump.nilfs2 bmap -s --json "$image" /large |
@@ -172,17 +158,10 @@ falls() {
 }
 
 @test "data behind the last checkpoint is not given up" {
-	need_corpus
-	image=$(copy_image crash-dsync)
-	before=$(cksum <"$image")
-	run compact
-	[ "$status" -eq 1 ]
-	[[ $output == *"run fsck.nilfs2"* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	spares_data_behind compact
 }
 
 @test "the kernel reads, writes on and cleans what was compacted" {
-	need_corpus
 	need_guest uml
 	for name in nearly-full deep-1k cleaned small-files; do
 		echo "$name:"

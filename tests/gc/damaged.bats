@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
 load ../fsck/damage
+load gc
 
 setup() {
 	need_corpus
@@ -20,10 +21,6 @@ setup() {
 		awk 'NR == 2 { print $2 }')
 	sum=$(dump.nilfs2 cat "$image" /kept | cksum)
 	damage_raw "log:$log" ss_magic=0
-}
-
-gc() {
-	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
 }
 
 is_marked() {

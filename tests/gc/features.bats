@@ -8,16 +8,13 @@ bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
 load ../fsck/mended
+load gc
 
 ext=sufile_live_blks_ext
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	need_corpus
-}
-
-names() {
-	corpus_names | grep -v dsync
 }
 
 field() {

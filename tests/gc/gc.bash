@@ -3,15 +3,38 @@
 #
 # For bats files of gc.nilfs2.  Load it after ../kernel/lab and ../fsck/mended.
 
+# A folder of its own for each test, which always runs at the same time.
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export SOURCE_DATE_EPOCH=1700000000
+}
+
+# gc OPTION... : of $image, all that is in no snapshot and no latest state.
+gc() {
+	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
+}
+
 # Of data behind the last checkpoint a mount or a repair has to decide.
 names() {
 	corpus_names | grep -v dsync
 }
 
+# spares_data_behind COMMAND...: which refuses a volume with data behind its last
+# checkpoint, and leaves it as it is.
+spares_data_behind() {
+	local sum
+
+	image=$(copy_image crash-dsync)
+	sum=$(cksum <"$image")
+	run -1 "$@"
+	[[ $output == *"run fsck.nilfs2"* ]] && [ "$(cksum <"$image")" = "$sum" ]
+}
+
 # by_kernel NAME [LINE...]: $image shows the kernel what it showed it before, in
-# the latest state and in each snapshot; then the LINEs of a script are run, and it
-# is written on, $more bytes (300000), and cleaned.  Lines that match $but may be
-# others.
+# the latest state and in each snapshot; then the LINEs of a script are run, and
+# it is written on, $more bytes (300000), and cleaned.  Lines that match $but may
+# be others.
 by_kernel() {
 	local cno
 

@@ -8,18 +8,12 @@ load ../kernel/lab
 load ../fsck/mended
 load gc
 
-setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-	export SOURCE_DATE_EPOCH=1700000000
-}
-
 # output OPTION... : a copy of $image as $copy.
 output() {
 	gc.nilfs2 --protect 0 --output "$copy" "$@" "$image"
 }
 
 @test "all files and snapshots of all images are in the copy" {
-	need_corpus
 	copy=copy.image
 	for name in $(names); do
 		begin "$name"
@@ -47,7 +41,6 @@ output() {
 }
 
 @test "any number of threads writes the same bytes, in any order the same files" {
-	need_corpus
 	begin deep-1k
 	for order in tree file age victim; do
 		for threads in 1 3; do
@@ -60,7 +53,6 @@ output() {
 }
 
 @test "a file that is there stays, unless it may go; the volume always does" {
-	need_corpus
 	begin small-files
 	copy=there
 	echo mine >there
@@ -77,7 +69,6 @@ output() {
 }
 
 @test "what cannot be copied leaves no file" {
-	need_corpus
 	image=$(copy_image crash-dsync)
 	copy=copy.image
 	run -1 output
@@ -86,7 +77,6 @@ output() {
 }
 
 @test "the kernel reads, writes on and cleans a copy" {
-	need_corpus
 	need_guest uml
 	for name in nearly-full deep-1k snapshots; do
 		echo "$name:"
@@ -100,7 +90,6 @@ output() {
 }
 
 @test "what would change the volume is refused beside a copy" {
-	need_corpus
 	begin cleaned
 	copy=copy.image
 	run -2 output --shrink

@@ -5,16 +5,12 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
+load gc
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	need_corpus
 	image=$(copy_image deep-1k)
-}
-
-# gc OPTION... : of $image, all that is in no snapshot and no latest state.
-gc() {
-	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
 }
 
 # value KEY: of the report in the file outcome.

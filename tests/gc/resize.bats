@@ -8,10 +8,6 @@ load ../kernel/lab
 load ../fsck/mended
 load gc
 
-setup() {
-	cd "$BATS_TEST_TMPDIR" || return 1
-}
-
 # gc OPTION... : of $image, of which only snapshots and the latest state matter.
 gc() {
 	gc.nilfs2 --protect 0 "$@" "$image"
@@ -41,7 +37,6 @@ segments_of() {
 }
 
 @test "every image becomes as small as it can be" {
-	need_corpus
 	for name in $(names); do
 		echo "$name:"
 		begin "$name"
@@ -59,7 +54,6 @@ segments_of() {
 }
 
 @test "compacted and shrunk, an image is no larger than one that is made so" {
-	need_corpus
 	for name in small-files deep-1k sparse-2k; do
 		image=$(copy_image "$name")
 		gc --compact --shrink >/dev/null
@@ -74,7 +68,6 @@ segments_of() {
 }
 
 @test "what is refused names the least size, and changes nothing" {
-	need_corpus
 	for name in nearly-full deep-1k snapshots; do
 		begin "$name"
 		sum=$(cksum <"$image")
@@ -93,7 +86,6 @@ segments_of() {
 }
 
 @test "a size between is met to the block of 4 KiB" {
-	need_corpus
 	begin small-files
 	gc --shrink=50000000
 	[ "$(size_of "$image")" -eq $((50000000 / 4096 * 4096)) ]
@@ -109,7 +101,6 @@ segments_of() {
 }
 
 @test "the forecast is what happens, and changes nothing" {
-	need_corpus
 	for name in nearly-full deep-1k snapshots; do
 		image=$(copy_image "$name")
 		some=$(($(size_of "$image") * 98 / 100))
@@ -125,7 +116,6 @@ segments_of() {
 }
 
 @test "what was shrunk grows again" {
-	need_corpus
 	for name in nearly-full deep-1k many-snapshots-2k; do
 		begin "$name"
 		size=$(size_of "$image")
@@ -145,7 +135,6 @@ segments_of() {
 }
 
 @test "space is given back, and nothing else" {
-	need_corpus
 	begin nearly-full
 	gc --free 50%
 	before=$(du -k "$image" | cut -f 1)
@@ -176,7 +165,6 @@ same_sizes() {
 }
 
 @test "the kernel reads, writes on and cleans what was shrunk" {
-	need_corpus
 	need_guest uml
 	# As mkfs.nilfs2, it leaves room for a small file, and for the two
 	# segments that nilfs_cleanerd takes by its defaults.  All of the last
@@ -199,7 +187,6 @@ same_sizes() {
 }
 
 @test "nilfs-resize goes on from there, and we from what it did" {
-	need_corpus
 	need_guest uml
 	image=$(copy_image deep-1k)
 	size=$(size_of "$image")
@@ -232,7 +219,6 @@ on_device() {
 }
 
 @test "a device keeps its size, and the kernel finds both superblocks" {
-	need_corpus
 	need_guest uml
 	need_guest qemu
 	image=$(copy_image deep-1k)
@@ -254,7 +240,6 @@ copy_super() {
 @test "at each write of a superblock a mount finds the old or the new volume" {
 	local old new
 
-	need_corpus
 	need_guest uml
 	image=$(copy_image snapshots)
 	old=$corpus/snapshots/image
