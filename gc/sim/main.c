@@ -43,11 +43,13 @@ static int list_victims(struct tool *tool, struct simsetup *s, uint32_t n)
 static int say_more(struct tool *tool, const struct simoptions *o,
 		    const struct simrun *run, const char *policy)
 {
+	const char *input = o->trace ? o->trace : tool->argv[0];
+
 	if (o->curve)
 		simreport_curve(&tool->report, run, policy);
 	if (o->wear)
 		simreport_wear(&tool->report, run);
-	return o->svg ? simsvg_write(&tool->cx, o->svg, run) : 0;
+	return o->svg ? simsvg_write(&tool->cx, o->svg, input, run) : 0;
 }
 
 static int run_to_end(struct tool *tool, struct simsetup *s, const char *policy)

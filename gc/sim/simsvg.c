@@ -6,11 +6,7 @@
  */
 #include "gc/sim/simsvg.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "out/out.h"
+#include "cli/outfile.h"
 #include "out/picture.h"
 
 #define COLUMNS 96u
@@ -104,21 +100,14 @@ static int put_all(struct out *out, struct context *cx,
 	return ret;
 }
 
-int simsvg_write(struct context *cx, const char *path,
+int simsvg_write(struct context *cx, const char *path, const char *input,
 		 const struct simrun *run)
 {
-	struct out *out;
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	int ret, err;
+	struct outfile file;
+	int ret = outfile_open(&file, cx, path, input);
 
-	if (fd < 0)
-		return fail(cx, -errno, "%s", path);
-	ret = out_open(cx, fd, path, &out);
-	if (!ret) {
-		ret = put_all(out, cx, run);
-		err = out_close(out, cx);
-		ret = ret ? ret : err;
-	}
-	close(fd);
-	return ret;
+	if (ret)
+		return ret;
+	ret = put_all(file.out, cx, run);
+	return outfile_close(&file, cx, ret);
 }

@@ -7,9 +7,10 @@
 
 /*
  * Writes to PATH the map of the segments, as full as they are, and under it
- * how many were clean and how amplification went.  -errno.
+ * how many were clean and how amplification went.  Fails as outfile_open():
+ * never over the file INPUT (NULL: none).
  */
-int simsvg_write(struct context *cx, const char *path,
+int simsvg_write(struct context *cx, const char *path, const char *input,
 		 const struct simrun *run);
 
 #endif

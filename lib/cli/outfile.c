@@ -2,8 +2,8 @@
 /*
  * A file that is written besides standard output.
  *
- * What the user calls by a wrong name may be the image, which no picture of it
- * is worth: it is looked at before anything of it is emptied.
+ * What the user calls by a wrong name may be the image that is read, which no
+ * picture of it is worth: it is looked at before anything of it is emptied.
  */
 #include "cli/outfile.h"
 
@@ -12,20 +12,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int check_target(struct context *cx, const char *image,
+static int check_target(struct context *cx, const char *input,
 			const char *path, int fd)
 {
 	struct stat a, b;
 
-	if (stat(image, &a) || fstat(fd, &b) || a.st_dev != b.st_dev ||
+	if (stat(input, &a) || fstat(fd, &b) || a.st_dev != b.st_dev ||
 	    a.st_ino != b.st_ino)
 		return 0;
-	return fail(cx, -EINVAL, "%s: is the image itself", path);
+	return fail(cx, -EINVAL, "%s: is the input itself", path);
 }
 
-static int prepare(struct outfile *f, struct context *cx, const char *image)
+static int prepare(struct outfile *f, struct context *cx, const char *input)
 {
-	int err = check_target(cx, image, f->path, f->fd);
+	int err = input ? check_target(cx, input, f->path, f->fd) : 0;
 
 	if (!err && ftruncate(f->fd, 0) && errno != EINVAL)
 		err = fail(cx, -errno, "%s: cannot be emptied", f->path);
@@ -33,7 +33,7 @@ static int prepare(struct outfile *f, struct context *cx, const char *image)
 }
 
 int outfile_open(struct outfile *f, struct context *cx, const char *path,
-		 const char *image)
+		 const char *input)
 {
 	int err;
 
@@ -41,7 +41,7 @@ int outfile_open(struct outfile *f, struct context *cx, const char *path,
 	f->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (f->fd < 0)
 		return fail(cx, -errno, "%s: cannot be written", path);
-	err = prepare(f, cx, image);
+	err = prepare(f, cx, input);
 	if (err)
 		close(f->fd);
 	return err;

@@ -13,13 +13,16 @@ struct outfile {
 };
 
 /*
- * Makes or empties PATH.  Never over IMAGE, whatever it is called: -EINVAL.
- * Or what the system says.
+ * Makes or empties PATH (borrowed).  Never over the file INPUT (NULL: none),
+ * whatever it is called: -EINVAL.  -ENOMEM, or what the system says, -errno.
  */
 int outfile_open(struct outfile *f, struct context *cx, const char *path,
-		 const char *image);
+		 const char *input);
 
-/* Completes it; ERR is returned where it is a failure already. */
+/*
+ * Completes and closes it, once it was opened.  ERR, 0 or what failed before,
+ * is returned unless it is 0 and this fails: -EIO, -ENOSPC.
+ */
 int outfile_close(struct outfile *f, struct context *cx, int err);
 
 #endif

@@ -76,7 +76,7 @@ characters_match() {
 	[[ $(head -n 1 map.svg) == "<svg "* ]]
 	[[ $(tail -n 1 map.svg) == "</svg>" ]]
 	run -1 dump.nilfs2 map --svg "$image" "$image"
-	[[ $output == *"is the image itself"* ]]
+	[[ $output == *"is the input itself"* ]]
 	ln -s "$image" link
 	run -1 dump.nilfs2 map --svg link "$image"
 	[ "$(cksum <"$image")" = "$before" ]

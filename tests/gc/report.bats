@@ -129,7 +129,7 @@ drawn() {
 @test "no picture is drawn over the image" {
 	before=$(cksum <"$image")
 	run -1 gc --svg "$image"
-	[[ $output == *"is the image itself"* ]]
+	[[ $output == *"is the input itself"* ]]
 	[ "$(cksum <"$image")" = "$before" ]
 }
 

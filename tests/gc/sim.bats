@@ -142,9 +142,23 @@ value() {
 	[ "$(jq '[.wear[].count] | add' said)" -eq 200 ]
 }
 
+@test "no picture takes the place of the image or the trace" {
+	need_corpus
+	image=$(copy_image snapshots)
+	sum=$(cksum <"$image")
+	run -1 gcsim.nilfs2 --writes 10 --svg "$image" "$image"
+	[[ $output == *"is the input itself"* ]]
+	[ "$(cksum <"$image")" = "$sum" ]
+	echo '0,write,0,1048576' >trace
+	run -1 gcsim.nilfs2 -n 4 --segment-size 1M --svg ./trace -t trace
+	[ "$(cat trace)" = '0,write,0,1048576' ]
+}
+
 @test "a volume that is too full for its cleaner ends the run" {
 	run -1 sim --fill 100
 	[[ $output == *"gcsim.nilfs2: "*"cleaning gains nothing"* ]]
+	run -1 sim --step 1073741824 --nodes 10
+	[[ $output == *"4294967299 clean segments are more than all"* ]]
 	run -2 --separate-stderr sim -p none
 	run -1 --separate-stderr sim --fill 101
 	run -2 --separate-stderr sim -t trace image
