@@ -83,12 +83,12 @@ static int open_volume(struct simsetup *s, struct context *cx)
 }
 
 /* The fewest clean segments with which no step runs out of them. */
-static uint32_t least_clean(const struct simoptions *o)
+static uint64_t least_clean(const struct simoptions *o)
 {
-	uint32_t logs = 1 + (o->placement != SIMVOL_ONE_LOG) + o->metadata_log;
+	uint64_t logs = 1 + (o->placement != SIMVOL_ONE_LOG) + o->metadata_log;
 
 	/* Each moved block may dirty a node and two blocks of the DAT. */
-	return logs + o->step * (has_metadata(o) ? 4 : 1) +
+	return logs + o->step * (has_metadata(o) ? 4ull : 1ull) +
 	       (has_metadata(o) ? 2 : 0);
 }
 
@@ -96,21 +96,21 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 			const struct policy *policy)
 {
 	const struct simoptions *o = s->options;
+	uint64_t low = o->low ? o->low : least_clean(o);
+	uint64_t high = o->high > low ? o->high : low;
 	struct simclean_config c = {
 		.policy = policy,
 		.env.max_search = o->max_search,
 		.env.metadata_weight = o->metadata_weight,
-		.low = o->low ? o->low : least_clean(o),
-		.high = o->high,
+		.low = (uint32_t)low,
+		.high = (uint32_t)high,
 		.step = o->step,
 		.min_reclaimable = o->min_reclaimable,
 	};
 
-	if (c.high < c.low)
-		c.high = c.low;
-	if (c.high > s->vol.config.nsegments)
-		return fail(cx, -EINVAL, "cleaner: %" PRIu32 " clean segments "
-			    "are more than all", c.high);
+	if (high > s->vol.config.nsegments)
+		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
+			    "are more than all", high);
 	/* As gc.nilfs2 has it. */
 	c.env.scarce = s->image ? s->image->nsegments / 20 : o->scarce;
 	return simclean_open(&s->cleaner, cx, &s->vol, &c);

@@ -15,13 +15,17 @@
 #include "base/checked.h"
 #include "gc/sim/simtrace_line.h"
 
+/* Lines between two looks at whether the user wants to stop. */
+#define PATIENCE 0xffffu
+
 /* The next line that matters: 1, or 0 at the end. */
 static int next_line(struct simtrace *t, struct context *cx,
 		     struct simtrace_line *line)
 {
 	errno = 0;
 	while (getline(&t->text, &t->size, t->stream) >= 0) {
-		t->line++;
+		if ((t->lines++ & PATIENCE) == 0 && context_cancelled(cx))
+			return -EINTR;
 		if (t->format == SIMTRACE_GUESS)
 			t->format = simtrace_line_guess(t->text);
 		if (simtrace_line_parse(t->format, t->text, line))
@@ -105,7 +109,6 @@ static int survey(struct simtrace *t, struct context *cx)
 	}
 	if (!ret)
 		ret = lay_out(t, cx);
-	t->line = 0;
 	if (!ret && fseek(t->stream, 0, SEEK_SET))
 		return fail(cx, -errno, "%s", t->path);
 	return ret;

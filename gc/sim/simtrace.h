@@ -37,20 +37,21 @@ struct simtrace {
 	struct simtrace_file *files;
 	size_t nfiles, room;
 	uint64_t blocks;	/* that all files have */
-	uint64_t line;		/* number of the last one read, from 1 */
-	char *text;		/* ... and itself */
+	uint64_t lines;		/* read so far */
+	char *text;		/* the last one */
 	size_t size;
 };
 
 /*
  * Opens the trace PATH, which must be a file, and goes through it once.
- * -EINVAL where it has no write at all, -errno; to be closed also then.
+ * -EINVAL where it has no write at all, -ENOMEM, -EINTR, or what the system
+ * says, -errno; to be closed also then.
  */
 int simtrace_open(struct simtrace *t, struct context *cx, const char *path,
 		  enum simtrace_format format, uint32_t block_size);
 void simtrace_close(struct simtrace *t);
 
-/* The next step: 1, or 0 at the end, or -EIO. */
+/* The next step: 1, or 0 at the end, -EIO or -EINTR. */
 int simtrace_next(struct simtrace *t, struct context *cx, struct simop *op);
 
 #endif

@@ -27,8 +27,11 @@ enum { LOG_MAIN, LOG_OTHER, LOG_METADATA };
 
 static int check_config(struct context *cx, const struct simvol_config *c)
 {
-	if (!c->nsegments || !c->blocks || !c->data)
+	if (!c->nsegments || !c->data)
 		return fail(cx, -EINVAL, "volume: no segments or no blocks");
+	if (c->blocks < 2)
+		return fail(cx, -EINVAL, "volume: a segment has no room for a "
+			    "summary and a block");
 	if ((uint64_t)c->nsegments * c->blocks >= SIMVOL_NONE)
 		return fail(cx, -EINVAL, "volume: more than %" PRIu32
 			    " blocks; take larger ones", SIMVOL_NONE - 1);
@@ -302,8 +305,10 @@ static int append(struct simvol *v, struct context *cx, unsigned int log,
 int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 		  uint32_t id)
 {
-	/* Metadata keeps no past of its own: DAT and nodes of snapshots are
-	   few beside data. */
+	/*
+	 * Metadata keeps no past of its own: DAT and nodes of snapshots are
+	 * few beside data.
+	 */
 	return append(v, cx, log, id, v->at[id] != SIMVOL_NONE);
 }
 

@@ -390,6 +390,25 @@ static void test_check(void)
 	simvol_close(&v);
 }
 
+/* There must be room for data behind a summary. */
+static void test_sizes(void)
+{
+	struct simvol_config config = {
+		.nsegments = 4, .blocks = 1, .data = 2, .summary_span = 2,
+	};
+	struct context cx;
+	struct simvol v;
+
+	context_init(&cx);
+	is_int(simvol_open(&v, &cx, &config), -EINVAL, "segments of a block");
+	simvol_close(&v);
+	config.blocks = 2;
+	is_int(simvol_open(&v, &cx, &config), 0, "of two");
+	is_int(simvol_write(&v, &cx, 0), 0, "there is a place");
+	is_int((int)v.at[0], 1, "behind the summary");
+	simvol_close(&v);
+}
+
 int main(void)
 {
 	uint64_t seed, cleaned = 0;
@@ -401,5 +420,6 @@ int main(void)
 	ok(cleaned > 3000, "... with %llu segments cleaned",
 	   (unsigned long long)cleaned);
 	test_check();
+	test_sizes();
 	return tap_done();
 }

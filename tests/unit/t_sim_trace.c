@@ -3,6 +3,7 @@
  * Traces: what lines of other programs mean, as these programs define them.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -119,11 +120,32 @@ static void test_bad(void)
 	is_str(steps, "w0+1 ", "... are nothing");
 }
 
+/* A trace may be long: who is asked to stop does so. */
+static void test_cancelled(void)
+{
+	char path[] = "/tmp/t_sim_trace.XXXXXX";
+	int fd = mkstemp(path);
+	volatile sig_atomic_t stop = 1;
+	struct context cx;
+	struct simtrace t;
+
+	if (!ok(write(fd, "0,write,0,4096\n", 15) == 15, "a trace"))
+		return;
+	close(fd);
+	context_init(&cx);
+	cx.cancel = &stop;
+	is_int(simtrace_open(&t, &cx, path, SIMTRACE_GUESS, 4096), -EINTR,
+	       "it is not read to its end");
+	simtrace_close(&t);
+	unlink(path);
+}
+
 int main(void)
 {
 	test_fio();
 	test_blkparse();
 	test_csv();
 	test_bad();
+	test_cancelled();
 	return tap_done();
 }
