@@ -7,8 +7,8 @@
  * look at the overlay.  A round that did not make it better, or could not be
  * completed, is taken back; where it had several kinds of repair they are tried
  * one by one.  A kind after which as much is left of it as before is given up,
- * and the rounds go on without it.  So each round that stays has made the volume
- * better, and what reaches the device was looked at as a whole.
+ * and the rounds go on without it.  So each round that stays has made the
+ * volume better, and what reaches the device was looked at as a whole.
  */
 #include "fsck/repair.h"
 
@@ -48,9 +48,9 @@ static bool is_cut_off(const struct look *l)
 
 /*
  * A new log takes the place of logs behind the latest super root, which have
- * what was synchronized last.  A mount brings that back; nobody but the user may
- * give it up.  On zones a mount fails to do away with them, so those that have
- * nothing to be brought back are no reason to wait.
+ * what was synchronized last.  A mount brings that back; nobody but the user
+ * may give it up.  On zones a mount fails to do away with them, so those that
+ * have nothing to be brought back are no reason to wait.
  */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {

@@ -28,9 +28,9 @@ struct repair {
 	struct look *first;	/* over DEV, before any repair */
 	struct ask ask;
 	/* The rest is all zero in the beginning. */
-	struct look *now;	/* the look after the last good round, or NULL */
+	struct look *now;	/* look after the last good round, or NULL */
 	bool no_room;		/* for a log, at least once */
-	bool grave;		/* it came to these losses, so nothing is done */
+	bool grave;		/* it came to such losses: nothing is done */
 	struct losses losses;
 	unsigned int rounds;
 	/* Rolled forward: what the device needs still; or there was nothing. */
@@ -44,8 +44,8 @@ struct repair {
 
 /*
  * Mends what R->first has planned, on the overlay: at its end R->now is the
- * look at what came of it.  1 where there is something to be committed, which is
- * better than before, 0 where not, or a failure.
+ * look at what came of it.  1 where there is something to be committed, which
+ * is better than before, 0 where not, or a failure.
  */
 int repair_run(struct repair *r, struct context *cx);
 

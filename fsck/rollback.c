@@ -3,12 +3,12 @@
  * Going back to an older checkpoint, forwards.
  *
  * The new checkpoint has the ifile of the old one, and with it all files: what
- * each block of them is has not changed.  Only the DAT has to learn which blocks
- * are of the newest state now: what the old checkpoint has lives on from its
- * birth, and what it does not have is dead from the new checkpoint on.  That a
- * revived block seems to have lived in between does no harm, nothing refers to
- * it there; but for that the lifetimes do not tell what a checkpoint has, its
- * maps do.
+ * each block of them is has not changed.  Only the DAT has to learn which
+ * blocks are of the newest state now: what the old checkpoint has lives on from
+ * its birth, and what it does not have is dead from the new checkpoint on.
+ * That a revived block seems to have lived in between does no harm, nothing
+ * refers to it there; but for that the lifetimes do not tell what a checkpoint
+ * has, its maps do.
  *
  * The blocks of cpfile and SUFILE are of no checkpoint.  They stay as they are
  * and go on: it is a new checkpoint in the same history.

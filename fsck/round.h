@@ -11,10 +11,10 @@
 struct round {
 	struct fixer_job job;	/* without a writer */
 	enum fixer_floor floor;
-	const bool *taken;	/* the kinds whose turn it is, by enum rule_fix */
+	const bool *taken;	/* kinds whose turn it is, by enum rule_fix */
 	bool may_lose;		/* cpfile and ifile may be made anew */
 	size_t reclaim;		/* segments to take from old checkpoints */
-	unsigned int anew;	/* files that begin without blocks, MEND_ANEW() */
+	unsigned int anew;	/* files begun without blocks, MEND_ANEW() */
 	fixer_apply *instead;	/* in place of all fixers, or NULL */
 };
 

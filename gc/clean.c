@@ -3,9 +3,9 @@
  * Cleaning.
  *
  * Each batch looks at the volume anew.  Victims join a batch in the order of
- * the policy until the goal is reached, or the clean segments are full with what
- * lives in them, or memory is.  A victim that fits no more does not end the
- * batch: a smaller one may.
+ * the policy until the goal is reached, or the clean segments are full with
+ * what lives in them, or memory is.  A victim that fits no more does not end
+ * the batch: a smaller one may.
  */
 #include "gc/clean.h"
 

@@ -3,8 +3,8 @@
  * What came of cleaning.
  *
  * What is written is of three kinds: data, the blocks of files that were moved;
- * metadata, moved or made anew; and the summaries that list both.  Amplification
- * is what is written for each block moved, and for each byte won.
+ * metadata, moved or made anew; and the summaries that list both.
+ * Amplification is what is written for each block moved, and for each byte won.
  */
 #include "gc/cleanreport.h"
 

@@ -15,7 +15,6 @@
 #include "log/mend.h"
 #include "log/move.h"
 
-
 static int write_log(struct context *cx, struct volume *vol,
 		     const uint64_t *segments, size_t n, uint64_t time,
 		     struct writer_end *end)

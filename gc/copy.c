@@ -35,7 +35,8 @@ static int add_all(struct collector *k, struct context *cx)
 		ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
 	if (!ret && i && f->segments[i - 1].live)
 		return fail(cx, -EUCLEAN, "segment %" PRIu64 " cannot be "
-			    "moved; run fsck.nilfs2", f->segments[i - 1].segnum);
+			    "moved; run fsck.nilfs2",
+			    f->segments[i - 1].segnum);
 	return ret < 0 ? ret : 0;
 }
 

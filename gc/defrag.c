@@ -4,10 +4,10 @@
  *
  * A pass moves every segment in which a file with too many extents has a block,
  * whole, as always: the blocks of these files go first and lie together, each
- * file by its offsets, then whatever else was in those segments.  Where there is
- * not room for all of it at once, the files come one after the other, and one
- * that does not fit at all with as many of its segments as do.  No segment moves
- * twice in a pass: it ends.
+ * file by its offsets, then whatever else was in those segments.  Where there
+ * is not room for all of it at once, the files come one after the other, and
+ * one that does not fit at all with as many of its segments as do.  No segment
+ * moves twice in a pass: it ends.
  *
  * Each pass is made on an overlay first, and on the volume only if at most half
  * of what was too many is left then, of all files: so passes end, too, and a

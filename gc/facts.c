@@ -128,7 +128,8 @@ static int count_file(struct facts *f, struct context *cx, struct file *file)
 	struct extent e;
 	int ret = extent_cursor_open(&cur, cx, file, 0);
 
-	while (!ret && (ret = extent_cursor_next(&cur, cx, UINT64_MAX, &e)) > 0) {
+	while (!ret &&
+	       (ret = extent_cursor_next(&cur, cx, UINT64_MAX, &e)) > 0) {
 		count_metadata(f, e.blocknr, e.count);
 		ret = 0;
 	}

@@ -6,9 +6,9 @@
  * must never lead to a log with others.  It names a log with its own; but where
  * it does not say that the volume was unmounted, a mount goes on to the logs
  * behind that one, and would come to the new log by an old superblock, were the
- * new one torn.  Therefore both superblocks say first that the latest log is the
- * last.  A mount of either state makes the other superblock the same as the one
- * that it used.
+ * new one torn.  Therefore both superblocks say first that the latest log is
+ * the last.  A mount of either state makes the other superblock the same as the
+ * one that it used.
  *
  * A kernel that does not know the extension leaves the counts behind as it
  * writes; they are marked as exact as of one checkpoint.
@@ -81,7 +81,8 @@ static enum rule set_layout(struct change *c, bool on)
 static int write_log(struct change *c, struct context *cx,
 		     struct writer_end *end)
 {
-	const struct writer_options options = writer_options_on(c->vol, c->time);
+	const struct writer_options options =
+		writer_options_on(c->vol, c->time);
 	struct mend_known known = { .anew = MEND_ANEW(NILFS_SUFILE_INO) };
 	struct writer *w = NULL;
 	int ret = zoning_open(&c->zones, cx, c->old);
@@ -123,7 +124,8 @@ int features_set(struct features_done *done, struct context *cx,
 	*done = (struct features_done){ false, 0 };
 	if (!ret)
 		ret = target_check_volume(cx, c.vol);
-	if (!ret && ext != FEATURES_EXT_AS_IS && c.vol->geo.has_live_blks != on) {
+	if (!ret && ext != FEATURES_EXT_AS_IS &&
+	    c.vol->geo.has_live_blks != on) {
 		ret = convert(&c, cx, on, &end);
 		done->changed = !ret;
 		done->written = end.blocks;

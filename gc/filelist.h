@@ -12,7 +12,7 @@
 
 struct filelist_file {
 	uint64_t ino;
-	const char *path;	/* as it was given, borrowed; NULL: it was not */
+	const char *path;	/* as given, borrowed; NULL: it was not */
 	struct spread before, after;
 };
 

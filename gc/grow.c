@@ -28,8 +28,8 @@ static int check_size(const struct grow *grow, struct context *cx,
 		return fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its "
 			    "size", dev->name);
 	if (bytes < grow->bytes_before)
-		return fail(cx, -EINVAL, "%" PRIu64 " bytes are fewer than the %"
-			    PRIu64 " that the volume has", bytes,
+		return fail(cx, -EINVAL, "%" PRIu64 " bytes are fewer than the "
+			    "%" PRIu64 " that the volume has", bytes,
 			    grow->bytes_before);
 	if (bytes > dev->size && dev->is_block_device)
 		return fail(cx, -EINVAL, "%s: has %" PRIu64 " bytes only",

@@ -4,9 +4,9 @@
  *
  * It is apart from all others (lib/log/resize.h), so the segment that was
  * written last would stay behind it, in use for the little that was in it, and
- * its own would have room left.  So what lives there goes along, as no superblock
- * names the log that was in it any more, and what lives in other segments, as
- * long as there is room.
+ * its own would have room left.  So what lives there goes along, as no
+ * superblock names the log that was in it any more, and what lives in other
+ * segments, as long as there is room.
  */
 #include "gc/lastlog.h"
 
@@ -29,7 +29,8 @@ static uint64_t segments_needed(const struct lastlog *l)
 
 /*
  * It takes the segments that it needs, and one to be the next; the victims are
- * clean then.  Where the one that is next already is the first, it needs no other.
+ * clean then.  Where the one that is next already is the first, it needs no
+ * other.
  */
 static int64_t more_in_use(const struct lastlog *l)
 {

@@ -231,8 +231,8 @@ static int add_dead(struct load *l, struct context *cx, size_t from,
 
 /*
  * Blocks of the DAT have no other way; those of cpfile and SUFILE, which change
- * with every checkpoint, would be moved and then replaced, and looked at meanwhile
- * when they may not be in their new places yet.
+ * with every checkpoint, would be moved and then replaced, and looked at
+ * meanwhile when they may not be in their new places yet.
  */
 static bool is_written_anew(const struct resident *res)
 {

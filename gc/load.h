@@ -18,7 +18,7 @@
 struct load_run {
 	struct move_run what;
 	uint64_t blocknr;	/* where the first of them is */
-	bool current;		/* in the latest checkpoint, not only in older */
+	bool current;		/* in the latest checkpoint, not older only */
 	uint32_t rank;		/* in the order in which files are written */
 };
 

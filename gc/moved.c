@@ -6,8 +6,9 @@
  * places where runs begin.  Runs that follow each other on the device, though
  * not in their files, are read together.
  *
- * A forecast has a second payload, without content, for blocks of files.  Nodes,
- * though, and the ifile, are looked at by the next batch, or between two.
+ * A forecast has a second payload, without content, for blocks of files.
+ * Nodes, though, and the ifile, are looked at by the next batch, or between
+ * two.
  */
 #include "gc/moved.h"
 

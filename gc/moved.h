@@ -14,9 +14,9 @@ struct moved;
 
 /*
  * The blocks of the runs of LOAD (borrowed, sorted), one behind the other; for
- * a FORECAST without the data of files, which nobody looks at.  Where one cannot
- * be read *BAD becomes its block number, one of them if there are several; 0 at
- * first.  -ENOMEM.
+ * a FORECAST without the data of files, which nobody looks at.  Where one
+ * cannot be read *BAD becomes its block number, one of them if there are
+ * several; 0 at first.  -ENOMEM.
  */
 int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	       bool forecast, uint64_t *bad);

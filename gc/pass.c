@@ -14,8 +14,8 @@
  * - to evacuate: where little or nothing before the end is clean, some segments
  *   there are emptied to behind it, the emptiest first.
  *
- * Where full segments are to move as well, a batch of everything comes first, if
- * there is room for it: only then all of it is in one order.
+ * Where full segments are to move as well, a batch of everything comes first,
+ * if there is room for it: only then all of it is in one order.
  *
  * What was at its place before the pass is moved there once, or twice if it is
  * evacuated, and otherwise a block only ever moves forward: a pass ends.
@@ -223,9 +223,9 @@ static int choose_evacuate(struct pass *p, struct context *cx, uint64_t end)
 }
 
 /*
- * Whether there is so little room before the end, and so much to be moved there,
- * that it is better to make some first than to fill the little again and again:
- * once in a pass.
+ * Whether there is so little room before the end, and so much to be moved
+ * there, that it is better to make some first than to fill the little again and
+ * again: once in a pass.
  */
 static bool is_narrow(struct pass *p)
 {

@@ -32,7 +32,8 @@ static int measure(struct reach *r, struct context *cx, struct volume *vol)
 	r->next = vol->latest.nextnum;
 	r->segment = vol->geo.blocks_per_segment;
 	ret = sutable_cursor_open(&cur, cx, vol, false);
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		add(r, segnum, &su.su);
 		ret = 0;
 	}

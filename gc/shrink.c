@@ -68,6 +68,24 @@ static int clean(struct try *t, struct context *cx, struct dev *dev)
 	return ret;
 }
 
+static int name_both(struct context *cx, struct dev *dev, struct volume *vol,
+		     uint64_t time)
+{
+	struct writer_end end = {
+		.cno = vol->latest.cno,
+		.pseg = vol->latest.pseg_start,
+		.seq = vol->latest.seq,
+	};
+	struct nilfs_sufile_header header;
+	int ret = sutable_header(vol, cx, &header);
+
+	if (ret)
+		return ret;
+	end.clean_segments = le64_get(header.sh_ncleansegs);
+	return newsupers_name(cx, dev, vol, &end, time,
+			      le16_get(volume_super(vol)->s_state));
+}
+
 /*
  * Superblocks that name older logs keep what is younger than these from being
  * cleaned (ns_prot_seq): both name the latest one.
@@ -75,21 +93,13 @@ static int clean(struct try *t, struct context *cx, struct dev *dev)
 static int name_latest(const struct try *t, struct context *cx,
 		       struct dev *dev)
 {
-	struct nilfs_sufile_header header;
 	struct volume *vol;
 	int ret = volume_open(&vol, cx, dev, NULL);
 
 	if (!ret)
 		ret = target_check_volume(cx, vol);
 	if (!ret && protection_seq(vol) < vol->latest.seq)
-		ret = sutable_header(vol, cx, &header);
-	if (!ret && protection_seq(vol) < vol->latest.seq)
-		ret = newsupers_name(cx, dev, vol, &(struct writer_end){
-			.cno = vol->latest.cno,
-			.pseg = vol->latest.pseg_start,
-			.seq = vol->latest.seq,
-			.clean_segments = le64_get(header.sh_ncleansegs),
-		}, t->o->clean.how.batch.time, le16_get(volume_super(vol)->s_state));
+		ret = name_both(cx, dev, vol, t->o->clean.how.batch.time);
 	volume_close(vol);
 	return ret;
 }

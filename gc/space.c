@@ -23,7 +23,8 @@ int space_find_used(struct bitmap *used, struct context *cx,
 	if (ret)
 		return ret;
 	ret = sutable_cursor_open(&cur, cx, vol, false);
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		if (!segusage_is_clean(&su.su))
 			bitmap_set(used, segnum);
 		ret = 0;

@@ -5,8 +5,9 @@
  * An extent ends where the next block of the file is not the next one of the
  * device, be it for a hole.  Each run of blocks between holes is one at least,
  * and where a log ends so does an extent: a file of more blocks than a log can
- * have meets as many ends as logs that it fills, and one more, as it rarely begins
- * with a log.  A small file that happens to meet one could do without it.
+ * have meets as many ends as logs that it fills, and one more, as it rarely
+ * begins with a log.  A small file that happens to meet one could do without
+ * it.
  */
 #include "gc/spread.h"
 

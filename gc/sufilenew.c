@@ -63,7 +63,8 @@ static int copy_all(struct writer *w, struct context *cx, struct volume *old,
 	uint64_t segnum;
 	int ret = sutable_cursor_open(&cur, cx, old, false);
 
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		ret = 0;
 		if (segusage_is_clean(&su.su))
 			continue;

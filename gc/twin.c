@@ -2,8 +2,8 @@
 /*
  * Two devices as one.
  *
- * It is for a batch that moves a whole volume: what that reads are old blocks at
- * their old places, up to the end, since blocks that it made itself stay in
+ * It is for a batch that moves a whole volume: what that reads are old blocks
+ * at their old places, up to the end, since blocks that it made itself stay in
  * memory until it writes them.  So the places of both may overlap.
  */
 #include "gc/twin.h"

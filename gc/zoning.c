@@ -41,7 +41,8 @@ static int look_at_segments(struct zoning *z, struct context *cx)
 	uint64_t segnum;
 	int ret = sutable_cursor_open(&cur, cx, z->vol, false);
 
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		ret = 0;
 		if (is_needed(z->vol, segnum, &su.su))
 			bitmap_set(&z->needed, segnum);
@@ -55,10 +56,11 @@ static int look_at_segments(struct zoning *z, struct context *cx)
 /* Where the pointer of ZONE is when all before byte END is written. */
 static uint64_t pointer_at(const struct zone *zone, uint64_t end)
 {
+	uint64_t most = zone->start + zone->capacity;
+
 	if (end < zone->start)
 		return zone->start;
-	return end - zone->start < zone->capacity ? end :
-						    zone->start + zone->capacity;
+	return end < most ? end : most;
 }
 
 static int look_at_latest(struct zoning *z, struct context *cx)

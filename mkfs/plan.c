@@ -107,8 +107,8 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 		return fail(cx, -EINVAL, "--reserved: %" PRIu32
 			    " is not from 1 to 99 percent", o->reserved);
 	if (facts->size > INT64_MAX)
-		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are more than a "
-			    "device can have", facts->name, facts->size);
+		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are more than "
+			    "a device can have", facts->name, facts->size);
 	least = reserve_min_segments(o->reserved);
 	plan_limit(plan, facts->size);
 	if (facts->zones)

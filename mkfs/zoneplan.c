@@ -47,8 +47,8 @@ int zoneplan_blocks(struct context *cx, const struct mkfs_options *o,
 	uint64_t blocks = segment / g->block_size;
 
 	if (blocks < NILFS_SEG_MIN_BLOCKS)
-		return fail(cx, -EINVAL, "%s: zones of %" PRIu64 " bytes with a "
-			    "capacity of %" PRIu64 " do not hold a segment of "
+		return fail(cx, -EINVAL, "%s: zones of %" PRIu64 " bytes with "
+			    "a capacity of %" PRIu64 " do not hold a segment of "
 			    "%d blocks of %" PRIu32, facts->name,
 			    facts->zones->size, facts->zones->capacity,
 			    NILFS_SEG_MIN_BLOCKS, g->block_size);
@@ -58,8 +58,8 @@ int zoneplan_blocks(struct context *cx, const struct mkfs_options *o,
 			    facts->zones->size);
 	if (o->blocks_per_segment != options_defaults.blocks_per_segment &&
 	    o->blocks_per_segment != blocks)
-		return fail(cx, -EINVAL, "--blocks-per-segment: the zones of %s "
-			    "ask for %" PRIu64, facts->name, blocks);
+		return fail(cx, -EINVAL, "--blocks-per-segment: the zones of "
+			    "%s ask for %" PRIu64, facts->name, blocks);
 	g->blocks_per_segment = (uint32_t)blocks;
 	return 0;
 }

@@ -3,13 +3,13 @@
  * Groups of the DAT made right.
  *
  * A bitmap that is there is believed, but what the files refer to is in use
- * whatever it says, and what was given out and never written, and nobody
- * refers to, is not.  Where it is the pointer that is wrong, the entry is of a
- * former life, and what was there may be gone.  One that is lost is made from the entries.  These alone
- * do not say it, since a cleaner that frees a number leaves its entry as it
- * is (nilfs_palloc_freev()): an entry is in use where a file refers to it, or
- * where a log lists the block as the entry has it, which a cleaner must still
- * be able to look up.
+ * whatever it says, and what was given out and never written, and nobody refers
+ * to, is not.  Where it is the pointer that is wrong, the entry is of a former
+ * life, and what was there may be gone.  One that is lost is made from the
+ * entries.  These alone do not say it, since a cleaner that frees a number
+ * leaves its entry as it is (nilfs_palloc_freev()): an entry is in use where a
+ * file refers to it, or where a log lists the block as the entry has it, which
+ * a cleaner must still be able to look up.
  *
  * Numbers in use without a block of entries: where a file or a log knows one
  * of them the block is lost and is made again, else the bits are wrong.
@@ -29,7 +29,7 @@
 struct redo {
 	struct fixer_job *job;
 	struct groupfix *g;
-	const struct sparse *lost;	/* blocks that cannot be read; or NULL */
+	const struct sparse *lost;	/* blocks that cannot be read */
 	struct sparse wanted;		/* whose listings decide */
 	struct listings vblocks;	/* of these */
 	struct listings own;		/* of the DAT, once gathered */
@@ -336,7 +336,8 @@ static int mend_groups(struct redo *r, struct context *cx)
 		err = groupfix_count(r->g, cx);
 	if (!err)
 		fixers_tell(r->job, "DAT: bitmaps and counts of %zu %s made "
-			    "right", r->g->n, r->g->n == 1 ? "group" : "groups");
+			    "right", r->g->n,
+			    r->g->n == 1 ? "group" : "groups");
 	return err;
 }
 

@@ -172,8 +172,8 @@ static bool is_wanted(const struct mapfiles *m, const struct mapfile *f)
 	size_t i = maploss_first_point(&m->loss, f->ino);
 	size_t gap = maploss_first_gap(&m->loss, f->ino);
 
-	if (f->broken && gap < m->loss.ngaps && m->loss.gaps[gap].ino == f->ino &&
-	    (f->is_dir || !m->logs_whole))
+	if (f->broken && gap < m->loss.ngaps &&
+	    m->loss.gaps[gap].ino == f->ino && (f->is_dir || !m->logs_whole))
 		return true;
 	for (; i < m->loss.npoints && m->loss.points[i].ino == f->ino; i++)
 		if (!mapfound_has(&m->found, f->ino, m->loss.points[i].blkoff))

@@ -33,7 +33,7 @@ struct remaking {
 	struct remap *remap;
 	struct mapstory story;
 	size_t run;		/* of m->found, where the merging is */
-	uint64_t walked;	/* one past the last sound block of the old map */
+	uint64_t walked;	/* behind the last sound block of the old map */
 	uint64_t next;		/* one past the last block of the new one */
 	char *block;		/* a buffer */
 	uint64_t *past;		/* virtual blocks past the size */
@@ -160,7 +160,7 @@ static int drop(struct remaking *r, struct context *cx,
 	return 0;
 }
 
-/* A pointer that leads nowhere; of a directory that is told when it is filled. */
+/* A pointer to nowhere; of a directory that is told when it is filled. */
 static int lose(struct remaking *r, struct context *cx, uint64_t blkoff)
 {
 	int err = merge_found(r, cx, blkoff);

@@ -16,7 +16,7 @@
 #define INODELIST_CHUNK_BITS 9
 #define INODELIST_CHUNK (1u << INODELIST_CHUNK_BITS)
 
-/* The type of an inode as its directory entries have it, and where it stands. */
+/* An inode's type as its directory entries have it, and where it stands. */
 #define INODELIST_TYPE 0x0f	/* NILFS_FT_..., NILFS_FT_UNKNOWN if invalid */
 #define INODELIST_THERE 0x40	/* has links, or a bit in the bitmap */
 #define INODELIST_ALLOCATED 0x80	/* has a bit in the bitmap */
@@ -25,7 +25,7 @@
 struct inodelist_chunk {
 	uint64_t first;
 	uint16_t links[INODELIST_CHUNK];	/* as the inode says */
-	uint16_t names[INODELIST_CHUNK];	/* that were found, or the most */
+	uint16_t names[INODELIST_CHUNK];	/* found, or the most */
 	uint8_t kind[INODELIST_CHUNK];		/* 0: no inode */
 };
 
@@ -58,7 +58,7 @@ struct inodelist {
 	size_t nmaps, maps_room;
 };
 
-/* An inode of a list: its chunk and its place there; valid until the next add. */
+/* An inode of a list: chunk and place in it; valid until the next add. */
 struct inodelist_row {
 	struct inodelist_chunk *chunk;	/* NULL: there is none */
 	unsigned int at;

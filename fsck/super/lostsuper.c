@@ -111,7 +111,8 @@ static int count_segments(struct context *cx, struct volume *vol,
 	if (ret)
 		return ret;
 	ret = sutable_cursor_open(&cur, cx, vol, false);
-	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		errors += segusage_is_error(&su.su) &&
 			  !segusage_is_dirty(&su.su);
 		ret = 0;

@@ -126,8 +126,9 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
 		uint64_t len);
 
 /*
- * Makes a range read as zeros, whatever it takes: a hole in a file, or a request
- * that the device promises to carry out so, or else zeros that are written.
+ * Makes a range read as zeros, whatever it takes: a hole in a file, or a
+ * request that the device promises to carry out so, or else zeros that are
+ * written.
  * -EIO, -EROFS, -ENOSPC, -ENOMEM.
  */
 int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len);

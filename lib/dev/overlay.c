@@ -10,8 +10,8 @@
  * Zones underneath have their rules here already: what the commit could not
  * write is refused at once, a zone that is reset reads as zeroes.
  *
- * Workers read, and write, at once: a lock lets many of them read, but none that
- * comes after one who waits to write.
+ * Workers read, and write, at once: a lock lets many of them read, but none
+ * that comes after one who waits to write.
  */
 #include "config.h"
 

@@ -13,8 +13,8 @@ int zoned_side(char **side, struct context *cx, const char *path);
 
 /*
  * UNDER, a devfile of PATH (borrowed), with its zones: those that the file
- * beside an image describes, or those of a host-managed device; a host-aware one
- * needs none.  *DEVP is UNDER itself where there are no zones, and after a
+ * beside an image describes, or those of a host-managed device; a host-aware
+ * one needs none.  *DEVP is UNDER itself where there are no zones, and after a
  * failure.  Fails as zonefile_load() and zonedisk_open().
  */
 int zoned_open(struct dev **devp, struct context *cx, struct dev *under,

@@ -24,7 +24,7 @@ uint64_t reserve_segments(uint64_t nsegments, uint32_t percent)
 
 /*
  * The reserved segments, rounded up and never less than the kernel's minimum,
- * must leave some: floor(n * (100 - percent) / 100) >= RESERVE_MIN_USER_SEGMENTS.
+ * must leave RESERVE_MIN_USER_SEGMENTS <= floor(n * (100 - percent) / 100).
  */
 uint64_t reserve_min_segments(uint32_t percent)
 {

@@ -83,8 +83,8 @@ static int enter(struct entering *e, struct context *cx)
 }
 
 int exactcounts_enter(struct writer *w, struct context *cx,
-		     const struct liveness *live, uint64_t time,
-		     uint64_t *changed)
+		      const struct liveness *live, uint64_t time,
+		      uint64_t *changed)
 {
 	struct entering e = {
 		.geo = writer_geometry(w),

@@ -11,13 +11,13 @@
 
 /*
  * Enters those of all segments in the SUFILE of W, one of mend_open() that has
- * not begun a log, as of TIME, and marks them as exact: what W itself does to
+ * not begun a log, as of TIME (seconds), and marks them as exact: what W itself does to
  * them follows.  LIVE is of the volume that W was opened on.
  * *CHANGED: how many segments had others.  Nothing is done where the entries
  * have no such counts.  Fails as metafile_change().
  */
 int exactcounts_enter(struct writer *w, struct context *cx,
-		     const struct liveness *live, uint64_t time,
-		     uint64_t *changed);
+		      const struct liveness *live, uint64_t time,
+		      uint64_t *changed);
 
 #endif

@@ -27,7 +27,7 @@ struct inflight {
 int inflight_init(struct inflight *f, struct context *cx, size_t n);
 void inflight_fini(struct inflight *f);		/* also where all is zero */
 
-/* COUNT blocks from FIRST on leave; NULL where there is no room for one more. */
+/* COUNT blocks from FIRST on leave; NULL where there is no room for more. */
 struct inflight_log *inflight_enter(struct inflight *f, uint64_t first,
 				    uint64_t count);
 

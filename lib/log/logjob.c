@@ -48,8 +48,8 @@ static uint8_t *buffer_of(struct logout *out, struct context *cx,
 }
 
 /* Takes the blocks of BUF up to TO into the sum, *SUMMED are already in it. */
-static void add_to_sum(struct logjob_chunk *chunk, const uint8_t *buf, uint32_t to,
-		       uint32_t *summed)
+static void add_to_sum(struct logjob_chunk *chunk, const uint8_t *buf,
+		       uint32_t to, uint32_t *summed)
 {
 	struct logout *out = chunk->job->out;
 	size_t bytes = (size_t)(to - *summed) << out->g->block_bits;
@@ -62,7 +62,8 @@ static void add_to_sum(struct logjob_chunk *chunk, const uint8_t *buf, uint32_t 
 }
 
 /* Fills BUF, and sums what was read while it is in the processor's cache. */
-static int fill_chunk(struct logjob_chunk *chunk, struct context *cx, uint8_t *buf)
+static int fill_chunk(struct logjob_chunk *chunk, struct context *cx,
+		      uint8_t *buf)
 {
 	uint32_t bits = chunk->job->out->g->block_bits;
 	uint32_t i, n, skip = chunk->part.skip, summed = 0;

@@ -52,8 +52,10 @@ struct logjob {
 	struct logjob_chunk chunks[];
 };
 
-/* Crew jobs: a chunk of several (a struct logjob_chunk), or a whole log (a
-   struct logjob).  The last one drops the job. */
+/*
+ * Crew jobs: a chunk of several (a struct logjob_chunk), or a whole log (a
+ * struct logjob).  The last one drops the job.
+ */
 int logjob_do_chunk(struct context *cx, void *arg, unsigned int worker,
 		    bool skip);
 int logjob_do_log(struct context *cx, void *arg, unsigned int worker,

@@ -165,7 +165,8 @@ static int give(struct logout *out, struct context *cx, struct logjob *job)
 	}
 	cut(job);
 	for (i = 0, n = job->nchunks; i < n; i++)
-		ret = crew_give(out->crew, cx, logjob_do_chunk, &job->chunks[i]);
+		ret = crew_give(out->crew, cx, logjob_do_chunk,
+				&job->chunks[i]);
 	return ret;
 }
 
@@ -229,10 +230,11 @@ struct logsum_digest logout_digest(const struct logout *out)
 
 void logout_close(struct logout *out)
 {
-	unsigned int i, workers = out && out->crew ? crew_workers(out->crew) : 0;
+	unsigned int i, workers;
 
 	if (!out)
 		return;
+	workers = out->crew ? crew_workers(out->crew) : 0;
 	crew_close(out->crew);
 	for (i = 0; out->buffers && i < workers; i++)
 		logbuf_fini(&out->buffers[i]);

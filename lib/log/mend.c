@@ -38,7 +38,8 @@ static bool is_unusable(void *arg, uint64_t segnum)
 {
 	const struct writer *w = arg;
 
-	return (segnum == w->latest_segnum && !w->known.elsewhere) || segnum == w->appender.segnum ||
+	return (segnum == w->latest_segnum && !w->known.elsewhere) ||
+	       segnum == w->appender.segnum ||
 	       segnum == w->appender.nextnum ||
 	       (w->known.unusable &&
 		w->known.unusable(w->known.arg, segnum));
@@ -170,7 +171,8 @@ static int find_segments(struct writer *w, struct context *cx,
 	w->counted = !ret;
 	if (ret == -EUCLEAN || ret == -EIO)
 		ret = 0;
-	if (!w->counted || w->known.anew || w->known.elsewhere || sutable_is_exact(vol, cx) <= 0)
+	if (!w->counted || w->known.anew || w->known.elsewhere ||
+	    sutable_is_exact(vol, cx) <= 0)
 		s->stale = true;
 	if (!ret)
 		fail_clear(cx);

@@ -46,9 +46,10 @@ struct mend_known {
 	unsigned int anew;
 	/*
 	 * The log goes into a new segment, not behind the latest one: where
-	 * something lives behind that, say, or a zone was written further.  It does so by itself where the
-	 * segment that is next cannot be used, the latest one is marked as
-	 * erroneous, or logs without a super root lie behind the latest log.
+	 * something lives behind that, say, or a zone was written further.  It
+	 * does so by itself where the segment that is next cannot be used, the
+	 * latest one is marked as erroneous, or logs without a super root lie
+	 * behind the latest log.
 	 */
 	bool fresh_segment;
 	/*
@@ -62,8 +63,8 @@ struct mend_known {
 	 */
 	bool elsewhere;
 	/*
-	 * Of that fresh segment; 0: the latest's plus 1, plus 2 where there are logs
-	 * without a super root (nilfs_prepare_segment_for_recovery()).
+	 * Of that fresh segment; 0: the latest's plus 1, plus 2 where there are
+	 * logs without a super root (nilfs_prepare_segment_for_recovery()).
 	 */
 	uint64_t seq;
 	/* The inode of the ifile and the counts that the new checkpoint begins

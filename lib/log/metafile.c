@@ -243,7 +243,8 @@ int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  uint64_t ptr)
 {
 	if (m->tree.kind == METAFILE_DAT || !ptr)
-		return fail(cx, -EINVAL, "inode %llu: block %llu cannot be kept",
+		return fail(cx, -EINVAL, "inode %llu: block %llu cannot be "
+			    "kept",
 			    (unsigned long long)m->tree.ino,
 			    (unsigned long long)blkoff);
 	m->kept = true;

@@ -2,11 +2,11 @@
 /*
  * A block map that is edited.
  *
- * Keys are only added; metacut takes them away.  A full node is split in halves, as the kernel does,
- * but for one case: what is appended at the end of the file opens a node of
- * its own, so that a file that is filled from front to back has full nodes
- * and no more levels than it needs.  The kernel evens out neighbours to the
- * same end; readers do not care.
+ * Keys are only added; metacut takes them away.  A full node is split in
+ * halves, as the kernel does, but for one case: what is appended at the end of
+ * the file opens a node of its own, so that a file that is filled from front to
+ * back has full nodes and no more levels than it needs.  The kernel evens out
+ * neighbours to the same end; readers do not care.
  */
 #include "log/metatree.h"
 
@@ -345,8 +345,8 @@ static int parent_word(struct metatree *t, struct context *cx,
 	s = &p.step[level + 1];
 	if (s->index < 0 || (s->block && !s->block->dirty) ||
 	    le64_get(s->node.ptrs[s->index]) != b->ptr)
-		return fail(cx, -EUCLEAN,
-			    "inode %llu: block %llu of level %u is not in its map",
+		return fail(cx, -EUCLEAN, "inode %llu: block %llu of level %u "
+			    "is not in its map",
 			    (unsigned long long)t->ino,
 			    (unsigned long long)key, level);
 	*word = &s->node.ptrs[s->index];

@@ -36,8 +36,8 @@ int newsupers_write(struct context *cx, struct dev *dev,
 
 /*
  * Where the second superblock of VOL is; 0 where it has no place of its own,
- * because the device is shorter than the volume says, or the place is in use, or
- * lies in a zone that is written in sequence.
+ * because the device is shorter than the volume says, or the place is in use,
+ * or lies in a zone that is written in sequence.
  */
 uint64_t newsupers_offset2(const struct volume *vol);
 

@@ -159,10 +159,11 @@ static int wipe_copy(struct context *cx, struct dev *dev, uint64_t offset)
 	if (offset > dev->size || dev->size - offset < sizeof(sb))
 		return 0;
 	ret = dev_read(dev, cx, offset, &sb, sizeof(sb));
-	if (!ret)
-		return super_check(&sb) ? 0 : write_copy(cx, dev, &zero, offset);
-	fail_clear(cx);
-	return 0;
+	if (ret) {
+		fail_clear(cx);
+		return 0;
+	}
+	return super_check(&sb) ? 0 : write_copy(cx, dev, &zero, offset);
 }
 
 /* Where the copies go, in this order. */

@@ -70,11 +70,11 @@ struct writer_end {
 	struct nilfs_super_root super_root;
 };
 
-/* Has logs of blocks as in G written to zones: in sequence, in one piece each. */
+/* Has logs of the layout G written to zones: in sequence, each in a piece. */
 void writer_options_zoned(struct writer_options *options,
 			  const struct nilfs_geometry *g);
 
-/* Options of the next logs of VOL, as its device wants them, at TIME (seconds). */
+/* Options of the next logs of VOL as its device wants them; TIME in seconds. */
 struct writer_options writer_options_on(const struct volume *vol,
 					uint64_t time);
 

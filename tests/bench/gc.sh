@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Cleaning: a volume whose first half is dead, compacted in place and into a new
-# image, beside programs that move as many bytes; and what the daemon frees on an
-# aged volume, freed by gc.nilfs2.
+# image, beside programs that move as many bytes; and what the daemon frees on
+# an aged volume, freed by gc.nilfs2.
 #
 #	BENCH_LIVE	bytes of the tree that lives (1400000000)
 #	BENCH_CASES	some of place new daemon
@@ -45,17 +45,18 @@ fill_ext4() {
 }
 
 gc_place() {
-	local copy=$scratch/gc/copy live skip commands
+	local copy=$scratch/gc/copy live skip part commands
 
 	live=$("$dump" segments --json-lines "$scratch/gc/nilfs2" |
 		sed -n 's/.*"live":\([0-9]*\),.*/\1/p' |
 		awk '{ n += $1 } END { printf "%.0f", n / 256 }')
 	skip=$(($(stat -c %s "$scratch/gc/nilfs2") / 1048576 - live))
+	part="skip=$skip count=$live conv=notrunc status=none"
 	commands=(
 		"ours, --compact=$gc -q --compact --protect 0 $copy.nilfs2"
 		"ours, 1 thread=$gc -q -j 1 --compact --protect 0 $copy.nilfs2"
 		"ours, and --shrink=$gc -q --compact --shrink --protect 0 $copy.nilfs2"
-		"limit: dd in place=dd if=$copy.nilfs2 of=$copy.nilfs2 bs=1M skip=$skip count=$live conv=notrunc status=none"
+		"limit: dd in place=dd if=$copy.nilfs2 of=$copy.nilfs2 bs=1M $part"
 	)
 	[ ! -e "$scratch/gc/ext4" ] ||
 		commands+=("resize2fs -M=resize2fs -fM $copy.ext4")
@@ -69,10 +70,11 @@ gc_place() {
 
 gc_new() {
 	local to=$disk/new commands
+	local direct="bs=4M oflag=direct status=none"
 
 	commands=(
 		"ours, --output=$gc -q --protect 0 --output $to $scratch/gc/nilfs2"
-		"limit: copy, direct=dd if=$tree/direct of=$to bs=4M oflag=direct status=none"
+		"limit: copy, direct=dd if=$tree/direct of=$to $direct"
 	)
 	[ ! -e "$scratch/gc/ext4" ] ||
 		commands+=("e2image -ra=e2image -ra $scratch/gc/ext4 $to")

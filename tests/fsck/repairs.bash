@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # What a repair must do with the damage of a .case file; cases/README says what
-# the lines about it mean.  A bats file of such cases needs to load nothing else.
+# the lines about it mean.  A bats file of such cases needs to load nothing
+# else.
 #
 # The oracle is the volume before the damage: what the damage does not concern
 # must be what it was, in the latest state and in every snapshot.
@@ -161,7 +162,8 @@ status_of() {
 }
 
 # What the checker says after the repair is what is left, no more and no less;
-# what was wrong still is in a checkpoint that nobody keeps, and is not asked for.
+# what was wrong still is in a checkpoint that nobody keeps, and is not asked
+# for.
 case_again() {
 	local bad=0 case_expected=("${case_left[@]}")
 

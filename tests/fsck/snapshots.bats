@@ -48,7 +48,7 @@ others_same() {
 		<(trees_of "$image" | cut -d ' ' -f 1)
 }
 
-# is_told CNO TEXT: something of that checkpoint alone is lost, and TEXT is said.
+# is_told CNO TEXT: something of that checkpoint alone is lost; TEXT is said.
 is_told() {
 	repair
 	[ "$status" -eq 4 ]

@@ -8,10 +8,10 @@
  * set to 0, all ones, one more and one less, has its first, middle and last bit
  * flipped, or gets a random value; with the checksums left as they were and
  * with them right again.  fsck.nilfs2 must then say clean (0) or wrong (4), or
- * fail with a message (8), and must find something, unless silent.c has a reason
- * why not.  With "repair" it mends what it finds, and must hold
- * what mending.h says.  With EVERY, only every so many changes are tried,
- * beginning with number FIRST, which the last line printed tells.
+ * fail with a message (8), and must find something, unless silent.c has a
+ * reason why not.  With "repair" it mends what it finds, and must hold what
+ * mending.h says.  With EVERY, only every so many changes are tried, beginning
+ * with number FIRST, which the last line printed tells.
  *
  * Where a structure lies and how its checksums are set is what dump.nilfs2
  * knows; its sources are compiled in, and main() of the checker.
@@ -136,8 +136,8 @@ static const char *excuse(struct fuzz *f)
 }
 
 /*
- * NULL, or what is wrong with how the checker ended.  What only a checksum tells
- * is told by that of a log or a superblock.
+ * NULL, or what is wrong with how the checker ended.  What only a checksum
+ * tells is told by that of a log or a superblock.
  */
 static const char *check(struct fuzz *f, bool sealed)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Defragmentation: files in pieces are made contiguous, and nothing of them, or of
-# the snapshots that share their blocks, changes.
+# Defragmentation: files in pieces are made contiguous, and nothing of them, or
+# of the snapshots that share their blocks, changes.
 
 bats_require_minimum_version 1.5.0
 
@@ -144,7 +144,7 @@ start() {
 		[ "$(start "$1")" -lt "$(start "$2")" ]
 		grep '/' table | awk '{ print $NF }' |
 			diff <(printf '%s\n' "$@") -
-		# What else was in these segments comes behind, be its inode lower.
+		# What else was there comes behind, be its inode lower.
 		[ "$(start "$2")" -lt "$(start /after)" ]
 	done
 }

@@ -53,8 +53,8 @@ field() {
 	[ "$(cksum <"$image")" = "$before" ]
 }
 
-# counted: by the entries of $image, "SEGMENT BLOCKS" of those in use; all that is
-# protected counts as alive for lssu.
+# counted: by the entries of $image, "SEGMENT BLOCKS" of those in use; all that
+# is protected counts as alive for lssu.
 counted() {
 	dump.nilfs2 segments -o segment,state,su_nlive_blks --json "$image" |
 		jq -r '.segments[] | select(.state == "-d--") |

@@ -20,21 +20,22 @@ names() {
 	corpus_names | grep -v dsync
 }
 
-# spares_data_behind COMMAND...: which refuses a volume with data behind its last
-# checkpoint, and leaves it as it is.
+# spares_data_behind COMMAND...: which refuses a volume with data behind its
+# last checkpoint, and leaves it as it is.
 spares_data_behind() {
 	local sum
 
 	image=$(copy_image crash-dsync)
 	sum=$(cksum <"$image")
 	run -1 "$@"
-	[[ $output == *"run fsck.nilfs2"* ]] && [ "$(cksum <"$image")" = "$sum" ]
+	[[ $output == *"run fsck.nilfs2"* ]] || return
+	[ "$(cksum <"$image")" = "$sum" ]
 }
 
 # by_kernel NAME [LINE...]: $image shows the kernel what it showed it before, in
 # the latest state and in each snapshot; then the LINEs of a script are run, and
-# it is written on, $more bytes (300000), and cleaned.  Lines that match $but may
-# be others.
+# it is written on, $more bytes (300000), and cleaned.  Lines that match $but
+# may be others.
 by_kernel() {
 	local cno
 

@@ -40,7 +40,7 @@ output() {
 	done
 }
 
-@test "any number of threads writes the same bytes, in any order the same files" {
+@test "any number of threads writes the same bytes, any order the same files" {
 	begin deep-1k
 	for order in tree file age victim; do
 		for threads in 1 3; do

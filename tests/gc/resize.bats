@@ -227,7 +227,8 @@ on_device() {
 	but=$root by_kernel deep-1k
 	on_device --grow
 	but=$root by_kernel deep-1k
-	[ "$(segments_of "$image")" -eq "$(segments_of "$corpus/deep-1k/image")" ]
+	[ "$(segments_of "$image")" -eq \
+		"$(segments_of "$corpus/deep-1k/image")" ]
 	is_clean
 }
 

@@ -35,7 +35,8 @@ value() {
 	for name in $(corpus_names); do
 		image=$corpus/$name/image
 		for policy in $policies; do
-			"$NILFS2_BUILD/tests/gc/victims" "$policy" "$image" >want
+			"$NILFS2_BUILD/tests/gc/victims" "$policy" \
+				"$image" >want
 			gcsim.nilfs2 -p "$policy" --victims 1000000 "$image" |
 				awk 'NR > 1 { print $1 }' >got
 			diff want got || {
@@ -83,8 +84,8 @@ value() {
 		all+=(-p "$policy")
 	done
 	for workload in uniform hot-cold sequential files rewrite; do
-		sim -w "$workload" "${all[@]}" --fill 35 --file-blocks 4 --hot 30 \
-			--nodes 255 --dat 128 --summaries 20 --flush-every 500 \
+		sim -w "$workload" "${all[@]}" --fill 35 --file-blocks 4 \
+			--hot 30 --nodes 255 --dat 128 --summaries 20 --flush-every 500 \
 			--snapshot-every 4000 --snapshots 1 --protect 1000 \
 			--placement survivors --json >said
 		[ "$(jq '.runs | length' said)" -eq 7 ]

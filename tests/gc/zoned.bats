@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Cleaning volumes on zones: what becomes clean is empty, and nothing is written
-# but where the zones want it.  The emulated ones refuse all else, as devices do.
+# but where the zones want it.  Emulated ones refuse all else, as devices do.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
@@ -145,7 +145,7 @@ latest() {
 	sums() {
 		(cd "$MNT" && find . -type f -exec sha256sum {} + | sort -k2)
 	}
-	# fill FROM N: files of these numbers until there is no room, N at least.
+	# fill FROM N: files of these numbers until it is full, N at least.
 	fill() {
 		local i=$1
 

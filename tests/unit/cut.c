@@ -11,7 +11,8 @@
 
 const struct cut_way cut_ways[CUT_WAYS] = {
 	{ { .kind = FAULT_CUT }, "cut before each write and flush" },
-	{ { .kind = FAULT_CUT, .reorder = true }, "the same, writes reordered" },
+	{ { .kind = FAULT_CUT, .reorder = true },
+	  "the same, writes reordered" },
 	{ { .kind = FAULT_TEAR }, "torn in each write" },
 };
 

@@ -47,7 +47,7 @@ struct cut rig_cut(struct rig *r, cut_job *job, cut_judge *judge, void *arg);
  */
 bool rig_holds(struct rig *r, uint64_t *cno);
 
-/* The same of its first SIZE bytes, of which ALSO says whether they are good. */
+/* The same of its first SIZE bytes, which ALSO must call good as well. */
 typedef bool rig_judge(void *arg, struct volume *vol, struct dev *dev);
 bool rig_holds_also(struct rig *r, size_t size, rig_judge *also, void *arg);
 

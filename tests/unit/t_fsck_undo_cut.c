@@ -212,7 +212,7 @@ static void test_file_fails(struct bench *b)
 	       "one that just can is none");
 }
 
-/* Tries to go back by BYTES: true where that is refused, and changes nothing. */
+/* Tries to go back by BYTES: true where that is refused and does nothing. */
 static bool is_refused(struct bench *b, const char *bytes, size_t len)
 {
 	int ret;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cleaning, compaction and purging under power cuts, and with blocks that cannot
- * be read.
+ * Cleaning, compaction and purging under power cuts, and with blocks that
+ * cannot be read.
  *
  * Wherever the power goes off, everything on the volume holds together, and the
  * files of the latest state and of a snapshot read as before; doing it
@@ -145,7 +145,7 @@ static bool is_marked(struct rig *r, uint64_t off)
 	return marked;
 }
 
-/* Each block in turn cannot be read: what is left alone is so, the rest goes. */
+/* No block can be read, in turn: what is left alone is so, the rest goes. */
 static void test_unreadable(struct job *j)
 {
 	struct rig *r = &j->r;

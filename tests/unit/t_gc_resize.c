@@ -3,9 +3,9 @@
  * Volumes that become smaller and larger, under power cuts.
  *
  * Wherever the power goes off, the volume has the old size or the new one, by
- * the rules by which a mount chooses a superblock; fsck.nilfs2 finds nothing, and
- * the files of the latest state and of a snapshot read as before.  Another run
- * completes what was begun.
+ * the rules by which a mount chooses a superblock; fsck.nilfs2 finds nothing,
+ * and the files of the latest state and of a snapshot read as before.  Another
+ * run completes what was begun.
  */
 #include <errno.h>
 #include <stdlib.h>

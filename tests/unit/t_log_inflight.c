@@ -18,7 +18,8 @@ static void test_ranges(struct context *cx)
 	ok(!inflight_enter(&f, 300, 1), "there is no room for a third");
 	ok(!inflight_has(&f, 99) && inflight_has(&f, 100) &&
 	   inflight_has(&f, 107) && inflight_has(&f, 108) &&
-	   !inflight_has(&f, 109), "their blocks, and no others, are waited for");
+	   !inflight_has(&f, 109),
+	   "their blocks, and no others, are waited for");
 	inflight_arrived(&f, a, false);
 	ok(!inflight_has(&f, 107) && inflight_has(&f, 108),
 	   "one has arrived");

@@ -41,7 +41,7 @@ static void test_lengths(enum metafile_kind kind, uint32_t keys, uint32_t step)
 	model_free(md);
 }
 
-/* Changed, written in parts and cut at random, in one checkpoint and another. */
+/* Changed, written in parts and cut at random, in several checkpoints. */
 static void test_random(enum metafile_kind kind, uint32_t keys,
 			uint32_t spread)
 {

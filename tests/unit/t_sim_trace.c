@@ -85,7 +85,8 @@ static void test_blkparse(void)
 		  "  8,16   0     6  0.000000500  4162  Q  WS 32 + 8 [dd]\n"
 		  "  8,16   0     7  0.000000600  4162  Q   D 8 + 8 [rm]\n"
 		  "CPU0 (sdb):\n Reads Queued:        1,     4KiB\n",
-		  "w1+2 s0+0 w4+1 t1+1 ", "blkparse: sectors, flushes, discards");
+		  "w1+2 s0+0 w4+1 t1+1 ",
+		  "blkparse: sectors, flushes, discards");
 }
 
 static void test_csv(void)
