@@ -190,7 +190,7 @@ int simimage_put(const struct simimage *image, struct context *cx,
 		v->snapshots = calloc(1, sizeof(*v->snapshots));
 		if (!v->snapshots)
 			return fail(cx, -ENOMEM, "snapshots");
-		v->nsnapshots = 1;
+		v->nsnapshots = v->nkept = 1;
 	}
 	v->nclean = 0;
 	v->now = image->now;

@@ -93,11 +93,14 @@ static void halve(struct simvol *v)
 
 void simpast_drop(struct simvol *v)
 {
-	if (!v->nsnapshots)
+	uint32_t *first;
+
+	if (v->nsnapshots == v->nkept)
 		return;
+	first = &v->snapshots[v->nkept];
 	v->nsnapshots--;
-	memmove(v->snapshots, v->snapshots + 1,
-		v->nsnapshots * sizeof(*v->snapshots));
+	memmove(first, first + 1,
+		(v->nsnapshots - v->nkept) * sizeof(*first));
 	recount(v);
 	if (v->config.counts == SIMVOL_HALVED)
 		halve(v);

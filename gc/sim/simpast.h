@@ -10,7 +10,7 @@
 /* The last complete checkpoint becomes a snapshot. -ENOMEM. */
 int simpast_take(struct simvol *v, struct context *cx);
 
-/* The oldest snapshot is one no longer; nothing without one. */
+/* The oldest snapshot that may go is one no longer; nothing without one. */
 void simpast_drop(struct simvol *v);
 
 /* Checkpoints before CNO are protected no longer. */

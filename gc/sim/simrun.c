@@ -55,7 +55,7 @@ static int take_snapshot(struct simrun *r, struct context *cx)
 	r->next_snapshot = r->vol->now + r->config.snapshot_every;
 	if (!ret)
 		ret = simpast_take(r->vol, cx);
-	if (!ret && r->vol->nsnapshots > r->config.snapshots)
+	if (!ret && r->vol->nsnapshots - r->vol->nkept > r->config.snapshots)
 		simpast_drop(r->vol);
 	return ret;
 }

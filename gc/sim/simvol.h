@@ -111,6 +111,7 @@ struct simvol {
 	uint32_t protect_cno;	/* the oldest that is protected */
 	uint32_t *snapshots;	/* checkpoints, ascending */
 	uint32_t nsnapshots;
+	uint32_t nkept;		/* of these, the first ones: they never go */
 	struct simvol_totals totals;
 	/* A segment's counts or state have changed. */
 	void (*changed)(void *arg, uint32_t segnum);

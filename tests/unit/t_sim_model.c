@@ -13,6 +13,7 @@
 #include "gc/sim/simmeta.h"
 #include "gc/sim/simpast.h"
 #include "gc/sim/simrandom.h"
+#include "gc/sim/simrun.h"
 
 #include "tap.h"
 
@@ -409,6 +410,44 @@ static void test_sizes(void)
 	simvol_close(&v);
 }
 
+/* Of an image is one snapshot that stays, however many come and go. */
+static void test_kept(void)
+{
+	const struct simvol_config config = {
+		.nsegments = 8, .blocks = 8, .data = 4, .history = true,
+	};
+	const struct simclean_config cleaning = {
+		.policy = policy_find("greedy"), .low = 1, .high = 1,
+	};
+	const struct simrun_config every = {
+		.snapshot_every = 2, .snapshots = 1,
+	};
+	struct simop op = { SIMOP_WRITE, 0, 1 };
+	struct context cx;
+	struct simclean k;
+	struct simvol v;
+	struct simrun r;
+	int i, ret;
+
+	context_init(&cx);
+	simvol_open(&v, &cx, &config);
+	simvol_write(&v, &cx, 0);
+	simmeta_flush(&v, &cx);
+	simpast_take(&v, &cx);
+	v.nkept = 1;
+	ret = simclean_open(&k, &cx, &v, &cleaning);
+	simrun_open(&r, &cx, &v, &k, &every);
+	for (i = 0; i < 20 && !ret; i++)
+		ret = simrun_step(&r, &cx, &op);
+	is_int(ret, 0, "writes, and a snapshot now and then");
+	is_int((int)v.nsnapshots, 2, "the last one is there");
+	is_int((int)v.snapshots[0], 1, "and the first one");
+	ok(simvol_is_held(&v, 0), "with what it needs");
+	simrun_close(&r);
+	simclean_close(&k);
+	simvol_close(&v);
+}
+
 int main(void)
 {
 	uint64_t seed, cleaned = 0;
@@ -421,5 +460,6 @@ int main(void)
 	   (unsigned long long)cleaned);
 	test_check();
 	test_sizes();
+	test_kept();
 	return tap_done();
 }
