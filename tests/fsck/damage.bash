@@ -4,6 +4,19 @@
 # For bats files of fsck.nilfs2: damage one field, see which rules it breaks.
 # Load it after ../kernel/lab.
 
+# begin_kept: $image has a file "kept", of which blocks lie in $segment, in use
+# for long; the first log there is at block $log.
+begin_kept() {
+	local block
+
+	image=$(copy_image cleaned)
+	block=$(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" && $1 == 100 { print $5 }')
+	segment=$((block / 128))
+	log=$(dump.nilfs2 logs -s "$image" "$segment" |
+		awk 'NR == 2 { print $2 }')
+}
+
 # damage STRUCTURE FIELD=VALUE...: change fields of $image, checksums made right.
 damage() {
 	dump.nilfs2 set --expert --fix-checksums "$image" "$@" >/dev/null

@@ -12,13 +12,7 @@ load gc
 setup() {
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
-	image=$(copy_image cleaned)
-	# A segment whose blocks belong to the file "kept", in use for long.
-	block=$(dump.nilfs2 bmap -b "$image" /kept |
-		awk '$NF == "data" && $1 == 100 { print $5 }')
-	segment=$((block / 128))
-	log=$(dump.nilfs2 logs -s "$image" "$segment" |
-		awk 'NR == 2 { print $2 }')
+	begin_kept
 	sum=$(dump.nilfs2 cat "$image" /kept | cksum)
 	damage_raw "log:$log" ss_magic=0
 }
