@@ -54,10 +54,14 @@ int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
 
 void check_fini(struct check *c)
 {
+	size_t i;
+
 	bitmap_fini(&c->used_segments);
 	bitmap_fini(&c->broken_segments);
 	bitmap_fini(&c->live_segments);
 	sparse_fini(&c->claimed);
+	for (i = 0; i < CHECK_LISTED; i++)
+		sparse_fini(&c->listed[i]);
 	sparse_fini(&c->referenced);
 	sparse_fini(&c->lingering);
 	volume_close(c->vol);

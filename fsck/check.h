@@ -20,6 +20,9 @@
 #include "find/finding.h"
 #include "vol/volume.h"
 
+/* Metadata files that have their blocks by way of the DAT. */
+#define CHECK_LISTED 3
+
 struct check {
 	struct dev *dev;
 	struct volume *vol;	/* of the calling thread */
@@ -65,6 +68,13 @@ struct check {
 	const struct bitmap *awaited;
 
 	/*
+	 * Virtual blocks that the logs list for cpfile, sufile and ifiles, by
+	 * inode number from NILFS_CPFILE_INO on, where the DAT has them (pass
+	 * logs).
+	 */
+	struct sparse listed[CHECK_LISTED];
+
+	/*
 	 * Virtual blocks that some checkpoint refers to (pass tree).
 	 */
 	struct sparse referenced;
@@ -90,6 +100,7 @@ struct check {
 	bool logs_shut;
 
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
+	bool dat_bitmaps_lost;	/* it has groups without a bitmap (pass dat) */
 	/* Not all that is referred to could be followed: what is missing in
 	   REFERENCED may be in use after all. */
 	bool tree_broken;
@@ -104,6 +115,14 @@ static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 	return vblocknr && vblocknr < c->referenced.bits &&
 	       (!sparse_test(&c->referenced, vblocknr) ||
 		sparse_test(&c->lingering, vblocknr));
+}
+
+/* The set of LISTED for inode INO, or NULL where there is none. */
+static inline struct sparse *check_listed(struct check *c, uint64_t ino)
+{
+	if (ino - NILFS_CPFILE_INO >= CHECK_LISTED)
+		return NULL;
+	return &c->listed[ino - NILFS_CPFILE_INO];
 }
 
 static inline void check_progress(const struct check *c, uint64_t done)

@@ -80,6 +80,23 @@ static bool loses_file(const struct check *c, enum rule_fix kind,
 	       (!place->cno || place->cno == c->vol->latest.cno);
 }
 
+/*
+ * Whether the SUFILE leads to numbers that are free, and cannot be read there:
+ * no log can be written without it, not even one that mends the DAT.
+ */
+static bool has_lost_sufile(const struct check *c, const struct plan *plan)
+{
+	const struct plan_kind *kind = &plan->kinds[RULE_FIX_ALLOCATOR];
+	size_t i;
+
+	for (i = 0; i < kind->n; i++)
+		if (kind->fixes[i].rule == RULE_BMAP_VBLOCK_FREE &&
+		    kind->fixes[i].place.ino == NILFS_SUFILE_INO)
+			return findings_count(c->findings,
+					      RULE_SU_UNREADABLE);
+	return false;
+}
+
 /* Whether the place of the next log is part of what is broken. */
 static bool breaks_next(const struct check *c)
 {
@@ -113,4 +130,6 @@ void known_fill(struct mend_known *known, struct check *c,
 				       &plan->kinds[i].fixes[j]))
 				known->anew |= MEND_ANEW(file_of(
 					(enum rule_fix)i));
+	if (taken[RULE_FIX_ALLOCATOR] && has_lost_sufile(c, plan))
+		known->anew |= MEND_ANEW(NILFS_SUFILE_INO);
 }

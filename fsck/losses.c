@@ -13,6 +13,15 @@
 
 #define FEW 32u
 
+/* Whether there can be as many inodes in the blocks that live now. */
+static bool is_possible(const struct check *c, uint64_t files)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+
+	return !c->live_entries ||
+	       files / (geo->block_size / geo->inode_size) <= c->live_entries;
+}
+
 /* What was counted, else what the checkpoint says it has; 0: not known. */
 static uint64_t files_of(struct context *cx, const struct check *c)
 {
@@ -22,7 +31,8 @@ static uint64_t files_of(struct context *cx, const struct check *c)
 		return c->files;
 	if (!c->vol)
 		return 0;
-	if (!cptable_read(c->vol, cx, c->vol->latest.cno, &cp))
+	if (!cptable_read(c->vol, cx, c->vol->latest.cno, &cp) &&
+	    is_possible(c, le64_get(cp.cp_inodes_count)))
 		return le64_get(cp.cp_inodes_count);
 	fail_clear(cx);
 	return 0;

@@ -23,8 +23,10 @@
 /* Whatever begins without blocks is filled by the one who knows how. */
 static bool is_due(const struct round *round, enum rule_fix fix)
 {
-	return round->taken[fix] || (fix == RULE_FIX_CHECKPOINTS &&
-				     (round->anew & FILLED_ANEW));
+	return round->taken[fix] ||
+	       (fix == RULE_FIX_CHECKPOINTS && (round->anew & FILLED_ANEW)) ||
+	       (fix == RULE_FIX_SEGMENTS &&
+		(round->anew & MEND_ANEW(NILFS_SUFILE_INO)));
 }
 
 static bool is_of_metadata(enum fixer_floor floor)

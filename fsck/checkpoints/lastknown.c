@@ -124,8 +124,7 @@ static int judge(struct lastknown *k, struct context *cx,
 
 bool lastknown_is_doubtful(const struct check *c)
 {
-	return c->dat_broken ||
-	       findings_count(c->findings, RULE_PALLOC_BITMAP_MISSING) ||
+	return c->dat_broken || c->dat_bitmaps_lost ||
 	       findings_count(c->findings, RULE_BMAP_VBLOCK_FREE);
 }
 

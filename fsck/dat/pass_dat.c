@@ -82,6 +82,8 @@ static int check_groups(struct check *c, struct context *cx)
 	};
 	int err = groups_check(&groups, cx);
 
+	c->dat_bitmaps_lost = findings_count(c->findings,
+					     RULE_PALLOC_BITMAP_MISSING);
 	/* Its entries have the numbers of others. */
 	if (findings_count(c->findings, RULE_PALLOC_BLOCK))
 		c->dat_broken = true;

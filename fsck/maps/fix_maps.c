@@ -35,6 +35,7 @@
 #include "fsck/maps/mapsearch.h"
 #include "fsck/maps/snapbuild.h"
 #include "fsck/maps/snapmaps.h"
+#include "fsck/tree/loglist.h"
 #include "log/inodes.h"
 
 #define SECTOR 512u
@@ -196,7 +197,7 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 {
 	struct mapfiles m = {
 		.job = job,
-		.logs_whole = mapsearch_is_whole(job->check),
+		.logs_whole = loglist_is_whole(job->check),
 	};
 	int err = list_files(&m, cx, fixes, n);
 

@@ -3,10 +3,7 @@
 #ifndef NILFS2_FSCK_MAPSEARCH_H
 #define NILFS2_FSCK_MAPSEARCH_H
 
-#include <stdbool.h>
-
 #include "base/context.h"
-#include "fsck/check.h"
 #include "fsck/maps/mapfile.h"
 
 /*
@@ -16,8 +13,5 @@
  */
 int mapsearch_owners(struct mapfiles *m, struct context *cx);
 int mapsearch_logs(struct mapfiles *m, struct context *cx);
-
-/* Whether the logs are all there: a block that lives is in one of them. */
-bool mapsearch_is_whole(const struct check *c);
 
 #endif

@@ -3,14 +3,15 @@
  * The ifiles of snapshots.
  *
  * Which blocks an ifile had in a checkpoint is known to the logs and the DAT,
- * as it is of any file.  Without its ifile nothing of a snapshot can be reached,
- * so what else is wrong with it is found once this is mended.
+ * as it is of any file.  Without its ifile nothing of a snapshot can be
+ * reached, so what else is wrong with it is found once this is mended.
  */
 #include "fsck/maps/snapifiles.h"
 
 #include "fsck/maps/mapsearch.h"
 #include "fsck/maps/snapbuild.h"
 #include "fsck/maps/snapmaps.h"
+#include "fsck/tree/loglist.h"
 
 static bool is_ours(const struct fixer_job *job, const struct fix *fix)
 {
@@ -42,7 +43,7 @@ static int mend(struct fixer_job *job, struct context *cx,
 	struct snapmaps s = {
 		.job = job,
 		.contested = &m.contested,
-		.logs_whole = mapsearch_is_whole(job->check),
+		.logs_whole = loglist_is_whole(job->check),
 	};
 	int err = find_owners(&m, cx, fixes, n);
 

@@ -106,6 +106,19 @@ static int settle_run(struct claims *claims, struct context *cx,
 	return ret;
 }
 
+/* Notes whose block B is, where it is a block of a metadata file. */
+static int note_owner(struct claims *claims, struct context *cx,
+		      const struct segsum_block *b)
+{
+	struct sparse *listed = check_listed(claims->c, b->ino);
+	int ret;
+
+	if (!listed || b->vblocknr >= listed->bits)
+		return 0;
+	ret = sparse_add(listed, cx, b->vblocknr);
+	return ret < 0 ? ret : 0;
+}
+
 static int settle_block(struct claims *claims, struct context *cx,
 			uint64_t blocknr, const struct segsum_block *b)
 {
@@ -116,9 +129,10 @@ static int settle_block(struct claims *claims, struct context *cx,
 		return 0;
 	if (b->is_virtual)
 		ret = is_at(claims, cx, b->vblocknr, blocknr);
-	if (ret > 0)
-		sparse_remove(claimed, blocknr);
-	return ret < 0 ? ret : 0;
+	if (ret <= 0)
+		return ret;
+	sparse_remove(claimed, blocknr);
+	return note_owner(claims, cx, b);
 }
 
 int claims_settle_log(struct claims *claims, struct context *cx,
@@ -130,7 +144,8 @@ int claims_settle_log(struct claims *claims, struct context *cx,
 
 	while (!ret && segsum_iter_next(&summary->iter, &b)) {
 		ret = settle_block(claims, cx, summary->pseg + b.index, &b);
-		while (!ret && segsum_iter_run(&summary->iter, &run))
+		while (!ret && !check_listed(claims->c, b.ino) &&
+		       segsum_iter_run(&summary->iter, &run))
 			ret = settle_run(claims, cx, summary->pseg + run.index,
 					 &run);
 	}

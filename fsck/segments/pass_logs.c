@@ -173,6 +173,18 @@ uint64_t pass_logs_work(const struct check *c)
 	return c->vol->geo.nsegments;
 }
 
+/* Sets for what the logs list of metadata files. */
+static int make_sets(struct check *c, struct context *cx)
+{
+	uint64_t end = c->dat_broken ? 0 : vblocks_end(c->vol, cx);
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < CHECK_LISTED && end && !err; i++)
+		err = sparse_init(&c->listed[i], cx, end);
+	return err;
+}
+
 int pass_logs(struct check *c, struct context *cx)
 {
 	uint64_t latest = c->vol->latest.seq;
@@ -181,6 +193,8 @@ int pass_logs(struct check *c, struct context *cx)
 
 	err = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
 			  latest + 1 : SEQUENCES_MAX);
+	if (!err)
+		err = make_sets(c, cx);
 	if (!err)
 		err = run_workers(&crowd, cx);
 	sparse_fini(&crowd.sequences);

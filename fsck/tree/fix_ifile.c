@@ -25,6 +25,9 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	size_t i;
 	int err = 0;
 
+	/* It is filled with what it had, and counted then. */
+	if (mend_is_anew(job->writer, NILFS_IFILE_INO))
+		return 0;
 	for (i = 0; i < n && !err; i++)
 		if (is_of_latest(job, &fixes[i]))
 			err = groupfix_add(&g, cx, fixes[i].place.number);

@@ -282,8 +282,10 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	};
 	int err = ifilefill_run(job, cx);
 
-	if (!err)
-		err = fill_holes(&f, cx, fixes, n);
+	/* What was found is of the ifile that this one replaces. */
+	if (err || mend_is_anew(job->writer, NILFS_IFILE_INO))
+		return err;
+	err = fill_holes(&f, cx, fixes, n);
 	if (!err)
 		err = find_types(&f, cx, fixes, n);
 	if (!err)

@@ -10,6 +10,10 @@
  * entry in the DAT is lost leads to what a log lists under its number.  Of two
  * such blocks with one offset the one written later is right: the other was
  * left alive by somebody who had lost it.
+ *
+ * The logs also tell a pointer that leads astray: another block is there for
+ * its place, and none of them has the one that it leads to for that.  If there
+ * is no other it may be the log that is wrong, and the block is copied.
  */
 #include "fsck/tree/liveblocks.h"
 
@@ -141,6 +145,7 @@ static int visit(void *arg, struct context *cx,
 		.blkoff = p->key,
 		.vblocknr = p->ptr,
 		.blocknr = vb.blocknr,
+		.mapped = true,
 	});
 }
 
@@ -200,8 +205,8 @@ static int walk_map(struct gathering *g, struct context *cx)
 	return ret;
 }
 
-static const struct liveblock *find_in(const struct liveblocks *l, size_t n,
-				       uint64_t blkoff)
+static struct liveblock *find_in(const struct liveblocks *l, size_t n,
+				 uint64_t blkoff)
 {
 	const struct liveblock key = { .blkoff = blkoff };
 
@@ -241,11 +246,15 @@ static int take_listed(void *arg, struct context *cx,
 		.blkoff = b->blkoff,
 		.blocknr = b->blocknr,
 		.seq = b->rank,
+		.listed = true,
 	};
+	struct liveblock *mapped = find_in(g->l, g->walked, b->blkoff);
 	struct vblock vb;
 	int ret;
 
-	if (find_in(g->l, g->walked, b->blkoff))
+	if (mapped && mapped->vblocknr == b->vblocknr)
+		mapped->listed |= mapped->blocknr == b->blocknr;
+	if (mapped && mapped->listed)
 		return 0;
 	ret = is_alive(g, cx, b->vblocknr, &vb);
 	if (ret < 0)
@@ -258,9 +267,17 @@ static int take_listed(void *arg, struct context *cx,
 	return ret > 0 ? add_live(g->l, cx, &live) : ret;
 }
 
+/* How sure it is that B belongs there. */
+static unsigned int certainty(const struct liveblock *b)
+{
+	return b->mapped && b->listed ? 2 : b->listed;
+}
+
 /* Whether A is the better of two blocks with one offset. */
 static bool is_better(const struct liveblock *a, const struct liveblock *b)
 {
+	if (certainty(a) != certainty(b))
+		return certainty(a) > certainty(b);
 	return a->seq != b->seq ? a->seq > b->seq : a->blocknr > b->blocknr;
 }
 
@@ -279,6 +296,16 @@ static void settle(struct liveblocks *l)
 	l->n = kept;
 }
 
+/* All logs were asked: what none of them has for its place is to be copied. */
+static void doubt_unlisted(struct liveblocks *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (!l->list[i].listed)
+			l->list[i].vblocknr = 0;
+}
+
 int liveblocks_gather(struct liveblocks *l, struct context *cx,
 		      const struct check *c,
 		      const struct liveblocks_question *q)
@@ -291,6 +318,8 @@ int liveblocks_gather(struct liveblocks *l, struct context *cx,
 	if (!err && (q->logs || !liveblocks_is_whole(l)))
 		err = loglist_run(c, cx, q->ino, take_listed, &g);
 	settle(l);
+	if (!err && q->logs && loglist_is_whole(c))
+		doubt_unlisted(l);
 	vblocks_fini(&g.vblocks);
 	return err;
 }

@@ -46,4 +46,7 @@ typedef int loglist_visitor(void *arg, struct context *cx,
 int loglist_run(const struct check *c, struct context *cx, uint64_t ino,
 		loglist_visitor *visit, void *arg);
 
+/* Whether the logs are all there: a block that lives is in one of them. */
+bool loglist_is_whole(const struct check *c);
+
 #endif

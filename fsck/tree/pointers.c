@@ -12,6 +12,10 @@
  * this checkpoint; else a set of what this checkpoint met tells it from one
  * that older and newer checkpoints share.
  *
+ * The logs say whose a block is.  That is asked for metadata files only: a
+ * pointer of theirs that leads astray makes garbage of all that hangs from it,
+ * and what files have in common with others is told by the double use.
+ *
  * Numbers without an entry are reported once for a block of the DAT.  Where
  * the DAT's own map is broken its pass has said so, its entries may be those
  * of other numbers, and nothing is said of them here.
@@ -215,12 +219,49 @@ static int note_life(struct pointers *p, struct context *cx, uint64_t number,
 	return ret < 0 ? ret : 0;
 }
 
+/* Whether a log that can be read lists what is at PTR, used as VB says. */
+static bool is_in_log(const struct pointers *p, const struct vblock *vb)
+{
+	const struct check *c = p->check;
+	const struct nilfs_geometry *g = &p->vol->geo;
+
+	return geometry_has_block(g, vb->blocknr) &&
+	       !sparse_test(&c->claimed, vb->blocknr) &&
+	       bitmap_test(&c->used_segments,
+			   geometry_segment_of(g, vb->blocknr)) &&
+	       !bitmap_test(&c->broken_segments,
+			    geometry_segment_of(g, vb->blocknr)) &&
+	       !c->logs_shut && !findings_count(c->findings, RULE_SU_BEHIND);
+}
+
+/* Whether PTR, of metadata file INO, leads to a block of another: 1, 0. */
+static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
+		      const struct mapcheck_pointer *ptr)
+{
+	const struct sparse *listed = check_listed(p->check, ino);
+	struct vblock vb;
+	int state;
+
+	if (!listed || ptr->ptr >= listed->bits ||
+	    sparse_test(listed, ptr->ptr) || p->check->dat_broken)
+		return 0;
+	state = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
+	return state < 0 ? state :
+	       state == VBLOCKS_USED && is_in_log(p, &vb);
+}
+
 int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target)
 {
 	struct vblock vb = { 0 };
-	int fresh, state;
+	int fresh, state = is_foreign(p, cx, ino, ptr);
 
+	if (state < 0)
+		return state;
+	if (state) {
+		report(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
+		return 0;
+	}
 	fresh = enter(p, cx, ptr->ptr);
 	if (fresh < 0)
 		return report_entering(p, cx, ino, ptr, fresh);

@@ -223,7 +223,8 @@ static bool is_latest(const struct fuzz *f, const struct target *t)
 
 	if (t->cover == TARGET_COVER_SUPER)
 		return t->byte == vol->super_offset[vol->super_used];
-	return t->byte == vol->latest.pseg_start << vol->geo.block_bits;
+	return t->cover == TARGET_COVER_LOG &&
+	       t->log == vol->latest.pseg_start;
 }
 
 static void try_element(struct fuzz *f, const struct target *t,
@@ -249,6 +250,7 @@ static void try_element(struct fuzz *f, const struct target *t,
 			.structure = f->structure, .field = path,
 			.bytes = f->sound + t->byte,
 			.element = i, .size = field->size,
+			.offset = field->offset,
 			.old = old, .now = value,
 		};
 		snprintf(what, sizeof(what), "%s[%u] %s", path, i,

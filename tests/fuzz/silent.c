@@ -93,6 +93,16 @@ static bool is_free_in_inode(const struct silent_change *c)
 	return !inode_has_bmap(inode) || is_of_free_slot(inode->i_bmap, c);
 }
 
+/* The inode in the super root that has the map at hand. */
+static bool is_free_in_superroot(const struct silent_change *c)
+{
+	const struct nilfs_inode *inode =
+		(const void *)((const char *)c->bytes + c->offset -
+			       offsetof(struct nilfs_inode, i_bmap));
+
+	return is_of_free_slot(inode->i_bmap, c);
+}
+
 static bool is_free_in_checkpoint(const struct silent_change *c)
 {
 	const struct nilfs_checkpoint *cp = c->bytes;
@@ -123,6 +133,13 @@ static bool is_allocator(const struct silent_change *c)
 static bool is_older(const struct silent_change *c)
 {
 	return !c->latest;
+}
+
+/* Of cpfile, sufile and ifile it is known who leads to a block. */
+static bool is_of_file(const struct silent_change *c)
+{
+	return is_older(c) || c->old < NILFS_CPFILE_INO ||
+	       c->old > NILFS_IFILE_INO;
 }
 
 static bool is_active_flag(const struct silent_change *c)
@@ -212,7 +229,7 @@ static const struct row rows[] = {
 	{ "inode:", "i_size", is_tail, hole },
 	{ "checkpoint:", "i_blocks", NULL, unread },
 	{ "inode:", "i_bmap", is_free_in_inode, padding },
-	{ "superroot", "i_bmap", NULL, "is changed in inode:dat as well" },
+	{ "superroot", "i_bmap", is_free_in_superroot, padding },
 	{ "checkpoint:", "i_bmap", is_free_in_checkpoint, padding },
 	{ "checkpoint:", "i_bmap", is_allocator,
 	  "nobody takes an inode in an old checkpoint" },
@@ -254,7 +271,7 @@ static const struct row rows[] = {
 	{ "log:", "ss_cno", is_older, old_log },
 	{ "log:", "ss_flags", is_beginning, old_log },
 	{ "finfo:", "fi_cno", NULL, "the cleaner keeps what it moves by it" },
-	{ "finfo:", "fi_ino", NULL, "the cleaner keeps what it moves by it" },
+	{ "finfo:", "fi_ino", is_of_file, "the cleaner keeps what it moves by it" },
 	{ "binfo:", "bi_blkoff", NULL, "the cleaner keeps what it moves by it" },
 
 	{ "superroot", "sr_nongc_ctime", NULL,

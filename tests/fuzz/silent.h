@@ -13,6 +13,7 @@ struct silent_change {
 	bool latest;		/* a log or superblock that is opened by */
 	uint32_t size;		/* of the field, in bytes */
 	uint32_t element;
+	uint32_t offset;	/* of the field in BYTES */
 	uint64_t old, now;
 };
 
