@@ -16,7 +16,8 @@
 
 struct facts {
 	struct volume *vol;		/* borrowed */
-	struct liveness *liveness;
+	struct liveness *liveness;	/* with counts only where STALE */
+	uint32_t latest_live;	/* of the latest log's segment */
 	struct policy_segment *segments;	/* candidates, by number */
 	size_t n, room;
 	struct policy_env env;

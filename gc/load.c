@@ -317,14 +317,13 @@ int load_take_latest(struct load *l, struct context *cx)
 {
 	struct volume *vol = l->facts->vol;
 	uint64_t segnum = vol->latest.segnum;
-	struct liveness_counts c = liveness_of(l->facts->liveness, segnum);
 	struct nilfs_segment_usage_ext su;
 	int ret = sutable_read(vol, cx, segnum, &su);
 
 	return ret ? ret : take(l, cx, &(struct policy_segment){
 		.segnum = segnum,
 		.written = le32_get(su.su.su_nblocks),
-		.live = c.current + c.snapshot + c.protected,
+		.live = l->facts->latest_live,
 	}, UINT64_MAX);
 }
 

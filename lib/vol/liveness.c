@@ -298,15 +298,22 @@ out:
 	return err;
 }
 
-void liveness_free(struct liveness *l)
+void liveness_drop_counts(struct liveness *l)
 {
 	uint64_t i;
 
-	if (!l)
-		return;
 	for (i = 0; i < l->nchunks; i++)
 		free(l->chunks[i]);
 	free(l->chunks);
+	l->chunks = NULL;
+	l->nchunks = 0;
+}
+
+void liveness_free(struct liveness *l)
+{
+	if (!l)
+		return;
+	liveness_drop_counts(l);
 	free(l->snapshots);
 	free(l);
 }

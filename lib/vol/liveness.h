@@ -56,6 +56,9 @@ int liveness_count(struct volume *vol, struct context *cx,
 		   uint64_t protect_cno, struct liveness **lp);
 void liveness_free(struct liveness *l);
 
+/* Gives back the memory of all counts: what tells kinds stays. */
+void liveness_drop_counts(struct liveness *l);
+
 /* The counts of SEGNUM (zeros for one that was never met). */
 struct liveness_counts liveness_of(const struct liveness *l, uint64_t segnum);
 

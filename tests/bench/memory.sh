@@ -31,6 +31,21 @@ memory_commands() {
 		commands+=("segments --all --sort=$d segments -a -s live $f")
 }
 
+# As if all but 100 segments were in use.
+memory_gc() {
+	local f=$scratch/crowd g="$build/gc/gc.nilfs2 -q --protect 0"
+
+	truncate -s 16T "$f"
+	"$mkfs" -q "$f"
+	"$build/tests/bench/crowd" "$f" 100
+	title "memory, 16 TiB, two million segments in use"
+	interleave 1 -b "cp --sparse=always $f $f.copy" \
+		"gc --free=$g --free 1000 $f.copy" \
+		"gc --compact=$g --compact $f.copy 2>&1 || [ \$? -eq 3 ]" \
+		"gc --compare=$g --compare $f.copy 2>&1 || [ \$? -eq 3 ]"
+	rm -f "$f" "$f.copy"
+}
+
 bench_memory() {
 	local blocks f=$scratch/wide commands
 
@@ -41,4 +56,5 @@ bench_memory() {
 		interleave 1 "${commands[@]}"
 		rm -f "$f" "$f.new"
 	done
+	memory_gc
 }
