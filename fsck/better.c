@@ -24,9 +24,10 @@ static unsigned int floor_of(const struct rule_info *rule)
 {
 	const struct fixer *fixer = fixers_of(rule->fix);
 
-	/* A number that the next log would give to another block: while it is
-	   free nothing can be written, whatever its entry says once it is
-	   not. */
+	/*
+	 * A number that the next log would give to another block: while it is
+	 * free nothing can be written, whatever its entry says once it is not.
+	 */
 	if (rule->rule == RULE_BMAP_VBLOCK_FREE)
 		return BELOW_DAT;
 	if (fixer)

@@ -95,14 +95,18 @@ struct check {
 	uint64_t files;
 	bool files_known;
 
-	/* A segment in which something lives is marked as erroneous: its logs,
-	   which are not read, may be broken (pass logs). */
+	/*
+	 * A segment in which something lives is marked as erroneous: its logs,
+	 * which are not read, may be broken (pass logs).
+	 */
 	bool logs_shut;
 
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	bool dat_bitmaps_lost;	/* it has groups without a bitmap (pass dat) */
-	/* Not all that is referred to could be followed: what is missing in
-	   REFERENCED may be in use after all. */
+	/*
+	 * Not all that is referred to could be followed: what is missing in
+	 * REFERENCED may be in use after all.
+	 */
 	bool tree_broken;
 };
 

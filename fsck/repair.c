@@ -64,8 +64,10 @@ static bool may_write_log(const struct repair *r, const struct look *l)
 	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
 }
 
-/* Nothing may be written over a DAT that leads nowhere, or takes numbers that
-   are in use for free. */
+/*
+ * Nothing may be written over a DAT that leads nowhere, or takes numbers that
+ * are in use for free.
+ */
 static bool is_dat_unsafe(const struct look *l)
 {
 	return l->check.dat_broken ||
@@ -219,8 +221,10 @@ static void count_kinds(struct repair *r, struct count found[RULE_FIX_COUNT])
 	}
 }
 
-/* What the newest checkpoint shared with a snapshot is told of that alone once
-   the newest is mended: as much as before, and not the same. */
+/*
+ * What the newest checkpoint shared with a snapshot is told of that alone once
+ * the newest is mended: as much as before, and not the same.
+ */
 static bool is_no_less(const struct count *now, const struct count *before)
 {
 	return now->all >= before->all && now->newest >= before->newest;

@@ -30,8 +30,10 @@ struct load_mark {
 	uint64_t vblocknr;	/* that it has now; 0 in the DAT */
 };
 
-/* COUNT blocks that nobody needs, with consecutive numbers, each of the
-   checkpoints [start, end). */
+/*
+ * COUNT blocks that nobody needs, with consecutive numbers, each of the
+ * checkpoints [start, end).
+ */
 struct load_dead {
 	uint64_t vblocknr, count;
 	uint64_t start, end;

@@ -14,8 +14,10 @@
 
 struct pass_options {
 	bool all;	/* full segments at the front move, too */
-	/* What is in order stays so: segments move forward one after another,
-	   not the last one into the first hole. */
+	/*
+	 * What is in order stays so: segments move forward one after another,
+	 * not the last one into the first hole.
+	 */
 	bool in_order;
 };
 

@@ -41,12 +41,16 @@ uint64_t space_before(const struct space *s, uint64_t end);
 /* The same for all segments but one, which is to be the next. */
 uint64_t space_all(const struct space *s);
 
-/* The segment behind all that a batch of NEED blocks takes, which is not less
-   than in the last call. */
+/*
+ * The segment behind all that a batch of NEED blocks takes, which is not less
+ * than in the last call.
+ */
 uint64_t space_reach(struct space *s, uint64_t need);
 
-/* The segment behind the last one in use, but for the log's own and the next,
-   once these N are not. */
+/*
+ * The segment behind the last one in use, but for the log's own and the next,
+ * once these N are not.
+ */
 uint64_t space_last(struct space *s, const uint64_t *segnums, size_t n);
 
 /* Marks the segments of VOL that are not clean in USED, which it makes. */

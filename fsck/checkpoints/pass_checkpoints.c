@@ -31,8 +31,10 @@ struct survey {
 	bool have_header, have_latest;
 	bool hidden;			/* not all entries were seen */
 	uint64_t valid, snapshots;	/* entries */
-	/* The snapshot met last, 0: the header; where it leads; nothing was
-	   hidden since. */
+	/*
+	 * The snapshot met last, 0: the header; where it leads; nothing was
+	 * hidden since.
+	 */
 	uint64_t last, last_next;
 	bool unbroken;
 };

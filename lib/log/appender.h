@@ -59,8 +59,10 @@ struct appender {
 	uint64_t cno, time;
 	uint32_t log_blocks;		/* most blocks of a log */
 	uint16_t flags;			/* of every log */
-	/* The segment being written and where in it the next log begins; the
-	   one that follows may be APPENDER_ANY, to be taken when it is due. */
+	/*
+	 * The segment being written and where in it the next log begins; the
+	 * one that follows may be APPENDER_ANY, to be taken when it is due.
+	 */
 	uint64_t segnum, nextnum, seq;
 	uint32_t offset;
 	bool first;			/* no log has begun yet */

@@ -101,8 +101,10 @@ static size_t count_dirty(const struct writer *w)
 	       metafile_dirty(w->dat_file);
 }
 
-/* Segments that may begin while all of these, and the super root, are listed.
-   A few lists more than one can make a summary a block longer. */
+/*
+ * Segments that may begin while all of these, and the super root, are listed.
+ * A few lists more than one can make a summary a block longer.
+ */
 static uint64_t count_segments(const struct writer *w)
 {
 	uint64_t capacity = appender_capacity(&w->appender);

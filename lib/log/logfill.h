@@ -14,8 +14,10 @@
 #include "log/logcut.h"
 #include "log/logout.h"
 
-/* COUNT blocks of PIECE, from its block SKIP on, to BUF; zeros where there is
-   no content.  Fails as the payload does. */
+/*
+ * COUNT blocks of PIECE, from its block SKIP on, to BUF; zeros where there is
+ * no content.  Fails as the payload does.
+ */
 int logfill_piece(const struct logout_piece *piece, struct context *cx,
 		  uint32_t skip, uint32_t count, void *buf,
 		  uint32_t block_bits);

@@ -41,8 +41,10 @@ struct logout_log {
 	struct logout_piece *pieces;	/* malloc()ed, in the payload's order */
 	uint32_t npieces;
 	uint32_t npayload;		/* blocks of all pieces */
-	/* Blocks without content are written, as zeros: whoever opens the
-	   volume looks at the sum of this log. */
+	/*
+	 * Blocks without content are written, as zeros: whoever opens the
+	 * volume looks at the sum of this log.
+	 */
 	bool whole;
 };
 

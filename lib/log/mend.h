@@ -67,8 +67,10 @@ struct mend_known {
 	 * logs without a super root (nilfs_prepare_segment_for_recovery()).
 	 */
 	uint64_t seq;
-	/* The inode of the ifile and the counts that the new checkpoint begins
-	   with; NULL: those of the latest one. */
+	/*
+	 * The inode of the ifile and the counts that the new checkpoint begins
+	 * with; NULL: those of the latest one.
+	 */
 	const struct nilfs_checkpoint *from;
 };
 

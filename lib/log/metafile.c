@@ -244,8 +244,7 @@ int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
 {
 	if (m->tree.kind == METAFILE_DAT || !ptr)
 		return fail(cx, -EINVAL, "inode %llu: block %llu cannot be "
-			    "kept",
-			    (unsigned long long)m->tree.ino,
+			    "kept", (unsigned long long)m->tree.ino,
 			    (unsigned long long)blkoff);
 	m->kept = true;
 	return metatree_adopt(&m->tree, cx, blkoff, ptr);

@@ -96,8 +96,10 @@ int segments_enter_counts(struct segments *s, struct context *cx,
 /* Marks the unusable segments; they are neither clean nor dirty. */
 int segments_mark_unusable(struct segments *s, struct context *cx);
 
-/* The header: the counts, and as of which checkpoint the live ones hold (none
-   where they are stale). */
+/*
+ * The header: the counts, and as of which checkpoint the live ones hold (none
+ * where they are stale).
+ */
 int segments_enter_header(struct segments *s, struct context *cx,
 			  uint64_t cno);
 
