@@ -91,8 +91,7 @@ static void report(struct tool *tool, const struct clean *c,
 	struct report *r = &tool->report;
 
 	report_begin(r, "result", NULL);
-	cleanreport_put(r, c, g);
-	report_u64(r, "elapsed_ms", "Milliseconds", tool_clock() - began);
+	cleanreport_put(r, c, g, began);
 	report_end(r);
 }
 

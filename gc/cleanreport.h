@@ -13,13 +13,12 @@
 uint64_t cleanreport_freed(const struct clean *c,
 			   const struct nilfs_geometry *g);
 
-/* What was written, per block moved and per byte freed. */
-struct value cleanreport_per_moved(const struct clean *c);
+/* What was written per byte freed, in percent; absent where none was. */
 struct value cleanreport_per_freed(const struct clean *c,
 				   const struct nilfs_geometry *g);
 
-/* Puts C as members of the open section. */
+/* Puts C, of a job that BEGAN (tool_clock()), as members of the open section. */
 void cleanreport_put(struct report *r, const struct clean *c,
-		     const struct nilfs_geometry *g);
+		     const struct nilfs_geometry *g, uint64_t began);
 
 #endif

@@ -10,6 +10,7 @@
 
 static int run(struct tool *tool, const struct options *o, struct dev *dev)
 {
+	uint64_t began = tool_clock();
 	/* Blocks as they come are in no order that they could lack. */
 	struct compact_options options = {
 		.all = o->compact == OPTIONS_COMPACT_ALL ||
@@ -31,7 +32,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	if (ret)
 		return ret;
 	compactreport_put(tool, "compaction", &c.before, &c.after, c.left,
-			  &c.totals);
+			  &c.totals, began);
 	return c.left ? JOB_LEFT : 0;
 }
 

@@ -4,9 +4,12 @@
  */
 #include "gc/compactreport.h"
 
+#include "gc/totalsreport.h"
+
 void compactreport_put(struct tool *tool, const char *name,
 		       const struct reach *before, const struct reach *after,
-		       uint64_t left, const struct batch_totals *totals)
+		       uint64_t left, const struct batch_totals *totals,
+		       uint64_t began)
 {
 	struct report *r = &tool->report;
 
@@ -19,11 +22,6 @@ void compactreport_put(struct tool *tool, const char *name,
 		   before->clean);
 	report_u64(r, "clean_after", "Clean segments now", after->clean);
 	report_u64(r, "segments_left", "Segments left alone", left);
-	report_u64(r, "blocks_moved", "Blocks moved", totals->moved);
-	report_u64(r, "blocks_written", "Blocks written", totals->written);
-	report_u64(r, "blocks_forgotten", "Dead blocks", totals->forgotten);
-	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
-		   totals->checkpoints);
-	report_u64(r, "batches", "Batches", totals->batches);
+	totalsreport_put(r, totals, began);
 	report_end(r);
 }

@@ -9,9 +9,13 @@
 #include "gc/batch.h"
 #include "gc/reach.h"
 
-/* Tells it as section NAME; LEFT segments were left alone. */
+/*
+ * Tells it as section NAME of a job that BEGAN (tool_clock()); LEFT segments
+ * were left alone.
+ */
 void compactreport_put(struct tool *tool, const char *name,
 		       const struct reach *before, const struct reach *after,
-		       uint64_t left, const struct batch_totals *totals);
+		       uint64_t left, const struct batch_totals *totals,
+		       uint64_t began);
 
 #endif

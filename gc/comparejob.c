@@ -11,6 +11,7 @@
 #include "dev/overlay.h"
 #include "gc/cleanjob.h"
 #include "gc/cleanreport.h"
+#include "gc/totalsreport.h"
 #include "out/table.h"
 
 enum { POLICY, CLEANED, MOVED, WRITTEN, FREED, PER_MOVED, PER_FREED, COLUMNS };
@@ -36,7 +37,7 @@ static void put_row(struct table *table, const char *policy,
 		[MOVED] = value_u64(c->totals.moved),
 		[WRITTEN] = value_u64(c->totals.written),
 		[FREED] = value_u64(cleanreport_freed(c, g)),
-		[PER_MOVED] = cleanreport_per_moved(c),
+		[PER_MOVED] = totalsreport_per_moved(&c->totals),
 		[PER_FREED] = cleanreport_per_freed(c, g),
 	});
 }

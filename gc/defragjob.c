@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "gc/defrag.h"
+#include "gc/totalsreport.h"
 #include "gc/watch.h"
 #include "out/table.h"
 
@@ -80,22 +81,16 @@ static void put_extents(struct report *r, const struct filelist *l)
 	report_u64(r, "extents_after", "Extents now", after.extents);
 }
 
-static void report(struct tool *tool, const struct defrag *d)
+static void report(struct tool *tool, const struct defrag *d, uint64_t began)
 {
-	const struct batch_totals *t = &d->totals;
 	struct report *r = &tool->report;
 
 	list_files(tool, &d->list);
 	report_begin(r, "defragmentation", NULL);
 	put_extents(r, &d->list);
-	report_u64(r, "segments_moved", "Segments moved", t->victims);
+	report_u64(r, "segments_moved", "Segments moved", d->totals.victims);
 	report_u64(r, "segments_left", "Segments left alone", d->left);
-	report_u64(r, "blocks_moved", "Blocks moved", t->moved);
-	report_u64(r, "blocks_written", "Blocks written", t->written);
-	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
-	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
-		   t->checkpoints);
-	report_u64(r, "batches", "Batches", t->batches);
+	totalsreport_put(r, &d->totals, began);
 	report_end(r);
 }
 
@@ -138,6 +133,7 @@ static int defrag(struct tool *tool, const struct options *o, struct dev *dev,
 			.batch.front = o->compact >= 0 || o->shrink.wanted,
 		},
 	};
+	uint64_t began = tool_clock();
 	struct defrag d;
 	struct watch watch;
 	int ret;
@@ -146,7 +142,7 @@ static int defrag(struct tool *tool, const struct options *o, struct dev *dev,
 	ret = defrag_run(&d, &tool->cx, dev, &options);
 	watch_end(&watch);
 	if (!ret)
-		report(tool, &d);
+		report(tool, &d, began);
 	if (!ret && d.left)
 		ret = JOB_LEFT;
 	defrag_close(&d);

@@ -5,8 +5,10 @@
 #include "gc/growjob.h"
 
 #include "gc/grow.h"
+#include "gc/totalsreport.h"
 
-static void report(struct tool *tool, const struct grow *grow)
+static void report(struct tool *tool, const struct grow *grow,
+		   uint64_t began)
 {
 	struct report *r = &tool->report;
 
@@ -16,8 +18,7 @@ static void report(struct tool *tool, const struct grow *grow)
 	report_u64(r, "segments_before", "Segments before",
 		   grow->segments_before);
 	report_u64(r, "segments", "Segments now", grow->segments);
-	report_u64(r, "blocks_written", "Blocks written",
-		   grow->totals.written);
+	totalsreport_put(r, &grow->totals, began);
 	report_end(r);
 }
 
@@ -27,11 +28,12 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 		.bytes = o->grow.bytes,
 		.time = (uint64_t)tool->cx.now,
 	};
+	uint64_t began = tool_clock();
 	struct grow grow;
 	int ret = grow_run(&grow, &tool->cx, dev, &options);
 
 	if (!ret)
-		report(tool, &grow);
+		report(tool, &grow, began);
 	return ret;
 }
 

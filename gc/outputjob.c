@@ -63,6 +63,7 @@ static int copy(struct tool *tool, const struct options *o, struct dev *source,
 		.batch.time = (uint64_t)tool->cx.now,
 		.batch.forecast = o->dry_run,
 	};
+	uint64_t began = tool_clock();
 	struct order order;
 	struct watch watch;
 	struct copy c;
@@ -78,7 +79,7 @@ static int copy(struct tool *tool, const struct options *o, struct dev *source,
 	order_close(&order);
 	if (!ret)
 		compactreport_put(tool, "copy", &c.before, &c.after, 0,
-				  &c.totals);
+				  &c.totals, began);
 	return ret;
 }
 

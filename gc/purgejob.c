@@ -9,6 +9,7 @@
 #include <inttypes.h>
 
 #include "gc/purge.h"
+#include "gc/totalsreport.h"
 #include "gc/watch.h"
 
 struct told {
@@ -28,7 +29,8 @@ static void show_zeros(void *arg, uint64_t bytes)
 	progress_update(p, bytes);
 }
 
-static void report(struct tool *tool, const struct purge *p)
+static void report(struct tool *tool, const struct purge *p,
+		   uint64_t began)
 {
 	struct report *r = &tool->report;
 
@@ -37,11 +39,9 @@ static void report(struct tool *tool, const struct purge *p)
 		   p->totals.victims);
 	report_u64(r, "segments_left", "Segments not purged",
 		   p->left + p->zeroing.skipped);
-	report_u64(r, "blocks_moved", "Blocks moved for it", p->totals.moved);
-	report_u64(r, "blocks_written", "Blocks written for it",
-		   p->totals.written);
 	report_value(r, VALUE_SIZE, "bytes_zero", "Zeros",
 		     value_u64(p->zeroing.bytes));
+	totalsreport_put(r, &p->totals, began);
 	report_end(r);
 }
 
@@ -53,6 +53,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 		.batch.forecast = o->dry_run,
 		.batch.front = o->compact >= 0,
 	};
+	uint64_t began = tool_clock();
 	struct told told = { .size = dev->size };
 	struct purge p = {
 		.zeroing.done = show_zeros,
@@ -71,7 +72,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	if (p.left)
 		tool_warn(tool, "%" PRIu64 " segments with blocks that nobody "
 			  "needs could not be cleaned", p.left);
-	report(tool, &p);
+	report(tool, &p, began);
 	return p.left || p.zeroing.skipped ? JOB_LEFT : 0;
 }
 

@@ -5,11 +5,11 @@
 #include "gc/shrinkjob.h"
 
 #include "gc/shrink.h"
+#include "gc/totalsreport.h"
 #include "gc/watch.h"
 
-static void report(struct tool *tool, const struct shrink *s)
+static void report(struct tool *tool, const struct shrink *s, uint64_t began)
 {
-	const struct batch_totals *t = &s->totals;
 	struct report *r = &tool->report;
 
 	report_begin(r, "shrink", NULL);
@@ -18,13 +18,9 @@ static void report(struct tool *tool, const struct shrink *s)
 	report_u64(r, "segments_before", "Segments before",
 		   s->segments_before);
 	report_u64(r, "segments", "Segments now", s->segments);
-	report_u64(r, "segments_cleaned", "Segments cleaned", t->victims);
-	report_u64(r, "blocks_moved", "Blocks moved", t->moved);
-	report_u64(r, "blocks_written", "Blocks written", t->written);
-	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
-	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
-		   t->checkpoints);
-	report_u64(r, "batches", "Batches", t->batches);
+	report_u64(r, "segments_cleaned", "Segments cleaned",
+		   s->totals.victims);
+	totalsreport_put(r, &s->totals, began);
 	report_end(r);
 }
 
@@ -43,6 +39,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 			},
 		},
 	};
+	uint64_t began = tool_clock();
 	struct watch watch;
 	struct shrink s;
 	int ret;
@@ -52,7 +49,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	watch_end(&watch);
 	if (ret)
 		return ret;
-	report(tool, &s);
+	report(tool, &s, began);
 	return s.left ? JOB_LEFT : 0;
 }
 

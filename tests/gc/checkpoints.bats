@@ -98,8 +98,7 @@ $((latest + 1))")
 	gc --json -n -f --delete-checkpoints .. >forecast
 	[ "$(cksum <"$image")" = "$before" ]
 	gc --json -f --delete-checkpoints .. >outcome
-	diff <(jq 'del(.result.elapsed_ms)' forecast) \
-		<(jq 'del(.result.elapsed_ms)' outcome)
+	diff <(timeless forecast) <(timeless outcome)
 }
 
 @test "nothing to delete writes nothing" {

@@ -16,11 +16,6 @@ value() {
 	jq ".result.$1" <<<"$output"
 }
 
-# timeless FILE: a report but for how long it took.
-timeless() {
-	jq 'del(.result.elapsed_ms)' "$1"
-}
-
 same_after() {
 	gc "$@" >said 2>&1 || {
 		cat said

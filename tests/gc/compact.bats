@@ -46,7 +46,7 @@ segments() {
 		compact --json -n >forecast
 		[ "$(cksum <"$image")" = "$before" ]
 		compact --json >outcome
-		diff forecast outcome
+		diff <(timeless forecast) <(timeless outcome)
 	done
 }
 
@@ -126,9 +126,9 @@ falls() {
 			begin "$name"
 			echo "$name: $option"
 			run -0 compact -n --json "$option"
-			forecast=$output
+			forecast=$(timeless <<<"$output")
 			run -0 compact --json "$option"
-			[ "$output" = "$forecast" ]
+			[ "$(timeless <<<"$output")" = "$forecast" ]
 			is_clean
 			same_trees
 			before=$(cksum <"$image")

@@ -64,6 +64,11 @@ by_kernel() {
 	done
 }
 
+# timeless [FILE]: reports as JSON, but for how long it took.
+timeless() {
+	jq 'del(.. | .elapsed_ms?)' "$@"
+}
+
 snapshots_of() {
 	dump.nilfs2 checkpoints -s "$1" | awk '$1 ~ /^[0-9]+$/ { print $1 }'
 }

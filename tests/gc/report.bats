@@ -13,9 +13,9 @@ setup() {
 	image=$(copy_image deep-1k)
 }
 
-# value KEY: of the report in the file outcome.
+# value KEY: of the report in the file outcome, be it of cleaning or of $job.
 value() {
-	jq ".result.$1" outcome
+	jq ".${job-result}.$1" outcome
 }
 
 # logs FILTER: a sum over all logs of $image that were written by the cleaner.
@@ -24,17 +24,57 @@ logs() {
 		jq "[.logs[] | select(.ss_cno > $latest) | $1] | add"
 }
 
-@test "what was written is what stands in the new logs" {
+# remember_latest: the checkpoint that there is before.
+remember_latest() {
 	latest=$(dump.nilfs2 checkpoints -a "$image" |
 		awk '$1 ~ /^[0-9]+$/ { n = $1 } END { print n }')
+}
+
+# is_in_logs: the report is that of one batch, and all of it stands in the logs.
+is_in_logs() {
+	[ "$(value batches)" -eq 1 ] &&
+		[ "$(value blocks_written)" -eq "$(logs .ss_nblocks)" ] &&
+		[ "$(value written_summaries)" -eq \
+			"$(logs .summary_blocks)" ] &&
+		[ "$(value written_data)" -eq "$(logs '[.files[] |
+			select(.fi_ino < 3 or .fi_ino > 6) | .fi_nblocks] |
+			add // 0')" ] &&
+		[ "$(value written_metadata)" -eq "$(($(logs '[.files[] |
+			select(.fi_ino >= 3 and .fi_ino <= 6) |
+			.fi_nblocks] | add // 0') + 1))" ]
+}
+
+@test "what was written is what stands in the new logs" {
+	remember_latest
 	gc --json >outcome
-	[ "$(value batches)" -eq 1 ]
-	[ "$(value blocks_written)" -eq "$(logs .ss_nblocks)" ]
-	[ "$(value written_summaries)" -eq "$(logs .summary_blocks)" ]
-	[ "$(value written_data)" -eq "$(logs '.files[] |
-		select(.fi_ino < 3 or .fi_ino > 6) | .fi_nblocks')" ]
-	[ "$(value written_metadata)" -eq "$(($(logs '.files[] |
-		select(.fi_ino >= 3 and .fi_ino <= 6) | .fi_nblocks') + 1))" ]
+	is_in_logs
+	image=$(copy_image deep-1k)
+	job=copy
+	gc --json --output copy.image >outcome
+	image=copy.image is_in_logs
+	job=grow
+	gc --json --grow=100M >outcome
+	is_in_logs
+}
+
+@test "each job tells what was written, and how long it took" {
+	while read -ra words; do
+		job=${words[0]}
+		echo "$job:"
+		image=$(copy_image deep-1k)
+		gc --json "${words[@]:1}" >outcome
+		jq -e ".$job | .blocks_written > 0 and .elapsed_ms < 600000 and
+			.blocks_written == .written_data + .written_metadata +
+				.written_summaries and
+			(.written_per_moved - 100 * .blocks_written /
+				.blocks_moved | fabs) < 0.01" outcome
+	done <<-'JOBS'
+	result --free=4
+	compaction --compact
+	shrink --shrink
+	defragmentation --defrag=all
+	purge --purge --free=0
+	JOBS
 }
 
 @test "amplification is what is written for what was moved and won" {

@@ -110,7 +110,7 @@ segments_of() {
 			gc --json -n "$option" --punch >forecast
 			[ "$(cksum <"$image")" = "$sum" ]
 			gc --json "$option" --punch >outcome
-			diff forecast outcome
+			diff <(timeless forecast) <(timeless outcome)
 		done
 	done
 }

@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
 load ../fsck/mended
+load gc
 
 # Files until there is no room for one; then what needs none, a log each time,
 # until so many segments are clean.
@@ -71,8 +72,8 @@ gc() {
 		cp --sparse=always "$BATS_FILE_TMPDIR/$name" .
 		image=$name
 		remember
-		gc -n | jq 'del(.result.elapsed_ms)' >forecast
-		gc | jq 'del(.result.elapsed_ms)' >outcome
+		gc -n | timeless >forecast
+		gc | timeless >outcome
 		diff forecast outcome
 		[ "$(jq .result.clean_before outcome)" -eq 1 ]
 		[ "$(jq .result.clean_after outcome)" -ge 16 ]
