@@ -204,6 +204,17 @@ void collector_close(struct collector *k)
 	k->vol = NULL;
 }
 
+int collector_settle(struct collector *k, struct context *cx)
+{
+	int ret;
+
+	if (k->settled || !k->dev->zones)
+		return 0;
+	ret = collector_open(k, cx);
+	collector_close(k);
+	return ret;
+}
+
 /* What remains of a rehearsal on K, which was BEFORE. */
 static void forget_rehearsal(struct collector *k, struct collector *before)
 {

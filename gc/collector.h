@@ -56,6 +56,12 @@ void collector_init(struct collector *k, struct dev *dev,
  */
 int collector_open(struct collector *k, struct context *cx);
 
+/*
+ * Empties the zones that an earlier run has left, as the first round does: for
+ * whom there may be none but rehearsals.  Fails as collector_open().
+ */
+int collector_settle(struct collector *k, struct context *cx);
+
 /* Blocks that a batch may write before no clean segment is left. */
 uint64_t collector_room(const struct collector *k);
 

@@ -285,6 +285,8 @@ static int run_all(struct defragger *p, struct context *cx)
 {
 	int ret = filelist_open(&p->d->list, cx, p->k.dev, p->o->paths);
 
+	if (!ret)
+		ret = collector_settle(&p->k, cx);
 	if (ret)
 		return ret;
 	do {

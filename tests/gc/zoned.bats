@@ -97,6 +97,30 @@ latest() {
 	diff <(grep -v elapsed_ms forecast) <(grep -v elapsed_ms outcome)
 }
 
+# end_of_use: the number of segments up to the last one with something in it.
+end_of_use() {
+	dump.nilfs2 segments -a image |
+		awk '$1 ~ /^[0-9]+$/ && $6 { n = $1 } END { print n + 1 }'
+}
+
+@test "what lives is compacted into the first zones" {
+	before=$(end_of_use)
+	for option in --compact --compact=all --order=tree; do
+		echo "$option:"
+		cp --sparse=always "$BATS_FILE_TMPDIR"/image* .
+		gc --json -n "$option" >forecast
+		gc --json "$option" >outcome
+		diff <(grep -v elapsed_ms forecast) \
+			<(grep -v elapsed_ms outcome)
+		is_settled
+		[ "$(end_of_use)" -lt "$((before - 8))" ]
+		[ "$(jq .compaction.end_after outcome)" -eq "$(end_of_use)" ]
+		sum=$(cat image image.zones | cksum)
+		gc "$option" >/dev/null
+		[ "$(cat image image.zones | cksum)" = "$sum" ]
+	done
+}
+
 @test "zones that an earlier run has left are emptied" {
 	for n in $(clean_segments | tail -3); do
 		append "$n" 7

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Cleaning on zones, under power cuts.
+ * Cleaning and compacting on zones, under power cuts.
  *
  * The device refuses what breaks the rules of zones.  Wherever the power goes
  * off, files and the snapshot are as before, what is wrong with the zones is
@@ -14,6 +14,8 @@
 #include "dev/zonefile.h"
 #include "fsck_run.h"
 #include "gc/clean.h"
+#include "gc/compact.h"
+#include "gc/defrag.h"
 #include "gc_rig.h"
 #include "vol/sutable.h"
 
@@ -33,7 +35,11 @@ struct zoned {
 	struct rig r;
 	struct zones zones;
 	struct dev *disk, *dev;
+	struct clean cleaned;		/* what came of clean() */
+	struct compact compacted;	/* and of compact() */
 };
+
+typedef int job(struct zoned *z, struct dev *dev);
 
 /* How much of the zone at START was written, in bytes. */
 static size_t written(const struct rig *r, size_t start)
@@ -88,7 +94,7 @@ static void zoned_close(struct zoned *z)
 	rig_close(&z->r);
 }
 
-static int clean(struct zoned *z, struct dev *dev, struct clean *c)
+static int clean(struct zoned *z, struct dev *dev)
 {
 	const struct clean_options o = {
 		.policy = policy_find("optimal"),
@@ -98,7 +104,33 @@ static int clean(struct zoned *z, struct dev *dev, struct clean *c)
 	struct context cx;
 
 	context_child(&z->r.v.cx, &cx);
-	return clean_run(c, &cx, dev, &o);
+	return clean_run(&z->cleaned, &cx, dev, &o);
+}
+
+static int compact(struct zoned *z, struct dev *dev)
+{
+	const struct compact_options o = {
+		.how.batch.time = LOG_VOLUME_TIME + 1,
+	};
+	struct context cx;
+
+	context_child(&z->r.v.cx, &cx);
+	return compact_run(&z->compacted, &cx, dev, &o);
+}
+
+static int defrag(struct zoned *z, struct dev *dev)
+{
+	const struct defrag_options o = {
+		.how.batch.time = LOG_VOLUME_TIME + 1,
+	};
+	struct context cx;
+	struct defrag d;
+	int ret;
+
+	context_child(&z->r.v.cx, &cx);
+	ret = defrag_run(&d, &cx, dev, &o);
+	defrag_close(&d);
+	return ret;
 }
 
 /* As session_run(), in MODE. */
@@ -130,28 +162,68 @@ static int count_full(struct zoned *z)
 	return ret ? -1 : full;
 }
 
-static void test_whole(struct zoned *z)
+/* What must be so after every job. */
+static void test_settled(struct zoned *z)
 {
-	struct clean c;
 	uint64_t cno;
 
-	is_int(check(z, OPTIONS_NO), 0, "nothing is wrong before");
-	is_int(clean(z, z->dev, &c), 0, "segments that are zones are cleaned");
-	ok(c.totals.clean > c.clean_before + 5 && c.totals.moved,
-	   "blocks were moved and segments freed");
-	is_int(count_full(z), 0, "and are empty zones");
+	is_int(count_full(z), 0, "clean segments are empty zones");
 	ok(rig_holds(&z->r, &cno), "files and snapshot are as before");
 	is_int(check(z, OPTIONS_NO), 0, "nothing is wrong afterwards");
+}
+
+static void test_clean(struct zoned *z)
+{
+	const struct clean *c = &z->cleaned;
+
+	restore(z);
+	is_int(check(z, OPTIONS_NO), 0, "nothing is wrong before");
+	is_int(clean(z, z->dev), 0, "segments that are zones are cleaned");
+	ok(c->totals.clean > c->clean_before + 5 && c->totals.moved,
+	   "blocks were moved and segments freed");
+	test_settled(z);
+}
+
+static void test_compact(struct zoned *z)
+{
+	const struct compact *c = &z->compacted;
+
+	restore(z);
+	is_int(compact(z, z->dev), 0, "what lives in zones is compacted");
+	ok(c->after.end + 5 < c->before.end && c->after.end == c->after.used,
+	   "%u segments at the front are in use, %u before",
+	   (unsigned int)c->after.end, (unsigned int)c->before.end);
+	test_settled(z);
+	is_int(compact(z, z->dev), 0, "once more");
+	is_int((int)c->totals.batches, 0, "there is nothing to do");
+}
+
+/* A clean zone with something in it, where WHAT has nothing else to do. */
+static void test_left(struct zoned *z, job *what, const char *how)
+{
+	const char block[1024] = "left";
+	uint64_t cno, again;
+
+	restore(z);
+	compact(z, z->dev);
+	what(z, z->dev);
+	rig_holds(&z->r, &cno);
+	dev_write(z->dev, &z->r.v.cx, (z->r.shape->nsegments - 1) * ZONE,
+		  block, sizeof(block));
+	is_int(count_full(z), 1, "a zone is not empty");
+	is_int(what(z, z->dev), 0, how);
+	test_settled(z);
+	rig_holds(&z->r, &again);
+	ok(again == cno, "no log was written");
 }
 
 struct counts {
 	unsigned int bad, old, new, left;
 };
 
-/* The power went off; AGAIN: cleaning mends it, else the checker does. */
-static bool recovers(struct zoned *z, bool again, struct counts *cut)
+/* The power went off; AGAIN mends it, or, NULL, the checker. */
+static bool recovers(struct zoned *z, job *again, struct counts *cut)
 {
-	struct clean c;
 	uint64_t cno;
 	int ret;
 
@@ -160,13 +232,13 @@ static bool recovers(struct zoned *z, bool again, struct counts *cut)
 	cut->old += cno == RIG_ROUNDS;
 	cut->new += cno > RIG_ROUNDS;
 	cut->left += count_full(z) > 0;
-	ret = again ? clean(z, z->dev, &c) : check(z, OPTIONS_AUTO);
+	ret = again ? again(z, z->dev) : check(z, OPTIONS_AUTO);
 	return (!ret || (!again && ret == SESSION_MENDED)) && !count_full(z) &&
 	       check(z, OPTIONS_NO) == 0 && rig_holds(&z->r, &cno);
 }
 
-static void test_cuts(struct zoned *z, enum fault_kind kind, bool again,
-		      const char *how)
+static void test_cuts(struct zoned *z, job *what, enum fault_kind kind,
+		      job *again, const char *how)
 {
 	struct fault_plan plan = {
 		.kind = kind, .counted = FAULT_WRITES | FAULT_FLUSHES,
@@ -174,14 +246,13 @@ static void test_cuts(struct zoned *z, enum fault_kind kind, bool again,
 	};
 	struct counts cut = { 0 };
 	struct dev *dev;
-	struct clean c;
 	bool happened;
 	int ret;
 
 	for (;; plan.at++) {
 		restore(z);
 		fault_open(&dev, &z->r.v.cx, z->dev, &plan);
-		ret = clean(z, dev, &c);
+		ret = what(z, dev);
 		happened = fault_happened(dev);
 		fault_power_off(dev);
 		dev_close(dev);
@@ -206,7 +277,6 @@ static bool cleans_with(uint64_t few, unsigned int broken)
 {
 	struct log_shape covering = shape;
 	struct zoned z;
-	struct clean c;
 	uint64_t cno;
 	bool good;
 
@@ -214,7 +284,7 @@ static bool cleans_with(uint64_t few, unsigned int broken)
 	covering.covered = true;
 	rig_open_with(&z.r, &covering, few);
 	zoned_open(&z, broken);
-	good = !clean(&z, z.dev, &c) && c.totals.clean > few + 5 &&
+	good = !clean(&z, z.dev) && z.cleaned.totals.clean > few + 5 &&
 	       rig_holds(&z.r, &cno);
 	/* For fsck, a clean segment in a broken zone is something to mend. */
 	if (!broken)
@@ -242,11 +312,19 @@ int main(void)
 	test_few(BROKEN, "the same, where some of their zones are broken");
 	rig_open(&z.r, &shape);
 	zoned_open(&z, 0);
-	test_whole(&z);
-	test_cuts(&z, FAULT_CUT, false, "cut, then fsck -p");
-	test_cuts(&z, FAULT_CUT, true, "cut, then cleaned again");
-	test_cuts(&z, FAULT_TEAR, false, "torn, then fsck -p");
-	test_cuts(&z, FAULT_TEAR, true, "torn, then cleaned again");
+	test_clean(&z);
+	test_cuts(&z, clean, FAULT_CUT, NULL, "cut, then fsck -p");
+	test_cuts(&z, clean, FAULT_CUT, clean, "cut, then cleaned again");
+	test_cuts(&z, clean, FAULT_TEAR, NULL, "torn, then fsck -p");
+	test_cuts(&z, clean, FAULT_TEAR, clean, "torn, then cleaned again");
+	test_compact(&z);
+	test_left(&z, clean, "cleaning");
+	test_left(&z, compact, "compaction");
+	test_left(&z, defrag, "defragmentation");
+	test_cuts(&z, compact, FAULT_CUT, NULL, "compacting cut, then fsck -p");
+	test_cuts(&z, compact, FAULT_CUT, compact, "cut, then compacted again");
+	test_cuts(&z, compact, FAULT_TEAR, compact,
+		  "torn, then compacted again");
 	zoned_close(&z);
 	return tap_done();
 }
