@@ -20,10 +20,10 @@
 #include "vol/sutable.h"
 
 /* A segment that is in use and no candidate. */
-static void put_held(struct simimage *image, const struct facts *f,
+static void put_held(struct simimage *image, const struct liveness *l,
 		     uint64_t segnum, const struct nilfs_segment_usage *su)
 {
-	struct liveness_counts c = liveness_of(f->liveness, segnum);
+	struct liveness_counts c = liveness_of(l, segnum);
 	struct policy_segment *s = &image->segments[segnum];
 
 	image->state[segnum] = SIMVOL_HELD;
@@ -36,13 +36,19 @@ static void put_held(struct simimage *image, const struct facts *f,
 		s->written = s->live;
 }
 
+/* The facts are of candidates only, so blocks are counted once more. */
 static int read_usage(struct simimage *image, struct context *cx,
 		      const struct facts *f)
 {
 	struct nilfs_segment_usage_ext su;
 	struct sutable_cursor cur;
+	struct liveness *live;
 	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, f->vol, false);
+	int ret = liveness_count(f->vol, cx, f->protect_cno, &live);
+
+	if (ret)
+		return ret;
+	ret = sutable_cursor_open(&cur, cx, f->vol, false);
 
 	while (!ret) {
 		ret = sutable_cursor_next(&cur, cx, &segnum, &su);
@@ -50,10 +56,11 @@ static int read_usage(struct simimage *image, struct context *cx,
 			break;
 		if (!segusage_is_clean(&su.su) ||
 		    segnum == f->vol->latest.nextnum)
-			put_held(image, f, segnum, &su.su);
+			put_held(image, live, segnum, &su.su);
 		ret = 0;
 	}
 	sutable_cursor_close(&cur);
+	liveness_free(live);
 	return ret;
 }
 

@@ -58,6 +58,17 @@ value() {
 	done
 }
 
+@test "from an image, all data is there, of segments being written as well" {
+	need_corpus
+	for name in small-files cleaned sparse-2k; do
+		# As long a run as there is data, five times.
+		gcsim.nilfs2 --json "$corpus/$name/image" >said
+		data=$(dump.nilfs2 segments --json "$corpus/$name/image" |
+			jq '[.segments[].live] | add')
+		[ "$(value optimal blocks_user)" -eq $((5 * data)) ]
+	done
+}
+
 @test "a segment that claims more blocks than it has is none to start from" {
 	need_corpus
 	image=$(copy_image snapshots)
