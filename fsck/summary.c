@@ -14,6 +14,12 @@
 #include "vol/cptable.h"
 #include "vol/sutable.h"
 
+/* As the SUFILE has it; a count that is wrong is a finding. */
+static uint64_t used_segments(uint64_t nsegments, uint64_t nclean)
+{
+	return nclean < nsegments ? nsegments - nclean : 0;
+}
+
 static int gather_counts(struct summary *s, struct context *cx,
 			 struct volume *vol)
 {
@@ -31,7 +37,8 @@ static int gather_counts(struct summary *s, struct context *cx,
 	s->files = le64_get(cp.cp_inodes_count);
 	s->snapshots = le64_get(cpfile.ch_nsnapshots);
 	s->segments = vol->geo.nsegments;
-	s->used_segments = s->segments - le64_get(sufile.sh_ncleansegs);
+	s->used_segments = used_segments(s->segments,
+					 le64_get(sufile.sh_ncleansegs));
 	return 0;
 }
 
