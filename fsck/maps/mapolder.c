@@ -36,6 +36,16 @@ static bool is_same(const struct mapfile *f, const struct nilfs_inode *inode)
 		       le32_get(f->inode.i_generation);
 }
 
+/* Whether a log says that VBLOCKNR is something else than block BLKOFF. */
+static bool is_other(const struct older *o, uint64_t blkoff,
+		     uint64_t vblocknr)
+{
+	const struct contested_block *b = contested_find(&o->m->contested,
+							 vblocknr);
+
+	return b && b->known && !contested_is_of(b, o->f->ino, blkoff, 0);
+}
+
 /* Takes virtual block VBLOCKNR for block BLKOFF; OLD where it may be dead. */
 static int take(struct older *o, struct context *cx, uint64_t blkoff,
 		uint64_t vblocknr, bool old)
@@ -51,6 +61,8 @@ static int take(struct older *o, struct context *cx, uint64_t blkoff,
 
 	if (state < 0)
 		return state;
+	if (is_other(o, blkoff, vblocknr))
+		return 0;
 	if (state != VBLOCKS_USED || vb.start > o->cno || vb.end <= o->cno ||
 	    !geometry_has_block(&o->m->job->vol->geo, vb.blocknr))
 		return 0;
