@@ -15,6 +15,9 @@
 
 #define SAMPLES 240u
 
+/* No time is longer, in blocks: sums of some do not overflow. */
+#define BLOCKS_MAX (UINT64_MAX / 8)
+
 static bool has_metadata(const struct simoptions *o)
 {
 	return o->nodes || o->dat;
@@ -24,6 +27,22 @@ static bool has_past(const struct simsetup *s)
 {
 	return s->options->snapshot_every || s->options->protect ||
 	       (s->image && s->image->held);
+}
+
+static int check_times(struct context *cx, const struct simoptions *o)
+{
+	const uint64_t times[] = {
+		o->writes, o->warm_up, o->flush_every, o->snapshot_every,
+		o->protect, o->check_every,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (times[i] > BLOCKS_MAX)
+			return fail(cx, -EINVAL, "options: %" PRIu64 " are "
+				    "more blocks than can be counted",
+				    times[i]);
+	return 0;
 }
 
 static int check_options(struct context *cx, const struct simoptions *o)
@@ -36,7 +55,7 @@ static int check_options(struct context *cx, const struct simoptions *o)
 		return fail(cx, -EINVAL, "options: more than 100 percent");
 	if (o->block_size > UINT32_MAX)
 		return fail(cx, -EINVAL, "volume: no such size of blocks");
-	return 0;
+	return check_times(cx, o);
 }
 
 /* Blocks of data, and the segments for them. */

@@ -169,6 +169,10 @@ value() {
 @test "a volume that is too full for its cleaner ends the run" {
 	run -1 sim --fill 100
 	[[ $output == *"gcsim.nilfs2: "*"cleaning gains nothing"* ]]
+	for option in writes warm-up flush-every protect; do
+		run -1 sim --$option 18446744073709551615
+		[[ $output == *"more blocks than can be counted"* ]]
+	done
 	run -1 sim --step 1073741824 --nodes 10
 	[[ $output == *"4294967299 clean segments are more than all"* ]]
 	run -2 --separate-stderr sim -p none
