@@ -31,7 +31,8 @@ static const struct cli_option logs_rows[] = {
 	{ 0, "stale", NULL, "also look for logs that are not in use",
 	  OPTION_FLAG, offsetof(struct logs_options, stale), 0, 0, NULL, NULL },
 	{ 0, "verify", NULL, "also check the checksum of each payload",
-	  OPTION_FLAG, offsetof(struct logs_options, verify), 0, 0, NULL, NULL },
+	  OPTION_FLAG, offsetof(struct logs_options, verify), 0, 0, NULL,
+	  NULL },
 	{ 0 },
 };
 

@@ -74,9 +74,8 @@ static int add_state(struct context *cx, const char *word, size_t len,
 		*states |= names[i].bit;
 		return 0;
 	}
-	return fail(cx, -EINVAL,
-		    "--state: '%.*s' is none of active, dirty, error, protected, clean",
-		    (int)len, word);
+	return fail(cx, -EINVAL, "--state: '%.*s' is none of active, dirty, "
+		    "error, protected, clean", (int)len, word);
 }
 
 static int parse_states(struct context *cx, const char *arg, void *where)

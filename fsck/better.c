@@ -9,8 +9,8 @@
  * Damage that the newest checkpoint shared with a snapshot is found in that
  * alone once the newest is mended: no less of it, and better all the same.
  *
- * What nobody refers to any more once a map is mended is given up behind it.  It
- * is of no checkpoint, and no reason to leave a snapshot as it is.
+ * What nobody refers to any more once a map is mended is given up behind it.
+ * It is of no checkpoint, and no reason to leave a snapshot as it is.
  */
 #include "fsck/better.h"
 

@@ -17,7 +17,7 @@ uint64_t cleanreport_freed(const struct clean *c,
 struct value cleanreport_per_freed(const struct clean *c,
 				   const struct nilfs_geometry *g);
 
-/* Puts C, of a job that BEGAN (tool_clock()), as members of the open section. */
+/* Puts C, of a job that BEGAN (tool_clock()), as members of the section. */
 void cleanreport_put(struct report *r, const struct clean *c,
 		     const struct nilfs_geometry *g, uint64_t began);
 

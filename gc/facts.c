@@ -168,7 +168,7 @@ static int find_stale(struct facts *f, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* The counts are in the facts now: those of two million segments take 24 MiB. */
+/* The counts are in the facts now: of two million segments they take 24 MiB. */
 static void drop_counts(struct facts *f)
 {
 	struct liveness_counts c = liveness_of(f->liveness,

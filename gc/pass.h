@@ -44,9 +44,9 @@ int pass_copy(struct pass *to, struct context *cx, const struct pass *from);
 
 /*
  * Batch after batch, by K, until all that was there when it began is at the
- * front as far as it can be; or, if it is to do only what is CERTAIN, before the
- * first batch that may bring nothing.  It ends, but need not bring anything.
- * Fails as collector_open() and collector_move().
+ * front as far as it can be; or, if it is to do only what is CERTAIN, before
+ * the first batch that may bring nothing.  It ends, but need not bring
+ * anything.  Fails as collector_open() and collector_move().
  */
 int pass_run(struct pass *p, struct context *cx, struct collector *k,
 	     bool certain);

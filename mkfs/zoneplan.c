@@ -48,8 +48,8 @@ int zoneplan_blocks(struct context *cx, const struct mkfs_options *o,
 
 	if (blocks < NILFS_SEG_MIN_BLOCKS)
 		return fail(cx, -EINVAL, "%s: zones of %" PRIu64 " bytes with "
-			    "a capacity of %" PRIu64 " do not hold a segment of "
-			    "%d blocks of %" PRIu32, facts->name,
+			    "a capacity of %" PRIu64 " do not hold a segment "
+			    "of %d blocks of %" PRIu32, facts->name,
 			    facts->zones->size, facts->zones->capacity,
 			    NILFS_SEG_MIN_BLOCKS, g->block_size);
 	if (blocks > INT32_MAX)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bitmaps and counts of the latest ifile.  Ifiles of other checkpoints belong to
- * these and stay as they are.
+ * Bitmaps and counts of the latest ifile.  Ifiles of other checkpoints belong
+ * to these and stay as they are.
  */
 #include "fsck/fixers.h"
 

@@ -6,8 +6,8 @@
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
  * newest sound one that an older checkpoint has, with its blocks as they were
- * (inoderevive.h).  Where there is none it is cleared, and its names are for the
- * repair of names.
+ * (inoderevive.h).  Where there is none it is cleared, and its names are for
+ * the repair of names.
  *
  * A root of which nothing is left is made anew, empty, because everything else
  * can be hung up in it.

@@ -16,7 +16,7 @@
 
 struct liveblock {
 	uint64_t blkoff;
-	uint64_t vblocknr;	/* alive; 0: the DAT has lost it, to be copied */
+	uint64_t vblocknr;	/* alive; 0: lost by the DAT, to be copied */
 	uint64_t blocknr;	/* of the device, can be read */
 	uint64_t seq;		/* of its segment; 0: the map leads to it */
 	bool mapped;		/* the map leads to it */

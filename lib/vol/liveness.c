@@ -67,7 +67,7 @@ static struct liveness_counts *chunk_of(struct liveness *l,
 	return expected;
 }
 
-/* Most runs count for one kind only, and locking the bus for 0 costs as much. */
+/* Most runs count for one kind only, to lock the bus for 0 costs as much. */
 static void add(uint32_t *count, uint32_t more)
 {
 	if (more)

@@ -99,9 +99,9 @@ static int use_super(struct volume *vol, struct context *cx, int i)
 
 	rule = super_check_features(sb);
 	if (rule == RULE_SB_FEATURE_INCOMPAT)
-		return fail(cx, -EOPNOTSUPP,
-			    "superblock: %s (0x%llx)", rule_info(rule)->text,
-			    (unsigned long long)le64_get(sb->s_feature_incompat));
+		return fail(cx, -EOPNOTSUPP, "superblock: %s (0x%llx)",
+			    rule_info(rule)->text, (unsigned long long)
+			    le64_get(sb->s_feature_incompat));
 	rule = super_geometry(sb, vol->dev->size, &vol->geo);
 	if (!is_readable(rule))
 		return fail(cx, -EUCLEAN, "superblock: %s",

@@ -17,7 +17,7 @@ begin_kept() {
 		awk 'NR == 2 { print $2 }')
 }
 
-# damage STRUCTURE FIELD=VALUE...: change fields of $image, checksums made right.
+# damage STRUCTURE FIELD=VALUE...: change fields of $image, and checksums.
 damage() {
 	dump.nilfs2 set --expert --fix-checksums "$image" "$@" >/dev/null
 }

@@ -271,8 +271,10 @@ static const struct row rows[] = {
 	{ "log:", "ss_cno", is_older, old_log },
 	{ "log:", "ss_flags", is_beginning, old_log },
 	{ "finfo:", "fi_cno", NULL, "the cleaner keeps what it moves by it" },
-	{ "finfo:", "fi_ino", is_of_file, "the cleaner keeps what it moves by it" },
-	{ "binfo:", "bi_blkoff", NULL, "the cleaner keeps what it moves by it" },
+	{ "finfo:", "fi_ino", is_of_file,
+	  "the cleaner keeps what it moves by it" },
+	{ "binfo:", "bi_blkoff", NULL,
+	  "the cleaner keeps what it moves by it" },
 
 	{ "superroot", "sr_nongc_ctime", NULL,
 	  "is older than its log where that is a cleaner's" },

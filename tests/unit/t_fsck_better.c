@@ -81,7 +81,8 @@ static void test_same(void)
 
 	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		bad += is_better(&cases[i], &cases[i], &worse) || worse;
-	is_int(bad, 0, "nothing is better than itself, and no rule is to blame");
+	is_int(bad, 0,
+	       "nothing is better than itself, and no rule is to blame");
 }
 
 /* Each is better than the one behind it, and that one is not better. */
@@ -106,7 +107,8 @@ static const struct step {
 	{ { .newest = { RULE_SU_NBLOCKS, RULE_CP_CNO } },
 	  { .newest = { RULE_DAT_START } },
 	  RULE_DAT_START, "those of metadata files than one of the DAT" },
-	{ { .newest = { RULE_DAT_START } }, { .newest = { RULE_SB_DEVICE_SIZE } },
+	{ { .newest = { RULE_DAT_START } },
+	  { .newest = { RULE_SB_DEVICE_SIZE } },
 	  RULE_SB_DEVICE_SIZE, "those of the DAT than a device too small" },
 	{ { .newest = { RULE_BMAP_TWICE } }, { .newest = { RULE_LOG_DATASUM } },
 	  RULE_LOG_DATASUM, "those of files than a log's" },
@@ -118,7 +120,8 @@ static const struct step {
 	  RULE_SB_NO_SUPER_ROOT, "all that than a lost super root" },
 	{ { .newest = { RULE_BMAP_TWICE }, .snapshots = { RULE_BMAP_TWICE } },
 	  { .newest = { RULE_BMAP_TWICE, RULE_BMAP_TWICE } },
-	  RULE_BMAP_TWICE, "damage of snapshots alone than the newest state's" },
+	  RULE_BMAP_TWICE,
+	  "damage of snapshots alone than the newest state's" },
 	{ { .newest = { RULE_OK } }, { .snapshots = { RULE_BMAP_TWICE } },
 	  RULE_BMAP_TWICE, "none than that" },
 	{ { .newest = { RULE_DAT_START, RULE_DIR_DOT } },
@@ -144,7 +147,8 @@ static void test_unreadable(void)
 	ok(is_better(&shown, &hidden, &worse), "damage than what hides it");
 	ok(is_better(&hidden, &shown, &worse),
 	   "a block that is met once damage is mended");
-	ok(is_better(&shown, &both, &worse) && !is_better(&both, &shown, &worse),
+	ok(is_better(&shown, &both, &worse) &&
+		   !is_better(&both, &shown, &worse),
 	   "but alone it is worse than none");
 }
 
@@ -165,7 +169,8 @@ static void test_steps(void)
 
 /* Neither of the two is better. */
 static const struct step draws[] = {
-	{ { .newest = { RULE_BMAP_TWICE } }, { .newest = { RULE_BMAP_KEY_ORDER } },
+	{ { .newest = { RULE_BMAP_TWICE } },
+	  { .newest = { RULE_BMAP_KEY_ORDER } },
 	  RULE_BMAP_KEY_ORDER, "one error in place of another on a floor" },
 	{ { .newest = { RULE_DIR_TYPE } }, { .newest = { RULE_DAT_LEAKED } },
 	  RULE_DAT_LEAKED, "one warning in place of another" },
