@@ -12,11 +12,12 @@
  */
 #include "gc/compact.h"
 
+#include "base/sort.h"
 #include "disk/inode.h"
 #include "gc/pass.h"
 
-/* Breaks of the order that are not worth moving everything for. */
-#define BREAKS 4
+/* Faults of the order that are not worth moving everything for. */
+#define FAULTS 4
 
 struct compactor {
 	struct compact *c;
@@ -144,14 +145,13 @@ static int run_passes(struct compactor *p, struct context *cx)
 }
 
 /* How often what follows in the order does not follow on the volume. */
-static uint64_t count_breaks(struct collector *k)
+static uint64_t count_breaks(const struct load *load)
 {
-	const struct load_run *run = k->load.runs;
+	const struct load_run *run = load->runs;
 	uint64_t n = 0, at = 0;
 	size_t i;
 
-	collector_sort(k);
-	for (i = 0; i < k->load.nruns; i++, run++) {
+	for (i = 0; i < load->nruns; i++, run++) {
 		if (inode_is_metadata(run->what.ino))
 			continue;
 		n += run->blocknr < at;
@@ -160,8 +160,68 @@ static uint64_t count_breaks(struct collector *k)
 	return n;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+	const struct load_run *x = a, *y = b;
+
+	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
+}
+
+/*
+ * How often, on the volume, one class meets another: it does not matter for
+ * ages which comes first, only that they are apart.
+ */
+static uint64_t count_borders(struct load *load)
+{
+	const struct load_run *run = load->runs;
+	uint64_t n = 0;
+	uint32_t rank = 0;
+	size_t i;
+
+	sort_in_place(load->runs, load->nruns, sizeof(*load->runs),
+		      compare_places);
+	for (i = 0; i < load->nruns; i++, run++) {
+		if (inode_is_metadata(run->what.ino))
+			continue;
+		n += run->rank != rank;
+		rank = run->rank;
+	}
+	return n;
+}
+
+/* What is wrong with the order. */
+struct faults {
+	uint64_t breaks, borders;
+};
+
+/* Of a load of everything. */
+static struct faults count_faults(struct collector *k)
+{
+	struct faults f = { 0 };
+
+	collector_sort(k);
+	f.breaks = count_breaks(&k->load);
+	if (k->o->order->kind == ORDER_AGE)
+		f.borders = count_borders(&k->load);
+	return f;
+}
+
+static bool is_halved(uint64_t after, uint64_t before)
+{
+	return before > FAULTS && after <= before / 2;
+}
+
+static bool is_less_faulty(const struct faults *after,
+			   const struct faults *before)
+{
+	if (after->breaks > before->breaks || after->borders > before->borders)
+		return false;
+	return is_halved(after->breaks, before->breaks) ||
+	       is_halved(after->borders, before->borders);
+}
+
 static int measure_order(struct collector *k, struct context *cx,
-			 uint64_t *breaks)
+			 struct faults *faults)
 {
 	struct facts *f = &k->facts;
 	size_t i;
@@ -171,7 +231,7 @@ static int measure_order(struct collector *k, struct context *cx,
 	for (i = 0; !(ret < 0) && i < f->n; i++)
 		ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
 	k->unbounded = false;
-	*breaks = ret < 0 ? 0 : count_breaks(k);
+	*faults = ret < 0 ? (struct faults){ 0 } : count_faults(k);
 	collector_close(k);
 	return ret < 0 ? ret : 0;
 }
@@ -193,29 +253,31 @@ static int sort_once(struct compactor *p, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* How many breaks there would be then. */
-static int try_sort(struct compactor *p, struct context *cx, void *breaks)
+/* How many faults there would be then. */
+static int try_sort(struct compactor *p, struct context *cx, void *faults)
 {
 	int ret = sort_once(p, cx);
 
-	return ret ? ret : measure_order(&p->k, cx, breaks);
+	return ret ? ret : measure_order(&p->k, cx, faults);
 }
 
 /*
- * Everything moves if at most half of the breaks are left then: as that cannot
- * be said often, a further run does not say it either.
+ * Everything moves if at most half of one kind of fault is left then, and no
+ * more of the other: as that cannot be said often, a further run does not say it
+ * either.
  */
 static int sort_all(struct compactor *p, struct context *cx)
 {
-	uint64_t before, after;
+	struct faults before, after;
 	int ret;
 
 	for (;;) {
 		ret = measure_order(&p->k, cx, &before);
-		if (ret || before <= BREAKS)
+		if (ret || (before.breaks <= FAULTS &&
+			    before.borders <= FAULTS))
 			return ret;
 		ret = attempt(p, cx, try_sort, &after);
-		if (ret || after > before / 2)
+		if (ret || !is_less_faulty(&after, &before))
 			return ret;
 		ret = sort_once(p, cx);
 		if (ret)

@@ -15,7 +15,8 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	struct compact_options options = {
 		.all = o->compact == OPTIONS_COMPACT_ALL ||
 		       (o->order >= 0 && o->order != ORDER_VICTIM),
-		.order = o->order < 0 ? ORDER_FILE : (enum order_kind)o->order,
+		.order = o->order < 0 ? ORDER_DEFAULT :
+				      (enum order_kind)o->order,
 		.how = {
 			.protect = o->protect,
 			.batch.time = (uint64_t)tool->cx.now,

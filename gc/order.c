@@ -4,9 +4,13 @@
  *
  * An order is a rank for each file, and whatever has the same rank goes by
  * inode number.  The tree is walked without recursion: where a directory was
- * left for one in it is remembered on a stack.  Ages come from the logs that
- * listed the blocks: a file whose blocks are of several checkpoints was written
- * more than once.
+ * left for one in it is remembered on a stack.
+ *
+ * Ages come from the logs that listed the blocks, which tell the checkpoint of
+ * each, wherever it was moved since.  A file is as old as its blocks are on the
+ * average, and what was written lately will be written again: so the oldest
+ * come first.  Classes keep neighbours together that are of about one age: each
+ * begins where half of the rest of the history has passed.
  */
 #include "gc/order.h"
 
@@ -17,10 +21,8 @@
 #include "vol/dir.h"
 #include "vol/root.h"
 
-/* Of the checkpoints there have been, the share that is recent. */
-#define RECENT 8
-
-enum { ONCE = 1, AGAIN, RECENTLY };
+/* Classes of age: the last is what was written in a 32nd of the history. */
+#define CLASSES 6
 
 int order_add(struct order *o, struct context *cx, uint64_t ino)
 {
@@ -141,7 +143,7 @@ int order_open(struct order *o, struct context *cx, struct volume *vol,
 	       enum order_kind kind)
 {
 	*o = (struct order){ .kind = kind };
-	o->recent = vol->latest.cno - vol->latest.cno / RECENT;
+	o->latest = vol->latest.cno;
 	return kind == ORDER_TREE ? walk_tree(o, cx, vol) : 0;
 }
 
@@ -163,21 +165,36 @@ void order_close(struct order *o)
 	tally_fini(&o->ranks);
 }
 
-/* By when its blocks of the latest state, RUNS to END, were written. */
-static uint32_t age_of(const struct order *o, const struct load_run *runs,
+/*
+ * How many checkpoints ago the blocks of RUNS to END were written, the mean: of
+ * the latest state, which comes first, if it has the file.
+ */
+static uint64_t age_of(const struct order *o, const struct load_run *runs,
 		       const struct load_run *end)
 {
-	uint64_t first = runs->what.cno, last = first;
+	bool current = runs->current;
+	uint64_t blocks = 0;
+	double sum = 0;
 
-	for (; runs < end; runs++) {
-		if (runs->what.cno < first)
-			first = runs->what.cno;
-		if (runs->what.cno > last)
-			last = runs->what.cno;
+	for (; runs < end && runs->current == current; runs++) {
+		uint64_t cno = runs->what.cno;
+
+		sum += (double)(o->latest - (cno < o->latest ? cno :
+							       o->latest)) *
+		       runs->what.count;
+		blocks += runs->what.count;
 	}
-	if (first == last)
-		return ONCE;
-	return last >= o->recent ? RECENTLY : AGAIN;
+	return (uint64_t)(sum / (double)blocks);
+}
+
+static uint32_t class_of(const struct order *o, uint64_t age)
+{
+	uint64_t begin = o->latest / 2;
+	uint32_t class = 0;
+
+	for (; class < CLASSES - 1 && age < begin; begin /= 2)
+		class++;
+	return class;
 }
 
 /* Ranks the sorted runs by the ages of their files. */
@@ -190,7 +207,8 @@ static void rank_ages(const struct order *o, struct load *load)
 		for (next = run; next < end &&
 		     next->what.ino == run->what.ino; next++)
 			;
-		for (rank = age_of(o, run, next); run < next; run++)
+		rank = class_of(o, age_of(o, run, next));
+		for (; run < next; run++)
 			run->rank = rank;
 	}
 }

@@ -15,16 +15,19 @@
 enum order_kind {
 	ORDER_TREE,	/* as a walk through all directories meets files */
 	ORDER_FILE,	/* by inode number */
-	ORDER_AGE,	/* written once, rewritten, rewritten recently */
+	ORDER_AGE,	/* what was written lately comes last */
 	ORDER_VICTIM,	/* as they come */
 	ORDER_GIVEN,	/* as order_add() was told of files, others last */
 };
+
+/* The one after which nilfs_cleanerd moves least: see gc/README.md. */
+#define ORDER_DEFAULT ORDER_AGE
 
 struct order {
 	enum order_kind kind;
 	struct tally ranks;	/* by inode number; 0: none, comes last */
 	int32_t last;		/* rank */
-	uint64_t recent;	/* checkpoint from which on that is */
+	uint64_t latest;	/* checkpoint, for ages */
 };
 
 /*

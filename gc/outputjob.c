@@ -68,7 +68,7 @@ static int copy(struct tool *tool, const struct options *o, struct dev *source,
 	struct watch watch;
 	struct copy c;
 	int ret = order_find(&order, &tool->cx, source,
-			     o->order < 0 ? ORDER_TREE :
+			     o->order < 0 ? ORDER_DEFAULT :
 					    (enum order_kind)o->order);
 
 	how.order = &order;

@@ -145,6 +145,46 @@ falls() {
 	[ "$(starts | falls)" -eq 0 ]
 }
 
+# classes LATEST: of each file the class of age, in the order in which they lie:
+# how often the history up to checkpoint LATEST can be halved until it is older.
+classes() {
+	local ino
+
+	for ino in $(dump.nilfs2 ls -iR "$image" / | awk '{ print $1 }'); do
+		dump.nilfs2 bmap -b "$image" "$ino" |
+			awk -v ino="$ino" '$6 == 0 { print $4, ino, $5 }'
+	done | sort | join - <(dump.nilfs2 dat --all "$image" |
+		awk '{ print $1, $3 }' | sort) |
+	awk -v last="$1" '
+		{ n[$2]++; ages[$2] += last - $4 }
+		!first[$2] || $3 < first[$2] { first[$2] = $3 }
+		END {
+			for (ino in n) {
+				age = ages[ino] / n[ino]
+				class = 0
+				for (b = int(last / 2); class < 5 && age < b;
+				     b = int(b / 2))
+					class++
+				print first[ino], class
+			}
+		}' | sort -n | awk '{ print $2 }'
+}
+
+@test "what was written lately comes last, and that is the default" {
+	need_corpus
+	local latest option
+
+	for option in --order=age --compact=all; do
+		begin cleaned
+		latest=$(dump.nilfs2 info --json "$image" |
+			jq .latest.checkpoint)
+		[ "$(classes "$latest" | falls)" -gt 0 ]
+		gc.nilfs2 --protect 0 "$option" "$image"
+		[ "$(classes "$latest" | sort -u | wc -l)" -gt 1 ]
+		[ "$(classes "$latest" | falls)" -eq 0 ]
+	done
+}
+
 @test "a file that was in pieces is in one" {
 	begin deep-1k
 	extents() {
