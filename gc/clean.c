@@ -201,6 +201,7 @@ static int open_and_run(struct cleaner *c, struct context *cx, bool first)
 		if (first)
 			c->c->clean_before = c->k.totals.clean = f->clean;
 		f->env.max_search = c->o->max_search;
+		f->env.metadata_weight = c->o->metadata_weight;
 		f->env.scarce = c->k.vol->geo.nsegments / 20;
 		if (first && c->o->how.moving)
 			ret = estimate_moves(cx, f, c->o, &c->k.to_move);

@@ -27,6 +27,7 @@ enum clean_fate {
 
 struct clean_options {
 	const struct policy *policy;
+	uint32_t metadata_weight;	/* percent, for it */
 	uint64_t max_search;	/* segments looked at per choice; 0: all */
 	uint64_t goal;		/* more clean segments, or CLEAN_ALL */
 	uint32_t min_dead;	/* percent of a segment that is worth it */

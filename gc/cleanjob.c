@@ -59,6 +59,7 @@ int cleanjob_clean(struct tool *tool, const struct options *o,
 	struct told told;
 	struct clean_options options = {
 		.policy = policy,
+		.metadata_weight = o->policy.weight,
 		.max_search = o->max_search,
 		.min_dead = o->min_reclaimable,
 		.how = {
@@ -100,7 +101,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	uint64_t began = tool_clock();
 	struct nilfs_geometry g;
 	struct clean c;
-	int ret = cleanjob_clean(tool, o, o->policy, dev, &c, &g);
+	int ret = cleanjob_clean(tool, o, o->policy.policy, dev, &c, &g);
 
 	if (ret)
 		return ret;

@@ -191,6 +191,7 @@ static int gather(struct facts *f, struct context *cx, struct volume *vol,
 		.whole = whole,
 	};
 	f->env.nongc_ctime = le64_get(vol->super_root.sr_nongc_ctime);
+	f->env.metadata_weight = POLICY_WEIGHT;
 	ret = sutable_header(vol, cx, &header);
 	f->clean = ret ? 0 : le64_get(header.sh_ncleansegs);
 	if (!ret && protect)

@@ -33,18 +33,18 @@ static const char *const orders[] = { "tree", "file", "age", "victim", NULL };
 const struct options options_defaults = {
 	.compact = -1,
 	.order = -1,
-	.policy = &policy_list[0],
+	.policy = { &policy_list[0], POLICY_WEIGHT },
 	.min_reclaimable = MIN_RECLAIMABLE_DEFAULT,
 	.protect = PROTECT_DEFAULT,
 };
 
 static int set_policy(struct context *cx, const char *arg, void *where)
 {
-	const struct policy **policy = where;
+	struct options_policy *p = where;
 
-	*policy = policy_find(arg);
-	return *policy ? 0 : fail(cx, -EINVAL, "--policy: there is no '%s'",
-				  arg);
+	p->policy = policy_parse(arg, &p->weight);
+	return p->policy ? 0 : fail(cx, -EINVAL, "--policy: there is no '%s'",
+				    arg);
 }
 
 /* A number of segments, or, where it says so, percent or bytes. */
@@ -139,7 +139,8 @@ const struct cli_option options_rows[] = {
 	{ 0, "output", "FILE",
 	  "change nothing, write a compact copy to this new file",
 	  OPTION_STRING, AT(output), 0, 0, NULL, NULL },
-	{ 0, "policy", "NAME", "which segments come first (optimal)",
+	{ 0, "policy", "NAME[:PERCENT]",
+	  "which segments come first (optimal)",
 	  OPTION_CALL, AT(policy), 0, 0, NULL, set_policy },
 	{ 0, "protect", "SECONDS",
 	  "keep what was alive within so many seconds (3600)", OPTION_U64,

@@ -31,7 +31,10 @@ struct options_size {
 
 struct options {
 	struct options_amount free;
-	const struct policy *policy;
+	struct options_policy {
+		const struct policy *policy;
+		uint32_t weight;	/* percent */
+	} policy;
 	uint64_t max_search;
 	uint32_t min_reclaimable;	/* percent */
 	uint64_t protect;		/* seconds */

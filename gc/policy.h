@@ -30,7 +30,7 @@ struct policy_env {
 	uint64_t max_search;	/* segments looked at per choice; 0: all */
 	uint64_t scarce;	/* so few clean segments are scarce */
 	uint32_t metadata_weight;	/* cost of moving a block of metadata,
-					   percent of one of data; 0: 500 */
+					   percent of one of data */
 };
 
 struct policy {
@@ -52,6 +52,15 @@ extern const size_t policy_count;
 
 /* The policy of that name, or NULL. */
 const struct policy *policy_find(const char *name);
+
+/* What weighted weighs unless it is told, percent. */
+#define POLICY_WEIGHT 500
+
+/*
+ * The policy of TEXT, which is a name, or "weighted:PERCENT"; *WEIGHT is that
+ * or POLICY_WEIGHT.  NULL where there is none.
+ */
+const struct policy *policy_parse(const char *text, uint32_t *weight);
 
 /* S is left alone as long as there are others: see data_first. */
 bool policy_is_metadata(const struct policy_segment *s);

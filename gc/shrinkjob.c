@@ -29,7 +29,8 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	struct shrink_options options = {
 		.bytes = o->shrink.bytes,
 		.clean = {
-			.policy = o->policy,
+			.policy = o->policy.policy,
+			.metadata_weight = o->policy.weight,
 			.max_search = o->max_search,
 			.min_dead = o->min_reclaimable,
 			.how = {

@@ -64,7 +64,8 @@ static int run_to_end(struct tool *tool, struct simsetup *s, const char *policy)
 
 /* One run. */
 static int simulate(struct tool *tool, const struct simoptions *o,
-		    const struct simimage *image, const struct policy *policy,
+		    const struct simimage *image,
+		    const struct simpolicy *policy,
 		    struct simreport_row *row, bool is_last)
 {
 	struct simsetup s;
@@ -86,16 +87,20 @@ static int simulate(struct tool *tool, const struct simoptions *o,
 }
 
 static int find_policies(struct tool *tool, const struct simoptions *o,
-			 const struct policy **policies)
+			 struct simpolicy *policies)
 {
 	size_t i;
 
-	policies[0] = &policy_list[0];
-	for (i = 0; i < o->policies.count; i++) {
-		policies[i] = policy_find(o->policies.items[i]);
-		if (!policies[i])
+	policies[0].name = policy_list[0].name;
+	for (i = 0; i < o->policies.count; i++)
+		policies[i].name = o->policies.items[i];
+	for (i = 0; i < o->policies.count || !i; i++) {
+		struct simpolicy *p = &policies[i];
+
+		p->policy = policy_parse(p->name, &p->weight);
+		if (!p->policy)
 			return tool_usage(tool, "--policy: there is no '%s'",
-					  o->policies.items[i]);
+					  p->name);
 	}
 	return 0;
 }
@@ -104,7 +109,7 @@ static int run_all(struct tool *tool, const struct simoptions *o,
 		   const struct simimage *image)
 {
 	size_t n = o->policies.count ? o->policies.count : 1, i;
-	const struct policy **policies = calloc(n, sizeof(*policies));
+	struct simpolicy *policies = calloc(n, sizeof(*policies));
 	struct simreport_row *rows = calloc(n, sizeof(*rows));
 	int ret;
 
@@ -113,7 +118,7 @@ static int run_all(struct tool *tool, const struct simoptions *o,
 	else
 		ret = find_policies(tool, o, policies);
 	for (i = 0; i < n && !ret; i++)
-		ret = simulate(tool, o, image, policies[i], &rows[i],
+		ret = simulate(tool, o, image, &policies[i], &rows[i],
 			       i == n - 1);
 	if (!ret && !o->victims)
 		simreport_put(&tool->report, rows, n);
@@ -132,11 +137,13 @@ static int run(struct tool *tool, const void *options)
 	if (tool->argc && o->trace)
 		return tool_usage(tool, "a trace does not know what is on an "
 				  "image");
+	if (!tool->argc && o->hot_files.count)
+		return tool_usage(tool, "--hot-file: there is no image");
 	if (tool->argc)
 		ret = devfile_open(&dev, &tool->cx, tool->argv[0],
 				   DEVFILE_READ);
 	if (!ret && dev)
-		ret = simimage_read(&image, &tool->cx, dev, 0);
+		ret = simimage_read(&image, &tool->cx, dev, &o->hot_files);
 	if (!ret)
 		ret = run_all(tool, o, dev ? &image : NULL);
 	simimage_close(&image);

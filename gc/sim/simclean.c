@@ -9,8 +9,9 @@
  * nothing a tournament finds the same one sooner, and where a round needs many
  * the order of an ageing policy is made once per round.
  *
- * nilfs_cleanerd looks at a victim only to see that there is little to reclaim,
- * and then gives it a new time, so that others come first.
+ * nilfs_cleanerd looks at the victims of a step only to see that there is little
+ * to reclaim in all of them together, and then gives them a new time, so that
+ * others come first.
  */
 #include "gc/sim/simclean.h"
 
@@ -112,18 +113,30 @@ int64_t simclean_choose(struct simclean *c)
 	return i;
 }
 
-/* Percent of dead blocks below which S is left alone now. */
-static bool is_poor(const struct simclean *c, uint32_t segnum, uint64_t looked)
+/* Percent of dead blocks that victims must have, LOOKED at so many before. */
+static uint64_t least_dead(const struct simclean *c, uint64_t looked)
 {
-	uint64_t blocks = c->vol->config.blocks;
-	uint64_t dead = blocks - c->vol->needed[segnum];
-	uint64_t least = c->config.min_reclaimable;
+	uint64_t n = c->vol->config.nsegments;
+	uint64_t least = c->vol->nclean < c->config.low ?
+				 c->config.mc_min_reclaimable :
+				 c->config.min_reclaimable;
 
 	/* All of them were looked at: now a tenth of that will do. */
-	if (looked >= c->vol->config.nsegments)
-		least = looked < 2ull * c->vol->config.nsegments ? least / 10 :
-								   0;
-	return dead * 100 < least * blocks;
+	if (looked >= n)
+		return looked < 2 * n ? least / 10 : 0;
+	return least;
+}
+
+/* Whether the victims of a step, all together, are left alone now. */
+static bool are_poor(const struct simclean *c, uint64_t looked)
+{
+	uint64_t blocks = (uint64_t)c->vol->config.blocks * c->nvictims;
+	uint64_t dead = blocks;
+	uint32_t i;
+
+	for (i = 0; i < c->nvictims; i++)
+		dead -= c->vol->needed[c->victims[i]];
+	return dead * 100 < least_dead(c, looked) * blocks;
 }
 
 static void skip(struct simclean *c, uint32_t segnum)
@@ -133,25 +146,31 @@ static void skip(struct simclean *c, uint32_t segnum)
 	simvol_set_state(c->vol, segnum, SIMVOL_FULL);
 }
 
+static void choose_step(struct simclean *c)
+{
+	int64_t i;
+
+	c->nvictims = 0;
+	while (c->nvictims < c->config.step && (i = simclean_choose(c)) >= 0)
+		c->victims[c->nvictims++] = (uint32_t)i;
+}
+
 /* Up to a step's victims. */
 static void choose(struct simclean *c)
 {
 	uint64_t looked = 0;
-	int64_t i;
+	uint32_t i;
 
-	c->nvictims = 0;
-	while (c->nvictims < c->config.step) {
-		i = simclean_choose(c);
-		if (i < 0)
+	for (;;) {
+		choose_step(c);
+		if (!are_poor(c, looked))
 			break;
-		if (is_poor(c, (uint32_t)i, looked++)) {
-			skip(c, (uint32_t)i);
-			continue;
-		}
-		c->victims[c->nvictims++] = (uint32_t)i;
-		if (c->chosen)
-			c->chosen(c->arg, &c->vol->segments[i]);
+		looked += c->nvictims;
+		for (i = 0; i < c->nvictims; i++)
+			skip(c, c->victims[i]);
 	}
+	for (i = 0; c->chosen && i < c->nvictims; i++)
+		c->chosen(c->arg, &c->vol->segments[c->victims[i]]);
 }
 
 static int move_block(struct simvol *v, struct context *cx, uint32_t id)
@@ -236,6 +255,7 @@ static int run_step(struct simclean *c, struct context *cx)
 static bool is_long_round(const struct simclean *c)
 {
 	return c->config.policy->ages && !c->config.min_reclaimable &&
+	       !c->config.mc_min_reclaimable &&
 	       c->config.env.max_search >= c->vol->config.nsegments &&
 	       c->config.high - c->vol->nclean >= MANY;
 }

@@ -3,7 +3,8 @@
  * A real volume as the start.
  *
  * Which block of which file lives where would not change what a cleaner does,
- * so blocks are numbered as they lie.  What a policy is told of a segment is
+ * so blocks are numbered as they lie; but those of hot files, which are written
+ * more often, as they follow in these.  What a policy is told of a segment is
  * taken over as it is; blocks of metadata count as data from then on.  What
  * is kept for the past is so for one snapshot that never goes.  Segments that
  * gc.nilfs2 would not touch, the simulated cleaner does not either.
@@ -15,8 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "disk/segusage.h"
 #include "gc/facts.h"
+#include "gc/spread.h"
+#include "vol/dir.h"
+#include "vol/extent.h"
+#include "vol/root.h"
 #include "vol/sutable.h"
 
 /* A segment that is in use and no candidate. */
@@ -123,34 +129,72 @@ static int check_counts(const struct simimage *image, struct context *cx)
 	return 0;
 }
 
+/* Notes the segment of each block of E. */
+static int add_hot(void *arg, struct context *cx, const struct extent *e)
+{
+	struct simimage *image = arg;
+	uint32_t *grown = array_grow(cx, image->hot, &image->hot_room,
+				     image->nhot + e->count, sizeof(*grown));
+	uint64_t i;
+
+	if (!grown)
+		return -ENOMEM;
+	image->hot = grown;
+	for (i = 0; i < e->count; i++)
+		grown[image->nhot++] =
+			(uint32_t)((e->blocknr + i) / image->blocks);
+	return 0;
+}
+
+static int read_hot(struct simimage *image, struct context *cx,
+		    struct volume *vol, const struct option_list *hot)
+{
+	struct root root;
+	uint64_t ino;
+	size_t i;
+	int ret = hot->count ? root_open(&root, cx, vol, 0) : 0;
+
+	for (i = 0; i < hot->count && !ret; i++) {
+		ret = dir_resolve(&root, cx, hot->items[i], &ino);
+		if (ret == -ENOENT || ret == -ENOTDIR)
+			return fail(cx, ret, "%s: there is no such file on the "
+				    "volume", hot->items[i]);
+		if (!ret)
+			ret = spread_walk(cx, &root, ino, add_hot, image);
+	}
+	return ret;
+}
+
 static int read_volume(struct simimage *image, struct context *cx,
-		       struct volume *vol, uint64_t protect)
+		       struct volume *vol, const struct option_list *hot)
 {
 	struct facts f = { 0 };
 	int ret = allocate(image, cx, &vol->geo);
 
 	if (!ret)
-		ret = facts_gather(&f, cx, vol, protect);
+		ret = facts_gather(&f, cx, vol, 0);
 	if (!ret)
 		ret = read_usage(image, cx, &f);
 	if (!ret)
 		take_candidates(image, &f);
 	if (!ret)
 		ret = check_counts(image, cx);
+	if (!ret)
+		ret = read_hot(image, cx, vol, hot);
 	image->now = f.env.nongc_ctime;
 	facts_fini(&f);
 	return ret;
 }
 
 int simimage_read(struct simimage *image, struct context *cx, struct dev *dev,
-		  uint64_t protect)
+		  const struct option_list *hot)
 {
 	struct volume *vol = NULL;
 	int ret = volume_open(&vol, cx, dev, NULL);
 
 	*image = (struct simimage){ 0 };
 	if (!ret)
-		ret = read_volume(image, cx, vol, protect);
+		ret = read_volume(image, cx, vol, hot);
 	volume_close(vol);
 	return ret;
 }
@@ -159,17 +203,48 @@ void simimage_close(struct simimage *image)
 {
 	free(image->segments);
 	free(image->state);
+	free(image->hot);
 	*image = (struct simimage){ 0 };
 }
 
-/* The blocks of segment I: first what lives, then the past, then the dead. */
-static void put_blocks(struct simvol *v, uint32_t i, uint32_t *id)
+/* Blocks of the latest state in segment S. */
+static uint32_t current_of(const struct policy_segment *s)
+{
+	return s->live - s->snapshot - s->protected;
+}
+
+/*
+ * The hot blocks, each to its segment, where PUT counts them.  A file that was
+ * named twice has more of them than live.
+ */
+static int put_hot(const struct simimage *image, struct context *cx,
+		   struct simvol *v, uint32_t *put)
+{
+	uint32_t id, i, place;
+
+	for (id = 0; id < image->nhot; id++) {
+		i = image->hot[id];
+		if (i >= image->nsegments ||
+		    put[i] >= current_of(&image->segments[i]))
+			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": has "
+				    "more blocks of hot files than live there",
+				    i);
+		place = i * v->config.blocks + put[i]++;
+		v->owner[place] = id;
+		v->at[id] = place;
+	}
+	return 0;
+}
+
+/* The rest of segment I: what lives, then the past, then the dead. */
+static void put_blocks(struct simvol *v, uint32_t i, uint32_t hot,
+		       uint32_t *id)
 {
 	const struct policy_segment *s = &v->segments[i];
-	uint32_t place = i * v->config.blocks, n, end = place + s->written;
+	uint32_t first = i * v->config.blocks, place = first + hot, n;
 
 	v->needed[i] = s->live;
-	for (n = s->live - s->snapshot - s->protected; n; n--) {
+	for (n = current_of(s) - hot; n; n--) {
 		v->owner[place] = *id;
 		v->at[(*id)++] = place++;
 	}
@@ -177,7 +252,7 @@ static void put_blocks(struct simvol *v, uint32_t i, uint32_t *id)
 		v->owner[place] = 0;
 		v->death[place++] = 1;
 	}
-	for (; place < end; place++)
+	for (; place < first + s->written; place++)
 		v->owner[place] = 0;
 }
 
@@ -188,24 +263,36 @@ static void put_clean(struct simvol *v, uint32_t i)
 		v->clean[v->nclean++] = i;
 }
 
-int simimage_put(const struct simimage *image, struct context *cx,
-		 struct simvol *v)
+static void put_segments(const struct simimage *image, struct simvol *v,
+			 const uint32_t *hot)
 {
-	uint32_t i, id = 0;
+	uint32_t i, id = (uint32_t)image->nhot;
 
-	if (image->held) {
-		v->snapshots = calloc(1, sizeof(*v->snapshots));
-		if (!v->snapshots)
-			return fail(cx, -ENOMEM, "snapshots");
-		v->nsnapshots = v->nkept = 1;
-	}
 	v->nclean = 0;
 	v->now = image->now;
 	for (i = 0; i < image->nsegments; i++) {
 		v->segments[i] = image->segments[i];
 		v->state[i] = image->state[i];
-		put_blocks(v, i, &id);
+		put_blocks(v, i, hot[i], &id);
 		put_clean(v, i);
 	}
-	return 0;
+}
+
+int simimage_put(const struct simimage *image, struct context *cx,
+		 struct simvol *v)
+{
+	uint32_t *hot = calloc(image->nsegments, sizeof(*hot));
+	int ret = hot ? put_hot(image, cx, v, hot) :
+			fail(cx, -ENOMEM, "segments");
+
+	if (!ret && image->held) {
+		v->snapshots = calloc(1, sizeof(*v->snapshots));
+		v->nsnapshots = v->nkept = v->snapshots != NULL;
+		if (!v->snapshots)
+			ret = fail(cx, -ENOMEM, "snapshots");
+	}
+	if (!ret)
+		put_segments(image, v, hot);
+	free(hot);
+	return ret;
 }

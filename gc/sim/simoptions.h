@@ -9,6 +9,8 @@
 #include "cli/option.h"
 #include "gc/sim/simwork.h"
 
+#define SIMOPTIONS_SAME UINT32_MAX
+
 struct simoptions {
 	/* The volume. */
 	uint32_t segments;
@@ -24,6 +26,7 @@ struct simoptions {
 	int trace_format;
 	uint64_t writes, warm_up;
 	uint32_t hot, hot_writes;		/* percent */
+	struct option_list hot_files;		/* of an image, paths */
 	uint32_t file_blocks;
 	uint64_t flush_every, snapshot_every, protect, dirty_pages;
 	uint32_t snapshots;
@@ -33,7 +36,8 @@ struct simoptions {
 	uint64_t max_search;
 	uint32_t low, high, step;		/* segments; 0: by the rest */
 	uint32_t scarce;
-	uint32_t min_reclaimable, metadata_weight;	/* percent */
+	uint32_t min_reclaimable;	/* percent */
+	uint32_t mc_min_reclaimable;	/* or SIMOPTIONS_SAME */
 	/* What is said. */
 	uint64_t check_every;
 	uint32_t victims;

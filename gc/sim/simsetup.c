@@ -95,6 +95,8 @@ static int open_volume(struct simsetup *s, struct context *cx)
 
 	size_volume(s, &c);
 	c.hot = c.data * o->hot / 100;
+	if (o->hot_files.count)
+		c.hot = s->image->nhot;
 	ret = simvol_open(&s->vol, cx, &c);
 	if (!ret && s->image)
 		ret = simimage_put(s->image, cx, &s->vol);
@@ -112,21 +114,24 @@ static uint64_t least_clean(const struct simoptions *o)
 }
 
 static int open_cleaner(struct simsetup *s, struct context *cx,
-			const struct policy *policy)
+			const struct simpolicy *policy)
 {
 	const struct simoptions *o = s->options;
 	uint64_t low = o->low ? o->low : least_clean(o);
 	uint64_t high = o->high > low ? o->high : low;
 	struct simclean_config c = {
-		.policy = policy,
+		.policy = policy->policy,
 		.env.max_search = o->max_search,
-		.env.metadata_weight = o->metadata_weight,
+		.env.metadata_weight = policy->weight,
 		.low = (uint32_t)low,
 		.high = (uint32_t)high,
 		.step = o->step,
 		.min_reclaimable = o->min_reclaimable,
+		.mc_min_reclaimable = o->mc_min_reclaimable,
 	};
 
+	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
+		c.mc_min_reclaimable = c.min_reclaimable;
 	if (high > s->vol.config.nsegments)
 		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
 			    "are more than all", high);
@@ -172,7 +177,7 @@ static int open_run(struct simsetup *s, struct context *cx)
 
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
-		  const struct simimage *image, const struct policy *policy)
+		  const struct simimage *image, const struct simpolicy *policy)
 {
 	int ret = check_options(cx, options);
 

@@ -12,6 +12,13 @@
 #include "gc/sim/simvol.h"
 #include "gc/sim/simwork.h"
 
+/* A policy as it was asked for. */
+struct simpolicy {
+	const char *name;
+	const struct policy *policy;
+	uint32_t weight;		/* percent, see policy_parse() */
+};
+
 struct simsetup {
 	const struct simoptions *options;
 	const struct simimage *image;	/* that it starts from, or NULL */
@@ -29,7 +36,8 @@ struct simsetup {
  */
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
-		  const struct simimage *image, const struct policy *policy);
+		  const struct simimage *image,
+		  const struct simpolicy *policy);
 void simsetup_close(struct simsetup *s);
 
 /* Blocks that the user will write in all; 0 where only the trace knows. */

@@ -26,12 +26,14 @@ static void next_uniform(struct simwork *w, struct simop *op)
 static void next_hot_cold(struct simwork *w, struct simop *op)
 {
 	const struct simwork_config *c = &w->config;
-	uint64_t hot = c->hot;
+	uint64_t n = c->file_blocks, hot = c->hot / n;
+	uint64_t cold = (c->data - c->hot) / n;
 
+	*op = (struct simop){ .kind = SIMOP_WRITE, .count = n };
 	if (simrandom_below(&w->random, 100) < c->hot_writes)
-		write_one(op, simrandom_below(&w->random, hot));
+		op->block = simrandom_below(&w->random, hot) * n;
 	else
-		write_one(op, hot + simrandom_below(&w->random, c->data - hot));
+		op->block = c->hot + simrandom_below(&w->random, cold) * n;
 }
 
 static void next_sequential(struct simwork *w, struct simop *op)
@@ -88,7 +90,8 @@ static int check_config(struct context *cx, const struct simwork_config *c)
 	if (!c->file_blocks || c->data < c->file_blocks)
 		return fail(cx, -EINVAL, "workload: no whole file fits");
 	if (c->kind->next == next_hot_cold &&
-	    (!c->hot || c->hot >= c->data || c->hot_writes > 100))
+	    (c->hot < c->file_blocks || c->data < c->hot + c->file_blocks ||
+	     c->hot_writes > 100))
 		return fail(cx, -EINVAL, "workload: all or nothing is hot");
 	if (c->kind->next == next_files && c->hot < c->file_blocks)
 		return fail(cx, -EINVAL, "workload: no file is hot");

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Five published experiments about cleaning, repeated with numbers only; what
-# was published stands beside what comes out.  See seeds/README.md.
+# was published stands beside what comes out; and what the tools write themselves,
+# where they do the like.  See seeds/README.md.
 #
 #   BENCH_SEEDS		which of them: 000 001 002 003 004 (all)
 #   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N (1)
@@ -46,6 +47,92 @@ seed_001() {
 			echo "$largest|$nodes|$requests|$mean|$(against \
 				$published "$rate")|$published"
 		done
+	} | in_columns
+	! have strace || ours_001
+}
+
+# seeds_tree FILES MIB: a directory of so many files, and a volume that has it
+# behind as much garbage.
+seeds_tree() {
+	local i tree=$scratch/seeds
+
+	rm -rf "$tree"
+	mkdir -p "$tree/live" "$tree/garbage" "$tree/emptied"
+	for ((i = 0; i < $1; i++)); do
+		head -c "$2M" /dev/urandom >"$tree/live/$i"
+	done
+	cat "$tree"/live/* >"$tree/garbage/dead"
+	: >"$tree/emptied/dead"
+	"$mkfs" -q --size +64M -d "$tree/garbage" -d "$tree/emptied" \
+		-d "$tree/live" "$tree/behind"
+	rm "$tree/garbage/dead"
+}
+
+# requests NAME FILE COMMAND...: how COMMAND writes FILE, and how fast the device
+# of 001 would be: 300 MB/s, less 348 us for each request.
+requests() {
+	local name=$1 file=$2
+
+	shift 2
+	strace -f -qq -o "$scratch/trace" -P "$file" \
+		-e trace=write,writev,pwrite64,pwritev,pwritev2 "$@" >/dev/null
+	awk -v name="$name" '
+		$NF ~ /^[0-9]+$/ { n++; all += $NF }
+		END {
+			rate = all / 1e6 / (all / 300e6 + n * 348e-6)
+			printf "%s|%d|%d|%d|%.0f\n", name, all / 1048576, n,
+				all / n / 1024, rate
+		}' "$scratch/trace"
+}
+
+ours_001() {
+	local at=$scratch/seeds
+
+	seeds_tree 1 1024
+	title "001: a file of 1 GiB, by the tools"
+	{
+		echo "tool|MiB|requests|mean KiB|MB/s"
+		requests "mkfs.nilfs2 -d" "$at/new" "$mkfs" -q --size auto \
+			-d "$at/live" "$at/new"
+		rm "$at/new"
+		requests "mkfs.nilfs2 -d --collect 1" "$at/new" "$mkfs" -q \
+			--size auto --collect 1 -d "$at/live" "$at/new"
+		requests "gc.nilfs2 --compact" "$at/behind" \
+			"$build/gc/gc.nilfs2" -q --protect 0 --compact \
+			"$at/behind"
+	} | in_columns
+	rm -r "$at"
+}
+
+# extents NAME IMAGE MIB: of all files, and for 2 MiB.
+extents() {
+	local file n=0 files=0
+
+	for file in $("$dump" ls "$2" / | grep '^[0-9]*$'); do
+		n=$((n + $("$dump" bmap -s --json "$2" "/$file" |
+			jq .map.extents)))
+		files=$((files + 1))
+	done
+	awk -v name="$1" -v n="$n" -v files="$files" -v mib="$3" 'BEGIN {
+		printf "%s|%d|%d|%d|%.2f\n", name, files, mib, n,
+			2 * n / files / mib }'
+}
+
+ours_004() {
+	local at=$scratch/seeds files mib
+
+	title "004: as many files, by the tools with 16 threads"
+	{
+		echo "tool|files|MiB each|extents|for 2 MiB"
+		while read -r files mib; do
+			seeds_tree "$files" "$mib"
+			"$mkfs" -q -j 16 --size auto -d "$at/live" "$at/new"
+			extents "mkfs.nilfs2 -d" "$at/new" "$mib"
+			"$build/gc/gc.nilfs2" -q -j 16 --protect 0 --compact \
+				"$at/behind" >/dev/null
+			extents "gc.nilfs2 --compact" "$at/behind" "$mib"
+			rm -r "$at"
+		done <<<"10 16"$'\n'"16 64"
 	} | in_columns
 }
 
@@ -146,7 +233,7 @@ seed_003() {
 		nodes_moved "data-first, strict" 13.3 77463278 -p data-first
 		for weight in 120 200 500; do
 			nodes_moved "weighted, $weight %" 13.3 77463278 \
-				-p weighted --metadata-weight $weight
+				-p weighted:$weight
 		done
 	} | in_columns
 }
@@ -154,6 +241,7 @@ seed_003() {
 seed_004() {
 	title "004: writers of 2 MiB each into one log, 0: a request at a time"
 	"$seeds_bin/writers" | sed 's/ /|/g' | in_columns
+	! have jq || ours_004
 }
 
 bench_seeds() {

@@ -8,7 +8,7 @@ load ../kernel/lab
 load ../fsck/mended
 load gc
 
-policies="optimal greedy cost-benefit cost-benefit-lfs data-first weighted
+policies="optimal greedy cost-benefit cost-benefit-lfs data-first weighted weighted:120
 	timestamp"
 
 # value KEY: of the report in $output.

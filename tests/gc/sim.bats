@@ -69,6 +69,41 @@ value() {
 	done
 }
 
+@test "files of an image that are hot" {
+	need_corpus
+	local image=$corpus/cleaned/image
+
+	hot() {
+		gcsim.nilfs2 -w hot-cold --hot-writes 100 --writes 40000 \
+			--check 5000 -p greedy --json "$@" "$image" >said
+		jq '.kinds[] | select(.kind == "data") | .blocks_moved' said
+	}
+	# Written whole, again and again, it leaves nothing alive behind it but
+	# what it shares its first and its last segment with.
+	blocks=$(dump.nilfs2 bmap -s --json "$image" /kept |
+		jq .map.data_blocks)
+	moved=$(hot --hot-file /kept --file-blocks "$blocks")
+	[ "$moved" -le 254 ]
+	run -1 hot --hot-file /none
+	[[ $output == *"/none: there is no such file"* ]]
+	run -1 hot --hot-file /kept --hot-file kept
+	[[ $output == *"more blocks of hot files than live"* ]]
+	run -2 gcsim.nilfs2 --hot-file /kept
+}
+
+@test "a policy may have a weight, as in gc.nilfs2" {
+	sim -f 50 --dat 128 --nodes 255 -p optimal -p weighted:100 \
+		-p weighted -p weighted:500 --json >said
+	[ "$(jq -r '[.runs[].policy] | join(" ")' said)" = \
+		"optimal weighted:100 weighted weighted:500" ]
+	# To weigh both the same is to take the fewest.
+	jq -e '.runs | (.[0] | del(.policy)) == (.[1] | del(.policy)) and
+		(.[2] | del(.policy)) == (.[3] | del(.policy)) and
+		(.[1] | del(.policy)) != (.[2] | del(.policy))' said
+	run -2 sim -p weighted:0
+	run -2 sim -p optimal:2
+}
+
 @test "a segment that claims more blocks than it has is none to start from" {
 	need_corpus
 	image=$(copy_image snapshots)

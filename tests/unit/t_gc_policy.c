@@ -157,6 +157,13 @@ static void test_orders(void)
 	/* 100*4/124, 900*14/114, 200*44/84, 10*54/74: 3, 110, 104, 7 */
 	order_of("cost-benefit-lfs", &env, s, 4, 0, text);
 	is_str(text, "bcda", "cost-benefit, as published for LFS");
+	env.metadata_weight = 100;
+	order_of("weighted", &env, s, 4, 0, text);
+	is_str(text, "dcba", "weighted, where both weigh the same: as optimal");
+	/* 60, 50, 5 * 20, 10 */
+	env.metadata_weight = 500;
+	order_of("weighted", &env, s, 4, 0, text);
+	is_str(text, "dbac", "weighted, metadata counting for more");
 	env.scarce = 5;
 	order_of("data-first", &env, s, 4, 6, text);
 	is_str(text, "bdac", "data-first: metadata last");
@@ -189,8 +196,29 @@ static void test_edges(void)
 	ok(!policy_find("none"), "there is no policy of that name");
 }
 
+static void test_names(void)
+{
+	static const char *const bad[] = {
+		"weighted:", "weighted:0", "weighted:1x", "weighted:-1",
+		"weighted:4294967296", "weighted:99999999999", "optimal:5",
+		"", "none",
+	};
+	uint32_t weight = 0;
+	size_t i;
+
+	ok(policy_parse("optimal", &weight) == policy_find("optimal"),
+	   "a name is a policy");
+	is_int(weight, POLICY_WEIGHT, "with the usual weight");
+	ok(policy_parse("weighted:120", &weight) == policy_find("weighted"),
+	   "one may have a weight");
+	is_int(weight, 120, "which is given");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ok(!policy_parse(bad[i], &weight), "'%s' is none", bad[i]);
+}
+
 int main(void)
 {
+	test_names();
 	test_orders();
 	test_least();
 	test_never_more();
