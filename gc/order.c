@@ -8,9 +8,11 @@
  *
  * Ages come from the logs that listed the blocks, which tell the checkpoint of
  * each, wherever it was moved since.  A file is as old as its blocks are on the
- * average, and what was written lately will be written again: so the oldest
- * come first.  Classes keep neighbours together that are of about one age: each
- * begins where half of the rest of the history has passed.
+ * average, and what was written lately will be written again, so that segments
+ * of it empty by themselves.  It comes first: nilfs_cleanerd, which goes from the
+ * oldest on and from the lowest of one second, takes these before those of which
+ * everything lives.  Classes keep neighbours together that are of about one age:
+ * each is half as old as the next.
  */
 #include "gc/order.h"
 
@@ -18,10 +20,11 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "disk/inode.h"
 #include "vol/dir.h"
 #include "vol/root.h"
 
-/* Classes of age: the last is what was written in a 32nd of the history. */
+/* Of age: the youngest is what was written in a 32nd of the history. */
 #define CLASSES 6
 
 int order_add(struct order *o, struct context *cx, uint64_t ino)
@@ -143,7 +146,6 @@ int order_open(struct order *o, struct context *cx, struct volume *vol,
 	       enum order_kind kind)
 {
 	*o = (struct order){ .kind = kind };
-	o->latest = vol->latest.cno;
 	return kind == ORDER_TREE ? walk_tree(o, cx, vol) : 0;
 }
 
@@ -166,10 +168,28 @@ void order_close(struct order *o)
 }
 
 /*
- * How many checkpoints ago the blocks of RUNS to END were written, the mean: of
- * the latest state, which comes first, if it has the file.
+ * The youngest checkpoint that a file has a block of: ages go back from there, so
+ * that moving, which makes checkpoints too, changes none.
  */
-static uint64_t age_of(const struct order *o, const struct load_run *runs,
+static uint64_t youngest(const struct load *load)
+{
+	uint64_t cno = 0;
+	size_t i;
+
+	for (i = 0; i < load->nruns; i++) {
+		const struct move_run *what = &load->runs[i].what;
+
+		if (!inode_is_metadata(what->ino) && what->cno > cno)
+			cno = what->cno;
+	}
+	return cno;
+}
+
+/*
+ * How many checkpoints before LATEST the blocks of RUNS to END were written, the
+ * mean: of the latest state, which comes first, if it has the file.
+ */
+static uint64_t age_of(uint64_t latest, const struct load_run *runs,
 		       const struct load_run *end)
 {
 	bool current = runs->current;
@@ -177,37 +197,37 @@ static uint64_t age_of(const struct order *o, const struct load_run *runs,
 	double sum = 0;
 
 	for (; runs < end && runs->current == current; runs++) {
-		uint64_t cno = runs->what.cno;
-
-		sum += (double)(o->latest - (cno < o->latest ? cno :
-							       o->latest)) *
-		       runs->what.count;
+		if (runs->what.cno < latest)
+			sum += (double)(latest - runs->what.cno) *
+			       runs->what.count;
 		blocks += runs->what.count;
 	}
 	return (uint64_t)(sum / (double)blocks);
 }
 
-static uint32_t class_of(const struct order *o, uint64_t age)
+/* From 1, the youngest. */
+static uint32_t class_of(uint64_t latest, uint64_t age)
 {
-	uint64_t begin = o->latest / 2;
-	uint32_t class = 0;
+	uint64_t begin = latest / 2;
+	uint32_t class = CLASSES;
 
-	for (; class < CLASSES - 1 && age < begin; begin /= 2)
-		class++;
+	for (; class > 1 && age < begin; begin /= 2)
+		class--;
 	return class;
 }
 
 /* Ranks the sorted runs by the ages of their files. */
-static void rank_ages(const struct order *o, struct load *load)
+static void rank_ages(struct load *load)
 {
 	struct load_run *run = load->runs, *end = run + load->nruns, *next;
+	uint64_t latest = youngest(load);
 	uint32_t rank;
 
 	for (; run < end; run = next) {
 		for (next = run; next < end &&
 		     next->what.ino == run->what.ino; next++)
 			;
-		rank = class_of(o, age_of(o, run, next));
+		rank = class_of(latest, age_of(latest, run, next));
 		for (; run < next; run++)
 			run->rank = rank;
 	}
@@ -234,7 +254,7 @@ void order_apply(const struct order *o, struct load *load)
 		break;
 	case ORDER_AGE:
 		load_sort(load, false);
-		rank_ages(o, load);
+		rank_ages(load);
 		break;
 	case ORDER_FILE:
 	case ORDER_VICTIM:

@@ -15,7 +15,7 @@
 enum order_kind {
 	ORDER_TREE,	/* as a walk through all directories meets files */
 	ORDER_FILE,	/* by inode number */
-	ORDER_AGE,	/* what was written lately comes last */
+	ORDER_AGE,	/* what was written lately comes first */
 	ORDER_VICTIM,	/* as they come */
 	ORDER_GIVEN,	/* as order_add() was told of files, others last */
 };
@@ -27,7 +27,6 @@ struct order {
 	enum order_kind kind;
 	struct tally ranks;	/* by inode number; 0: none, comes last */
 	int32_t last;		/* rank */
-	uint64_t latest;	/* checkpoint, for ages */
 };
 
 /*

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.sh [mkfs|populate|check|segments|list|text|gc|memory|seeds|all]...
+# run.sh [mkfs|populate|check|segments|list|text|gc|order|memory|seeds|all]...
 # measures against peers and against the machine's limits; see README.md.  Each
 # part is a file of its own.
 #
@@ -83,7 +83,7 @@ trap 'rm -rf "$scratch"' EXIT
 }
 parts=${*:-all}
 [ "$parts" != all ] ||
-	parts='mkfs populate check segments list text gc memory seeds'
+	parts='mkfs populate check segments list text gc order memory seeds'
 machine
 for part in $parts; do
 	# shellcheck source=/dev/null

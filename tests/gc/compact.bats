@@ -145,8 +145,9 @@ falls() {
 	[ "$(starts | falls)" -eq 0 ]
 }
 
-# classes LATEST: of each file the class of age, in the order in which they lie:
-# how often the history up to checkpoint LATEST can be halved until it is older.
+# classes: of each file, in the order in which they lie, how often half of
+# the history up to the youngest block can be halved, 5 times at most, until the
+# mean of its blocks is older.
 classes() {
 	local ino
 
@@ -155,7 +156,8 @@ classes() {
 			awk -v ino="$ino" '$6 == 0 { print $4, ino, $5 }'
 	done | sort | join - <(dump.nilfs2 dat --all "$image" |
 		awk '{ print $1, $3 }' | sort) |
-	awk -v last="$1" '
+	sort -n -k 4 | tac | awk '
+		NR == 1 { last = $4 }
 		{ n[$2]++; ages[$2] += last - $4 }
 		!first[$2] || $3 < first[$2] { first[$2] = $3 }
 		END {
@@ -170,18 +172,16 @@ classes() {
 		}' | sort -n | awk '{ print $2 }'
 }
 
-@test "what was written lately comes last, and that is the default" {
+@test "what was written lately comes first, and that is the default" {
 	need_corpus
-	local latest option
+	local option
 
 	for option in --order=age --compact=all; do
 		begin cleaned
-		latest=$(dump.nilfs2 info --json "$image" |
-			jq .latest.checkpoint)
-		[ "$(classes "$latest" | falls)" -gt 0 ]
+		[ "$(classes | tac | falls)" -gt 0 ]
 		gc.nilfs2 --protect 0 "$option" "$image"
-		[ "$(classes "$latest" | sort -u | wc -l)" -gt 1 ]
-		[ "$(classes "$latest" | falls)" -eq 0 ]
+		[ "$(classes | sort -u | wc -l)" -gt 1 ]
+		[ "$(classes | tac | falls)" -eq 0 ]
 	done
 }
 
