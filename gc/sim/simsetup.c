@@ -51,7 +51,9 @@ static int check_options(struct context *cx, const struct simoptions *o)
 	    o->segment_size / o->block_size > UINT32_MAX / 2)
 		return fail(cx, -EINVAL, "volume: no such sizes");
 	if (o->fill > 100 || o->hot > 100 || o->hot_writes > 100 ||
-	    o->min_reclaimable > 100)
+	    o->min_reclaimable > 100 ||
+	    (o->mc_min_reclaimable != SIMOPTIONS_SAME &&
+	     o->mc_min_reclaimable > 100))
 		return fail(cx, -EINVAL, "options: more than 100 percent");
 	if (o->block_size > UINT32_MAX)
 		return fail(cx, -EINVAL, "volume: no such size of blocks");
