@@ -84,9 +84,9 @@ value() {
 		jq .map.data_blocks)
 	moved=$(hot --hot-file /kept --file-blocks "$blocks")
 	[ "$moved" -le 254 ]
-	run -1 hot --hot-file /none
+	run -1 gcsim.nilfs2 --hot-file /none "$image"
 	[[ $output == *"/none: there is no such file"* ]]
-	run -1 hot --hot-file /kept --hot-file kept
+	run -1 gcsim.nilfs2 --hot-file /kept --hot-file kept "$image"
 	[[ $output == *"more blocks of hot files than live"* ]]
 	run -2 gcsim.nilfs2 --hot-file /kept
 }
