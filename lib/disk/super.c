@@ -102,6 +102,18 @@ static enum rule check_tables(const struct nilfs_super_block *sb)
 	return RULE_OK;
 }
 
+/* Whether the segments fit the device of DEV_SIZE bytes, or did when made. */
+static bool had_room(const struct nilfs_super_block *sb, uint64_t dev_size)
+{
+	uint64_t made_for = le64_get(sb->s_dev_size);
+	uint64_t size = made_for > dev_size ? made_for : dev_size;
+	uint64_t nblocks = le64_get(sb->s_nsegments) *
+			   le32_get(sb->s_blocks_per_segment);
+
+	return nblocks <= size >> (NILFS_MIN_BLOCK_BITS +
+				       le32_get(sb->s_log_block_size));
+}
+
 /* What the kernel refuses although the volume can be read. */
 static enum rule check_sense(const struct nilfs_super_block *sb,
 			     const struct nilfs_geometry *g)
@@ -170,6 +182,8 @@ enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,
 	rule = check_layout(sb);
 	if (!rule)
 		rule = check_tables(sb);
+	if (!rule && !had_room(sb, dev_size))
+		rule = RULE_SB_NSEGMENTS;
 	if (rule)
 		return rule;
 	fill_geometry(sb, dev_size, g);

@@ -27,7 +27,7 @@ enum rule super_check(const struct nilfs_super_block *sb);
  * DEV_SIZE bytes.  Broken rules are those of nilfs_store_disk_layout() and of
  * the reading of the three metadata files, and a first data block where it
  * cannot be; G is left alone then, except for RULE_SB_DEVICE_SIZE (the device
- * was cut), RULE_SB_FIRST_INO and RULE_SB_R_SEGMENTS_PERCENTAGE, with which
+ * was larger once), RULE_SB_FIRST_INO and RULE_SB_R_SEGMENTS_PERCENTAGE, with which
  * the volume can still be read: the kernel refuses it, G is filled.
  */
 enum rule super_geometry(const struct nilfs_super_block *sb, uint64_t dev_size,

@@ -109,7 +109,7 @@ wipe_both() {
 }
 
 @test "a copy of another volume" {
-	damage super:2 s_crc_seed=1 s_blocks_per_segment=256
+	damage super:2 s_crc_seed=1 s_blocks_per_segment=64
 	run -4 fsck.nilfs2 -p "$image"
 	mends
 	[ "$(fields s_blocks_per_segment | jq -c unique)" = "[[128]]" ]

@@ -187,10 +187,10 @@ senseless() {
 
 @test "a metadata file without a map" {
 	damage inode:dat 'i_bmap[0]=0x0000000000000e01'
-	expect bmap-root-level
+	expect bmap-root-level su-unreadable
 	image=$(copy_image cleaned)
 	damage inode:dat 'i_bmap[0]=0x0000000009000201'
-	expect bmap-root-nchildren
+	expect bmap-root-nchildren su-unreadable
 }
 
 @test "a crash is told but is no finding" {

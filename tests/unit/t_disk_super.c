@@ -170,6 +170,10 @@ static void test_bounds(void)
 	is_int(super_geometry(&sb, SIZE_64M - 4096, &g), RULE_SB_DEVICE_SIZE,
 	       "but not exceed it");
 	is_int(g.nsegments, 64, "a cut device still has a geometry");
+	sb.s_dev_size = le64_make(SIZE_64M - 4096);
+	is_int(super_geometry(&sb, SIZE_64M - 4096, &g), RULE_SB_NSEGMENTS,
+	       "nor where it never was larger");
+	sb.s_dev_size = le64_make(SIZE_64M);
 	is_int(super_offset2(SUPER_MIN_DEVICE - 1), 0, "device too small");
 	is_int(super_offset2(20480 + 100), 16384, "odd bytes do not count");
 	sb.s_last_pseg = le64_make(64 * 256 - 1);
