@@ -4,7 +4,7 @@
 # was published stands beside what comes out; and what the tools write themselves,
 # where they do the like.  See seeds/README.md.
 #
-#   BENCH_SEEDS		which of them: 000 001 002 003 004 (all)
+#   BENCH_SEEDS		which of them: 000 001 002 003 004 partial (all)
 #   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N (1)
 
 seeds_bin=$build/tests/bench/seeds
@@ -244,10 +244,38 @@ seed_004() {
 	! have jq || ours_004
 }
 
+# What gc.nilfs2 --free would come to, again and again, by each of its policies:
+# the mean of three seeds.  See gc/README.md.
+seed_partial() {
+	local workload seed policy policies=()
+
+	for policy in optimal weighted:{1,50,120,200,300,500,1000} greedy \
+		data-first cost-benefit cost-benefit-lfs timestamp; do
+		policies+=(-p "$policy")
+	done
+	title "partial runs, 16 segments in a batch, with nodes, DAT and summaries"
+	for workload in "files --file-blocks 16 --hot 40" hot-cold uniform; do
+		for seed in 1 2 3; do
+			# Word splitting of the options is meant.
+			# shellcheck disable=SC2086
+			runs -n 400 --segment-size 512K -f 65 --nodes 255 \
+				--dat 128 --summaries 128 --flush-every 2000 \
+				--low 30 --high 70 --step 16 --seed $seed \
+				"${policies[@]}" -w $workload
+		done | awk -v workload="${workload%% *}" '
+			{ sum[$1] += $2; n[$1]++ }
+			END {
+				for (policy in n)
+					printf "%s|%s|%.3f\n", workload,
+						policy, sum[policy] / n[policy]
+			}' | sort -t '|' -n -k 3
+	done | in_columns
+}
+
 bench_seeds() {
 	local seed
 
-	for seed in ${BENCH_SEEDS:-000 001 002 003 004}; do
+	for seed in ${BENCH_SEEDS:-000 001 002 003 004 partial}; do
 		"seed_$seed"
 	done
 }
