@@ -47,7 +47,11 @@ int target_open(struct target *t, struct context *cx, const char *path,
 	if (!ret)
 		ret = devfile_open(&t->file, cx, path,
 				   read_only ? DEVFILE_READ : DEVFILE_WRITE);
-	return ret ? ret : zoned_open(&t->dev, cx, t->file, path);
+	if (ret)
+		return ret;
+	/* Between what lives is what is dead, and summaries are far apart. */
+	devfile_random(t->file);
+	return zoned_open(&t->dev, cx, t->file, path);
 }
 
 void target_close(struct target *t)
