@@ -72,6 +72,7 @@ static void super_damage(struct nilfs_super_block *sb, enum rule rule)
 		break;
 	case RULE_SB_DEVICE_SIZE:
 		sb->s_nsegments = le64_make(5);
+		sb->s_dev_size = le64_make(UINT32_MAX);
 		break;
 	case RULE_SB_FIRST_DATA_BLOCK:
 		sb->s_first_data_block = le64_make(1);
