@@ -21,6 +21,10 @@ fill() {
 	sleep 2
 	before=$(lssu "$DEV1")
 	while [ "$(lssu "$DEV1")" = "$before" ]; do :; done
+	# It comes to an end with the log that it is about, so that the image
+	# does not depend on how far the machine gets with the next one.
+	pkill -STOP nilfs_cleanerd
+	sleep 1
 	echo 'cut now'
 	sleep 60
 }
