@@ -263,8 +263,8 @@ static int try_sort(struct compactor *p, struct context *cx, void *faults)
 
 /*
  * Everything moves if at most half of one kind of fault is left then, and no
- * more of the other: as that cannot be said often, a further run does not say it
- * either.
+ * more of the other: as that cannot be said often, a further run does not say
+ * it either.
  */
 static int sort_all(struct compactor *p, struct context *cx)
 {

@@ -76,7 +76,8 @@ static void put_extents(struct report *r, const struct filelist *l)
 		   many_before);
 	report_u64(r, "files_after", "Files in too many pieces now",
 		   many_after);
-	report_u64(r, "extents_enough", "Extents that are enough", after.enough);
+	report_u64(r, "extents_enough", "Extents that are enough",
+		   after.enough);
 	report_u64(r, "extents_before", "Extents before", before.extents);
 	report_u64(r, "extents_after", "Extents now", after.extents);
 }

@@ -9,10 +9,10 @@
  * Ages come from the logs that listed the blocks, which tell the checkpoint of
  * each, wherever it was moved since.  A file is as old as its blocks are on the
  * average, and what was written lately will be written again, so that segments
- * of it empty by themselves.  It comes first: nilfs_cleanerd, which goes from the
- * oldest on and from the lowest of one second, takes these before those of which
- * everything lives.  Classes keep neighbours together that are of about one age:
- * each is half as old as the next.
+ * of it empty by themselves.  It comes first: nilfs_cleanerd, which goes from
+ * the oldest on and from the lowest of one second, takes these before those of
+ * which everything lives.  Classes keep neighbours together that are of about
+ * one age: each is half as old as the next.
  */
 #include "gc/order.h"
 
@@ -168,8 +168,8 @@ void order_close(struct order *o)
 }
 
 /*
- * The youngest checkpoint that a file has a block of: ages go back from there, so
- * that moving, which makes checkpoints too, changes none.
+ * The youngest checkpoint that a file has a block of: ages go back from there,
+ * so that moving, which makes checkpoints too, changes none.
  */
 static uint64_t youngest(const struct load *load)
 {
@@ -186,8 +186,8 @@ static uint64_t youngest(const struct load *load)
 }
 
 /*
- * How many checkpoints before LATEST the blocks of RUNS to END were written, the
- * mean: of the latest state, which comes first, if it has the file.
+ * How many checkpoints before LATEST the blocks of RUNS to END were written,
+ * the mean: of the latest state, which comes first, if it has the file.
  */
 static uint64_t age_of(uint64_t latest, const struct load_run *runs,
 		       const struct load_run *end)

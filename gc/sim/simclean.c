@@ -9,9 +9,9 @@
  * nothing a tournament finds the same one sooner, and where a round needs many
  * the order of an ageing policy is made once per round.
  *
- * nilfs_cleanerd looks at the victims of a step only to see that there is little
- * to reclaim in all of them together, and then gives them a new time, so that
- * others come first.
+ * nilfs_cleanerd looks at the victims of a step only to see that there is
+ * little to reclaim in all of them together, and then gives them a new time, so
+ * that others come first.
  */
 #include "gc/sim/simclean.h"
 

@@ -15,7 +15,7 @@ struct simclean_config {
 	uint32_t low;		/* clean segments below which a round begins */
 	uint32_t high;		/* that it ends with */
 	uint32_t step;		/* victims that are cleaned together */
-	uint32_t min_reclaimable;	/* percent: with less a step is skipped */
+	uint32_t min_reclaimable;	/* percent: less, and a step is skipped */
 	uint32_t mc_min_reclaimable;	/* below LOW, as nilfs_cleanerd.conf */
 };
 
