@@ -231,7 +231,8 @@ static bool is_in_log(const struct pointers *p, const struct vblock *vb)
 			   geometry_segment_of(g, vb->blocknr)) &&
 	       !bitmap_test(&c->broken_segments,
 			    geometry_segment_of(g, vb->blocknr)) &&
-	       !c->logs_shut && !findings_count(c->findings, RULE_SU_BEHIND);
+	       !c->logs_shut && !findings_count(c->findings, RULE_SU_BEHIND) &&
+	       !findings_count(c->findings, RULE_SU_CLEAN_HOLDS);
 }
 
 /* Whether PTR, of metadata file INO, leads to a block of another: 1, 0. */
