@@ -164,6 +164,7 @@ static void test_bounds(void)
 	       "segments whose blocks overflow");
 	make(&sb, 1);
 	sb.s_nsegments = le64_make(64);
+	sb.s_dev_size = le64_make(SIZE_64M);
 	is_int(super_geometry(&sb, SIZE_64M, &g), RULE_OK,
 	       "segments may fill the device");
 	memset(&g, 0, sizeof(g));

@@ -201,7 +201,7 @@ static enum fate fate_of(const struct what *w)
 	case NILFS_IFILE_INO:
 		if (w->in_latest && w->entries.count)
 			return w->in_snapshot ? FATE_LEFT : FATE_INODES;
-		return w->in_latest ? FATE_MENDED : FATE_LEFT;
+		return w->in_latest || b->is_node ? FATE_MENDED : FATE_LEFT;
 	case NILFS_ROOT_INO:
 		return w->in_latest ? FATE_MENDED : FATE_LEFT;
 	case NILFS_CPFILE_INO:
