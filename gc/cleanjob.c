@@ -51,14 +51,11 @@ static void begin_list(struct told *told, struct tool *tool,
 	fatelist_begin(&told->table, &tool->report);
 }
 
-int cleanjob_clean(struct tool *tool, const struct options *o,
-		   const struct policy *policy, struct dev *dev,
-		   struct clean *c, struct nilfs_geometry *g)
+struct clean_options cleanjob_options(const struct tool *tool,
+				      const struct options *o)
 {
-	bool list = tool->verbose && !o->compare;
-	struct told told;
-	struct clean_options options = {
-		.policy = policy,
+	return (struct clean_options){
+		.policy = o->policy.policy,
 		.metadata_weight = o->policy.weight,
 		.max_search = o->max_search,
 		.min_dead = o->min_reclaimable,
@@ -68,10 +65,20 @@ int cleanjob_clean(struct tool *tool, const struct options *o,
 			.batch.forecast = options_leave_data(o),
 		},
 	};
+}
+
+int cleanjob_clean(struct tool *tool, const struct options *o,
+		   const struct policy *policy, struct dev *dev,
+		   struct clean *c, struct nilfs_geometry *g)
+{
+	bool list = tool->verbose && !o->compare;
+	struct told told;
+	struct clean_options options = cleanjob_options(tool, o);
 	int ret = find_geometry(&tool->cx, dev, g);
 
 	if (ret)
 		return ret;
+	options.policy = policy;
 	options.goal = options_segments(&o->free, segment_bytes(g),
 					g->nsegments);
 	watch_begin(&told.watch, tool, &options.how);

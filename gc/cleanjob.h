@@ -10,6 +10,13 @@
 extern const struct job cleanjob;
 
 /*
+ * How segments are cleaned as O has it, but for the goal, and for whom anything
+ * is told to.
+ */
+struct clean_options cleanjob_options(const struct tool *tool,
+				      const struct options *o);
+
+/*
  * What it does, by POLICY, to the volume on DEV, whose geometry is *G then.
  * Nothing is told but progress, and segments that are left alone unless
  * policies are compared.  Fails as clean_run().

@@ -4,6 +4,7 @@
  */
 #include "gc/shrinkjob.h"
 
+#include "gc/cleanjob.h"
 #include "gc/shrink.h"
 #include "gc/totalsreport.h"
 #include "gc/watch.h"
@@ -28,17 +29,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	struct shrink_options options = {
 		.bytes = o->shrink.bytes,
-		.clean = {
-			.policy = o->policy.policy,
-			.metadata_weight = o->policy.weight,
-			.max_search = o->max_search,
-			.min_dead = o->min_reclaimable,
-			.how = {
-				.protect = o->protect,
-				.batch.time = (uint64_t)tool->cx.now,
-				.batch.forecast = options_leave_data(o),
-			},
-		},
+		.clean = cleanjob_options(tool, o),
 	};
 	uint64_t began = tool_clock();
 	struct watch watch;
