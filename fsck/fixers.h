@@ -80,4 +80,10 @@ fixer_apply fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
 	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_counts,
 	fix_log, fix_zones;
 
+/*
+ * As fix_super, but what never changes becomes what the superblock has by
+ * which the volume was not opened.  Both must be superblocks.
+ */
+fixer_apply fix_super_other;
+
 #endif

@@ -24,6 +24,7 @@
 #include "fsck/forward.h"
 #include "fsck/room.h"
 #include "fsck/round.h"
+#include "fsck/superchoice.h"
 #include "fsck/undo.h"
 #include "log/newsupers.h"
 
@@ -448,8 +449,10 @@ static void weigh_losses(struct repair *r, struct context *cx)
 
 int repair_run(struct repair *r, struct context *cx)
 {
-	int err = roll_forward(r, cx);
+	int err = superchoice_run(r, cx);
 
+	if (!err)
+		err = roll_forward(r, cx);
 	if (!err)
 		err = run_rounds(r, cx);
 	if (!err)

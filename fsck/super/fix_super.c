@@ -3,12 +3,13 @@
  * Superblocks.
  *
  * The one by which the volume could be opened is right: the others' fields are
- * made what it says, the copy that is not in use first.  Where the volume
- * could not be opened, each copy is tried with a checksum made right, on an
- * overlay: if it leads to a super root, whose own checksum and log's checksum
- * depend on it, its numbers are right too.  Where both are lost, the logs on
- * the device tell what is needed (lostsuper.h); only the label and the like
- * are gone then, unless a copy still has them.
+ * made what it says, the copy that is not in use first; unless they differ in
+ * what never changes and the other one is tried (superchoice.h).  Where the
+ * volume could not be opened, each copy is tried with a checksum made right,
+ * on an overlay: if it leads to a super root, whose own checksum and log's
+ * checksum depend on it, its numbers are right too.  Where both are lost, the
+ * logs on the device tell what is needed (lostsuper.h); only the label and the
+ * like are gone then, unless a copy still has them.
  */
 #include "fsck/fixers.h"
 
@@ -23,6 +24,7 @@
 #include "fsck/super/logquest.h"
 #include "fsck/super/lostsuper.h"
 #include "fsck/super/restore.h"
+#include "fsck/super/supers.h"
 
 struct copies {
 	uint64_t offset[2];	/* 0: there is no such copy */
@@ -132,13 +134,17 @@ static void set_valid(struct nilfs_super_block *sb, bool valid)
 						   state));
 }
 
+/* Both copies with what never changes as that of OTHER, NULL for their own. */
 static int mend_by_volume(struct fixer_job *job, struct context *cx,
-			  const struct copies *s)
+			  const struct copies *s,
+			  const struct nilfs_super_block *other)
 {
 	const struct volume *vol = job->vol;
 	int used = vol->super_used;
 	struct nilfs_super_block sb = vol->super[used];
 
+	if (other)
+		supers_borrow(&sb, other);
 	borrow_fields(&sb, &s->sb[!used]);
 	set_cursor(&sb, &vol->latest);
 	if (used != vol->choice.index)
@@ -326,9 +332,20 @@ int fix_super(struct fixer_job *job, struct context *cx,
 		lost |= fixes[i].rule == RULE_SB_LOST;
 	read_copies(job, cx, &s);
 	if (job->vol)
-		return mend_by_volume(job, cx, &s);
+		return mend_by_volume(job, cx, &s, NULL);
 	ret = mend_by_copies(job, cx, &s);
 	if (!ret && lost)
 		ret = mend_by_logs(job, cx, &s);
 	return ret < 0 ? ret : 0;
+}
+
+int fix_super_other(struct fixer_job *job, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	struct copies s;
+
+	(void)fixes;
+	(void)n;
+	read_copies(job, cx, &s);
+	return mend_by_volume(job, cx, &s, &s.sb[!job->vol->super_used]);
 }

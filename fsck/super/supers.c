@@ -220,6 +220,20 @@ static void check_chosen(struct check *c, const struct supers *s)
 		compare_copies(c, s);
 }
 
+void supers_borrow(struct nilfs_super_block *sb,
+		   const struct nilfs_super_block *other)
+{
+	const char *const *name;
+	const struct field *field;
+
+	for (name = constant_fields; *name; name++) {
+		field = find_field(*name);
+		memcpy((char *)sb + field->offset,
+		       (const char *)other + field->offset,
+		       field_length(field));
+	}
+}
+
 int supers_check(struct check *c, struct context *cx, struct supers *s)
 {
 	int i, err;

@@ -22,4 +22,8 @@ struct supers {
  */
 int supers_check(struct check *c, struct context *cx, struct supers *s);
 
+/* What never changes in SB becomes what OTHER has. */
+void supers_borrow(struct nilfs_super_block *sb,
+		   const struct nilfs_super_block *other);
+
 #endif
