@@ -8,6 +8,12 @@
  * becomes the root, and what is open below it is given away as it is: nodes
  * are full but for the last of each level, and no level is there for nothing.
  *
+ * The kernel takes a node with a single child for the root, and damages the
+ * map when it deletes the last block of a file that has one below it
+ * (nilfs_btree_prepare_delete()).  So above level 1 a full node is held until
+ * it is known how many children the next one has: if it is one, the last of
+ * the held node joins it.
+ *
  * A map that ends within the first six blocks is direct.  It costs no more
  * than a copy of the entries collected so far, and no memory is allocated for
  * a file that a file before it did not need as well.
@@ -25,6 +31,8 @@
 struct level {
 	struct bmapnode node;	/* head: NULL until the level is needed */
 	uint32_t count;		/* entries; bn_nchildren follows at the end */
+	struct bmapnode held;	/* the full one before it; as above */
+	uint32_t nheld;		/* its entries; 0: there is none */
 };
 
 struct bmapbuild {
@@ -35,12 +43,12 @@ struct bmapbuild {
 	struct level levels[NILFS_BTREE_LEVEL_MAX + 1];
 };
 
-static int need_level(struct bmapbuild *b, struct context *cx,
-		      unsigned int level)
+static int need_node(struct bmapbuild *b, struct context *cx,
+		     struct bmapnode *node, unsigned int level)
 {
 	void *block;
 
-	if (b->levels[level].node.head)
+	if (node->head)
 		return 0;
 	if (level >= NILFS_BTREE_LEVEL_MAX)
 		return fail(cx, -EFBIG, "block map of more than %d levels",
@@ -48,8 +56,8 @@ static int need_level(struct bmapbuild *b, struct context *cx,
 	block = malloc(b->block_size);
 	if (!block)
 		return fail(cx, -ENOMEM, "node of a block map");
-	b->levels[level].node = bmapnode_block(b->block_size, block);
-	bmapnode_init_block(&b->levels[level].node, level);
+	*node = bmapnode_block(b->block_size, block);
+	bmapnode_init_block(node, level);
 	return 0;
 }
 
@@ -63,7 +71,8 @@ int bmapbuild_open(struct bmapbuild **bp, struct context *cx,
 	if (!b)
 		return fail(cx, -ENOMEM, "builder of block maps");
 	b->block_size = block_size;
-	err = need_level(b, cx, NILFS_BTREE_LEVEL_NODE_MIN);
+	err = need_node(b, cx, &b->levels[NILFS_BTREE_LEVEL_NODE_MIN].node,
+			NILFS_BTREE_LEVEL_NODE_MIN);
 	if (err) {
 		free(b);
 		return err;
@@ -78,8 +87,10 @@ void bmapbuild_close(struct bmapbuild *b)
 
 	if (!b)
 		return;
-	for (i = 0; i < NILFS_BTREE_LEVEL_MAX; i++)
+	for (i = 0; i < NILFS_BTREE_LEVEL_MAX; i++) {
 		free(b->levels[i].node.head);
+		free(b->levels[i].held.head);
+	}
 	free(b);
 }
 
@@ -88,43 +99,101 @@ void bmapbuild_begin(struct bmapbuild *b)
 	unsigned int i;
 
 	for (i = 0; i <= NILFS_BTREE_LEVEL_MAX; i++)
-		b->levels[i].count = 0;
+		b->levels[i].count = b->levels[i].nheld = 0;
 	b->next = 0;
 	b->nodes = 0;
 }
 
-/* Completes the open node of L: entries of a node before it are erased. */
-static void complete(struct level *l)
+/* NODE has COUNT entries: those of a node before it are erased. */
+static void complete(struct bmapnode *node, uint32_t count)
 {
-	size_t behind = (l->node.max - l->count) * sizeof(le64);
+	size_t behind = (node->max - count) * sizeof(le64);
 
-	memset(l->node.keys + l->count, 0, behind);
-	memset(l->node.ptrs + l->count, 0, behind);
-	l->node.head->bn_nchildren = le16_make((uint16_t)l->count);
+	memset(node->keys + count, 0, behind);
+	memset(node->ptrs + count, 0, behind);
+	node->head->bn_nchildren = le16_make((uint16_t)count);
 }
 
+/* Who gets finished nodes. */
+struct receiver {
+	bmapbuild_node *node;
+	void *arg;
+};
+
+static int make_room(struct bmapbuild *b, struct context *cx,
+		     unsigned int level, const struct receiver *to);
+
+/* Gives away N of LEVEL, which has *COUNT entries and then none. */
 static int give_node(struct bmapbuild *b, struct context *cx,
-		     unsigned int level, bmapbuild_node *node, void *arg)
+		     unsigned int level, struct bmapnode *n, uint32_t *count,
+		     const struct receiver *to)
 {
-	struct level *l = &b->levels[level], *above = &b->levels[level + 1];
+	struct level *above = &b->levels[level + 1];
 	uint64_t ptr = NILFS_BMAP_INVALID_PTR;
 	int err;
 
-	err = need_level(b, cx, level + 1);
+	err = need_node(b, cx, &above->node, level + 1);
 	if (!err && above->count == above->node.max)
-		err = give_node(b, cx, level + 1, node, arg);
+		err = make_room(b, cx, level + 1, to);
 	if (err)
 		return err;
-	complete(l);
-	err = node(arg, cx, level, bmapnode_key(&l->node, 0), l->node.head,
-		   &ptr);
+	complete(n, *count);
+	err = to->node(to->arg, cx, level, bmapnode_key(n, 0), n->head, &ptr);
 	if (err)
 		return err;
-	above->node.keys[above->count] = l->node.keys[0];
+	above->node.keys[above->count] = n->keys[0];
 	above->node.ptrs[above->count++] = le64_make(ptr);
-	l->count = 0;
+	*count = 0;
 	b->nodes++;
 	return 0;
+}
+
+/* The open node of LEVEL is full: it becomes the held one, or is given. */
+static int make_room(struct bmapbuild *b, struct context *cx,
+		     unsigned int level, const struct receiver *to)
+{
+	struct level *l = &b->levels[level];
+	struct bmapnode full = l->node;
+	int err = 0;
+
+	if (level == NILFS_BTREE_LEVEL_NODE_MIN)
+		return give_node(b, cx, level, &l->node, &l->count, to);
+	if (l->nheld)
+		err = give_node(b, cx, level, &l->held, &l->nheld, to);
+	if (!err)
+		err = need_node(b, cx, &l->held, level);
+	if (err)
+		return err;
+	l->node = l->held;
+	l->held = full;
+	l->nheld = l->count;
+	l->count = 0;
+	return 0;
+}
+
+/* The only child of the open node of L gets one more before it. */
+static void take_held(struct level *l)
+{
+	l->nheld--;
+	l->node.keys[1] = l->node.keys[0];
+	l->node.ptrs[1] = l->node.ptrs[0];
+	l->node.keys[0] = l->held.keys[l->nheld];
+	l->node.ptrs[0] = l->held.ptrs[l->nheld];
+	l->count++;
+}
+
+/* LEVEL, below the root, is complete. */
+static int give_last(struct bmapbuild *b, struct context *cx,
+		     unsigned int level, const struct receiver *to)
+{
+	struct level *l = &b->levels[level];
+	int err = 0;
+
+	if (l->nheld && l->count == 1)
+		take_held(l);
+	if (l->nheld)
+		err = give_node(b, cx, level, &l->held, &l->nheld, to);
+	return err ? err : give_node(b, cx, level, &l->node, &l->count, to);
 }
 
 /* Appends N entries to the open leaf, which has room for them. */
@@ -147,6 +216,7 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 		  void *arg)
 {
 	struct level *leaf = &b->levels[NILFS_BTREE_LEVEL_NODE_MIN];
+	const struct receiver to = { node, arg };
 	uint64_t done = 0, end;
 	int err;
 
@@ -159,8 +229,8 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 		uint64_t n = run->count - done;
 
 		if (leaf->count == leaf->node.max) {
-			err = give_node(b, cx, NILFS_BTREE_LEVEL_NODE_MIN, node,
-					arg);
+			err = make_room(b, cx, NILFS_BTREE_LEVEL_NODE_MIN,
+					&to);
 			if (err)
 				return err;
 		}
@@ -200,6 +270,7 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 		  le64 map[NILFS_INODE_BMAP_SIZE], uint64_t *nodes)
 {
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
+	const struct receiver to = { node, arg };
 	const struct level *l = b->levels;
 	int err;
 
@@ -209,9 +280,9 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 		make_direct(&l[level], map);
 		return 0;
 	}
-	while (l[level + 1].count ||
+	while (l[level + 1].count || l[level].nheld ||
 	       l[level].count > NILFS_BTREE_ROOT_NCHILDREN_MAX) {
-		err = give_node(b, cx, level++, node, arg);
+		err = give_last(b, cx, level++, &to);
 		if (err)
 			return err;
 	}

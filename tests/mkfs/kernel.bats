@@ -101,3 +101,29 @@ lives_on() {
 		clean_log dmesg
 	done
 }
+
+# 63 * 63 blocks fill a node of level 2; the kernel deletes from the last leaf.
+@test "files with one leaf more than a node has room for are cut, and go" {
+	mkdir source
+	head -c $((3970 << 10)) /dev/urandom >source/cut
+	head -c $(((3969 * 2 + 30) << 10)) /dev/urandom >source/gone
+	head -c $((3969 << 10)) source/cut >want
+	mkfs -q -b 1024 -B 256 --size 40M -d source image
+	cat >script <<-'EOF2'
+	set -e
+	nilfs_mount "$DEV1"
+	truncate -s 3969K "$MNT/cut"
+	rm "$MNT/gone"
+	sync
+	nilfs_umount
+	nilfs_mount "$DEV1"
+	[ "$(ls "$MNT")" = cut ]
+	cmp - "$MNT/cut" <"$SHARE/want"
+	nilfs_umount
+	EOF2
+	run "$guest" --share "$PWD" --dmesg dmesg script image
+	echo "$output"
+	[ "$status" -eq 0 ]
+	clean_log dmesg
+	fsck.nilfs2 -fn image
+}

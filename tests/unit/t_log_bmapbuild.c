@@ -50,6 +50,7 @@ struct walk {
 	size_t nruns;
 	uint64_t at;		/* block of the run */
 	uint64_t nodes;
+	unsigned int top;	/* level of the root */
 	bool good;
 };
 
@@ -73,6 +74,9 @@ static void walk_node(struct walk *w, const struct bmap_node *node)
 	uint32_t i;
 
 	if (bmap_node_check_entries(node) != RULE_OK)
+		w->good = false;
+	/* nilfs_btree_prepare_delete() takes such a node for the root. */
+	if (node->level > 1 && node->level < w->top && node->nchildren < 2)
 		w->good = false;
 	for (i = 0; i < node->nchildren && w->good; i++) {
 		uint64_t ptr = bmap_node_ptr(node, i) - FIRST_PTR;
@@ -103,7 +107,7 @@ static bool reads_back(const struct store *s,
 		       const le64 map[NILFS_INODE_BMAP_SIZE],
 		       const struct bmapbuild_run *runs, size_t nruns)
 {
-	struct walk w = { s, runs, nruns, 0, 0, true };
+	struct walk w = { s, runs, nruns, 0, 0, 0, true };
 	struct bmap_node root;
 	uint64_t key;
 
@@ -111,6 +115,7 @@ static bool reads_back(const struct store *s,
 		if (bmap_root_check(map) != RULE_OK)
 			return false;
 		bmap_root_read(map, &root);
+		w.top = root.level;
 		walk_node(&w, &root);
 	} else {
 		for (key = 0; key < NILFS_DIRECT_NBLOCKS; key++)
@@ -152,8 +157,11 @@ static const struct {
 	{ 1024, 5, 0, 0 },	 { 1024, 6, 0, 0 },
 	{ 1024, 7, 2, 1 },	 { 1024, 63, 2, 1 },
 	{ 1024, 64, 2, 2 },	 { 1024, 189, 2, 3 },
-	{ 1024, 190, 3, 5 },	 { 1024, 11907, 3, 192 },
-	{ 1024, 11908, 4, 195 }, { 1024, 750141, 4, 12099 },
+	{ 1024, 190, 3, 5 },	 { 1024, 3970, 3, 66 },
+	{ 1024, 4032, 3, 66 },	 { 1024, 4033, 3, 67 },
+	{ 1024, 7939, 3, 130 },	 { 1024, 11907, 3, 192 },
+	{ 1024, 11908, 4, 195 }, { 1024, 250048, 4, 4036 },
+	{ 1024, 250110, 4, 4036 }, { 1024, 750141, 4, 12099 },
 	{ 1024, 750142, 5, 12103 }, { 4096, 6, 0, 0 },
 	{ 4096, 7, 2, 1 },	 { 4096, 255, 2, 1 },
 	{ 4096, 256, 2, 2 },	 { 4096, 765, 2, 3 },
