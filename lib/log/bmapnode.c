@@ -93,6 +93,48 @@ void bmapnode_remove_last(struct bmapnode *node)
 	node->head->bn_nchildren = le16_make((uint16_t)n);
 }
 
+void bmapnode_remove(struct bmapnode *node, uint32_t at)
+{
+	size_t behind = (bmapnode_count(node) - at - 1) * sizeof(le64);
+
+	memmove(node->keys + at, node->keys + at + 1, behind);
+	memmove(node->ptrs + at, node->ptrs + at + 1, behind);
+	bmapnode_remove_last(node);
+}
+
+/* N words behind the L of LEFT, from the R of RIGHT. */
+static void take_left(le64 *left, uint32_t l, le64 *right, uint32_t r,
+		      uint32_t n)
+{
+	memcpy(left + l, right, n * sizeof(*left));
+	memmove(right, right + n, (r - n) * sizeof(*right));
+	memset(right + r - n, 0, n * sizeof(*right));
+}
+
+/* N words before the R of RIGHT, from the L of LEFT. */
+static void take_right(le64 *left, uint32_t l, le64 *right, uint32_t r,
+		       uint32_t n)
+{
+	memmove(right + n, right, r * sizeof(*right));
+	memcpy(right, left + l - n, n * sizeof(*right));
+	memset(left + l - n, 0, n * sizeof(*left));
+}
+
+void bmapnode_share(struct bmapnode *left, struct bmapnode *right, uint32_t n)
+{
+	uint32_t l = bmapnode_count(left), r = bmapnode_count(right);
+
+	if (n > l) {
+		take_left(left->keys, l, right->keys, r, n - l);
+		take_left(left->ptrs, l, right->ptrs, r, n - l);
+	} else {
+		take_right(left->keys, l, right->keys, r, l - n);
+		take_right(left->ptrs, l, right->ptrs, r, l - n);
+	}
+	left->head->bn_nchildren = le16_make((uint16_t)n);
+	right->head->bn_nchildren = le16_make((uint16_t)(l + r - n));
+}
+
 void bmapnode_move(struct bmapnode *node, uint32_t at, struct bmapnode *to)
 {
 	uint32_t n = bmapnode_count(node);

@@ -53,6 +53,15 @@ void bmapnode_insert(struct bmapnode *node, uint32_t at, uint64_t key,
 /* Takes the last entry away; there is one. */
 void bmapnode_remove_last(struct bmapnode *node);
 
+/* Takes the entry at index AT away. */
+void bmapnode_remove(struct bmapnode *node, uint32_t at);
+
+/*
+ * LEFT gets the first N of the entries of both, RIGHT those behind; there is
+ * room for them.
+ */
+void bmapnode_share(struct bmapnode *left, struct bmapnode *right, uint32_t n);
+
 /* Moves the entries from index AT on to TO, which is empty and has room. */
 void bmapnode_move(struct bmapnode *node, uint32_t at, struct bmapnode *to);
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A block map that loses its end.
+ * A block map that loses its end, or a block before it.
  *
- * The last entry of the map goes, again and again, as long as it is one of
+ * For its end to go, the last entry of the map goes, again and again, as long as it is one of
  * those to go.  A node that loses its last child goes with it, without having
  * been made dirty first: it would be given a number only to end it.  In the
  * end, as long as the root has one child whose entries it can hold itself, it
  * takes them.
  *
- * Nodes with few children stay as they are.  The kernel evens them out when it
- * deletes the next entry; readers do not care.
+ * Nodes with few children stay as they are then.  The kernel evens them out
+ * when it deletes the next entry; readers do not care.  Where single blocks go
+ * it is done here, as otherwise a file of holes would keep all its nodes.
  */
 #include "log/metacut.h"
 
@@ -40,19 +41,26 @@ static int lose_data(struct metatree *t, struct context *cx, uint64_t key,
 	return lose(t, cx, ptr);
 }
 
+/* 1 where there was one. */
+static int cut_pointer(struct metatree *t, struct context *cx, uint64_t key)
+{
+	uint64_t ptr = bmap_direct_ptr(t->root, key);
+	int err;
+
+	if (ptr == NILFS_BMAP_INVALID_PTR)
+		return 0;
+	t->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
+	err = lose_data(t, cx, key, ptr);
+	return err ? err : 1;
+}
+
 static int cut_direct(struct metatree *t, struct context *cx, uint64_t key)
 {
-	uint64_t ptr;
-	int err = 0;
+	int ret = 0;
 
-	for (; key < NILFS_DIRECT_NBLOCKS && !err; key++) {
-		ptr = bmap_direct_ptr(t->root, key);
-		if (ptr == NILFS_BMAP_INVALID_PTR)
-			continue;
-		t->root[1 + key] = le64_make(NILFS_BMAP_INVALID_PTR);
-		err = lose_data(t, cx, key, ptr);
-	}
-	return err;
+	for (; key < NILFS_DIRECT_NBLOCKS && ret >= 0; key++)
+		ret = cut_pointer(t, cx, key);
+	return ret < 0 ? ret : 0;
 }
 
 /* The last entry of the map, to which P leads, goes. */
@@ -128,18 +136,165 @@ static int pull_up(struct metatree *t, struct context *cx)
 	return err ? err : 1;
 }
 
-int metacut_from(struct metatree *t, struct context *cx, uint64_t key)
+/* The root becomes as low as it can be, once an entry is gone. */
+static int lower(struct metatree *t, struct context *cx)
 {
 	struct bmapnode root = bmapnode_root(t->root);
+	int ret;
+
+	while ((ret = pull_up(t, cx)) > 0)
+		;
+	/* Nothing can be put below a root that has no nodes. */
+	if (!ret && !bmapnode_count(&root))
+		memset(t->root, 0, sizeof(t->root));
+	return ret;
+}
+
+int metacut_from(struct metatree *t, struct context *cx, uint64_t key)
+{
 	int ret;
 
 	if (!bmap_is_btree(t->root))
 		return cut_direct(t, cx, key);
 	ret = cut_tree(t, cx, key);
-	while (!ret && (ret = pull_up(t, cx)) > 0)
-		ret = 0;
-	/* Nothing can be put below a root that has no nodes. */
-	if (!ret && !bmapnode_count(&root))
-		memset(t->root, 0, sizeof(t->root));
-	return ret;
+	return ret ? ret : lower(t, cx);
+}
+
+/* The entry that P takes at LEVEL goes. */
+static int remove_entry(struct metatree *t, struct context *cx,
+			struct metapath *p, unsigned int level)
+{
+	struct metapath_step *s = &p->step[level];
+	int err = metapath_dirty(t, cx, p, level);
+
+	if (err)
+		return err;
+	bmapnode_remove(&s->node, (uint32_t)s->index);
+	if (s->index || !bmapnode_count(&s->node))
+		return 0;
+	return metapath_promote(t, cx, p, level);
+}
+
+/* Two neighbours below one node, and the way to each. */
+struct pair {
+	struct metapath left, right;
+	unsigned int level;
+};
+
+/* The node of P at LEVEL and one beside it: 1, or 0 where there is none. */
+static int find_pair(struct metatree *t, struct context *cx,
+		     const struct metapath *p, unsigned int level,
+		     struct pair *pair)
+{
+	const struct metapath_step *up = &p->step[level + 1];
+	uint32_t at = (uint32_t)up->index;
+	int err;
+
+	pair->level = level;
+	pair->left = pair->right = *p;
+	if (at)
+		err = metapath_descend(t, cx, bmapnode_key(&up->node, at - 1),
+				       level, &pair->left);
+	else if (bmapnode_count(&up->node) > 1)
+		err = metapath_descend(t, cx, bmapnode_key(&up->node, 1),
+				       level, &pair->right);
+	else
+		return 0;
+	return err ? err : 1;
+}
+
+/* The node of P at LEVEL goes, which has no entries any more: 1. */
+static int lose_node(struct metatree *t, struct context *cx,
+		     struct metapath *p, unsigned int level)
+{
+	struct metablock *b = p->step[level].block;
+	uint64_t ptr = b->ptr;
+	int err;
+
+	metablocks_drop(&t->blocks, b);
+	err = lose(t, cx, ptr);
+	if (!err)
+		err = remove_entry(t, cx, p, level + 1);
+	return err ? err : 1;
+}
+
+/*
+ * Both have half of what they have together, or the left one all of it, if it
+ * can, and then the other goes: 1.
+ */
+static int share(struct metatree *t, struct context *cx, struct pair *pair)
+{
+	struct bmapnode *left = &pair->left.step[pair->level].node;
+	struct bmapnode *right = &pair->right.step[pair->level].node;
+	uint32_t n = bmapnode_count(left) + bmapnode_count(right);
+	bool one = n <= left->max;
+	int err = metapath_dirty(t, cx, &pair->left, pair->level);
+
+	if (!err && !one)
+		err = metapath_dirty(t, cx, &pair->right, pair->level);
+	if (err)
+		return err;
+	bmapnode_share(left, right, one ? n : n / 2);
+	err = metapath_promote(t, cx, &pair->left, pair->level);
+	if (err)
+		return err;
+	return one ? lose_node(t, cx, &pair->right, pair->level) :
+		     metapath_promote(t, cx, &pair->right, pair->level);
+}
+
+/* The kernel's NILFS_BTREE_NODE_NCHILDREN_MIN. */
+static uint32_t least(const struct bmapnode *node)
+{
+	return (node->max - 1) / 2 + 1;
+}
+
+/* The leaf of P has lost an entry. */
+static int even_out(struct metatree *t, struct context *cx, struct metapath *p)
+{
+	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
+	const struct bmapnode *node;
+	struct pair pair;
+	int ret = 1;
+
+	for (; ret > 0 && level < p->top; level++) {
+		node = &p->step[level].node;
+		if (bmapnode_count(node) >= least(node))
+			return 0;
+		ret = find_pair(t, cx, p, level, &pair);
+		if (ret > 0)
+			ret = share(t, cx, &pair);
+		else if (!ret && !bmapnode_count(node))
+			ret = lose_node(t, cx, p, level);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int cut_entry(struct metatree *t, struct context *cx,
+		     struct metapath *p)
+{
+	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
+	const struct metapath_step *leaf = &p->step[level];
+	uint32_t at = (uint32_t)leaf->index;
+	int err = lose_data(t, cx, bmapnode_key(&leaf->node, at),
+			    bmapnode_ptr(&leaf->node, at));
+
+	if (!err)
+		err = remove_entry(t, cx, p, level);
+	if (!err)
+		err = even_out(t, cx, p);
+	return err ? err : lower(t, cx);
+}
+
+int metacut_at(struct metatree *t, struct context *cx, uint64_t key)
+{
+	struct metapath p;
+	int err;
+
+	if (!bmap_is_btree(t->root))
+		return cut_pointer(t, cx, key);
+	err = metapath_descend(t, cx, key, NILFS_BTREE_LEVEL_NODE_MIN, &p);
+	if (err || !metapath_is_at(&p.step[NILFS_BTREE_LEVEL_NODE_MIN], key))
+		return err;
+	err = cut_entry(t, cx, &p);
+	return err ? err : 1;
 }

@@ -257,6 +257,15 @@ int metafile_truncate(struct metafile *m, struct context *cx, uint64_t blkoff)
 	return metacut_from(&m->tree, cx, blkoff);
 }
 
+int metafile_delete(struct metafile *m, struct context *cx, uint64_t blkoff)
+{
+	int ret = metacut_at(&m->tree, cx, blkoff);
+
+	m->last = NULL;
+	m->kept |= ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data)
 {

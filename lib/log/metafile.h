@@ -115,6 +115,12 @@ int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_truncate(struct metafile *m, struct context *cx,
 		      uint64_t blkoff);
 
+/*
+ * The file has a hole at BLKOFF, whose block must not be collected:
+ * nilfs_mdt_delete_block().  Fails as metafile_change().
+ */
+int metafile_delete(struct metafile *m, struct context *cx, uint64_t blkoff);
+
 /* The content to be looked at: 1, 0 for a hole, or a failure. */
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data);

@@ -187,3 +187,22 @@ int metapath_dirty(struct metatree *t, struct context *cx, struct metapath *p,
 	metablocks_set_dirty(&t->blocks, b);
 	return 0;
 }
+
+int metapath_promote(struct metatree *t, struct context *cx,
+		     struct metapath *p, unsigned int level)
+{
+	le64 key = p->step[level].node.keys[0];
+	struct metapath_step *s;
+	int err;
+
+	do {
+		if (level == p->top)
+			return 0;
+		err = metapath_dirty(t, cx, p, ++level);
+		if (err)
+			return err;
+		s = &p->step[level];
+		s->node.keys[s->index] = key;
+	} while (!s->index);
+	return 0;
+}

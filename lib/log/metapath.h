@@ -60,4 +60,11 @@ int metapath_renew(struct metatree *t, struct context *cx, struct metapath *p,
 int metapath_dirty(struct metatree *t, struct context *cx, struct metapath *p,
 		   unsigned int level);
 
+/*
+ * The first key of the node at LEVEL, which is dirty, has changed: its
+ * ancestors name it.
+ */
+int metapath_promote(struct metatree *t, struct context *cx,
+		     struct metapath *p, unsigned int level);
+
 #endif

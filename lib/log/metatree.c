@@ -5,8 +5,10 @@
  * Keys are only added; metacut takes them away.  A full node is split in
  * halves, as the kernel does, but for one case: what is appended at the end of
  * the file opens a node of its own, so that a file that is filled from front to
- * back has full nodes and no more levels than it needs.  The kernel evens out
- * neighbours to the same end; readers do not care.
+ * back has full leaves and hardly more levels than it needs.  The kernel evens
+ * out neighbours to the same end; readers do not care.  Nodes above leaves take
+ * along a child of their neighbour then, since the kernel takes one that has a
+ * single child for the root (nilfs_btree_prepare_delete()).
  */
 #include "log/metatree.h"
 
@@ -136,26 +138,6 @@ static int new_node(struct metatree *t, struct context *cx,
 	return 0;
 }
 
-/* The first key of the node at LEVEL has changed: its ancestors name it. */
-static int promote(struct metatree *t, struct context *cx, struct metapath *p,
-		   unsigned int level)
-{
-	le64 key = p->step[level].node.keys[0];
-	struct metapath_step *s;
-	int err;
-
-	do {
-		if (level == p->top)
-			return 0;
-		err = metapath_dirty(t, cx, p, ++level);
-		if (err)
-			return err;
-		s = &p->step[level];
-		s->node.keys[s->index] = key;
-	} while (!s->index);
-	return 0;
-}
-
 /* The root is full: its entries move to a node below it. */
 static int grow(struct metatree *t, struct context *cx, struct metapath *p)
 {
@@ -207,7 +189,7 @@ static int insert_in(struct metatree *t, struct context *cx,
 	if (err)
 		return err;
 	bmapnode_insert(&p->step[level].node, e->at, e->key, e->ptr);
-	return e->at ? 0 : promote(t, cx, p, level);
+	return e->at ? 0 : metapath_promote(t, cx, p, level);
 }
 
 /*
@@ -220,10 +202,12 @@ static int split(struct metatree *t, struct context *cx, struct metapath *p,
 	struct metapath_step *left = &p->step[level], right;
 	uint32_t n = bmapnode_count(&left->node);
 	bool append = e->at == n && is_rightmost(p, level);
-	uint32_t kept = append ? n : (n + 1) / 2;
-	int err;
+	bool leaf = level == NILFS_BTREE_LEVEL_NODE_MIN;
+	uint32_t kept = append ? n - !leaf : (n + 1) / 2;
+	int err = 0;
 
-	err = append ? 0 : metapath_dirty(t, cx, p, level);
+	if (kept < n)
+		err = metapath_dirty(t, cx, p, level);
 	if (!err)
 		err = new_node(t, cx, level, &right);
 	if (err)

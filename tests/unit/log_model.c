@@ -93,6 +93,12 @@ void model_truncate(struct model *md, uint32_t key)
 		md->version[key] = 0;
 }
 
+void model_delete(struct model *md, uint32_t key)
+{
+	check(md, !metafile_delete(md->m, &md->cx, offset(md, key)));
+	md->version[key] = 0;
+}
+
 uint32_t model_some_key(struct model *md)
 {
 	if (!model_draw(md, 8))
@@ -182,6 +188,9 @@ static void visit_node(struct walk *w, const struct bmap_node *node)
 	uint32_t i;
 
 	check(w->md, bmap_node_check_entries(node) == RULE_OK);
+	/* As nilfs_btree_prepare_delete() expects it. */
+	check(w->md, node->level == 1 || node->level == w->top ||
+		     node->nchildren > 1);
 	for (i = 0; i < node->nchildren; i++) {
 		uint64_t key = bmap_node_key(node, i);
 		uint64_t ptr = bmap_node_ptr(node, i);
@@ -215,6 +224,7 @@ static unsigned int walk_device(struct model *md)
 	if (bmap_is_btree(map)) {
 		check(md, bmap_root_check(map) == RULE_OK);
 		bmap_root_read(map, &root);
+		w.top = root.level;
 		visit_node(&w, &root);
 	} else {
 		for (key = 0; key < NILFS_DIRECT_NBLOCKS; key++)

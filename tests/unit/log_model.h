@@ -52,6 +52,9 @@ void model_look(struct model *md, uint32_t key);
 /* Cuts the file: there is no block KEY any more, and none behind. */
 void model_truncate(struct model *md, uint32_t key);
 
+/* There is no block KEY any more. */
+void model_delete(struct model *md, uint32_t key);
+
 /*
  * Does what a writer does: collects, places, lets what is dirty be changed,
  * copies contents.

@@ -112,6 +112,7 @@ int main(void)
 	for (kind = METAFILE_DAT; kind <= METAFILE_MULTI; kind++) {
 		test_lengths(kind, 7, 1);
 		test_lengths(kind, 190, 1);
+		test_lengths(kind, 4100, 100);
 		test_lengths(kind, 12000, 700);
 		test_random(kind, 6, 1);
 		test_random(kind, 200, 1);
