@@ -10,11 +10,14 @@
  * asked by the pass over logs, which reads what was written there.  Whether
  * anybody needs them is left to the passes behind that one.
  *
+ * Where that makes little sense the map is held against the logs.
+ *
  * With a broken map nothing is said of what it should lead to, and the DAT
  * counts as broken.
  */
 #include "fsck/check.h"
 #include "fsck/dat/datentries.h"
+#include "fsck/dat/datnewest.h"
 #include "fsck/dat/groups.h"
 #include "fsck/passes.h"
 #include "fsck/segments/claims.h"
@@ -90,6 +93,34 @@ static int check_groups(struct check *c, struct context *cx)
 	return err;
 }
 
+/*
+ * What was found may come of blocks that are none of the DAT.  Of files only
+ * the SUFILE was read so far.
+ */
+static bool is_doubtful(const struct check *c)
+{
+	static const enum rule rules[] = {
+		RULE_SU_UNREADABLE, RULE_PALLOC_DESC_MISSING,
+		RULE_PALLOC_BITMAP_MISSING, RULE_PALLOC_ENTRY_MISSING,
+		RULE_DAT_LIFETIME, RULE_DAT_START, RULE_DAT_END,
+		RULE_DAT_BLOCKNR, RULE_DAT_DOUBLE,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+		if (findings_count(c->findings, rules[i]))
+			return true;
+	return false;
+}
+
+static int check_entries(struct check *c, struct context *cx)
+{
+	bool asked = is_doubtful(c);
+	int err = datentries_check(c, cx);
+
+	return !err && !asked && is_doubtful(c) ? datnewest_check(c, cx) : err;
+}
+
 uint64_t pass_dat_work(const struct check *c)
 {
 	return le64_get(c->vol->dat.inode.i_blocks) >>
@@ -108,10 +139,12 @@ int pass_dat(struct check *c, struct context *cx)
 		err = check_map(c, cx, &blocks);
 	if (!err && !c->dat_broken)
 		err = check_groups(c, cx);
+	if (!err && !c->dat_broken && is_doubtful(c))
+		err = datnewest_check(c, cx);
 	if (!err && !c->dat_broken) {
 		metacount_check(c, 0, NILFS_DAT_INO, &c->vol->dat.inode,
 				blocks);
-		err = datentries_check(c, cx);
+		err = check_entries(c, cx);
 	}
 	return err ? err : claims_mark_segments(c, cx);
 }
