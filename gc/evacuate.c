@@ -64,7 +64,7 @@ static uint64_t room(const struct evacuation *e)
 	/* One has to be next in the end, and it is not next already. */
 	if (latest->nextnum >= e->end)
 		return clean ? (clean - 1) * g->blocks_per_segment : 0;
-	if (latest->segnum < e->end)
+	if (latest->segnum < e->end && !e->facts.zones.torn)
 		rest = geometry_segment_end(g, latest->segnum) -
 		       geometry_segment_start(g, latest->segnum) -
 		       latest->offset;

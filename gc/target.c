@@ -15,6 +15,7 @@
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/zoned.h"
+#include "vol/rollforward.h"
 
 static int check_use(struct context *cx, const char *path)
 {
@@ -61,9 +62,28 @@ void target_close(struct target *t)
 	dev_close(t->file);
 }
 
-int target_check_volume(struct context *cx, const struct volume *vol)
+/*
+ * Whether a mount would bring something back from logs behind the latest one,
+ * or fail because of them: 1, 0.  Most often nothing: a cleaner was cut off.
+ */
+static int has_data_behind(struct context *cx, struct volume *vol)
 {
-	if (vol->latest.orphans_start)
+	struct rollforward *rf = NULL;
+	int ret = rollforward_collect(vol, cx, &vol->latest, &rf);
+
+	if (!ret)
+		ret = rf->count > 0;
+	rollforward_free(rf);
+	return ret == -EINVAL ? 1 : ret;
+}
+
+int target_check_volume(struct context *cx, struct volume *vol)
+{
+	int ret = has_data_behind(cx, vol);
+
+	if (ret < 0)
+		return ret;
+	if (ret)
 		return fail(cx, -EUCLEAN, "data that was synchronized last has "
 			    "to be recovered first; run fsck.nilfs2, or mount "
 			    "the volume");

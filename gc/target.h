@@ -24,7 +24,10 @@ int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only);
 void target_close(struct target *t);
 
-/* -EUCLEAN where VOL must be recovered or mended before anything is moved. */
-int target_check_volume(struct context *cx, const struct volume *vol);
+/*
+ * -EUCLEAN where VOL must be recovered or mended before anything is moved.  Of
+ * logs behind its latest one nothing is to be had then.  -EIO, -ENOMEM.
+ */
+int target_check_volume(struct context *cx, struct volume *vol);
 
 #endif

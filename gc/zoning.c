@@ -129,7 +129,10 @@ int zoning_open(struct zoning *z, struct context *cx, struct volume *vol)
 {
 	int ret;
 
-	*z = (struct zoning){ .vol = vol };
+	*z = (struct zoning){
+		.vol = vol,
+		.torn = vol->latest.orphans_start,
+	};
 	if (!vol->dev->zones)
 		return 0;
 	ret = bitmap_init(&z->needed, cx, vol->geo.nsegments);
@@ -158,6 +161,7 @@ void zoning_fill(struct zoning *z, struct mend_known *known)
 	known->unusable = is_unusable;
 	known->arg = z;
 	known->fresh_segment = z->torn;
+	known->orphans_go = true;
 }
 
 /* Whether zone N has segments that can be written, and none has anything. */

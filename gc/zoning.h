@@ -18,16 +18,16 @@ struct zoning {
 	struct bitmap shut;	/* those marked as erroneous */
 	uint64_t lost;		/* neither, but they can never be taken */
 	/*
-	 * The zone of the latest log does not end with that: the next log
-	 * begins another segment.
+	 * Something stands behind the latest log, be it but a pointer of its
+	 * zone: the next log begins another segment.
 	 */
 	bool torn;
 	bool settled;		/* superblocks name the same log */
 };
 
 /*
- * Looks at the SUFILE of VOL, and at the zone of its latest log; on a device
- * without zones there is nothing to be seen.  To be closed after a failure,
+ * Looks for logs behind the latest one of VOL; on a device with zones also at
+ * the SUFILE, and at the zone of that log.  To be closed after a failure,
  * too.  -EUCLEAN, -EIO, -ENOMEM.
  */
 int zoning_open(struct zoning *z, struct context *cx, struct volume *vol);

@@ -94,21 +94,22 @@ static void set_place(struct writer *w, struct context *cx,
 	struct appender *a = &w->appender;
 	bool orphans = latest->orphans_start != 0;
 	bool anew = w->known.next_anew;
-	bool next = !orphans && !anew && can_be_next(w, cx, latest->nextnum);
+	bool next = (!orphans || w->known.orphans_go) && !anew &&
+		    can_be_next(w, cx, latest->nextnum);
 	struct nilfs_segment_usage su;
 
 	a->segnum = latest->segnum;
 	a->nextnum = next ? latest->nextnum : APPENDER_ANY;
 	a->seq = latest->seq;
 	a->offset = (uint32_t)latest->offset;
-	if ((next || (anew && !orphans)) && !w->known.fresh_segment &&
+	if ((next || anew) && !orphans && !w->known.fresh_segment &&
 	    is_writable(w, cx, latest->segnum, &su))
 		return;
 	a->offset = segment_blocks(w, latest->segnum);
 	if (w->known.seq)
 		a->seq = w->known.seq - 1;
-	else
-		a->seq += orphans;
+	else if (orphans)
+		a->seq = latest->last_seq + 1;
 }
 
 /* The checkpoint to begin with; nothing in it where there is none. */

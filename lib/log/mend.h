@@ -53,6 +53,11 @@ struct mend_known {
 	 */
 	bool fresh_segment;
 	/*
+	 * Nothing is to be had from logs behind the latest one: the segment
+	 * that is next may be taken, though some of them may be in it.
+	 */
+	bool orphans_go;
+	/*
 	 * The segment behind the first log is not the one that the latest log
 	 * names but one to be taken, and what is named is left to the caller.
 	 */
@@ -63,8 +68,9 @@ struct mend_known {
 	 */
 	bool elsewhere;
 	/*
-	 * Of that fresh segment; 0: the latest's plus 1, plus 2 where there are
-	 * logs without a super root (nilfs_prepare_segment_for_recovery()).
+	 * Of that fresh segment; 0: the latest's plus 1, or, where there are
+	 * logs without a super root, that of the last of them plus 2
+	 * (nilfs_prepare_segment_for_recovery()).
 	 */
 	uint64_t seq;
 	/*

@@ -69,6 +69,7 @@ static int note_log(struct walk *w, struct context *cx,
 
 	w->rec->last_pseg = w->pseg;
 	w->rec->last_segnum = w->segnum;
+	w->rec->last_seq = w->seq;
 	w->nextnum = geometry_segment_of(&w->vol->geo, le64_get(ss->ss_next));
 	w->empty = 0;
 	if (flags & NILFS_SS_SR) {

@@ -30,7 +30,7 @@ struct recovery {
 
 	/* Logs without a super root behind it: [orphans_start, orphans_end]. */
 	uint64_t orphans_start, orphans_start_seq, orphans_end;
-	uint64_t last_pseg, last_segnum;	/* last valid log seen */
+	uint64_t last_pseg, last_segnum, last_seq;	/* last valid log seen */
 };
 
 /*

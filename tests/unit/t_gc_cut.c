@@ -75,6 +75,7 @@ struct job {
 	struct rig r;
 	struct cut cut;
 	struct done done;
+	char *torn;		/* a device with logs and no super root yet */
 };
 
 static const struct fault_plan none = { .kind = FAULT_NONE };
@@ -127,6 +128,56 @@ static void test_cuts(struct job *j, const struct cut_way *way)
 	   c.new);
 }
 
+/* Whether r->bytes has logs that no super root follows. */
+static bool is_torn(struct rig *r)
+{
+	struct volume *vol = NULL;
+	struct dev *disk;
+	bool torn;
+
+	memory_open(&disk, &r->v.cx, r->bytes, r->size);
+	torn = !volume_open(&vol, &r->v.cx, disk, NULL) &&
+	       vol->latest.orphans_start;
+	volume_close(vol);
+	dev_close(disk);
+	return torn;
+}
+
+/* As judge(), and keeps one that is torn. */
+static enum cut_state keep_torn(void *arg, uint64_t at, int ret)
+{
+	struct job *j = arg;
+
+	if (is_torn(&j->r)) {
+		free(j->torn);
+		j->torn = malloc(j->r.size);
+		memcpy(j->torn, j->r.bytes, j->r.size);
+	}
+	return judge(arg, at, ret);
+}
+
+/* Whoever was not done with unmounting, or cleaning, is followed by another. */
+static void test_torn(struct job *j)
+{
+	struct rig *r = &j->r;
+	char *before = malloc(r->size);
+	unsigned int i;
+
+	memcpy(before, r->before, r->size);
+	rig_leave_mounted(r);
+	j->cut.judge = keep_torn;
+	test_cuts(j, &cut_ways[0]);
+	j->cut.judge = judge;
+	ok(j->torn, "once with logs behind the latest checkpoint");
+	memcpy(r->before, j->torn ? j->torn : before, r->size);
+	for (i = 0; i < CUT_WAYS; i++)
+		test_cuts(j, &cut_ways[i]);
+	memcpy(r->before, before, r->size);
+	free(before);
+	free(j->torn);
+	j->torn = NULL;
+}
+
 /* Whether the segment of byte OFF of r->bytes is marked as erroneous. */
 static bool is_marked(struct rig *r, uint64_t off)
 {
@@ -174,12 +225,13 @@ static void test_all(struct job *j)
 	test_whole(j);
 	for (i = 0; i < CUT_WAYS; i++)
 		test_cuts(j, &cut_ways[i]);
+	test_torn(j);
 	test_unreadable(j);
 }
 
 int main(void)
 {
-	struct job j;
+	struct job j = { .torn = NULL };
 
 	rig_open(&j.r, &shape);
 	j.cut = rig_cut(&j.r, run_job, judge, &j);
