@@ -3,8 +3,9 @@
  * The content of blocks that are moved.
  *
  * All of a batch is one payload: a block of it is found by bisection of the
- * places where runs begin.  Runs that follow each other on the device, though
- * not in their files, are read together.
+ * places where runs begin.  What a log asks for at once is read in the order of
+ * the device: what was written over in part has runs of a few blocks with a few
+ * dead ones between them, which are read in one request, and dropped.
  *
  * A forecast has a second payload, without content, for blocks of files.
  * Nodes, though, and the ifile, are looked at by the next batch, or between
@@ -16,6 +17,8 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "base/sort.h"
+#include "dev/gather.h"
 #include "disk/inode.h"
 #include "vol/volume.h"
 
@@ -36,59 +39,112 @@ static size_t find_run(const struct moved *m, uint64_t at)
 	return search_lower_bound(m->starts, m->n, at + 1) - 1;
 }
 
-/* How many of COUNT blocks from AT on, in run I, follow each other. */
-static uint32_t count_together(const struct moved *m, size_t i, uint64_t at,
-			       uint32_t count)
-{
-	uint64_t end = m->runs[i].blocknr + m->runs[i].what.count;
-	uint64_t n = m->starts[i] + m->runs[i].what.count - at;
+/* Blocks that follow each other on the device, and where they go. */
+struct piece {
+	uint64_t blocknr;
+	uint32_t count;
+	char *to;
+};
 
-	while (n < count && ++i < m->n && m->runs[i].blocknr == end) {
-		n += m->runs[i].what.count;
-		end += m->runs[i].what.count;
-	}
-	return n < count ? (uint32_t)n : count;
+static size_t count_pieces(const struct moved *m, uint64_t at, uint32_t count)
+{
+	return find_run(m, at + count - 1) - find_run(m, at) + 1;
 }
 
-/* Finds out which of the blocks it was that could not be read. */
-static int find_bad(struct moved *m, struct context *cx, uint64_t blocknr,
-		    uint32_t count, void *buf)
+/* The COUNT blocks from AT on, whose content goes to BUF. */
+static void list_pieces(const struct moved *m, uint64_t at, uint32_t count,
+			char *buf, struct piece *p)
+{
+	const struct load_run *run = &m->runs[find_run(m, at)];
+	uint64_t skip = at - m->starts[run - m->runs], n;
+
+	for (; count; count -= n, run++, skip = 0, p++) {
+		n = run->what.count - skip;
+		if (n > count)
+			n = count;
+		*p = (struct piece){ run->blocknr + skip, (uint32_t)n, buf };
+		buf += n << m->block_bits;
+	}
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct piece *p = a, *q = b;
+
+	return (p->blocknr > q->blocknr) - (p->blocknr < q->blocknr);
+}
+
+/* Finds out which of the blocks it is that cannot be read, if there is one. */
+static int read_singly(struct moved *m, struct context *cx,
+		       const struct piece *p)
 {
 	uint32_t i;
 	int ret = 0;
 
-	for (i = 0; i < count && !ret; i++) {
-		ret = dev_read(m->dev, cx, (blocknr + i) << m->block_bits, buf,
+	for (i = 0; i < p->count && !ret; i++) {
+		ret = dev_read(m->dev, cx, (p->blocknr + i) << m->block_bits,
+			       p->to + ((size_t)i << m->block_bits),
 			       (size_t)1 << m->block_bits);
 		if (ret)
-			__atomic_store_n(m->bad, blocknr + i,
+			__atomic_store_n(m->bad, p->blocknr + i,
 					 __ATOMIC_RELAXED);
 	}
 	return ret;
 }
 
-static int fill(struct payload *p, struct context *cx, uint64_t at,
-		uint32_t count, void *buf)
+/* Reads the pieces from P on, as many as make one request: *N. */
+static int read_near(struct moved *m, struct context *cx,
+		     const struct piece *p, size_t most, char *scrap, size_t *n)
 {
-	struct moved *m = (struct moved *)p;
-	uint64_t blocknr;
-	uint32_t n;
-	size_t i;
+	struct gather g = { .niov = 0 };
+	size_t i = 0;
 	int ret;
 
-	for (; count; count -= n, at += n) {
-		i = find_run(m, at);
-		n = count_together(m, i, at, count);
-		blocknr = m->runs[i].blocknr + (at - m->starts[i]);
-		ret = dev_read(m->dev, cx, blocknr << m->block_bits, buf,
-			       (size_t)n << m->block_bits);
-		if (ret == -EIO)
-			ret = find_bad(m, cx, blocknr, n, buf);
-		if (ret)
-			return ret;
-		buf = (char *)buf + ((size_t)n << m->block_bits);
+	while (i < most &&
+	       gather_add(&g, p[i].blocknr << m->block_bits,
+			  (size_t)p[i].count << m->block_bits, p[i].to, scrap))
+		i++;
+	*n = i;
+	ret = gather_read(&g, cx, m->dev);
+	if (ret != -EIO)
+		return ret;
+	/* Be it that only a dead block cannot be read. */
+	fail_clear(cx);
+	for (i = 0, ret = 0; i < *n && !ret; i++)
+		ret = read_singly(m, cx, &p[i]);
+	return ret;
+}
+
+static int read_pieces(struct moved *m, struct context *cx, struct piece *p,
+		       size_t n, char *scrap)
+{
+	size_t i, near;
+	int ret = 0;
+
+	sort_in_place(p, n, sizeof(*p), compare_pieces);
+	for (i = 0; i < n && !ret; i += near)
+		ret = read_near(m, cx, p + i, n - i, scrap, &near);
+	return ret;
+}
+
+static int fill(struct payload *payload, struct context *cx, uint64_t at,
+		uint32_t count, void *buf)
+{
+	struct moved *m = (struct moved *)payload;
+	size_t n = count_pieces(m, at, count);
+	struct piece *pieces = calloc(n, sizeof(*pieces));
+	char *scrap = malloc(GATHER_GAP);
+	int ret;
+
+	if (pieces && scrap) {
+		list_pieces(m, at, count, buf, pieces);
+		ret = read_pieces(m, cx, pieces, n, scrap);
+	} else {
+		ret = fail(cx, -ENOMEM, "blocks that are moved");
 	}
-	return 0;
+	free(scrap);
+	free(pieces);
+	return ret;
 }
 
 static void release(struct payload *p)

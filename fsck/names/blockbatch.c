@@ -16,19 +16,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 
+#include "dev/gather.h"
 #include "vol/ahead.h"
 
 #define HALF_BYTES (256u << 10)
-#define GAP_BYTES (32u << 10) /* read and dropped between two blocks, at most */
-
-/* One request: blocks on the disk and where they go. */
-struct request {
-	struct iovec iov[DEV_IOV_MAX];
-	int niov;
-	uint64_t first, end; /* blocks */
-};
 
 static int open_half(struct blockbatch_half *h, struct context *cx,
 		     struct volume *vol, uint32_t room)
@@ -36,7 +28,7 @@ static int open_half(struct blockbatch_half *h, struct context *cx,
 	h->vol = vol;
 	h->count = 0;
 	h->buf_bytes = (size_t)room << vol->geo.block_bits;
-	h->buf = malloc(h->buf_bytes + GAP_BYTES);
+	h->buf = malloc(h->buf_bytes + GATHER_GAP);
 	h->items = calloc(room, sizeof(*h->items));
 	h->order = calloc(room, sizeof(*h->order));
 	h->errs = calloc(room, sizeof(*h->errs));
@@ -81,74 +73,41 @@ static char *data_of(const struct blockbatch_half *h, uint32_t i)
 	return h->buf + ((size_t)i << h->vol->geo.block_bits);
 }
 
-/* Adds N bytes for TO to the request; false where it has no room. */
-static bool extend(struct request *r, char *to, size_t n)
-{
-	struct iovec *last = r->niov ? &r->iov[r->niov - 1] : NULL;
-
-	if (last && (char *)last->iov_base + last->iov_len == to) {
-		last->iov_len += n;
-		return true;
-	}
-	if (r->niov == DEV_IOV_MAX)
-		return false;
-	r->iov[r->niov++] = (struct iovec){ to, n };
-	return true;
-}
-
-/* Adds item I, which lies behind the others; false where it lies too far. */
-static bool join(const struct blockbatch_half *h, struct request *r,
-		 uint32_t i)
+/* Adds item I; false where it lies too far, or not on the volume. */
+static bool join(const struct blockbatch_half *h, struct gather *g, uint32_t i)
 {
 	uint64_t blocknr = h->items[i].blocknr;
 	unsigned int bits = h->vol->geo.block_bits;
-	size_t gap;
 
-	if (!r->niov) {
-		r->first = r->end = blocknr;
-	} else if (blocknr < r->end ||
-		   blocknr - r->end > GAP_BYTES >> bits ||
-		   r->niov > DEV_IOV_MAX - 2) {
-		return false;
-	}
-	gap = (size_t)(blocknr - r->end) << bits;
-	if (gap)
-		extend(r, h->buf + h->buf_bytes, gap);
-	extend(r, data_of(h, i), (size_t)1 << bits);
-	r->end = blocknr + 1;
-	return true;
+	return blocknr < h->vol->geo.nblocks &&
+	       gather_add(g, blocknr << bits, (size_t)1 << bits, data_of(h, i),
+			  h->buf + h->buf_bytes);
 }
 
-static int read_request(const struct blockbatch_half *h, struct context *cx,
-			struct request *r)
+static int read_alone(struct blockbatch_half *h, struct context *cx, uint32_t i)
 {
-	struct volume *vol = h->vol;
-
-	if (r->end > vol->geo.nblocks)
-		return -EIO;
-	return dev_readv(vol->dev, cx, r->first << vol->geo.block_bits,
-			 r->iov, r->niov);
+	return volume_read_blocks(h->vol, cx, h->items[i].blocknr, 1,
+				  data_of(h, i));
 }
 
 /* Reads the items from number K of the order on that go together: how many. */
 static uint32_t read_near(struct blockbatch_half *h, struct context *cx,
 			  uint32_t k)
 {
-	struct request r = { .niov = 0 };
+	struct gather g = { .niov = 0 };
 	uint32_t n = 0, i;
-	int err;
+	int err = -EIO;
 
-	while (k + n < h->count && join(h, &r, h->order[k + n]))
+	while (k + n < h->count && join(h, &g, h->order[k + n]))
 		n++;
-	err = read_request(h, cx, &r);
+	if (n)
+		err = gather_read(&g, cx, h->vol->dev);
+	else
+		n = 1;
 	for (i = k; i < k + n; i++) {
 		uint32_t item = h->order[i];
 
-		h->errs[item] = 0;
-		if (err)
-			h->errs[item] = volume_read_blocks(
-				h->vol, cx, h->items[item].blocknr, 1,
-				data_of(h, item));
+		h->errs[item] = err ? read_alone(h, cx, item) : 0;
 	}
 	if (err)
 		fail_clear(cx);
