@@ -107,30 +107,12 @@ int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
 	return ret < 0 ? ret : 0;
 }
 
-/* What the logs list BLOCKNR as: 1 and *B, 0. */
-static int find_listing(struct context *cx, const struct check *c,
-			uint64_t blocknr, struct segsum_block *b)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	bool found = false;
-	struct lifelogs l;
-	struct log log;
-	int ret = lifelogs_open(&l, cx, c, geometry_segment_of(geo, blocknr));
-
-	while (ret > 0 && !found && (ret = lifelogs_next(&l, cx, &log)) > 0)
-		while (!l.is_former && !found &&
-		       segsum_iter_next(&l.search.summary.iter, b))
-			found = log.pseg + b->index == blocknr;
-	lifelogs_close(&l);
-	return ret < 0 ? ret : found;
-}
-
 int blockowner_find(struct blockowner *o, struct context *cx,
 		    const struct check *c, uint64_t blocknr,
 		    const struct vblock *vb)
 {
 	struct segsum_block b;
-	int ret = find_listing(cx, c, blocknr, &b);
+	int ret = lifelogs_find_block(cx, c, blocknr, &b, NULL);
 
 	if (ret < 0)
 		return ret;

@@ -37,6 +37,8 @@ static const struct fixer table[] = {
 	{ RULE_FIX_NAMES, FIXER_NAMES, fix_names,
 	  "mend directories, names and links",
 	  "names that lead to nothing, or are there twice" },
+	{ RULE_FIX_MOVES, FIXER_MOVES, fix_moves,
+	  "move what lives in segments whose logs list it wrong", NULL },
 	{ RULE_FIX_COUNTS, FIXER_COUNTS, fix_counts,
 	  "give up blocks that nothing refers to, count live blocks", NULL },
 	{ RULE_FIX_LOG, FIXER_COUNTS, fix_log, "write one more log", NULL },

@@ -31,6 +31,7 @@ enum fixer_floor {
 	FIXER_METADATA,		/* SUFILE, cpfile */
 	FIXER_TREE,		/* ifiles, inodes, maps */
 	FIXER_NAMES,
+	FIXER_MOVES,		/* out of segments that a cleaner must not read */
 	FIXER_COUNTS,
 	FIXER_ZONES,		/* what nothing needs any more; no writer */
 	FIXER_FLOORS
@@ -77,8 +78,8 @@ void fixers_tell(struct fixer_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 fixer_apply fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
-	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_counts,
-	fix_log, fix_zones;
+	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_moves,
+	fix_counts, fix_log, fix_zones;
 
 /*
  * As fix_super, but what never changes becomes what the superblock has by

@@ -114,6 +114,18 @@ static bool breaks_next(const struct check *c)
 	       bitmap_test(&c->broken_segments, c->vol->latest.segnum);
 }
 
+/* Whether the segment of the latest log is one that is emptied. */
+static bool empties_latest(const struct check *c, const struct plan_kind *kind)
+{
+	size_t i;
+
+	for (i = 0; i < kind->n; i++)
+		if (geometry_segment_of(&c->vol->geo, kind->fixes[i].got) ==
+		    c->vol->latest.segnum)
+			return true;
+	return false;
+}
+
 void known_fill(struct mend_known *known, struct check *c,
 		const struct plan *plan, const bool taken[RULE_FIX_COUNT])
 {
@@ -124,6 +136,9 @@ void known_fill(struct mend_known *known, struct check *c,
 		.arg = c,
 		.fresh_segment = breaks_next(c),
 	};
+	if (taken[RULE_FIX_MOVES])
+		known->fresh_segment |=
+			empties_latest(c, &plan->kinds[RULE_FIX_MOVES]);
 	for (i = 0; i < RULE_FIX_COUNT; i++)
 		for (j = 0; taken[i] && j < plan->kinds[i].n; j++)
 			if (loses_file(c, (enum rule_fix)i,

@@ -108,6 +108,8 @@ enum rule_fix plan_fix_of(const struct finding *f)
 enum rule_fix plan_second_of(const struct finding *f)
 {
 	switch (f->rule) {
+	case RULE_LOG_UNLISTED:
+		return RULE_FIX_MOVES;
 	case RULE_BMAP_VBLOCK_UNWRITTEN:
 	case RULE_BMAP_BLOCK_UNUSED:
 	case RULE_BMAP_LIFETIME:
@@ -132,6 +134,7 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 	case RULE_FIX_SUPER:
 	case RULE_FIX_SEGMENTS:
 	case RULE_FIX_IFILE:
+	case RULE_FIX_MOVES:
 		return RULE_DANGER_SAFE;
 	default:
 		return RULE_DANGER_LOSES;

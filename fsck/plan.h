@@ -54,7 +54,7 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f);
 /*
  * The kind that may mend F where the one above leaves it as it is: what the
  * DAT does not lead to is lost to the file; where the DAT is right the SUFILE
- * is wrong.  RULE_FIX_NONE for most.
+ * is wrong, or the log.  RULE_FIX_NONE for most.
  */
 enum rule_fix plan_second_of(const struct finding *f);
 

@@ -319,6 +319,7 @@ static const char *const floors[] = {
 	[FIXER_METADATA] = "metadata",
 	[FIXER_TREE] = "files",
 	[FIXER_NAMES] = "names",
+	[FIXER_MOVES] = "moves",
 	[FIXER_COUNTS] = "counts",
 	[FIXER_ZONES] = "zones",
 };

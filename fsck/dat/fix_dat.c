@@ -8,7 +8,8 @@
  * it is and of which checkpoint: that is its beginning, and the checkpoints
  * tell, asked for that very block, which of them is the last to have it.
  *
- * A place that no log lists is given up.  If a file refers to the entry it
+ * A place that no log lists is given up, unless its log lists it by a wrong
+ * number (mislisted.h).  If a file refers to the entry it
  * says then that it was never written, which is for the repair of maps to
  * see to; else its number is free.
  *
@@ -27,6 +28,7 @@
 #include "fsck/dat/datwrong.h"
 #include "fsck/dat/groupfix.h"
 #include "fsck/dat/listings.h"
+#include "fsck/dat/mislisted.h"
 #include "log/mend.h"
 
 struct mender {
@@ -138,13 +140,20 @@ static int write_entry(struct mender *m, struct context *cx, uint64_t vblocknr,
 	return err;
 }
 
-/* No log has it: nobody misses it, or who does will be told. */
+/*
+ * No log has it: nobody misses it, or who does will be told.  Where the log
+ * that has the block is what is wrong, the entry stays.
+ */
 static int give_up(struct mender *m, struct context *cx,
 		   const struct datwrong *w, const struct listing *l,
 		   struct entry *e)
 {
-	int err;
+	struct listing right;
+	int err = mislisted_find(&m->life, cx, m->job->check, w->vblocknr,
+				 e->blocknr, &right);
 
+	if (err)
+		return err < 0 ? err : 0;
 	e->blocknr = 0;
 	if (is_referenced(m, w->vblocknr)) {
 		m->lost++;
@@ -175,8 +184,10 @@ static int mend_entry(struct mender *m, struct context *cx,
 	old = e = (struct entry){ le64_get(de.de_blocknr),
 				  le64_get(de.de_start), le64_get(de.de_end) };
 	if (find_place(m, w, l, &e)) {
-		if (!e.blocknr)
+		if (!e.blocknr) {
+			e.blocknr = old.blocknr;
 			return give_up(m, cx, w, l, &e);
+		}
 		m->placed++;
 	}
 	ret = find_life(m, cx, w, l, &e);

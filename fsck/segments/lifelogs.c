@@ -139,3 +139,23 @@ void lifelogs_close(struct lifelogs *l)
 {
 	logsearch_close(&l->search);
 }
+
+int lifelogs_find_block(struct context *cx, const struct check *c,
+			uint64_t blocknr, struct segsum_block *b,
+			uint64_t *cno)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	bool found = false;
+	struct lifelogs l;
+	struct log log;
+	int ret = lifelogs_open(&l, cx, c, geometry_segment_of(geo, blocknr));
+
+	while (ret > 0 && !found && (ret = lifelogs_next(&l, cx, &log)) > 0)
+		while (!l.is_former && !found &&
+		       segsum_iter_next(&l.search.summary.iter, b))
+			found = log.pseg + b->index == blocknr;
+	lifelogs_close(&l);
+	if (found && cno)
+		*cno = b->cno ? b->cno : segsum_cno(&log.ss);
+	return ret < 0 ? ret : found;
+}

@@ -44,4 +44,13 @@ int lifelogs_next(struct lifelogs *l, struct context *cx, struct log *log);
 
 void lifelogs_close(struct lifelogs *l);
 
+/*
+ * What the logs of this life list block BLOCKNR of C's volume as: 1, *B and the
+ * checkpoint that it was written with in *CNO (0: not known; NULL: not asked);
+ * 0 where none lists it.  Fails as lifelogs_open() and lifelogs_next().
+ */
+int lifelogs_find_block(struct context *cx, const struct check *c,
+			uint64_t blocknr, struct segsum_block *b,
+			uint64_t *cno);
+
 #endif

@@ -41,6 +41,7 @@ enum rule_fix {
 	RULE_FIX_INODES,	/* inodes, and the blocks that hold them */
 	RULE_FIX_MAPS,		/* block maps of files */
 	RULE_FIX_NAMES,		/* directories and links */
+	RULE_FIX_MOVES,		/* what lives where a log lists it wrong */
 	RULE_FIX_COUNTS,	/* what nobody refers to; live-block counts */
 	RULE_FIX_LOG,		/* whatever is right in any new log */
 	RULE_FIX_ZONES,		/* zones that are to be empty, or full */

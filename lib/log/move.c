@@ -59,3 +59,8 @@ int move_free(struct writer *w, struct context *cx, uint64_t segnum)
 {
 	return segments_free(&w->segments, cx, segnum);
 }
+
+int move_scrap(struct writer *w, struct context *cx, uint64_t segnum)
+{
+	return segments_scrap(&w->segments, cx, segnum);
+}

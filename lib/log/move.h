@@ -64,6 +64,12 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr);
 /* SEGNUM, which nothing lives in any more, is clean (nilfs_sufile_freev()). */
 int move_free(struct writer *w, struct context *cx, uint64_t segnum);
 
+/*
+ * Nor does anything live in SEGNUM, but the state before needs it: it is in use
+ * without blocks, for a cleaner to free.
+ */
+int move_scrap(struct writer *w, struct context *cx, uint64_t segnum);
+
 /* SEGNUM stays as it is, and is neither written to nor freed any more. */
 int move_condemn(struct writer *w, struct context *cx, uint64_t segnum);
 

@@ -151,6 +151,22 @@ int segments_free(struct segments *s, struct context *cx, uint64_t segnum)
 	return 0;
 }
 
+int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext *su;
+	uint32_t flags;
+	int ret = change(s, cx, segnum, &su);
+
+	if (ret)
+		return ret;
+	flags = le32_get(su->su.su_flags) & ERROR;
+	s->nclean -= segusage_is_clean(&su->su);
+	s->ndirty += !segusage_is_dirty(&su->su);
+	clear(s, su);
+	su->su.su_flags = le32_make(flags | DIRTY);
+	return 0;
+}
+
 int segments_condemn(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;

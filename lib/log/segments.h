@@ -54,6 +54,13 @@ int segments_touch_one(struct segments *s, struct context *cx,
 int segments_free(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
+ * Nothing lives in SEGNUM any more, and its logs are not to be read: it is in
+ * use without blocks, which a cleaner frees unread.  Follows
+ * nilfs_sufile_do_scrap(), but an erroneous one stays so.
+ */
+int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum);
+
+/*
  * SEGNUM is erroneous from now on: what lives in it stays, and nobody writes to
  * it or frees it.  Follows nilfs_sufile_do_set_error().
  */

@@ -48,6 +48,13 @@ ask_log() {
 	esac
 }
 
+# listed BLOCK: the first block of the log that has the block.
+ask_listed() {
+	dump.nilfs2 logs -s "$image" |
+		awk -v at="$1" 'NR > 1 && $2 <= at { from = $2 }
+			END { print from }'
+}
+
 ask_superroot() { ask_latest 'Super root at block'; }
 ask_checkpoint() { ask_latest Checkpoint; }
 
@@ -72,6 +79,11 @@ ask_entry() {
 	dump.nilfs2 dat -f "$image" 0..2000 |
 		awk -v state="$1" '$NF == state && $2 { print $1; exit }
 			$NF == state && state == "free" { print $1; exit }'
+}
+
+# at VBLOCK: where the DAT has it.
+ask_at() {
+	dump.nilfs2 dat "$image" "$1" | awk '/^de_blocknr:/ { print $2 }'
 }
 
 # The damage.

@@ -61,6 +61,41 @@ use_kernel() {
 	dump.nilfs2 segments "$image" "$segment" | grep -- "-de"
 }
 
+# mislist: the log lists the first block of /kept in $segment as another one of
+# the file, which lies elsewhere.
+mislist() {
+	local vblock block from
+
+	dump.nilfs2 bmap -b "$image" /kept >map
+	block=$(awk -v s="$segment" '$NF == "data" && int($5 / 128) == s {
+		print $5; exit }' map)
+	vblock=$(awk -v s="$segment" '$NF == "data" && int($5 / 128) != s {
+		print $4; exit }' map)
+	from=$(dump.nilfs2 logs -s "$image" "$segment" | awk -v at="$block" '
+		NR > 1 && $2 <= at { from = $2 } END { print from }')
+	damage "binfo:$from/$((block - from))" "bi_vblocknr=$vblock"
+}
+
+@test "a block that is listed by the number of another is lost to the cleaner" {
+	mislist
+	expect log-unlisted
+	use_kernel "$image"
+	[ "$output" != "$sum" ]
+}
+
+@test "what lives where a number is wrong in a log is moved, for the cleaner" {
+	mislist
+	run -1 fsck.nilfs2 -fp "$image"
+	[[ $output == *"segment $segment: what lives in it is moved"* ]]
+	expect
+	dump.nilfs2 segments -o segment,written "$image" "$segment" |
+		grep -x " *$segment  *0"
+	use_kernel "$image"
+	kernel_content
+	[ "$output" = "$sum" ]
+	expect
+}
+
 @test "segments that live are not written over where the SUFILE calls all clean" {
 	for s in $(dump.nilfs2 segments "$image" | awk 'NR > 1 { print $1 }'); do
 		damage "segment:$s" su_flags=none su_nblocks=0 su_lastmod=0

@@ -122,6 +122,10 @@ static void test_second(void)
 	       "which may cost a block");
 	f = map_of(RULE_BMAP_VBLOCK_UNWRITTEN, NILFS_IFILE_INO);
 	is_int(plan_second_of(&f), RULE_FIX_INODES, "or of inodes");
+	f = at(RULE_LOG_UNLISTED, place_number(PLACE_VBLOCK, 1));
+	is_int(plan_second_of(&f), RULE_FIX_MOVES, "a log may be wrong");
+	is_int(plan_danger_of(RULE_FIX_MOVES, &f), RULE_DANGER_SAFE,
+	       "which costs nothing");
 }
 
 /* In whatever place it is found: whoever mends a rule exists, and says why. */

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Repair: what lives where its log lists it by a wrong number.
+ *
+ * Nobody but a cleaner reads the list, and that would take the block for
+ * another one: nilfs_cleanerd gives up there, or moves what lives for dead.  So
+ * before a cleaner comes all that lives leaves the segment (removal.h), and no
+ * list of its logs is read again.
+ *
+ * That the log is wrong, and not the DAT, is certain where no log lists the
+ * number and the map of the file agrees with the DAT (mislisted.h).
+ */
+#include "fsck/fixers.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "fsck/dat/mislisted.h"
+#include "fsck/dat/vblocks.h"
+#include "fsck/segments/removal.h"
+
+struct moves {
+	struct fixer_job *job;
+	struct datlife life;
+	struct listings listings;	/* of the numbers */
+	struct listing *list;		/* the blocks */
+	size_t n;
+	struct bitmap segments;
+};
+
+static bool is_mine(const struct fix *fix)
+{
+	return fix->rule == RULE_LOG_UNLISTED &&
+	       fix->place.kind == PLACE_VBLOCK;
+}
+
+static int gather_listings(struct moves *m, struct context *cx,
+			   const struct fix *fixes, size_t n)
+{
+	struct sparse wanted = { 0 };
+	size_t i;
+	int ret = sparse_init(&wanted, cx, vblocks_end(m->job->vol, cx));
+
+	for (i = 0; i < n && ret >= 0; i++)
+		if (is_mine(&fixes[i]) && fixes[i].place.number < wanted.bits)
+			ret = sparse_add(&wanted, cx, fixes[i].place.number);
+	if (ret >= 0)
+		ret = listings_of_vblocks(&m->listings, cx, m->job->check,
+					  &wanted);
+	sparse_fini(&wanted);
+	return ret;
+}
+
+/* Adds the block of FIX where the log alone is wrong. */
+static int add(struct moves *m, struct context *cx, const struct fix *fix)
+{
+	const struct listing *l = listings_find(&m->listings,
+						fix->place.number);
+	int ret;
+
+	if (l && l->is_used)
+		return 0;
+	ret = mislisted_find(&m->life, cx, m->job->check, fix->place.number,
+			     fix->got, &m->list[m->n]);
+	if (ret <= 0)
+		return ret;
+	m->n++;
+	bitmap_set(&m->segments, geometry_segment_of(&m->job->vol->geo,
+						     fix->got));
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct listing *x = a, *y = b;
+
+	return (x->blocknr > y->blocknr) - (x->blocknr < y->blocknr);
+}
+
+static int list_blocks(struct moves *m, struct context *cx,
+		       const struct fix *fixes, size_t n)
+{
+	size_t i;
+	int err = gather_listings(m, cx, fixes, n);
+
+	/* A log that cannot be read may list what the others do not. */
+	if (err || m->listings.partial)
+		return err;
+	m->list = calloc(n + 1, sizeof(*m->list));
+	if (!m->list)
+		return fail(cx, -ENOMEM, "%zu blocks", n);
+	err = datlife_init(&m->life, cx, m->job->vol);
+	for (i = 0; i < n && !err; i++)
+		if (is_mine(&fixes[i]))
+			err = add(m, cx, &fixes[i]);
+	sort_in_place(m->list, m->n, sizeof(*m->list), compare);
+	return err;
+}
+
+static void tell(struct moves *m)
+{
+	uint64_t segnum = bitmap_next_set(&m->segments, 0);
+
+	for (; segnum < m->segments.bits;
+	     segnum = bitmap_next_set(&m->segments, segnum + 1))
+		fixers_tell(m->job, "segment %" PRIu64 ": what lives in it is "
+			    "moved, as its logs list some of it wrong",
+			    segnum);
+}
+
+static int empty_segments(struct moves *m, struct context *cx)
+{
+	struct removal r = {
+		.job = m->job,
+		.which = &m->segments,
+		.mislisted = m->list,
+		.nmislisted = m->n,
+	};
+	int err = removal_run(&r, cx);
+
+	removal_fini(&r);
+	if (!err)
+		tell(m);
+	return err;
+}
+
+int fix_moves(struct fixer_job *job, struct context *cx,
+	      const struct fix *fixes, size_t n)
+{
+	struct moves m = { .job = job, .life = { .vol = job->vol } };
+	int err = bitmap_init(&m.segments, cx, job->vol->geo.nsegments);
+
+	if (!err)
+		err = list_blocks(&m, cx, fixes, n);
+	if (!err && m.n)
+		err = empty_segments(&m, cx);
+	bitmap_fini(&m.segments);
+	free(m.list);
+	listings_fini(&m.listings);
+	datlife_fini(&m.life);
+	return err;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Emptying segments, as a cleaner does, but for the sake of their logs.
+ *
+ * A number may be listed in one segment only, or the kernel's cleaner refuses
+ * to clean both (log/move.h), so all goes or nothing.  What is there is asked
+ * of the DAT, not of the logs, since these are what is wrong; they only say
+ * whose each block is.
+ *
+ * No checkpoint is given up: what any of them has is moved.  The segments are
+ * not clean then but in use without blocks, because the state before needs
+ * them until superblocks name the new one, and further logs of this repair
+ * must not go there.
+ */
+#include "fsck/segments/removal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "disk/bmap.h"
+#include "disk/inode.h"
+#include "fsck/segments/lifelogs.h"
+#include "log/mend.h"
+#include "log/move.h"
+#include "vol/cptable.h"
+#include "vol/datscan.h"
+
+static int add(struct removal *r, struct context *cx, uint64_t blocknr,
+	       uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	const struct nilfs_geometry *geo = &r->job->vol->geo;
+	struct removal_block *grown;
+
+	if (!geometry_has_block(geo, blocknr) ||
+	    !bitmap_test(r->which, geometry_segment_of(geo, blocknr)))
+		return 0;
+	grown = array_grow(cx, r->blocks, &r->room, r->n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	r->blocks = grown;
+	grown[r->n++] = (struct removal_block){
+		.blocknr = blocknr,
+		.vblocknr = vblocknr,
+		.start = de ? le64_get(de->de_start) : 0,
+		.end = de ? le64_get(de->de_end) : NILFS_CNO_MAX,
+	};
+	return 0;
+}
+
+static int visit_entries(void *arg, struct context *cx, unsigned int worker,
+			 const struct datscan_block *block)
+{
+	struct removal *r = arg;
+	uint32_t i;
+	int err = 0;
+
+	(void)worker;
+	for (i = datscan_next_used(block, 0); i < block->count && !err;
+	     i = datscan_next_used(block, i + 1)) {
+		const struct nilfs_dat_entry *de = datscan_entry(block, i);
+
+		err = add(r, cx, le64_get(de->de_blocknr), block->first + i,
+			  de);
+	}
+	return err;
+}
+
+static int visit_own(void *arg, struct context *cx, uint64_t blocknr)
+{
+	return add(arg, cx, blocknr, 0, NULL);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct removal_block *x = a, *y = b;
+
+	return (x->blocknr > y->blocknr) - (x->blocknr < y->blocknr);
+}
+
+/* All that the DAT has in the segments; a DAT that is not whole fails. */
+static int gather(struct removal *r, struct context *cx)
+{
+	const struct datscan_visitor visitor = {
+		.entries = visit_entries,
+		.own_block = visit_own,
+		.arg = r,
+	};
+	struct context alone;
+	int err;
+
+	context_child(cx, &alone);
+	alone.threads = 1;
+	err = datscan_run(r->job->vol, &alone, &visitor);
+	if (err)
+		context_adopt(cx, &alone);
+	sort_in_place(r->blocks, r->n, sizeof(*r->blocks), compare);
+	return err ? err : cptable_list(r->job->vol, cx, false, &r->cnos,
+					&r->ncnos);
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct removal_block *b = item;
+
+	return b->blocknr < *(const uint64_t *)key;
+}
+
+static size_t find_block(const struct removal *r, uint64_t blocknr)
+{
+	return search_first(r->blocks, r->n, sizeof(*r->blocks), is_below,
+			    &blocknr);
+}
+
+static bool is_listed_below(const void *item, const void *key)
+{
+	const struct listing *l = item;
+
+	return l->blocknr < *(const uint64_t *)key;
+}
+
+/* Whether B is a block whose number alone is wrong in its log. */
+static bool is_mislisted(const struct removal *r,
+			 const struct removal_block *b)
+{
+	size_t i = search_first(r->mislisted, r->nmislisted,
+				sizeof(*r->mislisted), is_listed_below,
+				&b->blocknr);
+
+	return i < r->nmislisted && r->mislisted[i].blocknr == b->blocknr &&
+	       r->mislisted[i].number == b->vblocknr;
+}
+
+/* A log has the block at BLOCKNR, and lists it as AS. */
+static void name(struct removal *r, uint64_t blocknr,
+		 const struct segsum_block *as)
+{
+	size_t i = find_block(r, blocknr);
+	struct removal_block *b = &r->blocks[i];
+
+	if (i == r->n || b->blocknr != blocknr || b->listed)
+		return;
+	b->as = *as;
+	b->listed = as->is_virtual ?
+			    b->vblocknr && (as->vblocknr == b->vblocknr ||
+					    is_mislisted(r, b)) :
+			    !b->vblocknr;
+}
+
+/* Asks the logs of SEGNUM: 1, 0 where they are not all there. */
+static int ask_logs(struct removal *r, struct context *cx, uint64_t segnum)
+{
+	struct segsum_block b;
+	struct lifelogs l;
+	struct log log;
+	bool broken = false;
+	int ret = lifelogs_open(&l, cx, r->job->check, segnum);
+
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		struct segsum_iter *iter = &l.search.summary.iter;
+
+		while (!l.is_former && segsum_iter_next(iter, &b))
+			name(r, log.pseg + b.index, &b);
+		broken |= !l.is_former && iter->verdict &&
+			  iter->verdict != RULE_LOG_SUMBYTES_UNUSED;
+	}
+	broken |= l.partial;
+	lifelogs_close(&l);
+	return ret < 0 ? ret : !broken;
+}
+
+/* Whether it is known of all blocks of SEGNUM what they are: 1, 0. */
+static int is_known(struct removal *r, struct context *cx, uint64_t segnum)
+{
+	uint64_t end = geometry_segment_end(&r->job->vol->geo, segnum);
+	size_t i = find_block(r, geometry_segment_start(&r->job->vol->geo,
+							segnum));
+	int ret = ask_logs(r, cx, segnum);
+
+	for (; ret > 0 && i < r->n && r->blocks[i].blocknr < end; i++)
+		ret = r->blocks[i].listed;
+	return ret;
+}
+
+/* Only segments of which all is known are emptied. */
+static int choose(struct removal *r, struct context *cx)
+{
+	const struct bitmap *which = r->which;
+	uint64_t segnum = bitmap_next_set(which, 0);
+	int ret = 0;
+
+	for (; segnum < which->bits && ret >= 0;
+	     segnum = bitmap_next_set(which, segnum + 1)) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = is_known(r, cx, segnum);
+		if (!ret)
+			bitmap_clear(r->which, segnum);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static bool is_chosen(const struct removal *r, const struct removal_block *b)
+{
+	return bitmap_test(r->which, geometry_segment_of(&r->job->vol->geo,
+							 b->blocknr));
+}
+
+/* Whether a checkpoint has B. */
+static bool is_needed(const struct removal *r, const struct removal_block *b)
+{
+	size_t i = search_lower_bound(r->cnos, r->ncnos, b->start);
+
+	return b->end == NILFS_CNO_MAX ||
+	       (i < r->ncnos && r->cnos[i] < b->end);
+}
+
+/*
+ * Whether the commit writes B anew: the DAT's have no other way, those of
+ * cpfile and SUFILE change with every checkpoint.
+ */
+static bool is_written_anew(const struct removal_block *b)
+{
+	return !b->vblocknr || (b->end == NILFS_CNO_MAX &&
+				(b->as.ino == NILFS_CPFILE_INO ||
+				 b->as.ino == NILFS_SUFILE_INO));
+}
+
+/* Whether block I goes on where the one before it ends. */
+static bool goes_on(const struct removal *r, size_t i)
+{
+	const struct removal_block *a = &r->blocks[i - 1], *b = &r->blocks[i];
+
+	return a->blocknr + 1 == b->blocknr && a->vblocknr + 1 == b->vblocknr &&
+	       a->as.ino == b->as.ino && a->as.cno == b->as.cno &&
+	       a->as.is_node == b->as.is_node &&
+	       (a->as.is_node || a->as.blkoff + 1 == b->as.blkoff);
+}
+
+static bool is_moved(const struct removal *r, const struct removal_block *b)
+{
+	return is_chosen(r, b) && is_needed(r, b) && !is_written_anew(b);
+}
+
+/* The COUNT blocks from FIRST on. */
+static int move_run(struct removal *r, struct context *cx, size_t first,
+		    size_t count)
+{
+	const struct removal_block *b = &r->blocks[first];
+	const struct move_run run = {
+		.ino = b->as.ino,
+		.cno = b->as.cno,
+		.node = b->as.is_node,
+		.vblocknr = b->vblocknr,
+		.blkoff = b->as.blkoff,
+		.count = (uint32_t)count,
+	};
+	struct payload *p = payload_device(r->job->dev, b->blocknr,
+					   r->job->vol->geo.block_size);
+	int err;
+
+	if (!p)
+		return fail(cx, -ENOMEM, "blocks that are moved");
+	err = move_blocks(r->job->writer, cx, &run, p, 0);
+	payload_put(p);
+	return err;
+}
+
+static int move_all(struct removal *r, struct context *cx)
+{
+	size_t i, n;
+	int err = 0;
+
+	for (i = 0; i < r->n && !err; i += n) {
+		n = 1;
+		if (!is_moved(r, &r->blocks[i]))
+			continue;
+		while (i + n < r->n && goes_on(r, i + n) &&
+		       is_moved(r, &r->blocks[i + n]))
+			n++;
+		err = move_run(r, cx, i, n);
+	}
+	return err;
+}
+
+/* Level and key of a node, which logs have of the DAT's only. */
+static int locate(struct removal *r, struct context *cx,
+		  const struct removal_block *b, unsigned int *level,
+		  uint64_t *key)
+{
+	uint32_t size = r->job->vol->geo.block_size;
+	struct bmap_node node;
+	const void *block;
+	int err;
+
+	*level = b->as.level;
+	*key = b->as.blkoff;
+	if (!b->as.is_node || !b->vblocknr)
+		return 0;
+	err = cache_get(r->job->vol->cache, cx, b->blocknr, &block);
+	if (err)
+		return err;
+	if (bmap_node_check(size, block) == RULE_OK) {
+		bmap_node_read(size, block, &node);
+		*level = node.level;
+		*key = bmap_node_key(&node, 0);
+	} else {
+		err = fail(cx, -EUCLEAN, "block %llu: is no node",
+			   (unsigned long long)b->blocknr);
+	}
+	cache_put(r->job->vol->cache, block);
+	return err;
+}
+
+/* The old number of what is written anew ends, and is free like the others. */
+static int leave(struct removal *r, struct context *cx,
+		 const struct removal_block *b)
+{
+	unsigned int level;
+	uint64_t key;
+	int err = 0;
+
+	if (is_needed(r, b) && !is_written_anew(b))
+		return 0;
+	if (is_written_anew(b)) {
+		err = locate(r, cx, b, &level, &key);
+		if (!err)
+			err = move_metadata(r->job->writer, cx, b->as.ino,
+					    level, key);
+	}
+	return err || !b->vblocknr ? err : move_forget(r->job->writer, cx,
+						       b->vblocknr);
+}
+
+static int leave_all(struct removal *r, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < r->n && !err; i++)
+		if (is_chosen(r, &r->blocks[i]))
+			err = leave(r, cx, &r->blocks[i]);
+	return err;
+}
+
+static int scrap_all(struct removal *r, struct context *cx)
+{
+	uint64_t segnum = bitmap_next_set(r->which, 0);
+	int err = 0;
+
+	for (; segnum < r->which->bits && !err;
+	     segnum = bitmap_next_set(r->which, segnum + 1))
+		err = move_scrap(r->job->writer, cx, segnum);
+	return err;
+}
+
+int removal_run(struct removal *r, struct context *cx)
+{
+	int err = gather(r, cx);
+
+	if (!err)
+		err = choose(r, cx);
+	if (!err)
+		err = move_all(r, cx);
+	if (!err)
+		err = leave_all(r, cx);
+	return err ? err : scrap_all(r, cx);
+}
+
+void removal_fini(struct removal *r)
+{
+	free(r->blocks);
+	free(r->cnos);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Segments that are emptied: all that lives in them goes to new logs. */
+#ifndef NILFS2_FSCK_REMOVAL_H
+#define NILFS2_FSCK_REMOVAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "disk/segsum.h"
+#include "fsck/dat/listings.h"
+#include "fsck/fixers.h"
+
+/* A block that the DAT has in one of the segments. */
+struct removal_block {
+	uint64_t blocknr;
+	uint64_t vblocknr;		/* 0: a block of the DAT itself */
+	uint64_t start, end;
+	bool listed;
+	struct segsum_block as;		/* by its log */
+};
+
+/* All zero but for JOB, WHICH and MISLISTED. */
+struct removal {
+	struct fixer_job *job;
+	struct bitmap *which;		/* the segments; borrowed */
+	/* Blocks that are listed by a wrong number, ascending by place. */
+	const struct listing *mislisted;
+	size_t nmislisted;
+
+	/* Filled in. */
+	struct removal_block *blocks;	/* ascending by place */
+	size_t n, room;
+	uint64_t *cnos;			/* checkpoints, ascending */
+	size_t ncnos;
+};
+
+/*
+ * Moves what any checkpoint needs out of the segments in WHICH; the numbers of
+ * the rest are free, and the segments are in use without blocks.  A segment
+ * whose logs do not list all that the DAT has there is taken out of WHICH and
+ * stays.  -ENOSPC, -EUCLEAN, -EIO, -ENOMEM, -EINTR; removal_fini() also then.
+ */
+int removal_run(struct removal *r, struct context *cx);
+void removal_fini(struct removal *r);
+
+#endif
