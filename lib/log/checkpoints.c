@@ -141,6 +141,24 @@ int checkpoints_make(struct writer *w, struct context *cx)
 	return ret;
 }
 
+/* Block BLKOFF goes if it has no checkpoint any more; the first one stays. */
+static int drop_if_empty(struct writer *w, struct context *cx,
+			 uint64_t blkoff)
+{
+	uint64_t cno = checkpoint_first(&w->g, blkoff);
+	uint64_t end = cno + checkpoint_count(&w->g, blkoff);
+	const void *data;
+	int ret = blkoff ? metafile_look(w->cpfile, cx, blkoff, &data) : 0;
+
+	if (ret <= 0)
+		return ret;
+	for (; cno < end; cno++)
+		if (!checkpoint_is_invalid((const void *)((const char *)data +
+					   checkpoint_offset(&w->g, cno))))
+			return 0;
+	return metafile_delete(w->cpfile, cx, blkoff);
+}
+
 int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno)
 {
 	uint64_t blkoff = checkpoint_blkoff(&w->g, cno);
@@ -159,7 +177,8 @@ int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno)
 		return ret;
 	header->ch_ncheckpoints =
 		le64_make(le64_get(header->ch_ncheckpoints) - 1);
-	return count_in_block(w, cx, blkoff, -1);
+	ret = count_in_block(w, cx, blkoff, -1);
+	return ret ? ret : drop_if_empty(w, cx, blkoff);
 }
 
 /* The list that the checkpoint CNO has, 0: that of the header. */

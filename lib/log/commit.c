@@ -281,6 +281,8 @@ int commit_run(struct writer *w, struct context *cx, struct writer_end *end)
 	if (!ret && w->mended)
 		ret = mend_place(w, cx);
 	if (!ret)
+		ret = dattable_make_holes(&w->dat, cx);
+	if (!ret)
 		ret = settle(w, cx);
 	if (!ret)
 		ret = list_all(w, cx, &super_root);

@@ -258,6 +258,19 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 	return put_entries(t, cx, first, count, blocknr, move_entry);
 }
 
+/* Nobody has VBLOCKNR any more: entry I of E, which it was, says nothing. */
+static int give_back(struct dattable *t, struct context *cx,
+		     struct entries *e, uint32_t i, uint64_t vblocknr)
+{
+	const struct palloc *p = &t->numbers.p;
+	int ret;
+
+	write_entry(e, i, 0, NILFS_CNO_MIN, NILFS_CNO_MIN);
+	ret = numbers_give(&t->numbers, cx, vblocknr);
+	return ret ? ret : tally_add(&t->given, cx,
+				     palloc_entry_blkoff(p, vblocknr), 1);
+}
+
 int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
 {
 	struct nilfs_dat_entry de;
@@ -271,8 +284,7 @@ int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
 		return fail(cx, -EUCLEAN,
 			    "virtual block %llu: is freed, but did not end",
 			    (unsigned long long)vblocknr);
-	write_entry(&e, 0, 0, NILFS_CNO_MIN, NILFS_CNO_MIN);
-	return numbers_give(&t->numbers, cx, vblocknr);
+	return give_back(t, cx, &e, 0, vblocknr);
 }
 
 /*
@@ -293,8 +305,7 @@ static int end_entry(struct dattable *t, struct context *cx,
 			    "virtual block %llu: in use, but ended in the DAT",
 			    (unsigned long long)vblocknr);
 	if (!blocknr) {
-		write_entry(e, i, 0, NILFS_CNO_MIN, NILFS_CNO_MIN);
-		ret = numbers_give(&t->numbers, cx, vblocknr);
+		ret = give_back(t, cx, e, i, vblocknr);
 		return ret ? ret : 1;
 	}
 	write_entry(e, i, blocknr, start, end);
@@ -361,6 +372,40 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 	return 0;
 }
 
+/* Whether one of B's numbers is in use, or its entry says so: 1, 0. */
+static int is_used(struct dattable *t, struct context *cx,
+		   const struct palloc_block *b)
+{
+	struct nilfs_dat_entry de;
+	uint64_t i;
+	int ret = 0;
+
+	for (i = b->first; i < b->first + b->count && !ret; i++) {
+		ret = numbers_test(&t->numbers, cx, i);
+		if (!ret)
+			ret = dattable_read(t, cx, i, &de);
+		if (!ret)
+			ret = le64_get(de.de_blocknr) && dat_is_current(&de);
+	}
+	return ret;
+}
+
+int dattable_make_holes(struct dattable *t, struct context *cx)
+{
+	struct palloc_block b;
+	uint64_t blkoff;
+	int ret = 0;
+
+	for (blkoff = 0; ret >= 0 && tally_next(&t->given, &blkoff); blkoff++) {
+		palloc_locate(&t->numbers.p, blkoff, &b);
+		ret = is_used(t, cx, &b);
+		if (!ret)
+			ret = metafile_delete(t->m, cx, blkoff);
+	}
+	tally_fini(&t->given);
+	return ret < 0 ? ret : 0;
+}
+
 int dattable_read(struct dattable *t, struct context *cx, uint64_t vblocknr,
 		  struct nilfs_dat_entry *de)
 {
@@ -383,6 +428,7 @@ void dattable_fini(struct dattable *t)
 {
 	numbers_fini(&t->numbers);
 	tally_fini(&t->waiting);
+	tally_fini(&t->given);
 	free(t->snapshots);
 	t->snapshots = NULL;
 }

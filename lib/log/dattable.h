@@ -28,6 +28,7 @@ struct dattable {
 	size_t nsnapshots;
 	/* By block of the DAT: numbers taken that are in no log yet. */
 	struct tally waiting;
+	struct tally given;	/* numbers given back, in the same way */
 };
 
 /* Takes up to WANT numbers that follow each other (numbers_take()). */
@@ -83,6 +84,13 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
  */
 int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start);
+
+/*
+ * The DAT has holes where it had blocks of which numbers were given back, and
+ * none is in use any more (nilfs_palloc_freev()).  None of them may be
+ * collected.
+ */
+int dattable_make_holes(struct dattable *t, struct context *cx);
 
 /* True where some snapshot is in [START, END). */
 bool dattable_has_snapshot(const struct dattable *t, uint64_t start,
