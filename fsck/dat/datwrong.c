@@ -16,6 +16,8 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "disk/inode.h"
+#include "fsck/damage.h"
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/datlife.h"
 #include "vol/datscan.h"
@@ -53,6 +55,50 @@ static int add_pointer(struct datwrong_list *l, struct fixer_job *job,
 	       add(l, cx, vblocknr, fix->rule != RULE_BMAP_LIFETIME);
 }
 
+/* Where the ifile has inode INO. */
+static struct place holding_inode(const struct volume *vol, uint64_t cno,
+				  uint64_t ino)
+{
+	return place_map(cno, NILFS_IFILE_INO,
+			 palloc_entry_blkoff(&vol->ifile_palloc, ino), 0);
+}
+
+/*
+ * All that holds the pointer at AT, nodes and the block with the inode: what
+ * does not live as long as they do may be right, and one of them wrong.
+ */
+static int add_holders(struct datwrong_list *l, struct fixer_job *job,
+		       struct context *cx, struct place at)
+{
+	uint64_t vblocknr;
+	int ret = 1;
+
+	for (at.level++; ret > 0; at.level++) {
+		ret = datlife_pointer(job->vol, cx, at.cno, at.ino, at.blkoff,
+				      at.level, &vblocknr);
+		if (ret > 0)
+			ret = add(l, cx, vblocknr, false) ? -ENOMEM : 1;
+	}
+	ret = damage_forgive(cx, ret);
+	if (ret || inode_is_metadata(at.ino))
+		return ret;
+	at = holding_inode(job->vol, at.cno, at.ino);
+	ret = datlife_pointer(job->vol, cx, at.cno, at.ino, at.blkoff, 0,
+			      &vblocknr);
+	if (ret > 0)
+		ret = add(l, cx, vblocknr, false);
+	ret = damage_forgive(cx, ret);
+	return ret ? ret : add_holders(l, job, cx, at);
+}
+
+static int add_life(struct datwrong_list *l, struct fixer_job *job,
+		    struct context *cx, const struct fix *fix)
+{
+	int err = add_pointer(l, job, cx, fix);
+
+	return err ? err : add_holders(l, job, cx, fix->place);
+}
+
 static int add_fix(struct datwrong_list *l, struct fixer_job *job,
 		   struct context *cx, const struct fix *fix)
 {
@@ -68,8 +114,9 @@ static int add_fix(struct datwrong_list *l, struct fixer_job *job,
 		       add(l, cx, fix->place.number, true) : 0;
 	case RULE_BMAP_VBLOCK_UNWRITTEN:
 		return add(l, cx, fix->got, true);
-	case RULE_BMAP_BLOCK_UNUSED:
 	case RULE_BMAP_LIFETIME:
+		return add_life(l, job, cx, fix);
+	case RULE_BMAP_BLOCK_UNUSED:
 		return add_pointer(l, job, cx, fix);
 	default:
 		return 0;
