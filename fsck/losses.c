@@ -13,13 +13,17 @@
 
 #define FEW 32u
 
-/* Whether there can be as many inodes in the blocks that live now. */
+/*
+ * Whether there can be as many inodes in the blocks that live now; in all that
+ * there are, where nobody counted these.
+ */
 static bool is_possible(const struct check *c, uint64_t files)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t blocks = c->live_entries ? c->live_entries :
+		geometry_segment_end(geo, geo->nsegments - 1);
 
-	return !c->live_entries ||
-	       files / (geo->block_size / geo->inode_size) <= c->live_entries;
+	return files / (geo->block_size / geo->inode_size) <= blocks;
 }
 
 /* What was counted, else what the checkpoint says it has; 0: not known. */
