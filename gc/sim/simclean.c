@@ -11,7 +11,9 @@
  *
  * nilfs_cleanerd looks at the victims of a step only to see that there is
  * little to reclaim in all of them together, and then gives them a new time, so
- * that others come first.
+ * that others come first.  Times being seconds, what was written, moved or left
+ * alone in the one that it is now is no candidate; where nothing else is left
+ * it waits for the user to go on, and goes on then.
  */
 #include "gc/sim/simclean.h"
 
@@ -78,7 +80,10 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 	*c = (struct simclean){ .config = *config, .vol = v };
 	if (!c->config.step)
 		c->config.step = 1;
-	c->victims = malloc(c->config.step * sizeof(*c->victims));
+	if (!c->config.mc_step)
+		c->config.mc_step = c->config.step;
+	c->victims = calloc((size_t)c->config.step + c->config.mc_step,
+			    sizeof(*c->victims));
 	ret = c->victims ? open_order(c) : -ENOMEM;
 	if (!ret && steady)
 		ret = simtree_open(&c->tree, &c->order);
@@ -100,14 +105,21 @@ void simclean_close(struct simclean *c)
 	c->victims = NULL;
 }
 
+/* Of this second: if the oldest is, all are. */
+static bool is_too_young(const struct simclean *c, uint32_t segnum)
+{
+	return c->vol->config.second &&
+	       c->vol->segments[segnum].lastmod >= simvol_time(c->vol);
+}
+
 int64_t simclean_choose(struct simclean *c)
 {
 	int64_t i;
 
-	c->config.env.nongc_ctime = c->vol->now;
+	c->config.env.nongc_ctime = simvol_time(c->vol);
 	i = c->has_tree ? simtree_best(&c->tree) :
 			  policy_next(&c->order, c->vol->nclean);
-	if (i < 0)
+	if (i < 0 || is_too_young(c, (uint32_t)i))
 		return -1;
 	simvol_set_state(c->vol, (uint32_t)i, SIMVOL_VICTIM);
 	return i;
@@ -122,7 +134,7 @@ static uint64_t least_dead(const struct simclean *c, uint64_t looked)
 				 c->config.min_reclaimable;
 
 	/* All of them were looked at: now a tenth of that will do. */
-	if (looked >= n)
+	if (looked >= n && !c->vol->config.second)
 		return looked < 2 * n ? least / 10 : 0;
 	return least;
 }
@@ -141,17 +153,19 @@ static bool are_poor(const struct simclean *c, uint64_t looked)
 
 static void skip(struct simclean *c, uint32_t segnum)
 {
-	c->vol->segments[segnum].lastmod = c->vol->now;
+	c->vol->segments[segnum].lastmod = simvol_time(c->vol);
 	c->vol->totals.skipped++;
 	simvol_set_state(c->vol, segnum, SIMVOL_FULL);
 }
 
 static void choose_step(struct simclean *c)
 {
+	uint32_t n = c->vol->nclean < c->config.low ? c->config.mc_step :
+						      c->config.step;
 	int64_t i;
 
 	c->nvictims = 0;
-	while (c->nvictims < c->config.step && (i = simclean_choose(c)) >= 0)
+	while (c->nvictims < n && (i = simclean_choose(c)) >= 0)
 		c->victims[c->nvictims++] = (uint32_t)i;
 }
 
@@ -267,7 +281,7 @@ static int freeze_order(struct simclean *c)
 	int ret;
 
 	policy_close(&c->order);
-	env->nongc_ctime = c->vol->now;
+	env->nongc_ctime = simvol_time(c->vol);
 	env->max_search = 0;
 	ret = policy_open(&c->order, c->config.policy, env, c->vol->segments,
 			  c->vol->config.nsegments);
@@ -306,7 +320,8 @@ int simclean_round(struct simclean *c, struct context *cx)
 		return fail(cx, -ENOMEM, "order of segments");
 	if (ret)
 		return ret;
-	if (c->vol->nclean < c->config.low)
+	c->goes_on = c->vol->config.second && c->vol->nclean < c->config.high;
+	if (!c->goes_on && c->vol->nclean < c->config.low)
 		return fail(cx, -ENOSPC, "cleaning gains nothing after %" PRIu64
 			    " blocks of the user", c->vol->now);
 	return 0;

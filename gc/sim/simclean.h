@@ -15,6 +15,7 @@ struct simclean_config {
 	uint32_t low;		/* clean segments below which a round begins */
 	uint32_t high;		/* that it ends with */
 	uint32_t step;		/* victims that are cleaned together */
+	uint32_t mc_step;	/* the same below LOW; 0: as many */
 	uint32_t min_reclaimable;	/* percent: less, and a step is skipped */
 	uint32_t mc_min_reclaimable;	/* below LOW, as nilfs_cleanerd.conf */
 };
@@ -27,6 +28,7 @@ struct simclean {
 	bool has_tree;
 	uint32_t *victims;	/* of a step */
 	uint32_t nvictims;
+	bool goes_on;		/* a round ended for want of victims */
 	/* Is told each victim in order; NULL: nobody. */
 	void (*chosen)(void *arg, const struct policy_segment *s);
 	void *arg;
@@ -40,7 +42,7 @@ void simclean_close(struct simclean *c);
 /* Clean segments below which there must be a round, now. */
 static inline bool simclean_is_due(const struct simclean *c)
 {
-	return c->vol->nclean < c->config.low;
+	return c->goes_on || c->vol->nclean < c->config.low;
 }
 
 /*

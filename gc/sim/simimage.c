@@ -263,13 +263,25 @@ static void put_clean(struct simvol *v, uint32_t i)
 		v->clean[v->nclean++] = i;
 }
 
+/* The kernel's last log may be older than what was moved without it. */
+static uint64_t start_of(const struct simimage *image)
+{
+	uint64_t now = image->now;
+	uint32_t i;
+
+	for (i = 0; i < image->nsegments; i++)
+		if (image->segments[i].lastmod >= now)
+			now = image->segments[i].lastmod + 1;
+	return now;
+}
+
 static void put_segments(const struct simimage *image, struct simvol *v,
 			 const uint32_t *hot)
 {
 	uint32_t i, id = (uint32_t)image->nhot;
 
 	v->nclean = 0;
-	v->now = image->now;
+	v->now = v->start = start_of(image);
 	for (i = 0; i < image->nsegments; i++) {
 		v->segments[i] = image->segments[i];
 		v->state[i] = image->state[i];

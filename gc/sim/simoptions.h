@@ -38,6 +38,8 @@ struct simoptions {
 	uint32_t scarce;
 	uint32_t min_reclaimable;	/* percent */
 	uint32_t mc_min_reclaimable;	/* or SIMOPTIONS_SAME */
+	uint32_t mc_step;		/* segments; 0: as step */
+	uint32_t second;		/* blocks of the user; 0: none */
 	/* What is said. */
 	uint64_t check_every;
 	uint32_t victims;

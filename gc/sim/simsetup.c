@@ -91,6 +91,7 @@ static int open_volume(struct simsetup *s, struct context *cx)
 		.metadata_log = o->metadata_log,
 		.moves_change_nodes = o->moves_change_nodes,
 		.frees_dead = o->frees_dead,
+		.second = o->second,
 		.history = has_past(s),
 	};
 	int ret;
@@ -128,12 +129,16 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 		.low = (uint32_t)low,
 		.high = (uint32_t)high,
 		.step = o->step,
+		.mc_step = o->mc_step,
 		.min_reclaimable = o->min_reclaimable,
 		.mc_min_reclaimable = o->mc_min_reclaimable,
 	};
 
 	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
 		c.mc_min_reclaimable = c.min_reclaimable;
+	if (o->second && policy->policy != policy_find("timestamp"))
+		return fail(cx, -EINVAL, "cleaner: --second is for the policy "
+			    "timestamp");
 	if (high > s->vol.config.nsegments)
 		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
 			    "are more than all", high);

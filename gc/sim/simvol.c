@@ -185,7 +185,7 @@ static uint32_t take_place(struct simvol *v, struct simvol_log *log,
 
 	v->owner[place] = id;
 	s->written++;
-	s->lastmod = v->now;
+	s->lastmod = simvol_time(v);
 	if (id == SIMVOL_NONE)
 		return place;
 	s->live++;

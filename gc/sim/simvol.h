@@ -54,6 +54,8 @@ struct simvol_config {
 	bool moves_change_nodes;	/* no DAT hides moves from the maps */
 	bool history;		/* snapshots, protection period */
 	bool frees_dead;	/* full segments that are dead are clean */
+	uint32_t second;	/* blocks the user writes in one; 0: each block
+				   has a time of its own */
 };
 
 enum simvol_state {
@@ -107,6 +109,7 @@ struct simvol {
 	struct simvol_log logs[SIMVOL_LOGS];
 	struct simvol_layer layers[SIMVOL_KINDS];
 	uint64_t now;		/* blocks the user wrote */
+	uint64_t start;		/* what that was at first */
 	uint32_t cno;		/* checkpoint that is being made */
 	uint32_t protect_cno;	/* the oldest that is protected */
 	uint32_t *snapshots;	/* checkpoints, ascending */
@@ -125,6 +128,14 @@ struct simvol {
 int simvol_open(struct simvol *v, struct context *cx,
 		const struct simvol_config *config);
 void simvol_close(struct simvol *v);
+
+/* What segments that are written now have as their time. */
+static inline uint64_t simvol_time(const struct simvol *v)
+{
+	return v->config.second ?
+		       v->start + (v->now - v->start) / v->config.second :
+		       v->now;
+}
 
 /* What logical block ID is. */
 static inline enum simvol_kind simvol_kind_of(const struct simvol *v,
