@@ -164,6 +164,16 @@ static int open_work(struct simsetup *s, struct context *cx)
 	return simwork_open(&s->work, cx, &c);
 }
 
+/* How often contradictions are looked for: in a build for that always. */
+static uint64_t check_every(const struct simsetup *s)
+{
+#ifdef __SANITIZE_ADDRESS__
+	if (!s->options->check_every)
+		return s->vol.nplaces;
+#endif
+	return s->options->check_every;
+}
+
 static int open_run(struct simsetup *s, struct context *cx)
 {
 	const struct simoptions *o = s->options;
@@ -173,7 +183,7 @@ static int open_run(struct simsetup *s, struct context *cx)
 		.snapshots = o->snapshots,
 		.protect = o->protect,
 		.dirty_pages = o->dirty_pages,
-		.check_every = o->check_every,
+		.check_every = check_every(s),
 	};
 
 	s->asked = o->writes ? o->writes : 5 * s->vol.config.data;
