@@ -45,7 +45,8 @@ clean_segments() {
 	cat /sys/fs/nilfs2/"${DEV1#/dev/}"/segments/clean_segments
 }
 
-# count: adds the daemon's logs since the last time to "moved".
+# count: adds the daemon's logs since the last time to "moved"; to be asked
+# before any of them can be written over.
 count() {
 	echo 1 >/proc/sys/vm/drop_caches
 	"$dump" logs --json-lines "$DEV1" 2>/dev/null | perl -e '
@@ -113,8 +114,7 @@ rewrite_all() {
 		sync
 		fsfreeze -f "$MNT" && fsfreeze -u "$MNT"
 		now=$(clean_segments)
-		[ "$now" -lt "$low" ] || continue
-		wait_for_daemon "$now"
+		[ "$now" -ge "$low" ] || wait_for_daemon "$now"
 		moved=$(count)
 	done
 }
@@ -122,7 +122,11 @@ rewrite_all() {
 nilfs-tune -i 86400 "$DEV1" >/dev/null
 nilfs_mount "$DEV1"
 segments=$(cat /sys/fs/nilfs2/"${DEV1#/dev/}"/segments/segments_number)
-low=$((segments / 10)) high=$((segments / 5)) moved='0 0 0 0'
+# The daemon adds what the kernel keeps for itself: 5 %, eight at least.
+kept=$(((segments * 5 + 99) / 100))
+[ "$kept" -ge 8 ] || kept=8
+low=$(((segments + 9) / 10 + kept)) high=$(((segments + 4) / 5 + kept + 1))
+moved='0 0 0 0'
 [ "$what" != age ] || { make_files; sync; seed=1; }
 moved=$(count)
 moved="${moved% * *} 0 0"

@@ -6,7 +6,8 @@
 #
 #	BENCH_ORDERS	some of needed age victim file tree
 
-order_files=9000 order_blocks=4 order_segments=128
+# A segment less than fit: the second superblock is in the last.
+order_files=9000 order_blocks=4 order_segments=127
 
 # order_guest IMAGE WHAT TIMES TOGETHER SCARCE LEAST: see guest-order.sh; above
 # all others.
@@ -32,18 +33,22 @@ in_pieces() {
 			length'
 }
 
-# order_simulated IMAGE TOGETHER LEAST: blocks that the simulator moves.
+# A block of metadata for 32: the ifile changes with the DAT.
+# order_simulated IMAGE TOGETHER SCARCE LEAST: blocks that the simulator moves.
 order_simulated() {
-	local i hot=()
+	local i hot=() kept=$(((order_segments * 5 + 99) / 100))
 
+	[ "$kept" -ge 8 ] || kept=8
 	for ((i = 0; i < order_files; i += 10)); do
 		hot+=(--hot-file "$((i / 64))/$i")
 	done
 	"$build/gc/sim/gcsim.nilfs2" -q --json "${hot[@]}" -w hot-cold \
-		--file-blocks "$order_blocks" --dat 128 --flush-every 1024 \
-		--low $((order_segments / 10 + 1)) \
-		--high $((order_segments / 5 + 1)) --step "$2" \
-		--min-reclaimable 10 --mc-min-reclaimable "$3" -p timestamp \
+		--file-blocks "$order_blocks" --dat 32 --summaries 171 \
+		--flush-every 1024 \
+		--low $(((order_segments + 9) / 10 + kept)) \
+		--high $(((order_segments + 4) / 5 + kept + 1)) \
+		--step "$2" --mc-step "$3" --min-reclaimable 10 \
+		--mc-min-reclaimable "$4" --second 1024 -p timestamp \
 		--writes $((order_files * order_blocks)) "$1" |
 		jq '.kinds[] | select(.kind == "data") | .blocks_moved'
 }
@@ -67,7 +72,7 @@ order_line() {
 	local name=$1 at=$scratch/order.$1 is
 
 	order_copy "$name"
-	is=("$(order_simulated "$at" 2 1)" "$(order_simulated "$at" 1 10)")
+	is=("$(order_simulated "$at" 2 4 1)" "$(order_simulated "$at" 1 1 10)")
 	is+=("$(in_pieces "$at")")
 	order_moved "$at"
 	is=("$(cut -d ' ' -f 1 "$at.daemon2")" \
@@ -83,7 +88,7 @@ bench_order() {
 	local name was gc=$build/gc/gc.nilfs2
 
 	have jq nilfs_cleanerd || return 0
-	truncate -s $((order_segments * 2))M "$scratch/order"
+	truncate -s $(((order_segments + 1) * 2))M "$scratch/order"
 	"$mkfs" -q -B 512 "$scratch/order"
 	order_guest "$scratch/order" age 3 2 4 1 >/dev/null
 	title "blocks moved while as many are written again as live"
