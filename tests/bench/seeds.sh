@@ -4,7 +4,7 @@
 # was published stands beside what comes out; and what the tools write themselves,
 # where they do the like.  See seeds/README.md.
 #
-#   BENCH_SEEDS		which of them: 000 001 002 003 004 partial (all)
+#   BENCH_SEEDS		which of them: 000 001 002 003 004 partial orders (all)
 #   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N (1)
 
 seeds_bin=$build/tests/bench/seeds
@@ -272,10 +272,21 @@ seed_partial() {
 	done | in_columns
 }
 
+# What nilfs_cleanerd moves after compaction by each order of gc.nilfs2.
+seed_orders() {
+	if ! "$guest" --available uml; then
+		echo "(no guest to age a volume in)"
+		return 0
+	fi
+	# shellcheck source=/dev/null
+	. "$here/order.sh"
+	bench_order
+}
+
 bench_seeds() {
 	local seed
 
-	for seed in ${BENCH_SEEDS:-000 001 002 003 004 partial}; do
+	for seed in ${BENCH_SEEDS:-000 001 002 003 004 partial orders}; do
 		"seed_$seed"
 	done
 }
