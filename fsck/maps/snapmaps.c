@@ -9,6 +9,9 @@
  * The map of an ifile is walked likewise.  Its inode is in an entry of the
  * cpfile, and of one checkpoint alone.
  *
+ * Where a node does not begin with the key that its parent has for it, what the
+ * node leads to tells which of the two is wrong (keywitness.h).
+ *
  * A block never changes while it lives, and what it points to lives at least
  * as long.  That is asked of each pointer here, as the checker does.
  */
@@ -23,6 +26,7 @@
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/damage.h"
+#include "fsck/maps/keywitness.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -59,7 +63,7 @@ static int add(struct snapmaps *s, struct context *cx,
 static int walk_node(struct snapmaps *s, struct context *cx,
 		     const struct snapmaps_holder *h);
 
-/* Child I of NODE, below H: 1 where it is sound, and so what is below it. */
+/* Child I of NODE, below H: 1 where NODE is right about it, 0. */
 static int walk_child(struct snapmaps *s, struct context *cx,
 		      const struct snapmaps_holder *h,
 		      const struct bmap_node *node, uint32_t i)
@@ -86,8 +90,7 @@ static int walk_child(struct snapmaps *s, struct context *cx,
 		below.end = bmap_node_key(node, i + 1);
 	below.blocknr = vb.blocknr;
 	below.life = (struct lifetime){ vb.start, vb.end };
-	ret = walk_node(s, cx, &below);
-	return ret ? ret : 1;
+	return walk_node(s, cx, &below);
 }
 
 /* The pointers of NODE, which is H or in it. */
@@ -108,40 +111,83 @@ static int walk_children(struct snapmaps *s, struct context *cx,
 	return bad ? add(s, cx, h) : 0;
 }
 
-static bool is_right(const struct snapmaps *s, const struct snapmaps_holder *h,
-		     const void *block, const struct bmap_node *node)
+static bool is_node(const struct snapmaps *s, const struct snapmaps_holder *h,
+		    const void *block, const struct bmap_node *node)
 {
 	return bmap_node_check(s->job->vol->geo.block_size, block) == RULE_OK &&
 	       node->level == h->level &&
-	       bmap_node_check_entries(node) == RULE_OK &&
-	       bmap_node_key(node, 0) == h->key &&
-	       bmap_node_key(node, node->nchildren - 1u) < h->end;
+	       bmap_node_check_entries(node) == RULE_OK;
 }
 
+/*
+ * Whether NODE is what H says: 1; 0 where it is not, and in *WITNESSED whether
+ * what is below it says that H is wrong about it.
+ */
+static int compare_keys(struct snapmaps *s, struct context *cx,
+			const struct snapmaps_holder *h,
+			const struct bmap_node *node, bool *witnessed)
+{
+	uint32_t last = node->nchildren - 1u;
+	bool begins = bmap_node_key(node, 0) == h->key;
+	bool ends = bmap_node_key(node, last) < h->end;
+	int ret = 1;
+
+	*witnessed = false;
+	if (begins && ends)
+		return 1;
+	if (!begins)
+		ret = keywitness_ask(s, cx, node, 0);
+	if (ret > 0 && !ends)
+		ret = keywitness_ask(s, cx, node, last);
+	*witnessed = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+/* H, which is wrong, once. */
+static int add_node(struct snapmaps *s, struct context *cx,
+		    const struct snapmaps_holder *h)
+{
+	int ret = sparse_add(&s->seen, cx, h->vblocknr);
+
+	return ret > 0 ? add(s, cx, h) : ret;
+}
+
+/* What NODE, which is as H says, points to. */
+static int walk_below(struct snapmaps *s, struct context *cx,
+		      const struct snapmaps_holder *h,
+		      const struct bmap_node *node)
+{
+	int ret = sparse_add(&s->seen, cx, h->vblocknr);
+
+	return ret > 0 ? walk_children(s, cx, h, node) : ret;
+}
+
+/* 1, also where H is wrong; 0 where what leads to it is. */
 static int walk_node(struct snapmaps *s, struct context *cx,
 		     const struct snapmaps_holder *h)
 {
 	struct cache *cache = s->job->vol->cache;
 	struct bmap_node node;
+	bool witnessed = false;
 	const void *block;
-	int ret = sparse_add(&s->seen, cx, h->vblocknr);
+	int ret = cache_get(cache, cx, h->blocknr, &block);
 
-	if (ret <= 0)
-		return ret;
-	ret = cache_get(cache, cx, h->blocknr, &block);
 	if (ret == -EIO) {
 		fail_clear(cx);
-		return add(s, cx, h);
+		ret = add_node(s, cx, h);
+		return ret ? ret : 1;
 	}
 	if (ret)
 		return ret;
 	bmap_node_read(s->job->vol->geo.block_size, block, &node);
-	if (is_right(s, h, block, &node))
-		ret = walk_children(s, cx, h, &node);
-	else
-		ret = add(s, cx, h);
+	if (is_node(s, h, block, &node))
+		ret = compare_keys(s, cx, h, &node, &witnessed);
+	if (ret > 0)
+		ret = walk_below(s, cx, h, &node);
+	else if (!ret && !witnessed)
+		ret = add_node(s, cx, h);
 	cache_put(cache, block);
-	return ret;
+	return ret ? ret : !witnessed;
 }
 
 static int walk_direct(struct snapmaps *s, struct context *cx,
