@@ -97,6 +97,23 @@ static bool has_lost_sufile(const struct check *c, const struct plan *plan)
 	return false;
 }
 
+/*
+ * Whether SUFILE and cpfile lead to the same block, which is told of the cpfile
+ * that is met behind it.  If the SUFILE makes no sense it is the one that is
+ * wrong, and either would end what is the other's.
+ */
+static bool shares_block(const struct plan *plan)
+{
+	const struct plan_kind *kind = &plan->kinds[RULE_FIX_CHECKPOINTS];
+	size_t i;
+
+	for (i = 0; i < kind->n; i++)
+		if (kind->fixes[i].rule == RULE_BMAP_TWICE &&
+		    kind->fixes[i].place.ino == NILFS_CPFILE_INO)
+			return true;
+	return false;
+}
+
 /* Whether the place of the next log is part of what is broken. */
 static bool breaks_next(const struct check *c)
 {
@@ -145,6 +162,7 @@ void known_fill(struct mend_known *known, struct check *c,
 				       &plan->kinds[i].fixes[j]))
 				known->anew |= MEND_ANEW(file_of(
 					(enum rule_fix)i));
-	if (taken[RULE_FIX_ALLOCATOR] && has_lost_sufile(c, plan))
+	if ((taken[RULE_FIX_ALLOCATOR] && has_lost_sufile(c, plan)) ||
+	    (taken[RULE_FIX_SEGMENTS] && shares_block(plan)))
 		known->anew |= MEND_ANEW(NILFS_SUFILE_INO);
 }
