@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cutrepair [--rebuild] [--keep DIR] IMAGE: the repair of a damaged image under power cuts,
- * at every write and flush, torn and reordered.
+ * cutrepair [--rebuild] [--keep DIR] IMAGE: the repair of a damaged image under
+ * power cuts, at every write and flush, torn and reordered.
  *
  * What a check says of the image, with the checksums of all logs, is compared:
  * after a cut it must be what was said before the repair or what is said after
@@ -10,6 +10,11 @@
  * with more checkpoints.
  * The image is not written to: what reaches the device is kept in memory.
  *
+ * Where zbd(8)'s description of zones stands beside the image as IMAGE.zones,
+ * the device has them: it refuses what does not go to a write pointer, and a
+ * repair that would fails.  What is wrong with zones after a cut is not
+ * compared, but has to be mended.  Writes are not reordered there.
+ *
  * With --keep the states are not judged but put into DIR for others to do that,
  * each once: before.001, the image; after.002, wholly repaired; then those that
  * a cut leaves, old.N or new.N by what a check says of the volume.
@@ -17,10 +22,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dev/devfile.h"
 #include "dev/fault.h"
 #include "dev/overlay.h"
+#include "dev/zonedump.h"
+#include "dev/zoned.h"
+#include "dev/zonefile.h"
 #include "fsck/session.h"
 #include "states.h"
 
@@ -30,7 +39,10 @@
 struct rig {
 	struct context cx;
 	struct dev *image;
-	struct dev *disk;	/* over it: what has reached the device */
+	struct dev *kept;	/* over it: what has reached the device */
+	struct dev *disk;	/* that, with its zones if there are any */
+	struct zonedump zones;	/* as they are at first */
+	char side[64];		/* where flushes keep the pointers */
 	char *path;
 	bool rebuild;
 	char *before, *after;	/* verdicts */
@@ -42,6 +54,31 @@ static void die(struct rig *r, const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, r->cx.failure);
 	exit(99);
+}
+
+static bool has_zones(const struct rig *r)
+{
+	return r->zones.pointers;
+}
+
+/* The device is as it was before all repairs. */
+static void restore(struct rig *r)
+{
+	int ret;
+
+	if (!has_zones(r)) {
+		overlay_drop(r->kept);
+		r->disk = r->kept;
+		return;
+	}
+	dev_close(r->disk);
+	overlay_drop(r->kept);
+	ret = zonedump_write(&r->cx, r->side, &r->zones);
+	if (!ret)
+		ret = zonefile_load(&r->disk, &r->cx, r->kept, r->side);
+	unlink(r->side);
+	if (ret)
+		die(r, r->side);
 }
 
 /* Runs fsck.nilfs2 on DEV; its status, or a failure.  The text is malloc()ed. */
@@ -98,19 +135,22 @@ static int repair(struct rig *r, const struct fault_plan *fault)
 	return ret;
 }
 
-static bool is_of_super(const char *line)
-{
-	return !strncmp(line, "sb-", 3);
-}
-
 /* How much of two verdicts is to be the same. */
 enum alike {
-	ALIKE_VOLUME,	/* what is not about superblocks */
-	ALIKE_ENDS,	/* of that, what was found, and the number of files */
+	ALIKE_VOLUME,	/* what is not about superblocks or zones */
+	ALIKE_ENDS,	/* what is not about superblocks, of that what was
+			   found, and the number of files */
 };
 
+/* Whether the line is of something that does not have to be the same. */
+static bool is_left_out(const char *line, enum alike alike)
+{
+	return !strncmp(line, "sb-", 3) ||
+	       (alike == ALIKE_VOLUME && !strncmp(line, "zone-", 5));
+}
+
 /*
- * The next line that is not about a superblock; the last one, with the counts
+ * The next line that is not left out; the last one, with the counts
  * of findings, begins behind them, and for ALIKE_ENDS ends before the number
  * of the checkpoint.
  */
@@ -122,7 +162,7 @@ static const char *next_line(const char **at, size_t *len, enum alike alike)
 		line = *at;
 		*len = strcspn(line, "\n");
 		*at = line + *len + (line[*len] == '\n');
-	} while (is_of_super(line));
+	} while (is_left_out(line, alike));
 	checkpoint = strstr(line, " files, checkpoint ");
 	if (!checkpoint || checkpoint > line + *len)
 		return line;
@@ -168,7 +208,7 @@ static void keep(struct rig *r, const char *class)
 {
 	char *now;
 
-	if (!states_meet(&r->states, &r->cx, r->disk, r->image))
+	if (!states_meet(&r->states, &r->cx, r->kept, r->image))
 		return;
 	if (!class) {
 		now = verdict(r);
@@ -211,7 +251,7 @@ static void judge(struct rig *r, const struct fault_plan *fault)
 static unsigned int cut_all(struct rig *r, struct fault_plan fault)
 {
 	for (fault.at = 1; !r->bad; fault.at++) {
-		overlay_drop(r->disk);
+		restore(r);
 		if (!repair(r, &fault))
 			break;
 		if (r->states.dir)
@@ -239,9 +279,20 @@ static unsigned int test_cuts(struct rig *r)
 	tear.tear_bytes = SECTOR;
 	cut_all(r, tear);
 	cut.reorder = true;
-	for (cut.seed = 1; cut.seed <= SEEDS; cut.seed++)
+	for (cut.seed = 1; cut.seed <= SEEDS && !has_zones(r); cut.seed++)
 		cut_all(r, cut);
 	return points;
+}
+
+static void find_zones(struct rig *r)
+{
+	char *side = NULL;
+
+	if (zoned_side(&side, &r->cx, r->path))
+		die(r, r->path);
+	if (!access(side, F_OK) && zonedump_read(&r->cx, side, &r->zones))
+		die(r, side);
+	free(side);
 }
 
 static void open_all(struct rig *r, char *path)
@@ -251,9 +302,13 @@ static void open_all(struct rig *r, char *path)
 	context_init(&r->cx);
 	r->cx.now = 2000000000;
 	r->path = path;
+	snprintf(r->side, sizeof(r->side), "cutrepair.%ld.zones",
+		 (long)getpid());
 	if (devfile_open(&r->image, &r->cx, path, DEVFILE_READ) ||
-	    overlay_open(&r->disk, &r->cx, r->image))
+	    overlay_open(&r->kept, &r->cx, r->image))
 		die(r, path);
+	find_zones(r);
+	restore(r);
 	r->before = verdict(r);
 	if (r->states.dir)
 		keep(r, "before");
@@ -265,8 +320,12 @@ static void open_all(struct rig *r, char *path)
 
 static void close_all(struct rig *r)
 {
-	dev_close(r->disk);
+	if (has_zones(r))
+		dev_close(r->disk);
+	dev_close(r->kept);
 	dev_close(r->image);
+	zonedump_fini(&r->zones);
+	unlink(r->side);
 	states_fini(&r->states);
 	free(r->before);
 	free(r->after);
