@@ -19,6 +19,7 @@
 
 #include "base/bitmap.h"
 #include "base/search.h"
+#include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "disk/segusage.h"
 #include "disk/super.h"
@@ -126,7 +127,6 @@ static int open_writer(struct batch *b, struct context *cx)
 		.unusable = is_unusable,
 		.arg = b,
 		.fresh_segment = o->fresh || b->load->facts->zones.torn,
-		.orphans_go = true,
 		.next_anew = o->next_anew,
 		.elsewhere = o->elsewhere,
 	};
@@ -229,6 +229,22 @@ static void count_dead(const struct load *l, const uint64_t *cnos, size_t n,
 	}
 }
 
+/*
+ * Whether CNO goes although it misses nothing: it shows what the one before
+ * shows, as a cleaner made it, and nobody asked for it to be kept.  1, or 0.
+ */
+static int is_surplus(const struct batch *b, struct context *cx, uint64_t cno)
+{
+	struct nilfs_checkpoint cp;
+	int ret;
+
+	if (!b->options->minor || cno >= b->load->facts->protect_cno)
+		return 0;
+	ret = cptable_read(b->vol, cx, cno, &cp);
+	return ret ? ret : checkpoint_is_minor(&cp) &&
+			   !checkpoint_is_snapshot(&cp);
+}
+
 static int delete_those(struct batch *b, struct context *cx,
 			const uint64_t *cnos, size_t n, const int64_t *change)
 {
@@ -238,7 +254,8 @@ static int delete_those(struct batch *b, struct context *cx,
 
 	for (i = 0; i < n && !ret; i++) {
 		dead += change[i];
-		if (!dead)
+		ret = dead ? 1 : is_surplus(b, cx, cnos[i]);
+		if (ret <= 0)
 			continue;
 		ret = checkpoints_delete(b->w, cx, cnos[i]);
 		b->totals->checkpoints += !ret;

@@ -27,6 +27,7 @@ struct batch_options {
 	bool next_anew;		/* the segment named as next is a victim */
 	uint64_t end;		/* none from this segment on is taken; 0: any */
 	const struct batch_size *size;	/* from now on; NULL: as it is */
+	bool minor;		/* unprotected minor checkpoints go */
 	bool forecast;		/* content of files is neither read nor written */
 	/* Told how many blocks of the batch have gone on their way, or NULL. */
 	void (*moved)(void *arg, uint64_t blocks);

@@ -7,6 +7,12 @@
  * its own would have room left.  So what lives there goes along, as no
  * superblock names the log that was in it any more, and what lives in other
  * segments, as long as there is room.
+ *
+ * That still leaves dead blocks: each log writes some metadata anew, and what
+ * it was before lies here and there in segments that are not worth moving, not
+ * least since moving writes metadata.  Whatever the logs before have left, none
+ * is there if this one writes all metadata anew, and takes along what lives
+ * beside it and beside any dead block.
  */
 #include "gc/lastlog.h"
 
@@ -116,8 +122,63 @@ static int take_along(struct lastlog *l, struct context *cx,
 	return ret;
 }
 
-int lastlog_open(struct lastlog *l, struct context *cx, struct dev *dev,
-		 uint64_t protect, uint32_t min_dead)
+/* Whether something is, or will be, dead in S but for its summary. */
+static bool is_holed(const struct policy_segment *s)
+{
+	return s->metadata || s->live + 1 < s->blocks;
+}
+
+/* Whether the volume can shrink below SEGMENTS so, with ROOM for what moves. */
+static bool is_better(const struct lastlog *l, uint64_t used, uint64_t room,
+		      uint64_t segments)
+{
+	struct lastlog then = *l;
+
+	then.used = used;
+	return lastlog_fit(&then) < segments &&
+	       l->before + room < lastlog_fit(&then);
+}
+
+bool lastlog_has_holes(const struct lastlog *l)
+{
+	const struct facts *f = &l->facts;
+	uint64_t n = 0, live = 0, segments;
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		if (!is_holed(&f->segments[i]))
+			continue;
+		n++;
+		live += f->segments[i].live;
+	}
+	segments = live / l->vol->geo.blocks_per_segment;
+	return is_better(l, l->before - n + segments, segments,
+			 lastlog_fit(l));
+}
+
+static int take_all(struct lastlog *l, struct context *cx)
+{
+	const struct facts *f = &l->facts;
+	int ret = load_take_latest(&l->load, cx);
+	size_t i;
+
+	for (i = 0; i < f->n && ret >= 0; i++) {
+		fail_clear(cx);
+		if (load_bytes(&l->load) > cx->max_memory / 2)
+			break;
+		if (is_holed(&f->segments[i]))
+			ret = load_take(&l->load, cx, &f->segments[i]);
+	}
+	if (ret < 0)
+		return ret;
+	fail_clear(cx);
+	load_sort(&l->load, false);
+	return 0;
+}
+
+/* Looks at the volume; nothing goes along yet. */
+static int look(struct lastlog *l, struct context *cx, struct dev *dev,
+		uint64_t protect)
 {
 	struct evacuate_census census;
 	int ret;
@@ -134,9 +195,33 @@ int lastlog_open(struct lastlog *l, struct context *cx, struct dev *dev,
 		ret = facts_gather(&l->facts, cx, l->vol, protect);
 	if (ret)
 		return ret;
-	l->used = census.before;
-	ret = give_up_next(l, cx, census.clean);
+	l->used = l->before = census.before;
+	return give_up_next(l, cx, census.clean);
+}
+
+int lastlog_open(struct lastlog *l, struct context *cx, struct dev *dev,
+		 uint64_t protect, uint32_t min_dead)
+{
+	int ret = look(l, cx, dev, protect);
+
 	return ret ? ret : take_along(l, cx, min_dead);
+}
+
+int lastlog_open_all(struct lastlog *l, struct context *cx, struct dev *dev,
+		     uint64_t protect)
+{
+	int ret = look(l, cx, dev, protect);
+
+	l->all = true;
+	return ret ? ret : take_all(l, cx);
+}
+
+bool lastlog_promises(const struct lastlog *l, uint64_t segments)
+{
+	uint64_t least = batch_least(&l->load) / l->vol->geo.blocks_per_segment;
+
+	return is_better(l, l->before + l->next_anew + least - l->load.nvictims,
+			 segments_needed(l) + l->next_anew, segments);
 }
 
 uint64_t lastlog_fit(const struct lastlog *l)
@@ -156,12 +241,34 @@ int lastlog_write(struct lastlog *l, struct context *cx,
 		.forecast = options->forecast,
 		.front = true,
 		.next_anew = l->next_anew,
+		.minor = l->all,
 		.size = &size,
 	};
 	uint64_t bad;
 	int ret = resize_layout(l->vol, cx, bytes, &size.g);
 
 	return ret ? ret : batch_run(&l->load, cx, l->vol, &how, totals, &bad);
+}
+
+int lastlog_measure(struct lastlog *l, struct context *cx,
+		    const struct batch_options *options, uint64_t bytes,
+		    uint64_t *segments)
+{
+	struct batch_totals totals = { 0 };
+	struct evacuate_census census;
+	struct volume *vol = NULL;
+	int ret = lastlog_write(l, cx, options, bytes, &totals);
+
+	if (!ret)
+		ret = volume_open(&vol, cx, l->vol->dev, NULL);
+	if (!ret)
+		ret = evacuate_count(vol, cx, vol->geo.nsegments, &census);
+	volume_close(vol);
+	if (ret)
+		return ret;
+	l->used = census.before;
+	*segments = lastlog_fit(l);
+	return 0;
 }
 
 void lastlog_close(struct lastlog *l)

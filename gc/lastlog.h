@@ -19,8 +19,10 @@ struct lastlog {
 	struct volume *vol;
 	struct facts facts;
 	struct load load;
+	bool all;		/* all metadata goes along */
 	bool next_anew;		/* it begins before the segment that is next */
 	uint64_t used;		/* segments in use once it is written */
+	uint64_t before;	/* and now */
 };
 
 /*
@@ -35,6 +37,23 @@ int lastlog_open(struct lastlog *l, struct context *cx, struct dev *dev,
 uint64_t lastlog_fit(const struct lastlog *l);
 
 /*
+ * Whether fewer might be in use if all segments went along that have metadata
+ * or a dead block, and there is room for that: by the facts alone.
+ */
+bool lastlog_has_holes(const struct lastlog *l);
+
+/*
+ * As lastlog_open(), but these segments go along, so that no block of metadata
+ * is dead then.  How many are in use is for a trial to say, if it is what
+ * lastlog_promises().
+ */
+int lastlog_open_all(struct lastlog *l, struct context *cx, struct dev *dev,
+		     uint64_t protect);
+
+/* Whether less than SEGMENTS might come of it, with room for all that. */
+bool lastlog_promises(const struct lastlog *l, uint64_t segments);
+
+/*
  * Writes it; the volume then has BYTES, and nothing may live behind them.  Of
  * OPTIONS only time and forecast matter.  As batch_run(), -EINVAL where there
  * is no such size, -EBUSY where something is behind it.
@@ -42,6 +61,14 @@ uint64_t lastlog_fit(const struct lastlog *l);
 int lastlog_write(struct lastlog *l, struct context *cx,
 		  const struct batch_options *options, uint64_t bytes,
 		  struct batch_totals *totals);
+
+/*
+ * Writes it on an overlay of a volume that keeps its BYTES: *SEGMENTS are the
+ * fewest that it can have then.  Fails as lastlog_write().
+ */
+int lastlog_measure(struct lastlog *l, struct context *cx,
+		    const struct batch_options *options, uint64_t bytes,
+		    uint64_t *segments);
 
 void lastlog_close(struct lastlog *l);
 

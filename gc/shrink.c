@@ -31,6 +31,7 @@ struct try {
 	uint64_t goal;		/* of cleaning */
 	uint64_t wanted;	/* segments; 0: as few as can be */
 	bool forecast;
+	bool all;		/* the last log takes all metadata along */
 	uint64_t segments;	/* that came of it */
 	struct batch_totals totals;
 	uint64_t left;		/* segments that could not be cleaned */
@@ -104,18 +105,90 @@ static int name_latest(const struct try *t, struct context *cx,
 	return ret;
 }
 
+static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
+{
+	return ((nsegments * g->blocks_per_segment) << g->block_bits) + 4096;
+}
+
+static int open_last(const struct try *t, struct context *cx, struct dev *dev,
+		     struct lastlog *last)
+{
+	uint64_t protect = t->o->clean.how.protect;
+
+	return t->all ? lastlog_open_all(last, cx, dev, protect) :
+			lastlog_open(last, cx, dev, protect,
+				     t->o->clean.min_dead);
+}
+
+/* On DEV, which is an overlay. */
+static int measure_last(struct try *t, struct context *cx, struct dev *dev)
+{
+	struct batch_options options = t->o->clean.how.batch;
+	struct lastlog last;
+	int ret = open_last(t, cx, dev, &last);
+
+	options.forecast = true;
+	if (!ret)
+		ret = lastlog_measure(&last, cx, &options,
+				      bytes_of(&last.vol->geo,
+					       last.vol->geo.nsegments),
+				      &t->segments);
+	lastlog_close(&last);
+	return ret;
+}
+
+/* Whether the last log of T leaves less than T->segments: 1, or 0. */
+static int is_promising(const struct try *t, struct context *cx,
+			struct dev *dev)
+{
+	struct lastlog last;
+	int ret = open_last(t, cx, dev, &last);
+
+	if (!ret)
+		ret = lastlog_promises(&last, t->segments);
+	lastlog_close(&last);
+	return ret;
+}
+
+/* T becomes one whose last log takes all metadata along, if that is better. */
+static int find_all(struct try *t, struct context *cx, struct dev *dev)
+{
+	struct try all = *t;
+	struct dev *overlay;
+	int ret;
+
+	all.all = true;
+	ret = is_promising(&all, cx, dev);
+	if (ret <= 0)
+		return ret;
+	ret = overlay_open(&overlay, cx, dev);
+	if (ret)
+		return ret;
+	ret = measure_last(&all, cx, overlay);
+	dev_close(overlay);
+	if (!ret && all.segments < t->segments)
+		*t = all;
+	return ret;
+}
+
 /* As few segments as what is in use now leaves, or as are wanted. */
 static int find_segments(struct try *t, struct context *cx, struct dev *dev)
 {
 	struct lastlog last;
-	int ret = lastlog_open(&last, cx, dev, t->o->clean.how.protect,
-			       t->o->clean.min_dead);
+	bool more = false;
+	int ret;
 
-	if (!ret)
+	t->all = false;
+	ret = open_last(t, cx, dev, &last);
+	if (!ret) {
 		t->segments = lastlog_fit(&last);
+		more = t->segments > t->wanted && lastlog_has_holes(&last);
+	}
+	lastlog_close(&last);
+	if (more)
+		ret = find_all(t, cx, dev);
 	if (t->segments < t->wanted)
 		t->segments = t->wanted;
-	lastlog_close(&last);
 	return ret;
 }
 
@@ -162,18 +235,12 @@ static int make_room(struct try *t, struct context *cx, struct dev *dev)
 	return ret;
 }
 
-static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
-{
-	return ((nsegments * g->blocks_per_segment) << g->block_bits) + 4096;
-}
-
 static int write_last(struct try *t, struct context *cx, struct dev *dev)
 {
 	uint64_t bytes = t->o->bytes;
 	struct lastlog last;
 	struct batch_options options = t->o->clean.how.batch;
-	int ret = lastlog_open(&last, cx, dev, t->o->clean.how.protect,
-			       t->o->clean.min_dead);
+	int ret = open_last(t, cx, dev, &last);
 
 	options.forecast |= t->forecast;
 	if (!ret && !t->wanted)
