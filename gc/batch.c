@@ -159,13 +159,16 @@ static int list_runs(struct batch *b, struct context *cx, struct moved *m)
 	return ret;
 }
 
-/* Whether the block is of a SUFILE that has become too short for it. */
+/* Whether the block is of a SUFILE that has become too short, or low, for it. */
 static bool is_cut(const struct batch *b, const struct load_mark *m)
 {
 	const struct batch_size *size = b->options->size;
 
-	return size && m->ino == NILFS_SUFILE_INO && !m->level &&
-	       m->key >= segusage_nblocks(&size->g);
+	if (!size || m->ino != NILFS_SUFILE_INO)
+		return false;
+	return m->key >= segusage_nblocks(&size->g) ||
+	       (m->level &&
+		!metafile_has_nodes(mend_file(b->w, m->ino), m->level));
 }
 
 /* The block gets another number: the old one ends where it is, in a victim. */

@@ -214,6 +214,11 @@ int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
 	return dirty_data(m, cx, b);
 }
 
+bool metafile_has_nodes(struct metafile *m, unsigned int level)
+{
+	return metatree_has_nodes(&m->tree, level);
+}
+
 int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 		   uint64_t blocknr)
 {

@@ -92,6 +92,9 @@ int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
 		   uint64_t key);
 
+/* Whether there are nodes of LEVEL below the root of its map. */
+bool metafile_has_nodes(struct metafile *m, unsigned int level);
+
 /*
  * Enters in the DAT, where it has a hole, that block BLKOFF is at BLOCKNR of
  * the device already, and stays there.  -EINVAL for another file and where

@@ -117,6 +117,13 @@ int metatree_touch(struct metatree *t, struct context *cx, unsigned int level,
 	return err ? err : metapath_dirty(t, cx, &p, level);
 }
 
+bool metatree_has_nodes(struct metatree *t, unsigned int level)
+{
+	struct bmapnode root = bmapnode_root(t->root);
+
+	return bmap_is_btree(t->root) && level < bmapnode_level(&root);
+}
+
 /* A node of LEVEL that is new to the file, dirty and empty. */
 static int new_node(struct metatree *t, struct context *cx,
 		    unsigned int level, struct metapath_step *s)

@@ -62,6 +62,9 @@ int metatree_renew(struct metatree *t, struct context *cx, uint64_t key,
 int metatree_touch(struct metatree *t, struct context *cx, unsigned int level,
 		   uint64_t key);
 
+/* Whether there are nodes of LEVEL below the root. */
+bool metatree_has_nodes(struct metatree *t, unsigned int level);
+
 /* Data block KEY comes in place of a hole.  Follows nilfs_bmap_insert(). */
 int metatree_insert(struct metatree *t, struct context *cx, uint64_t key,
 		    uint64_t *ptr);

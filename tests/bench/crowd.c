@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * crowd IMAGE SPARE: says of all segments of a volume but SPARE at its end that
- * they are in use, and in one of 500 that a block lives there, as if the volume
- * had been filled.  None has a log: what keeps something for each segment in
- * use can be measured on a sparse file.
+ * crowd IMAGE SPARE [LIVING]: says of all segments of a volume but SPARE at its
+ * end that they are in use, and in one of LIVING that a block lives there, as if
+ * the volume had been filled.  None has a log: what keeps something for each
+ * segment in use can be measured on a sparse file.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,6 @@
 #include "log/mend.h"
 
 #define TIME 1000000000
-#define LIVING 500
 #define FIRST_ENTRY 20000	/* of the DAT, behind those in use */
 
 struct crowd {
@@ -26,6 +25,7 @@ struct crowd {
 	struct dev *dev;
 	struct volume *vol;
 	struct writer *w;
+	uint64_t living;	/* 0: none */
 };
 
 static int occupy(struct crowd *c, uint64_t segnum)
@@ -59,7 +59,7 @@ static uint8_t *dat_block(struct crowd *c, uint64_t blkoff)
 static int settle(struct crowd *c, uint64_t segnum)
 {
 	const struct palloc *p = &c->vol->dat_palloc;
-	uint64_t nr = FIRST_ENTRY + segnum / LIVING;
+	uint64_t nr = FIRST_ENTRY + segnum / c->living;
 	uint32_t bit = palloc_group_offset(p, nr);
 	struct nilfs_dat_entry de = {
 		.de_blocknr = le64_make(geometry_segment_end(&c->vol->geo,
@@ -87,7 +87,8 @@ static int fill(struct crowd *c, uint64_t end)
 
 	for (segnum = 0; segnum < end && !ret; segnum++)
 		ret = occupy(c, segnum);
-	for (segnum = LIVING; segnum < end && !ret; segnum += LIVING)
+	for (segnum = c->living; segnum && segnum < end && !ret;
+	     segnum += c->living)
 		ret = settle(c, segnum);
 	return ret ? ret : mend_changed(c->w, &c->cx);
 }
@@ -115,8 +116,10 @@ int main(int argc, char **argv)
 	struct crowd c = { 0 };
 	int ret;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 4)
 		return 2;
+	if (argc == 4)
+		c.living = strtoull(argv[3], NULL, 10);
 	context_init(&c.cx);
 	c.cx.max_memory = UINT64_C(1) << 30;
 	ret = run(&c, argv[1], strtoull(argv[2], NULL, 10));

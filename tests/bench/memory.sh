@@ -37,7 +37,7 @@ memory_gc() {
 
 	truncate -s 16T "$f"
 	"$mkfs" -q "$f"
-	"$build/tests/bench/crowd" "$f" 100
+	"$build/tests/bench/crowd" "$f" 100 500
 	title "memory, 16 TiB, two million segments in use"
 	interleave 1 -b "cp --sparse=always $f $f.copy" \
 		"gc --free=$g --free 1000 $f.copy" \

@@ -180,6 +180,32 @@ same_sizes() {
 			share/tune
 }
 
+# The SUFILE has two levels of nodes before, and none at all then.
+@test "of tens of thousands of segments in use a few are left" {
+	mkdir tree
+	head -c 3000000 /dev/urandom >tree/file
+	image=$BATS_TEST_TMPDIR/crowd
+	truncate -s 32000M "$image"
+	mkfs.nilfs2 -q -b 1024 -B 1024 -d tree "$image"
+	"$NILFS2_BUILD/tests/bench/crowd" "$image" 100
+	dump.nilfs2 bmap "$image" 5 | grep -q '^Levels: *3$'
+	remember
+	gc --shrink
+	[ "$(segments_of "$image")" -lt 32 ]
+	is_whole
+	need_guest uml
+	guest "$image" <<-'SCRIPT'
+	nilfs_mount "$DEV1"
+	cksum <"$MNT/file"
+	noise 3 2000000 >"$MNT/more"
+	sync
+	nilfs_umount
+	SCRIPT
+	[ "$status" -eq 0 ] && kernel_content
+	[ "$output" = "$(cksum <tree/file)" ]
+	is_clean
+}
+
 @test "the kernel reads, writes on and cleans what was shrunk" {
 	need_guest uml
 	# As mkfs.nilfs2, it leaves room for a small file, and for the two
