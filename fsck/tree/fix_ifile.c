@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Bitmaps and counts of the latest ifile.  Ifiles of other checkpoints belong
- * to these and stay as they are.
+ * Bitmaps and counts of the latest ifile, and of those of snapshots
+ * (pastgroups.h).
  */
 #include "fsck/fixers.h"
 
 #include "fsck/dat/groupfix.h"
 #include "fsck/tree/ifilegroups.h"
+#include "fsck/tree/pastgroups.h"
 #include "log/mend.h"
 
 static bool is_of_latest(const struct fixer_job *job, const struct fix *fix)
@@ -39,5 +40,5 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 		err = mend_changed(job->writer, cx);
 	}
 	groupfix_fini(&g);
-	return err;
+	return err ? err : pastgroups_mend(job, cx, fixes, n);
 }

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which inodes of a snapshot are in use: three say so, the bitmap of a group,
+ * the count of free ones in its descriptor, and the inodes themselves.
+ *
+ * An inode with links is in use, one whose block does not exist is not; about
+ * others the bitmap is believed.  Where the bitmap is as the inodes say, the
+ * count is wrong; where a bitmap that is has as many as the descriptor says,
+ * the bitmap.  Otherwise something else is, as the way to a block of inodes,
+ * and nothing is changed.
+ */
+#include "fsck/tree/pastgroups.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsck/damage.h"
+#include "fsck/tree/pastblocks.h"
+#include "vol/root.h"
+
+struct group {
+	struct fixer_job *job;
+	struct pastblocks *past;
+	const struct palloc *p;
+	struct root root;
+	uint64_t cno, number;
+	uint8_t *old, *right;		/* bitmaps */
+};
+
+static void mark(struct group *g, uint64_t ino, bool used)
+{
+	uint32_t at = palloc_group_offset(g->p, ino);
+
+	if (used)
+		g->right[at / 8] |= (uint8_t)(1 << at % 8);
+	else
+		g->right[at / 8] &= (uint8_t)~(1 << at % 8);
+}
+
+/* What the block of inodes WHAT, or a hole (DATA is NULL), says of them. */
+static void mark_inodes(struct group *g, const struct palloc_block *what,
+			const char *data)
+{
+	struct nilfs_inode inode;
+	uint64_t i;
+
+	for (i = 0; i < what->count; i++) {
+		if (what->first + i < g->job->vol->geo.first_ino)
+			continue;
+		if (data)
+			memcpy(&inode, data + i * g->p->entry_size,
+			       sizeof(inode));
+		if (!data || le16_get(inode.i_links_count))
+			mark(g, what->first + i, data);
+	}
+}
+
+/* The bitmap as it is, and as it should be: 1, 0 where there is none. */
+static int make_bitmap(struct group *g, struct context *cx)
+{
+	uint64_t blkoff = palloc_bitmap_blkoff(g->p, g->number);
+	uint64_t end = blkoff + g->p->blocks_per_group;
+	struct palloc_block what;
+	const void *data;
+	int ret = file_block(&g->root.ifile, cx, blkoff, &data);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(g->old, data, g->p->block_size);
+	memcpy(g->right, data, g->p->block_size);
+	file_put(&g->root.ifile, data);
+	while (++blkoff < end && ret >= 0) {
+		ret = file_block(&g->root.ifile, cx, blkoff, &data);
+		if (ret < 0)
+			break;
+		palloc_locate(g->p, blkoff, &what);
+		mark_inodes(g, &what, ret ? data : NULL);
+		if (ret)
+			file_put(&g->root.ifile, data);
+	}
+	return ret < 0 ? ret : 1;
+}
+
+/* Free entries by the descriptor: 1 and *NFREES, 0 where there is none. */
+static int read_count(struct group *g, struct context *cx, uint32_t *nfrees)
+{
+	struct nilfs_palloc_group_desc desc;
+	const void *data;
+	int ret = file_block(&g->root.ifile, cx,
+			     palloc_desc_blkoff(g->p, g->number), &data);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(&desc, (const char *)data +
+	       palloc_desc_offset(g->p, g->number), sizeof(desc));
+	*nfrees = le32_get(desc.pg_nfrees);
+	file_put(&g->root.ifile, data);
+	return 1;
+}
+
+/* Block BLKOFF of the ifile, to be changed: 1 and *CONTENT, 0. */
+static int change(struct group *g, struct context *cx, uint64_t blkoff,
+		  char **content)
+{
+	struct pastblocks_block what = {
+		.ino = NILFS_IFILE_INO, .key = blkoff,
+	};
+	struct pastblocks_block *b;
+	int ret = blockmap_lookup(&g->root.ifile.map, cx, blkoff,
+				  &what.vblocknr);
+
+	if (ret > 0)
+		ret = pastblocks_change(g->past, cx, &what, false, &b);
+	if (ret > 0)
+		*content = b->content;
+	return ret;
+}
+
+static int set_count(struct group *g, struct context *cx, uint32_t nfrees)
+{
+	const struct nilfs_palloc_group_desc desc = {
+		.pg_nfrees = le32_make(nfrees),
+	};
+	char *content;
+	int ret = change(g, cx, palloc_desc_blkoff(g->p, g->number), &content);
+
+	if (ret > 0)
+		memcpy(content + palloc_desc_offset(g->p, g->number), &desc,
+		       sizeof(desc));
+	return ret;
+}
+
+static int set_bitmap(struct group *g, struct context *cx)
+{
+	char *content;
+	int ret = change(g, cx, palloc_bitmap_blkoff(g->p, g->number),
+			 &content);
+
+	if (ret > 0)
+		memcpy(content, g->right, g->p->block_size);
+	return ret;
+}
+
+/* 1 where the group is changed, 0 where it stays as it is. */
+static int mend_group(struct group *g, struct context *cx)
+{
+	uint32_t nfrees, want;
+	int ret = root_open(&g->root, cx, g->job->vol, g->cno);
+
+	if (!ret)
+		ret = make_bitmap(g, cx);
+	if (ret > 0)
+		ret = read_count(g, cx, &nfrees);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	want = g->p->entries_per_group - palloc_count(g->p, g->right);
+	if (!memcmp(g->old, g->right, g->p->block_size))
+		return want == nfrees ? 0 : set_count(g, cx, want);
+	return want == nfrees ? set_bitmap(g, cx) : 0;
+}
+
+static bool is_past(const struct fixer_job *job, const struct fix *fix)
+{
+	return fix->place.kind == PLACE_GROUP && fix->place.cno &&
+	       fix->place.cno != job->vol->latest.cno;
+}
+
+static int mend_all(struct group *g, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && ret >= 0; i++) {
+		if (!is_past(g->job, &fixes[i]))
+			continue;
+		g->cno = fixes[i].place.cno;
+		g->number = fixes[i].place.number;
+		ret = mend_group(g, cx);
+		if (ret > 0)
+			fixers_tell(g->job, "checkpoint %" PRIu64 ": inode "
+				    "file: group %" PRIu64 " made right",
+				    g->cno, g->number);
+		if (ret >= 0)
+			ret = context_cancelled(cx);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int pastgroups_mend(struct fixer_job *job, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	struct pastblocks past = { .job = job };
+	struct group g = {
+		.job = job,
+		.past = &past,
+		.p = &job->vol->ifile_palloc,
+	};
+	int err = 0;
+
+	g.old = malloc(g.p->block_size);
+	g.right = malloc(g.p->block_size);
+	if (!g.old || !g.right)
+		err = fail(cx, -ENOMEM, "bitmaps of a group");
+	if (!err)
+		err = mend_all(&g, cx, fixes, n);
+	if (!err)
+		err = pastblocks_write(&past, cx);
+	pastblocks_fini(&past);
+	free(g.old);
+	free(g.right);
+	return err;
+}
