@@ -67,3 +67,12 @@ void check_fini(struct check *c)
 	volume_close(c->vol);
 	c->vol = NULL;
 }
+
+bool check_knows_sufile(const struct check *c)
+{
+	const struct findings *f = c->findings;
+
+	return !findings_count(f, RULE_SU_UNREADABLE) &&
+	       !(c->dat_broken && (findings_count(f, RULE_SU_NBLOCKS) ||
+				   findings_count(f, RULE_SU_NCLEAN)));
+}

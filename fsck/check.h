@@ -138,6 +138,12 @@ static inline void check_progress(const struct check *c, uint64_t done)
 /* Closes the volume and frees the sets. */
 void check_fini(struct check *c);
 
+/*
+ * Whether the SUFILE is to be believed.  It was read by way of the DAT, and may
+ * be another block where that is broken.
+ */
+bool check_knows_sufile(const struct check *c);
+
 /* A note to the user, a phrase; from one thread. */
 void check_note(const struct check *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -34,8 +34,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 		return true;
 	/* A SUFILE that nobody found yet is believed once it is found. */
 	return c->dat_broken && segnum != latest->nextnum &&
-	       !findings_count(c->findings, RULE_SU_UNREADABLE) &&
-	       bitmap_test(&c->used_segments, segnum);
+	       check_knows_sufile(c) && bitmap_test(&c->used_segments, segnum);
 }
 
 static bool is_lost(enum rule rule)

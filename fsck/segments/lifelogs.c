@@ -39,19 +39,6 @@ static bool has_log(const struct lifelogs *l, struct context *cx)
 	       segsum_check(geo, &ss, l->start) == RULE_OK;
 }
 
-/*
- * Whether the SUFILE is to be believed.  It was read by way of the DAT, and
- * may be another block where that is broken.
- */
-static bool is_sufile_known(const struct check *c)
-{
-	const struct findings *f = c->findings;
-
-	return !findings_count(f, RULE_SU_UNREADABLE) &&
-	       !(c->dat_broken && (findings_count(f, RULE_SU_NBLOCKS) ||
-				   findings_count(f, RULE_SU_NCLEAN)));
-}
-
 /* One past the last block that logs of SEGNUM reach; 0: not known. */
 static uint64_t known_end(const struct lifelogs *l, struct context *cx,
 			  uint64_t segnum)
@@ -63,7 +50,7 @@ static uint64_t known_end(const struct lifelogs *l, struct context *cx,
 	if (segnum == vol->latest.segnum)
 		return l->start + vol->latest.offset;
 	context_child(cx, &quiet);
-	if (segnum == vol->latest.nextnum || !is_sufile_known(l->c) ||
+	if (segnum == vol->latest.nextnum || !check_knows_sufile(l->c) ||
 	    sutable_read(vol, &quiet, segnum, &su) ||
 	    !le32_get(su.su.su_nblocks))
 		return 0;
@@ -74,7 +61,7 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 		  const struct check *c, uint64_t segnum)
 {
 	struct volume *vol = c->vol;
-	bool known = c->used_segments.bits && is_sufile_known(c);
+	bool known = c->used_segments.bits && check_knows_sufile(c);
 	int err;
 
 	*l = (struct lifelogs){
