@@ -9,8 +9,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "dev/overlay.h"
 #include "disk/geometry.h"
 #include "gc/condemn.h"
@@ -41,12 +43,9 @@ int collector_open(struct collector *k, struct context *cx)
 
 bool collector_is_bad(const struct collector *k, uint64_t segnum)
 {
-	size_t i;
+	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
 
-	for (i = 0; i < k->nbad; i++)
-		if (k->bad[i] == segnum)
-			return true;
-	return false;
+	return i < k->nbad && k->bad[i] == segnum;
 }
 
 /* SEGNUM is left alone from now on, because of the failure in CX. */
@@ -55,10 +54,13 @@ static int leave(struct collector *k, struct context *cx, uint64_t segnum)
 	uint64_t *grown = array_grow(cx, k->bad, &k->bad_room, k->nbad + 1,
 				     sizeof(*grown));
 
+	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
+
 	if (!grown)
 		return -ENOMEM;
 	k->bad = grown;
-	grown[k->nbad++] = segnum;
+	memmove(&grown[i + 1], &grown[i], (k->nbad++ - i) * sizeof(*grown));
+	grown[i] = segnum;
 	if (k->o->left)
 		k->o->left(k->o->arg, segnum, cx->failure);
 	fail_clear(cx);

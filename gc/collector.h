@@ -36,7 +36,7 @@ struct collector {
 	bool full;		/* what was to be added last did not fit */
 	bool settled;		/* zones of clean segments are empty */
 	struct batch_totals totals;
-	uint64_t *bad;		/* segments that are left alone */
+	uint64_t *bad;		/* segments that are left alone, ascending */
 	size_t nbad, bad_room;
 	bool whole;		/* all segments are candidates */
 	bool unbounded;		/* a batch may take more than its memory */
