@@ -263,7 +263,10 @@ static void put_clean(struct simvol *v, uint32_t i)
 		v->clean[v->nclean++] = i;
 }
 
-/* The kernel's last log may be older than what was moved without it. */
+/*
+ * The first second: the kernel's last log, from which policies count ages, may
+ * be older than what was moved without it.
+ */
 static uint64_t start_of(const struct simimage *image)
 {
 	uint64_t now = image->now;
@@ -281,7 +284,7 @@ static void put_segments(const struct simimage *image, struct simvol *v,
 	uint32_t i, id = (uint32_t)image->nhot;
 
 	v->nclean = 0;
-	v->now = v->start = start_of(image);
+	v->now = v->start = v->config.second ? start_of(image) : image->now;
 	for (i = 0; i < image->nsegments; i++) {
 		v->segments[i] = image->segments[i];
 		v->state[i] = image->state[i];
