@@ -2,11 +2,11 @@
 /*
  * A block map that loses its end, or a block before it.
  *
- * For its end to go, the last entry of the map goes, again and again, as long as it is one of
- * those to go.  A node that loses its last child goes with it, without having
- * been made dirty first: it would be given a number only to end it.  In the
- * end, as long as the root has one child whose entries it can hold itself, it
- * takes them.
+ * For its end to go, the last entry of the map goes, again and again, as long
+ * as it is one of those to go.  A node that loses its last child goes with it,
+ * without having been made dirty first: it would be given a number only to end
+ * it.  In the end, as long as the root has one child whose entries it can hold
+ * itself, it takes them.
  *
  * Nodes with few children stay as they are then.  The kernel evens them out
  * when it deletes the next entry; readers do not care.  Where single blocks go
