@@ -19,6 +19,7 @@
 #include "disk/superroot.h"
 #include "log/checkpoints.h"
 #include "log/flush.h"
+#include "log/lineend.h"
 #include "log/writer_parts.h"
 
 struct blocks {
@@ -292,7 +293,8 @@ int commit_run(struct writer *w, struct context *cx, struct writer_end *end)
 		ret = appender_submit(&w->appender, cx);
 	if (!ret)
 		ret = logout_wait(w->appender.out, cx);
-	if (!ret)
-		fill_end(w, end);
-	return ret;
+	if (ret)
+		return ret;
+	fill_end(w, end);
+	return lineend_make(w->dev, cx, &w->g, end);
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The end of the line of logs.
+ *
+ * A mount follows logs by their place and their sequence number
+ * (nilfs_search_super_root()).  Where a job was cut off after its logs, but
+ * before the superblocks that lead to them, and is begun again, the new logs
+ * get the same numbers.  If they are fewer or shorter, one of the former ones
+ * may stand right behind the last, with the number that is expected there, and
+ * a checkpoint whose blocks are partly gone.  A volume made in the place of one
+ * with the same seed of checksums meets the same.
+ *
+ * A sequential zone has nothing behind what was written.
+ */
+#include "log/lineend.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dev/zone.h"
+
+static bool is_in_sequence(const struct dev *dev, uint64_t off)
+{
+	return dev->zones &&
+	       zone_at(dev->zones, zone_of(dev->zones, off)).kind !=
+		       ZONE_CONVENTIONAL;
+}
+
+/* Whether BLOCK, of the size of G, begins a log of number SEQ. */
+static bool is_log(const void *block, uint64_t seq)
+{
+	const struct nilfs_segment_summary *ss = block;
+
+	return le32_get(ss->ss_magic) == NILFS_SEGSUM_MAGIC &&
+	       le64_get(ss->ss_seq) == seq;
+}
+
+/*
+ * No log of number SEQ begins at BLOCKNR.  What cannot be read would end a
+ * mount, and may be healed by what is written there.
+ */
+static int end_at(struct dev *dev, struct context *cx,
+		  const struct nilfs_geometry *g, void *block,
+		  uint64_t blocknr, uint64_t seq)
+{
+	uint64_t off = blocknr << g->block_bits;
+	int ret;
+
+	if (off >= dev->size || g->block_size > dev->size - off ||
+	    is_in_sequence(dev, off))
+		return 0;
+	ret = dev_read(dev, cx, off, block, g->block_size);
+	if (!ret && !is_log(block, seq))
+		return 0;
+	if (ret && ret != -EIO)
+		return ret;
+	fail_clear(cx);
+	memset(block, 0, g->block_size);
+	return dev_write(dev, cx, off, block, g->block_size);
+}
+
+int lineend_make(struct dev *dev, struct context *cx,
+		 const struct nilfs_geometry *g, const struct writer_end *end)
+{
+	uint64_t behind = geometry_segment_start(g, end->segnum) + end->offset;
+	void *block = malloc(g->block_size);
+	int ret = block ? 0 : fail(cx, -ENOMEM, "end of the line of logs");
+
+	if (!ret && behind < geometry_segment_end(g, end->segnum))
+		ret = end_at(dev, cx, g, block, behind, end->seq);
+	if (!ret)
+		ret = end_at(dev, cx, g, block,
+			     geometry_segment_start(g, end->nextnum),
+			     end->seq + 1);
+	free(block);
+	return ret;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The end of the line of logs. */
+#ifndef NILFS2_LOG_LINEEND_H
+#define NILFS2_LOG_LINEEND_H
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "log/writer.h"
+
+/*
+ * Makes sure that nothing behind END, on DEV with layout G, is taken for the
+ * log that follows: neither behind it in its segment nor at the beginning of
+ * the next one.  Both are free.  0, -EIO.
+ */
+int lineend_make(struct dev *dev, struct context *cx,
+		 const struct nilfs_geometry *g, const struct writer_end *end);
+
+#endif
