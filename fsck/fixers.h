@@ -49,6 +49,7 @@ struct fixer_job {
 	uint64_t time;		/* now, seconds */
 	bool rebuild;		/* the user wants metadata files made anew */
 	bool undo;		/* what is written over will be kept in a file */
+	bool keeps_synced;	/* of logs behind the latest: is written later */
 
 	/* Told what was done or given up, a phrase about one object. */
 	void (*tell)(void *arg, const char *text);

@@ -31,8 +31,8 @@
 struct forward {
 	struct volume *vol;
 	struct writer *w;
-	struct rollforward *rf;
-	struct bitmap *needed;		/* segments of the logs that are read */
+	const struct rollforward *rf;
+	const struct bitmap *needed;	/* segments of the logs that are read */
 	const struct mend_known *known;	/* what else may not be taken */
 	uint8_t *block;
 	uint64_t files, blocks;		/* done */
@@ -68,15 +68,15 @@ static bool is_unusable(void *arg, uint64_t segnum)
 		f->known->unusable(f->known->arg, segnum));
 }
 
-static int mark_needed(struct forward *f, struct context *cx)
+static int mark_needed(const struct rollforward *rf, struct context *cx,
+		       const struct nilfs_geometry *geo, struct bitmap *needed)
 {
-	const struct nilfs_geometry *geo = &f->vol->geo;
 	uint64_t i;
-	int ret = bitmap_init(f->needed, cx, geo->nsegments);
+	int ret = needed->words ? 0 : bitmap_init(needed, cx, geo->nsegments);
 
-	for (i = 0; i < f->rf->count && !ret; i++)
-		bitmap_set(f->needed,
-			   geometry_segment_of(geo, f->rf->blocks[i].blocknr));
+	for (i = 0; i < rf->count && !ret; i++)
+		bitmap_set(needed,
+			   geometry_segment_of(geo, rf->blocks[i].blocknr));
 	return ret;
 }
 
@@ -215,27 +215,33 @@ static int write_log(struct forward *f, struct fixer_job *job,
 	return ret;
 }
 
-int forward_run(struct fixer_job *job, struct context *cx,
-		struct bitmap *needed)
+int forward_collect(struct volume *vol, struct context *cx,
+		    struct rollforward **rfp, struct bitmap *needed)
 {
-	struct forward f = { .vol = job->vol, .needed = needed };
-	int ret = rollforward_collect(f.vol, cx, &f.vol->latest, &f.rf);
+	int ret = rollforward_collect(vol, cx, &vol->latest, rfp);
 
-	if (ret)
-		return ret;
-	if (f.rf->count) {
-		f.block = malloc(f.vol->geo.block_size);
-		ret = f.block ? mark_needed(&f, cx) :
-				fail(cx, -ENOMEM, "roll-forward");
-		if (!ret)
-			ret = write_log(&f, job, cx);
-		if (!ret)
-			fixers_tell(job, "%" PRIu64 " blocks of %" PRIu64
-				    " files: as they were synced before the "
-				    "crash", f.blocks, f.files);
-		ret = ret ? ret : 1;
-	}
+	if (!ret && (*rfp)->count)
+		ret = mark_needed(*rfp, cx, &vol->geo, needed);
+	if (!ret && (*rfp)->count)
+		return 1;
+	rollforward_free(*rfp);
+	*rfp = NULL;
+	return ret;
+}
+
+int forward_run(struct fixer_job *job, struct context *cx,
+		const struct rollforward *rf, const struct bitmap *needed)
+{
+	struct forward f = { .vol = job->vol, .rf = rf, .needed = needed };
+	int ret;
+
+	f.block = malloc(f.vol->geo.block_size);
+	ret = f.block ? write_log(&f, job, cx) :
+			fail(cx, -ENOMEM, "roll-forward");
+	if (!ret)
+		fixers_tell(job, "%" PRIu64 " blocks of %" PRIu64
+			    " files: as they were synced before the crash",
+			    f.blocks, f.files);
 	free(f.block);
-	rollforward_free(f.rf);
 	return ret;
 }

@@ -8,6 +8,7 @@
 #include "base/bitmap.h"
 #include "base/context.h"
 #include "fsck/fixers.h"
+#include "vol/rollforward.h"
 
 /* Whether a mount of VOL would have to look for such data. */
 bool forward_is_due(const struct volume *vol);
@@ -16,14 +17,21 @@ bool forward_is_due(const struct volume *vol);
 bool forward_is_possible(const struct check *c);
 
 /*
- * Writes what data-sync logs behind the latest super root of job->vol hold into
- * its files, adds a checkpoint, and writes superblocks that name it and are
- * marked valid: nilfs_salvage_orphan_logs().  The segments with the data, which
- * must not be written to before those superblocks are on the device, are in
- * *NEEDED then (bitmap_fini() in any case).  1, 0 where the logs hold nothing
- * of use, -ENOSPC, -EUCLEAN, -EIO.
+ * What data-sync logs behind the latest super root of VOL hold, *RFP, for
+ * rollforward_free(), and in *NEEDED, all zero at first, the segments that it
+ * is in (bitmap_fini() in any case).  1, 0 where they hold nothing of use, then
+ * *RFP is NULL, or a failure as of rollforward_collect().
+ */
+int forward_collect(struct volume *vol, struct context *cx,
+		    struct rollforward **rfp, struct bitmap *needed);
+
+/*
+ * Writes RF into its files, adds a checkpoint, and writes superblocks that name
+ * it and are marked valid: nilfs_salvage_orphan_logs().  The segments NEEDED
+ * must not be written to before those superblocks are on the device.  0,
+ * -ENOSPC, -EUCLEAN, -EIO.
  */
 int forward_run(struct fixer_job *job, struct context *cx,
-		struct bitmap *needed);
+		const struct rollforward *rf, const struct bitmap *needed);
 
 #endif

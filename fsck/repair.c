@@ -25,6 +25,7 @@
 #include "fsck/room.h"
 #include "fsck/round.h"
 #include "fsck/superchoice.h"
+#include "fsck/synced.h"
 #include "fsck/undo.h"
 #include "log/newsupers.h"
 
@@ -35,8 +36,7 @@ static struct look *current(struct repair *r)
 
 #define NO_FLOOR (-1)	/* -EPERM, which nothing here fails with */
 
-/* A device that was cut is to be made whole before anything else. */
-static bool is_cut_off(const struct look *l)
+bool repair_is_cut_off(const struct look *l)
 {
 	const struct volume *vol = l->check.vol;
 	struct nilfs_geometry geo;
@@ -90,7 +90,7 @@ static int next_floor(struct repair *r)
 		if (floor < 0 || (int)fixer->floor < floor)
 			floor = (int)fixer->floor;
 	}
-	if (is_cut_off(current(r)) ||
+	if (repair_is_cut_off(current(r)) ||
 	    (floor > FIXER_DEVICE && floor != FIXER_ZONES &&
 	     !may_write_log(r, current(r))))
 		return NO_FLOOR;
@@ -170,6 +170,7 @@ struct fixer_job repair_job(struct repair *r, struct context *cx)
 		.time = (uint64_t)cx->now,
 		.rebuild = r->o->rebuild,
 		.undo = r->o->undo_file,
+		.keeps_synced = r->synced,
 		.tell = mended_add,
 		.arg = &r->mended,
 	};
@@ -346,6 +347,9 @@ static int run_rounds(struct repair *r, struct context *cx)
 	int floor, err = 0;
 
 	while (r->rounds < REPAIR_ROUNDS && !err) {
+		err = synced_first(r, cx);
+		if (err)
+			return err;
 		floor = ask_for_floor(r, cx);
 		if (floor < 0)
 			return floor == NO_FLOOR ? 0 : floor;
@@ -408,35 +412,6 @@ static int settle_state(struct repair *r, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Before any other log is written: what a mount would recover lies behind the
- * latest one.
- */
-static int roll_forward(struct repair *r, struct context *cx)
-{
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
-	struct fixer_job job = repair_job(r, cx);
-	int ret;
-
-	if (!current(r)->complete || is_cut_off(current(r)) ||
-	    !forward_is_due(job.vol) || !forward_is_possible(job.check))
-		return 0;
-	ret = forward_run(&job, cx, &r->awaited);
-	r->no_data_behind = !ret;
-	if (ret > 0)
-		ret = repair_look(r, cx);
-	if (ret > 0)
-		return 0;
-	if (is_damage(ret)) {
-		tool_detail(r->tool, "%s", cx->failure);
-		fail_clear(cx);
-		ret = 0;
-	}
-	overlay_rewind(r->dev, mark);
-	mended_rewind(&r->mended, nmended);
-	return ret;
-}
-
 /* What leaves next to nothing is no repair, unless all is to be made anew. */
 static void weigh_losses(struct repair *r, struct context *cx)
 {
@@ -453,9 +428,9 @@ int repair_run(struct repair *r, struct context *cx)
 	int err = superchoice_run(r, cx);
 
 	if (!err)
-		err = roll_forward(r, cx);
-	if (!err)
 		err = run_rounds(r, cx);
+	if (!err)
+		err = synced_last(r, cx);
 	if (!err)
 		weigh_losses(r, cx);
 	if (!err && !r->grave)
@@ -494,5 +469,6 @@ void repair_fini(struct repair *r)
 		look_fini(r->now);
 	free(r->now);
 	bitmap_fini(&r->awaited);
+	rollforward_free(r->synced);
 	mended_fini(&r->mended);
 }

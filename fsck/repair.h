@@ -16,6 +16,7 @@
 #include "fsck/losses.h"
 #include "fsck/mended.h"
 #include "fsck/options.h"
+#include "vol/rollforward.h"
 
 /* Rounds after which a repair ends whatever is left. */
 #define REPAIR_ROUNDS 24
@@ -33,9 +34,14 @@ struct repair {
 	bool grave;		/* it came to such losses: nothing is done */
 	struct losses losses;
 	unsigned int rounds;
-	/* Rolled forward: what the device needs still; or there was nothing. */
-	struct bitmap awaited;
+	/* To be rolled forward (synced.h): asked for; what; there is nothing;
+	   the logs, first block and the one behind; the segments that the
+	   device needs still. */
+	bool asked_synced;
+	struct rollforward *synced;
 	bool no_data_behind;
+	uint64_t behind[2];
+	struct bitmap awaited;
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
 	bool apart[FIXER_FLOORS];	/* one kind a round, on that floor */
@@ -57,6 +63,9 @@ struct fixer_job repair_job(struct repair *r, struct context *cx);
  * R->now is that look, 0 where it is, or a failure.
  */
 int repair_look(struct repair *r, struct context *cx);
+
+/* Whether the device of L was cut, and is to be made whole before all else. */
+bool repair_is_cut_off(const struct look *l);
 
 /* Brings it to the device under the overlay, what that has to the undo file. */
 int repair_commit(struct repair *r, struct context *cx);

@@ -73,7 +73,7 @@ static void tell_orphans(struct round *round)
 {
 	const struct recovery *latest = &round->job.vol->latest;
 
-	if (latest->orphans_start)
+	if (latest->orphans_start && !round->job.keeps_synced)
 		fixers_tell(&round->job, "logs from block %" PRIu64 " to %"
 			    PRIu64 ": given up", latest->orphans_start,
 			    latest->orphans_end);

@@ -39,5 +39,6 @@ cut_repairs() {
 @test "of the checkpoint file" { cut_repairs cp-latest cp-header-missing; }
 @test "of logs" { cut_repairs log-magic log-unlisted.number; }
 @test "of inodes" { cut_repairs inode-free inode-orphan; }
+@test "with data to be rolled forward" { cut_repairs inode-free.synced; }
 @test "of maps" { cut_repairs bmap-twice.files bmap-null-pointer.cpfile; }
 @test "of names" { cut_repairs dir-loop dir-second-name; }

@@ -60,6 +60,16 @@ setup() {
 	[ "$(cksum <"$image")" = "$before" ]
 }
 
+# as_recovered: what the image has is what the kernel's own recovery found.
+as_recovered() {
+	guest "$image" <<-'SCRIPT'
+	nilfs_mount -o ro,norecovery "$DEV1"
+	manifest "$MNT"
+	SCRIPT
+	diff <(manifest --drop blocks - <"$corpus/crash-dsync/manifest.recovered") \
+		<(manifest --drop blocks - <<<"$output")
+}
+
 # A log of a repair would hide the logs behind the latest one.
 @test "it comes before every other repair" {
 	need_guest uml
@@ -67,10 +77,39 @@ setup() {
 	damage_raw super:2 s_wtime=1
 	run -1 fsck.nilfs2 -y "$image"
 	expect
-	guest "$image" <<-'SCRIPT'
-	nilfs_mount -o ro,norecovery "$DEV1"
-	manifest "$MNT"
-	SCRIPT
-	diff <(manifest --drop blocks - <"$corpus/crash-dsync/manifest.recovered") \
-		<(manifest --drop blocks - <<<"$output")
+	as_recovered
+}
+
+@test "where metadata is broken it comes last" {
+	need_guest uml
+	while read -r structure change; do
+		echo "$structure $change"
+		image=$(copy_image crash-dsync)
+		damage "$structure" "$change"
+		run -4 fsck.nilfs2 -fn "$image"
+		run -1 fsck.nilfs2 -y "$image"
+		[[ $output == *"as they were synced before the crash"* ]]
+		[[ $output != *"given up"* ]]
+		run -0 fsck.nilfs2 -fn "$image"
+		as_recovered
+	done <<-'END'
+	bitmap:ifile/11 bit=0
+	bitmap:dat/11 bit=0
+	checkpoint:1 cp_cno=0
+	segment:0 su_nblocks=0
+	inode:cpfile i_bmap[1]=0
+	END
+}
+
+# Nearly all segments are erroneous: there is room for the repair alone.
+@test "where there is no room for it, it is given up, and told" {
+	image=$(copy_image crash-dsync)
+	for segment in {12..253}; do
+		damage "segment:$segment" su_flags=4
+	done
+	damage bitmap:ifile/11 bit=0
+	run -1 fsck.nilfs2 -y "$image"
+	[[ $output == *"inode 11: marked as in use"* ]]
+	[[ $output == *"logs from block 428 to 576: given up"* ]]
+	run -0 fsck.nilfs2 -fn "$image"
 }

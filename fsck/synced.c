@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Data that was synced before a crash, and a repair.
+ *
+ * It lies in logs behind the latest super root, which the next mount puts into
+ * their files, unless there is another log with a super root by then: each
+ * round of a repair writes one.  So it comes first.  Where metadata is broken
+ * no file can be written to; what there is is remembered then, its segments
+ * are not taken by any round, and it comes last.
+ */
+#include "fsck/synced.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "dev/overlay.h"
+#include "fsck/damage.h"
+#include "fsck/forward.h"
+
+static void forget(struct repair *r)
+{
+	rollforward_free(r->synced);
+	r->synced = NULL;
+}
+
+/* What the volume is to blame for ends no repair. */
+static int tolerate(struct repair *r, struct context *cx, int ret)
+{
+	if (!damage_is(ret) && ret != -ENOSPC)
+		return ret;
+	tool_detail(r->tool, "%s", cx->failure);
+	fail_clear(cx);
+	return 0;
+}
+
+/* Writes it, if that makes nothing worse. */
+static int write(struct repair *r, struct context *cx)
+{
+	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	struct fixer_job job = repair_job(r, cx);
+	int ret = forward_run(&job, cx, r->synced, &r->awaited);
+
+	if (!ret)
+		ret = repair_look(r, cx);
+	if (ret > 0) {
+		forget(r);
+		return 0;
+	}
+	overlay_rewind(r->dev, mark);
+	mended_rewind(&r->mended, nmended);
+	return tolerate(r, cx, ret);
+}
+
+int synced_first(struct repair *r, struct context *cx)
+{
+	struct look *l = r->now ? r->now : r->first;
+	struct volume *vol = l->check.vol;
+	int ret;
+
+	if (r->asked_synced || !l->complete || repair_is_cut_off(l) ||
+	    !forward_is_due(vol))
+		return 0;
+	r->asked_synced = true;
+	r->behind[0] = vol->latest.orphans_start;
+	r->behind[1] = vol->latest.orphans_end;
+	ret = forward_collect(vol, cx, &r->synced, &r->awaited);
+	r->no_data_behind = !ret;
+	l->check.awaited = &r->awaited;
+	if (ret <= 0)
+		return tolerate(r, cx, ret);
+	return forward_is_possible(&l->check) ? write(r, cx) : 0;
+}
+
+int synced_last(struct repair *r, struct context *cx)
+{
+	const struct look *l = r->now ? r->now : r->first;
+	struct fixer_job job = repair_job(r, cx);
+	int ret = 0;
+
+	if (!r->synced || !l->complete || l->check.vol->latest.orphans_start)
+		return 0;
+	if (forward_is_possible(&l->check))
+		ret = write(r, cx);
+	if (r->synced)
+		fixers_tell(&job, "logs from block %" PRIu64 " to %" PRIu64
+			    ": given up", r->behind[0], r->behind[1]);
+	return ret;
+}
