@@ -59,15 +59,15 @@ static int visit(void *arg, struct context *cx,
 		 struct lifetime *life)
 {
 	struct inodescan *s = arg;
-	struct target target;
+	struct target target = { .blocknr = 0 };
 	int ret = pointers_check(&s->pointers, cx, s->ino, p, &target);
 
 	s->nodes++;
+	*blocknr = target.blocknr;
 	if (ret <= 0) {
 		s->whole = false;
 		return ret;
 	}
-	*blocknr = target.blocknr;
 	*life = target.life;
 	pointers_read_node(&s->pointers, cx, target.blocknr);
 	return 1;
