@@ -127,6 +127,7 @@ static int open_writer(struct batch *b, struct context *cx)
 		.unusable = is_unusable,
 		.arg = b,
 		.fresh_segment = o->fresh || b->load->facts->zones.torn,
+		.orphans_go = true,
 		.next_anew = o->next_anew,
 		.elsewhere = o->elsewhere,
 	};

@@ -10,19 +10,33 @@ load ../fsck/mended
 load ../fsck/damage
 load gc
 
-# torn [FLAGS]: $image ends in the logs of a cleaner: that in segment 81, with
-# the super root, is broken.  The one before, in 80, gets other FLAGS.
+# torn [FLAGS]: $image ends in the logs of a cleaner, the first at block $first:
+# the last, with the super root, is broken.  The one before, at block $whole,
+# gets other FLAGS.  What the kernel wrote later stays behind them.
 torn() {
-	local n
+	local n cno pseg seq last
 
 	image=$(copy_image cleaned-1k)
-	damage_raw log:5184 ss_datasum=0
-	[ -z "${1-}" ] || damage log:5120 "ss_flags=$1"
+	read -r cno pseg seq first whole last < <(cut_off)
+	damage_raw "log:$last" ss_datasum=0
+	[ -z "${1-}" ] || damage "log:$whole" "ss_flags=$1"
 	for n in 1 2; do
-		damage "super:$n" s_last_cno=22 s_last_pseg=5056 \
-			s_last_seq=231 s_state=none
+		damage "super:$n" "s_last_cno=$cno" "s_last_pseg=$pseg" \
+			"s_last_seq=$seq" s_state=none
 	done
 	remember
+}
+
+# cut_off: number, block and sequence number of the log that the cleaner's
+# checkpoint before the last follows; its first log, last but one, and last.
+# Where they are depends on when the kernel's cleaner ran.
+cut_off() {
+	dump.nilfs2 logs --json "$image" | jq -r '.logs | sort_by(.ss_seq, .blocknr) |
+		(map(.ss_cno) | max - 1) as $cno |
+		map(select(.ss_cno == $cno)) as $logs |
+		map(select(.ss_cno < $cno))[-1] as $before |
+		"\($before | "\(.ss_cno) \(.blocknr) \(.ss_seq)") \($logs |
+			"\(.[0].blocknr) \(.[-2].blocknr) \(.[-1].blocknr)")"'
 }
 
 # behind: 'FIRST LAST' of the logs behind the latest checkpoint of $image.
@@ -51,14 +65,14 @@ goes_on() {
 
 @test "a volume is cleaned behind them" {
 	torn
-	[ "$(behind)" = '5109 null' ]
+	[ "$(behind)" = "$first null" ]
 	goes_on
 	[ "$(jq .result.segments_cleaned outcome)" -gt 0 ]
 }
 
 @test "so are those whose last log says that it is the last" {
 	torn logend,gc
-	[ "$(behind)" = '5109 5120' ]
+	[ "$(behind)" = "$first $whole" ]
 	goes_on
 }
 
@@ -80,7 +94,7 @@ goes_on() {
 
 @test "a mount that would fail because of them is left to the user" {
 	torn logend,gc
-	damage log:5109 ss_flags=logbgn,syndt
+	damage "log:$first" ss_flags=logbgn,syndt
 	sum=$(cksum <"$image")
 	run -1 gc
 	[[ $output == *"run fsck.nilfs2"* ]]
