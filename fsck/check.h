@@ -62,8 +62,8 @@ struct check {
 
 	/*
 	 * Segments that the old state of the device needs until superblocks
-	 * name the new one: those of logs that were rolled forward.  Borrowed
-	 * from whoever looks; NULL: none.
+	 * name the new one: those of logs that are rolled forward.  Borrowed
+	 * from whoever mends; NULL: none.
 	 */
 	const struct bitmap *awaited;
 

@@ -72,7 +72,7 @@ static int mark_needed(const struct rollforward *rf, struct context *cx,
 		       const struct nilfs_geometry *geo, struct bitmap *needed)
 {
 	uint64_t i;
-	int ret = needed->words ? 0 : bitmap_init(needed, cx, geo->nsegments);
+	int ret = bitmap_init(needed, cx, geo->nsegments);
 
 	for (i = 0; i < rf->count && !ret; i++)
 		bitmap_set(needed,

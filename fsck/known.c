@@ -121,12 +121,10 @@ static bool breaks_next(const struct check *c)
 		RULE_SU_ACTIVE_SAME, RULE_SU_NEXT_NBLOCKS, RULE_SU_BEHIND,
 		RULE_ZONE_LAST_LOG, RULE_ZONE_UNWRITABLE,
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (findings_count(c->findings, rules[i]))
-			return true;
-	return bitmap_test(&c->live_segments, c->vol->latest.nextnum) ||
+	return findings_have(c->findings, rules,
+			     sizeof(rules) / sizeof(rules[0])) ||
+	       bitmap_test(&c->live_segments, c->vol->latest.nextnum) ||
 	       bitmap_test(&c->broken_segments, c->vol->latest.segnum);
 }
 

@@ -29,7 +29,7 @@
 #include "fsck/undo.h"
 #include "log/newsupers.h"
 
-static struct look *current(struct repair *r)
+struct look *repair_current(const struct repair *r)
 {
 	return r->now ? r->now : r->first;
 }
@@ -78,7 +78,7 @@ static bool is_dat_unsafe(const struct look *l)
 /* The lowest floor that has something to be mended, or NO_FLOOR. */
 static int next_floor(struct repair *r)
 {
-	const struct plan *plan = &current(r)->plan;
+	const struct plan *plan = &repair_current(r)->plan;
 	const struct fixer *fixer;
 	int floor = NO_FLOOR;
 	size_t i;
@@ -90,11 +90,11 @@ static int next_floor(struct repair *r)
 		if (floor < 0 || (int)fixer->floor < floor)
 			floor = (int)fixer->floor;
 	}
-	if (repair_is_cut_off(current(r)) ||
+	if (repair_is_cut_off(repair_current(r)) ||
 	    (floor > FIXER_DEVICE && floor != FIXER_ZONES &&
-	     !may_write_log(r, current(r))))
+	     !may_write_log(r, repair_current(r))))
 		return NO_FLOOR;
-	if (floor > FIXER_DAT && is_dat_unsafe(current(r)))
+	if (floor > FIXER_DAT && is_dat_unsafe(repair_current(r)))
 		return NO_FLOOR;
 	return floor;
 }
@@ -103,7 +103,7 @@ static int next_floor(struct repair *r)
 static unsigned int take(struct repair *r, int floor,
 			 bool taken[RULE_FIX_COUNT])
 {
-	const struct plan *plan = &current(r)->plan;
+	const struct plan *plan = &repair_current(r)->plan;
 	const struct fixer *fixer;
 	unsigned int n = 0;
 	size_t i;
@@ -124,7 +124,7 @@ static unsigned int take(struct repair *r, int floor,
  */
 static int look_again(struct repair *r, struct context *cx, bool enough)
 {
-	struct look *now = calloc(1, sizeof(*now)), *before = current(r);
+	struct look *now = calloc(1, sizeof(*now)), *before = repair_current(r);
 	const struct rule_info *worse;
 	int ret;
 
@@ -160,7 +160,7 @@ int repair_look(struct repair *r, struct context *cx)
 
 struct fixer_job repair_job(struct repair *r, struct context *cx)
 {
-	struct look *l = current(r);
+	struct look *l = repair_current(r);
 
 	return (struct fixer_job){
 		.check = &l->check,
@@ -210,7 +210,7 @@ struct count {
 
 static void count_kinds(struct repair *r, struct count found[RULE_FIX_COUNT])
 {
-	const struct look *l = current(r);
+	const struct look *l = repair_current(r);
 	const struct plan_kind *kind = l->plan.kinds;
 	size_t i, j;
 
@@ -232,10 +232,13 @@ static bool is_no_less(const struct count *now, const struct count *before)
 	return now->all >= before->all && now->newest >= before->newest;
 }
 
-/* Failures that the volume is to blame for: something cannot be mended. */
-static bool is_damage(int err)
+int repair_tolerate(struct repair *r, struct context *cx, int ret)
 {
-	return damage_is(err) || err == -ENOSPC;
+	if (!damage_is(ret) && ret != -ENOSPC)
+		return ret;
+	tool_detail(r->tool, "%s", cx->failure);
+	fail_clear(cx);
+	return 0;
 }
 
 /*
@@ -285,11 +288,7 @@ static int try_round(struct repair *r, struct context *cx, int floor,
 
 	if (!ret && overlay_mark(r->dev) != mark)
 		ret = look_again(r, cx, false);
-	if (!is_damage(ret))
-		return ret;
-	tool_detail(r->tool, "%s", cx->failure);
-	fail_clear(cx);
-	return 0;
+	return repair_tolerate(r, cx, ret);
 }
 
 static int run_round(struct repair *r, struct context *cx, int floor)
@@ -334,7 +333,7 @@ static int ask_for_floor(struct repair *r, struct context *cx)
 		floor = next_floor(r);
 		if (floor < 0)
 			return NO_FLOOR;
-		err = ask_floor(&r->ask, cx, &current(r)->plan,
+		err = ask_floor(&r->ask, cx, &repair_current(r)->plan,
 				(enum fixer_floor)floor);
 		if (err)
 			return err;
@@ -365,7 +364,7 @@ static int run_rounds(struct repair *r, struct context *cx)
 static int write_state(struct repair *r, struct context *cx,
 		       unsigned int state)
 {
-	struct volume *vol = current(r)->check.vol;
+	struct volume *vol = repair_current(r)->check.vol;
 	struct nilfs_super_block sb = *volume_super(vol);
 
 	sb.s_state = le16_make((uint16_t)state);
@@ -381,7 +380,7 @@ static int write_state(struct repair *r, struct context *cx,
  */
 static int settle_state(struct repair *r, struct context *cx)
 {
-	const struct look *l = current(r);
+	const struct look *l = repair_current(r);
 	unsigned int before, state;
 	int ret;
 
@@ -452,7 +451,7 @@ int repair_commit(struct repair *r, struct context *cx)
 	const uint64_t supers[2] = {
 		NILFS_SB_OFFSET_BYTES, super_offset2(r->dev->size)
 	};
-	const struct volume *vol = current(r)->check.vol;
+	const struct volume *vol = repair_current(r)->check.vol;
 	static const uint8_t unknown[16];
 	int err = context_cancelled(cx);
 

@@ -64,6 +64,15 @@ struct fixer_job repair_job(struct repair *r, struct context *cx);
  */
 int repair_look(struct repair *r, struct context *cx);
 
+/* The look at what the repair came to so far. */
+struct look *repair_current(const struct repair *r);
+
+/*
+ * RET, but 0 for a failure that the volume is to blame for, which is told:
+ * something cannot be mended then, and the repair goes on.
+ */
+int repair_tolerate(struct repair *r, struct context *cx, int ret);
+
 /* Whether the device of L was cut, and is to be made whole before all else. */
 bool repair_is_cut_off(const struct look *l);
 

@@ -10,27 +10,15 @@
  */
 #include "fsck/synced.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 #include "dev/overlay.h"
-#include "fsck/damage.h"
 #include "fsck/forward.h"
 
 static void forget(struct repair *r)
 {
 	rollforward_free(r->synced);
 	r->synced = NULL;
-}
-
-/* What the volume is to blame for ends no repair. */
-static int tolerate(struct repair *r, struct context *cx, int ret)
-{
-	if (!damage_is(ret) && ret != -ENOSPC)
-		return ret;
-	tool_detail(r->tool, "%s", cx->failure);
-	fail_clear(cx);
-	return 0;
 }
 
 /* Writes it, if that makes nothing worse. */
@@ -48,12 +36,12 @@ static int write(struct repair *r, struct context *cx)
 	}
 	overlay_rewind(r->dev, mark);
 	mended_rewind(&r->mended, nmended);
-	return tolerate(r, cx, ret);
+	return repair_tolerate(r, cx, ret);
 }
 
 int synced_first(struct repair *r, struct context *cx)
 {
-	struct look *l = r->now ? r->now : r->first;
+	struct look *l = repair_current(r);
 	struct volume *vol = l->check.vol;
 	int ret;
 
@@ -67,13 +55,13 @@ int synced_first(struct repair *r, struct context *cx)
 	r->no_data_behind = !ret;
 	l->check.awaited = &r->awaited;
 	if (ret <= 0)
-		return tolerate(r, cx, ret);
+		return repair_tolerate(r, cx, ret);
 	return forward_is_possible(&l->check) ? write(r, cx) : 0;
 }
 
 int synced_last(struct repair *r, struct context *cx)
 {
-	const struct look *l = r->now ? r->now : r->first;
+	const struct look *l = repair_current(r);
 	struct fixer_job job = repair_job(r, cx);
 	int ret = 0;
 

@@ -105,12 +105,9 @@ static bool is_doubtful(const struct check *c)
 		RULE_DAT_LIFETIME, RULE_DAT_START, RULE_DAT_END,
 		RULE_DAT_BLOCKNR, RULE_DAT_DOUBLE,
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-		if (findings_count(c->findings, rules[i]))
-			return true;
-	return false;
+	return findings_have(c->findings, rules,
+			     sizeof(rules) / sizeof(rules[0]));
 }
 
 static int check_entries(struct check *c, struct context *cx)

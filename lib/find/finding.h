@@ -11,6 +11,7 @@
 #define NILFS2_FIND_FINDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -82,6 +83,9 @@ uint64_t findings_count(const struct findings *f, enum rule rule);
 uint64_t findings_count_severity(const struct findings *f,
 				 enum rule_severity least);
 uint64_t findings_count_history(const struct findings *f);
+
+/* Whether one of these N rules was broken, history aside. */
+bool findings_have(const struct findings *f, const enum rule *rules, size_t n);
 
 /* How often a rule, of those that findings_snapshots() sets apart. */
 uint64_t findings_count_snapshots(const struct findings *f, enum rule rule);

@@ -155,6 +155,16 @@ uint64_t findings_count(const struct findings *f, enum rule rule)
 	return count_at(f, index_of(rule));
 }
 
+bool findings_have(const struct findings *f, const enum rule *rules, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (findings_count(f, rules[i]))
+			return true;
+	return false;
+}
+
 uint64_t findings_count_severity(const struct findings *f,
 				 enum rule_severity least)
 {

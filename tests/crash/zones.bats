@@ -8,17 +8,9 @@ bats_require_minimum_version 1.5.0
 
 load ../fsck/zonefile
 
-bytes=4194304	# of a zone, and of a segment
-blocks=1024
-
 setup() {
-	command -v zbd >/dev/null || skip "needs zbd"
-	cd "$BATS_TEST_TMPDIR" || return 1
-	PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/dump:$PATH
-	mkdir -p tree/dir
-	head -c 9000000 /dev/urandom >tree/large
-	head -c 30000 /dev/urandom >tree/dir/small
-	mkfs.nilfs2 -q -d tree --size 96M --zone-size 4M image
+	zones_setup
+	volume
 }
 
 damage() {

@@ -7,23 +7,8 @@ bats_require_minimum_version 1.5.0
 
 load zonefile
 
-bytes=4194304	# of a zone, and of a segment
-blocks=1024
-
 setup() {
-	command -v zbd >/dev/null || skip "needs zbd"
-	cd "$BATS_TEST_TMPDIR" || return 1
-	PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/dump:$PATH
-	mkdir -p tree/dir
-	head -c 9000000 /dev/urandom >tree/large
-	head -c 30000 /dev/urandom >tree/dir/small
-}
-
-# volume [MKFS-OPTION...]: the tree fills zone 0 and 1; the latest log is in
-# zone 2, the next segment is zone 3.
-volume() {
-	rm -f image image.zones
-	mkfs.nilfs2 -q -d tree --size 96M --zone-size 4M "$@" image
+	zones_setup
 }
 
 # finds SLUG...: -n finds these and nothing else, and changes nothing.
