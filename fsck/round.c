@@ -105,13 +105,26 @@ static int finish_log(struct round *round, struct context *cx)
 	return round_name(&round->job, cx, &end, false);
 }
 
+/* Files whose map may have led to what is wrong with them. */
+static unsigned int doubted(const struct round *round)
+{
+	unsigned int files = 0;
+
+	if (round->taken[RULE_FIX_CHECKPOINTS])
+		files |= MEND_ANEW(NILFS_CPFILE_INO);
+	if (round->taken[RULE_FIX_INODES])
+		files |= MEND_ANEW(NILFS_IFILE_INO);
+	return files;
+}
+
 static int open_writer(struct round *round, struct context *cx)
 {
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
 	struct mend_known known;
 	struct lastknown last;
-	int err = lastknown_find(&last, cx, round->job.check);
+	int err = lastknown_find(&last, cx, round->job.check,
+				 doubted(round));
 
 	if (err)
 		return err;

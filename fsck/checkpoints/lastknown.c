@@ -7,6 +7,9 @@
  * it still.  If it does not, no state is lost either: which blocks the ifile
  * has is known to logs and DAT (liveblocks.h), and the rest of its inode is
  * the same in all checkpoints.
+ *
+ * A map can be sound and lead elsewhere.  Where what it leads to is wrong, the
+ * logs tell.
  */
 #include "fsck/checkpoints/lastknown.h"
 
@@ -99,16 +102,17 @@ static bool has_bad_root(const struct nilfs_inode *inode)
 	return bmap_is_btree(inode->i_bmap) && bmap_root_check(inode->i_bmap);
 }
 
-/* Marks INO anew unless the map of INODE leads to all of it. */
+/* Marks INO anew unless the map of INODE leads to all of it; LOGS: by them. */
 static int judge(struct lastknown *k, struct context *cx,
 		 const struct check *c, uint64_t ino,
-		 const struct nilfs_inode *inode)
+		 const struct nilfs_inode *inode, bool logs)
 {
 	const struct liveblocks_question q = {
 		.ino = ino,
 		.inode = inode,
 		.cno = c->vol->latest.cno,
 		.read = findings_count(c->findings, RULE_DEV_UNREADABLE),
+		.logs = logs,
 	};
 	struct liveblocks blocks = { 0 };
 	int err = liveblocks_gather(&blocks, cx, c, &q);
@@ -122,24 +126,97 @@ static int judge(struct lastknown *k, struct context *cx,
 	return err;
 }
 
+/* Whether the cpfile has a block that the logs have not, but another alive. */
+static bool leads_astray(const struct liveblocks *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->nlost; i++) {
+		const struct liveblock *b =
+			liveblocks_find(l, l->lost[i].blkoff);
+
+		if (b && b->vblocknr)
+			return true;
+	}
+	return false;
+}
+
+/* 1, 0 where block BLKOFF of the cpfile cannot be read, or a failure. */
+static int is_readable(struct volume *vol, struct context *cx, uint64_t blkoff)
+{
+	const void *block;
+	int ret = file_block(&vol->cpfile, cx, blkoff, &block);
+
+	if (ret > 0)
+		file_put(&vol->cpfile, block);
+	if (!damage_is(ret))
+		return ret < 0 ? ret : 1;
+	fail_clear(cx);
+	return 0;
+}
+
+/* The same of what the next log needs: the header, the next checkpoint. */
+static int is_usable(struct volume *vol, struct context *cx)
+{
+	int ret = is_readable(vol, cx, 0);
+
+	if (ret > 0)
+		ret = is_readable(vol, cx, checkpoint_blkoff(
+				&vol->geo, vol->latest.cno + 1));
+	return ret;
+}
+
+/*
+ * Some pointer leads to a number that is free.  If it is one of the cpfile,
+ * and wrong, that is to be mended with the DAT: no log could be written.
+ */
+static int judge_free(struct lastknown *k, struct context *cx,
+		      const struct check *c)
+{
+	const struct liveblocks_question q = {
+		.ino = NILFS_CPFILE_INO,
+		.inode = &c->vol->cpfile.inode,
+		.cno = c->vol->latest.cno,
+	};
+	struct liveblocks blocks = { 0 };
+	int ret = liveblocks_gather(&blocks, cx, c, &q);
+
+	if (!ret && !liveblocks_is_whole(&blocks)) {
+		ret = leads_astray(&blocks) ? 0 : is_usable(c->vol, cx);
+		if (!ret)
+			k->anew = k->must = MEND_ANEW(NILFS_CPFILE_INO);
+	}
+	liveblocks_fini(&blocks);
+	return ret < 0 ? ret : 0;
+}
+
+/* Nothing can be said of what is alive, whatever pointers there are. */
+static bool is_dat_lost(const struct check *c)
+{
+	return c->dat_broken || c->dat_bitmaps_lost;
+}
+
 bool lastknown_is_doubtful(const struct check *c)
 {
-	return c->dat_broken || c->dat_bitmaps_lost ||
+	return is_dat_lost(c) ||
 	       findings_count(c->findings, RULE_BMAP_VBLOCK_FREE);
 }
 
 int lastknown_find(struct lastknown *k, struct context *cx,
-		   const struct check *c)
+		   const struct check *c, unsigned int doubted)
 {
 	int err;
 
 	k->anew = k->must = 0;
 	err = find_entry(k, cx, c);
-	if (lastknown_is_doubtful(c))
+	if (err || is_dat_lost(c))
 		return err;
+	if (lastknown_is_doubtful(c))
+		return judge_free(k, cx, c);
+	err = judge(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode,
+		    doubted & MEND_ANEW(NILFS_CPFILE_INO));
 	if (!err)
-		err = judge(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode);
-	if (!err)
-		err = judge(k, cx, c, NILFS_IFILE_INO, &k->cp.cp_ifile_inode);
+		err = judge(k, cx, c, NILFS_IFILE_INO, &k->cp.cp_ifile_inode,
+			    doubted & MEND_ANEW(NILFS_IFILE_INO));
 	return err;
 }

@@ -34,10 +34,12 @@ struct lastknown {
 bool lastknown_is_doubtful(const struct check *c);
 
 /*
- * Finds it in the cpfile as it is, or in the logs.  What begins anew is filled
- * by fix_checkpoints(), which must run then.  -ENOMEM, -EINTR.
+ * Finds it in the cpfile as it is, or in the logs, which are asked as well
+ * whether the maps of the files DOUBTED (as in mend_known.anew) have the right
+ * blocks.  What begins anew is filled by fix_checkpoints(), which must run
+ * then.  -ENOMEM, -EINTR.
  */
 int lastknown_find(struct lastknown *k, struct context *cx,
-		   const struct check *c);
+		   const struct check *c, unsigned int doubted);
 
 #endif

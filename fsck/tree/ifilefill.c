@@ -239,7 +239,7 @@ static int fill(struct filling *f, struct context *cx)
 		.logs = true,
 	};
 	uint64_t blocks, old;
-	int err = lastknown_find(&k, cx, f->job->check);
+	int err = lastknown_find(&k, cx, f->job->check, 0);
 
 	if (!err)
 		err = liveblocks_gather(&f->blocks, cx, f->job->check, &q);
@@ -325,7 +325,7 @@ static int fill_holes(struct filling *f, struct context *cx)
 		.read = true,
 		.logs = true,
 	};
-	int err = lastknown_find(&k, cx, f->job->check);
+	int err = lastknown_find(&k, cx, f->job->check, 0);
 	size_t i;
 
 	if (!err)

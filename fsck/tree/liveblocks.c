@@ -9,11 +9,13 @@
  * there alive, is part of it though no pointer be left; and a pointer whose
  * entry in the DAT is lost leads to what a log lists under its number.  Of two
  * such blocks with one offset the one written later is right: the other was
- * left alive by somebody who had lost it.
+ * left alive by somebody who had lost it.  But one that has ended, by its entry,
+ * may have been moved later than the one that took its place was written.
  *
  * The logs also tell a pointer that leads astray: another block is there for
- * its place, and none of them has the one that it leads to for that.  If there
- * is no other it may be the log that is wrong, and the block is copied.
+ * its place, and none of them has the one that it leads to for that.  Or what
+ * it leads to is there for another place: then the key is wrong.  If there is
+ * nothing else it may be the log that is wrong, and the block is copied.
  */
 #include "fsck/tree/liveblocks.h"
 
@@ -236,6 +238,12 @@ bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff)
 	return find_lost(l, blkoff);
 }
 
+/* Whether VB, which is not alive, says that it was once, and until when. */
+static bool has_ended(const struct gathering *g, const struct vblock *vb)
+{
+	return vb->blocknr && vb->start < vb->end && vb->end <= g->q->cno;
+}
+
 /* A block that a log lists. */
 static int take_listed(void *arg, struct context *cx,
 		       const struct loglist_block *b)
@@ -263,6 +271,7 @@ static int take_listed(void *arg, struct context *cx,
 		live.vblocknr = b->vblocknr;
 	else if (!lost || lost->vblocknr != b->vblocknr)
 		return 0;
+	live.ended = !live.vblocknr && has_ended(g, &vb);
 	ret = is_readable(g, cx, b->blocknr);
 	return ret > 0 ? add_live(g->l, cx, &live) : ret;
 }
@@ -270,7 +279,9 @@ static int take_listed(void *arg, struct context *cx,
 /* How sure it is that B belongs there. */
 static unsigned int certainty(const struct liveblock *b)
 {
-	return b->mapped && b->listed ? 2 : b->listed;
+	if (!b->listed)
+		return 0;
+	return b->mapped ? 3 : b->ended ? 1 : 2;
 }
 
 /* Whether A is the better of two blocks with one offset. */
@@ -288,19 +299,59 @@ static void settle(struct liveblocks *l)
 
 	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
 	for (i = 0; i < l->n; i++) {
-		if (!kept || l->list[kept - 1].blkoff != l->list[i].blkoff)
-			l->list[kept++] = l->list[i];
-		else if (is_better(&l->list[i], &l->list[kept - 1]))
-			l->list[kept - 1] = l->list[i];
+		struct liveblock *b = &l->list[i], *last = &l->list[kept - 1];
+
+		if (!kept || last->blkoff != b->blkoff) {
+			l->list[kept++] = *b;
+			continue;
+		}
+		if (is_better(b, last)) {
+			l->astray |= last->mapped;
+			*last = *b;
+		} else {
+			l->astray |= b->mapped;
+		}
 	}
 	l->n = kept;
 }
 
-/* All logs were asked: what none of them has for its place is to be copied. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct liveblock *x = a, *y = b;
+
+	if (x->blocknr != y->blocknr)
+		return x->blocknr < y->blocknr ? -1 : 1;
+	return (int)y->listed - (int)x->listed;
+}
+
+/* Drops what the logs have for another place, as the list does. */
+static void drop_misplaced(struct liveblocks *l)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(l->list, l->n, sizeof(*l->list), compare_places);
+	for (i = 0; i < l->n; i++) {
+		const struct liveblock *b = &l->list[i];
+
+		if (kept && !b->listed &&
+		    l->list[kept - 1].blocknr == b->blocknr)
+			l->astray = true;
+		else
+			l->list[kept++] = *b;
+	}
+	l->n = kept;
+	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
+}
+
+/*
+ * All logs were asked: what they have for another place is dropped, and what
+ * they have for none is to be copied.
+ */
 static void doubt_unlisted(struct liveblocks *l)
 {
 	size_t i;
 
+	drop_misplaced(l);
 	for (i = 0; i < l->n; i++)
 		if (!l->list[i].listed)
 			l->list[i].vblocknr = 0;

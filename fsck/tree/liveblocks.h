@@ -21,6 +21,7 @@ struct liveblock {
 	uint64_t seq;		/* of its segment; 0: the map leads to it */
 	bool mapped;		/* the map leads to it */
 	bool listed;		/* a log has it for this place */
+	bool ended;		/* the DAT says that it was part of the file */
 };
 
 struct liveblocks {
@@ -33,6 +34,7 @@ struct liveblocks {
 	} *lost;
 	size_t nlost, lost_room;
 	bool partial;		/* not all of the map could be walked */
+	bool astray;		/* it has a block where the logs have another */
 };
 
 struct liveblocks_question {
@@ -62,7 +64,7 @@ bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff);
 /* True where the map itself leads to all that it names. */
 static inline bool liveblocks_is_whole(const struct liveblocks *l)
 {
-	return !l->partial && !l->nlost;
+	return !l->partial && !l->astray && !l->nlost;
 }
 
 #endif
