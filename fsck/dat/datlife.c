@@ -22,8 +22,11 @@
 
 int datlife_init(struct datlife *d, struct context *cx, struct volume *vol)
 {
+	int ret = cptable_list(vol, cx, false, &d->cnos, &d->n);
+
 	d->vol = vol;
-	return cptable_list(vol, cx, false, &d->cnos, &d->n);
+	d->known = !ret;
+	return damage_forgive(cx, ret);
 }
 
 void datlife_fini(struct datlife *d)
@@ -141,6 +144,8 @@ static int find(struct datlife *d, struct context *cx,
 							 NILFS_CNO_MIN;
 	if (q->l->ino == NILFS_CPFILE_INO || q->l->ino == NILFS_SUFILE_INO)
 		return find_single(d, cx, q, span);
+	if (!d->known)
+		return 0;
 	ret = find_end(d, cx, span->start, q, &i);
 	if (ret)
 		return ret;

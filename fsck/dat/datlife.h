@@ -5,6 +5,7 @@
 #ifndef NILFS2_FSCK_DATLIFE_H
 #define NILFS2_FSCK_DATLIFE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +17,10 @@ struct datlife {
 	struct volume *vol;
 	uint64_t *cnos;		/* valid checkpoints, ascending */
 	size_t n;
+	bool known;		/* they could be listed */
 };
 
-/* Lists the checkpoints of VOL.  -ENOMEM, -EUCLEAN, -EIO. */
+/* Lists the checkpoints of VOL, as far as they can be read.  -ENOMEM, -EINTR. */
 int datlife_init(struct datlife *d, struct context *cx, struct volume *vol);
 void datlife_fini(struct datlife *d);
 

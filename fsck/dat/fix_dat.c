@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "disk/dat.h"
+#include "fsck/damage.h"
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/datlife.h"
 #include "fsck/dat/datmap.h"
@@ -233,14 +234,10 @@ static int gather_listings(struct mender *m, struct context *cx)
 static int mend_entries(struct mender *m, struct context *cx)
 {
 	size_t i;
-	int err = gather_listings(m, cx);
+	int err = damage_forgive(cx, gather_listings(m, cx));
 
 	if (!err)
 		err = datlife_init(&m->life, cx, m->job->vol);
-	if (err == -EIO || err == -EUCLEAN) {
-		fail_clear(cx);
-		err = 0;
-	}
 	for (i = 0; i < m->wrong.n && !err; i++)
 		err = mend_entry(m, cx, &m->wrong.items[i]);
 	if (!err)

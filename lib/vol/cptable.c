@@ -132,6 +132,7 @@ int cptable_list(struct volume *vol, struct context *cx, bool snapshots,
 	if (ret) {
 		free(*cnos);
 		*cnos = NULL;
+		*count = 0;
 	}
 	return ret;
 }

@@ -43,8 +43,8 @@ void cptable_cursor_close(struct cptable_cursor *cur);
 
 /*
  * The numbers of all valid checkpoints (or only snapshots), ascending, in
- * *CNOS (to be freed by the caller) and *COUNT.  -ENOMEM past the memory
- * budget.
+ * *CNOS (to be freed by the caller) and *COUNT; none after a failure.  -ENOMEM
+ * past the memory budget.
  */
 int cptable_list(struct volume *vol, struct context *cx, bool snapshots,
 		 uint64_t **cnos, size_t *count);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dev/fault.h"
 #include "vol/cptable.h"
 #include "vol/recovery.h"
 
@@ -158,6 +159,47 @@ static void check_snapshots(struct log_volume *v, struct volume *vol,
 	free(cnos);
 }
 
+/* How the list ends where the read AT of a disk fails: what was listed. */
+static int list_from_bad(struct log_volume *v, uint64_t at, bool *nothing)
+{
+	const struct fault_plan plan = {
+		.kind = FAULT_FAIL, .counted = FAULT_READS, .at = at,
+	};
+	struct volume *vol = NULL;
+	struct dev *bad;
+	size_t count = 1;
+	uint64_t *cnos = NULL;
+	int ret = fault_open(&bad, &v->cx, v->dev, &plan);
+
+	*nothing = true;
+	if (ret)
+		return ret;
+	if (!volume_open(&vol, &v->cx, bad, NULL))
+		ret = cptable_list(vol, &v->cx, false, &cnos, &count);
+	*nothing = !cnos && !count;
+	free(cnos);
+	fail_clear(&v->cx);
+	volume_close(vol);
+	dev_close(bad);
+	return ret;
+}
+
+static void check_failures(struct log_volume *v, const struct volume *vol)
+{
+	bool good = true, nothing;
+	unsigned int failures = 0;
+	uint64_t at;
+
+	for (at = 1; at <= 64; at++) {
+		if (list_from_bad(v, at, &nothing) >= 0)
+			continue;
+		failures++;
+		good = good && nothing;
+	}
+	ok(failures || vol->latest.cno < 10, "the list needs the disk");
+	ok(good, "of checkpoints that cannot be read none are listed");
+}
+
 static void look(struct log_volume *v, const struct history *h)
 {
 	struct volume *vol;
@@ -175,6 +217,7 @@ static void look(struct log_volume *v, const struct history *h)
 	ok(good, "all checkpoints read as they were");
 	ok(log_audit(&v->cx, vol), "the books agree");
 	check_snapshots(v, vol, h->n);
+	check_failures(v, vol);
 	volume_close(vol);
 }
 
