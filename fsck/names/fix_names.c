@@ -143,14 +143,17 @@ static int mend(struct namefix *f, struct context *cx)
 	return ret;
 }
 
-/* Snapshots. */
+/* Snapshots: what names lead to first, which may be all that is wrong. */
 static int mend_past(struct fixer_job *job, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
-	int err = pastnames_mend(&past, cx, fixes, n);
+	int err = pastinodes_find(&past, cx, fixes, n);
+	bool found = past.n;
 
-	if (!err)
+	if (!err && !found)
+		err = pastnames_mend(&past, cx, fixes, n);
+	if (!err && !found)
 		err = pastinodes_mend(&past, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);

@@ -11,6 +11,9 @@
  * Where there is none the fields that are wrong are set to what the blocks of
  * the file say, or all of it to what the nearest checkpoint has, if that leads
  * to blocks that the snapshot has too.
+ *
+ * An inode of nothing but zeros is taken for none by whoever reads a snapshot.
+ * It was one where it is marked as in use and a directory names it.
  */
 #include "fsck/tree/pastinodes.h"
 
@@ -152,10 +155,7 @@ static bool is_garbage(const struct patient *pt)
 	return pt->rule == RULE_INODE_EMPTY ||
 	       pt->rule == RULE_INODE_LINKS_ZERO ||
 	       le64_get(inode->i_size) > INT64_MAX ||
-	       (pt->rule == RULE_INODE_MODE &&
-		(le32_get(inode->i_ctime_nsec) >= 1000000000 ||
-		 le32_get(inode->i_mtime_nsec) >= 1000000000 ||
-		 le16_get(inode->i_links_count) > NILFS_LINK_MAX));
+	       inodemend_is_garbage(inode);
 }
 
 /* A directory without nodes has the blocks that it was counted to have. */
@@ -251,33 +251,126 @@ static int find_block(struct pastinodes *s, struct context *cx,
 	return 1;
 }
 
-static int mend(struct pastinodes *s, struct context *cx,
-		const struct fix *fix)
+/* Whether the snapshot has the inode marked as in use: 1, 0. */
+static int is_used(struct pastinodes *s, struct context *cx,
+		   const struct patient *pt)
 {
-	struct patient pt = {
-		.cno = fix->place.cno, .ino = fix->place.ino,
-		.rule = fix->rule, .got = fix->got,
-	};
-	char *block, *at;
-	int ret = find_block(s, cx, &pt, &block);
+	const struct palloc *palloc = &s->vol->ifile_palloc;
+	struct root root;
+	const void *bitmap;
+	int ret = root_open(&root, cx, s->vol, pt->cno);
 
-	if (ret > 0) {
-		at = block + palloc_entry_offset(&s->vol->ifile_palloc,
-						 pt.ino);
+	if (!ret)
+		ret = file_block(&root.ifile, cx,
+				 palloc_bitmap_blkoff(palloc,
+						      palloc_group(palloc,
+								   pt->ino)),
+				 &bitmap);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	ret = palloc_bit(bitmap, palloc_group_offset(palloc, pt->ino));
+	file_put(&root.ifile, bitmap);
+	return ret;
+}
+
+static bool is_empty(const struct patient *pt)
+{
+	static const struct nilfs_inode empty;
+
+	return !memcmp(&pt->inode, &empty, sizeof(empty));
+}
+
+/* Whether the inode was there, and is not now: 1, 0. */
+static int was_there(struct pastinodes *s, struct context *cx,
+		     const struct patient *pt)
+{
+	return is_empty(pt) ? is_used(s, cx, pt) : 0;
+}
+
+/* What the patient is to be, by what was found of it: 1, 0. */
+static int treat(struct pastinodes *s, struct context *cx,
+		 struct patient *pt, const struct fix *fix)
+{
+	int ret = 1;
+
+	if (fix->rule == RULE_INODE_LINKS_NAMES)
+		return link_to(s, cx, pt, fix->want);
+	if (fix->rule == RULE_DIR_NO_INODE)
+		ret = was_there(s, cx, pt);
+	return ret > 0 ? decide(s, cx, pt) : ret;
+}
+
+/*
+ * Whoever has lost one inode has lost others of BLOCK with it; they may be what
+ * is named by a directory that is found again: 0, -ENOMEM, -EINTR.
+ */
+static int find_others(struct pastinodes *s, struct context *cx,
+		       const struct patient *found, char *block)
+{
+	const struct palloc *palloc = &s->vol->ifile_palloc;
+	struct palloc_block what;
+	struct patient pt;
+	uint64_t ino;
+	char *at;
+	int ret = 0;
+
+	palloc_locate(palloc, found->where.key, &what);
+	for (ino = what.first; ino < what.first + what.count && ret >= 0;
+	     ino++) {
+		at = block + palloc_entry_offset(palloc, ino);
+		pt = (struct patient){
+			.cno = found->cno, .ino = ino,
+			.rule = RULE_INODE_EMPTY, .where = found->where,
+		};
 		memcpy(&pt.inode, at, sizeof(pt.inode));
-		if (fix->rule == RULE_INODE_LINKS_NAMES)
-			ret = link_to(s, cx, &pt, fix->want);
-		else
-			ret = decide(s, cx, &pt);
-		/* The same once more mends nothing. */
+		ret = inode_is_private(ino) ? 0 : was_there(s, cx, &pt);
 		if (ret > 0)
-			ret = memcmp(at, &pt.inode, sizeof(pt.inode)) != 0;
+			ret = decide(s, cx, &pt);
 		if (ret > 0)
 			memcpy(at, &pt.inode, sizeof(pt.inode));
 	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Mends the patient in BLOCK: 1, 0 where it stays as it is. */
+static int mend_in(struct pastinodes *s, struct context *cx,
+		   struct patient *pt, const struct fix *fix, char *block)
+{
+	char *at = block + palloc_entry_offset(&s->vol->ifile_palloc, pt->ino);
+	bool empty;
+	int ret;
+
+	memcpy(&pt->inode, at, sizeof(pt->inode));
+	empty = is_empty(pt);
+	ret = treat(s, cx, pt, fix);
+	/* The same once more mends nothing. */
+	if (ret > 0)
+		ret = memcmp(at, &pt->inode, sizeof(pt->inode)) != 0;
+	if (ret <= 0)
+		return ret;
+	memcpy(at, &pt->inode, sizeof(pt->inode));
+	ret = empty ? find_others(s, cx, pt, block) : 0;
+	return ret < 0 ? ret : 1;
+}
+
+static int mend(struct pastinodes *s, struct context *cx,
+		const struct fix *fix)
+{
+	bool named = fix->rule == RULE_DIR_NO_INODE;
+	struct patient pt = {
+		.cno = fix->place.cno,
+		.ino = named ? fix->got : fix->place.ino,
+		.rule = named ? RULE_INODE_EMPTY : fix->rule,
+		.got = fix->got,
+	};
+	char *block;
+	int ret = find_block(s, cx, &pt, &block);
+
+	if (ret > 0)
+		ret = mend_in(s, cx, &pt, fix, block);
 	if (ret <= 0 && !pt.changed)
 		pastblocks_drop(s->p, pt.where.vblocknr);
-	if (!ret)
+	if (!ret && !named)
 		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": stays as it is, no other checkpoint tells what "
 			    "it was", pt.cno, pt.ino);
@@ -295,8 +388,16 @@ static bool is_past(const struct pastinodes *s, const struct fix *fix)
 	       fix->rule != RULE_INODE_UNREACHABLE;
 }
 
-int pastinodes_mend(struct pastblocks *p, struct context *cx,
-		    const struct fix *fixes, size_t n)
+static bool is_lost(const struct pastinodes *s, const struct fix *fix)
+{
+	return fix->rule == RULE_DIR_NO_INODE && fix->place.cno &&
+	       fix->place.cno != s->vol->latest.cno;
+}
+
+static int mend_all(struct pastblocks *p, struct context *cx,
+		    const struct fix *fixes, size_t n,
+		    bool (*is_mine)(const struct pastinodes *s,
+				    const struct fix *fix))
 {
 	struct pastinodes s = { .p = p, .vol = p->job->vol };
 	bool any = false;
@@ -304,13 +405,25 @@ int pastinodes_mend(struct pastblocks *p, struct context *cx,
 	int err = 0;
 
 	for (i = 0; i < n; i++)
-		any |= is_past(&s, &fixes[i]);
+		any |= is_mine(&s, &fixes[i]);
 	if (any)
 		err = damage_forgive(cx, cptable_list(s.vol, cx, false,
 						      &s.cnos, &s.n));
 	for (i = 0; i < n && !err; i++)
-		if (is_past(&s, &fixes[i]))
+		if (is_mine(&s, &fixes[i]))
 			err = mend(&s, cx, &fixes[i]);
 	free(s.cnos);
 	return err;
+}
+
+int pastinodes_mend(struct pastblocks *p, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	return mend_all(p, cx, fixes, n, is_past);
+}
+
+int pastinodes_find(struct pastblocks *p, struct context *cx,
+		    const struct fix *fixes, size_t n)
+{
+	return mend_all(p, cx, fixes, n, is_lost);
 }

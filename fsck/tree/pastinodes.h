@@ -17,4 +17,11 @@
 int pastinodes_mend(struct pastblocks *p, struct context *cx,
 		    const struct fix *fixes, size_t n);
 
+/*
+ * The same for inodes that directories of FIXES name, and that are in use, but
+ * were lost: nothing but zeros is left of them.
+ */
+int pastinodes_find(struct pastblocks *p, struct context *cx,
+		    const struct fix *fixes, size_t n);
+
 #endif

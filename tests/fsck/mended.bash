@@ -105,9 +105,9 @@ pick() {
 		$1 in these { print $1, $2, $3, $4 }' these -
 }
 
-# map_block FILE OFFSET: the block where that block of a file is.
+# map_block FILE OFFSET [CNO]: the block where that block of a file is.
 map_block() {
-	dump.nilfs2 bmap -b "$image" "$1" |
+	dump.nilfs2 bmap -b ${3+-c "$3"} "$image" "$1" |
 		awk -v at="$2" '$1 == at && $NF == "data" { print $5 }'
 }
 
