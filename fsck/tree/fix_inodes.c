@@ -6,8 +6,8 @@
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
  * newest sound one that an older checkpoint has, with its blocks as they were
- * (inoderevive.h).  Where there is none it is cleared, and its names are for
- * the repair of names.
+ * (inoderevive.h).  Where there is none, and its type is gone, too, it is
+ * cleared, and its names are for the repair of names.
  *
  * A root of which nothing is left is made anew, empty, because everything else
  * can be hung up in it.
@@ -41,6 +41,7 @@ struct fixing {
 	struct oldinodes old;
 	struct nametype *types;		/* of inodes without a type */
 	size_t ntypes;
+	uint64_t blkoff;		/* of the ifile, that was looked at */
 };
 
 static int compare(const void *a, const void *b)
@@ -112,35 +113,35 @@ static int make_root(struct fixing *f, struct context *cx)
 	return err;
 }
 
-/* Of inode INO nothing can be used. */
-static int replace(struct fixing *f, struct context *cx, uint64_t ino)
+/* Takes inode INO from an older checkpoint: 1, 0 where none has it. */
+static int revive(struct fixing *f, struct context *cx, uint64_t ino)
 {
 	struct nilfs_inode inode;
 	uint64_t cno;
 	int ret = oldinodes_find(&f->old, cx, ino, &inode, &cno);
 
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
-	if (ret) {
-		fixers_tell(f->job, "inode %llu: as of checkpoint %llu",
-			    (unsigned long long)ino, (unsigned long long)cno);
-		ret = inoderevive_map(f->job, cx, ino, &inode);
-		return ret ? ret : inodeedit_write(&f->edit, cx, ino, &inode);
-	}
+	fixers_tell(f->job, "inode %llu: as of checkpoint %llu",
+		    (unsigned long long)ino, (unsigned long long)cno);
+	ret = inoderevive_map(f->job, cx, ino, &inode);
+	if (!ret)
+		ret = inodeedit_write(&f->edit, cx, ino, &inode);
+	return ret ? ret : 1;
+}
+
+/* Of inode INO nothing can be used. */
+static int replace(struct fixing *f, struct context *cx, uint64_t ino)
+{
+	int ret = revive(f, cx, ino);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
 	if (ino == NILFS_ROOT_INO)
 		return make_root(f, cx);
 	fixers_tell(f->job, "inode %llu: nothing is left of it",
 		    (unsigned long long)ino);
 	return inodeedit_clear(&f->edit, cx, ino);
-}
-
-/* More than the type is wrong: the whole of it is something else. */
-static bool is_garbage(const struct nilfs_inode *inode)
-{
-	return le64_get(inode->i_size) > INT64_MAX ||
-	       le32_get(inode->i_ctime_nsec) >= 1000000000 ||
-	       le32_get(inode->i_mtime_nsec) >= 1000000000 ||
-	       le16_get(inode->i_links_count) > NILFS_LINK_MAX;
 }
 
 /* Makes INODE right: 1, 0 where nothing can be made of it. */
@@ -150,10 +151,69 @@ static int mend_fields(struct fixing *f, struct context *cx,
 	uint64_t ino = fix->place.ino;
 
 	if (fix->rule == RULE_INODE_EMPTY ||
-	    (fix->rule == RULE_INODE_MODE && is_garbage(inode)))
+	    (fix->rule == RULE_INODE_MODE && inodemend_is_garbage(inode)))
 		return 0;
 	return inodemend_fields(f->job->vol, cx, ino,
 				nametypes_of(f->types, f->ntypes, ino), inode);
+}
+
+/* Inode INO where it is in use: 1, 0. */
+static int read_used(const struct fixing *f, struct context *cx, uint64_t ino,
+		     struct nilfs_inode *inode)
+{
+	int ret = inode_is_private(ino) ? 0 :
+					  inodeedit_is_used(&f->edit, cx, ino);
+
+	return ret > 0 ? inodeedit_read(&f->edit, cx, ino, inode) : ret;
+}
+
+/* Whether several inodes of the block are garbage: 1, 0. */
+static int is_noise(const struct fixing *f, struct context *cx,
+		    const struct palloc_block *what)
+{
+	struct nilfs_inode inode;
+	unsigned int garbage = 0;
+	uint64_t ino;
+	int ret = 0;
+
+	for (ino = what->first; ino < what->first + what->count && ret >= 0;
+	     ino++) {
+		ret = read_used(f, cx, ino, &inode);
+		garbage += ret > 0 && inodemend_is_garbage(&inode);
+	}
+	return ret < 0 ? ret : garbage > 1;
+}
+
+/* All of the block is something else: what is wrong was something better. */
+static int revive_block(struct fixing *f, struct context *cx,
+			const struct palloc_block *what)
+{
+	struct nilfs_inode inode;
+	uint64_t ino;
+	int ret = 0;
+
+	for (ino = what->first; ino < what->first + what->count && ret >= 0;
+	     ino++) {
+		ret = read_used(f, cx, ino, &inode);
+		if (ret > 0 && inodemend_signs(&inode))
+			ret = revive(f, cx, ino);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* The block of the ifile that has inode INO, once. */
+static int mend_block(struct fixing *f, struct context *cx, uint64_t ino)
+{
+	uint64_t blkoff = palloc_entry_blkoff(f->edit.palloc, ino);
+	struct palloc_block what;
+	int ret;
+
+	if (f->blkoff == blkoff)
+		return 0;
+	f->blkoff = blkoff;
+	palloc_locate(f->edit.palloc, blkoff, &what);
+	ret = is_noise(f, cx, &what);
+	return ret > 0 ? revive_block(f, cx, &what) : ret;
 }
 
 /* An inode with links that is marked free: one of the two is not right. */
@@ -175,7 +235,9 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 
 	if (fix->rule == RULE_INODE_RESERVED_FREE)
 		return inodeedit_mark(&f->edit, cx, ino, true);
-	ret = inodeedit_read(&f->edit, cx, ino, &inode);
+	ret = mend_block(f, cx, ino);
+	if (!ret)
+		ret = inodeedit_read(&f->edit, cx, ino, &inode);
 	if (ret < 0)
 		return ret;
 	if (fix->rule == RULE_INODE_FREE)
@@ -183,6 +245,9 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
+	ret = inodemend_is_garbage(&inode) ? revive(f, cx, ino) : 0;
+	if (ret || inodemend_check(f->job->vol, ino, &inode) == RULE_OK)
+		return ret < 0 ? ret : 0;
 	ret = mend_fields(f, cx, fix, &inode);
 	if (ret < 0)
 		return ret;
@@ -279,6 +344,7 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 			.palloc = &job->vol->ifile_palloc,
 		},
 		.old = { .vol = job->vol },
+		.blkoff = UINT64_MAX,
 	};
 	int err = ifilefill_run(job, cx);
 

@@ -26,6 +26,23 @@ static bool is_fatal(int err)
 	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
 }
 
+unsigned int inodemend_signs(const struct nilfs_inode *inode)
+{
+	const bool wrong[] = {
+		inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_UNKNOWN,
+		le64_get(inode->i_size) > INT64_MAX,
+		/* One clock sets both. */
+		le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
+			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,
+		le16_get(inode->i_links_count) > NILFS_LINK_MAX,
+	};
+	unsigned int i, n = 0;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		n += wrong[i];
+	return n;
+}
+
 /* What a map holds, as far as it can be walked. */
 struct extent_of {
 	uint64_t end;		/* one past the last data block */
@@ -193,9 +210,8 @@ static int mend_times(struct nilfs_inode *inode)
 	return 1;
 }
 
-/* As sound as INODE is but for its links. */
-static enum rule check(const struct volume *vol, uint64_t ino,
-		       const struct nilfs_inode *inode)
+enum rule inodemend_check(const struct volume *vol, uint64_t ino,
+			  const struct nilfs_inode *inode)
 {
 	struct nilfs_inode linked = *inode;
 
@@ -209,7 +225,8 @@ int inodemend_fields(struct volume *vol, struct context *cx, uint64_t ino,
 	enum rule rule, last = RULE_OK;
 	int ret = 1;
 
-	while (ret > 0 && (rule = check(vol, ino, inode)) != RULE_OK) {
+	while (ret > 0 && (rule = inodemend_check(vol, ino, inode)) !=
+			  RULE_OK) {
 		/* What came of mending the same was no better. */
 		if (rule == last)
 			return 0;

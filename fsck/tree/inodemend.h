@@ -3,11 +3,26 @@
 #ifndef NILFS2_FSCK_INODEMEND_H
 #define NILFS2_FSCK_INODEMEND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
 #include "disk/ondisk.h"
+#include "disk/rule.h"
 #include "vol/volume.h"
+
+/* How many fields of INODE, whatever it is, have values that none may have. */
+unsigned int inodemend_signs(const struct nilfs_inode *inode);
+
+/* Several have: the whole of INODE is something else. */
+static inline bool inodemend_is_garbage(const struct nilfs_inode *inode)
+{
+	return inodemend_signs(inode) > 1;
+}
+
+/* The first rule that INODE, of number INO, breaks, links left out, or RULE_OK. */
+enum rule inodemend_check(const struct volume *vol, uint64_t ino,
+			  const struct nilfs_inode *inode);
 
 /*
  * Mends what can be told from INODE, the latest checkpoint's INO, and its
