@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "disk/rule.h"
+#include "untouched.h"
 
 #define PIECE 65536
 
@@ -38,6 +39,7 @@ void mending_open(struct mending *m, struct arena *arena, arena_main *main_of)
 	m->before = m->after = NULL;
 	if (!m->kept)
 		arena_die("memory");
+	treesum_take(&m->sound, arena->bytes, arena->size);
 }
 
 static void forget(struct mending *m)
@@ -50,6 +52,7 @@ static void forget(struct mending *m)
 void mending_close(struct mending *m)
 {
 	forget(m);
+	treesum_free(&m->sound);
 	free(m->kept);
 }
 
@@ -103,6 +106,19 @@ static bool is_no_worse(const char *before, const char *after)
 	return true;
 }
 
+static bool is_unharmed(const struct mending *m)
+{
+	const struct untouched u = {
+		.sound = &m->sound,
+		.damaged = m->kept,
+		.mended = m->checker.arena->bytes,
+		.size = m->checker.arena->size,
+		.found = m->before,
+	};
+
+	return untouched_is_held(&u);
+}
+
 static const char *judge(const struct mending *m, int was, int status, int is)
 {
 	if (status == CHECKER_OPERATIONAL)
@@ -114,7 +130,10 @@ static const char *judge(const struct mending *m, int was, int status, int is)
 	if (status == CHECKER_UNCORRECTED)
 		return is_no_worse(m->before, m->after) ?
 			       NULL : "it is worse than before";
-	return is_mended(m->after) ? NULL : "something is left";
+	if (!is_mended(m->after))
+		return "something is left";
+	return !status || is_unharmed(m) ?
+		       NULL : "a file changed that was not found";
 }
 
 const char *mending_run(struct mending *m)
@@ -126,8 +145,8 @@ const char *mending_run(struct mending *m)
 	was = checker_run(&m->checker, "-fn", NULL, &m->before);
 	status = checker_run(&m->checker, "-fy", NULL, NULL);
 	is = checker_run(&m->checker, "-fn", NULL, &m->after);
-	copy_changed(m->checker.arena->bytes, m->kept, m->checker.arena->size);
 	wrong = judge(m, was, status, is);
+	copy_changed(m->checker.arena->bytes, m->kept, m->checker.arena->size);
 	if (wrong)
 		printf("check: %d\n%.4000s\nrepair: %d\ncheck: %d\n%.4000s\n",
 		       was, m->before, status, is, m->after);

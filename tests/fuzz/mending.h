@@ -5,15 +5,18 @@
  * It must end with 0, 1 or 4, or with 8 where a check of the same image does.
  * After 0 and 1 nothing is found any more but warnings that have no repair, or
  * are about snapshots; after 4 no kind of error is found that was not found
- * before.
+ * before.  After 1, files that nothing was found of are what they were in the
+ * sound image (untouched.h).
  */
 #ifndef NILFS2_TESTS_FUZZ_MENDING_H
 #define NILFS2_TESTS_FUZZ_MENDING_H
 
 #include "checker.h"
+#include "treesum.h"
 
 struct mending {
 	struct checker checker;
+	struct treesum sound;	/* of the image, before it was changed */
 	char *kept;		/* the image before the repair */
 	char *before, *after;	/* what checks said then */
 };
