@@ -60,6 +60,9 @@ uint64_t batch_need(const struct load *load)
 	uint64_t n = load->blocks + metadata + metadata / 16 +
 		     load->nvictims / 16 + 32;
 
+	/* Each new number may be in another block of the DAT. */
+	if (load->renumber)
+		n += load->renumber->n;
 	/* With the entries of their old numbers and of their new ones. */
 	if (f->stale)
 		n += 3 * segusage_nblocks(&f->vol->geo);
@@ -69,7 +72,10 @@ uint64_t batch_need(const struct load *load)
 /* With a summary, a block of cpfile and SUFILE each, and the super root. */
 uint64_t batch_least(const struct load *load)
 {
-	return load->blocks + load->ndat + 4;
+	uint64_t gone = load->renumber ? load->renumber->nleft : 0;
+
+	return load->blocks + load->ndat + 4 -
+	       (gone < load->ndat ? gone : load->ndat);
 }
 
 uint64_t batch_blocks(const struct load *load)
@@ -137,10 +143,30 @@ static int open_writer(struct batch *b, struct context *cx)
 		resize_apart(b->vol, &known);
 	options.minor = true;
 	ret = mend_open(&b->w, cx, b->vol, &options, &known);
+	if (!ret && b->load->renumber)
+		move_avoid(b->w, &b->load->renumber->avoided);
 	if (!ret && o->size)
 		ret = resize_segments(b->w, cx, o->size->g.nsegments);
 	if (!ret && o->front)
 		move_to_front(b->w);
+	return ret;
+}
+
+/* RUN, whose blocks are those of the payload from AT on. */
+static int list_run(struct batch *b, struct context *cx, struct moved *m,
+		    const struct load_run *run, uint64_t at)
+{
+	const struct renumber *r = b->load->renumber;
+	struct move_run part = run->what;
+	uint32_t done;
+	int ret = 0;
+
+	for (done = 0; done < run->what.count && !ret; done += part.count) {
+		if (r)
+			part = renumber_part(r, &run->what, done);
+		ret = move_blocks(b->w, cx, &part, moved_payload(m, run),
+				  at + done);
+	}
 	return ret;
 }
 
@@ -151,9 +177,10 @@ static int list_runs(struct batch *b, struct context *cx, struct moved *m)
 	size_t i;
 	int ret = 0;
 
+	if (l->renumber)
+		ret = renumber_take(l->renumber, cx, b->w);
 	for (i = 0; i < l->nruns && !ret; i++) {
-		ret = move_blocks(b->w, cx, &l->runs[i].what,
-				  moved_payload(m, &l->runs[i]), at);
+		ret = list_run(b, cx, m, &l->runs[i], at);
 		at += l->runs[i].what.count;
 		tell_moved(b, at);
 	}

@@ -110,14 +110,20 @@ static int compare(const void *a, const void *b)
 	return segnum < s->segnum ? -1 : segnum > s->segnum;
 }
 
+struct policy_segment *facts_segment(const struct facts *f, uint64_t segnum)
+{
+	if (!f->n)
+		return NULL;
+	return bsearch(&segnum, f->segments, f->n, sizeof(*f->segments),
+		       compare);
+}
+
 /* COUNT blocks from BLOCKNR on, of one segment, are metadata. */
 static void count_metadata(struct facts *f, uint64_t blocknr, uint64_t count)
 {
-	uint64_t segnum = geometry_segment_of(&f->vol->geo, blocknr);
-	struct policy_segment *s = NULL;
+	struct policy_segment *s = facts_segment(
+		f, geometry_segment_of(&f->vol->geo, blocknr));
 
-	if (f->n)
-		s = bsearch(&segnum, f->segments, f->n, sizeof(*s), compare);
 	if (s)
 		s->metadata += (uint32_t)count;
 }

@@ -20,6 +20,7 @@
 
 #include "disk/reserve.h"
 #include "gc/evacuate.h"
+#include "gc/packplan.h"
 #include "gc/target.h"
 #include "log/resize.h"
 
@@ -156,7 +157,26 @@ bool lastlog_has_holes(const struct lastlog *l)
 			 lastlog_fit(l));
 }
 
-static int take_all(struct lastlog *l, struct context *cx)
+/* Segments that may be in use once the load is written. */
+static uint64_t least_used(const struct lastlog *l)
+{
+	uint64_t least = batch_least(&l->load) / l->vol->geo.blocks_per_segment;
+
+	return l->before + l->next_anew + least - l->load.nvictims;
+}
+
+/* Blocks that the log may take: what stays clean for the kernel then. */
+static uint64_t find_room(const struct lastlog *l)
+{
+	struct lastlog then = *l;
+	uint64_t taken = l->before + l->next_anew + 1, fit;
+
+	then.used = least_used(l);
+	fit = lastlog_fit(&then);
+	return fit > taken ? (fit - taken) * l->vol->geo.blocks_per_segment : 0;
+}
+
+static int take_all(struct lastlog *l, struct context *cx, bool packs)
 {
 	const struct facts *f = &l->facts;
 	int ret = load_take_latest(&l->load, cx);
@@ -172,8 +192,10 @@ static int take_all(struct lastlog *l, struct context *cx)
 	if (ret < 0)
 		return ret;
 	fail_clear(cx);
+	ret = packs ? packplan_make(cx, &l->load, &l->renumber,
+				    find_room(l)) : 0;
 	load_sort(&l->load, false);
-	return 0;
+	return ret;
 }
 
 /* Looks at the volume; nothing goes along yet. */
@@ -196,6 +218,7 @@ static int look(struct lastlog *l, struct context *cx, struct dev *dev,
 	if (ret)
 		return ret;
 	l->used = l->before = census.before;
+	renumber_init(&l->renumber, l->vol);
 	return give_up_next(l, cx, census.clean);
 }
 
@@ -208,20 +231,18 @@ int lastlog_open(struct lastlog *l, struct context *cx, struct dev *dev,
 }
 
 int lastlog_open_all(struct lastlog *l, struct context *cx, struct dev *dev,
-		     uint64_t protect)
+		     uint64_t protect, bool packs)
 {
 	int ret = look(l, cx, dev, protect);
 
 	l->all = true;
-	return ret ? ret : take_all(l, cx);
+	return ret ? ret : take_all(l, cx, packs);
 }
 
 bool lastlog_promises(const struct lastlog *l, uint64_t segments)
 {
-	uint64_t least = batch_least(&l->load) / l->vol->geo.blocks_per_segment;
-
-	return is_better(l, l->before + l->next_anew + least - l->load.nvictims,
-			 segments_needed(l) + l->next_anew, segments);
+	return is_better(l, least_used(l), segments_needed(l) + l->next_anew,
+			 segments);
 }
 
 uint64_t lastlog_fit(const struct lastlog *l)
@@ -274,6 +295,7 @@ int lastlog_measure(struct lastlog *l, struct context *cx,
 void lastlog_close(struct lastlog *l)
 {
 	load_fini(&l->load);
+	renumber_fini(&l->renumber);
 	facts_fini(&l->facts);
 	volume_close(l->vol);
 	l->vol = NULL;

@@ -19,6 +19,7 @@ struct lastlog {
 	struct volume *vol;
 	struct facts facts;
 	struct load load;
+	struct renumber renumber;
 	bool all;		/* all metadata goes along */
 	bool next_anew;		/* it begins before the segment that is next */
 	uint64_t used;		/* segments in use once it is written */
@@ -45,10 +46,11 @@ bool lastlog_has_holes(const struct lastlog *l);
 /*
  * As lastlog_open(), but these segments go along, so that no block of metadata
  * is dead then.  How many are in use is for a trial to say, if it is what
- * lastlog_promises().
+ * lastlog_promises().  With PACKS numbers in use gather in fewer blocks of the
+ * DAT (gc/packplan.h).
  */
 int lastlog_open_all(struct lastlog *l, struct context *cx, struct dev *dev,
-		     uint64_t protect);
+		     uint64_t protect, bool packs);
 
 /* Whether less than SEGMENTS might come of it, with room for all that. */
 bool lastlog_promises(const struct lastlog *l, uint64_t segments);

@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "gc/facts.h"
+#include "gc/renumber.h"
 #include "log/move.h"
 #include "log/tally.h"
 
@@ -55,6 +56,7 @@ struct load {
 	uint64_t *dat_blocks;	/* in the order in which they were met */
 	size_t ndat, dat_room;
 	uint64_t others;	/* marks of blocks that are not of these */
+	struct renumber *renumber;	/* borrowed; NULL: numbers stay */
 };
 
 void load_init(struct load *l, const struct facts *facts);

@@ -28,6 +28,7 @@ struct moved {
 	struct dev *dev;
 	uint32_t block_bits;
 	const struct load_run *runs;
+	const struct renumber *renumber;
 	uint64_t *starts;	/* of the runs, in blocks of the payload */
 	size_t n;
 	uint64_t *bad;
@@ -127,6 +128,23 @@ static int read_pieces(struct moved *m, struct context *cx, struct piece *p,
 	return ret;
 }
 
+/* The COUNT blocks from AT on lead to others by the numbers these have now. */
+static void renumber(const struct moved *m, uint64_t at, uint32_t count,
+		     char *buf)
+{
+	const struct load_run *run;
+	uint64_t i;
+	size_t r;
+
+	for (i = at; m->renumber && i < at + count; i++) {
+		r = find_run(m, i);
+		run = &m->runs[r];
+		renumber_block(m->renumber, &run->what,
+			       (uint32_t)(i - m->starts[r]),
+			       buf + ((i - at) << m->block_bits));
+	}
+}
+
 static int fill(struct payload *payload, struct context *cx, uint64_t at,
 		uint32_t count, void *buf)
 {
@@ -139,6 +157,8 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 	if (pieces && scrap) {
 		list_pieces(m, at, count, buf, pieces);
 		ret = read_pieces(m, cx, pieces, n, scrap);
+		if (!ret)
+			renumber(m, at, count, buf);
 	} else {
 		ret = fail(cx, -ENOMEM, "blocks that are moved");
 	}
@@ -192,6 +212,7 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	m->dev = load->facts->vol->dev;
 	m->block_bits = load->facts->vol->geo.block_bits;
 	m->runs = load->runs;
+	m->renumber = load->renumber;
 	m->n = load->nruns;
 	m->bad = bad;
 	*bad = 0;

@@ -20,10 +20,11 @@
 #include "disk/super.h"
 #include "gc/evacuate.h"
 #include "gc/lastlog.h"
-#include "gc/target.h"
-#include "log/newsupers.h"
-#include "vol/protection.h"
-#include "vol/sutable.h"
+#include "gc/namelatest.h"
+#include "gc/packdat.h"
+
+/* Whether the DAT is packed, and when. */
+enum packing { PACK_NEVER, PACK_FIRST, PACK_CLEANED };
 
 /* A try: how much is cleaned, and what is to come of it. */
 struct try {
@@ -31,6 +32,8 @@ struct try {
 	uint64_t goal;		/* of cleaning */
 	uint64_t wanted;	/* segments; 0: as few as can be */
 	bool forecast;
+	enum packing packing;
+	bool sparse;		/* the DAT is, afterwards: packing may do more */
 	bool all;		/* the last log takes all metadata along */
 	uint64_t segments;	/* that came of it */
 	struct batch_totals totals;
@@ -69,42 +72,6 @@ static int clean(struct try *t, struct context *cx, struct dev *dev)
 	return ret;
 }
 
-static int name_both(struct context *cx, struct dev *dev, struct volume *vol,
-		     uint64_t time)
-{
-	struct writer_end end = {
-		.cno = vol->latest.cno,
-		.pseg = vol->latest.pseg_start,
-		.seq = vol->latest.seq,
-	};
-	struct nilfs_sufile_header header;
-	int ret = sutable_header(vol, cx, &header);
-
-	if (ret)
-		return ret;
-	end.clean_segments = le64_get(header.sh_ncleansegs);
-	return newsupers_name(cx, dev, vol, &end, time,
-			      le16_get(volume_super(vol)->s_state));
-}
-
-/*
- * Superblocks that name older logs keep what is younger than these from being
- * cleaned (ns_prot_seq): both name the latest one.
- */
-static int name_latest(const struct try *t, struct context *cx,
-		       struct dev *dev)
-{
-	struct volume *vol;
-	int ret = volume_open(&vol, cx, dev, NULL);
-
-	if (!ret)
-		ret = target_check_volume(cx, vol);
-	if (!ret && protection_seq(vol) < vol->latest.seq)
-		ret = name_both(cx, dev, vol, t->o->clean.how.batch.time);
-	volume_close(vol);
-	return ret;
-}
-
 static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
 {
 	return ((nsegments * g->blocks_per_segment) << g->block_bits) + 4096;
@@ -115,23 +82,29 @@ static int open_last(const struct try *t, struct context *cx, struct dev *dev,
 {
 	uint64_t protect = t->o->clean.how.protect;
 
-	return t->all ? lastlog_open_all(last, cx, dev, protect) :
+	return t->all ? lastlog_open_all(last, cx, dev, protect,
+				 t->packing != PACK_NEVER) :
 			lastlog_open(last, cx, dev, protect,
 				     t->o->clean.min_dead);
 }
 
-/* On DEV, which is an overlay. */
-static int measure_last(struct try *t, struct context *cx, struct dev *dev)
+/*
+ * On DEV, which is an overlay, and has nothing behind segment END: with fewer
+ * segments the SUFILE is shorter.
+ */
+static int measure_last(struct try *t, struct context *cx, struct dev *dev,
+			uint64_t end)
 {
 	struct batch_options options = t->o->clean.how.batch;
 	struct lastlog last;
 	int ret = open_last(t, cx, dev, &last);
 
 	options.forecast = true;
+	if (!ret && end > last.vol->geo.nsegments)
+		end = last.vol->geo.nsegments;
 	if (!ret)
 		ret = lastlog_measure(&last, cx, &options,
-				      bytes_of(&last.vol->geo,
-					       last.vol->geo.nsegments),
+				      bytes_of(&last.vol->geo, end),
 				      &t->segments);
 	lastlog_close(&last);
 	return ret;
@@ -151,7 +124,8 @@ static int is_promising(const struct try *t, struct context *cx,
 }
 
 /* T becomes one whose last log takes all metadata along, if that is better. */
-static int find_all(struct try *t, struct context *cx, struct dev *dev)
+static int find_all(struct try *t, struct context *cx, struct dev *dev,
+		    uint64_t end)
 {
 	struct try all = *t;
 	struct dev *overlay;
@@ -164,15 +138,19 @@ static int find_all(struct try *t, struct context *cx, struct dev *dev)
 	ret = overlay_open(&overlay, cx, dev);
 	if (ret)
 		return ret;
-	ret = measure_last(&all, cx, overlay);
+	ret = measure_last(&all, cx, overlay, end);
 	dev_close(overlay);
 	if (!ret && all.segments < t->segments)
 		*t = all;
 	return ret;
 }
 
-/* As few segments as what is in use now leaves, or as are wanted. */
-static int find_segments(struct try *t, struct context *cx, struct dev *dev)
+/*
+ * As few segments as what is in use now leaves, or as are wanted, where nothing
+ * is behind segment END.
+ */
+static int find_segments(struct try *t, struct context *cx, struct dev *dev,
+			 uint64_t end)
 {
 	struct lastlog last;
 	bool more = false;
@@ -186,7 +164,7 @@ static int find_segments(struct try *t, struct context *cx, struct dev *dev)
 	}
 	lastlog_close(&last);
 	if (more)
-		ret = find_all(t, cx, dev);
+		ret = find_all(t, cx, dev, end);
 	if (t->segments < t->wanted)
 		t->segments = t->wanted;
 	return ret;
@@ -213,21 +191,41 @@ static int evacuate(struct try *t, struct context *cx, struct dev *dev)
 	}
 }
 
+static int pack(struct try *t, struct context *cx, struct dev *dev,
+		enum packing when)
+{
+	struct packdat_options options = {
+		.protect = t->o->clean.how.protect,
+		.batch = t->o->clean.how.batch,
+	};
+
+	if (t->packing != when)
+		return 0;
+	options.batch.forecast |= t->forecast;
+	if (t->forecast)
+		options.batch.moved = NULL;
+	return packdat_run(cx, dev, &options, &t->totals);
+}
+
 /* Moving may leave more in use than before, or less. */
 static int make_room(struct try *t, struct context *cx, struct dev *dev)
 {
 	uint64_t end = UINT64_MAX;
-	int ret = name_latest(t, cx, dev);
+	int ret = namelatest_run(cx, dev, t->o->clean.how.batch.time);
 
+	if (!ret)
+		ret = pack(t, cx, dev, PACK_FIRST);
 	if (!ret)
 		ret = clean(t, cx, dev);
 	if (!ret)
-		ret = find_segments(t, cx, dev);
+		ret = pack(t, cx, dev, PACK_CLEANED);
+	if (!ret)
+		ret = find_segments(t, cx, dev, end);
 	while (!ret && t->segments < end) {
 		ret = evacuate(t, cx, dev);
 		end = t->segments;
 		if (!ret)
-			ret = find_segments(t, cx, dev);
+			ret = find_segments(t, cx, dev, end);
 	}
 	if (!ret && t->wanted && t->segments > t->wanted)
 		ret = fail(cx, -ENOSPC, "%" PRIu64 " segments are needed",
@@ -266,12 +264,17 @@ static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 			uint64_t segments_before)
 {
 	struct dev *overlay;
-	int ret = overlay_open(&overlay, cx, dev);
+	int sparse, ret = overlay_open(&overlay, cx, dev);
 
 	if (ret)
 		return ret;
 	t->forecast = true;
 	ret = run_try(t, cx, overlay, segments_before);
+	if (!ret || ret == -ENOSPC) {
+		sparse = packdat_promises(cx, overlay);
+		t->sparse = sparse > 0;
+		ret = sparse < 0 ? sparse : ret;
+	}
 	dev_close(overlay);
 	return ret;
 }
@@ -291,6 +294,46 @@ static int find_goal(struct context *cx, struct dev *dev,
 	return ret;
 }
 
+/* T becomes the same try with the DAT packed, where that is better: 1, or 0. */
+static int find_packed(struct try *t, struct context *cx, struct dev *dev,
+		       uint64_t segments_before, enum packing packing)
+{
+	struct try packed = {
+		.o = t->o,
+		.goal = CLEAN_ALL,
+		.wanted = t->wanted,
+		.packing = packing,
+	};
+	int ret = forecast_try(&packed, cx, dev, segments_before);
+
+	if (ret == -ENOSPC) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (ret || packed.segments >= t->segments)
+		return ret;
+	*t = packed;
+	return 1;
+}
+
+/*
+ * Where T leaves a sparse DAT: before cleaning there is more room for what
+ * moves, behind it there are fewer checkpoints that keep numbers as they are.
+ */
+static int try_packing(struct try *t, struct context *cx, struct dev *dev,
+		       uint64_t segments_before)
+{
+	int first, cleaned;
+
+	if (!t->sparse)
+		return 0;
+	first = find_packed(t, cx, dev, segments_before, PACK_FIRST);
+	if (first < 0)
+		return first;
+	cleaned = find_packed(t, cx, dev, segments_before, PACK_CLEANED);
+	return cleaned ? cleaned : first;
+}
+
 /* Says what would be possible. */
 static int refuse(struct context *cx, struct dev *dev,
 		  const struct shrink_options *o, const struct shrink *s,
@@ -299,7 +342,9 @@ static int refuse(struct context *cx, struct dev *dev,
 	struct try least = { .o = o, .goal = CLEAN_ALL };
 	int ret = forecast_try(&least, cx, dev, s->segments_before);
 
-	if (ret)
+	if (!ret)
+		ret = try_packing(&least, cx, dev, s->segments_before);
+	if (ret < 0)
 		return ret;
 	return fail(cx, -ENOSPC, "%" PRIu64 " bytes are too few for what is "
 		    "in use: at least %" PRIu64 " are needed", o->bytes,
@@ -307,7 +352,7 @@ static int refuse(struct context *cx, struct dev *dev,
 }
 
 /* How T, with which WANTED segments are left, is found: 1, 0 for none. */
-static int find_way(struct try *t, struct context *cx, struct dev *dev,
+static int find_plain(struct try *t, struct context *cx, struct dev *dev,
 		    const struct shrink *s)
 {
 	const uint64_t wanted = t->wanted;
@@ -331,6 +376,20 @@ static int find_way(struct try *t, struct context *cx, struct dev *dev,
 	return ret;
 }
 
+/* As few segments as can be are tried with a packed DAT as well. */
+static int find_way(struct try *t, struct context *cx, struct dev *dev,
+		    const struct shrink *s)
+{
+	int ret = find_plain(t, cx, dev, s), packed;
+
+	if (ret < 0 || (ret && t->wanted))
+		return ret;
+	if (!ret)
+		t->segments = UINT64_MAX;
+	packed = try_packing(t, cx, dev, s->segments_before);
+	return packed ? packed : ret;
+}
+
 static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 		     struct try *t, const struct nilfs_geometry *g)
 {
@@ -342,7 +401,12 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 		return refuse(cx, dev, o, s, g);
 	if (ret < 0 || bytes >= s->bytes_before)
 		return ret < 0 ? ret : 0;
-	*t = (struct try){ .o = o, .goal = t->goal, .wanted = t->wanted };
+	*t = (struct try){
+		.o = o,
+		.goal = t->goal,
+		.wanted = t->wanted,
+		.packing = t->packing,
+	};
 	ret = run_try(t, cx, dev, s->segments_before);
 	s->totals = t->totals;
 	s->left = t->left;

@@ -372,6 +372,32 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 	return 0;
 }
 
+/* Of *NEXT nothing is counted as waiting: as for any move it has a place. */
+int dattable_renumber(struct dattable *t, struct context *cx,
+		      uint64_t vblocknr, uint64_t *next)
+{
+	struct nilfs_dat_entry de;
+	struct entries e;
+	uint32_t count;
+	int ret = change(t, cx, vblocknr, 1, &e);
+
+	if (ret)
+		return ret;
+	de = read_entry(&e, 0);
+	if (!le64_get(de.de_blocknr))
+		return fail(cx, -EUCLEAN, "virtual block %llu: has no block",
+			    (unsigned long long)vblocknr);
+	ret = give_back(t, cx, &e, 0, vblocknr);
+	if (!ret)
+		ret = numbers_take(&t->numbers, cx, 1, next, &count);
+	if (!ret)
+		ret = change(t, cx, *next, 1, &e);
+	if (!ret)
+		write_entry(&e, 0, le64_get(de.de_blocknr),
+			    le64_get(de.de_start), le64_get(de.de_end));
+	return ret;
+}
+
 /* Whether one of B's numbers is in use, or its entry says so: 1, 0. */
 static int is_used(struct dattable *t, struct context *cx,
 		   const struct palloc_block *b)

@@ -86,6 +86,14 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start);
 
 /*
+ * Takes the number *NEXT for the block of VBLOCKNR, which is to be moved under
+ * it: the same block with the same life.  VBLOCKNR is free.  -EUCLEAN where it
+ * has no block.
+ */
+int dattable_renumber(struct dattable *t, struct context *cx,
+		      uint64_t vblocknr, uint64_t *next);
+
+/*
  * The DAT has holes where it had blocks of which numbers were given back, and
  * none is in use any more (nilfs_palloc_freev()).  None of them may be
  * collected.

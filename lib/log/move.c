@@ -50,6 +50,17 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr)
 	return dattable_free(&w->dat, cx, vblocknr);
 }
 
+void move_avoid(struct writer *w, const struct tally *blocks)
+{
+	w->dat.numbers.avoided = blocks;
+}
+
+int move_renumber(struct writer *w, struct context *cx, uint64_t vblocknr,
+		  uint64_t *next)
+{
+	return dattable_renumber(&w->dat, cx, vblocknr, next);
+}
+
 int move_condemn(struct writer *w, struct context *cx, uint64_t segnum)
 {
 	return segments_condemn(&w->segments, cx, segnum);

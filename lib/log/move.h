@@ -22,6 +22,7 @@
 
 #include "base/context.h"
 #include "log/payload.h"
+#include "log/tally.h"
 #include "log/writer.h"
 
 /* COUNT blocks with consecutive numbers, as a log lists them. */
@@ -60,6 +61,20 @@ int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
  * (nilfs_dat_freev()).  -EUCLEAN where it has not ended or is free.
  */
 int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr);
+
+/*
+ * Blocks of the DAT (by their offsets, borrowed) where no number is taken from
+ * now on.
+ */
+void move_avoid(struct writer *w, const struct tally *blocks);
+
+/*
+ * The block of VBLOCKNR is going to be moved as *NEXT: it has the same life
+ * under that number, and VBLOCKNR is free.  Whatever leads to it has to be moved
+ * as well, with the new number in it.  -EUCLEAN where there is no such block.
+ */
+int move_renumber(struct writer *w, struct context *cx, uint64_t vblocknr,
+		  uint64_t *next);
 
 /* SEGNUM, which nothing lives in any more, is clean (nilfs_sufile_freev()). */
 int move_free(struct writer *w, struct context *cx, uint64_t segnum);

@@ -116,6 +116,32 @@ static uint32_t next_clear(const struct numbers *n, uint32_t at)
 	return at;
 }
 
+/* Entries from bit AT of the group in memory to the end of their block. */
+static uint32_t rest_of_block(const struct numbers *n, uint32_t at)
+{
+	uint32_t rest = n->p.entries_per_block - at % n->p.entries_per_block;
+
+	return rest < n->p.entries_per_group - at ?
+		       rest : n->p.entries_per_group - at;
+}
+
+static bool is_avoided(const struct numbers *n, uint32_t at)
+{
+	uint64_t nr = n->group * n->p.entries_per_group + at;
+
+	return n->avoided &&
+	       tally_get(n->avoided, palloc_entry_blkoff(&n->p, nr));
+}
+
+/* As next_clear(), in a block where numbers may be taken. */
+static uint32_t next_free(const struct numbers *n, uint32_t at)
+{
+	at = next_clear(n, at);
+	while (at < n->p.entries_per_group && is_avoided(n, at))
+		at = next_clear(n, at + rest_of_block(n, at));
+	return at;
+}
+
 /* Sets up to WANT clear bits from AT on; returns how many. */
 static uint32_t set_bits(struct numbers *n, uint32_t at, uint32_t want)
 {
@@ -169,7 +195,7 @@ static int find_free(struct numbers *n, struct context *cx, uint64_t group,
 		ret = load(n, cx, group);
 		if (ret)
 			return ret;
-		*at = next_clear(n, *at);
+		*at = next_free(n, *at);
 		if (*at < n->p.entries_per_group)
 			return 0;
 	}
@@ -183,6 +209,8 @@ int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 
 	if (ret)
 		return ret;
+	if (n->avoided && want > rest_of_block(n, at))
+		want = rest_of_block(n, at);
 	*count = set_bits(n, at, want);
 	*first = n->group * n->p.entries_per_group + at;
 	n->nfrees -= *count;

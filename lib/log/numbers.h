@@ -12,6 +12,7 @@
 #include "base/context.h"
 #include "disk/palloc.h"
 #include "log/metafile.h"
+#include "log/tally.h"
 
 struct numbers {
 	struct metafile *m;	/* borrowed */
@@ -22,6 +23,8 @@ struct numbers {
 	uint32_t nfrees;
 	bool loaded, changed;
 	bool through;		/* enter all at once: others look there too */
+	/* By block of the file: none is taken there.  Borrowed, or NULL. */
+	const struct tally *avoided;
 };
 
 /*
