@@ -194,6 +194,42 @@ static int has_sound(struct snapmaps *s, struct context *cx,
 	return 1;
 }
 
+static bool is_same_node(const struct snapmaps_holder *h,
+			 const struct bmap_node *node)
+{
+	uint32_t i;
+
+	if (node->nchildren != h->n || node->level != h->children[0].level + 1)
+		return false;
+	for (i = 0; i < h->n; i++)
+		if (bmap_node_key(node, i) != h->children[i].key ||
+		    bmap_node_ptr(node, i) != h->children[i].ptr)
+			return false;
+	return true;
+}
+
+/* Whether MAP leads to the children of H, and to nothing else. */
+static bool is_same_map(const struct snapmaps_holder *h, const le64 *map)
+{
+	struct bmap_node root;
+	uint64_t key;
+	size_t i = 0;
+
+	if (bmap_is_btree(map)) {
+		bmap_root_read(map, &root);
+		return is_same_node(h, &root);
+	}
+	for (key = 0; key < NILFS_DIRECT_NBLOCKS; key++) {
+		bool here = i < h->n && h->children[i].key == key;
+
+		if (bmap_direct_ptr(map, key) !=
+		    (here ? h->children[i].ptr : 0))
+			return false;
+		i += here;
+	}
+	return i == h->n && !h->children[0].level;
+}
+
 static void fill(const struct snapmaps_holder *h, struct bmapnode *node)
 {
 	uint32_t i;
@@ -215,6 +251,8 @@ static int make_node(struct snapmaps *s, struct context *cx,
 	if (h->n > node.max || h->children[0].key != h->key)
 		return 0;
 	bmap_node_read(size, block, &old);
+	if (h->suspect && (!s->logs_whole || is_same_node(h, &old)))
+		return 0;
 	ret = has_sound(s, cx, h, &old);
 	if (ret <= 0)
 		return ret;
@@ -324,19 +362,24 @@ static int make_entry(struct snapmaps *s, struct context *cx,
 {
 	const struct nilfs_geometry *geo = &s->job->vol->geo;
 	struct metafile *cpfile = mend_file(s->job->writer, NILFS_CPFILE_INO);
-	struct nilfs_inode inode;
-	struct nilfs_checkpoint *cp;
+	uint64_t blkoff = checkpoint_blkoff(geo, h->cno);
+	struct nilfs_checkpoint cp;
+	const void *old;
 	void *data;
-	int err;
+	int ret = metafile_look(cpfile, cx, blkoff, &old);
 
-	if (!sort_children(h) || !make_map(s, h, &inode))
+	if (ret <= 0)
+		return ret;
+	memcpy(&cp, (const char *)old + checkpoint_offset(geo, h->cno),
+	       sizeof(cp));
+	if (!sort_children(h) ||
+	    (h->suspect && is_same_map(h, cp.cp_ifile_inode.i_bmap)) ||
+	    !make_map(s, h, &cp.cp_ifile_inode))
 		return 0;
-	err = metafile_change(cpfile, cx, checkpoint_blkoff(geo, h->cno),
-			      &data, NULL);
-	if (err)
-		return err;
-	cp = (void *)((char *)data + checkpoint_offset(geo, h->cno));
-	memcpy(cp->cp_ifile_inode.i_bmap, inode.i_bmap, sizeof(inode.i_bmap));
+	ret = metafile_change(cpfile, cx, blkoff, &data, NULL);
+	if (ret)
+		return ret;
+	memcpy((char *)data + checkpoint_offset(geo, h->cno), &cp, sizeof(cp));
 	tell(s, h);
 	return 0;
 }

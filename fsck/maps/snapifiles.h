@@ -10,7 +10,7 @@
 
 /*
  * Makes anew what is wrong with the maps of the ifiles of snapshots, if any of
- * the N FIXES is about one.  0, also where nothing could be done, or a failure
+ * the N FIXES, of whatever kind, is about one, or can come of it.  0, also where nothing could be done, or a failure
  * of the writer, -ENOMEM, -EINTR.
  */
 int snapifiles_mend(struct fixer_job *job, struct context *cx,

@@ -10,7 +10,12 @@
  * cpfile, and of one checkpoint alone.
  *
  * Where a node does not begin with the key that its parent has for it, what the
- * node leads to tells which of the two is wrong (keywitness.h).
+ * node leads to tells which of the two is wrong (keywitness.h).  Where it is no
+ * node at all the log tells: if it is another's, the pointer to it is wrong.
+ *
+ * A map of an ifile can be sound and lead to other blocks than those it led to,
+ * or to fewer.  If the checker says that some are wrong and nothing is seen to
+ * be, every holder is one to be compared with what the logs have for it.
  *
  * A block never changes while it lives, and what it points to lives at least
  * as long.  That is asked of each pointer here, as the checker does.
@@ -27,6 +32,7 @@
 #include "disk/inode.h"
 #include "fsck/damage.h"
 #include "fsck/maps/keywitness.h"
+#include "fsck/segments/lifelogs.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -58,6 +64,28 @@ static int add(struct snapmaps *s, struct context *cx,
 	s->list = list;
 	list[s->n++] = *h;
 	return 0;
+}
+
+/* H, in which nothing wrong was seen. */
+static int add_suspect(struct snapmaps *s, struct context *cx,
+		       const struct snapmaps_holder *h)
+{
+	struct snapmaps_holder suspect = *h;
+
+	suspect.suspect = true;
+	return s->doubts ? add(s, cx, &suspect) : 0;
+}
+
+/* Of those listed from FIRST on no suspects, if any is wrong indeed. */
+static void drop_suspects(struct snapmaps *s, size_t first)
+{
+	size_t i, kept = first;
+
+	for (i = first; i < s->n; i++)
+		if (!s->list[i].suspect)
+			s->list[kept++] = s->list[i];
+	if (kept > first)
+		s->n = kept;
 }
 
 static int walk_node(struct snapmaps *s, struct context *cx,
@@ -108,7 +136,7 @@ static int walk_children(struct snapmaps *s, struct context *cx,
 			return ret;
 		bad |= !ret;
 	}
-	return bad ? add(s, cx, h) : 0;
+	return bad ? add(s, cx, h) : add_suspect(s, cx, h);
 }
 
 static bool is_node(const struct snapmaps *s, const struct snapmaps_holder *h,
@@ -162,32 +190,75 @@ static int walk_below(struct snapmaps *s, struct context *cx,
 	return ret > 0 ? walk_children(s, cx, h, node) : ret;
 }
 
+/* Whether the log has H for another file, or for no node: 1, 0. */
+static int is_anothers(struct snapmaps *s, struct context *cx,
+		       const struct snapmaps_holder *h)
+{
+	struct segsum_block b;
+	int ret = lifelogs_find_block(cx, s->job->check, h->blocknr, &b, NULL);
+
+	if (ret <= 0)
+		return ret;
+	return b.ino != h->ino || !b.is_node || b.vblocknr != h->vblocknr;
+}
+
+/* H is no such node: 1 where it is to be one, 0 where what leads to it is
+   wrong. */
+static int judge_node(struct snapmaps *s, struct context *cx,
+		      const struct snapmaps_holder *h)
+{
+	int ret = is_anothers(s, cx, h);
+
+	if (!ret)
+		ret = add_node(s, cx, h);
+	else if (ret > 0)
+		return 0;
+	return ret ? ret : 1;
+}
+
+/* What H, which is a node as NODE says, is worth: as walk_node(). */
+static int judge_keys(struct snapmaps *s, struct context *cx,
+		      const struct snapmaps_holder *h,
+		      const struct bmap_node *node)
+{
+	bool witnessed;
+	int ret = compare_keys(s, cx, h, node, &witnessed);
+
+	if (ret > 0 && s->doubts) {
+		ret = is_anothers(s, cx, h);
+		if (ret)
+			return ret < 0 ? ret : 0;
+		ret = 1;
+	}
+	if (ret > 0)
+		ret = walk_below(s, cx, h, node);
+	else if (!ret && !witnessed)
+		ret = add_node(s, cx, h);
+	return ret ? ret : !witnessed;
+}
+
 /* 1, also where H is wrong; 0 where what leads to it is. */
 static int walk_node(struct snapmaps *s, struct context *cx,
 		     const struct snapmaps_holder *h)
 {
 	struct cache *cache = s->job->vol->cache;
 	struct bmap_node node;
-	bool witnessed = false;
 	const void *block;
 	int ret = cache_get(cache, cx, h->blocknr, &block);
 
 	if (ret == -EIO) {
 		fail_clear(cx);
-		ret = add_node(s, cx, h);
-		return ret ? ret : 1;
+		return judge_node(s, cx, h);
 	}
 	if (ret)
 		return ret;
 	bmap_node_read(s->job->vol->geo.block_size, block, &node);
 	if (is_node(s, h, block, &node))
-		ret = compare_keys(s, cx, h, &node, &witnessed);
-	if (ret > 0)
-		ret = walk_below(s, cx, h, &node);
-	else if (!ret && !witnessed)
-		ret = add_node(s, cx, h);
+		ret = judge_keys(s, cx, h, &node);
+	else
+		ret = judge_node(s, cx, h);
 	cache_put(cache, block);
-	return ret ? ret : !witnessed;
+	return ret;
 }
 
 static int walk_direct(struct snapmaps *s, struct context *cx,
@@ -207,7 +278,7 @@ static int walk_direct(struct snapmaps *s, struct context *cx,
 		if (!ret)
 			return add(s, cx, h);
 	}
-	return 0;
+	return add_suspect(s, cx, h);
 }
 
 static int walk_inode(struct snapmaps *s, struct context *cx,
@@ -282,12 +353,14 @@ static int look_at_ifile(struct snapmaps *s, struct context *cx)
 		.life = { s->cno, s->cno + 1 },
 		.end = UINT64_MAX,
 	};
+	size_t first = s->n;
 	struct nilfs_checkpoint cp;
 	int ret = cptable_read(s->job->vol, cx, s->cno, &cp);
 
 	s->ino = NILFS_IFILE_INO;
 	if (!ret)
 		ret = walk_inode(s, cx, &h, &cp.cp_ifile_inode);
+	drop_suspects(s, first);
 	ret = damage_forgive(cx, ret);
 	return ret ? ret : context_cancelled(cx);
 }
@@ -332,11 +405,40 @@ static void settle(struct snapmaps *s)
 	s->n = kept;
 }
 
+static bool is_doubted(const struct snapmaps *s, uint64_t cno)
+{
+	size_t i;
+
+	for (i = 0; i < s->ndoubted; i++)
+		if (s->doubted[i] == cno)
+			return true;
+	return false;
+}
+
+/* Those of the N checkpoints CNOS whose ifiles are in doubt, or the others. */
+static int look_at_snapshots(struct snapmaps *s, struct context *cx,
+			     const uint64_t *cnos, size_t n, bool doubts,
+			     const uint64_t *inos, size_t ninos)
+{
+	int err = 0;
+
+	s->doubts = doubts;
+	while (n-- && !err) {
+		s->cno = cnos[n];
+		if (s->cno == s->job->vol->latest.cno ||
+		    is_doubted(s, s->cno) != doubts)
+			continue;
+		err = inos ? look_at_all(s, cx, inos, ninos) :
+			     look_at_ifile(s, cx);
+	}
+	return err;
+}
+
 int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
 		  size_t n)
 {
 	uint64_t *cnos = NULL;
-	size_t count = 0, i;
+	size_t count = 0;
 	int err = cptable_list(s->job->vol, cx, true, &cnos, &count);
 
 	vblocks_init(&s->vblocks[0], s->job->vol);
@@ -348,13 +450,11 @@ int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
 	if (!err)
 		err = sparse_init(&s->seen, cx,
 				  vblocks_end(s->job->vol, cx));
-	for (i = count; i-- && !err;) {
-		s->cno = cnos[i];
-		if (s->cno == s->job->vol->latest.cno)
-			continue;
-		err = inos ? look_at_all(s, cx, inos, n) :
-			     look_at_ifile(s, cx);
-	}
+	/* A node is looked at once: first for those who doubt it. */
+	if (!err)
+		err = look_at_snapshots(s, cx, cnos, count, true, inos, n);
+	if (!err)
+		err = look_at_snapshots(s, cx, cnos, count, false, inos, n);
 	settle(s);
 	free(cnos);
 	return err;

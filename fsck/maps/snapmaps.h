@@ -41,6 +41,7 @@ struct snapmaps_holder {
 	/* What the logs have for it. */
 	struct snapmaps_child *children;
 	size_t n, room;
+	bool suspect;		/* nothing in it is seen to be wrong */
 	bool done;
 };
 
@@ -48,11 +49,16 @@ struct snapmaps {
 	struct fixer_job *job;
 	const struct contested *contested;
 	bool logs_whole;
+	/* Snapshots with an ifile that is wrong: where nothing in its map is
+	   seen to be, all holders of that are suspect. */
+	const uint64_t *doubted;
+	size_t ndoubted;
 	struct snapmaps_holder *list;	/* by inode, once it is complete */
 	size_t n, room;
 
 	/* While the maps are walked. */
 	uint64_t ino, cno;
+	bool doubts;			/* CNO is one of those */
 	struct sparse seen;		/* nodes that were looked at */
 	struct vblocks vblocks[2];
 };
@@ -65,8 +71,8 @@ static inline bool snapmaps_is_entry(const struct snapmaps_holder *h)
 
 /*
  * Lists the wrong holders of the maps of the N inodes INOS in all snapshots;
- * where INOS is NULL, those of the maps of their ifiles.  -ENOMEM, -EINTR;
- * snapmaps_fini() in any case.
+ * where INOS is NULL, those of the maps of their ifiles, and suspects.
+ * -ENOMEM, -EINTR; snapmaps_fini() in any case.
  */
 int snapmaps_list(struct snapmaps *s, struct context *cx, const uint64_t *inos,
 		  size_t n);

@@ -14,12 +14,14 @@
  * types, "." and ".." are mended.
  *
  * Of snapshots blocks and inodes are mended where other checkpoints tell what
- * they were (pastnames.h, pastinodes.h).  Older checkpoints that nobody keeps
+ * they were (pastnames.h, pastinodes.h), or the logs, where the map of an ifile
+ * has lost the inodes (snapifiles.h).  Older checkpoints that nobody keeps
  * stay as they are.
  */
 #include <stdlib.h>
 
 #include "fsck/fixers.h"
+#include "fsck/maps/snapifiles.h"
 #include "fsck/names/dirwrite.h"
 #include "fsck/names/ifilelist.h"
 #include "fsck/names/linkwrite.h"
@@ -148,9 +150,12 @@ static int mend_past(struct fixer_job *job, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
-	int err = pastinodes_find(&past, cx, fixes, n);
-	bool found = past.n;
+	int err = snapifiles_mend(job, cx, fixes, n);
+	bool found;
 
+	if (!err)
+		err = pastinodes_find(&past, cx, fixes, n);
+	found = past.n;
 	if (!err && !found)
 		err = pastnames_mend(&past, cx, fixes, n);
 	if (!err && !found)
