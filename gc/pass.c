@@ -26,9 +26,12 @@
 
 #include "base/checked.h"
 
-/* Segments to be gained by one evacuation: of those before the end a share. */
-#define EVACUATED 16
-#define EVACUATED_LEAST 4
+/*
+ * Segments to be gained by one evacuation: of those before the end a share, and
+ * what is lost where batches end.  See gc/README.md.
+ */
+#define EVACUATED 128
+#define EVACUATED_LEAST 2
 
 /* Of what a batch needs, the share by which that may be wrong. */
 #define DOUBT 16

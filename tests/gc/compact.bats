@@ -116,6 +116,29 @@ segments() {
 		END { exit n > batches }'
 }
 
+@test "with a front that is full of holes little is moved twice" {
+	image=image
+	mkdir all gone kept
+	for i in $(seq 100 799); do
+		yes "$i" | head -c 65536 >"all/$i"
+		[ $((i % 4)) -ne 0 ] && ln "all/$i" "kept/$i" && continue
+		: >"gone/$i"
+		: >"kept/$i"
+	done
+	# A quarter of each segment is dead, and what is clean is behind them.
+	mkfs.nilfs2 -q -B 512 --size +4M -d all -d gone "$image"
+	live=$(segments | awk '{ n += $3 } END { print n }')
+	run compact --json
+	[ "$(value end_after)" -lt "$(value end_before)" ]
+	# Each once, and at most half of them again.
+	written=$(value blocks_written)
+	echo "$written for $live"
+	[ "$written" -le $((live * 3 / 2)) ]
+	is_clean
+	dump.nilfs2 export "$image" - | tar -x --one-top-level=now
+	diff -r kept now
+}
+
 @test "full segments at the front stay where they are" {
 	begin sparse-2k
 	dump.nilfs2 segments "$image" >before
