@@ -49,6 +49,15 @@ static unsigned int floor_of(const struct rule_info *rule)
 	}
 }
 
+/*
+ * An inode that is empty may be one that the kernel had not got round to, which
+ * only warns; or a file was there, which counts more than its names.
+ */
+static bool is_error(const struct rule_info *rule)
+{
+	return rule->severity >= RULE_ERROR || rule->rule == RULE_INODE_EMPTY;
+}
+
 struct change {
 	bool fewer;
 	const struct rule_info *more;	/* one of those */
@@ -108,7 +117,7 @@ static int compare_part(const struct check *now, const struct check *before,
 		if (rule->rule == RULE_DEV_UNREADABLE)
 			compare_unreadable(rule, n, old, errors);
 		else
-			compare(rule, n, old, rule->severity >= RULE_ERROR ?
+			compare(rule, n, old, is_error(rule) ?
 				&errors[floor_of(rule)] : &warnings);
 	}
 	for (i = 0; i < FLOORS; i++) {

@@ -184,8 +184,8 @@ static int is_noise(const struct fixing *f, struct context *cx,
 	return ret < 0 ? ret : garbage > 1;
 }
 
-/* All of the block is something else: what is wrong was something better. */
-static int revive_block(struct fixing *f, struct context *cx,
+/* All of the block is something else: nothing can be made of what is wrong. */
+static int replace_noise(struct fixing *f, struct context *cx,
 			const struct palloc_block *what)
 {
 	struct nilfs_inode inode;
@@ -196,7 +196,7 @@ static int revive_block(struct fixing *f, struct context *cx,
 	     ino++) {
 		ret = read_used(f, cx, ino, &inode);
 		if (ret > 0 && inodemend_signs(&inode))
-			ret = revive(f, cx, ino);
+			ret = replace(f, cx, ino);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -213,7 +213,7 @@ static int mend_block(struct fixing *f, struct context *cx, uint64_t ino)
 	f->blkoff = blkoff;
 	palloc_locate(f->edit.palloc, blkoff, &what);
 	ret = is_noise(f, cx, &what);
-	return ret > 0 ? revive_block(f, cx, &what) : ret;
+	return ret > 0 ? replace_noise(f, cx, &what) : ret;
 }
 
 /* An inode with links that is marked free: one of the two is not right. */

@@ -34,7 +34,8 @@ unsigned int inodemend_signs(const struct nilfs_inode *inode)
 		/* One clock sets both. */
 		le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
 			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,
-		le16_get(inode->i_links_count) > NILFS_LINK_MAX,
+		!le16_get(inode->i_links_count) ||
+			le16_get(inode->i_links_count) > NILFS_LINK_MAX,
 	};
 	unsigned int i, n = 0;
 

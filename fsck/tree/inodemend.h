@@ -11,7 +11,7 @@
 #include "disk/rule.h"
 #include "vol/volume.h"
 
-/* How many fields of INODE, whatever it is, have values that none may have. */
+/* How many fields of INODE have values that none in use may have. */
 unsigned int inodemend_signs(const struct nilfs_inode *inode);
 
 /* Several have: the whole of INODE is something else. */

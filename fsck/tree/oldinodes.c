@@ -4,7 +4,7 @@
  *
  * Checkpoints are asked from the newest on, until one has the inode whole.
  * Those that share the block with the damaged one are no help and cost a look
- * at the cache.
+ * at the cache.  Where the number was free those before had another file.
  */
 #include "fsck/tree/oldinodes.h"
 
@@ -37,18 +37,41 @@ static int list(struct oldinodes *o, struct context *cx)
 	return forgive(cx, cptable_list(o->vol, cx, false, &o->cnos, &o->n));
 }
 
-/* 1 where checkpoint CNO has a sound INO. */
+/* Whether ROOT has INO marked as free: 1, 0 where that cannot be told. */
+static int is_free(struct root *root, struct context *cx, uint64_t ino)
+{
+	const struct palloc *palloc = &root->vol->ifile_palloc;
+	const void *bitmap;
+	int ret = file_block(&root->ifile, cx,
+			     palloc_bitmap_blkoff(palloc,
+						  palloc_group(palloc, ino)),
+			     &bitmap);
+
+	if (ret <= 0)
+		return forgive(cx, ret);
+	ret = !palloc_bit(bitmap, palloc_group_offset(palloc, ino));
+	file_put(&root->ifile, bitmap);
+	return ret;
+}
+
+enum answer { UNKNOWN, SOUND, FREE };
+
+/* What checkpoint CNO says of INO: an answer, or a failure. */
 static int ask(struct oldinodes *o, struct context *cx, uint64_t cno,
 	       uint64_t ino, struct nilfs_inode *inode)
 {
 	struct root root;
-	int err = root_open(&root, cx, o->vol, cno);
+	int ret = root_open(&root, cx, o->vol, cno);
 
-	if (!err)
-		err = root_inode(&root, cx, ino, inode);
-	if (err)
-		return forgive(cx, err);
-	return inode_check(&o->vol->geo, inode, ino) == RULE_OK;
+	if (!ret)
+		ret = is_free(&root, cx, ino);
+	if (ret)
+		return ret > 0 ? FREE : forgive(cx, ret);
+	ret = root_inode(&root, cx, ino, inode);
+	if (ret)
+		return forgive(cx, ret);
+	return inode_check(&o->vol->geo, inode, ino) == RULE_OK ? SOUND :
+								  UNKNOWN;
 }
 
 int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
@@ -64,7 +87,7 @@ int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
 		if (!ret)
 			ret = context_cancelled(cx);
 	}
-	return ret;
+	return ret < 0 ? ret : ret == SOUND;
 }
 
 void oldinodes_fini(struct oldinodes *o)

@@ -21,7 +21,8 @@ struct oldinodes {
 
 /*
  * Copies inode INO from the newest checkpoint before the latest in which it is
- * sound, and sets *CNO: 1, 0 where there is none.  -ENOMEM, -EINTR.
+ * sound, and sets *CNO: 1, 0 where there is none, or the number was another
+ * file's then.  -ENOMEM, -EINTR.
  */
 int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
 		   struct nilfs_inode *inode, uint64_t *cno);

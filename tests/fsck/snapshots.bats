@@ -134,6 +134,19 @@ sizes() {
 	[ -z "$(comm -23 sizes.sound <(sizes))" ]
 }
 
+# Two files and a directory in it are younger than the checkpoint before, when
+# their numbers were free; before that they were others'.
+@test "inodes in a block of zeros are, too, but for those that were not there" {
+	begin small-files
+	sizes >sizes.sound
+	dd if=/dev/zero of="$image" bs=4096 seek="$(map_block ifile 3)" \
+		count=1 conv=notrunc status=none
+	run -1 fsck.nilfs2 -fy "$image"
+	is_clean
+	[ "$(grep -c ': nothing is left of it$' <<<"$output")" -eq 3 ]
+	[ "$(comm -3 sizes.sound <(sizes))" = $'2\n2' ]
+}
+
 @test "damage to a snapshot is mended, and costs no other" {
 	begin snapshots
 	mv "$image" sound
