@@ -128,11 +128,11 @@ static const char *judge(const struct mending *m, int was, int status, int is)
 	if (is != (status == CHECKER_UNCORRECTED ? CHECKER_UNCORRECTED : 0))
 		return "the check after the repair disagrees with it";
 	if (status == CHECKER_UNCORRECTED)
-		return is_no_worse(m->before, m->after) ?
+		return m->lossy || is_no_worse(m->before, m->after) ?
 			       NULL : "it is worse than before";
 	if (!is_mended(m->after))
 		return "something is left";
-	return !status || is_unharmed(m) ?
+	return !status || m->lossy || is_unharmed(m) ?
 		       NULL : "a file changed that was not found";
 }
 

@@ -7,9 +7,14 @@
  * are about snapshots; after 4 no kind of error is found that was not found
  * before.  After 1, files that nothing was found of are what they were in the
  * sound image (untouched.h).
+ *
+ * Where more was lost than one field what had been hidden by it may be found
+ * after 4, and what depends on it changes after 1: neither is asked then.
  */
 #ifndef NILFS2_TESTS_FUZZ_MENDING_H
 #define NILFS2_TESTS_FUZZ_MENDING_H
+
+#include <stdbool.h>
 
 #include "checker.h"
 #include "treesum.h"
@@ -17,6 +22,7 @@
 struct mending {
 	struct checker checker;
 	struct treesum sound;	/* of the image, before it was changed */
+	bool lossy;		/* more was lost than one field */
 	char *kept;		/* the image before the repair */
 	char *before, *after;	/* what checks said then */
 };
