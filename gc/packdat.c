@@ -7,8 +7,8 @@
  */
 #include "gc/packdat.h"
 
-#include "gc/packplan.h"
 #include "gc/datuse.h"
+#include "gc/packplan.h"
 #include "gc/target.h"
 
 /* Clean segments that are none of the batch's. */

@@ -35,8 +35,8 @@ int renumber_add(struct renumber *r, struct context *cx, uint64_t vblocknr);
 int renumber_leave(struct renumber *r, struct context *cx, uint64_t blkoff);
 
 /*
- * Takes the new numbers from W, which avoids holes.  Before that
- * the parts and blocks below are as they are.  As move_renumber().
+ * Takes the new numbers from W, which avoids holes.  Before that the parts and
+ * blocks below are as they are.  As move_renumber().
  */
 int renumber_take(struct renumber *r, struct context *cx, struct writer *w);
 

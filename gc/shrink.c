@@ -83,7 +83,7 @@ static int open_last(const struct try *t, struct context *cx, struct dev *dev,
 	uint64_t protect = t->o->clean.how.protect;
 
 	return t->all ? lastlog_open_all(last, cx, dev, protect,
-				 t->packing != PACK_NEVER) :
+					 t->packing != PACK_NEVER) :
 			lastlog_open(last, cx, dev, protect,
 				     t->o->clean.min_dead);
 }
@@ -353,7 +353,7 @@ static int refuse(struct context *cx, struct dev *dev,
 
 /* How T, with which WANTED segments are left, is found: 1, 0 for none. */
 static int find_plain(struct try *t, struct context *cx, struct dev *dev,
-		    const struct shrink *s)
+		      const struct shrink *s)
 {
 	const uint64_t wanted = t->wanted;
 	const struct shrink_options *o = t->o;

@@ -18,7 +18,6 @@
  */
 #include "fsck/fixers.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "disk/dat.h"
