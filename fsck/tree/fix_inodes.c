@@ -167,7 +167,17 @@ static int read_used(const struct fixing *f, struct context *cx, uint64_t ino,
 	return ret > 0 ? inodeedit_read(&f->edit, cx, ino, inode) : ret;
 }
 
-/* Whether several inodes of the block are garbage: 1, 0. */
+static bool is_empty(const struct nilfs_inode *inode)
+{
+	static const struct nilfs_inode empty;
+
+	return !memcmp(inode, &empty, sizeof(empty));
+}
+
+/*
+ * Whether several inodes of the block are garbage: 1, 0.  Empty ones may be
+ * some that the kernel had not got round to.
+ */
 static int is_noise(const struct fixing *f, struct context *cx,
 		    const struct palloc_block *what)
 {
@@ -179,7 +189,8 @@ static int is_noise(const struct fixing *f, struct context *cx,
 	for (ino = what->first; ino < what->first + what->count && ret >= 0;
 	     ino++) {
 		ret = read_used(f, cx, ino, &inode);
-		garbage += ret > 0 && inodemend_is_garbage(&inode);
+		garbage += ret > 0 && !is_empty(&inode) &&
+			   inodemend_is_garbage(&inode);
 	}
 	return ret < 0 ? ret : garbage > 1;
 }
@@ -256,13 +267,6 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 	fixers_tell(f->job, "inode %llu: fields made right",
 		    (unsigned long long)ino);
 	return inodeedit_write(&f->edit, cx, ino, &inode);
-}
-
-static bool is_empty(const struct nilfs_inode *inode)
-{
-	static const struct nilfs_inode empty;
-
-	return !memcmp(inode, &empty, sizeof(empty));
 }
 
 /* Inodes of block BLKOFF that are in use and nothing. */
