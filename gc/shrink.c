@@ -33,6 +33,7 @@ struct try {
 	uint64_t wanted;	/* segments; 0: as few as can be */
 	bool forecast;
 	enum packing packing;
+	bool thorough;		/* whatever has a dead block is worth cleaning */
 	bool sparse;		/* the DAT is, afterwards: packing may do more */
 	bool all;		/* the last log takes all metadata along */
 	uint64_t segments;	/* that came of it */
@@ -52,6 +53,11 @@ static void add_totals(struct batch_totals *t, const struct batch_totals *more)
 	t->checkpoints += more->checkpoints;
 }
 
+static uint32_t min_dead(const struct try *t)
+{
+	return t->thorough ? 0 : t->o->clean.min_dead;
+}
+
 static int clean(struct try *t, struct context *cx, struct dev *dev)
 {
 	struct clean_options options = t->o->clean;
@@ -61,6 +67,7 @@ static int clean(struct try *t, struct context *cx, struct dev *dev)
 	if (!t->goal)
 		return 0;
 	options.goal = t->goal;
+	options.min_dead = min_dead(t);
 	options.how.batch.forecast |= t->forecast;
 	if (t->forecast) {
 		options.how.left = NULL;
@@ -84,8 +91,7 @@ static int open_last(const struct try *t, struct context *cx, struct dev *dev,
 
 	return t->all ? lastlog_open_all(last, cx, dev, protect,
 					 t->packing != PACK_NEVER) :
-			lastlog_open(last, cx, dev, protect,
-				     t->o->clean.min_dead);
+			lastlog_open(last, cx, dev, protect, min_dead(t));
 }
 
 /*
@@ -294,18 +300,16 @@ static int find_goal(struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* T becomes the same try with the DAT packed, where that is better: 1, or 0. */
+/* T becomes the try that PACKED is, where that is better: 1, or 0. */
 static int find_packed(struct try *t, struct context *cx, struct dev *dev,
-		       uint64_t segments_before, enum packing packing)
+		       uint64_t segments_before, struct try packed)
 {
-	struct try packed = {
-		.o = t->o,
-		.goal = CLEAN_ALL,
-		.wanted = t->wanted,
-		.packing = packing,
-	};
-	int ret = forecast_try(&packed, cx, dev, segments_before);
+	int ret;
 
+	packed.o = t->o;
+	packed.goal = CLEAN_ALL;
+	packed.wanted = t->wanted;
+	ret = forecast_try(&packed, cx, dev, segments_before);
 	if (ret == -ENOSPC) {
 		fail_clear(cx);
 		return 0;
@@ -319,19 +323,28 @@ static int find_packed(struct try *t, struct context *cx, struct dev *dev,
 /*
  * Where T leaves a sparse DAT: before cleaning there is more room for what
  * moves, behind it there are fewer checkpoints that keep numbers as they are.
+ * How far that goes a few blocks decide, so that it may pay to clean more.
  */
 static int try_packing(struct try *t, struct context *cx, struct dev *dev,
 		       uint64_t segments_before)
 {
-	int first, cleaned;
+	static const struct try ways[] = {
+		{ .packing = PACK_FIRST },
+		{ .packing = PACK_CLEANED },
+		{ .packing = PACK_FIRST, .thorough = true },
+	};
+	bool sparse = t->sparse, better = false;
+	size_t i;
+	int ret = 0;
 
-	if (!t->sparse)
-		return 0;
-	first = find_packed(t, cx, dev, segments_before, PACK_FIRST);
-	if (first < 0)
-		return first;
-	cleaned = find_packed(t, cx, dev, segments_before, PACK_CLEANED);
-	return cleaned ? cleaned : first;
+	for (i = 0; sparse && i < sizeof(ways) / sizeof(ways[0]) && ret >= 0;
+	     i++) {
+		if (ways[i].thorough && !t->o->clean.min_dead)
+			continue;
+		ret = find_packed(t, cx, dev, segments_before, ways[i]);
+		better |= ret > 0;
+	}
+	return ret < 0 ? ret : better;
 }
 
 /* Says what would be possible. */
@@ -406,6 +419,7 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 		.goal = t->goal,
 		.wanted = t->wanted,
 		.packing = t->packing,
+		.thorough = t->thorough,
 	};
 	ret = run_try(t, cx, dev, s->segments_before);
 	s->totals = t->totals;
