@@ -164,16 +164,27 @@ static void set_parent(const struct pastnames *s, const struct fix *fix)
 		de->inode = le64_make(fix->want);
 }
 
-static int mend(struct pastnames *s, struct context *cx, const struct fix *fix)
+static bool is_same_block(const struct fix *a, const struct fix *b)
+{
+	return a->place.kind == b->place.kind && a->place.cno == b->place.cno &&
+	       a->place.ino == b->place.ino &&
+	       a->place.blkoff == b->place.blkoff;
+}
+
+/* Those of the COUNT findings from FIX on that are of its block, at once. */
+static int mend(struct pastnames *s, struct context *cx, const struct fix *fix,
+		size_t count)
 {
 	int ret = open_snapshot(s, cx, fix->place.cno);
+	size_t i;
 
 	s->e.ino = fix->place.ino;
 	s->e.blkoff = fix->place.blkoff;
 	if (ret > 0)
 		ret = find_block(s, cx);
+	for (i = 0; ret > 0 && i < count && is_same_block(&fix[i], fix); i++)
+		set_parent(s, &fix[i]);
 	if (ret > 0) {
-		set_parent(s, fix);
 		ret = try_all(s, cx);
 		if (ret <= 0)
 			pastblocks_drop(s->p, s->where.vblocknr);
@@ -191,13 +202,6 @@ static bool is_past(const struct pastnames *s, const struct fix *fix)
 {
 	return fix->place.kind == PLACE_NAME && fix->place.cno &&
 	       fix->place.cno != s->vol->latest.cno;
-}
-
-static bool is_same_block(const struct fix *a, const struct fix *b)
-{
-	return a->place.kind == b->place.kind && a->place.cno == b->place.cno &&
-	       a->place.ino == b->place.ino &&
-	       a->place.blkoff == b->place.blkoff;
 }
 
 static void count_missed(struct pastnames *s, const struct fix *fixes,
@@ -231,7 +235,7 @@ static int mend_all(struct pastnames *s, struct context *cx,
 		if (fixes[i].place.cno != counted)
 			count_missed(s, fixes, n, fixes[i].place.cno);
 		counted = fixes[i].place.cno;
-		err = mend(s, cx, &fixes[i]);
+		err = mend(s, cx, &fixes[i], n - i);
 	}
 	return err;
 }

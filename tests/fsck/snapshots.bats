@@ -169,6 +169,7 @@ sizes() {
 	4 inode:/d/f20 i_bmap[0]=$((0x10e01))
 	2 dirent:/d/.. inode=14
 	2 dirent:/d/. inode=14
+	2 dirent:/.. inode=1
 	2 dirent:/d/f5 inode=9999
 	2 dirent:/d/f5 rec_len=8
 	4 dirent:/d/f3 rec_len=4000
