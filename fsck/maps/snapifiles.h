@@ -10,8 +10,8 @@
 
 /*
  * Makes anew what is wrong with the maps of the ifiles of snapshots, if any of
- * the N FIXES, of whatever kind, is about one, or can come of it.  0, also where nothing could be done, or a failure
- * of the writer, -ENOMEM, -EINTR.
+ * the N FIXES, of whatever kind, is about one, or can come of it.  0, also where
+ * nothing could be done, or a failure of the writer, -ENOMEM, -EINTR.
  */
 int snapifiles_mend(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n);

@@ -295,17 +295,16 @@ static bool is_better(const struct liveblock *a, const struct liveblock *b)
 /* Leaves one block of each offset. */
 static void settle(struct liveblocks *l)
 {
+	struct liveblock *last = NULL, *b;
 	size_t i, kept = 0;
 
 	sort_in_place(l->list, l->n, sizeof(*l->list), compare_live);
 	for (i = 0; i < l->n; i++) {
-		struct liveblock *b = &l->list[i], *last = &l->list[kept - 1];
-
-		if (!kept || last->blkoff != b->blkoff) {
-			l->list[kept++] = *b;
-			continue;
-		}
-		if (is_better(b, last)) {
+		b = &l->list[i];
+		if (!last || last->blkoff != b->blkoff) {
+			last = &l->list[kept++];
+			*last = *b;
+		} else if (is_better(b, last)) {
 			l->astray |= last->mapped;
 			*last = *b;
 		} else {
