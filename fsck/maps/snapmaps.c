@@ -32,7 +32,7 @@
 #include "disk/inode.h"
 #include "fsck/damage.h"
 #include "fsck/maps/keywitness.h"
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 

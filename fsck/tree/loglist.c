@@ -9,7 +9,7 @@
  */
 #include "fsck/tree/loglist.h"
 
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 
 struct listing {
 	uint64_t ino;
