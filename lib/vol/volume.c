@@ -66,9 +66,7 @@ static int choose_super(struct volume *vol, struct context *cx)
 /* Verdicts with which the volume can still be read, as far as it is there. */
 static bool is_readable(enum rule rule)
 {
-	return rule == RULE_OK || rule == RULE_SB_DEVICE_SIZE ||
-	       rule == RULE_SB_FIRST_INO ||
-	       rule == RULE_SB_R_SEGMENTS_PERCENTAGE;
+	return rule == RULE_OK || rule_has(rule, RULE_READABLE);
 }
 
 /*
