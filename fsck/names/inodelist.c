@@ -152,6 +152,15 @@ size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino)
 	return i < list->ndirs && list->dirs[i].ino == ino ? i : list->ndirs;
 }
 
+bool inodelist_second_is_parent(const struct inodelist *list,
+				const struct inodelist_dir *dir)
+{
+	if (dir->ino == NILFS_ROOT_INO)
+		return dir->dotdot == NILFS_ROOT_INO;
+	return dir->parent && dir->parent <= list->ndirs &&
+	       list->dirs[dir->parent - 1].ino == dir->dotdot;
+}
+
 void inodelist_clear(struct inodelist *list)
 {
 	while (list->nchunks)
