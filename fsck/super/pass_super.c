@@ -242,7 +242,6 @@ static int open_volume(struct check *c, struct context *cx,
 
 	switch (err) {
 	case -EUCLEAN:
-	case -EINVAL:
 	case -EIO:
 		context_child(cx, &why);
 		context_adopt(&why, cx);
