@@ -49,10 +49,13 @@ bool forward_is_possible(const struct check *c)
 	const struct rule_info *rule;
 	size_t i;
 
-	for (i = 0; (rule = rule_at(i)); i++)
-		if (rule->severity >= RULE_ERROR && rule_is_of_metadata(rule) &&
+	for (i = 0; (rule = rule_at(i)); i++) {
+		unsigned int area = rule->rule / 1000;
+
+		if (rule->severity >= RULE_ERROR && area >= 3 && area <= 8 &&
 		    findings_count(c->findings, rule->rule))
 			return false;
+	}
 	return true;
 }
 

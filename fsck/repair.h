@@ -44,7 +44,7 @@ struct repair {
 	struct bitmap awaited;
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
-	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
+	bool apart[FIXER_FLOORS];	/* one kind a round, on that floor */
 	struct mended mended;
 };
 

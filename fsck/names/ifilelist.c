@@ -19,7 +19,6 @@
 #include "fsck/names/names.h"
 
 struct ifilelist {
-	struct volume *vol;
 	const struct palloc *palloc;
 	struct inodelist *list;
 	bool *whole;
@@ -28,39 +27,27 @@ struct ifilelist {
 	uint64_t next;	/* numbers only ascend, whatever the blocks say */
 };
 
-/*
- * mkfs.nilfs2 made an empty file, ".nilfs", until nilfs-utils 2.2.10; in 2010
- * it left its directory entry free, and nobody misses the name.
- */
-static bool is_of_mkfs(const struct ifilelist *scan, uint64_t ino,
-		       const struct nilfs_inode *inode)
+uint8_t ifilelist_kind(uint64_t ino, const struct nilfs_inode *inode,
+		       bool allocated)
 {
-	uint64_t time = le64_get(volume_super(scan->vol)->s_ctime);
+	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
 
-	return ino == NILFS_USER_INO &&
-	       inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_REG_FILE &&
-	       !le64_get(inode->i_size) && !le64_get(inode->i_blocks) &&
-	       le16_get(inode->i_links_count) == 1 &&
-	       le64_get(inode->i_ctime) == time &&
-	       le64_get(inode->i_mtime) == time;
+	if (!allocated &&
+	    (!le16_get(inode->i_links_count) || type == NILFS_FT_UNKNOWN))
+		return 0;
+	if (inode_is_private(ino))
+		return 0;
+	return type | INODELIST_THERE | (allocated ? INODELIST_ALLOCATED : 0);
 }
 
 static int take_inode(struct ifilelist *scan, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode, bool allocated)
 {
-	uint16_t links = le16_get(inode->i_links_count);
-	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
-	uint8_t kind = type | INODELIST_THERE;
+	uint8_t kind = ifilelist_kind(ino, inode, allocated);
 
-	if (!allocated && (!links || type == NILFS_FT_UNKNOWN))
-		return 0;
-	if (inode_is_private(ino) || ino < scan->next)
+	if (!kind || ino < scan->next)
 		return 0;
 	scan->next = ino + 1;
-	if (allocated)
-		kind |= INODELIST_ALLOCATED;
-	if (is_of_mkfs(scan, ino, inode))
-		kind |= INODELIST_MKFS;
 	return inodelist_add(scan->list, cx, ino, kind, inode);
 }
 
@@ -132,7 +119,6 @@ int ifilelist_fill(struct root *root, struct context *cx,
 		  struct inodelist *list, bool *whole)
 {
 	struct ifilelist scan = {
-		.vol = root->vol,
 		.palloc = &root->vol->ifile_palloc,
 		.list = list,
 		.whole = whole,

@@ -18,7 +18,6 @@
 
 /* An inode's type as its directory entries have it, and where it stands. */
 #define INODELIST_TYPE 0x0f	/* NILFS_FT_..., NILFS_FT_UNKNOWN if invalid */
-#define INODELIST_MKFS 0x20	/* mkfs.nilfs2 may have left it unnamed */
 #define INODELIST_THERE 0x40	/* has links, or a bit in the bitmap */
 #define INODELIST_ALLOCATED 0x80	/* has a bit in the bitmap */
 
@@ -28,23 +27,17 @@ struct inodelist_chunk {
 	uint16_t links[INODELIST_CHUNK];	/* as the inode says */
 	uint16_t names[INODELIST_CHUNK];	/* found, or the most */
 	uint8_t kind[INODELIST_CHUNK];		/* 0: no inode */
+	bool touched;	/* an inode or its count of names was changed */
 };
 
 #define INODELIST_UNKNOWN 0u
-#define INODELIST_NOBODY UINT64_MAX	/* there is no ".." */
+#define INODELIST_NOBODY UINT64_MAX	/* ".." is there, and not in use */
 
-/*
- * The second entry of a directory may lead to a directory and have another
- * name than "..": a ".." with a damaged name if it leads to the parent, else
- * one of the names.  That is known after all directories were read.
- */
 struct inodelist_dir {
 	uint64_t ino;
 	uint64_t dotdot;	/* what ".." names, or one of these */
 	uint32_t parent;	/* index of the first to name it + 1, or 0 */
-	uint32_t subdirs : 30;	/* directories first named by this one */
-	uint32_t second_open : 1;	/* DOTDOT is that of such an entry */
-	uint32_t second_is_name : 1;	/* such an entry is a name */
+	uint32_t subdirs;	/* directories first named by this one */
 };
 
 /* Where the blocks of a directory are. */
@@ -52,6 +45,20 @@ struct inodelist_map {
 	le64 size;
 	le64 bmap[NILFS_INODE_BMAP_SIZE];
 };
+
+/* How an inode differs from that of the checkpoint that was looked at before. */
+struct inodelist_change {
+	uint64_t ino;
+	uint16_t links;
+	uint8_t before, kind;	/* kinds; 0: no inode */
+	bool map;		/* a directory whose map or size differs */
+	bool kept;		/* of its blocks some are the same */
+};
+
+static inline bool inodelist_is_dir(uint8_t kind)
+{
+	return (kind & INODELIST_TYPE) == NILFS_FT_DIR;
+}
 
 #define INODELIST_MAPS_SHARE 8	/* of the memory budget, for maps */
 
@@ -85,9 +92,20 @@ struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino);
 /* The index of directory INO, or list->ndirs. */
 size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino);
 
-/* True where the second entry of DIR, if it is open, leads to its parent. */
-bool inodelist_second_is_parent(const struct inodelist *list,
-				const struct inodelist_dir *dir);
+/* The index of the first directory with a number from INO on, or list->ndirs. */
+size_t inodelist_first_dir(const struct inodelist *list, uint64_t ino);
+
+/*
+ * Makes LIST, of the checkpoint before, that of the one in which the COUNT
+ * inodes of CHANGES, ascending, differ.  Names are not counted here, and the
+ * maps of directories are forgotten.  -ENOMEM, after which LIST is good for
+ * inodelist_clear() only.
+ */
+int inodelist_apply(struct inodelist *list, struct context *cx,
+		    const struct inodelist_change *changes, size_t count);
+
+/* No chunk is touched any more; those without an inode are freed. */
+void inodelist_settle(struct inodelist *list);
 
 /* Makes it empty; what it has allocated stays with it. */
 void inodelist_clear(struct inodelist *list);

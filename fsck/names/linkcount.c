@@ -41,10 +41,7 @@ static uint16_t names_of(struct inodelist *list, uint64_t ino)
 	return row.chunk->names[row.at];
 }
 
-/*
- * ".." of a directory with one name, or of the root.  The kernel asks for it
- * only where it moves the directory, which it does in the latest checkpoint.
- */
+/* ".." of a directory with one name, or of the root. */
 static void check_parent(struct names *n, const struct inodelist_dir *dir)
 {
 	uint64_t want = NILFS_ROOT_INO;
@@ -54,7 +51,7 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 				    dirent_rec_len(1)),
 		.has_want = true,
 		.has_got = true,
-		.got = dir->dotdot,
+		.got = dir->dotdot == INODELIST_NOBODY ? 0 : dir->dotdot,
 	};
 
 	if (dir->ino != NILFS_ROOT_INO) {
@@ -65,13 +62,6 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 	if (dir->dotdot == INODELIST_UNKNOWN || dir->dotdot == want)
 		return;
 	f.want = want;
-	if (dir->dotdot == INODELIST_NOBODY) {
-		if (n->root.cno != n->c->vol->latest.cno)
-			return;
-		f.rule = RULE_DIR_NO_DOTDOT;
-		f.place = place_inode(n->root.cno, dir->ino);
-		f.has_got = false;
-	}
 	names_tell(n, &f, want << 32 ^ dir->dotdot);
 }
 
@@ -110,22 +100,32 @@ static void follow_parents(struct names *n, struct bitmap *known,
 	}
 }
 
-static int check_tree(struct names *n, struct context *cx)
+struct tree {
+	struct bitmap known, way;
+};
+
+static int open_tree(struct tree *t, struct names *n, struct context *cx)
 {
-	size_t ndirs = n->list.ndirs, i;
-	struct bitmap known = { .words = NULL }, way = { .words = NULL };
 	int err;
 
-	err = bitmap_init(&known, cx, ndirs);
-	if (!err)
-		err = bitmap_init(&way, cx, ndirs);
-	for (i = 0; i < ndirs && !err; i++) {
+	*t = (struct tree){ .known = { .words = NULL } };
+	err = bitmap_init(&t->known, cx, n->list.ndirs);
+	return err ? err : bitmap_init(&t->way, cx, n->list.ndirs);
+}
+
+static void close_tree(struct tree *t)
+{
+	bitmap_fini(&t->known);
+	bitmap_fini(&t->way);
+}
+
+/* Directories number I on, below END. */
+static void check_dirs(struct tree *t, struct names *n, size_t i, size_t end)
+{
+	for (; i < end; i++) {
 		check_parent(n, &n->list.dirs[i]);
-		follow_parents(n, &known, &way, i);
+		follow_parents(n, &t->known, &t->way, i);
 	}
-	bitmap_fini(&known);
-	bitmap_fini(&way);
-	return err;
 }
 
 /* An inode whose links are not its names, or which has none of these. */
@@ -135,9 +135,9 @@ static void judge(struct names *n, uint64_t ino, uint8_t kind, uint64_t links,
 	uint64_t want = dir ? 2 + (uint64_t)dir->subdirs : names;
 	bool is_root = ino == NILFS_ROOT_INO;
 
-	if (!(kind & INODELIST_TYPE) || !links)
+	if (!(kind & INODELIST_TYPE) || (!names && ino == NILFS_SKETCH_INO))
 		return;
-	if (!names && (ino == NILFS_SKETCH_INO || kind & INODELIST_MKFS))
+	if (!links)
 		return;
 	if (!names && !is_root) {
 		if (!(kind & INODELIST_ALLOCATED))
@@ -171,8 +171,12 @@ static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
 int linkcount_run(struct names *n, struct context *cx)
 {
 	size_t i, dir = 0;
-	int err = check_tree(n, cx);
+	struct tree tree;
+	int err = open_tree(&tree, n, cx);
 
+	if (!err)
+		check_dirs(&tree, n, 0, n->list.ndirs);
+	close_tree(&tree);
 	if (err)
 		return err;
 	if (n->lost) {
@@ -182,4 +186,35 @@ int linkcount_run(struct names *n, struct context *cx)
 	for (i = 0; i < n->list.nchunks; i++)
 		judge_chunk(n, n->list.chunks[i], &dir);
 	return 0;
+}
+
+/* A name that stayed although its inode is gone. */
+static void doubt_names(struct names *n, const struct inodelist_chunk *chunk)
+{
+	unsigned int i;
+
+	for (i = 0; i < INODELIST_CHUNK; i++)
+		n->doubts += chunk->names[i] && !chunk->links[i];
+}
+
+int linkcount_touched(struct names *n, struct context *cx)
+{
+	struct inodelist *list = &n->list;
+	struct tree tree;
+	size_t i, dir, end;
+	int err = open_tree(&tree, n, cx);
+
+	for (i = 0; i < list->nchunks && !err; i++) {
+		struct inodelist_chunk *chunk = list->chunks[i];
+
+		if (!chunk->touched)
+			continue;
+		dir = inodelist_first_dir(list, chunk->first);
+		end = inodelist_first_dir(list, chunk->first + INODELIST_CHUNK);
+		check_dirs(&tree, n, dir, end);
+		doubt_names(n, chunk);
+		judge_chunk(n, chunk, &dir);
+	}
+	close_tree(&tree);
+	return err;
 }

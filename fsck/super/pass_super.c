@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "disk/inode.h"
-#include "disk/segsum.h"
 #include "disk/superroot.h"
 #include "fsck/check.h"
 #include "fsck/passes.h"
@@ -129,7 +128,7 @@ static void compare(struct check *c, struct context *cx,
 	    !is_possible_time(c->vol, nongc))
 		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
 				latest->ctime, nongc);
-	if (segsum_has_cno(ss))
+	if (le16_get(ss->ss_bytes) >= sizeof(*ss))
 		compare_cno(c, cx, le64_get(ss->ss_cno));
 }
 
@@ -242,6 +241,7 @@ static int open_volume(struct check *c, struct context *cx,
 
 	switch (err) {
 	case -EUCLEAN:
+	case -EINVAL:
 	case -EIO:
 		context_child(cx, &why);
 		context_adopt(&why, cx);

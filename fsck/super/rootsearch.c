@@ -128,13 +128,23 @@ static int search_segments(struct search *s, struct context *cx)
 /* Findings that tell of lost blocks, not of files that were damaged before. */
 static bool is_telling(const struct finding *f)
 {
-	const struct rule_info *info = rule_info(f->rule);
-
-	if (info->severity < RULE_ERROR)
+	if (rule_info(f->rule)->severity < RULE_ERROR)
 		return false;
-	if (info->area == RULE_AREA_MAP)
+	switch (f->rule / 1000) {
+	case 3: /* super root */
+	case 5: /* DAT */
+	case 6: /* allocators */
+	case 7: /* cpfile */
+	case 8: /* SUFILE */
+		return true;
+	case 2:
+		return f->rule == RULE_LOG_NEWER ||
+		       f->rule == RULE_LOG_UNLISTED;
+	case 4:
 		return f->place.ino && f->place.ino <= NILFS_IFILE_INO;
-	return rule_is_of_metadata(info) || (info->traits & RULE_OVERWRITTEN);
+	default:
+		return false;
+	}
 }
 
 static void count(void *arg, const struct finding *f)

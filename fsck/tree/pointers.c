@@ -25,7 +25,6 @@
 #include <errno.h>
 
 #include "fsck/check.h"
-#include "fsck/damage.h"
 
 #define READAHEAD_NODES 32u
 
@@ -158,14 +157,14 @@ static struct lifetime check_life(struct pointers *p, struct context *cx,
  */
 static int enter(struct pointers *p, struct context *cx, uint64_t number)
 {
-	int fresh = damage_add(&p->check->referenced, cx, number);
+	int fresh = sparse_add(&p->check->referenced, cx, number);
 	int first;
 
 	if (fresh < 0)
 		return fresh;
 	if (!p->walk)
 		return fresh ? fresh : -EEXIST;
-	first = damage_add(p->walk, cx, number);
+	first = sparse_add(p->walk, cx, number);
 	return first < 0 ? first : first ? fresh : -EEXIST;
 }
 
@@ -174,7 +173,7 @@ static int report_entering(struct pointers *p, struct context *cx,
 			   uint64_t ino, const struct mapcheck_pointer *ptr,
 			   int err)
 {
-	if (err == -EUCLEAN) {
+	if (err == -EINVAL) {
 		fail_clear(cx);
 		report_missing(p, ino, ptr);
 		return 0;

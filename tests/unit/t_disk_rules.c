@@ -188,47 +188,45 @@ static enum rule dir_verdict(enum rule want)
 
 /* By area, the last rule that the structure alone can break; 0: none. */
 static const int last_of_structure[] = {
-	[RULE_AREA_SUPER] = RULE_SB_LAST_PSEG,
-	[RULE_AREA_LOG] = RULE_LOG_SUMBYTES_UNUSED,
-	[RULE_AREA_ROOT] = RULE_SR_SUM,
-	[RULE_AREA_MAP] = RULE_BMAP_NULL_POINTER,
-	[RULE_AREA_DAT] = RULE_DAT_BLOCKNR,
-	[RULE_AREA_ALLOCATOR] = RULE_PALLOC_NFREES,
-	[RULE_AREA_CHECKPOINTS] = RULE_CP_SNAPSHOT_LIST,
-	[RULE_AREA_SEGMENTS] = RULE_SU_CLEAN_NLIVE,
-	[RULE_AREA_INODE] = RULE_INODE_ROOT,
-	[RULE_AREA_DIRECTORY] = RULE_DIR_NAME,
-	[RULE_AREA_DEVICE] = 0,
+	[1] = RULE_SB_LAST_PSEG,
+	[2] = RULE_LOG_SUMBYTES_UNUSED,
+	[3] = RULE_SR_SUM,
+	[4] = RULE_BMAP_NULL_POINTER,
+	[5] = RULE_DAT_BLOCKNR,
+	[6] = RULE_PALLOC_NFREES,
+	[7] = RULE_CP_SNAPSHOT_LIST,
+	[8] = RULE_SU_CLEAN_NLIVE,
+	[9] = RULE_INODE_ROOT,
+	[10] = RULE_DIR_NAME,
+	[11] = 0,
 };
 
 /* The verdict on sound bytes of RULE's area, damaged to break RULE. */
 static enum rule verdict(enum rule area, enum rule rule)
 {
-	switch (rule_info(area)->area) {
-	case RULE_AREA_SUPER:
+	switch (area / 1000) {
+	case 1:
 		return disk_damage_super(rule);
-	case RULE_AREA_LOG:
+	case 2:
 		return disk_damage_log(rule);
-	case RULE_AREA_ROOT:
+	case 3:
 		return disk_damage_superroot(rule);
-	case RULE_AREA_MAP:
+	case 4:
 		if (area <= RULE_BMAP_ROOT_NCHILDREN)
 			return bmap_root_verdict(rule);
 		return bmap_node_verdict(rule);
-	case RULE_AREA_DAT:
+	case 5:
 		return dat_verdict(rule);
-	case RULE_AREA_ALLOCATOR:
+	case 6:
 		return palloc_verdict(rule);
-	case RULE_AREA_CHECKPOINTS:
+	case 7:
 		return cp_verdict(rule);
-	case RULE_AREA_SEGMENTS:
+	case 8:
 		return su_verdict(rule);
-	case RULE_AREA_INODE:
+	case 9:
 		return inode_verdict(rule);
-	case RULE_AREA_DIRECTORY:
+	case 10:
 		return dir_verdict(rule);
-	case RULE_AREA_DEVICE:
-		break;
 	}
 	return RULE_OK;
 }
@@ -244,7 +242,7 @@ static bool slug_fits(const char *name, const char *slug)
 }
 
 static const char *const names[] = {
-#define RULE(name, number, slug, severity, danger, fix, ...) #name,
+#define RULE(name, number, slug, severity, danger, fix, text) #name,
 #include "disk/rules.def"
 #undef RULE
 };
@@ -262,17 +260,12 @@ int main(void)
 	size_t i;
 
 	for (i = 0; (r = rule_at(i)); i++) {
-		if ((int)r->rule <= last_of_structure[r->area])
+		if ((int)r->rule <= last_of_structure[r->rule / 1000])
 			test_structure(r);
 		ok(r->rule > last && rule_info(r->rule) == r &&
 			   rule_find(r->slug) == r &&
 			   slug_fits(names[i], r->slug),
 		   "%d is in order and found", r->rule);
-		ok(rule_stage(r) != RULE_STAGE_OF_FIX ||
-			   r->scope == RULE_SCOPE_PLACE,
-		   "and has a stage");
-		ok(r->fix != RULE_FIX_NONE || r->second == RULE_FIX_NONE,
-		   "no second repair without a first");
 		last = r->rule;
 	}
 	ok(!rule_info(RULE_OK), "no rule is RULE_OK");
