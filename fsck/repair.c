@@ -18,6 +18,7 @@
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
+#include "fsck/accounting.h"
 #include "fsck/better.h"
 #include "fsck/damage.h"
 #include "fsck/fixers.h"
@@ -142,6 +143,7 @@ static int look_again(struct repair *r, struct context *cx, bool enough)
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "as much is wrong");
 	if (ret > 0) {
+		accounting_note(r, cx, now);
 		ask_forget(&r->ask, &now->plan);
 		r->now = now;
 		now = before;
@@ -470,4 +472,5 @@ void repair_fini(struct repair *r)
 	bitmap_fini(&r->awaited);
 	rollforward_free(r->synced);
 	mended_fini(&r->mended);
+	losslist_fini(&r->account);
 }

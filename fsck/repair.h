@@ -10,6 +10,7 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "fsck/account/losslist.h"
 #include "fsck/ask.h"
 #include "fsck/fixers.h"
 #include "fsck/look.h"
@@ -46,6 +47,9 @@ struct repair {
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
 	bool apart[FIXER_FLOORS];	/* one kind a round, on that floor */
 	struct mended mended;
+	struct recovery base;	/* the log that it began with, if it chose */
+	bool has_base;
+	struct losslist account;
 };
 
 /*
