@@ -145,14 +145,19 @@ static void report_field(struct report *r, const struct field *field,
 	}
 }
 
-void fields_report(struct report *r, const struct field_table *table,
-		   const void *base)
+void fields_report_first(struct report *r, const struct field_table *table,
+			 const void *base, uint32_t bytes)
 {
 	const struct field *field;
 	uint32_t i;
 
 	for (i = 0; i < table->nfields; i++) {
 		field = &table->fields[i];
+		if (field->offset >= bytes) {
+			report_value(r, VALUE_U64, field->name, field->name,
+				     value_absent());
+			continue;
+		}
 		if (field->kind != FIELD_STRUCT) {
 			report_field(r, field, base);
 			continue;
@@ -161,6 +166,12 @@ void fields_report(struct report *r, const struct field_table *table,
 		fields_report(r, field->inner, field_bytes(field, base));
 		report_end(r);
 	}
+}
+
+void fields_report(struct report *r, const struct field_table *table,
+		   const void *base)
+{
+	fields_report_first(r, table, base, table->size);
 }
 
 static void format_flags(const struct field_name *names, uint64_t v,

@@ -21,6 +21,13 @@ void fields_report(struct report *r, const struct field_table *table,
 		   const void *base);
 
 /*
+ * The same for a structure of which only the first BYTES exist: fields that
+ * begin past them are absent.
+ */
+void fields_report_first(struct report *r, const struct field_table *table,
+			 const void *base, uint32_t bytes);
+
+/*
  * Writes FIELD (one element) of the structure at BASE in the form that
  * fields_parse() reads, and returns BUF.
  */

@@ -85,7 +85,7 @@ static int report_mount(struct volume *vol, struct context *cx,
 	int err;
 
 	err = rollforward_collect(vol, cx, &vol->latest, &rf);
-	if (err && err != -EINVAL)
+	if (err && err != -EUCLEAN)
 		return err;
 	if (rf) {
 		blocks = rf->count;

@@ -154,7 +154,8 @@ static void put_row(struct logs_view *view, const struct log_facts *f)
 		[ROW_BLOCKS] = value_u64(f->log->nblocks),
 		[ROW_FILES] = value_u64(le32_get(ss->ss_nfinfo)),
 		[ROW_NEXT] = value_u64(le64_get(ss->ss_next)),
-		[ROW_CNO] = value_u64(segsum_cno(ss)),
+		[ROW_CNO] = segsum_has_cno(ss) ? value_u64(segsum_cno(ss)) :
+						 value_absent(),
 		[ROW_STATE] = value_string(state_names[f->state]),
 		[ROW_SUMMARY] = value_bool(f->sumsum_right),
 		[ROW_PAYLOAD] = f->datasum_right,
@@ -169,7 +170,8 @@ static void say_header(struct logs_view *view, const struct log_facts *f)
 	report_u64(r, "segment", "Segment", f->segnum);
 	report_u64(r, "blocknr", "First block", f->log->pseg);
 	report_string(r, "state", "State", state_names[f->state]);
-	fields_report(r, field_table_find("segment_summary"), &f->log->ss);
+	fields_report_first(r, field_table_find("segment_summary"),
+			    &f->log->ss, le16_get(f->log->ss.ss_bytes));
 	report_u64(r, "summary_blocks", "Summary blocks",
 		   segsum_nsumblk(&view->vol->geo, &f->log->ss));
 	report_value(r, VALUE_BOOL, "sumsum_is_right", "ss_sumsum is right",

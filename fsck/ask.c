@@ -149,16 +149,14 @@ void ask_forget(const struct ask *a, struct plan *plan)
 		forget_kind(a, (enum rule_fix)i, &plan->kinds[i]);
 }
 
-int ask_floor(struct ask *a, struct context *cx, struct plan *plan,
-	      enum fixer_floor floor)
+int ask_stage(struct ask *a, struct context *cx, struct plan *plan,
+	      enum rule_stage stage)
 {
-	const struct fixer *fixer;
 	unsigned int i, danger;
 	int err = 0;
 
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
-		fixer = fixers_of((enum rule_fix)i);
-		if (!fixer || fixer->floor != floor)
+		if (rule_stage_of_fix((enum rule_fix)i) != stage)
 			continue;
 		for (danger = 0; danger < ASK_DANGERS && !err; danger++)
 			err = ask_kind(a, cx, (enum rule_fix)i,

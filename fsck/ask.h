@@ -34,11 +34,11 @@ struct ask {
 };
 
 /*
- * Takes out of PLAN what the user does not want mended of the kinds of FLOOR,
+ * Takes out of PLAN what the user does not want mended of the kinds of STAGE,
  * which is asked for where it was not.  0, -EINTR.
  */
-int ask_floor(struct ask *a, struct context *cx, struct plan *plan,
-	      enum fixer_floor floor);
+int ask_stage(struct ask *a, struct context *cx, struct plan *plan,
+	      enum rule_stage stage);
 
 /* Takes out what was refused before; asks nothing. */
 void ask_forget(const struct ask *a, struct plan *plan);

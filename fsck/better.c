@@ -4,7 +4,7 @@
  *
  * Numbers of findings alone do not tell: a volume whose super root was lost
  * has one finding, and with its super root back has all that it had before.
- * So a floor counts more than all that stand on it.
+ * So a stage counts more than all that follow it.
  *
  * Damage that the newest checkpoint shared with a snapshot is found in that
  * alone once the newest is mended: no less of it, and better all the same.
@@ -14,48 +14,13 @@
  */
 #include "fsck/better.h"
 
-#include "fsck/fixers.h"
+/* What cannot be read may hide anything: last of all. */
+#define STAGE_UNREADABLE RULE_STAGE_COUNT
+#define STAGES (RULE_STAGE_COUNT + 1)
 
-/* One more below the DAT's, and one above all. */
-#define FLOORS (FIXER_FLOORS + 2)
-#define BELOW_DAT (FIXER_DEVICE + 1)
-
-static unsigned int floor_of(const struct rule_info *rule)
-{
-	const struct fixer *fixer = fixers_of(rule->fix);
-
-	/*
-	 * A number that the next log would give to another block: while it is
-	 * free nothing can be written, whatever its entry says once it is not.
-	 */
-	if (rule->rule == RULE_BMAP_VBLOCK_FREE)
-		return BELOW_DAT;
-	if (fixer)
-		return fixer->floor ? fixer->floor + 1 : 0;
-	switch (rule->rule / 1000) {
-	case 1:
-		return FIXER_DEVICE;
-	case 5:
-		return FIXER_DAT + 1;
-	case 2:
-	case 3:
-	case 7:
-	case 8:
-		return FIXER_METADATA + 1;
-	case 10:
-		return FIXER_NAMES + 1;
-	default:
-		return FIXER_TREE + 1;
-	}
-}
-
-/*
- * An inode that is empty may be one that the kernel had not got round to, which
- * only warns; or a file was there, which counts more than its names.
- */
 static bool is_error(const struct rule_info *rule)
 {
-	return rule->severity >= RULE_ERROR || rule->rule == RULE_INODE_EMPTY;
+	return rule->severity >= RULE_ERROR || (rule->traits & RULE_AS_ERROR);
 }
 
 struct change {
@@ -77,10 +42,11 @@ static void compare(const struct rule_info *rule, uint64_t now,
  * now, because more can be followed, it was as bad before.
  */
 static void compare_unreadable(const struct rule_info *rule, uint64_t now,
-			       uint64_t before, struct change errors[FLOORS])
+			       uint64_t before, struct change errors[STAGES])
 {
 	compare(rule, now, before,
-		&errors[now < before ? BELOW_DAT : FLOORS - 1]);
+		&errors[now < before ? RULE_STAGE_NUMBERS :
+				 STAGE_UNREADABLE]);
 }
 
 enum part {
@@ -89,14 +55,16 @@ enum part {
 	ALL,
 };
 
-static uint64_t count(const struct check *c, enum rule rule, enum part part)
+static uint64_t count(const struct check *c, const struct rule_info *rule,
+		      enum part part)
 {
-	uint64_t all = findings_count(c->findings, rule);
-	uint64_t snapshots = findings_count_snapshots(c->findings, rule);
+	uint64_t all = findings_count(c->findings, rule->rule);
+	uint64_t snapshots = findings_count_snapshots(c->findings,
+						      rule->rule);
 
 	if (part == ALL)
 		return all;
-	if (rule == RULE_DAT_LEAKED)
+	if (rule->traits & RULE_UNOWNED)
 		return 0;
 	return part == SNAPSHOTS ? snapshots : all - snapshots;
 }
@@ -105,22 +73,22 @@ static uint64_t count(const struct check *c, enum rule rule, enum part part)
 static int compare_part(const struct check *now, const struct check *before,
 			enum part part, const struct rule_info **worse)
 {
-	struct change errors[FLOORS] = { { false, NULL } };
+	struct change errors[STAGES] = { { false, NULL } };
 	struct change warnings = { false, NULL };
 	const struct rule_info *rule;
 	size_t i;
 
 	for (i = 0; (rule = rule_at(i)); i++) {
-		uint64_t n = count(now, rule->rule, part);
-		uint64_t old = count(before, rule->rule, part);
+		uint64_t n = count(now, rule, part);
+		uint64_t old = count(before, rule, part);
 
-		if (rule->rule == RULE_DEV_UNREADABLE)
+		if (rule->scope == RULE_SCOPE_PLACE)
 			compare_unreadable(rule, n, old, errors);
 		else
 			compare(rule, n, old, is_error(rule) ?
-				&errors[floor_of(rule)] : &warnings);
+				&errors[rule_stage(rule)] : &warnings);
 	}
-	for (i = 0; i < FLOORS; i++) {
+	for (i = 0; i < STAGES; i++) {
 		*worse = errors[i].more;
 		if (*worse)
 			return -1;

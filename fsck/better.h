@@ -8,9 +8,9 @@
 #include "fsck/check.h"
 
 /*
- * True where what NOW found is less than what BEFORE did.  Floor by floor, from
- * below: on the first floor on which the errors differ there must be fewer of
- * some rule and more of none; what is above was perhaps hidden.  Where no floor
+ * True where what NOW found is less than what BEFORE did.  Stage by
+ * stage: at the first one at which the errors differ there must be fewer of
+ * some rule and more of none; what follows was perhaps hidden.  Where no stage
  * differs there must be fewer warnings.  It is the newest checkpoint and what
  * belongs to none that must be better, and all together not worse; or snapshots
  * alone.  A volume that opens, or a DAT that can be trusted, is worth more than

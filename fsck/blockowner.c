@@ -16,7 +16,7 @@
 
 #include "base/search.h"
 #include "fsck/damage.h"
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 

@@ -34,7 +34,6 @@ int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 		rule = RULE_DEV_UNREADABLE;
 		break;
 	case -EUCLEAN:
-	case -EINVAL:
 	case -ENOENT:
 		break;
 	default:

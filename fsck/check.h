@@ -150,7 +150,7 @@ void check_note(const struct check *c, const char *fmt, ...)
 
 /*
  * Turns a failure of a reader at PLACE into a finding of RULE where it says
- * that the volume is broken (-EUCLEAN, -EINVAL, -ENOENT) or cannot be read
+ * that the volume is broken (-EUCLEAN, -ENOENT) or cannot be read
  * (-EIO: RULE_DEV_UNREADABLE), and returns 0; other failures are returned.
  */
 int check_damage(struct check *c, struct context *cx, int err, enum rule rule,

@@ -35,8 +35,10 @@ static void tell(void *arg, const struct finding *f)
 static bool is_in_the_way(const struct rule_info *rule)
 {
 	return rule->severity >= RULE_ERROR &&
-	       rule->fix != RULE_FIX_SEGMENTS && rule->fix != RULE_FIX_COUNTS &&
-	       rule->fix != RULE_FIX_ZONES && rule->rule != RULE_ZONE_LAST_LOG;
+	       rule->fix != RULE_FIX_SEGMENTS &&
+	       rule->second != RULE_FIX_SEGMENTS &&
+	       rule->fix != RULE_FIX_COUNTS && rule->fix != RULE_FIX_ZONES &&
+	       rule->fix != RULE_FIX_LOG;
 }
 
 static bool has_errors(const struct check *c)
@@ -107,7 +109,7 @@ static int count_anew(struct repair *r, struct context *cx)
 	struct check *c = &r->first->check;
 	struct round round = {
 		.job = repair_job(r, cx),
-		.floor = FIXER_METADATA,
+		.stage = RULE_STAGE_METADATA,
 		.taken = none,
 		.instead = rebuild,
 	};

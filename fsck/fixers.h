@@ -8,9 +8,9 @@
  * snapshots (inplace.h): the rest goes into the log of a writer that is
  * open on the volume.  It may leave what it cannot mend.
  *
- * Repairs go floor by floor.  Fixers of a floor run together, in the order of
- * enum rule_fix, on one writer; those above wait for the next look, which may
- * find that nothing is left for them, or other things.
+ * Repairs go stage by stage (enum rule_stage).  Fixers of a stage run together,
+ * in the order of enum rule_fix, on one writer; those of later stages wait for
+ * the next look, which may find that nothing is left for them, or other things.
  */
 #ifndef NILFS2_FSCK_FIXERS_H
 #define NILFS2_FSCK_FIXERS_H
@@ -25,22 +25,10 @@
 #include "fsck/plan.h"
 #include "log/writer.h"
 
-enum fixer_floor {
-	FIXER_DEVICE,		/* superblocks; no writer */
-	FIXER_DAT,		/* who leads to all the others */
-	FIXER_METADATA,		/* SUFILE, cpfile */
-	FIXER_TREE,		/* ifiles, inodes, maps */
-	FIXER_NAMES,
-	FIXER_MOVES,		/* out of segments that a cleaner must not read */
-	FIXER_COUNTS,
-	FIXER_ZONES,		/* what nothing needs any more; no writer */
-	FIXER_FLOORS
-};
-
 struct fixer_job {
 	/* The look that made the plan; its volume is open, or NULL where it
-	   could not be opened (FIXER_DEVICE only).  Its facts, such as the
-	   segments in use, are those before any repair of this floor. */
+	   could not be opened (RULE_STAGE_DEVICE only).  Its facts, such as the
+	   segments in use, are those before any repair of this stage. */
 	struct check *check;
 	struct dev *dev;	/* an overlay: to be written to */
 	struct volume *vol;	/* check->vol */
@@ -65,7 +53,6 @@ typedef int fixer_apply(struct fixer_job *job, struct context *cx,
 
 struct fixer {
 	enum rule_fix fix;
-	enum fixer_floor floor;
 	fixer_apply *apply;
 	const char *what;	/* "rebuild the counts of segments" */
 	const char *costs;	/* for a question: what is lost; or NULL */

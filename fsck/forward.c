@@ -49,13 +49,10 @@ bool forward_is_possible(const struct check *c)
 	const struct rule_info *rule;
 	size_t i;
 
-	for (i = 0; (rule = rule_at(i)); i++) {
-		unsigned int area = rule->rule / 1000;
-
-		if (rule->severity >= RULE_ERROR && area >= 3 && area <= 8 &&
+	for (i = 0; (rule = rule_at(i)); i++)
+		if (rule->severity >= RULE_ERROR && rule_is_of_metadata(rule) &&
 		    findings_count(c->findings, rule->rule))
 			return false;
-	}
 	return true;
 }
 

@@ -45,7 +45,7 @@ static bool is_dat_sound(const struct fixer_job *job)
 	const struct check *c = job->check;
 
 	return !c->dat_broken && !job->plan->kinds[RULE_FIX_DAT].n &&
-	       !findings_count(c->findings, RULE_BMAP_VBLOCK_FREE) &&
+	       !findings_have_stage(c->findings, RULE_STAGE_NUMBERS) &&
 	       !findings_count(c->findings, RULE_BMAP_LIFETIME);
 }
 

@@ -37,17 +37,6 @@ static bool is_unusable(void *arg, uint64_t segnum)
 	       check_knows_sufile(c) && bitmap_test(&c->used_segments, segnum);
 }
 
-static bool is_lost(enum rule rule)
-{
-	switch (rule) {
-	case RULE_DEV_UNREADABLE:
-	case RULE_SU_UNREADABLE:
-		return true;
-	default:
-		return rule / 1000 == RULE_BMAP_ROOT_LEVEL / 1000;
-	}
-}
-
 /* The metadata file that is mended by KIND, or 0. */
 static uint64_t file_of(enum rule_fix kind)
 {
@@ -73,7 +62,7 @@ static bool loses_file(const struct check *c, enum rule_fix kind,
 
 	if (kind == RULE_FIX_DAT)
 		return datmap_is_broken(fix);
-	return is_lost(fix->rule) &&
+	return rule_has(fix->rule, RULE_LOSES_PART) &&
 	       (place->kind == PLACE_MAP || place->kind == PLACE_INODE) &&
 	       place->ino && place->ino == file_of(kind) &&
 	       (!place->cno || place->cno == c->vol->latest.cno);
@@ -89,7 +78,8 @@ static bool has_lost_sufile(const struct check *c, const struct plan *plan)
 	size_t i;
 
 	for (i = 0; i < kind->n; i++)
-		if (kind->fixes[i].rule == RULE_BMAP_VBLOCK_FREE &&
+		if (rule_stage(rule_info(kind->fixes[i].rule)) ==
+			    RULE_STAGE_NUMBERS &&
 		    kind->fixes[i].place.ino == NILFS_SUFILE_INO)
 			return findings_count(c->findings,
 					      RULE_SU_UNREADABLE);
@@ -107,7 +97,7 @@ static bool shares_block(const struct plan *plan)
 	size_t i;
 
 	for (i = 0; i < kind->n; i++)
-		if (kind->fixes[i].rule == RULE_BMAP_TWICE &&
+		if (rule_has(kind->fixes[i].rule, RULE_CONTESTED) &&
 		    kind->fixes[i].place.ino == NILFS_CPFILE_INO)
 			return true;
 	return false;
@@ -116,14 +106,7 @@ static bool shares_block(const struct plan *plan)
 /* Whether the place of the next log is part of what is broken. */
 static bool breaks_next(const struct check *c)
 {
-	static const enum rule rules[] = {
-		RULE_LOG_NEXT, RULE_SU_ACTIVE_CLEAN, RULE_SU_ACTIVE_ERROR,
-		RULE_SU_ACTIVE_SAME, RULE_SU_NEXT_NBLOCKS, RULE_SU_BEHIND,
-		RULE_ZONE_LAST_LOG, RULE_ZONE_UNWRITABLE,
-	};
-
-	return findings_have(c->findings, rules,
-			     sizeof(rules) / sizeof(rules[0])) ||
+	return findings_have(c->findings, RULE_NEXT_LOG) ||
 	       bitmap_test(&c->live_segments, c->vol->latest.nextnum) ||
 	       bitmap_test(&c->broken_segments, c->vol->latest.segnum);
 }

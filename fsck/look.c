@@ -97,7 +97,7 @@ static void plan_finding(void *arg, const struct finding *f)
 {
 	struct look *l = arg;
 
-	if (f->rule != RULE_SB_STATE_ERROR) {
+	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
 		plan_as(l, plan_second_of(f), f);
 	} else if (decision_of(l->mode, RULE_DANGER_SAFE) == DECISION_LEAVE) {

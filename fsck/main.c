@@ -9,6 +9,7 @@
 #include "dev/dev.h"
 #include "find/tell.h"
 #include "fsck/counters.h"
+#include "fsck/damage.h"
 #include "fsck/options.h"
 #include "fsck/session.h"
 #include "fsck/target.h"
@@ -57,9 +58,9 @@ static int run(struct tool *tool, const void *options)
 	if (!err && o->undo)
 		err = go_back(tool, o, t.dev);
 	else if (!err && o->mode == OPTIONS_COUNTERS)
-		err = counters_run(tool, o, t.dev);
+		err = damage_failed(&tool->cx, counters_run(tool, o, t.dev));
 	else if (!err)
-		err = session_run(tool, o, t.dev);
+		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
 	target_close(&t);
 	return err;
 }

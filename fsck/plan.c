@@ -14,23 +14,7 @@
 
 #include "disk/inode.h"
 
-/* What cannot be read is mended as what stands there. */
-static enum rule_fix fix_unreadable(const struct place *place)
-{
-	switch (place->kind) {
-	case PLACE_SUPER:
-		return RULE_FIX_SUPER;
-	case PLACE_LOG:
-		return RULE_FIX_SEGMENTS;
-	case PLACE_MAP:
-	case PLACE_NAME:
-		return RULE_FIX_MAPS;
-	default:
-		return RULE_FIX_NONE;
-	}
-}
-
-/* A map that is broken is mended with its file. */
+/* A map that is broken is repaired with its file. */
 static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
 {
 	switch (ino) {
@@ -47,90 +31,75 @@ static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
 	}
 }
 
-/* The DAT has an allocator, and so has each ifile. */
-static enum rule_fix fix_allocator(const struct finding *f)
+/* What cannot be read is mended as what stands there. */
+static enum rule_fix fix_unreadable(const struct place *place)
 {
-	switch (f->rule) {
-	case RULE_PALLOC_BLOCK:
-		return fix_of_file(f->place.ino, RULE_FIX_NONE);
-	case RULE_PALLOC_ENTRY_MISSING:
-		return f->place.ino == NILFS_IFILE_INO ? RULE_FIX_INODES :
-							 RULE_FIX_ALLOCATOR;
+	switch (place->kind) {
+	case PLACE_SUPER:
+		return RULE_FIX_SUPER;
+	case PLACE_LOG:
+		return RULE_FIX_SEGMENTS;
+	case PLACE_MAP:
+	case PLACE_NAME:
+		return fix_of_file(place->ino, RULE_FIX_MAPS);
 	default:
-		return f->place.kind == PLACE_GROUP &&
-		       f->place.ino == NILFS_IFILE_INO ? RULE_FIX_IFILE :
-							 RULE_FIX_ALLOCATOR;
+		return RULE_FIX_NONE;
 	}
-}
-
-/* DAT and SUFILE disagree: the logs know which of them is wrong. */
-static bool is_of_both(enum rule rule)
-{
-	return rule == RULE_SU_CLEAN_HOLDS || rule == RULE_SU_BEHIND;
 }
 
 /* A field, the map aside, of the inode of a metadata file. */
-static bool is_of_metadata_inode(const struct finding *f)
+static bool is_of_metadata_inode(const struct rule_info *info,
+				 const struct place *place)
 {
-	if (f->place.kind != PLACE_INODE || !inode_is_metadata(f->place.ino))
-		return false;
-	switch (f->rule) {
-	case RULE_INODE_METADATA_MODE:
-	case RULE_INODE_SIZE:
-	case RULE_INODE_LINKS_ZERO:
-	case RULE_INODE_LINKS:
-	case RULE_INODE_NSEC:
-	case RULE_INODE_BLOCKS:
-		return true;
-	default:
-		return false;
-	}
+	return info->scope == RULE_SCOPE_FIELD && place->kind == PLACE_INODE &&
+	       inode_is_metadata(place->ino);
 }
 
 enum rule_fix plan_fix_of(const struct finding *f)
 {
-	enum rule_fix fix = rule_info(f->rule)->fix;
+	const struct rule_info *info = rule_info(f->rule);
+	const struct place *place = &f->place;
+	bool of_ifile = place->ino == NILFS_IFILE_INO;
 
-	if (is_of_metadata_inode(f))
-		return RULE_FIX_CHECKPOINTS;
-	if (f->rule == RULE_DEV_UNREADABLE)
-		fix = fix_unreadable(&f->place);
-	if (fix == RULE_FIX_ALLOCATOR)
-		return fix_allocator(f);
-	if (is_of_both(f->rule))
-		return RULE_FIX_DAT;
-	if ((fix != RULE_FIX_MAPS && fix != RULE_FIX_INODES) ||
-	    f->rule == RULE_INODE_RESERVED_FREE)
-		return fix;
-	return fix_of_file(f->place.ino, fix);
+	switch (info->scope) {
+	case RULE_SCOPE_FIELD:
+		return is_of_metadata_inode(info, place) ?
+		       RULE_FIX_CHECKPOINTS : info->fix;
+	case RULE_SCOPE_PLACE:
+		return fix_unreadable(place);
+	case RULE_SCOPE_FILE:
+		return fix_of_file(place->ino, info->fix);
+	case RULE_SCOPE_GROUP:
+		return of_ifile && place->kind == PLACE_GROUP ?
+		       RULE_FIX_IFILE : info->fix;
+	case RULE_SCOPE_ENTRY:
+		return of_ifile ? RULE_FIX_INODES : info->fix;
+	case RULE_SCOPE_ANY:
+		break;
+	}
+	return info->fix;
 }
 
 enum rule_fix plan_second_of(const struct finding *f)
 {
-	switch (f->rule) {
-	case RULE_LOG_UNLISTED:
-		return RULE_FIX_MOVES;
-	case RULE_BMAP_VBLOCK_UNWRITTEN:
-	case RULE_BMAP_BLOCK_UNUSED:
-	case RULE_BMAP_LIFETIME:
-		return fix_of_file(f->place.ino, RULE_FIX_MAPS);
-	default:
-		return is_of_both(f->rule) ? RULE_FIX_SEGMENTS : RULE_FIX_NONE;
-	}
+	const struct rule_info *info = rule_info(f->rule);
+
+	return info->second == RULE_FIX_MAPS ?
+	       fix_of_file(f->place.ino, info->second) : info->second;
 }
 
 enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 {
 	const struct rule_info *info = rule_info(f->rule);
 
-	if (is_of_metadata_inode(f))
+	if (is_of_metadata_inode(info, &f->place))
 		return RULE_DANGER_SAFE;
-	if (fix == info->fix || is_of_both(f->rule))
+	if (fix == info->fix)
 		return info->danger;
 	switch (fix) {
 	case RULE_FIX_DAT:
-		return f->rule == RULE_DEV_UNREADABLE ? RULE_DANGER_REBUILD :
-							RULE_DANGER_SAFE;
+		return info->scope == RULE_SCOPE_PLACE ? RULE_DANGER_REBUILD :
+							 RULE_DANGER_SAFE;
 	case RULE_FIX_SUPER:
 	case RULE_FIX_SEGMENTS:
 	case RULE_FIX_IFILE:

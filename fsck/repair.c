@@ -2,8 +2,8 @@
 /*
  * Rounds of mending and looking again.
  *
- * A round mends one floor, the lowest one that has something to be mended,
- * because what the floors above have to say depends on it.  Then all passes
+ * A round repairs one stage, the first one that has something to be repaired,
+ * because what is found at later ones depends on it.  Then all passes
  * look at the overlay.  A round that did not make it better, or could not be
  * completed, is taken back; where it had several kinds of repair they are tried
  * one by one.  A kind after which as much is left of it as before is given up,
@@ -35,7 +35,7 @@ struct look *repair_current(const struct repair *r)
 	return r->now ? r->now : r->first;
 }
 
-#define NO_FLOOR (-1)	/* -EPERM, which nothing here fails with */
+#define NO_STAGE (-1)	/* -EPERM, which nothing here fails with */
 
 bool repair_is_cut_off(const struct look *l)
 {
@@ -73,47 +73,44 @@ static bool may_write_log(const struct repair *r, const struct look *l)
 static bool is_dat_unsafe(const struct look *l)
 {
 	return l->check.dat_broken ||
-	       findings_count(l->check.findings, RULE_BMAP_VBLOCK_FREE);
+	       findings_have_stage(l->check.findings, RULE_STAGE_NUMBERS);
 }
 
-/* The lowest floor that has something to be mended, or NO_FLOOR. */
-static int next_floor(struct repair *r)
+/* The first stage that has something to be repaired, or NO_STAGE. */
+static int next_stage(struct repair *r)
 {
 	const struct plan *plan = &repair_current(r)->plan;
-	const struct fixer *fixer;
-	int floor = NO_FLOOR;
+	int stage = NO_STAGE, of_kind;
 	size_t i;
 
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		if (!plan->kinds[i].n || r->given_up[i])
 			continue;
-		fixer = fixers_of((enum rule_fix)i);
-		if (floor < 0 || (int)fixer->floor < floor)
-			floor = (int)fixer->floor;
+		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
+		if (stage < 0 || of_kind < stage)
+			stage = of_kind;
 	}
 	if (repair_is_cut_off(repair_current(r)) ||
-	    (floor > FIXER_DEVICE && floor != FIXER_ZONES &&
+	    (stage > RULE_STAGE_DEVICE && stage != RULE_STAGE_ZONES &&
 	     !may_write_log(r, repair_current(r))))
-		return NO_FLOOR;
-	if (floor > FIXER_DAT && is_dat_unsafe(repair_current(r)))
-		return NO_FLOOR;
-	return floor;
+		return NO_STAGE;
+	if (stage > RULE_STAGE_DAT && is_dat_unsafe(repair_current(r)))
+		return NO_STAGE;
+	return stage;
 }
 
-/* The kinds of FLOOR that are mended in a round: how many. */
-static unsigned int take(struct repair *r, int floor,
+/* The kinds of STAGE that are repaired in a round: how many. */
+static unsigned int take(struct repair *r, int stage,
 			 bool taken[RULE_FIX_COUNT])
 {
 	const struct plan *plan = &repair_current(r)->plan;
-	const struct fixer *fixer;
 	unsigned int n = 0;
 	size_t i;
 
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
-		fixer = fixers_of((enum rule_fix)i);
-		taken[i] = fixer && (int)fixer->floor == floor &&
+		taken[i] = (int)rule_stage_of_fix((enum rule_fix)i) == stage &&
 			   plan->kinds[i].n && !r->given_up[i] &&
-			   !(r->apart[floor] && n);
+			   !(r->apart[stage] && n);
 		n += taken[i];
 	}
 	return n;
@@ -188,12 +185,12 @@ static bool may_lose(const struct repair *r)
 	       a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] == ASK_YES;
 }
 
-static int mend_floor(struct repair *r, struct context *cx, int floor,
+static int mend_stage(struct repair *r, struct context *cx, int stage,
 		      const bool taken[RULE_FIX_COUNT])
 {
 	struct round round = {
 		.job = repair_job(r, cx),
-		.floor = (enum fixer_floor)floor,
+		.stage = (enum rule_stage)stage,
 		.taken = taken,
 		.may_lose = may_lose(r),
 	};
@@ -247,14 +244,14 @@ int repair_tolerate(struct repair *r, struct context *cx, int ret)
  * The round came to nothing, by the fault of one of the kinds TAKEN; IDLE: it
  * did not write anything.
  */
-static void refuse(struct repair *r, int floor,
+static void refuse(struct repair *r, int stage,
 		   const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
 		   bool idle)
 {
 	size_t i;
 
 	if (ntaken > 1) {
-		r->apart[floor] = true;
+		r->apart[stage] = true;
 		return;
 	}
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
@@ -282,82 +279,82 @@ static void accept(struct repair *r, const bool taken[RULE_FIX_COUNT],
 }
 
 /* Mends the kinds TAKEN and looks: 1 where that is better, 0, or a failure. */
-static int try_round(struct repair *r, struct context *cx, int floor,
+static int try_round(struct repair *r, struct context *cx, int stage,
 		     const bool taken[RULE_FIX_COUNT])
 {
 	size_t mark = overlay_mark(r->dev);
-	int ret = mend_floor(r, cx, floor, taken);
+	int ret = mend_stage(r, cx, stage, taken);
 
 	if (!ret && overlay_mark(r->dev) != mark)
 		ret = look_again(r, cx, false);
 	return repair_tolerate(r, cx, ret);
 }
 
-static int run_round(struct repair *r, struct context *cx, int floor)
+static int run_round(struct repair *r, struct context *cx, int stage)
 {
 	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
 	struct count before[RULE_FIX_COUNT];
 	bool taken[RULE_FIX_COUNT];
-	unsigned int n = take(r, floor, taken);
+	unsigned int n = take(r, stage, taken);
 	int ret;
 
 	count_kinds(r, before);
-	ret = try_round(r, cx, floor, taken);
+	ret = try_round(r, cx, stage, taken);
 	if (ret > 0) {
 		accept(r, taken, before);
 		return 0;
 	}
 	if (!ret) {
-		refuse(r, floor, taken, n, overlay_mark(r->dev) == mark);
+		refuse(r, stage, taken, n, overlay_mark(r->dev) == mark);
 		overlay_rewind(r->dev, mark);
 		mended_rewind(&r->mended, nmended);
 	}
 	return ret;
 }
 
-static const char *const floors[] = {
-	[FIXER_DEVICE] = "superblocks",
-	[FIXER_DAT] = "DAT",
-	[FIXER_METADATA] = "metadata",
-	[FIXER_TREE] = "files",
-	[FIXER_NAMES] = "names",
-	[FIXER_MOVES] = "moves",
-	[FIXER_COUNTS] = "counts",
-	[FIXER_ZONES] = "zones",
+static const char *const stages[] = {
+	[RULE_STAGE_DEVICE] = "superblocks",
+	[RULE_STAGE_DAT] = "DAT",
+	[RULE_STAGE_METADATA] = "metadata",
+	[RULE_STAGE_TREE] = "files",
+	[RULE_STAGE_NAMES] = "names",
+	[RULE_STAGE_MOVES] = "moves",
+	[RULE_STAGE_COUNTS] = "counts",
+	[RULE_STAGE_ZONES] = "zones",
 };
 
-/* The next floor of which the user wants something, NO_FLOOR, or -EINTR. */
-static int ask_for_floor(struct repair *r, struct context *cx)
+/* The next stage of which the user wants something, NO_STAGE, or -EINTR. */
+static int ask_for_stage(struct repair *r, struct context *cx)
 {
-	int floor, err;
+	int stage, err;
 
 	do {
-		floor = next_floor(r);
-		if (floor < 0)
-			return NO_FLOOR;
-		err = ask_floor(&r->ask, cx, &repair_current(r)->plan,
-				(enum fixer_floor)floor);
+		stage = next_stage(r);
+		if (stage < 0)
+			return NO_STAGE;
+		err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
+				(enum rule_stage)stage);
 		if (err)
 			return err;
-	} while (next_floor(r) != floor);
-	return floor;
+	} while (next_stage(r) != stage);
+	return stage;
 }
 
 static int run_rounds(struct repair *r, struct context *cx)
 {
-	int floor, err = 0;
+	int stage, err = 0;
 
 	while (r->rounds < REPAIR_ROUNDS && !err) {
 		err = synced_first(r, cx);
 		if (err)
 			return err;
-		floor = ask_for_floor(r, cx);
-		if (floor < 0)
-			return floor == NO_FLOOR ? 0 : floor;
+		stage = ask_for_stage(r, cx);
+		if (stage < 0)
+			return stage == NO_STAGE ? 0 : stage;
 		r->rounds++;
 		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
-			    floors[floor]);
-		err = run_round(r, cx, floor);
+			    stages[stage]);
+		err = run_round(r, cx, stage);
 	}
 	return err;
 }

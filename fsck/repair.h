@@ -45,7 +45,7 @@ struct repair {
 	struct bitmap awaited;
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
-	bool apart[FIXER_FLOORS];	/* one kind a round, on that floor */
+	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
 	struct mended mended;
 	struct recovery base;	/* the log that it began with, if it chose */
 	bool has_base;

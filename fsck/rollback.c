@@ -23,6 +23,7 @@
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/palloc.h"
+#include "fsck/damage.h"
 #include "fsck/dat/vblocks.h"
 #include "fsck/known.h"
 #include "fsck/round.h"
@@ -52,7 +53,7 @@ static int add_file(struct rollback *r, struct context *cx, struct file *file)
 	int ret = blockmap_cursor_open(&cur, cx, &file->map, 0, true);
 
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = sparse_add(&r->metadata, cx, item.ptr);
+		ret = damage_add(&r->metadata, cx, item.ptr);
 		if (ret > 0)
 			ret = 0;
 	}

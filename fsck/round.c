@@ -17,7 +17,7 @@
 #include "log/mend.h"
 #include "log/newsupers.h"
 
-/* Files that begin anew are filled in every floor. */
+/* Files that begin anew are filled at every stage. */
 #define FILLED_ANEW (MEND_ANEW(NILFS_CPFILE_INO) | MEND_ANEW(NILFS_IFILE_INO))
 
 /* Whatever begins without blocks is filled by the one who knows how. */
@@ -29,9 +29,9 @@ static bool is_due(const struct round *round, enum rule_fix fix)
 		(round->anew & MEND_ANEW(NILFS_SUFILE_INO)));
 }
 
-static bool is_of_metadata(enum fixer_floor floor)
+static bool is_of_metadata(enum rule_stage stage)
 {
-	return floor == FIXER_DAT || floor == FIXER_METADATA;
+	return stage == RULE_STAGE_DAT || stage == RULE_STAGE_METADATA;
 }
 
 /* What a fixer has changed by hand, the next one takes its blocks from. */
@@ -49,7 +49,7 @@ static int apply(struct round *round, struct context *cx)
 		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,
 							 kind[i].fixes,
 							 kind[i].n);
-		if (!err && is_of_metadata(round->floor))
+		if (!err && is_of_metadata(round->stage))
 			err = mend_changed(round->job.writer, cx);
 	}
 	return err;
@@ -153,7 +153,7 @@ static bool are_snapshots_known(const struct round *round)
 static int apply_in_room(struct round *round, struct context *cx,
 			 struct history *history)
 {
-	bool behind = is_of_metadata(round->floor);
+	bool behind = is_of_metadata(round->stage);
 	int err = 0;
 
 	if (round->reclaim && !are_snapshots_known(round))
@@ -185,11 +185,11 @@ static int run_log(struct round *round, struct context *cx)
 
 int round_run(struct round *round, struct context *cx)
 {
-	if (round->floor == FIXER_DEVICE)
+	if (round->stage == RULE_STAGE_DEVICE)
 		return apply(round, cx);
 	if (!round->job.vol)
 		return 0;
-	if (round->floor == FIXER_ZONES)
+	if (round->stage == RULE_STAGE_ZONES)
 		return apply(round, cx);
 	return run_log(round, cx);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One round of repairs: the fixers of a floor, a log, superblocks. */
+/* One round of repairs: the fixers of a stage, a log, superblocks. */
 #ifndef NILFS2_FSCK_ROUND_H
 #define NILFS2_FSCK_ROUND_H
 
@@ -10,7 +10,7 @@
 
 struct round {
 	struct fixer_job job;	/* without a writer */
-	enum fixer_floor floor;
+	enum rule_stage stage;
 	const bool *taken;	/* kinds whose turn it is, by enum rule_fix */
 	bool may_lose;		/* cpfile and ifile may be made anew */
 	size_t reclaim;		/* segments to take from old checkpoints */

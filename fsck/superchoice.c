@@ -55,7 +55,7 @@ static int try_other(struct repair *r, struct context *cx)
 {
 	struct round round = {
 		.job = repair_job(r, cx),
-		.floor = FIXER_DEVICE,
+		.stage = RULE_STAGE_DEVICE,
 		.instead = fix_super_other,
 	};
 	int err = round_run(&round, cx);
@@ -70,7 +70,7 @@ int superchoice_run(struct repair *r, struct context *cx)
 
 	if (!is_due(r))
 		return 0;
-	ret = ask_floor(&r->ask, cx, &r->first->plan, FIXER_DEVICE);
+	ret = ask_stage(&r->ask, cx, &r->first->plan, RULE_STAGE_DEVICE);
 	if (ret || !is_due(r))
 		return ret;
 	ret = try_other(r, cx);

@@ -74,7 +74,7 @@ static int has_data_behind(struct context *cx, struct volume *vol)
 	if (!ret)
 		ret = rf->count > 0;
 	rollforward_free(rf);
-	return ret == -EINVAL ? 1 : ret;
+	return ret == -EUCLEAN ? 1 : ret;
 }
 
 int target_check_volume(struct context *cx, struct volume *vol)

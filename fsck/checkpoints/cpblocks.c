@@ -52,16 +52,7 @@ static void make_unique(struct cpblocks *s)
 /* Whether logs may be missing in what was listed. */
 static bool has_hidden_logs(const struct check *c)
 {
-	const struct rule_info *rule;
-	size_t i;
-
-	for (i = 0; (rule = rule_at(i)); i++)
-		if (rule->rule >= RULE_LOG_MAGIC &&
-		    rule->rule < RULE_SR_BYTES &&
-		    rule->severity >= RULE_ERROR &&
-		    findings_count(c->findings, rule->rule))
-			return true;
-	return false;
+	return findings_have_area(c->findings, RULE_AREA_LOG, RULE_ERROR);
 }
 
 /*

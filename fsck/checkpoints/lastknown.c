@@ -199,7 +199,7 @@ static bool is_dat_lost(const struct check *c)
 bool lastknown_is_doubtful(const struct check *c)
 {
 	return is_dat_lost(c) ||
-	       findings_count(c->findings, RULE_BMAP_VBLOCK_FREE);
+	       findings_have_stage(c->findings, RULE_STAGE_NUMBERS);
 }
 
 int lastknown_find(struct lastknown *k, struct context *cx,

@@ -11,7 +11,7 @@
 
 #include "base/context.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 #include "fsck/fixers.h"
 #include "log/metafile.h"
 

@@ -24,7 +24,7 @@
 
 #include "disk/dat.h"
 #include "fsck/dat/datblocks.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 
 struct redo {
 	struct fixer_job *job;

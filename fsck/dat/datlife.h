@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 #include "vol/volume.h"
 
 struct datlife {

@@ -26,7 +26,7 @@
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/datgroups.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 #include "log/mend.h"
 
 bool datmap_is_broken(const struct fix *fix)

@@ -15,7 +15,7 @@
 #include "disk/palloc.h"
 #include "fsck/check.h"
 #include "fsck/damage.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 
 static bool is_desc(const struct palloc *p, uint64_t blkoff)
 {

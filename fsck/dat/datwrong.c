@@ -46,12 +46,7 @@ static int add_pointer(struct datwrong_list *l, struct fixer_job *job,
 	int ret = datlife_pointer(job->vol, cx, at->cno, at->ino, at->blkoff,
 				  at->level, &vblocknr);
 
-	if (ret == -EIO || ret == -EUCLEAN || ret == -EINVAL ||
-	    ret == -ENOENT) {
-		fail_clear(cx);
-		return 0;
-	}
-	return ret <= 0 ? ret :
+	return ret <= 0 ? damage_forgive(cx, ret) :
 	       add(l, cx, vblocknr, fix->rule != RULE_BMAP_LIFETIME);
 }
 
@@ -168,7 +163,7 @@ static int doubt_blocks(struct search *s, struct context *cx,
 {
 	switch (fix->rule) {
 	case RULE_DAT_DOUBLE:
-		return sparse_add(&s->blocks, cx, fix->got);
+		return damage_add(&s->blocks, cx, fix->got);
 	case RULE_BMAP_VBLOCK_UNWRITTEN:
 		return sparse_add(&s->blocks, cx, 0);
 	case RULE_SU_CLEAN_HOLDS:

@@ -27,7 +27,7 @@
 #include "fsck/dat/datmap.h"
 #include "fsck/dat/datwrong.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 #include "fsck/dat/mislisted.h"
 #include "log/mend.h"
 

@@ -16,6 +16,7 @@
 #include <errno.h>
 
 #include "base/checked.h"
+#include "fsck/damage.h"
 #include "vol/volume.h"
 
 #define HIDDEN (-ENODATA)
@@ -23,7 +24,7 @@
 /* A failure of the map is told by whoever checks the map. */
 static int hide(struct context *cx, int ret)
 {
-	if (ret != -EUCLEAN && ret != -EIO && ret != -EINVAL && ret != -ENOENT)
+	if (!damage_is(ret))
 		return ret;
 	fail_clear(cx);
 	return HIDDEN;

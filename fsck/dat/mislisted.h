@@ -8,7 +8,7 @@
 #include "base/context.h"
 #include "fsck/check.h"
 #include "fsck/dat/datlife.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 
 /*
  * Whether BLOCKNR is virtual block VBLOCKNR as the DAT says, although its log

@@ -99,15 +99,7 @@ static int check_groups(struct check *c, struct context *cx)
  */
 static bool is_doubtful(const struct check *c)
 {
-	static const enum rule rules[] = {
-		RULE_SU_UNREADABLE, RULE_PALLOC_DESC_MISSING,
-		RULE_PALLOC_BITMAP_MISSING, RULE_PALLOC_ENTRY_MISSING,
-		RULE_DAT_LIFETIME, RULE_DAT_START, RULE_DAT_END,
-		RULE_DAT_BLOCKNR, RULE_DAT_DOUBLE,
-	};
-
-	return findings_have(c->findings, rules,
-			     sizeof(rules) / sizeof(rules[0]));
+	return findings_have(c->findings, RULE_DOUBTS_DAT);
 }
 
 static int check_entries(struct check *c, struct context *cx)

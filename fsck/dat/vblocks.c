@@ -48,7 +48,7 @@ void vblocks_fini(struct vblocks *v)
 /* True for a failure that the volume is to blame for. */
 static bool is_damage(int err)
 {
-	return err == -EIO || err == -EUCLEAN || err == -EINVAL;
+	return err == -EIO || err == -EUCLEAN;
 }
 
 /* Borrows block BLKOFF of the DAT: a state with *DATA, or a failure. */

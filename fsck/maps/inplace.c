@@ -34,9 +34,12 @@ static int find_log(struct fixer_job *job, struct context *cx,
 {
 	const struct nilfs_geometry *g = &job->vol->geo;
 	struct logscan scan;
-	int ret = logscan_open(&scan, cx, job->vol,
-			       geometry_segment_of(g, blocknr), 0);
+	int ret;
 
+	if (!geometry_has_block(g, blocknr))
+		return 0;
+	ret = logscan_open(&scan, cx, job->vol, geometry_segment_of(g, blocknr),
+			   0);
 	while (!ret && (ret = logscan_next(&scan, cx, log)) > 0) {
 		if (blocknr < log->pseg + log->nblocks)
 			return blocknr >= log->pseg;

@@ -9,7 +9,7 @@
 #include "fsck/maps/keywitness.h"
 
 #include "fsck/damage.h"
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 
 /* The node at BLOCKNR, of LEVEL. */
 static int ask_node(struct snapmaps *s, struct context *cx, uint64_t blocknr,

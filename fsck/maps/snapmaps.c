@@ -32,7 +32,7 @@
 #include "disk/inode.h"
 #include "fsck/damage.h"
 #include "fsck/maps/keywitness.h"
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
@@ -175,7 +175,7 @@ static int compare_keys(struct snapmaps *s, struct context *cx,
 static int add_node(struct snapmaps *s, struct context *cx,
 		    const struct snapmaps_holder *h)
 {
-	int ret = sparse_add(&s->seen, cx, h->vblocknr);
+	int ret = damage_add(&s->seen, cx, h->vblocknr);
 
 	return ret > 0 ? add(s, cx, h) : ret;
 }
@@ -185,7 +185,7 @@ static int walk_below(struct snapmaps *s, struct context *cx,
 		      const struct snapmaps_holder *h,
 		      const struct bmap_node *node)
 {
-	int ret = sparse_add(&s->seen, cx, h->vblocknr);
+	int ret = damage_add(&s->seen, cx, h->vblocknr);
 
 	return ret > 0 ? walk_children(s, cx, h, node) : ret;
 }

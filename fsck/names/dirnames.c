@@ -6,10 +6,11 @@
  * batch.  Each entry is held against the list of inodes, and counted there;
  * what takes the counts of all of them is asked afterwards (linkcount.c).
  *
- * "." and ".." are the first two entries of a directory, by place.  One that
- * has lost its name, but not its place, is not taken for a name of what it
- * leads to: that would be a second finding of the same damage.  Where neither
- * is to be seen the block is one of names only.
+ * "." and ".." are the first two entries of a directory.  One that has lost
+ * its name, but leads to the directory or to its parent, is not taken for a
+ * name: that would be a second finding of the same damage.  Any other entry in
+ * these places is a name, also one that follows no "..": mkfs.nilfs2 of 2010
+ * left the second entry of the root free, and the kernel uses what is free.
  *
  * A directory that was removed while in use has no links; its "." and ".."
  * say nothing any more, and its size may be 0.
@@ -39,6 +40,7 @@ struct dirnames {
 	const struct blockbatch_item *item;	/* the block at hand */
 	bool told;		/* a bad entry of it was told */
 	bool no_dot;		/* its first entry is any name */
+	size_t nopen;		/* directories with an open second entry */
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
@@ -100,17 +102,30 @@ static bool take_dot(struct dirnames *w, const struct dirent_entry *e)
 	return !w->no_dot;
 }
 
-/* The second one; true where it is the parent. */
+static bool is_directory(struct inodelist *list, uint64_t ino)
+{
+	struct inodelist_row row = inodelist_find(list, ino);
+
+	return row.chunk && row.chunk->links[row.at] &&
+	       (row.chunk->kind[row.at] & INODELIST_TYPE) == NILFS_FT_DIR;
+}
+
+/* The second one; true where it is the parent, or may be. */
 static bool take_dotdot(struct dirnames *w, const struct dirent_entry *e)
 {
-	if (is_name(e, "..")) {
-		w->n->list.dirs[w->dir].dotdot =
-			e->ino ? e->ino : INODELIST_NOBODY;
-		return true;
+	struct inodelist_dir *dir = &w->n->list.dirs[w->dir];
+
+	if (!e->ino || !is_name(e, "..")) {
+		/* What differs from such a block is not told by its places. */
+		w->n->doubts++;
+		if (!e->ino || w->no_dot ||
+		    !is_directory(&w->n->list, e->ino))
+			return false;
+		dir->second_open = true;
+		w->nopen++;
 	}
-	if (!w->no_dot)
-		tell_entry(w, RULE_DIR_DOTDOT, e->offset, NULL, &e->ino);
-	return !w->no_dot;
+	dir->dotdot = e->ino;
+	return true;
 }
 
 /* Whether entry number SLOT of the block is "." or "..", and so no name. */
@@ -172,6 +187,44 @@ static void choose_parents(struct dirnames *w)
 	}
 }
 
+/* Decides what the open second entry of directory number I is. */
+static void settle_second(struct dirnames *w, size_t i)
+{
+	const struct blockbatch_item first = { .owner = i };
+	struct inodelist_dir *dir = &w->n->list.dirs[i];
+	struct inodelist_row row = inodelist_find(&w->n->list, dir->dotdot);
+	struct dirent_entry e = {
+		.ino = dir->dotdot, .offset = dirent_rec_len(1),
+	};
+
+	w->dir = i;
+	w->ino = dir->ino;
+	w->item = &first;
+	if (inodelist_second_is_parent(&w->n->list, dir)) {
+		tell_entry(w, RULE_DIR_DOTDOT, e.offset, NULL, &e.ino);
+		return;
+	}
+	dir->dotdot = INODELIST_NOBODY;
+	if (row.chunk->names[row.at] < UINT16_MAX)
+		row.chunk->names[row.at]++;
+	name_dir(w, &e);
+}
+
+/* Chooses parents, and decides what second entries are by these. */
+static void settle_parents(struct dirnames *w)
+{
+	size_t i;
+
+	choose_parents(w);
+	for (i = 0; w->nopen && i < w->n->list.ndirs; i++) {
+		if (!w->n->list.dirs[i].second_open)
+			continue;
+		w->nopen--;
+		settle_second(w, i);
+	}
+	choose_parents(w);
+}
+
 /* A name, in an entry that breaks RULE of those of entries. */
 static void take_name(struct dirnames *w, const struct dirent_entry *e,
 		      enum rule rule)
@@ -224,6 +277,7 @@ static int take_entry(struct dirnames *w, struct context *cx,
 static int take_entries(struct dirnames *w, struct context *cx,
 			const void *data)
 {
+	struct inodelist_dir *dir = &w->n->list.dirs[w->dir];
 	struct dirent_entry e;
 	struct dirent_iter it;
 	unsigned int slot;
@@ -236,8 +290,8 @@ static int take_entries(struct dirnames *w, struct context *cx,
 	if (it.verdict) {
 		tell_entry(w, it.verdict, it.offset, NULL, NULL);
 		names_lose(w->n, w->ino);
-	} else if (!err && !w->item->blkoff && slot < 2 && !w->deleted) {
-		tell_entry(w, RULE_DIR_DOTDOT, 0, NULL, NULL);
+	} else if (!w->item->blkoff && !w->deleted && !dir->dotdot) {
+		dir->dotdot = INODELIST_NOBODY;
 	}
 	return err;
 }
@@ -310,7 +364,8 @@ int dirnames_read(struct names *n, struct context *cx, dirnames_source *source,
 		err = blockbatch_flush(&w.batch, cx);
 	if (!err)
 		err = begin_dir(&w, cx, n->list.ndirs);
-	choose_parents(&w);
+	if (!err)
+		settle_parents(&w);
 	blockbatch_close(&w.batch);
 	return err;
 }

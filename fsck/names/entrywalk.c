@@ -2,9 +2,10 @@
 /*
  * Directory entries, seen by one who will write them again.
  *
- * As in the check, "." and ".." are the first two entries by place.  What has
- * their place and leads to a file is a name that moved there, though: it would
- * be lost otherwise.
+ * "." is the first entry, by its name or because it leads to the directory;
+ * ".." is the second one, by its name or because it leads to the parent
+ * (inodelist.h).  Anything else in these places is a name: the kernel gives
+ * the bytes of an entry that is not in use to the next name, wherever they are.
  *
  * Where lengths cannot be trusted entries are looked for step by step.  What
  * is found so may be what a deleted entry left: whoever looks takes only names
@@ -58,11 +59,16 @@ static void find_inode(struct entrywalk *w, struct entrywalk_entry *entry)
 	entry->type = type == NILFS_FT_UNKNOWN ? e->type : type;
 }
 
-/* True where the entry in the second place may be a name like any other. */
-static bool is_moved_name(const struct entrywalk_entry *entry)
+/* True where the second entry is "..", though it is not called so. */
+static bool is_renamed_dotdot(const struct entrywalk *w,
+			      const struct entrywalk_entry *entry)
 {
-	return entry->fate == ENTRYWALK_NAME && !entry->bad_name &&
-	       entry->type != NILFS_FT_DIR;
+	size_t dir = inodelist_find_dir(w->list, w->ino);
+
+	if (entry->fate != ENTRYWALK_NAME && entry->fate != ENTRYWALK_ABOVE)
+		return false;
+	return inodelist_find_dir(w->list, entry->e.ino) < w->list->ndirs &&
+	       dir < w->list->ndirs && !w->list->dirs[dir].second_is_name;
 }
 
 static void judge(struct entrywalk *w, struct entrywalk_entry *entry)
@@ -70,15 +76,14 @@ static void judge(struct entrywalk *w, struct entrywalk_entry *entry)
 	const struct dirent_entry *e = &entry->e;
 	bool dot = is_called(e, "."), dotdot = is_called(e, "..");
 
+	bool second = w->first && w->slot == 1;
+
 	entry->fate = ENTRYWALK_FREE;
-	if (!w->first || w->slot > 1) {
-		if (!e->ino)
-			return;
-	} else if (!w->slot) {
+	if (w->first && !w->slot) {
 		w->no_dot = !dot && e->ino != w->ino;
 		if (!w->no_dot)
 			entry->fate = ENTRYWALK_DOT;
-	} else if (dotdot) {
+	} else if (second && dotdot && e->ino) {
 		entry->fate = ENTRYWALK_DOTDOT;
 	}
 	if (entry->fate != ENTRYWALK_FREE || !e->ino)
@@ -88,7 +93,7 @@ static void judge(struct entrywalk *w, struct entrywalk_entry *entry)
 		entry->fate = ENTRYWALK_STRAY;
 	else
 		find_inode(w, entry);
-	if (w->first && w->slot == 1 && !w->no_dot && !is_moved_name(entry))
+	if (second && !w->no_dot && is_renamed_dotdot(w, entry))
 		entry->fate = ENTRYWALK_DOTDOT;
 }
 

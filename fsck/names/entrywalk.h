@@ -11,8 +11,8 @@
 
 enum entrywalk_fate {
 	ENTRYWALK_FREE,		/* no entry */
-	ENTRYWALK_DOT,		/* by its place, whatever else it says */
-	ENTRYWALK_DOTDOT,
+	ENTRYWALK_DOT,		/* by its name or inode, in the first place */
+	ENTRYWALK_DOTDOT,	/* the same in the second place */
 	ENTRYWALK_NAME,		/* of an inode that is there */
 	ENTRYWALK_STRAY,	/* "." or ".." where it does not belong */
 	ENTRYWALK_RESERVED,	/* of an inode that no entry may name */

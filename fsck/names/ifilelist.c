@@ -19,6 +19,7 @@
 #include "fsck/names/names.h"
 
 struct ifilelist {
+	struct volume *vol;
 	const struct palloc *palloc;
 	struct inodelist *list;
 	bool *whole;
@@ -27,8 +28,25 @@ struct ifilelist {
 	uint64_t next;	/* numbers only ascend, whatever the blocks say */
 };
 
-uint8_t ifilelist_kind(uint64_t ino, const struct nilfs_inode *inode,
-		       bool allocated)
+/*
+ * mkfs.nilfs2 made an empty file, ".nilfs", until nilfs-utils 2.2.10; in 2010
+ * it left its directory entry free, and nobody misses the name.
+ */
+static bool is_of_mkfs(const struct volume *vol, uint64_t ino,
+		       const struct nilfs_inode *inode)
+{
+	uint64_t time = le64_get(volume_super(vol)->s_ctime);
+
+	return ino == NILFS_USER_INO &&
+	       inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_REG_FILE &&
+	       !le64_get(inode->i_size) && !le64_get(inode->i_blocks) &&
+	       le16_get(inode->i_links_count) == 1 &&
+	       le64_get(inode->i_ctime) == time &&
+	       le64_get(inode->i_mtime) == time;
+}
+
+uint8_t ifilelist_kind(const struct volume *vol, uint64_t ino,
+		       const struct nilfs_inode *inode, bool allocated)
 {
 	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
 
@@ -37,13 +55,15 @@ uint8_t ifilelist_kind(uint64_t ino, const struct nilfs_inode *inode,
 		return 0;
 	if (inode_is_private(ino))
 		return 0;
-	return type | INODELIST_THERE | (allocated ? INODELIST_ALLOCATED : 0);
+	return type | INODELIST_THERE |
+	       (allocated ? INODELIST_ALLOCATED : 0) |
+	       (is_of_mkfs(vol, ino, inode) ? INODELIST_MKFS : 0);
 }
 
 static int take_inode(struct ifilelist *scan, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode, bool allocated)
 {
-	uint8_t kind = ifilelist_kind(ino, inode, allocated);
+	uint8_t kind = ifilelist_kind(scan->vol, ino, inode, allocated);
 
 	if (!kind || ino < scan->next)
 		return 0;
@@ -119,6 +139,7 @@ int ifilelist_fill(struct root *root, struct context *cx,
 		  struct inodelist *list, bool *whole)
 {
 	struct ifilelist scan = {
+		.vol = root->vol,
 		.palloc = &root->vol->ifile_palloc,
 		.list = list,
 		.whole = whole,

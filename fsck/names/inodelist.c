@@ -162,6 +162,15 @@ size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino)
 	return i < list->ndirs && list->dirs[i].ino == ino ? i : list->ndirs;
 }
 
+bool inodelist_second_is_parent(const struct inodelist *list,
+				const struct inodelist_dir *dir)
+{
+	if (dir->ino == NILFS_ROOT_INO)
+		return dir->dotdot == NILFS_ROOT_INO;
+	return dir->parent && dir->parent <= list->ndirs &&
+	       list->dirs[dir->parent - 1].ino == dir->dotdot;
+}
+
 /* The row of a change, which is marked. */
 static int set_row(struct inodelist *list, struct context *cx,
 		   const struct inodelist_change *change)

@@ -18,6 +18,7 @@
 
 /* An inode's type as its directory entries have it, and where it stands. */
 #define INODELIST_TYPE 0x0f	/* NILFS_FT_..., NILFS_FT_UNKNOWN if invalid */
+#define INODELIST_MKFS 0x20	/* mkfs.nilfs2 may have left it unnamed */
 #define INODELIST_THERE 0x40	/* has links, or a bit in the bitmap */
 #define INODELIST_ALLOCATED 0x80	/* has a bit in the bitmap */
 
@@ -31,13 +32,20 @@ struct inodelist_chunk {
 };
 
 #define INODELIST_UNKNOWN 0u
-#define INODELIST_NOBODY UINT64_MAX	/* ".." is there, and not in use */
+#define INODELIST_NOBODY UINT64_MAX	/* there is no ".." */
 
+/*
+ * The second entry of a directory may lead to a directory and have another
+ * name than "..": a ".." with a damaged name if it leads to the parent, else
+ * one of the names.  That is known after all directories were read.
+ */
 struct inodelist_dir {
 	uint64_t ino;
 	uint64_t dotdot;	/* what ".." names, or one of these */
 	uint32_t parent;	/* index of the first to name it + 1, or 0 */
-	uint32_t subdirs;	/* directories first named by this one */
+	uint32_t subdirs : 30;	/* directories first named by this one */
+	uint32_t second_open : 1;	/* DOTDOT is that of such an entry */
+	uint32_t second_is_name : 1;	/* such an entry is a name */
 };
 
 /* Where the blocks of a directory are. */
@@ -91,6 +99,10 @@ struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino);
 
 /* The index of directory INO, or list->ndirs. */
 size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino);
+
+/* True where the second entry of DIR, if it is open, leads to its parent. */
+bool inodelist_second_is_parent(const struct inodelist *list,
+				const struct inodelist_dir *dir);
 
 /* The index of the first directory with a number from INO on, or list->ndirs. */
 size_t inodelist_first_dir(const struct inodelist *list, uint64_t ino);

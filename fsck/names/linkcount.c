@@ -41,7 +41,10 @@ static uint16_t names_of(struct inodelist *list, uint64_t ino)
 	return row.chunk->names[row.at];
 }
 
-/* ".." of a directory with one name, or of the root. */
+/*
+ * ".." of a directory with one name, or of the root.  The kernel asks for it
+ * only where it moves the directory, which it does in the latest checkpoint.
+ */
 static void check_parent(struct names *n, const struct inodelist_dir *dir)
 {
 	uint64_t want = NILFS_ROOT_INO;
@@ -51,7 +54,7 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 				    dirent_rec_len(1)),
 		.has_want = true,
 		.has_got = true,
-		.got = dir->dotdot == INODELIST_NOBODY ? 0 : dir->dotdot,
+		.got = dir->dotdot,
 	};
 
 	if (dir->ino != NILFS_ROOT_INO) {
@@ -62,6 +65,13 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 	if (dir->dotdot == INODELIST_UNKNOWN || dir->dotdot == want)
 		return;
 	f.want = want;
+	if (dir->dotdot == INODELIST_NOBODY) {
+		if (n->root.cno != n->c->vol->latest.cno)
+			return;
+		f.rule = RULE_DIR_NO_DOTDOT;
+		f.place = place_inode(n->root.cno, dir->ino);
+		f.has_got = false;
+	}
 	names_tell(n, &f, want << 32 ^ dir->dotdot);
 }
 
@@ -135,9 +145,9 @@ static void judge(struct names *n, uint64_t ino, uint8_t kind, uint64_t links,
 	uint64_t want = dir ? 2 + (uint64_t)dir->subdirs : names;
 	bool is_root = ino == NILFS_ROOT_INO;
 
-	if (!(kind & INODELIST_TYPE) || (!names && ino == NILFS_SKETCH_INO))
+	if (!(kind & INODELIST_TYPE) || !links)
 		return;
-	if (!links)
+	if (!names && (ino == NILFS_SKETCH_INO || kind & INODELIST_MKFS))
 		return;
 	if (!names && !is_root) {
 		if (!(kind & INODELIST_ALLOCATED))

@@ -98,7 +98,8 @@ bool namefix_is_missed(const struct inodelist_row *row)
 
 bool namefix_is_unnamed(const struct inodelist_row *row)
 {
-	return namefix_is_missed(row) && !row->chunk->names[row->at];
+	return namefix_is_missed(row) && !row->chunk->names[row->at] &&
+	       !(row->chunk->kind[row->at] & INODELIST_MKFS);
 }
 
 bool namefix_is_orphaned(struct namefix *f, size_t dir)

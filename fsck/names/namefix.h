@@ -71,7 +71,7 @@ uint64_t namefix_parent(const struct namefix *f, size_t dir);
 /* True where an inode in use, not a directory, has fewer names than links. */
 bool namefix_is_missed(const struct inodelist_row *row);
 
-/* The same with no name at all. */
+/* The same with no name at all, and somebody may miss it. */
 bool namefix_is_unnamed(const struct inodelist_row *row);
 
 /* True where directory number DIR is worth keeping and has no parent. */

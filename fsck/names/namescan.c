@@ -79,6 +79,21 @@ static int take_name(struct scan *s, struct context *cx,
 	return err;
 }
 
+static void take_dotdot(struct scan *s, const struct entrywalk_entry *entry)
+{
+	struct inodelist_dir *dir = &s->f->n.list.dirs[s->dir];
+
+	dir->dotdot = entry->e.ino;
+	if (is_right(entry, ".."))
+		return;
+	s->f->flags[s->dir] |= NAMEFIX_ENTRIES;
+	if (!entry->row.chunk)
+		return;
+	dir->second_open = true;
+	if (s->ino == NILFS_ROOT_INO)
+		lostfound_meet(&s->f->lost, entry);
+}
+
 static int take_entry(struct scan *s, struct context *cx,
 		      const struct entrywalk_entry *entry)
 {
@@ -93,9 +108,7 @@ static int take_entry(struct scan *s, struct context *cx,
 			s->f->flags[s->dir] |= NAMEFIX_ENTRIES;
 		break;
 	case ENTRYWALK_DOTDOT:
-		n->list.dirs[s->dir].dotdot = entry->e.ino;
-		if (!is_right(entry, ".."))
-			s->f->flags[s->dir] |= NAMEFIX_ENTRIES;
+		take_dotdot(s, entry);
 		break;
 	case ENTRYWALK_NAME:
 		err = take_name(s, cx, entry);
@@ -188,6 +201,37 @@ static void mark_suspects(struct namefix *f)
 	}
 }
 
+/* Second entries that turn out to be names, now that parents are known. */
+static int settle_seconds(struct namefix *f, struct context *cx)
+{
+	struct inodelist_row row;
+	uint64_t ino;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		struct inodelist_dir *dir = &f->n.list.dirs[i];
+
+		if (!dir->second_open ||
+		    inodelist_second_is_parent(&f->n.list, dir))
+			continue;
+		ino = dir->dotdot;
+		dir->dotdot = INODELIST_NOBODY;
+		dir->second_is_name = true;
+		if (ino == NILFS_ROOT_INO || ino == dir->ino) {
+			f->flags[i] |= NAMEFIX_LOSES;
+			names_lose(&f->n, dir->ino);
+			continue;
+		}
+		f->flags[i] |= NAMEFIX_PARENT | NAMEFIX_ENTRIES;
+		row = inodelist_find(&f->n.list, ino);
+		if (row.chunk->names[row.at] < UINT16_MAX)
+			row.chunk->names[row.at]++;
+		err = parents_name(f, cx, i, ino);
+	}
+	return err;
+}
+
 int namescan_run(struct namefix *f, struct context *cx)
 {
 	struct scan s = { .f = f, .dir = f->n.list.ndirs };
@@ -205,7 +249,9 @@ int namescan_run(struct namefix *f, struct context *cx)
 		return err;
 	mark_suspects(f);
 	parents_choose(f);
-	return 0;
+	err = settle_seconds(f, cx);
+	parents_choose(f);
+	return err;
 }
 
 /* Takes what was found if its inode is missed. */

@@ -171,20 +171,36 @@ static bool is_same_block(const struct fix *a, const struct fix *b)
 	       a->place.blkoff == b->place.blkoff;
 }
 
+/*
+ * Prepares the block for the COUNT findings from FIX on that are of it.  Its
+ * second entry is a name unless one of them says that it was "..".
+ */
+static void take_findings(struct pastnames *s, const struct fix *fix,
+			  size_t count)
+{
+	size_t dir = inodelist_find_dir(&s->e.list, s->e.ino), i;
+	bool is_name = true;
+
+	for (i = 0; i < count && is_same_block(&fix[i], fix); i++) {
+		is_name &= fix[i].rule != RULE_DIR_DOTDOT;
+		set_parent(s, &fix[i]);
+	}
+	if (dir < s->e.list.ndirs)
+		s->e.list.dirs[dir].second_is_name = is_name;
+}
+
 /* Those of the COUNT findings from FIX on that are of its block, at once. */
 static int mend(struct pastnames *s, struct context *cx, const struct fix *fix,
 		size_t count)
 {
 	int ret = open_snapshot(s, cx, fix->place.cno);
-	size_t i;
 
 	s->e.ino = fix->place.ino;
 	s->e.blkoff = fix->place.blkoff;
 	if (ret > 0)
 		ret = find_block(s, cx);
-	for (i = 0; ret > 0 && i < count && is_same_block(&fix[i], fix); i++)
-		set_parent(s, &fix[i]);
 	if (ret > 0) {
+		take_findings(s, fix, count);
 		ret = try_all(s, cx);
 		if (ret <= 0)
 			pastblocks_drop(s->p, s->where.vblocknr);

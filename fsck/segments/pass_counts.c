@@ -39,17 +39,9 @@ struct search {
 	struct leaks *leaks;	/* one a worker */
 };
 
-/* True where a rule of the thousand AREA was broken. */
-static bool is_area_broken(const struct check *c, unsigned int area)
+static bool is_area_broken(const struct check *c, enum rule_area area)
 {
-	const struct rule_info *info;
-	size_t i;
-
-	for (i = 0; (info = rule_at(i)); i++)
-		if ((unsigned int)info->rule / 1000 == area &&
-		    findings_count(c->findings, info->rule))
-			return true;
-	return false;
+	return findings_have_area(c->findings, area, RULE_WARNING);
 }
 
 static int search_entries(void *arg, struct context *cx, unsigned int worker,
@@ -125,7 +117,8 @@ static void report_leaks(struct check *c, const struct leaks *all)
  */
 static bool is_none_left(const struct check *c)
 {
-	return c->live_entries == c->live_referenced && !is_area_broken(c, 4);
+	return c->live_entries == c->live_referenced &&
+	       !is_area_broken(c, RULE_AREA_MAP);
 }
 
 static int check_leaks(struct check *c, struct context *cx)
@@ -196,8 +189,8 @@ static int check_live(struct check *c, struct context *cx)
 	struct liveness *live = NULL;
 	int ret;
 
-	if (!c->vol->geo.has_live_blks || is_area_broken(c, 5) ||
-	    is_area_broken(c, 7))
+	if (!c->vol->geo.has_live_blks || is_area_broken(c, RULE_AREA_DAT) ||
+	    is_area_broken(c, RULE_AREA_CHECKPOINTS))
 		return 0;
 	ret = sutable_is_exact(c->vol, cx);
 	if (!ret)
@@ -214,7 +207,8 @@ static int check_live(struct check *c, struct context *cx)
 /* A block of a metadata file that is missing can be what seems to leak. */
 static bool is_tree_whole(const struct check *c)
 {
-	return c->referenced.bits && !c->tree_broken && !is_area_broken(c, 7) &&
+	return c->referenced.bits && !c->tree_broken &&
+	       !is_area_broken(c, RULE_AREA_CHECKPOINTS) &&
 	       !metacount_is_doubtful(c) &&
 	       !findings_count(c->findings, RULE_SU_UNREADABLE) &&
 	       !findings_count(c->findings, RULE_DEV_UNREADABLE);

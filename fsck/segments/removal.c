@@ -22,7 +22,7 @@
 #include "base/sort.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 #include "log/mend.h"
 #include "log/move.h"
 #include "vol/cptable.h"

@@ -10,7 +10,7 @@
 #include "base/bitmap.h"
 #include "base/context.h"
 #include "disk/segsum.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 #include "fsck/fixers.h"
 
 /* A block that the DAT has in one of the segments. */

@@ -11,11 +11,11 @@
 #include "disk/super.h"
 #include "fsck/super/restore.h"
 
-/* Verdicts with which segments can be found. */
+/* Verdicts with which segments can be found, and are all there. */
 static bool is_placeable(enum rule rule)
 {
-	return rule == RULE_OK || rule == RULE_SB_FIRST_INO ||
-	       rule == RULE_SB_R_SEGMENTS_PERCENTAGE;
+	return rule == RULE_OK || (rule_has(rule, RULE_READABLE) &&
+				   rule != RULE_SB_DEVICE_SIZE);
 }
 
 /* The superblock that counts: 1, 0 where there is none. */

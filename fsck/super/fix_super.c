@@ -172,7 +172,6 @@ static int try_super(struct context *cx, struct dev *dev, uint64_t offset2,
 	case 0:
 		return 1;
 	case -EUCLEAN:
-	case -EINVAL:
 	case -EOPNOTSUPP:
 	case -EIO:
 		fail_clear(cx);

@@ -88,8 +88,12 @@ static int is_told(struct context *cx, struct volume *vol,
 		   const struct guess *guess)
 {
 	struct nilfs_segment_usage_ext now, next;
-	int err = sutable_read(vol, cx, guess->at.segnum, &now);
+	int err;
 
+	if (guess->at.segnum >= vol->geo.nsegments ||
+	    guess->at.nextnum >= vol->geo.nsegments)
+		return 0;
+	err = sutable_read(vol, cx, guess->at.segnum, &now);
 	if (!err)
 		err = sutable_read(vol, cx, guess->at.nextnum, &next);
 	if (err)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "disk/inode.h"
+#include "disk/segsum.h"
 #include "disk/superroot.h"
 #include "fsck/check.h"
 #include "fsck/passes.h"
@@ -128,7 +129,7 @@ static void compare(struct check *c, struct context *cx,
 	    !is_possible_time(c->vol, nongc))
 		findings_differ(c->findings, RULE_SR_NONGC_CTIME, place,
 				latest->ctime, nongc);
-	if (le16_get(ss->ss_bytes) >= sizeof(*ss))
+	if (segsum_has_cno(ss))
 		compare_cno(c, cx, le64_get(ss->ss_cno));
 }
 
@@ -241,7 +242,6 @@ static int open_volume(struct check *c, struct context *cx,
 
 	switch (err) {
 	case -EUCLEAN:
-	case -EINVAL:
 	case -EIO:
 		context_child(cx, &why);
 		context_adopt(&why, cx);

@@ -22,6 +22,7 @@
 
 #include "disk/super.h"
 #include "find/finding.h"
+#include "fsck/damage.h"
 #include "fsck/passes.h"
 #include "fsck/segments/logdata.h"
 #include "fsck/super/rootsearch.h"
@@ -83,8 +84,7 @@ static int append(struct fixer_job *job, struct context *cx, struct check *c,
 
 static bool is_hopeless(int err)
 {
-	return err != -EUCLEAN && err != -EINVAL && err != -ENOENT &&
-	       err != -ENOSPC && err != -EIO;
+	return !damage_is(err) && err != -ENOSPC;
 }
 
 /* Something in the latest log is not what was written, nobody knows what. */

@@ -128,23 +128,13 @@ static int search_segments(struct search *s, struct context *cx)
 /* Findings that tell of lost blocks, not of files that were damaged before. */
 static bool is_telling(const struct finding *f)
 {
-	if (rule_info(f->rule)->severity < RULE_ERROR)
+	const struct rule_info *info = rule_info(f->rule);
+
+	if (info->severity < RULE_ERROR)
 		return false;
-	switch (f->rule / 1000) {
-	case 3: /* super root */
-	case 5: /* DAT */
-	case 6: /* allocators */
-	case 7: /* cpfile */
-	case 8: /* SUFILE */
-		return true;
-	case 2:
-		return f->rule == RULE_LOG_NEWER ||
-		       f->rule == RULE_LOG_UNLISTED;
-	case 4:
+	if (info->area == RULE_AREA_MAP)
 		return f->place.ino && f->place.ino <= NILFS_IFILE_INO;
-	default:
-		return false;
-	}
+	return rule_is_of_metadata(info) || (info->traits & RULE_OVERWRITTEN);
 }
 
 static void count(void *arg, const struct finding *f)

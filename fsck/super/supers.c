@@ -110,9 +110,7 @@ static void broken(struct check *c, const struct supers *s, int i,
 /* Rules that do not keep the rest from being read. */
 static bool is_decodable(enum rule rule)
 {
-	return rule == RULE_OK || rule == RULE_SB_DEVICE_SIZE ||
-	       rule == RULE_SB_FIRST_INO ||
-	       rule == RULE_SB_R_SEGMENTS_PERCENTAGE;
+	return rule == RULE_OK || rule_has(rule, RULE_READABLE);
 }
 
 /* Copy I, which is a superblock: does it make sense?  True if it can be used. */

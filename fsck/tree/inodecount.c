@@ -110,7 +110,7 @@ int inodecount_count(struct inodecount *ic, struct context *cx,
 			continue;
 		if (ret > 0)
 			ret = count_group(g, cx, ifile->vol, blocknr);
-		if (ret == -EIO || ret == -EUCLEAN || ret == -EINVAL) {
+		if (ret == -EIO || ret == -EUCLEAN) {
 			fail_clear(cx);
 			return 0;
 		}

@@ -9,7 +9,7 @@
  */
 #include "fsck/tree/loglist.h"
 
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 
 struct listing {
 	uint64_t ino;
@@ -75,22 +75,10 @@ int loglist_run(const struct check *c, struct context *cx, uint64_t ino,
 	return ret;
 }
 
-/* Rules by which a log may be hidden. */
-static const enum rule hiding[] = {
-	RULE_LOG_MAGIC, RULE_LOG_SEQ, RULE_LOG_NBLOCKS, RULE_LOG_SEGMENT,
-	RULE_LOG_BYTES, RULE_LOG_SUMBYTES, RULE_LOG_NFINFO, RULE_LOG_SUMSUM,
-	RULE_LOG_FINFO, RULE_LOG_TRUNCATED, RULE_LOG_PAYLOAD,
-	RULE_LOG_UNLISTED, RULE_SU_LOG_END, RULE_SU_UNREADABLE,
-};
-
 /* A segment with logs that cannot be read is shut by the first repair. */
 bool loglist_is_whole(const struct check *c)
 {
-	size_t i;
-
-	for (i = 0; i < sizeof(hiding) / sizeof(*hiding); i++)
-		if (findings_count(c->findings, hiding[i]))
-			return false;
-	return !c->logs_shut && bitmap_next_set(&c->broken_segments, 0) >=
+	return !findings_have(c->findings, RULE_HIDES_LOGS) &&
+	       !c->logs_shut && bitmap_next_set(&c->broken_segments, 0) >=
 					c->broken_segments.bits;
 }

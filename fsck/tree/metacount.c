@@ -21,35 +21,9 @@ static uint64_t made_first(const struct nilfs_geometry *geo)
 				geo->block_size);
 }
 
-static bool has_one(const struct check *c, const enum rule *rules, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		if (findings_count(c->findings, rules[i]))
-			return true;
-	return false;
-}
-
 bool metacount_is_doubtful(const struct check *c)
 {
-	static const enum rule rules[] = {
-		RULE_PALLOC_DESC_MISSING, RULE_PALLOC_BITMAP_MISSING,
-		RULE_PALLOC_ENTRY_MISSING, RULE_PALLOC_BLOCK,
-	};
-
-	return has_one(c, rules, sizeof(rules) / sizeof(rules[0]));
-}
-
-/* What a block of cpfile or SUFILE that is missing is told as. */
-static bool has_gaps(const struct check *c)
-{
-	static const enum rule rules[] = {
-		RULE_CP_HEADER_MISSING, RULE_CP_LATEST, RULE_CP_NCHECKPOINTS,
-		RULE_SU_UNREADABLE, RULE_SU_NCLEAN, RULE_SU_ACTIVE_CLEAN,
-	};
-
-	return has_one(c, rules, sizeof(rules) / sizeof(rules[0]));
+	return findings_have(c->findings, RULE_HIDES_GROUPS);
 }
 
 void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
@@ -60,7 +34,7 @@ void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
 	uint64_t want = nblocks * unit, got = le64_get(inode->i_blocks);
 	uint64_t less = want - got;
 
-	if (metacount_is_doubtful(c) || has_gaps(c))
+	if (findings_have(c->findings, RULE_HIDES_GROUPS | RULE_HIDES_BLOCKS))
 		return;
 	if (got <= want && less % (unit - 1) == 0 &&
 	    less / (unit - 1) <= made_first(geo))

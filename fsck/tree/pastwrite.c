@@ -251,7 +251,7 @@ static int look_at_file(struct pastwrite *w, struct context *cx, uint64_t cno)
 		ret = blockmap_lookup(&root.ifile.map, cx, what.key,
 				      &what.vblocknr);
 	if (ret > 0)
-		ret = sparse_add(&w->seen, cx, what.vblocknr);
+		ret = damage_add(&w->seen, cx, what.vblocknr);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	return change_inode(w, cx, &what);

@@ -25,6 +25,7 @@
 #include <errno.h>
 
 #include "fsck/check.h"
+#include "fsck/damage.h"
 
 #define READAHEAD_NODES 32u
 
@@ -157,14 +158,14 @@ static struct lifetime check_life(struct pointers *p, struct context *cx,
  */
 static int enter(struct pointers *p, struct context *cx, uint64_t number)
 {
-	int fresh = sparse_add(&p->check->referenced, cx, number);
+	int fresh = damage_add(&p->check->referenced, cx, number);
 	int first;
 
 	if (fresh < 0)
 		return fresh;
 	if (!p->walk)
 		return fresh ? fresh : -EEXIST;
-	first = sparse_add(p->walk, cx, number);
+	first = damage_add(p->walk, cx, number);
 	return first < 0 ? first : first ? fresh : -EEXIST;
 }
 
@@ -173,7 +174,7 @@ static int report_entering(struct pointers *p, struct context *cx,
 			   uint64_t ino, const struct mapcheck_pointer *ptr,
 			   int err)
 {
-	if (err == -EINVAL) {
+	if (err == -EUCLEAN) {
 		fail_clear(cx);
 		report_missing(p, ino, ptr);
 		return 0;

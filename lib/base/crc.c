@@ -34,8 +34,7 @@ uint32_t crc32_le(uint32_t seed, const void *buf, size_t len)
 #endif
 }
 
-/* The product of two polynomials by the generator. */
-static uint32_t multiply(uint32_t a, uint32_t b)
+uint32_t crc32_le_multiply(uint32_t a, uint32_t b)
 {
 	uint32_t product = 0;
 
@@ -53,8 +52,8 @@ uint32_t crc32_le_zeros(uint32_t seed, size_t len)
 
 	for (; len; len >>= 1) {
 		if (len & 1)
-			seed = multiply(power, seed);
-		power = multiply(power, power);
+			seed = crc32_le_multiply(power, seed);
+		power = crc32_le_multiply(power, power);
 	}
 	return seed;
 }

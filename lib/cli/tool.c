@@ -336,7 +336,7 @@ static void print_failure(const struct tool *tool, const char *text, int err)
 
 	if (!*text)
 		fprintf(stderr, "%s: %s\n", name, strerror(-err));
-	else if (err == -EINVAL || err == -EINTR)
+	else if (err == -EINVAL || err == -EUCLEAN || err == -EINTR)
 		fprintf(stderr, "%s: %s\n", name, text);
 	else
 		fprintf(stderr, "%s: %s: %s\n", name, text, strerror(-err));

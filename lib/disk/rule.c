@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const struct rule_info rules[] = {
-#define RULE(name, number, slug, severity, danger, fix, text) \
-	{ RULE_##name, slug, text, RULE_##severity, RULE_DANGER_##danger, \
-	  RULE_FIX_##fix },
+#define RULE(name, number, slug, severity, danger, fix, ...) \
+	{ RULE_##name, slug, RULE_##severity, RULE_DANGER_##danger, \
+	  RULE_FIX_##fix, (enum rule_area)((number) / 1000), __VA_ARGS__ },
 #include "disk/rules.def"
 #undef RULE
 };
@@ -24,7 +24,7 @@ static const struct rule_info rules[] = {
 static int rule_exists(enum rule rule)
 {
 	switch (rule) {
-#define RULE(name, number, slug, severity, danger, fix, text) \
+#define RULE(name, number, slug, severity, danger, fix, ...) \
 	case (enum rule)(number):
 #include "disk/rules.def"
 #undef RULE
@@ -54,6 +54,41 @@ const struct rule_info *rule_info(enum rule rule)
 			high = middle;
 	}
 	return &rules[low];
+}
+
+bool rule_has(enum rule rule, unsigned int traits)
+{
+	const struct rule_info *info = rule_info(rule);
+
+	return info && (info->traits & traits);
+}
+
+enum rule_stage rule_stage_of_fix(enum rule_fix fix)
+{
+	static const enum rule_stage stages[RULE_FIX_COUNT] = {
+		[RULE_FIX_NONE] = RULE_STAGE_OF_FIX,
+		[RULE_FIX_SUPER] = RULE_STAGE_DEVICE,
+		[RULE_FIX_ROOT] = RULE_STAGE_DEVICE,
+		[RULE_FIX_DAT] = RULE_STAGE_DAT,
+		[RULE_FIX_ALLOCATOR] = RULE_STAGE_DAT,
+		[RULE_FIX_SEGMENTS] = RULE_STAGE_METADATA,
+		[RULE_FIX_CHECKPOINTS] = RULE_STAGE_METADATA,
+		[RULE_FIX_IFILE] = RULE_STAGE_TREE,
+		[RULE_FIX_INODES] = RULE_STAGE_TREE,
+		[RULE_FIX_MAPS] = RULE_STAGE_TREE,
+		[RULE_FIX_NAMES] = RULE_STAGE_NAMES,
+		[RULE_FIX_MOVES] = RULE_STAGE_MOVES,
+		[RULE_FIX_COUNTS] = RULE_STAGE_COUNTS,
+		[RULE_FIX_LOG] = RULE_STAGE_COUNTS,
+		[RULE_FIX_ZONES] = RULE_STAGE_ZONES,
+	};
+
+	return stages[fix];
+}
+
+enum rule_stage rule_stage(const struct rule_info *info)
+{
+	return info->stage ? info->stage : rule_stage_of_fix(info->fix);
 }
 
 const struct rule_info *rule_find(const char *slug)

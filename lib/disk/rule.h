@@ -3,12 +3,13 @@
 #ifndef NILFS2_DISK_RULE_H
 #define NILFS2_DISK_RULE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A verdict: RULE_OK, or the number of the first rule that is broken. */
 enum rule {
 	RULE_OK = 0,
-#define RULE(name, number, slug, severity, danger, fix, text) \
+#define RULE(name, number, slug, severity, danger, fix, ...) \
 	RULE_##name = (number),
 #include "disk/rules.def"
 #undef RULE
@@ -48,13 +49,91 @@ enum rule_fix {
 	RULE_FIX_COUNT
 };
 
+/* What is checked: the thousands of the number of a rule. */
+enum rule_area {
+	RULE_AREA_SUPER = 1,
+	RULE_AREA_LOG,
+	RULE_AREA_ROOT,
+	RULE_AREA_MAP,
+	RULE_AREA_DAT,
+	RULE_AREA_ALLOCATOR,
+	RULE_AREA_CHECKPOINTS,
+	RULE_AREA_SEGMENTS,
+	RULE_AREA_INODE,
+	RULE_AREA_DIRECTORY,
+	RULE_AREA_DEVICE,
+};
+
+/* How the kind of repair depends on the place of a finding. */
+enum rule_scope {
+	RULE_SCOPE_ANY,		/* it does not */
+	RULE_SCOPE_FILE,	/* in a metadata file: with that file */
+	RULE_SCOPE_FIELD,	/* of the inode of a metadata file: with the
+				   entry of the checkpoint, and safe */
+	RULE_SCOPE_GROUP,	/* of an allocator: the DAT's, or an ifile's */
+	RULE_SCOPE_ENTRY,	/* the same, of entries: DAT's, or inodes */
+	RULE_SCOPE_PLACE,	/* any structure: with what is at the place */
+};
+
+/*
+ * When something is repaired.  What is found at a stage may come of damage that
+ * belongs to one before it, so each outweighs all that follow.
+ */
+enum rule_stage {
+	RULE_STAGE_OF_FIX,	/* of a rule: that of its repair */
+	RULE_STAGE_DEVICE,	/* superblocks; no log is written */
+	RULE_STAGE_NUMBERS,	/* of virtual blocks, which the next log would
+				   give to others: nothing else is written */
+	RULE_STAGE_DAT,		/* leads to all the others */
+	RULE_STAGE_METADATA,	/* SUFILE, cpfile */
+	RULE_STAGE_TREE,	/* ifiles, inodes, maps */
+	RULE_STAGE_NAMES,
+	RULE_STAGE_MOVES,	/* out of segments that a cleaner must not read */
+	RULE_STAGE_COUNTS,
+	RULE_STAGE_ZONES,	/* what nothing needs any more; no log */
+	RULE_STAGE_COUNT
+};
+
+/* What follows from a finding, or how it is to be taken; bits. */
+enum rule_trait {
+	/* Superblock: segments can be found, and read, all the same. */
+	RULE_READABLE = 1 << 0,
+	/* Is reset when no error is left, whoever repaired those. */
+	RULE_CLEARED_LAST = 1 << 1,
+	/* A log may be missing in what was read of logs. */
+	RULE_HIDES_LOGS = 1 << 2,
+	/* Blocks of an allocator may be missing in what was counted. */
+	RULE_HIDES_GROUPS = 1 << 3,
+	/* Blocks of cpfile or SUFILE may be missing in what was counted. */
+	RULE_HIDES_BLOCKS = 1 << 4,
+	/* The DAT may have blocks that are not its own. */
+	RULE_DOUBTS_DAT = 1 << 5,
+	/* Blocks of the state were overwritten: an older one may be whole. */
+	RULE_OVERWRITTEN = 1 << 6,
+	/* The next log cannot go where the latest one says. */
+	RULE_NEXT_LOG = 1 << 7,
+	/* A metadata file has lost a part, and is begun without blocks. */
+	RULE_LOSES_PART = 1 << 8,
+	/* Two files have the same block. */
+	RULE_CONTESTED = 1 << 9,
+	/* Belongs to no checkpoint. */
+	RULE_UNOWNED = 1 << 10,
+	/* Counts as an error where a repair is judged. */
+	RULE_AS_ERROR = 1 << 11,
+};
+
 struct rule_info {
 	enum rule rule;		/* its value is the stable number */
 	const char *slug;
-	const char *text;
 	enum rule_severity severity;
 	enum rule_danger danger;
 	enum rule_fix fix;
+	enum rule_area area;
+	const char *text;
+	enum rule_fix second;	/* where FIX leaves the finding; or NONE */
+	enum rule_scope scope;
+	enum rule_stage stage;	/* see rule_stage() */
+	unsigned int traits;	/* enum rule_trait */
 };
 
 /* Rule number I in ascending order of numbers, or NULL past the last. */
@@ -62,6 +141,19 @@ const struct rule_info *rule_at(size_t i);
 
 /* What is known of RULE, or NULL where there is no such rule (RULE_OK). */
 const struct rule_info *rule_info(enum rule rule);
+
+/* Whether RULE has one of TRAITS; false for RULE_OK. */
+bool rule_has(enum rule rule, unsigned int traits);
+
+/* The stage of a kind of repair, of a rule. */
+enum rule_stage rule_stage_of_fix(enum rule_fix fix);
+enum rule_stage rule_stage(const struct rule_info *info);
+
+/* Whether all files depend on it: super root, maps, DAT, cpfile, SUFILE. */
+static inline bool rule_is_of_metadata(const struct rule_info *info)
+{
+	return info->area >= RULE_AREA_ROOT && info->area <= RULE_AREA_SEGMENTS;
+}
 
 /* The rule of that slug, or NULL. */
 const struct rule_info *rule_find(const char *slug);

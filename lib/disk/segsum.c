@@ -96,11 +96,14 @@ bool segsum_has_super_root(const struct nilfs_segment_summary *ss)
 	return le16_get(ss->ss_flags) & NILFS_SS_SR;
 }
 
+bool segsum_has_cno(const struct nilfs_segment_summary *ss)
+{
+	return le16_get(ss->ss_bytes) >= sizeof(*ss);
+}
+
 uint64_t segsum_cno(const struct nilfs_segment_summary *ss)
 {
-	if (le16_get(ss->ss_bytes) < sizeof(*ss))
-		return 0;
-	return le64_get(ss->ss_cno);
+	return segsum_has_cno(ss) ? le64_get(ss->ss_cno) : 0;
 }
 
 static void crc_init(struct segsum_crc *crc, uint32_t seed, uint32_t skip,

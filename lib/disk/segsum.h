@@ -40,6 +40,9 @@ uint32_t segsum_nsumblk(const struct nilfs_geometry *g,
 /* True where the last block of the log is a super root. */
 bool segsum_has_super_root(const struct nilfs_segment_summary *ss);
 
+/* Whether the header is long enough for ss_cno: older ones end before it. */
+bool segsum_has_cno(const struct nilfs_segment_summary *ss);
+
 /* ss_cno, or 0 in an older header that has none. */
 uint64_t segsum_cno(const struct nilfs_segment_summary *ss);
 

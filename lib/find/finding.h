@@ -84,8 +84,14 @@ uint64_t findings_count_severity(const struct findings *f,
 				 enum rule_severity least);
 uint64_t findings_count_history(const struct findings *f);
 
-/* Whether one of these N rules was broken, history aside. */
-bool findings_have(const struct findings *f, const enum rule *rules, size_t n);
+/*
+ * Whether a rule was broken, history aside, that has one of TRAITS; that is of
+ * AREA and at least as severe as LEAST; whose stage is STAGE.
+ */
+bool findings_have(const struct findings *f, unsigned int traits);
+bool findings_have_area(const struct findings *f, enum rule_area area,
+			enum rule_severity least);
+bool findings_have_stage(const struct findings *f, enum rule_stage stage);
 
 /* How often a rule, of those that findings_snapshots() sets apart. */
 uint64_t findings_count_snapshots(const struct findings *f, enum rule rule);

@@ -155,12 +155,37 @@ uint64_t findings_count(const struct findings *f, enum rule rule)
 	return count_at(f, index_of(rule));
 }
 
-bool findings_have(const struct findings *f, const enum rule *rules, size_t n)
+bool findings_have(const struct findings *f, unsigned int traits)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (findings_count(f, rules[i]))
+	for (i = 0; i < f->nrules; i++)
+		if ((rule_at(i)->traits & traits) && count_at(f, i))
+			return true;
+	return false;
+}
+
+bool findings_have_area(const struct findings *f, enum rule_area area,
+			enum rule_severity least)
+{
+	const struct rule_info *info;
+	size_t i;
+
+	for (i = 0; i < f->nrules; i++) {
+		info = rule_at(i);
+		if (info->area == area && info->severity >= least &&
+		    count_at(f, i))
+			return true;
+	}
+	return false;
+}
+
+bool findings_have_stage(const struct findings *f, enum rule_stage stage)
+{
+	size_t i;
+
+	for (i = 0; i < f->nrules; i++)
+		if (rule_stage(rule_at(i)) == stage && count_at(f, i))
 			return true;
 	return false;
 }

@@ -220,11 +220,14 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 	uint64_t done = 0, end;
 	int err;
 
-	if (run->blkoff < b->next ||
-	    !checked_add(run->blkoff, run->count, &end))
-		return fail(cx, -EINVAL, "block map: %llu blocks from %llu on",
-			    (unsigned long long)run->count,
+	if (!checked_add(run->blkoff, run->count, &end))
+		return fail(cx, -EUCLEAN, "block map: no file has %llu blocks "
+			    "from %llu on", (unsigned long long)run->count,
 			    (unsigned long long)run->blkoff);
+	if (run->blkoff < b->next)
+		return fail(cx, -EINVAL, "block map: block %llu after %llu",
+			    (unsigned long long)run->blkoff,
+			    (unsigned long long)b->next - 1);
 	while (done < run->count) {
 		uint64_t n = run->count - done;
 

@@ -38,7 +38,8 @@ typedef int bmapbuild_node(void *arg, struct context *cx, unsigned int level,
 
 /*
  * Adds RUN; offsets ascend from run to run (-EINVAL), pointers are not 0.
- * Gives full nodes to NODE.  -ENOMEM, or what NODE failed with.
+ * Gives full nodes to NODE.  -EUCLEAN past the last offset that a file can
+ * have, -ENOMEM, or what NODE failed with.
  */
 int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 		  const struct bmapbuild_run *run, bmapbuild_node *node,

@@ -98,7 +98,7 @@ int remap_keep(struct remap *r, struct context *cx, uint64_t blkoff,
 	       uint64_t vblocknr)
 {
 	if (!vblocknr)
-		return fail(cx, -EINVAL, "inode %llu: no virtual block for "
+		return fail(cx, -EUCLEAN, "inode %llu: no virtual block for "
 			    "block %llu", (unsigned long long)r->ino,
 			    (unsigned long long)blkoff);
 	return enter(r, cx, blkoff, vblocknr);

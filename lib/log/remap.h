@@ -27,9 +27,9 @@ int remap_open(struct remap **rp, struct context *cx, struct writer *w,
 
 /*
  * Block BLKOFF of the file is virtual block VBLOCKNR, as before; or DATA (one
- * block, copied), a new one.  Offsets ascend over both.  -EINVAL where they do
- * not, or VBLOCKNR is 0; -EFBIG for more than a map can have; -ENOSPC,
- * -ENOMEM, -EIO.
+ * block, copied), a new one.  Offsets ascend over both (-EINVAL).  -EUCLEAN
+ * where VBLOCKNR is 0 or no file has such a block; -EFBIG for more than a map
+ * can have; -ENOSPC, -ENOMEM, -EIO.
  */
 int remap_keep(struct remap *r, struct context *cx, uint64_t blkoff,
 	       uint64_t vblocknr);

@@ -77,7 +77,7 @@ static int note_log(struct walk *w, struct context *cx,
 		return 0;
 	}
 	if (!w->newer)
-		return fail(cx, -EINVAL,
+		return fail(cx, -EUCLEAN,
 			    "log at block %llu, named by the superblock: has no super root",
 			    (unsigned long long)w->pseg);
 	note_orphan(w, flags);
@@ -109,7 +109,7 @@ static int step(struct walk *w, struct context *cx, bool follow)
 		return ret;
 	if (ret) {
 		if (!w->newer)
-			return -EINVAL;
+			return ret;
 		fail_clear(cx);
 		return feed_segment(w);
 	}
@@ -139,7 +139,7 @@ int recovery_search(struct volume *vol, struct context *cx,
 
 	memset(rec, 0, sizeof(*rec));
 	if (!geometry_has_block(&vol->geo, w.pseg))
-		return fail(cx, -EINVAL,
+		return fail(cx, -EUCLEAN,
 			    "superblock: last log at block %llu, outside the segments",
 			    (unsigned long long)w.pseg);
 	w.segnum = geometry_segment_of(&vol->geo, w.pseg);

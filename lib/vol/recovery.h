@@ -36,8 +36,8 @@ struct recovery {
 /*
  * Finds the latest super root from superblock copy SB, following
  * nilfs_search_super_root(); FOLLOW says whether to look behind the first one
- * (the kernel does unless VALID is set).  Fills *REC.  -EINVAL where the log
- * that the superblock names is not valid or has no super root; -EIO.
+ * (the kernel does unless VALID is set).  Fills *REC.  -EUCLEAN where the
+ * log that the superblock names is not valid or has no super root; -EIO.
  */
 int recovery_search(struct volume *vol, struct context *cx,
 		    const struct nilfs_super_block *sb, bool follow,

@@ -65,7 +65,7 @@ static int add_log(struct collector *c, struct context *cx, uint64_t pseg,
 	return ret;
 }
 
-/* Takes one valid log; -EINVAL where the kernel gets confused. */
+/* Takes one valid log; -EUCLEAN where the kernel gets confused. */
 static int take_log(struct collector *c, struct context *cx, uint64_t pseg,
 		    const struct nilfs_segment_summary *ss)
 {
@@ -76,7 +76,7 @@ static int take_log(struct collector *c, struct context *cx, uint64_t pseg,
 	if (!c->in_dsync && (flags & begins) != begins)
 		return 0;
 	if ((flags & NILFS_SS_SR) || !(flags & NILFS_SS_SYNDT))
-		return fail(cx, -EINVAL,
+		return fail(cx, -EUCLEAN,
 			    "log at block %llu: not part of the data-sync log before it",
 			    (unsigned long long)pseg);
 	c->in_dsync = true;

@@ -33,7 +33,7 @@ struct rollforward {
 
 /*
  * Collects what nilfs_salvage_orphan_logs() would recover behind REC.  *RFP
- * is freed with rollforward_free().  -EINVAL where the kernel would refuse.
+ * is freed with rollforward_free().  -EUCLEAN where the kernel would refuse.
  */
 int rollforward_collect(struct volume *vol, struct context *cx,
 			const struct recovery *rec, struct rollforward **rfp);

@@ -58,7 +58,7 @@ static int choose_super(struct volume *vol, struct context *cx)
 		     &vol->choice);
 	if (vol->choice.index >= 0)
 		return 0;
-	return fail(cx, -EINVAL, "no NILFS2 superblock (first: %s; second: %s)",
+	return fail(cx, -EUCLEAN, "no NILFS2 superblock (first: %s; second: %s)",
 		    rule_info(vol->choice.verdict[0])->text,
 		    rule_info(vol->choice.verdict[1])->text);
 }
@@ -66,9 +66,7 @@ static int choose_super(struct volume *vol, struct context *cx)
 /* Verdicts with which the volume can still be read, as far as it is there. */
 static bool is_readable(enum rule rule)
 {
-	return rule == RULE_OK || rule == RULE_SB_DEVICE_SIZE ||
-	       rule == RULE_SB_FIRST_INO ||
-	       rule == RULE_SB_R_SEGMENTS_PERCENTAGE;
+	return rule == RULE_OK || rule_has(rule, RULE_READABLE);
 }
 
 /*
@@ -130,28 +128,34 @@ static int search_from(struct volume *vol, struct context *cx, int i,
 		       bool follow)
 {
 	const struct nilfs_super_block *sb = &vol->super[i];
-	int err;
 
-	err = use_super(vol, cx, i);
-	if (!err)
-		err = open_cache(vol, cx);
-	if (err)
-		return err;
 	if (!(le16_get(sb->s_state) & NILFS_VALID_FS))
 		follow = true;
 	return recovery_search(vol, cx, sb, follow, &vol->latest);
 }
 
+static int open_super(struct volume *vol, struct context *cx, int i)
+{
+	int err = use_super(vol, cx, i);
+
+	return err ? err : open_cache(vol, cx);
+}
+
+/* The spare has its turn only where the log is missing, as in the kernel. */
 static int find_latest(struct volume *vol, struct context *cx)
 {
-	int err = search_from(vol, cx, vol->choice.index, false);
+	int err = open_super(vol, cx, vol->choice.index);
 	struct context first;
 
-	if (err != -EINVAL || vol->choice.spare < 0)
+	if (err)
+		return err;
+	err = search_from(vol, cx, vol->choice.index, false);
+	if (err != -EUCLEAN || vol->choice.spare < 0)
 		return err;
 	context_child(cx, &first);
 	context_adopt(&first, cx);
-	if (!search_from(vol, cx, vol->choice.spare, true))
+	if (!open_super(vol, cx, vol->choice.spare) &&
+	    !search_from(vol, cx, vol->choice.spare, true))
 		return 0;
 	context_adopt(cx, &first);
 	return err;

@@ -51,9 +51,9 @@ struct volume {
  * with volume_close().  A metadata file with a broken root is no reason to
  * fail: all that is asked of it fails then.
  *
- * -EINVAL where no superblock is valid or no super root can be found,
- * -EUCLEAN where a structure on the way is broken, -EOPNOTSUPP for an
- * incompatible feature, -EIO, -ENOMEM; the failure text says where.
+ * -EUCLEAN where no superblock is valid, no super root can be found or a
+ * structure on the way is broken, -EOPNOTSUPP for an incompatible feature,
+ * -EIO, -ENOMEM; the failure text says where.
  */
 int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 		const struct volume_options *options);

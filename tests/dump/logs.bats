@@ -135,3 +135,21 @@ living() {
 	run -1 dump.nilfs2 logs "$image" 4000000
 	[[ $output == *"segment 4000000: the volume has "* ]]
 }
+
+@test "ss_cno of a header of 56 bytes, which ends before it, is absent" {
+	command -v jq >/dev/null || skip "jq not found"
+	image=$(copy_image empty)
+	read -r block sum < <(dump.nilfs2 logs --json "$image" |
+		jq -r '.logs[-1] | "\(.blocknr) \(.ss_sumbytes)"')
+	# What follows the header moves up by the eight bytes of ss_cno.
+	dd if="$image" bs=1 skip=$((block * 4096 + 64)) count=$((sum - 64)) \
+		status=none | put "$image" $((block * 4096 + 56))
+	dump.nilfs2 set -q --expert --fix-checksums "$image" "log:$block" \
+		ss_bytes=56 "ss_sumbytes=$((sum - 8))" >/dev/null
+	run -0 dump.nilfs2 logs --json "$image"
+	[ "$(jq '.logs[-1].ss_cno' <<<"$output")" = null ]
+	[ "$(jq '.logs[-1].files | length' <<<"$output")" -eq 5 ]
+	run -0 dump.nilfs2 logs "$image"
+	[[ $output == *ss_cno:*" -"* ]]
+	run -0 fsck.nilfs2 -fn "$image"
+}

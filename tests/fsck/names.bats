@@ -191,6 +191,73 @@ set_byte() {
 	breaks dir-dotdot
 }
 
+# As mkfs.nilfs2 of 2010 made it: the entries of ".." and ".nilfs" are free, and
+# the kernel gives them to the next names.
+@test "a root without .. is a warning, and the name in its place is kept" {
+	need_corpus
+	need_guest uml
+	image=$(copy_image empty)
+	mv "$image" image
+	damage dirent:/.. inode=0
+	damage dirent:/.nilfs inode=0
+	run -0 fsck.nilfs2 -fn image
+	[[ $output == *"dir-no-dotdot: "*"inode 2: "* ]]
+	guest image <<-'EOF'
+	nilfs_mount "$DEV1"
+	mkdir "$MNT/d"
+	echo hello >"$MNT/d/f"
+	mkdir "$MNT/e"
+	EOF
+	[ "$status" -eq 0 ]
+	kernel_content
+	run -0 fsck.nilfs2 -fn image
+	[ "$(grep -cE '^(dir|inode)-' <<<"$output")" -eq 1 ]
+	[[ $output == *"dir-no-dotdot: "*"inode 2: "* ]]
+
+	run -1 fsck.nilfs2 -fp image
+	[[ $output != *removed* && $output != *lost+found* ]]
+	run -0 fsck.nilfs2 -fn image
+	[[ $output != *dir-* ]]
+	[ "$(dump.nilfs2 inode image /.. | awk '$1 == "Inode:" { print $2 }')" \
+		-eq 2 ]
+	guest image <<-'EOF'
+	nilfs_mount "$DEV1"
+	cat "$MNT/d/f"
+	mv "$MNT/d" "$MNT/e/d"
+	ls -a "$MNT/e" "$MNT"
+	EOF
+	[ "$status" -eq 0 ]
+	[[ $output == *hello* ]]
+	kernel_content
+	run -0 fsck.nilfs2 -fn image
+	[[ $output != *dir-* ]]
+}
+
+@test "a directory without .., its place free or that of a file or directory" {
+	sample
+	damage dirent:/a/.. inode=0
+	breaks dir-no-dotdot
+	run -1 fsck.nilfs2 -fp image
+	breaks
+	# f9 and b/c move into the place: as after a removal and two new names.
+	damage dirent:/a/.. inode=0
+	damage "dirent:/a/b/.." inode=0
+	mkdir before after
+	dump.nilfs2 export -q image before
+	block=$(block_of /a/b)
+	c=$(ino /a/b/c)
+	damage dirent:/a/b/c inode=0
+	damage "block:$block" "byte[16]=$c" "byte[26]=1" "byte[28]=0x63" \
+		"byte[29]=0"
+	run -0 fsck.nilfs2 -fn image
+	[ "$(grep -c '^dir-' <<<"$output")" -eq 2 ]
+	[ "$(grep -c '^dir-no-dotdot: ' <<<"$output")" -eq 2 ]
+	run -1 fsck.nilfs2 -fp image
+	breaks
+	dump.nilfs2 export -q image after
+	diff -r before/a after/a
+}
+
 @test "entries . and .. that lost their names" {
 	sample
 	block=$(block_of /a)

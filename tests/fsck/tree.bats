@@ -235,6 +235,17 @@ vblock() {
 	broken inode-count inode-count-blocks
 }
 
+@test "one inode too many, as old volumes count, does not fail a check at boot" {
+	image=$(copy_image empty)
+	damage checkpoint:1 cp_inodes_count=2
+	run ! grep 2.0.22 <(fsck.nilfs2 -fn "$image")
+	damage checkpoint:1 cp_inodes_count=3
+	run -0 fsck.nilfs2 -fn "$image"
+	[[ $output == *"(wanted 2, got 3): "*" 2.0.22 "* ]]
+	run -1 fsck.nilfs2 -fa "$image"
+	run -0 fsck.nilfs2 -fa "$image"
+}
+
 @test "the inode itself" {
 	image=$(copy_image special)
 	damage inode:/links/a i_mode=0170000

@@ -80,11 +80,13 @@ int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink)
 
 int arena_complained(struct arena *a, const char *wanted)
 {
-	char text[64] = "";
+	char text[64];
 
 	rewind(a->errors);
-	return fgets(text, sizeof(text), a->errors) &&
-	       !strncmp(text, wanted, strlen(wanted));
+	while (fgets(text, sizeof(text), a->errors))
+		if (!strncmp(text, wanted, strlen(wanted)))
+			return 1;
+	return 0;
 }
 
 void arena_keep(const struct arena *a, const char *name)

@@ -25,6 +25,8 @@ int checker_run(const struct checker *c, const char *mode, const char *more,
 	if (more)
 		argv[3] = strcpy(words[2], more);
 	status = arena_run(c->arena, c->main_of, argv, sink);
+	if (arena_complained(c->arena, "fsck.nilfs2: internal error: "))
+		status = CHECKER_INTERNAL;
 	size = lseek(text, 0, SEEK_END);
 	if (textp) {
 		*textp = calloc(1, (size_t)size + 1);

@@ -12,6 +12,7 @@
 #define CHECKER_MENDED 1
 #define CHECKER_UNCORRECTED 4
 #define CHECKER_OPERATIONAL 8
+#define CHECKER_INTERNAL 255	/* an internal error, which is never right */
 
 struct checker {
 	struct arena *arena;

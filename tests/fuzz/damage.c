@@ -18,6 +18,7 @@
 #include "disk/segsum.h"
 #include "disk/super.h"
 #include "disk/superroot.h"
+#include "random.h"
 #include "vol/logscan.h"
 #include "vol/root.h"
 #include "vol/summary.h"
@@ -158,16 +159,6 @@ static void save(struct damage *d, uint64_t offset, uint32_t len)
 	s->offset = offset;
 	s->len = len;
 	memcpy(s->was, d->bytes + offset, len);
-}
-
-/* A generator of our own: the same numbers on every system (splitmix64). */
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-	z = (z ^ z >> 27) * 0x94d049bb133111eb;
-	return z ^ z >> 31;
 }
 
 static void fit_super(struct damage *d, uint64_t offset)

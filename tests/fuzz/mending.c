@@ -20,8 +20,7 @@
 
 #define PIECE 65536
 
-/* Makes TO what FROM is. */
-static void copy_changed(char *to, const char *from, size_t size)
+void mending_copy_changed(char *to, const char *from, size_t size)
 {
 	size_t at, n;
 
@@ -75,11 +74,7 @@ static bool is_of_snapshot(const char *line, unsigned long latest)
 	       checkpoint_in(line) != latest;
 }
 
-/*
- * Nothing is left that could be mended, or should not be there at all; inodes
- * of snapshots cannot be written again.
- */
-static bool is_mended(const char *text)
+bool mending_is_complete(const char *text)
 {
 	unsigned long latest = checkpoint_in(strstr(text, " files, checkpoint"));
 	const struct rule_info *info;
@@ -130,7 +125,7 @@ static const char *judge(const struct mending *m, int was, int status, int is)
 	if (status == CHECKER_UNCORRECTED)
 		return m->lossy || is_no_worse(m->before, m->after) ?
 			       NULL : "it is worse than before";
-	if (!is_mended(m->after))
+	if (!mending_is_complete(m->after))
 		return "something is left";
 	return !status || m->lossy || is_unharmed(m) ?
 		       NULL : "a file changed that was not found";
@@ -141,12 +136,14 @@ const char *mending_run(struct mending *m)
 	const char *wrong;
 	int was, status, is;
 
-	copy_changed(m->kept, m->checker.arena->bytes, m->checker.arena->size);
+	mending_copy_changed(m->kept, m->checker.arena->bytes,
+			     m->checker.arena->size);
 	was = checker_run(&m->checker, "-fn", NULL, &m->before);
 	status = checker_run(&m->checker, "-fy", NULL, NULL);
 	is = checker_run(&m->checker, "-fn", NULL, &m->after);
 	wrong = judge(m, was, status, is);
-	copy_changed(m->checker.arena->bytes, m->kept, m->checker.arena->size);
+	mending_copy_changed(m->checker.arena->bytes, m->kept,
+			     m->checker.arena->size);
 	if (wrong)
 		printf("check: %d\n%.4000s\nrepair: %d\ncheck: %d\n%.4000s\n",
 		       was, m->before, status, is, m->after);

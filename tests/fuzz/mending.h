@@ -36,4 +36,13 @@ void mending_close(struct mending *m);
  */
 const char *mending_run(struct mending *m);
 
+/*
+ * Whether TEXT, what a check said, has nothing that could be repaired or should
+ * not be there at all; inodes of snapshots cannot be written again.
+ */
+bool mending_is_complete(const char *text);
+
+/* Makes the SIZE bytes at TO what FROM has; writes only what differs. */
+void mending_copy_changed(char *to, const char *from, size_t size);
+
 #endif

@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "arena.h"
 #include "base/crc.h"
@@ -17,6 +18,7 @@
 #include "disk/inode.h"
 #include "vol/blockscan.h"
 #include "vol/cptable.h"
+#include "vol/dir.h"
 #include "vol/extent.h"
 #include "vol/root.h"
 #include "vol/volume.h"
@@ -42,13 +44,20 @@ static void add_file(struct treesum *t, uint64_t cno, uint64_t ino,
 	t->files[t->count++] = (struct treesum_file){ cno, ino, sum };
 }
 
-/* The inode, but for what a move of its blocks changes. */
+/*
+ * The inode, but for what a move of its blocks changes; of a directory also
+ * without what depends on how its entries are packed.
+ */
 static uint32_t sum_inode(const struct nilfs_inode *inode)
 {
 	struct nilfs_inode kept = *inode;
 
 	if (inode_has_bmap(inode))
 		memset(kept.i_bmap, 0, sizeof(kept.i_bmap));
+	if (S_ISDIR(le16_get(inode->i_mode))) {
+		kept.i_size = le64_make(0);
+		kept.i_blocks = le64_make(0);
+	}
 	return crc32_le(0, &kept, sizeof(kept));
 }
 
@@ -84,6 +93,33 @@ static uint32_t sum_blocks(struct summer *s, struct file *file, uint32_t sum)
 	return ret ? ~sum : sum;
 }
 
+/* The entries, in whatever order and place they are. */
+static uint32_t sum_names(struct summer *s, struct file *file, uint32_t sum)
+{
+	struct dir_cursor cur;
+	struct dir_entry e;
+	uint32_t name;
+	int ret = dir_cursor_open(&cur, &s->cx, file);
+
+	if (!ret) {
+		while ((ret = dir_cursor_next(&cur, &s->cx, &e)) > 0) {
+			name = crc32_le(0, &e.ino, sizeof(e.ino));
+			name = crc32_le(name, &e.type, sizeof(e.type));
+			sum += crc32_le(name, e.name, e.len);
+		}
+		dir_cursor_close(&cur);
+	}
+	fail_clear(&s->cx);
+	return ret ? ~sum : sum;
+}
+
+static uint32_t sum_content(struct summer *s, struct file *file, uint32_t sum)
+{
+	if (S_ISDIR(le16_get(file->inode.i_mode)))
+		return sum_names(s, file, sum);
+	return sum_blocks(s, file, sum);
+}
+
 static void sum_file(struct summer *s, struct root *root, uint64_t cno,
 		     uint64_t ino)
 {
@@ -101,7 +137,7 @@ static void sum_file(struct summer *s, struct root *root, uint64_t cno,
 			fail_clear(&s->cx);
 			sum = ~sum;
 		} else {
-			sum = sum_blocks(s, &file, sum);
+			sum = sum_content(s, &file, sum);
 		}
 	}
 	add_file(s->to, cno, ino, sum);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A sum of each file of an image in memory, in the latest checkpoint and in
- * every snapshot: of its inode, but for where its blocks are, and of what
- * stands in each of its blocks.
+ * every snapshot: of its inode, but for where its blocks are, and of the
+ * content of each of its blocks, or of the entries of a directory.
  */
 #ifndef NILFS2_TESTS_FUZZ_TREESUM_H
 #define NILFS2_TESTS_FUZZ_TREESUM_H

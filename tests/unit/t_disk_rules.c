@@ -188,45 +188,47 @@ static enum rule dir_verdict(enum rule want)
 
 /* By area, the last rule that the structure alone can break; 0: none. */
 static const int last_of_structure[] = {
-	[1] = RULE_SB_LAST_PSEG,
-	[2] = RULE_LOG_SUMBYTES_UNUSED,
-	[3] = RULE_SR_SUM,
-	[4] = RULE_BMAP_NULL_POINTER,
-	[5] = RULE_DAT_BLOCKNR,
-	[6] = RULE_PALLOC_NFREES,
-	[7] = RULE_CP_SNAPSHOT_LIST,
-	[8] = RULE_SU_CLEAN_NLIVE,
-	[9] = RULE_INODE_ROOT,
-	[10] = RULE_DIR_NAME,
-	[11] = 0,
+	[RULE_AREA_SUPER] = RULE_SB_LAST_PSEG,
+	[RULE_AREA_LOG] = RULE_LOG_SUMBYTES_UNUSED,
+	[RULE_AREA_ROOT] = RULE_SR_SUM,
+	[RULE_AREA_MAP] = RULE_BMAP_NULL_POINTER,
+	[RULE_AREA_DAT] = RULE_DAT_BLOCKNR,
+	[RULE_AREA_ALLOCATOR] = RULE_PALLOC_NFREES,
+	[RULE_AREA_CHECKPOINTS] = RULE_CP_SNAPSHOT_LIST,
+	[RULE_AREA_SEGMENTS] = RULE_SU_CLEAN_NLIVE,
+	[RULE_AREA_INODE] = RULE_INODE_ROOT,
+	[RULE_AREA_DIRECTORY] = RULE_DIR_NAME,
+	[RULE_AREA_DEVICE] = 0,
 };
 
 /* The verdict on sound bytes of RULE's area, damaged to break RULE. */
 static enum rule verdict(enum rule area, enum rule rule)
 {
-	switch (area / 1000) {
-	case 1:
+	switch (rule_info(area)->area) {
+	case RULE_AREA_SUPER:
 		return disk_damage_super(rule);
-	case 2:
+	case RULE_AREA_LOG:
 		return disk_damage_log(rule);
-	case 3:
+	case RULE_AREA_ROOT:
 		return disk_damage_superroot(rule);
-	case 4:
+	case RULE_AREA_MAP:
 		if (area <= RULE_BMAP_ROOT_NCHILDREN)
 			return bmap_root_verdict(rule);
 		return bmap_node_verdict(rule);
-	case 5:
+	case RULE_AREA_DAT:
 		return dat_verdict(rule);
-	case 6:
+	case RULE_AREA_ALLOCATOR:
 		return palloc_verdict(rule);
-	case 7:
+	case RULE_AREA_CHECKPOINTS:
 		return cp_verdict(rule);
-	case 8:
+	case RULE_AREA_SEGMENTS:
 		return su_verdict(rule);
-	case 9:
+	case RULE_AREA_INODE:
 		return inode_verdict(rule);
-	case 10:
+	case RULE_AREA_DIRECTORY:
 		return dir_verdict(rule);
+	case RULE_AREA_DEVICE:
+		break;
 	}
 	return RULE_OK;
 }
@@ -242,7 +244,7 @@ static bool slug_fits(const char *name, const char *slug)
 }
 
 static const char *const names[] = {
-#define RULE(name, number, slug, severity, danger, fix, text) #name,
+#define RULE(name, number, slug, severity, danger, fix, ...) #name,
 #include "disk/rules.def"
 #undef RULE
 };
@@ -260,12 +262,17 @@ int main(void)
 	size_t i;
 
 	for (i = 0; (r = rule_at(i)); i++) {
-		if ((int)r->rule <= last_of_structure[r->rule / 1000])
+		if ((int)r->rule <= last_of_structure[r->area])
 			test_structure(r);
 		ok(r->rule > last && rule_info(r->rule) == r &&
 			   rule_find(r->slug) == r &&
 			   slug_fits(names[i], r->slug),
 		   "%d is in order and found", r->rule);
+		ok(rule_stage(r) != RULE_STAGE_OF_FIX ||
+			   r->scope == RULE_SCOPE_PLACE,
+		   "and has a stage");
+		ok(r->fix != RULE_FIX_NONE || r->second == RULE_FIX_NONE,
+		   "no second repair without a first");
 		last = r->rule;
 	}
 	ok(!rule_info(RULE_OK), "no rule is RULE_OK");

@@ -2,7 +2,7 @@
 /*
  * Better or worse: two looks at a volume, told apart by what each has found.
  *
- * The rules stand for the floors that they are mended on, from below: a super
+ * The rules stand for the stages at which they are repaired, in order: a super
  * root, an entry of the DAT, segment usage, a map, a name.
  */
 #include "fsck/better.h"
@@ -174,7 +174,7 @@ static void test_steps(void)
 static const struct step draws[] = {
 	{ { .newest = { RULE_BMAP_TWICE } },
 	  { .newest = { RULE_BMAP_KEY_ORDER } },
-	  RULE_BMAP_KEY_ORDER, "one error in place of another on a floor" },
+	  RULE_BMAP_KEY_ORDER, "one error in place of another at a stage" },
 	{ { .newest = { RULE_DIR_TYPE } }, { .newest = { RULE_DAT_LEAKED } },
 	  RULE_DAT_LEAKED, "one warning in place of another" },
 	{ { .snapshots = { RULE_BMAP_TWICE } },
@@ -210,7 +210,7 @@ static void test_price(void)
 	enum rule worse;
 
 	ok(!is_better(&now, &before, &worse),
-	   "a lower floor of a snapshot is no price for a name");
+	   "an earlier stage of a snapshot is no price for a name");
 	is_int(worse, RULE_DAT_START, "and is to blame");
 }
 

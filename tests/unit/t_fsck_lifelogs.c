@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "disk/segusage.h"
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 #include "fsck/passes.h"
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 #include "fsck/tree/loglist.h"
 #include "vol/root.h"
 #include "vol/sutable.h"

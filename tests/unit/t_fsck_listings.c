@@ -3,7 +3,7 @@
  * What the logs list, against what the DAT and the maps of files say of the
  * same blocks on a volume of several checkpoints.
  */
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 
 #include <stdlib.h>
 #include <string.h>

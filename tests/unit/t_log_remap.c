@@ -304,8 +304,8 @@ static void check_misuse(void)
 	is_int(remap_keep(r, &v.cx, 4, 1000), 0, "a block");
 	is_int(remap_keep(r, &v.cx, 4, 1001), -EINVAL, "the same once more");
 	is_int(remap_keep(r, &v.cx, 3, 1001), -EINVAL, "one before it");
-	is_int(remap_keep(r, &v.cx, 5, 0), -EINVAL, "none");
-	is_int(remap_keep(r, &v.cx, UINT64_MAX, 1001), -EINVAL,
+	is_int(remap_keep(r, &v.cx, 5, 0), -EUCLEAN, "none");
+	is_int(remap_keep(r, &v.cx, UINT64_MAX, 1001), -EUCLEAN,
 	       "one that no file can have");
 	is_int(remap_keep(r, &v.cx, 5, 1001), 0, "the next");
 	remap_close(r);

@@ -9,7 +9,7 @@
  * Only logs of a segment's present life count: a number that an older one has
  * may be another's by now.
  */
-#include "fsck/dat/listings.h"
+#include "fsck/index/listings.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "fsck/check.h"
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 
 #define FIRST_CUT 4096u
 

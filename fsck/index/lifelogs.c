@@ -15,7 +15,7 @@
  * wrong, so a clean one is searched as well if it begins with a log: mostly a
  * look at one block.
  */
-#include "fsck/segments/lifelogs.h"
+#include "fsck/index/lifelogs.h"
 
 #include <errno.h>
 

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The checksums of a log as witnesses.
+ *
+ * A log has up to three sums: ss_sumsum over its summary, ss_datasum over
+ * all its blocks, sr_sum over the super root.  If one bit of
+ * the log was flipped, the sums that cover it tell which (base/crcsolve.h), and
+ * agree.  The header comes first, because the length that the sums are taken
+ * over is in it: its own sum names any of its bits but those of ss_sumbytes,
+ * which are tried one by one.
+ *
+ * Bits that were found are kept in a list and applied to whatever is read, so
+ * that the device stays as it is and the next sum is taken of what will be
+ * there.  The bytes pass through one buffer; nothing else is kept of a log.
+ */
+#include "fsck/witness/logbits.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/crc.h"
+#include "base/crcsolve.h"
+#include "disk/segsum.h"
+#include "disk/superroot.h"
+#include "fsck/damage.h"
+
+#define PIECE_BYTES (512u << 10)
+#define PIECE_ALIGN 4096
+
+#define AT(field) offsetof(struct nilfs_segment_summary, field)
+#define SR_SUM_END sizeof(le32)
+
+static uint64_t log_start(const struct logbits *lb)
+{
+	return lb->pseg << lb->geo->block_bits;
+}
+
+/* Bytes from the beginning of the log to the end of its segment. */
+static uint64_t room(const struct logbits *lb)
+{
+	const struct nilfs_geometry *geo = lb->geo;
+	uint64_t segnum = geometry_segment_of(geo, lb->pseg);
+
+	return (geometry_segment_end(geo, segnum) - lb->pseg)
+	       << geo->block_bits;
+}
+
+static uint64_t log_bytes(const struct logbits *lb)
+{
+	return (uint64_t)le32_get(lb->ss.ss_nblocks) << lb->geo->block_bits;
+}
+
+/* Reads LEN bytes at OFF as they are with the corrections found so far. */
+static int read_corrected(const struct logbits *lb, struct context *cx,
+			  uint64_t off, void *buf, size_t len)
+{
+	uint8_t *p = buf;
+	unsigned int i;
+	int err = dev_read(lb->dev, cx, off, buf, len);
+
+	for (i = 0; i < lb->nbits && !err; i++) {
+		const struct logbit *b = &lb->bits[i];
+
+		if (b->byte >= off && b->byte - off < len)
+			p[b->byte - off] ^= (uint8_t)(1u << b->bit);
+	}
+	return err;
+}
+
+/* The sum of LEN bytes at OFF. */
+static int sum_range(const struct logbits *lb, struct context *cx, uint64_t off,
+		     uint64_t len, uint32_t *sum)
+{
+	size_t n;
+	int err = 0;
+
+	*sum = lb->geo->crc_seed;
+	dev_readahead(lb->dev, off, len);
+	for (; len && !err; off += n, len -= n) {
+		n = len < PIECE_BYTES ? (size_t)len : PIECE_BYTES;
+		err = context_cancelled(cx);
+		if (!err)
+			err = read_corrected(lb, cx, off, lb->buf, n);
+		if (!err)
+			*sum = crc32_le(*sum, lb->buf, n);
+	}
+	return err;
+}
+
+static void push(struct logbits *lb, uint64_t byte, unsigned int bit,
+		 uint64_t positions)
+{
+	lb->bits[lb->nbits++] = (struct logbit){byte, bit, positions};
+}
+
+/*
+ * Adds the bit that explains that the sum COMPUTED of LEN bytes at OFF is not
+ * STORED, a number at SUM_AT: 1, or 0 where there is none.
+ */
+static int explain(struct logbits *lb, uint32_t stored, uint32_t computed,
+		   uint64_t sum_at, uint64_t off, uint64_t len)
+{
+	uint64_t n = crcsolve_bit(stored, computed, len);
+
+	if (n == CRCSOLVE_NONE)
+		return 0;
+	push(lb, n < 8 * len ? off + n / 8 : sum_at + (n - 8 * len) / 8,
+	     (unsigned int)(n % 8), 8 * (len + sizeof(le32)));
+	return 1;
+}
+
+/* 1 where the summary is right as corrected, 0, or a failure. */
+static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
+{
+	uint32_t sumbytes;
+	int err =
+		read_corrected(lb, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+
+	if (err)
+		return err;
+	*sum = le32_get(lb->ss.ss_sumsum);
+	sumbytes = le32_get(lb->ss.ss_sumbytes);
+	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > room(lb))
+		return 0;
+	err = sum_range(lb, cx, log_start(lb) + AT(ss_magic),
+			sumbytes - AT(ss_magic), sum);
+	if (err)
+		return err;
+	return *sum == le32_get(lb->ss.ss_sumsum) &&
+	       segsum_check(lb->geo, &lb->ss, lb->pseg) == RULE_OK;
+}
+
+/* Any bit of the summary but those of its length; 1, 0, or a failure. */
+static int solve_summary(struct logbits *lb, struct context *cx, uint32_t sum)
+{
+	uint64_t start = log_start(lb);
+	int ret = explain(lb, le32_get(lb->ss.ss_sumsum), sum,
+			  start + AT(ss_sumsum), start + AT(ss_magic),
+			  le32_get(lb->ss.ss_sumbytes) - AT(ss_magic));
+
+	if (!ret)
+		return 0;
+	ret = check_summary(lb, cx, &sum);
+	if (ret <= 0)
+		lb->nbits--;
+	return ret;
+}
+
+static int try_length(struct logbits *lb, struct context *cx)
+{
+	uint64_t at = log_start(lb) + AT(ss_sumbytes);
+	unsigned int i;
+	uint32_t sum;
+	int ret = 0;
+
+	for (i = 0; i < 32 && !ret; i++) {
+		push(lb, at + i / 8, i % 8, 32);
+		ret = check_summary(lb, cx, &sum);
+		if (ret <= 0)
+			lb->nbits--;
+	}
+	return ret;
+}
+
+static int find_header(struct logbits *lb, struct context *cx)
+{
+	uint32_t sum;
+	int ret = dev_read(lb->dev, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+
+	if (ret)
+		return ret;
+	if (__builtin_popcount(le32_get(lb->ss.ss_magic) ^ NILFS_SEGSUM_MAGIC) >
+	    1)
+		return 0;
+	ret = check_summary(lb, cx, &sum);
+	if (!ret)
+		ret = solve_summary(lb, cx, sum);
+	return ret ? ret : try_length(lb, cx);
+}
+
+int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
+{
+	int ret;
+
+	if (!lb->buf)
+		lb->buf = aligned_alloc(PIECE_ALIGN, PIECE_BYTES);
+	if (!lb->buf)
+		return fail(cx, -ENOMEM, "buffer for logs");
+	lb->pseg = pseg;
+	lb->nbits = 0;
+	lb->difference = 0;
+	lb->readable = lb->whole = false;
+	if (!geometry_has_block(lb->geo, pseg))
+		return 0;
+	ret = find_header(lb, cx);
+	return ret < 0 ? damage_forgive(cx, ret) : ret;
+}
+
+int logbits_sum(struct logbits *lb, struct context *cx)
+{
+	uint32_t sum;
+	int err = sum_range(lb, cx, log_start(lb) + AT(ss_sumsum),
+			    log_bytes(lb) - AT(ss_sumsum), &sum);
+
+	lb->readable = !err;
+	if (!err)
+		lb->difference = sum ^ le32_get(lb->ss.ss_datasum);
+	return damage_forgive(cx, err);
+}
+
+/* Whether the super root is right as corrected, or there is none: 1, 0. */
+static int check_root(struct logbits *lb, struct context *cx, uint64_t *at)
+{
+	uint32_t bs = lb->geo->block_size;
+	int err;
+
+	if (!segsum_has_super_root(&lb->ss))
+		return 1;
+	*at = log_start(lb) + log_bytes(lb) - bs;
+	err = read_corrected(lb, cx, *at, lb->buf, bs);
+	return err ? err : superroot_check(lb->geo, lb->buf) == RULE_OK;
+}
+
+/*
+ * The bit that explains DIFFERENCE of ss_datasum: 1, 0, or a failure.  One
+ * that the other sums cover must be explained by them as well.
+ */
+static int solve_data(struct logbits *lb, struct context *cx,
+		      uint32_t difference)
+{
+	uint64_t start = log_start(lb), root;
+	uint64_t summed = start + le32_get(lb->ss.ss_sumbytes);
+	const struct logbit *b = &lb->bits[lb->nbits];
+	int ret = explain(lb, difference, 0, start, start + AT(ss_sumsum),
+			  log_bytes(lb) - AT(ss_sumsum));
+
+	if (!ret)
+		return 0;
+	if (b->byte < start + AT(ss_sumsum) || b->byte >= summed)
+		ret = check_root(lb, cx, &root);
+	else
+		ret = 0;
+	if (ret <= 0)
+		lb->nbits--;
+	return ret;
+}
+
+/* A bit of sr_bytes, the length that sr_sum is taken over: 1, 0. */
+static int try_root_length(struct logbits *lb, struct context *cx, uint64_t at)
+{
+	unsigned int i;
+	int ret = 0;
+
+	at += offsetof(struct nilfs_super_root, sr_bytes);
+	for (i = 0; i < 16 && !ret; i++) {
+		push(lb, at + i / 8, i % 8, 16);
+		ret = check_root(lb, cx, &at);
+		if (ret <= 0)
+			lb->nbits--;
+	}
+	return ret;
+}
+
+/* The bit of the super root that explains its own sum: 1, 0. */
+static int solve_root(struct logbits *lb, struct context *cx)
+{
+	const struct nilfs_super_root *sr = (const void *)lb->buf;
+	uint64_t at;
+	int ret = check_root(lb, cx, &at);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (le16_get(sr->sr_bytes) > SR_SUM_END &&
+	    explain(lb, le32_get(sr->sr_sum),
+		    superroot_checksum(lb->geo, lb->buf), at, at + SR_SUM_END,
+		    le16_get(sr->sr_bytes) - SR_SUM_END)) {
+		ret = check_root(lb, cx, &at);
+		if (ret <= 0)
+			lb->nbits--;
+	}
+	return ret ? ret : try_root_length(lb, cx, at);
+}
+
+static int solve_blocks(struct logbits *lb, struct context *cx)
+{
+	uint32_t before = lb->difference;
+	int ret = solve_data(lb, cx, lb->difference);
+
+	if (ret) {
+		lb->whole = ret > 0;
+		return ret < 0 ? ret : 0;
+	}
+	ret = solve_root(lb, cx);
+	if (ret <= 0)
+		return ret;
+	/* What the corrected super root leaves of the difference. */
+	ret = logbits_sum(lb, cx);
+	if (!ret && lb->readable)
+		ret = lb->difference ? solve_data(lb, cx, lb->difference) : 1;
+	lb->difference = before;
+	lb->whole = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+int logbits_solve(struct logbits *lb, struct context *cx, uint64_t pseg)
+{
+	int ret = logbits_header(lb, cx, pseg);
+
+	if (ret <= 0)
+		return ret;
+	ret = logbits_sum(lb, cx);
+	if (!ret && lb->readable && lb->difference)
+		ret = damage_forgive(cx, solve_blocks(lb, cx));
+	else
+		lb->whole = lb->readable;
+	return ret < 0 ? ret : 1;
+}
+
+void logbits_fini(struct logbits *lb)
+{
+	free(lb->buf);
+	lb->buf = NULL;
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Reading a CRC-32 backwards.
+ *
+ * Without inversion the checksum is linear over GF(2): the sum of a message
+ * with an error is the sum of the message, by exclusive or with the sum from
+ * seed 0 of the error alone (W. W. Peterson and D. T. Brown, "Cyclic Codes
+ * for Error Detection", 1961).  So exchanging a block costs the sum of that
+ * block, and the error of one flipped bit with N bits behind it has the sum
+ * x^(N + 32) modulo the generator; a flipped bit of the stored sum itself is
+ * one of x^0 to x^31.
+ *
+ * The generator is primitive, so the powers of x are all different up to
+ * x^(2^32 - 2): one bit explains a difference or none does, and to find it is
+ * a discrete logarithm.  The order of x is 3 * 5 * 17 * 257 * 65537, therefore
+ * the logarithm is found modulo each of these by trying, and put together by
+ * the Chinese remainder theorem (S. C. Pohlig and M. E. Hellman, "An Improved
+ * Algorithm for Computing Logarithms over GF(p)", 1978).
+ */
+#include "base/crcsolve.h"
+
+#include "base/crc.h"
+
+#define ORDER UINT64_C(0xffffffff) /* of x */
+#define ONE 0x80000000u
+#define X 0x40000000u
+
+static const uint32_t factors[] = {3, 5, 17, 257, 65537};
+
+#define NFACTORS (sizeof(factors) / sizeof(factors[0]))
+
+static uint32_t power(uint32_t a, uint64_t n)
+{
+	uint32_t product = ONE;
+
+	for (; n; n >>= 1) {
+		if (n & 1)
+			product = crc32_le_multiply(product, a);
+		a = crc32_le_multiply(a, a);
+	}
+	return product;
+}
+
+/* The logarithm of A modulo PRIME, one of the factors. */
+static uint32_t log_modulo(uint32_t a, uint32_t prime)
+{
+	uint32_t base = power(X, ORDER / prime), value = ONE, n;
+
+	a = power(a, ORDER / prime);
+	for (n = 0; value != a; n++)
+		value = crc32_le_multiply(value, base);
+	return n;
+}
+
+/* The number below ORDER that is 1 modulo PRIME, 0 modulo the other factors. */
+static uint64_t idempotent(uint32_t prime)
+{
+	uint64_t step = ORDER / prime, n = step;
+
+	while (n % prime != 1)
+		n += step;
+	return n;
+}
+
+/* The N below ORDER with x^N = A; A is not 0. */
+static uint64_t logarithm(uint32_t a)
+{
+	uint64_t n = 0;
+	size_t i;
+
+	for (i = 0; i < NFACTORS; i++)
+		n = (n + log_modulo(a, factors[i]) * idempotent(factors[i])) %
+		    ORDER;
+	return n;
+}
+
+uint64_t crcsolve_bit(uint32_t stored, uint32_t computed, uint64_t len)
+{
+	uint32_t difference = stored ^ computed;
+	uint64_t n, behind;
+
+	if (!difference || len > CRCSOLVE_BYTES_MAX)
+		return CRCSOLVE_NONE;
+	n = logarithm(difference);
+	if (n < 32)
+		return 8 * len + 31 - n;
+	behind = n - 32;
+	if (behind >= 8 * len)
+		return CRCSOLVE_NONE;
+	/* The bits of a byte count from the lowest one. */
+	return 8 * len - 1 - behind;
+}
+
+uint32_t crcsolve_exchange(const void *old, const void *new, size_t len,
+			   uint64_t after)
+{
+	return crc32_le_zeros(crc32_le(0, old, len) ^ crc32_le(0, new, len),
+			      after);
+}

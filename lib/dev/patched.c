@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A device of which some ranges read as something else.
+ *
+ * Patches are sorted by offset.  A read is cut at their borders, so that a
+ * range that the device cannot read is never asked of it where a patch covers
+ * it.  A write that covers a patch takes its place.
+ */
+#include "config.h"
+
+#include "dev/patched.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+
+struct patch {
+	uint64_t off;
+	unsigned char *data;
+};
+
+struct patched {
+	struct dev dev;
+	struct dev *under;
+	struct patch *list;
+	size_t n, room;
+	size_t len;		/* bytes of each patch */
+};
+
+static struct patched *to_patched(struct dev *dev)
+{
+	return (struct patched *)dev;
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct patch *patch = item;
+
+	return patch->off < *(const uint64_t *)key;
+}
+
+/* The first patch that ends after OFF. */
+static size_t first_after(const struct patched *p, uint64_t off)
+{
+	uint64_t from = off >= p->len ? off - p->len + 1 : 0;
+
+	return search_first(p->list, p->n, sizeof(*p->list), is_below, &from);
+}
+
+static int patched_read(struct dev *dev, struct context *cx, uint64_t off,
+			void *buf, size_t len)
+{
+	struct patched *p = to_patched(dev);
+	size_t i = first_after(p, off), n;
+	unsigned char *at = buf;
+	int ret = 0;
+
+	for (; len && !ret; at += n, off += n, len -= n) {
+		const struct patch *patch = i < p->n ? &p->list[i] : NULL;
+
+		n = len;
+		if (patch && patch->off <= off) {
+			size_t skip = (size_t)(off - patch->off);
+
+			if (n > p->len - skip)
+				n = p->len - skip;
+			memcpy(at, patch->data + skip, n);
+			i++;
+			continue;
+		}
+		if (patch && patch->off - off < n)
+			n = (size_t)(patch->off - off);
+		ret = dev_read(p->under, cx, off, at, n);
+	}
+	return ret;
+}
+
+static int patched_readv(struct dev *dev, struct context *cx, uint64_t off,
+			 struct iovec *iov, int n)
+{
+	struct patched *p = to_patched(dev);
+	int i, ret = 0;
+
+	if (!p->n)
+		return dev_readv(p->under, cx, off, iov, n);
+	for (i = 0; i < n && !ret; i++) {
+		ret = patched_read(dev, cx, off, iov[i].iov_base,
+				   iov[i].iov_len);
+		off += iov[i].iov_len;
+	}
+	return ret;
+}
+
+static void remove_patch(struct patched *p, size_t i)
+{
+	free(p->list[i].data);
+	memmove(p->list + i, p->list + i + 1,
+		(p->n - i - 1) * sizeof(*p->list));
+	p->n--;
+}
+
+static void remove_covered(struct patched *p, uint64_t off, uint64_t len)
+{
+	size_t i = first_after(p, off);
+
+	while (i < p->n && p->list[i].off < off + len) {
+		if (p->list[i].off >= off &&
+		    p->list[i].off + p->len <= off + len)
+			remove_patch(p, i);
+		else
+			i++;
+	}
+}
+
+static int patched_write(struct dev *dev, struct context *cx, uint64_t off,
+			 const void *buf, size_t len)
+{
+	struct patched *p = to_patched(dev);
+	int err = dev_write(p->under, cx, off, buf, len);
+
+	if (!err)
+		remove_covered(p, off, len);
+	return err;
+}
+
+static void patched_readahead(struct dev *dev, uint64_t off, uint64_t len)
+{
+	dev_readahead(to_patched(dev)->under, off, len);
+}
+
+static int patched_flush(struct dev *dev, struct context *cx)
+{
+	return dev_flush(to_patched(dev)->under, cx);
+}
+
+static int patched_discard(struct dev *dev, struct context *cx, uint64_t off,
+			   uint64_t len)
+{
+	return dev_discard(to_patched(dev)->under, cx, off, len);
+}
+
+static int patched_zone_report(struct dev *dev, struct context *cx,
+			       uint64_t first, struct zone *zones, size_t n)
+{
+	return dev_zone_report(to_patched(dev)->under, cx, first, zones, n);
+}
+
+static int patched_zone_reset(struct dev *dev, struct context *cx,
+			      uint64_t off, uint64_t len)
+{
+	return dev_zone_reset(to_patched(dev)->under, cx, off, len);
+}
+
+static int patched_zone_finish(struct dev *dev, struct context *cx,
+			       uint64_t off, uint64_t len)
+{
+	return dev_zone_finish(to_patched(dev)->under, cx, off, len);
+}
+
+static void patched_close(struct dev *dev)
+{
+	patched_drop(dev);
+	free(to_patched(dev)->list);
+	free(dev);
+}
+
+static const struct dev_ops patched_ops = {
+	.read = patched_read,
+	.readv = patched_readv,
+	.readahead = patched_readahead,
+	.write = patched_write,
+	.flush = patched_flush,
+	.discard = patched_discard,
+	.zone_report = patched_zone_report,
+	.zone_reset = patched_zone_reset,
+	.zone_finish = patched_zone_finish,
+	.close = patched_close,
+};
+
+int patched_open(struct dev **devp, struct context *cx, struct dev *under)
+{
+	struct patched *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return fail(cx, -ENOMEM, "%s: patches", under->name);
+	p->dev = *under;
+	p->dev.ops = &patched_ops;
+	memset(&p->dev.stats, 0, sizeof(p->dev.stats));
+	p->under = under;
+	p->len = 1;
+	*devp = &p->dev;
+	return 0;
+}
+
+/* Room for a patch at OFF; the one that is there already. */
+static struct patch *make_room(struct patched *p, struct context *cx,
+			       uint64_t off, size_t len)
+{
+	size_t i = search_first(p->list, p->n, sizeof(*p->list), is_below,
+				&off);
+	struct patch *grown;
+	unsigned char *data;
+
+	if (i < p->n && p->list[i].off == off)
+		return &p->list[i];
+	grown = array_grow(cx, p->list, &p->room, p->n + 1, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	p->list = grown;
+	data = (p->n + 1) * (uint64_t)len <= cx->max_memory ? malloc(len) :
+							      NULL;
+	if (!data) {
+		fail(cx, -ENOMEM, "%s: patches", p->dev.name);
+		return NULL;
+	}
+	memmove(grown + i + 1, grown + i, (p->n - i) * sizeof(*grown));
+	grown[i] = (struct patch){ .off = off, .data = data };
+	p->n++;
+	return &grown[i];
+}
+
+int patched_set(struct dev *dev, struct context *cx, uint64_t off,
+		const void *buf, size_t len)
+{
+	struct patched *p = to_patched(dev);
+	struct patch *patch;
+
+	p->len = len;
+	patch = make_room(p, cx, off, len);
+	if (!patch)
+		return -ENOMEM;
+	memcpy(patch->data, buf, len);
+	return 0;
+}
+
+size_t patched_count(const struct dev *dev)
+{
+	return ((const struct patched *)dev)->n;
+}
+
+uint64_t patched_offset(const struct dev *dev, size_t i)
+{
+	return ((const struct patched *)dev)->list[i].off;
+}
+
+void patched_drop(struct dev *dev)
+{
+	struct patched *p = to_patched(dev);
+
+	while (p->n)
+		free(p->list[--p->n].data);
+}

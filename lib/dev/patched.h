@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A device of which some ranges read as something else.
+ *
+ * What a damaged block must have contained can be tried before anything is
+ * written: everything that reads through the patched device sees the derived
+ * content.  Writes go to the device underneath.
+ */
+#ifndef NILFS2_DEV_PATCHED_H
+#define NILFS2_DEV_PATCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+
+/* A device over UNDER (borrowed) without patches.  -ENOMEM. */
+int patched_open(struct dev **devp, struct context *cx, struct dev *under);
+
+/*
+ * The LEN bytes at OFF read as BUF (copied) from now on, whether or not the
+ * device underneath can read them.  All patches have the same length and are
+ * aligned to it.  -ENOMEM.  Not while others read; nor the next three.
+ */
+int patched_set(struct dev *dev, struct context *cx, uint64_t off,
+		const void *buf, size_t len);
+
+/* How many patches there are, and where number I, ascending, is. */
+size_t patched_count(const struct dev *dev);
+uint64_t patched_offset(const struct dev *dev, size_t i);
+
+/* Removes all patches. */
+void patched_drop(struct dev *dev);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How a repair of a damaged image ended.
+ *
+ * The judge is the sound image: whatever fsck says of its work, what counts is
+ * which files are what they were.  Where it says that it could not repair all,
+ * it may leave things as bad as they were, but not make them worse.
+ */
+#define _GNU_SOURCE
+#include "verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "naming.h"
+#include "tests/fuzz/arena.h"
+#include "tests/fuzz/mending.h"
+
+/* What is compared to reach a verdict. */
+struct judging {
+	struct outcome *o;
+	const struct bench *bench;
+	const struct damage_case *c;
+	struct state after, before; /* the repair; before: only if needed */
+	bool has_before;
+	char *text;
+};
+
+const char *verdict_name(enum verdict verdict)
+{
+	static const char *const names[VERDICTS] = {
+		[VERDICT_RESTORED] = "restored", [VERDICT_NAMED] = "named",
+		[VERDICT_REFUSED] = "refused",	 [VERDICT_UNSEEN] = "unseen",
+		[VERDICT_LOST] = "LOST",	 [VERDICT_STATUS] = "status",
+		[VERDICT_CRASH] = "crash",
+	};
+
+	return names[verdict];
+}
+
+/* What fsck put on standard error, behind what it said. */
+static char *append_errors(char *text, FILE *errors)
+{
+	size_t len = strlen(text), n;
+	char piece[512];
+
+	rewind(errors);
+	while ((n = fread(piece, 1, sizeof(piece), errors)) > 0) {
+		text = realloc(text, len + n + 1);
+		if (!text)
+			arena_die("memory");
+		memcpy(text + len, piece, n);
+		len += n;
+		text[len] = '\0';
+	}
+	return text;
+}
+
+static void take_before(struct judging *j)
+{
+	const struct bench *b = j->bench;
+	char *bytes = mmap(NULL, b->size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (bytes == MAP_FAILED)
+		arena_die("memory");
+	memcpy(bytes, b->sound, b->size);
+	spoil_do(j->c, &b->targets, b->seed, bytes, b->sound, b->size);
+	state_take(&j->before, bytes, b->size);
+	munmap(bytes, b->size);
+	j->has_before = true;
+}
+
+/* Whether WHAT was sound before the repair, which was not completed. */
+static bool became_worse(struct judging *j, const struct treesum_file *what)
+{
+	if (j->o->status < CHECKER_UNCORRECTED)
+		return true;
+	if (!j->has_before)
+		take_before(j);
+	return state_has(&j->before, what);
+}
+
+static void note_first(struct judging *j, const struct treesum_file *what,
+		       const char *path)
+{
+	char *to = j->o->first;
+	size_t size = sizeof(j->o->first);
+
+	if (what->ino && what->cno)
+		snprintf(to, size, "cp%" PRIu64 ":%" PRIu64 ":%s", what->cno,
+			 what->ino, path);
+	else if (what->ino)
+		snprintf(to, size, "latest:%" PRIu64 ":%s", what->ino, path);
+	else if (what->cno)
+		snprintf(to, size, "checkpoint:%" PRIu64, what->cno);
+	else
+		snprintf(to, size, "superblock");
+}
+
+static void compare(struct judging *j, const struct treesum_file *what)
+{
+	struct naming n = {
+		.text = j->text,
+		.latest = j->bench->state.latest,
+		.findings = j->o->status >= CHECKER_UNCORRECTED,
+	};
+	char path[STATE_PATH_MAX] = "";
+	bool unnamed;
+
+	if (state_has(&j->after, what))
+		return;
+	if (what->ino)
+		state_path(j->bench->sound, j->bench->size, what->cno,
+			   what->ino, path);
+	n.path = path;
+	unnamed = became_worse(j, what) && !naming_has(&n, what);
+	if (!j->o->differing++ || (unnamed && !j->o->unnamed))
+		note_first(j, what, path);
+	j->o->unnamed += unnamed;
+}
+
+static void compare_all(struct judging *j)
+{
+	const struct treesum *files = &j->bench->state.files;
+	const struct treesum *facts = &j->bench->state.facts;
+	size_t i;
+
+	for (i = 0; i < facts->count; i++)
+		compare(j, &facts->files[i]);
+	for (i = 0; i < files->count; i++)
+		compare(j, &files->files[i]);
+}
+
+/* Whether STATUS, and that of the check after it, say what is. */
+static bool is_honest(const struct outcome *o, bool silent)
+{
+	switch (o->status) {
+	case CHECKER_CLEAN:
+		return silent && !o->differing;
+	case CHECKER_MENDED:
+		return silent;
+	case CHECKER_UNCORRECTED:
+		return o->second == CHECKER_UNCORRECTED;
+	default:
+		return o->status == CHECKER_OPERATIONAL &&
+		       o->second == o->status;
+	}
+}
+
+/*
+ * Whether the damage left a volume as the kernel could have written it.  Of
+ * times, modes and names there is no second copy, of all else there is.
+ */
+static bool is_unseen(const struct judging *j, bool silent)
+{
+	enum target_kind kind = j->c->target->kind;
+
+	return j->c->matched && !j->o->status && silent &&
+	       (kind == TARGET_IFILE || kind == TARGET_DIRECTORY);
+}
+
+static enum verdict judge(const struct judging *j, bool silent)
+{
+	const struct outcome *o = j->o;
+
+	if (o->unnamed)
+		return is_unseen(j, silent) ? VERDICT_UNSEEN : VERDICT_LOST;
+	if (!is_honest(o, silent))
+		return VERDICT_STATUS;
+	if (o->status >= CHECKER_UNCORRECTED)
+		return VERDICT_REFUSED;
+	return o->differing ? VERDICT_NAMED : VERDICT_RESTORED;
+}
+
+static void repair(struct judging *j, const struct checker *checker, bool data)
+{
+	const char *more = data ? "--data" : NULL;
+	struct outcome *o = j->o;
+	char *after;
+
+	*o = (struct outcome){.data = data};
+	o->status = checker_run(checker, "-fy", more, &j->text);
+	j->text = append_errors(j->text, checker->arena->errors);
+	o->second = checker_run(checker, "-fn", more, &after);
+	state_take(&j->after, checker->arena->bytes, checker->arena->size);
+	compare_all(j);
+	o->verdict = judge(j, !o->second && mending_is_complete(after));
+	state_free(&j->after);
+	state_free(&j->before);
+	j->has_before = false;
+	free(after);
+	free(j->text);
+}
+
+void verdict_find(struct outcome *o, const struct bench *bench,
+		  const struct damage_case *c, const struct checker *checker)
+{
+	struct judging j = {.o = o, .bench = bench, .c = c};
+
+	repair(&j, checker, c->target->kind >= TARGET_BLOCKS);
+	if (!o->status && o->differing && !c->matched && !o->data)
+		repair(&j, checker, true);
+}
