@@ -25,6 +25,8 @@
 #include "tests/fuzz/mending.h"
 #include "tests/fuzz/random.h"
 
+#define PIECE 65536u
+
 /* The cases of one image, while they run. */
 struct run {
 	const struct bench *bench;
@@ -123,6 +125,34 @@ static void send(const struct run *r, size_t number, const struct outcome *o)
 		_exit(99);
 }
 
+void runner_write(const char *path, const char *bytes, size_t size)
+{
+	static const char zeros[PIECE];
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	size_t at, n;
+
+	if (fd < 0 || ftruncate(fd, (off_t)size))
+		arena_die(path);
+	for (at = 0; at < size; at += n) {
+		n = size - at < PIECE ? size - at : PIECE;
+		if (memcmp(bytes + at, zeros, n) &&
+		    pwrite(fd, bytes + at, n, (off_t)at) != (ssize_t)n)
+			arena_die(path);
+	}
+	close(fd);
+}
+
+/* The repaired volume, for the kernel to judge. */
+static void keep_image(const struct run *r, size_t number,
+		       const struct arena *arena)
+{
+	char id[CASE_ID_MAX], path[STATE_PATH_MAX];
+
+	case_id(&r->cases[number], id);
+	snprintf(path, sizeof(path), "%s/%s.img", r->options->keep, id);
+	runner_write(path, arena->bytes, arena->size);
+}
+
 static _Noreturn void run_case(const struct run *r, size_t number,
 			       struct arena *arena)
 {
@@ -130,6 +160,8 @@ static _Noreturn void run_case(const struct run *r, size_t number,
 	struct outcome o;
 
 	verdict_find(&o, r->bench, &r->cases[number], &checker);
+	if (r->options->keep && o.verdict <= VERDICT_NAMED)
+		keep_image(r, number, arena);
 	send(r, number, &o);
 	_exit(0);
 }
