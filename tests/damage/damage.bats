@@ -34,7 +34,7 @@ spoil() {
 
 @test "the kernel reads what is repaired" {
 	need_guest uml
-	run "$BATS_TEST_DIRNAME/kernel.sh" --every "${EVERY:-9}" special
+	run "$BATS_TEST_DIRNAME/kernel.sh" --every "${EVERY:-150}" snapshots
 	[ "$status" -eq 0 ] || echo "$output"
 	[ "$status" -eq 0 ]
 }
