@@ -116,3 +116,16 @@ bool better_than(const struct check *now, const struct check *before,
 	part = compare_part(now, before, SNAPSHOTS, worse);
 	return part ? part > 0 : compare_part(now, before, ALL, worse) > 0;
 }
+
+bool better_meets(const struct check *now, const struct check *before,
+		  enum better_demand demand, const struct rule_info **worse)
+{
+	switch (demand) {
+	case BETTER_ONLY:
+		return better_than(now, before, worse);
+	case BETTER_OR_SAME:
+		return !better_than(before, now, worse);
+	default:
+		return true;
+	}
+}

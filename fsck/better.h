@@ -19,4 +19,14 @@
 bool better_than(const struct check *now, const struct check *before,
 		 const struct rule_info **worse);
 
+/* What a repair must have come to. */
+enum better_demand {
+	BETTER_ONLY,
+	BETTER_OR_SAME,		/* not worse */
+	BETTER_ANY,
+};
+
+bool better_meets(const struct check *now, const struct check *before,
+		  enum better_demand demand, const struct rule_info **worse);
+
 #endif

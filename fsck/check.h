@@ -18,6 +18,7 @@
 #include "base/sparse.h"
 #include "dev/dev.h"
 #include "find/finding.h"
+#include "fsck/super/state.h"
 #include "vol/volume.h"
 
 /* Metadata files that have their blocks by way of the DAT. */
@@ -66,6 +67,12 @@ struct check {
 	 * from whoever mends; NULL: none.
 	 */
 	const struct bitmap *awaited;
+
+	/*
+	 * The super root that VOL is opened at, where superblocks name its log
+	 * and that could not be opened otherwise.  Borrowed too; NULL: none.
+	 */
+	const struct root_state *state;
 
 	/*
 	 * Virtual blocks that the logs list for cpfile, sufile and ifiles, by

@@ -16,7 +16,7 @@ static const struct fixer table[] = {
 	{ RULE_FIX_SUPER, fix_super, "mend the superblocks",
 	  "what only a lost superblock knew, as the label" },
 	{ RULE_FIX_ROOT, fix_root,
-	  "go back to the newest state that is whole",
+	  "take the newest state that can be repaired",
 	  "what was written after that state" },
 	{ RULE_FIX_DAT, fix_dat,
 	  "set entries of the DAT to what the logs say",

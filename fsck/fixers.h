@@ -23,6 +23,7 @@
 #include "disk/rule.h"
 #include "fsck/check.h"
 #include "fsck/plan.h"
+#include "fsck/super/state.h"
 #include "log/writer.h"
 
 struct fixer_job {
@@ -37,6 +38,8 @@ struct fixer_job {
 	uint64_t time;		/* now, seconds */
 	bool rebuild;		/* the user wants metadata files made anew */
 	bool undo;		/* what is written over will be kept in a file */
+	struct root_state *state;	/* to be chosen where superblocks lead nowhere */
+	unsigned int state_number;	/* the newest that will do is 0 */
 	bool keeps_synced;	/* of logs behind the latest: is written later */
 
 	/* Told what was done or given up, a phrase about one object. */

@@ -133,6 +133,11 @@ void known_fill(struct mend_known *known, struct check *c,
 		.arg = c,
 		.fresh_segment = breaks_next(c),
 	};
+	if (state_is_at(c->state, c->vol->latest.pseg_start,
+			c->vol->latest.seq)) {
+		known->fresh_segment = true;
+		known->seq = c->state->seq;
+	}
 	if (taken[RULE_FIX_MOVES])
 		known->fresh_segment |=
 			empties_latest(c, &plan->kinds[RULE_FIX_MOVES]);

@@ -17,6 +17,7 @@ struct look {
 	struct check check;	/* its volume stays open, its facts are kept */
 	enum decision_mode mode;
 	const struct bitmap *awaited;	/* check.awaited */
+	const struct root_state *state;	/* check.state */
 	struct plan plan;	/* what MODE does not rule out */
 	struct kept kept;	/* findings that were told to nobody */
 	bool complete;		/* all passes were run */

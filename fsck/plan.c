@@ -144,6 +144,38 @@ void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f)
 	};
 }
 
+struct plan_count plan_count(const struct plan_kind *kind, uint64_t latest)
+{
+	struct plan_count count = { .all = kind->found };
+	size_t i;
+
+	if (kind->n)
+		count.first = kind->fixes[0];
+	for (i = 0; i < kind->n; i++) {
+		uint64_t cno = kind->fixes[i].place.cno;
+
+		count.newest += !cno || cno == latest;
+	}
+	return count;
+}
+
+/* Whether both are of the same object; each round makes a new checkpoint. */
+static bool is_same_fix(const struct fix *a, const struct fix *b)
+{
+	return a->rule == b->rule && a->place.kind == b->place.kind &&
+	       a->place.ino == b->place.ino &&
+	       a->place.number == b->place.number &&
+	       a->place.blkoff == b->place.blkoff &&
+	       a->place.level == b->place.level;
+}
+
+bool plan_is_no_less(const struct plan_count *now,
+		     const struct plan_count *before)
+{
+	return now->all >= before->all && now->newest >= before->newest &&
+	       is_same_fix(&now->first, &before->first);
+}
+
 bool plan_is_empty(const struct plan *plan)
 {
 	size_t i;

@@ -61,6 +61,28 @@ enum rule_fix plan_second_of(const struct finding *f);
 /* Adds F to the kind FIX.  A failure (-ENOMEM) is kept in plan->err. */
 void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f);
 
+/*
+ * How many findings a kind of repair has: all, and those not of snapshots; and
+ * the first of them.
+ */
+struct plan_count {
+	uint64_t all, newest;
+	struct fix first;
+};
+
+/* Counts those of KIND; LATEST is the number of the latest checkpoint. */
+struct plan_count plan_count(const struct plan_kind *kind, uint64_t latest);
+
+/*
+ * Whether a repair after which NOW is left did nothing for its kind.  Damage
+ * that the newest checkpoint shared with a snapshot is found in the snapshot
+ * alone once the newest is repaired: as much as before, and not the same.  So
+ * it is where one finding stands for many objects, of which the first is
+ * repaired.
+ */
+bool plan_is_no_less(const struct plan_count *now,
+		     const struct plan_count *before);
+
 bool plan_is_empty(const struct plan *plan);
 
 /* Frees it, and makes it empty again; all zero is empty. */

@@ -14,17 +14,18 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
-#include "fsck/accounting.h"
 #include "fsck/better.h"
 #include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/forward.h"
 #include "fsck/room.h"
 #include "fsck/round.h"
+#include "fsck/states.h"
 #include "fsck/superchoice.h"
 #include "fsck/synced.h"
 #include "fsck/undo.h"
@@ -116,11 +117,8 @@ static unsigned int take(struct repair *r, int stage,
 	return n;
 }
 
-/*
- * What came of it: 1 and R->now where it is better, or ENOUGH says that it need
- * not be worse, 0, or a failure.
- */
-static int look_again(struct repair *r, struct context *cx, bool enough)
+/* What came of it: 1 and R->now where it meets DEMAND, 0, or a failure. */
+static int look_again(struct repair *r, struct context *cx, enum better_demand demand)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = repair_current(r);
 	const struct rule_info *worse;
@@ -130,17 +128,14 @@ static int look_again(struct repair *r, struct context *cx, bool enough)
 		return fail(cx, -ENOMEM, "repair");
 	now->mode = before->mode;
 	now->awaited = &r->awaited;
+	now->state = &r->state;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
 	if (!ret)
-		ret = enough ? !better_than(&before->check, &now->check,
-					    &worse) :
-			       better_than(&now->check, &before->check,
-					   &worse);
-	if (!ret && !enough)
+		ret = better_meets(&now->check, &before->check, demand, &worse);
+	if (!ret && demand == BETTER_ONLY)
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "as much is wrong");
 	if (ret > 0) {
-		accounting_note(r, cx, now);
 		ask_forget(&r->ask, &now->plan);
 		r->now = now;
 		now = before;
@@ -154,7 +149,7 @@ static int look_again(struct repair *r, struct context *cx, bool enough)
 
 int repair_look(struct repair *r, struct context *cx)
 {
-	return look_again(r, cx, true);
+	return look_again(r, cx, BETTER_OR_SAME);
 }
 
 struct fixer_job repair_job(struct repair *r, struct context *cx)
@@ -169,6 +164,8 @@ struct fixer_job repair_job(struct repair *r, struct context *cx)
 		.time = (uint64_t)cx->now,
 		.rebuild = r->o->rebuild,
 		.undo = r->o->undo_file,
+		.state = &r->state,
+		.state_number = r->state_number,
 		.keeps_synced = r->synced,
 		.tell = mended_add,
 		.arg = &r->mended,
@@ -202,33 +199,15 @@ static int mend_stage(struct repair *r, struct context *cx, int stage,
 	return err;
 }
 
-/* How many findings of a kind there are: all, and those not of snapshots. */
-struct count {
-	uint64_t all, newest;
-};
-
-static void count_kinds(struct repair *r, struct count found[RULE_FIX_COUNT])
+static void count_kinds(struct repair *r,
+			struct plan_count found[RULE_FIX_COUNT])
 {
 	const struct look *l = repair_current(r);
-	const struct plan_kind *kind = l->plan.kinds;
-	size_t i, j;
+	uint64_t cno = l->check.vol ? l->check.vol->latest.cno : 0;
+	size_t i;
 
-	for (i = 0; i < RULE_FIX_COUNT; i++, kind++) {
-		found[i] = (struct count){ .all = kind->found };
-		for (j = 0; j < kind->n; j++)
-			found[i].newest += !kind->fixes[j].place.cno ||
-				(l->check.vol && kind->fixes[j].place.cno ==
-					 l->check.vol->latest.cno);
-	}
-}
-
-/*
- * What the newest checkpoint shared with a snapshot is told of that alone once
- * the newest is mended: as much as before, and not the same.
- */
-static bool is_no_less(const struct count *now, const struct count *before)
-{
-	return now->all >= before->all && now->newest >= before->newest;
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		found[i] = plan_count(&l->plan.kinds[i], cno);
 }
 
 int repair_tolerate(struct repair *r, struct context *cx, int ret)
@@ -265,35 +244,45 @@ static void refuse(struct repair *r, int stage,
  * could do may have it now, and costs no look if not.
  */
 static void accept(struct repair *r, const bool taken[RULE_FIX_COUNT],
-		   const struct count before[RULE_FIX_COUNT])
+		   const struct plan_count before[RULE_FIX_COUNT])
 {
-	struct count now[RULE_FIX_COUNT];
+	struct plan_count now[RULE_FIX_COUNT];
 	size_t i;
 
 	count_kinds(r, now);
 	for (i = 0; i < RULE_FIX_COUNT; i++) {
 		r->given_up[i] &= !r->idle[i];
 		r->idle[i] = false;
-		r->given_up[i] |= taken[i] && is_no_less(&now[i], &before[i]);
+		r->given_up[i] |= taken[i] &&
+				  plan_is_no_less(&now[i], &before[i]);
 	}
 }
 
-/* Mends the kinds TAKEN and looks: 1 where that is better, 0, or a failure. */
+/*
+ * Mends the kinds TAKEN and looks: 1 where that is better, 0, or a failure.
+ * What comes of a state that was chosen is known after all rounds only.
+ */
 static int try_round(struct repair *r, struct context *cx, int stage,
 		     const bool taken[RULE_FIX_COUNT])
 {
 	size_t mark = overlay_mark(r->dev);
+	bool chosen = r->state.chosen;
 	int ret = mend_stage(r, cx, stage, taken);
 
+	chosen = r->state.chosen && !chosen;
 	if (!ret && overlay_mark(r->dev) != mark)
-		ret = look_again(r, cx, false);
+		ret = look_again(r, cx, chosen ? BETTER_ANY : BETTER_ONLY);
+	if (ret > 0 && chosen)
+		r->state.overwritten = findings_have(
+			repair_current(r)->check.findings, RULE_OVERWRITTEN);
 	return repair_tolerate(r, cx, ret);
 }
 
 static int run_round(struct repair *r, struct context *cx, int stage)
 {
 	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
-	struct count before[RULE_FIX_COUNT];
+	struct plan_count before[RULE_FIX_COUNT];
+	struct root_state state = r->state;
 	bool taken[RULE_FIX_COUNT];
 	unsigned int n = take(r, stage, taken);
 	int ret;
@@ -308,6 +297,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 		refuse(r, stage, taken, n, overlay_mark(r->dev) == mark);
 		overlay_rewind(r->dev, mark);
 		mended_rewind(&r->mended, nmended);
+		r->state = state;
 	}
 	return ret;
 }
@@ -359,6 +349,42 @@ static int run_rounds(struct repair *r, struct context *cx)
 	return err;
 }
 
+int repair_rounds(struct repair *r, struct context *cx)
+{
+	int err = run_rounds(r, cx);
+
+	return err ? err : synced_last(r, cx);
+}
+
+static void drop_look(struct repair *r)
+{
+	if (r->now)
+		look_fini(r->now);
+	free(r->now);
+	r->now = NULL;
+}
+
+static void forget_synced(struct repair *r)
+{
+	bitmap_fini(&r->awaited);
+	rollforward_free(r->synced);
+	r->synced = NULL;
+}
+
+void repair_restart(struct repair *r, size_t mark)
+{
+	drop_look(r);
+	forget_synced(r);
+	overlay_rewind(r->dev, mark);
+	mended_rewind(&r->mended, 0);
+	r->state.chosen = false;
+	r->rounds = 0;
+	r->asked_synced = r->no_data_behind = false;
+	memset(r->given_up, 0, sizeof(r->given_up));
+	memset(r->idle, 0, sizeof(r->idle));
+	memset(r->apart, 0, sizeof(r->apart));
+}
+
 /* Superblocks with STATE, on the overlay. */
 static int write_state(struct repair *r, struct context *cx,
 		       unsigned int state)
@@ -406,7 +432,7 @@ static int settle_state(struct repair *r, struct context *cx)
 		return ret;
 	mended_add(&r->mended, "superblocks: no longer say that there were "
 		   "errors");
-	ret = look_again(r, cx, false);
+	ret = look_again(r, cx, BETTER_ONLY);
 	return ret < 0 ? ret : 0;
 }
 
@@ -426,9 +452,7 @@ int repair_run(struct repair *r, struct context *cx)
 	int err = superchoice_run(r, cx);
 
 	if (!err)
-		err = run_rounds(r, cx);
-	if (!err)
-		err = synced_last(r, cx);
+		err = states_run(r, cx);
 	if (!err)
 		weigh_losses(r, cx);
 	if (!err && !r->grave)
@@ -463,11 +487,7 @@ int repair_commit(struct repair *r, struct context *cx)
 
 void repair_fini(struct repair *r)
 {
-	if (r->now)
-		look_fini(r->now);
-	free(r->now);
-	bitmap_fini(&r->awaited);
-	rollforward_free(r->synced);
+	drop_look(r);
+	forget_synced(r);
 	mended_fini(&r->mended);
-	losslist_fini(&r->account);
 }

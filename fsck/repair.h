@@ -10,7 +10,6 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
-#include "fsck/account/losslist.h"
 #include "fsck/ask.h"
 #include "fsck/fixers.h"
 #include "fsck/look.h"
@@ -43,13 +42,12 @@ struct repair {
 	bool no_data_behind;
 	uint64_t behind[2];
 	struct bitmap awaited;
+	struct root_state state;	/* chosen where superblocks lead to none */
+	unsigned int state_number;	/* which one, 0 is the newest */
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
 	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
 	struct mended mended;
-	struct recovery base;	/* the log that it began with, if it chose */
-	bool has_base;
-	struct losslist account;
 };
 
 /*
@@ -58,6 +56,15 @@ struct repair {
  * is better than before, 0 where not, or a failure.
  */
 int repair_run(struct repair *r, struct context *cx);
+
+/*
+ * Rounds of repairs, until there is nothing left that they could make better.
+ * 0, or a failure.
+ */
+int repair_rounds(struct repair *r, struct context *cx);
+
+/* Takes everything back that repairs did since the overlay was at MARK. */
+void repair_restart(struct repair *r, size_t mark);
 
 /* The job of mending what the latest look saw, without a writer. */
 struct fixer_job repair_job(struct repair *r, struct context *cx);

@@ -14,7 +14,6 @@
 #include "cli/terminal.h"
 #include "dev/overlay.h"
 #include "find/tell.h"
-#include "fsck/accounting.h"
 #include "fsck/forward.h"
 #include "fsck/look.h"
 #include "fsck/repair.h"
@@ -83,15 +82,12 @@ static void note_dat(struct tool *tool, const struct options *o,
 }
 
 /* 0, SESSION_MENDED or SESSION_UNCORRECTED, by what is left. */
-static int conclude(struct tool *tool, const struct look *l, bool mended,
-		    const struct losslist *losses)
+static int conclude(struct tool *tool, const struct look *l, bool mended)
 {
 	struct summary s = {
 		.device = tool->argv[0],
 		.complete = l->complete,
 		.mended = mended,
-		.losses = losslist_count(losses),
-		.losses_known = !losses->more && !losses->incomplete,
 	};
 
 	summary_gather(&s, &tool->cx, &l->check);
@@ -146,9 +142,7 @@ static int mend(struct repair *r, struct context *cx)
 	int ret = repair_run(r, cx);
 
 	if (ret > 0) {
-		ret = accounting_run(r, cx);
-		if (!ret)
-			ret = repair_commit(r, cx);
+		ret = repair_commit(r, cx);
 		return ret ? ret : 1;
 	}
 	if (!ret)
@@ -156,13 +150,9 @@ static int mend(struct repair *r, struct context *cx)
 	return ret;
 }
 
-/* LOSSES is NULL where giving up the present state was what was asked for. */
-static void tell_repairs(struct tool *tool, const struct repair *r,
-			 const struct losslist *losses)
+static void tell_repairs(struct tool *tool, const struct repair *r)
 {
 	mended_report(&r->mended, &tool->report);
-	if (losses)
-		losslist_report(losses, &tool->report, tool->verbose);
 	if (r->now)
 		kept_report(&r->now->kept, &tool->report, "left");
 }
@@ -189,14 +179,14 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		     is_forward_due(l)))
 		ret = mend(&r, &tool->cx);
 	if (ret > 0) {
-		tell_repairs(tool, &r, &r.account);
+		tell_repairs(tool, &r);
 		last = r.now ? r.now : l;
 	}
 	if (ret >= 0) {
 		note_room(&r, last);
 		note_left(tool, o, dev, last);
 		note_dat(tool, o, dev, last);
-		ret = conclude(tool, last, ret, &r.account);
+		ret = conclude(tool, last, ret);
 	}
 	repair_fini(&r);
 	return ret;
@@ -237,13 +227,13 @@ static int go_back(struct tool *tool, const struct options *o,
 	if (!ret && !is_sound(l)) {
 		tool_warn(tool, "%s: damaged, so no rollback; -y mends",
 			  tool->argv[0]);
-		ret = conclude(tool, l, false, &r.account);
+		ret = conclude(tool, l, false);
 	} else if (!ret) {
 		ret = roll_back(&r, &tool->cx);
 		if (!ret)
-			tell_repairs(tool, &r, NULL);
+			tell_repairs(tool, &r);
 		if (!ret)
-			ret = conclude(tool, r.now, true, &r.account);
+			ret = conclude(tool, r.now, true);
 	}
 	repair_fini(&r);
 	return ret;

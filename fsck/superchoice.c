@@ -41,6 +41,7 @@ static int look(struct repair *r, struct context *cx)
 		return fail(cx, -ENOMEM, "repair");
 	now->mode = r->first->mode;
 	now->awaited = &r->awaited;
+	now->state = &r->state;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
 	if (!ret && now->complete && !count_errors(now)) {
 		r->now = now;

@@ -237,8 +237,12 @@ static int blame(struct check *c, struct context *cx, const struct supers *s,
 static int open_volume(struct check *c, struct context *cx,
 		       const struct supers *s)
 {
+	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
 	struct context why;
-	int err = volume_open(&c->vol, cx, c->dev, NULL);
+	int err = state_is_at(c->state, le64_get(sb->s_last_pseg),
+			      le64_get(sb->s_last_seq)) ?
+		volume_open_from(&c->vol, cx, c->dev, &c->state->at) :
+		volume_open(&c->vol, cx, c->dev, NULL);
 
 	switch (err) {
 	case -EUCLEAN:

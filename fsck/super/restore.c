@@ -1,205 +1,268 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * An older super root becomes the latest.
+ * A super root found on the device becomes the latest.
  *
- * To name it in the superblocks is not enough.  The kernel would go on behind
- * its log, where newer ones lie that are given up: they have the sequence
+ * It is taken whether or not its state is whole: what is wrong with it is found
+ * by the next check and repaired like any other damage, and whoever repairs
+ * compares what comes of the states that there are (states.h).
+ *
+ * To name it in the superblocks is not enough.  The kernel asks for the
+ * checksum of the log that they name, which may be wrong, and would go on after
+ * that log, where newer ones may lie that are given up: they have the sequence
  * number that the next logs would get, so after a crash the next search could
- * walk into one of them.  Therefore one more log is written, into a fresh
- * segment, with a number that no log on the device has; what lies behind it
- * can never be taken for its successor.
- *
- * The superblocks are marked valid: the search of a mount ends at that log.
- *
- * A latest log whose blocks are damaged, but whose state is whole, is followed
- * by such a log too: the kernel asks for the checksum of the log that the
- * superblock names, and of no other.
+ * walk into one of them.  Therefore the first log of the repair goes into a
+ * fresh segment, with a number that no log on the device has; what follows
+ * it on the device can never be taken for its successor.
  */
 #include "fsck/super/restore.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
+#include "base/timefmt.h"
+#include "disk/segsum.h"
 #include "disk/super.h"
-#include "find/finding.h"
 #include "fsck/damage.h"
-#include "fsck/passes.h"
 #include "fsck/segments/logdata.h"
 #include "fsck/super/rootsearch.h"
-#include "log/mend.h"
+#include "fsck/super/statediff.h"
 #include "log/newsupers.h"
 #include "vol/summary.h"
+
+#define NAMED_MAX 8	/* states given up that are named one by one */
+
+struct restore {
+	struct fixer_job *job;
+	const struct nilfs_super_block *sb;
+	struct nilfs_geometry geo;
+	struct rootsearch rs;
+	size_t first;		/* older roots that come before are nonsense */
+	size_t taken;		/* index of the root that was chosen */
+	struct recovery at;
+	bool hurt;
+};
 
 static void progress(void *arg, uint64_t done)
 {
 	check_progress(arg, done);
 }
 
-static void ignore(void *arg, const struct finding *f)
+/*
+ * Whether the log of ROOT was complete once, so that it is damaged if its
+ * checksum is wrong, not cut off: superblocks named it, or others were written
+ * after it.
+ */
+static bool was_complete(const struct restore *r, const struct root_log *root)
 {
-	(void)arg;
-	(void)f;
+	uint64_t seq = le64_get(root->ss.ss_seq);
+
+	return (root->pseg == le64_get(r->sb->s_last_pseg) &&
+		seq == le64_get(r->sb->s_last_seq)) ||
+	       seq < r->rs.seq || root->pseg < r->rs.last_pseg;
 }
 
-/* Something of the state lives there, whatever its SUFILE says. */
-static bool is_alive(void *arg, uint64_t segnum)
+/*
+ * Whether ROOT can be what superblocks named last, or newer: they name no log
+ * before it is written.  A number greater than that of any log is nonsense.
+ */
+static bool is_as_new_as_super(const struct restore *r,
+			       const struct root_log *root)
 {
-	const struct check *c = arg;
+	uint64_t seq = le64_get(r->sb->s_last_seq);
 
-	return bitmap_test(&c->live_segments, segnum);
+	return segsum_cno(&root->ss) >= le64_get(r->sb->s_last_cno) &&
+	       (seq > r->rs.seq || le64_get(root->ss.ss_seq) >= seq);
 }
 
-/* Finds out in which segments something lives. */
-static int find_alive(struct check *c, struct context *cx)
+/* How many files state A does not have as B: 1 and *N, 0 where nobody knows. */
+static int count_changes(struct restore *r, struct context *cx,
+			 const struct recovery *a, const struct recovery *b,
+			 uint64_t *n)
 {
-	int err = findings_open(&c->findings, cx, ignore, NULL, false);
+	struct volume *first = NULL, *second = NULL;
+	int err = rootsearch_open(&r->rs, cx, a, &first);
 
 	if (!err)
-		err = pass_segments(c, cx);
+		err = rootsearch_open(&r->rs, cx, b, &second);
 	if (!err)
-		err = pass_dat(c, cx);
-	findings_close(c->findings);
-	c->findings = NULL;
-	return err;
+		err = statediff_count(cx, first, second, n);
+	volume_close(first);
+	volume_close(second);
+	if (damage_is(err)) {
+		fail_clear(cx);
+		return 0;
+	}
+	return err ? err : 1;
 }
 
-static int append(struct fixer_job *job, struct context *cx, struct check *c,
-		  uint64_t seq, struct writer_end *end)
+/* Tries those that are AS_NEW as superblocks or not: 1 for the one wanted. */
+static int choose_among(struct restore *r, struct context *cx, bool as_new,
+			unsigned int *number)
 {
-	const struct writer_options options = { .time = job->time };
-	const struct mend_known known = {
-		.unusable = is_alive,
-		.arg = c,
-		.fresh_segment = true,
-		.seq = seq,
-	};
-	struct writer *w;
-	int err = mend_open(&w, cx, c->vol, &options, &known);
+	size_t i;
+	int ret;
 
-	if (!err)
-		err = writer_commit(w, cx, end);
-	writer_close(w);
-	return err;
+	for (i = 0; i < r->rs.nroots; i++) {
+		const struct root_log *root = &r->rs.roots[i];
+
+		if (i < r->first || is_as_new_as_super(r, root) != as_new)
+			continue;
+		ret = rootsearch_state(&r->rs, cx, root, &r->at, &r->hurt);
+		if (ret < 0)
+			return ret;
+		if (!ret || (r->hurt && !was_complete(r, root)))
+			continue;
+		r->taken = i;
+		if (!(*number)--)
+			return 1;
+	}
+	return 0;
 }
 
-static bool is_hopeless(int err)
+/* 1 and R->at for the state that the job asks for, 0 where there is none. */
+static int choose(struct restore *r, struct context *cx)
 {
-	return !damage_is(err) && err != -ENOSPC;
+	unsigned int number = r->job->state_number;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < r->rs.nroots && !r->first; i++)
+		if (is_as_new_as_super(r, &r->rs.roots[i]))
+			r->first = i;
+	ret = choose_among(r, cx, true, &number);
+	return ret ? ret : choose_among(r, cx, false, &number);
 }
 
-/* Something in the latest log is not what was written, nobody knows what. */
-static int tell_hurt(struct fixer_job *job, struct context *cx,
-		     struct volume *vol, uint64_t pseg)
+/* What in the log is not what was written cannot be known. */
+static int tell_hurt(struct restore *r, struct context *cx)
 {
-	struct nilfs_segment_summary ss;
+	const struct root_log *root = &r->rs.roots[r->taken];
 	struct summary summary = { 0 };
 	char files[LOGDATA_FILES_MAX];
-	int err = dev_read(job->dev, cx, pseg << vol->geo.block_bits, &ss,
-			   sizeof(ss));
+	int err = summary_read(&summary, cx, r->rs.vol, root->pseg, &root->ss);
 
-	if (!err)
-		err = summary_read(&summary, cx, vol, pseg, &ss);
 	if (!err) {
 		logdata_files(&summary, files);
-		fixers_tell(job, "log at block %" PRIu64 ": its blocks are "
-			    "not what was written: look at %s", pseg, files);
+		fixers_tell(r->job, "log at block %" PRIu64 ": its blocks are "
+			    "not what was written: look at %s", root->pseg,
+			    files);
 	}
 	summary_free(&summary);
 	return err;
 }
 
-/*
- * Appends to the state of RS: 1, or, where there is no room or too much is
- * damaged, 0, and END is that state.
- */
-static int write_log(struct fixer_job *job, struct context *cx,
-		     const struct rootsearch *rs, struct writer_end *end)
+/* The state of ROOT is newer than the one that was chosen. */
+static int tell_given_up(struct restore *r, struct context *cx,
+			 const struct root_log *root)
 {
-	struct check c = { .dev = job->dev };
-	int err = volume_open_at(&c.vol, cx, job->dev, rs->geo, &rs->best);
+	char text[TIMEFMT_ISO_MAX];
+	struct recovery at;
+	uint64_t n;
+	bool hurt;
+	int ret = rootsearch_state(&r->rs, cx, root, &at, &hurt);
 
-	if (!err)
-		err = find_alive(&c, cx);
-	if (!err)
-		err = append(job, cx, &c, rs->seq + 1, end);
-	if (!err && rs->hurt)
-		err = tell_hurt(job, cx, c.vol, rs->best.pseg_start);
-	check_fini(&c);
-	if (!err || is_hopeless(err))
-		return err ? err : 1;
-	if (!rs->hurt)
-		fixers_tell(job, "superblocks: no log could be added: %s",
-			    cx->failure);
-	fail_clear(cx);
-	*end = (struct writer_end){
-		.cno = rs->best.cno,
-		.pseg = rs->best.pseg_start,
-		.seq = rs->best.seq,
-	};
+	if (ret > 0)
+		ret = count_changes(r, cx, &at, &r->at, &n);
+	if (ret < 0)
+		return ret;
+	timefmt_iso((int64_t)le64_get(root->ss.ss_create), text);
+	if (ret)
+		fixers_tell(r->job, "checkpoint %" PRIu64 " of %s: given up, %"
+			    PRIu64 " files differ", at.cno, text, n);
+	else
+		fixers_tell(r->job, "checkpoint %" PRIu64 " of %s: given up, "
+			    "its files cannot be read", at.cno, text);
 	return 0;
 }
 
-static int name(struct fixer_job *job, struct context *cx,
-		const struct nilfs_super_block *old,
-		const struct nilfs_geometry *geo, const struct writer_end *end)
+/* One that superblocks named, and whose log is no log any more. */
+static void tell_vanished(struct restore *r)
 {
-	struct nilfs_super_block sb = *old;
-	uint64_t offset2 = super_offset2(job->dev->size);
-	unsigned int error = le16_get(sb.s_state) & NILFS_ERROR_FS;
+	uint64_t last = le64_get(r->sb->s_last_cno);
+	size_t i;
+
+	for (i = 0; i < r->rs.nroots; i++)
+		if (segsum_cno(&r->rs.roots[i].ss) == last)
+			return;
+	if (last > r->at.cno)
+		fixers_tell(r->job, "checkpoint %" PRIu64 ": given up, there is "
+			    "no log at block %" PRIu64, last,
+			    le64_get(r->sb->s_last_pseg));
+}
+
+static int tell_newer(struct restore *r, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	tell_vanished(r);
+	for (i = 0; i < r->taken && i < NAMED_MAX && !err; i++)
+		if (segsum_cno(&r->rs.roots[i].ss) > r->at.cno)
+			err = tell_given_up(r, cx, &r->rs.roots[i]);
+	if (r->taken > NAMED_MAX)
+		fixers_tell(r->job, "%zu more checkpoints: given up",
+			    r->taken - NAMED_MAX);
+	return err;
+}
+
+/* Superblocks that name it; a mount looks after it for logs of fsync(). */
+static int name(struct restore *r, struct context *cx)
+{
+	struct nilfs_super_block sb = *r->sb;
+	uint64_t offset2 = super_offset2(r->job->dev->size);
+	unsigned int state = le16_get(sb.s_state) & ~NILFS_VALID_FS;
 
 	if (super_bad_offset2(&sb, offset2))
 		offset2 = 0;
-	newsupers_fill(&sb, geo, end, job->time,
-		       (uint16_t)(NILFS_VALID_FS | error));
-	return newsupers_write(cx, job->dev, &sb, offset2);
+	sb.s_last_cno = le64_make(r->at.cno);
+	sb.s_last_pseg = le64_make(r->at.pseg_start);
+	sb.s_last_seq = le64_make(r->at.seq);
+	if (!r->at.orphans_end)
+		state |= NILFS_VALID_FS;
+	sb.s_state = le16_make((uint16_t)state);
+	sb.s_wtime = le64_make(r->job->time);
+	sb.s_sum = le32_make(super_checksum(&sb));
+	return newsupers_write(cx, r->job->dev, &sb, offset2);
 }
 
-/*
- * Finds a state and appends to it: 1, 0 where there is none.  No mount takes the
- * latest log if it is hurt, so without another one behind it its state is lost.
- */
-static int search(struct fixer_job *job, struct context *cx,
-		  struct rootsearch *rs, struct writer_end *end)
+static int use(struct restore *r, struct context *cx)
 {
-	int ret = rootsearch_run(rs, cx);
+	int err = name(r, cx);
 
-	if (ret <= 0)
-		return ret;
-	ret = write_log(job, cx, rs, end);
-	if (ret || !rs->hurt)
-		return ret < 0 ? ret : 1;
-	rs->unhurt = true;
-	ret = rootsearch_run(rs, cx);
-	if (ret <= 0)
-		return ret;
-	ret = write_log(job, cx, rs, end);
-	return ret < 0 ? ret : 1;
+	if (!err && r->hurt)
+		err = tell_hurt(r, cx);
+	if (!err)
+		err = tell_newer(r, cx);
+	if (err)
+		return err;
+	*r->job->state = (struct root_state){
+		.chosen = true,
+		.hurt = r->hurt,
+		.at = r->at,
+		.seq = r->rs.seq + 1,
+	};
+	fixers_tell(r->job, "superblocks: lead to checkpoint %" PRIu64
+		    " again", r->at.cno);
+	return 1;
 }
 
 int restore_root(struct fixer_job *job, struct context *cx,
 		 const struct nilfs_super_block *sb)
 {
-	struct nilfs_geometry geo;
-	struct rootsearch rs = {
-		.dev = job->dev,
-		.geo = &geo,
-		.named_pseg = le64_get(sb->s_last_pseg),
-		.named_seq = le64_get(sb->s_last_seq),
-		.progress = progress,
-		.arg = job->check,
+	struct restore r = {
+		.job = job,
+		.sb = sb,
+		.rs = { .dev = job->dev, .progress = progress,
+			.arg = job->check },
 	};
-	struct writer_end end;
 	int ret;
 
-	super_geometry(sb, job->dev->size, &geo);
-	ret = search(job, cx, &rs, &end);
-	if (ret <= 0)
-		return ret;
-	ret = name(job, cx, sb, &geo, &end);
-	if (ret)
-		return ret;
-	fixers_tell(job, "superblocks: lead to checkpoint %" PRIu64
-		    " again, the newest that is whole (given up: %" PRIu64
-		    ")", rs.best.cno, rs.newer);
-	return 1;
+	r.rs.geo = &r.geo;
+	super_geometry(sb, job->dev->size, &r.geo);
+	ret = rootsearch_run(&r.rs, cx);
+	if (!ret)
+		ret = choose(&r, cx);
+	if (ret > 0)
+		ret = use(&r, cx);
+	rootsearch_fini(&r.rs);
+	return ret;
 }

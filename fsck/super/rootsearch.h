@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The newest super root of a device whose whole state is still there.
+ * The super roots on a device, newest first: the states from which a volume can
+ * be opened again.
  */
 #ifndef NILFS2_FSCK_ROOTSEARCH_H
 #define NILFS2_FSCK_ROOTSEARCH_H
@@ -12,37 +13,44 @@
 #include "base/context.h"
 #include "dev/dev.h"
 #include "disk/geometry.h"
+#include "disk/ondisk.h"
 #include "vol/recovery.h"
+#include "vol/volume.h"
 
+/* A log with a super root. */
+struct root_log {
+	uint64_t pseg;
+	struct nilfs_segment_summary ss;
+};
+
+/* All zero but for DEV, GEO, PROGRESS and ARG in the beginning. */
 struct rootsearch {
 	struct dev *dev;		/* borrowed */
 	const struct nilfs_geometry *geo;
-	/*
-	 * The log that the superblock names.  It was whole when that was
-	 * written, so if its checksum is wrong now it is damaged and not cut
-	 * off, and its super root is not worth less for that.
-	 */
-	uint64_t named_pseg, named_seq;
-	bool unhurt;		/* even so, only logs that are whole */
-	/* Of both parts of the work, in segments; or NULL. */
-	void (*progress)(void *arg, uint64_t done);
+	void (*progress)(void *arg, uint64_t done);	/* in segments; or NULL */
 	void *arg;
 
-	/* Found: */
-	struct recovery best;
-	uint64_t damage;	/* findings that speak against it */
-	bool hurt;		/* the checksum of its log is wrong, or cannot
-				   be told */
-	uint64_t seq;		/* the greatest of any log on the device */
-	uint64_t newer;		/* super roots that are newer, and no good */
+	struct volume *vol;		/* without super root */
+	struct root_log *roots;		/* newest first */
+	size_t nroots, room;
+	uint64_t seq;			/* the greatest of any log */
+	uint64_t last_pseg;		/* of the last log with that */
 };
 
-/*
- * Looks for logs in all segments and at the state of each super root, from the
- * newest on, until one is sound.  Where none is, the one with the least damage
- * is taken, and the newest of these.  1, 0 where there is no super root from
- * which a volume can be opened, -ENOMEM, -EINTR.
- */
+/* Lists the logs in all segments.  -ENOMEM, -EINTR; rootsearch_fini() always. */
 int rootsearch_run(struct rootsearch *rs, struct context *cx);
+void rootsearch_fini(struct rootsearch *rs);
+
+/*
+ * The state of ROOT: 1, *AT, and whether the checksum of its log is *HURT; 0
+ * where no volume can be opened from it; or a failure.
+ */
+int rootsearch_state(struct rootsearch *rs, struct context *cx,
+		     const struct root_log *root, struct recovery *at,
+		     bool *hurt);
+
+/* Opens the volume at AT.  Failures as volume_open(). */
+int rootsearch_open(const struct rootsearch *rs, struct context *cx,
+		    const struct recovery *at, struct volume **volp);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "disk/rule.h"
+#include "disk/segsum.h"
 #include "disk/superroot.h"
 #include "vol/logcheck.h"
 #include "vol/volume.h"
@@ -24,6 +25,7 @@ struct walk {
 	uint64_t pseg, seq, segnum, nextnum;
 	uint64_t cno;		/* of the next super root */
 	bool newer;		/* the first super root is behind us */
+	bool bounded;		/* the next super root ends the walk */
 	unsigned int empty;	/* segments without a valid log in a row */
 };
 
@@ -84,6 +86,12 @@ static int note_log(struct walk *w, struct context *cx,
 	return 0;
 }
 
+/* The kernel compares with the last block: no log is a block long. */
+static bool has_next_log(const struct walk *w)
+{
+	return w->pseg + 1 < segment_end(w);
+}
+
 /* On to the next segment: 1, or 0 where the chain ends. */
 static int feed_segment(struct walk *w)
 {
@@ -113,6 +121,8 @@ static int step(struct walk *w, struct context *cx, bool follow)
 		fail_clear(cx);
 		return feed_segment(w);
 	}
+	if (w->bounded && segsum_has_super_root(&ss))
+		return 0;
 	ret = note_log(w, cx, &ss);
 	if (ret)
 		return ret;
@@ -120,8 +130,19 @@ static int step(struct walk *w, struct context *cx, bool follow)
 		return 0;
 	w->newer = true;
 	w->pseg += le32_get(ss.ss_nblocks);
-	/* The kernel compares with the last block: no log is a block long. */
-	return w->pseg + 1 < segment_end(w) ? 1 : feed_segment(w);
+	return has_next_log(w) ? 1 : feed_segment(w);
+}
+
+static int walk(struct walk *w, struct context *cx, bool follow)
+{
+	int ret;
+
+	do {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = step(w, cx, follow);
+	} while (ret > 0);
+	return ret;
 }
 
 int recovery_search(struct volume *vol, struct context *cx,
@@ -135,7 +156,6 @@ int recovery_search(struct volume *vol, struct context *cx,
 		.seq = le64_get(sb->s_last_seq),
 		.cno = le64_get(sb->s_last_cno),
 	};
-	int ret;
 
 	memset(rec, 0, sizeof(*rec));
 	if (!geometry_has_block(&vol->geo, w.pseg))
@@ -143,12 +163,31 @@ int recovery_search(struct volume *vol, struct context *cx,
 			    "superblock: last log at block %llu, outside the segments",
 			    (unsigned long long)w.pseg);
 	w.segnum = geometry_segment_of(&vol->geo, w.pseg);
-	do {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = step(&w, cx, follow);
-	} while (ret > 0);
-	return ret;
+	return walk(&w, cx, follow);
+}
+
+int recovery_follow(struct volume *vol, struct context *cx,
+		    struct recovery *rec)
+{
+	struct walk w = {
+		.vol = vol,
+		.rec = rec,
+		.pseg = rec->super_root + 1,
+		.seq = rec->seq,
+		.segnum = rec->segnum,
+		.nextnum = rec->nextnum,
+		.newer = true,
+		.bounded = true,
+	};
+
+	rec->passed = 0;
+	rec->orphans_start = rec->orphans_end = 0;
+	rec->last_pseg = rec->pseg_start;
+	rec->last_segnum = rec->segnum;
+	rec->last_seq = rec->seq;
+	if (!has_next_log(&w) && !feed_segment(&w))
+		return 0;
+	return walk(&w, cx, true);
 }
 
 int recovery_read_super_root(struct volume *vol, struct context *cx,

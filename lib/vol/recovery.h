@@ -43,6 +43,13 @@ int recovery_search(struct volume *vol, struct context *cx,
 		    const struct nilfs_super_block *sb, bool follow,
 		    struct recovery *rec);
 
+/*
+ * Fills the fields of *REC about logs without a super root that follow its log,
+ * whose blocks need not be valid.  The next super root ends the walk.  -EIO.
+ */
+int recovery_follow(struct volume *vol, struct context *cx,
+		    struct recovery *rec);
+
 /* Reads and checks the super root of REC into SR_BLOCK (one block). */
 int recovery_read_super_root(struct volume *vol, struct context *cx,
 			     const struct recovery *rec, void *sr_block);

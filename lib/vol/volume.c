@@ -281,6 +281,17 @@ int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
 	return finish(volp, open_metadata(*volp, cx));
 }
 
+int volume_open_from(struct volume **volp, struct context *cx,
+		     struct dev *dev, const struct recovery *at)
+{
+	int err = volume_open_bare(volp, cx, dev);
+
+	if (err)
+		return err;
+	(*volp)->latest = *at;
+	return finish(volp, open_metadata(*volp, cx));
+}
+
 void volume_close(struct volume *vol)
 {
 	if (!vol)

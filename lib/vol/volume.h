@@ -80,6 +80,14 @@ int volume_open_at(struct volume **volp, struct context *cx, struct dev *dev,
 		   const struct nilfs_geometry *geo,
 		   const struct recovery *at);
 
+/*
+ * Opens it by the superblock that counts, but at the super root of AT, whatever
+ * log the superblock names and whatever the checksums of AT's log say.
+ * Failures as volume_open().
+ */
+int volume_open_from(struct volume **volp, struct context *cx,
+		     struct dev *dev, const struct recovery *at);
+
 /* NULL is accepted. */
 void volume_close(struct volume *vol);
 

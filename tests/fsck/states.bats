@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Damage of the latest log: the state is repaired, and no other is taken.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+load mended
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# latest KEY: of the latest state of $image.
+latest() {
+	dump.nilfs2 info "$image" | awk -F ':  *' -v key="  $1" '
+		/^Latest state:/ { inside = 1 }
+		inside && $1 == key { print $2; exit }'
+}
+
+# spoil_bits BLOCK: two bits of it, checksums left.
+spoil_bits() {
+	local at byte size
+
+	size=$(block_size)
+	for at in 100 157; do
+		byte=$(od -An -tu1 -j $(($1 * size + at)) -N 1 "$image")
+		damage_raw "block:$1" "byte[$at]=$((byte ^ 36))"
+	done
+}
+
+# Blocks 780 to 791 of this image are metadata of the latest log, blocks 385 to
+# 411 of the other data of a file.
+@test "damage of metadata in the latest log costs no checkpoint and no snapshot" {
+	for block in 780 781 784 786 788 790 791; do
+		echo "block $block"
+		begin snapshots
+		spoil_bits "$block"
+		run -4 fsck.nilfs2 -fn "$image"
+		mends
+		[[ $output == *"lead to checkpoint 22 again"* ]]
+		[[ $output != *"given up"* ]]
+	done
+}
+
+@test "what was synced after a damaged log is put into its files" {
+	for name in crash-dsync crash-dsync-1k; do
+		echo "$name"
+		image=$(copy_image "$name")
+		block=$(latest "Super root at block")
+		fsck.nilfs2 -y "$image" || [ $? -eq 1 ]
+		trees_of "$image" >want
+		image=$(copy_image "$name")
+		spoil_bits $((block - 2))
+		run -1 fsck.nilfs2 -fy "$image"
+		[[ $output == *"as they were synced before the crash"* ]]
+		[[ $output != *"given up"* ]]
+		run -0 fsck.nilfs2 -fn "$image"
+		diff want <(trees_of "$image")
+	done
+}
+
+@test "a state that is given up is named, with its files that differ" {
+	image=$(copy_image cleaned)
+	dd if=/dev/zero of="$image" bs=4096 seek=5632 count=1 conv=notrunc \
+		status=none
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"checkpoint 12: given up, there is no log at block 5632"* ]]
+	run -0 fsck.nilfs2 -fn "$image"
+}
