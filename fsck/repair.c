@@ -19,6 +19,7 @@
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
+#include "fsck/accounting.h"
 #include "fsck/better.h"
 #include "fsck/damage.h"
 #include "fsck/fixers.h"
@@ -136,6 +137,7 @@ static int look_again(struct repair *r, struct context *cx, enum better_demand d
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "as much is wrong");
 	if (ret > 0) {
+		accounting_note(r, cx, now);
 		ask_forget(&r->ask, &now->plan);
 		r->now = now;
 		now = before;
@@ -490,4 +492,5 @@ void repair_fini(struct repair *r)
 	drop_look(r);
 	forget_synced(r);
 	mended_fini(&r->mended);
+	losslist_fini(&r->account);
 }

@@ -10,6 +10,7 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "fsck/account/losslist.h"
 #include "fsck/ask.h"
 #include "fsck/fixers.h"
 #include "fsck/look.h"
@@ -48,6 +49,9 @@ struct repair {
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
 	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
 	struct mended mended;
+	struct recovery base;	/* the log that it began with, if it chose */
+	bool has_base;
+	struct losslist account;
 };
 
 /*

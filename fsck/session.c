@@ -14,6 +14,7 @@
 #include "cli/terminal.h"
 #include "dev/overlay.h"
 #include "find/tell.h"
+#include "fsck/accounting.h"
 #include "fsck/forward.h"
 #include "fsck/look.h"
 #include "fsck/repair.h"
@@ -82,12 +83,15 @@ static void note_dat(struct tool *tool, const struct options *o,
 }
 
 /* 0, SESSION_MENDED or SESSION_UNCORRECTED, by what is left. */
-static int conclude(struct tool *tool, const struct look *l, bool mended)
+static int conclude(struct tool *tool, const struct look *l, bool mended,
+		    const struct losslist *losses)
 {
 	struct summary s = {
 		.device = tool->argv[0],
 		.complete = l->complete,
 		.mended = mended,
+		.losses = losslist_count(losses),
+		.losses_known = !losses->more && !losses->incomplete,
 	};
 
 	summary_gather(&s, &tool->cx, &l->check);
@@ -142,7 +146,9 @@ static int mend(struct repair *r, struct context *cx)
 	int ret = repair_run(r, cx);
 
 	if (ret > 0) {
-		ret = repair_commit(r, cx);
+		ret = accounting_run(r, cx);
+		if (!ret)
+			ret = repair_commit(r, cx);
 		return ret ? ret : 1;
 	}
 	if (!ret)
@@ -150,9 +156,13 @@ static int mend(struct repair *r, struct context *cx)
 	return ret;
 }
 
-static void tell_repairs(struct tool *tool, const struct repair *r)
+/* LOSSES is NULL where giving up the present state was what was asked for. */
+static void tell_repairs(struct tool *tool, const struct repair *r,
+			 const struct losslist *losses)
 {
 	mended_report(&r->mended, &tool->report);
+	if (losses)
+		losslist_report(losses, &tool->report, tool->verbose);
 	if (r->now)
 		kept_report(&r->now->kept, &tool->report, "left");
 }
@@ -179,14 +189,14 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		     is_forward_due(l)))
 		ret = mend(&r, &tool->cx);
 	if (ret > 0) {
-		tell_repairs(tool, &r);
+		tell_repairs(tool, &r, &r.account);
 		last = r.now ? r.now : l;
 	}
 	if (ret >= 0) {
 		note_room(&r, last);
 		note_left(tool, o, dev, last);
 		note_dat(tool, o, dev, last);
-		ret = conclude(tool, last, ret);
+		ret = conclude(tool, last, ret, &r.account);
 	}
 	repair_fini(&r);
 	return ret;
@@ -227,13 +237,13 @@ static int go_back(struct tool *tool, const struct options *o,
 	if (!ret && !is_sound(l)) {
 		tool_warn(tool, "%s: damaged, so no rollback; -y mends",
 			  tool->argv[0]);
-		ret = conclude(tool, l, false);
+		ret = conclude(tool, l, false, &r.account);
 	} else if (!ret) {
 		ret = roll_back(&r, &tool->cx);
 		if (!ret)
-			tell_repairs(tool, &r);
+			tell_repairs(tool, &r, NULL);
 		if (!ret)
-			ret = conclude(tool, r.now, true);
+			ret = conclude(tool, r.now, true, &r.account);
 	}
 	repair_fini(&r);
 	return ret;

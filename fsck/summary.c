@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "vol/cptable.h"
 #include "vol/sutable.h"
@@ -64,7 +65,20 @@ void summary_gather(struct summary *s, struct context *cx,
 	fail_clear(cx);
 }
 
-#define VERDICT_MAX 80
+#define VERDICT_MAX 160
+
+static void add_losses(const struct summary *s, char text[VERDICT_MAX])
+{
+	size_t n = strlen(text);
+
+	if (s->losses)
+		snprintf(text + n, VERDICT_MAX - n, ", %" PRIu64 " loss%s%s",
+			 s->losses, s->losses == 1 ? "" : "es",
+			 s->losses_known ? "" : " and perhaps more");
+	else if (!s->losses_known)
+		snprintf(text + n, VERDICT_MAX - n,
+			 ", losses could not be determined");
+}
 
 static void verdict_text(const struct summary *s, char text[VERDICT_MAX])
 {
@@ -79,6 +93,7 @@ static void verdict_text(const struct summary *s, char text[VERDICT_MAX])
 			 errors == 1 ? "" : "s", s->warnings,
 			 s->warnings == 1 ? "" : "s",
 			 s->mended ? " left" : "");
+	add_losses(s, text);
 }
 
 static void put_line(const struct summary *s, struct report *r)
@@ -121,11 +136,14 @@ void summary_report(const struct summary *s, struct report *r)
 	report_begin(r, "summary", NULL);
 	report_string(r, "device", "Device", s->device);
 	report_value(r, VALUE_BOOL, "clean", "Clean",
-		     value_bool(!s->fatal && !s->errors));
+		     value_bool(!s->fatal && !s->errors && s->losses_known));
 	report_value(r, VALUE_BOOL, "complete", "Complete",
 		     value_bool(s->complete));
 	report_value(r, VALUE_BOOL, "mended", "Mended",
 		     value_bool(s->mended));
+	report_u64(r, "losses", "Losses", s->losses);
+	report_value(r, VALUE_BOOL, "losses_known", "Losses known",
+		     value_bool(s->losses_known));
 	report_u64(r, "fatal", "Fatal", s->fatal);
 	report_u64(r, "errors", "Errors", s->errors);
 	report_u64(r, "warnings", "Warnings", s->warnings);

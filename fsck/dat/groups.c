@@ -113,10 +113,13 @@ static void judge_count(const struct groups *g,
 			const struct nilfs_palloc_group_desc *desc,
 			uint64_t group, uint32_t used, bool has_bitmap)
 {
-	struct place place = place_group(g->cno, g->file->ino, group);
 	uint32_t want = g->palloc->entries_per_group - used, got;
+	struct place place;
 	enum rule rule;
 
+	if (desc && le32_get(desc->pg_nfrees) == want)
+		return;
+	place = place_group(g->cno, g->file->ino, group);
 	if (!desc) {
 		if (used)
 			findings_differ(g->findings, RULE_PALLOC_DESC_MISSING,
@@ -124,8 +127,6 @@ static void judge_count(const struct groups *g,
 		return;
 	}
 	got = le32_get(desc->pg_nfrees);
-	if (got == want)
-		return;
 	rule = palloc_check_desc(g->palloc, desc);
 	if (!rule)
 		rule = has_bitmap ? RULE_PALLOC_NFREES :
@@ -190,10 +191,11 @@ static void judge_missing(const struct groups *g, const void *bitmap,
 	uint64_t nr = group << g->palloc->group_bits;
 	uint32_t used;
 
-	while (first < end && (nr + first < g->reserved ||
-			       !palloc_bit(bitmap, first)))
+	while (first < end && nr + first < g->reserved)
 		first++;
 	used = palloc_count_range(bitmap, first, end);
+	while (used && !palloc_bit(bitmap, first))
+		first++;
 	if (used)
 		findings_differ(g->findings, RULE_PALLOC_ENTRY_MISSING,
 				place_map(g->cno, g->file->ino,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The story of a map that was made anew.
+ * What the repair of a map reports.
  *
- * What is given up, or older than it was, is told block by block, or range by
- * range; what was found as it was is no news of its own, and only counted.
+ * Blocks that are given up, or older than they were, are reported range by
+ * range; those that were found as they were are counted.  The account of losses
+ * does not depend on any of this.
  */
 #include "fsck/maps/mapstory.h"
 
@@ -33,7 +34,6 @@ static void flush(struct mapstory *s)
 	if (s->fate == MAPSTORY_NOTHING)
 		return;
 	range_text(s->from, s->end, range);
-	s->any = true;
 	if (s->fate == MAPSTORY_OLD)
 		fixers_tell(s->job, "inode %" PRIu64 ": %s: the content of "
 			    "checkpoint %" PRIu64, s->ino, range, s->cno);
@@ -97,20 +97,16 @@ void mapstory_removed(struct mapstory *s)
 	s->removed = true;
 }
 
-static void tell_count(struct mapstory *s, uint64_t count, const char *what)
-{
-	if (!count)
-		return;
-	s->any = true;
-	fixers_tell(s->job, "inode %" PRIu64 ": %" PRIu64 " block%s %s",
-		    s->ino, count, count == 1 ? "" : "s", what);
-}
-
 void mapstory_end(struct mapstory *s)
 {
 	flush(s);
-	tell_count(s, s->found, "found again");
-	tell_count(s, s->past, "past its size dropped");
+	fixers_tell(s->job, "inode %" PRIu64 ": map rebuilt, %" PRIu64
+		    " block%s restored from the logs", s->ino, s->found,
+		    s->found == 1 ? "" : "s");
+	if (s->past)
+		fixers_tell(s->job, "inode %" PRIu64 ": %" PRIu64 " block%s "
+			    "past its size dropped", s->ino, s->past,
+			    s->past == 1 ? "" : "s");
 	if (s->resized)
 		fixers_tell(s->job, "inode %" PRIu64 ": its size is %" PRIu64
 			    " now", s->ino, s->size);
@@ -121,8 +117,5 @@ void mapstory_end(struct mapstory *s)
 	if (s->unsure)
 		fixers_tell(s->job, "inode %" PRIu64 ": there may be holes "
 			    "where it had blocks, as not all logs can be read",
-			    s->ino);
-	if (!s->any && !s->resized && !s->removed && !s->unsure)
-		fixers_tell(s->job, "inode %" PRIu64 ": its map is made anew",
 			    s->ino);
 }

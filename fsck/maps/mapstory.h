@@ -29,7 +29,6 @@ struct mapstory {
 	bool unsure;		/* more may be lost than anybody knows of */
 	bool removed, resized;
 	uint64_t size;
-	bool any;
 };
 
 void mapstory_begin(struct mapstory *s, struct fixer_job *job, uint64_t ino);
@@ -47,7 +46,7 @@ void mapstory_past(struct mapstory *s);
 void mapstory_resized(struct mapstory *s, uint64_t size);
 void mapstory_removed(struct mapstory *s);
 
-/* Tells what is not told yet; something in any case. */
+/* Reports what was not reported yet. */
 void mapstory_end(struct mapstory *s);
 
 #endif

@@ -292,16 +292,18 @@ static int make_map(struct snapmaps *s, const struct snapmaps_holder *h,
 static void tell(struct snapmaps *s, const struct snapmaps_holder *h)
 {
 	if (snapmaps_is_entry(h))
-		fixers_tell(s->job, "checkpoint %" PRIu64 ": the map of its "
-			    "ifile is made anew", h->cno);
+		fixers_tell(s->job, "checkpoint %" PRIu64 ": map of its ifile "
+			    "rebuilt, with the %zu pointers that the logs have",
+			    h->cno, h->n);
 	else if (h->is_inode)
 		fixers_tell(s->job, "checkpoint %" PRIu64 ": inode %" PRIu64
-			    ": its map is made anew", h->cno, h->ino);
+			    ": map rebuilt, with the %zu pointers that the "
+			    "logs have", h->cno, h->ino, h->n);
 	else
 		fixers_tell(s->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": node of level %u at block %" PRIu64
-			    ": is made anew", h->cno, h->ino, h->level,
-			    h->key);
+			    ": rebuilt, with the %zu pointers that the logs "
+			    "have", h->cno, h->ino, h->level, h->key, h->n);
 }
 
 /* The maps of all inodes in the block of H, which is the first of them. */

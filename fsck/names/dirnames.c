@@ -115,10 +115,11 @@ static bool take_dotdot(struct dirnames *w, const struct dirent_entry *e)
 {
 	struct inodelist_dir *dir = &w->n->list.dirs[w->dir];
 
-	if (!e->ino)
-		return false;
-	if (!is_name(e, "..")) {
-		if (w->no_dot || !is_directory(&w->n->list, e->ino))
+	if (!e->ino || !is_name(e, "..")) {
+		/* What differs from such a block is not told by its places. */
+		w->n->doubts++;
+		if (!e->ino || w->no_dot ||
+		    !is_directory(&w->n->list, e->ino))
 			return false;
 		dir->second_open = true;
 		w->nopen++;
@@ -238,6 +239,8 @@ static void take_name(struct dirnames *w, const struct dirent_entry *e,
 	row = inodelist_find(&w->n->list, e->ino);
 	if (row.chunk && row.chunk->names[row.at] < UINT16_MAX)
 		row.chunk->names[row.at]++;
+	if (row.chunk)
+		row.chunk->touched = true;
 	if (!row.chunk || !row.chunk->links[row.at]) {
 		tell_entry(w, RULE_DIR_NO_INODE, e->offset, NULL, &e->ino);
 		return;
@@ -264,6 +267,10 @@ static int take_entry(struct dirnames *w, struct context *cx,
 		take_name(w, e, rule);
 	else if (!rule)
 		check_type(w, e, NILFS_FT_DIR);
+	if (w->n->gone && !nameset_has(w->n->gone,
+				       nameset_tag_in(w->ino, e->name,
+						      e->name_len)))
+		dupnames_reread(&w->n->dups);
 	return dupnames_add(&w->n->dups, cx, e);
 }
 
@@ -329,36 +336,41 @@ static void check_blocks(struct names *n, uint64_t ino,
 		}, 0);
 }
 
-static int walk(struct dirnames *w, struct context *cx)
+static int add_all(void *arg, struct context *cx, struct blockbatch *batch)
 {
-	struct names *n = w->n;
+	struct names *n = arg;
 	struct dirread blocks;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n->list.ndirs && !err; i++) {
-		err = dirread_add(&n->root, cx, &n->list, i, &w->batch,
-				    &blocks);
+		err = dirread_add(&n->root, cx, &n->list, i, batch, &blocks);
 		if (!err && has_links(n, n->list.dirs[i].ino))
 			check_blocks(n, n->list.dirs[i].ino, &blocks);
 	}
-	if (!err)
-		err = blockbatch_flush(&w->batch, cx);
-	if (!err)
-		err = begin_dir(w, cx, n->list.ndirs);
-	if (!err)
-		settle_parents(w);
 	return err;
 }
 
-int dirnames_run(struct names *n, struct context *cx)
+int dirnames_read(struct names *n, struct context *cx, dirnames_source *source,
+		  void *arg)
 {
 	struct dirnames w = { .n = n, .dir = n->list.ndirs };
 	int err;
 
 	err = blockbatch_open(&w.batch, cx, n->root.vol, take_block, &w);
 	if (!err)
-		err = walk(&w, cx);
+		err = source(arg, cx, &w.batch);
+	if (!err)
+		err = blockbatch_flush(&w.batch, cx);
+	if (!err)
+		err = begin_dir(&w, cx, n->list.ndirs);
+	if (!err)
+		settle_parents(&w);
 	blockbatch_close(&w.batch);
 	return err;
+}
+
+int dirnames_run(struct names *n, struct context *cx)
+{
+	return dirnames_read(n, cx, add_all, n);
 }

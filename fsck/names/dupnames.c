@@ -83,6 +83,11 @@ int dupnames_add(struct dupnames *d, struct context *cx,
 		       nameset_tag(entry->name, entry->name_len));
 }
 
+void dupnames_reread(struct dupnames *d)
+{
+	d->full = true;
+}
+
 int dupnames_end(struct dupnames *d, struct context *cx)
 {
 	struct dupnames_big *bigs;

@@ -45,6 +45,13 @@ struct dupnames {
 int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir);
 int dupnames_add(struct dupnames *d, struct context *cx,
 		 const struct dirent_entry *entry);
+
+/*
+ * The directory at hand has blocks that are not added: all of it is to be read
+ * when it has ended.
+ */
+void dupnames_reread(struct dupnames *d);
+
 int dupnames_end(struct dupnames *d, struct context *cx);
 
 /*

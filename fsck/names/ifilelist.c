@@ -32,10 +32,10 @@ struct ifilelist {
  * mkfs.nilfs2 made an empty file, ".nilfs", until nilfs-utils 2.2.10; in 2010
  * it left its directory entry free, and nobody misses the name.
  */
-static bool is_of_mkfs(const struct ifilelist *scan, uint64_t ino,
+static bool is_of_mkfs(const struct volume *vol, uint64_t ino,
 		       const struct nilfs_inode *inode)
 {
-	uint64_t time = le64_get(volume_super(scan->vol)->s_ctime);
+	uint64_t time = le64_get(volume_super(vol)->s_ctime);
 
 	return ino == NILFS_USER_INO &&
 	       inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_REG_FILE &&
@@ -45,22 +45,29 @@ static bool is_of_mkfs(const struct ifilelist *scan, uint64_t ino,
 	       le64_get(inode->i_mtime) == time;
 }
 
+uint8_t ifilelist_kind(const struct volume *vol, uint64_t ino,
+		       const struct nilfs_inode *inode, bool allocated)
+{
+	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
+
+	if (!allocated &&
+	    (!le16_get(inode->i_links_count) || type == NILFS_FT_UNKNOWN))
+		return 0;
+	if (inode_is_private(ino))
+		return 0;
+	return type | INODELIST_THERE |
+	       (allocated ? INODELIST_ALLOCATED : 0) |
+	       (is_of_mkfs(vol, ino, inode) ? INODELIST_MKFS : 0);
+}
+
 static int take_inode(struct ifilelist *scan, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode, bool allocated)
 {
-	uint16_t links = le16_get(inode->i_links_count);
-	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
-	uint8_t kind = type | INODELIST_THERE;
+	uint8_t kind = ifilelist_kind(scan->vol, ino, inode, allocated);
 
-	if (!allocated && (!links || type == NILFS_FT_UNKNOWN))
-		return 0;
-	if (inode_is_private(ino) || ino < scan->next)
+	if (!kind || ino < scan->next)
 		return 0;
 	scan->next = ino + 1;
-	if (allocated)
-		kind |= INODELIST_ALLOCATED;
-	if (is_of_mkfs(scan, ino, inode))
-		kind |= INODELIST_MKFS;
 	return inodelist_add(scan->list, cx, ino, kind, inode);
 }
 

@@ -17,4 +17,11 @@
 int ifilelist_fill(struct root *root, struct context *cx,
 		  struct inodelist *list, bool *whole);
 
+/*
+ * The kind that INODE of VOL, of number INO, has in a list; 0 where it is none that
+ * entries can name.
+ */
+uint8_t ifilelist_kind(const struct volume *vol, uint64_t ino,
+		       const struct nilfs_inode *inode, bool allocated);
+
 #endif

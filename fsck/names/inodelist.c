@@ -59,7 +59,9 @@ struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino)
 				       (unsigned int)(ino - chunk->first) };
 }
 
-static int add_chunk(struct inodelist *list, struct context *cx, uint64_t ino)
+/* Adds the chunk of INO as number AT. */
+static int add_chunk(struct inodelist *list, struct context *cx, uint64_t ino,
+		     size_t at)
 {
 	struct inodelist_chunk **chunks, *chunk;
 
@@ -74,8 +76,11 @@ static int add_chunk(struct inodelist *list, struct context *cx, uint64_t ino)
 	if (!chunk)
 		return fail(cx, -ENOMEM, "table of inodes");
 	chunk->first = ino & ~(uint64_t)(INODELIST_CHUNK - 1);
-	list->last = list->nchunks;
-	list->chunks[list->nchunks++] = chunk;
+	memmove(chunks + at + 1, chunks + at,
+		(list->nchunks - at) * sizeof(*chunks));
+	list->last = at;
+	list->chunks[at] = chunk;
+	list->nchunks++;
 	return 0;
 }
 
@@ -126,8 +131,8 @@ int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
 
 	if (!list->nchunks || ino - list->chunks[list->nchunks - 1]->first >=
 				      INODELIST_CHUNK)
-		err = add_chunk(list, cx, ino);
-	if (!err && (kind & INODELIST_TYPE) == NILFS_FT_DIR)
+		err = add_chunk(list, cx, ino, list->nchunks);
+	if (!err && inodelist_is_dir(kind))
 		err = add_dir(list, cx, ino, inode);
 	if (err)
 		return err;
@@ -144,10 +149,15 @@ static bool is_dir_before(const void *item, const void *key)
 	return dir->ino < *(const uint64_t *)key;
 }
 
+size_t inodelist_first_dir(const struct inodelist *list, uint64_t ino)
+{
+	return search_first(list->dirs, list->ndirs, sizeof(*list->dirs),
+			    is_dir_before, &ino);
+}
+
 size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino)
 {
-	size_t i = search_first(list->dirs, list->ndirs, sizeof(*list->dirs),
-				is_dir_before, &ino);
+	size_t i = inodelist_first_dir(list, ino);
 
 	return i < list->ndirs && list->dirs[i].ino == ino ? i : list->ndirs;
 }
@@ -159,6 +169,130 @@ bool inodelist_second_is_parent(const struct inodelist *list,
 		return dir->dotdot == NILFS_ROOT_INO;
 	return dir->parent && dir->parent <= list->ndirs &&
 	       list->dirs[dir->parent - 1].ino == dir->dotdot;
+}
+
+/* The row of a change, which is marked. */
+static int set_row(struct inodelist *list, struct context *cx,
+		   const struct inodelist_change *change)
+{
+	struct inodelist_row row = inodelist_find(list, change->ino);
+	int err;
+
+	if (!row.chunk) {
+		err = add_chunk(list, cx, change->ino,
+				chunk_behind(list, change->ino));
+		if (err)
+			return err;
+		row = inodelist_find(list, change->ino);
+	}
+	row.chunk->kind[row.at] = change->kind;
+	row.chunk->links[row.at] = change->links;
+	row.chunk->touched = true;
+	return 0;
+}
+
+/*
+ * Fills DIRS with the directories of LIST as they are after CHANGES, PLACES
+ * with the new index of each old one + 1, or 0: how many there are.
+ */
+static size_t merge_dirs(const struct inodelist *list,
+			 const struct inodelist_change *changes, size_t count,
+			 struct inodelist_dir *dirs, uint32_t *places)
+{
+	size_t n = 0, i = 0, end, c;
+
+	for (c = 0; c <= count; c++) {
+		end = c < count ? inodelist_first_dir(list, changes[c].ino) :
+				  list->ndirs;
+		for (; i < end; i++) {
+			dirs[n++] = list->dirs[i];
+			places[i] = (uint32_t)n;
+		}
+		if (c == count || inodelist_is_dir(changes[c].before) ==
+					  inodelist_is_dir(changes[c].kind))
+			continue;
+		if (inodelist_is_dir(changes[c].before))
+			places[i++] = 0;
+		else
+			dirs[n++] = (struct inodelist_dir){
+				.ino = changes[c].ino };
+	}
+	return n;
+}
+
+/* The table of directories after CHANGES, by which MORE come to it. */
+static int renumber_dirs(struct inodelist *list, struct context *cx,
+			 const struct inodelist_change *changes, size_t count,
+			 size_t more)
+{
+	size_t room = 0, places_room = 0, i;
+	struct inodelist_dir *dirs;
+	uint32_t *places;
+
+	if (list->ndirs + more >= UINT32_MAX)
+		return fail(cx, -ENOMEM, "table of directories");
+	dirs = array_grow(cx, NULL, &room, list->ndirs + more, sizeof(*dirs));
+	places = array_grow(cx, NULL, &places_room, list->ndirs + 1,
+			    sizeof(*places));
+	if (!dirs || !places) {
+		free(dirs);
+		free(places);
+		return -ENOMEM;
+	}
+	list->ndirs = merge_dirs(list, changes, count, dirs, places);
+	for (i = 0; i < list->ndirs; i++)
+		if (dirs[i].parent)
+			dirs[i].parent = places[dirs[i].parent - 1];
+	free(places);
+	free(list->dirs);
+	list->dirs = dirs;
+	list->dirs_room = room;
+	return 0;
+}
+
+int inodelist_apply(struct inodelist *list, struct context *cx,
+		    const struct inodelist_change *changes, size_t count)
+{
+	size_t more = 0, less = 0, i;
+	int err = 0;
+
+	list->nmaps = 0;
+	for (i = 0; i < count && !err; i++) {
+		bool before = inodelist_is_dir(changes[i].before);
+		bool now = inodelist_is_dir(changes[i].kind);
+
+		more += now && !before;
+		less += before && !now;
+		err = set_row(list, cx, &changes[i]);
+	}
+	if (err || !(more + less))
+		return err;
+	return renumber_dirs(list, cx, changes, count, more);
+}
+
+static bool is_empty(const struct inodelist_chunk *chunk)
+{
+	static const uint8_t none[INODELIST_CHUNK];
+
+	return !memcmp(chunk->kind, none, sizeof(none));
+}
+
+void inodelist_settle(struct inodelist *list)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < list->nchunks; i++) {
+		struct inodelist_chunk *chunk = list->chunks[i];
+
+		if (chunk->touched && is_empty(chunk)) {
+			free(chunk);
+			continue;
+		}
+		chunk->touched = false;
+		list->chunks[n++] = chunk;
+	}
+	list->nchunks = n;
+	list->last = 0;
 }
 
 void inodelist_clear(struct inodelist *list)

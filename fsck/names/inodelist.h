@@ -28,6 +28,7 @@ struct inodelist_chunk {
 	uint16_t links[INODELIST_CHUNK];	/* as the inode says */
 	uint16_t names[INODELIST_CHUNK];	/* found, or the most */
 	uint8_t kind[INODELIST_CHUNK];		/* 0: no inode */
+	bool touched;	/* an inode or its count of names was changed */
 };
 
 #define INODELIST_UNKNOWN 0u
@@ -52,6 +53,20 @@ struct inodelist_map {
 	le64 size;
 	le64 bmap[NILFS_INODE_BMAP_SIZE];
 };
+
+/* How an inode differs from that of the checkpoint that was looked at before. */
+struct inodelist_change {
+	uint64_t ino;
+	uint16_t links;
+	uint8_t before, kind;	/* kinds; 0: no inode */
+	bool map;		/* a directory whose map or size differs */
+	bool kept;		/* of its blocks some are the same */
+};
+
+static inline bool inodelist_is_dir(uint8_t kind)
+{
+	return (kind & INODELIST_TYPE) == NILFS_FT_DIR;
+}
 
 #define INODELIST_MAPS_SHARE 8	/* of the memory budget, for maps */
 
@@ -88,6 +103,21 @@ size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino);
 /* True where the second entry of DIR, if it is open, leads to its parent. */
 bool inodelist_second_is_parent(const struct inodelist *list,
 				const struct inodelist_dir *dir);
+
+/* The index of the first directory with a number from INO on, or list->ndirs. */
+size_t inodelist_first_dir(const struct inodelist *list, uint64_t ino);
+
+/*
+ * Makes LIST, of the checkpoint before, that of the one in which the COUNT
+ * inodes of CHANGES, ascending, differ.  Names are not counted here, and the
+ * maps of directories are forgotten.  -ENOMEM, after which LIST is good for
+ * inodelist_clear() only.
+ */
+int inodelist_apply(struct inodelist *list, struct context *cx,
+		    const struct inodelist_change *changes, size_t count);
+
+/* No chunk is touched any more; those without an inode are freed. */
+void inodelist_settle(struct inodelist *list);
 
 /* Makes it empty; what it has allocated stays with it. */
 void inodelist_clear(struct inodelist *list);

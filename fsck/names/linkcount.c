@@ -110,22 +110,32 @@ static void follow_parents(struct names *n, struct bitmap *known,
 	}
 }
 
-static int check_tree(struct names *n, struct context *cx)
+struct tree {
+	struct bitmap known, way;
+};
+
+static int open_tree(struct tree *t, struct names *n, struct context *cx)
 {
-	size_t ndirs = n->list.ndirs, i;
-	struct bitmap known = { .words = NULL }, way = { .words = NULL };
 	int err;
 
-	err = bitmap_init(&known, cx, ndirs);
-	if (!err)
-		err = bitmap_init(&way, cx, ndirs);
-	for (i = 0; i < ndirs && !err; i++) {
+	*t = (struct tree){ .known = { .words = NULL } };
+	err = bitmap_init(&t->known, cx, n->list.ndirs);
+	return err ? err : bitmap_init(&t->way, cx, n->list.ndirs);
+}
+
+static void close_tree(struct tree *t)
+{
+	bitmap_fini(&t->known);
+	bitmap_fini(&t->way);
+}
+
+/* Directories number I on, below END. */
+static void check_dirs(struct tree *t, struct names *n, size_t i, size_t end)
+{
+	for (; i < end; i++) {
 		check_parent(n, &n->list.dirs[i]);
-		follow_parents(n, &known, &way, i);
+		follow_parents(n, &t->known, &t->way, i);
 	}
-	bitmap_fini(&known);
-	bitmap_fini(&way);
-	return err;
 }
 
 /* An inode whose links are not its names, or which has none of these. */
@@ -171,8 +181,12 @@ static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
 int linkcount_run(struct names *n, struct context *cx)
 {
 	size_t i, dir = 0;
-	int err = check_tree(n, cx);
+	struct tree tree;
+	int err = open_tree(&tree, n, cx);
 
+	if (!err)
+		check_dirs(&tree, n, 0, n->list.ndirs);
+	close_tree(&tree);
 	if (err)
 		return err;
 	if (n->lost) {
@@ -182,4 +196,35 @@ int linkcount_run(struct names *n, struct context *cx)
 	for (i = 0; i < n->list.nchunks; i++)
 		judge_chunk(n, n->list.chunks[i], &dir);
 	return 0;
+}
+
+/* A name that stayed although its inode is gone. */
+static void doubt_names(struct names *n, const struct inodelist_chunk *chunk)
+{
+	unsigned int i;
+
+	for (i = 0; i < INODELIST_CHUNK; i++)
+		n->doubts += chunk->names[i] && !chunk->links[i];
+}
+
+int linkcount_touched(struct names *n, struct context *cx)
+{
+	struct inodelist *list = &n->list;
+	struct tree tree;
+	size_t i, dir, end;
+	int err = open_tree(&tree, n, cx);
+
+	for (i = 0; i < list->nchunks && !err; i++) {
+		struct inodelist_chunk *chunk = list->chunks[i];
+
+		if (!chunk->touched)
+			continue;
+		dir = inodelist_first_dir(list, chunk->first);
+		end = inodelist_first_dir(list, chunk->first + INODELIST_CHUNK);
+		check_dirs(&tree, n, dir, end);
+		doubt_names(n, chunk);
+		judge_chunk(n, chunk, &dir);
+	}
+	close_tree(&tree);
+	return err;
 }

@@ -13,4 +13,10 @@ struct names;
  */
 int linkcount_run(struct names *n, struct context *cx);
 
+/*
+ * The same for the chunks of N's list that were touched, where all others have
+ * what they had in a checkpoint without a finding.
+ */
+int linkcount_touched(struct names *n, struct context *cx);
+
 #endif

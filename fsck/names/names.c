@@ -12,12 +12,14 @@ void names_tell(struct names *n, const struct finding *finding,
 {
 	struct told_key key = { finding->rule, finding->place.ino, which };
 
-	if (told_add(&n->told, &key))
+	n->doubts++;
+	if (!n->trial && told_add(&n->told, &key))
 		findings_add(n->c->findings, finding);
 }
 
 void names_lose(struct names *n, uint64_t ino)
 {
+	n->doubts++;
 	if (!n->lost++)
 		n->first_lost = ino;
 }

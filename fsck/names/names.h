@@ -27,6 +27,11 @@ struct names {
 	struct root root;
 	struct inodelist list;
 	struct dupnames dups;
+	/* What would have been told, or could not be judged, so far. */
+	uint64_t doubts;
+	bool trial;		/* findings are counted only */
+	/* In a trial: names that blocks had which these replace, or NULL. */
+	const struct nameset *gone;
 	uint64_t lost;		/* directories not wholly read, maybe twice */
 	uint64_t first_lost;	/* the first of them */
 };

@@ -10,7 +10,6 @@
 #include "fsck/names/nameset.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define SLOTS_MIN 256u
@@ -109,6 +108,13 @@ int nameset_add(struct nameset *set, struct context *cx, uint32_t tag)
 	*slot = tag;
 	set->used++;
 	return 1;
+}
+
+bool nameset_has(const struct nameset *set, uint32_t tag)
+{
+	const uint32_t *slot = find(set->slots, set->nslots, tag);
+
+	return slot && *slot;
 }
 
 void nameset_fini(struct nameset *set)

@@ -6,6 +6,7 @@
 #ifndef NILFS2_FSCK_NAMESET_H
 #define NILFS2_FSCK_NAMESET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -56,6 +57,16 @@ static inline uint32_t nameset_tag(const char *name, uint32_t len)
 	return (uint32_t)(h >> 32) | !(uint32_t)(h >> 32);
 }
 
+/* The tag of a name in directory INO, where a set has several directories. */
+static inline uint32_t nameset_tag_in(uint64_t ino, const char *name,
+				      uint32_t len)
+{
+	uint32_t tag = (uint32_t)(nameset_mix(ino, nameset_tag(name, len)) >>
+				  32);
+
+	return tag | !tag;
+}
+
 /* Makes it empty.  -ENOMEM. */
 int nameset_clear(struct nameset *set, struct context *cx);
 
@@ -64,6 +75,9 @@ int nameset_clear(struct nameset *set, struct context *cx);
  * where a quarter of the memory budget is full, -ENOMEM.
  */
 int nameset_add(struct nameset *set, struct context *cx, uint32_t tag);
+
+/* Whether TAG is in SET, which has been cleared once. */
+bool nameset_has(const struct nameset *set, uint32_t tag);
 
 void nameset_fini(struct nameset *set);
 

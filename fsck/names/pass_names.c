@@ -4,17 +4,20 @@
  *
  * It checks the directories of all checkpoints: blocks, entries, what the
  * entries name, and whether names and links agree.  The latest comes first,
- * then the snapshots, then the others, each from the newer to the older.  A
- * checkpoint with the same names as the one looked at before it is passed over.
+ * then the snapshots, then the others, each from the newer to the older.  Of a
+ * checkpoint after the first only what differs from the one before is read,
+ * unless something is wrong in either (namediff.c).
  *
  * It needs a DAT that leads to blocks.  Inodes and the maps of directories
  * were checked by the pass over trees: what is broken there is not told again,
  * it is only not relied upon.
  *
- * Per checkpoint: a list of the inodes, five bytes each, from one reading of
- * the ifile; all directories, in the order of the ifile; then the sums.
+ * Per checkpoint that is read whole: a list of the inodes, five bytes each, from
+ * one reading of the ifile; all directories, in the order of the ifile; then the
+ * sums.
  *
- * That is work for each checkpoint, of which a volume in use has hundreds.
+ * Where many names change that is work for each checkpoint, of which a volume in
+ * use has hundreds.
  * The latest one and the snapshots are what somebody keeps, and are all looked
  * at; the others will go by themselves, and of them, newest first, as many are
  * as take a tenth of a second, or as the former took.
@@ -27,17 +30,18 @@
 #include "fsck/names/dirnames.h"
 #include "fsck/names/ifilelist.h"
 #include "fsck/names/linkcount.h"
+#include "fsck/names/namediff.h"
 #include "fsck/names/names.h"
-#include "fsck/names/samenames.h"
 #include "fsck/passes.h"
 #include "vol/cptable.h"
 
 #define PLAIN_WORK 1000000u /* inodes of plain checkpoints, at least */
+#define DIFF_WORK 256u /* to compare two checkpoints, in inodes */
 
 struct walk {
 	uint64_t *cnos;		/* all checkpoints, ascending */
 	size_t count;
-	struct root last;	/* the one looked at last */
+	struct namediff_base last;	/* the one looked at last */
 	/* What was read, in inodes. */
 	uint64_t kept;	/* of the latest checkpoint and the snapshots */
 	uint64_t plain;
@@ -96,39 +100,31 @@ static bool is_enough(const struct names *n, const struct walk *w)
 	return !n->c->data && w->plain >= PLAIN_WORK && w->plain >= w->kept;
 }
 
-/* 1 where the checkpoint has the names of LAST, which has been looked at. */
-static int is_like(const struct names *n, struct context *cx,
-		   const struct root *last)
-{
-	if (!last->vol)
-		return 0;
-	if (!memcmp(n->root.cp.cp_ifile_inode.i_bmap,
-		    last->cp.cp_ifile_inode.i_bmap,
-		    sizeof(last->cp.cp_ifile_inode.i_bmap)))
-		return 1;
-	return samenames_check(cx, &n->root, last);
-}
-
-/* Checkpoint CNO, unless it is like the last one; counts inodes. */
+/* Checkpoint CNO, as far as it differs from the last one; adds up inodes. */
 static int check_checkpoint(struct names *n, struct context *cx,
 			    struct walk *w, uint64_t cno, uint64_t *inodes)
 {
-	int err = root_open(&n->root, cx, n->c->vol, cno);
+	struct namediff_base *last = &w->last;
+	int ret = root_open(&n->root, cx, n->c->vol, cno);
 
-	if (err) {
-		if (names_is_fatal(err))
-			return err;
+	*inodes += DIFF_WORK;
+	if (ret) {
+		if (names_is_fatal(ret))
+			return ret;
 		names_unjudged(n, NILFS_IFILE_INO, cx->failure);
 		fail_clear(cx);
 		return 0;
 	}
-	err = is_like(n, cx, &w->last);
-	if (err)
-		return err < 0 ? err : 0;
-	w->last = n->root;
-	err = check_names(n, cx);
-	*inodes += (uint64_t)n->list.nchunks * INODELIST_CHUNK;
-	return err;
+	ret = namediff_run(n, cx, last, inodes);
+	if (!ret) {
+		n->doubts = 0;
+		ret = check_names(n, cx);
+		last->sound = !n->doubts;
+		inodelist_settle(&n->list);
+		*inodes += (uint64_t)n->list.nchunks * INODELIST_CHUNK;
+	}
+	last->root = n->root;
+	return ret < 0 ? ret : 0;
 }
 
 /* The latest checkpoint and the snapshots. */

@@ -307,6 +307,12 @@ int blockmap_cursor_next(struct blockmap_cursor *cur, struct context *cx,
 	return 0;
 }
 
+void blockmap_cursor_skip(struct blockmap_cursor *cur)
+{
+	cur->path[cur->level].index++;
+	cur->entered = false;
+}
+
 void blockmap_cursor_close(struct blockmap_cursor *cur)
 {
 	unsigned int level;

@@ -88,6 +88,9 @@ int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 int blockmap_cursor_next(struct blockmap_cursor *cur, struct context *cx,
 			 struct blockmap_item *item);
 
+/* Passes over what is below the node that was yielded last. */
+void blockmap_cursor_skip(struct blockmap_cursor *cur);
+
 /* Gives the borrowed nodes back; also fine after a failed open. */
 void blockmap_cursor_close(struct blockmap_cursor *cur);
 

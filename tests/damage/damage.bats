@@ -32,6 +32,13 @@ spoil() {
 @test "a volume with every type of file" { spoil 11 special; }
 @test "a volume after a crash with fsync" { spoil 11 crash-dsync; }
 
+@test "the kernel reads what is repaired" {
+	need_guest uml
+	run "$BATS_TEST_DIRNAME/kernel.sh" --every "${EVERY:-150}" snapshots
+	[ "$status" -eq 0 ] || echo "$output"
+	[ "$status" -eq 0 ]
+}
+
 @test "a case is made again as it was" {
 	local case
 

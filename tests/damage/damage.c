@@ -7,17 +7,13 @@
  * sound image.  The result is a table; README.md says what its columns mean.
  */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "runner.h"
 #include "tests/fuzz/arena.h"
-
-#define PIECE 65536u
 
 int fsck_main(int argc, char **argv);
 
@@ -36,6 +32,9 @@ static const char usage_text[] =
 	"  -j, --jobs N        run N cases at once\n"
 	"  -l, --list          print a line for each case not restored\n"
 	"  -L, --list-all      print a line for each case\n"
+	"  -K, --keep DIR      leave the repaired volumes there, as CASE.img, "
+	"that\n"
+	"                      are restored or named\n"
 	"  -t, --totals        print no table for each image\n"
 	"  -f, --fail LIST     fail where a case ends as: "
 	"restored,named,refused,\n"
@@ -103,6 +102,7 @@ static const struct option long_options[] = {
 	{"jobs", required_argument, NULL, 'j'},
 	{"list", no_argument, NULL, 'l'},
 	{"list-all", no_argument, NULL, 'L'},
+	{"keep", required_argument, NULL, 'K'},
 	{"totals", no_argument, NULL, 't'},
 	{"fail", required_argument, NULL, 'f'},
 	{NULL, 0, NULL, 0},
@@ -143,6 +143,9 @@ static void read_option(struct request *r, int option)
 		o->list = true;
 		o->list_all = o->list_all || option == 'L';
 		break;
+	case 'K':
+		o->keep = optarg;
+		break;
 	case 't':
 		r->only_totals = true;
 		break;
@@ -163,27 +166,9 @@ static void read_options(struct request *r, int argc, char **argv)
 	memset(o->kinds, true, sizeof(o->kinds));
 	memset(o->spoils, true, sizeof(o->spoils));
 	memset(o->sums, true, sizeof(o->sums));
-	while ((option = getopt_long(argc, argv, "k:d:s:e:S:j:lLtf:",
+	while ((option = getopt_long(argc, argv, "k:d:s:e:S:j:lLK:tf:",
 				     long_options, NULL)) >= 0)
 		read_option(r, option);
-}
-
-/* Writes SIZE bytes to a new file PATH, with holes where they are zero. */
-static void write_image(const char *path, const char *bytes, size_t size)
-{
-	static const char zeros[PIECE];
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-	size_t at, n;
-
-	if (fd < 0 || ftruncate(fd, (off_t)size))
-		arena_die(path);
-	for (at = 0; at < size; at += n) {
-		n = size - at < PIECE ? size - at : PIECE;
-		if (memcmp(bytes + at, zeros, n) &&
-		    pwrite(fd, bytes + at, n, (off_t)at) != (ssize_t)n)
-			arena_die(path);
-	}
-	close(fd);
 }
 
 static int make(const char *image, const char *id, const char *out,
@@ -199,7 +184,7 @@ static int make(const char *image, const char *id, const char *out,
 	done = runner_find(&b, id, &c) &&
 	       spoil_do(&c, &b.targets, seed, arena.bytes, b.sound, b.size);
 	if (done)
-		write_image(out, arena.bytes, arena.size);
+		runner_write(out, arena.bytes, arena.size);
 	else
 		fprintf(stderr, "%s: %s has no such case\n", id, image);
 	runner_close(&b);

@@ -25,6 +25,8 @@
 #include "tests/fuzz/mending.h"
 #include "tests/fuzz/random.h"
 
+#define PIECE 65536u
+
 /* The cases of one image, while they run. */
 struct run {
 	const struct bench *bench;
@@ -116,11 +118,39 @@ static void send(const struct run *r, size_t number, const struct outcome *o)
 	char line[sizeof(o->first) + 128];
 	int n;
 
-	n = snprintf(line, sizeof(line), "%zu %d %d %d %u %u %s\n", number,
+	n = snprintf(line, sizeof(line), "%zu %d %d %d %u %u %d %s\n", number,
 		     (int)o->verdict, o->status, o->second, o->differing,
-		     o->unnamed, o->first);
+		     o->unnamed, o->data, o->first);
 	if (write(r->pipe[1], line, (size_t)n) != n)
 		_exit(99);
+}
+
+void runner_write(const char *path, const char *bytes, size_t size)
+{
+	static const char zeros[PIECE];
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	size_t at, n;
+
+	if (fd < 0 || ftruncate(fd, (off_t)size))
+		arena_die(path);
+	for (at = 0; at < size; at += n) {
+		n = size - at < PIECE ? size - at : PIECE;
+		if (memcmp(bytes + at, zeros, n) &&
+		    pwrite(fd, bytes + at, n, (off_t)at) != (ssize_t)n)
+			arena_die(path);
+	}
+	close(fd);
+}
+
+/* The repaired volume, for the kernel to judge. */
+static void keep_image(const struct run *r, size_t number,
+		       const struct arena *arena)
+{
+	char id[CASE_ID_MAX], path[STATE_PATH_MAX];
+
+	case_id(&r->cases[number], id);
+	snprintf(path, sizeof(path), "%s/%s.img", r->options->keep, id);
+	runner_write(path, arena->bytes, arena->size);
 }
 
 static _Noreturn void run_case(const struct run *r, size_t number,
@@ -130,6 +160,8 @@ static _Noreturn void run_case(const struct run *r, size_t number,
 	struct outcome o;
 
 	verdict_find(&o, r->bench, &r->cases[number], &checker);
+	if (r->options->keep && o.verdict <= VERDICT_NAMED)
+		keep_image(r, number, arena);
 	send(r, number, &o);
 	_exit(0);
 }
@@ -179,12 +211,12 @@ static void print_case(const struct run *r, const struct damage_case *c,
 	printf("CASE %s %s %s block=%" PRIu64 " ino=%" PRIu64 " at=%" PRIu64
 	       " level=%u cp=%" PRIu64
 	       " damage=%s sums=%s %s exit=%d second=%d "
-	       "differ=%u unnamed=%u first=%s\n",
+	       "differ=%u unnamed=%u%s first=%s\n",
 	       r->name, id, target_kind_name(t->kind), t->blocknr, t->ino,
 	       t->blkoff, t->level, t->cno, spoil_name(c->spoil),
 	       c->matched ? "matched" : "left", verdict_name(o->verdict),
 	       o->status, o->second, o->differing, o->unnamed,
-	       *o->first ? o->first : "-");
+	       o->data ? " --data" : "", *o->first ? o->first : "-");
 }
 
 static void collect(const struct run *r, struct table *table)
@@ -193,16 +225,17 @@ static void collect(const struct run *r, struct table *table)
 	struct outcome o;
 	char *line = NULL;
 	size_t size = 0, number;
-	int at;
+	int at, data;
 
 	if (!in)
 		arena_die("pipe");
 	while (getline(&line, &size, in) > 0) {
-		if (sscanf(line, "%zu %d %d %d %u %u %n", &number,
+		if (sscanf(line, "%zu %d %d %d %u %u %d %n", &number,
 			   (int *)&o.verdict, &o.status, &o.second,
-			   &o.differing, &o.unnamed, &at) < 6 ||
+			   &o.differing, &o.unnamed, &data, &at) < 7 ||
 		    number >= r->count)
 			continue;
+		o.data = data;
 		line[strcspn(line, "\n")] = '\0';
 		snprintf(o.first, sizeof(o.first), "%s", line + at);
 		table_add(table, &r->cases[number], o.verdict);

@@ -16,6 +16,7 @@ struct runner_options {
 	unsigned int jobs; /* processes at once */
 	bool list;	   /* print a line for each case not restored */
 	bool list_all;	   /* or for every case */
+	const char *keep;  /* directory for repaired images, or NULL */
 };
 
 /* Opens the sound image at PATH; ends the program where it cannot. */
@@ -29,6 +30,9 @@ void runner_close(struct bench *b);
 void runner_run(const struct bench *b, const char *name, const char *path,
 		const struct runner_options *o, arena_main *main_of,
 		struct table *table);
+
+/* Writes SIZE bytes to a new file at PATH, with holes where they are zero. */
+void runner_write(const char *path, const char *bytes, size_t size);
 
 /* The case with identifier ID; false where there is none. */
 bool runner_find(const struct bench *b, const char *id, struct damage_case *c);

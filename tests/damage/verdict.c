@@ -33,8 +33,9 @@ const char *verdict_name(enum verdict verdict)
 {
 	static const char *const names[VERDICTS] = {
 		[VERDICT_RESTORED] = "restored", [VERDICT_NAMED] = "named",
-		[VERDICT_REFUSED] = "refused",	 [VERDICT_LOST] = "LOST",
-		[VERDICT_STATUS] = "status",	 [VERDICT_CRASH] = "crash",
+		[VERDICT_REFUSED] = "refused",	 [VERDICT_UNSEEN] = "unseen",
+		[VERDICT_LOST] = "LOST",	 [VERDICT_STATUS] = "status",
+		[VERDICT_CRASH] = "crash",
 	};
 
 	return names[verdict];
@@ -150,10 +151,24 @@ static bool is_honest(const struct outcome *o, bool silent)
 	}
 }
 
-static enum verdict judge(const struct outcome *o, bool silent)
+/*
+ * Whether the damage left a volume as the kernel could have written it.  Of
+ * times, modes and names there is no second copy, of all else there is.
+ */
+static bool is_unseen(const struct judging *j, bool silent)
 {
+	enum target_kind kind = j->c->target->kind;
+
+	return j->c->matched && !j->o->status && silent &&
+	       (kind == TARGET_IFILE || kind == TARGET_DIRECTORY);
+}
+
+static enum verdict judge(const struct judging *j, bool silent)
+{
+	const struct outcome *o = j->o;
+
 	if (o->unnamed)
-		return VERDICT_LOST;
+		return is_unseen(j, silent) ? VERDICT_UNSEEN : VERDICT_LOST;
 	if (!is_honest(o, silent))
 		return VERDICT_STATUS;
 	if (o->status >= CHECKER_UNCORRECTED)
@@ -161,23 +176,32 @@ static enum verdict judge(const struct outcome *o, bool silent)
 	return o->differing ? VERDICT_NAMED : VERDICT_RESTORED;
 }
 
+static void repair(struct judging *j, const struct checker *checker, bool data)
+{
+	const char *more = data ? "--data" : NULL;
+	struct outcome *o = j->o;
+	char *after;
+
+	*o = (struct outcome){.data = data};
+	o->status = checker_run(checker, "-fy", more, &j->text);
+	j->text = append_errors(j->text, checker->arena->errors);
+	o->second = checker_run(checker, "-fn", more, &after);
+	state_take(&j->after, checker->arena->bytes, checker->arena->size);
+	compare_all(j);
+	o->verdict = judge(j, !o->second && mending_is_complete(after));
+	state_free(&j->after);
+	state_free(&j->before);
+	j->has_before = false;
+	free(after);
+	free(j->text);
+}
+
 void verdict_find(struct outcome *o, const struct bench *bench,
 		  const struct damage_case *c, const struct checker *checker)
 {
-	/* Only the checksums of all logs cover the content of files. */
-	const char *more = c->target->kind >= TARGET_BLOCKS ? "--data" : NULL;
 	struct judging j = {.o = o, .bench = bench, .c = c};
-	char *after;
 
-	*o = (struct outcome){0};
-	o->status = checker_run(checker, "-fy", more, &j.text);
-	j.text = append_errors(j.text, checker->arena->errors);
-	o->second = checker_run(checker, "-fn", more, &after);
-	state_take(&j.after, checker->arena->bytes, checker->arena->size);
-	compare_all(&j);
-	o->verdict = judge(o, !o->second && mending_is_complete(after));
-	state_free(&j.after);
-	state_free(&j.before);
-	free(after);
-	free(j.text);
+	repair(&j, checker, c->target->kind >= TARGET_BLOCKS);
+	if (!o->status && o->differing && !c->matched && !o->data)
+		repair(&j, checker, true);
 }

@@ -363,3 +363,103 @@ set_byte() {
 	breaks dir-no-inode inode-unreachable
 	said 'dir-no-inode: checkpoint 2: inode 2: '
 }
+
+# layers: the volume "image" with eight snapshots.  Each adds a file to /d, with
+# a new block of it; /s has another block from 3 on, and from 8 on; /x is a file
+# in 1 and 3, a directory in 2, and a symbolic link from 4 on.
+layers() {
+	local i
+
+	mkdir -p one/d one/s one/t/u two/x three four
+	echo 0 | tee one/d/f{1..9} one/s/f{1..9} one/t/f one/x two/x/in \
+		three/x >/dev/null
+	ln one/t/f one/t/u/f
+	ln -s nowhere four/x
+	for i in one two three four five six seven eight; do
+		mkdir -p "$i/d"
+		echo >"$i/d/$i"
+	done
+	mkdir three/s eight/s
+	echo | tee three/s/three eight/s/eight >/dev/null
+	mkfs.nilfs2 -q -B 64 --size 16M --snapshot -d one -d two -d three \
+		-d four -d five -d six -d seven -d eight image
+}
+
+# breaks_in CNO RULE...: what fsck.nilfs2 says, all of it of that checkpoint.
+breaks_in() {
+	local cno=$1
+
+	shift
+	run fsck.nilfs2 -n image
+	echo "$output"
+	[ "$(sed -nE 's/^([a-z]+-[a-z-]*): checkpoint ([0-9]+): .*/\2 \1/p' \
+		<<<"$output")" = "$(printf "$cno %s\n" "$@")" ]
+}
+
+# ino_in CNO PATH
+ino_in() {
+	dump.nilfs2 inode -c "$1" image "$2" | awk '$1 == "Inode:" { print $2 }'
+}
+
+# damage_in CNO STRUCTURE FIELD
+damage_in() {
+	damage -c "$@"
+}
+
+@test "many snapshots: a name of one of them" {
+	layers
+	breaks
+	damage_in 4 dirent:/d/f2 inode=9999
+	breaks_in 4 dir-no-inode inode-unreachable
+	damage_in 4 dirent:/d/f2 "inode=$(ino /d/f2)" name=f3
+	breaks_in 4 dir-duplicate
+	damage_in 4 dirent:/d/f3 inode="$(ino /d/f1)"
+	breaks_in 4 dir-duplicate inode-links-names inode-unreachable
+}
+
+@test "many snapshots: a name in a directory that some of them share" {
+	layers
+	damage_in 5 dirent:/s/f2 file_type=2
+	breaks_in 7 dir-type-differs
+	damage_in 2 dirent:/s/f3 file_type=2
+	run fsck.nilfs2 -n image
+	[ "$(grep -c '^dir-type-differs: checkpoint 7: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^dir-type-differs: checkpoint 2: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -cE '^(dir|inode)-' <<<"$output")" -eq 2 ]
+}
+
+@test "many snapshots: links and types of inodes of one of them" {
+	layers
+	cp image sound
+	damage_in 3 inode:/t/f i_links_count=3
+	breaks_in 3 inode-links-names
+	cp sound image
+	damage_in 6 inode:/d i_links_count=3
+	breaks_in 6 inode-links-names
+	cp sound image
+	damage_in 3 inode:/d/f2 i_mode=$((0010644))
+	run fsck.nilfs2 -n image
+	[ "$(grep -c '^dir-type-differs: checkpoint 3: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^dir-' <<<"$output")" -eq 1 ]
+}
+
+@test "many snapshots: a number that was given out again" {
+	layers
+	[ "$(ino_in 2 /x)" = "$(ino_in 4 /x)" ]
+	[ "$(ino_in 3 /x)" = "$(ino_in 8 /d/five)" ]
+	cp image sound
+	damage_in 2 dirent:/x file_type=1
+	breaks_in 2 dir-type-differs
+	cp sound image
+	damage_in 2 dirent:/x/in inode=0
+	breaks_in 2 inode-unreachable
+	cp sound image
+	damage_in 2 dirent:/x/in "inode=$(ino /t)" file_type=2
+	breaks_in 2 dir-second-name inode-unreachable
+	cp sound image
+	damage_in 4 dirent:/d/four "inode=$(ino_in 3 /x)"
+	run fsck.nilfs2 -n image
+	[ "$(grep -c '^dir-no-inode: checkpoint 4: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^inode-unreachable: checkpoint 4: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -cE '^(dir|inode)-' <<<"$output")" -eq 2 ]
+}

@@ -151,11 +151,12 @@ on_terminal() {
 	break_links
 	run -1 --separate-stderr fsck.nilfs2 -y --json image
 	[ "$(jq -c 'keys_unsorted' <<<"$output")" = \
-		'["findings","counts","repairs","left","summary"]' ]
+		'["findings","counts","repairs","losses","left","summary"]' ]
 	[ "$(jq -r '.findings[].rule' <<<"$output")" = inode-links-names ]
-	[ "$(jq -c '[(.repairs | length > 0), .left, .summary.mended,
-		.summary.clean, .summary.errors]' <<<"$output")" = \
-		'[true,[],true,true,0]' ]
+	[ "$(jq -c '[(.repairs | length > 0), .losses, .left, .summary.mended,
+		.summary.clean, .summary.errors, .summary.losses,
+		.summary.losses_known]' <<<"$output")" = \
+		'[true,[],[],true,true,0,0,true]' ]
 }
 
 @test "an undo file brings the old volume back" {

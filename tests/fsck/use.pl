@@ -41,6 +41,8 @@ sub attributes {
 	my @stat = lstat $path or die "$path: $!\n";
 	my $target = -l _ ? readlink $path : '';
 
+	# A directory may be packed in another way.
+	@stat[7, 12] = (0, 0) if -d _;
 	$target = sha256_hex(whole($path)) if -f _ && -s _ < 100_000_000;
 	return join "\0", @stat[1 .. 7, 9, 10, 12], $path, $target;
 }

@@ -85,8 +85,8 @@ int arena_complained(struct arena *a, const char *wanted)
 	rewind(a->errors);
 	while (fgets(text, sizeof(text), a->errors))
 		if (!strncmp(text, wanted, strlen(wanted)))
-			return true;
-	return false;
+			return 1;
+	return 0;
 }
 
 void arena_keep(const struct arena *a, const char *name)

@@ -24,7 +24,7 @@ void arena_load(struct arena *a, const char *path);
  */
 int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink);
 
-/* Whether the last tool's first line of errors begins with WANTED. */
+/* Whether a line of the last tool's errors begins with WANTED. */
 int arena_complained(struct arena *a, const char *wanted);
 
 /* Leaves the image in the file NAME, to be looked at, and says so. */

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A newer state that the repair could not begin with.
+ *
+ * If the latest super root cannot be read, an older one is what the repair
+ * begins with, and the map of no file says what there was since.  The
+ * summaries of the logs do: what a log past that super root lists, and the file
+ * has not after the repair, is lost.  A file that was written and removed since
+ * is named as well, as nobody knows of the removal.
+ */
+#include "fsck/account/beyond.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/checkpoint.h"
+#include "disk/inode.h"
+#include "fsck/account/comparefile.h"
+#include "fsck/damage.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+
+struct tail {
+	struct sides *s;
+	struct sides all; /* as S, with the versions of the tail */
+	struct root root;
+	uint64_t last; /* the newest checkpoint */
+	char *inodes;  /* a block of them */
+};
+
+static void lose_checkpoints(struct tail *t, struct context *cx)
+{
+	uint64_t cno = t->s->before->latest.cno + 1;
+	struct loss loss = {.kind = LOSS_CHECKPOINT};
+
+	for (; cno <= t->last; cno++) {
+		loss.cno = loss.last = cno;
+		losslist_add(t->s->losses, cx, &loss, NULL, 0);
+	}
+}
+
+/* Inode INO, which is BEFORE in the newest ifile, or NULL: not there. */
+static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
+			 const struct nilfs_inode *before)
+{
+	const struct sides_state state = {.cno = t->last, .latest = true};
+	struct nilfs_inode inode;
+	int err = root_inode(&t->root, cx, ino, &inode);
+
+	if (err && !damage_is(err))
+		return err;
+	fail_clear(cx);
+	return comparefile_run(&t->all, cx, &state, ino, before,
+			       err ? NULL : &inode);
+}
+
+/* The inodes in block BLKOFF of the newest ifile. */
+static int compare_inodes(struct tail *t, struct context *cx, uint64_t blkoff,
+			  uint64_t blocknr)
+{
+	const struct nilfs_geometry *g = &t->s->before->geo;
+	const struct nilfs_inode *inode;
+	struct palloc_block b;
+	uint64_t i;
+	int err = 0;
+
+	palloc_locate(&t->s->before->ifile_palloc, blkoff, &b);
+	if (b.kind != PALLOC_ENTRIES || !sides_read(t->s, cx, false, blocknr))
+		return 0;
+	memcpy(t->inodes, t->s->blocks[0], g->block_size);
+	for (i = 0; i < b.count && !err; i++) {
+		inode = (const void *)(t->inodes + i * g->inode_size);
+		if (!inode_is_private(b.first + i) &&
+		    inode_check(g, inode, b.first + i) == RULE_OK)
+			err = compare_inode(t, cx, b.first + i, inode);
+	}
+	return err;
+}
+
+/* Calls EACH for the newest version of every block of metadata file INO. */
+static int for_newest(struct tail *t, struct context *cx, uint64_t ino,
+		      int (*each)(struct tail *t, struct context *cx,
+				  uint64_t blkoff, uint64_t blocknr))
+{
+	const struct versions *v = &t->all.versions;
+	size_t i = versions_from(v, ino, 0);
+	uint64_t next = 0;
+	int err = 0;
+
+	for (; i < v->n && v->items[i].ino == ino && !err; i++) {
+		if (v->items[i].blkoff < next)
+			continue;
+		next = v->items[i].blkoff + 1;
+		err = each(t, cx, v->items[i].blkoff, v->items[i].blocknr);
+	}
+	return err;
+}
+
+/* Whether the block of inode INO in the ifile has a version of the tail. */
+static bool has_inode(const struct tail *t, uint64_t ino)
+{
+	const struct versions *v = &t->all.versions;
+	uint64_t blkoff = palloc_entry_blkoff(&t->s->before->ifile_palloc, ino);
+	size_t i = versions_from(v, NILFS_IFILE_INO, blkoff);
+
+	return i < v->n && v->items[i].ino == NILFS_IFILE_INO &&
+	       v->items[i].blkoff == blkoff;
+}
+
+/* Files with blocks in the logs whose inodes are not there. */
+static int compare_files(struct tail *t, struct context *cx)
+{
+	const struct versions *v = &t->all.versions;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < v->n && !err; i++)
+		if (!inode_is_private(v->items[i].ino) &&
+		    (!i || v->items[i].ino != v->items[i - 1].ino) &&
+		    !has_inode(t, v->items[i].ino))
+			err = compare_inode(t, cx, v->items[i].ino, NULL);
+	return err;
+}
+
+/* CP, of a cpfile that was given up, where it is a snapshot. */
+static int compare_snapshot(struct tail *t, struct context *cx, uint64_t cno,
+			    const struct nilfs_checkpoint *cp)
+{
+	struct loss loss = {.kind = LOSS_CHECKPOINT, .snapshot = true};
+	struct nilfs_checkpoint now;
+	int err = cptable_read(t->s->after, cx, cno, &now);
+
+	if (err && !damage_is(err))
+		return err;
+	fail_clear(cx);
+	if (!err && checkpoint_is_snapshot(&now))
+		return 0;
+	if (!err)
+		loss.kind = LOSS_MARK;
+	loss.cno = loss.last = cno;
+	loss.time = le64_get(cp->cp_create);
+	losslist_add(t->s->losses, cx, &loss, NULL, 0);
+	return 0;
+}
+
+/* The snapshots in block BLKOFF of a cpfile that was given up. */
+static int compare_snapshots(struct tail *t, struct context *cx,
+			     uint64_t blkoff, uint64_t blocknr)
+{
+	const struct nilfs_geometry *g = &t->s->before->geo;
+	uint64_t cno = checkpoint_first(g, blkoff);
+	const struct nilfs_checkpoint *cp;
+	uint32_t i;
+	int err = 0;
+
+	if (!sides_read(t->s, cx, false, blocknr))
+		return 0;
+	for (i = 0; i < checkpoint_count(g, blkoff) && !err; i++, cno++) {
+		cp = (const void *)(t->s->blocks[0] +
+				    checkpoint_offset(g, cno));
+		if (cno <= t->s->before->latest.cno &&
+		    !checkpoint_is_invalid(cp) && checkpoint_is_snapshot(cp) &&
+		    checkpoint_check(cp, cno) == RULE_OK)
+			err = compare_snapshot(t, cx, cno, cp);
+	}
+	return err;
+}
+
+static int compare_tail(struct tail *t, struct context *cx)
+{
+	int err = root_open(&t->root, cx, t->s->after, 0);
+
+	if (!err)
+		err = for_newest(t, cx, NILFS_CPFILE_INO, compare_snapshots);
+	if (!err)
+		err = for_newest(t, cx, NILFS_IFILE_INO, compare_inodes);
+	if (!err)
+		err = compare_files(t, cx);
+	return damage_forgive(cx, err);
+}
+
+static int run(struct tail *t, struct context *cx)
+{
+	uint64_t latest = t->s->before->latest.cno;
+	int err;
+
+	t->all.versions.beyond = latest;
+	err = versions_gather(&t->all.versions, cx);
+	if (t->all.versions.newest > t->last)
+		t->last = t->all.versions.newest;
+	if (err || t->last <= latest)
+		return err;
+	t->inodes = malloc(t->s->before->geo.block_size);
+	if (!t->inodes)
+		return fail(cx, -ENOMEM, "block of inodes");
+	lose_checkpoints(t, cx);
+	return compare_tail(t, cx);
+}
+
+int beyond_run(struct sides *s, struct context *cx, const struct bitmap *used,
+	       uint64_t newest, bool is_whole)
+{
+	struct tail t = {.s = s, .all = *s, .last = newest};
+	int err = 0;
+
+	versions_init(&t.all.versions, s->before, used);
+	if (!is_whole || newest > s->before->latest.cno)
+		err = run(&t, cx);
+	versions_fini(&t.all.versions);
+	free(t.inodes);
+	return err;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Directories of both sides.
+ *
+ * A repair may write a directory from scratch, so blocks cannot be compared:
+ * every name of a block that changed is looked up among all names after the
+ * repair.  A name with another inode is another name.
+ */
+#include "fsck/account/comparedir.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "fsck/damage.h"
+#include "vol/dir.h"
+
+/* FNV-1a with 64 bits. */
+static uint64_t hash(const char *name, size_t len, uint64_t ino)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	for (; len; len--)
+		h = (h ^ (uint8_t)*name++) * 0x100000001b3ULL;
+	for (; ino; ino >>= 8)
+		h = (h ^ (ino & 0xff)) * 0x100000001b3ULL;
+	return h;
+}
+
+static int add_name(struct comparedir *d, struct context *cx,
+		    const struct dir_entry *entry)
+{
+	uint64_t *names =
+		array_grow(cx, d->names, &d->room, d->n + 1, sizeof(*names));
+
+	if (!names)
+		return -ENOMEM;
+	d->names = names;
+	names[d->n++] = hash(entry->name, entry->len, entry->ino);
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* What cannot be read of a directory after the repair is not lost by it. */
+static int read_names(struct comparedir *d, struct context *cx,
+		      struct file *after)
+{
+	struct dir_cursor cur;
+	struct dir_entry entry;
+	int ret = dir_cursor_open(&cur, cx, after);
+
+	while (!ret) {
+		ret = dir_cursor_next(&cur, cx, &entry);
+		if (ret < 0 && cur.at_broken_block)
+			ret = damage_forgive(cx, ret);
+		else if (ret <= 0)
+			break;
+		else
+			ret = add_name(d, cx, &entry);
+	}
+	dir_cursor_close(&cur);
+	sort_in_place(d->names, d->n, sizeof(*d->names), compare);
+	d->read = true;
+	return damage_forgive(cx, ret);
+}
+
+static bool is_self_or_parent(const struct dirent_entry *de)
+{
+	return de->name[0] == '.' &&
+	       (de->name_len == 1 || (de->name_len == 2 && de->name[1] == '.'));
+}
+
+static bool has_name(const struct comparedir *d, const struct dirent_entry *de)
+{
+	uint64_t h = hash(de->name, de->name_len, de->ino);
+	size_t i = search_lower_bound(d->names, d->n, h);
+
+	return i < d->n && d->names[i] == h;
+}
+
+int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
+		     const struct sides_state *state, struct file *after,
+		     uint64_t blkoff, const void *block)
+{
+	uint32_t size = s->before->geo.block_size;
+	const struct loss unknown = {
+		.kind = LOSS_UNKNOWN,
+		.ino = after->ino,
+		.offset = blkoff * size,
+		.length = size,
+	};
+	struct loss loss = {.kind = LOSS_NAME, .dir = after->ino};
+	struct dirent_entry de;
+	struct dirent_iter it;
+	int err = d->read ? 0 : read_names(d, cx, after);
+
+	if (err)
+		return err;
+	if (!block || dirent_check_block(block, size) != RULE_OK)
+		return sides_lose(s, cx, state, &unknown, NULL, 0);
+	dirent_iter_init(&it, block, size);
+	while (!err && dirent_iter_next(&it, &de)) {
+		if (!de.ino || is_self_or_parent(&de) || has_name(d, &de))
+			continue;
+		loss.ino = de.ino;
+		err = sides_lose(s, cx, state, &loss, de.name, de.name_len);
+	}
+	return err;
+}
+
+void comparedir_fini(struct comparedir *d)
+{
+	free(d->names);
+	*d = (struct comparedir){.names = NULL};
+}

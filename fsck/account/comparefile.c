@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A file of both sides.
+ *
+ * The blocks that it had before are walked, and each is held against the one
+ * that it has after: in the same place there is the same content unless the
+ * repair wrote there; in another place the content is compared, as the repair
+ * may have copied it.  What the file has only after the repair is no loss.
+ */
+#include "fsck/account/comparefile.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/checked.h"
+#include "disk/inode.h"
+#include "fsck/account/comparedir.h"
+#include "fsck/damage.h"
+
+/* Older versions that are compared to tell where stale content comes from. */
+#define ORIGINS_MOST 64u
+
+struct comparison {
+	struct sides *s;
+	const struct sides_state *state;
+	uint64_t ino;
+	struct expected e;
+	const struct nilfs_inode *inode; /* after; NULL: there is none */
+	struct file after;
+	struct comparedir dir;
+	bool is_removed; /* and that is in the list */
+};
+
+static bool is_dir(const struct comparison *c)
+{
+	return S_ISDIR(le16_get(c->inode->i_mode));
+}
+
+static int lose(struct comparison *c, struct context *cx, struct loss loss)
+{
+	loss.ino = c->ino;
+	return sides_lose(c->s, cx, c->state, &loss, NULL, 0);
+}
+
+static int lose_block(struct comparison *c, struct context *cx,
+		      enum loss_kind kind, uint64_t blkoff, uint64_t from)
+{
+	uint32_t size = c->s->before->geo.block_size;
+
+	return lose(c, cx,
+		    (struct loss){
+			    .kind = kind,
+			    .offset = blkoff * size,
+			    .length = size,
+			    .from = from,
+		    });
+}
+
+static int lose_file(struct comparison *c, struct context *cx)
+{
+	if (c->is_removed)
+		return 0;
+	c->is_removed = true;
+	return lose(c, cx, (struct loss){.kind = LOSS_REMOVED});
+}
+
+int comparefile_after(struct context *cx, struct file *file, uint64_t blkoff,
+		      uint64_t *blocknr)
+{
+	int ret = file_lookup(file, cx, blkoff, blocknr);
+
+	if (!ret)
+		*blocknr = 0;
+	if (ret < 0 && damage_is(ret))
+		fail_clear(cx);
+	return ret;
+}
+
+/* The version at BLOCKNR of block BLKOFF of inode INO, or NULL. */
+static const struct version *version_at(const struct versions *v, uint64_t ino,
+					uint64_t blkoff, uint64_t blocknr)
+{
+	size_t i = versions_from(v, ino, blkoff);
+
+	for (;
+	     i < v->n && v->items[i].ino == ino && v->items[i].blkoff == blkoff;
+	     i++)
+		if (v->items[i].blocknr == blocknr)
+			return &v->items[i];
+	return NULL;
+}
+
+static bool is_newer(const struct version *a, const struct version *b,
+		     uint64_t cno)
+{
+	return a && b && a->cno > b->cno && a->cno <= cno;
+}
+
+uint64_t comparefile_settle(struct sides *s, struct context *cx,
+			    const struct expected *e,
+			    const struct expected_block *b, uint64_t after)
+{
+	const struct version *here, *there, *known;
+
+	if (!s->versions.gathered || (b->blocknr && b->blocknr == after))
+		return b->blocknr;
+	here = version_at(&s->versions, e->ino, b->blkoff, b->blocknr);
+	there = version_at(&s->versions, e->ino, b->blkoff, after);
+	if (is_newer(there, here, e->cno))
+		return after;
+	if (here)
+		return here->blocknr;
+	known = expected_version(e, cx, b->blkoff, b->vblocknr);
+	return known ? known->blocknr : b->blocknr;
+}
+
+static bool is_as_it_was(const struct sides *s, uint64_t before, uint64_t after)
+{
+	return before && before == after && !sparse_test(&s->written, after);
+}
+
+/* Whether both blocks, read into the buffers, have the same content. */
+static bool is_same_content(struct sides *s, struct context *cx,
+			    uint64_t before, uint64_t after)
+{
+	return sides_read(s, cx, false, before) &&
+	       sides_read(s, cx, true, after) &&
+	       !memcmp(s->blocks[0], s->blocks[1], s->before->geo.block_size);
+}
+
+/* The checkpoint with which the content of block AFTER was written, or 0. */
+static uint64_t origin_of(struct comparison *c, struct context *cx,
+			  uint64_t blkoff, uint64_t after)
+{
+	const struct versions *v = &c->s->versions;
+	const struct version *at = version_at(v, c->ino, blkoff, after);
+	size_t i = versions_from(v, c->ino, blkoff), n = 0;
+
+	if (at)
+		return at->cno;
+	for (; i < v->n && v->items[i].ino == c->ino &&
+	       v->items[i].blkoff == blkoff && n < ORIGINS_MOST;
+	     i++, n++)
+		if (is_same_content(c->s, cx, v->items[i].blocknr, after))
+			return v->items[i].cno;
+	return 0;
+}
+
+static int compare_dir(struct comparison *c, struct context *cx,
+		       const struct expected_block *b, uint64_t before)
+{
+	bool is_read = before && sides_read(c->s, cx, false, before);
+
+	return comparedir_block(&c->dir, c->s, cx, c->state, &c->after,
+				b->blkoff, is_read ? c->s->blocks[0] : NULL);
+}
+
+/* Bytes past the new end are told of as such. */
+static bool is_cut_off(const struct comparison *c, uint64_t blkoff)
+{
+	return blkoff * c->s->before->geo.block_size >=
+	       le64_get(c->inode->i_size);
+}
+
+static int visit(void *arg, struct context *cx, const struct expected_block *b)
+{
+	struct comparison *c = arg;
+	uint64_t before, after;
+	int ret;
+
+	if (!c->inode)
+		return lose_file(c, cx);
+	ret = comparefile_after(cx, &c->after, b->blkoff, &after);
+	if (ret < 0)
+		return damage_is(ret) ? 0 : ret;
+	before = comparefile_settle(c->s, cx, &c->e, b, after);
+	if (is_as_it_was(c->s, before, after))
+		return 0;
+	if (!c->s->versions.gathered)
+		return sides_doubt(c->s, cx, c->ino, c->ino + 1);
+	if (is_dir(c))
+		return compare_dir(c, cx, b, before);
+	if (is_cut_off(c, b->blkoff))
+		return 0;
+	if (!after)
+		return lose_block(c, cx, LOSS_ZERO, b->blkoff, 0);
+	if (!before || is_same_content(c->s, cx, before, after))
+		return 0;
+	return lose_block(c, cx, LOSS_STALE, b->blkoff,
+			  origin_of(c, cx, b->blkoff, after));
+}
+
+struct expected comparefile_walk(struct sides *s,
+				 const struct sides_state *state, uint64_t ino,
+				 const struct nilfs_inode *inode)
+{
+	uint32_t size = s->before->geo.block_size;
+
+	return (struct expected){
+		.vol = s->before,
+		.findings = s->findings,
+		.versions = &s->versions,
+		.cno = state->cno,
+		.ino = ino,
+		.inode = inode,
+		.limit = inode && !inode_is_metadata(ino)
+				 ? div_round_up(le64_get(inode->i_size), size)
+				 : UINT64_MAX,
+	};
+}
+
+static int compare_blocks(struct comparison *c, struct context *cx,
+			  const struct nilfs_inode *before)
+{
+	int err = 0;
+
+	c->e = comparefile_walk(c->s, c->state, c->ino, before);
+	c->e.visit = visit;
+	c->e.arg = c;
+	if (c->inode)
+		err = file_init(&c->after, cx, c->s->after, c->ino, c->inode);
+	if (!err)
+		err = expected_run(&c->e, cx);
+	if (!err && c->e.doubt)
+		err = sides_doubt(c->s, cx, c->ino, c->ino + 1);
+	comparedir_fini(&c->dir);
+	return damage_forgive(cx, err);
+}
+
+static int compare_sizes(struct comparison *c, struct context *cx,
+			 const struct nilfs_inode *before)
+{
+	uint64_t size = le64_get(before->i_size);
+	uint64_t now = le64_get(c->inode->i_size);
+
+	if (is_dir(c) || size <= now)
+		return 0;
+	return lose(c, cx,
+		    (struct loss){
+			    .kind = LOSS_TRUNCATED,
+			    .offset = now,
+			    .length = size - now,
+		    });
+}
+
+static bool is_same_type(const struct nilfs_inode *a,
+			 const struct nilfs_inode *b)
+{
+	return (le16_get(a->i_mode) & S_IFMT) == (le16_get(b->i_mode) & S_IFMT);
+}
+
+int comparefile_run(struct sides *s, struct context *cx,
+		    const struct sides_state *state, uint64_t ino,
+		    const struct nilfs_inode *before,
+		    const struct nilfs_inode *after)
+{
+	struct comparison c = {
+		.s = s,
+		.state = state,
+		.ino = ino,
+		.inode = after,
+	};
+	int err = 0;
+
+	if (before && (!after || !is_same_type(before, after)))
+		return lose_file(&c, cx);
+	if (before)
+		err = compare_sizes(&c, cx, before);
+	if (err || (before && !inode_has_bmap(before)) ||
+	    (after && !inode_has_bmap(after)))
+		return err;
+	return compare_blocks(&c, cx, before);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The ifile of a state, block by block, and the inodes in it.
+ *
+ * Checkpoints share most blocks of their ifiles.  One that was compared without
+ * a difference is not compared again in the next checkpoint; and where the
+ * repair moved nothing, a block in its place needs no comparison at all.
+ *
+ * An inode that is empty, or makes no sense, may be what damage has left of
+ * one: where the bitmap of the ifile has it in use, the logs are asked.
+ */
+#include "fsck/account/comparetree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "disk/inode.h"
+#include "disk/palloc.h"
+#include "fsck/account/comparefile.h"
+#include "fsck/damage.h"
+#include "vol/root.h"
+
+struct walk {
+	struct comparetree *t;
+	struct sides *s;
+	const struct sides_state *state;
+	struct expected e;
+	struct file before; /* the ifile, unless e.inode is NULL */
+	struct root after;
+	char *inodes[2]; /* a block of each side */
+	bool has[2];	 /* it could be read */
+};
+
+static const struct nilfs_inode *inode_in(const struct walk *w, int side,
+					  uint32_t i)
+{
+	return (const void *)(w->inodes[side] +
+			      (size_t)i * w->s->before->geo.inode_size);
+}
+
+static bool exists(const struct nilfs_inode *inode)
+{
+	return le16_get(inode->i_links_count);
+}
+
+/* What the bitmap says, where it can be read. */
+static bool is_in_use(struct walk *w, struct context *cx, uint64_t ino)
+{
+	const struct palloc *p = &w->s->before->ifile_palloc;
+	uint64_t group = palloc_group(p, ino);
+	const void *bitmap;
+	bool used;
+	int ret;
+
+	if (!w->e.inode)
+		return true;
+	ret = file_block(&w->before, cx, palloc_bitmap_blkoff(p, group),
+			 &bitmap);
+	if (ret <= 0) {
+		fail_clear(cx);
+		return true;
+	}
+	used = palloc_bit(bitmap, palloc_group_offset(p, ino));
+	file_put(&w->before, bitmap);
+	return used;
+}
+
+static bool is_same_inode(const struct nilfs_inode *a,
+			  const struct nilfs_inode *b)
+{
+	return !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap)) &&
+	       le64_get(a->i_size) == le64_get(b->i_size) &&
+	       le16_get(a->i_mode) == le16_get(b->i_mode);
+}
+
+static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
+			 uint32_t i)
+{
+	const struct nilfs_inode *before = NULL, *after = NULL;
+
+	if (w->has[0])
+		before = inode_in(w, 0, i);
+	if (w->has[1] && exists(inode_in(w, 1, i)))
+		after = inode_in(w, 1, i);
+	if (before &&
+	    (!exists(before) || inode_check(&w->s->before->geo, before, ino))) {
+		if (!exists(before) && !is_in_use(w, cx, ino))
+			return 0;
+		before = NULL;
+	}
+	if (before && after && w->t->is_dat_same &&
+	    is_same_inode(before, after))
+		return 0;
+	if (!before && !w->s->versions.gathered)
+		return sides_doubt(w->s, cx, ino, ino + 1);
+	return comparefile_run(w->s, cx, w->state, ino, before, after);
+}
+
+static int compare_inodes(struct walk *w, struct context *cx,
+			  const struct palloc_block *b)
+{
+	uint64_t i;
+	int err = 0;
+
+	for (i = 0; i < b->count && !err; i++)
+		if (!inode_is_private(b->first + i))
+			err = compare_inode(w, cx, b->first + i, (uint32_t)i);
+	return err ? err : context_cancelled(cx);
+}
+
+static void read_inodes(struct walk *w, struct context *cx, int side,
+			uint64_t blocknr)
+{
+	w->has[side] = blocknr && sides_read(w->s, cx, side, blocknr);
+	if (w->has[side])
+		memcpy(w->inodes[side], w->s->blocks[side],
+		       w->s->before->geo.block_size);
+}
+
+/* Blocks of both sides that are the same block, which nobody wrote. */
+static bool is_shared(const struct walk *w, uint64_t before, uint64_t after)
+{
+	return before && before == after &&
+	       !sparse_test(&w->s->written, before);
+}
+
+static int mark_clean(struct walk *w, struct context *cx, uint64_t blocknr)
+{
+	int ret = sparse_add(&w->t->clean, cx, blocknr);
+
+	if (ret < 0)
+		fail_clear(cx);
+	return ret == -EINTR ? ret : 0;
+}
+
+static int visit(void *arg, struct context *cx, const struct expected_block *b)
+{
+	struct walk *w = arg;
+	bool doubts = w->s->doubts;
+	uint64_t n = losslist_count(w->s->losses), before, after;
+	struct palloc_block inodes;
+	int ret;
+
+	palloc_locate(&w->s->before->ifile_palloc, b->blkoff, &inodes);
+	if (inodes.kind != PALLOC_ENTRIES)
+		return 0;
+	ret = comparefile_after(cx, &w->after.ifile, b->blkoff, &after);
+	if (ret < 0)
+		return damage_is(ret) ? 0 : ret;
+	before = comparefile_settle(w->s, cx, &w->e, b, after);
+	if (is_shared(w, before, after) &&
+	    (w->t->is_dat_same || sparse_test(&w->t->clean, before)))
+		return 0;
+	read_inodes(w, cx, 0, before);
+	read_inodes(w, cx, 1, after);
+	w->s->doubts = false;
+	if (!w->has[0] || (before != after && !w->t->is_dat_same))
+		ret = sides_doubt(w->s, cx, NILFS_IFILE_INO,
+				  NILFS_IFILE_INO + 1);
+	if (ret >= 0)
+		ret = compare_inodes(w, cx, &inodes);
+	if (!ret && !w->s->doubts && is_shared(w, before, after) &&
+	    n == losslist_count(w->s->losses))
+		ret = mark_clean(w, cx, before);
+	w->s->doubts |= doubts;
+	return ret;
+}
+
+/* Where the ifile could not be read: the inodes that are there. */
+static int doubt_inodes(struct walk *w, struct context *cx)
+{
+	const struct palloc *p = &w->s->before->ifile_palloc;
+	struct palloc_block first, last = {.first = UINT64_MAX};
+	int err = sides_doubt(w->s, cx, NILFS_IFILE_INO, NILFS_IFILE_INO + 1);
+
+	palloc_locate(p, w->e.doubt_first, &first);
+	if (palloc_has_block(p, w->e.doubt_end))
+		palloc_locate(p, w->e.doubt_end, &last);
+	if (first.kind != PALLOC_ENTRIES)
+		first.first = 0;
+	return err ? err : sides_doubt(w->s, cx, first.first, last.first);
+}
+
+static int run(struct walk *w, struct context *cx, uint64_t after)
+{
+	uint32_t size = w->s->before->geo.block_size;
+	int err = root_open(&w->after, cx, w->s->after, after);
+
+	w->s->losses->incomplete |= err != 0;
+	w->inodes[0] = malloc(size);
+	w->inodes[1] = malloc(size);
+	if (!err && (!w->inodes[0] || !w->inodes[1]))
+		err = fail(cx, -ENOMEM, "block of inodes");
+	if (!err)
+		err = expected_run(&w->e, cx);
+	if (!err && w->e.doubt)
+		err = doubt_inodes(w, cx);
+	free(w->inodes[0]);
+	free(w->inodes[1]);
+	return damage_forgive(cx, err);
+}
+
+int comparetree_run(struct comparetree *t, struct context *cx,
+		    const struct sides_state *state,
+		    const struct nilfs_inode *ifile, uint64_t after)
+{
+	struct walk w = {.t = t, .s = t->s, .state = state};
+
+	if (ifile &&
+	    file_init(&w.before, cx, t->s->before, NILFS_IFILE_INO, ifile)) {
+		fail_clear(cx);
+		ifile = NULL;
+	}
+	w.e = comparefile_walk(t->s, state, NILFS_IFILE_INO, ifile);
+	w.e.visit = visit;
+	w.e.arg = &w;
+	return run(&w, cx, after);
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What a file had before the repair.
+ *
+ * A map that is damaged still says something: beside the broken node all else
+ * can be read, and a pointer whose DAT entry is lost still has the number of
+ * the virtual block.  For the rest the logs know which blocks were written for
+ * the file.  Which of these were part of it at a checkpoint is for the DAT to
+ * say, as far as its entries can be read; of several about which it says
+ * nothing, the newest was.
+ */
+#include "fsck/account/expected.h"
+
+#include "disk/dat.h"
+#include "fsck/damage.h"
+#include "fsck/tree/mapcheck.h"
+#include "vol/translate.h"
+#include "vol/volume.h"
+
+enum life {
+	LIFE_DEAD,
+	LIFE_UNKNOWN,
+	LIFE_ALIVE,
+};
+
+/* As nilfs_dat_commit_free() leaves an entry. */
+static bool is_free(const struct nilfs_dat_entry *de)
+{
+	return dat_is_unwritten(de) &&
+	       le64_get(de->de_start) == NILFS_CNO_MIN &&
+	       le64_get(de->de_end) == NILFS_CNO_MIN;
+}
+
+/* What the DAT says of version ONE at the checkpoint. */
+static enum life life_of(const struct expected *e, struct context *cx,
+			 const struct version *one)
+{
+	struct nilfs_dat_entry de;
+
+	if (one->cno > e->vol->latest.cno)
+		return LIFE_UNKNOWN;
+	if (translate_entry(e->vol, cx, one->vblocknr, &de)) {
+		fail_clear(cx);
+		return LIFE_UNKNOWN;
+	}
+	if (is_free(&de))
+		return LIFE_DEAD;
+	if (dat_check(&e->vol->geo, &de, e->vol->latest.cno) != RULE_OK ||
+	    dat_is_unwritten(&de))
+		return LIFE_UNKNOWN;
+	return dat_is_in(&de, e->cno) ? LIFE_ALIVE : LIFE_DEAD;
+}
+
+static bool is_at(const struct expected *e, size_t i, uint64_t blkoff)
+{
+	const struct versions *v = e->versions;
+
+	return i < v->n && v->items[i].ino == e->ino &&
+	       v->items[i].blkoff == blkoff;
+}
+
+const struct version *expected_version(const struct expected *e,
+				       struct context *cx, uint64_t blkoff,
+				       uint64_t vblocknr)
+{
+	const struct version *unsure = NULL, *one;
+	size_t i = versions_from(e->versions, e->ino, blkoff);
+	enum life life;
+
+	for (; is_at(e, i, blkoff); i++) {
+		one = &e->versions->items[i];
+		if (one->cno > e->cno ||
+		    (vblocknr && one->vblocknr != vblocknr))
+			continue;
+		if (vblocknr)
+			return one;
+		life = life_of(e, cx, one);
+		if (life == LIFE_ALIVE)
+			return one;
+		if (life == LIFE_UNKNOWN && !unsure)
+			unsure = one;
+	}
+	return unsure;
+}
+
+static void note_doubt(struct expected *e, uint64_t key, uint64_t end)
+{
+	if (!e->doubt || key < e->doubt_first)
+		e->doubt_first = key;
+	if (!e->doubt || end > e->doubt_end)
+		e->doubt_end = end;
+	e->doubt = true;
+}
+
+/* Blocks [KEY, END) of which no pointer could be read. */
+static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
+{
+	struct expected *e = arg;
+	const struct version *one;
+	struct expected_block b;
+	size_t i;
+	int err = 0;
+
+	note_doubt(e, key, end);
+	if (!e->versions->gathered)
+		return 0;
+	end = end < e->limit ? end : e->limit;
+	i = versions_from(e->versions, e->ino, key);
+	while (i < e->versions->n && e->versions->items[i].ino == e->ino &&
+	       e->versions->items[i].blkoff < end && !err) {
+		b = (struct expected_block){
+			.blkoff = e->versions->items[i].blkoff,
+		};
+		one = expected_version(e, cx, b.blkoff, 0);
+		if (one) {
+			b.blocknr = one->blocknr;
+			err = e->visit(e->arg, cx, &b);
+		}
+		while (is_at(e, i, b.blkoff))
+			i++;
+	}
+	return err;
+}
+
+/* The place of VBLOCKNR: 1, 0 where the DAT has none, or a failure. */
+static int find_place(const struct expected *e, struct context *cx,
+		      uint64_t vblocknr, uint64_t *blocknr)
+{
+	int err = translate_vblock(e->vol, cx, vblocknr, blocknr);
+
+	if (!err)
+		return 1;
+	return damage_forgive(cx, err);
+}
+
+static int visit_node(void *arg, struct context *cx,
+		      const struct mapcheck_pointer *p, uint64_t *blocknr,
+		      struct lifetime *life)
+{
+	int ret = find_place(arg, cx, p->ptr, blocknr);
+
+	*life = p->within;
+	if (!ret)
+		*blocknr = 0;
+	return ret;
+}
+
+static int visit_blocks(void *arg, struct context *cx,
+			const struct mapcheck_blocks *blocks)
+{
+	struct expected *e = arg;
+	struct expected_block b;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < blocks->count && ret >= 0; i++) {
+		b = (struct expected_block){
+			.blkoff = blocks->keys ? le64_get(blocks->keys[i]) : i,
+			.vblocknr = le64_get(blocks->ptrs[i]),
+		};
+		if (!b.vblocknr || b.blkoff >= e->limit)
+			continue;
+		ret = find_place(e, cx, b.vblocknr, &b.blocknr);
+		if (ret >= 0)
+			ret = e->visit(e->arg, cx, &b);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int expected_run(struct expected *e, struct context *cx)
+{
+	struct mapcheck m = {
+		.vol = e->vol,
+		.findings = e->findings,
+		.cno = e->cno,
+		.ino = e->ino,
+		.visit = visit_node,
+		.visit_blocks = visit_blocks,
+		.skip = visit_gap,
+		.arg = e,
+	};
+	int ret;
+
+	if (!e->inode)
+		return visit_gap(e, cx, 0, UINT64_MAX);
+	ret = mapcheck_run(&m, cx, e->inode);
+	return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The list of what a repair gives up: file content, names, files, checkpoints.
+ */
+#ifndef NILFS2_FSCK_LOSSLIST_H
+#define NILFS2_FSCK_LOSSLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "out/report.h"
+
+enum loss_kind {
+	LOSS_ZERO,	 /* bytes that are zero now */
+	LOSS_STALE,	 /* bytes that are of an older version now */
+	LOSS_TRUNCATED,	 /* bytes past the new end of the file */
+	LOSS_UNKNOWN,	 /* bytes of which nothing could be read */
+	LOSS_REMOVED,	 /* a file that is not there any more */
+	LOSS_NAME,	 /* a name that is not there any more */
+	LOSS_CHECKPOINT, /* checkpoints that are not there any more */
+	LOSS_MARK,	 /* a checkpoint that is no snapshot any more */
+};
+
+struct loss {
+	enum loss_kind kind;
+	bool latest;		 /* of the latest state, which CNO was then */
+	bool snapshot;		 /* CNO was a snapshot */
+	uint64_t cno;		 /* the checkpoint; of several, the first */
+	uint64_t last;		 /* of several checkpoints, the last */
+	uint64_t ino;		 /* 0: a checkpoint */
+	uint64_t dir;		 /* of a name: the directory */
+	uint64_t offset, length; /* bytes */
+	uint64_t from;		 /* checkpoint of stale content; 0: not known */
+	uint64_t time;		 /* of a checkpoint, seconds; 0: not known */
+	char *name;		 /* of LOSS_NAME, or NULL; owned */
+	char *path;		 /* or NULL; owned */
+};
+
+/* The most that are kept; those past it are counted. */
+#define LOSSLIST_MOST 65536u
+
+/* All zero is empty. */
+struct losslist {
+	struct loss *items;
+	size_t n, room;
+	uint64_t more;	 /* that were not kept */
+	bool incomplete; /* not all could be compared */
+};
+
+/*
+ * Adds LOSS, or extends the last one where it continues that.  NAME (LEN bytes,
+ * or NULL) is copied.  What does not fit in memory is counted.
+ */
+void losslist_add(struct losslist *l, struct context *cx,
+		  const struct loss *loss, const char *name, size_t len);
+void losslist_fini(struct losslist *l);
+
+/* How many there are, listed or not. */
+uint64_t losslist_count(const struct losslist *l);
+
+/*
+ * Prints the lines "lost: ...", the first ones only unless ALL, or the list
+ * "losses" of sections.
+ */
+void losslist_report(const struct losslist *l, struct report *r, bool all);
+
+#endif

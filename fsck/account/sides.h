@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The two sides of an account, and how a file of one differs on the other. */
+#ifndef NILFS2_FSCK_SIDES_H
+#define NILFS2_FSCK_SIDES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/sparse.h"
+#include "find/finding.h"
+#include "fsck/account/losslist.h"
+#include "fsck/account/versions.h"
+#include "vol/volume.h"
+
+struct sides {
+	struct volume *before, *after;
+	struct findings *findings; /* of walks through damage */
+	struct versions versions;  /* gathered for the second comparison */
+	struct sparse written;	   /* blocks that the repair wrote */
+	struct losslist *losses;
+	char *blocks[2]; /* buffers: before, after */
+	/*
+	 * The first comparison only says which inodes are in doubt; the second
+	 * one has their versions, and adds the losses.
+	 */
+	bool doubts;
+};
+
+/* One state of the file system, on both sides. */
+struct sides_state {
+	uint64_t cno; /* before the repair */
+	bool latest, snapshot;
+};
+
+/*
+ * Adds LOSS, of STATE, unless it is the first comparison, in which the inode is
+ * in doubt then.  -ENOMEM.
+ */
+int sides_lose(struct sides *s, struct context *cx,
+	       const struct sides_state *state, const struct loss *loss,
+	       const char *name, size_t len);
+
+/* Inodes [FIRST, END) have to be compared again with their versions. */
+int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
+		uint64_t end);
+
+/* Reads block BLOCKNR of one side into its buffer: 1, 0 where it cannot be. */
+int sides_read(struct sides *s, struct context *cx, bool after,
+	       uint64_t blocknr);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Versions of the blocks of files, as the summaries of logs list them.
+ *
+ * This is the one place where the account of losses asks the logs.
+ */
+#ifndef NILFS2_FSCK_VERSIONS_H
+#define NILFS2_FSCK_VERSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+
+struct volume;
+
+/* One data block of a file, as it was written once or moved to. */
+struct version {
+	uint64_t ino, blkoff;
+	uint64_t cno; /* written with; 0: not known */
+	uint64_t vblocknr;
+	uint64_t blocknr; /* on the device */
+	uint64_t seq;	  /* of the log; greater is newer */
+};
+
+struct version_range {
+	uint64_t first, end; /* inode numbers */
+};
+
+struct versions {
+	struct volume *vol;
+	const struct bitmap *used; /* segments in use; no bits: not known */
+	/* Wanted: of these inodes, or written with a checkpoint past BEYOND. */
+	struct version_range *ranges;
+	size_t nranges, ranges_room;
+	uint64_t beyond;
+	struct version *items;
+	size_t n, room;
+	uint64_t newest; /* the newest checkpoint of any log */
+	bool gathered;
+};
+
+/* Nothing is wanted of VOL, borrowed, with segments USED (may be empty). */
+void versions_init(struct versions *v, struct volume *vol,
+		   const struct bitmap *used);
+void versions_fini(struct versions *v);
+
+/* Wants inodes from FIRST on, below END.  -ENOMEM past the memory budget. */
+int versions_want(struct versions *v, struct context *cx, uint64_t first,
+		  uint64_t end);
+
+/*
+ * Reads all logs with a sound summary, of segments in use or not, and sorts
+ * what is wanted.  What cannot be read is left out.  -ENOMEM, -EINTR.
+ */
+int versions_gather(struct versions *v, struct context *cx);
+
+/* Index of the first version of block BLKOFF of inode INO, or of a later
+   block: newest first for each block; v->n where there is none. */
+size_t versions_from(const struct versions *v, uint64_t ino, uint64_t blkoff);
+
+#endif

@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * losses IMAGE [EVERY [FIRST]]: whether a repair names all that it gives up.
+ *
+ * Each live block of the metadata files, and each node of a file's map, is
+ * zeroed or filled with noise, and the volume repaired.  Then the latest state
+ * and all snapshots are compared with the sound image, file by file: what was
+ * there and is not, or has other bytes and can be read, must be in the list of
+ * losses.  What cannot be read is no silent loss.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "arena.h"
+#include "checker.h"
+#include "damage.h"
+#include "dev/memory.h"
+#include "disk/checkpoint.h"
+#include "disk/inode.h"
+#include "vol/blockscan.h"
+#include "vol/cptable.h"
+#include "vol/dir.h"
+#include "vol/extent.h"
+#include "vol/root.h"
+#include "vol/volume.h"
+
+int fsck_main(int argc, char **argv);
+
+/* A line of the list. */
+struct loss {
+	char kind[16];
+	bool latest;
+	uint64_t cno, last, ino, offset, length;
+};
+
+struct judge {
+	struct checker checker;
+	struct context cx;
+	char *sound; /* the image as it was */
+	struct dev *sound_dev;
+	struct volume *vol; /* the sound image */
+	struct volume *now; /* after the repair */
+	struct damage damage;
+	struct loss *losses;
+	size_t nlosses;
+	bool latest;  /* the state that is compared, */
+	uint64_t cno; /* and its checkpoint in the sound image */
+	unsigned long number, every, first, repaired, silent, bad;
+};
+
+static void die(struct judge *j, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, j->cx.failure);
+	exit(99);
+}
+
+/* The number behind KEY in LINE, or 0. */
+static uint64_t number_of(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+static void read_loss(struct loss *loss, const char *line)
+{
+	static const char key[] = "\"kind\":\"";
+	const char *kind = strstr(line, key);
+
+	memset(loss, 0, sizeof(*loss));
+	if (kind)
+		sscanf(kind + sizeof(key) - 1, "%15[a-z]", loss->kind);
+	loss->latest = strstr(line, "\"latest\":true");
+	loss->cno = number_of(line, "\"checkpoint\":");
+	loss->last = number_of(line, "\"last_checkpoint\":");
+	loss->ino = number_of(line, "\"inode\":");
+	loss->offset = number_of(line, "\"offset\":");
+	loss->length = number_of(line, "\"length\":");
+}
+
+static void read_losses(struct judge *j, char *text)
+{
+	char *line;
+
+	free(j->losses);
+	j->losses = NULL;
+	j->nlosses = 0;
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (!strstr(line, "\"record\":\"loss\""))
+			continue;
+		j->losses = realloc(j->losses,
+				    (j->nlosses + 1) * sizeof(*j->losses));
+		if (!j->losses)
+			arena_die("memory");
+		read_loss(&j->losses[j->nlosses++], line);
+	}
+}
+
+static bool is_state(const struct judge *j, const struct loss *loss)
+{
+	return loss->ino && (j->latest ? loss->latest
+				       : !loss->latest && loss->cno == j->cno);
+}
+
+static bool is_of_file(const struct judge *j, const struct loss *loss,
+		       uint64_t ino)
+{
+	return is_state(j, loss) && loss->ino == ino &&
+	       strcmp(loss->kind, "name") != 0;
+}
+
+/* Whether the list has inode INO as removed, or, with LEN, the bytes. */
+static bool is_listed(const struct judge *j, uint64_t ino, uint64_t offset,
+		      uint64_t len)
+{
+	const struct loss *loss;
+	size_t i;
+
+	for (i = 0; i < j->nlosses; i++) {
+		loss = &j->losses[i];
+		if (!is_of_file(j, loss, ino))
+			continue;
+		if (!strcmp(loss->kind, "removed") ||
+		    (len && loss->offset <= offset &&
+		     offset < loss->offset + loss->length))
+			return true;
+	}
+	return false;
+}
+
+static bool is_name_listed(const struct judge *j, uint64_t dir, uint64_t ino)
+{
+	size_t i;
+
+	if (is_listed(j, dir, 0, 0) || is_listed(j, ino, 0, 0))
+		return true;
+	for (i = 0; i < j->nlosses; i++)
+		if (is_state(j, &j->losses[i]) &&
+		    ((!strcmp(j->losses[i].kind, "name") &&
+		      j->losses[i].ino == ino) ||
+		     (!strcmp(j->losses[i].kind, "unknown") &&
+		      j->losses[i].ino == dir)))
+			return true;
+	return false;
+}
+
+static bool is_checkpoint_listed(const struct judge *j, uint64_t cno)
+{
+	size_t i;
+
+	for (i = 0; i < j->nlosses; i++)
+		if (!j->losses[i].ino && j->losses[i].cno <= cno &&
+		    cno <= (j->losses[i].last ? j->losses[i].last
+					      : j->losses[i].cno))
+			return true;
+	return false;
+}
+
+static void report(struct judge *j, uint64_t ino, const char *what,
+		   uint64_t where)
+{
+	printf("SILENT: %s %" PRIu64 ": inode %" PRIu64 ": %s %" PRIu64 "\n",
+	       j->latest ? "latest state," : "snapshot", j->cno, ino, what,
+	       where);
+	j->silent++;
+}
+
+static const char *bytes_at(struct judge *j, bool sound, uint64_t blocknr)
+{
+	static const char zeros[65536];
+
+	if (!blocknr)
+		return zeros;
+	return (sound ? j->sound : j->checker.arena->bytes) +
+	       (blocknr << j->vol->geo.block_bits);
+}
+
+/* Bytes of the block that are in the file. */
+static uint64_t bytes_in(const struct judge *j, const struct file *file,
+			 uint64_t blkoff)
+{
+	uint64_t size = le64_get(file->inode.i_size);
+	uint64_t at = blkoff << j->vol->geo.block_bits;
+
+	if (at >= size)
+		return 0;
+	return size - at < j->vol->geo.block_size ? size - at
+						  : j->vol->geo.block_size;
+}
+
+static void compare_block(struct judge *j, const struct file *sound,
+			  struct file *now, uint64_t blkoff, uint64_t blocknr)
+{
+	uint64_t len = bytes_in(j, sound, blkoff), other = 0;
+	uint64_t at = blkoff << j->vol->geo.block_bits;
+
+	if (file_lookup(now, &j->cx, blkoff, &other) < 0) {
+		fail_clear(&j->cx);
+		return;
+	}
+	if (bytes_in(j, now, blkoff) < len && !is_listed(j, sound->ino, at, 1))
+		report(j, sound->ino, "shorter, byte", at);
+	else if (memcmp(bytes_at(j, true, blocknr), bytes_at(j, false, other),
+			len) &&
+		 !is_listed(j, sound->ino, at, 1))
+		report(j, sound->ino, other ? "other bytes at" : "zeros at",
+		       at);
+}
+
+static void compare_data(struct judge *j, struct file *sound, struct file *now)
+{
+	struct extent_cursor cur;
+	struct extent e;
+	uint64_t i;
+
+	if (extent_cursor_open(&cur, &j->cx, sound, 0))
+		die(j, "a file of the sound image");
+	while (extent_cursor_next(&cur, &j->cx, UINT32_MAX, &e) > 0)
+		for (i = 0; i < e.count; i++)
+			compare_block(j, sound, now, e.blkoff + i,
+				      e.blocknr + i);
+	extent_cursor_close(&cur);
+}
+
+static void compare_names(struct judge *j, struct file *sound, struct file *now)
+{
+	struct dir_cursor cur;
+	struct dir_entry entry;
+	uint64_t ino;
+	int err;
+
+	if (dir_cursor_open(&cur, &j->cx, sound))
+		die(j, "a directory of the sound image");
+	while (dir_cursor_next(&cur, &j->cx, &entry) > 0) {
+		if (!strcmp(entry.name, ".") || !strcmp(entry.name, ".."))
+			continue;
+		err = dir_lookup(now, &j->cx, entry.name, entry.len, &ino);
+		fail_clear(&j->cx);
+		if ((err == -ENOENT || (!err && ino != entry.ino)) &&
+		    !is_name_listed(j, sound->ino, entry.ino))
+			report(j, sound->ino, "name of inode", entry.ino);
+	}
+	dir_cursor_close(&cur);
+}
+
+static void compare_file(struct judge *j, struct root *sound, struct root *now,
+			 uint64_t ino)
+{
+	struct file a, b;
+	int err = root_file(sound, &j->cx, ino, &a);
+
+	fail_clear(&j->cx);
+	if (err)
+		return;
+	err = root_file(now, &j->cx, ino, &b);
+	fail_clear(&j->cx);
+	if (err == -ENOENT ||
+	    (!err && (le16_get(a.inode.i_mode) & S_IFMT) !=
+			     (le16_get(b.inode.i_mode) & S_IFMT))) {
+		if (!is_listed(j, ino, 0, 0))
+			report(j, ino, "is gone,", 1);
+	} else if (!err && S_ISDIR(le16_get(a.inode.i_mode))) {
+		compare_names(j, &a, &b);
+	} else if (!err && inode_has_bmap(&a.inode)) {
+		compare_data(j, &a, &b);
+	}
+}
+
+static void compare_files(struct judge *j, struct root *sound, struct root *now)
+{
+	struct blockscan scan = {0};
+	struct palloc_block b;
+	uint64_t ino;
+
+	if (blockscan_open(&scan, &j->cx, &sound->ifile, 0))
+		die(j, "an ifile of the sound image");
+	while (blockscan_next(&scan, &j->cx) > 0) {
+		palloc_locate(&j->vol->ifile_palloc, scan.blkoff, &b);
+		if (b.kind != PALLOC_ENTRIES)
+			continue;
+		for (ino = b.first; ino < b.first + b.count; ino++)
+			if (!inode_is_private(ino))
+				compare_file(j, sound, now, ino);
+	}
+	blockscan_close(&scan);
+}
+
+static void compare_state(struct judge *j, uint64_t cno)
+{
+	struct root sound, now;
+	int err;
+
+	j->latest = !cno;
+	j->cno = cno ? cno : j->vol->latest.cno;
+	if (root_open(&sound, &j->cx, j->vol, cno))
+		die(j, "a checkpoint of the sound image");
+	err = root_open(&now, &j->cx, j->now, cno);
+	fail_clear(&j->cx);
+	if (!err)
+		compare_files(j, &sound, &now);
+	if (cno &&
+	    (err == -ENOENT || (!err && !checkpoint_is_snapshot(&now.cp))) &&
+	    !is_checkpoint_listed(j, cno)) {
+		printf("SILENT: snapshot %" PRIu64 " is gone\n", cno);
+		j->silent++;
+	}
+}
+
+/* Compares all states of the image in the arena with the sound one. */
+static void compare(struct judge *j)
+{
+	struct dev *dev;
+	uint64_t *cnos;
+	size_t count, i;
+
+	if (memory_open_const(&dev, &j->cx, j->checker.arena->bytes,
+			      j->checker.arena->size))
+		die(j, "memory");
+	if (!volume_open(&j->now, &j->cx, dev, NULL)) {
+		compare_state(j, 0);
+		if (cptable_list(j->vol, &j->cx, true, &cnos, &count))
+			die(j, "the snapshots");
+		for (i = 0; i < count; i++)
+			compare_state(j, cnos[i]);
+		free(cnos);
+		volume_close(j->now);
+	}
+	fail_clear(&j->cx);
+	dev_close(dev);
+}
+
+static void repair(struct judge *j, uint64_t blocknr, const char *how)
+{
+	char *text;
+	int status = checker_run(&j->checker, "-fy", "--json-lines", &text);
+
+	j->silent = 0;
+	if (status == CHECKER_MENDED || status == CHECKER_UNCORRECTED) {
+		j->repaired++;
+		read_losses(j, text);
+		compare(j);
+	}
+	printf("losses EVERY %lu: block %" PRIu64 ", %s: status %d, %zu "
+	       "losses, %lu silent\n",
+	       j->number - 1, blocknr, how, status, j->nlosses, j->silent);
+	j->nlosses = 0;
+	if (j->silent && !j->bad++)
+		arena_keep(j->checker.arena, "losses.image");
+	free(text);
+}
+
+static bool is_wanted(struct judge *j)
+{
+	unsigned long number = j->number++;
+
+	return number >= j->first && (number - j->first) % j->every == 0;
+}
+
+static void fill_noise(char *bytes, uint32_t len, uint64_t state)
+{
+	uint32_t i;
+
+	for (i = 0; i < len; i++) {
+		state = state * 6364136223846793005 + 1442695040888963407;
+		bytes[i] = (char)(state >> 56);
+	}
+}
+
+static void try_block(struct judge *j, const struct damage_range *r)
+{
+	struct arena *arena = j->checker.arena;
+	uint64_t blocknr = r->offset >> j->vol->geo.block_bits;
+
+	if (is_wanted(j)) {
+		memset(arena->bytes + r->offset, 0, r->len);
+		repair(j, blocknr, "zeroed");
+		memcpy(arena->bytes, j->sound, arena->size);
+	}
+	if (is_wanted(j)) {
+		fill_noise(arena->bytes + r->offset, r->len, j->number);
+		repair(j, blocknr, "noise");
+		memcpy(arena->bytes, j->sound, arena->size);
+	}
+}
+
+/* Blocks that the latest state has of the DAT come first. */
+static void try_dat(struct judge *j)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct damage_range r = {.len = j->vol->geo.block_size};
+
+	if (blockmap_cursor_open(&cur, &j->cx, &j->vol->dat.map, 0, true))
+		die(j, "the DAT");
+	while (blockmap_cursor_next(&cur, &j->cx, &item) > 0) {
+		r.offset = item.ptr << j->vol->geo.block_bits;
+		try_block(j, &r);
+	}
+	blockmap_cursor_close(&cur);
+}
+
+static void open_all(struct judge *j, struct arena *arena, const char *path)
+{
+	arena_load(arena, path);
+	j->checker = (struct checker){arena, fsck_main};
+	j->sound = malloc(arena->size);
+	if (!j->sound)
+		arena_die("memory");
+	memcpy(j->sound, arena->bytes, arena->size);
+	context_init(&j->cx);
+	if (memory_open_const(&j->sound_dev, &j->cx, j->sound, arena->size) ||
+	    volume_open(&j->vol, &j->cx, j->sound_dev, NULL))
+		die(j, path);
+	if (damage_open(&j->damage, j->sound, arena->size))
+		exit(99);
+}
+
+static void close_all(struct judge *j)
+{
+	damage_close(&j->damage);
+	volume_close(j->vol);
+	dev_close(j->sound_dev);
+	fclose(j->checker.arena->errors);
+	free(j->losses);
+	free(j->sound);
+}
+
+#undef main
+int main(int argc, char **argv)
+{
+	struct judge j = {.every = 1};
+	struct arena arena = {.bytes = NULL};
+	size_t i;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: losses IMAGE [EVERY [FIRST]]\n");
+		return 2;
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	open_all(&j, &arena, argv[1]);
+	if (argc == 2)
+		try_dat(&j);
+	if (argc > 2)
+		j.every = strtoul(argv[2], NULL, 0);
+	if (argc > 3)
+		j.first = strtoul(argv[3], NULL, 0);
+	for (i = 0; argc > 2 && i < j.damage.count; i++)
+		try_block(&j, &j.damage.ranges[i]);
+	close_all(&j);
+	printf("%lu repairs, %lu with silent losses\n", j.repaired, j.bad);
+	return j.bad != 0;
+}
