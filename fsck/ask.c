@@ -129,14 +129,21 @@ static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 	return ret < 0 ? ret : 0;
 }
 
+/* Moves what the user refused after what is left, whose order stays. */
 static void forget_kind(const struct ask *a, enum rule_fix fix,
 			struct plan_kind *k)
 {
+	struct fix kept;
 	size_t i, n = 0;
 
-	for (i = 0; i < k->n; i++)
-		if (a->answers[fix][danger_of(fix, &k->fixes[i])] != ASK_NO)
-			k->fixes[n++] = k->fixes[i];
+	for (i = 0; i < k->n; i++) {
+		if (a->answers[fix][danger_of(fix, &k->fixes[i])] == ASK_NO)
+			continue;
+		kept = k->fixes[i];
+		k->fixes[i] = k->fixes[n];
+		k->fixes[n++] = kept;
+	}
+	k->nrefused += k->n - n;
 	k->found -= k->n - n;
 	k->n = n;
 }

@@ -30,8 +30,10 @@ struct fix {
 
 struct plan {
 	struct plan_kind {
-		struct fix *fixes;	/* in the order found */
-		size_t n, room;
+		/* In the order found; after these N what the user refused,
+		   which other repairs of the kind leave as it is. */
+		struct fix *fixes;
+		size_t n, nrefused, room;
 		uint64_t found;		/* N, and those past PLAN_MOST */
 	} kinds[RULE_FIX_COUNT];
 	int err;			/* the first failure of plan_add() */

@@ -53,6 +53,12 @@ static int emit_renamed(struct dirwrite *w, struct context *cx,
 	return dirwrite_emit(w, cx, e->ino, entry->type, name.name, name.len);
 }
 
+static int emit_as_is(struct dirwrite *w, struct context *cx,
+		      const struct dirent_entry *e)
+{
+	return dirwrite_emit(w, cx, e->ino, e->type, e->name, e->name_len);
+}
+
 bool dirkeep_is_its_name(struct dirwrite *w, uint64_t ino)
 {
 	size_t child = inodelist_find_dir(&w->f->n.list, ino);
@@ -95,6 +101,8 @@ static int take_name(struct dirwrite *w, struct context *cx,
 		tell_removed(w, e, "which is there twice");
 		return 0;
 	}
+	if (w->refused)
+		return emit_as_is(w, cx, e);
 	w->same &= entry->type == e->type;
 	return dirwrite_emit(w, cx, e->ino, entry->type, e->name, e->name_len);
 }
@@ -121,9 +129,13 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 	case ENTRYWALK_FREE:
 		return 0;
 	case ENTRYWALK_DOT:
+		if (w->refused)
+			return emit_as_is(w, cx, &entry->e);
 		w->same &= is_dots(&entry->e, ".", w->ino);
 		return 0;
 	case ENTRYWALK_DOTDOT:
+		if (w->refused)
+			return emit_as_is(w, cx, &entry->e);
 		w->same &= is_dots(&entry->e, "..", w->parent);
 		return 0;
 	case ENTRYWALK_NAME:
@@ -150,7 +162,7 @@ int dirkeep_block(struct dirwrite *w, struct context *cx,
 			entry.fate == ENTRYWALK_DOTDOT;
 		err = take_entry(w, cx, &entry);
 	}
-	if (walk.it.verdict || (!item->blkoff && dots < 2))
+	if (walk.it.verdict || (!item->blkoff && dots < 2 && !w->refused))
 		w->same = false;
 	return err;
 }

@@ -107,6 +107,8 @@ static void start_block(struct dirwrite *w, const struct blockbatch_item *from)
 	if (w->begun)
 		return;
 	w->begun = true;
+	if (w->refused)
+		return;
 	dirpack_add(&w->pack, w->ino, NILFS_FT_DIR, ".", 1);
 	dirpack_add(&w->pack, w->parent, NILFS_FT_DIR, "..", 2);
 }
@@ -365,6 +367,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 		.dir = dir,
 		.ino = f->n.list.dirs[dir].ino,
 		.parent = namefix_parent(f, dir),
+		.refused = f->flags[dir] & NAMEFIX_REFUSED,
 	};
 
 	find_suspects(&w);

@@ -23,6 +23,7 @@ struct dirwrite {
 	struct remap *remap;
 	size_t dir;		/* index */
 	uint64_t ino, parent;
+	bool refused;		/* its types, "." and ".." stay as they are */
 	uint64_t out;		/* blocks of the new directory so far */
 	bool begun;		/* the first of them is being packed, or was */
 	struct dirpack pack;

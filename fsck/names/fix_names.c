@@ -87,6 +87,29 @@ static int list_inodes(struct namefix *f, struct context *cx)
 	return 0;
 }
 
+/* Marks the inodes and directories of the findings that the user refused. */
+static void mark_refused(struct namefix *f)
+{
+	const struct plan_kind *k = &f->job->plan->kinds[RULE_FIX_NAMES];
+	struct inodelist_row row;
+	size_t i, dir;
+
+	for (i = k->n; i < k->n + k->nrefused; i++) {
+		const struct fix *fix = &k->fixes[i];
+
+		if (rule_info(fix->rule)->danger > RULE_DANGER_SAFE ||
+		    fix->place.cno != f->n.root.cno)
+			continue;
+		dir = inodelist_find_dir(&f->n.list, fix->place.ino);
+		row = inodelist_find(&f->n.list, fix->place.ino);
+		if (rule_info(fix->rule)->area == RULE_AREA_DIRECTORY &&
+		    dir < f->n.list.ndirs)
+			f->flags[dir] |= NAMEFIX_REFUSED;
+		else if (row.chunk)
+			row.chunk->kind[row.at] |= INODELIST_REFUSED;
+	}
+}
+
 /* Finds out what every directory shall have. */
 static int settle(struct namefix *f, struct context *cx)
 {
@@ -136,6 +159,7 @@ static int mend(struct namefix *f, struct context *cx)
 
 	if (ret <= 0)
 		return ret;
+	mark_refused(f);
 	ret = settle(f, cx);
 	if (!ret)
 		ret = write_dirs(f, cx);

@@ -27,7 +27,7 @@ void linkwrite_choose(struct namefix *f)
 
 		row = inodelist_find(&f->n.list, d->ino);
 		if (!d->parent && !row.chunk->links[row.at] &&
-		    d->ino >= NILFS_USER_INO &&
+		    !(row.chunk->kind[row.at] & INODELIST_REFUSED) && d->ino >= NILFS_USER_INO &&
 		    !(f->flags[i] & (NAMEFIX_LOST | NAMEFIX_PARENT)))
 			f->flags[i] |= NAMEFIX_FREED;
 	}
@@ -120,11 +120,14 @@ static int free_inode(struct namefix *f, struct context *cx, uint64_t ino)
 }
 
 static int settle_dir(struct namefix *f, struct context *cx, size_t dir,
-		      uint64_t links)
+		      const struct inodelist_row *row)
 {
 	const struct inodelist_dir *d = &f->n.list.dirs[dir];
+	uint16_t links = row->chunk->links[row->at];
 	uint64_t want = 2 + (uint64_t)d->subdirs;
 
+	if (row->chunk->kind[row->at] & INODELIST_REFUSED)
+		return 0;
 	if (f->flags[dir] & NAMEFIX_FREED)
 		return free_inode(f, cx, d->ino);
 	if (links == want || want > UINT16_MAX ||
@@ -139,8 +142,10 @@ static int settle_file(struct namefix *f, struct context *cx, uint64_t ino,
 	uint16_t names = row->chunk->names[row->at];
 	uint16_t links = row->chunk->links[row->at];
 
-	if (ino < NILFS_USER_INO ||
-	    !(row->chunk->kind[row->at] & INODELIST_ALLOCATED))
+	uint8_t kind = row->chunk->kind[row->at];
+
+	if (ino < NILFS_USER_INO || !(kind & INODELIST_ALLOCATED) ||
+	    kind & INODELIST_REFUSED)
 		return 0;
 	if (!names && !links)
 		return free_inode(f, cx, ino);
@@ -162,8 +167,7 @@ int linkwrite_run(struct namefix *f, struct context *cx)
 			if (!kind)
 				continue;
 			if ((kind & INODELIST_TYPE) == NILFS_FT_DIR)
-				err = settle_dir(f, cx, dir++,
-						 row.chunk->links[row.at]);
+				err = settle_dir(f, cx, dir++, &row);
 			else
 				err = settle_file(f, cx, row.chunk->first +
 						  row.at, &row);

@@ -84,7 +84,7 @@ static bool is_file(const struct inodelist_row *row)
 {
 	uint8_t kind = row->chunk->kind[row->at];
 
-	return kind & INODELIST_ALLOCATED &&
+	return kind & INODELIST_ALLOCATED && !(kind & INODELIST_REFUSED) &&
 	       (kind & INODELIST_TYPE) != NILFS_FT_UNKNOWN &&
 	       (kind & INODELIST_TYPE) != NILFS_FT_DIR &&
 	       row->chunk->first + row->at >= NILFS_USER_INO;
@@ -111,6 +111,7 @@ bool namefix_is_orphaned(struct namefix *f, size_t dir)
 		return false;
 	row = inodelist_find(&f->n.list, d->ino);
 	return row.chunk->kind[row.at] & INODELIST_ALLOCATED &&
+	       !(row.chunk->kind[row.at] & INODELIST_REFUSED) &&
 	       (row.chunk->links[row.at] || f->flags[dir] & NAMEFIX_PARENT);
 }
 

@@ -22,6 +22,7 @@
 #define NAMEFIX_FREED 0x20	/* it is to be deleted */
 #define NAMEFIX_LOST 0x40	/* it goes into the lost+found directory */
 #define NAMEFIX_BAD_NAME 0x80	/* a name in it must change */
+#define NAMEFIX_REFUSED 0x100	/* types, "." and ".." are to stay as they are */
 
 /* Index of the lost+found directory where that is made anew. */
 #define NAMEFIX_MADE (UINT32_MAX - 1)
@@ -41,7 +42,7 @@ enum namefix_topic {
 struct namefix {
 	struct fixer_job *job;
 	struct names n;		/* inodes, directories, tags of names */
-	uint8_t *flags;		/* of each directory */
+	uint16_t *flags;	/* of each directory */
 	struct parents parents;
 	struct addnames adds;
 	struct lostfound lost;

@@ -127,6 +127,36 @@ on_terminal() {
 	[[ ${lines[0]} == "image: clean, "* ]]
 }
 
+links_of() {
+	dump.nilfs2 inode --json image "$1" | jq '.. | .i_links_count? // empty'
+}
+
+# What is found, without checkpoints and bytes, and without lost names.
+left() {
+	fsck.nilfs2 -fn image | grep -vE '^(dir-no-inode|image): ' |
+		sed -E 's/(checkpoint|byte) [0-9]+//g' | sort
+}
+
+# The first question is about what costs nothing, the second about names.
+@test "what was refused stays, though another repair is of the same kind" {
+	command -v jq >/dev/null || skip "jq not found"
+	mkdir -p source/dir/sub source/other
+	mkfs.nilfs2 -q -f --size 16M -B 64 -d source image
+	damage inode:/dir/file i_links_count=5
+	damage inode:/dir/sub i_links_count=7
+	damage dirent:/dir/file file_type=3
+	damage dirent:/dir/.. inode=0
+	break_name
+	left >before
+	[ "$(wc -l <before)" -eq 4 ]
+	run -4 on_terminal 'n\ny\n' image
+	[[ $output == *"removed 'link' of inode 99999"* ]]
+	[ "$(links_of /dir/file)" = 5 ]
+	[ "$(links_of /dir/sub)" = 7 ]
+	left >after
+	diff before after
+}
+
 @test "no input is no consent" {
 	break_links
 	run on_terminal '\004' image
