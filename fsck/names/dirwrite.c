@@ -174,15 +174,14 @@ static int take_block(void *arg, struct context *cx,
 }
 
 /* Reads all blocks of the directory. */
-static int read_dir(struct dirwrite *w, struct context *cx,
-		    blockbatch_take *take)
+static int read_dir(struct dirwrite *w, struct context *cx)
 {
 	struct namefix *f = w->f;
 	struct blockbatch batch;
 	struct dirread blocks;
 	int err;
 
-	err = blockbatch_open(&batch, cx, f->n.root.vol, take, w);
+	err = blockbatch_open(&batch, cx, f->n.root.vol, take_block, w);
 	if (!err)
 		err = dirread_add_all(&f->n.root, cx, &f->n.list, w->dir,
 				      &batch, &blocks);
@@ -191,44 +190,6 @@ static int read_dir(struct dirwrite *w, struct context *cx,
 	blockbatch_close(&batch);
 	fail_clear(cx);
 	return err;
-}
-
-/* True for a name that is to stay as it is, unless another is the same. */
-static bool stays(const struct dirwrite *w,
-		  const struct entrywalk_entry *entry)
-{
-	const struct inodelist *list = &w->f->n.list;
-	size_t child;
-
-	if (entry->fate != ENTRYWALK_NAME || entry->bad_name)
-		return false;
-	child = inodelist_find_dir(list, entry->e.ino);
-	return child == list->ndirs || list->dirs[child].parent == w->dir + 1;
-}
-
-static int take_tags(void *arg, struct context *cx,
-		     const struct blockbatch_item *item, const void *data,
-		     int err)
-{
-	struct dirwrite *w = arg;
-	struct entrywalk_entry entry;
-	struct entrywalk walk;
-	int ret = 0;
-
-	fail_clear(cx);
-	if (!data)
-		return names_is_fatal(err) ? err : 0;
-	entrywalk_init(&walk, &w->f->n.list, w->ino, item->blkoff, data,
-		       w->f->n.root.vol->geo.block_size);
-	while (ret >= 0 && w->tags_known && entrywalk_next(&walk, &entry)) {
-		if (!stays(w, &entry))
-			continue;
-		ret = nameset_add(&w->tags, cx,
-				  nameset_tag(entry.e.name,
-					      entry.e.name_len));
-		w->tags_known = ret != -ENOBUFS;
-	}
-	return ret < 0 && ret != -ENOBUFS ? ret : 0;
 }
 
 static bool is_lost_found(const struct dirwrite *w)
@@ -240,14 +201,14 @@ static bool is_lost_found(const struct dirwrite *w)
 static int learn_tags(struct dirwrite *w, struct context *cx)
 {
 	const struct namefix *f = w->f;
-	int err;
+	int ret;
 
 	if (!w->nadds && !w->nsuspects &&
 	    !(f->flags[w->dir] & NAMEFIX_BAD_NAME) && !is_lost_found(w))
 		return 0;
-	err = nameset_clear(&w->tags, cx);
-	w->tags_known = !err;
-	return err ? err : read_dir(w, cx, take_tags);
+	ret = namefix_tags(w->f, cx, w->dir, &w->tags);
+	w->tags_known = ret > 0;
+	return ret < 0 ? ret : 0;
 }
 
 static void find_suspects(struct dirwrite *w)
@@ -334,7 +295,7 @@ static int write_dir(struct dirwrite *w, struct context *cx,
 	if (!err)
 		err = remap_open(&w->remap, cx, f->job->writer, w->ino);
 	if (!err && !made)
-		err = read_dir(w, cx, take_block);
+		err = read_dir(w, cx);
 	if (!err)
 		err = complete(w, cx, inode);
 	if (!err && !made)

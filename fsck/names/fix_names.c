@@ -208,6 +208,7 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	inodelist_fini(&f.n.list);
 	dupnames_fini(&f.n.dups);
 	parents_fini(&f.parents);
+	nameset_fini(&f.found_tags);
 	addnames_fini(&f.adds);
 	return err;
 }

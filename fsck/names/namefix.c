@@ -4,11 +4,16 @@
  */
 #include "fsck/names/namefix.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "disk/ondisk.h"
+#include "fsck/names/blockbatch.h"
+#include "fsck/names/dirread.h"
+#include "fsck/names/entrywalk.h"
 
 #define TELL_MAX 512
 #define TOLD_MOST 100u
@@ -134,12 +139,130 @@ bool namefix_has_missed(struct namefix *f)
 	return false;
 }
 
+struct tag_reader {
+	struct namefix *f;
+	struct nameset *tags;
+	size_t dir;
+	bool known;
+};
+
+/* True for a name that is to stay as it is, unless another is the same. */
+static bool stays(const struct tag_reader *r,
+		  const struct entrywalk_entry *entry)
+{
+	const struct inodelist *list = &r->f->n.list;
+	size_t child;
+
+	if (entry->fate != ENTRYWALK_NAME || entry->bad_name)
+		return false;
+	child = inodelist_find_dir(list, entry->e.ino);
+	return child == list->ndirs || list->dirs[child].parent == r->dir + 1;
+}
+
+static int add_tag(struct tag_reader *r, struct context *cx, const char *name,
+		   uint8_t len)
+{
+	int ret = nameset_add(r->tags, cx, nameset_tag(name, len));
+
+	r->known &= ret != -ENOBUFS;
+	return ret < 0 && ret != -ENOBUFS ? ret : 0;
+}
+
+static int take_tags(void *arg, struct context *cx,
+		     const struct blockbatch_item *item, const void *data,
+		     int err)
+{
+	struct tag_reader *r = arg;
+	struct inodelist *list = &r->f->n.list;
+	struct entrywalk_entry entry;
+	struct entrywalk walk;
+	int ret = 0;
+
+	fail_clear(cx);
+	if (!data)
+		return names_is_fatal(err) ? err : 0;
+	entrywalk_init(&walk, list, list->dirs[r->dir].ino, item->blkoff, data,
+		       r->f->n.root.vol->geo.block_size);
+	while (!ret && r->known && entrywalk_next(&walk, &entry))
+		if (stays(r, &entry))
+			ret = add_tag(r, cx, entry.e.name, entry.e.name_len);
+	return ret;
+}
+
+int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
+		 struct nameset *tags)
+{
+	struct tag_reader r = {
+		.f = f, .tags = tags, .dir = dir, .known = true,
+	};
+	struct blockbatch batch;
+	struct dirread blocks;
+	int err = nameset_clear(tags, cx);
+
+	if (err)
+		return err;
+	err = blockbatch_open(&batch, cx, f->n.root.vol, take_tags, &r);
+	if (!err)
+		err = dirread_add_all(&f->n.root, cx, &f->n.list, dir, &batch,
+				      &blocks);
+	if (!err)
+		err = blockbatch_flush(&batch, cx);
+	blockbatch_close(&batch);
+	fail_clear(cx);
+	return err ? err : r.known;
+}
+
+/* All names that directory number DIR has or gets, as far as is known. */
+static int learn_found(struct namefix *f, struct context *cx, size_t dir)
+{
+	struct tag_reader r = {
+		.f = f, .tags = &f->found_tags, .dir = dir, .known = true,
+	};
+	size_t i;
+	int ret;
+
+	if (f->found_tags.slots && f->found_dir == dir)
+		return 0;
+	f->found_dir = dir;
+	ret = namefix_tags(f, cx, dir, &f->found_tags);
+	for (i = 0; i < f->adds.count && ret > 0; i++) {
+		const struct addnames_item *item = &f->adds.items[i];
+		char name[NILFS_NAME_LEN + 1] = "";
+
+		if (item->dir != dir)
+			continue;
+		memcpy(name, f->adds.text + item->at, item->len);
+		ret = add_tag(&r, cx, name, item->len) ?: r.known;
+	}
+	f->found_known = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Whether NAME is taken in directory number DIR, also where there are too many
+ * names to know; takes it if not.  1, 0, -ENOMEM, -EINTR.
+ */
+static int take_found(struct namefix *f, struct context *cx, size_t dir,
+		      const char *name, uint8_t len)
+{
+	char text[NILFS_NAME_LEN + 1] = "";
+	int ret = learn_found(f, cx, dir);
+
+	if (ret || !f->found_known)
+		return ret ? ret : 1;
+	memcpy(text, name, len);
+	ret = nameset_add(&f->found_tags, cx, nameset_tag(text, len));
+	f->found_known = ret != -ENOBUFS;
+	return ret < 0 && ret != -ENOBUFS ? ret : ret != 1;
+}
+
 int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		  const struct inodelist_row *row, uint64_t ino,
 		  const char *name, uint8_t len)
 {
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	size_t child;
+	int ret;
 
 	if ((row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR) {
 		child = inodelist_find_dir(&f->n.list, ino);
@@ -149,6 +272,9 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 	} else if (!namefix_is_missed(row)) {
 		return 0;
 	} else {
+		ret = take_found(f, cx, dir, name, len);
+		if (ret < 0 || (ret && row->chunk->names[row->at]))
+			return ret < 0 ? ret : 0;
 		row->chunk->names[row->at]++;
 	}
 	text_escape(text, sizeof(text), name, len);

@@ -46,6 +46,10 @@ struct namefix {
 	struct parents parents;
 	struct addnames adds;
 	struct lostfound lost;
+	/* The names of the directory that names were found in last. */
+	struct nameset found_tags;
+	size_t found_dir;	/* its index, ndirs: none yet */
+	bool found_known;	/* all of them are known */
 	bool lossy;		/* names may go */
 	uint64_t told[NAMEFIX_TELL_COUNT];
 };
@@ -82,8 +86,16 @@ bool namefix_is_orphaned(struct namefix *f, size_t dir);
 bool namefix_has_missed(struct namefix *f);
 
 /*
+ * The tags of the names that stay in directory number DIR, in TAGS: 1, 0 where
+ * there are more than can be kept, -ENOMEM, -EINTR.
+ */
+int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
+		 struct nameset *tags);
+
+/*
  * NAME (LEN bytes) of inode INO, in ROW, was found in directory number DIR, as
- * it is or was: if the inode is missed it gets it.  -ENOMEM.
+ * it is or was: if the inode is missed it gets it.  A file that has a name
+ * gets no second one that is taken: it may well be its own.  -ENOMEM, -EINTR.
  */
 int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		  const struct inodelist_row *row, uint64_t ino,

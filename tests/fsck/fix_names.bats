@@ -87,6 +87,23 @@ same_but() {
 		'drwx------ 2' ]
 }
 
+# Too many links make a file one whose names are looked for, where the lost name
+# of another file is: in what is left of entries and in older checkpoints.
+@test "a file with too many links does not get its own name once more" {
+	mkdir -p tree/a more/a
+	for i in 1 2 3; do
+		echo "$i" >"tree/a/f$i"
+	done
+	echo 4 >more/a/f4
+	mkfs.nilfs2 -q -f -B 64 --size 16M -d tree -d more image
+	tree_of image >before
+	damage inode:/a/f1 i_links_count=3
+	damage dirent:/a/f2 inode=9999
+	repaired
+	tree_of image >after
+	diff before after
+}
+
 @test "symbolic links, fifos and hard links that nothing names" {
 	sample
 	soft=$(ino /e/soft) fifo=$(ino /e/fifo) f1=$(ino /a/f1)
