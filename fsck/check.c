@@ -71,7 +71,7 @@ bool check_knows_sufile(const struct check *c)
 {
 	const struct findings *f = c->findings;
 
-	return !findings_count(f, RULE_SU_UNREADABLE) &&
+	return !c->sufile_doubted && !findings_count(f, RULE_SU_UNREADABLE) &&
 	       !(c->dat_broken && (findings_count(f, RULE_SU_NBLOCKS) ||
 				   findings_count(f, RULE_SU_NCLEAN)));
 }

@@ -108,6 +108,12 @@ struct check {
 	 */
 	bool logs_shut;
 
+	/*
+	 * The SUFILE that the DAT leads to is not the newest one: nothing in
+	 * it is believed.  Set while metadata is derived.
+	 */
+	bool sufile_doubted;
+
 	bool dat_broken;	/* the DAT cannot be trusted as a whole */
 	bool dat_bitmaps_lost;	/* it has groups without a bitmap (pass dat) */
 	/*

@@ -26,6 +26,8 @@
 #include "fsck/super/state.h"
 #include "log/writer.h"
 
+struct derived;
+
 struct fixer_job {
 	/* The look that made the plan; its volume is open, or NULL where it
 	   could not be opened (RULE_STAGE_DEVICE only).  Its facts, such as the
@@ -41,6 +43,7 @@ struct fixer_job {
 	struct root_state *state;	/* to be chosen where superblocks lead nowhere */
 	unsigned int state_number;	/* the newest that will do is 0 */
 	bool keeps_synced;	/* of logs behind the latest: is written later */
+	const struct derived *derived;	/* blocks to be written, or NULL */
 
 	/* Told what was done or given up, a phrase about one object. */
 	void (*tell)(void *arg, const char *text);

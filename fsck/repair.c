@@ -20,6 +20,8 @@
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/accounting.h"
+#include "fsck/apply/derivation.h"
+#include "fsck/apply/settle.h"
 #include "fsck/better.h"
 #include "fsck/damage.h"
 #include "fsck/fixers.h"
@@ -30,7 +32,6 @@
 #include "fsck/superchoice.h"
 #include "fsck/synced.h"
 #include "fsck/undo.h"
-#include "log/newsupers.h"
 
 struct look *repair_current(const struct repair *r)
 {
@@ -140,6 +141,7 @@ static int look_again(struct repair *r, struct context *cx, enum better_demand d
 		accounting_note(r, cx, now);
 		ask_forget(&r->ask, &now->plan);
 		r->now = now;
+		r->looks++;
 		now = before;
 	}
 	if (now != r->first) {
@@ -152,6 +154,18 @@ static int look_again(struct repair *r, struct context *cx, enum better_demand d
 int repair_look(struct repair *r, struct context *cx)
 {
 	return look_again(r, cx, BETTER_OR_SAME);
+}
+
+int repair_improves(struct repair *r, struct context *cx)
+{
+	return look_again(r, cx, BETTER_ONLY);
+}
+
+int repair_resume(struct repair *r, struct context *cx)
+{
+	int ret = look_again(r, cx, BETTER_ANY);
+
+	return ret < 0 ? ret : 0;
 }
 
 struct fixer_job repair_job(struct repair *r, struct context *cx)
@@ -338,6 +352,8 @@ static int run_rounds(struct repair *r, struct context *cx)
 
 	while (r->rounds < REPAIR_ROUNDS && !err) {
 		err = synced_first(r, cx);
+		if (!err)
+			err = derivation_run(r, cx);
 		if (err)
 			return err;
 		stage = ask_for_stage(r, cx);
@@ -381,61 +397,11 @@ void repair_restart(struct repair *r, size_t mark)
 	mended_rewind(&r->mended, 0);
 	r->state.chosen = false;
 	r->rounds = 0;
+	r->looks++;
 	r->asked_synced = r->no_data_behind = false;
 	memset(r->given_up, 0, sizeof(r->given_up));
 	memset(r->idle, 0, sizeof(r->idle));
 	memset(r->apart, 0, sizeof(r->apart));
-}
-
-/* Superblocks with STATE, on the overlay. */
-static int write_state(struct repair *r, struct context *cx,
-		       unsigned int state)
-{
-	struct volume *vol = repair_current(r)->check.vol;
-	struct nilfs_super_block sb = *volume_super(vol);
-
-	sb.s_state = le16_make((uint16_t)state);
-	sb.s_wtime = le64_make((uint64_t)cx->now);
-	sb.s_sum = le32_make(super_checksum(&sb));
-	vol->super[vol->super_used] = sb;
-	return newsupers_write(cx, r->dev, &sb, newsupers_offset2(vol));
-}
-
-/*
- * A volume without errors says of itself that it was left clean, and no longer
- * that there were errors.
- */
-static int settle_state(struct repair *r, struct context *cx)
-{
-	const struct look *l = repair_current(r);
-	unsigned int before, state;
-	int ret;
-
-	if (!l->check.vol ||
-	    findings_count_severity(l->check.findings, RULE_ERROR))
-		return 0;
-	before = le16_get(volume_super(l->check.vol)->s_state);
-	state = before;
-	/* Marked so, the log that they name is taken for the latest. */
-	if (overlay_is_changed(r->dev) && !forward_is_due(l->check.vol) &&
-	    !l->check.vol->latest.passed)
-		state |= NILFS_VALID_FS;
-	if (l->state_error) {
-		ret = ask_state(&r->ask, cx);
-		if (ret < 0)
-			return ret;
-		if (ret)
-			state &= ~(unsigned int)NILFS_ERROR_FS;
-	}
-	if (state == before)
-		return 0;
-	ret = write_state(r, cx, state);
-	if (ret || !(before & ~state))
-		return ret;
-	mended_add(&r->mended, "superblocks: no longer say that there were "
-		   "errors");
-	ret = look_again(r, cx, BETTER_ONLY);
-	return ret < 0 ? ret : 0;
 }
 
 /* What leaves next to nothing is no repair, unless all is to be made anew. */
@@ -458,7 +424,7 @@ int repair_run(struct repair *r, struct context *cx)
 	if (!err)
 		weigh_losses(r, cx);
 	if (!err && !r->grave)
-		err = settle_state(r, cx);
+		err = settle_run(r, cx);
 	return err ? err : overlay_is_changed(r->dev);
 }
 

@@ -26,7 +26,8 @@ struct repair {
 	struct tool *tool;
 	const struct options *o;
 	struct dev *dev;	/* an overlay */
-	struct dev *under;	/* what DEV is over */
+	struct dev *under;	/* what is to be repaired */
+	struct dev *patched;	/* between the two, or NULL: no derivation */
 	struct look *first;	/* over DEV, before any repair */
 	struct ask ask;
 	/* The rest is all zero in the beginning. */
@@ -52,6 +53,8 @@ struct repair {
 	struct recovery base;	/* the log that it began with, if it chose */
 	bool has_base;
 	struct losslist account;
+	unsigned int looks;	/* states of the overlay so far */
+	unsigned int derived;	/* LOOKS + 1 at the last derivation */
 };
 
 /*
@@ -78,6 +81,12 @@ struct fixer_job repair_job(struct repair *r, struct context *cx);
  * R->now is that look, 0 where it is, or a failure.
  */
 int repair_look(struct repair *r, struct context *cx);
+
+/* The same: 1 where it is better, and 0 where it is not. */
+int repair_improves(struct repair *r, struct context *cx);
+
+/* R->now is a look at the overlay as it is, after it went back: 0. */
+int repair_resume(struct repair *r, struct context *cx);
 
 /* The look at what the repair came to so far. */
 struct look *repair_current(const struct repair *r);

@@ -13,6 +13,7 @@
 
 #include "cli/terminal.h"
 #include "dev/overlay.h"
+#include "dev/patched.h"
 #include "find/tell.h"
 #include "fsck/accounting.h"
 #include "fsck/forward.h"
@@ -176,10 +177,11 @@ static bool is_forward_due(const struct look *l)
 }
 
 static int check(struct tool *tool, const struct options *o, struct dev *dev,
-		 struct dev *overlay, struct look *l)
+		 struct dev *patched, struct dev *overlay, struct look *l)
 {
 	struct repair r = {
 		.tool = tool, .o = o, .dev = overlay, .under = dev, .first = l,
+		.patched = patched,
 		.ask = { .tool = tool, .mode = l->mode, .fd = STDIN_FILENO },
 	};
 	const struct look *last = l;
@@ -252,18 +254,21 @@ static int go_back(struct tool *tool, const struct options *o,
 int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	struct look l = { .mode = session_mode(tool, o) };
-	struct dev *overlay = NULL;
+	struct dev *patched = NULL, *overlay = NULL;
 	int err;
 
 	if (!dev->writable || o->quick)
 		l.mode = DECISION_MODE_NO;
 	if (l.mode != DECISION_MODE_NO || o->rollback.wanted)
 		tool_promise(tool);
-	err = overlay_open(&overlay, &tool->cx, dev);
+	err = patched_open(&patched, &tool->cx, dev);
+	if (!err)
+		err = overlay_open(&overlay, &tool->cx, patched);
 	if (!err)
 		err = o->rollback.wanted ? go_back(tool, o, dev, overlay, &l) :
-					   check(tool, o, dev, overlay, &l);
+				check(tool, o, dev, patched, overlay, &l);
 	look_fini(&l);
 	dev_close(overlay);
+	dev_close(patched);
 	return err;
 }

@@ -164,7 +164,7 @@ static int gather_own(struct redo *r, struct context *cx)
 	if (r->have_own)
 		return 0;
 	r->have_own = true;
-	return listings_of_dat(&r->own, cx, r->job->check);
+	return listings_of_file(&r->own, cx, r->job->check, NILFS_DAT_INO);
 }
 
 /* The block of entries from NR on is lost: it is made again. */

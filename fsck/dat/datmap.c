@@ -257,7 +257,7 @@ static int make_map(struct rebuild *r, struct context *cx)
 	r->bitmap = malloc(size);
 	if (!r->descs || !r->bitmap)
 		return fail(cx, -ENOMEM, "blocks of the DAT");
-	err = listings_of_dat(&r->own, cx, r->job->check);
+	err = listings_of_file(&r->own, cx, r->job->check, NILFS_DAT_INO);
 	if (!err)
 		err = take_all(r, cx, true);
 	if (err)

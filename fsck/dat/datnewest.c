@@ -51,7 +51,7 @@ int datnewest_check(struct check *c, struct context *cx)
 {
 	struct listings own = { 0 };
 	size_t i;
-	int err = listings_of_dat(&own, cx, c);
+	int err = listings_of_file(&own, cx, c, NILFS_DAT_INO);
 
 	for (i = 0; i < own.n && !own.partial && !err && !c->dat_broken; i++)
 		err = compare(c, cx, &own.items[i]);

@@ -23,11 +23,21 @@
 
 #define FIRST_CUT 4096u
 
+enum what {
+	FILE_BLOCKS,		/* data of a metadata file, */
+	WANTED,			/* virtual blocks of a set, */
+	RANGE,			/* or of a range */
+};
+
 struct gather {
 	struct listings *l;
 	struct check *c;
-	const struct sparse *wanted;	/* NULL: the DAT's own blocks */
+	enum what what;
+	uint64_t ino;			/* of the file */
+	const struct sparse *wanted;
+	uint64_t from, end;		/* of the range */
 	size_t cut;			/* items with which to cut */
+	size_t most;			/* items that the budget has room for */
 };
 
 /* By number; of one number the one to be believed first. */
@@ -55,6 +65,17 @@ static void cut(struct listings *l)
 	l->n = kept;
 }
 
+/* Where the newest of each number are too many, the range becomes shorter. */
+static void narrow(struct gather *g)
+{
+	struct listings *l = g->l;
+
+	if (g->what != RANGE || l->n < g->most / 4 * 3)
+		return;
+	g->end = l->items[g->most / 2].number;
+	l->n = listings_from(l, g->end);
+}
+
 static int add(struct gather *g, struct context *cx, const struct listing *one)
 {
 	struct listings *l = g->l;
@@ -62,7 +83,10 @@ static int add(struct gather *g, struct context *cx, const struct listing *one)
 
 	if (l->n >= g->cut) {
 		cut(l);
+		narrow(g);
 		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
+		if (g->what == RANGE && g->cut > g->most)
+			g->cut = g->most;
 	}
 	grown = array_grow(cx, l->items, &l->room, l->n + 1, sizeof(*grown));
 	if (!grown)
@@ -74,9 +98,15 @@ static int add(struct gather *g, struct context *cx, const struct listing *one)
 
 static bool is_wanted(const struct gather *g, const struct segsum_block *b)
 {
-	if (g->wanted)
+	switch (g->what) {
+	case WANTED:
 		return b->is_virtual && sparse_test(g->wanted, b->vblocknr);
-	return !b->is_virtual && b->ino == NILFS_DAT_INO && !b->is_node;
+	case RANGE:
+		return b->is_virtual && b->vblocknr >= g->from &&
+		       b->vblocknr < g->end;
+	default:
+		return b->ino == g->ino && !b->is_node;
+	}
 }
 
 static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
@@ -91,15 +121,15 @@ static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
 		if (!is_wanted(g, &b))
 			continue;
 		one = (struct listing){
-			.number = g->wanted ? b.vblocknr : b.blkoff,
+			.number = g->what == FILE_BLOCKS ? b.blkoff : b.vblocknr,
 			.blocknr = log->pseg + b.index,
 			.seq = le64_get(log->ss.ss_seq),
 			.cno = b.cno ? b.cno : segsum_cno(&log->ss),
 			.ino = b.ino,
 			.blkoff = b.blkoff,
 			.is_node = b.is_node,
-			/* Of the DAT the newest counts, wherever it is. */
-			.is_used = l->is_used || !g->wanted,
+			/* Of these the newest counts, wherever it is. */
+			.is_used = l->is_used || g->what == FILE_BLOCKS,
 		};
 		err = add(g, cx, &one);
 	}
@@ -120,6 +150,8 @@ static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
 		ret = ret ? ret : 1;
 	}
 	g->l->partial |= l.partial;
+	if (l.partial && g->l->partial_segments.bits)
+		bitmap_set(&g->l->partial_segments, segnum);
 	lifelogs_close(&l);
 	return ret;
 }
@@ -129,6 +161,9 @@ static int gather(struct gather *g, struct context *cx)
 	uint64_t segnum;
 	int err = 0;
 
+	g->most = cx->max_memory / 4 / sizeof(struct listing);
+	if (g->most < 2 * FIRST_CUT)
+		g->most = 2 * FIRST_CUT;
 	g->cut = FIRST_CUT;
 	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++)
 		err = take_segment(g, cx, segnum);
@@ -139,14 +174,28 @@ static int gather(struct gather *g, struct context *cx)
 int listings_of_vblocks(struct listings *l, struct context *cx,
 			struct check *c, const struct sparse *wanted)
 {
-	struct gather g = { .l = l, .c = c, .wanted = wanted };
+	struct gather g = { .l = l, .c = c, .what = WANTED, .wanted = wanted };
 
 	return gather(&g, cx);
 }
 
-int listings_of_dat(struct listings *l, struct context *cx, struct check *c)
+int listings_of_range(struct listings *l, struct context *cx, struct check *c,
+		      uint64_t from, uint64_t *end)
 {
-	struct gather g = { .l = l, .c = c };
+	struct gather g = {
+		.l = l, .c = c, .what = RANGE, .from = from, .end = *end,
+	};
+	int err = gather(&g, cx);
+
+	*end = g.end;
+	l->n = listings_from(l, g.end);
+	return err;
+}
+
+int listings_of_file(struct listings *l, struct context *cx, struct check *c,
+		     uint64_t ino)
+{
+	struct gather g = { .l = l, .c = c, .what = FILE_BLOCKS, .ino = ino };
 
 	return gather(&g, cx);
 }
@@ -154,6 +203,7 @@ int listings_of_dat(struct listings *l, struct context *cx, struct check *c)
 void listings_fini(struct listings *l)
 {
 	free(l->items);
+	bitmap_fini(&l->partial_segments);
 	memset(l, 0, sizeof(*l));
 }
 

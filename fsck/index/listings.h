@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
 #include "base/sparse.h"
 
@@ -33,6 +34,8 @@ struct listings {
 	/* Some log could not be read: what it lists is missing here, or is
 	   said of an older log. */
 	bool partial;
+	/* The segments of these logs, where the caller has made the set. */
+	struct bitmap partial_segments;
 };
 
 /*
@@ -44,8 +47,17 @@ struct listings {
 int listings_of_vblocks(struct listings *l, struct context *cx,
 			struct check *c, const struct sparse *wanted);
 
-/* The same of all data blocks of the DAT. */
-int listings_of_dat(struct listings *l, struct context *cx, struct check *c);
+/*
+ * The same of the virtual blocks from FROM up to, not including, *END, which
+ * is lowered to what the memory budget has room for: the caller goes on from
+ * there.
+ */
+int listings_of_range(struct listings *l, struct context *cx, struct check *c,
+		      uint64_t from, uint64_t *end);
+
+/* The same of all data blocks of the DAT, the cpfile or the SUFILE (INO). */
+int listings_of_file(struct listings *l, struct context *cx, struct check *c,
+		     uint64_t ino);
 
 void listings_fini(struct listings *l);
 

@@ -226,6 +226,7 @@ int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 		const void *buf, size_t len)
 {
 	struct patched *p = to_patched(dev);
+	size_t before = p->n;
 	struct patch *patch;
 
 	p->len = len;
@@ -233,7 +234,7 @@ int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 	if (!patch)
 		return -ENOMEM;
 	memcpy(patch->data, buf, len);
-	return 0;
+	return p->n > before;
 }
 
 size_t patched_count(const struct dev *dev)

@@ -21,7 +21,8 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under);
 /*
  * The LEN bytes at OFF read as BUF (copied) from now on, whether or not the
  * device underneath can read them.  All patches have the same length and are
- * aligned to it.  -ENOMEM.  Not while others read; nor the next three.
+ * aligned to it.  1, 0 where there was a patch at OFF, -ENOMEM.  Not while
+ * others read; nor patched_drop().
  */
 int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 		const void *buf, size_t len);

@@ -202,7 +202,8 @@ static void test_listings(struct rig *r, const char *what)
 	ok(l && !is_stale(r, l->blocknr), "not the stale one");
 	listings_fini(&list);
 	sparse_fini(&wanted);
-	is_int(listings_of_dat(&list, &r->v.cx, &r->check), 0,
+	is_int(listings_of_file(&list, &r->v.cx, &r->check,
+				NILFS_DAT_INO), 0,
 	       "listings of the DAT");
 	l = listings_find(&list, 0);
 	ok(l && !is_stale(r, l->blocknr), "not the stale one");

@@ -200,7 +200,8 @@ static void test_dat(struct bench *b)
 	unsigned int bad = 0, n = 0;
 
 	look(b);
-	is_int(listings_of_dat(&b->l, &b->v.cx, &b->check), 0,
+	is_int(listings_of_file(&b->l, &b->v.cx, &b->check,
+				NILFS_DAT_INO), 0,
 	       "what the logs list of the DAT");
 	blockmap_cursor_open(&cur, &b->v.cx, &b->check.vol->dat.map, 0, false);
 	while (blockmap_cursor_next(&cur, &b->v.cx, &item) > 0) {

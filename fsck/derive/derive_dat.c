@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The DAT as it must have been.
+ *
+ * Each block of the DAT is read where its newest listing is.  An entry in use
+ * is right if the newest listing of its virtual block is where the entry says,
+ * and was written with the checkpoint in which the entry's life begins.  All
+ * others are set to their newest listing and live without an end at first, so
+ * that every tree can be read through the patched volume.  Then each of them
+ * gets the life that the checkpoints give it (datlife.h).
+ *
+ * An entry whose log cannot be read is left alone.  Bitmaps follow from the
+ * entries, counts of free entries from the bitmaps.
+ */
+#include "fsck/derive/derived.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "disk/dat.h"
+#include "fsck/damage.h"
+#include "fsck/dat/datlife.h"
+#include "fsck/index/listings.h"
+
+/* An entry that was set to its newest listing. */
+struct doubt {
+	struct listing listing;
+	uint64_t end;		/* that it had */
+	bool was_freed;		/* as its content says, not the bitmap */
+};
+
+struct derive {
+	struct derived *d;
+	struct check *c;
+	struct volume *vol;
+	const struct palloc *p;
+	uint32_t block_size;
+	bool knows_used;		/* which segments are in use */
+	struct listings own;		/* blocks of the DAT */
+	struct listings band;		/* virtual blocks below BAND_END */
+	uint64_t band_end;
+	struct doubt *doubts;
+	size_t ndoubts, doubt_room;
+	/* Buffers of a block each, as read and as derived. */
+	char *desc, *bitmap, *entries, *new_desc, *new_bitmap, *new_entries;
+};
+
+/*
+ * Where block BLKOFF of the DAT is: 1, 0 for a hole.  The newest listing is
+ * right, but only the map knows that a block was taken out.
+ */
+static int find_block(struct derive *v, struct context *cx, uint64_t blkoff,
+		      uint64_t *blocknr)
+{
+	const struct listing *l = listings_find(&v->own, blkoff);
+	int ret = file_lookup(&v->vol->dat, cx, blkoff, blocknr);
+
+	if (ret < 0 && !damage_is(ret))
+		return ret;
+	if (ret < 0)
+		fail_clear(cx);
+	if (ret && l)
+		*blocknr = l->blocknr;
+	return ret > 0 || (ret && l);
+}
+
+/* Reads it: 1, 0 for a hole; what cannot be read is zeros. */
+static int read_block(struct derive *v, struct context *cx, uint64_t blkoff,
+		      uint64_t *blocknr, char *buf)
+{
+	int ret = find_block(v, cx, blkoff, blocknr), err;
+
+	memset(buf, 0, v->block_size);
+	if (ret <= 0)
+		return ret;
+	err = dev_read(v->d->dev, cx, *blocknr * v->block_size, buf,
+		       v->block_size);
+	if (err && !damage_is(err))
+		return err;
+	if (err) {
+		fail_clear(cx);
+		memset(buf, 0, v->block_size);
+	}
+	return 1;
+}
+
+static int set_block(struct derive *v, struct context *cx, uint64_t blkoff,
+		     uint64_t blocknr, const char *content)
+{
+	const struct derived_block block = {
+		.blocknr = blocknr, .ino = NILFS_DAT_INO, .blkoff = blkoff,
+	};
+
+	return derived_set(v->d, cx, &block, content, v->block_size);
+}
+
+/* The listing of virtual block NUMBER in *L or NULL; reads the logs for it. */
+static int find_listing(struct derive *v, struct context *cx, uint64_t number,
+			const struct listing **l)
+{
+	int err = 0;
+
+	if (number >= v->band_end) {
+		listings_fini(&v->band);
+		v->band_end = UINT64_MAX;
+		err = bitmap_init(&v->band.partial_segments, cx,
+				  v->vol->geo.nsegments);
+		if (!err)
+			err = listings_of_range(&v->band, cx, v->c, number,
+						&v->band_end);
+	}
+	*l = err ? NULL : listings_find(&v->band, number);
+	return err;
+}
+
+static bool is_single(const struct listing *l)
+{
+	return l->ino == NILFS_CPFILE_INO || l->ino == NILFS_SUFILE_INO;
+}
+
+/* Whether DE, in use, is what listing L makes of it. */
+static bool agrees(const struct derive *v, const struct nilfs_dat_entry *de,
+		   const struct listing *l)
+{
+	uint64_t start = le64_get(de->de_start);
+
+	return l && le64_get(de->de_blocknr) == l->blocknr &&
+	       dat_check(&v->vol->geo, de, v->vol->latest.cno) == RULE_OK &&
+	       (!l->cno || start == l->cno ||
+		(is_single(l) && start && start < l->cno));
+}
+
+/* Whether a log that cannot be read may be what DE goes by. */
+static bool is_undecided(const struct derive *v,
+			 const struct nilfs_dat_entry *de)
+{
+	return !dat_is_unwritten(de) &&
+	       dat_check(&v->vol->geo, de, v->vol->latest.cno) == RULE_OK &&
+	       bitmap_test(&v->band.partial_segments,
+			   geometry_segment_of(&v->vol->geo,
+					       le64_get(de->de_blocknr)));
+}
+
+/* Free as nilfs_dat_commit_free() leaves it, or never used. */
+static bool is_free_form(const struct nilfs_dat_entry *de)
+{
+	return !le64_get(de->de_blocknr) &&
+	       le64_get(de->de_start) == le64_get(de->de_end) &&
+	       le64_get(de->de_start) <= NILFS_CNO_MIN;
+}
+
+static int doubt(struct derive *v, struct context *cx,
+		 const struct listing *l, uint64_t end, bool was_freed)
+{
+	struct doubt *grown = array_grow(cx, v->doubts, &v->doubt_room,
+					 v->ndoubts + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	v->doubts = grown;
+	grown[v->ndoubts++] = (struct doubt){ *l, end, was_freed };
+	return 0;
+}
+
+static void set_bit(char *bitmap, uint32_t bit, bool used)
+{
+	uint8_t *byte = (uint8_t *)bitmap + bit / 8, mask = 1u << bit % 8;
+
+	*byte = used ? *byte | mask : *byte & (uint8_t)~mask;
+}
+
+static void make_free(struct nilfs_dat_entry *de)
+{
+	de->de_blocknr = le64_make(0);
+	de->de_start = de->de_end = le64_make(NILFS_CNO_MIN);
+}
+
+/* Sets DE to listing L, to live without an end for now. */
+static int doubt_entry(struct derive *v, struct context *cx,
+		       const struct listing *l, struct nilfs_dat_entry *de)
+{
+	uint64_t end = le64_get(de->de_end);
+	bool was_freed = !l->is_used ||
+			 (is_free_form(de) && le64_get(de->de_start));
+
+	de->de_blocknr = le64_make(l->blocknr);
+	de->de_start = le64_make(l->cno && l->cno <= v->vol->latest.cno ?
+					 l->cno : NILFS_CNO_MIN);
+	de->de_end = le64_make(NILFS_CNO_MAX);
+	v->d->entries++;
+	return doubt(v, cx, l, end, was_freed);
+}
+
+/*
+ * Entry NUMBER is DE, and its bit is USED: what they must be.  A number is
+ * free once its segment is, and then the entry keeps what it said
+ * (nilfs_palloc_freev()).
+ */
+static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
+			struct nilfs_dat_entry *de, bool *used)
+{
+	const struct listing *l;
+	bool free_form = is_free_form(de), right;
+	int err;
+
+	/* Number 0 means none, and is never given out. */
+	*used |= !number;
+	if (!number || (free_form && !*used))
+		return 0;
+	err = find_listing(v, cx, number, &l);
+	if (err)
+		return err;
+	right = !free_form && agrees(v, de, l);
+	if (right && l->is_used && v->knows_used)
+		*used = true;
+	if (!*used || (right && l->is_used) ||
+	    (!free_form && !right && is_undecided(v, de)))
+		return 0;
+	if (l)
+		return doubt_entry(v, cx, l, de);
+	*used = false;
+	v->d->lost++;
+	make_free(de);
+	return 0;
+}
+
+/* The block of entries from FIRST on. */
+static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
+{
+	uint64_t blkoff = palloc_entry_blkoff(v->p, first), blocknr, i;
+	struct palloc_block what;
+	int ret = read_block(v, cx, blkoff, &blocknr, v->entries);
+
+	if (ret <= 0)
+		return ret;
+	palloc_locate(v->p, blkoff, &what);
+	memcpy(v->new_entries, v->entries, v->block_size);
+	for (i = 0, ret = 0; i < what.count && !ret; i++) {
+		struct nilfs_dat_entry *de = (struct nilfs_dat_entry *)(
+			v->new_entries + i * v->p->entry_size);
+		uint32_t bit = palloc_group_offset(v->p, first + i);
+		bool used = palloc_bit(v->bitmap, bit);
+
+		ret = derive_entry(v, cx, first + i, de, &used);
+		set_bit(v->new_bitmap, bit, used);
+	}
+	if (!ret && memcmp(v->entries, v->new_entries, v->block_size))
+		ret = set_block(v, cx, blkoff, blocknr, v->new_entries);
+	return ret ? ret : context_cancelled(cx);
+}
+
+static void count_group(struct derive *v, uint64_t group, char *desc,
+			const char *bitmap)
+{
+	struct nilfs_palloc_group_desc *gd = (struct nilfs_palloc_group_desc *)(
+		desc + palloc_desc_offset(v->p, group));
+
+	gd->pg_nfrees = le32_make(v->p->entries_per_group -
+				  (bitmap ? palloc_count(v->p, bitmap) : 0));
+}
+
+static int derive_group(struct derive *v, struct context *cx, uint64_t group)
+{
+	uint64_t blkoff = palloc_bitmap_blkoff(v->p, group), blocknr;
+	uint64_t first = group << v->p->group_bits, i;
+	int ret = read_block(v, cx, blkoff, &blocknr, v->bitmap);
+
+	if (ret <= 0) {
+		count_group(v, group, v->new_desc, NULL);
+		return ret;
+	}
+	memcpy(v->new_bitmap, v->bitmap, v->block_size);
+	for (i = 0, ret = 0; i < v->p->entries_per_group && !ret;
+	     i += v->p->entries_per_block)
+		ret = derive_entries(v, cx, first + i);
+	if (!ret && memcmp(v->bitmap, v->new_bitmap, v->block_size))
+		ret = set_block(v, cx, blkoff, blocknr, v->new_bitmap);
+	count_group(v, group, v->new_desc, v->new_bitmap);
+	return ret;
+}
+
+/* The groups of a block of descriptors, GROUP being the first: 1, or 0. */
+static int derive_groups(struct derive *v, struct context *cx, uint64_t group)
+{
+	uint64_t blkoff = palloc_desc_blkoff(v->p, group), blocknr;
+	uint32_t i;
+	int ret = read_block(v, cx, blkoff, &blocknr, v->desc);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(v->new_desc, v->desc, v->block_size);
+	for (i = 0, ret = 0; i < v->p->groups_per_desc && !ret; i++)
+		ret = derive_group(v, cx, group + i);
+	if (!ret && memcmp(v->desc, v->new_desc, v->block_size))
+		ret = set_block(v, cx, blkoff, blocknr, v->new_desc);
+	return ret ? ret : 1;
+}
+
+static int derive_places(struct derive *v, struct context *cx)
+{
+	uint64_t group = 0;
+	int ret;
+
+	do {
+		ret = derive_groups(v, cx, group);
+		group += v->p->groups_per_desc;
+	} while (ret > 0);
+	return ret;
+}
+
+/* No checkpoint has it, and it did not look as if any had. */
+static int free_entry(struct derive *v, struct context *cx, uint64_t number)
+{
+	uint64_t group = palloc_group(v->p, number), blocknr;
+	uint64_t blkoff = palloc_bitmap_blkoff(v->p, group);
+	int ret = read_block(v, cx, blkoff, &blocknr, v->bitmap);
+
+	if (ret <= 0)
+		return ret;
+	set_bit(v->bitmap, palloc_group_offset(v->p, number), false);
+	ret = set_block(v, cx, blkoff, blocknr, v->bitmap);
+	blkoff = palloc_desc_blkoff(v->p, group);
+	if (!ret)
+		ret = read_block(v, cx, blkoff, &blocknr, v->desc);
+	if (ret <= 0)
+		return ret;
+	count_group(v, group, v->desc, v->bitmap);
+	return set_block(v, cx, blkoff, blocknr, v->desc);
+}
+
+static int settle_entry(struct derive *v, struct context *cx,
+			const struct doubt *doubt,
+			const struct datlife_span *span)
+{
+	uint64_t number = doubt->listing.number, blocknr;
+	uint64_t blkoff = palloc_entry_blkoff(v->p, number);
+	bool is_free = doubt->was_freed && span->start == span->end;
+	struct nilfs_dat_entry *de;
+	int ret = read_block(v, cx, blkoff, &blocknr, v->entries);
+
+	if (ret <= 0)
+		return ret;
+	de = (struct nilfs_dat_entry *)(v->entries +
+					palloc_entry_offset(v->p, number));
+	de->de_start = le64_make(span->start);
+	/* It may have ended with a checkpoint that was deleted since. */
+	de->de_end = le64_make(doubt->end >= span->end &&
+			       doubt->end <= span->most ? doubt->end :
+							  span->end);
+	if (is_free)
+		make_free(de);
+	ret = set_block(v, cx, blkoff, blocknr, v->entries);
+	return ret || !is_free ? ret : free_entry(v, cx, number);
+}
+
+/* Gives each doubtful entry its life, by what leads to it now. */
+static int derive_lives(struct derive *v, struct context *cx)
+{
+	struct datlife life = { 0 };
+	struct datlife_span span;
+	struct volume *vol;
+	size_t i;
+	int ret = derived_seal(v->d, cx, v->c);
+
+	if (ret)
+		return ret;
+	ret = volume_open_at(&vol, cx, v->d->dev, &v->vol->geo,
+			     &v->vol->latest);
+	if (ret)
+		return damage_forgive(cx, ret);
+	ret = datlife_init(&life, cx, vol);
+	for (i = 0; i < v->ndoubts && ret >= 0; i++) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = datlife_find(&life, cx, &v->doubts[i].listing,
+					   &span);
+		if (ret > 0)
+			ret = settle_entry(v, cx, &v->doubts[i], &span);
+	}
+	datlife_fini(&life);
+	volume_close(vol);
+	return ret < 0 ? ret : 0;
+}
+
+static int make_buffers(struct derive *v, struct context *cx)
+{
+	char **buffers[] = { &v->desc, &v->bitmap, &v->entries, &v->new_desc,
+			     &v->new_bitmap, &v->new_entries };
+	size_t i, n = sizeof(buffers) / sizeof(buffers[0]);
+	char *all = malloc(n * v->block_size);
+
+	if (!all)
+		return fail(cx, -ENOMEM, "blocks of the DAT");
+	for (i = 0; i < n; i++)
+		*buffers[i] = all + i * v->block_size;
+	return 0;
+}
+
+/*
+ * Sets c->sufile_doubted unless the SUFILE is where its newest listings are.
+ * An older version of it looks sound, and has other segments in use.
+ */
+static int doubt_sufile(struct derive *v, struct context *cx)
+{
+	struct listings l = { 0 };
+	uint64_t blocknr;
+	size_t i;
+	int ret, err;
+
+	v->c->sufile_doubted = true;
+	err = listings_of_file(&l, cx, v->c, NILFS_SUFILE_INO);
+	for (i = 0, ret = 1; i < l.n && ret > 0 && !err; i++) {
+		ret = file_lookup(&v->vol->sufile, cx, l.items[i].number,
+				  &blocknr);
+		if (ret < 0 && !damage_is(ret))
+			err = ret;
+		ret = ret > 0 && blocknr == l.items[i].blocknr;
+	}
+	fail_clear(cx);
+	v->c->sufile_doubted = ret <= 0;
+	listings_fini(&l);
+	return err;
+}
+
+int derive_dat(struct derived *d, struct context *cx, struct check *c)
+{
+	struct derive v = {
+		.d = d, .c = c, .vol = c->vol, .p = &c->vol->dat_palloc,
+		.block_size = c->vol->geo.block_size,
+	};
+	int err = make_buffers(&v, cx);
+
+	if (!err)
+		err = doubt_sufile(&v, cx);
+	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
+	if (!err)
+		err = listings_of_file(&v.own, cx, c, NILFS_DAT_INO);
+	if (!err)
+		err = derive_places(&v, cx);
+	if (!err && v.ndoubts)
+		err = derive_lives(&v, cx);
+	if (!err)
+		err = derived_seal(d, cx, c);
+	free(v.desc);
+	free(v.doubts);
+	listings_fini(&v.own);
+	listings_fini(&v.band);
+	c->sufile_doubted = false;
+	return err;
+}
