@@ -13,6 +13,8 @@
 #define TELL_MAX 512
 
 static const struct fixer table[] = {
+	{ RULE_FIX_BITS, fix_bits, "correct flipped bits in place",
+	  "where the damage only looks like a flipped bit, that bit" },
 	{ RULE_FIX_SUPER, fix_super, "mend the superblocks",
 	  "what only a lost superblock knew, as the label" },
 	{ RULE_FIX_ROOT, fix_root,

@@ -107,6 +107,10 @@ static void plan_finding(void *arg, const struct finding *f)
 	}
 }
 
+static const struct pass bits = {
+	"bits", "searching for flipped bits", pass_bits, pass_bits_work, false
+};
+
 static int run_pass(struct tool *tool, struct check *c,
 		    const struct pass *pass)
 {
@@ -175,6 +179,8 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		return err;
 	findings_watch(c->findings, plan_finding, l);
 	err = run_passes(l, tool, o, again);
+	if (!err && !again && !o->quick && o->mode != OPTIONS_COUNTERS)
+		err = run_pass(tool, c, &bits);
 	if (!err)
 		err = badreads_report(c, &tool->cx);
 	if (!err)

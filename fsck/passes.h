@@ -36,6 +36,12 @@ const struct pass *passes_at(size_t i);
 
 /* Superblocks and super root; before c->vol is open, which it opens. */
 pass_run pass_super;
+/*
+ * Flipped bits that checksums tell of, where the passes have found damage, or
+ * logs may be missing after a crash; after all of them, open or not.
+ */
+pass_run pass_bits;
+pass_estimate pass_bits_work;
 /* SUFILE: entries, counts, which segments are used. */
 pass_run pass_segments;
 pass_estimate pass_segments_work;

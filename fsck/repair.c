@@ -23,6 +23,7 @@
 #include "fsck/apply/derivation.h"
 #include "fsck/apply/settle.h"
 #include "fsck/better.h"
+#include "fsck/bitround.h"
 #include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/forward.h"
@@ -319,6 +320,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 }
 
 static const char *const stages[] = {
+	[RULE_STAGE_BITS] = "flipped bits",
 	[RULE_STAGE_DEVICE] = "superblocks",
 	[RULE_STAGE_DAT] = "DAT",
 	[RULE_STAGE_METADATA] = "metadata",
@@ -417,8 +419,10 @@ static void weigh_losses(struct repair *r, struct context *cx)
 
 int repair_run(struct repair *r, struct context *cx)
 {
-	int err = superchoice_run(r, cx);
+	int err = bitround_run(r, cx);
 
+	if (!err && !r->now)
+		err = superchoice_run(r, cx);
 	if (!err)
 		err = states_run(r, cx);
 	if (!err)

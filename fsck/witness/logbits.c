@@ -51,9 +51,8 @@ static uint64_t log_bytes(const struct logbits *lb)
 	return (uint64_t)le32_get(lb->ss.ss_nblocks) << lb->geo->block_bits;
 }
 
-/* Reads LEN bytes at OFF as they are with the corrections found so far. */
-static int read_corrected(const struct logbits *lb, struct context *cx,
-			  uint64_t off, void *buf, size_t len)
+int logbits_read(const struct logbits *lb, struct context *cx, uint64_t off,
+		 void *buf, size_t len)
 {
 	uint8_t *p = buf;
 	unsigned int i;
@@ -81,7 +80,7 @@ static int sum_range(const struct logbits *lb, struct context *cx, uint64_t off,
 		n = len < PIECE_BYTES ? (size_t)len : PIECE_BYTES;
 		err = context_cancelled(cx);
 		if (!err)
-			err = read_corrected(lb, cx, off, lb->buf, n);
+			err = logbits_read(lb, cx, off, lb->buf, n);
 		if (!err)
 			*sum = crc32_le(*sum, lb->buf, n);
 	}
@@ -114,8 +113,7 @@ static int explain(struct logbits *lb, uint32_t stored, uint32_t computed,
 static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 {
 	uint32_t sumbytes;
-	int err =
-		read_corrected(lb, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+	int err = logbits_read(lb, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
 
 	if (err)
 		return err;
@@ -218,7 +216,7 @@ static int check_root(struct logbits *lb, struct context *cx, uint64_t *at)
 	if (!segsum_has_super_root(&lb->ss))
 		return 1;
 	*at = log_start(lb) + log_bytes(lb) - bs;
-	err = read_corrected(lb, cx, *at, lb->buf, bs);
+	err = logbits_read(lb, cx, *at, lb->buf, bs);
 	return err ? err : superroot_check(lb->geo, lb->buf) == RULE_OK;
 }
 
@@ -303,18 +301,24 @@ static int solve_blocks(struct logbits *lb, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
+int logbits_blocks(struct logbits *lb, struct context *cx)
+{
+	int err = logbits_sum(lb, cx);
+
+	if (!err && lb->readable && lb->difference)
+		return damage_forgive(cx, solve_blocks(lb, cx));
+	lb->whole = lb->readable;
+	return err;
+}
+
 int logbits_solve(struct logbits *lb, struct context *cx, uint64_t pseg)
 {
 	int ret = logbits_header(lb, cx, pseg);
 
 	if (ret <= 0)
 		return ret;
-	ret = logbits_sum(lb, cx);
-	if (!ret && lb->readable && lb->difference)
-		ret = damage_forgive(cx, solve_blocks(lb, cx));
-	else
-		lb->whole = lb->readable;
-	return ret < 0 ? ret : 1;
+	ret = logbits_blocks(lb, cx);
+	return ret ? ret : 1;
 }
 
 void logbits_fini(struct logbits *lb)

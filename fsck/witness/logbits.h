@@ -47,17 +47,23 @@ struct logbits {
  */
 int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg);
 
-/*
- * The same, and sums up all its blocks: 1, 0 where there is no log, -EINTR,
- * -ENOMEM.  If a sum does not match, a bit of the part that it covers that
- * explains it is looked for; what is found stands in lb->bits, and has a sum
- * for proof each: after its correction that sum matches, and no other bit's
- * would make it.  Nothing is written.
- */
-int logbits_solve(struct logbits *lb, struct context *cx, uint64_t pseg);
-
 /* Sums up the log of logbits_header(): lb->difference and lb->readable. */
 int logbits_sum(struct logbits *lb, struct context *cx);
+
+/*
+ * Sums up the log of logbits_header() and looks, where a sum does not match,
+ * for the bit that explains it: 0, -EINTR, -ENOMEM.  Each bit in lb->bits has a
+ * sum for proof: after its correction that sum matches, and no other bit would
+ * make it match.  Nothing is written.
+ */
+int logbits_blocks(struct logbits *lb, struct context *cx);
+
+/* Both: 1, 0 where there is no log, or a failure. */
+int logbits_solve(struct logbits *lb, struct context *cx, uint64_t pseg);
+
+/* Reads LEN bytes at OFF of the device, as dev_read(), the bits corrected. */
+int logbits_read(const struct logbits *lb, struct context *cx, uint64_t off,
+		 void *buf, size_t len);
 
 /* Frees the buffer. */
 void logbits_fini(struct logbits *lb);

@@ -67,6 +67,7 @@ enum rule_stage rule_stage_of_fix(enum rule_fix fix)
 {
 	static const enum rule_stage stages[RULE_FIX_COUNT] = {
 		[RULE_FIX_NONE] = RULE_STAGE_OF_FIX,
+		[RULE_FIX_BITS] = RULE_STAGE_BITS,
 		[RULE_FIX_SUPER] = RULE_STAGE_DEVICE,
 		[RULE_FIX_ROOT] = RULE_STAGE_DEVICE,
 		[RULE_FIX_DAT] = RULE_STAGE_DAT,

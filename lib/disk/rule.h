@@ -32,6 +32,7 @@ enum rule_danger {
 /* What is repaired, in the order in which it is. */
 enum rule_fix {
 	RULE_FIX_NONE,
+	RULE_FIX_BITS,		/* bits that a checksum says were flipped */
 	RULE_FIX_SUPER,		/* superblocks, from each other or from logs */
 	RULE_FIX_ROOT,		/* another super root becomes the latest */
 	RULE_FIX_DAT,		/* the DAT: entries and map */
@@ -81,6 +82,7 @@ enum rule_scope {
  */
 enum rule_stage {
 	RULE_STAGE_OF_FIX,	/* of a rule: that of its repair */
+	RULE_STAGE_BITS,	/* flipped ones: in place, before all else */
 	RULE_STAGE_DEVICE,	/* superblocks; no log is written */
 	RULE_STAGE_NUMBERS,	/* of virtual blocks, which the next log would
 				   give to others: nothing else is written */

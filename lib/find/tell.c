@@ -45,6 +45,7 @@ const char *tell_fix(enum rule_fix fix)
 {
 	static const char *const names[RULE_FIX_COUNT] = {
 		[RULE_FIX_NONE] = "none",
+		[RULE_FIX_BITS] = "bits",
 		[RULE_FIX_SUPER] = "super",
 		[RULE_FIX_ROOT] = "root",
 		[RULE_FIX_DAT] = "dat",

@@ -92,6 +92,14 @@ static bool has_next_log(const struct walk *w)
 	return w->pseg + 1 < segment_end(w);
 }
 
+static void note_gap(struct walk *w)
+{
+	if (w->rec->gap_pseg)
+		return;
+	w->rec->gap_pseg = w->pseg;
+	w->rec->gap_seq = w->seq;
+}
+
 /* On to the next segment: 1, or 0 where the chain ends. */
 static int feed_segment(struct walk *w)
 {
@@ -119,6 +127,7 @@ static int step(struct walk *w, struct context *cx, bool follow)
 		if (!w->newer)
 			return ret;
 		fail_clear(cx);
+		note_gap(w);
 		return feed_segment(w);
 	}
 	if (w->bounded && segsum_has_super_root(&ss))

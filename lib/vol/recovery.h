@@ -31,6 +31,10 @@ struct recovery {
 	/* Logs without a super root behind it: [orphans_start, orphans_end]. */
 	uint64_t orphans_start, orphans_start_seq, orphans_end;
 	uint64_t last_pseg, last_segnum, last_seq;	/* last valid log seen */
+
+	/* The first place in the chain without a valid log, and its number; 0
+	   where it was not followed.  The chain may go on in the next segment. */
+	uint64_t gap_pseg, gap_seq;
 };
 
 /*

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The search for flipped bits, once a check has found damage.
+ *
+ * It needs a superblock for the layout and the seed of the checksums, and
+ * nothing else: a flipped bit in the latest log keeps a volume from being
+ * opened at its latest state.  Read are the logs that the superblocks name,
+ * those that follow them in the chain, and all others of segments in use; of a
+ * volume whose SUFILE is unknown, those of all segments.  Each bit that a
+ * checksum names becomes a finding with the byte that stands there and the one
+ * that should.
+ *
+ * After a crash the search for the latest super root ends, or goes on in the next
+ * segment, where no log is valid.  That place is looked at even if nothing else
+ * is wrong.  If no log follows there, one that was cut off is more likely than
+ * a flipped bit, and may look like it by chance, so that is a finding of its
+ * own.
+ */
+#include "fsck/passes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "disk/segsum.h"
+#include "fsck/check.h"
+#include "fsck/witness/logbits.h"
+#include "fsck/witness/superbits.h"
+
+#define DETAIL_MAX 160
+#define LOGS_MAX 65536 /* logs with flipped bits that are remembered */
+
+struct search {
+	struct check *c;
+	struct superbits supers;
+	struct nilfs_geometry geo;
+	struct logbits lb;
+	char *summary;
+	size_t summary_room;
+	uint64_t *told; /* logs whose bits were told */
+	size_t ntold, told_room;
+};
+
+/* What a block of a log is. */
+struct owner {
+	bool is_data; /* of a file of a user */
+	char text[DETAIL_MAX / 2];
+};
+
+static void add(struct search *s, struct context *cx, enum rule rule,
+		struct place place, uint64_t byte, unsigned int bit,
+		const char *detail)
+{
+	uint8_t got;
+	struct finding f = {
+		.rule = rule,
+		.place = place,
+		.detail = detail,
+		.has_want = true,
+		.has_got = true,
+	};
+
+	if (dev_read(s->c->dev, cx, byte, &got, 1)) {
+		fail_clear(cx);
+		return;
+	}
+	f.got = got;
+	f.want = got ^ 1u << bit;
+	findings_add(s->c->findings, &f);
+}
+
+static void add_super(struct search *s, struct context *cx, int i)
+{
+	const struct superbits *sb = &s->supers;
+	struct place place = place_number(PLACE_SUPER, (uint64_t)i);
+	char detail[DETAIL_MAX];
+
+	if (sb->byte[i] < 0)
+		return;
+	place.offset = (uint32_t)sb->byte[i];
+	snprintf(detail, sizeof(detail), "byte %d, bit %d", sb->byte[i],
+		 sb->bit[i]);
+	add(s, cx, RULE_SB_BIT, place, sb->offset[i] + place.offset,
+	    (unsigned int)sb->bit[i], detail);
+}
+
+/* Reads the summary of the log of s->lb: 0, -EIO, -ENOMEM. */
+static int read_summary(struct search *s, struct context *cx, size_t *len)
+{
+	const struct nilfs_geometry *geo = &s->geo;
+	uint32_t nsumblk = segsum_nsumblk(geo, &s->lb.ss);
+	char *grown = array_grow(cx, s->summary, &s->summary_room, nsumblk,
+				 geo->block_size);
+
+	if (!grown)
+		return -ENOMEM;
+	s->summary = grown;
+	*len = (size_t)nsumblk << geo->block_bits;
+	return logbits_read(&s->lb, cx, s->lb.pseg << geo->block_bits, grown,
+			    *len);
+}
+
+/* What block INDEX of the log of s->lb, in the payload, is. */
+static int find_owner(struct search *s, struct context *cx, uint64_t index,
+		      struct owner *o)
+{
+	struct segsum_iter it;
+	struct segsum_block b;
+	size_t len;
+	int err = read_summary(s, cx, &len);
+
+	if (err)
+		return err;
+	segsum_iter_init(&it, &s->geo, s->summary, len);
+	while (segsum_iter_next(&it, &b)) {
+		if (b.index != index)
+			continue;
+		o->is_data = !b.is_node && b.ino >= s->geo.first_ino;
+		snprintf(o->text, sizeof(o->text),
+			 b.is_node ? "node of inode %" PRIu64
+				   : "inode %" PRIu64 " block %" PRIu64,
+			 b.ino, b.blkoff);
+		return 0;
+	}
+	snprintf(o->text, sizeof(o->text), "not listed");
+	return 0;
+}
+
+static int describe(struct search *s, struct context *cx, uint64_t blocknr,
+		    struct owner *o)
+{
+	const struct nilfs_segment_summary *ss = &s->lb.ss;
+	uint64_t index = blocknr - s->lb.pseg;
+
+	*o = (struct owner){.is_data = false};
+	if (index < segsum_nsumblk(&s->geo, ss)) {
+		snprintf(o->text, sizeof(o->text), "segment summary");
+		return 0;
+	}
+	if (segsum_has_super_root(ss) &&
+	    index == le32_get(ss->ss_nblocks) - 1) {
+		snprintf(o->text, sizeof(o->text), "super root");
+		return 0;
+	}
+	return find_owner(s, cx, index, o);
+}
+
+/* One flipped bit of the log of s->lb; TAIL: that may have been cut off. */
+static int add_bit(struct search *s, struct context *cx,
+		   const struct logbit *bit, bool tail)
+{
+	uint64_t blocknr = bit->byte >> s->geo.block_bits;
+	struct place place = place_number(PLACE_BLOCK, blocknr);
+	char detail[DETAIL_MAX];
+	struct owner owner;
+	int err = describe(s, cx, blocknr, &owner);
+
+	if (err)
+		return err;
+	place.offset = (uint32_t)(bit->byte & (s->geo.block_size - 1));
+	snprintf(detail, sizeof(detail),
+		 "%s, byte %" PRIu32 ", bit %u; by chance 1 in %" PRIu64,
+		 owner.text, place.offset, bit->bit,
+		 (UINT64_C(1) << 32) / bit->positions);
+	add(s, cx,
+	    tail	    ? RULE_LOG_TAIL_BIT
+	    : owner.is_data ? RULE_LOG_DATA_BIT
+			    : RULE_LOG_BIT,
+	    place, bit->byte, bit->bit, detail);
+	return 0;
+}
+
+static bool was_told(const struct search *s, uint64_t pseg)
+{
+	size_t i;
+
+	for (i = 0; i < s->ntold; i++)
+		if (s->told[i] == pseg)
+			return true;
+	return false;
+}
+
+/* Tells of the bits of the log of s->lb, once. */
+static int add_log(struct search *s, struct context *cx, bool tail)
+{
+	uint64_t *grown;
+	unsigned int i;
+	int err = 0;
+
+	if (!s->lb.nbits || was_told(s, s->lb.pseg) || s->ntold == LOGS_MAX)
+		return 0;
+	grown = array_grow(cx, s->told, &s->told_room, s->ntold + 1,
+			   sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	s->told = grown;
+	grown[s->ntold++] = s->lb.pseg;
+	for (i = 0; i < s->lb.nbits && !err; i++)
+		err = add_bit(s, cx, &s->lb.bits[i], tail);
+	return err == -EIO ? 0 : err;
+}
+
+/* A walk along the chain, as the kernel's search for the latest super root. */
+struct chain {
+	uint64_t pseg, seq, nextnum;
+	bool named; /* the log at PSEG is named by a superblock */
+	bool ended; /* a segment without a valid log was met */
+};
+
+/* To the next segment: 1, or 0 where the chain ends. */
+static int feed_segment(const struct search *s, struct chain *ch)
+{
+	if (ch->ended || ch->nextnum >= s->geo.nsegments)
+		return 0;
+	ch->seq++;
+	ch->pseg = geometry_segment_start(&s->geo, ch->nextnum);
+	ch->ended = true;
+	return 1;
+}
+
+/* The log at CH into s->lb, if its number is right: 1, 0, or a failure. */
+static int take_log(struct search *s, struct context *cx,
+		    const struct chain *ch)
+{
+	int ret = logbits_header(&s->lb, cx, ch->pseg);
+
+	if (ret <= 0 || le64_get(s->lb.ss.ss_seq) != ch->seq)
+		return ret < 0 ? ret : 0;
+	ret = logbits_blocks(&s->lb, cx);
+	return ret ? ret : 1;
+}
+
+/* Behind the log of s->lb: where the chain goes on, 1, or 0. */
+static int step(const struct search *s, struct chain *ch)
+{
+	const struct nilfs_segment_summary *ss = &s->lb.ss;
+	uint64_t segnum = geometry_segment_of(&s->geo, ch->pseg);
+
+	ch->named = ch->ended = false;
+	ch->nextnum = geometry_segment_of(&s->geo, le64_get(ss->ss_next));
+	ch->pseg += le32_get(ss->ss_nblocks);
+	if (ch->pseg + 1 < geometry_segment_end(&s->geo, segnum))
+		return 1;
+	return feed_segment(s, ch);
+}
+
+/*
+ * Whether a log follows that of s->lb, which was complete then: 1, 0, or a
+ * failure.
+ */
+static int is_followed(struct search *s, struct context *cx, struct chain ch)
+{
+	struct logbits next = {.dev = s->lb.dev, .geo = &s->geo};
+	int ret = step(s, &ch);
+
+	if (ret > 0)
+		ret = logbits_header(&next, cx, ch.pseg);
+	if (ret > 0)
+		ret = le64_get(next.ss.ss_seq) == ch.seq;
+	logbits_fini(&next);
+	return ret;
+}
+
+static int walk_chain(struct search *s, struct context *cx, struct chain ch)
+{
+	int ret, followed;
+
+	for (;;) {
+		ret = take_log(s, cx, &ch);
+		if (ret < 0)
+			return ret;
+		if (ret) {
+			followed = ch.named || !s->lb.nbits
+					   ? 1
+					   : is_followed(s, cx, ch);
+			if (followed < 0)
+				return followed;
+			ret = add_log(s, cx, !followed);
+			if (ret)
+				return ret;
+			ret = step(s, &ch);
+		} else {
+			ret = feed_segment(s, &ch);
+		}
+		if (ret <= 0)
+			return ret;
+	}
+}
+
+/* From what superblock I names. */
+static int walk_super(struct search *s, struct context *cx, int i)
+{
+	const struct nilfs_super_block *sb = &s->supers.copy[i];
+	struct chain ch = {
+		.pseg = le64_get(sb->s_last_pseg),
+		.seq = le64_get(sb->s_last_seq),
+		.nextnum = UINT64_MAX,
+		.named = true,
+	};
+
+	if (!s->supers.read[i] || super_check(sb) != RULE_OK)
+		return 0;
+	return walk_chain(s, cx, ch);
+}
+
+/* From the first place in the chain where no log was valid. */
+static int walk_gap(struct search *s, struct context *cx)
+{
+	struct chain ch = {
+		.pseg = s->c->vol->latest.gap_pseg,
+		.seq = s->c->vol->latest.gap_seq,
+		.nextnum = UINT64_MAX,
+	};
+
+	return ch.pseg ? walk_chain(s, cx, ch) : 0;
+}
+
+/* Whether the segment may hold logs that some state needs. */
+static bool is_in_use(const struct search *s, uint64_t segnum)
+{
+	const struct check *c = s->c;
+
+	return !c->vol || !c->used_segments.bits || !check_knows_sufile(c) ||
+	       bitmap_test(&c->used_segments, segnum) ||
+	       bitmap_test(&c->live_segments, segnum);
+}
+
+/* The logs of a segment, all of one sequence number. */
+static int search_segment(struct search *s, struct context *cx, uint64_t segnum)
+{
+	uint64_t pseg = geometry_segment_start(&s->geo, segnum);
+	uint64_t end = geometry_segment_end(&s->geo, segnum), seq = 0;
+	bool any = false;
+	int ret;
+
+	while (pseg + NILFS_PSEG_MIN_BLOCKS <= end) {
+		ret = logbits_header(&s->lb, cx, pseg);
+		if (ret < 0)
+			return ret;
+		if (!ret) {
+			pseg++;
+			continue;
+		}
+		if (any && le64_get(s->lb.ss.ss_seq) != seq)
+			return 0;
+		any = true;
+		seq = le64_get(s->lb.ss.ss_seq);
+		pseg += le32_get(s->lb.ss.ss_nblocks);
+		ret = logbits_blocks(&s->lb, cx);
+		if (!ret)
+			ret = add_log(s, cx, false);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int search_segments(struct search *s, struct context *cx)
+{
+	uint64_t segnum;
+	int err = 0;
+
+	for (segnum = 0; segnum < s->geo.nsegments && !err; segnum++) {
+		err = context_cancelled(cx);
+		if (!err && is_in_use(s, segnum))
+			err = search_segment(s, cx, segnum);
+		check_progress(s->c, segnum);
+	}
+	return err;
+}
+
+static int search_all(struct search *s, struct context *cx)
+{
+	int i, err = 0;
+
+	for (i = 0; i < 2; i++)
+		add_super(s, cx, i);
+	if (superbits_geometry(&s->supers, s->c->dev, &s->geo) < 0)
+		return 0;
+	for (i = 0; i < 2 && !err; i++)
+		err = walk_super(s, cx, i);
+	return err ? err : search_segments(s, cx);
+}
+
+static bool is_damaged(const struct check *c)
+{
+	return !c->vol || findings_count_severity(c->findings, RULE_ERROR);
+}
+
+static bool was_unmounted(const struct check *c)
+{
+	return le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS;
+}
+
+uint64_t pass_bits_work(const struct check *c)
+{
+	return c->vol && is_damaged(c) ? c->vol->geo.nsegments : 0;
+}
+
+int pass_bits(struct check *c, struct context *cx)
+{
+	struct search s = {.c = c};
+	int err = 0;
+
+	if (!is_damaged(c) && was_unmounted(c))
+		return 0;
+	superbits_read(&s.supers, cx, c->dev);
+	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
+	if (is_damaged(c)) {
+		err = search_all(&s, cx);
+	} else {
+		s.geo = c->vol->geo;
+		err = walk_gap(&s, cx);
+	}
+	logbits_fini(&s.lb);
+	free(s.summary);
+	free(s.told);
+	return err;
+}
