@@ -10,11 +10,11 @@
  * checksum names becomes a finding with the byte that stands there and the one
  * that should.
  *
- * After a crash the search for the latest super root ends, or goes on in the next
- * segment, where no log is valid.  That place is looked at even if nothing else
- * is wrong.  If no log follows there, one that was cut off is more likely than
- * a flipped bit, and may look like it by chance, so that is a finding of its
- * own.
+ * After a crash the search for the latest super root ends, or goes on in the
+ * next segment, where no log is valid.  That place is looked at even if nothing
+ * else is wrong.  If no log follows there, one that was cut off is more likely
+ * than a flipped bit, and may look like it by chance, so that is a finding of
+ * its own.
  */
 #include "fsck/passes.h"
 
