@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "disk/segusage.h"
+#include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/segments/fix_segments.h"
 #include "fsck/segments/livecounts.h"
@@ -165,15 +166,33 @@ static int enter(struct metafile *sufile, struct context *cx,
 	return 0;
 }
 
-/* What the entry says; one that cannot be read says nothing. */
+/* The entry of SEGNUM; -EUCLEAN too where its block is none of the SUFILE. */
+static int find_entry(struct volume *vol, struct context *cx, uint64_t segnum,
+		      struct nilfs_segment_usage_ext *su)
+{
+	uint64_t blkoff = segusage_blkoff(&vol->geo, segnum);
+	const void *block;
+	bool garbage;
+	int ret = file_block(&vol->sufile, cx, blkoff, &block);
+
+	if (ret > 0) {
+		garbage = segusage_is_garbage(&vol->geo, blkoff, block);
+		file_put(&vol->sufile, block);
+		if (garbage)
+			return -EUCLEAN;
+	}
+	return ret < 0 ? ret : sutable_read(vol, cx, segnum, su);
+}
+
+/* What the entry says; one that cannot be read or believed says nothing. */
 static int read_entry(struct fixer_job *job, struct context *cx,
 		      struct segment *s)
 {
 	const struct recovery *latest = &job->vol->latest;
 	struct nilfs_segment_usage_ext su;
-	int err = sutable_read(job->vol, cx, s->segnum, &su);
+	int err = find_entry(job->vol, cx, s->segnum, &su);
 
-	if (err == -EUCLEAN || err == -EIO) {
+	if (damage_is(err)) {
 		fail_clear(cx);
 		err = 0;
 	} else if (!err) {

@@ -169,6 +169,7 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 	struct volume *vol = s->c->vol;
 	const void *block;
 	uint64_t first, end;
+	bool garbage;
 	int ret = file_block(&vol->sufile, cx, blkoff, &block);
 
 	if (!ret && !blkoff)
@@ -180,9 +181,15 @@ static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
 		take_hole(s, first, end);
 		return 0;
 	}
-	take_block(s, blkoff, block);
+	garbage = segusage_is_garbage(&vol->geo, blkoff, block);
+	if (!garbage)
+		take_block(s, blkoff, block);
 	file_put(&vol->sufile, block);
-	return 0;
+	if (!garbage)
+		return 0;
+	ret = fail(cx, -EUCLEAN, "sufile: block %llu: is no block of segments",
+		   (unsigned long long)blkoff);
+	return lose_block(s, cx, ret, blkoff);
 }
 
 static int survey_blocks(struct survey *s, struct context *cx)

@@ -9,7 +9,12 @@
  */
 #include "disk/segusage.h"
 
+#include <string.h>
+
 #include "base/checked.h"
+
+/* Broken entries of a block after which none of it is believed. */
+#define GARBAGE_ENTRIES 4
 
 #define KNOWN_FLAGS                                                            \
 	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY |  \
@@ -106,6 +111,21 @@ enum rule segusage_check(const struct nilfs_geometry *g,
 	if (le32_get(su->su_flags) & ~KNOWN_FLAGS)
 		return RULE_SU_FLAGS;
 	return RULE_OK;
+}
+
+bool segusage_is_garbage(const struct nilfs_geometry *g, uint64_t blkoff,
+			 const void *block)
+{
+	uint64_t segnum = segusage_first(g, blkoff);
+	uint32_t i, count = segusage_count(g, blkoff), broken = 0;
+	struct nilfs_segment_usage su;
+
+	for (i = 0; i < count && segnum + i < g->nsegments; i++) {
+		memcpy(&su, (const char *)block +
+		       segusage_offset(g, segnum + i), sizeof(su));
+		broken += segusage_check(g, &su) != RULE_OK;
+	}
+	return broken >= GARBAGE_ENTRIES;
 }
 
 enum rule segusage_check_ext(const struct nilfs_segment_usage_ext *ext)

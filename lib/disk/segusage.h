@@ -39,6 +39,13 @@ enum rule segusage_check(const struct nilfs_geometry *g,
 			 const struct nilfs_segment_usage *su);
 
 /*
+ * Whether BLOCK, number BLKOFF of the file, is no block of it: several entries
+ * have values that none can have, so the others are not to be believed either.
+ */
+bool segusage_is_garbage(const struct nilfs_geometry *g, uint64_t blkoff,
+			 const void *block);
+
+/*
  * Checks the counts of live blocks, where the geometry says has_live_blks.  A
  * broken rule means that the counts are stale, as any mainline kernel leaves
  * them; no broken rule does not mean that they are right.

@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
+load mended
 
 setup() {
 	need_corpus
@@ -170,4 +171,29 @@ current() {
 	kernel_content
 	diff "$manifest" - <<<"$output"
 	expect
+}
+
+# What no entry can have says that the block is none of the SUFILE: flags that
+# are possible there are no more to be believed than counts that are not.
+@test "a block of garbage: all of its segments are what DAT and logs say" {
+	for what in noise inodes; do
+		echo "$what"
+		begin snapshots
+		block=$(dump.nilfs2 bmap -b "$image" sufile |
+			awk '$NF == "data" { print $5; exit }')
+		other=$(dump.nilfs2 bmap -b "$image" ifile |
+			awk '$NF == "data" { print $5; exit }')
+		if [ "$what" = noise ]; then
+			overwrite "$block" < <(noise 7)
+		else
+			overwrite "$block" < <(dd if="$image" bs=4096 \
+				skip="$other" count=1 status=none)
+		fi
+		expect su-unreadable
+		mends
+		[ "$(dump.nilfs2 segments -a "$image" |
+			awk '$2 ~ /e/ && NR > 1' | wc -l)" -eq 0 ]
+		[ "$(dump.nilfs2 segments -a "$image" |
+			awk '$2 == "----"' | wc -l)" -eq 240 ]
+	done
 }
