@@ -10,7 +10,7 @@
  * alone once the newest is mended: no less of it, and better all the same.
  *
  * What nobody refers to any more once a map is mended is given up behind it.
- * It is of no checkpoint, and no reason to leave a snapshot as it is.
+ * It is of no checkpoint, and no reason to leave any as it is.
  */
 #include "fsck/better.h"
 
@@ -49,9 +49,12 @@ static void compare_unreadable(const struct rule_info *rule, uint64_t now,
 				 STAGE_UNREADABLE]);
 }
 
+#define BY_ERRORS 2
+
 enum part {
 	NEWEST,		/* and what is of no checkpoint, leaks aside */
 	SNAPSHOTS,
+	OWNED,		/* both of these; leaks are warnings */
 	ALL,
 };
 
@@ -66,10 +69,12 @@ static uint64_t count(const struct check *c, const struct rule_info *rule,
 		return all;
 	if (rule->traits & RULE_UNOWNED)
 		return 0;
+	if (part == OWNED)
+		return all;
 	return part == SNAPSHOTS ? snapshots : all - snapshots;
 }
 
-/* 1 better, -1 worse by *WORSE, 0 neither. */
+/* BY_ERRORS or 1 better, -1 worse by *WORSE, 0 neither. */
 static int compare_part(const struct check *now, const struct check *before,
 			enum part part, const struct rule_info **worse)
 {
@@ -96,7 +101,7 @@ static int compare_part(const struct check *now, const struct check *before,
 		if (*worse)
 			return -1;
 		if (errors[i].fewer)
-			return 1;
+			return BY_ERRORS;
 	}
 	*worse = warnings.more;
 	return *worse ? -1 : warnings.fewer;
@@ -115,7 +120,9 @@ bool better_than(const struct check *now, const struct check *before,
 	part = compare_part(now, before, NEWEST, worse);
 	if (part)
 		return part > 0 &&
-		       compare_part(now, before, ALL, worse) >= 0;
+		       compare_part(now, before,
+				    part == BY_ERRORS ? OWNED : ALL,
+				    worse) >= 0;
 	part = compare_part(now, before, SNAPSHOTS, worse);
 	return part ? part > 0 : compare_part(now, before, ALL, worse) > 0;
 }

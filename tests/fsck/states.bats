@@ -69,3 +69,25 @@ spoil_bits() {
 	[[ $output == *"checkpoint 12: given up, there is no log at block 5632"* ]]
 	run -0 fsck.nilfs2 -fn "$image"
 }
+
+# The snapshot is the latest checkpoint, too: a new one has the inodes, and the
+# snapshot gets its node from that.
+@test "a snapshot that mkfs.nilfs2 made, without a node of its ifile" {
+	mkdir -p source/many
+	for i in {1..600}; do
+		echo "$i" >"source/many/$i"
+	done
+	for damage in noise zeros; do
+		echo "$damage"
+		image=$PWD/factory
+		rm -f "$image"
+		mkfs.nilfs2 -q --size 256M -d source --snapshot "$image"
+		remember
+		node=$(dump.nilfs2 bmap -b --nodes "$image" ifile |
+			awk '$NF == "node" { print $5 }')
+		[ "$damage" = zeros ] && overwrite "$node" </dev/zero
+		[ "$damage" = noise ] && overwrite "$node" < <(noise 7)
+		run -4 fsck.nilfs2 -fn "$image"
+		mends
+	done
+}
