@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "fsck/account/account.h"
-#include "fsck/tree/loglist.h"
+#include "fsck/index/loglist.h"
 
 /* Whether the log of the latest state was there before the repair. */
 static bool is_original(const struct repair *r, struct context *cx,

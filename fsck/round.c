@@ -25,6 +25,8 @@ static bool is_due(const struct round *round, enum rule_fix fix)
 {
 	return round->taken[fix] ||
 	       (fix == RULE_FIX_CHECKPOINTS && (round->anew & FILLED_ANEW)) ||
+	       (fix == RULE_FIX_INODES &&
+		(round->anew & MEND_ANEW(NILFS_IFILE_INO))) ||
 	       (fix == RULE_FIX_SEGMENTS &&
 		(round->anew & MEND_ANEW(NILFS_SUFILE_INO)));
 }

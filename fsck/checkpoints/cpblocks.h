@@ -13,7 +13,7 @@
 #include "base/context.h"
 #include "fsck/check.h"
 #include "fsck/checkpoints/cpcopies.h"
-#include "fsck/tree/liveblocks.h"
+#include "fsck/index/liveblocks.h"
 
 struct cpblocks {
 	const struct check *check;

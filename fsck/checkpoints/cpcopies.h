@@ -13,7 +13,7 @@
 #include "base/context.h"
 #include "disk/ondisk.h"
 #include "fsck/check.h"
-#include "fsck/tree/loglist.h"
+#include "fsck/index/loglist.h"
 
 struct cpcopies {
 	const struct check *check;

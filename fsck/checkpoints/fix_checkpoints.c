@@ -19,7 +19,6 @@
 #include "fsck/checkpoints/cpmend.h"
 #include "fsck/checkpoints/lastknown.h"
 #include "fsck/fixers.h"
-#include "fsck/tree/ifilefill.h"
 #include "log/mend.h"
 
 #define SECTOR 512u
@@ -310,5 +309,5 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = mend_inodes(&f, cx, fixes, n);
 	cpmend_fini(&f.cm);
-	return err ? err : ifilefill_run(job, cx);
+	return err;
 }

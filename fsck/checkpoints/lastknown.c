@@ -20,7 +20,7 @@
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpcopies.h"
 #include "fsck/damage.h"
-#include "fsck/tree/liveblocks.h"
+#include "fsck/index/liveblocks.h"
 #include "log/mend.h"
 #include "vol/cptable.h"
 

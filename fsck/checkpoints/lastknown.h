@@ -36,8 +36,8 @@ bool lastknown_is_doubtful(const struct check *c);
 /*
  * Finds it in the cpfile as it is, or in the logs, which are asked as well
  * whether the maps of the files DOUBTED (as in mend_known.anew) have the right
- * blocks.  What begins anew is filled by fix_checkpoints(), which must run
- * then.  -ENOMEM, -EINTR.
+ * blocks.  What begins anew is filled by fix_checkpoints() and fix_inodes(),
+ * which must run then.  -ENOMEM, -EINTR.
  */
 int lastknown_find(struct lastknown *k, struct context *cx,
 		   const struct check *c, unsigned int doubted);

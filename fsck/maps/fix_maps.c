@@ -28,6 +28,7 @@
 #include "disk/inode.h"
 #include "fsck/damage.h"
 #include "fsck/fixers.h"
+#include "fsck/index/loglist.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/maps/mapholders.h"
 #include "fsck/maps/mapolder.h"
@@ -35,7 +36,6 @@
 #include "fsck/maps/mapsearch.h"
 #include "fsck/maps/snapbuild.h"
 #include "fsck/maps/snapmaps.h"
-#include "fsck/tree/loglist.h"
 #include "log/inodes.h"
 
 #define SECTOR 512u

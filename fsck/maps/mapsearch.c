@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-#include "fsck/tree/loglist.h"
+#include "fsck/index/loglist.h"
 
 struct search {
 	struct mapfiles *m;

@@ -22,8 +22,8 @@
 #include "base/sort.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
-#include "fsck/tree/loglist.h"
-#include "fsck/tree/pastblocks.h"
+#include "fsck/index/loglist.h"
+#include "fsck/past/pastblocks.h"
 #include "log/bmapnode.h"
 #include "log/mend.h"
 

@@ -11,10 +11,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "fsck/index/loglist.h"
 #include "fsck/maps/mapsearch.h"
 #include "fsck/maps/snapbuild.h"
 #include "fsck/maps/snapmaps.h"
-#include "fsck/tree/loglist.h"
 
 /* Whether the map of an ifile can be what is wrong. */
 static bool is_of_map(const struct fix *fix)

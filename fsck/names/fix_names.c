@@ -29,7 +29,7 @@
 #include "fsck/names/namescan.h"
 #include "fsck/names/oldnames.h"
 #include "fsck/names/pastnames.h"
-#include "fsck/tree/pastblocks.h"
+#include "fsck/past/pastblocks.h"
 #include "fsck/tree/pastinodes.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 
 #include "base/context.h"
 #include "fsck/fixers.h"
-#include "fsck/tree/pastblocks.h"
+#include "fsck/past/pastblocks.h"
 
 /*
  * Puts in P what the blocks of directories that FIXES name, those of snapshots,

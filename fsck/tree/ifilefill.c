@@ -16,8 +16,8 @@
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/lastknown.h"
 #include "fsck/dat/groupfix.h"
+#include "fsck/index/liveblocks.h"
 #include "fsck/tree/ifilegroups.h"
-#include "fsck/tree/liveblocks.h"
 #include "log/mend.h"
 
 #define SECTOR 512

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "fsck/damage.h"
-#include "fsck/tree/pastblocks.h"
+#include "fsck/past/pastblocks.h"
 #include "vol/root.h"
 
 struct group {

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "disk/segusage.h"
-#include "fsck/index/listings.h"
-#include "fsck/passes.h"
 #include "fsck/index/lifelogs.h"
-#include "fsck/tree/loglist.h"
+#include "fsck/index/listings.h"
+#include "fsck/index/loglist.h"
+#include "fsck/passes.h"
 #include "vol/root.h"
 #include "vol/sutable.h"
 

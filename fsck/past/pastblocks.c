@@ -11,7 +11,7 @@
  * the newest checkpoint, which is mended first, by new blocks of its own; then
  * it has ended.
  */
-#include "fsck/tree/pastblocks.h"
+#include "fsck/past/pastblocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@
 
 #include "base/array.h"
 #include "base/search.h"
-#include "fsck/maps/inplace.h"
-#include "fsck/tree/pastwrite.h"
+#include "fsck/past/inplace.h"
+#include "fsck/past/pastwrite.h"
 
 static bool is_below(const void *item, const void *key)
 {

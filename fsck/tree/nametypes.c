@@ -6,7 +6,7 @@
  * read that.  Where an inode has lost its type any entry that names it knows
  * it still; all directories are read for that, once.
  */
-#include "fsck/names/nametypes.h"
+#include "fsck/tree/nametypes.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * lost, and found as it was before it was written anew.  Whether it is still
  * part of the file is for the DAT to say.
  */
-#include "fsck/tree/loglist.h"
+#include "fsck/index/loglist.h"
 
 #include "fsck/index/lifelogs.h"
 

@@ -12,7 +12,7 @@
  * The checksum over the log is set right as well, unless it is already: damage
  * that came after the log was written has left it as it was.
  */
-#include "fsck/maps/inplace.h"
+#include "fsck/past/inplace.h"
 
 #include <errno.h>
 #include <stddef.h>

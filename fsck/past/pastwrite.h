@@ -4,7 +4,7 @@
 #define NILFS2_FSCK_PASTWRITE_H
 
 #include "base/context.h"
-#include "fsck/tree/pastblocks.h"
+#include "fsck/past/pastblocks.h"
 
 /* As pastblocks_write(), by one more log.  Adds to the list of P what leads to
    its blocks. */

@@ -17,7 +17,7 @@
  * it leads to is there for another place: then the key is wrong.  If there is
  * nothing else it may be the log that is wrong, and the block is copied.
  */
-#include "fsck/tree/liveblocks.h"
+#include "fsck/index/liveblocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "fsck/dat/vblocks.h"
-#include "fsck/tree/loglist.h"
+#include "fsck/index/loglist.h"
 #include "fsck/tree/mapcheck.h"
 
 struct gathering {
