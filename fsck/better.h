@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "fsck/check.h"
+#include "check/check.h"
 
 /*
  * True where what NOW found is less than what BEFORE did.  Stage by

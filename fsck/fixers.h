@@ -19,11 +19,11 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
+#include "check/state.h"
 #include "dev/dev.h"
 #include "disk/rule.h"
-#include "fsck/check.h"
 #include "fsck/plan.h"
-#include "fsck/super/state.h"
 #include "log/writer.h"
 
 struct derived;

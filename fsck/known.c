@@ -14,9 +14,9 @@
  */
 #include "fsck/known.h"
 
+#include "check/zonewalk.h"
 #include "disk/ondisk.h"
 #include "fsck/dat/datmap.h"
-#include "fsck/zones/zonewalk.h"
 #include "log/segzones.h"
 
 static bool is_unusable(void *arg, uint64_t segnum)

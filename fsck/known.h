@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "fsck/check.h"
+#include "check/check.h"
 #include "fsck/plan.h"
 #include "log/mend.h"
 

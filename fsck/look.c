@@ -17,11 +17,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fsck/badreads.h"
+#include "check/passes.h"
+#include "check/zonewalk.h"
 #include "fsck/budget.h"
 #include "fsck/fixers.h"
-#include "fsck/passes.h"
-#include "fsck/zones/zonewalk.h"
+#include "fsck/witness/pass_bits.h"
 
 /* What there is to do was an estimate, from a volume that may be damaged. */
 static void show_progress(void *arg, uint64_t done)
@@ -111,19 +111,36 @@ static const struct pass bits = {
 	"bits", "searching for flipped bits", pass_bits, pass_bits_work, false
 };
 
-static int run_pass(struct tool *tool, struct check *c,
-		    const struct pass *pass)
-{
-	uint64_t total = pass->estimate ? pass->estimate(c) : 0;
-	int err = context_cancelled(&tool->cx);
+/* A check as it is run for the user. */
+struct shown {
+	struct tool *tool;
+	const struct options *o;
+	bool again;		/* after a repair: all of it */
+};
 
-	if (err)
-		return err;
-	tool_detail(tool, "%s: %s", pass->name, pass->doing);
-	progress_begin(&tool->progress, pass->doing, total, false);
-	err = pass->run(c, &tool->cx);
-	progress_end(&tool->progress);
-	return err;
+static int opened(void *arg, struct check *c, struct context *cx)
+{
+	const struct shown *s = arg;
+	int ret = s->again ? 0 : is_enough(c, cx, s->o);
+
+	if (!ret)
+		budget_raise(cx, c->vol);
+	return ret;
+}
+
+static void begin_pass(void *arg, const struct pass *pass, uint64_t total)
+{
+	const struct shown *s = arg;
+
+	tool_detail(s->tool, "%s: %s", pass->name, pass->doing);
+	progress_begin(&s->tool->progress, pass->doing, total, false);
+}
+
+static void end_pass(void *arg)
+{
+	const struct shown *s = arg;
+
+	progress_end(&s->tool->progress);
 }
 
 static void note_history(const struct look *l, const struct options *o)
@@ -135,24 +152,23 @@ static void note_history(const struct look *l, const struct options *o)
 			   "no snapshots; --all shows", n);
 }
 
-static int run_passes(struct look *l, struct tool *tool,
-		      const struct options *o, bool again)
+static int run(struct look *l, struct tool *tool, const struct options *o,
+	       bool again)
 {
-	struct check *c = &l->check;
-	const struct pass *pass;
-	int err = pass_super(c, &tool->cx);
-	size_t i;
+	struct shown shown = { .tool = tool, .o = o, .again = again };
+	const struct check_run run = {
+		.counters = o->mode == OPTIONS_COUNTERS,
+		.extra = again || o->quick || o->mode == OPTIONS_COUNTERS ?
+			 NULL : &bits,
+		.opened = opened,
+		.begin = begin_pass,
+		.end = end_pass,
+		.arg = &shown,
+	};
+	int ret = check_volume(&l->check, &tool->cx, &run);
 
-	if (!err && c->vol && !again)
-		err = is_enough(c, &tool->cx, o);
-	if (err || !c->vol)
-		return err < 0 ? err : 0;
-	budget_raise(&tool->cx, c->vol);
-	for (i = 0; (pass = passes_at(i)) && !err; i++)
-		if (pass->counters || o->mode != OPTIONS_COUNTERS)
-			err = run_pass(tool, c, pass);
-	l->complete = !err;
-	return err;
+	l->complete = ret > 0;
+	return ret < 0 ? ret : 0;
 }
 
 int look_run(struct look *l, struct tool *tool, const struct options *o,
@@ -178,11 +194,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	if (err)
 		return err;
 	findings_watch(c->findings, plan_finding, l);
-	err = run_passes(l, tool, o, again);
-	if (!err && !again && !o->quick && o->mode != OPTIONS_COUNTERS)
-		err = run_pass(tool, c, &bits);
-	if (!err)
-		err = badreads_report(c, &tool->cx);
+	err = run(l, tool, o, again);
 	if (!err)
 		note_history(l, o);
 	if (!err && l->plan.err)

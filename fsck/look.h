@@ -5,10 +5,10 @@
 
 #include <stdbool.h>
 
+#include "check/check.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "find/decision.h"
-#include "fsck/check.h"
 #include "fsck/kept.h"
 #include "fsck/options.h"
 #include "fsck/plan.h"

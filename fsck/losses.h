@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/check.h"
+#include "check/check.h"
 
 struct losses {
 	uint64_t files, left;	/* inodes of the newest checkpoint */

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "check/damage.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "find/tell.h"
 #include "fsck/counters.h"
-#include "fsck/damage.h"
 #include "fsck/options.h"
 #include "fsck/session.h"
 #include "fsck/target.h"

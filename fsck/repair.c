@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/damage.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
@@ -24,7 +25,6 @@
 #include "fsck/apply/settle.h"
 #include "fsck/better.h"
 #include "fsck/bitround.h"
-#include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/forward.h"
 #include "fsck/room.h"

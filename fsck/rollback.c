@@ -20,11 +20,11 @@
 #include <string.h>
 
 #include "base/sparse.h"
+#include "check/damage.h"
+#include "check/vblocks.h"
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/palloc.h"
-#include "fsck/damage.h"
-#include "fsck/dat/vblocks.h"
 #include "fsck/known.h"
 #include "fsck/round.h"
 #include "fsck/tree/cpvblocks.h"

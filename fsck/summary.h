@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fsck/check.h"
+#include "check/check.h"
 #include "out/report.h"
 
 struct summary {

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "check/damage.h"
 #include "dev/overlay.h"
 #include "disk/dat.h"
 #include "fsck/account/beyond.h"
@@ -26,7 +27,6 @@
 #include "fsck/account/comparetree.h"
 #include "fsck/account/losspaths.h"
 #include "fsck/account/sides.h"
-#include "fsck/damage.h"
 
 struct account {
 	const struct account_sides *in;

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/damage.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "fsck/account/comparefile.h"
-#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "check/damage.h"
 #include "disk/checkpoint.h"
 #include "fsck/account/comparefile.h"
 #include "fsck/account/expected.h"
-#include "fsck/damage.h"
 #include "vol/cptable.h"
 
 struct walk {

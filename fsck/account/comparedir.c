@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "fsck/damage.h"
+#include "check/damage.h"
 #include "vol/dir.h"
 
 /* FNV-1a with 64 bits. */

@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 
 #include "base/checked.h"
+#include "check/damage.h"
 #include "disk/inode.h"
 #include "fsck/account/comparedir.h"
-#include "fsck/damage.h"
 
 /* Older versions that are compared to tell where stale content comes from. */
 #define ORIGINS_MOST 64u

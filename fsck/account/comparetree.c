@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/damage.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 #include "fsck/account/comparefile.h"
-#include "fsck/damage.h"
 #include "vol/root.h"
 
 struct walk {

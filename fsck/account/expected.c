@@ -11,9 +11,9 @@
  */
 #include "fsck/account/expected.h"
 
+#include "check/damage.h"
+#include "check/mapcheck.h"
 #include "disk/dat.h"
-#include "fsck/damage.h"
-#include "fsck/tree/mapcheck.h"
 #include "vol/translate.h"
 #include "vol/volume.h"
 

@@ -17,7 +17,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "base/sparse.h"
-#include "fsck/damage.h"
+#include "check/damage.h"
 #include "vol/dir.h"
 #include "vol/root.h"
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-#include "fsck/damage.h"
+#include "check/damage.h"
 
 int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 		uint64_t end)

@@ -16,8 +16,8 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "check/vblocks.h"
 #include "disk/checkpoint.h"
-#include "fsck/dat/vblocks.h"
 
 static int add(struct cpblocks *s, struct context *cx, uint64_t blkoff)
 {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/check.h"
+#include "check/check.h"
 #include "fsck/checkpoints/cpcopies.h"
 #include "fsck/index/liveblocks.h"
 

@@ -19,9 +19,9 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "check/mapcheck.h"
+#include "check/vblocks.h"
 #include "disk/checkpoint.h"
-#include "fsck/dat/vblocks.h"
-#include "fsck/tree/mapcheck.h"
 
 static int compare(const void *a, const void *b)
 {

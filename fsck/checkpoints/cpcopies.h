@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
 #include "disk/ondisk.h"
-#include "fsck/check.h"
 #include "fsck/index/loglist.h"
 
 struct cpcopies {

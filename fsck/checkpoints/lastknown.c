@@ -16,10 +16,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpcopies.h"
-#include "fsck/damage.h"
 #include "fsck/index/liveblocks.h"
 #include "log/mend.h"
 #include "vol/cptable.h"

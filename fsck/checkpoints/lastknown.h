@@ -9,8 +9,8 @@
 #include <stdbool.h>
 
 #include "base/context.h"
+#include "check/check.h"
 #include "disk/ondisk.h"
-#include "fsck/check.h"
 
 struct lastknown {
 	/*

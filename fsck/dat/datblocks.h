@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/listings.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/index/listings.h"
 #include "fsck/fixers.h"
 #include "log/metafile.h"
 

@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/listings.h"
 #include "disk/dat.h"
 #include "fsck/dat/datblocks.h"
-#include "fsck/index/listings.h"
 
 struct redo {
 	struct fixer_job *job;

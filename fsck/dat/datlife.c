@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "base/search.h"
+#include "check/damage.h"
 #include "disk/bmap.h"
-#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 

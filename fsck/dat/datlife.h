@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/index/listings.h"
+#include "check/listings.h"
 #include "vol/volume.h"
 
 struct datlife {

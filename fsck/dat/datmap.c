@@ -23,10 +23,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/listings.h"
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/datgroups.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/index/listings.h"
 #include "log/mend.h"
 
 bool datmap_is_broken(const struct fix *fix)

@@ -16,8 +16,8 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "check/damage.h"
 #include "disk/inode.h"
-#include "fsck/damage.h"
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/datlife.h"
 #include "vol/datscan.h"

@@ -20,14 +20,14 @@
 
 #include <string.h>
 
+#include "check/damage.h"
+#include "check/listings.h"
 #include "disk/dat.h"
-#include "fsck/damage.h"
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/datlife.h"
 #include "fsck/dat/datmap.h"
 #include "fsck/dat/datwrong.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/index/listings.h"
 #include "fsck/dat/mislisted.h"
 #include "log/mend.h"
 

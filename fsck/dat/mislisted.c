@@ -9,7 +9,7 @@
  */
 #include "fsck/dat/mislisted.h"
 
-#include "fsck/index/lifelogs.h"
+#include "check/lifelogs.h"
 
 int mislisted_find(struct datlife *life, struct context *cx,
 		   const struct check *c, uint64_t vblocknr, uint64_t blocknr,

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/check.h"
+#include "check/check.h"
+#include "check/listings.h"
 #include "fsck/dat/datlife.h"
-#include "fsck/index/listings.h"
 
 /*
  * Whether BLOCKNR is virtual block VBLOCKNR as the DAT says, although its log

@@ -19,10 +19,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "check/damage.h"
+#include "check/listings.h"
 #include "disk/dat.h"
-#include "fsck/damage.h"
 #include "fsck/dat/datlife.h"
-#include "fsck/index/listings.h"
 
 /* An entry that was set to its newest listing. */
 struct doubt {

@@ -13,10 +13,10 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "check/damage.h"
+#include "check/lifelogs.h"
 #include "dev/patched.h"
 #include "disk/segsum.h"
-#include "fsck/damage.h"
-#include "fsck/index/lifelogs.h"
 
 #define PIECE_BLOCKS 64u
 

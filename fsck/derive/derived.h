@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
 #include "dev/dev.h"
-#include "fsck/check.h"
 
 /* A block of a metadata file that was derived. */
 struct derived_block {

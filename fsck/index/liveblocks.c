@@ -24,9 +24,9 @@
 
 #include "base/array.h"
 #include "base/sort.h"
-#include "fsck/dat/vblocks.h"
+#include "check/mapcheck.h"
+#include "check/vblocks.h"
 #include "fsck/index/loglist.h"
-#include "fsck/tree/mapcheck.h"
 
 struct gathering {
 	struct liveblocks *l;

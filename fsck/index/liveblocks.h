@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
 #include "disk/ondisk.h"
-#include "fsck/check.h"
 
 struct liveblock {
 	uint64_t blkoff;

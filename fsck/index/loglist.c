@@ -9,7 +9,7 @@
  */
 #include "fsck/index/loglist.h"
 
-#include "fsck/index/lifelogs.h"
+#include "check/lifelogs.h"
 
 struct listing {
 	uint64_t ino;

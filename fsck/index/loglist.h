@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/check.h"
+#include "check/check.h"
 
 /* Instead of an inode number: all of them, and their nodes too. */
 #define LOGLIST_ALL UINT64_MAX

@@ -24,9 +24,9 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/index/loglist.h"
 #include "fsck/maps/mapfile.h"

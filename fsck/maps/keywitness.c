@@ -8,8 +8,8 @@
  */
 #include "fsck/maps/keywitness.h"
 
-#include "fsck/damage.h"
-#include "fsck/index/lifelogs.h"
+#include "check/damage.h"
+#include "check/lifelogs.h"
 
 /* The node at BLOCKNR, of LEVEL. */
 static int ask_node(struct snapmaps *s, struct context *cx, uint64_t blocknr,

@@ -7,10 +7,10 @@
  */
 #include "fsck/maps/mapholders.h"
 
+#include "check/damage.h"
+#include "check/ifilelist.h"
+#include "check/inodelist.h"
 #include "disk/inode.h"
-#include "fsck/damage.h"
-#include "fsck/names/ifilelist.h"
-#include "fsck/names/inodelist.h"
 #include "vol/root.h"
 
 /* True where ITEM of inode INO leads to a block that is another's. */

@@ -11,8 +11,8 @@
 
 #include <stdlib.h>
 
+#include "check/damage.h"
 #include "disk/inode.h"
-#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 

@@ -10,8 +10,8 @@
  */
 #include "fsck/maps/mapsift.h"
 
+#include "check/mapcheck.h"
 #include "find/finding.h"
-#include "fsck/tree/mapcheck.h"
 
 static bool is_placed(const struct check *c, uint64_t blocknr)
 {

@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
+#include "check/vblocks.h"
 #include "disk/ondisk.h"
-#include "fsck/check.h"
-#include "fsck/dat/vblocks.h"
 #include "fsck/maps/contested.h"
 
 enum mapsift_worth {

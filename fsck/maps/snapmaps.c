@@ -28,11 +28,11 @@
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "check/damage.h"
+#include "check/lifelogs.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/damage.h"
 #include "fsck/maps/keywitness.h"
-#include "fsck/index/lifelogs.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 

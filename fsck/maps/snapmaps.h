@@ -12,10 +12,10 @@
 
 #include "base/context.h"
 #include "base/sparse.h"
-#include "fsck/dat/vblocks.h"
+#include "check/mapcheck.h"
+#include "check/vblocks.h"
 #include "fsck/fixers.h"
 #include "fsck/maps/contested.h"
-#include "fsck/tree/mapcheck.h"
 
 /* What a holder points to. */
 struct snapmaps_child {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/names/blockbatch.h"
+#include "check/blockbatch.h"
 
 struct dirwrite;
 

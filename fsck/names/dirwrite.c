@@ -15,8 +15,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "check/dirread.h"
 #include "fsck/names/dirkeep.h"
-#include "fsck/names/dirread.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/freename.h"
 #include "fsck/names/namefix.h"

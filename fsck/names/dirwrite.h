@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/blockbatch.h"
+#include "check/dupnames.h"
+#include "check/keptnames.h"
+#include "check/nameset.h"
 #include "disk/dirpack.h"
 #include "fsck/names/addnames.h"
-#include "fsck/names/blockbatch.h"
-#include "fsck/names/dupnames.h"
-#include "fsck/names/keptnames.h"
-#include "fsck/names/nameset.h"
 
 struct namefix;
 struct remap;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "check/inodelist.h"
 #include "disk/dirent.h"
-#include "fsck/names/inodelist.h"
 
 enum entrywalk_fate {
 	ENTRYWALK_FREE,		/* no entry */

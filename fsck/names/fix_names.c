@@ -20,10 +20,10 @@
  */
 #include <stdlib.h>
 
+#include "check/ifilelist.h"
 #include "fsck/fixers.h"
 #include "fsck/maps/snapifiles.h"
 #include "fsck/names/dirwrite.h"
-#include "fsck/names/ifilelist.h"
 #include "fsck/names/linkwrite.h"
 #include "fsck/names/namefix.h"
 #include "fsck/names/namescan.h"

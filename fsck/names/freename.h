@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/nameset.h"
 #include "disk/ondisk.h"
-#include "fsck/names/nameset.h"
 
 /* Room for the tag of a name past its end. */
 #define FREENAME_ROOM (NILFS_NAME_LEN + 9)

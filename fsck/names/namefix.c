@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "check/blockbatch.h"
+#include "check/dirread.h"
 #include "disk/ondisk.h"
-#include "fsck/names/blockbatch.h"
-#include "fsck/names/dirread.h"
 #include "fsck/names/entrywalk.h"
 
 #define TELL_MAX 512

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/names.h"
 #include "fsck/fixers.h"
 #include "fsck/names/addnames.h"
 #include "fsck/names/lostfound.h"
-#include "fsck/names/names.h"
 #include "fsck/names/parents.h"
 
 /* What is known of a directory: why it is written again, what becomes of it. */

@@ -16,8 +16,8 @@
 #include <errno.h>
 
 #include "base/checked.h"
-#include "fsck/names/blockbatch.h"
-#include "fsck/names/dirread.h"
+#include "check/blockbatch.h"
+#include "check/dirread.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "fsck/names/dirread.h"
+#include "check/dirread.h"
 #include "fsck/names/namefix.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"

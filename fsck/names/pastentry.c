@@ -14,8 +14,8 @@
 
 #include <string.h>
 
+#include "check/names.h"
 #include "fsck/names/entrywalk.h"
-#include "fsck/names/names.h"
 
 #define STEP 8u
 

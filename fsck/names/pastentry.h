@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/names/inodelist.h"
+#include "check/inodelist.h"
 #include "vol/root.h"
 
 struct pastentry {

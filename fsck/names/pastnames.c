@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "fsck/names/ifilelist.h"
-#include "fsck/names/names.h"
+#include "check/ifilelist.h"
+#include "check/names.h"
 #include "fsck/names/pastentry.h"
 #include "vol/cptable.h"
 

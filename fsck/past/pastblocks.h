@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/dat/vblocks.h"
+#include "check/mapcheck.h"
+#include "check/vblocks.h"
 #include "fsck/fixers.h"
-#include "fsck/tree/mapcheck.h"
 
 struct pastblocks_block {
 	uint64_t ino;

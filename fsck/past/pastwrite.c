@@ -21,10 +21,10 @@
 
 #include "base/search.h"
 #include "base/sort.h"
+#include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
-#include "fsck/damage.h"
 #include "log/bmapnode.h"
 #include "log/mend.h"
 #include "log/past.h"

@@ -17,8 +17,8 @@
 #include <stdlib.h>
 
 #include "base/sort.h"
+#include "check/vblocks.h"
 #include "fsck/dat/mislisted.h"
-#include "fsck/dat/vblocks.h"
 #include "fsck/segments/removal.h"
 
 struct moves {

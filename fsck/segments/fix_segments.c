@@ -23,8 +23,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "check/damage.h"
 #include "disk/segusage.h"
-#include "fsck/damage.h"
 #include "fsck/fixers.h"
 #include "fsck/segments/fix_segments.h"
 #include "fsck/segments/livecounts.h"

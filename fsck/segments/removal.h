@@ -9,8 +9,8 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
+#include "check/listings.h"
 #include "disk/segsum.h"
-#include "fsck/index/listings.h"
 #include "fsck/fixers.h"
 
 /* A block that the DAT has in one of the segments. */

@@ -10,8 +10,8 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
-#include "fsck/check.h"
-#include "fsck/segments/claims.h"
+#include "check/check.h"
+#include "check/claims.h"
 #include "vol/summary.h"
 #include "vol/volume.h"
 

@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "check/supers.h"
 #include "dev/overlay.h"
 #include "dev/probe.h"
 #include "dev/zone.h"
@@ -24,7 +25,6 @@
 #include "fsck/super/logquest.h"
 #include "fsck/super/lostsuper.h"
 #include "fsck/super/restore.h"
-#include "fsck/super/supers.h"
 
 struct copies {
 	uint64_t offset[2];	/* 0: there is no such copy */

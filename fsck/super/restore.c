@@ -19,10 +19,10 @@
 #include <inttypes.h>
 
 #include "base/timefmt.h"
+#include "check/damage.h"
+#include "check/logdata.h"
 #include "disk/segsum.h"
 #include "disk/super.h"
-#include "fsck/damage.h"
-#include "fsck/segments/logdata.h"
 #include "fsck/super/rootsearch.h"
 #include "fsck/super/statediff.h"
 #include "log/newsupers.h"

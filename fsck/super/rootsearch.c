@@ -14,8 +14,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "check/damage.h"
 #include "disk/segsum.h"
-#include "fsck/damage.h"
 #include "vol/cptable.h"
 #include "vol/logcheck.h"
 #include "vol/logsearch.h"

@@ -9,8 +9,8 @@
  */
 #include "fsck/tree/cpvblocks.h"
 
-#include "fsck/dat/vblocks.h"
-#include "fsck/tree/ifilewalk.h"
+#include "check/ifilewalk.h"
+#include "check/vblocks.h"
 
 static void ignore(void *arg, const struct finding *f)
 {

@@ -5,8 +5,8 @@
 
 #include "base/context.h"
 #include "base/sparse.h"
+#include "check/check.h"
 #include "disk/ondisk.h"
-#include "fsck/check.h"
 
 /*
  * Makes SET, all zero at first, that of all that the maps of checkpoint CP

@@ -10,8 +10,8 @@
 
 #include <errno.h>
 
+#include "check/vblocks.h"
 #include "disk/inode.h"
-#include "fsck/dat/vblocks.h"
 #include "log/remap.h"
 #include "vol/blockmap.h"
 

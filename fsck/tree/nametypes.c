@@ -10,11 +10,11 @@
 
 #include <stdlib.h>
 
+#include "check/dirread.h"
+#include "check/ifilelist.h"
+#include "check/names.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
-#include "fsck/names/dirread.h"
-#include "fsck/names/ifilelist.h"
-#include "fsck/names/names.h"
 
 struct search {
 	struct nametype *types;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fsck/damage.h"
+#include "check/damage.h"
 #include "fsck/past/pastblocks.h"
 #include "vol/root.h"
 

@@ -23,9 +23,9 @@
 #include <sys/stat.h>
 
 #include "base/search.h"
+#include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/damage.h"
 #include "fsck/tree/inodemend.h"
 #include "vol/cptable.h"
 #include "vol/root.h"

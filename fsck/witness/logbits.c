@@ -21,9 +21,9 @@
 
 #include "base/crc.h"
 #include "base/crcsolve.h"
+#include "check/damage.h"
 #include "disk/segsum.h"
 #include "disk/superroot.h"
-#include "fsck/damage.h"
 
 #define PIECE_BYTES (512u << 10)
 #define PIECE_ALIGN 4096

@@ -16,7 +16,7 @@
  * than a flipped bit, and may look like it by chance, so that is a finding of
  * its own.
  */
-#include "fsck/passes.h"
+#include "fsck/witness/pass_bits.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,8 +24,8 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "check/check.h"
 #include "disk/segsum.h"
-#include "fsck/check.h"
 #include "fsck/witness/logbits.h"
 #include "fsck/witness/superbits.h"
 

@@ -11,8 +11,8 @@
 #include "fsck/witness/witness.h"
 
 #include "base/crcsolve.h"
+#include "check/damage.h"
 #include "disk/segsum.h"
-#include "fsck/damage.h"
 
 /* Reads the log at PSEG, unless that is the one that is known. */
 static int know(struct witness *w, struct context *cx, uint64_t pseg)

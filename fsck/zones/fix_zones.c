@@ -11,10 +11,10 @@
  * other way to move it.  Only an emulated one can be so, and one that lost what
  * was written.
  */
+#include "check/zonewalk.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "fsck/fixers.h"
-#include "fsck/zones/zonewalk.h"
 #include "log/segzones.h"
 
 struct zoning {

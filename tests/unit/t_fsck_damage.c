@@ -3,7 +3,7 @@
  * Damage and internal errors: a number read from the volume can be wrong, one
  * of our own cannot, and says that it is an internal error.
  */
-#include "fsck/damage.h"
+#include "check/damage.h"
 
 #include <string.h>
 

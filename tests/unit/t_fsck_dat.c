@@ -7,8 +7,8 @@
  */
 #include "config.h"
 
-#include "fsck/check.h"
-#include "fsck/passes.h"
+#include "check/check.h"
+#include "check/passes.h"
 
 #include <errno.h>
 #include <stdlib.h>

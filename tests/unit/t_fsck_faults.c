@@ -8,9 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "check/badreads.h"
+#include "check/passes.h"
 #include "dev/fault.h"
-#include "fsck/badreads.h"
-#include "fsck/passes.h"
 #include "fsck/session.h"
 
 #include "fsck_volume.h"
@@ -35,17 +35,6 @@ struct result {
 	bool happened;			/* the fault */
 };
 
-static int run_passes(struct check *c, struct context *cx)
-{
-	int ret = pass_super(c, cx);
-	const struct pass *pass;
-	size_t i;
-
-	for (i = 0; !ret && c->vol && (pass = passes_at(i)); i++)
-		ret = pass->run(c, cx);
-	return ret ? ret : badreads_report(c, cx);
-}
-
 static struct result run(struct log_volume *v, const struct fault_plan *fault,
 			 bool data)
 {
@@ -57,7 +46,9 @@ static struct result run(struct log_volume *v, const struct fault_plan *fault,
 	fault_open(&c.dev, &cx, v->dev, fault);
 	findings_open(&c.findings, &cx, show,
 		      fault->kind == FAULT_NONE ? &c : NULL, false);
-	result.ret = run_passes(&c, &cx);
+	result.ret = check_volume(&c, &cx, &(struct check_run){ 0 });
+	if (result.ret > 0)
+		result.ret = 0;
 	result.errors = findings_count_severity(c.findings, RULE_ERROR);
 	result.warnings = findings_count_severity(c.findings, RULE_WARNING) -
 			  result.errors;

@@ -6,7 +6,7 @@
  * A file of 1 KiB blocks with entries of 32 bytes: 8192 entries in a group, 32
  * in a block, 257 blocks in a group, 256 groups behind a descriptor block.
  */
-#include "fsck/dat/groups.h"
+#include "check/groups.h"
 
 #include <errno.h>
 #include <stdlib.h>

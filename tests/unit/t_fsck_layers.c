@@ -6,9 +6,9 @@
  */
 #include <stdio.h>
 
+#include "check/check.h"
+#include "check/passes.h"
 #include "dev/gather.h"
-#include "fsck/check.h"
-#include "fsck/passes.h"
 
 #include "filled.h"
 #include "tap.h"

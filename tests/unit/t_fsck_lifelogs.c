@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/lifelogs.h"
+#include "check/listings.h"
+#include "check/passes.h"
 #include "disk/segusage.h"
-#include "fsck/index/lifelogs.h"
-#include "fsck/index/listings.h"
 #include "fsck/index/loglist.h"
-#include "fsck/passes.h"
 #include "vol/root.h"
 #include "vol/sutable.h"
 

@@ -3,14 +3,14 @@
  * What the logs list, against what the DAT and the maps of files say of the
  * same blocks on a volume of several checkpoints.
  */
-#include "fsck/index/listings.h"
+#include "check/listings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/check.h"
+#include "check/passes.h"
 #include "disk/ondisk.h"
-#include "fsck/check.h"
-#include "fsck/passes.h"
 #include "log_volume.h"
 #include "vol/blockmap.h"
 #include "vol/root.h"

@@ -5,7 +5,7 @@
  *
  * Pointers are blocks of a device in memory.
  */
-#include "fsck/tree/mapcheck.h"
+#include "check/mapcheck.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check/vblocks.h"
 #include "dev/fault.h"
 #include "dev/memory.h"
 #include "disk/super.h"
-#include "fsck/dat/vblocks.h"
 #include "fsck/session.h"
 #include "fsck/undo.h"
 #include "vol/logsearch.h"

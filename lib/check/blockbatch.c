@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Blocks of files, many at a time.
+ *
+ * The blocks of small directories lie scattered, those of an ifile in short
+ * runs.  They are collected until a buffer is full that stays in the
+ * processor's caches, and read in the order of the disk: what lies between two
+ * that are near is read as well and dropped, which is cheaper than a request.
+ * Where a request fails its blocks are read one by one, so that only those are
+ * lost that are bad.
+ *
+ * There are two such buffers.  While one is read by another thread, what is in
+ * the other is taken by the caller's, in the order in which it was added.
+ */
+#include "check/blockbatch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "dev/gather.h"
+#include "vol/ahead.h"
+
+#define HALF_BYTES (256u << 10)
+
+static int open_half(struct blockbatch_half *h, struct context *cx,
+		     struct volume *vol, uint32_t room)
+{
+	h->vol = vol;
+	h->count = 0;
+	h->buf_bytes = (size_t)room << vol->geo.block_bits;
+	h->buf = malloc(h->buf_bytes + GATHER_GAP);
+	h->items = calloc(room, sizeof(*h->items));
+	h->order = calloc(room, sizeof(*h->order));
+	h->errs = calloc(room, sizeof(*h->errs));
+	if (!h->buf || !h->items || !h->order || !h->errs)
+		return fail(cx, -ENOMEM, "buffer for blocks");
+	return 0;
+}
+
+static void close_half(struct blockbatch_half *h)
+{
+	free(h->buf);
+	free(h->items);
+	free(h->order);
+	free(h->errs);
+	*h = (struct blockbatch_half){ .vol = NULL };
+}
+
+int blockbatch_open(struct blockbatch *b, struct context *cx,
+		    struct volume *vol, blockbatch_take *take, void *arg)
+{
+	int err;
+
+	*b = (struct blockbatch){
+		.take = take,
+		.arg = arg,
+		.room = HALF_BYTES >> vol->geo.block_bits,
+	};
+	err = open_half(&b->halves[0], cx, vol, b->room);
+	return err ? err : open_half(&b->halves[1], cx, vol, b->room);
+}
+
+void blockbatch_close(struct blockbatch *b)
+{
+	crew_close(b->crew);
+	b->crew = NULL;
+	close_half(&b->halves[0]);
+	close_half(&b->halves[1]);
+}
+
+static char *data_of(const struct blockbatch_half *h, uint32_t i)
+{
+	return h->buf + ((size_t)i << h->vol->geo.block_bits);
+}
+
+/* Adds item I; false where it lies too far, or not on the volume. */
+static bool join(const struct blockbatch_half *h, struct gather *g, uint32_t i)
+{
+	uint64_t blocknr = h->items[i].blocknr;
+	unsigned int bits = h->vol->geo.block_bits;
+
+	return blocknr < h->vol->geo.nblocks &&
+	       gather_add(g, blocknr << bits, (size_t)1 << bits, data_of(h, i),
+			  h->buf + h->buf_bytes);
+}
+
+static int read_alone(struct blockbatch_half *h, struct context *cx, uint32_t i)
+{
+	return volume_read_blocks(h->vol, cx, h->items[i].blocknr, 1,
+				  data_of(h, i));
+}
+
+/* Reads the items from number K of the order on that go together: how many. */
+static uint32_t read_near(struct blockbatch_half *h, struct context *cx,
+			  uint32_t k)
+{
+	struct gather g = { .niov = 0 };
+	uint32_t n = 0, i;
+	int err = -EIO;
+
+	while (k + n < h->count && join(h, &g, h->order[k + n]))
+		n++;
+	if (n)
+		err = gather_read(&g, cx, h->vol->dev);
+	else
+		n = 1;
+	for (i = k; i < k + n; i++) {
+		uint32_t item = h->order[i];
+
+		h->errs[item] = err ? read_alone(h, cx, item) : 0;
+	}
+	if (err)
+		fail_clear(cx);
+	return n;
+}
+
+/* Sorts the few that are not in order yet: mostly they ascend. */
+static void put_in_order(struct blockbatch_half *h)
+{
+	uint32_t i, at;
+
+	for (i = 0; i < h->count; i++) {
+		for (at = i; at && h->items[h->order[at - 1]].blocknr >
+					   h->items[i].blocknr; at--)
+			h->order[at] = h->order[at - 1];
+		h->order[at] = i;
+	}
+}
+
+/* So that the disk has all requests before the first is waited for. */
+static void read_ahead(const struct blockbatch_half *h)
+{
+	struct ahead ahead = ahead_of(h->vol);
+	uint32_t i;
+
+	for (i = 0; i < h->count; i++)
+		ahead_add(&ahead, h->items[h->order[i]].blocknr, 1);
+	ahead_end(&ahead);
+}
+
+/* One half is read by whoever is free; what fails is in its errs. */
+static int read_half(struct context *cx, void *arg, unsigned int worker,
+		     bool skip)
+{
+	struct blockbatch_half *h = arg;
+	uint32_t i;
+
+	(void)worker;
+	if (skip)
+		return 0;
+	put_in_order(h);
+	read_ahead(h);
+	for (i = 0; i < h->count;)
+		i += read_near(h, cx, i);
+	return 0;
+}
+
+static int take(const struct blockbatch *b, const struct blockbatch_half *h,
+		struct context *cx, uint32_t i)
+{
+	const struct blockbatch_item *item = &h->items[i];
+
+	if (!h->errs[i])
+		return b->take(b->arg, cx, item, data_of(h, i), 0);
+	fail(cx, h->errs[i], "block %llu of the device",
+	     (unsigned long long)item->blocknr);
+	return b->take(b->arg, cx, item, NULL, h->errs[i]);
+}
+
+/* Those of the half that was read, if there is any. */
+static int take_half(struct blockbatch *b, struct context *cx,
+		     struct blockbatch_half *h)
+{
+	uint32_t i;
+	int ret = context_cancelled(cx);
+
+	for (i = 0; i < h->count && !ret; i++)
+		ret = take(b, h, cx, i);
+	h->count = 0;
+	return ret;
+}
+
+/* One thread more than this one has is enough: it reads, this one takes. */
+static int open_crew(struct blockbatch *b, struct context *cx)
+{
+	struct context few;
+
+	context_child(cx, &few);
+	few.threads = cx->threads < 2 ? 1 : 2;
+	if (crew_open(&b->crew, &few, 1)) {
+		context_adopt(cx, &few);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/*
+ * The half that is full is read, and meanwhile the one before is taken, whose
+ * place is then free.
+ */
+static int turn(struct blockbatch *b, struct context *cx)
+{
+	struct blockbatch_half *full = &b->halves[b->filling];
+	int ret = b->crew ? 0 : open_crew(b, cx);
+
+	if (ret)
+		return ret;
+	crew_wait_for(b->crew, &b->reading);
+	ret = crew_give_for(b->crew, cx, read_half, full, &b->reading);
+	if (ret)
+		return ret;
+	b->filling = !b->filling;
+	return take_half(b, cx, &b->halves[b->filling]);
+}
+
+int blockbatch_flush(struct blockbatch *b, struct context *cx)
+{
+	struct blockbatch_half *last = &b->halves[b->filling];
+	int ret;
+
+	if (b->crew)
+		crew_wait_for(b->crew, &b->reading);
+	ret = take_half(b, cx, &b->halves[!b->filling]);
+	if (!ret)
+		ret = read_half(cx, last, 0, false);
+	return ret ? ret : take_half(b, cx, last);
+}
+
+int blockbatch_add(struct blockbatch *b, struct context *cx,
+		   const struct blockbatch_item *item)
+{
+	struct blockbatch_half *h = &b->halves[b->filling];
+	int ret = 0;
+
+	if (h->count == b->room) {
+		ret = turn(b, cx);
+		h = &b->halves[b->filling];
+	}
+	if (!ret)
+		h->items[h->count++] = *item;
+	return ret;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Blocks of files, many at a time and in order, past the cache: those near to
+ * one another on the disk are read in one request, also of different files,
+ * and by another thread where there may be one.
+ */
+#ifndef NILFS2_CHECK_BLOCKBATCH_H
+#define NILFS2_CHECK_BLOCKBATCH_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/crew.h"
+#include "vol/volume.h"
+
+struct blockbatch_item {
+	uint64_t owner;		/* the caller's */
+	uint64_t blkoff;	/* block of the file */
+	uint64_t vblocknr, blocknr;
+};
+
+/*
+ * Told of each block added, in the order in which they were.  DATA is NULL
+ * where it cannot be read, the failure is then ERR and CX has its text.
+ */
+typedef int blockbatch_take(void *arg, struct context *cx,
+			    const struct blockbatch_item *item,
+			    const void *data, int err);
+
+/* Half of the blocks: one is read while the other is taken. */
+struct blockbatch_half {
+	struct volume *vol;
+	char *buf;
+	size_t buf_bytes;	/* and more behind it, for what is dropped */
+	struct blockbatch_item *items;
+	uint32_t *order;	/* items by place on the disk */
+	int *errs;		/* of each item */
+	uint32_t count;
+};
+
+struct blockbatch {
+	blockbatch_take *take;
+	void *arg;
+	struct blockbatch_half halves[2];
+	unsigned int filling;	/* half that is added to */
+	uint32_t room;		/* of each half */
+	struct crew *crew;	/* that reads; NULL until a half was full */
+	unsigned int reading;	/* halves */
+};
+
+/* -ENOMEM.  blockbatch_close() also then, or where all is zero. */
+int blockbatch_open(struct blockbatch *b, struct context *cx,
+		    struct volume *vol, blockbatch_take *take, void *arg);
+void blockbatch_close(struct blockbatch *b);
+
+/* Adds one; may take all that were added before.  What take() fails with. */
+int blockbatch_add(struct blockbatch *b, struct context *cx,
+		   const struct blockbatch_item *item);
+
+/* Takes all that were added. */
+int blockbatch_flush(struct blockbatch *b, struct context *cx);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Whose block is this, and who would miss it? */
+#ifndef NILFS2_CHECK_BLOCKOWNER_H
+#define NILFS2_CHECK_BLOCKOWNER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "check/check.h"
+#include "check/vblocks.h"
+#include "disk/segsum.h"
+
+enum blockowner_held {
+	BLOCKOWNER_NOBODY,
+	BLOCKOWNER_HISTORY,	/* a checkpoint that is no snapshot, not the
+				   latest */
+	BLOCKOWNER_SNAPSHOT,
+	BLOCKOWNER_LATEST,
+};
+
+struct blockowner {
+	enum blockowner_held held;
+	bool is_listed;
+	struct segsum_block block;	/* as a log lists it, if one does */
+	uint64_t cno;		/* of a checkpoint that has it, 0: not known */
+};
+
+/*
+ * Who has BLOCKNR of VOL, for which the DAT has the entry VB, and a log the
+ * listing B, or NULL.  What the passes read anyway, nodes and all of metadata
+ * files, is nobody's here.  -ENOMEM, -EINTR.
+ */
+int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
+		  uint64_t blocknr, const struct vblock *vb,
+		  const struct segsum_block *b);
+
+/* The same where no more is known than what C's volume has in its logs. */
+int blockowner_find(struct blockowner *o, struct context *cx,
+		    const struct check *c, uint64_t blocknr,
+		    const struct vblock *vb);
+
+/* Reports that BLOCKNR cannot be read, unless it is nobody's. */
+void blockowner_unreadable(const struct blockowner *o, struct findings *f,
+			   uint64_t blocknr);
+
+#endif

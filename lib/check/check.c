@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A check of a volume, pass by pass, and how a failure becomes a finding.
+ *
+ * The readers in lib/vol say that a volume is broken by failing, because
+ * nobody else can go on then.  The checker can.
+ */
+#include "check/check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "check/badreads.h"
+#include "check/passes.h"
+
+#define NOTE_MAX 512
+
+void check_note(const struct check *c, const char *fmt, ...)
+{
+	char text[NOTE_MAX];
+	va_list ap;
+
+	if (!c->note)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	c->note(c->note_arg, text);
+}
+
+int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
+		 struct place place)
+{
+	switch (err) {
+	case -EIO:
+		rule = RULE_DEV_UNREADABLE;
+		break;
+	case -EUCLEAN:
+	case -ENOENT:
+		break;
+	default:
+		return err;
+	}
+	findings_failed(c->findings, cx, rule, place);
+	return 0;
+}
+
+int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
+{
+	(void)arg;
+	(void)blkoff;
+	fail_clear(cx);
+	return 0;
+}
+
+static int run_pass(struct check *c, struct context *cx,
+		    const struct pass *pass, const struct check_run *run)
+{
+	int err = context_cancelled(cx);
+
+	if (err)
+		return err;
+	if (run->begin)
+		run->begin(run->arg, pass,
+			   pass->estimate ? pass->estimate(c) : 0);
+	err = pass->run(c, cx);
+	if (run->end)
+		run->end(run->arg);
+	return err;
+}
+
+/* 1 where all of them were run, 0, or a failure. */
+static int run_passes(struct check *c, struct context *cx,
+		      const struct check_run *run)
+{
+	const struct pass *pass;
+	int err = pass_super(c, cx);
+	size_t i;
+
+	if (!err && c->vol && run->opened)
+		err = run->opened(run->arg, c, cx);
+	if (err || !c->vol)
+		return err < 0 ? err : 0;
+	for (i = 0; (pass = passes_at(i)) && !err; i++)
+		if (pass->counters || !run->counters)
+			err = run_pass(c, cx, pass, run);
+	return err ? err : 1;
+}
+
+int check_volume(struct check *c, struct context *cx,
+		 const struct check_run *run)
+{
+	int ret = run_passes(c, cx, run), err = ret < 0 ? ret : 0;
+
+	if (!err && run->extra)
+		err = run_pass(c, cx, run->extra, run);
+	if (!err)
+		err = badreads_report(c, cx);
+	return err ? err : ret;
+}
+
+void check_fini(struct check *c)
+{
+	size_t i;
+
+	bitmap_fini(&c->used_segments);
+	bitmap_fini(&c->broken_segments);
+	bitmap_fini(&c->live_segments);
+	sparse_fini(&c->claimed);
+	for (i = 0; i < CHECK_LISTED; i++)
+		sparse_fini(&c->listed[i]);
+	sparse_fini(&c->referenced);
+	sparse_fini(&c->lingering);
+	volume_close(c->vol);
+	c->vol = NULL;
+}
+
+bool check_knows_sufile(const struct check *c)
+{
+	const struct findings *f = c->findings;
+
+	return !c->sufile_doubted && !findings_count(f, RULE_SU_UNREADABLE) &&
+	       !(c->dat_broken && (findings_count(f, RULE_SU_NBLOCKS) ||
+				   findings_count(f, RULE_SU_NCLEAN)));
+}

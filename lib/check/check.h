@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the passes of the checker share.
+ *
+ * A pass reads and reports findings; it writes nothing.  Damage is a finding
+ * and no failure: a pass names it and goes on with what can be read.  It fails
+ * (negative errno) only where the checker itself cannot go on: no memory, the
+ * user's wish to stop.
+ */
+#ifndef NILFS2_CHECK_CHECK_H
+#define NILFS2_CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "base/sparse.h"
+#include "check/state.h"
+#include "dev/dev.h"
+#include "find/finding.h"
+#include "vol/volume.h"
+
+/* Metadata files that have their blocks by way of the DAT. */
+#define CHECK_LISTED 3
+
+struct check {
+	struct dev *dev;
+	struct volume *vol;	/* of the calling thread */
+	struct findings *findings;
+	bool data;		/* verify the checksums of all logs */
+	uint64_t failed_reads;	/* of DEV before this check */
+
+	/* How far the pass is, of the work it was estimated to be. */
+	void (*progress)(void *arg, uint64_t done);
+	void *progress_arg;
+
+	/* Told what is worth knowing but not wrong; NULL: nobody asks. */
+	void (*note)(void *arg, const char *text);
+	void *note_arg;
+
+	/*
+	 * A set is made by the pass that fills it, of segments both by the pass
+	 * over segments; one that is all zero has no members and can be freed.
+	 */
+
+	/*
+	 * Segments that the SUFILE has in use, and those whose logs cannot all
+	 * be read: what lies in these is not named block by block.  Set by the
+	 * pass over segments and the one over logs.
+	 */
+	struct bitmap used_segments, broken_segments;
+
+	/*
+	 * Blocks of the device that an entry of the DAT in use names, or the
+	 * DAT's own map (pass dat).  The pass over logs takes out what the logs
+	 * list; what stays is listed nowhere.
+	 */
+	struct sparse claimed;
+
+	/* Segments in which CLAIMED had a block before that (pass dat). */
+	struct bitmap live_segments;
+
+	/*
+	 * Segments that the old state of the device needs until superblocks
+	 * name the new one: those of logs that are rolled forward.  Borrowed
+	 * from whoever mends; NULL: none.
+	 */
+	const struct bitmap *awaited;
+
+	/*
+	 * The super root that VOL is opened at, where superblocks name its log
+	 * and that could not be opened otherwise.  Borrowed too; NULL: none.
+	 */
+	const struct root_state *state;
+
+	/*
+	 * Virtual blocks that the logs list for cpfile, sufile and ifiles, by
+	 * inode number from NILFS_CPFILE_INO on, where the DAT has them (pass
+	 * logs).
+	 */
+	struct sparse listed[CHECK_LISTED];
+
+	/*
+	 * Virtual blocks that some checkpoint refers to (pass tree).
+	 */
+	struct sparse referenced;
+
+	/*
+	 * Of these, the ones that live now although only older checkpoints
+	 * refer to them (pass tree).
+	 */
+	struct sparse lingering;
+
+	/*
+	 * Entries of the DAT in use that live now (pass dat), and how many of
+	 * them the latest state refers to (pass tree).
+	 */
+	uint64_t live_entries, live_referenced;
+
+	/* Inodes of the newest checkpoint, where they could be counted. */
+	uint64_t files;
+	bool files_known;
+
+	/*
+	 * A segment in which something lives is marked as erroneous: its logs,
+	 * which are not read, may be broken (pass logs).
+	 */
+	bool logs_shut;
+
+	/*
+	 * The SUFILE that the DAT leads to is not the newest one: nothing in
+	 * it is believed.  Set while metadata is derived.
+	 */
+	bool sufile_doubted;
+
+	bool dat_broken;	/* the DAT cannot be trusted as a whole */
+	bool dat_bitmaps_lost;	/* it has groups without a bitmap (pass dat) */
+	/*
+	 * Not all that is referred to could be followed: what is missing in
+	 * REFERENCED may be in use after all.
+	 */
+	bool tree_broken;
+};
+
+/*
+ * Whether virtual block VBLOCKNR, which lives now, is none of the latest state;
+ * after the pass over trees.
+ */
+static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
+{
+	return vblocknr && vblocknr < c->referenced.bits &&
+	       (!sparse_test(&c->referenced, vblocknr) ||
+		sparse_test(&c->lingering, vblocknr));
+}
+
+/* The set of LISTED for inode INO, or NULL where there is none. */
+static inline struct sparse *check_listed(struct check *c, uint64_t ino)
+{
+	if (ino - NILFS_CPFILE_INO >= CHECK_LISTED)
+		return NULL;
+	return &c->listed[ino - NILFS_CPFILE_INO];
+}
+
+static inline void check_progress(const struct check *c, uint64_t done)
+{
+	if (c->progress)
+		c->progress(c->progress_arg, done);
+}
+
+struct pass;
+
+/* How a check is run, and what its caller is told of that; all optional. */
+struct check_run {
+	/* Only the passes that tell whether live blocks can be counted. */
+	bool counters;
+	/* One more pass, after the others, and also where they were not run. */
+	const struct pass *extra;
+	/* After the superblocks, with an open volume: 1 ends the check there. */
+	int (*opened)(void *arg, struct check *c, struct context *cx);
+	/* A pass begins, of TOTAL work in the unit of check_progress(), 0: not
+	   known; and has ended. */
+	void (*begin)(void *arg, const struct pass *pass, uint64_t total);
+	void (*end)(void *arg);
+	void *arg;
+};
+
+/*
+ * Checks the volume on c->dev: c->findings is told what is wrong, and the
+ * callbacks of C and RUN how far it is.  C is all zero but for what its caller
+ * sets, and freed with check_fini(), also after a failure; its volume and its
+ * facts stay until then.  1 where all passes were run, 0 where the volume could
+ * not be opened or run->opened ended the check, or a failure of the checker.
+ */
+int check_volume(struct check *c, struct context *cx,
+		 const struct check_run *run);
+
+/* Closes the volume and frees the sets. */
+void check_fini(struct check *c);
+
+/*
+ * Whether the SUFILE is to be believed.  It was read by way of the DAT, and may
+ * be another block where that is broken.
+ */
+bool check_knows_sufile(const struct check *c);
+
+/* A note to the user, a phrase; from one thread. */
+void check_note(const struct check *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Turns a failure of a reader at PLACE into a finding of RULE where it says
+ * that the volume is broken (-EUCLEAN, -ENOENT) or cannot be read
+ * (-EIO: RULE_DEV_UNREADABLE), and returns 0; other failures are returned.
+ */
+int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
+		 struct place place);
+
+/*
+ * For scans of the DAT (datscan_visitor): goes on past a block that cannot be
+ * read, which the pass over the DAT tells of.
+ */
+int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Failures that the volume is to blame for.
+ *
+ * Whoever looks for something that may be broken as well takes them for "not
+ * there": what is wrong with it is reported where it belongs.  Bytes that break
+ * a rule are -EUCLEAN, a missing block or entry is -ENOENT, one that cannot be
+ * read is -EIO.  -EINVAL is none of these: a caller broke a contract, so it is
+ * an internal error, and ends the repair.
+ */
+#ifndef NILFS2_CHECK_DAMAGE_H
+#define NILFS2_CHECK_DAMAGE_H
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/sparse.h"
+
+/* Whether ERR says that something is broken, missing or cannot be read. */
+static inline bool damage_is(int err)
+{
+	return err == -EIO || err == -EUCLEAN || err == -ENOENT;
+}
+
+/* ERR, or 0 where it is damage, of which CX then says nothing any more. */
+static inline int damage_forgive(struct context *cx, int err)
+{
+	if (!damage_is(err))
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+/*
+ * Adds NUMBER, which was read from the volume, to S as sparse_add() does; past
+ * the end of the set it is damage, -EUCLEAN.
+ */
+static inline int damage_add(struct sparse *s, struct context *cx,
+			     uint64_t number)
+{
+	if (number >= s->bits)
+		return fail(cx, -EUCLEAN, "number %" PRIu64 ": there are %"
+			    PRIu64 " only", number, s->bits);
+	return sparse_add(s, cx, number);
+}
+
+/*
+ * The failure ERR of a check or repair, as it is reported: an internal error
+ * says that it is one.
+ */
+static inline int damage_failed(struct context *cx, int err)
+{
+	char text[FAILURE_TEXT_MAX];
+
+	if (err != -EINVAL)
+		return err;
+	memcpy(text, cx->failure, sizeof(text));
+	return fail(cx, err, "internal error: %.480s", text);
+}
+
+#endif

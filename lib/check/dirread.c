@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The blocks of a directory.
+ *
+ * The map is walked as readers walk it: what is wrong with it has been told by
+ * the pass over maps, here it only matters that names may be missing.
+ */
+#include "check/dirread.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "check/names.h"
+#include "disk/palloc.h"
+
+int dirread_inode(struct root *root, struct context *cx, uint64_t ino,
+		  struct nilfs_inode *inode)
+{
+	const struct palloc *palloc = &root->vol->ifile_palloc;
+	const void *block;
+	int ret;
+
+	memset(inode, 0, sizeof(*inode));
+	ret = file_block(&root->ifile, cx, palloc_entry_blkoff(palloc, ino),
+			 &block);
+	if (ret <= 0)
+		return ret;
+	memcpy(inode, (const char *)block + palloc_entry_offset(palloc, ino),
+	       sizeof(*inode));
+	file_put(&root->ifile, block);
+	return 0;
+}
+
+/* Adds the block of ITEM; one that has no place on the disk breaks the map. */
+static int add_block(const struct blockmap *map, struct context *cx,
+		     const struct blockmap_item *item, uint64_t owner,
+		     struct blockbatch *batch, struct dirread *blocks)
+{
+	struct blockbatch_item block = {
+		.owner = owner,
+		.blkoff = item->key,
+		.vblocknr = item->ptr,
+	};
+	int err;
+
+	blocks->found++;
+	blocks->end = item->key + 1;
+	err = blockmap_resolve(map, cx, item->ptr, &block.blocknr);
+	if (!err)
+		return blockbatch_add(batch, cx, &block);
+	blocks->broken = true;
+	return names_is_fatal(err) ? err : 0;
+}
+
+static int walk(const struct blockmap *map, struct context *cx,
+		uint64_t owner, bool all, struct blockbatch *batch,
+		struct dirread *blocks)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret, err = 0;
+
+	ret = blockmap_cursor_open(&cur, cx, map, 0, false);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = 0;
+		blocks->more = item.key >= blocks->expected;
+		if (blocks->more && !all)
+			break;
+		err = add_block(map, cx, &item, owner, batch, blocks);
+		if (err)
+			break;
+	}
+	blockmap_cursor_close(&cur);
+	blocks->broken |= ret < 0;
+	if (!err && ret < 0 && names_is_fatal(ret))
+		err = ret;
+	return err;
+}
+
+/* The size and the map of directory number DIR of LIST. */
+static int find_map(struct root *root, struct context *cx,
+		    const struct inodelist *list, size_t dir,
+		    struct nilfs_inode *inode)
+{
+	if (dir >= list->nmaps)
+		return dirread_inode(root, cx, list->dirs[dir].ino, inode);
+	memset(inode, 0, sizeof(*inode));
+	inode->i_size = list->maps[dir].size;
+	memcpy(inode->i_bmap, list->maps[dir].bmap, sizeof(inode->i_bmap));
+	return 0;
+}
+
+static int add(struct root *root, struct context *cx,
+	       const struct inodelist *list, size_t dir, bool all,
+	       struct blockbatch *batch, struct dirread *blocks)
+{
+	struct nilfs_inode inode;
+	struct blockmap map;
+	int err = find_map(root, cx, list, dir, &inode);
+
+	memset(blocks, 0, sizeof(*blocks));
+	if (!err)
+		err = blockmap_init(&map, cx, root->vol, list->dirs[dir].ino,
+				    &inode);
+	blocks->broken = err != 0;
+	if (err)
+		return names_is_fatal(err) ? err : 0;
+	blocks->size = le64_get(inode.i_size);
+	blocks->expected = div_round_up(blocks->size,
+					root->vol->geo.block_size);
+	return walk(&map, cx, dir, all, batch, blocks);
+}
+
+int dirread_add(struct root *root, struct context *cx,
+		const struct inodelist *list, size_t dir,
+		struct blockbatch *batch, struct dirread *blocks)
+{
+	return add(root, cx, list, dir, false, batch, blocks);
+}
+
+int dirread_add_all(struct root *root, struct context *cx,
+		    const struct inodelist *list, size_t dir,
+		    struct blockbatch *batch, struct dirread *blocks)
+{
+	return add(root, cx, list, dir, true, batch, blocks);
+}

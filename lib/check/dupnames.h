@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Names that a directory has twice. */
+#ifndef NILFS2_CHECK_DUPNAMES_H
+#define NILFS2_CHECK_DUPNAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "check/nameset.h"
+#include "disk/dirent.h"
+
+struct names;
+
+/* A tag that was met a second time in a directory. */
+struct dupnames_suspect {
+	uint32_t dir;	/* index */
+	uint32_t tag;
+	uint32_t kept;	/* of keptnames_meet(): 0 at first */
+};
+
+/* A directory with more names than were looked at. */
+struct dupnames_big {
+	uint32_t dir;
+	uint64_t names;
+};
+
+/* All zero is fine at first. */
+struct dupnames {
+	struct nameset set;	/* of the directory at hand */
+	uint32_t dir;
+	uint64_t names;		/* of it, so far */
+	bool full;		/* the set cannot hold more of them */
+	struct dupnames_suspect *suspects;
+	size_t nsuspects, suspects_room;
+	struct dupnames_big *bigs;
+	size_t nbigs, bigs_room;
+};
+
+/*
+ * Begins the directory of index DIR, adds the names of it, ends it.  Failures
+ * are -ENOMEM.
+ */
+int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir);
+int dupnames_add(struct dupnames *d, struct context *cx,
+		 const struct dirent_entry *entry);
+
+/*
+ * The directory at hand has blocks that are not added: all of it is to be read
+ * when it has ended.
+ */
+void dupnames_reread(struct dupnames *d);
+
+int dupnames_end(struct dupnames *d, struct context *cx);
+
+/*
+ * After all directories: those too large for one look are looked at again.
+ * Then `suspects` is complete, by directory and tag; whoever does not call
+ * dupnames_settle() sets `nsuspects` to 0 when done with them.  -ENOMEM.
+ */
+int dupnames_gather(struct names *n, struct context *cx);
+
+/* The one with TAG of N suspects, by tag, or NULL. */
+struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
+				       size_t n, uint32_t tag);
+
+/*
+ * Looks again at all directories that may have a name twice and tells those
+ * that do.  Then there are none left to look at.
+ */
+int dupnames_settle(struct names *n, struct context *cx);
+
+void dupnames_fini(struct dupnames *d);
+
+#endif

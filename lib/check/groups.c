@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The checks of a persistent allocator.
+ *
+ * Any block of such a file may be a hole, which means that all is free: the
+ * kernel makes holes of blocks of entries and of bitmaps when it empties them
+ * (nilfs_palloc_freev()), but may also leave them.  So an existing block never
+ * is wrong by itself; wrong is what is in use by one structure and free by
+ * another.  Every bit of a bitmap stands for an entry, there are none to spare.
+ *
+ * The walk is one of blocks that exist, so that a file of few groups far apart
+ * costs what it has.  What cannot be read is HIDDEN and judged by nobody.
+ */
+#include "check/groups.h"
+
+#include <errno.h>
+
+#include "base/checked.h"
+#include "check/damage.h"
+#include "vol/volume.h"
+
+#define HIDDEN (-ENODATA)
+
+/* A failure of the map is told by whoever checks the map. */
+static int hide(struct context *cx, int ret)
+{
+	if (!damage_is(ret))
+		return ret;
+	fail_clear(cx);
+	return HIDDEN;
+}
+
+/* What is hidden ends a check and is no failure of it. */
+static int seen(int ret)
+{
+	return ret == HIDDEN ? 0 : ret;
+}
+
+/*
+ * Borrows block BLKOFF of the file: 1, 0 for a hole, HIDDEN, or a failure.
+ * With TELL one that cannot be read is a finding.
+ */
+static int borrow(const struct groups *g, struct context *cx, uint64_t blkoff,
+		  bool tell, const void **data)
+{
+	uint64_t blocknr;
+	int ret;
+
+	*data = NULL;
+	ret = file_lookup(g->file, cx, blkoff, &blocknr);
+	if (ret <= 0)
+		return hide(cx, ret);
+	ret = cache_get(g->file->vol->cache, cx, blocknr, data);
+	if (ret == -EIO && tell)
+		findings_failed(g->findings, cx, RULE_DEV_UNREADABLE,
+				place_map(g->cno, g->file->ino, blkoff, 0));
+	return ret ? hide(cx, ret) : 1;
+}
+
+static void give_back(const struct groups *g, const void *data)
+{
+	if (data)
+		file_put(g->file, data);
+}
+
+/* The first block from BLKOFF on: 1, 0 where there is none, or as borrow(). */
+static int next_block(const struct groups *g, struct context *cx,
+		      uint64_t blkoff, uint64_t *found)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret;
+
+	ret = blockmap_cursor_open(&cur, cx, &g->file->map, blkoff, false);
+	if (!ret)
+		ret = blockmap_cursor_next(&cur, cx, &item);
+	blockmap_cursor_close(&cur);
+	if (ret > 0)
+		*found = item.key;
+	return hide(cx, ret);
+}
+
+static uint64_t first_of_desc(const struct groups *g, uint64_t group)
+{
+	return group >> g->palloc->desc_bits << g->palloc->desc_bits;
+}
+
+/*
+ * The first group from FROM on that has any block, its descriptor counted to
+ * the first of those that share it.  Returns as next_block().
+ */
+static int next_group(const struct groups *g, struct context *cx,
+		      uint64_t from, uint64_t *group)
+{
+	struct palloc_block what;
+	uint64_t blkoff = from == first_of_desc(g, from) ?
+		palloc_desc_blkoff(g->palloc, from) :
+		palloc_bitmap_blkoff(g->palloc, from);
+	int ret = next_block(g, cx, blkoff, &blkoff);
+
+	if (ret <= 0)
+		return ret;
+	if (!palloc_has_block(g->palloc, blkoff))
+		return 0;
+	palloc_locate(g->palloc, blkoff, &what);
+	*group = what.group;
+	/* Behind the last group the numbers of blocks begin anew. */
+	return what.group >= from;
+}
+
+/* Compares a descriptor, or none, with a bitmap of USED bits, or none. */
+static void judge_count(const struct groups *g,
+			const struct nilfs_palloc_group_desc *desc,
+			uint64_t group, uint32_t used, bool has_bitmap)
+{
+	uint32_t want = g->palloc->entries_per_group - used, got;
+	struct place place;
+	enum rule rule;
+
+	if (desc && le32_get(desc->pg_nfrees) == want)
+		return;
+	place = place_group(g->cno, g->file->ino, group);
+	if (!desc) {
+		if (used)
+			findings_differ(g->findings, RULE_PALLOC_DESC_MISSING,
+					place, 0, used);
+		return;
+	}
+	got = le32_get(desc->pg_nfrees);
+	rule = palloc_check_desc(g->palloc, desc);
+	if (!rule)
+		rule = has_bitmap ? RULE_PALLOC_NFREES :
+				    RULE_PALLOC_BITMAP_MISSING;
+	findings_differ(g->findings, rule, place, want, got);
+}
+
+/* The descriptor of GROUP in the block DESCS, which may be missing. */
+static const struct nilfs_palloc_group_desc *
+desc_of(const struct groups *g, const char *descs, uint64_t group)
+{
+	if (!descs)
+		return NULL;
+	return (const void *)(descs + palloc_desc_offset(g->palloc, group));
+}
+
+static int check_count(const struct groups *g, struct context *cx,
+		       const char *descs, uint64_t group)
+{
+	const void *bitmap;
+	int ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), true,
+			 &bitmap);
+
+	if (ret < 0)
+		return seen(ret);
+	judge_count(g, desc_of(g, descs, group), group,
+		    bitmap ? palloc_count(g->palloc, bitmap) : 0, bitmap);
+	give_back(g, bitmap);
+	return 0;
+}
+
+int groups_check_counts(const struct groups *g, struct context *cx,
+			uint64_t group)
+{
+	uint64_t end = first_of_desc(g, group) + g->palloc->groups_per_desc;
+	const void *descs;
+	uint64_t next;
+	int ret;
+
+	group = first_of_desc(g, group);
+	ret = borrow(g, cx, palloc_desc_blkoff(g->palloc, group), true, &descs);
+	for (; ret >= 0 && group < end; group++) {
+		ret = next_group(g, cx, group, &next);
+		if (ret < 0)
+			break;
+		if (!ret || next > end)
+			next = end;
+		for (; group < next; group++)
+			judge_count(g, desc_of(g, descs, group), group, 0,
+				    false);
+		if (group < end)
+			ret = check_count(g, cx, descs, group);
+	}
+	give_back(g, descs);
+	return ret < 0 ? seen(ret) : 0;
+}
+
+/* Tells which of the entries [FIRST, END) of a group are in use; none may. */
+static void judge_missing(const struct groups *g, const void *bitmap,
+			  uint64_t group, uint32_t first, uint32_t end)
+{
+	uint64_t nr = group << g->palloc->group_bits;
+	uint32_t used;
+
+	while (first < end && nr + first < g->reserved)
+		first++;
+	used = palloc_count_range(bitmap, first, end);
+	while (used && !palloc_bit(bitmap, first))
+		first++;
+	if (used)
+		findings_differ(g->findings, RULE_PALLOC_ENTRY_MISSING,
+				place_map(g->cno, g->file->ino,
+					  palloc_entry_blkoff(g->palloc,
+							      nr + first), 0),
+				0, used);
+}
+
+/* Goes through GROUP's blocks of entries; *MET: entries up to the last. */
+static int walk_entries(const struct groups *g, struct context *cx,
+			const void *bitmap, uint64_t group, uint32_t *met)
+{
+	uint64_t start = palloc_bitmap_blkoff(g->palloc, group) + 1;
+	uint64_t end = start + g->palloc->blocks_per_group - 1;
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct palloc_block what;
+	uint32_t first;
+	int ret;
+
+	ret = blockmap_cursor_open(&cur, cx, &g->file->map, start, false);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = 0;
+		if (item.key >= end)
+			break;
+		palloc_locate(g->palloc, item.key, &what);
+		first = palloc_group_offset(g->palloc, what.first);
+		judge_missing(g, bitmap, group, *met, first);
+		*met = first + (uint32_t)what.count;
+	}
+	blockmap_cursor_close(&cur);
+	return hide(cx, ret);
+}
+
+int groups_check_entries(const struct groups *g, struct context *cx,
+			 uint64_t group)
+{
+	const void *bitmap;
+	uint32_t met = 0;
+	int ret;
+
+	/* Who checks the counts tells of a bitmap that cannot be read. */
+	ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), false,
+		     &bitmap);
+	if (ret <= 0)
+		return seen(ret);
+	ret = walk_entries(g, cx, bitmap, group, &met);
+	if (!ret)
+		judge_missing(g, bitmap, group, met,
+			      g->palloc->entries_per_group);
+	give_back(g, bitmap);
+	return seen(ret);
+}
+
+/* Blocks beyond the last group: the first of them is told. */
+static int check_end(const struct groups *g, struct context *cx)
+{
+	const struct palloc *p = g->palloc;
+	uint64_t ndescs = UINT64_C(1) << (64 - p->group_bits - p->desc_bits);
+	uint64_t blkoff;
+	int ret;
+
+	/* With very large entries all numbers of blocks are taken. */
+	if (!checked_mul(ndescs, p->blocks_per_desc, &blkoff))
+		return 0;
+	ret = next_block(g, cx, blkoff, &blkoff);
+	if (ret > 0)
+		findings_broken(g->findings, RULE_PALLOC_BLOCK,
+				place_map(g->cno, g->file->ino, blkoff, 0));
+	return ret < 0 ? seen(ret) : 0;
+}
+
+int groups_check(const struct groups *g, struct context *cx)
+{
+	uint64_t group = 0, from = 0, desc = UINT64_MAX;
+	int err = 0, ret = 0;
+
+	while (!err && (ret = next_group(g, cx, from, &group)) > 0) {
+		err = context_cancelled(cx);
+		if (!err && first_of_desc(g, group) != desc) {
+			desc = first_of_desc(g, group);
+			err = groups_check_counts(g, cx, group);
+		}
+		if (!err)
+			err = groups_check_entries(g, cx, group);
+		from = group + 1;
+	}
+	if (!err)
+		err = ret < 0 ? seen(ret) : check_end(g, cx);
+	return err;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The ifile of one checkpoint after another: its map, its allocator, and its
+ * inodes, of which only those in blocks that no checkpoint before had.
+ */
+#ifndef NILFS2_CHECK_IFILEWALK_H
+#define NILFS2_CHECK_IFILEWALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/sparse.h"
+#include "check/groups.h"
+#include "check/inodecount.h"
+#include "check/inodescan.h"
+#include "check/pointers.h"
+#include "disk/ondisk.h"
+
+struct check;
+struct ifilewalk_worker;
+
+/* A block of inodes that is new. */
+struct ifilewalk_block {
+	uint64_t blkoff, blocknr;
+	struct lifetime life;
+};
+
+struct ifilewalk {
+	struct check *check;
+	struct pointers *pointers;	/* borrowed: of the calling thread */
+	struct inodecount count;
+	struct ifilewalk_worker *workers;
+	unsigned int nworkers;
+	struct ifilewalk_block *blocks;	/* to be looked at */
+	uint32_t nblocks;
+
+	/* The checkpoint at hand. */
+	uint64_t cno;
+	const struct nilfs_inode *inode;
+	struct file ifile;
+	struct groups groups;
+	uint64_t met;			/* blocks of the ifile, nodes too */
+	/* Groups whose check is due, as what is new belongs to them. */
+	uint64_t due_entries, due_counts;
+	bool have_entries, have_counts;
+};
+
+/* What is known of the checkpoint that was walked. */
+struct ifilewalk_sums {
+	bool inodes_known, blocks_known;
+	uint64_t inodes, blocks;
+	uint64_t own;		/* of BLOCKS, the ifile's own */
+};
+
+/* POINTERS must outlive it.  -ENOMEM, -EIO; ifilewalk_fini() also then. */
+int ifilewalk_init(struct ifilewalk *w, struct context *cx,
+		   struct check *check, struct pointers *pointers);
+void ifilewalk_fini(struct ifilewalk *w);
+
+/*
+ * Walks the ifile INODE of checkpoint CNO, with WITHIN the checkpoints that
+ * are known to have it.  The first call is the one to which all is new.
+ * -ENOMEM, -EINTR.
+ */
+int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
+		  const struct nilfs_inode *inode,
+		  const struct lifetime *within, struct ifilewalk_sums *sums);
+
+/* True where not all that the ifiles refer to could be followed. */
+bool ifilewalk_is_partial(const struct ifilewalk *w);
+
+#endif

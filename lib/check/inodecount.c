@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Inodes in use, checkpoint by checkpoint.
+ *
+ * Bitmaps are counted themselves, not taken from the descriptors, which are
+ * compared with them elsewhere.  Checkpoints share most of them: of each
+ * group the place of the bitmap that was counted last is kept, and one that
+ * still stands there needs no counting.
+ */
+#include "check/inodecount.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "disk/palloc.h"
+#include "vol/volume.h"
+
+void inodecount_fini(struct inodecount *ic)
+{
+	free(ic->groups);
+	*ic = (struct inodecount){ 0 };
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct inodecount_group *group = item;
+
+	return group->number < *(const uint64_t *)key;
+}
+
+/* Where GROUP is, or belongs; most come in ascending order. */
+static size_t find(const struct inodecount *ic, uint64_t group)
+{
+	size_t n = ic->ngroups;
+
+	if (!n || ic->groups[n - 1].number < group)
+		return n;
+	return search_first(ic->groups, n, sizeof(*ic->groups), is_below,
+			    &group);
+}
+
+int inodecount_learn(struct inodecount *ic, struct context *cx, uint64_t group)
+{
+	size_t at = find(ic, group);
+	struct inodecount_group *groups;
+
+	if (at < ic->ngroups && ic->groups[at].number == group)
+		return 0;
+	groups = array_grow(cx, ic->groups, &ic->room, ic->ngroups + 1,
+			    sizeof(*groups));
+	if (!groups)
+		return -ENOMEM;
+	ic->groups = groups;
+	memmove(groups + at + 1, groups + at,
+		(ic->ngroups - at) * sizeof(*groups));
+	groups[at] = (struct inodecount_group){ .number = group };
+	ic->ngroups++;
+	return 0;
+}
+
+/* Bits of reserved numbers, which are no inodes, but for the root. */
+static uint64_t count_reserved(const void *bitmap)
+{
+	uint64_t count = 0;
+	uint32_t ino;
+
+	for (ino = 0; ino < NILFS_USER_INO; ino++)
+		count += ino != NILFS_ROOT_INO && palloc_bit(bitmap, ino);
+	return count;
+}
+
+/* Counts GROUP's bitmap at BLOCKNR, unless it was counted there. */
+static int count_group(struct inodecount_group *group, struct context *cx,
+		       struct volume *vol, uint64_t blocknr)
+{
+	const void *bitmap;
+	int err;
+
+	if (group->blocknr == blocknr)
+		return 0;
+	err = cache_get(vol->cache, cx, blocknr, &bitmap);
+	if (err)
+		return err;
+	group->blocknr = blocknr;
+	group->used = palloc_count(&vol->ifile_palloc, bitmap);
+	if (!group->number)
+		group->used -= count_reserved(bitmap);
+	cache_put(vol->cache, bitmap);
+	return 0;
+}
+
+int inodecount_count(struct inodecount *ic, struct context *cx,
+		     struct file *ifile, uint64_t *used)
+{
+	const struct palloc *palloc = &ifile->vol->ifile_palloc;
+	size_t i;
+
+	*used = 0;
+	for (i = 0; i < ic->ngroups; i++) {
+		struct inodecount_group *g = &ic->groups[i];
+		uint64_t blocknr;
+		int ret = file_lookup(ifile, cx,
+				      palloc_bitmap_blkoff(palloc, g->number),
+				      &blocknr);
+
+		if (!ret)
+			continue;
+		if (ret > 0)
+			ret = count_group(g, cx, ifile->vol, blocknr);
+		if (ret == -EIO || ret == -EUCLEAN) {
+			fail_clear(cx);
+			return 0;
+		}
+		if (ret)
+			return ret;
+		*used += g->used;
+	}
+	return 1;
+}

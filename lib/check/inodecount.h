@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * How many inodes the ifiles of many checkpoints have in use.
+ */
+#ifndef NILFS2_CHECK_INODECOUNT_H
+#define NILFS2_CHECK_INODECOUNT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "vol/file.h"
+
+/* The bitmap of a group, as it was last counted. */
+struct inodecount_group {
+	uint64_t number;
+	uint64_t blocknr;	/* 0: not yet */
+	uint64_t used;		/* reserved numbers left out, the root not */
+};
+
+struct inodecount {
+	struct inodecount_group *groups;	/* ascending */
+	size_t ngroups, room;
+};
+
+void inodecount_fini(struct inodecount *ic);
+
+/* Says that some checkpoint has a bitmap for GROUP.  -ENOMEM. */
+int inodecount_learn(struct inodecount *ic, struct context *cx,
+		     uint64_t group);
+
+/*
+ * The inodes in use in IFILE, of a checkpoint of whose groups all are known:
+ * 1 and *USED, 0 where a bitmap cannot be read.  -ENOMEM, -EINTR.
+ */
+int inodecount_count(struct inodecount *ic, struct context *cx,
+		     struct file *ifile, uint64_t *used);
+
+#endif

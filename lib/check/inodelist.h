@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The inodes of one checkpoint, a few bytes each: what directory entries are
+ * held against, and how many of them were found.
+ */
+#ifndef NILFS2_CHECK_INODELIST_H
+#define NILFS2_CHECK_INODELIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+
+#define INODELIST_CHUNK_BITS 9
+#define INODELIST_CHUNK (1u << INODELIST_CHUNK_BITS)
+
+/* An inode's type as its directory entries have it, and where it stands. */
+#define INODELIST_TYPE 0x0f	/* NILFS_FT_..., NILFS_FT_UNKNOWN if invalid */
+#define INODELIST_REFUSED 0x10	/* the user wants it left as it is */
+#define INODELIST_MKFS 0x20	/* mkfs.nilfs2 may have left it unnamed */
+#define INODELIST_THERE 0x40	/* has links, or a bit in the bitmap */
+#define INODELIST_ALLOCATED 0x80	/* has a bit in the bitmap */
+
+/* Inodes of numbers that follow one another, from FIRST on. */
+struct inodelist_chunk {
+	uint64_t first;
+	uint16_t links[INODELIST_CHUNK];	/* as the inode says */
+	uint16_t names[INODELIST_CHUNK];	/* found, or the most */
+	uint8_t kind[INODELIST_CHUNK];		/* 0: no inode */
+	bool touched;	/* an inode or its count of names was changed */
+};
+
+#define INODELIST_UNKNOWN 0u
+#define INODELIST_NOBODY UINT64_MAX	/* there is no ".." */
+
+/*
+ * The second entry of a directory may lead to a directory and have another
+ * name than "..": a ".." with a damaged name if it leads to the parent, else
+ * one of the names.  That is known after all directories were read.
+ */
+struct inodelist_dir {
+	uint64_t ino;
+	uint64_t dotdot;	/* what ".." names, or one of these */
+	uint32_t parent;	/* index of the first to name it + 1, or 0 */
+	uint32_t subdirs : 30;	/* directories first named by this one */
+	uint32_t second_open : 1;	/* DOTDOT is that of such an entry */
+	uint32_t second_is_name : 1;	/* such an entry is a name */
+};
+
+/* Where the blocks of a directory are. */
+struct inodelist_map {
+	le64 size;
+	le64 bmap[NILFS_INODE_BMAP_SIZE];
+};
+
+/* How an inode differs from that of the checkpoint that was looked at before. */
+struct inodelist_change {
+	uint64_t ino;
+	uint16_t links;
+	uint8_t before, kind;	/* kinds; 0: no inode */
+	bool map;		/* a directory whose map or size differs */
+	bool kept;		/* of its blocks some are the same */
+};
+
+static inline bool inodelist_is_dir(uint8_t kind)
+{
+	return (kind & INODELIST_TYPE) == NILFS_FT_DIR;
+}
+
+#define INODELIST_MAPS_SHARE 8	/* of the memory budget, for maps */
+
+/* All zero is the empty list. */
+struct inodelist {
+	struct inodelist_chunk **chunks;	/* by number, ascending */
+	size_t nchunks, chunks_room;
+	size_t last;			/* the chunk found last */
+	struct inodelist_dir *dirs;	/* by number, ascending */
+	size_t ndirs, dirs_room;
+	struct inodelist_map *maps;	/* of the first directories */
+	size_t nmaps, maps_room;
+};
+
+/* An inode of a list: chunk and place in it; valid until the next add. */
+struct inodelist_row {
+	struct inodelist_chunk *chunk;	/* NULL: there is none */
+	unsigned int at;
+};
+
+/*
+ * Adds INODE, of number INO, greater than all before, and of KIND; a directory
+ * also to the table of directories.  -ENOMEM past the memory budget.
+ */
+int inodelist_add(struct inodelist *list, struct context *cx, uint64_t ino,
+		  uint8_t kind, const struct nilfs_inode *inode);
+
+/* The row of INO, which may be any number. */
+struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino);
+
+/* The index of directory INO, or list->ndirs. */
+size_t inodelist_find_dir(const struct inodelist *list, uint64_t ino);
+
+/* True where the second entry of DIR, if it is open, leads to its parent. */
+bool inodelist_second_is_parent(const struct inodelist *list,
+				const struct inodelist_dir *dir);
+
+/* The index of the first directory with a number from INO on, or list->ndirs. */
+size_t inodelist_first_dir(const struct inodelist *list, uint64_t ino);
+
+/*
+ * Makes LIST, of the checkpoint before, that of the one in which the COUNT
+ * inodes of CHANGES, ascending, differ.  Names are not counted here, and the
+ * maps of directories are forgotten.  -ENOMEM, after which LIST is good for
+ * inodelist_clear() only.
+ */
+int inodelist_apply(struct inodelist *list, struct context *cx,
+		    const struct inodelist_change *changes, size_t count);
+
+/* No chunk is touched any more; those without an inode are freed. */
+void inodelist_settle(struct inodelist *list);
+
+/* Makes it empty; what it has allocated stays with it. */
+void inodelist_clear(struct inodelist *list);
+void inodelist_fini(struct inodelist *list);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The logs of a segment, as far as they can be found, and which of them are of
+ * its present life.
+ */
+#ifndef NILFS2_CHECK_LIFELOGS_H
+#define NILFS2_CHECK_LIFELOGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "check/check.h"
+#include "vol/logsearch.h"
+
+struct lifelogs {
+	const struct check *c;
+	struct logsearch search;	/* its summary is that of the log */
+	bool is_used;		/* the SUFILE has the segment in use, or is
+				   not known to say otherwise */
+	bool is_former;		/* the log is from a former life */
+	bool partial;		/* some log of this life, in use, is not there */
+
+	uint64_t start, next;	/* where the first log, the next one begins */
+	uint64_t end;		/* of the logs in use; 0: not known */
+	uint64_t seq;		/* of this life, valid if any */
+	bool any;
+};
+
+/*
+ * Begins with segment SEGNUM: 1, 0 where it is not in use and does not begin
+ * with a log either, so that there is nothing to be found.  -ENOMEM.  Closed
+ * with lifelogs_close() in any case.
+ */
+int lifelogs_open(struct lifelogs *l, struct context *cx,
+		  const struct check *c, uint64_t segnum);
+
+/*
+ * Steps to the next log with a sound summary: 1 and *LOG, 0 at the end.  Past
+ * blocks that cannot be read, and without what was written after the latest
+ * super root, which is part of nothing.  -ENOMEM, -ENOBUFS, -EINTR.
+ */
+int lifelogs_next(struct lifelogs *l, struct context *cx, struct log *log);
+
+void lifelogs_close(struct lifelogs *l);
+
+/*
+ * What the logs of this life list block BLOCKNR of C's volume as: 1, *B and the
+ * checkpoint that it was written with in *CNO (0: not known; NULL: not asked);
+ * 0 where none lists it.  Fails as lifelogs_open() and lifelogs_next().
+ */
+int lifelogs_find_block(struct context *cx, const struct check *c,
+			uint64_t blocknr, struct segsum_block *b,
+			uint64_t *cno);
+
+#endif

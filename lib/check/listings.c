@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the logs list.
+ *
+ * The logs of all segments are read once, in the order of the device.  A list
+ * grows until it is twice as long as what it knows of, and is cut then to the
+ * newest of each number; so the history that the logs hold costs nothing.
+ *
+ * Only logs of a segment's present life count: a number that an older one has
+ * may be another's by now.
+ */
+#include "check/listings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "check/check.h"
+#include "check/lifelogs.h"
+
+#define FIRST_CUT 4096u
+
+enum what {
+	FILE_BLOCKS,		/* data of a metadata file, */
+	WANTED,			/* virtual blocks of a set, */
+	RANGE,			/* or of a range */
+};
+
+struct gather {
+	struct listings *l;
+	struct check *c;
+	enum what what;
+	uint64_t ino;			/* of the file */
+	const struct sparse *wanted;
+	uint64_t from, end;		/* of the range */
+	size_t cut;			/* items with which to cut */
+	size_t most;			/* items that the budget has room for */
+};
+
+/* By number; of one number the one to be believed first. */
+static int compare(const void *a, const void *b)
+{
+	const struct listing *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	if (x->is_used != y->is_used)
+		return x->is_used ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq > y->seq ? -1 : 1;
+	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+}
+
+static void cut(struct listings *l)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(l->items, l->n, sizeof(*l->items), compare);
+	for (i = 0; i < l->n; i++)
+		if (!kept || l->items[kept - 1].number != l->items[i].number)
+			l->items[kept++] = l->items[i];
+	l->n = kept;
+}
+
+/* Where the newest of each number are too many, the range becomes shorter. */
+static void narrow(struct gather *g)
+{
+	struct listings *l = g->l;
+
+	if (g->what != RANGE || l->n < g->most / 4 * 3)
+		return;
+	g->end = l->items[g->most / 2].number;
+	l->n = listings_from(l, g->end);
+}
+
+static int add(struct gather *g, struct context *cx, const struct listing *one)
+{
+	struct listings *l = g->l;
+	struct listing *grown;
+
+	if (l->n >= g->cut) {
+		cut(l);
+		narrow(g);
+		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
+		if (g->what == RANGE && g->cut > g->most)
+			g->cut = g->most;
+	}
+	grown = array_grow(cx, l->items, &l->room, l->n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	l->items = grown;
+	grown[l->n++] = *one;
+	return 0;
+}
+
+static bool is_wanted(const struct gather *g, const struct segsum_block *b)
+{
+	switch (g->what) {
+	case WANTED:
+		return b->is_virtual && sparse_test(g->wanted, b->vblocknr);
+	case RANGE:
+		return b->is_virtual && b->vblocknr >= g->from &&
+		       b->vblocknr < g->end;
+	default:
+		return b->ino == g->ino && !b->is_node;
+	}
+}
+
+static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
+		    const struct log *log)
+{
+	struct segsum_iter *iter = &l->search.summary.iter;
+	struct segsum_block b;
+	struct listing one;
+	int err = 0;
+
+	while (!err && segsum_iter_next(iter, &b)) {
+		if (!is_wanted(g, &b))
+			continue;
+		one = (struct listing){
+			.number = g->what == FILE_BLOCKS ? b.blkoff : b.vblocknr,
+			.blocknr = log->pseg + b.index,
+			.seq = le64_get(log->ss.ss_seq),
+			.cno = b.cno ? b.cno : segsum_cno(&log->ss),
+			.ino = b.ino,
+			.blkoff = b.blkoff,
+			.is_node = b.is_node,
+			/* Of these the newest counts, wherever it is. */
+			.is_used = l->is_used || g->what == FILE_BLOCKS,
+		};
+		err = add(g, cx, &one);
+	}
+	if (iter->verdict && l->is_used &&
+	    iter->verdict != RULE_LOG_SUMBYTES_UNUSED)
+		g->l->partial = true;
+	return err;
+}
+
+static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
+{
+	struct lifelogs l;
+	struct log log;
+	int ret = lifelogs_open(&l, cx, g->c, segnum);
+
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		ret = l.is_former ? 0 : take_log(g, cx, &l, &log);
+		ret = ret ? ret : 1;
+	}
+	g->l->partial |= l.partial;
+	if (l.partial && g->l->partial_segments.bits)
+		bitmap_set(&g->l->partial_segments, segnum);
+	lifelogs_close(&l);
+	return ret;
+}
+
+static int gather(struct gather *g, struct context *cx)
+{
+	uint64_t segnum;
+	int err = 0;
+
+	g->most = cx->max_memory / 4 / sizeof(struct listing);
+	if (g->most < 2 * FIRST_CUT)
+		g->most = 2 * FIRST_CUT;
+	g->cut = FIRST_CUT;
+	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++)
+		err = take_segment(g, cx, segnum);
+	cut(g->l);
+	return err;
+}
+
+int listings_of_vblocks(struct listings *l, struct context *cx,
+			struct check *c, const struct sparse *wanted)
+{
+	struct gather g = { .l = l, .c = c, .what = WANTED, .wanted = wanted };
+
+	return gather(&g, cx);
+}
+
+int listings_of_range(struct listings *l, struct context *cx, struct check *c,
+		      uint64_t from, uint64_t *end)
+{
+	struct gather g = {
+		.l = l, .c = c, .what = RANGE, .from = from, .end = *end,
+	};
+	int err = gather(&g, cx);
+
+	*end = g.end;
+	l->n = listings_from(l, g.end);
+	return err;
+}
+
+int listings_of_file(struct listings *l, struct context *cx, struct check *c,
+		     uint64_t ino)
+{
+	struct gather g = { .l = l, .c = c, .what = FILE_BLOCKS, .ino = ino };
+
+	return gather(&g, cx);
+}
+
+void listings_fini(struct listings *l)
+{
+	free(l->items);
+	bitmap_fini(&l->partial_segments);
+	memset(l, 0, sizeof(*l));
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct listing *listing = item;
+
+	return listing->number < *(const uint64_t *)key;
+}
+
+size_t listings_from(const struct listings *l, uint64_t number)
+{
+	return search_first(l->items, l->n, sizeof(*l->items), is_below,
+			    &number);
+}
+
+const struct listing *listings_find(const struct listings *l, uint64_t number)
+{
+	size_t i = listings_from(l, number);
+
+	return i < l->n && l->items[i].number == number ? &l->items[i] : NULL;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What the logs list, by what it is: for each virtual block, or each block of
+ * the DAT, the place where it was written last.
+ */
+#ifndef NILFS2_CHECK_LISTINGS_H
+#define NILFS2_CHECK_LISTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "base/sparse.h"
+
+struct check;
+
+struct listing {
+	uint64_t number;	/* virtual block, or block of the DAT */
+	uint64_t blocknr;
+	uint64_t seq;		/* of the log; greater is newer */
+	uint64_t cno;		/* that it was written with; 0: not known */
+	uint64_t ino;		/* of the file whose block it is */
+	uint64_t blkoff;	/* there, of data */
+	bool is_node;
+	bool is_used;		/* in a segment that the SUFILE has in use */
+};
+
+/* Ascending by number, each once.  All zero is empty. */
+struct listings {
+	struct listing *items;
+	size_t n, room;
+	/* Some log could not be read: what it lists is missing here, or is
+	   said of an older log. */
+	bool partial;
+	/* The segments of these logs, where the caller has made the set. */
+	struct bitmap partial_segments;
+};
+
+/*
+ * Gathers the listings of the virtual blocks in WANTED from all logs up to the
+ * latest super root.  One in a segment in use comes before one in a clean
+ * segment, which is what the segment once held, or the SUFILE is wrong.
+ * Memory follows the number of WANTED.  -ENOMEM, -EINTR.
+ */
+int listings_of_vblocks(struct listings *l, struct context *cx,
+			struct check *c, const struct sparse *wanted);
+
+/*
+ * The same of the virtual blocks from FROM up to, not including, *END, which
+ * is lowered to what the memory budget has room for: the caller goes on from
+ * there.
+ */
+int listings_of_range(struct listings *l, struct context *cx, struct check *c,
+		      uint64_t from, uint64_t *end);
+
+/* The same of all data blocks of the DAT, the cpfile or the SUFILE (INO). */
+int listings_of_file(struct listings *l, struct context *cx, struct check *c,
+		     uint64_t ino);
+
+void listings_fini(struct listings *l);
+
+/* The listing of NUMBER, or NULL. */
+const struct listing *listings_find(const struct listings *l, uint64_t number);
+
+/* Index of the first listing whose number is NUMBER or more, or l->n. */
+size_t listings_from(const struct listings *l, uint64_t number);
+
+#endif

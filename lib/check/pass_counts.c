@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The pass over counts: what only all the others together can tell.
+ *
+ * An entry of the DAT that lives now belongs to a block of the latest state;
+ * one that no map of that leads to is space that is never given back, also
+ * where a snapshot has it for the time being.  The kernel
+ * lives with that, and it is told in one finding.  The counts of live blocks
+ * of the SUFILE's extension are held against the DAT where they are marked as
+ * exact; a kernel that wrote in between leaves them behind, which is no fault.
+ *
+ * Needs all passes before it.  What one of them could not follow may lead to
+ * anything: nothing is said then of what seems to be missing.
+ */
+#include "check/passes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "check/check.h"
+#include "check/metacount.h"
+#include "disk/dat.h"
+#include "vol/datscan.h"
+#include "vol/liveness.h"
+#include "vol/sutable.h"
+
+#define LEAKS_NAMED 8
+
+/* What one worker met; it goes upwards, so its first ones are its lowest. */
+struct leaks {
+	uint64_t count;
+	uint64_t first[LEAKS_NAMED];
+};
+
+struct search {
+	struct check *c;
+	struct leaks *leaks;	/* one a worker */
+};
+
+static bool is_area_broken(const struct check *c, enum rule_area area)
+{
+	return findings_have_area(c->findings, area, RULE_WARNING);
+}
+
+static int search_entries(void *arg, struct context *cx, unsigned int worker,
+			  const struct datscan_block *block)
+{
+	struct search *s = arg;
+	struct leaks *leaks = &s->leaks[worker];
+	uint64_t vblocknr;
+	uint32_t i;
+
+	(void)cx;
+	for (i = datscan_next_used(block, 0); i < block->count;
+	     i = datscan_next_used(block, i + 1)) {
+		vblocknr = block->first + i;
+		if (!dat_is_current(datscan_entry(block, i)) ||
+		    !check_is_leaked(s->c, vblocknr))
+			continue;
+		if (leaks->count < LEAKS_NAMED)
+			leaks->first[leaks->count] = vblocknr;
+		leaks->count++;
+	}
+	return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Adds WORKER's leaks to ALL, which keeps the lowest. */
+static void merge(struct leaks *all, const struct leaks *worker)
+{
+	uint64_t both[2 * LEAKS_NAMED];
+	size_t n = 0, i;
+
+	for (i = 0; i < LEAKS_NAMED && i < all->count; i++)
+		both[n++] = all->first[i];
+	for (i = 0; i < LEAKS_NAMED && i < worker->count; i++)
+		both[n++] = worker->first[i];
+	sort_in_place(both, n, sizeof(*both), compare_numbers);
+	for (i = 0; i < LEAKS_NAMED && i < n; i++)
+		all->first[i] = both[i];
+	all->count += worker->count;
+}
+
+static void report_leaks(struct check *c, const struct leaks *all)
+{
+	char text[32 * (LEAKS_NAMED + 1)];
+	struct finding f = {
+		.rule = RULE_DAT_LEAKED,
+		.place = place_number(PLACE_VOLUME, 0),
+		.has_want = true,
+		.has_got = true,
+		.got = all->count,
+		.detail = text,
+	};
+	size_t i, len = 0;
+
+	for (i = 0; i < LEAKS_NAMED && i < all->count; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%s%llu", i ? ", " : "virtual blocks ",
+					(unsigned long long)all->first[i]);
+	if (all->count > LEAKS_NAMED)
+		snprintf(text + len, sizeof(text) - len, " and more");
+	findings_add(c->findings, &f);
+}
+
+/*
+ * A pointer to an entry that does not live now was told of; without any, as
+ * many entries referred to as there are leave none over.
+ */
+static bool is_none_left(const struct check *c)
+{
+	return c->live_entries == c->live_referenced &&
+	       !is_area_broken(c, RULE_AREA_MAP);
+}
+
+static int check_leaks(struct check *c, struct context *cx)
+{
+	struct search s = { .c = c };
+	const struct datscan_visitor visitor = {
+		.entries = search_entries,
+		.unreadable = check_skip_unreadable,
+		.arg = &s,
+	};
+	struct leaks all = { 0 };
+	unsigned int i;
+	int err;
+
+	s.leaks = calloc(cx->threads, sizeof(*s.leaks));
+	if (!s.leaks)
+		return fail(cx, -ENOMEM, "%u workers", cx->threads);
+	err = datscan_run(c->vol, cx, &visitor);
+	for (i = 0; i < cx->threads; i++)
+		merge(&all, &s.leaks[i]);
+	if (!err && all.count)
+		report_leaks(c, &all);
+	free(s.leaks);
+	return err;
+}
+
+/* Counts that are impossible were told of before. */
+static void compare_counts(struct check *c, uint64_t segnum,
+			   const struct nilfs_segment_usage_ext *su,
+			   const struct liveness_counts *n)
+{
+	const struct place place = place_number(PLACE_SEGMENT, segnum);
+	uint32_t live = le32_get(su->su_nlive_blks);
+	uint32_t snapshot = le32_get(su->su_nsnapshot_blks);
+
+	if (!segusage_is_dirty(&su->su) || segusage_check_ext(su) != RULE_OK ||
+	    bitmap_test(&c->broken_segments, segnum))
+		return;
+	if (live != n->current + n->snapshot)
+		findings_differ(c->findings, RULE_SU_NLIVE, place,
+				n->current + n->snapshot, live);
+	if (snapshot != n->snapshot)
+		findings_differ(c->findings, RULE_SU_NSNAPSHOT, place,
+				n->snapshot, snapshot);
+}
+
+static int compare_segments(struct check *c, struct context *cx,
+			    const struct liveness *live)
+{
+	struct nilfs_segment_usage_ext su;
+	struct liveness_counts n;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = sutable_cursor_open(&cur, cx, c->vol, false);
+
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum,
+						  &su)) > 0) {
+		n = liveness_of(live, segnum);
+		compare_counts(c, segnum, &su, &n);
+		ret = 0;
+	}
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+static int check_live(struct check *c, struct context *cx)
+{
+	struct liveness *live = NULL;
+	int ret;
+
+	if (!c->vol->geo.has_live_blks || is_area_broken(c, RULE_AREA_DAT) ||
+	    is_area_broken(c, RULE_AREA_CHECKPOINTS))
+		return 0;
+	ret = sutable_is_exact(c->vol, cx);
+	if (!ret)
+		check_note(c, "its counts of live blocks are older than its "
+			   "latest checkpoint");
+	if (ret > 0)
+		ret = liveness_count(c->vol, cx, UINT64_MAX, &live);
+	if (!ret && live)
+		ret = compare_segments(c, cx, live);
+	liveness_free(live);
+	return ret;
+}
+
+/* A block of a metadata file that is missing can be what seems to leak. */
+static bool is_tree_whole(const struct check *c)
+{
+	return c->referenced.bits && !c->tree_broken &&
+	       !is_area_broken(c, RULE_AREA_CHECKPOINTS) &&
+	       !metacount_is_doubtful(c) &&
+	       !findings_count(c->findings, RULE_SU_UNREADABLE) &&
+	       !findings_count(c->findings, RULE_DEV_UNREADABLE);
+}
+
+int pass_counts(struct check *c, struct context *cx)
+{
+	int err = 0;
+
+	if (c->dat_broken)
+		return 0;
+	if (is_tree_whole(c) && !is_none_left(c))
+		err = check_leaks(c, cx);
+	if (!err)
+		err = check_live(c, cx);
+	/* Whatever cannot be read was told of where it was read first. */
+	if (err == -EIO || err == -EUCLEAN) {
+		fail_clear(cx);
+		err = 0;
+	}
+	return err;
+}

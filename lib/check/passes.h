@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The passes, in the order in which they run.  Each is a file of its own that
+ * says what it checks, what it needs, and what it leaves to others.
+ */
+#ifndef NILFS2_CHECK_PASSES_H
+#define NILFS2_CHECK_PASSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct check;
+
+/* 0, or a failure of the checker itself; see check.h. */
+typedef int pass_run(struct check *c, struct context *cx);
+
+/* How much work it is, in the unit of check_progress(); 0: not known. */
+typedef uint64_t pass_estimate(const struct check *c);
+
+struct pass {
+	const char *name;	/* one word */
+	const char *doing;	/* of the line of progress: "checking ..." */
+	pass_run *run;
+	pass_estimate *estimate;	/* NULL: not known */
+	bool counters;		/* what the SUFILE counts rests on it */
+};
+
+/*
+ * Pass number I of those that run on an open volume; NULL just past the last.
+ * pass_super() comes before them.
+ */
+const struct pass *passes_at(size_t i);
+
+/* Superblocks and super root; before c->vol is open, which it opens. */
+pass_run pass_super;
+/* SUFILE: entries, counts, which segments are used. */
+pass_run pass_segments;
+pass_estimate pass_segments_work;
+/* DAT: its map, its allocator, its entries; claims blocks. */
+pass_run pass_dat;
+pass_estimate pass_dat_work;
+/* Zones of the device, where it has some, against SUFILE and DAT. */
+pass_run pass_zones;
+pass_estimate pass_zones_work;
+/* Logs of used segments, against SUFILE and DAT. */
+pass_run pass_logs;
+pass_estimate pass_logs_work;
+/* Checkpoint file: entries, counts, the list of snapshots. */
+pass_run pass_checkpoints;
+pass_estimate pass_checkpoints_work;
+/* Maps, ifiles and inodes of all checkpoints, shared parts once. */
+pass_run pass_tree;
+pass_estimate pass_tree_work;
+/* Directories and links of the checkpoints. */
+pass_run pass_names;
+/* What the DAT has and nobody refers to; live-block counters. */
+pass_run pass_counts;
+
+#endif

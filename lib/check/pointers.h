@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Where the pointers of a checkpoint's maps lead: entries of the DAT, and
+ * what these say.
+ */
+#ifndef NILFS2_CHECK_POINTERS_H
+#define NILFS2_CHECK_POINTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/sparse.h"
+#include "check/mapcheck.h"
+#include "check/vblocks.h"
+
+struct check;
+
+/* Of one thread, over many maps. */
+struct pointers {
+	struct check *check;
+	struct volume *vol;		/* of this thread */
+	struct vblocks vblocks[2];	/* of data, of nodes: apart in the DAT */
+	/*
+	 * Of the checkpoint that is walked: what was met in it, where much of
+	 * it was met in another one before; NULL: all of it is new.
+	 */
+	struct sparse *walk;
+	/* Virtual blocks whose lifetime was reported. */
+	struct sparse *told;
+	uint64_t cno;			/* for places */
+	bool partial;			/* something could not be followed */
+
+	uint64_t used_start, used_end;	/* blocks of a segment in use */
+	uint64_t silent_start, silent_end;	/* virtual blocks spoken of */
+	uint64_t next_node, ahead;	/* where nodes were read ahead */
+	unsigned int run;		/* nodes met in a row */
+};
+
+/* What a pointer leads to. */
+struct target {
+	uint64_t blocknr;
+	struct lifetime life;
+};
+
+/* TOLD is shared by all threads. */
+void pointers_init(struct pointers *p, struct check *check,
+		   struct volume *vol, struct sparse *told);
+void pointers_fini(struct pointers *p);
+
+/*
+ * Checks where PTR, of a map of inode INO, leads, and enters it among the
+ * virtual blocks referred to.  1 and *TARGET where that is to be followed; 0
+ * where it is not: another checkpoint has it too, with which it was followed,
+ * or it cannot be, and there is a finding.  -ENOMEM, -EINTR.
+ */
+int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
+		   const struct mapcheck_pointer *ptr, struct target *target);
+
+/*
+ * The same of up to COUNT pointers to data blocks at PTRS, held by what lives
+ * WITHIN: how many from the first on were found sound at once and met here
+ * first.  0 says nothing but that pointers_check() must look at the first.
+ */
+uint32_t pointers_check_run(struct pointers *p, const le64 *ptrs,
+			    uint32_t count, const struct lifetime *within);
+
+/* Says that the node at BLOCKNR will be read now, so that a row of nodes is
+   read in few requests. */
+void pointers_read_node(struct pointers *p, struct context *cx,
+			uint64_t blocknr);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What was told already: damage that several checkpoints share is one finding.
+ */
+#ifndef NILFS2_CHECK_TOLD_H
+#define NILFS2_CHECK_TOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* All zero is the empty set. */
+struct told {
+	uint64_t *slots;
+	size_t used;
+};
+
+/* What makes two findings the same, as three numbers of the caller's choice. */
+struct told_key {
+	uint64_t what, where, which;
+};
+
+/*
+ * Adds KEY: true where it is new, or where nothing can be kept any more (told
+ * twice is better than not at all).
+ */
+bool told_add(struct told *told, const struct told_key *key);
+void told_fini(struct told *told);
+
+#endif

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Entries of the DAT, looked up in large numbers.
+ *
+ * At hand are one block of entries and the bitmap of its group, borrowed from
+ * the cache.  Several streams of numbers go forward by turns, since files that
+ * were written at the same time have theirs apart: a block that is missing
+ * behind one that the cache has belongs to such a stream, and those that follow
+ * are read with it, in the order of the disk.
+ *
+ * What is wrong with the DAT is told by others.  Here it only decides what can
+ * be said of a number: where a block of entries or the map on the way to it is
+ * unreadable nothing can, and without its bitmap an entry counts as used.
+ */
+#include "check/vblocks.h"
+
+#include <errno.h>
+
+#include "disk/bmap.h"
+#include "vol/volume.h"
+
+#define READAHEAD_BLOCKS 32
+
+void vblocks_init(struct vblocks *v, struct volume *vol)
+{
+	*v = (struct vblocks){ .vol = vol };
+}
+
+static void drop_bitmap(struct vblocks *v)
+{
+	if (v->bitmap)
+		file_put(&v->vol->dat, v->bitmap);
+	v->bitmap = NULL;
+	v->have_group = false;
+}
+
+void vblocks_fini(struct vblocks *v)
+{
+	if (!v->vol)
+		return;
+	drop_bitmap(v);
+	if (v->block)
+		file_put(&v->vol->dat, v->block);
+	v->block = NULL;
+	v->count = 0;
+}
+
+/* True for a failure that the volume is to blame for. */
+static bool is_damage(int err)
+{
+	return err == -EIO || err == -EUCLEAN;
+}
+
+/* Borrows block BLKOFF of the DAT: a state with *DATA, or a failure. */
+static int borrow(struct vblocks *v, struct context *cx, uint64_t blkoff,
+		  const void **data)
+{
+	int ret = file_block(&v->vol->dat, cx, blkoff, data);
+
+	if (ret > 0)
+		return VBLOCKS_USED;
+	*data = NULL;
+	if (!ret)
+		return VBLOCKS_MISSING;
+	if (!is_damage(ret))
+		return ret;
+	fail_clear(cx);
+	return VBLOCKS_UNKNOWN;
+}
+
+static int find_bitmap(struct vblocks *v, struct context *cx, uint64_t group)
+{
+	const void *data;
+	int state;
+
+	if (v->have_group && v->group == group)
+		return 0;
+	drop_bitmap(v);
+	state = borrow(v, cx, palloc_bitmap_blkoff(&v->vol->dat_palloc, group),
+		       &data);
+	if (state < 0)
+		return state;
+	v->bitmap = data;
+	v->group = group;
+	v->have_group = true;
+	v->group_known = state != VBLOCKS_UNKNOWN;
+	return 0;
+}
+
+static bool is_cached(const struct vblocks *v, struct context *cx,
+		      uint64_t blkoff)
+{
+	uint64_t blocknr;
+
+	return file_lookup(&v->vol->dat, cx, blkoff, &blocknr) > 0 &&
+	       cache_has(v->vol->cache, blocknr);
+}
+
+/* Where a block is missing behind one that is there, more will be asked for. */
+static void read_ahead(struct vblocks *v, struct context *cx, uint64_t blkoff)
+{
+	struct context quiet;
+
+	context_child(cx, &quiet);
+	if (blkoff && !is_cached(v, &quiet, blkoff) &&
+	    is_cached(v, &quiet, blkoff - 1))
+		file_readahead(&v->vol->dat, &quiet, blkoff, READAHEAD_BLOCKS);
+}
+
+int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
+{
+	const struct palloc *palloc = &v->vol->dat_palloc;
+	uint64_t blkoff = palloc_entry_blkoff(palloc, number);
+	struct palloc_block what;
+	const void *data;
+	int state;
+
+	palloc_locate(palloc, blkoff, &what);
+	read_ahead(v, cx, blkoff);
+	if (v->block)
+		file_put(&v->vol->dat, v->block);
+	v->block = NULL;
+	v->count = 0;
+	state = borrow(v, cx, blkoff, &data);
+	if (state < 0)
+		return state;
+	v->block = data;
+	v->state = (enum vblocks_state)state;
+	v->first = what.first;
+	v->count = what.count;
+	return data ? find_bitmap(v, cx, what.group) : 0;
+}
+
+/* The last child of a node, or 0 where it has none. */
+static uint64_t last_child(const struct bmap_node *node, uint64_t *key)
+{
+	if (!node->nchildren)
+		return 0;
+	*key = bmap_node_key(node, node->nchildren - 1u);
+	return bmap_node_ptr(node, node->nchildren - 1u);
+}
+
+/* The last block of a file with a direct map. */
+static uint64_t last_direct(const le64 *map)
+{
+	uint64_t key = NILFS_DIRECT_NBLOCKS - 1;
+
+	while (key && !bmap_direct_ptr(map, key))
+		key--;
+	return key;
+}
+
+/* The last block of the DAT, as far as its map can be followed. */
+static uint64_t last_key(struct volume *vol, struct context *cx)
+{
+	const le64 *map = vol->dat.map.root;
+	uint64_t ptr, key = 0;
+	struct bmap_node node;
+	unsigned int level;
+	const void *block;
+
+	if (vol->dat.map.broken)
+		return 0;
+	if (!bmap_is_btree(map))
+		return last_direct(map);
+	bmap_root_read(map, &node);
+	ptr = last_child(&node, &key);
+	for (level = node.level; level > 1 && ptr; level--) {
+		if (cache_get(vol->cache, cx, ptr, &block))
+			break;
+		bmap_node_read(vol->geo.block_size, block, &node);
+		ptr = last_child(&node, &key);
+		cache_put(vol->cache, block);
+	}
+	return key;
+}
+
+uint64_t vblocks_end(struct volume *vol, struct context *cx)
+{
+	struct palloc_block what;
+	struct context quiet;
+
+	context_child(cx, &quiet);
+	palloc_locate(&vol->dat_palloc, last_key(vol, &quiet), &what);
+	return what.first + what.count;
+}

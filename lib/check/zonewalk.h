@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Segments whose zones are not as the kernel needs them. */
+#ifndef NILFS2_CHECK_ZONEWALK_H
+#define NILFS2_CHECK_ZONEWALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "check/check.h"
+#include "disk/rule.h"
+
+struct zonewalk_item {
+	enum rule rule;
+	uint64_t segnum;	/* not of RULE_ZONE_ACTIVE */
+	uint64_t want, got;	/* blocks of the device; zones, of that rule */
+};
+
+typedef int zonewalk_visit(void *arg, struct context *cx,
+			   const struct zonewalk_item *item);
+
+/*
+ * Compares what the SUFILE of c->vol says with the zones of c->dev, and calls
+ * VISIT for all that is wrong; without zones nothing is.  Segments of which the
+ * DAT names blocks (c->live_segments) are not taken for clean.  Fails as
+ * sutable_cursor_next(), dev_zone_report() and VISIT.
+ */
+int zonewalk_run(struct check *c, struct context *cx, zonewalk_visit *visit,
+		 void *arg);
+
+/*
+ * Whether something that is wanted lies in the zones of SEGNUM, apart from what
+ * its own entry in the SUFILE says.
+ */
+bool zonewalk_is_held(const struct check *c, uint64_t segnum);
+
+/* Whether zone N is one of the latest segment, or of the next one. */
+bool zonewalk_is_current(const struct check *c, uint64_t n);
+
+#endif
