@@ -2,10 +2,9 @@
 /*
  * Whether the output of fsck names what was lost.
  *
- * A finding says where the damage was, and "its map is rebuilt" what was done
- * about it; neither tells a user which file to restore from a backup.  So a
- * line counts only where it has both the name of the thing and a word for what
- * happened to its content.
+ * A finding says where the damage was, and other lines what was done about it;
+ * neither tells a user which file to restore from a backup.  So only the lines
+ * that begin with "lost:" count, and findings where nothing was repaired.
  */
 #include "naming.h"
 
@@ -17,37 +16,7 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-#define LINE_MAX_BYTES 1024
-
-/* Words for content that is gone, or is not the newest. */
-static bool says_lost(const char *line)
-{
-	static const char *const words[] = {
-		"lost",
-		"given up",
-		"removed",
-		"hole",
-		"zero",
-		"stale",
-		"older",
-		"as of checkpoint",
-		"dropped",
-		"gone",
-		"deleted",
-		"corrupt",
-		"not what was written",
-		"may be wrong",
-		"cannot be read",
-		"cannot be restored",
-		"not restored",
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strstr(line, words[i]))
-			return true;
-	return false;
-}
+#define LINE_MAX_BYTES 2048
 
 /* Whether AT, behind a word, has NUMBER in a list as " 1, 2 and 3". */
 static bool lists(const char *at, uint64_t number)
@@ -79,30 +48,60 @@ static bool has_number(const char *line, const char *word, uint64_t number)
 	return false;
 }
 
-static bool has_file(const struct naming *n, const char *line, uint64_t ino)
+/* Whether LINE has "WORDs FIRST to LAST" around NUMBER. */
+static bool has_range(const char *line, const char *word, uint64_t number)
 {
-	if (has_number(line, "inode", ino) ||
-	    has_number(line, "directory", ino))
-		return true;
-	if (ino == NILFS_ROOT_INO)
-		return strstr(line, "lost+found") != NULL;
-	return *n->path && strstr(line, n->path);
+	const char *at = strstr(line, word);
+	uint64_t first, last;
+
+	return at &&
+	       sscanf(at + strlen(word), "s %" SCNu64 " to %" SCNu64, &first,
+		      &last) == 2 &&
+	       first <= number && number <= last;
 }
 
+static bool has_checkpoint(const char *line, uint64_t cno)
+{
+	return has_number(line, "checkpoint", cno) ||
+	       has_number(line, "snapshot", cno) ||
+	       has_range(line, "checkpoint", cno);
+}
+
+/* Whether LINE is of a name that was removed from the directory at PATH. */
+static bool has_entry_of(const char *line, const char *path)
+{
+	const char *at = strstr(line, ", /"), *end;
+	size_t len = strcmp(path, ".") ? strlen(path) : 0;
+
+	end = at ? strstr(at, ": the ") : NULL;
+	if (!end || !strstr(end, " was removed"))
+		return false;
+	at += len ? 3 : 2;
+	while (*end != '/')
+		end--;
+	return (size_t)(end - at) == len && !strncmp(at, path, len);
+}
+
+static bool has_file(const struct naming *n, const char *line, uint64_t ino)
+{
+	return has_number(line, "inode", ino) ||
+	       has_number(line, "directory", ino) ||
+	       (*n->path && has_entry_of(line, n->path));
+}
+
+/* Whether LINE, of a loss or a finding, is about WHAT. */
 static bool has_name(const struct naming *n, const char *line,
 		     const struct treesum_file *what)
 {
 	uint64_t cno = what->cno ? what->cno : n->latest;
-	bool checkpoint = has_number(line, "checkpoint", cno);
+	bool of_file = strstr(line, "inode") || strstr(line, "directory");
 
-	if (!what->ino)
-		return what->cno ? checkpoint
-				 : strstr(line, "superblock") ||
-					   strstr(line, "label");
-	if (checkpoint && strstr(line, "given up"))
-		return true;
-	return has_file(n, line, what->ino) &&
-	       (checkpoint || what->cno == TREESUM_LATEST);
+	if (!what->ino && !what->cno)
+		return strstr(line, "superblock");
+	if (!of_file)
+		return has_checkpoint(line, cno);
+	return what->ino && has_file(n, line, what->ino) &&
+	       (what->cno == TREESUM_LATEST || has_checkpoint(line, cno));
 }
 
 /* Whether LINE begins with the slug of a rule. */
@@ -118,10 +117,18 @@ static bool is_finding(const char *line)
 	return rule_find(slug);
 }
 
+/* The root directory gets an entry for what has lost its name. */
+static bool is_lost_found(const char *line, const struct treesum_file *what)
+{
+	return what->ino == NILFS_ROOT_INO && strstr(line, "lost+found");
+}
+
 static bool counts(const struct naming *n, const char *line)
 {
-	return is_finding(line) ? n->findings || says_lost(line)
-				: says_lost(line);
+	static const char lost[] = "lost: ";
+
+	return !strncmp(line, lost, sizeof(lost) - 1) ||
+	       (n->findings && is_finding(line));
 }
 
 bool naming_has(const struct naming *n, const struct treesum_file *what)
@@ -132,7 +139,8 @@ bool naming_has(const struct naming *n, const struct treesum_file *what)
 	for (; *at; at = *end ? end + 1 : end) {
 		end = at + strcspn(at, "\n");
 		snprintf(line, sizeof(line), "%.*s", (int)(end - at), at);
-		if (has_name(n, line, what) && counts(n, line))
+		if (is_lost_found(line, what) ||
+		    (counts(n, line) && has_name(n, line, what)))
 			return true;
 	}
 	return false;

@@ -17,9 +17,8 @@ struct naming {
 };
 
 /*
- * Whether a line of the text is about WHAT: its inode number or path, with the
- * checkpoint where that is a snapshot, or the checkpoint given up; and says
- * that something is lost, or otherwise than it was.
+ * Whether a line of the text says that WHAT is lost, or not as it was: the
+ * inode with its state, the checkpoint; of a directory, an entry in it.
  */
 bool naming_has(const struct naming *n, const struct treesum_file *what);
 

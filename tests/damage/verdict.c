@@ -182,8 +182,9 @@ static void repair(struct judging *j, const struct checker *checker, bool data)
 	struct outcome *o = j->o;
 	char *after;
 
+	/* All losses are to be listed. */
 	*o = (struct outcome){.data = data};
-	o->status = checker_run(checker, "-fy", more, &j->text);
+	o->status = checker_run(checker, "-fyv", more, &j->text);
 	j->text = append_errors(j->text, checker->arena->errors);
 	o->second = checker_run(checker, "-fn", more, &after);
 	state_take(&j->after, checker->arena->bytes, checker->arena->size);

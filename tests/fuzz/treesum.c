@@ -93,7 +93,10 @@ static uint32_t sum_blocks(struct summer *s, struct file *file, uint32_t sum)
 	return ret ? ~sum : sum;
 }
 
-/* The entries, in whatever order and place they are. */
+/*
+ * The entries, in whatever order and place they are.  What ".." is follows from
+ * the entry of the directory in its parent.
+ */
 static uint32_t sum_names(struct summer *s, struct file *file, uint32_t sum)
 {
 	struct dir_cursor cur;
@@ -103,6 +106,8 @@ static uint32_t sum_names(struct summer *s, struct file *file, uint32_t sum)
 
 	if (!ret) {
 		while ((ret = dir_cursor_next(&cur, &s->cx, &e)) > 0) {
+			if (!strcmp(e.name, ".."))
+				continue;
 			name = crc32_le(0, &e.ino, sizeof(e.ino));
 			name = crc32_le(name, &e.type, sizeof(e.type));
 			sum += crc32_le(name, e.name, e.len);
