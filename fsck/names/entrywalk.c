@@ -7,6 +7,9 @@
  * (inodelist.h).  Anything else in these places is a name: the kernel gives
  * the bytes of an entry that is not in use to the next name, wherever they are.
  *
+ * A later block that begins with "." and ".." of another directory is the first
+ * block of that, written to a wrong place: none of its entries is a name here.
+ *
  * Where lengths cannot be trusted entries are looked for step by step.  What
  * is found so may be what a deleted entry left: whoever looks takes only names
  * that are missed.
@@ -21,6 +24,25 @@
 
 #define STEP 8u
 
+static bool is_called(const struct dirent_entry *e, const char *name)
+{
+	return e->name_len == strlen(name) &&
+	       !memcmp(e->name, name, e->name_len);
+}
+
+/* Whether the block begins as the first one of another directory does. */
+static bool is_of_another(const struct entrywalk *w)
+{
+	struct dirent_iter it = w->it;
+	struct dirent_entry e;
+
+	if (!dirent_iter_next(&it, &e) || !is_called(&e, ".") ||
+	    e.ino == w->ino ||
+	    inodelist_find_dir(w->list, e.ino) == w->list->ndirs)
+		return false;
+	return dirent_iter_next(&it, &e) && is_called(&e, "..");
+}
+
 void entrywalk_init(struct entrywalk *w, struct inodelist *list, uint64_t ino,
 		    uint64_t blkoff, const void *block, uint32_t block_size)
 {
@@ -30,12 +52,8 @@ void entrywalk_init(struct entrywalk *w, struct inodelist *list, uint64_t ino,
 	w->first = !blkoff;
 	w->no_dot = false;
 	w->slot = 0;
-}
-
-static bool is_called(const struct dirent_entry *e, const char *name)
-{
-	return e->name_len == strlen(name) &&
-	       !memcmp(e->name, name, e->name_len);
+	if (blkoff && is_of_another(w))
+		w->it.verdict = RULE_DIR_DOT;
 }
 
 /* Finds the inode; what it is decides what its names are. */

@@ -104,6 +104,25 @@ same_but() {
 	diff before after
 }
 
+@test "the first block of another directory is none of this one's names" {
+	mkdir -p tree/big tree/other
+	for i in {100..299}; do
+		echo "$i" >"tree/big/a long name of file $i"
+	done
+	echo x >tree/other/x
+	mkfs.nilfs2 -q -f -B 64 --size 16M -d tree image
+	cp image sound
+	block=$(block_of /big 2)
+	dd if=sound bs=4096 count=1 status=none skip="$(block_of /other)" |
+		overwrite "$block"
+	repaired
+	[[ $output == *"written again from what can be read of it"* ]]
+	run ! dump.nilfs2 cat image /big/x
+	[ "$(dump.nilfs2 cat image /other/x)" = x ]
+	# All others are there, by name or by number.
+	[ "$(tree_of image | grep -c ' f 1 ')" -eq 201 ]
+}
+
 @test "symbolic links, fifos and hard links that nothing names" {
 	sample
 	soft=$(ino /e/soft) fifo=$(ino /e/fifo) f1=$(ino /a/f1)
