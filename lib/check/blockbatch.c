@@ -9,7 +9,7 @@
  * Where a request fails its blocks are read one by one, so that only those are
  * lost that are bad.
  *
- * There are two such buffers.  While one is read by another thread, what is in
+ * There are two such buffers, the second from when the first is full.  While one is read by another thread, what is in
  * the other is taken by the caller's, in the order in which it was added.
  */
 #include "check/blockbatch.h"
@@ -49,15 +49,12 @@ static void close_half(struct blockbatch_half *h)
 int blockbatch_open(struct blockbatch *b, struct context *cx,
 		    struct volume *vol, blockbatch_take *take, void *arg)
 {
-	int err;
-
 	*b = (struct blockbatch){
 		.take = take,
 		.arg = arg,
 		.room = HALF_BYTES >> vol->geo.block_bits,
 	};
-	err = open_half(&b->halves[0], cx, vol, b->room);
-	return err ? err : open_half(&b->halves[1], cx, vol, b->room);
+	return open_half(&b->halves[0], cx, vol, b->room);
 }
 
 void blockbatch_close(struct blockbatch *b)
@@ -180,10 +177,17 @@ static int take_half(struct blockbatch *b, struct context *cx,
 	return ret;
 }
 
-/* One thread more than this one has is enough: it reads, this one takes. */
+/*
+ * What it takes to fill one half while the other is read.  One thread more than
+ * this one has is enough: it reads, this one takes.
+ */
 static int open_crew(struct blockbatch *b, struct context *cx)
 {
 	struct context few;
+	int err = open_half(&b->halves[1], cx, b->halves[0].vol, b->room);
+
+	if (err)
+		return err;
 
 	context_child(cx, &few);
 	few.threads = cx->threads < 2 ? 1 : 2;

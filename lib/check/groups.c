@@ -113,13 +113,10 @@ static void judge_count(const struct groups *g,
 			const struct nilfs_palloc_group_desc *desc,
 			uint64_t group, uint32_t used, bool has_bitmap)
 {
+	struct place place = place_group(g->cno, g->file->ino, group);
 	uint32_t want = g->palloc->entries_per_group - used, got;
-	struct place place;
 	enum rule rule;
 
-	if (desc && le32_get(desc->pg_nfrees) == want)
-		return;
-	place = place_group(g->cno, g->file->ino, group);
 	if (!desc) {
 		if (used)
 			findings_differ(g->findings, RULE_PALLOC_DESC_MISSING,
@@ -127,6 +124,8 @@ static void judge_count(const struct groups *g,
 		return;
 	}
 	got = le32_get(desc->pg_nfrees);
+	if (got == want)
+		return;
 	rule = palloc_check_desc(g->palloc, desc);
 	if (!rule)
 		rule = has_bitmap ? RULE_PALLOC_NFREES :
@@ -143,13 +142,46 @@ desc_of(const struct groups *g, const char *descs, uint64_t group)
 	return (const void *)(descs + palloc_desc_offset(g->palloc, group));
 }
 
+/* Groups from FIRST on, below END, which have no blocks. */
+static void judge_empty(const struct groups *g, const char *descs,
+			uint64_t first, uint64_t end)
+{
+	const struct nilfs_palloc_group_desc *desc = desc_of(g, descs, first);
+
+	for (; desc && first < end; first++, desc++)
+		if (le32_get(desc->pg_nfrees) != g->palloc->entries_per_group)
+			judge_count(g, desc, first, 0, false);
+}
+
+/* Whether the bitmap of GROUP was counted: *USED. */
+static bool is_known(const struct groups *g, struct context *cx, uint64_t group,
+		     uint32_t *used)
+{
+	uint64_t blocknr;
+	int ret;
+
+	if (!g->known)
+		return false;
+	ret = file_lookup(g->file, cx, palloc_bitmap_blkoff(g->palloc, group),
+			  &blocknr);
+	if (ret < 0)
+		fail_clear(cx);
+	return ret > 0 && g->known(g->arg, group, blocknr, used);
+}
+
 static int check_count(const struct groups *g, struct context *cx,
 		       const char *descs, uint64_t group)
 {
 	const void *bitmap;
-	int ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), true,
-			 &bitmap);
+	uint32_t used;
+	int ret;
 
+	if (is_known(g, cx, group, &used)) {
+		judge_count(g, desc_of(g, descs, group), group, used, true);
+		return 0;
+	}
+	ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), true,
+		     &bitmap);
 	if (ret < 0)
 		return seen(ret);
 	judge_count(g, desc_of(g, descs, group), group,
@@ -174,9 +206,8 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 			break;
 		if (!ret || next > end)
 			next = end;
-		for (; group < next; group++)
-			judge_count(g, desc_of(g, descs, group), group, 0,
-				    false);
+		judge_empty(g, descs, group, next);
+		group = next;
 		if (group < end)
 			ret = check_count(g, cx, descs, group);
 	}
@@ -212,8 +243,8 @@ static int walk_entries(const struct groups *g, struct context *cx,
 	uint64_t end = start + g->palloc->blocks_per_group - 1;
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
-	struct palloc_block what;
-	uint32_t first;
+	uint32_t first, entries = g->palloc->entries_per_block;
+	uint64_t last;
 	int ret;
 
 	ret = blockmap_cursor_open(&cur, cx, &g->file->map, start, false);
@@ -221,10 +252,12 @@ static int walk_entries(const struct groups *g, struct context *cx,
 		ret = 0;
 		if (item.key >= end)
 			break;
-		palloc_locate(g->palloc, item.key, &what);
-		first = palloc_group_offset(g->palloc, what.first);
+		first = (uint32_t)(item.key - start) * entries;
 		judge_missing(g, bitmap, group, *met, first);
-		*met = first + (uint32_t)what.count;
+		last = blockmap_cursor_skip_row(&cur, item.key);
+		if (last >= end)
+			last = end - 1;
+		*met = (uint32_t)(last - start + 1) * entries;
 	}
 	blockmap_cursor_close(&cur);
 	return hide(cx, ret);

@@ -10,6 +10,7 @@
 #ifndef NILFS2_CHECK_GROUPS_H
 #define NILFS2_CHECK_GROUPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -27,6 +28,13 @@ struct groups {
 	 * blocks may be missing: 1 for the DAT, s_first_ino for an ifile.
 	 */
 	uint64_t reserved;
+	/*
+	 * Whether the bits set in the bitmap of GROUP, which is at BLOCKNR, are
+	 * known from another checkpoint: *USED.  NULL: none are.
+	 */
+	bool (*known)(void *arg, uint64_t group, uint64_t blocknr,
+		      uint32_t *used);
+	void *arg;
 };
 
 /*

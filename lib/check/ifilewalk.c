@@ -340,6 +340,14 @@ static int walk_map(struct ifilewalk *w, struct context *cx,
 	return ret;
 }
 
+static bool is_counted(void *arg, uint64_t group, uint64_t blocknr,
+		       uint32_t *used)
+{
+	const struct ifilewalk *w = arg;
+
+	return inodecount_known(&w->count, group, blocknr, used);
+}
+
 /* Turns to a checkpoint: 1, 0 where its ifile's map has a broken root. */
 static int start(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		 const struct nilfs_inode *inode)
@@ -361,6 +369,8 @@ static int start(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		.findings = w->check->findings,
 		.cno = cno,
 		.reserved = NILFS_USER_INO,
+		.known = is_counted,
+		.arg = w,
 	};
 	for (i = 0; i < w->nworkers; i++) {
 		w->workers[i].ifile = w->ifile;

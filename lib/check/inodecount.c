@@ -62,10 +62,9 @@ int inodecount_learn(struct inodecount *ic, struct context *cx, uint64_t group)
 }
 
 /* Bits of reserved numbers, which are no inodes, but for the root. */
-static uint64_t count_reserved(const void *bitmap)
+static uint32_t count_reserved(const void *bitmap)
 {
-	uint64_t count = 0;
-	uint32_t ino;
+	uint32_t ino, count = 0;
 
 	for (ino = 0; ino < NILFS_USER_INO; ino++)
 		count += ino != NILFS_ROOT_INO && palloc_bit(bitmap, ino);
@@ -85,11 +84,23 @@ static int count_group(struct inodecount_group *group, struct context *cx,
 	if (err)
 		return err;
 	group->blocknr = blocknr;
-	group->used = palloc_count(&vol->ifile_palloc, bitmap);
+	group->bits = palloc_count(&vol->ifile_palloc, bitmap);
 	if (!group->number)
-		group->used -= count_reserved(bitmap);
+		group->reserved = count_reserved(bitmap);
 	cache_put(vol->cache, bitmap);
 	return 0;
+}
+
+bool inodecount_known(const struct inodecount *ic, uint64_t group,
+		      uint64_t blocknr, uint32_t *bits)
+{
+	size_t at = find(ic, group);
+
+	if (at >= ic->ngroups || ic->groups[at].number != group ||
+	    ic->groups[at].blocknr != blocknr)
+		return false;
+	*bits = ic->groups[at].bits;
+	return true;
 }
 
 int inodecount_count(struct inodecount *ic, struct context *cx,
@@ -116,7 +127,7 @@ int inodecount_count(struct inodecount *ic, struct context *cx,
 		}
 		if (ret)
 			return ret;
-		*used += g->used;
+		*used += g->bits - g->reserved;
 	}
 	return 1;
 }

@@ -5,6 +5,7 @@
 #ifndef NILFS2_CHECK_INODECOUNT_H
 #define NILFS2_CHECK_INODECOUNT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,7 +16,8 @@
 struct inodecount_group {
 	uint64_t number;
 	uint64_t blocknr;	/* 0: not yet */
-	uint64_t used;		/* reserved numbers left out, the root not */
+	uint32_t bits;		/* set in it */
+	uint32_t reserved;	/* of these, for numbers that are no inodes */
 };
 
 struct inodecount {
@@ -35,5 +37,9 @@ int inodecount_learn(struct inodecount *ic, struct context *cx,
  */
 int inodecount_count(struct inodecount *ic, struct context *cx,
 		     struct file *ifile, uint64_t *used);
+
+/* Whether the bits set in the bitmap of GROUP at BLOCKNR are known: *BITS. */
+bool inodecount_known(const struct inodecount *ic, uint64_t group,
+		      uint64_t blocknr, uint32_t *bits);
 
 #endif

@@ -158,6 +158,7 @@ static void judge(struct names *n, uint64_t ino, uint8_t kind, uint64_t links,
 		tell_inode(n, RULE_INODE_LINKS_NAMES, ino, &want, &links);
 }
 
+/* A name whose inode has no links was told, unless the entry was not read. */
 static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
 			size_t *dir)
 {
@@ -167,6 +168,8 @@ static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
 		bool is_dir = (chunk->kind[i] & INODELIST_TYPE) ==
 			      NILFS_FT_DIR;
 
+		if (!chunk->links[i])
+			n->doubts += chunk->names[i] != 0;
 		if (!chunk->kind[i])
 			continue;
 		if (is_dir || !chunk->names[i] ||
@@ -198,15 +201,6 @@ int linkcount_run(struct names *n, struct context *cx)
 	return 0;
 }
 
-/* A name that stayed although its inode is gone. */
-static void doubt_names(struct names *n, const struct inodelist_chunk *chunk)
-{
-	unsigned int i;
-
-	for (i = 0; i < INODELIST_CHUNK; i++)
-		n->doubts += chunk->names[i] && !chunk->links[i];
-}
-
 int linkcount_touched(struct names *n, struct context *cx)
 {
 	struct inodelist *list = &n->list;
@@ -222,7 +216,6 @@ int linkcount_touched(struct names *n, struct context *cx)
 		dir = inodelist_first_dir(list, chunk->first);
 		end = inodelist_first_dir(list, chunk->first + INODELIST_CHUNK);
 		check_dirs(&tree, n, dir, end);
-		doubt_names(n, chunk);
 		judge_chunk(n, chunk, &dir);
 	}
 	close_tree(&tree);

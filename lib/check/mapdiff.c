@@ -61,6 +61,8 @@ static int pass_over(struct side *a, struct side *b, struct context *cx)
 	if (a->item.level) {
 		blockmap_cursor_skip(&a->cur);
 		blockmap_cursor_skip(&b->cur);
+	} else {
+		blockmap_cursor_skip_same(&a->cur, &b->cur);
 	}
 	err = advance(a, cx);
 	return err ? err : advance(b, cx);

@@ -267,10 +267,27 @@ static int remove_block(void *arg, struct context *cx,
 	return err;
 }
 
-static int remove_names(struct namediff *d, struct context *cx)
+/* Turns to the directories that keep blocks, or the others: are there any? */
+static bool turn_to(struct namediff *d, bool keeping)
+{
+	size_t i;
+
+	d->keeping = keeping;
+	for (i = 0; i < d->diff.count; i++)
+		if (d->diff.changes[i].map &&
+		    d->diff.changes[i].kept == keeping)
+			return true;
+	return false;
+}
+
+static int remove_names(struct namediff *d, struct context *cx, bool keeping)
 {
 	struct blockbatch batch;
-	int err = blockbatch_open(&batch, cx, d->n->root.vol, remove_block, d);
+	int err;
+
+	if (!turn_to(d, keeping))
+		return 0;
+	err = blockbatch_open(&batch, cx, d->n->root.vol, remove_block, d);
 
 	if (!err)
 		err = add_blocks(d, cx, &batch);
@@ -315,14 +332,13 @@ static int estimate_names(struct names *n, struct context *cx)
 static int add_names(struct namediff *d, struct context *cx)
 {
 	struct names *n = d->n;
-	int err;
+	int err = 0;
 
 	d->added = true;
-	d->keeping = false;
-	err = dirnames_read(n, cx, add_blocks, d);
-	d->keeping = true;
+	if (turn_to(d, false))
+		err = dirnames_read(n, cx, add_blocks, d);
 	n->gone = &d->gone;
-	if (!err)
+	if (!err && turn_to(d, true))
 		err = dirnames_read(n, cx, add_blocks, d);
 	n->gone = NULL;
 	if (!err)
@@ -345,10 +361,9 @@ static int replace(struct namediff *d, struct context *cx)
 	int err = nameset_clear(&d->gone, cx);
 
 	if (!err)
-		err = remove_names(d, cx);
-	d->keeping = true;
+		err = remove_names(d, cx, false);
 	if (!err)
-		err = remove_names(d, cx);
+		err = remove_names(d, cx, true);
 	doubt_types(d);
 	if (!err)
 		err = inodelist_apply(&n->list, cx, d->diff.changes,

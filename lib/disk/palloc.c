@@ -109,15 +109,37 @@ bool palloc_has_block(const struct palloc *p, uint64_t blkoff)
 	return blkoff / p->blocks_per_desc < ngroups >> p->desc_bits;
 }
 
+/* Set bits in each byte of WORD, as far as there is no instruction for it. */
+static uint64_t count_bytes(uint64_t word)
+{
+	word -= word >> 1 & 0x5555555555555555ULL;
+	word = (word & 0x3333333333333333ULL) +
+	       (word >> 2 & 0x3333333333333333ULL);
+	return (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+}
+
+/* The bytes of COUNTS together. */
+static uint32_t add_bytes(uint64_t counts)
+{
+	counts = (counts & 0x00ff00ff00ff00ffULL) +
+		 (counts >> 8 & 0x00ff00ff00ff00ffULL);
+	return (uint32_t)(counts * 0x0001000100010001ULL >> 48);
+}
+
+#define COUNTED 16u /* words whose counts a byte can hold */
+
 uint32_t palloc_count(const struct palloc *p, const void *bitmap)
 {
 	const uint8_t *bytes = bitmap;
 	uint32_t i, count = 0;
-	uint64_t word;
+	uint64_t words[COUNTED], counts;
+	unsigned int k;
 
-	for (i = 0; i < p->block_size; i += sizeof(word)) {
-		memcpy(&word, bytes + i, sizeof(word));
-		count += __builtin_popcountll(word);
+	for (i = 0; i < p->block_size; i += sizeof(words)) {
+		memcpy(words, bytes + i, sizeof(words));
+		for (counts = 0, k = 0; k < COUNTED; k++)
+			counts += count_bytes(words[k]);
+		count += add_bytes(counts);
 	}
 	return count;
 }
@@ -133,7 +155,7 @@ uint32_t palloc_count_range(const void *bitmap, uint32_t first, uint32_t end)
 		word = le64_get(words[first / 64]) & UINT64_MAX << first % 64;
 		if (next > end)
 			word &= UINT64_MAX >> (next - end);
-		count += (uint32_t)__builtin_popcountll(word);
+		count += add_bytes(count_bytes(word));
 	}
 	return count;
 }

@@ -313,6 +313,37 @@ void blockmap_cursor_skip(struct blockmap_cursor *cur)
 	cur->entered = false;
 }
 
+void blockmap_cursor_skip_same(struct blockmap_cursor *a,
+			       struct blockmap_cursor *b)
+{
+	struct blockmap_level *x = &a->path[1], *y = &b->path[1];
+
+	if (!a->top || !b->top || a->level != 1 || b->level != 1)
+		return;
+	while (x->index < x->node.nchildren && y->index < y->node.nchildren &&
+	       le64_get(x->node.keys[x->index]) ==
+		       le64_get(y->node.keys[y->index]) &&
+	       le64_get(x->node.ptrs[x->index]) ==
+		       le64_get(y->node.ptrs[y->index])) {
+		x->index++;
+		y->index++;
+	}
+}
+
+uint64_t blockmap_cursor_skip_row(struct blockmap_cursor *cur, uint64_t key)
+{
+	struct blockmap_level *l = &cur->path[1];
+
+	if (!cur->top || cur->level != 1)
+		return key;
+	while (l->index < l->node.nchildren && child_key(l) == key + 1 &&
+	       key + 1 < l->end) {
+		l->index++;
+		key++;
+	}
+	return key;
+}
+
 void blockmap_cursor_close(struct blockmap_cursor *cur)
 {
 	unsigned int level;

@@ -91,6 +91,19 @@ int blockmap_cursor_next(struct blockmap_cursor *cur, struct context *cx,
 /* Passes over what is below the node that was yielded last. */
 void blockmap_cursor_skip(struct blockmap_cursor *cur);
 
+/*
+ * Passes over the data blocks that come next in both A and B, with the same
+ * pointers, as far as the nodes at hand go.
+ */
+void blockmap_cursor_skip_same(struct blockmap_cursor *a,
+			       struct blockmap_cursor *b);
+
+/*
+ * Passes over the data blocks that follow KEY, the one yielded last, without a
+ * gap, as far as the node at hand goes: the last of these, or KEY.
+ */
+uint64_t blockmap_cursor_skip_row(struct blockmap_cursor *cur, uint64_t key);
+
 /* Gives the borrowed nodes back; also fine after a failed open. */
 void blockmap_cursor_close(struct blockmap_cursor *cur);
 
