@@ -4,9 +4,9 @@
  * the count of free ones in its descriptor, and the inodes themselves.
  *
  * An inode with links is in use, one whose block does not exist is not; about
- * others the bitmap is believed.  Where the bitmap is as the inodes say, the
- * count is wrong; where a bitmap that is has as many as the descriptor says,
- * the bitmap.  Otherwise something else is, as the way to a block of inodes,
+ * others the bitmap is believed, unless the count in the descriptor is that of
+ * the inodes with links.  Where the bitmap is as the inodes say, the count is
+ * wrong; where a bitmap that is has as many as the descriptor says, the bitmap.  Otherwise something else is, as the way to a block of inodes,
  * and nothing is changed.
  */
 #include "fsck/tree/pastgroups.h"
@@ -27,6 +27,7 @@ struct group {
 	struct root root;
 	uint64_t cno, number;
 	uint8_t *old, *right;		/* bitmaps */
+	bool strict;			/* no inode without links is in use */
 };
 
 static void mark(struct group *g, uint64_t ino, bool used)
@@ -47,17 +48,21 @@ static void mark_inodes(struct group *g, const struct palloc_block *what,
 	uint64_t i;
 
 	for (i = 0; i < what->count; i++) {
-		if (what->first + i < g->job->vol->geo.first_ino)
+		if (what->first + i < g->job->vol->geo.first_ino) {
+			if (g->strict)
+				mark(g, what->first + i, true);
 			continue;
+		}
 		if (data)
 			memcpy(&inode, data + i * g->p->entry_size,
 			       sizeof(inode));
-		if (!data || le16_get(inode.i_links_count))
-			mark(g, what->first + i, data);
+		if (!data || g->strict || le16_get(inode.i_links_count))
+			mark(g, what->first + i,
+			     data && le16_get(inode.i_links_count));
 	}
 }
 
-/* The bitmap as it is, and as it should be: 1, 0 where there is none. */
+/* The bitmap as it is, and as it should be; a hole means that all is free. */
 static int make_bitmap(struct group *g, struct context *cx)
 {
 	uint64_t blkoff = palloc_bitmap_blkoff(g->p, g->number);
@@ -66,6 +71,8 @@ static int make_bitmap(struct group *g, struct context *cx)
 	const void *data;
 	int ret = file_block(&g->root.ifile, cx, blkoff, &data);
 
+	memset(g->old, 0, g->p->block_size);
+	memset(g->right, 0, g->p->block_size);
 	if (ret <= 0)
 		return ret;
 	memcpy(g->old, data, g->p->block_size);
@@ -80,7 +87,7 @@ static int make_bitmap(struct group *g, struct context *cx)
 		if (ret)
 			file_put(&g->root.ifile, data);
 	}
-	return ret < 0 ? ret : 1;
+	return ret < 0 ? ret : 0;
 }
 
 /* Free entries by the descriptor: 1 and *NFREES, 0 where there is none. */
@@ -143,20 +150,40 @@ static int set_bitmap(struct group *g, struct context *cx)
 	return ret;
 }
 
+/* Free entries of the bitmap as it should be. */
+static int count_free(struct group *g, struct context *cx, bool strict,
+		      uint32_t *free)
+{
+	int err;
+
+	g->strict = strict;
+	err = make_bitmap(g, cx);
+	*free = g->p->entries_per_group - palloc_count(g->p, g->right);
+	return err;
+}
+
+static bool is_bitmap_right(const struct group *g)
+{
+	return !memcmp(g->old, g->right, g->p->block_size);
+}
+
 /* 1 where the group is changed, 0 where it stays as it is. */
 static int mend_group(struct group *g, struct context *cx)
 {
-	uint32_t nfrees, want;
+	uint32_t nfrees = 0, want = 0;
 	int ret = root_open(&g->root, cx, g->job->vol, g->cno);
 
 	if (!ret)
-		ret = make_bitmap(g, cx);
-	if (ret > 0)
+		ret = count_free(g, cx, false, &want);
+	if (!ret)
 		ret = read_count(g, cx, &nfrees);
+	if (ret > 0 && want != nfrees && !is_bitmap_right(g)) {
+		ret = count_free(g, cx, true, &want);
+		ret = ret ? ret : 1;
+	}
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	want = g->p->entries_per_group - palloc_count(g->p, g->right);
-	if (!memcmp(g->old, g->right, g->p->block_size))
+	if (is_bitmap_right(g))
 		return want == nfrees ? 0 : set_count(g, cx, want);
 	return want == nfrees ? set_bitmap(g, cx) : 0;
 }
@@ -167,25 +194,36 @@ static bool is_past(const struct fixer_job *job, const struct fix *fix)
 	       fix->place.cno != job->vol->latest.cno;
 }
 
+static void report(struct group *g, uint64_t cno, uint64_t n)
+{
+	if (n)
+		fixers_tell(g->job, "checkpoint %" PRIu64 ": ifile: %" PRIu64
+			    " %s of inodes corrected", cno, n,
+			    n == 1 ? "group" : "groups");
+}
+
 static int mend_all(struct group *g, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
+	uint64_t changed = 0;
 	size_t i;
 	int ret = 0;
 
 	for (i = 0; i < n && ret >= 0; i++) {
 		if (!is_past(g->job, &fixes[i]))
 			continue;
+		if (fixes[i].place.cno != g->cno) {
+			report(g, g->cno, changed);
+			changed = 0;
+		}
 		g->cno = fixes[i].place.cno;
 		g->number = fixes[i].place.number;
 		ret = mend_group(g, cx);
-		if (ret > 0)
-			fixers_tell(g->job, "checkpoint %" PRIu64 ": inode "
-				    "file: group %" PRIu64 " made right",
-				    g->cno, g->number);
+		changed += ret > 0;
 		if (ret >= 0)
 			ret = context_cancelled(cx);
 	}
+	report(g, g->cno, changed);
 	return ret < 0 ? ret : 0;
 }
 
