@@ -161,7 +161,7 @@ static void sum_root(struct summer *s, struct root *root, uint64_t cno)
 		if (b.kind != PALLOC_ENTRIES)
 			continue;
 		for (ino = b.first; ino < b.first + b.count; ino++)
-			if (!inode_is_private(ino))
+			if (!inode_is_private(ino) && ino != NILFS_SKETCH_INO)
 				sum_file(s, root, cno, ino);
 	}
 	blockscan_close(&scan);
