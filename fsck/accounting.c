@@ -20,11 +20,15 @@ static bool is_original(const struct repair *r, struct context *cx,
 	struct nilfs_segment_summary now, before;
 	uint64_t off = vol->latest.pseg_start << vol->geo.block_bits;
 	struct context quiet;
+	bool is_read;
 
 	context_child(cx, &quiet);
-	return !dev_read(r->under, &quiet, off, &before, sizeof(before)) &&
-	       !dev_read(r->dev, &quiet, off, &now, sizeof(now)) &&
-	       !memcmp(&before, &now, sizeof(now));
+	is_read = !dev_read(r->under, &quiet, off, &before, sizeof(before)) &&
+		  !dev_read(r->dev, &quiet, off, &now, sizeof(now));
+	/* A repair may have set them right. */
+	now.ss_datasum = before.ss_datasum;
+	now.ss_sumsum = before.ss_sumsum;
+	return is_read && !memcmp(&before, &now, sizeof(now));
 }
 
 void accounting_note(struct repair *r, struct context *cx,

@@ -24,13 +24,15 @@
 #include "disk/dat.h"
 #include "fsck/account/beyond.h"
 #include "fsck/account/comparecps.h"
+#include "fsck/account/comparesynced.h"
 #include "fsck/account/comparetree.h"
 #include "fsck/account/losspaths.h"
 #include "fsck/account/sides.h"
 
 struct account {
 	const struct account_sides *in;
-	uint64_t newest; /* checkpoint that a superblock knows, or 0 */
+	uint64_t mounted; /* checkpoint that a mount finds, or 0 */
+	uint64_t newest;  /* checkpoint that a superblock knows, or 0 */
 	struct sides s;
 	struct comparetree tree;
 	struct comparecps cps;
@@ -53,7 +55,9 @@ static uint64_t newest_in_supers(const struct volume *vol)
 /* The newest checkpoint of a superblock, and the volume as a mount finds it. */
 static int open_mounted(struct account *a, struct context *cx)
 {
-	static const struct volume_options plain = {.roll_forward = false};
+	static const struct volume_options as_mounted = {
+		.roll_forward = true,
+	};
 	struct volume *bare;
 	int err = volume_open_bare(&bare, cx, a->in->under);
 
@@ -62,7 +66,11 @@ static int open_mounted(struct account *a, struct context *cx)
 		volume_close(bare);
 	}
 	fail_clear(cx);
-	return volume_open(&a->s.before, cx, a->in->under, &plain);
+	err = volume_open(&a->s.before, cx, a->in->under, &as_mounted);
+	if (!err || !damage_is(err))
+		return err;
+	fail_clear(cx);
+	return volume_open(&a->s.before, cx, a->in->under, NULL);
 }
 
 /* The state before: the newer one of a mount's and the one repaired. */
@@ -71,6 +79,7 @@ static int open_before(struct account *a, struct context *cx)
 	const struct account_sides *in = a->in;
 	int err = open_mounted(a, cx);
 
+	a->mounted = err ? 0 : a->s.before->latest.cno;
 	if (in->base &&
 	    (err ? damage_is(err) : in->base->cno > a->s.before->latest.cno)) {
 		fail_clear(cx);
@@ -253,6 +262,10 @@ static int run(struct account *a, struct context *cx)
 		err = prepare(a, cx);
 	if (!err)
 		err = compare(a, cx);
+	if (!err)
+		err = comparesynced_run(&a->s, cx);
+	if (!err && a->mounted < a->s.before->latest.cno)
+		err = beyond_suspect(&a->s, cx, a->in->used, a->mounted);
 	if (!err)
 		err = beyond_run(&a->s, cx, a->in->used, a->newest,
 				 a->in->is_whole);

@@ -25,8 +25,9 @@ struct tail {
 	struct sides *s;
 	struct sides all; /* as S, with the versions of the tail */
 	struct root root;
-	uint64_t last; /* the newest checkpoint */
-	char *inodes;  /* a block of them */
+	uint64_t last;	     /* the newest checkpoint */
+	char *inodes;	     /* a block of them */
+	bool are_marks_lost; /* some block of the newest cpfile */
 };
 
 static void lose_checkpoints(struct tail *t, struct context *cx)
@@ -62,6 +63,7 @@ static int compare_inodes(struct tail *t, struct context *cx, uint64_t blkoff,
 	const struct nilfs_geometry *g = &t->s->before->geo;
 	const struct nilfs_inode *inode;
 	struct palloc_block b;
+	bool any = false;
 	uint64_t i;
 	int err = 0;
 
@@ -71,10 +73,17 @@ static int compare_inodes(struct tail *t, struct context *cx, uint64_t blkoff,
 	memcpy(t->inodes, t->s->blocks[0], g->block_size);
 	for (i = 0; i < b.count && !err; i++) {
 		inode = (const void *)(t->inodes + i * g->inode_size);
-		if (!inode_is_private(b.first + i) &&
-		    inode_check(g, inode, b.first + i) == RULE_OK)
+		any |= le16_get(inode->i_links_count) != 0;
+		if (inode_is_private(b.first + i) ||
+		    !le16_get(inode->i_links_count))
+			continue;
+		if (inode_check(g, inode, b.first + i) == RULE_OK)
 			err = compare_inode(t, cx, b.first + i, inode);
+		else
+			t->s->losses->incomplete = true;
 	}
+	/* A block of the ifile is not written without inodes in it. */
+	t->s->losses->incomplete |= !any;
 	return err;
 }
 
@@ -154,16 +163,49 @@ static int compare_snapshots(struct tail *t, struct context *cx,
 	uint32_t i;
 	int err = 0;
 
-	if (!sides_read(t->s, cx, false, blocknr))
+	if (!sides_read(t->s, cx, false, blocknr)) {
+		t->are_marks_lost = true;
 		return 0;
+	}
 	for (i = 0; i < checkpoint_count(g, blkoff) && !err; i++, cno++) {
 		cp = (const void *)(t->s->blocks[0] +
 				    checkpoint_offset(g, cno));
-		if (cno <= t->s->before->latest.cno &&
-		    !checkpoint_is_invalid(cp) && checkpoint_is_snapshot(cp) &&
-		    checkpoint_check(cp, cno) == RULE_OK)
+		if (cno > t->s->before->latest.cno)
+			break;
+		if (checkpoint_check(cp, cno) != RULE_OK)
+			t->are_marks_lost = true;
+		else if (!checkpoint_is_invalid(cp) &&
+			 checkpoint_is_snapshot(cp))
 			err = compare_snapshot(t, cx, cno, cp);
 	}
+	return err;
+}
+
+/* Whether the log of checkpoint CNO is there: each has blocks of the cpfile. */
+static bool has_log(const struct tail *t, uint64_t cno)
+{
+	const struct versions *v = &t->all.versions;
+	size_t i = versions_from(v, NILFS_CPFILE_INO, 0);
+
+	for (; i < v->n && v->items[i].ino == NILFS_CPFILE_INO; i++)
+		if (v->items[i].cno == cno)
+			return true;
+	return false;
+}
+
+/* Which checkpoints were made snapshots since. */
+static int compare_marks(struct tail *t, struct context *cx)
+{
+	struct loss loss = {.kind = LOSS_MARKS, .cno = 1};
+	uint64_t cno = t->s->before->latest.cno;
+	int err = for_newest(t, cx, NILFS_CPFILE_INO, compare_snapshots);
+
+	loss.last = cno;
+	while (cno < t->last && !t->are_marks_lost)
+		t->are_marks_lost = !has_log(t, ++cno);
+	t->s->losses->incomplete |= t->are_marks_lost;
+	if (!err && t->are_marks_lost)
+		losslist_add(t->s->losses, cx, &loss, NULL, 0);
 	return err;
 }
 
@@ -172,7 +214,7 @@ static int compare_tail(struct tail *t, struct context *cx)
 	int err = root_open(&t->root, cx, t->s->after, 0);
 
 	if (!err)
-		err = for_newest(t, cx, NILFS_CPFILE_INO, compare_snapshots);
+		err = compare_marks(t, cx);
 	if (!err)
 		err = for_newest(t, cx, NILFS_IFILE_INO, compare_inodes);
 	if (!err)
@@ -210,4 +252,47 @@ int beyond_run(struct sides *s, struct context *cx, const struct bitmap *used,
 	versions_fini(&t.all.versions);
 	free(t.inodes);
 	return err;
+}
+
+/* Version V of the latest state, where the file has it after the repair. */
+static int suspect(struct sides *s, struct context *cx, struct root *root,
+		   const struct version *v)
+{
+	const struct loss loss = {
+		.kind = LOSS_SUSPECT,
+		.latest = true,
+		.cno = s->before->latest.cno,
+		.ino = v->ino,
+		.offset = v->blkoff << s->before->geo.block_bits,
+		.length = s->before->geo.block_size,
+	};
+	struct file file;
+	uint64_t blocknr = 0;
+	int ret = root_file(root, cx, v->ino, &file);
+
+	if (!ret)
+		ret = file_lookup(&file, cx, v->blkoff, &blocknr);
+	if (ret > 0 && blocknr == v->blocknr)
+		losslist_add(s->losses, cx, &loss, NULL, 0);
+	return ret < 0 ? damage_forgive(cx, ret) : 0;
+}
+
+int beyond_suspect(struct sides *s, struct context *cx,
+		   const struct bitmap *used, uint64_t mounted)
+{
+	struct versions v;
+	struct root root;
+	size_t i;
+	int err;
+
+	versions_init(&v, s->before, used);
+	v.beyond = mounted;
+	err = versions_gather(&v, cx);
+	if (!err)
+		err = root_open(&root, cx, s->after, 0);
+	for (i = 0; i < v.n && !err; i++)
+		if (v.items[i].is_suspect && !inode_is_private(v.items[i].ino))
+			err = suspect(s, cx, &root, &v.items[i]);
+	versions_fini(&v);
+	return damage_forgive(cx, err);
 }

@@ -46,12 +46,6 @@ static int add_state(struct walk *w, struct context *cx, uint64_t cno,
 	return 0;
 }
 
-static bool is_entry(const struct nilfs_checkpoint *cp, uint64_t cno)
-{
-	return checkpoint_is_invalid(cp) ||
-	       checkpoint_check(cp, cno) == RULE_OK;
-}
-
 static bool is_cpfile_block(const struct walk *w, const void *block,
 			    uint64_t blkoff)
 {
@@ -61,9 +55,9 @@ static bool is_cpfile_block(const struct walk *w, const void *block,
 
 	for (i = 0; i < checkpoint_count(g, blkoff); i++, cno++)
 		if (cno <= w->s->before->latest.cno &&
-		    !is_entry((const void *)((const char *)block +
-					     checkpoint_offset(g, cno)),
-			      cno))
+		    checkpoint_check((const void *)((const char *)block +
+						    checkpoint_offset(g, cno)),
+				     cno) != RULE_OK)
 			return false;
 	return true;
 }

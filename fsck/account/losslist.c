@@ -20,19 +20,16 @@
 #define FEW_LINES 20u
 
 static const char *const kind_keys[] = {
-	[LOSS_ZERO] = "zero",
-	[LOSS_STALE] = "stale",
-	[LOSS_TRUNCATED] = "truncated",
-	[LOSS_UNKNOWN] = "unknown",
-	[LOSS_REMOVED] = "removed",
-	[LOSS_NAME] = "name",
-	[LOSS_CHECKPOINT] = "checkpoint",
-	[LOSS_MARK] = "mark",
+	[LOSS_ZERO] = "zero",		[LOSS_STALE] = "stale",
+	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "unknown",
+	[LOSS_SUSPECT] = "suspect",	[LOSS_REMOVED] = "removed",
+	[LOSS_NAME] = "name",		[LOSS_CHECKPOINT] = "checkpoint",
+	[LOSS_MARK] = "mark",		[LOSS_MARKS] = "marks",
 };
 
 static bool is_range(const struct loss *loss)
 {
-	return loss->kind <= LOSS_UNKNOWN;
+	return loss->kind <= LOSS_SUSPECT;
 }
 
 static bool continues(const struct loss *last, const struct loss *loss)
@@ -117,7 +114,12 @@ static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
 
 	if (loss->time)
 		timefmt_iso((int64_t)loss->time, time);
-	if (loss->kind == LOSS_MARK)
+	if (loss->kind == LOSS_MARKS)
+		snprintf(what, WHAT_MAX,
+			 "marks of snapshots that were set "
+			 "last, of checkpoints up to %" PRIu64 ", if any",
+			 loss->last);
+	else if (loss->kind == LOSS_MARK)
 		snprintf(what, WHAT_MAX,
 			 "checkpoint %" PRIu64 " is no longer a snapshot",
 			 loss->cno);
@@ -137,6 +139,7 @@ static void range_text(const struct loss *loss, char what[WHAT_MAX])
 		[LOSS_STALE] = "are of an older version now",
 		[LOSS_TRUNCATED] = "were cut off",
 		[LOSS_UNKNOWN] = "could not be read, and are not as they were",
+		[LOSS_SUSPECT] = "may not be what was written",
 	};
 	int n = snprintf(what, WHAT_MAX, "bytes %" PRIu64 " to %" PRIu64 " %s",
 			 loss->offset, loss->offset + loss->length - 1,
@@ -217,7 +220,7 @@ static void put_section(const struct loss *loss, struct report *r)
 	report_string(r, "kind", "Kind", kind_keys[loss->kind]);
 	report_u64(r, "checkpoint", "Checkpoint", loss->cno);
 	put_number(r, "last_checkpoint", "Last checkpoint", loss->last,
-		   loss->kind == LOSS_CHECKPOINT);
+		   loss->kind == LOSS_CHECKPOINT || loss->kind == LOSS_MARKS);
 	report_value(r, VALUE_BOOL, "latest", "Latest",
 		     value_bool(loss->latest));
 	report_value(r, VALUE_BOOL, "snapshot", "Snapshot",

@@ -17,10 +17,12 @@ enum loss_kind {
 	LOSS_STALE,	 /* bytes that are of an older version now */
 	LOSS_TRUNCATED,	 /* bytes past the new end of the file */
 	LOSS_UNKNOWN,	 /* bytes of which nothing could be read */
+	LOSS_SUSPECT,	 /* bytes of a log whose checksum did not match */
 	LOSS_REMOVED,	 /* a file that is not there any more */
 	LOSS_NAME,	 /* a name that is not there any more */
 	LOSS_CHECKPOINT, /* checkpoints that are not there any more */
 	LOSS_MARK,	 /* a checkpoint that is no snapshot any more */
+	LOSS_MARKS,	 /* which of these had become snapshots last */
 };
 
 struct loss {

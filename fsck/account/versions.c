@@ -16,6 +16,8 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "fsck/damage.h"
+#include "vol/logcheck.h"
 #include "vol/logsearch.h"
 #include "vol/volume.h"
 
@@ -100,8 +102,6 @@ static bool is_wanted(const struct versions *v, const struct version *one)
 {
 	size_t i;
 
-	if (one->cno > v->beyond)
-		return true;
 	i = search_first(v->ranges, v->nranges, sizeof(*v->ranges), ends_before,
 			 &one->ino);
 	return i < v->nranges && v->ranges[i].first <= one->ino;
@@ -125,10 +125,16 @@ static int take_log(struct versions *v, struct context *cx,
 {
 	struct segsum_block b;
 	struct version one = {.seq = le64_get(log->ss.ss_seq)};
+	bool is_beyond = segsum_cno(&log->ss) > v->beyond;
 	int err = 0;
 
 	if (segsum_has_super_root(&log->ss) && segsum_cno(&log->ss) > v->newest)
 		v->newest = segsum_cno(&log->ss);
+	if (is_beyond) {
+		err = logcheck_payload(v->vol, cx, log->pseg, &log->ss);
+		one.is_suspect = damage_is(err);
+		err = damage_forgive(cx, err);
+	}
 	while (!err && segsum_iter_next(&search->summary.iter, &b)) {
 		if (!b.is_virtual || b.is_node)
 			continue;
@@ -137,7 +143,7 @@ static int take_log(struct versions *v, struct context *cx,
 		one.cno = b.cno ? b.cno : segsum_cno(&log->ss);
 		one.vblocknr = b.vblocknr;
 		one.blocknr = log->pseg + b.index;
-		if (is_wanted(v, &one))
+		if (is_beyond || is_wanted(v, &one))
 			err = add(v, cx, &one);
 	}
 	return err;

@@ -23,6 +23,7 @@ struct version {
 	uint64_t vblocknr;
 	uint64_t blocknr; /* on the device */
 	uint64_t seq;	  /* of the log; greater is newer */
+	bool is_suspect;  /* the checksum of the log does not match */
 };
 
 struct version_range {
@@ -35,7 +36,7 @@ struct versions {
 	/* Wanted: of these inodes, or written with a checkpoint past BEYOND. */
 	struct version_range *ranges;
 	size_t nranges, ranges_room;
-	uint64_t beyond;
+	uint64_t beyond; /* the checksums of these logs are checked */
 	struct version *items;
 	size_t n, room;
 	uint64_t newest; /* the newest checkpoint of any log */

@@ -76,6 +76,7 @@ as_recovered() {
 	image=$(copy_image crash-dsync)
 	damage_raw super:2 s_wtime=1
 	run -1 fsck.nilfs2 -y "$image"
+	[[ $output == *"lost: nothing"* ]]
 	expect
 	as_recovered
 }
@@ -111,5 +112,20 @@ as_recovered() {
 	run -1 fsck.nilfs2 -y "$image"
 	[[ $output == *"inode 11: marked as in use"* ]]
 	[[ $output == *"logs from block 428 to 576: given up"* ]]
+}
+
+@test "what is given up of it is listed, as much as the kernel would recover" {
+	image=$(copy_image crash-dsync)
+	blocks=$(sed -n 's/.*salvaged \([0-9]*\) blocks/\1/p' \
+		"$corpus/crash-dsync/dmesg.recovered")
+	for segment in {12..253}; do
+		damage "segment:$segment" su_flags=4
+	done
+	damage bitmap:ifile/11 bit=0
+	run -1 --separate-stderr fsck.nilfs2 -y --json "$image"
+	[ "$(jq '[.losses[] | select(.latest) | .length] | add' \
+		<<<"$output")" = $((blocks * 4096)) ]
+	[ "$(jq -c '[.losses[].path] | unique' <<<"$output")" = \
+		'["/a","/b"]' ]
 	run -0 fsck.nilfs2 -fn "$image"
 }

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Repairs name all that they give up: the latest state and the snapshots after a
 # repair are compared with the image as it was before a block was spoilt, and
-# what differs must be in the list of losses.  Each block of the DAT is tried,
-# and every so many blocks of all metadata; EVERY=1 tries all, FIRST begins
-# elsewhere.
+# what differs must be in the list of losses.  Each block of the DAT and of the
+# last log is tried, and every so many changes of all metadata; EVERY=1 tries
+# all, FIRST begins elsewhere.
 
 load ../kernel/lab
-# A prime, so that both kinds of change have their turn.
+# A prime, so that each kind of change has its turn.
 : "${EVERY:=37}" "${FIRST:=0}"
 
 setup_file() {
@@ -27,9 +27,9 @@ judge() {
 	[ "$status" -eq 0 ]
 }
 
-@test "the DAT of a volume with snapshots" { judge snapshots; }
-@test "the DAT of a volume with many files" { judge small-files; }
-@test "the DAT of a volume that was cleaned" { judge cleaned; }
+@test "the DAT and last log of a volume with snapshots" { judge snapshots; }
+@test "the DAT and last log of a volume with many files" { judge small-files; }
+@test "the DAT and last log of a volume that was cleaned" { judge cleaned; }
 @test "blocks of a volume with every type of file" {
 	judge special "$EVERY" "$FIRST"
 }
