@@ -285,7 +285,8 @@ int beyond_suspect(struct sides *s, struct context *cx,
 	size_t i;
 	int err;
 
-	versions_init(&v, s->before, used);
+	/* The repair may have set a log right. */
+	versions_init(&v, s->after, used);
 	v.beyond = mounted;
 	err = versions_gather(&v, cx);
 	if (!err)

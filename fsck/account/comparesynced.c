@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fsck/account/comparefile.h"
-#include "fsck/damage.h"
+#include "check/damage.h"
 #include "vol/root.h"
 
 bool comparesynced_has(const struct sides *s, uint64_t ino, uint64_t blkoff)

@@ -30,6 +30,7 @@ struct walk {
 	struct root after;
 	char *inodes[2]; /* a block of each side */
 	bool has[2];	 /* it could be read */
+	bool has_inodes; /* the block before is one of inodes */
 };
 
 static const struct nilfs_inode *inode_in(const struct walk *w, int side,
@@ -44,26 +45,42 @@ static bool exists(const struct nilfs_inode *inode)
 	return le16_get(inode->i_links_count);
 }
 
-/* What the bitmap says, where it can be read. */
-static bool is_in_use(struct walk *w, struct context *cx, uint64_t ino)
+/* What the bitmap says of inode INO: 1 in use, 0 free, or it cannot be read. */
+static int is_in_use(struct walk *w, struct context *cx, uint64_t ino)
 {
 	const struct palloc *p = &w->s->before->ifile_palloc;
 	uint64_t group = palloc_group(p, ino);
 	const void *bitmap;
 	bool used;
-	int ret;
 
 	if (!w->e.inode)
-		return true;
-	ret = file_block(&w->before, cx, palloc_bitmap_blkoff(p, group),
-			 &bitmap);
-	if (ret <= 0) {
+		return -ENOENT;
+	if (file_block(&w->before, cx, palloc_bitmap_blkoff(p, group),
+		       &bitmap) <= 0) {
 		fail_clear(cx);
-		return true;
+		return -ENOENT;
 	}
 	used = palloc_bit(bitmap, palloc_group_offset(p, ino));
 	file_put(&w->before, bitmap);
 	return used;
+}
+
+static bool is_inode(const struct walk *w, const struct nilfs_inode *inode,
+		     uint64_t ino)
+{
+	return exists(inode) &&
+	       inode_check(&w->s->before->geo, inode, ino) == RULE_OK;
+}
+
+/* Whether the block before has any inode, or is not what it was. */
+static bool has_inodes(const struct walk *w, const struct palloc_block *b)
+{
+	uint64_t i;
+
+	for (i = 0; w->has[0] && i < b->count; i++)
+		if (is_inode(w, inode_in(w, 0, (uint32_t)i), b->first + i))
+			return true;
+	return false;
 }
 
 static bool is_same_inode(const struct nilfs_inode *a,
@@ -74,26 +91,35 @@ static bool is_same_inode(const struct nilfs_inode *a,
 	       le16_get(a->i_mode) == le16_get(b->i_mode);
 }
 
+/* An inode of which nothing can be read before. */
+static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
+			   const struct nilfs_inode *after)
+{
+	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
+	int in_use = is_in_use(w, cx, ino);
+
+	if (!in_use)
+		return 0;
+	if (in_use > 0 && !after && !w->has_inodes)
+		return sides_lose(w->s, cx, w->state, &removed, NULL, 0);
+	if (!w->s->versions.gathered)
+		return sides_doubt(w->s, cx, ino, ino + 1);
+	return comparefile_run(w->s, cx, w->state, ino, NULL, after);
+}
+
 static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 			 uint32_t i)
 {
 	const struct nilfs_inode *before = NULL, *after = NULL;
 
-	if (w->has[0])
+	if (w->has[0] && is_inode(w, inode_in(w, 0, i), ino))
 		before = inode_in(w, 0, i);
 	if (w->has[1] && exists(inode_in(w, 1, i)))
 		after = inode_in(w, 1, i);
-	if (before &&
-	    (!exists(before) || inode_check(&w->s->before->geo, before, ino))) {
-		if (!exists(before) && !is_in_use(w, cx, ino))
-			return 0;
-		before = NULL;
-	}
-	if (before && after && w->t->is_dat_same &&
-	    is_same_inode(before, after))
+	if (!before)
+		return compare_unknown(w, cx, ino, after);
+	if (after && w->t->is_dat_same && is_same_inode(before, after))
 		return 0;
-	if (!before && !w->s->versions.gathered)
-		return sides_doubt(w->s, cx, ino, ino + 1);
 	return comparefile_run(w->s, cx, w->state, ino, before, after);
 }
 
@@ -103,6 +129,7 @@ static int compare_inodes(struct walk *w, struct context *cx,
 	uint64_t i;
 	int err = 0;
 
+	w->has_inodes = has_inodes(w, b);
 	for (i = 0; i < b->count && !err; i++)
 		if (!inode_is_private(b->first + i))
 			err = compare_inode(w, cx, b->first + i, (uint32_t)i);

@@ -16,7 +16,7 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "fsck/damage.h"
+#include "check/damage.h"
 #include "vol/logcheck.h"
 #include "vol/logsearch.h"
 #include "vol/volume.h"

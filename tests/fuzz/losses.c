@@ -22,6 +22,7 @@
 #include "dev/memory.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
+#include "losslines.h"
 #include "vol/blockscan.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
@@ -31,13 +32,6 @@
 
 int fsck_main(int argc, char **argv);
 
-/* A line of the list. */
-struct loss {
-	char kind[16];
-	bool latest;
-	uint64_t cno, last, ino, offset, length;
-};
-
 struct judge {
 	struct checker checker;
 	struct context cx;
@@ -46,8 +40,7 @@ struct judge {
 	struct volume *vol; /* the sound image */
 	struct volume *now; /* after the repair */
 	struct damage damage;
-	struct loss *losses;
-	size_t nlosses;
+	struct losslines losses;
 	bool latest;  /* the state that is compared, */
 	uint64_t cno; /* and its checkpoint in the sound image */
 	unsigned long number, every, first, repaired, silent, bad;
@@ -60,55 +53,13 @@ static void die(struct judge *j, const char *what)
 	exit(99);
 }
 
-/* The number behind KEY in LINE, or 0. */
-static uint64_t number_of(const char *line, const char *key)
-{
-	const char *at = strstr(line, key);
-
-	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
-}
-
-static void read_loss(struct loss *loss, const char *line)
-{
-	static const char key[] = "\"kind\":\"";
-	const char *kind = strstr(line, key);
-
-	memset(loss, 0, sizeof(*loss));
-	if (kind)
-		sscanf(kind + sizeof(key) - 1, "%15[a-z]", loss->kind);
-	loss->latest = strstr(line, "\"latest\":true");
-	loss->cno = number_of(line, "\"checkpoint\":");
-	loss->last = number_of(line, "\"last_checkpoint\":");
-	loss->ino = number_of(line, "\"inode\":");
-	loss->offset = number_of(line, "\"offset\":");
-	loss->length = number_of(line, "\"length\":");
-}
-
-static void read_losses(struct judge *j, char *text)
-{
-	char *line;
-
-	free(j->losses);
-	j->losses = NULL;
-	j->nlosses = 0;
-	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-		if (!strstr(line, "\"record\":\"loss\""))
-			continue;
-		j->losses = realloc(j->losses,
-				    (j->nlosses + 1) * sizeof(*j->losses));
-		if (!j->losses)
-			arena_die("memory");
-		read_loss(&j->losses[j->nlosses++], line);
-	}
-}
-
-static bool is_state(const struct judge *j, const struct loss *loss)
+static bool is_state(const struct judge *j, const struct lossline *loss)
 {
 	return loss->ino && (j->latest ? loss->latest
 				       : !loss->latest && loss->cno == j->cno);
 }
 
-static bool is_of_file(const struct judge *j, const struct loss *loss,
+static bool is_of_file(const struct judge *j, const struct lossline *loss,
 		       uint64_t ino)
 {
 	return is_state(j, loss) && loss->ino == ino &&
@@ -119,11 +70,11 @@ static bool is_of_file(const struct judge *j, const struct loss *loss,
 static bool is_listed(const struct judge *j, uint64_t ino, uint64_t offset,
 		      uint64_t len)
 {
-	const struct loss *loss;
+	const struct lossline *loss;
 	size_t i;
 
-	for (i = 0; i < j->nlosses; i++) {
-		loss = &j->losses[i];
+	for (i = 0; i < j->losses.n; i++) {
+		loss = &j->losses.lines[i];
 		if (!is_of_file(j, loss, ino))
 			continue;
 		if (!strcmp(loss->kind, "removed") ||
@@ -140,12 +91,12 @@ static bool is_name_listed(const struct judge *j, uint64_t dir, uint64_t ino)
 
 	if (is_listed(j, dir, 0, 0) || is_listed(j, ino, 0, 0))
 		return true;
-	for (i = 0; i < j->nlosses; i++)
-		if (is_state(j, &j->losses[i]) &&
-		    ((!strcmp(j->losses[i].kind, "name") &&
-		      j->losses[i].ino == ino) ||
-		     (!strcmp(j->losses[i].kind, "unknown") &&
-		      j->losses[i].ino == dir)))
+	for (i = 0; i < j->losses.n; i++)
+		if (is_state(j, &j->losses.lines[i]) &&
+		    ((!strcmp(j->losses.lines[i].kind, "name") &&
+		      j->losses.lines[i].ino == ino) ||
+		     (!strcmp(j->losses.lines[i].kind, "unknown") &&
+		      j->losses.lines[i].ino == dir)))
 			return true;
 	return false;
 }
@@ -154,10 +105,10 @@ static bool is_checkpoint_listed(const struct judge *j, uint64_t cno)
 {
 	size_t i;
 
-	for (i = 0; i < j->nlosses; i++)
-		if (!j->losses[i].ino && j->losses[i].cno <= cno &&
-		    cno <= (j->losses[i].last ? j->losses[i].last
-					      : j->losses[i].cno))
+	for (i = 0; i < j->losses.n; i++)
+		if (!j->losses.lines[i].ino && j->losses.lines[i].cno <= cno &&
+		    cno <= (j->losses.lines[i].last ? j->losses.lines[i].last
+						    : j->losses.lines[i].cno))
 			return true;
 	return false;
 }
@@ -329,7 +280,7 @@ static bool is_as_it_was(struct judge *j, struct file *sound, struct file *now,
 }
 
 /* Counts the blocks of LOSS that were not lost. */
-static void weigh(struct judge *j, const struct loss *loss)
+static void weigh(struct judge *j, const struct lossline *loss)
 {
 	uint32_t size = j->vol->geo.block_size;
 	uint64_t cno = loss->latest ? 0 : loss->cno, blkoff;
@@ -366,9 +317,10 @@ static void compare(struct judge *j)
 		for (i = 0; i < count; i++)
 			compare_state(j, cnos[i]);
 		free(cnos);
-		for (i = 0; i < j->nlosses; i++)
-			if (j->losses[i].ino && j->losses[i].length)
-				weigh(j, &j->losses[i]);
+		for (i = 0; i < j->losses.n; i++)
+			if (j->losses.lines[i].length &&
+			    strcmp(j->losses.lines[i].kind, "suspect") != 0)
+				weigh(j, &j->losses.lines[i]);
 		volume_close(j->now);
 	}
 	fail_clear(&j->cx);
@@ -383,13 +335,13 @@ static void repair(struct judge *j, uint64_t blocknr, const char *how)
 	j->silent = 0;
 	if (status == CHECKER_MENDED || status == CHECKER_UNCORRECTED) {
 		j->repaired++;
-		read_losses(j, text);
+		losslines_read(&j->losses, text);
 		compare(j);
 	}
 	printf("losses EVERY %lu: block %" PRIu64 ", %s: status %d, %zu "
 	       "losses, %lu silent\n",
-	       j->number - 1, blocknr, how, status, j->nlosses, j->silent);
-	j->nlosses = 0;
+	       j->number - 1, blocknr, how, status, j->losses.n, j->silent);
+	j->losses.n = 0;
 	if (j->silent && !j->bad++)
 		arena_keep(j->checker.arena, "losses.image");
 	free(text);
@@ -497,7 +449,7 @@ static void close_all(struct judge *j)
 	volume_close(j->vol);
 	dev_close(j->sound_dev);
 	fclose(j->checker.arena->errors);
-	free(j->losses);
+	losslines_free(&j->losses);
 	free(j->sound);
 }
 
