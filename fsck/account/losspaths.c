@@ -103,10 +103,10 @@ static int add_dir(struct search *s, struct context *cx, uint64_t ino,
 		   size_t parent, const char *name)
 {
 	struct directory *dirs;
-	int ret = sparse_add(&s->seen, cx, ino);
+	int ret = damage_add(&s->seen, cx, ino);
 
 	if (ret <= 0)
-		return ret == -EINVAL ? 0 : ret;
+		return damage_forgive(cx, ret);
 	dirs = array_grow(cx, s->dirs, &s->dirs_room, s->ndirs + 1,
 			  sizeof(*dirs));
 	if (!dirs)
