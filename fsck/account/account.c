@@ -91,6 +91,11 @@ static int open_before(struct account *a, struct context *cx)
 	if (!err &&
 	    memcmp(&a->s.before->geo, &in->after->geo, sizeof(in->after->geo)))
 		err = fail(cx, -EUCLEAN, "another geometry");
+	if (!err)
+		err = damage_forgive(
+			cx, rollforward_collect(a->s.before, cx,
+						&a->s.before->latest,
+						&a->s.synced));
 	return err;
 }
 
@@ -283,6 +288,7 @@ static void fini(struct account *a)
 	findings_close(a->s.findings);
 	free(a->s.blocks[0]);
 	free(a->s.blocks[1]);
+	rollforward_free(a->s.synced);
 	volume_close(a->s.before);
 }
 

@@ -164,6 +164,18 @@ static bool is_cut_off(const struct comparison *c, uint64_t blkoff)
 	       le64_get(c->inode->i_size);
 }
 
+/* Whether block AFTER is what was synced, and newer than what the file had. */
+static bool is_synced(struct comparison *c, struct context *cx,
+		      uint64_t blkoff, uint64_t after)
+{
+	const struct salvaged_block *b =
+		c->state->latest ?
+			rollforward_find(c->s->synced, c->ino, blkoff) :
+			NULL;
+
+	return b && is_same_content(c->s, cx, b->blocknr, after);
+}
+
 static int visit(void *arg, struct context *cx, const struct expected_block *b)
 {
 	struct comparison *c = arg;
@@ -188,7 +200,8 @@ static int visit(void *arg, struct context *cx, const struct expected_block *b)
 		return 0;
 	if (!after)
 		return lose_block(c, cx, LOSS_ZERO, b->blkoff, 0);
-	if (!before || is_same_content(c->s, cx, before, after))
+	if (!before || is_same_content(c->s, cx, before, after) ||
+	    is_synced(c, cx, b->blkoff, after))
 		return 0;
 	return lose_block(c, cx, LOSS_STALE, b->blkoff,
 			  origin_of(c, cx, b->blkoff, after));

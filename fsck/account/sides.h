@@ -16,6 +16,8 @@
 struct sides {
 	struct volume *before, *after;
 	struct findings *findings; /* of walks through damage */
+	/* Of BEFORE: blocks of fsync() that a mount puts into their files. */
+	struct rollforward *synced;
 	struct versions versions;  /* gathered for the second comparison */
 	struct sparse written;	   /* blocks that the repair wrote */
 	struct losslist *losses;

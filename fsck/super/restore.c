@@ -138,8 +138,15 @@ static int tell_hurt(struct restore *r, struct context *cx)
 	const struct root_log *root = &r->rs.roots[r->taken];
 	struct summary summary = { 0 };
 	char files[LOGDATA_FILES_MAX];
-	int err = summary_read(&summary, cx, r->rs.vol, root->pseg, &root->ss);
+	int err;
 
+	if (root->headless) {
+		fixers_tell(r->job, "log at block %" PRIu64 ": has no header, "
+			    "its super root is at block %" PRIu64, root->pseg,
+			    r->at.super_root);
+		return 0;
+	}
+	err = summary_read(&summary, cx, r->rs.vol, root->pseg, &root->ss);
 	if (!err) {
 		logdata_files(&summary, files);
 		fixers_tell(r->job, "log at block %" PRIu64 ": its blocks are "
@@ -259,6 +266,8 @@ int restore_root(struct fixer_job *job, struct context *cx,
 	r.rs.geo = &r.geo;
 	super_geometry(sb, job->dev->size, &r.geo);
 	ret = rootsearch_run(&r.rs, cx);
+	if (!ret)
+		ret = rootsearch_add_named(&r.rs, cx, sb);
 	if (!ret)
 		ret = choose(&r, cx);
 	if (ret > 0)

@@ -16,6 +16,7 @@
 #include "base/array.h"
 #include "check/damage.h"
 #include "disk/segsum.h"
+#include "disk/superroot.h"
 #include "vol/cptable.h"
 #include "vol/logcheck.h"
 #include "vol/logsearch.h"
@@ -39,18 +40,11 @@ static void sort_roots(struct rootsearch *rs)
 		qsort(rs->roots, rs->nroots, sizeof(*rs->roots), compare);
 }
 
-static int add_log(struct rootsearch *rs, struct context *cx,
-		   const struct log *log)
+static int add_root(struct rootsearch *rs, struct context *cx,
+		    const struct root_log *root)
 {
 	struct root_log *grown;
-	uint64_t seq = le64_get(log->ss.ss_seq);
 
-	if (seq > rs->seq || (seq == rs->seq && log->pseg > rs->last_pseg)) {
-		rs->seq = seq;
-		rs->last_pseg = log->pseg;
-	}
-	if (!segsum_has_super_root(&log->ss))
-		return 0;
 	if (rs->nroots == ROOTS_MAX) {
 		sort_roots(rs);
 		rs->nroots /= 2;
@@ -60,8 +54,21 @@ static int add_log(struct rootsearch *rs, struct context *cx,
 	if (!grown)
 		return -ENOMEM;
 	rs->roots = grown;
-	grown[rs->nroots++] = (struct root_log){ log->pseg, log->ss };
+	grown[rs->nroots++] = *root;
 	return 0;
+}
+
+static int add_log(struct rootsearch *rs, struct context *cx,
+		   const struct log *log)
+{
+	const struct root_log root = { .pseg = log->pseg, .ss = log->ss };
+	uint64_t seq = le64_get(log->ss.ss_seq);
+
+	if (seq > rs->seq || (seq == rs->seq && log->pseg > rs->last_pseg)) {
+		rs->seq = seq;
+		rs->last_pseg = log->pseg;
+	}
+	return segsum_has_super_root(&log->ss) ? add_root(rs, cx, &root) : 0;
 }
 
 /* What cannot be read, or cannot be so long, is no log. */
@@ -108,6 +115,71 @@ int rootsearch_run(struct rootsearch *rs, struct context *cx)
 	}
 	sort_roots(rs);
 	return err;
+}
+
+/* The super root after PSEG in its segment: 1 and *BLOCKNR, 0 for none. */
+static int find_super_root(struct rootsearch *rs, struct context *cx,
+			   uint64_t pseg, uint64_t *blocknr)
+{
+	uint64_t b, end = geometry_segment_end(
+				rs->geo, geometry_segment_of(rs->geo, pseg));
+	const void *block;
+	int ret = 0;
+
+	for (b = pseg + 1; b < end && !ret; b++) {
+		if (cache_get(rs->vol->cache, cx, b, &block)) {
+			fail_clear(cx);
+			continue;
+		}
+		ret = superroot_check(rs->geo, block) == RULE_OK;
+		cache_put(rs->vol->cache, block);
+		*blocknr = b;
+	}
+	return ret;
+}
+
+/* Segments of logs are followed by the same one, as its first log says. */
+static le64 next_of(const struct rootsearch *rs, uint64_t pseg, uint64_t seq)
+{
+	uint64_t segnum = geometry_segment_of(rs->geo, pseg);
+	size_t i;
+
+	for (i = 0; i < rs->nroots; i++)
+		if (geometry_segment_of(rs->geo, rs->roots[i].pseg) == segnum &&
+		    le64_get(rs->roots[i].ss.ss_seq) == seq)
+			return rs->roots[i].ss.ss_next;
+	return le64_make(geometry_segment_start(rs->geo, segnum));
+}
+
+int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
+			 const struct nilfs_super_block *sb)
+{
+	uint64_t pseg = le64_get(sb->s_last_pseg), at;
+	struct root_log root = { .pseg = pseg, .headless = true };
+	size_t i;
+	int ret;
+
+	if (!geometry_has_block(rs->geo, pseg))
+		return 0;
+	for (i = 0; i < rs->nroots; i++)
+		if (rs->roots[i].pseg == pseg)
+			return 0;
+	if (!find_super_root(rs, cx, pseg, &at))
+		return 0;
+	root.ss.ss_seq = sb->s_last_seq;
+	root.ss.ss_cno = sb->s_last_cno;
+	root.ss.ss_bytes = le16_make(sizeof(root.ss));
+	root.ss.ss_flags = le16_make(NILFS_SS_SR);
+	root.ss.ss_create = sb->s_wtime;
+	root.ss.ss_nblocks = le32_make((uint32_t)(at + 1 - pseg));
+	root.ss.ss_next = next_of(rs, pseg, le64_get(sb->s_last_seq));
+	ret = add_root(rs, cx, &root);
+	if (le64_get(sb->s_last_seq) >= rs->seq) {
+		rs->seq = le64_get(sb->s_last_seq);
+		rs->last_pseg = pseg;
+	}
+	sort_roots(rs);
+	return ret;
 }
 
 void rootsearch_fini(struct rootsearch *rs)
@@ -176,6 +248,18 @@ int rootsearch_open(const struct rootsearch *rs, struct context *cx,
 	return volume_open_at(volp, cx, rs->dev, rs->geo, at);
 }
 
+/* Whether the cpfile of VOL ends with checkpoint CNO: 0, or damage. */
+static int check_cno(struct context *cx, struct volume *vol, uint64_t cno)
+{
+	uint64_t last;
+	int err = find_cno(cx, vol, &last);
+
+	if (!err && last != cno)
+		err = fail(cx, -EUCLEAN, "super root: is of checkpoint %llu",
+			   (unsigned long long)last);
+	return err;
+}
+
 int rootsearch_state(struct rootsearch *rs, struct context *cx,
 		     const struct root_log *root, struct recovery *at,
 		     bool *hurt)
@@ -189,6 +273,8 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 		err = rootsearch_open(rs, cx, at, &vol);
 	if (!err && !at->cno)
 		err = find_cno(cx, vol, &at->cno);
+	if (!err && root->headless)
+		err = check_cno(cx, vol, at->cno);
 	volume_close(vol);
 	if (!err)
 		err = recovery_follow(rs->vol, cx, at);

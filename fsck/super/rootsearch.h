@@ -21,6 +21,7 @@
 struct root_log {
 	uint64_t pseg;
 	struct nilfs_segment_summary ss;
+	bool headless;		/* SS follows from a superblock: it is lost */
 };
 
 /* All zero but for DEV, GEO, PROGRESS and ARG in the beginning. */
@@ -40,6 +41,14 @@ struct rootsearch {
 /* Lists the logs in all segments.  -ENOMEM, -EINTR; rootsearch_fini() always. */
 int rootsearch_run(struct rootsearch *rs, struct context *cx);
 void rootsearch_fini(struct rootsearch *rs);
+
+/*
+ * Adds the log that SB names where there is none with that place, but a super
+ * root that may have been its last block.  The segment that follows it is not
+ * known then.  -ENOMEM.
+ */
+int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
+			 const struct nilfs_super_block *sb);
 
 /*
  * The state of ROOT: 1, *AT, and whether the checksum of its log is *HURT; 0

@@ -19,6 +19,16 @@ zero_block() {
 		status=none
 }
 
+# zero_log NUMBER: the first block of a log and the last, its super root.
+zero_log() {
+	local length
+
+	length=$(dump.nilfs2 logs -s "$image" $(($1 / 128)) |
+		awk -v at="$1" '$2 == at { print $6 }')
+	zero_block "$1"
+	zero_block $(($1 + length - 1))
+}
+
 latest() {
 	dump.nilfs2 info --json "$image" | jq "$1"
 }
@@ -43,13 +53,13 @@ kernel_writes_on() {
 	expect
 }
 
-# The newer superblock leads to a log whose first block is gone, the older one
+# The newer superblock leads to a log whose ends are gone, the older one
 # to none.  Segments that were cleaned since then have super roots
 # that are right; a search from there ends in one of them.
 @test "one state is lost with its log, and no other" {
 	damage super:2 s_last_seq=1000
 	tree 10 >want
-	zero_block 5632
+	zero_log 5632
 	expect sb-no-super-root
 	mends
 	[[ $output == *"lead to checkpoint 11 again"* ]]
@@ -62,8 +72,8 @@ kernel_writes_on() {
 
 @test "two states are lost with the logs of both superblocks" {
 	tree 10 >want
-	zero_block 5632
-	zero_block 5504
+	zero_log 5632
+	zero_log 5504
 	expect sb-no-super-root
 	mends
 	[[ $output == *"lead to checkpoint 10 again"* ]]
@@ -87,7 +97,7 @@ kernel_writes_on() {
 # logs of checkpoint 12 is left in segment 43, behind the one of checkpoint 11.
 @test "the new log has a number above all others, in a segment of its own" {
 	damage super:2 s_last_seq=1000
-	zero_block 5632
+	zero_log 5632
 	mends
 	run -0 dump.nilfs2 logs -s --stale "$image"
 	[ "$(awk '$1 == 43 { print $3, $9 }' <<<"$output" | xargs)" = \
