@@ -179,6 +179,8 @@ static int mend_past(struct fixer_job *job, struct context *cx,
 
 	if (!err)
 		err = pastinodes_find(&past, cx, fixes, n);
+	if (!err && !past.n)
+		err = pastnames_retarget(&past, cx, fixes, n);
 	found = past.n;
 	if (!err && !found)
 		err = pastnames_mend(&past, cx, fixes, n);

@@ -137,8 +137,7 @@ static bool mend_length(struct pastentry *s, uint32_t at,
 	return is_name(s, &e) && enter(s, at, &e, most);
 }
 
-/* 1 where inode INO is now what it was in the other checkpoint, 0, -ENOMEM. */
-static int is_same_inode(struct pastentry *s, struct context *cx, uint64_t ino)
+int pastentry_is_same(struct pastentry *s, struct context *cx, uint64_t ino)
 {
 	struct nilfs_inode now, then;
 	int err = root_inode(&s->root, cx, ino, &now);
@@ -162,7 +161,7 @@ static int take_other(struct pastentry *s, struct context *cx,
 	if (!s->then.vol || !read_entry(s, s->other, at, &other) ||
 	    other.fate == ENTRYWALK_FREE || !is_right(s, &other))
 		return 0;
-	ret = is_same_inode(s, cx, other.e.ino);
+	ret = pastentry_is_same(s, cx, other.e.ino);
 	return ret <= 0 ? ret : enter(s, at, &other.e, s->block_size - at);
 }
 

@@ -32,4 +32,10 @@ struct pastentry {
  */
 int pastentry_mend(struct pastentry *s, struct context *cx);
 
+/*
+ * 1 where inode INO of the snapshot is the one that the other checkpoint has,
+ * 0, -ENOMEM, -EINTR.
+ */
+int pastentry_is_same(struct pastentry *s, struct context *cx, uint64_t ino);
+
 #endif

@@ -6,6 +6,10 @@
  * far as that goes, then by the same block in the checkpoints before and behind,
  * from the nearest on.
  *
+ * A changed inode number in an entry leaves one inode without a name, and gives
+ * another one too many, or a name to inode 10, which mkfs.nilfs2 makes and
+ * nothing names.  The same name in another checkpoint says which inode it was.
+ *
  * A block that makes no sense after that stays as it is, and so do names that
  * are missed: of what a snapshot has nothing is guessed.
  */
@@ -17,10 +21,14 @@
 #include <string.h>
 
 #include "base/search.h"
+#include "base/text.h"
+#include "check/blockbatch.h"
+#include "check/dirread.h"
 #include "check/ifilelist.h"
 #include "check/names.h"
 #include "fsck/names/pastentry.h"
 #include "vol/cptable.h"
+#include "vol/dir.h"
 
 /* Other versions of a block that are asked at most, before and behind. */
 #define ASK_MOST 32
@@ -256,8 +264,190 @@ static int mend_all(struct pastnames *s, struct context *cx,
 	return err;
 }
 
-int pastnames_mend(struct pastblocks *p, struct context *cx,
-		   const struct fix *fixes, size_t n)
+/* What the findings of a snapshot say of an inode, in place of its names. */
+#define MISSED 1u	/* it has lost a name */
+#define CROWDED 2u	/* it has one too many, or should have none */
+
+static bool is_marked(struct pastnames *s, uint64_t ino, uint16_t mark)
+{
+	struct inodelist_row row = inodelist_find(&s->e.list, ino);
+
+	return row.chunk && row.chunk->names[row.at] == mark;
+}
+
+static void mark(struct pastnames *s, uint64_t ino, uint16_t mark)
+{
+	struct inodelist_row row = inodelist_find(&s->e.list, ino);
+
+	if (row.chunk)
+		row.chunk->names[row.at] = mark;
+}
+
+static void mark_all(struct pastnames *s, const struct fix *fixes, size_t n,
+		     uint64_t cno)
+{
+	size_t i;
+
+	mark(s, NILFS_SKETCH_INO, CROWDED);
+	for (i = 0; i < n; i++) {
+		if (fixes[i].place.cno != cno)
+			continue;
+		if (fixes[i].rule == RULE_INODE_UNREACHABLE)
+			mark(s, fixes[i].place.ino, MISSED);
+		else if (fixes[i].rule == RULE_INODE_LINKS_NAMES &&
+			 fixes[i].want > fixes[i].got)
+			mark(s, fixes[i].place.ino, CROWDED);
+	}
+}
+
+/* Whether INO lacks a name and has the type that entry E says. */
+static bool could_be(struct pastnames *s, const struct dirent_entry *e,
+		     uint64_t ino)
+{
+	struct inodelist_row row = inodelist_find(&s->e.list, ino);
+
+	return is_marked(s, ino, MISSED) &&
+	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type;
+}
+
+/* The inode that checkpoint CNO has for the name of E, if that lacks it: 1, 0. */
+static int ask_checkpoint(struct pastnames *s, struct context *cx,
+			  const struct dirent_entry *e, uint64_t cno,
+			  uint64_t *ino)
+{
+	struct file file;
+	int err = root_open(&s->e.then, cx, s->vol, cno);
+
+	if (!err)
+		err = root_file(&s->e.then, cx, s->e.ino, &file);
+	if (!err && le32_get(file.inode.i_generation) !=
+			    le32_get(s->generation))
+		return 0;
+	if (!err)
+		err = dir_lookup(&file, cx, e->name, e->name_len, ino);
+	if (err)
+		return forgive(cx, err);
+	return could_be(s, e, *ino) ? pastentry_is_same(&s->e, cx, *ino) : 0;
+}
+
+/* The same of the nearest checkpoint that knows: 1, 0. */
+static int find_target(struct pastnames *s, struct context *cx,
+		       const struct dirent_entry *e, uint64_t *ino)
+{
+	size_t below = search_lower_bound(s->cnos, s->n, s->e.root.cno);
+	size_t above = search_lower_bound(s->cnos, s->n, s->e.root.cno + 1);
+	unsigned int asked;
+	int ret = 0;
+
+	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
+		if (below)
+			ret = ask_checkpoint(s, cx, e, s->cnos[--below], ino);
+		if (!ret && above < s->n)
+			ret = ask_checkpoint(s, cx, e, s->cnos[above++], ino);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	if (ret || e->ino != NILFS_SKETCH_INO || s->e.nmissed != 1)
+		return ret;
+	*ino = s->e.missed;
+	return could_be(s, e, *ino);
+}
+
+static int retarget(struct pastnames *s, struct context *cx,
+		    const struct dirent_entry *e)
+{
+	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
+	struct nilfs_inode inode;
+	uint64_t ino = 0;
+	int ret = root_inode(&s->e.root, cx, s->e.ino, &inode);
+
+	if (ret)
+		return forgive(cx, ret);
+	s->generation = inode.i_generation;
+	ret = find_target(s, cx, e, &ino);
+	if (ret > 0)
+		ret = find_block(s, cx);
+	if (ret <= 0)
+		return ret;
+	((struct nilfs_dir_entry *)(s->e.block + e->offset))->inode =
+		le64_make(ino);
+	mark(s, ino, 0);
+	text_escape(text, sizeof(text), e->name, e->name_len);
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
+		    ": '%s' names inode %" PRIu64 " again, not %" PRIu64,
+		    s->e.root.cno, s->e.ino, text, ino, e->ino);
+	return 0;
+}
+
+static int retarget_block(void *arg, struct context *cx,
+			  const struct blockbatch_item *item, const void *data,
+			  int err)
+{
+	struct pastnames *s = arg;
+	struct dirent_entry e;
+	struct dirent_iter it;
+	int ret = 0;
+
+	if (!data)
+		return forgive(cx, err);
+	s->e.ino = s->e.list.dirs[item->owner].ino;
+	s->e.blkoff = item->blkoff;
+	dirent_iter_init(&it, data, s->e.block_size);
+	while (!ret && dirent_iter_next(&it, &e))
+		if (e.ino && is_marked(s, e.ino, CROWDED))
+			ret = retarget(s, cx, &e);
+	return ret;
+}
+
+/* Entries of snapshot CNO, of which inodes are missed. */
+static int retarget_all(struct pastnames *s, struct context *cx,
+			const struct fix *fixes, size_t n, uint64_t cno)
+{
+	struct blockbatch batch;
+	struct dirread blocks;
+	size_t i;
+	int ret = open_snapshot(s, cx, cno);
+
+	if (ret <= 0)
+		return ret;
+	count_missed(s, fixes, n, cno);
+	mark_all(s, fixes, n, cno);
+	ret = blockbatch_open(&batch, cx, s->vol, retarget_block, s);
+	for (i = 0; i < s->e.list.ndirs && !ret; i++) {
+		ret = dirread_add_all(&s->e.root, cx, &s->e.list, i, &batch,
+				      &blocks);
+		fail_clear(cx);
+	}
+	if (!ret)
+		ret = blockbatch_flush(&batch, cx);
+	blockbatch_close(&batch);
+	return ret;
+}
+
+static int retarget_snapshots(struct pastnames *s, struct context *cx,
+			      const struct fix *fixes, size_t n)
+{
+	uint64_t done = 0;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		uint64_t cno = fixes[i].place.cno;
+
+		if (fixes[i].rule != RULE_INODE_UNREACHABLE || cno == done ||
+		    !cno || cno == s->vol->latest.cno)
+			continue;
+		done = cno;
+		err = retarget_all(s, cx, fixes, n, cno);
+	}
+	return err;
+}
+
+typedef int pastnames_step(struct pastnames *s, struct context *cx,
+			   const struct fix *fixes, size_t n);
+
+static int run(struct pastblocks *p, struct context *cx,
+	       const struct fix *fixes, size_t n, pastnames_step *step)
 {
 	struct pastnames s = {
 		.p = p,
@@ -271,9 +461,21 @@ int pastnames_mend(struct pastblocks *p, struct context *cx,
 		return fail(cx, -ENOMEM, "block of a directory");
 	err = forgive(cx, cptable_list(s.vol, cx, false, &s.cnos, &s.n));
 	if (!err)
-		err = mend_all(&s, cx, fixes, n);
+		err = step(&s, cx, fixes, n);
 	inodelist_fini(&s.e.list);
 	free(s.e.other);
 	free(s.cnos);
 	return err;
+}
+
+int pastnames_mend(struct pastblocks *p, struct context *cx,
+		   const struct fix *fixes, size_t n)
+{
+	return run(p, cx, fixes, n, mend_all);
+}
+
+int pastnames_retarget(struct pastblocks *p, struct context *cx,
+		       const struct fix *fixes, size_t n)
+{
+	return run(p, cx, fixes, n, retarget_snapshots);
 }

@@ -16,4 +16,12 @@
 int pastnames_mend(struct pastblocks *p, struct context *cx,
 		   const struct fix *fixes, size_t n);
 
+/*
+ * The same for entries of snapshots that lead to a wrong inode: FIXES name the
+ * inodes that have lost a name and those that have one too many.  Tells what
+ * is repaired.  -ENOMEM, -EINTR.
+ */
+int pastnames_retarget(struct pastblocks *p, struct context *cx,
+		       const struct fix *fixes, size_t n);
+
 #endif

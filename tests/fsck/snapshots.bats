@@ -191,6 +191,27 @@ sizes() {
 	diff <(grep -v '/d/f2$' sound) <(tree 4 2>/dev/null)
 }
 
+# The number of a file changes to that of another one, or to 10, which is an
+# inode that mkfs.nilfs2 makes and nothing names.
+@test "a name in a snapshot that leads to another inode gets its own again" {
+	image=$(copy_image snapshots)
+	trees_of "$image" >trees.sound
+	cp --sparse=always "$image" sound
+	for ino in 10 13 25; do
+		cp --sparse=always sound "$image"
+		dump.nilfs2 set -q --expert --fix-checksums -c 4 "$image" \
+			dirent:/d/f2 "inode=$ino" >/dev/null
+		run -4 fsck.nilfs2 -fn "$image"
+		rm -f undo
+		run fsck.nilfs2 -fy --undo-file undo "$image"
+		echo "$output"
+		[ "$status" -eq 1 ]
+		[[ $output == *"checkpoint 4: "*"'f2' names inode 14 again"* ]]
+		run -0 fsck.nilfs2 -fn "$image"
+		diff trees.sound <(trees_of "$image")
+	done
+}
+
 @test "what is lost of a snapshot is told, and the snapshot is kept" {
 	begin snapshots
 	mv "$image" sound
