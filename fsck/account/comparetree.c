@@ -91,14 +91,17 @@ static bool is_same_inode(const struct nilfs_inode *a,
 	       le16_get(a->i_mode) == le16_get(b->i_mode);
 }
 
-/* An inode of which nothing can be read before. */
+/*
+ * An inode that cannot be read before, or is not there: IS_EMPTY says that it
+ * has no links.
+ */
 static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
-			   const struct nilfs_inode *after)
+			   bool is_empty, const struct nilfs_inode *after)
 {
 	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
 	int in_use = is_in_use(w, cx, ino);
 
-	if (!in_use)
+	if (!in_use || (in_use < 0 && is_empty && w->has_inodes))
 		return 0;
 	if (in_use > 0 && !after && !w->has_inodes)
 		return sides_lose(w->s, cx, w->state, &removed, NULL, 0);
@@ -117,7 +120,9 @@ static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 	if (w->has[1] && exists(inode_in(w, 1, i)))
 		after = inode_in(w, 1, i);
 	if (!before)
-		return compare_unknown(w, cx, ino, after);
+		return compare_unknown(w, cx, ino,
+				       w->has[0] && !exists(inode_in(w, 0, i)),
+				       after);
 	if (after && w->t->is_dat_same && is_same_inode(before, after))
 		return 0;
 	return comparefile_run(w->s, cx, w->state, ino, before, after);

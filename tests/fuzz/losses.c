@@ -279,7 +279,7 @@ static bool is_as_it_was(struct judge *j, struct file *sound, struct file *now,
 	return is_same;
 }
 
-/* Counts the blocks of LOSS that were not lost. */
+/* Counts the files and blocks of LOSS that were not lost. */
 static void weigh(struct judge *j, const struct lossline *loss)
 {
 	uint32_t size = j->vol->geo.block_size;
@@ -287,11 +287,15 @@ static void weigh(struct judge *j, const struct lossline *loss)
 	struct root sound, now;
 	struct file a, b;
 
-	if (!root_open(&sound, &j->cx, j->vol, cno) &&
-	    !root_open(&now, &j->cx, j->now, cno) &&
-	    !root_file(&sound, &j->cx, loss->ino, &a) &&
-	    !root_file(&now, &j->cx, loss->ino, &b) &&
-	    S_ISREG(le16_get(a.inode.i_mode)))
+	if (!strcmp(loss->kind, "removed")) {
+		j->listed++;
+		j->needless += root_open(&sound, &j->cx, j->vol, cno) ||
+			       root_file(&sound, &j->cx, loss->ino, &a);
+	} else if (!root_open(&sound, &j->cx, j->vol, cno) &&
+		   !root_open(&now, &j->cx, j->now, cno) &&
+		   !root_file(&sound, &j->cx, loss->ino, &a) &&
+		   !root_file(&now, &j->cx, loss->ino, &b) &&
+		   S_ISREG(le16_get(a.inode.i_mode)))
 		for (blkoff = loss->offset / size;
 		     blkoff * size < loss->offset + loss->length; blkoff++) {
 			j->listed++;
@@ -318,8 +322,9 @@ static void compare(struct judge *j)
 			compare_state(j, cnos[i]);
 		free(cnos);
 		for (i = 0; i < j->losses.n; i++)
-			if (j->losses.lines[i].length &&
-			    strcmp(j->losses.lines[i].kind, "suspect") != 0)
+			if (!strcmp(j->losses.lines[i].kind, "removed") ||
+			    (j->losses.lines[i].length &&
+			     strcmp(j->losses.lines[i].kind, "suspect") != 0))
 				weigh(j, &j->losses.lines[i]);
 		volume_close(j->now);
 	}
@@ -339,8 +344,9 @@ static void repair(struct judge *j, uint64_t blocknr, const char *how)
 		compare(j);
 	}
 	printf("losses EVERY %lu: block %" PRIu64 ", %s: status %d, %zu "
-	       "losses, %lu silent\n",
-	       j->number - 1, blocknr, how, status, j->losses.n, j->silent);
+	       "losses, %" PRIu64 " needless so far, %lu silent\n",
+	       j->number - 1, blocknr, how, status, j->losses.n, j->needless,
+	       j->silent);
 	j->losses.n = 0;
 	if (j->silent && !j->bad++)
 		arena_keep(j->checker.arena, "losses.image");
@@ -478,7 +484,7 @@ int main(int argc, char **argv)
 		try_block(&j, &j.damage.ranges[i]);
 	close_all(&j);
 	printf("%lu repairs, %lu with silent losses; %" PRIu64 " of %" PRIu64
-	       " blocks listed needlessly\n",
+	       " files or blocks listed needlessly\n",
 	       j.repaired, j.bad, j.needless, j.listed);
 	return j.bad != 0;
 }
