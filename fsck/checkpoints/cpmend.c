@@ -21,6 +21,7 @@
 
 #include "base/array.h"
 #include "disk/checkpoint.h"
+#include "fsck/derive/derive_checkpoint.h"
 
 #define INVALID (1u << NILFS_CHECKPOINT_INVALID)
 #define SNAPSHOT (1u << NILFS_CHECKPOINT_SNAPSHOT)
@@ -128,6 +129,25 @@ static uint32_t flags_of(const struct entry *e)
 	return le32_get(e->cp->cp_flags);
 }
 
+/* The entry as the logs and the DAT have it: 1, 0 where it cannot be. */
+static int derive(const struct cpmend *cm, struct context *cx,
+		  const struct entry *e)
+{
+	le32 count = e->cp->cp_checkpoints_count;
+	struct nilfs_checkpoint derived;
+	int ret = derive_checkpoint(cm->check, cx, e->cno, &derived);
+
+	if (ret > 0)
+		ret = cpcopies_is_followable(cm->check, cx, &derived, e->cno);
+	if (ret <= 0)
+		return ret;
+	*e->cp = derived;
+	e->cp->cp_checkpoints_count = count;
+	fixers_tell(cm->job, "checkpoint %llu: restored from the logs",
+		    (unsigned long long)e->cno);
+	return 1;
+}
+
 /* From older copies, or not at all. */
 static int salvage(const struct cpmend *cm, struct context *cx,
 		   const struct entry *e)
@@ -145,9 +165,14 @@ static int salvage(const struct cpmend *cm, struct context *cx,
 		e->cp->cp_checkpoints_count = count;
 		return 0;
 	}
-	if (le64_get(old.cp_cno) != e->cno || !checkpoint_is_invalid(&old))
+	if (e->cno == latest(cm) || le64_get(old.cp_cno) != e->cno ||
+	    !checkpoint_is_invalid(&old)) {
+		ret = derive(cm, cx, e);
+		if (ret)
+			return ret < 0 ? ret : 0;
 		fixers_tell(cm->job, "checkpoint %llu: nothing is left of it",
 			    (unsigned long long)e->cno);
+	}
 	memset(e->cp, 0, sizeof(*e->cp));
 	e->cp->cp_checkpoints_count = count;
 	e->cp->cp_cno = le64_make(e->cno);
@@ -189,7 +214,7 @@ static int mend_invalid(const struct cpmend *cm, struct context *cx,
 		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
 	if (ret < 0)
 		return ret;
-	if (!ret && e->cno == latest(cm))
+	if (!ret && (e->cno == latest(cm) || (on && back)))
 		return salvage(cm, cx, e);
 	set_flags(e, flags_of(e) & ~(ret ? INVALID : SNAPSHOT));
 	if (!ret)

@@ -4,9 +4,7 @@
  *
  * The super root names the cpfile, and only the cpfile names the ifile.  If the
  * entry of the latest checkpoint is lost, the log of that checkpoint may have
- * it still.  If it does not, no state is lost either: which blocks the ifile
- * has is known to logs and DAT (liveblocks.h), and the rest of its inode is
- * the same in all checkpoints.
+ * it still.  If it does not, it is derived from logs and DAT.
  *
  * A map can be sound and lead elsewhere.  Where what it leads to is wrong, the
  * logs tell.
@@ -20,6 +18,7 @@
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpcopies.h"
+#include "fsck/derive/derive_checkpoint.h"
 #include "fsck/index/liveblocks.h"
 #include "log/mend.h"
 #include "vol/cptable.h"
@@ -79,6 +78,12 @@ static int make_entry(const struct check *c, struct context *cx,
 	return err;
 }
 
+/* Nothing can be said of what is alive, whatever pointers there are. */
+static bool is_dat_lost(const struct check *c)
+{
+	return c->dat_broken || c->dat_bitmaps_lost;
+}
+
 static int find_entry(struct lastknown *k, struct context *cx,
 		      const struct check *c)
 {
@@ -91,6 +96,9 @@ static int find_entry(struct lastknown *k, struct context *cx,
 	if (!ret)
 		ret = cpcopies_entry(&copies, cx, c->vol->latest.cno, &k->cp);
 	cpcopies_fini(&copies);
+	if (!ret && !is_dat_lost(c))
+		ret = derive_checkpoint(c, cx, c->vol->latest.cno,
+					&k->cp);
 	if (!ret)
 		ret = make_entry(c, cx, &k->cp);
 	return ret < 0 ? ret : 0;
@@ -188,12 +196,6 @@ static int judge_free(struct lastknown *k, struct context *cx,
 	}
 	liveblocks_fini(&blocks);
 	return ret < 0 ? ret : 0;
-}
-
-/* Nothing can be said of what is alive, whatever pointers there are. */
-static bool is_dat_lost(const struct check *c)
-{
-	return c->dat_broken || c->dat_bitmaps_lost;
 }
 
 bool lastknown_is_doubtful(const struct check *c)

@@ -25,15 +25,16 @@
 
 enum what {
 	FILE_BLOCKS,		/* data of a metadata file, */
+	OWNED,			/* virtual blocks of an inode, */
 	WANTED,			/* virtual blocks of a set, */
 	RANGE,			/* or of a range */
 };
 
 struct gather {
 	struct listings *l;
-	struct check *c;
+	const struct check *c;
 	enum what what;
-	uint64_t ino;			/* of the file */
+	uint64_t ino;			/* of the first two */
 	const struct sparse *wanted;
 	uint64_t from, end;		/* of the range */
 	size_t cut;			/* items with which to cut */
@@ -99,6 +100,8 @@ static int add(struct gather *g, struct context *cx, const struct listing *one)
 static bool is_wanted(const struct gather *g, const struct segsum_block *b)
 {
 	switch (g->what) {
+	case OWNED:
+		return b->is_virtual && b->ino == g->ino;
 	case WANTED:
 		return b->is_virtual && sparse_test(g->wanted, b->vblocknr);
 	case RANGE:
@@ -172,15 +175,23 @@ static int gather(struct gather *g, struct context *cx)
 }
 
 int listings_of_vblocks(struct listings *l, struct context *cx,
-			struct check *c, const struct sparse *wanted)
+			const struct check *c, const struct sparse *wanted)
 {
 	struct gather g = { .l = l, .c = c, .what = WANTED, .wanted = wanted };
 
 	return gather(&g, cx);
 }
 
-int listings_of_range(struct listings *l, struct context *cx, struct check *c,
-		      uint64_t from, uint64_t *end)
+int listings_of_inode(struct listings *l, struct context *cx,
+		      const struct check *c, uint64_t ino)
+{
+	struct gather g = { .l = l, .c = c, .what = OWNED, .ino = ino };
+
+	return gather(&g, cx);
+}
+
+int listings_of_range(struct listings *l, struct context *cx,
+		      const struct check *c, uint64_t from, uint64_t *end)
 {
 	struct gather g = {
 		.l = l, .c = c, .what = RANGE, .from = from, .end = *end,
@@ -192,8 +203,8 @@ int listings_of_range(struct listings *l, struct context *cx, struct check *c,
 	return err;
 }
 
-int listings_of_file(struct listings *l, struct context *cx, struct check *c,
-		     uint64_t ino)
+int listings_of_file(struct listings *l, struct context *cx,
+		     const struct check *c, uint64_t ino)
 {
 	struct gather g = { .l = l, .c = c, .what = FILE_BLOCKS, .ino = ino };
 

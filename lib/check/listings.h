@@ -45,19 +45,23 @@ struct listings {
  * Memory follows the number of WANTED.  -ENOMEM, -EINTR.
  */
 int listings_of_vblocks(struct listings *l, struct context *cx,
-			struct check *c, const struct sparse *wanted);
+			const struct check *c, const struct sparse *wanted);
+
+/* The same of all virtual blocks that are listed for inode INO, nodes too. */
+int listings_of_inode(struct listings *l, struct context *cx,
+		      const struct check *c, uint64_t ino);
 
 /*
  * The same of the virtual blocks from FROM up to, not including, *END, which
  * is lowered to what the memory budget has room for: the caller goes on from
  * there.
  */
-int listings_of_range(struct listings *l, struct context *cx, struct check *c,
-		      uint64_t from, uint64_t *end);
+int listings_of_range(struct listings *l, struct context *cx,
+		      const struct check *c, uint64_t from, uint64_t *end);
 
 /* The same of all data blocks of the DAT, the cpfile or the SUFILE (INO). */
-int listings_of_file(struct listings *l, struct context *cx, struct check *c,
-		     uint64_t ino);
+int listings_of_file(struct listings *l, struct context *cx,
+		     const struct check *c, uint64_t ino);
 
 void listings_fini(struct listings *l);
 

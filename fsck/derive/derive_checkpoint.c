@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The entry of a checkpoint that no block of the cpfile has any more.
+ *
+ * The ifile of a checkpoint is what lived then of all that the logs list as
+ * blocks of ifiles: without nodes its map is direct, else the root holds the
+ * nodes of the highest level.  The rest of the entry follows from the log with
+ * its super root, or is the same in all checkpoints.
+ */
+#include "fsck/derive/derive_checkpoint.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/sort.h"
+#include "check/damage.h"
+#include "check/lifelogs.h"
+#include "check/listings.h"
+#include "disk/bmap.h"
+#include "disk/dat.h"
+#include "disk/segsum.h"
+#include "log/bmapnode.h"
+#include "vol/translate.h"
+
+#define SECTOR 512u
+#define DIRECT_MAX (NILFS_INODE_BMAP_SIZE - 1)
+
+struct child {
+	uint64_t key, vblocknr;
+};
+
+struct ifile {
+	const struct check *c;
+	struct volume *vol;
+	uint64_t cno;
+	uint64_t blocks;
+	unsigned int level;		/* the highest one; 0: data */
+	struct child top[DIRECT_MAX];	/* its blocks */
+	unsigned int ntop;		/* may be more than TOP has room for */
+};
+
+/* Level and first key of the block of L: 1, 0 where it is no node. */
+static int read_block(struct ifile *f, struct context *cx,
+		      const struct listing *l, unsigned int *level,
+		      uint64_t *key)
+{
+	uint32_t size = f->vol->geo.block_size;
+	struct bmap_node node;
+	const void *block;
+	int err, ret = 0;
+
+	*level = 0;
+	*key = l->blkoff;
+	if (!l->is_node)
+		return 1;
+	err = cache_get(f->vol->cache, cx, l->blocknr, &block);
+	if (err)
+		return err;
+	if (bmap_node_check(size, block) == RULE_OK) {
+		bmap_node_read(size, block, &node);
+		*level = node.level;
+		*key = node.nchildren ? bmap_node_key(&node, 0) : 0;
+		ret = node.nchildren > 0;
+	}
+	cache_put(f->vol->cache, block);
+	return ret;
+}
+
+/* Adds the block of L if it lived: 1, 0 where the map cannot be told. */
+static int add(struct ifile *f, struct context *cx, const struct listing *l)
+{
+	struct nilfs_dat_entry de;
+	unsigned int level;
+	uint64_t key;
+	int ret = translate_entry(f->vol, cx, l->number, &de);
+
+	if (ret == -ENOENT) {
+		fail_clear(cx);
+		return 1;
+	}
+	if (ret)
+		return ret;
+	if (!dat_is_in(&de, f->cno) || le64_get(de.de_blocknr) != l->blocknr)
+		return 1;
+	ret = read_block(f, cx, l, &level, &key);
+	if (ret <= 0)
+		return ret;
+	f->blocks++;
+	if (level > f->level) {
+		f->level = level;
+		f->ntop = 0;
+	}
+	if (level == f->level && f->ntop++ < DIRECT_MAX)
+		f->top[f->ntop - 1] = (struct child){ key, l->number };
+	return 1;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct child *x = a, *y = b;
+
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* The root of the map; false where it has no room for all. */
+static bool make_root(struct ifile *f, le64 map[NILFS_INODE_BMAP_SIZE])
+{
+	struct bmapnode root = bmapnode_root(map);
+	bool direct;
+	unsigned int i;
+
+	if (!f->ntop || f->ntop > DIRECT_MAX)
+		return false;
+	sort_in_place(f->top, f->ntop, sizeof(f->top[0]), compare);
+	direct = !f->level && f->top[f->ntop - 1].key < DIRECT_MAX;
+	if (!direct)
+		bmapnode_init_root(&root, f->level + 1);
+	for (i = 0; i < f->ntop; i++) {
+		if (direct)
+			map[1 + f->top[i].key] =
+				le64_make(f->top[i].vblocknr);
+		else if (i < root.max)
+			bmapnode_insert(&root, i, f->top[i].key,
+					f->top[i].vblocknr);
+		else
+			return false;
+	}
+	return true;
+}
+
+static int gather(struct ifile *f, struct context *cx)
+{
+	struct listings l = { 0 };
+	size_t i;
+	int ret = listings_of_inode(&l, cx, f->c, NILFS_IFILE_INO);
+
+	for (i = 0, ret = ret ? ret : 1; i < l.n && ret > 0; i++)
+		ret = add(f, cx, &l.items[i]);
+	listings_fini(&l);
+	return ret;
+}
+
+/* When the log with the super root was made: 1, 0 where it is gone. */
+static int find_time(struct ifile *f, struct context *cx, uint64_t segnum,
+		     uint64_t *time)
+{
+	struct lifelogs l;
+	struct log log;
+	int ret = lifelogs_open(&l, cx, f->c, segnum);
+	bool found = false;
+
+	while (ret > 0 && !found && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		found = segsum_cno(&log.ss) == f->cno &&
+			segsum_has_super_root(&log.ss);
+		if (found)
+			*time = le64_get(log.ss.ss_create);
+	}
+	lifelogs_close(&l);
+	return ret < 0 ? ret : found;
+}
+
+static int make_entry(struct ifile *f, struct context *cx,
+		      struct nilfs_checkpoint *cp)
+{
+	struct nilfs_inode *inode = &cp->cp_ifile_inode;
+	uint64_t segnum, time = f->vol->latest.ctime;
+	int ret = f->cno == f->vol->latest.cno;
+
+	for (segnum = 0; segnum < f->vol->geo.nsegments && !ret; segnum++)
+		ret = find_time(f, cx, segnum, &time);
+	cp->cp_cno = le64_make(f->cno);
+	cp->cp_create = le64_make(time);
+	inode->i_mode = le16_make(S_IFREG);
+	inode->i_links_count = le16_make(1);
+	inode->i_blocks = le64_make(f->blocks *
+				    (f->vol->geo.block_size / SECTOR));
+	return ret < 0 ? ret : 1;
+}
+
+int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
+		      struct nilfs_checkpoint *cp)
+{
+	struct ifile f = { .c = c, .vol = c->vol, .cno = cno };
+	int ret = gather(&f, cx);
+
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	memset(cp, 0, sizeof(*cp));
+	if (!make_root(&f, cp->cp_ifile_inode.i_bmap))
+		return 0;
+	return make_entry(&f, cx, cp);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The entry of a checkpoint, from the logs and the DAT. */
+#ifndef NILFS2_FSCK_DERIVE_CHECKPOINT_H
+#define NILFS2_FSCK_DERIVE_CHECKPOINT_H
+
+#include "base/context.h"
+#include "check/check.h"
+#include "disk/ondisk.h"
+
+/*
+ * Derives the entry of checkpoint CNO of C's volume, whose DAT must be sound: 1
+ * and *CP with the map of the ifile, with counts of 0 that a check corrects,
+ * and no snapshot; 0 where the blocks of the ifile do not make one map.
+ * -ENOMEM, -EINTR.
+ */
+int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
+		      struct nilfs_checkpoint *cp);
+
+#endif
