@@ -252,6 +252,8 @@ static int remove_block(void *arg, struct context *cx,
 	if (!data)
 		return err;
 	err = 0;
+	if (!item->blkoff)
+		d->n->list.dirs[item->owner].dotdot = INODELIST_UNKNOWN;
 	dirent_iter_init(&it, data, d->n->root.vol->geo.block_size);
 	for (slot = 0; !err && dirent_iter_next(&it, &e); slot++) {
 		if (!e.ino)
