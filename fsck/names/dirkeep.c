@@ -53,6 +53,14 @@ static int emit_renamed(struct dirwrite *w, struct context *cx,
 	return dirwrite_emit(w, cx, e->ino, entry->type, name.name, name.len);
 }
 
+/* Writes an entry that leads to INO instead. */
+static int emit_turned(struct dirwrite *w, struct context *cx,
+		       const struct dirent_entry *e, uint64_t ino)
+{
+	w->same = false;
+	return dirwrite_emit(w, cx, ino, e->type, e->name, e->name_len);
+}
+
 static int emit_as_is(struct dirwrite *w, struct context *cx,
 		      const struct dirent_entry *e)
 {
@@ -75,9 +83,13 @@ static int take_name(struct dirwrite *w, struct context *cx,
 {
 	const struct dirent_entry *e = &entry->e;
 	const struct inodelist_row *row = &entry->row;
+	uint64_t ino = namefix_target(w->f, w->dir, w->from.blkoff, e);
 	struct dupnames_suspect *s;
 	uint64_t first = 0;
 	int ret = 0;
+
+	if (ino != e->ino)
+		return emit_turned(w, cx, e, ino);
 
 	if ((row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR &&
 	    !dirkeep_is_its_name(w, e->ino)) {

@@ -120,7 +120,9 @@ static int settle(struct namefix *f, struct context *cx)
 	if (err || namefix_is_partial(f))
 		return err;
 	if (namefix_has_missed(f)) {
-		err = namescan_search(f, cx);
+		err = oldnames_turn(f, cx);
+		if (!err)
+			err = namescan_search(f, cx);
 		if (!err)
 			err = oldnames_run(f, cx);
 		if (!err)
@@ -207,6 +209,7 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = mend_past(job, cx, fixes, n);
 	free(f.flags);
+	free(f.turned);
 	inodelist_fini(&f.n.list);
 	dupnames_fini(&f.n.dups);
 	parents_fini(&f.parents);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/search.h"
 #include "base/text.h"
 #include "check/blockbatch.h"
 #include "check/dirread.h"
@@ -137,6 +138,31 @@ bool namefix_has_missed(struct namefix *f)
 		}
 	}
 	return false;
+}
+
+static bool is_before(const void *item, const void *key)
+{
+	const struct namefix_turn *a = item, *b = key;
+
+	if (a->dir != b->dir)
+		return a->dir < b->dir;
+	if (a->blkoff != b->blkoff)
+		return a->blkoff < b->blkoff;
+	return a->offset < b->offset;
+}
+
+uint64_t namefix_target(const struct namefix *f, size_t dir, uint64_t blkoff,
+			const struct dirent_entry *e)
+{
+	const struct namefix_turn key = {
+		.dir = (uint32_t)dir, .blkoff = blkoff, .offset = e->offset,
+	};
+	size_t i = search_first(f->turned, f->nturned, sizeof(*f->turned),
+				is_before, &key);
+
+	if (i == f->nturned || is_before(&key, &f->turned[i]))
+		return e->ino;
+	return f->turned[i].ino;
 }
 
 struct tag_reader {

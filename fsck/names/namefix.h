@@ -39,6 +39,12 @@ enum namefix_topic {
 	NAMEFIX_TELL_COUNT
 };
 
+/* An entry that is to lead to another inode. */
+struct namefix_turn {
+	uint32_t dir, offset;	/* index of the directory; byte in the block */
+	uint64_t blkoff, ino;
+};
+
 struct namefix {
 	struct fixer_job *job;
 	struct names n;		/* inodes, directories, tags of names */
@@ -46,6 +52,8 @@ struct namefix {
 	struct parents parents;
 	struct addnames adds;
 	struct lostfound lost;
+	struct namefix_turn *turned;	/* ascending */
+	size_t nturned, turned_room;
 	/* The names of the directory that names were found in last. */
 	struct nameset found_tags;
 	size_t found_dir;	/* its index, ndirs: none yet */
@@ -91,6 +99,10 @@ bool namefix_has_missed(struct namefix *f);
  */
 int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 		 struct nameset *tags);
+
+/* The inode that entry E, in block BLKOFF of directory number DIR, is to name. */
+uint64_t namefix_target(const struct namefix *f, size_t dir, uint64_t blkoff,
+			const struct dirent_entry *e);
 
 /*
  * NAME (LEN bytes) of inode INO, in ROW, was found in directory number DIR, as

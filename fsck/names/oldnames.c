@@ -15,7 +15,11 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/search.h"
+#include "base/text.h"
+#include "check/blockbatch.h"
 #include "check/dirread.h"
+#include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
@@ -202,6 +206,157 @@ static int look_back(struct oldnames *o, struct context *cx)
 			err = look_in(o, cx, cnos[count]);
 	}
 	free(cnos);
+	return err;
+}
+
+/*
+ * Entries that lead to a wrong inode.
+ *
+ * A changed number leaves one inode without a name and gives another one too
+ * many.  The newest checkpoint that has the name says which was meant.
+ */
+#define ASK_MOST 32u	/* checkpoints, for one name */
+#define TURN_MOST 1024u	/* names that are asked for */
+
+struct turner {
+	struct oldnames o;
+	uint64_t *cnos;
+	size_t ncnos;
+	unsigned int asked;
+};
+
+/* Whether the inode of ENTRY has a name too many. */
+static bool is_crowded(const struct entrywalk_entry *entry)
+{
+	const struct inodelist_row *row = &entry->row;
+	uint8_t type = row->chunk->kind[row->at] & INODELIST_TYPE;
+
+	if (type == NILFS_FT_DIR || row->chunk->kind[row->at] & INODELIST_REFUSED)
+		return false;
+	return row->chunk->names[row->at] > row->chunk->links[row->at] ||
+	       entry->e.ino == NILFS_SKETCH_INO;
+}
+
+/* The inode that the name of E had in checkpoint CNO, if it has none now. */
+static int ask_checkpoint(struct turner *t, struct context *cx, uint64_t dir,
+			  const struct dirent_entry *e, uint64_t cno,
+			  uint64_t *ino)
+{
+	struct namefix *f = t->o.f;
+	struct inodelist_row row;
+	struct file file;
+	int err = root_open(&t->o.root, cx, f->n.root.vol, cno);
+
+	if (!err)
+		err = root_file(&t->o.root, cx, dir, &file);
+	if (!err)
+		err = dir_lookup(&file, cx, e->name, e->name_len, ino);
+	if (err) {
+		fail_clear(cx);
+		return names_is_fatal(err) ? err : 0;
+	}
+	row = inodelist_find(&f->n.list, *ino);
+	if (!row.chunk || !namefix_is_unnamed(&row) ||
+	    (row.chunk->kind[row.at] & INODELIST_TYPE) != e->type)
+		return 0;
+	return is_the_same(&t->o, cx, *ino) > 0 &&
+	       is_the_same(&t->o, cx, dir) > 0;
+}
+
+static int find_target(struct turner *t, struct context *cx, uint64_t dir,
+		       const struct dirent_entry *e, uint64_t *ino)
+{
+	size_t i = search_lower_bound(t->cnos, t->ncnos, t->o.f->n.root.cno);
+	unsigned int asked;
+	int ret = 0;
+
+	for (asked = 0; i && asked < ASK_MOST && !ret; asked++) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = ask_checkpoint(t, cx, dir, e, t->cnos[--i], ino);
+	}
+	return ret;
+}
+
+/* ENTRY of ITEM is to lead to INO. */
+static int turn(struct namefix *f, struct context *cx,
+		const struct blockbatch_item *item,
+		const struct entrywalk_entry *entry, uint64_t ino)
+{
+	struct inodelist_row row = inodelist_find(&f->n.list, ino);
+	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
+	struct namefix_turn *turned;
+
+	turned = array_grow(cx, f->turned, &f->turned_room, f->nturned + 1,
+			    sizeof(*turned));
+	if (!turned)
+		return -ENOMEM;
+	f->turned = turned;
+	turned[f->nturned++] = (struct namefix_turn){
+		.dir = (uint32_t)item->owner, .offset = entry->e.offset,
+		.blkoff = item->blkoff, .ino = ino,
+	};
+	row.chunk->names[row.at]++;
+	entry->row.chunk->names[entry->row.at]--;
+	f->flags[item->owner] |= NAMEFIX_ENTRIES;
+	text_escape(text, sizeof(text), entry->e.name, entry->e.name_len);
+	namefix_tell(f, NAMEFIX_TELL_FOUND, "directory %llu: '%s' names inode "
+		     "%llu again, not %llu",
+		     (unsigned long long)f->n.list.dirs[item->owner].ino, text,
+		     (unsigned long long)ino,
+		     (unsigned long long)entry->e.ino);
+	return 0;
+}
+
+static int turn_block(void *arg, struct context *cx,
+		      const struct blockbatch_item *item, const void *data,
+		      int err)
+{
+	struct turner *t = arg;
+	struct namefix *f = t->o.f;
+	uint64_t dir = f->n.list.dirs[item->owner].ino, ino = 0;
+	struct entrywalk_entry entry;
+	struct entrywalk walk;
+	int ret = 0;
+
+	fail_clear(cx);
+	if (!data)
+		return names_is_fatal(err) ? err : 0;
+	entrywalk_init(&walk, &f->n.list, dir, item->blkoff, data,
+		       f->n.root.vol->geo.block_size);
+	while (ret >= 0 && entrywalk_next(&walk, &entry)) {
+		if (entry.fate != ENTRYWALK_NAME || entry.bad_name ||
+		    !is_crowded(&entry) || t->asked++ >= TURN_MOST)
+			continue;
+		ret = find_target(t, cx, dir, &entry.e, &ino);
+		if (ret > 0)
+			ret = turn(f, cx, item, &entry, ino);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int oldnames_turn(struct namefix *f, struct context *cx)
+{
+	struct turner t = { .o.f = f };
+	struct blockbatch batch;
+	struct dirread blocks;
+	size_t i;
+	int err = cptable_list(f->n.root.vol, cx, false, &t.cnos, &t.ncnos);
+
+	if (err) {
+		fail_clear(cx);
+		return names_is_fatal(err) ? err : 0;
+	}
+	err = blockbatch_open(&batch, cx, f->n.root.vol, turn_block, &t);
+	for (i = 0; i < f->n.list.ndirs && !err; i++) {
+		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &batch,
+				      &blocks);
+		fail_clear(cx);
+	}
+	if (!err)
+		err = blockbatch_flush(&batch, cx);
+	blockbatch_close(&batch);
+	free(t.cnos);
 	return err;
 }
 

@@ -123,6 +123,26 @@ same_but() {
 	[ "$(tree_of image | grep -c ' f 1 ')" -eq 201 ]
 }
 
+@test "a name that leads to another inode leads to its own again" {
+	mkdir -p tree/a more/a
+	for i in 1 2 3; do
+		echo "$i" >"tree/a/f$i"
+	done
+	echo 4 >more/a/f4
+	mkfs.nilfs2 -q -f -B 64 --size 16M -d tree -d more image
+	tree_of image >before
+	cp image sound
+	f3=$(ino /a/f3)
+	for number in "$f3" 10; do
+		cp sound image
+		damage dirent:/a/f2 "inode=$number"
+		repaired
+		[[ $output != *lost+found* ]]
+		tree_of image >after
+		diff before after
+	done
+}
+
 @test "symbolic links, fifos and hard links that nothing names" {
 	sample
 	soft=$(ino /e/soft) fifo=$(ino /e/fifo) f1=$(ino /a/f1)
