@@ -205,7 +205,6 @@ static int add_log(struct search *s, struct context *cx, bool tail)
 /* A walk along the chain, as the kernel's search for the latest super root. */
 struct chain {
 	uint64_t pseg, seq, nextnum;
-	bool named; /* the log at PSEG is named by a superblock */
 	bool ended; /* a segment without a valid log was met */
 };
 
@@ -238,12 +237,28 @@ static int step(const struct search *s, struct chain *ch)
 	const struct nilfs_segment_summary *ss = &s->lb.ss;
 	uint64_t segnum = geometry_segment_of(&s->geo, ch->pseg);
 
-	ch->named = ch->ended = false;
+	ch->ended = false;
 	ch->nextnum = geometry_segment_of(&s->geo, le64_get(ss->ss_next));
 	ch->pseg += le32_get(ss->ss_nblocks);
 	if (ch->pseg + 1 < geometry_segment_end(&s->geo, segnum))
 		return 1;
 	return feed_segment(s, ch);
+}
+
+/* Whether a superblock names the log at CH, which was complete then. */
+static bool is_named(const struct search *s, const struct chain *ch)
+{
+	const struct nilfs_super_block *sb;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		sb = &s->supers.copy[i];
+		if (s->supers.read[i] && super_check(sb) == RULE_OK &&
+		    le64_get(sb->s_last_pseg) == ch->pseg &&
+		    le64_get(sb->s_last_seq) == ch->seq)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -263,30 +278,31 @@ static int is_followed(struct search *s, struct context *cx, struct chain ch)
 	return ret;
 }
 
+/* Tells of the bits of the log of s->lb, where CH is. */
+static int add_chained(struct search *s, struct context *cx,
+		       const struct chain *ch)
+{
+	int followed = 1;
+
+	if (s->lb.nbits && !is_named(s, ch))
+		followed = is_followed(s, cx, *ch);
+	return followed < 0 ? followed : add_log(s, cx, !followed);
+}
+
 static int walk_chain(struct search *s, struct context *cx, struct chain ch)
 {
-	int ret, followed;
+	int ret, err;
 
-	for (;;) {
+	do {
 		ret = take_log(s, cx, &ch);
 		if (ret < 0)
 			return ret;
-		if (ret) {
-			followed = ch.named || !s->lb.nbits
-					   ? 1
-					   : is_followed(s, cx, ch);
-			if (followed < 0)
-				return followed;
-			ret = add_log(s, cx, !followed);
-			if (ret)
-				return ret;
-			ret = step(s, &ch);
-		} else {
-			ret = feed_segment(s, &ch);
-		}
-		if (ret <= 0)
-			return ret;
-	}
+		err = ret ? add_chained(s, cx, &ch) : 0;
+		if (err)
+			return err;
+		ret = ret ? step(s, &ch) : feed_segment(s, &ch);
+	} while (ret > 0);
+	return ret;
 }
 
 /* From what superblock I names. */
@@ -297,7 +313,6 @@ static int walk_super(struct search *s, struct context *cx, int i)
 		.pseg = le64_get(sb->s_last_pseg),
 		.seq = le64_get(sb->s_last_seq),
 		.nextnum = UINT64_MAX,
-		.named = true,
 	};
 
 	if (!s->supers.read[i] || super_check(sb) != RULE_OK)

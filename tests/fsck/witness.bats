@@ -1,0 +1,135 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Flipped bits that checksums prove: after a repair the image is what it was,
+# byte for byte.  tests/damage tries every log of more images.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# begin NAME: of the corpus, as $image, and as $sound.
+begin() {
+	image=$(copy_image "$1")
+	sound=$image.sound
+	cp --sparse=always "$image" "$sound"
+	size=$(block_size)
+}
+
+# flip BYTE BIT: one bit of $image.
+flip() {
+	local byte
+
+	byte=$(od -An -tu1 -j "$1" -N 1 "$image")
+	# shellcheck disable=SC2059
+	printf "\\x$(printf %x $((byte ^ 1 << $2)))" |
+		dd of="$image" bs=1 seek="$1" conv=notrunc status=none
+}
+
+# latest_log: its first block, and how many it has.
+latest_log() {
+	dump.nilfs2 logs -s "$image" |
+		awk '$1 ~ /^[0-9]+$/ { print $2, $6 }' | tail -n 1
+}
+
+# restores [OPTION...]: a repair that brings back every byte.
+restores() {
+	run -1 fsck.nilfs2 -f "$@" "$image"
+	[[ $output == *"mended: "*" flipped back"* ]] || return
+	cmp "$image" "$sound"
+}
+
+@test "a bit of any block of the latest log is restored" {
+	begin cleaned-1k
+	read -r first count < <(latest_log)
+	[ "$count" -gt 8 ]
+	for ((n = 0; n < count; n += 1 + count / 16)); do
+		flip $(((first + n) * size + n * 251 % size)) $((n % 8))
+		run -4 fsck.nilfs2 -fn "$image"
+		[[ $output == *"log-bit: block $((first + n)): "* ]]
+		restores -y
+	done
+}
+
+@test "a bit of any field of its header is restored" {
+	begin cleaned-1k
+	read -r first count < <(latest_log)
+	for at in 0 6 9 13 14 17 25 33 40 42 44 48 50 53 57; do
+		flip $((first * size + at)) $((at % 8))
+		restores -y
+	done
+}
+
+@test "bits of all logs are restored where the data is checked" {
+	begin cleaned-1k
+	dump.nilfs2 logs -s "$image" |
+		awk '$1 ~ /^[0-9]+$/ { for (i = 0; i < $6; i++) print $2 + i }' |
+		awk 'NR % 301 == 0' >blocks
+	[ "$(wc -l <blocks)" -gt 10 ]
+	while read -r block; do
+		flip $((block * size + block * 7 % size)) $((block % 8))
+		restores -y --data
+	done <blocks
+}
+
+@test "a bit of either superblock is restored" {
+	begin cleaned-1k
+	second=$((($(stat -c %s "$image") / 4096 - 1) * 4096))
+	for at in 6 9 12 19 72 170; do
+		flip $((1024 + at)) $((at % 8))
+		restores -y
+		flip $((second + at)) $((at % 8))
+		restores -y
+	done
+	flip $((1024 + 13)) 1
+	flip $((second + 56)) 0
+	restores -y
+}
+
+@test "bits of the superblock and of the log that it leads to are restored" {
+	begin cleaned-1k
+	read -r first count < <(latest_log)
+	flip 1098 3
+	flip $((first * size + 41)) 0
+	flip $(((first + 3) * size + 77)) 5
+	flip $(((first + count - 1) * size + 20)) 2
+	restores -y
+}
+
+@test "two bits of one block are not taken for one" {
+	begin cleaned-1k
+	read -r first count < <(latest_log)
+	flip $(((first + 4) * size + 100)) 1
+	flip $(((first + 4) * size + 101)) 1
+	run -4 fsck.nilfs2 -fn "$image"
+	[[ $output != *"-bit: "* ]]
+}
+
+@test "metadata is corrected at boot, file data only for who says so" {
+	begin cleaned
+	read -r first count < <(latest_log)
+	flip $(((first + count - 2) * size + 9)) 6
+	restores -p
+	block=$(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" && $1 == 100 { print $5 }')
+	flip $((block * size + 1000)) 4
+	run -4 fsck.nilfs2 -fn --data "$image"
+	[[ $output == *"log-data-bit: block $block: "*" block 100, byte 1000, bit 4; by chance 1 in "* ]]
+	run -4 fsck.nilfs2 -fp --data "$image"
+	run ! cmp -s "$image" "$sound"
+	restores -y --data
+}
+
+@test "an undo file brings the bit back" {
+	begin cleaned-1k
+	read -r first count < <(latest_log)
+	flip $(((first + 2) * size + 50)) 7
+	cp --sparse=always "$image" damaged
+	restores -y --undo-file undo
+	run -0 fsck.nilfs2 --undo undo "$image"
+	cmp "$image" damaged
+}
