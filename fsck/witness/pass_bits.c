@@ -5,8 +5,9 @@
  * It needs a superblock for the layout and the seed of the checksums, and
  * nothing else: a flipped bit in the latest log keeps a volume from being
  * opened at its latest state.  Read are the logs that the superblocks name,
- * those that follow them in the chain, and all others of segments in use; of a
- * volume whose SUFILE is unknown, those of all segments.  Each bit that a
+ * those that follow them in the chain, and the others of segments in use; of a
+ * volume whose SUFILE is unknown, those of all segments.  Others that have
+ * nothing but file data are read only if all data is checked.  Each bit that a
  * checksum names becomes a finding with the byte that stands there and the one
  * that should.
  *
@@ -25,6 +26,7 @@
 
 #include "base/array.h"
 #include "check/check.h"
+#include "check/damage.h"
 #include "disk/segsum.h"
 #include "fsck/witness/logbits.h"
 #include "fsck/witness/superbits.h"
@@ -342,6 +344,31 @@ static bool is_in_use(const struct search *s, uint64_t segnum)
 	       bitmap_test(&c->live_segments, segnum);
 }
 
+/*
+ * Whether to read the blocks of the log of s->lb: 1, 0, or a failure.  Of file
+ * data the passes have seen nothing that could be wrong, unless they summed it
+ * up, or met damage in a directory, whose blocks look like any other's.
+ */
+static int is_concerned(struct search *s, struct context *cx)
+{
+	struct segsum_iter it;
+	struct segsum_block b;
+	size_t len;
+	int err;
+
+	if (s->c->data || segsum_has_super_root(&s->lb.ss) ||
+	    findings_have_stage(s->c->findings, RULE_STAGE_NAMES))
+		return 1;
+	err = read_summary(s, cx, &len);
+	if (err)
+		return damage_forgive(cx, err);
+	segsum_iter_init(&it, &s->geo, s->summary, len);
+	while (segsum_iter_next(&it, &b))
+		if (b.is_node || b.ino < s->geo.first_ino)
+			return 1;
+	return 0;
+}
+
 /* The logs of a segment, all of one sequence number. */
 static int search_segment(struct search *s, struct context *cx, uint64_t segnum)
 {
@@ -363,7 +390,9 @@ static int search_segment(struct search *s, struct context *cx, uint64_t segnum)
 		any = true;
 		seq = le64_get(s->lb.ss.ss_seq);
 		pseg += le32_get(s->lb.ss.ss_nblocks);
-		ret = logbits_blocks(&s->lb, cx);
+		ret = is_concerned(s, cx);
+		if (ret > 0)
+			ret = logbits_blocks(&s->lb, cx);
 		if (!ret)
 			ret = add_log(s, cx, false);
 		if (ret)
