@@ -162,6 +162,21 @@ static void test_lifetimes(void)
 	ok(dat_is_unwritten(&de), "no block yet");
 }
 
+/* SUFILE is its first block, of 4096 bytes. */
+static void test_garbage(const struct nilfs_geometry *g, const void *sufile)
+{
+	uint32_t at = segusage_offset(g, 1);
+	unsigned char block[4096];
+
+	ok(!segusage_is_garbage(g, 0, sufile), "the block is one of segments");
+	memcpy(block, sufile, sizeof(block));
+	memset(block + at, 0xff, 3 * sizeof(struct nilfs_segment_usage));
+	ok(!segusage_is_garbage(g, 0, block),
+	   "with three entries that cannot be, too");
+	memset(block + at, 0xff, 4 * sizeof(struct nilfs_segment_usage));
+	ok(segusage_is_garbage(g, 0, block), "but not with four");
+}
+
 /* The tables as mkfs.nilfs2 fills them; it uses the first segment only. */
 static void test_foreign(void)
 {
@@ -193,6 +208,7 @@ static void test_foreign(void)
 	   "segment 1 is taken, still empty");
 	su = (void *)(image + 7 * 4096 + segusage_offset(&g, 2));
 	ok(segusage_is_clean(su), "segment 2 is clean");
+	test_garbage(&g, image + 7 * 4096);
 	munmap(image, 64 << 20);
 }
 
