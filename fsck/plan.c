@@ -98,7 +98,7 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 		return info->danger;
 	switch (fix) {
 	case RULE_FIX_DAT:
-		return info->scope == RULE_SCOPE_PLACE ? RULE_DANGER_REBUILD :
+		return info->scope == RULE_SCOPE_PLACE ? RULE_DANGER_LOSES :
 							 RULE_DANGER_SAFE;
 	case RULE_FIX_SUPER:
 	case RULE_FIX_SEGMENTS:

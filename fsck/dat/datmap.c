@@ -325,7 +325,7 @@ int datmap_mend(struct fixer_job *job, struct context *cx,
 	}
 	if (broken)
 		err = make_map(&r, cx);
-	else if (lost)
+	else if (lost && job->rebuild)
 		err = replace_lost(&r, cx, fixes, n);
 	free(r.descs);
 	free(r.bitmap);

@@ -54,7 +54,6 @@ enum fate {
 	FATE_MENDED,	/* nothing is lost */
 	FATE_INODES,	/* mended, but the inodes in the block are older */
 	FATE_OLDER,	/* the latest state is that of the snapshot */
-	FATE_DAT,	/* left, for --rebuild; any file may be hurt */
 	FATE_LEFT,	/* left, at the cost of one file or of the snapshot */
 };
 
@@ -197,7 +196,7 @@ static enum fate fate_of(const struct what *w)
 		return FATE_CLEAN;
 	switch (b->ino) {
 	case NILFS_DAT_INO:
-		return b->is_node ? FATE_OLDER : FATE_DAT;
+		return FATE_MENDED;
 	case NILFS_IFILE_INO:
 		if (w->in_latest && w->entries.count)
 			return w->in_snapshot ? FATE_LEFT : FATE_INODES;
@@ -206,7 +205,7 @@ static enum fate fate_of(const struct what *w)
 		return w->in_latest ? FATE_MENDED : FATE_LEFT;
 	case NILFS_CPFILE_INO:
 	case NILFS_SUFILE_INO:
-		return w->last_log ? FATE_OLDER : FATE_MENDED;
+		return FATE_MENDED;
 	default:
 		return b->is_node ? FATE_MENDED : FATE_LEFT;
 	}
@@ -333,8 +332,6 @@ static const char *look_at_files(struct rig *r, struct dev *dev, uint64_t b,
 	const struct range *spared = left || fate == FATE_INODES ?
 					     &w->entries : NULL;
 
-	if (fate == FATE_DAT)
-		return NULL;
 	if (count_hurt(r, dev, 0, fate == FATE_OLDER ? r->first : r->v.files,
 		       spared))
 		return "other files are hurt";
@@ -375,11 +372,7 @@ static const char *look_at_repair(struct rig *r, struct dev *dev, uint64_t b,
 	const char *why;
 	bool left;
 
-	/* Where not even a log can be written behind the latest one. */
-	if (fate == FATE_DAT && r->what[b].last_log &&
-	    run.ret == SESSION_MENDED)
-		fate = FATE_OLDER;
-	left = fate == FATE_LEFT || fate == FATE_DAT;
+	left = fate == FATE_LEFT;
 	if (run.ret != (fate == FATE_CLEAN ? 0 :
 			left ? SESSION_UNCORRECTED : SESSION_MENDED))
 		return "the repair ends otherwise";
