@@ -7,6 +7,8 @@
 #include <errno.h>
 
 #include "check/damage.h"
+#include "vol/logcheck.h"
+#include "vol/logsearch.h"
 
 int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 		uint64_t end)
@@ -41,4 +43,25 @@ int sides_read(struct sides *s, struct context *cx, bool after,
 	if (err)
 		fail_clear(cx);
 	return !err;
+}
+
+bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
+{
+	const struct nilfs_geometry *g = &s->after->geo;
+	uint64_t segnum = geometry_segment_of(g, blocknr);
+	bool is_proven = false;
+	struct logsearch search;
+	struct log log;
+	int ret = logsearch_open(&search, cx, s->after, segnum,
+				 geometry_segment_start(g, segnum));
+
+	while (!ret && logsearch_next(&search, cx, &log) > 0) {
+		if (blocknr < log.pseg || blocknr >= log.pseg + log.nblocks)
+			continue;
+		is_proven = !logcheck_payload(s->after, cx, log.pseg, &log.ss);
+		break;
+	}
+	logsearch_close(&search);
+	fail_clear(cx);
+	return is_proven;
 }

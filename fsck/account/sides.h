@@ -18,8 +18,8 @@ struct sides {
 	struct findings *findings; /* of walks through damage */
 	/* Of BEFORE: blocks of fsync() that a mount puts into their files. */
 	struct rollforward *synced;
-	struct versions versions;  /* gathered for the second comparison */
-	struct sparse written;	   /* blocks that the repair wrote */
+	struct versions versions; /* gathered for the second comparison */
+	struct sparse written;	  /* blocks that the repair wrote */
 	struct losslist *losses;
 	char *blocks[2]; /* buffers: before, after */
 	/*
@@ -50,5 +50,11 @@ int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 /* Reads block BLOCKNR of one side into its buffer: 1, 0 where it cannot be. */
 int sides_read(struct sides *s, struct context *cx, bool after,
 	       uint64_t blocknr);
+
+/*
+ * Whether block BLOCKNR is proven after the repair: the checksum of the log
+ * that has it matches.
+ */
+bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr);
 
 #endif
