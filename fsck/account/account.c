@@ -93,9 +93,9 @@ static int open_before(struct account *a, struct context *cx)
 		err = fail(cx, -EUCLEAN, "another geometry");
 	if (!err)
 		err = damage_forgive(
-			cx, rollforward_collect(a->s.before, cx,
-						&a->s.before->latest,
-						&a->s.synced));
+			cx, rollforward_collect_past(a->s.before, cx,
+						     &a->s.before->latest,
+						     &a->s.synced));
 	return err;
 }
 

@@ -25,10 +25,16 @@ struct salvaged_block {
 	uint64_t order;		/* later logs have greater numbers */
 };
 
+#define ROLLFORWARD_PASSED_MAX 16
+
 /* The blocks that a mount would salvage, by inode and block, no two alike. */
 struct rollforward {
 	struct salvaged_block *blocks;
 	uint64_t count;
+	/* First blocks of damaged logs that were passed over, as they were
+	   found; only rollforward_collect_past() does that. */
+	uint64_t passed[ROLLFORWARD_PASSED_MAX];
+	unsigned int npassed;
 };
 
 /*
@@ -37,6 +43,15 @@ struct rollforward {
  */
 int rollforward_collect(struct volume *vol, struct context *cx,
 			const struct recovery *rec, struct rollforward **rfp);
+
+/*
+ * The same, but a log whose blocks are not what was written ends nothing: it is
+ * passed over if its summary is right and others follow it, which therefore
+ * were written after it was complete.
+ */
+int rollforward_collect_past(struct volume *vol, struct context *cx,
+			     const struct recovery *rec,
+			     struct rollforward **rfp);
 void rollforward_free(struct rollforward *rf);
 
 /*

@@ -129,3 +129,19 @@ as_recovered() {
 		'["/a","/b"]' ]
 	run -0 fsck.nilfs2 -fn "$image"
 }
+
+# Block 430 begins a log of one block that others follow, 448 is in the middle
+# of what one fsync() wrote.
+@test "a damaged log among them is named, and what follows it is not lost" {
+	for damaged in "431 430 149 12" "450 448 87 13"; do
+		read -r block log count inode <<<"$damaged"
+		echo "$damaged"
+		image=$(copy_image crash-dsync)
+		dd if=/dev/zero of="$image" bs=4096 seek="$block" count=1 \
+			conv=notrunc status=none
+		run -1 fsck.nilfs2 -y "$image"
+		[[ $output == *"$count blocks of 2 files: as they were synced"* ]]
+		[[ $output == *"log at block $log: damaged, "*"given up: inodes $inode"* ]]
+		run -0 fsck.nilfs2 -fn "$image"
+	done
+}
