@@ -81,7 +81,7 @@ static int list_inodes(struct namefix *f, struct context *cx)
 		f->flags = calloc(f->n.list.ndirs, sizeof(*f->flags));
 		return f->flags ? 1 : fail(cx, -ENOMEM, "directories");
 	}
-	fixers_tell(f->job, "names: left as they are, %s",
+	fixers_tell(f->job, "directories and links: not repaired, %s",
 		    err || !whole ? "not all inodes can be read" :
 				    "there is no root directory");
 	return 0;

@@ -216,8 +216,8 @@ static int mend(struct pastnames *s, struct context *cx, const struct fix *fix,
 	if (ret >= 0)
 		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": directory %"
 			    PRIu64 ": block %" PRIu64 ": %s", fix->place.cno,
-			    s->e.ino, s->e.blkoff, ret ? "made right" :
-			    "stays as it is, no other checkpoint tells what it "
+			    s->e.ino, s->e.blkoff, ret ? "repaired" :
+			    "not repaired, no other checkpoint has it as it "
 			    "was");
 	return ret < 0 ? ret : 0;
 }

@@ -37,7 +37,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 		err = ifilegroups_mend(job, cx, &g);
 	if (!err && g.n) {
 		fixers_tell(job, "inode file: bitmaps and counts of %zu %s "
-			    "made right", g.n, g.n == 1 ? "group" : "groups");
+			    "recomputed", g.n, g.n == 1 ? "group" : "groups");
 		err = mend_changed(job->writer, cx);
 	}
 	groupfix_fini(&g);

@@ -109,7 +109,7 @@ static int make_root(struct fixing *f, struct context *cx)
 		err = inodeedit_write(&f->edit, cx, NILFS_ROOT_INO, &root);
 	remap_close(map);
 	free(block);
-	fixers_tell(f->job, "root: made anew");
+	fixers_tell(f->job, "root directory: created as an empty one");
 	return err;
 }
 
@@ -122,7 +122,7 @@ static int revive(struct fixing *f, struct context *cx, uint64_t ino)
 
 	if (ret <= 0)
 		return ret;
-	fixers_tell(f->job, "inode %llu: as of checkpoint %llu",
+	fixers_tell(f->job, "inode %llu: restored from checkpoint %llu",
 		    (unsigned long long)ino, (unsigned long long)cno);
 	ret = inoderevive_map(f->job, cx, ino, &inode);
 	if (!ret)
@@ -139,7 +139,7 @@ static int replace(struct fixing *f, struct context *cx, uint64_t ino)
 		return ret < 0 ? ret : 0;
 	if (ino == NILFS_ROOT_INO)
 		return make_root(f, cx);
-	fixers_tell(f->job, "inode %llu: nothing is left of it",
+	fixers_tell(f->job, "inode %llu: lost, no checkpoint has it",
 		    (unsigned long long)ino);
 	return inodeedit_clear(&f->edit, cx, ino);
 }
@@ -264,7 +264,7 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 		return ret;
 	if (!ret)
 		return replace(f, cx, ino);
-	fixers_tell(f->job, "inode %llu: fields made right",
+	fixers_tell(f->job, "inode %llu: fields repaired",
 		    (unsigned long long)ino);
 	return inodeedit_write(&f->edit, cx, ino, &inode);
 }

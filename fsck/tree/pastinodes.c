@@ -199,14 +199,14 @@ static int decide(struct pastinodes *s, struct context *cx,
 		ret = mend_fields(s, cx, pt);
 		if (ret > 0)
 			fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %"
-				    PRIu64 ": fields made right", pt->cno,
+				    PRIu64 ": fields repaired", pt->cno,
 				    pt->ino);
 		if (ret || !pt->found)
 			return ret;
 	}
 	pt->inode = pt->other;
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
-		    ": as of checkpoint %" PRIu64, pt->cno, pt->ino,
+		    ": restored from checkpoint %" PRIu64, pt->cno, pt->ino,
 		    pt->found_cno);
 	return 1;
 }
@@ -222,7 +222,7 @@ static int link_to(struct pastinodes *s, struct context *cx,
 		return ret < 0 ? ret : 0;
 	pt->inode.i_links_count = le16_make((uint16_t)want);
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
-		    ": has %" PRIu64 " links", pt->cno, pt->ino, want);
+		    ": link count set to %" PRIu64, pt->cno, pt->ino, want);
 	return 1;
 }
 
@@ -372,8 +372,8 @@ static int mend(struct pastinodes *s, struct context *cx,
 		pastblocks_drop(s->p, pt.where.vblocknr);
 	if (!ret && !named)
 		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
-			    ": stays as it is, no other checkpoint tells what "
-			    "it was", pt.cno, pt.ino);
+			    ": not repaired, no other checkpoint has it as it "
+			    "was", pt.cno, pt.ino);
 	return ret < 0 ? ret : 0;
 }
 

@@ -129,8 +129,8 @@ sizes() {
 	spoil "$(map_block ifile 2)"
 	run -1 fsck.nilfs2 -fy "$image"
 	is_clean
-	[[ $output == *"inode 12: as of checkpoint 3"* ]]
-	[[ $output != *"fields made right"* ]]
+	[[ $output == *"inode 12: restored from checkpoint 3"* ]]
+	[[ $output != *"fields repaired"* ]]
 	[ -z "$(comm -23 sizes.sound <(sizes))" ]
 }
 
@@ -143,7 +143,7 @@ sizes() {
 		count=1 conv=notrunc status=none
 	run -1 fsck.nilfs2 -fy "$image"
 	is_clean
-	[ "$(grep -c ': nothing is left of it$' <<<"$output")" -eq 3 ]
+	[ "$(grep -c ': lost, no checkpoint has it$' <<<"$output")" -eq 3 ]
 	[ "$(comm -3 sizes.sound <(sizes))" = $'2\n2' ]
 }
 
@@ -187,7 +187,7 @@ sizes() {
 	tree 4 >sound
 	dd if=/dev/zero of="$image" bs=4096 seek="$(map_block ifile 2 4)" \
 		count=1 conv=notrunc status=none
-	is_told 4 "checkpoint 4: inode 12: as of checkpoint 3"
+	is_told 4 "checkpoint 4: inode 12: restored from checkpoint 3"
 	diff <(grep -v '/d/f2$' sound) <(tree 4 2>/dev/null)
 }
 
