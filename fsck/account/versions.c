@@ -41,9 +41,12 @@ void versions_fini(struct versions *v)
 /* Inodes come mostly in order, from a walk through an ifile. */
 static bool has_range(const struct versions *v, uint64_t first, uint64_t end)
 {
-	const struct version_range *last = v->ranges + v->nranges - 1;
+	const struct version_range *last;
 
-	return v->nranges && last->first <= first && end <= last->end;
+	if (!v->nranges)
+		return false;
+	last = &v->ranges[v->nranges - 1];
+	return last->first <= first && end <= last->end;
 }
 
 int versions_want(struct versions *v, struct context *cx, uint64_t first,

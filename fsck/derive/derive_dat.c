@@ -20,9 +20,11 @@
 
 #include "base/array.h"
 #include "check/damage.h"
+#include "check/lifelogs.h"
 #include "check/listings.h"
 #include "disk/dat.h"
 #include "fsck/dat/datlife.h"
+#include "vol/translate.h"
 
 /* An entry that was set to its newest listing. */
 struct doubt {
@@ -143,6 +145,57 @@ static bool is_undecided(const struct derive *v,
 					       le64_get(de->de_blocknr)));
 }
 
+/* Whether virtual block NUMBER is at BLOCKNR by the DAT as it is: 1, 0. */
+static int is_at(struct derive *v, struct context *cx, uint64_t number,
+		 uint64_t blocknr)
+{
+	struct nilfs_dat_entry de;
+	int ret = translate_entry(v->vol, cx, number, &de);
+
+	if (!ret)
+		return le64_get(de.de_blocknr) == blocknr;
+	return damage_forgive(cx, ret);
+}
+
+static bool is_in_use(const struct derive *v, uint64_t blocknr)
+{
+	return v->knows_used &&
+	       bitmap_test(&v->c->used_segments,
+			   geometry_segment_of(&v->vol->geo, blocknr));
+}
+
+/*
+ * Whether entry NUMBER, DE, is wrong and not a log: 1, 0.  The block that it
+ * names is something else by its log.  If no entry of the DAT agrees with that
+ * log, and L is in no segment in use, the log may as well be what is wrong; if
+ * two logs in use list the number, either.
+ */
+static int is_contradicted(struct derive *v, struct context *cx,
+			   uint64_t number, const struct nilfs_dat_entry *de,
+			   const struct listing *l)
+{
+	uint64_t blocknr = le64_get(de->de_blocknr);
+	struct segsum_block b;
+	int ret;
+
+	if (dat_is_unwritten(de) ||
+	    dat_check(&v->vol->geo, de, v->vol->latest.cno) != RULE_OK ||
+	    (v->knows_used && !is_in_use(v, blocknr)))
+		return 1;
+	ret = lifelogs_find_block(cx, v->c, blocknr, &b, NULL);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return !is_undecided(v, de);
+	if (!b.is_virtual)
+		return 1;
+	if (b.vblocknr == number)
+		return !l || blocknr == l->blocknr || !is_in_use(v, blocknr);
+	if (l && l->is_used && v->knows_used)
+		return 1;
+	return is_at(v, cx, b.vblocknr, blocknr);
+}
+
 /* Free as nilfs_dat_commit_free() leaves it, or never used. */
 static bool is_free_form(const struct nilfs_dat_entry *de)
 {
@@ -215,9 +268,13 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	right = !free_form && agrees(v, de, l);
 	if (right && l->is_used && v->knows_used)
 		*used = true;
-	if (!*used || (right && l->is_used) ||
-	    (!free_form && !right && is_undecided(v, de)))
+	if (!*used || (right && l->is_used))
 		return 0;
+	if (!free_form && !right) {
+		err = is_contradicted(v, cx, number, de, l);
+		if (err <= 0)
+			return err;
+	}
 	if (l)
 		return doubt_entry(v, cx, l, de);
 	*used = false;
