@@ -29,7 +29,7 @@
 /* An entry that was set to its newest listing. */
 struct doubt {
 	struct listing listing;
-	uint64_t end;		/* that it had */
+	uint64_t end;		/* that it had; 0: of no use */
 	bool was_freed;		/* as its content says, not the bitmap */
 };
 
@@ -234,7 +234,10 @@ static void make_free(struct nilfs_dat_entry *de)
 static int doubt_entry(struct derive *v, struct context *cx,
 		       const struct listing *l, struct nilfs_dat_entry *de)
 {
-	uint64_t end = le64_get(de->de_end);
+	/* The end of an entry that is right for the rest may be right, too. */
+	bool trusted = le64_get(de->de_blocknr) == l->blocknr ||
+		       le64_get(de->de_start) == l->cno;
+	uint64_t end = trusted ? le64_get(de->de_end) : 0;
 	bool was_freed = !l->is_used ||
 			 (is_free_form(de) && le64_get(de->de_start));
 
