@@ -62,30 +62,38 @@ static void mark_inodes(struct group *g, const struct palloc_block *what,
 	}
 }
 
-/* The bitmap as it is, and as it should be; a hole means that all is free. */
+/*
+ * The bitmap as it is, and as it should be.  A hole means that all is free; a
+ * group with inodes has lost its bitmap, which is -EUCLEAN.
+ */
 static int make_bitmap(struct group *g, struct context *cx)
 {
 	uint64_t blkoff = palloc_bitmap_blkoff(g->p, g->number);
 	uint64_t end = blkoff + g->p->blocks_per_group;
 	struct palloc_block what;
+	bool hole = true;
 	const void *data;
 	int ret = file_block(&g->root.ifile, cx, blkoff, &data);
 
 	memset(g->old, 0, g->p->block_size);
 	memset(g->right, 0, g->p->block_size);
-	if (ret <= 0)
-		return ret;
-	memcpy(g->old, data, g->p->block_size);
-	memcpy(g->right, data, g->p->block_size);
-	file_put(&g->root.ifile, data);
+	if (ret > 0) {
+		hole = false;
+		memcpy(g->old, data, g->p->block_size);
+		memcpy(g->right, data, g->p->block_size);
+		file_put(&g->root.ifile, data);
+	}
 	while (++blkoff < end && ret >= 0) {
 		ret = file_block(&g->root.ifile, cx, blkoff, &data);
 		if (ret < 0)
 			break;
 		palloc_locate(g->p, blkoff, &what);
-		mark_inodes(g, &what, ret ? data : NULL);
+		if (!hole)
+			mark_inodes(g, &what, ret ? data : NULL);
 		if (ret)
 			file_put(&g->root.ifile, data);
+		if (ret && hole)
+			ret = fail(cx, -EUCLEAN, "a group without its bitmap");
 	}
 	return ret < 0 ? ret : 0;
 }
