@@ -276,11 +276,12 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 	if (!err && root->headless)
 		err = check_cno(cx, vol, at->cno);
 	volume_close(vol);
-	if (!err)
-		err = recovery_follow(rs->vol, cx, at);
 	if (damage_is(err)) {
 		fail_clear(cx);
 		return 0;
 	}
+	/* A log that cannot be read ends the chain as one that is torn does. */
+	if (!err)
+		err = damage_forgive(cx, recovery_follow(rs->vol, cx, at));
 	return err ? err : 1;
 }

@@ -188,7 +188,8 @@ static enum fate fate_of(const struct what *w)
 {
 	const struct segsum_block *b = &w->b;
 
-	if (w->kind != KIND_LISTED && w->last_log)
+	/* The state of a log without its header is found by its super root. */
+	if (w->kind == KIND_ROOT && w->last_log)
 		return FATE_OLDER;
 	if (w->kind != KIND_LISTED)
 		return w->kind == KIND_ROOT ? FATE_CLEAN : FATE_MENDED;
