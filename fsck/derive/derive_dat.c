@@ -204,19 +204,6 @@ static bool is_free_form(const struct nilfs_dat_entry *de)
 	       le64_get(de->de_start) <= NILFS_CNO_MIN;
 }
 
-static int doubt(struct derive *v, struct context *cx,
-		 const struct listing *l, uint64_t end, bool was_freed)
-{
-	struct doubt *grown = array_grow(cx, v->doubts, &v->doubt_room,
-					 v->ndoubts + 1, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	v->doubts = grown;
-	grown[v->ndoubts++] = (struct doubt){ *l, end, was_freed };
-	return 0;
-}
-
 static void set_bit(char *bitmap, uint32_t bit, bool used)
 {
 	uint8_t *byte = (uint8_t *)bitmap + bit / 8, mask = 1u << bit % 8;
@@ -237,16 +224,24 @@ static int doubt_entry(struct derive *v, struct context *cx,
 	/* The end of an entry that is right for the rest may be right, too. */
 	bool trusted = le64_get(de->de_blocknr) == l->blocknr ||
 		       le64_get(de->de_start) == l->cno;
-	uint64_t end = trusted ? le64_get(de->de_end) : 0;
-	bool was_freed = !l->is_used ||
-			 (is_free_form(de) && le64_get(de->de_start));
+	struct doubt *grown = array_grow(cx, v->doubts, &v->doubt_room,
+					 v->ndoubts + 1, sizeof(*grown));
 
+	if (!grown)
+		return -ENOMEM;
+	v->doubts = grown;
+	grown[v->ndoubts++] = (struct doubt){
+		.listing = *l,
+		.end = trusted ? le64_get(de->de_end) : 0,
+		.was_freed = !l->is_used ||
+			     (is_free_form(de) && le64_get(de->de_start)),
+	};
 	de->de_blocknr = le64_make(l->blocknr);
 	de->de_start = le64_make(l->cno && l->cno <= v->vol->latest.cno ?
 					 l->cno : NILFS_CNO_MIN);
 	de->de_end = le64_make(NILFS_CNO_MAX);
 	v->d->entries++;
-	return doubt(v, cx, l, end, was_freed);
+	return 0;
 }
 
 /*
