@@ -134,17 +134,6 @@ static bool agrees(const struct derive *v, const struct nilfs_dat_entry *de,
 		(is_single(l) && start && start < l->cno));
 }
 
-/* Whether a log that cannot be read may be what DE goes by. */
-static bool is_undecided(const struct derive *v,
-			 const struct nilfs_dat_entry *de)
-{
-	return !dat_is_unwritten(de) &&
-	       dat_check(&v->vol->geo, de, v->vol->latest.cno) == RULE_OK &&
-	       bitmap_test(&v->band.partial_segments,
-			   geometry_segment_of(&v->vol->geo,
-					       le64_get(de->de_blocknr)));
-}
-
 /* Whether virtual block NUMBER is at BLOCKNR by the DAT as it is: 1, 0. */
 static int is_at(struct derive *v, struct context *cx, uint64_t number,
 		 uint64_t blocknr)
@@ -185,8 +174,11 @@ static int is_contradicted(struct derive *v, struct context *cx,
 	ret = lifelogs_find_block(cx, v->c, blocknr, &b, NULL);
 	if (ret < 0)
 		return ret;
+	/* A log that cannot be read may list it. */
 	if (!ret)
-		return !is_undecided(v, de);
+		return !bitmap_test(&v->band.partial_segments,
+				    geometry_segment_of(&v->vol->geo,
+							blocknr));
 	if (!b.is_virtual)
 		return 1;
 	if (b.vblocknr == number)
