@@ -64,8 +64,8 @@ static void test_unreadable(void)
 	struct finding f = map_of(RULE_DEV_UNREADABLE, NILFS_DAT_INO);
 
 	is_int(plan_fix_of(&f), RULE_FIX_DAT, "an unreadable block of the DAT");
-	is_int(plan_danger_of(RULE_FIX_DAT, &f), RULE_DANGER_REBUILD,
-	       "is made anew, which may not be what it was");
+	is_int(plan_danger_of(RULE_FIX_DAT, &f), RULE_DANGER_LOSES,
+	       "is derived, and what no log lists is lost");
 	f = map_of(RULE_DEV_UNREADABLE, NILFS_SUFILE_INO);
 	is_int(plan_fix_of(&f), RULE_FIX_SEGMENTS, "one of segment usage");
 	is_int(plan_danger_of(RULE_FIX_SEGMENTS, &f), RULE_DANGER_SAFE,
