@@ -31,6 +31,7 @@
 #include "fsck/witness/logbits.h"
 #include "fsck/witness/superbits.h"
 
+#define TAIL_POSITIONS_MAX (UINT64_C(1) << 20)	/* 1 in 4096 */
 #define DETAIL_MAX 160
 #define LOGS_MAX 65536 /* logs with flipped bits that are remembered */
 
@@ -280,6 +281,20 @@ static int is_followed(struct search *s, struct context *cx, struct chain ch)
 	return ret;
 }
 
+/*
+ * A log at the end of the chain was most likely cut off, which one in 2^32 /
+ * positions times looks like a flipped bit: only where that is next to never.
+ */
+static bool is_credible_tail(const struct search *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->lb.nbits; i++)
+		if (s->lb.bits[i].positions > TAIL_POSITIONS_MAX)
+			return false;
+	return true;
+}
+
 /* Tells of the bits of the log of s->lb, where CH is. */
 static int add_chained(struct search *s, struct context *cx,
 		       const struct chain *ch)
@@ -288,6 +303,8 @@ static int add_chained(struct search *s, struct context *cx,
 
 	if (s->lb.nbits && !is_named(s, ch))
 		followed = is_followed(s, cx, *ch);
+	if (!followed && !is_credible_tail(s))
+		return 0;
 	return followed < 0 ? followed : add_log(s, cx, !followed);
 }
 
