@@ -72,7 +72,8 @@ static void report(struct repair *r, const struct derived *d)
 	if (d->lost)
 		fixers_tell(&job, "DAT: %" PRIu64 " entries freed that no log "
 			    "lists", d->lost);
-	fixers_tell(&job, "%zu blocks of metadata restored", d->n);
+	fixers_tell(&job, "%zu %s of metadata restored", d->n,
+		    d->n == 1 ? "block" : "blocks");
 }
 
 /* One more log with the blocks, on the overlay. */

@@ -237,16 +237,6 @@ int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 	return p->n > before;
 }
 
-size_t patched_count(const struct dev *dev)
-{
-	return ((const struct patched *)dev)->n;
-}
-
-uint64_t patched_offset(const struct dev *dev, size_t i)
-{
-	return ((const struct patched *)dev)->list[i].off;
-}
-
 void patched_drop(struct dev *dev)
 {
 	struct patched *p = to_patched(dev);

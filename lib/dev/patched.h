@@ -27,10 +27,6 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under);
 int patched_set(struct dev *dev, struct context *cx, uint64_t off,
 		const void *buf, size_t len);
 
-/* How many patches there are, and where number I, ascending, is. */
-size_t patched_count(const struct dev *dev);
-uint64_t patched_offset(const struct dev *dev, size_t i);
-
 /* Removes all patches. */
 void patched_drop(struct dev *dev);
 
