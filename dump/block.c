@@ -8,13 +8,14 @@
 #include "dump/commands.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "cli/range.h"
 #include "dump/image.h"
 #include "dump/logfind.h"
-#include "dump/pathname.h"
 #include "dump/place.h"
 #include "dump/verdict.h"
+#include "vol/pathname.h"
 #include "vol/sutable.h"
 
 struct block_options {
@@ -262,6 +263,9 @@ static int show_word(struct block_view *b, const char *word)
 	err = range_parse(&b->tool->cx, "BLOCK", word, &range);
 	if (range.last == UINT64_MAX)
 		range.last = b->vol->geo.nblocks - 1;
+	if (!err && range.first > range.last)
+		err = fail(&b->tool->cx, -ENOENT, "blocks from %" PRIu64,
+			   range.first);
 	for (n = range.first; !err && n <= range.last; n++) {
 		err = say_block(b, n);
 		if (!err)

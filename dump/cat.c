@@ -152,9 +152,7 @@ static int cat_all(struct cat *cat, struct root *root, char **paths)
 		if (err == -EINTR || err == -ENOMEM)
 			return err;
 		if (err) {
-			tool_warn(tool, "%s: %s: %s", *paths, tool->cx.failure,
-				  strerror(-err));
-			fail_clear(&tool->cx);
+			tool_failed(tool, *paths, err);
 			status = 1;
 		}
 	}

@@ -145,7 +145,7 @@ static void show(struct listing *l, uint64_t cno,
 	l->left--;
 }
 
-static bool is_wanted(const struct listing *l, uint64_t cno,
+static bool is_wanted(struct listing *l, uint64_t cno,
 		      const struct nilfs_checkpoint *cp)
 {
 	if (!range_has(&l->ranges, cno))
@@ -195,6 +195,8 @@ static int run(struct listing *l)
 		    COLUMNS);
 	err = list(l);
 	table_end(&l->table);
+	if (!err && l->left)
+		err = range_check_met(&l->tool->cx, "checkpoint", &l->ranges);
 	return err ? err : l->status;
 }
 

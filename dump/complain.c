@@ -7,8 +7,6 @@
  */
 #include "dump/complain.h"
 
-#include <string.h>
-
 #include "base/text.h"
 
 #define PATH_SHOWN 512
@@ -18,6 +16,5 @@ void complain(struct tool *tool, const char *path, size_t len, int err)
 	char text[PATH_SHOWN];
 
 	text_escape(text, sizeof(text), path, len);
-	tool_warn(tool, "%s: %s: %s", text, tool->cx.failure, strerror(-err));
-	fail_clear(&tool->cx);
+	tool_failed(tool, text, err);
 }

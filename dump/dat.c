@@ -8,6 +8,9 @@
  */
 #include "dump/commands.h"
 
+#include <errno.h>
+#include <inttypes.h>
+
 #include "cli/range.h"
 #include "disk/dat.h"
 #include "dump/datentry.h"
@@ -124,6 +127,11 @@ static int show_range(struct dat *d, struct range range)
 	int err;
 
 	err = cut_range(d, &range);
+	if (!err && range.first > range.last)
+		err = fail(cx, -ENOENT, "virtual blocks from %" PRIu64,
+			   range.first);
+	if (err)
+		return err;
 	table_begin(&d->table, &d->tool->report, "entries", columns,
 		    COL_COUNT);
 	for (v = range.first; !err && v <= range.last; v++) {

@@ -16,6 +16,7 @@
 
 #include "dump/complain.h"
 #include "dump/content.h"
+#include "dump/export_names.h"
 #include "dump/export_sink.h"
 #include "dump/hardlinks.h"
 #include "dump/image.h"
@@ -46,6 +47,7 @@ struct export
 	struct export_sink *sink;
 	struct tree *tree;
 	struct hardlinks links;
+	struct export_names names;
 	struct file file;
 	struct content content;
 	char *buffer;
@@ -115,6 +117,34 @@ static int put_file(struct export *e, struct export_file *file)
 			     strlen(file->path));
 }
 
+/* A directory that the sink is in. */
+static int look_at_names(struct export *e, const struct export_file *dir)
+{
+	struct context *cx = &e->tool->cx;
+	bool dots = false;
+	int ret = file_init(&e->file, cx, e->root->vol, dir->ino, dir->inode);
+
+	/* A map that leads nowhere is for the walk to tell. */
+	if (ret == -EUCLEAN || ret == -EIO)
+		fail_clear(cx);
+	ret = export_names_enter(&e->names, cx, &e->file, &dots);
+	if (ret || !dots)
+		return ret;
+	return -fail(cx, -EUCLEAN, "has \".\" or \"..\" twice, or for "
+		     "another directory, which is left out");
+}
+
+static int put_directory(struct export *e, const struct export_file *file)
+{
+	int ret = e->sink->ops->enter(e->sink, &e->tool->cx, file);
+
+	if (ret) {
+		tree_skip(e->tree);
+		return ret;
+	}
+	return look_at_names(e, file);
+}
+
 static int put_entry(struct export *e, const struct tree_item *item)
 {
 	struct context *cx = &e->tool->cx;
@@ -125,14 +155,15 @@ static int put_entry(struct export *e, const struct tree_item *item)
 		tree_skip(e->tree);
 		return -fail(cx, -EUCLEAN, "not a name of a file");
 	}
-	describe(e, item, &file);
-	if (S_ISDIR(le16_get(item->inode->i_mode))) {
-		ret = e->sink->ops->enter(e->sink, cx, &file);
-		if (ret)
-			tree_skip(e->tree);
-	} else {
-		ret = put_file(e, &file);
+	if (item->depth &&
+	    export_names_meet(&e->names, item->name, item->name_len)) {
+		tree_skip(e->tree);
+		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
+			     "the first one was exported");
 	}
+	describe(e, item, &file);
+	ret = S_ISDIR(le16_get(item->inode->i_mode)) ?
+		      put_directory(e, &file) : put_file(e, &file);
 	if (!ret)
 		e->sink->tally.files++;
 	return ret;
@@ -147,6 +178,7 @@ static int put_item(struct export *e, const struct tree_item *item)
 		ret = -item->error;
 	} else if (item->kind == TREE_LEAVE) {
 		describe(e, item, &file);
+		export_names_leave(&e->names);
 		ret = e->sink->ops->leave(e->sink, &e->tool->cx, &file);
 	} else {
 		ret = put_entry(e, item);
@@ -261,6 +293,7 @@ static int export_run(struct tool *tool, const void *options)
 				tool->argc > 2 ? tool->argv[2] : NULL);
 	image_close(&im);
 	hardlinks_fini(&e->links);
+	export_names_fini(&e->names);
 	free(e->buffer);
 	free(e);
 	return ret;

@@ -36,7 +36,7 @@ char *fields_format(const struct field *field, const void *base,
 
 /*
  * Sets FIELD (one element) of the structure at BASE from TEXT: a number
- * (decimal, 0x..., 0...; negative ones as two's complement), names of flags or
+ * (decimal, 0x..., for modes 0...; negative ones as two's complement), names of flags or
  * a name of a choice, a time as ISO text or seconds, a UUID, a text.  -EINVAL
  * where TEXT is none of what the field takes, -ERANGE where it does not fit.
  */

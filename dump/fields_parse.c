@@ -14,9 +14,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "base/uuidtext.h"
 
-static bool parse_number(const char *text, uint64_t *v)
+/* What is shown as octal digits is read so, too. */
+static bool parse_number(const char *text, bool octal, uint64_t *v)
 {
 	bool negative = *text == '-';
 	char *end;
@@ -25,7 +27,7 @@ static bool parse_number(const char *text, uint64_t *v)
 	if (*text < '0' || *text > '9')
 		return false;
 	errno = 0;
-	*v = strtoull(text, &end, 0);
+	*v = strtoull(text, &end, octal ? 0 : text_base(text));
 	if (errno || *end)
 		return false;
 	if (negative)
@@ -64,7 +66,7 @@ static bool parse_flags(const struct field_name *names, const char *text,
 				return false;
 			memcpy(number, text, len);
 			number[len] = '\0';
-			if (!parse_number(number, &bit))
+			if (!parse_number(number, false, &bit))
 				return false;
 		}
 		*v |= bit;
@@ -143,7 +145,8 @@ int fields_parse(struct context *cx, const struct field *field,
 	if (field->count > 1)
 		return fail(cx, -EINVAL, "%s: give an index, %s[0] to [%u]",
 			    field->name, field->name, field->count - 1);
-	if (!parse_number(text, &v) && !parse_named(field, text, &v))
+	if (!parse_number(text, field->kind == FIELD_OCTAL, &v) &&
+	    !parse_named(field, text, &v))
 		return fail(cx, -EINVAL, "%s: '%s' is no value of this field",
 			    field->name, text);
 	if (!field_set(field, base, 0, narrow(field, text, v)))

@@ -70,7 +70,6 @@ int image_complain(struct tool *tool, int err)
 {
 	if (err == -EINTR || !*tool->cx.failure)
 		return err;
-	tool_warn(tool, "%s: %s", tool->cx.failure, strerror(-err));
-	fail_clear(&tool->cx);
+	tool_failed(tool, NULL, err);
 	return 1;
 }

@@ -39,11 +39,14 @@ static int report_volume(struct tool *tool, struct volume *vol)
 }
 
 static int report_all(struct tool *tool, const struct info_super *s,
-		      struct volume *vol)
+		      struct volume *vol, uint64_t dev_size)
 {
 	const struct nilfs_super_block *sb;
 	int used = vol ? vol->super_used : s->choice.index;
 
+	if (used >= 0)
+		info_super_report_refusal(&s->copy[used], dev_size,
+					  &tool->report);
 	info_super_report_fields(s, &tool->report);
 	info_super_report_choice(s, &tool->report, &tool->cx, vol);
 	if (used < 0)
@@ -69,7 +72,7 @@ static int info_run(struct tool *tool, const void *options)
 		goto out;
 	err = note(tool, err, &status);
 	if (!err)
-		err = report_all(tool, &s, im.vol);
+		err = report_all(tool, &s, im.vol, im.dev->size);
 out:
 	image_close(&im);
 	return err ? err : status;

@@ -14,6 +14,7 @@
 #include "base/checked.h"
 #include "dev/probe.h"
 #include "disk/segusage.h"
+#include "dump/info_super.h"
 #include "vol/cptable.h"
 #include "vol/rollforward.h"
 #include "vol/sutable.h"
@@ -93,6 +94,9 @@ static int report_mount(struct volume *vol, struct context *cx,
 	}
 	if (err)
 		snprintf(text, sizeof(text), "be refused: %s", cx->failure);
+	else if (info_super_refusal(volume_super(vol), vol->dev->size, text,
+				    sizeof(text)))
+		;
 	else if (blocks)
 		snprintf(text, sizeof(text),
 			 "roll forward %llu blocks of %llu files",
@@ -233,10 +237,12 @@ static int report_checkpoints(struct volume *vol, struct context *cx,
 	return 0;
 }
 
-static void report_live_counts(struct volume *vol, struct report *r,
-			       const struct usage *u, bool known)
+static void report_live_counts(struct volume *vol, struct context *cx,
+			       struct report *r, const struct usage *u,
+			       bool known)
 {
 	uint64_t compat = le64_get(volume_super(vol)->s_feature_compat);
+	bool exact = known && sutable_is_exact(vol, cx) == 1;
 
 	report_begin(r, "live_counts", report_is_text(r) &&
 		     !vol->geo.has_live_blks ? NULL :
@@ -247,8 +253,10 @@ static void report_live_counts(struct volume *vol, struct report *r,
 		report_value(r, VALUE_BOOL, "tracked", "To be kept up to date",
 			     value_bool(compat &
 					NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS));
+		report_value(r, VALUE_BOOL, "exact", "Marked as exact",
+			     value_bool(exact));
 		report_value(r, VALUE_U64, "stale_segments",
-			     "Surely stale segments",
+			     "Segments with impossible counts",
 			     known ? value_u64(u->stale) : value_absent());
 	}
 	report_end(r);
@@ -265,7 +273,7 @@ int info_volume_report_usage(struct volume *vol, struct context *cx,
 	if (!err)
 		err = report_checkpoints(vol, cx, r);
 	report_end(r);
-	report_live_counts(vol, r, &u, !err);
+	report_live_counts(vol, cx, r, &u, !err);
 	return err;
 }
 

@@ -12,6 +12,7 @@
 #include "dump/commands.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "cli/range.h"
 #include "dump/image.h"
@@ -141,6 +142,8 @@ static int show_range(struct logs_run *run, const char *word)
 	err = range_parse(cx, "SEGMENT", word, &range);
 	if (range.last == UINT64_MAX)
 		range.last = run->vol->geo.nsegments - 1;
+	if (!err && range.first > range.last)
+		err = fail(cx, -ENOENT, "segments from %" PRIu64, range.first);
 	for (segnum = range.first; !err && segnum <= range.last; segnum++) {
 		err = sutable_read(run->vol, cx, segnum, &su);
 		if (!err)

@@ -299,6 +299,8 @@ static int segments_run(struct tool *tool, const void *options)
 					    l.o->period));
 	if (!err)
 		err = list(&l);
+	if (!err && (l.sorted || l.left))
+		err = range_check_met(&tool->cx, "segment", &l.ranges);
 	free(l.keys);
 	range_set_free(&l.ranges);
 	segment_close(&l.src);

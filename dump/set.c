@@ -16,11 +16,13 @@
 #include "dev/devfile.h"
 #include "dev/overlay.h"
 #include "dev/probe.h"
+#include "disk/super.h"
 #include "dump/fields.h"
 #include "dump/logfind.h"
 #include "dump/seal.h"
 #include "dump/target.h"
 #include "out/table.h"
+#include "vol/owner.h"
 
 struct set_options {
 	uint64_t checkpoint;
@@ -182,12 +184,36 @@ static int seal(struct set *s)
 	return seal_log(s->overlay, cx, geo, pseg, blocknr - pseg, &watcher);
 }
 
+/*
+ * Of a volume that nobody may write to, which the kernel would not mount so,
+ * only the superblocks, which say so, can be changed.
+ */
+static int check_writable(const struct set *s)
+{
+	const struct volume *vol = s->source.vol;
+	struct nilfs_geometry g;
+	enum rule rule;
+
+	if (s->target.cover == TARGET_COVER_SUPER)
+		return 0;
+	rule = super_check_features(volume_super(vol));
+	if (!rule && super_geometry(volume_super(vol), s->dev->size, &g) ==
+			     RULE_SB_DEVICE_SIZE)
+		rule = RULE_SB_DEVICE_SIZE;
+	if (!rule)
+		return 0;
+	return fail(&s->tool->cx, -EUCLEAN, "%s: %s; nothing was written",
+		    s->dev->name, rule_info(rule)->text);
+}
+
 /* Finds, changes, seals, and only then writes. */
 static int run_changes(struct set *s, const struct set_options *o)
 {
 	int err;
 
 	err = target_find(&s->target, &s->source, s->tool->argv[1]);
+	if (!err)
+		err = check_writable(s);
 	if (err)
 		return err;
 	table_begin(&s->table, &s->tool->report, "changes", columns,
@@ -231,6 +257,10 @@ static int set_run(struct tool *tool, const void *options)
 	if (!err)
 		err = devfile_open(&s.dev, &tool->cx, tool->argv[0],
 				   DEVFILE_WRITE);
+	if (!err)
+		err = owner_check(&tool->cx, s.dev, "");
+	if (!err)
+		owner_guard(s.dev);
 	if (!err)
 		err = overlay_open(&s.overlay, &tool->cx, s.dev);
 	s.source.dev = s.dev;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "disk/super.h"
 
 enum need { NEED_DEVICE, NEED_GEOMETRY, NEED_VOLUME };
@@ -130,7 +131,8 @@ static bool parse_numbers(struct target_index *index)
 	index->count = 0;
 	while (index->count < TARGET_PARTS_MAX && *p >= '0' && *p <= '9') {
 		errno = 0;
-		index->numbers[index->count++] = strtoull(p, &end, 0);
+		index->numbers[index->count++] = strtoull(p, &end,
+							text_base(p));
 		if (errno || (*end && *end != '/'))
 			return false;
 		if (!*end)

@@ -18,7 +18,6 @@
 #include <stdlib.h>
 
 #include "base/bitmap.h"
-#include "check/logdata.h"
 #include "find/finding.h"
 #include "fsck/known.h"
 #include "fsck/round.h"
@@ -26,8 +25,7 @@
 #include "log/mend.h"
 #include "log/remap.h"
 #include "vol/blockmap.h"
-#include "vol/rollforward.h"
-#include "vol/summary.h"
+#include "vol/salvage.h"
 #include "vol/volume.h"
 
 struct forward {
@@ -215,9 +213,10 @@ static int write_log(struct forward *f, struct fixer_job *job,
 }
 
 int forward_collect(struct volume *vol, struct context *cx,
+		    const struct recovery *rec, struct volume *files,
 		    struct rollforward **rfp, struct bitmap *needed)
 {
-	int ret = rollforward_collect_past(vol, cx, &vol->latest, rfp);
+	int ret = salvage_collect(vol, cx, rec, files, rfp);
 
 	if (!ret && (*rfp)->count)
 		ret = mark_needed(*rfp, cx, &vol->geo, needed);
@@ -228,32 +227,10 @@ int forward_collect(struct volume *vol, struct context *cx,
 	return ret;
 }
 
-/* The files of which a damaged log at PSEG has data that was synced. */
-static int tell_passed(const struct forward *f, struct fixer_job *job,
-		       struct context *cx, uint64_t pseg)
-{
-	struct nilfs_segment_summary ss;
-	struct summary summary = { 0 };
-	char files[LOGDATA_FILES_MAX];
-	int ret = dev_read(job->dev, cx, pseg << f->vol->geo.block_bits, &ss,
-			   sizeof(ss));
-
-	if (!ret)
-		ret = summary_read(&summary, cx, f->vol, pseg, &ss);
-	if (!ret) {
-		logdata_files(&summary, files);
-		fixers_tell(job, "log at block %" PRIu64 ": damaged, what it "
-			    "has of fsync() is given up: %s", pseg, files);
-	}
-	summary_free(&summary);
-	return ret;
-}
-
 int forward_run(struct fixer_job *job, struct context *cx,
 		const struct rollforward *rf, const struct bitmap *needed)
 {
 	struct forward f = { .vol = job->vol, .rf = rf, .needed = needed };
-	unsigned int i;
 	int ret;
 
 	f.block = malloc(f.vol->geo.block_size);
@@ -263,8 +240,6 @@ int forward_run(struct fixer_job *job, struct context *cx,
 		fixers_tell(job, "%" PRIu64 " blocks of %" PRIu64
 			    " files: as they were synced before the crash",
 			    f.blocks, f.files);
-	for (i = 0; i < rf->npassed && !ret; i++)
-		ret = tell_passed(&f, job, cx, rf->passed[i]);
 	free(f.block);
 	return ret;
 }

@@ -17,12 +17,13 @@ bool forward_is_due(const struct volume *vol);
 bool forward_is_possible(const struct check *c);
 
 /*
- * What data-sync logs behind the latest super root of VOL hold, *RFP, for
+ * What data-sync logs of VOL after the super root REC hold, *RFP, for
  * rollforward_free(), and in *NEEDED, all zero at first, the segments that it
- * is in (bitmap_fini() in any case).  1, 0 where they hold nothing of use, then
- * *RFP is NULL, or a failure as of rollforward_collect().
+ * is in (bitmap_fini() in any case).  FILES as for salvage_collect().  1, 0
+ * where they hold nothing of use, then *RFP is NULL, or a failure.
  */
 int forward_collect(struct volume *vol, struct context *cx,
+		    const struct recovery *rec, struct volume *files,
 		    struct rollforward **rfp, struct bitmap *needed);
 
 /*

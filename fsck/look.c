@@ -17,9 +17,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "check/budget.h"
 #include "check/passes.h"
 #include "check/zonewalk.h"
-#include "fsck/budget.h"
 #include "fsck/fixers.h"
 #include "fsck/witness/pass_bits.h"
 
@@ -124,7 +124,7 @@ static int opened(void *arg, struct check *c, struct context *cx)
 	int ret = s->again ? 0 : is_enough(c, cx, s->o);
 
 	if (!ret)
-		budget_raise(cx, c->vol);
+		budget_raise(cx, c->vol, CONTEXT_MAX_MEMORY_DEFAULT);
 	return ret;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "fsck/losses.h"
 
+#include "disk/checkpoint.h"
 #include "vol/cptable.h"
 
 #define FEW 32u
@@ -36,6 +37,7 @@ static uint64_t files_of(struct context *cx, const struct check *c)
 	if (!c->vol)
 		return 0;
 	if (!cptable_read(c->vol, cx, c->vol->latest.cno, &cp) &&
+	    checkpoint_check(&cp, c->vol->latest.cno) == RULE_OK &&
 	    is_possible(c, le64_get(cp.cp_inodes_count)))
 		return le64_get(cp.cp_inodes_count);
 	fail_clear(cx);

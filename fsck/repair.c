@@ -53,9 +53,9 @@ bool repair_is_cut_off(const struct look *l)
 }
 
 /*
- * A new log takes the place of logs behind the latest super root, which have
- * what was synchronized last.  A mount brings that back; nobody but the user
- * may give it up.  On zones a mount fails to do away with them, so those that
+ * A new log takes the place of logs after the latest super root, which have
+ * what was synchronized last, or newer checkpoints past a damaged log.  A mount
+ * brings that back; nobody but the user may give it up.  On zones a mount fails to do away with them, so those that
  * have nothing to be brought back are no reason to wait.
  */
 static bool may_write_log(const struct repair *r, const struct look *l)
@@ -65,7 +65,11 @@ static bool may_write_log(const struct repair *r, const struct look *l)
 	if (!l->complete)
 		return false;
 	latest = &l->check.vol->latest;
-	if (r->ask.mode != DECISION_MODE_SAFE || !latest->orphans_start)
+	if (r->ask.mode != DECISION_MODE_SAFE)
+		return true;
+	if (findings_count(l->check.findings, RULE_LOG_CHAIN))
+		return false;
+	if (!latest->orphans_start)
 		return true;
 	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
 }
@@ -78,6 +82,12 @@ static bool is_dat_unsafe(const struct look *l)
 {
 	return l->check.dat_broken ||
 	       findings_have_stage(l->check.findings, RULE_STAGE_NUMBERS);
+}
+
+/* A log would bring the first superblock back, which nobody has asked for. */
+static bool is_wiped(const struct repair *r)
+{
+	return findings_count(repair_current(r)->check.findings, RULE_SB_WIPED);
 }
 
 /* The first stage that has something to be repaired, or NO_STAGE. */
@@ -95,6 +105,7 @@ static int next_stage(struct repair *r)
 			stage = of_kind;
 	}
 	if (repair_is_cut_off(repair_current(r)) ||
+	    (stage > RULE_STAGE_DEVICE && is_wiped(r)) ||
 	    (stage > RULE_STAGE_DEVICE && stage != RULE_STAGE_ZONES &&
 	     !may_write_log(r, repair_current(r))))
 		return NO_STAGE;
@@ -421,6 +432,10 @@ int repair_run(struct repair *r, struct context *cx)
 {
 	int err = bitround_run(r, cx);
 
+	if (!err && r->ask.mode == DECISION_MODE_SAFE && is_wiped(r)) {
+		overlay_drop(r->dev);
+		return 0;
+	}
 	if (!err && !r->now)
 		err = superchoice_run(r, cx);
 	if (!err)

@@ -37,12 +37,12 @@ struct repair {
 	struct losses losses;
 	unsigned int rounds;
 	/* To be rolled forward (synced.h): asked for; what; there is nothing;
-	   the logs, first block and the one behind; the segments that the
-	   device needs still. */
+	   the super root that they follow; the segments that the device needs
+	   still. */
 	bool asked_synced;
 	struct rollforward *synced;
 	bool no_data_behind;
-	uint64_t behind[2];
+	struct recovery behind;
 	struct bitmap awaited;
 	struct root_state state;	/* chosen where superblocks lead to none */
 	unsigned int state_number;	/* which one, 0 is the newest */

@@ -135,6 +135,7 @@ static int open_writer(struct round *round, struct context *cx)
 		return fail(cx, -EUCLEAN, "no log without a new checkpoint "
 			    "file or ifile");
 	known.from = &last.cp;
+	known.fresh_segment |= round->fresh_segment;
 	known.anew |= round->taken[RULE_FIX_INODES] ? last.anew : last.must;
 	round->anew = known.anew;
 	return mend_open(&round->job.writer, cx, round->job.vol, &options,

@@ -16,6 +16,7 @@ struct round {
 	size_t reclaim;		/* segments to take from old checkpoints */
 	unsigned int anew;	/* files begun without blocks, MEND_ANEW() */
 	fixer_apply *instead;	/* in place of all fixers, or NULL */
+	bool fresh_segment;	/* the latest one is emptied */
 };
 
 /* Runs it.  0, or a failure that ends the repair. */

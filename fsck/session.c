@@ -112,6 +112,10 @@ static void note_nothing(const struct repair *r)
 		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
 			  " files repairs would leave %" PRIu64 "; --rebuild "
 			  "does that", name, r->losses.files, r->losses.left);
+	else if (findings_count(r->first->check.findings, RULE_SB_WIPED))
+		tool_note(r->tool, "%s: nothing was changed: the first "
+			  "superblock was wiped or overwritten, which may be "
+			  "what somebody wanted; -y brings it back", name);
 	else if (r->rounds)
 		tool_note(r->tool, "%s: nothing was changed: no repair made "
 			  "it better", name);
@@ -126,11 +130,16 @@ static void note_nothing(const struct repair *r)
 }
 
 /* A log had no place: then something is left, if nothing made one. */
+static bool lacks_room(const struct repair *r, const struct look *last)
+{
+	return r->no_room && !plan_is_empty(&last->plan);
+}
+
 static void note_room(const struct repair *r, const struct look *last)
 {
 	const char *name = r->tool->argv[0];
 
-	if (!r->no_room || plan_is_empty(&last->plan))
+	if (!lacks_room(r, last))
 		return;
 	if (r->o->undo_file)
 		tool_note(r->tool, "%s: no segment is free for a repair, nor "
@@ -176,6 +185,12 @@ static bool is_forward_due(const struct look *l)
 	       forward_is_due(l->check.vol);
 }
 
+/* What looks sound is compared with what is derived as well. */
+static bool is_rebuild_due(const struct look *l)
+{
+	return l->mode == DECISION_MODE_YES_REBUILD && l->complete;
+}
+
 static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		 struct dev *patched, struct dev *overlay, struct look *l)
 {
@@ -188,7 +203,7 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 	int ret = look(tool, o, overlay, l);
 
 	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
-		     is_forward_due(l)))
+		     is_forward_due(l) || is_rebuild_due(l)))
 		ret = mend(&r, &tool->cx);
 	if (ret > 0) {
 		tell_repairs(tool, &r, &r.account);
@@ -199,6 +214,8 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		note_left(tool, o, dev, last);
 		note_dat(tool, o, dev, last);
 		ret = conclude(tool, last, ret, &r.account);
+		if (ret >= 0 && lacks_room(&r, last))
+			ret = SESSION_UNCORRECTED;
 	}
 	repair_fini(&r);
 	return ret;

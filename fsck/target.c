@@ -17,6 +17,7 @@
 #include "dev/probe.h"
 #include "dev/zoned.h"
 #include "fsck/session.h"
+#include "vol/owner.h"
 
 /* What is asked for: to write, to write if that is possible, or to read. */
 enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
@@ -107,6 +108,27 @@ static int check_undo(struct context *cx, const struct target *t,
 		    o->undo ? "" : "-file");
 }
 
+/*
+ * What somebody else has a signature on is read only where a superblock is left
+ * to be read, and written only where -y --force says so.
+ */
+static int check_owner(struct target *t, struct tool *tool,
+		       const struct options *o, enum need need)
+{
+	bool forced = o->force && (o->mode == OPTIONS_YES || o->undo);
+	struct context *cx = &tool->cx;
+	struct owner owner;
+
+	owner_find(&owner, cx, t->file);
+	if (!owner.foreign)
+		return 0;
+	if (!forced && (need != NEED_READ || !owner.nilfs))
+		return owner_fail(cx, t->file, &owner, "; -n looks at it, "
+				  "-y --force writes to it nevertheless");
+	tool_warn(tool, "%s: %s", t->file->name, owner.what);
+	return 0;
+}
+
 int target_open(struct target *t, struct tool *tool, const char *path,
 		const struct options *o)
 {
@@ -118,8 +140,11 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 	err = check_use(tool, path, o, &need);
 	if (!err)
 		err = open_file(t, cx, path, need);
+	if (!err)
+		err = check_owner(t, tool, o, need);
 	if (err)
 		return err;
+	owner_guard(t->file);
 	/* The passes know best, unless they read all there is. */
 	if (!o->data)
 		devfile_random(t->file);

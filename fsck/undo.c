@@ -12,8 +12,11 @@
 #include "fsck/undo.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/crc.h"
 #include "dev/devfile.h"
@@ -179,6 +182,24 @@ static int put_all(struct saver *s, struct context *cx,
 	return err ? err : dev_flush(s->file, cx);
 }
 
+/* Without its name the file is lost in a crash. */
+static int sync_directory(struct context *cx, const char *path)
+{
+	char *copy = strdup(path);
+	int fd, err = 0;
+
+	if (!copy)
+		return fail(cx, -ENOMEM, "%s: undo file", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Some file systems have no such thing: EINVAL. */
+	if (fd < 0 || (fsync(fd) && errno != EINVAL))
+		err = fail(cx, -errno, "%s: flush of its directory", path);
+	if (fd >= 0)
+		close(fd);
+	free(copy);
+	return err;
+}
+
 int undo_save(struct context *cx, const char *path, struct dev *overlay,
 	      struct dev *under, const uint64_t supers[2],
 	      const uint8_t uuid[16])
@@ -196,6 +217,11 @@ int undo_save(struct context *cx, const char *path, struct dev *overlay,
 			   DEVFILE_WRITE | DEVFILE_CREATE | DEVFILE_NEW);
 	if (!err)
 		err = put_all(&s, cx, uuid);
+	if (!err)
+		err = sync_directory(cx, path);
+	/* What is not complete is of no use, and would be in the way. */
+	if (err && s.file)
+		unlink(path);
 	dev_close(s.file);
 	free(s.chunk);
 	return err;

@@ -15,6 +15,7 @@
 #include "gc/batch.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/bitmap.h"
@@ -101,18 +102,24 @@ static bool has_super2(const struct volume *vol, uint64_t segnum)
 }
 
 /*
- * What must not be taken: victims, what zones do not allow, what is to be given
- * up, and, where a volume grows, the place where its second superblock stands.
+ * What must not be taken: victims that the old state needs, what zones do not
+ * allow, what is to be given up, and, where a volume grows, the place where its second superblock stands.
  */
 static bool is_unusable(void *arg, uint64_t segnum)
 {
 	const struct batch *b = arg;
 
-	return (!b->options->elsewhere && segnum < b->vol->geo.nsegments &&
+	return (segnum < b->vol->geo.nsegments &&
 		bitmap_test(&b->victims, segnum)) ||
 	       zoning_is_unusable(&b->load->facts->zones, segnum) ||
 	       (b->options->end && segnum >= b->options->end) ||
 	       has_super2(b->vol, segnum);
+}
+
+/* Whether the victims can be taken by the log that frees them. */
+static bool is_free_first(const struct batch *b)
+{
+	return b->options->elsewhere || b->options->reuse;
 }
 
 static int note_victims(struct batch *b, struct context *cx)
@@ -120,7 +127,7 @@ static int note_victims(struct batch *b, struct context *cx)
 	size_t i;
 	int ret = bitmap_init(&b->victims, cx, b->vol->geo.nsegments);
 
-	for (i = 0; !ret && i < b->load->nvictims; i++)
+	for (i = 0; !ret && !is_free_first(b) && i < b->load->nvictims; i++)
 		bitmap_set(&b->victims, b->load->victims[i]);
 	return ret;
 }
@@ -367,12 +374,14 @@ static int commit(struct batch *b, struct context *cx)
 	if (ret)
 		return ret;
 	b->totals->batches++;
+	b->totals->before = b->vol->latest.cno;
 	b->totals->victims += b->load->nvictims;
 	b->totals->moved += b->load->blocks;
 	b->totals->moved_data += count_data(b->load);
 	b->totals->written += end.blocks;
 	b->totals->summaries += end.summaries;
 	b->totals->clean = end.clean_segments;
+	b->totals->segnum = end.segnum;
 	b->totals->rest = geometry_segment_end(g, end.segnum) -
 			  geometry_segment_start(g, end.segnum) - end.offset;
 	return 0;
@@ -391,9 +400,11 @@ static int make_exact(struct batch *b, struct context *cx)
 /* Everything that the commit then writes. */
 static int change(struct batch *b, struct context *cx, struct moved *m)
 {
-	bool elsewhere = b->options->elsewhere;
-	int ret = elsewhere ? free_victims(b, cx) : make_exact(b, cx);
+	bool first = is_free_first(b);
+	int ret = b->options->elsewhere ? 0 : make_exact(b, cx);
 
+	if (!ret && first)
+		ret = free_victims(b, cx);
 	if (!ret)
 		ret = list_runs(b, cx, m);
 	if (!ret)
@@ -402,7 +413,21 @@ static int change(struct batch *b, struct context *cx, struct moved *m)
 		ret = forget_dead(b, cx);
 	if (!ret)
 		ret = delete_checkpoints(b, cx);
-	return ret || elsewhere ? ret : free_victims(b, cx);
+	return ret || first ? ret : free_victims(b, cx);
+}
+
+/*
+ * VOL was opened after the batch before: where it is as it was before that, the
+ * device has dropped what was written, and would drop this, too.
+ */
+static int check_progress(const struct batch *b, struct context *cx)
+{
+	const struct recovery *latest = &b->vol->latest;
+
+	if (!b->totals->batches || latest->cno > b->totals->before)
+		return 0;
+	return fail(cx, -EIO, "%s: has not kept what was written after "
+		    "checkpoint %" PRIu64, b->vol->dev->name, latest->cno);
 }
 
 int batch_run(const struct load *load, struct context *cx, struct volume *vol,
@@ -418,6 +443,10 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	struct moved *moved = NULL;
 	int ret = moved_make(&moved, cx, load, options->forecast, bad);
 
+	if (!ret)
+		ret = check_progress(&b, cx);
+	if (!ret && options->sums)
+		ret = sums_check(options->sums, cx, load, bad);
 	if (!ret)
 		ret = note_victims(&b, cx);
 	if (!ret)

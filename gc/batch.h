@@ -10,6 +10,7 @@
 
 #include "base/context.h"
 #include "gc/load.h"
+#include "gc/sums.h"
 #include "log/writer.h"
 
 /* A volume that is to become another size (lib/log/resize.h). */
@@ -25,9 +26,15 @@ struct batch_options {
 	/* On another device than the one that is read: there all is free. */
 	bool elsewhere;
 	bool next_anew;		/* the segment named as next is a victim */
+	/*
+	 * The log may take a victim: tried before, it names one as the segment
+	 * that comes next, and writes to none.
+	 */
+	bool reuse;
 	uint64_t end;		/* none from this segment on is taken; 0: any */
 	const struct batch_size *size;	/* from now on; NULL: as it is */
 	bool minor;		/* unprotected minor checkpoints go */
+	struct sums *sums;	/* of logs are verified first; NULL: they are not */
 	bool forecast;		/* content of files is neither read nor written */
 	/* Told how many blocks of the batch have gone on their way, or NULL. */
 	void (*moved)(void *arg, uint64_t blocks);
@@ -45,13 +52,16 @@ struct batch_totals {
 	uint64_t summaries;	/* of these, the lists of logs */
 	uint64_t checkpoints;	/* that are gone */
 	uint64_t clean;		/* segments, after the last batch, */
-	uint64_t rest;		/* and blocks behind its log */
+	uint64_t segnum;	/* that its log ends in, */
+	uint64_t rest;		/* and blocks behind it */
+	uint64_t before;	/* checkpoint that the last batch followed */
 };
 
 /*
  * Moves LOAD (sorted) away, and writes superblocks that say so.  Until then
- * nothing has changed.  -EIO where a block cannot be read: *BAD is where it is
- * (else 0).  -ENOSPC, -EUCLEAN, -EINTR, -ENOMEM.
+ * nothing has changed.  -EIO where a block cannot be read, -EUCLEAN where a log
+ * does not match its checksum: *BAD is where that is (else 0).  -EIO too where
+ * the last batch of TOTALS is not on the device.  -ENOSPC, -EINTR, -ENOMEM.
  */
 int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	      const struct batch_options *options,

@@ -157,8 +157,31 @@ static int run_scarce(struct cleaner *c, struct context *cx)
 	if (ret || c->k.facts.clean || c->k.totals.batches || !is_any_worth(c))
 		return ret;
 	return fail(cx, -ENOSPC, "no segment is clean, and the %" PRIu64
-		    " blocks behind the latest log are too few to clean with",
+		    " blocks behind the latest log are too few to clean with; "
+		    "--output makes a compact copy, --grow adds segments",
 		    room);
+}
+
+/*
+ * A batch came to RET.  Where it found no room, or too little to be of use,
+ * segments in which nothing lives are that: 1, or RET.
+ */
+static int run_dead(struct cleaner *c, struct context *cx, int ret)
+{
+	struct context own;
+	int reused;
+
+	if (ret != -ENOSPC && (ret || !scarce_is(&c->k)))
+		return ret;
+	context_child(cx, &own);
+	reused = scarce_reuse(&c->k, &own);
+	if (reused > 0)
+		note_victims(c);
+	if (reused < 0)
+		context_adopt(cx, &own);
+	else if (reused)
+		fail_clear(cx);
+	return reused ? reused : ret;
 }
 
 static int run_chosen(struct cleaner *c, struct context *cx)
@@ -185,8 +208,8 @@ static int run_batch(struct cleaner *c, struct context *cx)
 		return ret;
 	bad = c->k.nbad;
 	if (goal)
-		ret = collector_gain(&c->k) ? run_chosen(c, cx) :
-					      run_scarce(c, cx);
+		ret = run_dead(c, cx, collector_gain(&c->k) ?
+				      run_chosen(c, cx) : run_scarce(c, cx));
 	if (!ret || (ret > 0 && bad == c->k.nbad))
 		tell_fates(c, ret);
 	return ret;

@@ -6,6 +6,8 @@
  */
 #include "gc/cleanjob.h"
 
+#include <inttypes.h>
+
 #include "gc/clean.h"
 #include "gc/cleanreport.h"
 #include "gc/compactjob.h"
@@ -62,6 +64,7 @@ struct clean_options cleanjob_options(const struct tool *tool,
 		.how = {
 			.protect = o->protect,
 			.batch.time = (uint64_t)tool->cx.now,
+			.batch.sums = o->verify ? o->sums : NULL,
 			.batch.forecast = options_leave_data(o),
 		},
 	};
@@ -103,6 +106,21 @@ static void report(struct tool *tool, const struct clean *c,
 	report_end(r);
 }
 
+/* Whether as many segments became clean as were wanted. */
+static bool is_enough(struct tool *tool, const struct options *o,
+		      const struct clean *c, const struct nilfs_geometry *g)
+{
+	uint64_t goal = options_segments(&o->free, segment_bytes(g),
+					 g->nsegments);
+	uint64_t freed = cleanreport_freed(c, g) / segment_bytes(g);
+
+	if (goal == CLEAN_ALL || freed >= goal)
+		return true;
+	tool_warn(tool, "--free: %" PRIu64 " segments were wanted, %" PRIu64
+		  " could be freed", goal, freed);
+	return false;
+}
+
 static int run(struct tool *tool, const struct options *o, struct dev *dev)
 {
 	uint64_t began = tool_clock();
@@ -113,6 +131,8 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	if (ret)
 		return ret;
 	report(tool, &c, &g, began);
+	if (!is_enough(tool, o, &c, &g))
+		return JOB_UNDONE;
 	return c.left ? JOB_LEFT : 0;
 }
 

@@ -2,7 +2,8 @@
 /*
  * The collector.
  *
- * A segment with a block that cannot be read is left alone from then on: the
+ * A segment with a block that cannot be read, or a log that does not match its
+ * checksum, is left alone from then on: the
  * batch, of which nothing is on the device yet, is to be made again without it.
  */
 #include "gc/collector.h"
@@ -149,12 +150,13 @@ int collector_move(struct collector *k, struct context *cx,
 	uint64_t bad;
 	int ret;
 
+	options.reuse = k->reuse;
 	options.moved = k->o->moving ? tell_moved : NULL;
 	options.arg = k;
 	collector_sort(k);
 	ret = batch_run(&k->load, cx, k->vol, &options, &k->totals, &bad);
 	k->moved += ret ? 0 : batch_blocks(&k->load);
-	if (ret == -EIO && bad)
+	if ((ret == -EIO || ret == -EUCLEAN) && bad)
 		ret = leave(k, cx, geometry_segment_of(&k->vol->geo, bad));
 	return ret;
 }
@@ -168,6 +170,7 @@ static int run_on(struct collector *k, struct context *cx, struct dev *dev,
 	int ret;
 
 	options.forecast = true;
+	options.reuse = k->reuse;
 	options.moved = NULL;
 	k->vol->dev = dev;
 	ret = batch_run(&k->load, cx, k->vol, &options, totals, bad);
@@ -175,7 +178,8 @@ static int run_on(struct collector *k, struct context *cx, struct dev *dev,
 	return ret;
 }
 
-int collector_try(struct collector *k, struct context *cx, uint64_t *room)
+int collector_try(struct collector *k, struct context *cx, uint64_t *room,
+		  uint64_t *segnum)
 {
 	struct batch_totals totals = { 0 };
 	struct dev *overlay;
@@ -188,13 +192,14 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room)
 	collector_sort(k);
 	ret = run_on(k, cx, overlay, &totals, &bad);
 	dev_close(overlay);
-	if (ret == -EIO && bad)
+	if ((ret == -EIO || ret == -EUCLEAN) && bad)
 		return leave(k, cx, geometry_segment_of(&k->vol->geo, bad));
 	if (ret == -ENOSPC) {
 		fail_clear(cx);
 		return 0;
 	}
 	*room = room_of(k, totals.rest, totals.clean);
+	*segnum = totals.segnum;
 	return ret;
 }
 

@@ -40,6 +40,7 @@ struct collector {
 	size_t nbad, bad_room;
 	bool whole;		/* all segments are candidates */
 	bool unbounded;		/* a batch may take more than its memory */
+	bool reuse;		/* as of struct batch_options, whose it is */
 	uint64_t moved, to_move;	/* blocks, for who watches */
 	/* Of a round: */
 	struct volume *vol;
@@ -92,9 +93,11 @@ int collector_move(struct collector *k, struct context *cx,
 /*
  * What collector_move() would come to, by the batch of K's options: *ROOM is
  * that of the next round, 0 where there is none for it, or a segment of it is
- * left alone from now on.  Nothing is changed but the order of the load.
+ * left alone from now on, and *SEGNUM where its log would end.  Nothing is
+ * changed but the order of the load.
  */
-int collector_try(struct collector *k, struct context *cx, uint64_t *room);
+int collector_try(struct collector *k, struct context *cx, uint64_t *room,
+		  uint64_t *segnum);
 
 void collector_close(struct collector *k);
 

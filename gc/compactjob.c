@@ -20,6 +20,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 		.how = {
 			.protect = o->protect,
 			.batch.time = (uint64_t)tool->cx.now,
+			.batch.sums = o->sums,
 			.batch.forecast = options_leave_data(o),
 		},
 	};

@@ -130,6 +130,7 @@ static int defrag(struct tool *tool, const struct options *o, struct dev *dev,
 		.how = {
 			.protect = o->protect,
 			.batch.time = (uint64_t)tool->cx.now,
+			.batch.sums = o->sums,
 			.batch.forecast = o->dry_run,
 			.batch.front = o->compact >= 0 || o->shrink.wanted,
 		},

@@ -38,6 +38,7 @@ struct deletion {
 	size_t n, nsnapshots;
 	size_t chosen;			/* of CNOS, now at its beginning */
 	uint64_t deleted_snapshots, kept_snapshots;
+	bool undone;		/* something was wanted that cannot be */
 };
 
 static int parse(struct deletion *d)
@@ -75,9 +76,11 @@ static bool is_wanted_away(struct deletion *d, uint64_t cno)
 		return true;
 	}
 	d->kept_snapshots++;
-	if (!d->o->keep_snapshots)
-		tool_note(d->tool, "checkpoint %" PRIu64 ": stays: is a "
+	if (!d->o->keep_snapshots) {
+		d->undone = true;
+		tool_warn(d->tool, "checkpoint %" PRIu64 ": stays: is a "
 			  "snapshot; --force deletes it", cno);
+	}
 	return false;
 }
 
@@ -92,9 +95,10 @@ static void choose(struct deletion *d)
 			d->cnos[d->chosen++] = d->cnos[i];
 }
 
-/* A range that has no checkpoint may be a mistake. */
-static void note_empty(const struct deletion *d)
+/* A range that has none that can be deleted is a mistake. */
+static void find_empty(struct deletion *d)
 {
+	uint64_t latest = d->vol->latest.cno;
 	const struct range *r;
 	size_t i, at;
 
@@ -102,9 +106,12 @@ static void note_empty(const struct deletion *d)
 		r = &d->ranges.ranges[i];
 		at = search_lower_bound(d->cnos, d->n, r->first);
 		if (at == d->n || d->cnos[at] > r->last)
-			tool_note(d->tool, OPTION ": there is no checkpoint "
+			tool_warn(d->tool, OPTION ": there is no checkpoint "
 				  "from %" PRIu64 " to %" PRIu64, r->first,
 				  r->last);
+		else if (d->cnos[at] < latest)
+			continue;
+		d->undone = true;
 	}
 }
 
@@ -117,7 +124,7 @@ static int look(struct deletion *d, struct context *cx)
 				   &d->nsnapshots);
 	if (ret)
 		return ret;
-	note_empty(d);
+	find_empty(d);
 	choose(d);
 	return 0;
 }
@@ -194,7 +201,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	free(d.snapshots);
 	range_set_free(&d.ranges);
 	volume_close(d.vol);
-	return ret;
+	return ret || !d.undone ? ret : JOB_UNDONE;
 }
 
 static bool is_wanted(const struct options *o)

@@ -122,6 +122,7 @@ static int move(struct evacuation *e, struct context *cx)
 {
 	const struct batch_options options = {
 		.time = e->o->time,
+		.sums = e->o->sums,
 		.forecast = e->o->forecast,
 		.front = true,
 		.fresh = e->vol->latest.segnum >= e->end,

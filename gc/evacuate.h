@@ -15,6 +15,7 @@
 struct evacuate_options {
 	uint64_t protect;	/* period, seconds */
 	uint64_t time;		/* of the checkpoints, seconds */
+	struct sums *sums;	/* as of struct batch_options */
 	bool forecast;
 };
 

@@ -11,6 +11,8 @@
 #include "dev/dev.h"
 #include "gc/options.h"
 
+/* Exit status: not all that was wanted was done. */
+#define JOB_UNDONE 1
 /* Exit status: some segments were left alone, the others are done. */
 #define JOB_LEFT 3
 
@@ -20,7 +22,8 @@
  */
 struct job {
 	bool (*is_wanted)(const struct options *options);
-	/* Does it to DEV and tells what came of it: 0, JOB_LEFT or -errno. */
+	/* Does it to DEV and tells what came of it: 0, JOB_UNDONE,
+	   JOB_LEFT or -errno. */
 	int (*run)(struct tool *tool, const struct options *options,
 		   struct dev *dev);
 };

@@ -32,6 +32,7 @@ void load_fini(struct load *l)
 	free(l->runs);
 	free(l->marks);
 	free(l->dead);
+	free(l->logs);
 	free(l->victims);
 	free(l->dat_blocks);
 	tally_fini(&l->dat);
@@ -44,6 +45,7 @@ struct load_size load_size(const struct load *l)
 		.nruns = l->nruns,
 		.nmarks = l->nmarks,
 		.ndead = l->ndead,
+		.nlogs = l->nlogs,
 		.nvictims = l->nvictims,
 		.blocks = l->blocks,
 		.dead_blocks = l->dead_blocks,
@@ -58,6 +60,7 @@ void load_rewind(struct load *l, struct context *cx,
 	l->nruns = size->nruns;
 	l->nmarks = size->nmarks;
 	l->ndead = size->ndead;
+	l->nlogs = size->nlogs;
 	l->nvictims = size->nvictims;
 	l->blocks = size->blocks;
 	l->dead_blocks = size->dead_blocks;
@@ -69,7 +72,7 @@ void load_rewind(struct load *l, struct context *cx,
 uint64_t load_bytes(const struct load *l)
 {
 	return l->nruns * sizeof(*l->runs) + l->nmarks * sizeof(*l->marks) +
-	       l->ndead * sizeof(*l->dead) +
+	       l->ndead * sizeof(*l->dead) + l->nlogs * sizeof(*l->logs) +
 	       l->ndat * l->facts->vol->geo.block_size;
 }
 
@@ -253,6 +256,22 @@ static int add(struct load *l, struct context *cx,
 	return add_run(l, cx, from->nruns, res);
 }
 
+/* Something of LOG, which is read from front to back, lives. */
+static int note_log(struct load *l, struct context *cx, const struct log *log)
+{
+	struct load_log *logs;
+
+	if (l->nlogs && l->logs[l->nlogs - 1].pseg == log->pseg)
+		return 0;
+	logs = array_grow(cx, l->logs, &l->logs_room, l->nlogs + 1,
+			  sizeof(*logs));
+	if (!logs)
+		return -ENOMEM;
+	l->logs = logs;
+	logs[l->nlogs++] = (struct load_log){ log->pseg, log->ss };
+	return 0;
+}
+
 /* All residents of S; *LIVE of them have to be moved. */
 static int read_segment(struct load *l, struct context *cx,
 			const struct policy_segment *s, uint64_t *seq,
@@ -266,8 +285,11 @@ static int read_segment(struct load *l, struct context *cx,
 
 	*live = 0;
 	while (!ret && (ret = residents_next(&r, cx, &res)) > 0) {
-		*live += res.kind != LIVENESS_DEAD;
 		ret = add(l, cx, &from, &res);
+		if (ret || res.kind == LIVENESS_DEAD)
+			continue;
+		++*live;
+		ret = note_log(l, cx, &r.log);
 	}
 	*seq = r.scan.any ? r.scan.seq : 0;
 	residents_close(&r);

@@ -31,6 +31,12 @@ struct load_mark {
 	uint64_t vblocknr;	/* that it has now; 0 in the DAT */
 };
 
+/* A log with blocks of the above. */
+struct load_log {
+	uint64_t pseg;			/* its first block */
+	struct nilfs_segment_summary ss;
+};
+
 /*
  * COUNT blocks that nobody needs, with consecutive numbers, each of the
  * checkpoints [start, end).
@@ -48,6 +54,8 @@ struct load {
 	size_t nmarks, marks_room;
 	struct load_dead *dead;
 	size_t ndead, dead_room;	/* runs */
+	struct load_log *logs;
+	size_t nlogs, logs_room;
 	uint64_t dead_blocks;
 	uint64_t *victims;		/* segments */
 	size_t nvictims, victims_room;
@@ -78,7 +86,7 @@ int load_take_latest(struct load *l, struct context *cx);
 
 /* Takes back what was added last. */
 struct load_size {
-	size_t nruns, nmarks, ndead, nvictims, ndat;
+	size_t nruns, nmarks, ndead, nlogs, nvictims, ndat;
 	uint64_t blocks, dead_blocks, others;
 };
 struct load_size load_size(const struct load *l);

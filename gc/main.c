@@ -18,9 +18,11 @@
 #include "gc/job.h"
 #include "gc/options.h"
 #include "gc/outputjob.h"
+#include "gc/precheck.h"
 #include "gc/punchjob.h"
 #include "gc/purgejob.h"
 #include "gc/shrinkjob.h"
+#include "gc/sums.h"
 #include "gc/target.h"
 #include "gc/together.h"
 
@@ -50,7 +52,8 @@ static int do_jobs(struct tool *tool, const struct options *o, struct dev *dev)
 		ret = jobs[i]->run(tool, o, dev);
 		if (ret < 0)
 			return ret;
-		status = ret ? ret : status;
+		if (ret && status != JOB_UNDONE)
+			status = ret;
 	}
 	return status;
 }
@@ -95,6 +98,7 @@ static int check_options(struct tool *tool, const struct options *o)
 static int run(struct tool *tool, const void *options)
 {
 	struct options o = *(const struct options *)options;
+	struct sums sums = { .dev = NULL };
 	struct target t;
 	int ret;
 
@@ -104,9 +108,14 @@ static int run(struct tool *tool, const void *options)
 	o.dry_run |= o.compare;
 	ret = target_open(&t, &tool->cx, tool->argv[0],
 			  o.dry_run || o.output);
+	sums.dev = t.dev;
+	o.sums = &sums;
+	if (!ret && !o.no_check)
+		ret = precheck_run(tool, t.dev);
 	if (!ret)
 		ret = o.dry_run ? forecast(tool, &o, t.dev) :
 				  do_and_draw(tool, &o, t.dev);
+	sums_fini(&sums);
 	target_close(&t);
 	return ret;
 }

@@ -52,6 +52,10 @@ struct options {
 	struct options_size shrink, grow;
 	bool punch;
 	bool dry_run;
+	bool verify;			/* checksums of what cleaning moves */
+	bool no_check;			/* the volume is taken for sound */
+	/* No option: what the run knows of checksums, or NULL. */
+	struct sums *sums;
 };
 
 extern const struct options options_defaults;

@@ -61,6 +61,7 @@ static int copy(struct tool *tool, const struct options *o, struct dev *source,
 	struct collector_options how = {
 		.protect = o->protect,
 		.batch.time = (uint64_t)tool->cx.now,
+		.batch.sums = o->sums,
 		.batch.forecast = o->dry_run,
 	};
 	uint64_t began = tool_clock();

@@ -8,7 +8,8 @@
  * the oldest question of cleaning has an exact answer: to free some segments
  * by moving the fewest blocks, take those with the fewest live blocks.  (For
  * k victims the k emptiest have the least sum; whether that many gain enough
- * depends on k and that sum alone.)
+ * depends on k and that sum alone.)  That is so within a batch: of several, each
+ * changes what the next one finds, and which were best is not known.
  */
 #include "gc/policy.h"
 

@@ -50,6 +50,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	struct collector_options how = {
 		.protect = o->protect,
 		.batch.time = (uint64_t)tool->cx.now,
+		.batch.sums = o->sums,
 		.batch.forecast = o->dry_run,
 		.batch.front = o->compact >= 0,
 	};

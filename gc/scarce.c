@@ -8,6 +8,10 @@
  * take: first with as many victims as could fit at best, then with fewer, in
  * the end with single ones.  One that leaves more room than there was is made.
  * Room grows each time, so this comes to an end, or to where the estimates do.
+ *
+ * The last log of all needs a segment that comes next, which is not written yet.
+ * Where none is clean, that can be one that the log itself frees, provided that
+ * nothing lives there: whatever happens, the old state is as it was.
  */
 #include "gc/scarce.h"
 
@@ -78,14 +82,14 @@ static int choose(struct scarce *s, struct context *cx, size_t skip,
 static int try(struct scarce *s, struct context *cx, size_t skip, size_t most,
 	       size_t *chosen)
 {
-	uint64_t after = 0;
+	uint64_t after = 0, segnum;
 	int ret;
 
 	load_fini(&s->k->load);
 	ret = choose(s, cx, skip, most);
 	*chosen = s->k->load.nvictims;
 	if (!ret && *chosen)
-		ret = collector_try(s->k, cx, &after);
+		ret = collector_try(s->k, cx, &after, &segnum);
 	return ret ? ret : after > s->room;
 }
 
@@ -128,4 +132,61 @@ int scarce_run(struct collector *k, struct context *cx,
 		return ret;
 	ret = collector_move(k, cx, &k->o->batch);
 	return ret ? ret : 1;
+}
+
+/* Up to MOST segments in which nothing lives: how many, or a failure. */
+static int64_t add_dead(struct collector *k, struct context *cx, size_t most)
+{
+	const struct facts *f = &k->facts;
+	size_t i;
+	int ret = 0;
+
+	load_fini(&k->load);
+	for (i = 0; i < f->n && ret >= 0 && k->load.nvictims < most; i++)
+		if (!f->segments[i].live)
+			ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
+	return ret < 0 ? ret : (int64_t)k->load.nvictims;
+}
+
+/* Whether the load leaves more room, and goes to no victim: 1, 0. */
+static int is_of_use(struct collector *k, struct context *cx)
+{
+	const struct recovery *latest = &k->vol->latest;
+	uint64_t after, segnum = UINT64_MAX;
+	int ret = collector_try(k, cx, &after, &segnum);
+
+	if (ret)
+		return ret;
+	return after > collector_room(k) &&
+	       (segnum == latest->segnum || segnum == latest->nextnum);
+}
+
+static int reuse(struct collector *k, struct context *cx)
+{
+	size_t most = SIZE_MAX;
+	int64_t n;
+	int ret;
+
+	do {
+		n = add_dead(k, cx, most);
+		ret = n > 0 ? is_of_use(k, cx) : (int)n;
+		most = (size_t)n / 2;
+	} while (!ret && n > 1);
+	if (ret > 0)
+		ret = collector_move(k, cx, &k->o->batch);
+	else
+		return ret;
+	return ret ? ret : 1;
+}
+
+int scarce_reuse(struct collector *k, struct context *cx)
+{
+	int ret;
+
+	if (k->dev->zones)
+		return 0;
+	k->reuse = true;
+	ret = reuse(k, cx);
+	k->reuse = false;
+	return ret;
 }

@@ -22,4 +22,11 @@ bool scarce_is(const struct collector *k);
 int scarce_run(struct collector *k, struct context *cx,
 	       const struct policy *policy, uint32_t min_dead);
 
+/*
+ * Cleans segments in which nothing lives, as many as it can, with a log that
+ * names one of them as the next: where no segment is clean.  1 where that leaves
+ * more room, 0 where it does not, or K's device has zones.
+ */
+int scarce_reuse(struct collector *k, struct context *cx);
+
 #endif

@@ -37,6 +37,7 @@ struct try {
 	bool sparse;		/* the DAT is, afterwards: packing may do more */
 	bool all;		/* the last log takes all metadata along */
 	uint64_t segments;	/* that came of it */
+	uint64_t most;		/* that a forecast moved everything before */
 	struct batch_totals totals;
 	uint64_t left;		/* segments that could not be cleaned */
 };
@@ -178,20 +179,25 @@ static int find_segments(struct try *t, struct context *cx, struct dev *dev,
 
 /*
  * All that lives comes before t->segments; where as few as can be are wanted,
- * before the next one that leaves room enough.
+ * before the next one that leaves room enough.  Where that needs more than was
+ * forecast it is the device that has no space.
  */
 static int evacuate(struct try *t, struct context *cx, struct dev *dev)
 {
 	const struct evacuate_options options = {
 		.protect = t->o->clean.how.protect,
 		.time = t->o->clean.how.batch.time,
+		.sums = t->o->clean.how.batch.sums,
 		.forecast = t->o->clean.how.batch.forecast || t->forecast,
 	};
 	int ret;
 
 	for (;; t->segments++) {
 		ret = evacuate_run(cx, dev, &options, t->segments, &t->totals);
-		if (ret != -ENOSPC || t->wanted)
+		if (t->forecast && !ret && t->segments > t->most)
+			t->most = t->segments;
+		if (ret != -ENOSPC || t->wanted ||
+		    (!t->forecast && t->segments >= t->most))
 			return ret;
 		fail_clear(cx);
 	}
@@ -229,6 +235,9 @@ static int make_room(struct try *t, struct context *cx, struct dev *dev)
 		ret = find_segments(t, cx, dev, end);
 	while (!ret && t->segments < end) {
 		ret = evacuate(t, cx, dev);
+		if (!ret && t->segments >= end)
+			ret = fail(cx, -ENOSPC, "what is behind segment %" PRIu64
+				   " cannot be moved", end);
 		end = t->segments;
 		if (!ret)
 			ret = find_segments(t, cx, dev, end);
@@ -420,6 +429,7 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 		.wanted = t->wanted,
 		.packing = t->packing,
 		.thorough = t->thorough,
+		.most = t->most,
 	};
 	ret = run_try(t, cx, dev, s->segments_before);
 	s->totals = t->totals;

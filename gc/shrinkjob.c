@@ -36,6 +36,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 	struct shrink s;
 	int ret;
 
+	options.clean.how.batch.sums = o->sums;
 	watch_begin(&watch, tool, &options.clean.how);
 	ret = shrink_run(&s, &tool->cx, dev, &options);
 	watch_end(&watch);

@@ -15,6 +15,7 @@
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/zoned.h"
+#include "vol/owner.h"
 #include "vol/rollforward.h"
 
 static int check_use(struct context *cx, const char *path)
@@ -39,6 +40,19 @@ static int check_use(struct context *cx, const char *path)
 	}
 }
 
+/* A reader may look at what is left of a volume. */
+static int check_owner(struct target *t, struct context *cx, bool read_only)
+{
+	struct owner owner;
+
+	owner_find(&owner, cx, t->file);
+	if (owner.foreign && !(read_only && owner.nilfs))
+		return owner_fail(cx, t->file, &owner, "");
+	if (!read_only)
+		owner_guard(t->file);
+	return 0;
+}
+
 int target_open(struct target *t, struct context *cx, const char *path,
 		bool read_only)
 {
@@ -48,6 +62,8 @@ int target_open(struct target *t, struct context *cx, const char *path,
 	if (!ret)
 		ret = devfile_open(&t->file, cx, path,
 				   read_only ? DEVFILE_READ : DEVFILE_WRITE);
+	if (!ret)
+		ret = check_owner(t, cx, read_only);
 	if (ret)
 		return ret;
 	/* Between what lives is what is dead, and summaries are far apart. */
@@ -77,9 +93,31 @@ static int has_data_behind(struct context *cx, struct volume *vol)
 	return ret == -EUCLEAN ? 1 : ret;
 }
 
+/* What a mount to be written to refuses, too. */
+static int check_writable(struct context *cx, const struct volume *vol)
+{
+	const struct nilfs_super_block *sb = volume_super(vol);
+	enum rule rule = super_check_features(sb);
+	struct nilfs_geometry g;
+
+	if (!rule)
+		rule = super_geometry(sb, vol->dev->size, &g);
+	if (rule)
+		return fail(cx, -EUCLEAN, "%s: %s; nothing was written",
+			    vol->dev->name, rule_info(rule)->text);
+	if (vol->choice.verdict[0] == RULE_SB_MAGIC)
+		return fail(cx, -EUCLEAN, "%s: the first superblock was wiped "
+			    "or overwritten; run fsck.nilfs2 -y to bring it "
+			    "back", vol->dev->name);
+	return 0;
+}
+
 int target_check_volume(struct context *cx, struct volume *vol)
 {
-	int ret = has_data_behind(cx, vol);
+	int ret = check_writable(cx, vol);
+
+	if (!ret)
+		ret = has_data_behind(cx, vol);
 
 	if (ret < 0)
 		return ret;

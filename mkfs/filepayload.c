@@ -33,8 +33,7 @@ struct filepayload {
 	struct sourcedir *dir;
 	struct populate *p;
 	uint64_t ino, size;
-	int64_t mtime;
-	uint32_t mtime_nsec;
+	struct statx_timestamp mtime, ctime;
 	uint32_t block_size;
 	struct data *runs;	/* NULL: no holes */
 	size_t nruns;
@@ -116,14 +115,20 @@ static int read_blocks(const struct filepayload *f, struct context *cx,
 	return 0;
 }
 
+static bool is_time(const struct statx_timestamp *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == (uint32_t)b->tv_nsec;
+}
+
+/* The time of content can be put back, that of the inode cannot. */
 static bool is_as_planned(const struct filepayload *f, int fd)
 {
 	struct stat st;
 
 	return !fstat(fd, &st) && st.st_ino == f->ino &&
 	       (uint64_t)st.st_size == f->size &&
-	       st.st_mtim.tv_sec == f->mtime &&
-	       (uint32_t)st.st_mtim.tv_nsec == f->mtime_nsec;
+	       is_time(&f->mtime, &st.st_mtim) &&
+	       is_time(&f->ctime, &st.st_ctim);
 }
 
 static int fill(struct payload *payload, struct context *cx, uint64_t at,
@@ -194,8 +199,8 @@ struct payload *filepayload_make(struct sourcedir *dir, const char *name,
 	f->p = p;
 	f->ino = st->stx_ino;
 	f->size = st->stx_size;
-	f->mtime = st->stx_mtime.tv_sec;
-	f->mtime_nsec = st->stx_mtime.tv_nsec;
+	f->mtime = st->stx_mtime;
+	f->ctime = st->stx_ctime;
 	f->block_size = populate_block_size(p);
 	f->len = (uint8_t)len;
 	memcpy(f->name, name, len);

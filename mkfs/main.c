@@ -4,6 +4,7 @@
  *
  * Everything that can be refused is refused before the first change.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -209,6 +210,36 @@ static void announce(struct mkfs *m)
 		announce_content(r, &m->content, &m->plan.g);
 }
 
+/*
+ * What cannot fit is refused before anything is lost, or where nothing is
+ * written.  Patterns may leave out all that is large.
+ */
+static int check_room(struct mkfs *m)
+{
+	const struct mkfs_options *o = m->o;
+	const struct nilfs_geometry *g = &m->plan.g;
+	struct measure_how how = {
+		.one_file_system = o->one_file_system,
+		.block_size = g->block_size,
+		.room = g->nsegments * g->blocks_per_segment << g->block_bits,
+	};
+	uint64_t bytes;
+	struct stat st;
+
+	if (m->plan.fit || o->exclude.count || !o->roots.count ||
+	    (m->target.blank && !o->dry_run))
+		return 0;
+	if (!stat(m->target.path, &st))
+		how.skip = (struct walk_skip){ st.st_dev, st.st_ino };
+	bytes = measure_excess(&m->tool->cx, o->roots.items, o->roots.count,
+			       &how);
+	if (!bytes)
+		return context_cancelled(&m->tool->cx);
+	return fail(&m->tool->cx, -ENOSPC, "%s: -d: the files have %" PRIu64
+		    " bytes, for which the volume has %" PRIu64
+		    "; nothing was written", m->target.path, bytes, how.room);
+}
+
 static int look_and_format(struct mkfs *m)
 {
 	struct context *cx = &m->tool->cx;
@@ -218,6 +249,8 @@ static int look_and_format(struct mkfs *m)
 		ret = target_check_empty(cx, &m->target);
 	if (!ret)
 		ret = content_check(cx, m->o->roots.items, m->o->roots.count);
+	if (!ret)
+		ret = check_room(m);
 	if (!ret && m->o->check == 1 && m->target.dev)
 		ret = badblocks_read(&m->badblocks, cx, m->target.dev);
 	if (ret)

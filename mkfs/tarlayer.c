@@ -188,10 +188,11 @@ static int add_link(struct tarlayer *l, struct context *cx,
 	uint32_t target = look_up(&l->names, m->link);
 	const struct nametree_node *to;
 
-	if (target == NAMETREE_NONE)
+	to = target == NAMETREE_NONE ? n : nametree_node(&l->names, target);
+	/* Nor did the member itself. */
+	if (to == n)
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "hard link to what did not come before it");
-	to = nametree_node(&l->names, target);
 	if (to->type == NILFS_FT_DIR)
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "hard link to a directory");

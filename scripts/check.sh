@@ -38,6 +38,7 @@ count()
 
 make -C "$build/sanitized" -j"$(nproc)" -k check >"$build/check.log" 2>&1 || true
 count "$build/check.log"
+"$source/scripts/times.sh" "$build/sanitized"
 
 # Blocks larger than this machine's pages, with a kernel that has larger ones.
 make -C "$build/plain" -k check-big >"$build/check-big.log" 2>&1 || true

@@ -21,6 +21,7 @@
 #include "base/checked.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
+#include "dev/patched.h"
 #include "disk/dat.h"
 #include "fsck/account/beyond.h"
 #include "fsck/account/comparecps.h"
@@ -28,11 +29,13 @@
 #include "fsck/account/comparetree.h"
 #include "fsck/account/losspaths.h"
 #include "fsck/account/sides.h"
+#include "vol/salvage.h"
 
 struct account {
 	const struct account_sides *in;
 	uint64_t mounted; /* checkpoint that a mount finds, or 0 */
 	uint64_t newest;  /* checkpoint that a superblock knows, or 0 */
+	struct dev *restored; /* the device with a super root that was lost */
 	struct sides s;
 	struct comparetree tree;
 	struct comparecps cps;
@@ -55,9 +58,6 @@ static uint64_t newest_in_supers(const struct volume *vol)
 /* The newest checkpoint of a superblock, and the volume as a mount finds it. */
 static int open_mounted(struct account *a, struct context *cx)
 {
-	static const struct volume_options as_mounted = {
-		.roll_forward = true,
-	};
 	struct volume *bare;
 	int err = volume_open_bare(&bare, cx, a->in->under);
 
@@ -66,11 +66,30 @@ static int open_mounted(struct account *a, struct context *cx)
 		volume_close(bare);
 	}
 	fail_clear(cx);
-	err = volume_open(&a->s.before, cx, a->in->under, &as_mounted);
-	if (!err || !damage_is(err))
-		return err;
-	fail_clear(cx);
 	return volume_open(&a->s.before, cx, a->in->under, NULL);
+}
+
+/*
+ * The state that was repaired.  Its super root may be one that was restored in
+ * its place.
+ */
+static int open_base(struct account *a, struct context *cx)
+{
+	const struct account_sides *in = a->in;
+	uint32_t size = in->after->geo.block_size;
+	uint64_t off = in->base->super_root * size;
+	char *block = malloc(size);
+	int err = block ? dev_read(in->overlay, cx, off, block, size) :
+			  fail(cx, -ENOMEM, "super root");
+
+	if (!err)
+		err = patched_open(&a->restored, cx, in->under);
+	if (!err)
+		err = patched_set(a->restored, cx, off, block, size);
+	free(block);
+	return err < 0 ? err :
+			 volume_open_at(&a->s.before, cx, a->restored,
+					&in->after->geo, in->base);
 }
 
 /* The state before: the newer one of a mount's and the one repaired. */
@@ -85,18 +104,14 @@ static int open_before(struct account *a, struct context *cx)
 		fail_clear(cx);
 		volume_close(a->s.before);
 		a->s.before = NULL;
-		err = volume_open_at(&a->s.before, cx, in->under,
-				     &in->after->geo, in->base);
+		err = open_base(a, cx);
 	}
 	if (!err &&
 	    memcmp(&a->s.before->geo, &in->after->geo, sizeof(in->after->geo)))
 		err = fail(cx, -EUCLEAN, "another geometry");
-	if (!err)
-		err = damage_forgive(
-			cx, rollforward_collect_past(a->s.before, cx,
-						     &a->s.before->latest,
-						     &a->s.synced));
-	return err;
+	return err ? err :
+		     salvage_collect(a->s.before, cx, &a->s.before->latest,
+				     in->after, &a->s.synced);
 }
 
 /* Blocks that were free before may be written. */
@@ -134,8 +149,21 @@ static int list_written(struct account *a, struct context *cx)
 	return err;
 }
 
+/* Whether an entry has its life, which the repair may have ended. */
+static bool is_same_life(const struct account *a,
+			 const struct nilfs_dat_entry *old,
+			 const struct nilfs_dat_entry *new)
+{
+	uint64_t end = le64_get(new->de_end);
+
+	return le64_get(old->de_start) == le64_get(new->de_start) &&
+	       (le64_get(old->de_end) == end ||
+		(le64_get(old->de_end) == NILFS_CNO_MAX &&
+		 end > a->s.before->latest.cno));
+}
+
 /* Whether the entries of a block, which was BEFORE (NULL: a hole), lead where
-   they led; those that the repair added do not count. */
+   they led, and live as they lived; those that the repair added do not count. */
 static bool is_same_entries(const struct account *a, const char *before,
 			    const char *after)
 {
@@ -149,8 +177,10 @@ static bool is_same_entries(const struct account *a, const char *before,
 		new = (const void *)(after + at);
 		if (before)
 			old = (const void *)(before + at);
-		if (le64_get(old->de_blocknr) != le64_get(new->de_blocknr) &&
-		    le64_get(new->de_start) <= a->s.before->latest.cno)
+		if (le64_get(new->de_start) > a->s.before->latest.cno)
+			continue;
+		if (le64_get(old->de_blocknr) != le64_get(new->de_blocknr) ||
+		    !is_same_life(a, old, new))
 			return false;
 	}
 	return true;
@@ -225,7 +255,7 @@ static int prepare(struct account *a, struct context *cx)
 	if (ret < 0)
 		return ret;
 	a->tree.s = &a->s;
-	a->tree.is_dat_same = ret > 0;
+	a->tree.is_dat_same = ret > 0 && !sparse_count(a->s.unread);
 	return 0;
 }
 
@@ -290,6 +320,7 @@ static void fini(struct account *a)
 	free(a->s.blocks[1]);
 	rollforward_free(a->s.synced);
 	volume_close(a->s.before);
+	dev_close(a->restored);
 }
 
 int account_run(struct losslist *l, struct context *cx,
@@ -297,7 +328,9 @@ int account_run(struct losslist *l, struct context *cx,
 {
 	struct account a = {
 		.in = sides,
-		.s = {.after = sides->after, .losses = l},
+		.s = {.after = sides->after,
+		      .losses = l,
+		      .unread = sides->unread},
 	};
 	int err = run(&a, cx);
 

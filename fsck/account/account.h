@@ -10,6 +10,7 @@
 #define NILFS2_FSCK_ACCOUNT_H
 
 #include "base/context.h"
+#include "base/sparse.h"
 #include "dev/dev.h"
 #include "disk/geometry.h"
 #include "fsck/account/losslist.h"
@@ -21,6 +22,7 @@ struct account_sides {
 	struct dev *overlay;	   /* over it */
 	struct volume *after;	   /* on the overlay */
 	const struct bitmap *used; /* segments in use before; may be empty */
+	const struct sparse *unread; /* blocks that no readable log has */
 	/* The log that the repair began with, if it may be another than a
 	   mount would have found, or NULL. */
 	const struct recovery *base;

@@ -254,6 +254,35 @@ int beyond_run(struct sides *s, struct context *cx, const struct bitmap *used,
 	return err;
 }
 
+/* The inodes that the latest state has after the repair in block BLKOFF. */
+static int suspect_inodes(struct sides *s, struct context *cx,
+			  struct root *root, uint64_t blkoff)
+{
+	struct loss loss = {
+		.kind = LOSS_ATTRIBUTES,
+		.latest = true,
+		.cno = s->before->latest.cno,
+	};
+	struct nilfs_inode inode;
+	struct palloc_block b;
+	uint64_t ino;
+	int err = 0;
+
+	palloc_locate(&s->before->ifile_palloc, blkoff, &b);
+	if (b.kind != PALLOC_ENTRIES)
+		return 0;
+	for (ino = b.first; ino < b.first + b.count && !err; ino++) {
+		if (inode_is_private(ino))
+			continue;
+		err = root_inode(root, cx, ino, &inode);
+		loss.ino = loss.last_ino = ino;
+		if (!err)
+			losslist_add(s->losses, cx, &loss, NULL, 0);
+		err = damage_forgive(cx, err);
+	}
+	return err;
+}
+
 /* Version V of the latest state, where the file has it after the repair. */
 static int suspect(struct sides *s, struct context *cx, struct root *root,
 		   const struct version *v)
@@ -291,9 +320,14 @@ int beyond_suspect(struct sides *s, struct context *cx,
 	err = versions_gather(&v, cx);
 	if (!err)
 		err = root_open(&root, cx, s->after, 0);
-	for (i = 0; i < v.n && !err; i++)
-		if (v.items[i].is_suspect && !inode_is_private(v.items[i].ino))
+	for (i = 0; i < v.n && !err; i++) {
+		if (!v.items[i].is_suspect)
+			continue;
+		if (v.items[i].ino == NILFS_IFILE_INO)
+			err = suspect_inodes(s, cx, &root, v.items[i].blkoff);
+		else if (!inode_is_private(v.items[i].ino))
 			err = suspect(s, cx, &root, &v.items[i]);
+	}
 	versions_fini(&v);
 	return damage_forgive(cx, err);
 }

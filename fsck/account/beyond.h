@@ -18,7 +18,7 @@ int beyond_run(struct sides *s, struct context *cx, const struct bitmap *used,
 /*
  * The state before has logs past checkpoint MOUNTED that a mount does not
  * accept: adds the blocks of files in those whose checksum does not match, if
- * the files have them after the repair.  0, -ENOMEM, -EINTR.
+ * the files have them after the repair, and the inodes in those of the ifile.  0, -ENOMEM, -EINTR.
  */
 int beyond_suspect(struct sides *s, struct context *cx,
 		   const struct bitmap *used, uint64_t mounted);

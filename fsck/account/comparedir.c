@@ -9,7 +9,10 @@
 #include "fsck/account/comparedir.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/search.h"
@@ -42,13 +45,6 @@ static int add_name(struct comparedir *d, struct context *cx,
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* What cannot be read of a directory after the repair is not lost by it. */
 static int read_names(struct comparedir *d, struct context *cx,
 		      struct file *after)
@@ -67,7 +63,7 @@ static int read_names(struct comparedir *d, struct context *cx,
 			ret = add_name(d, cx, &entry);
 	}
 	dir_cursor_close(&cur);
-	sort_in_place(d->names, d->n, sizeof(*d->names), compare);
+	sort_numbers(d->names, d->n);
 	d->read = true;
 	return damage_forgive(cx, ret);
 }
@@ -84,6 +80,82 @@ static bool has_name(const struct comparedir *d, const struct dirent_entry *de)
 	size_t i = search_lower_bound(d->names, d->n, h);
 
 	return i < d->n && d->names[i] == h;
+}
+
+/*
+ * Whether BLOCK, the first one, is of another directory, by its number, where
+ * more than a bit of that differs, and by its names, if it has any.
+ */
+static bool is_anothers(const struct comparedir *d, uint64_t ino,
+			const void *block, uint32_t size)
+{
+	struct dirent_entry de;
+	struct dirent_iter it;
+	bool any = false, gone = false;
+	uint64_t differs;
+
+	dirent_iter_init(&it, block, size);
+	if (!dirent_iter_next(&it, &de))
+		return false;
+	differs = de.ino ^ ino;
+	if (!(differs & (differs - 1)))
+		return false;
+	do {
+		if (!de.ino || is_self_or_parent(&de))
+			continue;
+		any = true;
+		gone |= !has_name(d, &de);
+	} while (dirent_iter_next(&it, &de));
+	return gone || !any;
+}
+
+/* Whether E has the name that a repair gives to what has lost its own. */
+static bool is_number(const struct dirent_entry *e)
+{
+	char name[32];
+	int len = snprintf(name, sizeof(name), "#%" PRIu64, e->ino);
+
+	return e->name_len >= len && !memcmp(e->name, name, (size_t)len);
+}
+
+static bool has_entry(const void *block, uint32_t size,
+		      const struct dirent_entry *wanted)
+{
+	struct dirent_entry de;
+	struct dirent_iter it;
+
+	dirent_iter_init(&it, block, size);
+	while (dirent_iter_next(&it, &de))
+		if (de.ino == wanted->ino && de.name_len == wanted->name_len &&
+		    !memcmp(de.name, wanted->name, de.name_len))
+			return true;
+	return false;
+}
+
+/* Adds the names in block BLKOFF after the repair, which was BLOCK, that are
+   new ones of files which had others. */
+static int compare_new(struct sides *s, struct context *cx,
+		       const struct sides_state *state, struct file *after,
+		       uint64_t blkoff, const void *block)
+{
+	struct loss loss = {.kind = LOSS_RENAMED, .dir = after->ino};
+	uint32_t size = s->before->geo.block_size;
+	struct dirent_entry de;
+	struct dirent_iter it;
+	const void *now;
+	int err = 0, ret = file_block(after, cx, blkoff, &now);
+
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	dirent_iter_init(&it, now, size);
+	while (!err && dirent_iter_next(&it, &de)) {
+		if (!de.ino || !is_number(&de) || has_entry(block, size, &de))
+			continue;
+		loss.ino = de.ino;
+		err = sides_lose(s, cx, state, &loss, de.name, de.name_len);
+	}
+	file_put(after, now);
+	return err;
 }
 
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
@@ -104,7 +176,8 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 
 	if (err)
 		return err;
-	if (!block || dirent_check_block(block, size) != RULE_OK)
+	if (!block || dirent_check_block(block, size) != RULE_OK ||
+	    (!blkoff && is_anothers(d, after->ino, block, size)))
 		return sides_lose(s, cx, state, &unknown, NULL, 0);
 	dirent_iter_init(&it, block, size);
 	while (!err && dirent_iter_next(&it, &de)) {
@@ -113,7 +186,7 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		loss.ino = de.ino;
 		err = sides_lose(s, cx, state, &loss, de.name, de.name_len);
 	}
-	return err;
+	return err ? err : compare_new(s, cx, state, after, blkoff, block);
 }
 
 void comparedir_fini(struct comparedir *d)

@@ -19,8 +19,9 @@ struct comparedir {
 
 /*
  * Adds the names in BLOCK, block BLKOFF of directory AFTER as it was before,
- * that are not in AFTER any more.  Where BLOCK is NULL or not a block of a
- * directory the names in it are unknown, and it is the range that is added.
+ * that are not in AFTER any more, and those in it now that replace lost ones.
+ * Where BLOCK is NULL or not a block of
+ * the directory the names in it are unknown, and it is the range that is added.
  * *D is all zero for the first block of a directory.  0, -ENOMEM, -EINTR.
  */
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,

@@ -30,6 +30,7 @@ struct comparison {
 	const struct nilfs_inode *inode; /* after; NULL: there is none */
 	struct file after;
 	struct comparedir dir;
+	bool is_foreign; /* it had blocks of another file */
 	bool is_removed; /* and that is in the list */
 };
 
@@ -98,13 +99,54 @@ static bool is_newer(const struct version *a, const struct version *b,
 	return a && b && a->cno > b->cno && a->cno <= cno;
 }
 
+/*
+ * A version of B newer than the one that the file points to, where the DAT says
+ * that it had another one: then it is the pointer that is of an older
+ * checkpoint.
+ */
+static const struct version *replaced_by(struct sides *s, struct context *cx,
+					 const struct expected *e,
+					 const struct expected_block *b)
+{
+	const struct versions *v = &s->versions;
+	const struct version *newest = NULL;
+	size_t i = versions_from(v, e->ino, b->blkoff);
+
+	if (!expected_is_dead(e, cx, b->vblocknr))
+		return NULL;
+	for (; i < v->n && v->items[i].ino == e->ino &&
+	       v->items[i].blkoff == b->blkoff;
+	     i++) {
+		if (v->items[i].vblocknr == b->vblocknr)
+			return newest;
+		if (!newest && v->items[i].cno <= e->cno)
+			newest = &v->items[i];
+	}
+	return NULL;
+}
+
+/* Whether a log has the block that B points to as one of another file. */
+static bool is_anothers(struct sides *s, struct context *cx,
+			const struct expected *e,
+			const struct expected_block *b)
+{
+	uint64_t ino = sides_owner(s, cx, b->blocknr);
+
+	return ino && ino != e->ino;
+}
+
 uint64_t comparefile_settle(struct sides *s, struct context *cx,
 			    const struct expected *e,
 			    const struct expected_block *b, uint64_t after)
 {
 	const struct version *here, *there, *known;
 
-	if (!s->versions.gathered || (b->blocknr && b->blocknr == after))
+	if (!s->versions.gathered)
+		return b->blocknr;
+	known = replaced_by(s, cx, e, b);
+	if (known)
+		return known->blocknr;
+	if (b->blocknr && b->blocknr == after)
 		return b->blocknr;
 	here = version_at(&s->versions, e->ino, b->blkoff, b->blocknr);
 	there = version_at(&s->versions, e->ino, b->blkoff, after);
@@ -113,12 +155,19 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 	if (here)
 		return here->blocknr;
 	known = expected_version(e, cx, b->blkoff, b->vblocknr);
-	return known ? known->blocknr : b->blocknr;
+	if (known)
+		return known->blocknr;
+	return b->blocknr && there && is_anothers(s, cx, e, b) ? after
+							       : b->blocknr;
 }
 
-static bool is_as_it_was(const struct sides *s, uint64_t before, uint64_t after)
+/* Whether the file has what it had, in the place where it was. */
+static bool is_as_it_was(struct sides *s, struct context *cx, uint64_t before,
+			 uint64_t after)
 {
-	return before && before == after && !sparse_test(&s->written, after);
+	return before && before == after &&
+	       (!sparse_test(&s->written, after) ||
+		sides_is_proven(s, cx, after));
 }
 
 /* Whether both blocks, read into the buffers, have the same content. */
@@ -176,10 +225,19 @@ static bool is_synced(struct comparison *c, struct context *cx, uint64_t blkoff,
 	return b && is_same_content(c->s, cx, b->blocknr, after);
 }
 
+/* Whether nothing says that block AFTER is what was written. */
+static bool is_doubtful(const struct comparison *c, uint64_t blkoff,
+			uint64_t after)
+{
+	return sparse_test(c->s->unread, after) && !is_dir(c) &&
+	       !is_cut_off(c, blkoff);
+}
+
 static int visit(void *arg, struct context *cx, const struct expected_block *b)
 {
 	struct comparison *c = arg;
 	uint64_t before, after;
+	bool is_dead;
 	int ret;
 
 	if (!c->inode)
@@ -190,9 +248,17 @@ static int visit(void *arg, struct context *cx, const struct expected_block *b)
 	if (ret < 0)
 		return damage_is(ret) ? 0 : ret;
 	before = comparefile_settle(c->s, cx, &c->e, b, after);
-	if (is_as_it_was(c->s, before, after) ||
-	    (before && before == after && sides_is_proven(c->s, cx, after)))
-		return 0;
+	if (b->blocknr && b->blocknr != after && !c->is_foreign) {
+		c->is_foreign = is_anothers(c->s, cx, &c->e, b);
+		c->s->foreign += c->is_foreign;
+	}
+	is_dead = expected_is_dead(&c->e, cx, b->vblocknr);
+	c->s->contradicted |= is_dead;
+	if ((!is_dead || c->s->versions.gathered) &&
+	    is_as_it_was(c->s, cx, before, after))
+		return is_doubtful(c, b->blkoff, after) ?
+			lose_block(c, cx, LOSS_SUSPECT, b->blkoff, 0) : 0;
+	c->s->lost_names |= is_dir(c);
 	if (!c->s->versions.gathered)
 		return sides_doubt(c->s, cx, c->ino, c->ino + 1);
 	if (is_dir(c))

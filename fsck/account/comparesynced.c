@@ -17,9 +17,15 @@
 
 bool comparesynced_has(const struct sides *s, uint64_t ino, uint64_t blkoff)
 {
+	const struct rollforward lost = {
+		.blocks = s->synced->lost,
+		.count = s->synced->nlost,
+	};
 	const struct salvaged_block *b =
-		rollforward_find(s->before->rollforward, ino, blkoff);
+		rollforward_find(s->synced, ino, blkoff);
 
+	if (!b || b->blkoff != blkoff)
+		b = rollforward_find(&lost, ino, blkoff);
 	return b && b->blkoff == blkoff;
 }
 
@@ -31,8 +37,9 @@ static bool is_same(struct sides *s, struct context *cx, uint64_t before,
 		!memcmp(s->blocks[0], s->blocks[1], s->before->geo.block_size));
 }
 
+/* Block B, which is LOST or was salvaged. */
 static int compare(struct sides *s, struct context *cx, struct root *root,
-		   const struct salvaged_block *b)
+		   const struct salvaged_block *b, bool lost)
 {
 	struct loss loss = {
 		.kind = LOSS_STALE,
@@ -52,7 +59,7 @@ static int compare(struct sides *s, struct context *cx, struct root *root,
 	if (ret < 0)
 		return damage_forgive(cx, ret);
 	if (loss.offset >= le64_get(file.inode.i_size) ||
-	    is_same(s, cx, b->blocknr, ret ? after : 0))
+	    (!lost && is_same(s, cx, b->blocknr, ret ? after : 0)))
 		return 0;
 	if (!ret)
 		loss.kind = LOSS_ZERO;
@@ -60,17 +67,32 @@ static int compare(struct sides *s, struct context *cx, struct root *root,
 	return 0;
 }
 
+/* Damaged logs of which nobody can say all that they have. */
+static void lose_logs(struct sides *s, struct context *cx)
+{
+	struct loss loss = {.kind = LOSS_SYNCED, .latest = true};
+	unsigned int i;
+
+	for (i = 0; i < s->synced->nholes; i++) {
+		loss.block = s->synced->holes[i];
+		losslist_add(s->losses, cx, &loss, NULL, 0);
+	}
+}
+
 int comparesynced_run(struct sides *s, struct context *cx)
 {
-	const struct rollforward *rf = s->before->rollforward;
+	const struct rollforward *rf = s->synced;
 	struct root root;
 	uint64_t i;
 	int err;
 
-	if (!rf || !rf->count || s->after->latest.orphans_start)
+	if (s->after->latest.orphans_start)
 		return 0;
-	err = root_open(&root, cx, s->after, 0);
+	lose_logs(s, cx);
+	err = rf->count || rf->nlost ? root_open(&root, cx, s->after, 0) : 0;
 	for (i = 0; i < rf->count && !err; i++)
-		err = compare(s, cx, &root, &rf->blocks[i]);
+		err = compare(s, cx, &root, &rf->blocks[i], false);
+	for (i = 0; i < rf->nlost && !err; i++)
+		err = compare(s, cx, &root, &rf->lost[i], true);
 	return damage_forgive(cx, err);
 }

@@ -18,6 +18,7 @@
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
+#include "fsck/account/attributes.h"
 #include "fsck/account/comparefile.h"
 #include "vol/root.h"
 
@@ -31,6 +32,7 @@ struct walk {
 	char *inodes[2]; /* a block of each side */
 	bool has[2];	 /* it could be read */
 	bool has_inodes; /* the block before is one of inodes */
+	bool is_stale;	 /* it is, but of an older checkpoint */
 };
 
 static const struct nilfs_inode *inode_in(const struct walk *w, int side,
@@ -43,26 +45,6 @@ static const struct nilfs_inode *inode_in(const struct walk *w, int side,
 static bool exists(const struct nilfs_inode *inode)
 {
 	return le16_get(inode->i_links_count);
-}
-
-/* What the bitmap says of inode INO: 1 in use, 0 free, or it cannot be read. */
-static int is_in_use(struct walk *w, struct context *cx, uint64_t ino)
-{
-	const struct palloc *p = &w->s->before->ifile_palloc;
-	uint64_t group = palloc_group(p, ino);
-	const void *bitmap;
-	bool used;
-
-	if (!w->e.inode)
-		return -ENOENT;
-	if (file_block(&w->before, cx, palloc_bitmap_blkoff(p, group),
-		       &bitmap) <= 0) {
-		fail_clear(cx);
-		return -ENOENT;
-	}
-	used = palloc_bit(bitmap, palloc_group_offset(p, ino));
-	file_put(&w->before, bitmap);
-	return used;
 }
 
 static bool is_inode(const struct walk *w, const struct nilfs_inode *inode,
@@ -91,6 +73,11 @@ static bool is_same_inode(const struct nilfs_inode *a,
 	       le16_get(a->i_mode) == le16_get(b->i_mode);
 }
 
+static struct file *ifile_of(struct walk *w)
+{
+	return w->e.inode ? &w->before : NULL;
+}
+
 /*
  * An inode that cannot be read before, or is not there: IS_EMPTY says that it
  * has no links.
@@ -99,11 +86,11 @@ static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
 			   bool is_empty, const struct nilfs_inode *after)
 {
 	const struct loss removed = {.kind = LOSS_REMOVED, .ino = ino};
-	int in_use = is_in_use(w, cx, ino);
+	int in_use = attributes_is_in_use(ifile_of(w), cx, ino);
 
 	if (!in_use || (in_use < 0 && is_empty && w->has_inodes))
 		return 0;
-	if (in_use > 0 && !after && !w->has_inodes)
+	if (in_use > 0 && !after && (!w->has_inodes || !is_empty))
 		return sides_lose(w->s, cx, w->state, &removed, NULL, 0);
 	if (!w->s->versions.gathered)
 		return sides_doubt(w->s, cx, ino, ino + 1);
@@ -115,7 +102,7 @@ static int compare_inode(struct walk *w, struct context *cx, uint64_t ino,
 {
 	const struct nilfs_inode *before = NULL, *after = NULL;
 
-	if (w->has[0] && is_inode(w, inode_in(w, 0, i), ino))
+	if (w->has[0] && !w->is_stale && is_inode(w, inode_in(w, 0, i), ino))
 		before = inode_in(w, 0, i);
 	if (w->has[1] && exists(inode_in(w, 1, i)))
 		after = inode_in(w, 1, i);
@@ -150,6 +137,18 @@ static void read_inodes(struct walk *w, struct context *cx, int side,
 		       w->s->before->geo.block_size);
 }
 
+/* A block that was corrected in its place is what it was written as. */
+static void take_proven(struct walk *w, struct context *cx, uint64_t before,
+			uint64_t after)
+{
+	if (!before || before != after || !w->has[1] ||
+	    !sparse_test(&w->s->written, after) ||
+	    !sides_is_proven(w->s, cx, after))
+		return;
+	memcpy(w->inodes[0], w->inodes[1], w->s->before->geo.block_size);
+	w->has[0] = true;
+}
+
 /* Blocks of both sides that are the same block, which nobody wrote. */
 static bool is_shared(const struct walk *w, uint64_t before, uint64_t after)
 {
@@ -164,6 +163,47 @@ static int mark_clean(struct walk *w, struct context *cx, uint64_t blocknr)
 	if (ret < 0)
 		fail_clear(cx);
 	return ret == -EINTR ? ret : 0;
+}
+
+/* Whether BEFORE, which looks like an older version, is one. */
+static bool is_stale(struct walk *w, struct context *cx,
+		     const struct attributes *a)
+{
+	return attributes_is_stale(a, cx) &&
+	       (!w->has[1] || w->s->contradicted ||
+		memcmp(w->inodes[0], w->inodes[1],
+		       w->s->before->geo.block_size) ||
+		!sides_is_proven(w->s, cx, a->before));
+}
+
+/* The inodes of block B, at BEFORE, on both sides. */
+static int compare_block(struct walk *w, struct context *cx,
+			 const struct expected_block *b, uint64_t before,
+			 const struct palloc_block *what)
+{
+	struct attributes a = {
+		.s = w->s,
+		.state = w->state,
+		.e = &w->e,
+		.what = what,
+		.blkoff = b->blkoff,
+		.vblocknr = b->vblocknr,
+		.before = before,
+		.ifile = ifile_of(w),
+		.inodes = {w->has[0] ? w->inodes[0] : NULL,
+			   w->has[1] ? w->inodes[1] : NULL},
+	};
+	int ret;
+
+	w->is_stale = a.is_stale = is_stale(w, cx, &a);
+	w->s->foreign = 0;
+	ret = compare_inodes(w, cx, what);
+	if (!ret)
+		ret = attributes_compare(&a, cx);
+	if (ret > 0 || (!ret && w->s->contradicted))
+		ret = sides_doubt(w->s, cx, NILFS_IFILE_INO,
+				  NILFS_IFILE_INO + 1);
+	return ret;
 }
 
 static int visit(void *arg, struct context *cx, const struct expected_block *b)
@@ -186,12 +226,13 @@ static int visit(void *arg, struct context *cx, const struct expected_block *b)
 		return 0;
 	read_inodes(w, cx, 0, before);
 	read_inodes(w, cx, 1, after);
+	take_proven(w, cx, before, after);
 	w->s->doubts = false;
 	if (!w->has[0] || (before != after && !w->t->is_dat_same))
 		ret = sides_doubt(w->s, cx, NILFS_IFILE_INO,
 				  NILFS_IFILE_INO + 1);
 	if (ret >= 0)
-		ret = compare_inodes(w, cx, &inodes);
+		ret = compare_block(w, cx, b, before, &inodes);
 	if (!ret && !w->s->doubts && is_shared(w, before, after) &&
 	    n == losslist_count(w->s->losses))
 		ret = mark_clean(w, cx, before);

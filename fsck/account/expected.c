@@ -51,6 +51,14 @@ static enum life life_of(const struct expected *e, struct context *cx,
 	return dat_is_in(&de, e->cno) ? LIFE_ALIVE : LIFE_DEAD;
 }
 
+bool expected_is_dead(const struct expected *e, struct context *cx,
+		      uint64_t vblocknr)
+{
+	const struct version one = {.vblocknr = vblocknr};
+
+	return vblocknr && life_of(e, cx, &one) == LIFE_DEAD;
+}
+
 static bool is_at(const struct expected *e, size_t i, uint64_t blkoff)
 {
 	const struct versions *v = e->versions;

@@ -45,6 +45,10 @@ struct expected {
  */
 int expected_run(struct expected *e, struct context *cx);
 
+/* Whether the DAT says that VBLOCKNR was not alive in the checkpoint. */
+bool expected_is_dead(const struct expected *e, struct context *cx,
+		      uint64_t vblocknr);
+
 /*
  * Of the versions of block BLKOFF, the one that the file had in CNO: that the
  * DAT says was alive then, or else the newest for which it says nothing else.

@@ -22,9 +22,12 @@
 static const char *const kind_keys[] = {
 	[LOSS_ZERO] = "zero",		[LOSS_STALE] = "stale",
 	[LOSS_TRUNCATED] = "truncated", [LOSS_UNKNOWN] = "unknown",
-	[LOSS_SUSPECT] = "suspect",	[LOSS_REMOVED] = "removed",
-	[LOSS_NAME] = "name",		[LOSS_CHECKPOINT] = "checkpoint",
+	[LOSS_SUSPECT] = "suspect",	[LOSS_ATTRIBUTES] = "attributes",
+	[LOSS_LINKS] = "links",		[LOSS_REMOVED] = "removed",
+	[LOSS_NAME] = "name",		[LOSS_RENAMED] = "renamed",
+	[LOSS_CHECKPOINT] = "checkpoint",
 	[LOSS_MARK] = "mark",		[LOSS_MARKS] = "marks",
+	[LOSS_SYNCED] = "synced",
 };
 
 static bool is_range(const struct loss *loss)
@@ -39,8 +42,11 @@ static bool continues(const struct loss *last, const struct loss *loss)
 	if (loss->kind == LOSS_CHECKPOINT)
 		return !loss->snapshot && !last->snapshot &&
 		       last->last + 1 == loss->cno;
-	return is_range(loss) && last->cno == loss->cno &&
-	       last->ino == loss->ino && last->from == loss->from &&
+	if (last->cno != loss->cno || last->from != loss->from)
+		return false;
+	if (loss->kind == LOSS_ATTRIBUTES)
+		return last->last_ino + 1 == loss->ino;
+	return is_range(loss) && last->ino == loss->ino &&
 	       last->offset + last->length == loss->offset;
 }
 
@@ -48,6 +54,7 @@ static void extend(struct loss *last, const struct loss *loss)
 {
 	last->length += loss->length;
 	last->last = loss->last;
+	last->last_ino = loss->last_ino;
 }
 
 static struct loss *grow(struct losslist *l, struct context *cx)
@@ -100,6 +107,16 @@ void losslist_fini(struct losslist *l)
 	memset(l, 0, sizeof(*l));
 }
 
+bool losslist_is_name(const struct loss *loss)
+{
+	return loss->kind == LOSS_NAME || loss->kind == LOSS_RENAMED;
+}
+
+bool losslist_is_of_several(const struct loss *loss)
+{
+	return loss->last_ino > loss->ino;
+}
+
 uint64_t losslist_count(const struct losslist *l)
 {
 	return l->n + l->more;
@@ -107,6 +124,7 @@ uint64_t losslist_count(const struct losslist *l)
 
 #define WHAT_MAX 128
 #define PATH_SHOWN 768
+#define WHOSE_MAX  (PATH_SHOWN + 64)
 
 static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
 {
@@ -114,7 +132,10 @@ static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
 
 	if (loss->time)
 		timefmt_iso((int64_t)loss->time, time);
-	if (loss->kind == LOSS_MARKS)
+	if (loss->kind == LOSS_SYNCED)
+		snprintf(what, WHAT_MAX, "latest state: data of fsync() in "
+			 "the log at block %" PRIu64, loss->block);
+	else if (loss->kind == LOSS_MARKS)
 		snprintf(what, WHAT_MAX,
 			 "marks of snapshots that were set "
 			 "last, of checkpoints up to %" PRIu64 ", if any",
@@ -154,15 +175,43 @@ static void what_text(const struct loss *loss, char what[WHAT_MAX])
 {
 	if (is_range(loss))
 		range_text(loss, what);
-	else
+	else if (loss->kind == LOSS_ATTRIBUTES && loss->from)
 		snprintf(what, WHAT_MAX,
-			 loss->kind == LOSS_NAME ? "the name was removed"
-						 : "the file was removed");
+			 "attributes are of checkpoint %" PRIu64, loss->from);
+	else if (loss->kind == LOSS_ATTRIBUTES)
+		snprintf(what, WHAT_MAX, "attributes may not be what they "
+					 "were");
+	else if (loss->kind == LOSS_LINKS)
+		snprintf(what, WHAT_MAX,
+			 "the link count is %" PRIu64 ", and was %" PRIu64,
+			 loss->length, loss->offset);
+	else
+		snprintf(what, WHAT_MAX, "the %s was removed",
+			 loss->kind == LOSS_NAME      ? "name"
+			 : loss->kind == LOSS_RENAMED ? "name that it had"
+						      : "file");
+}
+
+/* "inode 12" or "inodes 12 to 27", with the path where that is known. */
+static void whose_text(const struct loss *loss, char whose[WHOSE_MAX])
+{
+	char path[PATH_SHOWN];
+	int n;
+
+	if (losslist_is_of_several(loss))
+		n = snprintf(whose, WHOSE_MAX, "inodes %" PRIu64 " to %" PRIu64,
+			     loss->ino, loss->last_ino);
+	else
+		n = snprintf(whose, WHOSE_MAX, "inode %" PRIu64, loss->ino);
+	if (!loss->path)
+		return;
+	text_escape(path, sizeof(path), loss->path, strlen(loss->path));
+	snprintf(whose + n, WHOSE_MAX - (size_t)n, ", %s", path);
 }
 
 static void put_line(const struct loss *loss, struct report *r)
 {
-	char state[64], what[WHAT_MAX], path[PATH_SHOWN];
+	char state[64], what[WHAT_MAX], whose[WHOSE_MAX];
 
 	if (!loss->ino) {
 		checkpoint_text(loss, what);
@@ -173,14 +222,8 @@ static void put_line(const struct loss *loss, struct report *r)
 		 loss->latest ? "latest state" : "snapshot %" PRIu64,
 		 loss->cno);
 	what_text(loss, what);
-	if (!loss->path) {
-		report_text(r, "lost: %s: inode %" PRIu64 ": %s", state,
-			    loss->ino, what);
-		return;
-	}
-	text_escape(path, sizeof(path), loss->path, strlen(loss->path));
-	report_text(r, "lost: %s: inode %" PRIu64 ", %s: %s", state, loss->ino,
-		    path, what);
+	whose_text(loss, whose);
+	report_text(r, "lost: %s: %s: %s", state, whose, what);
 }
 
 static void put_text(const struct losslist *l, struct report *r, bool all)
@@ -226,9 +269,16 @@ static void put_section(const struct loss *loss, struct report *r)
 	report_value(r, VALUE_BOOL, "snapshot", "Snapshot",
 		     value_bool(loss->snapshot));
 	put_number(r, "inode", "Inode", loss->ino, loss->ino);
+	put_number(r, "last_inode", "Last inode", loss->last_ino,
+		   loss->last_ino);
 	report_string(r, "path", "Path", loss->path);
+	put_number(r, "block", "Block", loss->block, loss->block);
 	put_number(r, "offset", "Offset", loss->offset, is_range(loss));
 	put_number(r, "length", "Length", loss->length, is_range(loss));
+	put_number(r, "links_before", "Links before", loss->offset,
+		   loss->kind == LOSS_LINKS);
+	put_number(r, "links", "Links", loss->length,
+		   loss->kind == LOSS_LINKS);
 	put_number(r, "from_checkpoint", "From checkpoint", loss->from,
 		   loss->from);
 	report_value(r, VALUE_TIME, "time", "Time",

@@ -18,11 +18,15 @@ enum loss_kind {
 	LOSS_TRUNCATED,	 /* bytes past the new end of the file */
 	LOSS_UNKNOWN,	 /* bytes of which nothing could be read */
 	LOSS_SUSPECT,	 /* bytes of a log whose checksum did not match */
+	LOSS_ATTRIBUTES, /* inodes with the attributes of an older checkpoint */
+	LOSS_LINKS,	 /* a link count that changed with lost names */
 	LOSS_REMOVED,	 /* a file that is not there any more */
 	LOSS_NAME,	 /* a name that is not there any more */
+	LOSS_RENAMED,	 /* the same, of which only the new name is known */
 	LOSS_CHECKPOINT, /* checkpoints that are not there any more */
 	LOSS_MARK,	 /* a checkpoint that is no snapshot any more */
 	LOSS_MARKS,	 /* which of these had become snapshots last */
+	LOSS_SYNCED,	 /* data of fsync() in a log that cannot be read */
 };
 
 struct loss {
@@ -31,12 +35,14 @@ struct loss {
 	bool snapshot;		 /* CNO was a snapshot */
 	uint64_t cno;		 /* the checkpoint; of several, the first */
 	uint64_t last;		 /* of several checkpoints, the last */
-	uint64_t ino;		 /* 0: a checkpoint */
+	uint64_t ino;		 /* 0: a checkpoint; of several, the first */
+	uint64_t last_ino;	 /* of LOSS_ATTRIBUTES: the last */
 	uint64_t dir;		 /* of a name: the directory */
-	uint64_t offset, length; /* bytes */
-	uint64_t from;		 /* checkpoint of stale content; 0: not known */
+	uint64_t offset, length; /* bytes; of LOSS_LINKS: before, after */
+	uint64_t block;		 /* of LOSS_SYNCED: where the log begins */
+	uint64_t from;		 /* checkpoint of what is stale; 0: not known */
 	uint64_t time;		 /* of a checkpoint, seconds; 0: not known */
-	char *name;		 /* of LOSS_NAME, or NULL; owned */
+	char *name;		 /* of a name, or NULL; owned */
 	char *path;		 /* or NULL; owned */
 };
 
@@ -58,6 +64,12 @@ struct losslist {
 void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len);
 void losslist_fini(struct losslist *l);
+
+/* Whether LOSS is a name in a directory. */
+bool losslist_is_name(const struct loss *loss);
+
+/* Whether LOSS is of more than one inode, and so has no path. */
+bool losslist_is_of_several(const struct loss *loss);
 
 /* How many there are, listed or not. */
 uint64_t losslist_count(const struct losslist *l);

@@ -90,11 +90,11 @@ static void set_paths(struct search *s, uint64_t ino, size_t dir,
 
 	for (i = s->first; i < s->end; i++) {
 		loss = &s->l->items[i];
-		if (loss->path)
+		if (loss->path || losslist_is_of_several(loss))
 			continue;
-		if (loss->kind == LOSS_NAME && loss->dir == ino)
+		if (losslist_is_name(loss) && loss->dir == ino)
 			loss->path = name ? NULL : join(s, dir, loss->name);
-		else if (loss->kind != LOSS_NAME && loss->ino == ino)
+		else if (!losslist_is_name(loss) && loss->ino == ino)
 			loss->path = join(s, dir, name);
 	}
 }
@@ -163,13 +163,6 @@ static int read_dir(struct search *s, struct context *cx, size_t dir)
 	return ret ? ret : context_cancelled(cx);
 }
 
-static int compare(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* The inodes without a path; how many, or -ENOMEM. */
 static int list_wanted(struct search *s, struct context *cx)
 {
@@ -180,7 +173,7 @@ static int list_wanted(struct search *s, struct context *cx)
 	s->nwanted = 0;
 	for (i = s->first; i < s->end; i++) {
 		loss = &s->l->items[i];
-		if (!loss->ino || loss->path)
+		if (!loss->ino || loss->path || losslist_is_of_several(loss))
 			continue;
 		wanted = array_grow(cx, s->wanted, &s->wanted_room,
 				    s->nwanted + 1, sizeof(*wanted));
@@ -188,9 +181,9 @@ static int list_wanted(struct search *s, struct context *cx)
 			return -ENOMEM;
 		s->wanted = wanted;
 		wanted[s->nwanted++] =
-			loss->kind == LOSS_NAME ? loss->dir : loss->ino;
+			losslist_is_name(loss) ? loss->dir : loss->ino;
 	}
-	sort_in_place(s->wanted, s->nwanted, sizeof(*s->wanted), compare);
+	sort_numbers(s->wanted, s->nwanted);
 	return s->nwanted > 0;
 }
 

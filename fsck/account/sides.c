@@ -25,6 +25,7 @@ int sides_lose(struct sides *s, struct context *cx,
 {
 	struct loss of_state = *loss;
 
+	s->lost_names |= loss->kind == LOSS_REMOVED || loss->kind == LOSS_NAME;
 	if (!s->versions.gathered)
 		return sides_doubt(s, cx, loss->ino, loss->ino + 1);
 	of_state.latest = state->latest;
@@ -45,22 +46,57 @@ int sides_read(struct sides *s, struct context *cx, bool after,
 	return !err;
 }
 
+/* Whether the log at PSEG had the checksum SS has before the repair as well. */
+static bool has_old_sum(struct sides *s, struct context *cx, uint64_t pseg,
+			const struct nilfs_segment_summary *ss)
+{
+	struct nilfs_segment_summary before;
+	const struct volume *vol = s->before;
+
+	return !dev_read(vol->dev, cx, pseg << vol->geo.block_bits, &before,
+			 sizeof(before)) &&
+	       le32_get(before.ss_datasum) == le32_get(ss->ss_datasum);
+}
+
+/* Finds the log of VOL with block BLOCKNR, read by SEARCH: 1, 0. */
+static int find_log(struct logsearch *search, struct context *cx,
+		    struct volume *vol, uint64_t blocknr, struct log *log)
+{
+	uint64_t segnum = geometry_segment_of(&vol->geo, blocknr);
+	int ret = logsearch_open(search, cx, vol, segnum,
+				 geometry_segment_start(&vol->geo, segnum));
+
+	while (!ret && logsearch_next(search, cx, log) > 0)
+		if (blocknr >= log->pseg && blocknr < log->pseg + log->nblocks)
+			return 1;
+	return 0;
+}
+
+uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr)
+{
+	struct logsearch search;
+	struct segsum_block b;
+	uint64_t ino = 0;
+	struct log log;
+
+	if (find_log(&search, cx, s->before, blocknr, &log))
+		while (!ino && segsum_iter_next(&search.summary.iter, &b))
+			if (log.pseg + b.index == blocknr)
+				ino = b.ino;
+	logsearch_close(&search);
+	fail_clear(cx);
+	return ino;
+}
+
 bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr)
 {
-	const struct nilfs_geometry *g = &s->after->geo;
-	uint64_t segnum = geometry_segment_of(g, blocknr);
 	bool is_proven = false;
 	struct logsearch search;
 	struct log log;
-	int ret = logsearch_open(&search, cx, s->after, segnum,
-				 geometry_segment_start(g, segnum));
 
-	while (!ret && logsearch_next(&search, cx, &log) > 0) {
-		if (blocknr < log.pseg || blocknr >= log.pseg + log.nblocks)
-			continue;
-		is_proven = !logcheck_payload(s->after, cx, log.pseg, &log.ss);
-		break;
-	}
+	if (find_log(&search, cx, s->after, blocknr, &log))
+		is_proven = has_old_sum(s, cx, log.pseg, &log.ss) &&
+			    !logcheck_payload(s->after, cx, log.pseg, &log.ss);
 	logsearch_close(&search);
 	fail_clear(cx);
 	return is_proven;

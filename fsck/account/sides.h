@@ -19,6 +19,7 @@ struct sides {
 	/* Of BEFORE: blocks of fsync() that a mount puts into their files. */
 	struct rollforward *synced;
 	struct versions versions; /* gathered for the second comparison */
+	const struct sparse *unread; /* blocks that no readable log has */
 	struct sparse written;	  /* blocks that the repair wrote */
 	struct losslist *losses;
 	char *blocks[2]; /* buffers: before, after */
@@ -27,6 +28,9 @@ struct sides {
 	 * one has their versions, and adds the losses.
 	 */
 	bool doubts;
+	unsigned int foreign; /* inodes with blocks of others, of one block */
+	bool contradicted; /* the DAT denies that a file had a block */
+	bool lost_names; /* found by the first: names may be gone */
 };
 
 /* One state of the file system, on both sides. */
@@ -51,9 +55,12 @@ int sides_doubt(struct sides *s, struct context *cx, uint64_t first,
 int sides_read(struct sides *s, struct context *cx, bool after,
 	       uint64_t blocknr);
 
+/* The inode that a log before the repair has block BLOCKNR for, or 0. */
+uint64_t sides_owner(struct sides *s, struct context *cx, uint64_t blocknr);
+
 /*
  * Whether block BLOCKNR is proven after the repair: the checksum of the log
- * that has it matches.
+ * that has it matches, and is the one that it had before.
  */
 bool sides_is_proven(struct sides *s, struct context *cx, uint64_t blocknr);
 

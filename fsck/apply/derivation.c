@@ -3,9 +3,18 @@
  * Repair by derivation.
  *
  * The derived blocks are patches over the device first: the whole volume is
- * checked as if they had never been damaged.  If that is better, they are
- * written as blocks of their files to one more log, and the patches are
- * dropped.  The check after that must find no more than the one with them.
+ * checked as if they had never been damaged.  If that is better they are
+ * written, and the patches are dropped.  The check after that must find no more
+ * than the one with them.
+ *
+ * What the checksum of its log proves, or an undo file protects, is written in
+ * its place.  Of the rest blocks of DAT, cpfile and SUFILE are written as blocks
+ * of these to one more log.  Blocks of files are shared by checkpoints: they
+ * keep their numbers, as all that lives in their segment is moved (removal.h).
+ *
+ * A node that leads to blocks of the right places, but dead ones, is an older
+ * version of itself, or the DAT is wrong about their ends.  It is the node if
+ * the file has as many blocks then as its inode says.
  */
 #include "fsck/apply/derivation.h"
 
@@ -16,8 +25,11 @@
 #include "dev/patched.h"
 #include "fsck/derive/derived.h"
 #include "fsck/round.h"
+#include "fsck/segments/removal.h"
 #include "log/mend.h"
 #include "log/metafile.h"
+
+#define TRIES 4
 
 /* Kinds of repair whose findings a derivation may explain. */
 static const enum rule_fix kinds[] = {
@@ -26,6 +38,19 @@ static const enum rule_fix kinds[] = {
 	RULE_FIX_COUNTS,
 };
 
+/* Whether a name that leads nowhere may be the fault of a map. */
+static bool have_doubts(const struct plan *plan)
+{
+	const struct plan_kind *names = &plan->kinds[RULE_FIX_NAMES];
+	size_t i;
+
+	for (i = 0; i < names->n; i++)
+		if (rule_has(names->fixes[i].rule,
+			     RULE_DOUBTS_MAP | RULE_DOUBTS_IFILE))
+			return true;
+	return false;
+}
+
 /* Whether the user wants it, where something is found: 1, 0, -EINTR. */
 static int is_wanted(struct repair *r, struct context *cx)
 {
@@ -33,17 +58,65 @@ static int is_wanted(struct repair *r, struct context *cx)
 	size_t i;
 	int err;
 
+	if (r->o->rebuild)
+		return 1;
 	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_MEND) {
 		err = ask_stage(&r->ask, cx, &l->plan, RULE_STAGE_DAT);
-		return err ? err :
-		       r->ask.mode != DECISION_MODE_SAFE &&
-		       (l->plan.kinds[RULE_FIX_DAT].n ||
-			l->plan.kinds[RULE_FIX_ALLOCATOR].n);
+		return err ? err : l->plan.kinds[RULE_FIX_DAT].n ||
+				   l->plan.kinds[RULE_FIX_ALLOCATOR].n;
 	}
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (l->plan.kinds[kinds[i]].n)
 			return 1;
-	return l->check.dat_broken;
+	return l->check.dat_broken ||
+	       have_doubts(&l->plan);
+}
+
+/* Whether the commit of a log writes B again if it is told to. */
+static bool is_rewritten(const struct derived_block *b)
+{
+	return b->ino == NILFS_DAT_INO || b->ino == NILFS_CPFILE_INO ||
+	       b->ino == NILFS_SUFILE_INO;
+}
+
+/* The segments with blocks that are moved; false where there are none. */
+static bool list_segments(const struct derived *d,
+			  const struct nilfs_geometry *geo,
+			  struct bitmap *segments)
+{
+	bool any = false;
+	size_t i;
+
+	for (i = 0; i < d->n; i++) {
+		const struct derived_block *b = &d->blocks[i];
+
+		if (is_rewritten(b))
+			continue;
+		bitmap_set(segments, geometry_segment_of(geo, b->blocknr));
+		any = true;
+	}
+	return any;
+}
+
+/* Moves all that lives in SEGMENTS, as it reads now. */
+static int move_out(struct fixer_job *job, struct context *cx,
+		    const struct bitmap *segments)
+{
+	struct bitmap which = { 0 };
+	struct removal removal = { .job = job, .which = &which };
+	uint64_t segnum = bitmap_next_set(segments, 0);
+	int err = bitmap_init(&which, cx, segments->bits);
+
+	for (; !err && segnum < segments->bits;
+	     segnum = bitmap_next_set(segments, segnum + 1))
+		bitmap_set(&which, segnum);
+	if (!err)
+		err = removal_run(&removal, cx);
+	if (!err && bitmap_count(&which) != bitmap_count(segments))
+		err = fail(cx, -EUCLEAN, "not all of a segment is listed");
+	removal_fini(&removal);
+	bitmap_fini(&which);
+	return err;
 }
 
 /* Writes the derived blocks to the log of JOB. */
@@ -51,20 +124,49 @@ static int rewrite(struct fixer_job *job, struct context *cx,
 		   const struct fix *fixes, size_t n)
 {
 	const struct derived *d = job->derived;
+	struct bitmap segments = { 0 };
 	size_t i;
 	int err = 0;
 
 	(void)fixes;
 	(void)n;
 	for (i = 0; i < d->n && !err; i++)
-		err = metafile_touch(mend_file(job->writer, d->blocks[i].ino),
-				     cx, 0, d->blocks[i].blkoff);
-	return err ? err : mend_changed(job->writer, cx);
+		if (is_rewritten(&d->blocks[i]))
+			err = metafile_touch(mend_file(job->writer,
+						       d->blocks[i].ino),
+					     cx, 0, d->blocks[i].blkoff);
+	if (!err)
+		err = mend_changed(job->writer, cx);
+	if (!err)
+		err = bitmap_init(&segments, cx, job->vol->geo.nsegments);
+	if (!err && list_segments(d, &job->vol->geo, &segments))
+		err = move_out(job, cx, &segments);
+	bitmap_fini(&segments);
+	return err;
+}
+
+static void report_block(struct fixer_job *job, const struct derived_block *b)
+{
+	if (b->level)
+		fixers_tell(job, "inode %" PRIu64 ": node of level %u at block "
+			    "%" PRIu64 ": restored from the logs", b->ino,
+			    b->level, b->blkoff);
+	else if (b->map_of)
+		fixers_tell(job, "inode %" PRIu64 ": map restored from the "
+			    "logs", b->map_of);
+}
+
+static void report_count(struct fixer_job *job, size_t n, const char *how)
+{
+	if (n)
+		fixers_tell(job, "%zu %s of metadata restored%s", n,
+			    n == 1 ? "block" : "blocks", how);
 }
 
 static void report(struct repair *r, const struct derived *d)
 {
 	struct fixer_job job = repair_job(r, &r->tool->cx);
+	size_t i, n[2] = { 0, 0 };
 
 	if (d->entries)
 		fixers_tell(&job, "DAT: %" PRIu64 " entries restored from the "
@@ -72,8 +174,14 @@ static void report(struct repair *r, const struct derived *d)
 	if (d->lost)
 		fixers_tell(&job, "DAT: %" PRIu64 " entries freed that no log "
 			    "lists", d->lost);
-	fixers_tell(&job, "%zu %s of metadata restored", d->n,
-		    d->n == 1 ? "block" : "blocks");
+	for (i = 0; i < d->n; i++) {
+		report_block(&job, &d->blocks[i]);
+		n[d->blocks[i].proven] += !d->blocks[i].level &&
+					  !d->blocks[i].written;
+	}
+	report_count(&job, n[true], " in place, as the checksum of the log "
+		     "proves");
+	report_count(&job, n[false], "");
 }
 
 /* One more log with the blocks, on the overlay. */
@@ -86,14 +194,50 @@ static int write_log(struct repair *r, struct context *cx, struct derived *d)
 		.taken = none,
 		.instead = rewrite,
 	};
-	int err;
+	const struct volume *vol = round.job.vol;
+	size_t i;
 
 	round.job.derived = d;
-	err = round_run(&round, cx);
-	if (!err)
-		report(r, d);
+	for (i = 0; i < d->n; i++)
+		round.fresh_segment |=
+			!is_rewritten(&d->blocks[i]) &&
+			geometry_segment_of(&vol->geo, d->blocks[i].blocknr) ==
+				vol->latest.segnum;
+	return round_run(&round, cx);
+}
+
+/* Brings the blocks to the overlay. */
+static int write_blocks(struct repair *r, struct context *cx, struct derived *d)
+{
+	const struct volume *vol = repair_current(r)->check.vol;
+	int err;
+
+	report(r, d);
+	err = derived_write(d, cx, &vol->geo,
+			    r->o->undo_file && !r->dev->zones);
+	if (!err && d->n)
+		err = write_log(r, cx, d);
 	patched_drop(r->patched);
 	return err;
+}
+
+/*
+ * Whether a file, some node of which may as well have been right (ANY: any
+ * file), has another number of blocks than it should.
+ */
+static bool is_contradicted(const struct look *l, const struct derived *d,
+			    bool any)
+{
+	const struct plan_kind *kind = &l->plan.kinds[RULE_FIX_MAPS];
+	size_t i, j;
+
+	for (i = 0; i < d->n; i++)
+		for (j = 0; (any || d->blocks[i].plausible) && j < kind->n; j++)
+			if (kind->fixes[j].rule == RULE_INODE_BLOCKS &&
+			    (any || kind->fixes[j].place.ino ==
+					    d->blocks[i].ino))
+				return true;
+	return false;
 }
 
 /* Back to the device as it was before; LOOKED: R->now is of something else. */
@@ -105,43 +249,131 @@ static int go_back(struct repair *r, struct context *cx, struct derived *d,
 	return looked ? repair_resume(r, cx) : 0;
 }
 
-static int try_derived(struct repair *r, struct context *cx, struct derived *d)
+/*
+ * With *MAPS those of files, with DAT the DAT: 1 where it stays, 0.  *MAPS is
+ * then whether there were any.
+ */
+static int try_derived(struct repair *r, struct context *cx, struct derived *d,
+		       bool dat, bool *maps)
 {
 	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	struct look *now = repair_current(r);
 	bool looked = false;
-	int ret = derive_dat(d, cx, &repair_current(r)->check), err;
+	int ret = dat ? derive_dat(d, cx, &now->check) : 0, err;
+	size_t n;
 
-	if (!ret && d->n) {
+	/* What would be written goes by the map. */
+	if (d->dat_stale)
+		derived_drop(d);
+	n = d->n;
+	if (!ret && *maps && !d->dat_stale)
+		ret = derive_nodes(d, cx, &now->check, &now->plan);
+	*maps = d->n > n;
+	/* In this mode nothing is given up. */
+	if (!ret && d->n &&
+	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost)) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
-		ret = repair_improves(r, cx);
+		ret = r->o->rebuild ? repair_look(r, cx) :
+				      repair_improves(r, cx);
 		looked = ret > 0;
 	}
-	if (ret > 0) {
-		ret = write_log(r, cx, d);
+	if (ret > 0 && !is_contradicted(repair_current(r), d, !dat)) {
+		ret = write_blocks(r, cx, d);
 		ret = ret ? ret : repair_look(r, cx);
+		if (ret > 0) {
+			/* It was the DAT that led to other blocks. */
+			r->state.overwritten &= findings_have(
+				repair_current(r)->check.findings,
+				RULE_OVERWRITTEN);
+			return 1;
+		}
 	}
-	if (ret > 0)
-		return 0;
 	mended_rewind(&r->mended, nmended);
-	ret = repair_tolerate(r, cx, ret);
+	ret = repair_tolerate(r, cx, ret < 0 ? ret : 0);
 	err = go_back(r, cx, d, mark, looked);
 	return ret ? ret : err;
 }
 
+/* All of the cpfile and of the SUFILE, as DAT and logs have it. */
+static int redo(struct fixer_job *job, struct context *cx,
+		const struct fix *fixes, size_t n)
+{
+	int err = fix_checkpoints(job, cx, fixes, n);
+
+	if (!err)
+		err = mend_changed(job->writer, cx);
+	if (!err)
+		err = fix_segments(job, cx, fixes, n);
+	return err ? err : mend_changed(job->writer, cx);
+}
+
+/* For those who want all of it compared, whatever was found. */
+static int rebuild(struct repair *r, struct context *cx)
+{
+	static const bool none[RULE_FIX_COUNT];
+	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = RULE_STAGE_METADATA,
+		.taken = none,
+		.instead = redo,
+	};
+	int ret;
+
+	if (round.job.check->dat_broken)
+		return 0;
+	ret = round_run(&round, cx);
+	if (!ret && overlay_mark(r->dev) != mark)
+		ret = repair_look(r, cx);
+	if (ret <= 0) {
+		overlay_rewind(r->dev, mark);
+		mended_rewind(&r->mended, nmended);
+	}
+	return ret < 0 ? repair_tolerate(r, cx, ret) : 0;
+}
+
+/* Once more after a success: with the trees whole, more follows from them. */
+static int run(struct repair *r, struct context *cx)
+{
+	unsigned int tries;
+	int ret = 1;
+
+	for (tries = 0; tries < TRIES && ret > 0; tries++) {
+		struct derived d = { .dev = r->dev, .patched = r->patched };
+		bool maps = true, all = true;
+
+		/* Maps go first: a DAT that fits a wrong one gives up blocks. */
+		ret = is_wanted(r, cx);
+		if (ret > 0)
+			ret = try_derived(r, cx, &d, false, &maps);
+		else
+			break;
+		if (!ret)
+			ret = try_derived(r, cx, &d, true, &all);
+		if (!ret && all) {
+			all = false;
+			ret = try_derived(r, cx, &d, true, &all);
+		}
+		derived_fini(&d);
+	}
+	return ret < 0 ? ret : 0;
+}
+
 int derivation_run(struct repair *r, struct context *cx)
 {
-	struct derived d = { .dev = r->dev, .patched = r->patched };
 	struct look *now = repair_current(r);
+	bool first = !r->derived;
 	int ret;
 
 	if (r->derived == r->looks + 1 || !now->complete || !now->check.vol ||
-	    !r->patched || repair_is_cut_off(now))
+	    !r->patched || repair_is_cut_off(now) ||
+	    (r->ask.mode == DECISION_MODE_SAFE &&
+	     now->check.vol->latest.orphans_start))
 		return 0;
-	ret = is_wanted(r, cx);
-	if (ret > 0)
-		ret = try_derived(r, cx, &d);
-	derived_fini(&d);
+	ret = run(r, cx);
+	if (!ret && first && r->o->rebuild)
+		ret = rebuild(r, cx);
 	r->derived = r->looks + 1;
 	return ret;
 }

@@ -69,11 +69,11 @@ static int add_copies(struct cpblocks *s, struct context *cx)
 
 	vblocks_init(&vblocks, s->check->vol);
 	for (i = 0; i < s->copies.n && ret >= 0; i++) {
-		const struct loglist_block *b = &s->copies.list[i];
+		const struct listing *b = &s->copies.list[i];
 
 		if (i && b[-1].blkoff == b->blkoff)
 			continue;
-		ret = vblocks_find(&vblocks, cx, b->vblocknr, &vb);
+		ret = vblocks_find(&vblocks, cx, b->number, &vb);
 		if (hidden || (ret == VBLOCKS_USED &&
 			       vb.end == NILFS_CNO_MAX &&
 			       vb.blocknr == b->blocknr))
@@ -147,30 +147,31 @@ static void make_empty(const struct nilfs_geometry *geo, uint64_t blkoff,
 }
 
 int cpblocks_read(const struct cpblocks *s, struct context *cx,
-		  uint64_t blkoff, void *data, enum cpblocks_origin *origin,
-		  uint64_t *vblocknr)
+		  struct cpblock *b)
 {
-	const struct liveblock *live = liveblocks_find(&s->live, blkoff);
+	const struct liveblock *live = liveblocks_find(&s->live, b->blkoff);
 	struct volume *vol = s->check->vol;
 	const void *block;
 	int ret;
 
-	*origin = CPBLOCKS_OLD;
-	*vblocknr = 0;
+	b->origin = CPBLOCKS_OLD;
+	b->vblocknr = b->blocknr = b->written = 0;
 	if (!live) {
-		ret = cpcopies_block(&s->copies, cx, blkoff, data);
+		ret = cpcopies_block(&s->copies, cx, b->blkoff, b->data);
 		if (!ret)
-			make_empty(&vol->geo, blkoff, data);
+			make_empty(&vol->geo, b->blkoff, b->data);
 		return ret < 0 ? ret : 0;
 	}
 	ret = cache_get(vol->cache, cx, live->blocknr, &block);
 	if (ret)
 		return ret;
-	memcpy(data, block, vol->geo.block_size);
+	memcpy(b->data, block, vol->geo.block_size);
 	cache_put(vol->cache, block);
 	/* What the map names is right, whoever knows where it is. */
-	*origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
-						CPBLOCKS_MAPPED;
-	*vblocknr = live->vblocknr;
+	b->origin = live->seq && live->vblocknr ? CPBLOCKS_FOUND :
+						  CPBLOCKS_MAPPED;
+	b->vblocknr = live->vblocknr;
+	b->blocknr = live->blocknr;
+	b->written = cpcopies_written(&s->copies, b->blkoff, live->blocknr);
 	return 0;
 }

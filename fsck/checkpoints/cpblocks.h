@@ -13,7 +13,7 @@
 #include "base/context.h"
 #include "check/check.h"
 #include "fsck/checkpoints/cpcopies.h"
-#include "fsck/index/liveblocks.h"
+#include "fsck/derive/liveblocks.h"
 
 struct cpblocks {
 	const struct check *check;
@@ -35,13 +35,20 @@ enum cpblocks_origin {
 	CPBLOCKS_OLD,		/* an older copy, or nothing */
 };
 
+struct cpblock {
+	uint64_t blkoff;
+	void *data;		/* the caller's, a block */
+	enum cpblocks_origin origin;
+	uint64_t vblocknr;	/* where that content is alive, or 0 */
+	uint64_t blocknr;	/* where it was read; 0: an older copy */
+	uint64_t written;	/* with this checkpoint; 0: not known */
+};
+
 /*
- * Brings block BLKOFF to DATA (a block); where nothing is left of it, one
- * without valid entries.  *VBLOCKNR is where that content is alive, or 0.
- * -ENOMEM, -EINTR, -EIO.
+ * Fills B, of which BLKOFF and DATA are given; where nothing is left of the
+ * block, it is one without valid entries.  -ENOMEM, -EINTR, -EIO.
  */
 int cpblocks_read(const struct cpblocks *s, struct context *cx,
-		  uint64_t blkoff, void *data, enum cpblocks_origin *origin,
-		  uint64_t *vblocknr);
+		  struct cpblock *b);
 
 #endif

@@ -13,6 +13,7 @@
 #include "fsck/checkpoints/cpcopies.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,17 +26,17 @@
 
 static int compare(const void *a, const void *b)
 {
-	const struct loglist_block *x = a, *y = b;
+	const struct listing *x = a, *y = b;
 
 	if (x->blkoff != y->blkoff)
 		return x->blkoff < y->blkoff ? -1 : 1;
-	return loglist_is_older(x, y) ? 1 : loglist_is_older(y, x) ? -1 : 0;
+	return listing_is_older(x, y) ? 1 : listing_is_older(y, x) ? -1 : 0;
 }
 
-static int take(void *arg, struct context *cx, const struct loglist_block *b)
+static int take(void *arg, struct context *cx, const struct listing *b)
 {
 	struct cpcopies *copies = arg;
-	struct loglist_block *list = array_grow(cx, copies->list, &copies->room,
+	struct listing *list = array_grow(cx, copies->list, &copies->room,
 						copies->n + 1, sizeof(*list));
 
 	if (!list)
@@ -51,7 +52,7 @@ int cpcopies_load(struct cpcopies *copies, struct context *cx,
 	int err;
 
 	copies->check = c;
-	err = loglist_run(c, cx, NILFS_CPFILE_INO, take, copies);
+	err = listings_visit(c, cx, NILFS_CPFILE_INO, take, copies);
 	sort_in_place(copies->list, copies->n, sizeof(*copies->list), compare);
 	return err;
 }
@@ -64,7 +65,7 @@ void cpcopies_fini(struct cpcopies *copies)
 
 static bool is_below(const void *item, const void *key)
 {
-	const struct loglist_block *copy = item;
+	const struct listing *copy = item;
 
 	return copy->blkoff < *(const uint64_t *)key;
 }
@@ -113,6 +114,17 @@ int cpcopies_block(const struct cpcopies *copies, struct context *cx,
 	return 1;
 }
 
+uint64_t cpcopies_written(const struct cpcopies *copies, uint64_t blkoff,
+			  uint64_t blocknr)
+{
+	size_t i;
+
+	for (i = find_first(copies, blkoff); has(copies, i, blkoff); i++)
+		if (copies->list[i].blocknr == blocknr)
+			return copies->list[i].cno;
+	return 0;
+}
+
 /* An entry that was made for CNO, valid or not. */
 static bool is_made(const struct nilfs_checkpoint *cp, uint64_t cno)
 {
@@ -122,33 +134,68 @@ static bool is_made(const struct nilfs_checkpoint *cp, uint64_t cno)
 	       (rule == RULE_OK || rule == RULE_CP_SNAPSHOT_LIST);
 }
 
+/* The entry of CNO in copy I, if it was made: 1, 0, or a failure. */
+static int read_entry(const struct cpcopies *copies, struct context *cx,
+		      size_t i, uint64_t cno, struct nilfs_checkpoint *cp)
+{
+	const struct volume *vol = copies->check->vol;
+	const void *data;
+	int ret = borrow(copies, cx, i, &data);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(cp, (const char *)data + checkpoint_offset(&vol->geo, cno),
+	       sizeof(*cp));
+	cache_put(vol->cache, data);
+	return is_made(cp, cno);
+}
+
 int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
-		   uint64_t cno, struct nilfs_checkpoint *cp)
+		   uint64_t cno, uint64_t except, struct nilfs_checkpoint *cp)
 {
 	const struct volume *vol = copies->check->vol;
 	uint64_t blkoff = checkpoint_blkoff(&vol->geo, cno);
 	size_t i;
-	const void *data;
-	bool made = false;
-	int ret;
+	int ret = 0;
 
 	for (i = find_first(copies, blkoff);
-	     has(copies, i, blkoff) && !made; i++) {
-		ret = borrow(copies, cx, i, &data);
-		if (ret < 0)
-			return ret;
-		if (!ret)
+	     has(copies, i, blkoff) && !ret; i++) {
+		if (copies->list[i].blocknr == except)
 			continue;
-		memcpy(cp, (const char *)data +
-		       checkpoint_offset(&vol->geo, cno), sizeof(*cp));
-		cache_put(vol->cache, data);
-		made = is_made(cp, cno);
+		ret = read_entry(copies, cx, i, cno, cp);
+		if (ret > 0 && checkpoint_is_invalid(cp))
+			return 0;
+		if (ret > 0 && cno != vol->latest.cno)
+			ret = cpcopies_is_followable(copies->check, cx, cp,
+						     cno);
 	}
-	if (!made || checkpoint_is_invalid(cp))
-		return 0;
-	if (cno == vol->latest.cno)
-		return 1;
-	return cpcopies_is_followable(copies->check, cx, cp, cno);
+	return ret;
+}
+
+/* All of an entry that is never changed once it is made. */
+static bool is_same(const struct nilfs_checkpoint *a,
+		    const struct nilfs_checkpoint *b)
+{
+	const size_t at = offsetof(struct nilfs_checkpoint, cp_cno);
+
+	return !memcmp((const char *)a + at, (const char *)b + at,
+		       sizeof(*a) - at);
+}
+
+int cpcopies_has(const struct cpcopies *copies, struct context *cx,
+		 const struct nilfs_checkpoint *cp, uint64_t cno,
+		 uint64_t except)
+{
+	uint64_t blkoff = checkpoint_blkoff(&copies->check->vol->geo, cno);
+	struct nilfs_checkpoint old;
+	size_t i;
+	int ret = 0;
+
+	for (i = find_first(copies, blkoff);
+	     has(copies, i, blkoff) && !ret; i++)
+		if (copies->list[i].blocknr != except)
+			ret = read_entry(copies, cx, i, cno, &old);
+	return ret <= 0 ? ret : is_same(cp, &old);
 }
 
 /* A walk through an ifile that ends where something is missing. */

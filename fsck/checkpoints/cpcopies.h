@@ -12,12 +12,12 @@
 
 #include "base/context.h"
 #include "check/check.h"
+#include "check/listings.h"
 #include "disk/ondisk.h"
-#include "fsck/index/loglist.h"
 
 struct cpcopies {
 	const struct check *check;
-	struct loglist_block *list;	/* by block, the newest first */
+	struct listing *list;	/* by block, the newest first */
 	size_t n, room;
 };
 
@@ -32,13 +32,27 @@ void cpcopies_fini(struct cpcopies *copies);
 int cpcopies_block(const struct cpcopies *copies, struct context *cx,
 		   uint64_t blkoff, void *buf);
 
+/* The checkpoint with which the copy of BLKOFF at BLOCKNR was written; 0: not
+   known. */
+uint64_t cpcopies_written(const struct cpcopies *copies, uint64_t blkoff,
+			  uint64_t blocknr);
+
 /*
- * The entry of CNO from the newest copy that has a sound one: 1 where it is
- * valid there and its ifile can be followed (the latest one's need not), 0
- * where it is not, or a failure.
+ * The entry of CNO from the newest copy, but the one at block EXCEPT (0: any),
+ * that has a sound one: 1 where it is valid there and its ifile can be followed
+ * (the latest one's need not), 0 where it is deleted there or there is none, or
+ * a failure.
  */
 int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
-		   uint64_t cno, struct nilfs_checkpoint *cp);
+		   uint64_t cno, uint64_t except, struct nilfs_checkpoint *cp);
+
+/*
+ * Whether the newest copy of the entry of CNO, but the one at block EXCEPT, is
+ * CP in all that never changes: 1, 0, or a failure.
+ */
+int cpcopies_has(const struct cpcopies *copies, struct context *cx,
+		 const struct nilfs_checkpoint *cp, uint64_t cno,
+		 uint64_t except);
 
 /*
  * Whether the ifile of CP, whatever else is wrong with it, is one of

@@ -5,8 +5,11 @@
  * Nearly all of an entry is the inode of its ifile, and that tells whether the
  * rest is to be believed: an entry whose ifile can be followed is of a
  * checkpoint that exists, whatever its number or its flags have become.  One
- * that cannot is looked up in older copies of its block, and where these have
- * nothing better it is called deleted, for there is nothing left to mount.
+ * that cannot, or whose block is another, is looked up in older copies of its
+ * block, then derived from the logs.  Where these have nothing better it is
+ * called deleted, for there is nothing left to mount.  The checkpoint that the
+ * block was written with existed then, whatever the block says, and one that
+ * was deleted keeps its number.
  *
  * An entry is a snapshot if its flag says so or if the list, which leads there
  * from both sides, says so: to keep one too many costs space, to lose one costs
@@ -54,8 +57,29 @@ static int note_links(struct cpmend *cm, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Whether the block is none of the cpfile, or another one: most of the
+ * checkpoints that it should have do not have their numbers.
+ */
+static bool is_foreign(const struct cpmend *cm, const struct cpblock *b)
+{
+	const struct nilfs_geometry *geo = geo_of(cm);
+	uint64_t first = checkpoint_first(geo, b->blkoff), cno;
+	uint64_t end = first + checkpoint_count(geo, b->blkoff);
+	const struct nilfs_checkpoint *cp;
+	uint32_t made = 0, right = 0;
+
+	for (cno = first; cno < end && cno <= latest(cm); cno++, made++) {
+		cp = (const void *)((const char *)b->data +
+				    checkpoint_offset(geo, cno));
+		right += le64_get(cp->cp_cno) == cno &&
+			 checkpoint_check(cp, cno) != RULE_CP_FLAGS;
+	}
+	return right < made - made / 2;
+}
+
 static int note_block(struct cpmend *cm, struct context *cx,
-		      const struct cpmend_block *b)
+		      const struct cpblock *b)
 {
 	const struct nilfs_geometry *geo = geo_of(cm);
 	uint64_t first = checkpoint_first(geo, b->blkoff), cno;
@@ -78,15 +102,14 @@ static int note_block(struct cpmend *cm, struct context *cx,
 
 static int note_all(struct cpmend *cm, struct context *cx)
 {
-	struct cpmend_block b = { .data = malloc(geo_of(cm)->block_size) };
+	struct cpblock b = { .data = malloc(geo_of(cm)->block_size) };
 	size_t i;
 	int err = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
 
 	for (i = 0; i < cm->blocks.n && !err; i++) {
 		b.blkoff = cm->blocks.blkoffs[i];
-		err = cpblocks_read(&cm->blocks, cx, b.blkoff, b.data,
-				    &b.origin, &b.vblocknr);
-		if (!err)
+		err = cpblocks_read(&cm->blocks, cx, &b);
+		if (!err && !is_foreign(cm, &b))
 			err = note_block(cm, cx, &b);
 	}
 	free(b.data);
@@ -116,7 +139,9 @@ void cpmend_fini(struct cpmend *cm)
 struct entry {
 	struct nilfs_checkpoint *cp;
 	uint64_t cno;
-	bool doubtful;		/* its block may be outdated */
+	const struct cpblock *in;
+	bool foreign;		/* that block is no such block */
+	bool salvaged;		/* what the block said of it is lost */
 };
 
 static void set_flags(const struct entry *e, uint32_t flags)
@@ -131,7 +156,7 @@ static uint32_t flags_of(const struct entry *e)
 
 /* The entry as the logs and the DAT have it: 1, 0 where it cannot be. */
 static int derive(const struct cpmend *cm, struct context *cx,
-		  const struct entry *e)
+		  struct entry *e)
 {
 	le32 count = e->cp->cp_checkpoints_count;
 	struct nilfs_checkpoint derived;
@@ -150,12 +175,14 @@ static int derive(const struct cpmend *cm, struct context *cx,
 
 /* From older copies, or not at all. */
 static int salvage(const struct cpmend *cm, struct context *cx,
-		   const struct entry *e)
+		   struct entry *e)
 {
 	le32 count = e->cp->cp_checkpoints_count;
 	struct nilfs_checkpoint old = { .cp_cno = le64_make(0) };
-	int ret = cpcopies_entry(&cm->blocks.copies, cx, e->cno, &old);
+	int ret = cpcopies_entry(&cm->blocks.copies, cx, e->cno,
+				 e->in->blocknr, &old);
 
+	e->salvaged = true;
 	if (ret < 0)
 		return ret;
 	if (ret) {
@@ -165,11 +192,15 @@ static int salvage(const struct cpmend *cm, struct context *cx,
 		e->cp->cp_checkpoints_count = count;
 		return 0;
 	}
-	if (e->cno == latest(cm) || le64_get(old.cp_cno) != e->cno ||
-	    !checkpoint_is_invalid(&old)) {
+	if (e->cno == latest(cm) || e->cno == e->in->written ||
+	    le64_get(old.cp_cno) != e->cno || !checkpoint_is_invalid(&old)) {
 		ret = derive(cm, cx, e);
 		if (ret)
 			return ret < 0 ? ret : 0;
+		/* It may be its ifile that is damaged. */
+		if (!e->foreign && checkpoint_check(e->cp, e->cno) == RULE_OK &&
+		    !checkpoint_is_invalid(e->cp))
+			return 0;
 		fixers_tell(cm->job, "checkpoint %llu: nothing is left of it",
 			    (unsigned long long)e->cno);
 	}
@@ -180,14 +211,17 @@ static int salvage(const struct cpmend *cm, struct context *cx,
 	return 0;
 }
 
-/* An entry that says it is valid. */
+/* An entry that says it is valid, and may be outdated or damaged. */
 static int mend_valid(const struct cpmend *cm, struct context *cx,
-		      const struct entry *e)
+		      struct entry *e)
 {
 	bool numbered = le64_get(e->cp->cp_cno) == e->cno;
-	int ret = 1;
+	int ret = 0;
 
-	if (!numbered || e->doubtful)
+	if (numbered && e->in->origin == CPBLOCKS_MAPPED)
+		ret = cpcopies_has(&cm->blocks.copies, cx, e->cp, e->cno,
+				   e->in->blocknr);
+	if (!ret)
 		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
 	if (ret < 0)
 		return ret;
@@ -203,12 +237,14 @@ static int mend_valid(const struct cpmend *cm, struct context *cx,
 
 /* An entry that says it was deleted. */
 static int mend_invalid(const struct cpmend *cm, struct context *cx,
-			const struct entry *e)
+			struct entry *e)
 {
 	bool on = sparse_test(&cm->on, e->cno);
 	bool back = sparse_test(&cm->back, e->cno);
 	int ret = 0;
 
+	if (e->cno == e->in->written || le64_get(e->cp->cp_cno) != e->cno)
+		return salvage(cm, cx, e);
 	if (e->cno == latest(cm) || (on && back) ||
 	    (checkpoint_is_snapshot(e->cp) && (on || back)))
 		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
@@ -227,7 +263,7 @@ static int mend_invalid(const struct cpmend *cm, struct context *cx,
 
 /* Unknown flags of an entry with its number are alone in being wrong. */
 static int mend_flags(const struct cpmend *cm, struct context *cx,
-		      const struct entry *e)
+		      struct entry *e)
 {
 	if (!(flags_of(e) & ~KNOWN_FLAGS))
 		return 0;
@@ -237,20 +273,25 @@ static int mend_flags(const struct cpmend *cm, struct context *cx,
 	return 0;
 }
 
-static int mend_made(const struct cpmend *cm, struct context *cx,
-		     const struct entry *e)
+/* Whether the list of snapshots has it, as far as one can know. */
+static bool is_listed(const struct cpmend *cm, const struct entry *e)
 {
-	int err = mend_flags(cm, cx, e);
+	bool on = sparse_test(&cm->on, e->cno);
+	bool back = sparse_test(&cm->back, e->cno);
 
-	if (err)
-		return err;
-	if (checkpoint_is_invalid(e->cp))
-		err = mend_invalid(cm, cx, e);
-	else
-		err = mend_valid(cm, cx, e);
+	return e->salvaged ? on || back : on && back;
+}
+
+static int mend_made(const struct cpmend *cm, struct context *cx,
+		     struct entry *e)
+{
+	int err = e->foreign ? salvage(cm, cx, e) : mend_flags(cm, cx, e);
+
+	if (!err && !e->foreign)
+		err = checkpoint_is_invalid(e->cp) ? mend_invalid(cm, cx, e) :
+						     mend_valid(cm, cx, e);
 	if (err || checkpoint_is_invalid(e->cp) ||
-	    checkpoint_is_snapshot(e->cp) ||
-	    !sparse_test(&cm->on, e->cno) || !sparse_test(&cm->back, e->cno))
+	    checkpoint_is_snapshot(e->cp) || !is_listed(cm, e))
 		return err;
 	fixers_tell(cm->job, "checkpoint %llu: is a snapshot again",
 		    (unsigned long long)e->cno);
@@ -271,7 +312,7 @@ static int add_snapshot(struct cpmend *cm, struct context *cx, uint64_t cno)
 }
 
 static int mend_entry(struct cpmend *cm, struct context *cx,
-		      struct cpmend_block *b, const struct entry *e)
+		      struct cpmend_block *b, struct entry *e)
 {
 	int err = 0;
 
@@ -293,16 +334,20 @@ static int mend_entries(struct cpmend *cm, struct context *cx,
 			struct cpmend_block *b)
 {
 	const struct nilfs_geometry *geo = geo_of(cm);
-	uint64_t first = checkpoint_first(geo, b->blkoff);
-	uint32_t count = checkpoint_count(geo, b->blkoff), i;
+	uint64_t first = checkpoint_first(geo, b->is.blkoff);
+	uint32_t count = checkpoint_count(geo, b->is.blkoff), i;
 	struct nilfs_checkpoint before;
-	struct entry e = { .doubtful = b->origin != CPBLOCKS_MAPPED };
+	struct entry e = {
+		.in = &b->is,
+		.foreign = is_foreign(cm, &b->is),
+	};
 	int err = 0;
 
 	b->valid = 0;
 	for (i = 0; i < count && !err; i++) {
 		e.cno = first + i;
-		e.cp = (void *)((char *)b->data +
+		e.salvaged = false;
+		e.cp = (void *)((char *)b->is.data +
 				checkpoint_offset(geo, e.cno));
 		before = *e.cp;
 		err = mend_entry(cm, cx, b, &e);
@@ -314,17 +359,16 @@ static int mend_entries(struct cpmend *cm, struct context *cx,
 int cpmend_block(struct cpmend *cm, struct context *cx,
 		 struct cpmend_block *b)
 {
-	struct nilfs_checkpoint *first = b->data;
-	int err = cpblocks_read(&cm->blocks, cx, b->blkoff, b->data,
-				&b->origin, &b->vblocknr);
+	struct nilfs_checkpoint *first = b->is.data;
+	int err = cpblocks_read(&cm->blocks, cx, &b->is);
 
-	b->changed = !b->vblocknr;
+	b->changed = !b->is.vblocknr;
 	if (!err)
 		err = mend_entries(cm, cx, b);
 	if (err)
 		return err;
 	cm->valid += b->valid;
-	if (b->blkoff &&
+	if (b->is.blkoff &&
 	    le32_get(first->cp_checkpoints_count) != b->valid) {
 		first->cp_checkpoints_count = le32_make(b->valid);
 		b->changed = true;

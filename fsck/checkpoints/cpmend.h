@@ -35,17 +35,14 @@ int cpmend_init(struct cpmend *cm, struct context *cx);
 void cpmend_fini(struct cpmend *cm);
 
 struct cpmend_block {
-	uint64_t blkoff;
-	uint64_t vblocknr;	/* where it can stay, or 0 */
-	enum cpblocks_origin origin;
-	bool changed;		/* DATA is not what is there */
+	struct cpblock is;	/* vblocknr: where it can stay, or 0 */
+	bool changed;		/* the data is not what is there */
 	uint32_t valid;		/* entries */
-	void *data;		/* the caller's, a block */
 };
 
 /*
- * Fills B, of which BLKOFF and DATA are given: what there is, mended.  Blocks
- * ascend.  The links of the list and the header are left as they are.
+ * Fills B, of which is.blkoff and is.data are given: what there is, mended.
+ * Blocks ascend.  The links of the list and the header are left as they are.
  */
 int cpmend_block(struct cpmend *cm, struct context *cx,
 		 struct cpmend_block *b);

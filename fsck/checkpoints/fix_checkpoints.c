@@ -37,40 +37,40 @@ static int put_block(struct mending *f, struct context *cx,
 	void *data;
 	int err;
 
-	if (b->origin == CPBLOCKS_OLD && !b->valid && b->blkoff)
+	if (b->is.origin == CPBLOCKS_OLD && !b->valid && b->is.blkoff)
 		return 0;
-	if (!b->changed && b->vblocknr) {
-		if (!f->anew && b->origin == CPBLOCKS_MAPPED)
+	if (!b->changed && b->is.vblocknr) {
+		if (!f->anew && b->is.origin == CPBLOCKS_MAPPED)
 			return 0;
-		return metafile_keep(f->m, cx, b->blkoff, b->vblocknr);
+		return metafile_keep(f->m, cx, b->is.blkoff, b->is.vblocknr);
 	}
-	err = metafile_change(f->m, cx, b->blkoff, &data, NULL);
+	err = metafile_change(f->m, cx, b->is.blkoff, &data, NULL);
 	if (!err)
-		memcpy(data, b->data, f->geo->block_size);
+		memcpy(data, b->is.data, f->geo->block_size);
 	return err;
 }
 
 static int mend_blocks(struct mending *f, struct context *cx)
 {
-	struct cpmend_block b = { .data = malloc(f->geo->block_size) };
+	struct cpmend_block b = { .is.data = malloc(f->geo->block_size) };
 	size_t i;
-	int err = b.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
+	int err = b.is.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
 
 	for (i = 0; i < f->cm.blocks.n && !err; i++) {
-		b.blkoff = f->cm.blocks.blkoffs[i];
+		b.is.blkoff = f->cm.blocks.blkoffs[i];
 		err = cpmend_block(&f->cm, cx, &b);
 		if (!err)
 			err = put_block(f, cx, &b);
-		if (!err && b.changed && b.origin == CPBLOCKS_MAPPED)
+		if (!err && b.changed && b.is.origin == CPBLOCKS_MAPPED)
 			fixers_tell(f->cm.job,
 				    "checkpoints of block %llu: made right",
-				    (unsigned long long)b.blkoff);
-		else if (!err && b.valid && b.origin != CPBLOCKS_MAPPED)
+				    (unsigned long long)b.is.blkoff);
+		else if (!err && b.valid && b.is.origin != CPBLOCKS_MAPPED)
 			fixers_tell(f->cm.job,
 				    "checkpoints of block %llu: from the logs",
-				    (unsigned long long)b.blkoff);
+				    (unsigned long long)b.is.blkoff);
 	}
-	free(b.data);
+	free(b.is.data);
 	return err;
 }
 
@@ -149,24 +149,31 @@ static int write_header(struct mending *f, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* What the look before this repair counted in a checkpoint. */
-static int mend_count(struct mending *f, struct context *cx,
-		      const struct fix *fix)
+/* What the look before this repair found of a checkpoint. */
+static const struct cpfield {
+	enum rule rule;
+	size_t at;
+	const char *what;
+} cpfields[] = {
+	{ RULE_INODE_COUNT, offsetof(struct nilfs_checkpoint, cp_inodes_count),
+	  "inodes" },
+	{ RULE_INODE_COUNT_BLOCKS,
+	  offsetof(struct nilfs_checkpoint, cp_blocks_count), "blocks" },
+	{ RULE_CP_CREATE, offsetof(struct nilfs_checkpoint, cp_create),
+	  "for its time" },
+};
+
+static int mend_field(struct mending *f, struct context *cx,
+		      const struct fix *fix, const struct cpfield *field)
 {
-	bool inodes = fix->rule == RULE_INODE_COUNT;
 	le64 want = le64_make(fix->want);
-	int ret = change_entry(f, cx, fix->place.number,
-			       inodes ? offsetof(struct nilfs_checkpoint,
-						 cp_inodes_count) :
-					offsetof(struct nilfs_checkpoint,
-						 cp_blocks_count),
-			       &want, sizeof(want));
+	int ret = change_entry(f, cx, fix->place.number, field->at, &want,
+			       sizeof(want));
 
 	if (ret > 0)
 		fixers_tell(f->cm.job, "checkpoint %llu: has %llu %s",
 			    (unsigned long long)fix->place.number,
-			    (unsigned long long)fix->want,
-			    inodes ? "inodes" : "blocks");
+			    (unsigned long long)fix->want, field->what);
 	return ret < 0 ? ret : 0;
 }
 
@@ -243,19 +250,20 @@ static int pass_counts_on(struct mending *f, struct context *cx)
 	return 0;
 }
 
-static int mend_all_counts(struct mending *f, struct context *cx,
-			   const struct fix *fixes, size_t n)
+static int mend_fields(struct mending *f, struct context *cx,
+		       const struct fix *fixes, size_t n)
 {
-	size_t i, counts = 0;
+	bool counts = false;
+	size_t i, j;
 	int err = 0;
 
-	for (i = 0; i < n && !err; i++) {
-		if (fixes[i].rule != RULE_INODE_COUNT &&
-		    fixes[i].rule != RULE_INODE_COUNT_BLOCKS)
-			continue;
-		err = mend_count(f, cx, &fixes[i]);
-		counts++;
-	}
+	for (i = 0; i < n && !err; i++)
+		for (j = 0; j < sizeof(cpfields) / sizeof(cpfields[0]); j++) {
+			if (cpfields[j].rule != fixes[i].rule)
+				continue;
+			err = mend_field(f, cx, &fixes[i], &cpfields[j]);
+			counts |= fixes[i].rule != RULE_CP_CREATE;
+		}
 	return err || !counts ? err : pass_counts_on(f, cx);
 }
 
@@ -305,7 +313,7 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	count_header(&f, fixes, n);
 	err = mend_file_of(&f, cx);
 	if (!err)
-		err = mend_all_counts(&f, cx, fixes, n);
+		err = mend_fields(&f, cx, fixes, n);
 	if (!err)
 		err = mend_inodes(&f, cx, fixes, n);
 	cpmend_fini(&f.cm);

@@ -19,7 +19,7 @@
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpcopies.h"
 #include "fsck/derive/derive_checkpoint.h"
-#include "fsck/index/liveblocks.h"
+#include "fsck/derive/liveblocks.h"
 #include "log/mend.h"
 #include "vol/cptable.h"
 
@@ -94,7 +94,8 @@ static int find_entry(struct lastknown *k, struct context *cx,
 		return ret < 0 ? ret : 0;
 	ret = cpcopies_load(&copies, cx, c);
 	if (!ret)
-		ret = cpcopies_entry(&copies, cx, c->vol->latest.cno, &k->cp);
+		ret = cpcopies_entry(&copies, cx, c->vol->latest.cno, 0,
+				     &k->cp);
 	cpcopies_fini(&copies);
 	if (!ret && !is_dat_lost(c))
 		ret = derive_checkpoint(c, cx, c->vol->latest.cno,

@@ -19,6 +19,7 @@
 #include "disk/bmap.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
+#include "vol/translate.h"
 
 int datlife_init(struct datlife *d, struct context *cx, struct volume *vol)
 {
@@ -87,7 +88,7 @@ static int read_node(struct datlife *d, struct context *cx,
 
 struct question {
 	const struct listing *l;
-	uint64_t key;
+	uint64_t ino, key;
 	unsigned int level;
 };
 
@@ -96,7 +97,7 @@ static int has(struct datlife *d, struct context *cx, uint64_t cno,
 	       const struct question *q)
 {
 	uint64_t ptr;
-	int ret = datlife_pointer(d->vol, cx, cno, q->l->ino, q->key, q->level,
+	int ret = datlife_pointer(d->vol, cx, cno, q->ino, q->key, q->level,
 				  &ptr);
 
 	return ret <= 0 ? ret : ptr == q->l->number;
@@ -133,6 +134,46 @@ static int find_single(struct datlife *d, struct context *cx,
 	return ret < 0 ? ret : 1;
 }
 
+/* Whether CNO has something that leads to what Q asks for; makes Q that. */
+static int go_up(struct datlife *d, struct context *cx, uint64_t cno,
+		 struct question *q, uint64_t *ptr)
+{
+	int ret;
+
+	q->level++;
+	ret = datlife_pointer(d->vol, cx, cno, q->ino, q->key, q->level, ptr);
+	if (ret || q->ino == NILFS_IFILE_INO)
+		return ret;
+	q->key = palloc_entry_blkoff(&d->vol->ifile_palloc, q->ino);
+	q->ino = NILFS_IFILE_INO;
+	q->level = 0;
+	return datlife_pointer(d->vol, cx, cno, q->ino, q->key, 0, ptr);
+}
+
+/*
+ * When what leads to it in CNO, the last checkpoint that has it, ended: not
+ * after it.  What has no end in the DAT does not count.  0: not known.
+ */
+static int find_holder(struct datlife *d, struct context *cx, uint64_t cno,
+		       struct question q, uint64_t *end)
+{
+	struct nilfs_dat_entry de;
+	uint64_t ptr;
+	int ret;
+
+	*end = 0;
+	while ((ret = go_up(d, cx, cno, &q, &ptr)) > 0) {
+		ret = translate_entry(d->vol, cx, ptr, &de);
+		if (ret)
+			break;
+		*end = le64_get(de.de_end);
+		if (*end != NILFS_CNO_MAX)
+			return 0;
+	}
+	*end = 0;
+	return damage_forgive(cx, ret);
+}
+
 static int find(struct datlife *d, struct context *cx,
 		const struct question *q, struct datlife_span *span)
 {
@@ -155,15 +196,18 @@ static int find(struct datlife *d, struct context *cx,
 	span->most = i < d->n ? d->cnos[i] : latest;
 	if (span->end > latest)
 		span->end = span->most = NILFS_CNO_MAX;
-	return 1;
+	else if (span->end > span->start)
+		ret = find_holder(d, cx, span->end - 1, *q, &span->held);
+	return ret < 0 ? ret : 1;
 }
 
 int datlife_find(struct datlife *d, struct context *cx,
 		 const struct listing *l, struct datlife_span *span)
 {
-	struct question q = { .l = l, .key = l->blkoff };
+	struct question q = { .l = l, .ino = l->ino, .key = l->blkoff };
 	int ret = l->is_node ? read_node(d, cx, l, &q.key, &q.level) : 1;
 
+	span->held = 0;
 	if (ret > 0)
 		ret = find(d, cx, &q, span);
 	return damage_forgive(cx, ret);

@@ -35,6 +35,7 @@ int datlife_pointer(struct volume *vol, struct context *cx, uint64_t cno,
 /* From START up to, not including, END, or any checkpoint up to MOST. */
 struct datlife_span {
 	uint64_t start, end, most;
+	uint64_t held;	/* it ended not before that; 0: not known */
 };
 
 /*

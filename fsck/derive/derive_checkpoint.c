@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The entry of a checkpoint that no block of the cpfile has any more.
+ * The entry of a checkpoint that no block of the cpfile has any more, and the
+ * map of an inode of one.
  *
- * The ifile of a checkpoint is what lived then of all that the logs list as
- * blocks of ifiles: without nodes its map is direct, else the root holds the
+ * A file of a checkpoint is what lived then of all that the logs list as blocks
+ * of it, and so is its ifile: without nodes its map is direct, else the root holds the
  * nodes of the highest level.  The rest of the entry follows from the log with
  * its super root, or is the same in all checkpoints.
  */
@@ -30,18 +31,18 @@ struct child {
 	uint64_t key, vblocknr;
 };
 
-struct ifile {
+struct map {
 	const struct check *c;
 	struct volume *vol;
-	uint64_t cno;
-	uint64_t blocks;
+	uint64_t ino, cno;
+	uint64_t blocks, end;		/* how many; past the last of data */
 	unsigned int level;		/* the highest one; 0: data */
 	struct child top[DIRECT_MAX];	/* its blocks */
 	unsigned int ntop;		/* may be more than TOP has room for */
 };
 
 /* Level and first key of the block of L: 1, 0 where it is no node. */
-static int read_block(struct ifile *f, struct context *cx,
+static int read_block(struct map *f, struct context *cx,
 		      const struct listing *l, unsigned int *level,
 		      uint64_t *key)
 {
@@ -68,7 +69,7 @@ static int read_block(struct ifile *f, struct context *cx,
 }
 
 /* Adds the block of L if it lived: 1, 0 where the map cannot be told. */
-static int add(struct ifile *f, struct context *cx, const struct listing *l)
+static int add(struct map *f, struct context *cx, const struct listing *l)
 {
 	struct nilfs_dat_entry de;
 	unsigned int level;
@@ -87,6 +88,8 @@ static int add(struct ifile *f, struct context *cx, const struct listing *l)
 	if (ret <= 0)
 		return ret;
 	f->blocks++;
+	if (!level && key >= f->end)
+		f->end = key + 1;
 	if (level > f->level) {
 		f->level = level;
 		f->ntop = 0;
@@ -104,7 +107,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The root of the map; false where it has no room for all. */
-static bool make_root(struct ifile *f, le64 map[NILFS_INODE_BMAP_SIZE])
+static bool make_root(struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
 {
 	struct bmapnode root = bmapnode_root(map);
 	bool direct;
@@ -129,11 +132,11 @@ static bool make_root(struct ifile *f, le64 map[NILFS_INODE_BMAP_SIZE])
 	return true;
 }
 
-static int gather(struct ifile *f, struct context *cx)
+static int gather(struct map *f, struct context *cx)
 {
 	struct listings l = { 0 };
 	size_t i;
-	int ret = listings_of_inode(&l, cx, f->c, NILFS_IFILE_INO);
+	int ret = listings_of_inode(&l, cx, f->c, f->ino);
 
 	for (i = 0, ret = ret ? ret : 1; i < l.n && ret > 0; i++)
 		ret = add(f, cx, &l.items[i]);
@@ -142,7 +145,7 @@ static int gather(struct ifile *f, struct context *cx)
 }
 
 /* When the log with the super root was made: 1, 0 where it is gone. */
-static int find_time(struct ifile *f, struct context *cx, uint64_t segnum,
+static int find_time(struct map *f, struct context *cx, uint64_t segnum,
 		     uint64_t *time)
 {
 	struct lifelogs l;
@@ -160,7 +163,7 @@ static int find_time(struct ifile *f, struct context *cx, uint64_t segnum,
 	return ret < 0 ? ret : found;
 }
 
-static int make_entry(struct ifile *f, struct context *cx,
+static int make_entry(struct map *f, struct context *cx,
 		      struct nilfs_checkpoint *cp)
 {
 	struct nilfs_inode *inode = &cp->cp_ifile_inode;
@@ -181,7 +184,9 @@ static int make_entry(struct ifile *f, struct context *cx,
 int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      struct nilfs_checkpoint *cp)
 {
-	struct ifile f = { .c = c, .vol = c->vol, .cno = cno };
+	struct map f = {
+		.c = c, .vol = c->vol, .ino = NILFS_IFILE_INO, .cno = cno,
+	};
 	int ret = gather(&f, cx);
 
 	if (ret <= 0)
@@ -190,4 +195,19 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 	if (!make_root(&f, cp->cp_ifile_inode.i_bmap))
 		return 0;
 	return make_entry(&f, cx, cp);
+}
+
+int derive_map(const struct check *c, struct context *cx, uint64_t ino,
+	       uint64_t cno, struct nilfs_inode *inode, uint64_t *end)
+{
+	struct map f = { .c = c, .vol = c->vol, .ino = ino, .cno = cno };
+	int ret = gather(&f, cx);
+
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	memset(inode->i_bmap, 0, sizeof(inode->i_bmap));
+	inode->i_blocks = le64_make(f.blocks *
+				    (f.vol->geo.block_size / SECTOR));
+	*end = f.end;
+	return make_root(&f, inode->i_bmap);
 }

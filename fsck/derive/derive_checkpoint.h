@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The entry of a checkpoint, from the logs and the DAT. */
+/* The entry of a checkpoint, and the map of an inode in it, from the logs and
+   the DAT. */
 #ifndef NILFS2_FSCK_DERIVE_CHECKPOINT_H
 #define NILFS2_FSCK_DERIVE_CHECKPOINT_H
 
@@ -15,5 +16,12 @@
  */
 int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      struct nilfs_checkpoint *cp);
+
+/*
+ * The same for the map of inode INO in that checkpoint: 1 and in *INODE the map
+ * and the count of blocks, in *END one past the last block of data; 0.
+ */
+int derive_map(const struct check *c, struct context *cx, uint64_t ino,
+	       uint64_t cno, struct nilfs_inode *inode, uint64_t *end);
 
 #endif

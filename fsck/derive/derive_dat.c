@@ -24,6 +24,8 @@
 #include "check/listings.h"
 #include "disk/dat.h"
 #include "fsck/dat/datlife.h"
+#include "fsck/derive/datown.h"
+#include "fsck/derive/sufile_doubt.h"
 #include "vol/translate.h"
 
 /* An entry that was set to its newest listing. */
@@ -40,7 +42,7 @@ struct derive {
 	const struct palloc *p;
 	uint32_t block_size;
 	bool knows_used;		/* which segments are in use */
-	struct listings own;		/* blocks of the DAT */
+	struct datown own;		/* blocks of the DAT */
 	struct listings band;		/* virtual blocks below BAND_END */
 	uint64_t band_end;
 	struct doubt *doubts;
@@ -48,45 +50,6 @@ struct derive {
 	/* Buffers of a block each, as read and as derived. */
 	char *desc, *bitmap, *entries, *new_desc, *new_bitmap, *new_entries;
 };
-
-/*
- * Where block BLKOFF of the DAT is: 1, 0 for a hole.  The newest listing is
- * right, but only the map knows that a block was taken out.
- */
-static int find_block(struct derive *v, struct context *cx, uint64_t blkoff,
-		      uint64_t *blocknr)
-{
-	const struct listing *l = listings_find(&v->own, blkoff);
-	int ret = file_lookup(&v->vol->dat, cx, blkoff, blocknr);
-
-	if (ret < 0 && !damage_is(ret))
-		return ret;
-	if (ret < 0)
-		fail_clear(cx);
-	if (ret && l)
-		*blocknr = l->blocknr;
-	return ret > 0 || (ret && l);
-}
-
-/* Reads it: 1, 0 for a hole; what cannot be read is zeros. */
-static int read_block(struct derive *v, struct context *cx, uint64_t blkoff,
-		      uint64_t *blocknr, char *buf)
-{
-	int ret = find_block(v, cx, blkoff, blocknr), err;
-
-	memset(buf, 0, v->block_size);
-	if (ret <= 0)
-		return ret;
-	err = dev_read(v->d->dev, cx, *blocknr * v->block_size, buf,
-		       v->block_size);
-	if (err && !damage_is(err))
-		return err;
-	if (err) {
-		fail_clear(cx);
-		memset(buf, 0, v->block_size);
-	}
-	return 1;
-}
 
 static int set_block(struct derive *v, struct context *cx, uint64_t blkoff,
 		     uint64_t blocknr, const char *content)
@@ -117,21 +80,19 @@ static int find_listing(struct derive *v, struct context *cx, uint64_t number,
 	return err;
 }
 
-static bool is_single(const struct listing *l)
-{
-	return l->ino == NILFS_CPFILE_INO || l->ino == NILFS_SUFILE_INO;
-}
-
-/* Whether DE, in use, is what listing L makes of it. */
+/* Whether DE, in use, is what listing L makes of it, and the trees. */
 static bool agrees(const struct derive *v, const struct nilfs_dat_entry *de,
 		   const struct listing *l)
 {
 	uint64_t start = le64_get(de->de_start);
 
 	return l && le64_get(de->de_blocknr) == l->blocknr &&
+	       (!dat_is_current(de) || v->c->tree_broken || v->c->dat_broken ||
+		!check_is_leaked(v->c, l->number)) &&
 	       dat_check(&v->vol->geo, de, v->vol->latest.cno) == RULE_OK &&
 	       (!l->cno || start == l->cno ||
-		(is_single(l) && start && start < l->cno));
+		((l->ino == NILFS_CPFILE_INO || l->ino == NILFS_SUFILE_INO) &&
+		 start && start < l->cno));
 }
 
 /* Whether virtual block NUMBER is at BLOCKNR by the DAT as it is: 1, 0. */
@@ -273,26 +234,63 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	return 0;
 }
 
+/* Where most entries from BIT on were wrong, no end in their block counts. */
+static void doubt_block(struct derive *v, uint32_t bit, uint32_t count,
+			size_t first_doubt)
+{
+	size_t used = palloc_count_range((const uint8_t *)v->new_bitmap, bit,
+					 bit + count);
+	size_t n = v->ndoubts - first_doubt, i;
+
+	for (i = first_doubt; n > used - n + 1 && i < v->ndoubts; i++)
+		v->doubts[i].end = 0;
+}
+
+/* Whether most of COUNT entries from FIRST on that are in use cannot be. */
+static bool are_garbage(const struct derive *v, uint64_t first, uint32_t count)
+{
+	uint32_t bit = palloc_group_offset(v->p, first);
+	const struct nilfs_dat_entry *de;
+	uint32_t i, used = 0, wrong = 0;
+
+	for (i = 0; i < count; i++) {
+		de = (const void *)(v->entries + i * v->p->entry_size);
+		used += palloc_bit(v->bitmap, bit + i);
+		wrong += palloc_bit(v->bitmap, bit + i) &&
+			 (is_free_form(de) ||
+			  dat_check(&v->vol->geo, de, v->vol->latest.cno));
+	}
+	return 2 * wrong > used;
+}
+
 /* The block of entries from FIRST on. */
 static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 {
+	size_t ndoubts = v->ndoubts;
 	uint64_t blkoff = palloc_entry_blkoff(v->p, first), blocknr, i;
 	struct palloc_block what;
-	int ret = read_block(v, cx, blkoff, &blocknr, v->entries);
+	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->entries);
 
 	if (ret <= 0)
 		return ret;
 	palloc_locate(v->p, blkoff, &what);
 	memcpy(v->new_entries, v->entries, v->block_size);
-	for (i = 0, ret = 0; i < what.count && !ret; i++) {
+	if (datown_is_unread(&v->own, blocknr) &&
+	    are_garbage(v, first, what.count))
+		ret = datown_read_older(&v->own, cx, blkoff, blocknr,
+					v->new_entries);
+	for (i = 0, ret = ret < 0 ? ret : 0; i < what.count && !ret; i++) {
 		struct nilfs_dat_entry *de = (struct nilfs_dat_entry *)(
 			v->new_entries + i * v->p->entry_size);
 		uint32_t bit = palloc_group_offset(v->p, first + i);
 		bool used = palloc_bit(v->bitmap, bit);
 
+		de->de_rsv = le64_make(0);
 		ret = derive_entry(v, cx, first + i, de, &used);
 		set_bit(v->new_bitmap, bit, used);
 	}
+	doubt_block(v, palloc_group_offset(v->p, first), (uint32_t)what.count,
+		    ndoubts);
 	if (!ret && memcmp(v->entries, v->new_entries, v->block_size))
 		ret = set_block(v, cx, blkoff, blocknr, v->new_entries);
 	return ret ? ret : context_cancelled(cx);
@@ -308,21 +306,38 @@ static void count_group(struct derive *v, uint64_t group, char *desc,
 				  (bitmap ? palloc_count(v->p, bitmap) : 0));
 }
 
+/* Whether the bitmap of GROUP has as many free entries as its count says. */
+static bool is_counted(const struct derive *v, uint64_t group)
+{
+	const struct nilfs_palloc_group_desc *gd = (const void *)(
+		v->desc + palloc_desc_offset(v->p, group));
+
+	return le32_get(gd->pg_nfrees) ==
+	       v->p->entries_per_group - palloc_count(v->p, v->bitmap);
+}
+
 static int derive_group(struct derive *v, struct context *cx, uint64_t group)
 {
 	uint64_t blkoff = palloc_bitmap_blkoff(v->p, group), blocknr;
 	uint64_t first = group << v->p->group_bits, i;
-	int ret = read_block(v, cx, blkoff, &blocknr, v->bitmap);
+	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->bitmap);
+	int older = 0;
 
 	if (ret <= 0) {
 		count_group(v, group, v->new_desc, NULL);
 		return ret;
 	}
+	if (datown_is_unread(&v->own, blocknr) && !is_counted(v, group))
+		older = datown_read_older(&v->own, cx, blkoff, blocknr,
+					  v->bitmap);
+	if (older < 0)
+		return older;
 	memcpy(v->new_bitmap, v->bitmap, v->block_size);
 	for (i = 0, ret = 0; i < v->p->entries_per_group && !ret;
 	     i += v->p->entries_per_block)
 		ret = derive_entries(v, cx, first + i);
-	if (!ret && memcmp(v->bitmap, v->new_bitmap, v->block_size))
+	if (!ret && (older ||
+		     memcmp(v->bitmap, v->new_bitmap, v->block_size)))
 		ret = set_block(v, cx, blkoff, blocknr, v->new_bitmap);
 	count_group(v, group, v->new_desc, v->new_bitmap);
 	return ret;
@@ -333,7 +348,7 @@ static int derive_groups(struct derive *v, struct context *cx, uint64_t group)
 {
 	uint64_t blkoff = palloc_desc_blkoff(v->p, group), blocknr;
 	uint32_t i;
-	int ret = read_block(v, cx, blkoff, &blocknr, v->desc);
+	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->desc);
 
 	if (ret <= 0)
 		return ret;
@@ -362,7 +377,7 @@ static int free_entry(struct derive *v, struct context *cx, uint64_t number)
 {
 	uint64_t group = palloc_group(v->p, number), blocknr;
 	uint64_t blkoff = palloc_bitmap_blkoff(v->p, group);
-	int ret = read_block(v, cx, blkoff, &blocknr, v->bitmap);
+	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->bitmap);
 
 	if (ret <= 0)
 		return ret;
@@ -370,11 +385,23 @@ static int free_entry(struct derive *v, struct context *cx, uint64_t number)
 	ret = set_block(v, cx, blkoff, blocknr, v->bitmap);
 	blkoff = palloc_desc_blkoff(v->p, group);
 	if (!ret)
-		ret = read_block(v, cx, blkoff, &blocknr, v->desc);
+		ret = datown_read(&v->own, cx, blkoff, &blocknr, v->desc);
 	if (ret <= 0)
 		return ret;
 	count_group(v, group, v->desc, v->bitmap);
 	return set_block(v, cx, blkoff, blocknr, v->desc);
+}
+
+/* It may have ended with a checkpoint that was deleted since. */
+static uint64_t end_of(const struct doubt *doubt,
+		       const struct datlife_span *span)
+{
+	uint64_t least = span->end;
+
+	if (span->held > least && span->held <= span->most)
+		least = span->held;
+	return doubt->end >= least && doubt->end <= span->most ? doubt->end :
+								 least;
 }
 
 static int settle_entry(struct derive *v, struct context *cx,
@@ -385,17 +412,14 @@ static int settle_entry(struct derive *v, struct context *cx,
 	uint64_t blkoff = palloc_entry_blkoff(v->p, number);
 	bool is_free = doubt->was_freed && span->start == span->end;
 	struct nilfs_dat_entry *de;
-	int ret = read_block(v, cx, blkoff, &blocknr, v->entries);
+	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->entries);
 
 	if (ret <= 0)
 		return ret;
 	de = (struct nilfs_dat_entry *)(v->entries +
 					palloc_entry_offset(v->p, number));
 	de->de_start = le64_make(span->start);
-	/* It may have ended with a checkpoint that was deleted since. */
-	de->de_end = le64_make(doubt->end >= span->end &&
-			       doubt->end <= span->most ? doubt->end :
-							  span->end);
+	de->de_end = le64_make(end_of(doubt, span));
 	if (is_free)
 		make_free(de);
 	ret = set_block(v, cx, blkoff, blocknr, v->entries);
@@ -445,32 +469,6 @@ static int make_buffers(struct derive *v, struct context *cx)
 	return 0;
 }
 
-/*
- * Sets c->sufile_doubted unless the SUFILE is where its newest listings are.
- * An older version of it looks sound, and has other segments in use.
- */
-static int doubt_sufile(struct derive *v, struct context *cx)
-{
-	struct listings l = { 0 };
-	uint64_t blocknr;
-	size_t i;
-	int ret, err;
-
-	v->c->sufile_doubted = true;
-	err = listings_of_file(&l, cx, v->c, NILFS_SUFILE_INO);
-	for (i = 0, ret = 1; i < l.n && ret > 0 && !err; i++) {
-		ret = file_lookup(&v->vol->sufile, cx, l.items[i].number,
-				  &blocknr);
-		if (ret < 0 && !damage_is(ret))
-			err = ret;
-		ret = ret > 0 && blocknr == l.items[i].blocknr;
-	}
-	fail_clear(cx);
-	v->c->sufile_doubted = ret <= 0;
-	listings_fini(&l);
-	return err;
-}
-
 int derive_dat(struct derived *d, struct context *cx, struct check *c)
 {
 	struct derive v = {
@@ -480,10 +478,10 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c)
 	int err = make_buffers(&v, cx);
 
 	if (!err)
-		err = doubt_sufile(&v, cx);
+		err = sufile_doubt(c, cx);
 	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
 	if (!err)
-		err = listings_of_file(&v.own, cx, c, NILFS_DAT_INO);
+		err = datown_init(&v.own, cx, c, d->dev);
 	if (!err)
 		err = derive_places(&v, cx);
 	if (!err && v.ndoubts)
@@ -492,7 +490,8 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c)
 		err = derived_seal(d, cx, c);
 	free(v.desc);
 	free(v.doubts);
-	listings_fini(&v.own);
+	d->dat_stale = v.own.stale;
+	datown_fini(&v.own);
 	listings_fini(&v.band);
 	c->sufile_doubted = false;
 	return err;

@@ -16,17 +16,48 @@
 #include "check/damage.h"
 #include "check/lifelogs.h"
 #include "dev/patched.h"
+#include "dev/zone.h"
 #include "disk/segsum.h"
 
 #define PIECE_BLOCKS 64u
+
+static bool is_writable(const struct dev *dev, uint64_t byte)
+{
+	return !dev->zones ||
+	       zone_at(dev->zones, zone_of(dev->zones, byte)).kind ==
+		       ZONE_CONVENTIONAL;
+}
+
+/*
+ * The LEN bytes at OFF are BUF from now on.  What a repair wrote hides patches,
+ * and is written over: *WRITTEN.  1, 0 where there was a patch, or a failure.
+ */
+static int set_bytes(struct derived *d, struct context *cx, uint64_t off,
+		     const void *buf, size_t len, bool *written)
+{
+	int ret = patched_set(d->patched, cx, off, buf, len), err = 0;
+	void *is = ret < 0 ? NULL : malloc(len);
+
+	*written = false;
+	if (ret >= 0)
+		err = is ? dev_read(d->dev, cx, off, is, len) :
+			   fail(cx, -ENOMEM, "a block");
+	if (is && !err && memcmp(is, buf, len) && is_writable(d->dev, off)) {
+		err = dev_write(d->dev, cx, off, buf, len);
+		*written = true;
+	}
+	free(is);
+	return err ? err : ret;
+}
 
 int derived_set(struct derived *d, struct context *cx,
 		const struct derived_block *block, const void *content,
 		uint32_t block_size)
 {
 	struct derived_block *grown;
-	int ret = patched_set(d->patched, cx, block->blocknr * block_size,
-			      content, block_size);
+	bool written;
+	int ret = set_bytes(d, cx, block->blocknr * block_size, content,
+			    block_size, &written);
 
 	if (ret <= 0)
 		return ret;
@@ -34,7 +65,8 @@ int derived_set(struct derived *d, struct context *cx,
 	if (!grown)
 		return -ENOMEM;
 	d->blocks = grown;
-	grown[d->n++] = *block;
+	grown[d->n] = *block;
+	grown[d->n++].written = written;
 	return 0;
 }
 
@@ -58,12 +90,36 @@ static int sum_up(struct derived *d, struct context *cx,
 	return err ? err : context_cancelled(cx);
 }
 
-/* Gives the log at PSEG the checksum of its blocks as they are now. */
+/* The checksum that the log at PSEG had before any patch; it has IS. */
+static struct derived_log *know_log(struct derived *d, struct context *cx,
+				    uint64_t pseg, le32 is)
+{
+	struct derived_log *grown;
+	size_t i;
+
+	for (i = 0; i < d->nlogs; i++)
+		if (d->logs[i].pseg == pseg)
+			return &d->logs[i];
+	grown = array_grow(cx, d->logs, &d->logs_room, d->nlogs + 1,
+			   sizeof(*grown));
+	if (!grown)
+		return NULL;
+	d->logs = grown;
+	grown[d->nlogs] = (struct derived_log){ .pseg = pseg, .datasum = is };
+	return &grown[d->nlogs++];
+}
+
+/*
+ * Gives the log at PSEG the checksum of its blocks as they are now: 1 where
+ * that is the one it had, 0, or a failure.
+ */
 static int seal_log(struct derived *d, struct context *cx,
 		    const struct nilfs_geometry *g, uint64_t pseg)
 {
 	struct nilfs_segment_summary *ss;
+	const struct derived_log *l = NULL;
 	struct segsum_crc crc;
+	bool written;
 	char *block = malloc(g->block_size);
 	int ret = block ? dev_read(d->dev, cx, pseg << g->block_bits, block,
 				   g->block_size) :
@@ -71,16 +127,20 @@ static int seal_log(struct derived *d, struct context *cx,
 
 	ss = (struct nilfs_segment_summary *)block;
 	if (!ret) {
+		l = know_log(d, cx, pseg, ss->ss_datasum);
 		segsum_crc_init_datasum(&crc, g, ss);
-		ret = sum_up(d, cx, g, pseg, le32_get(ss->ss_nblocks), &crc);
+		ret = l ? sum_up(d, cx, g, pseg, le32_get(ss->ss_nblocks),
+				 &crc) : -ENOMEM;
 	}
 	if (!ret && segsum_crc_check_datasum(&crc, ss) != RULE_OK) {
 		ss->ss_datasum = le32_make(crc.sum);
-		ret = patched_set(d->patched, cx, pseg << g->block_bits, block,
-				  g->block_size);
+		ret = set_bytes(d, cx, pseg << g->block_bits, block,
+				g->block_size, &written);
 	}
+	if (ret >= 0 && l)
+		ret = crc.sum == le32_get(l->datasum);
 	free(block);
-	return ret < 0 ? ret : 0;
+	return ret;
 }
 
 static int compare(const void *a, const void *b)
@@ -94,33 +154,79 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 {
 	const struct nilfs_geometry *g = &c->vol->geo;
 	struct segsum_block b;
-	uint64_t pseg, sealed = 0;
+	uint64_t sealed = 0;
+	bool proven = false;
 	size_t i;
 	int ret = 0;
 
 	sort_in_place(d->blocks, d->n, sizeof(*d->blocks), compare);
 	for (i = 0; i < d->n && ret >= 0; i++) {
-		ret = lifelogs_find_block(cx, c, d->blocks[i].blocknr, &b,
-					  NULL);
+		struct derived_block *block = &d->blocks[i];
+
+		ret = lifelogs_find_block(cx, c, block->blocknr, &b, NULL);
 		if (ret <= 0)
 			continue;
-		pseg = d->blocks[i].blocknr - b.index;
-		if (pseg != sealed)
-			ret = damage_forgive(cx, seal_log(d, cx, g, pseg));
-		sealed = pseg;
+		block->pseg = block->blocknr - b.index;
+		if (block->pseg != sealed) {
+			ret = damage_forgive(cx, seal_log(d, cx, g,
+							  block->pseg));
+			proven = ret > 0;
+		}
+		block->proven = proven &&
+				is_writable(d->dev,
+					    block->blocknr << g->block_bits);
+		sealed = block->pseg;
 	}
 	return ret < 0 ? ret : 0;
+}
+
+/* Writes block BLOCKNR as it reads; DATA is a buffer. */
+static int write_block(struct derived *d, struct context *cx,
+		       const struct nilfs_geometry *g, uint64_t blocknr,
+		       void *data)
+{
+	uint64_t at = blocknr << g->block_bits;
+	int err = dev_read(d->dev, cx, at, data, g->block_size);
+
+	return err ? err : dev_write(d->dev, cx, at, data, g->block_size);
+}
+
+int derived_write(struct derived *d, struct context *cx,
+		  const struct nilfs_geometry *g, bool any)
+{
+	void *data = malloc(g->block_size);
+	size_t i, kept = 0;
+	int err = data ? 0 : fail(cx, -ENOMEM, "a block");
+
+	for (i = 0; i < d->n && !err; i++) {
+		const struct derived_block *b = &d->blocks[i];
+
+		if (b->written)
+			continue;
+		if (!b->proven && !(any && b->pseg)) {
+			d->blocks[kept++] = *b;
+			continue;
+		}
+		err = write_block(d, cx, g, b->blocknr, data);
+		/* The checksum of the log is another one then. */
+		if (!err && !b->proven)
+			err = write_block(d, cx, g, b->pseg, data);
+	}
+	free(data);
+	d->n = kept;
+	return err;
 }
 
 void derived_drop(struct derived *d)
 {
 	patched_drop(d->patched);
-	d->n = 0;
+	d->n = d->nlogs = 0;
 	d->entries = d->lost = 0;
 }
 
 void derived_fini(struct derived *d)
 {
 	free(d->blocks);
+	free(d->logs);
 	memset(d, 0, sizeof(*d));
 }

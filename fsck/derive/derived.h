@@ -10,18 +10,36 @@
 #ifndef NILFS2_FSCK_DERIVED_H
 #define NILFS2_FSCK_DERIVED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
 #include "check/check.h"
 #include "dev/dev.h"
+#include "disk/ondisk.h"
+#include "fsck/plan.h"
 
-/* A block of a metadata file that was derived. */
+/* A block that was derived. */
 struct derived_block {
 	uint64_t blocknr;
 	uint64_t ino;
-	uint64_t blkoff;
+	uint64_t blkoff;	/* of a node the first block below it */
+	uint64_t pseg;		/* of the log that has it, once sealed; or 0 */
+	uint64_t map_of;	/* inode in it whose map was derived, or 0 */
+	uint8_t level;		/* of a node of a file, 0: data */
+	bool plausible;		/* what it was may be right and the DAT wrong */
+	/* The checksum of its log matches with it: this is what was written
+	   there, but for a chance of 1 in 2^32; and it can be written there. */
+	bool proven;
+	/* Its log is one of this repair: it was written there. */
+	bool written;
+};
+
+/* A log that has derived blocks. */
+struct derived_log {
+	uint64_t pseg;
+	le32 datasum;		/* before it was patched */
 };
 
 struct derived {
@@ -29,9 +47,12 @@ struct derived {
 	struct dev *patched;	/* takes the patches; below DEV */
 	struct derived_block *blocks;	/* each once */
 	size_t n, room;
+	struct derived_log *logs;
+	size_t nlogs, logs_room;
 	/* Entries of the DAT that are not what they were, and those that no
 	   readable log lists. */
 	uint64_t entries, lost;
+	bool dat_stale;		/* its map is an older one than the logs have */
 };
 
 /*
@@ -44,11 +65,19 @@ int derived_set(struct derived *d, struct context *cx,
 
 /*
  * Patches the checksums of the logs that have derived blocks, so that they are
- * those of logs that are whole: what a mount checks.  To be called once all
- * blocks of a derivation are set, before the volume is opened.  -ENOMEM, -EINTR.
+ * those of logs that are whole: what a mount checks.  Blocks with which the
+ * checksum matches as it was are proven.  To be called once all blocks of a
+ * derivation are set, before the volume is opened.  -ENOMEM, -EINTR.
  */
 int derived_seal(struct derived *d, struct context *cx,
 		 const struct check *c);
+
+/*
+ * Writes the blocks that are proven, with ANY all that some log has, to their
+ * places on d->dev, and forgets them.  An I/O error.
+ */
+int derived_write(struct derived *d, struct context *cx,
+		  const struct nilfs_geometry *g, bool any);
 
 /* Forgets the blocks and drops the patches. */
 void derived_drop(struct derived *d);
@@ -62,5 +91,13 @@ void derived_fini(struct derived *d);
  * unreadable logs might list is left as it is.  0, -ENOMEM, -EINTR.
  */
 int derive_dat(struct derived *d, struct context *cx, struct check *c);
+
+/*
+ * Derives nodes and roots of the maps of files and ifiles, in all checkpoints,
+ * where findings in PLAN may come of them.  What the logs list and the DAT has
+ * alive is what there was.  0, -ENOMEM, -EINTR.
+ */
+int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
+		 const struct plan *plan);
 
 #endif

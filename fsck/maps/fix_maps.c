@@ -12,12 +12,9 @@
  * wrong with it.  It is also asked where a tree may have lost the mark that it
  * is one, as its nodes look like blocks of the file then.
  *
- * Blocks of snapshots are replaced by what they must have been, for all that
- * share them (pastblocks.h).  Snapshots are asked after every file that has
- * findings anywhere, as what is wrong there may not be told where the newest
- * checkpoint has it too.
- *
- * Not mended here: maps of metadata files, and of checkpoints that are history.
+ * Before that nodes and roots are derived from the logs, for all checkpoints
+ * (derive/derive_nodes.c): this is for what they do not explain.  Not repaired
+ * here: maps of metadata files and of older checkpoints.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,17 +22,15 @@
 
 #include "base/sort.h"
 #include "check/damage.h"
+#include "check/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/fixers.h"
-#include "fsck/index/loglist.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/maps/mapholders.h"
 #include "fsck/maps/mapolder.h"
 #include "fsck/maps/mapremake.h"
 #include "fsck/maps/mapsearch.h"
-#include "fsck/maps/snapbuild.h"
-#include "fsck/maps/snapmaps.h"
 #include "log/inodes.h"
 
 #define SECTOR 512u
@@ -146,58 +141,12 @@ static int mend_files(struct mapfiles *m, struct context *cx)
 	return err;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* The inodes that have findings, in any checkpoint. */
-static int list_inodes(struct context *cx, const struct fix *fixes, size_t n,
-		       uint64_t **inos, size_t *count)
-{
-	size_t i;
-
-	*inos = malloc((n + 1) * sizeof(**inos));
-	if (!*inos)
-		return fail(cx, -ENOMEM, "%zu inodes", n);
-	for (i = 0; i < n; i++)
-		(*inos)[i] = fixes[i].place.ino;
-	sort_in_place(*inos, n, sizeof(**inos), compare_numbers);
-	for (i = 0; i < n; i++)
-		if (!*count || (*inos)[*count - 1] != (*inos)[i])
-			(*inos)[(*count)++] = (*inos)[i];
-	return 0;
-}
-
-static int mend_snapshots(struct mapfiles *m, struct context *cx,
-			  const struct fix *fixes, size_t n)
-{
-	struct snapmaps s = {
-		.job = m->job,
-		.contested = &m->contested,
-		.logs_whole = m->logs_whole,
-	};
-	uint64_t *inos = NULL;
-	size_t count = 0;
-	int err = list_inodes(cx, fixes, n, &inos, &count);
-
-	if (!err)
-		err = snapmaps_list(&s, cx, inos, count);
-	if (!err && s.n)
-		err = snapbuild_run(&s, cx);
-	snapmaps_fini(&s);
-	free(inos);
-	return err;
-}
-
 int fix_maps(struct fixer_job *job, struct context *cx,
 	     const struct fix *fixes, size_t n)
 {
 	struct mapfiles m = {
 		.job = job,
-		.logs_whole = loglist_is_whole(job->check),
+		.logs_whole = listings_are_whole(job->check),
 	};
 	int err = list_files(&m, cx, fixes, n);
 
@@ -211,8 +160,6 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		err = mapolder_search(&m, cx);
 	if (!err)
 		err = mend_files(&m, cx);
-	if (!err)
-		err = mend_snapshots(&m, cx, fixes, n);
 	mapfile_fini(&m);
 	return err;
 }

@@ -13,7 +13,7 @@
 
 #include <errno.h>
 
-#include "fsck/index/loglist.h"
+#include "check/listings.h"
 
 struct search {
 	struct mapfiles *m;
@@ -22,20 +22,20 @@ struct search {
 
 /* Whether B is where the DAT says, with its entry in *VB: 1, 0. */
 static int is_there(struct search *s, struct context *cx,
-		    const struct loglist_block *b, struct vblock *vb)
+		    const struct listing *b, struct vblock *vb)
 {
-	int state = vblocks_find(&s->vblocks, cx, b->vblocknr, vb);
+	int state = vblocks_find(&s->vblocks, cx, b->number, vb);
 
 	return state < 0 ? state :
 	       state == VBLOCKS_USED && vb->blocknr == b->blocknr;
 }
 
 static int take_owner(void *arg, struct context *cx,
-		      const struct loglist_block *b)
+		      const struct listing *b)
 {
 	struct search *s = arg;
 	struct contested_block *c = contested_find(&s->m->contested,
-						   b->vblocknr);
+						   b->number);
 	struct vblock vb;
 	int ret;
 
@@ -53,16 +53,16 @@ static int take_owner(void *arg, struct context *cx,
 
 /* A node that no map may lead to any more. */
 static int take_node(struct search *s, struct context *cx,
-		     const struct loglist_block *b)
+		     const struct listing *b)
 {
 	const struct mapfile *f = mapfile_find(s->m, b->ino);
 	const struct mapfound_run run = {
 		.ino = b->ino,
-		.blkoff = b->vblocknr,
+		.blkoff = b->number,
 		.count = 1,
-		.vblocknr = b->vblocknr,
+		.vblocknr = b->number,
 		.blocknr = b->blocknr,
-		.seq = b->rank,
+		.seq = listing_rank(b),
 	};
 	struct vblock vb;
 	int ret;
@@ -76,7 +76,7 @@ static int take_node(struct search *s, struct context *cx,
 }
 
 static int take_block(void *arg, struct context *cx,
-		      const struct loglist_block *b)
+		      const struct listing *b)
 {
 	struct search *s = arg;
 	const struct maploss_point *point;
@@ -85,7 +85,7 @@ static int take_block(void *arg, struct context *cx,
 		.blkoff = b->blkoff,
 		.count = 1,
 		.blocknr = b->blocknr,
-		.seq = b->rank,
+		.seq = listing_rank(b),
 	};
 	struct vblock vb;
 	int ret;
@@ -98,22 +98,22 @@ static int take_block(void *arg, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (ret && vb.end == NILFS_CNO_MAX) {
-		run.vblocknr = b->vblocknr;
+		run.vblocknr = b->number;
 	} else {
 		point = maploss_point(&s->m->loss, b->ino, b->blkoff);
-		if (!point || point->vblocknr != b->vblocknr)
+		if (!point || point->vblocknr != b->number)
 			return 0;
 	}
 	return mapfound_add(&s->m->found, cx, &run);
 }
 
-static int run(struct mapfiles *m, struct context *cx, loglist_visitor *visit)
+static int run(struct mapfiles *m, struct context *cx, listings_visitor *visit)
 {
 	struct search s = { .m = m };
 	int err;
 
 	vblocks_init(&s.vblocks, m->job->vol);
-	err = loglist_run(m->job->check, cx, LOGLIST_ALL, visit, &s);
+	err = listings_visit(m->job->check, cx, LISTINGS_ALL, visit, &s);
 	vblocks_fini(&s.vblocks);
 	return err;
 }

@@ -88,9 +88,13 @@ static int take_name(struct dirwrite *w, struct context *cx,
 	uint64_t first = 0;
 	int ret = 0;
 
+	if (!ino) {
+		w->same = false;
+		tell_removed(w, e, "which has other names");
+		return 0;
+	}
 	if (ino != e->ino)
 		return emit_turned(w, cx, e, ino);
-
 	if ((row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR &&
 	    !dirkeep_is_its_name(w, e->ino)) {
 		w->same = false;

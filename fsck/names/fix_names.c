@@ -14,15 +14,13 @@
  * types, "." and ".." are mended.
  *
  * Of snapshots blocks and inodes are mended where other checkpoints tell what
- * they were (pastnames.h, pastinodes.h), or the logs, where the map of an ifile
- * has lost the inodes (snapifiles.h).  Older checkpoints that nobody keeps
+ * they were (pastnames.h, pastinodes.h).  Older checkpoints that nobody keeps
  * stay as they are.
  */
 #include <stdlib.h>
 
 #include "check/ifilelist.h"
 #include "fsck/fixers.h"
-#include "fsck/maps/snapifiles.h"
 #include "fsck/names/dirwrite.h"
 #include "fsck/names/linkwrite.h"
 #include "fsck/names/namefix.h"
@@ -176,17 +174,17 @@ static int mend_past(struct fixer_job *job, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
-	int err = snapifiles_mend(job, cx, fixes, n);
+	int err = pastinodes_find(&past, cx, fixes, n);
 	bool found;
 
-	if (!err)
-		err = pastinodes_find(&past, cx, fixes, n);
 	if (!err && !past.n)
 		err = pastnames_retarget(&past, cx, fixes, n);
 	found = past.n;
 	if (!err && !found)
 		err = pastnames_mend(&past, cx, fixes, n);
-	if (!err && !found)
+	if (!err && !past.n)
+		err = pastnames_number(&past, cx, fixes, n);
+	if (!err && !past.n)
 		err = pastinodes_mend(&past, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);

@@ -121,6 +121,12 @@ bool namefix_is_orphaned(struct namefix *f, size_t dir)
 	       (row.chunk->links[row.at] || f->flags[dir] & NAMEFIX_PARENT);
 }
 
+static bool is_crowded(const struct inodelist_row *row)
+{
+	return is_file(row) &&
+	       row->chunk->names[row->at] > row->chunk->links[row->at];
+}
+
 bool namefix_has_missed(struct namefix *f)
 {
 	struct inodelist_row row;
@@ -133,7 +139,7 @@ bool namefix_has_missed(struct namefix *f)
 	for (i = 0; i < f->n.list.nchunks; i++) {
 		row.chunk = f->n.list.chunks[i];
 		for (row.at = 0; row.at < INODELIST_CHUNK; row.at++) {
-			if (namefix_is_missed(&row))
+			if (namefix_is_missed(&row) || is_crowded(&row))
 				return true;
 		}
 	}

@@ -42,7 +42,7 @@ enum namefix_topic {
 /* An entry that is to lead to another inode. */
 struct namefix_turn {
 	uint32_t dir, offset;	/* index of the directory; byte in the block */
-	uint64_t blkoff, ino;
+	uint64_t blkoff, ino;	/* 0: the entry goes */
 };
 
 struct namefix {
@@ -90,7 +90,8 @@ bool namefix_is_unnamed(const struct inodelist_row *row);
 /* True where directory number DIR is worth keeping and has no parent. */
 bool namefix_is_orphaned(struct namefix *f, size_t dir);
 
-/* Whether any inode is missed, or any directory has no parent. */
+/* Whether any inode is missed or has too many names, or any directory has no
+   parent. */
 bool namefix_has_missed(struct namefix *f);
 
 /*

@@ -18,6 +18,7 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "check/blockbatch.h"
+#include "check/damage.h"
 #include "check/dirread.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
@@ -49,10 +50,8 @@ static int add_torn(struct oldnames *o, struct context *cx, size_t dir)
 	int err = dirread_inode(&f->n.root, cx, f->n.list.dirs[dir].ino,
 				&inode);
 
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	torn = array_grow(cx, o->torn, &o->room, o->count + 1, sizeof(*torn));
 	if (!torn)
 		return -ENOMEM;
@@ -96,10 +95,8 @@ static int is_the_same(struct oldnames *o, struct context *cx, uint64_t ino)
 
 	if (!err)
 		err = dirread_inode(&o->f->n.root, cx, ino, &now);
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	return le32_get(then.i_generation) == le32_get(now.i_generation) &&
 	       ((le16_get(then.i_mode) ^ le16_get(now.i_mode)) & S_IFMT) == 0;
 }
@@ -162,10 +159,8 @@ static int look_at(struct oldnames *o, struct context *cx, struct torn *torn)
 	int err = root_file(&o->root, cx, o->f->n.list.dirs[torn->dir].ino,
 			    &file);
 
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	if (!S_ISDIR(le16_get(file.inode.i_mode)) ||
 	    le32_get(file.inode.i_generation) != le32_get(torn->generation) ||
 	    !memcmp(file.inode.i_bmap, torn->bmap, sizeof(torn->bmap)))
@@ -179,10 +174,8 @@ static int look_in(struct oldnames *o, struct context *cx, uint64_t cno)
 	size_t i;
 	int err = root_open(&o->root, cx, o->f->n.root.vol, cno);
 
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	for (i = 0; i < o->count && !err; i++) {
 		if (!o->torn[i].done)
 			err = look_at(o, cx, &o->torn[i]);
@@ -196,10 +189,8 @@ static int look_back(struct oldnames *o, struct context *cx)
 	size_t count = 0;
 	int err = cptable_list(o->f->n.root.vol, cx, false, &cnos, &count);
 
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	while (count-- && !err && o->done < o->count) {
 		err = context_cancelled(cx);
 		if (!err && cnos[count] < o->f->n.root.cno)
@@ -213,7 +204,9 @@ static int look_back(struct oldnames *o, struct context *cx)
  * Entries that lead to a wrong inode.
  *
  * A changed number leaves one inode without a name and gives another one too
- * many.  The newest checkpoint that has the name says which was meant.
+ * many.  The newest checkpoint that has the name says which was meant.  Where
+ * none does, and the block has other wrong entries, it is an older one, or
+ * another directory's, and the name goes.
  */
 #define ASK_MOST 32u	/* checkpoints, for one name */
 #define TURN_MOST 1024u	/* names that are asked for */
@@ -251,10 +244,8 @@ static int ask_checkpoint(struct turner *t, struct context *cx, uint64_t dir,
 		err = root_file(&t->o.root, cx, dir, &file);
 	if (!err)
 		err = dir_lookup(&file, cx, e->name, e->name_len, ino);
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	row = inodelist_find(&f->n.list, *ino);
 	if (!row.chunk || !namefix_is_unnamed(&row) ||
 	    (row.chunk->kind[row.at] & INODELIST_TYPE) != e->type)
@@ -278,17 +269,15 @@ static int find_target(struct turner *t, struct context *cx, uint64_t dir,
 	return ret;
 }
 
-/* ENTRY of ITEM is to lead to INO. */
-static int turn(struct namefix *f, struct context *cx,
+/* Notes that ENTRY of ITEM is to lead to INO, or to go (0). */
+static int note(struct namefix *f, struct context *cx,
 		const struct blockbatch_item *item,
 		const struct entrywalk_entry *entry, uint64_t ino)
 {
-	struct inodelist_row row = inodelist_find(&f->n.list, ino);
-	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
-	struct namefix_turn *turned;
+	struct namefix_turn *turned =
+		array_grow(cx, f->turned, &f->turned_room, f->nturned + 1,
+			   sizeof(*turned));
 
-	turned = array_grow(cx, f->turned, &f->turned_room, f->nturned + 1,
-			    sizeof(*turned));
 	if (!turned)
 		return -ENOMEM;
 	f->turned = turned;
@@ -296,16 +285,63 @@ static int turn(struct namefix *f, struct context *cx,
 		.dir = (uint32_t)item->owner, .offset = entry->e.offset,
 		.blkoff = item->blkoff, .ino = ino,
 	};
-	row.chunk->names[row.at]++;
 	entry->row.chunk->names[entry->row.at]--;
 	f->flags[item->owner] |= NAMEFIX_ENTRIES;
+	return 0;
+}
+
+/* ENTRY of ITEM is to lead to INO. */
+static int turn(struct namefix *f, struct context *cx,
+		const struct blockbatch_item *item,
+		const struct entrywalk_entry *entry, uint64_t ino)
+{
+	struct inodelist_row row = inodelist_find(&f->n.list, ino);
+	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
+
+	row.chunk->names[row.at]++;
 	text_escape(text, sizeof(text), entry->e.name, entry->e.name_len);
 	namefix_tell(f, NAMEFIX_TELL_FOUND, "directory %llu: '%s' names inode "
 		     "%llu again, not %llu",
 		     (unsigned long long)f->n.list.dirs[item->owner].ino, text,
 		     (unsigned long long)ino,
 		     (unsigned long long)entry->e.ino);
-	return 0;
+	return note(f, cx, item, entry, ino);
+}
+
+/* Whether ENTRY, of directory number DIR, is not of it as it is now. */
+static bool is_doubtful(const struct namefix *f, size_t dir,
+			const struct entrywalk_entry *entry)
+{
+	const struct inodelist *list = &f->n.list;
+	size_t child;
+
+	if (entry->fate == ENTRYWALK_DOT)
+		return entry->e.ino != list->dirs[dir].ino;
+	if (entry->fate != ENTRYWALK_NAME)
+		return entry->fate != ENTRYWALK_FREE &&
+		       entry->fate != ENTRYWALK_DOTDOT;
+	if (entry->type != NILFS_FT_DIR)
+		return entry->type != entry->e.type;
+	child = inodelist_find_dir(list, entry->e.ino);
+	return child < list->ndirs && list->dirs[child].parent != dir + 1;
+}
+
+/*
+ * Whether the block is an older version, or of another directory: some entry is
+ * wrong.  What names in it lead to may have others.
+ */
+static bool is_doubted(struct namefix *f, const struct blockbatch_item *item,
+		       const void *data)
+{
+	struct entrywalk_entry entry;
+	struct entrywalk walk;
+	bool doubted = false;
+
+	entrywalk_init(&walk, &f->n.list, f->n.list.dirs[item->owner].ino,
+		       item->blkoff, data, f->n.root.vol->geo.block_size);
+	while (!doubted && entrywalk_next(&walk, &entry))
+		doubted = is_doubtful(f, item->owner, &entry);
+	return doubted || walk.no_dot || walk.it.verdict;
 }
 
 static int turn_block(void *arg, struct context *cx,
@@ -317,20 +353,27 @@ static int turn_block(void *arg, struct context *cx,
 	uint64_t dir = f->n.list.dirs[item->owner].ino, ino = 0;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
+	bool doubted;
 	int ret = 0;
 
 	fail_clear(cx);
 	if (!data)
 		return names_is_fatal(err) ? err : 0;
+	doubted = f->lossy && is_doubted(f, item, data);
+	if (doubted)
+		f->flags[item->owner] |= NAMEFIX_LOSES;
 	entrywalk_init(&walk, &f->n.list, dir, item->blkoff, data,
 		       f->n.root.vol->geo.block_size);
 	while (ret >= 0 && entrywalk_next(&walk, &entry)) {
 		if (entry.fate != ENTRYWALK_NAME || entry.bad_name ||
-		    !is_crowded(&entry) || t->asked++ >= TURN_MOST)
+		    !is_crowded(&entry))
 			continue;
-		ret = find_target(t, cx, dir, &entry.e, &ino);
+		ret = t->asked++ < TURN_MOST
+			      ? find_target(t, cx, dir, &entry.e, &ino) : 0;
 		if (ret > 0)
 			ret = turn(f, cx, item, &entry, ino);
+		else if (!ret && doubted)
+			ret = note(f, cx, item, &entry, 0);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -343,10 +386,8 @@ int oldnames_turn(struct namefix *f, struct context *cx)
 	size_t i;
 	int err = cptable_list(f->n.root.vol, cx, false, &t.cnos, &t.ncnos);
 
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	err = blockbatch_open(&batch, cx, f->n.root.vol, turn_block, &t);
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
 		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &batch,

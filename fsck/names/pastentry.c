@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "check/damage.h"
 #include "check/names.h"
 #include "fsck/names/entrywalk.h"
 
@@ -144,10 +145,8 @@ int pastentry_is_same(struct pastentry *s, struct context *cx, uint64_t ino)
 
 	if (!err)
 		err = root_inode(&s->then, cx, ino, &then);
-	if (err) {
-		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	return le32_get(now.i_generation) == le32_get(then.i_generation);
 }
 

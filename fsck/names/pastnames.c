@@ -10,8 +10,7 @@
  * another one too many, or a name to inode 10, which mkfs.nilfs2 makes and
  * nothing names.  The same name in another checkpoint says which inode it was.
  *
- * A block that makes no sense after that stays as it is, and so do names that
- * are missed: of what a snapshot has nothing is guessed.
+ * Else the block is rebuilt with all names that are known (pastsalvage.h).
  */
 #include "fsck/names/pastnames.h"
 
@@ -23,35 +22,25 @@
 #include "base/search.h"
 #include "base/text.h"
 #include "check/blockbatch.h"
+#include "check/damage.h"
 #include "check/dirread.h"
 #include "check/ifilelist.h"
 #include "check/names.h"
 #include "fsck/names/pastentry.h"
+#include "fsck/names/pastother.h"
+#include "fsck/names/pastsalvage.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
 
-/* Other versions of a block that are asked at most, before and behind. */
-#define ASK_MOST 32
+#define ASK_MOST 32 /* checkpoints, for a name, before and after each */
 
 struct pastnames {
 	struct pastblocks *p;
 	struct volume *vol;
-	uint64_t *cnos;
-	size_t n;
 	struct pastentry e;
+	struct pastother o;
 	bool listed;		/* all inodes of the snapshot at hand */
-	/* The block at hand. */
-	le32 generation;	/* of its directory */
-	struct pastblocks_block where;
 };
-
-static int forgive(struct context *cx, int err)
-{
-	if (!err || names_is_fatal(err))
-		return err;
-	fail_clear(cx);
-	return 0;
-}
 
 /* The inodes of snapshot CNO: 1, 0 where not all can be read. */
 static int open_snapshot(struct pastnames *s, struct context *cx, uint64_t cno)
@@ -69,44 +58,17 @@ static int open_snapshot(struct pastnames *s, struct context *cx, uint64_t cno)
 	s->listed = !err && whole;
 	s->e.root.cno = cno;
 	s->e.root.vol = s->vol;
-	err = forgive(cx, err);
+	err = damage_forgive(cx, err);
 	fail_clear(cx);
 	return err ? err : s->listed;
 }
 
-/* The block as checkpoint CNO has it, if that is another: 1, 0. */
-static int read_other(struct pastnames *s, struct context *cx, uint64_t cno)
+/* Mends the block by the other one, if any: 1, 0 and it is as it was. */
+static int try_other(struct pastnames *s, struct context *cx)
 {
-	struct vblock vb;
-	struct file file;
-	uint64_t ptr = 0;
-	int ret = root_open(&s->e.then, cx, s->vol, cno);
+	char *before = malloc(s->e.block_size);
+	int ret;
 
-	if (!ret)
-		ret = root_file(&s->e.then, cx, s->e.ino, &file);
-	if (!ret && le32_get(file.inode.i_generation) ==
-			    le32_get(s->generation))
-		ret = blockmap_lookup(&file.map, cx, s->e.blkoff, &ptr);
-	if (ret <= 0 || ptr == s->where.vblocknr)
-		return ret < 0 ? forgive(cx, ret) : 0;
-	ret = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
-	if (ret != VBLOCKS_USED)
-		return ret < 0 ? ret : 0;
-	ret = volume_read_blocks(s->vol, cx, vb.blocknr, 1, s->e.other);
-	return ret ? forgive(cx, ret) : 1;
-}
-
-/* Mends the block by that of checkpoint CNO, 0: by none: 1, 0 and it is as it
-   was. */
-static int try_checkpoint(struct pastnames *s, struct context *cx,
-			  uint64_t cno)
-{
-	char *before;
-	int ret = cno ? read_other(s, cx, cno) : 1;
-
-	if (ret <= 0)
-		return ret;
-	before = malloc(s->e.block_size);
 	if (!before)
 		return fail(cx, -ENOMEM, "block of a directory");
 	memcpy(before, s->e.block, s->e.block_size);
@@ -120,23 +82,25 @@ static int try_checkpoint(struct pastnames *s, struct context *cx,
 /* From the nearest other checkpoint on: 1, 0 where none is of help. */
 static int try_all(struct pastnames *s, struct context *cx)
 {
-	size_t below = search_lower_bound(s->cnos, s->n, s->where.life.start);
-	size_t above = search_lower_bound(s->cnos, s->n, s->where.life.end);
-	unsigned int asked;
-	int ret;
+	int ret, more;
 
 	/* Types and lengths follow from the snapshot alone. */
 	s->e.then.vol = NULL;
-	ret = try_checkpoint(s, cx, 0);
-	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
-		if (below)
-			ret = try_checkpoint(s, cx, s->cnos[--below]);
-		if (!ret && above < s->n)
-			ret = try_checkpoint(s, cx, s->cnos[above++]);
-		if (!ret)
-			ret = context_cancelled(cx);
-	}
+	ret = try_other(s, cx);
+	pastother_begin(&s->o);
+	while (!ret && (more = pastother_next(&s->o, cx)))
+		ret = more < 0 ? more : try_other(s, cx);
 	return ret;
+}
+
+static int salvage(struct pastnames *s, struct context *cx)
+{
+	int ret = pastother_is_dir(&s->o, cx);
+
+	if (ret <= 0)
+		return ret;
+	pastother_begin(&s->o);
+	return pastsalvage_run(&s->e, cx, s->p, pastother_next, &s->o);
 }
 
 /* Finds the block, to be changed: 1, 0. */
@@ -146,19 +110,19 @@ static int find_block(struct pastnames *s, struct context *cx)
 	struct file file;
 	int ret = root_file(&s->e.root, cx, s->e.ino, &file);
 
-	s->where = (struct pastblocks_block){
+	s->o.where = (struct pastblocks_block){
 		.ino = s->e.ino, .key = s->e.blkoff,
 	};
 	if (!ret)
 		ret = blockmap_lookup(&file.map, cx, s->e.blkoff,
-				      &s->where.vblocknr);
+				      &s->o.where.vblocknr);
 	if (ret <= 0)
-		return forgive(cx, ret);
-	s->generation = file.inode.i_generation;
-	ret = pastblocks_change(s->p, cx, &s->where, false, &b);
+		return damage_forgive(cx, ret);
+	s->o.generation = file.inode.i_generation;
+	ret = pastblocks_change(s->p, cx, &s->o.where, true, &b);
 	if (ret <= 0)
-		return ret < 0 ? forgive(cx, ret) : 0;
-	s->where = *b;
+		return ret < 0 ? damage_forgive(cx, ret) : 0;
+	s->o.where = *b;
 	s->e.block = b->content;
 	return 1;
 }
@@ -197,10 +161,18 @@ static void take_findings(struct pastnames *s, const struct fix *fix,
 		s->e.list.dirs[dir].second_is_name = is_name;
 }
 
+static void report(const struct pastnames *s, uint64_t cno, const char *what)
+{
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
+		    ": block %" PRIu64 ": %s", cno, s->e.ino, s->e.blkoff,
+		    what);
+}
+
 /* Those of the COUNT findings from FIX on that are of its block, at once. */
 static int mend(struct pastnames *s, struct context *cx, const struct fix *fix,
 		size_t count)
 {
+	const char *what = "repaired";
 	int ret = open_snapshot(s, cx, fix->place.cno);
 
 	s->e.ino = fix->place.ino;
@@ -210,15 +182,38 @@ static int mend(struct pastnames *s, struct context *cx, const struct fix *fix,
 	if (ret > 0) {
 		take_findings(s, fix, count);
 		ret = try_all(s, cx);
+		if (!ret)
+			what = "rebuilt with the names that are known";
+		/* Another version may have had fewer. */
+		if (!ret || (ret > 0 && s->e.then.vol))
+			ret = salvage(s, cx);
 		if (ret <= 0)
-			pastblocks_drop(s->p, s->where.vblocknr);
+			pastblocks_drop(s->p, s->o.where.vblocknr);
 	}
 	if (ret >= 0)
-		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": directory %"
-			    PRIu64 ": block %" PRIu64 ": %s", fix->place.cno,
-			    s->e.ino, s->e.blkoff, ret ? "repaired" :
-			    "not repaired, no other checkpoint has it as it "
-			    "was");
+		report(s, fix->place.cno,
+		       ret ? what : "not repaired");
+	return ret < 0 ? ret : 0;
+}
+
+/* Names in the root of snapshot CNO for what lacks them. */
+static int name_in_root(struct pastnames *s, struct context *cx,
+			const struct fix *fixes, size_t n, uint64_t cno)
+{
+	int ret = open_snapshot(s, cx, cno);
+
+	(void)fixes, (void)n;
+	s->e.ino = NILFS_ROOT_INO;
+	s->e.blkoff = 0;
+	if (ret > 0)
+		ret = find_block(s, cx);
+	if (ret <= 0)
+		return ret;
+	ret = salvage(s, cx);
+	if (ret <= 0)
+		pastblocks_drop(s->p, s->o.where.vblocknr);
+	else
+		report(s, cno, "files without names are named by numbers");
 	return ret < 0 ? ret : 0;
 }
 
@@ -321,12 +316,12 @@ static int ask_checkpoint(struct pastnames *s, struct context *cx,
 	if (!err)
 		err = root_file(&s->e.then, cx, s->e.ino, &file);
 	if (!err && le32_get(file.inode.i_generation) !=
-			    le32_get(s->generation))
+			    le32_get(s->o.generation))
 		return 0;
 	if (!err)
 		err = dir_lookup(&file, cx, e->name, e->name_len, ino);
 	if (err)
-		return forgive(cx, err);
+		return damage_forgive(cx, err);
 	return could_be(s, e, *ino) ? pastentry_is_same(&s->e, cx, *ino) : 0;
 }
 
@@ -334,16 +329,16 @@ static int ask_checkpoint(struct pastnames *s, struct context *cx,
 static int find_target(struct pastnames *s, struct context *cx,
 		       const struct dirent_entry *e, uint64_t *ino)
 {
-	size_t below = search_lower_bound(s->cnos, s->n, s->e.root.cno);
-	size_t above = search_lower_bound(s->cnos, s->n, s->e.root.cno + 1);
+	size_t below = search_lower_bound(s->o.cnos, s->o.n, s->e.root.cno);
+	size_t above = search_lower_bound(s->o.cnos, s->o.n, s->e.root.cno + 1);
 	unsigned int asked;
 	int ret = 0;
 
 	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
 		if (below)
-			ret = ask_checkpoint(s, cx, e, s->cnos[--below], ino);
-		if (!ret && above < s->n)
-			ret = ask_checkpoint(s, cx, e, s->cnos[above++], ino);
+			ret = ask_checkpoint(s, cx, e, s->o.cnos[--below], ino);
+		if (!ret && above < s->o.n)
+			ret = ask_checkpoint(s, cx, e, s->o.cnos[above++], ino);
 		if (!ret)
 			ret = context_cancelled(cx);
 	}
@@ -362,8 +357,8 @@ static int retarget(struct pastnames *s, struct context *cx,
 	int ret = root_inode(&s->e.root, cx, s->e.ino, &inode);
 
 	if (ret)
-		return forgive(cx, ret);
-	s->generation = inode.i_generation;
+		return damage_forgive(cx, ret);
+	s->o.generation = inode.i_generation;
 	ret = find_target(s, cx, e, &ino);
 	if (ret > 0)
 		ret = find_block(s, cx);
@@ -389,7 +384,7 @@ static int retarget_block(void *arg, struct context *cx,
 	int ret = 0;
 
 	if (!data)
-		return forgive(cx, err);
+		return damage_forgive(cx, err);
 	s->e.ino = s->e.list.dirs[item->owner].ino;
 	s->e.blkoff = item->blkoff;
 	dirent_iter_init(&it, data, s->e.block_size);
@@ -424,8 +419,12 @@ static int retarget_all(struct pastnames *s, struct context *cx,
 	return ret;
 }
 
-static int retarget_snapshots(struct pastnames *s, struct context *cx,
-			      const struct fix *fixes, size_t n)
+typedef int pastnames_each(struct pastnames *s, struct context *cx,
+			   const struct fix *fixes, size_t n, uint64_t cno);
+
+/* Snapshots with inodes that nothing names. */
+static int for_missed(struct pastnames *s, struct context *cx,
+		      const struct fix *fixes, size_t n, pastnames_each *each)
 {
 	uint64_t done = 0;
 	size_t i;
@@ -438,9 +437,21 @@ static int retarget_snapshots(struct pastnames *s, struct context *cx,
 		    !cno || cno == s->vol->latest.cno)
 			continue;
 		done = cno;
-		err = retarget_all(s, cx, fixes, n, cno);
+		err = each(s, cx, fixes, n, cno);
 	}
 	return err;
+}
+
+static int retarget_snapshots(struct pastnames *s, struct context *cx,
+			      const struct fix *fixes, size_t n)
+{
+	return for_missed(s, cx, fixes, n, retarget_all);
+}
+
+static int name_in_roots(struct pastnames *s, struct context *cx,
+			 const struct fix *fixes, size_t n)
+{
+	return for_missed(s, cx, fixes, n, name_in_root);
 }
 
 typedef int pastnames_step(struct pastnames *s, struct context *cx,
@@ -453,18 +464,20 @@ static int run(struct pastblocks *p, struct context *cx,
 		.p = p,
 		.vol = p->job->vol,
 		.e.block_size = p->job->vol->geo.block_size,
+		.o.p = p,
 	};
 	int err;
 
+	s.o.e = &s.e;
 	s.e.other = malloc(s.e.block_size);
 	if (!s.e.other)
 		return fail(cx, -ENOMEM, "block of a directory");
-	err = forgive(cx, cptable_list(s.vol, cx, false, &s.cnos, &s.n));
+	err = damage_forgive(cx, cptable_list(s.vol, cx, false, &s.o.cnos, &s.o.n));
 	if (!err)
 		err = step(&s, cx, fixes, n);
 	inodelist_fini(&s.e.list);
 	free(s.e.other);
-	free(s.cnos);
+	free(s.o.cnos);
 	return err;
 }
 
@@ -478,4 +491,10 @@ int pastnames_retarget(struct pastblocks *p, struct context *cx,
 		       const struct fix *fixes, size_t n)
 {
 	return run(p, cx, fixes, n, retarget_snapshots);
+}
+
+int pastnames_number(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	return run(p, cx, fixes, n, name_in_roots);
 }

@@ -24,4 +24,11 @@ int pastnames_mend(struct pastblocks *p, struct context *cx,
 int pastnames_retarget(struct pastblocks *p, struct context *cx,
 		       const struct fix *fixes, size_t n);
 
+/*
+ * The same for inodes of snapshots that FIXES say have no name, and that nothing
+ * else is wrong with: the root gets names for them.  -ENOMEM, -EINTR.
+ */
+int pastnames_number(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n);
+
 #endif

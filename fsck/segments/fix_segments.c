@@ -280,7 +280,7 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 	return err ? err : clear_beyond(job, cx);
 }
 
-/* The segments that FIXES name. */
+/* The segments that FIXES name; all where there are none. */
 static void choose(struct fixer_job *job, struct bitmap *which,
 		   const struct fix *fixes, size_t n)
 {
@@ -288,6 +288,8 @@ static void choose(struct fixer_job *job, struct bitmap *which,
 	uint64_t segnum;
 	size_t i;
 
+	for (segnum = 0; !n && segnum < geo->nsegments; segnum++)
+		bitmap_set(which, segnum);
 	for (i = 0; i < n; i++) {
 		const struct place *place = &fixes[i].place;
 
@@ -327,7 +329,7 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 	struct metafile *sufile = mend_file(job->writer, NILFS_SUFILE_INO);
 	bool anew = mend_is_anew(job->writer, NILFS_SUFILE_INO);
 	struct bitmap which;
-	uint64_t changed;
+	uint64_t changed = 1;
 	void *header;
 	int err = bitmap_init(&which, cx, job->vol->geo.nsegments);
 
@@ -336,8 +338,9 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 	} else if (!err) {
 		choose(job, &which, fixes, n);
 		err = fix_segments_all(job, cx, &which, &changed);
+		changed += n;
 	}
 	bitmap_fini(&which);
 	/* Its counts are the writer's, who comes only where something is. */
-	return err ? err : metafile_change(sufile, cx, 0, &header, NULL);
+	return err || !changed ? err : metafile_change(sufile, cx, 0, &header, NULL);
 }

@@ -19,7 +19,6 @@
 
 #include "check/supers.h"
 #include "dev/overlay.h"
-#include "dev/probe.h"
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/super/logquest.h"
@@ -30,6 +29,7 @@ struct copies {
 	uint64_t offset[2];	/* 0: there is no such copy */
 	struct nilfs_super_block sb[2];
 	bool read[2];
+	bool keeps_wiped;	/* nobody has said that the first may be anew */
 };
 
 static void read_copies(struct fixer_job *job, struct context *cx,
@@ -67,6 +67,8 @@ static int write_copy(struct fixer_job *job, struct context *cx,
 	int err;
 
 	if (i && !has_second(job->dev, sb, s->offset[1]))
+		return 0;
+	if (!i && s->keeps_wiped)
 		return 0;
 	if (s->read[i] && !memcmp(&s->sb[i], sb, sizeof(*sb)))
 		return 0;
@@ -253,22 +255,6 @@ static struct nilfs_super_block remains(const struct copies *s)
 	return none;
 }
 
-/* A device that was given to something else has no lost superblock. */
-static bool is_taken(struct fixer_job *job, struct context *cx)
-{
-	struct probe_contents contents;
-
-	if (probe_contents(cx, job->dev->name, &contents)) {
-		fail_clear(cx);
-		return false;
-	}
-	if (contents.kind != PROBE_FOUND || !strcmp(contents.type, "nilfs2"))
-		return false;
-	fixers_tell(job, "superblocks: not looked for, the device holds %s",
-		    contents.type);
-	return true;
-}
-
 /* The volume whose logs are the newest and lead to a super root. */
 static int choose_volume(struct fixer_job *job, struct context *cx,
 			 struct logquest *q, struct nilfs_super_block *sb)
@@ -305,8 +291,6 @@ static int mend_by_logs(struct fixer_job *job, struct context *cx,
 	struct nilfs_super_block sb = remains(s);
 	int ret;
 
-	if (is_taken(job, cx))
-		return 0;
 	ret = logquest_run(&q, cx, job->dev);
 	if (!ret)
 		ret = choose_volume(job, cx, &q, &sb);
@@ -319,17 +303,26 @@ static int mend_by_logs(struct fixer_job *job, struct context *cx,
 	return restore_root(job, cx, &sb);
 }
 
+static bool have_rule(const struct fix *fixes, size_t n, enum rule rule)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == rule)
+			return true;
+	return false;
+}
+
 int fix_super(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
+	bool lost = have_rule(fixes, n, RULE_SB_LOST);
 	struct copies s;
-	bool lost = false;
-	size_t i;
 	int ret;
 
-	for (i = 0; i < n; i++)
-		lost |= fixes[i].rule == RULE_SB_LOST;
 	read_copies(job, cx, &s);
+	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED) &&
+			!have_rule(fixes, n, RULE_SB_WIPED);
 	if (job->vol)
 		return mend_by_volume(job, cx, &s, NULL);
 	ret = mend_by_copies(job, cx, &s);
@@ -346,5 +339,6 @@ int fix_super_other(struct fixer_job *job, struct context *cx,
 	(void)fixes;
 	(void)n;
 	read_copies(job, cx, &s);
+	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED);
 	return mend_by_volume(job, cx, &s, &s.sb[!job->vol->super_used]);
 }

@@ -16,16 +16,20 @@
  */
 #include "fsck/super/restore.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/timefmt.h"
 #include "check/damage.h"
 #include "check/logdata.h"
 #include "disk/segsum.h"
 #include "disk/super.h"
+#include "fsck/super/rootderive.h"
 #include "fsck/super/rootsearch.h"
 #include "fsck/super/statediff.h"
 #include "log/newsupers.h"
+#include "vol/salvage.h"
 #include "vol/summary.h"
 
 #define NAMED_MAX 8	/* states given up that are named one by one */
@@ -94,6 +98,25 @@ static int count_changes(struct restore *r, struct context *cx,
 	return err ? err : 1;
 }
 
+/* Puts super root I in its place where that is lost and can be proved. */
+static int restore_block(struct restore *r, struct context *cx, size_t i)
+{
+	uint64_t blocknr = r->rs.roots[i].pseg +
+			   le32_get(r->rs.roots[i].ss.ss_nblocks) - 1;
+	char *block = malloc(r->geo.block_size);
+	int ret = block ? rootderive_run(&r->rs, cx, i, block) :
+			  fail(cx, -ENOMEM, "super root");
+
+	if (ret > 0) {
+		ret = dev_write(r->job->dev, cx, blocknr << r->geo.block_bits,
+				block, r->geo.block_size);
+		fixers_tell(r->job, "super root at block %" PRIu64 ": restored "
+			    "from the one before it", blocknr);
+	}
+	free(block);
+	return ret;
+}
+
 /* Tries those that are AS_NEW as superblocks or not: 1 for the one wanted. */
 static int choose_among(struct restore *r, struct context *cx, bool as_new,
 			unsigned int *number)
@@ -106,7 +129,10 @@ static int choose_among(struct restore *r, struct context *cx, bool as_new,
 
 		if (i < r->first || is_as_new_as_super(r, root) != as_new)
 			continue;
-		ret = rootsearch_state(&r->rs, cx, root, &r->at, &r->hurt);
+		ret = restore_block(r, cx, i);
+		if (!ret)
+			ret = rootsearch_state(&r->rs, cx, root, &r->at,
+					       &r->hurt);
 		if (ret < 0)
 			return ret;
 		if (!ret || (r->hurt && !was_complete(r, root)))
@@ -122,12 +148,13 @@ static int choose_among(struct restore *r, struct context *cx, bool as_new,
 static int choose(struct restore *r, struct context *cx)
 {
 	unsigned int number = r->job->state_number;
-	size_t i;
 	int ret;
 
-	for (i = 0; i < r->rs.nroots && !r->first; i++)
-		if (is_as_new_as_super(r, &r->rs.roots[i]))
-			r->first = i;
+	while (r->first < r->rs.nroots &&
+	       !is_as_new_as_super(r, &r->rs.roots[r->first]))
+		r->first++;
+	if (r->first == r->rs.nroots)
+		r->first = 0;
 	ret = choose_among(r, cx, true, &number);
 	return ret ? ret : choose_among(r, cx, false, &number);
 }
@@ -211,19 +238,38 @@ static int tell_newer(struct restore *r, struct context *cx)
 	return err;
 }
 
+/* Whether logs of fsync() after it are to be rolled forward. */
+static int has_synced(struct restore *r, struct context *cx)
+{
+	struct rollforward *rf = NULL;
+	struct volume *vol;
+	int ret = rootsearch_open(&r->rs, cx, &r->at, &vol);
+
+	if (!ret)
+		ret = salvage_collect(vol, cx, &r->at, NULL, &rf);
+	if (!ret)
+		ret = rf->count != 0;
+	rollforward_free(rf);
+	volume_close(vol);
+	return ret;
+}
+
 /* Superblocks that name it; a mount looks after it for logs of fsync(). */
 static int name(struct restore *r, struct context *cx)
 {
 	struct nilfs_super_block sb = *r->sb;
 	uint64_t offset2 = super_offset2(r->job->dev->size);
 	unsigned int state = le16_get(sb.s_state) & ~NILFS_VALID_FS;
+	int synced = has_synced(r, cx);
 
+	if (synced < 0)
+		return synced;
 	if (super_bad_offset2(&sb, offset2))
 		offset2 = 0;
 	sb.s_last_cno = le64_make(r->at.cno);
 	sb.s_last_pseg = le64_make(r->at.pseg_start);
 	sb.s_last_seq = le64_make(r->at.seq);
-	if (!r->at.orphans_end)
+	if (!synced)
 		state |= NILFS_VALID_FS;
 	sb.s_state = le16_make((uint16_t)state);
 	sb.s_wtime = le64_make(r->job->time);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Bitmaps and counts of the latest ifile, and of those of snapshots
- * (pastgroups.h), whose maps may have lost them (snapifiles.h).
+ * (pastgroups.h).
  */
 #include "fsck/fixers.h"
 
 #include "fsck/dat/groupfix.h"
-#include "fsck/maps/snapifiles.h"
 #include "fsck/tree/ifilegroups.h"
 #include "fsck/tree/pastgroups.h"
 #include "log/mend.h"
@@ -41,7 +40,5 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 		err = mend_changed(job->writer, cx);
 	}
 	groupfix_fini(&g);
-	if (!err)
-		err = snapifiles_mend(job, cx, fixes, n);
 	return err ? err : pastgroups_mend(job, cx, fixes, n);
 }

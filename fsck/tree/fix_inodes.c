@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Repair of inodes, of the newest checkpoint; those of snapshots are
- * pastinodes.c's, and their ifiles snapifiles.c's.
+ * pastinodes.c's.
  *
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
@@ -21,7 +21,6 @@
 #include "disk/dirpack.h"
 #include "disk/inode.h"
 #include "fsck/fixers.h"
-#include "fsck/maps/snapifiles.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/tree/ifilefill.h"
 #include "fsck/tree/inodeedit.h"
@@ -175,10 +174,30 @@ static bool is_empty(const struct nilfs_inode *inode)
 }
 
 /*
+ * Whether INODE, of number INO, is what an older checkpoint has there: 1, also
+ * where none has it, 0 where it is another one.
+ */
+static int is_known(struct fixing *f, struct context *cx, uint64_t ino,
+		    const struct nilfs_inode *inode)
+{
+	struct nilfs_inode old;
+	uint64_t cno;
+	int ret;
+
+	f->old.now = inode;
+	ret = oldinodes_find(&f->old, cx, ino, &old, &cno);
+	f->old.now = NULL;
+	if (ret <= 0)
+		return ret < 0 ? ret : 1;
+	return le32_get(old.i_generation) == le32_get(inode->i_generation) &&
+	       !((le16_get(old.i_mode) ^ le16_get(inode->i_mode)) & S_IFMT);
+}
+
+/*
  * Whether several inodes of the block are garbage: 1, 0.  Empty ones may be
  * some that the kernel had not got round to.
  */
-static int is_noise(const struct fixing *f, struct context *cx,
+static int is_noise(struct fixing *f, struct context *cx,
 		    const struct palloc_block *what)
 {
 	struct nilfs_inode inode;
@@ -189,26 +208,45 @@ static int is_noise(const struct fixing *f, struct context *cx,
 	for (ino = what->first; ino < what->first + what->count && ret >= 0;
 	     ino++) {
 		ret = read_used(f, cx, ino, &inode);
-		garbage += ret > 0 && !is_empty(&inode) &&
-			   inodemend_is_garbage(&inode);
+		if (ret > 0 && !is_empty(&inode) && inodemend_signs(&inode))
+			ret = inodemend_is_garbage(&inode)
+				      ? 0 : is_known(f, cx, ino, &inode);
+		else
+			ret = ret < 0 ? ret : 1;
+		garbage += !ret;
 	}
 	return ret < 0 ? ret : garbage > 1;
+}
+
+/* Inode INO of a block of noise, which may have been spared. */
+static int replace_doubtful(struct fixing *f, struct context *cx, uint64_t ino)
+{
+	struct nilfs_inode inode;
+	int ret = read_used(f, cx, ino, &inode);
+
+	if (ret < 0 || inode_is_private(ino))
+		return ret < 0 ? ret : 0;
+	if (!ret)
+		return inodeedit_clear(&f->edit, cx, ino);
+	ret = inodemend_signs(&inode) ? 0 : is_known(f, cx, ino, &inode);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	f->old.now = &inode;
+	ret = replace(f, cx, ino);
+	f->old.now = NULL;
+	return ret;
 }
 
 /* All of the block is something else: nothing can be made of what is wrong. */
 static int replace_noise(struct fixing *f, struct context *cx,
 			const struct palloc_block *what)
 {
-	struct nilfs_inode inode;
 	uint64_t ino;
 	int ret = 0;
 
 	for (ino = what->first; ino < what->first + what->count && ret >= 0;
-	     ino++) {
-		ret = read_used(f, cx, ino, &inode);
-		if (ret > 0 && inodemend_signs(&inode))
-			ret = replace(f, cx, ino);
-	}
+	     ino++)
+		ret = replace_doubtful(f, cx, ino);
 	return ret < 0 ? ret : 0;
 }
 
@@ -311,15 +349,13 @@ static int fill_holes(struct fixing *f, struct context *cx,
 	return err;
 }
 
-/* Ifiles and inodes of snapshots. */
+/* Inodes of snapshots. */
 static int mend_past(struct fixing *f, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = f->job };
-	int err = snapifiles_mend(f->job, cx, fixes, n);
+	int err = pastinodes_mend(&past, cx, fixes, n);
 
-	if (!err)
-		err = pastinodes_mend(&past, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);

@@ -16,7 +16,7 @@
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/lastknown.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/index/liveblocks.h"
+#include "fsck/derive/liveblocks.h"
 #include "fsck/tree/ifilegroups.h"
 #include "log/mend.h"
 

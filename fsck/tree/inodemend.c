@@ -153,6 +153,24 @@ static int mend_mode(struct volume *vol, struct context *cx, uint64_t ino,
 	return 1;
 }
 
+static void set_blocks(const struct volume *vol, struct nilfs_inode *inode,
+		       const struct extent_of *e)
+{
+	inode->i_blocks = le64_make(e->blocks *
+				    (vol->geo.block_size / SECTOR));
+}
+
+int inodemend_count(struct volume *vol, struct context *cx, uint64_t ino,
+		    struct nilfs_inode *inode)
+{
+	struct extent_of e;
+	int err = measure(vol, cx, ino, inode, &e);
+
+	if (!err)
+		set_blocks(vol, inode, &e);
+	return err;
+}
+
 /* The size that fits the last block. */
 static int mend_size(struct volume *vol, struct context *cx, uint64_t ino,
 		     struct nilfs_inode *inode)
@@ -198,7 +216,7 @@ static int mend_root(struct volume *vol, struct context *cx,
 	if (!S_ISDIR(mode))
 		inode->i_mode = le16_make(S_IFDIR | (mode & 07777));
 	inode->i_size = le64_make(e.end << vol->geo.block_bits);
-	inode->i_blocks = le64_make(e.blocks * (vol->geo.block_size / SECTOR));
+	set_blocks(vol, inode, &e);
 	return 1;
 }
 

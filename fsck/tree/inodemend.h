@@ -25,6 +25,13 @@ enum rule inodemend_check(const struct volume *vol, uint64_t ino,
 			  const struct nilfs_inode *inode);
 
 /*
+ * Sets i_blocks to what the map of INODE, of number INO, has as far as it can be
+ * read.  -ENOMEM, -EINTR.
+ */
+int inodemend_count(struct volume *vol, struct context *cx, uint64_t ino,
+		    struct nilfs_inode *inode);
+
+/*
  * Mends what can be told from INODE, the latest checkpoint's INO, and its
  * blocks: times, sizes, and what the type (NILFS_FT_..., as its names say, or
  * NILFS_FT_UNKNOWN) has to be.  Links, and what is wrong with the map, are left

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 
+#include "check/damage.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
 #include "log/remap.h"
@@ -21,11 +22,6 @@ struct revival {
 	struct vblocks vblocks;
 	struct remap *remap;
 };
-
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
-}
 
 /* Whether the newest checkpoint can have it: 1, 0, or a failure. */
 static int is_alive(struct revival *r, struct context *cx, uint64_t vblocknr)
@@ -52,7 +48,7 @@ static int is_whole(struct revival *r, struct context *cx)
 		ret = 0;
 	}
 	blockmap_cursor_close(&cur);
-	if (alive < 0 || is_fatal(ret))
+	if (alive < 0 || (ret < 0 && !damage_is(ret)))
 		return alive < 0 ? alive : ret;
 	if (ret < 0)
 		fail_clear(cx);
@@ -70,12 +66,8 @@ static int copy(struct revival *r, struct context *cx,
 
 	if (!err)
 		err = cache_get(cache, cx, blocknr, &data);
-	if (err) {
-		if (is_fatal(err))
-			return err;
-		fail_clear(cx);
-		return 0;
-	}
+	if (err)
+		return damage_forgive(cx, err);
 	err = remap_put(r->remap, cx, item->key, data);
 	cache_put_spent(cache, data);
 	return err;
@@ -106,11 +98,7 @@ static int remake(struct revival *r, struct context *cx)
 			err = context_cancelled(cx);
 	}
 	blockmap_cursor_close(&cur);
-	if (err || is_fatal(ret))
-		return err ? err : ret;
-	if (ret < 0)
-		fail_clear(cx);
-	return 0;
+	return err ? err : damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
 static int revive(struct revival *r, struct context *cx, uint64_t ino,

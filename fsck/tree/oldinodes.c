@@ -8,33 +8,20 @@
  */
 #include "fsck/tree/oldinodes.h"
 
-#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "check/damage.h"
 #include "disk/inode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
-
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
-}
-
-/* Forgives what the volume is to blame for. */
-static int forgive(struct context *cx, int err)
-{
-	if (!err || is_fatal(err))
-		return err;
-	fail_clear(cx);
-	return 0;
-}
 
 static int list(struct oldinodes *o, struct context *cx)
 {
 	if (o->listed)
 		return 0;
 	o->listed = true;
-	return forgive(cx, cptable_list(o->vol, cx, false, &o->cnos, &o->n));
+	return damage_forgive(cx, cptable_list(o->vol, cx, false, &o->cnos, &o->n));
 }
 
 /* Whether ROOT has INO marked as free: 1, 0 where that cannot be told. */
@@ -48,7 +35,7 @@ static int is_free(struct root *root, struct context *cx, uint64_t ino)
 			     &bitmap);
 
 	if (ret <= 0)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
 	ret = !palloc_bit(bitmap, palloc_group_offset(palloc, ino));
 	file_put(&root->ifile, bitmap);
 	return ret;
@@ -66,10 +53,12 @@ static int ask(struct oldinodes *o, struct context *cx, uint64_t cno,
 	if (!ret)
 		ret = is_free(&root, cx, ino);
 	if (ret)
-		return ret > 0 ? FREE : forgive(cx, ret);
+		return ret > 0 ? FREE : damage_forgive(cx, ret);
 	ret = root_inode(&root, cx, ino, inode);
 	if (ret)
-		return forgive(cx, ret);
+		return damage_forgive(cx, ret);
+	if (o->now && !memcmp(o->now, inode, sizeof(*inode)))
+		return UNKNOWN;
 	return inode_check(&o->vol->geo, inode, ino) == RULE_OK ? SOUND :
 								  UNKNOWN;
 }

@@ -14,6 +14,7 @@
 /* All zero but for VOL: nothing is known yet. */
 struct oldinodes {
 	struct volume *vol;
+	const struct nilfs_inode *now;	/* not this one, or NULL; borrowed */
 	uint64_t *cnos;		/* of all checkpoints, ascending */
 	size_t n;
 	bool listed;

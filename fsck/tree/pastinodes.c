@@ -10,10 +10,13 @@
  *
  * Where there is none the fields that are wrong are set to what the blocks of
  * the file say, or all of it to what the nearest checkpoint has, if that leads
- * to blocks that the snapshot has too.
+ * to blocks that the snapshot has too, or else with the map that the logs say
+ * the file had.
  *
- * An inode of nothing but zeros is taken for none by whoever reads a snapshot.
- * It was one where it is marked as in use and a directory names it.
+ * An inode of nothing but zeros is taken for none by whoever reads a snapshot,
+ * and one without links, which an older or newer block of the ifile may have,
+ * for a deleted one.  It was one where it is marked as in use and a directory
+ * names it.
  */
 #include "fsck/tree/pastinodes.h"
 
@@ -22,130 +25,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/search.h"
 #include "check/damage.h"
-#include "disk/bmap.h"
 #include "disk/inode.h"
+#include "fsck/derive/derive_checkpoint.h"
 #include "fsck/tree/inodemend.h"
+#include "fsck/tree/patient.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
-/* Checkpoints with another block of the ifile that are asked at most. */
-#define ASK_MOST 256
 #define SECTOR 512u
-
-struct pastinodes {
-	struct pastblocks *p;
-	struct volume *vol;
-	uint64_t *cnos;
-	size_t n;
-};
-
-/* The inode at hand. */
-struct patient {
-	uint64_t cno, ino;
-	enum rule rule;
-	uint64_t got;			/* of the finding */
-	struct pastblocks_block where;
-	bool changed;			/* other inodes in the block were */
-	struct nilfs_inode inode;
-	/* The nearest one that could be in its place. */
-	bool found;
-	uint64_t found_cno;
-	struct nilfs_inode other;
-};
-
-/* Whether PTR leads to a block that lives as long as the inode: 1, 0. */
-static int reaches(struct pastinodes *s, struct context *cx,
-		   const struct patient *pt, uint64_t ptr)
-{
-	struct vblock vb;
-	int state = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
-
-	if (state < 0)
-		return state;
-	return state == VBLOCKS_USED && vb.start <= pt->where.life.start &&
-	       vb.end >= pt->where.life.end;
-}
-
-/* Whether the blocks of INODE are there in the snapshot: 1, 0. */
-static int fits(struct pastinodes *s, struct context *cx,
-		const struct patient *pt, const struct nilfs_inode *inode)
-{
-	struct bmap_node root;
-	uint32_t i;
-	int ret = 1;
-
-	if (!inode_has_bmap(inode))
-		return 1;
-	if (!bmap_is_btree(inode->i_bmap)) {
-		for (i = 0; i < NILFS_DIRECT_NBLOCKS && ret > 0; i++)
-			if (bmap_direct_ptr(inode->i_bmap, i))
-				ret = reaches(s, cx, pt, bmap_direct_ptr(
-						inode->i_bmap, i));
-		return ret;
-	}
-	bmap_root_read(inode->i_bmap, &root);
-	for (i = 0; i < root.nchildren && ret > 0; i++)
-		ret = reaches(s, cx, pt, bmap_node_ptr(&root, i));
-	return ret;
-}
-
-static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
-{
-	return le64_get(a->i_ctime) == le64_get(b->i_ctime) &&
-	       le32_get(a->i_generation) == le32_get(b->i_generation) &&
-	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
-}
-
-/* 1 where checkpoint CNO has the inode as it was, 0 where it has not. */
-static int ask(struct pastinodes *s, struct context *cx, struct patient *pt,
-	       uint64_t cno)
-{
-	struct nilfs_inode inode;
-	struct root root;
-	int ret = root_open(&root, cx, s->vol, cno);
-
-	if (!ret)
-		ret = root_inode(&root, cx, pt->ino, &inode);
-	if (ret)
-		return damage_forgive(cx, ret);
-	if (inode_check(&s->vol->geo, &inode, pt->ino) != RULE_OK)
-		return 0;
-	if (is_same(&inode, &pt->inode)) {
-		pt->other = inode;
-		pt->found_cno = cno;
-		return 1;
-	}
-	ret = pt->found ? 0 : fits(s, cx, pt, &inode);
-	if (ret <= 0)
-		return ret;
-	pt->found = true;
-	pt->found_cno = cno;
-	pt->other = inode;
-	return 0;
-}
-
-/* Checkpoints with another block of the ifile, from the nearest on: 1, 0. */
-static int ask_others(struct pastinodes *s, struct context *cx,
-		      struct patient *pt)
-{
-	size_t below = search_lower_bound(s->cnos, s->n,
-					  pt->where.life.start);
-	size_t above = search_lower_bound(s->cnos, s->n, pt->where.life.end);
-	unsigned int asked;
-	int ret = 0;
-
-	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
-		if (asked % 2 ? below > 0 : above == s->n && below > 0)
-			ret = ask(s, cx, pt, s->cnos[--below]);
-		else if (above < s->n)
-			ret = ask(s, cx, pt, s->cnos[above++]);
-		if (!ret)
-			ret = context_cancelled(cx);
-	}
-	return ret;
-}
 
 /* More than a field is wrong. */
 static bool is_garbage(const struct patient *pt)
@@ -159,7 +47,7 @@ static bool is_garbage(const struct patient *pt)
 }
 
 /* A directory without nodes has the blocks that it was counted to have. */
-static void set_size(const struct pastinodes *s, struct patient *pt)
+static void set_size(const struct patients *s, struct patient *pt)
 {
 	uint64_t bytes = pt->got << s->vol->geo.block_bits;
 
@@ -168,7 +56,7 @@ static void set_size(const struct pastinodes *s, struct patient *pt)
 }
 
 /* The fields that are wrong, by the blocks of the file: 1, 0. */
-static int mend_fields(struct pastinodes *s, struct context *cx,
+static int mend_fields(struct patients *s, struct context *cx,
 		       struct patient *pt)
 {
 	uint16_t mode = le16_get(pt->other.i_mode);
@@ -187,11 +75,48 @@ static int mend_fields(struct pastinodes *s, struct context *cx,
 	return ret > 0 ? memcmp(&before, &pt->inode, sizeof(before)) != 0 : ret;
 }
 
+/* The nearest one, with the blocks that the logs say it had: 1, 0. */
+static int derive(struct patients *s, struct context *cx, struct patient *pt)
+{
+	unsigned int bits = s->vol->geo.block_bits;
+	uint64_t end, size = le64_get(pt->near.i_size);
+	int ret = pt->near_cno
+			  ? derive_map(s->p->job->check, cx, pt->ino, pt->cno,
+				       &pt->near, &end)
+			  : 0;
+
+	if (ret <= 0)
+		return ret;
+	if (S_ISDIR(le16_get(pt->near.i_mode)) || size > end << bits ||
+	    size <= (end - 1) << bits)
+		pt->near.i_size = le64_make(end << bits);
+	pt->inode = pt->near;
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		    ": restored from checkpoint %" PRIu64
+		    ", its map from the logs", pt->cno, pt->ino, pt->near_cno);
+	return 1;
+}
+
+/*
+ * Of an inode that makes no sense nothing is left: one of nothing but zeros is
+ * taken for none.  1, 0.
+ */
+static int clear(struct patients *s, struct patient *pt)
+{
+	if (pt->ino == NILFS_ROOT_INO ||
+	    inodemend_check(s->vol, pt->ino, &pt->inode) == RULE_OK)
+		return 0;
+	memset(&pt->inode, 0, sizeof(pt->inode));
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		    ": lost, no checkpoint has it", pt->cno, pt->ino);
+	return 1;
+}
+
 /* Finds out what the inode is to be: 1, 0 where nobody knows. */
-static int decide(struct pastinodes *s, struct context *cx,
+static int decide(struct patients *s, struct context *cx,
 		  struct patient *pt)
 {
-	int ret = ask_others(s, cx, pt);
+	int ret = patient_ask(s, cx, pt);
 
 	if (ret < 0)
 		return ret;
@@ -201,7 +126,11 @@ static int decide(struct pastinodes *s, struct context *cx,
 			fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %"
 				    PRIu64 ": fields repaired", pt->cno,
 				    pt->ino);
-		if (ret || !pt->found)
+		if (!ret && !pt->found) {
+			ret = derive(s, cx, pt);
+			return ret ? ret : clear(s, pt);
+		}
+		if (ret)
 			return ret;
 	}
 	pt->inode = pt->other;
@@ -212,10 +141,10 @@ static int decide(struct pastinodes *s, struct context *cx,
 }
 
 /* As many links as the inode has names, unless it has as many as ever: 1, 0. */
-static int link_to(struct pastinodes *s, struct context *cx,
+static int link_to(struct patients *s, struct context *cx,
 		   struct patient *pt, uint64_t want)
 {
-	int ret = ask_others(s, cx, pt);
+	int ret = patient_ask(s, cx, pt);
 
 	if (ret < 0 || want > NILFS_LINK_MAX ||
 	    (ret && le16_get(pt->other.i_links_count) != want))
@@ -227,7 +156,7 @@ static int link_to(struct pastinodes *s, struct context *cx,
 }
 
 /* The block of the ifile with the inode, to be changed: 1 and *BLOCK, 0. */
-static int find_block(struct pastinodes *s, struct context *cx,
+static int find_block(struct patients *s, struct context *cx,
 		      struct patient *pt, char **block)
 {
 	struct pastblocks_block *b;
@@ -252,7 +181,7 @@ static int find_block(struct pastinodes *s, struct context *cx,
 }
 
 /* Whether the snapshot has the inode marked as in use: 1, 0. */
-static int is_used(struct pastinodes *s, struct context *cx,
+static int is_used(struct patients *s, struct context *cx,
 		   const struct patient *pt)
 {
 	const struct palloc *palloc = &s->vol->ifile_palloc;
@@ -280,15 +209,35 @@ static bool is_empty(const struct patient *pt)
 	return !memcmp(&pt->inode, &empty, sizeof(empty));
 }
 
-/* Whether the inode was there, and is not now: 1, 0. */
-static int was_there(struct pastinodes *s, struct context *cx,
+/* Whether the inode was there, and is empty or a deleted one now: 1, 0. */
+static int was_there(struct patients *s, struct context *cx,
 		     const struct patient *pt)
 {
-	return is_empty(pt) ? is_used(s, cx, pt) : 0;
+	if (!is_empty(pt) && le16_get(pt->inode.i_links_count))
+		return 0;
+	return is_used(s, cx, pt);
+}
+
+/* A deleted inode that has its map yet is in use again: 1, 0. */
+static int undelete(struct patients *s, struct context *cx,
+		    struct patient *pt)
+{
+	int ret;
+
+	if (is_empty(pt) || !inode_has_bmap(&pt->inode) ||
+	    inodemend_is_garbage(&pt->inode))
+		return 0;
+	pt->inode.i_links_count = le16_make(1);
+	ret = inodemend_count(s->vol, cx, pt->ino, &pt->inode);
+	if (ret)
+		return ret;
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		    ": no longer marked as deleted", pt->cno, pt->ino);
+	return 1;
 }
 
 /* What the patient is to be, by what was found of it: 1, 0. */
-static int treat(struct pastinodes *s, struct context *cx,
+static int treat(struct patients *s, struct context *cx,
 		 struct patient *pt, const struct fix *fix)
 {
 	int ret = 1;
@@ -297,15 +246,65 @@ static int treat(struct pastinodes *s, struct context *cx,
 		return link_to(s, cx, pt, fix->want);
 	if (fix->rule == RULE_DIR_NO_INODE)
 		ret = was_there(s, cx, pt);
-	return ret > 0 ? decide(s, cx, pt) : ret;
+	if (ret <= 0)
+		return ret;
+	ret = fix->rule == RULE_DIR_NO_INODE ? undelete(s, cx, pt) : 0;
+	return ret ? ret : decide(s, cx, pt);
+}
+
+static bool is_inode_same(const struct nilfs_inode *a,
+			  const struct nilfs_inode *b)
+{
+	return le32_get(a->i_generation) == le32_get(b->i_generation) &&
+	       !((le16_get(a->i_mode) ^ le16_get(b->i_mode)) & S_IFMT);
+}
+
+/* Whether the nearest checkpoint with such an inode has another one: 1, 0. */
+static int is_another(struct patients *s, struct context *cx,
+		      struct patient *pt)
+{
+	int ret = patient_ask(s, cx, pt);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (pt->found)
+		return !is_inode_same(&pt->other, &pt->inode);
+	return pt->near_cno && !is_inode_same(&pt->near, &pt->inode);
+}
+
+/* Whether several inodes in BLOCK, of the ifile, are garbage. */
+static bool is_noise(const struct patients *s, const char *block)
+{
+	uint32_t at, n = 0;
+
+	for (at = 0; at < s->vol->geo.block_size; at += s->vol->geo.inode_size) {
+		static const struct nilfs_inode empty;
+		const struct nilfs_inode *inode = (const void *)(block + at);
+
+		n += memcmp(inode, &empty, sizeof(empty)) &&
+		     inodemend_is_garbage(inode);
+	}
+	return n > 1;
+}
+
+/* Whether another inode of the block is lost with it, where all is NOISE: 1,
+   0. */
+static int is_lost_too(struct patients *s, struct context *cx,
+		       struct patient *pt, bool noise)
+{
+	int ret = inode_is_private(pt->ino) || (!noise && !is_empty(pt))
+			  ? 0 : is_used(s, cx, pt);
+
+	return ret > 0 && !is_empty(pt) && !inodemend_is_garbage(&pt->inode)
+		       ? is_another(s, cx, pt) : ret;
 }
 
 /*
  * Whoever has lost one inode has lost others of BLOCK with it; they may be what
  * is named by a directory that is found again: 0, -ENOMEM, -EINTR.
  */
-static int find_others(struct pastinodes *s, struct context *cx,
-		       const struct patient *found, char *block)
+static int find_others(struct patients *s, struct context *cx,
+		       const struct patient *found, bool noise, char *block)
 {
 	const struct palloc *palloc = &s->vol->ifile_palloc;
 	struct palloc_block what;
@@ -323,7 +322,7 @@ static int find_others(struct pastinodes *s, struct context *cx,
 			.rule = RULE_INODE_EMPTY, .where = found->where,
 		};
 		memcpy(&pt.inode, at, sizeof(pt.inode));
-		ret = inode_is_private(ino) ? 0 : was_there(s, cx, &pt);
+		ret = is_lost_too(s, cx, &pt, noise);
 		if (ret > 0)
 			ret = decide(s, cx, &pt);
 		if (ret > 0)
@@ -333,11 +332,11 @@ static int find_others(struct pastinodes *s, struct context *cx,
 }
 
 /* Mends the patient in BLOCK: 1, 0 where it stays as it is. */
-static int mend_in(struct pastinodes *s, struct context *cx,
+static int mend_in(struct patients *s, struct context *cx,
 		   struct patient *pt, const struct fix *fix, char *block)
 {
 	char *at = block + palloc_entry_offset(&s->vol->ifile_palloc, pt->ino);
-	bool empty;
+	bool noise = is_noise(s, block), empty;
 	int ret;
 
 	memcpy(&pt->inode, at, sizeof(pt->inode));
@@ -349,11 +348,11 @@ static int mend_in(struct pastinodes *s, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	memcpy(at, &pt->inode, sizeof(pt->inode));
-	ret = empty ? find_others(s, cx, pt, block) : 0;
+	ret = empty || noise ? find_others(s, cx, pt, noise, block) : 0;
 	return ret < 0 ? ret : 1;
 }
 
-static int mend(struct pastinodes *s, struct context *cx,
+static int mend(struct patients *s, struct context *cx,
 		const struct fix *fix)
 {
 	bool named = fix->rule == RULE_DIR_NO_INODE;
@@ -370,14 +369,15 @@ static int mend(struct pastinodes *s, struct context *cx,
 		ret = mend_in(s, cx, &pt, fix, block);
 	if (ret <= 0 && !pt.changed)
 		pastblocks_drop(s->p, pt.where.vblocknr);
-	if (!ret && !named)
+	if (!ret && !named &&
+	    inodemend_check(s->vol, pt.ino, &pt.inode) != RULE_OK)
 		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": not repaired, no other checkpoint has it as it "
 			    "was", pt.cno, pt.ino);
 	return ret < 0 ? ret : 0;
 }
 
-static bool is_past(const struct pastinodes *s, const struct fix *fix)
+static bool is_past(const struct patients *s, const struct fix *fix)
 {
 	return fix->place.kind == PLACE_INODE && fix->place.cno &&
 	       fix->place.cno != s->vol->latest.cno &&
@@ -388,7 +388,7 @@ static bool is_past(const struct pastinodes *s, const struct fix *fix)
 	       fix->rule != RULE_INODE_UNREACHABLE;
 }
 
-static bool is_lost(const struct pastinodes *s, const struct fix *fix)
+static bool is_lost(const struct patients *s, const struct fix *fix)
 {
 	return fix->rule == RULE_DIR_NO_INODE && fix->place.cno &&
 	       fix->place.cno != s->vol->latest.cno;
@@ -396,10 +396,10 @@ static bool is_lost(const struct pastinodes *s, const struct fix *fix)
 
 static int mend_all(struct pastblocks *p, struct context *cx,
 		    const struct fix *fixes, size_t n,
-		    bool (*is_mine)(const struct pastinodes *s,
+		    bool (*is_mine)(const struct patients *s,
 				    const struct fix *fix))
 {
-	struct pastinodes s = { .p = p, .vol = p->job->vol };
+	struct patients s = { .p = p, .vol = p->job->vol };
 	bool any = false;
 	size_t i;
 	int err = 0;

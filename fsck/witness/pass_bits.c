@@ -11,6 +11,9 @@
  * checksum names becomes a finding with the byte that stands there and the one
  * that should.
  *
+ * Where nothing but a superblock is wrong, as one that leads to a log which does
+ * not match, the logs from there on are all that is read.
+ *
  * After a crash the search for the latest super root ends, or goes on in the
  * next segment, where no log is valid.  That place is looked at even if nothing
  * else is wrong.  If no log follows there, one that was cut off is more likely
@@ -432,16 +435,24 @@ static int search_segments(struct search *s, struct context *cx)
 	return err;
 }
 
-static int search_all(struct search *s, struct context *cx)
+static int search_chains(struct search *s, struct context *cx)
 {
 	int i, err = 0;
+
+	for (i = 0; i < 2 && !err; i++)
+		err = walk_super(s, cx, i);
+	return err;
+}
+
+static int search_all(struct search *s, struct context *cx)
+{
+	int i, err;
 
 	for (i = 0; i < 2; i++)
 		add_super(s, cx, i);
 	if (superbits_geometry(&s->supers, s->c->dev, &s->geo) < 0)
 		return 0;
-	for (i = 0; i < 2 && !err; i++)
-		err = walk_super(s, cx, i);
+	err = search_chains(s, cx);
 	return err ? err : search_segments(s, cx);
 }
 
@@ -455,6 +466,11 @@ static bool was_unmounted(const struct check *c)
 	return le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS;
 }
 
+static bool is_spare_wrong(const struct check *c)
+{
+	return findings_have_stage(c->findings, RULE_STAGE_DEVICE);
+}
+
 uint64_t pass_bits_work(const struct check *c)
 {
 	return c->vol && is_damaged(c) ? c->vol->geo.nsegments : 0;
@@ -465,7 +481,7 @@ int pass_bits(struct check *c, struct context *cx)
 	struct search s = {.c = c};
 	int err = 0;
 
-	if (!is_damaged(c) && was_unmounted(c))
+	if (!is_damaged(c) && was_unmounted(c) && !is_spare_wrong(c))
 		return 0;
 	superbits_read(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
@@ -473,7 +489,9 @@ int pass_bits(struct check *c, struct context *cx)
 		err = search_all(&s, cx);
 	} else {
 		s.geo = c->vol->geo;
-		err = walk_gap(&s, cx);
+		err = is_spare_wrong(c) ? search_chains(&s, cx) : 0;
+		if (!err && !was_unmounted(c))
+			err = walk_gap(&s, cx);
 	}
 	logbits_fini(&s.lb);
 	free(s.summary);

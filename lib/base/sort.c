@@ -66,3 +66,15 @@ void sort_in_place(void *items, size_t count, size_t size,
 		sink(&h, 0);
 	}
 }
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+void sort_numbers(uint64_t *numbers, size_t n)
+{
+	sort_in_place(numbers, n, sizeof(*numbers), compare_numbers);
+}

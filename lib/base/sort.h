@@ -4,6 +4,7 @@
 #define NILFS2_BASE_SORT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Sorts COUNT items of SIZE bytes as qsort() would, in place, in a time that
@@ -11,5 +12,8 @@
  */
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b));
+
+/* Sorts N numbers, ascending. */
+void sort_numbers(uint64_t *numbers, size_t n);
 
 #endif

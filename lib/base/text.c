@@ -108,3 +108,8 @@ size_t text_utf8(const void *bytes, size_t len)
 
 	return decode(bytes, len, &code);
 }
+
+int text_base(const char *text)
+{
+	return text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10;
+}

@@ -29,4 +29,7 @@ size_t text_escape(char *buf, size_t size, const void *name, size_t len);
  */
 size_t text_utf8(const void *bytes, size_t len);
 
+/* The base of the number TEXT: 16 after 0x, else 10, as "010" is ten. */
+int text_base(const char *text);
+
 #endif

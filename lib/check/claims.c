@@ -7,13 +7,15 @@
  * written in the order of virtual blocks, so the entry stands in the block of
  * the DAT that was looked at last.
  *
- * Blocks of the DAT itself have no virtual number; that a log lists one as the
- * DAT's is enough.  A block of the DAT that cannot be read was told of by the
+ * Blocks of the DAT itself have no virtual number; its map says where they are.
+ * An old one that an entry names is nobody's.  A block of the DAT that cannot be read was told of by the
  * pass over it, and what it would say is not missed here.
  */
 #include "check/claims.h"
 
+#include "check/damage.h"
 #include "disk/segsum.h"
+#include "vol/blockmap.h"
 #include "vol/datscan.h"
 #include "vol/sutable.h"
 
@@ -106,6 +108,21 @@ static int settle_run(struct claims *claims, struct context *cx,
 	return ret;
 }
 
+/* The same where the log has block B of the DAT there, and the map. */
+static int is_own_at(struct claims *claims, struct context *cx,
+		     const struct segsum_block *b, uint64_t blocknr)
+{
+	uint64_t at;
+	int ret = blockmap_lookup_at_level(&claims->vblocks.vol->dat.map, cx,
+					   b->blkoff, b->level, &at);
+
+	if (ret < 0) {
+		ret = damage_forgive(cx, ret);
+		return ret ? ret : 1;
+	}
+	return ret && at == blocknr;
+}
+
 /* Notes whose block B is, where it is a block of a metadata file. */
 static int note_owner(struct claims *claims, struct context *cx,
 		      const struct segsum_block *b)
@@ -123,12 +140,12 @@ static int settle_block(struct claims *claims, struct context *cx,
 			uint64_t blocknr, const struct segsum_block *b)
 {
 	struct sparse *claimed = &claims->c->claimed;
-	int ret = 1;
+	int ret;
 
 	if (!sparse_test(claimed, blocknr))
 		return 0;
-	if (b->is_virtual)
-		ret = is_at(claims, cx, b->vblocknr, blocknr);
+	ret = b->is_virtual ? is_at(claims, cx, b->vblocknr, blocknr) :
+			      is_own_at(claims, cx, b, blocknr);
 	if (ret <= 0)
 		return ret;
 	sparse_remove(claimed, blocknr);

@@ -89,25 +89,39 @@ static bool is_name(const struct dirent_entry *e, const char *name)
 	       !memcmp(e->name, name, e->name_len);
 }
 
-/* The first entry; true where it is the directory itself. */
-static bool take_dot(struct dirnames *w, const struct dirent_entry *e)
-{
-	bool named = is_name(e, "."), itself = e->ino == w->ino;
-
-	if (!itself)
-		tell_entry(w, RULE_DIR_DOT, e->offset, &w->ino, &e->ino);
-	else if (!named)
-		tell_entry(w, RULE_DIR_DOT, e->offset, NULL, NULL);
-	w->no_dot = !named && !itself;
-	return !w->no_dot;
-}
-
 static bool is_directory(struct inodelist *list, uint64_t ino)
 {
 	struct inodelist_row row = inodelist_find(list, ino);
 
 	return row.chunk && row.chunk->links[row.at] &&
 	       (row.chunk->kind[row.at] & INODELIST_TYPE) == NILFS_FT_DIR;
+}
+
+/*
+ * Whether E, the first entry, is of a block of another directory: of the first
+ * one, or of a later one.  A flipped bit is not another directory.
+ */
+static bool is_anothers(struct dirnames *w, const struct dirent_entry *e)
+{
+	uint64_t differs = e->ino ^ w->ino;
+
+	return e->ino && (differs & (differs - 1)) &&
+	       (!is_name(e, ".") || is_directory(&w->n->list, e->ino));
+}
+
+/* The first entry; true where it is the directory itself. */
+static bool take_dot(struct dirnames *w, const struct dirent_entry *e)
+{
+	bool named = is_name(e, "."), itself = e->ino == w->ino;
+
+	if (!itself)
+		tell_entry(w, is_anothers(w, e) ? RULE_DIR_ANOTHER :
+						  RULE_DIR_DOT,
+			   e->offset, &w->ino, &e->ino);
+	else if (!named)
+		tell_entry(w, RULE_DIR_DOT, e->offset, NULL, NULL);
+	w->no_dot = !named && !itself;
+	return !w->no_dot;
 }
 
 /* The second one; true where it is the parent, or may be. */

@@ -167,7 +167,7 @@ static int compare_numbers(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-static void sort_numbers(struct ifilediff *d)
+static void sort_changes(struct ifilediff *d)
 {
 	size_t n = 0, i;
 
@@ -257,7 +257,7 @@ int ifilediff_find(struct ifilediff *diff, struct context *cx,
 			      compare_blocks, &f);
 
 	if (!err && !f.sorted)
-		sort_numbers(diff);
+		sort_changes(diff);
 	if (!err && !f.many)
 		err = complete_all(&f, cx, list);
 	if (err && names_is_fatal(err))

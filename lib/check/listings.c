@@ -25,7 +25,7 @@
 
 enum what {
 	FILE_BLOCKS,		/* data of a metadata file, */
-	OWNED,			/* virtual blocks of an inode, */
+	OWNED,			/* virtual blocks of inodes, */
 	WANTED,			/* virtual blocks of a set, */
 	RANGE,			/* or of a range */
 };
@@ -34,7 +34,10 @@ struct gather {
 	struct listings *l;
 	const struct check *c;
 	enum what what;
-	uint64_t ino;			/* of the first two */
+	uint64_t ino;			/* of the first */
+	const uint64_t *inos;		/* of the second, ascending */
+	size_t ninos;
+	bool bounded;			/* by MOST */
 	const struct sparse *wanted;
 	uint64_t from, end;		/* of the range */
 	size_t cut;			/* items with which to cut */
@@ -88,6 +91,9 @@ static int add(struct gather *g, struct context *cx, const struct listing *one)
 		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
 		if (g->what == RANGE && g->cut > g->most)
 			g->cut = g->most;
+		if (g->bounded && l->n > g->most)
+			return fail(cx, -EFBIG, "blocks of files, as the logs "
+				    "list them");
 	}
 	grown = array_grow(cx, l->items, &l->room, l->n + 1, sizeof(*grown));
 	if (!grown)
@@ -97,11 +103,18 @@ static int add(struct gather *g, struct context *cx, const struct listing *one)
 	return 0;
 }
 
+static bool has_inode(const struct gather *g, uint64_t ino)
+{
+	size_t i = search_lower_bound(g->inos, g->ninos, ino);
+
+	return i < g->ninos && g->inos[i] == ino;
+}
+
 static bool is_wanted(const struct gather *g, const struct segsum_block *b)
 {
 	switch (g->what) {
 	case OWNED:
-		return b->is_virtual && b->ino == g->ino;
+		return b->is_virtual && has_inode(g, b->ino);
 	case WANTED:
 		return b->is_virtual && sparse_test(g->wanted, b->vblocknr);
 	case RANGE:
@@ -110,6 +123,23 @@ static bool is_wanted(const struct gather *g, const struct segsum_block *b)
 	default:
 		return b->ino == g->ino && !b->is_node;
 	}
+}
+
+static struct listing listing_of(const struct lifelogs *l,
+				 const struct log *log,
+				 const struct segsum_block *b)
+{
+	return (struct listing){
+		.number = b->vblocknr,
+		.blocknr = log->pseg + b->index,
+		.seq = le64_get(log->ss.ss_seq),
+		.cno = b->cno ? b->cno : segsum_cno(&log->ss),
+		.ino = b->ino,
+		.blkoff = b->blkoff,
+		.is_node = b->is_node,
+		.is_used = l->is_used,
+		.is_former = l->is_former,
+	};
 }
 
 static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
@@ -123,17 +153,12 @@ static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
 	while (!err && segsum_iter_next(iter, &b)) {
 		if (!is_wanted(g, &b))
 			continue;
-		one = (struct listing){
-			.number = g->what == FILE_BLOCKS ? b.blkoff : b.vblocknr,
-			.blocknr = log->pseg + b.index,
-			.seq = le64_get(log->ss.ss_seq),
-			.cno = b.cno ? b.cno : segsum_cno(&log->ss),
-			.ino = b.ino,
-			.blkoff = b.blkoff,
-			.is_node = b.is_node,
+		one = listing_of(l, log, &b);
+		if (g->what == FILE_BLOCKS) {
+			one.number = b.blkoff;
 			/* Of these the newest counts, wherever it is. */
-			.is_used = l->is_used || g->what == FILE_BLOCKS,
-		};
+			one.is_used = true;
+		}
 		err = add(g, cx, &one);
 	}
 	if (iter->verdict && l->is_used &&
@@ -185,7 +210,20 @@ int listings_of_vblocks(struct listings *l, struct context *cx,
 int listings_of_inode(struct listings *l, struct context *cx,
 		      const struct check *c, uint64_t ino)
 {
-	struct gather g = { .l = l, .c = c, .what = OWNED, .ino = ino };
+	struct gather g = {
+		.l = l, .c = c, .what = OWNED, .inos = &ino, .ninos = 1,
+	};
+
+	return gather(&g, cx);
+}
+
+int listings_of_inodes(struct listings *l, struct context *cx,
+		       const struct check *c, const uint64_t *inos, size_t n)
+{
+	struct gather g = {
+		.l = l, .c = c, .what = OWNED, .inos = inos, .ninos = n,
+		.bounded = true,
+	};
 
 	return gather(&g, cx);
 }
@@ -209,6 +247,64 @@ int listings_of_file(struct listings *l, struct context *cx,
 	struct gather g = { .l = l, .c = c, .what = FILE_BLOCKS, .ino = ino };
 
 	return gather(&g, cx);
+}
+
+struct visit {
+	uint64_t ino;
+	listings_visitor *visit;
+	void *arg;
+};
+
+static int visit_log(const struct visit *v, struct context *cx,
+		     struct lifelogs *l, const struct log *log)
+{
+	struct segsum_block b;
+	struct listing one;
+	int err = 0;
+
+	while (!err && segsum_iter_next(&l->search.summary.iter, &b)) {
+		if (!b.is_virtual || (v->ino != LISTINGS_ALL &&
+				      (b.ino != v->ino || b.is_node)))
+			continue;
+		one = listing_of(l, log, &b);
+		err = v->visit(v->arg, cx, &one);
+	}
+	return err;
+}
+
+static int visit_segment(const struct visit *v, struct context *cx,
+			 const struct check *c, uint64_t segnum)
+{
+	struct lifelogs l;
+	struct log log;
+	int ret = lifelogs_open(&l, cx, c, segnum);
+
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		ret = visit_log(v, cx, &l, &log);
+		ret = ret ? ret : 1;
+	}
+	lifelogs_close(&l);
+	return ret;
+}
+
+int listings_visit(const struct check *c, struct context *cx, uint64_t ino,
+		   listings_visitor *visit, void *arg)
+{
+	const struct visit v = { .ino = ino, .visit = visit, .arg = arg };
+	uint64_t segnum;
+	int ret = 0;
+
+	for (segnum = 0; segnum < c->vol->geo.nsegments && !ret; segnum++)
+		ret = visit_segment(&v, cx, c, segnum);
+	return ret;
+}
+
+/* A segment with logs that cannot be read is shut by the first repair. */
+bool listings_are_whole(const struct check *c)
+{
+	return !findings_have(c->findings, RULE_HIDES_LOGS) &&
+	       !c->logs_shut && bitmap_next_set(&c->broken_segments, 0) >=
+					c->broken_segments.bits;
 }
 
 void listings_fini(struct listings *l)

@@ -25,7 +25,23 @@ struct listing {
 	uint64_t blkoff;	/* there, of data */
 	bool is_node;
 	bool is_used;		/* in a segment that the SUFILE has in use */
+	bool is_former;		/* of a former life of its segment */
 };
+
+/* Greater is newer; 0: of a former life of its segment. */
+static inline uint64_t listing_rank(const struct listing *l)
+{
+	return l->is_former ? 0 : l->seq + 1;
+}
+
+/* True where A was written before B. */
+static inline bool listing_is_older(const struct listing *a,
+				    const struct listing *b)
+{
+	uint64_t x = listing_rank(a), y = listing_rank(b);
+
+	return x != y ? x < y : a->blocknr < b->blocknr;
+}
 
 /* Ascending by number, each once.  All zero is empty. */
 struct listings {
@@ -51,6 +67,10 @@ int listings_of_vblocks(struct listings *l, struct context *cx,
 int listings_of_inode(struct listings *l, struct context *cx,
 		      const struct check *c, uint64_t ino);
 
+/* The same of the N inodes INOS, ascending.  -EFBIG past the memory budget. */
+int listings_of_inodes(struct listings *l, struct context *cx,
+		       const struct check *c, const uint64_t *inos, size_t n);
+
 /*
  * The same of the virtual blocks from FROM up to, not including, *END, which
  * is lowered to what the memory budget has room for: the caller goes on from
@@ -64,6 +84,25 @@ int listings_of_file(struct listings *l, struct context *cx,
 		     const struct check *c, uint64_t ino);
 
 void listings_fini(struct listings *l);
+
+/* Instead of an inode number: all of them, and their nodes too. */
+#define LISTINGS_ALL UINT64_MAX
+
+typedef int listings_visitor(void *arg, struct context *cx,
+			     const struct listing *l);
+
+/*
+ * Calls VISIT for every data block of inode INO, but the DAT's, that a log
+ * lists; in the order of segments, which is not that of time.  What is of a
+ * former life is there nowhere but where the segment was given up too early:
+ * the DAT knows.  What cannot be read is left out.  -ENOMEM, -EINTR, or what
+ * VISIT failed with.
+ */
+int listings_visit(const struct check *c, struct context *cx, uint64_t ino,
+		   listings_visitor *visit, void *arg);
+
+/* Whether the logs are all there: a block that lives is in one of them. */
+bool listings_are_whole(const struct check *c);
 
 /* The listing of NUMBER, or NULL. */
 const struct listing *listings_find(const struct listings *l, uint64_t number);

@@ -25,13 +25,12 @@ void logdata_free(struct logdata *d)
 	d->buf = NULL;
 }
 
-int logdata_is_right(struct logdata *d, struct context *cx,
-		     const struct summary *summary,
+int logdata_is_right(struct logdata *d, struct context *cx, struct dev *dev,
+		     const struct nilfs_geometry *geo, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss)
 {
-	struct volume *vol = summary->vol;
 	uint32_t nblocks = le32_get(ss->ss_nblocks), done, n;
-	uint32_t piece = PIECE_BYTES >> vol->geo.block_bits;
+	uint32_t piece = PIECE_BYTES >> geo->block_bits;
 	struct segsum_crc crc;
 	int err = 0;
 
@@ -39,14 +38,14 @@ int logdata_is_right(struct logdata *d, struct context *cx,
 		d->buf = aligned_alloc(PIECE_ALIGN, PIECE_BYTES);
 	if (!d->buf)
 		return fail(cx, -ENOMEM, "buffer for logs");
-	segsum_crc_init_datasum(&crc, &vol->geo, ss);
+	segsum_crc_init_datasum(&crc, geo, ss);
 	for (done = 0; done < nblocks && !err; done += n) {
 		n = nblocks - done < piece ? nblocks - done : piece;
-		err = volume_read_blocks(vol, cx, summary->pseg + done, n,
-					 d->buf);
+		err = dev_read(dev, cx, (pseg + done) << geo->block_bits, d->buf,
+			       (size_t)n << geo->block_bits);
 		if (!err)
 			segsum_crc_update(&crc, d->buf,
-					  (size_t)n << vol->geo.block_bits);
+					  (size_t)n << geo->block_bits);
 	}
 	if (err)
 		return err;

@@ -9,6 +9,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "dev/dev.h"
+#include "disk/geometry.h"
 #include "disk/ondisk.h"
 #include "vol/summary.h"
 
@@ -20,11 +22,11 @@ struct logdata {
 void logdata_free(struct logdata *d);
 
 /*
- * Reads the whole log of SUMMARY, whose header SS fits its segment: 1 where
- * its checksum is right, 0 where it is not, -EIO, -ENOMEM.
+ * Reads the whole log at block PSEG of DEV, whose header SS fits its segment: 1
+ * where its checksum is right, 0 where it is not, -EIO, -ENOMEM.
  */
-int logdata_is_right(struct logdata *d, struct context *cx,
-		     const struct summary *summary,
+int logdata_is_right(struct logdata *d, struct context *cx, struct dev *dev,
+		     const struct nilfs_geometry *geo, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss);
 
 /* Whether block BLOCKNR can be read: 1, 0, after the above. */

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check/chain.h"
 #include "check/check.h"
 #include "check/passes.h"
 #include "check/supers.h"
@@ -287,6 +288,9 @@ int pass_super(struct check *c, struct context *cx)
 		return err;
 	note_state(c);
 	err = check_other(c, cx);
+	if (!err && !state_is_at(c->state, c->vol->latest.pseg_start,
+				 c->vol->latest.seq))
+		err = chain_check(c, cx);
 	if (!err)
 		err = check_super_root(c, cx);
 	if (!err)

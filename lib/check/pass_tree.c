@@ -233,7 +233,8 @@ static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
 	t->have_last = true;
 	if (!err && newest) {
 		t->check->files = t->sums.inodes;
-		t->check->files_known = t->sums.inodes_known;
+		t->check->files_known = t->sums.inodes_known &&
+					rule == RULE_OK;
 	}
 	if (!err)
 		check_counts(t, cno, cp);

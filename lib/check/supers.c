@@ -48,6 +48,7 @@ static const char *field_of(enum rule rule)
 {
 	switch (rule) {
 	case RULE_SB_MAGIC:
+	case RULE_SB_WIPED:
 		return "s_magic";
 	case RULE_SB_BYTES:
 		return "s_bytes";
@@ -161,6 +162,9 @@ static void check_copy(struct check *c, struct supers *s, int i)
 	s->known |= usable;
 	if (!s->read[i] || verdict == RULE_OK)
 		return;
+	/* Only the first one is where others write what they put on a device. */
+	if (!i && verdict == RULE_SB_MAGIC)
+		verdict = RULE_SB_WIPED;
 	/* Where segments are cannot be said if the numbers make no sense. */
 	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed(c, s))
 		broken(c, s, i, verdict);
@@ -191,12 +195,36 @@ static bool is_same(struct check *c, const struct supers *s, const char *name,
 	return false;
 }
 
+/* Whether entries of segments have the size that the features of SB ask for. */
+static bool has_usual_entries(const struct nilfs_super_block *sb)
+{
+	bool ext = le64_get(sb->s_feature_compat) &
+		   NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
+
+	return le16_get(sb->s_segment_usage_size) ==
+	       (ext ? NILFS_EXT_SEGMENT_USAGE_SIZE :
+		      NILFS_MIN_SEGMENT_USAGE_SIZE);
+}
+
+/*
+ * Live-block counts come and go with one log: cut off between the superblocks,
+ * the newer one names that, the other one the log before.
+ */
+static enum rule rule_of_difference(const struct supers *s, const char *name)
+{
+	return !strcmp(name, "s_segment_usage_size") &&
+			       s->choice.reason != SUPER_SAME &&
+			       has_usual_entries(&s->copy[0]) &&
+			       has_usual_entries(&s->copy[1]) ?
+		       RULE_SB_FEATURES : RULE_SB_COPIES;
+}
+
 static void compare_copies(struct check *c, const struct supers *s)
 {
 	const char *const *name;
 
 	for (name = constant_fields; *name; name++)
-		if (!is_same(c, s, *name, RULE_SB_COPIES))
+		if (!is_same(c, s, *name, rule_of_difference(s, *name)))
 			return;
 	is_same(c, s, "s_nsegments", RULE_SB_RESIZE);
 }

@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/size.h"
+#include "base/text.h"
 
 #define ROW_BASE 1000		/* past every letter */
 #define NAME_MAX_SHOWN 64
@@ -57,7 +58,7 @@ int option_number(struct context *cx, const char *what, const char *text,
 	char *end;
 
 	errno = 0;
-	v = strtoull(text, &end, 0);
+	v = strtoull(text, &end, text_base(text));
 	/* strtoull() takes blanks and signs; a number here has neither. */
 	if (*text < '0' || *text > '9' || *end)
 		return fail(cx, -EINVAL, "%s: '%s' is not a number", what,

@@ -29,7 +29,7 @@ enum option_kind {
 	OPTION_FLAG = 1,	/* bool: set true */
 	OPTION_COUNT,		/* unsigned int: one more each time */
 	OPTION_SET,		/* int: becomes .value; for modes in a group */
-	OPTION_U64,		/* uint64_t: decimal, 0x... or 0... */
+	OPTION_U64,		/* uint64_t: decimal, or 0x... */
 	OPTION_U32,		/* uint32_t: the same, smaller */
 	OPTION_I64,		/* int64_t: the same, with a sign */
 	OPTION_SIZE,		/* uint64_t: bytes; takes 16M, 8MiB */
@@ -95,7 +95,7 @@ void option_free(const struct option_set *sets, unsigned int count);
 
 /*
  * Numbers as options and arguments spell them: the whole of TEXT, decimal,
- * 0x... or 0..., at most MAX.  0, or -EINVAL with the text "WHAT: ...".
+ * or 0x..., at most MAX.  0, or -EINVAL with the text "WHAT: ...".
  */
 int option_number(struct context *cx, const char *what, const char *text,
 		  uint64_t max, uint64_t *value);

@@ -113,7 +113,8 @@ void progress_update(struct progress *p, uint64_t done)
 {
 	int64_t now;
 
-	if (p->fd < 0)
+	/* Outside of a step there is nothing to say. */
+	if (p->fd < 0 || !p->name)
 		return;
 	if (!p->terminal) {
 		if (done < p->next_done)
@@ -134,4 +135,5 @@ void progress_end(struct progress *p)
 	if (p->fd >= 0 && p->drawn)
 		put(p, CLEAR_LINE, strlen(CLEAR_LINE));
 	p->drawn = false;
+	p->name = NULL;
 }

@@ -7,6 +7,7 @@
 #include "cli/range.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ int range_parse(struct context *cx, const char *what, const char *text,
 	const char *dots = strstr(text, "..");
 	int err;
 
+	range->met = false;
 	if (!dots) {
 		err = option_number(cx, what, text, UINT64_MAX, &range->first);
 		range->last = range->first;
@@ -109,13 +111,35 @@ void range_set_free(struct range_set *set)
 	set->count = 0;
 }
 
-bool range_has(const struct range_set *set, uint64_t number)
+bool range_has(struct range_set *set, uint64_t number)
 {
+	bool found = !set->count;
 	size_t i;
 
-	for (i = 0; i < set->count; i++)
-		if (number >= set->ranges[i].first &&
-		    number <= set->ranges[i].last)
-			return true;
-	return !set->count;
+	for (i = 0; i < set->count; i++) {
+		struct range *r = &set->ranges[i];
+
+		if (number < r->first || number > r->last)
+			continue;
+		r->met = found = true;
+	}
+	return found;
+}
+
+int range_check_met(struct context *cx, const char *what,
+		    const struct range_set *set)
+{
+	const struct range *r;
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		r = &set->ranges[i];
+		if (r->met)
+			continue;
+		if (r->first == r->last)
+			return fail(cx, -ENOENT, "%s %" PRIu64, what, r->first);
+		return fail(cx, -ENOENT, "%ss from %" PRIu64 " to %" PRIu64,
+			    what, r->first, r->last);
+	}
+	return 0;
 }

@@ -11,6 +11,7 @@
 
 struct range {
 	uint64_t first, last;	/* both included */
+	bool met;		/* range_has() found a number in it */
 };
 
 /* Some of all numbers; those of every range, or all where there is none. */
@@ -39,6 +40,14 @@ int range_parse_list(struct context *cx, const char *what, const char *text,
 
 void range_set_free(struct range_set *set);
 
-bool range_has(const struct range_set *set, uint64_t number);
+/* Whether NUMBER is in one of SET; those that it is in are met. */
+bool range_has(struct range_set *set, uint64_t number);
+
+/*
+ * -ENOENT where a range was not met by any of the numbers that there are, called
+ * WHAT in the text.
+ */
+int range_check_met(struct context *cx, const char *what,
+		    const struct range_set *set);
 
 #endif

@@ -329,20 +329,35 @@ static int run_tool(struct tool *tool, int argc, char **argv,
 	return run_command(tool, *command, tool->argc, tool->argv);
 }
 
-/* The reason is left out where the text has said it better. */
-static void print_failure(const struct tool *tool, const char *text, int err)
+/* Errors that the system does not explain better than the text has. */
+static bool is_explained(int err)
 {
-	const char *name = tool->cli->name;
-
-	if (!*text)
-		fprintf(stderr, "%s: %s\n", name, strerror(-err));
-	else if (err == -EINVAL || err == -EUCLEAN || err == -EINTR)
-		fprintf(stderr, "%s: %s\n", name, text);
-	else
-		fprintf(stderr, "%s: %s: %s\n", name, text, strerror(-err));
+	switch (err) {
+	case -EINVAL:
+	case -EUCLEAN:
+	case -EINTR:
+	case -EBUSY:
+	case -ESTALE:
+		return true;
+	default:
+		return false;
+	}
 }
 
-static int exit_status(const struct tool *tool,
+void tool_failed(struct tool *tool, const char *what, int err)
+{
+	const char *text = tool->cx.failure, *between = "", *reason = "";
+
+	if (!*text || !is_explained(err)) {
+		between = *text ? ": " : "";
+		reason = strerror(-err);
+	}
+	fprintf(stderr, "%s: %s%s%s%s%s\n", tool->cli->name, what ? what : "",
+		what ? ": " : "", text, between, reason);
+	fail_clear(&tool->cx);
+}
+
+static int exit_status(struct tool *tool,
 		       const struct cli_command *command, int result)
 {
 	const struct cli_tool *cli = tool->cli;
@@ -351,7 +366,7 @@ static int exit_status(const struct tool *tool,
 		return result;
 	if (result == -EPIPE)
 		return cli->exit_failure;
-	print_failure(tool, tool->cx.failure, result);
+	tool_failed(tool, NULL, result);
 	if (result == -EINTR && cli->exit_cancelled)
 		return cli->exit_cancelled;
 	if (!tool->bad_usage)

@@ -114,6 +114,13 @@ void tool_note(struct tool *tool, const char *fmt, ...)
 void tool_detail(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/*
+ * A line about the failure ERR, for a tool that goes on: "tool: WHAT: text:
+ * reason", without the reason where the text has said it.  WHAT may be NULL.
+ * Forgets the failure.
+ */
+void tool_failed(struct tool *tool, const char *what, int err);
+
 /* Milliseconds of a clock that only goes on, to tell how long a thing took. */
 uint64_t tool_clock(void);
 

@@ -5,9 +5,9 @@
  * Both are a descriptor that is read and written at offsets; they differ in
  * how the size is asked for, how space is given back and in who else may use
  * them.  A writer claims a block device (O_EXCL), which the kernel refuses
- * while the device is mounted.  Nothing protects an image file this way; see
- * probe.h.  Requests go through the page cache, long writes around it where
- * the caller wishes.
+ * while the device is mounted; an image file, also one behind a loop device,
+ * is locked (lock.h), by readers, too.  Requests go through the page cache,
+ * long writes around it where the caller wishes.
  */
 #include "config.h"
 
@@ -25,13 +25,17 @@
 #include <unistd.h>
 
 #include "dev/direct.h"
+#include "dev/guard.h"
+#include "dev/lock.h"
 
 #define READAHEAD_MAX (256u << 10)
 
 struct devfile {
 	struct dev dev;
 	int fd;
+	int backing;	/* the file behind a loop device, locked, or -1 */
 	struct direct direct;
+	struct guard guard;
 	char path[];
 };
 
@@ -130,8 +134,8 @@ static ssize_t write_some(const struct devfile *file, uint64_t off,
 	return pwrite(file->fd, buf, share, (off_t)off);
 }
 
-static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
-			 const void *buf, size_t len)
+static int write_all(struct dev *dev, struct context *cx, uint64_t off,
+		     const void *buf, size_t len)
 {
 	const char *p = buf;
 
@@ -150,11 +154,25 @@ static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
 	return 0;
 }
 
+static int devfile_write(struct dev *dev, struct context *cx, uint64_t off,
+			 const void *buf, size_t len)
+{
+	struct guard *guard = &to_devfile(dev)->guard;
+	int ret = guard_check(guard, cx);
+
+	if (!ret)
+		ret = write_all(dev, cx, off, buf, len);
+	if (!ret)
+		guard_note(guard, off, buf, len);
+	return ret;
+}
+
 static int devfile_flush(struct dev *dev, struct context *cx)
 {
-	int fd = to_devfile(dev)->fd;
+	struct devfile *file = to_devfile(dev);
 
-	if (dev->is_block_device ? fsync(fd) : fdatasync(fd))
+	guard_renew(&file->guard);
+	if (dev->is_block_device ? fsync(file->fd) : fdatasync(file->fd))
 		return fail(cx, -errno, "%s: flush", dev->name);
 	return 0;
 }
@@ -180,16 +198,20 @@ static bool cannot(int err)
 static int devfile_discard(struct dev *dev, struct context *cx, uint64_t off,
 			   uint64_t len)
 {
-	int ret;
+	int ret = guard_check(&to_devfile(dev)->guard, cx);
 
+	if (ret)
+		return ret;
 	if (dev->is_block_device)
 		ret = discard_sectors(dev, off, len);
 	else
 		ret = fallocate(to_devfile(dev)->fd,
 				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				(off_t)off, (off_t)len);
-	if (!ret)
+	if (!ret) {
+		guard_forget(&to_devfile(dev)->guard, off, off + len);
 		return 0;
+	}
 	if (cannot(errno))
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, "discard", off, errno);
@@ -200,16 +222,21 @@ static int devfile_zero(struct dev *dev, struct context *cx, uint64_t off,
 			uint64_t len)
 {
 	uint64_t range[2] = {off, len};
-	int fd = to_devfile(dev)->fd, ret;
+	int fd = to_devfile(dev)->fd;
+	int ret = guard_check(&to_devfile(dev)->guard, cx);
 
+	if (ret)
+		return ret;
 	if (dev->is_block_device)
 		ret = ioctl(fd, BLKZEROOUT, range);
 	else
 		ret = fallocate(fd,
 				FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 				(off_t)off, (off_t)len);
-	if (!ret)
+	if (!ret) {
+		guard_forget(&to_devfile(dev)->guard, off, off + len);
 		return 0;
+	}
 	if (cannot(errno) || errno == EINVAL)
 		return -EOPNOTSUPP;
 	return io_failure(dev, cx, "zeroing", off, errno);
@@ -241,6 +268,8 @@ static void devfile_close(struct dev *dev)
 	struct devfile *file = to_devfile(dev);
 
 	direct_close(&file->direct);
+	if (file->backing >= 0)
+		close(file->backing);
 	if (file->fd >= 0)
 		close(file->fd);
 	free(file);
@@ -284,12 +313,16 @@ static int open_descriptor(struct devfile *file, struct context *cx,
 	if (is_block_device && flags & DEVFILE_NEW)
 		return fail(cx, -EEXIST, "%s: %s", file->path, purpose);
 	file->fd = open(file->path, open_flags(flags, is_block_device), 0666);
+	if (file->fd < 0 && errno == EBUSY)
+		return fail(cx, -EBUSY, "%s: in use by the system or another "
+			    "process", file->path);
 	if (file->fd < 0)
 		return fail(cx, -errno, "%s: %s", file->path, purpose);
 	return 0;
 }
 
-static int block_device_facts(struct devfile *file, struct context *cx)
+static int block_device_facts(struct devfile *file, struct context *cx,
+			      dev_t rdev)
 {
 	int sector_size;
 
@@ -300,7 +333,8 @@ static int block_device_facts(struct devfile *file, struct context *cx)
 			    file->path);
 	file->dev.sector_size = (uint32_t)sector_size;
 	file->dev.is_block_device = true;
-	return 0;
+	return lock_backing_file(cx, file->path, rdev, file->dev.writable,
+				 &file->backing);
 }
 
 static int file_facts(struct devfile *file, struct context *cx,
@@ -311,7 +345,7 @@ static int file_facts(struct devfile *file, struct context *cx,
 	if (fstat(file->fd, &st))
 		return fail(cx, -errno, "%s: status", file->path);
 	if (S_ISBLK(st.st_mode))
-		return block_device_facts(file, cx);
+		return block_device_facts(file, cx, st.st_rdev);
 	if (S_ISDIR(st.st_mode))
 		return fail(cx, -EISDIR, "%s: open", file->path);
 	if (!S_ISREG(st.st_mode))
@@ -322,7 +356,7 @@ static int file_facts(struct devfile *file, struct context *cx,
 		return fail(cx, -ENODATA, "%s: the file is empty", file->path);
 	file->dev.size = (uint64_t)st.st_size;
 	file->dev.sector_size = 512;
-	return 0;
+	return lock_file(cx, file->path, file->fd, file->dev.writable);
 }
 
 int devfile_open(struct dev **devp, struct context *cx, const char *path,
@@ -336,12 +370,14 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 		return fail(cx, -ENOMEM, "%s: open", path);
 	memcpy(file->path, path, path_size);
 	file->fd = -1;
+	file->backing = -1;
 	file->direct.fd = -1;
 	file->dev.ops = &devfile_ops;
 	file->dev.name = file->path;
 	file->dev.writable = flags & DEVFILE_WRITE;
 
 	ret = open_descriptor(file, cx, flags);
+	guard_init(&file->guard, file->fd, file->path);
 	if (!ret)
 		ret = file_facts(file, cx, flags);
 	if (ret) {
@@ -354,16 +390,28 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
 
 int devfile_resize(struct dev *dev, struct context *cx, uint64_t size)
 {
+	struct devfile *file = to_devfile(dev);
+	int ret;
+
 	if (dev->is_block_device && size <= dev->size)
 		return 0;
 	if (dev->is_block_device || size > INT64_MAX)
 		return fail(cx, -EINVAL, "%s: resize to %" PRIu64 " bytes",
 			    dev->name, size);
-	if (ftruncate(to_devfile(dev)->fd, (off_t)size))
+	ret = guard_check(&file->guard, cx);
+	if (ret)
+		return ret;
+	if (ftruncate(file->fd, (off_t)size))
 		return fail(cx, -errno, "%s: resize to %" PRIu64 " bytes",
 			    dev->name, size);
+	guard_forget(&file->guard, size, UINT64_MAX);
 	dev->size = size;
 	return 0;
+}
+
+void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES])
+{
+	guard_set(&to_devfile(dev)->guard, offsets);
 }
 
 bool devfile_direct(struct dev *dev)

@@ -4,10 +4,11 @@
 #define NILFS2_DEV_DEVFILE_H
 
 #include "dev/dev.h"
+#include "dev/guard.h"
 
 enum devfile_flags {
 	DEVFILE_READ = 0,
-	DEVFILE_WRITE = 1 << 0,	 /* a block device is claimed exclusively */
+	DEVFILE_WRITE = 1 << 0,	 /* nobody else may use it meanwhile */
 	DEVFILE_CREATE = 1 << 1, /* with WRITE: make an image file if absent */
 	DEVFILE_NEW = 1 << 2,	 /* with CREATE: -EEXIST if it is there */
 };
@@ -16,7 +17,8 @@ enum devfile_flags {
  * Opens the image file or block device PATH.  -EISDIR for a directory,
  * -ENOTBLK for anything else that holds no bytes at offsets, -ENODATA for an
  * empty file (not with DEVFILE_CREATE), -EBUSY for a block device that is
- * mounted or claimed, else as open(2).
+ * mounted or claimed and for an image file that another process writes to, or
+ * that it reads and DEVFILE_WRITE asks for; else as open(2).
  */
 int devfile_open(struct dev **devp, struct context *cx, const char *path,
 		 unsigned int flags);
@@ -26,6 +28,13 @@ int devfile_open(struct dev **devp, struct context *cx, const char *path,
  * space.  A block device keeps its size: -EINVAL if SIZE is more than that.
  */
 int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
+
+/*
+ * From now on a commit, a series of writes up to a flush, begins only if the
+ * GUARD_BYTES at each of OFFSETS are what they are now, or what was written to
+ * them by DEV since: -ESTALE otherwise, from all that changes DEV.
+ */
+void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES]);
 
 /*
  * From now on long writes (64 KiB) of aligned buffers (4096 will do) go around

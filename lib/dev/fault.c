@@ -174,9 +174,14 @@ static void lose_power(struct fault *fault)
 	fault->power_off = true;
 }
 
+static bool is_lasting(const struct fault *fault)
+{
+	return fault->plan.kind == FAULT_FULL || fault->plan.kind == FAULT_LOSE;
+}
+
 /*
  * Counts an operation.  FAULT_NONE lets it through; FAULT_FAIL and FAULT_CUT
- * make it fail; FAULT_TEAR is for the caller to carry out.
+ * make it fail; the others are for the caller to carry out.
  */
 static enum fault_kind gate(struct fault *fault, enum fault_count what)
 {
@@ -187,13 +192,15 @@ static enum fault_kind gate(struct fault *fault, enum fault_count what)
 	if (!(fault->plan.counted & what))
 		return FAULT_NONE;
 	number = ++fault->counted;
+	if (fault->happened && is_lasting(fault) && what == FAULT_WRITES)
+		return fault->plan.kind;
 	if (number != fault->plan.at || fault->plan.kind == FAULT_NONE)
 		return FAULT_NONE;
 	fault->happened = true;
 	if (fault->plan.kind == FAULT_TEAR && what == FAULT_WRITES)
 		return FAULT_TEAR;
-	if (fault->plan.kind == FAULT_FAIL)
-		return FAULT_FAIL;
+	if (fault->plan.kind == FAULT_FAIL || is_lasting(fault))
+		return fault->plan.kind;
 	lose_power(fault);
 	return FAULT_CUT;
 }
@@ -270,6 +277,11 @@ static int gated_write(struct fault *fault, struct context *cx, uint64_t off,
 
 	if (kind == FAULT_NONE)
 		return pass_write(fault, cx, off, buf, len);
+	if (kind == FAULT_LOSE)
+		return 0;
+	if (kind == FAULT_FULL)
+		return fail(cx, -ENOSPC, "%s: write number %" PRIu64,
+			    fault->dev.name, fault->counted);
 	if (kind == FAULT_TEAR) {
 		if (fault->plan.tear_bytes)
 			torn = fault->plan.tear_bytes < len

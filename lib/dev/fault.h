@@ -19,6 +19,8 @@ enum fault_kind {
 	FAULT_TEAR, /* a write does its first TEAR_BYTES, then power is
 		       off */
 	FAULT_CUT,  /* power goes off before the operation */
+	FAULT_FULL, /* this write and all later ones fail with -ENOSPC */
+	FAULT_LOSE, /* this write and all later ones succeed, and do nothing */
 };
 
 /* Which operations the plan counts; an OR of these. */

@@ -66,6 +66,26 @@ struct probe_contents {
 int probe_contents(struct context *cx, const char *path,
 		   struct probe_contents *contents);
 
+/* Signatures that do not matter. */
+struct probe_except {
+	const char *type;	/* of this type; NULL: none */
+	bool tables;		/* of partition tables */
+	uint64_t from, end;	/* in these bytes */
+};
+
+/*
+ * As probe_contents(), for the first signature that is none of EXCEPT, which
+ * may lie under or after others.
+ */
+int probe_contents_except(struct context *cx, const char *path,
+			  const struct probe_except *except,
+			  struct probe_contents *contents);
+
+/* "is an ext4 file system", "has a partition table (gpt)". */
+#define PROBE_DESCRIPTION_MAX (2 * PROBE_TEXT_MAX + 64)
+const char *probe_contents_text(const struct probe_contents *contents,
+			   char text[PROBE_DESCRIPTION_MAX]);
+
 enum probe_zone_model {
 	PROBE_ZONES_NONE,
 	PROBE_ZONES_HOST_AWARE,

@@ -122,6 +122,9 @@ enum rule_trait {
 	RULE_UNOWNED = 1 << 10,
 	/* Counts as an error where a repair is judged. */
 	RULE_AS_ERROR = 1 << 11,
+	/* The map of the file may be what is wrong; that of the ifile. */
+	RULE_DOUBTS_MAP = 1 << 12,
+	RULE_DOUBTS_IFILE = 1 << 13,
 };
 
 struct rule_info {

@@ -92,17 +92,22 @@ static bool has_next_log(const struct walk *w)
 	return w->pseg + 1 < segment_end(w);
 }
 
+/* At the end of a segment that is full its last block is the place. */
 static void note_gap(struct walk *w)
 {
+	uint64_t last = segment_end(w) - 1;
+
 	if (w->rec->gap_pseg)
 		return;
-	w->rec->gap_pseg = w->pseg;
+	w->rec->gap_pseg = w->pseg < last ? w->pseg : last;
 	w->rec->gap_seq = w->seq;
 }
 
 /* On to the next segment: 1, or 0 where the chain ends. */
 static int feed_segment(struct walk *w)
 {
+	if (w->nextnum >= w->vol->geo.nsegments)
+		note_gap(w);
 	if (w->empty++ || w->nextnum >= w->vol->geo.nsegments)
 		return 0;
 	w->seq++;

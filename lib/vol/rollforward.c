@@ -29,8 +29,6 @@ struct collector {
 	size_t capacity;
 	uint64_t complete;	/* blocks of logical logs whose end was seen */
 	bool in_dsync;		/* inside a logical data-sync log */
-	bool past;		/* damaged logs end nothing */
-	unsigned int npassed;	/* of these, also those that none followed yet */
 };
 
 static int add_block(struct collector *c, struct context *cx,
@@ -127,80 +125,6 @@ static bool step_over(const struct nilfs_geometry *geo, struct place *p,
 	return feed_segment(geo, p);
 }
 
-/*
- * Whether a log of the chain is at P whose summary is right, so that only its
- * blocks are damaged: 1 and *SS, 0, or a failure.
- */
-static int is_damaged(struct collector *c, struct context *cx,
-		      const struct place *p, struct nilfs_segment_summary *ss)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	struct summary summary = { 0 };
-	struct segsum_crc crc;
-	int ret = dev_read(c->vol->dev, cx, p->pseg << geo->block_bits, ss,
-			   sizeof(*ss));
-
-	if (!ret && segsum_check_kernel(geo, ss, p->pseg, p->seq) != RULE_OK)
-		return 0;
-	if (!ret)
-		ret = summary_read(&summary, cx, c->vol, p->pseg, ss);
-	if (!ret) {
-		segsum_crc_init_sumsum(&crc, geo, ss);
-		segsum_crc_update(&crc, summary.buf,
-				  (size_t)segsum_nsumblk(geo, ss)
-				  << geo->block_bits);
-		ret = segsum_crc_check_sumsum(&crc, ss) == RULE_OK &&
-		      !segsum_has_super_root(ss);
-	}
-	summary_free(&summary);
-	if (ret != -EUCLEAN && ret != -EIO)
-		return ret;
-	fail_clear(cx);
-	return 0;
-}
-
-/* The log at PSEG, which is damaged, unless none follows it. */
-static void pass_over(struct collector *c, uint64_t pseg,
-		      const struct nilfs_segment_summary *ss)
-{
-	unsigned int flags = le16_get(ss->ss_flags);
-
-	c->in_dsync = (flags & NILFS_SS_SYNDT) && !(flags & NILFS_SS_LOGEND);
-	if (c->npassed < ROLLFORWARD_PASSED_MAX)
-		c->rf->passed[c->npassed++] = pseg;
-}
-
-/* As walk(), with the end where no log follows, or one with a super root. */
-static int walk_past(struct collector *c, struct context *cx, struct place *p)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	struct nilfs_segment_summary ss;
-	bool more = true;
-	int ret = 0;
-
-	while (more && !ret) {
-		ret = logcheck_read(c->vol, cx, p->pseg, p->seq, &ss);
-		if (!ret && segsum_has_super_root(&ss))
-			return 0;
-		if (!ret) {
-			ret = take_log(c, cx, p->pseg, &ss);
-			c->rf->npassed = c->npassed;
-			more = step_over(geo, p, &ss);
-			continue;
-		}
-		if (ret != -EUCLEAN)
-			return ret;
-		fail_clear(cx);
-		ret = is_damaged(c, cx, p, &ss);
-		if (ret > 0)
-			pass_over(c, p->pseg, &ss);
-		more = ret > 0 ? step_over(geo, p, &ss) :
-				 feed_segment(geo, p);
-		ret = ret < 0 ? ret : 0;
-	}
-	return ret;
-}
-
 static int walk(struct collector *c, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
@@ -215,8 +139,6 @@ static int walk(struct collector *c, struct context *cx)
 	int err;
 
 	p.nextnum = p.segnum;
-	if (c->past)
-		return walk_past(c, cx, &p);
 	while (more && !past_last(rec, &p)) {
 		bool last = p.pseg == rec->orphans_end;
 
@@ -248,8 +170,7 @@ static int compare(const void *a, const void *b)
 	return x->order > y->order ? -1 : x->order < y->order;
 }
 
-/* Sorts and leaves the newest content of each block only. */
-static void settle(struct rollforward *rf)
+void rollforward_sort(struct rollforward *rf)
 {
 	uint64_t from, to = 0;
 
@@ -266,11 +187,10 @@ static void settle(struct rollforward *rf)
 	rf->count = to;
 }
 
-static int collect(struct volume *vol, struct context *cx,
-		   const struct recovery *rec, bool past,
-		   struct rollforward **rfp)
+int rollforward_collect(struct volume *vol, struct context *cx,
+			const struct recovery *rec, struct rollforward **rfp)
 {
-	struct collector c = { .vol = vol, .rec = rec, .past = past };
+	struct collector c = { .vol = vol, .rec = rec };
 	int err = 0;
 
 	c.rf = calloc(1, sizeof(*c.rf));
@@ -283,28 +203,17 @@ static int collect(struct volume *vol, struct context *cx,
 		return err;
 	}
 	c.rf->count = c.complete;
-	settle(c.rf);
+	rollforward_sort(c.rf);
 	*rfp = c.rf;
 	return 0;
 }
 
-int rollforward_collect(struct volume *vol, struct context *cx,
-			const struct recovery *rec, struct rollforward **rfp)
-{
-	return collect(vol, cx, rec, false, rfp);
-}
-
-int rollforward_collect_past(struct volume *vol, struct context *cx,
-			     const struct recovery *rec,
-			     struct rollforward **rfp)
-{
-	return collect(vol, cx, rec, true, rfp);
-}
-
 void rollforward_free(struct rollforward *rf)
 {
-	if (rf)
+	if (rf) {
 		free(rf->blocks);
+		free(rf->lost);
+	}
 	free(rf);
 }
 

@@ -25,16 +25,20 @@ struct salvaged_block {
 	uint64_t order;		/* later logs have greater numbers */
 };
 
-#define ROLLFORWARD_PASSED_MAX 16
+#define ROLLFORWARD_HOLES_MAX 16
 
 /* The blocks that a mount would salvage, by inode and block, no two alike. */
 struct rollforward {
 	struct salvaged_block *blocks;
 	uint64_t count;
-	/* First blocks of damaged logs that were passed over, as they were
-	   found; only rollforward_collect_past() does that. */
-	uint64_t passed[ROLLFORWARD_PASSED_MAX];
-	unsigned int npassed;
+
+	/* What damaged logs have, by inode and block; and the first blocks of
+	   those of which it is not all known what they have.  Only
+	   salvage_collect() passes over these. */
+	struct salvaged_block *lost;
+	uint64_t nlost;
+	uint64_t holes[ROLLFORWARD_HOLES_MAX];
+	unsigned int nholes;
 };
 
 /*
@@ -44,14 +48,8 @@ struct rollforward {
 int rollforward_collect(struct volume *vol, struct context *cx,
 			const struct recovery *rec, struct rollforward **rfp);
 
-/*
- * The same, but a log whose blocks are not what was written ends nothing: it is
- * passed over if its summary is right and others follow it, which therefore
- * were written after it was complete.
- */
-int rollforward_collect_past(struct volume *vol, struct context *cx,
-			     const struct recovery *rec,
-			     struct rollforward **rfp);
+/* Sorts the blocks of RF, and leaves the newest content of each only. */
+void rollforward_sort(struct rollforward *rf);
 void rollforward_free(struct rollforward *rf);
 
 /*

@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "disk/rule.h"
 #include "disk/superroot.h"
+#include "vol/owner.h"
 
 /* However little memory is allowed, maps of full depth must be walkable. */
 #define CACHE_BLOCKS_MIN 64u
@@ -49,6 +50,21 @@ static bool read_copy(struct volume *vol, struct context *cx, int i)
 	return false;
 }
 
+/* No copy is one; what is there instead is said where that is known. */
+static int no_super(struct volume *vol, struct context *cx)
+{
+	struct owner owner;
+
+	owner_find(&owner, cx, vol->dev);
+	if (owner.foreign && !owner.nilfs)
+		return fail(cx, -EUCLEAN, "%s: %s", vol->dev->name, owner.what);
+	return fail(cx, -EUCLEAN, "%s: no NILFS2 superblock (first: %s; "
+		    "second: %s)%s%s", vol->dev->name,
+		    rule_info(vol->choice.verdict[0])->text,
+		    rule_info(vol->choice.verdict[1])->text,
+		    owner.foreign ? "; it " : "", owner.what);
+}
+
 static int choose_super(struct volume *vol, struct context *cx)
 {
 	bool first = read_copy(vol, cx, 0), second = read_copy(vol, cx, 1);
@@ -58,9 +74,7 @@ static int choose_super(struct volume *vol, struct context *cx)
 		     &vol->choice);
 	if (vol->choice.index >= 0)
 		return 0;
-	return fail(cx, -EUCLEAN, "no NILFS2 superblock (first: %s; second: %s)",
-		    rule_info(vol->choice.verdict[0])->text,
-		    rule_info(vol->choice.verdict[1])->text);
+	return no_super(vol, cx);
 }
 
 /* Verdicts with which the volume can still be read, as far as it is there. */

@@ -138,7 +138,7 @@ judge() {
 }
 
 @test "of superblocks" { judge sb-sum; }
-@test "by another super root" { judge sr-sum; }
+@test "by another super root" { judge sr-bytes; }
 @test "of the DAT" { judge dat-double; }
 @test "of allocators" { judge palloc-bitmap-missing; }
 @test "of the segment usage file" { judge su-active-clean; }

@@ -32,7 +32,7 @@ cut_repairs() {
 }
 
 @test "of superblocks" { cut_repairs sb-sum sb-sum.both sb-state-error; }
-@test "by another super root" { cut_repairs sr-sum; }
+@test "by another super root" { cut_repairs sr-bytes; }
 @test "of the DAT" { cut_repairs dat-double dat-map-double; }
 @test "of allocators" { cut_repairs palloc-bitmap-missing; }
 @test "of the segment usage file" { cut_repairs su-active-clean su-unreadable; }

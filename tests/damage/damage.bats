@@ -1,8 +1,9 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What fsck.nilfs2 restores of volumes with damaged metadata: a sample of the
-# table that "make check-long" prints.  No repair crashes or hangs, and its exit
-# status is honest.  SEED takes another sample, EVERY=1 all cases.
+# table that "make check-long" prints.  No repair crashes or hangs, its exit
+# status is honest, and it names what it loses of inodes and names.  SEED takes
+# another sample, EVERY=1 all cases.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
@@ -13,16 +14,23 @@ setup_file() {
 	export corpus
 }
 
-# spoil EVERY NAME [OPTION...]
-spoil() {
-	local every=${EVERY:-$1} name=$2
-
-	shift 2
+# ends_well EVERY NAME FAIL KINDS: no case ends as FAIL.
+ends_well() {
 	run timeout -s KILL 3000 "$NILFS2_BUILD/tests/damage/damage" \
-		--list --fail status,crash --every "$every" --seed "$SEED" \
-		"$@" "$corpus/$name/image"
-	[ "$status" -eq 0 ] || grep -E ' (status|crash) exit=' <<<"$output"
+		--list --every "$1" --seed "$SEED" --fail "$3" --kinds "$4" \
+		"$corpus/$2/image"
+	[ "$status" -eq 0 ] || grep -E " (${3//,/|}) exit=" <<<"$output"
 	[ "$status" -eq 0 ]
+}
+
+# spoil EVERY NAME
+spoil() {
+	local every=${EVERY:-$1}
+
+	ends_well "$every" "$2" LOST,status,crash \
+		DAT,DAT-node,SUFILE,SUFILE-node,ifile,ifile-node,directory
+	ends_well "$every" "$2" status,crash \
+		cpfile,cpfile-node,file-node,log-summary,log-data,log-root
 }
 
 @test "a volume with snapshots" { spoil 23 snapshots; }
@@ -31,6 +39,33 @@ spoil() {
 @test "a volume with many snapshots" { spoil 101 many-snapshots-2k; }
 @test "a volume with every type of file" { spoil 11 special; }
 @test "a volume after a crash with fsync" { spoil 11 crash-dsync; }
+
+# restores KINDS NAME...: all of these blocks, with any content
+restores() {
+	local kinds=$1 name
+
+	shift
+	for name; do
+		run timeout -s KILL 3000 "$NILFS2_BUILD/tests/damage/damage" \
+			--list --kinds "$kinds" --every "${EVERY:-1}" \
+			--fail named,refused,LOST,status,crash \
+			"$corpus/$name/image"
+		[ "$status" -eq 0 ] || grep ^CASE <<<"$output"
+		[ "$status" -eq 0 ]
+	done
+}
+
+@test "every block of checkpoints" {
+	restores cpfile,cpfile-node many-snapshots-2k cleaned-1k snapshots
+}
+
+@test "nodes of files with the content of other ones are restored" {
+	for name in cleaned-1k deep-1k; do
+		spoil 31 "$name" --kinds file-node \
+			--damage another,half,older \
+			--fail named,refused,LOST,status,crash || return
+	done
+}
 
 @test "the kernel reads what is repaired" {
 	need_guest uml

@@ -85,6 +85,7 @@ static bool has_entry_of(const char *line, const char *path)
 static bool has_file(const struct naming *n, const char *line, uint64_t ino)
 {
 	return has_number(line, "inode", ino) ||
+	       has_range(line, "inode", ino) ||
 	       has_number(line, "directory", ino) ||
 	       (*n->path && has_entry_of(line, n->path));
 }

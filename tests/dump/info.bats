@@ -144,6 +144,7 @@ second_of() {
 	info_of counted
 	[ "$(member present live_counts)" = true ]
 	[ "$(member tracked live_counts)" = false ]
+	[ "$(member exact live_counts)" = true ]
 	[ "$(member stale_segments live_counts)" -eq 0 ]
 	[[ $(dump.nilfs2 segments -o su_nlive_blks counted 0) == *9 ]]
 	guest counted <<-'EOF'
@@ -153,7 +154,41 @@ second_of() {
 	EOF
 	[ "$status" -eq 0 ]
 	info_of counted
+	[ "$(member exact live_counts)" = false ]
 	[ "$(member stale_segments live_counts)" -gt 2 ]
 	info_of "$corpus/empty/image"
 	[ "$(member present live_counts)" = false ]
+}
+
+@test "what a mount would refuse is said first" {
+	image=$(copy_image cleaned)
+	head -c 60M "$image" >cut
+	run -0 dump.nilfs2 info cut
+	[ "${lines[0]}" = "A mount would be refused: the segments do not fit the \
+device" ]
+	run -0 dump.nilfs2 info --json cut
+	[ "$(jq -r .latest.mount <<<"$output")" = \
+		"be refused: the segments do not fit the device" ]
+	dump.nilfs2 set --expert --fix-checksums "$image" super:1 \
+		s_feature_compat_ro=0x80 >/dev/null
+	run -0 dump.nilfs2 info "$image"
+	[[ ${lines[0]} == "A mount would be refused, but for reading: "* ]]
+}
+
+@test "ranges in which nothing exists are errors" {
+	image=$(copy_image cleaned)
+	run -1 dump.nilfs2 checkpoints "$image" 4000..5000
+	[[ $output == *"checkpoints from 4000 to 5000: No such file"* ]]
+	run -1 dump.nilfs2 segments "$image" 1 99999
+	[[ $output == *"segment 99999: No such file"* ]]
+	run -1 dump.nilfs2 logs "$image" 99999..
+	[[ $output == *"segments from 99999: No such file"* ]]
+	run -1 dump.nilfs2 block "$image" 99999999..
+	[[ $output == *"blocks from 99999999: No such file"* ]]
+	run -1 dump.nilfs2 dat "$image" 99999999..
+	[[ $output == *"virtual blocks from 99999999: No such file"* ]]
+	run -0 dump.nilfs2 segments "$image" 1..99999
+	run -0 dump.nilfs2 segments -n 1 "$image" 1 3
+	run -0 dump.nilfs2 checkpoints -n 1 "$image" 010 12
+	[[ ${lines[1]} == *10\ * ]]
 }

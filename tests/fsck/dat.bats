@@ -121,3 +121,29 @@ setup() {
 	damage superroot "sr_dat.i_bmap[4]=0xffffffffff"
 	says "^dat-map-blocknr: DAT: block 3: "
 }
+
+# old_own_block: one that a log lists as the DAT's, which has it elsewhere now.
+old_own_block() {
+	local block now
+
+	now=$(dump.nilfs2 bmap -b "$image" 3 | awk '$NF == "data" { print $5 }')
+	for block in $(dump.nilfs2 logs --json "$image" | jq '.logs[] |
+		range(.blocknr + 1; .blocknr + .ss_nblocks)')
+	do
+		dump.nilfs2 block "$image" "$block" | grep -q ' dat$' &&
+			! grep -qx "$block" <<<"$now" && break
+	done
+	echo "$block"
+}
+
+@test "an old block of the DAT itself is no other's" {
+	image=$(copy_image plain-checkpoints)
+	dead=$(dump.nilfs2 dat -a "$image" |
+		awk '$5 == "dead" { print $1; exit }')
+	damage "dat:$dead" "de_blocknr=$(old_own_block)"
+	expect log-unlisted
+	says "log-unlisted: virtual block $dead: "
+	fsck.nilfs2 -fy "$image" || [ $? -eq 1 ]
+	gc.nilfs2 --protect 0 --min-reclaimable 0 --compact "$image"
+	expect
+}

@@ -222,6 +222,25 @@ same_but() {
 	same_but '\./a' lost+found '^\. ' '\./e/hard'
 }
 
+@test "the block of another directory: no second names are made of it" {
+	sample
+	e=$(ino /e) soft=$(ino /e/soft) fifo=$(ino /e/fifo)
+	block=$(block_of /e)
+	dd if=sound bs=4096 count=1 status=none skip="$(block_of /a)" |
+		overwrite "$block"
+	run fsck.nilfs2 -fn image
+	[[ $output == *"dir-another: "*": inode $e: "* ]]
+	run fsck.nilfs2 -fp image
+	[ "$status" -eq 4 ]
+	repaired
+	[[ $output == *"lost: latest state: inode $e, /e: bytes 0 to 4095 "* ]]
+	[[ $output == *": inode $(ino /a/f1), /a/f1: the link count is 2, and was 3"* ]]
+	[ "$(dump.nilfs2 export -q image - | tar -t | grep -c '^./e/.')" -eq 0 ]
+	grep -qF "./lost+found/#$soft l 1 777 nowhere" < <(tree_of image)
+	grep -qF "./lost+found/#$fifo p 1 " < <(tree_of image)
+	same_but '\./e/' ' \./e/' lost+found '^\. ' 'a/f1'
+}
+
 @test "a name that is there twice: the second is changed, or goes" {
 	sample
 	f4=$(ino /a/f4)

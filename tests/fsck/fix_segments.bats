@@ -197,3 +197,25 @@ current() {
 			awk '$2 == "----"' | wc -l)" -eq 240 ]
 	done
 }
+
+# Blocks of the DAT, of a snapshot's file and of logs are among them.  What
+# the segment had is gone, and nobody knows what is wrong with it but the logs.
+@test "a segment of random bytes costs what it had, which is named" {
+	while read -r name segment count file; do
+		echo "$name $segment"
+		image=$(copy_image "$name")
+		size=$(block_size)
+		noise "$segment" | dd of="$image" bs="$size" count="$count" \
+			seek=$((segment * count)) iflag=fullblock conv=notrunc \
+			status=none
+		run -1 fsck.nilfs2 -fyv "$image"
+		grep "^lost: .*, $file: bytes .* may not be what was" \
+			<<<"$output"
+		run -0 fsck.nilfs2 -fn "$image"
+	done <<-'END'
+	snapshots 7 64 /d/f2
+	snapshots 9 64 /changing
+	snapshots 10 64 /changing
+	deep-1k 21 1024 /large
+	END
+}

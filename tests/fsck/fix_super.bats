@@ -37,7 +37,7 @@ wipe_both() {
 
 # The older copy leads to checkpoint 11; the chain of logs goes on to 12.
 @test "the older copy is no way back" {
-	damage_raw super:1 s_magic=0
+	damage_raw super:1 s_wtime=1
 	run -1 fsck.nilfs2 -p "$image"
 	expect
 	[ "$(fields s_last_cno s_last_seq)" = "[[12,44],[12,44]]" ]
@@ -159,6 +159,27 @@ layout() {
 	wipe_both
 	mkswap "$image" >/dev/null
 	before=$(cksum <"$image")
-	run -4 fsck.nilfs2 -y "$image"
+	run -8 fsck.nilfs2 -y "$image"
 	[ "$(cksum <"$image")" = "$before" ]
+}
+
+@test "a change of features, cut off between the two superblocks" {
+	for old in sufile_live_blks_ext ^sufile_live_blks_ext; do
+		[ "$old" = "${old#^}" ] && new=^$old || new=${old#^}
+		mkfs.nilfs2 -q --size 16M -B 64 -O "$old" -f volume
+		tail -c 4096 volume >second
+		gc.nilfs2 -q -O "$new" volume >/dev/null
+		dump.nilfs2 info --json volume |
+			jq .superblocks[0].s_segment_usage_size >size
+		dd if=second of=volume bs=4096 seek=4095 conv=notrunc \
+			status=none
+		run -0 fsck.nilfs2 -n volume
+		[[ $output == *"sb-features: superblock 2: "* ]]
+		run -1 fsck.nilfs2 -a -f volume
+		run -0 fsck.nilfs2 -fn volume
+		[[ $output == *": clean,"* ]]
+		dump.nilfs2 info --json volume |
+			jq .superblocks[1].s_segment_usage_size | cmp - size
+		rm volume
+	done
 }

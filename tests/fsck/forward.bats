@@ -130,18 +130,54 @@ as_recovered() {
 	run -0 fsck.nilfs2 -fn "$image"
 }
 
-# Block 430 begins a log of one block that others follow, 448 is in the middle
-# of what one fsync() wrote.
-@test "a damaged log among them is named, and what follows it is not lost" {
-	for damaged in "431 430 149 12" "450 448 87 13"; do
-		read -r block log count inode <<<"$damaged"
-		echo "$damaged"
+# Block 428 begins the first of them, 430 a log of one block that others follow,
+# 448 is in the middle of what one fsync() wrote.
+@test "what a damaged log among them has is lost, and nothing that follows it" {
+	while read -r block count inode; do
+		echo "$block"
 		image=$(copy_image crash-dsync)
 		dd if=/dev/zero of="$image" bs=4096 seek="$block" count=1 \
 			conv=notrunc status=none
 		run -1 fsck.nilfs2 -y "$image"
 		[[ $output == *"$count blocks of 2 files: as they were synced"* ]]
-		[[ $output == *"log at block $log: damaged, "*"given up: inodes $inode"* ]]
+		[[ $output == *"lost: latest state: inode $inode, "* ]]
+		[[ $output != *"given up"* ]]
 		run -0 fsck.nilfs2 -fn "$image"
-	done
+	done <<-'END'
+	429 149 12
+	431 149 12
+	450 87 13
+	END
+}
+
+@test "a log among them that is no log any more is named" {
+	image=$(copy_image crash-dsync)
+	dd if=/dev/zero of="$image" bs=4096 seek=428 count=1 conv=notrunc \
+		status=none
+	expect log-chain
+	run -1 fsck.nilfs2 -y "$image"
+	[[ $output == *"149 blocks of 2 files: as they were synced"* ]]
+	[[ $output == *"lost: latest state: data of fsync() in the log at block 428"* ]]
+	run -0 fsck.nilfs2 -fn "$image"
+}
+
+# None of it is of a block that the files have, or of a file, unless the bit is
+# flipped back; checksums match.
+@test "a bit that was flipped in a listing before it was written is corrected" {
+	begin crash-dsync
+	fsck.nilfs2 -y "$image" || [ $? -eq 1 ]
+	trees_of "$image" >want
+	while read -r structure change; do
+		echo "$structure $change"
+		image=$(copy_image crash-dsync)
+		damage "$structure" "$change"
+		run -1 fsck.nilfs2 -fy "$image"
+		[[ $output == *"lost: nothing"* ]]
+		run -0 fsck.nilfs2 -fn "$image"
+		diff want <(trees_of "$image")
+	done <<-'END'
+	binfo:448/5 bi_blkoff=4398046511126
+	finfo:428/0 fi_ino=140
+	log:428 ss_seq=262150
+	END
 }

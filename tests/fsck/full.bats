@@ -111,6 +111,16 @@ room_is_made() {
 	[ ! -e undo ]
 }
 
+@test "a warning that is left for want of room is not repaired" {
+	damage inode:/file2 i_blocks=99
+	says "^inode-blocks: "
+	cp image broken
+	run -4 --separate-stderr fsck.nilfs2 -fy image
+	[[ $stderr == *"no segment is free for a repair"* ]]
+	cmp image broken
+	run -0 fsck.nilfs2 -fn image
+}
+
 @test "an inode" {
 	before=$(tree image)
 	damage inode:/file2 i_links_count=5

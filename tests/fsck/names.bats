@@ -180,8 +180,10 @@ set_byte() {
 @test "the first entry is not the directory, the second not its parent" {
 	sample
 	damage dirent:/a/. "inode=$(ino /e)"
-	breaks dir-dot
+	breaks dir-another
 	said "(wanted $(ino /a), got $(ino /e))"
+	damage dirent:/a/. "inode=$(($(ino /a) + 4096))"
+	breaks dir-dot
 	damage dirent:/a/. "inode=$(ino /a)"
 	damage dirent:/a/.. "inode=$(ino /e)"
 	breaks dir-dotdot

@@ -369,3 +369,18 @@ zero_inodes() {
 	run -0 fsck.nilfs2 -n image
 	[ "$(dump.nilfs2 ls image | wc -l)" -lt 50 ]
 }
+
+@test "an undo file that could not be written is not left behind" {
+	break_links
+	(
+		trap '' XFSZ
+		ulimit -f 1
+		exec fsck.nilfs2 -y --undo-file undo image
+	) >out 2>&1 || status=$?
+	cat out
+	[ "$status" -eq 8 ]
+	[ ! -e undo ]
+	same broken
+	run -1 fsck.nilfs2 -y --undo-file undo image
+	[ -s undo ]
+}

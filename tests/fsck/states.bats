@@ -77,11 +77,29 @@ spoil_bits() {
 	done
 }
 
+# The DAT of "crash-dsync" has become a B-tree with it, that of "sparse-2k" has
+# grown by 44 blocks in five segments.
+@test "a super root that is lost follows from the one before it and the logs" {
+	for name in snapshots cleaned-1k nearly-full sparse-2k crash-dsync; do
+		echo "$name"
+		image=$(copy_image "$name")
+		block=$(latest "Super root at block")
+		[ "$name" = crash-dsync ] && fsck.nilfs2 -y "$image" || :
+		remember
+		image=$(copy_image "$name")
+		noise 5 | dd of="$image" bs="$(block_size)" seek="$block" \
+			count=1 iflag=fullblock conv=notrunc status=none
+		mends
+		[[ $output == *"super root at block $block: restored"* ]]
+		[[ $output == *"lost: nothing"* ]]
+	done
+}
+
 @test "a state that is given up is named, with its files that differ" {
 	image=$(copy_image cleaned)
 	block=$(latest "Super root at block")
-	dd if=/dev/zero of="$image" bs=4096 seek="$block" count=1 conv=notrunc \
-		status=none
+	dd if=/dev/zero of="$image" bs=4096 seek=$((block - 1)) count=2 \
+		conv=notrunc status=none
 	run -1 fsck.nilfs2 -fy "$image"
 	[[ $output == *"checkpoint 12 of "*": given up"* ]]
 	run -0 fsck.nilfs2 -fn "$image"
@@ -107,4 +125,29 @@ spoil_bits() {
 		run -4 fsck.nilfs2 -fn "$image"
 		mends
 	done
+}
+
+# The superblocks name a log long before these, of which 254 and 396 are neither
+# the first nor the last of their segments.
+@test "checkpoints past a damaged log in the middle of the chain are not lost" {
+	while read -r block change; do
+		echo "block $block $change"
+		begin crash-sr
+		if [ "$change" = lost ]; then
+			noise 3 | dd of="$image" bs=4096 seek="$block" count=1 \
+				iflag=fullblock conv=notrunc status=none
+		else
+			damage "log:$block" "$change"
+		fi
+		expect log-chain
+		mends
+		[[ $output == *"lead to checkpoint 14 again"* ]]
+		[[ $output != *"given up"* ]]
+	done <<-'END'
+	192 lost
+	192 ss_seq=7
+	254 ss_next=1048896
+	320 ss_magic=1
+	396 ss_next=4294968064
+	END
 }

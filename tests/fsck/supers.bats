@@ -57,7 +57,7 @@ senseless() {
 @test "without any superblock nothing else is said" {
 	damage_raw super:1 s_magic=0
 	damage_raw super:2 s_bytes=2000
-	expect sb-bytes sb-lost sb-magic
+	expect sb-bytes sb-lost sb-wiped
 	run -2 blkid -p "$image"
 }
 

@@ -95,7 +95,7 @@ static uint32_t sum_blocks(struct summer *s, struct file *file, uint32_t sum)
 
 /*
  * The entries, in whatever order and place they are.  What ".." is follows from
- * the entry of the directory in its parent.
+ * the entry of the directory in its parent, and a type from the inode.
  */
 static uint32_t sum_names(struct summer *s, struct file *file, uint32_t sum)
 {
@@ -109,7 +109,6 @@ static uint32_t sum_names(struct summer *s, struct file *file, uint32_t sum)
 			if (!strcmp(e.name, ".."))
 				continue;
 			name = crc32_le(0, &e.ino, sizeof(e.ino));
-			name = crc32_le(name, &e.type, sizeof(e.type));
 			sum += crc32_le(name, e.name, e.len);
 		}
 		dir_cursor_close(&cur);

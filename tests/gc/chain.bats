@@ -63,7 +63,7 @@ write() {
 	[ "$status" -eq 0 ] && kernel_content && remember
 }
 
-# run_job JOB: one without room for it changes nothing.
+# run_job JOB: one without room for it changes nothing, unless a part was freed.
 run_job() {
 	local sum
 
@@ -80,6 +80,7 @@ run_job() {
 	run gc.nilfs2 --protect $((RANDOM % 2 * 3600)) $1 "$image"
 	[ "$status" -ne 0 ] || return 0
 	echo "$output"
+	[[ $output != *" could be freed"* ]] || return 0
 	[[ $output == *"fewer than the"* || $output == *"no room"* ]] &&
 		[ "$(cksum <"$image")" = "$sum" ]
 }

@@ -53,7 +53,8 @@ value() {
 		begin snapshots
 		latest=$(checkpoints | tail -n 1)
 		checkpoints -s >held
-		run -0 delete --delete-checkpoints .. $option
+		run delete --delete-checkpoints .. $option
+		[ "$status" -eq "$([ -n "$option" ]; echo $?)" ]
 		[[ $output == *"checkpoint $latest: stays: is the latest"* ]]
 		[ -n "$option" ] || [ "$(grep -c 'is a snapshot' \
 			<<<"$output")" -eq "$(wc -l <held)" ]
@@ -63,6 +64,16 @@ $((latest + 1))")
 		diff <(checkpoints -s) held
 		is_clean
 		same_trees
+	done
+}
+
+@test "a range that comes to nothing is not done" {
+	begin snapshots
+	before=$(cksum <"$image")
+	for cno in "$(checkpoints | tail -n 1)" "$(checkpoints -s | head -n 1)"; do
+		run -1 delete --delete-checkpoints "$cno"
+		[[ $output == *"checkpoint $cno: stays: "* ]]
+		[ "$(cksum <"$image")" = "$before" ]
 	done
 }
 
@@ -104,9 +115,18 @@ $((latest + 1))")
 @test "nothing to delete writes nothing" {
 	begin snapshots
 	before=$(cksum <"$image")
-	run -0 delete --delete-checkpoints 4000..5000
+	run -1 delete -q --delete-checkpoints 4000..5000
 	[[ $output == *"no checkpoint from 4000 to 5000"* ]]
 	[ "$(cksum <"$image")" = "$before" ]
+}
+
+@test "a leading zero makes no number octal" {
+	begin plain-checkpoints
+	checkpoints | grep -qx 10
+	run -0 delete --delete-checkpoints 010
+	run checkpoints
+	! grep -qx 10 <<<"$output"
+	grep -qx 8 <<<"$output"
 }
 
 @test "what is no range, and both ways with snapshots, are refused" {

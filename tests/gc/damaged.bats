@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A segment that cannot be cleaned is named and marked, so that no other cleaner
-# frees it; the others are cleaned.
+# Without a check before, a segment that cannot be cleaned is named and marked,
+# so that no other cleaner frees it; the others are cleaned.
 
 bats_require_minimum_version 1.5.0
 
@@ -15,6 +15,11 @@ setup() {
 	begin_kept
 	sum=$(dump.nilfs2 cat "$image" /kept | cksum)
 	damage_raw "log:$log" ss_magic=0
+}
+
+# gc OPTION...: of $image, as it is.
+gc() {
+	gc.nilfs2 --no-check --protect 0 --min-reclaimable 0 "$@" "$image"
 }
 
 is_marked() {

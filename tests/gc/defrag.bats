@@ -174,8 +174,13 @@ start() {
 	for option in --free=100% --compact --shrink=40M; do
 		echo "$option:"
 		begin deep-1k
-		defrag /large "$option" -n --json >forecast
-		defrag /large "$option" --json >outcome
+		# Not all segments can be freed.
+		[ "$option" != --free=100% ] || less=-1
+		run "${less:--0}" --separate-stderr defrag /large "$option" -n --json
+		echo "$output" >forecast
+		run "${less:--0}" --separate-stderr defrag /large "$option" --json
+		echo "$output" >outcome
+		less=
 		diff <(timeless forecast) <(timeless outcome)
 		[ "$(extents /large)" -le 17 ]
 		is_clean
@@ -207,7 +212,7 @@ start() {
 	sum=$(dump.nilfs2 cat "$image" /overwritten | cksum)
 	before=$(extents /overwritten)
 	damage_raw "log:$log" ss_magic=0
-	run --separate-stderr -3 defrag /overwritten --json
+	run --separate-stderr -3 defrag /overwritten --no-check --json
 	[[ $stderr == *"segment $segment: left alone: "* ]]
 	[ "$(value segments_left)" -eq 1 ]
 	[ "$(extents /overwritten)" -lt "$before" ]

@@ -27,7 +27,7 @@ spares_data_behind() {
 
 	image=$(copy_image crash-dsync)
 	sum=$(cksum <"$image")
-	run -1 "$@"
+	run -4 "$@"
 	[[ $output == *"run fsck.nilfs2"* ]] || return
 	[ "$(cksum <"$image")" = "$sum" ]
 }

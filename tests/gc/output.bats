@@ -71,7 +71,7 @@ output() {
 @test "what cannot be copied leaves no file" {
 	image=$(copy_image crash-dsync)
 	copy=copy.image
-	run -1 output
+	run -4 output
 	[[ $output == *"run fsck.nilfs2"* ]]
 	[ ! -e "$copy" ]
 }

@@ -93,7 +93,9 @@ is_in_logs() {
 
 @test "progress goes from nothing to all blocks" {
 	for image in $(copy_image deep-1k) $(copy_image plain-checkpoints); do
-		gc -C 3 3>progress >/dev/null
+		gc -C 3 3>steps >/dev/null
+		grep -q ' checking files$' steps
+		grep ' moving$' steps >progress
 		[ "$(wc -l <progress)" -gt 50 ]
 		[ "$(cut -d ' ' -f 1,3,4 progress | sort -u | wc -l)" -eq 1 ]
 		sort -c -n -k 2 progress

@@ -147,7 +147,7 @@ segments_of() {
 
 @test "space is given back, and nothing else" {
 	begin nearly-full
-	gc --free 50%
+	run -1 gc --free 50%
 	before=$(du -k "$image" | cut -f 1)
 	run gc --json --punch
 	[ "$status" -eq 0 ]
@@ -185,7 +185,8 @@ same_sizes() {
 	"$NILFS2_BUILD/tests/bench/crowd" "$image" 100
 	dump.nilfs2 bmap "$image" 5 | grep -q '^Levels: *3$'
 	remember
-	gc --shrink
+	# Its segments have no logs, which the check would find.
+	gc --no-check --shrink
 	[ "$(segments_of "$image")" -lt 32 ]
 	is_whole
 	need_guest uml

@@ -11,13 +11,16 @@ load ../fsck/damage
 load gc
 
 # torn [FLAGS]: $image ends in the logs of a cleaner, the first at block $first:
-# the last, with the super root, is broken.  The one before, at block $whole,
-# gets other FLAGS.  What the kernel wrote later stays behind them.
+# the last, with the super root, is broken, and so is what the kernel wrote
+# later.  The one before, at block $whole, gets other FLAGS.
 torn() {
-	local n cno pseg seq last
+	local n cno pseg seq last log
 
 	image=$(copy_image cleaned-1k)
 	read -r cno pseg seq first whole last < <(cut_off)
+	for log in $(later "$cno"); do
+		damage_raw "log:$log" ss_magic=0
+	done
 	damage_raw "log:$last" ss_datasum=0
 	[ -z "${1-}" ] || damage "log:$whole" "ss_flags=$1"
 	for n in 1 2; do
@@ -25,6 +28,12 @@ torn() {
 			"s_last_seq=$seq" s_state=none
 	done
 	remember
+}
+
+# later NUMBER: the logs of the checkpoints after the one after NUMBER.
+later() {
+	dump.nilfs2 logs --json "$image" |
+		jq ".logs[] | select(.ss_cno > $1 + 1) | .blocknr"
 }
 
 # cut_off: number, block and sequence number of the log that the cleaner's
@@ -96,7 +105,7 @@ goes_on() {
 	torn logend,gc
 	damage "log:$first" ss_flags=logbgn,syndt
 	sum=$(cksum <"$image")
-	run -1 gc
+	run -4 gc
 	[[ $output == *"run fsck.nilfs2"* ]]
 	[ "$(cksum <"$image")" = "$sum" ]
 }

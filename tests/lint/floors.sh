@@ -45,7 +45,7 @@ check_room()
 order()
 {
 	case $1 in
-	fsck) echo contract index witness past dat derive maps checkpoints \
+	fsck) echo contract witness past dat derive maps checkpoints \
 		tree names segments super zones account top ;;
 	gc) echo top sim ;;
 	esac

@@ -204,3 +204,17 @@ fails() {
 	fails './a/1: ' -d big.tar
 	fails './a/1: ' -j4 -d big.tar
 }
+
+@test "a hard link to itself is no file, and is not passed over" {
+	need perl
+	perl -e 'my $h = pack("a100a8a8a8a12a12A8aa100a6a2a32a32a8a8a155x12",
+		"a", "0000644", "0000000", "0000000", "00000000000",
+		"00000000000", "", "1", "a", "ustar", "00", "", "", "0000000",
+		"0000000", "");
+		substr($h, 148, 8) = sprintf("%06o\0 ", unpack("%32C*", $h));
+		print $h, "\0" x 1024' >self.tar
+	tar tvf self.tar
+	image 16M
+	run -1 mkfs -B 64 -d self.tar image
+	[[ $output == *"hard link to what did not come before it"* ]]
+}

@@ -192,3 +192,11 @@ setup() {
 		[[ $output == *mkfs.nilfs2* ]]
 	done
 }
+
+@test "on a terminal nothing is said of what is not under way" {
+	need script
+	run script -qec "$NILFS2_BUILD/mkfs/mkfs.nilfs2 --size 16M -B 64 new" \
+		/dev/null </dev/null
+	echo "$status: $output"
+	[[ $output == *"New volume"* && $output != *"(null)"* ]]
+}

@@ -218,7 +218,11 @@ ended_by() {
 @test "the image is too small" {
 	mkdir tree
 	head -c 70M /dev/urandom >tree/large
-	fails 'No space left' -d tree
+	refuses 'No space left' -d tree
+	mkdir many
+	for i in $(seq 70); do head -c 1M /dev/urandom >many/$i; done
+	tar cf many.tar many
+	fails 'No space left' -d many.tar
 	# Just above what would do, by a definition: data, and a third more.
 	rm -f new
 	mkfs -q -B 64 --size 94M -d tree new
@@ -359,4 +363,25 @@ teardown() {
 	[ "$(sum)" = "$before" ]
 	mkfs -n -B 64 --size auto -d tree new
 	[ ! -e new ]
+}
+
+@test "a directory that cannot fit costs no old volume, nor passes a dry run" {
+	old_volume
+	mkdir top
+	head -c 70M /dev/urandom >top/large
+	before=$(sum)
+	for option in -f '-n -f'; do
+		# shellcheck disable=SC2086
+		refused 1 "the files have 73400320 bytes" $option -B 64 \
+			-d top image
+	done
+	[ "$(sum)" = "$before" ]
+	refused 1 "new: -d: the files have" -n --size 64M -B 64 -d top new
+	# Holes, other names and what is left out need no room.
+	rm top/large
+	truncate -s 1G top/holes
+	head -c 40M /dev/urandom >top/a
+	ln top/a top/b
+	cp image top/image
+	run -0 mkfs -f -q -B 64 -d top image
 }

@@ -12,7 +12,6 @@
 #include "check/listings.h"
 #include "check/passes.h"
 #include "disk/segusage.h"
-#include "fsck/index/loglist.h"
 #include "vol/root.h"
 #include "vol/sutable.h"
 
@@ -159,12 +158,12 @@ static void test_lives(struct rig *r, unsigned int wanted, const char *what)
 }
 
 struct newest {
-	struct loglist_block block;
+	struct listing block;
 	unsigned int n, stale;
 	const struct rig *r;
 };
 
-static int take(void *arg, struct context *cx, const struct loglist_block *b)
+static int take(void *arg, struct context *cx, const struct listing *b)
 {
 	struct newest *newest = arg;
 
@@ -172,16 +171,16 @@ static int take(void *arg, struct context *cx, const struct loglist_block *b)
 	if (b->blkoff)
 		return 0;
 	newest->stale += is_stale(newest->r, b->blocknr);
-	if (!newest->n++ || loglist_is_older(&newest->block, b))
+	if (!newest->n++ || listing_is_older(&newest->block, b))
 		newest->block = *b;
 	return 0;
 }
 
-static void test_loglist(struct rig *r, const char *what)
+static void test_visit(struct rig *r, const char *what)
 {
 	struct newest newest = { .r = r };
 
-	is_int(loglist_run(&r->check, &r->v.cx, r->ino, take,
+	is_int(listings_visit(&r->check, &r->v.cx, r->ino, take,
 			   &newest), 0, what);
 	is_int(newest.stale, 1, "the stale block is listed");
 	is_int(newest.n, 2, "the other one too");
@@ -231,13 +230,13 @@ int main(void)
 	choose_file(&r);
 	write_stale(&r);
 	test_lives(&r, 1, "behind the others");
-	test_loglist(&r, "a file looked for");
+	test_visit(&r, "a file looked for");
 	test_listings(&r, "virtual blocks looked for");
 	wipe_logs(&r);
 	look_away(&r);
 	look(&r);
 	test_lives(&r, 0, "alone");
-	test_loglist(&r, "a file looked for");
+	test_visit(&r, "a file looked for");
 	test_listings(&r, "virtual blocks looked for");
 	look_away(&r);
 	log_volume_fini(&r.v);

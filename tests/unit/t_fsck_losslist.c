@@ -49,21 +49,6 @@ static void test_ranges(void)
 	losslist_fini(&l);
 }
 
-static void test_checkpoints(void)
-{
-	struct losslist l = {.items = NULL};
-	struct loss loss = {.kind = LOSS_CHECKPOINT};
-
-	for (loss.cno = 4; loss.cno < 8; loss.cno++) {
-		loss.last = loss.cno;
-		loss.snapshot = loss.cno == 6;
-		add(&l, loss);
-	}
-	is_int(l.n, 3, "a snapshot among checkpoints is a loss of its own");
-	is_int(l.items[0].last, 5, "those before it are one");
-	losslist_fini(&l);
-}
-
 /* Text of a report about L. */
 static void is_reported(const struct losslist *l, enum report_mode mode,
 			bool all, const char *want, const char *name)
@@ -78,6 +63,54 @@ static void is_reported(const struct losslist *l, enum report_mode mode,
 	report_fini(&r);
 	is_str(out_memory(out, NULL), want, name);
 	out_close(out, &cx);
+}
+
+static void test_attributes(void)
+{
+	struct losslist l = {.items = NULL};
+	struct loss loss = {
+		.kind = LOSS_ATTRIBUTES,
+		.snapshot = true,
+		.cno = 4,
+		.from = 3,
+	};
+
+	for (loss.ino = 12; loss.ino < 15; loss.ino++) {
+		loss.last_ino = loss.ino;
+		add(&l, loss);
+	}
+	loss.last_ino = loss.ino;
+	loss.from = 0;
+	add(&l, loss);
+	loss.kind = LOSS_LINKS;
+	loss.last_ino = 0;
+	loss.offset = 3;
+	loss.length = 2;
+	add(&l, loss);
+	is_reported(&l, REPORT_TEXT, false,
+		    "lost: snapshot 4: inodes 12 to 14: attributes are of "
+		    "checkpoint 3\n"
+		    "lost: snapshot 4: inode 15: attributes may not be what "
+		    "they were\n"
+		    "lost: snapshot 4: inode 15: the link count is 2, and "
+		    "was 3\n",
+		    "inodes in a row with the attributes of one checkpoint");
+	losslist_fini(&l);
+}
+
+static void test_checkpoints(void)
+{
+	struct losslist l = {.items = NULL};
+	struct loss loss = {.kind = LOSS_CHECKPOINT};
+
+	for (loss.cno = 4; loss.cno < 8; loss.cno++) {
+		loss.last = loss.cno;
+		loss.snapshot = loss.cno == 6;
+		add(&l, loss);
+	}
+	is_int(l.n, 3, "a snapshot among checkpoints is a loss of its own");
+	is_int(l.items[0].last, 5, "those before it are one");
+	losslist_fini(&l);
 }
 
 static void test_report(void)
@@ -96,8 +129,11 @@ static void test_report(void)
 	is_reported(&l, REPORT_JSON_LINES, false,
 		    "{\"record\":\"loss\",\"kind\":\"zero\",\"checkpoint\":2,"
 		    "\"last_checkpoint\":null,\"latest\":false,"
-		    "\"snapshot\":true,\"inode\":12,\"path\":\"/a\\nb\","
+		    "\"snapshot\":true,\"inode\":12,"
+		    "\"last_inode\":null,\"path\":\"/a\\nb\","
+		    "\"block\":null,"
 		    "\"offset\":4096,\"length\":4096,"
+		    "\"links_before\":null,\"links\":null,"
 		    "\"from_checkpoint\":null,\"time\":null}\n",
 		    "the same for scripts");
 	losslist_fini(&l);
@@ -199,6 +235,7 @@ int main(void)
 {
 	context_init(&cx);
 	test_ranges();
+	test_attributes();
 	test_checkpoints();
 	test_report();
 	test_many();

@@ -202,8 +202,7 @@ static enum fate fate_of(const struct what *w)
 		if (w->in_latest && w->entries.count)
 			return w->in_snapshot ? FATE_LEFT : FATE_INODES;
 		return w->in_latest || b->is_node ? FATE_MENDED : FATE_LEFT;
-	case NILFS_ROOT_INO:
-		return w->in_latest ? FATE_MENDED : FATE_LEFT;
+	case NILFS_ROOT_INO:	/* rebuilt with the names that are known */
 	case NILFS_CPFILE_INO:
 	case NILFS_SUFILE_INO:
 		return FATE_MENDED;

@@ -7,6 +7,7 @@
  * files of the latest state and of a snapshot read as before; doing it
  * again completes what was begun.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,22 @@ static void test_whole(struct job *j)
 	ret = cut_run(&j->cut, &none).ret;
 	ok(!ret && rig_holds(r, &cno) && !j->done.totals.batches,
 	   "a second run has nothing to do");
+}
+
+/* A device that takes nothing ends the job, with a failure. */
+static void test_lasting(struct job *j, enum fault_kind kind, int want)
+{
+	const struct fault_plan plan = {
+		.kind = kind,
+		.counted = FAULT_WRITES,
+		.at = 1,
+	};
+	struct rig *r = &j->r;
+
+	memcpy(r->bytes, r->before, r->size);
+	is_int(cut_run(&j->cut, &plan).ret, want,
+	       kind == FAULT_FULL ? "writes fail" : "writes are lost");
+	ok(!memcmp(r->bytes, r->before, r->size), "nothing was written");
 }
 
 /* Doing it again completes what was begun. */
@@ -223,6 +240,8 @@ static void test_all(struct job *j)
 	unsigned int i;
 
 	test_whole(j);
+	test_lasting(j, FAULT_FULL, -ENOSPC);
+	test_lasting(j, FAULT_LOSE, -EIO);
 	for (i = 0; i < CUT_WAYS; i++)
 		test_cuts(j, &cut_ways[i]);
 	test_torn(j);

@@ -123,6 +123,22 @@ static void test_whole(struct sized *s)
 	free(copy);
 }
 
+/* A device that takes nothing ends the job, with a failure. */
+static void test_lasting(struct sized *s, enum fault_kind kind, int want)
+{
+	const struct fault_plan plan = {
+		.kind = kind,
+		.counted = FAULT_WRITES,
+		.at = 1,
+	};
+	struct rig *r = &s->r;
+
+	memcpy(r->bytes, r->before, r->size);
+	is_int(cut_run(&s->cut, &plan).ret, want,
+	       kind == FAULT_FULL ? "writes fail" : "writes are lost");
+	ok(!memcmp(r->bytes, r->before, r->size), "nothing was written");
+}
+
 /* Another run completes what was begun. */
 static enum cut_state judge(void *arg, uint64_t at, int ret)
 {
@@ -158,6 +174,9 @@ static void test(const struct log_shape *shape, uint64_t more, bool mounted)
 		rig_leave_mounted(&s.r);
 	s.cut = rig_cut(&s.r, change_size, judge, &s);
 	test_whole(&s);
+	test_lasting(&s, FAULT_FULL, -ENOSPC);
+	if (!more)
+		test_lasting(&s, FAULT_LOSE, -EIO);
 	for (i = 0; i < CUT_WAYS; i++)
 		test_cuts(&s, &cut_ways[i]);
 	rig_close(&s.r);

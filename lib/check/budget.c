@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The budget of a check.
  *
@@ -9,15 +9,15 @@
  * not have to say so.  The sets are only as large as what they hold, so a
  * budget that is too high costs nothing.
  */
-#include "fsck/budget.h"
+#include "check/budget.h"
 
 #include <unistd.h>
 
 #include "vol/sutable.h"
 
-uint64_t budget_bytes(uint64_t blocks, uint64_t memory)
+uint64_t budget_bytes(uint64_t usual, uint64_t blocks, uint64_t memory)
 {
-	uint64_t usual = CONTEXT_MAX_MEMORY_DEFAULT, more = blocks / 2;
+	uint64_t more = blocks / 2;
 
 	if (more > memory / 2)
 		more = memory / 2;
@@ -38,13 +38,13 @@ static uint64_t used_blocks(struct context *cx, struct volume *vol)
 	       vol->geo.blocks_per_segment;
 }
 
-void budget_raise(struct context *cx, struct volume *vol)
+void budget_raise(struct context *cx, struct volume *vol, uint64_t usual)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
 
-	if (cx->max_memory != CONTEXT_MAX_MEMORY_DEFAULT || pages <= 0 ||
+	if (cx->max_memory != usual || pages <= 0 ||
 	    size <= 0)
 		return;
-	cx->max_memory = budget_bytes(used_blocks(cx, vol),
+	cx->max_memory = budget_bytes(usual, used_blocks(cx, vol),
 				      (uint64_t)pages * (uint64_t)size);
 }

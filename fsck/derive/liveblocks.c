@@ -17,16 +17,16 @@
  * it leads to is there for another place: then the key is wrong.  If there is
  * nothing else it may be the log that is wrong, and the block is copied.
  */
-#include "fsck/index/liveblocks.h"
+#include "fsck/derive/liveblocks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "base/sort.h"
+#include "check/listings.h"
 #include "check/mapcheck.h"
 #include "check/vblocks.h"
-#include "fsck/index/loglist.h"
 
 struct gathering {
 	struct liveblocks *l;
@@ -246,30 +246,30 @@ static bool has_ended(const struct gathering *g, const struct vblock *vb)
 
 /* A block that a log lists. */
 static int take_listed(void *arg, struct context *cx,
-		       const struct loglist_block *b)
+		       const struct listing *b)
 {
 	struct gathering *g = arg;
 	const struct liveblocks_lost *lost = find_lost(g->l, b->blkoff);
 	struct liveblock live = {
 		.blkoff = b->blkoff,
 		.blocknr = b->blocknr,
-		.seq = b->rank,
+		.seq = listing_rank(b),
 		.listed = true,
 	};
 	struct liveblock *mapped = find_in(g->l, g->walked, b->blkoff);
 	struct vblock vb;
 	int ret;
 
-	if (mapped && mapped->vblocknr == b->vblocknr)
+	if (mapped && mapped->vblocknr == b->number)
 		mapped->listed |= mapped->blocknr == b->blocknr;
 	if (mapped && mapped->listed)
 		return 0;
-	ret = is_alive(g, cx, b->vblocknr, &vb);
+	ret = is_alive(g, cx, b->number, &vb);
 	if (ret < 0)
 		return ret;
 	if (ret && vb.blocknr == b->blocknr)
-		live.vblocknr = b->vblocknr;
-	else if (!lost || lost->vblocknr != b->vblocknr)
+		live.vblocknr = b->number;
+	else if (!lost || lost->vblocknr != b->number)
 		return 0;
 	live.ended = !live.vblocknr && has_ended(g, &vb);
 	ret = is_readable(g, cx, b->blocknr);
@@ -366,9 +366,9 @@ int liveblocks_gather(struct liveblocks *l, struct context *cx,
 	vblocks_init(&g.vblocks, c->vol);
 	err = walk_map(&g, cx);
 	if (!err && (q->logs || !liveblocks_is_whole(l)))
-		err = loglist_run(c, cx, q->ino, take_listed, &g);
+		err = listings_visit(c, cx, q->ino, take_listed, &g);
 	settle(l);
-	if (!err && q->logs && loglist_is_whole(c))
+	if (!err && q->logs && listings_are_whole(c))
 		doubt_unlisted(l);
 	vblocks_fini(&g.vblocks);
 	return err;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Looking for the name of an inode.
  *
@@ -7,7 +7,7 @@
  * met is remembered by number, parent and name.  A tree that is a ring would
  * never end; no more directories are entered than the checkpoint has inodes.
  */
-#include "dump/pathname.h"
+#include "vol/pathname.h"
 
 #include <errno.h>
 #include <stdlib.h>

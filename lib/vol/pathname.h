@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From an inode number to a path that leads to it. */
-#ifndef NILFS2_DUMP_PATHNAME_H
-#define NILFS2_DUMP_PATHNAME_H
+#ifndef NILFS2_VOL_PATHNAME_H
+#define NILFS2_VOL_PATHNAME_H
 
 #include <stdint.h>
 

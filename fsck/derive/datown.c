@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The blocks of the DAT, read where they are by the logs.
+ *
+ * The map of the DAT may be what is damaged.  The newest listing of a block
+ * says where it is, unless the map leads to a segment with logs that cannot be
+ * read: then that listing is older, and its content is what is left if the
+ * newest one is garbage.
+ */
+#include "fsck/derive/datown.h"
+
+#include <string.h>
+
+#include "check/damage.h"
+
+int datown_init(struct datown *o, struct context *cx, const struct check *c,
+		struct dev *dev)
+{
+	int err;
+
+	*o = (struct datown){ .dev = dev, .vol = c->vol };
+	err = bitmap_init(&o->listings.partial_segments, cx,
+			  c->vol->geo.nsegments);
+	return err ? err :
+		     listings_of_file(&o->listings, cx, c, NILFS_DAT_INO);
+}
+
+void datown_fini(struct datown *o)
+{
+	listings_fini(&o->listings);
+}
+
+bool datown_is_unread(const struct datown *o, uint64_t blocknr)
+{
+	return bitmap_test(&o->listings.partial_segments,
+			   geometry_segment_of(&o->vol->geo, blocknr));
+}
+
+/* Where it is: 1, 0 for a hole.  Only the map knows that it was taken out. */
+static int find_block(struct datown *o, struct context *cx, uint64_t blkoff,
+		      uint64_t *blocknr)
+{
+	const struct listing *l = listings_find(&o->listings, blkoff);
+	int ret = file_lookup(&o->vol->dat, cx, blkoff, blocknr);
+
+	if (ret < 0 && !damage_is(ret))
+		return ret;
+	if (ret < 0)
+		fail_clear(cx);
+	if (ret && l && !(ret > 0 && datown_is_unread(o, *blocknr))) {
+		o->stale |= ret > 0 && *blocknr != l->blocknr;
+		*blocknr = l->blocknr;
+	}
+	return ret > 0 || (ret && l);
+}
+
+static int read_at(const struct datown *o, struct context *cx,
+		   uint64_t blocknr, char *buf)
+{
+	uint32_t size = o->vol->geo.block_size;
+
+	return dev_read(o->dev, cx, blocknr * size, buf, size);
+}
+
+int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
+		uint64_t *blocknr, char *buf)
+{
+	int ret = find_block(o, cx, blkoff, blocknr), err;
+
+	memset(buf, 0, o->vol->geo.block_size);
+	if (ret <= 0)
+		return ret;
+	err = read_at(o, cx, *blocknr, buf);
+	if (err && !damage_is(err))
+		return err;
+	if (err) {
+		fail_clear(cx);
+		memset(buf, 0, o->vol->geo.block_size);
+	}
+	return 1;
+}
+
+int datown_read_older(const struct datown *o, struct context *cx,
+		      uint64_t blkoff, uint64_t blocknr, char *buf)
+{
+	const struct listing *l = listings_find(&o->listings, blkoff);
+	int err;
+
+	if (!l || l->blocknr == blocknr)
+		return 0;
+	err = read_at(o, cx, l->blocknr, buf);
+	return err ? damage_forgive(cx, err) : 1;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The blocks of the DAT, read where they are by the logs. */
+#ifndef NILFS2_FSCK_DATOWN_H
+#define NILFS2_FSCK_DATOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "check/check.h"
+#include "check/listings.h"
+#include "dev/dev.h"
+
+struct datown {
+	struct dev *dev;	/* borrowed, as VOL is */
+	struct volume *vol;
+	struct listings listings;	/* of the DAT's blocks */
+	bool stale;		/* the map led to an older version of a block */
+};
+
+/* Reads the logs of C's volume.  -ENOMEM, -EINTR; datown_fini() always. */
+int datown_init(struct datown *o, struct context *cx, const struct check *c,
+		struct dev *dev);
+void datown_fini(struct datown *o);
+
+/* Whether logs of the segment of block BLOCKNR cannot be read. */
+bool datown_is_unread(const struct datown *o, uint64_t blocknr);
+
+/*
+ * Reads block BLKOFF of the DAT, which is at *BLOCKNR, into BUF: 1, 0 for a
+ * hole, -ENOMEM, -EINTR; what cannot be read is zeros.
+ */
+int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
+		uint64_t *blocknr, char *buf);
+
+/*
+ * Block BLKOFF, at BLOCKNR, is nothing of the DAT: puts what was there before
+ * into BUF.  1, 0 where there is no older version, or a failure as above.
+ */
+int datown_read_older(const struct datown *o, struct context *cx,
+		      uint64_t blkoff, uint64_t blocknr, char *buf);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The blocks of inodes that the logs list and the DAT has where they do. */
+#ifndef NILFS2_FSCK_PIECES_H
+#define NILFS2_FSCK_PIECES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "check/check.h"
+#include "check/mapcheck.h"
+
+/* Of a block that is listed as a node and is none. */
+#define PIECES_FORMLESS UINT8_MAX
+
+struct piece {
+	uint64_t ino;
+	uint64_t key;		/* block of the file, of a node the first */
+	uint64_t ptr;		/* virtual block */
+	struct lifetime life;
+	uint8_t level;		/* as the node says, 0: data */
+};
+
+/* Ascending by inode, level and key.  All zero is empty. */
+struct pieces {
+	struct piece *list;
+	size_t n, room;
+};
+
+/*
+ * Gathers those of the N inodes INOS, which ascend.  C's volume has the DAT.
+ * Memory follows the number of their blocks: -EFBIG past the budget, -ENOMEM,
+ * -EINTR.  pieces_fini() in any case.
+ */
+int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
+		  const uint64_t *inos, size_t n);
+void pieces_fini(struct pieces *p);
+
+/* Index of the first piece of INO and LEVEL from KEY on, or of what follows. */
+size_t pieces_from(const struct pieces *p, uint64_t ino, unsigned int level,
+		   uint64_t key);
+
+/* Whether virtual block PTR is listed as what is at KEY of LEVEL in INO. */
+bool pieces_has(const struct pieces *p, uint64_t ino, unsigned int level,
+		uint64_t key, uint64_t ptr);
+
+/*
+ * The node PTR of INO, whatever it says, is what is at KEY of LEVEL.  No other
+ * question is answered until pieces_settle().
+ */
+void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
+		  unsigned int level, uint64_t key);
+void pieces_settle(struct pieces *p);
+
+/* Whether A is there as long as B, and both at the same time at all. */
+static inline bool lifetime_contains(const struct lifetime *a,
+				     const struct lifetime *b)
+{
+	return a->start <= b->start && a->end >= b->end;
+}
+
+static inline bool lifetime_meets(const struct lifetime *a,
+				  const struct lifetime *b)
+{
+	return a->start < b->end && b->start < a->end;
+}
+
+#endif

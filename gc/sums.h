@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The checksums of logs whose blocks are moved. */
+#ifndef NILFS2_GC_SUMS_H
+#define NILFS2_GC_SUMS_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/sparse.h"
+#include "dev/dev.h"
+#include "gc/load.h"
+
+/* What a run knows of the logs on its device, whatever its jobs are. */
+struct sums {
+	struct dev *dev;	/* borrowed; what a forecast writes is not on it */
+	struct sparse good;	/* first blocks of logs that were found right */
+};
+
+/* All zero can be freed, too. */
+void sums_fini(struct sums *s);
+
+/*
+ * Sums up all logs with blocks that LOAD moves, unless that was done before, on
+ * all workers.  -EUCLEAN where one does not match: *BAD is its first block (else
+ * 0), and the text names the files that have blocks there.  A log with a block
+ * that cannot be read says nothing, and passes; so does one that was written
+ * meanwhile.  -ENOMEM, -EINTR.
+ */
+int sums_check(struct sums *s, struct context *cx, const struct load *load,
+	       uint64_t *bad);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Checkpoints that the chain of logs does not lead to. */
+#ifndef NILFS2_CHECK_CHAIN_H
+#define NILFS2_CHECK_CHAIN_H
+
+#include "base/context.h"
+#include "check/check.h"
+
+/*
+ * Reports a checkpoint that is newer than the one c->vol was opened at, and of
+ * its history, where a log that is not valid ends the chain before it.  The
+ * kernel mounts the older one without a word.  -ENOMEM, -EINTR.
+ */
+int chain_check(struct check *c, struct context *cx);
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Locks on image files.
+ *
+ * The kernel keeps two writers of a block device apart (O_EXCL), but not of a
+ * file.  Locks of an open file description are used, which QEMU takes, too; an
+ * image behind a loop device is locked for whoever uses the device.  They do
+ * not keep out who asks for none, such as the loop device itself.
+ */
+#include "config.h"
+
+#include "dev/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+int lock_file(struct context *cx, const char *path, int fd, bool writer)
+{
+	struct flock whole = {
+		.l_type = writer ? F_WRLCK : F_RDLCK,
+		.l_whence = SEEK_SET,
+	};
+
+	if (!fcntl(fd, F_OFD_SETLK, &whole) ||
+	    (errno != EAGAIN && errno != EACCES))
+		return 0;
+	return fail(cx, -EBUSY, "%s: in use by another process", path);
+}
+
+/* Opens what DIR/backing_file names: the descriptor, or -1. */
+static int open_backing_file(const char *dir, bool writer)
+{
+	char path[PATH_MAX];
+	FILE *file = NULL;
+	struct stat st;
+	int fd = -1;
+
+	snprintf(path, sizeof(path), "%s/backing_file", dir);
+	file = fopen(path, "re");
+	if (!file)
+		return -1;
+	if (fgets(path, sizeof(path), file)) {
+		path[strcspn(path, "\n")] = '\0';
+		fd = open(path, O_CLOEXEC | O_NONBLOCK |
+				(writer ? O_RDWR : O_RDONLY));
+	}
+	fclose(file);
+	/* A loop device over a block device needs no lock. */
+	if (fd >= 0 && (fstat(fd, &st) || !S_ISREG(st.st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+int lock_backing_file_in(struct context *cx, const char *sys, const char *path,
+			 uint64_t rdev, bool writer, int *fd)
+{
+	/* Of the device itself, or of the one that it is a partition of. */
+	static const char *const places[] = { "loop", "../loop" };
+	char dir[PATH_MAX / 2];
+	unsigned int i;
+	int err;
+
+	*fd = -1;
+	for (i = 0; i < 2 && *fd < 0; i++) {
+		snprintf(dir, sizeof(dir), "%s/dev/block/%u:%u/%s", sys,
+			 major(rdev), minor(rdev), places[i]);
+		*fd = open_backing_file(dir, writer);
+	}
+	err = *fd < 0 ? 0 : lock_file(cx, path, *fd, writer);
+	if (err) {
+		close(*fd);
+		*fd = -1;
+	}
+	return err;
+}
+
+int lock_backing_file(struct context *cx, const char *path, uint64_t rdev,
+		      bool writer, int *fd)
+{
+	return lock_backing_file_in(cx, "/sys", path, rdev, writer, fd);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Locks on image files, against other processes that use them. */
+#ifndef NILFS2_DEV_LOCK_H
+#define NILFS2_DEV_LOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/*
+ * Locks the whole of the image file PATH, open as FD for as long as FD is
+ * open: for a writer, alone, or for one of several readers.  -EBUSY where
+ * another process holds a lock that excludes this one; 0 also where the file
+ * system has no locks.
+ */
+int lock_file(struct context *cx, const char *path, int fd, bool writer);
+
+/*
+ * The same for the file behind the loop device PATH of number RDEV: *FD is what
+ * is to be closed to unlock it, or -1 where there is no such file to be had.
+ */
+int lock_backing_file(struct context *cx, const char *path, uint64_t rdev,
+		      bool writer, int *fd);
+
+/* As lock_backing_file(), with another directory than /sys, for tests. */
+int lock_backing_file_in(struct context *cx, const char *sys, const char *path,
+			 uint64_t rdev, bool writer, int *fd);
+
+#endif

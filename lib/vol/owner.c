@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Whose a device is.
+ *
+ * A device that was given to something else often has the second superblock of
+ * its last volume still, and would be made that volume again by a repair.  What
+ * libblkid finds decides, with the two exceptions that a volume in use makes.
+ */
+#include "vol/owner.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "dev/devfile.h"
+#include "disk/super.h"
+
+#define HEAD_BYTES 4096	/* no file has anything here */
+
+/* One flipped bit makes no other number of it. */
+static bool has_magic(const struct nilfs_super_block *sb)
+{
+	unsigned int differ = le16_get(sb->s_magic) ^ NILFS_SUPER_MAGIC;
+
+	return !(differ & (differ - 1));
+}
+
+static bool read_magic(struct dev *dev, uint64_t offset,
+		       struct nilfs_super_block *sb)
+{
+	struct context cx;
+
+	context_init(&cx);
+	return offset && !dev_read(dev, &cx, offset, sb, sizeof(*sb)) &&
+	       has_magic(sb);
+}
+
+/* Where SB says that the segments are. */
+static void except_segments(struct probe_except *except,
+			    const struct nilfs_super_block *sb,
+			    uint64_t dev_size)
+{
+	struct nilfs_geometry g = { 0 };
+
+	super_geometry(sb, dev_size, &g);
+	except->end = g.nsegments * g.blocks_per_segment << g.block_bits;
+	except->from = HEAD_BYTES;
+}
+
+void owner_find(struct owner *owner, const struct context *cx,
+		struct dev *dev)
+{
+	struct probe_except except = { .type = "nilfs2" };
+	struct nilfs_super_block sb;
+	struct probe_contents found;
+	struct context child;
+
+	memset(owner, 0, sizeof(*owner));
+	if (read_magic(dev, NILFS_SB_OFFSET_BYTES, &sb)) {
+		owner->nilfs = except.tables = true;
+		except_segments(&except, &sb, dev->size);
+	}
+	owner->nilfs |= read_magic(dev, super_offset2(dev->size), &sb);
+	context_child(cx, &child);
+	owner->foreign = !probe_contents_except(&child, dev->name, &except,
+						&found) &&
+			 found.kind == PROBE_FOUND;
+	if (owner->foreign)
+		probe_contents_text(&found, owner->what);
+}
+
+int owner_fail(struct context *cx, const struct dev *dev,
+	       const struct owner *owner, const char *hint)
+{
+	if (!owner->nilfs)
+		return fail(cx, -EINVAL, "%s: %s", dev->name, owner->what);
+	return fail(cx, -EINVAL, "%s: %s, with the remains of an NILFS2 volume;"
+		    " nothing was written%s", dev->name, owner->what, hint);
+}
+
+int owner_check(struct context *cx, struct dev *dev, const char *hint)
+{
+	struct owner owner;
+
+	owner_find(&owner, cx, dev);
+	return owner.foreign ? owner_fail(cx, dev, &owner, hint) : 0;
+}
+
+void owner_guard(struct dev *file)
+{
+	uint64_t supers[GUARD_RANGES] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(file->size)
+	};
+	struct nilfs_super_block sb;
+
+	if (!read_magic(file, supers[1], &sb))
+		supers[1] = GUARD_NOTHING;
+	devfile_guard(file, supers);
+}

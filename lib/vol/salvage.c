@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Collecting data-sync logs past damage.
+ *
+ * The walk goes along the chain of logs from the latest super root on, as that
+ * of the kernel, but where no log is valid it looks for the next one of the
+ * same segment.  What has the right sequence number and is not older than the
+ * super root was written after it.
+ *
+ * A log lists the blocks of a file in ascending order, none past its end, since
+ * a file that grew is not written in such a log.  Memory may have flipped a bit
+ * of the listing before the checksums were computed.  Each bit is tried then;
+ * if just one makes the listing possible it is taken as corrected.
+ */
+#include "vol/salvage.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "disk/rule.h"
+#include "disk/segsum.h"
+#include "vol/logcheck.h"
+#include "vol/logsearch.h"
+#include "vol/recovery.h"
+#include "vol/root.h"
+#include "vol/volume.h"
+
+#define SUMMARY_MAX (32u << 10)	/* bytes of which each bit may be tried */
+
+/* A place in the chain of logs. */
+struct place {
+	uint64_t pseg, seq, segnum, nextnum;
+	unsigned int empty;	/* segments that ended without a log, in a row */
+};
+
+struct salvager {
+	struct volume *vol;
+	const struct recovery *rec;
+	struct rollforward *rf;
+	struct place at;
+	struct summary summary;
+	struct root root;
+	bool has_files;		/* ROOT is open */
+	uint64_t ino, nblocks;	/* of the file asked for last */
+	size_t room, lost_room;
+	uint64_t complete;	/* blocks of logical logs whose end was seen */
+	uint64_t complete_lost;
+	unsigned int nholes;	/* also those that no log followed yet */
+	bool in_dsync;		/* inside a logical data-sync log */
+	bool after_hole;
+};
+
+static int add_block(struct salvaged_block **blocks, size_t *room, uint64_t *n,
+		     struct context *cx, const struct salvaged_block *block)
+{
+	struct salvaged_block *grown =
+		array_grow(cx, *blocks, room, *n + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	*blocks = grown;
+	grown[(*n)++] = *block;
+	return 0;
+}
+
+/* Blocks that file INO can have, 0 where there is no such file. */
+static uint64_t room_of(struct salvager *s, struct context *cx, uint64_t ino)
+{
+	const struct nilfs_geometry *geo = &s->vol->geo;
+	struct nilfs_inode inode;
+	struct context quiet;
+	int err;
+
+	if (!s->has_files)
+		return UINT64_MAX >> geo->block_bits;
+	if (ino == s->ino)
+		return s->nblocks;
+	context_child(cx, &quiet);
+	err = root_inode(&s->root, &quiet, ino, &inode);
+	s->ino = ino;
+	s->nblocks = err ? 0 : (le64_get(inode.i_size) + geo->block_size - 1) >>
+				       geo->block_bits;
+	return s->nblocks;
+}
+
+/* Whether the summary lists what can have been synced. */
+static bool is_possible(struct salvager *s, struct context *cx, size_t len)
+{
+	struct segsum_iter it;
+	struct segsum_block b;
+	uint64_t next = 0;
+
+	segsum_iter_init(&it, &s->vol->geo, s->summary.buf, len);
+	while (segsum_iter_next(&it, &b)) {
+		if (!b.file_block)
+			next = 0;
+		if (b.is_node || b.blkoff < next ||
+		    b.blkoff >= room_of(s, cx, b.ino))
+			return false;
+		next = b.blkoff + 1;
+	}
+	return it.verdict == RULE_OK || it.verdict == RULE_LOG_SUMBYTES_UNUSED;
+}
+
+/* Corrects the only bit that makes the summary possible: 1, 0, or -EINTR. */
+static int correct(struct salvager *s, struct context *cx,
+		   const struct nilfs_segment_summary *ss, size_t len)
+{
+	uint8_t *p = (uint8_t *)s->summary.buf;
+	uint32_t byte, end = le32_get(ss->ss_sumbytes), found = 0;
+	unsigned int bit;
+	uint64_t at = 0;
+	int err = 0;
+
+	if (end > SUMMARY_MAX)
+		return 0;
+	for (byte = le16_get(ss->ss_bytes); byte < end && !err; byte++) {
+		err = context_cancelled(cx);
+		for (bit = 0; bit < 8 && found < 2; bit++) {
+			p[byte] ^= (uint8_t)(1u << bit);
+			if (is_possible(s, cx, len)) {
+				found++;
+				at = 8ull * byte + bit;
+			}
+			p[byte] ^= (uint8_t)(1u << bit);
+		}
+	}
+	if (err || found != 1)
+		return err;
+	p[at / 8] ^= (uint8_t)(1u << at % 8);
+	return 1;
+}
+
+static void add_hole(struct salvager *s, uint64_t pseg)
+{
+	if (s->nholes < ROLLFORWARD_HOLES_MAX)
+		s->rf->holes[s->nholes++] = pseg;
+}
+
+/* Adds the blocks that the summary lists, as far as there can be such. */
+static int add_listed(struct salvager *s, struct context *cx, bool is_lost)
+{
+	struct rollforward *rf = s->rf;
+	struct salvaged_block block;
+	struct segsum_block b;
+	int err = 0;
+
+	while (!err && segsum_iter_next(&s->summary.iter, &b)) {
+		if (b.is_node || b.blkoff >= room_of(s, cx, b.ino))
+			continue;
+		block = (struct salvaged_block){
+			.ino = b.ino,
+			.blkoff = b.blkoff,
+			.blocknr = s->summary.pseg + b.index,
+			.order = rf->count + rf->nlost,
+		};
+		err = is_lost ? add_block(&rf->lost, &s->lost_room,
+					  &rf->nlost, cx, &block) :
+				add_block(&rf->blocks, &s->room, &rf->count,
+					  cx, &block);
+	}
+	return err;
+}
+
+/* The log at the place, of which only SOUND ones have their blocks. */
+static int add_log(struct salvager *s, struct context *cx,
+		   const struct nilfs_segment_summary *ss, bool sound)
+{
+	const struct nilfs_geometry *geo = &s->vol->geo;
+	size_t len = (size_t)segsum_nsumblk(geo, ss) << geo->block_bits;
+	int ret = summary_read(&s->summary, cx, s->vol, s->at.pseg, ss);
+
+	if (ret)
+		return ret;
+	ret = is_possible(s, cx, len) ? 1 : correct(s, cx, ss, len);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		add_hole(s, s->at.pseg);
+	segsum_iter_init(&s->summary.iter, geo, s->summary.buf, len);
+	return add_listed(s, cx, !sound || !ret);
+}
+
+/* Whether the log takes part in what was synced. */
+static bool is_synced(const struct salvager *s, unsigned int flags)
+{
+	return (flags & NILFS_SS_SYNDT) && !(flags & NILFS_SS_SR) &&
+	       (s->in_dsync || s->after_hole || (flags & NILFS_SS_LOGBGN));
+}
+
+/* A log whose checksums match: what was damaged before it was complete. */
+static int take_log(struct salvager *s, struct context *cx,
+		    const struct nilfs_segment_summary *ss)
+{
+	unsigned int flags = le16_get(ss->ss_flags);
+	bool is_part = is_synced(s, flags);
+	int err = is_part ? add_log(s, cx, ss, true) : 0;
+
+	s->after_hole = false;
+	s->in_dsync = is_part && !(flags & NILFS_SS_LOGEND);
+	if (is_part && (flags & NILFS_SS_LOGEND)) {
+		s->complete = s->rf->count;
+		s->complete_lost = s->rf->nlost;
+		s->rf->nholes = s->nholes;
+	}
+	return err;
+}
+
+/* A log whose summary alone is right. */
+static int pass_over(struct salvager *s, struct context *cx,
+		     const struct nilfs_segment_summary *ss)
+{
+	unsigned int flags = le16_get(ss->ss_flags);
+	bool is_part = is_synced(s, flags);
+
+	s->in_dsync = is_part && !(flags & NILFS_SS_LOGEND);
+	return is_part ? add_log(s, cx, ss, false) : 0;
+}
+
+/* To the first block of the next segment; false at the end of the chain. */
+static bool feed_segment(struct salvager *s)
+{
+	struct place *p = &s->at;
+
+	if (p->empty++ || p->nextnum >= s->vol->geo.nsegments)
+		return false;
+	p->seq++;
+	p->segnum = p->nextnum;
+	p->pseg = geometry_segment_start(&s->vol->geo, p->segnum);
+	return true;
+}
+
+/* Past the log at the place; false at the end of the chain. */
+static bool step_over(struct salvager *s,
+		      const struct nilfs_segment_summary *ss)
+{
+	const struct nilfs_geometry *geo = &s->vol->geo;
+	struct place *p = &s->at;
+
+	p->nextnum = geometry_segment_of(geo, le64_get(ss->ss_next));
+	p->empty = 0;
+	p->pseg += le32_get(ss->ss_nblocks);
+	if (p->pseg + 1 < geometry_segment_end(geo, p->segnum))
+		return true;
+	return feed_segment(s);
+}
+
+/* Whether SS, with its sequence number, follows the super root. */
+static bool is_next(const struct salvager *s,
+		    const struct nilfs_segment_summary *ss)
+{
+	return le64_get(ss->ss_seq) == s->at.seq &&
+	       le64_get(ss->ss_create) >= s->rec->ctime;
+}
+
+/* One flipped bit of what says that a log is here: 1, 0, or a failure. */
+static int is_mismarked(struct salvager *s, struct context *cx,
+			struct nilfs_segment_summary *ss)
+{
+	uint64_t seq = le64_get(ss->ss_seq) ^ s->at.seq;
+	uint32_t magic = le32_get(ss->ss_magic) ^ NILFS_SEGSUM_MAGIC;
+
+	if (__builtin_popcountll(seq) + __builtin_popcount(magic) != 1)
+		return 0;
+	ss->ss_seq = le64_make(s->at.seq);
+	ss->ss_magic = le32_make(NILFS_SEGSUM_MAGIC);
+	if (!is_next(s, ss) ||
+	    segsum_check(&s->vol->geo, ss, s->at.pseg) != RULE_OK)
+		return 0;
+	return logcheck_payload(s->vol, cx, s->at.pseg, ss) ? 0 : 1;
+}
+
+/* The next log of the segment with a right summary: 1, 0, or a failure. */
+static int find_log(struct salvager *s, struct context *cx, struct log *log)
+{
+	struct logsearch search;
+	int ret = logsearch_open(&search, cx, s->vol, s->at.segnum, s->at.pseg);
+
+	while (!ret && (ret = logsearch_next(&search, cx, log))) {
+		if (ret > 0 && is_next(s, &log->ss))
+			break;
+		search.next += ret < 0;
+		if (ret > 0 || ret == -EUCLEAN || ret == -EIO)
+			ret = 0;
+	}
+	logsearch_close(&search);
+	fail_clear(cx);
+	return ret;
+}
+
+/* A place without a valid log: 1 to go on, 0 at the end, or a failure. */
+static int step_past(struct salvager *s, struct context *cx)
+{
+	struct log log;
+	int ret = find_log(s, cx, &log);
+
+	if (!ret)
+		return feed_segment(s);
+	if (ret < 0)
+		return ret;
+	if (log.pseg != s->at.pseg) {
+		add_hole(s, s->at.pseg);
+		s->at.pseg = log.pseg;
+		s->after_hole = true;
+		return 1;
+	}
+	if (segsum_has_super_root(&log.ss))
+		return 0;
+	ret = pass_over(s, cx, &log.ss);
+	return ret ? ret : step_over(s, &log.ss);
+}
+
+/* Whether a log is at the place, one that is valid but for a bit: 1, 0. */
+static int read_log(struct salvager *s, struct context *cx,
+		    struct nilfs_segment_summary *ss)
+{
+	uint64_t off = s->at.pseg << s->vol->geo.block_bits;
+	int ret = logcheck_read(s->vol, cx, s->at.pseg, s->at.seq, ss);
+
+	if (!ret)
+		return 1;
+	if (ret != -EUCLEAN && ret != -EIO)
+		return ret;
+	ret = !dev_read(s->vol->dev, cx, off, ss, sizeof(*ss)) &&
+	      is_mismarked(s, cx, ss);
+	fail_clear(cx);
+	return ret;
+}
+
+/* One step: 1 to go on, 0 at the end of the chain, or a failure. */
+static int step(struct salvager *s, struct context *cx)
+{
+	struct nilfs_segment_summary ss;
+	int ret = read_log(s, cx, &ss);
+
+	if (!ret)
+		return step_past(s, cx);
+	if (ret < 0 || segsum_has_super_root(&ss))
+		return ret < 0 ? ret : 0;
+	ret = take_log(s, cx, &ss);
+	return ret ? ret : step_over(s, &ss);
+}
+
+static int walk(struct salvager *s, struct context *cx)
+{
+	const struct recovery *rec = s->rec;
+	int ret;
+
+	s->at = (struct place){
+		.pseg = rec->super_root + 1,
+		.seq = rec->seq,
+		.segnum = rec->segnum,
+		.nextnum = rec->nextnum,
+	};
+	if (s->at.pseg + 1 >= geometry_segment_end(&s->vol->geo, rec->segnum) &&
+	    !feed_segment(s))
+		return 0;
+	do {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = step(s, cx);
+	} while (ret > 0);
+	return ret;
+}
+
+/* Whether A is of the same block as B, and not older. */
+static bool supersedes(const struct salvaged_block *a,
+		       const struct salvaged_block *b)
+{
+	return a && a->blkoff == b->blkoff && a->order > b->order;
+}
+
+/* Leaves of what is lost that of which nothing newer was found. */
+static void settle(struct salvager *s)
+{
+	struct rollforward *rf = s->rf;
+	struct rollforward lost = {
+		.blocks = rf->lost,
+		.count = s->complete_lost,
+	};
+	uint64_t i, to = 0;
+
+	rf->count = s->complete;
+	rollforward_sort(rf);
+	rollforward_sort(&lost);
+	for (i = 0; i < lost.count; i++)
+		if (!supersedes(rollforward_find(rf, lost.blocks[i].ino,
+						 lost.blocks[i].blkoff),
+				&lost.blocks[i]))
+			rf->lost[to++] = lost.blocks[i];
+	rf->nlost = to;
+}
+
+int salvage_collect(struct volume *vol, struct context *cx,
+		    const struct recovery *rec, struct volume *files,
+		    struct rollforward **rfp)
+{
+	struct salvager s = { .vol = vol, .rec = rec };
+	struct context quiet;
+	int err;
+
+	s.rf = calloc(1, sizeof(*s.rf));
+	if (!s.rf)
+		return fail(cx, -ENOMEM, "list of salvaged blocks");
+	context_child(cx, &quiet);
+	s.has_files = files && !root_open(&s.root, &quiet, files, 0);
+	err = walk(&s, cx);
+	summary_free(&s.summary);
+	if (err) {
+		rollforward_free(s.rf);
+		return err;
+	}
+	settle(&s);
+	*rfp = s.rf;
+	return 0;
+}

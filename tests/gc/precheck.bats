@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Before anything is written the volume is checked: what fsck.nilfs2 calls an
+# error is shown, and nothing is changed.
+
+bats_require_minimum_version 1.5.0
+
+load ../kernel/lab
+load ../fsck/mended
+load ../fsck/damage
+load gc
+
+# refuses SLUG OPTION...: a line begins with SLUG, the status is 4, and $image
+# stays as it is.
+refuses() {
+	local sum
+
+	echo "$*"
+	sum=$(cksum <"$image")
+	run --separate-stderr -4 gc "${@:2}"
+	grep -q "^$1: " <<<"$output" || return
+	[[ $stderr == *"nothing was changed: "*"run fsck.nilfs2"* ]] || return
+	[ "$(cksum <"$image")" = "$sum" ]
+}
+
+# wrong_entry: a block of $image's file "kept" is another's, says the DAT.
+wrong_entry() {
+	local from to
+
+	image=$(copy_image cleaned)
+	from=$(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" && $1 == 3 { print $4 }')
+	to=$(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" && $1 == 4 { print $5 }')
+	damage "dat:$from" "de_blocknr=$to"
+}
+
+@test "no job trusts an entry of the DAT that is wrong" {
+	wrong_entry
+	for job in --free=1 --compact --order=tree --shrink=min --grow=80M \
+		--defrag=all --purge --punch --compare --dry-run \
+		--delete-checkpoints=1.. --features=sufile_live_blks_ext; do
+		refuses dat-double "$job"
+	done
+	refuses dat-double --output copy
+	[ ! -e copy ]
+}
+
+@test "nor a bitmap of the DAT" {
+	image=$(copy_image cleaned)
+	entry=$(dump.nilfs2 bmap -b "$image" /kept |
+		awk '$NF == "data" && $1 == 3 { print $4 }')
+	damage "bitmap:dat/$entry" bit=0
+	refuses palloc-nfrees
+}
+
+@test "a log that a superblock names as the latest is not passed over" {
+	image=$(copy_image cleaned)
+	pseg=$(dump.nilfs2 info --json "$image" |
+		jq '[.. | .s_last_pseg? // empty] | max')
+	damage_raw "log:$pseg" ss_datasum=0
+	refuses sb-no-super-root
+	fsck.nilfs2 -fy "$image" || [ $? -eq 1 ]
+	gc
+	is_clean
+}
+
+@test "findings are members of the JSON document, if there are any" {
+	image=$(copy_image cleaned)
+	[ "$(gc --json | jq 'has("findings")')" = false ]
+	wrong_entry
+	run --separate-stderr -4 gc --json
+	[ "$(jq -r '.findings[0].rule' <<<"$output")" = dat-double ]
+}
+
+@test "a warning stops nothing" {
+	image=$(copy_image cleaned)
+	damage inode:/kept i_blocks=1
+	expect inode-blocks
+	gc --compact
+}
+
+@test "a volume that says that it has errors is for fsck" {
+	image=$(copy_image snapshots)
+	damage super:1 s_state=error
+	damage super:2 s_state=error
+	run -4 gc
+	[[ $output == *"says that it has errors"* ]]
+}
+
+@test "--no-check takes the volume for sound" {
+	wrong_entry
+	run -3 gc --no-check
+	[[ $output == *"left alone"* ]]
+}
