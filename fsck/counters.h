@@ -5,7 +5,7 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
-#include "fsck/options.h"
+#include "fsck/plan/options.h"
 
 /*
  * Makes what the SUFILE of the volume on DEV says of segments what the DAT and

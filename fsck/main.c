@@ -9,11 +9,11 @@
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "find/tell.h"
+#include "fsck/apply/undo.h"
 #include "fsck/counters.h"
-#include "fsck/options.h"
+#include "fsck/plan/options.h"
 #include "fsck/session.h"
 #include "fsck/target.h"
-#include "fsck/undo.h"
 
 #define EXIT_OPERATIONAL 8	/* of fsck(8) */
 #define EXIT_USAGE 16

@@ -15,11 +15,11 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "find/tell.h"
-#include "fsck/accounting.h"
-#include "fsck/forward.h"
-#include "fsck/look.h"
-#include "fsck/repair.h"
-#include "fsck/rollback.h"
+#include "fsck/apply/accounting.h"
+#include "fsck/apply/forward.h"
+#include "fsck/apply/repair.h"
+#include "fsck/apply/rollback.h"
+#include "fsck/plan/look.h"
 #include "fsck/summary.h"
 
 static void tell(void *arg, const struct finding *f)

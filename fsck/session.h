@@ -5,7 +5,7 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
-#include "fsck/options.h"
+#include "fsck/plan/options.h"
 
 /* Exit status of fsck(8). */
 #define SESSION_MENDED 1

@@ -5,7 +5,7 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
-#include "fsck/options.h"
+#include "fsck/plan/options.h"
 
 struct target {
 	struct dev *dev;	/* with its zones, where it has some */

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "fsck/account/comparefile.h"
 #include "check/damage.h"
+#include "fsck/account/comparefile.h"
 #include "vol/root.h"
 
 bool comparesynced_has(const struct sides *s, uint64_t ino, uint64_t blkoff)

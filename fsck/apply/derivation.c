@@ -23,8 +23,8 @@
 
 #include "dev/overlay.h"
 #include "dev/patched.h"
+#include "fsck/apply/round.h"
 #include "fsck/derive/derived.h"
-#include "fsck/round.h"
 #include "fsck/segments/removal.h"
 #include "log/mend.h"
 #include "log/metafile.h"

@@ -4,7 +4,7 @@
 #define NILFS2_FSCK_DERIVATION_H
 
 #include "base/context.h"
-#include "fsck/repair.h"
+#include "fsck/apply/repair.h"
 
 /*
  * Derives the metadata of R's volume where the latest look found damage that

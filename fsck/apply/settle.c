@@ -12,7 +12,7 @@
 
 #include "dev/overlay.h"
 #include "disk/super.h"
-#include "fsck/forward.h"
+#include "fsck/apply/forward.h"
 #include "log/newsupers.h"
 
 /* Superblocks with STATE, on the overlay. */

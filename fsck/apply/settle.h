@@ -4,7 +4,7 @@
 #define NILFS2_FSCK_SETTLE_H
 
 #include "base/context.h"
-#include "fsck/repair.h"
+#include "fsck/apply/repair.h"
 
 /*
  * Sets the state in the superblocks on the overlay of R to that of a volume

@@ -14,7 +14,7 @@
 #include "base/sparse.h"
 #include "disk/ondisk.h"
 #include "fsck/checkpoints/cpblocks.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 struct cpmend {
 	struct fixer_job *job;

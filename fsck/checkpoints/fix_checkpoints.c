@@ -18,7 +18,7 @@
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpmend.h"
 #include "fsck/checkpoints/lastknown.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 #include "log/mend.h"
 
 #define SECTOR 512u

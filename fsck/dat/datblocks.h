@@ -12,7 +12,7 @@
 #include "base/context.h"
 #include "check/listings.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 #include "log/metafile.h"
 
 /*

@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/sparse.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Makes the groups in G right; blocks of the DAT in LOST (NULL: none) cannot be

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/context.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /* True where FIX is to be mended by making the map of the DAT anew. */
 bool datmap_is_broken(const struct fix *fix);

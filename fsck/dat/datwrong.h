@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 struct datwrong {
 	uint64_t vblocknr;

@@ -8,7 +8,7 @@
  */
 #include "fsck/dat/datgroups.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 #include "log/mend.h"
 
 static int add_fix(struct groupfix *g, struct context *cx,

@@ -16,7 +16,7 @@
  * A map of the DAT that is broken, and blocks of it that cannot be read, come
  * first (datmap.h): with them, nothing is known of entries.
  */
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 #include <string.h>
 

@@ -18,7 +18,7 @@
 #include "check/check.h"
 #include "dev/dev.h"
 #include "disk/ondisk.h"
-#include "fsck/plan.h"
+#include "fsck/plan/plan.h"
 
 /* A block that was derived. */
 struct derived_block {

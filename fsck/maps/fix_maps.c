@@ -25,12 +25,12 @@
 #include "check/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/fixers.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/maps/mapholders.h"
 #include "fsck/maps/mapolder.h"
 #include "fsck/maps/mapremake.h"
 #include "fsck/maps/mapsearch.h"
+#include "fsck/plan/fixers.h"
 #include "log/inodes.h"
 
 #define SECTOR 512u

@@ -9,11 +9,11 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
-#include "fsck/fixers.h"
 #include "fsck/maps/contested.h"
 #include "fsck/maps/mapfound.h"
 #include "fsck/maps/maploss.h"
 #include "fsck/maps/mapsift.h"
+#include "fsck/plan/fixers.h"
 
 struct mapfile {
 	uint64_t ino;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fsck/fixers.h"
 #include "fsck/maps/mapfound.h"
+#include "fsck/plan/fixers.h"
 
 enum mapstory_fate {
 	MAPSTORY_NOTHING,

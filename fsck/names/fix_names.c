@@ -20,7 +20,6 @@
 #include <stdlib.h>
 
 #include "check/ifilelist.h"
-#include "fsck/fixers.h"
 #include "fsck/names/dirwrite.h"
 #include "fsck/names/linkwrite.h"
 #include "fsck/names/namefix.h"
@@ -28,6 +27,7 @@
 #include "fsck/names/oldnames.h"
 #include "fsck/names/pastnames.h"
 #include "fsck/past/pastblocks.h"
+#include "fsck/plan/fixers.h"
 #include "fsck/tree/pastinodes.h"
 
 #include <errno.h>

@@ -8,10 +8,10 @@
 
 #include "base/context.h"
 #include "check/names.h"
-#include "fsck/fixers.h"
 #include "fsck/names/addnames.h"
 #include "fsck/names/lostfound.h"
 #include "fsck/names/parents.h"
+#include "fsck/plan/fixers.h"
 
 /* What is known of a directory: why it is written again, what becomes of it. */
 #define NAMEFIX_ENTRIES 0x01	/* types, ".", "..", its size */

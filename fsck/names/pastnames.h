@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 #include "base/context.h"
-#include "fsck/fixers.h"
 #include "fsck/past/pastblocks.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Puts in P what the blocks of directories that FIXES name, those of snapshots,

@@ -4,7 +4,7 @@
 #define NILFS2_FSCK_INPLACE_H
 
 #include "base/context.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Whether anything can be: not without an undo file, and not on zones, below

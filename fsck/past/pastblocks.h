@@ -13,7 +13,7 @@
 #include "base/context.h"
 #include "check/mapcheck.h"
 #include "check/vblocks.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 struct pastblocks_block {
 	uint64_t ino;

@@ -16,7 +16,7 @@
 
 #include "base/array.h"
 #include "disk/dat.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 #include "fsck/segments/livecounts.h"
 #include "log/mend.h"
 #include "vol/datscan.h"

@@ -6,7 +6,7 @@
  * There is nothing to change but the checkpoint that a writer makes anyhow; the
  * round writes it even where no fixer has changed a block.
  */
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 int fix_log(struct fixer_job *job, struct context *cx, const struct fix *fixes,
 	    size_t n)

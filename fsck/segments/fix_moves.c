@@ -10,7 +10,7 @@
  * That the log is wrong, and not the DAT, is certain where no log lists the
  * number and the map of the file agrees with the DAT (mislisted.h).
  */
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -25,7 +25,7 @@
 
 #include "check/damage.h"
 #include "disk/segusage.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 #include "fsck/segments/fix_segments.h"
 #include "fsck/segments/livecounts.h"
 #include "fsck/segments/usage.h"

@@ -7,7 +7,7 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Mends the entries of the segments in WHICH, and clears those behind the last

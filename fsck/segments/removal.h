@@ -11,7 +11,7 @@
 #include "base/context.h"
 #include "check/listings.h"
 #include "disk/segsum.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /* A block that the DAT has in one of the segments. */
 struct removal_block {

@@ -6,7 +6,7 @@
  * some super root: what the chain of logs from there does not reach may be
  * newer.
  */
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 #include "disk/super.h"
 #include "fsck/super/restore.h"

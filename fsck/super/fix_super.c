@@ -11,7 +11,7 @@
  * logs on the device tell what is needed (lostsuper.h); only the label and the
  * like are gone then, unless a copy still has them.
  */
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 #include <errno.h>
 #include <inttypes.h>

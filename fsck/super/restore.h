@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Looks for super roots on job->dev, newest first, and makes number

@@ -3,7 +3,7 @@
  * Bitmaps and counts of the latest ifile, and of those of snapshots
  * (pastgroups.h).
  */
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 #include "fsck/dat/groupfix.h"
 #include "fsck/tree/ifilegroups.h"

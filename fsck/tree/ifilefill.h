@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Fills the ifile of JOB's writer where it begins without blocks: with those

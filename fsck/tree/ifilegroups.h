@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Makes bitmaps that are missing, and the counts, of the groups in G, whose

@@ -7,7 +7,7 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Makes the map of INODE, INO of an older checkpoint, one that the newest can

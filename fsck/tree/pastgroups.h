@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/context.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 /*
  * Mends bitmaps and counts of the groups that FIXES name in checkpoints other

@@ -14,7 +14,7 @@
 #include "check/zonewalk.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 #include "log/segzones.h"
 
 struct zoning {

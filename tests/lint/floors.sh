@@ -40,13 +40,12 @@ check_room()
 }
 
 # The sub-modules of a tool: each may include those before it.  "top" is what
-# lies in the folder of the tool itself, and what applies repairs; "contract" is
-# what all fixers share.
+# lies in the folder of the tool itself.
 order()
 {
 	case $1 in
-	fsck) echo contract witness past dat derive maps checkpoints \
-		tree names segments super zones account top ;;
+	fsck) echo witness plan past dat derive maps checkpoints tree \
+		names segments super zones account apply top ;;
 	gc) echo top sim ;;
 	esac
 }
@@ -59,11 +58,7 @@ check_order()
 	 find "$1" -name '*.[ch]' -exec awk -v order="$(order "$1")" '
 		function rank(path,    part) {
 			split(path, part, "/")
-			if (path ~ /^fsck\/(fixers|plan)\.h$/)
-				return ranks["contract"]
-			if (part[3] == "" || part[2] == "apply")
-				return ranks["top"]
-			return ranks[part[2]]
+			return ranks[part[3] == "" ? "top" : part[2]]
 		}
 		BEGIN {
 			n = split(order, names, " ")

@@ -5,7 +5,7 @@
  * The rules stand for the stages at which they are repaired, in order: a super
  * root, an entry of the DAT, segment usage, a map, a name.
  */
-#include "fsck/better.h"
+#include "fsck/apply/better.h"
 
 #include <stdlib.h>
 

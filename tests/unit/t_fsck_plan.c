@@ -3,12 +3,12 @@
  * The plan of repairs: by whom a finding is mended, what that may cost, and
  * that every fix of every rule has somebody to carry it out.
  */
-#include "fsck/plan.h"
+#include "fsck/plan/plan.h"
 
 #include <errno.h>
 
 #include "disk/ondisk.h"
-#include "fsck/fixers.h"
+#include "fsck/plan/fixers.h"
 
 #include "tap.h"
 

@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "fsck/undo.h"
+#include "fsck/apply/undo.h"
 #include "fsck_rig.h"
 #include "fsck_run.h"
 #include "tap.h"

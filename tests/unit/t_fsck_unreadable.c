@@ -20,8 +20,8 @@
 #include "dev/fault.h"
 #include "dev/memory.h"
 #include "disk/super.h"
+#include "fsck/apply/undo.h"
 #include "fsck/session.h"
-#include "fsck/undo.h"
 #include "vol/logsearch.h"
 
 #include "fsck_volume.h"

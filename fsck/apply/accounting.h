@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The account of losses of a repair: when it is taken, and of what. */
+#ifndef NILFS2_FSCK_ACCOUNTING_H
+#define NILFS2_FSCK_ACCOUNTING_H
+
+#include "base/context.h"
+#include "fsck/apply/repair.h"
+#include "fsck/plan/look.h"
+
+/*
+ * NOW is a state that R keeps: where it is that of a log on the device, and not
+ * of one that the repair added, R->base is that log from now on.
+ */
+void accounting_note(struct repair *r, struct context *cx,
+		     const struct look *now);
+
+/*
+ * Compares the state before the repair with what it came to, before its commit:
+ * R->account.  0, or -EINTR.
+ */
+int accounting_run(struct repair *r, struct context *cx);
+
+#endif

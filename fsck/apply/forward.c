@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rolling forward.
+ *
+ * fsync() may write a log that has data blocks only.  After a crash the next
+ * mount writes these blocks into their files again; until then they are in no
+ * file.  Here the same is done without a kernel.  The map of each file is made
+ * anew: blocks that have new content get it, all others stay where they are.
+ *
+ * The logs that are read must outlive the writing of the new one, as a power
+ * cut in between has to leave all to the kernel.  So their segments cannot be
+ * taken, whatever the SUFILE says of them.
+ */
+#include "fsck/apply/forward.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/bitmap.h"
+#include "find/finding.h"
+#include "fsck/apply/known.h"
+#include "fsck/apply/round.h"
+#include "log/inodes.h"
+#include "log/mend.h"
+#include "log/remap.h"
+#include "vol/blockmap.h"
+#include "vol/salvage.h"
+#include "vol/volume.h"
+
+struct forward {
+	struct volume *vol;
+	struct writer *w;
+	const struct rollforward *rf;
+	const struct bitmap *needed;	/* segments of the logs that are read */
+	const struct mend_known *known;	/* what else may not be taken */
+	uint8_t *block;
+	uint64_t files, blocks;		/* done */
+};
+
+bool forward_is_due(const struct volume *vol)
+{
+	return !(le16_get(volume_super(vol)->s_state) & NILFS_VALID_FS) &&
+	       vol->latest.orphans_start && vol->latest.orphans_end;
+}
+
+bool forward_is_possible(const struct check *c)
+{
+	const struct rule_info *rule;
+	size_t i;
+
+	for (i = 0; (rule = rule_at(i)); i++)
+		if (rule->severity >= RULE_ERROR && rule_is_of_metadata(rule) &&
+		    findings_count(c->findings, rule->rule))
+			return false;
+	return true;
+}
+
+static bool is_unusable(void *arg, uint64_t segnum)
+{
+	const struct forward *f = arg;
+
+	return bitmap_test(f->needed, segnum) ||
+	       (f->known->unusable &&
+		f->known->unusable(f->known->arg, segnum));
+}
+
+static int mark_needed(const struct rollforward *rf, struct context *cx,
+		       const struct nilfs_geometry *geo, struct bitmap *needed)
+{
+	uint64_t i;
+	int ret = bitmap_init(needed, cx, geo->nsegments);
+
+	for (i = 0; i < rf->count && !ret; i++)
+		bitmap_set(needed,
+			   geometry_segment_of(geo, rf->blocks[i].blocknr));
+	return ret;
+}
+
+/* The blocks of one file that were salvaged. */
+struct salvage {
+	const struct salvaged_block *next;
+	uint64_t left;
+};
+
+/* Puts the next one in its place. */
+static int put(struct forward *f, struct context *cx, struct remap *r,
+	       struct salvage *s)
+{
+	int ret = volume_read_blocks(f->vol, cx, s->next->blocknr, 1,
+				     f->block);
+
+	if (!ret)
+		ret = remap_put(r, cx, s->next->blkoff, f->block);
+	s->next++;
+	s->left--;
+	f->blocks++;
+	return ret;
+}
+
+/* One item of the map as it was; what was salvaged before it comes first. */
+static int take(struct forward *f, struct context *cx, struct remap *r,
+		struct salvage *s, const struct blockmap_item *item)
+{
+	bool is_kept = !item->level;
+	int ret = 0;
+
+	while (!item->level && s->left && s->next->blkoff <= item->key &&
+	       !ret) {
+		is_kept = s->next->blkoff != item->key;
+		ret = put(f, cx, r, s);
+	}
+	if (ret)
+		return ret;
+	return is_kept ? remap_keep(r, cx, item->key, item->ptr) :
+			 mend_end(f->w, cx, item->ptr, METAFILE_MULTI);
+}
+
+static int merge(struct forward *f, struct context *cx, struct remap *r,
+		 struct salvage *s, const struct blockmap *map)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret = blockmap_cursor_open(&cur, cx, map, 0, true);
+
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0)
+		ret = take(f, cx, r, s, &item);
+	blockmap_cursor_close(&cur);
+	while (!ret && s->left)
+		ret = put(f, cx, r, s);
+	return ret;
+}
+
+static int remake(struct forward *f, struct context *cx, uint64_t ino,
+		  struct nilfs_inode *inode, struct salvage *s)
+{
+	struct remap *r = NULL;
+	struct blockmap map;
+	int ret = blockmap_init(&map, cx, f->vol, ino, inode);
+
+	if (!ret)
+		ret = remap_open(&r, cx, f->w, ino);
+	if (!ret)
+		ret = merge(f, cx, r, s, &map);
+	if (!ret)
+		ret = remap_finish(r, cx, inode);
+	if (!ret)
+		ret = inodes_write(f->w, cx, ino, inode);
+	remap_close(r);
+	return ret;
+}
+
+/* A file that is not there any more is passed over, as the kernel does. */
+static int take_file(struct forward *f, struct context *cx,
+		     struct salvage *s)
+{
+	uint64_t ino = s->next->ino;
+	struct nilfs_inode inode;
+	int ret = inodes_read(f->w, cx, ino, &inode);
+
+	if (ret == -ENOENT) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!ret)
+		ret = remake(f, cx, ino, &inode, s);
+	f->files++;
+	return ret;
+}
+
+static int take_files(struct forward *f, struct context *cx)
+{
+	const struct rollforward *rf = f->rf;
+	uint64_t i, n;
+	int ret = 0;
+
+	for (i = 0; i < rf->count && !ret; i += n) {
+		struct salvage s = { .next = &rf->blocks[i] };
+
+		for (n = 1; i + n < rf->count; n++)
+			if (rf->blocks[i + n].ino != rf->blocks[i].ino)
+				break;
+		s.left = n;
+		ret = take_file(f, cx, &s);
+	}
+	return ret;
+}
+
+static int write_log(struct forward *f, struct fixer_job *job,
+		     struct context *cx)
+{
+	static const bool none[RULE_FIX_COUNT];
+	const struct writer_options options =
+		writer_options_on(job->vol, job->time);
+	struct mend_known known, believed;
+	struct writer_end end;
+	int ret;
+
+	known_fill(&believed, job->check, job->plan, none);
+	f->known = &believed;
+	known = believed;
+	known.unusable = is_unusable;
+	known.arg = f;
+	ret = mend_open(&f->w, cx, f->vol, &options, &known);
+	if (!ret)
+		ret = take_files(f, cx);
+	if (!ret)
+		ret = writer_commit(f->w, cx, &end);
+	if (!ret)
+		ret = round_name(job, cx, &end, true);
+	writer_close(f->w);
+	return ret;
+}
+
+int forward_collect(struct volume *vol, struct context *cx,
+		    const struct recovery *rec, struct volume *files,
+		    struct rollforward **rfp, struct bitmap *needed)
+{
+	int ret = salvage_collect(vol, cx, rec, files, rfp);
+
+	if (!ret && (*rfp)->count)
+		ret = mark_needed(*rfp, cx, &vol->geo, needed);
+	if (!ret && (*rfp)->count)
+		return 1;
+	rollforward_free(*rfp);
+	*rfp = NULL;
+	return ret;
+}
+
+int forward_run(struct fixer_job *job, struct context *cx,
+		const struct rollforward *rf, const struct bitmap *needed)
+{
+	struct forward f = { .vol = job->vol, .rf = rf, .needed = needed };
+	int ret;
+
+	f.block = malloc(f.vol->geo.block_size);
+	ret = f.block ? write_log(&f, job, cx) :
+			fail(cx, -ENOMEM, "roll-forward");
+	if (!ret)
+		fixers_tell(job, "%" PRIu64 " blocks of %" PRIu64
+			    " files: as they were synced before the crash",
+			    f.blocks, f.files);
+	free(f.block);
+	return ret;
+}

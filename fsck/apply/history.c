@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Room for a repair where there is none.
+ *
+ * The kernel keeps eight segments from its users, but not from what removes
+ * files or changes their times, so a volume can be without a clean segment, and
+ * no log has a place.  What fills the last segments then are versions of
+ * metadata, one over the other: segments in which nothing lives but for plain
+ * checkpoints.  A cleaner would take these first, with the checkpoints, and so
+ * does a repair: to write over them loses nothing of the latest state or of a
+ * snapshot, however it is cut short.
+ *
+ * Who lives where is what the DAT says, and who is a snapshot the checkpoint
+ * file, as it was mended before.  Where either is in doubt nothing is taken.
+ */
+#include "fsck/apply/history.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "disk/segusage.h"
+#include "log/checkpoints.h"
+#include "log/mend.h"
+#include "log/move.h"
+#include "vol/cptable.h"
+#include "vol/datscan.h"
+#include "vol/liveness.h"
+#include "vol/sutable.h"
+
+/* What is found in the segments that are given up. */
+struct dead {
+	const struct nilfs_geometry *g;
+	const struct writer *writer;
+	struct bitmap segments;
+	uint64_t *numbers;
+	size_t n, room;
+	uint64_t first, end;	/* checkpoints that have some of it */
+};
+
+static bool is_dat_sound(const struct fixer_job *job)
+{
+	const struct check *c = job->check;
+
+	return !c->dat_broken && !job->plan->kinds[RULE_FIX_DAT].n &&
+	       !findings_have_stage(c->findings, RULE_STAGE_NUMBERS) &&
+	       !findings_count(c->findings, RULE_BMAP_LIFETIME);
+}
+
+static bool is_dead(const struct fixer_job *job, const struct liveness *l,
+		    uint64_t segnum)
+{
+	const struct recovery *latest = &job->vol->latest;
+	const struct check *c = job->check;
+	struct liveness_counts counts = liveness_of(l, segnum);
+
+	return segnum != latest->segnum && segnum != latest->nextnum &&
+	       bitmap_test(&c->used_segments, segnum) &&
+	       !(c->awaited && bitmap_test(c->awaited, segnum)) &&
+	       !counts.current && !counts.snapshot;
+}
+
+/* Nothing can be written to one that is marked as erroneous. */
+static int is_writable(const struct fixer_job *job, struct context *cx,
+		       uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext su;
+	int err = sutable_read(job->vol, cx, segnum, &su);
+
+	return err ? err : !segusage_is_error(&su.su);
+}
+
+/* Fills H with up to WANT segments, the lowest ones. */
+static int choose(struct history *h, struct context *cx,
+		  const struct fixer_job *job, size_t want)
+{
+	uint64_t segnum, *grown;
+	struct liveness *l;
+	int ret = liveness_count(job->vol, cx, UINT64_MAX, &l);
+
+	if (ret)
+		return ret;
+	for (segnum = 0; segnum < job->vol->geo.nsegments && h->n < want;
+	     segnum++) {
+		ret = is_dead(job, l, segnum) ? is_writable(job, cx, segnum) :
+						0;
+		if (ret < 0)
+			break;
+		if (!ret)
+			continue;
+		ret = 0;
+		grown = array_grow(cx, h->segments, &h->room, h->n + 1,
+				   sizeof(*grown));
+		if (!grown) {
+			ret = -ENOMEM;
+			break;
+		}
+		h->segments = grown;
+		grown[h->n++] = segnum;
+	}
+	liveness_free(l);
+	return ret;
+}
+
+static int add(struct dead *d, struct context *cx, uint64_t vblocknr,
+	       const struct nilfs_dat_entry *de)
+{
+	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
+	uint64_t *grown;
+
+	if (start < end && mend_has_snapshot(d->writer, start, end))
+		return fail(cx, -ENOSPC, "virtual block %llu: may be of a "
+			    "snapshot", (unsigned long long)vblocknr);
+	grown = array_grow(cx, d->numbers, &d->room, d->n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	d->numbers = grown;
+	grown[d->n++] = vblocknr;
+	if (start < end && start < d->first)
+		d->first = start;
+	if (start < end && end > d->end)
+		d->end = end;
+	return 0;
+}
+
+static int visit(void *arg, struct context *cx, unsigned int worker,
+		 const struct datscan_block *block)
+{
+	struct dead *d = arg;
+	uint32_t i;
+	int ret = 0;
+
+	(void)worker;
+	for (i = datscan_next_used(block, 0); i < block->count && !ret;
+	     i = datscan_next_used(block, i + 1)) {
+		const struct nilfs_dat_entry *de = datscan_entry(block, i);
+		uint64_t blocknr = le64_get(de->de_blocknr);
+
+		if (geometry_has_block(d->g, blocknr) &&
+		    bitmap_test(&d->segments,
+				geometry_segment_of(d->g, blocknr)))
+			ret = add(d, cx, block->first + i, de);
+	}
+	return ret;
+}
+
+/* All numbers whose blocks are in the segments of H. */
+static int gather(struct dead *d, struct context *cx,
+		  const struct fixer_job *job, const struct history *h)
+{
+	const struct datscan_visitor visitor = { .entries = visit, .arg = d };
+	struct context one;
+	size_t i;
+	int ret = bitmap_init(&d->segments, cx, d->g->nsegments);
+
+	if (ret)
+		return ret;
+	for (i = 0; i < h->n; i++)
+		bitmap_set(&d->segments, h->segments[i]);
+	context_child(cx, &one);
+	one.threads = 1;
+	ret = datscan_run(job->vol, &one, &visitor);
+	if (ret)
+		context_adopt(cx, &one);
+	return ret;
+}
+
+static int free_numbers(const struct dead *d, struct context *cx,
+			struct writer *w)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < d->n && !ret; i++)
+		ret = move_forget(w, cx, d->numbers[i]);
+	return ret;
+}
+
+/* What is dead was of none that stays. */
+static int free_checkpoints(const struct dead *d, struct context *cx,
+			    struct fixer_job *job)
+{
+	uint64_t latest = job->vol->latest.cno, *cnos;
+	size_t i, n;
+	int ret = cptable_list(job->vol, cx, false, &cnos, &n);
+
+	if (ret)
+		return ret;
+	i = search_lower_bound(cnos, n, d->first);
+	for (; i < n && cnos[i] < d->end && cnos[i] < latest && !ret; i++) {
+		ret = checkpoints_delete(job->writer, cx, cnos[i]);
+		if (ret != -EBUSY)
+			continue;
+		fail_clear(cx);
+		ret = 0;
+	}
+	free(cnos);
+	return ret;
+}
+
+static int free_segments(const struct history *h, struct context *cx,
+			 struct fixer_job *job)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < h->n && !ret; i++) {
+		bitmap_clear(&job->check->live_segments, h->segments[i]);
+		ret = move_free(job->writer, cx, h->segments[i]);
+	}
+	return ret;
+}
+
+static int give_up(const struct history *h, struct context *cx,
+		   struct fixer_job *job)
+{
+	struct dead d = {
+		.g = &job->vol->geo,
+		.writer = job->writer,
+		.first = UINT64_MAX,
+	};
+	int ret = gather(&d, cx, job, h);
+
+	if (!ret)
+		ret = free_numbers(&d, cx, job->writer);
+	if (!ret)
+		ret = free_checkpoints(&d, cx, job);
+	if (!ret)
+		ret = free_segments(h, cx, job);
+	if (!ret)
+		ret = mend_changed(job->writer, cx);
+	if (!ret && d.first < d.end)
+		fixers_tell(job, "plain checkpoints from %llu to %llu: given "
+			    "up, for room in %zu segments",
+			    (unsigned long long)d.first,
+			    (unsigned long long)d.end - 1, h->n);
+	bitmap_fini(&d.segments);
+	free(d.numbers);
+	return ret;
+}
+
+int history_take(struct history *h, struct context *cx, struct fixer_job *job,
+		 size_t want)
+{
+	int ret = 0;
+
+	if (!is_dat_sound(job) || job->dev->zones ||
+	    job->vol->latest.orphans_start)
+		return fail(cx, -ENOSPC, "no clean segment is left");
+	ret = choose(h, cx, job, want);
+	if (ret)
+		return ret;
+	if (!h->n)
+		return fail(cx, -ENOSPC, "no segment is left that only old "
+			    "checkpoints need");
+	return give_up(h, cx, job);
+}
+
+void history_fini(struct history *h, struct fixer_job *job)
+{
+	size_t i;
+
+	for (i = 0; i < h->n; i++)
+		bitmap_set(&job->check->live_segments, h->segments[i]);
+	free(h->segments);
+	memset(h, 0, sizeof(*h));
+}

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rounds of mending and looking again.
+ *
+ * A round repairs one stage, the first one that has something to be repaired,
+ * because what is found at later ones depends on it.  Then all passes
+ * look at the overlay.  A round that did not make it better, or could not be
+ * completed, is taken back; where it had several kinds of repair they are tried
+ * one by one.  A kind after which as much is left of it as before is given up,
+ * and the rounds go on without it.  So each round that stays has made the
+ * volume better, and what reaches the device was looked at as a whole.
+ */
+#include "fsck/apply/repair.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check/damage.h"
+#include "dev/overlay.h"
+#include "dev/zone.h"
+#include "disk/super.h"
+#include "fsck/apply/accounting.h"
+#include "fsck/apply/better.h"
+#include "fsck/apply/bitround.h"
+#include "fsck/apply/derivation.h"
+#include "fsck/apply/forward.h"
+#include "fsck/apply/room.h"
+#include "fsck/apply/round.h"
+#include "fsck/apply/settle.h"
+#include "fsck/apply/states.h"
+#include "fsck/apply/superchoice.h"
+#include "fsck/apply/synced.h"
+#include "fsck/apply/undo.h"
+#include "fsck/plan/fixers.h"
+
+struct look *repair_current(const struct repair *r)
+{
+	return r->now ? r->now : r->first;
+}
+
+#define NO_STAGE (-1)	/* -EPERM, which nothing here fails with */
+
+bool repair_is_cut_off(const struct look *l)
+{
+	const struct volume *vol = l->check.vol;
+	struct nilfs_geometry geo;
+
+	if (!vol)
+		return findings_count(l->check.findings, RULE_SB_DEVICE_SIZE);
+	return super_geometry(volume_super(vol), vol->dev->size, &geo) ==
+	       RULE_SB_DEVICE_SIZE;
+}
+
+/*
+ * A new log takes the place of logs after the latest super root, which have
+ * what was synchronized last, or newer checkpoints past a damaged log.  A mount
+ * brings that back; nobody but the user may give it up.  On zones a mount fails to do away with them, so those that
+ * have nothing to be brought back are no reason to wait.
+ */
+static bool may_write_log(const struct repair *r, const struct look *l)
+{
+	const struct recovery *latest;
+
+	if (!l->complete)
+		return false;
+	latest = &l->check.vol->latest;
+	if (r->ask.mode != DECISION_MODE_SAFE)
+		return true;
+	if (findings_count(l->check.findings, RULE_LOG_CHAIN))
+		return false;
+	if (!latest->orphans_start)
+		return true;
+	return r->dev->zones && (r->no_data_behind || !latest->orphans_end);
+}
+
+/*
+ * Nothing may be written over a DAT that leads nowhere, or takes numbers that
+ * are in use for free.
+ */
+static bool is_dat_unsafe(const struct look *l)
+{
+	return l->check.dat_broken ||
+	       findings_have_stage(l->check.findings, RULE_STAGE_NUMBERS);
+}
+
+/* A log would bring the first superblock back, which nobody has asked for. */
+static bool is_wiped(const struct repair *r)
+{
+	return findings_count(repair_current(r)->check.findings, RULE_SB_WIPED);
+}
+
+/* The first stage that has something to be repaired, or NO_STAGE. */
+static int next_stage(struct repair *r)
+{
+	const struct plan *plan = &repair_current(r)->plan;
+	int stage = NO_STAGE, of_kind;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		if (!plan->kinds[i].n || r->given_up[i])
+			continue;
+		of_kind = (int)rule_stage_of_fix((enum rule_fix)i);
+		if (stage < 0 || of_kind < stage)
+			stage = of_kind;
+	}
+	if (repair_is_cut_off(repair_current(r)) ||
+	    (stage > RULE_STAGE_DEVICE && is_wiped(r)) ||
+	    (stage > RULE_STAGE_DEVICE && stage != RULE_STAGE_ZONES &&
+	     !may_write_log(r, repair_current(r))))
+		return NO_STAGE;
+	if (stage > RULE_STAGE_DAT && is_dat_unsafe(repair_current(r)))
+		return NO_STAGE;
+	return stage;
+}
+
+/* The kinds of STAGE that are repaired in a round: how many. */
+static unsigned int take(struct repair *r, int stage,
+			 bool taken[RULE_FIX_COUNT])
+{
+	const struct plan *plan = &repair_current(r)->plan;
+	unsigned int n = 0;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		taken[i] = (int)rule_stage_of_fix((enum rule_fix)i) == stage &&
+			   plan->kinds[i].n && !r->given_up[i] &&
+			   !(r->apart[stage] && n);
+		n += taken[i];
+	}
+	return n;
+}
+
+/* What came of it: 1 and R->now where it meets DEMAND, 0, or a failure. */
+static int look_again(struct repair *r, struct context *cx, enum better_demand demand)
+{
+	struct look *now = calloc(1, sizeof(*now)), *before = repair_current(r);
+	const struct rule_info *worse;
+	int ret;
+
+	if (!now)
+		return fail(cx, -ENOMEM, "repair");
+	now->mode = before->mode;
+	now->awaited = &r->awaited;
+	now->state = &r->state;
+	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
+	if (!ret)
+		ret = better_meets(&now->check, &before->check, demand, &worse);
+	if (!ret && demand == BETTER_ONLY)
+		tool_detail(r->tool, "no better than before: %s",
+			    worse ? worse->slug : "as much is wrong");
+	if (ret > 0) {
+		accounting_note(r, cx, now);
+		ask_forget(&r->ask, &now->plan);
+		r->now = now;
+		r->looks++;
+		now = before;
+	}
+	if (now != r->first) {
+		look_fini(now);
+		free(now);
+	}
+	return ret;
+}
+
+int repair_look(struct repair *r, struct context *cx)
+{
+	return look_again(r, cx, BETTER_OR_SAME);
+}
+
+int repair_improves(struct repair *r, struct context *cx)
+{
+	return look_again(r, cx, BETTER_ONLY);
+}
+
+int repair_resume(struct repair *r, struct context *cx)
+{
+	int ret = look_again(r, cx, BETTER_ANY);
+
+	return ret < 0 ? ret : 0;
+}
+
+struct fixer_job repair_job(struct repair *r, struct context *cx)
+{
+	struct look *l = repair_current(r);
+
+	return (struct fixer_job){
+		.check = &l->check,
+		.dev = r->dev,
+		.vol = l->check.vol,
+		.plan = &l->plan,
+		.time = (uint64_t)cx->now,
+		.rebuild = r->o->rebuild,
+		.undo = r->o->undo_file,
+		.state = &r->state,
+		.state_number = r->state_number,
+		.keeps_synced = r->synced,
+		.tell = mended_add,
+		.arg = &r->mended,
+	};
+}
+
+/* Whether the user has said that checkpoints or inodes may be lost. */
+static bool may_lose(const struct repair *r)
+{
+	const struct ask *a = &r->ask;
+
+	return decision_of(a->mode, RULE_DANGER_LOSES) == DECISION_MEND ||
+	       a->answers[RULE_FIX_CHECKPOINTS][RULE_DANGER_LOSES] == ASK_YES ||
+	       a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] == ASK_YES;
+}
+
+static int mend_stage(struct repair *r, struct context *cx, int stage,
+		      const bool taken[RULE_FIX_COUNT])
+{
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = (enum rule_stage)stage,
+		.taken = taken,
+		.may_lose = may_lose(r),
+	};
+	int err;
+
+	progress_begin(&r->tool->progress, "mending", 0, false);
+	err = room_run(r, cx, &round);
+	progress_end(&r->tool->progress);
+	return err;
+}
+
+static void count_kinds(struct repair *r,
+			struct plan_count found[RULE_FIX_COUNT])
+{
+	const struct look *l = repair_current(r);
+	uint64_t cno = l->check.vol ? l->check.vol->latest.cno : 0;
+	size_t i;
+
+	for (i = 0; i < RULE_FIX_COUNT; i++)
+		found[i] = plan_count(&l->plan.kinds[i], cno);
+}
+
+int repair_tolerate(struct repair *r, struct context *cx, int ret)
+{
+	if (!damage_is(ret) && ret != -ENOSPC)
+		return ret;
+	tool_detail(r->tool, "%s", cx->failure);
+	fail_clear(cx);
+	return 0;
+}
+
+/*
+ * The round came to nothing, by the fault of one of the kinds TAKEN; IDLE: it
+ * did not write anything.
+ */
+static void refuse(struct repair *r, int stage,
+		   const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
+		   bool idle)
+{
+	size_t i;
+
+	if (ntaken > 1) {
+		r->apart[stage] = true;
+		return;
+	}
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		r->given_up[i] |= taken[i];
+		r->idle[i] |= taken[i] && idle;
+	}
+}
+
+/*
+ * A round stays.  What had come to nothing because there was nothing that it
+ * could do may have it now, and costs no look if not.
+ */
+static void accept(struct repair *r, const bool taken[RULE_FIX_COUNT],
+		   const struct plan_count before[RULE_FIX_COUNT])
+{
+	struct plan_count now[RULE_FIX_COUNT];
+	size_t i;
+
+	count_kinds(r, now);
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		r->given_up[i] &= !r->idle[i];
+		r->idle[i] = false;
+		r->given_up[i] |= taken[i] &&
+				  plan_is_no_less(&now[i], &before[i]);
+	}
+}
+
+/*
+ * Mends the kinds TAKEN and looks: 1 where that is better, 0, or a failure.
+ * What comes of a state that was chosen is known after all rounds only.
+ */
+static int try_round(struct repair *r, struct context *cx, int stage,
+		     const bool taken[RULE_FIX_COUNT])
+{
+	size_t mark = overlay_mark(r->dev);
+	bool chosen = r->state.chosen;
+	int ret = mend_stage(r, cx, stage, taken);
+
+	chosen = r->state.chosen && !chosen;
+	if (!ret && overlay_mark(r->dev) != mark)
+		ret = look_again(r, cx, chosen ? BETTER_ANY : BETTER_ONLY);
+	if (ret > 0 && chosen)
+		r->state.overwritten = findings_have(
+			repair_current(r)->check.findings, RULE_OVERWRITTEN);
+	return repair_tolerate(r, cx, ret);
+}
+
+static int run_round(struct repair *r, struct context *cx, int stage)
+{
+	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	struct plan_count before[RULE_FIX_COUNT];
+	struct root_state state = r->state;
+	bool taken[RULE_FIX_COUNT];
+	unsigned int n = take(r, stage, taken);
+	int ret;
+
+	count_kinds(r, before);
+	ret = try_round(r, cx, stage, taken);
+	if (ret > 0) {
+		accept(r, taken, before);
+		return 0;
+	}
+	if (!ret) {
+		refuse(r, stage, taken, n, overlay_mark(r->dev) == mark);
+		overlay_rewind(r->dev, mark);
+		mended_rewind(&r->mended, nmended);
+		r->state = state;
+	}
+	return ret;
+}
+
+static const char *const stages[] = {
+	[RULE_STAGE_BITS] = "flipped bits",
+	[RULE_STAGE_DEVICE] = "superblocks",
+	[RULE_STAGE_DAT] = "DAT",
+	[RULE_STAGE_METADATA] = "metadata",
+	[RULE_STAGE_TREE] = "files",
+	[RULE_STAGE_NAMES] = "names",
+	[RULE_STAGE_MOVES] = "moves",
+	[RULE_STAGE_COUNTS] = "counts",
+	[RULE_STAGE_ZONES] = "zones",
+};
+
+/* The next stage of which the user wants something, NO_STAGE, or -EINTR. */
+static int ask_for_stage(struct repair *r, struct context *cx)
+{
+	int stage, err;
+
+	do {
+		stage = next_stage(r);
+		if (stage < 0)
+			return NO_STAGE;
+		err = ask_stage(&r->ask, cx, &repair_current(r)->plan,
+				(enum rule_stage)stage);
+		if (err)
+			return err;
+	} while (next_stage(r) != stage);
+	return stage;
+}
+
+static int run_rounds(struct repair *r, struct context *cx)
+{
+	int stage, err = 0;
+
+	while (r->rounds < REPAIR_ROUNDS && !err) {
+		err = synced_first(r, cx);
+		if (!err)
+			err = derivation_run(r, cx);
+		if (err)
+			return err;
+		stage = ask_for_stage(r, cx);
+		if (stage < 0)
+			return stage == NO_STAGE ? 0 : stage;
+		r->rounds++;
+		tool_detail(r->tool, "round %u of repairs: %s", r->rounds,
+			    stages[stage]);
+		err = run_round(r, cx, stage);
+	}
+	return err;
+}
+
+int repair_rounds(struct repair *r, struct context *cx)
+{
+	int err = run_rounds(r, cx);
+
+	return err ? err : synced_last(r, cx);
+}
+
+static void drop_look(struct repair *r)
+{
+	if (r->now)
+		look_fini(r->now);
+	free(r->now);
+	r->now = NULL;
+}
+
+static void forget_synced(struct repair *r)
+{
+	bitmap_fini(&r->awaited);
+	rollforward_free(r->synced);
+	r->synced = NULL;
+}
+
+void repair_restart(struct repair *r, size_t mark)
+{
+	drop_look(r);
+	forget_synced(r);
+	overlay_rewind(r->dev, mark);
+	mended_rewind(&r->mended, 0);
+	r->state.chosen = false;
+	r->rounds = 0;
+	r->looks++;
+	r->asked_synced = r->no_data_behind = false;
+	memset(r->given_up, 0, sizeof(r->given_up));
+	memset(r->idle, 0, sizeof(r->idle));
+	memset(r->apart, 0, sizeof(r->apart));
+}
+
+/* What leaves next to nothing is no repair, unless all is to be made anew. */
+static void weigh_losses(struct repair *r, struct context *cx)
+{
+	if (!r->now || r->o->rebuild ||
+	    !losses_are_grave(cx, &r->now->check, &r->first->check,
+			      &r->losses))
+		return;
+	r->grave = true;
+	overlay_drop(r->dev);
+}
+
+int repair_run(struct repair *r, struct context *cx)
+{
+	int err = bitround_run(r, cx);
+
+	if (!err && r->ask.mode == DECISION_MODE_SAFE && is_wiped(r)) {
+		overlay_drop(r->dev);
+		return 0;
+	}
+	if (!err && !r->now)
+		err = superchoice_run(r, cx);
+	if (!err)
+		err = states_run(r, cx);
+	if (!err)
+		weigh_losses(r, cx);
+	if (!err && !r->grave)
+		err = settle_run(r, cx);
+	return err ? err : overlay_is_changed(r->dev);
+}
+
+/* In a sequential zone there is a segment in its place. */
+static unsigned int count_supers(const struct repair *r, uint64_t offset2)
+{
+	const struct zones *zones = r->dev->zones;
+
+	return zones && zones->kinds[zone_of(zones, offset2)] !=
+				ZONE_CONVENTIONAL ? 1 : 2;
+}
+
+int repair_commit(struct repair *r, struct context *cx)
+{
+	const uint64_t supers[2] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(r->dev->size)
+	};
+	const struct volume *vol = repair_current(r)->check.vol;
+	static const uint8_t unknown[16];
+	int err = context_cancelled(cx);
+
+	if (!err && r->o->undo_file)
+		err = undo_save(cx, r->o->undo_file, r->dev, r->under, supers,
+				vol ? volume_super(vol)->s_uuid : unknown);
+	return err ? err : overlay_commit_last(r->dev, cx, supers,
+					       count_supers(r, supers[1]));
+}
+
+void repair_fini(struct repair *r)
+{
+	drop_look(r);
+	forget_synced(r);
+	mended_fini(&r->mended);
+	losslist_fini(&r->account);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Repairs: rounds of mending and looking again, on an overlay, and the commit
+ * of what they came to.
+ */
+#ifndef NILFS2_FSCK_REPAIR_H
+#define NILFS2_FSCK_REPAIR_H
+
+#include <stdbool.h>
+
+#include "cli/tool.h"
+#include "dev/dev.h"
+#include "fsck/account/losslist.h"
+#include "fsck/apply/losses.h"
+#include "fsck/apply/mended.h"
+#include "fsck/plan/ask.h"
+#include "fsck/plan/fixers.h"
+#include "fsck/plan/look.h"
+#include "fsck/plan/options.h"
+#include "vol/rollforward.h"
+
+/* Rounds after which a repair ends whatever is left. */
+#define REPAIR_ROUNDS 24
+
+struct repair {
+	struct tool *tool;
+	const struct options *o;
+	struct dev *dev;	/* an overlay */
+	struct dev *under;	/* what is to be repaired */
+	struct dev *patched;	/* between the two, or NULL: no derivation */
+	struct look *first;	/* over DEV, before any repair */
+	struct ask ask;
+	/* The rest is all zero in the beginning. */
+	struct look *now;	/* look after the last good round, or NULL */
+	bool no_room;		/* for a log, at least once */
+	bool grave;		/* it came to such losses: nothing is done */
+	struct losses losses;
+	unsigned int rounds;
+	/* To be rolled forward (synced.h): asked for; what; there is nothing;
+	   the super root that they follow; the segments that the device needs
+	   still. */
+	bool asked_synced;
+	struct rollforward *synced;
+	bool no_data_behind;
+	struct recovery behind;
+	struct bitmap awaited;
+	struct root_state state;	/* chosen where superblocks lead to none */
+	unsigned int state_number;	/* which one, 0 is the newest */
+	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
+	bool idle[RULE_FIX_COUNT];	/* and that without a try */
+	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
+	struct mended mended;
+	struct recovery base;	/* the log that it began with, if it chose */
+	bool has_base;
+	struct losslist account;
+	unsigned int looks;	/* states of the overlay so far */
+	unsigned int derived;	/* LOOKS + 1 at the last derivation */
+};
+
+/*
+ * Mends what R->first has planned, on the overlay: at its end R->now is the
+ * look at what came of it.  1 where there is something to be committed, which
+ * is better than before, 0 where not, or a failure.
+ */
+int repair_run(struct repair *r, struct context *cx);
+
+/*
+ * Rounds of repairs, until there is nothing left that they could make better.
+ * 0, or a failure.
+ */
+int repair_rounds(struct repair *r, struct context *cx);
+
+/* Takes everything back that repairs did since the overlay was at MARK. */
+void repair_restart(struct repair *r, size_t mark);
+
+/* The job of mending what the latest look saw, without a writer. */
+struct fixer_job repair_job(struct repair *r, struct context *cx);
+
+/*
+ * Looks at the overlay as it is: 1 where that is no worse than before, and
+ * R->now is that look, 0 where it is, or a failure.
+ */
+int repair_look(struct repair *r, struct context *cx);
+
+/* The same: 1 where it is better, and 0 where it is not. */
+int repair_improves(struct repair *r, struct context *cx);
+
+/* R->now is a look at the overlay as it is, after it went back: 0. */
+int repair_resume(struct repair *r, struct context *cx);
+
+/* The look at what the repair came to so far. */
+struct look *repair_current(const struct repair *r);
+
+/*
+ * RET, but 0 for a failure that the volume is to blame for, which is told:
+ * something cannot be mended then, and the repair goes on.
+ */
+int repair_tolerate(struct repair *r, struct context *cx, int ret);
+
+/* Whether the device of L was cut, and is to be made whole before all else. */
+bool repair_is_cut_off(const struct look *l);
+
+/* Brings it to the device under the overlay, what that has to the undo file. */
+int repair_commit(struct repair *r, struct context *cx);
+
+void repair_fini(struct repair *r);
+
+#endif

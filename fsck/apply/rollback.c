@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Going back to an older checkpoint, forwards.
+ *
+ * The new checkpoint has the ifile of the old one, and with it all files: what
+ * each block of them is has not changed.  Only the DAT has to learn which
+ * blocks are of the newest state now: what the old checkpoint has lives on from
+ * its birth, and what it does not have is dead from the new checkpoint on.
+ * That a revived block seems to have lived in between does no harm, nothing
+ * refers to it there; but for that the lifetimes do not tell what a checkpoint
+ * has, its maps do.
+ *
+ * The blocks of cpfile and SUFILE are of no checkpoint.  They stay as they are
+ * and go on: it is a new checkpoint in the same history.
+ */
+#include "fsck/apply/rollback.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/sparse.h"
+#include "check/damage.h"
+#include "check/vblocks.h"
+#include "disk/checkpoint.h"
+#include "disk/dat.h"
+#include "disk/palloc.h"
+#include "fsck/apply/known.h"
+#include "fsck/apply/round.h"
+#include "fsck/tree/cpvblocks.h"
+#include "log/mend.h"
+#include "vol/blockmap.h"
+#include "vol/cptable.h"
+#include "vol/datscan.h"
+#include "vol/volume.h"
+
+struct rollback {
+	struct volume *vol;
+	struct metafile *dat;	/* of the new checkpoint */
+	const struct palloc *palloc;
+	struct sparse metadata;	/* virtual blocks of cpfile and SUFILE */
+	struct sparse then;	/* of the old checkpoint */
+	bool partial;		/* and some that its maps do not lead to */
+	uint64_t cno;		/* to go back to */
+	uint64_t now;		/* the new one */
+};
+
+/* Adds the virtual blocks of FILE. */
+static int add_file(struct rollback *r, struct context *cx, struct file *file)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret = blockmap_cursor_open(&cur, cx, &file->map, 0, true);
+
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = damage_add(&r->metadata, cx, item.ptr);
+		if (ret > 0)
+			ret = 0;
+	}
+	blockmap_cursor_close(&cur);
+	return ret;
+}
+
+/* Gives entry VBLOCKNR the END. */
+static int set_end(struct rollback *r, struct context *cx, uint64_t vblocknr,
+		   uint64_t end)
+{
+	struct nilfs_dat_entry de;
+	void *data;
+	int ret = metafile_change(r->dat, cx,
+				  palloc_entry_blkoff(r->palloc, vblocknr),
+				  &data, NULL);
+
+	if (ret)
+		return ret;
+	data = (char *)data + palloc_entry_offset(r->palloc, vblocknr);
+	memcpy(&de, data, sizeof(de));
+	de.de_end = le64_make(end);
+	memcpy(data, &de, sizeof(de));
+	return 0;
+}
+
+static int take_entry(struct rollback *r, struct context *cx,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	bool then = sparse_test(&r->then, vblocknr), now = dat_is_current(de);
+
+	if (r->partial)
+		then = dat_is_in(de, r->cno);
+	if (dat_is_unwritten(de) || then == now ||
+	    sparse_test(&r->metadata, vblocknr))
+		return 0;
+	return set_end(r, cx, vblocknr, then ? NILFS_CNO_MAX : r->now);
+}
+
+static int take_entries(void *arg, struct context *cx, unsigned int worker,
+			const struct datscan_block *block)
+{
+	struct rollback *r = arg;
+	uint32_t i;
+	int ret = 0;
+
+	(void)worker;
+	for (i = datscan_next_used(block, 0); i < block->count && !ret;
+	     i = datscan_next_used(block, i + 1))
+		ret = take_entry(r, cx, block->first + i,
+				 datscan_entry(block, i));
+	return ret;
+}
+
+/* One worker: the DAT of the new checkpoint is changed meanwhile. */
+static int change_dat(struct rollback *r, struct context *cx)
+{
+	const struct datscan_visitor visitor = {
+		.entries = take_entries,
+		.arg = r,
+	};
+	struct context one;
+	int ret;
+
+	context_child(cx, &one);
+	one.threads = 1;
+	ret = datscan_run(r->vol, &one, &visitor);
+	if (ret)
+		context_adopt(cx, &one);
+	return ret;
+}
+
+static int change(struct rollback *r, struct context *cx, struct writer *w)
+{
+	uint64_t end = vblocks_end(r->vol, cx);
+	int ret = sparse_init(&r->metadata, cx, end);
+
+	r->dat = mend_file(w, NILFS_DAT_INO);
+	r->palloc = &r->vol->dat_palloc;
+	r->now = writer_cno(w);
+	if (!ret)
+		ret = add_file(r, cx, &r->vol->cpfile);
+	if (!ret)
+		ret = add_file(r, cx, &r->vol->sufile);
+	if (!ret)
+		ret = change_dat(r, cx);
+	sparse_fini(&r->metadata);
+	return ret ? ret : mend_changed(w, cx);
+}
+
+/* Where it is damaged, so is the new one: then the lifetimes will do. */
+static int find_blocks(struct rollback *r, struct context *cx,
+		       const struct check *c, const struct nilfs_checkpoint *cp)
+{
+	int ret = cpvblocks_gather(&r->then, cx, c, cp);
+
+	r->partial = !ret;
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * The last checkpoint before the latest one that is not the cleaner's; 0: there
+ * is none.
+ */
+static int find_previous(struct context *cx, struct volume *vol,
+			 uint64_t *cno)
+{
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint cp;
+	int ret = cptable_cursor_open(&cur, cx, vol);
+
+	*cno = 0;
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		if (le64_get(cp.cp_cno) < vol->latest.cno &&
+		    !checkpoint_is_minor(&cp))
+			*cno = le64_get(cp.cp_cno);
+		ret = 0;
+	}
+	cptable_cursor_close(&cur);
+	return ret;
+}
+
+static int find_checkpoint(struct context *cx, struct volume *vol,
+			   uint64_t cno, struct nilfs_checkpoint *cp)
+{
+	int ret = cno ? 0 : find_previous(cx, vol, &cno);
+
+	if (ret)
+		return ret;
+	if (!cno)
+		return fail(cx, -ENOENT, "no checkpoint before the latest one");
+	ret = cptable_read(vol, cx, cno, cp);
+	if (ret == -ENOENT || cno > vol->latest.cno)
+		return fail(cx, -ENOENT, "checkpoint %" PRIu64, cno);
+	return ret;
+}
+
+int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
+{
+	static const bool none[RULE_FIX_COUNT];
+	const struct writer_options options =
+		writer_options_on(job->vol, job->time);
+	struct rollback r = { .vol = job->vol };
+	struct nilfs_checkpoint cp;
+	struct writer *w = NULL;
+	struct mend_known known;
+	struct writer_end end;
+	int ret = find_checkpoint(cx, job->vol, cno, &cp);
+
+	if (ret)
+		return ret;
+	r.cno = le64_get(cp.cp_cno);
+	known_fill(&known, job->check, job->plan, none);
+	known.from = &cp;
+	ret = find_blocks(&r, cx, job->check, &cp);
+	if (!ret)
+		ret = mend_open(&w, cx, job->vol, &options, &known);
+	if (!ret)
+		ret = change(&r, cx, w);
+	if (!ret)
+		ret = writer_commit(w, cx, &end);
+	if (!ret)
+		ret = round_name(job, cx, &end, true);
+	writer_close(w);
+	sparse_fini(&r.then);
+	if (!ret)
+		fixers_tell(job, "checkpoint %" PRIu64 ": has the files of "
+			    "checkpoint %" PRIu64, end.cno, r.cno);
+	return ret;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One round of repairs.
+ *
+ * Superblocks are mended in their place, and so are zones.  All else is one
+ * more log: the fixers change the files of a new checkpoint, and superblocks
+ * that name it are the end.  Where the fixers changed nothing there is no log.
+ */
+#include "fsck/apply/round.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "fsck/apply/history.h"
+#include "fsck/apply/known.h"
+#include "fsck/checkpoints/lastknown.h"
+#include "log/mend.h"
+#include "log/newsupers.h"
+
+/* Files that begin anew are filled at every stage. */
+#define FILLED_ANEW (MEND_ANEW(NILFS_CPFILE_INO) | MEND_ANEW(NILFS_IFILE_INO))
+
+/* Whatever begins without blocks is filled by the one who knows how. */
+static bool is_due(const struct round *round, enum rule_fix fix)
+{
+	return round->taken[fix] ||
+	       (fix == RULE_FIX_CHECKPOINTS && (round->anew & FILLED_ANEW)) ||
+	       (fix == RULE_FIX_INODES &&
+		(round->anew & MEND_ANEW(NILFS_IFILE_INO))) ||
+	       (fix == RULE_FIX_SEGMENTS &&
+		(round->anew & MEND_ANEW(NILFS_SUFILE_INO)));
+}
+
+static bool is_of_metadata(enum rule_stage stage)
+{
+	return stage == RULE_STAGE_DAT || stage == RULE_STAGE_METADATA;
+}
+
+/* What a fixer has changed by hand, the next one takes its blocks from. */
+static int apply(struct round *round, struct context *cx)
+{
+	const struct plan_kind *kind = round->job.plan->kinds;
+	size_t i;
+	int err = 0;
+
+	if (round->instead)
+		return round->instead(&round->job, cx, NULL, 0);
+	for (i = 0; i < RULE_FIX_COUNT && !err; i++) {
+		if (!is_due(round, (enum rule_fix)i))
+			continue;
+		err = fixers_of((enum rule_fix)i)->apply(&round->job, cx,
+							 kind[i].fixes,
+							 kind[i].n);
+		if (!err && is_of_metadata(round->stage))
+			err = mend_changed(round->job.writer, cx);
+	}
+	return err;
+}
+
+static bool has_changes(struct writer *w)
+{
+	static const uint64_t inos[] = {
+		NILFS_DAT_INO, NILFS_CPFILE_INO, NILFS_SUFILE_INO,
+		NILFS_IFILE_INO
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(inos) / sizeof(inos[0]); i++)
+		if (metafile_is_changed(mend_file(w, inos[i])))
+			return true;
+	return false;
+}
+
+static void tell_orphans(struct round *round)
+{
+	const struct recovery *latest = &round->job.vol->latest;
+
+	if (latest->orphans_start && !round->job.keeps_synced)
+		fixers_tell(&round->job, "logs from block %" PRIu64 " to %"
+			    PRIu64 ": given up", latest->orphans_start,
+			    latest->orphans_end);
+}
+
+int round_name(const struct fixer_job *job, struct context *cx,
+	       const struct writer_end *end, bool valid)
+{
+	unsigned int state = le16_get(volume_super(job->vol)->s_state);
+
+	if (valid)
+		state |= NILFS_VALID_FS;
+	return newsupers_name(cx, job->dev, job->vol, end, job->time,
+			      (uint16_t)state);
+}
+
+static int finish_log(struct round *round, struct context *cx)
+{
+	struct writer_end end;
+	int err;
+
+	if (!round->anew && !round->taken[RULE_FIX_LOG] &&
+	    !has_changes(round->job.writer))
+		return 0;
+	err = writer_commit(round->job.writer, cx, &end);
+	if (err)
+		return err;
+	tell_orphans(round);
+	return round_name(&round->job, cx, &end, false);
+}
+
+/* Files whose map may have led to what is wrong with them. */
+static unsigned int doubted(const struct round *round)
+{
+	unsigned int files = 0;
+
+	if (round->taken[RULE_FIX_CHECKPOINTS])
+		files |= MEND_ANEW(NILFS_CPFILE_INO);
+	if (round->taken[RULE_FIX_INODES])
+		files |= MEND_ANEW(NILFS_IFILE_INO);
+	return files;
+}
+
+static int open_writer(struct round *round, struct context *cx)
+{
+	const struct writer_options options =
+		writer_options_on(round->job.vol, round->job.time);
+	struct mend_known known;
+	struct lastknown last;
+	int err = lastknown_find(&last, cx, round->job.check,
+				 doubted(round));
+
+	if (err)
+		return err;
+	known_fill(&known, round->job.check, round->job.plan, round->taken);
+	if ((last.must & ~known.anew) && !round->may_lose)
+		return fail(cx, -EUCLEAN, "no log without a new checkpoint "
+			    "file or ifile");
+	known.from = &last.cp;
+	known.fresh_segment |= round->fresh_segment;
+	known.anew |= round->taken[RULE_FIX_INODES] ? last.anew : last.must;
+	round->anew = known.anew;
+	return mend_open(&round->job.writer, cx, round->job.vol, &options,
+			 &known);
+}
+
+/* Who is a snapshot must be known before anything old is given up. */
+static bool are_snapshots_known(const struct round *round)
+{
+	return !round->job.plan->kinds[RULE_FIX_CHECKPOINTS].n ||
+	       round->taken[RULE_FIX_CHECKPOINTS];
+}
+
+/*
+ * Fixers of metadata go by what the volume has, and write no log themselves:
+ * what is old is given up behind them.  All others need the room.
+ */
+static int apply_in_room(struct round *round, struct context *cx,
+			 struct history *history)
+{
+	bool behind = is_of_metadata(round->stage);
+	int err = 0;
+
+	if (round->reclaim && !are_snapshots_known(round))
+		return fail(cx, -ENOSPC, "no clean segment is left, and "
+			    "snapshots are in doubt");
+	if (round->reclaim && !behind)
+		err = history_take(history, cx, &round->job, round->reclaim);
+	if (!err)
+		err = apply(round, cx);
+	if (!err && round->reclaim && behind)
+		err = history_take(history, cx, &round->job, round->reclaim);
+	return err;
+}
+
+static int run_log(struct round *round, struct context *cx)
+{
+	struct history history = { 0 };
+	int err = open_writer(round, cx);
+
+	if (!err)
+		err = apply_in_room(round, cx, &history);
+	if (!err)
+		err = finish_log(round, cx);
+	writer_close(round->job.writer);
+	round->job.writer = NULL;
+	history_fini(&history, &round->job);
+	return err;
+}
+
+int round_run(struct round *round, struct context *cx)
+{
+	if (round->stage == RULE_STAGE_DEVICE)
+		return apply(round, cx);
+	if (!round->job.vol)
+		return 0;
+	if (round->stage == RULE_STAGE_ZONES)
+		return apply(round, cx);
+	return run_log(round, cx);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The choice of the state that is repaired.
+ *
+ * How much is lost with a state that is damaged cannot be said before it is
+ * repaired: a block of metadata may be found again in the logs, or be of a
+ * file that nobody misses.  To give a state up loses all that was written since
+ * the one before it, and with it snapshots.  So each candidate is repaired on
+ * the overlay, from the newest on, and the first that comes out without errors
+ * is taken.  Where a segment of the state was written again no check can say
+ * what files have instead of their blocks; then an older state that is whole is
+ * better, and how many files it does not have is reported.
+ */
+#include "fsck/apply/states.h"
+
+#include <inttypes.h>
+
+#include "dev/overlay.h"
+#include "fsck/apply/room.h"
+
+#define STATES_MAX 8
+
+/* What came of a candidate. */
+struct outcome {
+	bool complete, dat_broken;
+	bool overwritten;	/* some blocks have other content */
+	uint64_t errors;
+};
+
+static struct outcome outcome_of(const struct repair *r)
+{
+	const struct look *l = repair_current(r);
+
+	return (struct outcome){
+		.complete = l->complete,
+		.dat_broken = l->check.dat_broken,
+		.overwritten = r->state.overwritten,
+		.errors = findings_count_severity(l->check.findings,
+						  RULE_ERROR),
+	};
+}
+
+static bool is_good(const struct outcome *o)
+{
+	return o->complete && !o->errors && !o->overwritten;
+}
+
+static bool is_better(const struct outcome *a, const struct outcome *b)
+{
+	if (a->complete != b->complete)
+		return a->complete;
+	if (a->dat_broken != b->dat_broken)
+		return b->dat_broken;
+	if (a->errors != b->errors)
+		return a->errors < b->errors;
+	return b->overwritten && !a->overwritten;
+}
+
+/*
+ * Superblocks name a log that a mount may refuse, or has others after it that
+ * were given up: where no repair wrote a log, one with the same state follows.
+ */
+static int write_log(struct repair *r, struct context *cx)
+{
+	static const bool taken[RULE_FIX_COUNT] = { [RULE_FIX_LOG] = true };
+	const struct look *l = repair_current(r);
+	struct round round = {
+		.job = repair_job(r, cx),
+		.stage = RULE_STAGE_COUNTS,
+		.taken = taken,
+	};
+	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	int ret;
+
+	if (!l->complete ||
+	    !state_is_at(&r->state, l->check.vol->latest.pseg_start,
+			 l->check.vol->latest.seq))
+		return 0;
+	ret = room_run(r, cx, &round);
+	if (!ret)
+		ret = repair_look(r, cx);
+	if (ret > 0)
+		return 0;
+	overlay_rewind(r->dev, mark);
+	mended_rewind(&r->mended, nmended);
+	if (!r->state.hurt)
+		fixers_tell(&round.job, "superblocks: no log could be added");
+	return repair_tolerate(r, cx, ret);
+}
+
+static int attempt(struct repair *r, struct context *cx, unsigned int number)
+{
+	int err;
+
+	r->state_number = number;
+	err = repair_rounds(r, cx);
+	if (!err && r->state.chosen)
+		tool_detail(r->tool, "state %u, checkpoint %" PRIu64 ": %"
+			    PRIu64 " errors after repairs", number,
+			    r->state.at.cno, outcome_of(r).errors);
+	return err ? err : write_log(r, cx);
+}
+
+/* Candidates from NUMBER on; *BEST has the outcome of number 0. */
+static int try_older(struct repair *r, struct context *cx,
+		     struct outcome *best, size_t mark)
+{
+	unsigned int number, taken = 0;
+	struct outcome o;
+	int err = 0;
+
+	for (number = 1; number < STATES_MAX; number++) {
+		repair_restart(r, mark);
+		err = attempt(r, cx, number);
+		if (err || !r->state.chosen)
+			break;
+		o = outcome_of(r);
+		if (!is_better(&o, best))
+			continue;
+		*best = o;
+		taken = number;
+		if (is_good(&o))
+			return 0;
+	}
+	if (err)
+		return err;
+	repair_restart(r, mark);
+	return attempt(r, cx, taken);
+}
+
+int states_run(struct repair *r, struct context *cx)
+{
+	size_t mark = overlay_mark(r->dev);
+	struct outcome o;
+	int err = attempt(r, cx, 0);
+
+	if (err || !r->state.chosen)
+		return err;
+	o = outcome_of(r);
+	return is_good(&o) ? 0 : try_older(r, cx, &o, mark);
+}

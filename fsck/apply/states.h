@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Which state of a volume is repaired. */
+#ifndef NILFS2_FSCK_STATES_H
+#define NILFS2_FSCK_STATES_H
+
+#include "base/context.h"
+#include "fsck/apply/repair.h"
+
+/*
+ * Repairs the state that superblocks lead to.  Where they lead to none, states
+ * found on the device are repaired on the overlay, newest first, until one has
+ * no errors left and was not overwritten; where there is none the one with the
+ * least damage stays.  0, or a
+ * failure.
+ */
+int states_run(struct repair *r, struct context *cx);
+
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table of fixers.
+ *
+ * The order is that of dependence: a number for a new block needs the DAT, a
+ * place for it the segments, a file its ifile, a name its file.
+ */
+#include "fsck/plan/fixers.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#define TELL_MAX 512
+
+static const struct fixer table[] = {
+	{ RULE_FIX_BITS, fix_bits, "correct flipped bits in place",
+	  "where the damage only looks like a flipped bit, that bit" },
+	{ RULE_FIX_SUPER, fix_super, "mend the superblocks",
+	  "what only a lost superblock knew, as the label" },
+	{ RULE_FIX_ROOT, fix_root,
+	  "take the newest state that can be repaired",
+	  "what was written after that state" },
+	{ RULE_FIX_DAT, fix_dat,
+	  "set entries of the DAT to what the logs say",
+	  "blocks that no log lists" },
+	{ RULE_FIX_ALLOCATOR, fix_allocator,
+	  "count the virtual blocks in use", NULL },
+	{ RULE_FIX_SEGMENTS, fix_segments,
+	  "make what is said of segments what the DAT and the logs say", NULL },
+	{ RULE_FIX_CHECKPOINTS, fix_checkpoints,
+	  "make the checkpoint file right", NULL },
+	{ RULE_FIX_IFILE, fix_ifile, "count the inodes in use",
+	  NULL },
+	{ RULE_FIX_INODES, fix_inodes,
+	  "mend inodes and the files of inodes",
+	  "what is left of an inode may be older, or nothing" },
+	{ RULE_FIX_MAPS, fix_maps, "make the maps of files anew",
+	  "blocks of files that nobody finds" },
+	{ RULE_FIX_NAMES, fix_names,
+	  "mend directories, names and links",
+	  "names that lead to nothing, or are there twice" },
+	{ RULE_FIX_MOVES, fix_moves,
+	  "move what lives in segments whose logs list it wrong", NULL },
+	{ RULE_FIX_COUNTS, fix_counts,
+	  "give up blocks that nothing refers to, count live blocks", NULL },
+	{ RULE_FIX_LOG, fix_log, "write one more log", NULL },
+	{ RULE_FIX_ZONES, fix_zones,
+	  "empty the zones of clean segments, finish those of full ones",
+	  NULL },
+	{ RULE_FIX_NONE, NULL, NULL, NULL },
+};
+
+const struct fixer *fixers_of(enum rule_fix fix)
+{
+	size_t i;
+
+	for (i = 0; table[i].apply; i++) {
+		if (table[i].fix == fix)
+			return &table[i];
+	}
+	return NULL;
+}
+
+void fixers_tell(struct fixer_job *job, const char *fmt, ...)
+{
+	char text[TELL_MAX];
+	va_list ap;
+
+	if (!job->tell)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	job->tell(job->arg, text);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kinds of repair, one file (fix_*.c) each.
+ *
+ * A fixer changes what its findings name and what follows from that: counts
+ * are made anew from what they count, not corrected by what was found.  It
+ * writes nothing itself but superblocks and, behind an undo file, blocks of
+ * snapshots (inplace.h): the rest goes into the log of a writer that is
+ * open on the volume.  It may leave what it cannot mend.
+ *
+ * Repairs go stage by stage (enum rule_stage).  Fixers of a stage run together,
+ * in the order of enum rule_fix, on one writer; those of later stages wait for
+ * the next look, which may find that nothing is left for them, or other things.
+ */
+#ifndef NILFS2_FSCK_FIXERS_H
+#define NILFS2_FSCK_FIXERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "check/check.h"
+#include "check/state.h"
+#include "dev/dev.h"
+#include "disk/rule.h"
+#include "fsck/plan/plan.h"
+#include "log/writer.h"
+
+struct derived;
+
+struct fixer_job {
+	/* The look that made the plan; its volume is open, or NULL where it
+	   could not be opened (RULE_STAGE_DEVICE only).  Its facts, such as the
+	   segments in use, are those before any repair of this stage. */
+	struct check *check;
+	struct dev *dev;	/* an overlay: to be written to */
+	struct volume *vol;	/* check->vol */
+	struct writer *writer;	/* of the next checkpoint; or NULL */
+	const struct plan *plan;	/* all kinds */
+	uint64_t time;		/* now, seconds */
+	bool rebuild;		/* the user wants metadata files made anew */
+	bool undo;		/* what is written over will be kept in a file */
+	struct root_state *state;	/* to be chosen where superblocks lead nowhere */
+	unsigned int state_number;	/* the newest that will do is 0 */
+	bool keeps_synced;	/* of logs behind the latest: is written later */
+	const struct derived *derived;	/* blocks to be written, or NULL */
+
+	/* Told what was done or given up, a phrase about one object. */
+	void (*tell)(void *arg, const char *text);
+	void *arg;
+};
+
+/*
+ * Mends the N FIXES.  0, also where some cannot be mended, or a failure that
+ * ends the repair: nothing of it reaches the device then.
+ */
+typedef int fixer_apply(struct fixer_job *job, struct context *cx,
+			const struct fix *fixes, size_t n);
+
+struct fixer {
+	enum rule_fix fix;
+	fixer_apply *apply;
+	const char *what;	/* "rebuild the counts of segments" */
+	const char *costs;	/* for a question: what is lost; or NULL */
+};
+
+/* The fixer of FIX, or NULL where there is none. */
+const struct fixer *fixers_of(enum rule_fix fix);
+
+/* Tells, a phrase; see fixer_job. */
+void fixers_tell(struct fixer_job *job, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+fixer_apply fix_bits, fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
+	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_moves,
+	fix_counts, fix_log, fix_zones;
+
+/*
+ * As fix_super, but what never changes becomes what the superblock has by
+ * which the volume was not opened.  Both must be superblocks.
+ */
+fixer_apply fix_super_other;
+
+#endif

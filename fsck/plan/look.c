@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * One look at a volume.
+ *
+ * The passes know neither the terminal nor the options; what they find, note
+ * and have done goes through here.  At boot a volume that was unmounted, with
+ * sound superblocks and no word of an error, is taken for clean: what is read
+ * for that does not grow with the volume.  On a device with zones these are
+ * looked at, too.
+ *
+ * What is planned is everything that somebody can mend and that the user's
+ * words do not rule out; how often it is shown is another matter.
+ */
+#include "fsck/plan/look.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "check/budget.h"
+#include "check/passes.h"
+#include "check/zonewalk.h"
+#include "fsck/plan/fixers.h"
+#include "fsck/witness/pass_bits.h"
+
+/* What there is to do was an estimate, from a volume that may be damaged. */
+static void show_progress(void *arg, uint64_t done)
+{
+	struct tool *tool = arg;
+	struct progress *p = &tool->progress;
+
+	progress_update(p, p->total && done > p->total ? p->total : done);
+}
+
+static void note(void *arg, const char *text)
+{
+	struct tool *tool = arg;
+
+	tool_note(tool, "%s: %s", tool->argv[0], text);
+}
+
+static bool is_clean(const struct check *c)
+{
+	unsigned int state = le16_get(volume_super(c->vol)->s_state);
+
+	return (state & NILFS_VALID_FS) && !(state & NILFS_ERROR_FS) &&
+	       !findings_count_severity(c->findings, RULE_ERROR);
+}
+
+static int stop(void *arg, struct context *cx, const struct zonewalk_item *item)
+{
+	bool *any = arg;
+
+	(void)cx;
+	(void)item;
+	*any = true;
+	return -ECANCELED;
+}
+
+/*
+ * A kernel that frees segments leaves their zones as they are, and a sound
+ * volume to which it cannot write.  1 where that is not so, 0, or a failure.
+ */
+static int has_good_zones(struct check *c, struct context *cx)
+{
+	bool any = false;
+	int ret = zonewalk_run(c, cx, stop, &any);
+
+	return any ? 0 : ret ? ret : 1;
+}
+
+/* 1 where superblocks and super root say enough, 0, or a failure. */
+static int is_enough(struct check *c, struct context *cx,
+		     const struct options *o)
+{
+	if (o->quick)
+		return 1;
+	if (o->mode != OPTIONS_AUTO || o->force || !is_clean(c))
+		return 0;
+	return has_good_zones(c, cx);
+}
+
+static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
+{
+	enum rule_danger danger = plan_danger_of(fix, f);
+
+	if (danger == RULE_DANGER_NONE || !fixers_of(fix))
+		return;
+	if (decision_of(l->mode, danger) == DECISION_LEAVE)
+		l->left++;
+	else
+		plan_add(&l->plan, fix, f);
+}
+
+/* That flag goes with the errors, whoever mends them. */
+static void plan_finding(void *arg, const struct finding *f)
+{
+	struct look *l = arg;
+
+	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
+		plan_as(l, plan_fix_of(f), f);
+		plan_as(l, plan_second_of(f), f);
+	} else if (decision_of(l->mode, RULE_DANGER_SAFE) == DECISION_LEAVE) {
+		l->left++;
+	} else {
+		l->state_error = true;
+	}
+}
+
+static const struct pass bits = {
+	"bits", "searching for flipped bits", pass_bits, pass_bits_work, false
+};
+
+/* A check as it is run for the user. */
+struct shown {
+	struct tool *tool;
+	const struct options *o;
+	bool again;		/* after a repair: all of it */
+};
+
+static int opened(void *arg, struct check *c, struct context *cx)
+{
+	const struct shown *s = arg;
+	int ret = s->again ? 0 : is_enough(c, cx, s->o);
+
+	if (!ret)
+		budget_raise(cx, c->vol, CONTEXT_MAX_MEMORY_DEFAULT);
+	return ret;
+}
+
+static void begin_pass(void *arg, const struct pass *pass, uint64_t total)
+{
+	const struct shown *s = arg;
+
+	tool_detail(s->tool, "%s: %s", pass->name, pass->doing);
+	progress_begin(&s->tool->progress, pass->doing, total, false);
+}
+
+static void end_pass(void *arg)
+{
+	const struct shown *s = arg;
+
+	progress_end(&s->tool->progress);
+}
+
+static void note_history(const struct look *l, const struct options *o)
+{
+	uint64_t n = findings_count_history(l->check.findings);
+
+	if (n && !o->everything)
+		check_note(&l->check, "%" PRIu64 " more in checkpoints that are "
+			   "no snapshots; --all shows", n);
+}
+
+static int run(struct look *l, struct tool *tool, const struct options *o,
+	       bool again)
+{
+	struct shown shown = { .tool = tool, .o = o, .again = again };
+	const struct check_run run = {
+		.counters = o->mode == OPTIONS_COUNTERS,
+		.extra = again || o->quick || o->mode == OPTIONS_COUNTERS ?
+			 NULL : &bits,
+		.opened = opened,
+		.begin = begin_pass,
+		.end = end_pass,
+		.arg = &shown,
+	};
+	int ret = check_volume(&l->check, &tool->cx, &run);
+
+	l->complete = ret > 0;
+	return ret < 0 ? ret : 0;
+}
+
+int look_run(struct look *l, struct tool *tool, const struct options *o,
+	     struct dev *dev, findings_sink *sink, void *arg)
+{
+	struct check *c = &l->check;
+	bool again = !sink;
+	int err;
+
+	*c = (struct check){
+		.dev = dev,
+		.data = o->data,
+		.awaited = l->awaited,
+		.state = l->state,
+		.failed_reads = dev->stats.failed_reads,
+		.progress = show_progress,
+		.progress_arg = tool,
+		.note = again ? NULL : note,
+		.note_arg = tool,
+	};
+	err = findings_open(&c->findings, &tool->cx, sink ? sink : kept_add,
+			    sink ? arg : &l->kept, o->everything);
+	if (err)
+		return err;
+	findings_watch(c->findings, plan_finding, l);
+	err = run(l, tool, o, again);
+	if (!err)
+		note_history(l, o);
+	if (!err && l->plan.err)
+		err = fail(&tool->cx, l->plan.err, "plan of repairs");
+	return err;
+}
+
+void look_fini(struct look *l)
+{
+	check_fini(&l->check);
+	findings_close(l->check.findings);
+	plan_fini(&l->plan);
+	kept_fini(&l->kept);
+	memset(l, 0, sizeof(*l));
+}
