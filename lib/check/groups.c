@@ -227,6 +227,8 @@ static void judge_missing(const struct groups *g, const void *bitmap,
 	used = palloc_count_range(bitmap, first, end);
 	while (used && !palloc_bit(bitmap, first))
 		first++;
+	if (used && g->hidden)
+		*g->hidden = true;
 	if (used)
 		findings_differ(g->findings, RULE_PALLOC_ENTRY_MISSING,
 				place_map(g->cno, g->file->ino,

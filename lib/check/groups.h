@@ -35,6 +35,8 @@ struct groups {
 	bool (*known)(void *arg, uint64_t group, uint64_t blocknr,
 		      uint32_t *used);
 	void *arg;
+	bool *hidden;			/* set where entries in use have no
+					   block; NULL: nobody asks */
 };
 
 /*

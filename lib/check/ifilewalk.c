@@ -93,7 +93,7 @@ bool ifilewalk_is_partial(const struct ifilewalk *w)
 	for (i = 0; i < w->nworkers; i++)
 		if (w->workers[i].scan.pointers.partial)
 			return true;
-	return false;
+	return w->hidden;
 }
 
 /* The bitmap of GROUP, as this worker sees it. */
@@ -371,6 +371,7 @@ static int start(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		.reserved = NILFS_USER_INO,
 		.known = is_counted,
 		.arg = w,
+		.hidden = &w->hidden,
 	};
 	for (i = 0; i < w->nworkers; i++) {
 		w->workers[i].ifile = w->ifile;

@@ -34,6 +34,7 @@ struct ifilewalk {
 	unsigned int nworkers;
 	struct ifilewalk_block *blocks;	/* to be looked at */
 	uint32_t nblocks;
+	bool hidden;			/* inodes in use have no block */
 
 	/* The checkpoint at hand. */
 	uint64_t cno;
