@@ -123,6 +123,17 @@ static bool empties_latest(const struct check *c, const struct plan_kind *kind)
 	return false;
 }
 
+/*
+ * A sequence number after those of an interrupted roll-forward too: logs that
+ * it left would else follow the new ones.
+ */
+static uint64_t next_number(const struct check *c)
+{
+	uint64_t last = c->vol->latest.last_seq;
+
+	return (c->later_seq > last ? c->later_seq : last) + 2;
+}
+
 void known_fill(struct mend_known *known, struct check *c,
 		const struct plan *plan, const bool taken[RULE_FIX_COUNT])
 {
@@ -137,6 +148,8 @@ void known_fill(struct mend_known *known, struct check *c,
 			c->vol->latest.seq)) {
 		known->fresh_segment = true;
 		known->seq = c->state->seq;
+	} else if (c->later_seq && c->vol->latest.orphans_start) {
+		known->seq = next_number(c);
 	}
 	if (taken[RULE_FIX_MOVES])
 		known->fresh_segment |=

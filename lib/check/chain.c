@@ -12,6 +12,10 @@
  * super root counts only if its checkpoints have the latest one of the chain
  * among them; where that was deleted, if it is younger.  Other logs, as those
  * of fsync(), count if they are not older.
+ *
+ * A mount, or a repair, that rolls logs of fsync() forward writes the result to
+ * a segment that no log leads to, and then the superblocks.  Where it was
+ * interrupted between both, the next one begins again, and nothing is damaged.
  */
 #include "check/chain.h"
 
@@ -68,6 +72,8 @@ static int add_log(struct beyond *b, struct context *cx, const struct log *log)
 
 	if (is_behind(b, log))
 		return 0;
+	if (le64_get(log->ss.ss_seq) > b->c->later_seq)
+		b->c->later_seq = le64_get(log->ss.ss_seq);
 
 	if ((le16_get(log->ss.ss_flags) & NILFS_SS_LOGBGN) &&
 	    (!b->first.pseg || is_older(log, &b->first)))
@@ -244,11 +250,31 @@ static void report(struct beyond *b, const struct log *log, bool is_root)
 	findings_add(b->c->findings, &f);
 }
 
+/*
+ * Whether what was found begins with a roll-forward that did not come to the
+ * superblocks.  nilfs_prepare_segment_for_recovery() leaves out a
+ * sequence number, so that no log leads there.
+ */
+static bool is_roll_forward(const struct beyond *b)
+{
+	const struct nilfs_geometry *geo = &b->c->vol->geo;
+	const struct recovery *latest = b->latest;
+	uint64_t pseg = b->first.pseg, seq = le64_get(b->first.ss.ss_seq);
+
+	return latest->orphans_start && b->first.pseg &&
+	       (seq == latest->seq + 2 || seq == latest->last_seq + 2) &&
+	       pseg == geometry_segment_start(geo,
+					      geometry_segment_of(geo, pseg));
+}
+
 /* The newest super root that is of the history of the latest one, or a log. */
 static int judge(struct beyond *b, struct context *cx)
 {
 	size_t i;
 	int ret = 0;
+
+	if (is_roll_forward(b))
+		return 0;
 
 	if (b->n)
 		qsort(b->roots, b->n, sizeof(*b->roots), compare);

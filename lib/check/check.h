@@ -103,6 +103,12 @@ struct check {
 	bool files_known;
 
 	/*
+	 * The highest sequence number of a log that looks like one of the chain
+	 * that goes on after its end; 0: there is none (pass super).
+	 */
+	uint64_t later_seq;
+
+	/*
 	 * A segment in which something lives is marked as erroneous: its logs,
 	 * which are not read, may be broken (pass logs).
 	 */

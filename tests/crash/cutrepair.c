@@ -8,6 +8,7 @@
  * a whole one.  Only superblocks may be seen half-way, because they are written
  * in place.  A second repair must come to the same end as a whole one, perhaps
  * with more checkpoints.
+ * A second passes from one run to the next.
  * The image is not written to: what reaches the device is kept in memory.
  *
  * Where zbd(8)'s description of zones stands beside the image as IMAGE.zones,
@@ -94,6 +95,7 @@ static int run(struct rig *r, struct dev *dev, int mode, char **textp)
 	int ret;
 
 	context_child(&r->cx, &tool.cx);
+	r->cx.now++;
 	if (out_open_memory(&tool.cx, &tool.out))
 		die(r, "memory");
 	report_init(&tool.report, tool.out, REPORT_TEXT);

@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
 load mended
+load cases
 
 setup() {
 	need_corpus
@@ -50,6 +51,23 @@ setup() {
 		run -0 fsck.nilfs2 -p "$image"
 		[ "$(cksum <"$image")" = "$before" ]
 	done
+}
+
+# The logs of the first try are younger than those of the second.
+@test "a repair that was cut before the superblocks, and a clock set back" {
+	make_case inode-free.synced
+	second=$(($(stat -c %s image) / 4096 - 1))
+	cp image before
+	SOURCE_DATE_EPOCH=2000000000 run -1 fsck.nilfs2 -fy image
+	for block in 0 "$second"; do
+		dd if=before of=image bs=4096 skip="$block" seek="$block" \
+			count=1 conv=notrunc status=none
+	done
+	run -4 fsck.nilfs2 -fn image
+	[[ $output != *log-chain* ]]
+	run -1 fsck.nilfs2 -fy image
+	run -0 fsck.nilfs2 -fn image
+	[[ $output == *clean* ]]
 }
 
 @test "a look changes nothing" {
