@@ -4,6 +4,9 @@
  *
  * From the outside in: the area of the device, the segment, the log, the file
  * and the place in it, and at last whether anything still needs the block.
+ *
+ * Numbers of inodes are used again, so a path belongs to a checkpoint: it is
+ * looked for in one that has the block.
  */
 #include "dump/commands.h"
 
@@ -20,9 +23,13 @@
 
 struct block_options {
 	bool path;
+	uint64_t cno;		/* 0: none was given */
 };
 
 static const struct cli_option block_rows[] = {
+	{ 'c', "checkpoint", "CNO",
+	  "look for a path in this checkpoint (0: the newest with the block)",
+	  OPTION_U64, offsetof(struct block_options, cno), 0, 0, NULL, NULL },
 	{ 0, "path", NULL, "look for a path of the file (reads directories)",
 	  OPTION_FLAG, offsetof(struct block_options, path), 0, 0, NULL,
 	  NULL },
@@ -39,8 +46,9 @@ static const struct value_flag usage_flags[] = {
 struct block_view {
 	struct tool *tool;
 	struct volume *vol;
-	struct root *root;
+	struct root root;	/* of the path that was looked for last */
 	struct held held;
+	uint64_t cno;		/* to look for paths in, 0: which has the block */
 	bool path;
 };
 
@@ -139,25 +147,60 @@ static int say_node(struct block_view *b, uint64_t blocknr)
 	return 0;
 }
 
-static int say_path(struct block_view *b, uint64_t ino)
+/* The checkpoint whose path of the file is wanted, 0 where the block has none */
+static uint64_t choose_checkpoint(const struct block_view *b,
+				  const struct verdict_facts *v)
+{
+	if (!verdict_is_held(v->verdict))
+		return 0;
+	if (!b->cno)
+		return held_newest(&b->held, &v->entry.de);
+	return held_by(&v->entry.de, b->cno) ? b->cno : 0;
+}
+
+/* The path to INO in checkpoint CNO, or NULL. */
+static int find_path(struct block_view *b, uint64_t cno, uint64_t ino,
+		     char **path)
+{
+	struct context *cx = &b->tool->cx;
+	int err = 0;
+
+	*path = NULL;
+	if (!cno)
+		return 0;
+	if (b->root.cno != cno)
+		err = root_open(&b->root, cx, b->vol, cno);
+	if (!err)
+		err = pathname_find(&b->root, cx, ino, path);
+	if (err != -ENOENT)
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+static int say_path(struct block_view *b, uint64_t ino,
+		    const struct verdict_facts *v)
 {
 	struct report *r = &b->tool->report;
+	uint64_t cno;
 	char *path;
 	int err;
 
 	if (!b->path || place_file_name(ino))
 		return 0;
-	err = pathname_find(b->root, &b->tool->cx, ino, &path);
-	if (err < 0 && err != -ENOENT)
+	cno = choose_checkpoint(b, v);
+	err = find_path(b, cno, ino, &path);
+	if (err)
 		return err;
-	report_string(r, "path", "Path", err ? NULL : path);
-	fail_clear(&b->tool->cx);
+	report_string(r, "path", "Path", path);
+	report_value(r, VALUE_U64, "path_cno", "Path in checkpoint",
+		     cno ? value_u64(cno) : value_absent());
 	pathname_free(path);
 	return 0;
 }
 
 static int say_file(struct block_view *b, const struct segsum_block *s,
-		    uint64_t blocknr)
+		    const struct verdict_facts *v, uint64_t blocknr)
 {
 	struct report *r = &b->tool->report;
 	int err = 0;
@@ -176,38 +219,44 @@ static int say_file(struct block_view *b, const struct segsum_block *s,
 	if (s->is_virtual)
 		report_u64(r, "vblocknr", "Virtual block", s->vblocknr);
 	if (!err)
-		err = say_path(b, s->ino);
+		err = say_path(b, s->ino, v);
 	report_end(r);
 	return err;
 }
 
-static int say_verdict(struct block_view *b, const struct segsum_block *s,
-		       uint64_t blocknr)
+static void say_verdict(struct block_view *b, const struct verdict_facts *v)
 {
 	struct report *r = &b->tool->report;
-	struct verdict_facts v;
-	int err;
 
-	err = verdict_find(&v, &b->tool->cx, b->vol, &b->held, blocknr, s);
-	if (err)
-		return err;
 	report_begin(r, "use", "Use");
 	report_value(r, VALUE_BOOL, "live", "Live",
-		     value_bool(verdict_is_live(v.verdict)));
-	report_string(r, "state", "State", verdict_name(v.verdict));
-	report_string(r, "why", "Because", verdict_text(v.verdict));
-	if (v.elsewhere)
-		report_u64(r, "elsewhere", "Now at block", v.elsewhere);
-	if (v.entry.used) {
+		     value_bool(verdict_is_live(v->verdict)));
+	report_string(r, "state", "State", verdict_name(v->verdict));
+	report_string(r, "why", "Because", verdict_text(v->verdict));
+	if (v->elsewhere)
+		report_u64(r, "elsewhere", "Now at block", v->elsewhere);
+	if (v->entry.used) {
 		report_u64(r, "de_start", "From checkpoint",
-			   le64_get(v.entry.de.de_start));
-		if (le64_get(v.entry.de.de_end) != NILFS_CNO_MAX)
+			   le64_get(v->entry.de.de_start));
+		if (le64_get(v->entry.de.de_end) != NILFS_CNO_MAX)
 			report_u64(r, "de_end", "To before checkpoint",
-				   le64_get(v.entry.de.de_end));
-		held_report(r, &b->held, &v.entry.de);
+				   le64_get(v->entry.de.de_end));
+		held_report(r, &b->held, &v->entry.de);
 	}
 	report_end(r);
-	return 0;
+}
+
+static int say_payload(struct block_view *b, const struct segsum_block *s,
+		       uint64_t blocknr)
+{
+	struct verdict_facts v;
+	int err = verdict_find(&v, &b->tool->cx, b->vol, &b->held, blocknr, s);
+
+	if (!err)
+		err = say_file(b, s, &v, blocknr);
+	if (!err)
+		say_verdict(b, &v);
+	return err;
 }
 
 static int say_contents(struct block_view *b, uint64_t blocknr)
@@ -227,8 +276,7 @@ static int say_contents(struct block_view *b, uint64_t blocknr)
 			     value_bool(blocknr == b->vol->latest.super_root));
 	if (f.part != LOGFIND_PAYLOAD)
 		return 0;
-	err = say_file(b, &f.block, blocknr);
-	return err ? err : say_verdict(b, &f.block, blocknr);
+	return say_payload(b, &f.block, blocknr);
 }
 
 static int say_block(struct block_view *b, uint64_t blocknr)
@@ -264,8 +312,9 @@ static int show_word(struct block_view *b, const char *word)
 	if (range.last == UINT64_MAX)
 		range.last = b->vol->geo.nblocks - 1;
 	if (!err && range.first > range.last)
-		err = fail(&b->tool->cx, -ENOENT, "blocks from %" PRIu64,
-			   range.first);
+		err = fail_said(&b->tool->cx, -ENOENT, "blocks from %" PRIu64
+				": the device has %" PRIu64, range.first,
+				b->vol->geo.nblocks);
 	for (n = range.first; !err && n <= range.last; n++) {
 		err = say_block(b, n);
 		if (!err)
@@ -277,14 +326,16 @@ static int show_word(struct block_view *b, const char *word)
 static int block_run(struct tool *tool, const void *options)
 {
 	const struct block_options *o = options;
-	struct block_view b = { .tool = tool, .path = o->path };
+	struct block_view b = {
+		.tool = tool, .path = o->path || o->cno, .cno = o->cno,
+	};
 	struct dump_image im;
 	int i, err;
 
-	err = image_open_root(&im, tool, tool->argv[0], 0, false);
+	err = image_open_root(&im, tool, tool->argv[0], o->cno, false);
 	if (!err) {
 		b.vol = im.vol;
-		b.root = &im.root;
+		b.root = im.root;
 		err = held_load(&b.held, &tool->cx, im.vol);
 	}
 	if (!err)

@@ -128,8 +128,8 @@ static int show_range(struct dat *d, struct range range)
 
 	err = cut_range(d, &range);
 	if (!err && range.first > range.last)
-		err = fail(cx, -ENOENT, "virtual blocks from %" PRIu64,
-			   range.first);
+		err = fail_said(cx, -ENOENT, "virtual blocks from %" PRIu64
+				": the DAT has no room for them", range.first);
 	if (err)
 		return err;
 	table_begin(&d->table, &d->tool->report, "entries", columns,

@@ -71,6 +71,18 @@ enum held_state held_state(const struct held *h,
 	return HELD_DEAD;
 }
 
+bool held_by(const struct nilfs_dat_entry *de, uint64_t cno)
+{
+	return le64_get(de->de_start) <= cno && cno < le64_get(de->de_end);
+}
+
+uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de)
+{
+	struct part part = part_of(h->cnos, h->count, de);
+
+	return part.count ? h->cnos[part.first + part.count - 1] : 0;
+}
+
 const char *held_name(enum held_state state)
 {
 	return names[state];

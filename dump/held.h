@@ -3,6 +3,7 @@
 #ifndef NILFS2_DUMP_HELD_H
 #define NILFS2_DUMP_HELD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,13 @@ void held_free(struct held *h);
 /* The state of an entry in use. */
 enum held_state held_state(const struct held *h,
 			   const struct nilfs_dat_entry *de);
+
+/* Whether checkpoint CNO, if it exists, has the block. */
+bool held_by(const struct nilfs_dat_entry *de, uint64_t cno);
+
+/* The newest checkpoint that has the block, 0 where none does. */
+uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de);
+
 const char *held_name(enum held_state state);
 
 /*

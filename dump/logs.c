@@ -143,7 +143,8 @@ static int show_range(struct logs_run *run, const char *word)
 	if (range.last == UINT64_MAX)
 		range.last = run->vol->geo.nsegments - 1;
 	if (!err && range.first > range.last)
-		err = fail(cx, -ENOENT, "segments from %" PRIu64, range.first);
+		err = fail_said(cx, -ENOENT, "segments from %" PRIu64
+				": there are none", range.first);
 	for (segnum = range.first; !err && segnum <= range.last; segnum++) {
 		err = sutable_read(run->vol, cx, segnum, &su);
 		if (!err)

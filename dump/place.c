@@ -35,9 +35,10 @@ int place_in_file(struct place *p, struct context *cx, struct file *file,
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return fail(cx, -ENOENT, "inode %llu: block %llu is a hole",
-			    (unsigned long long)file->ino,
-			    (unsigned long long)blkoff);
+		return fail_said(cx, -ENOENT,
+				 "inode %llu: block %llu is a hole",
+				 (unsigned long long)file->ino,
+				 (unsigned long long)blkoff);
 	*p = (struct place){
 		.ino = file->ino,
 		.blkoff = blkoff,

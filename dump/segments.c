@@ -109,11 +109,16 @@ static bool is_wanted(const struct listing *l, const struct segment *s)
 	const struct segments_options *o = l->o;
 	unsigned int state = s->state | (is_clean(s) ? STATE_CLEAN : 0);
 
-	if (o->states ? !(state & o->states) :
-	    state & STATE_CLEAN && !o->all && !l->ranges.count)
+	if (o->states && !(state & o->states))
 		return false;
 	return is_share(s, segment_dead(s), o->min_dead) &&
 	       is_share(s, segment_kept(s), o->min_live);
+}
+
+/* Clean ones are listed where they are asked for. */
+static bool lists_clean(const struct listing *l)
+{
+	return l->o->all || l->ranges.count || l->o->states & STATE_CLEAN;
 }
 
 /* Notes a failure that leaves the rest of the listing possible. */
@@ -181,13 +186,14 @@ static int take(struct listing *l, uint64_t segnum,
 	if (err)
 		return err;
 	segment_total_add(&l->total, &s);
+	if (is_clean(&s) && !lists_clean(l))
+		return 0;
 	return l->sorted ? remember(l, &s) : show(l, &s);
 }
 
 static int walk(struct listing *l)
 {
-	bool clean = l->o->all || l->ranges.count ||
-		     l->o->states & STATE_CLEAN;
+	bool clean = lists_clean(l) || (l->o->totals && !l->o->states);
 	struct volume *vol = l->src.vol;
 	struct tool *tool = l->tool;
 	struct nilfs_segment_usage_ext su;
@@ -332,8 +338,8 @@ static const struct cli_option segments_rows[] = {
 	{ 'p', "protection-period", "SECONDS",
 	  "count blocks of checkpoints of this period as kept", OPTION_U64,
 	  AT(period), 0, 0, NULL, NULL },
-	{ 0, "totals", NULL, "sums below the list", OPTION_FLAG, AT(totals), 0,
-	  0, NULL, NULL },
+	{ 0, "totals", NULL, "sums below the list, over clean segments too",
+	  OPTION_FLAG, AT(totals), 0, 0, NULL, NULL },
 	{ 0, "histogram", NULL, "how many segments are how full", OPTION_FLAG,
 	  AT(histogram), 0, 0, NULL, NULL },
 	{ 0 },

@@ -157,9 +157,9 @@ static int find_log(struct set *s, uint64_t blocknr, uint64_t *pseg)
 
 	err = logfind_block(&f, &s->tool->cx, s->source.vol, blocknr);
 	if (!err && f.part == LOGFIND_NONE)
-		err = fail(&s->tool->cx, -ENOENT,
-			   "block %llu: in no log, it has no checksum",
-			   (unsigned long long)blocknr);
+		err = fail_said(&s->tool->cx, -ENOENT,
+				"block %llu: in no log, it has no checksum",
+				(unsigned long long)blocknr);
 	*pseg = f.log.pseg;
 	return err;
 }

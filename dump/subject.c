@@ -75,9 +75,9 @@ static int read_inode(struct subject *s, struct context *cx, struct root *root)
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return fail(cx, -ENOENT,
-			    "inode %llu: the ifile has no block for it",
-			    (unsigned long long)s->ino);
+		return fail_said(cx, -ENOENT,
+				 "inode %llu: the ifile has no block for it",
+				 (unsigned long long)s->ino);
 	block = data;
 	memcpy(&s->inode, block + palloc_entry_offset(palloc, s->ino),
 	       sizeof(s->inode));

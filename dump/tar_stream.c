@@ -150,8 +150,8 @@ static void close_filter(struct tar_stream *s, bool whole)
 static int open_filter(struct tar_stream *s, struct context *cx,
 		       const char *filter)
 {
-	return fail(cx, -EOPNOTSUPP, "%s: %s: built without libarchive",
-		    s->path, filter);
+	return fail_said(cx, -EOPNOTSUPP, "%s: %s: built without libarchive",
+			 s->path, filter);
 }
 
 static int put_filtered(struct tar_stream *s, struct context *cx,

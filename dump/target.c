@@ -113,8 +113,8 @@ static int target_super(struct target *t, struct target_source *source,
 	if (index->numbers[0] == 2)
 		offset = super_offset2(source->dev->size);
 	if (!offset)
-		return fail(source->cx, -ENOENT, "super:%s: no such superblock",
-			    index->text);
+		return fail_said(source->cx, -ENOENT,
+				 "super:%s: no such superblock", index->text);
 	t->byte = offset;
 	t->table = *field_table_find("super_block");
 	t->length = t->table.size;

@@ -60,9 +60,8 @@ int target_file_bmap(struct target *t, struct target_source *source,
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return fail(source->cx, -ENOENT,
-			    "bmap:%s: no such node (the root is in the inode)",
-			    index->text);
+		return fail_said(source->cx, -ENOENT, "bmap:%s: no such node "
+				 "(the root is in the inode)", index->text);
 	ret = blockmap_resolve(&file.map, source->cx, ptr, &blocknr);
 	if (!ret)
 		target_log_set_node(t, source, blocknr);
@@ -103,7 +102,8 @@ int target_file_checkpoint(struct target *t, struct target_source *source,
 	uint64_t cno = index->numbers[0];
 
 	if (!cno)
-		return fail(source->cx, -ENOENT, "checkpoint 0");
+		return fail_said(source->cx, -ENOENT,
+				 "checkpoint 0: the first one is 1");
 	return set_in_file(t, source, &source->vol->cpfile,
 			   checkpoint_blkoff(geo, cno),
 			   checkpoint_offset(geo, cno), "checkpoint");
@@ -133,10 +133,10 @@ int target_file_segment(struct target *t, struct target_source *source,
 						    "segment_usage";
 
 	if (segnum >= geo->nsegments)
-		return fail(source->cx, -ENOENT,
-			    "segment %llu: the volume has %llu",
-			    (unsigned long long)segnum,
-			    (unsigned long long)geo->nsegments);
+		return fail_said(source->cx, -ENOENT,
+				 "segment %llu: the volume has %llu",
+				 (unsigned long long)segnum,
+				 (unsigned long long)geo->nsegments);
 	return set_in_file(t, source, &source->vol->sufile,
 			   segusage_blkoff(geo, segnum),
 			   segusage_offset(geo, segnum), table);
@@ -280,8 +280,8 @@ static int look_in_dir(struct target *t, struct target_source *source,
 	}
 	extent_cursor_close(&cur);
 	if (!ret)
-		ret = fail(source->cx, -ENOENT, "inode %llu: no entry '%s'",
-			   (unsigned long long)dir->ino, name);
+		ret = fail_said(source->cx, -ENOENT, "inode %llu: no entry '%s'",
+				(unsigned long long)dir->ino, name);
 	return ret < 0 ? ret : 0;
 }
 

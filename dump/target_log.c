@@ -13,9 +13,9 @@ static int check_block(struct target_source *source, uint64_t blocknr)
 {
 	if (blocknr < source->vol->geo.nblocks)
 		return 0;
-	return fail(source->cx, -ENOENT, "block %llu: the device has %llu",
-		    (unsigned long long)blocknr,
-		    (unsigned long long)source->vol->geo.nblocks);
+	return fail_said(source->cx, -ENOENT, "block %llu: the device has %llu",
+			 (unsigned long long)blocknr,
+			 (unsigned long long)source->vol->geo.nblocks);
 }
 
 int target_log(struct target *t, struct target_source *source,
@@ -83,8 +83,8 @@ int target_log_finfo(struct target *t, struct target_source *source,
 	if (ret > 0)
 		set_item(t, source, index->numbers[0], at, "finfo");
 	else if (!ret)
-		ret = fail(source->cx, -ENOENT, "finfo:%s: no such file",
-			   index->text);
+		ret = fail_said(source->cx, -ENOENT, "finfo:%s: no such file",
+				index->text);
 	return ret > 0 ? 0 : ret;
 }
 
@@ -110,8 +110,8 @@ int target_log_binfo(struct target *t, struct target_source *source,
 			 field_table_find(item_table(&b))->size,
 			 item_table(&b));
 	else if (!ret)
-		ret = fail(source->cx, -ENOENT, "binfo:%s: no such block",
-			   index->text);
+		ret = fail_said(source->cx, -ENOENT, "binfo:%s: no such block",
+				index->text);
 	summary_free(&s);
 	return ret > 0 ? 0 : ret;
 }

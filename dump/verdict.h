@@ -35,6 +35,12 @@ int verdict_find(struct verdict_facts *v, struct context *cx,
 const char *verdict_name(enum verdict verdict);
 const char *verdict_text(enum verdict verdict);
 
+/* Some checkpoint that still exists has the block. */
+static inline bool verdict_is_held(enum verdict verdict)
+{
+	return verdict <= VERDICT_CHECKPOINT;
+}
+
 static inline bool verdict_is_live(enum verdict verdict)
 {
 	return verdict == VERDICT_CURRENT || verdict == VERDICT_SNAPSHOT;

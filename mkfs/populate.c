@@ -283,8 +283,8 @@ int populate_loss(struct populate *p, struct context *cx, const char *path,
 		  enum entry_loss loss)
 {
 	if (p->options.strict)
-		return fail(cx, -EOPNOTSUPP, "%s: has %s", path,
-			    entry_loss_name(loss));
+		return fail_said(cx, -EOPNOTSUPP, "%s: has %s, which NILFS2 "
+				 "cannot hold", path, entry_loss_name(loss));
 	__atomic_add_fetch(&p->losses[loss], 1, __ATOMIC_RELAXED);
 	return 0;
 }

@@ -36,7 +36,8 @@ int tarsource_run(struct context *cx, const char *path,
 	(void)rules;
 	(void)block_size;
 	(void)p;
-	return fail(cx, -EOPNOTSUPP, "%s: no libarchive", path);
+	return fail_said(cx, -EOPNOTSUPP,
+			 "%s: archive: built without libarchive", path);
 }
 
 #endif

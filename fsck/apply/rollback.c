@@ -184,10 +184,11 @@ static int find_checkpoint(struct context *cx, struct volume *vol,
 	if (ret)
 		return ret;
 	if (!cno)
-		return fail(cx, -ENOENT, "no checkpoint before the latest one");
+		return fail_said(cx, -ENOENT, "no checkpoint before the latest one");
 	ret = cptable_read(vol, cx, cno, cp);
 	if (ret == -ENOENT || cno > vol->latest.cno)
-		return fail(cx, -ENOENT, "checkpoint %" PRIu64, cno);
+		return fail_said(cx, -ENOENT, "checkpoint %" PRIu64
+				 ": does not exist", cno);
 	return ret;
 }
 

@@ -23,7 +23,8 @@ static int find(struct libarchive *la, struct context *cx, const char *name,
 	void *symbol = dlsym(la->handle, name);
 
 	memcpy(function, &symbol, sizeof(symbol));
-	return symbol ? 0 : fail(cx, -EOPNOTSUPP, "%s: %s", LIBRARY, name);
+	return symbol ? 0 : fail_said(cx, -EOPNOTSUPP, "%s: has no %s()",
+				      LIBRARY, name);
 }
 
 int libarchive_open(struct libarchive *la, struct context *cx)
@@ -33,7 +34,7 @@ int libarchive_open(struct libarchive *la, struct context *cx)
 	memset(la, 0, sizeof(*la));
 	la->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!la->handle)
-		return fail(cx, -EOPNOTSUPP, "%s: not installed", LIBRARY);
+		return fail_said(cx, -EOPNOTSUPP, "%s: not installed", LIBRARY);
 #define FIND(name)                                                          \
 	if (!err)                                                           \
 		err = find(la, cx, #name, &la->name);

@@ -22,12 +22,13 @@ void context_init(struct context *cx)
 void context_child(const struct context *cx, struct context *child)
 {
 	*child = *cx;
-	child->failure[0] = '\0';
+	fail_clear(child);
 }
 
 void context_adopt(struct context *cx, const struct context *child)
 {
 	memcpy(cx->failure, child->failure, sizeof(cx->failure));
+	cx->said = child->said;
 }
 
 int context_cancelled(struct context *cx)
@@ -44,10 +45,23 @@ int fail(struct context *cx, int err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(cx->failure, sizeof(cx->failure), fmt, ap);
 	va_end(ap);
+	cx->said = 0;
+	return err;
+}
+
+int fail_said(struct context *cx, int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(cx->failure, sizeof(cx->failure), fmt, ap);
+	va_end(ap);
+	cx->said = err;
 	return err;
 }
 
 void fail_clear(struct context *cx)
 {
 	cx->failure[0] = '\0';
+	cx->said = 0;
 }

@@ -18,6 +18,7 @@
 
 struct context {
 	char failure[FAILURE_TEXT_MAX];	/* text of the last failure, "" if none */
+	int said;			/* error whose reason is in it, or 0 */
 	uint64_t max_memory;		/* budget in bytes for caches and tables */
 	int64_t now;			/* seconds since 1970, from the tool */
 	unsigned int threads;		/* workers to use, at least 1 */
@@ -54,6 +55,13 @@ int context_cancelled(struct context *cx);
  * recovers from a failure and meets another reports that one.
  */
 int fail(struct context *cx, int err, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * The same where the text gives the reason itself: what an image lacks is no
+ * "file or directory", so the tool adds nothing as long as the failure is ERR.
+ */
+int fail_said(struct context *cx, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* Forgets the failure text, for a caller that found another way. */

@@ -137,9 +137,10 @@ int range_check_met(struct context *cx, const char *what,
 		if (r->met)
 			continue;
 		if (r->first == r->last)
-			return fail(cx, -ENOENT, "%s %" PRIu64, what, r->first);
-		return fail(cx, -ENOENT, "%ss from %" PRIu64 " to %" PRIu64,
-			    what, r->first, r->last);
+			return fail_said(cx, -ENOENT, "%s %" PRIu64
+					 ": there is none", what, r->first);
+		return fail_said(cx, -ENOENT, "%ss from %" PRIu64 " to %" PRIu64
+				 ": there are none", what, r->first, r->last);
 	}
 	return 0;
 }

@@ -348,7 +348,7 @@ void tool_failed(struct tool *tool, const char *what, int err)
 {
 	const char *text = tool->cx.failure, *between = "", *reason = "";
 
-	if (!*text || !is_explained(err)) {
+	if (!*text || !(is_explained(err) || err == tool->cx.said)) {
 		between = *text ? ": " : "";
 		reason = strerror(-err);
 	}

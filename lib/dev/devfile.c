@@ -353,7 +353,8 @@ static int file_facts(struct devfile *file, struct context *cx,
 			    "%s: neither an image file nor a block device",
 			    file->path);
 	if (!st.st_size && !(flags & DEVFILE_CREATE))
-		return fail(cx, -ENODATA, "%s: the file is empty", file->path);
+		return fail_said(cx, -ENODATA, "%s: the file is empty",
+				 file->path);
 	file->dev.size = (uint64_t)st.st_size;
 	file->dev.sector_size = 512;
 	return lock_file(cx, file->path, file->fd, file->dev.writable);

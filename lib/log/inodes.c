@@ -31,8 +31,8 @@ static int check_used(struct writer *w, struct context *cx, uint64_t ino)
 
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return fail(cx, -ENOENT, "inode %llu: not in use",
-		    (unsigned long long)ino);
+	return fail_said(cx, -ENOENT, "inode %llu: not in use",
+			 (unsigned long long)ino);
 }
 
 int inodes_read(struct writer *w, struct context *cx, uint64_t ino,

@@ -46,8 +46,8 @@ int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
 		file_put(&vol->cpfile, block);
 	}
 	if (!ret || checkpoint_is_invalid(cp))
-		return fail(cx, -ENOENT, "checkpoint %llu: does not exist",
-			    (unsigned long long)cno);
+		return fail_said(cx, -ENOENT, "checkpoint %llu: does not exist",
+				 (unsigned long long)cno);
 	return 0;
 }
 

@@ -103,8 +103,8 @@ static int run_search(struct search *s, struct context *cx)
 	}
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return fail(cx, -ENOENT, "inode %llu: no path leads to it",
-		    (unsigned long long)s->wanted);
+	return fail_said(cx, -ENOENT, "inode %llu: no path leads to it",
+			 (unsigned long long)s->wanted);
 }
 
 /* Writes the names from the root to step AT. */

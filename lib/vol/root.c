@@ -45,10 +45,10 @@ int root_inode(struct root *root, struct context *cx, uint64_t ino,
 		file_put(&root->ifile, block);
 	}
 	if (!ret || !le16_get(inode->i_links_count))
-		return fail(cx, -ENOENT,
-			    "inode %llu: not in checkpoint %llu",
-			    (unsigned long long)ino,
-			    (unsigned long long)root->cno);
+		return fail_said(cx, -ENOENT,
+				 "inode %llu: not in checkpoint %llu",
+				 (unsigned long long)ino,
+				 (unsigned long long)root->cno);
 	return 0;
 }
 

@@ -24,8 +24,9 @@ int translate_entry(struct volume *vol, struct context *cx, uint64_t vblocknr,
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return fail(cx, -ENOENT, "virtual block %llu: not in the DAT",
-			    (unsigned long long)vblocknr);
+		return fail_said(cx, -ENOENT,
+				 "virtual block %llu: not in the DAT",
+				 (unsigned long long)vblocknr);
 	memcpy(entry,
 	       (const char *)block + palloc_entry_offset(palloc, vblocknr),
 	       sizeof(*entry));

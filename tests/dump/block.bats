@@ -107,3 +107,27 @@ super root false" ]
 			jq -r '.blocks[0].file.path')" = "$path" ]
 	done <files
 }
+
+@test "a path is of a checkpoint that has the block: numbers are used again" {
+	mkdir -p one/x two three
+	echo first >one/file
+	cp one/file two/file
+	echo third >three/other
+	mkfs.nilfs2 -q -B 16 --size 4M --snapshot -d one -d two -d three image
+	ino=$(dump.nilfs2 ls -i -c 1 image /file | awk '{ print $1 }')
+	[ "$(dump.nilfs2 ls -i image /other | awk '{ print $1 }')" -eq "$ino" ]
+	block=$(dump.nilfs2 bmap -c 1 --json-lines image /file |
+		jq 'select(.record == "runs") | .blocknr')
+	dump.nilfs2 block --path --json-lines image "$block" |
+		jq -e '.file | .path == "/file" and .path_cno == 1'
+	dump.nilfs2 block -c 1 --json-lines image "$block" |
+		jq -e '.file.path == "/file"'
+	dump.nilfs2 block -c 3 --json-lines image "$block" |
+		jq -e '.file | has("path") and .path == null and .path_cno == null'
+	now=$(dump.nilfs2 bmap --json-lines image /other |
+		jq 'select(.record == "runs") | .blocknr')
+	dump.nilfs2 block --path --json-lines image "$now" |
+		jq -e '.file | .path == "/other" and .path_cno == 3'
+	run -1 dump.nilfs2 block -c 77 image "$now"
+	[[ $output == *"checkpoint 77: does not exist" ]]
+}

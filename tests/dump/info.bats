@@ -178,15 +178,20 @@ device" ]
 @test "ranges in which nothing exists are errors" {
 	image=$(copy_image cleaned)
 	run -1 dump.nilfs2 checkpoints "$image" 4000..5000
-	[[ $output == *"checkpoints from 4000 to 5000: No such file"* ]]
+	[[ $output == *"checkpoints from 4000 to 5000: there are none"* ]]
 	run -1 dump.nilfs2 segments "$image" 1 99999
-	[[ $output == *"segment 99999: No such file"* ]]
+	[[ $output == *"segment 99999: there is none"* ]]
 	run -1 dump.nilfs2 logs "$image" 99999..
-	[[ $output == *"segments from 99999: No such file"* ]]
+	[[ $output == *"segments from 99999: there are none"* ]]
 	run -1 dump.nilfs2 block "$image" 99999999..
-	[[ $output == *"blocks from 99999999: No such file"* ]]
+	[[ $output == *"blocks from 99999999: the device has "* ]]
 	run -1 dump.nilfs2 dat "$image" 99999999..
-	[[ $output == *"virtual blocks from 99999999: No such file"* ]]
+	[[ $output == *"virtual blocks from 99999999: the DAT has no room for them"* ]]
+	# No "file or directory" is missing.
+	run -1 dump.nilfs2 inode "$image" 99999999
+	[[ $output == *"the ifile has no block for it" ]]
+	run -1 dump.nilfs2 ls -c 4000 "$image"
+	[[ $output == *"checkpoint 4000: does not exist" ]]
 	run -0 dump.nilfs2 segments "$image" 1..99999
 	run -0 dump.nilfs2 segments -n 1 "$image" 1 3
 	run -0 dump.nilfs2 checkpoints -n 1 "$image" 010 12

@@ -195,6 +195,8 @@ rows() {
 	used=$(rows -o segment | wc -l)
 	[ "$(grep -o '"count":[0-9]*' <<<"$output" | cut -d: -f2 |
 		awk '{ sum += $1 } END { print sum }')" -eq "$used" ]
+	all=$(rows -a -o segment | wc -l)
+	[[ $output == *"\"segments\": $all,"*"\"clean_segments\": $((all - used)),"* ]]
 }
 
 @test "bad columns, states and ranges are usage errors that say so" {

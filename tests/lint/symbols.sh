@@ -7,7 +7,7 @@
 
 # The failure slot is filled from every file and should read as a word; crc32
 # is named as zlib and the kernel name it.
-exceptions='^(context\.o fail|context\.o fail_clear|crc\.o crc32_le.*)$'
+exceptions='^(context\.o fail(_clear|_said)?|crc\.o crc32_le.*)$'
 
 # "FILE.o NAME" of all that the objects of an archive or a list export.
 exported()

@@ -25,6 +25,13 @@ static void test_failure(void)
 	context_adopt(&cx, &child);
 	is_str(cx.failure, "table of segments", "until it is adopted");
 
+	fail_said(&child, -ENOENT, "checkpoint %d: does not exist", 7);
+	is_int(child.said, -ENOENT, "a reason that was said is known");
+	context_adopt(&cx, &child);
+	is_int(cx.said, -ENOENT, "also to who adopts it");
+	fail(&cx, -ENOENT, "open");
+	is_int(cx.said, 0, "the next failure has said none");
+
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = '\0';
 	fail(&cx, -EIO, "%s", longer);
