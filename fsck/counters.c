@@ -61,8 +61,7 @@ static bool is_header_wrong(struct check *c, struct context *cx)
 
 	fail_clear(cx);
 	return stale || findings_count(c->findings, RULE_SU_NCLEAN) ||
-	       findings_count(c->findings, RULE_SU_NDIRTY) ||
-	       findings_count(c->findings, RULE_SU_HEADER_LAST_ALLOC);
+	       findings_count(c->findings, RULE_SU_NDIRTY);
 }
 
 static int fill_all(struct bitmap *which, struct context *cx, uint64_t n)

@@ -311,16 +311,6 @@ int logbits_blocks(struct logbits *lb, struct context *cx)
 	return err;
 }
 
-int logbits_solve(struct logbits *lb, struct context *cx, uint64_t pseg)
-{
-	int ret = logbits_header(lb, cx, pseg);
-
-	if (ret <= 0)
-		return ret;
-	ret = logbits_blocks(lb, cx);
-	return ret ? ret : 1;
-}
-
 void logbits_fini(struct logbits *lb)
 {
 	free(lb->buf);

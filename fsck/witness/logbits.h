@@ -28,7 +28,7 @@ struct logbits {
 	const struct nilfs_geometry *geo;
 	char *buf;
 
-	/* Of the last logbits_solve() or logbits_header(): */
+	/* Of the last logbits_header(): */
 	uint64_t pseg;
 	struct nilfs_segment_summary ss; /* with its bits corrected */
 	struct logbit bits[LOGBITS_MAX];
@@ -57,9 +57,6 @@ int logbits_sum(struct logbits *lb, struct context *cx);
  * make it match.  Nothing is written.
  */
 int logbits_blocks(struct logbits *lb, struct context *cx);
-
-/* Both: 1, 0 where there is no log, or a failure. */
-int logbits_solve(struct logbits *lb, struct context *cx, uint64_t pseg);
 
 /* Reads LEN bytes at OFF of the device, as dev_read(), the bits corrected. */
 int logbits_read(const struct logbits *lb, struct context *cx, uint64_t off,

@@ -69,11 +69,6 @@ int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 	return !difference;
 }
 
-void witness_forget(struct witness *w)
-{
-	w->known = false;
-}
-
 void witness_fini(struct witness *w)
 {
 	logbits_fini(&w->logbits);

@@ -28,9 +28,6 @@ struct witness_block {
 int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 		   const struct witness_block *blocks, size_t n);
 
-/* Forgets the log: its blocks were changed. */
-void witness_forget(struct witness *w);
-
 void witness_fini(struct witness *w);
 
 #endif

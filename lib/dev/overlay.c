@@ -435,12 +435,6 @@ bool overlay_is_changed(const struct dev *dev)
 	return overlay->pages.count || overlay->zones.count;
 }
 
-uint64_t overlay_bytes(const struct dev *dev)
-{
-	return ((const struct overlay *)dev)->pages.count *
-	       (uint64_t)PAGES_BYTES;
-}
-
 static void overlay_close(struct dev *dev)
 {
 	struct overlay *overlay = to_overlay(dev);

@@ -73,7 +73,4 @@ bool overlay_is_changed(const struct dev *dev);
 /* Forgets what was written. */
 void overlay_drop(struct dev *dev);
 
-/* Bytes that were written, older versions of pages included. */
-uint64_t overlay_bytes(const struct dev *dev);
-
 #endif

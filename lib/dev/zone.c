@@ -114,11 +114,6 @@ uint64_t zone_count(const struct zones *zones, enum zone_kind kind)
 	return count;
 }
 
-uint64_t zone_head(const struct zones *zones, enum zone_kind kind)
-{
-	return zones->kinds[0] == kind ? zone_run_end(zones, 0) : 0;
-}
-
 struct zone zone_at(const struct zones *zones, uint64_t n)
 {
 	struct zone zone = {

@@ -72,9 +72,6 @@ void zone_fini(struct zones *zones);
 /* How many of KIND there are. */
 uint64_t zone_count(const struct zones *zones, enum zone_kind kind);
 
-/* How many of KIND the device begins with. */
-uint64_t zone_head(const struct zones *zones, enum zone_kind kind);
-
 /* The zone of a byte of the device. */
 static inline uint64_t zone_of(const struct zones *zones, uint64_t off)
 {

@@ -64,28 +64,9 @@ bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp)
 	return has_flag(cp, NILFS_CHECKPOINT_INVALID);
 }
 
-bool checkpoint_is_sketch(const struct nilfs_checkpoint *cp)
-{
-	return has_flag(cp, NILFS_CHECKPOINT_SKETCH);
-}
-
 bool checkpoint_is_minor(const struct nilfs_checkpoint *cp)
 {
 	return has_flag(cp, NILFS_CHECKPOINT_MINOR);
-}
-
-enum rule checkpoint_check_header(const struct nilfs_cpfile_header *header)
-{
-	uint64_t nsnapshots = le64_get(header->ch_nsnapshots);
-	uint64_t next = le64_get(header->ch_snapshot_list.ssl_next);
-	uint64_t prev = le64_get(header->ch_snapshot_list.ssl_prev);
-
-	if (nsnapshots > le64_get(header->ch_ncheckpoints))
-		return RULE_CP_HEADER_COUNTS;
-	if (!next != !nsnapshots || !prev != !nsnapshots || next > prev ||
-	    (nsnapshots == 1) != (next && next == prev))
-		return RULE_CP_HEADER_LIST;
-	return RULE_OK;
 }
 
 enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno)

@@ -23,11 +23,7 @@ uint32_t checkpoint_count(const struct nilfs_geometry *g, uint64_t blkoff);
 
 bool checkpoint_is_snapshot(const struct nilfs_checkpoint *cp);
 bool checkpoint_is_invalid(const struct nilfs_checkpoint *cp);
-bool checkpoint_is_sketch(const struct nilfs_checkpoint *cp);
 bool checkpoint_is_minor(const struct nilfs_checkpoint *cp);
-
-/* The counts and the ends of the list of snapshots. */
-enum rule checkpoint_check_header(const struct nilfs_cpfile_header *header);
 
 /*
  * Checks the entry at the place of checkpoint CNO; in an invalid one only the

@@ -167,17 +167,3 @@ enum rule palloc_check_desc(const struct palloc *p,
 		return RULE_PALLOC_NFREES_RANGE;
 	return RULE_OK;
 }
-
-enum rule palloc_check_group(const struct palloc *p,
-			     const struct nilfs_palloc_group_desc *desc,
-			     const void *bitmap)
-{
-	enum rule rule = palloc_check_desc(p, desc);
-
-	if (rule)
-		return rule;
-	if (le32_get(desc->pg_nfrees) !=
-	    p->entries_per_group - palloc_count(p, bitmap))
-		return RULE_PALLOC_NFREES;
-	return RULE_OK;
-}

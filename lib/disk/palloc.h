@@ -80,11 +80,8 @@ uint32_t palloc_count(const struct palloc *p, const void *bitmap);
 /* Set bits from bit FIRST on, below bit END (<= entries_per_group). */
 uint32_t palloc_count_range(const void *bitmap, uint32_t first, uint32_t end);
 
-/* Whether a descriptor has a possible count, and the count of its bitmap. */
+/* Whether a descriptor has a possible count. */
 enum rule palloc_check_desc(const struct palloc *p,
 			    const struct nilfs_palloc_group_desc *desc);
-enum rule palloc_check_group(const struct palloc *p,
-			     const struct nilfs_palloc_group_desc *desc,
-			     const void *bitmap);
 
 #endif

@@ -70,11 +70,6 @@ bool segusage_is_clean(const struct nilfs_segment_usage *su)
 	return !le32_get(su->su_flags);
 }
 
-bool segusage_is_active(const struct nilfs_segment_usage *su)
-{
-	return has_flag(su, NILFS_SEGMENT_USAGE_ACTIVE);
-}
-
 bool segusage_is_dirty(const struct nilfs_segment_usage *su)
 {
 	return has_flag(su, NILFS_SEGMENT_USAGE_DIRTY);
@@ -83,20 +78,6 @@ bool segusage_is_dirty(const struct nilfs_segment_usage *su)
 bool segusage_is_error(const struct nilfs_segment_usage *su)
 {
 	return has_flag(su, NILFS_SEGMENT_USAGE_ERROR);
-}
-
-enum rule segusage_check_header(const struct nilfs_geometry *g,
-				const struct nilfs_sufile_header *header)
-{
-	uint64_t nsegs;
-
-	if (!checked_add(le64_get(header->sh_ncleansegs),
-			 le64_get(header->sh_ndirtysegs), &nsegs) ||
-	    nsegs > g->nsegments)
-		return RULE_SU_HEADER_COUNTS;
-	if (le64_get(header->sh_last_alloc) >= g->nsegments)
-		return RULE_SU_HEADER_LAST_ALLOC;
-	return RULE_OK;
 }
 
 enum rule segusage_check(const struct nilfs_geometry *g,

@@ -26,13 +26,8 @@ uint64_t segusage_nblocks(const struct nilfs_geometry *g);
 
 /* Clean: no flag at all.  The kernel never stores ACTIVE; mkfs does. */
 bool segusage_is_clean(const struct nilfs_segment_usage *su);
-bool segusage_is_active(const struct nilfs_segment_usage *su);
 bool segusage_is_dirty(const struct nilfs_segment_usage *su);
 bool segusage_is_error(const struct nilfs_segment_usage *su);
-
-/* Counts of segments and the place of the last allocation. */
-enum rule segusage_check_header(const struct nilfs_geometry *g,
-				const struct nilfs_sufile_header *header);
 
 /* Checks the fields that every entry has; the kernel checks none. */
 enum rule segusage_check(const struct nilfs_geometry *g,

@@ -224,16 +224,16 @@ int appender_list(struct appender *a, struct context *cx,
 	return list(a, cx, run, payload, at, false, done);
 }
 
-static int list_all(struct appender *a, struct context *cx,
-		    const struct loglayout_run *run, struct payload *payload,
-		    uint64_t at, bool moved)
+int appender_move_all(struct appender *a, struct context *cx,
+		      const struct loglayout_run *run,
+		      struct payload *payload, uint64_t at)
 {
 	struct loglayout_run rest = *run;
 	uint32_t done;
 	int ret;
 
 	while (rest.count) {
-		ret = list(a, cx, &rest, payload, at, moved, &done);
+		ret = list(a, cx, &rest, payload, at, true, &done);
 		if (!ret && !done)
 			ret = appender_end_log(a, cx);
 		if (ret)
@@ -245,20 +245,6 @@ static int list_all(struct appender *a, struct context *cx,
 		at += done;
 	}
 	return 0;
-}
-
-int appender_list_all(struct appender *a, struct context *cx,
-		      const struct loglayout_run *run,
-		      struct payload *payload, uint64_t at)
-{
-	return list_all(a, cx, run, payload, at, false);
-}
-
-int appender_move_all(struct appender *a, struct context *cx,
-		      const struct loglayout_run *run,
-		      struct payload *payload, uint64_t at)
-{
-	return list_all(a, cx, run, payload, at, true);
 }
 
 static enum loglayout_kind kind_of(const struct appender_file *file,

@@ -105,12 +105,10 @@ int appender_list(struct appender *a, struct context *cx,
 		  const struct loglayout_run *run, struct payload *payload,
 		  uint64_t at, uint32_t *done);
 
-/* Lists all of them, in as many logs as it takes. */
-int appender_list_all(struct appender *a, struct context *cx,
-		      const struct loglayout_run *run,
-		      struct payload *payload, uint64_t at);
-
-/* The same for blocks that have their numbers already, and another place. */
+/*
+ * Lists all of them, in as many logs as it takes: blocks that have their
+ * numbers already, and another place.
+ */
 int appender_move_all(struct appender *a, struct context *cx,
 		      const struct loglayout_run *run,
 		      struct payload *payload, uint64_t at);

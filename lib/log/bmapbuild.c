@@ -293,16 +293,3 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 	*nodes = b->nodes;
 	return 0;
 }
-
-uint64_t bmapbuild_count(uint32_t block_size, uint64_t nblocks)
-{
-	uint64_t n = nblocks, nodes = 0;
-
-	if (nblocks <= NILFS_DIRECT_NBLOCKS)
-		return 0;
-	while (n > NILFS_BTREE_ROOT_NCHILDREN_MAX) {
-		n = div_round_up(n, bmap_node_max(block_size));
-		nodes += n;
-	}
-	return nodes;
-}

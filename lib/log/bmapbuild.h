@@ -56,9 +56,6 @@ int bmapbuild_end(struct bmapbuild *b, struct context *cx,
 		  bmapbuild_node *node, void *arg,
 		  le64 map[NILFS_INODE_BMAP_SIZE], uint64_t *nodes);
 
-/* Node blocks that a map of NBLOCKS blocks without holes takes; pure. */
-uint64_t bmapbuild_count(uint32_t block_size, uint64_t nblocks);
-
 void bmapbuild_close(struct bmapbuild *b);	/* NULL is accepted */
 
 #endif

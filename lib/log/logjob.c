@@ -57,7 +57,6 @@ static void add_to_sum(struct logjob_chunk *chunk, const uint8_t *buf,
 	chunk->sum = crc32_le(chunk->sum,
 			      buf + ((size_t)*summed << out->g->block_bits),
 			      bytes);
-	__atomic_fetch_add(&out->done, bytes, __ATOMIC_RELAXED);
 	*summed = to;
 }
 

@@ -27,7 +27,6 @@ struct logout {
 	bool sequential;
 	struct logspace space;
 	uint64_t given;		/* logs submitted */
-	uint64_t done;		/* bytes; atomic */
 	bool with_digest;
 	struct logsum_digest digest;
 	struct turn turn;	/* of logs, for sequential output */

@@ -143,11 +143,6 @@ uint32_t loglayout_room(const struct loglayout *l,
 	return room < run->count ? room : run->count;
 }
 
-uint32_t loglayout_left(const struct loglayout *l)
-{
-	return room_behind(l, finfo_end(l), item_size(LOGLAYOUT_DATA));
-}
-
 /* Makes room for BYTES of summary, in whole blocks. */
 static int reserve(struct loglayout *l, struct context *cx, size_t bytes)
 {

@@ -72,10 +72,6 @@ uint32_t loglayout_room(const struct loglayout *l,
 int loglayout_add(struct loglayout *l, struct context *cx,
 		  const struct loglayout_run *run, uint32_t *index);
 
-/* How many data blocks of one more file still fit, whatever file is open: the
-   cheap question "is it as good as full". */
-uint32_t loglayout_left(const struct loglayout *l);
-
 /*
  * Keeps the last place for a super root; false where there is no room.  Runs
  * may be added afterwards and come before it.

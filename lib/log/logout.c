@@ -218,11 +218,6 @@ int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr)
 		       crew_wait(out->crew, cx) : 0;
 }
 
-uint64_t logout_done(const struct logout *out)
-{
-	return __atomic_load_n(&out->done, __ATOMIC_RELAXED);
-}
-
 struct logsum_digest logout_digest(const struct logout *out)
 {
 	return out->digest;

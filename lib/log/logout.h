@@ -89,9 +89,6 @@ int logout_wait(struct logout *out, struct context *cx);
  */
 int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr);
 
-/* Bytes of payload that have been filled so far, for progress; any thread. */
-uint64_t logout_done(const struct logout *out);
-
 /*
  * The digest of all blocks of all logs, where the options ask for it: equal
  * for equal content, whoever wrote it.  Valid after logout_wait().

@@ -206,7 +206,7 @@ static void test_overlay_order(bool last)
 		}
 		done = !(last ? overlay_commit_last(overlay, &r.cx, &late, 1) :
 				overlay_commit(overlay, &r.cx));
-		wrong += done == (overlay_bytes(overlay) != 0);
+		wrong += done == overlay_is_changed(overlay);
 		dev_close(overlay);
 		if (done)
 			fault_power_off(r.dev);

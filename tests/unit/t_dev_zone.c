@@ -76,7 +76,6 @@ static void test_list(void)
 		is_int(zone_add(&zones, &cx, n, &zone), 0, "a zone more");
 	}
 	is_int(zones.capacity, CAPACITY, "the least capacity counts");
-	is_int(zone_head(&zones, ZONE_CONVENTIONAL), 2, "at the beginning");
 	is_int(zone_count(&zones, ZONE_SEQUENTIAL), 5, "sequential ones");
 	is_int(zone_run_end(&zones, 2), 4, "the end of a run");
 	is_int(zone_run_end(&zones, 5), ZONES, "of the last run");

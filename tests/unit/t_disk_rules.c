@@ -64,48 +64,33 @@ static enum rule dat_verdict(enum rule want)
 
 static enum rule palloc_verdict(enum rule want)
 {
-	uint8_t bitmap[BLOCK] = { 0x81, [BLOCK - 1] = 0x80 };
 	struct nilfs_palloc_group_desc desc;
 	struct palloc p;
 
 	palloc_init(&p, BLOCK, 32);
-	desc.pg_nfrees = le32_make(want == RULE_PALLOC_NFREES_RANGE ? 8193 :
-				   want == RULE_PALLOC_NFREES	    ? 8190 :
-								      8189);
-	return palloc_check_group(&p, &desc, bitmap);
+	desc.pg_nfrees =
+		le32_make(want == RULE_PALLOC_NFREES_RANGE ? 8193 : 8192);
+	return palloc_check_desc(&p, &desc);
 }
 
 static enum rule cp_verdict(enum rule want)
 {
-	struct nilfs_cpfile_header header = { 0 };
 	struct nilfs_checkpoint cp = { 0 };
-	enum rule rule;
 
-	header.ch_ncheckpoints = le64_make(3);
-	header.ch_nsnapshots = le64_make(want == RULE_CP_HEADER_COUNTS ? 4 : 2);
-	header.ch_snapshot_list.ssl_next =
-		le64_make(want == RULE_CP_HEADER_LIST ? 0 : 3);
-	header.ch_snapshot_list.ssl_prev = le64_make(5);
 	cp.cp_flags = le32_make(want == RULE_CP_FLAGS ? 0x11 : 1);
 	cp.cp_cno = le64_make(want == RULE_CP_CNO ? 6 : 5);
 	cp.cp_snapshot_list.ssl_prev =
 		le64_make(want == RULE_CP_SNAPSHOT_LIST ? 5 : 3);
-	rule = checkpoint_check_header(&header);
-	return rule ? rule : checkpoint_check(&cp, 5);
+	return checkpoint_check(&cp, 5);
 }
 
 static enum rule su_verdict(enum rule want)
 {
 	bool clean = want == RULE_SU_CLEAN_NBLOCKS ||
 		     want == RULE_SU_CLEAN_NLIVE;
-	struct nilfs_sufile_header header = { 0 };
 	struct nilfs_segment_usage_ext su = { 0 };
 	enum rule rule;
 
-	header.sh_ncleansegs = le64_make(want == RULE_SU_HEADER_COUNTS ? 3 : 2);
-	header.sh_ndirtysegs = le64_make(2);
-	header.sh_last_alloc =
-		le64_make(want == RULE_SU_HEADER_LAST_ALLOC ? 4 : 3);
 	su.su.su_flags = le32_make(clean ? 0 : want == RULE_SU_FLAGS ? 10 : 2);
 	su.su.su_nblocks = le32_make(want == RULE_SU_NBLOCKS	? 1025 :
 				     want == RULE_SU_CLEAN_NLIVE ? 0 :
@@ -113,9 +98,7 @@ static enum rule su_verdict(enum rule want)
 	su.su_nlive_blks = le32_make(want == RULE_SU_NLIVE_BLKS ? 1025 : 20);
 	su.su_nsnapshot_blks =
 		le32_make(want == RULE_SU_NSNAPSHOT_BLKS ? 21 : 20);
-	rule = segusage_check_header(&disk_damage_geometry, &header);
-	if (!rule)
-		rule = segusage_check(&disk_damage_geometry, &su.su);
+	rule = segusage_check(&disk_damage_geometry, &su.su);
 	return rule ? rule : segusage_check_ext(&su);
 }
 
@@ -193,7 +176,7 @@ static const int last_of_structure[] = {
 	[RULE_AREA_ROOT] = RULE_SR_SUM,
 	[RULE_AREA_MAP] = RULE_BMAP_NULL_POINTER,
 	[RULE_AREA_DAT] = RULE_DAT_BLOCKNR,
-	[RULE_AREA_ALLOCATOR] = RULE_PALLOC_NFREES,
+	[RULE_AREA_ALLOCATOR] = RULE_PALLOC_NFREES_RANGE,
 	[RULE_AREA_CHECKPOINTS] = RULE_CP_SNAPSHOT_LIST,
 	[RULE_AREA_SEGMENTS] = RULE_SU_CLEAN_NLIVE,
 	[RULE_AREA_INODE] = RULE_INODE_ROOT,

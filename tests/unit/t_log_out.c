@@ -363,8 +363,6 @@ static void test_content(unsigned int threads, bool sequential,
 	ok(!memcmp(r.image, r.want, (size_t)BLOCKS * BLOCK),
 	   "every block is in its place, and nothing else");
 	is_int(r.twice, 0, "no block was filled twice");
-	is_int(logout_done(r.out), (uint64_t)r.blocks * BLOCK,
-	       "all bytes of payload are counted");
 	digest = logout_digest(r.out);
 	if (chunk_bytes == BLOCK)
 		is_int(r.watch.allocated, cut_blocks(&r) * BLOCK,
