@@ -36,7 +36,7 @@
 
 #define TAIL_POSITIONS_MAX (UINT64_C(1) << 20)	/* 1 in 4096 */
 #define DETAIL_MAX 160
-#define LOGS_MAX 65536 /* logs with flipped bits that are remembered */
+#define LEAST_BLOCK 1024
 
 struct search {
 	struct check *c;
@@ -45,8 +45,7 @@ struct search {
 	struct logbits lb;
 	char *summary;
 	size_t summary_room;
-	uint64_t *told; /* logs whose bits were told */
-	size_t ntold, told_room;
+	struct sparse told; /* logs whose bits were told, or are not believed */
 };
 
 /* What a block of a log is. */
@@ -178,34 +177,16 @@ static int add_bit(struct search *s, struct context *cx,
 	return 0;
 }
 
-static bool was_told(const struct search *s, uint64_t pseg)
-{
-	size_t i;
-
-	for (i = 0; i < s->ntold; i++)
-		if (s->told[i] == pseg)
-			return true;
-	return false;
-}
-
 /* Tells of the bits of the log of s->lb, once. */
 static int add_log(struct search *s, struct context *cx, bool tail)
 {
-	uint64_t *grown;
 	unsigned int i;
+	int ret = s->lb.nbits ? sparse_add(&s->told, cx, s->lb.pseg) : 0;
 	int err = 0;
 
-	if (!s->lb.nbits || was_told(s, s->lb.pseg) || s->ntold == LOGS_MAX)
-		return 0;
-	grown = array_grow(cx, s->told, &s->told_room, s->ntold + 1,
-			   sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	s->told = grown;
-	grown[s->ntold++] = s->lb.pseg;
-	for (i = 0; i < s->lb.nbits && !err; i++)
+	for (i = 0; ret > 0 && i < s->lb.nbits && !err; i++)
 		err = add_bit(s, cx, &s->lb.bits[i], tail);
-	return err == -EIO ? 0 : err;
+	return ret < 0 ? ret : err == -EIO ? 0 : err;
 }
 
 /* A walk along the chain, as the kernel's search for the latest super root. */
@@ -304,10 +285,15 @@ static int add_chained(struct search *s, struct context *cx,
 {
 	int followed = 1;
 
-	if (s->lb.nbits && !is_named(s, ch))
-		followed = is_followed(s, cx, *ch);
-	if (!followed && !is_credible_tail(s))
+	if (!s->lb.nbits)
 		return 0;
+	if (!is_named(s, ch))
+		followed = is_followed(s, cx, *ch);
+	/* Nor is it where all of its segment is read. */
+	if (!followed && !is_credible_tail(s)) {
+		followed = sparse_add(&s->told, cx, s->lb.pseg);
+		return followed < 0 ? followed : 0;
+	}
 	return followed < 0 ? followed : add_log(s, cx, !followed);
 }
 
@@ -483,11 +469,12 @@ int pass_bits(struct check *c, struct context *cx)
 
 	if (!is_damaged(c) && was_unmounted(c) && !is_spare_wrong(c))
 		return 0;
+	err = sparse_init(&s.told, cx, c->dev->size / LEAST_BLOCK);
 	superbits_read(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
-	if (is_damaged(c)) {
+	if (!err && is_damaged(c)) {
 		err = search_all(&s, cx);
-	} else {
+	} else if (!err) {
 		s.geo = c->vol->geo;
 		err = is_spare_wrong(c) ? search_chains(&s, cx) : 0;
 		if (!err && !was_unmounted(c))
@@ -495,6 +482,6 @@ int pass_bits(struct check *c, struct context *cx)
 	}
 	logbits_fini(&s.lb);
 	free(s.summary);
-	free(s.told);
+	sparse_fini(&s.told);
 	return err;
 }

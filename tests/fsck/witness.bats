@@ -133,3 +133,18 @@ restores() {
 	run -0 fsck.nilfs2 --undo undo "$image"
 	cmp "$image" damaged
 }
+
+# Of a log that nothing follows chance explains more than a flip does.
+@test "no flipped bit is seen in a large log that may have been cut off" {
+	begin cleaned
+	read -r first count < <(latest_log)
+	named=$(dump.nilfs2 info "$image" |
+		awk '/^s_last_(pseg|seq|cno)/ { print $1 "=" $NF }')
+	# shellcheck disable=SC2086
+	damage super:1 $named s_state=0
+	flip $(((first + count - 2) * size + 9)) 6
+	damage inode:/kept i_links_count=5
+	run -4 fsck.nilfs2 -fn --data "$image"
+	[[ $output == *"inode-links-names: "* ]]
+	[[ $output != *"-bit: "* ]]
+}
