@@ -60,10 +60,11 @@ static int take_entries(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-static int take_own(void *arg, struct context *cx, uint64_t blocknr)
+static int take_own(void *arg, struct context *cx,
+		    const struct blockmap_item *item)
 {
 	(void)cx;
-	note_block(arg, blocknr);
+	note_block(arg, item->ptr);
 	return 0;
 }
 

@@ -33,8 +33,6 @@ bool datmap_is_broken(const struct fix *fix)
 {
 	const struct place *at = &fix->place;
 
-	if (fix->rule == RULE_LOG_UNLISTED)
-		return at->kind == PLACE_BLOCK;
 	if (at->ino != NILFS_DAT_INO)
 		return false;
 	if (fix->rule == RULE_DEV_UNREADABLE)

@@ -8,7 +8,9 @@
  * list of its logs is read again.
  *
  * That the log is wrong, and not the DAT, is certain where no log lists the
- * number and the map of the file agrees with the DAT (mislisted.h).
+ * number and the map of the file agrees with the DAT (mislisted.h).  Of a block
+ * of the DAT itself its log says only where in the DAT it is: with a wrong map
+ * much else would be wrong, and this repair make nothing better.
  */
 #include "fsck/plan/fixers.h"
 
@@ -28,12 +30,18 @@ struct moves {
 	struct listing *list;		/* the blocks */
 	size_t n;
 	struct bitmap segments;
+	bool any;			/* segment */
 };
 
 static bool is_mine(const struct fix *fix)
 {
 	return fix->rule == RULE_LOG_UNLISTED &&
 	       fix->place.kind == PLACE_VBLOCK;
+}
+
+static bool is_of_dat(const struct fix *fix)
+{
+	return fix->rule == RULE_LOG_UNLISTED && fix->place.kind == PLACE_BLOCK;
 }
 
 static int gather_listings(struct moves *m, struct context *cx,
@@ -53,6 +61,13 @@ static int gather_listings(struct moves *m, struct context *cx,
 	return ret;
 }
 
+static void add_segment(struct moves *m, uint64_t blocknr)
+{
+	bitmap_set(&m->segments, geometry_segment_of(&m->job->vol->geo,
+						     blocknr));
+	m->any = true;
+}
+
 /* Adds the block of FIX where the log alone is wrong. */
 static int add(struct moves *m, struct context *cx, const struct fix *fix)
 {
@@ -67,8 +82,7 @@ static int add(struct moves *m, struct context *cx, const struct fix *fix)
 	if (ret <= 0)
 		return ret;
 	m->n++;
-	bitmap_set(&m->segments, geometry_segment_of(&m->job->vol->geo,
-						     fix->got));
+	add_segment(m, fix->got);
 	return 0;
 }
 
@@ -92,9 +106,12 @@ static int list_blocks(struct moves *m, struct context *cx,
 	if (!m->list)
 		return fail(cx, -ENOMEM, "%zu blocks", n);
 	err = datlife_init(&m->life, cx, m->job->vol);
-	for (i = 0; i < n && !err; i++)
+	for (i = 0; i < n && !err; i++) {
 		if (is_mine(&fixes[i]))
 			err = add(m, cx, &fixes[i]);
+		else if (is_of_dat(&fixes[i]))
+			add_segment(m, fixes[i].place.number);
+	}
 	sort_in_place(m->list, m->n, sizeof(*m->list), compare);
 	return err;
 }
@@ -134,7 +151,7 @@ int fix_moves(struct fixer_job *job, struct context *cx,
 
 	if (!err)
 		err = list_blocks(&m, cx, fixes, n);
-	if (!err && m.n)
+	if (!err && m.any)
 		err = empty_segments(&m, cx);
 	bitmap_fini(&m.segments);
 	free(m.list);

@@ -28,25 +28,20 @@
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
-static int add(struct removal *r, struct context *cx, uint64_t blocknr,
-	       uint64_t vblocknr, const struct nilfs_dat_entry *de)
+static int add(struct removal *r, struct context *cx,
+	       const struct removal_block *b)
 {
 	const struct nilfs_geometry *geo = &r->job->vol->geo;
 	struct removal_block *grown;
 
-	if (!geometry_has_block(geo, blocknr) ||
-	    !bitmap_test(r->which, geometry_segment_of(geo, blocknr)))
+	if (!geometry_has_block(geo, b->blocknr) ||
+	    !bitmap_test(r->which, geometry_segment_of(geo, b->blocknr)))
 		return 0;
 	grown = array_grow(cx, r->blocks, &r->room, r->n + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	r->blocks = grown;
-	grown[r->n++] = (struct removal_block){
-		.blocknr = blocknr,
-		.vblocknr = vblocknr,
-		.start = de ? le64_get(de->de_start) : 0,
-		.end = de ? le64_get(de->de_end) : NILFS_CNO_MAX,
-	};
+	grown[r->n++] = *b;
 	return 0;
 }
 
@@ -61,16 +56,33 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 	for (i = datscan_next_used(block, 0); i < block->count && !err;
 	     i = datscan_next_used(block, i + 1)) {
 		const struct nilfs_dat_entry *de = datscan_entry(block, i);
+		const struct removal_block b = {
+			.blocknr = le64_get(de->de_blocknr),
+			.vblocknr = block->first + i,
+			.start = le64_get(de->de_start),
+			.end = le64_get(de->de_end),
+		};
 
-		err = add(r, cx, le64_get(de->de_blocknr), block->first + i,
-			  de);
+		err = add(r, cx, &b);
 	}
 	return err;
 }
 
-static int visit_own(void *arg, struct context *cx, uint64_t blocknr)
+/* The map of the DAT says what the block is, not the log. */
+static int visit_own(void *arg, struct context *cx,
+		     const struct blockmap_item *item)
 {
-	return add(arg, cx, blocknr, 0, NULL);
+	const struct removal_block b = {
+		.blocknr = item->ptr,
+		.end = NILFS_CNO_MAX,
+		.as = {
+			.ino = NILFS_DAT_INO,
+			.level = (uint8_t)item->level,
+			.blkoff = item->key,
+		},
+	};
+
+	return add(arg, cx, &b);
 }
 
 static int compare(const void *a, const void *b)
@@ -142,11 +154,12 @@ static void name(struct removal *r, uint64_t blocknr,
 
 	if (i == r->n || b->blocknr != blocknr || b->listed)
 		return;
+	if (!b->vblocknr || !as->is_virtual) {
+		b->listed = !b->vblocknr && !as->is_virtual;
+		return;
+	}
 	b->as = *as;
-	b->listed = as->is_virtual ?
-			    b->vblocknr && (as->vblocknr == b->vblocknr ||
-					    is_mislisted(r, b)) :
-			    !b->vblocknr;
+	b->listed = as->vblocknr == b->vblocknr || is_mislisted(r, b);
 }
 
 /* Asks the logs of SEGNUM: 1, 0 where they are not all there. */
@@ -285,7 +298,7 @@ static int move_all(struct removal *r, struct context *cx)
 	return err;
 }
 
-/* Level and key of a node, which logs have of the DAT's only. */
+/* Level and key of a block, which logs do not have of a node. */
 static int locate(struct removal *r, struct context *cx,
 		  const struct removal_block *b, unsigned int *level,
 		  uint64_t *key)

@@ -42,9 +42,10 @@ static int claim_entries(void *arg, struct context *cx, unsigned int worker,
 	return err;
 }
 
-static int claim_own(void *arg, struct context *cx, uint64_t blocknr)
+static int claim_own(void *arg, struct context *cx,
+		     const struct blockmap_item *item)
 {
-	return claim(arg, cx, blocknr);
+	return claim(arg, cx, item->ptr);
 }
 
 int usage_gather(struct usage *u, struct context *cx, struct volume *vol,

@@ -305,14 +305,15 @@ static int name_entries(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-static int name_own(void *arg, struct context *cx, uint64_t blocknr)
+static int name_own(void *arg, struct context *cx,
+		    const struct blockmap_item *item)
 {
 	struct check *c = arg;
 
 	(void)cx;
-	if (sparse_test(&c->claimed, blocknr))
+	if (sparse_test(&c->claimed, item->ptr))
 		findings_broken(c->findings, RULE_LOG_UNLISTED,
-				place_number(PLACE_BLOCK, blocknr));
+				place_number(PLACE_BLOCK, item->ptr));
 	return 0;
 }
 

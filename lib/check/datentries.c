@@ -142,12 +142,13 @@ static int check_entries(void *arg, struct context *cx, unsigned int worker,
 	return err ? err : claim_pending(s, cx, &pending);
 }
 
-static int count_block(void *arg, struct context *cx, uint64_t blocknr)
+static int count_block(void *arg, struct context *cx,
+		       const struct blockmap_item *item)
 {
 	struct scan *s = arg;
 
 	(void)cx;
-	(void)blocknr;
+	(void)item;
 	check_progress(s->c, ++s->nblocks);
 	return 0;
 }
@@ -205,9 +206,10 @@ static int own_entries(void *arg, struct context *cx, unsigned int worker,
 	return err;
 }
 
-static int own_block(void *arg, struct context *cx, uint64_t blocknr)
+static int own_block(void *arg, struct context *cx,
+		     const struct blockmap_item *item)
 {
-	return add_owner(arg, cx, blocknr, 0);
+	return add_owner(arg, cx, item->ptr, 0);
 }
 
 static int compare_owners(const void *a, const void *b)

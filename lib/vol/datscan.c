@@ -254,7 +254,7 @@ static int take_item(struct scan *scan, struct context *cx,
 
 	err = blockmap_resolve(&scan->vol->dat.map, cx, item->ptr, &blocknr);
 	if (!err && v->own_block)
-		err = v->own_block(v->arg, cx, blocknr);
+		err = v->own_block(v->arg, cx, item);
 	if (err || item->level)
 		return err;
 	if (scan->batch->nextents == BATCH_EXTENTS) {

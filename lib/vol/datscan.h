@@ -11,6 +11,7 @@
 #include "base/context.h"
 #include "disk/ondisk.h"
 
+struct blockmap_item;
 struct volume;
 
 /*
@@ -35,9 +36,10 @@ struct datscan_visitor {
 		       const struct datscan_block *block);
 	/*
 	 * Called for each block of the DAT file itself, data and nodes, in
-	 * the calling thread.  May be NULL.
+	 * the calling thread: ITEM->ptr is where it is.  May be NULL.
 	 */
-	int (*own_block)(void *arg, struct context *cx, uint64_t blocknr);
+	int (*own_block)(void *arg, struct context *cx,
+			 const struct blockmap_item *item);
 	/*
 	 * Called for each data block of the DAT that cannot be read, with the
 	 * failure in CX, by several workers at once; the scan goes on with what

@@ -220,14 +220,15 @@ static int count_entries(void *arg, struct context *cx, unsigned int worker,
 }
 
 /* The run after those of the workers is for the DAT's own blocks. */
-static int count_own_block(void *arg, struct context *cx, uint64_t blocknr)
+static int count_own_block(void *arg, struct context *cx,
+			   const struct blockmap_item *item)
 {
 	struct counter *c = arg;
 	struct run *run = &c->runs[cx->threads];
 	int err = 0;
 
-	if (blocknr < run->start || blocknr >= run->end)
-		err = move_run(c, cx, run, blocknr);
+	if (item->ptr < run->start || item->ptr >= run->end)
+		err = move_run(c, cx, run, item->ptr);
 	run->counts.current++;
 	return err;
 }
