@@ -7,11 +7,16 @@
 # shellcheck source=tests/lint/lint.sh
 . "$(dirname "$0")/lint.sh"
 
-# The pages that are installed, from the build's own list.
-pages()
+# The pages that are installed, from the build's own list; those of the tools.
+all_pages()
 {
 	sed -n '/dist_man_MANS/,/[^\\]$/p' "$lint_top/man/Makemodule.am" |
-	grep -oE 'man/[a-z0-9.]+\.8' | sort -u
+	grep -oE 'man/[a-z0-9.-]+\.[58]' | sort -u
+}
+
+pages()
+{
+	all_pages | grep '\.8$'
 }
 
 # Where a page is: some are made by the build.
@@ -71,8 +76,14 @@ for page in $(pages); do
 	lint_none "$tool --help shows options"
 	rm -f "$help" "$manual"
 done
-for page in $(pages); do
+for page in $(all_pages); do
 	[ -f "$(path_of "$page")" ] || echo "$page"
 done >"$lint_list"
 lint_none "every page of the build's list is there"
+if command -v groff >/dev/null; then
+	for page in $(all_pages); do
+		groff -man -t -Tutf8 -ww "$(path_of "$page")" 2>&1 >/dev/null
+	done >"$lint_list"
+	lint_none "no page has what groff warns of"
+fi
 lint_done
