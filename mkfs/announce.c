@@ -87,20 +87,18 @@ void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written)
 {
 	const struct nilfs_geometry *g = &plan->g;
-	bool open = plan->fit && !written;
 
 	report_begin(r, "volume",
 		     written ? "New volume" : "Volume that would be made");
 	report_string(r, "device", "Device", path);
 	report_value(r, VALUE_BOOL, "written", "Written", value_bool(written));
 	report_value(r, VALUE_SIZE, "s_dev_size", "Size",
-		     open ? value_absent() : value_u64(plan->size));
+		     value_u64(plan->size));
 	report_value(r, VALUE_SIZE, "block_size", "Block size",
 		     value_u64(g->block_size));
 	report_u64(r, "s_blocks_per_segment", "Blocks per segment",
 		   g->blocks_per_segment);
-	report_value(r, VALUE_U64, "s_nsegments", "Segments",
-		     open ? value_absent() : value_u64(g->nsegments));
+	report_u64(r, "s_nsegments", "Segments", g->nsegments);
 	report_u64(r, "s_r_segments_percentage", "Reserved segments (%)",
 		   plan->reserved);
 	report_u64(r, "s_first_data_block", "First block of segment 0",
@@ -130,8 +128,16 @@ static void put_losses(struct report *r, const struct populate_counts *counts)
 	report_end(r);
 }
 
+/* Of a forecast on a device of any size, as it would be on that of PLAN. */
+static uint64_t clean_segments(const struct content *c, const struct plan *plan)
+{
+	return c->forecast && !plan->zoned.zones && !plan->fit ?
+		       plan->g.nsegments - c->end.used_segments :
+		       c->end.clean_segments;
+}
+
 void announce_content(struct report *r, const struct content *c,
-		      const struct nilfs_geometry *g)
+		      const struct plan *plan, uint64_t least_size)
 {
 	const struct populate_counts *counts = &c->counts;
 
@@ -146,9 +152,12 @@ void announce_content(struct report *r, const struct content *c,
 	report_value(r, VALUE_SIZE, "bytes", "Bytes in files",
 		     value_u64(counts->bytes));
 	report_value(r, VALUE_SIZE, "written_bytes", "Written",
-		     value_u64(c->written * g->block_size));
+		     value_u64(c->written * plan->g.block_size));
 	report_u64(r, "clean_segments", "Clean segments",
-		   c->end.clean_segments);
+		   clean_segments(c, plan));
+	if (least_size)
+		report_value(r, VALUE_SIZE, "least_size",
+			     "Size that is needed", value_u64(least_size));
 	if (!report_is_text(r))
 		put_losses(r, counts);
 	report_end(r);

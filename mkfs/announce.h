@@ -13,8 +13,11 @@
 void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written);
 
-/* Puts what C has put on a volume of geometry G. */
+/*
+ * Puts what C has put on the volume of PLAN; of a forecast also LEAST_SIZE, the
+ * bytes that the device must have (0 otherwise).
+ */
 void announce_content(struct report *r, const struct content *c,
-		      const struct nilfs_geometry *g);
+		      const struct plan *plan, uint64_t least_size);
 
 #endif

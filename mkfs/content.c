@@ -102,6 +102,7 @@ static int fill_layer(struct layer *l, struct context *cx,
 		.rules = c->walk.rules,
 		.time = (int64_t)l->plan->ctime,
 		.strict = c->strict,
+		.forecast = c->forecast,
 		.progress = c->progress ? report : NULL,
 		.arg = l,
 	};

@@ -25,6 +25,7 @@ struct content {
 	struct walk_options walk;	/* its rules are for archives, too */
 	enum content_snapshots snapshots;
 	bool strict;
+	bool forecast;		/* what files hold is neither read nor written */
 	uint32_t collect;	/* as writer_options; 0: the default */
 	uint64_t allocate;	/* as writer_options */
 	bool digest;		/* make `uuid` */

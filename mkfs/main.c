@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "dev/devfile.h"
 #include "mkfs/announce.h"
 #include "mkfs/badblocks.h"
+#include "mkfs/forecast.h"
 #include "mkfs/format.h"
 #include "mkfs/measure.h"
 #include "mkfs/options.h"
@@ -30,7 +32,9 @@ struct mkfs {
 	struct content content;
 	struct entry_rules rules;
 	struct walk_skip skip;		/* the image */
-	char files[48];			/* for the line of progress */
+	uint64_t least_size;		/* bytes; 0: not forecast */
+	const char *doing;		/* for the line of progress */
+	char files[48];			/* which this is */
 };
 
 static int make_plan(struct mkfs *m)
@@ -79,34 +83,50 @@ static void show_progress(void *arg, const struct populate_counts *counts,
 {
 	struct mkfs *m = arg;
 
-	snprintf(m->files, sizeof(m->files), "filling (%" PRIu64 " files)",
-		 counts->files);
+	snprintf(m->files, sizeof(m->files), "%s (%" PRIu64 " files)",
+		 m->doing, counts->files);
 	progress_update(&m->tool->progress, bytes);
 }
 
+static void begin_progress(struct mkfs *m, const char *doing, uint64_t bytes)
+{
+	m->doing = doing;
+	snprintf(m->files, sizeof(m->files), "%s", doing);
+	progress_begin(&m->tool->progress, m->files, bytes, true);
+}
+
+/* An image file may lie in its own source. */
+static void skip_target(struct mkfs *m)
+{
+	struct stat st;
+
+	if (!m->target.file || fstat(devfile_fd(m->target.file), &st))
+		return;
+	m->skip = (struct walk_skip){ st.st_dev, st.st_ino };
+	m->content.walk.skip = &m->skip;
+	m->content.walk.nskip = 1;
+}
+
 /* What is put on the volume, as the options have it. */
-static void choose_content(struct mkfs *m)
+static int choose_content(struct mkfs *m)
 {
 	const struct mkfs_options *o = m->o;
 	struct content *c = &m->content;
-	struct stat st;
 
 	c->sources = o->roots.items;
 	c->nsources = o->roots.count;
 	c->walk.rules = &m->rules;
 	c->walk.order = (enum walk_order)o->order;
 	c->walk.one_file_system = o->one_file_system;
-	if (!fstat(devfile_fd(m->target.file), &st)) {
-		m->skip = (struct walk_skip){ st.st_dev, st.st_ino };
-		c->walk.skip = &m->skip;
-		c->walk.nskip = 1;
-	}
+	skip_target(m);
 	c->snapshots = (enum content_snapshots)o->snapshot;
 	c->strict = o->strict;
 	c->collect = o->collect;
 	c->digest = options_uuid_of_content(o);
 	c->progress = show_progress;
 	c->arg = m;
+	return options_entry_rules(&m->tool->cx, o, m->tool->source_date,
+				   &m->rules);
 }
 
 static int write_volume(struct mkfs *m, struct context *cx)
@@ -155,8 +175,7 @@ static int fill(struct mkfs *m)
 	if (progress->fd >= 0)
 		total = measure_sources(cx, m->content.sources,
 					m->content.nsources);
-	snprintf(m->files, sizeof(m->files), "filling");
-	progress_begin(progress, m->files, total, true);
+	begin_progress(m, "filling", total);
 	ret = write_volume(m, cx);
 	progress_end(progress);
 	return ret;
@@ -167,18 +186,13 @@ static int format(struct mkfs *m)
 	struct context *cx = &m->tool->cx;
 	int ret = target_prepare(cx, &m->target);
 
-	if (!ret)
-		ret = options_entry_rules(cx, m->o, m->tool->source_date,
-					  &m->rules);
 	if (ret)
 		return ret;
 	if (m->plan.fit)
 		plan_limit(&m->plan, m->target.size);
 	m->badblocks.fd = devfile_fd(m->target.file);
-	choose_content(m);
-	ret = m->content.nsources ? fill(m) : write_empty(m);
-	entry_rules_fini(&m->rules);
-	return ret;
+	skip_target(m);
+	return m->content.nsources ? fill(m) : write_empty(m);
 }
 
 /* What the sources had and the volume has not. */
@@ -206,38 +220,84 @@ static void announce(struct mkfs *m)
 	if (m->tool->quiet && report_is_text(r))
 		return;
 	announce_plan(r, m->target.path, &m->plan, written);
-	if (written && m->content.nsources)
-		announce_content(r, &m->content, &m->plan.g);
+	if (m->content.nsources)
+		announce_content(r, &m->content, &m->plan,
+				 written ? 0 : m->least_size);
+}
+
+static bool can_read_twice(const struct mkfs_options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->roots.count; i++)
+		if (!strcmp(o->roots.items[i], "-"))
+			return false;
+	return true;
+}
+
+/* Sets the least size with which the content can be written. */
+static int forecast(struct mkfs *m, struct forecast *f)
+{
+	int ret;
+
+	begin_progress(m, "measuring", 0);
+	ret = forecast_run(f, &m->tool->cx, &m->plan, &m->content);
+	progress_end(&m->tool->progress);
+	if (!ret)
+		m->least_size = plan_min_size(&f->plan.g, f->nsegments);
+	return ret;
+}
+
+static int no_room(struct mkfs *m, const char *what)
+{
+	return fail(&m->tool->cx, -ENOSPC, "%s: -d: %" PRIu64 " bytes are "
+		    "needed, it has %" PRIu64 "; %s", m->target.path,
+		    m->least_size, m->plan.size, what);
 }
 
 /*
- * What cannot fit is refused before anything is lost, or where nothing is
- * written.  Patterns may leave out all that is large.
+ * What cannot be done is refused before anything is lost, or where nothing is
+ * written.
  */
-static int check_room(struct mkfs *m)
+static int check_content(struct mkfs *m)
 {
 	const struct mkfs_options *o = m->o;
-	const struct nilfs_geometry *g = &m->plan.g;
-	struct measure_how how = {
-		.one_file_system = o->one_file_system,
-		.block_size = g->block_size,
-		.room = g->nsegments * g->blocks_per_segment << g->block_bits,
-	};
-	uint64_t bytes;
-	struct stat st;
+	struct forecast f;
+	int ret;
 
-	if (m->plan.fit || o->exclude.count || !o->roots.count ||
-	    (m->target.blank && !o->dry_run))
+	if (o->dry_run ? !o->roots.count && !m->plan.fit :
+			 !o->roots.count || m->plan.fit || m->target.blank ||
+				 !can_read_twice(o))
 		return 0;
-	if (!stat(m->target.path, &st))
-		how.skip = (struct walk_skip){ st.st_dev, st.st_ino };
-	bytes = measure_excess(&m->tool->cx, o->roots.items, o->roots.count,
-			       &how);
-	if (!bytes)
-		return context_cancelled(&m->tool->cx);
-	return fail(&m->tool->cx, -ENOSPC, "%s: -d: the files have %" PRIu64
-		    " bytes, for which the volume has %" PRIu64
-		    "; nothing was written", m->target.path, bytes, how.room);
+	ret = forecast(m, &f);
+	if (ret == -ENOSPC)
+		return fail(&m->tool->cx, ret, "%s: -d: too small for what is "
+			    "to be put on it; nothing was written",
+			    m->target.path);
+	if (!ret && !m->plan.fit && f.nsegments > m->plan.g.nsegments)
+		return no_room(m, "nothing was written");
+	if (ret || !o->dry_run)
+		return ret;
+	m->content = f.content;
+	m->plan = m->plan.fit ? f.plan : m->plan;
+	return 0;
+}
+
+/* Says how much room there should have been, where that can still be known. */
+static int explain_full(struct mkfs *m)
+{
+	struct context *cx = &m->tool->cx;
+	size_t len = strlen(m->target.path);
+	char text[FAILURE_TEXT_MAX];
+	struct forecast f;
+
+	memcpy(text, cx->failure, sizeof(text));
+	if (can_read_twice(m->o) && !m->plan.fit && !m->plan.zoned.zones &&
+	    !forecast(m, &f) && f.nsegments > m->plan.g.nsegments)
+		return no_room(m, "there is no volume on it now");
+	if (!strncmp(text, m->target.path, len))
+		return fail(cx, -ENOSPC, "%s", text);
+	return fail(cx, -ENOSPC, "%s: %s", m->target.path, text);
 }
 
 static int look_and_format(struct mkfs *m)
@@ -250,7 +310,9 @@ static int look_and_format(struct mkfs *m)
 	if (!ret)
 		ret = content_check(cx, m->o->roots.items, m->o->roots.count);
 	if (!ret)
-		ret = check_room(m);
+		ret = choose_content(m);
+	if (!ret)
+		ret = check_content(m);
 	if (!ret && m->o->check == 1 && m->target.dev)
 		ret = badblocks_read(&m->badblocks, cx, m->target.dev);
 	if (ret)
@@ -259,7 +321,7 @@ static int look_and_format(struct mkfs *m)
 	if (!m->o->dry_run)
 		ret = format(m);
 	if (ret)
-		return ret;
+		return ret == -ENOSPC ? explain_full(m) : ret;
 	warn_of_losses(m);
 	announce(m);
 	return 0;
@@ -276,6 +338,7 @@ static int run(struct tool *tool, const void *options)
 
 	if (!ret)
 		ret = look_and_format(&m);
+	entry_rules_fini(&m.rules);
 	target_close(&m.target, ret);
 	return ret;
 }

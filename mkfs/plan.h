@@ -53,7 +53,7 @@ int plan_make(struct context *cx, const struct mkfs_options *o,
  */
 void plan_settle(struct plan *plan, uint64_t used);
 
-/* As long as that is open: no more than SIZE bytes, and no fewer. */
+/* The plan for a device of SIZE bytes without zones. */
 void plan_limit(struct plan *plan, uint64_t size);
 
 /* Bytes of the least device with that many segments. */

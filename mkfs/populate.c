@@ -184,6 +184,28 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 	return 0;
 }
 
+bool populate_is_forecast(const struct populate *p)
+{
+	return p->options.forecast;
+}
+
+static void blank_free(struct payload *payload)
+{
+	free(payload);
+}
+
+/* A payload without content in the place of PAYLOAD. */
+static struct payload *blank(struct payload *payload)
+{
+	static const struct payload_ops ops = { .free = blank_free };
+	struct payload *empty = malloc(sizeof(*empty));
+
+	payload_put(payload);
+	if (empty)
+		payload_init(empty, &ops);
+	return empty;
+}
+
 int populate_file(struct populate *p, struct context *cx,
 		  const struct entry *e, const struct newfile_run *runs,
 		  size_t nruns, struct payload *payload, bool later,
@@ -199,6 +221,11 @@ int populate_file(struct populate *p, struct context *cx,
 		return err;
 	}
 	make_inode(p, e, &inode);
+	if (nruns && p->options.forecast) {
+		payload = blank(payload);
+		if (!payload)
+			return fail(cx, -ENOMEM, "file of the source");
+	}
 	if (nruns) {
 		err = deferred_place(&p->deferred, cx, p->w, *ino, &inode,
 				     runs, nruns, payload, later);

@@ -40,6 +40,7 @@ struct populate_options {
 	const struct entry_rules *rules;	/* borrowed; NULL: none */
 	int64_t time;		/* seconds, of what no source tells */
 	bool strict;		/* a loss is an error */
+	bool forecast;		/* nobody will read what files hold */
 	/* Called now and then with the counts so far, or NULL. */
 	void (*progress)(void *arg, const struct populate_counts *counts);
 	void *arg;
@@ -61,6 +62,9 @@ void populate_close(struct populate *p);
 
 /* Bytes of a block of the new volume: what runs of files are rounded to. */
 uint32_t populate_block_size(const struct populate *p);
+
+/* Whether content need not be given, but its blocks: files have no payload. */
+bool populate_is_forecast(const struct populate *p);
 
 /* A name of a directory of this layer. */
 struct populate_name {
@@ -95,7 +99,8 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
  * as RUNS of blocks.  With LATER the file may be placed after others that come
  * behind it, so that it has one extent: its content must stay readable.  A
  * file without LATER has one extent too, at the price of the room that is left
- * in the segment.  PAYLOAD is NULL for a file without blocks.
+ * in the segment.  PAYLOAD is NULL for a file without blocks, and may be for
+ * any in a forecast, which lets go of it.
  */
 int populate_file(struct populate *p, struct context *cx,
 		  const struct entry *e, const struct newfile_run *runs,

@@ -138,6 +138,20 @@ static int take_content(struct sourcefile *s, struct context *cx,
 				    s->ahead->losses);
 }
 
+/* What reading it would tell, but for what it holds. */
+static int look_into(struct sourcefile *s, struct context *cx,
+		     struct sourcedir *dir, const struct populate_name *name)
+{
+	int fd, err;
+
+	fd = sourcedir_open_file(dir, cx, name->name, name->len);
+	if (fd < 0)
+		return fd;
+	err = attrlist_tell(cx, s->p, dir, name->name, name->len, fd);
+	close(fd);
+	return err;
+}
+
 static int place(struct sourcefile *s, struct context *cx,
 		 struct sourcedir *dir, struct populate_name *name,
 		 const struct statx *st, const struct newfile_run *runs,
@@ -149,6 +163,8 @@ static int place(struct sourcefile *s, struct context *cx,
 
 	if (n && !sparse && s->ahead && s->ahead->payload) {
 		err = take_content(s, cx, dir, name, &payload);
+	} else if (n && populate_is_forecast(s->p)) {
+		err = look_into(s, cx, dir, name);
 	} else if (n) {
 		payload = filepayload_make(dir, name->name, name->len, st,
 					   sparse ? runs : NULL, n, s->p);

@@ -166,12 +166,40 @@ static int finish_current(struct tarlayer *l, struct context *cx)
 	return ret;
 }
 
+/* Reads the member to its end, to see whether it is all there. */
+static int pass_over(struct tarlayer *l, struct context *cx,
+		     const struct tarmember *m)
+{
+	uint64_t at, end;
+	char buf[16384];
+	size_t i, len;
+	int ret = 0;
+
+	for (i = 0; i < m->nruns && !ret; i++) {
+		at = m->runs[i].blkoff * l->block_size;
+		end = at + m->runs[i].count * l->block_size;
+		for (; at < end && !ret; at += len) {
+			len = end - at < sizeof(buf) ? (size_t)(end - at) :
+						       sizeof(buf);
+			ret = context_cancelled(cx);
+			if (!ret)
+				ret = tarreader_read(l->r, cx, at, len, buf);
+		}
+	}
+	return ret || !m->nruns ? ret : tarreader_complete(l->r, cx);
+}
+
 static int add_file(struct tarlayer *l, struct context *cx,
 		    const struct tarmember *m, uint64_t *ino)
 {
 	struct payload *payload = NULL;
+	int ret;
 
-	if (m->nruns) {
+	if (populate_is_forecast(l->p)) {
+		ret = pass_over(l, cx, m);
+		if (ret)
+			return ret;
+	} else if (m->nruns) {
 		payload = tarpayload_make(l->r, m, l->block_size);
 		if (!payload)
 			return fail(cx, -ENOMEM, "member of an archive");

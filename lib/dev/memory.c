@@ -63,6 +63,33 @@ static const struct dev_ops memory_ops = {
 	.close = memory_close,
 };
 
+static int zeros_read(struct dev *dev, struct context *cx, uint64_t off,
+		      void *buf, size_t len)
+{
+	(void)dev;
+	(void)cx;
+	(void)off;
+	memset(buf, 0, len);
+	return 0;
+}
+
+static const struct dev_ops zeros_ops = {
+	.read = zeros_read,
+	.flush = memory_flush,
+	.close = memory_close,
+};
+
+int memory_open_zeros(struct dev **devp, struct context *cx, uint64_t size)
+{
+	int ret = memory_open_const(devp, cx, NULL, 0);
+
+	if (ret)
+		return ret;
+	(*devp)->ops = &zeros_ops;
+	(*devp)->size = size;
+	return 0;
+}
+
 int memory_open_const(struct dev **devp, struct context *cx, const void *buf,
 		      size_t size)
 {

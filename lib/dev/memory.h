@@ -11,6 +11,9 @@
  */
 int memory_open(struct dev **devp, struct context *cx, void *buf, size_t size);
 
+/* SIZE bytes of zeros, which take no memory and cannot be written. */
+int memory_open_zeros(struct dev **devp, struct context *cx, uint64_t size);
+
 /* The same over bytes that must not change: writes fail with -EROFS. */
 int memory_open_const(struct dev **devp, struct context *cx, const void *buf,
 		      size_t size);

@@ -53,7 +53,8 @@ said() {
 	[[ $output == *"$1"* ]]
 }
 
-# refuses TEXT ARGUMENT...: mkfs refuses, and an old volume stays.
+# refuses TEXT ARGUMENT...: mkfs refuses, and an old volume stays: all is tried
+# before but the reading of files.
 refuses() {
 	local text=$1
 
@@ -73,7 +74,7 @@ refuses() {
 	mkdir empty
 	refuses 'No such file' -d missing
 	refuses 'No such file' -d empty -d missing
-	fails text -d text
+	refuses text -d text
 }
 
 @test "a symbolic link that fills a block, as the kernel makes none" {
@@ -101,7 +102,7 @@ refuses() {
 			-d tree image
 		said 'tree/sub'
 		[[ $output == *"Permission denied"* ]]
-		nothing_left image
+		[ "$(blkid -p -o value -s LABEL image)" = old ]
 		chmod 644 tree/sub/secret
 		chmod 000 tree/sub
 	done
@@ -110,7 +111,8 @@ refuses() {
 
 # held PERL: a write lease on "tree/held" is taken.  Whoever opens that file
 # waits until PERL, where $fh is the file, has been carried out.  mkfs has looked
-# at the files of a segment before it opens the first of them.
+# at the files of a segment before it opens the first of them.  With --size auto
+# it does not try first.
 held() {
 	cat >hold.pl <<-'EOF'
 	use Fcntl;
@@ -152,7 +154,8 @@ changed() {
 	hold_tree
 	old_volume
 	held "$1"
-	run timeout 60 "$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 -d tree image
+	run timeout 60 "$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 \
+		--size auto -d tree image
 	wait $holder
 	said "$2: changed"
 	nothing_left image
@@ -184,7 +187,7 @@ ended_by() {
 	hold_tree
 	old_volume
 	held "system 'kill -$1 \$(cat pid); sleep 0.3'"
-	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 -d tree image \
+	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 --size auto -d tree image \
 		2>said & echo $! >pid
 	status=0
 	wait "$(cat pid)" || status=$?
@@ -222,7 +225,7 @@ ended_by() {
 	mkdir many
 	for i in $(seq 70); do head -c 1M /dev/urandom >many/$i; done
 	tar cf many.tar many
-	fails 'No space left' -d many.tar
+	refuses 'No space left' -d many.tar
 	# Just above what would do, by a definition: data, and a third more.
 	rm -f new
 	mkfs -q -B 64 --size 94M -d tree new
@@ -270,16 +273,16 @@ ended_by() {
 	need_archives whole.tar
 	for bytes in 100000 $((2 << 20)) 513; do
 		head -c $bytes whole.tar >cut.tar
-		fails cut.tar -d cut.tar
+		refuses cut.tar -d cut.tar
 	done
 	head -c 100000 /dev/urandom >noise.tar
-	fails noise.tar -d noise.tar
+	refuses noise.tar -d noise.tar
 	(cd tree && tar -Pcf ../dots.tar ../tree/small --transform s,.*,../out,)
-	fails ../out -d dots.tar
+	refuses ../out -d dots.tar
 	(cd tree && tar -Pcf ../dots.tar small --transform s,.*,a/../../out,)
-	fails .. -d dots.tar
+	refuses .. -d dots.tar
 	gzip -c whole.tar | head -c 1000000 >cut.tar.gz
-	fails cut.tar.gz -d cut.tar.gz
+	refuses cut.tar.gz -d cut.tar.gz
 }
 
 @test "a stream that ends early" {
@@ -300,7 +303,7 @@ ended_by() {
 	mkdir tree
 	echo 1 >tree/file
 	echo none >none
-	fails none -d tree -d none
+	refuses none -d tree -d none
 }
 
 @test "--strict and extended attributes" {
@@ -313,7 +316,7 @@ ended_by() {
 	image 64M
 	run -0 mkfs -B 64 -d tree image
 	[[ $output == *"extended attributes"* ]]
-	fails 'extended attributes' --strict -d tree
+	refuses 'extended attributes' --strict -d tree
 	setfattr -x user.color tree/file
 	image 64M
 	run -0 mkfs -q -B 64 --strict -d tree image
@@ -365,23 +368,105 @@ teardown() {
 	[ ! -e new ]
 }
 
-@test "a directory that cannot fit costs no old volume, nor passes a dry run" {
+@test "what cannot fit costs no old volume, nor passes a dry run" {
 	old_volume
 	mkdir top
 	head -c 70M /dev/urandom >top/large
+	(cd top && tar cf ../top.tar .)
 	before=$(sum)
-	for option in -f '-n -f'; do
-		# shellcheck disable=SC2086
-		refused 1 "the files have 73400320 bytes" $option -B 64 \
-			-d top image
+	for source in top top.tar; do
+		[ "$source" = top ] || need_archives top.tar
+		for option in -f '-n -f'; do
+			# shellcheck disable=SC2086
+			refused 1 "bytes are needed, it has 67108864" $option \
+				-B 64 -d $source image
+		done
 	done
 	[ "$(sum)" = "$before" ]
-	refused 1 "new: -d: the files have" -n --size 64M -B 64 -d top new
+	refused 1 "new: -d: 7" -n --size 64M -B 64 -d top new
+	[[ $output == *"nothing was written"* ]]
 	# Holes, other names and what is left out need no room.
 	rm top/large
 	truncate -s 1G top/holes
 	head -c 40M /dev/urandom >top/a
 	ln top/a top/b
 	cp image top/image
-	run -0 mkfs -f -q -B 64 -d top image
+	cp image top/left-out
+	run -0 mkfs -f -q -B 64 --exclude left-out -d top image
+}
+
+# least ARGUMENT...: the size that a dry run says is needed, which writes
+# nothing.
+least() {
+	mkfs -n --json --size 1G "$@" none | jq .content.least_size
+	[ ! -e none ]
+}
+
+# exactly SEGMENT ARGUMENT...: a volume of that size is made, one of SEGMENT
+# bytes less is not, and says what is needed.
+exactly() {
+	local segment=$1 size
+
+	shift
+	size=$(least "$@")
+	[ "$size" -gt $((17 * segment)) ]
+	rm -f new
+	mkfs -q --size "$size" "$@" new
+	rm new
+	run -1 mkfs -q --size $((size - segment)) "$@" new
+	echo "$output"
+	[[ $output == "mkfs.nilfs2: new: -d: $size bytes are needed, it has \
+$((size - segment)); "* ]]
+	[ ! -e new ]
+}
+
+@test "the size that a dry run tells is the least that does" {
+	need jq
+	make_tree rich rich 1024 64
+	head -c 9M /dev/urandom >rich/more
+	mkdir over
+	(cd over && seq -f 'file-%05.0f' 1 900 | xargs touch)
+	cp rich/more over
+	tar cf over.tar over
+	exactly 16384 -b 1024 -B 16 -d rich
+	exactly 65536 -b 1024 -B 64 -d over -d rich
+	exactly 262144 -B 64 --collect 16 -d rich -d over --snapshot
+	exactly 65536 -b 1024 -B 64 -m 30 -d rich -d over
+	exactly 131072 -b 1024 -B 128 -O sufile_live_blks_ext -d rich
+	need_archives over.tar
+	exactly 65536 -b 1024 -B 64 -d rich -d over.tar -j 3
+}
+
+@test "a dry run tells of content and losses as the real one does" {
+	need jq
+	mkdir tree
+	head -c 100000 /dev/urandom >tree/file
+	setfattr -n user.color -v red tree/file 2>messages || :
+	mkfs -n --json --size 64M -B 64 -d tree none 2>said |
+		jq 'del(.content.least_size) | .content' >dry
+	mkfs --json --size 64M -B 64 -d tree new 2>again | jq .content >wet
+	diff dry wet
+	diff said again
+	mkfs -n --json --size auto -B 64 -d tree none 2>said |
+		jq .volume.s_dev_size >dry
+	mkfs -q --size auto -B 64 -d tree auto
+	[ "$(cat dry)" -eq "$(stat -c %s auto)" ]
+	chmod 0 tree/file
+	run unprivileged "$NILFS2_BUILD/mkfs/mkfs.nilfs2" -n --size 64M -B 64 \
+		-d tree none
+	[ "$status" -eq 1 ]
+	[[ $output == *"tree/file: open: Permission denied"* ]]
+}
+
+@test "a dry run reads an archive to its end, from standard input too" {
+	mkdir tree
+	head -c 30M /dev/urandom >tree/file
+	tar cf whole.tar tree
+	need_archives whole.tar
+	run -1 mkfs -n --size 16M -B 64 -d - none <whole.tar
+	[[ $output == *"none: -d: 3"*" bytes are needed, it has 16777216"* ]]
+	run -0 mkfs -n -q --size 64M -B 64 -d - none <whole.tar
+	head -c 20000000 whole.tar >cut.tar
+	run -1 mkfs -n --size 64M -B 64 -d cut.tar none
+	[[ $output == *"cut.tar: member tree/file: "* ]]
 }

@@ -172,6 +172,12 @@ int populate_file(struct populate *p, struct context *cx, const struct entry *e,
 	return 0;
 }
 
+bool populate_is_forecast(const struct populate *p)
+{
+	(void)p;
+	return false;
+}
+
 int populate_special(struct populate *p, struct context *cx,
 		     const struct entry *e, uint64_t *ino)
 {

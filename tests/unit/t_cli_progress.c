@@ -28,6 +28,10 @@ static char *said(uint64_t total, uint64_t count, bool quiet)
 	progress_begin(&p, "checking", 2, false);
 	progress_update(&p, 1);
 	progress_end(&p);
+	progress_update(&p, 2);
+	/* Nor would a terminal be told of what has not begun. */
+	p.terminal = true;
+	progress_update(&p, 3);
 	n = pread(fd, text, sizeof(text) - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
 	close(fd);
@@ -52,6 +56,8 @@ int main(void)
 	ok(lines_of(text) <= 102, "no more than a line per percent");
 	ok(lines_of(text) >= 100, "and no fewer");
 	ok(strstr(text, "\n2 1 2 checking\n"), "steps are counted");
+	ok(!strstr(text, "null") && !strstr(text, "\033"),
+	   "nothing is said outside of a step");
 	ok(lines_of(said(0, 1000000, false)) < 2000,
 	   "an unknown total does not flood");
 	is_str(said(100, 100, true), "", "quiet is quiet");
