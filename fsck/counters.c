@@ -19,8 +19,8 @@
 #include "fsck/apply/round.h"
 #include "fsck/plan/look.h"
 #include "fsck/segments/fix_segments.h"
-#include "fsck/segments/livecounts.h"
 #include "fsck/session.h"
+#include "log/exactcounts.h"
 #include "log/mend.h"
 #include "vol/sutable.h"
 
@@ -88,8 +88,8 @@ static int rebuild(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = fix_segments_all(job, cx, &all, &changed);
 	if (!err)
-		err = livecounts_enter(job->writer, cx, job->vol, job->time,
-				       &changed);
+		err = exactcounts_count(job->writer, cx, job->vol, job->time,
+					&changed);
 	if (!err && changed)
 		fixers_tell(job, "live blocks of %llu segments: counted",
 			    (unsigned long long)changed);

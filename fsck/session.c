@@ -174,7 +174,7 @@ static void tell_repairs(struct tool *tool, const struct repair *r,
 	if (losses)
 		losslist_report(losses, &tool->report, tool->verbose);
 	if (r->now)
-		kept_report(&r->now->kept, &tool->report, "left");
+		look_report_kept(r->now, &tool->report, "left");
 }
 
 /* Nobody is asked about what every mount does. */

@@ -25,7 +25,7 @@
 #include "disk/dat.h"
 #include "fsck/account/beyond.h"
 #include "fsck/account/comparecps.h"
-#include "fsck/account/comparesynced.h"
+#include "fsck/account/comparefile.h"
 #include "fsck/account/comparetree.h"
 #include "fsck/account/losspaths.h"
 #include "fsck/account/sides.h"
@@ -298,7 +298,7 @@ static int run(struct account *a, struct context *cx)
 	if (!err)
 		err = compare(a, cx);
 	if (!err)
-		err = comparesynced_run(&a->s, cx);
+		err = comparefile_synced(&a->s, cx);
 	if (!err && a->mounted < a->s.before->latest.cno)
 		err = beyond_suspect(&a->s, cx, a->in->used, a->mounted);
 	if (!err)

@@ -13,6 +13,12 @@
 #include "vol/file.h"
 
 /*
+ * Adds the blocks that a mount before the repair would have brought into their
+ * files, and that these have not after it.  0, -ENOMEM, -EINTR.
+ */
+int comparefile_synced(struct sides *s, struct context *cx);
+
+/*
  * Compares inode INO of STATE.  BEFORE is NULL where it could not be read,
  * AFTER where there is none.  0, -ENOMEM, -EINTR.
  */

@@ -7,6 +7,7 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
+#include "fsck/apply/repair.h"
 #include "fsck/plan/fixers.h"
 #include "vol/rollforward.h"
 
@@ -34,5 +35,15 @@ int forward_collect(struct volume *vol, struct context *cx,
  */
 int forward_run(struct fixer_job *job, struct context *cx,
 		const struct rollforward *rf, const struct bitmap *needed);
+
+/*
+ * Before a round of R: once, what a mount would recover becomes a log, and
+ * R->now is the look at that; or, where metadata is broken, it is kept for
+ * forward_last().  0, or a failure.
+ */
+int forward_first(struct repair *r, struct context *cx);
+
+/* After all rounds: what was kept becomes a log, or is given up, and told. */
+int forward_last(struct repair *r, struct context *cx);
 
 #endif

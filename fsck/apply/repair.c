@@ -29,8 +29,6 @@
 #include "fsck/apply/round.h"
 #include "fsck/apply/settle.h"
 #include "fsck/apply/states.h"
-#include "fsck/apply/superchoice.h"
-#include "fsck/apply/synced.h"
 #include "fsck/apply/undo.h"
 #include "fsck/plan/fixers.h"
 
@@ -364,7 +362,7 @@ static int run_rounds(struct repair *r, struct context *cx)
 	int stage, err = 0;
 
 	while (r->rounds < REPAIR_ROUNDS && !err) {
-		err = synced_first(r, cx);
+		err = forward_first(r, cx);
 		if (!err)
 			err = derivation_run(r, cx);
 		if (err)
@@ -384,7 +382,7 @@ int repair_rounds(struct repair *r, struct context *cx)
 {
 	int err = run_rounds(r, cx);
 
-	return err ? err : synced_last(r, cx);
+	return err ? err : forward_last(r, cx);
 }
 
 static void drop_look(struct repair *r)
@@ -437,7 +435,7 @@ int repair_run(struct repair *r, struct context *cx)
 		return 0;
 	}
 	if (!err && !r->now)
-		err = superchoice_run(r, cx);
+		err = states_choose_super(r, cx);
 	if (!err)
 		err = states_run(r, cx);
 	if (!err)

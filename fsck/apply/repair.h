@@ -36,7 +36,7 @@ struct repair {
 	bool grave;		/* it came to such losses: nothing is done */
 	struct losses losses;
 	unsigned int rounds;
-	/* To be rolled forward (synced.h): asked for; what; there is nothing;
+	/* To be rolled forward (forward.h): asked for; what; there is nothing;
 	   the super root that they follow; the segments that the device needs
 	   still. */
 	bool asked_synced;

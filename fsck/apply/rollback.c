@@ -19,20 +19,83 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "base/sparse.h"
+#include "check/check.h"
 #include "check/damage.h"
+#include "check/ifilewalk.h"
 #include "check/vblocks.h"
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
+#include "disk/ondisk.h"
 #include "disk/palloc.h"
 #include "fsck/apply/known.h"
 #include "fsck/apply/round.h"
-#include "fsck/tree/cpvblocks.h"
 #include "log/mend.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 #include "vol/volume.h"
+
+static void ignore(void *arg, const struct finding *f)
+{
+	(void)arg;
+	(void)f;
+}
+
+static int walk(struct check *c, struct context *cx,
+		const struct nilfs_checkpoint *cp)
+{
+	uint64_t cno = le64_get(cp->cp_cno);
+	const struct lifetime within = { cno, cno + 1 };
+	struct ifilewalk_sums sums;
+	struct pointers pointers;
+	struct ifilewalk ifile;
+	struct sparse told = { 0 };
+	int ret = sparse_init(&told, cx, c->referenced.bits);
+
+	pointers_init(&pointers, c, c->vol, &told);
+	if (!ret) {
+		ret = ifilewalk_init(&ifile, cx, c, &pointers);
+		if (!ret)
+			ret = ifilewalk_run(&ifile, cx, cno,
+					    &cp->cp_ifile_inode, &within,
+					    &sums);
+		if (!ret)
+			ret = !pointers.partial &&
+			      !ifilewalk_is_partial(&ifile);
+		ifilewalk_fini(&ifile);
+	}
+	pointers_fini(&pointers);
+	sparse_fini(&told);
+	return ret;
+}
+
+/*
+ * Makes SET that of all that the maps of checkpoint CP name: its ifile's and
+ * those of its files, nodes too.  1, or 0 where not all of it could be followed.
+ * The checker walks CP as if there were no other, for the set that it leaves;
+ * what it finds on the way was told of before.
+ */
+static int gather(struct sparse *set, struct context *cx,
+		  const struct check *c, const struct nilfs_checkpoint *cp)
+{
+	struct check alone = {
+		.dev = c->dev,
+		.vol = c->vol,
+		.used_segments = c->used_segments,
+	};
+	int ret = findings_open(&alone.findings, cx, ignore, NULL, false);
+
+	if (!ret)
+		ret = sparse_init(&alone.referenced, cx,
+				  vblocks_end(c->vol, cx));
+	if (!ret)
+		ret = walk(&alone, cx, cp);
+	findings_close(alone.findings);
+	*set = alone.referenced;
+	return ret;
+}
 
 struct rollback {
 	struct volume *vol;
@@ -148,7 +211,7 @@ static int change(struct rollback *r, struct context *cx, struct writer *w)
 static int find_blocks(struct rollback *r, struct context *cx,
 		       const struct check *c, const struct nilfs_checkpoint *cp)
 {
-	int ret = cpvblocks_gather(&r->then, cx, c, cp);
+	int ret = gather(&r->then, cx, c, cp);
 
 	r->partial = !ret;
 	return ret < 0 ? ret : 0;

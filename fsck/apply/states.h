@@ -15,4 +15,11 @@
  */
 int states_run(struct repair *r, struct context *cx);
 
+/*
+ * Before any other repair: where the superblocks differ in what never changes,
+ * and much is wrong by the one that the volume was opened by, nothing by the
+ * other, both become that, and R->now is the look at it.  0, or a failure.
+ */
+int states_choose_super(struct repair *r, struct context *cx);
+
 #endif

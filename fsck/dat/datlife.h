@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
 #include "check/listings.h"
 #include "vol/volume.h"
 
@@ -46,5 +47,14 @@ struct datlife_span {
  */
 int datlife_find(struct datlife *d, struct context *cx,
 		 const struct listing *l, struct datlife_span *span);
+
+/*
+ * Whether BLOCKNR is virtual block VBLOCKNR as the DAT says, although its log
+ * lists it by another number: 1, and how it should be listed in *L; 0, a
+ * failure.  Asked only where no log lists VBLOCKNR.
+ */
+int datlife_find_mislisted(struct datlife *d, struct context *cx,
+			   const struct check *c, uint64_t vblocknr,
+			   uint64_t blocknr, struct listing *l);
 
 #endif

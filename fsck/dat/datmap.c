@@ -14,7 +14,7 @@
  *
  * If all logs can be read and no block is missing, the DAT is what it was.  If
  * not, and the user wants that, groups of which a block is in no log are made
- * right as far as the rest tells (datgroups.h), and so are blocks that are
+ * right as far as the rest tells (fix_allocator.h), and so are blocks that are
  * where the map says but cannot be read.
  */
 #include "fsck/dat/datmap.h"
@@ -25,7 +25,7 @@
 
 #include "check/listings.h"
 #include "fsck/dat/datblocks.h"
-#include "fsck/dat/datgroups.h"
+#include "fsck/dat/fix_allocator.h"
 #include "fsck/dat/groupfix.h"
 #include "log/mend.h"
 
@@ -241,7 +241,7 @@ static int adopt_all(struct rebuild *r, struct context *cx)
 	if (r->own.partial)
 		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
 			    "blocks of it may have come back");
-	err = datgroups_mend(r->job, cx, &r->g, NULL);
+	err = fix_allocator_groups(r->job, cx, &r->g, NULL);
 	return err ? err : mend_changed(r->job->writer, cx);
 }
 
@@ -298,7 +298,7 @@ static int replace_lost(struct rebuild *r, struct context *cx,
 		}
 	}
 	if (ret >= 0)
-		ret = datgroups_mend(r->job, cx, &r->g, &lost);
+		ret = fix_allocator_groups(r->job, cx, &r->g, &lost);
 	sparse_fini(&lost);
 	return ret < 0 ? ret : mend_changed(r->job->writer, cx);
 }

@@ -9,7 +9,7 @@
  * tell, asked for that very block, which of them is the last to have it.
  *
  * A place that no log lists is given up, unless its log lists it by a wrong
- * number (mislisted.h).  If a file refers to the entry it
+ * number (datlife.h).  If a file refers to the entry it
  * says then that it was never written, which is for the repair of maps to
  * see to; else its number is free.
  *
@@ -28,7 +28,6 @@
 #include "fsck/dat/datmap.h"
 #include "fsck/dat/datwrong.h"
 #include "fsck/dat/groupfix.h"
-#include "fsck/dat/mislisted.h"
 #include "log/mend.h"
 
 struct mender {
@@ -149,8 +148,8 @@ static int give_up(struct mender *m, struct context *cx,
 		   struct entry *e)
 {
 	struct listing right;
-	int err = mislisted_find(&m->life, cx, m->job->check, w->vblocknr,
-				 e->blocknr, &right);
+	int err = datlife_find_mislisted(&m->life, cx, m->job->check,
+					 w->vblocknr, e->blocknr, &right);
 
 	if (err)
 		return err < 0 ? err : 0;

@@ -40,4 +40,10 @@ int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
 int datown_read_older(const struct datown *o, struct context *cx,
 		      uint64_t blkoff, uint64_t blocknr, char *buf);
 
+/*
+ * Sets c->sufile_doubted unless the SUFILE is where its newest listings are.
+ * -ENOMEM, -EINTR.
+ */
+int datown_doubt_sufile(struct check *c, struct context *cx);
+
 #endif

@@ -25,7 +25,6 @@
 #include "disk/dat.h"
 #include "fsck/dat/datlife.h"
 #include "fsck/derive/datown.h"
-#include "fsck/derive/sufile_doubt.h"
 #include "vol/translate.h"
 
 /* An entry that was set to its newest listing. */
@@ -478,7 +477,7 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c)
 	int err = make_buffers(&v, cx);
 
 	if (!err)
-		err = sufile_doubt(c, cx);
+		err = datown_doubt_sufile(c, cx);
 	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
 	if (!err)
 		err = datown_init(&v.own, cx, c, d->dev);

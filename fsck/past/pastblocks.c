@@ -10,17 +10,119 @@
  * A block that lives now is left alone.  What is wrong with it is wrong with
  * the newest checkpoint, which is mended first, by new blocks of its own; then
  * it has ended.
+ *
+ * Where an undo file has what was there a block is changed where it is instead:
+ * the exception to the rule that every change is one more log.
  */
 #include "fsck/past/pastblocks.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/search.h"
-#include "fsck/past/inplace.h"
+#include "disk/segsum.h"
 #include "fsck/past/pastwrite.h"
+#include "vol/logscan.h"
+
+#define CHUNK_BLOCKS 64u
+
+/* Whether blocks can be changed where they are: not without an undo file, and
+   not on zones, below whose write pointers nothing is ever written. */
+static bool is_in_place(const struct fixer_job *job)
+{
+	return job->undo && !job->dev->zones;
+}
+
+/* The log that has BLOCKNR: 1, 0 where none can be found. */
+static int find_log(struct fixer_job *job, struct context *cx,
+		    uint64_t blocknr, struct log *log)
+{
+	const struct nilfs_geometry *g = &job->vol->geo;
+	struct logscan scan;
+	int ret;
+
+	if (!geometry_has_block(g, blocknr))
+		return 0;
+	ret = logscan_open(&scan, cx, job->vol, geometry_segment_of(g, blocknr),
+			   0);
+	while (!ret && (ret = logscan_next(&scan, cx, log)) > 0) {
+		if (blocknr < log->pseg + log->nblocks)
+			return blocknr >= log->pseg;
+		ret = 0;
+	}
+	return ret;
+}
+
+static int sum_up(struct fixer_job *job, struct context *cx,
+		  const struct log *log, struct segsum_crc *crc)
+{
+	uint32_t bits = job->vol->geo.block_bits, done, n;
+	char *buf = malloc((size_t)CHUNK_BLOCKS << bits);
+	int err = 0;
+
+	if (!buf)
+		return fail(cx, -ENOMEM, "blocks of a log");
+	for (done = 0; done < log->nblocks && !err; done += n) {
+		n = log->nblocks - done;
+		if (n > CHUNK_BLOCKS)
+			n = CHUNK_BLOCKS;
+		err = dev_read(job->dev, cx, (log->pseg + done) << bits, buf,
+			       (size_t)n << bits);
+		if (!err)
+			segsum_crc_update(crc, buf, (size_t)n << bits);
+	}
+	free(buf);
+	return err ? err : context_cancelled(cx);
+}
+
+static int seal(struct fixer_job *job, struct context *cx,
+		const struct log *log)
+{
+	uint64_t at = log->pseg << job->vol->geo.block_bits;
+	struct nilfs_segment_summary ss;
+	struct segsum_crc crc;
+	le32 sum;
+	int err = dev_read(job->dev, cx, at, &ss, sizeof(ss));
+
+	if (err)
+		return err;
+	segsum_crc_init_datasum(&crc, &job->vol->geo, &ss);
+	err = sum_up(job, cx, log, &crc);
+	if (err || segsum_crc_check_datasum(&crc, &ss) == RULE_OK)
+		return err;
+	sum = le32_make(crc.sum);
+	at += offsetof(struct nilfs_segment_summary, ss_datasum);
+	return dev_write(job->dev, cx, at, &sum, sizeof(sum));
+}
+
+/*
+ * Gives block BLOCKNR CONTENT where it is, and the log that has it the checksum
+ * for that, unless it has it already: damage that came after the log was written
+ * has left it as it was.  Nobody loses anything if that is cut short, as the
+ * block was of no use.
+ */
+static int change(struct fixer_job *job, struct context *cx, uint64_t blocknr,
+		  const void *content)
+{
+	const struct nilfs_geometry *g = &job->vol->geo;
+	struct log log;
+	int ret = dev_write(job->dev, cx, blocknr << g->block_bits, content,
+			    g->block_size);
+
+	if (ret)
+		return ret;
+	ret = find_log(job, cx, blocknr, &log);
+	if (ret > 0)
+		ret = seal(job, cx, &log);
+	/* A log that cannot be read as a whole has no right checksum anyway. */
+	if (ret != -EIO && ret != -EUCLEAN)
+		return ret;
+	fail_clear(cx);
+	return 0;
+}
 
 static bool is_below(const void *item, const void *key)
 {
@@ -136,8 +238,8 @@ static int write_in_place(struct pastblocks *p, struct context *cx)
 	int err = 0;
 
 	for (i = 0; i < p->n && !err; i++)
-		err = inplace_write(p->job, cx, p->list[i].blocknr,
-				    p->list[i].content);
+		err = change(p->job, cx, p->list[i].blocknr,
+			         p->list[i].content);
 	return err;
 }
 
@@ -145,7 +247,7 @@ int pastblocks_write(struct pastblocks *p, struct context *cx)
 {
 	if (!p->n)
 		return 0;
-	if (inplace_is_possible(p->job))
+	if (is_in_place(p->job))
 		return write_in_place(p, cx);
 	return pastwrite_run(p, cx);
 }

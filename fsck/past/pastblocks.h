@@ -56,7 +56,7 @@ void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr);
 
 /*
  * Writes the blocks, and all that leads to them, in every checkpoint that has
- * them; where that is possible (inplace.h) they are changed where they are.
+ * them; where that is possible they are changed where they are.
  * -ENOMEM, -EINTR, -ENOSPC, -EIO, -EUCLEAN.
  */
 int pastblocks_write(struct pastblocks *p, struct context *cx);

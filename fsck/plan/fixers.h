@@ -5,7 +5,7 @@
  * A fixer changes what its findings name and what follows from that: counts
  * are made anew from what they count, not corrected by what was found.  It
  * writes nothing itself but superblocks and, behind an undo file, blocks of
- * snapshots (inplace.h): the rest goes into the log of a writer that is
+ * snapshots (pastblocks.h): the rest goes into the log of a writer that is
  * open on the volume.  It may leave what it cannot mend.
  *
  * Repairs go stage by stage (enum rule_stage).  Fixers of a stage run together,

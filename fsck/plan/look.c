@@ -15,13 +15,66 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/budget.h"
 #include "check/passes.h"
 #include "check/zonewalk.h"
+#include "find/tell.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/pass_bits.h"
+
+static bool has_room(struct kept *k)
+{
+	size_t room = k->room ? 2 * k->room : 16;
+	struct finding *findings;
+
+	if (k->n < k->room)
+		return true;
+	if (k->n >= KEPT_MOST)
+		return false;
+	findings = realloc(k->findings, room * sizeof(*findings));
+	if (!findings)
+		return false;
+	k->findings = findings;
+	k->room = room;
+	return true;
+}
+
+/* Of a look between two rounds nobody knows whether it is the last one, whose
+   findings are what is left.  What does not fit was counted. */
+static void keep(void *kept, const struct finding *f)
+{
+	struct kept *k = kept;
+
+	if (!has_room(k))
+		return;
+	k->findings[k->n] = *f;
+	if (f->detail)
+		k->findings[k->n].detail = strdup(f->detail);
+	k->n++;
+}
+
+void look_report_kept(const struct look *l, struct report *r, const char *key)
+{
+	size_t i;
+
+	report_list(r, key);
+	for (i = 0; i < l->kept.n; i++)
+		tell_finding(r, &l->kept.findings[i]);
+	report_end(r);
+}
+
+static void kept_fini(struct kept *k)
+{
+	size_t i;
+
+	for (i = 0; i < k->n; i++)
+		free((char *)(uintptr_t)k->findings[i].detail);
+	free(k->findings);
+	memset(k, 0, sizeof(*k));
+}
 
 /* What there is to do was an estimate, from a volume that may be damaged. */
 static void show_progress(void *arg, uint64_t done)
@@ -189,7 +242,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.note = again ? NULL : note,
 		.note_arg = tool,
 	};
-	err = findings_open(&c->findings, &tool->cx, sink ? sink : kept_add,
+	err = findings_open(&c->findings, &tool->cx, sink ? sink : keep,
 			    sink ? arg : &l->kept, o->everything);
 	if (err)
 		return err;

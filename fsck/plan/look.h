@@ -4,14 +4,25 @@
 #define NILFS2_FSCK_LOOK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "check/check.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "find/decision.h"
-#include "fsck/plan/kept.h"
+#include "find/finding.h"
 #include "fsck/plan/options.h"
 #include "fsck/plan/plan.h"
+#include "out/report.h"
+
+/* The most that are kept. */
+#define KEPT_MOST 10000
+
+/* All zero: none. */
+struct kept {
+	struct finding *findings;	/* their details are their own */
+	size_t n, room;
+};
 
 struct look {
 	struct check check;	/* its volume stays open, its facts are kept */
@@ -36,5 +47,8 @@ struct look {
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, findings_sink *sink, void *arg);
 void look_fini(struct look *l);
+
+/* Puts the findings that were kept, in a list KEY. */
+void look_report_kept(const struct look *l, struct report *r, const char *key);
 
 #endif

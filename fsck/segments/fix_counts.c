@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "disk/dat.h"
 #include "fsck/plan/fixers.h"
-#include "fsck/segments/livecounts.h"
+#include "log/exactcounts.h"
 #include "log/mend.h"
 #include "vol/datscan.h"
 
@@ -123,8 +123,8 @@ static int end_leaks(struct fixer_job *job, struct context *cx)
 static int count_live(struct fixer_job *job, struct context *cx)
 {
 	uint64_t changed;
-	int err = livecounts_enter(job->writer, cx, job->vol, job->time,
-				   &changed);
+	int err = exactcounts_count(job->writer, cx, job->vol, job->time,
+				    &changed);
 
 	if (!err && changed)
 		fixers_tell(job, "live blocks of %llu segments: counted",

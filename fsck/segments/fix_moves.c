@@ -8,7 +8,7 @@
  * list of its logs is read again.
  *
  * That the log is wrong, and not the DAT, is certain where no log lists the
- * number and the map of the file agrees with the DAT (mislisted.h).  Of a block
+ * number and the map of the file agrees with the DAT (datlife.h).  Of a block
  * of the DAT itself its log says only where in the DAT it is: with a wrong map
  * much else would be wrong, and this repair make nothing better.
  */
@@ -20,7 +20,7 @@
 
 #include "base/sort.h"
 #include "check/vblocks.h"
-#include "fsck/dat/mislisted.h"
+#include "fsck/dat/datlife.h"
 #include "fsck/segments/removal.h"
 
 struct moves {
@@ -77,7 +77,7 @@ static int add(struct moves *m, struct context *cx, const struct fix *fix)
 
 	if (l && l->is_used)
 		return 0;
-	ret = mislisted_find(&m->life, cx, m->job->check, fix->place.number,
+	ret = datlife_find_mislisted(&m->life, cx, m->job->check, fix->place.number,
 			     fix->got, &m->list[m->n]);
 	if (ret <= 0)
 		return ret;

@@ -27,8 +27,8 @@
 #include "disk/segusage.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/segments/fix_segments.h"
-#include "fsck/segments/livecounts.h"
 #include "fsck/segments/usage.h"
+#include "log/exactcounts.h"
 #include "log/mend.h"
 #include "log/segzones.h"
 #include "vol/sutable.h"
@@ -314,8 +314,8 @@ static int make_anew(struct fixer_job *job, struct context *cx,
 		bitmap_set(which, segnum);
 	err = fix_segments_all(job, cx, which, &changed);
 	if (!err && !job->plan->kinds[RULE_FIX_DAT].n)
-		err = livecounts_enter(job->writer, cx, job->vol, job->time,
-				       &segnum);
+		err = exactcounts_count(job->writer, cx, job->vol, job->time,
+					&segnum);
 	if (!err)
 		fixers_tell(job, "segment usage file: made anew, with %llu "
 			    "segments that are not clean",

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/timefmt.h"
 #include "check/damage.h"
@@ -27,10 +28,122 @@
 #include "disk/super.h"
 #include "fsck/super/rootderive.h"
 #include "fsck/super/rootsearch.h"
-#include "fsck/super/statediff.h"
 #include "log/newsupers.h"
+#include "vol/root.h"
 #include "vol/salvage.h"
 #include "vol/summary.h"
+
+struct statediff {
+	struct root root[2];
+	const struct palloc *palloc;
+	char *block;		/* a copy of the first one's */
+	uint64_t n;
+};
+
+static bool is_used(const struct nilfs_inode *inode)
+{
+	return le16_get(inode->i_links_count);
+}
+
+/* Counts in two blocks of entries; OTHER is NULL for a hole. */
+static void compare_entries(struct statediff *d, const char *block,
+			    const char *other)
+{
+	static const struct nilfs_inode none;
+	uint32_t size = d->root[0].vol->geo.inode_size, at;
+
+	for (at = 0; at + size <= d->root[0].vol->geo.block_size; at += size) {
+		const struct nilfs_inode *a = (const void *)(block + at);
+		const struct nilfs_inode *b =
+			other ? (const void *)(other + at) : &none;
+
+		d->n += (is_used(a) || is_used(b)) &&
+			memcmp(a, b, sizeof(*a)) != 0;
+	}
+}
+
+/* Block BLKOFF of ifile FROM, which the other one does not have so. */
+static int compare_block(struct statediff *d, struct context *cx, int from,
+			 uint64_t blkoff)
+{
+	struct file *file = &d->root[from].ifile;
+	struct file *other = &d->root[!from].ifile;
+	const void *block;
+	int ret = file_block(file, cx, blkoff, &block);
+
+	if (ret <= 0)
+		return ret;
+	memcpy(d->block, block, d->root[0].vol->geo.block_size);
+	file_put(file, block);
+	ret = file_block(other, cx, blkoff, &block);
+	if (ret < 0)
+		return ret;
+	/* What both have was compared from the first one's side. */
+	if (!ret || !from)
+		compare_entries(d, d->block, ret ? block : NULL);
+	if (ret)
+		file_put(other, block);
+	return 0;
+}
+
+static bool has_entries(const struct statediff *d, uint64_t blkoff)
+{
+	struct palloc_block where;
+
+	palloc_locate(d->palloc, blkoff, &where);
+	return where.kind == PALLOC_ENTRIES;
+}
+
+/* Block ITEM of ifile FROM, unless it is one that the other one shares. */
+static int compare_item(struct statediff *d, struct context *cx, int from,
+			const struct blockmap_item *item)
+{
+	uint64_t ptr;
+	int ret = context_cancelled(cx);
+
+	if (ret || !has_entries(d, item->key))
+		return ret;
+	ret = blockmap_lookup(&d->root[!from].ifile.map, cx, item->key, &ptr);
+	if (ret < 0 || (ret && ptr == item->ptr))
+		return ret < 0 ? ret : 0;
+	return compare_block(d, cx, from, item->key);
+}
+
+static int compare_from(struct statediff *d, struct context *cx, int from)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret = blockmap_cursor_open(&cur, cx, &d->root[from].ifile.map, 0,
+				       false);
+
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0)
+		ret = compare_item(d, cx, from, &item);
+	blockmap_cursor_close(&cur);
+	return ret;
+}
+
+/* Counts the inodes of the latest checkpoints of A and B that are in only one of
+   them, or are not the same there. */
+static int count_differences(struct context *cx, struct volume *a,
+			     struct volume *b, uint64_t *n)
+{
+	struct statediff d = { .palloc = &a->ifile_palloc };
+	int err = root_open(&d.root[0], cx, a, 0);
+
+	if (!err)
+		err = root_open(&d.root[1], cx, b, 0);
+	if (err)
+		return err;
+	d.block = malloc(a->geo.block_size);
+	if (!d.block)
+		return fail(cx, -ENOMEM, "block of inodes");
+	err = compare_from(&d, cx, 0);
+	if (!err)
+		err = compare_from(&d, cx, 1);
+	free(d.block);
+	*n = d.n;
+	return err;
+}
 
 #define NAMED_MAX 8	/* states given up that are named one by one */
 
@@ -88,7 +201,7 @@ static int count_changes(struct restore *r, struct context *cx,
 	if (!err)
 		err = rootsearch_open(&r->rs, cx, b, &second);
 	if (!err)
-		err = statediff_count(cx, first, second, n);
+		err = count_differences(cx, first, second, n);
 	volume_close(first);
 	volume_close(second);
 	if (damage_is(err)) {
@@ -190,7 +303,7 @@ static int tell_given_up(struct restore *r, struct context *cx,
 {
 	char text[TIMEFMT_ISO_MAX];
 	struct recovery at;
-	uint64_t n;
+	uint64_t n = 0;
 	bool hurt;
 	int ret = rootsearch_state(&r->rs, cx, root, &at, &hurt);
 

@@ -6,7 +6,7 @@
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
  * newest sound one that an older checkpoint has, with its blocks as they were
- * (inoderevive.h).  Where there is none, and its type is gone, too, it is
+ * (oldinodes.h).  Where there is none, and its type is gone, too, it is
  * cleared, and its names are for the repair of names.
  *
  * A root of which nothing is left is made anew, empty, because everything else
@@ -25,7 +25,6 @@
 #include "fsck/tree/ifilefill.h"
 #include "fsck/tree/inodeedit.h"
 #include "fsck/tree/inodemend.h"
-#include "fsck/tree/inoderevive.h"
 #include "fsck/tree/nametypes.h"
 #include "fsck/tree/oldinodes.h"
 #include "fsck/tree/pastinodes.h"
@@ -123,7 +122,7 @@ static int revive(struct fixing *f, struct context *cx, uint64_t ino)
 		return ret;
 	fixers_tell(f->job, "inode %llu: restored from checkpoint %llu",
 		    (unsigned long long)ino, (unsigned long long)cno);
-	ret = inoderevive_map(f->job, cx, ino, &inode);
+	ret = oldinodes_revive(f->job, cx, ino, &inode);
 	if (!ret)
 		ret = inodeedit_write(&f->edit, cx, ino, &inode);
 	return ret ? ret : 1;

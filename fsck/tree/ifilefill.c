@@ -17,7 +17,7 @@
 #include "fsck/checkpoints/lastknown.h"
 #include "fsck/dat/groupfix.h"
 #include "fsck/derive/liveblocks.h"
-#include "fsck/tree/ifilegroups.h"
+#include "fsck/tree/fix_ifile.h"
 #include "log/mend.h"
 
 #define SECTOR 512
@@ -281,7 +281,7 @@ int ifilefill_run(struct fixer_job *job, struct context *cx)
 		return 0;
 	err = fill(&f, cx);
 	if (!err)
-		err = ifilegroups_mend(job, cx, &f.groups);
+		err = fix_ifile_groups(job, cx, &f.groups);
 	groupfix_fini(&f.groups);
 	liveblocks_fini(&f.blocks);
 	return err;

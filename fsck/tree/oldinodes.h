@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
+#include "fsck/plan/fixers.h"
 #include "vol/volume.h"
 
 /* All zero but for VOL: nothing is known yet. */
@@ -29,5 +30,13 @@ int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
 		   struct nilfs_inode *inode, uint64_t *cno);
 
 void oldinodes_fini(struct oldinodes *o);
+
+/*
+ * Makes the map of INODE, INO of an older checkpoint, one that the newest can
+ * have: blocks that are still alive stay, others are copied, what cannot be
+ * read is a hole.  -ENOSPC, -ENOMEM, -EINTR, -EIO.
+ */
+int oldinodes_revive(struct fixer_job *job, struct context *cx, uint64_t ino,
+		     struct nilfs_inode *inode);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "log/exactcounts.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "disk/segusage.h"
@@ -98,4 +99,24 @@ int exactcounts_enter(struct writer *w, struct context *cx,
 	if (!ret)
 		mend_exact(w);
 	return ret;
+}
+
+int exactcounts_count(struct writer *w, struct context *cx, struct volume *vol,
+		      uint64_t time, uint64_t *changed)
+{
+	struct liveness *live = NULL;
+	int err;
+
+	*changed = 0;
+	if (!vol->geo.has_live_blks)
+		return 0;
+	err = liveness_count(vol, cx, UINT64_MAX, &live);
+	if (err == -EUCLEAN || err == -EIO) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!err)
+		err = exactcounts_enter(w, cx, live, time, changed);
+	liveness_free(live);
+	return err;
 }

@@ -20,4 +20,11 @@ int exactcounts_enter(struct writer *w, struct context *cx,
 		      const struct liveness *live, uint64_t time,
 		      uint64_t *changed);
 
+/*
+ * Counts them first, on VOL, which W was opened on.  Nothing is done where VOL
+ * has no such counts, or its DAT or list of snapshots cannot be read.
+ */
+int exactcounts_count(struct writer *w, struct context *cx, struct volume *vol,
+		      uint64_t time, uint64_t *changed);
+
 #endif

@@ -12,7 +12,7 @@
  * Makes the groups in G right; blocks of the DAT in LOST (NULL: none) cannot be
  * read and are made anew.  0, or a failure that ends the repair.
  */
-int datgroups_mend(struct fixer_job *job, struct context *cx,
+int fix_allocator_groups(struct fixer_job *job, struct context *cx,
 		   struct groupfix *g, const struct sparse *lost);
 
 #endif

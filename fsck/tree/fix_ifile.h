@@ -12,7 +12,7 @@
  * file is the ifile of JOB's writer; they are in order then.  Fails as
  * metafile_change().
  */
-int ifilegroups_mend(struct fixer_job *job, struct context *cx,
+int fix_ifile_groups(struct fixer_job *job, struct context *cx,
 		     struct groupfix *g);
 
 #endif
