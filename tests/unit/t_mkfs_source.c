@@ -260,7 +260,8 @@ static void test_losses(void)
 	filled_init(&f, &shape);
 	f.populate.strict = true;
 	is_int(filled_tree(&f, tree.path), -EOPNOTSUPP, "or refused");
-	snprintf(want, sizeof(want), "%s/dir: has %s", tree.path,
+	snprintf(want, sizeof(want), "%s/dir: has %s, which NILFS2 "
+		 "cannot hold", tree.path,
 		 entry_loss_name(ENTRY_XATTR));
 	is_str(f.v.cx.failure, want, "the first of them by its name");
 	filled_fini(&f);
