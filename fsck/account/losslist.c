@@ -133,7 +133,7 @@ static void checkpoint_text(const struct loss *loss, char what[WHAT_MAX])
 	if (loss->time)
 		timefmt_iso((int64_t)loss->time, time);
 	if (loss->kind == LOSS_SYNCED)
-		snprintf(what, WHAT_MAX, "latest state: data of fsync() in "
+		snprintf(what, WHAT_MAX, "latest state: data of fdatasync() in "
 			 "the log at block %" PRIu64, loss->block);
 	else if (loss->kind == LOSS_MARKS)
 		snprintf(what, WHAT_MAX,

@@ -26,7 +26,7 @@ enum loss_kind {
 	LOSS_CHECKPOINT, /* checkpoints that are not there any more */
 	LOSS_MARK,	 /* a checkpoint that is no snapshot any more */
 	LOSS_MARKS,	 /* which of these had become snapshots last */
-	LOSS_SYNCED,	 /* data of fsync() in a log that cannot be read */
+	LOSS_SYNCED,	 /* data of fdatasync() in a log that cannot be read */
 };
 
 struct loss {

@@ -16,7 +16,7 @@
 struct sides {
 	struct volume *before, *after;
 	struct findings *findings; /* of walks through damage */
-	/* Of BEFORE: blocks of fsync() that a mount puts into their files. */
+	/* Of BEFORE: blocks of fdatasync() that a mount puts into their files. */
 	struct rollforward *synced;
 	struct versions versions; /* gathered for the second comparison */
 	const struct sparse *unread; /* blocks that no readable log has */

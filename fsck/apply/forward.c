@@ -2,10 +2,11 @@
 /*
  * Rolling forward.
  *
- * fsync() may write a log that has data blocks only.  After a crash the next
- * mount writes these blocks into their files again; until then they are in no
- * file.  Here the same is done without a kernel.  The map of each file is made
- * anew: blocks that have new content get it, all others stay where they are.
+ * fdatasync() writes a log that has data blocks only (fsync() makes a
+ * checkpoint).  After a crash the next mount writes these blocks into their
+ * files again; until then they are in no file.  Here the same is done without a
+ * kernel.  The map of each file is made anew: blocks that have new content get
+ * it, all others stay where they are.
  *
  * The logs that are read must outlive the writing of the new one, as a power
  * cut in between has to leave all to the kernel.  So their segments cannot be

@@ -351,7 +351,7 @@ static int tell_newer(struct restore *r, struct context *cx)
 	return err;
 }
 
-/* Whether logs of fsync() after it are to be rolled forward. */
+/* Whether logs of fdatasync() after it are to be rolled forward. */
 static int has_synced(struct restore *r, struct context *cx)
 {
 	struct rollforward *rf = NULL;
@@ -367,7 +367,7 @@ static int has_synced(struct restore *r, struct context *cx)
 	return ret;
 }
 
-/* Superblocks that name it; a mount looks after it for logs of fsync(). */
+/* Superblocks that name it; a mount looks after it for logs of fdatasync(). */
 static int name(struct restore *r, struct context *cx)
 {
 	struct nilfs_super_block sb = *r->sb;

@@ -11,11 +11,12 @@
  * before an earlier crash, after which another log got the same number.  So a
  * super root counts only if its checkpoints have the latest one of the chain
  * among them; where that was deleted, if it is younger.  Other logs, as those
- * of fsync(), count if they are not older.
+ * of fdatasync(), count if they are not older.
  *
- * A mount, or a repair, that rolls logs of fsync() forward writes the result to
- * a segment that no log leads to, and then the superblocks.  Where it was
- * interrupted between both, the next one begins again, and nothing is damaged.
+ * A mount, or a repair, that rolls logs of fdatasync() forward writes the
+ * result to a segment that no log leads to, and then the superblocks.  Where it
+ * was interrupted between both, the next one begins again, and nothing is
+ * damaged.
  */
 #include "check/chain.h"
 
@@ -245,7 +246,7 @@ static void report(struct beyond *b, const struct log *log, bool is_root)
 	else
 		snprintf(detail, sizeof(detail), "%slog at block %" PRIu64,
 			 le16_get(log->ss.ss_flags) & NILFS_SS_SYNDT ?
-				 "data of fsync() is in the " : "",
+				 "data of fdatasync() is in the " : "",
 			 log->pseg);
 	findings_add(b->c->findings, &f);
 }

@@ -116,7 +116,7 @@ enum {
 	NILFS_SS_LOGBGN = 0x0001,	/* begins a logical segment */
 	NILFS_SS_LOGEND = 0x0002,	/* ends a logical segment */
 	NILFS_SS_SR = 0x0004,		/* has a super root */
-	NILFS_SS_SYNDT = 0x0008,	/* data only, of fsync */
+	NILFS_SS_SYNDT = 0x0008,	/* data only, of fdatasync */
 	NILFS_SS_GC = 0x0010,		/* written for a cleaner */
 };
 

@@ -2,10 +2,11 @@
 /*
  * What a mount would recover: the data-sync logs behind the super root.
  *
- * fsync() of a file whose inode did not change writes a log with data blocks
- * only.  After a crash the kernel writes those blocks into their files again
- * at the next mount.  Here they are only collected, so that a file can be
- * shown as it will be.
+ * fdatasync() of a file that only got new data, not a new size, writes a log
+ * with data blocks only (nilfs_construct_dsync_segment()); so does O_DSYNC.
+ * fsync() makes a checkpoint.  After a crash the kernel writes those blocks
+ * into their files again at the next mount.  Here they are only collected, so
+ * that a file can be shown as it will be.
  */
 #ifndef NILFS2_VOL_ROLLFORWARD_H
 #define NILFS2_VOL_ROLLFORWARD_H

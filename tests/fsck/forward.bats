@@ -149,7 +149,7 @@ as_recovered() {
 }
 
 # Block 428 begins the first of them, 430 a log of one block that others follow,
-# 448 is in the middle of what one fsync() wrote.
+# 448 is in the middle of what one fdatasync() wrote.
 @test "what a damaged log among them has is lost, and nothing that follows it" {
 	while read -r block count inode; do
 		echo "$block"
@@ -175,7 +175,7 @@ as_recovered() {
 	expect log-chain
 	run -1 fsck.nilfs2 -y "$image"
 	[[ $output == *"149 blocks of 2 files: as they were synced"* ]]
-	[[ $output == *"lost: latest state: data of fsync() in the log at block 428"* ]]
+	[[ $output == *"lost: latest state: data of fdatasync() in the log at block 428"* ]]
 	run -0 fsck.nilfs2 -fn "$image"
 }
 
