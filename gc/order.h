@@ -20,7 +20,7 @@ enum order_kind {
 	ORDER_GIVEN,	/* as order_add() was told of files, others last */
 };
 
-/* The one after which nilfs_cleanerd moves least: see gc/README.md. */
+/* The one after which nilfs_cleanerd moves least: see doc/policies.md. */
 #define ORDER_DEFAULT ORDER_AGE
 
 struct order {

@@ -28,7 +28,7 @@
 
 /*
  * Segments to be gained by one evacuation: of those before the end a share, and
- * what is lost where batches end.  See gc/README.md.
+ * what is lost where batches end.  See doc/policies.md.
  */
 #define EVACUATED 128
 #define EVACUATED_LEAST 2

@@ -245,7 +245,7 @@ seed_004() {
 }
 
 # What gc.nilfs2 --free would come to, again and again, by each of its policies:
-# the mean of three seeds.  See gc/README.md.
+# the mean of three seeds.  See doc/policies.md.
 seed_partial() {
 	local workload seed policy policies=()
 
