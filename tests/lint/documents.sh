@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the documents name is in the tree: files, folders and functions; and the
+# documents are in the release archive.
+#
+# A path counts if it begins with a folder of the project or ends like a file of
+# the source.  It stands for a file from the top, or anywhere below the folder of
+# the document; it may lack its .c or .h.  A word of capitals in it is a
+# placeholder: derive_NAME.c.
+# shellcheck source=tests/lint/lint.sh
+. "$(dirname "$0")/lint.sh"
+
+cd "$lint_top" || exit 99
+functions=$(mktemp)
+trap 'rm -f "$lint_list" "$functions"' EXIT
+
+folders='lib|mkfs|dump|fsck|gc|man|tests|scripts|doc'
+endings='[ch]|def|awk|am|in|sh|bash|bats|case|pl|md'
+
+documents=$(ls ./*.md && find lib mkfs dump fsck gc tests doc \
+	\( -name '*.md' -o -name README \) 2>/dev/null | sort)
+
+# "DOCUMENT PATH" for each of the words of a document that look like paths; not
+# of the kernel's source.
+paths_of()
+{
+	tr -s ' \t()[],;:"`|' '\n' <"$1" |
+	sed -E 's/\.+$//' |
+	grep -E "^(($folders)/[A-Za-z0-9_./*-]*|[A-Za-z0-9_./*-]+\.($endings))\$" |
+	grep -vE '^-|^/|^\*\.|^\.|^fs/' | sort -u | sed "s|^|${1#./} |"
+}
+
+# Reads the tree's files, an empty line, and what paths_of() prints: the lines of
+# that without a file.
+missing()
+{
+	awk '
+		# What a path may look like: a placeholder is any text.
+		function pattern(path,    rest, word, out) {
+			gsub(/\./, "[.]", path)
+			gsub(/\*/, "[^/]*", path)
+			rest = path
+			while (match(rest, /[A-Z][A-Z]+/)) {
+				word = substr(rest, RSTART, RLENGTH)
+				out = out substr(rest, 1, RSTART - 1)
+				out = out (word in kept ? word : "[^/]*")
+				rest = substr(rest, RSTART + RLENGTH)
+			}
+			return "(" out rest ")([.][ch])?$"
+		}
+		function is_there(folder, path,    i, from) {
+			sub(/\/$/, "", path)
+			if (path in known || folder path in known)
+				return 1
+			path = pattern(path)
+			if (folder == "doc/")
+				folder = ""
+			for (i = 1; i <= n; i++)
+				if (files[i] ~ "^" path ||
+				    files[i] ~ "^" folder "(.*/)?" path)
+					return 1
+			return 0
+		}
+		BEGIN {
+			split("README CONTRIBUTING NEWS COPYING", names, " ")
+			for (i in names)
+				kept[names[i]] = 1
+		}
+		!NF { told = 1; next }
+		!told { files[++n] = $1; known[$1] = 1; next }
+		{
+			folder = $1
+			sub(/[^\/]*$/, "", folder)
+			if (!is_there(folder, $2))
+				print $1 ": " $2
+		}'
+}
+
+# Functions are named with parentheses, in backticks; those of the kernel begin
+# with its prefix.
+functions_of()
+{
+	grep -oE '`[a-z][a-z0-9_]*\(\)`' "$1" | tr -d '`()' |
+	grep -vE '^(load_)?nilfs|^(main|fsync|mmap)$' | sort -u
+}
+
+{
+	find lib mkfs dump fsck gc man tests scripts doc ./*.md 2>/dev/null |
+		sed 's|^\./||'
+	echo
+	for document in $documents; do
+		paths_of "$document"
+	done
+} | missing >"$lint_list"
+lint_none "every file that a document names is there"
+
+lint_files -name '*.[ch]' -o -name '*.sh' -o -name '*.bash' | xargs sed -nE \
+	-e 's/^[A-Za-z_][^(=;]*[ *]([a-z][a-z0-9_]*)\(.*/\1/p' \
+	-e 's/^(#define )?([a-z][a-z0-9_]*)\(.*/\2/p' | sort -u >"$functions"
+
+# The description of the format names functions of the kernel.
+for document in $documents; do
+	[ "$document" != doc/format.md ] || continue
+	functions_of "$document" | comm -23 - "$functions" |
+		sed "s|^|${document#./}: |"
+done >"$lint_list"
+lint_none "every function that a document names is there"
+
+# By its name, or with its folder.
+for document in $documents; do
+	document=${document#./}
+	folder=${document%/*}
+	grep -qE "(^|[[:blank:]])($document|$folder)([[:blank:]]|\$)" \
+		Makefile.am ./*/Makemodule.am ./*/*/Makemodule.am ||
+		echo "$document"
+done >"$lint_list"
+lint_none "every document is in the release archive"
+
+lint_done
