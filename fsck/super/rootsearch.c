@@ -4,7 +4,8 @@
  *
  * Each log with a super root was once the latest.  How old it is says its
  * sequence number, and its place among logs with the same number; where it lies
- * on the device says nothing.  Of a state whose segments were reclaimed and
+ * on the device says nothing.  Where the number of the checkpoint and the time
+ * contradict the sequence number, it is that which is wrong.  Of a state whose segments were reclaimed and
  * written again the super root may be right, but blocks are not what its DAT
  * says: only a check of the whole state shows that.
  */
@@ -23,15 +24,25 @@
 
 #define ROOTS_MAX 65536		/* kept; older ones are forgotten */
 
-/* Newest first. */
+/* -1 where M is greater than N, 1 where it is less. */
+static int descending(uint64_t m, uint64_t n)
+{
+	return (m < n) - (m > n);
+}
+
+/* Newest first, by two of the three numbers that grow with each log. */
 static int compare(const void *a, const void *b)
 {
 	const struct root_log *x = a, *y = b;
-	uint64_t m = le64_get(x->ss.ss_seq), n = le64_get(y->ss.ss_seq);
+	int seq = descending(le64_get(x->ss.ss_seq), le64_get(y->ss.ss_seq));
+	int others = descending(le64_get(x->ss.ss_create),
+				le64_get(y->ss.ss_create));
 
-	if (m != n)
-		return m < n ? 1 : -1;
-	return x->pseg < y->pseg ? 1 : x->pseg > y->pseg ? -1 : 0;
+	if (!seq)
+		seq = descending(x->pseg, y->pseg);
+	if (segsum_has_cno(&x->ss) && segsum_has_cno(&y->ss))
+		others += descending(segsum_cno(&x->ss), segsum_cno(&y->ss));
+	return others == -2 || others == 2 ? others : seq;
 }
 
 static void sort_roots(struct rootsearch *rs)

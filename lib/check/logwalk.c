@@ -74,6 +74,21 @@ static void wrong_end(struct logwalk *w, uint64_t end)
 				end - w->start, w->end - w->start);
 }
 
+/*
+ * Whether SS, with a sequence number greater than the latest, is older all the
+ * same, by its checkpoint and its time, and no other log has that number: it is
+ * wrong then, and what the log lists is not.
+ */
+static bool is_old(const struct logwalk *w,
+		   const struct nilfs_segment_summary *ss)
+{
+	const struct recovery *latest = &w->vol->latest;
+
+	return le64_get(ss->ss_seq) != w->odd && segsum_has_cno(ss) &&
+	       segsum_cno(ss) < latest->cno &&
+	       le64_get(ss->ss_create) <= latest->ctime;
+}
+
 /* The first log says which number the others have; false: not to be read. */
 static bool check_sequence(struct logwalk *w, struct context *cx,
 			   const struct nilfs_segment_summary *ss)
@@ -89,6 +104,12 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	}
 	if (w->any)
 		return true;
+	if (seq > latest && is_old(w, ss)) {
+		w->odd = seq;
+		findings_differ(w->c->findings, RULE_LOG_SEQ, here(w), latest,
+				seq);
+		return true;
+	}
 	w->any = true;
 	w->seq = seq;
 	if (seq > latest) {
@@ -342,6 +363,7 @@ int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
 	w->start = w->pseg = geometry_segment_start(&w->vol->geo, segnum);
 	w->end = w->start + nblocks;
 	w->exact = exact;
+	w->odd = 0;
 	w->any = w->broken = w->doubtful = w->follows = false;
 	while (!err && !w->broken &&
 	       w->pseg + NILFS_PSEG_MIN_BLOCKS <= w->end) {

@@ -30,6 +30,7 @@ struct logwalk {
 	uint64_t segnum, start, end;	/* blocks in use */
 	uint64_t pseg;
 	uint64_t seq;			/* of the segment, valid if any */
+	uint64_t odd;			/* that of one log alone, or 0 */
 	bool any;
 	bool exact;			/* a log must end at END */
 	bool broken;			/* what follows cannot be told */

@@ -28,6 +28,7 @@ static const char usage_text[] =
 	"  -d, --damage LIST   how: zeros,random,another,half,older,bit\n"
 	"  -s, --sums LIST     checksums of the log: left,matched\n"
 	"  -e, --every N       run about one of N cases\n"
+	"  -c, --case CASE     run this one only\n"
 	"  -S, --seed N        other random bytes, another sample\n"
 	"  -j, --jobs N        run N cases at once\n"
 	"  -l, --list          print a line for each case not restored\n"
@@ -98,6 +99,7 @@ static const struct option long_options[] = {
 	{"damage", required_argument, NULL, 'd'},
 	{"sums", required_argument, NULL, 's'},
 	{"every", required_argument, NULL, 'e'},
+	{"case", required_argument, NULL, 'c'},
 	{"seed", required_argument, NULL, 'S'},
 	{"jobs", required_argument, NULL, 'j'},
 	{"list", no_argument, NULL, 'l'},
@@ -131,6 +133,9 @@ static void read_option(struct request *r, int option)
 		break;
 	case 'e':
 		o->every = number_in(optarg);
+		break;
+	case 'c':
+		o->only = optarg;
 		break;
 	case 'S':
 		o->seed = number_in(optarg);
@@ -166,7 +171,7 @@ static void read_options(struct request *r, int argc, char **argv)
 	memset(o->kinds, true, sizeof(o->kinds));
 	memset(o->spoils, true, sizeof(o->spoils));
 	memset(o->sums, true, sizeof(o->sums));
-	while ((option = getopt_long(argc, argv, "k:d:s:e:S:j:lLK:tf:",
+	while ((option = getopt_long(argc, argv, "k:d:s:e:c:S:j:lLK:tf:",
 				     long_options, NULL)) >= 0)
 		read_option(r, option);
 }

@@ -94,8 +94,11 @@ static bool is_wanted(const struct run *r, const struct damage_case *c,
 {
 	const struct runner_options *o = r->options;
 	uint64_t state = o->seed << 32 ^ number;
+	char id[CASE_ID_MAX];
 
-	return o->kinds[c->target->kind] && o->spoils[c->spoil] &&
+	case_id(c, id);
+	return (!o->only || !strcmp(id, o->only)) &&
+	       o->kinds[c->target->kind] && o->spoils[c->spoil] &&
 	       o->sums[c->matched] && next_random(&state) % o->every == 0 &&
 	       (c->target->kind < TARGET_BLOCKS || c->spoil == SPOIL_BIT);
 }

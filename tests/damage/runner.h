@@ -13,6 +13,7 @@ struct runner_options {
 	bool sums[2];	     /* left, matched */
 	unsigned long every; /* about one of so many */
 	uint64_t seed;
+	const char *only;  /* identifier of the only case, or NULL */
 	unsigned int jobs; /* processes at once */
 	bool list;	   /* print a line for each case not restored */
 	bool list_all;	   /* or for every case */
