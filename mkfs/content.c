@@ -70,7 +70,7 @@ static int empty_root(struct layer *l, struct context *cx)
 	int ret = populate_begin_dir(l->populate, cx, 0, NULL, 0, &ino);
 
 	return ret ? ret : populate_end_dir(l->populate, cx, ino, ino, NULL,
-					    NULL, 0);
+					    POPULATE_ALL, NULL, 0);
 }
 
 static bool is_archive(const char *source)

@@ -106,12 +106,30 @@ static int lose_trees(struct layer *l, struct context *cx, size_t at)
 	return err;
 }
 
+/* All of OLD that nothing has replaced is replaced by nothing. */
+static int hide(struct layer *l, struct context *cx,
+		const struct lower_dir *old, bool *changed)
+{
+	static const struct populate_name nothing;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < old->n && !err; i++) {
+		if (l->over[i])
+			continue;
+		*changed = true;
+		l->over[i] = &nothing;
+		err = layer_lose(l, cx, old->names[i].ino);
+	}
+	return err;
+}
+
 /*
  * Finds NAMES among those of OLD: which are replaced, by what, and whether
  * anything is new.
  */
 static int compare(struct layer *l, struct context *cx,
-		   const struct lower_dir *old,
+		   const struct lower_dir *old, bool hidden,
 		   const struct populate_name *names, size_t n, bool *changed)
 {
 	const struct populate_name *was, **over;
@@ -128,19 +146,21 @@ static int compare(struct layer *l, struct context *cx,
 		was = lower_find(old, names[i].name, names[i].len);
 		if (was)
 			over[was - old->names] = &names[i];
-		if (was && was->ino == names[i].ino)
+		if (was ? was->ino == names[i].ino : !names[i].ino)
 			continue;
 		*changed = true;
 		err = was ? layer_lose(l, cx, was->ino) : 0;
 		if (err)
 			return err;
 	}
-	return 0;
+	return hidden ? hide(l, cx, old, changed) : 0;
 }
 
 static int pack(struct layer *l, struct context *cx,
 		const struct populate_name *name, uint64_t *links)
 {
+	if (!name->ino)
+		return 0;
 	if (name->type == NILFS_FT_DIR)
 		++*links;
 	if (*links > NILFS_LINK_MAX)
@@ -191,8 +211,9 @@ static int replace_blocks(struct layer *l, struct context *cx, uint64_t ino,
 }
 
 int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
-		    uint64_t parent, const struct populate_name *names,
-		    size_t n, struct nilfs_inode *inode)
+		    uint64_t parent, bool hidden,
+		    const struct populate_name *names, size_t n,
+		    struct nilfs_inode *inode)
 {
 	const struct lower_dir *old = NULL;
 	size_t lost = l->nlost;
@@ -201,7 +222,8 @@ int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 	int had, err;
 
 	had = lower_directory(l->below, cx, ino, &old);
-	err = had > 0 ? compare(l, cx, old, names, n, &changed) : had;
+	err = had > 0 ? compare(l, cx, old, hidden, names, n, &changed) :
+			had;
 	if (err || !changed)
 		return err;
 	err = dirblocks_begin(&l->blocks, cx, ino, parent);

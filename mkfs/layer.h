@@ -3,6 +3,7 @@
 #ifndef NILFS2_MKFS_LAYER_H
 #define NILFS2_MKFS_LAYER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,13 +38,15 @@ int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
 		struct nilfs_inode *inode);
 
 /*
- * Directory INO has NAMES over those it had below.  INODE, as below or
+ * Directory INO has NAMES over those it had below, or with HIDDEN instead of
+ * them; a name without an inode is gone.  INODE, as below or
  * without blocks, gets blocks, size and links; blocks that would be as they
  * were are kept.
  */
 int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
-		    uint64_t parent, const struct populate_name *names,
-		    size_t n, struct nilfs_inode *inode);
+		    uint64_t parent, bool hidden,
+		    const struct populate_name *names, size_t n,
+		    struct nilfs_inode *inode);
 
 /* Inode INO, of this layer or of the one below, loses a name. */
 int layer_lose(struct layer *l, struct context *cx, uint64_t ino);

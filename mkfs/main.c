@@ -208,6 +208,11 @@ static void warn_of_losses(struct mkfs *m)
 				  entry_loss_name(i), losses[i],
 				  losses[i] == 1 ? "" : "s");
 	}
+	if (m->content.counts.whiteouts)
+		tool_warn(m->tool, "%" PRIu64 " names are those of whiteouts "
+			  "(.wh.*), and are put on the volume; with --oci "
+			  "those of archives take names of lower layers away",
+			  m->content.counts.whiteouts);
 	if (m->content.notes.skipped)
 		tool_note(m->tool, "%s: left out of itself", m->target.path);
 }

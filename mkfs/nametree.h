@@ -24,6 +24,7 @@ struct nametree_node {
 	uint32_t dir;		/* of a directory: its number */
 	uint8_t len;
 	uint8_t type;		/* NILFS_FT_... */
+	bool hides;		/* nothing is seen of it in lower layers */
 };
 
 struct nametree_dir {
@@ -31,6 +32,8 @@ struct nametree_dir {
 	uint32_t first;		/* node of a name in it */
 	uint32_t count;		/* of names */
 	bool known;		/* ENTRY was found in the archive */
+	bool opaque;		/* it has no names of lower layers */
+	enum populate_over over;	/* known at the end */
 	struct entry entry;
 };
 

@@ -115,6 +115,9 @@ const struct cli_option options_rows[] = {
 	{ 'O', "features", "LIST",
 	  "features to have, ^NAME to lack, none (block_count)",
 	  OPTION_STRING, AT(features), 0, 0, NULL, NULL },
+	{ 0, "oci", NULL,
+	  "archives are layers of a container image: whiteouts take away",
+	  OPTION_FLAG, AT(oci), 0, 0, NULL, NULL },
 	{ 0, "one-file-system", NULL,
 	  "leave what is mounted in a directory empty", OPTION_FLAG,
 	  AT(one_file_system), 0, 0, NULL, NULL },
@@ -203,6 +206,7 @@ int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 	*rules = (struct entry_rules){
 		.exclude = o->exclude.items,
 		.nexclude = o->exclude.count,
+		.whiteouts = o->oci,
 	};
 	err = set_times(cx, o, source_date, rules);
 	if (!err && o->owner)

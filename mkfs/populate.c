@@ -23,6 +23,7 @@
 #include "mkfs/deferred.h"
 #include "mkfs/hardlinks.h"
 #include "mkfs/layer.h"
+#include "mkfs/whiteout.h"
 
 /* Files between two calls of progress(). */
 #define PROGRESS_FILES 256
@@ -143,14 +144,14 @@ int populate_begin_dir(struct populate *p, struct context *cx,
 /* The attributes of directory INO, and its map as below or an empty one. */
 static int directory_inode(struct populate *p, struct context *cx,
 			   uint64_t ino, const struct entry *e,
-			   struct nilfs_inode *inode)
+			   enum populate_over over, struct nilfs_inode *inode)
 {
 	static const struct entry unknown = { .mode = S_IFDIR | 0755 };
 	struct entry changed;
 	int found;
 
 	found = layer_inode(&p->layer, cx, ino, inode);
-	if (found < 0 || (found && !e))
+	if (found < 0 || (found && !e && over != POPULATE_NOTHING))
 		return found < 0 ? found : 0;
 	changed = e ? *e : unknown;
 	if (!e)
@@ -163,17 +164,30 @@ static int directory_inode(struct populate *p, struct context *cx,
 	return 0;
 }
 
+static void count_whiteouts(struct populate *p,
+			    const struct populate_name *names, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		p->counts.whiteouts += whiteout_of(names[i].name,
+						   names[i].len) !=
+				       WHITEOUT_NONE;
+}
+
 int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		     uint64_t parent, const struct entry *e,
+		     enum populate_over over,
 		     const struct populate_name *names, size_t n)
 {
 	struct nilfs_inode inode;
 	int err;
 
-	err = directory_inode(p, cx, ino, e, &inode);
+	count_whiteouts(p, names, n);
+	err = directory_inode(p, cx, ino, e, over, &inode);
 	if (!err)
-		err = layer_directory(&p->layer, cx, ino, parent, names, n,
-				      &inode);
+		err = layer_directory(&p->layer, cx, ino, parent,
+				      over != POPULATE_ALL, names, n, &inode);
 	if (!err)
 		err = inodes_write(p->w, cx, ino, &inode);
 	if (err)
@@ -376,6 +390,7 @@ void populate_counts_add(struct populate_counts *sum,
 	sum->symlinks += counts->symlinks;
 	sum->specials += counts->specials;
 	sum->links += counts->links;
+	sum->whiteouts += counts->whiteouts;
 	sum->bytes += counts->bytes;
 	for (i = 0; i < ENTRY_LOSSES; i++)
 		sum->losses[i] += counts->losses[i];

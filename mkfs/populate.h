@@ -6,8 +6,8 @@
  * Sources (walk.h, tarsource.h) say what there is, in the order in which it is
  * to be on the volume; here is decided what becomes of it, above all over a
  * lower layer: a name that is there already keeps its directory's inode, and
- * replaces anything else.  Nothing takes a name away: what OCI images call
- * whiteouts (".wh.NAME", ".wh..wh..opq") are files like any other.
+ * replaces anything else.  A source may also say that a name of the lower layer is
+ * gone, or all names of a directory.
  *
  * Owner, maps and times of the rules are carried out here, on every entry;
  * what they exclude never comes here.
@@ -29,6 +29,7 @@ struct populate;
 /* Counted over one layer, with files that others of it replaced. */
 struct populate_counts {
 	uint64_t files, directories, symlinks, specials, links;
+	uint64_t whiteouts;			/* of these, by their names */
 	uint64_t bytes;				/* of regular files */
 	uint64_t losses[ENTRY_LOSSES];		/* files that lose something */
 };
@@ -71,7 +72,14 @@ struct populate_name {
 	const char *name;	/* LEN bytes, any but '/' and NUL */
 	uint8_t len;
 	uint8_t type;		/* NILFS_FT_... */
-	uint64_t ino;
+	uint64_t ino;		/* 0: the name is gone */
+};
+
+/* What of a directory in the layer below is seen in this layer. */
+enum populate_over {
+	POPULATE_ALL,		/* what this layer does not replace */
+	POPULATE_ATTRIBUTES,	/* no name */
+	POPULATE_NOTHING,	/* it is a new directory */
 };
 
 /*
@@ -84,14 +92,15 @@ int populate_begin_dir(struct populate *p, struct context *cx,
 		       uint64_t *ino);
 
 /*
- * Directory INO ends: it has NAMES, no two alike, over what it had in the layer
- * below.  E tells its attributes; NULL: as below, or root:root 0755 at the
+ * Directory INO ends: it has NAMES, no two alike, over what is seen of it in the
+ * layer below (OVER).  E tells its attributes; NULL: as below, or root:root 0755 at the
  * options' time (a tar archive may never mention a directory).  Its contents
  * need not have been given, only their numbers: they may come later.  -EMLINK
  * for more subdirectories than the kernel allows.
  */
 int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		     uint64_t parent, const struct entry *e,
+		     enum populate_over over,
 		     const struct populate_name *names, size_t n);
 
 /*

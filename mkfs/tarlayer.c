@@ -22,6 +22,7 @@
 #include "disk/ondisk.h"
 #include "mkfs/nametree.h"
 #include "mkfs/tarpayload.h"
+#include "mkfs/whiteout.h"
 
 /*
  * Files up to this size may wait for a place in which they are not cut.
@@ -109,6 +110,23 @@ static int begin_dir(struct tarlayer *l, struct context *cx, uint32_t node)
 	return ret ? ret : nametree_make_dir(&l->names, cx, node);
 }
 
+/* A name of which nothing is known but that lower layers may not show it. */
+static bool is_gone(const struct nametree_node *n)
+{
+	return n->type == NILFS_FT_UNKNOWN;
+}
+
+/* NODE leads to further names: it is a directory, or becomes one. */
+static int descend(struct tarlayer *l, struct context *cx, uint32_t node)
+{
+	const struct nametree_node *n = nametree_node(&l->names, node);
+
+	if (is_gone(n))
+		return begin_dir(l, cx, node);
+	return n->type == NILFS_FT_DIR ? 0 :
+		tarreader_fail(l->r, cx, -EINVAL, "lies below a file");
+}
+
 /*
  * Finds the directory that a member lies in, making those that are missing,
  * and the last name of PATH; *LEN is 0 for the root itself.
@@ -126,17 +144,13 @@ static int find_parent(struct tarlayer *l, struct context *cx,
 	*len = next_component(&path, name);
 	while ((next_len = next_component(&path, &next))) {
 		node = nametree_find(&l->names, *parent, *name, *len);
-		if (node == NAMETREE_NONE) {
+		if (node == NAMETREE_NONE)
 			ret = nametree_add(&l->names, cx, *parent, *name, *len,
 					   &node);
-			if (!ret)
-				ret = begin_dir(l, cx, node);
-			if (ret)
-				return ret;
-		}
-		if (nametree_node(&l->names, node)->type != NILFS_FT_DIR)
-			return tarreader_fail(l->r, cx, -EINVAL,
-					      "lies below a file");
+		if (!ret)
+			ret = descend(l, cx, node);
+		if (ret)
+			return ret;
 		*parent = node;
 		*name = next;
 		*len = next_len;
@@ -218,7 +232,7 @@ static int add_link(struct tarlayer *l, struct context *cx,
 
 	to = target == NAMETREE_NONE ? n : nametree_node(&l->names, target);
 	/* Nor did the member itself. */
-	if (to == n)
+	if (to == n || is_gone(to))
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "hard link to what did not come before it");
 	if (to->type == NILFS_FT_DIR)
@@ -272,6 +286,8 @@ static int replace(struct tarlayer *l, struct context *cx,
 	bool is_dir = !m->link && S_ISDIR(m->entry.mode);
 	int ret;
 
+	if (is_gone(n))
+		return 0;
 	if (n->type == NILFS_FT_DIR)
 		return is_dir ? 0 : tarreader_fail(l->r, cx, -EINVAL,
 						   "was a directory before");
@@ -284,7 +300,8 @@ static int replace(struct tarlayer *l, struct context *cx,
 static bool links_itself(const struct tarlayer *l, const struct tarmember *m,
 			 uint32_t node)
 {
-	return m->link && look_up(&l->names, m->link) == node;
+	return m->link && look_up(&l->names, m->link) == node &&
+	       !is_gone(nametree_node(&l->names, node));
 }
 
 static int add_name(struct tarlayer *l, struct context *cx,
@@ -307,6 +324,45 @@ static int add_name(struct tarlayer *l, struct context *cx,
 	if (S_ISDIR(m->entry.mode))
 		return add_directory(l, cx, m, node);
 	return add_inode(l, cx, m, nametree_node(&l->names, node));
+}
+
+/* What lower layers have of NAME is gone; what this one has of it is not. */
+static int add_whiteout(struct tarlayer *l, struct context *cx,
+			uint32_t parent, const char *name, size_t len)
+{
+	uint32_t node = nametree_find(&l->names, parent, name, len);
+	int ret = 0;
+
+	if (node == NAMETREE_NONE)
+		ret = nametree_add(&l->names, cx, parent, name, len, &node);
+	if (!ret)
+		nametree_node(&l->names, node)->hides = true;
+	return ret;
+}
+
+/* Does what NAME means as a whiteout: 1, 0 where it is none. */
+static int whiten(struct tarlayer *l, struct context *cx, uint32_t parent,
+		  const char *name, size_t len)
+{
+	enum whiteout kind = l->rules && l->rules->whiteouts ?
+				     whiteout_of(name, len) : WHITEOUT_NONE;
+	const struct nametree_node *n = nametree_node(&l->names, parent);
+	int ret;
+
+	switch (kind) {
+	case WHITEOUT_NAME:
+		ret = add_whiteout(l, cx, parent, name + WHITEOUT_PREFIX_LEN,
+				   len - WHITEOUT_PREFIX_LEN);
+		return ret ? ret : 1;
+	case WHITEOUT_OPAQUE:
+		nametree_dir(&l->names, n->dir)->opaque = true;
+		return 1;
+	case WHITEOUT_BAD:
+		return tarreader_fail(l->r, cx, -EINVAL, "a whiteout of the "
+				      "directory that it lies in");
+	default:
+		return kind == WHITEOUT_OTHER;
+	}
 }
 
 static int tell_losses(struct tarlayer *l, struct context *cx,
@@ -338,7 +394,10 @@ static int add_member(struct tarlayer *l, struct context *cx,
 		return ret;
 	ret = find_parent(l, cx, m->path, &parent, &name, &len);
 	if (!ret)
-		ret = tell_losses(l, cx, m);
+		ret = whiten(l, cx, parent, name, len);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = tell_losses(l, cx, m);
 	if (ret)
 		return ret;
 	if (len)
@@ -347,6 +406,20 @@ static int add_member(struct tarlayer *l, struct context *cx,
 		return tarreader_fail(l->r, cx, -EINVAL,
 				      "the root is no directory");
 	return add_directory(l, cx, m, NAMETREE_TOP);
+}
+
+/* Directories come behind those that they lie in. */
+static enum populate_over what_is_seen(const struct tarlayer *l,
+				       const struct nametree_dir *dir)
+{
+	const struct nametree_node *n = nametree_node(&l->names, dir->node);
+	const struct nametree_node *up = nametree_node(&l->names, n->parent);
+
+	if (dir->node != NAMETREE_TOP &&
+	    (n->hides ||
+	     nametree_dir(&l->names, up->dir)->over != POPULATE_ALL))
+		return POPULATE_NOTHING;
+	return dir->opaque ? POPULATE_ATTRIBUTES : POPULATE_ALL;
 }
 
 static int end_directories(struct tarlayer *l, struct context *cx)
@@ -362,11 +435,12 @@ static int end_directories(struct tarlayer *l, struct context *cx)
 			nametree_node(&l->names, dir->node);
 		uint64_t parent = nametree_node(&l->names, node->parent)->ino;
 
+		dir->over = what_is_seen(l, dir);
 		ret = nametree_list(&l->names, cx, i, &names, &n);
 		if (!ret)
 			ret = populate_end_dir(l->p, cx, node->ino, parent,
 					       dir->known ? &dir->entry : NULL,
-					       names, n);
+					       dir->over, names, n);
 	}
 	return ret;
 }

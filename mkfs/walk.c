@@ -266,7 +266,7 @@ static int do_level(struct walk *w, struct context *cx, struct level *level,
 		return err;
 	sourcefile_entry(st, &e);
 	err = populate_end_dir(w->p, cx, level->ino, parent, &e,
-			       w->list.names, w->list.n);
+			       POPULATE_ALL, w->list.names, w->list.n);
 	return sourcefile_blame(cx, level->dir, NULL, err);
 }
 

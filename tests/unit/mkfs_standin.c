@@ -123,8 +123,10 @@ int populate_begin_dir(struct populate *p, struct context *cx, uint64_t parent,
 
 int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		     uint64_t parent, const struct entry *e,
+		     enum populate_over over,
 		     const struct populate_name *names, size_t n)
 {
+	(void)over;
 	struct standin_file *f = &p->files[ino];
 	size_t i;
 

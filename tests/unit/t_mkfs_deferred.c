@@ -112,7 +112,8 @@ static int fill(struct log_volume *v, const struct mix *mix, uint64_t *inos)
 	for (i = 0; !err && i < FILES; i++)
 		err = add_file(p, &v->cx, mix, i, &inos[i]);
 	if (!err)
-		err = populate_end_dir(p, &v->cx, root, root, NULL, NULL, 0);
+		err = populate_end_dir(p, &v->cx, root, root, NULL,
+				       POPULATE_ALL, NULL, 0);
 	if (!err)
 		err = populate_finish(p, &v->cx, &counts);
 	if (!err)

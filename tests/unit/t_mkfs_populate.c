@@ -42,7 +42,7 @@ static void end(struct layer_test *t, struct root *root,
 	int err;
 
 	err = populate_end_dir(t->p, cx, NILFS_ROOT_INO, NILFS_ROOT_INO, NULL,
-			       names, n);
+			       POPULATE_ALL, names, n);
 	if (!err)
 		err = populate_finish(t->p, cx, &t->f.counts);
 	if (!err)
@@ -81,7 +81,8 @@ static int many_subdirs(struct layer_test *t, size_t n)
 	}
 	if (!err)
 		err = populate_end_dir(t->p, cx, NILFS_ROOT_INO,
-				       NILFS_ROOT_INO, NULL, names, n);
+				       NILFS_ROOT_INO, NULL, POPULATE_ALL,
+				       names, n);
 	free(names);
 	free(text);
 	return err;
