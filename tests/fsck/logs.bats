@@ -71,7 +71,7 @@ silent() {
 	for at in "${log[@]}"; do
 		damage "log:$at" ss_seq=1000000
 	done
-	expect log-seq log-newer
+	expect log-newer log-seq
 }
 
 @test "beginnings and ends that do not follow each other" {
