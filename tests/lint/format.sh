@@ -20,13 +20,4 @@ made=$(mktemp)
 } >"$lint_list"
 rm -f "$made"
 lint_none "doc/format.md has the fields of lib/disk (else: format.sh --write)"
-
-# A path is what begins with one of our folders, between backquotes.
-(cd "$lint_top" && for text in doc/*.md; do
-	grep -oE '`(lib|mkfs|dump|fsck|gc|man|tests|scripts|doc)/[^`]*`' "$text" |
-	tr -d '`' | sort -u | while read -r path; do
-		[ -e "${path%% *}" ] || echo "$text: $path"
-	done
-done) >"$lint_list"
-lint_none "the documents name files that are there"
 lint_done
