@@ -10,6 +10,7 @@
 #include "dev/guard.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,10 +22,23 @@ void guard_init(struct guard *g, int fd, const char *path)
 	g->path = path;
 }
 
-static bool read_range(const struct guard *g, uint64_t off,
-		       uint8_t bytes[GUARD_BYTES])
+/* 1, 0 where the file ends before that, or a failure without a text. */
+static int read_range(const struct guard *g, uint64_t off,
+		      uint8_t bytes[GUARD_BYTES])
 {
-	return pread(g->fd, bytes, GUARD_BYTES, (off_t)off) == GUARD_BYTES;
+	size_t done = 0;
+
+	while (done < GUARD_BYTES) {
+		ssize_t n = pread(g->fd, bytes + done, GUARD_BYTES - done,
+				  (off_t)(off + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : 0;
+		done += (size_t)n;
+	}
+	return 1;
 }
 
 void guard_set(struct guard *g, const uint64_t offsets[GUARD_RANGES])
@@ -35,25 +49,40 @@ void guard_set(struct guard *g, const uint64_t offsets[GUARD_RANGES])
 		g->ranges[i].off = offsets[i];
 		g->ranges[i].known = offsets[i] != GUARD_NOTHING &&
 				     read_range(g, offsets[i],
-						g->ranges[i].bytes);
+						g->ranges[i].bytes) == 1;
 	}
 	g->on = g->due = true;
 }
 
-/* What cannot be read any more, as the end of a file that was cut, is new. */
-static bool is_changed(const struct guard *g)
+/* 1, 0 or a failure.  What is behind the end of a file now was cut off. */
+static int is_changed(const struct guard *g, struct context *cx)
 {
 	uint8_t bytes[GUARD_BYTES];
 	unsigned int i;
 
 	for (i = 0; i < GUARD_RANGES; i++) {
 		const struct guard_range *r = &g->ranges[i];
+		int ret = r->known ? read_range(g, r->off, bytes) : 1;
 
-		if (r->known && (!read_range(g, r->off, bytes) ||
-				 memcmp(bytes, r->bytes, sizeof(bytes))))
-			return true;
+		if (ret < 0)
+			return fail(cx, ret, "%s: read at byte %" PRIu64,
+				    g->path, r->off);
+		if (!ret || (r->known &&
+			     memcmp(bytes, r->bytes, sizeof(bytes))))
+			return 1;
 	}
-	return false;
+	return 0;
+}
+
+static int check_now(struct guard *g, struct context *cx)
+{
+	int ret = is_changed(g, cx);
+
+	if (ret <= 0)
+		return ret;
+	return fail(cx, -ESTALE, "%s: somebody else changed the volume "
+		    "meanwhile; nothing%s was written", g->path,
+		    g->written ? " more" : "");
 }
 
 int guard_check(struct guard *g, struct context *cx)
@@ -63,13 +92,12 @@ int guard_check(struct guard *g, struct context *cx)
 	if (!g->on)
 		return 0;
 	pthread_mutex_lock(&g->lock);
-	if (g->due && is_changed(g))
-		ret = fail(cx, -ESTALE, "%s: somebody else changed the volume "
-			   "meanwhile; nothing%s was written", g->path,
-			   g->written ? " more" : "");
-	else
+	if (g->due)
+		ret = check_now(g, cx);
+	if (!ret) {
 		g->due = false;
-	g->written |= !ret;
+		g->written = true;
+	}
 	pthread_mutex_unlock(&g->lock);
 	return ret;
 }

@@ -34,8 +34,8 @@ void guard_set(struct guard *g, const uint64_t offsets[GUARD_RANGES]);
 
 /*
  * To be called before a write: the first one since a flush compares what is
- * there with what is known.  -ESTALE where somebody else wrote.  Several threads
- * may call it at once.
+ * there with what is known.  -ESTALE where somebody else wrote, -EIO where that
+ * cannot be read.  Several threads may call it at once.
  */
 int guard_check(struct guard *g, struct context *cx);
 

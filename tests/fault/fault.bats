@@ -1,0 +1,11 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Jobs that write, with some of their calls failing and some power cuts: all of
+# them are for "make check-long".
+
+bats_require_minimum_version 1.5.0
+
+@test "every job is done, or leaves what was there and says so" {
+	run -0 "$BATS_TEST_DIRNAME/jobs.sh" -m 3
+	echo "$output"
+}

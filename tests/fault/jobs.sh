@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# jobs.sh [-m MOST] [-k KINDS] [JOB...]: every job that writes, on a small
+# volume, with every call failing in turn and the power cut at every write
+# (faults.c), as a table.  MOST limits the runs of each kind, which are then
+# spread evenly.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+faults=$NILFS2_BUILD/tests/fault
+export SOURCE_DATE_EPOCH=1700000000 TMPDIR=${TMPDIR:-/tmp}
+
+most='' kinds=''
+while getopts m:k: option; do
+	case $option in
+	m) most=$OPTARG ;;
+	k) kinds=$OPTARG ;;
+	*) exit 99 ;;
+	esac
+done
+shift $((OPTIND - 1))
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# noise SEED BYTES: always the same.
+noise()
+{
+	openssl enc -aes-128-ctr -K "$(printf '%032x' "$1")" -iv 0 \
+		-in /dev/zero 2>/dev/null | head -c "$2" || true
+}
+
+trees()
+{
+	mkdir -p a/dir b/dir c
+	noise 1 70000 >a/large
+	noise 2 70000 >b/large
+	noise 3 20000 >c/large
+	for n in 1 2 3 4 5; do
+		noise 1$n $((n * 1500)) >a/dir/$n
+	done
+	noise 4 5000 >b/dir/1
+	ln -s dir/1 a/link
+	touch -d @1600000000 a/* a/dir/* b/* b/dir/* c/*
+}
+
+# volume [OPTION...]: dead blocks, a snapshot, checkpoints, a latest state that
+# is an older one.
+volume()
+{
+	rm -f image image.zones
+	mkfs.nilfs2 -q -b 1K -B 16 --size 2M "$@" -d a -d b -d c \
+		--snapshot=last image
+	fsck.nilfs2 -q --rollback=1 image >/dev/null || [ $? -eq 1 ]
+}
+
+zoned()
+{
+	volume -B 64 --size 4M --zone-size 64K
+}
+
+# damaged FIELD=VALUE of a structure.
+damaged()
+{
+	volume
+	dump.nilfs2 set -q --expert --fix-checksums image "$@" >/dev/null
+}
+
+# With an undo file of what repaired it.
+mended()
+{
+	damaged inode:/large i_links_count=5
+	fsck.nilfs2 -fyq --undo-file undo image >/dev/null || [ $? -eq 1 ]
+}
+
+result=0
+
+# run JOB SETUP TOOL ARGUMENT...: with the judge $judge, or judge.sh, of $files.
+run()
+{
+	local name=$1 setup=$2 tool=$3
+	shift 3
+	[ -z "$wanted" ] || case " $wanted " in *" $name "*) ;; *) return 0 ;; esac
+	rm -rf image* out undo
+	$setup
+	# shellcheck disable=SC2086
+	"$faults/faults" ${most:+-m $most} ${kinds:+-k $kinds} \
+		${none:+-n "no volume
+"} -j "${judge:-$here/judge.sh ${none:+-w} image}" "$name" ${files:-image} -- \
+		timeout 60 "$faults/$tool.nilfs2" -j 1 "$@" || result=1
+}
+
+wanted=$*
+PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/dump:$PATH
+gc='--protect 0 --min-reclaimable 0'
+trees
+printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
+# shellcheck disable=SC2086
+{
+	none=1 run mkfs volume mkfs -q -f -b 1K -B 32 image
+	none=1 run mkfs-root volume mkfs -q -f -b 1K -B 16 -d b -d c image
+	none=1 run mkfs-new true mkfs -q -b 1K -B 16 --size 1M -d b image
+	none=1 files='image image.zones' run mkfs-zoned true \
+		mkfs -q -b 1K -B 64 --size 2M --zone-size 64K -d b image
+	run clean volume gc $gc image
+	run compact volume gc $gc --compact=all image
+	run purge volume gc $gc --purge image
+	run defrag volume gc $gc --defrag all image
+	run shrink volume gc $gc --shrink=min image
+	run grow volume gc --grow=3M image
+	run features volume gc -O block_count image
+	run delete volume gc $gc -f --delete-checkpoints 3 image
+	none=1 files='out image' judge="$here/judge.sh -w out" \
+		run output volume gc --output out image
+	files='image image.zones' run clean-zoned zoned gc $gc image
+	files='image image.zones' run compact-zoned zoned \
+		gc $gc --compact=all image
+	run repair 'damaged inode:/large i_links_count=5' fsck -fy image
+	run rebuild 'damaged suheader sh_ncleansegs=1' \
+		fsck -fy --rebuild image
+	run rollback volume fsck --rollback=2 image
+	files='image undo' judge="$here/judge_undo.sh" \
+		run undo mended fsck -f --undo undo image
+	run set volume dump set --expert --fix-checksums image super:1 \
+		s_volume_name=x
+}
+exit $result
