@@ -434,7 +434,9 @@ static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
 	ret = run_try(t, cx, dev, s->segments_before);
 	s->totals = t->totals;
 	s->left = t->left;
-	if (ret)
+	/* A segment that was left alone may have taken the room. */
+	bytes = t->wanted ? o->bytes : bytes_of(g, t->segments);
+	if (ret || t->segments > s->segments_before || bytes >= s->bytes_before)
 		return ret;
 	s->segments = t->segments;
 	s->bytes = bytes;

@@ -106,7 +106,9 @@ printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
 	run compact volume gc $gc --compact=all image
 	run purge volume gc $gc --purge image
 	run defrag volume gc $gc --defrag all image
-	run shrink volume gc $gc --shrink=min image
+	run shrink volume gc $gc --shrink=1M image
+	judge="$here/judge.sh -s image" \
+		run shrink-min volume gc $gc --shrink=min image
 	run grow volume gc --grow=3M image
 	run features volume gc -O block_count image
 	run delete volume gc $gc -f --delete-checkpoints 3 image
@@ -121,6 +123,8 @@ printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
 	run rollback volume fsck --rollback=2 image
 	files='image undo' judge="$here/judge_undo.sh" \
 		run undo mended fsck -f --undo undo image
+	run set-inode volume dump set --expert --fix-checksums \
+		image inode:/large i_uid=7
 	run set volume dump set --expert --fix-checksums image super:1 \
 		s_volume_name=x
 }
