@@ -105,6 +105,7 @@ printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
 	run clean volume gc $gc image
 	run compact volume gc $gc --compact=all image
 	run purge volume gc $gc --purge image
+	run punch volume gc $gc --punch image
 	run defrag volume gc $gc --defrag all image
 	run shrink volume gc $gc --shrink=1M image
 	judge="$here/judge.sh -s image" \
@@ -123,8 +124,6 @@ printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
 	run rollback volume fsck --rollback=2 image
 	files='image undo' judge="$here/judge_undo.sh" \
 		run undo mended fsck -f --undo undo image
-	run set-inode volume dump set --expert --fix-checksums \
-		image inode:/large i_uid=7
 	run set volume dump set --expert --fix-checksums image super:1 \
 		s_volume_name=x
 }
