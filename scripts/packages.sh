@@ -15,6 +15,11 @@ test_packages="$kernel_packages attr bats bzip2 dmsetup jq procps grub-common
 	e2fsprogs btrfs-progs fdisk libarchive-tools linux-libc-dev strace
 	openssl xz-utils zbd-utils zstd qemu-system-x86 qemu-system-ppc busybox-static cpio"
 
+# What only "make check-long" asks for: other compilers, other machines.
+long_packages="clang gcc-i686-linux-gnu libc6-dev-i386-cross
+	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static musl-tools
+	valgrind"
+
 # install_packages NAME...: installs what is missing, asks nothing.
 install_packages()
 {

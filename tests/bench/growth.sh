@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# growth.sh [WHAT...]: how the work of each tool grows with what a volume holds.
+#
+# A volume has 1, 4 and 16 times as many snapshots, names in a directory, pieces
+# of a file, or names of an inode; instructions of each job are counted, by
+# valgrind, which no other load of the machine changes.  From 4 to 16 times a
+# job may take at most 6 times the instructions more that it takes from 1 to 4:
+# n log n gives less than 5, the square 16.
+set -eu -o pipefail
+export SOURCE_DATE_EPOCH=1700000000 LC_ALL=C
+PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/gc:$NILFS2_BUILD/dump:$PATH
+most=6
+
+# skip WHY: the whole of it.
+skip()
+{
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+command -v valgrind >/dev/null || skip "needs valgrind"
+! grep -q __asan_init <(nm "$NILFS2_BUILD/fsck/fsck.nilfs2") ||
+	skip "not with sanitizers"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# How many of each there are at first.
+declare -A first=([snapshots]=12 [names]=400 [pieces]=500 [links]=200)
+
+# Each fills the arguments of mkfs.nilfs2, $layers, with N things.
+make_snapshots()
+{
+	local n
+
+	for ((n = 0; n < $1; n++)); do
+		mkdir "tree/$n"
+		echo "$n" >"tree/$n/file$((n % 7))"
+		layers+=(-d "tree/$n")
+	done
+}
+
+make_names()
+{
+	(cd tree && seq -f 'a-name-%g' "$1" | xargs touch)
+	layers=(-d tree)
+}
+
+make_pieces()
+{
+	local n
+
+	for ((n = 0; n < $1; n++)); do
+		printf x | dd of=tree/file bs=1K seek=$((2 * n)) \
+			conv=notrunc status=none
+	done
+	layers=(-d tree)
+}
+
+make_links()
+{
+	local n
+
+	touch tree/0
+	for ((n = 1; n < $1; n++)); do
+		ln tree/0 "tree/$n"
+	done
+	layers=(-d tree)
+}
+
+# count FILE COMMAND...: adds the instructions of a job to FILE.
+count()
+{
+	local file=$1 status=0
+	shift
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+		--log-file=counted "$@" >/dev/null 2>said || status=$?
+	[ "$status" -le 1 ] || { cat said; exit 1; }
+	sed -n 's/.*Collected : //p' counted >>"$file"
+}
+
+# jobs WHAT N
+jobs()
+{
+	local layers=()
+
+	rm -rf tree image copy
+	mkdir tree
+	"make_$1" "$2"
+	count "$1.mkfs" mkfs.nilfs2 -q -b 1K -B 64 --size 32M -j 1 \
+		--snapshot "${layers[@]}" image
+	count "$1.fsck" fsck.nilfs2 -fn -j 1 image
+	count "$1.export" dump.nilfs2 export -j 1 image -
+	count "$1.checkpoints" dump.nilfs2 checkpoints -j 1 image
+	count "$1.output" gc.nilfs2 -j 1 --output copy image
+	count "$1.rebuild" fsck.nilfs2 -fy --rebuild -j 1 image
+	count "$1.compact" gc.nilfs2 -j 1 --protect 0 --compact=all image
+}
+
+tests=0 result=0
+for what in "${@:-snapshots}" $([ $# -gt 0 ] || echo names pieces links); do
+	for times in 1 4 16; do
+		jobs "$what" $((first[$what] * times))
+	done
+	for file in "$what".*; do
+		tests=$((tests + 1))
+		growth=$(awk '{ n[NR] = $1 } END {
+			printf "%.1f", (n[3] - n[2]) / (n[2] - n[1]) }' "$file")
+		# shellcheck disable=SC2046
+		line="$tests - $what, ${file#*.}: grows by $growth ($(
+			echo $(cat "$file")))"
+		if awk "BEGIN { exit !($growth <= $most) }"; then
+			echo "ok $line"
+		else
+			echo "not ok $line"
+			result=1
+		fi
+	done
+done
+echo "1..$tests"
+exit $result
