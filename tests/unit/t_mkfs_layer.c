@@ -93,17 +93,17 @@ static void make_lower(const struct tree *tree)
 	tree_file(tree, "to-file/a/b/deep", 5000, 15);
 	tree_file(tree, "to-file/x", 5000, 16);
 	tree_file(tree, "linked", 4000, 17);
-	linkat(tree->fd, "linked", tree->fd, "both/linked-1", 0);
-	linkat(tree->fd, "linked", tree->fd, "to-file/a/linked-2", 0);
+	must(linkat(tree->fd, "linked", tree->fd, "both/linked-1", 0));
+	must(linkat(tree->fd, "linked", tree->fd, "to-file/a/linked-2", 0));
 	tree_file(tree, "all-gone", 4000, 18);
-	linkat(tree->fd, "all-gone", tree->fd, "to-file/all-gone", 0);
+	must(linkat(tree->fd, "all-gone", tree->fd, "to-file/all-gone", 0));
 	tree_file(tree, "to-link", 10, 19);
 }
 
 static void make_upper(const struct tree *tree)
 {
 	tree_dir(tree, "both");
-	fchmodat(tree->fd, "both", 0711, 0);
+	must(fchmodat(tree->fd, "both", 0711, 0));
 	tree_file(tree, "both/replaced", 700, 23);
 	tree_file(tree, "both/new", 70000, 24);
 	tree_dir(tree, "both/newsub");
@@ -114,8 +114,8 @@ static void make_upper(const struct tree *tree)
 	tree_file(tree, "to-file", 30, 27);
 	tree_file(tree, "both/linked-1", 40, 28);
 	tree_file(tree, "all-gone", 50, 29);
-	linkat(tree->fd, "all-gone", tree->fd, "new-link", 0);
-	symlinkat("kept", tree->fd, "to-link");
+	must(linkat(tree->fd, "all-gone", tree->fd, "new-link", 0));
+	must(symlinkat("kept", tree->fd, "to-link"));
 }
 
 struct before {

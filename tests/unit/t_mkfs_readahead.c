@@ -186,7 +186,7 @@ static void test_others(void)
 	make_files(&s);
 	unlinkat(s.tree.fd, "file8", 0);
 	unlinkat(s.tree.fd, "file9", 0);
-	symlinkat("file11", s.tree.fd, "file9");
+	must(symlinkat("file11", s.tree.fd, "file9"));
 	unlinkat(s.tree.fd, "file10", 0);
 	mkfifoat(s.tree.fd, "file10", 0600);
 	s.names[11].type = NILFS_FT_DIR;

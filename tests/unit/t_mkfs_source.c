@@ -35,7 +35,7 @@ static void write_more(int dirfd)
 {
 	int fd = openat(dirfd, "file", O_WRONLY | O_APPEND);
 
-	write(fd, "more", 4);
+	must(write(fd, "more", 4));
 	close(fd);
 	reset_time(dirfd);
 }
@@ -44,7 +44,7 @@ static void write_less(int dirfd)
 {
 	int fd = openat(dirfd, "file", O_WRONLY);
 
-	ftruncate(fd, 4999);
+	must(ftruncate(fd, 4999));
 	close(fd);
 	reset_time(dirfd);
 }
@@ -54,7 +54,7 @@ static void write_same_size(int dirfd)
 {
 	int fd = openat(dirfd, "file", O_WRONLY);
 
-	pwrite(fd, "other", 5, 2000);
+	must(pwrite(fd, "other", 5, 2000));
 	close(fd);
 }
 
@@ -80,7 +80,7 @@ static void replace(int dirfd)
 	char data[5000] = { 'x' };
 	int fd = openat(dirfd, "new", O_WRONLY | O_CREAT, 0644);
 
-	write(fd, data, sizeof(data));
+	must(write(fd, data, sizeof(data)));
 	close(fd);
 	renameat(dirfd, "new", dirfd, "file");
 	reset_time(dirfd);
@@ -94,7 +94,7 @@ static void vanish(int dirfd)
 static void become_link(int dirfd)
 {
 	renameat(dirfd, "file", dirfd, "moved");
-	symlinkat("moved", dirfd, "file");
+	must(symlinkat("moved", dirfd, "file"));
 }
 
 static void become_fifo(int dirfd)
@@ -209,7 +209,7 @@ static void test_left_out(void)
 	tree_file(&tree, "a/a/lost.o", 1, 1);
 	tree_file(&tree, "b", 1, 1);
 	tree_file(&tree, "a/image", 10, 1);
-	linkat(tree.fd, "a/image", tree.fd, "same-image", 0);
+	must(linkat(tree.fd, "a/image", tree.fd, "same-image", 0));
 	fstatat(tree.fd, "a/image", &st, 0);
 	skip = (struct walk_skip){ st.st_dev, st.st_ino };
 	filled_init(&f, &shape);

@@ -123,7 +123,7 @@ static void test_replaced(const struct tree *tree)
 	is_str(cx.failure, want, "and the text tells which it was");
 	renameat(tree->fd, "other", tree->fd, "a");
 	is_int(sourcedir_use(a, &cx), -ESTALE, "nor if it is another one");
-	symlinkat("moved", tree->fd, "link");
+	must(symlinkat("moved", tree->fd, "link"));
 	renameat(tree->fd, "a", tree->fd, "other");
 	renameat(tree->fd, "link", tree->fd, "a");
 	is_int(sourcedir_use(a, &cx), -ESTALE, "nor by a symbolic link");
@@ -146,7 +146,7 @@ static void test_files(const struct tree *tree)
 
 	context_init(&cx);
 	tree_file(tree, "file", 10, 3);
-	symlinkat("file", tree->fd, "to-file");
+	must(symlinkat("file", tree->fd, "to-file"));
 	mkfifoat(tree->fd, "fifo", 0644);
 	if (sourcedir_open_top(&top, &cx, tree->path, 0, &st))
 		return;

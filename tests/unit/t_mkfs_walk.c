@@ -54,16 +54,17 @@ static void make_kinds(const struct tree *tree)
 
 	memset(target, 't', sizeof(target));
 	target[1023] = '\0';
-	symlinkat("short", tree->fd, "short-link");
-	symlinkat(target, tree->fd, "longest-link");
+	must(symlinkat("short", tree->fd, "short-link"));
+	must(symlinkat(target, tree->fd, "longest-link"));
 	mkfifoat(tree->fd, "fifo", 0600);
 	mknodat(tree->fd, "socket", S_IFSOCK | 0755, 0);
 	/* Only root can; without it there is nothing to compare. */
 	mknodat(tree->fd, "char", S_IFCHR | 0640, makedev(4, 1027));
 	mknodat(tree->fd, "block", S_IFBLK | 0640, makedev(259, 70000));
 	tree_file(tree, "set-id", 10, 4);
-	fchmodat(tree->fd, "set-id", 06711, 0);
-	fchownat(tree->fd, "set-id", 12345, 4000000000u, 0);
+	must(fchmodat(tree->fd, "set-id", 06711, 0));
+	must(getuid() ? 0 : fchownat(tree->fd, "set-id", 12345, 4000000000u,
+				     0));
 	tree_file(tree, "before-1970", 10, 5);
 	set_time(tree, "before-1970", -86400 * 365, 999999999);
 	tree_file(tree, "far-future", 10, 6);
@@ -86,9 +87,11 @@ static void make_sizes(const struct tree *tree)
 		snprintf(name, sizeof(name), "sizes/deeper/%zu", sizes[i]);
 		tree_file(tree, name, sizes[i], i);
 	}
-	linkat(tree->fd, "sizes/deeper/100000", tree->fd, "a-link", 0);
-	linkat(tree->fd, "sizes/deeper/100000", tree->fd, "sizes/z-link", 0);
-	linkat(tree->fd, "short-link", tree->fd, "sizes/linked-link", 0);
+	must(linkat(tree->fd, "sizes/deeper/100000", tree->fd, "a-link", 0));
+	must(linkat(tree->fd, "sizes/deeper/100000", tree->fd, "sizes/z-link",
+		    0));
+	must(linkat(tree->fd, "short-link", tree->fd, "sizes/linked-link",
+		    0));
 }
 
 /* Holes, data that begins and ends within a block, a hole at the end. */
@@ -98,16 +101,16 @@ static void make_sparse(const struct tree *tree)
 	char data[20000];
 
 	memset(data, 's', sizeof(data));
-	pwrite(fd, data, 100, 5000);
-	pwrite(fd, data, sizeof(data), 1000003);
-	pwrite(fd, data, 1, 4 << 20);
-	ftruncate(fd, 16 << 20);
+	must(pwrite(fd, data, 100, 5000));
+	must(pwrite(fd, data, sizeof(data), 1000003));
+	must(pwrite(fd, data, 1, 4 << 20));
+	must(ftruncate(fd, 16 << 20));
 	close(fd);
 	fd = openat(tree->fd, "ends-in-data", O_RDWR | O_CREAT, 0644);
-	pwrite(fd, data, 5001, 100000);
+	must(pwrite(fd, data, 5001, 100000));
 	close(fd);
 	fd = openat(tree->fd, "only-hole", O_RDWR | O_CREAT, 0644);
-	ftruncate(fd, 1 << 20);
+	must(ftruncate(fd, 1 << 20));
 	close(fd);
 }
 

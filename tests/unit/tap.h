@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int tap_count, tap_failed;
@@ -50,6 +51,15 @@ tap_result(bool good, const char *file, int line, const char *fmt, ...)
 		if (!ok(!strcmp(got_, want_), "%s", (name)))                \
 			printf("# got '%s', want '%s'\n", got_, want_);     \
 	} while (0)
+
+/* A call that prepares a test: where it fails there is none. */
+static inline void must(long result)
+{
+	if (result >= 0)
+		return;
+	perror("Bail out! preparing the test");
+	exit(99);
+}
 
 static inline int tap_done(void)
 {
