@@ -3,6 +3,7 @@
 #ifndef NILFS2_MKFS_DATARUN_H
 #define NILFS2_MKFS_DATARUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,5 +19,23 @@
 int datarun_find(struct context *cx, int fd, uint64_t size,
 		 uint32_t block_size, struct newfile_run **runs, size_t *room,
 		 size_t *n);
+
+/* LEN bytes at P, one at least, are zeros. */
+bool datarun_is_zero(const void *p, size_t len);
+
+/*
+ * Adds block BLKOFF behind the *N runs in *RUNS, to the last of them where it
+ * follows that.  -ENOMEM.
+ */
+int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
+		size_t *room, size_t *n);
+
+/*
+ * Leaves out of the runs, as datarun_find() has made them, the blocks that are
+ * zeros.  What lies behind the end of the file is zero.  -errno, with a text
+ * only for -ENOMEM and -EINTR.
+ */
+int datarun_make_holes(struct context *cx, int fd, uint32_t block_size,
+		       struct newfile_run **runs, size_t *room, size_t *n);
 
 #endif

@@ -51,6 +51,7 @@ struct entry_rules {
 	int64_t mtime;
 	const char *const *exclude;	/* patterns of fnmatch(3) */
 	size_t nexclude;
+	bool holes;			/* --sparse: blocks of zeros are none */
 	bool whiteouts;			/* --oci: of archives, see whiteout.h */
 };
 

@@ -137,6 +137,8 @@ const struct cli_option options_rows[] = {
 	{ 0, "sort", "ORDER",
 	  "lay out a directory by name, inode, size or as read: none (name)",
 	  OPTION_CHOICE, AT(order), 0, 0, orders, NULL },
+	{ 0, "sparse", NULL, "make holes of the blocks of files that are zeros",
+	  OPTION_FLAG, AT(sparse), 0, 0, NULL, NULL },
 	{ 0, "strict", NULL,
 	  "fail where a file has what NILFS2 cannot hold", OPTION_FLAG,
 	  AT(strict), 0, 0, NULL, NULL },
@@ -206,6 +208,7 @@ int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 	*rules = (struct entry_rules){
 		.exclude = o->exclude.items,
 		.nexclude = o->exclude.count,
+		.holes = o->sparse,
 		.whiteouts = o->oci,
 	};
 	err = set_times(cx, o, source_date, rules);

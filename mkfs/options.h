@@ -63,6 +63,7 @@ struct mkfs_options {
 	bool clamp_mtime;		/* --mtime is for younger files only */
 	int order;			/* enum walk_order */
 	bool strict;			/* what would be lost is an error */
+	bool sparse;			/* zeros become holes */
 	bool oci;			/* archives are layers of an image */
 	bool one_file_system;
 	uint32_t collect;		/* blocks of metadata */

@@ -198,6 +198,11 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 	return 0;
 }
 
+bool populate_makes_holes(const struct populate *p)
+{
+	return p->options.rules && p->options.rules->holes;
+}
+
 bool populate_is_forecast(const struct populate *p)
 {
 	return p->options.forecast;

@@ -64,6 +64,9 @@ void populate_close(struct populate *p);
 /* Bytes of a block of the new volume: what runs of files are rounded to. */
 uint32_t populate_block_size(const struct populate *p);
 
+/* Whether blocks of zeros are to be left out of files. */
+bool populate_makes_holes(const struct populate *p);
+
 /* Whether content need not be given, but its blocks: files have no payload. */
 bool populate_is_forecast(const struct populate *p);
 

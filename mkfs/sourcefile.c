@@ -118,7 +118,10 @@ static int find_data(struct sourcefile *s, struct context *cx,
 		return fd;
 	err = datarun_find(cx, fd, st->stx_size, populate_block_size(s->p),
 			   &s->runs, &s->runs_room, n);
-	if (err && err != -ENOMEM)
+	if (!err && populate_makes_holes(s->p))
+		err = datarun_make_holes(cx, fd, populate_block_size(s->p),
+					 &s->runs, &s->runs_room, n);
+	if (err && err != -ENOMEM && err != -EINTR)
 		err = failed(cx, dir, name, err, "search for holes");
 	if (!err && !*n)
 		err = attrlist_tell(cx, s->p, dir, name->name, name->len, fd);
@@ -195,7 +198,8 @@ static int add_regular(struct sourcefile *s, struct context *cx,
 		err = check_empty(s, cx, dir, name);
 		return err ? err : place(s, cx, dir, name, st, NULL, 0, false);
 	}
-	if (st->stx_blocks >= div_round_up(st->stx_size, SECTOR_BYTES))
+	if (!populate_makes_holes(s->p) &&
+	    st->stx_blocks >= div_round_up(st->stx_size, SECTOR_BYTES))
 		return place(s, cx, dir, name, st, &all, 1, false);
 	err = find_data(s, cx, dir, name, st, &n);
 	return err ? err : place(s, cx, dir, name, st, s->runs, n, true);

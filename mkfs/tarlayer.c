@@ -21,6 +21,8 @@
 #include "disk/inode.h"
 #include "disk/ondisk.h"
 #include "mkfs/nametree.h"
+#include "mkfs/spool.h"
+#include "mkfs/tarpath.h"
 #include "mkfs/tarpayload.h"
 #include "mkfs/whiteout.h"
 
@@ -37,50 +39,8 @@ struct tarlayer {
 	uint32_t block_size;
 	struct nametree names;
 	struct payload *current;	/* that reads the archive, or NULL */
+	struct spool_runs runs;		/* of the member without its zeros */
 };
-
-/* The first component of *PATH, which is moved behind it; 0: there is none. */
-static size_t next_component(const char **path, const char **name)
-{
-	size_t len;
-
-	do {
-		*path += strspn(*path, "/");
-		*name = *path;
-		len = strcspn(*path, "/");
-		*path += len;
-	} while (len == 1 && **name == '.');
-	return len;
-}
-
-static const char *check_path(const char *path)
-{
-	const char *name;
-	size_t len;
-
-	while ((len = next_component(&path, &name))) {
-		if (len == 2 && name[0] == '.' && name[1] == '.')
-			return "leads out of the volume";
-		if (len > NILFS_NAME_LEN)
-			return "name of more than 255 bytes";
-	}
-	return NULL;
-}
-
-/* Writes PATH without what it begins with, and single slashes, to BUF. */
-static void plain_path(const char *path, char *buf)
-{
-	const char *name;
-	size_t len, used = 0;
-
-	while ((len = next_component(&path, &name))) {
-		if (used)
-			buf[used++] = '/';
-		memcpy(buf + used, name, len);
-		used += len;
-	}
-	buf[used] = '\0';
-}
 
 static int is_excluded(const struct tarlayer *l, struct context *cx,
 		       const char *path, bool *excluded)
@@ -93,7 +53,7 @@ static int is_excluded(const struct tarlayer *l, struct context *cx,
 	plain = malloc(strlen(path) + 1);
 	if (!plain)
 		return fail(cx, -ENOMEM, "%s", path);
-	plain_path(path, plain);
+	tarpath_plain(path, plain);
 	*excluded = *plain && entry_excluded(l->rules, plain);
 	free(plain);
 	return 0;
@@ -141,8 +101,8 @@ static int find_parent(struct tarlayer *l, struct context *cx,
 	int ret = 0;
 
 	*parent = NAMETREE_TOP;
-	*len = next_component(&path, name);
-	while ((next_len = next_component(&path, &next))) {
+	*len = tarpath_next(&path, name);
+	while ((next_len = tarpath_next(&path, &next))) {
 		node = nametree_find(&l->names, *parent, *name, *len);
 		if (node == NAMETREE_NONE)
 			ret = nametree_add(&l->names, cx, *parent, *name, *len,
@@ -165,7 +125,7 @@ static uint32_t look_up(const struct nametree *t, const char *path)
 	const char *name;
 	size_t len;
 
-	while (node != NAMETREE_NONE && (len = next_component(&path, &name)))
+	while (node != NAMETREE_NONE && (len = tarpath_next(&path, &name)))
 		node = nametree_find(t, node, name, len);
 	return node;
 }
@@ -203,12 +163,25 @@ static int pass_over(struct tarlayer *l, struct context *cx,
 	return ret || !m->nruns ? ret : tarreader_complete(l->r, cx);
 }
 
+static int add_with_holes(struct tarlayer *l, struct context *cx,
+			  const struct tarmember *m, uint64_t *ino)
+{
+	struct payload *payload;
+	int ret = spool_member(cx, l->r, m, l->block_size, &l->runs, &payload);
+
+	return ret ? ret : populate_file(l->p, cx, &m->entry, l->runs.runs,
+					 l->runs.n, payload,
+					 m->entry.size <= LATER_BYTES, ino);
+}
+
 static int add_file(struct tarlayer *l, struct context *cx,
 		    const struct tarmember *m, uint64_t *ino)
 {
 	struct payload *payload = NULL;
 	int ret;
 
+	if (m->nruns && populate_makes_holes(l->p))
+		return add_with_holes(l, cx, m, ino);
 	if (populate_is_forecast(l->p)) {
 		ret = pass_over(l, cx, m);
 		if (ret)
@@ -381,7 +354,7 @@ static int tell_losses(struct tarlayer *l, struct context *cx,
 static int add_member(struct tarlayer *l, struct context *cx,
 		      const struct tarmember *m)
 {
-	const char *wrong = check_path(m->path), *name;
+	const char *wrong = tarpath_check(m->path), *name;
 	bool excluded;
 	uint32_t parent;
 	size_t len;
@@ -483,5 +456,6 @@ int tarlayer_run(struct context *cx, struct tarreader *r,
 		tarpayload_drop(l.current);
 	payload_put(l.current);
 	nametree_fini(&l.names);
+	free(l.runs.runs);
 	return ret;
 }

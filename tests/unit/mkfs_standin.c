@@ -174,6 +174,12 @@ int populate_file(struct populate *p, struct context *cx, const struct entry *e,
 	return 0;
 }
 
+bool populate_makes_holes(const struct populate *p)
+{
+	(void)p;
+	return false;
+}
+
 bool populate_is_forecast(const struct populate *p)
 {
 	(void)p;
