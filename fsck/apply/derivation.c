@@ -51,11 +51,21 @@ static bool have_doubts(const struct plan *plan)
 	return false;
 }
 
+/* Whether L has findings that a derivation may explain. */
+static bool has_more(const struct look *l)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (l->plan.kinds[kinds[i]].n)
+			return true;
+	return l->check.dat_broken || have_doubts(&l->plan);
+}
+
 /* Whether the user wants it, where something is found: 1, 0, -EINTR. */
 static int is_wanted(struct repair *r, struct context *cx)
 {
 	struct look *l = repair_current(r);
-	size_t i;
 	int err;
 
 	if (r->o->rebuild)
@@ -65,11 +75,7 @@ static int is_wanted(struct repair *r, struct context *cx)
 		return err ? err : l->plan.kinds[RULE_FIX_DAT].n ||
 				   l->plan.kinds[RULE_FIX_ALLOCATOR].n;
 	}
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (l->plan.kinds[kinds[i]].n)
-			return 1;
-	return l->check.dat_broken ||
-	       have_doubts(&l->plan);
+	return has_more(l);
 }
 
 /* Whether the commit of a log writes B again if it is told to. */
@@ -251,10 +257,10 @@ static int go_back(struct repair *r, struct context *cx, struct derived *d,
 
 /*
  * With *MAPS those of files, with DAT the DAT: 1 where it stays, 0.  *MAPS is
- * then whether there were any.
+ * then whether there were any.  With WHOLE nothing may be left to derive.
  */
 static int try_derived(struct repair *r, struct context *cx, struct derived *d,
-		       bool dat, bool *maps)
+		       bool dat, bool *maps, bool whole)
 {
 	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
 	struct look *now = repair_current(r);
@@ -278,7 +284,8 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 				      repair_improves(r, cx);
 		looked = ret > 0;
 	}
-	if (ret > 0 && !is_contradicted(repair_current(r), d, !dat)) {
+	if (ret > 0 && !is_contradicted(repair_current(r), d, !dat) &&
+	    !(whole && has_more(repair_current(r)))) {
 		ret = write_blocks(r, cx, d);
 		ret = ret ? ret : repair_look(r, cx);
 		if (ret > 0) {
@@ -343,18 +350,24 @@ static int run(struct repair *r, struct context *cx)
 		struct derived d = { .dev = r->dev, .patched = r->patched };
 		bool maps = true, all = true;
 
-		/* Maps go first: a DAT that fits a wrong one gives up blocks. */
+		/*
+		 * Maps go first: a DAT that fits a wrong one gives up blocks.
+		 * But where they do not explain everything the DAT may be what
+		 * is wrong, and a log written with that loses blocks.
+		 */
 		ret = is_wanted(r, cx);
 		if (ret > 0)
-			ret = try_derived(r, cx, &d, false, &maps);
+			ret = try_derived(r, cx, &d, false, &maps, true);
 		else
 			break;
 		if (!ret)
-			ret = try_derived(r, cx, &d, true, &all);
+			ret = try_derived(r, cx, &d, true, &all, false);
 		if (!ret && all) {
 			all = false;
-			ret = try_derived(r, cx, &d, true, &all);
+			ret = try_derived(r, cx, &d, true, &all, false);
 		}
+		if (!ret && maps)
+			ret = try_derived(r, cx, &d, false, &maps, false);
 		derived_fini(&d);
 	}
 	return ret < 0 ? ret : 0;
