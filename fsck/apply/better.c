@@ -37,16 +37,18 @@ static void compare(const struct rule_info *rule, uint64_t now,
 }
 
 /*
- * A block that cannot be read hides what is in it.  Where there is something in
- * its place, what turns out to be damaged is no worse; where it is found only
- * now, because more can be followed, it was as bad before.
+ * A block that cannot be read hides what is in it, a name without an inode the
+ * file that it led to.  Where there is something in its place, what turns out to
+ * be damaged is no worse; where it is found only now, because more can be
+ * followed, it was as bad before.
  */
-static void compare_unreadable(const struct rule_info *rule, uint64_t now,
-			       uint64_t before, struct change errors[STAGES])
+static enum rule_stage stage_of(const struct rule_info *rule, bool fewer)
 {
-	compare(rule, now, before,
-		&errors[now < before ? RULE_STAGE_NUMBERS :
-				 STAGE_UNREADABLE]);
+	if (rule->scope == RULE_SCOPE_PLACE)
+		return fewer ? RULE_STAGE_NUMBERS : STAGE_UNREADABLE;
+	if ((rule->traits & RULE_DOUBTS_IFILE) && fewer)
+		return RULE_STAGE_TREE;
+	return rule_stage(rule);
 }
 
 #define BY_ERRORS 2
@@ -90,11 +92,9 @@ static int compare_part(const struct check *now, const struct check *before,
 		/* Searched for once, so that there are none in NOW. */
 		if (rule->fix == RULE_FIX_BITS)
 			continue;
-		if (rule->scope == RULE_SCOPE_PLACE)
-			compare_unreadable(rule, n, old, errors);
-		else
-			compare(rule, n, old, is_error(rule) ?
-				&errors[rule_stage(rule)] : &warnings);
+		compare(rule, n, old,
+			is_error(rule) ? &errors[stage_of(rule, n < old)] :
+					 &warnings);
 	}
 	for (i = 0; i < STAGES; i++) {
 		*worse = errors[i].more;

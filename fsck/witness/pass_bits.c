@@ -363,7 +363,8 @@ static int is_concerned(struct search *s, struct context *cx)
 	int err;
 
 	if (s->c->data || segsum_has_super_root(&s->lb.ss) ||
-	    findings_have_stage(s->c->findings, RULE_STAGE_NAMES))
+	    findings_have_stage(s->c->findings, RULE_STAGE_NAMES) ||
+	    findings_count(s->c->findings, RULE_INODE_LINKS_NAMES))
 		return 1;
 	err = read_summary(s, cx, &len);
 	if (err)
