@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/sort.h"
 #include "disk/dirpack.h"
 #include "disk/inode.h"
@@ -40,6 +41,11 @@ struct fixing {
 	struct nametype *types;		/* of inodes without a type */
 	size_t ntypes;
 	uint64_t blkoff;		/* of the ifile, that was looked at */
+};
+
+struct holes {
+	uint64_t *list;			/* blocks of the ifile */
+	size_t n, room;
 };
 
 static int compare(const void *a, const void *b)
@@ -319,32 +325,106 @@ static int replace_block(struct fixing *f, struct context *cx,
 	for (ino = what.first; ino < what.first + what.count && ret >= 0;
 	     ino++) {
 		ret = inodeedit_is_used(&f->edit, cx, ino);
-		if (ret > 0)
-			ret = inodeedit_read(&f->edit, cx, ino, &inode);
-		if (ret > 0 && is_empty(&inode) && !inode_is_private(ino))
+		if (ret <= 0)
+			continue;
+		ret = inodeedit_read(&f->edit, cx, ino, &inode);
+		if (ret >= 0 && is_empty(&inode) && !inode_is_private(ino))
 			ret = replace(f, cx, ino);
 	}
 	return ret < 0 ? ret : 0;
 }
 
-/* Blocks of inodes that are missing. */
+/* All inodes of block BLKOFF, which nobody has, are free; *N more. */
+static int free_block(struct fixing *f, struct context *cx, uint64_t blkoff,
+		      uint64_t *n)
+{
+	struct palloc_block what;
+	uint64_t ino;
+	int ret = 0;
+
+	palloc_locate(f->edit.palloc, blkoff, &what);
+	for (ino = what.first; ino < what.first + what.count && ret >= 0;
+	     ino++) {
+		ret = inodeedit_is_used(&f->edit, cx, ino);
+		if (ret <= 0)
+			continue;
+		ret = inodeedit_mark(&f->edit, cx, ino, false);
+		++*n;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* Whether the block of the ifile is missing, and that of no reserved inode: 1,
+   0. */
+static int is_hole(const struct fixing *f, struct context *cx, uint64_t blkoff)
+{
+	struct palloc_block what;
+	uint64_t ptr;
+	int ret = metafile_lookup(f->edit.ifile, cx, blkoff, &ptr);
+
+	palloc_locate(f->edit.palloc, blkoff, &what);
+	return ret < 0 ? ret : !ret && what.first >= NILFS_USER_INO;
+}
+
+/* Gives the block what is known of it. */
+static int mend_hole(struct fixing *f, struct context *cx, uint64_t blkoff,
+		     uint64_t *nfreed)
+{
+	int ret = is_hole(f, cx, blkoff);
+
+	if (ret > 0)
+		return free_block(f, cx, blkoff, nfreed);
+	return ret ? ret : replace_block(f, cx, blkoff);
+}
+
+/* Blocks that are missing from that of FIX on, to the next one of its group. */
+static int list_holes(struct fixing *f, struct context *cx,
+		      const struct fix *fix, struct holes *holes)
+{
+	const struct palloc *p = f->edit.palloc;
+	uint64_t blkoff = fix->place.blkoff;
+	struct palloc_block what;
+	uint64_t end, *grown;
+	int ret;
+
+	palloc_locate(p, blkoff, &what);
+	end = palloc_bitmap_blkoff(p, what.group) + p->blocks_per_group;
+	do {
+		grown = array_grow(cx, holes->list, &holes->room, holes->n + 1,
+				   sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		holes->list = grown;
+		grown[holes->n++] = blkoff++;
+		ret = blkoff < end ? is_hole(f, cx, blkoff) : 0;
+	} while (ret > 0);
+	return ret;
+}
+
+/*
+ * Blocks of inodes that are missing: where no log and no checkpoint has one, the
+ * bitmap is wrong, or its inodes are lost.
+ */
 static int fill_holes(struct fixing *f, struct context *cx,
 		      const struct fix *fixes, size_t n)
 {
-	uint64_t *holes = calloc(n ? n : 1, sizeof(*holes));
-	size_t i, nholes = 0;
-	int err;
+	struct holes holes = { 0 };
+	uint64_t nfreed = 0;
+	size_t i;
+	int err = 0;
 
-	if (!holes)
-		return fail(cx, -ENOMEM, "blocks of inodes");
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n && !err; i++)
 		if (fixes[i].rule == RULE_PALLOC_ENTRY_MISSING &&
 		    fixes[i].place.cno == f->job->vol->latest.cno)
-			holes[nholes++] = fixes[i].place.blkoff;
-	err = ifilefill_holes(f->job, cx, holes, nholes);
-	for (i = 0; i < nholes && !err; i++)
-		err = replace_block(f, cx, holes[i]);
-	free(holes);
+			err = list_holes(f, cx, &fixes[i], &holes);
+	if (!err)
+		err = ifilefill_holes(f->job, cx, holes.list, holes.n);
+	for (i = 0; i < holes.n && !err; i++)
+		err = mend_hole(f, cx, holes.list[i], &nfreed);
+	if (nfreed)
+		fixers_tell(f->job, "%llu inodes marked free: no checkpoint "
+			    "has their blocks", (unsigned long long)nfreed);
+	free(holes.list);
 	return err;
 }
 

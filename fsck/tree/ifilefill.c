@@ -222,7 +222,7 @@ static int ask_older(struct filling *f, struct context *cx)
 		if (!err)
 			err = ask_block(f, cx, blkoff);
 	}
-	if (!err && f->missing)
+	if (!err && f->missing && !f->nholes)
 		fixers_tell(f->job, "%llu blocks of the ifile: lost with their "
 			    "inodes",
 			    (unsigned long long)f->missing);
@@ -305,18 +305,6 @@ static int fill_hole(struct filling *f, struct context *cx, uint64_t blkoff)
 	return metafile_keep(f->ifile, cx, blkoff, b->vblocknr);
 }
 
-/* Where nothing is left there are empty inodes. */
-static int make_empty(struct filling *f, struct context *cx, uint64_t blkoff)
-{
-	uint64_t ptr;
-	void *data;
-	int ret = metafile_lookup(f->ifile, cx, blkoff, &ptr);
-
-	if (ret)
-		return ret < 0 ? ret : 0;
-	return metafile_change(f->ifile, cx, blkoff, &data, NULL);
-}
-
 static int fill_holes(struct filling *f, struct context *cx)
 {
 	struct lastknown k;
@@ -336,8 +324,6 @@ static int fill_holes(struct filling *f, struct context *cx)
 		err = fill_hole(f, cx, f->holes[i]);
 	if (!err && f->missing)
 		err = ask_older(f, cx);
-	for (i = 0; i < f->nholes && !err; i++)
-		err = make_empty(f, cx, f->holes[i]);
 	return err;
 }
 

@@ -6,8 +6,10 @@
  * An inode with links is in use, one whose block does not exist is not; about
  * others the bitmap is believed, unless the count in the descriptor is that of
  * the inodes with links.  Where the bitmap is as the inodes say, the count is
- * wrong; where a bitmap that is has as many as the descriptor says, the bitmap.  Otherwise something else is, as the way to a block of inodes,
- * and nothing is changed.
+ * wrong; where a bitmap that is has as many as the descriptor says, the
+ * bitmap; where a bitmap that cannot be one disagrees with both, it is, and the
+ * count.  Otherwise something else is, as the way to a block of inodes, and
+ * nothing is changed.
  */
 #include "fsck/tree/pastgroups.h"
 
@@ -20,6 +22,8 @@
 #include "fsck/past/pastblocks.h"
 #include "vol/root.h"
 
+#define GARBAGE 2 /* impossible bits of a bitmap that is none */
+
 struct group {
 	struct fixer_job *job;
 	struct pastblocks *past;
@@ -28,6 +32,7 @@ struct group {
 	uint64_t cno, number;
 	uint8_t *old, *right;		/* bitmaps */
 	bool strict;			/* no inode without links is in use */
+	unsigned int impossible;	/* bits that none of these ever had */
 };
 
 static void mark(struct group *g, uint64_t ino, bool used)
@@ -40,6 +45,14 @@ static void mark(struct group *g, uint64_t ino, bool used)
 		g->right[at / 8] &= (uint8_t)~(1 << at % 8);
 }
 
+/* Whether the bitmap cannot have said that of inode INO; HOLE: it has no block. */
+static bool is_impossible(const struct group *g, uint64_t ino, bool hole)
+{
+	bool used = palloc_bit(g->old, palloc_group_offset(g->p, ino));
+
+	return ino < g->job->vol->geo.first_ino ? !used : hole && used;
+}
+
 /* What the block of inodes WHAT, or a hole (DATA is NULL), says of them. */
 static void mark_inodes(struct group *g, const struct palloc_block *what,
 			const char *data)
@@ -48,6 +61,7 @@ static void mark_inodes(struct group *g, const struct palloc_block *what,
 	uint64_t i;
 
 	for (i = 0; i < what->count; i++) {
+		g->impossible += is_impossible(g, what->first + i, !data);
 		if (what->first + i < g->job->vol->geo.first_ino) {
 			if (g->strict)
 				mark(g, what->first + i, true);
@@ -75,6 +89,7 @@ static int make_bitmap(struct group *g, struct context *cx)
 	const void *data;
 	int ret = file_block(&g->root.ifile, cx, blkoff, &data);
 
+	g->impossible = 0;
 	memset(g->old, 0, g->p->block_size);
 	memset(g->right, 0, g->p->block_size);
 	if (ret > 0) {
@@ -175,6 +190,27 @@ static bool is_bitmap_right(const struct group *g)
 	return !memcmp(g->old, g->right, g->p->block_size);
 }
 
+/*
+ * The same if no inode without links is in use, where the descriptor has NFREES
+ * then, or the bitmap is wrong in any case.
+ */
+static int count_strictly(struct group *g, struct context *cx,
+			  uint32_t nfrees, uint32_t *free)
+{
+	bool was_right = is_bitmap_right(g);
+	int err = count_free(g, cx, true, free);
+
+	return err || !was_right || *free == nfrees ?
+		       err : count_free(g, cx, false, free);
+}
+
+/* Whether the bitmap is none, and not even NFREES in the descriptor is of it. */
+static bool is_garbage(const struct group *g, uint32_t nfrees)
+{
+	return g->impossible >= GARBAGE &&
+	       nfrees != g->p->entries_per_group - palloc_count(g->p, g->old);
+}
+
 /* 1 where the group is changed, 0 where it stays as it is. */
 static int mend_group(struct group *g, struct context *cx)
 {
@@ -185,15 +221,18 @@ static int mend_group(struct group *g, struct context *cx)
 		ret = count_free(g, cx, false, &want);
 	if (!ret)
 		ret = read_count(g, cx, &nfrees);
-	if (ret > 0 && want != nfrees && !is_bitmap_right(g)) {
-		ret = count_free(g, cx, true, &want);
+	if (ret > 0 && want != nfrees) {
+		ret = count_strictly(g, cx, nfrees, &want);
 		ret = ret ? ret : 1;
 	}
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	if (is_bitmap_right(g))
 		return want == nfrees ? 0 : set_count(g, cx, want);
-	return want == nfrees ? set_bitmap(g, cx) : 0;
+	if (want != nfrees && !is_garbage(g, nfrees))
+		return 0;
+	ret = want == nfrees ? 1 : set_count(g, cx, want);
+	return ret > 0 ? set_bitmap(g, cx) : ret;
 }
 
 static bool is_past(const struct fixer_job *job, const struct fix *fix)

@@ -46,6 +46,13 @@ static bool is_garbage(const struct patient *pt)
 	       inodemend_is_garbage(inode);
 }
 
+static bool is_empty(const struct patient *pt)
+{
+	static const struct nilfs_inode empty;
+
+	return !memcmp(&pt->inode, &empty, sizeof(empty));
+}
+
 /* A directory without nodes has the blocks that it was counted to have. */
 static void set_size(const struct patients *s, struct patient *pt)
 {
@@ -103,7 +110,7 @@ static int derive(struct patients *s, struct context *cx, struct patient *pt)
  */
 static int clear(struct patients *s, struct patient *pt)
 {
-	if (pt->ino == NILFS_ROOT_INO ||
+	if (pt->ino == NILFS_ROOT_INO || is_empty(pt) ||
 	    inodemend_check(s->vol, pt->ino, &pt->inode) == RULE_OK)
 		return 0;
 	memset(&pt->inode, 0, sizeof(pt->inode));
@@ -202,13 +209,6 @@ static int is_used(struct patients *s, struct context *cx,
 	return ret;
 }
 
-static bool is_empty(const struct patient *pt)
-{
-	static const struct nilfs_inode empty;
-
-	return !memcmp(&pt->inode, &empty, sizeof(empty));
-}
-
 /* Whether the inode was there, and is empty or a deleted one now: 1, 0. */
 static int was_there(struct patients *s, struct context *cx,
 		     const struct patient *pt)
@@ -236,6 +236,33 @@ static int undelete(struct patients *s, struct context *cx,
 	return 1;
 }
 
+static bool is_inode_same(const struct nilfs_inode *a,
+			  const struct nilfs_inode *b)
+{
+	return le32_get(a->i_generation) == le32_get(b->i_generation) &&
+	       !((le16_get(a->i_mode) ^ le16_get(b->i_mode)) & S_IFMT);
+}
+
+/*
+ * An inode that is marked free, as bitmap and count agree, and that no other
+ * checkpoint has: it is none.  1, 0.
+ */
+static int clear_free(struct patients *s, struct context *cx,
+		      struct patient *pt)
+{
+	int ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
+			  1 : patient_ask(s, cx, pt);
+
+	if (ret || (pt->found && is_inode_same(&pt->other, &pt->inode)) ||
+	    (pt->near_cno && is_inode_same(&pt->near, &pt->inode)))
+		return ret < 0 ? ret : 0;
+	memset(&pt->inode, 0, sizeof(pt->inode));
+	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		    ": cleared, it is marked free and no checkpoint has it",
+		    pt->cno, pt->ino);
+	return 1;
+}
+
 /* What the patient is to be, by what was found of it: 1, 0. */
 static int treat(struct patients *s, struct context *cx,
 		 struct patient *pt, const struct fix *fix)
@@ -244,19 +271,14 @@ static int treat(struct patients *s, struct context *cx,
 
 	if (fix->rule == RULE_INODE_LINKS_NAMES)
 		return link_to(s, cx, pt, fix->want);
+	if (fix->rule == RULE_INODE_FREE)
+		return clear_free(s, cx, pt);
 	if (fix->rule == RULE_DIR_NO_INODE)
 		ret = was_there(s, cx, pt);
 	if (ret <= 0)
 		return ret;
 	ret = fix->rule == RULE_DIR_NO_INODE ? undelete(s, cx, pt) : 0;
 	return ret ? ret : decide(s, cx, pt);
-}
-
-static bool is_inode_same(const struct nilfs_inode *a,
-			  const struct nilfs_inode *b)
-{
-	return le32_get(a->i_generation) == le32_get(b->i_generation) &&
-	       !((le16_get(a->i_mode) ^ le16_get(b->i_mode)) & S_IFMT);
 }
 
 /* Whether the nearest checkpoint with such an inode has another one: 1, 0. */
@@ -369,7 +391,7 @@ static int mend(struct patients *s, struct context *cx,
 		ret = mend_in(s, cx, &pt, fix, block);
 	if (ret <= 0 && !pt.changed)
 		pastblocks_drop(s->p, pt.where.vblocknr);
-	if (!ret && !named &&
+	if (!ret && !named && !is_empty(&pt) &&
 	    inodemend_check(s->vol, pt.ino, &pt.inode) != RULE_OK)
 		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": not repaired, no other checkpoint has it as it "
@@ -382,7 +404,6 @@ static bool is_past(const struct patients *s, const struct fix *fix)
 	return fix->place.kind == PLACE_INODE && fix->place.cno &&
 	       fix->place.cno != s->vol->latest.cno &&
 	       !inode_is_metadata(fix->place.ino) &&
-	       fix->rule != RULE_INODE_FREE &&
 	       fix->rule != RULE_INODE_RESERVED_FREE &&
 	       fix->rule != RULE_INODE_ORPHAN &&
 	       fix->rule != RULE_INODE_UNREACHABLE;

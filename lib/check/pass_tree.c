@@ -234,7 +234,7 @@ static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
 	if (!err && newest) {
 		t->check->files = t->sums.inodes;
 		t->check->files_known = t->sums.inodes_known &&
-					rule == RULE_OK;
+					!t->ifiles.hidden && rule == RULE_OK;
 	}
 	if (!err)
 		check_counts(t, cno, cp);
