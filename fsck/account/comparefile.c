@@ -358,6 +358,30 @@ static int visit(void *arg, struct context *cx, const struct expected_block *b)
 			  origin_of(c, cx, b->blkoff, after));
 }
 
+/*
+ * Blocks of the file that its map was too broken to lead to.  Had all logs been
+ * read they were holes.
+ */
+static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
+			 uint64_t end)
+{
+	struct comparison *c = arg;
+	uint64_t size, first = blkoff << c->s->before->geo.block_bits;
+
+	if (!c->inode || !sparse_count(c->s->unread))
+		return 0;
+	size = le64_get(c->inode->i_size);
+	if (end < div_round_up(size, c->s->before->geo.block_size))
+		size = end << c->s->before->geo.block_bits;
+	if (first >= size)
+		return 0;
+	return lose(c, cx, (struct loss){
+		.kind = is_dir(c) ? LOSS_UNKNOWN : LOSS_SUSPECT,
+		.offset = first,
+		.length = size - first,
+	});
+}
+
 struct expected comparefile_walk(struct sides *s,
 				 const struct sides_state *state, uint64_t ino,
 				 const struct nilfs_inode *inode)
@@ -384,6 +408,7 @@ static int compare_blocks(struct comparison *c, struct context *cx,
 
 	c->e = comparefile_walk(c->s, c->state, c->ino, before);
 	c->e.visit = visit;
+	c->e.unknown = visit_unknown;
 	c->e.arg = c;
 	if (c->inode)
 		err = file_init(&c->after, cx, c->s->after, c->ino, c->inode);

@@ -100,6 +100,13 @@ static void note_doubt(struct expected *e, uint64_t key, uint64_t end)
 	e->doubt = true;
 }
 
+static int visit_unknown(struct expected *e, struct context *cx,
+			 uint64_t blkoff, uint64_t end)
+{
+	return e->unknown && blkoff < end ? e->unknown(e->arg, cx, blkoff, end) :
+					    0;
+}
+
 /* Blocks [KEY, END) of which no pointer could be read. */
 static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 {
@@ -119,15 +126,17 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 		b = (struct expected_block){
 			.blkoff = e->versions->items[i].blkoff,
 		};
+		err = visit_unknown(e, cx, key, b.blkoff);
+		key = b.blkoff + 1;
 		one = expected_version(e, cx, b.blkoff, 0);
-		if (one) {
+		if (one && !err) {
 			b.blocknr = one->blocknr;
 			err = e->visit(e->arg, cx, &b);
 		}
 		while (is_at(e, i, b.blkoff))
 			i++;
 	}
-	return err;
+	return err ? err : visit_unknown(e, cx, key, end);
 }
 
 /* The place of VBLOCKNR: 1, 0 where the DAT has none, or a failure. */

@@ -30,6 +30,10 @@ struct expected {
 	/* In the order of the file; 0, or a failure that ends the walk. */
 	int (*visit)(void *arg, struct context *cx,
 		     const struct expected_block *b);
+	/* Blocks [BLKOFF, END) of which neither map nor logs say anything;
+	   NULL: nobody asks. */
+	int (*unknown)(void *arg, struct context *cx, uint64_t blkoff,
+		       uint64_t end);
 	void *arg;
 	/* Set: parts of the map could not be read, all of them between these.
 	 */

@@ -191,6 +191,18 @@ static int write_block(struct derived *d, struct context *cx,
 	return err ? err : dev_write(d->dev, cx, at, data, g->block_size);
 }
 
+/*
+ * Whether B is of a file, and in a log that is no more: it cannot be moved with
+ * its log, nor does it change any.
+ */
+static bool is_stray(const struct derived *d, const struct nilfs_geometry *g,
+		     const struct derived_block *b)
+{
+	return !b->pseg && b->ino != NILFS_DAT_INO &&
+	       b->ino != NILFS_CPFILE_INO && b->ino != NILFS_SUFILE_INO &&
+	       is_writable(d->dev, b->blocknr << g->block_bits);
+}
+
 int derived_write(struct derived *d, struct context *cx,
 		  const struct nilfs_geometry *g, bool any)
 {
@@ -203,13 +215,13 @@ int derived_write(struct derived *d, struct context *cx,
 
 		if (b->written)
 			continue;
-		if (!b->proven && !(any && b->pseg)) {
+		if (!b->proven && !(any && b->pseg) && !is_stray(d, g, b)) {
 			d->blocks[kept++] = *b;
 			continue;
 		}
 		err = write_block(d, cx, g, b->blocknr, data);
 		/* The checksum of the log is another one then. */
-		if (!err && !b->proven)
+		if (!err && !b->proven && b->pseg)
 			err = write_block(d, cx, g, b->pseg, data);
 	}
 	free(data);

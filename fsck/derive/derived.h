@@ -73,8 +73,9 @@ int derived_seal(struct derived *d, struct context *cx,
 		 const struct check *c);
 
 /*
- * Writes the blocks that are proven, with ANY all that some log has, to their
- * places on d->dev, and forgets them.  An I/O error.
+ * Writes the blocks that are proven, those of files in logs that are no more,
+ * and with ANY all that some log has, to their places on d->dev, and forgets
+ * them.  An I/O error.
  */
 int derived_write(struct derived *d, struct context *cx,
 		  const struct nilfs_geometry *g, bool any);

@@ -13,8 +13,9 @@
  * is one, as its nodes look like blocks of the file then.
  *
  * Before that nodes and roots are derived from the logs, for all checkpoints
- * (derive/derive_nodes.c): this is for what they do not explain.  Not repaired
- * here: maps of metadata files and of older checkpoints.
+ * (derive/derive_nodes.c): this is for what they do not explain.  Of snapshots
+ * that is what went with a log (pastmaps.h).  Not repaired here: maps of
+ * metadata files.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -32,6 +33,7 @@
 #include "fsck/maps/mapolder.h"
 #include "fsck/maps/mapremake.h"
 #include "fsck/maps/mapsearch.h"
+#include "fsck/maps/pastmaps.h"
 #include "fsck/plan/fixers.h"
 #include "log/inodes.h"
 #include "vol/root.h"
@@ -236,6 +238,9 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		err = mapolder_search(&m, cx);
 	if (!err)
 		err = mend_files(&m, cx);
+	/* All logs together say what was there. */
+	if (!err && !m.logs_whole)
+		err = pastmaps_mend(job, cx, fixes, n);
 	mapfile_fini(&m);
 	return err;
 }

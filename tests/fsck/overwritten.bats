@@ -1,0 +1,58 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A segment that was overwritten as a whole: what was in it is gone, the rest
+# is repaired, and every file that is not as it was is named.
+
+bats_require_minimum_version 1.5.0
+load repairs
+
+# overwrite_segment N: with bytes that are the same each time.
+overwrite_segment() {
+	local size count
+
+	size=$(block_size)
+	count=$(dump.nilfs2 info "$image" |
+		awk '/^s_blocks_per_segment/ { print $2 }')
+	perl -e 'srand(1); print map { chr rand 256 } 1 .. shift' \
+		$((size * count)) |
+		dd of="$image" bs="$size" seek=$(($1 * count)) conv=notrunc \
+			iflag=fullblock status=none
+}
+
+# Every path that differs from that in SOUND is among the losses.
+all_named() {
+	local state path
+
+	for state in latest $(snapshots_of "$image"); do
+		while read -r path; do
+			grep -qF "/${path#*:}:" said && continue
+			echo "not named: $state: $path"
+			return 1
+		done < <(differing sound repaired "$state")
+	done
+}
+
+# repaired_after SEGMENT...
+repaired_after() {
+	local n
+
+	image=$(copy_image snapshots)
+	trees "$image" sound
+	for n; do
+		rm -f "$image"
+		image=$(copy_image snapshots)
+		overwrite_segment "$n"
+		echo "segment $n:"
+		run -1 fsck.nilfs2 -fy "$image"
+		echo "$output" >said
+		cat said
+		run -0 fsck.nilfs2 -fn "$image"
+		rm -rf repaired
+		trees "$image" repaired
+		all_named
+	done
+}
+
+@test "blocks and nodes of files of snapshots" {
+	repaired_after 1 2 3 4 5 7
+}
