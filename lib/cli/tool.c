@@ -39,7 +39,7 @@ const struct cli_option tool_options[] = {
 	  offsetof(struct tool, quiet) },
 	{ 'v', "verbose", NULL, "tell more; may be repeated", OPTION_COUNT,
 	  offsetof(struct tool, verbose) },
-	{ 0, "max-memory", "SIZE", "memory for caches and tables",
+	{ 0, "max-memory", "SIZE", "memory of a cache or table; not of the process",
 	  OPTION_SIZE, offsetof(struct tool, cx.max_memory) },
 	{ 'j', "threads", "N", "workers to use", OPTION_U32,
 	  offsetof(struct tool, cx.threads) },

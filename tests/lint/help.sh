@@ -76,6 +76,12 @@ for page in $(pages); do
 	lint_none "$tool --help shows options"
 	rm -f "$help" "$manual"
 done
+for page in $(pages); do
+	tr '\n' ' ' <"$(path_of "$page")" |
+	grep -q 'does not bound the process, which has several of them' ||
+		echo "$page"
+done >"$lint_list"
+lint_none "every page tells what --max-memory is the memory of"
 for page in $(all_pages); do
 	[ -f "$(path_of "$page")" ] || echo "$page"
 done >"$lint_list"
