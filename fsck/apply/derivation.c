@@ -265,7 +265,7 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
 	struct look *now = repair_current(r);
 	bool looked = false;
-	int ret = dat ? derive_dat(d, cx, &now->check) : 0, err;
+	int ret = dat ? derive_dat(d, cx, &now->check, &now->plan) : 0, err;
 	size_t n;
 
 	/* What would be written goes by the map. */

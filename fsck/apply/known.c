@@ -16,7 +16,7 @@
 
 #include "check/zonewalk.h"
 #include "disk/ondisk.h"
-#include "fsck/dat/datmap.h"
+#include "fsck/dat/fix_dat.h"
 #include "log/segzones.h"
 
 static bool is_unusable(void *arg, uint64_t segnum)
@@ -61,7 +61,7 @@ static bool loses_file(const struct check *c, enum rule_fix kind,
 	const struct place *place = &fix->place;
 
 	if (kind == RULE_FIX_DAT)
-		return datmap_is_broken(fix);
+		return fix_dat_is_anew(fix);
 	return rule_has(fix->rule, RULE_LOSES_PART) &&
 	       (place->kind == PLACE_MAP || place->kind == PLACE_INODE) &&
 	       place->ino && place->ino == file_of(kind) &&

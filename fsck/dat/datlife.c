@@ -17,7 +17,10 @@
 #include "base/search.h"
 #include "check/damage.h"
 #include "check/lifelogs.h"
+#include "check/vblocks.h"
 #include "disk/bmap.h"
+#include "disk/inode.h"
+#include "fsck/dat/datblocks.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 #include "vol/translate.h"
@@ -245,4 +248,60 @@ int datlife_find_mislisted(struct datlife *d, struct context *cx,
 	};
 	ret = datlife_find(d, cx, l, &span);
 	return ret <= 0 ? ret : span.start < span.end;
+}
+
+uint64_t datlife_end(const struct datlife_span *span, uint64_t end)
+{
+	uint64_t least = span->end;
+
+	if (span->held > least && span->held <= span->most)
+		least = span->held;
+	return end >= least && end <= span->most ? end : least;
+}
+
+/* Adds what the map leads to at AT to SET: 1, 0 where nothing can be found. */
+static int add_pointer(struct sparse *set, struct context *cx,
+		       struct volume *vol, const struct place *at)
+{
+	uint64_t vblocknr;
+	int ret = datlife_pointer(vol, cx, at->cno, at->ino, at->blkoff,
+				  at->level, &vblocknr), err;
+
+	if (ret > 0) {
+		err = damage_add(set, cx, vblocknr);
+		ret = err < 0 ? err : 1;
+	}
+	return ret < 0 ? damage_forgive(cx, ret) : ret;
+}
+
+/* The pointer at AT, and what leads to it: nodes, and the block with the inode,
+   by its map in turn. */
+static int add_holders(struct sparse *set, struct context *cx,
+		       struct volume *vol, struct place at)
+{
+	int ret = 1;
+
+	for (;;) {
+		for (; ret > 0; at.level++)
+			ret = add_pointer(set, cx, vol, &at);
+		if (ret || inode_is_metadata(at.ino))
+			return ret;
+		at = place_map(at.cno, NILFS_IFILE_INO,
+			       palloc_entry_blkoff(&vol->ifile_palloc, at.ino),
+			       0);
+		ret = 1;
+	}
+}
+
+int datlife_contradicted(struct sparse *set, struct context *cx,
+			 struct volume *vol, const struct plan *plan)
+{
+	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
+	size_t i;
+	int err = datblocks_set(set, cx, vblocks_end(vol, cx));
+
+	for (i = 0; i < kind->n && !err; i++)
+		if (kind->fixes[i].rule == RULE_BMAP_LIFETIME)
+			err = add_holders(set, cx, vol, kind->fixes[i].place);
+	return err;
 }

@@ -10,8 +10,10 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "base/sparse.h"
 #include "check/check.h"
 #include "check/listings.h"
+#include "fsck/plan/plan.h"
 #include "vol/volume.h"
 
 struct datlife {
@@ -48,6 +50,10 @@ struct datlife_span {
 int datlife_find(struct datlife *d, struct context *cx,
 		 const struct listing *l, struct datlife_span *span);
 
+/* END where that can be the end of SPAN, which may have been a checkpoint that
+   was deleted since; else the least that can be. */
+uint64_t datlife_end(const struct datlife_span *span, uint64_t end);
+
 /*
  * Whether BLOCKNR is virtual block VBLOCKNR as the DAT says, although its log
  * lists it by another number: 1, and how it should be listed in *L; 0, a
@@ -56,5 +62,14 @@ int datlife_find(struct datlife *d, struct context *cx,
 int datlife_find_mislisted(struct datlife *d, struct context *cx,
 			   const struct check *c, uint64_t vblocknr,
 			   uint64_t blocknr, struct listing *l);
+
+/*
+ * Makes SET, all zero at first, that of the virtual blocks whose lives findings
+ * of PLAN contradict: blocks that do not live as long as the pointer to them,
+ * and all that holds that pointer, as what does not live as long as they do may
+ * be right, and one of them wrong.  -ENOMEM, -EINTR; sparse_fini() in any case.
+ */
+int datlife_contradicted(struct sparse *set, struct context *cx,
+			 struct volume *vol, const struct plan *plan);
 
 #endif

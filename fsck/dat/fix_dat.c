@@ -1,271 +1,334 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Entries of the DAT: where a virtual block is, and in which checkpoints.
+ * The DAT found again without its map.  Whatever else is wrong with it, its
+ * entries, a derivation puts right (derive/derive_dat.c).
  *
- * The logs know better.  Each lists its blocks by virtual number, so where a
- * block is, is where it is listed: of two entries that name one block, the one
- * is right whose number the log has there.  With it the log says whose block
- * it is and of which checkpoint: that is its beginning, and the checkpoints
- * tell, asked for that very block, which of them is the last to have it.
+ * Every block of the DAT is listed, with its place in the file, by the log it
+ * was written to, and the newest log is right: whoever moves or changes a
+ * block of the DAT writes it to a newer one.  So the blocks stay where they
+ * are and get a new map.
  *
- * A place that no log lists is given up, unless its log lists it by a wrong
- * number (datlife.h).  If a file refers to the entry it
- * says then that it was never written, which is for the repair of maps to
- * see to; else its number is free.
+ * What the logs cannot say is that a block was taken out of the file.  That
+ * happens to blocks of which nothing is in use any more, and the allocator
+ * tells: a group whose descriptor has all entries free has no bitmap, and what
+ * a bitmap has no bit for has no block.
  *
- * A map of the DAT that is broken, and blocks of it that cannot be read, come
- * first (datmap.h): with them, nothing is known of entries.
+ * If all logs can be read and no block is missing, the DAT is what it was.  If
+ * not, and the user wants that, groups of which a block is in no log are made
+ * right as far as the rest tells (fix_allocator.h), and so are blocks that are
+ * where the map says but cannot be read.
  */
-#include "fsck/plan/fixers.h"
+#include "fsck/dat/fix_dat.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "check/damage.h"
 #include "check/listings.h"
-#include "disk/dat.h"
 #include "fsck/dat/datblocks.h"
-#include "fsck/dat/datlife.h"
-#include "fsck/dat/datmap.h"
-#include "fsck/dat/datwrong.h"
+#include "fsck/dat/fix_allocator.h"
 #include "fsck/dat/groupfix.h"
 #include "log/mend.h"
 
-struct mender {
+bool fix_dat_is_anew(const struct fix *fix)
+{
+	const struct place *at = &fix->place;
+
+	if (at->ino != NILFS_DAT_INO)
+		return false;
+	if (fix->rule == RULE_DEV_UNREADABLE)
+		return at->kind == PLACE_MAP && at->level;
+	return at->kind == PLACE_MAP || at->kind == PLACE_INODE;
+}
+
+static bool is_lost_block(const struct fix *fix)
+{
+	return fix->rule == RULE_DEV_UNREADABLE && !fix_dat_is_anew(fix) &&
+	       fix->place.kind == PLACE_MAP &&
+	       fix->place.ino == NILFS_DAT_INO;
+}
+
+struct rebuild {
 	struct fixer_job *job;
-	struct datwrong_list wrong;
-	struct listings listings;
-	struct datlife life;
-	struct groupfix g;
-	size_t lost, freed, placed, dated;
+	struct groupfix g;		/* those that are not whole */
+	struct listings own;
+	bool tries;			/* changes nothing yet */
+	size_t adopted;
+	char *descs;			/* the block of descriptors at hand */
+	uint64_t first_group;		/* of it; valid if have_descs */
+	bool have_descs;
+	uint8_t *bitmap;		/* of GROUP, if have_bitmap */
+	uint64_t group;
+	bool have_bitmap;
+	uint32_t covered;		/* its entries in use that are there */
 };
 
-struct entry {
-	uint64_t blocknr, start, end;
-};
-
-static uint64_t latest(const struct mender *m)
+static int adopt(struct rebuild *r, struct context *cx,
+		 const struct listing *l)
 {
-	return m->job->vol->latest.cno;
-}
-
-static bool is_referenced(const struct mender *m, uint64_t vblocknr)
-{
-	/* Where not all could be followed it may be. */
-	return m->job->check->tree_broken ||
-	       sparse_test(&m->job->check->referenced, vblocknr);
-}
-
-/* False where nothing can be said of the place: it stays. */
-static bool find_place(struct mender *m, const struct datwrong *w,
-		       const struct listing *l, struct entry *e)
-{
-	if (!w->place)
-		return false;
-	/* What a file has in a clean segment is there: the SUFILE is wrong. */
-	if (l && !l->is_used && l->blocknr == e->blocknr &&
-	    is_referenced(m, w->vblocknr))
-		return false;
-	if (l && !l->is_used)
-		l = NULL;
-	if (!l && m->listings.partial &&
-	    geometry_has_block(&m->job->vol->geo, e->blocknr))
-		return false;
-	if (l ? l->blocknr == e->blocknr : !e->blocknr)
-		return false;
-	e->blocknr = l ? l->blocknr : 0;
-	return true;
-}
-
-/* Without a log that lists it: as little as the files need. */
-static void guess_life(struct mender *m, const struct datwrong *w,
-		       struct entry *e)
-{
-	if (e->start > latest(m))
-		e->start = NILFS_CNO_MIN;
-	if (is_referenced(m, w->vblocknr))
-		e->end = NILFS_CNO_MAX;
-	else
-		e->end = e->start;
-}
-
-static bool is_sane(const struct mender *m, const struct entry *e)
-{
-	return e->start <= e->end && e->start <= latest(m) &&
-	       (e->end <= latest(m) || e->end == NILFS_CNO_MAX);
-}
-
-static int find_life(struct mender *m, struct context *cx,
-		     const struct datwrong *w, const struct listing *l,
-		     struct entry *e)
-{
-	struct datlife_span span;
-	struct listing here;
-	int ret = 0;
-
-	if (l) {
-		here = *l;
-		here.blocknr = e->blocknr ? e->blocknr : l->blocknr;
-		ret = datlife_find(&m->life, cx, &here, &span);
-	}
-	if (ret < 0)
-		return ret;
-	if (!ret) {
-		if (w->life || !is_sane(m, e))
-			guess_life(m, w, e);
+	r->adopted++;
+	if (r->tries)
 		return 0;
-	}
-	e->start = span.start;
-	if (e->end < span.end || e->end > span.most)
-		e->end = span.end;
+	return metafile_adopt(r->g.m, cx, l->number, l->blocknr);
+}
+
+/* Reads what L lists: 1, 0 where it cannot be read. */
+static int read_block(struct rebuild *r, struct context *cx,
+		      const struct listing *l, void *buf)
+{
+	int err = volume_read_blocks(r->job->vol, cx, l->blocknr, 1, buf);
+
+	if (err != -EIO)
+		return err ? err : 1;
+	fail_clear(cx);
 	return 0;
 }
 
-static int write_entry(struct mender *m, struct context *cx, uint64_t vblocknr,
-		       const struct entry *e)
+/* Free entries of GROUP by its descriptor; none known: *KNOWN is false. */
+static uint32_t nfrees_of(const struct rebuild *r, uint64_t group, bool *known)
 {
-	struct nilfs_dat_entry de = {
-		.de_blocknr = le64_make(e->blocknr),
-		.de_start = le64_make(e->start),
-		.de_end = le64_make(e->end),
-	};
-	void *data;
-	int err = metafile_change(m->g.m, cx,
-				  palloc_entry_blkoff(m->g.p, vblocknr), &data,
-				  NULL);
+	struct nilfs_palloc_group_desc desc;
 
-	if (!err)
-		memcpy((char *)data + palloc_entry_offset(m->g.p, vblocknr),
-		       &de, sizeof(de));
+	*known = r->have_descs &&
+		 group - r->first_group < r->g.p->groups_per_desc;
+	if (!*known)
+		return 0;
+	memcpy(&desc, r->descs + palloc_desc_offset(r->g.p, group),
+	       sizeof(desc));
+	return le32_get(desc.pg_nfrees);
+}
+
+/* The group at hand is over: was all of it there? */
+static int end_group(struct rebuild *r, struct context *cx)
+{
+	uint32_t used, nfrees;
+	bool known;
+
+	if (!r->have_bitmap)
+		return 0;
+	r->have_bitmap = false;
+	used = palloc_count(r->g.p, r->bitmap);
+	nfrees = nfrees_of(r, r->group, &known);
+	if (known && used == r->covered &&
+	    nfrees == r->g.p->entries_per_group - used)
+		return 0;
+	return groupfix_add(&r->g, cx, r->group);
+}
+
+/* The groups of a block of descriptors that should have a bitmap. */
+static int expect_bitmaps(struct rebuild *r, struct context *cx)
+{
+	uint64_t group = r->first_group;
+	uint32_t i;
+	bool known;
+	int err = 0;
+
+	if (!r->have_descs)
+		return 0;
+	for (i = 0; i < r->g.p->groups_per_desc && !err; i++)
+		if (nfrees_of(r, group + i, &known) !=
+			    r->g.p->entries_per_group &&
+		    !listings_find(&r->own, palloc_bitmap_blkoff(r->g.p,
+								 group + i)))
+			err = groupfix_add(&r->g, cx, group + i);
 	return err;
 }
 
-/*
- * No log has it: nobody misses it, or who does will be told.  Where the log
- * that has the block is what is wrong, the entry stays.
- */
-static int give_up(struct mender *m, struct context *cx,
-		   const struct datwrong *w, const struct listing *l,
-		   struct entry *e)
+static int take_descs(struct rebuild *r, struct context *cx,
+		      const struct listing *l, uint64_t group)
 {
-	struct listing right;
-	int err = datlife_find_mislisted(&m->life, cx, m->job->check,
-					 w->vblocknr, e->blocknr, &right);
+	int ret = expect_bitmaps(r, cx);
+
+	if (ret < 0)
+		return ret;
+	ret = read_block(r, cx, l, r->descs);
+	r->have_descs = ret > 0;
+	r->first_group = group;
+	return ret > 0 ? adopt(r, cx, l) : ret;
+}
+
+static int take_bitmap(struct rebuild *r, struct context *cx,
+		       const struct listing *l, uint64_t group)
+{
+	bool known;
+	uint32_t nfrees = nfrees_of(r, group, &known);
+	int ret;
+
+	if (known && nfrees == r->g.p->entries_per_group)
+		return 0;
+	ret = read_block(r, cx, l, r->bitmap);
+	if (!ret)
+		return groupfix_add(&r->g, cx, group);
+	if (ret < 0)
+		return ret;
+	r->have_bitmap = true;
+	r->group = group;
+	r->covered = 0;
+	return adopt(r, cx, l);
+}
+
+static int take_entries(struct rebuild *r, struct context *cx,
+			const struct listing *l,
+			const struct palloc_block *what)
+{
+	uint32_t at = palloc_group_offset(r->g.p, what->first), used;
+	bool known;
+	uint32_t nfrees = nfrees_of(r, what->group, &known);
+
+	/* Of a group whose bitmap is lost any block may be wanted. */
+	if (!r->have_bitmap || r->group != what->group)
+		return known && nfrees == r->g.p->entries_per_group ?
+		       0 : adopt(r, cx, l);
+	used = palloc_count_range(r->bitmap, at,
+				  at + (uint32_t)what->count);
+	r->covered += used;
+	return used ? adopt(r, cx, l) : 0;
+}
+
+static int take(struct rebuild *r, struct context *cx,
+		const struct listing *l)
+{
+	struct palloc_block what;
+	int err;
+
+	if (!palloc_has_block(r->g.p, l->number))
+		return 0;
+	palloc_locate(r->g.p, l->number, &what);
+	if (what.kind == PALLOC_ENTRIES && what.group == r->group)
+		return take_entries(r, cx, l, &what);
+	err = end_group(r, cx);
+	if (err)
+		return err;
+	switch (what.kind) {
+	case PALLOC_DESC:
+		return take_descs(r, cx, l, what.group);
+	case PALLOC_BITMAP:
+		return take_bitmap(r, cx, l, what.group);
+	default:
+		r->group = what.group;
+		err = groupfix_add(&r->g, cx, what.group);
+		return err ? err : take_entries(r, cx, l, &what);
+	}
+}
+
+/* Goes through all that is listed. */
+static int take_all(struct rebuild *r, struct context *cx, bool tries)
+{
+	size_t i;
+	int err = 0;
+
+	r->tries = tries;
+	r->group = UINT64_MAX;
+	r->have_descs = r->have_bitmap = false;
+	r->adopted = r->g.n = 0;
+	for (i = 0; i < r->own.n && !err; i++) {
+		err = context_cancelled(cx);
+		if (!err)
+			err = take(r, cx, &r->own.items[i]);
+	}
+	if (!err)
+		err = end_group(r, cx);
+	return err ? err : expect_bitmaps(r, cx);
+}
+
+static int adopt_all(struct rebuild *r, struct context *cx)
+{
+	int err = take_all(r, cx, false);
 
 	if (err)
-		return err < 0 ? err : 0;
-	e->blocknr = 0;
-	if (is_referenced(m, w->vblocknr)) {
-		m->lost++;
-		err = find_life(m, cx, w, l, e);
-	} else {
-		m->freed++;
-		e->start = e->end = NILFS_CNO_MIN;
-		err = groupfix_set(&m->g, cx, w->vblocknr, false);
-	}
-	return err ? err : write_entry(m, cx, w->vblocknr, e);
+		return err;
+	fixers_tell(r->job, "DAT: map made anew over %zu blocks that the logs "
+		    "list", r->adopted);
+	if (r->own.partial)
+		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
+			    "blocks of it may have come back");
+	err = fix_allocator_groups(r->job, cx, &r->g, NULL);
+	return err ? err : mend_changed(r->job->writer, cx);
 }
 
-static int mend_entry(struct mender *m, struct context *cx,
-		      const struct datwrong *w)
+/* What is not as it was is for those who want it all the same. */
+static int make_map(struct rebuild *r, struct context *cx)
 {
-	const struct listing *l = listings_find(&m->listings, w->vblocknr);
-	struct nilfs_dat_entry de;
-	struct entry e, old;
-	const void *data;
-	int ret = metafile_look(m->g.m, cx,
-				palloc_entry_blkoff(m->g.p, w->vblocknr),
-				&data);
+	uint32_t size = r->job->vol->geo.block_size;
+	int err;
 
-	if (ret <= 0)
-		return ret;
-	memcpy(&de, (const char *)data +
-	       palloc_entry_offset(m->g.p, w->vblocknr), sizeof(de));
-	old = e = (struct entry){ le64_get(de.de_blocknr),
-				  le64_get(de.de_start), le64_get(de.de_end) };
-	if (find_place(m, w, l, &e)) {
-		if (!e.blocknr) {
-			e.blocknr = old.blocknr;
-			return give_up(m, cx, w, l, &e);
+	r->descs = malloc(size);
+	r->bitmap = malloc(size);
+	if (!r->descs || !r->bitmap)
+		return fail(cx, -ENOMEM, "blocks of the DAT");
+	err = listings_of_file(&r->own, cx, r->job->check, NILFS_DAT_INO);
+	if (!err)
+		err = take_all(r, cx, true);
+	if (err)
+		return err;
+	if (!r->adopted)
+		fixers_tell(r->job, "DAT: left, no log lists any block of it");
+	else if (!r->job->rebuild && (r->g.n || r->own.partial))
+		fixers_tell(r->job, "DAT: left, not all of it is in the logs");
+	else
+		err = adopt_all(r, cx);
+	return err;
+}
+
+/* Blocks that the map leads to and that cannot be read. */
+static int replace_lost(struct rebuild *r, struct context *cx,
+			const struct fix *fixes, size_t n)
+{
+	const struct palloc *p = r->g.p;
+	struct palloc_block what;
+	struct sparse lost = { 0 };
+	void *data;
+	size_t i;
+	int ret = sparse_init(&lost, cx, UINT64_C(1) << 32);
+
+	for (i = 0; i < n && ret >= 0; i++) {
+		uint64_t blkoff = fixes[i].place.blkoff;
+
+		if (!is_lost_block(&fixes[i]) || blkoff >= lost.bits)
+			continue;
+		palloc_locate(p, blkoff, &what);
+		ret = sparse_add(&lost, cx, blkoff);
+		if (ret > 0)
+			ret = metafile_replace(r->g.m, cx, blkoff, &data);
+		/* A block of descriptors speaks of all its groups. */
+		for (; ret >= 0 && what.count;
+		     what.count -= p->entries_per_group, what.group++) {
+			ret = groupfix_add(&r->g, cx, what.group);
+			if (what.count <= p->entries_per_group)
+				break;
 		}
-		m->placed++;
 	}
-	ret = find_life(m, cx, w, l, &e);
-	if (ret || !memcmp(&old, &e, sizeof(e)))
-		return ret;
-	m->dated += e.start != old.start || e.end != old.end;
-	return write_entry(m, cx, w->vblocknr, &e);
-}
-
-static void tell_of(struct mender *m, size_t n, const char *what)
-{
-	if (n)
-		fixers_tell(m->job, "DAT: %zu %s %s", n,
-			    n == 1 ? "entry" : "entries", what);
-}
-
-static void tell(struct mender *m)
-{
-	tell_of(m, m->placed, "set to where the logs have the blocks");
-	tell_of(m, m->dated, "set to the checkpoints that have the blocks");
-	tell_of(m, m->freed, "freed that no log lists and no file has");
-	tell_of(m, m->lost, "given up that no log lists");
-}
-
-/* The logs are read once for all entries. */
-static int gather_listings(struct mender *m, struct context *cx)
-{
-	const struct datwrong_list *w = &m->wrong;
-	struct sparse wanted = { 0 };
-	size_t i;
-	int ret = datblocks_set(&wanted, cx, w->items[w->n - 1].vblocknr + 1);
-
-	for (i = 0; i < w->n && ret >= 0; i++)
-		if (w->items[i].vblocknr < wanted.bits)
-			ret = sparse_add(&wanted, cx, w->items[i].vblocknr);
 	if (ret >= 0)
-		ret = listings_of_vblocks(&m->listings, cx, m->job->check,
-					  &wanted);
-	sparse_fini(&wanted);
-	return ret;
-}
-
-static int mend_entries(struct mender *m, struct context *cx)
-{
-	size_t i;
-	int err = damage_forgive(cx, gather_listings(m, cx));
-
-	if (!err)
-		err = datlife_init(&m->life, cx, m->job->vol);
-	for (i = 0; i < m->wrong.n && !err; i++)
-		err = mend_entry(m, cx, &m->wrong.items[i]);
-	if (!err)
-		err = groupfix_count(&m->g, cx);
-	if (!err)
-		tell(m);
-	return err ? err : mend_changed(m->job->writer, cx);
+		ret = fix_allocator_groups(r->job, cx, &r->g, &lost);
+	sparse_fini(&lost);
+	return ret < 0 ? ret : mend_changed(r->job->writer, cx);
 }
 
 int fix_dat(struct fixer_job *job, struct context *cx,
 	    const struct fix *fixes, size_t n)
 {
-	struct mender m = {
+	struct rebuild r = {
 		.job = job,
-		.life = { .vol = job->vol },
 		.g = {
 			.m = mend_file(job->writer, NILFS_DAT_INO),
 			.p = &job->vol->dat_palloc,
 		},
 	};
-	int ret = datmap_mend(job, cx, fixes, n);
+	bool broken = false, lost = false;
+	size_t i;
+	int err = 0;
 
-	if (ret)
-		return ret < 0 ? ret : 0;
-	ret = datwrong_gather(&m.wrong, job, cx, fixes, n);
-	if (!ret && m.wrong.n)
-		ret = mend_entries(&m, cx);
-	datwrong_fini(&m.wrong);
-	listings_fini(&m.listings);
-	datlife_fini(&m.life);
-	groupfix_fini(&m.g);
-	return ret;
+	for (i = 0; i < n; i++) {
+		broken |= fix_dat_is_anew(&fixes[i]);
+		lost |= is_lost_block(&fixes[i]);
+	}
+	if (broken)
+		err = make_map(&r, cx);
+	else if (lost && job->rebuild)
+		err = replace_lost(&r, cx, fixes, n);
+	free(r.descs);
+	free(r.bitmap);
+	groupfix_fini(&r.g);
+	listings_fini(&r.own);
+	return err;
 }

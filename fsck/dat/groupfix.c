@@ -64,26 +64,6 @@ void groupfix_sort(struct groupfix *g)
 	g->n = kept;
 }
 
-int groupfix_set(struct groupfix *g, struct context *cx, uint64_t nr,
-		 bool used)
-{
-	uint64_t group = palloc_group(g->p, nr);
-	uint32_t at = palloc_group_offset(g->p, nr);
-	uint8_t *bitmap, bit = (uint8_t)(1 << at % 8);
-	void *data;
-	int err = metafile_change(g->m, cx, palloc_bitmap_blkoff(g->p, group),
-				  &data, NULL);
-
-	if (err)
-		return err;
-	bitmap = data;
-	if (used)
-		bitmap[at / 8] |= bit;
-	else
-		bitmap[at / 8] &= (uint8_t)~bit;
-	return groupfix_add(g, cx, group);
-}
-
 static int count_free(struct groupfix *g, struct context *cx, uint64_t group,
 		      uint32_t *nfrees)
 {

@@ -28,13 +28,6 @@ int groupfix_add_block(struct groupfix *g, struct context *cx,
 		       uint64_t blkoff);
 void groupfix_fini(struct groupfix *g);
 
-/*
- * Entry NR is in use or not; its group is one to be counted then.  The others
- * fail as metafile_change(), too.
- */
-int groupfix_set(struct groupfix *g, struct context *cx, uint64_t nr,
-		 bool used);
-
 /* Makes the counts of free entries of the groups those of their bitmaps. */
 int groupfix_count(struct groupfix *g, struct context *cx);
 

@@ -4,7 +4,8 @@
  *
  * Each block of the DAT is read where its newest listing is.  An entry in use
  * is right if the newest listing of its virtual block is where the entry says,
- * and was written with the checkpoint in which the entry's life begins.  All
+ * and was written with the checkpoint in which the entry's life begins, and no
+ * pointer of a map to it says that its life is wrong.  All
  * others are set to their newest listing and live without an end at first, so
  * that every tree can be read through the patched volume.  Then each of them
  * gets the life that the checkpoints give it (datlife.h).
@@ -32,6 +33,7 @@ struct doubt {
 	struct listing listing;
 	uint64_t end;		/* that it had; 0: of no use */
 	bool was_freed;		/* as its content says, not the bitmap */
+	bool contradicted;	/* no more than its life may be wrong */
 };
 
 struct derive {
@@ -41,6 +43,7 @@ struct derive {
 	const struct palloc *p;
 	uint32_t block_size;
 	bool knows_used;		/* which segments are in use */
+	struct sparse contradicted;	/* by pointers: their lives */
 	struct datown own;		/* blocks of the DAT */
 	struct listings band;		/* virtual blocks below BAND_END */
 	uint64_t band_end;
@@ -86,6 +89,7 @@ static bool agrees(const struct derive *v, const struct nilfs_dat_entry *de,
 	uint64_t start = le64_get(de->de_start);
 
 	return l && le64_get(de->de_blocknr) == l->blocknr &&
+	       !sparse_test(&v->contradicted, l->number) &&
 	       (!dat_is_current(de) || v->c->tree_broken || v->c->dat_broken ||
 		!check_is_leaked(v->c, l->number)) &&
 	       dat_check(&v->vol->geo, de, v->vol->latest.cno) == RULE_OK &&
@@ -187,6 +191,7 @@ static int doubt_entry(struct derive *v, struct context *cx,
 		.end = trusted ? le64_get(de->de_end) : 0,
 		.was_freed = !l->is_used ||
 			     (is_free_form(de) && le64_get(de->de_start)),
+		.contradicted = sparse_test(&v->contradicted, l->number),
 	};
 	de->de_blocknr = le64_make(l->blocknr);
 	de->de_start = le64_make(l->cno && l->cno <= v->vol->latest.cno ?
@@ -239,8 +244,10 @@ static void doubt_block(struct derive *v, uint32_t bit, uint32_t count,
 {
 	size_t used = palloc_count_range((const uint8_t *)v->new_bitmap, bit,
 					 bit + count);
-	size_t n = v->ndoubts - first_doubt, i;
+	size_t n = 0, i;
 
+	for (i = first_doubt; i < v->ndoubts; i++)
+		n += !v->doubts[i].contradicted;
 	for (i = first_doubt; n > used - n + 1 && i < v->ndoubts; i++)
 		v->doubts[i].end = 0;
 }
@@ -391,18 +398,6 @@ static int free_entry(struct derive *v, struct context *cx, uint64_t number)
 	return set_block(v, cx, blkoff, blocknr, v->desc);
 }
 
-/* It may have ended with a checkpoint that was deleted since. */
-static uint64_t end_of(const struct doubt *doubt,
-		       const struct datlife_span *span)
-{
-	uint64_t least = span->end;
-
-	if (span->held > least && span->held <= span->most)
-		least = span->held;
-	return doubt->end >= least && doubt->end <= span->most ? doubt->end :
-								 least;
-}
-
 static int settle_entry(struct derive *v, struct context *cx,
 			const struct doubt *doubt,
 			const struct datlife_span *span)
@@ -418,7 +413,9 @@ static int settle_entry(struct derive *v, struct context *cx,
 	de = (struct nilfs_dat_entry *)(v->entries +
 					palloc_entry_offset(v->p, number));
 	de->de_start = le64_make(span->start);
-	de->de_end = le64_make(end_of(doubt, span));
+	de->de_end = le64_make(datlife_end(span, doubt->end));
+	v->d->entries -= doubt->contradicted &&
+			 le64_get(de->de_end) == doubt->end;
 	if (is_free)
 		make_free(de);
 	ret = set_block(v, cx, blkoff, blocknr, v->entries);
@@ -468,7 +465,8 @@ static int make_buffers(struct derive *v, struct context *cx)
 	return 0;
 }
 
-int derive_dat(struct derived *d, struct context *cx, struct check *c)
+int derive_dat(struct derived *d, struct context *cx, struct check *c,
+	       const struct plan *plan)
 {
 	struct derive v = {
 		.d = d, .c = c, .vol = c->vol, .p = &c->vol->dat_palloc,
@@ -476,6 +474,8 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c)
 	};
 	int err = make_buffers(&v, cx);
 
+	if (!err)
+		err = datlife_contradicted(&v.contradicted, cx, v.vol, plan);
 	if (!err)
 		err = datown_doubt_sufile(c, cx);
 	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
@@ -491,6 +491,7 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c)
 	free(v.doubts);
 	d->dat_stale = v.own.stale;
 	datown_fini(&v.own);
+	sparse_fini(&v.contradicted);
 	listings_fini(&v.band);
 	c->sufile_doubted = false;
 	return err;
