@@ -29,6 +29,7 @@
 #include "disk/inode.h"
 
 #define SECTOR 512
+#define DIR_PAGE 4096	/* of memory, on most machines */
 
 void inodescan_init(struct inodescan *s, struct check *check,
 		    struct volume *vol, struct sparse *told)
@@ -138,6 +139,21 @@ static int walk_map(struct inodescan *s, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * nilfs_find_entry() goes from page to page, and marks the volume as erroneous
+ * where there are more than i_blocks has.
+ */
+static void check_dir_count(const struct inodescan *s,
+			    const struct nilfs_inode *inode)
+{
+	uint64_t pages = div_round_up(le64_get(inode->i_size), DIR_PAGE);
+	uint64_t got = le64_get(inode->i_blocks) / (DIR_PAGE / SECTOR);
+
+	if (S_ISDIR(le16_get(inode->i_mode)) && pages && got < pages - 1)
+		findings_differ(s->check->findings, RULE_INODE_DIR_COUNT,
+				place_of(s), pages, got);
+}
+
 static void check_blocks(const struct inodescan *s,
 			 const struct nilfs_inode *inode)
 {
@@ -151,6 +167,7 @@ static void check_blocks(const struct inodescan *s,
 		return;
 	findings_differ(s->check->findings, RULE_INODE_BLOCKS, place_of(s),
 			want, got);
+	check_dir_count(s, inode);
 }
 
 /* How the size fits what the map holds. */
