@@ -51,13 +51,17 @@ static bool have_doubts(const struct plan *plan)
 	return false;
 }
 
-/* Whether L has findings that a derivation may explain. */
-static bool has_more(const struct look *l)
+/*
+ * Whether L has findings that a derivation may explain; after one of the DAT
+ * it may be seen for the first time that no map leads to some entry.
+ */
+static bool has_more(const struct look *l, bool after_dat)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (l->plan.kinds[kinds[i]].n)
+		if (!(after_dat && kinds[i] == RULE_FIX_COUNTS) &&
+		    l->plan.kinds[kinds[i]].n)
 			return true;
 	return l->check.dat_broken || have_doubts(&l->plan);
 }
@@ -75,7 +79,7 @@ static int is_wanted(struct repair *r, struct context *cx)
 		return err ? err : l->plan.kinds[RULE_FIX_DAT].n ||
 				   l->plan.kinds[RULE_FIX_ALLOCATOR].n;
 	}
-	return has_more(l);
+	return has_more(l, false);
 }
 
 /* Whether the commit of a log writes B again if it is told to. */
@@ -257,7 +261,8 @@ static int go_back(struct repair *r, struct context *cx, struct derived *d,
 
 /*
  * With *MAPS those of files, with DAT the DAT: 1 where it stays, 0.  *MAPS is
- * then whether there were any.  With WHOLE nothing may be left to derive.
+ * then whether there were any.  With WHOLE nothing may be left to derive, and the
+ * DAT must have had entries that are wrong whatever maps lead to them.
  */
 static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 		       bool dat, bool *maps, bool whole)
@@ -277,7 +282,8 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 	*maps = d->n > n;
 	/* In this mode nothing is given up. */
 	if (!ret && d->n &&
-	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost)) {
+	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
+	    !(whole && (d->lost || (dat && d->ended == d->entries)))) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
 		ret = r->o->rebuild ? repair_look(r, cx) :
@@ -285,7 +291,7 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 		looked = ret > 0;
 	}
 	if (ret > 0 && !is_contradicted(repair_current(r), d, !dat) &&
-	    !(whole && has_more(repair_current(r)))) {
+	    !(whole && has_more(repair_current(r), dat))) {
 		ret = write_blocks(r, cx, d);
 		ret = ret ? ret : repair_look(r, cx);
 		if (ret > 0) {
@@ -348,18 +354,20 @@ static int run(struct repair *r, struct context *cx)
 
 	for (tries = 0; tries < TRIES && ret > 0; tries++) {
 		struct derived d = { .dev = r->dev, .patched = r->patched };
-		bool maps = true, all = true;
+		bool none = false, maps = true, all = true;
 
 		/*
-		 * Maps go first: a DAT that fits a wrong one gives up blocks.
-		 * But where they do not explain everything the DAT may be what
-		 * is wrong, and a log written with that loses blocks.
+		 * A DAT that is as the logs have it, and explains everything,
+		 * was what is wrong.  Else maps go first: a DAT that fits a
+		 * wrong one gives up blocks.  But where they do not explain
+		 * everything a log written with a wrong DAT loses blocks.
 		 */
 		ret = is_wanted(r, cx);
-		if (ret > 0)
-			ret = try_derived(r, cx, &d, false, &maps, true);
-		else
+		if (ret <= 0)
 			break;
+		ret = try_derived(r, cx, &d, true, &none, true);
+		if (!ret)
+			ret = try_derived(r, cx, &d, false, &maps, true);
 		if (!ret)
 			ret = try_derived(r, cx, &d, true, &all, false);
 		if (!ret && all) {

@@ -178,8 +178,9 @@ static int doubt_entry(struct derive *v, struct context *cx,
 		       const struct listing *l, struct nilfs_dat_entry *de)
 {
 	/* The end of an entry that is right for the rest may be right, too. */
-	bool trusted = le64_get(de->de_blocknr) == l->blocknr ||
-		       le64_get(de->de_start) == l->cno;
+	bool placed = le64_get(de->de_blocknr) == l->blocknr;
+	bool dated = le64_get(de->de_start) == l->cno;
+	bool trusted = placed || dated;
 	struct doubt *grown = array_grow(cx, v->doubts, &v->doubt_room,
 					 v->ndoubts + 1, sizeof(*grown));
 
@@ -198,6 +199,7 @@ static int doubt_entry(struct derive *v, struct context *cx,
 					 l->cno : NILFS_CNO_MIN);
 	de->de_end = le64_make(NILFS_CNO_MAX);
 	v->d->entries++;
+	v->d->ended += placed && dated;
 	return 0;
 }
 

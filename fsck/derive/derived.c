@@ -233,7 +233,7 @@ void derived_drop(struct derived *d)
 {
 	patched_drop(d->patched);
 	d->n = d->nlogs = 0;
-	d->entries = d->lost = 0;
+	d->entries = d->lost = d->ended = 0;
 }
 
 void derived_fini(struct derived *d)

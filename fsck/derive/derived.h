@@ -52,6 +52,7 @@ struct derived {
 	/* Entries of the DAT that are not what they were, and those that no
 	   readable log lists. */
 	uint64_t entries, lost;
+	uint64_t ended;		/* of ENTRIES: only their ends were wrong */
 	bool dat_stale;		/* its map is an older one than the logs have */
 };
 

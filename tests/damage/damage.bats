@@ -59,7 +59,9 @@ restores() {
 	restores cpfile,cpfile-node many-snapshots-2k cleaned-1k snapshots
 }
 
-@test "every block of the DAT" { restores DAT,DAT-node snapshots; }
+@test "every block of the DAT" {
+	restores DAT,DAT-node snapshots many-snapshots-2k
+}
 
 @test "nodes of files with the content of other ones are restored" {
 	for name in cleaned-1k deep-1k; do
