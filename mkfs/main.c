@@ -56,7 +56,7 @@ static void warn_of_pages(struct mkfs *m)
 {
 	long page_size = sysconf(_SC_PAGESIZE);
 
-	if (m->plan.g.block_size > page_size)
+	if ((int64_t)m->plan.g.block_size > page_size)
 		tool_warn(m->tool, "blocks of %u bytes cannot be mounted here, "
 			  "where memory pages have %ld", m->plan.g.block_size,
 			  page_size);
