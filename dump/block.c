@@ -69,7 +69,7 @@ static void say_area(struct block_view *b, uint64_t blocknr)
 {
 	struct report *r = &b->tool->report;
 	unsigned int copy = super_in(b->vol, blocknr);
-	const char *area = "behind the segments";
+	const char *area = "after the segments";
 
 	if (geometry_has_block(&b->vol->geo, blocknr))
 		area = "segment";
@@ -351,7 +351,7 @@ static int block_run(struct tool *tool, const void *options)
 
 const struct cli_command block_command = {
 	.name = "block",
-	.summary = "what a block is, and who still needs it",
+	.summary = "what a block is, and what still refers to it",
 	.synopsis = "IMAGE BLOCK|FIRST..LAST...",
 	.about =
 	"Tells of blocks of the device: the segment, the log and the part of it,\n"

@@ -54,7 +54,7 @@ struct bmap {
 	struct file file;
 	struct mapwalk walk;
 	struct table table;
-	uint64_t next;		/* the block behind the last data shown */
+	uint64_t next;		/* the block after the last data shown */
 	uint64_t holes;		/* runs of blocks without data, below the size */
 };
 

@@ -183,7 +183,7 @@ const struct cli_command cat_command = {
 	.name = "cat",
 	.summary = "the content of files",
 	.synopsis = "IMAGE PATH...",
-	.about = "Writes the files one behind the other to standard output. "
+	.about = "Writes the files one after the other to standard output. "
 		 "Paths begin at\nthe root of the volume; symbolic links are "
 		 "not followed.",
 	.options = cat_rows,

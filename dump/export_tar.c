@@ -154,7 +154,7 @@ static int put_map(struct export_tar *t, struct context *cx, struct file *file,
 	return ret ? ret : tar_stream_align(t->stream, cx, PAX_UNIT);
 }
 
-/* Copies the runs one behind the other; holes are not in the stream. */
+/* Copies the runs one after the other; holes are not in the stream. */
 static int put_content(struct export_tar *t, struct context *cx,
 		       struct content *content, uint64_t promised)
 {

@@ -190,7 +190,7 @@ void info_super_report_choice(const struct info_super *s,
 		 super_reason_text(s->choice.reason),
 		 used == s->choice.index ? "" :
 		 ", but leads to no super root");
-	report_begin(r, "choice", "Superblock that counts");
+	report_begin(r, "choice", "Active superblock");
 	report_string(r, "used", "Which", used < 0 ? NULL : copy_names[used]);
 	report_string(r, "reason", "Why", why);
 	for (i = 0; i < 2; i++)

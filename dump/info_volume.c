@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The volume behind the superblocks.
+ * The volume after the superblocks.
  *
  * Everything here is quick: the SUFILE and two headers are read, not the DAT.
  * Free space is counted as statfs(2) of a mounted volume does, so that the
@@ -53,7 +53,7 @@ void info_volume_report_geometry(struct volume *vol, struct report *r)
 		   reserved_segments(vol));
 	report_u64(r, "first_data_block", "First data block",
 		   g->first_data_block);
-	report_bytes(r, "unused_bytes", "Behind the segments",
+	report_bytes(r, "unused_bytes", "Unused tail",
 		     vol->dev->size > g->nsegments * segment ?
 		     vol->dev->size - g->nsegments * segment : 0);
 	report_u64(r, "inode_bytes", "Inode, bytes", g->inode_size);
@@ -137,9 +137,9 @@ int info_volume_report_latest(struct volume *vol, struct context *cx,
 	report_u64(r, "segment_used", "Blocks used of it", rec->offset);
 	report_u64(r, "next_segment", "Next segment", rec->nextnum);
 	report_u64(r, "passed", "Newer than superblock", rec->passed);
-	report_value(r, VALUE_U64, "orphans_first", "First log behind it",
+	report_value(r, VALUE_U64, "orphans_first", "First log after it",
 		     nonzero(rec->orphans_start));
-	report_value(r, VALUE_U64, "orphans_last", "Last log behind it",
+	report_value(r, VALUE_U64, "orphans_last", "Last log after it",
 		     nonzero(rec->orphans_end));
 	err = report_mount(vol, cx, r);
 	report_end(r);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The volume behind the superblocks: its size, latest state and usage. */
+/* The volume after the superblocks: its size, latest state and usage. */
 #ifndef NILFS2_DUMP_INFO_VOLUME_H
 #define NILFS2_DUMP_INFO_VOLUME_H
 

@@ -19,7 +19,7 @@ static bool covers(const struct log *log, uint64_t blocknr)
 	return blocknr >= log->pseg && blocknr - log->pseg < log->nblocks;
 }
 
-/* Behind the chain: a log of an earlier life. */
+/* After the chain: a log of an earlier life. */
 static int find_behind(struct logfind *f, struct context *cx,
 		       struct volume *vol, uint64_t segnum, uint64_t from,
 		       uint64_t blocknr)

@@ -29,7 +29,7 @@ struct logfind {
 
 /*
  * Finds the log that block BLOCKNR of some segment is in, among those that
- * follow one another from the beginning of the segment, or else behind them.
+ * follow one another from the beginning of the segment, or else after them.
  * -EIO, -ENOMEM.
  */
 int logfind_block(struct logfind *f, struct context *cx, struct volume *vol,

@@ -3,7 +3,7 @@
  * logs: what was written, log by log.
  *
  * A segment in use holds logs up to the length that the SUFILE gives it.
- * Behind them may lie two other things: logs that were written after the
+ * After them may lie two other things: logs that were written after the
  * latest super root and that no checkpoint knows yet, and logs that the
  * segment held in an earlier life.  The former are shown where they continue
  * a segment in use; for the rest blocks are searched one by one, only when
@@ -223,7 +223,7 @@ const struct cli_command logs_command = {
 	"--verify.  The exit status is 1 where a log was found to be broken.\n"
 	"\n"
 	"A \"newer\" log is one that no checkpoint knows yet, a \"stale\" one is left\n"
-	"from an earlier use of its segment.  --stale looks for both behind the\n"
+	"from an earlier use of its segment.  --stale looks for both after the\n"
 	"logs in use and in clean segments.",
 	.options = logs_rows,
 	.options_size = sizeof(struct logs_options),

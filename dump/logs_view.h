@@ -13,7 +13,7 @@
 /* Which part of a segment a log is in. */
 enum logs_state {
 	LOGS_CURRENT,	/* the blocks that the SUFILE counts */
-	LOGS_NEWER,	/* behind them, younger than the latest super root */
+	LOGS_NEWER,	/* after them, younger than the latest super root */
 	LOGS_STALE,	/* left from an earlier use of the segment */
 };
 

@@ -27,7 +27,7 @@ static const struct cli_command *const commands[] = {
 
 static const struct cli_tool dump = {
 	.name = "dump.nilfs2",
-	.summary = "Show what is on an NILFS2 volume, without mounting it.",
+	.summary = "Show what is on a NILFS2 volume, without mounting it.",
 	.commands = commands,
 	.exit_failure = 1,
 	.exit_usage = 2,

@@ -280,7 +280,7 @@ const struct cli_command set_command = {
 	.about =
 	"Changes fields of one structure in place.  A field has the name that\n"
 	"`inode', `logs' and the others print, with the fields of an inner\n"
-	"structure behind a dot (cp_ifile_inode.i_size) and an index in brackets\n"
+	"structure after a dot (cp_ifile_inode.i_size) and an index in brackets\n"
 	"(i_bmap[2]).  A value is a number, names of flags (dirty,error; none), a\n"
 	"time (2005-06-07T08:09:10Z), a UUID or a text.  The structures:\n"
 	"\n" TARGET_HELP,

@@ -21,7 +21,7 @@
 
 enum tree_kind {
 	TREE_ENTRY,  /* a file of any type; a directory before its entries */
-	TREE_LEAVE,  /* a directory behind its entries */
+	TREE_LEAVE,  /* a directory after its entries */
 	TREE_BROKEN, /* cannot be read: .error and the failure text */
 };
 

@@ -27,7 +27,7 @@ static const struct {
 		"dead: its virtual block belongs to another one now" },
 	[VERDICT_FREED] = { "freed", "dead: its virtual block is free" },
 	[VERDICT_REPLACED] = { "replaced",
-		"dead: the DAT has been written anew elsewhere" },
+		"dead: the DAT has been rewritten elsewhere" },
 };
 
 const char *verdict_name(enum verdict verdict)

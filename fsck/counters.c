@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Counters made anew without any other repair.
+ * Counters rebuilt without any other repair.
  *
  * A kernel knows nothing of live-block counts and leaves them behind, so to
- * count anew is no rare thing, and the tree of files has no part in it: only
+ * count again is no rare thing, and the tree of files has no part in it: only
  * the passes run that tell whether DAT, logs and checkpoints can be counted
  * on.  Everything is compared with what it should be, and where nothing
  * differs nothing is written.
@@ -14,24 +14,24 @@
 
 #include "base/bitmap.h"
 #include "dev/overlay.h"
-#include "find/tell.h"
+#include "find/findprint.h"
 #include "fsck/apply/repair.h"
 #include "fsck/apply/round.h"
 #include "fsck/plan/look.h"
 #include "fsck/segments/fix_segments.h"
 #include "fsck/session.h"
 #include "log/exactcounts.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "vol/sutable.h"
 
 static void tell(void *arg, const struct finding *f)
 {
 	struct tool *tool = arg;
 
-	tell_finding(&tool->report, f);
+	findprint_finding(&tool->report, f);
 }
 
-/* What is wrong with the SUFILE is what is to be mended; zones can wait. */
+/* What is wrong with the SUFILE is what is to be repaired; zones can wait. */
 static bool is_in_the_way(const struct rule_info *rule)
 {
 	return rule->severity >= RULE_ERROR &&
@@ -94,12 +94,13 @@ static int rebuild(struct fixer_job *job, struct context *cx,
 		fixers_tell(job, "live blocks of %llu segments: counted",
 			    (unsigned long long)changed);
 	if (!err && is_header_wrong(job->check, cx)) {
-		fixers_tell(job, "segment usage file: header made anew");
-		err = metafile_change(mend_file(job->writer, NILFS_SUFILE_INO),
-				      cx, 0, &header, NULL);
+		fixers_tell(job, "segment usage file: header rebuilt");
+		err = metafile_change(
+			repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, 0,
+			&header, NULL);
 	}
 	bitmap_fini(&all);
-	return err ? err : mend_changed(job->writer, cx);
+	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
 static int count_anew(struct repair *r, struct context *cx)
@@ -121,7 +122,7 @@ static int count_anew(struct repair *r, struct context *cx)
 	if (err || !overlay_is_changed(r->dev))
 		return err;
 	err = repair_commit(r, cx);
-	return err ? err : SESSION_MENDED;
+	return err ? err : SESSION_REPAIRED;
 }
 
 static int run(struct repair *r, struct context *cx)
@@ -137,12 +138,12 @@ static int run(struct repair *r, struct context *cx)
 	report_end(report);
 	if (has_errors(&l->check)) {
 		tool_note(r->tool, "%s: nothing was counted: its errors are to "
-			  "be mended first", r->tool->argv[0]);
+			  "be repaired first", r->tool->argv[0]);
 		return SESSION_UNCORRECTED;
 	}
 	ret = count_anew(r, cx);
 	if (ret >= 0)
-		mended_report(&r->mended, report);
+		repairlist_report(&r->repaired, report);
 	return ret;
 }
 

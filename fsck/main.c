@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fsck.nilfs2: open, check, mend, tell.
+ * fsck.nilfs2: open, check, repair, tell.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "check/damage.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
-#include "find/tell.h"
+#include "find/findprint.h"
 #include "fsck/apply/undo.h"
 #include "fsck/counters.h"
 #include "fsck/plan/options.h"
@@ -22,7 +22,7 @@
 static int check_options(struct tool *tool, const struct options *o)
 {
 	if (o->undo_file && (o->mode == OPTIONS_NO || o->undo))
-		return tool_usage(tool, "--undo-file: nothing is mended");
+		return tool_usage(tool, "--undo-file: nothing is repaired");
 	if (o->undo_file && !access(o->undo_file, F_OK))
 		return fail(&tool->cx, -EEXIST, "%s", o->undo_file);
 	return 0;
@@ -46,7 +46,7 @@ static int run(struct tool *tool, const void *options)
 	int err;
 
 	if (o->list_rules) {
-		tell_rules(&tool->report);
+		findprint_rules(&tool->report);
 		return 0;
 	}
 	if (!tool->argc)
@@ -66,7 +66,7 @@ static int run(struct tool *tool, const void *options)
 }
 
 static const struct cli_command command = {
-	.summary = "check and repair an NILFS2 volume",
+	.summary = "check and repair a NILFS2 volume",
 	.synopsis = "DEVICE",
 	.options = options_rows,
 	.options_size = sizeof(struct options),
@@ -76,7 +76,7 @@ static const struct cli_command command = {
 
 static const struct cli_tool fsck = {
 	.name = "fsck.nilfs2",
-	.summary = "Check and repair an NILFS2 volume on a device or image file.",
+	.summary = "Check and repair a NILFS2 volume on a device or image file.",
 	.only = &command,
 	.exit_failure = EXIT_OPERATIONAL,
 	.exit_usage = EXIT_USAGE,

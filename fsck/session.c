@@ -2,7 +2,7 @@
 /*
  * One check of one volume, and its repair.
  *
- * The first look is told as it goes; what was mended, and what is left then,
+ * The first look is told as it goes; what was repaired, and what is left then,
  * once it is on the device.
  */
 #include "fsck/session.h"
@@ -14,7 +14,7 @@
 #include "cli/terminal.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
-#include "find/tell.h"
+#include "find/findprint.h"
 #include "fsck/apply/accounting.h"
 #include "fsck/apply/forward.h"
 #include "fsck/apply/repair.h"
@@ -26,7 +26,7 @@ static void tell(void *arg, const struct finding *f)
 {
 	struct tool *tool = arg;
 
-	tell_finding(&tool->report, f);
+	findprint_finding(&tool->report, f);
 }
 
 enum decision_mode session_mode(const struct tool *tool,
@@ -48,11 +48,11 @@ static int look(struct tool *tool, const struct options *o, struct dev *dev,
 	if (err)
 		return err;
 	report_end(r);
-	tell_counts(r, l->check.findings, o->everything);
+	findprint_counts(r, l->check.findings, o->everything);
 	return 0;
 }
 
-/* What the user might want to know of what was not mended. */
+/* What the user might want to know of what was not repaired. */
 static void note_left(struct tool *tool, const struct options *o,
 		      const struct dev *dev, const struct look *l)
 {
@@ -61,18 +61,19 @@ static void note_left(struct tool *tool, const struct options *o,
 	if (!l->left || o->mode == OPTIONS_NO || o->quick)
 		return;
 	if (session_mode(tool, o) == DECISION_MODE_NO)
-		tool_note(tool, "%s: nobody can be asked, so nothing was "
-			  "mended; -y mends", name);
+		tool_note(tool, "%s: not on a terminal, so nothing was "
+			  "repaired; -y repairs", name);
 	else if (!dev->writable)
 		tool_note(tool, "%s: cannot be written to, so nothing was "
-			  "mended", name);
+			  "repaired", name);
 	else
-		tool_note(tool, "%s: %" PRIu64 " findings are left that %s "
-			  "may mend at a cost", name, l->left,
+		tool_note(tool, "%s: %" PRIu64 " finding%s left that %s "
+			  "may repair at a cost", name, l->left,
+			  l->left == 1 ? " is" : "s are",
 			  l->mode == DECISION_MODE_SAFE ? "-y" : "--rebuild");
 }
 
-/* A DAT that is in the logs whole was mended before it is left. */
+/* A DAT that is in the logs whole was repaired before it is left. */
 static void note_dat(struct tool *tool, const struct options *o,
 		     const struct dev *dev, const struct look *l)
 {
@@ -83,14 +84,14 @@ static void note_dat(struct tool *tool, const struct options *o,
 			  tool->argv[0]);
 }
 
-/* 0, SESSION_MENDED or SESSION_UNCORRECTED, by what is left. */
-static int conclude(struct tool *tool, const struct look *l, bool mended,
+/* 0, SESSION_REPAIRED or SESSION_UNCORRECTED, by what is left. */
+static int conclude(struct tool *tool, const struct look *l, bool repaired,
 		    const struct losslist *losses)
 {
 	struct summary s = {
 		.device = tool->argv[0],
 		.complete = l->complete,
-		.mended = mended,
+		.repaired = repaired,
 		.losses = losslist_count(losses),
 		.losses_known = !losses->more && !losses->incomplete,
 	};
@@ -100,7 +101,7 @@ static int conclude(struct tool *tool, const struct look *l, bool mended,
 		summary_report(&s, &tool->report);
 	if (s.fatal || s.errors || !s.open)
 		return SESSION_UNCORRECTED;
-	return mended ? SESSION_MENDED : 0;
+	return repaired ? SESSION_REPAIRED : 0;
 }
 
 static void note_nothing(const struct repair *r)
@@ -125,7 +126,7 @@ static void note_nothing(const struct repair *r)
 			  "smaller than its volume", name);
 	else if (vol && vol->latest.orphans_start)
 		tool_note(r->tool, "%s: nothing was changed, for the sake of "
-			  "the logs behind the latest checkpoint: a mount "
+			  "the logs after the latest checkpoint: a mount "
 			  "brings them back, -y gives them up", name);
 }
 
@@ -150,8 +151,8 @@ static void note_room(const struct repair *r, const struct look *last)
 			  "checkpoints", name);
 }
 
-/* 1 where something was mended, 0 where not, or a failure. */
-static int mend(struct repair *r, struct context *cx)
+/* 1 where something was repaired, 0 where not, or a failure. */
+static int repair(struct repair *r, struct context *cx)
 {
 	int ret = repair_run(r, cx);
 
@@ -170,7 +171,7 @@ static int mend(struct repair *r, struct context *cx)
 static void tell_repairs(struct tool *tool, const struct repair *r,
 			 const struct losslist *losses)
 {
-	mended_report(&r->mended, &tool->report);
+	repairlist_report(&r->repaired, &tool->report);
 	if (losses)
 		losslist_report(losses, &tool->report, tool->verbose);
 	if (r->now)
@@ -204,7 +205,7 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 
 	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
 		     is_forward_due(l) || is_rebuild_due(l)))
-		ret = mend(&r, &tool->cx);
+		ret = repair(&r, &tool->cx);
 	if (ret > 0) {
 		tell_repairs(tool, &r, &r.account);
 		last = r.now ? r.now : l;
@@ -244,7 +245,7 @@ static int roll_back(struct repair *r, struct context *cx)
 	return repair_commit(r, cx);
 }
 
-/* What is damaged is to be mended first: how would one know what is old? */
+/* What is damaged is to be repaired first: how would one know what is old? */
 static int go_back(struct tool *tool, const struct options *o,
 		   struct dev *dev, struct dev *overlay, struct look *l)
 {
@@ -254,7 +255,7 @@ static int go_back(struct tool *tool, const struct options *o,
 	int ret = look(tool, o, overlay, l);
 
 	if (!ret && !is_sound(l)) {
-		tool_warn(tool, "%s: damaged, so no rollback; -y mends",
+		tool_warn(tool, "%s: damaged, so no rollback; -y repairs",
 			  tool->argv[0]);
 		ret = conclude(tool, l, false, &r.account);
 	} else if (!ret) {

@@ -8,18 +8,18 @@
 #include "fsck/plan/options.h"
 
 /* Exit status of fsck(8). */
-#define SESSION_MENDED 1
+#define SESSION_REPAIRED 1
 #define SESSION_UNCORRECTED 4
 
 /*
- * Checks the volume on DEV as O asks, mends it, and puts findings, repairs and
- * a summary on the tool's report.  0 where there was no error, SESSION_MENDED
- * where there is none now, SESSION_UNCORRECTED, or a failure: then nothing was
- * changed, unless the failure is DEV's.
+ * Checks the volume on DEV as O asks, repairs it, and puts findings, repairs
+ * and a summary on the tool's report.  0 where there was no error,
+ * SESSION_REPAIRED where there is none now, SESSION_UNCORRECTED, or a failure:
+ * then nothing was changed, unless the failure is DEV's.
  */
 int session_run(struct tool *tool, const struct options *o, struct dev *dev);
 
-/* What O says may be mended, as far as there is somebody to ask. */
+/* What O says may be repaired, as far as there is somebody to ask. */
 enum decision_mode session_mode(const struct tool *tool,
 				const struct options *o);
 

@@ -85,14 +85,14 @@ static void verdict_text(const struct summary *s, char text[VERDICT_MAX])
 	uint64_t errors = s->fatal + s->errors;
 
 	if (!errors && !s->warnings)
-		snprintf(text, VERDICT_MAX, s->mended ? "mended" : "clean");
+		snprintf(text, VERDICT_MAX, s->repaired ? "repaired" : "clean");
 	else
 		snprintf(text, VERDICT_MAX,
 			 "%s%" PRIu64 " error%s, %" PRIu64 " warning%s%s",
-			 s->mended ? "mended, but " : "", errors,
+			 s->repaired ? "repaired, but " : "", errors,
 			 errors == 1 ? "" : "s", s->warnings,
 			 s->warnings == 1 ? "" : "s",
-			 s->mended ? " left" : "");
+			 s->repaired ? " left" : "");
 	add_losses(s, text);
 }
 
@@ -139,8 +139,8 @@ void summary_report(const struct summary *s, struct report *r)
 		     value_bool(!s->fatal && !s->errors && s->losses_known));
 	report_value(r, VALUE_BOOL, "complete", "Complete",
 		     value_bool(s->complete));
-	report_value(r, VALUE_BOOL, "mended", "Mended",
-		     value_bool(s->mended));
+	report_value(r, VALUE_BOOL, "repaired", "Repaired",
+		     value_bool(s->repaired));
 	report_u64(r, "losses", "Losses", s->losses);
 	report_value(r, VALUE_BOOL, "losses_known", "Losses known",
 		     value_bool(s->losses_known));

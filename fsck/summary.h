@@ -12,7 +12,7 @@
 struct summary {
 	const char *device;	/* as the user named it */
 	bool complete;		/* all passes were run */
-	bool mended;		/* what is said is what came of it */
+	bool repaired;		/* what is said is what came of it */
 	uint64_t losses;	/* of the repair, listed or not */
 	bool losses_known;	/* all of them are listed */
 	/* The rest is gathered. */

@@ -4,7 +4,7 @@
  *
  * All victims go at once: what lives in them is listed in the order of files,
  * and the entries of the DAT change in memory, so that each of its blocks is
- * written once, behind the data, however many blocks it leads to.  The segments
+ * written once, after the data, however many blocks it leads to.  The segments
  * that become free are taken by the next batch, not by this one: until the
  * superblocks are written the volume is what it was.
  *
@@ -28,7 +28,7 @@
 #include "gc/onelog.h"
 #include "log/checkpoints.h"
 #include "log/exactcounts.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/move.h"
 #include "log/resize.h"
 #include "vol/cptable.h"
@@ -103,7 +103,8 @@ static bool has_super2(const struct volume *vol, uint64_t segnum)
 
 /*
  * What must not be taken: victims that the old state needs, what zones do not
- * allow, what is to be given up, and, where a volume grows, the place where its second superblock stands.
+ * allow, what is to be given up, and, where a volume grows, the place where its
+ * second superblock stands.
  */
 static bool is_unusable(void *arg, uint64_t segnum)
 {
@@ -136,7 +137,7 @@ static int open_writer(struct batch *b, struct context *cx)
 {
 	const struct batch_options *o = b->options;
 	struct writer_options options = writer_options_on(b->vol, o->time);
-	struct mend_known known = {
+	struct repairwriter_known known = {
 		.unusable = is_unusable,
 		.arg = b,
 		.fresh_segment = o->fresh || b->load->facts->zones.torn,
@@ -149,7 +150,7 @@ static int open_writer(struct batch *b, struct context *cx)
 	if (o->size)
 		resize_apart(b->vol, &known);
 	options.minor = true;
-	ret = mend_open(&b->w, cx, b->vol, &options, &known);
+	ret = repairwriter_open(&b->w, cx, b->vol, &options, &known);
 	if (!ret && b->load->renumber)
 		move_avoid(b->w, &b->load->renumber->avoided);
 	if (!ret && o->size)
@@ -203,7 +204,7 @@ static bool is_cut(const struct batch *b, const struct load_mark *m)
 		return false;
 	return m->key >= segusage_nblocks(&size->g) ||
 	       (m->level &&
-		!metafile_has_nodes(mend_file(b->w, m->ino), m->level));
+		!metafile_has_nodes(repairwriter_file(b->w, m->ino), m->level));
 }
 
 /* The block gets another number: the old one ends where it is, in a victim. */

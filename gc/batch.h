@@ -22,7 +22,7 @@ struct batch_size {
 struct batch_options {
 	uint64_t time;		/* seconds, of the checkpoint */
 	bool front;		/* to the lowest clean segments */
-	bool fresh;		/* not behind the latest log */
+	bool fresh;		/* not after the latest log */
 	/* On another device than the one that is read: there all is free. */
 	bool elsewhere;
 	bool next_anew;		/* the segment named as next is a victim */
@@ -53,7 +53,7 @@ struct batch_totals {
 	uint64_t checkpoints;	/* that are gone */
 	uint64_t clean;		/* segments, after the last batch, */
 	uint64_t segnum;	/* that its log ends in, */
-	uint64_t rest;		/* and blocks behind it */
+	uint64_t rest;		/* and blocks after it */
 	uint64_t before;	/* checkpoint that the last batch followed */
 };
 
@@ -67,7 +67,7 @@ int batch_run(const struct load *load, struct context *cx, struct volume *vol,
 	      const struct batch_options *options,
 	      struct batch_totals *totals, uint64_t *bad);
 
-/* Blocks of LOAD that are written, be it in another place or anew. */
+/* Blocks of LOAD that are written, be it in another place or again. */
 uint64_t batch_blocks(const struct load *load);
 
 /* Blocks that the logs of LOAD take, at most, and at least. */

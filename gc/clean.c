@@ -2,7 +2,7 @@
 /*
  * Cleaning.
  *
- * Each batch looks at the volume anew.  Victims join a batch in the order of
+ * Each batch looks at the volume again.  Victims join a batch in the order of
  * the policy until the goal is reached, or the clean segments are full with
  * what lives in them, or memory is.  A victim that fits no more does not end
  * the batch: a smaller one may.
@@ -157,7 +157,7 @@ static int run_scarce(struct cleaner *c, struct context *cx)
 	if (ret || c->k.facts.clean || c->k.totals.batches || !is_any_worth(c))
 		return ret;
 	return fail(cx, -ENOSPC, "no segment is clean, and the %" PRIu64
-		    " blocks behind the latest log are too few to clean with; "
+		    " blocks after the latest log are too few to clean with; "
 		    "--output makes a compact copy, --grow adds segments",
 		    room);
 }

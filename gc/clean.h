@@ -48,7 +48,7 @@ struct clean {
 
 /*
  * Cleans the volume on DEV.  0 also where the goal was not reached.  -EUCLEAN
- * where the volume must be recovered or mended first, -ENOSPC where there is
+ * where the volume must be recovered or repaired first, -ENOSPC where there is
  * no clean segment to begin with, and too little room without, -EIO, -EINTR,
  * -ENOMEM: all batches that were completed stay.
  */

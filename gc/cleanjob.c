@@ -16,7 +16,7 @@
 #include "vol/volume.h"
 
 /* What is told while it goes on; the argument of both is the first member. */
-struct told {
+struct reported {
 	struct watch watch;
 	struct table table;
 };
@@ -41,12 +41,12 @@ static int find_geometry(struct context *cx, struct dev *dev,
 static void tell_fate(void *arg, const struct policy_segment *s,
 		      enum clean_fate fate)
 {
-	struct told *told = arg;
+	struct reported *told = arg;
 
 	fatelist_row(&told->table, s, fate);
 }
 
-static void begin_list(struct told *told, struct tool *tool,
+static void begin_list(struct reported *told, struct tool *tool,
 		       struct clean_options *options)
 {
 	options->fate = tell_fate;
@@ -75,7 +75,7 @@ int cleanjob_clean(struct tool *tool, const struct options *o,
 		   struct clean *c, struct nilfs_geometry *g)
 {
 	bool list = tool->verbose && !o->compare;
-	struct told told;
+	struct reported told;
 	struct clean_options options = cleanjob_options(tool, o);
 	int ret = find_geometry(&tool->cx, dev, g);
 

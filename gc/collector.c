@@ -16,7 +16,7 @@
 #include "base/search.h"
 #include "dev/overlay.h"
 #include "disk/geometry.h"
-#include "gc/condemn.h"
+#include "gc/segerror.h"
 #include "gc/target.h"
 
 void collector_init(struct collector *k, struct dev *dev,
@@ -254,8 +254,8 @@ int collector_rehearse(struct collector *k, struct context *cx,
 
 int collector_finish(struct collector *k, struct context *cx)
 {
-	return condemn_segments(cx, k->dev, k->bad, k->nbad, k->o->batch.time,
-				&k->totals);
+	return segerror_segments(cx, k->dev, k->bad, k->nbad, k->o->batch.time,
+				 &k->totals);
 }
 
 void collector_fini(struct collector *k)

@@ -4,7 +4,7 @@
  *
  * Whoever frees segments chooses; what is the same for all of them is here.  A
  * round is collector_open(), some collector_add(), collector_move() and
- * collector_close(); each looks at the volume anew.
+ * collector_close(); each looks at the volume again.
  */
 #ifndef NILFS2_GC_COLLECTOR_H
 #define NILFS2_GC_COLLECTOR_H
@@ -53,7 +53,7 @@ void collector_init(struct collector *k, struct dev *dev,
 
 /*
  * Begins a round; to be closed also after a failure.  -EUCLEAN where the volume
- * must be recovered or mended first, -EIO, -ENOMEM.
+ * must be recovered or repaired first, -EIO, -ENOMEM.
  */
 int collector_open(struct collector *k, struct context *cx);
 
@@ -111,7 +111,7 @@ int collector_rehearse(struct collector *k, struct context *cx,
 
 /*
  * After the last round: segments that were left alone are marked as erroneous,
- * with one more log.  Fails as condemn_segments().
+ * with one more log.  Fails as segerror_segments().
  */
 int collector_finish(struct collector *k, struct context *cx);
 

@@ -56,7 +56,7 @@ static int attempt(struct compactor *p, struct context *cx, trial *try,
 /* What comes of a pass, or of the rest of one. */
 struct passed {
 	struct pass *pass;
-	struct reach reach;
+	struct usedend reach;
 	uint64_t written;	/* blocks */
 };
 
@@ -67,7 +67,7 @@ static int finish_pass(struct compactor *p, struct context *cx, void *arg)
 	int ret = pass_run(passed->pass, cx, &p->k, false);
 
 	passed->written = p->k.totals.written - before;
-	return ret ? ret : reach_measure(&passed->reach, cx, p->k.dev);
+	return ret ? ret : usedend_measure(&passed->reach, cx, p->k.dev);
 }
 
 /* The same as a trial: PASS itself stays where it is. */
@@ -89,21 +89,21 @@ static int try_finish(struct compactor *p, struct context *cx, void *arg)
 static int run_rest(struct compactor *p, struct context *cx,
 		    struct pass *pass)
 {
-	struct reach before = p->c->after;
+	struct usedend before = p->c->after;
 	struct passed passed = { .pass = pass };
 	int ret;
 
 	if (pass->done)
 		return 0;
 	ret = attempt(p, cx, try_finish, &passed);
-	if (ret || !reach_is_better(&passed.reach, &before, passed.written))
+	if (ret || !usedend_is_better(&passed.reach, &before, passed.written))
 		return ret;
 	ret = finish_pass(p, cx, &passed);
 	if (ret)
 		return ret;
 	p->c->after = passed.reach;
 	/* Not, if something could not be read. */
-	return reach_is_better(&passed.reach, &before, 0);
+	return usedend_is_better(&passed.reach, &before, 0);
 }
 
 /* What brings something for sure need not be tried: 1 where anything does. */
@@ -115,7 +115,7 @@ static int run_certain(struct compactor *p, struct context *cx,
 
 	if (ret || p->k.totals.batches == batches)
 		return ret;
-	ret = reach_measure(&p->c->after, cx, p->k.dev);
+	ret = usedend_measure(&p->c->after, cx, p->k.dev);
 	return ret ? ret : 1;
 }
 
@@ -247,7 +247,7 @@ static int sort_once(struct compactor *p, struct context *cx)
 	ret = pass_run(&pass, cx, &p->k, false);
 	pass_fini(&pass);
 	if (!ret)
-		ret = reach_measure(&p->c->after, cx, p->k.dev);
+		ret = usedend_measure(&p->c->after, cx, p->k.dev);
 	if (!ret)
 		ret = run_passes(p, cx);
 	return ret < 0 ? ret : 0;
@@ -309,7 +309,7 @@ int compact_run(struct compact *c, struct context *cx, struct dev *dev,
 	*c = (struct compact){ 0 };
 	how.order = &order;
 	collector_init(&p.k, dev, &how);
-	ret = reach_measure(&c->before, cx, dev);
+	ret = usedend_measure(&c->before, cx, dev);
 	c->after = c->before;
 	if (!ret)
 		ret = order_find(&order, cx, dev, options->order);
@@ -318,7 +318,7 @@ int compact_run(struct compact *c, struct context *cx, struct dev *dev,
 	if (!ret && p.k.nbad) {
 		ret = collector_finish(&p.k, cx);
 		if (!ret)
-			ret = reach_measure(&c->after, cx, dev);
+			ret = usedend_measure(&c->after, cx, dev);
 	}
 	c->totals = p.k.totals;
 	c->left = p.k.nbad;

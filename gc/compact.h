@@ -11,7 +11,7 @@
 #include "base/context.h"
 #include "dev/dev.h"
 #include "gc/collector.h"
-#include "gc/reach.h"
+#include "gc/usedend.h"
 
 struct compact_options {
 	struct collector_options how;
@@ -22,14 +22,14 @@ struct compact_options {
 
 struct compact {
 	struct batch_totals totals;
-	struct reach before, after;
+	struct usedend before, after;
 	uint64_t left;		/* segments that were left alone */
 };
 
 /*
  * Compacts the volume on DEV, as far as anything is gained: a second run does
- * nothing.  -EUCLEAN where the volume must be recovered or mended first, -EIO,
- * -ENOSPC, -EINTR, -ENOMEM: all batches that were completed stay.
+ * nothing.  -EUCLEAN where the volume must be recovered or repaired first,
+ * -EIO, -ENOSPC, -EINTR, -ENOMEM: all batches that were completed stay.
  */
 int compact_run(struct compact *c, struct context *cx, struct dev *dev,
 		const struct compact_options *options);

@@ -7,9 +7,9 @@
 #include "gc/totalsreport.h"
 
 void compactreport_put(struct tool *tool, const char *name,
-		       const struct reach *before, const struct reach *after,
-		       uint64_t left, const struct batch_totals *totals,
-		       uint64_t began)
+		       const struct usedend *before,
+		       const struct usedend *after, uint64_t left,
+		       const struct batch_totals *totals, uint64_t began)
 {
 	struct report *r = &tool->report;
 

@@ -7,15 +7,15 @@
 
 #include "cli/tool.h"
 #include "gc/batch.h"
-#include "gc/reach.h"
+#include "gc/usedend.h"
 
 /*
  * Tells it as section NAME of a job that BEGAN (tool_clock()); LEFT segments
  * were left alone.
  */
 void compactreport_put(struct tool *tool, const char *name,
-		       const struct reach *before, const struct reach *after,
-		       uint64_t left, const struct batch_totals *totals,
-		       uint64_t began);
+		       const struct usedend *before,
+		       const struct usedend *after, uint64_t left,
+		       const struct batch_totals *totals, uint64_t began);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * Each cleans the same volume on an overlay of its own, so a row is what a run
  * with that policy would tell, to the block.  It comes in the place of
- * cleaning, behind what was to be done before.
+ * cleaning, after what was to be done before.
  */
 #include "gc/comparejob.h"
 

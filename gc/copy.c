@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "gc/twin.h"
+#include "gc/dualdev.h"
 
 /* What is before the segments and no superblock: somebody's boot code. */
 #define BOOT_BYTES NILFS_SB_OFFSET_BYTES
@@ -75,15 +75,15 @@ int copy_run(struct copy *c, struct context *cx, struct dev *source,
 	     struct dev *target, const struct collector_options *options)
 {
 	struct dev *twin;
-	int ret = twin_open(&twin, cx, source, target);
+	int ret = dualdev_open(&twin, cx, source, target);
 
 	*c = (struct copy){ 0 };
 	if (!ret)
-		ret = reach_measure(&c->before, cx, source);
+		ret = usedend_measure(&c->before, cx, source);
 	if (!ret)
 		ret = copy_boot(cx, source, target);
 	if (!ret)
 		ret = copy(c, cx, twin, options);
 	dev_close(twin);
-	return ret ? ret : reach_measure(&c->after, cx, target);
+	return ret ? ret : usedend_measure(&c->after, cx, target);
 }

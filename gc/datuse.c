@@ -6,8 +6,8 @@
  * number in it is in use.  The bitmaps tell how many there are, and the map of
  * the DAT which blocks there are: no entry is read.
  *
- * Blocks of cpfile and SUFILE get new numbers in any case where they are written
- * anew, so theirs are as good as free.
+ * Blocks of cpfile and SUFILE get new numbers in any case where they are
+ * written again, so theirs are as good as free.
  */
 #include "gc/datuse.h"
 

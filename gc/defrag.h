@@ -27,7 +27,7 @@ struct defrag {
  * Moves the segments in which the files have blocks, as long as that leaves at
  * most half of the extents that are too many: a second run does nothing.
  * -ENOENT, -ENOTDIR for a path that leads nowhere; -EUCLEAN where the volume
- * must be recovered or mended first, -EIO, -ENOSPC, -EINTR, -ENOMEM: all
+ * must be recovered or repaired first, -EIO, -ENOSPC, -EINTR, -ENOMEM: all
  * batches that were completed stay.  To be closed also after a failure.
  */
 int defrag_run(struct defrag *d, struct context *cx, struct dev *dev,

@@ -4,7 +4,7 @@
  *
  * All of them go with one log of its own.  What only they held is dead from
  * then on, and no counter has to be told: the jobs that follow count what
- * lives anew, so a segment that a snapshot held is as good a victim at once as
+ * lives again, so a segment that a snapshot held is as good a victim at once as
  * any other.
  *
  * The latest checkpoint stays: it is what a mount shows until the log is
@@ -23,7 +23,7 @@
 #include "gc/target.h"
 #include "gc/zoning.h"
 #include "log/checkpoints.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "vol/cptable.h"
 #include "vol/volume.h"
 
@@ -148,7 +148,7 @@ static int write_log(struct deletion *d, struct context *cx)
 {
 	const uint64_t time = (uint64_t)cx->now;
 	const struct writer_options options = writer_options_on(d->vol, time);
-	struct mend_known known = { .unusable = NULL };
+	struct repairwriter_known known = { .unusable = NULL };
 	struct zoning zones = { .vol = NULL };
 	struct writer_end end;
 	struct writer *w = NULL;
@@ -159,7 +159,7 @@ static int write_log(struct deletion *d, struct context *cx)
 	ret = zoning_open(&zones, cx, d->vol);
 	zoning_fill(&zones, &known);
 	if (!ret)
-		ret = mend_open(&w, cx, d->vol, &options, &known);
+		ret = repairwriter_open(&w, cx, d->vol, &options, &known);
 	if (!ret)
 		ret = delete_chosen(d, cx, w);
 	if (!ret)

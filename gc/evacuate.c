@@ -3,7 +3,7 @@
  * Evacuation.
  *
  * Whole segments are moved as a cleaner moves them, and nothing is written
- * behind the end any more.  Each round takes as many as fit into memory and the
+ * after the end any more.  Each round takes as many as fit into memory and the
  * clean segments before the end.  The segments of the log itself, and those
  * that a superblock's log still needs, cannot go at once: the next round's log
  * lies at the front, both superblocks name it, and then they can.
@@ -133,7 +133,7 @@ static int move(struct evacuation *e, struct context *cx)
 	if (is_useful(e) && batch_need(&e->load) <= room(e))
 		return batch_run(&e->load, cx, e->vol, &options, e->totals,
 				 &bad);
-	return fail(cx, -ENOSPC, "%" PRIu64 " segments behind segment %" PRIu64
+	return fail(cx, -ENOSPC, "%" PRIu64 " segments after segment %" PRIu64
 		    " find no room before it", e->census.behind, e->end);
 }
 
@@ -182,7 +182,7 @@ int evacuate_run(struct context *cx, struct dev *dev,
 		e.vol = NULL;
 		idle = totals->victims > victims ? 0 : idle + 1;
 		if (ret > 0 && idle > IDLE_MAX)
-			ret = fail(cx, -EUCLEAN, "what is behind segment %"
+			ret = fail(cx, -EUCLEAN, "what is after segment %"
 				   PRIu64 " cannot be moved", end);
 	} while (ret > 0);
 	return ret;

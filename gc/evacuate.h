@@ -21,7 +21,7 @@ struct evacuate_options {
 
 /*
  * Segments in use before END and from there on.  Those that are marked as
- * erroneous are in use before END, and behind it they do not matter.
+ * erroneous are in use before END, and after it they do not matter.
  */
 struct evacuate_census {
 	uint64_t before, behind;

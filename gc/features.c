@@ -5,12 +5,12 @@
  * The size of the SUFILE's entries stands in the superblock, so a superblock
  * must never lead to a log with others.  It names a log with its own; but where
  * it does not say that the volume was unmounted, a mount goes on to the logs
- * behind that one, and would come to the new log by an old superblock, were the
+ * after that one, and would come to the new log by an old superblock, were the
  * new one torn.  Therefore both superblocks say first that the latest log is
  * the last.  A mount of either state makes the other superblock the same as the
  * one that it used.
  *
- * A kernel that does not know the extension leaves the counts behind as it
+ * A kernel that does not know the extension leaves the counts after as it
  * writes; they are marked as exact as of one checkpoint.
  */
 #include "gc/features.h"
@@ -22,7 +22,7 @@
 #include "gc/sufilenew.h"
 #include "gc/target.h"
 #include "gc/zoning.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/newsupers.h"
 #include "vol/sutable.h"
 
@@ -38,7 +38,7 @@ struct change {
 	uint64_t time;
 };
 
-/* The superblock that counts, to be changed in memory. */
+/* The active superblock, to be changed in memory. */
 static struct nilfs_super_block *super_of(struct volume *vol)
 {
 	return &vol->super[vol->super_used];
@@ -83,13 +83,14 @@ static int write_log(struct change *c, struct context *cx,
 {
 	const struct writer_options options =
 		writer_options_on(c->vol, c->time);
-	struct mend_known known = { .anew = MEND_ANEW(NILFS_SUFILE_INO) };
+	struct repairwriter_known known = {
+		.anew = REPAIRWRITER_ANEW(NILFS_SUFILE_INO)};
 	struct writer *w = NULL;
 	int ret = zoning_open(&c->zones, cx, c->old);
 
 	zoning_fill(&c->zones, &known);
 	if (!ret)
-		ret = mend_open(&w, cx, c->vol, &options, &known);
+		ret = repairwriter_open(&w, cx, c->vol, &options, &known);
 	if (!ret)
 		ret = sufilenew_fill(w, cx, c->old, c->live, c->time);
 	if (!ret)

@@ -26,7 +26,7 @@ struct features_done {
  * or one without it, at TIME (seconds): with one log, and superblocks that say
  * so.  Whatever happens before, and between the two superblocks, each of them
  * that is valid names a log, and the size of entries that this log has.
- * -EUCLEAN where the volume must be recovered or mended first, -ENOSPC, -EIO,
+ * -EUCLEAN where the volume must be recovered or repaired first, -ENOSPC, -EIO,
  * -ENOMEM.
  */
 int features_set(struct features_done *done, struct context *cx,

@@ -26,7 +26,7 @@ struct filelist {
  * volume on DEV, or, where PATHS is NULL, all that directories lead to, that
  * can be read, and that have more than one block.  -ENOENT, -ENOTDIR for a path
  * that leads nowhere, -EUCLEAN also where the volume must be recovered or
- * mended first, -EIO, -ENOMEM, -EINTR; to be closed also then.
+ * repaired first, -EIO, -ENOMEM, -EINTR; to be closed also then.
  */
 int filelist_open(struct filelist *l, struct context *cx, struct dev *dev,
 		  const char *const *paths);

@@ -37,7 +37,7 @@ static int check_size(const struct grow *grow, struct context *cx,
 	return 0;
 }
 
-/* The first superblock becomes the one that counts, if it is not. */
+/* The first superblock becomes the active one, if it is not. */
 static int prefer_first(struct context *cx, struct dev *dev,
 			const struct volume *vol)
 {

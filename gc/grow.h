@@ -29,7 +29,7 @@ struct grow {
  * Brings the volume on DEV to that size; an image file that is shorter becomes
  * as long first.  Nothing is done where it has that size.  -EINVAL where it has
  * more, or a block device has less, -ENOSPC where there is no room for a log,
- * -EUCLEAN where the volume must be recovered or mended first, -EIO.
+ * -EUCLEAN where the volume must be recovered or repaired first, -EIO.
  */
 int grow_run(struct grow *grow, struct context *cx, struct dev *dev,
 	     const struct grow_options *options);

@@ -23,7 +23,7 @@ struct load_run {
 	uint32_t rank;		/* in the order in which files are written */
 };
 
-/* A block of metadata that the commit will write anew. */
+/* A block of metadata that the commit will rewrite. */
 struct load_mark {
 	uint64_t ino;
 	unsigned int level;
@@ -38,7 +38,7 @@ struct load_log {
 };
 
 /*
- * COUNT blocks that nobody needs, with consecutive numbers, each of the
+ * COUNT blocks that nothing refers to, with consecutive numbers, each of the
  * checkpoints [start, end).
  */
 struct load_dead {

@@ -24,7 +24,7 @@
 #include "gc/shrinkjob.h"
 #include "gc/sums.h"
 #include "gc/target.h"
-#include "gc/together.h"
+#include "gc/jobcompat.h"
 
 /* In this order. */
 static const struct job *const jobs[] = {
@@ -92,7 +92,7 @@ static int check_options(struct tool *tool, const struct options *o)
 	struct context cx;
 
 	context_child(&tool->cx, &cx);
-	return together_check(&cx, o) ? tool_usage(tool, "%s", cx.failure) : 0;
+	return jobcompat_check(&cx, o) ? tool_usage(tool, "%s", cx.failure) : 0;
 }
 
 static int run(struct tool *tool, const void *options)
@@ -121,7 +121,7 @@ static int run(struct tool *tool, const void *options)
 }
 
 static const struct cli_command command = {
-	.summary = "collect the garbage of an NILFS2 volume",
+	.summary = "collect the garbage of a NILFS2 volume",
 	.synopsis = "DEVICE",
 	.options = options_rows,
 	.options_size = sizeof(struct options),

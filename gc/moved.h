@@ -13,7 +13,7 @@
 struct moved;
 
 /*
- * The blocks of the runs of LOAD (borrowed, sorted), one behind the other; for
+ * The blocks of the runs of LOAD (borrowed, sorted), one after the other; for
  * a FORECAST without the data of files, which nobody looks at.  Where one
  * cannot be read *BAD becomes its block number, one of them if there are
  * several; 0 at first.  -ENOMEM.

@@ -61,7 +61,7 @@ static int push(struct walk *w, struct context *cx, uint64_t ino)
 	return 0;
 }
 
-/* Files that the walk does not reach come behind the others. */
+/* Files that the walk does not reach come after the others. */
 static bool is_passed_over(int err)
 {
 	return err == -EUCLEAN || err == -EIO || err == -ENOENT ||

@@ -209,7 +209,7 @@ static int renumber_entry(struct packing *p, struct context *cx,
 
 /*
  * E is free after the batch: 1, or 0 where it cannot be.  What is in a segment
- * that moves and is none of the runs is dead, or written anew in any case.
+ * that moves and is none of the runs is dead, or rewritten in any case.
  */
 static int free_entry(struct packing *p, struct context *cx,
 		      const struct entry *e)
@@ -219,7 +219,8 @@ static int free_entry(struct packing *p, struct context *cx,
 
 	if (!le64_get(e->de.de_blocknr) ||
 	    (!dat_is_current(&e->de) &&
-	     liveness_of_entry(p->load->facts->liveness, &e->de) != LIVENESS_DEAD))
+	     liveness_of_entry(p->load->facts->liveness, &e->de) !=
+		     LIVENESS_DEAD))
 		return 0;
 	ret = take_segment(p, cx, le64_get(e->de.de_blocknr));
 	run = tally_get(&p->runs, e->vblocknr);

@@ -2,7 +2,7 @@
 /*
  * A pass.
  *
- * From what lives follows where the end is going to be.  Behind it every
+ * From what lives follows where the end is going to be.  After it every
  * segment has to be emptied; before it, those that are not full.  A batch can
  * take only what is clean now, so there are three kinds of them:
  *
@@ -12,7 +12,7 @@
  *   end that have the least, which frees more than it takes, then from behind
  *   the end, the last first;
  * - to evacuate: where little or nothing before the end is clean, some segments
- *   there are emptied to behind it, the emptiest first.
+ *   there are emptied to after it, the emptiest first.
  *
  * Where full segments are to move as well, a batch of everything comes first,
  * if there is room for it: only then all of it is in one order.
@@ -168,7 +168,7 @@ static int add_forward(struct pass *p, struct context *cx,
 	return 0;
 }
 
-/* From behind the end, the last first unless the order is to stay. */
+/* From after the end, the last first unless the order is to stay. */
 static int add_high(struct pass *p, struct context *cx)
 {
 	struct facts *f = &p->k->facts;
@@ -274,7 +274,7 @@ static int choose(struct pass *p, struct context *cx)
 		ret = choose_fill(p, cx);
 	if (!ret)
 		ret = choose_evacuate(p, cx, p->space.end);
-	/* Be it behind the end: there are fewer segments then. */
+	/* Be it after the end: there are fewer segments then. */
 	if (!ret)
 		ret = choose_evacuate(p, cx, UINT64_MAX);
 	return ret ? ret : choose_last(p);

@@ -14,7 +14,7 @@
 #include "check/budget.h"
 #include "check/check.h"
 #include "check/passes.h"
-#include "find/tell.h"
+#include "find/findprint.h"
 #include "gc/target.h"
 
 struct precheck {
@@ -45,7 +45,7 @@ static void show_error(void *arg, const struct finding *f)
 	if (!p->listed)
 		report_list(r, "findings");
 	p->listed = true;
-	tell_finding(r, f);
+	findprint_finding(r, f);
 }
 
 static void show_progress(void *arg, uint64_t done)

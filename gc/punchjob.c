@@ -80,7 +80,7 @@ static int add_segments(struct punch *p, struct context *cx)
 	return ret;
 }
 
-/* What is behind the segments, up to the superblock. */
+/* What is after the segments, up to the superblock. */
 static int add_tail(struct punch *p, struct context *cx)
 {
 	const struct nilfs_geometry *g = &p->vol->geo;

@@ -23,7 +23,7 @@ struct purger {
 	bool renewed;		/* superblocks name a log of ours */
 };
 
-/* What cannot be told is taken for the worst. */
+/* What cannot be determined is taken for the worst. */
 static int has_remains(struct purger *u, struct context *cx, uint64_t segnum,
 		       uint32_t nblocks)
 {

@@ -18,9 +18,9 @@ struct purge {
 };
 
 /*
- * Moves what lives away from all blocks of files that nobody needs, be there
- * ever so few in a segment, and makes all free space read as zeros.  HOW says
- * what is needed, and may be a forecast.  Fails as collector_open(),
+ * Moves what lives away from all blocks of files that nothing refers to, be
+ * there ever so few in a segment, and makes all free space read as zeros.  HOW
+ * says what is needed, and may be a forecast.  Fails as collector_open(),
  * collector_move() and zeroing_run(); batches that were completed stay.
  */
 int purge_run(struct purge *p, struct context *cx, struct dev *dev,

@@ -12,7 +12,7 @@
 #include "gc/totalsreport.h"
 #include "gc/watch.h"
 
-struct told {
+struct reported {
 	struct watch watch;
 	uint64_t size;		/* of the device */
 	bool zeros;		/* the progress of these has begun */
@@ -20,7 +20,7 @@ struct told {
 
 static void show_zeros(void *arg, uint64_t bytes)
 {
-	struct told *told = arg;
+	struct reported *told = arg;
 	struct progress *p = &told->watch.tool->progress;
 
 	if (!told->zeros)
@@ -55,7 +55,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 		.batch.front = o->compact >= 0,
 	};
 	uint64_t began = tool_clock();
-	struct told told = { .size = dev->size };
+	struct reported told = { .size = dev->size };
 	struct purge p = {
 		.zeroing.done = show_zeros,
 		.zeroing.arg = &told,
@@ -71,7 +71,7 @@ static int run(struct tool *tool, const struct options *o, struct dev *dev)
 		tool_warn(tool, "%" PRIu64 " segments are marked as erroneous "
 			  "and were not purged", p.zeroing.skipped);
 	if (p.left)
-		tool_warn(tool, "%" PRIu64 " segments with blocks that nobody "
+		tool_warn(tool, "%" PRIu64 " segments with unused blocks "
 			  "needs could not be cleaned", p.left);
 	report(tool, &p, began);
 	return p.left || p.zeroing.skipped ? JOB_LEFT : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The job of purging: nothing that nobody needs can be read any more. */
+/* The job of purging: no unused block can be read any more. */
 #ifndef NILFS2_GC_PURGEJOB_H
 #define NILFS2_GC_PURGEJOB_H
 

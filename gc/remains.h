@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Remains: blocks of files that nobody needs and that are still there. */
+/* Remains: blocks of files that nothing refers to and that are still there. */
 #ifndef NILFS2_GC_REMAINS_H
 #define NILFS2_GC_REMAINS_H
 

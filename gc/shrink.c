@@ -19,7 +19,7 @@
 #include "disk/reserve.h"
 #include "disk/super.h"
 #include "gc/evacuate.h"
-#include "gc/lastlog.h"
+#include "gc/shrinklog.h"
 #include "gc/namelatest.h"
 #include "gc/packdat.h"
 
@@ -86,34 +86,34 @@ static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
 }
 
 static int open_last(const struct try *t, struct context *cx, struct dev *dev,
-		     struct lastlog *last)
+		     struct shrinklog *last)
 {
 	uint64_t protect = t->o->clean.how.protect;
 
-	return t->all ? lastlog_open_all(last, cx, dev, protect,
-					 t->packing != PACK_NEVER) :
-			lastlog_open(last, cx, dev, protect, min_dead(t));
+	return t->all ? shrinklog_open_all(last, cx, dev, protect,
+					   t->packing != PACK_NEVER) :
+			shrinklog_open(last, cx, dev, protect, min_dead(t));
 }
 
 /*
- * On DEV, which is an overlay, and has nothing behind segment END: with fewer
+ * On DEV, which is an overlay, and has nothing after segment END: with fewer
  * segments the SUFILE is shorter.
  */
 static int measure_last(struct try *t, struct context *cx, struct dev *dev,
 			uint64_t end)
 {
 	struct batch_options options = t->o->clean.how.batch;
-	struct lastlog last;
+	struct shrinklog last;
 	int ret = open_last(t, cx, dev, &last);
 
 	options.forecast = true;
 	if (!ret && end > last.vol->geo.nsegments)
 		end = last.vol->geo.nsegments;
 	if (!ret)
-		ret = lastlog_measure(&last, cx, &options,
-				      bytes_of(&last.vol->geo, end),
-				      &t->segments);
-	lastlog_close(&last);
+		ret = shrinklog_measure(&last, cx, &options,
+					bytes_of(&last.vol->geo, end),
+					&t->segments);
+	shrinklog_close(&last);
 	return ret;
 }
 
@@ -121,12 +121,12 @@ static int measure_last(struct try *t, struct context *cx, struct dev *dev,
 static int is_promising(const struct try *t, struct context *cx,
 			struct dev *dev)
 {
-	struct lastlog last;
+	struct shrinklog last;
 	int ret = open_last(t, cx, dev, &last);
 
 	if (!ret)
-		ret = lastlog_promises(&last, t->segments);
-	lastlog_close(&last);
+		ret = shrinklog_promises(&last, t->segments);
+	shrinklog_close(&last);
 	return ret;
 }
 
@@ -154,22 +154,22 @@ static int find_all(struct try *t, struct context *cx, struct dev *dev,
 
 /*
  * As few segments as what is in use now leaves, or as are wanted, where nothing
- * is behind segment END.
+ * is after segment END.
  */
 static int find_segments(struct try *t, struct context *cx, struct dev *dev,
 			 uint64_t end)
 {
-	struct lastlog last;
+	struct shrinklog last;
 	bool more = false;
 	int ret;
 
 	t->all = false;
 	ret = open_last(t, cx, dev, &last);
 	if (!ret) {
-		t->segments = lastlog_fit(&last);
-		more = t->segments > t->wanted && lastlog_has_holes(&last);
+		t->segments = shrinklog_fit(&last);
+		more = t->segments > t->wanted && shrinklog_has_holes(&last);
 	}
-	lastlog_close(&last);
+	shrinklog_close(&last);
 	if (more)
 		ret = find_all(t, cx, dev, end);
 	if (t->segments < t->wanted)
@@ -236,7 +236,7 @@ static int make_room(struct try *t, struct context *cx, struct dev *dev)
 	while (!ret && t->segments < end) {
 		ret = evacuate(t, cx, dev);
 		if (!ret && t->segments >= end)
-			ret = fail(cx, -ENOSPC, "what is behind segment %" PRIu64
+			ret = fail(cx, -ENOSPC, "what is after segment %" PRIu64
 				   " cannot be moved", end);
 		end = t->segments;
 		if (!ret)
@@ -251,7 +251,7 @@ static int make_room(struct try *t, struct context *cx, struct dev *dev)
 static int write_last(struct try *t, struct context *cx, struct dev *dev)
 {
 	uint64_t bytes = t->o->bytes;
-	struct lastlog last;
+	struct shrinklog last;
 	struct batch_options options = t->o->clean.how.batch;
 	int ret = open_last(t, cx, dev, &last);
 
@@ -259,8 +259,8 @@ static int write_last(struct try *t, struct context *cx, struct dev *dev)
 	if (!ret && !t->wanted)
 		bytes = bytes_of(&last.vol->geo, t->segments);
 	if (!ret)
-		ret = lastlog_write(&last, cx, &options, bytes, &t->totals);
-	lastlog_close(&last);
+		ret = shrinklog_write(&last, cx, &options, bytes, &t->totals);
+	shrinklog_close(&last);
 	return ret;
 }
 
@@ -299,13 +299,13 @@ static int find_goal(struct context *cx, struct dev *dev,
 		     const struct shrink_options *o, uint64_t wanted,
 		     uint64_t *goal)
 {
-	struct lastlog last;
-	int ret = lastlog_open(&last, cx, dev, o->clean.how.protect,
-			       o->clean.min_dead);
+	struct shrinklog last;
+	int ret = shrinklog_open(&last, cx, dev, o->clean.how.protect,
+				 o->clean.min_dead);
 
-	for (*goal = 0; !ret && lastlog_fit(&last) > wanted; ++*goal)
+	for (*goal = 0; !ret && shrinklog_fit(&last) > wanted; ++*goal)
 		last.used--;
-	lastlog_close(&last);
+	shrinklog_close(&last);
 	return ret;
 }
 
@@ -331,7 +331,7 @@ static int find_packed(struct try *t, struct context *cx, struct dev *dev,
 
 /*
  * Where T leaves a sparse DAT: before cleaning there is more room for what
- * moves, behind it there are fewer checkpoints that keep numbers as they are.
+ * moves, after it there are fewer checkpoints that keep numbers as they are.
  * How far that goes a few blocks decide, so that it may pay to clean more.
  */
 static int try_packing(struct try *t, struct context *cx, struct dev *dev,

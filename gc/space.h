@@ -42,13 +42,13 @@ uint64_t space_before(const struct space *s, uint64_t end);
 uint64_t space_all(const struct space *s);
 
 /*
- * The segment behind all that a batch of NEED blocks takes, which is not less
+ * The segment after all that a batch of NEED blocks takes, which is not less
  * than in the last call.
  */
 uint64_t space_reach(struct space *s, uint64_t need);
 
 /*
- * The segment behind the last one in use, but for the log's own and the next,
+ * The segment after the last one in use, but for the log's own and the next,
  * once these N are not.
  */
 uint64_t space_last(struct space *s, const uint64_t *segnums, size_t n);

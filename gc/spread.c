@@ -30,7 +30,7 @@ static uint64_t log_blocks(const struct volume *vol)
 struct measure {
 	struct spread *s;
 	uint64_t runs;		/* between holes */
-	uint64_t next;		/* block behind the last extent */
+	uint64_t next;		/* block after the last extent */
 };
 
 static int add(void *arg, struct context *cx, const struct extent *e)

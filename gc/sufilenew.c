@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "disk/segusage.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "vol/sutable.h"
 
 /* All blocks and nodes. */
@@ -23,7 +23,7 @@ static int end_old(struct writer *w, struct context *cx, struct volume *old)
 	int ret = blockmap_cursor_open(&cur, cx, &old->sufile.map, 0, true);
 
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0)
-		ret = mend_end(w, cx, item.ptr, METAFILE_SINGLE);
+		ret = repairwriter_end(w, cx, item.ptr, METAFILE_SINGLE);
 	blockmap_cursor_close(&cur);
 	return ret;
 }
@@ -45,7 +45,7 @@ static int copy(struct writer *w, struct context *cx, uint64_t segnum,
 {
 	const struct nilfs_geometry *g = writer_geometry(w);
 	void *data;
-	int ret = metafile_change(mend_file(w, NILFS_SUFILE_INO), cx,
+	int ret = metafile_change(repairwriter_file(w, NILFS_SUFILE_INO), cx,
 				  segusage_blkoff(g, segnum), &data, NULL);
 
 	if (!ret)
@@ -84,13 +84,13 @@ int sufilenew_fill(struct writer *w, struct context *cx, struct volume *old,
 	int ret = end_old(w, cx, old);
 
 	if (!ret)
-		ret = metafile_change(mend_file(w, NILFS_SUFILE_INO), cx, 0,
-				      &header, NULL);
+		ret = metafile_change(repairwriter_file(w, NILFS_SUFILE_INO),
+				      cx, 0, &header, NULL);
 	if (!ret)
 		ret = copy_all(w, cx, old, live, time);
 	if (!ret)
-		ret = mend_changed(w, cx);
+		ret = repairwriter_changed(w, cx);
 	if (!ret && live)
-		mend_exact(w);
+		repairwriter_exact(w);
 	return ret;
 }

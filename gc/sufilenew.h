@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The segment usage file made anew, with entries of another size. */
+/* The segment usage file rebuilt, with entries of another size. */
 #ifndef NILFS2_GC_SUFILENEW_H
 #define NILFS2_GC_SUFILENEW_H
 
@@ -11,10 +11,10 @@
 #include "vol/volume.h"
 
 /*
- * Fills the SUFILE of W, which mend_open() began without blocks, with what OLD
- * has: the same volume, read with the entries that it has still, whose blocks
- * end.  Where the entries of W have counts of live blocks these are those of
- * LIVE, as of TIME, and exact.  -EUCLEAN, -EIO, -ENOMEM.
+ * Fills the SUFILE of W, which repairwriter_open() began without blocks, with
+ * what OLD has: the same volume, read with the entries that it has still, whose
+ * blocks end.  Where the entries of W have counts of live blocks these are
+ * those of LIVE, as of TIME, and exact.  -EUCLEAN, -EIO, -ENOMEM.
  */
 int sufilenew_fill(struct writer *w, struct context *cx, struct volume *old,
 		   const struct liveness *live, uint64_t time);

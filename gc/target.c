@@ -79,7 +79,7 @@ void target_close(struct target *t)
 }
 
 /*
- * Whether a mount would bring something back from logs behind the latest one,
+ * Whether a mount would bring something back from logs after the latest one,
  * or fail because of them: 1, 0.  Most often nothing: a cleaner was cut off.
  */
 static int has_data_behind(struct context *cx, struct volume *vol)

@@ -25,8 +25,9 @@ int target_open(struct target *t, struct context *cx, const char *path,
 void target_close(struct target *t);
 
 /*
- * -EUCLEAN where VOL must be recovered or mended before anything is moved.  Of
- * logs behind its latest one nothing is to be had then.  -EIO, -ENOMEM.
+ * -EUCLEAN where VOL must be recovered or repaired before anything is
+ * moved.  Of logs after its latest one nothing is to be had then.  -EIO,
+ * -ENOMEM.
  */
 int target_check_volume(struct context *cx, struct volume *vol);
 

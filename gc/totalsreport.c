@@ -4,7 +4,7 @@
  *
  * Every job that writes logs tells the same of them.  What is written is of
  * three kinds: data, the blocks of files that were moved; metadata, moved or
- * made anew; and the summaries that list both.  Amplification is what is
+ * rebuilt; and the summaries that list both.  Amplification is what is
  * written for each block moved.
  */
 #include "gc/totalsreport.h"

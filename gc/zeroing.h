@@ -18,7 +18,7 @@ struct zeroing {
 };
 
 /*
- * Makes the clean segments of VOL, and what lies behind the last log of the
+ * Makes the clean segments of VOL, and what lies after the last log of the
  * others, read as zeros on its device; with FORECAST only counts.  -EUCLEAN,
  * before anything is lost, where the DAT has a block in such a place.  -EIO,
  * -ENOMEM, -EINTR.

@@ -10,7 +10,7 @@
  * cleaned.
  *
  * What is to be written empties the zones that it takes by itself; see
- * log/mend.h.
+ * log/repairwriter.h.
  */
 #include "gc/zoning.h"
 
@@ -156,7 +156,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 	return zoning_is_unusable(arg, segnum);
 }
 
-void zoning_fill(struct zoning *z, struct mend_known *known)
+void zoning_fill(struct zoning *z, struct repairwriter_known *known)
 {
 	known->unusable = is_unusable;
 	known->arg = z;

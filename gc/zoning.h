@@ -9,7 +9,7 @@
 #include "base/bitmap.h"
 #include "base/context.h"
 #include "dev/dev.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "vol/volume.h"
 
 struct zoning {
@@ -18,7 +18,7 @@ struct zoning {
 	struct bitmap shut;	/* those marked as erroneous */
 	uint64_t lost;		/* neither, but they can never be taken */
 	/*
-	 * Something stands behind the latest log, be it but a pointer of its
+	 * Something stands after the latest log, be it but a pointer of its
 	 * zone: the next log begins another segment.
 	 */
 	bool torn;
@@ -26,7 +26,7 @@ struct zoning {
 };
 
 /*
- * Looks for logs behind the latest one of VOL; on a device with zones also at
+ * Looks for logs after the latest one of VOL; on a device with zones also at
  * the SUFILE, and at the zone of that log.  To be closed after a failure,
  * too.  -EUCLEAN, -EIO, -ENOMEM.
  */
@@ -42,7 +42,7 @@ void zoning_close(struct zoning *z);
 bool zoning_is_unusable(const struct zoning *z, uint64_t segnum);
 
 /* KNOWN, all zero, for a writer that takes care of zones; borrows Z. */
-void zoning_fill(struct zoning *z, struct mend_known *known);
+void zoning_fill(struct zoning *z, struct repairwriter_known *known);
 
 /*
  * For the volume on DEV, of which the SUFILE is known to be right: empties all

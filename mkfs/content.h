@@ -50,7 +50,7 @@ struct content {
 int content_check(struct context *cx, const char *const *sources, size_t n);
 
 /*
- * Writes the logs of all layers on DEV, one checkpoint each, behind one
+ * Writes the logs of all layers on DEV, one checkpoint each, after one
  * another.  No superblock names them yet.  Where the plan leaves the size
  * open it is settled (plan_settle()).  Failures name the file of the source or
  * the place on the device; -ENOSPC where the volume is too small.

@@ -24,7 +24,7 @@ int datarun_find(struct context *cx, int fd, uint64_t size,
 bool datarun_is_zero(const void *p, size_t len);
 
 /*
- * Adds block BLKOFF behind the *N runs in *RUNS, to the last of them where it
+ * Adds block BLKOFF after the *N runs in *RUNS, to the last of them where it
  * follows that.  -ENOMEM.
  */
 int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
@@ -32,7 +32,7 @@ int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
 
 /*
  * Leaves out of the runs, as datarun_find() has made them, the blocks that are
- * zeros.  What lies behind the end of the file is zero.  -errno, with a text
+ * zeros.  What lies after the end of the file is zero.  -errno, with a text
  * only for -ENOMEM and -EINTR.
  */
 int datarun_make_holes(struct context *cx, int fd, uint32_t block_size,

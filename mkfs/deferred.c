@@ -4,7 +4,7 @@
  *
  * A file that fits into a segment shall not be cut by the end of one.  One
  * that does not fit into what is left of the segment waits; smaller ones that
- * come behind it fill what is left.  Once the segment is full, or once too
+ * come after it fill what is left.  Once the segment is full, or once too
  * many wait, a new segment begins with those that wait, in the order in which
  * they came.  A file larger than a segment is cut anyway and never waits.
  *

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Directory blocks, one behind the other.
+ * Directory blocks, one after the other.
  *
- * An entry goes behind the one before it, or begins the next block where it
+ * An entry goes after the one before it, or begins the next block where it
  * does not fit.
  */
 #include "mkfs/dirblocks.h"

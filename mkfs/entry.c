@@ -32,7 +32,7 @@ const char *entry_loss_name(enum entry_loss loss)
 	return names[loss];
 }
 
-/* Reads digits at *TEXT, at most MAX, and moves *TEXT behind them. */
+/* Reads digits at *TEXT, at most MAX, and moves *TEXT after them. */
 static bool take_number(const char **text, uint64_t max, uint64_t *value)
 {
 	const char *p = *text;

@@ -78,7 +78,7 @@ void entry_apply(const struct entry_rules *rules, struct entry *e);
 /*
  * True where PATH, relative to the top and without a leading "./" or "/", is
  * left out: a pattern matches it or a directory that leads to it.  As with
- * tar's --exclude a pattern may begin to match at the top or behind any slash,
+ * tar's --exclude a pattern may begin to match at the top or after any slash,
  * only at the top where it begins with "./", and wildcards match slashes too.
  */
 bool entry_excluded(const struct entry_rules *rules, const char *path);

@@ -67,7 +67,7 @@ static int prepare(struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* Gives back the space behind the last log that was asked for in advance. */
+/* Gives back the space after the last log that was asked for in advance. */
 static int give_back(struct context *cx, struct dev *dev,
 		     const struct plan *plan, const struct content *content)
 {

@@ -12,7 +12,7 @@ struct listing_text;
 
 /* All zero is an empty listing. */
 struct listing {
-	struct populate_name *names;	/* each with a NUL behind it */
+	struct populate_name *names;	/* each with a NUL after it */
 	size_t n, room;
 	struct listing_text *first, *text;	/* what names point into */
 	size_t used;			/* bytes of TEXT */

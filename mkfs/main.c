@@ -152,7 +152,7 @@ static int write_empty(struct mkfs *m)
 
 /*
  * Much is written that nobody reads soon.  Space is asked for in advance only
- * where nothing is left behind the logs that would have to stay.
+ * where nothing is left after the logs that would have to stay.
  */
 static void choose_output(struct mkfs *m)
 {
@@ -349,7 +349,7 @@ static int run(struct tool *tool, const void *options)
 }
 
 static const struct cli_command command = {
-	.summary = "make an NILFS2 volume",
+	.summary = "create a NILFS2 volume",
 	.synopsis = "DEVICE",
 	.options = options_rows,
 	.options_size = sizeof(struct mkfs_options),

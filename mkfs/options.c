@@ -83,13 +83,13 @@ const struct cli_option options_rows[] = {
 	  "give the time of --mtime to younger files only", OPTION_FLAG,
 	  AT(clamp_mtime), 0, 0, NULL, NULL },
 	{ 0, "collect", "BLOCKS",
-	  "gather so much metadata before it is written (512)", OPTION_U32,
+	  "metadata blocks collected before writing (512)", OPTION_U32,
 	  AT(collect), 0, 0, NULL, NULL },
 	{ 'c', "check", NULL,
 	  "read the whole device first; twice: write and compare",
 	  OPTION_COUNT, AT(check), 0, 0, NULL, NULL },
 	{ 0, "conventional-zones", "N[+M]",
-	  "the first N, and last M, need no order (1)",
+	  "the first N and last M zones are conventional (1)",
 	  OPTION_CALL, AT(conventional), 0, 0, NULL, zoneoptions_ends },
 	{ 'd', "root", "SOURCE",
 	  "fill the volume from a directory, a tar file or - (standard input); "
@@ -113,7 +113,7 @@ const struct cli_option options_rows[] = {
 	{ 'n', "dry-run", NULL, "check and report, but write nothing",
 	  OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL },
 	{ 'O', "features", "LIST",
-	  "features to have, ^NAME to lack, none (block_count)",
+	  "features to set, ^NAME to clear, none (block_count)",
 	  OPTION_STRING, AT(features), 0, 0, NULL, NULL },
 	{ 0, "oci", NULL,
 	  "archives are layers of a container image: whiteouts take away",
@@ -121,7 +121,7 @@ const struct cli_option options_rows[] = {
 	{ 0, "one-file-system", NULL,
 	  "leave what is mounted in a directory empty", OPTION_FLAG,
 	  AT(one_file_system), 0, 0, NULL, NULL },
-	{ 0, "owner", "UID[:GID]", "let all files belong to this one",
+	{ 0, "owner", "UID[:GID]", "owner of all files",
 	  OPTION_STRING, AT(owner), 0, 0, NULL, NULL },
 	{ 'P', "creation-time", "SECONDS",
 	  "time to record, in seconds since 1970", OPTION_I64, AT(created), 0,
@@ -185,7 +185,7 @@ int options_uuid(struct context *cx, const struct mkfs_options *o,
 
 /*
  * The time of the build is the youngest that a file may have, so that a tree
- * that was made anew gives the same volume.
+ * that was rebuilt gives the same volume.
  */
 static int set_times(struct context *cx, const struct mkfs_options *o,
 		     bool source_date, struct entry_rules *rules)

@@ -259,7 +259,7 @@ int populate_file(struct populate *p, struct context *cx,
 	return 0;
 }
 
-/* The kernel writes a zero byte behind a target: page_symlink(). */
+/* The kernel writes a zero byte after a target: page_symlink(). */
 static int place_target(struct populate *p, struct context *cx, uint64_t ino,
 			const struct entry *e, struct nilfs_inode *inode)
 {

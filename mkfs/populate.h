@@ -6,8 +6,8 @@
  * Sources (walk.h, tarsource.h) say what there is, in the order in which it is
  * to be on the volume; here is decided what becomes of it, above all over a
  * lower layer: a name that is there already keeps its directory's inode, and
- * replaces anything else.  A source may also say that a name of the lower layer is
- * gone, or all names of a directory.
+ * replaces anything else.  A source may also say that a name of the lower layer
+ * is gone, or all names of a directory.
  *
  * Owner, maps and times of the rules are carried out here, on every entry;
  * what they exclude never comes here.
@@ -95,11 +95,11 @@ int populate_begin_dir(struct populate *p, struct context *cx,
 		       uint64_t *ino);
 
 /*
- * Directory INO ends: it has NAMES, no two alike, over what is seen of it in the
- * layer below (OVER).  E tells its attributes; NULL: as below, or root:root 0755 at the
- * options' time (a tar archive may never mention a directory).  Its contents
- * need not have been given, only their numbers: they may come later.  -EMLINK
- * for more subdirectories than the kernel allows.
+ * Directory INO ends: it has NAMES, no two alike, over what is seen of it in
+ * the layer below (OVER).  E tells its attributes; NULL: as below, or root:root
+ * 0755 at the options' time (a tar archive may never mention a directory).  Its
+ * contents need not have been given, only their numbers: they may come
+ * later.  -EMLINK for more subdirectories than the kernel allows.
  */
 int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 		     uint64_t parent, const struct entry *e,
@@ -109,7 +109,7 @@ int populate_end_dir(struct populate *p, struct context *cx, uint64_t ino,
 /*
  * A regular file with the content PAYLOAD (one holder, given over), laid out
  * as RUNS of blocks.  With LATER the file may be placed after others that come
- * behind it, so that it has one extent: its content must stay readable.  A
+ * after it, so that it has one extent: its content must stay readable.  A
  * file without LATER has one extent too, at the price of the room that is left
  * in the segment.  PAYLOAD is NULL for a file without blocks, and may be for
  * any in a forecast, which lets go of it.
@@ -121,7 +121,7 @@ int populate_file(struct populate *p, struct context *cx,
 
 /*
  * A symbolic link, device node, FIFO or socket.  -ENAMETOOLONG for a target
- * that does not fit into a block with a zero byte behind it.
+ * that does not fit into a block with a zero byte after it.
  */
 int populate_special(struct populate *p, struct context *cx,
 		     const struct entry *e, uint64_t *ino);

@@ -8,10 +8,10 @@
  * fit into the memory for it is left for later, as that of large files is.
  *
  * The workers are not those who write logs: these stand still while the device
- * is at work, and whoever plans would wait behind them.  Files come in batches
+ * is at work, and whoever plans would wait after them.  Files come in batches
  * that make their rounds, so that some are read while others are planned.
  *
- * A look behind the reading tells whether a file was written meanwhile only if
+ * A look after the reading tells whether a file was written meanwhile only if
  * one knows what it was like before.  A file that has not changed for long, by
  * its own time stamps, was like that before; at any other one looks before the
  * reading too.  Files of one age mostly lie together, so the batch remembers
@@ -50,7 +50,7 @@ struct batch {
 };
 
 struct readahead {
-	struct crew *crew;
+	struct jobqueue *crew;
 	uint32_t block_size;
 	int64_t settled;	/* what changed before does not change now */
 	struct readpool *pool;
@@ -74,11 +74,12 @@ static uint64_t sensible_pool(const struct context *cx, unsigned int workers)
 static int start(struct readahead *ra, struct context *cx)
 {
 	unsigned int workers;
-	int err = crew_open(&ra->crew, cx, cx->threads * DEPTH_PER_WORKER + 1);
+	int err = jobqueue_open(&ra->crew, cx,
+				cx->threads * DEPTH_PER_WORKER + 1);
 
 	if (err)
 		return err;
-	workers = crew_workers(ra->crew);
+	workers = jobqueue_workers(ra->crew);
 	ra->pool = readpool_open(sensible_pool(cx, workers));
 	ra->chunks = calloc(workers, sizeof(*ra->chunks));
 	return ra->pool && ra->chunks ? 0 : fail(cx, -ENOMEM,
@@ -235,7 +236,7 @@ static int give(struct readahead *ra, struct context *cx, bool small)
 		b->files[i].payload = NULL;
 	}
 	ra->given += b->n;
-	return crew_give_for(ra->crew, cx, do_batch, b, &b->left);
+	return jobqueue_give_for(ra->crew, cx, do_batch, b, &b->left);
 }
 
 /* Lets go of what B has, which nobody works on. */
@@ -262,7 +263,7 @@ static int next_batch(struct readahead *ra, struct context *cx, size_t i)
 	       ra->given < i + BATCHES * BATCH)
 		err = give(ra, cx, small);
 	if (!err)
-		crew_wait_for(ra->crew, &b->left);
+		jobqueue_wait_for(ra->crew, &b->left);
 	return err;
 }
 
@@ -298,7 +299,7 @@ void readahead_end(struct readahead *ra)
 	size_t i;
 
 	for (i = 0; i < BATCHES; i++) {
-		crew_wait_for(ra->crew, &ra->batches[i].left);
+		jobqueue_wait_for(ra->crew, &ra->batches[i].left);
 		forget(&ra->batches[i]);
 	}
 	ra->n = 0;
@@ -310,10 +311,10 @@ void readahead_close(struct readahead *ra)
 
 	if (!ra)
 		return;
-	for (i = 0; ra->chunks && i < crew_workers(ra->crew); i++)
+	for (i = 0; ra->chunks && i < jobqueue_workers(ra->crew); i++)
 		readpool_leave(ra->chunks[i]);
 	free(ra->chunks);
-	crew_close(ra->crew);
+	jobqueue_close(ra->crew);
 	readpool_close(ra->pool);
 	free(ra);
 }

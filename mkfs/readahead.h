@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/context.h"
-#include "base/crew.h"
+#include "base/jobqueue.h"
 #include "log/payload.h"
 #include "mkfs/populate.h"
 #include "mkfs/sourcedir.h"
@@ -53,7 +53,7 @@ void readahead_begin(struct readahead *ra, struct sourcedir *dir, int dirfd,
  * What is known of name I; to be called for each in its turn, from 0 on.  Names
  * before it may change.  *FILE is good until the next call, or NULL where
  * nobody looked: at directories, at what cannot be opened.  That is no failure
- * here; it fails as crew_give().
+ * here; it fails as jobqueue_give().
  */
 int readahead_look(struct readahead *ra, struct context *cx, size_t i,
 		   struct readahead_file **file);

@@ -2,8 +2,8 @@
 /*
  * Memory for small files.
  *
- * It comes in chunks, in which files lie one behind the other, each as a
- * payload with its content behind it: there is no allocation for a file.  A
+ * It comes in chunks, in which files lie one after the other, each as a
+ * payload with its content after it: there is no allocation for a file.  A
  * chunk is used again once nobody holds anything in it; since files leave in
  * about the order in which they came, few chunks make their rounds and stay in
  * the processor's cache.

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/scratch.h"
+#include "base/tempfile.h"
 #include "mkfs/datarun.h"
 
 #define HELD (1u << 20)		/* bytes in memory; whole blocks */
@@ -29,7 +29,7 @@ static void release(struct payload *payload)
 {
 	struct spool *s = (struct spool *)payload;
 
-	scratch_close(s->fd);
+	tempfile_close(s->fd);
 	free(s->held);
 	free(s);
 }
@@ -47,8 +47,8 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 	}
 	if (first == bytes)
 		return 0;
-	return scratch_read(cx, s->fd, from + first - HELD, (char *)buf + first,
-			    bytes - first);
+	return tempfile_read(cx, s->fd, from + first - HELD,
+			     (char *)buf + first, bytes - first);
 }
 
 static const struct payload_ops spool_ops = {
@@ -80,10 +80,10 @@ static int keep(struct spool *s, struct context *cx, const void *block)
 		memcpy(s->held + s->bytes, block, s->block_size);
 	} else {
 		if (s->fd < 0)
-			ret = scratch_open(cx, &s->fd);
+			ret = tempfile_open(cx, &s->fd);
 		if (!ret)
-			ret = scratch_write(cx, s->fd, s->bytes - HELD, block,
-					    s->block_size);
+			ret = tempfile_write(cx, s->fd, s->bytes - HELD, block,
+					     s->block_size);
 	}
 	s->bytes += s->block_size;
 	return ret;

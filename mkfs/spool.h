@@ -16,7 +16,7 @@ struct spool_runs {
 /*
  * Reads member M of R to its end: its blocks that are not zeros, as *RUNS says
  * then, are those of *PAYLOAD, which is NULL where there are none.  Fails as
- * tarreader_read() and scratch_write().
+ * tarreader_read() and tempfile_write().
  */
 int spool_member(struct context *cx, struct tarreader *r,
 		 const struct tarmember *m, uint32_t block_size,

@@ -18,7 +18,7 @@ struct subdir {
 
 /* All zero: none. */
 struct subdirs {
-	char *items;		/* one behind the other */
+	char *items;		/* one after the other */
 	size_t at, bytes, room;
 };
 

@@ -381,7 +381,7 @@ static int add_member(struct tarlayer *l, struct context *cx,
 	return add_directory(l, cx, m, NAMETREE_TOP);
 }
 
-/* Directories come behind those that they lie in. */
+/* Directories come after those that they lie in. */
 static enum populate_over what_is_seen(const struct tarlayer *l,
 				       const struct nametree_dir *dir)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * The first component of *PATH, which is moved behind it: its length, and the
+ * The first component of *PATH, which is moved after it: its length, and the
  * component in *NAME; 0: there is none.
  */
 size_t tarpath_next(const char **path, const char **name);

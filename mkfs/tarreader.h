@@ -35,7 +35,7 @@ int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
 void tarreader_close(struct tarreader *r);	/* NULL is accepted */
 
 /*
- * The next member: 1, 0 behind the last one, or a failure that names the
+ * The next member: 1, 0 after the last one, or a failure that names the
  * archive and the member.  Data of the last one that was not read is passed
  * over.
  */

@@ -10,7 +10,7 @@
 
 enum whiteout {
 	WHITEOUT_NONE,		/* a file as any other */
-	WHITEOUT_NAME,		/* of what stands behind the prefix */
+	WHITEOUT_NAME,		/* of what stands after the prefix */
 	WHITEOUT_OPAQUE,	/* of all that the directory had */
 	WHITEOUT_OTHER,		/* aufs's own; to be passed over */
 	WHITEOUT_BAD,		/* of the directory itself, or the one above */

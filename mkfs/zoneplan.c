@@ -4,7 +4,7 @@
  *
  * The kernel fills a segment from its beginning on and leaves its last blocks
  * unwritten where no log fits.  So a sequential zone can hold one segment that
- * is used: what comes behind an unwritten block cannot be written any more.
+ * is used: what comes after an unwritten block cannot be written any more.
  * A segment is as long as a zone or, where zones cannot be filled to their end,
  * the largest power of 2 below their capacity; then the other segments of each
  * sequential zone carry the error flag, and the kernel never takes them.

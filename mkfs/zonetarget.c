@@ -81,7 +81,7 @@ static int read_side(struct context *cx, struct target *t)
 	if (!ret && dump.bytes != t->size)
 		ret = fail(cx, -EINVAL, "%s: has zones of %" PRIu64 " bytes in "
 			   "%s, but %" PRIu64 " bytes itself; --zone-size "
-			   "describes them anew, --zoned=off ignores them",
+			   "describes them again, --zoned=off ignores them",
 			   t->path, dump.bytes, t->side, t->size);
 	if (!ret)
 		ret = zone_copy(&t->emulated, cx, &dump.zones);

@@ -16,7 +16,7 @@ rm -rf "$build"
 
 passed=0 failed=0 skipped=0
 
-# total WHAT LOG: the number behind "# WHAT:" at the end of a test run.
+# total WHAT LOG: the number after "# WHAT:" at the end of a test run.
 total()
 {
 	sed -n "s/^# $1: *//p" "$2" | tail -n 1

@@ -11,7 +11,8 @@ build_packages="gcc make autoconf automake pkg-config
 kernel_packages="user-mode-linux nilfs-tools perl kmod"
 
 # To run the tests, those that need zoned devices or large pages as well.
-test_packages="$kernel_packages attr bats bzip2 dmsetup jq procps grub-common
+test_packages="$kernel_packages attr bats bzip2 dmsetup groff-base jq procps
+	grub-common
 	e2fsprogs btrfs-progs fdisk libarchive-tools linux-libc-dev strace
 	openssl xz-utils zbd-utils zstd qemu-system-x86 qemu-system-ppc busybox-static cpio"
 

@@ -34,7 +34,7 @@ struct expected comparefile_walk(struct sides *s,
 
 /*
  * The block of FILE after the repair that stands for BLKOFF: 1 and *BLOCKNR, 0
- * for a hole, -EUCLEAN or -EIO (forgotten by CX) where it cannot be told.
+ * for a hole, -EUCLEAN or -EIO (forgotten by CX) where it cannot be determined.
  */
 int comparefile_after(struct context *cx, struct file *file, uint64_t blkoff,
 		      uint64_t *blocknr);

@@ -116,7 +116,7 @@ static void forget_look(struct repair *r)
 static int correct(struct repair *r, struct context *cx, size_t n,
 		   bool no_errors)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
 	struct fixer_job job = repair_job(r, cx);
 	int ret = fix_bits(&job, cx, job.plan->kinds[RULE_FIX_BITS].fixes, n);
 
@@ -128,7 +128,7 @@ static int correct(struct repair *r, struct context *cx, size_t n,
 	}
 	if (!ret) {
 		overlay_rewind(r->dev, mark);
-		mended_rewind(&r->mended, nmended);
+		repairlist_rewind(&r->repaired, nmended);
 	}
 	return repair_tolerate(r, cx, ret);
 }

@@ -8,9 +8,10 @@
  * than the one with them.
  *
  * What the checksum of its log proves, or an undo file protects, is written in
- * its place.  Of the rest blocks of DAT, cpfile and SUFILE are written as blocks
- * of these to one more log.  Blocks of files are shared by checkpoints: they
- * keep their numbers, as all that lives in their segment is moved (removal.h).
+ * its place.  Of the rest blocks of DAT, cpfile and SUFILE are written as
+ * blocks of these to one more log.  Blocks of files are shared by checkpoints:
+ * they keep their numbers, as all that lives in their segment is moved
+ * (removal.h).
  *
  * A node that leads to blocks of the right places, but dead ones, is an older
  * version of itself, or the DAT is wrong about their ends.  It is the node if
@@ -26,7 +27,7 @@
 #include "fsck/apply/round.h"
 #include "fsck/derive/derived.h"
 #include "fsck/segments/removal.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/metafile.h"
 
 #define TRIES 4
@@ -74,7 +75,7 @@ static int is_wanted(struct repair *r, struct context *cx)
 
 	if (r->o->rebuild)
 		return 1;
-	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_MEND) {
+	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_REPAIR) {
 		err = ask_stage(&r->ask, cx, &l->plan, RULE_STAGE_DAT);
 		return err ? err : l->plan.kinds[RULE_FIX_DAT].n ||
 				   l->plan.kinds[RULE_FIX_ALLOCATOR].n;
@@ -142,11 +143,12 @@ static int rewrite(struct fixer_job *job, struct context *cx,
 	(void)n;
 	for (i = 0; i < d->n && !err; i++)
 		if (is_rewritten(&d->blocks[i]))
-			err = metafile_touch(mend_file(job->writer,
-						       d->blocks[i].ino),
-					     cx, 0, d->blocks[i].blkoff);
+			err = metafile_touch(
+				repairwriter_file(job->writer,
+						  d->blocks[i].ino),
+				cx, 0, d->blocks[i].blkoff);
 	if (!err)
-		err = mend_changed(job->writer, cx);
+		err = repairwriter_changed(job->writer, cx);
 	if (!err)
 		err = bitmap_init(&segments, cx, job->vol->geo.nsegments);
 	if (!err && list_segments(d, &job->vol->geo, &segments))
@@ -261,13 +263,13 @@ static int go_back(struct repair *r, struct context *cx, struct derived *d,
 
 /*
  * With *MAPS those of files, with DAT the DAT: 1 where it stays, 0.  *MAPS is
- * then whether there were any.  With WHOLE nothing may be left to derive, and the
- * DAT must have had entries that are wrong whatever maps lead to them.
+ * then whether there were any.  With WHOLE nothing may be left to derive, and
+ * the DAT must have had entries that are wrong whatever maps lead to them.
  */
 static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 		       bool dat, bool *maps, bool whole)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
 	struct look *now = repair_current(r);
 	bool looked = false;
 	int ret = dat ? derive_dat(d, cx, &now->check, &now->plan) : 0, err;
@@ -302,7 +304,7 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 			return 1;
 		}
 	}
-	mended_rewind(&r->mended, nmended);
+	repairlist_rewind(&r->repaired, nmended);
 	ret = repair_tolerate(r, cx, ret < 0 ? ret : 0);
 	err = go_back(r, cx, d, mark, looked);
 	return ret ? ret : err;
@@ -315,17 +317,17 @@ static int redo(struct fixer_job *job, struct context *cx,
 	int err = fix_checkpoints(job, cx, fixes, n);
 
 	if (!err)
-		err = mend_changed(job->writer, cx);
+		err = repairwriter_changed(job->writer, cx);
 	if (!err)
 		err = fix_segments(job, cx, fixes, n);
-	return err ? err : mend_changed(job->writer, cx);
+	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
 /* For those who want all of it compared, whatever was found. */
 static int rebuild(struct repair *r, struct context *cx)
 {
 	static const bool none[RULE_FIX_COUNT];
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_METADATA,
@@ -341,7 +343,7 @@ static int rebuild(struct repair *r, struct context *cx)
 		ret = repair_look(r, cx);
 	if (ret <= 0) {
 		overlay_rewind(r->dev, mark);
-		mended_rewind(&r->mended, nmended);
+		repairlist_rewind(&r->repaired, nmended);
 	}
 	return ret < 0 ? repair_tolerate(r, cx, ret) : 0;
 }

@@ -5,7 +5,7 @@
  * fdatasync() writes a log that has data blocks only (fsync() makes a
  * checkpoint).  After a crash the next mount writes these blocks into their
  * files again; until then they are in no file.  Here the same is done without a
- * kernel.  The map of each file is made anew: blocks that have new content get
+ * kernel.  The map of each file is rebuilt: blocks that have new content get
  * it, all others stay where they are.
  *
  * The logs that are read must outlive the writing of the new one, as a power
@@ -21,10 +21,10 @@
 #include "base/bitmap.h"
 #include "dev/overlay.h"
 #include "find/finding.h"
-#include "fsck/apply/known.h"
+#include "fsck/apply/writerhints.h"
 #include "fsck/apply/round.h"
 #include "log/inodes.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/remap.h"
 #include "vol/blockmap.h"
 #include "vol/salvage.h"
@@ -35,7 +35,7 @@ struct forward {
 	struct writer *w;
 	const struct rollforward *rf;
 	const struct bitmap *needed;	/* segments of the logs that are read */
-	const struct mend_known *known;	/* what else may not be taken */
+	const struct repairwriter_known *known;	/* what else may not be taken */
 	uint8_t *block;
 	uint64_t files, blocks;		/* done */
 };
@@ -115,7 +115,7 @@ static int take(struct forward *f, struct context *cx, struct remap *r,
 	if (ret)
 		return ret;
 	return is_kept ? remap_keep(r, cx, item->key, item->ptr) :
-			 mend_end(f->w, cx, item->ptr, METAFILE_MULTI);
+			 repairwriter_end(f->w, cx, item->ptr, METAFILE_MULTI);
 }
 
 static int merge(struct forward *f, struct context *cx, struct remap *r,
@@ -194,16 +194,16 @@ static int write_log(struct forward *f, struct fixer_job *job,
 	static const bool none[RULE_FIX_COUNT];
 	const struct writer_options options =
 		writer_options_on(job->vol, job->time);
-	struct mend_known known, believed;
+	struct repairwriter_known known, believed;
 	struct writer_end end;
 	int ret;
 
-	known_fill(&believed, job->check, job->plan, none);
+	writerhints_fill(&believed, job->check, job->plan, none);
 	f->known = &believed;
 	known = believed;
 	known.unusable = is_unusable;
 	known.arg = f;
-	ret = mend_open(&f->w, cx, f->vol, &options, &known);
+	ret = repairwriter_open(&f->w, cx, f->vol, &options, &known);
 	if (!ret)
 		ret = take_files(f, cx);
 	if (!ret)
@@ -249,7 +249,7 @@ int forward_run(struct fixer_job *job, struct context *cx,
 /*
  * Data that was synced before a crash, and a repair.
  *
- * It lies in logs behind the latest super root, which the next mount puts into
+ * It lies in logs after the latest super root, which the next mount puts into
  * their files, unless there is another log with a super root by then: each
  * round of a repair writes one.  So it comes first.  Where metadata is broken
  * no file can be written to; then its segments are not taken by any round, and
@@ -265,7 +265,7 @@ static void forget(struct repair *r)
 /* Writes it, if that makes nothing worse. */
 static int write(struct repair *r, struct context *cx)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
 	struct fixer_job job = repair_job(r, cx);
 	int ret = forward_run(&job, cx, r->synced, &r->awaited);
 
@@ -276,7 +276,7 @@ static int write(struct repair *r, struct context *cx)
 		return 0;
 	}
 	overlay_rewind(r->dev, mark);
-	mended_rewind(&r->mended, nmended);
+	repairlist_rewind(&r->repaired, nmended);
 	return repair_tolerate(r, cx, ret);
 }
 

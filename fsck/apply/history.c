@@ -11,7 +11,7 @@
  * snapshot, however it is cut short.
  *
  * Who lives where is what the DAT says, and who is a snapshot the checkpoint
- * file, as it was mended before.  Where either is in doubt nothing is taken.
+ * file, as it was repaired before.  Where either is in doubt nothing is taken.
  */
 #include "fsck/apply/history.h"
 
@@ -23,7 +23,7 @@
 #include "base/search.h"
 #include "disk/segusage.h"
 #include "log/checkpoints.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/move.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
@@ -110,7 +110,7 @@ static int add(struct dead *d, struct context *cx, uint64_t vblocknr,
 	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
 	uint64_t *grown;
 
-	if (start < end && mend_has_snapshot(d->writer, start, end))
+	if (start < end && repairwriter_has_snapshot(d->writer, start, end))
 		return fail(cx, -ENOSPC, "virtual block %llu: may be of a "
 			    "snapshot", (unsigned long long)vblocknr);
 	grown = array_grow(cx, d->numbers, &d->room, d->n + 1, sizeof(*grown));
@@ -230,7 +230,7 @@ static int give_up(const struct history *h, struct context *cx,
 	if (!ret)
 		ret = free_segments(h, cx, job);
 	if (!ret)
-		ret = mend_changed(job->writer, cx);
+		ret = repairwriter_changed(job->writer, cx);
 	if (!ret && d.first < d.end)
 		fixers_tell(job, "plain checkpoints from %llu to %llu: given "
 			    "up, for room in %zu segments",

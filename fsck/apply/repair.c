@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rounds of mending and looking again.
+ * Rounds of repairing and looking again.
  *
  * A round repairs one stage, the first one that has something to be repaired,
  * because what is found at later ones depends on it.  Then all passes
@@ -21,11 +21,11 @@
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/apply/accounting.h"
-#include "fsck/apply/better.h"
+#include "fsck/apply/improvement.h"
 #include "fsck/apply/bitround.h"
 #include "fsck/apply/derivation.h"
 #include "fsck/apply/forward.h"
-#include "fsck/apply/room.h"
+#include "fsck/apply/nospace.h"
 #include "fsck/apply/round.h"
 #include "fsck/apply/settle.h"
 #include "fsck/apply/states.h"
@@ -53,8 +53,9 @@ bool repair_is_cut_off(const struct look *l)
 /*
  * A new log takes the place of logs after the latest super root, which have
  * what was synchronized last, or newer checkpoints past a damaged log.  A mount
- * brings that back; nobody but the user may give it up.  On zones a mount fails to do away with them, so those that
- * have nothing to be brought back are no reason to wait.
+ * brings that back; nobody but the user may give it up.  On zones a mount fails
+ * to do away with them, so those that have nothing to be brought back are no
+ * reason to wait.
  */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {
@@ -130,7 +131,8 @@ static unsigned int take(struct repair *r, int stage,
 }
 
 /* What came of it: 1 and R->now where it meets DEMAND, 0, or a failure. */
-static int look_again(struct repair *r, struct context *cx, enum better_demand demand)
+static int look_again(struct repair *r, struct context *cx,
+		      enum improvement_demand demand)
 {
 	struct look *now = calloc(1, sizeof(*now)), *before = repair_current(r);
 	const struct rule_info *worse;
@@ -143,10 +145,11 @@ static int look_again(struct repair *r, struct context *cx, enum better_demand d
 	now->state = &r->state;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
 	if (!ret)
-		ret = better_meets(&now->check, &before->check, demand, &worse);
-	if (!ret && demand == BETTER_ONLY)
+		ret = improvement_meets(&now->check, &before->check, demand,
+					&worse);
+	if (!ret && demand == IMPROVEMENT_ONLY)
 		tool_detail(r->tool, "no better than before: %s",
-			    worse ? worse->slug : "as much is wrong");
+			    worse ? worse->slug : "no improvement");
 	if (ret > 0) {
 		accounting_note(r, cx, now);
 		ask_forget(&r->ask, &now->plan);
@@ -163,17 +166,17 @@ static int look_again(struct repair *r, struct context *cx, enum better_demand d
 
 int repair_look(struct repair *r, struct context *cx)
 {
-	return look_again(r, cx, BETTER_OR_SAME);
+	return look_again(r, cx, IMPROVEMENT_OR_SAME);
 }
 
 int repair_improves(struct repair *r, struct context *cx)
 {
-	return look_again(r, cx, BETTER_ONLY);
+	return look_again(r, cx, IMPROVEMENT_ONLY);
 }
 
 int repair_resume(struct repair *r, struct context *cx)
 {
-	int ret = look_again(r, cx, BETTER_ANY);
+	int ret = look_again(r, cx, IMPROVEMENT_ANY);
 
 	return ret < 0 ? ret : 0;
 }
@@ -193,8 +196,8 @@ struct fixer_job repair_job(struct repair *r, struct context *cx)
 		.state = &r->state,
 		.state_number = r->state_number,
 		.keeps_synced = r->synced,
-		.tell = mended_add,
-		.arg = &r->mended,
+		.tell = repairlist_add,
+		.arg = &r->repaired,
 	};
 }
 
@@ -203,13 +206,13 @@ static bool may_lose(const struct repair *r)
 {
 	const struct ask *a = &r->ask;
 
-	return decision_of(a->mode, RULE_DANGER_LOSES) == DECISION_MEND ||
+	return decision_of(a->mode, RULE_DANGER_LOSES) == DECISION_REPAIR ||
 	       a->answers[RULE_FIX_CHECKPOINTS][RULE_DANGER_LOSES] == ASK_YES ||
 	       a->answers[RULE_FIX_INODES][RULE_DANGER_LOSES] == ASK_YES;
 }
 
-static int mend_stage(struct repair *r, struct context *cx, int stage,
-		      const bool taken[RULE_FIX_COUNT])
+static int repair_stage(struct repair *r, struct context *cx, int stage,
+			const bool taken[RULE_FIX_COUNT])
 {
 	struct round round = {
 		.job = repair_job(r, cx),
@@ -219,8 +222,8 @@ static int mend_stage(struct repair *r, struct context *cx, int stage,
 	};
 	int err;
 
-	progress_begin(&r->tool->progress, "mending", 0, false);
-	err = room_run(r, cx, &round);
+	progress_begin(&r->tool->progress, "repairing", 0, false);
+	err = nospace_run(r, cx, &round);
 	progress_end(&r->tool->progress);
 	return err;
 }
@@ -285,7 +288,7 @@ static void accept(struct repair *r, const bool taken[RULE_FIX_COUNT],
 }
 
 /*
- * Mends the kinds TAKEN and looks: 1 where that is better, 0, or a failure.
+ * Repairs the kinds TAKEN and looks: 1 where that is better, 0, or a failure.
  * What comes of a state that was chosen is known after all rounds only.
  */
 static int try_round(struct repair *r, struct context *cx, int stage,
@@ -293,11 +296,12 @@ static int try_round(struct repair *r, struct context *cx, int stage,
 {
 	size_t mark = overlay_mark(r->dev);
 	bool chosen = r->state.chosen;
-	int ret = mend_stage(r, cx, stage, taken);
+	int ret = repair_stage(r, cx, stage, taken);
 
 	chosen = r->state.chosen && !chosen;
 	if (!ret && overlay_mark(r->dev) != mark)
-		ret = look_again(r, cx, chosen ? BETTER_ANY : BETTER_ONLY);
+		ret = look_again(r, cx,
+				 chosen ? IMPROVEMENT_ANY : IMPROVEMENT_ONLY);
 	if (ret > 0 && chosen)
 		r->state.overwritten = findings_have(
 			repair_current(r)->check.findings, RULE_OVERWRITTEN);
@@ -306,7 +310,7 @@ static int try_round(struct repair *r, struct context *cx, int stage,
 
 static int run_round(struct repair *r, struct context *cx, int stage)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
 	struct plan_count before[RULE_FIX_COUNT];
 	struct root_state state = r->state;
 	bool taken[RULE_FIX_COUNT];
@@ -322,7 +326,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	if (!ret) {
 		refuse(r, stage, taken, n, overlay_mark(r->dev) == mark);
 		overlay_rewind(r->dev, mark);
-		mended_rewind(&r->mended, nmended);
+		repairlist_rewind(&r->repaired, nmended);
 		r->state = state;
 	}
 	return ret;
@@ -405,7 +409,7 @@ void repair_restart(struct repair *r, size_t mark)
 	drop_look(r);
 	forget_synced(r);
 	overlay_rewind(r->dev, mark);
-	mended_rewind(&r->mended, 0);
+	repairlist_rewind(&r->repaired, 0);
 	r->state.chosen = false;
 	r->rounds = 0;
 	r->looks++;
@@ -415,7 +419,7 @@ void repair_restart(struct repair *r, size_t mark)
 	memset(r->apart, 0, sizeof(r->apart));
 }
 
-/* What leaves next to nothing is no repair, unless all is to be made anew. */
+/* What leaves next to nothing is no repair, unless all is to be rebuilt. */
 static void weigh_losses(struct repair *r, struct context *cx)
 {
 	if (!r->now || r->o->rebuild ||
@@ -474,6 +478,6 @@ void repair_fini(struct repair *r)
 {
 	drop_look(r);
 	forget_synced(r);
-	mended_fini(&r->mended);
+	repairlist_fini(&r->repaired);
 	losslist_fini(&r->account);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Repairs: rounds of mending and looking again, on an overlay, and the commit
+ * Repairs: rounds of repairing and looking again, on an overlay, and the commit
  * of what they came to.
  */
 #ifndef NILFS2_FSCK_REPAIR_H
@@ -12,7 +12,7 @@
 #include "dev/dev.h"
 #include "fsck/account/losslist.h"
 #include "fsck/apply/losses.h"
-#include "fsck/apply/mended.h"
+#include "fsck/apply/repairlist.h"
 #include "fsck/plan/ask.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/plan/look.h"
@@ -49,7 +49,7 @@ struct repair {
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
 	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
-	struct mended mended;
+	struct repairlist repaired;
 	struct recovery base;	/* the log that it began with, if it chose */
 	bool has_base;
 	struct losslist account;
@@ -58,7 +58,7 @@ struct repair {
 };
 
 /*
- * Mends what R->first has planned, on the overlay: at its end R->now is the
+ * Repairs what R->first has planned, on the overlay: at its end R->now is the
  * look at what came of it.  1 where there is something to be committed, which
  * is better than before, 0 where not, or a failure.
  */
@@ -73,7 +73,7 @@ int repair_rounds(struct repair *r, struct context *cx);
 /* Takes everything back that repairs did since the overlay was at MARK. */
 void repair_restart(struct repair *r, size_t mark);
 
-/* The job of mending what the latest look saw, without a writer. */
+/* The job of repairing what the latest look saw, without a writer. */
 struct fixer_job repair_job(struct repair *r, struct context *cx);
 
 /*
@@ -92,8 +92,8 @@ int repair_resume(struct repair *r, struct context *cx);
 struct look *repair_current(const struct repair *r);
 
 /*
- * RET, but 0 for a failure that the volume is to blame for, which is told:
- * something cannot be mended then, and the repair goes on.
+ * RET, but 0 for a failure that the volume is to blame for, which is reported:
+ * something cannot be repaired then, and the repair goes on.
  */
 int repair_tolerate(struct repair *r, struct context *cx, int ret);
 

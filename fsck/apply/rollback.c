@@ -29,9 +29,9 @@
 #include "disk/dat.h"
 #include "disk/ondisk.h"
 #include "disk/palloc.h"
-#include "fsck/apply/known.h"
+#include "fsck/apply/writerhints.h"
 #include "fsck/apply/round.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
@@ -73,9 +73,9 @@ static int walk(struct check *c, struct context *cx,
 
 /*
  * Makes SET that of all that the maps of checkpoint CP name: its ifile's and
- * those of its files, nodes too.  1, or 0 where not all of it could be followed.
- * The checker walks CP as if there were no other, for the set that it leaves;
- * what it finds on the way was told of before.
+ * those of its files, nodes too.  1, or 0 where not all of it could be
+ * followed. The checker walks CP as if there were no other, for the set that it
+ * leaves; what it finds on the way was told of before.
  */
 static int gather(struct sparse *set, struct context *cx,
 		  const struct check *c, const struct nilfs_checkpoint *cp)
@@ -194,7 +194,7 @@ static int change(struct rollback *r, struct context *cx, struct writer *w)
 	uint64_t end = vblocks_end(r->vol, cx);
 	int ret = sparse_init(&r->metadata, cx, end);
 
-	r->dat = mend_file(w, NILFS_DAT_INO);
+	r->dat = repairwriter_file(w, NILFS_DAT_INO);
 	r->palloc = &r->vol->dat_palloc;
 	r->now = writer_cno(w);
 	if (!ret)
@@ -204,7 +204,7 @@ static int change(struct rollback *r, struct context *cx, struct writer *w)
 	if (!ret)
 		ret = change_dat(r, cx);
 	sparse_fini(&r->metadata);
-	return ret ? ret : mend_changed(w, cx);
+	return ret ? ret : repairwriter_changed(w, cx);
 }
 
 /* Where it is damaged, so is the new one: then the lifetimes will do. */
@@ -263,18 +263,18 @@ int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 	struct rollback r = { .vol = job->vol };
 	struct nilfs_checkpoint cp;
 	struct writer *w = NULL;
-	struct mend_known known;
+	struct repairwriter_known known;
 	struct writer_end end;
 	int ret = find_checkpoint(cx, job->vol, cno, &cp);
 
 	if (ret)
 		return ret;
 	r.cno = le64_get(cp.cp_cno);
-	known_fill(&known, job->check, job->plan, none);
+	writerhints_fill(&known, job->check, job->plan, none);
 	known.from = &cp;
 	ret = find_blocks(&r, cx, job->check, &cp);
 	if (!ret)
-		ret = mend_open(&w, cx, job->vol, &options, &known);
+		ret = repairwriter_open(&w, cx, job->vol, &options, &known);
 	if (!ret)
 		ret = change(&r, cx, w);
 	if (!ret)

@@ -2,7 +2,7 @@
 /*
  * One round of repairs.
  *
- * Superblocks are mended in their place, and so are zones.  All else is one
+ * Superblocks are repaired in their place, and so are zones.  All else is one
  * more log: the fixers change the files of a new checkpoint, and superblocks
  * that name it are the end.  Where the fixers changed nothing there is no log.
  */
@@ -12,13 +12,13 @@
 #include <inttypes.h>
 
 #include "fsck/apply/history.h"
-#include "fsck/apply/known.h"
+#include "fsck/apply/writerhints.h"
 #include "fsck/checkpoints/lastknown.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/newsupers.h"
 
-/* Files that begin anew are filled at every stage. */
-#define FILLED_ANEW (MEND_ANEW(NILFS_CPFILE_INO) | MEND_ANEW(NILFS_IFILE_INO))
+/* Files that begin again are filled at every stage. */
+#define FILLED_ANEW (REPAIRWRITER_ANEW(NILFS_CPFILE_INO) | REPAIRWRITER_ANEW(NILFS_IFILE_INO))
 
 /* Whatever begins without blocks is filled by the one who knows how. */
 static bool is_due(const struct round *round, enum rule_fix fix)
@@ -26,9 +26,9 @@ static bool is_due(const struct round *round, enum rule_fix fix)
 	return round->taken[fix] ||
 	       (fix == RULE_FIX_CHECKPOINTS && (round->anew & FILLED_ANEW)) ||
 	       (fix == RULE_FIX_INODES &&
-		(round->anew & MEND_ANEW(NILFS_IFILE_INO))) ||
+		(round->anew & REPAIRWRITER_ANEW(NILFS_IFILE_INO))) ||
 	       (fix == RULE_FIX_SEGMENTS &&
-		(round->anew & MEND_ANEW(NILFS_SUFILE_INO)));
+		(round->anew & REPAIRWRITER_ANEW(NILFS_SUFILE_INO)));
 }
 
 static bool is_of_metadata(enum rule_stage stage)
@@ -52,7 +52,7 @@ static int apply(struct round *round, struct context *cx)
 							 kind[i].fixes,
 							 kind[i].n);
 		if (!err && is_of_metadata(round->stage))
-			err = mend_changed(round->job.writer, cx);
+			err = repairwriter_changed(round->job.writer, cx);
 	}
 	return err;
 }
@@ -66,7 +66,7 @@ static bool has_changes(struct writer *w)
 	size_t i;
 
 	for (i = 0; i < sizeof(inos) / sizeof(inos[0]); i++)
-		if (metafile_is_changed(mend_file(w, inos[i])))
+		if (metafile_is_changed(repairwriter_file(w, inos[i])))
 			return true;
 	return false;
 }
@@ -113,9 +113,9 @@ static unsigned int doubted(const struct round *round)
 	unsigned int files = 0;
 
 	if (round->taken[RULE_FIX_CHECKPOINTS])
-		files |= MEND_ANEW(NILFS_CPFILE_INO);
+		files |= REPAIRWRITER_ANEW(NILFS_CPFILE_INO);
 	if (round->taken[RULE_FIX_INODES])
-		files |= MEND_ANEW(NILFS_IFILE_INO);
+		files |= REPAIRWRITER_ANEW(NILFS_IFILE_INO);
 	return files;
 }
 
@@ -123,14 +123,15 @@ static int open_writer(struct round *round, struct context *cx)
 {
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
-	struct mend_known known;
+	struct repairwriter_known known;
 	struct lastknown last;
 	int err = lastknown_find(&last, cx, round->job.check,
 				 doubted(round));
 
 	if (err)
 		return err;
-	known_fill(&known, round->job.check, round->job.plan, round->taken);
+	writerhints_fill(&known, round->job.check, round->job.plan,
+			 round->taken);
 	if ((last.must & ~known.anew) && !round->may_lose)
 		return fail(cx, -EUCLEAN, "no log without a new checkpoint "
 			    "file or ifile");
@@ -138,8 +139,8 @@ static int open_writer(struct round *round, struct context *cx)
 	known.fresh_segment |= round->fresh_segment;
 	known.anew |= round->taken[RULE_FIX_INODES] ? last.anew : last.must;
 	round->anew = known.anew;
-	return mend_open(&round->job.writer, cx, round->job.vol, &options,
-			 &known);
+	return repairwriter_open(&round->job.writer, cx, round->job.vol,
+				 &options, &known);
 }
 
 /* Who is a snapshot must be known before anything old is given up. */
@@ -151,7 +152,7 @@ static bool are_snapshots_known(const struct round *round)
 
 /*
  * Fixers of metadata go by what the volume has, and write no log themselves:
- * what is old is given up behind them.  All others need the room.
+ * what is old is given up after them.  All others need the room.
  */
 static int apply_in_room(struct round *round, struct context *cx,
 			 struct history *history)

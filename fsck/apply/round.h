@@ -12,9 +12,9 @@ struct round {
 	struct fixer_job job;	/* without a writer */
 	enum rule_stage stage;
 	const bool *taken;	/* kinds whose turn it is, by enum rule_fix */
-	bool may_lose;		/* cpfile and ifile may be made anew */
+	bool may_lose;		/* cpfile and ifile may be rebuilt */
 	size_t reclaim;		/* segments to take from old checkpoints */
-	unsigned int anew;	/* files begun without blocks, MEND_ANEW() */
+	unsigned int anew;	/* files begun without blocks, REPAIRWRITER_ANEW() */
 	fixer_apply *instead;	/* in place of all fixers, or NULL */
 	bool fresh_segment;	/* the latest one is emptied */
 };
@@ -24,7 +24,7 @@ int round_run(struct round *round, struct context *cx);
 
 /*
  * The superblocks of job->vol name the log of END from now on, and say, with
- * VALID, that nothing behind it is to be recovered: the last step of whatever
+ * VALID, that nothing after it is to be recovered: the last step of whatever
  * adds a log.  Failures as newsupers_write().
  */
 int round_name(const struct fixer_job *job, struct context *cx,

@@ -56,8 +56,8 @@ int settle_run(struct repair *r, struct context *cx)
 	ret = write_state(r, cx, state);
 	if (ret || !(before & ~state))
 		return ret;
-	mended_add(&r->mended, "superblocks: no longer say that there were "
-		   "errors");
+	repairlist_add(&r->repaired, "superblocks: no longer say that there were "
+		       "errors");
 	ret = repair_improves(r, cx);
 	return ret < 0 ? ret : 0;
 }

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "dev/overlay.h"
-#include "fsck/apply/room.h"
+#include "fsck/apply/nospace.h"
 #include "fsck/apply/round.h"
 
 #define STATES_MAX 8
@@ -72,20 +72,20 @@ static int write_log(struct repair *r, struct context *cx)
 		.stage = RULE_STAGE_COUNTS,
 		.taken = taken,
 	};
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
 	int ret;
 
 	if (!l->complete ||
 	    !state_is_at(&r->state, l->check.vol->latest.pseg_start,
 			 l->check.vol->latest.seq))
 		return 0;
-	ret = room_run(r, cx, &round);
+	ret = nospace_run(r, cx, &round);
 	if (!ret)
 		ret = repair_look(r, cx);
 	if (ret > 0)
 		return 0;
 	overlay_rewind(r->dev, mark);
-	mended_rewind(&r->mended, nmended);
+	repairlist_rewind(&r->repaired, nmended);
 	if (!r->state.hurt)
 		fixers_tell(&round.job, "superblocks: no log could be added");
 	return repair_tolerate(r, cx, ret);
@@ -148,7 +148,7 @@ int states_run(struct repair *r, struct context *cx)
  *
  * Both have a checksum that is right, and one says of the layout what is not
  * so.  The volume was opened by that which the kernel takes.  If that is the
- * wrong one, sound metadata looks broken, and to mend it would be the end of
+ * wrong one, sound metadata looks broken, and to repair it would be the end of
  * the volume: checkpoints of another size than they have are none.  So the
  * other one is tried first, and is right where it finds nothing wrong.
  */
@@ -203,7 +203,7 @@ static int try_other(struct repair *r, struct context *cx)
 
 int states_choose_super(struct repair *r, struct context *cx)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->mended.n;
+	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
 	int ret;
 
 	if (!is_due(r))
@@ -214,7 +214,7 @@ int states_choose_super(struct repair *r, struct context *cx)
 	ret = try_other(r, cx);
 	if (!ret) {
 		overlay_rewind(r->dev, mark);
-		mended_rewind(&r->mended, nmended);
+		repairlist_rewind(&r->repaired, nmended);
 	}
 	return ret < 0 ? ret : 0;
 }

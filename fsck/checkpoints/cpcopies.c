@@ -2,7 +2,7 @@
 /*
  * What the logs remember of checkpoints.
  *
- * Each checkpoint writes its block of the cpfile anew, with the entries of its
+ * Each checkpoint writes its block of the cpfile again, with the entries of its
  * neighbours as they were then.  Little of an entry ever changes: it is made
  * once, may become a snapshot and a plain checkpoint again, and is deleted.  So
  * an old copy is right about a checkpoint that still exists, and one that was

@@ -2,7 +2,7 @@
 /*
  * Repair of the checkpoint file.
  *
- * All of it is mended, whatever was found: entries block by block, then what
+ * All of it is repaired, whatever was found: entries block by block, then what
  * is counted from them and the list of snapshots, which is in the order of
  * numbers.  Blocks that were right stay where they are.  Where the file begins
  * without blocks, because its map cannot be used, they are entered in a new
@@ -16,23 +16,23 @@
 #include <string.h>
 
 #include "disk/checkpoint.h"
-#include "fsck/checkpoints/cpmend.h"
+#include "fsck/checkpoints/cprepair.h"
 #include "fsck/checkpoints/lastknown.h"
 #include "fsck/plan/fixers.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 
 #define SECTOR 512u
 
-struct mending {
-	struct cpmend cm;
+struct repairing {
+	struct cprepair cm;
 	struct metafile *m;
 	const struct nilfs_geometry *geo;
 	bool anew;		/* the file began without blocks */
 };
 
 /* The new checkpoint's file gets block B. */
-static int put_block(struct mending *f, struct context *cx,
-		     const struct cpmend_block *b)
+static int put_block(struct repairing *f, struct context *cx,
+		     const struct cprepair_block *b)
 {
 	void *data;
 	int err;
@@ -50,15 +50,15 @@ static int put_block(struct mending *f, struct context *cx,
 	return err;
 }
 
-static int mend_blocks(struct mending *f, struct context *cx)
+static int repair_blocks(struct repairing *f, struct context *cx)
 {
-	struct cpmend_block b = { .is.data = malloc(f->geo->block_size) };
+	struct cprepair_block b = { .is.data = malloc(f->geo->block_size) };
 	size_t i;
 	int err = b.is.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
 
 	for (i = 0; i < f->cm.blocks.n && !err; i++) {
 		b.is.blkoff = f->cm.blocks.blkoffs[i];
-		err = cpmend_block(&f->cm, cx, &b);
+		err = cprepair_block(&f->cm, cx, &b);
 		if (!err)
 			err = put_block(f, cx, &b);
 		if (!err && b.changed && b.is.origin == CPBLOCKS_MAPPED)
@@ -75,7 +75,7 @@ static int mend_blocks(struct mending *f, struct context *cx)
 }
 
 /* Changes SIZE bytes of the file at OFFSET of block BLKOFF to those of NEW. */
-static int change(struct mending *f, struct context *cx, uint64_t blkoff,
+static int change(struct repairing *f, struct context *cx, uint64_t blkoff,
 		  size_t offset, const void *new, size_t size)
 {
 	const void *old;
@@ -93,17 +93,17 @@ static int change(struct mending *f, struct context *cx, uint64_t blkoff,
 	return 1;
 }
 
-static int change_entry(struct mending *f, struct context *cx, uint64_t cno,
+static int change_entry(struct repairing *f, struct context *cx, uint64_t cno,
 			size_t field, const void *new, size_t size)
 {
 	return change(f, cx, checkpoint_blkoff(f->geo, cno),
 		      checkpoint_offset(f->geo, cno) + field, new, size);
 }
 
-/* Links the snapshots, each to the one before it and the one behind it. */
-static int link_snapshots(struct mending *f, struct context *cx)
+/* Links the snapshots, each to the one before it and the one after it. */
+static int link_snapshots(struct repairing *f, struct context *cx)
 {
-	const struct cpmend *cm = &f->cm;
+	const struct cprepair *cm = &f->cm;
 	bool changed = false;
 	int ret = 0;
 	size_t i;
@@ -127,9 +127,9 @@ static int link_snapshots(struct mending *f, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-static int write_header(struct mending *f, struct context *cx)
+static int write_header(struct repairing *f, struct context *cx)
 {
-	const struct cpmend *cm = &f->cm;
+	const struct cprepair *cm = &f->cm;
 	size_t n = cm->nsnapshots;
 	const struct nilfs_cpfile_header header = {
 		.ch_ncheckpoints = le64_make(cm->valid),
@@ -163,8 +163,8 @@ static const struct cpfield {
 	  "for its time" },
 };
 
-static int mend_field(struct mending *f, struct context *cx,
-		      const struct fix *fix, const struct cpfield *field)
+static int repair_field(struct repairing *f, struct context *cx,
+			const struct fix *fix, const struct cpfield *field)
 {
 	le64 want = le64_make(fix->want);
 	int ret = change_entry(f, cx, fix->place.number, field->at, &want,
@@ -178,8 +178,8 @@ static int mend_field(struct mending *f, struct context *cx,
 }
 
 /* The inode of an ifile, in the entry of its checkpoint. */
-static int mend_ifile(struct mending *f, struct context *cx,
-		      const struct fix *fix)
+static int repair_ifile(struct repairing *f, struct context *cx,
+			const struct fix *fix)
 {
 	const size_t at = offsetof(struct nilfs_checkpoint, cp_ifile_inode);
 	uint64_t cno = fix->place.cno;
@@ -192,7 +192,7 @@ static int mend_ifile(struct mending *f, struct context *cx,
 		return ret;
 	memcpy(&inode, (const char *)data + checkpoint_offset(f->geo, cno) + at,
 	       sizeof(inode));
-	mend_plain(&inode);
+	repairwriter_plain(&inode);
 	if (fix->rule == RULE_INODE_BLOCKS)
 		inode.i_blocks = le64_make(fix->want);
 	ret = change_entry(f, cx, cno, at, &inode, sizeof(inode));
@@ -203,8 +203,8 @@ static int mend_ifile(struct mending *f, struct context *cx,
  * The inodes of the super root are right in every log that is written here;
  * there only has to be one.  So is that of the new checkpoint's ifile.
  */
-static int mend_inode(struct mending *f, struct context *cx,
-		      const struct fix *fix)
+static int repair_inode(struct repairing *f, struct context *cx,
+			const struct fix *fix)
 {
 	const struct place *place = &fix->place;
 	bool ifile = place->ino == NILFS_IFILE_INO;
@@ -212,27 +212,27 @@ static int mend_inode(struct mending *f, struct context *cx,
 
 	if (fix->rule == RULE_INODE_BLOCKS &&
 	    (!ifile || place->cno == f->cm.check->vol->latest.cno))
-		mend_recount(f->cm.job->writer, place->ino,
-			     fix->want / (f->geo->block_size / SECTOR));
+		repairwriter_recount(f->cm.job->writer, place->ino,
+				     fix->want / (f->geo->block_size / SECTOR));
 	fixers_tell(f->cm.job, "inodes of metadata files: fields made right");
-	return ifile ? mend_ifile(f, cx, fix) :
+	return ifile ? repair_ifile(f, cx, fix) :
 		       metafile_change(f->m, cx, 0, &data, NULL);
 }
 
-static int mend_inodes(struct mending *f, struct context *cx,
-		       const struct fix *fixes, size_t n)
+static int repair_inodes(struct repairing *f, struct context *cx,
+			 const struct fix *fixes, size_t n)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++)
 		if (fixes[i].place.kind == PLACE_INODE)
-			err = mend_inode(f, cx, &fixes[i]);
+			err = repair_inode(f, cx, &fixes[i]);
 	return err;
 }
 
 /* The new checkpoint goes on from the counts of the latest one. */
-static int pass_counts_on(struct mending *f, struct context *cx)
+static int pass_counts_on(struct repairing *f, struct context *cx)
 {
 	uint64_t cno = f->cm.check->vol->latest.cno;
 	struct nilfs_checkpoint cp;
@@ -245,13 +245,14 @@ static int pass_counts_on(struct mending *f, struct context *cx)
 	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, cno),
 	       sizeof(cp));
 	if (!checkpoint_is_invalid(&cp))
-		mend_counts(f->cm.job->writer, le64_get(cp.cp_inodes_count),
-			    le64_get(cp.cp_blocks_count));
+		repairwriter_counts(f->cm.job->writer,
+				    le64_get(cp.cp_inodes_count),
+				    le64_get(cp.cp_blocks_count));
 	return 0;
 }
 
-static int mend_fields(struct mending *f, struct context *cx,
-		       const struct fix *fixes, size_t n)
+static int repair_fields(struct repairing *f, struct context *cx,
+			 const struct fix *fixes, size_t n)
 {
 	bool counts = false;
 	size_t i, j;
@@ -261,15 +262,15 @@ static int mend_fields(struct mending *f, struct context *cx,
 		for (j = 0; j < sizeof(cpfields) / sizeof(cpfields[0]); j++) {
 			if (cpfields[j].rule != fixes[i].rule)
 				continue;
-			err = mend_field(f, cx, &fixes[i], &cpfields[j]);
+			err = repair_field(f, cx, &fixes[i], &cpfields[j]);
 			counts |= fixes[i].rule != RULE_CP_CREATE;
 		}
 	return err || !counts ? err : pass_counts_on(f, cx);
 }
 
-static int mend_file_of(struct mending *f, struct context *cx)
+static int repair_file_of(struct repairing *f, struct context *cx)
 {
-	int err = cpmend_init(&f->cm, cx);
+	int err = cprepair_init(&f->cm, cx);
 
 	if (err)
 		return err;
@@ -277,7 +278,7 @@ static int mend_file_of(struct mending *f, struct context *cx)
 		fixers_tell(f->cm.job, "checkpoint file: left as it is");
 		return 0;
 	}
-	err = mend_blocks(f, cx);
+	err = repair_blocks(f, cx);
 	if (!err)
 		err = link_snapshots(f, cx);
 	return err ? err : write_header(f, cx);
@@ -285,24 +286,25 @@ static int mend_file_of(struct mending *f, struct context *cx)
 
 /*
  * mkfs.nilfs2 of nilfs-utils counted the block of the header as one sector;
- * one that is made anew counts like any other.
+ * one that is rebuilt counts like any other.
  */
-static void count_header(struct mending *f, const struct fix *fixes, size_t n)
+static void count_header(struct repairing *f, const struct fix *fixes, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
-			mend_recount(f->cm.job->writer, NILFS_CPFILE_INO,
-				     metafile_nblocks(f->m));
+			repairwriter_recount(f->cm.job->writer,
+					     NILFS_CPFILE_INO,
+					     metafile_nblocks(f->m));
 }
 
 int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
-	struct mending f = {
+	struct repairing f = {
 		.cm = { .job = job, .check = job->check },
-		.m = mend_file(job->writer, NILFS_CPFILE_INO),
+		.m = repairwriter_file(job->writer, NILFS_CPFILE_INO),
 		.geo = &job->vol->geo,
 	};
 	int err;
@@ -311,11 +313,11 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	if (lastknown_is_doubtful(job->check) && !f.anew)
 		return 0;
 	count_header(&f, fixes, n);
-	err = mend_file_of(&f, cx);
+	err = repair_file_of(&f, cx);
 	if (!err)
-		err = mend_fields(&f, cx, fixes, n);
+		err = repair_fields(&f, cx, fixes, n);
 	if (!err)
-		err = mend_inodes(&f, cx, fixes, n);
-	cpmend_fini(&f.cm);
+		err = repair_inodes(&f, cx, fixes, n);
+	cprepair_fini(&f.cm);
 	return err;
 }

@@ -20,7 +20,7 @@
 #include "fsck/checkpoints/cpcopies.h"
 #include "fsck/derive/derive_checkpoint.h"
 #include "fsck/derive/liveblocks.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "vol/cptable.h"
 
 /* The entry as the cpfile has it: 1, 0 where it makes no sense. */
@@ -111,7 +111,7 @@ static bool has_bad_root(const struct nilfs_inode *inode)
 	return bmap_is_btree(inode->i_bmap) && bmap_root_check(inode->i_bmap);
 }
 
-/* Marks INO anew unless the map of INODE leads to all of it; LOGS: by them. */
+/* Marks INO again unless the map of INODE leads to all of it; LOGS: by them. */
 static int judge(struct lastknown *k, struct context *cx,
 		 const struct check *c, uint64_t ino,
 		 const struct nilfs_inode *inode, bool logs)
@@ -127,10 +127,10 @@ static int judge(struct lastknown *k, struct context *cx,
 	int err = liveblocks_gather(&blocks, cx, c, &q);
 
 	if (!liveblocks_is_whole(&blocks) || !blocks.n)
-		k->anew |= MEND_ANEW(ino);
-	if (k->anew & MEND_ANEW(ino) &&
+		k->anew |= REPAIRWRITER_ANEW(ino);
+	if (k->anew & REPAIRWRITER_ANEW(ino) &&
 	    (ino == NILFS_CPFILE_INO || !blocks.n || has_bad_root(inode)))
-		k->must |= MEND_ANEW(ino);
+		k->must |= REPAIRWRITER_ANEW(ino);
 	liveblocks_fini(&blocks);
 	return err;
 }
@@ -177,7 +177,7 @@ static int is_usable(struct volume *vol, struct context *cx)
 
 /*
  * Some pointer leads to a number that is free.  If it is one of the cpfile,
- * and wrong, that is to be mended with the DAT: no log could be written.
+ * and wrong, that is to be repaired with the DAT: no log could be written.
  */
 static int judge_free(struct lastknown *k, struct context *cx,
 		      const struct check *c)
@@ -193,7 +193,7 @@ static int judge_free(struct lastknown *k, struct context *cx,
 	if (!ret && !liveblocks_is_whole(&blocks)) {
 		ret = leads_astray(&blocks) ? 0 : is_usable(c->vol, cx);
 		if (!ret)
-			k->anew = k->must = MEND_ANEW(NILFS_CPFILE_INO);
+			k->anew = k->must = REPAIRWRITER_ANEW(NILFS_CPFILE_INO);
 	}
 	liveblocks_fini(&blocks);
 	return ret < 0 ? ret : 0;
@@ -217,9 +217,9 @@ int lastknown_find(struct lastknown *k, struct context *cx,
 	if (lastknown_is_doubtful(c))
 		return judge_free(k, cx, c);
 	err = judge(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode,
-		    doubted & MEND_ANEW(NILFS_CPFILE_INO));
+		    doubted & REPAIRWRITER_ANEW(NILFS_CPFILE_INO));
 	if (!err)
 		err = judge(k, cx, c, NILFS_IFILE_INO, &k->cp.cp_ifile_inode,
-			    doubted & MEND_ANEW(NILFS_IFILE_INO));
+			    doubted & REPAIRWRITER_ANEW(NILFS_IFILE_INO));
 	return err;
 }

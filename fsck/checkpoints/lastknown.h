@@ -14,15 +14,15 @@
 
 struct lastknown {
 	/*
-	 * For mend_known.from: the entry of the latest checkpoint.  Where no
-	 * copy of it is left its ifile has no map, and its counts are those of
-	 * an older checkpoint.
+	 * For repairwriter_known.from: the entry of the latest
+	 * checkpoint.  Where no copy of it is left its ifile has no map, and
+	 * its counts are those of an older checkpoint.
 	 */
 	struct nilfs_checkpoint cp;
 	/*
-	 * For mend_known.anew: cpfile and ifile if their maps do not lead to
-	 * all of their blocks; and of these the ones without which no log can
-	 * be written.
+	 * For repairwriter_known.anew: cpfile and ifile if their maps do not
+	 * lead to all of their blocks; and of these the ones without which no
+	 * log can be written.
 	 */
 	unsigned int anew, must;
 };
@@ -35,9 +35,9 @@ bool lastknown_is_doubtful(const struct check *c);
 
 /*
  * Finds it in the cpfile as it is, or in the logs, which are asked as well
- * whether the maps of the files DOUBTED (as in mend_known.anew) have the right
- * blocks.  What begins anew is filled by fix_checkpoints() and fix_inodes(),
- * which must run then.  -ENOMEM, -EINTR.
+ * whether the maps of the files DOUBTED (as in repairwriter_known.anew) have
+ * the right blocks.  What begins again is filled by fix_checkpoints() and
+ * fix_inodes(), which must run then.  -ENOMEM, -EINTR.
  */
 int lastknown_find(struct lastknown *k, struct context *cx,
 		   const struct check *c, unsigned int doubted);

@@ -42,10 +42,10 @@ struct datlife_span {
 };
 
 /*
- * The life of the block that L lists, where L says that it is: from when it
- * was written to the last checkpoint that has it.  It may have ended later,
- * with a checkpoint that is gone now, but not later than MOST.  START equals
- * END where none has it.  1, 0 where that cannot be told, -ENOMEM, -EINTR.
+ * The life of the block that L lists, where L says that it is: from when it was
+ * written to the last checkpoint that has it.  It may have ended later, with a
+ * checkpoint that is gone now, but not later than MOST.  START equals END where
+ * none has it.  1, 0 where that cannot be determined, -ENOMEM, -EINTR.
  */
 int datlife_find(struct datlife *d, struct context *cx,
 		 const struct listing *l, struct datlife_span *span);

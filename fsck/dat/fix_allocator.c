@@ -28,7 +28,7 @@
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/groupfix.h"
 #include "fsck/plan/fixers.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 
 struct redo {
 	struct fixer_job *job;
@@ -188,7 +188,7 @@ static int restore(struct redo *r, struct context *cx, uint64_t nr)
 			    "has it", (unsigned long long)blkoff);
 		return ret < 0 ? ret : 0;
 	}
-	fixers_tell(r->job, "DAT: block %llu made anew from what the logs list",
+	fixers_tell(r->job, "DAT: block %llu rebuilt from what the logs list",
 		    (unsigned long long)blkoff);
 	return datblocks_remake(r->job, cx, r->g->m, blkoff, &r->vblocks);
 }
@@ -288,8 +288,8 @@ static int judge_group(struct redo *r, struct context *cx, uint64_t group,
 	return ret < 0 ? ret : 0;
 }
 
-static int mend_group(struct redo *r, struct context *cx, uint64_t group,
-		      uint8_t *bitmap)
+static int repair_group(struct redo *r, struct context *cx, uint64_t group,
+			uint8_t *bitmap)
 {
 	const struct palloc *p = r->g->p;
 	uint64_t blkoff = palloc_bitmap_blkoff(p, group);
@@ -323,7 +323,7 @@ static int each_group(struct redo *r, struct context *cx,
 	return err;
 }
 
-static int mend_groups(struct redo *r, struct context *cx)
+static int repair_groups(struct redo *r, struct context *cx)
 {
 	uint64_t last = r->g->groups[r->g->n - 1];
 	int err = datblocks_set(&r->wanted, cx,
@@ -335,7 +335,7 @@ static int mend_groups(struct redo *r, struct context *cx)
 		err = listings_of_vblocks(&r->vblocks, cx, r->job->check,
 					  &r->wanted);
 	if (!err)
-		err = each_group(r, cx, mend_group);
+		err = each_group(r, cx, repair_group);
 	if (!err)
 		err = groupfix_count(r->g, cx);
 	if (!err)
@@ -353,7 +353,7 @@ int fix_allocator_groups(struct fixer_job *job, struct context *cx,
 
 	groupfix_sort(g);
 	if (g->n)
-		err = mend_groups(&r, cx);
+		err = repair_groups(&r, cx);
 	sparse_fini(&r.wanted);
 	listings_fini(&r.vblocks);
 	listings_fini(&r.own);
@@ -387,7 +387,7 @@ int fix_allocator(struct fixer_job *job, struct context *cx,
 		  const struct fix *fixes, size_t n)
 {
 	struct groupfix g = {
-		.m = mend_file(job->writer, NILFS_DAT_INO),
+		.m = repairwriter_file(job->writer, NILFS_DAT_INO),
 		.p = &job->vol->dat_palloc,
 	};
 	size_t i;
@@ -398,5 +398,5 @@ int fix_allocator(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = fix_allocator_groups(job, cx, &g, NULL);
 	groupfix_fini(&g);
-	return err ? err : mend_changed(job->writer, cx);
+	return err ? err : repairwriter_changed(job->writer, cx);
 }

@@ -10,7 +10,7 @@
 
 /*
  * Makes the groups in G right; blocks of the DAT in LOST (NULL: none) cannot be
- * read and are made anew.  0, or a failure that ends the repair.
+ * read and are rebuilt.  0, or a failure that ends the repair.
  */
 int fix_allocator_groups(struct fixer_job *job, struct context *cx,
 		   struct groupfix *g, const struct sparse *lost);

@@ -28,7 +28,7 @@
 #include "fsck/dat/datblocks.h"
 #include "fsck/dat/fix_allocator.h"
 #include "fsck/dat/groupfix.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 
 bool fix_dat_is_anew(const struct fix *fix)
 {
@@ -237,13 +237,13 @@ static int adopt_all(struct rebuild *r, struct context *cx)
 
 	if (err)
 		return err;
-	fixers_tell(r->job, "DAT: map made anew over %zu blocks that the logs "
+	fixers_tell(r->job, "DAT: map rebuilt over %zu blocks that the logs "
 		    "list", r->adopted);
 	if (r->own.partial)
 		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
 			    "blocks of it may have come back");
 	err = fix_allocator_groups(r->job, cx, &r->g, NULL);
-	return err ? err : mend_changed(r->job->writer, cx);
+	return err ? err : repairwriter_changed(r->job->writer, cx);
 }
 
 /* What is not as it was is for those who want it all the same. */
@@ -301,7 +301,7 @@ static int replace_lost(struct rebuild *r, struct context *cx,
 	if (ret >= 0)
 		ret = fix_allocator_groups(r->job, cx, &r->g, &lost);
 	sparse_fini(&lost);
-	return ret < 0 ? ret : mend_changed(r->job->writer, cx);
+	return ret < 0 ? ret : repairwriter_changed(r->job->writer, cx);
 }
 
 int fix_dat(struct fixer_job *job, struct context *cx,
@@ -310,7 +310,7 @@ int fix_dat(struct fixer_job *job, struct context *cx,
 	struct rebuild r = {
 		.job = job,
 		.g = {
-			.m = mend_file(job->writer, NILFS_DAT_INO),
+			.m = repairwriter_file(job->writer, NILFS_DAT_INO),
 			.p = &job->vol->dat_palloc,
 		},
 	};

@@ -7,8 +7,8 @@
 
 #include "fsck/plan/fixers.h"
 
-/* True where FIX is to be mended by making the map of the DAT anew: fix_dat() is
-   given a writer with a DAT that is anew then. */
+/* True where FIX is to be repaired by making the map of the DAT again: fix_dat() is
+   given a writer with a DAT that is again then. */
 bool fix_dat_is_anew(const struct fix *fix);
 
 #endif

@@ -4,9 +4,9 @@
  * map of an inode of one.
  *
  * A file of a checkpoint is what lived then of all that the logs list as blocks
- * of it, and so is its ifile: without nodes its map is direct, else the root holds the
- * nodes of the highest level.  The rest of the entry follows from the log with
- * its super root, or is the same in all checkpoints.
+ * of it, and so is its ifile: without nodes its map is direct, else the root
+ * holds the nodes of the highest level.  The rest of the entry follows from the
+ * log with its super root, or is the same in all checkpoints.
  */
 #include "fsck/derive/derive_checkpoint.h"
 
@@ -68,7 +68,7 @@ static int read_block(struct map *f, struct context *cx,
 	return ret;
 }
 
-/* Adds the block of L if it lived: 1, 0 where the map cannot be told. */
+/* Adds the block of L if it lived: 1, 0 where the map cannot be determined. */
 static int add(struct map *f, struct context *cx, const struct listing *l)
 {
 	struct nilfs_dat_entry de;

@@ -76,7 +76,7 @@ static bool has_number(const struct numbers *s, uint64_t number)
 	return i < s->n && s->list[i] == number;
 }
 
-/* Notes whose map may be behind FIX. */
+/* Notes whose map may be after FIX. */
 static int doubt(struct nodes *v, struct context *cx, const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
@@ -273,7 +273,8 @@ static bool is_same_map(const struct nodes *v, const le64 *map)
 	for (key = 0; key < NILFS_DIRECT_NBLOCKS; key++) {
 		bool here = i < v->n && v->children[i].key == key;
 
-		if (bmap_direct_ptr(map, key) != (here ? v->children[i].ptr : 0))
+		if (bmap_direct_ptr(map, key) !=
+		    (here ? v->children[i].ptr : 0))
 			return false;
 		i += here;
 	}
@@ -403,11 +404,14 @@ static int derive_map(struct nodes *v, struct context *cx,
 		ret = read_block(v, cx, block.blocknr);
 	if (ret <= 0)
 		return ret;
-	inode = is_entry ?
-			&((struct nilfs_checkpoint *)(v->block +
-				checkpoint_offset(geo, h->cno)))->cp_ifile_inode :
-			(struct nilfs_inode *)(v->block + palloc_entry_offset(
-				&v->vol->ifile_palloc, h->ino));
+	inode = is_entry ? &((struct nilfs_checkpoint *)(v->block +
+							 checkpoint_offset(
+								 geo, h->cno)))
+				    ->cp_ifile_inode
+			 : (struct nilfs_inode *)(v->block +
+						  palloc_entry_offset(
+							  &v->vol->ifile_palloc,
+							  h->ino));
 	return make_map(v, inode) ?
 		       derived_set(v->d, cx, &block, v->block,
 				   geo->block_size) : 0;

@@ -11,9 +11,9 @@
  * pointer.
  *
  * Where a node does not begin with the key that its parent has for it, what it
- * points to tells which of the two is wrong: a node whose first pointer is right
- * is, unless another node has that place.  Where it is no node at all the log
- * tells: if it is another's, the pointer to it is wrong.
+ * points to tells which of the two is wrong: a node whose first pointer is
+ * right is, unless another node has that place.  Where it is no node at all the
+ * log tells: if it is another's, the pointer to it is wrong.
  *
  * A map can be sound and lead to fewer blocks than it led to.  If the checker
  * says that some are missing and nothing is seen to be wrong, every holder is
@@ -33,8 +33,8 @@
 #include "vol/root.h"
 
 /*
- * Whether the logs list what P says.  Of a node that is told once it is read;
- * a log that cannot be read may list it.
+ * Whether the logs list what P says.  Of a node that is reported once it is
+ * read; a log that cannot be read may list it.
  */
 static bool is_listed(const struct holders *s, uint64_t ino,
 		      const struct mapcheck_pointer *p)
@@ -141,7 +141,8 @@ static int walk_children(struct holders *s, struct context *cx,
 static bool is_node(const struct holders *s, const struct holder *h,
 		    const void *block, const struct bmap_node *node)
 {
-	return bmap_node_check(s->check->vol->geo.block_size, block) == RULE_OK &&
+	return bmap_node_check(s->check->vol->geo.block_size, block) ==
+		       RULE_OK &&
 	       node->level == h->level &&
 	       bmap_node_check_entries(node) == RULE_OK;
 }
@@ -436,7 +437,8 @@ void holders_settle(struct holders *s)
 
 	sort_in_place(s->list, s->n, sizeof(*s->list), compare);
 	for (i = 0; i < s->n; i = next) {
-		for (next = i; next < s->n && s->list[next].ino == s->list[i].ino;)
+		for (next = i;
+		     next < s->n && s->list[next].ino == s->list[i].ino;)
 			next++;
 		wrong = is_any_wrong(s->list + i, next - i);
 		for (; i < next; i++)

@@ -2,15 +2,15 @@
 /*
  * Repair: the maps of files of the newest checkpoint.
  *
- * A broken map is made anew as a whole: what is sound of it is kept where it
+ * A broken map is rebuilt as a whole: what is sound of it is kept where it
  * is, what is lost is looked for in the logs, then in older checkpoints, and
- * what nobody has becomes a hole.  Several files are mended together, as the
+ * what nobody has becomes a hole.  Several files are repaired together, as the
  * logs are read once for all of them.
  *
  * Of two pointers to one block the log that has the block says which is right.
- * The other file is among those that are mended then, though nothing was found
- * wrong with it.  It is also asked where a tree may have lost the mark that it
- * is one, as its nodes look like blocks of the file then.
+ * The other file is among those that are repaired then, though nothing was
+ * found wrong with it.  It is also asked where a tree may have lost the mark
+ * that it is one, as its nodes look like blocks of the file then.
  *
  * Before that nodes and roots are derived from the logs, for all checkpoints
  * (derive/derive_nodes.c): this is for what they do not explain.  Of snapshots
@@ -133,7 +133,7 @@ static int doubt_direct(struct mapfiles *m, struct context *cx, uint64_t ino)
 	return err;
 }
 
-/* The files that are to be mended, and the blocks they contest. */
+/* The files that are to be repaired, and the blocks they contest. */
 static int list_files(struct mapfiles *m, struct context *cx,
 		      const struct fix *fixes, size_t n)
 {
@@ -204,7 +204,7 @@ static int count_blocks(struct mapfiles *m, struct context *cx,
 	return inodes_write(m->job->writer, cx, f->ino, &f->inode);
 }
 
-static int mend_files(struct mapfiles *m, struct context *cx)
+static int repair_files(struct mapfiles *m, struct context *cx)
 {
 	size_t i;
 	int err = 0;
@@ -237,10 +237,10 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = mapolder_search(&m, cx);
 	if (!err)
-		err = mend_files(&m, cx);
+		err = repair_files(&m, cx);
 	/* All logs together say what was there. */
 	if (!err && !m.logs_whole)
-		err = pastmaps_mend(job, cx, fixes, n);
+		err = pastmaps_repair(job, cx, fixes, n);
 	mapfile_fini(&m);
 	return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The files whose maps are to be mended, and a first walk over these.
+ * The files whose maps are to be repaired, and a first walk over these.
  *
  * Where a part of a map cannot be read, all that lies between the sound blocks
  * on either side of it is a gap, and not only what the nodes above say was
@@ -76,7 +76,7 @@ struct look {
 	struct mapfiles *m;
 	struct mapfile *f;
 	uint64_t next;		/* one past the last sound block */
-	bool gap;		/* behind it something is amiss */
+	bool gap;		/* after it something is amiss */
 };
 
 static int add_gap(struct look *l, struct context *cx, uint64_t end)

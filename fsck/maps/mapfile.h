@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files whose maps are to be mended. */
+/* Files whose maps are to be repaired. */
 #ifndef NILFS2_FSCK_MAPFILE_H
 #define NILFS2_FSCK_MAPFILE_H
 
@@ -21,7 +21,7 @@ struct mapfile {
 	uint64_t limit;			/* blocks that its size makes room for */
 	uint64_t blocks;		/* sound ones, nodes among them */
 	bool is_dir, is_link;
-	bool broken;			/* its map must be made anew */
+	bool broken;			/* its map must be rebuilt */
 	bool doubtful;			/* it says that it has more blocks */
 };
 

@@ -23,7 +23,7 @@ static uint64_t end_of(const struct mapfound_run *run)
 	return run->blkoff + run->count;
 }
 
-/* True where RUN is what comes behind LAST. */
+/* True where RUN is what comes after LAST. */
 static bool goes_on(const struct mapfound_run *last,
 		    const struct mapfound_run *run)
 {

@@ -40,7 +40,7 @@ int mapfound_settle(struct mapfound *f, struct context *cx);
 void mapfound_fini(struct mapfound *f);
 
 /* Of what is settled: index of the first run of INO, or behind, that ends
-   behind block BLKOFF. */
+   after block BLKOFF. */
 size_t mapfound_find(const struct mapfound *f, uint64_t ino, uint64_t blkoff);
 
 /* Of what is settled: whether some run has block BLKOFF of INO. */

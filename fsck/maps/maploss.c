@@ -62,7 +62,7 @@ static bool is_point_before(const void *item, const void *key)
 	       (p->ino == spot->ino && p->blkoff < spot->blkoff);
 }
 
-/* The first point at or behind block BLKOFF of inode INO. */
+/* The first point at or after block BLKOFF of inode INO. */
 static size_t find_point(const struct maploss *l, uint64_t ino,
 			 uint64_t blkoff)
 {
@@ -79,7 +79,7 @@ static bool is_gap_before(const void *item, const void *key)
 	       (g->ino == spot->ino && g->end <= spot->blkoff);
 }
 
-/* The first gap that ends behind block BLKOFF of inode INO. */
+/* The first gap that ends after block BLKOFF of inode INO. */
 static size_t find_gap(const struct maploss *l, uint64_t ino, uint64_t blkoff)
 {
 	return search_first(l->gaps, l->ngaps, sizeof(*l->gaps), is_gap_before,

@@ -36,7 +36,7 @@ int maploss_add_gap(struct maploss *l, struct context *cx,
 		    const struct maploss_gap *gap);
 void maploss_fini(struct maploss *l);
 
-/* Index of the first point, or gap, of inode INO or behind it. */
+/* Index of the first point, or gap, of inode INO or after it. */
 size_t maploss_first_point(const struct maploss *l, uint64_t ino);
 size_t maploss_first_gap(const struct maploss *l, uint64_t ino);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A map made anew.
+ * A map rebuilt.
  *
  * Two streams are merged in the order of the file: sound blocks of the old map,
  * as it is walked once more, and the runs of blocks that were found.  Where
@@ -19,9 +19,9 @@
 
 #include "base/array.h"
 #include "disk/dirent.h"
-#include "fsck/maps/mapstory.h"
+#include "fsck/maps/mapreport.h"
 #include "log/inodes.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/remap.h"
 
 /* The most blocks of a directory that are filled in a row. */
@@ -31,9 +31,9 @@ struct remaking {
 	struct mapfiles *m;
 	struct mapfile *f;
 	struct remap *remap;
-	struct mapstory story;
+	struct mapreport story;
 	size_t run;		/* of m->found, where the merging is */
-	uint64_t walked;	/* behind the last sound block of the old map */
+	uint64_t walked;	/* after the last sound block of the old map */
 	uint64_t next;		/* one past the last block of the new one */
 	char *block;		/* a buffer */
 	uint64_t *past;		/* virtual blocks past the size */
@@ -58,7 +58,7 @@ static int fill(struct remaking *r, struct context *cx, uint64_t end)
 	for (; r->next < end && !err; r->next++) {
 		err = remap_put(r->remap, cx, r->next, r->block);
 		if (!err)
-			mapstory_filled(&r->story, r->next);
+			mapreport_filled(&r->story, r->next);
 	}
 	return err;
 }
@@ -66,7 +66,8 @@ static int fill(struct remaking *r, struct context *cx, uint64_t end)
 /* Ends VBLOCKNR, unless it does not live: somebody else has ended it. */
 static int end_block(struct remaking *r, struct context *cx, uint64_t vblocknr)
 {
-	int err = mend_end(r->m->job->writer, cx, vblocknr, METAFILE_MULTI);
+	int err = repairwriter_end(r->m->job->writer, cx, vblocknr,
+				   METAFILE_MULTI);
 
 	if (err != -EUCLEAN)
 		return err;
@@ -97,7 +98,7 @@ static int make_way(struct remaking *r, struct context *cx, uint64_t blkoff)
 	if (!r->f->is_dir)
 		return 1;
 	if (blkoff - r->next > FILL_MAX) {
-		mapstory_lost(&r->story, blkoff);
+		mapreport_lost(&r->story, blkoff);
 		return 0;
 	}
 	err = fill(r, cx, blkoff);
@@ -119,10 +120,10 @@ static int add_found(struct remaking *r, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (!run->vblocknr && !ret) {
-		mapstory_lost(&r->story, blkoff);
+		mapreport_lost(&r->story, blkoff);
 		return 0;
 	}
-	mapstory_found(&r->story, blkoff, run);
+	mapreport_found(&r->story, blkoff, run);
 	r->next = blkoff + 1;
 	return 0;
 }
@@ -156,7 +157,7 @@ static int drop(struct remaking *r, struct context *cx,
 		return -ENOMEM;
 	r->past = past;
 	past[r->npast++] = b->vblocknr;
-	mapstory_past(&r->story);
+	mapreport_past(&r->story);
 	return 0;
 }
 
@@ -167,7 +168,7 @@ static int lose(struct remaking *r, struct context *cx, uint64_t blkoff)
 
 	if (!err && !r->f->is_dir &&
 	    !mapfound_has(&r->m->found, r->f->ino, blkoff))
-		mapstory_lost(&r->story, blkoff);
+		mapreport_lost(&r->story, blkoff);
 	return err;
 }
 
@@ -275,7 +276,7 @@ static int settle_dir(struct remaking *r, struct context *cx)
 
 	size = r->next * block_size(r);
 	if (size != le64_get(r->f->inode.i_size))
-		mapstory_resized(&r->story, size);
+		mapreport_resized(&r->story, size);
 	r->f->inode.i_size = le64_make(size);
 	return err;
 }
@@ -286,7 +287,7 @@ static int write_inode(struct remaking *r, struct context *cx)
 
 	if (!f->is_link || r->next)
 		return inodes_write(r->m->job->writer, cx, f->ino, &f->inode);
-	mapstory_removed(&r->story);
+	mapreport_removed(&r->story);
 	return inodes_free(r->m->job->writer, cx, f->ino);
 }
 
@@ -316,7 +317,7 @@ int mapremake_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 	};
 	int err = 0;
 
-	mapstory_begin(&r.story, m->job, f->ino);
+	mapreport_begin(&r.story, m->job, f->ino);
 	r.block = malloc(block_size(&r));
 	if (!r.block)
 		err = fail(cx, -ENOMEM, "block of inode %llu",
@@ -326,7 +327,7 @@ int mapremake_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 	if (!err)
 		err = remake(&r, cx);
 	if (!err)
-		mapstory_end(&r.story);
+		mapreport_end(&r.story);
 	remap_close(r.remap);
 	free(r.block);
 	free(r.past);

@@ -3,7 +3,7 @@
  * Wheat and chaff of a map.
  *
  * The walk is that of the checker (mapcheck.h); what differs is the question.
- * The nodes of a map that is mended are all written anew, so it does not matter
+ * The nodes of a map that is repaired are all rewritten, so it does not matter
  * how long the old ones lived, or whether an entry of the DAT begins too late
  * for its holder: a pointer is sound if what it leads to is in use, lives now,
  * lies where something lives, and is nobody else's.

@@ -33,7 +33,7 @@ struct mapsift {
 	uint64_t ino;
 	int (*block)(void *arg, struct context *cx,
 		     const struct mapsift_block *b);
-	/* What there is from BLKOFF up to END cannot be told. */
+	/* What there is from BLKOFF up to END cannot be determined. */
 	int (*gap)(void *arg, struct context *cx, uint64_t blkoff,
 		   uint64_t end);
 	/* A node that is this file's and lives; NULL: nobody asks. */

@@ -92,8 +92,8 @@ static int count(struct pastmaps *m, struct context *cx,
 }
 
 /* Makes INODE what is left: 1, 0 where that is what it is. */
-static int mend_inode(struct pastmaps *m, struct context *cx,
-		      struct nilfs_inode *inode)
+static int repair_inode(struct pastmaps *m, struct context *cx,
+			struct nilfs_inode *inode)
 {
 	struct nilfs_inode left = *inode;
 	struct file file;
@@ -119,7 +119,7 @@ static int mend_inode(struct pastmaps *m, struct context *cx,
 }
 
 /* The file at hand, in the block of the ifile that has its inode. */
-static int mend_file(struct pastmaps *m, struct context *cx)
+static int repairwriter_file(struct pastmaps *m, struct context *cx)
 {
 	const struct palloc *p = &m->vol->ifile_palloc;
 	struct pastblocks_block what = {
@@ -139,15 +139,15 @@ static int mend_file(struct pastmaps *m, struct context *cx)
 	}
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	ret = mend_inode(m, cx, (struct nilfs_inode *)(
+	ret = repair_inode(m, cx, (struct nilfs_inode *)(
 		(char *)b->content + palloc_entry_offset(p, m->ino)));
 	if (ret <= 0 && !changed)
 		pastblocks_drop(&m->past, what.vblocknr);
 	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
-int pastmaps_mend(struct fixer_job *job, struct context *cx,
-		  const struct fix *fixes, size_t n)
+int pastmaps_repair(struct fixer_job *job, struct context *cx,
+		    const struct fix *fixes, size_t n)
 {
 	struct pastmaps m = { .past.job = job, .vol = job->vol };
 	size_t i;
@@ -162,7 +162,7 @@ int pastmaps_mend(struct fixer_job *job, struct context *cx,
 			continue;
 		m.cno = place->cno;
 		m.ino = place->ino;
-		err = mend_file(&m, cx);
+		err = repairwriter_file(&m, cx);
 	}
 	if (!err)
 		err = pastblocks_write(&m.past, cx);

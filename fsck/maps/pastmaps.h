@@ -12,7 +12,7 @@
  * Takes what nodes that are none any more led to out of the maps that these N
  * findings are of: 0, or as pastblocks_write().
  */
-int pastmaps_mend(struct fixer_job *job, struct context *cx,
-		  const struct fix *fixes, size_t n);
+int pastmaps_repair(struct fixer_job *job, struct context *cx,
+		    const struct fix *fixes, size_t n);
 
 #endif

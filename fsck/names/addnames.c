@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names to be added, as many as were missed: their bytes one behind the other,
+ * Names to be added, as many as were missed: their bytes one after the other,
  * and who gets which.
  */
 #include "fsck/names/addnames.h"

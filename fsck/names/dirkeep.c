@@ -40,7 +40,7 @@ static int emit_renamed(struct dirwrite *w, struct context *cx,
 	int err;
 
 	w->same = false;
-	freename_mend(&name, e->name, e->name_len, e->ino);
+	freename_repair(&name, e->name, e->name_len, e->ino);
 	err = freename_find(&name, cx, dirwrite_tags(w), change, e->ino);
 	if (err)
 		return err;

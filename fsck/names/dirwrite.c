@@ -2,7 +2,7 @@
 /*
  * A directory written again.
  *
- * Block by block: each is packed anew from the entries that stay.  One that
+ * Block by block: each is packed again from the entries that stay.  One that
  * would become what it was is kept where it is, and room is left for one that
  * is gone; so what is written is in proportion to what is wrong.  Names to be
  * added go into blocks that change anyway, the rest to the end.
@@ -21,7 +21,7 @@
 #include "fsck/names/freename.h"
 #include "fsck/names/namefix.h"
 #include "log/inodes.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/remap.h"
 
 #define HOLE_MOST 64u /* blocks missing between others that keep theirs */
@@ -35,7 +35,7 @@ static struct writer *writer_of(const struct dirwrite *w)
 static int end_block(struct dirwrite *w, struct context *cx,
 		     uint64_t vblocknr)
 {
-	int err = mend_end(writer_of(w), cx, vblocknr, METAFILE_MULTI);
+	int err = repairwriter_end(writer_of(w), cx, vblocknr, METAFILE_MULTI);
 
 	/* One that ended before had two users, and this was the last. */
 	if (err != -EUCLEAN)
@@ -151,7 +151,7 @@ int dirwrite_add_new(struct dirwrite *w, struct context *cx, uint64_t ino,
 	struct freename free_name;
 	int err;
 
-	freename_mend(&free_name, name, len, ino);
+	freename_repair(&free_name, name, len, ino);
 	err = freename_find(&free_name, cx, dirwrite_tags(w), false, ino);
 	return err ? err : dirwrite_emit(w, cx, ino, type, free_name.name,
 					 free_name.len);

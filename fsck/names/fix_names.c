@@ -11,9 +11,9 @@
  * An entry that leads to nothing is of no use to anybody; but it tells a user
  * that something was there, so it goes only where he said that he may lose
  * names.  Without that, and with such damage, links are not known, and only
- * types, "." and ".." are mended.
+ * types, "." and ".." are repaired.
  *
- * Of snapshots blocks and inodes are mended where other checkpoints tell what
+ * Of snapshots blocks and inodes are repaired where other checkpoints tell what
  * they were (pastnames.h, pastinodes.h).  Older checkpoints that nobody keeps
  * stay as they are.
  */
@@ -153,7 +153,7 @@ static int write_dirs(struct namefix *f, struct context *cx)
 			      dirwrite_run(f, cx, f->lost.dir);
 }
 
-static int mend(struct namefix *f, struct context *cx)
+static int repair(struct namefix *f, struct context *cx)
 {
 	int ret = list_inodes(f, cx);
 
@@ -170,8 +170,8 @@ static int mend(struct namefix *f, struct context *cx)
 }
 
 /* Snapshots: what names lead to first, which may be all that is wrong. */
-static int mend_past(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n)
+static int repair_past(struct fixer_job *job, struct context *cx,
+		       const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
 	int err = pastinodes_find(&past, cx, fixes, n);
@@ -181,11 +181,11 @@ static int mend_past(struct fixer_job *job, struct context *cx,
 		err = pastnames_retarget(&past, cx, fixes, n);
 	found = past.n;
 	if (!err && !found)
-		err = pastnames_mend(&past, cx, fixes, n);
+		err = pastnames_repair(&past, cx, fixes, n);
 	if (!err && !past.n)
 		err = pastnames_number(&past, cx, fixes, n);
 	if (!err && !past.n)
-		err = pastinodes_mend(&past, cx, fixes, n);
+		err = pastinodes_repair(&past, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);
@@ -203,9 +203,9 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	int err = 0;
 
 	if (concerns_latest(job, fixes, n))
-		err = mend(&f, cx);
+		err = repair(&f, cx);
 	if (!err)
-		err = mend_past(job, cx, fixes, n);
+		err = repair_past(job, cx, fixes, n);
 	free(f.flags);
 	free(f.turned);
 	inodelist_fini(&f.n.list);

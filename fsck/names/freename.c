@@ -12,8 +12,8 @@
 #define TRIES 1000u
 #define SUFFIX_MAX 24
 
-void freename_mend(struct freename *out, const char *name, uint8_t len,
-		   uint64_t ino)
+void freename_repair(struct freename *out, const char *name, uint8_t len,
+		     uint64_t ino)
 {
 	uint8_t i;
 

@@ -22,8 +22,8 @@ struct freename {
  * Makes NAME (LEN bytes) of inode INO one that can be: without '/' and zero
  * bytes, not empty, not "." or "..".
  */
-void freename_mend(struct freename *out, const char *name, uint8_t len,
-		   uint64_t ino);
+void freename_repair(struct freename *out, const char *name, uint8_t len,
+		     uint64_t ino);
 
 /*
  * Changes NAME until its tag is not in TAGS, and adds it; with CHANGE in any

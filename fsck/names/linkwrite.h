@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Links set to names, and inodes freed that nobody needs. */
+/* Links set to names, and inodes freed that nothing refers to. */
 #ifndef NILFS2_FSCK_LINKWRITE_H
 #define NILFS2_FSCK_LINKWRITE_H
 

@@ -24,7 +24,7 @@
 #define NAMEFIX_BAD_NAME 0x80	/* a name in it must change */
 #define NAMEFIX_REFUSED 0x100	/* types, "." and ".." are to stay as they are */
 
-/* Index of the lost+found directory where that is made anew. */
+/* Index of the lost+found directory where that is rebuilt. */
 #define NAMEFIX_MADE (UINT32_MAX - 1)
 
 /* What is told; of each the first few only, then how many. */
@@ -71,7 +71,7 @@ void namefix_tell_rest(struct namefix *f);
 
 /*
  * True where there is damage that costs names and these may not be touched:
- * then links are not known, and only what is plainly wrong is mended.
+ * then links are not known, and only what is plainly wrong is repaired.
  */
 bool namefix_is_partial(const struct namefix *f);
 

@@ -138,7 +138,7 @@ static uint32_t find_other(const struct namefix *f, const struct bitmap *known,
 }
 
 /*
- * Breaks the loop that directory FIRST is part of, behind the directory that
+ * Breaks the loop that directory FIRST is part of, after the directory that
  * it returns: from there all of it leads to what got another parent, or none.
  */
 static size_t break_loop(struct namefix *f, const struct bitmap *known,

@@ -69,7 +69,8 @@ static uint32_t find_length(const struct pastentry *s,
 }
 
 /* Whether the entry is "." or "..", and is so. */
-static bool is_dots(const struct pastentry *s, const struct entrywalk_entry *entry)
+static bool is_dots(const struct pastentry *s,
+		    const struct entrywalk_entry *entry)
 {
 	const struct dirent_entry *e = &entry->e;
 	uint8_t len = entry->fate == ENTRYWALK_DOT ? 1 : 2;
@@ -79,7 +80,8 @@ static bool is_dots(const struct pastentry *s, const struct entrywalk_entry *ent
 	       (entry->fate == ENTRYWALK_DOTDOT || e->ino == s->ino);
 }
 
-static bool is_right(const struct pastentry *s, const struct entrywalk_entry *entry)
+static bool is_right(const struct pastentry *s,
+		     const struct entrywalk_entry *entry)
 {
 	switch (entry->fate) {
 	case ENTRYWALK_FREE:
@@ -123,8 +125,8 @@ static bool is_name(struct pastentry *s, const struct dirent_entry *e)
 }
 
 /* The entry at AT may be wrong in nothing but its length, MOST at most. */
-static bool mend_length(struct pastentry *s, uint32_t at,
-			uint32_t most)
+static bool repair_length(struct pastentry *s, uint32_t at,
+			  uint32_t most)
 {
 	const struct nilfs_dir_entry *de = (void *)(s->block + at);
 	struct dirent_entry e = { .offset = at };
@@ -179,9 +181,9 @@ static bool match_missed(struct pastentry *s,
 	return true;
 }
 
-/* Mends the entry at AT: 1 where it is right now, 0. */
-static int mend_entry(struct pastentry *s, struct context *cx,
-		      uint32_t at)
+/* Repairs the entry at AT: 1 where it is right now, 0. */
+static int repair_entry(struct pastentry *s, struct context *cx,
+			uint32_t at)
 {
 	struct nilfs_dir_entry *de = (void *)(s->block + at);
 	struct entrywalk_entry entry;
@@ -191,24 +193,24 @@ static int mend_entry(struct pastentry *s, struct context *cx,
 		de->file_type = entry.type;
 	if (sound && (entry.fate == ENTRYWALK_NAME || is_right(s, &entry))) {
 		if (!makes_sense(s, at + entry.e.rec_len))
-			mend_length(s, at, entry.e.rec_len - STEP);
+			repair_length(s, at, entry.e.rec_len - STEP);
 		return 1;
 	}
 	if (match_missed(s, &entry, de))
 		return 1;
-	if (!entry.e.rec_len && mend_length(s, at, s->block_size - at))
+	if (!entry.e.rec_len && repair_length(s, at, s->block_size - at))
 		return 1;
 	return take_other(s, cx, at);
 }
 
-int pastentry_mend(struct pastentry *s, struct context *cx)
+int pastentry_repair(struct pastentry *s, struct context *cx)
 {
 	struct entrywalk_entry entry;
 	uint32_t at = 0;
 	int ret;
 
 	while (at < s->block_size) {
-		ret = mend_entry(s, cx, at);
+		ret = repair_entry(s, cx, at);
 		if (ret <= 0 || !read_entry(s, s->block, at, &entry))
 			return ret < 0 ? ret : 0;
 		at += entry.e.rec_len;

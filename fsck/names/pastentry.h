@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The entries of one block of a directory of a snapshot, mended. */
+/* The entries of one block of a directory of a snapshot, repaired. */
 #ifndef NILFS2_FSCK_PASTENTRY_H
 #define NILFS2_FSCK_PASTENTRY_H
 
@@ -30,7 +30,7 @@ struct pastentry {
  * Changes the block at hand to what it must have been: 1 where all of it makes
  * sense now, 0 where it does not, -ENOMEM, -EINTR; then it may be anything.
  */
-int pastentry_mend(struct pastentry *s, struct context *cx);
+int pastentry_repair(struct pastentry *s, struct context *cx);
 
 /*
  * 1 where inode INO of the snapshot is the one that the other checkpoint has,

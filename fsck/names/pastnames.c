@@ -2,9 +2,9 @@
 /*
  * Names in snapshots.
  *
- * A block of a directory that is wrong is mended by itself (pastentry.h), as
- * far as that goes, then by the same block in the checkpoints before and behind,
- * from the nearest on.
+ * A block of a directory that is wrong is repaired by itself (pastentry.h), as
+ * far as that goes, then by the same block in the checkpoints before and
+ * behind, from the nearest on.
  *
  * A changed inode number in an entry leaves one inode without a name, and gives
  * another one too many, or a name to inode 10, which mkfs.nilfs2 makes and
@@ -63,7 +63,7 @@ static int open_snapshot(struct pastnames *s, struct context *cx, uint64_t cno)
 	return err ? err : s->listed;
 }
 
-/* Mends the block by the other one, if any: 1, 0 and it is as it was. */
+/* Repairs the block by the other one, if any: 1, 0 and it is as it was. */
 static int try_other(struct pastnames *s, struct context *cx)
 {
 	char *before = malloc(s->e.block_size);
@@ -72,7 +72,7 @@ static int try_other(struct pastnames *s, struct context *cx)
 	if (!before)
 		return fail(cx, -ENOMEM, "block of a directory");
 	memcpy(before, s->e.block, s->e.block_size);
-	ret = pastentry_mend(&s->e, cx);
+	ret = pastentry_repair(&s->e, cx);
 	if (!ret)
 		memcpy(s->e.block, before, s->e.block_size);
 	free(before);
@@ -169,8 +169,8 @@ static void report(const struct pastnames *s, uint64_t cno, const char *what)
 }
 
 /* Those of the COUNT findings from FIX on that are of its block, at once. */
-static int mend(struct pastnames *s, struct context *cx, const struct fix *fix,
-		size_t count)
+static int repair(struct pastnames *s, struct context *cx,
+		  const struct fix *fix, size_t count)
 {
 	const char *what = "repaired";
 	int ret = open_snapshot(s, cx, fix->place.cno);
@@ -240,8 +240,8 @@ static void count_missed(struct pastnames *s, const struct fix *fixes,
 	}
 }
 
-static int mend_all(struct pastnames *s, struct context *cx,
-		    const struct fix *fixes, size_t n)
+static int repair_all(struct pastnames *s, struct context *cx,
+		      const struct fix *fixes, size_t n)
 {
 	uint64_t counted = 0;
 	size_t i;
@@ -254,7 +254,7 @@ static int mend_all(struct pastnames *s, struct context *cx,
 		if (fixes[i].place.cno != counted)
 			count_missed(s, fixes, n, fixes[i].place.cno);
 		counted = fixes[i].place.cno;
-		err = mend(s, cx, &fixes[i], n - i);
+		err = repair(s, cx, &fixes[i], n - i);
 	}
 	return err;
 }
@@ -472,7 +472,8 @@ static int run(struct pastblocks *p, struct context *cx,
 	s.e.other = malloc(s.e.block_size);
 	if (!s.e.other)
 		return fail(cx, -ENOMEM, "block of a directory");
-	err = damage_forgive(cx, cptable_list(s.vol, cx, false, &s.o.cnos, &s.o.n));
+	err = damage_forgive(cx,
+			     cptable_list(s.vol, cx, false, &s.o.cnos, &s.o.n));
 	if (!err)
 		err = step(&s, cx, fixes, n);
 	inodelist_fini(&s.e.list);
@@ -481,10 +482,10 @@ static int run(struct pastblocks *p, struct context *cx,
 	return err;
 }
 
-int pastnames_mend(struct pastblocks *p, struct context *cx,
-		   const struct fix *fixes, size_t n)
+int pastnames_repair(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n)
 {
-	return run(p, cx, fixes, n, mend_all);
+	return run(p, cx, fixes, n, repair_all);
 }
 
 int pastnames_retarget(struct pastblocks *p, struct context *cx,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Directories of snapshots, mended block by block. */
+/* Directories of snapshots, repaired block by block. */
 #ifndef NILFS2_FSCK_PASTNAMES_H
 #define NILFS2_FSCK_PASTNAMES_H
 
@@ -13,8 +13,8 @@
  * Puts in P what the blocks of directories that FIXES name, those of snapshots,
  * are to be, and tells.  Nothing is written.  -ENOMEM, -EINTR.
  */
-int pastnames_mend(struct pastblocks *p, struct context *cx,
-		   const struct fix *fixes, size_t n);
+int pastnames_repair(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n);
 
 /*
  * The same for entries of snapshots that lead to a wrong inode: FIXES name the
@@ -25,8 +25,8 @@ int pastnames_retarget(struct pastblocks *p, struct context *cx,
 		       const struct fix *fixes, size_t n);
 
 /*
- * The same for inodes of snapshots that FIXES say have no name, and that nothing
- * else is wrong with: the root gets names for them.  -ENOMEM, -EINTR.
+ * The same for inodes of snapshots that FIXES say have no name, and that
+ * nothing else is wrong with: the root gets names for them.  -ENOMEM, -EINTR.
  */
 int pastnames_number(struct pastblocks *p, struct context *cx,
 		     const struct fix *fixes, size_t n);

@@ -41,7 +41,7 @@ struct pastblocks {
  * content changed; a second time with the content that it was given: 1 and *B,
  * which is valid until the next call.  With ANEW one that cannot be read is
  * all zero.  0 where there is no such block, it cannot be read, or it lives in
- * the newest checkpoint as well: that is mended first.  -ENOMEM, -EINTR.
+ * the newest checkpoint as well: that is repaired first.  -ENOMEM, -EINTR.
  */
 int pastblocks_change(struct pastblocks *p, struct context *cx,
 		      const struct pastblocks_block *what, bool anew,

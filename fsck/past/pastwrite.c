@@ -26,7 +26,7 @@
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "log/bmapnode.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/past.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
@@ -281,8 +281,8 @@ static int look_at_files(struct pastwrite *w, struct context *cx)
 static int look_at_ifile(struct pastwrite *w, struct context *cx, uint64_t cno)
 {
 	struct volume *vol = w->p->job->vol;
-	struct metafile *cpfile = mend_file(w->p->job->writer,
-					    NILFS_CPFILE_INO);
+	struct metafile *cpfile = repairwriter_file(w->p->job->writer,
+						    NILFS_CPFILE_INO);
 	struct nilfs_checkpoint cp, *to;
 	void *data;
 	int ret = cptable_read(vol, cx, cno, &cp);

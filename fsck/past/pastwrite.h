@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Blocks of the past, written anew with all that leads to them. */
+/* Blocks of the past, rewritten with all that leads to them. */
 #ifndef NILFS2_FSCK_PASTWRITE_H
 #define NILFS2_FSCK_PASTWRITE_H
 

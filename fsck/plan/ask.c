@@ -4,7 +4,7 @@
  *
  * A question shows one finding, how many there are, what would be done and what
  * it costs.  There is no question for each single finding: fixers make things
- * anew from what they count, so half of an answer would be none.
+ * again from what they count, so half of an answer would be none.
  *
  * An end of the input is a no to all that is left.
  */
@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-#include "find/tell.h"
+#include "find/findprint.h"
 
 static enum rule_danger danger_of(enum rule_fix kind, const struct fix *fix)
 {
@@ -64,7 +64,7 @@ static int put_question(struct ask *a, struct context *cx)
 
 	for (;;) {
 		out_string(a->tool->out,
-			   "  Mend? (y)es, (n)o, yes to (a)ll: ");
+			   "  Repair? (y)es, (n)o, yes to (a)ll: ");
 		out_flush(a->tool->out);
 		answer = read_answer(a, cx);
 		switch (answer) {
@@ -93,13 +93,13 @@ static void describe(struct ask *a, const struct fix *fix, size_t n,
 {
 	struct report *r = &a->tool->report;
 
-	tell_finding(r, &(struct finding){
+	findprint_finding(r, &(struct finding){
 		.rule = fix->rule, .place = fix->place,
 		.has_want = fix->has_want, .want = fix->want,
 		.has_got = fix->has_got, .got = fix->got,
 	});
 	if (n > 1)
-		report_text(r, "  and %zu more that are mended the same way",
+		report_text(r, "  and %zu more repaired in the same way",
 			    n - 1);
 	report_text(r, "  What would be done: %s", fixer->what);
 	if (danger == RULE_DANGER_SAFE)

@@ -34,7 +34,7 @@ struct ask {
 };
 
 /*
- * Takes out of PLAN what the user does not want mended of the kinds of STAGE,
+ * Takes out of PLAN what the user does not want repaired of the kinds of STAGE,
  * which is asked for where it was not.  0, -EINTR.
  */
 int ask_stage(struct ask *a, struct context *cx, struct plan *plan,

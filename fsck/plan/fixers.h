@@ -3,10 +3,10 @@
  * The kinds of repair, one file (fix_*.c) each.
  *
  * A fixer changes what its findings name and what follows from that: counts
- * are made anew from what they count, not corrected by what was found.  It
- * writes nothing itself but superblocks and, behind an undo file, blocks of
+ * are rebuilt from what they count, not corrected by what was found.  It
+ * writes nothing itself but superblocks and, after an undo file, blocks of
  * snapshots (pastblocks.h): the rest goes into the log of a writer that is
- * open on the volume.  It may leave what it cannot mend.
+ * open on the volume.  It may leave what it cannot repair.
  *
  * Repairs go stage by stage (enum rule_stage).  Fixers of a stage run together,
  * in the order of enum rule_fix, on one writer; those of later stages wait for
@@ -38,11 +38,11 @@ struct fixer_job {
 	struct writer *writer;	/* of the next checkpoint; or NULL */
 	const struct plan *plan;	/* all kinds */
 	uint64_t time;		/* now, seconds */
-	bool rebuild;		/* the user wants metadata files made anew */
+	bool rebuild;		/* the user wants metadata files rebuilt */
 	bool undo;		/* what is written over will be kept in a file */
 	struct root_state *state;	/* to be chosen where superblocks lead nowhere */
 	unsigned int state_number;	/* the newest that will do is 0 */
-	bool keeps_synced;	/* of logs behind the latest: is written later */
+	bool keeps_synced;	/* of logs after the latest: is written later */
 	const struct derived *derived;	/* blocks to be written, or NULL */
 
 	/* Told what was done or given up, a phrase about one object. */
@@ -51,8 +51,8 @@ struct fixer_job {
 };
 
 /*
- * Mends the N FIXES.  0, also where some cannot be mended, or a failure that
- * ends the repair: nothing of it reaches the device then.
+ * Repairs the N FIXES.  0, also where some cannot be repaired, or a failure
+ * that ends the repair: nothing of it reaches the device then.
  */
 typedef int fixer_apply(struct fixer_job *job, struct context *cx,
 			const struct fix *fixes, size_t n);

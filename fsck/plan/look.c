@@ -8,7 +8,7 @@
  * for that does not grow with the volume.  On a device with zones these are
  * looked at, too.
  *
- * What is planned is everything that somebody can mend and that the user's
+ * What is planned is everything that somebody can repair and that the user's
  * words do not rule out; how often it is shown is another matter.
  */
 #include "fsck/plan/look.h"
@@ -21,7 +21,7 @@
 #include "check/budget.h"
 #include "check/passes.h"
 #include "check/zonewalk.h"
-#include "find/tell.h"
+#include "find/findprint.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/pass_bits.h"
 
@@ -62,7 +62,7 @@ void look_report_kept(const struct look *l, struct report *r, const char *key)
 
 	report_list(r, key);
 	for (i = 0; i < l->kept.n; i++)
-		tell_finding(r, &l->kept.findings[i]);
+		findprint_finding(r, &l->kept.findings[i]);
 	report_end(r);
 }
 
@@ -145,7 +145,7 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 		plan_add(&l->plan, fix, f);
 }
 
-/* That flag goes with the errors, whoever mends them. */
+/* That flag goes with the errors, whoever repairs them. */
 static void plan_finding(void *arg, const struct finding *f)
 {
 	struct look *l = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One look at a volume: all passes, what they found, what may be mended. */
+/* One look at a volume: all passes, what they found, what may be repaired. */
 #ifndef NILFS2_FSCK_LOOK_H
 #define NILFS2_FSCK_LOOK_H
 
@@ -32,17 +32,17 @@ struct look {
 	struct plan plan;	/* what MODE does not rule out */
 	struct kept kept;	/* findings that were told to nobody */
 	bool complete;		/* all passes were run */
-	uint64_t left;		/* that could be mended, but for MODE */
+	uint64_t left;		/* that could be repaired, but for MODE */
 	/* The kernel's word that it met errors may be taken back. */
 	bool state_error;
 };
 
 /*
  * Looks at DEV (borrowed while L lives) as O asks; SINK is told of findings, of
- * each rule not more than O says.  SINK is NULL for a look at what a repair came
- * to: all passes, findings are kept and notes not given.  Progress goes to TOOL.
- * 0, or a failure of the checker.  L is freed with look_fini(), also after a
- * failure; all zero is accepted.
+ * each rule not more than O says.  SINK is NULL for a look at what a repair
+ * came to: all passes, findings are kept and notes not given.  Progress goes to
+ * TOOL. 0, or a failure of the checker.  L is freed with look_fini(), also
+ * after a failure; all zero is accepted.
  */
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, findings_sink *sink, void *arg);

@@ -23,7 +23,7 @@ struct options {
 	bool quick;		/* look at superblocks and super root only */
 	bool data;		/* verify the checksums of all logs */
 	bool everything;	/* show all findings */
-	bool rebuild;		/* metadata files may be made anew */
+	bool rebuild;		/* metadata files may be rebuilt */
 	const char *undo_file;	/* to be written before a repair, or NULL */
 	const char *undo;	/* to be played back, or NULL */
 	struct options_rollback {
@@ -35,7 +35,7 @@ struct options {
 
 extern const struct cli_option options_rows[];
 
-/* What may be mended; CAN_ASK: there is somebody who answers. */
+/* What may be repaired; CAN_ASK: there is somebody who answers. */
 enum decision_mode options_decision(const struct options *o, bool can_ask);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The plan: lists by kind of repair, bounded each.
  *
- * Kinds whose fixer makes everything anew from what is sound need one finding
- * only; those that mend object by object get theirs in the order in which the
+ * Kinds whose fixer makes everything again from what is sound need one finding
+ * only; those that repair object by object get theirs in the order in which the
  * passes met them.
  */
 #include "fsck/plan/plan.h"
@@ -31,7 +31,7 @@ static enum rule_fix fix_of_file(uint64_t ino, enum rule_fix other)
 	}
 }
 
-/* What cannot be read is mended as what stands there. */
+/* What cannot be read is repaired as what stands there. */
 static enum rule_fix fix_unreadable(const struct place *place)
 {
 	switch (place->kind) {

@@ -20,7 +20,7 @@
 /* The most findings of a kind that are kept. */
 #define PLAN_MOST 65536
 
-/* A finding to be mended; without its words. */
+/* A finding to be repaired; without its words. */
 struct fix {
 	enum rule rule;
 	bool has_want, has_got;
@@ -41,20 +41,20 @@ struct plan {
 
 /*
  * The kind of repair for F: that of its rule, but what is wrong with the map
- * of a metadata file is mended with the file, and what cannot be read as what
+ * of a metadata file is repaired with the file, and what cannot be read as what
  * it is part of.
  */
 enum rule_fix plan_fix_of(const struct finding *f);
 
 /*
- * What it may cost to mend F with FIX.  A metadata file whose map is broken is
- * made anew from what follows from the rest (SUFILE), from the logs (DAT, where
- * all of it is there), or from what is left of it.
+ * What it may cost to repair F with FIX.  A metadata file whose map is broken
+ * is rebuilt from what follows from the rest (SUFILE), from the logs (DAT,
+ * where all of it is there), or from what is left of it.
  */
 enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f);
 
 /*
- * The kind that may mend F where the one above leaves it as it is: what the
+ * The kind that may repair F where the one above leaves it as it is: what the
  * DAT does not lead to is lost to the file; where the DAT is right the SUFILE
  * is wrong, or the log.  RULE_FIX_NONE for most.
  */

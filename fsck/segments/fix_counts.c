@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mending counts.
+ * Repairing counts.
  *
  * An entry of the DAT that lives and that no checkpoint refers to is ended in
  * the checkpoint in which it began: then none has it, snapshots neither, and a
@@ -9,7 +9,7 @@
  * as long as they do.  Which entries these are is only known where all that
  * refers to blocks could be followed.
  *
- * Counts of live blocks are made anew, of all segments.
+ * Counts of live blocks are rebuilt, of all segments.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "disk/dat.h"
 #include "fsck/plan/fixers.h"
 #include "log/exactcounts.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "vol/datscan.h"
 
 /* Numbers that one worker found. */
@@ -71,8 +71,8 @@ static int end_entries(struct fixer_job *job, struct context *cx,
 	int err = 0;
 
 	for (i = 0; i < f->n && !err; i++) {
-		err = mend_end(job->writer, cx, f->numbers[i],
-			       kind_of(job->check, f->numbers[i]));
+		err = repairwriter_end(job->writer, cx, f->numbers[i],
+				       kind_of(job->check, f->numbers[i]));
 		if (err == -EUCLEAN) {
 			fail_clear(cx);
 			err = 0;

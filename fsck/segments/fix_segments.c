@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Mending the SUFILE.
+ * Repairing the SUFILE.
  *
  * What an entry should say follows from the DAT and the logs (usage.h).  Where
  * something lives, the segment is in use up to where its logs end.  Where
@@ -11,13 +11,13 @@
  *
  * nilfs_cleanerd stops at the first log that it cannot read, takes all behind
  * it for dead, and frees the segment.  Segments in which something lives
- * behind such a log are therefore marked as erroneous, which neither it nor
+ * after such a log are therefore marked as erroneous, which neither it nor
  * the kernel ever frees or writes to.
  *
  * The same flag keeps the kernel off segments whose zones cannot be written to.
  *
  * A block that the DAT names where logs end as they should was never written
- * there: then the DAT is wrong, and is not mended here.  The counts of the
+ * there: then the DAT is wrong, and is not repaired here.  The counts of the
  * header are made by the writer.
  */
 #include <errno.h>
@@ -29,7 +29,7 @@
 #include "fsck/segments/fix_segments.h"
 #include "fsck/segments/usage.h"
 #include "log/exactcounts.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/segzones.h"
 #include "vol/sutable.h"
 
@@ -207,8 +207,8 @@ static int read_entry(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-static int mend_segment(struct fixer_job *job, struct context *cx,
-			struct usage *u, uint64_t segnum, bool *changed)
+static int repair_segment(struct fixer_job *job, struct context *cx,
+			  struct usage *u, uint64_t segnum, bool *changed)
 {
 	const struct nilfs_geometry *geo = &job->vol->geo;
 	struct segment s = {
@@ -231,8 +231,8 @@ static int mend_segment(struct fixer_job *job, struct context *cx,
 		su = job->check->dat_broken ? of_doubtful(&s) : of_dead(&s);
 	if (s.unwritable)
 		su.su_flags = le32_make(le32_get(su.su_flags) | ERROR);
-	err = enter(mend_file(job->writer, NILFS_SUFILE_INO), cx, geo, segnum,
-		    &su, changed);
+	err = enter(repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, geo,
+		    segnum, &su, changed);
 	if (!err && *changed && s.known)
 		tell(job, &s, &su);
 	return err;
@@ -251,8 +251,8 @@ static int clear_beyond(struct fixer_job *job, struct context *cx)
 	int err = 0;
 
 	for (segnum = geo->nsegments; segnum < end && !err; segnum++) {
-		err = enter(mend_file(job->writer, NILFS_SUFILE_INO), cx, geo,
-			    segnum, &none, &changed);
+		err = enter(repairwriter_file(job->writer, NILFS_SUFILE_INO),
+			    cx, geo, segnum, &none, &changed);
 		if (!err && changed)
 			fixers_tell(job, "segment %llu: does not exist",
 				    (unsigned long long)segnum);
@@ -273,7 +273,7 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 		err = usage_gather(&u, cx, job->vol, which);
 	for (; segnum < which->bits && !err;
 	     segnum = bitmap_next_set(which, segnum + 1)) {
-		err = mend_segment(job, cx, &u, segnum, &changed);
+		err = repair_segment(job, cx, &u, segnum, &changed);
 		*nchanged += !err && changed;
 	}
 	usage_fini(&u);
@@ -317,7 +317,7 @@ static int make_anew(struct fixer_job *job, struct context *cx,
 		err = exactcounts_count(job->writer, cx, job->vol, job->time,
 					&segnum);
 	if (!err)
-		fixers_tell(job, "segment usage file: made anew, with %llu "
+		fixers_tell(job, "segment usage file: rebuilt, with %llu "
 			    "segments that are not clean",
 			    (unsigned long long)changed);
 	return err;
@@ -326,8 +326,9 @@ static int make_anew(struct fixer_job *job, struct context *cx,
 int fix_segments(struct fixer_job *job, struct context *cx,
 		 const struct fix *fixes, size_t n)
 {
-	struct metafile *sufile = mend_file(job->writer, NILFS_SUFILE_INO);
-	bool anew = mend_is_anew(job->writer, NILFS_SUFILE_INO);
+	struct metafile *sufile =
+		repairwriter_file(job->writer, NILFS_SUFILE_INO);
+	bool anew = repairwriter_is_anew(job->writer, NILFS_SUFILE_INO);
 	struct bitmap which;
 	uint64_t changed = 1;
 	void *header;
@@ -342,5 +343,6 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 	}
 	bitmap_fini(&which);
 	/* Its counts are the writer's, who comes only where something is. */
-	return err || !changed ? err : metafile_change(sufile, cx, 0, &header, NULL);
+	return err || !changed ? err
+			       : metafile_change(sufile, cx, 0, &header, NULL);
 }

@@ -10,7 +10,7 @@
 #include "fsck/plan/fixers.h"
 
 /*
- * Mends the entries of the segments in WHICH, and clears those behind the last
+ * Repairs the entries of the segments in WHICH, and clears those after the last
  * segment; *NCHANGED of the segments were wrong.  Counts of live blocks are
  * left as they are.
  */

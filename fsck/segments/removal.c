@@ -23,7 +23,7 @@
 #include "check/lifelogs.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/move.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
@@ -231,7 +231,7 @@ static bool is_needed(const struct removal *r, const struct removal_block *b)
 }
 
 /*
- * Whether the commit writes B anew: the DAT's have no other way, those of
+ * Whether the commit writes B again: the DAT's have no other way, those of
  * cpfile and SUFILE change with every checkpoint.
  */
 static bool is_written_anew(const struct removal_block *b)
@@ -327,7 +327,7 @@ static int locate(struct removal *r, struct context *cx,
 	return err;
 }
 
-/* The old number of what is written anew ends, and is free like the others. */
+/* The old number of what is rewritten ends, and is free like the others. */
 static int leave(struct removal *r, struct context *cx,
 		 const struct removal_block *b)
 {

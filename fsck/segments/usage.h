@@ -29,7 +29,7 @@ struct usage_facts {
 	uint64_t lastmod;	/* when the last of these was made; 0: none */
 	uint32_t held;		/* blocks that the DAT names in it */
 	uint32_t listed;	/* of these, named the same by these logs */
-	uint32_t behind;	/* not listed, behind these logs */
+	uint32_t behind;	/* not listed, after these logs */
 	uint32_t last;		/* one past the last of these */
 };
 
@@ -45,7 +45,7 @@ int usage_gather(struct usage *u, struct context *cx, struct volume *vol,
  * What is in SEGNUM, one of these, each to be asked about once.  A log is sound
  * whose summary can be read, that is part of a checkpoint, and not of a later
  * time than VOL's latest.  Where one ends at block EXPECTED and the DAT names
- * nothing behind it, it was the last: logs of no checkpoint can follow.  Fails
+ * nothing after it, it was the last: logs of no checkpoint can follow.  Fails
  * where the checker cannot go on.
  */
 int usage_of(struct usage *u, struct context *cx, uint64_t segnum,

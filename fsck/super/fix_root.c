@@ -24,7 +24,7 @@ int fix_log(struct fixer_job *job, struct context *cx, const struct fix *fixes,
 	if (place)
 		fixers_tell(job, "latest log: one more begins an empty zone");
 	if (fields)
-		fixers_tell(job, "super root: written anew");
+		fixers_tell(job, "super root: rewritten");
 	return 0;
 }
 
@@ -35,7 +35,7 @@ static bool is_placeable(enum rule rule)
 				   rule != RULE_SB_DEVICE_SIZE);
 }
 
-/* The superblock that counts: 1, 0 where there is none. */
+/* The active superblock: 1, 0 where there is none. */
 static int find_super(struct fixer_job *job, struct context *cx,
 		      struct nilfs_super_block *sb)
 {

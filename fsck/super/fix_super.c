@@ -29,7 +29,7 @@ struct copies {
 	uint64_t offset[2];	/* 0: there is no such copy */
 	struct nilfs_super_block sb[2];
 	bool read[2];
-	bool keeps_wiped;	/* nobody has said that the first may be anew */
+	bool keeps_wiped;	/* nobody has said that the first may be again */
 };
 
 static void read_copies(struct fixer_job *job, struct context *cx,
@@ -76,7 +76,7 @@ static int write_copy(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = dev_flush(job->dev, cx);
 	if (!err)
-		fixers_tell(job, "superblock %d: written anew", i + 1);
+		fixers_tell(job, "superblock %d: rewritten", i + 1);
 	return err;
 }
 
@@ -118,7 +118,7 @@ static void borrow_fields(struct nilfs_super_block *sb,
 /*
  * The log that was found from a copy is the latest.  Whether the copy was valid
  * says nothing if it is not the one that counted: what counts is whether a
- * mount has to look what lies behind that log.
+ * mount has to look what lies after that log.
  */
 static void set_cursor(struct nilfs_super_block *sb,
 		       const struct recovery *latest)
@@ -137,9 +137,9 @@ static void set_valid(struct nilfs_super_block *sb, bool valid)
 }
 
 /* Both copies with what never changes as that of OTHER, NULL for their own. */
-static int mend_by_volume(struct fixer_job *job, struct context *cx,
-			  const struct copies *s,
-			  const struct nilfs_super_block *other)
+static int repair_by_volume(struct fixer_job *job, struct context *cx,
+			    const struct copies *s,
+			    const struct nilfs_super_block *other)
 {
 	const struct volume *vol = job->vol;
 	int used = vol->super_used;
@@ -195,7 +195,7 @@ static int try_copy(struct fixer_job *job, struct context *cx,
 	sb->s_magic = le16_make(NILFS_SUPER_MAGIC);
 	sb->s_bytes = le16_make(NILFS_SB_BYTES);
 	borrow_fields(sb, &s->sb[!i]);
-	/* The latest log may lie behind the one that it names. */
+	/* The latest log may lie after the one that it names. */
 	set_valid(sb, false);
 	sb->s_sum = le32_make(super_checksum(sb));
 	ret = overlay_open(&overlay, cx, job->dev);
@@ -213,9 +213,9 @@ static bool is_cut(struct fixer_job *job, const struct nilfs_super_block *sb)
 	return super_geometry(sb, job->dev->size, &geo) == RULE_SB_DEVICE_SIZE;
 }
 
-/* 1 where one of the copies leads to a super root and both were mended. */
-static int mend_by_copies(struct fixer_job *job, struct context *cx,
-			  const struct copies *s)
+/* 1 where one of the copies leads to a super root and both were repaired. */
+static int repair_by_copies(struct fixer_job *job, struct context *cx,
+			    const struct copies *s)
 {
 	struct nilfs_super_block sb[2];
 	struct recovery latest[2];
@@ -284,8 +284,8 @@ static void progress(void *arg, uint64_t done)
 	check_progress(arg, done);
 }
 
-static int mend_by_logs(struct fixer_job *job, struct context *cx,
-			const struct copies *s)
+static int repair_by_logs(struct fixer_job *job, struct context *cx,
+			  const struct copies *s)
 {
 	struct logquest q = { .progress = progress, .arg = job->check };
 	struct nilfs_super_block sb = remains(s);
@@ -296,7 +296,7 @@ static int mend_by_logs(struct fixer_job *job, struct context *cx,
 		ret = choose_volume(job, cx, &q, &sb);
 	if (ret <= 0)
 		return ret;
-	fixers_tell(job, "superblocks: made anew from logs, with %u bytes a "
+	fixers_tell(job, "superblocks: rebuilt from logs, with %u bytes a "
 		    "block and %u blocks a segment", 1024u <<
 		    le32_get(sb.s_log_block_size),
 		    le32_get(sb.s_blocks_per_segment));
@@ -324,10 +324,10 @@ int fix_super(struct fixer_job *job, struct context *cx,
 	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED) &&
 			!have_rule(fixes, n, RULE_SB_WIPED);
 	if (job->vol)
-		return mend_by_volume(job, cx, &s, NULL);
-	ret = mend_by_copies(job, cx, &s);
+		return repair_by_volume(job, cx, &s, NULL);
+	ret = repair_by_copies(job, cx, &s);
 	if (!ret && lost)
-		ret = mend_by_logs(job, cx, &s);
+		ret = repair_by_logs(job, cx, &s);
 	return ret < 0 ? ret : 0;
 }
 
@@ -340,5 +340,5 @@ int fix_super_other(struct fixer_job *job, struct context *cx,
 	(void)n;
 	read_copies(job, cx, &s);
 	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED);
-	return mend_by_volume(job, cx, &s, &s.sb[!job->vol->super_used]);
+	return repair_by_volume(job, cx, &s, &s.sb[!job->vol->super_used]);
 }

@@ -191,7 +191,7 @@ static void add_log(struct logquest_volume *v, uint64_t off,
 	v->logs++;
 	if (le64_get(ss->ss_create) > v->newest)
 		v->newest = le64_get(ss->ss_create);
-	/* The first segment begins behind the superblock. */
+	/* The first segment begins after the superblock. */
 	if (next >= NILFS_SEG_MIN_BLOCKS)
 		v->segment_blocks = common_divisor(v->segment_blocks, next);
 	if (le16_get(ss->ss_flags) & NILFS_SS_SR)
@@ -255,7 +255,7 @@ static int look(struct quest *quest, struct context *cx, uint64_t off,
 /*
  * How much to read next, after a read of LEN bytes that FAILED or not: less
  * and less around a bad place, which may cost a disk seconds each time, and
- * more and more behind it.
+ * more and more after it.
  */
 static size_t next_piece(size_t len, bool failed)
 {

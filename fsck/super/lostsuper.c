@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A superblock made anew.
+ * A superblock rebuilt.
  *
  * Seed and block size are known from the logs, the size of inodes from that of
  * the super root.  What is left to find is how large segments are and how

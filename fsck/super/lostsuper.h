@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A superblock made anew from what logs tell. */
+/* A superblock rebuilt from what logs tell. */
 #ifndef NILFS2_FSCK_LOSTSUPER_H
 #define NILFS2_FSCK_LOSTSUPER_H
 

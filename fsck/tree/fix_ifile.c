@@ -17,7 +17,7 @@
 #include "fsck/dat/groupfix.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/pastgroups.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 
 /* Marks those of the COUNT inodes from INO on, in DATA, that are in use. */
 static void mark_inodes(const struct fixer_job *job, uint64_t ino,
@@ -43,7 +43,8 @@ static int mark_group(struct fixer_job *job, struct context *cx,
 	const void *data;
 	int ret = 0;
 
-	for (end = blkoff + g->p->blocks_per_group; ret >= 0 && ++blkoff < end;) {
+	for (end = blkoff + g->p->blocks_per_group;
+	     ret >= 0 && ++blkoff < end;) {
 		ret = metafile_look(g->m, cx, blkoff, &data);
 		palloc_locate(g->p, blkoff, &what);
 		if (ret > 0)
@@ -101,14 +102,14 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	      const struct fix *fixes, size_t n)
 {
 	struct groupfix g = {
-		.m = mend_file(job->writer, NILFS_IFILE_INO),
+		.m = repairwriter_file(job->writer, NILFS_IFILE_INO),
 		.p = &job->vol->ifile_palloc,
 	};
 	size_t i;
 	int err = 0;
 
 	/* It is filled with what it had, and counted then. */
-	if (mend_is_anew(job->writer, NILFS_IFILE_INO))
+	if (repairwriter_is_anew(job->writer, NILFS_IFILE_INO))
 		return 0;
 	for (i = 0; i < n && !err; i++)
 		if (is_of_latest(job, &fixes[i]))
@@ -118,8 +119,8 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	if (!err && g.n) {
 		fixers_tell(job, "inode file: bitmaps and counts of %zu %s "
 			    "recomputed", g.n, g.n == 1 ? "group" : "groups");
-		err = mend_changed(job->writer, cx);
+		err = repairwriter_changed(job->writer, cx);
 	}
 	groupfix_fini(&g);
-	return err ? err : pastgroups_mend(job, cx, fixes, n);
+	return err ? err : pastgroups_repair(job, cx, fixes, n);
 }

@@ -9,7 +9,7 @@
  * (oldinodes.h).  Where there is none, and its type is gone, too, it is
  * cleared, and its names are for the repair of names.
  *
- * A root of which nothing is left is made anew, empty, because everything else
+ * A root of which nothing is left is rebuilt, empty, because everything else
  * can be hung up in it.
  */
 #include <errno.h>
@@ -25,11 +25,11 @@
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/ifilefill.h"
 #include "fsck/tree/inodeedit.h"
-#include "fsck/tree/inodemend.h"
+#include "fsck/tree/inoderepair.h"
 #include "fsck/tree/nametypes.h"
 #include "fsck/tree/oldinodes.h"
 #include "fsck/tree/pastinodes.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/remap.h"
 
 #define ROOT_LINKS 2
@@ -149,16 +149,17 @@ static int replace(struct fixing *f, struct context *cx, uint64_t ino)
 }
 
 /* Makes INODE right: 1, 0 where nothing can be made of it. */
-static int mend_fields(struct fixing *f, struct context *cx,
-		       const struct fix *fix, struct nilfs_inode *inode)
+static int repair_fields(struct fixing *f, struct context *cx,
+			 const struct fix *fix, struct nilfs_inode *inode)
 {
 	uint64_t ino = fix->place.ino;
 
 	if (fix->rule == RULE_INODE_EMPTY ||
-	    (fix->rule == RULE_INODE_MODE && inodemend_is_garbage(inode)))
+	    (fix->rule == RULE_INODE_MODE && inoderepair_is_garbage(inode)))
 		return 0;
-	return inodemend_fields(f->job->vol, cx, ino,
-				nametypes_of(f->types, f->ntypes, ino), inode);
+	return inoderepair_fields(f->job->vol, cx, ino,
+				  nametypes_of(f->types, f->ntypes, ino),
+				  inode);
 }
 
 /* Inode INO where it is in use: 1, 0. */
@@ -213,8 +214,8 @@ static int is_noise(struct fixing *f, struct context *cx,
 	for (ino = what->first; ino < what->first + what->count && ret >= 0;
 	     ino++) {
 		ret = read_used(f, cx, ino, &inode);
-		if (ret > 0 && !is_empty(&inode) && inodemend_signs(&inode))
-			ret = inodemend_is_garbage(&inode)
+		if (ret > 0 && !is_empty(&inode) && inoderepair_signs(&inode))
+			ret = inoderepair_is_garbage(&inode)
 				      ? 0 : is_known(f, cx, ino, &inode);
 		else
 			ret = ret < 0 ? ret : 1;
@@ -233,7 +234,7 @@ static int replace_doubtful(struct fixing *f, struct context *cx, uint64_t ino)
 		return ret < 0 ? ret : 0;
 	if (!ret)
 		return inodeedit_clear(&f->edit, cx, ino);
-	ret = inodemend_signs(&inode) ? 0 : is_known(f, cx, ino, &inode);
+	ret = inoderepair_signs(&inode) ? 0 : is_known(f, cx, ino, &inode);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	f->old.now = &inode;
@@ -256,7 +257,7 @@ static int replace_noise(struct fixing *f, struct context *cx,
 }
 
 /* The block of the ifile that has inode INO, once. */
-static int mend_block(struct fixing *f, struct context *cx, uint64_t ino)
+static int repair_block(struct fixing *f, struct context *cx, uint64_t ino)
 {
 	uint64_t blkoff = palloc_entry_blkoff(f->edit.palloc, ino);
 	struct palloc_block what;
@@ -281,7 +282,7 @@ static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
 	return inodeedit_mark(&f->edit, cx, ino, true);
 }
 
-static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
+static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
 	struct nilfs_inode inode;
@@ -289,7 +290,7 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 
 	if (fix->rule == RULE_INODE_RESERVED_FREE)
 		return inodeedit_mark(&f->edit, cx, ino, true);
-	ret = mend_block(f, cx, ino);
+	ret = repair_block(f, cx, ino);
 	if (!ret)
 		ret = inodeedit_read(&f->edit, cx, ino, &inode);
 	if (ret < 0)
@@ -299,10 +300,10 @@ static int mend(struct fixing *f, struct context *cx, const struct fix *fix)
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
-	ret = inodemend_is_garbage(&inode) ? revive(f, cx, ino) : 0;
-	if (ret || inodemend_check(f->job->vol, ino, &inode) == RULE_OK)
+	ret = inoderepair_is_garbage(&inode) ? revive(f, cx, ino) : 0;
+	if (ret || inoderepair_check(f->job->vol, ino, &inode) == RULE_OK)
 		return ret < 0 ? ret : 0;
-	ret = mend_fields(f, cx, fix, &inode);
+	ret = repair_fields(f, cx, fix, &inode);
 	if (ret < 0)
 		return ret;
 	if (!ret)
@@ -367,8 +368,8 @@ static int is_hole(const struct fixing *f, struct context *cx, uint64_t blkoff)
 }
 
 /* Gives the block what is known of it. */
-static int mend_hole(struct fixing *f, struct context *cx, uint64_t blkoff,
-		     uint64_t *nfreed)
+static int repair_hole(struct fixing *f, struct context *cx, uint64_t blkoff,
+		       uint64_t *nfreed)
 {
 	int ret = is_hole(f, cx, blkoff);
 
@@ -402,8 +403,8 @@ static int list_holes(struct fixing *f, struct context *cx,
 }
 
 /*
- * Blocks of inodes that are missing: where no log and no checkpoint has one, the
- * bitmap is wrong, or its inodes are lost.
+ * Blocks of inodes that are missing: where no log and no checkpoint has one,
+ * the bitmap is wrong, or its inodes are lost.
  */
 static int fill_holes(struct fixing *f, struct context *cx,
 		      const struct fix *fixes, size_t n)
@@ -420,7 +421,7 @@ static int fill_holes(struct fixing *f, struct context *cx,
 	if (!err)
 		err = ifilefill_holes(f->job, cx, holes.list, holes.n);
 	for (i = 0; i < holes.n && !err; i++)
-		err = mend_hole(f, cx, holes.list[i], &nfreed);
+		err = repair_hole(f, cx, holes.list[i], &nfreed);
 	if (nfreed)
 		fixers_tell(f->job, "%llu inodes marked free: no checkpoint "
 			    "has their blocks", (unsigned long long)nfreed);
@@ -429,11 +430,11 @@ static int fill_holes(struct fixing *f, struct context *cx,
 }
 
 /* Inodes of snapshots. */
-static int mend_past(struct fixing *f, struct context *cx,
-		     const struct fix *fixes, size_t n)
+static int repair_past(struct fixing *f, struct context *cx,
+		       const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = f->job };
-	int err = pastinodes_mend(&past, cx, fixes, n);
+	int err = pastinodes_repair(&past, cx, fixes, n);
 
 	if (!err)
 		err = pastblocks_write(&past, cx);
@@ -441,15 +442,15 @@ static int mend_past(struct fixing *f, struct context *cx,
 	return err;
 }
 
-static int mend_all(struct fixing *f, struct context *cx,
-		    const struct fix *fixes, size_t n)
+static int repair_all(struct fixing *f, struct context *cx,
+		      const struct fix *fixes, size_t n)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n && !err; i++)
 		if (is_newest(f, &fixes[i]))
-			err = mend(f, cx, &fixes[i]);
+			err = repair(f, cx, &fixes[i]);
 	return err;
 }
 
@@ -458,29 +459,31 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 {
 	struct fixing f = {
 		.job = job,
-		.edit = {
-			.ifile = mend_file(job->writer, NILFS_IFILE_INO),
-			.palloc = &job->vol->ifile_palloc,
-		},
-		.old = { .vol = job->vol },
+		.edit =
+			{
+				.ifile = repairwriter_file(job->writer,
+							   NILFS_IFILE_INO),
+				.palloc = &job->vol->ifile_palloc,
+			},
+		.old = {.vol = job->vol},
 		.blkoff = UINT64_MAX,
 	};
 	int err = ifilefill_run(job, cx);
 
 	/* What was found is of the ifile that this one replaces. */
-	if (err || mend_is_anew(job->writer, NILFS_IFILE_INO))
+	if (err || repairwriter_is_anew(job->writer, NILFS_IFILE_INO))
 		return err;
 	err = fill_holes(&f, cx, fixes, n);
 	if (!err)
 		err = find_types(&f, cx, fixes, n);
 	if (!err)
-		err = mend_all(&f, cx, fixes, n);
+		err = repair_all(&f, cx, fixes, n);
 	if (!err)
-		mend_counts_by(job->writer, f.edit.more, 0);
+		repairwriter_counts_by(job->writer, f.edit.more, 0);
 	if (!err && f.edit.bits)
-		err = mend_changed(job->writer, cx);
+		err = repairwriter_changed(job->writer, cx);
 	if (!err)
-		err = mend_past(&f, cx, fixes, n);
+		err = repair_past(&f, cx, fixes, n);
 	oldinodes_fini(&f.old);
 	free(f.types);
 	return err;

@@ -18,7 +18,7 @@
 #include "fsck/dat/groupfix.h"
 #include "fsck/derive/liveblocks.h"
 #include "fsck/tree/fix_ifile.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 
 #define SECTOR 512
 
@@ -250,8 +250,8 @@ static int fill(struct filling *f, struct context *cx)
 	old = le64_get(inode->i_blocks) / (f->vol->geo.block_size / SECTOR);
 	blocks = le64_get(k.cp.cp_blocks_count);
 	f->unknown = f->blocks.partial || !old;
-	mend_counts(f->job->writer, le64_get(k.cp.cp_inodes_count),
-		    blocks - (old < blocks ? old : blocks));
+	repairwriter_counts(f->job->writer, le64_get(k.cp.cp_inodes_count),
+			    blocks - (old < blocks ? old : blocks));
 	fixers_tell(f->job, "ifile: %zu blocks found by its map and the logs",
 		    f->blocks.n);
 	err = put_blocks(f, cx);
@@ -262,13 +262,13 @@ static struct filling begin(struct fixer_job *job)
 {
 	return (struct filling){
 		.groups = {
-			.m = mend_file(job->writer, NILFS_IFILE_INO),
+			.m = repairwriter_file(job->writer, NILFS_IFILE_INO),
 			.p = &job->vol->ifile_palloc,
 		},
 		.job = job,
 		.vol = job->vol,
-		.ifile = mend_file(job->writer, NILFS_IFILE_INO),
-		.cpfile = mend_file(job->writer, NILFS_CPFILE_INO),
+		.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO),
+		.cpfile = repairwriter_file(job->writer, NILFS_CPFILE_INO),
 	};
 }
 

@@ -12,8 +12,8 @@
 /*
  * Fills the ifile of JOB's writer where it begins without blocks: with those
  * that it had and, in place of what cannot be read, with what the newest older
- * checkpoint has.  The cpfile is mended before.  0, or a failure of the writer,
- * -ENOMEM, -EINTR.
+ * checkpoint has.  The cpfile is repaired before.  0, or a failure of the
+ * writer, -ENOMEM, -EINTR.
  */
 int ifilefill_run(struct fixer_job *job, struct context *cx);
 

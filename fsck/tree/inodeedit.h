@@ -17,7 +17,7 @@ struct inodeedit {
 	struct metafile *ifile;		/* borrowed */
 	const struct palloc *palloc;	/* borrowed */
 	int64_t more;		/* inodes in use than before */
-	bool bits;		/* any bit was changed: mend_changed() is due */
+	bool bits;		/* any bit was changed: repairwriter_changed() is due */
 };
 
 /* Copies inode INO: 1, 0 (and zeros) where its block is missing. */

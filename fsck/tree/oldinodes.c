@@ -29,10 +29,11 @@ static int list(struct oldinodes *o, struct context *cx)
 	if (o->listed)
 		return 0;
 	o->listed = true;
-	return damage_forgive(cx, cptable_list(o->vol, cx, false, &o->cnos, &o->n));
+	return damage_forgive(cx,
+			      cptable_list(o->vol, cx, false, &o->cnos, &o->n));
 }
 
-/* Whether ROOT has INO marked as free: 1, 0 where that cannot be told. */
+/* Whether ROOT has INO marked as free: 1, 0 where that cannot be determined. */
 static int is_free(struct root *root, struct context *cx, uint64_t ino)
 {
 	const struct palloc *palloc = &root->vol->ifile_palloc;

@@ -212,7 +212,7 @@ static bool is_garbage(const struct group *g, uint32_t nfrees)
 }
 
 /* 1 where the group is changed, 0 where it stays as it is. */
-static int mend_group(struct group *g, struct context *cx)
+static int repair_group(struct group *g, struct context *cx)
 {
 	uint32_t nfrees = 0, want = 0;
 	int ret = root_open(&g->root, cx, g->job->vol, g->cno);
@@ -249,8 +249,8 @@ static void report(struct group *g, uint64_t cno, uint64_t n)
 			    n == 1 ? "group" : "groups");
 }
 
-static int mend_all(struct group *g, struct context *cx,
-		    const struct fix *fixes, size_t n)
+static int repair_all(struct group *g, struct context *cx,
+		      const struct fix *fixes, size_t n)
 {
 	uint64_t changed = 0;
 	size_t i;
@@ -265,7 +265,7 @@ static int mend_all(struct group *g, struct context *cx,
 		}
 		g->cno = fixes[i].place.cno;
 		g->number = fixes[i].place.number;
-		ret = mend_group(g, cx);
+		ret = repair_group(g, cx);
 		changed += ret > 0;
 		if (ret >= 0)
 			ret = context_cancelled(cx);
@@ -274,8 +274,8 @@ static int mend_all(struct group *g, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-int pastgroups_mend(struct fixer_job *job, struct context *cx,
-		    const struct fix *fixes, size_t n)
+int pastgroups_repair(struct fixer_job *job, struct context *cx,
+		      const struct fix *fixes, size_t n)
 {
 	struct pastblocks past = { .job = job };
 	struct group g = {
@@ -290,7 +290,7 @@ int pastgroups_mend(struct fixer_job *job, struct context *cx,
 	if (!g.old || !g.right)
 		err = fail(cx, -ENOMEM, "bitmaps of a group");
 	if (!err)
-		err = mend_all(&g, cx, fixes, n);
+		err = repair_all(&g, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);

@@ -9,10 +9,10 @@
 #include "fsck/plan/fixers.h"
 
 /*
- * Mends bitmaps and counts of the groups that FIXES name in checkpoints other
+ * Repairs bitmaps and counts of the groups that FIXES name in checkpoints other
  * than the latest.  -ENOMEM, -EINTR, or as pastblocks_write().
  */
-int pastgroups_mend(struct fixer_job *job, struct context *cx,
-		    const struct fix *fixes, size_t n);
+int pastgroups_repair(struct fixer_job *job, struct context *cx,
+		      const struct fix *fixes, size_t n);
 
 #endif

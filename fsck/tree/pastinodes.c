@@ -4,7 +4,7 @@
  *
  * An inode that was not changed for a while stands in many blocks of the
  * ifile: each time another inode of its block is changed it is written again
- * as it is.  So the checkpoints before and behind are asked for the same
+ * as it is.  So the checkpoints before and after are asked for the same
  * inode, from the nearest on; one with the same blocks and the same time of
  * change is the same in all.
  *
@@ -28,25 +28,25 @@
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "fsck/derive/derive_checkpoint.h"
-#include "fsck/tree/inodemend.h"
-#include "fsck/tree/patient.h"
+#include "fsck/tree/inoderepair.h"
+#include "fsck/tree/snapinode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
 #define SECTOR 512u
 
 /* More than a field is wrong. */
-static bool is_garbage(const struct patient *pt)
+static bool is_garbage(const struct snapinode *pt)
 {
 	const struct nilfs_inode *inode = &pt->inode;
 
 	return pt->rule == RULE_INODE_EMPTY ||
 	       pt->rule == RULE_INODE_LINKS_ZERO ||
 	       le64_get(inode->i_size) > INT64_MAX ||
-	       inodemend_is_garbage(inode);
+	       inoderepair_is_garbage(inode);
 }
 
-static bool is_empty(const struct patient *pt)
+static bool is_empty(const struct snapinode *pt)
 {
 	static const struct nilfs_inode empty;
 
@@ -54,7 +54,7 @@ static bool is_empty(const struct patient *pt)
 }
 
 /* A directory without nodes has the blocks that it was counted to have. */
-static void set_size(const struct patients *s, struct patient *pt)
+static void set_size(const struct patients *s, struct snapinode *pt)
 {
 	uint64_t bytes = pt->got << s->vol->geo.block_bits;
 
@@ -63,8 +63,8 @@ static void set_size(const struct patients *s, struct patient *pt)
 }
 
 /* The fields that are wrong, by the blocks of the file: 1, 0. */
-static int mend_fields(struct patients *s, struct context *cx,
-		       struct patient *pt)
+static int repair_fields(struct patients *s, struct context *cx,
+			 struct snapinode *pt)
 {
 	uint16_t mode = le16_get(pt->other.i_mode);
 	bool known = pt->found && le32_get(pt->other.i_generation) ==
@@ -78,12 +78,12 @@ static int mend_fields(struct patients *s, struct context *cx,
 		set_size(s, pt);
 	if (pt->rule == RULE_INODE_MODE && known)
 		pt->inode.i_mode = le16_make(mode);
-	ret = inodemend_fields(s->vol, cx, pt->ino, 0, &pt->inode);
+	ret = inoderepair_fields(s->vol, cx, pt->ino, 0, &pt->inode);
 	return ret > 0 ? memcmp(&before, &pt->inode, sizeof(before)) != 0 : ret;
 }
 
 /* The nearest one, with the blocks that the logs say it had: 1, 0. */
-static int derive(struct patients *s, struct context *cx, struct patient *pt)
+static int derive(struct patients *s, struct context *cx, struct snapinode *pt)
 {
 	unsigned int bits = s->vol->geo.block_bits;
 	uint64_t end, size = le64_get(pt->near.i_size);
@@ -108,10 +108,10 @@ static int derive(struct patients *s, struct context *cx, struct patient *pt)
  * Of an inode that makes no sense nothing is left: one of nothing but zeros is
  * taken for none.  1, 0.
  */
-static int clear(struct patients *s, struct patient *pt)
+static int clear(struct patients *s, struct snapinode *pt)
 {
 	if (pt->ino == NILFS_ROOT_INO || is_empty(pt) ||
-	    inodemend_check(s->vol, pt->ino, &pt->inode) == RULE_OK)
+	    inoderepair_check(s->vol, pt->ino, &pt->inode) == RULE_OK)
 		return 0;
 	memset(&pt->inode, 0, sizeof(pt->inode));
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
@@ -121,14 +121,14 @@ static int clear(struct patients *s, struct patient *pt)
 
 /* Finds out what the inode is to be: 1, 0 where nobody knows. */
 static int decide(struct patients *s, struct context *cx,
-		  struct patient *pt)
+		  struct snapinode *pt)
 {
-	int ret = patient_ask(s, cx, pt);
+	int ret = snapinode_ask(s, cx, pt);
 
 	if (ret < 0)
 		return ret;
 	if (!ret) {
-		ret = mend_fields(s, cx, pt);
+		ret = repair_fields(s, cx, pt);
 		if (ret > 0)
 			fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %"
 				    PRIu64 ": fields repaired", pt->cno,
@@ -149,9 +149,9 @@ static int decide(struct patients *s, struct context *cx,
 
 /* As many links as the inode has names, unless it has as many as ever: 1, 0. */
 static int link_to(struct patients *s, struct context *cx,
-		   struct patient *pt, uint64_t want)
+		   struct snapinode *pt, uint64_t want)
 {
-	int ret = patient_ask(s, cx, pt);
+	int ret = snapinode_ask(s, cx, pt);
 
 	if (ret < 0 || want > NILFS_LINK_MAX ||
 	    (ret && le16_get(pt->other.i_links_count) != want))
@@ -164,7 +164,7 @@ static int link_to(struct patients *s, struct context *cx,
 
 /* The block of the ifile with the inode, to be changed: 1 and *BLOCK, 0. */
 static int find_block(struct patients *s, struct context *cx,
-		      struct patient *pt, char **block)
+		      struct snapinode *pt, char **block)
 {
 	struct pastblocks_block *b;
 	struct root root;
@@ -189,7 +189,7 @@ static int find_block(struct patients *s, struct context *cx,
 
 /* Whether the snapshot has the inode marked as in use: 1, 0. */
 static int is_used(struct patients *s, struct context *cx,
-		   const struct patient *pt)
+		   const struct snapinode *pt)
 {
 	const struct palloc *palloc = &s->vol->ifile_palloc;
 	struct root root;
@@ -211,7 +211,7 @@ static int is_used(struct patients *s, struct context *cx,
 
 /* Whether the inode was there, and is empty or a deleted one now: 1, 0. */
 static int was_there(struct patients *s, struct context *cx,
-		     const struct patient *pt)
+		     const struct snapinode *pt)
 {
 	if (!is_empty(pt) && le16_get(pt->inode.i_links_count))
 		return 0;
@@ -220,15 +220,15 @@ static int was_there(struct patients *s, struct context *cx,
 
 /* A deleted inode that has its map yet is in use again: 1, 0. */
 static int undelete(struct patients *s, struct context *cx,
-		    struct patient *pt)
+		    struct snapinode *pt)
 {
 	int ret;
 
 	if (is_empty(pt) || !inode_has_bmap(&pt->inode) ||
-	    inodemend_is_garbage(&pt->inode))
+	    inoderepair_is_garbage(&pt->inode))
 		return 0;
 	pt->inode.i_links_count = le16_make(1);
-	ret = inodemend_count(s->vol, cx, pt->ino, &pt->inode);
+	ret = inoderepair_count(s->vol, cx, pt->ino, &pt->inode);
 	if (ret)
 		return ret;
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
@@ -248,10 +248,10 @@ static bool is_inode_same(const struct nilfs_inode *a,
  * checkpoint has: it is none.  1, 0.
  */
 static int clear_free(struct patients *s, struct context *cx,
-		      struct patient *pt)
+		      struct snapinode *pt)
 {
 	int ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
-			  1 : patient_ask(s, cx, pt);
+			  1 : snapinode_ask(s, cx, pt);
 
 	if (ret || (pt->found && is_inode_same(&pt->other, &pt->inode)) ||
 	    (pt->near_cno && is_inode_same(&pt->near, &pt->inode)))
@@ -265,7 +265,7 @@ static int clear_free(struct patients *s, struct context *cx,
 
 /* What the patient is to be, by what was found of it: 1, 0. */
 static int treat(struct patients *s, struct context *cx,
-		 struct patient *pt, const struct fix *fix)
+		 struct snapinode *pt, const struct fix *fix)
 {
 	int ret = 1;
 
@@ -283,9 +283,9 @@ static int treat(struct patients *s, struct context *cx,
 
 /* Whether the nearest checkpoint with such an inode has another one: 1, 0. */
 static int is_another(struct patients *s, struct context *cx,
-		      struct patient *pt)
+		      struct snapinode *pt)
 {
-	int ret = patient_ask(s, cx, pt);
+	int ret = snapinode_ask(s, cx, pt);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -299,12 +299,13 @@ static bool is_noise(const struct patients *s, const char *block)
 {
 	uint32_t at, n = 0;
 
-	for (at = 0; at < s->vol->geo.block_size; at += s->vol->geo.inode_size) {
+	for (at = 0; at < s->vol->geo.block_size;
+	     at += s->vol->geo.inode_size) {
 		static const struct nilfs_inode empty;
 		const struct nilfs_inode *inode = (const void *)(block + at);
 
 		n += memcmp(inode, &empty, sizeof(empty)) &&
-		     inodemend_is_garbage(inode);
+		     inoderepair_is_garbage(inode);
 	}
 	return n > 1;
 }
@@ -312,12 +313,12 @@ static bool is_noise(const struct patients *s, const char *block)
 /* Whether another inode of the block is lost with it, where all is NOISE: 1,
    0. */
 static int is_lost_too(struct patients *s, struct context *cx,
-		       struct patient *pt, bool noise)
+		       struct snapinode *pt, bool noise)
 {
 	int ret = inode_is_private(pt->ino) || (!noise && !is_empty(pt))
 			  ? 0 : is_used(s, cx, pt);
 
-	return ret > 0 && !is_empty(pt) && !inodemend_is_garbage(&pt->inode)
+	return ret > 0 && !is_empty(pt) && !inoderepair_is_garbage(&pt->inode)
 		       ? is_another(s, cx, pt) : ret;
 }
 
@@ -326,11 +327,11 @@ static int is_lost_too(struct patients *s, struct context *cx,
  * is named by a directory that is found again: 0, -ENOMEM, -EINTR.
  */
 static int find_others(struct patients *s, struct context *cx,
-		       const struct patient *found, bool noise, char *block)
+		       const struct snapinode *found, bool noise, char *block)
 {
 	const struct palloc *palloc = &s->vol->ifile_palloc;
 	struct palloc_block what;
-	struct patient pt;
+	struct snapinode pt;
 	uint64_t ino;
 	char *at;
 	int ret = 0;
@@ -339,7 +340,7 @@ static int find_others(struct patients *s, struct context *cx,
 	for (ino = what.first; ino < what.first + what.count && ret >= 0;
 	     ino++) {
 		at = block + palloc_entry_offset(palloc, ino);
-		pt = (struct patient){
+		pt = (struct snapinode){
 			.cno = found->cno, .ino = ino,
 			.rule = RULE_INODE_EMPTY, .where = found->where,
 		};
@@ -353,9 +354,9 @@ static int find_others(struct patients *s, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Mends the patient in BLOCK: 1, 0 where it stays as it is. */
-static int mend_in(struct patients *s, struct context *cx,
-		   struct patient *pt, const struct fix *fix, char *block)
+/* Repairs the patient in BLOCK: 1, 0 where it stays as it is. */
+static int repair_in(struct patients *s, struct context *cx,
+		     struct snapinode *pt, const struct fix *fix, char *block)
 {
 	char *at = block + palloc_entry_offset(&s->vol->ifile_palloc, pt->ino);
 	bool noise = is_noise(s, block), empty;
@@ -364,7 +365,7 @@ static int mend_in(struct patients *s, struct context *cx,
 	memcpy(&pt->inode, at, sizeof(pt->inode));
 	empty = is_empty(pt);
 	ret = treat(s, cx, pt, fix);
-	/* The same once more mends nothing. */
+	/* The same once more repairs nothing. */
 	if (ret > 0)
 		ret = memcmp(at, &pt->inode, sizeof(pt->inode)) != 0;
 	if (ret <= 0)
@@ -374,11 +375,11 @@ static int mend_in(struct patients *s, struct context *cx,
 	return ret < 0 ? ret : 1;
 }
 
-static int mend(struct patients *s, struct context *cx,
-		const struct fix *fix)
+static int repair(struct patients *s, struct context *cx,
+		  const struct fix *fix)
 {
 	bool named = fix->rule == RULE_DIR_NO_INODE;
-	struct patient pt = {
+	struct snapinode pt = {
 		.cno = fix->place.cno,
 		.ino = named ? fix->got : fix->place.ino,
 		.rule = named ? RULE_INODE_EMPTY : fix->rule,
@@ -388,11 +389,11 @@ static int mend(struct patients *s, struct context *cx,
 	int ret = find_block(s, cx, &pt, &block);
 
 	if (ret > 0)
-		ret = mend_in(s, cx, &pt, fix, block);
+		ret = repair_in(s, cx, &pt, fix, block);
 	if (ret <= 0 && !pt.changed)
 		pastblocks_drop(s->p, pt.where.vblocknr);
 	if (!ret && !named && !is_empty(&pt) &&
-	    inodemend_check(s->vol, pt.ino, &pt.inode) != RULE_OK)
+	    inoderepair_check(s->vol, pt.ino, &pt.inode) != RULE_OK)
 		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": not repaired, no other checkpoint has it as it "
 			    "was", pt.cno, pt.ino);
@@ -415,10 +416,10 @@ static bool is_lost(const struct patients *s, const struct fix *fix)
 	       fix->place.cno != s->vol->latest.cno;
 }
 
-static int mend_all(struct pastblocks *p, struct context *cx,
-		    const struct fix *fixes, size_t n,
-		    bool (*is_mine)(const struct patients *s,
-				    const struct fix *fix))
+static int repair_all(struct pastblocks *p, struct context *cx,
+		      const struct fix *fixes, size_t n,
+		      bool (*is_mine)(const struct patients *s,
+				      const struct fix *fix))
 {
 	struct patients s = { .p = p, .vol = p->job->vol };
 	bool any = false;
@@ -432,19 +433,19 @@ static int mend_all(struct pastblocks *p, struct context *cx,
 						      &s.cnos, &s.n));
 	for (i = 0; i < n && !err; i++)
 		if (is_mine(&s, &fixes[i]))
-			err = mend(&s, cx, &fixes[i]);
+			err = repair(&s, cx, &fixes[i]);
 	free(s.cnos);
 	return err;
 }
 
-int pastinodes_mend(struct pastblocks *p, struct context *cx,
-		    const struct fix *fixes, size_t n)
+int pastinodes_repair(struct pastblocks *p, struct context *cx,
+		      const struct fix *fixes, size_t n)
 {
-	return mend_all(p, cx, fixes, n, is_past);
+	return repair_all(p, cx, fixes, n, is_past);
 }
 
 int pastinodes_find(struct pastblocks *p, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
-	return mend_all(p, cx, fixes, n, is_lost);
+	return repair_all(p, cx, fixes, n, is_lost);
 }

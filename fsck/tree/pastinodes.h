@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Inodes of snapshots, mended. */
+/* Inodes of snapshots, repaired. */
 #ifndef NILFS2_FSCK_PASTINODES_H
 #define NILFS2_FSCK_PASTINODES_H
 
@@ -14,8 +14,8 @@
  * the newest checkpoint, are to be, and tells.  Nothing is written.
  * -ENOMEM, -EINTR.
  */
-int pastinodes_mend(struct pastblocks *p, struct context *cx,
-		    const struct fix *fixes, size_t n);
+int pastinodes_repair(struct pastblocks *p, struct context *cx,
+		      const struct fix *fixes, size_t n);
 
 /*
  * The same for inodes that directories of FIXES name, and that are in use, but

@@ -11,8 +11,8 @@
  * checksum names becomes a finding with the byte that stands there and the one
  * that should.
  *
- * Where nothing but a superblock is wrong, as one that leads to a log which does
- * not match, the logs from there on are all that is read.
+ * Where nothing but a superblock is wrong, as one that leads to a log which
+ * does not match, the logs from there on are all that is read.
  *
  * After a crash the search for the latest super root ends, or goes on in the
  * next segment, where no log is valid.  That place is looked at even if nothing
@@ -218,7 +218,7 @@ static int take_log(struct search *s, struct context *cx,
 	return ret ? ret : 1;
 }
 
-/* Behind the log of s->lb: where the chain goes on, 1, or 0. */
+/* After the log of s->lb: where the chain goes on, 1, or 0. */
 static int step(const struct search *s, struct chain *ch)
 {
 	const struct nilfs_segment_summary *ss = &s->lb.ss;

@@ -13,7 +13,7 @@ struct witness {
 };
 
 struct witness_block {
-	uint64_t blocknr;  /* in the log, behind its summary */
+	uint64_t blocknr;  /* in the log, after its summary */
 	const void *bytes; /* a block */
 };
 

@@ -2,12 +2,12 @@
 /*
  * Emptying and finishing zones.
  *
- * This comes when nothing else is left to be mended, so that what the SUFILE
- * calls clean is clean.  Nothing is emptied as long as logs behind the latest
+ * This comes when nothing else is left to be repaired, so that what the SUFILE
+ * calls clean is clean.  Nothing is emptied as long as logs after the latest
  * one may be wanted, or while nobody knows where blocks are.  It happens when
  * all else is on the device: until then an interruption needs the old content.
  *
- * A zone whose pointer is not behind what is in use is finished: there is no
+ * A zone whose pointer is not after what is in use is finished: there is no
  * other way to move it.  Only an emulated one can be so, and one that lost what
  * was written.
  */
@@ -81,7 +81,8 @@ static int finish_idle(struct zoning *z, struct context *cx)
 	return ret;
 }
 
-static int mend(void *arg, struct context *cx, const struct zonewalk_item *item)
+static int repair(void *arg, struct context *cx,
+		  const struct zonewalk_item *item)
 {
 	struct zoning *z = arg;
 
@@ -108,7 +109,7 @@ int fix_zones(struct fixer_job *job, struct context *cx,
 	(void)n;
 	if (job->vol->latest.orphans_start || job->check->dat_broken)
 		return 0;
-	ret = zonewalk_run(job->check, cx, mend, &z);
+	ret = zonewalk_run(job->check, cx, repair, &z);
 	if (ret)
 		return ret;
 	if (z.emptied)

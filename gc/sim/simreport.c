@@ -55,7 +55,7 @@ void simreport_wear(struct report *r, const struct simrun *run)
 	histogram_report(&h, r, "wear", VALUE_U64, BAR);
 }
 
-/* A ratio with three digits behind the point, in TEXT. */
+/* A ratio with three digits after the point, in TEXT. */
 static struct value ratio(char text[32], uint64_t part, uint64_t whole)
 {
 	if (!whole)

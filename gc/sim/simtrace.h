@@ -4,7 +4,7 @@
  *
  * Known are fio's iolog (versions 1 to 3), the text of blkparse, and lines
  * "time,operation,offset,length" in seconds and bytes.  Reads, and what is no
- * line of a trace, are passed over.  The files of an iolog lie behind each
+ * line of a trace, are passed over.  The files of an iolog lie after each
  * other on the volume, each as large as the trace knows it.
  */
 #ifndef NILFS2_GC_SIM_SIMTRACE_H

@@ -199,7 +199,7 @@ static bool is_full(const struct simvol *v, const struct simvol_log *log)
 	       log->offset == v->segments[log->segnum].blocks;
 }
 
-/* The place that comes next in LOG, behind the summary that may be due. */
+/* The place that comes next in LOG, after the summary that may be due. */
 static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 		      uint32_t id, uint32_t *place)
 {

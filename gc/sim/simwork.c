@@ -42,7 +42,7 @@ static void next_sequential(struct simwork *w, struct simop *op)
 	w->at = (w->at + 1) % w->config.data;
 }
 
-/* Deletes one of the hot files, then makes it anew. */
+/* Deletes one of the hot files, then makes it again. */
 static void next_files(struct simwork *w, struct simop *op)
 {
 	const struct simwork_config *c = &w->config;
@@ -67,7 +67,7 @@ const struct simwork_kind simwork_list[] = {
 	{ "hot-cold", "most writes go to the hot share", next_hot_cold, false },
 	{ "sequential", "from the first block to the last, again and again",
 	  next_sequential, false },
-	{ "files", "files of the hot share are deleted and made anew",
+	{ "files", "files of the hot share are deleted and rebuilt",
 	  next_files, true },
 	{ "rewrite", "files until it is full, then blocks of any of them",
 	  next_rewrite, true },

@@ -8,7 +8,7 @@
  * sooner.
  *
  * A checksum is a polynomial over GF(2), reduced by the generator; a byte of
- * zero more multiplies it by x^8.  So the checksum behind many zeros, which is
+ * zero more multiplies it by x^8.  So the checksum after many zeros, which is
  * what joins the sums of two parts, takes a few multiplications.
  */
 #include "config.h"
@@ -59,8 +59,8 @@ uint32_t crc32_le_zeros(uint32_t seed, size_t len)
 }
 
 /*
- * What the seed adds to the checksum is the seed behind as many zeros; and
- * behind 2^32 - 1 zeros, the generator being primitive, any sum comes round.
+ * What the seed adds to the checksum is the seed after as many zeros; and
+ * after 2^32 - 1 zeros, the generator being primitive, any sum comes round.
  */
 uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len)
 {

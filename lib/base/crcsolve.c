@@ -6,7 +6,7 @@
  * with an error is the sum of the message, by exclusive or with the sum from
  * seed 0 of the error alone (W. W. Peterson and D. T. Brown, "Cyclic Codes
  * for Error Detection", 1961).  So exchanging a block costs the sum of that
- * block, and the error of one flipped bit with N bits behind it has the sum
+ * block, and the error of one flipped bit with N bits after it has the sum
  * x^(N + 32) modulo the generator; a flipped bit of the stored sum itself is
  * one of x^0 to x^31.
  *

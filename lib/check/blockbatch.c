@@ -9,8 +9,9 @@
  * Where a request fails its blocks are read one by one, so that only those are
  * lost that are bad.
  *
- * There are two such buffers, the second from when the first is full.  While one is read by another thread, what is in
- * the other is taken by the caller's, in the order in which it was added.
+ * There are two such buffers, the second from when the first is full.  While
+ * one is read by another thread, what is in the other is taken by the caller's,
+ * in the order in which it was added.
  */
 #include "check/blockbatch.h"
 
@@ -59,7 +60,7 @@ int blockbatch_open(struct blockbatch *b, struct context *cx,
 
 void blockbatch_close(struct blockbatch *b)
 {
-	crew_close(b->crew);
+	jobqueue_close(b->crew);
 	b->crew = NULL;
 	close_half(&b->halves[0]);
 	close_half(&b->halves[1]);
@@ -191,7 +192,7 @@ static int open_crew(struct blockbatch *b, struct context *cx)
 
 	context_child(cx, &few);
 	few.threads = cx->threads < 2 ? 1 : 2;
-	if (crew_open(&b->crew, &few, 1)) {
+	if (jobqueue_open(&b->crew, &few, 1)) {
 		context_adopt(cx, &few);
 		return -ENOMEM;
 	}
@@ -209,8 +210,8 @@ static int turn(struct blockbatch *b, struct context *cx)
 
 	if (ret)
 		return ret;
-	crew_wait_for(b->crew, &b->reading);
-	ret = crew_give_for(b->crew, cx, read_half, full, &b->reading);
+	jobqueue_wait_for(b->crew, &b->reading);
+	ret = jobqueue_give_for(b->crew, cx, read_half, full, &b->reading);
 	if (ret)
 		return ret;
 	b->filling = !b->filling;
@@ -223,7 +224,7 @@ int blockbatch_flush(struct blockbatch *b, struct context *cx)
 	int ret;
 
 	if (b->crew)
-		crew_wait_for(b->crew, &b->reading);
+		jobqueue_wait_for(b->crew, &b->reading);
 	ret = take_half(b, cx, &b->halves[!b->filling]);
 	if (!ret)
 		ret = read_half(cx, last, 0, false);

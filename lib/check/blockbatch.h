@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/crew.h"
+#include "base/jobqueue.h"
 #include "vol/volume.h"
 
 struct blockbatch_item {
@@ -31,7 +31,7 @@ typedef int blockbatch_take(void *arg, struct context *cx,
 struct blockbatch_half {
 	struct volume *vol;
 	char *buf;
-	size_t buf_bytes;	/* and more behind it, for what is dropped */
+	size_t buf_bytes;	/* and more after it, for what is dropped */
 	struct blockbatch_item *items;
 	uint32_t *order;	/* items by place on the disk */
 	int *errs;		/* of each item */
@@ -44,7 +44,7 @@ struct blockbatch {
 	struct blockbatch_half halves[2];
 	unsigned int filling;	/* half that is added to */
 	uint32_t room;		/* of each half */
-	struct crew *crew;	/* that reads; NULL until a half was full */
+	struct jobqueue *crew;	/* that reads; NULL until a half was full */
 	unsigned int reading;	/* halves */
 };
 

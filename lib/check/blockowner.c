@@ -98,7 +98,7 @@ int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
 	} else if (!ret) {
 		ret = find_holder(o, cx, vol, vb);
 	}
-	/* What is in the way is told elsewhere. */
+	/* What is in the way is reported elsewhere. */
 	if (damage_is(ret)) {
 		fail_clear(cx);
 		o->held = BLOCKOWNER_LATEST;

@@ -64,7 +64,7 @@ struct check {
 	/*
 	 * Segments that the old state of the device needs until superblocks
 	 * name the new one: those of logs that are rolled forward.  Borrowed
-	 * from whoever mends; NULL: none.
+	 * from whoever repairs; NULL: none.
 	 */
 	const struct bitmap *awaited;
 

@@ -8,8 +8,9 @@
  * the DAT that was looked at last.
  *
  * Blocks of the DAT itself have no virtual number; its map says where they are.
- * An old one that an entry names is nobody's.  A block of the DAT that cannot be read was told of by the
- * pass over it, and what it would say is not missed here.
+ * An old one that an entry names is nobody's.  A block of the DAT that cannot
+ * be read was told of by the pass over it, and what it would say is not missed
+ * here.
  */
 #include "check/claims.h"
 
@@ -225,7 +226,7 @@ static uint64_t take_out(struct check *c, uint64_t from, uint64_t end,
 
 /*
  * Whether a log follows the blocks in use, so that more of them are; not the
- * latest, behind which there are none.
+ * latest, after which there are none.
  */
 static bool has_more(struct check *c, struct context *cx, const struct rest *r)
 {

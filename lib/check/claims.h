@@ -35,7 +35,7 @@ void claims_drop(struct check *c, uint64_t from, uint64_t end);
 
 /*
  * After all logs: reports the claims that are left, those of clean segments
- * and of blocks behind the ones in use once a segment, others one by one.
+ * and of blocks after the ones in use once a segment, others one by one.
  */
 int claims_report(struct check *c, struct context *cx);
 

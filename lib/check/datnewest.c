@@ -4,8 +4,8 @@
  *
  * A map that was damaged can be one that makes sense, as that of a B-tree which
  * is taken for a direct one, and lead to blocks that are none of those that it
- * should.  Everything looks lost then, and whoever mends it loses it.  But the
- * logs list each block of the DAT, and the newest log is right.
+ * should.  Everything looks lost then, and whoever repairs it loses it.  But
+ * the logs list each block of the DAT, and the newest log is right.
  *
  * A hole may be where a block was taken out since, which logs do not tell; but
  * nobody takes out descriptors.

@@ -104,7 +104,7 @@ static int next_group(const struct groups *g, struct context *cx,
 		return 0;
 	palloc_locate(g->palloc, blkoff, &what);
 	*group = what.group;
-	/* Behind the last group the numbers of blocks begin anew. */
+	/* After the last group the numbers of blocks begin again. */
 	return what.group >= from;
 }
 

@@ -4,7 +4,7 @@
  *
  * Blocks come in order: the bitmap of a group, then its inodes.  An inode
  * counts where its bit is set; one that has links and a type but no bit is
- * there as well: what is wrong is the bit, which is told elsewhere, and the
+ * there as well: what is wrong is the bit, which is reported elsewhere, and the
  * names that lead to it are right.  What a block of inodes holds besides is
  * what deleted ones left.
  */
@@ -38,7 +38,8 @@ static bool is_of_mkfs(const struct volume *vol, uint64_t ino,
 	uint64_t time = le64_get(volume_super(vol)->s_ctime);
 
 	return ino == NILFS_USER_INO &&
-	       inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_REG_FILE &&
+	       inode_dirent_type(le16_get(inode->i_mode)) ==
+		       NILFS_FT_REG_FILE &&
 	       !le64_get(inode->i_size) && !le64_get(inode->i_blocks) &&
 	       le16_get(inode->i_links_count) == 1 &&
 	       le64_get(inode->i_ctime) == time &&

@@ -28,7 +28,7 @@ static bool begins_before(const void *item, const void *key)
 	return (*chunk)->first <= *(const uint64_t *)key;
 }
 
-/* The first chunk that begins behind INO; the one before may hold it. */
+/* The first chunk that begins after INO; the one before may hold it. */
 static size_t chunk_behind(const struct inodelist *list, uint64_t ino)
 {
 	return search_first(list->chunks, list->nchunks, sizeof(*list->chunks),

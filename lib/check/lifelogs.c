@@ -3,14 +3,14 @@
  * What a segment holds, and what it once held.
  *
  * A segment is written from its beginning, so what is left of a former life
- * lies behind the logs of this one.  Those of one life have one sequence number,
- * and the first log says which: a greater number further behind is no newer,
+ * lies after the logs of this one.  Those of one life have one sequence number,
+ * and the first log says which: a greater number further after is no newer,
  * where the volume once went back to an older checkpoint.  Where the first log
- * is lost the next one speaks for it, unless it lies behind the blocks that the
+ * is lost the next one speaks for it, unless it lies after the blocks that the
  * SUFILE has in use.
  *
  * Segments are searched block by block and not followed from log to log: one
- * whose summary is damaged hides itself and not those behind it.  Which segments
+ * whose summary is damaged hides itself and not those after it.  Which segments
  * are in use is what the SUFILE says, and that may be the very thing that is
  * wrong, so a clean one is searched as well if it begins with a log: mostly a
  * look at one block.

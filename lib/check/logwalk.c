@@ -4,10 +4,10 @@
  *
  * Each log leads to the next by its length alone, so one wrong length would
  * make all the rest look wrong.  A header is therefore believed only if the
- * checksum over the summary is right; the walk goes on behind one that is
+ * checksum over the summary is right; the walk goes on after one that is
  * not, but in silence if no log is there.
  *
- * Nothing is asked of the bytes behind what a summary lists, where older
+ * Nothing is asked of the bytes after what a summary lists, where older
  * kernels leave what was in memory, nor of ss_next, which nobody reads again,
  * but in the latest log: that a segment can begin there.  Time may have gone
  * back.
@@ -308,7 +308,7 @@ static bool sum_is_right(const struct logwalk *w,
 	return segsum_crc_check_sumsum(&crc, ss) == RULE_OK;
 }
 
-/* The log at the place, whose header fits the segment; steps behind it. */
+/* The log at the place, whose header fits the segment; steps after it. */
 static int take_log(struct logwalk *w, struct context *cx,
 		    const struct nilfs_segment_summary *ss)
 {

@@ -33,7 +33,7 @@ struct logwalk {
 	uint64_t odd;			/* that of one log alone, or 0 */
 	bool any;
 	bool exact;			/* a log must end at END */
-	bool broken;			/* what follows cannot be told */
+	bool broken;			/* what follows cannot be determined */
 	bool doubtful;			/* the log before had a wrong header */
 	uint16_t flags;			/* of the log before, valid if follows */
 	bool follows;

@@ -13,7 +13,7 @@
  * of a node is the key that its parent has for it (nilfs_btree_promote_key();
  * a lookup that meets its key in a parent goes down by the first pointers).
  * Nodes that are hardly filled, roots that point straight to data, B-trees for
- * a few blocks at the start of a file: all that is left behind by deletions.
+ * a few blocks at the start of a file: all that is left after by deletions.
  *
  * Whether a pointer leads to a block that exists and belongs there is asked
  * by the visitor.  Of nodes that several maps share each is checked once; what

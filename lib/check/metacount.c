@@ -4,7 +4,7 @@
  *
  * The kernel counts in sectors, by what comes and goes, and reads the number
  * for nothing else.  It goes on from what mkfs.nilfs2 of nilfs-utils wrote,
- * which counted each of its few blocks as 1: such a file stays behind by a
+ * which counted each of its few blocks as 1: such a file stays after by a
  * block less one sector for each of these.
  */
 #include "check/metacount.h"

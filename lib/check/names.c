@@ -10,10 +10,10 @@
 void names_tell(struct names *n, const struct finding *finding,
 		uint64_t which)
 {
-	struct told_key key = { finding->rule, finding->place.ino, which };
+	struct reported_key key = { finding->rule, finding->place.ino, which };
 
 	n->doubts++;
-	if (!n->trial && told_add(&n->told, &key))
+	if (!n->trial && reported_add(&n->told, &key))
 		findings_add(n->c->findings, finding);
 }
 

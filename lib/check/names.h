@@ -11,7 +11,7 @@
 #include "check/check.h"
 #include "check/dupnames.h"
 #include "check/inodelist.h"
-#include "check/told.h"
+#include "check/reported.h"
 #include "find/finding.h"
 #include "vol/root.h"
 
@@ -23,7 +23,7 @@ static inline bool names_is_fatal(int err)
 
 struct names {
 	struct check *c;
-	struct told told;	/* in all checkpoints */
+	struct reported told;	/* in all checkpoints */
 	struct root root;
 	struct inodelist list;
 	struct dupnames dups;

@@ -4,10 +4,10 @@
  *
  * An entry of the DAT that lives now belongs to a block of the latest state;
  * one that no map of that leads to is space that is never given back, also
- * where a snapshot has it for the time being.  The kernel
- * lives with that, and it is told in one finding.  The counts of live blocks
- * of the SUFILE's extension are held against the DAT where they are marked as
- * exact; a kernel that wrote in between leaves them behind, which is no fault.
+ * where a snapshot has it for the time being.  The kernel lives with that, and
+ * it is reported in one finding.  The counts of live blocks of the SUFILE's
+ * extension are held against the DAT where they are marked as exact; a kernel
+ * that wrote in between leaves them behind, which is no fault.
  *
  * Needs all passes before it.  What one of them could not follow may lead to
  * anything: nothing is said then of what seems to be missing.

@@ -8,7 +8,7 @@
  *
  * Whether they lie in segments in use, and hold what they are said to hold, is
  * asked by the pass over logs, which reads what was written there.  Whether
- * anybody needs them is left to the passes behind that one.
+ * anybody needs them is left to the passes after that one.
  *
  * Where that makes little sense the map is held against the logs.
  *

@@ -12,15 +12,14 @@
  * were checked by the pass over trees: what is broken there is not told again,
  * it is only not relied upon.
  *
- * Per checkpoint that is read whole: a list of the inodes, five bytes each, from
- * one reading of the ifile; all directories, in the order of the ifile; then the
- * sums.
+ * Per checkpoint that is read whole: a list of the inodes, five bytes each,
+ * from one reading of the ifile; all directories, in the order of the ifile;
+ * then the sums.
  *
- * Where many names change that is work for each checkpoint, of which a volume in
- * use has hundreds.
- * The latest one and the snapshots are what somebody keeps, and are all looked
- * at; the others will go by themselves, and of them, newest first, as many are
- * as take a tenth of a second, or as the former took.
+ * Where many names change that is work for each checkpoint, of which a volume
+ * in use has hundreds. The latest one and the snapshots are what somebody
+ * keeps, and are all looked at; the others will go by themselves, and of them,
+ * newest first, as many are as take a tenth of a second, or as the former took.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +186,6 @@ int pass_names(struct check *c, struct context *cx)
 	err = check_all(&n, cx);
 	inodelist_fini(&n.list);
 	dupnames_fini(&n.dups);
-	told_fini(&n.told);
+	reported_fini(&n.told);
 	return err;
 }

@@ -89,7 +89,7 @@ static void take_segment(struct survey *s, uint64_t segnum,
 	}
 }
 
-/* An entry behind the last segment: growing would make it one. */
+/* An entry after the last segment: growing would make it one. */
 static void take_beyond(struct survey *s, uint64_t segnum,
 			const struct nilfs_segment_usage_ext *ext)
 {
@@ -140,7 +140,7 @@ static void take_hole(struct survey *s, uint64_t first, uint64_t end)
 
 /*
  * Block BLKOFF cannot be read.  Below a broken node that holds for hundreds of
- * blocks, all for the same reason, which is told once.
+ * blocks, all for the same reason, which is reported once.
  */
 static int lose_block(struct survey *s, struct context *cx, int err,
 		      uint64_t blkoff)

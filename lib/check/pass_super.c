@@ -6,7 +6,7 @@
  * and holds it against its log.  It needs nothing, and leaves an open volume
  * to the others; where there is none, there is nothing more to check.
  *
- * Logs behind the super root are not looked at: the next mount recovers what
+ * Logs after the super root are not looked at: the next mount recovers what
  * is of use in them.  What the number of the latest checkpoint leads to is the
  * matter of the pass over checkpoints.
  */

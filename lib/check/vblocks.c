@@ -5,7 +5,7 @@
  * At hand are one block of entries and the bitmap of its group, borrowed from
  * the cache.  Several streams of numbers go forward by turns, since files that
  * were written at the same time have theirs apart: a block that is missing
- * behind one that the cache has belongs to such a stream, and those that follow
+ * after one that the cache has belongs to such a stream, and those that follow
  * are read with it, in the order of the disk.
  *
  * What is wrong with the DAT is told by others.  Here it only decides what can
@@ -96,7 +96,7 @@ static bool is_cached(const struct vblocks *v, struct context *cx,
 	       cache_has(v->vol->cache, blocknr);
 }
 
-/* Where a block is missing behind one that is there, more will be asked for. */
+/* Where a block is missing after one that is there, more will be asked for. */
 static void read_ahead(struct vblocks *v, struct context *cx, uint64_t blkoff)
 {
 	struct context quiet;

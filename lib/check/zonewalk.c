@@ -4,8 +4,8 @@
  *
  * The kernel writes a segment from its beginning on and knows nothing of write
  * pointers.  So it needs them where it will write: at the beginning of clean
- * segments and of the next one, and behind the latest log.  Elsewhere they need
- * only be behind what is in use.
+ * segments and of the next one, and after the latest log.  Elsewhere they need
+ * only be after what is in use.
  *
  * Reports are read some zones at a time, in the order of segments.
  */

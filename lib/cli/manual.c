@@ -54,6 +54,6 @@ void manual_tool(struct out *out, const struct cli_tool *cli)
 	out_string(out, "\nCommands:\n");
 	for (c = cli->commands; *c; c++)
 		help_line(out, (*c)->name, (*c)->summary);
-	help_line(out, "help COMMAND", "tell the options of a command");
+	help_line(out, "help COMMAND", "print the options of a command");
 	put_options(out, NULL);
 }

@@ -82,7 +82,7 @@ struct option_set {
 
 /*
  * Parses ARGV (ARGV[0] is skipped) by the rows of COUNT sets.  Words that are
- * no options are moved behind the options, or, with STOP_AT_WORD, end the
+ * no options are moved after the options, or, with STOP_AT_WORD, end the
  * parse.  Returns the index of the first word, or -EINVAL with the failure
  * text for the user.  Not reentrant: getopt_long is not.
  */

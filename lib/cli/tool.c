@@ -31,13 +31,13 @@
 #define MESSAGE_MAX 1024
 
 const struct cli_option tool_options[] = {
-	{ 0, "json", NULL, "say it as one JSON document", OPTION_FLAG,
+	{ 0, "json", NULL, "print JSON", OPTION_FLAG,
 	  offsetof(struct tool, json), OPTION_GROUP_TOOL },
-	{ 0, "json-lines", NULL, "say it as JSON, one object on each line",
+	{ 0, "json-lines", NULL, "print JSON, one object per line",
 	  OPTION_FLAG, offsetof(struct tool, json_lines), OPTION_GROUP_TOOL },
 	{ 'q', "quiet", NULL, "no notes, no progress", OPTION_FLAG,
 	  offsetof(struct tool, quiet) },
-	{ 'v', "verbose", NULL, "tell more; may be repeated", OPTION_COUNT,
+	{ 'v', "verbose", NULL, "print more; may be repeated", OPTION_COUNT,
 	  offsetof(struct tool, verbose) },
 	{ 0, "max-memory", "SIZE", "memory of a cache or table; not of the process",
 	  OPTION_SIZE, offsetof(struct tool, cx.max_memory) },

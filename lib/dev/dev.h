@@ -4,7 +4,7 @@
  *
  * The device knows no format.  A table of operations makes an image file, a
  * block device, a piece of memory or a device that fails on purpose look the
- * same to the floors above.  All offsets and lengths are in bytes.
+ * same to the layers above.  All offsets and lengths are in bytes.
  */
 #ifndef NILFS2_DEV_DEV_H
 #define NILFS2_DEV_DEV_H

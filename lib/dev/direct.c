@@ -7,7 +7,7 @@
  * there.  The kernel keeps both ways coherent page by page, not within a page:
  * a direct write of one half of it could be undone when the other half, cached,
  * is written back.  So only whole pages go directly, and the rest of a write,
- * before and behind them, by the cache.  Short writes do so too, since nobody
+ * before and after them, by the cache.  Short writes do so too, since nobody
  * waits for those.
  */
 #include "config.h"

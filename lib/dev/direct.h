@@ -18,7 +18,7 @@ struct direct {
 
 /*
  * Opens what FD is at PATH once more.  False, with D->fd -1, where it cannot be
- * written directly or has nothing but memory behind it.
+ * written directly or has nothing but memory after it.
  */
 bool direct_open(struct direct *d, const char *path, int fd);
 

@@ -54,7 +54,7 @@ void guard_set(struct guard *g, const uint64_t offsets[GUARD_RANGES])
 	g->on = g->due = true;
 }
 
-/* 1, 0 or a failure.  What is behind the end of a file now was cut off. */
+/* 1, 0 or a failure.  What is after the end of a file now was cut off. */
 static int is_changed(const struct guard *g, struct context *cx)
 {
 	uint8_t bytes[GUARD_BYTES];

@@ -46,7 +46,7 @@ static size_t page_size(const struct overlay *overlay, uint64_t number)
 	return pageout_size(&overlay->dev, number);
 }
 
-/* Reads what the device underneath has; behind its end are zeroes. */
+/* Reads what the device underneath has; after its end are zeroes. */
 static int read_there(struct overlay *overlay, struct context *cx,
 		      uint64_t off, void *buf, size_t len)
 {
@@ -358,7 +358,7 @@ size_t overlay_mark(struct dev *dev)
 	return overlay->pages.count + overlay->zones.count;
 }
 
-/* A change of zones is forgotten once all pages behind it are. */
+/* A change of zones is forgotten once all pages after it are. */
 void overlay_rewind(struct dev *dev, size_t mark)
 {
 	struct overlay *overlay = to_overlay(dev);

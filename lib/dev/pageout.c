@@ -53,7 +53,7 @@ static bool is_sequential(const struct pageout *o, size_t page)
 	return zones && zones->kinds[zone_of(zones, off)] == ZONE_SEQUENTIAL;
 }
 
-/* Whether the page behind PAGE, which ends a row of COUNT, goes on with it. */
+/* Whether the page after PAGE, which ends a row of COUNT, goes on with it. */
 static bool goes_on(const struct pageout *o, size_t page, size_t count)
 {
 	const struct zones *zones = o->to->zones;

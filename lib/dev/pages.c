@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/scratch.h"
+#include "base/tempfile.h"
 
 #define CHUNK_BYTES ((size_t)PAGES_CHUNK * PAGES_BYTES)
 
@@ -71,8 +71,8 @@ int pages_read(const struct pages *p, struct context *cx, size_t page,
 	       size_t at, void *buf, size_t len)
 {
 	if (!is_in_memory(p, page))
-		return scratch_read(cx, p->scratch, offset_of(p, page) + at,
-				    buf, len);
+		return tempfile_read(cx, p->scratch, offset_of(p, page) + at,
+				     buf, len);
 	memcpy(buf, data_of(p, page) + at, len);
 	return 0;
 }
@@ -81,8 +81,8 @@ int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 		const void *buf, size_t len)
 {
 	if (!is_in_memory(p, page))
-		return scratch_write(cx, p->scratch, offset_of(p, page) + at,
-				     buf, len);
+		return tempfile_write(cx, p->scratch, offset_of(p, page) + at,
+				      buf, len);
 	memcpy(data_of(p, page) + at, buf, len);
 	return 0;
 }
@@ -92,8 +92,8 @@ int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 {
 	*data = buf;
 	if (!is_in_memory(p, page))
-		return scratch_read(cx, p->scratch, offset_of(p, page), buf,
-				    n * PAGES_BYTES);
+		return tempfile_read(cx, p->scratch, offset_of(p, page), buf,
+				     n * PAGES_BYTES);
 	*data = data_of(p, page);
 	return 0;
 }
@@ -123,7 +123,7 @@ static int reserve(struct pages *p, struct context *cx)
 		return -ENOMEM;
 	p->list = list;
 	if (!is_in_memory(p, p->count))
-		return p->scratch < 0 ? scratch_open(cx, &p->scratch) : 0;
+		return p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
 	return p->count == p->nchunks * PAGES_CHUNK ? add_chunk(p, cx) : 0;
 }
 
@@ -177,7 +177,7 @@ void pages_fini(struct pages *p)
 		free(p->chunks[--p->nchunks]);
 	free(p->chunks);
 	free(p->list);
-	scratch_close(p->scratch);
+	tempfile_close(p->scratch);
 	pages_init(p, p->name, 0);
 	p->chunks_max = chunks_max;
 }

@@ -36,7 +36,8 @@ struct pages {
 
 /*
  * No pages.  The data of those that come first is held in memory, in as many
- * chunks as BYTES_MAX has room for, the rest in a temporary file of the context.
+ * chunks as BYTES_MAX has room for, the rest in a temporary file of the
+ * context.
  */
 void pages_init(struct pages *p, const char *name, uint64_t bytes_max);
 
@@ -48,7 +49,7 @@ bool pages_find(const struct pages *p, uint64_t number, size_t *page);
 
 /*
  * LEN bytes AT of the data of PAGE, to or from BUF.  Many threads may read at
- * once.  Those of the file: -ENOMEM, as scratch_read() and scratch_write().
+ * once.  Those of the file: -ENOMEM, as tempfile_read() and tempfile_write().
  */
 int pages_read(const struct pages *p, struct context *cx, size_t page,
 	       size_t at, void *buf, size_t len);
@@ -82,7 +83,7 @@ void pages_rewind(struct pages *p, size_t count);
 bool pages_is_newest(const struct pages *p, size_t page);
 
 /*
- * Whether the data of PAGE + 1 lies behind that of PAGE, here and on the
+ * Whether the data of PAGE + 1 lies after that of PAGE, here and on the
  * device.
  */
 bool pages_go_on(const struct pages *p, size_t page);

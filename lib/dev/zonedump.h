@@ -13,7 +13,7 @@ struct zonedump {
 };
 
 /*
- * Writes the file PATH anew, in the form that zbd(8) writes with "dump" and
+ * Writes the file PATH again, in the form that zbd(8) writes with "dump" and
  * reads with "report" and "restore".  Failures: as open(2) and write(2).
  */
 int zonedump_write(struct context *cx, const char *path,

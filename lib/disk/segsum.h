@@ -116,7 +116,7 @@ void segsum_iter_init(struct segsum_iter *it, const struct nilfs_geometry *g,
  */
 int segsum_iter_next(struct segsum_iter *it, struct segsum_block *block);
 
-/* Items of COUNT data blocks of a file, at INDEX and behind in the log. */
+/* Items of COUNT data blocks of a file, at INDEX and after in the log. */
 struct segsum_run {
 	const struct nilfs_binfo_v *items;	/* in the buffer */
 	uint32_t index;

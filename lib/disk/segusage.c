@@ -2,7 +2,7 @@
 /*
  * The segment usage file.
  *
- * An array of entries by segment number behind the places that the header
+ * An array of entries by segment number after the places that the header
  * takes: two with entries of 16 bytes, one with entries of 32.  The kernel
  * accepts any entry size from 16 bytes to a block and leaves the rest of an
  * entry alone, so places follow from the geometry, never from a structure.

@@ -3,7 +3,7 @@
  * The table of decisions.
  *
  * A rule says what its repair may cost, the user how much may be risked;
- * nothing else decides.  Metadata files are made anew only for a user who has
+ * nothing else decides.  Metadata files are rebuilt only for a user who has
  * asked for just that: what comes of it may be a volume that looks sound and
  * is another one.
  */
@@ -13,7 +13,7 @@
 
 static const enum decision table[DECISION_MODES][DANGERS] = {
 	[DECISION_MODE_SAFE] = {
-		[RULE_DANGER_SAFE] = DECISION_MEND,
+		[RULE_DANGER_SAFE] = DECISION_REPAIR,
 	},
 	[DECISION_MODE_ASK] = {
 		[RULE_DANGER_SAFE] = DECISION_ASK,
@@ -25,13 +25,13 @@ static const enum decision table[DECISION_MODES][DANGERS] = {
 		[RULE_DANGER_REBUILD] = DECISION_ASK,
 	},
 	[DECISION_MODE_YES] = {
-		[RULE_DANGER_SAFE] = DECISION_MEND,
-		[RULE_DANGER_LOSES] = DECISION_MEND,
+		[RULE_DANGER_SAFE] = DECISION_REPAIR,
+		[RULE_DANGER_LOSES] = DECISION_REPAIR,
 	},
 	[DECISION_MODE_YES_REBUILD] = {
-		[RULE_DANGER_SAFE] = DECISION_MEND,
-		[RULE_DANGER_LOSES] = DECISION_MEND,
-		[RULE_DANGER_REBUILD] = DECISION_MEND,
+		[RULE_DANGER_SAFE] = DECISION_REPAIR,
+		[RULE_DANGER_LOSES] = DECISION_REPAIR,
+		[RULE_DANGER_REBUILD] = DECISION_REPAIR,
 	},
 };
 

@@ -20,7 +20,7 @@ enum decision_mode {
 enum decision {
 	DECISION_LEAVE,
 	DECISION_ASK,
-	DECISION_MEND,
+	DECISION_REPAIR,
 };
 
 /* What is to be done about a finding whose repair has that DANGER. */

@@ -50,9 +50,9 @@ void findings_watch(struct findings *f, findings_sink *watch, void *arg);
 
 /*
  * With ON what is added from now on is history: of a checkpoint that is neither
- * the newest nor a snapshot.  Such ones go by themselves, and cannot be mended,
- * as what is written stays as it is; so they are counted apart, and shown only
- * with EVERYTHING.  Not while other threads may add.
+ * the newest nor a snapshot.  Such ones go by themselves, and cannot be
+ * repaired, as what is written stays as it is; so they are counted apart, and
+ * shown only with EVERYTHING.  Not while other threads may add.
  */
 void findings_history(struct findings *f, bool on);
 

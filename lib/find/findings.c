@@ -23,7 +23,7 @@ struct findings {
 	bool past;		/* what is added is history */
 	bool snapshots;		/* or of snapshots */
 	uint64_t history;	/* how often that was */
-	/* By place in the registry: all, and behind them those of snapshots. */
+	/* By place in the registry: all, and after them those of snapshots. */
 	uint64_t counts[];
 };
 

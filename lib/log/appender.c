@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Filling logs, one behind the other.
+ * Filling logs, one after the other.
  *
  * What goes into a log is listed first; where it will be is known only when
  * the log is full, because its summary, as long as the list, comes before it.
@@ -21,7 +21,7 @@
 #include "base/array.h"
 #include "log/appender_log.h"
 
-/* Blocks of the segment behind the log that ended last. */
+/* Blocks of the segment after the log that ended last. */
 static uint32_t rest_of_segment(const struct appender *a)
 {
 	uint64_t next = geometry_segment_start(a->g, a->segnum) + a->offset;

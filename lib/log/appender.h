@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The log that is being filled, and those behind it.
+ * The log that is being filled, and those after it.
  */
 #ifndef NILFS2_LOG_APPENDER_H
 #define NILFS2_LOG_APPENDER_H
@@ -83,7 +83,7 @@ struct appender_file {
 
 /*
  * Makes sure that the segments are known, and in the SUFILE, in which the next
- * log and the one behind it will be.  -ENOSPC.
+ * log and the one after it will be.  -ENOSPC.
  */
 int appender_settle(struct appender *a, struct context *cx);
 

@@ -102,7 +102,7 @@ void bmapnode_remove(struct bmapnode *node, uint32_t at)
 	bmapnode_remove_last(node);
 }
 
-/* N words behind the L of LEFT, from the R of RIGHT. */
+/* N words after the L of LEFT, from the R of RIGHT. */
 static void take_left(le64 *left, uint32_t l, le64 *right, uint32_t r,
 		      uint32_t n)
 {

@@ -15,7 +15,7 @@
 #include "log/loglayout.h"
 #include "log/payload.h"
 
-/* Blocks of one payload that are listed one behind the other. */
+/* Blocks of one payload that are listed one after the other. */
 struct collected_run {
 	struct loglayout_run run;
 	struct payload *payload;	/* a holder */

@@ -2,7 +2,7 @@
 /*
  * The end of a checkpoint.
  *
- * Blocks of files come first, the ifile that has their inodes behind them,
+ * Blocks of files come first, the ifile that has their inodes after them,
  * then cpfile, SUFILE, DAT and super root, the order of
  * nilfs_segctor_collect_blocks().  Each describes the ones before it, and the
  * last two themselves: to list a block is to enter its place in the DAT, and to
@@ -279,8 +279,8 @@ int commit_run(struct writer *w, struct context *cx, struct writer_end *end)
 		ret = checkpoints_make(w, cx);
 	if (!ret && w->created)
 		ret = segments_mark_unusable(&w->segments, cx);
-	if (!ret && w->mended)
-		ret = mend_place(w, cx);
+	if (!ret && w->repaired)
+		ret = repairwriter_place(w, cx);
 	if (!ret)
 		ret = dattable_make_holes(&w->dat, cx);
 	if (!ret)

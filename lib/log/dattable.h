@@ -56,7 +56,7 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 
 /*
  * The blocks of COUNT numbers from FIRST on, alive or not, are at BLOCKNR and
- * behind from now on, and nowhere else.  -EUCLEAN where an entry has no block.
+ * after from now on, and nowhere else.  -EUCLEAN where an entry has no block.
  * Follows nilfs_dat_move().
  */
 int dattable_move(struct dattable *t, struct context *cx, uint64_t first,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Counts of live blocks made anew.
+ * Counts of live blocks rebuilt.
  *
  * They follow from the DAT alone, so they are made for all segments at once.
  * Entries that are right are not touched, nor is the time of their last change.
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "disk/segusage.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 
 struct entering {
 	const struct nilfs_geometry *geo;
@@ -89,7 +89,7 @@ int exactcounts_enter(struct writer *w, struct context *cx,
 {
 	struct entering e = {
 		.geo = writer_geometry(w),
-		.sufile = mend_file(w, NILFS_SUFILE_INO),
+		.sufile = repairwriter_file(w, NILFS_SUFILE_INO),
 		.live = live,
 		.time = time,
 	};
@@ -97,7 +97,7 @@ int exactcounts_enter(struct writer *w, struct context *cx,
 
 	*changed = e.changed;
 	if (!ret)
-		mend_exact(w);
+		repairwriter_exact(w);
 	return ret;
 }
 

@@ -14,7 +14,7 @@
 
 struct inflight_log {
 	uint64_t first;
-	uint64_t end;		/* block behind it; 0: arrived.  Atomic */
+	uint64_t end;		/* block after it; 0: arrived.  Atomic */
 };
 
 struct inflight {

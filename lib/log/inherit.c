@@ -3,10 +3,10 @@
  * Going on where the latest checkpoint ends.
  *
  * The metadata files begin as that checkpoint has them, and the first log
- * goes behind its last one, with the same number of the segment.  Live-block
+ * goes after its last one, with the same number of the segment.  Live-block
  * counts are taken as they are if their stamp says that they were exact with
  * that checkpoint; otherwise somebody wrote who does not know them, and they
- * are counted anew.
+ * are counted again.
  */
 #include "log/inherit.h"
 
@@ -188,7 +188,7 @@ static int inherit_place(struct writer *w, struct context *cx,
 	struct appender *a = &w->appender;
 
 	if (latest->orphans_start)
-		return fail(cx, -EUCLEAN, "block %llu: logs behind the latest "
+		return fail(cx, -EUCLEAN, "block %llu: logs after the latest "
 			    "super root have not been rolled forward",
 			    (unsigned long long)latest->orphans_start);
 	if (latest->nextnum >= w->g.nsegments ||

@@ -12,7 +12,7 @@
 
 /*
  * Takes a free inode number: the one after the last taken, or the first free
- * one behind it (nilfs_ifile_create_inode()).
+ * one after it (nilfs_ifile_create_inode()).
  */
 int inodes_alloc(struct writer *w, struct context *cx, uint64_t *ino);
 

@@ -6,11 +6,11 @@
  * (nilfs_search_super_root()).  Where a job was cut off after its logs, but
  * before the superblocks that lead to them, and is begun again, the new logs
  * get the same numbers.  If they are fewer or shorter, one of the former ones
- * may stand right behind the last, with the number that is expected there, and
+ * may stand right after the last, with the number that is expected there, and
  * a checkpoint whose blocks are partly gone.  A volume made in the place of one
  * with the same seed of checksums meets the same.
  *
- * A sequential zone has nothing behind what was written.
+ * A sequential zone has nothing after what was written.
  */
 #include "log/lineend.h"
 

@@ -8,8 +8,8 @@
 #include "log/writer.h"
 
 /*
- * Makes sure that nothing behind END, on DEV with layout G, is taken for the
- * log that follows: neither behind it in its segment nor at the beginning of
+ * Makes sure that nothing after END, on DEV with layout G, is taken for the
+ * log that follows: neither after it in its segment nor at the beginning of
  * the next one.  Both are free.  0, -EIO.
  */
 int lineend_make(struct dev *dev, struct context *cx,

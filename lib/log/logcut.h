@@ -22,7 +22,7 @@ struct logcut {
 };
 
 /*
- * Moves *CUT to the chunk behind it; false at the end of LOG, whose pieces
+ * Moves *CUT to the chunk after it; false at the end of LOG, whose pieces
  * must have npayload blocks together.  SIZE (>= 1) is the length of a chunk in
  * blocks: it is never more than 2 * SIZE, and but for the last one not less
  * than three quarters.

@@ -23,7 +23,7 @@ int logfill_piece(const struct logout_piece *piece, struct context *cx,
 		  uint32_t block_bits);
 
 /*
- * The next blocks of part CUT of LOG, at or behind *FROM, that have content:
+ * The next blocks of part CUT of LOG, at or after *FROM, that have content:
  * *COUNT from *FROM on, counted from the beginning of the part; false where
  * none follow.
  */

@@ -207,7 +207,7 @@ static int write_log(struct logjob *job, struct context *cx, const uint8_t *buf)
 	int ret;
 
 	logfill_next(log, &job->chunks[0].part, &from, &count);
-	/* What stands behind blanks is to be reached by way of these. */
+	/* What stands after blanks is to be reached by way of these. */
 	if (job->out->sequential || count == log->npayload)
 		return write_blocks(job->out, cx, log->blocknr, buf,
 				    log->nsumblk + log->npayload);
@@ -225,12 +225,12 @@ int logjob_do_log(struct context *cx, void *arg, unsigned int worker,
 	struct logout *out = job->out;
 	uint8_t *buf = NULL;
 	int ret = skip ? -ECANCELED : fill_log(job, cx, worker, &buf);
-	bool mine = !out->sequential || turn_begin(&out->turn, job->number);
+	bool mine = !out->sequential || ticket_begin(&out->turn, job->number);
 
 	if (!ret && mine)
 		ret = write_log(job, cx, buf);
 	if (out->sequential)
-		turn_end(&out->turn, !ret);
+		ticket_end(&out->turn, !ret);
 	logjob_drop(job, ret || !mine);
 	return ret;
 }

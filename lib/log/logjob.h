@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/crew.h"
-#include "base/turn.h"
+#include "base/jobqueue.h"
+#include "base/ticket.h"
 #include "log/inflight.h"
 #include "log/logbuf.h"
 #include "log/logcut.h"
@@ -21,7 +21,7 @@
 struct logout {
 	struct dev *dev;
 	const struct nilfs_geometry *g;
-	struct crew *crew;
+	struct jobqueue *crew;
 	struct logbuf *buffers;	/* one per worker */
 	uint32_t chunk_blocks;
 	bool sequential;
@@ -29,7 +29,7 @@ struct logout {
 	uint64_t given;		/* logs submitted */
 	bool with_digest;
 	struct logsum_digest digest;
-	struct turn turn;	/* of logs, for sequential output */
+	struct ticket turn;	/* of logs, for sequential output */
 	struct inflight inflight;
 };
 

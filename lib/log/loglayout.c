@@ -2,13 +2,13 @@
 /*
  * The layout of one log.
  *
- * The summary grows as blocks are listed: behind the header one finfo per
- * file, behind each its items.  Everything that is asked of it follows from
+ * The summary grows as blocks are listed: after the header one finfo per
+ * file, after each its items.  Everything that is asked of it follows from
  * one number, the bytes in use: since the items of a file have one size, which
  * divides a block, the end of N more items is plain arithmetic, and so is the
  * largest N that fits.
  *
- * Memory behind the bytes in use is zero at all times; the gaps in front of
+ * Memory after the bytes in use is zero at all times; the gaps in front of
  * items that moved to the next block, and the padding at the end, are what is
  * left of that.
  *
@@ -113,7 +113,7 @@ static uint32_t finfo_end(const struct loglayout *l)
 	return item_at(l->g, l->sumbytes, size) + size;
 }
 
-/* How many items of SIZE bytes, with their blocks, fit behind OFFSET. */
+/* How many items of SIZE bytes, with their blocks, fit after OFFSET. */
 static uint32_t room_behind(const struct loglayout *l, uint32_t offset,
 			    uint32_t size)
 {

@@ -26,7 +26,7 @@ enum loglayout_kind {
 	LOGLAYOUT_DAT_NODE,	/* binfo_dat: key, level */
 };
 
-/* COUNT blocks with consecutive numbers, listed one behind the other. */
+/* COUNT blocks with consecutive numbers, listed one after the other. */
 struct loglayout_run {
 	uint64_t ino;
 	uint64_t cno;		/* fi_cno */
@@ -39,7 +39,7 @@ struct loglayout_run {
 
 struct loglayout {
 	const struct nilfs_geometry *g;
-	uint8_t *summary;	/* whole blocks; zero behind what is in use */
+	uint8_t *summary;	/* whole blocks; zero after what is in use */
 	size_t summary_room;	/* bytes allocated */
 	uint32_t sumbytes;	/* bytes in use */
 	uint32_t limit;		/* most blocks of the log, summary included */

@@ -61,17 +61,18 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 	out->with_digest = options->digest;
 	out->space = (struct logspace){ dev, options->allocate, 0 };
 	out->chunk_blocks = bytes > g->block_size ? bytes >> g->block_bits : 1;
-	turn_init(&out->turn);
-	ret = crew_open(&out->crew, cx, depth);
+	ticket_init(&out->turn);
+	ret = jobqueue_open(&out->crew, cx, depth);
 	if (ret)
 		goto out;
-	out->buffers = calloc(crew_workers(out->crew), sizeof(*out->buffers));
+	out->buffers =
+		calloc(jobqueue_workers(out->crew), sizeof(*out->buffers));
 	if (!out->buffers)
 		ret = fail(cx, -ENOMEM, "output of logs");
 	/* Those that wait, those that are worked on, and the next one. */
 	if (!ret)
 		ret = inflight_init(&out->inflight, cx,
-				    depth + crew_workers(out->crew) + 1);
+				    depth + jobqueue_workers(out->crew) + 1);
 out:
 	if (ret)
 		logout_close(out);
@@ -161,12 +162,12 @@ static int give(struct logout *out, struct context *cx, struct logjob *job)
 	ask_for_space(out, cx, &job->log);
 	if (out->sequential || fits_buffer(out, &job->log)) {
 		do_not_cut(job);
-		return crew_give(out->crew, cx, logjob_do_log, job);
+		return jobqueue_give(out->crew, cx, logjob_do_log, job);
 	}
 	cut(job);
 	for (i = 0, n = job->nchunks; i < n; i++)
-		ret = crew_give(out->crew, cx, logjob_do_chunk,
-				&job->chunks[i]);
+		ret = jobqueue_give(out->crew, cx, logjob_do_chunk,
+				    &job->chunks[i]);
 	return ret;
 }
 
@@ -180,7 +181,7 @@ static int note_blocks(struct logout *out, struct context *cx,
 	job->blocks = inflight_enter(&out->inflight, job->log.blocknr, n);
 	if (job->blocks)
 		return 0;
-	ret = crew_wait(out->crew, cx);
+	ret = jobqueue_wait(out->crew, cx);
 	if (!ret)
 		job->blocks = inflight_enter(&out->inflight,
 					     job->log.blocknr, n);
@@ -204,18 +205,18 @@ int logout_submit(struct logout *out, struct context *cx,
 	}
 	ret = give(out, cx, job);
 	/* What is still at work may fail too, and have come before. */
-	return ret ? crew_wait(out->crew, cx) : 0;
+	return ret ? jobqueue_wait(out->crew, cx) : 0;
 }
 
 int logout_wait(struct logout *out, struct context *cx)
 {
-	return crew_wait(out->crew, cx);
+	return jobqueue_wait(out->crew, cx);
 }
 
 int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr)
 {
 	return inflight_has(&out->inflight, blocknr) ?
-		       crew_wait(out->crew, cx) : 0;
+		       jobqueue_wait(out->crew, cx) : 0;
 }
 
 struct logsum_digest logout_digest(const struct logout *out)
@@ -229,12 +230,12 @@ void logout_close(struct logout *out)
 
 	if (!out)
 		return;
-	workers = out->crew ? crew_workers(out->crew) : 0;
-	crew_close(out->crew);
+	workers = out->crew ? jobqueue_workers(out->crew) : 0;
+	jobqueue_close(out->crew);
 	for (i = 0; out->buffers && i < workers; i++)
 		logbuf_fini(&out->buffers[i]);
 	free(out->buffers);
-	turn_fini(&out->turn);
+	ticket_fini(&out->turn);
 	inflight_fini(&out->inflight);
 	free(out);
 }

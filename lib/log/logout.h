@@ -55,7 +55,7 @@ struct logout_options {
 	/*
 	 * Ask for the space of logs (but small ones), so many bytes at once,
 	 * from the log's own on; 0: do not.  Logs come in ascending order then,
-	 * and what is behind the last one is left allocated.
+	 * and what is after the last one is left allocated.
 	 */
 	uint64_t allocate;
 };

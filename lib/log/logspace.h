@@ -15,7 +15,7 @@ struct logspace {
 };
 
 /*
- * Asks for the space of bytes [START, END), and for more behind it, unless it
+ * Asks for the space of bytes [START, END), and for more after it, unless it
  * was asked for before.  Logs come in ascending order.  That there is none is
  * no failure here: a write will tell.
  */

@@ -105,7 +105,7 @@ int metafile_adopt(struct metafile *m, struct context *cx, uint64_t blkoff,
 
 /*
  * Virtual block PTR, which is on the device and alive, becomes block BLKOFF,
- * which was a hole: for a map that is made anew.  The number is not taken, and
+ * which was a hole: for a map that is rebuilt.  The number is not taken, and
  * ends like any other where the block is changed.  -EINVAL in the DAT.
  */
 int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/writer_parts.h"
 
 void move_to_front(struct writer *w)
@@ -37,10 +37,10 @@ int move_blocks(struct writer *w, struct context *cx,
 int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
 		  unsigned int level, uint64_t key)
 {
-	struct metafile *m = mend_file(w, ino);
+	struct metafile *m = repairwriter_file(w, ino);
 
 	if (!m || m == w->ifile)
-		return fail(cx, -EINVAL, "inode %llu: is not written anew",
+		return fail(cx, -EINVAL, "inode %llu: is not rewritten",
 			    (unsigned long long)ino);
 	return metafile_touch(m, cx, level, key);
 }

@@ -11,8 +11,9 @@
  * inode_block()).  So either all blocks of a segment are moved or forgotten,
  * and it is freed, or none is.
  *
- * The writer is one of mend_open(), told not to take the segments that become
- * free, which the state before still needs: they are free for the next one.
+ * The writer is one of repairwriter_open(), told not to take the segments that
+ * become free, which the state before still needs: they are free for the next
+ * one.
  */
 #ifndef NILFS2_LOG_MOVE_H
 #define NILFS2_LOG_MOVE_H
@@ -50,7 +51,7 @@ int move_blocks(struct writer *w, struct context *cx,
 
 /*
  * The same for a block of the DAT, the cpfile or the SUFILE (INO), which are
- * written anew by the commit: of LEVEL (0: data) at KEY, the offset of the
+ * rewritten by the commit: of LEVEL (0: data) at KEY, the offset of the
  * first data block below it.  -EUCLEAN where there is none.
  */
 int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
@@ -70,8 +71,9 @@ void move_avoid(struct writer *w, const struct tally *blocks);
 
 /*
  * The block of VBLOCKNR is going to be moved as *NEXT: it has the same life
- * under that number, and VBLOCKNR is free.  Whatever leads to it has to be moved
- * as well, with the new number in it.  -EUCLEAN where there is no such block.
+ * under that number, and VBLOCKNR is free.  Whatever leads to it has to be
+ * moved as well, with the new number in it.  -EUCLEAN where there is no such
+ * block.
  */
 int move_renumber(struct writer *w, struct context *cx, uint64_t vblocknr,
 		  uint64_t *next);

@@ -41,7 +41,7 @@ int newfile_skip(struct writer *w, struct context *cx);
 
 /*
  * Places the blocks of inode INO: RUNS ascend, PAYLOAD (one holder, given
- * over; NULL without blocks) has them one behind the other.  Sets i_bmap and
+ * over; NULL without blocks) has them one after the other.  Sets i_bmap and
  * i_blocks (in sectors, nodes included, as the kernel counts) of INODE, which
  * the caller then hands to inodes_write().  -ENOSPC, -ENOMEM, and whatever
  * earlier payloads failed with.

@@ -3,7 +3,7 @@
  * Taking and giving back numbers of a persistent allocator.
  *
  * The group from which numbers are taken is held in memory, because they are
- * taken one behind the other and nearly always from the same group: its bitmap
+ * taken one after the other and nearly always from the same group: its bitmap
  * and its count of free numbers go to the file when the next group begins and
  * when the file is about to be written.  A number of another group is given
  * back in the file itself.

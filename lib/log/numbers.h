@@ -37,7 +37,7 @@ void numbers_fini(struct numbers *n);
 
 /*
  * Takes up to WANT (>= 1) free numbers that follow each other: the first ones
- * behind what was taken last (nilfs_palloc_prepare_alloc_entry()).  They are
+ * after what was taken last (nilfs_palloc_prepare_alloc_entry()).  They are
  * *COUNT from *FIRST on, all of one group.
  */
 int numbers_take(struct numbers *n, struct context *cx, uint32_t want,

@@ -3,7 +3,7 @@
  * Payloads: how they are held, and the two kinds that need nothing from
  * outside.
  *
- * A payload in memory carries its blocks behind itself, in one allocation; one
+ * A payload in memory carries its blocks after itself, in one allocation; one
  * of a device is a place there.  Neither knows what its blocks mean, and where
  * a payload ends is for whoever lists it to know.
  */

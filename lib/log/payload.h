@@ -21,7 +21,7 @@ struct payload;
 struct payload_ops {
 	/*
 	 * Writes blocks [AT, AT + COUNT) of the payload to BUF, whole blocks:
-	 * what lies behind the end of a file is zero.  Failures name what
+	 * what lies after the end of a file is zero.  Failures name what
 	 * could not be read.  NULL: for a forecast, whose content nobody will
 	 * read; it is not written either.
 	 */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Maps made anew over blocks that stay.
+ * Maps rebuilt over blocks that stay.
  *
  * The map is built from the bottom up in one go, as for a new file; only where
  * a pointer comes from differs.  A block that is kept gives the one it has, a
- * new one takes a number and is collected behind the nodes and directories
+ * new one takes a number and is collected after the nodes and directories
  * that wait already: a file is hardly ever changed so much here that its new
  * blocks deserve an extent of their own.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file whose map is made anew: some of its blocks stay where they are, some
+ * A file whose map is rebuilt: some of its blocks stay where they are, some
  * get new content, some are gone.
  *
  * This is how a file is changed that exists already: roll-forward, salvage,
@@ -43,7 +43,7 @@ int remap_put(struct remap *r, struct context *cx, uint64_t blkoff,
  * its place with the rest of the metadata.
  *
  * Old blocks that are not kept, nodes among them, are the caller's to end:
- * mend_end(), before or afterwards.  -ENOSPC, -ENOMEM, -EIO.
+ * repairwriter_end(), before or afterwards.  -ENOSPC, -ENOMEM, -EIO.
  */
 int remap_finish(struct remap *r, struct context *cx,
 		 struct nilfs_inode *inode);

@@ -6,7 +6,7 @@
  * so these must not lead to it.  A mount goes from the log that a superblock
  * names to the next one by the sequence number of its segment.  The new log
  * begins in another segment, with a number that the old line of logs does not
- * reach before every segment was written anew.
+ * reach before every segment was rewritten.
  */
 #include "log/resize.h"
 
@@ -34,7 +34,7 @@ int resize_layout(const struct volume *vol, struct context *cx,
 		    "segment", bytes);
 }
 
-void resize_apart(const struct volume *vol, struct mend_known *known)
+void resize_apart(const struct volume *vol, struct repairwriter_known *known)
 {
 	known->fresh_segment = true;
 	known->seq = vol->latest.seq + vol->geo.nsegments + 2;

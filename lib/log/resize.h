@@ -13,7 +13,7 @@
 
 #include "base/context.h"
 #include "dev/dev.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/writer.h"
 #include "vol/volume.h"
 
@@ -30,13 +30,14 @@ int resize_layout(const struct volume *vol, struct context *cx,
  * new superblocks only: with the old ones, whose layout is another, a mount
  * must not come upon them.
  */
-void resize_apart(const struct volume *vol, struct mend_known *known);
+void resize_apart(const struct volume *vol, struct repairwriter_known *known);
 
 /*
- * The volume has NSEGMENTS from the checkpoint of W on, one of mend_open()
- * that nothing was done to yet.  -EBUSY where something is in a segment that
- * is to go; as metafile_change().  Follows nilfs_sufile_resize(): segments that
- * come are clean, whatever stands in their entries.
+ * The volume has NSEGMENTS from the checkpoint of W on, one of
+ * repairwriter_open() that nothing was done to yet.  -EBUSY where something is
+ * in a segment that is to go; as metafile_change().  Follows
+ * nilfs_sufile_resize(): segments that come are clean, whatever stands in their
+ * entries.
  */
 int resize_segments(struct writer *w, struct context *cx, uint64_t nsegments);
 

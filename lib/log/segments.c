@@ -76,7 +76,7 @@ static int find_clean(struct segments *s, struct context *cx, uint64_t from,
 	return ret;
 }
 
-/* The first clean segment behind LAST, around the end: 1, 0 for none. */
+/* The first clean segment after LAST, around the end: 1, 0 for none. */
 static int find_behind(struct segments *s, struct context *cx, uint64_t last,
 		       uint64_t *segnum)
 {
@@ -90,7 +90,7 @@ static int find_behind(struct segments *s, struct context *cx, uint64_t last,
 	return ret;
 }
 
-/* Behind which segment the next one is looked for. */
+/* After which segment the next one is looked for. */
 static uint64_t last_taken(const struct segments *s)
 {
 	return s->front ? UINT64_MAX : s->last_alloc;

@@ -67,7 +67,7 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum);
 int segments_condemn(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
- * Counts clean and dirty segments anew from their entries.  -EUCLEAN, -EIO
+ * Counts clean and dirty segments again from their entries.  -EUCLEAN, -EIO
  * where the SUFILE cannot be read.
  */
 int segments_recount(struct segments *s, struct context *cx);

@@ -4,7 +4,7 @@
  *
  * A segment is written from its beginning on, and its last blocks may stay
  * unwritten.  So a sequential zone can hold one segment, at its beginning; what
- * lies behind that can never be reached.  A segment may span several zones.
+ * lies after that can never be reached.  A segment may span several zones.
  */
 #include "log/segzones.h"
 

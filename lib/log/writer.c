@@ -4,7 +4,7 @@
  *
  * The four metadata files change in memory and ask the DAT for numbers; the
  * appender lists blocks and fills logs; the commit brings the rest of it all
- * behind the data.  Here is what they have in common, and how it begins: with
+ * after the data.  Here is what they have in common, and how it begins: with
  * nothing, or with what the latest checkpoint has.
  */
 #include "log/writer.h"

@@ -2,11 +2,11 @@
 /*
  * One more log: everything that changes a volume goes through a writer.
  *
- * A writer makes one checkpoint.  It appends logs behind the latest one (or at
+ * A writer makes one checkpoint.  It appends logs after the latest one (or at
  * the beginning of a new volume), and until the caller writes superblocks that
  * name the last of them nothing on the volume has changed.  Data is laid out
  * in the order in which it is given; metadata is collected and written together
- * behind data, once there are as many blocks of it as the options say, in
+ * after data, once there are as many blocks of it as the options say, in
  * places where a file would not fit, and at the end.
  *
  * One thread uses a writer; CX->threads workers fill and write the logs.
@@ -38,7 +38,7 @@ struct writer_options {
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
 	/*
 	 * Bytes of space to ask the device for at once (dev_allocate()), 0: do
-	 * not.  Only where nothing lies behind the logs of this checkpoint: the
+	 * not.  Only where nothing lies after the logs of this checkpoint: the
 	 * caller gives back (dev_discard()) what they did not take.
 	 */
 	uint64_t allocate;

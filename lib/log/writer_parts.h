@@ -10,7 +10,7 @@
 #include "log/bmapbuild.h"
 #include "log/collected.h"
 #include "log/dattable.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 #include "log/metafile.h"
 #include "log/numbers.h"
 #include "log/segments.h"
@@ -22,11 +22,11 @@ struct writer {
 	struct writer_options o;
 	uint64_t cno;
 	bool created;			/* a new volume */
-	/* A volume to be mended: what is known of it, whether its segments
+	/* A volume to be repaired: what is known of it, whether its segments
 	   were counted, and which one was written last. */
-	bool mended, counted;
+	bool repaired, counted;
 	bool waits;	/* for a DAT that leads to the latest checkpoint */
-	struct mend_known known;
+	struct repairwriter_known known;
 	uint64_t latest_segnum;
 	struct metafile_env env;
 	struct metafile *dat_file, *ifile, *cpfile, *sufile;

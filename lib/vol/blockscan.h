@@ -18,7 +18,7 @@ struct blockscan {
 	const void *block;	/* borrowed from the cache, or NULL */
 };
 
-/* Starts before the first block of FILE (borrowed) at or behind BLKOFF. */
+/* Starts before the first block of FILE (borrowed) at or after BLKOFF. */
 int blockscan_open(struct blockscan *scan, struct context *cx,
 		   struct file *file, uint64_t blkoff);
 
@@ -28,7 +28,7 @@ int blockscan_open(struct blockscan *scan, struct context *cx,
  */
 int blockscan_next(struct blockscan *scan, struct context *cx);
 
-/* Gives the block back early; the next step goes on behind it. */
+/* Gives the block back early; the next step goes on after it. */
 void blockscan_put(struct blockscan *scan);
 
 /* Also of a scan that is all zero. */

@@ -18,7 +18,7 @@ struct dir_entry {
 	uint64_t ino;
 	uint8_t type;			/* NILFS_FT_*, as stored */
 	uint8_t len;			/* of the name */
-	char name[NILFS_NAME_LEN + 1];	/* any bytes, NUL behind them */
+	char name[NILFS_NAME_LEN + 1];	/* any bytes, NUL after them */
 };
 
 struct dir_cursor {
@@ -38,7 +38,7 @@ int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 		    struct file *file);
 
 /*
- * Where an open cursor stands behind an entry it gave, and a cursor opened
+ * Where an open cursor stands after an entry it gave, and a cursor opened
  * there again (all zero: the beginning).
  */
 void dir_cursor_tell(const struct dir_cursor *cur,
@@ -50,7 +50,7 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 /*
  * Steps over the entries in use, "." and ".." among them: 1 and *ENTRY, 0 at
  * the end, -EUCLEAN for a broken block (nilfs_check_page), -EIO.  Where the
- * cursor says `at_broken_block` the next step goes on behind that block; after
+ * cursor says `at_broken_block` the next step goes on after that block; after
  * any other failure there is no next step.
  */
 int dir_cursor_next(struct dir_cursor *cur, struct context *cx,

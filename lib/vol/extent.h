@@ -8,7 +8,7 @@
 #include "vol/file.h"
 #include "vol/rollforward.h"
 
-/* A run of file blocks that lie one behind the other on the disk. */
+/* A run of file blocks that lie one after the other on the disk. */
 struct extent {
 	uint64_t blkoff;
 	uint64_t blocknr;

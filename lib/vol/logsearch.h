@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Logs where none is known to be: what lies behind those in use.
+ * Logs where none is known to be: what lies after those in use.
  */
 #ifndef NILFS2_VOL_LOGSEARCH_H
 #define NILFS2_VOL_LOGSEARCH_H

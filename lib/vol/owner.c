@@ -73,7 +73,7 @@ int owner_fail(struct context *cx, const struct dev *dev,
 {
 	if (!owner->nilfs)
 		return fail(cx, -EINVAL, "%s: %s", dev->name, owner->what);
-	return fail(cx, -EINVAL, "%s: %s, with the remains of an NILFS2 volume;"
+	return fail(cx, -EINVAL, "%s: %s, with the remains of a NILFS2 volume;"
 		    " nothing was written%s", dev->name, owner->what, hint);
 }
 

@@ -24,7 +24,7 @@ struct walk {
 	struct recovery *rec;
 	uint64_t pseg, seq, segnum, nextnum;
 	uint64_t cno;		/* of the next super root */
-	bool newer;		/* the first super root is behind us */
+	bool newer;		/* the first super root is after us */
 	bool bounded;		/* the next super root ends the walk */
 	unsigned int empty;	/* segments without a valid log in a row */
 };

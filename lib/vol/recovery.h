@@ -3,7 +3,7 @@
  * Where the latest super root is.
  *
  * The superblock points to a log with a super root.  Where the volume was
- * unmounted cleanly that is the latest; otherwise the chain of logs behind it
+ * unmounted cleanly that is the latest; otherwise the chain of logs after it
  * is followed, because the kernel updates superblocks only now and then.
  */
 #ifndef NILFS2_VOL_RECOVERY_H
@@ -28,7 +28,7 @@ struct recovery {
 	uint64_t ctime;		/* when its log was made, seconds */
 	uint64_t passed;	/* super roots found past the superblock's */
 
-	/* Logs without a super root behind it: [orphans_start, orphans_end]. */
+	/* Logs without a super root after it: [orphans_start, orphans_end]. */
 	uint64_t orphans_start, orphans_start_seq, orphans_end;
 	uint64_t last_pseg, last_segnum, last_seq;	/* last valid log seen */
 
@@ -39,7 +39,7 @@ struct recovery {
 
 /*
  * Finds the latest super root from superblock copy SB, following
- * nilfs_search_super_root(); FOLLOW says whether to look behind the first one
+ * nilfs_search_super_root(); FOLLOW says whether to look after the first one
  * (the kernel does unless VALID is set).  Fills *REC.  -EUCLEAN where the
  * log that the superblock names is not valid or has no super root; -EIO.
  */

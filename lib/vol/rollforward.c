@@ -113,7 +113,7 @@ static bool feed_segment(const struct nilfs_geometry *geo, struct place *p)
 	return true;
 }
 
-/* Behind the log just taken; false at the end of the chain. */
+/* After the log just taken; false at the end of the chain. */
 static bool step_over(const struct nilfs_geometry *geo, struct place *p,
 		      const struct nilfs_segment_summary *ss)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a mount would recover: the data-sync logs behind the super root.
+ * What a mount would recover: the data-sync logs after the super root.
  *
  * fdatasync() of a file that only got new data, not a new size, writes a log
  * with data blocks only (nilfs_construct_dsync_segment()); so does O_DSYNC.
@@ -43,7 +43,7 @@ struct rollforward {
 };
 
 /*
- * Collects what nilfs_salvage_orphan_logs() would recover behind REC.  *RFP
+ * Collects what nilfs_salvage_orphan_logs() would recover after REC.  *RFP
  * is freed with rollforward_free().  -EUCLEAN where the kernel would refuse.
  */
 int rollforward_collect(struct volume *vol, struct context *cx,
@@ -54,7 +54,7 @@ void rollforward_sort(struct rollforward *rf);
 void rollforward_free(struct rollforward *rf);
 
 /*
- * The first salvaged block of inode INO at or behind BLKOFF, or NULL.  RF may
+ * The first salvaged block of inode INO at or after BLKOFF, or NULL.  RF may
  * be NULL.
  */
 const struct salvaged_block *

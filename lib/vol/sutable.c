@@ -91,7 +91,7 @@ static void put_block(struct sutable_cursor *cur)
 	cur->block = NULL;
 }
 
-/* Makes the extent the first that ends behind BLKOFF, or notes the end. */
+/* Makes the extent the first that ends after BLKOFF, or notes the end. */
 static int find_extent(struct sutable_cursor *cur, struct context *cx,
 		       uint64_t blkoff)
 {

@@ -37,7 +37,7 @@ int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
 struct sutable_cursor {
 	struct volume *vol;
 	struct extent_cursor extents;
-	struct extent extent;	/* the run at or behind the place */
+	struct extent extent;	/* the run at or after the place */
 	const void *block;	/* borrowed, NULL where the place is a hole */
 	uint64_t blkoff;	/* of the borrowed block */
 	uint64_t segnum;	/* the segment to yield next */

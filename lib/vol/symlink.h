@@ -11,7 +11,7 @@
 #define SYMLINK_TARGET_MAX 4095
 
 /*
- * Copies the target of symbolic link FILE, with a NUL behind it, and sets *LEN
+ * Copies the target of symbolic link FILE, with a NUL after it, and sets *LEN
  * to its length in bytes.  It ends at the size of the file or at a zero byte,
  * as readlink() on a mounted volume has it (page_get_link); an empty one is
  * possible.  -EUCLEAN, -EIO as file_block().

@@ -2,7 +2,7 @@
 /*
  * From virtual block numbers to disk blocks.
  *
- * The DAT is a file of fixed-size entries behind an arithmetic layout, its
+ * The DAT is a file of fixed-size entries after an arithmetic layout, its
  * own map is physical, so one lookup of the DAT's map and one block suffice.
  * Like the kernel this does not consult the allocation bitmap.
  */

@@ -24,7 +24,7 @@
 struct volume_options {
 	/*
 	 * Shows the files as the next mount would, with the data-sync logs
-	 * behind the latest super root applied (in memory only).
+	 * after the latest super root applied (in memory only).
 	 */
 	bool roll_forward;
 };
@@ -91,7 +91,7 @@ int volume_open_from(struct volume **volp, struct context *cx,
 /* NULL is accepted. */
 void volume_close(struct volume *vol);
 
-/* The superblock that counts. */
+/* The active superblock. */
 static inline const struct nilfs_super_block *
 volume_super(const struct volume *vol)
 {

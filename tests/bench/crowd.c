@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * crowd IMAGE SPARE [LIVING]: says of all segments of a volume but SPARE at its
- * end that they are in use, and in one of LIVING that a block lives there, as if
- * the volume had been filled.  None has a log: what keeps something for each
+ * end that they are in use, and in one of LIVING that a block lives there, as
+ * if the volume had been filled.  None has a log: what keeps something for each
  * segment in use can be measured on a sparse file.
  */
 #include <inttypes.h>
@@ -15,10 +15,10 @@
 #include "disk/palloc.h"
 #include "disk/segusage.h"
 #include "gc/onelog.h"
-#include "log/mend.h"
+#include "log/repairwriter.h"
 
 #define TIME 1000000000
-#define FIRST_ENTRY 20000	/* of the DAT, behind those in use */
+#define FIRST_ENTRY 20000	/* of the DAT, after those in use */
 
 struct crowd {
 	struct context cx;
@@ -33,8 +33,9 @@ static int occupy(struct crowd *c, uint64_t segnum)
 	const struct nilfs_geometry *g = &c->vol->geo;
 	struct nilfs_segment_usage *su;
 	void *data;
-	int ret = metafile_change(mend_file(c->w, NILFS_SUFILE_INO), &c->cx,
-				  segusage_blkoff(g, segnum), &data, NULL);
+	int ret = metafile_change(repairwriter_file(c->w, NILFS_SUFILE_INO),
+				  &c->cx, segusage_blkoff(g, segnum), &data,
+				  NULL);
 
 	if (ret)
 		return ret;
@@ -52,8 +53,10 @@ static uint8_t *dat_block(struct crowd *c, uint64_t blkoff)
 {
 	void *data;
 
-	return metafile_change(mend_file(c->w, NILFS_DAT_INO), &c->cx, blkoff,
-			       &data, NULL) ? NULL : data;
+	return metafile_change(repairwriter_file(c->w, NILFS_DAT_INO), &c->cx,
+			       blkoff, &data, NULL)
+		       ? NULL
+		       : data;
 }
 
 static int settle(struct crowd *c, uint64_t segnum)
@@ -90,12 +93,12 @@ static int fill(struct crowd *c, uint64_t end)
 	for (segnum = c->living; segnum && segnum < end && !ret;
 	     segnum += c->living)
 		ret = settle(c, segnum);
-	return ret ? ret : mend_changed(c->w, &c->cx);
+	return ret ? ret : repairwriter_changed(c->w, &c->cx);
 }
 
 static int run(struct crowd *c, const char *path, uint64_t spare)
 {
-	const struct mend_known known = { 0 };
+	const struct repairwriter_known known = { 0 };
 	struct writer_options options;
 	struct writer_end end;
 	int ret = devfile_open(&c->dev, &c->cx, path, DEVFILE_WRITE);
@@ -105,7 +108,7 @@ static int run(struct crowd *c, const char *path, uint64_t spare)
 	if (ret)
 		return ret;
 	options = writer_options_on(c->vol, TIME);
-	ret = mend_open(&c->w, &c->cx, c->vol, &options, &known);
+	ret = repairwriter_open(&c->w, &c->cx, c->vol, &options, &known);
 	if (!ret)
 		ret = fill(c, c->vol->geo.nsegments - spare);
 	return ret ? ret : onelog_commit(c->w, &c->cx, c->vol, TIME, &end);

@@ -36,7 +36,7 @@ gc_images() {
 	e2fsck -fy "$scratch/gc/ext4" >/dev/null || [ $? -le 1 ]
 }
 
-# fill_ext4 IMAGE: adds what lives, behind what is there.
+# fill_ext4 IMAGE: adds what lives, after what is there.
 fill_ext4() {
 	(cd "$tree/live" && find . -mindepth 1 -type d | LC_ALL=C sort |
 		sed 's/^\.\(.*\)/mkdir "\1"/'
@@ -60,7 +60,7 @@ gc_place() {
 	)
 	[ ! -e "$scratch/gc/ext4" ] ||
 		commands+=("resize2fs -M=resize2fs -fM $copy.ext4")
-	title "$live MiB that live behind as much garbage, compacted in place"
+	title "$live MiB that live after as much garbage, compacted in place"
 	interleave 5 -s 60 -r "limit: dd in place" \
 		-b "for i in nilfs2 ext4; do [ ! -e $scratch/gc/\$i ] ||
 			cp --sparse=never $scratch/gc/\$i $copy.\$i; done" \

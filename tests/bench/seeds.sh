@@ -52,7 +52,7 @@ seed_001() {
 }
 
 # seeds_tree FILES MIB: a directory of so many files, and a volume that has it
-# behind as much garbage.
+# after as much garbage.
 seeds_tree() {
 	local i tree=$scratch/seeds
 

@@ -14,7 +14,7 @@
  * Where zbd(8)'s description of zones stands beside the image as IMAGE.zones,
  * the device has them: it refuses what does not go to a write pointer, and a
  * repair that would fails.  What is wrong with zones after a cut is not
- * compared, but has to be mended.  Writes are not reordered there.
+ * compared, but has to be repaired.  Writes are not reordered there.
  *
  * With --keep the states are not judged but put into DIR for others to do that,
  * each once: before.001, the image; after.002, wholly repaired; then those that
@@ -153,7 +153,7 @@ static bool is_left_out(const char *line, enum alike alike)
 
 /*
  * The next line that is not left out; the last one, with the counts
- * of findings, begins behind them, and for ALIKE_ENDS ends before the number
+ * of findings, begins after them, and for ALIKE_ENDS ends before the number
  * of the checkpoint.
  */
 static const char *next_line(const char **at, size_t *len, enum alike alike)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Repairs that are interrupted, judged by the kernel.  Whatever a cut leaves, the
 # kernel finds in it what it finds in the damaged volume or what it finds in the
-# mended one: the same tree, or the same refusal.  A mended one it writes on.
+# repaired one: the same tree, or the same refusal.  A repaired one it writes on.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
@@ -67,7 +67,7 @@ compare_states() {
 	before=$(outcome before)
 	after=$(outcome after)
 	[ "${after%% *}" = sound ] || {
-		echo "the mended volume: $after"
+		echo "the repaired volume: $after"
 		return 1
 	}
 	while read -r name result; do
@@ -88,20 +88,20 @@ blames() {
 	kernel_blames | sed -n "s/^$1[.0-9]*: //p" | sort -u
 }
 
-# The kernel complains of nothing in the mended volume.  As long as it has the
+# The kernel complains of nothing in the repaired volume.  As long as it has the
 # old superblocks it may meet on its way what it met in the damaged one.
 compare_blames() {
 	local lines
 
 	lines=$(blames after; comm -13 <(blames before) <(blames new))
 	[ -z "$lines" ] || {
-		echo "of a mended volume the kernel says: $lines"
+		echo "of a repaired volume the kernel says: $lines"
 		return 1
 	}
 }
 
-# What the kernel wrote to mended volumes is sound.
-check_mended() {
+# What the kernel wrote to repaired volumes is sound.
+check_repaired() {
 	local file bad=0
 
 	for file in states/after.* states/new.*; do
@@ -120,7 +120,7 @@ judge() {
 
 	make_case "$1"
 	mkdir states
-	"$NILFS2_BUILD/tests/crash/cutrepair" "${case_mend[@]}" \
+	"$NILFS2_BUILD/tests/crash/cutrepair" "${case_repair[@]}" \
 		--keep states image >said 2>&1 || {
 		tail -n 1 said
 		return 1
@@ -133,7 +133,7 @@ judge() {
 	}
 	compare_states || bad=1
 	compare_blames || bad=1
-	check_mended || bad=1
+	check_repaired || bad=1
 	[ "$bad" -eq 0 ]
 }
 

@@ -21,7 +21,7 @@ cut_repairs() {
 
 	for name in $(case_names "$@"); do
 		make_case "$name"
-		"$NILFS2_BUILD/tests/crash/cutrepair" "${case_mend[@]}" \
+		"$NILFS2_BUILD/tests/crash/cutrepair" "${case_repair[@]}" \
 			image >said 2>&1 || {
 			echo "case $name:"
 			grep -v '^fsck.nilfs2: ' said | head -n 40

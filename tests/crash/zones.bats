@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Repairs of volumes on zones that are interrupted, wherever they are: files are
 # as before or as a whole repair leaves them, what is wrong with zones then is
-# mended by a second one, and nothing is ever written but at write pointers.
+# repaired by a second one, and nothing is ever written but at write pointers.
 
 bats_require_minimum_version 1.5.0
 

@@ -18,7 +18,7 @@
 
 #define LINE_MAX_BYTES 2048
 
-/* Whether AT, behind a word, has NUMBER in a list as " 1, 2 and 3". */
+/* Whether AT, after a word, has NUMBER in a list as " 1, 2 and 3". */
 static bool lists(const char *at, uint64_t number)
 {
 	char *end;

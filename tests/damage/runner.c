@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "tests/fuzz/arena.h"
-#include "tests/fuzz/mending.h"
+#include "tests/fuzz/repairing.h"
 #include "tests/fuzz/random.h"
 
 #define PIECE 65536u
@@ -189,7 +189,7 @@ static void try_case(const struct run *r, size_t number, struct arena *arena)
 		crash.status = status;
 		send(r, number, &crash);
 	}
-	mending_copy_changed(arena->bytes, b->sound, b->size);
+	repairing_copy_changed(arena->bytes, b->sound, b->size);
 }
 
 static _Noreturn void work(const struct run *r, unsigned int worker)

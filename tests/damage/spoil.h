@@ -28,7 +28,7 @@ struct damage_case {
 
 #define CASE_ID_MAX 64
 
-/* "BLOCK-DAMAGE-left", or with s, d or r behind the first block of a log. */
+/* "BLOCK-DAMAGE-left", or with s, d or r after the first block of a log. */
 void case_id(const struct damage_case *c, char id[CASE_ID_MAX]);
 
 const char *spoil_name(enum spoil spoil);

@@ -17,7 +17,7 @@
 
 #include "naming.h"
 #include "tests/fuzz/arena.h"
-#include "tests/fuzz/mending.h"
+#include "tests/fuzz/repairing.h"
 
 /* What is compared to reach a verdict. */
 struct judging {
@@ -41,7 +41,7 @@ const char *verdict_name(enum verdict verdict)
 	return names[verdict];
 }
 
-/* What fsck put on standard error, behind what it said. */
+/* What fsck put on standard error, after what it said. */
 static char *append_errors(char *text, FILE *errors)
 {
 	size_t len = strlen(text), n;
@@ -141,7 +141,7 @@ static bool is_honest(const struct outcome *o, bool silent)
 	switch (o->status) {
 	case CHECKER_CLEAN:
 		return silent && !o->differing;
-	case CHECKER_MENDED:
+	case CHECKER_REPAIRED:
 		return silent;
 	case CHECKER_UNCORRECTED:
 		return o->second == CHECKER_UNCORRECTED;
@@ -189,7 +189,7 @@ static void repair(struct judging *j, const struct checker *checker, bool data)
 	o->second = checker_run(checker, "-fn", more, &after);
 	state_take(&j->after, checker->arena->bytes, checker->arena->size);
 	compare_all(j);
-	o->verdict = judge(j, !o->second && mending_is_complete(after));
+	o->verdict = judge(j, !o->second && repairing_is_complete(after));
 	state_free(&j->after);
 	state_free(&j->before);
 	j->has_before = false;

@@ -71,7 +71,7 @@ living() {
 	[ "$(sha256sum <"$image")" = "$before" ]
 }
 
-# What a power cut tore is behind the latest super root.
+# What a power cut tore is after the latest super root.
 @test "all checksums of the corpus are right" {
 	for name in $(corpus_names); do
 		dump.nilfs2 logs --verify --json-lines --short \

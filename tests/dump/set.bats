@@ -189,7 +189,7 @@ field_kept() {
 	cmp "$image" "$original"
 }
 
-@test "an image behind a mounted loop device is refused" {
+@test "an image after a mounted loop device is refused" {
 	loop=$(losetup --find --show "$image" 2>/dev/null) ||
 		skip "no loop device to be had"
 	run dump.nilfs2 set --expert "$image" super:1 s_flags=1

@@ -67,7 +67,7 @@ damaged()
 }
 
 # With an undo file of what repaired it.
-mended()
+repaired()
 {
 	damaged inode:/large i_links_count=5
 	fsck.nilfs2 -fyq --undo-file undo image >/dev/null || [ $? -eq 1 ]
@@ -123,7 +123,7 @@ printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
 		fsck -fy --rebuild image
 	run rollback volume fsck --rollback=2 image
 	files='image undo' judge="$here/judge_undo.sh" \
-		run undo mended fsck -f --undo undo image
+		run undo repaired fsck -f --undo undo image
 	run set volume dump set --expert --fix-checksums image super:1 \
 		s_volume_name=x
 }

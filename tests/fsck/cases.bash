@@ -162,9 +162,9 @@ case_line() {
 }
 
 # What a repair does: nothing, it takes options, ends otherwise than with 1.
-repair_none() { case_unmended=$*; }
-repair_options() { case_mend=("$@"); }
-repair_exit() { case_mended=$1; }
+repair_none() { case_unrepaired=$*; }
+repair_options() { case_repair=("$@"); }
+repair_exit() { case_repaired=$1; }
 
 case_base() {
 	case_sound=$corpus/$1/image
@@ -237,7 +237,7 @@ make_case() {
 
 	image=image
 	case_options=() case_expected=() case_exit=4
-	case_mend=() case_mended=1 case_unmended='' case_left=()
+	case_repair=() case_repaired=1 case_unrepaired='' case_left=()
 	case_touched=() case_latest='' case_snapshots=()
 	declare -gA answers=()
 	while IFS= read -r line <&3; do

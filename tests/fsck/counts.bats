@@ -17,7 +17,7 @@ leak() {
 	damage "dat:$1" de_blocknr=0 de_start=1 de_end=18446744073709551615
 }
 
-@test "virtual blocks that nobody refers to are told in one finding" {
+@test "virtual blocks that nobody refers to are reported in one finding" {
 	need_corpus
 	image=$(copy_image snapshots)
 	mapfile -t free < <(dump.nilfs2 dat --free "$image" 0..1000000 |

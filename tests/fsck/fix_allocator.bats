@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Bitmaps and counts mended, of the DAT and of the inode file.
+# Bitmaps and counts repaired, of the DAT and of the inode file.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus
@@ -24,11 +24,11 @@ same_numbers() {
 @test "counts of the DAT" {
 	begin cleaned
 	damage group:dat/0 pg_nfrees=17
-	mends
+	repairs
 	same_numbers
 	damage group:dat/0 pg_nfrees=0xffffffff
 	damage group:dat/1000 pg_nfrees=32767
-	mends
+	repairs
 	same_numbers
 }
 
@@ -37,7 +37,7 @@ same_numbers() {
 	for number in $(numbers current 60 12); do
 		damage "bitmap:dat/$number" bit=0
 	done
-	mends
+	repairs
 	same_numbers
 }
 
@@ -46,14 +46,14 @@ same_numbers() {
 	for number in 4000 20001 30000 32767; do
 		damage "bitmap:dat/$number" bit=1
 	done
-	mends
+	repairs
 	same_numbers
 }
 
 @test "number 0 of the DAT" {
 	begin special
 	damage bitmap:dat/0 bit=0
-	mends
+	repairs
 	[ "$(dump.nilfs2 dat "$image" 0 |
 		awk '/Marked in the bitmap/ { print $NF }')" = yes ]
 }
@@ -61,7 +61,7 @@ same_numbers() {
 @test "a bitmap of the DAT full of zeros" {
 	begin cleaned
 	overwrite "$(map_block dat 1)" </dev/zero
-	mends
+	repairs
 	same_numbers current
 }
 
@@ -69,14 +69,14 @@ same_numbers() {
 @test "a bitmap of the DAT full of ones" {
 	begin cleaned
 	tr '\0' '\377' </dev/zero | overwrite "$(map_block dat 1)"
-	mends
+	repairs
 	same_numbers
 }
 
 @test "a block of counts of the DAT full of zeros" {
 	begin cleaned
 	overwrite "$(map_block dat 0)" </dev/zero
-	mends
+	repairs
 	same_numbers
 }
 
@@ -86,29 +86,29 @@ same_numbers() {
 	last=$(dump.nilfs2 bmap -b "$image" dat |
 		awk '$NF == "data" { n++ } END { print n - 1 }')
 	damage "node:$(map_node dat 0)" "key[$last]=1000000"
-	mends
+	repairs
 	same_numbers current
 }
 
 @test "counts and bitmap of the inode file" {
 	begin small-files
 	damage group:ifile/0 pg_nfrees=17
-	mends
+	repairs
 	image=$(copy_image special)
 	remember
 	damage "checkpoint:3" cp_ifile_inode.i_bmap[1]=0
-	mends
+	repairs
 	image=$(copy_image special)
 	damage "checkpoint:3" cp_ifile_inode.i_bmap[2]=0
-	mends
+	repairs
 }
 
-@test "the kernel takes numbers from what was mended" {
+@test "the kernel takes numbers from what was repaired" {
 	need_guest uml
 	begin small-files
 	overwrite "$(map_block dat 1)" </dev/zero
 	damage group:ifile/0 pg_nfrees=17
-	mends
+	repairs
 	guest "$image" <<-'EOF'
 	nilfs_mount "$DEV1"
 	find "$MNT" -type f -exec cat {} + >/dev/null

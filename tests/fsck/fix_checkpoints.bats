@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checkpoints mended: what the cases cannot ask.  The list of snapshots has to be
+# Checkpoints repaired: what the cases cannot ask.  The list of snapshots has to be
 # one that the kernel can change, and what nobody damaged stays as it was.
 
 bats_require_minimum_version 1.5.0
@@ -30,7 +30,7 @@ zero_block() {
 	damage "block:$block" 'byte[0]=0'
 }
 
-# repaired: -y mends all, and nothing is found any more.
+# repaired: -y repairs all, and nothing is found any more.
 repaired() {
 	run -1 fsck.nilfs2 -y "$image"
 	run -0 fsck.nilfs2 -n "$image"

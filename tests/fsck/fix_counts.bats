@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Counts made anew: of what segments have in use, of what lives in them.  The
+# Counts rebuilt: of what segments have in use, of what lives in them.  The
 # kernel's own counts, by lssu, say what they should be.
 
 bats_require_minimum_version 1.5.0
@@ -18,7 +18,7 @@ rebuild() {
 	fsck.nilfs2 -q --rebuild-counters "$@"
 }
 
-# Logs that only a recovery reads stand behind the latest state.
+# Logs that only a recovery reads stand after the latest state.
 is_to_be_recovered() {
 	[[ $1 == crash-dsync* ]]
 }
@@ -50,7 +50,7 @@ lists() {
 	[ "$status" -eq 0 ] && kernel_content
 }
 
-@test "there is nothing to count anew in what the kernel wrote" {
+@test "there is nothing to count again in what the kernel wrote" {
 	for name in $(corpus_names); do
 		cp --sparse=always "$corpus/$name/image" image
 		before=$(cksum <image)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The DAT mended: what the kernel wrote there comes back from logs and
+# The DAT repaired: what the kernel wrote there comes back from logs and
 # checkpoints, number for number.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus
@@ -26,8 +26,8 @@ spoil_entries() {
 	done
 }
 
-# mends_entries IMAGE STATE FIELD=VALUE...: a dozen entries in that state.
-mends_entries() {
+# repairs_entries IMAGE STATE FIELD=VALUE...: a dozen entries in that state.
+repairs_entries() {
 	local some
 
 	begin "$1"
@@ -36,41 +36,41 @@ mends_entries() {
 	# shellcheck disable=SC2086
 	spoil_entries $some -- "${@:3}"
 	# shellcheck disable=SC2086
-	mends && same_entries $some
+	repairs && same_entries $some
 }
 
 @test "where blocks of the latest state are" {
-	mends_entries deep-1k current de_blocknr=0x7fffffff
-	mends_entries deep-1k current de_blocknr=0
+	repairs_entries deep-1k current de_blocknr=0x7fffffff
+	repairs_entries deep-1k current de_blocknr=0
 }
 
 @test "where blocks of snapshots are" {
-	mends_entries cleaned snapshot de_blocknr=0x7fffffff
-	mends_entries snapshots snapshot de_blocknr=0
+	repairs_entries cleaned snapshot de_blocknr=0x7fffffff
+	repairs_entries snapshots snapshot de_blocknr=0
 }
 
 @test "where blocks of plain checkpoints, and dead ones, are" {
-	mends_entries plain-checkpoints checkpoint de_blocknr=0x7fffffff
-	mends_entries snapshots dead de_blocknr=0x7fffffff
+	repairs_entries plain-checkpoints checkpoint de_blocknr=0x7fffffff
+	repairs_entries snapshots dead de_blocknr=0x7fffffff
 }
 
 @test "the beginning of blocks" {
-	mends_entries snapshots current de_start=1000
-	mends_entries cleaned snapshot de_start=4
-	mends_entries plain-checkpoints checkpoint de_start=1000
+	repairs_entries snapshots current de_start=1000
+	repairs_entries cleaned snapshot de_start=4
+	repairs_entries plain-checkpoints checkpoint de_start=1000
 }
 
 @test "the end of blocks" {
-	mends_entries snapshots current de_end=999
-	mends_entries snapshots snapshot de_end=999
-	mends_entries plain-checkpoints checkpoint de_end=999
-	mends_entries plain-checkpoints dead de_end=999
+	repairs_entries snapshots current de_end=999
+	repairs_entries snapshots snapshot de_end=999
+	repairs_entries plain-checkpoints checkpoint de_end=999
+	repairs_entries plain-checkpoints dead de_end=999
 }
 
 @test "the whole life of blocks" {
-	mends_entries snapshots snapshot de_start=20 de_end=3
-	mends_entries small-files current de_start=20 de_end=3
-	mends_entries deep-1k current de_start=0xffffffffffff de_end=0
+	repairs_entries snapshots snapshot de_start=20 de_end=3
+	repairs_entries small-files current de_start=20 de_end=3
+	repairs_entries deep-1k current de_start=0xffffffffffff de_end=0
 }
 
 # The first of a pair of neighbours is said to be where the second one is.
@@ -84,7 +84,7 @@ mends_entries() {
 		block=$(awk -v b="$b" '$1 == b { print $2 }' dat.sound)
 		damage "dat:$a" "de_blocknr=$block"
 	done
-	mends
+	repairs
 	# shellcheck disable=SC2046
 	same_entries $(awk '$5 == "current" && $2 < 5000 { print $1 }' dat.sound)
 }
@@ -92,7 +92,7 @@ mends_entries() {
 @test "a block of entries full of noise" {
 	begin small-files
 	noise 5 | overwrite "$(map_block dat 3)"
-	mends
+	repairs
 	# shellcheck disable=SC2046
 	same_entries $(awk '$1 >= 128 && $1 < 256 { print $1 }' dat.sound)
 }
@@ -100,15 +100,15 @@ mends_entries() {
 @test "a block of entries full of zeros" {
 	begin small-files
 	overwrite "$(map_block dat 4)" </dev/zero
-	mends
+	repairs
 	# shellcheck disable=SC2046
 	same_entries $(awk '$1 >= 256 && $1 < 384 { print $1 }' dat.sound)
 }
 
-# mends_map IMAGE: and most of what it leads to is where it was.
-mends_map() {
-	mends
-	grep -q '^mended: DAT: map made anew' <<<"$output"
+# repairs_map IMAGE: and most of what it leads to is where it was.
+repairs_map() {
+	repairs
+	grep -q '^repaired: DAT: map rebuilt' <<<"$output"
 	dump.nilfs2 dat -a "$image" >dat.now
 	# What the new checkpoint itself replaces is metadata.
 	[ "$(diff <(cut -c -60 dat.sound) <(cut -c -60 dat.now) |
@@ -119,30 +119,30 @@ mends_map() {
 	for name in cleaned deep-1k many-snapshots-2k; do
 		begin "$name"
 		overwrite "$(map_node dat 0)" </dev/zero
-		mends_map
+		repairs_map
 	done
 }
 
 @test "a map with a pointer outside, or one twice" {
 	begin cleaned-1k
 	damage "node:$(map_node dat 0)" ptr[1]=0x7fffffff
-	mends_map
+	repairs_map
 	begin deep-1k
 	damage "node:$(map_node dat 1)" "ptr[4]=$(map_block dat 2)"
-	mends_map
+	repairs_map
 }
 
 @test "a map with keys out of order" {
 	begin small-files
 	damage "node:$(map_node dat 0)" key[1]=200001
-	mends_map
+	repairs_map
 }
 
 @test "a map with a block where no group can be" {
 	begin special
 	damage "node:$(map_node dat 0)" bn_nchildren=11 \
 		key[10]=0x7ffffffffffffff "ptr[10]=$(map_block dat 1)"
-	mends_map
+	repairs_map
 }
 
 # The log that has the oldest block of the DAT is lost too.
@@ -163,7 +163,7 @@ mends_map() {
 	run -4 fsck.nilfs2 -fy "$image"
 	[[ $output == *--rebuild* ]]
 	says '^bmap-node-level: DAT: '
-	mends --rebuild
+	repairs --rebuild
 }
 
 @test "what is damaged is not what it was before" {
@@ -172,7 +172,7 @@ mends_map() {
 	run ! same_trees
 }
 
-# kernel_uses: the kernel reads what is mended, writes, and cleans.
+# kernel_uses: the kernel reads what is repaired, writes, and cleans.
 kernel_uses() {
 	guest "$image" <<-'EOF'
 	nilfs_mount "$DEV1"
@@ -191,18 +191,18 @@ kernel_uses() {
 	is_clean
 }
 
-@test "the kernel goes on with entries that were mended" {
+@test "the kernel goes on with entries that were repaired" {
 	need_guest uml
 	begin small-files
 	noise 5 | overwrite "$(map_block dat 3)"
-	mends
+	repairs
 	kernel_uses
 }
 
-@test "the kernel goes on with a map that was made anew" {
+@test "the kernel goes on with a map that was rebuilt" {
 	need_guest uml
 	begin cleaned
 	overwrite "$(map_node dat 0)" </dev/zero
-	mends_map
+	repairs_map
 	kernel_uses
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Broken maps of files, made anew: what the logs still have is found again, and
+# Broken maps of files, rebuilt: what the logs still have is found again, and
 # every file, in the latest state and in each snapshot, is what it was before
 # the damage; what nobody has is said.
 
@@ -41,8 +41,8 @@ vblock() {
 		awk -v key="${2-0}" '$NF == "data" && $1 == key { print $4 }'
 }
 
-# mend [STATUS]: repairs; then nothing is found any more.
-mend() {
+# repair [STATUS]: repairs; then nothing is found any more.
+repair() {
 	rm -f undo
 	run -"${1-1}" fsck.nilfs2 -fy --undo-file undo "$image"
 	said=$output
@@ -65,7 +65,7 @@ unchanged() {
 	while read -r field; do
 		take cleaned
 		damage "bmap:$(ino /overwritten)/0" "$field"
-		mend
+		repair
 		[[ $said == *"inode 313: node of level 1 at block 0: restored"* ]]
 		unchanged || return
 	done <<-FIELDS
@@ -93,7 +93,7 @@ noise() {
 	take cleaned
 	noise /overwritten
 	# The log that has it stays wrong.
-	look='' mend
+	look='' repair
 	unchanged
 }
 
@@ -103,7 +103,7 @@ noise() {
 	noise /kept
 	[ "$(cksum <"$image")" != "$sum" ]
 	# So the checksum of its log is right again.
-	mend
+	repair
 	unchanged
 }
 
@@ -112,7 +112,7 @@ noise() {
 			'i_bmap[2]=300' 'i_bmap[5]=999999'; do
 		take cleaned
 		damage inode:/overwritten "$field"
-		mend
+		repair
 		unchanged || return
 	done
 }
@@ -122,7 +122,7 @@ noise() {
 	for number in 30000 18446744073709551615 "$(vblock /links)" \
 			"$(vblock /modes/0777)"; do
 		damage inode:/modes/0000 "i_bmap[1]=$number"
-		mend
+		repair
 		unchanged || return
 	done
 }
@@ -132,7 +132,7 @@ noise() {
 		take special
 		read -r one other <<<"$pair"
 		damage "inode:$one" "i_bmap[1]=$(vblock "$other")"
-		mend
+		repair
 		unchanged || return
 	done
 }
@@ -140,7 +140,7 @@ noise() {
 @test "an entry of the DAT that is lost" {
 	take special
 	damage "dat:$(vblock /links/a)" de_blocknr=0
-	mend
+	repair
 	unchanged
 }
 
@@ -149,7 +149,7 @@ noise() {
 			i_size=0; do
 		take special
 		damage inode:/links "$field"
-		mend
+		repair
 		unchanged || return
 	done
 }
@@ -157,14 +157,14 @@ noise() {
 @test "a symbolic link without its target" {
 	take special
 	damage inode:/types/symlink-short 'i_bmap[1]=0'
-	mend
+	repair
 	unchanged
 }
 
 @test "a node that has lost its last children, and does not look it" {
 	take cleaned
 	damage "bmap:$(ino /overwritten)/0" bn_nchildren=7
-	mend
+	repair
 	[[ $said == *"node of level 1 at block 0: restored from the logs"* ]]
 	unchanged
 }
@@ -173,24 +173,24 @@ noise() {
 	take special
 	damage inode:/links/a i_blocks=7
 	damage inode:/types/fifo i_blocks=1
-	mend
+	repair
 	unchanged
 }
 
 @test "blocks past the size are dropped, and that is said" {
 	take special
 	damage inode:/links/a i_size=0
-	mend
+	repair
 	[[ $said == *"1 block past its size dropped"* ]]
 	[ -z "$(dump.nilfs2 cat "$image" /links/a)" ]
 }
 
-@test "what a snapshot shares is mended for both" {
+@test "what a snapshot shares is repaired for both" {
 	while read -r structure field; do
 		take cleaned
 		structure=${structure/INO/$(ino /kept)}
 		damage "$structure" "${field/VBLOCK/$(vblock /kept 6)}"
-		mend
+		repair
 		unchanged || return
 	done <<-FIELDS
 	bmap:INO/0 bn_level=2
@@ -219,7 +219,7 @@ noise() {
 	damage "bmap:$(ino /overwritten)/0" bn_level=2
 	damage_raw "log:$((segment * 128))" ss_magic=0
 	# What is left of the log stays where it is.
-	look='' mend
+	look='' repair
 	[[ $said == *"the content of checkpoint 2"* ]]
 	[[ $said == *"there may be holes"* ]]
 	dump.nilfs2 cat "$image" /overwritten | cmp - wanted
@@ -230,7 +230,7 @@ noise() {
 @test "what only a snapshot has" {
 	take snapshots
 	damage -c 2 inode:/d/f3 "i_bmap[1]=$(vblock /d/f1 0 2)"
-	mend
+	repair
 	[[ $said == *"inode "*": map restored from the logs"* ]]
 	unchanged
 }
@@ -239,11 +239,11 @@ noise() {
 	take snapshots
 	damage -c 4 inode:/d/f1 'i_bmap[1]=123456789'
 	damage -c 4 inode:/d/f3 'i_bmap[1]=123456789'
-	mend
+	repair
 	unchanged
 }
 
-@test "the kernel reads a mended snapshot, and moves its blocks" {
+@test "the kernel reads a repaired snapshot, and moves its blocks" {
 	need_guest uml
 	share=$BATS_TEST_TMPDIR/share
 	mkdir "$share"
@@ -252,7 +252,7 @@ noise() {
 			awk '$NF == "node" { print $5 }'); do
 		damage "node:$block" bn_flags=1
 	done
-	mend
+	repair
 	unchanged
 	guest --share "$share" "$image" <<-'END'
 	nilfs_mount -o ro,cp=2 "$DEV1"
@@ -283,7 +283,7 @@ noise() {
 	[ -z "$output" ]
 }
 
-@test "the kernel reads what was mended" {
+@test "the kernel reads what was repaired" {
 	need_guest uml
 	share=$BATS_TEST_TMPDIR/share
 	mkdir "$share"
@@ -291,7 +291,7 @@ noise() {
 	damage inode:/overwritten "i_bmap[0]=$((0x10e01))"
 	damage inode:/after "i_bmap[0]=$((0x40201))"
 	damage inode:/small-1 "i_bmap[1]=$(vblock /small-101)"
-	mend
+	repair
 	unchanged
 	guest --share "$share" "$image" <<-'END'
 	nilfs_mount "$DEV1"

@@ -51,7 +51,7 @@ tree_of() {
 		xargs -0 -r cksum) | sort
 }
 
-# repaired: -y says that all is mended, and nothing is found then.
+# repaired: -y says that all is repaired, and nothing is found then.
 repaired() {
 	run fsck.nilfs2 -fy image
 	echo "$output"
@@ -192,7 +192,7 @@ same_but() {
 	[ "$(dump.nilfs2 cat image "/lost+found~1/#$f2")" = 2 ]
 }
 
-@test "entries behind a broken one, and the broken one, are found again" {
+@test "entries after a broken one, and the broken one, are found again" {
 	sample
 	for field in rec_len=18 rec_len=8 rec_len=9000 name_len=40; do
 		cp sound image
@@ -381,7 +381,7 @@ same_but() {
 	[ -n "$first" ]
 }
 
-@test "the newest state is mended, then a snapshot that shares the damage" {
+@test "the newest state is repaired, then a snapshot that shares the damage" {
 	sample
 	mkfs.nilfs2 -q -f -B 64 --size 16M --snapshot -d tree image
 	cp image sound

@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus
@@ -61,7 +61,7 @@ kernel_writes_on() {
 	tree 10 >want
 	zero_log 5632
 	expect sb-no-super-root
-	mends
+	repairs
 	[[ $output == *"lead to checkpoint 11 again"* ]]
 	[ "$(latest '.superblocks[0].s_last_cno')" = 12 ]
 	# Checkpoint 11 was made by the cleaner, who changes no file.
@@ -75,7 +75,7 @@ kernel_writes_on() {
 	zero_log 5632
 	zero_log 5504
 	expect sb-no-super-root
-	mends
+	repairs
 	[[ $output == *"lead to checkpoint 10 again"* ]]
 	tree >got
 	diff want got
@@ -86,7 +86,7 @@ kernel_writes_on() {
 	tree 12 >want
 	damage super:1 s_last_seq=1000
 	damage super:2 s_last_seq=1000
-	mends
+	repairs
 	[[ $output == *"lead to checkpoint 12 again"* ]]
 	tree >got
 	diff want got
@@ -94,11 +94,11 @@ kernel_writes_on() {
 }
 
 # No log that is given up can be taken for one that follows: the first of the
-# logs of checkpoint 12 is left in segment 43, behind the one of checkpoint 11.
+# logs of checkpoint 12 is left in segment 43, after the one of checkpoint 11.
 @test "the new log has a number above all others, in a segment of its own" {
 	damage super:2 s_last_seq=1000
 	zero_log 5632
-	mends
+	repairs
 	run -0 dump.nilfs2 logs -s --stale "$image"
 	[ "$(awk '$1 == 43 { print $3, $9 }' <<<"$output" | xargs)" = \
 		"43 11 43 12" ]
@@ -117,7 +117,7 @@ kernel_writes_on() {
 	damage log:4480 ss_seq=50
 	damage super:1 s_last_seq=1000
 	damage super:2 s_last_seq=1000
-	mends
+	repairs
 	[[ $output == *"lead to checkpoint 10 again"* ]]
 	tree >got
 	diff want got
@@ -138,7 +138,7 @@ kernel_writes_on() {
 	printf X | dd of="$image" bs=1 seek=$((block * 4096 + 100)) \
 		conv=notrunc status=none
 	expect sb-no-super-root
-	mends
+	repairs
 	[[ $output == *"its blocks are not what was written: look at inodes "* ]]
 	dump.nilfs2 cat "$image" /kept | cmp - source/kept
 	kernel_writes_on

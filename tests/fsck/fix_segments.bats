@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus
@@ -41,7 +41,7 @@ use_kernel() {
 	[ "$status" -eq 0 ]
 }
 
-@test "behind a log that cannot be read the cleaner loses what lives" {
+@test "after a log that cannot be read the cleaner loses what lives" {
 	damage_raw "log:$log" ss_magic=0
 	use_kernel "$image"
 	[ "$output" != "$sum" ]
@@ -111,10 +111,10 @@ mislist() {
 	expect
 }
 
-@test "a SUFILE that is lost is made anew as the kernel had it" {
+@test "a SUFILE that is lost is rebuilt as the kernel had it" {
 	damage superroot 'sr_sufile.i_bmap[1]=0'
 	run -1 fsck.nilfs2 -y "$image"
-	[[ $output == *"segment usage file: made anew"* ]]
+	[[ $output == *"segment usage file: rebuilt"* ]]
 	expect
 	awk '$1 ~ /^[0-9]+$/ && $4 ~ /^-d/ && $5 { print $1, $5 }' \
 		"$corpus/cleaned/lssu" >wanted
@@ -190,7 +190,7 @@ current() {
 				skip="$other" count=1 status=none)
 		fi
 		expect su-unreadable
-		mends
+		repairs
 		[ "$(dump.nilfs2 segments -a "$image" |
 			awk '$2 ~ /e/ && NR > 1' | wc -l)" -eq 0 ]
 		[ "$(dump.nilfs2 segments -a "$image" |

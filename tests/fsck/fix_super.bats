@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Superblocks that are mended: from each other, from themselves, from logs.
+# Superblocks that are repaired: from each other, from themselves, from logs.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus
@@ -29,7 +29,7 @@ wipe_both() {
 @test "a copy that is not valid becomes what the other is" {
 	damage_raw super:2 s_wtime=1
 	run -1 fsck.nilfs2 -p "$image"
-	[[ $output == *"superblock 2: written anew"* ]]
+	[[ $output == *"superblock 2: rewritten"* ]]
 	expect
 	[ "$(fields s_last_cno s_last_seq s_state)" = "[[12,44,1],[12,44,1]]" ]
 	kernel_uses cleaned
@@ -56,38 +56,38 @@ wipe_both() {
 @test "one field that is wrong in each, and not the same" {
 	damage_raw super:1 s_inode_size=7 s_magic=0
 	damage_raw super:2 s_sum=0
-	mends
+	repairs
 	[ "$(fields s_last_cno s_inode_size)" = "[[12,128],[12,128]]" ]
 }
 
 @test "the number of the checkpoint is that of the log" {
 	damage super:1 s_last_cno=20
-	mends
+	repairs
 	[ "$(fields s_last_cno)" = "[[12],[12]]" ]
 	kernel_uses cleaned
 }
 
 @test "a copy that leads nowhere, beside one that does" {
 	damage super:2 s_last_seq=1000
-	mends
+	repairs
 	[ "$(fields s_last_seq)" = "[[44],[44]]" ]
 	image=$(copy_image cleaned)
 	damage super:1 s_last_pseg=0
-	mends
+	repairs
 	[ "$(fields s_last_cno s_last_pseg)" = "[[12,5632],[12,5632]]" ]
 	kernel_uses cleaned
 }
 
 @test "numbers that the kernel refuses" {
 	damage super:1 s_first_ino=10 s_r_segments_percentage=100
-	mends
+	repairs
 	[ "$(fields s_first_ino s_r_segments_percentage)" = "[[11,5],[11,5]]" ]
 	kernel_uses cleaned
 }
 
 @test "a device that grew gets its second copy where it is looked for" {
 	truncate -s 65M "$image"
-	mends
+	repairs
 	[ "$(fields s_dev_size s_last_cno)" = "[[68157440,12],[68157440,12]]" ]
 	blkid -p "$image" | grep -q 'TYPE="nilfs2"'
 	damage_raw super:1 s_magic=0
@@ -103,7 +103,7 @@ wipe_both() {
 @test "a change of size that was not completed" {
 	damage super:1 s_state=valid,resize
 	damage super:2 s_nsegments=100
-	mends
+	repairs
 	[ "$(fields s_nsegments s_state)" = "[[127,1],[127,1]]" ]
 	kernel_uses cleaned
 }
@@ -111,7 +111,7 @@ wipe_both() {
 @test "a copy of another volume" {
 	damage super:2 s_crc_seed=1 s_blocks_per_segment=64
 	run -4 fsck.nilfs2 -p "$image"
-	mends
+	repairs
 	[ "$(fields s_blocks_per_segment | jq -c unique)" = "[[128]]" ]
 }
 
@@ -130,7 +130,7 @@ layout() {
 		wipe_both
 		run -4 fsck.nilfs2 -p "$image"
 		[[ $output == *"sb-lost: volume: "* ]]
-		mends
+		repairs
 		[ "$(layout)" = "$before" ]
 		kernel_uses "$name"
 	done
@@ -140,7 +140,7 @@ layout() {
 	dump.nilfs2 info --json "$image" | jq -r '.superblocks[0].s_uuid' >uuid
 	damage super:1 s_log_block_size=9 s_volume_name=mine
 	damage super:2 s_log_block_size=9 s_volume_name=mine
-	mends
+	repairs
 	[ "$(fields s_volume_name s_log_block_size)" = \
 		'[["mine",2],["mine",2]]' ]
 	[ "$(fields s_uuid)" = "[[\"$(<uuid)\"],[\"$(<uuid)\"]]" ]
@@ -151,7 +151,7 @@ layout() {
 	mkfs.nilfs2 -q -f -K -b 2048 -B 64 "$image"
 	before=$(layout)
 	wipe_both
-	mends
+	repairs
 	[ "$(layout)" = "$before" ]
 }
 

@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 load cases
 
 setup() {
@@ -88,7 +88,7 @@ as_recovered() {
 		<(manifest --drop blocks - <<<"$output")
 }
 
-# A log of a repair would hide the logs behind the latest one.
+# A log of a repair would hide the logs after the latest one.
 @test "it comes before every other repair" {
 	need_guest uml
 	image=$(copy_image crash-dsync)

@@ -76,14 +76,14 @@ room_is_made() {
 	rm -f undo
 	cp image broken
 	run -1 fsck.nilfs2 -y --undo-file undo image
-	[[ $output == *"mended: plain checkpoints from "*": given up, for room in "* ]]
+	[[ $output == *"repaired: plain checkpoints from "*": given up, for room in "* ]]
 	run -0 fsck.nilfs2 -n image
-	cp image mended
+	cp image repaired
 	supers_of broken image
 	[ "$(tree image)" = "$(tree broken)" ]
 	run -0 fsck.nilfs2 --undo undo image
 	cmp image broken
-	cp mended image
+	cp repaired image
 	run -0 fsck.nilfs2 --undo undo image
 	cmp image broken
 }
@@ -125,29 +125,29 @@ room_is_made() {
 	before=$(tree image)
 	damage inode:/file2 i_links_count=5
 	room_is_made
-	[ "$(tree mended)" = "$before" ]
+	[ "$(tree repaired)" = "$before" ]
 }
 
 @test "a name" {
 	damage dirent:/file3 inode=99999
 	room_is_made
 	# Under this name, or another one.
-	dump.nilfs2 export -q mended - | grep -aq 'small 3'
-	[ "$(dump.nilfs2 cat mended /file4)" = "small 4" ]
+	dump.nilfs2 export -q repaired - | grep -aq 'small 3'
+	[ "$(dump.nilfs2 cat repaired /file4)" = "small 4" ]
 }
 
 @test "counts of checkpoints" {
 	before=$(tree image)
 	damage cpheader ch_ncheckpoints=3
 	room_is_made
-	[ "$(tree mended)" = "$before" ]
+	[ "$(tree repaired)" = "$before" ]
 }
 
 @test "the allocator of inodes" {
 	before=$(tree image)
 	damage group:ifile/0 pg_nfrees=7
 	room_is_made
-	[ "$(tree mended)" = "$before" ]
+	[ "$(tree repaired)" = "$before" ]
 }
 
 @test "snapshots stay" {

@@ -8,7 +8,7 @@ load ../dump/corpus
 load damage
 
 # The first segment in use has four logs, the last one a logical log that goes
-# on in the segments behind it.
+# on in the segments after it.
 setup() {
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
@@ -38,7 +38,7 @@ silent() {
 	expect log-sumsum
 }
 
-@test "a wrong length is told once, not of all that follows" {
+@test "a wrong length is reported once, not of all that follows" {
 	# By 3, which no single flipped bit explains.
 	damage_raw "log:${log[1]}" "ss_nblocks=$((nblocks[1] - 3))"
 	expect log-sumsum
@@ -52,7 +52,7 @@ silent() {
 	[[ $output == *"log-magic: log ${log[2]}: "* ]]
 }
 
-@test "a log that ends behind its segment" {
+@test "a log that ends after its segment" {
 	damage_raw "log:${log[3]}" "ss_nblocks=$((nblocks[3] + 1))"
 	expect log-segment
 }
@@ -179,7 +179,7 @@ pick_block() {
 	[ "$(grep -c ^log-datasum <<<"$output")" -eq 1 ]
 }
 
-@test "logs behind the latest super root are not looked at" {
+@test "logs after the latest super root are not looked at" {
 	image=$(copy_image crash-torn)
 	expect
 	end=$(dump.nilfs2 logs -s "$image" | awk '$10 == "newer" { print $2 }' |

@@ -41,7 +41,7 @@ judge() {
 		run --separate-stderr timeout 20 fsck.nilfs2 $option "$1"
 		echo "$option: status $status: $output$stderr"
 		[ "$status" -eq 4 ]
-		# Of what is not mended there may be a note.
+		# Of what is not repaired there may be a note.
 		case $option in
 		-n | --quick) [ -z "$stderr" ] ;;
 		*) [ -z "$(sed "/^fsck.nilfs2: $1: nothing was /d
@@ -84,7 +84,7 @@ judge() {
 	[[ $output == *"sb-sum: superblock 1: "* ]]
 }
 
-@test "errors are status 4 where nothing is mended" {
+@test "errors are status 4 where nothing is repaired" {
 	make_image
 	break_super
 	before=$(cksum <image)

@@ -112,7 +112,7 @@ set_byte() {
 	sample
 	damage dirent:/a/f2 "inode=$(ino /a/f3)"
 	breaks inode-unreachable inode-links-names
-	said "inode $(ino /a/f3): an inode has another number of links than it has names (wanted 2, got 1)"
+	said "inode $(ino /a/f3): the link count of an inode differs from the number of its names (wanted 2, got 1)"
 }
 
 @test "links of a file, of a directory, of the root" {
@@ -344,7 +344,7 @@ set_byte() {
 	[ "$(grep -cE '^(dir|inode)-' <<<"$output")" -eq 2 ]
 }
 
-@test "damage that checkpoints share is told once, of the newest" {
+@test "damage that checkpoints share is reported once, of the newest" {
 	mkdir one two
 	echo 1 >one/first
 	echo 2 >two/second

@@ -69,7 +69,7 @@ magic() {
 	tail -c 4096 image >second
 	mkswap image >/dev/null 2>&1
 	dd if=second of=image bs=4096 seek=4095 conv=notrunc status=none
-	nobody_writes "is a swap area, with the remains of an NILFS2 volume"
+	nobody_writes "is a swap area, with the remains of a NILFS2 volume"
 	untouched 4 'is a swap area' fsck.nilfs2 -n image
 	# Who means it says so.
 	run -1 fsck.nilfs2 -y --force image

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The manners of repairs: who is asked, what is told, what is left alone.
+# The manners of repairs: who is asked, what is reported, what is left alone.
 
 bats_require_minimum_version 1.5.0
 load damage
@@ -16,13 +16,13 @@ setup() {
 	mkfs.nilfs2 -q --size 16M -B 64 -d source image
 }
 
-# What is wrong then can be mended without a loss, by one more log.
+# What is wrong then can be repaired without a loss, by one more log.
 break_links() {
 	damage inode:/dir/file i_links_count=5
 	cp image broken
 }
 
-# What can be mended, but at a cost: a second name of a directory.
+# What can be repaired, but at a cost: a second name of a directory.
 break_name() {
 	damage dirent:/dir/link inode=99999
 	cp image broken
@@ -60,20 +60,20 @@ on_terminal() {
 	[ ! -e undo ]
 }
 
-@test "-y mends, tells what, and a second check finds nothing" {
+@test "-y repairs, tells what, and a second check finds nothing" {
 	break_links
 	run -1 --separate-stderr fsck.nilfs2 -y image
 	[[ ${lines[0]} == "inode-links-names: "*"(wanted 2, got 5)" ]]
-	[[ ${lines[1]} == "mended: "* ]]
-	[[ ${lines[-1]} == "image: mended, "* ]]
+	[[ ${lines[1]} == "repaired: "* ]]
+	[[ ${lines[-1]} == "image: repaired, "* ]]
 	run -0 fsck.nilfs2 -n image
 	[[ ${lines[-1]} == "image: clean, "* ]]
 	[ "$(dump.nilfs2 inode --json image /dir/file |
 		jq '.. | .i_links_count? // empty')" = 2 ]
 	[ "$(dump.nilfs2 cat image /dir/file)" = small ]
-	cp image mended
+	cp image repaired
 	run -0 fsck.nilfs2 -y image
-	same mended
+	same repaired
 }
 
 @test "-n and --quick change nothing" {
@@ -83,15 +83,15 @@ on_terminal() {
 	same broken
 }
 
-@test "-p mends what is safe and leaves what costs something" {
+@test "-p repairs what is safe and leaves what costs something" {
 	break_links
 	run -1 fsck.nilfs2 -p -f image
-	[[ $output == *"mended: "* ]]
+	[[ $output == *"repaired: "* ]]
 	break_name
 	run -4 --separate-stderr fsck.nilfs2 -p -f image
 	[[ $output == *dir-no-inode* ]]
 	# shellcheck disable=SC2154
-	[[ $stderr == *"-y may mend"* ]]
+	[[ $stderr == *"-y may repair"* ]]
 	same broken
 	run -1 fsck.nilfs2 -y image
 	run -0 fsck.nilfs2 -n image
@@ -113,7 +113,7 @@ on_terminal() {
 	[[ $output == *"What it may cost: names "* ]]
 	same broken
 	run -1 on_terminal 'huh\n\ny\ny\n' image
-	[[ $output == *"mended: "* ]]
+	[[ $output == *"repaired: "* ]]
 	run -0 fsck.nilfs2 -n image
 }
 
@@ -122,7 +122,7 @@ on_terminal() {
 	break_name
 	say_errors
 	run -1 on_terminal 'a\n' image
-	[ "$(grep -c 'Mend? ' <<<"$output")" -eq 1 ]
+	[ "$(grep -c 'Repair? ' <<<"$output")" -eq 1 ]
 	run -0 --separate-stderr fsck.nilfs2 -n image
 	[[ ${lines[0]} == "image: clean, "* ]]
 }
@@ -183,7 +183,7 @@ left() {
 	[ "$(jq -c 'keys_unsorted' <<<"$output")" = \
 		'["findings","counts","repairs","losses","left","summary"]' ]
 	[ "$(jq -r '.findings[].rule' <<<"$output")" = inode-links-names ]
-	[ "$(jq -c '[(.repairs | length > 0), .losses, .left, .summary.mended,
+	[ "$(jq -c '[(.repairs | length > 0), .losses, .left, .summary.repaired,
 		.summary.clean, .summary.errors, .summary.losses,
 		.summary.losses_known]' <<<"$output")" = \
 		'[true,[],[],true,true,0,0,true]' ]
@@ -193,13 +193,13 @@ left() {
 	break_links
 	run -1 fsck.nilfs2 -y --undo-file undo image
 	! same broken
-	cp image mended
+	cp image repaired
 	run -0 fsck.nilfs2 --undo undo image
 	same broken
-	# Again, and from a copy of the mended one.
+	# Again, and from a copy of the repaired one.
 	run -0 fsck.nilfs2 --undo undo image
 	same broken
-	cp mended image
+	cp repaired image
 	run -0 fsck.nilfs2 --undo undo image
 	same broken
 }
@@ -217,7 +217,7 @@ left() {
 @test "an undo file that does not fit is refused" {
 	break_links
 	run -1 fsck.nilfs2 -y --undo-file undo image
-	cp image mended
+	cp image repaired
 	# Any byte of it.
 	for at in 0 8 16 40 70 100 2000 -1; do
 		[ "$at" -ge 0 ] || at=$(($(stat -c %s undo) - 1))
@@ -227,13 +227,13 @@ left() {
 		printf "\\$(printf %o $(((byte + 1) % 256)))" |
 			dd of=bad bs=1 seek="$at" conv=notrunc status=none
 		run -8 fsck.nilfs2 --undo bad image
-		same mended
+		same repaired
 	done
 	for size in 0 1 63 64 1000; do
 		cp undo bad
 		truncate -s "$size" bad
 		run -8 fsck.nilfs2 --undo bad image
-		same mended
+		same repaired
 	done
 	mkfs.nilfs2 -q --size 20M -B 64 other
 	cp other before
@@ -298,12 +298,12 @@ break_all_links() {
 	break_all_links
 	export SOURCE_DATE_EPOCH=1700000000
 	run -1 fsck.nilfs2 -y image
-	mv image mended
+	mv image repaired
 	cp broken image
 	# That needs the file, and it may be anywhere.
 	mkdir elsewhere
 	TMPDIR=$PWD/elsewhere run -1 fsck.nilfs2 -y --max-memory 300K image
-	same mended
+	same repaired
 	[ -z "$(ls elsewhere)" ]
 	cp broken image
 	TMPDIR=$PWD/missing run -8 --separate-stderr \

@@ -128,12 +128,12 @@ wanted_status() {
 	return 1
 }
 
-# Nothing mends it, so nothing is changed.
+# Nothing repairs it, so nothing is changed.
 case_none() {
-	repair "${case_mend[@]}"
+	repair "${case_repair[@]}"
 	[ "$status" = "$case_exit" ] || wanted_status "$case_exit" || return
 	[ "$(cksum <"$image")" = "$before" ] || {
-		echo "the image was changed, though nothing mends it"
+		echo "the image was changed, though nothing repairs it"
 		return 1
 	}
 }
@@ -168,7 +168,7 @@ case_again() {
 	local bad=0 case_expected=("${case_left[@]}")
 
 	case_check
-	case_compare | sed 's/^not expected/is left/; s/^not found/is mended/'
+	case_compare | sed 's/^not expected/is left/; s/^not found/is repaired/'
 	[ "${PIPESTATUS[0]}" -eq 0 ] || bad=1
 	[ "$status" = "$(status_of "${case_left[@]%% *}")" ] || {
 		echo "checked again: exit status $status"
@@ -182,9 +182,9 @@ case_repair() {
 	local before status bad=0
 
 	before=$(cksum <"$image")
-	[ -z "$case_unmended" ] || { case_none; return; }
-	repair "${case_mend[@]}"
-	wanted_status "$case_mended" || bad=1
+	[ -z "$case_unrepaired" ] || { case_none; return; }
+	repair "${case_repair[@]}"
+	wanted_status "$case_repaired" || bad=1
 	case_undo || bad=1
 	case_again || bad=1
 	case_trees || bad=1
@@ -193,9 +193,9 @@ case_repair() {
 
 # In a table, a line for each case: what became of it.
 note_case() {
-	local state=mended
+	local state=repaired
 
-	[ -z "$case_unmended" ] || state=unmended
+	[ -z "$case_unrepaired" ] || state=unrepaired
 	[ ${#case_left[@]} -eq 0 ] || state=left
 	[ "$2" -eq 0 ] || state=FAILS
 	printf '%-9s %-32s %s\n' "$state" "$1" \
@@ -207,7 +207,7 @@ note_case() {
 keep_repaired() {
 	local repaired=$BATS_FILE_TMPDIR/repaired
 
-	[ -n "$case_unmended" ] || [ ${#case_left[@]} -gt 0 ] || {
+	[ -n "$case_unrepaired" ] || [ ${#case_left[@]} -gt 0 ] || {
 		mkdir -p "$repaired" && mv "$image" "$repaired/$1"
 	}
 }

@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus

@@ -63,7 +63,7 @@ setup() {
 	expect su-active-same
 }
 
-@test "the count of the segment being written ends behind the last log" {
+@test "the count of the segment being written ends after the last log" {
 	damage "segment:$current" "su_nblocks=$bps"
 	expect su-log-end
 }
@@ -75,7 +75,7 @@ setup() {
 	expect su-flags su-nblocks
 }
 
-@test "a segment behind the last one" {
+@test "a segment after the last one" {
 	block=$(dump.nilfs2 bmap -b "$image" sufile |
 		awk '$NF == "data" && $1 == 0 { print $5 }')
 	# The header has the places of two entries; su_flags is the last field.
@@ -83,7 +83,7 @@ setup() {
 	expect su-beyond
 }
 
-@test "a block of the SUFILE that is not there is told once" {
+@test "a block of the SUFILE that is not there is reported once" {
 	damage superroot 'sr_sufile.i_bmap[1]=0'
 	expect su-unreadable
 }

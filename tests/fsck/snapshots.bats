@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus
@@ -32,7 +32,7 @@ spoil() {
 			status=none
 }
 
-# repair: fsck.nilfs2 mends what it can; sets $said and $status.
+# repair: fsck.nilfs2 repairs what it can; sets $said and $status.
 repair() {
 	status=0
 	said=$(fsck.nilfs2 -fy "$image" 2>&1) || status=$?
@@ -149,14 +149,14 @@ sizes() {
 	[ "$(comm -3 sizes.sound <(sizes))" = $'2\n2' ]
 }
 
-@test "damage to a snapshot is mended, and costs no other" {
+@test "damage to a snapshot is repaired, and costs no other" {
 	begin snapshots
 	mv "$image" sound
 	while read -r cno structure field; do
 		cp --sparse=always sound "$image"
 		damage -c "$cno" "$structure" "$field"
 		! is_clean
-		mends || {
+		repairs || {
 			echo "$cno $structure $field"
 			return 1
 		}
@@ -237,7 +237,7 @@ sizes() {
 	others_same 2
 }
 
-@test "the kernel reads a mended snapshot, moves its blocks, and drops them" {
+@test "the kernel reads a repaired snapshot, moves its blocks, and drops them" {
 	need_guest uml
 	share=$BATS_TEST_TMPDIR/share
 	mkdir "$share"
@@ -245,8 +245,8 @@ sizes() {
 	spoil "$(node_block /kept 1)"
 	damage -c 2 inode:/small-1 i_mode=0
 	damage -c 2 inode:/small-101 i_size=18446744073709551615
-	mends
-	mended=$(node_block /kept 1 2)
+	repairs
+	repaired=$(node_block /kept 1 2)
 	dump.nilfs2 segments "$image" |
 		awk '$1 ~ /^[0-9]+$/ { print $1, $7 + $8 }' >live
 	guest --share "$share" "$image" <<-'END'
@@ -282,7 +282,7 @@ sizes() {
 	diff "$corpus/cleaned/manifest.2" "$share/moved"
 	is_clean
 	# The cleaner did have them in its hands.
-	[ "$(node_block /kept 1 2)" != "$mended" ]
+	[ "$(node_block /kept 1 2)" != "$repaired" ]
 	guest "$image" <<-'END'
 	nilfs_mount "$DEV1"
 	chcp cp "$DEV1" 2

@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
-load mended
+load repaired
 
 setup() {
 	need_corpus
@@ -38,7 +38,7 @@ spoil_bits() {
 		begin snapshots
 		spoil_bits "$block"
 		run -4 fsck.nilfs2 -fn "$image"
-		mends
+		repairs
 		[[ $output == *"lead to checkpoint 22 again"* ]]
 		[[ $output != *"given up"* ]]
 	done
@@ -72,7 +72,7 @@ spoil_bits() {
 		cno=$(latest Checkpoint)
 		dd if=/dev/zero of="$image" bs="$(block_size)" seek="$block" \
 			count=1 conv=notrunc status=none
-		mends
+		repairs
 		[[ $output == *"lead to checkpoint $cno again"* ]]
 	done
 }
@@ -89,7 +89,7 @@ spoil_bits() {
 		image=$(copy_image "$name")
 		noise 5 | dd of="$image" bs="$(block_size)" seek="$block" \
 			count=1 iflag=fullblock conv=notrunc status=none
-		mends
+		repairs
 		[[ $output == *"super root at block $block: restored"* ]]
 		[[ $output == *"lost: nothing"* ]]
 	done
@@ -123,7 +123,7 @@ spoil_bits() {
 		[ "$damage" = zeros ] && overwrite "$node" </dev/zero
 		[ "$damage" = noise ] && overwrite "$node" < <(noise 7)
 		run -4 fsck.nilfs2 -fn "$image"
-		mends
+		repairs
 	done
 }
 
@@ -140,7 +140,7 @@ spoil_bits() {
 			damage "log:$block" "$change"
 		fi
 		expect log-chain
-		mends
+		repairs
 		[[ $output == *"lead to checkpoint 14 again"* ]]
 		[[ $output != *"given up"* ]]
 	done <<-'END'

@@ -193,7 +193,7 @@ senseless() {
 	expect bmap-root-nchildren su-unreadable
 }
 
-@test "a crash is told but is no finding" {
+@test "a crash is reported but is no finding" {
 	image=$(copy_image crash-dsync)
 	run -0 --separate-stderr fsck.nilfs2 -n "$image"
 	[[ $stderr == *": not unmounted cleanly; "*" checkpoint 2"* ]]

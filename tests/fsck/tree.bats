@@ -260,7 +260,7 @@ vblock() {
 	broken inode-metadata-mode
 }
 
-@test "what many snapshots share is told once" {
+@test "what many snapshots share is reported once" {
 	image=$(copy_image many-snapshots-2k)
 	damage -c 6 inode:2 i_blocks=99
 	broken inode-blocks

@@ -39,7 +39,7 @@ latest_log() {
 # restores [OPTION...]: a repair that brings back every byte.
 restores() {
 	run -1 fsck.nilfs2 -f "$@" "$image"
-	[[ $output == *"mended: "*" flipped back"* ]] || return
+	[[ $output == *"repaired: "*" flipped back"* ]] || return
 	cmp "$image" "$sound"
 }
 

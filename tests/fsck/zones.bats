@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Zones of image files: what is wrong with them is found, and mended by writes
+# Zones of image files: what is wrong with them is found, and repaired by writes
 # that keep to the rules.  zbd(8) tells what became of the zones.
 
 bats_require_minimum_version 1.5.0
@@ -21,8 +21,8 @@ finds() {
 	[ "$(cat image image.zones | sha256sum)" = "$before" ]
 }
 
-# mends OPTION...: what was found is mended, and the files are the same.
-mends() {
+# repairs OPTION...: what was found is repaired, and the files are the same.
+repairs() {
 	run -1 fsck.nilfs2 "$@" image
 	run -0 fsck.nilfs2 -fn image
 	! grep -qE '^[a-z]+-[a-z-]+: ' <<<"$output" || return
@@ -51,7 +51,7 @@ latest() {
 	append 2 3
 	finds zone-last-log
 	torn=$(zone 2 wp)
-	mends -p
+	repairs -p
 	[ "$(zone 2 wp)" -eq "$torn" ]
 	[ "$(latest)" -eq $((3 * blocks)) ]
 	[ "$(zone 3 wp)" -gt $((3 * blocks)) ]
@@ -62,13 +62,13 @@ latest() {
 	append 3 5
 	finds zone-next
 	before=$(latest)
-	mends -p
+	repairs -p
 	[ "$(zone 3 condition)" = em ]
 	[ "$(latest)" -eq "$before" ]
 	append 3 5
 	append 2 1
 	finds zone-last-log zone-next
-	mends -y
+	repairs -y
 	[ "$(latest)" -eq $((3 * blocks)) ]
 }
 
@@ -82,7 +82,7 @@ latest() {
 		set_zone $n 0 $full
 	done
 	finds zone-clean
-	mends -p
+	repairs -p
 	for n in 5 23; do
 		[ "$(zone $n condition)" = em ]
 		cmp -n $bytes -i $((n * bytes)):0 image /dev/zero
@@ -96,7 +96,7 @@ latest() {
 	run -4 fsck.nilfs2 -fn image
 	[[ $output == *su-clean-holds* ]]
 	[[ $output != *zone-clean* ]]
-	mends -y
+	repairs -y
 	[ "$(zone 1 condition)" = fu ]
 }
 
@@ -106,7 +106,7 @@ latest() {
 	set_zone 1 $((bytes + 40960)) $closed
 	set_zone 2 $((2 * bytes + 40960)) $closed
 	finds zone-behind zone-last-log
-	mends -y
+	repairs -y
 	[ "$(zone 1 condition)" = fu ]
 	[ "$(latest)" -eq $((3 * blocks)) ]
 }
@@ -116,7 +116,7 @@ latest() {
 		volume
 		set_zone $n 0 $offline
 		finds zone-unwritable
-		mends -y
+		repairs -y
 		[ "$(zone $n condition)" = ol ]
 		dump.nilfs2 segments image | grep -qE "^ +$n +[a-z-]*e"
 	done
@@ -131,7 +131,7 @@ latest() {
 	perl -e 'open F, "+<", "image.zones"; seek F, 84, 0;
 		 print F pack("L<", 3)'
 	finds zone-active zone-clean
-	mends -y
+	repairs -y
 	[ "$(zbd report -ro cl image.zones | grep -c swr)" -eq 1 ]
 }
 
@@ -141,18 +141,18 @@ latest() {
 	dump.nilfs2 set --expert --fix-checksums image segment:5 su_flags=0
 	run -4 fsck.nilfs2 -fn image
 	[[ $output == *"zone-shared: segment 5: "* ]]
-	mends -y
+	repairs -y
 }
 
 # A repair of several logs, on zones of which the next ones are not empty.
-@test "other damage is mended in keeping with the zones" {
+@test "other damage is repaired in keeping with the zones" {
 	volume
 	append 3 4
 	append 4 4
 	dump.nilfs2 set --expert --fix-checksums image inode:/large i_links_count=5
 	run -4 fsck.nilfs2 -fn image
 	[[ $output == *inode-links-names* ]]
-	mends -y
+	repairs -y
 	volume
 	at=$(zone 2 wp)
 	run -1 fsck.nilfs2 --rollback=1 image
@@ -172,7 +172,7 @@ latest() {
 	[ ! -e undo ]
 }
 
-@test "where the zones cannot be told nothing is repaired" {
+@test "where the zones cannot be determined nothing is repaired" {
 	volume
 	: >image.zones
 	before=$(sha256sum <image)

@@ -7,7 +7,7 @@
 
 struct arena {
 	char path[64];		/* for this process alone, */
-	char *bytes;		/* and what is behind it */
+	char *bytes;		/* and what is after it */
 	size_t size;
 	FILE *errors;		/* what the last tool put on standard error */
 };

@@ -9,7 +9,7 @@
 #include "disk/rule.h"
 
 #define CHECKER_CLEAN 0
-#define CHECKER_MENDED 1
+#define CHECKER_REPAIRED 1
 #define CHECKER_UNCORRECTED 4
 #define CHECKER_OPERATIONAL 8
 #define CHECKER_INTERNAL 255	/* an internal error, which is never right */

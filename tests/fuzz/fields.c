@@ -9,9 +9,9 @@
  * flipped, or gets a random value; with the checksums left as they were and
  * with them right again.  fsck.nilfs2 must then say clean (0) or wrong (4), or
  * fail with a message (8), and must find something, unless silent.c has a
- * reason why not.  With "repair" it mends what it finds, and must hold what
- * mending.h says.  With EVERY, only every so many changes are tried, beginning
- * with number FIRST, which the last line printed tells.
+ * reason why not.  With "repair" it repairs what it finds, and must hold what
+ * repairing.h says.  With EVERY, only every so many changes are tried,
+ * beginning with number FIRST, which the last line printed tells.
  *
  * Where a structure lies and how its checksums are set is what dump.nilfs2
  * knows; its sources are compiled in, and main() of the checker.
@@ -27,7 +27,7 @@
 #include "dump/logfind.h"
 #include "dump/seal.h"
 #include "dump/target.h"
-#include "mending.h"
+#include "repairing.h"
 #include "silent.h"
 
 /* Of arrays, such as the pointers of a node, both ends are tried. */
@@ -53,7 +53,7 @@ struct fuzz {
 	struct silent_change change;
 	unsigned long number, every, first, bad, excused;
 	bool repair;
-	struct mending mending;
+	struct repairing repairing;
 };
 
 static uint64_t changed(enum change change, uint64_t old, unsigned int bits,
@@ -142,7 +142,7 @@ static const char *excuse(struct fuzz *f)
 static const char *check(struct fuzz *f, bool sealed)
 {
 	char *text;
-	int status = checker_run(&f->mending.checker, "-fn",
+	int status = checker_run(&f->repairing.checker, "-fn",
 				 sealed ? "--all" : "--data", &text);
 	bool found = checker_found_any(text);
 
@@ -161,7 +161,7 @@ static void try_change(struct fuzz *f, const char *what, bool sealed)
 
 	printf("fields EVERY %lu: %s, %s, checksums %s\n", f->number - 1,
 	       f->structure, what, sealed ? "right" : "left");
-	wrong = f->repair ? mending_run(&f->mending) : check(f, sealed);
+	wrong = f->repair ? repairing_run(&f->repairing) : check(f, sealed);
 	if (wrong) {
 		printf("FAILED: %s\n", wrong);
 		if (!f->bad++)
@@ -308,7 +308,7 @@ static void open_all(struct fuzz *f, const char *path)
 		arena_die("memory");
 	memcpy(f->sound, f->arena.bytes, f->arena.size);
 	context_init(&f->cx);
-	mending_open(&f->mending, &f->arena, fsck_main);
+	repairing_open(&f->repairing, &f->arena, fsck_main);
 	if (memory_open(&f->dev, &f->cx, f->arena.bytes, f->arena.size) ||
 	    memory_open_const(&f->sound_dev, &f->cx, f->sound,
 			      f->arena.size))
@@ -324,7 +324,7 @@ static void close_all(struct fuzz *f)
 	target_source_close(&f->source);
 	dev_close(f->sound_dev);
 	dev_close(f->dev);
-	mending_close(&f->mending);
+	repairing_close(&f->repairing);
 	fclose(f->arena.errors);
 	free(f->sound);
 }

@@ -338,7 +338,7 @@ static void repair(struct judge *j, uint64_t blocknr, const char *how)
 	int status = checker_run(&j->checker, "-fy", "--json-lines", &text);
 
 	j->silent = 0;
-	if (status == CHECKER_MENDED || status == CHECKER_UNCORRECTED) {
+	if (status == CHECKER_REPAIRED || status == CHECKER_UNCORRECTED) {
 		j->repaired++;
 		losslines_read(&j->losses, text);
 		compare(j);

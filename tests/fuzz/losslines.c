@@ -13,7 +13,7 @@
 
 #include "arena.h"
 
-/* The number behind KEY in LINE, or 0. */
+/* The number after KEY in LINE, or 0. */
 static uint64_t number_of(const char *line, const char *key)
 {
 	const char *at = strstr(line, key);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Repairs of volumes where any field of any structure is set to what it should
-# not be: what can be mended is, nothing becomes worse (mending.h), and files
+# not be: what can be repaired is, nothing becomes worse (repairing.h), and files
 # that nothing was found of stay what they were (untouched.h).  EVERY=1 tries
 # all of it, which takes hours; FIRST begins elsewhere.
 

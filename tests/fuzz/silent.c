@@ -44,7 +44,7 @@ static bool is_size(const struct silent_change *c)
 	return c->now <= INT64_MAX;
 }
 
-/* The last bytes of the last block, or a hole behind it. */
+/* The last bytes of the last block, or a hole after it. */
 static bool is_tail(const struct silent_change *c)
 {
 	const uint64_t page = 4096;
@@ -60,7 +60,7 @@ static bool is_minor_flag(const struct silent_change *c)
 					 1u << NILFS_CHECKPOINT_SKETCH);
 }
 
-/* Elements of a node behind its last child, or the unused bytes of a header. */
+/* Elements of a node after its last child, or the unused bytes of a header. */
 static bool is_of_no_child(const struct silent_change *c)
 {
 	const struct nilfs_btree_node *node = c->bytes;

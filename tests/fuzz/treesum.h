@@ -24,7 +24,7 @@ struct treesum {
 
 /*
  * Sums up the image of SIZE bytes at BYTES, as a mount would find it: with the
- * data-sync logs behind the latest super root.  What cannot be read has other
+ * data-sync logs after the latest super root.  What cannot be read has other
  * sums, or no files.  To be freed with treesum_free().
  */
 void treesum_take(struct treesum *t, const char *bytes, size_t size);

@@ -14,7 +14,7 @@
 #include "checker.h"
 #include "disk/ondisk.h"
 
-/* Whether LINE has WORDS in its place, which stands behind the slug. */
+/* Whether LINE has WORDS in its place, which stands after the slug. */
 static bool has_place(const char *line, const char *words)
 {
 	const char *end = line + strcspn(line, "\n");
@@ -79,25 +79,25 @@ static bool is_same(const struct treesum *a, const struct treesum *b,
 
 bool untouched_is_held(const struct untouched *u)
 {
-	struct treesum mended, damaged = { 0 };
+	struct treesum repaired, damaged = { 0 };
 	const struct treesum_file *file;
 	size_t i, harmed = 0;
 
-	treesum_take(&mended, u->mended, u->size);
+	treesum_take(&repaired, u->repaired, u->size);
 	for (i = 0; i < u->sound->count; i++) {
 		file = &u->sound->files[i];
-		if (is_same(u->sound, &mended, file) ||
+		if (is_same(u->sound, &repaired, file) ||
 		    is_named(u->found, file))
 			continue;
 		if (!damaged.files)
 			treesum_take(&damaged, u->damaged, u->size);
-		if (is_same(&damaged, &mended, file))
+		if (is_same(&damaged, &repaired, file))
 			continue;
 		printf("harmed: checkpoint %" PRIu64 ": inode %" PRIu64 "\n",
 		       file->cno, file->ino);
 		harmed++;
 	}
 	treesum_free(&damaged);
-	treesum_free(&mended);
+	treesum_free(&repaired);
 	return !harmed;
 }

@@ -21,7 +21,7 @@
 /* What a repair was given, said before, and left. */
 struct untouched {
 	const struct treesum *sound;
-	const char *damaged, *mended;	/* images of SIZE bytes */
+	const char *damaged, *repaired;	/* images of SIZE bytes */
 	size_t size;
 	const char *found;
 };

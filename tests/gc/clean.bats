@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load gc
 
 policies="optimal greedy cost-benefit cost-benefit-lfs data-first weighted weighted:120
@@ -110,7 +110,7 @@ same_after() {
 	[ "$(wc -l <kept)" -eq "$(awk '$1 ~ /^[0-9]+$/' before | wc -l)" ]
 }
 
-@test "data behind the last checkpoint is not given up" {
+@test "data after the last checkpoint is not given up" {
 	spares_data_behind gc
 }
 

@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load gc
 
 compact() {
@@ -61,7 +61,7 @@ segments() {
 	done
 }
 
-@test "nothing is left behind the end, and before it no segment's worth" {
+@test "nothing is left after the end, and before it no segment's worth" {
 	for name in deep-1k cleaned crash-cleaning; do
 		begin "$name"
 		run compact --json
@@ -76,7 +76,7 @@ segments() {
 				printf "%d", (need + bps - 1) / bps }' now)
 		echo "$name: $end, $least would do"
 		[ "$end" -le $((least + 1)) ]
-		# The log goes on behind the end.
+		# The log goes on after the end.
 		next=$(dump.nilfs2 segments "$image" |
 			awk '$2 ~ /^a/ && $6 == 0 { print $1 }')
 		[ "$next" -le "$end" ]
@@ -125,7 +125,7 @@ segments() {
 		: >"gone/$i"
 		: >"kept/$i"
 	done
-	# A quarter of each segment is dead, and what is clean is behind them.
+	# A quarter of each segment is dead, and what is clean is after them.
 	mkfs.nilfs2 -q -B 512 --size +4M -d all -d gone "$image"
 	live=$(segments | awk '{ n += $3 } END { print n }')
 	run compact --json
@@ -241,7 +241,7 @@ classes() {
 	[ "$(extents)" -le 17 ]
 }
 
-@test "data behind the last checkpoint is not given up" {
+@test "data after the last checkpoint is not given up" {
 	spares_data_behind compact
 }
 

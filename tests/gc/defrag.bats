@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load ../fsck/damage
 load gc
 
@@ -200,7 +200,7 @@ start() {
 	[ "$(cksum <"$image")" = "$sum" ]
 }
 
-@test "data behind the last checkpoint is not given up" {
+@test "data after the last checkpoint is not given up" {
 	spares_data_behind defrag all
 }
 

@@ -7,7 +7,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load gc
 
 ext=sufile_live_blks_ext
@@ -31,7 +31,7 @@ field() {
 		is_clean
 		same_trees
 		run -0 fsck.nilfs2 --rebuild-counters "$image"
-		[[ $output != *mended* ]]
+		[[ $output != *repaired* ]]
 		run -0 gc.nilfs2 -O ^$ext "$image"
 		[ "$(field s_segment_usage_size)" = '[16,16]' ]
 		[ "$(field s_feature_compat)" = '[0,0]' ]

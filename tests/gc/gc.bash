@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# For bats files of gc.nilfs2.  Load it after ../kernel/lab and ../fsck/mended.
+# For bats files of gc.nilfs2.  Load it after ../kernel/lab and ../fsck/repaired.
 
 # A folder of its own for each test, which always runs at the same time.
 setup() {
@@ -15,12 +15,12 @@ gc() {
 	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
 }
 
-# Of data behind the last checkpoint a mount or a repair has to decide.
+# Of data after the last checkpoint a mount or a repair has to decide.
 names() {
 	corpus_names | grep -v dsync
 }
 
-# spares_data_behind COMMAND...: which refuses a volume with data behind its
+# spares_data_behind COMMAND...: which refuses a volume with data after its
 # last checkpoint, and leaves it as it is.
 spares_data_behind() {
 	local sum

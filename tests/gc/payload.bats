@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load ../fsck/damage
 load gc
 

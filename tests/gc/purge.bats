@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load gc
 
 word=NILFS2-SECRET-WORD
@@ -147,7 +147,7 @@ mixed='for i in 1 2 3 4 5 6; do
 			status=none)" = 'in no segment' ]
 }
 
-@test "what a former life left behind the logs of a segment is gone" {
+@test "what a former life left after the logs of a segment is gone" {
 	begin deep-1k
 	dump.nilfs2 segments -a -o segment,blocks,written "$image" |
 		awk '$1 ~ /^[0-9]+$/ && $3 < $2 { print $1 }' >open

@@ -5,7 +5,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load gc
 
 # gc OPTION... : of $image, of which only snapshots and the latest state matter.

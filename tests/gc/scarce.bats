@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load gc
 
 # Files until there is no room for one; then what needs none, a log each time,
@@ -100,7 +100,7 @@ gc() {
 	done
 }
 
-@test "where none is clean that is told, unless the latest has room" {
+@test "where none is clean that is reported, unless the latest has room" {
 	[ "$(tail -1 "$BATS_FILE_TMPDIR/left")" -eq 0 ]
 	image=1024.16.640K
 	cp --sparse=always "$BATS_FILE_TMPDIR/$image" .

@@ -78,7 +78,7 @@ value() {
 			--check 5000 -p greedy --json "$@" "$image" >said
 		jq '.kinds[] | select(.kind == "data") | .blocks_moved' said
 	}
-	# Written whole, again and again, it leaves nothing alive behind it but
+	# Written whole, again and again, it leaves nothing alive after it but
 	# what it shares its first and its last segment with.
 	blocks=$(dump.nilfs2 bmap -s --json "$image" /kept |
 		jq .map.data_blocks)

@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Logs behind the latest checkpoint that a mount gets nothing from: a cleaner or
+# Logs after the latest checkpoint that a mount gets nothing from: a cleaner or
 # a writer was cut off before its last log, with the super root, was written.
 
 bats_require_minimum_version 1.5.0
 
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load ../fsck/damage
 load gc
 
@@ -48,14 +48,14 @@ cut_off() {
 			"\(.[0].blocknr) \(.[-2].blocknr) \(.[-1].blocknr)")"'
 }
 
-# behind: 'FIRST LAST' of the logs behind the latest checkpoint of $image.
+# behind: 'FIRST LAST' of the logs after the latest checkpoint of $image.
 behind() {
 	dump.nilfs2 info --json "$image" | jq -r '.. | select(.orphans_first?) |
 		"\(.orphans_first) \(.orphans_last)"'
 }
 
 # goes_on OPTION...: it is done as it was forecast, loses nothing, leaves no log
-# behind the latest, and a second run finds nothing to do.
+# after the latest, and a second run finds nothing to do.
 goes_on() {
 	local sum
 
@@ -72,7 +72,7 @@ goes_on() {
 	[ "$(cksum <"$image")" = "$sum" ]
 }
 
-@test "a volume is cleaned behind them" {
+@test "a volume is cleaned after them" {
 	torn
 	[ "$(behind)" = "$first null" ]
 	goes_on
@@ -85,7 +85,7 @@ goes_on() {
 	goes_on
 }
 
-@test "what else moves blocks goes on behind them, too" {
+@test "what else moves blocks goes on after them, too" {
 	for job in --compact --compact=all --shrink=min --purge; do
 		torn
 		goes_on "$job"
@@ -110,7 +110,7 @@ goes_on() {
 	[ "$(cksum <"$image")" = "$sum" ]
 }
 
-@test "the kernel mounts and writes what was cleaned behind them" {
+@test "the kernel mounts and writes what was cleaned after them" {
 	need_guest uml
 	for job in --min-reclaimable=0 --compact=all --shrink=8M; do
 		torn

@@ -5,7 +5,7 @@
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
-load ../fsck/mended
+load ../fsck/repaired
 load ../fsck/zonefile
 
 bytes=2097152	# of a zone, and of a segment
@@ -131,7 +131,7 @@ end_of_use() {
 	is_settled
 }
 
-@test "behind a torn log the next one begins another zone" {
+@test "after a torn log the next one begins another zone" {
 	before=$(latest)
 	append $((before / blocks)) 3
 	append $((before / blocks + 1)) 2
@@ -153,7 +153,7 @@ end_of_use() {
 	is_settled
 }
 
-@test "where the zones cannot be told nothing is done" {
+@test "where the zones cannot be determined nothing is done" {
 	: >image.zones
 	before=$(cksum <image)
 	run -1 gc

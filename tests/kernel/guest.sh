@@ -130,7 +130,7 @@ emulator_command() {
 virtfs=security_model=none,multidevs=remap
 drive=format=raw,cache=unsafe,discard=unmap
 
-# What the guest's init reads: everything it cannot be told by file names.
+# What the guest's init reads: everything it cannot be determined by file names.
 write_settings() {
 	declare -p images zoned arguments share
 	echo "modules=$(dirname "$(uml_module nilfs2)")"

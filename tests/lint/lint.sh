@@ -49,12 +49,12 @@ lint_files()
 	done | sort)
 }
 
-# The archives of some rooms: those that are built.
+# The archives of some modules: those that are built.
 lint_archives()
 {
-	for room in "$@"; do
-		if [ -f "$lint_build/lib/$room/lib$room.a" ]; then
-			echo "$lint_build/lib/$room/lib$room.a"
+	for module in "$@"; do
+		if [ -f "$lint_build/lib/$module/lib$module.a" ]; then
+			echo "$lint_build/lib/$module/lib$module.a"
 		fi
 	done
 }

@@ -159,7 +159,7 @@ setup() {
 	[ "$(stat -c %s image)" -eq $((64 << 20)) ]
 }
 
-@test "--size leaves no file behind where it is refused" {
+@test "--size leaves no file after where it is refused" {
 	rm image
 	refused 1 'too small' --size 1M image
 	[ ! -e image ]

@@ -126,7 +126,7 @@ fill() {
 		echo "tree=$PWD/tree"
 		cat <<-'EOF'
 		"$1" -fq -d "$tree" "$Z"
-		# So few can be active that those behind the last are finished.
+		# So few can be active that those after the last are finished.
 		[ "$(zbd report "$Z" | grep -c ' fu,')" -ge 4 ]
 		[ "$(zbd report "$Z" | grep -c ' o[ie],')" -eq 1 ]
 		nilfs_mount "$Z"

@@ -96,7 +96,7 @@ plan_field() {
 	done
 }
 
-@test "the zones stay until they are described anew or ignored" {
+@test "the zones stay until they are described again or ignored" {
 	image 256M
 	[ "$(plan_field zones)" = '' ]
 	mkfs -q --zone-size 4M image

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A damaged volume in memory, mended and judged. */
+/* A damaged volume in memory, repaired and judged. */
 #include "fsck_rig.h"
 
 #include <errno.h>

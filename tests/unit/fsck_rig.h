@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A volume in memory with one thing wrong, which is mended by one more log: a
+ * A volume in memory with one thing wrong, which is repaired by one more log: a
  * file has a wrong number of links.
  */
 #ifndef NILFS2_TESTS_FSCK_RIG_H

@@ -27,7 +27,7 @@ struct rig {
 
 void rig_open(struct rig *r, const struct log_shape *shape);
 
-/* With ROUNDS checkpoints, and MORE segments of zeros behind the volume. */
+/* With ROUNDS checkpoints, and MORE segments of zeros after the volume. */
 void rig_open_larger(struct rig *r, const struct log_shape *shape,
 		     unsigned int rounds, uint64_t more);
 

@@ -44,7 +44,7 @@ void model_free(struct model *md);
 uint64_t model_draw(struct model *md, uint64_t below);
 uint32_t model_some_key(struct model *md);
 
-/* Changes block KEY, fills it anew, looks at it. */
+/* Changes block KEY, fills it again, looks at it. */
 void model_change(struct model *md, uint32_t key);
 void model_replace(struct model *md, uint32_t key);
 void model_look(struct model *md, uint32_t key);

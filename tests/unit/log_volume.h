@@ -50,9 +50,9 @@ struct log_shape {
 	unsigned int threads;
 	bool live_blks;
 	bool odd_unusable;	/* as with zones larger than they hold */
-	uint64_t spare;		/* segments behind the used ones; 0: all */
-	uint32_t tail;		/* bytes behind the segments; 0: 4096 */
-	bool covered;	/* there is nothing behind them, no second superblock */
+	uint64_t spare;		/* segments after the used ones; 0: all */
+	uint32_t tail;		/* bytes after the segments; 0: 4096 */
+	bool covered;	/* there is nothing after them, no second superblock */
 };
 
 void log_volume_init(struct log_volume *v, const struct log_shape *shape);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The pass over a hand-made DAT on a device that ends too early: what cannot be
- * read is told once, everything beside it is checked.
+ * read is reported once, everything beside it is checked.
  *
  * Blocks of 1 KiB: descriptors, a bitmap, then 32 entries in a block.
  */
@@ -126,7 +126,8 @@ static void test_unreadable(unsigned int threads)
 	   b.found[2].place.blkoff == 4, "of each its place");
 	is_int(b.found[3].place.number, 127, "and of the block behind");
 	is_int(b.found[3].rule, RULE_DAT_BLOCKNR, "which leads outside");
-	ok(sparse_test(&b.check.claimed, 40) && sparse_test(&b.check.claimed, 41),
+	ok(sparse_test(&b.check.claimed, 40) &&
+		   sparse_test(&b.check.claimed, 41),
 	   "sound entries on both sides are claimed");
 	is_int(sparse_count(&b.check.claimed), 8, "with the file's own blocks");
 	ok(!b.check.dat_broken, "the map is not broken");
@@ -150,7 +151,7 @@ static void test_double(void)
 	set_entry(21, 31, BITMAP);
 	lay_dat(&b, 64, map);
 	is_int(pass_dat(&b.check, &b.cx), 0, "entries that share blocks");
-	is_int(b.nfound, 3, "are told in pairs");
+	is_int(b.nfound, 3, "are reported in pairs");
 	ok(b.found[0].place.number == 63 && b.found[0].got == BITMAP,
 	   "one with the DAT itself");
 	ok(b.found[1].place.number == 2 && b.found[1].got == 41,
@@ -173,7 +174,7 @@ static void test_broken(void)
 	open_bench(&b);
 	lay_dat(&b, 64, map);
 	is_int(pass_dat(&b.check, &b.cx), 0, "a map that leads outside");
-	is_int(b.nfound, 2, "is told for each pointer");
+	is_int(b.nfound, 2, "is reported for each pointer");
 	is_int(findings_count(b.check.findings, RULE_DAT_MAP_BLOCKNR), 2,
 	       "and no more");
 	ok(b.check.dat_broken, "the DAT counts as broken");

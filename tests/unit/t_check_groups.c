@@ -4,7 +4,7 @@
  * hole, or wrong.
  *
  * A file of 1 KiB blocks with entries of 32 bytes: 8192 entries in a group, 32
- * in a block, 257 blocks in a group, 256 groups behind a descriptor block.
+ * in a block, 257 blocks in a group, 256 groups after a descriptor block.
  */
 #include "check/groups.h"
 
@@ -324,7 +324,7 @@ static void test_end(void)
 	add(&b, (UINT64_C(1) << 43) * PER_DESC);
 	add(&b, UINT64_MAX - 1);
 	expect_block(&b, RULE_PALLOC_BLOCK, (UINT64_C(1) << 43) * PER_DESC, 0,
-		     "blocks behind it, of which the first is told");
+		     "blocks after it, of which the first is told");
 	close_bench(&b);
 
 	/* With these, not all groups have blocks that can be numbered. */

@@ -45,7 +45,7 @@ static int layer(struct log_volume *v, struct writer *w, bool first)
 	return err ? err : log_volume_place_root(v, w, !first);
 }
 
-/* Three checkpoints; segments behind the last one are free. */
+/* Three checkpoints; segments after the last one are free. */
 static void make(struct log_volume *v)
 {
 	struct writer_options o = log_volume_options(&shape);
@@ -255,7 +255,7 @@ static void test_clean(struct bench *b, uint64_t segnum)
 	bitmap_clear(&b->check.used_segments, segnum);
 	listings_of_vblocks(&b->l, &b->v.cx, &b->check, &b->wanted);
 	is_int(compare_dat(b, &known), 0, "is read if it is said to be clean");
-	ok(count_unused(b, segnum) > 50, "which is told");
+	ok(count_unused(b, segnum) > 50, "which is reported");
 	look_away(b);
 	look(b);
 	ok(!bitmap_test(&b->check.used_segments, copy_segment(b, segnum)),

@@ -90,7 +90,7 @@ static int parse(const char *line, bool stop_at_word)
 static void test_stores(void)
 {
 	is_int(parse("-a -vv image -c 0x10 --json --size=16M word", false), 7,
-	       "words go behind the options");
+	       "words go after the options");
 	ok(o.all && common.json, "flags of both sets");
 	is_int(o.verbose, 2, "a count");
 	is_int(o.checkpoint, 16, "a number in hexadecimal");

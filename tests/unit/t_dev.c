@@ -105,7 +105,7 @@ static void test_file(const char *dir)
 	       "the file has the size asked for");
 	is_int(devfile_open(&dev, &cx, path,
 			    DEVFILE_WRITE | DEVFILE_CREATE | DEVFILE_NEW),
-	       -EEXIST, "what exists is not made anew");
+	       -EEXIST, "what exists is not rebuilt");
 
 	is_int(devfile_open(&dev, &cx, path, DEVFILE_READ), 0, "it opens");
 	is_int(dev->size, 1 << 20, "with its size");
@@ -140,7 +140,7 @@ static void test_resize(const char *dir)
 	is_int(dev_resize(overlay, &cx, 20000), 0, "longer still");
 	is_int(dev_read(overlay, &cx, 9999, &got, 1), 0, "reads what is there");
 	is_int(got, 'x', "as it is");
-	is_int(dev_read(overlay, &cx, 10000, &got, 1), 0, "and behind it");
+	is_int(dev_read(overlay, &cx, 10000, &got, 1), 0, "and after it");
 	is_int(got, 0, "zeroes");
 	is_int(dev_write(overlay, &cx, 10001, &byte, 1), 0, "can be written");
 	is_int(dev_read(overlay, &cx, 10001, &got, 1), 0, "there, too");

@@ -232,7 +232,7 @@ static void test_bad_place(void)
 
 	rig_open(&r, &plan);
 	is_int(dev_read(r.dev, &r.cx, 0, buf, 1024), 0, "before the bad place");
-	is_int(dev_read(r.dev, &r.cx, 1536, buf, 512), 0, "behind it");
+	is_int(dev_read(r.dev, &r.cx, 1536, buf, 512), 0, "after it");
 	is_int(dev_read(r.dev, &r.cx, 0, buf, 1025), -EIO, "a byte of it");
 	is_int(dev_read(r.dev, &r.cx, 1535, buf, 100), -EIO, "its last byte");
 	is_int(put(&r, 1024, 'a', 511), 0, "a write to a part");

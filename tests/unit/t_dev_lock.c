@@ -123,7 +123,7 @@ static void test_backing(void)
 	is_int(mkdir("t_sys/dev/block/7:0/part", 0777), 0, "of it");
 
 	is_int(lock_backing_file_in(&cx, "t_sys", "loop0", makedev(7, 0), true,
-				    &fd), 0, "the file behind it is locked");
+				    &fd), 0, "the file after it is locked");
 	ok(fd >= 0, "and stays open for that");
 	is_int(open_image(&dev, DEVFILE_READ), -EBUSY, "so nobody reads it");
 	is_int(lock_backing_file_in(&cx, "t_sys", "loop0p1", makedev(7, 1),

@@ -134,7 +134,7 @@ static void test_rules(void)
 	is_int(medium[BYTES - 1], 0x55, "the last one is conventional");
 
 	memcpy(before, medium, BYTES);
-	is_int(put(dev, 3 * ZONE + 512, 512), -EIO, "not behind the pointer");
+	is_int(put(dev, 3 * ZONE + 512, 512), -EIO, "not after the pointer");
 	ok(strstr(cx.failure, "zone 3 ") && strstr(cx.failure, "byte 196608"),
 	   "zone and pointer are named: %s", cx.failure);
 	is_int(put(dev, 3 * ZONE, CAPACITY + 512), -EIO, "not too much");

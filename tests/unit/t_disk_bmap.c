@@ -39,7 +39,7 @@ static void test_root(void)
 	is_int(node.nchildren, 2, "its children");
 	is_int(node.max, 3, "it has room for three");
 	is_int(bmap_node_key(&node, 1), 256, "its second key");
-	is_int(bmap_node_ptr(&node, 0), 77, "pointers stand behind all keys");
+	is_int(bmap_node_ptr(&node, 0), 77, "pointers stand after all keys");
 	is_int(bmap_node_ptr(&node, 1), 78, "however many there are");
 
 	bytes[2] = bytes[3] = 0xff;

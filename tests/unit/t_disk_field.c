@@ -49,7 +49,7 @@ static void test_numbers(void)
 	ok(!field_set(f, &sb, 0, 0x10000), "but not beyond 16 bits");
 	ok(!field_get(f, &sb, 1, &v), "there is but one");
 	is_int(le16_get(sb.s_minor_rev_level), 0, "the field before is left");
-	is_int(le16_get(sb.s_bytes), 0, "the field behind is left");
+	is_int(le16_get(sb.s_bytes), 0, "the field after is left");
 	f = field_find(t, "s_nsegments");
 	ok(field_set(f, &sb, 0, UINT64_MAX) && field_get(f, &sb, 0, &v) &&
 		   v == UINT64_MAX,

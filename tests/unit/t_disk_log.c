@@ -260,7 +260,7 @@ static void test_header_bounds(void)
 	end(ss, 0, 64, 1020);
 	is_int(segsum_check(&small, ss, 4), RULE_OK, "a whole segment 0");
 	is_int(segsum_check(&small, ss, 3), RULE_LOG_SEGMENT, "before it");
-	is_int(segsum_check(&small, ss, 4096), RULE_LOG_SEGMENT, "behind all");
+	is_int(segsum_check(&small, ss, 4096), RULE_LOG_SEGMENT, "after all");
 	is_int(segsum_check(&small, ss, UINT64_MAX), RULE_LOG_SEGMENT,
 	       "at the last block number there is");
 	ss->ss_bytes = le16_make(BLOCK + 8);
@@ -269,7 +269,7 @@ static void test_header_bounds(void)
 	       "a header larger than a block");
 	ss->ss_next = le64_make(4096);
 	is_int(segsum_check_links(&small, ss), RULE_LOG_NEXT,
-	       "a segment behind the last");
+	       "a segment after the last");
 	ss->ss_next = le64_make(4);
 	is_int(segsum_check_links(&small, ss), RULE_OK, "segment 0");
 	ss->ss_next = le64_make(0);

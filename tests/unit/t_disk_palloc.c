@@ -22,7 +22,7 @@ static void test_dat(void)
 	is_int(palloc_entry_blkoff(&p, 128), 3, "then the next block");
 	is_int(palloc_entry_offset(&p, 129), 32, "at their places");
 	is_int(palloc_entry_blkoff(&p, 32767), 257, "up to the group's end");
-	is_int(palloc_entry_blkoff(&p, 32768), 259, "behind the next bitmap");
+	is_int(palloc_entry_blkoff(&p, 32768), 259, "after the next bitmap");
 	is_int(palloc_bitmap_blkoff(&p, 1023), 1 + 1023 * 257,
 	       "the last group of the first descriptors");
 	is_int(palloc_desc_offset(&p, 1023), 4092, "the last descriptor");
@@ -30,7 +30,7 @@ static void test_dat(void)
 	       "the next block of descriptors");
 	is_int(palloc_desc_offset(&p, 1024), 0, "its first one");
 	is_int(palloc_bitmap_blkoff(&p, 1024), 1024 * 257 + 2,
-	       "a bitmap behind it");
+	       "a bitmap after it");
 	is_int(palloc_group(&p, 1ull << 40), 1ull << 25, "a far group");
 }
 

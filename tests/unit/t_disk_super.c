@@ -180,7 +180,7 @@ static void test_bounds(void)
 	sb.s_last_pseg = le64_make(64 * 256 - 1);
 	is_int(super_check_log(&sb, &g), RULE_OK, "a log in the last block");
 	sb.s_last_pseg = le64_make(64 * 256);
-	is_int(super_check_log(&sb, &g), RULE_SB_LAST_PSEG, "and behind it");
+	is_int(super_check_log(&sb, &g), RULE_SB_LAST_PSEG, "and after it");
 }
 
 /* The first and last number that passes, and the next one that does not. */

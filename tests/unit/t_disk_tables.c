@@ -54,7 +54,7 @@ static void test_usage_places(uint32_t size, uint32_t first)
 		blkoff++;
 		wrong += segusage_first(&g, blkoff) != segnum + 1;
 	}
-	ok(!wrong, "segment usages of %u bytes behind %u places", size, first);
+	ok(!wrong, "segment usages of %u bytes after %u places", size, first);
 	is_int(segusage_count(&g, 0), 1024 / size - first, "the first block");
 	is_int(segusage_count(&g, 1), 1024 / size, "the second block");
 	is_int(segusage_nblocks(&g),
@@ -119,7 +119,7 @@ static void test_dat_entries(void)
 	test_dat_entry(1, 3, 3, RULE_OK, "never visible");
 	test_dat_entry(0, 1, UINT64_MAX, RULE_OK, "not written yet");
 	test_dat_entry(255999, 7, 7, RULE_OK, "the last block");
-	test_dat_entry(256000, 7, 7, RULE_DAT_BLOCKNR, "behind it");
+	test_dat_entry(256000, 7, 7, RULE_DAT_BLOCKNR, "after it");
 }
 
 static void test_lifetimes(void)

@@ -7,17 +7,17 @@
 
 #include "tap.h"
 
-/* One letter for each danger, from NONE to REBUILD: left, asked, mended. */
+/* One letter for each danger, from NONE to REBUILD: left, asked, repaired. */
 static const struct {
 	enum decision_mode mode;
 	const char *want, *name;
 } modes[] = {
 	{ DECISION_MODE_NO, "llll", "-n changes nothing" },
-	{ DECISION_MODE_SAFE, "lmll", "-p mends what costs nothing" },
+	{ DECISION_MODE_SAFE, "lmll", "-p repairs what costs nothing" },
 	{ DECISION_MODE_ASK, "laal", "who is there is asked" },
 	{ DECISION_MODE_ASK_REBUILD, "laaa",
 	  "and about metadata files with --rebuild" },
-	{ DECISION_MODE_YES, "lmml", "-y mends at the price of data" },
+	{ DECISION_MODE_YES, "lmml", "-y repairs at the price of data" },
 	{ DECISION_MODE_YES_REBUILD, "lmmm",
 	  "and metadata files with --rebuild" },
 };
@@ -29,7 +29,7 @@ static void describe(enum decision_mode mode, char text[DANGERS + 1])
 	static const char letters[] = {
 		[DECISION_LEAVE] = 'l',
 		[DECISION_ASK] = 'a',
-		[DECISION_MEND] = 'm',
+		[DECISION_REPAIR] = 'm',
 	};
 	unsigned int danger;
 
@@ -63,7 +63,7 @@ static void test_order(void)
 					   (enum rule_danger)(danger + 1)) >
 			       decision_of((enum decision_mode)mode,
 					   (enum rule_danger)danger);
-	is_int(bad, 0, "what costs more is never mended sooner");
+	is_int(bad, 0, "what costs more is never repaired sooner");
 }
 
 int main(void)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "disk/ondisk.h"
-#include "find/tell.h"
+#include "find/findprint.h"
 #include "tap.h"
 
 static struct context cx;
@@ -208,7 +208,7 @@ static void is_told(const struct finding *f, enum report_mode mode,
 	if (out_open_memory(&cx, &out))
 		exit(99);
 	report_init(&report, out, mode);
-	tell_finding(&report, f);
+	findprint_finding(&report, f);
 	is_str(out_memory(out, NULL), want, name);
 	out_close(out, &cx);
 }

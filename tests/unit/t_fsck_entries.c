@@ -180,18 +180,18 @@ static void test_places(void)
 	is_int(fates, DOTS, "is still '..'");
 }
 
-static void test_mended(void)
+static void test_repaired(void)
 {
 	struct freename name;
 
-	freename_mend(&name, "a/b\0c", 5, 7);
+	freename_repair(&name, "a/b\0c", 5, 7);
 	is_int(name.len, 5, "a name keeps its length");
 	ok(!memcmp(name.name, "a_b_c", 5), "without what cannot be in one");
-	freename_mend(&name, "", 0, 7);
+	freename_repair(&name, "", 0, 7);
 	is_str(name.name, "#7", "one that is empty");
-	freename_mend(&name, "..", 2, 7);
+	freename_repair(&name, "..", 2, 7);
 	is_str(name.name, "#7", "one that is taken in every directory");
-	freename_mend(&name, "...", 3, 7);
+	freename_repair(&name, "...", 3, 7);
 	is_str(name.name, "...", "and one that is not");
 }
 
@@ -203,19 +203,19 @@ static void test_free(void)
 
 	memset(longest, 'x', sizeof(longest));
 	is_int(nameset_clear(&tags, &cx), 0, "no names");
-	freename_mend(&name, "name", 4, 7);
+	freename_repair(&name, "name", 4, 7);
 	freename_find(&name, &cx, &tags, false, 7);
 	is_str(name.name, "name", "a name that is free");
-	freename_mend(&name, "name", 4, 7);
+	freename_repair(&name, "name", 4, 7);
 	freename_find(&name, &cx, &tags, false, 7);
 	is_str(name.name, "name~1", "once more");
-	freename_mend(&name, "name", 4, 7);
+	freename_repair(&name, "name", 4, 7);
 	freename_find(&name, &cx, &tags, true, 7);
 	is_str(name.name, "name~2", "and again");
-	freename_mend(&name, "name", 4, 7);
+	freename_repair(&name, "name", 4, 7);
 	freename_find(&name, &cx, NULL, true, 7);
 	is_str(name.name, "name~#7", "where nobody knows");
-	freename_mend(&name, longest, NILFS_NAME_LEN, 7);
+	freename_repair(&name, longest, NILFS_NAME_LEN, 7);
 	freename_find(&name, &cx, &tags, true, 7);
 	is_int(name.len, NILFS_NAME_LEN, "the longest is not longer");
 	ok(!memcmp(name.name + NILFS_NAME_LEN - 3, "x~1", 3), "at its end");
@@ -229,7 +229,7 @@ int main(void)
 	test_lengths();
 	test_fates();
 	test_places();
-	test_mended();
+	test_repaired();
 	test_free();
 	inodelist_fini(&list);
 	return tap_done();

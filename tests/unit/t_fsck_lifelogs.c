@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A log from a former life of a segment, behind the logs of this one.  It lists
- * a block of a file and one of the DAT, and has the number of the latest log, as
- * after a rollback: neither those who look for a file nor those who look for a
- * virtual block may take it for what was written last.
+ * A log from a former life of a segment, after the logs of this one.  It lists
+ * a block of a file and one of the DAT, and has the number of the latest log,
+ * as after a rollback: neither those who look for a file nor those who look for
+ * a virtual block may take it for what was written last.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct rig {
 	struct log_volume v;
 	struct check check;
 	uint64_t segnum;	/* whose logs do not fill it */
-	uint64_t stale;		/* block of the log behind them */
+	uint64_t stale;		/* block of the log after them */
 	uint64_t ino, vblocknr;	/* a file of checkpoint 1, its block 0 */
 };
 
@@ -51,7 +51,7 @@ static void look_away(struct rig *r)
 	check_fini(&r->check);
 }
 
-/* A segment in use, not the latest, with room behind its logs. */
+/* A segment in use, not the latest, with room after its logs. */
 static void choose(struct rig *r)
 {
 	struct volume *vol = r->check.vol;
@@ -229,7 +229,7 @@ int main(void)
 	choose(&r);
 	choose_file(&r);
 	write_stale(&r);
-	test_lives(&r, 1, "behind the others");
+	test_lives(&r, 1, "after the others");
 	test_visit(&r, "a file looked for");
 	test_listings(&r, "virtual blocks looked for");
 	wipe_logs(&r);

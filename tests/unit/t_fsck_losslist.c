@@ -216,17 +216,17 @@ static void test_summary(void)
 	struct summary s = {.device = "d", .losses_known = true};
 
 	is_summed_up(&s, "d: clean\n", "no repair, no losses");
-	s.mended = true;
-	is_summed_up(&s, "d: mended\n", "a repair without losses");
+	s.repaired = true;
+	is_summed_up(&s, "d: repaired\n", "a repair without losses");
 	s.losses = 2;
-	is_summed_up(&s, "d: mended, 2 losses\n", "one with losses");
+	is_summed_up(&s, "d: repaired, 2 losses\n", "one with losses");
 	ok(is_clean(&s), "is clean where all of them are listed");
 	s.losses_known = false;
-	is_summed_up(&s, "d: mended, 2 losses and perhaps more\n",
+	is_summed_up(&s, "d: repaired, 2 losses and perhaps more\n",
 		     "more than are listed");
 	ok(!is_clean(&s), "is not clean");
 	s.losses = 0;
-	is_summed_up(&s, "d: mended, losses could not be determined\n",
+	is_summed_up(&s, "d: repaired, losses could not be determined\n",
 		     "nor one of which nothing is known");
 	ok(!is_clean(&s), "is clean");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The plan of repairs: by whom a finding is mended, what that may cost, and
+ * The plan of repairs: by whom a finding is repaired, what that may cost, and
  * that every fix of every rule has somebody to carry it out.
  */
 #include "fsck/plan/plan.h"
@@ -25,7 +25,7 @@ static struct finding at(enum rule rule, struct place place)
 	return (struct finding){ .rule = rule, .place = place };
 }
 
-/* A broken map is mended with what it is the map of. */
+/* A broken map is repaired with what it is the map of. */
 static void test_metadata(void)
 {
 	static const struct {
@@ -54,11 +54,11 @@ static void test_metadata(void)
 		is_int(plan_danger_of(files[i].fix, &f), files[i].danger,
 		       "and what that may cost");
 		is_int(plan_second_of(&f), RULE_FIX_NONE,
-		       "and nobody else mends its map");
+		       "and nobody else repairs its map");
 	}
 }
 
-/* What cannot be read is mended as what it is part of, or not at all. */
+/* What cannot be read is repaired as what it is part of, or not at all. */
 static void test_unreadable(void)
 {
 	struct finding f = map_of(RULE_DEV_UNREADABLE, NILFS_DAT_INO);
@@ -128,7 +128,7 @@ static void test_second(void)
 	       "which costs nothing");
 }
 
-/* In whatever place it is found: whoever mends a rule exists, and says why. */
+/* In whatever place it is found: whoever repairs a rule exists, and says why. */
 static void test_every_rule(void)
 {
 	static const uint64_t inos[] = {
@@ -151,7 +151,7 @@ static void test_every_rule(void)
 				rule->fix != RULE_FIX_NONE;
 		}
 	ok(i > 100, "%zu rules", i);
-	is_int(nobody, 0, "whoever is to mend something can");
+	is_int(nobody, 0, "whoever is to repair something can");
 	is_int(free_of_charge, 0, "and it is known what that may cost");
 }
 
@@ -168,7 +168,7 @@ static void test_lists(void)
 		f.got = i;
 		plan_add(&plan, RULE_FIX_MAPS, &f);
 	}
-	ok(!plan_is_empty(&plan), "and is not with something to mend");
+	ok(!plan_is_empty(&plan), "and is not with something to repair");
 	is_int(plan.err, 0, "of which there is much");
 	is_int(k->n, PLAN_MOST, "the list has an end");
 	is_int(k->found, PLAN_MOST + 10, "the count has not");

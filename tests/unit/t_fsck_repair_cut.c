@@ -16,7 +16,7 @@
 
 static const struct options yes = { .mode = OPTIONS_YES };
 
-static int mend(void *arg, struct context *cx, struct dev *dev)
+static int repair(void *arg, struct context *cx, struct dev *dev)
 {
 	(void)arg;
 	return fsck_run(cx, dev, &yes);
@@ -35,13 +35,13 @@ static enum cut_state judge(void *arg, uint64_t at, int ret)
 
 static void test_cuts(struct rig *r, const struct cut_way *way)
 {
-	const struct cut cut = rig_cut(r, mend, judge, r);
+	const struct cut cut = rig_cut(r, repair, judge, r);
 	struct cut_counts c = cut_each(&cut, way->plan);
 
 	is_int(c.bad, 0, way->how);
 	ok(c.old && c.new, "the old state %u times, the new one %u times",
 	   c.old, c.new);
-	is_int(c.ret, SESSION_MENDED, "without a cut it is mended");
+	is_int(c.ret, SESSION_REPAIRED, "without a cut it is repaired");
 	is_int(rig_judge(r), 0, "and clean");
 }
 
@@ -50,19 +50,19 @@ static void test_untouched(struct rig *r)
 	const struct fault_plan plan = {
 		.kind = FAULT_NONE, .counted = FAULT_WRITES | FAULT_FLUSHES,
 	};
-	const struct cut cut = rig_cut(r, mend, judge, r);
-	char *mended = malloc(r->size);
+	const struct cut cut = rig_cut(r, repair, judge, r);
+	char *repaired = malloc(r->size);
 	struct cut_end end;
 
 	memcpy(r->bytes, r->before, r->size);
 	end = cut_run(&cut, &plan);
-	is_int(end.ret, SESSION_MENDED, "a repair");
-	memcpy(mended, r->bytes, r->size);
+	is_int(end.ret, SESSION_REPAIRED, "a repair");
+	memcpy(repaired, r->bytes, r->size);
 	end = cut_run(&cut, &plan);
 	is_int(end.ret, 0, "a second one has nothing to do");
 	is_int(end.counted, 0, "and writes nothing");
-	ok(!memcmp(r->bytes, mended, r->size), "and changes nothing");
-	free(mended);
+	ok(!memcmp(r->bytes, repaired, r->size), "and changes nothing");
+	free(repaired);
 }
 
 int main(void)

@@ -4,8 +4,9 @@
  * back.
  *
  * Taking back is cut at every write and flush, torn or reordered up to a flush.
- * What is left is the old state or the mended one, with all files; a second try
- * brings back every byte.  An undo file that is not whole brings back nothing.
+ * What is left is the old state or the repaired one, with all files; a second
+ * try brings back every byte.  An undo file that is not whole brings back
+ * nothing.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,12 +30,12 @@ static const struct fault_plan none = {
 struct bench {
 	struct rig r;
 	char dir[64], path[80];		/* of the undo file */
-	char *after;			/* the device, mended */
+	char *after;			/* the device, repaired */
 	char *undo;			/* what is in the file */
 	size_t undo_size;
 };
 
-static int run_mend(void *arg, struct context *cx, struct dev *dev)
+static int run_repair(void *arg, struct context *cx, struct dev *dev)
 {
 	const struct bench *b = arg;
 	const struct options o = {
@@ -44,10 +45,10 @@ static int run_mend(void *arg, struct context *cx, struct dev *dev)
 	return fsck_run(cx, dev, &o);
 }
 
-/* Mends a fresh copy, with an undo file. */
-static struct cut_end mend(struct bench *b, const struct fault_plan *plan)
+/* Repairs a fresh copy, with an undo file. */
+static struct cut_end repair(struct bench *b, const struct fault_plan *plan)
 {
-	const struct cut cut = rig_cut(&b->r, run_mend, NULL, b);
+	const struct cut cut = rig_cut(&b->r, run_repair, NULL, b);
 
 	memcpy(b->r.bytes, b->r.before, b->r.size);
 	return cut_run(&cut, plan);
@@ -84,7 +85,7 @@ static void bench_open(struct bench *b)
 		printf("Bail out! no directory\n");
 	snprintf(b->path, sizeof(b->path), "%s/undo", b->dir);
 	rig_open(&b->r);
-	is_int(mend(b, &none).ret, SESSION_MENDED, "a repair");
+	is_int(repair(b, &none).ret, SESSION_REPAIRED, "a repair");
 	is_int(rig_judge(&b->r), 0, "leaves a sound volume");
 	b->after = malloc(b->r.size);
 	memcpy(b->after, b->r.bytes, b->r.size);
@@ -143,7 +144,7 @@ static void test_cuts(struct bench *b, struct fault_plan plan, const char *how)
 	cut.before = b->after;
 	c = cut_each(&cut, plan);
 	is_int(c.bad, 0, how);
-	ok(c.old && c.new, "the old state %u times, the mended one %u times",
+	ok(c.old && c.new, "the old state %u times, the repaired one %u times",
 	   c.old, c.new);
 	ok(!c.ret && rig_judge(&b->r) == SESSION_UNCORRECTED && is_before(b),
 	   "without a cut it is what it was");
@@ -157,7 +158,7 @@ static void test_file_first(struct bench *b)
 	};
 
 	unlink(b->path);
-	ok(mend(b, &cut).ret < 0, "a repair cut before its first write");
+	ok(repair(b, &cut).ret < 0, "a repair cut before its first write");
 	ok(is_before(b), "has changed nothing");
 	is_int(restore(b), 0, "its undo file is whole");
 	ok(is_before(b), "and changes nothing either");
@@ -172,14 +173,14 @@ static void test_file_exists(struct bench *b)
 	struct cut_end end;
 
 	put_undo(b, "mine", 4);
-	end = mend(b, &none);
+	end = repair(b, &none);
 	is_int(end.ret, -EEXIST, "a file that is there");
 	is_int(end.counted, 0, "is a reason not to write");
 	ok(is_before(b), "and nothing was changed");
 }
 
 /* No file is to be longer than LIMIT bytes. */
-static struct cut_end mend_limited(struct bench *b, rlim_t limit)
+static struct cut_end repair_limited(struct bench *b, rlim_t limit)
 {
 	struct rlimit old, small;
 	struct cut_end end;
@@ -190,7 +191,7 @@ static struct cut_end mend_limited(struct bench *b, rlim_t limit)
 	small.rlim_cur = limit;
 	fflush(stdout);
 	setrlimit(RLIMIT_FSIZE, &small);
-	end = mend(b, &none);
+	end = repair(b, &none);
 	setrlimit(RLIMIT_FSIZE, &old);
 	return end;
 }
@@ -203,12 +204,12 @@ static void test_file_fails(struct bench *b)
 
 	signal(SIGXFSZ, SIG_IGN);
 	for (i = 0; i < 3; i++) {
-		end = mend_limited(b, limits[i]);
+		end = repair_limited(b, limits[i]);
 		is_int(end.ret, -EFBIG, "an undo file that cannot be written");
 		ok(!end.counted && is_before(b),
 		   "is a reason to change nothing");
 	}
-	is_int(mend_limited(b, b->undo_size).ret, SESSION_MENDED,
+	is_int(repair_limited(b, b->undo_size).ret, SESSION_REPAIRED,
 	       "one that just can is none");
 }
 

@@ -51,8 +51,8 @@ struct what {
 /* What is left of the volume after a repair. */
 enum fate {
 	FATE_CLEAN,	/* nobody needs the block: there is nothing to do */
-	FATE_MENDED,	/* nothing is lost */
-	FATE_INODES,	/* mended, but the inodes in the block are older */
+	FATE_REPAIRED,	/* nothing is lost */
+	FATE_INODES,	/* repaired, but the inodes in the block are older */
 	FATE_OLDER,	/* the latest state is that of the snapshot */
 	FATE_LEFT,	/* left, at the cost of one file or of the snapshot */
 };
@@ -192,22 +192,22 @@ static enum fate fate_of(const struct what *w)
 	if (w->kind == KIND_ROOT && w->last_log)
 		return FATE_OLDER;
 	if (w->kind != KIND_LISTED)
-		return w->kind == KIND_ROOT ? FATE_CLEAN : FATE_MENDED;
+		return w->kind == KIND_ROOT ? FATE_CLEAN : FATE_REPAIRED;
 	if (!w->in_latest && !w->in_snapshot)
 		return FATE_CLEAN;
 	switch (b->ino) {
 	case NILFS_DAT_INO:
-		return FATE_MENDED;
+		return FATE_REPAIRED;
 	case NILFS_IFILE_INO:
 		if (w->in_latest && w->entries.count)
 			return w->in_snapshot ? FATE_LEFT : FATE_INODES;
-		return w->in_latest || b->is_node ? FATE_MENDED : FATE_LEFT;
+		return w->in_latest || b->is_node ? FATE_REPAIRED : FATE_LEFT;
 	case NILFS_ROOT_INO:	/* rebuilt with the names that are known */
 	case NILFS_CPFILE_INO:
 	case NILFS_SUFILE_INO:
-		return FATE_MENDED;
+		return FATE_REPAIRED;
 	default:
-		return b->is_node ? FATE_MENDED : FATE_LEFT;
+		return b->is_node ? FATE_REPAIRED : FATE_LEFT;
 	}
 }
 
@@ -290,7 +290,8 @@ static unsigned int count_hurt(struct rig *r, struct dev *dev, uint64_t cno,
 	/* What is read of the files is read there. */
 	r->v.dev = dev;
 	for (i = 0; i < r->v.nfiles; i++)
-		if (!files[i].gone && !(spared && is_in(spared, files[i].ino)) &&
+		if (!files[i].gone &&
+		    !(spared && is_in(spared, files[i].ino)) &&
 		    !log_volume_reads(&r->v, vol, cno, &files[i], NULL))
 			hurt++;
 	r->v.dev = sound;
@@ -374,7 +375,7 @@ static const char *look_at_repair(struct rig *r, struct dev *dev, uint64_t b,
 
 	left = fate == FATE_LEFT;
 	if (run.ret != (fate == FATE_CLEAN ? 0 :
-			left ? SESSION_UNCORRECTED : SESSION_MENDED))
+			left ? SESSION_UNCORRECTED : SESSION_REPAIRED))
 		return "the repair ends otherwise";
 	why = look_at_undo(r, b);
 	if (why)

@@ -88,13 +88,13 @@ static void test_bits(struct rig *r)
 	is_int(count_missed(r, start, start + 64, 1), 0,
 	       "every bit of a header is found");
 	is_int(count_missed(r, start + 64, start + r->nsumblk * bs, 61), 0,
-	       "bits of what the summary lists, and behind that");
+	       "bits of what the summary lists, and after that");
 	is_int(count_missed(r, start + r->nsumblk * bs, end - bs, 997), 0,
 	       "bits of the blocks");
 	is_int(count_missed(r, end - bs, end - bs + 400, 7), 0,
 	       "bits of the super root");
 	is_int(count_missed(r, end - bs + 400, end, 307), 0,
-	       "bits behind the super root");
+	       "bits after the super root");
 }
 
 /* Two bits: each sum names its own, and one sum does not take two for one. */

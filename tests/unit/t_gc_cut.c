@@ -185,7 +185,7 @@ static void test_torn(struct job *j)
 	j->cut.judge = keep_torn;
 	test_cuts(j, &cut_ways[0]);
 	j->cut.judge = judge;
-	ok(j->torn, "once with logs behind the latest checkpoint");
+	ok(j->torn, "once with logs after the latest checkpoint");
 	memcpy(r->before, j->torn ? j->torn : before, r->size);
 	for (i = 0; i < CUT_WAYS; i++)
 		test_cuts(j, &cut_ways[i]);

@@ -5,7 +5,7 @@
 
 #include "gc/clean.h"
 #include "gc/options.h"
-#include "gc/together.h"
+#include "gc/jobcompat.h"
 
 #include "tap.h"
 
@@ -23,38 +23,38 @@ static void test_together(void)
 	struct options o = options_defaults;
 
 	context_init(&cx);
-	ok(!together_check(&cx, &o), "nothing is a whole");
+	ok(!jobcompat_check(&cx, &o), "nothing is a whole");
 	o.compact = OPTIONS_COMPACT_ALL;
 	o.shrink.wanted = o.purge = o.punch = true;
-	ok(!together_check(&cx, &o), "what follows one another goes");
+	ok(!jobcompat_check(&cx, &o), "what follows one another goes");
 	o.grow.wanted = true;
-	ok(together_check(&cx, &o) == -EINVAL, "not smaller and larger");
+	ok(jobcompat_check(&cx, &o) == -EINVAL, "not smaller and larger");
 	o.grow.wanted = false;
 	o.output = "copy";
-	ok(together_check(&cx, &o) == -EINVAL &&
+	ok(jobcompat_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--shrink"), "a copy is not made smaller");
 	o.shrink.wanted = false;
-	ok(together_check(&cx, &o) == -EINVAL &&
+	ok(jobcompat_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--purge"), "nor purged");
 	o.purge = o.punch = false;
-	ok(!together_check(&cx, &o), "it is compact");
+	ok(!jobcompat_check(&cx, &o), "it is compact");
 	o.defrag.count = 1;
-	ok(together_check(&cx, &o) == -EINVAL &&
+	ok(jobcompat_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--defrag"), "files lie in its own order");
 	o.defrag.count = 0;
 	o.deletions.count = 1;
-	ok(together_check(&cx, &o) == -EINVAL &&
+	ok(jobcompat_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--delete-checkpoints"),
 	   "what it is made of stays");
 	o.output = NULL;
 	o.compare = true;
-	ok(!together_check(&cx, &o), "forecasts are made without them");
+	ok(!jobcompat_check(&cx, &o), "forecasts are made without them");
 	o.defrag.count = 1;
-	ok(together_check(&cx, &o) == -EINVAL &&
+	ok(jobcompat_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--defrag"), "nor of files in another order");
 	o.defrag.count = 0;
 	o.grow.wanted = true;
-	ok(together_check(&cx, &o) == -EINVAL, "but of no other size");
+	ok(jobcompat_check(&cx, &o) == -EINVAL, "but of no other size");
 }
 
 int main(void)

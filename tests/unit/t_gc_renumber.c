@@ -67,7 +67,7 @@ static void test_node(void)
 	ok(is(ptrs[0], 3), "a node leads to the block by its new number");
 	ok(is(ptrs[1], 104), "and to others as before");
 	ok(is(keys[0], 100) && is(keys[1], 101), "keys are none");
-	ok(is(ptrs[2], 100), "nor is what is behind its children");
+	ok(is(ptrs[2], 100), "nor is what is after its children");
 	renumber_fini(&r.r);
 }
 
@@ -78,7 +78,7 @@ static struct nilfs_inode *inode_at(struct rig *r, unsigned int i)
 
 static void test_inodes(void)
 {
-	/* Behind a descriptor and a bitmap. */
+	/* After a descriptor and a bitmap. */
 	const struct move_run run = {
 		.ino = NILFS_IFILE_INO, .blkoff = 1, .count = 2,
 	};

@@ -90,7 +90,7 @@ static bool holds(struct sized *s, size_t size, uint64_t *segments)
 	return good;
 }
 
-/* Also on a device that is cut behind the volume. */
+/* Also on a device that is cut after the volume. */
 static bool holds_short(struct sized *s, uint64_t segments)
 {
 	const struct rig *r = &s->r;
@@ -163,7 +163,7 @@ static void test_cuts(struct sized *s, const struct cut_way *way)
 	   c.old, c.new);
 }
 
-/* With room for MORE segments behind the volume, unmounted or not. */
+/* With room for MORE segments after the volume, unmounted or not. */
 static void test(const struct log_shape *shape, uint64_t more, bool mounted)
 {
 	struct sized s = { .segments = shape->nsegments, .grows = more };

@@ -4,7 +4,7 @@
  *
  * The device refuses what breaks the rules of zones.  Wherever the power goes
  * off, files and the snapshot are as before, what is wrong with the zones is
- * mended by fsck -p, and by cleaning again.
+ * repaired by fsck -p, and by cleaning again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static size_t written(const struct rig *r, size_t start)
 	return (len + 1023) / 1024 * 1024;
 }
 
-/* As it was, pointers behind what is written. */
+/* As it was, pointers after what is written. */
 static void restore(struct zoned *z)
 {
 	struct context *cx = &z->r.v.cx;
@@ -221,7 +221,7 @@ struct counts {
 	unsigned int bad, old, new, left;
 };
 
-/* The power went off; AGAIN mends it, or, NULL, the checker. */
+/* The power went off; AGAIN repairs it, or, NULL, the checker. */
 static bool recovers(struct zoned *z, job *again, struct counts *cut)
 {
 	uint64_t cno;
@@ -233,8 +233,9 @@ static bool recovers(struct zoned *z, job *again, struct counts *cut)
 	cut->new += cno > RIG_ROUNDS;
 	cut->left += count_full(z) > 0;
 	ret = again ? again(z, z->dev) : check(z, OPTIONS_AUTO);
-	return (!ret || (!again && ret == SESSION_MENDED)) && !count_full(z) &&
-	       check(z, OPTIONS_NO) == 0 && rig_holds(&z->r, &cno);
+	return (!ret || (!again && ret == SESSION_REPAIRED)) &&
+	       !count_full(z) && check(z, OPTIONS_NO) == 0 &&
+	       rig_holds(&z->r, &cno);
 }
 
 static void test_cuts(struct zoned *z, job *what, enum fault_kind kind,
@@ -286,7 +287,7 @@ static bool cleans_with(uint64_t few, unsigned int broken)
 	zoned_open(&z, broken);
 	good = !clean(&z, z.dev) && z.cleaned.totals.clean > few + 5 &&
 	       rig_holds(&z.r, &cno);
-	/* For fsck, a clean segment in a broken zone is something to mend. */
+	/* For fsck, a clean segment in a broken zone is something to repair. */
 	if (!broken)
 		good = good && !count_full(&z) && check(&z, OPTIONS_NO) == 0;
 	if (!good)

@@ -69,7 +69,7 @@ int main(void)
 	ok(c.chunks > 2000, "payloads are cut");
 	is_int(c.wrong, 0, "all of it, in order, into chunks of the right length");
 
-	/* A piece of at most a chunk fits behind three quarters of one. */
+	/* A piece of at most a chunk fits after three quarters of one. */
 	is_int(c.odd, 0, "no piece is cut that a chunk could have held");
 
 	pieces[0].count = 10000;

@@ -343,7 +343,7 @@ static void test_header(void)
 
 /*
  * A segment of 8 MiB: 2048 blocks of 4 KiB.  250 data items in the first block
- * are behind header and finfo (4096 - 64 - 24 = 4008 = 250 * 16 + 8).
+ * are after header and finfo (4096 - 64 - 24 = 4008 = 250 * 16 + 8).
  */
 static void test_segment(void)
 {

@@ -58,7 +58,7 @@ static void test_places(struct dev *dev)
 	put(5 * SEGMENT + 6, 9);
 	put(7 * SEGMENT, 10);
 	is_int(end(dev, 6), 0, "the line is ended");
-	ok(!is_there(5 * SEGMENT + 6), "behind the last log");
+	ok(!is_there(5 * SEGMENT + 6), "after the last log");
 	ok(!is_there(7 * SEGMENT), "and at the beginning of the next segment");
 
 	put(5 * SEGMENT + 6, 10);
@@ -70,7 +70,7 @@ static void test_places(struct dev *dev)
 		   is_there(6 * SEGMENT) && is_there(7 * SEGMENT),
 	   "stay as they are");
 	is_int(end(dev, SEGMENT), 0, "a segment that is full");
-	ok(is_there(6 * SEGMENT), "has nothing behind it");
+	ok(is_there(6 * SEGMENT), "has nothing after it");
 }
 
 static void test_unreadable(struct dev *disk)

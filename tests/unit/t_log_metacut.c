@@ -80,7 +80,7 @@ static void test_random(enum metafile_kind kind, uint32_t keys,
 	model_free(md);
 }
 
-/* Behind the end there is nothing to change. */
+/* After the end there is nothing to change. */
 static void test_nothing(enum metafile_kind kind)
 {
 	struct model *md = model_new(kind, 500, 1);

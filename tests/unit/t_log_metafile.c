@@ -288,7 +288,7 @@ static void test_keep(enum metafile_kind kind, uint32_t keys)
 		if (metafile_lookup(md->m, &md->cx, i, &ptrs[i]) != 1)
 			md->bad++;
 	model_reopen(md, NULL);
-	ok(metafile_is_empty(md->m), "a file that begins anew is empty");
+	ok(metafile_is_empty(md->m), "a file that begins again is empty");
 	for (i = 0; i < keys; i++)
 		if (metafile_keep(md->m, &md->cx, i, ptrs[i]))
 			md->bad++;
@@ -316,7 +316,7 @@ static void test_keep_dat(void)
 }
 
 /*
- * Every other block is there: all are filled anew, and what they were is given
+ * Every other block is there: all are filled again, and what they were is given
  * up unread, as by any change.
  */
 static void test_replace(enum metafile_kind kind, uint32_t keys)
@@ -334,7 +334,7 @@ static void test_replace(enum metafile_kind kind, uint32_t keys)
 	md->f.reads = 0;
 	for (i = 0; i < keys; i++)
 		model_replace(md, i);
-	ok(md->f.reads <= nodes, "is filled anew without being read");
+	ok(md->f.reads <= nodes, "is filled again without being read");
 	if (kind != METAFILE_DAT)
 		is_int(md->f.ended[ptr], 1, "what it was ends");
 	model_replace(md, 2);

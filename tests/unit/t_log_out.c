@@ -414,7 +414,7 @@ static void test_failures(unsigned int threads, bool sequential)
 		end(&r);
 		leaks += r.freed != r.made;
 	}
-	is_int(wrong, 0, "a write that fails is told");
+	is_int(wrong, 0, "a write that fails is reported");
 	is_int(leaks, 0, "and all files are let go");
 }
 

@@ -2,7 +2,7 @@
 /*
  * mkfs under power cuts, at every write and flush, torn and reordered.
  *
- * A device that holds an old volume is formatted anew and the power goes off.
+ * A device that holds an old volume is formatted again and the power goes off.
  * Whatever superblock is valid then must have its volume: an old one an
  * untouched old volume, a new one the whole first log.
  */

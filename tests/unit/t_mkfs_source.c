@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A source that changes under the reader's hands, and one that has more than
- * goes on a volume: what is told, and what is left out.
+ * goes on a volume: what is reported, and what is left out.
  */
 #include "config.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Directories of a source that are closed and opened again behind the back of
+ * Directories of a source that are closed and opened again after the back of
  * their users, and what these are told when the world has changed.
  */
 #include "config.h"

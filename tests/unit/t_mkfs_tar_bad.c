@@ -97,7 +97,7 @@ static bool save(const void *bytes, size_t len)
 	return file && fwrite(bytes, 1, len, file) == len && !fclose(file);
 }
 
-/* Reads what was added so far, and starts anew. */
+/* Reads what was added so far, and starts again. */
 static int take_with(const struct entry_rules *rules)
 {
 	size_t len = used;
@@ -173,7 +173,7 @@ static void test_paths(void)
 	is_refused("below a file", "a file in a file");
 	add_link("s", '2', "/etc");
 	add("s/passwd", '0', "x");
-	is_refused("below a file", "a file behind a symbolic link");
+	is_refused("below a file", "a file after a symbolic link");
 	add_link("s", '2', "");
 	is_refused("member s", "a symbolic link to nothing");
 	add(".", '0', "x");
@@ -408,7 +408,7 @@ static void test_others(void)
 	       "a directory");
 }
 
-/* Standard input is read to its end, whatever is behind the archive. */
+/* Standard input is read to its end, whatever is after the archive. */
 static void test_stdin(void)
 {
 	char rest[16];

@@ -391,7 +391,7 @@ static void test_check(void)
 	simvol_close(&v);
 }
 
-/* There must be room for data behind a summary. */
+/* There must be room for data after a summary. */
 static void test_sizes(void)
 {
 	struct simvol_config config = {
@@ -406,7 +406,7 @@ static void test_sizes(void)
 	config.blocks = 2;
 	is_int(simvol_open(&v, &cx, &config), 0, "of two");
 	is_int(simvol_write(&v, &cx, 0), 0, "there is a place");
-	is_int((int)v.at[0], 1, "behind the summary");
+	is_int((int)v.at[0], 1, "after the summary");
 	simvol_close(&v);
 }
 

@@ -66,7 +66,7 @@ static void test_fio(void)
 		  "/mnt/a trim 0 8192\n"
 		  "/mnt/a close\n",
 		  "w0+2 w5+1 w3+1 s0+0 t0+2 ",
-		  "fio's iolog: files behind each other, parts of blocks");
+		  "fio's iolog: files after each other, parts of blocks");
 	has_steps("fio version 3 iolog\n"
 		  "0 /mnt/a add\n"
 		  "12 /mnt/a write 4096 4096\n"

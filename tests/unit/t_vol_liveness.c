@@ -2,7 +2,7 @@
 /*
  * Live blocks, counted over a hand-made DAT.
  *
- * The volume has just what is needed: a DAT of one block of entries behind a
+ * The volume has just what is needed: a DAT of one block of entries after a
  * descriptor and a bitmap, and a cpfile of one block with a snapshot.  What
  * is expected follows from the definition, entry by entry.
  */
@@ -19,7 +19,7 @@
 
 #define BLOCK 1024u
 #define BLOCKS 256u
-#define DAT_BLOCK 20u		/* and the two behind it */
+#define DAT_BLOCK 20u		/* and the two after it */
 #define CPFILE_BLOCK 30u
 
 static struct volume vol;
@@ -52,7 +52,7 @@ static void lay_dat(void)
 	lay_entry(6, false, 51, 1, NILFS_CNO_MAX);	/* freed */
 	lay_entry(7, true, 100000, 1, NILFS_CNO_MAX);	/* nowhere */
 	lay_entry(8, true, 0, 1, NILFS_CNO_MAX);	/* not written yet */
-	lay_entry(9, true, 52, 3, 4);		/* behind the snapshot */
+	lay_entry(9, true, 52, 3, 4);		/* after the snapshot */
 }
 
 /* Checkpoints 2, 3 and 4; 1 was deleted, 2 is a snapshot. */
@@ -140,7 +140,7 @@ static void test_protection(void)
 
 	is_int(liveness_count(&vol, &cx, 4, &l), 0, "counted");
 	is_int(liveness_of(l, 3).protected, 1,
-	       "what ended behind checkpoint 4 is protected, at 4 is not");
+	       "what ended after checkpoint 4 is protected, at 4 is not");
 	is_int(liveness_of(l, 2).snapshot, 1, "a snapshot's stays a snapshot's");
 	liveness_free(l);
 }

@@ -138,7 +138,7 @@ static void test_direct(void)
 	is_int(blockmap_cursor_open(&cur, &cx, &file.map, 3, false), 0,
 	       "direct: cursor at a hole");
 	is_int(blockmap_cursor_next(&cur, &cx, &item), 1, "direct: an item");
-	is_int(item.key, 5, "direct: behind the hole");
+	is_int(item.key, 5, "direct: after the hole");
 	is_int(blockmap_cursor_next(&cur, &cx, &item), 0, "direct: the end");
 	blockmap_cursor_close(&cur);
 }
@@ -195,7 +195,7 @@ static void test_cursor(void)
 	walk_from(&file, 61, &sum, &nodes);
 	is_int(sum, 0x789, "tree: from between two nodes");
 	walk_from(&file, 91, &sum, &nodes);
-	is_int(sum, 0, "tree: from behind the last");
+	is_int(sum, 0, "tree: from after the last");
 }
 
 static void refuses(const struct nilfs_inode *inode, const char *what)
@@ -204,7 +204,7 @@ static void refuses(const struct nilfs_inode *inode, const char *what)
 	unsigned int nodes;
 	uint64_t sum;
 
-	/* The nodes were laid behind the back of the cache. */
+	/* The nodes were laid after the back of the cache. */
 	cache_close(vol.cache);
 	if (cache_open(&vol.cache, &cx, vol.dev, BLOCK, 64 * BLOCK))
 		exit(97);
@@ -268,7 +268,7 @@ static void test_extents(void)
 	extent_cursor_next(&cur, &cx, 3, &e);
 	is_int(e.count, 3, "extents: no longer than asked");
 	extent_cursor_next(&cur, &cx, 3, &e);
-	ok(e.blkoff == 13 && e.count == 1, "extents: and the rest behind it");
+	ok(e.blkoff == 13 && e.count == 1, "extents: and the rest after it");
 	extent_cursor_close(&cur);
 
 	vol.rollforward = &rf;
@@ -283,7 +283,7 @@ static void test_extents(void)
 	ok(e.blkoff == 13 && e.blocknr == 504, "preview: then the map again");
 	extent_cursor_next(&cur, &cx, 100, &e);
 	is_int(extent_cursor_next(&cur, &cx, 100, &e), 1, "preview: one more");
-	ok(e.blkoff == 20 && e.blocknr == 301, "preview: behind the map's end");
+	ok(e.blkoff == 20 && e.blocknr == 301, "preview: after the map's end");
 	is_int(extent_cursor_next(&cur, &cx, 100, &e), 0, "preview: end");
 	extent_cursor_close(&cur);
 	vol.rollforward = NULL;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Better or worse.
+ *
+ * Numbers of findings alone do not tell: a volume whose super root was lost
+ * has one finding, and with its super root back has all that it had before.
+ * So a stage counts more than all that follow it.
+ *
+ * Damage that the newest checkpoint shared with a snapshot is found in that
+ * alone once the newest is repaired: no less of it, and better all the same.
+ *
+ * What nobody refers to any more once a map is repaired is given up after it.
+ * It is of no checkpoint, and no reason to leave any as it is.
+ */
+#include "fsck/apply/improvement.h"
+
+/* What cannot be read may hide anything: last of all. */
+#define STAGE_UNREADABLE RULE_STAGE_COUNT
+#define STAGES (RULE_STAGE_COUNT + 1)
+
+static bool is_error(const struct rule_info *rule)
+{
+	return rule->severity >= RULE_ERROR || (rule->traits & RULE_AS_ERROR);
+}
+
+struct change {
+	bool fewer;
+	const struct rule_info *more;	/* one of those */
+};
+
+static void compare(const struct rule_info *rule, uint64_t now,
+		    uint64_t before, struct change *change)
+{
+	change->fewer |= now < before;
+	if (now > before)
+		change->more = rule;
+}
+
+/*
+ * A block that cannot be read hides what is in it, a name without an inode the
+ * file that it led to.  Where there is something in its place, what turns out
+ * to be damaged is no worse; where it is found only now, because more can be
+ * followed, it was as bad before.
+ */
+static enum rule_stage stage_of(const struct rule_info *rule, bool fewer)
+{
+	if (rule->scope == RULE_SCOPE_PLACE)
+		return fewer ? RULE_STAGE_NUMBERS : STAGE_UNREADABLE;
+	if ((rule->traits & RULE_DOUBTS_IFILE) && fewer)
+		return RULE_STAGE_TREE;
+	return rule_stage(rule);
+}
+
+#define BY_ERRORS 2
+
+enum part {
+	NEWEST,		/* and what is of no checkpoint, leaks aside */
+	SNAPSHOTS,
+	OWNED,		/* both of these; leaks are warnings */
+	ALL,
+};
+
+static uint64_t count(const struct check *c, const struct rule_info *rule,
+		      enum part part)
+{
+	uint64_t all = findings_count(c->findings, rule->rule);
+	uint64_t snapshots = findings_count_snapshots(c->findings,
+						      rule->rule);
+
+	if (part == ALL)
+		return all;
+	if (rule->traits & RULE_UNOWNED)
+		return 0;
+	if (part == OWNED)
+		return all;
+	return part == SNAPSHOTS ? snapshots : all - snapshots;
+}
+
+/* BY_ERRORS or 1 better, -1 worse by *WORSE, 0 neither. */
+static int compare_part(const struct check *now, const struct check *before,
+			enum part part, const struct rule_info **worse)
+{
+	struct change errors[STAGES] = { { false, NULL } };
+	struct change warnings = { false, NULL };
+	const struct rule_info *rule;
+	size_t i;
+
+	for (i = 0; (rule = rule_at(i)); i++) {
+		uint64_t n = count(now, rule, part);
+		uint64_t old = count(before, rule, part);
+
+		/* Searched for once, so that there are none in NOW. */
+		if (rule->fix == RULE_FIX_BITS)
+			continue;
+		compare(rule, n, old,
+			is_error(rule) ? &errors[stage_of(rule, n < old)] :
+					 &warnings);
+	}
+	for (i = 0; i < STAGES; i++) {
+		*worse = errors[i].more;
+		if (*worse)
+			return -1;
+		if (errors[i].fewer)
+			return BY_ERRORS;
+	}
+	*worse = warnings.more;
+	return *worse ? -1 : warnings.fewer;
+}
+
+bool improvement_is_better(const struct check *now, const struct check *before,
+			   const struct rule_info **worse)
+{
+	int part;
+
+	*worse = NULL;
+	if (!now->vol != !before->vol)
+		return now->vol;
+	if (now->dat_broken != before->dat_broken)
+		return before->dat_broken;
+	part = compare_part(now, before, NEWEST, worse);
+	if (part)
+		return part > 0 &&
+		       compare_part(now, before,
+				    part == BY_ERRORS ? OWNED : ALL,
+				    worse) >= 0;
+	part = compare_part(now, before, SNAPSHOTS, worse);
+	return part ? part > 0 : compare_part(now, before, ALL, worse) > 0;
+}
+
+bool improvement_meets(const struct check *now, const struct check *before,
+		       enum improvement_demand demand,
+		       const struct rule_info **worse)
+{
+	switch (demand) {
+	case IMPROVEMENT_ONLY:
+		return improvement_is_better(now, before, worse);
+	case IMPROVEMENT_OR_SAME:
+		return !improvement_is_better(before, now, worse);
+	default:
+		return true;
+	}
+}

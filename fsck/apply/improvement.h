@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Whether a volume is better than it was. */
+#ifndef NILFS2_FSCK_IMPROVEMENT_H
+#define NILFS2_FSCK_IMPROVEMENT_H
+
+#include <stdbool.h>
+
+#include "check/check.h"
+
+/*
+ * True where what NOW found is less than what BEFORE did.  Stage by
+ * stage: at the first one at which the errors differ there must be fewer of
+ * some rule and more of none; what follows was perhaps hidden.  Where no stage
+ * differs there must be fewer warnings.  It is the newest checkpoint and what
+ * belongs to none that must be better, and all together not worse; or snapshots
+ * alone.  A volume that opens, or a DAT that can be trusted, is worth more than
+ * all that it shows.  Else *WORSE is a rule that is broken more often, or NULL.
+ */
+bool improvement_is_better(const struct check *now, const struct check *before,
+			   const struct rule_info **worse);
+
+/* What a repair must have come to. */
+enum improvement_demand {
+	IMPROVEMENT_ONLY,
+	IMPROVEMENT_OR_SAME,		/* not worse */
+	IMPROVEMENT_ANY,
+};
+
+bool improvement_meets(const struct check *now, const struct check *before,
+		       enum improvement_demand demand,
+		       const struct rule_info **worse);
+
+#endif

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * An inode from what belongs to it.
+ *
+ * A type is what the names say, else what the content looks like: a directory
+ * begins with an entry for itself, and whatever else has blocks can be read as
+ * a file.  A size is where the last block ends; of a symbolic link, where the
+ * first zero byte is.
+ */
+#include "fsck/tree/inoderepair.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "disk/dirent.h"
+#include "disk/inode.h"
+#include "vol/file.h"
+
+#define SECTOR 512
+#define NSEC_PER_SEC 1000000000u
+
+static bool is_fatal(int err)
+{
+	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
+}
+
+unsigned int inoderepair_signs(const struct nilfs_inode *inode)
+{
+	const bool wrong[] = {
+		inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_UNKNOWN,
+		le64_get(inode->i_size) > INT64_MAX,
+		/* One clock sets both. */
+		le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
+			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,
+		!le16_get(inode->i_links_count) ||
+			le16_get(inode->i_links_count) > NILFS_LINK_MAX,
+	};
+	unsigned int i, n = 0;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		n += wrong[i];
+	return n;
+}
+
+/* What a map holds, as far as it can be walked. */
+struct extent_of {
+	uint64_t end;		/* one past the last data block */
+	uint64_t blocks;	/* nodes too */
+};
+
+static int measure(struct volume *vol, struct context *cx, uint64_t ino,
+		   const struct nilfs_inode *inode, struct extent_of *e)
+{
+	struct blockmap_cursor cur = { .map = NULL };
+	struct blockmap_item item;
+	struct blockmap map;
+	int ret;
+
+	*e = (struct extent_of){ 0 };
+	ret = blockmap_init(&map, cx, vol, ino, inode);
+	if (!ret)
+		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		e->blocks++;
+		if (!item.level)
+			e->end = item.key + 1;
+		ret = context_cancelled(cx);
+	}
+	if (cur.map)
+		blockmap_cursor_close(&cur);
+	if (is_fatal(ret))
+		return ret;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Copies up to SIZE bytes of the first block: how many there are, 0 if none. */
+static int read_first(struct volume *vol, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode, void *buf, size_t size)
+{
+	struct nilfs_inode plain = *inode;
+	struct file file;
+	const void *data;
+	int ret;
+
+	plain.i_mode = le16_make(S_IFREG);
+	ret = file_init(&file, cx, vol, ino, &plain);
+	if (!ret)
+		ret = file_block(&file, cx, 0, &data);
+	if (is_fatal(ret))
+		return ret;
+	if (ret <= 0) {
+		fail_clear(cx);
+		return 0;
+	}
+	memcpy(buf, data, size);
+	file_put(&file, data);
+	return (int)size;
+}
+
+/* Whether the first entry is "." for INO. */
+static int is_directory(struct volume *vol, struct context *cx, uint64_t ino,
+			const struct nilfs_inode *inode)
+{
+	struct nilfs_dir_entry de;
+	int ret = read_first(vol, cx, ino, inode, &de, sizeof(de));
+
+	if (ret <= 0)
+		return ret;
+	return le64_get(de.inode) == ino && de.name_len == 1 &&
+	       de.name[0] == '.';
+}
+
+static uint16_t mode_of(uint8_t type)
+{
+	static const uint16_t modes[NILFS_FT_MAX] = {
+		[NILFS_FT_REG_FILE] = S_IFREG, [NILFS_FT_DIR] = S_IFDIR,
+		[NILFS_FT_CHRDEV] = S_IFCHR, [NILFS_FT_BLKDEV] = S_IFBLK,
+		[NILFS_FT_FIFO] = S_IFIFO, [NILFS_FT_SOCK] = S_IFSOCK,
+		[NILFS_FT_SYMLINK] = S_IFLNK,
+	};
+
+	return type < NILFS_FT_MAX ? modes[type] : 0;
+}
+
+static bool has_map(const struct nilfs_inode *inode)
+{
+	size_t i;
+
+	for (i = 0; i < NILFS_INODE_BMAP_SIZE; i++)
+		if (le64_get(inode->i_bmap[i]))
+			return true;
+	return false;
+}
+
+static int repair_mode(struct volume *vol, struct context *cx, uint64_t ino,
+		       uint8_t type, struct nilfs_inode *inode)
+{
+	uint16_t mode = mode_of(type);
+	int ret = 1;
+
+	if (ino == NILFS_ROOT_INO)
+		mode = S_IFDIR;
+	if (!mode && has_map(inode)) {
+		ret = is_directory(vol, cx, ino, inode);
+		mode = ret > 0 ? S_IFDIR : S_IFREG;
+	}
+	if (ret < 0 || !mode)
+		return ret < 0 ? ret : 0;
+	inode->i_mode = le16_make(mode | (le16_get(inode->i_mode) & 07777));
+	return 1;
+}
+
+static void set_blocks(const struct volume *vol, struct nilfs_inode *inode,
+		       const struct extent_of *e)
+{
+	inode->i_blocks = le64_make(e->blocks *
+				    (vol->geo.block_size / SECTOR));
+}
+
+int inoderepair_count(struct volume *vol, struct context *cx, uint64_t ino,
+		      struct nilfs_inode *inode)
+{
+	struct extent_of e;
+	int err = measure(vol, cx, ino, inode, &e);
+
+	if (!err)
+		set_blocks(vol, inode, &e);
+	return err;
+}
+
+/* The size that fits the last block. */
+static int repair_size(struct volume *vol, struct context *cx, uint64_t ino,
+		       struct nilfs_inode *inode)
+{
+	struct extent_of e;
+	int err = measure(vol, cx, ino, inode, &e);
+
+	if (err)
+		return err;
+	inode->i_size = le64_make(e.end << vol->geo.block_bits);
+	return 1;
+}
+
+static int repair_target(struct volume *vol, struct context *cx, uint64_t ino,
+			 struct nilfs_inode *inode)
+{
+	size_t size = vol->geo.block_size;
+	char *text = malloc(size);
+	int ret;
+
+	if (!text)
+		return fail(cx, -ENOMEM, "target of a symbolic link");
+	ret = read_first(vol, cx, ino, inode, text, size);
+	if (ret > 0)
+		ret = (int)strnlen(text, size);
+	free(text);
+	if (ret <= 0)
+		return ret;
+	inode->i_size = le64_make((uint64_t)ret);
+	return 1;
+}
+
+/* A root with blocks says how many. */
+static int repair_root(struct volume *vol, struct context *cx,
+		       struct nilfs_inode *inode)
+{
+	uint16_t mode = le16_get(inode->i_mode);
+	struct extent_of e;
+	int err = measure(vol, cx, NILFS_ROOT_INO, inode, &e);
+
+	if (err || !e.end)
+		return err;
+	if (!S_ISDIR(mode))
+		inode->i_mode = le16_make(S_IFDIR | (mode & 07777));
+	inode->i_size = le64_make(e.end << vol->geo.block_bits);
+	set_blocks(vol, inode, &e);
+	return 1;
+}
+
+static int repair_times(struct nilfs_inode *inode)
+{
+	if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC)
+		inode->i_ctime_nsec = le32_make(0);
+	if (le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
+		inode->i_mtime_nsec = le32_make(0);
+	return 1;
+}
+
+enum rule inoderepair_check(const struct volume *vol, uint64_t ino,
+			    const struct nilfs_inode *inode)
+{
+	struct nilfs_inode linked = *inode;
+
+	linked.i_links_count = le16_make(1);
+	return inode_check(&vol->geo, &linked, ino);
+}
+
+int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,
+		       uint8_t type, struct nilfs_inode *inode)
+{
+	enum rule rule, last = RULE_OK;
+	int ret = 1;
+
+	while (ret > 0 && (rule = inoderepair_check(vol, ino, inode)) !=
+			  RULE_OK) {
+		/* What came of repairing the same was no better. */
+		if (rule == last)
+			return 0;
+		last = rule;
+		if (rule == RULE_INODE_MODE)
+			ret = repair_mode(vol, cx, ino, type, inode);
+		else if (rule == RULE_INODE_ROOT)
+			ret = repair_root(vol, cx, inode);
+		else if (rule == RULE_INODE_SYMLINK_SIZE)
+			ret = repair_target(vol, cx, ino, inode);
+		else if (rule == RULE_INODE_NSEC)
+			ret = repair_times(inode);
+		else
+			ret = repair_size(vol, cx, ino, inode);
+	}
+	return ret;
+}

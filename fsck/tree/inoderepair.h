@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The fields of one inode, made right. */
+#ifndef NILFS2_FSCK_INODEREPAIR_H
+#define NILFS2_FSCK_INODEREPAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "disk/rule.h"
+#include "vol/volume.h"
+
+/* How many fields of INODE have values that none in use may have. */
+unsigned int inoderepair_signs(const struct nilfs_inode *inode);
+
+/* Several have: the whole of INODE is something else. */
+static inline bool inoderepair_is_garbage(const struct nilfs_inode *inode)
+{
+	return inoderepair_signs(inode) > 1;
+}
+
+/* The first rule that INODE, of number INO, breaks, links left out, or RULE_OK. */
+enum rule inoderepair_check(const struct volume *vol, uint64_t ino,
+			    const struct nilfs_inode *inode);
+
+/*
+ * Sets i_blocks to what the map of INODE, of number INO, has as far as it can
+ * be read.  -ENOMEM, -EINTR.
+ */
+int inoderepair_count(struct volume *vol, struct context *cx, uint64_t ino,
+		      struct nilfs_inode *inode);
+
+/*
+ * Repairs what can be told from INODE, the latest checkpoint's INO, and its
+ * blocks: times, sizes, and what the type (NILFS_FT_..., as its names say, or
+ * NILFS_FT_UNKNOWN) has to be.  Links, and what is wrong with the map, are left
+ * alone.  1 where the rest is right now; 0 where nothing can be made of it;
+ * -ENOMEM, -EINTR.
+ */
+int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,
+		       uint8_t type, struct nilfs_inode *inode);
+
+#endif

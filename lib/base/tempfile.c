@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Temporary files without a name.
+ *
+ * Where the system can make a file that never had a name, it is that; else the
+ * name is removed at once.  Nobody else can open it, and nothing of it stays
+ * however the process ends.  It is written and read by offset, so threads share
+ * it without a lock.
+ */
+#include "config.h"
+
+#include "base/tempfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_MAX_BYTES 4096
+
+static int failed(struct context *cx, const char *what, int err)
+{
+	return fail(cx, -ENOMEM, "%s: %s a temporary file for what passes the "
+		    "memory budget: %s", cx->scratch_dir, what, strerror(err));
+}
+
+/* The old way; a file with a name for a moment. */
+static int open_named(const char *dir)
+{
+	char path[PATH_MAX_BYTES];
+	int fd, n = snprintf(path, sizeof(path), "%s/nilfs2-XXXXXX", dir);
+
+	if (n < 0 || (size_t)n >= sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+int tempfile_open(struct context *cx, int *fd)
+{
+	*fd = -1;
+	if (!cx->scratch_dir)
+		return fail(cx, -ENOMEM, "the memory budget is used up");
+	*fd = open(cx->scratch_dir, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL,
+		   S_IRUSR | S_IWUSR);
+	if (*fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
+		*fd = open_named(cx->scratch_dir);
+	return *fd < 0 ? failed(cx, "opening", errno) : 0;
+}
+
+int tempfile_read(struct context *cx, int fd, uint64_t off, void *buf,
+		  size_t len)
+{
+	char *p = buf;
+	ssize_t n;
+
+	for (; len; p += n, off += (uint64_t)n, len -= (size_t)n) {
+		n = pread(fd, p, len, (off_t)off);
+		if (n < 0 && errno != EINTR)
+			return failed(cx, "reading", errno);
+		if (!n)
+			return failed(cx, "reading", EIO);
+		if (n < 0)
+			n = 0;
+	}
+	return 0;
+}
+
+int tempfile_write(struct context *cx, int fd, uint64_t off, const void *buf,
+		   size_t len)
+{
+	const char *p = buf;
+	ssize_t n;
+
+	for (; len; p += n, off += (uint64_t)n, len -= (size_t)n) {
+		n = pwrite(fd, p, len, (off_t)off);
+		if (n < 0 && errno != EINTR)
+			return failed(cx, "writing", errno);
+		if (n < 0)
+			n = 0;
+	}
+	return 0;
+}
+
+void tempfile_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}

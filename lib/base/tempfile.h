@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Temporary files without a name: what does not fit in memory. */
+#ifndef NILFS2_BASE_TEMPFILE_H
+#define NILFS2_BASE_TEMPFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/*
+ * A new empty file in the directory CX->scratch_dir, gone when *FD is closed.
+ * All functions here fail with -ENOMEM, whatever the reason is (the text says
+ * it): the file stands in for memory, and other failures mean other things.
+ */
+int tempfile_open(struct context *cx, int *fd);
+
+int tempfile_read(struct context *cx, int fd, uint64_t off, void *buf,
+		  size_t len);
+int tempfile_write(struct context *cx, int fd, uint64_t off, const void *buf,
+		   size_t len);
+
+/* -1 is accepted. */
+void tempfile_close(int fd);
+
+#endif

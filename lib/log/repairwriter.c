@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A writer that does not believe its volume.
+ *
+ * It is the same writer; only its beginning differs.  Metadata files can begin
+ * empty, the first log need not follow the latest one, and what may be taken
+ * is asked of somebody who has looked.  Whatever is taken from a bitmap is
+ * entered there at once, because repairs change the same blocks.
+ *
+ * A log after the latest one goes where that one's segment has room, and into
+ * the segment that it names as the next; where this cannot be, two segments
+ * are taken when the first log begins, and superblocks are the only way there.
+ *
+ * On zones each segment that is taken or begun is emptied.
+ */
+#include "log/repairwriter.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "disk/checkpoint.h"
+#include "disk/dat.h"
+#include "disk/segusage.h"
+#include "log/inherit.h"
+#include "log/segzones.h"
+#include "log/writer_parts.h"
+#include "vol/cptable.h"
+#include "vol/root.h"
+#include "vol/sutable.h"
+
+#define NSEC_PER_SEC 1000000000u
+
+/* Segments that W writes, or is going to, are none to take either. */
+static bool is_unusable(void *arg, uint64_t segnum)
+{
+	const struct writer *w = arg;
+
+	return (segnum == w->latest_segnum && !w->known.elsewhere) ||
+	       segnum == w->appender.segnum ||
+	       segnum == w->appender.nextnum ||
+	       (w->known.unusable &&
+		w->known.unusable(w->known.arg, segnum));
+}
+
+/* Whatever stands there is of no use: a segment begins with an empty zone. */
+static int empty_zones(void *arg, struct context *cx, uint64_t segnum)
+{
+	struct writer *w = arg;
+
+	return segzones_reset(w->dev, cx, &w->g, segnum);
+}
+
+/* Whether SEGNUM may be written to, as far as its entry can be read. */
+static bool is_writable(struct writer *w, struct context *cx, uint64_t segnum,
+			struct nilfs_segment_usage *su)
+{
+	const void *data;
+	int ret = metafile_look(w->sufile, cx, segusage_blkoff(&w->g, segnum),
+				&data);
+
+	memset(su, 0, sizeof(*su));
+	if (ret < 0)
+		fail_clear(cx);
+	if (ret > 0)
+		memcpy(su, (const char *)data +
+		       segusage_offset(&w->g, segnum), sizeof(*su));
+	return ret >= 0 && !segusage_is_error(su);
+}
+
+/* Whether SEGNUM can be the next one: nothing is in it, as far as is known. */
+static bool can_be_next(struct writer *w, struct context *cx, uint64_t segnum)
+{
+	struct nilfs_segment_usage su;
+
+	if (segnum >= w->g.nsegments || segnum == w->latest_segnum ||
+	    (w->known.unusable && w->known.unusable(w->known.arg, segnum)))
+		return false;
+	return is_writable(w, cx, segnum, &su) && !le32_get(su.su_nblocks);
+}
+
+static uint32_t segment_blocks(const struct writer *w, uint64_t segnum)
+{
+	return (uint32_t)(geometry_segment_end(&w->g, segnum) -
+			  geometry_segment_start(&w->g, segnum));
+}
+
+/* Where the first log goes. */
+static void set_place(struct writer *w, struct context *cx,
+		      const struct recovery *latest)
+{
+	struct appender *a = &w->appender;
+	bool orphans = latest->orphans_start != 0;
+	bool anew = w->known.next_anew;
+	bool next = (!orphans || w->known.orphans_go) && !anew &&
+		    can_be_next(w, cx, latest->nextnum);
+	struct nilfs_segment_usage su;
+
+	a->segnum = latest->segnum;
+	a->nextnum = next ? latest->nextnum : APPENDER_ANY;
+	a->seq = latest->seq;
+	a->offset = (uint32_t)latest->offset;
+	if ((next || anew) && !orphans && !w->known.fresh_segment &&
+	    is_writable(w, cx, latest->segnum, &su))
+		return;
+	a->offset = segment_blocks(w, latest->segnum);
+	if (w->known.seq)
+		a->seq = w->known.seq - 1;
+	else if (orphans)
+		a->seq = latest->last_seq + 1;
+}
+
+/* The checkpoint to begin with; nothing in it where there is none. */
+static int find_checkpoint(struct context *cx, struct volume *vol,
+			   const struct repairwriter_known *known,
+			   struct nilfs_checkpoint *cp)
+{
+	struct root root;
+	int ret;
+
+	memset(cp, 0, sizeof(*cp));
+	if (known->from) {
+		*cp = *known->from;
+		return 0;
+	}
+	ret = root_open(&root, cx, vol, 0);
+	if (!ret)
+		*cp = root.cp;
+	return ret;
+}
+
+/* What is not found now may be found with another DAT, or not be wanted. */
+static bool can_wait(const struct writer *w, int err)
+{
+	if (w->known.anew & REPAIRWRITER_ANEW(NILFS_DAT_INO))
+		return err == -EUCLEAN || err == -EIO;
+	return w->known.anew & REPAIRWRITER_ANEW(NILFS_IFILE_INO);
+}
+
+/* The snapshots by their flags: the list may be broken. */
+static int find_snapshots(struct writer *w, struct context *cx,
+			  struct volume *vol)
+{
+	int ret = cptable_list(vol, cx, true, &w->dat.snapshots,
+			       &w->dat.nsnapshots);
+
+	if (ret != -EUCLEAN && ret != -EIO)
+		return ret;
+	fail_clear(cx);
+	w->dat.nsnapshots = 0;
+	w->segments.stale = true;
+	return 0;
+}
+
+static int find_segments(struct writer *w, struct context *cx,
+			 struct volume *vol)
+{
+	struct segments *s = &w->segments;
+	struct nilfs_sufile_header header;
+	int ret;
+
+	s->unusable = is_unusable;
+	s->taken = w->o.sequential && w->dev->zones ? empty_zones : NULL;
+	s->arg = w;
+	s->last_alloc = vol->latest.segnum;
+	if (!sutable_header(vol, cx, &header) &&
+	    le64_get(header.sh_last_alloc) < w->g.nsegments)
+		s->last_alloc = le64_get(header.sh_last_alloc);
+	ret = segments_recount(s, cx);
+	w->counted = !ret;
+	if (ret == -EUCLEAN || ret == -EIO)
+		ret = 0;
+	if (!w->counted || w->known.anew || w->known.elsewhere ||
+	    sutable_is_exact(vol, cx) <= 0)
+		s->stale = true;
+	if (!ret)
+		fail_clear(cx);
+	return ret;
+}
+
+void repairwriter_plain(struct nilfs_inode *inode)
+{
+	if (!S_ISREG(le16_get(inode->i_mode)))
+		inode->i_mode = le16_make(S_IFREG);
+	if (le64_get(inode->i_size) > INT64_MAX)
+		inode->i_size = le64_make(0);
+	if (!le16_get(inode->i_links_count) ||
+	    le16_get(inode->i_links_count) > NILFS_LINK_MAX)
+		inode->i_links_count = le16_make(1);
+	if (le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC)
+		inode->i_ctime_nsec = le32_make(0);
+	if (le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC)
+		inode->i_mtime_nsec = le32_make(0);
+}
+
+static int open_volume(struct writer *w, struct context *cx,
+		       struct volume *vol)
+{
+	struct nilfs_checkpoint cp;
+	int ret = find_checkpoint(cx, vol, &w->known, &cp);
+
+	w->known.from = NULL;
+	if (ret && can_wait(w, ret)) {
+		fail_clear(cx);
+		w->waits =
+			!(w->known.anew & REPAIRWRITER_ANEW(NILFS_IFILE_INO));
+		ret = 0;
+	}
+	if (!ret)
+		ret = inherit_metadata(w, cx, vol, &cp, w->known.anew);
+	if (ret)
+		return ret;
+	repairwriter_plain(&w->super_root.sr_dat);
+	repairwriter_plain(&w->super_root.sr_cpfile);
+	repairwriter_plain(&w->super_root.sr_sufile);
+	repairwriter_plain(&w->ifile_inode);
+	w->dat.numbers.through = true;
+	w->inos.through = true;
+	ret = find_snapshots(w, cx, vol);
+	if (!ret)
+		ret = find_segments(w, cx, vol);
+	if (!ret)
+		set_place(w, cx, &vol->latest);
+	return ret;
+}
+
+int repairwriter_open(struct writer **wp, struct context *cx,
+		      struct volume *vol, const struct writer_options *options,
+		      const struct repairwriter_known *known)
+{
+	struct writer *w;
+	int ret = writer_make(wp, cx, vol->dev, &vol->geo,
+			      vol->latest.cno + 1, options);
+
+	w = *wp;
+	if (!ret) {
+		w->repaired = true;
+		w->known = *known;
+		w->latest_segnum = vol->latest.segnum;
+		ret = open_volume(w, cx, vol);
+	}
+	if (ret) {
+		writer_close(w);
+		*wp = NULL;
+	}
+	return ret;
+}
+
+struct metafile *repairwriter_file(struct writer *w, uint64_t ino)
+{
+	switch (ino) {
+	case NILFS_DAT_INO:
+		return w->dat_file;
+	case NILFS_CPFILE_INO:
+		return w->cpfile;
+	case NILFS_SUFILE_INO:
+		return w->sufile;
+	case NILFS_IFILE_INO:
+		return w->ifile;
+	default:
+		return NULL;
+	}
+}
+
+void repairwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks)
+{
+	struct metafile *m = repairwriter_file(w, ino);
+	uint64_t before = metafile_nblocks(m);
+
+	if (repairwriter_is_anew(w, ino))
+		return;
+	metafile_recount(m, nblocks);
+	if (ino == NILFS_IFILE_INO)
+		w->ifile_blocks += metafile_nblocks(m) - before;
+}
+
+bool repairwriter_is_anew(const struct writer *w, uint64_t ino)
+{
+	return w->repaired && ino < 32 &&
+	       (w->known.anew & REPAIRWRITER_ANEW(ino));
+}
+
+/* The entry of CNO in the cpfile as it stands: 1, 0 for none. */
+static int look_up(struct writer *w, struct context *cx, uint64_t cno,
+		   struct nilfs_checkpoint *cp)
+{
+	const void *data;
+	int ret = metafile_look(w->cpfile, cx,
+				checkpoint_blkoff(&w->g, cno), &data);
+
+	if (ret > 0)
+		memcpy(cp, (const char *)data +
+		       checkpoint_offset(&w->g, cno), sizeof(*cp));
+	return ret;
+}
+
+/* Follows the list, which ascends, to its end. */
+static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
+		       size_t *n)
+{
+	struct nilfs_cpfile_header header;
+	struct nilfs_checkpoint cp;
+	uint64_t cno, last = 0, *grown;
+	size_t room = 0;
+	const void *data;
+	int ret = metafile_look(w->cpfile, cx, 0, &data);
+
+	if (ret <= 0)
+		return ret ? ret : -EUCLEAN;
+	memcpy(&header, data, sizeof(header));
+	cno = le64_get(header.ch_snapshot_list.ssl_next);
+	for (; cno; last = cno, cno = le64_get(cp.cp_snapshot_list.ssl_next)) {
+		if (cno <= last || cno >= w->cno)
+			return -EUCLEAN;
+		ret = look_up(w, cx, cno, &cp);
+		if (ret <= 0 || !checkpoint_is_snapshot(&cp))
+			return ret < 0 ? ret : -EUCLEAN;
+		grown = array_grow(cx, *cnos, &room, *n + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		*cnos = grown;
+		grown[(*n)++] = cno;
+	}
+	return 0;
+}
+
+/* Others than before hold other blocks: counts of these are not known. */
+static int look_for_snapshots(struct writer *w, struct context *cx)
+{
+	uint64_t *cnos = NULL;
+	size_t n = 0;
+	int ret = follow_list(w, cx, &cnos, &n);
+
+	if (ret || n != w->dat.nsnapshots ||
+	    (n && memcmp(cnos, w->dat.snapshots, n * sizeof(*cnos))))
+		w->segments.stale = true;
+	if (ret) {
+		free(cnos);
+		if (ret != -EUCLEAN && ret != -EIO)
+			return ret;
+		fail_clear(cx);
+		return 0;
+	}
+	free(w->dat.snapshots);
+	w->dat.snapshots = cnos;
+	w->dat.nsnapshots = n;
+	return 0;
+}
+
+/* Now that the DAT leads there, goes on from the latest checkpoint. */
+static int find_awaited(struct writer *w, struct context *cx)
+{
+	struct nilfs_checkpoint cp;
+	int ret = look_up(w, cx, w->cno - 1, &cp);
+
+	if (ret < 0)
+		return ret;
+	if (!ret || checkpoint_is_invalid(&cp))
+		return fail(cx, -EUCLEAN, "checkpoint %llu: does not exist",
+			    (unsigned long long)(w->cno - 1));
+	ret = inherit_ifile(w, cx, &cp);
+	w->inos.through = true;
+	w->waits = ret;
+	return ret;
+}
+
+int repairwriter_changed(struct writer *w, struct context *cx)
+{
+	int ret = w->waits ? find_awaited(w, cx) : 0;
+
+	if (ret)
+		return ret;
+	numbers_forget(&w->dat.numbers);
+	numbers_forget(&w->inos);
+	ret = look_for_snapshots(w, cx);
+	if (!ret)
+		ret = segments_recount(&w->segments, cx);
+	w->counted = !ret;
+	return ret;
+}
+
+void repairwriter_exact(struct writer *w)
+{
+	w->segments.stale = false;
+}
+
+void repairwriter_counts(struct writer *w, uint64_t inodes, uint64_t blocks)
+{
+	w->inodes_count = inodes;
+	w->blocks_count = blocks;
+}
+
+void repairwriter_counts_by(struct writer *w, int64_t inodes, int64_t blocks)
+{
+	w->inodes_count += (uint64_t)inodes;
+	w->blocks_count += (uint64_t)blocks;
+}
+
+bool repairwriter_has_snapshot(const struct writer *w, uint64_t start,
+			       uint64_t end)
+{
+	return dattable_has_snapshot(&w->dat, start, end);
+}
+
+int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
+		     enum metafile_kind kind)
+{
+	struct nilfs_dat_entry de = { 0 };
+	int ret = vblocknr ? numbers_test(&w->dat.numbers, cx, vblocknr) : 0;
+
+	if (ret > 0)
+		ret = dattable_read(&w->dat, cx, vblocknr, &de);
+	if (ret < 0)
+		return ret;
+	/* One that is not in use stays all zero, which is none that lives. */
+	if (!dat_is_current(&de))
+		return fail(cx, -EUCLEAN,
+			    "virtual block %llu: does not live in the DAT",
+			    (unsigned long long)vblocknr);
+	return dattable_end(&w->dat, cx, vblocknr, 1, kind);
+}
+
+int repairwriter_place(struct writer *w, struct context *cx)
+{
+	struct appender *a = &w->appender;
+	int ret = w->counted ? 0 : repairwriter_changed(w, cx);
+
+	if (!ret)
+		ret = appender_settle(a, cx);
+	if (!ret)
+		ret = segments_claim(&w->segments, cx, a->segnum);
+	return ret ? ret : segments_claim(&w->segments, cx, a->nextnum);
+}

@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Layers: which module may include which, and, of the tools that have several,
+# which sub-module.  One that is not named here may include nothing of ours.
+# shellcheck source=tests/lint/lint.sh
+. "$(dirname "$0")/lint.sh"
+
+allowed()
+{
+	case $1 in
+	base) echo base ;;
+	arc | dev | disk | out) echo base "$1" ;;
+	vol) echo base dev disk vol ;;
+	log) echo base dev disk vol log ;;
+	find) echo base disk out find ;;
+	cli) echo base out cli ;;
+	check) echo base dev disk out vol log find check ;;
+	mkfs | dump | fsck | gc)
+		echo base arc dev disk out vol log find check cli "$1" ;;
+	esac
+}
+
+# Prints "FILE includes ROOM" for each include of our own outside the list.
+check_room()
+{
+	folder=$1
+	module=${1#lib/}
+	(cd "$lint_top" &&
+	 find "$folder" -name '*.[ch]' -exec \
+	 awk -v allowed=" $(allowed "$module") " '
+		/^#[ \t]*include[ \t]+"/ {
+			split($0, part, "\"")
+			if (part[2] == "config.h")
+				next
+			if (!sub("/.*", "", part[2]))
+				part[2] = "(no folder)"
+			if (!index(allowed, " " part[2] " "))
+				print FILENAME " includes " part[2]
+		}' {} +)
+}
+
+# The sub-modules of a tool: each may include those before it.  "top" is what
+# lies in the folder of the tool itself.
+order()
+{
+	case $1 in
+	fsck) echo witness plan past dat derive maps checkpoints tree \
+		names segments super zones account apply top ;;
+	gc) echo top sim ;;
+	esac
+}
+
+# Prints "FILE includes HEADER" for each include of a sub-module that is not
+# before it.
+check_order()
+{
+	(cd "$lint_top" &&
+	 find "$1" -name '*.[ch]' -exec awk -v order="$(order "$1")" '
+		function rank(path,    part) {
+			split(path, part, "/")
+			return ranks[part[3] == "" ? "top" : part[2]]
+		}
+		BEGIN {
+			n = split(order, names, " ")
+			for (i = 1; i <= n; i++)
+				ranks[names[i]] = i
+		}
+		/^#[ \t]*include[ \t]+"/ {
+			split($0, header, "\"")
+			split(header[2], tool, "/")
+			split(FILENAME, own, "/")
+			if (tool[1] == own[1] &&
+			    (!rank(FILENAME) || !rank(header[2]) ||
+			     rank(header[2]) > rank(FILENAME)))
+				print FILENAME " includes " header[2]
+		}' {} +)
+}
+
+for folder in "$lint_top"/lib/* "$lint_top"/mkfs "$lint_top"/dump \
+	"$lint_top"/fsck "$lint_top"/gc; do
+	[ -d "$folder" ] || continue
+	folder=${folder#"$lint_top"/}
+	check_room "$folder" >"$lint_list"
+	lint_none "$folder includes only what it stands on"
+done
+for tool in fsck gc; do
+	check_order $tool >"$lint_list"
+	lint_none "the sub-modules of $tool include each other in one direction"
+done
+lint_done

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Words of our own where the field has one: in names, comments, messages and
+# documents.  The table has a word, as a pattern, and what to write instead.
+# shellcheck source=tests/lint/lint.sh
+. "$(dirname "$0")/lint.sh"
+
+sources=$(lint_files -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o \
+	-name '*.bash' -o -name '*.bats' -o -name '*.md' -o -name '*.8' -o \
+	-name '*.8.in' -o -name '*.5' -o -name '*.case' |
+	grep -v '^tests/lint/words\.sh$')
+
+cd "$lint_top" || exit 99
+
+while read -r word better; do
+	# shellcheck disable=SC2086
+	grep -nEi "(^|[^[:alpha:]])($word)($|[^[:alpha:]])" $sources |
+		sed "s/^/write \"$better\": /" >"$lint_list"
+	lint_none "no file says $word"
+done <<'TABLE'
+(un)?mend(s|ed|ing)? repair
+(made|make|makes|written|write|writes|read|copied)[[:blank:]]anew rebuild, rewrite, again
+an[[:blank:]]NILFS2 a NILFS2
+be[[:blank:]]it[[:blank:]]ever as small as
+that[[:blank:]]nobody[[:blank:]](needs|finds) unused, unreachable
+one[[:blank:]]behind[[:blank:]]the[[:blank:]]other one after the other
+TABLE
+
+lint_done
