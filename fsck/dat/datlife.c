@@ -17,6 +17,7 @@
 #include "base/search.h"
 #include "check/damage.h"
 #include "check/lifelogs.h"
+#include "check/listings.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
@@ -293,15 +294,42 @@ static int add_holders(struct sparse *set, struct context *cx,
 	}
 }
 
+/* Whether FILE has the block of L where L says: 1, 0, or a failure. */
+static int is_there(struct file *file, struct context *cx,
+		    const struct listing *l)
+{
+	uint64_t blocknr;
+	int ret = file_lookup(file, cx, l->number, &blocknr);
+
+	return ret > 0 ? blocknr == l->blocknr : damage_forgive(cx, ret);
+}
+
+int datlife_is_newest(const struct check *c, struct context *cx,
+		      struct file *file)
+{
+	struct listings l = { 0 };
+	int ret = listings_of_file(&l, cx, c, file->ino);
+	size_t i;
+
+	for (i = 0, ret = ret ? ret : 1; i < l.n && ret > 0; i++)
+		ret = is_there(file, cx, &l.items[i]);
+	listings_fini(&l);
+	return ret;
+}
+
 int datlife_contradicted(struct sparse *set, struct context *cx,
-			 struct volume *vol, const struct plan *plan)
+			 const struct check *c, const struct plan *plan)
 {
 	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
-	size_t i;
+	struct volume *vol = c->vol;
 	int err = datblocks_set(set, cx, vblocks_end(vol, cx));
+	int is_newest = err ? err : datlife_is_newest(c, cx, &vol->cpfile);
+	size_t i;
 
+	err = is_newest < 0 ? is_newest : 0;
 	for (i = 0; i < kind->n && !err; i++)
-		if (kind->fixes[i].rule == RULE_BMAP_LIFETIME)
+		if (kind->fixes[i].rule == RULE_BMAP_LIFETIME &&
+		    (is_newest || kind->fixes[i].place.ino != NILFS_CPFILE_INO))
 			err = add_holders(set, cx, vol, kind->fixes[i].place);
 	return err;
 }

@@ -64,12 +64,20 @@ int datlife_find_mislisted(struct datlife *d, struct context *cx,
 			   uint64_t blocknr, struct listing *l);
 
 /*
+ * Whether FILE, the cpfile or the SUFILE, has all blocks where the logs list
+ * them last: 1, 0, or -ENOMEM, -EINTR.  An older map of it looks sound.
+ */
+int datlife_is_newest(const struct check *c, struct context *cx,
+		      struct file *file);
+
+/*
  * Makes SET, all zero at first, that of the virtual blocks whose lives findings
  * of PLAN contradict: blocks that do not live as long as the pointer to them,
  * and all that holds that pointer, as what does not live as long as they do may
- * be right, and one of them wrong.  -ENOMEM, -EINTR; sparse_fini() in any case.
+ * be right, and one of them wrong.  Where the map of the cpfile is an older one
+ * its pointers are what is wrong.  -ENOMEM, -EINTR; sparse_fini() in any case.
  */
 int datlife_contradicted(struct sparse *set, struct context *cx,
-			 struct volume *vol, const struct plan *plan);
+			 const struct check *c, const struct plan *plan);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "check/damage.h"
 #include "check/listings.h"
+#include "fsck/dat/datlife.h"
 
 int datown_init(struct datown *o, struct context *cx, const struct check *c,
 		struct dev *dev)
@@ -93,29 +94,14 @@ int datown_read_older(const struct datown *o, struct context *cx,
 	return err ? damage_forgive(cx, err) : 1;
 }
 
-/* Whether block L of the SUFILE is there: 1, 0, or a failure. */
-static int is_newest(const struct check *c, struct context *cx,
-		     const struct listing *l)
-{
-	uint64_t blocknr;
-	int ret = file_lookup(&c->vol->sufile, cx, l->number, &blocknr);
-
-	return ret > 0 ? blocknr == l->blocknr : damage_forgive(cx, ret);
-}
-
 /* An older version looks sound, and has other segments in use.  A DAT that is
    wrong may lead to one. */
 int datown_doubt_sufile(struct check *c, struct context *cx)
 {
-	struct listings l = { 0 };
-	size_t i;
 	int ret;
 
 	c->sufile_doubted = true;
-	ret = listings_of_file(&l, cx, c, NILFS_SUFILE_INO);
-	for (i = 0, ret = ret ? ret : 1; i < l.n && ret > 0; i++)
-		ret = is_newest(c, cx, &l.items[i]);
+	ret = datlife_is_newest(c, cx, &c->vol->sufile);
 	c->sufile_doubted = ret <= 0;
-	listings_fini(&l);
 	return ret < 0 ? ret : 0;
 }

@@ -477,9 +477,9 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 	int err = make_buffers(&v, cx);
 
 	if (!err)
-		err = datlife_contradicted(&v.contradicted, cx, v.vol, plan);
-	if (!err)
 		err = datown_doubt_sufile(c, cx);
+	if (!err)
+		err = datlife_contradicted(&v.contradicted, cx, c, plan);
 	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
 	if (!err)
 		err = datown_init(&v.own, cx, c, d->dev);
