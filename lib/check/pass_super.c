@@ -17,6 +17,7 @@
 
 #include "check/chain.h"
 #include "check/check.h"
+#include "check/damage.h"
 #include "check/passes.h"
 #include "check/supers.h"
 #include "disk/inode.h"
@@ -261,19 +262,46 @@ static int open_volume(struct check *c, struct context *cx,
 	}
 }
 
+/*
+ * A log that has a summary where the chain ends is what a crash leaves of the
+ * log being written, or what damage leaves of the last one.
+ */
+static int note_cut_log(const struct check *c, struct context *cx)
+{
+	const struct recovery *latest = &c->vol->latest;
+	const struct nilfs_segment_summary *ss;
+	const void *block;
+	int ret;
+
+	if (!latest->gap_pseg)
+		return 0;
+	ret = cache_get(c->vol->cache, cx, latest->gap_pseg, &block);
+	if (ret)
+		return damage_forgive(cx, ret);
+	ss = block;
+	if (segsum_check(&c->vol->geo, ss, latest->gap_pseg) == RULE_OK &&
+	    le64_get(ss->ss_seq) == latest->gap_seq)
+		check_note(c, "the log at block %" PRIu64 " was not written "
+			   "completely, or is damaged: a mount ignores it",
+			   latest->gap_pseg);
+	cache_put(c->vol->cache, block);
+	return 0;
+}
+
 /* Not damage, but what the user sees is not all that the next mount shows. */
-static void note_state(const struct check *c)
+static int note_state(const struct check *c, struct context *cx)
 {
 	const struct recovery *latest = &c->vol->latest;
 
 	if (le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)
-		return;
+		return 0;
 	check_note(c, "not unmounted cleanly; what is checked is checkpoint %"
 		   PRIu64, latest->cno);
 	if (latest->orphans_start && latest->orphans_end)
 		check_note(c, "the next mount recovers what it can use of the "
 			   "logs from block %" PRIu64 " to %" PRIu64,
 			   latest->orphans_start, latest->orphans_end);
+	return note_cut_log(c, cx);
 }
 
 int pass_super(struct check *c, struct context *cx)
@@ -286,8 +314,9 @@ int pass_super(struct check *c, struct context *cx)
 	err = open_volume(c, cx, &s);
 	if (err || !c->vol)
 		return err;
-	note_state(c);
-	err = check_other(c, cx);
+	err = note_state(c, cx);
+	if (!err)
+		err = check_other(c, cx);
 	if (!err && !state_is_at(c->state, c->vol->latest.pseg_start,
 				 c->vol->latest.seq))
 		err = chain_check(c, cx);

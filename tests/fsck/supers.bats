@@ -193,6 +193,25 @@ senseless() {
 	expect bmap-root-nchildren su-unreadable
 }
 
+@test "a log that the crash cut off is noted, and so is a damaged last one" {
+	for name in crash-torn crash-sr; do
+		image=$(copy_image "$name")
+		if [ "$name" = crash-sr ]; then
+			log=$(dump.nilfs2 logs -s "$image" |
+				awk 'END { print $2 }')
+			dd if=/dev/zero of="$image" bs=4096 seek=$((log + 5)) \
+				count=1 conv=notrunc status=none
+		else
+			log="[0-9]+"
+		fi
+		run -0 --separate-stderr fsck.nilfs2 -n "$image"
+		[[ $stderr =~ ": the log at block "$log" was not written" ]]
+	done
+	image=$(copy_image crash-dsync)
+	run -0 --separate-stderr fsck.nilfs2 -n "$image"
+	[[ $stderr != *"was not written"* ]]
+}
+
 @test "a crash is reported but is no finding" {
 	image=$(copy_image crash-dsync)
 	run -0 --separate-stderr fsck.nilfs2 -n "$image"
