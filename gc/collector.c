@@ -52,10 +52,9 @@ bool collector_is_bad(const struct collector *k, uint64_t segnum)
 /* SEGNUM is left alone from now on, because of the failure in CX. */
 static int leave(struct collector *k, struct context *cx, uint64_t segnum)
 {
+	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
 	uint64_t *grown = array_grow(cx, k->bad, &k->bad_room, k->nbad + 1,
 				     sizeof(*grown));
-
-	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
 
 	if (!grown)
 		return -ENOMEM;
