@@ -6,9 +6,8 @@
  * What a check says of the image, with the checksums of all logs, is compared:
  * after a cut it must be what was said before the repair or what is said after
  * a whole one.  Only superblocks may be seen half-way, because they are written
- * in place.  A second repair must come to the same end as a whole one, perhaps
- * with more checkpoints.
- * A second passes from one run to the next.
+ * in place.  A second repair, a second later, must come to the same end as a
+ * whole one, perhaps with more checkpoints.
  * The image is not written to: what reaches the device is kept in memory.
  *
  * Where zbd(8)'s description of zones stands beside the image as IMAGE.zones,
@@ -95,7 +94,6 @@ static int run(struct rig *r, struct dev *dev, int mode, char **textp)
 	int ret;
 
 	context_child(&r->cx, &tool.cx);
-	r->cx.now++;
 	if (out_open_memory(&tool.cx, &tool.out))
 		die(r, "memory");
 	report_init(&tool.report, tool.out, REPORT_TEXT);
@@ -196,7 +194,9 @@ static bool repairs_again(struct rig *r)
 	char *again;
 	bool same;
 
+	r->cx.now++;
 	repair(r, &none);
+	r->cx.now--;
 	again = verdict(r);
 	same = is_same(again, r->after, ALIKE_ENDS);
 	if (!same)
