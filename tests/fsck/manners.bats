@@ -45,8 +45,8 @@ judge() {
 		case $option in
 		-n | --quick) [ -z "$stderr" ] ;;
 		*) [ -z "$(sed "/^fsck.nilfs2: $1: nothing was /d
-			/^fsck.nilfs2: $1: nobody can be asked/d
-			/^fsck.nilfs2: $1: [0-9]* findings are left/d" \
+			/^fsck.nilfs2: $1: not on a terminal/d
+			/^fsck.nilfs2: $1: [0-9]* findings* [ia][sr]e* left/d" \
 			<<<"$stderr")" ] ;;
 		esac
 		[[ ${lines[-1]} == "$1: "*" error"* ]]

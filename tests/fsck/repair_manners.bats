@@ -97,10 +97,10 @@ on_terminal() {
 	run -0 fsck.nilfs2 -n image
 }
 
-@test "where nobody can be asked nothing is changed, and that is said" {
+@test "without a terminal nothing is changed, and that is said" {
 	break_links
 	run -4 --separate-stderr fsck.nilfs2 image </dev/null
-	[[ $stderr == *"nobody can be asked"* ]]
+	[[ $stderr == *"not on a terminal"* ]]
 	same broken
 }
 
