@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * block: what a block of the disk is.
+ * block: description of a block of the disk.
  *
  * From the outside in: the area of the device, the segment, the log, the file
- * and the place in it, and at last whether anything still needs the block.
+ * and the offset in it, and finally whether the block is still in use.
  *
- * Numbers of inodes are used again, so a path belongs to a checkpoint: it is
- * looked for in one that has the block.
+ * Numbers of inodes are reused, so a path belongs to a checkpoint: it is looked
+ * up in one that has the block.
  */
 #include "dump/commands.h"
 
@@ -16,14 +16,14 @@
 #include "cli/range.h"
 #include "dump/image.h"
 #include "dump/logfind.h"
-#include "dump/place.h"
+#include "dump/position.h"
 #include "dump/verdict.h"
 #include "vol/pathname.h"
 #include "vol/sutable.h"
 
 struct block_options {
 	bool path;
-	uint64_t cno;		/* 0: none was given */
+	uint64_t cno;		/* 0: none given */
 };
 
 static const struct cli_option block_rows[] = {
@@ -125,7 +125,7 @@ static void say_log(struct block_view *b, const struct logfind *f,
 	report_end(r);
 }
 
-/* The node itself knows its level and first key; the summary may not. */
+/* The node itself has its level and first key; the summary may not. */
 static int say_node(struct block_view *b, uint64_t blocknr)
 {
 	struct report *r = &b->tool->report;
@@ -147,7 +147,7 @@ static int say_node(struct block_view *b, uint64_t blocknr)
 	return 0;
 }
 
-/* The checkpoint whose path of the file is wanted, 0 where the block has none */
+/* The checkpoint to look up a path in, 0 if the block has none */
 static uint64_t choose_checkpoint(const struct block_view *b,
 				  const struct verdict_facts *v)
 {
@@ -186,7 +186,7 @@ static int say_path(struct block_view *b, uint64_t ino,
 	char *path;
 	int err;
 
-	if (!b->path || place_file_name(ino))
+	if (!b->path || position_file_name(ino))
 		return 0;
 	cno = choose_checkpoint(b, v);
 	err = find_path(b, cno, ino, &path);
@@ -207,9 +207,9 @@ static int say_file(struct block_view *b, const struct segsum_block *s,
 
 	report_begin(r, "file", "Belongs to");
 	report_u64(r, "ino", "Inode", s->ino);
-	if (place_file_name(s->ino))
+	if (position_file_name(s->ino))
 		report_string(r, "name", "Metadata file",
-			      place_file_name(s->ino));
+			      position_file_name(s->ino));
 	report_u64(r, "fi_cno", "As of checkpoint", s->cno);
 	report_string(r, "kind", "Kind", s->is_node ? "node" : "data");
 	if (s->is_node)
@@ -351,10 +351,10 @@ static int block_run(struct tool *tool, const void *options)
 
 const struct cli_command block_command = {
 	.name = "block",
-	.summary = "what a block is, and what still refers to it",
+	.summary = "purpose of a block, and what refers to it",
 	.synopsis = "IMAGE BLOCK|FIRST..LAST...",
 	.about =
-	"Tells of blocks of the device: the segment, the log and the part of it,\n"
+	"Describes blocks of the device: the segment, the log and its part,\n"
 	"the file and the place in it, and whether the block is live: current,\n"
 	"kept by a snapshot, only in checkpoints, or dead since when and why.",
 	.options = block_rows,

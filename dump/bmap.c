@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * bmap: where the blocks of a file are.
+ * bmap: the block map of a file.
  *
- * Neighbours that lie together are one line, so that a well laid out file of
- * any size is a short list; the sums at the end are what scripts want.
+ * Adjacent blocks are one line, so that a well laid out file of any size is a
+ * short list; the sums at the end are for scripts.
  */
 #include "dump/commands.h"
 
@@ -182,11 +182,11 @@ static int bmap_run(struct tool *tool, const void *options)
 
 const struct cli_command bmap_command = {
 	.name = "bmap",
-	.summary = "where the blocks of a file are",
+	.summary = "block map of a file",
 	.synopsis = "IMAGE INO|PATH",
 	.about =
 	"Shows the block map of a file: file block, virtual block, disk block.\n"
-	"Blocks that follow one another in all three are one line.  The file is a\n"
+	"Blocks consecutive in all three are one line.  The file is a\n"
 	"path, an inode number, or dat, cpfile, sufile, ifile; the DAT has no\n"
 	"virtual blocks.  An extent, in the sums, is a run on the disk.  The exit\n"
 	"status is 1 where the DAT has no disk block for some virtual block.",

@@ -2,9 +2,9 @@
 /*
  * cat: the content of files on standard output.
  *
- * A hole is skipped where standard output is a regular file, so that it stays
- * one there; elsewhere its zeroes are written from one page that is never
- * changed.  A file that cannot be read is named, and the next one follows.
+ * A hole is skipped if standard output is a regular file, so that it stays a
+ * hole; otherwise its zeros are written from a constant page.  A file that
+ * cannot be read is reported, and the next one follows.
  */
 #include "dump/commands.h"
 
@@ -42,7 +42,7 @@ struct cat {
 
 static const char zeroes[64 << 10];
 
-/* True where a seek on standard output leaves zeroes behind. */
+/* True if a seek on standard output leaves a hole. */
 static bool can_seek(void)
 {
 	struct stat st;

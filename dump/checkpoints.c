@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dump.nilfs2 checkpoints: which there are, and what deleting one would free.
+ * dump.nilfs2 checkpoints: the list of checkpoints, and what deleting one would
+ * free.
  *
- * Two answers to the second question are given.  The blocks of no other
- * checkpoint would be out of reach for good once it is gone; but a cleaner
- * keeps blocks for the sake of snapshots only, so what it could take if a
- * snapshot were none are the blocks of no other snapshot.  Each is a pass
- * over the DAT; the numbers of the checkpoints are kept for it, sixteen bytes
- * each.
+ * There are two counts.  The blocks of no other checkpoint become unreachable
+ * once it is deleted; but a cleaner keeps blocks for snapshots only, so it
+ * could free the blocks of no other snapshot if a snapshot were a plain
+ * checkpoint.  Each is a pass over the DAT; the numbers of the checkpoints are
+ * kept for it, sixteen bytes each.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -229,11 +229,11 @@ static const struct cli_option checkpoints_rows[] = {
 	  0, NULL, NULL },
 	{ 's', "snapshots", NULL, "only snapshots", OPTION_FLAG,
 	  AT(snapshots), 0, 0, NULL, NULL },
-	{ 'r', "reverse", NULL, "the newest first", OPTION_FLAG, AT(reverse),
+	{ 'r', "reverse", NULL, "newest first", OPTION_FLAG, AT(reverse),
 	  0, 0, NULL, NULL },
 	{ 'n', "lines", "N", "no more than N checkpoints", OPTION_U64,
 	  AT(lines), 0, 0, NULL, NULL },
-	{ 0, "fast", NULL, "do not count what deleting one would free",
+	{ 0, "fast", NULL, "do not count blocks that deleting one would free",
 	  OPTION_FLAG, AT(fast), 0, 0, NULL, NULL },
 	{ 0 },
 };
@@ -244,7 +244,7 @@ static const struct checkpoints_options checkpoints_defaults = {
 
 const struct cli_command checkpoints_command = {
 	.name = "checkpoints",
-	.summary = "the checkpoints, and what deleting each would free",
+	.summary = "checkpoints, and what deleting each would free",
 	.synopsis = "IMAGE [CNO | FIRST..LAST]...",
 	.about = "UNIQUE counts the blocks that no other checkpoint has, "
 		 "HELD those that no\nother snapshot has; the latest state "

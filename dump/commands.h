@@ -6,6 +6,7 @@
 #include "cli/tool.h"
 
 extern const struct cli_command info_command;
+extern const struct cli_command report_command;
 extern const struct cli_command segments_command;
 extern const struct cli_command map_command;
 extern const struct cli_command checkpoints_command;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Naming a file that could not be had.
+ * Reporting a file that could not be read.
  *
- * A path may be longer than a line should be and hold any bytes: it is escaped
- * and cut.
+ * A path may be long and contain any bytes: it is escaped and truncated.
  */
 #include "dump/complain.h"
 

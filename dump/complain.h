@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Naming a file of the volume that could not be had, before going on. */
+/* Reporting a file of the volume that could not be read, before continuing. */
 #ifndef NILFS2_DUMP_COMPLAIN_H
 #define NILFS2_DUMP_COMPLAIN_H
 

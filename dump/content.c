@@ -2,10 +2,9 @@
 /*
  * The content of regular files.
  *
- * What is in one piece of the file may lie in many on the disk (old segments
- * that were cleaned) and the other way round.  Pieces are filled up to the
- * size of the buffer as long as no hole comes between, so that whoever writes
- * them elsewhere has few writes to do.
+ * A contiguous piece of a file may be scattered on the disk (after cleaning)
+ * and the other way round.  Pieces are filled up to the size of the buffer as
+ * long as there is no hole, so that the caller has few writes to do.
  */
 #include "dump/content.h"
 

@@ -15,7 +15,7 @@ struct content {
 	char *buffer;  /* the caller's, CONTENT_BUFFER_SIZE bytes */
 	uint64_t size; /* of the file in bytes, below 2^63 */
 	struct extent_cursor extents;
-	struct extent ahead; /* what is left of the extent at hand */
+	struct extent ahead; /* rest of the current extent */
 };
 
 /* A run of bytes between two holes, or a part of one. */

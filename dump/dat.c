@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dat: entries of the DAT, and for whom their blocks are kept.
+ * dat: entries of the DAT, and what keeps their blocks.
  *
- * A few are told at length, with the place of the entry; ranges and the whole
- * DAT are a table.  The whole DAT is read as a stream, since a volume of some
- * terabytes has a thousand million entries.
+ * Single ones are shown in full, with the position of the entry; ranges and the
+ * whole DAT are a table.  The whole DAT is read as a stream, since a volume of
+ * some terabytes has a thousand million entries.
  */
 #include "dump/commands.h"
 
@@ -17,7 +17,7 @@
 #include "dump/fields.h"
 #include "dump/image.h"
 #include "dump/mapwalk.h"
-#include "dump/place.h"
+#include "dump/position.h"
 #include "out/table.h"
 #include "vol/datscan.h"
 
@@ -148,13 +148,13 @@ static int show_range(struct dat *d, struct range range)
 static int show_one(struct dat *d, uint64_t vblocknr)
 {
 	struct report *r = &d->tool->report;
-	struct place place = { .ino = 0 };
+	struct position place = { .ino = 0 };
 	struct datentry e;
 	int err;
 
 	err = datentry_read(&e, &d->tool->cx, d->vol, &d->held, vblocknr);
 	if (!err)
-		err = place_of_dat_entry(&place, &d->tool->cx, d->vol,
+		err = position_of_dat_entry(&place, &d->tool->cx, d->vol,
 					 vblocknr);
 	if (err)
 		return err;
@@ -167,7 +167,7 @@ static int show_one(struct dat *d, uint64_t vblocknr)
 	report_u64(r, "group", "Group", e.group);
 	if (e.used)
 		held_report(r, &d->held, &e.de);
-	place_report(r, &place);
+	position_report(r, &place);
 	report_end(r);
 	return 0;
 }
@@ -210,10 +210,10 @@ static int dat_run(struct tool *tool, const void *options)
 
 const struct cli_command dat_command = {
 	.name = "dat",
-	.summary = "virtual blocks: where they are, who holds them",
+	.summary = "virtual blocks, where they are and what holds them",
 	.synopsis = "IMAGE VBLOCK|FIRST..LAST...",
 	.about =
-	"Shows entries of the DAT.  A single one is told at length, ranges and\n"
+	"Shows entries of the DAT.  A single one is shown in full, ranges and\n"
 	"--all are a table.  The state of a virtual block is current (in the\n"
 	"latest state), snapshot (kept by a snapshot only), checkpoint (only in\n"
 	"checkpoints that a cleaner may remove), dead, unwritten or free.",

@@ -2,8 +2,8 @@
 /*
  * An entry of the DAT and whether it is in use.
  *
- * Translation asks for the entry alone; who explains a block must also look
- * into the bitmap, because a number that was given back keeps its old entry.
+ * Translation uses the entry alone; to explain a block the bitmap is needed
+ * too, because a freed number keeps its old entry.
  */
 #include "dump/datentry.h"
 

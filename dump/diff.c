@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * diff: which files were added, removed or changed between two checkpoints.
+ * diff: files added, removed or changed between two checkpoints.
  *
- * Checkpoints share what did not change, so the work goes by what did, and by
- * the number of directories.
+ * Checkpoints share unchanged blocks, so the work is proportional to the
+ * changes and to the number of directories.
  */
 #include "dump/commands.h"
 
@@ -57,8 +57,8 @@ static void put_text(struct out *out, char letter, const struct value *path,
 	out_char(out, '\n');
 }
 
-static void found(void *arg, const char *path, size_t len, uint64_t a,
-		  uint64_t b, unsigned int what)
+static int found(void *arg, const char *path, size_t len, uint64_t a,
+		 uint64_t b, unsigned int what)
 {
 	struct output *o = arg;
 	struct value v[COLUMNS] = {
@@ -74,12 +74,13 @@ static void found(void *arg, const char *path, size_t len, uint64_t a,
 			 : !b ? 'D'
 			      : 'M',
 			 &v[PATH], what);
-		return;
+		return 0;
 	}
 	v[CHANGE] = value_string(!a ? "added" : !b ? "removed" : "changed");
 	if (a && b)
 		v[WHAT] = value_u64(what);
 	table_row(&o->table, v);
+	return 0;
 }
 
 static void broken(void *arg, const char *path, size_t len, int err)
@@ -93,7 +94,7 @@ static void broken(void *arg, const char *path, size_t len, int err)
 static int compare(struct output *o, struct dump_image *im, uint64_t second,
 		   const char *path)
 {
-	const struct tree_diff_sink sink = {found, broken, o};
+	const struct tree_diff_sink sink = {found, broken, o, false};
 	struct tool *tool = o->tool;
 	struct root root;
 	int err;
@@ -118,7 +119,8 @@ static int checkpoint_number(struct tool *tool, const char *text, uint64_t *cno)
 {
 	int err = option_number(&tool->cx, "checkpoint", text, UINT64_MAX, cno);
 
-	return err ? tool_usage(tool, "'%s' is no checkpoint number", text) : 0;
+	return err ? tool_usage(tool, "'%s' is not a checkpoint number",
+				      text) : 0;
 }
 
 static int diff_run(struct tool *tool, const void *options)

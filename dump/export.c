@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * export: a whole checkpoint, or what is below a path of it, to a directory
+ * export: a whole checkpoint, or the files below a path of it, to a directory
  * or a tar stream.
  *
- * This file walks and decides what each file is; how it is made is the
- * business of the sinks (export_dir.c, export_tar.c).  What cannot be read, or
- * has a name that is none, is named and left out, and the rest follows.
+ * This file walks and decides what each file is; the sinks create them
+ * (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
+ * names, are reported and left out.
  */
 #include "dump/commands.h"
 
@@ -20,13 +20,16 @@
 #include "dump/export_sink.h"
 #include "dump/hardlinks.h"
 #include "dump/image.h"
+#include "dump/pax.h"
 #include "dump/tar_stream.h"
 #include "dump/tree.h"
+#include "dump/tree_diff.h"
 #include "vol/symlink.h"
 #include "vol/volume.h"
 
 struct export_options {
 	uint64_t checkpoint;
+	uint64_t since;
 	bool recover;
 };
 
@@ -34,6 +37,9 @@ static const struct cli_option export_rows[] = {
 	{'c', "checkpoint", "CNO", "export this checkpoint (0: the latest)",
 	 OPTION_U64, offsetof(struct export_options, checkpoint), 0, 0, NULL,
 	 NULL},
+	{0, "since", "CNO",
+	 "only what differs from checkpoint CNO, as a container layer",
+	 OPTION_U64, offsetof(struct export_options, since), 1, 0, NULL, NULL},
 	{0, "recover", NULL, "export what the next mount would recover",
 	 OPTION_FLAG, offsetof(struct export_options, recover), 0, 0, NULL,
 	 NULL},
@@ -52,6 +58,7 @@ struct export
 	struct content content;
 	char *buffer;
 	char target[SYMLINK_TARGET_MAX + 1];
+	char *last;	 /* of a delta: the path before */
 	uint64_t broken; /* files that were left out, or are not whole */
 };
 
@@ -72,7 +79,7 @@ static void describe(struct export *e, const struct tree_item *item,
 		file->linked = hardlinks_find(&e->links, item->ino);
 }
 
-/* Puts a symbolic link or a regular file, whose content is opened for it. */
+/* Exports a symbolic link or a regular file, whose content is opened for it. */
 static int put_with_content(struct export *e, struct export_file *file)
 {
 	struct context *cx = &e->tool->cx;
@@ -124,7 +131,7 @@ static int look_at_names(struct export *e, const struct export_file *dir)
 	bool dots = false;
 	int ret = file_init(&e->file, cx, e->root->vol, dir->ino, dir->inode);
 
-	/* A map that leads nowhere is for the walk to tell. */
+	/* The walk reports a broken map. */
 	if (ret == -EUCLEAN || ret == -EIO)
 		fail_clear(cx);
 	ret = export_names_enter(&e->names, cx, &e->file, &dots);
@@ -210,6 +217,96 @@ static int walk(struct export *e, const char *path)
 	return ret;
 }
 
+/*
+ * Puts what was added or changed.  The entry of a directory replaces its
+ * attributes and not its content.
+ */
+static int put_difference(struct export *e, const char *path, uint64_t ino)
+{
+	struct context *cx = &e->tool->cx;
+	struct export_file file = {.path = path + 1, .ino = ino};
+	struct tree_item item = {.ino = ino, .name = strrchr(path, '/') + 1,
+				 .path = path, .inner = 1, .depth = *file.path};
+	struct nilfs_inode inode;
+	int ret = root_inode(e->root, cx, ino, &inode);
+
+	if (ret)
+		return -ret;
+	item.inode = &inode;
+	describe(e, &item, &file);
+	ret = S_ISDIR(le16_get(inode.i_mode))
+		      ? e->sink->ops->enter(e->sink, cx, &file)
+		      : put_file(e, &file);
+	if (!ret)
+		e->sink->tally.files++;
+	return ret;
+}
+
+/* As put_entry(): what names a difference may have. */
+static int check_difference(struct export *e, const char *path)
+{
+	struct context *cx = &e->tool->cx;
+	const char *name = strrchr(path, '/') + 1;
+
+	if (!*name)
+		return 0;
+	if (!tree_name_is_sane(name, strlen(name)))
+		return -fail(cx, -EUCLEAN, "not a name of a file");
+	if (!strncmp(name, PAX_WHITEOUT, strlen(PAX_WHITEOUT)))
+		return -fail(cx, -EINVAL, "a name that begins with \"%s\" "
+			     "means a removal in a container layer",
+			     PAX_WHITEOUT);
+	if (e->last && !strcmp(e->last, path))
+		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
+			     "the first one was exported");
+	return 0;
+}
+
+static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
+			    uint64_t b, unsigned int what)
+{
+	struct export *e = arg;
+	struct context *cx = &e->tool->cx;
+	char *text = memchr(path, '\0', len) ? NULL : strndup(path, len);
+	int ret = text ? check_difference(e, text)
+		       : -fail(cx, -EUCLEAN, "not a name of a file");
+
+	(void)a;
+	(void)what;
+	if (!ret)
+		ret = b ? put_difference(e, text, b)
+			: e->sink->ops->remove(e->sink, cx, text + 1);
+	if (ret > 0) {
+		complain(e->tool, path, len, -ret);
+		e->broken++;
+	}
+	free(e->last);
+	e->last = text;
+	return ret < 0 ? ret : 0;
+}
+
+static void difference_broken(void *arg, const char *path, size_t len, int err)
+{
+	struct export *e = arg;
+
+	complain(e->tool, path, len, err);
+	e->broken++;
+}
+
+/* Puts the differences from checkpoint SINCE. */
+static int put_differences(struct export *e, uint64_t since)
+{
+	const struct tree_diff_sink sink = {difference_found, difference_broken,
+					    e, true};
+	struct context *cx = &e->tool->cx;
+	struct root base;
+	int ret = root_open(&base, cx, e->root->vol, since);
+
+	if (!ret)
+		ret = tree_diff(cx, &base, e->root, "/", &sink);
+	return ret ? ret : e->sink->ops->finish(e->sink, cx);
+}
+
 /* Says what the target could not keep, once per kind: true where anything. */
 static bool report_losses(struct export *e)
 {
@@ -247,7 +344,8 @@ static void show_progress(void *arg, uint64_t bytes)
 	progress_update(arg, bytes);
 }
 
-static int export_to(struct export *e, const char *target, const char *path)
+static int export_to(struct export *e, const char *target, const char *path,
+		     uint64_t since)
 {
 	struct tool *tool = e->tool;
 	struct context *cx = &tool->cx;
@@ -263,7 +361,7 @@ static int export_to(struct export *e, const char *target, const char *path)
 	e->sink->progress_arg = &tool->progress;
 	progress_begin(&tool->progress, "export",
 		       blocks << e->root->vol->geo.block_bits, true);
-	ret = walk(e, path ? path : "/");
+	ret = since ? put_differences(e, since) : walk(e, path ? path : "/");
 	progress_end(&tool->progress);
 	if (!ret)
 		ret = report_losses(e);
@@ -278,8 +376,16 @@ static int export_run(struct tool *tool, const void *options)
 	struct export *e = calloc(1, sizeof(*e));
 	int ret;
 
-	if (!e)
-		return fail(&tool->cx, -ENOMEM, "export");
+	if (o->since && tool->argc > 2)
+		ret = tool_usage(tool, "--since: not with a path");
+	else if (o->since && !tar_stream_is_meant(tool->argv[1]))
+		ret = tool_usage(tool, "--since: needs a tar stream");
+	else
+		ret = 0;
+	if (ret || !e) {
+		free(e);
+		return ret ? ret : fail(&tool->cx, -ENOMEM, "export");
+	}
 	e->tool = tool;
 	e->root = &im.root;
 	e->buffer = malloc(CONTENT_BUFFER_SIZE);
@@ -290,10 +396,11 @@ static int export_run(struct tool *tool, const void *options)
 		ret = fail(&tool->cx, -ENOMEM, "buffer");
 	if (!ret)
 		ret = export_to(e, tool->argv[1],
-				tool->argc > 2 ? tool->argv[2] : NULL);
+				tool->argc > 2 ? tool->argv[2] : NULL, o->since);
 	image_close(&im);
 	hardlinks_fini(&e->links);
 	export_names_fini(&e->names);
+	free(e->last);
 	free(e->buffer);
 	free(e);
 	return ret;
@@ -301,13 +408,15 @@ static int export_run(struct tool *tool, const void *options)
 
 const struct cli_command export_command = {
 	.name = "export",
-	.summary = "files to a directory or a tar stream",
+	.summary = "export files to a directory or a tar stream",
 	.synopsis = "IMAGE DIR|FILE.tar|- [PATH]",
 	.about =
 		"Exports a whole checkpoint, or what is below PATH, to the "
 		"directory DIR, which\nmust be empty or not there, or to a tar "
 		"stream: FILE.tar (.tar.gz, .tar.bz2,\n.tar.xz, .tar.zst, "
-		".tar.lz4: compressed), or - for standard output.",
+		".tar.lz4: compressed), or - for standard output. With --since "
+		"only what differs\nfrom an older checkpoint is exported, as a "
+		"layer of a container image.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,

@@ -2,8 +2,8 @@
 /*
  * Owner, mode and times of exported files.
  *
- * Without root the owner cannot be kept, and no file system keeps every time:
- * neither ends an export, and both are counted.
+ * Without root the owner cannot be kept, and no file system supports every
+ * time: both are counted, and the export continues.
  */
 #include "config.h"
 
@@ -65,8 +65,8 @@ static int set_owner(struct export_tally *tally, int fd, const char *name,
 }
 
 /*
- * A file system cuts times that it cannot hold without a word.  Any can hold
- * those of 1970 to 2038, so only other ones are looked at.
+ * A file system silently truncates times that it cannot store.  Any can store
+ * those of 1970 to 2038, so only others are checked.
  */
 static int check_times(struct export_tally *tally, struct context *cx, int fd,
 		       const char *name, const struct timespec *want)

@@ -2,13 +2,13 @@
 /*
  * Export to a directory.
  *
- * The names come from an image that may mean harm, so nothing is done by path:
- * each file is made, never opened, in the directory at hand, and no link is
- * followed.  One directory is open at a time; the way back is "..", which must
- * lead to the directory that was left, by device and inode number.
+ * The names come from an untrusted image, so no paths are used: each file is
+ * created, never opened, in the current directory, and no link is followed.
+ * One directory is open at a time; the way back is "..", which must be the
+ * directory that was left, by device and inode number.
  *
- * A directory gets its own attributes when it is left: nothing in it changes
- * after that but the names of hard links, which are made elsewhere.
+ * A directory gets its own attributes when it is left: after that only names of
+ * hard links are added to it.
  */
 #include "config.h"
 
@@ -36,7 +36,7 @@ struct place {
 struct export_dir {
 	struct export_sink sink;
 	int top;	     /* the target */
-	int current;	     /* the directory at hand */
+	int current;	     /* the current directory */
 	struct place *above; /* the directories over it */
 	size_t depth, room;
 };
@@ -88,7 +88,7 @@ static int dir_enter(struct export_sink *sink, struct context *cx,
 	return 0;
 }
 
-/* Opens the directory above the one at hand. */
+/* Opens the parent of the current directory. */
 static int open_above(struct export_dir *d, struct context *cx, int *fd)
 {
 	const struct place *want = &d->above[--d->depth];

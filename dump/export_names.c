@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names that a directory has more than once.
+ * Duplicate names of a directory.
  *
- * Who unpacks a tar stream follows the path of each member: a name that was a
+ * Unpacking a tar stream follows the path of each member: a name that was a
  * symbolic link first and a directory then leads out of the target.  So each
- * directory is read before its entries are exported: sums of 64 bits of its
- * names are sorted, and those that are there twice are remembered.  Of very
- * large directories only some fit the memory budget; these are read once for
- * each share of all sums.
+ * directory is read before its entries are exported: hashes of 64 bits of its
+ * names are sorted, and duplicates are remembered.  Of very large directories
+ * only some fit the memory budget; these are read once for each share of all
+ * hashes.
  */
 #include "dump/export_names.h"
 
@@ -25,7 +25,7 @@ struct twice {
 
 struct export_level {
 	uint64_t ino;
-	struct twice *twice;	/* names that are there twice, by sum */
+	struct twice *twice;	/* duplicate names, by hash */
 	size_t n, room;
 };
 
@@ -81,7 +81,7 @@ static int take(struct gathering *g, struct context *cx,
 	return 0;
 }
 
-/* What cannot be read is for the walk to tell. */
+/* The walk reports what cannot be read. */
 static int read_share(struct gathering *g, struct context *cx,
 		      struct file *dir)
 {

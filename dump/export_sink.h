@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where an export goes: a directory or a tar stream.
+ * The target of an export: a directory or a tar stream.
  *
- * The walk calls a sink once per file, a directory before and after what is in
- * it.  What a target cannot keep is no failure: the sink counts it.
+ * The walk calls a sink once per file, for a directory before and after its
+ * content.  Attributes that a target cannot store are not failures: the sink
+ * counts them.
  */
 #ifndef NILFS2_DUMP_EXPORT_SINK_H
 #define NILFS2_DUMP_EXPORT_SINK_H
@@ -46,9 +47,9 @@ struct export_file {
 struct export_sink;
 
 /*
- * Each returns 0; a positive errno, with the failure text, where this file (a
- * directory: with all in it) cannot be had in the target or not be read, and
- * the export goes on; or a negative one that ends it.
+ * Each returns 0; a positive errno, with the failure text, if this file (a
+ * directory: with its content) cannot be created in the target or read, and the
+ * export continues; or a negative one that ends it.
  */
 struct export_ops {
 	/* Begins directory FILE, and comes back out of it. */
@@ -59,6 +60,12 @@ struct export_ops {
 	/* Anything but a directory. */
 	int (*put)(struct export_sink *sink, struct context *cx,
 		   const struct export_file *file);
+	/*
+	 * Notes that PATH is to be removed from what the export is applied to.
+	 * NULL: a target that cannot.
+	 */
+	int (*remove)(struct export_sink *sink, struct context *cx,
+		      const char *path);
 	/* Ends a complete export. */
 	int (*finish)(struct export_sink *sink, struct context *cx);
 	/* Frees; an export that was not finished is incomplete. */
@@ -82,8 +89,8 @@ static inline void export_sink_count(struct export_sink *sink, uint64_t len)
 }
 
 /*
- * A sink that makes the directory PATH, or fills it where it is there and
- * empty.  -ENOTEMPTY, -ENOTDIR and what the system says.
+ * A sink that creates the directory PATH, or fills an existing empty one.
+ * -ENOTEMPTY, -ENOTDIR and errors of the system.
  */
 int export_dir_open(struct export_sink **sink, struct context *cx,
 		    const char *path);

@@ -2,17 +2,20 @@
 /*
  * Export to a tar stream.
  *
- * A sparse file begins with its map: the number of its runs, then where each
- * begins and how long it is.  The map of the file is walked once to measure,
- * once to write that, once to copy; so it may have any number of runs, and
- * none is kept.
+ * A sparse file begins with its map: the number of its runs, then the offset
+ * and length of each.  The map of the file is walked once to measure, once to
+ * write that, once to copy; so it may have any number of runs, and none is
+ * kept.
  *
- * What was promised in a header follows, come what may: content that cannot
- * be read is made up for with zeroes, and the file is named as broken.
+ * The size in a header is always followed by as many bytes: content that cannot
+ * be read is replaced by zeros, and the file is reported as broken.
  */
+#include "config.h"
+
 #include "dump/export_sink.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,7 +73,7 @@ static int tar_leave(struct export_sink *sink, struct context *cx,
 	return 0;
 }
 
-/* What a file is in the stream, before any of it is there. */
+/* The form of a file in the stream, before it is written. */
 struct measures {
 	uint64_t runs;
 	uint64_t data; /* bytes in them */
@@ -251,6 +254,29 @@ static int tar_put(struct export_sink *sink, struct context *cx,
 			     : put_other(t, cx, file);
 }
 
+/*
+ * A whiteout as the image specification of the Open Container Initiative has
+ * it: an empty file beside the path, its name after ".wh.".
+ */
+static int tar_remove(struct export_sink *sink, struct context *cx,
+		      const char *path)
+{
+	struct export_tar *t = tar_of(sink);
+	const char *slash = strrchr(path, '/');
+	int dir = slash ? (int)(slash + 1 - path) : 0;
+	struct pax_entry entry = {.type = PAX_FILE};
+	char *name;
+	int err;
+
+	if (asprintf(&name, "%.*s" PAX_WHITEOUT "%s", dir, path,
+		     path + dir) < 0)
+		return fail(cx, -ENOMEM, "%s", path);
+	entry.path = name;
+	err = pax_put(&t->pax, cx, t->stream, &entry);
+	free(name);
+	return err;
+}
+
 static int tar_finish(struct export_sink *sink, struct context *cx)
 {
 	struct export_tar *t = tar_of(sink);
@@ -272,6 +298,7 @@ static const struct export_ops tar_ops = {
 	.enter = tar_enter,
 	.leave = tar_leave,
 	.put = tar_put,
+	.remove = tar_remove,
 	.finish = tar_finish,
 	.close = tar_close,
 };

@@ -2,10 +2,9 @@
 /*
  * Printing disk structures.
  *
- * The field tables say where a field is and of what kind; here a kind becomes
- * a form of output.  Names are the kernel's, in text as well as in JSON, so
- * that what was printed can be given to `set`.  Reading them back is the
- * business of "dump/fields_parse.c".
+ * The field tables have the offset and kind of a field; here a kind becomes a
+ * form of output.  Names are the kernel's, in text as well as in JSON, so that
+ * printed values can be passed to `set`.  "dump/fields_parse.c" parses them.
  */
 #include "dump/fields.h"
 

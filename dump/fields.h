@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Disk structures for people and scripts, by their field tables. */
+/* Printing and parsing disk structures by their field tables. */
 #ifndef NILFS2_DUMP_FIELDS_H
 #define NILFS2_DUMP_FIELDS_H
 

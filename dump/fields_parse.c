@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Texts to fields: what the user wrote becomes the bytes of a structure.
+ * Parsing texts to the bytes of a structure.
  *
- * Every kind of field takes a plain number; names and times are there to be
- * read by people.  A number need not make sense, it only has to fit.
+ * Every kind of field accepts a plain number; names and times are for
+ * readability.  A number need not be sensible, it only has to fit.
  */
 #include "config.h"
 
@@ -130,7 +130,7 @@ static int set_bytes(struct context *cx, const struct field *field,
 			    field->name);
 	if (uuidtext_parse(text, uuid) ||
 	    !field_set_bytes(field, base, uuid, sizeof(uuid)))
-		return fail(cx, -EINVAL, "%s: '%s' is no UUID", field->name,
+		return fail(cx, -EINVAL, "%s: '%s' is not a UUID", field->name,
 			    text);
 	return 0;
 }
@@ -147,7 +147,8 @@ int fields_parse(struct context *cx, const struct field *field,
 			    field->name, field->name, field->count - 1);
 	if (!parse_number(text, field->kind == FIELD_OCTAL, &v) &&
 	    !parse_named(field, text, &v))
-		return fail(cx, -EINVAL, "%s: '%s' is no value of this field",
+		return fail(cx, -EINVAL, "%s: '%s' is not a value of this "
+					 "field",
 			    field->name, text);
 	if (!field_set(field, base, 0, narrow(field, text, v)))
 		return fail(cx, -ERANGE, "%s: %s does not fit %u bytes",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Who holds a block.
+ * Which checkpoints hold a block.
  *
- * An entry of the DAT says from which checkpoint to which its block was part
- * of the file system; the block is kept as long as one of these exists and
- * is a snapshot.  Two sorted lists of numbers answer that for any entry.
+ * An entry of the DAT has the range of checkpoints to which its block belongs;
+ * the block is kept as long as one of these exists and is a snapshot.  Two
+ * sorted lists of numbers answer that for any entry.
  */
 #include "dump/held.h"
 

@@ -17,7 +17,7 @@ enum held_state {
 	HELD_FREE,		/* the virtual block is not in use */
 	HELD_UNWRITTEN,		/* in use, never written */
 	HELD_CURRENT,		/* in the latest state */
-	HELD_SNAPSHOT,		/* not there, but in a snapshot */
+	HELD_SNAPSHOT,		/* not in the latest state, but in a snapshot */
 	HELD_CHECKPOINT,	/* only in checkpoints; a cleaner may take it */
 	HELD_DEAD,		/* in no checkpoint that still exists */
 };
@@ -39,7 +39,7 @@ enum held_state held_state(const struct held *h,
 /* Whether checkpoint CNO, if it exists, has the block. */
 bool held_by(const struct nilfs_dat_entry *de, uint64_t cno);
 
-/* The newest checkpoint that has the block, 0 where none does. */
+/* The newest checkpoint that has the block, 0 if none. */
 uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de);
 
 const char *held_name(enum held_state state);

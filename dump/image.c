@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The image or device that a command looks at.
+ * The image or device that a command shows.
  *
- * All commands but one only read, so a mounted device is no reason to refuse:
- * its superblocks lead to a state that was whole when it was written, and the
- * kernel does not overwrite it at once.  The user is told that it may go away
- * under the command.
+ * All commands but one only read, so a mounted device is accepted: its
+ * superblocks lead to a state that was complete when it was written, and the
+ * kernel does not overwrite it at once.  A warning says that it may change.
  */
 #include "dump/image.h"
 
@@ -70,6 +69,22 @@ int image_complain(struct tool *tool, int err)
 {
 	if (err == -EINTR || !*tool->cx.failure)
 		return err;
+	report_problem(&tool->report, tool->cx.failure);
 	tool_failed(tool, NULL, err);
 	return 1;
+}
+
+void image_describe(const struct dump_image *im, struct segmap_volume *v,
+		    char label[VOLUME_LABEL_MAX])
+{
+	const struct nilfs_geometry *g = &im->vol->geo;
+
+	*v = (struct segmap_volume){
+		.label = volume_label(im->vol, label),
+		.device_bytes = im->dev->size,
+		.segment_bytes = (uint64_t)g->blocks_per_segment
+				 << g->block_bits,
+		.segments = g->nsegments,
+		.checkpoint = im->vol->latest.cno,
+	};
 }

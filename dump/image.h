@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The image or device that a command looks at, opened to be read. */
+/* The image or device that a command shows, opened for reading. */
 #ifndef NILFS2_DUMP_IMAGE_H
 #define NILFS2_DUMP_IMAGE_H
 
@@ -8,6 +8,7 @@
 
 #include "cli/tool.h"
 #include "dev/dev.h"
+#include "out/segmap.h"
 #include "vol/root.h"
 #include "vol/volume.h"
 
@@ -39,11 +40,14 @@ int image_open_root(struct dump_image *im, struct tool *tool,
 void image_close(struct dump_image *im);
 
 /*
- * Says the failure ERR, whose text is in the context, on standard error and
- * forgets it, for a command that goes on with what it can read.  Returns the
- * exit status for its end, 1; the user's wish to stop (-EINTR) and a reader
- * that went away (-EPIPE) are returned as they are.
+ * Prints the failure ERR, whose text is in the context, on standard error and in
+ * a page, and clears it, for a command that continues.  Returns the exit status, 1;
+ * cancellation (-EINTR) and a closed output (-EPIPE) are returned unchanged.
  */
 int image_complain(struct tool *tool, int err);
+
+/* Fills V, whose label will be LABEL, for titles. */
+void image_describe(const struct dump_image *im, struct segmap_volume *v,
+		    char label[VOLUME_LABEL_MAX]);
 
 #endif

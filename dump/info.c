@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dump.nilfs2 info: what there is to know before one looks closer.
+ * dump.nilfs2 info: an overview of the volume.
  *
- * The superblocks are read apart from the volume, so that they are shown even
- * where they lead nowhere; each section after that is said as far as the
+ * The superblocks are read independently of the volume, so that they are shown
+ * even if they lead nowhere; each section after that is shown as far as the
  * volume can be read.
  */
 #include <errno.h>
 
 #include "dump/commands.h"
 #include "dump/image.h"
+#include "dump/info.h"
 #include "dump/info_super.h"
 #include "dump/info_volume.h"
 
@@ -38,8 +39,8 @@ static int report_volume(struct tool *tool, struct volume *vol)
 	return err ? err : status;
 }
 
-static int report_all(struct tool *tool, const struct info_super *s,
-		      struct volume *vol, uint64_t dev_size)
+int info_report(struct tool *tool, const struct info_super *s,
+		struct volume *vol, uint64_t dev_size)
 {
 	const struct nilfs_super_block *sb;
 	int used = vol ? vol->super_used : s->choice.index;
@@ -72,7 +73,7 @@ static int info_run(struct tool *tool, const void *options)
 		goto out;
 	err = note(tool, err, &status);
 	if (!err)
-		err = report_all(tool, &s, im.vol, im.dev->size);
+		err = info_report(tool, &s, im.vol, im.dev->size);
 out:
 	image_close(&im);
 	return err ? err : status;
@@ -82,7 +83,7 @@ const struct cli_command info_command = {
 	.name = "info",
 	.summary = "superblocks, geometry, state and usage",
 	.synopsis = "IMAGE",
-	.about = "Shows both superblocks, which of them counts and why, and "
+	.about = "Shows both superblocks, which of them is used and why, and "
 		 "what they lead to.",
 	.min_args = 1,
 	.max_args = 1,

@@ -2,10 +2,9 @@
 /*
  * Both superblocks of a volume.
  *
- * They are written in turn and differ on most volumes; people see them side
- * by side with a mark where they do.  A copy that is not valid is shown all
- * the same if it has the magic number: what is wrong with it is mostly seen
- * at once.
+ * They are written alternately and differ on most volumes; they are shown side
+ * by side with a mark where they differ.  A copy that is not valid is shown
+ * anyway if it has the magic number.
  */
 #include "dump/info_super.h"
 
@@ -137,8 +136,8 @@ static bool is_same_layout(const struct info_super *s,
 }
 
 /*
- * Whether copy I would do if the other were lost: it must be valid and its
- * log must lead to a super root, which the kernel then follows onwards.
+ * Whether copy I could replace the other: it must be valid and its log must
+ * lead to a super root, which the kernel then follows onwards.
  */
 static bool could_take_over(const struct info_super *s,
 			    const struct context *cx, struct volume *vol,
@@ -314,5 +313,5 @@ void info_super_report_refusal(const struct nilfs_super_block *sb,
 
 	if (report_is_text(r) &&
 	    info_super_refusal(sb, dev_size, text, sizeof(text)))
-		out_printf(r->out, "A mount would %s\n\n", text);
+		report_text(r, "A mount would %s", text);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Both superblocks: what they say, which counts, whether the other could. */
+/*
+ * Both superblocks: their fields, which is used, whether the other could
+ * replace it.
+ */
 #ifndef NILFS2_DUMP_INFO_SUPER_H
 #define NILFS2_DUMP_INFO_SUPER_H
 
@@ -41,7 +44,7 @@ void info_super_report_choice(const struct info_super *s,
 bool info_super_refusal(const struct nilfs_super_block *sb, uint64_t dev_size,
 			char *text, size_t size);
 
-/* Says so, in text only. */
+/* Prints it, in text only. */
 void info_super_report_refusal(const struct nilfs_super_block *sb,
 			       uint64_t dev_size, struct report *report);
 

@@ -9,7 +9,7 @@
 /* Says sizes: of blocks, segments, the device and what is kept in reserve. */
 void info_volume_report_geometry(struct volume *vol, struct report *report);
 
-/* Says where the latest state is and what a mount would do to reach it. */
+/* Shows where the latest state is and how a mount would find it. */
 int info_volume_report_latest(struct volume *vol, struct context *cx,
 			      struct report *report);
 

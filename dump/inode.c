@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * inode: one inode, field by field, and what the fields mean.
+ * inode: one inode, field by field, with decoded values.
  *
- * The fields come first, as they are on the disk; what is worked out from
- * them has a section of its own, so that nothing of it hides a raw value.
+ * The raw fields come first; derived values have a section of their own.
  */
 #include "dump/commands.h"
 
@@ -15,7 +14,7 @@
 #include "dump/fields.h"
 #include "dump/image.h"
 #include "dump/mapwalk.h"
-#include "dump/place.h"
+#include "dump/position.h"
 #include "dump/subject.h"
 
 struct inode_options {
@@ -90,7 +89,7 @@ static void say_rdev(struct report *r, const struct nilfs_inode *inode)
 	report_string(r, "rdev", "Device", text);
 }
 
-/* Walks the whole map for its sums; a broken node is told, not fatal. */
+/* Walks the whole map for its sums; a broken node is reported, not fatal. */
 static int say_map(struct tool *tool, const struct blockmap *map)
 {
 	struct report *r = &tool->report;
@@ -141,11 +140,11 @@ static bool has_map(const struct subject *s)
 static int show(struct tool *tool, struct root *root, const struct subject *s)
 {
 	struct report *r = &tool->report;
-	struct place place;
+	struct position place;
 	struct file file;
 	int err, found = 0;
 
-	err = place_of_inode(&place, &tool->cx, root, s->ino);
+	err = position_of_inode(&place, &tool->cx, root, s->ino);
 	if (!err && has_map(s))
 		err = subject_file(s, &tool->cx, root, &file);
 	report_begin(r, "inode", NULL);
@@ -160,7 +159,7 @@ static int show(struct tool *tool, struct root *root, const struct subject *s)
 		found = say_map(tool, &file.map);
 	report_end(r);
 	if (place.blocknr)
-		place_report(r, &place);
+		position_report(r, &place);
 	report_end(r);
 	return err ? err : found;
 }
@@ -184,7 +183,7 @@ static int inode_run(struct tool *tool, const void *options)
 
 const struct cli_command inode_command = {
 	.name = "inode",
-	.summary = "the fields of an inode, and what they mean",
+	.summary = "fields of an inode",
 	.synopsis = "IMAGE INO|PATH...",
 	.about =
 	"Shows inodes: every field, type, times and block map in words, and the\n"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What differs between two states of a file.
+ * Differences between two states of a file.
  *
- * A block that is written again gets a new virtual block number, and what has
- * the same number at two checkpoints is the same block.  So two maps are
- * walked side by side, and only where their pointers differ bytes are read.
- * The ifile is such a file too: this finds the inodes that changed without
- * looking at the others.
+ * A block that is rewritten gets a new virtual block number, and the same
+ * number at two checkpoints is the same block.  So two maps are walked in
+ * parallel, and bytes are read only where their pointers differ.  The ifile is
+ * such a file too: this finds the inodes that changed without reading the
+ * others.
  */
 #include "dump/inode_diff.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs between two inodes, and which inodes differ at all. */
+/* Differences between two inodes, and which inodes differ at all. */
 #ifndef NILFS2_DUMP_INODE_DIFF_H
 #define NILFS2_DUMP_INODE_DIFF_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sets of inode numbers, of which a disk may hold any. */
+/* Sets of inode numbers of any size. */
 #ifndef NILFS2_DUMP_INOSET_H
 #define NILFS2_DUMP_INOSET_H
 

@@ -2,8 +2,8 @@
 /*
  * Finding the log of a block.
  *
- * Nothing on the disk leads from a block to its log but the segment: its logs
- * are walked until one covers the block.
+ * A block has no reference to its log: the logs of its segment are walked until
+ * one contains it.
  */
 #include "dump/logfind.h"
 
@@ -38,7 +38,7 @@ static int find_behind(struct logfind *f, struct context *cx,
 	return ret == -ENOENT ? 0 : ret;
 }
 
-/* 1 where some log covers BLOCKNR, 0 where none does. */
+/* 1 if a log contains BLOCKNR, 0 if none does. */
 static int find_log(struct logfind *f, struct context *cx,
 		    struct volume *vol, uint64_t blocknr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a block of the disk to the log that it is in. */
+/* Finding the log of a block. */
 #ifndef NILFS2_DUMP_LOGFIND_H
 #define NILFS2_DUMP_LOGFIND_H
 
@@ -17,7 +17,7 @@ enum logfind_part {
 	LOGFIND_SUMMARY,
 	LOGFIND_SUPER_ROOT,
 	LOGFIND_PAYLOAD,
-	LOGFIND_UNLISTED,	/* in a log whose summary does not tell */
+	LOGFIND_UNLISTED,	/* in a log whose summary does not list it */
 };
 
 struct logfind {

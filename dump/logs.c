@@ -2,12 +2,11 @@
 /*
  * logs: what was written, log by log.
  *
- * A segment in use holds logs up to the length that the SUFILE gives it.
- * After them may lie two other things: logs that were written after the
- * latest super root and that no checkpoint knows yet, and logs that the
- * segment held in an earlier life.  The former are shown where they continue
- * a segment in use; for the rest blocks are searched one by one, only when
- * asked for.
+ * A segment in use has logs up to the length in the SUFILE.  After them there
+ * may be logs that were written after the latest super root and are in no
+ * checkpoint yet, and logs of an earlier use of the segment.  The former are
+ * shown if they continue a segment in use; others are searched block by block,
+ * only on request.
  */
 #include "dump/commands.h"
 

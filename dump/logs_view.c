@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How a log is shown.
+ * Printing a log.
  *
- * The header is a structure with a field table and prints itself.  The list
- * of files and the list of blocks are two walks over the same summary, so
- * that neither is kept; the walk over blocks is the fast one, since a large
- * volume has tens of millions of them.
+ * The header is printed by its field table.  The list of files and the list of
+ * blocks are two walks over the same summary, so that neither is kept; the walk
+ * over blocks is the fast one, since a large volume has tens of millions of
+ * them.
  */
 #include "dump/logs_view.h"
 
@@ -83,7 +83,7 @@ struct log_facts {
 	const struct log *log;
 	bool readable;			/* the summary was read */
 	bool sumsum_right;
-	struct value datasum_right;	/* absent where not asked for */
+	struct value datasum_right;	/* absent unless requested */
 };
 
 static void complain(struct logs_view *view)
@@ -93,7 +93,10 @@ static void complain(struct logs_view *view)
 	view->broken++;
 }
 
-/* A verdict goes to standard error too: not every form of output shows it. */
+/*
+ * A verdict is also printed on standard error: not every form of output shows
+ * it.
+ */
 static void accuse(struct logs_view *view, const char *what, uint64_t blocknr,
 		   enum rule rule)
 {
@@ -245,7 +248,7 @@ static void put_block(struct table *t, uint64_t pseg,
 		v[BLOCK_OFFSET] = value_u64(b->blkoff);
 	if (b->is_virtual)
 		v[BLOCK_VBLOCK] = value_u64(b->vblocknr);
-	/* A summary tells the level of the DAT's nodes alone. */
+	/* A summary has the level of nodes of the DAT only. */
 	if (!b->is_node || !b->is_virtual)
 		v[BLOCK_LEVEL] = value_u64(b->level);
 	v[BLOCK_KIND] = b->is_node ? value_bytes("node", 4) :

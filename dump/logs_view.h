@@ -32,8 +32,9 @@ struct logs_view {
 void logs_view_begin(struct logs_view *view);
 
 /*
- * Says one log.  One that is broken is counted, named on standard error and
- * shown as far as it goes; failures are those of reading, -EIO and -ENOMEM.
+ * Prints one log.  One that is broken is counted, reported on standard error
+ * and shown as far as possible; failures are those of reading, -EIO and
+ * -ENOMEM.
  */
 int logs_view_log(struct logs_view *view, uint64_t segnum,
 		  enum logs_state state, const struct log *log);

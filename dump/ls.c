@@ -44,7 +44,7 @@ static const struct cli_option ls_rows[] = {
 	{0},
 };
 
-/* The directory that was asked for is not listed itself. */
+/* The directory given is not listed itself. */
 static bool is_listed(const struct ls_rows *rows, const struct tree_item *item)
 {
 	if (item->kind != TREE_ENTRY)
@@ -120,7 +120,7 @@ const struct cli_command ls_command = {
 	.about =
 		"Lists the entries of the directory PATH (default: the root), "
 		"or the file PATH,\nin the order of the disk. Names are bytes; "
-		"those that are no plain text are\nshown as \\xHH.",
+		"those that are not plain text are\nshown as \\xHH.",
 	.options = ls_rows,
 	.options_size = sizeof(struct ls_options),
 	.min_args = 1,

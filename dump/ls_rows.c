@@ -2,9 +2,8 @@
 /*
  * The rows of a listing.
  *
- * Text is for people and JSON for scripts, so each has its own columns.  A row
- * costs no allocation; only a name with the target of a link needs room, which
- * is kept for the next one.
+ * Text and JSON have different columns.  A row takes no allocation; only a name
+ * with the target of a link needs memory, which is reused.
  */
 #include "dump/ls_rows.h"
 

@@ -9,6 +9,7 @@
 
 static const struct cli_command *const commands[] = {
 	&info_command,
+	&report_command,
 	&segments_command,
 	&map_command,
 	&checkpoints_command,

@@ -2,8 +2,8 @@
 /*
  * dump.nilfs2 map: the segments of a volume as a picture.
  *
- * What a segment looks like is the same wherever segments are shown (see
- * "out/segmap.h").  JSON gets the classes as runs of neighbours that are alike.
+ * Segments are drawn by "out/segmap.h" everywhere.  JSON has the classes as
+ * runs of neighbours of one class.
  */
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 #include "dump/commands.h"
 #include "dump/image.h"
 #include "dump/segment.h"
+#include "out/number.h"
 #include "out/segmap.h"
 #include "out/table.h"
 
@@ -53,6 +54,8 @@ struct map {
 	struct segment_source src;
 	struct picture *picture;	/* NULL: JSON */
 	unsigned int cell;		/* pixels */
+	struct segmap_volume volume;
+	char label[VOLUME_LABEL_MAX];
 	struct table table;
 	struct run run;
 	uint64_t counts[SEGMAP_CLASSES];
@@ -65,21 +68,6 @@ static int note(struct map *m, int err)
 		return 0;
 	m->status = image_complain(m->tool, err);
 	return m->status < 0 ? m->status : 0;
-}
-
-/* As the picture and the runs see it. */
-static struct segmap_segment outline(const struct segment *s)
-{
-	return (struct segmap_segment){
-		.error = s->state & SEGMENT_ERROR,
-		.active = s->state & SEGMENT_ACTIVE,
-		.dirty = s->state & SEGMENT_DIRTY,
-		.counted = s->has_counts,
-		.blocks = s->blocks,
-		.kept = segment_kept(s),
-		.live = s->live,
-		.snapshot = s->snapshot,
-	};
 }
 
 static void end_run(struct map *m)
@@ -123,7 +111,7 @@ static int take(struct map *m, uint64_t segnum,
 	int err;
 
 	segment_outline(&m->src, segnum, su, &s);
-	shown = outline(&s);
+	shown = segment_to_map(&s);
 	class = segmap_class_of(&shown);
 	m->counts[class]++;
 	if (m->picture)
@@ -165,11 +153,9 @@ static void say_counts(struct map *m)
 	struct report *r = &m->tool->report;
 	unsigned int i;
 
-	report_begin(r, "segments", "Segments");
+	report_begin(r, "segments", NULL);
 	for (i = 0; i < SEGMAP_CLASSES; i++)
-		if (m->counts[i] || !report_is_text(r))
-			report_u64(r, segmap_keys[i], segmap_keys[i],
-				   m->counts[i]);
+		report_u64(r, segmap_keys[i], segmap_keys[i], m->counts[i]);
 	report_end(r);
 }
 
@@ -180,20 +166,24 @@ static int write_svg(struct map *m)
 	int err;
 
 	if (!strcmp(m->o->svg, "-")) {
-		picture_svg(m->picture, m->tool->out, m->cell);
+		segmap_svg(m->picture, m->tool->out, m->cell, &m->volume);
 		return 0;
 	}
 	err = outfile_open(&file, cx, m->o->svg, m->tool->argv[0]);
 	if (err)
 		return err;
-	picture_svg(m->picture, file.out, m->cell);
+	segmap_svg(m->picture, file.out, m->cell, &m->volume);
 	return outfile_close(&file, cx, 0);
 }
 
 /* Cells on a line and lines of a picture for a terminal, or a file of text. */
-static void size_for_text(unsigned int *width, unsigned int *height)
+static void size_for_text(uint64_t total, unsigned int *width,
+			  unsigned int *height)
 {
+	unsigned int numbers = number_digits(total) + 1;
+
 	terminal_size(STDOUT_FILENO, width, height);
+	*width -= *width > 2 * numbers ? numbers : 0;
 	if (!terminal_is(STDOUT_FILENO))
 		*height = FILE_LINES;
 	else if (*height > 2 * SEGMAP_CLASSES)
@@ -208,13 +198,25 @@ static int open_picture(struct map *m)
 	if (m->o->svg)
 		m->cell = segmap_svg_size(total, &width, &height);
 	else
-		size_for_text(&width, &height);
+		size_for_text(total, &width, &height);
 	if (m->o->width)
 		width = m->o->width;
 	if (height > div_round_up(total, width))
 		height = (unsigned int)div_round_up(total, width);
 	return picture_open(&m->tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
 			    width, height, &m->picture);
+}
+
+static void write_text(struct map *m)
+{
+	struct picture_labels labels = segmap_labels(&m->volume);
+	struct out *out = m->tool->out;
+	char text[SEGMAP_TITLE_MAX];
+	struct value title = value_string(segmap_title(&m->volume, text));
+
+	value_put(out, VALUE_STRING, NULL, &title, 0, false);
+	out_printf(out, "\n%s\n\n", segmap_subtitle(&m->volume, text));
+	picture_text(m->picture, out, &labels, colour_of(m->o));
 }
 
 static int draw(struct map *m)
@@ -225,11 +227,8 @@ static int draw(struct map *m)
 		err = note(m, walk(m));
 	if (!err && m->o->svg)
 		err = write_svg(m);
-	if (!err && !m->o->svg) {
-		picture_text(m->picture, m->tool->out, colour_of(m->o));
-		out_char(m->tool->out, '\n');
-		say_counts(m);
-	}
+	if (!err && !m->o->svg)
+		write_text(m);
 	picture_close(m->picture);
 	return err ? err : m->status;
 }
@@ -256,6 +255,8 @@ static int map_run(struct tool *tool, const void *options)
 	err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
 		err = note(&m, segment_open(&m.src, &tool->cx, im.vol, 0));
+	if (!err)
+		image_describe(&im, &m.volume, m.label);
 	if (!err && report_is_text(&tool->report))
 		err = draw(&m);
 	else if (!err)

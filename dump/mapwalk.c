@@ -2,10 +2,10 @@
 /*
  * Runs of a block map.
  *
- * The cursor of the map gives one pointer at a time; a pointer that the DAT
+ * The cursor of the map returns one pointer at a time; a pointer that the DAT
  * cannot translate must not hide the rest of the file, so it becomes a run
- * without a place on the disk.  What counts as an extent is where the disk is
- * left, as FIEMAP counts it; virtual numbers may jump inside one.
+ * without a position on the disk.  An extent ends where the disk blocks are not
+ * contiguous, as with FIEMAP; virtual numbers may jump inside one.
  */
 #include "dump/mapwalk.h"
 

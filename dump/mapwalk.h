@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A block map as runs of blocks that lie together, and its sums. */
+/* A block map as runs of contiguous blocks, and its sums. */
 #ifndef NILFS2_DUMP_MAPWALK_H
 #define NILFS2_DUMP_MAPWALK_H
 
@@ -55,7 +55,7 @@ int mapwalk_last(const struct blockmap *map, struct context *cx,
 		 uint64_t *key);
 
 /*
- * The node of LEVEL (> 0) on the way to block KEY: 1 and its pointer, 0 where
+ * The node of LEVEL (> 0) on the path to block KEY: 1 and its pointer, 0 if
  * there is none in a block of its own, -EUCLEAN, -EIO.
  */
 int mapwalk_node(const struct blockmap *map, struct context *cx, uint64_t key,

@@ -139,7 +139,7 @@ static bool is_utf8(const char *text, size_t len)
 	return true;
 }
 
-/* The name, in FIELD where it fits, else (or always: KEY) in a record. */
+/* The name, in FIELD if it fits, otherwise (or always: KEY) in a record. */
 static int put_name(struct pax *pax, struct context *cx, char *field,
 		    const char *key, const char *name, bool always)
 {
@@ -177,7 +177,7 @@ static int put_names(struct pax *pax, struct context *cx, struct ustar *h,
 	return put_name(pax, cx, h->linkname, "linkpath", e->link, false);
 }
 
-/* A number in its field where it fits there, else in a record. */
+/* A number in its field if it fits, otherwise in a record. */
 static int put_number(struct pax *pax, struct context *cx, char *field,
 		      size_t n, const char *key, uint64_t v)
 {

@@ -15,6 +15,9 @@
 #define PAX_UNIT 512u	       /* everything starts at a multiple of this */
 #define PAX_STREAM_UNIT 10240u /* and the stream is a multiple of that */
 
+/* What a name begins with that removes one, in a layer of a container image. */
+#define PAX_WHITEOUT ".wh."
+
 enum pax_type {
 	PAX_FILE = '0',
 	PAX_HARD_LINK = '1',

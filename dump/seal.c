@@ -2,10 +2,10 @@
 /*
  * Checksums after a change.
  *
- * The sums of a log are nested: that of the payload covers that of the
- * summary and that of the super root, so they are set from the inside out.
- * A header may have been made wrong on purpose; as long as its lengths stay
- * in the segment its sums can be right.
+ * The checksums of a log are nested: that of the payload covers that of the
+ * summary and that of the super root, so they are set from the inside out.  A
+ * header may be wrong on purpose; its checksums can be computed as long as its
+ * lengths stay in the segment.
  */
 #include "dump/seal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Making the checksums right over bytes that were changed. */
+/* Updating the checksums over changed bytes. */
 #ifndef NILFS2_DUMP_SEAL_H
 #define NILFS2_DUMP_SEAL_H
 

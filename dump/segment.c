@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is known of a segment.
+ * Information on a segment.
  *
- * The SUFILE says what was written and when, the latest super root which
- * segments are being written, the first log how old the segment is, and one
- * pass over the DAT how much of it is alive.  None of this reads the segment.
- * Only what kind of blocks they are has to be asked of the summaries; they
- * are read one segment at a time and nothing of them is kept.
+ * The SUFILE records what was written and when, the latest super root which
+ * segments are being written, the first log the age of the segment, and one
+ * pass over the DAT counts its live blocks.  None of this reads the segment.
+ * Only the kinds of blocks are taken from the summaries, which are read one
+ * segment at a time and not kept.
  */
 #include "dump/segment.h"
 
@@ -77,7 +77,7 @@ static int find_sequence(struct segment_source *src, struct context *cx,
 	return 0;
 }
 
-/* As the cleaner asks before it touches a segment: nilfs_acc_blocks(). */
+/* As the cleaner checks before it uses a segment: nilfs_acc_blocks(). */
 static bool is_protected(const struct segment_source *src,
 			 const struct segment *s)
 {
@@ -132,25 +132,28 @@ static bool is_data(const struct segsum_block *b)
 	       b->ino != NILFS_SUFILE_INO && b->ino != NILFS_IFILE_INO;
 }
 
-static int is_kept(struct segment_source *src, struct context *cx,
-		   uint64_t vblocknr, uint64_t blocknr)
+/* Whether the block with that number is still at BLOCKNR, and for whom. */
+static int find_use(struct segment_source *src, struct context *cx,
+		    uint64_t vblocknr, uint64_t blocknr,
+		    enum liveness_kind *kind)
 {
 	struct nilfs_dat_entry de;
 	int err = translate_entry(src->vol, cx, vblocknr, &de);
 
+	*kind = LIVENESS_DEAD;
 	if (err == -ENOENT) {
 		fail_clear(cx);
 		return 0;
 	}
-	if (err)
-		return err;
-	return le64_get(de.de_blocknr) == blocknr &&
-	       liveness_of_entry(src->live, &de) != LIVENESS_DEAD;
+	if (!err && le64_get(de.de_blocknr) == blocknr)
+		*kind = liveness_of_entry(src->live, &de);
+	return err;
 }
 
 static int count_log(struct segment_source *src, struct context *cx,
 		     const struct log *log, struct segment *s)
 {
+	enum liveness_kind kind;
 	struct segsum_block b;
 	int ret;
 
@@ -162,10 +165,12 @@ static int count_log(struct segment_source *src, struct context *cx,
 	while ((ret = summary_next(&src->summary, cx, &b)) > 0) {
 		if (!is_data(&b))
 			continue;
-		ret = is_kept(src, cx, b.vblocknr, log->pseg + b.index);
-		if (ret < 0)
+		ret = find_use(src, cx, b.vblocknr, log->pseg + b.index,
+			       &kind);
+		if (ret)
 			return ret;
-		s->data += (uint32_t)ret;
+		s->data += kind != LIVENESS_DEAD;
+		s->live_data += kind == LIVENESS_CURRENT;
 	}
 	return ret;
 }
@@ -177,7 +182,7 @@ int segment_count_data(struct segment_source *src, struct context *cx,
 	struct log log;
 	int ret;
 
-	s->data = s->overhead = 0;
+	s->data = s->live_data = s->overhead = 0;
 	s->has_data = false;
 	if (!s->written || !s->has_counts)
 		return 0;
@@ -186,6 +191,20 @@ int segment_count_data(struct segment_source *src, struct context *cx,
 		ret = count_log(src, cx, &log, s);
 	s->has_data = !ret;
 	return ret;
+}
+
+struct segmap_segment segment_to_map(const struct segment *s)
+{
+	return (struct segmap_segment){
+		.error = s->state & SEGMENT_ERROR,
+		.active = s->state & SEGMENT_ACTIVE,
+		.dirty = s->state & SEGMENT_DIRTY,
+		.counted = s->has_counts,
+		.blocks = s->blocks,
+		.kept = segment_kept(s),
+		.live = s->live,
+		.snapshot = s->snapshot,
+	};
 }
 
 void segment_state_text(unsigned int state, char text[SEGMENT_STATE_CHARS])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All that is known of one segment, gathered from several places. */
+/* Information on one segment, from several sources. */
 #ifndef NILFS2_DUMP_SEGMENT_H
 #define NILFS2_DUMP_SEGMENT_H
 
@@ -8,6 +8,7 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
+#include "out/segmap.h"
 #include "vol/liveness.h"
 #include "vol/summary.h"
 #include "vol/sutable.h"
@@ -35,6 +36,7 @@ struct segment {
 	/* By segment_count_data() only. */
 	bool has_data;
 	uint32_t data;			/* of the kept blocks: file contents */
+	uint32_t live_data;		/* of these, of the latest state */
 	uint32_t overhead;		/* summaries and super roots */
 };
 
@@ -93,6 +95,9 @@ static inline uint32_t segment_dead(const struct segment *s)
 
 	return s->has_counts && kept < s->written ? s->written - kept : 0;
 }
+
+/* What a picture shows of S. */
+struct segmap_segment segment_to_map(const struct segment *s);
 
 /* "ad-p" in the manner of lssu(1): active, dirty, error, protected. */
 #define SEGMENT_STATE_CHARS 4

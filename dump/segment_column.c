@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The columns of the listing of segments: one row each says how it is called,
- * shown and whether it is dear; one function tells its value.
+ * The columns of the list of segments: one row each has its names, format and
+ * cost; one function computes its value.
  */
 #include "dump/segment_column.h"
 
@@ -61,6 +61,11 @@ bool segment_column_needs_data(unsigned int column)
 	return column >= DATA && column <= OVERHEAD;
 }
 
+const char *segment_column_word(size_t i)
+{
+	return i < COLUMNS ? all[i].key : NULL;
+}
+
 int segment_column_find(struct context *cx, const char *name,
 			unsigned int *column)
 {
@@ -78,7 +83,7 @@ int segment_column_find(struct context *cx, const char *name,
 						 sizeof(names) - used, "%s%s",
 						 i ? ", " : "", all[i].key);
 	}
-	return fail(cx, -EINVAL, "'%s' is no column; there are %s", name,
+	return fail(cx, -EINVAL, "'%s' is not a column; valid are %s", name,
 		    names);
 }
 
@@ -191,7 +196,7 @@ static struct value liveness(unsigned int column, const struct segment *s)
 	}
 }
 
-/* What segment_count_data() has found. */
+/* The result of segment_count_data(). */
 static struct value counted(unsigned int column, const struct segment *s)
 {
 	uint32_t kept = segment_kept(s);

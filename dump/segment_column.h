@@ -11,7 +11,7 @@
 
 #define SEGMENT_COLUMNS_MAX TABLE_COLUMNS_MAX
 
-/* The columns that were asked for, as numbers, in order. */
+/* The requested columns, as numbers, in order. */
 struct segment_columns {
 	unsigned int list[SEGMENT_COLUMNS_MAX];
 	unsigned int count;
@@ -25,6 +25,9 @@ struct segment_columns {
  */
 int segment_column_parse(struct context *cx, const char *list, bool recent,
 			 struct segment_columns *columns);
+
+/* The name of the I-th column, or NULL past the last one. */
+const char *segment_column_word(size_t i);
 
 /* The column of that name, or -EINVAL. */
 int segment_column_find(struct context *cx, const char *name,

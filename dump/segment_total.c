@@ -2,8 +2,8 @@
 /*
  * Sums over segments.
  *
- * Utilization is what a cleaner would keep of the blocks that a segment has;
- * what is left of a full segment is what cleaning it would gain.
+ * Utilization is the share of a segment's blocks that a cleaner would keep; the
+ * rest of a full segment is what cleaning it would gain.
  */
 #include "dump/segment_total.h"
 
@@ -39,6 +39,7 @@ void segment_total_add(struct segment_total *t, const struct segment *s)
 	t->without_counts += !s->has_counts;
 	if (s->has_data) {
 		t->data += s->data;
+		t->live_data += s->live_data;
 		t->overhead += s->overhead;
 	} else if (s->written) {
 		t->without_data++;

@@ -13,7 +13,7 @@
 struct segment_total {
 	uint64_t segments, clean, active, dirty, error, protected;
 	uint64_t blocks, written, live, snapshot, recent, dead;
-	uint64_t data, overhead;
+	uint64_t data, live_data, overhead;
 	uint64_t without_data;		/* segments that were not looked into */
 	uint64_t without_counts;	/* segments with unknown live blocks */
 	struct histogram use;		/* of segments in use, in tenths */

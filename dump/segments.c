@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dump.nilfs2 segments: what every segment holds.
+ * dump.nilfs2 segments: live and dead blocks of every segment.
  *
- * A listing in the order of the segments is a stream and keeps nothing.  A
- * sorted one goes over the segments twice: the first time only the value to
- * sort by is kept, sixteen bytes a segment, the second time rows are made in
- * that order.
+ * A list in the order of the segments is a stream and keeps nothing.  A sorted
+ * one reads the segments twice: first only the value to sort by is kept,
+ * sixteen bytes a segment, then rows are printed in that order.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,26 +51,34 @@ struct listing {
 	int status;
 };
 
+static const struct {
+	const char *name;
+	unsigned int bit;
+} state_names[] = {
+	{ "active", SEGMENT_ACTIVE },
+	{ "dirty", SEGMENT_DIRTY },
+	{ "error", SEGMENT_ERROR },
+	{ "protected", SEGMENT_PROTECTED },
+	{ "clean", STATE_CLEAN },
+};
+
+#define STATE_NAMES (sizeof(state_names) / sizeof(state_names[0]))
+
+static const char *state_word(size_t i)
+{
+	return i < STATE_NAMES ? state_names[i].name : NULL;
+}
+
 static int add_state(struct context *cx, const char *word, size_t len,
 		     unsigned int *states)
 {
-	static const struct {
-		const char *name;
-		unsigned int bit;
-	} names[] = {
-		{ "active", SEGMENT_ACTIVE },
-		{ "dirty", SEGMENT_DIRTY },
-		{ "error", SEGMENT_ERROR },
-		{ "protected", SEGMENT_PROTECTED },
-		{ "clean", STATE_CLEAN },
-	};
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strlen(names[i].name) != len ||
-		    memcmp(names[i].name, word, len) != 0)
+	for (i = 0; i < STATE_NAMES; i++) {
+		if (strlen(state_names[i].name) != len ||
+		    memcmp(state_names[i].name, word, len) != 0)
 			continue;
-		*states |= names[i].bit;
+		*states |= state_names[i].bit;
 		return 0;
 	}
 	return fail(cx, -EINVAL, "--state: '%.*s' is none of active, dirty, "
@@ -115,7 +122,7 @@ static bool is_wanted(const struct listing *l, const struct segment *s)
 	       is_share(s, segment_kept(s), o->min_live);
 }
 
-/* Clean ones are listed where they are asked for. */
+/* Clean ones are listed if requested. */
 static bool lists_clean(const struct listing *l)
 {
 	return l->o->all || l->ranges.count || l->o->states & STATE_CLEAN;
@@ -240,7 +247,7 @@ static int show_sorted(struct listing *l)
 			err = context_cancelled(cx);
 		if (err)
 			break;
-		/* What fails here has failed, and been noted, before. */
+		/* A failure here was already reported. */
 		if (segment_describe(&l->src, cx, l->keys[at].segnum, &su, &s))
 			fail_clear(cx);
 		err = show(l, &s);
@@ -320,17 +327,17 @@ static const struct cli_option segments_rows[] = {
 	{ 'a', "all", NULL, "clean segments too", OPTION_FLAG, AT(all), 0, 0,
 	  NULL, NULL },
 	{ 'o', "columns", "LIST",
-	  "these columns, or with a leading '+' these besides the usual ones",
-	  OPTION_STRING, AT(columns), 0, 0, NULL, NULL },
-	{ 's', "sort", "COLUMN", "in the order of this column", OPTION_STRING,
-	  AT(sort), 0, 0, NULL, NULL },
-	{ 'r', "reverse", NULL, "the other way round", OPTION_FLAG,
+	  "these columns; with a leading '+' in addition to the default",
+	  OPTION_STRING, AT(columns), 0, 0, NULL, NULL, segment_column_word },
+	{ 's', "sort", "COLUMN", "sort by this column", OPTION_STRING,
+	  AT(sort), 0, 0, NULL, NULL, segment_column_word },
+	{ 'r', "reverse", NULL, "reverse the order", OPTION_FLAG,
 	  AT(reverse), 0, 0, NULL, NULL },
 	{ 'n', "lines", "N", "no more than N segments", OPTION_U64, AT(lines),
 	  0, 0, NULL, NULL },
 	{ 0, "state", "LIST",
 	  "only those that are one of active, dirty, error, protected, clean",
-	  OPTION_CALL, AT(states), 0, 0, NULL, parse_states },
+	  OPTION_CALL, AT(states), 0, 0, NULL, parse_states, state_word },
 	{ 0, "min-dead", "PERCENT", "only those with so many dead blocks",
 	  OPTION_U32, AT(min_dead), 0, 0, NULL, NULL },
 	{ 0, "min-live", "PERCENT", "only those with so many blocks kept",
@@ -340,7 +347,8 @@ static const struct cli_option segments_rows[] = {
 	  AT(period), 0, 0, NULL, NULL },
 	{ 0, "totals", NULL, "sums below the list, over clean segments too",
 	  OPTION_FLAG, AT(totals), 0, 0, NULL, NULL },
-	{ 0, "histogram", NULL, "how many segments are how full", OPTION_FLAG,
+	{ 0, "histogram", NULL, "number of segments by how full they are",
+	     OPTION_FLAG,
 	  AT(histogram), 0, 0, NULL, NULL },
 	{ 0 },
 };
@@ -351,10 +359,10 @@ static const struct segments_options segments_defaults = {
 
 const struct cli_command segments_command = {
 	.name = "segments",
-	.summary = "what each segment holds, live and dead",
+	.summary = "live and dead blocks of segments",
 	.synopsis = "IMAGE [SEGMENT | FIRST..LAST]...",
-	.about = "Lists the segments in use, or those named, with what "
-		 "is alive in them.",
+	.about = "Lists the segments in use, or those given, with their live "
+		 "blocks.",
 	.options = segments_rows,
 	.options_size = sizeof(struct segments_options),
 	.defaults = &segments_defaults,

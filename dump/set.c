@@ -2,10 +2,12 @@
 /*
  * set: change a field by its name, for tests and for repair by hand.
  *
- * The only command that writes.  The change and the checksums over it are
- * made in an overlay first, so that what cannot be done as a whole is not
- * begun; then they are written in place and flushed.  Whether the new value
- * makes sense is not asked.
+ * The only command that writes.  The change and the checksums over it are first
+ * made in an overlay, so that nothing is written if any of them fails.  Then all
+ * bytes from the first change to the last, a checksum being one of them, are
+ * written in place by one request, so that a tool that is stopped leaves the
+ * old state or the new one; if the request fails the old bytes are written back.
+ * Whether the new value makes sense is not checked.
  */
 #include "dump/commands.h"
 
@@ -30,10 +32,10 @@ struct set_options {
 };
 
 static const struct cli_option set_rows[] = {
-	{ 0, "expert", NULL, "needed: you know that this can ruin a volume",
+	{ 0, "expert", NULL, "required, since this can destroy a volume",
 	  OPTION_FLAG, offsetof(struct set_options, expert), 0, 0, NULL,
 	  NULL },
-	{ 0, "fix-checksums", NULL, "make the checksums over it right",
+	{ 0, "fix-checksums", NULL, "update the checksums that cover it",
 	  OPTION_FLAG, offsetof(struct set_options, fix), 1, 0, NULL, NULL },
 	{ 0, "keep-checksums", NULL, "leave all checksums (the default)",
 	  OPTION_FLAG, offsetof(struct set_options, keep), 1, 0, NULL, NULL },
@@ -97,7 +99,7 @@ static int assign(struct set *s, const char *word)
 	return 0;
 }
 
-/* A bit is shown as a byte of its own and merged again. */
+/* A bit is shown as a separate byte and merged again. */
 static int check_bit(struct set *s, uint8_t whole)
 {
 	unsigned int bit = (unsigned int)s->target.bit;
@@ -185,8 +187,8 @@ static int seal(struct set *s)
 }
 
 /*
- * Of a volume that nobody may write to, which the kernel would not mount so,
- * only the superblocks, which say so, can be changed.
+ * Of a volume with unsupported features, which the kernel would not mount for
+ * writing, only the superblocks can be changed.
  */
 static int check_writable(const struct set *s)
 {
@@ -206,6 +208,65 @@ static int check_writable(const struct set *s)
 		    s->dev->name, rule_info(rule)->text);
 }
 
+/* What is written: all between the first byte that may change and the last. */
+struct span {
+	uint64_t from;
+	size_t len;
+	uint8_t *old, *new;	/* both in one allocation, at OLD */
+};
+
+static int span_read(struct span *p, struct set *s)
+{
+	struct context *cx = &s->tool->cx;
+	uint64_t off, end = 0;
+	size_t cursor = 0, len;
+	int err;
+
+	for (p->from = UINT64_MAX;
+	     overlay_next_range(s->overlay, &cursor, &off, &len);) {
+		p->from = off < p->from ? off : p->from;
+		end = off + len > end ? off + len : end;
+	}
+	p->len = (size_t)(end - p->from);
+	p->old = calloc(2, p->len);
+	if (!p->old)
+		return fail(cx, -ENOMEM, "%zu bytes to be written", p->len);
+	p->new = p->old + p->len;
+	err = dev_read(s->dev, cx, p->from, p->old, p->len);
+	return err ? err : dev_read(s->overlay, cx, p->from, p->new, p->len);
+}
+
+static int span_write(const struct span *p, struct context *cx,
+		      struct dev *dev, const uint8_t *bytes)
+{
+	int err = dev_write(dev, cx, p->from, bytes, p->len);
+
+	return err ? err : dev_flush(dev, cx);
+}
+
+/* Writes NEW, or OLD again where that fails. */
+static int commit(struct set *s)
+{
+	struct context *cx = &s->tool->cx, own;
+	struct span p = { .old = NULL };
+	int err = span_read(&p, s);
+
+	if (!err)
+		err = context_cancelled(cx);
+	if (err)
+		goto out;
+	err = span_write(&p, cx, s->dev, p.new);
+	context_child(cx, &own);
+	if (err && span_write(&p, &own, s->dev, p.old))
+		tool_warn(s->tool, "%s: what was there cannot be written back: "
+			  "bytes %llu to %llu may be old or new",
+			  s->dev->name, (unsigned long long)p.from,
+			  (unsigned long long)(p.from + p.len - 1));
+out:
+	free(p.old);
+	return err;
+}
+
 /* Finds, changes, seals, and only then writes. */
 static int run_changes(struct set *s, const struct set_options *o)
 {
@@ -222,10 +283,7 @@ static int run_changes(struct set *s, const struct set_options *o)
 	if (!err && o->fix)
 		err = seal(s);
 	table_end(&s->table);
-	if (err)
-		return err;
-	err = overlay_commit(s->overlay, &s->tool->cx);
-	return err ? err : dev_flush(s->dev, &s->tool->cx);
+	return err ? err : commit(s);
 }
 
 /* In use is in use: even a read-only mount would not see the change. */

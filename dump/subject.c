@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What INO|PATH on a command line means.
+ * The inode given by INO|PATH on a command line.
  *
- * Files that users see are looked up in the checkpoint; the four metadata
- * files have a name and a reserved number each.  An inode is taken from its
- * place whatever it holds, because commands show what is there: whether it
- * makes sense is for the reader to see.
+ * Files that users see are looked up in the checkpoint; the four metadata files
+ * have a name and a reserved number each.  An inode is read whatever its
+ * content is, because commands show it without judging.
  */
 #include "dump/subject.h"
 
@@ -14,7 +13,7 @@
 
 #include "cli/option.h"
 #include "disk/inode.h"
-#include "dump/place.h"
+#include "dump/position.h"
 #include "vol/dir.h"
 #include "vol/volume.h"
 
@@ -23,7 +22,7 @@ static bool is_metadata_name(const char *text, uint64_t *ino)
 	uint64_t i;
 
 	for (i = NILFS_DAT_INO; i <= NILFS_IFILE_INO; i++) {
-		if (!strcmp(place_file_name(i), text)) {
+		if (!strcmp(position_file_name(i), text)) {
 			*ino = i;
 			return true;
 		}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The bytes of a tar stream on their way out.
+ * Output of a tar stream.
  *
- * libarchive compresses: to it the whole stream is one file of its "raw"
- * format.  A plain stream does without it.  A file that was not finished would
- * be taken for a whole one, so it is removed.
+ * libarchive compresses: it sees the whole stream as one file of its "raw"
+ * format.  A plain stream is written without it.  An incomplete file is
+ * removed.
  */
 #include "config.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the bytes of a tar stream go: a file or a pipe, compressed or not. */
+/* Output of a tar stream to a file or a pipe, compressed or not. */
 #ifndef NILFS2_DUMP_TAR_STREAM_H
 #define NILFS2_DUMP_TAR_STREAM_H
 

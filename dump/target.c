@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * STRUCTURE:INDEX to bytes of the device.
+ * Finding the bytes of STRUCTURE:INDEX on the device.
  *
- * One row for each kind of structure says how far the volume must be open and
- * who finds it.  A volume that is damaged on the way to a structure must not
- * keep one from setting it right, so each kind asks for as little as it can:
- * superblocks need nothing, logs the geometry, the rest a super root.
+ * One row for each kind of structure has the function that finds it, and what
+ * it needs to be opened.  Damage on the path to a structure must not prevent
+ * repairing it by hand, so each kind needs as little as possible: superblocks
+ * nothing, logs the geometry, the rest a super root.
  */
 #include "dump/target.h"
 
@@ -122,7 +122,7 @@ static int target_super(struct target *t, struct target_source *source,
 	return 0;
 }
 
-/* Reads numbers separated by slashes; false where TEXT has anything else. */
+/* Parses numbers separated by slashes; false if TEXT is anything else. */
 static bool parse_numbers(struct target_index *index)
 {
 	const char *p = index->text;

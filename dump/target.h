@@ -14,7 +14,7 @@
 
 #define TARGET_FIELDS_MAX 8
 
-/* Which checksum stands over the bytes of a structure. */
+/* Which checksum covers the bytes of a structure. */
 enum target_cover {
 	TARGET_COVER_SUPER,	/* that of the superblock itself */
 	TARGET_COVER_LOG,	/* those of the log at `log` */
@@ -36,7 +36,7 @@ struct target_source {
 	struct context *cx;
 	struct dev *dev;	/* borrowed */
 	uint64_t cno;		/* of inodes and directories; 0: the latest */
-	struct volume *vol;	/* NULL until something needs it */
+	struct volume *vol;	/* NULL until needed */
 	struct root root;
 	bool whole;		/* vol is open with its metadata, root too */
 };
@@ -83,7 +83,7 @@ void target_source_close(struct target_source *source);
 
 /* The parts of INDEX between slashes, as numbers where they are. */
 struct target_index {
-	const char *text;		/* all of it; "" if none was given */
+	const char *text;		/* the whole text; "" if none given */
 	unsigned int count;		/* of the parts */
 	uint64_t numbers[TARGET_PARTS_MAX];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Structures that lie in a file: entries of the metadata files, inodes, nodes
- * of block maps, entries of directories.
+ * Structures in a file: entries of the metadata files, inodes, nodes of block
+ * maps, entries of directories.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 #include "disk/dirent.h"
 #include "disk/segusage.h"
 #include "dump/mapwalk.h"
-#include "dump/place.h"
+#include "dump/position.h"
 #include "dump/subject.h"
 #include "dump/target.h"
 #include "vol/dir.h"
 
 static void set_place(struct target *t, struct target_source *source,
-		      const struct place *p, const char *table)
+		      const struct position *p, const char *table)
 {
 	target_set(t, source, p->blocknr, p->offset, field_table_find(table));
 }
@@ -26,12 +26,12 @@ int target_file_inode(struct target *t, struct target_source *source,
 		      const struct target_index *index)
 {
 	struct subject s;
-	struct place p;
+	struct position p;
 	int err;
 
 	err = subject_find(&s, source->cx, &source->root, index->text);
 	if (!err)
-		err = place_of_inode(&p, source->cx, &source->root, s.ino);
+		err = position_of_inode(&p, source->cx, &source->root, s.ino);
 	if (!err)
 		set_place(t, source, &p, "inode");
 	return err;
@@ -71,10 +71,10 @@ int target_file_bmap(struct target *t, struct target_source *source,
 int target_file_dat(struct target *t, struct target_source *source,
 		    const struct target_index *index)
 {
-	struct place p;
+	struct position p;
 	int err;
 
-	err = place_of_dat_entry(&p, source->cx, source->vol,
+	err = position_of_dat_entry(&p, source->cx, source->vol,
 				 index->numbers[0]);
 	if (!err)
 		set_place(t, source, &p, "dat_entry");
@@ -86,10 +86,10 @@ static int set_in_file(struct target *t, struct target_source *source,
 		       struct file *file, uint64_t blkoff, uint32_t offset,
 		       const char *table)
 {
-	struct place p;
+	struct position p;
 	int err;
 
-	err = place_in_file(&p, source->cx, file, blkoff, offset);
+	err = position_in_file(&p, source->cx, file, blkoff, offset);
 	if (!err)
 		set_place(t, source, &p, table);
 	return err;
@@ -201,14 +201,14 @@ int target_file_bitmap(struct target *t, struct target_source *source,
 	const struct field_table table = { .name = "bitmap" };
 	struct allocator a = { .file = NULL };
 	uint32_t offset;
-	struct place p;
+	struct position p;
 	int err;
 
 	err = parse_allocator(&a, source, index->text);
 	if (err)
 		return err;
 	offset = palloc_group_offset(a.palloc, a.number);
-	err = place_in_file(&p, source->cx, a.file,
+	err = position_in_file(&p, source->cx, a.file,
 			    palloc_bitmap_blkoff(a.palloc,
 						 palloc_group(a.palloc,
 							      a.number)),
@@ -222,7 +222,7 @@ int target_file_bitmap(struct target *t, struct target_source *source,
 }
 
 static void set_dirent(struct target *t, struct target_source *source,
-		       const struct place *p, const struct dirent_entry *de)
+		       const struct position *p, const struct dirent_entry *de)
 {
 	const struct field name = {
 		.name = "name",
@@ -237,9 +237,9 @@ static void set_dirent(struct target *t, struct target_source *source,
 	target_add_field(t, &name);
 }
 
-/* Looks for NAME in the block at P: 1 if it is there. */
+/* Searches NAME in the block at P: 1 if found. */
 static int look_in_block(struct target *t, struct target_source *source,
-			 const struct place *p, const char *name)
+			 const struct position *p, const char *name)
 {
 	struct dirent_entry de;
 	struct dirent_iter it;
@@ -270,7 +270,7 @@ static int look_in_dir(struct target *t, struct target_source *source,
 	ret = extent_cursor_open(&cur, source->cx, dir, 0);
 	while (!ret && (ret = extent_cursor_next(&cur, source->cx, 1,
 						 &e)) > 0) {
-		const struct place p = {
+		const struct position p = {
 			.ino = dir->ino,
 			.blkoff = e.blkoff,
 			.blocknr = e.blocknr,

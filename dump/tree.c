@@ -2,15 +2,15 @@
 /*
  * A walk through the files of a checkpoint.
  *
- * The path is the only thing that grows with depth: per level the directory's
- * inode and where to go on in it.  The innermost directories stay open, so that
- * coming back to one costs nothing; those further up give their blocks back, so
- * depth is not bounded by the cache.
+ * Only the path grows with depth: per level the directory's inode and the
+ * position in it.  The innermost directories stay open, so that returning to
+ * one costs nothing; those further up release their blocks, so depth is not
+ * bounded by the cache.
  *
- * A directory has one parent.  A second entry for it (a loop, or two ways to
- * one place, which could double the walk at each level) is a broken entry; a
- * set of the directories seen so far tells, and bounds the walk by the number
- * of directory blocks.
+ * A directory has one parent.  A second entry for it (a loop, or two parents,
+ * which could double the walk at each level) is a broken entry; the set of
+ * directories seen so far detects it, and bounds the walk by the number of
+ * directory blocks.
  */
 #include "dump/tree.h"
 
@@ -284,7 +284,7 @@ static int yield_entry(struct tree *t, struct context *cx,
 	return err ? break_item(t, item, err) : 1;
 }
 
-/* Goes down into the directory yielded last. */
+/* Descends into the directory yielded last. */
 static int enter(struct tree *t, struct context *cx)
 {
 	struct reader *reader = reader_of(t, t->depth + 1);
@@ -308,7 +308,7 @@ static int enter(struct tree *t, struct context *cx)
 	return 0;
 }
 
-/* Opens the innermost directory where the walk stands in it. */
+/* Opens the innermost directory at the position of the walk. */
 static int start_reading(struct tree *t, struct context *cx)
 {
 	const struct level *level = &t->levels[t->depth - 1];

@@ -2,8 +2,8 @@
 /*
  * A walk through the files below a path of one checkpoint, depth first.
  *
- * The walk ends on any volume, and what cannot be read is one item of it, not
- * its end.
+ * The walk ends on any volume, and continues after what cannot be read, which
+ * is one item of it.
  */
 #ifndef NILFS2_DUMP_TREE_H
 #define NILFS2_DUMP_TREE_H
@@ -50,8 +50,8 @@ struct tree_item {
 struct tree;
 
 /*
- * Starts at PATH of ROOT (borrowed).  The first item is what is there.  *TREEP
- * is closed with tree_close(), after a failure too.  Fails as dir_resolve() and
+ * Starts at PATH of ROOT (borrowed), which is the first item.  *TREEP is closed
+ * with tree_close(), after a failure too.  Fails as dir_resolve() and
  * root_inode() for PATH.
  */
 int tree_open(struct tree **treep, struct context *cx, struct root *root,

@@ -52,7 +52,7 @@ struct diff {
 	size_t depth, waiting_room;
 	char *paths;
 	size_t paths_len, paths_room;
-	char *path; /* of the pair at hand, or an entry */
+	char *path; /* of the current pair, or an entry */
 	size_t dir_len, path_len, path_room;
 	struct file file[2];
 };
@@ -79,7 +79,7 @@ static int broken(struct diff *d, int err)
 	return 0;
 }
 
-/* Lets the directory at the path wait; INO of a side that has none is 0. */
+/* Queues the directory at the path; INO of a side that has none is 0. */
 static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
 {
 	struct waiting *waiting, w = {.path = d->paths_len};
@@ -99,7 +99,7 @@ static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
 		else if (broken(d, ret))
 			return ret;
 	}
-	if (!w.ino[0] && !w.ino[1])
+	if (!w.ino[1] && (!w.ino[0] || d->sink->whole_directories))
 		return 0;
 	waiting = array_grow(cx, d->waiting, &d->waiting_room, d->depth + 1,
 			     sizeof(*waiting));
@@ -159,12 +159,11 @@ static int report(struct diff *d, struct context *cx, const uint64_t ino[2],
 		if (!what)
 			return 0;
 	}
-	d->sink->found(d->sink->arg, d->path, d->path_len, ino[0], ino[1],
-		       what);
-	return 0;
+	return d->sink->found(d->sink->arg, d->path, d->path_len, ino[0],
+			      ino[1], what);
 }
 
-/* Looks at the inodes of what is at the path. */
+/* Reads the inodes at the path. */
 static int compare(struct diff *d, struct context *cx, const uint64_t ino[2])
 {
 	struct nilfs_inode inode[2];
@@ -186,7 +185,7 @@ static int compare(struct diff *d, struct context *cx, const uint64_t ino[2])
 	return err ? err : push(d, cx, dirs);
 }
 
-/* Compares an entry of the pair at hand. */
+/* Compares an entry of the current pair. */
 static int compare_entry(struct diff *d, struct context *cx,
 			 const struct entry *e)
 {
@@ -318,7 +317,7 @@ static int compare_waiting(struct diff *d, struct context *cx)
 	return err ? err : context_cancelled(cx);
 }
 
-/* Finds PATH on both sides, and compares what is there. */
+/* Finds PATH on both sides, and compares it. */
 static int start(struct diff *d, struct context *cx, const char *path)
 {
 	uint64_t ino[2] = {0, 0};

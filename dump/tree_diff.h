@@ -3,6 +3,7 @@
 #ifndef NILFS2_DUMP_TREE_DIFF_H
 #define NILFS2_DUMP_TREE_DIFF_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,13 +13,16 @@
 struct tree_diff_sink {
 	/*
 	 * PATH is A's where B is 0, B's where A is 0; else its inode numbers
-	 * in both, and WHAT differs (enum inode_diff).
+	 * in both, and WHAT differs (enum inode_diff).  A directory comes before
+	 * its content.  A negative errno ends the comparison.
 	 */
-	void (*found)(void *arg, const char *path, size_t len, uint64_t a,
-		      uint64_t b, unsigned int what);
+	int (*found)(void *arg, const char *path, size_t len, uint64_t a,
+		     uint64_t b, unsigned int what);
 	/* Something at PATH could not be read: the failure text says what. */
 	void (*broken)(void *arg, const char *path, size_t len, int err);
 	void *arg;
+	/* What was in a directory that is in A alone is not looked at. */
+	bool whole_directories;
 };
 
 /*

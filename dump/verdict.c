@@ -2,10 +2,10 @@
 /*
  * Whether a block is live.
  *
- * A block with a virtual number is asked at the DAT: does the entry still
- * point here, and which checkpoints have it.  Blocks of the DAT itself have
- * no such number and no history; they live while the DAT's own map leads to
- * them.
+ * A block with a virtual number is looked up in the DAT: whether the entry
+ * still points to it, and which checkpoints have it.  Blocks of the DAT itself
+ * have no such number and no history; they are live if the DAT's own map refers
+ * to them.
  */
 #include "dump/verdict.h"
 

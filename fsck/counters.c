@@ -103,7 +103,7 @@ static int rebuild(struct fixer_job *job, struct context *cx,
 	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
-static int count_anew(struct repair *r, struct context *cx)
+static int counters_recount(struct repair *r, struct context *cx)
 {
 	static const bool none[RULE_FIX_COUNT];
 	struct check *c = &r->first->check;
@@ -141,7 +141,7 @@ static int run(struct repair *r, struct context *cx)
 			  "be repaired first", r->tool->argv[0]);
 		return SESSION_UNCORRECTED;
 	}
-	ret = count_anew(r, cx);
+	ret = counters_recount(r, cx);
 	if (ret >= 0)
 		repairlist_report(&r->repaired, report);
 	return ret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fsck.nilfs2: open, check, repair, tell.
+ * fsck.nilfs2: open, check, repair, report.
  */
 #include <errno.h>
 #include <unistd.h>

@@ -2,20 +2,20 @@
 /*
  * The segments before and after.
  *
- * Two maps as dump.nilfs2 draws them, each a document inside the document.
- * What is kept is counted as cleaning counts it, protection included.
+ * Two maps as drawn by dump.nilfs2, nested in one document.  Live blocks are
+ * counted as for cleaning, protection period included.
  */
 #include "gc/beforeafter.h"
 
 #include "disk/segusage.h"
 #include "out/segmap.h"
+#include "out/svg.h"
 #include "vol/liveness.h"
 #include "vol/protection.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-#define TITLE 20u	/* pixels */
-#define GAP 12u
+#define TITLE 24u	/* pixels above a map */
 
 static struct segmap_segment outline(const struct volume *vol,
 				     const struct liveness *l, uint64_t segnum,
@@ -38,8 +38,8 @@ static struct segmap_segment outline(const struct volume *vol,
 	};
 }
 
-static int add_all(struct picture *p, struct context *cx, struct volume *vol,
-		   const struct liveness *l)
+static int add_all_cells(struct picture *p, struct context *cx,
+			 struct volume *vol, const struct liveness *l)
 {
 	struct nilfs_segment_usage_ext su;
 	struct segmap_segment s;
@@ -57,8 +57,20 @@ static int add_all(struct picture *p, struct context *cx, struct volume *vol,
 	return ret;
 }
 
-static int look_at(struct beforeafter *b, struct context *cx,
-		   struct volume *vol, struct picture **p)
+static void describe(struct beforeafter *b, const struct volume *vol)
+{
+	b->volume = (struct segmap_volume){
+		.label = volume_label(vol, b->label),
+		.device_bytes = vol->dev->size,
+		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
+				 << vol->geo.block_bits,
+		.segments = vol->geo.nsegments,
+		.checkpoint = vol->latest.cno,
+	};
+}
+
+static int count_and_draw(struct beforeafter *b, struct context *cx,
+			  struct volume *vol, struct picture **p)
 {
 	uint64_t cno = UINT64_MAX, total = vol->geo.nsegments;
 	struct liveness *l = NULL;
@@ -67,12 +79,13 @@ static int look_at(struct beforeafter *b, struct context *cx,
 
 	if (!ret)
 		ret = liveness_count(vol, cx, cno, &l);
+	describe(b, vol);
 	b->cell = segmap_svg_size(total, &width, &height);
 	if (!ret)
 		ret = picture_open(cx, segmap_kinds, SEGMAP_CLASSES, total,
 				   width, height, p);
 	if (!ret)
-		ret = add_all(*p, cx, vol, l);
+		ret = add_all_cells(*p, cx, vol, l);
 	liveness_free(l);
 	return ret;
 }
@@ -85,7 +98,7 @@ static int draw(struct beforeafter *b, struct context *cx, struct dev *dev,
 
 	*p = NULL;
 	if (!ret)
-		ret = look_at(b, cx, vol, p);
+		ret = count_and_draw(b, cx, vol, p);
 	volume_close(vol);
 	if (ret) {
 		picture_close(*p);
@@ -108,35 +121,36 @@ int beforeafter_begin(struct beforeafter *b, struct context *cx,
 	return ret ? outfile_close(&b->file, cx, ret) : 0;
 }
 
-static void put(struct out *out, const struct picture *p, unsigned int cell,
+static void put(const struct beforeafter *b, const struct picture *p,
 		const char *title, unsigned int top)
 {
-	out_printf(out,
-		   "<g transform=\"translate(0 %u)\">\n"
-		   "<text x=\"0\" y=\"14\">%s</text>\n"
-		   "<g transform=\"translate(0 %u)\">\n",
-		   top, title, TITLE);
-	picture_svg(p, out, cell);
-	out_string(out, "</g>\n</g>\n");
+	struct picture_labels labels = segmap_labels(&b->volume);
+
+	out_printf(b->file.out,
+		   "<text x=\"%u\" y=\"%u\" class=\"ink\" "
+		   "font-size=\"14\">%s</text>\n",
+		   SVG_MARGIN, top + 12, title);
+	picture_svg(p, b->file.out, b->cell, &labels, SVG_MARGIN,
+		    top + TITLE);
 }
 
 /* Cells of both are as large as those of the latter. */
 static void put_both(const struct beforeafter *b, const struct picture *after)
 {
-	struct out *out = b->file.out;
+	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
 	unsigned int width, width2, height, height2;
 
 	picture_svg_size(b->before, b->cell, &width, &height);
 	picture_svg_size(after, b->cell, &width2, &height2);
-	out_printf(out,
-		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
-		   "height=\"%u\" font-family=\"sans-serif\" "
-		   "font-size=\"13\">\n",
-		   width > width2 ? width : width2,
-		   height + height2 + 2 * TITLE + GAP);
-	put(out, b->before, b->cell, "Before", 0);
-	put(out, after, b->cell, "After", height + TITLE + GAP);
-	out_string(out, "</svg>\n");
+	height += TITLE + SVG_MARGIN;
+	svg_begin(b->file.out,
+		  (width > width2 ? width : width2) + 2 * SVG_MARGIN,
+		  SVG_HEAD + height + TITLE + height2 + SVG_MARGIN,
+		  segmap_title(&b->volume, title),
+		  segmap_subtitle(&b->volume, subtitle));
+	put(b, b->before, "Before", SVG_HEAD);
+	put(b, after, "After", SVG_HEAD + height);
+	svg_end(b->file.out);
 }
 
 int beforeafter_end(struct beforeafter *b, struct context *cx, struct dev *dev,

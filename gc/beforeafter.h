@@ -8,26 +8,29 @@
 #include "base/context.h"
 #include "cli/outfile.h"
 #include "dev/dev.h"
-#include "out/picture.h"
+#include "out/segmap.h"
+#include "vol/volume.h"
 
 struct beforeafter {
 	struct outfile file;
 	struct picture *before;
+	struct segmap_volume volume;	/* the state drawn last */
+	char label[VOLUME_LABEL_MAX];
 	unsigned int cell;	/* pixels */
 	uint64_t protect;	/* seconds */
 };
 
 /*
- * Makes PATH, not to be the image IMAGE, and looks at the volume on DEV, of
- * which PROTECT seconds are protected.  To be ended unless it fails.
+ * Creates PATH, which must not be the image IMAGE, and counts the volume on DEV
+ * with a protection period of PROTECT seconds.  Must be ended unless it fails.
  */
 int beforeafter_begin(struct beforeafter *b, struct context *cx,
 		      const char *path, const char *image, struct dev *dev,
 		      uint64_t protect);
 
 /*
- * Looks at it once more and writes the file; with the failure ERR, which is
- * returned then, it stays empty.
+ * Counts it again and writes the file; after a failure ERR, which is then
+ * returned, the file stays empty.
  */
 int beforeafter_end(struct beforeafter *b, struct context *cx, struct dev *dev,
 		    int err);

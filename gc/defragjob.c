@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The job of defragmentation, as the command line asks for it.
+ * The job of defragmentation, as the command line requests it.
  *
- * Files are listed for JSON, and for people who want to know more; where all
- * files were meant, those that had too many extents.
+ * Files are listed in JSON and with --verbose; with "all" only those that had
+ * too many extents.
  */
-#include "gc/defragjob.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "gc/defrag.h"
-#include "gc/totalsreport.h"
-#include "gc/watch.h"
+#include "gc/compact/defrag.h"
+#include "gc/job.h"
+#include "gc/moving.h"
 #include "out/table.h"
 
 #define OPTION "--defrag"
@@ -71,18 +69,19 @@ static void put_extents(struct report *r, const struct filelist *l)
 		many_before += spread_excess(&f->before) > 0;
 		many_after += spread_excess(&f->after) > 0;
 	}
-	report_u64(r, "files", "Files looked at", l->n);
-	report_u64(r, "files_before", "Files in too many pieces before",
+	report_u64(r, "files", "Files examined", l->n);
+	report_u64(r, "files_before", "Fragmented files before",
 		   many_before);
-	report_u64(r, "files_after", "Files in too many pieces now",
+	report_u64(r, "files_after", "Fragmented files now",
 		   many_after);
-	report_u64(r, "extents_enough", "Extents that are enough",
+	report_u64(r, "extents_enough", "Ideal number of extents",
 		   after.enough);
 	report_u64(r, "extents_before", "Extents before", before.extents);
 	report_u64(r, "extents_after", "Extents now", after.extents);
 }
 
-static void report(struct tool *tool, const struct defrag *d, uint64_t began)
+static void report_defrag(struct tool *tool, const struct defrag *d,
+			  uint64_t began)
 {
 	struct report *r = &tool->report;
 
@@ -90,8 +89,8 @@ static void report(struct tool *tool, const struct defrag *d, uint64_t began)
 	report_begin(r, "defragmentation", NULL);
 	put_extents(r, &d->list);
 	report_u64(r, "segments_moved", "Segments moved", d->totals.victims);
-	report_u64(r, "segments_left", "Segments left alone", d->left);
-	totalsreport_put(r, &d->totals, began);
+	report_u64(r, "segments_left", "Segments skipped", d->left);
+	moving_put(r, &d->totals, began);
 	report_end(r);
 }
 
@@ -122,52 +121,30 @@ static int read_paths(struct tool *tool, const struct option_list *words,
 	return 0;
 }
 
-static int defrag(struct tool *tool, const struct options *o, struct dev *dev,
-		  const char *const *paths)
+int defragjob_defrag(struct tool *tool, const struct options *o,
+		     struct dev *dev)
 {
-	struct defrag_options options = {
-		.paths = paths,
-		.how = {
-			.protect = o->protect,
-			.batch.time = (uint64_t)tool->cx.now,
-			.batch.sums = o->sums,
-			.batch.forecast = o->dry_run,
-			.batch.front = o->compact >= 0 || o->shrink.wanted,
-		},
-	};
+	struct defrag_options options = { .how = moving_options(tool, o) };
 	uint64_t began = tool_clock();
+	struct moving moving;
+	const char **paths;
 	struct defrag d;
-	struct watch watch;
-	int ret;
+	int ret = read_paths(tool, &o->defrag, &paths);
 
-	watch_begin(&watch, tool, &options.how);
+	if (ret)
+		goto out;
+	options.paths = paths;
+	options.how.batch.forecast = o->dry_run;
+	options.how.batch.front = o->compact >= 0 || o->shrink.wanted;
+	moving_begin(&moving, tool, &options.how);
 	ret = defrag_run(&d, &tool->cx, dev, &options);
-	watch_end(&watch);
+	moving_end(&moving);
 	if (!ret)
-		report(tool, &d, began);
+		report_defrag(tool, &d, began);
 	if (!ret && d.left)
 		ret = JOB_LEFT;
 	defrag_close(&d);
-	return ret;
-}
-
-static int run(struct tool *tool, const struct options *o, struct dev *dev)
-{
-	const char **paths;
-	int ret = read_paths(tool, &o->defrag, &paths);
-
-	if (!ret)
-		ret = defrag(tool, o, dev, paths);
+out:
 	free(paths);
 	return ret;
 }
-
-static bool is_wanted(const struct options *o)
-{
-	return o->defrag.count;
-}
-
-const struct job defragjob = {
-	.is_wanted = is_wanted,
-	.run = run,
-};

@@ -1,31 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A job of gc.nilfs2: one of the things that it can be asked to do to a volume.
+ * The jobs of gc.nilfs2: each is one operation on a volume, complete in itself.
  */
 #ifndef NILFS2_GC_JOB_H
 #define NILFS2_GC_JOB_H
-
-#include <stdbool.h>
 
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "gc/options.h"
 
-/* Exit status: not all that was wanted was done. */
+/* Exit status: less was done than requested. */
 #define JOB_UNDONE 1
 /* Exit status: some segments were left alone, the others are done. */
 #define JOB_LEFT 3
 
 /*
- * Jobs come one after the other, each on the volume that the one before has
- * left, and each complete in itself.  A forecast has them all on one overlay.
+ * Does the job to DEV as OPTIONS has it and reports the result: 0, JOB_UNDONE,
+ * JOB_LEFT or -errno.  -EINVAL with tool->bad_usage for a wrong argument.
  */
-struct job {
-	bool (*is_wanted)(const struct options *options);
-	/* Does it to DEV and tells what came of it: 0, JOB_UNDONE,
-	   JOB_LEFT or -errno. */
-	int (*run)(struct tool *tool, const struct options *options,
-		   struct dev *dev);
-};
+typedef int job_run(struct tool *tool, const struct options *options,
+		    struct dev *dev);
+
+job_run tunejob_properties;	/* --label, --uuid, --check-interval, ... */
+job_run tunejob_features;	/* --features */
+job_run checkpointjob_snapshots;	/* --to-snapshot, --take-snapshot ... */
+job_run checkpointjob_delete;	/* --delete-checkpoints */
+job_run cleanjob_compare;	/* --compare */
+job_run cleanjob_clean;		/* --free, or no job at all */
+job_run compactjob_compact;	/* --compact, --order */
+job_run compactjob_copy;	/* --output */
+job_run resizejob_shrink;	/* --shrink */
+job_run resizejob_grow;		/* --grow */
+job_run defragjob_defrag;	/* --defrag */
+job_run freejob_purge;		/* --purge */
+job_run freejob_punch;		/* --punch */
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * The options of gc.nilfs2.
  *
- * What nilfs_cleanerd.conf(5) has a word for is called by that word and begins
- * with the same value.
+ * Options known from nilfs_cleanerd.conf(5) have the same name and default.
  */
 #include "gc/options.h"
 
@@ -12,7 +11,7 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "gc/clean.h"
+#include "gc/clean/clean.h"
 
 #define AT(member) offsetof(struct options, member)
 
@@ -36,6 +35,9 @@ const struct options options_defaults = {
 	.policy = { &policy_list[0], POLICY_WEIGHT },
 	.min_reclaimable = MIN_RECLAIMABLE_DEFAULT,
 	.protect = PROTECT_DEFAULT,
+	.tune = {
+		.numbers = { TUNE_KEEP, TUNE_KEEP, TUNE_KEEP, TUNE_KEEP },
+	},
 };
 
 static int set_policy(struct context *cx, const char *arg, void *where)
@@ -43,11 +45,12 @@ static int set_policy(struct context *cx, const char *arg, void *where)
 	struct options_policy *p = where;
 
 	p->policy = policy_parse(arg, &p->weight);
-	return p->policy ? 0 : fail(cx, -EINVAL, "--policy: there is no '%s'",
+	return p->policy ? 0 : fail(cx, -EINVAL, "--policy: unknown policy "
+						 "'%s'",
 				    arg);
 }
 
-/* A number of segments, or, where it says so, percent or bytes. */
+/* A number of segments, percent or bytes. */
 static int set_free(struct context *cx, const char *arg, void *where)
 {
 	struct options_amount *amount = where;
@@ -55,8 +58,8 @@ static int set_free(struct context *cx, const char *arg, void *where)
 	char number[24];
 
 	if (!digits || digits >= sizeof(number) || len > digits + 3) {
-		return fail(cx, -EINVAL, "--free: '%s' is no number of "
-			    "segments, size or percentage", arg);
+		return fail(cx, -EINVAL, "--free: '%s' is not a number of "
+					 "segments, size or percentage", arg);
 	}
 	memcpy(number, arg, digits);
 	number[digits] = '\0';
@@ -71,7 +74,7 @@ static int set_free(struct context *cx, const char *arg, void *where)
 			     &amount->n);
 }
 
-/* WHAT's size, or none, or MIN. */
+/* The size of option WHAT, or none, or MIN. */
 static int set_size(struct context *cx, const char *what, const char *arg,
 		    struct options_size *size)
 {
@@ -84,7 +87,7 @@ static int set_size(struct context *cx, const char *what, const char *arg,
 	ret = option_size(cx, what, arg, &size->bytes);
 	size->bytes -= size->bytes % SIZE_UNIT;
 	if (!ret && !size->bytes)
-		ret = fail(cx, -EINVAL, "%s: '%s' is no size of a volume",
+		ret = fail(cx, -EINVAL, "%s: '%s' is not a size of a volume",
 			   what, arg);
 	return ret;
 }
@@ -104,13 +107,22 @@ static int set_grow(struct context *cx, const char *arg, void *where)
 const struct cli_option options_rows[] = {
 	{ 'n', "dry-run", NULL, "change nothing, print what would be done",
 	  OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL },
+	{ 0, "check-interval", "SECONDS", "set the time between checks, 0: none",
+	  OPTION_I64, AT(tune.numbers[TUNE_CHECK_INTERVAL]), 0, 0, NULL, NULL },
+	{ 0, "commit-blocks", "N",
+	  "set the dirty blocks that a mount commits, 0: the kernel's default",
+	  OPTION_I64, AT(tune.numbers[TUNE_COMMIT_BLOCKS]), 0, 0, NULL, NULL },
+	{ 0, "commit-interval", "SECONDS",
+	  "set the time between commits of a mount, 0: the kernel's default",
+	  OPTION_I64, AT(tune.numbers[TUNE_COMMIT_INTERVAL]), 0, 0, NULL,
+	  NULL },
 	{ 0, "compact", "[=needed|all]", "move all live blocks to the front",
 	  OPTION_CHOICE, AT(compact), 0, OPTIONS_COMPACT_NEEDED, compactions,
 	  NULL },
 	{ 0, "compare", NULL, "forecast each policy, change nothing",
 	  OPTION_FLAG, AT(compare), 0, 0, NULL, NULL },
 	{ 0, "defrag", "PATH|all",
-	  "make this file contiguous (again for each), or all in pieces",
+	  "make this file contiguous, or all fragmented files; may be repeated",
 	  OPTION_LIST, AT(defrag), 0, 0, NULL, NULL },
 	{ 0, "delete-checkpoints", "RANGE",
 	  "delete checkpoints first, as 3 or 5..8,12.. (no snapshots)",
@@ -118,20 +130,25 @@ const struct cli_option options_rows[] = {
 	{ 'O', "features", "LIST",
 	  "set features, ^NAME clears one (cleans nothing)",
 	  OPTION_STRING, AT(features), 0, 0, NULL, NULL },
-	{ 'f', "force", NULL, "delete snapshots of these ranges as well",
+	{ 'f', "force", NULL, "delete snapshots too; overwrite --output FILE",
 	  OPTION_FLAG, AT(force), SNAPSHOTS, 0, NULL, NULL },
 	{ 0, "free", "N|SIZE|PERCENT%",
-	  "free so many segments, bytes or percent more, not all",
+	  "amount to free: segments, bytes or percent (all)",
 	  OPTION_CALL, AT(free), 0, 0, NULL, set_free },
 	{ 0, "grow", "[=SIZE]",
-	  "give it all of the device, or an image file SIZE bytes",
+	  "enlarge the volume to its device, or to SIZE",
 	  OPTION_CALL, AT(grow), RESIZE, 0, NULL, set_grow },
 	{ 0, "keep-snapshots", NULL, "keep snapshots in these ranges",
 	  OPTION_FLAG, AT(keep_snapshots), SNAPSHOTS, 0, NULL, NULL },
-	{ 0, "max-search", "N", "look at N segments for each choice",
+	{ 'L', "label", "LABEL", "set the name of the volume, up to 80 bytes",
+	  OPTION_STRING, AT(tune.label), 0, 0, NULL, NULL },
+	{ 0, "max-mounts", "N", "set the number of mounts between checks, "
+	  "-1: any", OPTION_I64, AT(tune.numbers[TUNE_MAX_MOUNTS]), 0, 0, NULL,
+	  NULL },
+	{ 0, "max-search", "N", "examine N segments for each choice (all)",
 	  OPTION_U64, AT(max_search), 0, 0, NULL, NULL },
 	{ 0, "min-reclaimable", "PERCENT",
-	  "leave segments with fewer dead blocks alone (10)", OPTION_U32,
+	  "do not clean segments with fewer dead blocks (10)", OPTION_U32,
 	  AT(min_reclaimable), 0, 0, NULL, NULL },
 	{ 0, "no-check", NULL, "do not check the volume first (may lose data)",
 	  OPTION_FLAG, AT(no_check), 0, 0, NULL, NULL },
@@ -142,10 +159,10 @@ const struct cli_option options_rows[] = {
 	  "change nothing, write a compact copy to this new file",
 	  OPTION_STRING, AT(output), 0, 0, NULL, NULL },
 	{ 0, "policy", "NAME[:PERCENT]",
-	  "which segments come first (optimal: least moves in a batch)",
-	  OPTION_CALL, AT(policy), 0, 0, NULL, set_policy },
+	  "order in which segments are cleaned (optimal)",
+	  OPTION_CALL, AT(policy), 0, 0, NULL, set_policy, policy_word },
 	{ 0, "protect", "SECONDS",
-	  "keep blocks live within so many seconds (3600)", OPTION_U64,
+	  "keep blocks of checkpoints of this period (3600)", OPTION_U64,
 	  AT(protect), 0, 0, NULL, NULL },
 	{ 0, "punch", NULL, "punch holes for clean segments at the end",
 	  OPTION_FLAG, AT(punch), 0, 0, NULL, NULL },
@@ -153,10 +170,21 @@ const struct cli_option options_rows[] = {
 	  "zero all unused space",
 	  OPTION_FLAG, AT(purge), 0, 0, NULL, NULL },
 	{ 0, "shrink", "[=SIZE|min]",
-	  "make the volume that small, or minimal",
+	  "shrink the volume to SIZE, or to its minimum",
 	  OPTION_CALL, AT(shrink), RESIZE, 0, NULL, set_shrink },
 	{ 0, "svg", "FILE", "draw the segments before and after to FILE",
 	  OPTION_STRING, AT(svg), 0, 0, NULL, NULL },
+	{ 0, "take-snapshot", NULL,
+	  "first make a snapshot of the present state, as mkcp -s",
+	  OPTION_FLAG, AT(take_snapshot), 0, 0, NULL, NULL },
+	{ 0, "to-checkpoint", "RANGE",
+	  "first make these snapshots plain checkpoints, as chcp cp",
+	  OPTION_LIST, AT(to_checkpoint), 0, 0, NULL, NULL },
+	{ 0, "to-snapshot", "RANGE",
+	  "first make these checkpoints snapshots, as chcp ss",
+	  OPTION_LIST, AT(to_snapshot), 0, 0, NULL, NULL },
+	{ 'U', "uuid", "UUID", "set the UUID: one, or random, time, clear",
+	  OPTION_STRING, AT(uuid), 0, 0, NULL, NULL },
 	{ 0, "verify", NULL,
 	  "verify checksums before cleaning moves blocks",
 	  OPTION_FLAG, AT(verify), 0, 0, NULL, NULL },
@@ -166,6 +194,36 @@ const struct cli_option options_rows[] = {
 bool options_leave_data(const struct options *options)
 {
 	return options->dry_run && !options->defrag.count;
+}
+
+const char *options_snapshots(const struct options *options)
+{
+	if (options->to_snapshot.count)
+		return "--to-snapshot";
+	if (options->to_checkpoint.count)
+		return "--to-checkpoint";
+	return options->take_snapshot ? "--take-snapshot" : NULL;
+}
+
+const char *options_property(const struct options *options)
+{
+	enum tune_number n;
+
+	if (options->tune.label)
+		return "--label";
+	if (options->uuid)
+		return "--uuid";
+	for (n = 0; n < TUNE_NUMBERS; n++)
+		if (options->tune.numbers[n] != TUNE_KEEP)
+			return tune_option(n);
+	return NULL;
+}
+
+const char *options_compaction(const struct options *options)
+{
+	if (options->compact >= 0)
+		return "--compact";
+	return options->order >= 0 ? "--order" : NULL;
 }
 
 uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 #include "cli/option.h"
-#include "gc/policy.h"
+#include "gc/plan/policy.h"
+#include "gc/tune/tune.h"
 
 /* How much is to be free, beyond what is. */
 struct options_amount {
@@ -26,7 +27,7 @@ enum { OPTIONS_COMPACT_NEEDED, OPTIONS_COMPACT_ALL };
 /* A size that the volume is to have. */
 struct options_size {
 	bool wanted;
-	uint64_t bytes;		/* 0: none was named */
+	uint64_t bytes;		/* 0: none given */
 };
 
 struct options {
@@ -40,21 +41,25 @@ struct options {
 	uint64_t protect;		/* seconds */
 	struct option_list defrag;	/* paths, or "all" */
 	struct option_list deletions;	/* lists of ranges of checkpoints */
+	struct option_list to_snapshot, to_checkpoint;	/* the same */
+	bool take_snapshot;
 	bool force;			/* snapshots, too */
 	bool keep_snapshots;		/* they stay, as they do anyway */
 	int compact;			/* OPTIONS_COMPACT_..., or -1 */
-	const char *output;		/* a copy goes to this file, or NULL */
+	const char *output;		/* the file for a copy, or NULL */
 	int order;			/* enum order_kind, or -1 */
 	bool compare;			/* all policies, by forecasts */
 	const char *features;		/* list of names, or NULL */
+	struct tune tune;		/* but for the UUID */
+	const char *uuid;		/* as text, or NULL */
 	const char *svg;		/* file, or NULL */
 	bool purge;
 	struct options_size shrink, grow;
 	bool punch;
 	bool dry_run;
 	bool verify;			/* checksums of what cleaning moves */
-	bool no_check;			/* the volume is taken for sound */
-	/* No option: what the run knows of checksums, or NULL. */
+	bool no_check;			/* the volume is not checked */
+	/* Not an option: checksums verified so far, or NULL. */
 	struct sums *sums;
 };
 
@@ -66,6 +71,15 @@ extern const struct cli_option options_rows[];
  * that comes later looks for files, that is, at directories.
  */
 bool options_leave_data(const struct options *options);
+
+/* The option that makes or unmakes snapshots, of several one; or NULL. */
+const char *options_snapshots(const struct options *options);
+
+/* The option that sets a property in the superblocks, of several one; NULL. */
+const char *options_property(const struct options *options);
+
+/* The option that compacts, of several one; or NULL. */
+const char *options_compaction(const struct options *options);
 
 /* FREE as segments of BYTES each, of which the volume has N. */
 uint64_t options_segments(const struct options_amount *amount, uint64_t bytes,

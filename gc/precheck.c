@@ -2,10 +2,10 @@
 /*
  * The check before the first write.
  *
- * What is moved gets new logs with matching checksums, and what was there is
- * freed: a repair could not use it any more.  So nothing is moved on a volume
- * where fsck.nilfs2 would find an error.  The passes are the same; warnings,
- * with which a kernel lives, are not reported.
+ * Moved blocks get new logs with matching checksums, and the old ones are
+ * freed: a repair could not use them any more.  So nothing is moved on a volume
+ * in which fsck.nilfs2 would find an error.  The passes are the same; warnings,
+ * which a kernel tolerates, are not reported.
  */
 #include "gc/precheck.h"
 
@@ -15,7 +15,7 @@
 #include "check/check.h"
 #include "check/passes.h"
 #include "find/findprint.h"
-#include "gc/target.h"
+#include "gc/move/target.h"
 
 struct precheck {
 	struct tool *tool;
@@ -57,7 +57,7 @@ static void show_progress(void *arg, uint64_t done)
 					  progress->total : done);
 }
 
-static void begin_pass(void *arg, const struct pass *pass, uint64_t total)
+static void show_pass(void *arg, const struct pass *pass, uint64_t total)
 {
 	struct precheck *p = arg;
 
@@ -95,7 +95,7 @@ static int has_errors(struct precheck *p, struct context *cx, struct check *c)
 {
 	const struct check_run run = {
 		.opened = opened,
-		.begin = begin_pass,
+		.begin = show_pass,
 		.end = end_pass,
 		.arg = p,
 	};
@@ -110,7 +110,7 @@ static int has_errors(struct precheck *p, struct context *cx, struct check *c)
 	return !ret || has_forbidding(c->findings);
 }
 
-int precheck_run(struct tool *tool, struct dev *dev)
+int precheck_run(struct tool *tool, struct dev *dev, const char *why)
 {
 	struct precheck p = { .tool = tool };
 	struct check c = {
@@ -123,7 +123,7 @@ int precheck_run(struct tool *tool, struct dev *dev)
 	int ret = has_errors(&p, &cx, &c);
 
 	if (ret > 0)
-		fail(&cx, 0, "the volume has errors; run fsck.nilfs2");
+		fail(&cx, 0, "%s", why);
 	else if (!ret && target_check_volume(&cx, c.vol) == -EUCLEAN)
 		ret = 1;
 	if (ret > 0)

@@ -12,8 +12,8 @@
 /*
  * Runs all passes of the checker over DEV: 0 where they find no error, and the
  * volume need not be recovered first; PRECHECK_REFUSED where one of that is so,
- * which is reported then; or a failure of the checker.
+ * which is reported then, errors with WHY; or a failure of the checker.
  */
-int precheck_run(struct tool *tool, struct dev *dev);
+int precheck_run(struct tool *tool, struct dev *dev, const char *why);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The report of mkfs.nilfs2: the plan, in the words of the superblock where
- * it has a field, and what a volume was filled with.
+ * The report of mkfs.nilfs2: the plan, with the names of superblock fields, and
+ * the content of the volume.
  */
 #include "mkfs/announce.h"
 
@@ -157,7 +157,8 @@ void announce_content(struct report *r, const struct content *c,
 		   clean_segments(c, plan));
 	if (least_size)
 		report_value(r, VALUE_SIZE, "least_size",
-			     "Size that is needed", value_u64(least_size));
+			     "Smallest size that suffices",
+			     value_u64(least_size));
 	if (!report_is_text(r))
 		put_losses(r, counts);
 	report_end(r);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Telling what was made, or would be. */
+/* The report of mkfs.nilfs2. */
 #ifndef NILFS2_MKFS_ANNOUNCE_H
 #define NILFS2_MKFS_ANNOUNCE_H
 
 #include <stdbool.h>
 
 #include "mkfs/content.h"
-#include "mkfs/plan.h"
+#include "mkfs/plan/plan.h"
 #include "out/report.h"
 
 /* Puts PLAN for the device PATH on R; WRITTEN is false in a dry run. */
@@ -14,8 +14,8 @@ void announce_plan(struct report *r, const char *path,
 		   const struct plan *plan, bool written);
 
 /*
- * Puts what C has put on the volume of PLAN; of a forecast also LEAST_SIZE, the
- * bytes that the device must have (0 otherwise).
+ * Reports the content C of the volume of PLAN; for a forecast also LEAST_SIZE,
+ * the bytes that the device must have (0 otherwise).
  */
 void announce_content(struct report *r, const struct content *c,
 		      const struct plan *plan, uint64_t least_size);

@@ -2,10 +2,10 @@
 /*
  * The bad-block tests, with the patterns of badblocks(8).
  *
- * A bad block makes the format fail; nothing is remembered for the volume.
- * Large requests are made until one fails, which is then gone through block
- * by block.  Between writing and reading the device's cache is emptied, or
- * only the memory of this machine would be tested.
+ * A bad block makes formatting fail; bad blocks are not recorded on the volume.
+ * Large requests are made until one fails, which is then repeated block by
+ * block.  Between writing and reading the device's cache is flushed, as
+ * otherwise only this machine's memory would be tested.
  */
 #include "mkfs/badblocks.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Looking for blocks that a device cannot keep. */
+/* Testing a device for bad blocks. */
 #ifndef NILFS2_MKFS_BADBLOCKS_H
 #define NILFS2_MKFS_BADBLOCKS_H
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * From layers to checkpoints.
+ * Writing layers as checkpoints.
  *
- * Each source becomes one checkpoint, written by a writer of its own over what
- * the ones before have left on the device: between two layers the volume is
- * opened at the end of its last log, since it has no superblock yet.  An empty
- * volume is one layer that has the root directory only.
+ * Each source becomes one checkpoint, written by its own writer after the ones
+ * before: between two layers the volume is opened at the end of its last log,
+ * since it has no superblock yet.  An empty volume is one layer with only the
+ * root directory.
  */
 #include "mkfs/content.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/uuidtext.h"
-#include "mkfs/tarsource.h"
+#include "mkfs/tar/tarsource.h"
 #include "vol/volume.h"
 
 static bool is_standard_input(const char *source)
@@ -114,7 +114,9 @@ static int fill_layer(struct layer *l, struct context *cx,
 	return ret ? ret : populate_finish(l->populate, cx, &counts);
 }
 
-/* The size of the volume, once its last commit knows what is in use. */
+/*
+ * The size of the volume, computed by its last commit from the segments in use.
+ */
 static uint64_t settle(void *arg, uint64_t used)
 {
 	struct layer *l = arg;
@@ -125,8 +127,8 @@ static uint64_t settle(void *arg, uint64_t used)
 }
 
 /*
- * What an archive has for a log is in memory until the log is laid out, which
- * matters for segments much longer than the usual ones.
+ * Blocks of an archive are in memory until their log is laid out, which matters
+ * for segments much longer than usual.
  */
 static uint32_t longest_log(const struct layer *l)
 {
@@ -160,7 +162,7 @@ static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
 	return writer_create(&l->writer, cx, dev, &l->plan->g, &options);
 }
 
-/* Each layer's digest goes on where the one below ended. */
+/* Each layer continues the digest of the one below. */
 static void add_digest(struct content *c)
 {
 	const struct logsum_digest *d = &c->end.digest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a new volume holds: the layers that it is filled with, or nothing. */
+/* The content of a new volume: its layers, or none. */
 #ifndef NILFS2_MKFS_CONTENT_H
 #define NILFS2_MKFS_CONTENT_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "log/writer.h"
-#include "mkfs/plan.h"
-#include "mkfs/populate.h"
-#include "mkfs/walk.h"
+#include "mkfs/plan/plan.h"
+#include "mkfs/populate/populate.h"
+#include "mkfs/source/walk.h"
 
 enum content_snapshots {
 	CONTENT_NO_SNAPSHOT,
@@ -19,7 +19,10 @@ enum content_snapshots {
 };
 
 struct content {
-	/* Directories and archives, one layer each; none: an empty volume. */
+	/*
+	 * Directories and archives, one layer each; without any an empty
+	 * volume.
+	 */
 	const char *const *sources;
 	size_t nsources;
 	struct walk_options walk;	/* its rules are for archives, too */
@@ -35,17 +38,17 @@ struct content {
 			 uint64_t bytes);
 	void *arg;
 
-	/* What came of it. */
+	/* The result. */
 	struct populate_counts counts;	/* of all layers together */
 	struct walk_notes notes;	/* of all directories together */
 	uint64_t written;		/* blocks, summaries included */
-	uint8_t uuid[16];		/* made of all that was written */
+	uint8_t uuid[16];		/* derived from all blocks written */
 	struct writer_end end;
 };
 
 /*
- * -EACCES, -ENOENT and the like where one of N SOURCES may not be read: to
- * be asked before anything is written.
+ * Checks access to the N SOURCES before anything is written: -EACCES, -ENOENT
+ * and the like.
  */
 int content_check(struct context *cx, const char *const *sources, size_t n);
 

@@ -2,11 +2,11 @@
 /*
  * The forecast.
  *
- * Where a block goes depends on sizes and names, never on what files hold, so
- * the same code that fills a volume tells what it takes: on a device that is
- * larger than any need and keeps what is written in memory, without the blocks
- * of files.  Segments are taken one after the other, so those that were taken
- * are those that must be there.
+ * The position of a block depends on sizes and names, never on the content of
+ * files, so the code that fills a volume also computes the space it needs: on a
+ * device that is larger than any need and keeps writes in memory, without the
+ * blocks of files.  Segments are used one after the other, so the number used
+ * is the number needed.
  */
 #include "mkfs/forecast.h"
 
@@ -57,5 +57,19 @@ int forecast_run(struct forecast *f, struct context *cx,
 	ret = run_on(f, cx, under);
 	dev_close(under);
 	f->nsegments = ret ? 0 : fewest_segments(f);
+	return ret;
+}
+
+int forecast_zones(struct forecast *f, struct context *cx,
+		   const struct plan *plan, const struct content *content)
+{
+	struct plan room = *plan;
+	int ret;
+
+	room.zoned.zones = NULL;
+	ret = forecast_run(f, cx, &room, content);
+	f->nsegments *= plan->zoned.per_zone;
+	if (!ret && f->nsegments <= plan->g.nsegments)
+		f->nsegments = plan->g.nsegments + 1;
 	return ret;
 }

@@ -2,16 +2,15 @@
 /*
  * The order of writing.
  *
- * On a device that holds something the places of both superblocks are wiped
- * first, and nothing else is touched before that is on the medium.  A cut in
- * between leaves an old volume whole, with one superblock, two or none; after
- * it, nothing passes for a volume until all logs are on the medium and
- * the new superblocks are written.  They say the same, so that either alone
- * is enough.
+ * On a device that is not empty both superblocks are wiped first, and nothing
+ * else is written before that is on the medium.  An interruption before leaves
+ * the old volume intact, with one superblock, two or none; after it, the device
+ * has no valid volume until all logs are on the medium and the new superblocks
+ * are written.  These are equal, so that either alone is enough.
  *
  * Other signatures are wiped where libblkid looks: in the first and the last
- * MiB.  A blank device needs no wiping at all and takes two flushes, three
- * writes and as many pages as the volume has.
+ * MiB.  A blank device needs no wiping and takes two flushes, three writes and
+ * as many pages as the volume has.
  */
 #include "mkfs/format.h"
 
@@ -67,7 +66,7 @@ static int prepare(struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* Gives back the space after the last log that was asked for in advance. */
+/* Deallocates the preallocated space after the last log. */
 static int give_back(struct context *cx, struct dev *dev,
 		     const struct plan *plan, const struct content *content)
 {

@@ -7,11 +7,11 @@
 
 #include "dev/dev.h"
 #include "mkfs/content.h"
-#include "mkfs/plan.h"
+#include "mkfs/plan/plan.h"
 
 struct format_how {
 	bool blank;		/* the device reads as zeros everywhere */
-	bool discard;		/* tell the device that all of it is free */
+	bool discard;		/* discard the whole device */
 	/* Runs once old superblocks are gone; NULL: nothing; as dev_read(). */
 	int (*test)(void *arg, struct context *cx, struct dev *dev);
 	/*

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mkfs.nilfs2: look, plan, refuse or write, report.
+ * mkfs.nilfs2: examine, plan, refuse or write, report.
  *
- * Everything that can be refused is refused before the first change.
+ * All checks are made before the first change.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,8 +17,8 @@
 #include "mkfs/badblocks.h"
 #include "mkfs/forecast.h"
 #include "mkfs/format.h"
-#include "mkfs/measure.h"
-#include "mkfs/options.h"
+#include "mkfs/plan/options.h"
+#include "mkfs/source/measure.h"
 #include "mkfs/target.h"
 
 #define SPACE_AT_ONCE (128u << 20)
@@ -33,6 +33,7 @@ struct mkfs {
 	struct entry_rules rules;
 	struct walk_skip skip;		/* the image */
 	uint64_t least_size;		/* bytes; 0: not forecast */
+	off_t input;	/* where standard input begins; -1: not a file */
 	const char *doing;		/* for the line of progress */
 	char files[48];			/* which this is */
 };
@@ -151,8 +152,8 @@ static int write_empty(struct mkfs *m)
 }
 
 /*
- * Much is written that nobody reads soon.  Space is asked for in advance only
- * where nothing is left after the logs that would have to stay.
+ * Written data is not read soon: bypass the page cache.  Space is preallocated
+ * only if nothing after the logs has to be kept.
  */
 static void choose_output(struct mkfs *m)
 {
@@ -195,7 +196,7 @@ static int format(struct mkfs *m)
 	return m->content.nsources ? fill(m) : write_empty(m);
 }
 
-/* What the sources had and the volume has not. */
+/* Attributes of the sources that were lost. */
 static void warn_of_losses(struct mkfs *m)
 {
 	const uint64_t *losses = m->content.counts.losses;
@@ -203,15 +204,15 @@ static void warn_of_losses(struct mkfs *m)
 
 	for (i = 0; i < ENTRY_LOSSES; i++) {
 		if (losses[i])
-			tool_warn(m->tool, "%s of %" PRIu64 " file%s: lost, "
-				  "for NILFS2 cannot hold them",
+			tool_warn(m->tool, "%s of %" PRIu64 " file%s: lost, as "
+					   "NILFS2 cannot store them",
 				  entry_loss_name(i), losses[i],
 				  losses[i] == 1 ? "" : "s");
 	}
 	if (m->content.counts.whiteouts)
-		tool_warn(m->tool, "%" PRIu64 " names are those of whiteouts "
-			  "(.wh.*), and are put on the volume; with --oci "
-			  "those of archives take names of lower layers away",
+		tool_warn(m->tool, "%" PRIu64 " whiteouts (.wh.*) are written "
+				   "as files; with --oci those of archives "
+				   "remove names of lower layers",
 			  m->content.counts.whiteouts);
 	if (m->content.notes.skipped)
 		tool_note(m->tool, "%s: left out of itself", m->target.path);
@@ -230,23 +231,38 @@ static void announce(struct mkfs *m)
 				 written ? 0 : m->least_size);
 }
 
-static bool can_read_twice(const struct mkfs_options *o)
+static bool can_read_twice(const struct mkfs *m)
 {
+	const struct option_list *roots = &m->o->roots;
 	size_t i;
 
-	for (i = 0; i < o->roots.count; i++)
-		if (!strcmp(o->roots.items[i], "-"))
+	for (i = 0; i < roots->count && m->input < 0; i++)
+		if (!strcmp(roots->items[i], "-"))
 			return false;
 	return true;
+}
+
+static void rewind_input(const struct mkfs *m)
+{
+	if (m->input >= 0)
+		lseek(STDIN_FILENO, m->input, SEEK_SET);
 }
 
 /* Sets the least size with which the content can be written. */
 static int forecast(struct mkfs *m, struct forecast *f)
 {
+	struct context *cx = &m->tool->cx;
 	int ret;
 
 	begin_progress(m, "measuring", 0);
-	ret = forecast_run(f, &m->tool->cx, &m->plan, &m->content);
+	rewind_input(m);
+	ret = forecast_run(f, cx, &m->plan, &m->content);
+	if (ret == -ENOSPC && m->plan.zoned.zones && can_read_twice(m)) {
+		fail_clear(cx);
+		rewind_input(m);
+		ret = forecast_zones(f, cx, &m->plan, &m->content);
+	}
+	rewind_input(m);
 	progress_end(&m->tool->progress);
 	if (!ret)
 		m->least_size = plan_min_size(&f->plan.g, f->nsegments);
@@ -271,16 +287,19 @@ static int check_content(struct mkfs *m)
 	int ret;
 
 	if (o->dry_run ? !o->roots.count && !m->plan.fit :
-			 !o->roots.count || m->plan.fit || m->target.blank ||
-				 !can_read_twice(o))
+			 !o->roots.count || m->target.blank ||
+				 !can_read_twice(m))
 		return 0;
 	ret = forecast(m, &f);
 	if (ret == -ENOSPC)
-		return fail(&m->tool->cx, ret, "%s: -d: too small for what is "
-			    "to be put on it; nothing was written",
+		return fail(&m->tool->cx, ret, "%s: -d: too small for the "
+					       "content; nothing was written",
 			    m->target.path);
 	if (!ret && !m->plan.fit && f.nsegments > m->plan.g.nsegments)
 		return no_room(m, "nothing was written");
+	if (!ret && m->plan.fit)
+		ret = target_check_limit(&m->target, &m->tool->cx,
+					 f.plan.size);
 	if (ret || !o->dry_run)
 		return ret;
 	m->content = f.content;
@@ -297,12 +316,38 @@ static int explain_full(struct mkfs *m)
 	struct forecast f;
 
 	memcpy(text, cx->failure, sizeof(text));
-	if (can_read_twice(m->o) && !m->plan.fit && !m->plan.zoned.zones &&
+	if (can_read_twice(m) && !m->plan.fit && !m->plan.zoned.zones &&
 	    !forecast(m, &f) && f.nsegments > m->plan.g.nsegments)
 		return no_room(m, "there is no volume on it now");
 	if (!strncmp(text, m->target.path, len))
 		return fail(cx, -ENOSPC, "%s", text);
 	return fail(cx, -ENOSPC, "%s: %s", m->target.path, text);
+}
+
+/* An archive that is the target would be overwritten while it is read. */
+static int check_apart(const struct mkfs *m)
+{
+	const struct option_list *roots = &m->o->roots;
+	struct stat to, from;
+	size_t i;
+
+	if (!m->target.file || fstat(devfile_fd(m->target.file), &to))
+		return 0;
+	for (i = 0; i < roots->count; i++) {
+		if (strcmp(roots->items[i], "-") ?
+			    stat(roots->items[i], &from) :
+			    fstat(STDIN_FILENO, &from))
+			continue;
+		if (S_ISBLK(to.st_mode) ?
+			    S_ISBLK(from.st_mode) &&
+				    from.st_rdev == to.st_rdev :
+			    from.st_dev == to.st_dev &&
+				    from.st_ino == to.st_ino)
+			return fail(&m->tool->cx, -EINVAL, "%s: is also a "
+				    "source (-d); nothing was written",
+				    m->target.path);
+	}
+	return 0;
 }
 
 static int look_and_format(struct mkfs *m)
@@ -314,6 +359,8 @@ static int look_and_format(struct mkfs *m)
 		ret = target_check_empty(cx, &m->target);
 	if (!ret)
 		ret = content_check(cx, m->o->roots.items, m->o->roots.count);
+	if (!ret)
+		ret = check_apart(m);
 	if (!ret)
 		ret = choose_content(m);
 	if (!ret)
@@ -338,6 +385,7 @@ static int run(struct tool *tool, const void *options)
 		.tool = tool,
 		.o = options,
 		.badblocks = { .progress = &tool->progress, .fd = -1 },
+		.input = lseek(STDIN_FILENO, 0, SEEK_CUR),
 	};
 	int ret = target_open(&tool->cx, tool->argv[0], m.o, &m.target);
 

@@ -2,9 +2,8 @@
 /*
  * The superblock of a new volume.
  *
- * It names the last log, which has the newest checkpoint, and is marked clean.  The
- * fields that the kernel never looks at have the values that nilfs-utils
- * gives them.
+ * It names the last log, with the newest checkpoint, and is marked clean.  The
+ * fields that the kernel never uses have the values of nilfs-utils.
  */
 #include "mkfs/newsuper.h"
 

@@ -5,7 +5,7 @@
 
 #include "disk/ondisk.h"
 #include "log/writer.h"
-#include "mkfs/plan.h"
+#include "mkfs/plan/plan.h"
 
 /* Fills SB, with the last log at END; both copies of a new volume are the same. */
 void newsuper_fill(const struct plan *plan, const struct writer_end *end,

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What is to be formatted, and whether it may be.
+ * The device to be formatted, and whether it may be.
  *
- * A device in use is refused always, one that holds something unless forced.
- * An image file without any allocated byte holds nothing, which one system
- * call tells; libblkid is asked about the others only, since it reads them in
- * many places.
+ * A device in use is always refused, one that is not empty unless forced.  An
+ * image file without any allocated byte is empty, which one system call shows;
+ * only others are probed by libblkid, which reads them in many places.
  *
- * Nothing is created or enlarged before the plan is known to be valid: a
- * refused format leaves no file behind.
+ * Nothing is created or enlarged before the plan is valid: a refused format
+ * leaves no file.
  */
 #include "config.h"
 
@@ -59,7 +58,7 @@ static int check_use(struct context *cx, const char *path, bool force)
 	return fail(cx, -EINVAL, "%s: in use by the system", path);
 }
 
-/* Bytes that --size asks for, 0 where it does not. */
+/* Bytes requested by --size, 0 without it. */
 static uint64_t asked_size(const struct mkfs_options *o)
 {
 	switch (o->size.kind) {
@@ -77,8 +76,8 @@ static int check_size(struct context *cx, const struct target *t,
 		      uint64_t wanted)
 {
 	if (t->file->is_block_device && t->fit)
-		return fail(cx, -EINVAL, "--size: %s is a block device, which "
-			    "has its size", t->path);
+		return fail(cx, -EINVAL, "--size: %s is a block device, whose "
+					 "size is fixed", t->path);
 	if (t->file->is_block_device && wanted != t->file->size)
 		return fail(cx, -EINVAL, "--size: %s is a block device of %"
 			    PRIu64 " bytes", t->path, t->file->size);
@@ -124,7 +123,7 @@ int target_open(struct context *cx, const char *path,
 	t->fit = o->size.kind == OPTIONS_SIZE_AUTO;
 	if (t->fit && o->zone_size)
 		return fail(cx, -EINVAL, "--size: an image with zones has the "
-			    "size that they make");
+					 "size of its zones");
 	if (stat(path, &st)) {
 		if (errno != ENOENT || !asked_size(o))
 			return fail(cx, -errno, "%s: open", path);
@@ -159,6 +158,18 @@ int target_check_empty(struct context *cx, struct target *t)
 	return fail(cx, -EINVAL, "%s: holds %s (%s%s%s%s); -f overwrites it",
 		    t->path, c.type, c.usage, named ? " \"" : "",
 		    named ? c.label : "", named ? "\"" : "");
+}
+
+int target_check_limit(const struct target *t, struct context *cx,
+		       uint64_t size)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= size)
+		return 0;
+	return fail(cx, -EFBIG, "%s: -d: %" PRIu64 " bytes are needed, a file "
+		    "may have %" PRIu64 "; nothing was written", t->path, size,
+		    (uint64_t)limit.rlim_cur);
 }
 
 /* As large as the file system and the user's limits let a file be. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The image file or block device that is to be formatted. */
+/* The image file or block device to be formatted. */
 #ifndef NILFS2_MKFS_TARGET_H
 #define NILFS2_MKFS_TARGET_H
 
@@ -8,12 +8,12 @@
 
 #include "dev/dev.h"
 #include "dev/zone.h"
-#include "mkfs/options.h"
+#include "mkfs/plan/options.h"
 
 struct target {
 	const char *path;
 	struct dev *dev;	/* NULL while the image file does not exist */
-	struct dev *file;	/* dev, or what lies under its zones */
+	struct dev *file;	/* dev, or the device under its zones */
 	const struct zones *zones;	/* to be followed, or NULL */
 	uint64_t size;		/* bytes it will have */
 	bool fit;		/* these are open until target_settle() */
@@ -27,15 +27,22 @@ struct target {
 };
 
 /*
- * Looks at PATH and opens it (to read only in a dry run).  Fails where nobody
- * may format it: in use, zones against --zoned, no file and no --size, a
- * --size that does not fit.  Changes nothing, but claims a block device.
+ * Examines PATH and opens it (read-only for a dry run).  Fails if it must not
+ * be formatted: in use, zones against --zoned, no file and no --size, a --size
+ * that does not fit.  Changes nothing, but claims a block device.
  */
 int target_open(struct context *cx, const char *path,
 		const struct mkfs_options *o, struct target *t);
 
 /* -EINVAL, saying what would be lost, where T holds something. */
 int target_check_empty(struct context *cx, struct target *t);
+
+/*
+ * -EFBIG where the user's limits (setrlimit) do not let an image file have SIZE
+ * bytes.
+ */
+int target_check_limit(const struct target *t, struct context *cx,
+		       uint64_t size);
 
 /*
  * Creates or enlarges the image file as --size asks, gives it its zones.  One
@@ -47,7 +54,7 @@ int target_prepare(struct context *cx, struct target *t);
 /* Gives an image file of provisional size its final one. */
 int target_settle(struct context *cx, struct target *t, uint64_t size);
 
-/* Closes; a file that target_prepare() made goes away if FAILED. */
+/* Closes it; removes a file that target_prepare() created if FAILED. */
 void target_close(struct target *t, bool failed);
 
 #endif

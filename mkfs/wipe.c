@@ -2,8 +2,8 @@
 /*
  * Wiping.
  *
- * A range is read in large pieces, and what is not zero in it is written in
- * pages, since a page is the least that an image file can have.
+ * A range is read in large pieces, and its non-zero pages are overwritten,
+ * since a page is the smallest allocation of an image file.
  */
 #include "mkfs/wipe.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Wiping what a device held. */
+/* Wiping the old content of a device. */
 #ifndef NILFS2_MKFS_WIPE_H
 #define NILFS2_MKFS_WIPE_H
 

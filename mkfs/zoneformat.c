@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Emptying zones.
+ * Resetting zones.
  *
- * The order is that of any format: old superblocks go first.  A second one in
- * a sequential zone goes with all else in that zone, by a reset, which happens
- * on the medium at once.  Then every other zone is reset: a clean segment must
- * be an empty zone, or the kernel cannot write to it.
+ * The order is that of any format: old superblocks are destroyed first.  A
+ * second one in a sequential zone is destroyed by the reset of that zone, which
+ * takes effect on the medium at once.  Then every other zone is reset: a clean
+ * segment must be an empty zone, or the kernel cannot write to it.
  *
  * Only conventional zones are wiped and discarded.
  */
@@ -38,7 +38,7 @@ static int wipe_superblocks(struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* Tells the device that its conventional zones are free. */
+/* Discards the conventional zones. */
 static int discard(struct context *cx, struct dev *dev,
 		   const struct zones *zones)
 {

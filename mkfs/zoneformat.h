@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes before the first log on a device with zones. */
+/* Preparing a device with zones before the first log. */
 #ifndef NILFS2_MKFS_ZONEFORMAT_H
 #define NILFS2_MKFS_ZONEFORMAT_H
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which zones there are, and whether they matter.
+ * Which zones a device has, and whether they are used.
  *
- * A host-managed device cannot be written in any other way than by its zones;
- * a host-aware one can, and is treated like any other unless --zoned=require
- * says otherwise.  An image file has zones if the user describes them, or has
- * done so before: then they stand in a file beside the image, and formatting
- * it again follows them.
+ * A host-managed device can only be written by its zones; a host-aware one is
+ * treated like any other unless --zoned=require is given.  An image file has
+ * zones if the user describes them, or has done so before: then they are in a
+ * file beside the image, and formatting it again uses them.
  */
 #include "mkfs/zonetarget.h"
 
@@ -21,7 +20,7 @@
 #include "dev/zonedisk.h"
 #include "dev/zonedump.h"
 #include "dev/zonefile.h"
-#include "mkfs/zoneoptions.h"
+#include "mkfs/plan/zoneoptions.h"
 
 /* A zone cannot be cut where the content ends. */
 static int check_size(struct context *cx, const struct mkfs_options *o)

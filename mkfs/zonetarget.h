@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The zones of what is to be formatted. */
+/* The zones of the device to be formatted. */
 #ifndef NILFS2_MKFS_ZONETARGET_H
 #define NILFS2_MKFS_ZONETARGET_H
 

@@ -11,15 +11,19 @@ build_packages="gcc make autoconf automake pkg-config
 kernel_packages="user-mode-linux nilfs-tools perl kmod"
 
 # To run the tests, those that need zoned devices or large pages as well.
-test_packages="$kernel_packages attr bats bzip2 dmsetup groff-base jq procps
+test_packages="$kernel_packages attr bats bzip2 dmsetup groff-base jq libxml2-utils procps
 	grub-common
 	e2fsprogs btrfs-progs fdisk libarchive-tools linux-libc-dev strace
-	openssl xz-utils zbd-utils zstd qemu-system-x86 qemu-system-ppc busybox-static cpio"
+	openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc busybox-static cpio"
 
-# What only "make check-long" asks for: other compilers, other machines.
+# What only "make check-long" asks for: other compilers, other machines, and a
+# browser, which is too large for each run of the tests.
 long_packages="clang gcc-i686-linux-gnu libc6-dev-i386-cross
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static musl-tools
-	valgrind"
+	valgrind chromium-headless-shell fonts-dejavu-core"
+
+# To build and test the packages of distributions.
+package_packages="debhelper dpkg-dev fakeroot lintian mmdebstrap rpm"
 
 # install_packages NAME...: installs what is missing, asks nothing.
 install_packages()

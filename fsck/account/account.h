@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The account of a repair: what the state before it had that the state after
- * it has not.
+ * The account of a repair: what the state before it had that the state after it
+ * lacks.
  *
- * It is taken before the commit, from the device underneath the overlay and
- * from the overlay, and asks none of the fixers.
+ * It is computed before the commit, from the device underneath the overlay and
+ * from the overlay, independently of the fixers.
  */
 #ifndef NILFS2_FSCK_ACCOUNT_H
 #define NILFS2_FSCK_ACCOUNT_H

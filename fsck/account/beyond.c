@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A newer state that the repair could not begin with.
+ * A newer state that the repair could not start from.
  *
- * If the latest super root cannot be read, an older one is what the repair
- * begins with, and the map of no file says what there was since.  The
- * summaries of the logs do: what a log past that super root lists, and the file
- * has not after the repair, is lost.  A file that was written and removed since
- * is named as well, as nobody knows of the removal.
+ * If the latest super root cannot be read, the repair starts from an older one,
+ * and no map has the later blocks.  The summaries of the logs list them: blocks
+ * listed by a log after that super root that the file does not have after the
+ * repair are lost.  A file that was created and deleted since is named as well,
+ * as the deletion is not known.
  */
 #include "fsck/account/beyond.h"
 
@@ -41,7 +41,7 @@ static void lose_checkpoints(struct tail *t, struct context *cx)
 	}
 }
 
-/* Inode INO, which is BEFORE in the newest ifile, or NULL: not there. */
+/* Inode INO, which is BEFORE in the newest ifile, or NULL if missing. */
 static int compare_inode(struct tail *t, struct context *cx, uint64_t ino,
 			 const struct nilfs_inode *before)
 {
@@ -117,7 +117,7 @@ static bool has_inode(const struct tail *t, uint64_t ino)
 	       v->items[i].blkoff == blkoff;
 }
 
-/* Files with blocks in the logs whose inodes are not there. */
+/* Files with blocks in the logs whose inodes are missing. */
 static int compare_files(struct tail *t, struct context *cx)
 {
 	const struct versions *v = &t->all.versions;
@@ -132,7 +132,7 @@ static int compare_files(struct tail *t, struct context *cx)
 	return err;
 }
 
-/* CP, of a cpfile that was given up, where it is a snapshot. */
+/* Adds CP, of a lost cpfile, if it is a snapshot. */
 static int compare_snapshot(struct tail *t, struct context *cx, uint64_t cno,
 			    const struct nilfs_checkpoint *cp)
 {
@@ -153,7 +153,7 @@ static int compare_snapshot(struct tail *t, struct context *cx, uint64_t cno,
 	return 0;
 }
 
-/* The snapshots in block BLKOFF of a cpfile that was given up. */
+/* The snapshots in block BLKOFF of a lost cpfile. */
 static int compare_snapshots(struct tail *t, struct context *cx,
 			     uint64_t blkoff, uint64_t blocknr)
 {
@@ -181,7 +181,7 @@ static int compare_snapshots(struct tail *t, struct context *cx,
 	return err;
 }
 
-/* Whether the log of checkpoint CNO is there: each has blocks of the cpfile. */
+/* Whether the log of checkpoint CNO exists: each has blocks of the cpfile. */
 static bool has_log(const struct tail *t, uint64_t cno)
 {
 	const struct versions *v = &t->all.versions;

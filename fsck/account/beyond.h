@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* States past the one that the repair began with. */
+/* States after the one that the repair started from. */
 #ifndef NILFS2_FSCK_BEYOND_H
 #define NILFS2_FSCK_BEYOND_H
 
@@ -7,10 +7,10 @@
 #include "fsck/account/sides.h"
 
 /*
- * Where superblocks know of a checkpoint past the latest one of the side
- * before, NEWEST, or logs do unless IS_WHOLE says that none is damaged, these
- * are lost, and with them what their logs have written: adds both to the
- * losses, the latter as of the latest state.  0, -ENOMEM, -EINTR.
+ * If superblocks name a checkpoint after the latest one of the side before,
+ * NEWEST, or logs do unless IS_WHOLE says that none is damaged, these are lost,
+ * with the content of their logs: adds both to the losses, the latter as of the
+ * latest state.  0, -ENOMEM, -EINTR.
  */
 int beyond_run(struct sides *s, struct context *cx, const struct bitmap *used,
 	       uint64_t newest, bool is_whole);

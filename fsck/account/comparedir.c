@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Directories of both sides.
+ * Comparing directories of both sides.
  *
- * A repair may write a directory from scratch, so blocks cannot be compared:
+ * A repair may rewrite a directory completely, so blocks cannot be compared:
  * every name of a block that changed is looked up among all names after the
- * repair.  A name with another inode is another name.
+ * repair.  A name with another inode is a different name.
  */
 #include "fsck/account/comparedir.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of a directory before the repair that are not there after it. */
+/* Names of a directory that are missing after the repair. */
 #ifndef NILFS2_FSCK_COMPAREDIR_H
 #define NILFS2_FSCK_COMPAREDIR_H
 

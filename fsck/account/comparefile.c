@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A file of both sides.
+ * Comparing a file of both sides.
  *
- * The blocks that it had before are walked, and each is held against the one
- * that it has after: in the same place there is the same content unless the
- * repair wrote there; in another place the content is compared, as the repair
- * may have copied it.  What the file has only after the repair is no loss.
+ * Each block before the repair is compared with the one after it: at the same
+ * position it has the same content unless the repair wrote there; at another
+ * position the content is compared, as the repair may have copied it.  Blocks
+ * that the file has only after the repair are no loss.
  */
 #include "fsck/account/comparefile.h"
 
@@ -61,7 +61,7 @@ static int compare(struct sides *s, struct context *cx, struct root *root,
 
 	if (!ret)
 		ret = file_lookup(&file, cx, b->blkoff, &after);
-	/* A file that is not there any more is in the list for that. */
+	/* A missing file is already in the list. */
 	if (ret < 0)
 		return damage_forgive(cx, ret);
 	if (loss.offset >= le64_get(file.inode.i_size) ||
@@ -73,7 +73,7 @@ static int compare(struct sides *s, struct context *cx, struct root *root,
 	return 0;
 }
 
-/* Damaged logs of which nobody can say all that they have. */
+/* Damaged logs whose content is not completely known. */
 static void lose_logs(struct sides *s, struct context *cx)
 {
 	struct loss loss = {.kind = LOSS_SYNCED, .latest = true};
@@ -111,7 +111,7 @@ struct comparison {
 	const struct sides_state *state;
 	uint64_t ino;
 	struct expected e;
-	const struct nilfs_inode *inode; /* after; NULL: there is none */
+	const struct nilfs_inode *inode; /* after; NULL: none */
 	struct file after;
 	struct comparedir dir;
 	bool is_foreign; /* it had blocks of another file */
@@ -290,7 +290,7 @@ static int compare_dir(struct comparison *c, struct context *cx,
 				b->blkoff, is_read ? c->s->blocks[0] : NULL);
 }
 
-/* Bytes past the new end are told of as such. */
+/* Bytes past the new end are reported as such. */
 static bool is_cut_off(const struct comparison *c, uint64_t blkoff)
 {
 	return blkoff * c->s->before->geo.block_size >=

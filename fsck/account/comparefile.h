@@ -13,14 +13,14 @@
 #include "vol/file.h"
 
 /*
- * Adds the blocks that a mount before the repair would have brought into their
- * files, and that these have not after it.  0, -ENOMEM, -EINTR.
+ * Adds the blocks that a mount before the repair would have recovered, and that
+ * their files do not have after it.  0, -ENOMEM, -EINTR.
  */
 int comparefile_synced(struct sides *s, struct context *cx);
 
 /*
- * Compares inode INO of STATE.  BEFORE is NULL where it could not be read,
- * AFTER where there is none.  0, -ENOMEM, -EINTR.
+ * Compares inode INO of STATE.  BEFORE is NULL if it could not be read, AFTER
+ * if there is none.  0, -ENOMEM, -EINTR.
  */
 int comparefile_run(struct sides *s, struct context *cx,
 		    const struct sides_state *state, uint64_t ino,

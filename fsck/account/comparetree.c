@@ -8,19 +8,312 @@
  *
  * An inode that is empty, or makes no sense, may be what damage has left of
  * one: where the bitmap of the ifile has it in use, the logs are asked.
+ *
+ * Attributes of inodes.
+ *
+ * Times, owner, permissions and flags are stored only in the inode.  So if a
+ * repair took an inode from an older version of its block, these are old,
+ * although content and links may have been updated.  The version of an inode is
+ * found by comparison with all versions in the logs.
+ *
+ * The link count follows from the names, or the directories in it; a lower one
+ * is a loss only if names were lost.
  */
 #include "fsck/account/comparetree.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/context.h"
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
-#include "fsck/account/attributes.h"
 #include "fsck/account/comparefile.h"
+#include "fsck/account/expected.h"
+#include "fsck/account/sides.h"
 #include "vol/root.h"
+
+struct attributes {
+	struct sides *s;
+	const struct sides_state *state;
+	const struct expected *e; /* of the ifile */
+	const struct palloc_block *what;
+	uint64_t blkoff, vblocknr; /* of the ifile; 0: not known */
+	uint64_t before;	   /* where the block was; 0: not known */
+	const char *inodes[2];	   /* of each side; NULL: could not be read */
+	/* The ifile before, or NULL. */
+	struct file *ifile;
+	bool is_stale; /* the one before is of an older checkpoint */
+};
+
+#define PERMISSIONS 07777u
+
+/* Versions of a block that are compared at most. */
+#define VERSIONS_MOST 64u
+
+/* Where an inode is as it was. */
+#define UNCHANGED UINT64_MAX
+
+static const struct nilfs_inode *inode_at(const struct attributes *a,
+					  const char *block, uint64_t i)
+{
+	return (const void *)(block + i * a->e->vol->geo.inode_size);
+}
+
+static uint16_t links_of(const struct nilfs_inode *inode)
+{
+	return le16_get(inode->i_links_count);
+}
+
+/* A type is what the names say, and the map of a device is its number. */
+static bool is_same(const struct nilfs_inode *x, const struct nilfs_inode *y)
+{
+	const uint16_t mode = le16_get(x->i_mode) ^ le16_get(y->i_mode);
+
+	return le64_get(x->i_ctime) == le64_get(y->i_ctime) &&
+	       le64_get(x->i_mtime) == le64_get(y->i_mtime) &&
+	       le32_get(x->i_ctime_nsec) == le32_get(y->i_ctime_nsec) &&
+	       le32_get(x->i_mtime_nsec) == le32_get(y->i_mtime_nsec) &&
+	       le32_get(x->i_uid) == le32_get(y->i_uid) &&
+	       le32_get(x->i_gid) == le32_get(y->i_gid) &&
+	       le32_get(x->i_flags) == le32_get(y->i_flags) &&
+	       le64_get(x->i_xattr) == le64_get(y->i_xattr) &&
+	       le32_get(x->i_generation) == le32_get(y->i_generation) &&
+	       !(mode & PERMISSIONS) &&
+	       (inode_has_bmap(y) ||
+		le64_get(x->i_bmap[0]) == le64_get(y->i_bmap[0]));
+}
+
+/* The size of a directory follows from its blocks. */
+static bool is_same_size(const struct nilfs_inode *x,
+			 const struct nilfs_inode *y)
+{
+	return S_ISDIR(le16_get(y->i_mode)) ||
+	       le64_get(x->i_size) == le64_get(y->i_size);
+}
+
+static bool is_of_user(const struct attributes *a, uint64_t i)
+{
+	return !inode_is_private(a->what->first + i);
+}
+
+/* Whether inode I exists after the repair, and differs. */
+static bool is_changed(const struct attributes *a, uint64_t i)
+{
+	const struct nilfs_inode *before, *after = inode_at(a, a->inodes[1], i);
+
+	if (!is_of_user(a, i))
+		return false;
+	before = inode_at(a, a->inodes[0], i);
+	if (!links_of(after))
+		return memcmp(before, after, sizeof(*after)) != 0;
+	return !is_same(before, after) || !is_same_size(before, after);
+}
+
+/* Whether inode I had no links, and is a file after the repair. */
+static bool is_revived(const struct attributes *a, uint64_t i)
+{
+	return is_of_user(a, i) && !links_of(inode_at(a, a->inodes[0], i)) &&
+	       links_of(inode_at(a, a->inodes[1], i));
+}
+
+/* Whether nothing of the block before is to be believed. */
+static bool is_suspect(const struct attributes *a)
+{
+	uint64_t i, changed = a->s->foreign;
+
+	if (!a->inodes[0] || a->is_stale)
+		return true;
+	for (i = 0; i < a->what->count; i++)
+		changed += is_changed(a, i) || is_revived(a, i);
+	return changed > 1;
+}
+
+/* What the bitmap of IFILE, or NULL, says of inode INO: 1 in use, 0 free,
+   negative where it cannot be read. */
+static int attributes_is_in_use(struct file *ifile, struct context *cx,
+				uint64_t ino)
+{
+	const struct palloc *p;
+	const void *bitmap;
+	bool used;
+
+	if (!ifile)
+		return -ENOENT;
+	p = &ifile->vol->ifile_palloc;
+	if (file_block(ifile, cx, palloc_bitmap_blkoff(p, palloc_group(p, ino)),
+		       &bitmap) <= 0) {
+		fail_clear(cx);
+		return -ENOENT;
+	}
+	used = palloc_bit(bitmap, palloc_group_offset(p, ino));
+	file_put(ifile, bitmap);
+	return used;
+}
+
+static bool is_version(const struct attributes *a, size_t i)
+{
+	const struct versions *v = &a->s->versions;
+
+	return i < v->n && v->items[i].ino == NILFS_IFILE_INO &&
+	       v->items[i].blkoff == a->blkoff;
+}
+
+/*
+ * Whether the block before is, byte for byte, a version that another one has
+ * replaced by the checkpoint.  Uses the buffers of the sides.
+ */
+static bool attributes_is_stale(const struct attributes *a, struct context *cx)
+{
+	const struct versions *v = &a->s->versions;
+	const struct version *now = NULL, *one;
+	unsigned int asked = 0;
+	size_t i;
+
+	if (!a->inodes[0] || !v->gathered)
+		return false;
+	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
+	     is_version(a, i) && asked < VERSIONS_MOST; i++) {
+		one = &v->items[i];
+		if (one->blocknr == a->before && !now)
+			now = one;
+		if (!now || one->cno >= now->cno ||
+		    one->vblocknr == now->vblocknr)
+			continue;
+		asked++;
+		if (sides_read(a->s, cx, false, one->blocknr) &&
+		    !memcmp(a->s->blocks[0], a->inodes[0],
+			    a->s->before->geo.block_size))
+			return true;
+	}
+	return false;
+}
+
+/* Sets FROM of the inodes whose attributes are those in version ONE, which is
+   the NEWEST that the checkpoint can have had, or not. */
+static void compare_version(const struct attributes *a,
+			    const struct version *one, bool newest,
+			    uint64_t *from)
+{
+	const struct nilfs_inode *after;
+	uint64_t i;
+
+	for (i = 0; i < a->what->count; i++) {
+		after = inode_at(a, a->inodes[1], i);
+		if (!from[i] && links_of(after) &&
+		    is_same(inode_at(a, a->s->blocks[0], i), after))
+			from[i] = newest || a->vblocknr == one->vblocknr
+					  ? UNCHANGED : one->cno;
+	}
+}
+
+/* Finds the versions, from the nearest on, that the inodes are from. */
+static void find_origins(const struct attributes *a, struct context *cx,
+			 bool later, uint64_t *from)
+{
+	const struct versions *v = &a->s->versions;
+	unsigned int asked = 0;
+	bool newest = !later;
+	size_t i;
+
+	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
+	     is_version(a, i) && asked < VERSIONS_MOST; i++) {
+		const struct version *one = &v->items[i];
+
+		if ((one->cno > a->state->cno) != later)
+			continue;
+		if (one->blocknr != a->before) {
+			asked++;
+			if (sides_read(a->s, cx, false, one->blocknr))
+				compare_version(a, one, newest, from);
+		}
+		newest = false;
+	}
+}
+
+/* Inode I, now as in checkpoint FROM. */
+static int lose(const struct attributes *a, struct context *cx, uint64_t i,
+		uint64_t from)
+{
+	const struct loss loss = {
+		.kind = LOSS_ATTRIBUTES,
+		.ino = a->what->first + i,
+		.last_ino = a->what->first + i,
+		.from = from,
+	};
+
+	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
+}
+
+/* Names, or directories, that inode I had, where names were lost. */
+static int compare_links(const struct attributes *a, struct context *cx,
+			 uint64_t i)
+{
+	struct loss loss = {.kind = LOSS_LINKS, .ino = a->what->first + i};
+	const struct nilfs_inode *after = inode_at(a, a->inodes[1], i);
+
+	if (!a->inodes[0] || !a->s->lost_names)
+		return 0;
+	loss.offset = links_of(inode_at(a, a->inodes[0], i));
+	loss.length = links_of(after);
+	if (loss.offset == loss.length)
+		return 0;
+	if (loss.offset < loss.length && !S_ISDIR(le16_get(after->i_mode)))
+		return 0;
+	/* A directory for what has lost its name. */
+	if (loss.ino == NILFS_ROOT_INO && loss.offset + 1 == loss.length)
+		return 0;
+	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
+}
+
+/* Inode I, of a block that is SUSPECT: 1 where it is a loss. */
+static int compare(const struct attributes *a, struct context *cx, uint64_t i,
+		   bool suspect, uint64_t from)
+{
+	int err;
+
+	if (!is_of_user(a, i) || !links_of(inode_at(a, a->inodes[1], i)) ||
+	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
+		return 0;
+	if (from != UNCHANGED && (suspect || is_changed(a, i))) {
+		err = lose(a, cx, i, from);
+		return err ? err : 1;
+	}
+	return suspect ? 0 : compare_links(a, cx, i);
+}
+
+/*
+ * Adds the inodes whose attributes have, or may have, changed.  If more than
+ * one was changed, or refers to blocks of others, the whole block is treated as
+ * another one.  1 if there is any, 0, -ENOMEM, -EINTR.
+ */
+static int attributes_compare(const struct attributes *a, struct context *cx)
+{
+	bool suspect, any = false;
+	uint64_t *from, i;
+	int ret = 0;
+
+	if (!a->inodes[1])
+		return 0;
+	suspect = is_suspect(a);
+	from = calloc(a->what->count, sizeof(*from));
+	if (!from)
+		return fail(cx, -ENOMEM, "origins of inodes");
+	if (a->s->versions.gathered) {
+		find_origins(a, cx, false, from);
+		find_origins(a, cx, true, from);
+	}
+	for (i = 0; i < a->what->count && ret >= 0; i++) {
+		ret = compare(a, cx, i, suspect, from[i]);
+		any |= ret > 0;
+	}
+	free(from);
+	return ret < 0 ? ret : any;
+}
 
 struct walk {
 	struct comparetree *t;
@@ -79,7 +372,7 @@ static struct file *ifile_of(struct walk *w)
 }
 
 /*
- * An inode that cannot be read before, or is not there: IS_EMPTY says that it
+ * An inode that could not be read before, or was missing: IS_EMPTY says that it
  * has no links.
  */
 static int compare_unknown(struct walk *w, struct context *cx, uint64_t ino,
@@ -149,7 +442,7 @@ static void take_proven(struct walk *w, struct context *cx, uint64_t before,
 	w->has[0] = true;
 }
 
-/* Blocks of both sides that are the same block, which nobody wrote. */
+/* Blocks of both sides that are the same block and were not written. */
 static bool is_shared(const struct walk *w, uint64_t before, uint64_t after)
 {
 	return before && before == after &&

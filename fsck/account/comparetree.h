@@ -12,8 +12,8 @@
 struct comparetree {
 	struct sides *s;
 	/*
-	 * No entry of the DAT leads elsewhere than before, and no block in use
-	 * was written: files whose inodes are the same are the same.
+	 * No entry of the DAT was moved, and no block in use was overwritten:
+	 * files with unchanged inodes are unchanged.
 	 */
 	bool is_dat_same;
 	struct sparse clean; /* blocks of ifiles without a difference */

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a file had before the repair.
+ * The blocks of a file before the repair.
  *
- * A map that is damaged still says something: beside the broken node all else
- * can be read, and a pointer whose DAT entry is lost still has the number of
- * the virtual block.  For the rest the logs know which blocks were written for
- * the file.  Which of these were part of it at a checkpoint is for the DAT to
- * say, as far as its entries can be read; of several about which it says
- * nothing, the newest was.
+ * A damaged map is still partly readable: everything beside the broken node,
+ * and a pointer whose DAT entry is lost still has the number of the virtual
+ * block.  The logs list which blocks were written for the rest of the file.
+ * Which of these belonged to it at a checkpoint follows from the DAT, as far as
+ * its entries can be read; if it has none, the newest is taken.
  */
 #include "fsck/account/expected.h"
 
@@ -139,7 +138,7 @@ static int visit_gap(void *arg, struct context *cx, uint64_t key, uint64_t end)
 	return err ? err : visit_unknown(e, cx, key, end);
 }
 
-/* The place of VBLOCKNR: 1, 0 where the DAT has none, or a failure. */
+/* The position of VBLOCKNR: 1, 0 if the DAT has none, or a failure. */
 static int find_place(const struct expected *e, struct context *cx,
 		      uint64_t vblocknr, uint64_t *blocknr)
 {

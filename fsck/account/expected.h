@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The blocks that a file had before the repair: by its map, and where that
- * cannot be read by the summaries of the logs.
+ * The blocks of a file before the repair: by its map, or if that cannot be read
+ * by the summaries of the logs.
  */
 #ifndef NILFS2_FSCK_EXPECTED_H
 #define NILFS2_FSCK_EXPECTED_H
@@ -22,7 +22,7 @@ struct expected_block {
 
 struct expected {
 	struct volume *vol;	   /* before the repair */
-	struct findings *findings; /* damage that is met, for nobody */
+	struct findings *findings; /* damage that is met, not reported */
 	const struct versions *versions;
 	uint64_t cno, ino;
 	const struct nilfs_inode *inode; /* NULL: could not be read */
@@ -30,8 +30,10 @@ struct expected {
 	/* In the order of the file; 0, or a failure that ends the walk. */
 	int (*visit)(void *arg, struct context *cx,
 		     const struct expected_block *b);
-	/* Blocks [BLKOFF, END) of which neither map nor logs say anything;
-	   NULL: nobody asks. */
+	/*
+	 * Blocks [BLKOFF, END) that neither map nor logs have; NULL: not
+	 * wanted.
+	 */
 	int (*unknown)(void *arg, struct context *cx, uint64_t blkoff,
 		       uint64_t end);
 	void *arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The list of what a repair gives up: file content, names, files, checkpoints.
+ * The list of the losses of a repair: file content, names, files, checkpoints.
  */
 #ifndef NILFS2_FSCK_LOSSLIST_H
 #define NILFS2_FSCK_LOSSLIST_H
@@ -11,6 +11,7 @@
 
 #include "base/context.h"
 #include "out/report.h"
+#include "vol/volume.h"
 
 enum loss_kind {
 	LOSS_ZERO,	 /* bytes that are zero now */
@@ -20,10 +21,10 @@ enum loss_kind {
 	LOSS_SUSPECT,	 /* bytes of a log whose checksum did not match */
 	LOSS_ATTRIBUTES, /* inodes with the attributes of an older checkpoint */
 	LOSS_LINKS,	 /* a link count that changed with lost names */
-	LOSS_REMOVED,	 /* a file that is not there any more */
-	LOSS_NAME,	 /* a name that is not there any more */
+	LOSS_REMOVED,	 /* a file that does not exist any more */
+	LOSS_NAME,	 /* a name that does not exist any more */
 	LOSS_RENAMED,	 /* the same, of which only the new name is known */
-	LOSS_CHECKPOINT, /* checkpoints that are not there any more */
+	LOSS_CHECKPOINT, /* checkpoints that do not exist any more */
 	LOSS_MARK,	 /* a checkpoint that is no snapshot any more */
 	LOSS_MARKS,	 /* which of these had become snapshots last */
 	LOSS_SYNCED,	 /* data of fdatasync() in a log that cannot be read */
@@ -79,5 +80,12 @@ uint64_t losslist_count(const struct losslist *l);
  * "losses" of sections.
  */
 void losslist_report(const struct losslist *l, struct report *r, bool all);
+
+/*
+ * Sets the paths of files after the repair, or if they have none, before it.
+ * If memory is exhausted one stays NULL.  0, or -EINTR.
+ */
+int losspaths_find(struct losslist *l, struct context *cx,
+		   struct volume *before, struct volume *after);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the comparisons of both sides share.
+ * Common functions of the comparisons of both sides.
  */
 #include "fsck/account/sides.h"
 

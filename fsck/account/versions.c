@@ -165,11 +165,6 @@ static bool begins_with_log(const struct versions *v, struct context *cx,
 	       segsum_check(&v->vol->geo, &ss, start) == RULE_OK;
 }
 
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
-}
-
 static int take_segment(struct versions *v, struct context *cx, uint64_t segnum)
 {
 	uint64_t start = geometry_segment_start(&v->vol->geo, segnum);
@@ -187,7 +182,7 @@ static int take_segment(struct versions *v, struct context *cx, uint64_t segnum)
 			break;
 		if (ret > 0) {
 			ret = take_log(v, cx, &search, &log);
-		} else if (!is_fatal(ret)) {
+		} else if (!damage_is_fatal(ret)) {
 			fail_clear(cx);
 			search.next++;
 			ret = 0;

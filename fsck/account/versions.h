@@ -2,7 +2,7 @@
 /*
  * Versions of the blocks of files, as the summaries of logs list them.
  *
- * This is the one place where the account of losses asks the logs.
+ * The account of losses reads logs only here.
  */
 #ifndef NILFS2_FSCK_VERSIONS_H
 #define NILFS2_FSCK_VERSIONS_H
@@ -53,8 +53,8 @@ int versions_want(struct versions *v, struct context *cx, uint64_t first,
 		  uint64_t end);
 
 /*
- * Reads all logs with a sound summary, of segments in use or not, and sorts
- * what is wanted.  What cannot be read is left out.  -ENOMEM, -EINTR.
+ * Reads all logs with a valid summary, of segments in use or not, and sorts the
+ * wanted blocks.  Unreadable logs are left out.  -ENOMEM, -EINTR.
  */
 int versions_gather(struct versions *v, struct context *cx);
 

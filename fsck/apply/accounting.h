@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The account of losses of a repair: when it is taken, and of what. */
+/*
+ * The account of losses of a repair: when it is computed, and for which states.
+ */
 #ifndef NILFS2_FSCK_ACCOUNTING_H
 #define NILFS2_FSCK_ACCOUNTING_H
 
@@ -19,5 +21,12 @@ void accounting_note(struct repair *r, struct context *cx,
  * R->account.  0, or -EINTR.
  */
 int accounting_run(struct repair *r, struct context *cx);
+
+/*
+ * Sets the state in the superblocks on the overlay of R to that of a volume
+ * without errors, if it is one.  Asks before it takes back that the kernel met
+ * errors.  0, or a failure.
+ */
+int settle_run(struct repair *r, struct context *cx);
 
 #endif

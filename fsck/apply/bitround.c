@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flipped bits are corrected before anything else is repaired: in their place,
- * and nothing else changes, no log is written, no checksum.
+ * Correcting flipped bits before any other repair: in place, without writing a
+ * log or a checksum.
  *
- * A flipped bit in the latest log makes the volume look as if that log had
+ * With a flipped bit in the latest log the volume looks as if that log had
  * never been written; every other repair would start from an older state.
  *
- * The checksum of a log of 8 MiB takes one damage of another kind in 64 for a
- * flipped bit.  In metadata the passes see whether a correction was one.  In
- * file data nobody can, so bits there are corrected only if no error is left
- * then: whatever else was damaged in the log would be an explanation, too.
+ * For a log of 8 MiB, one other damage in 64 looks like a flipped bit.  In
+ * metadata the passes detect a wrong correction.  In file data they cannot, so
+ * bits there are corrected only if no error is left then: other damage in the
+ * log would explain the checksum, too.
  */
 #include "fsck/apply/bitround.h"
 
@@ -116,7 +116,7 @@ static void forget_look(struct repair *r)
 static int correct(struct repair *r, struct context *cx, size_t n,
 		   bool no_errors)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct fixer_job job = repair_job(r, cx);
 	int ret = fix_bits(&job, cx, job.plan->kinds[RULE_FIX_BITS].fixes, n);
 
@@ -128,7 +128,7 @@ static int correct(struct repair *r, struct context *cx, size_t n,
 	}
 	if (!ret) {
 		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nmended);
+		repairlist_rewind(&r->repaired, nrepaired);
 	}
 	return repair_tolerate(r, cx, ret);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The round of repairs that comes first: flipped bits. */
+/* The first round of repairs: flipped bits. */
 #ifndef NILFS2_FSCK_BITROUND_H
 #define NILFS2_FSCK_BITROUND_H
 
 #include "fsck/apply/repair.h"
 
 /*
- * Corrects what the first look of R found of flipped bits, as far as the user
- * wants it and the volume is no worse for it: R->now is the look at that.  0,
- * or a failure.
+ * Corrects the flipped bits found by the first look of R, as far as the user
+ * agrees and the volume gets no worse: R->now is the look at the result.  0, or
+ * a failure.
  */
 int bitround_run(struct repair *r, struct context *cx);
 

@@ -2,20 +2,19 @@
 /*
  * Repair by derivation.
  *
- * The derived blocks are patches over the device first: the whole volume is
- * checked as if they had never been damaged.  If that is better they are
- * written, and the patches are dropped.  The check after that must find no more
- * than the one with them.
+ * The derived blocks are first patches over the device, and the whole volume is
+ * checked with them.  If that is better they are written, and the patches are
+ * dropped.  The check after that must find no more than the one with the
+ * patches.
  *
- * What the checksum of its log proves, or an undo file protects, is written in
- * its place.  Of the rest blocks of DAT, cpfile and SUFILE are written as
- * blocks of these to one more log.  Blocks of files are shared by checkpoints:
- * they keep their numbers, as all that lives in their segment is moved
- * (removal.h).
+ * A block is written in place if the checksum of its log proves it, or with an
+ * undo file.  Otherwise blocks of DAT, cpfile and SUFILE are written to a new
+ * log.  Blocks of files are shared by checkpoints: they keep their numbers, as
+ * all live blocks of their segment are moved (removal.h).
  *
- * A node that leads to blocks of the right places, but dead ones, is an older
- * version of itself, or the DAT is wrong about their ends.  It is the node if
- * the file has as many blocks then as its inode says.
+ * A node that leads to blocks of the right files and offsets, but dead ones, is
+ * an older version of itself, or the DAT is wrong about their ends.  It is the
+ * node if the file then has as many blocks as its inode says.
  */
 #include "fsck/apply/derivation.h"
 
@@ -34,9 +33,8 @@
 
 /* Kinds of repair whose findings a derivation may explain. */
 static const enum rule_fix kinds[] = {
-	RULE_FIX_DAT, RULE_FIX_ALLOCATOR, RULE_FIX_SEGMENTS,
-	RULE_FIX_CHECKPOINTS, RULE_FIX_IFILE, RULE_FIX_INODES, RULE_FIX_MAPS,
-	RULE_FIX_COUNTS,
+	RULE_FIX_DAT, RULE_FIX_SEGMENTS, RULE_FIX_CHECKPOINTS, RULE_FIX_IFILE,
+	RULE_FIX_INODES, RULE_FIX_MAPS, RULE_FIX_COUNTS,
 };
 
 /* Whether a name that leads nowhere may be the fault of a map. */
@@ -67,7 +65,7 @@ static bool has_more(const struct look *l, bool after_dat)
 	return l->check.dat_broken || have_doubts(&l->plan);
 }
 
-/* Whether the user wants it, where something is found: 1, 0, -EINTR. */
+/* Whether the user agrees, if there are findings: 1, 0, -EINTR. */
 static int is_wanted(struct repair *r, struct context *cx)
 {
 	struct look *l = repair_current(r);
@@ -77,13 +75,12 @@ static int is_wanted(struct repair *r, struct context *cx)
 		return 1;
 	if (decision_of(r->ask.mode, RULE_DANGER_LOSES) != DECISION_REPAIR) {
 		err = ask_stage(&r->ask, cx, &l->plan, RULE_STAGE_DAT);
-		return err ? err : l->plan.kinds[RULE_FIX_DAT].n ||
-				   l->plan.kinds[RULE_FIX_ALLOCATOR].n;
+		return err ? err : l->plan.kinds[RULE_FIX_DAT].n > 0;
 	}
 	return has_more(l, false);
 }
 
-/* Whether the commit of a log writes B again if it is told to. */
+/* Whether the commit of a log can rewrite B. */
 static bool is_rewritten(const struct derived_block *b)
 {
 	return b->ino == NILFS_DAT_INO || b->ino == NILFS_CPFILE_INO ||
@@ -109,7 +106,7 @@ static bool list_segments(const struct derived *d,
 	return any;
 }
 
-/* Moves all that lives in SEGMENTS, as it reads now. */
+/* Moves all live blocks of SEGMENTS, with their patched content. */
 static int move_out(struct fixer_job *job, struct context *cx,
 		    const struct bitmap *segments)
 {
@@ -218,7 +215,7 @@ static int write_log(struct repair *r, struct context *cx, struct derived *d)
 	return round_run(&round, cx);
 }
 
-/* Brings the blocks to the overlay. */
+/* Writes the blocks to the overlay. */
 static int write_blocks(struct repair *r, struct context *cx, struct derived *d)
 {
 	const struct volume *vol = repair_current(r)->check.vol;
@@ -252,7 +249,7 @@ static bool is_contradicted(const struct look *l, const struct derived *d,
 	return false;
 }
 
-/* Back to the device as it was before; LOOKED: R->now is of something else. */
+/* Drops the patches; LOOKED: R->now is a look at another state. */
 static int go_back(struct repair *r, struct context *cx, struct derived *d,
 		   size_t mark, bool looked)
 {
@@ -269,20 +266,20 @@ static int go_back(struct repair *r, struct context *cx, struct derived *d,
 static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 		       bool dat, bool *maps, bool whole)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct look *now = repair_current(r);
 	bool looked = false;
 	int ret = dat ? derive_dat(d, cx, &now->check, &now->plan) : 0, err;
 	size_t n;
 
-	/* What would be written goes by the map. */
+	/* Writes depend on the map. */
 	if (d->dat_stale)
 		derived_drop(d);
 	n = d->n;
 	if (!ret && *maps && !d->dat_stale)
 		ret = derive_nodes(d, cx, &now->check, &now->plan);
 	*maps = d->n > n;
-	/* In this mode nothing is given up. */
+	/* In this mode nothing may be lost. */
 	if (!ret && d->n &&
 	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
 	    !(whole && (d->lost || (dat && d->ended == d->entries)))) {
@@ -304,7 +301,7 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 			return 1;
 		}
 	}
-	repairlist_rewind(&r->repaired, nmended);
+	repairlist_rewind(&r->repaired, nrepaired);
 	ret = repair_tolerate(r, cx, ret < 0 ? ret : 0);
 	err = go_back(r, cx, d, mark, looked);
 	return ret ? ret : err;
@@ -323,11 +320,11 @@ static int redo(struct fixer_job *job, struct context *cx,
 	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
-/* For those who want all of it compared, whatever was found. */
+/* For --rebuild, compares everything. */
 static int rebuild(struct repair *r, struct context *cx)
 {
 	static const bool none[RULE_FIX_COUNT];
-	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct round round = {
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_METADATA,
@@ -343,7 +340,7 @@ static int rebuild(struct repair *r, struct context *cx)
 		ret = repair_look(r, cx);
 	if (ret <= 0) {
 		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nmended);
+		repairlist_rewind(&r->repaired, nrepaired);
 	}
 	return ret < 0 ? repair_tolerate(r, cx, ret) : 0;
 }

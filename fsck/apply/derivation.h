@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Repair by derivation: metadata as the logs and the trees say it was. */
+/* Repair by derivation: computing metadata from logs and trees. */
 #ifndef NILFS2_FSCK_DERIVATION_H
 #define NILFS2_FSCK_DERIVATION_H
 

@@ -35,7 +35,8 @@ struct forward {
 	struct writer *w;
 	const struct rollforward *rf;
 	const struct bitmap *needed;	/* segments of the logs that are read */
-	const struct repairwriter_known *known;	/* what else may not be taken */
+	const struct repairwriter_known *known;	/* other segments that must not
+						 * be used */
 	uint8_t *block;
 	uint64_t files, blocks;		/* done */
 };
@@ -152,7 +153,7 @@ static int remake(struct forward *f, struct context *cx, uint64_t ino,
 	return ret;
 }
 
-/* A file that is not there any more is passed over, as the kernel does. */
+/* A file that does not exist any more is skipped, as by the kernel. */
 static int take_file(struct forward *f, struct context *cx,
 		     struct salvage *s)
 {
@@ -263,9 +264,9 @@ static void forget(struct repair *r)
 }
 
 /* Writes it, if that makes nothing worse. */
-static int write(struct repair *r, struct context *cx)
+static int write_synced(struct repair *r, struct context *cx)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct fixer_job job = repair_job(r, cx);
 	int ret = forward_run(&job, cx, r->synced, &r->awaited);
 
@@ -276,7 +277,7 @@ static int write(struct repair *r, struct context *cx)
 		return 0;
 	}
 	overlay_rewind(r->dev, mark);
-	repairlist_rewind(&r->repaired, nmended);
+	repairlist_rewind(&r->repaired, nrepaired);
 	return repair_tolerate(r, cx, ret);
 }
 
@@ -307,7 +308,7 @@ int forward_first(struct repair *r, struct context *cx)
 	l->check.awaited = &r->awaited;
 	if (ret <= 0)
 		return repair_tolerate(r, cx, ret);
-	return sound ? write(r, cx) : 0;
+	return sound ? write_synced(r, cx) : 0;
 }
 
 /* Collects it again, now that the files are sound, and writes it. */
@@ -321,7 +322,7 @@ static int write_last(struct repair *r, struct context *cx)
 		return repair_tolerate(r, cx, ret);
 	forget(r);
 	r->synced = rf;
-	return write(r, cx);
+	return write_synced(r, cx);
 }
 
 int forward_last(struct repair *r, struct context *cx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Data that was synced before a crash, put into its files. */
+/* Merging data that was synced before a crash into its files. */
 #ifndef NILFS2_FSCK_FORWARD_H
 #define NILFS2_FSCK_FORWARD_H
 
@@ -37,13 +37,16 @@ int forward_run(struct fixer_job *job, struct context *cx,
 		const struct rollforward *rf, const struct bitmap *needed);
 
 /*
- * Before a round of R: once, what a mount would recover becomes a log, and
- * R->now is the look at that; or, where metadata is broken, it is kept for
+ * Before the first round of R: writes what a mount would recover to a log, and
+ * R->now is the look at that; or, if metadata is broken, leaves it to
  * forward_last().  0, or a failure.
  */
 int forward_first(struct repair *r, struct context *cx);
 
-/* After all rounds: what was kept becomes a log, or is given up, and told. */
+/*
+ * After all rounds: writes the remaining data to a log, or drops it, and
+ * reports that.
+ */
 int forward_last(struct repair *r, struct context *cx);
 
 #endif

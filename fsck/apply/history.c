@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Room for a repair where there is none.
+ * Making room for a repair by dropping old checkpoints.
  *
- * The kernel keeps eight segments from its users, but not from what removes
- * files or changes their times, so a volume can be without a clean segment, and
- * no log has a place.  What fills the last segments then are versions of
- * metadata, one over the other: segments in which nothing lives but for plain
- * checkpoints.  A cleaner would take these first, with the checkpoints, and so
- * does a repair: to write over them loses nothing of the latest state or of a
- * snapshot, however it is cut short.
+ * The kernel reserves eight segments from its users, but not from removing
+ * files or changing their times, so a volume can be without a clean segment for
+ * a log.  The last segments are then filled with versions of metadata, whose
+ * live blocks are of plain checkpoints only.  A cleaner would free these first,
+ * with the checkpoints, and so does a repair: overwriting them loses nothing of
+ * the latest state or of a snapshot, even if it is interrupted.
  *
- * Who lives where is what the DAT says, and who is a snapshot the checkpoint
- * file, as it was repaired before.  Where either is in doubt nothing is taken.
+ * The DAT shows which blocks are live, and the checkpoint file, repaired
+ * before, which checkpoints are snapshots.  If either is in doubt no segment is
+ * used.
  */
 #include "fsck/apply/history.h"
 
@@ -30,7 +30,7 @@
 #include "vol/liveness.h"
 #include "vol/sutable.h"
 
-/* What is found in the segments that are given up. */
+/* The content of the segments that are dropped. */
 struct dead {
 	const struct nilfs_geometry *g;
 	const struct writer *writer;
@@ -126,32 +126,23 @@ static int add(struct dead *d, struct context *cx, uint64_t vblocknr,
 }
 
 static int visit(void *arg, struct context *cx, unsigned int worker,
-		 const struct datscan_block *block)
+		 uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct dead *d = arg;
-	uint32_t i;
-	int ret = 0;
+	uint64_t blocknr = le64_get(de->de_blocknr);
 
 	(void)worker;
-	for (i = datscan_next_used(block, 0); i < block->count && !ret;
-	     i = datscan_next_used(block, i + 1)) {
-		const struct nilfs_dat_entry *de = datscan_entry(block, i);
-		uint64_t blocknr = le64_get(de->de_blocknr);
-
-		if (geometry_has_block(d->g, blocknr) &&
-		    bitmap_test(&d->segments,
-				geometry_segment_of(d->g, blocknr)))
-			ret = add(d, cx, block->first + i, de);
-	}
-	return ret;
+	if (!geometry_has_block(d->g, blocknr) ||
+	    !bitmap_test(&d->segments, geometry_segment_of(d->g, blocknr)))
+		return 0;
+	return add(d, cx, vblocknr, de);
 }
 
 /* All numbers whose blocks are in the segments of H. */
 static int gather(struct dead *d, struct context *cx,
 		  const struct fixer_job *job, const struct history *h)
 {
-	const struct datscan_visitor visitor = { .entries = visit, .arg = d };
-	struct context one;
+	const struct datscan_visitor visitor = { .used = visit, .arg = d };
 	size_t i;
 	int ret = bitmap_init(&d->segments, cx, d->g->nsegments);
 
@@ -159,12 +150,7 @@ static int gather(struct dead *d, struct context *cx,
 		return ret;
 	for (i = 0; i < h->n; i++)
 		bitmap_set(&d->segments, h->segments[i]);
-	context_child(cx, &one);
-	one.threads = 1;
-	ret = datscan_run(job->vol, &one, &visitor);
-	if (ret)
-		context_adopt(cx, &one);
-	return ret;
+	return datscan_run_alone(job->vol, cx, &visitor);
 }
 
 static int free_numbers(const struct dead *d, struct context *cx,
@@ -178,7 +164,7 @@ static int free_numbers(const struct dead *d, struct context *cx,
 	return ret;
 }
 
-/* What is dead was of none that stays. */
+/* Dead blocks belong to no checkpoint that is kept. */
 static int free_checkpoints(const struct dead *d, struct context *cx,
 			    struct fixer_job *job)
 {

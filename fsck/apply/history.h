@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Room for a repair where there is none: what only old checkpoints need. */
+/* Making room for a repair by dropping old checkpoints. */
 #ifndef NILFS2_FSCK_HISTORY_H
 #define NILFS2_FSCK_HISTORY_H
 
@@ -10,17 +10,17 @@
 #include "fsck/plan/fixers.h"
 
 struct history {
-	uint64_t *segments;	/* given up, ascending */
+	uint64_t *segments;	/* dropped, ascending */
 	size_t n, room;
 };
 
 /*
- * Gives up to WANT segments to job->writer, and what was in them: its numbers
- * are free, plain checkpoints that had it are no more.  Nothing in them is of
- * the latest state or of a snapshot.  *H, all zero before, is taken back with
- * history_fini() when the writer is done.
+ * Releases up to WANT segments to job->writer, with their content: virtual
+ * numbers are freed, and plain checkpoints that refer to them deleted.  Nothing
+ * in them is of the latest state or of a snapshot.  *H, all zero before, is
+ * freed with history_fini() when the writer is done.
  *
- * -ENOSPC where there is none, or where the DAT, which knows what lives, is not
+ * -ENOSPC if there is none, or if the DAT, which shows what is live, is not
  * sound.  -EUCLEAN, -EIO, -ENOMEM, -EINTR.
  */
 int history_take(struct history *h, struct context *cx, struct fixer_job *job,

@@ -1,18 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Better or worse.
+ * Comparing two checks of a volume.
  *
- * Numbers of findings alone do not tell: a volume whose super root was lost
- * has one finding, and with its super root back has all that it had before.
- * So a stage counts more than all that follow it.
+ * The number of findings alone is not enough: a volume whose super root was
+ * lost has one finding, and with its super root restored all others.  So a
+ * stage outweighs all that follow it.
  *
- * Damage that the newest checkpoint shared with a snapshot is found in that
- * alone once the newest is repaired: no less of it, and better all the same.
+ * Damage that the newest checkpoint shares with a snapshot is found only in the
+ * snapshot once the newest is repaired: that counts as better.
  *
- * What nobody refers to any more once a map is repaired is given up after it.
- * It is of no checkpoint, and no reason to leave any as it is.
+ * Blocks that are unreferenced after a map is repaired are freed later.  They
+ * belong to no checkpoint, and do not prevent a repair.
+ *
+ * Limiting the losses of a repair.
+ *
+ * A volume without files has no errors, so findings alone do not show whether a
+ * repair was good.  If damage hides files, or a repair trusts wrong data, next
+ * to nothing may be left; a user who accepts the loss of some files does not
+ * accept that.
  */
 #include "fsck/apply/improvement.h"
+
+#include "disk/checkpoint.h"
+#include "vol/cptable.h"
+
+#define FEW 32u
+
+/*
+ * Whether there can be as many inodes in the blocks that live now; in all that
+ * there are, where nobody counted these.
+ */
+static bool is_possible(const struct check *c, uint64_t files)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t blocks = c->live_entries ? c->live_entries :
+		geometry_segment_end(geo, geo->nsegments - 1);
+
+	return files / (geo->block_size / geo->inode_size) <= blocks;
+}
+
+/* The counted number, else that of the checkpoint; 0: not known. */
+static uint64_t files_of(struct context *cx, const struct check *c)
+{
+	struct nilfs_checkpoint cp;
+
+	if (c->files_known)
+		return c->files;
+	if (!c->vol)
+		return 0;
+	if (!cptable_read(c->vol, cx, c->vol->latest.cno, &cp) &&
+	    checkpoint_check(&cp, c->vol->latest.cno) == RULE_OK &&
+	    is_possible(c, le64_get(cp.cp_inodes_count)))
+		return le64_get(cp.cp_inodes_count);
+	fail_clear(cx);
+	return 0;
+}
+
+bool losses_are_grave(struct context *cx, const struct check *now,
+		      const struct check *before, struct losses *losses)
+{
+	losses->files = files_of(cx, before);
+	losses->left = now->files;
+	return now->files_known && losses->left < losses->files / 2 &&
+	       losses->files - losses->left > FEW;
+}
 
 /* What cannot be read may hide anything: last of all. */
 #define STAGE_UNREADABLE RULE_STAGE_COUNT
@@ -89,7 +140,7 @@ static int compare_part(const struct check *now, const struct check *before,
 		uint64_t n = count(now, rule, part);
 		uint64_t old = count(before, rule, part);
 
-		/* Searched for once, so that there are none in NOW. */
+		/* They are searched only once, so NOW has none. */
 		if (rule->fix == RULE_FIX_BITS)
 			continue;
 		compare(rule, n, old,

@@ -4,7 +4,9 @@
 #define NILFS2_FSCK_IMPROVEMENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "base/context.h"
 #include "check/check.h"
 
 /*
@@ -29,5 +31,16 @@ enum improvement_demand {
 bool improvement_meets(const struct check *now, const struct check *before,
 		       enum improvement_demand demand,
 		       const struct rule_info **worse);
+
+struct losses {
+	uint64_t files, left;	/* inodes of the newest checkpoint */
+};
+
+/*
+ * True where less than half of the files is left that were there, as far as
+ * either is known: LOSSES says how many.  A few are not counted.
+ */
+bool losses_are_grave(struct context *cx, const struct check *now,
+		      const struct check *before, struct losses *losses);
 
 #endif

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rounds of repairing and looking again.
+ * Rounds of repairs and checks.
  *
- * A round repairs one stage, the first one that has something to be repaired,
- * because what is found at later ones depends on it.  Then all passes
- * look at the overlay.  A round that did not make it better, or could not be
- * completed, is taken back; where it had several kinds of repair they are tried
- * one by one.  A kind after which as much is left of it as before is given up,
- * and the rounds go on without it.  So each round that stays has made the
- * volume better, and what reaches the device was looked at as a whole.
+ * A round repairs one stage, the first one with something to repair, because
+ * findings at later ones depend on it.  Then all passes check the overlay.  A
+ * round that did not improve the volume, or failed, is taken back; if it had
+ * several kinds of repair they are tried one by one.  A kind that leaves as
+ * many findings as before is dropped, and the rounds continue without it.  So
+ * each round that is kept has improved the volume, and what is written to the
+ * device was checked as a whole.
+ *
+ * A round without a free segment.
+ *
+ * It is first tried without dropping old checkpoints.  Then a few of their
+ * segments are used, and more if that is not enough.  The overwritten blocks
+ * belonged to the volume, so all of them must be saved in an undo file, and the
+ * user must have accepted losses.
  */
 #include "fsck/apply/repair.h"
 
@@ -21,16 +28,43 @@
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/apply/accounting.h"
-#include "fsck/apply/improvement.h"
 #include "fsck/apply/bitround.h"
 #include "fsck/apply/derivation.h"
 #include "fsck/apply/forward.h"
-#include "fsck/apply/nospace.h"
+#include "fsck/apply/improvement.h"
+#include "fsck/apply/repairlist.h"
 #include "fsck/apply/round.h"
-#include "fsck/apply/settle.h"
 #include "fsck/apply/states.h"
 #include "fsck/apply/undo.h"
 #include "fsck/plan/fixers.h"
+
+/* Number of segments to use, first and last attempt. */
+#define RECLAIM_FIRST 2u
+#define RECLAIM_MAX 2048u
+
+/* Whether old checkpoints may be written over. */
+static bool may_reclaim(const struct repair *r)
+{
+	return r->o->undo_file && decision_of(r->ask.mode,
+					      RULE_DANGER_LOSES) ==
+					  DECISION_REPAIR;
+}
+
+int nospace_run(struct repair *r, struct context *cx, struct round *round)
+{
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	int err = round_run(round, cx);
+
+	r->no_room |= err == -ENOSPC;
+	for (round->reclaim = RECLAIM_FIRST; err == -ENOSPC && may_reclaim(r) &&
+	     round->reclaim <= RECLAIM_MAX; round->reclaim *= 4) {
+		overlay_rewind(r->dev, mark);
+		repairlist_rewind(&r->repaired, nrepaired);
+		fail_clear(cx);
+		err = round_run(round, cx);
+	}
+	return err;
+}
 
 struct look *repair_current(const struct repair *r)
 {
@@ -83,7 +117,7 @@ static bool is_dat_unsafe(const struct look *l)
 	       findings_have_stage(l->check.findings, RULE_STAGE_NUMBERS);
 }
 
-/* A log would bring the first superblock back, which nobody has asked for. */
+/* A log would restore the first superblock, which was not requested. */
 static bool is_wiped(const struct repair *r)
 {
 	return findings_count(repair_current(r)->check.findings, RULE_SB_WIPED);
@@ -130,7 +164,7 @@ static unsigned int take(struct repair *r, int stage,
 	return n;
 }
 
-/* What came of it: 1 and R->now where it meets DEMAND, 0, or a failure. */
+/* The result: 1 and R->now if it meets DEMAND, 0, or a failure. */
 static int look_again(struct repair *r, struct context *cx,
 		      enum improvement_demand demand)
 {
@@ -288,8 +322,8 @@ static void accept(struct repair *r, const bool taken[RULE_FIX_COUNT],
 }
 
 /*
- * Repairs the kinds TAKEN and looks: 1 where that is better, 0, or a failure.
- * What comes of a state that was chosen is known after all rounds only.
+ * Repairs the kinds TAKEN and checks: 1 if that is better, 0, or a failure.
+ * The result for a state that was chosen is known after all rounds only.
  */
 static int try_round(struct repair *r, struct context *cx, int stage,
 		     const bool taken[RULE_FIX_COUNT])
@@ -310,7 +344,7 @@ static int try_round(struct repair *r, struct context *cx, int stage,
 
 static int run_round(struct repair *r, struct context *cx, int stage)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct plan_count before[RULE_FIX_COUNT];
 	struct root_state state = r->state;
 	bool taken[RULE_FIX_COUNT];
@@ -326,7 +360,7 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	if (!ret) {
 		refuse(r, stage, taken, n, overlay_mark(r->dev) == mark);
 		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nmended);
+		repairlist_rewind(&r->repaired, nrepaired);
 		r->state = state;
 	}
 	return ret;

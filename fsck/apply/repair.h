@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Repairs: rounds of repairing and looking again, on an overlay, and the commit
- * of what they came to.
+ * Repairs: rounds of repairs and checks on an overlay, and the commit of the
+ * result.
  */
 #ifndef NILFS2_FSCK_REPAIR_H
 #define NILFS2_FSCK_REPAIR_H
 
 #include <stdbool.h>
 
+#include "base/context.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "fsck/account/losslist.h"
-#include "fsck/apply/losses.h"
+#include "fsck/apply/improvement.h"
 #include "fsck/apply/repairlist.h"
+#include "fsck/apply/round.h"
 #include "fsck/plan/ask.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/plan/look.h"
@@ -44,7 +46,7 @@ struct repair {
 	bool no_data_behind;
 	struct recovery behind;
 	struct bitmap awaited;
-	struct root_state state;	/* chosen where superblocks lead to none */
+	struct root_state state;	/* chosen if superblocks lead to none */
 	unsigned int state_number;	/* which one, 0 is the newest */
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
@@ -58,9 +60,8 @@ struct repair {
 };
 
 /*
- * Repairs what R->first has planned, on the overlay: at its end R->now is the
- * look at what came of it.  1 where there is something to be committed, which
- * is better than before, 0 where not, or a failure.
+ * Repairs the plan of R->first on the overlay: at its end R->now is the look at
+ * the result.  1 if it is better and can be committed, 0 if not, or a failure.
  */
 int repair_run(struct repair *r, struct context *cx);
 
@@ -77,8 +78,8 @@ void repair_restart(struct repair *r, size_t mark);
 struct fixer_job repair_job(struct repair *r, struct context *cx);
 
 /*
- * Looks at the overlay as it is: 1 where that is no worse than before, and
- * R->now is that look, 0 where it is, or a failure.
+ * Checks the overlay: 1 if it is no worse than before, and R->now is that look,
+ * 0 if it is, or a failure.
  */
 int repair_look(struct repair *r, struct context *cx);
 
@@ -92,17 +93,27 @@ int repair_resume(struct repair *r, struct context *cx);
 struct look *repair_current(const struct repair *r);
 
 /*
- * RET, but 0 for a failure that the volume is to blame for, which is reported:
- * something cannot be repaired then, and the repair goes on.
+ * RET, but 0 for a failure caused by the volume, which is reported: this cannot
+ * be repaired then, and the repair continues.
  */
 int repair_tolerate(struct repair *r, struct context *cx, int ret);
 
-/* Whether the device of L was cut, and is to be made whole before all else. */
+/* Whether the device of L was truncated, and must be extended first. */
 bool repair_is_cut_off(const struct look *l);
 
-/* Brings it to the device under the overlay, what that has to the undo file. */
+/*
+ * Commits the overlay to the device, and saves the overwritten blocks to the
+ * undo file.
+ */
 int repair_commit(struct repair *r, struct context *cx);
 
 void repair_fini(struct repair *r);
+
+/*
+ * As round_run(); where that has no place for a log, and R may write over old
+ * checkpoints, again with segments that only these need (history.h).  Says in
+ * R->no_room that there was none.
+ */
+int nospace_run(struct repair *r, struct context *cx, struct round *round);
 
 #endif

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What was repaired.
+ * The list of repairs.
  *
- * A repair that comes to nothing must not have been announced, so nothing is
- * told before the commit.  Memory that is lacking costs a phrase, not the
- * repair.
+ * A repair that is taken back must not be reported, so nothing is printed
+ * before the commit.  Lack of memory costs a phrase, not the repair.
  */
 #include "fsck/apply/repairlist.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was repaired: phrases of the fixers, kept until it is known that they
- * hold.
+ * The list of repairs: phrases of the fixers, kept until the commit.
  */
 #ifndef NILFS2_FSCK_REPAIRLIST_H
 #define NILFS2_FSCK_REPAIRLIST_H

@@ -51,10 +51,10 @@ static int walk(struct check *c, struct context *cx,
 	struct ifilewalk_sums sums;
 	struct pointers pointers;
 	struct ifilewalk ifile;
-	struct sparse told = { 0 };
-	int ret = sparse_init(&told, cx, c->referenced.bits);
+	struct sparse reported = { 0 };
+	int ret = sparse_init(&reported, cx, c->referenced.bits);
 
-	pointers_init(&pointers, c, c->vol, &told);
+	pointers_init(&pointers, c, c->vol, &reported);
 	if (!ret) {
 		ret = ifilewalk_init(&ifile, cx, c, &pointers);
 		if (!ret)
@@ -67,7 +67,7 @@ static int walk(struct check *c, struct context *cx,
 		ifilewalk_fini(&ifile);
 	}
 	pointers_fini(&pointers);
-	sparse_fini(&told);
+	sparse_fini(&reported);
 	return ret;
 }
 
@@ -143,11 +143,13 @@ static int set_end(struct rollback *r, struct context *cx, uint64_t vblocknr,
 	return 0;
 }
 
-static int take_entry(struct rollback *r, struct context *cx,
+static int take_entry(void *arg, struct context *cx, unsigned int worker,
 		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
+	struct rollback *r = arg;
 	bool then = sparse_test(&r->then, vblocknr), now = dat_is_current(de);
 
+	(void)worker;
 	if (r->partial)
 		then = dat_is_in(de, r->cno);
 	if (dat_is_unwritten(de) || then == now ||
@@ -156,37 +158,14 @@ static int take_entry(struct rollback *r, struct context *cx,
 	return set_end(r, cx, vblocknr, then ? NILFS_CNO_MAX : r->now);
 }
 
-static int take_entries(void *arg, struct context *cx, unsigned int worker,
-			const struct datscan_block *block)
-{
-	struct rollback *r = arg;
-	uint32_t i;
-	int ret = 0;
-
-	(void)worker;
-	for (i = datscan_next_used(block, 0); i < block->count && !ret;
-	     i = datscan_next_used(block, i + 1))
-		ret = take_entry(r, cx, block->first + i,
-				 datscan_entry(block, i));
-	return ret;
-}
-
 /* One worker: the DAT of the new checkpoint is changed meanwhile. */
 static int change_dat(struct rollback *r, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
-		.entries = take_entries,
+		.used = take_entry,
 		.arg = r,
 	};
-	struct context one;
-	int ret;
-
-	context_child(cx, &one);
-	one.threads = 1;
-	ret = datscan_run(r->vol, &one, &visitor);
-	if (ret)
-		context_adopt(cx, &one);
-	return ret;
+	return datscan_run_alone(r->vol, cx, &visitor);
 }
 
 static int change(struct rollback *r, struct context *cx, struct writer *w)
@@ -207,7 +186,7 @@ static int change(struct rollback *r, struct context *cx, struct writer *w)
 	return ret ? ret : repairwriter_changed(w, cx);
 }
 
-/* Where it is damaged, so is the new one: then the lifetimes will do. */
+/* If it is damaged, so is the new one: then the lifetimes are enough. */
 static int find_blocks(struct rollback *r, struct context *cx,
 		       const struct check *c, const struct nilfs_checkpoint *cp)
 {

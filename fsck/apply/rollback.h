@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of an older checkpoint becomes the newest. */
+/* Making the state of an older checkpoint the newest. */
 #ifndef NILFS2_FSCK_ROLLBACK_H
 #define NILFS2_FSCK_ROLLBACK_H
 

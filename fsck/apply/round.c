@@ -2,9 +2,9 @@
 /*
  * One round of repairs.
  *
- * Superblocks are repaired in their place, and so are zones.  All else is one
- * more log: the fixers change the files of a new checkpoint, and superblocks
- * that name it are the end.  Where the fixers changed nothing there is no log.
+ * Superblocks and zones are repaired in place.  Everything else is a new log:
+ * the fixers change the files of a new checkpoint, and superblocks that name it
+ * complete the round.  If the fixers changed nothing there is no log.
  */
 #include "fsck/apply/round.h"
 
@@ -18,17 +18,18 @@
 #include "log/newsupers.h"
 
 /* Files that begin again are filled at every stage. */
-#define FILLED_ANEW (REPAIRWRITER_ANEW(NILFS_CPFILE_INO) | REPAIRWRITER_ANEW(NILFS_IFILE_INO))
+#define FILLED_REBUILT (REPAIRWRITER_FILE(NILFS_CPFILE_INO) | \
+			REPAIRWRITER_FILE(NILFS_IFILE_INO))
 
-/* Whatever begins without blocks is filled by the one who knows how. */
+/* Files that begin without blocks are filled by their fixers. */
 static bool is_due(const struct round *round, enum rule_fix fix)
 {
 	return round->taken[fix] ||
-	       (fix == RULE_FIX_CHECKPOINTS && (round->anew & FILLED_ANEW)) ||
+	       (fix == RULE_FIX_CHECKPOINTS && (round->rebuilt & FILLED_REBUILT)) ||
 	       (fix == RULE_FIX_INODES &&
-		(round->anew & REPAIRWRITER_ANEW(NILFS_IFILE_INO))) ||
+		(round->rebuilt & REPAIRWRITER_FILE(NILFS_IFILE_INO))) ||
 	       (fix == RULE_FIX_SEGMENTS &&
-		(round->anew & REPAIRWRITER_ANEW(NILFS_SUFILE_INO)));
+		(round->rebuilt & REPAIRWRITER_FILE(NILFS_SUFILE_INO)));
 }
 
 static bool is_of_metadata(enum rule_stage stage)
@@ -36,7 +37,7 @@ static bool is_of_metadata(enum rule_stage stage)
 	return stage == RULE_STAGE_DAT || stage == RULE_STAGE_METADATA;
 }
 
-/* What a fixer has changed by hand, the next one takes its blocks from. */
+/* The next fixer allocates from the files that a fixer has changed directly. */
 static int apply(struct round *round, struct context *cx)
 {
 	const struct plan_kind *kind = round->job.plan->kinds;
@@ -97,7 +98,7 @@ static int finish_log(struct round *round, struct context *cx)
 	struct writer_end end;
 	int err;
 
-	if (!round->anew && !round->taken[RULE_FIX_LOG] &&
+	if (!round->rebuilt && !round->taken[RULE_FIX_LOG] &&
 	    !has_changes(round->job.writer))
 		return 0;
 	err = writer_commit(round->job.writer, cx, &end);
@@ -113,9 +114,9 @@ static unsigned int doubted(const struct round *round)
 	unsigned int files = 0;
 
 	if (round->taken[RULE_FIX_CHECKPOINTS])
-		files |= REPAIRWRITER_ANEW(NILFS_CPFILE_INO);
+		files |= REPAIRWRITER_FILE(NILFS_CPFILE_INO);
 	if (round->taken[RULE_FIX_INODES])
-		files |= REPAIRWRITER_ANEW(NILFS_IFILE_INO);
+		files |= REPAIRWRITER_FILE(NILFS_IFILE_INO);
 	return files;
 }
 
@@ -132,18 +133,18 @@ static int open_writer(struct round *round, struct context *cx)
 		return err;
 	writerhints_fill(&known, round->job.check, round->job.plan,
 			 round->taken);
-	if ((last.must & ~known.anew) && !round->may_lose)
+	if ((last.must & ~known.rebuilt) && !round->may_lose)
 		return fail(cx, -EUCLEAN, "no log without a new checkpoint "
 			    "file or ifile");
 	known.from = &last.cp;
 	known.fresh_segment |= round->fresh_segment;
-	known.anew |= round->taken[RULE_FIX_INODES] ? last.anew : last.must;
-	round->anew = known.anew;
+	known.rebuilt |= round->taken[RULE_FIX_INODES] ? last.rebuilt : last.must;
+	round->rebuilt = known.rebuilt;
 	return repairwriter_open(&round->job.writer, cx, round->job.vol,
 				 &options, &known);
 }
 
-/* Who is a snapshot must be known before anything old is given up. */
+/* The list of snapshots must be right before old checkpoints are dropped. */
 static bool are_snapshots_known(const struct round *round)
 {
 	return !round->job.plan->kinds[RULE_FIX_CHECKPOINTS].n ||
@@ -151,8 +152,8 @@ static bool are_snapshots_known(const struct round *round)
 }
 
 /*
- * Fixers of metadata go by what the volume has, and write no log themselves:
- * what is old is given up after them.  All others need the room.
+ * Fixers of metadata use the old content and write no log themselves: it is
+ * dropped after them.  All others need the room.
  */
 static int apply_in_room(struct round *round, struct context *cx,
 			 struct history *history)

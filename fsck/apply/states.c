@@ -18,12 +18,12 @@
 #include <stdlib.h>
 
 #include "dev/overlay.h"
-#include "fsck/apply/nospace.h"
+#include "fsck/apply/repair.h"
 #include "fsck/apply/round.h"
 
 #define STATES_MAX 8
 
-/* What came of a candidate. */
+/* The result of a candidate. */
 struct outcome {
 	bool complete, dat_broken;
 	bool overwritten;	/* some blocks have other content */
@@ -60,8 +60,8 @@ static bool is_better(const struct outcome *a, const struct outcome *b)
 }
 
 /*
- * Superblocks name a log that a mount may refuse, or has others after it that
- * were given up: where no repair wrote a log, one with the same state follows.
+ * Superblocks name a log that a mount may refuse, or that is followed by
+ * dropped logs: if no repair wrote a log, one with the same state is added.
  */
 static int write_log(struct repair *r, struct context *cx)
 {
@@ -72,7 +72,7 @@ static int write_log(struct repair *r, struct context *cx)
 		.stage = RULE_STAGE_COUNTS,
 		.taken = taken,
 	};
-	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret;
 
 	if (!l->complete ||
@@ -85,7 +85,7 @@ static int write_log(struct repair *r, struct context *cx)
 	if (ret > 0)
 		return 0;
 	overlay_rewind(r->dev, mark);
-	repairlist_rewind(&r->repaired, nmended);
+	repairlist_rewind(&r->repaired, nrepaired);
 	if (!r->state.hurt)
 		fixers_tell(&round.job, "superblocks: no log could be added");
 	return repair_tolerate(r, cx, ret);
@@ -168,7 +168,7 @@ static bool is_due(const struct repair *r)
 	       l->plan.kinds[RULE_FIX_SUPER].n;
 }
 
-/* Looks at the overlay: 1 where nothing is wrong, 0 where not, a failure. */
+/* Checks the overlay: 1 if there is no error, 0 if there is, a failure. */
 static int look(struct repair *r, struct context *cx)
 {
 	struct look *now = calloc(1, sizeof(*now));
@@ -203,7 +203,7 @@ static int try_other(struct repair *r, struct context *cx)
 
 int states_choose_super(struct repair *r, struct context *cx)
 {
-	size_t mark = overlay_mark(r->dev), nmended = r->repaired.n;
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int ret;
 
 	if (!is_due(r))
@@ -214,7 +214,7 @@ int states_choose_super(struct repair *r, struct context *cx)
 	ret = try_other(r, cx);
 	if (!ret) {
 		overlay_rewind(r->dev, mark);
-		repairlist_rewind(&r->repaired, nmended);
+		repairlist_rewind(&r->repaired, nrepaired);
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which state of a volume is repaired. */
+/* Choosing the state of a volume that is repaired. */
 #ifndef NILFS2_FSCK_STATES_H
 #define NILFS2_FSCK_STATES_H
 

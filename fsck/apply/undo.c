@@ -2,12 +2,12 @@
 /*
  * Writing an undo file.
  *
- * It is complete and on its disk before the device is touched.  A repair goes
- * into free space but for the superblocks, so these alone would bring the old
- * volume back; the rest is there to leave no trace.
+ * It is complete and on its disk before the device is changed.  A repair writes
+ * to free space except for the superblocks, so these alone would restore the
+ * old volume; the rest restores every byte.
  *
- * The ranges come in the order of the commit, superblocks last, and a header
- * that says how many there are: they are counted first.
+ * The ranges are in the order of the commit, superblocks last, after a header
+ * with their number: they are counted first.
  */
 #include "fsck/apply/undo.h"
 
@@ -42,7 +42,7 @@ static int put(struct saver *s, struct context *cx, const void *buf,
 	return err;
 }
 
-/* Zeros stand for what cannot be read: nobody can bring that back. */
+/* Unreadable blocks are saved as zeros. */
 static int read_old(struct saver *s, struct context *cx, uint64_t off,
 		    size_t len)
 {

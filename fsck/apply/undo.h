@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Undo files: what stood where a repair has written.
+ * Undo files: the blocks that a repair has overwritten.
  *
  * All numbers are little-endian.  A header of 64 bytes, then for each range a
  * struct undo_range and its bytes, then the checksum (crc32_le() from 0) of all

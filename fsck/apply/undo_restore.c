@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading an undo file back.
+ * Restoring from an undo file.
  *
- * The superblocks go first, each with a flush: with both of them the volume is
- * the old one, whose logs a repair leaves alone, and the new logs may go.  The
- * other way round a cut would leave superblocks that name what is gone.  They
- * are the last ranges of the file, so the file is walked twice, after a walk
- * that only checks it; it is not in memory as a whole.
+ * The superblocks are written first, each with a flush: with both of them the
+ * volume is the old one, whose logs a repair does not change, and the new logs
+ * may be overwritten.  In the other order an interruption would leave
+ * superblocks that name overwritten logs.  They are the last ranges of the
+ * file, so the file is read twice, after a pass that only verifies it; it is
+ * not held in memory.
  */
 #include <errno.h>
 #include <stdlib.h>

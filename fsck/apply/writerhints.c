@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What a look has found out that a writer should know.
+ * Results of a look for a writer.
  *
- * Where something lives is what the DAT claims: every block that a checkpoint
- * refers to has an entry there, and the DAT's own are claimed as well.  What
- * the SUFILE says of a segment matters only where the DAT is not whole.
+ * Live blocks are those that the DAT claims: every block that a checkpoint
+ * refers to has an entry there, and the DAT's own are claimed as well.  The
+ * SUFILE matters only if the DAT is damaged.
  *
- * A metadata file begins again where blocks of it, or ways to them, are lost.
- * Where only what stands in them is wrong, it is repaired in place.
+ * A metadata file is rebuilt if blocks of it, or paths to them, are lost.  If
+ * only their content is wrong, it is repaired in place.
  *
  * On zones a log begins with an empty one, so a segment that shares its zone
- * with something wanted cannot be taken.
+ * with blocks in use cannot be allocated.
  */
 #include "fsck/apply/writerhints.h"
 
@@ -32,7 +32,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 	    (segzones_is_unusable(c->dev->zones, &c->vol->geo, segnum) ||
 	     zonewalk_is_held(c, segnum)))
 		return true;
-	/* A SUFILE that nobody found yet is believed once it is found. */
+	/* A SUFILE that was not found yet is trusted once it is found. */
 	return c->dat_broken && segnum != latest->nextnum &&
 	       check_knows_sufile(c) && bitmap_test(&c->used_segments, segnum);
 }
@@ -61,7 +61,7 @@ static bool loses_file(const struct check *c, enum rule_fix kind,
 	const struct place *place = &fix->place;
 
 	if (kind == RULE_FIX_DAT)
-		return fix_dat_is_anew(fix);
+		return fix_dat_is_rebuilt(fix);
 	return rule_has(fix->rule, RULE_LOSES_PART) &&
 	       (place->kind == PLACE_MAP || place->kind == PLACE_INODE) &&
 	       place->ino && place->ino == file_of(kind) &&
@@ -74,7 +74,7 @@ static bool loses_file(const struct check *c, enum rule_fix kind,
  */
 static bool has_lost_sufile(const struct check *c, const struct plan *plan)
 {
-	const struct plan_kind *kind = &plan->kinds[RULE_FIX_ALLOCATOR];
+	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
 	size_t i;
 
 	for (i = 0; i < kind->n; i++)
@@ -158,9 +158,9 @@ void writerhints_fill(struct repairwriter_known *known, struct check *c,
 		for (j = 0; taken[i] && j < plan->kinds[i].n; j++)
 			if (loses_file(c, (enum rule_fix)i,
 				       &plan->kinds[i].fixes[j]))
-				known->anew |= REPAIRWRITER_ANEW(file_of(
+				known->rebuilt |= REPAIRWRITER_FILE(file_of(
 					(enum rule_fix)i));
-	if ((taken[RULE_FIX_ALLOCATOR] && has_lost_sufile(c, plan)) ||
+	if ((taken[RULE_FIX_DAT] && has_lost_sufile(c, plan)) ||
 	    (taken[RULE_FIX_SEGMENTS] && shares_block(plan)))
-		known->anew |= REPAIRWRITER_ANEW(NILFS_SUFILE_INO);
+		known->rebuilt |= REPAIRWRITER_FILE(NILFS_SUFILE_INO);
 }

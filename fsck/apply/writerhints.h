@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a look has found out that a writer on the volume should know. */
+/* Results of a look for a writer on the volume. */
 #ifndef NILFS2_FSCK_WRITERHINTS_H
 #define NILFS2_FSCK_WRITERHINTS_H
 

@@ -27,7 +27,7 @@ struct repairing {
 	struct cprepair cm;
 	struct metafile *m;
 	const struct nilfs_geometry *geo;
-	bool anew;		/* the file began without blocks */
+	bool rebuilt;		/* the file began without blocks */
 };
 
 /* The new checkpoint's file gets block B. */
@@ -40,7 +40,7 @@ static int put_block(struct repairing *f, struct context *cx,
 	if (b->is.origin == CPBLOCKS_OLD && !b->valid && b->is.blkoff)
 		return 0;
 	if (!b->changed && b->is.vblocknr) {
-		if (!f->anew && b->is.origin == CPBLOCKS_MAPPED)
+		if (!f->rebuilt && b->is.origin == CPBLOCKS_MAPPED)
 			return 0;
 		return metafile_keep(f->m, cx, b->is.blkoff, b->is.vblocknr);
 	}
@@ -274,7 +274,7 @@ static int repair_file_of(struct repairing *f, struct context *cx)
 
 	if (err)
 		return err;
-	if (!f->anew && !liveblocks_is_whole(&f->cm.blocks.live)) {
+	if (!f->rebuilt && !liveblocks_is_whole(&f->cm.blocks.live)) {
 		fixers_tell(f->cm.job, "checkpoint file: left as it is");
 		return 0;
 	}
@@ -309,8 +309,8 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	};
 	int err;
 
-	f.anew = metafile_is_empty(f.m);
-	if (lastknown_is_doubtful(job->check) && !f.anew)
+	f.rebuilt = metafile_is_empty(f.m);
+	if (lastknown_is_doubtful(job->check) && !f.rebuilt)
 		return 0;
 	count_header(&f, fixes, n);
 	err = repair_file_of(&f, cx);

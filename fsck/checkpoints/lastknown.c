@@ -17,7 +17,7 @@
 #include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
-#include "fsck/checkpoints/cpcopies.h"
+#include "fsck/checkpoints/cpblocks.h"
 #include "fsck/derive/derive_checkpoint.h"
 #include "fsck/derive/liveblocks.h"
 #include "log/repairwriter.h"
@@ -127,10 +127,10 @@ static int judge(struct lastknown *k, struct context *cx,
 	int err = liveblocks_gather(&blocks, cx, c, &q);
 
 	if (!liveblocks_is_whole(&blocks) || !blocks.n)
-		k->anew |= REPAIRWRITER_ANEW(ino);
-	if (k->anew & REPAIRWRITER_ANEW(ino) &&
+		k->rebuilt |= REPAIRWRITER_FILE(ino);
+	if (k->rebuilt & REPAIRWRITER_FILE(ino) &&
 	    (ino == NILFS_CPFILE_INO || !blocks.n || has_bad_root(inode)))
-		k->must |= REPAIRWRITER_ANEW(ino);
+		k->must |= REPAIRWRITER_FILE(ino);
 	liveblocks_fini(&blocks);
 	return err;
 }
@@ -193,7 +193,7 @@ static int judge_free(struct lastknown *k, struct context *cx,
 	if (!ret && !liveblocks_is_whole(&blocks)) {
 		ret = leads_astray(&blocks) ? 0 : is_usable(c->vol, cx);
 		if (!ret)
-			k->anew = k->must = REPAIRWRITER_ANEW(NILFS_CPFILE_INO);
+			k->rebuilt = k->must = REPAIRWRITER_FILE(NILFS_CPFILE_INO);
 	}
 	liveblocks_fini(&blocks);
 	return ret < 0 ? ret : 0;
@@ -210,16 +210,16 @@ int lastknown_find(struct lastknown *k, struct context *cx,
 {
 	int err;
 
-	k->anew = k->must = 0;
+	k->rebuilt = k->must = 0;
 	err = find_entry(k, cx, c);
 	if (err || is_dat_lost(c))
 		return err;
 	if (lastknown_is_doubtful(c))
 		return judge_free(k, cx, c);
 	err = judge(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode,
-		    doubted & REPAIRWRITER_ANEW(NILFS_CPFILE_INO));
+		    doubted & REPAIRWRITER_FILE(NILFS_CPFILE_INO));
 	if (!err)
 		err = judge(k, cx, c, NILFS_IFILE_INO, &k->cp.cp_ifile_inode,
-			    doubted & REPAIRWRITER_ANEW(NILFS_IFILE_INO));
+			    doubted & REPAIRWRITER_FILE(NILFS_IFILE_INO));
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a repair goes on from: the entry of the latest checkpoint, and whether
- * the files it needs can be changed where they are.
+ * The state that a repair continues from: the entry of the latest checkpoint,
+ * and whether the files it needs can be changed in place.
  */
 #ifndef NILFS2_FSCK_LASTKNOWN_H
 #define NILFS2_FSCK_LASTKNOWN_H
@@ -20,11 +20,11 @@ struct lastknown {
 	 */
 	struct nilfs_checkpoint cp;
 	/*
-	 * For repairwriter_known.anew: cpfile and ifile if their maps do not
+	 * For repairwriter_known.rebuilt: cpfile and ifile if their maps do not
 	 * lead to all of their blocks; and of these the ones without which no
 	 * log can be written.
 	 */
-	unsigned int anew, must;
+	unsigned int rebuilt, must;
 };
 
 /*
@@ -35,7 +35,7 @@ bool lastknown_is_doubtful(const struct check *c);
 
 /*
  * Finds it in the cpfile as it is, or in the logs, which are asked as well
- * whether the maps of the files DOUBTED (as in repairwriter_known.anew) have
+ * whether the maps of the files DOUBTED (as in repairwriter_known.rebuilt) have
  * the right blocks.  What begins again is filled by fix_checkpoints() and
  * fix_inodes(), which must run then.  -ENOMEM, -EINTR.
  */

@@ -19,12 +19,14 @@
 #include "check/lifelogs.h"
 #include "check/listings.h"
 #include "check/vblocks.h"
-#include "disk/bmap.h"
 #include "disk/inode.h"
-#include "fsck/dat/datblocks.h"
+#include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 #include "vol/translate.h"
+
+/* Bytes of the directory of a set, at most, a share of the budget. */
+#define DIRECTORY_SHARE 16
 
 int datlife_init(struct datlife *d, struct context *cx, struct volume *vol)
 {
@@ -41,9 +43,13 @@ void datlife_fini(struct datlife *d)
 	d->cnos = NULL;
 }
 
-int datlife_pointer(struct volume *vol, struct context *cx, uint64_t cno,
-		    uint64_t ino, uint64_t blkoff, unsigned int level,
-		    uint64_t *ptr)
+/*
+ * The pointer that the map of inode INO in checkpoint CNO (0: the latest) has
+ * for block BLKOFF at LEVEL: 1, 0 where it has none, a failure.
+ */
+static int find_pointer(struct volume *vol, struct context *cx, uint64_t cno,
+			uint64_t ino, uint64_t blkoff, unsigned int level,
+			uint64_t *ptr)
 {
 	const struct blockmap *map;
 	struct file file;
@@ -69,28 +75,6 @@ int datlife_pointer(struct volume *vol, struct context *cx, uint64_t cno,
 	       blockmap_lookup_at_level(map, cx, blkoff, level, ptr);
 }
 
-/* Where in its file the node is that L lists: 1, 0 where it is none. */
-static int read_node(struct datlife *d, struct context *cx,
-		     const struct listing *l, uint64_t *key,
-		     unsigned int *level)
-{
-	uint32_t size = d->vol->geo.block_size;
-	struct bmap_node node;
-	const void *block;
-	int err = cache_get(d->vol->cache, cx, l->blocknr, &block), ret = 0;
-
-	if (err)
-		return err;
-	if (bmap_node_check(size, block) == RULE_OK) {
-		bmap_node_read(size, block, &node);
-		*key = bmap_node_key(&node, 0);
-		*level = node.level;
-		ret = 1;
-	}
-	cache_put(d->vol->cache, block);
-	return ret;
-}
-
 struct question {
 	const struct listing *l;
 	uint64_t ino, key;
@@ -102,8 +86,8 @@ static int has(struct datlife *d, struct context *cx, uint64_t cno,
 	       const struct question *q)
 {
 	uint64_t ptr;
-	int ret = datlife_pointer(d->vol, cx, cno, q->ino, q->key, q->level,
-				  &ptr);
+	int ret = find_pointer(d->vol, cx, cno, q->ino, q->key, q->level,
+			       &ptr);
 
 	return ret <= 0 ? ret : ptr == q->l->number;
 }
@@ -146,13 +130,13 @@ static int go_up(struct datlife *d, struct context *cx, uint64_t cno,
 	int ret;
 
 	q->level++;
-	ret = datlife_pointer(d->vol, cx, cno, q->ino, q->key, q->level, ptr);
+	ret = find_pointer(d->vol, cx, cno, q->ino, q->key, q->level, ptr);
 	if (ret || q->ino == NILFS_IFILE_INO)
 		return ret;
 	q->key = palloc_entry_blkoff(&d->vol->ifile_palloc, q->ino);
 	q->ino = NILFS_IFILE_INO;
 	q->level = 0;
-	return datlife_pointer(d->vol, cx, cno, q->ino, q->key, 0, ptr);
+	return find_pointer(d->vol, cx, cno, q->ino, q->key, 0, ptr);
 }
 
 /*
@@ -210,7 +194,8 @@ int datlife_find(struct datlife *d, struct context *cx,
 		 const struct listing *l, struct datlife_span *span)
 {
 	struct question q = { .l = l, .ino = l->ino, .key = l->blkoff };
-	int ret = l->is_node ? read_node(d, cx, l, &q.key, &q.level) : 1;
+	int ret = l->is_node ? blockmap_identify(d->vol, cx, l->blocknr,
+						 &q.level, &q.key) : 1;
 
 	span->held = 0;
 	if (ret > 0)
@@ -265,8 +250,8 @@ static int add_pointer(struct sparse *set, struct context *cx,
 		       struct volume *vol, const struct place *at)
 {
 	uint64_t vblocknr;
-	int ret = datlife_pointer(vol, cx, at->cno, at->ino, at->blkoff,
-				  at->level, &vblocknr), err;
+	int ret = find_pointer(vol, cx, at->cno, at->ino, at->blkoff,
+			       at->level, &vblocknr), err;
 
 	if (ret > 0) {
 		err = damage_add(set, cx, vblocknr);
@@ -317,12 +302,21 @@ int datlife_is_newest(const struct check *c, struct context *cx,
 	return ret;
 }
 
+/* Makes S a set of numbers below END, as far as the budget goes. */
+static int init_set(struct sparse *s, struct context *cx, uint64_t end)
+{
+	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
+			SPARSE_CHUNK_BITS;
+
+	return sparse_init(s, cx, end < most ? end : most);
+}
+
 int datlife_contradicted(struct sparse *set, struct context *cx,
 			 const struct check *c, const struct plan *plan)
 {
 	const struct plan_kind *kind = &plan->kinds[RULE_FIX_DAT];
 	struct volume *vol = c->vol;
-	int err = datblocks_set(set, cx, vblocks_end(vol, cx));
+	int err = init_set(set, cx, vblocks_end(vol, cx));
 	int is_newest = err ? err : datlife_is_newest(c, cx, &vol->cpfile);
 	size_t i;
 

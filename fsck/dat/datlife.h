@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which checkpoints have a block: what its entry in the DAT ought to say.
+ * Which checkpoints have a block: the correct content of its entry in the DAT.
  */
 #ifndef NILFS2_FSCK_DATLIFE_H
 #define NILFS2_FSCK_DATLIFE_H
@@ -26,14 +26,6 @@ struct datlife {
 /* Lists the checkpoints of VOL, as far as they can be read.  -ENOMEM, -EINTR. */
 int datlife_init(struct datlife *d, struct context *cx, struct volume *vol);
 void datlife_fini(struct datlife *d);
-
-/*
- * The pointer that the map of inode INO in checkpoint CNO (0: the latest) has
- * for block BLKOFF at LEVEL: 1, 0 where it has none, a failure.
- */
-int datlife_pointer(struct volume *vol, struct context *cx, uint64_t cno,
-		    uint64_t ino, uint64_t blkoff, unsigned int level,
-		    uint64_t *ptr);
 
 /* From START up to, not including, END, or any checkpoint up to MOST. */
 struct datlife_span {

@@ -14,9 +14,9 @@
  * a bitmap has no bit for has no block.
  *
  * If all logs can be read and no block is missing, the DAT is what it was.  If
- * not, and the user wants that, groups of which a block is in no log are made
- * right as far as the rest tells (fix_allocator.h), and so are blocks that are
- * where the map says but cannot be read.
+ * not, and the user wants that, what groups lack is filled with blocks from
+ * which the next derivation makes what they were: entries that say nothing, and
+ * bitmaps in which all is in use.  So is what a sound map lacks.
  */
 #include "fsck/dat/fix_dat.h"
 
@@ -25,12 +25,10 @@
 #include <string.h>
 
 #include "check/listings.h"
-#include "fsck/dat/datblocks.h"
-#include "fsck/dat/fix_allocator.h"
 #include "fsck/dat/groupfix.h"
 #include "log/repairwriter.h"
 
-bool fix_dat_is_anew(const struct fix *fix)
+bool fix_dat_is_rebuilt(const struct fix *fix)
 {
 	const struct place *at = &fix->place;
 
@@ -38,14 +36,8 @@ bool fix_dat_is_anew(const struct fix *fix)
 		return false;
 	if (fix->rule == RULE_DEV_UNREADABLE)
 		return at->kind == PLACE_MAP && at->level;
-	return at->kind == PLACE_MAP || at->kind == PLACE_INODE;
-}
-
-static bool is_lost_block(const struct fix *fix)
-{
-	return fix->rule == RULE_DEV_UNREADABLE && !fix_dat_is_anew(fix) &&
-	       fix->place.kind == PLACE_MAP &&
-	       fix->place.ino == NILFS_DAT_INO;
+	return (at->kind == PLACE_MAP || at->kind == PLACE_INODE) &&
+	       rule_info(fix->rule)->scope != RULE_SCOPE_ENTRY;
 }
 
 struct rebuild {
@@ -54,7 +46,7 @@ struct rebuild {
 	struct listings own;
 	bool tries;			/* changes nothing yet */
 	size_t adopted;
-	char *descs;			/* the block of descriptors at hand */
+	char *descs;			/* the current block of descriptors */
 	uint64_t first_group;		/* of it; valid if have_descs */
 	bool have_descs;
 	uint8_t *bitmap;		/* of GROUP, if have_bitmap */
@@ -98,7 +90,7 @@ static uint32_t nfrees_of(const struct rebuild *r, uint64_t group, bool *known)
 	return le32_get(desc.pg_nfrees);
 }
 
-/* The group at hand is over: was all of it there? */
+/* Ends the current group: whether it was complete. */
 static int end_group(struct rebuild *r, struct context *cx)
 {
 	uint32_t used, nfrees;
@@ -175,7 +167,7 @@ static int take_entries(struct rebuild *r, struct context *cx,
 	bool known;
 	uint32_t nfrees = nfrees_of(r, what->group, &known);
 
-	/* Of a group whose bitmap is lost any block may be wanted. */
+	/* Any block of a group whose bitmap is lost may be needed. */
 	if (!r->have_bitmap || r->group != what->group)
 		return known && nfrees == r->g.p->entries_per_group ?
 		       0 : adopt(r, cx, l);
@@ -231,6 +223,67 @@ static int take_all(struct rebuild *r, struct context *cx, bool tries)
 	return err ? err : expect_bitmaps(r, cx);
 }
 
+/*
+ * Fills block BLKOFF where it is a hole: with what the logs have, else with
+ * bytes WITH.
+ */
+static int fill_block(struct rebuild *r, struct context *cx, uint64_t blkoff,
+		      int with)
+{
+	const struct listing *l = listings_find(&r->own, blkoff);
+	uint64_t ptr;
+	void *data;
+	int ret = metafile_lookup(r->g.m, cx, blkoff, &ptr);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	/* Not adopted: the map may lead to that block by another offset. */
+	ret = metafile_replace(r->g.m, cx, blkoff, &data);
+	if (!ret && l)
+		ret = read_block(r, cx, l, data);
+	if (!ret)
+		memset(data, with, r->g.p->block_size);
+	return ret < 0 ? ret : 0;
+}
+
+/* Fills the holes of GROUP: descriptor, bitmap, entries that this has. */
+static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
+{
+	const struct palloc *p = r->g.p;
+	uint64_t bitmap = palloc_bitmap_blkoff(p, group), first;
+	const void *bits;
+	uint32_t at, n;
+	int ret = fill_block(r, cx, palloc_desc_blkoff(p, group), 0);
+
+	if (!ret)
+		ret = fill_block(r, cx, bitmap, 0xff);
+	for (at = 0; ret >= 0 && at < p->entries_per_group; at += n) {
+		n = p->entries_per_group - at;
+		if (n > p->entries_per_block)
+			n = p->entries_per_block;
+		first = (group << p->group_bits) + at;
+		ret = metafile_look(r->g.m, cx, bitmap, &bits);
+		if (ret > 0 && palloc_count_range(bits, at, at + n))
+			ret = fill_block(r, cx, palloc_entry_blkoff(p, first),
+					 0);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int fill_groups(struct rebuild *r, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	groupfix_sort(&r->g);
+	for (i = 0; i < r->g.n && !err; i++)
+		err = fill_group(r, cx, r->g.groups[i]);
+	if (!err && r->g.n)
+		fixers_tell(r->job, "DAT: missing blocks of %zu %s filled",
+			    r->g.n, r->g.n == 1 ? "group" : "groups");
+	return err ? err : repairwriter_changed(r->job->writer, cx);
+}
+
 static int adopt_all(struct rebuild *r, struct context *cx)
 {
 	int err = take_all(r, cx, false);
@@ -242,11 +295,10 @@ static int adopt_all(struct rebuild *r, struct context *cx)
 	if (r->own.partial)
 		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
 			    "blocks of it may have come back");
-	err = fix_allocator_groups(r->job, cx, &r->g, NULL);
-	return err ? err : repairwriter_changed(r->job->writer, cx);
+	return fill_groups(r, cx);
 }
 
-/* What is not as it was is for those who want it all the same. */
+/* An incomplete DAT is only used with --rebuild. */
 static int make_map(struct rebuild *r, struct context *cx)
 {
 	uint32_t size = r->job->vol->geo.block_size;
@@ -256,9 +308,7 @@ static int make_map(struct rebuild *r, struct context *cx)
 	r->bitmap = malloc(size);
 	if (!r->descs || !r->bitmap)
 		return fail(cx, -ENOMEM, "blocks of the DAT");
-	err = listings_of_file(&r->own, cx, r->job->check, NILFS_DAT_INO);
-	if (!err)
-		err = take_all(r, cx, true);
+	err = take_all(r, cx, true);
 	if (err)
 		return err;
 	if (!r->adopted)
@@ -270,38 +320,15 @@ static int make_map(struct rebuild *r, struct context *cx)
 	return err;
 }
 
-/* Blocks that the map leads to and that cannot be read. */
-static int replace_lost(struct rebuild *r, struct context *cx,
-			const struct fix *fixes, size_t n)
+/* The group of which FIX says that a block is missing, from a sound map. */
+static int add_group(struct rebuild *r, struct context *cx,
+		     const struct fix *fix)
 {
-	const struct palloc *p = r->g.p;
-	struct palloc_block what;
-	struct sparse lost = { 0 };
-	void *data;
-	size_t i;
-	int ret = sparse_init(&lost, cx, UINT64_C(1) << 32);
-
-	for (i = 0; i < n && ret >= 0; i++) {
-		uint64_t blkoff = fixes[i].place.blkoff;
-
-		if (!is_lost_block(&fixes[i]) || blkoff >= lost.bits)
-			continue;
-		palloc_locate(p, blkoff, &what);
-		ret = sparse_add(&lost, cx, blkoff);
-		if (ret > 0)
-			ret = metafile_replace(r->g.m, cx, blkoff, &data);
-		/* A block of descriptors speaks of all its groups. */
-		for (; ret >= 0 && what.count;
-		     what.count -= p->entries_per_group, what.group++) {
-			ret = groupfix_add(&r->g, cx, what.group);
-			if (what.count <= p->entries_per_group)
-				break;
-		}
-	}
-	if (ret >= 0)
-		ret = fix_allocator_groups(r->job, cx, &r->g, &lost);
-	sparse_fini(&lost);
-	return ret < 0 ? ret : repairwriter_changed(r->job->writer, cx);
+	if (!rule_has(fix->rule, RULE_HIDES_GROUPS))
+		return 0;
+	if (fix->place.kind == PLACE_GROUP)
+		return groupfix_add(&r->g, cx, fix->place.number);
+	return groupfix_add_block(&r->g, cx, fix->place.blkoff);
 }
 
 int fix_dat(struct fixer_job *job, struct context *cx,
@@ -314,18 +341,20 @@ int fix_dat(struct fixer_job *job, struct context *cx,
 			.p = &job->vol->dat_palloc,
 		},
 	};
-	bool broken = false, lost = false;
+	bool broken = false;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n; i++) {
-		broken |= fix_dat_is_anew(&fixes[i]);
-		lost |= is_lost_block(&fixes[i]);
-	}
-	if (broken)
+	for (i = 0; i < n; i++)
+		broken |= fix_dat_is_rebuilt(&fixes[i]);
+	for (i = 0; i < n && !err && !broken; i++)
+		err = add_group(&r, cx, &fixes[i]);
+	if (!err && (broken || r.g.n))
+		err = listings_of_file(&r.own, cx, job->check, NILFS_DAT_INO);
+	if (!err && broken)
 		err = make_map(&r, cx);
-	else if (lost && job->rebuild)
-		err = replace_lost(&r, cx, fixes, n);
+	else if (!err && r.g.n)
+		err = fill_groups(&r, cx);
 	free(r.descs);
 	free(r.bitmap);
 	groupfix_fini(&r.g);

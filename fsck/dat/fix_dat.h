@@ -7,8 +7,8 @@
 
 #include "fsck/plan/fixers.h"
 
-/* True where FIX is to be repaired by making the map of the DAT again: fix_dat() is
-   given a writer with a DAT that is again then. */
-bool fix_dat_is_anew(const struct fix *fix);
+/* True where FIX rebuilds the map of the DAT: fix_dat() then needs a writer
+   whose DAT begins without blocks. */
+bool fix_dat_is_rebuilt(const struct fix *fix);
 
 #endif

@@ -46,22 +46,9 @@ void groupfix_fini(struct groupfix *g)
 	g->groups = NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 void groupfix_sort(struct groupfix *g)
 {
-	size_t i, kept = 0;
-
-	sort_in_place(g->groups, g->n, sizeof(*g->groups), compare);
-	for (i = 0; i < g->n; i++)
-		if (!kept || g->groups[kept - 1] != g->groups[i])
-			g->groups[kept++] = g->groups[i];
-	g->n = kept;
+	g->n = sort_unique(g->groups, g->n);
 }
 
 static int count_free(struct groupfix *g, struct context *cx, uint64_t group,

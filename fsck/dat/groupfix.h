@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bitmaps and counts of a persistent allocator, DAT or ifile, changed by
+ * Changing the bitmaps and counts of a persistent allocator, DAT or ifile, by
  * number.
  */
 #ifndef NILFS2_FSCK_GROUPFIX_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The blocks of the DAT, read where they are by the logs.
+ * The blocks of the DAT at their newest listings.
  *
- * The map of the DAT may be what is damaged.  The newest listing of a block
- * says where it is, unless the map leads to a segment with logs that cannot be
- * read: then that listing is older, and its content is what is left if the
- * newest one is garbage.
+ * The map of the DAT may be damaged.  The newest listing of a block has its
+ * position, unless the map leads to a segment with unreadable logs: then that
+ * listing is older, and its content is the fallback if the newest one is
+ * invalid.
  */
 #include "fsck/derive/datown.h"
 
@@ -38,7 +38,7 @@ bool datown_is_unread(const struct datown *o, uint64_t blocknr)
 			   geometry_segment_of(&o->vol->geo, blocknr));
 }
 
-/* Where it is: 1, 0 for a hole.  Only the map knows that it was taken out. */
+/* The position: 1, 0 for a hole.  Only the map shows that it was deleted. */
 static int find_block(struct datown *o, struct context *cx, uint64_t blkoff,
 		      uint64_t *blocknr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The blocks of the DAT, read where they are by the logs. */
+/* Reading the blocks of the DAT at their newest listings. */
 #ifndef NILFS2_FSCK_DATOWN_H
 #define NILFS2_FSCK_DATOWN_H
 

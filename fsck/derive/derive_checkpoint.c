@@ -18,10 +18,10 @@
 #include "check/damage.h"
 #include "check/lifelogs.h"
 #include "check/listings.h"
-#include "disk/bmap.h"
 #include "disk/dat.h"
 #include "disk/segsum.h"
 #include "log/bmapnode.h"
+#include "vol/blockmap.h"
 #include "vol/translate.h"
 
 #define SECTOR 512u
@@ -41,39 +41,12 @@ struct map {
 	unsigned int ntop;		/* may be more than TOP has room for */
 };
 
-/* Level and first key of the block of L: 1, 0 where it is no node. */
-static int read_block(struct map *f, struct context *cx,
-		      const struct listing *l, unsigned int *level,
-		      uint64_t *key)
-{
-	uint32_t size = f->vol->geo.block_size;
-	struct bmap_node node;
-	const void *block;
-	int err, ret = 0;
-
-	*level = 0;
-	*key = l->blkoff;
-	if (!l->is_node)
-		return 1;
-	err = cache_get(f->vol->cache, cx, l->blocknr, &block);
-	if (err)
-		return err;
-	if (bmap_node_check(size, block) == RULE_OK) {
-		bmap_node_read(size, block, &node);
-		*level = node.level;
-		*key = node.nchildren ? bmap_node_key(&node, 0) : 0;
-		ret = node.nchildren > 0;
-	}
-	cache_put(f->vol->cache, block);
-	return ret;
-}
-
 /* Adds the block of L if it lived: 1, 0 where the map cannot be determined. */
 static int add(struct map *f, struct context *cx, const struct listing *l)
 {
 	struct nilfs_dat_entry de;
-	unsigned int level;
-	uint64_t key;
+	uint64_t key = l->blkoff;
+	unsigned int level = 0;
 	int ret = translate_entry(f->vol, cx, l->number, &de);
 
 	if (ret == -ENOENT) {
@@ -84,7 +57,10 @@ static int add(struct map *f, struct context *cx, const struct listing *l)
 		return ret;
 	if (!dat_is_in(&de, f->cno) || le64_get(de.de_blocknr) != l->blocknr)
 		return 1;
-	ret = read_block(f, cx, l, &level, &key);
+	if (l->is_node)
+		ret = blockmap_identify(f->vol, cx, l->blocknr, &level, &key);
+	else
+		ret = 1;
 	if (ret <= 0)
 		return ret;
 	f->blocks++;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The DAT as it must have been.
+ * Deriving the DAT.
  *
- * Each block of the DAT is read where its newest listing is.  An entry in use
- * is right if the newest listing of its virtual block is where the entry says,
- * and was written with the checkpoint in which the entry's life begins, and no
- * pointer of a map to it says that its life is wrong.  All
- * others are set to their newest listing and live without an end at first, so
- * that every tree can be read through the patched volume.  Then each of them
- * gets the life that the checkpoints give it (datlife.h).
+ * Each block of the DAT is read at its newest listing.  An entry in use is
+ * right if the newest listing of its virtual block is at the position in the
+ * entry, and was written with the checkpoint in which the entry's life begins,
+ * and no pointer of a map contradicts its life.  All others are set to their
+ * newest listing and live without an end at first, so that every tree can be
+ * read through the patched volume.  Then each of them gets the life that
+ * follows from the checkpoints (datlife.h).
  *
- * An entry whose log cannot be read is left alone.  Bitmaps follow from the
+ * An entry whose log cannot be read is not changed.  Bitmaps follow from the
  * entries, counts of free entries from the bitmaps.
  */
 #include "fsck/derive/derived.h"
@@ -173,6 +173,25 @@ static void make_free(struct nilfs_dat_entry *de)
 	de->de_start = de->de_end = le64_make(NILFS_CNO_MIN);
 }
 
+/* In use, and not written yet, as nilfs_dat_commit_alloc() leaves it. */
+static void make_taken(struct nilfs_dat_entry *de)
+{
+	de->de_blocknr = le64_make(0);
+	de->de_start = le64_make(NILFS_CNO_MIN);
+	de->de_end = le64_make(NILFS_CNO_MAX);
+}
+
+/* A pointer leads to DE, which is free.  What it says is of a former life if the
+   segment is free as well. */
+static void claim_entry(const struct derive *v, struct nilfs_dat_entry *de)
+{
+	uint64_t blocknr = le64_get(de->de_blocknr);
+
+	if (!geometry_has_block(&v->vol->geo, blocknr) ||
+	    (v->knows_used && !is_in_use(v, blocknr)))
+		make_taken(de);
+}
+
 /* Sets DE to listing L, to live without an end for now. */
 static int doubt_entry(struct derive *v, struct context *cx,
 		       const struct listing *l, struct nilfs_dat_entry *de)
@@ -213,11 +232,12 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 {
 	const struct listing *l;
 	bool free_form = is_free_form(de), right;
+	bool needed = sparse_test(&v->c->referenced, number);
 	int err;
 
 	/* Number 0 means none, and is never given out. */
 	*used |= !number;
-	if (!number || (free_form && !*used))
+	if (!number || (free_form && !*used && !needed))
 		return 0;
 	err = find_listing(v, cx, number, &l);
 	if (err)
@@ -225,6 +245,11 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	right = !free_form && agrees(v, de, l);
 	if (right && l->is_used && v->knows_used)
 		*used = true;
+	if (!*used && needed) {
+		claim_entry(v, de);
+		*used = true;
+		return 0;
+	}
 	if (!*used || (right && l->is_used))
 		return 0;
 	if (!free_form && !right) {
@@ -234,9 +259,12 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	}
 	if (l)
 		return doubt_entry(v, cx, l, de);
-	*used = false;
-	v->d->lost++;
-	make_free(de);
+	v->d->lost += !free_form;
+	*used = needed;
+	if (needed)
+		make_taken(de);
+	else
+		make_free(de);
 	return 0;
 }
 
@@ -271,6 +299,26 @@ static bool are_garbage(const struct derive *v, uint64_t first, uint32_t count)
 	return 2 * wrong > used;
 }
 
+/* No block of COUNT entries is there from FIRST on: those that no pointer leads
+   to, and no log in use lists, are free. */
+static int derive_missing(struct derive *v, struct context *cx, uint64_t first,
+			  uint32_t count)
+{
+	uint32_t bit = palloc_group_offset(v->p, first), i;
+	const struct listing *l;
+	int err = 0;
+
+	for (i = 0; i < count && !err; i++) {
+		if (!palloc_bit(v->bitmap, bit + i) ||
+		    sparse_test(&v->c->referenced, first + i))
+			continue;
+		err = find_listing(v, cx, first + i, &l);
+		if (!err && !(l && l->is_used))
+			set_bit(v->new_bitmap, bit + i, false);
+	}
+	return err;
+}
+
 /* The block of entries from FIRST on. */
 static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 {
@@ -279,9 +327,11 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 	struct palloc_block what;
 	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->entries);
 
-	if (ret <= 0)
-		return ret;
 	palloc_locate(v->p, blkoff, &what);
+	if (!ret)
+		return derive_missing(v, cx, first, (uint32_t)what.count);
+	if (ret < 0)
+		return ret;
 	memcpy(v->new_entries, v->entries, v->block_size);
 	if (datown_is_unread(&v->own, blocknr) &&
 	    are_garbage(v, first, what.count))

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The block maps of files and ifiles as they must have been.
+ * Deriving the block maps of files and ifiles.
  *
- * What a node pointed to while it lived are the blocks of the file in its range
- * of keys that lived as long at least, no more and no less: whoever changes one
- * of them changes the node.  So a node follows from the logs and the DAT, and
- * the map in an inode from the nodes that lived with the block of the ifile;
- * that of an ifile itself, from the nodes that lived in its checkpoint.  The
- * latest state is a life without an end.
+ * A node pointed to exactly those blocks of the file in its range of keys that
+ * lived at least as long as it: changing one of them changes the node.  So a
+ * node follows from the logs and the DAT, and the map in an inode from the
+ * nodes that lived with the block of the ifile; that of an ifile itself, from
+ * the nodes that lived in its checkpoint.  The latest state is a life without
+ * an end.
  *
- * With a log that cannot be read something may be missing.  Then all that is
- * sound in the block as it is must be in the new one as well.
+ * With an unreadable log blocks may be missing.  Then all valid pointers of the
+ * old block must be in the new one as well.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ struct nodes {
 	struct pieces pieces;
 	struct numbers inos;	/* whose maps are in doubt */
 	struct numbers cnos;	/* checkpoints whose ifiles are */
-	/* What the holder at hand must have held. */
+	/* The derived content of the current holder. */
 	struct child *children;
 	size_t n, room;
 	unsigned int level;	/* of the children */
@@ -308,7 +308,7 @@ static bool is_plausible(const struct nodes *v, const struct holder *h,
 	return true;
 }
 
-/* Block BLOCKNR as it is, or zeros: 1, 0. */
+/* The content of block BLOCKNR, or zeros: 1, 0. */
 static int read_block(struct nodes *v, struct context *cx, uint64_t blocknr)
 {
 	uint32_t size = v->vol->geo.block_size;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Metadata blocks as they must have been: what the log index and the trees of
- * the checkpoints say of them, as patches over the device.
+ * Derived metadata blocks: their content by the listings of the logs and the
+ * trees of the checkpoints, as patches over the device.
  *
- * A derivation compares each block that it can derive with what the device has
- * and patches those that differ.  Nothing is written: the patched volume is
- * checked first, and then the blocks are written to the next log.
+ * A derivation compares each block that it can derive with the device and
+ * patches those that differ.  Nothing is written: the patched volume is checked
+ * first, and then the blocks are written to the next log.
  */
 #ifndef NILFS2_FSCK_DERIVED_H
 #define NILFS2_FSCK_DERIVED_H

@@ -352,7 +352,7 @@ static int find_inode(struct holders *s, struct context *cx,
 	return 1;
 }
 
-/* The map of a file in the checkpoint at hand. */
+/* The map of a file in the current checkpoint. */
 static int walk_file(struct holders *s, struct context *cx)
 {
 	struct holder h = {
@@ -427,8 +427,8 @@ static bool is_any_wrong(const struct holder *list, size_t n)
 }
 
 /*
- * A block of the ifile that several checkpoints share comes once for each.
- * Nobody is suspect in a map where something is wrong indeed.
+ * A block of the ifile that several checkpoints share is visited for each.  In
+ * a map with actual errors there are no suspects.
  */
 void holders_settle(struct holders *s)
 {

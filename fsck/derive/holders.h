@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What holds the pointers of maps, and is wrong, or may be. */
+/* Blocks with pointers of maps that are wrong, or may be. */
 #ifndef NILFS2_FSCK_HOLDERS_H
 #define NILFS2_FSCK_HOLDERS_H
 
@@ -41,7 +41,7 @@ struct holders {
 	/* While the maps are walked. */
 	uint64_t ino, cno;
 	bool doubts;
-	struct sparse seen;		/* nodes that were looked at */
+	struct sparse seen;		/* nodes that were examined */
 	struct vblocks vblocks[2];
 };
 

@@ -180,12 +180,6 @@ static int doubt_shared(struct liveblocks *l, struct context *cx)
 	return err;
 }
 
-static void keep_silent(void *arg, const struct finding *f)
-{
-	(void)arg;
-	(void)f;
-}
-
 static int walk_map(struct gathering *g, struct context *cx)
 {
 	struct mapcheck m = {
@@ -195,12 +189,9 @@ static int walk_map(struct gathering *g, struct context *cx)
 		.visit = visit,
 		.arg = g,
 	};
-	int ret = findings_open(&m.findings, cx, keep_silent, NULL, false);
+	int ret = mapcheck_run(&m, cx, g->q->inode);
 
-	if (!ret)
-		ret = mapcheck_run(&m, cx, g->q->inode);
 	g->l->partial |= ret > 0;
-	findings_close(m.findings);
 	if (ret >= 0)
 		ret = doubt_shared(g->l, cx);
 	g->walked = g->l->n;

@@ -53,7 +53,7 @@ void pieces_place(struct pieces *p, uint64_t ino, uint64_t ptr,
 		  unsigned int level, uint64_t key);
 void pieces_settle(struct pieces *p);
 
-/* Whether A is there as long as B, and both at the same time at all. */
+/* Whether A lives as long as B, and both at the same time at all. */
 static inline bool lifetime_contains(const struct lifetime *a,
 				     const struct lifetime *b)
 {

@@ -8,12 +8,47 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
+#include "check/vblocks.h"
 #include "disk/ondisk.h"
-#include "fsck/maps/contested.h"
-#include "fsck/maps/mapfound.h"
 #include "fsck/maps/maploss.h"
-#include "fsck/maps/mapsift.h"
 #include "fsck/plan/fixers.h"
+
+enum mapsift_worth {
+	MAPSIFT_SOUND,	/* the block is this file's and lives */
+	MAPSIFT_SHARED,	/* it is unknown which of several pointers is right */
+	MAPSIFT_LOST,	/* nothing is there, or another's */
+};
+
+struct mapsift_block {
+	uint64_t blkoff, vblocknr;
+	uint64_t blocknr;	/* unless it is lost */
+	enum mapsift_worth worth;
+};
+
+/* Blocks and gaps come in the order of the file; 0, or a failure. */
+struct mapsift {
+	struct check *check;
+	const struct contested *contested;
+	uint64_t ino;
+	int (*block)(void *arg, struct context *cx,
+		     const struct mapsift_block *b);
+	/* What there is from BLKOFF up to END cannot be determined. */
+	int (*gap)(void *arg, struct context *cx, uint64_t blkoff,
+		   uint64_t end);
+	/* A live node of this file; NULL: not wanted. */
+	int (*node)(void *arg, struct context *cx, uint64_t vblocknr);
+	void *arg;
+
+	struct vblocks vblocks[2];	/* its own: of data, of nodes */
+};
+
+/*
+ * Walks the map of INODE, which has one.  0, -ENOMEM, -EINTR, or what one of
+ * the calls failed with.
+ */
+int mapsift_run(struct mapsift *s, struct context *cx,
+		const struct nilfs_inode *inode);
 
 struct mapfile {
 	uint64_t ino;
@@ -25,7 +60,7 @@ struct mapfile {
 	bool doubtful;			/* it says that it has more blocks */
 };
 
-/* All that one repair of maps knows; all zero at first. */
+/* State of one repair of maps; all zero at first. */
 struct mapfiles {
 	struct fixer_job *job;
 	struct mapfile *list;		/* by number, ascending */

@@ -1,28 +1,150 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A map rebuilt.
+ * Rebuilding a map.
  *
  * Two streams are merged in the order of the file: sound blocks of the old map,
- * as it is walked once more, and the runs of blocks that were found.  Where
- * neither has a block there is a hole, but directories have none: the kernel
- * takes a hole for an error, a block without names for what it is.
+ * as it is walked once more, and the runs of blocks that were found.  If
+ * neither has a block there is a hole, except in directories: the kernel treats
+ * a hole as an error, but a block without names is valid.
  *
- * Old nodes end as they are met, and those that are not met if the logs have
- * them.  Blocks that are past the size end too, but for those whose offset was
- * wrong and that were found at the right one.
+ * Old nodes end as they are met, and others if the logs list them.  Blocks past
+ * the size end too, except those whose offset was wrong and that were found at
+ * the right one.
+ *
+ * What the repair of a map reports.
+ *
+ * Blocks that are given up, or older than they were, are reported range by
+ * range; those that were found as they were are counted.  The account of losses
+ * does not depend on any of this.
  */
 #include "fsck/maps/mapremake.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "disk/dirent.h"
-#include "fsck/maps/mapreport.h"
+#include "fsck/maps/maploss.h"
+#include "fsck/plan/fixers.h"
 #include "log/inodes.h"
-#include "log/repairwriter.h"
 #include "log/remap.h"
+#include "log/repairwriter.h"
+
+enum mapreport_fate {
+	MAPREPORT_NOTHING,
+	MAPREPORT_LOST,
+	MAPREPORT_FILLED,	/* of a directory: lost, with the names in it */
+	MAPREPORT_OLD,		/* content of an older checkpoint */
+};
+
+struct mapreport {
+	struct fixer_job *job;
+	uint64_t ino;
+	/* Blocks [FROM, END) that are not reported yet. */
+	enum mapreport_fate fate;
+	uint64_t from, end, cno;
+	/* The rest is reported in the end. */
+	uint64_t found;			/* how many */
+	uint64_t past;		/* dropped, past the size */
+	bool unsure;		/* more may be lost than is known */
+	bool removed, resized;
+	uint64_t size;
+};
+
+#define RANGE_MAX 64
+
+static const char *const fates[] = {
+	[MAPREPORT_LOST] = "lost, a hole now",
+	[MAPREPORT_FILLED] = "lost, with the names in it",
+};
+
+static void range_text(uint64_t from, uint64_t end, char text[RANGE_MAX])
+{
+	if (end - from == 1)
+		snprintf(text, RANGE_MAX, "block %" PRIu64, from);
+	else
+		snprintf(text, RANGE_MAX, "blocks %" PRIu64 " to %" PRIu64,
+			 from, end - 1);
+}
+
+static void flush(struct mapreport *s)
+{
+	char range[RANGE_MAX];
+
+	if (s->fate == MAPREPORT_NOTHING)
+		return;
+	range_text(s->from, s->end, range);
+	if (s->fate == MAPREPORT_OLD)
+		fixers_tell(s->job, "inode %" PRIu64 ": %s: the content of "
+			    "checkpoint %" PRIu64, s->ino, range, s->cno);
+	else
+		fixers_tell(s->job, "inode %" PRIu64 ": %s: %s", s->ino, range,
+			    fates[s->fate]);
+	s->fate = MAPREPORT_NOTHING;
+}
+
+static void add(struct mapreport *s, enum mapreport_fate fate, uint64_t blkoff,
+		uint64_t cno)
+{
+	if (s->fate == fate && s->cno == cno && s->end == blkoff) {
+		s->end++;
+		return;
+	}
+	flush(s);
+	s->fate = fate;
+	s->cno = cno;
+	s->from = blkoff;
+	s->end = blkoff + 1;
+}
+
+/* What became of block BLKOFF; they ascend. */
+static void mapreport_lost(struct mapreport *s, uint64_t blkoff)
+{
+	add(s, MAPREPORT_LOST, blkoff, 0);
+}
+
+static void mapreport_filled(struct mapreport *s, uint64_t blkoff)
+{
+	add(s, MAPREPORT_FILLED, blkoff, 0);
+}
+
+static void mapreport_found(struct mapreport *s, uint64_t blkoff,
+			    const struct mapfound_run *run)
+{
+	if (run->vblocknr || !run->cno)
+		s->found++;
+	else
+		add(s, MAPREPORT_OLD, blkoff, run->cno);
+}
+
+/* Reports what was not reported yet. */
+static void mapreport_end(struct mapreport *s)
+{
+	flush(s);
+	fixers_tell(s->job, "inode %" PRIu64 ": map rebuilt, %" PRIu64
+		    " block%s restored from the logs", s->ino, s->found,
+		    s->found == 1 ? "" : "s");
+	if (s->past)
+		fixers_tell(s->job, "inode %" PRIu64 ": %" PRIu64 " block%s "
+			    "past its size dropped", s->ino, s->past,
+			    s->past == 1 ? "" : "s");
+	if (s->resized)
+		fixers_tell(s->job, "inode %" PRIu64 ": its size is %" PRIu64
+			    " now", s->ino, s->size);
+	if (s->removed)
+		fixers_tell(s->job, "inode %" PRIu64 ": the target of this "
+			    "symbolic link is lost; the link is removed",
+			    s->ino);
+	if (s->unsure)
+		fixers_tell(s->job, "inode %" PRIu64 ": there may be holes "
+			    "where it had blocks, as not all logs can be read",
+			    s->ino);
+}
 
 /* The most blocks of a directory that are filled in a row. */
 #define FILL_MAX 4096
@@ -63,7 +185,7 @@ static int fill(struct remaking *r, struct context *cx, uint64_t end)
 	return err;
 }
 
-/* Ends VBLOCKNR, unless it does not live: somebody else has ended it. */
+/* Ends VBLOCKNR, unless it has already ended. */
 static int end_block(struct remaking *r, struct context *cx, uint64_t vblocknr)
 {
 	int err = repairwriter_end(r->m->job->writer, cx, vblocknr,
@@ -157,11 +279,11 @@ static int drop(struct remaking *r, struct context *cx,
 		return -ENOMEM;
 	r->past = past;
 	past[r->npast++] = b->vblocknr;
-	mapreport_past(&r->story);
+	r->story.past++;
 	return 0;
 }
 
-/* A pointer to nowhere; of a directory that is told when it is filled. */
+/* A pointer to nowhere; for a directory it is reported when it is filled. */
 static int lose(struct remaking *r, struct context *cx, uint64_t blkoff)
 {
 	int err = merge_found(r, cx, blkoff);
@@ -275,8 +397,8 @@ static int settle_dir(struct remaking *r, struct context *cx)
 	int err = r->next ? 0 : fill(r, cx, 1);
 
 	size = r->next * block_size(r);
-	if (size != le64_get(r->f->inode.i_size))
-		mapreport_resized(&r->story, size);
+	r->story.resized = size != le64_get(r->f->inode.i_size);
+	r->story.size = size;
 	r->f->inode.i_size = le64_make(size);
 	return err;
 }
@@ -287,7 +409,7 @@ static int write_inode(struct remaking *r, struct context *cx)
 
 	if (!f->is_link || r->next)
 		return inodes_write(r->m->job->writer, cx, f->ino, &f->inode);
-	mapreport_removed(&r->story);
+	r->story.removed = true;
 	return inodes_free(r->m->job->writer, cx, f->ino);
 }
 
@@ -314,10 +436,10 @@ int mapremake_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 		.m = m,
 		.f = f,
 		.run = mapfound_find(&m->found, f->ino, 0),
+		.story = { .job = m->job, .ino = f->ino },
 	};
 	int err = 0;
 
-	mapreport_begin(&r.story, m->job, f->ino);
 	r.block = malloc(block_size(&r));
 	if (!r.block)
 		err = fail(cx, -ENOMEM, "block of inode %llu",

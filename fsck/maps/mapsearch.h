@@ -14,4 +14,10 @@
 int mapsearch_owners(struct mapfiles *m, struct context *cx);
 int mapsearch_logs(struct mapfiles *m, struct context *cx);
 
+/*
+ * Adds to M->found what older checkpoints have, the newest first, of M->loss
+ * and the logs have not.  0, -ENOMEM, -EINTR.
+ */
+int mapolder_search(struct mapfiles *m, struct context *cx);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A directory written again, as a repair of names wants it. */
+/* Rewriting a directory in a repair of names. */
 #ifndef NILFS2_FSCK_DIRWRITE_H
 #define NILFS2_FSCK_DIRWRITE_H
 
@@ -10,10 +10,9 @@
 #include "base/context.h"
 #include "check/blockbatch.h"
 #include "check/dupnames.h"
-#include "check/keptnames.h"
 #include "check/nameset.h"
 #include "disk/dirpack.h"
-#include "fsck/names/addnames.h"
+#include "fsck/names/namefix.h"
 
 struct namefix;
 struct remap;

@@ -17,6 +17,7 @@
 
 #include "base/checked.h"
 #include "check/blockbatch.h"
+#include "check/damage.h"
 #include "check/dirread.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
@@ -138,7 +139,7 @@ static int take_block(void *arg, struct context *cx,
 	if (!data) {
 		loses(s, NAMEFIX_GONE);
 		fail_clear(cx);
-		return names_is_fatal(err) ? err : 0;
+		return damage_is_fatal(err) ? err : 0;
 	}
 	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,
 		       f->n.root.vol->geo.block_size);
@@ -289,7 +290,7 @@ static int search_block(void *arg, struct context *cx,
 
 	fail_clear(cx);
 	if (!data)
-		return names_is_fatal(err) ? err : 0;
+		return damage_is_fatal(err) ? err : 0;
 	s->dir = item->owner;
 	s->ino = f->n.list.dirs[s->dir].ino;
 	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,

@@ -20,6 +20,7 @@
 #include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/dirread.h"
+#include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
 #include "vol/cptable.h"
@@ -97,8 +98,7 @@ static int is_the_same(struct oldnames *o, struct context *cx, uint64_t ino)
 		err = dirread_inode(&o->f->n.root, cx, ino, &now);
 	if (err)
 		return damage_forgive(cx, err);
-	return le32_get(then.i_generation) == le32_get(now.i_generation) &&
-	       ((le16_get(then.i_mode) ^ le16_get(now.i_mode)) & S_IFMT) == 0;
+	return inode_is_same_file(&then, &now);
 }
 
 static int take_entry(struct oldnames *o, struct context *cx, uint32_t dir,
@@ -145,7 +145,7 @@ static int read_old(struct oldnames *o, struct context *cx, struct torn *torn,
 		}
 	}
 	dir_cursor_close(&cur);
-	if (err || names_is_fatal(ret))
+	if (err || damage_is_fatal(ret))
 		return err ? err : ret;
 	fail_clear(cx);
 	torn->done = whole && !ret;
@@ -358,7 +358,7 @@ static int turn_block(void *arg, struct context *cx,
 
 	fail_clear(cx);
 	if (!data)
-		return names_is_fatal(err) ? err : 0;
+		return damage_is_fatal(err) ? err : 0;
 	doubted = f->lossy && is_doubted(f, item, data);
 	if (doubted)
 		f->flags[item->owner] |= NAMEFIX_LOSES;

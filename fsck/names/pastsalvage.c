@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "check/blockbatch.h"
+#include "check/damage.h"
 #include "check/dirread.h"
 #include "check/names.h"
 #include "disk/dirpack.h"
@@ -52,7 +53,7 @@ static int count_block(void *arg, struct context *cx,
 		return 0;
 	v->others |= !data && !b;
 	if (!data && !b)
-		return names_is_fatal(err) ? err : 0;
+		return damage_is_fatal(err) ? err : 0;
 	entrywalk_init(&walk, list, dir->ino, item->blkoff,
 		       b ? b->content : data, v->s->block_size);
 	while (entrywalk_next(&walk, &entry)) {

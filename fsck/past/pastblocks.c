@@ -182,7 +182,7 @@ static int judge(struct pastblocks *p, struct context *cx,
 
 /* Reads the content of B: 1, 0 where it cannot be read. */
 static int read_content(struct pastblocks *p, struct context *cx,
-			struct pastblocks_block *b, bool anew)
+			struct pastblocks_block *b, bool create)
 {
 	uint32_t size = p->job->vol->geo.block_size;
 	int err;
@@ -197,11 +197,11 @@ static int read_content(struct pastblocks *p, struct context *cx,
 		return err;
 	fail_clear(cx);
 	memset(b->content, 0, size);
-	return anew;
+	return create;
 }
 
 int pastblocks_change(struct pastblocks *p, struct context *cx,
-		      const struct pastblocks_block *what, bool anew,
+		      const struct pastblocks_block *what, bool create,
 		      struct pastblocks_block **b)
 {
 	struct pastblocks_block new = {
@@ -217,7 +217,7 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 		return 1;
 	ret = judge(p, cx, &new);
 	if (ret > 0)
-		ret = read_content(p, cx, &new, anew);
+		ret = read_content(p, cx, &new, create);
 	list = ret > 0 ? array_grow(cx, p->list, &p->room, p->n + 1,
 				    sizeof(*list)) : NULL;
 	if (!list) {

@@ -39,12 +39,12 @@ struct pastblocks {
 /*
  * The block that WHAT names (what is filled in is not looked at), to have its
  * content changed; a second time with the content that it was given: 1 and *B,
- * which is valid until the next call.  With ANEW one that cannot be read is
+ * which is valid until the next call.  With CREATE one that cannot be read is
  * all zero.  0 where there is no such block, it cannot be read, or it lives in
  * the newest checkpoint as well: that is repaired first.  -ENOMEM, -EINTR.
  */
 int pastblocks_change(struct pastblocks *p, struct context *cx,
-		      const struct pastblocks_block *what, bool anew,
+		      const struct pastblocks_block *what, bool create,
 		      struct pastblocks_block **b);
 
 /* The block VBLOCKNR of the list, or NULL. */

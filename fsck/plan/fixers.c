@@ -23,8 +23,6 @@ static const struct fixer table[] = {
 	{ RULE_FIX_DAT, fix_dat,
 	  "set entries of the DAT to what the logs say",
 	  "blocks that no log lists" },
-	{ RULE_FIX_ALLOCATOR, fix_allocator,
-	  "count the virtual blocks in use", NULL },
 	{ RULE_FIX_SEGMENTS, fix_segments,
 	  "set entries of segments to what the DAT and the logs say", NULL },
 	{ RULE_FIX_CHECKPOINTS, fix_checkpoints,

@@ -71,7 +71,7 @@ const struct fixer *fixers_of(enum rule_fix fix);
 void fixers_tell(struct fixer_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-fixer_apply fix_bits, fix_super, fix_root, fix_dat, fix_allocator, fix_segments,
+fixer_apply fix_bits, fix_super, fix_root, fix_dat, fix_segments,
 	fix_checkpoints, fix_ifile, fix_inodes, fix_maps, fix_names, fix_moves,
 	fix_counts, fix_log, fix_zones;
 

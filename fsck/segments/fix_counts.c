@@ -33,27 +33,20 @@ struct leaks {
 	unsigned int workers;
 };
 
-static int find_entries(void *arg, struct context *cx, unsigned int worker,
-			const struct datscan_block *block)
+static int find_entry(void *arg, struct context *cx, unsigned int worker,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	const struct leaks *l = arg;
 	struct found *f = &l->found[worker];
-	uint64_t vblocknr, *grown;
-	uint32_t i;
+	uint64_t *grown;
 
-	for (i = datscan_next_used(block, 0); i < block->count;
-	     i = datscan_next_used(block, i + 1)) {
-		vblocknr = block->first + i;
-		if (!dat_is_current(datscan_entry(block, i)) ||
-		    !check_is_leaked(l->c, vblocknr))
-			continue;
-		grown = array_grow(cx, f->numbers, &f->room, f->n + 1,
-				   sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		f->numbers = grown;
-		grown[f->n++] = vblocknr;
-	}
+	if (!dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
+		return 0;
+	grown = array_grow(cx, f->numbers, &f->room, f->n + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	f->numbers = grown;
+	grown[f->n++] = vblocknr;
 	return 0;
 }
 
@@ -86,7 +79,7 @@ static int end_entries(struct fixer_job *job, struct context *cx,
 static int run(struct fixer_job *job, struct context *cx, struct leaks *l)
 {
 	const struct datscan_visitor visitor = {
-		.entries = find_entries,
+		.used = find_entry,
 		.unreadable = check_skip_unreadable,
 		.arg = l,
 	};

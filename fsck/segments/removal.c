@@ -5,7 +5,9 @@
  * A number may be listed in one segment only, or the kernel's cleaner refuses
  * to clean both (log/move.h), so all goes or nothing.  What is there is asked
  * of the DAT, not of the logs, since these are what is wrong; they only say
- * whose each block is.
+ * whose each block is.  gc.nilfs2 does the opposite (gc/move/load.c): it reads
+ * which blocks there are from the logs, and skips a segment where they and the
+ * DAT differ.  Both move by log/move.h, and share no more than that.
  *
  * No checkpoint is given up: what any of them has is moved.  The segments are
  * not clean then but in use without blocks, because the state before needs
@@ -21,10 +23,10 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/lifelogs.h"
-#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "log/repairwriter.h"
 #include "log/move.h"
+#include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
@@ -45,27 +47,18 @@ static int add(struct removal *r, struct context *cx,
 	return 0;
 }
 
-static int visit_entries(void *arg, struct context *cx, unsigned int worker,
-			 const struct datscan_block *block)
+static int visit_entry(void *arg, struct context *cx, unsigned int worker,
+		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
-	struct removal *r = arg;
-	uint32_t i;
-	int err = 0;
+	const struct removal_block b = {
+		.blocknr = le64_get(de->de_blocknr),
+		.vblocknr = vblocknr,
+		.start = le64_get(de->de_start),
+		.end = le64_get(de->de_end),
+	};
 
 	(void)worker;
-	for (i = datscan_next_used(block, 0); i < block->count && !err;
-	     i = datscan_next_used(block, i + 1)) {
-		const struct nilfs_dat_entry *de = datscan_entry(block, i);
-		const struct removal_block b = {
-			.blocknr = le64_get(de->de_blocknr),
-			.vblocknr = block->first + i,
-			.start = le64_get(de->de_start),
-			.end = le64_get(de->de_end),
-		};
-
-		err = add(r, cx, &b);
-	}
-	return err;
+	return add(arg, cx, &b);
 }
 
 /* The map of the DAT says what the block is, not the log. */
@@ -96,18 +89,12 @@ static int compare(const void *a, const void *b)
 static int gather(struct removal *r, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
-		.entries = visit_entries,
+		.used = visit_entry,
 		.own_block = visit_own,
 		.arg = r,
 	};
-	struct context alone;
-	int err;
+	int err = datscan_run_alone(r->job->vol, cx, &visitor);
 
-	context_child(cx, &alone);
-	alone.threads = 1;
-	err = datscan_run(r->job->vol, &alone, &visitor);
-	if (err)
-		context_adopt(cx, &alone);
 	sort_in_place(r->blocks, r->n, sizeof(*r->blocks), compare);
 	return err ? err : cptable_list(r->job->vol, cx, false, &r->cnos,
 					&r->ncnos);
@@ -303,28 +290,17 @@ static int locate(struct removal *r, struct context *cx,
 		  const struct removal_block *b, unsigned int *level,
 		  uint64_t *key)
 {
-	uint32_t size = r->job->vol->geo.block_size;
-	struct bmap_node node;
-	const void *block;
-	int err;
+	int ret;
 
 	*level = b->as.level;
 	*key = b->as.blkoff;
 	if (!b->as.is_node || !b->vblocknr)
 		return 0;
-	err = cache_get(r->job->vol->cache, cx, b->blocknr, &block);
-	if (err)
-		return err;
-	if (bmap_node_check(size, block) == RULE_OK) {
-		bmap_node_read(size, block, &node);
-		*level = node.level;
-		*key = bmap_node_key(&node, 0);
-	} else {
-		err = fail(cx, -EUCLEAN, "block %llu: is no node",
-			   (unsigned long long)b->blocknr);
-	}
-	cache_put(r->job->vol->cache, block);
-	return err;
+	ret = blockmap_identify(r->job->vol, cx, b->blocknr, level, key);
+	if (!ret)
+		return fail(cx, -EUCLEAN, "block %llu: is no node",
+			    (unsigned long long)b->blocknr);
+	return ret < 0 ? ret : 0;
 }
 
 /* The old number of what is rewritten ends, and is free like the others. */

@@ -62,4 +62,12 @@ int rootsearch_state(struct rootsearch *rs, struct context *cx,
 int rootsearch_open(const struct rootsearch *rs, struct context *cx,
 		    const struct recovery *at, struct volume **volp);
 
+/*
+ * What block rs->roots[I] has for a super root must have been, in BLOCK (a
+ * block), where the one on the device is none: 1 if the checksum of its log
+ * proves it, 0 where it does not or the super root is right; -ENOMEM, -EINTR.
+ */
+int rootderive_run(const struct rootsearch *rs, struct context *cx, size_t i,
+		   char *block);
+
 #endif

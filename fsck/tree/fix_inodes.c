@@ -23,14 +23,13 @@
 #include "disk/inode.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
+#include "fsck/tree/fix_ifile.h"
 #include "fsck/tree/ifilefill.h"
-#include "fsck/tree/inodeedit.h"
 #include "fsck/tree/inoderepair.h"
-#include "fsck/tree/nametypes.h"
 #include "fsck/tree/oldinodes.h"
 #include "fsck/tree/pastinodes.h"
-#include "log/repairwriter.h"
 #include "log/remap.h"
+#include "log/repairwriter.h"
 
 #define ROOT_LINKS 2
 
@@ -172,13 +171,6 @@ static int read_used(const struct fixing *f, struct context *cx, uint64_t ino,
 	return ret > 0 ? inodeedit_read(&f->edit, cx, ino, inode) : ret;
 }
 
-static bool is_empty(const struct nilfs_inode *inode)
-{
-	static const struct nilfs_inode empty;
-
-	return !memcmp(inode, &empty, sizeof(empty));
-}
-
 /*
  * Whether INODE, of number INO, is what an older checkpoint has there: 1, also
  * where none has it, 0 where it is another one.
@@ -195,8 +187,7 @@ static int is_known(struct fixing *f, struct context *cx, uint64_t ino,
 	f->old.now = NULL;
 	if (ret <= 0)
 		return ret < 0 ? ret : 1;
-	return le32_get(old.i_generation) == le32_get(inode->i_generation) &&
-	       !((le16_get(old.i_mode) ^ le16_get(inode->i_mode)) & S_IFMT);
+	return inode_is_same_file(&old, inode);
 }
 
 /*
@@ -214,7 +205,8 @@ static int is_noise(struct fixing *f, struct context *cx,
 	for (ino = what->first; ino < what->first + what->count && ret >= 0;
 	     ino++) {
 		ret = read_used(f, cx, ino, &inode);
-		if (ret > 0 && !is_empty(&inode) && inoderepair_signs(&inode))
+		if (ret > 0 && !inode_is_empty(&inode) &&
+		    inoderepair_signs(&inode))
 			ret = inoderepair_is_garbage(&inode)
 				      ? 0 : is_known(f, cx, ino, &inode);
 		else
@@ -286,6 +278,7 @@ static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
 	struct nilfs_inode inode;
+	enum rule rule;
 	int ret;
 
 	if (fix->rule == RULE_INODE_RESERVED_FREE)
@@ -301,7 +294,9 @@ static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
 	ret = inoderepair_is_garbage(&inode) ? revive(f, cx, ino) : 0;
-	if (ret || inoderepair_check(f->job->vol, ino, &inode) == RULE_OK)
+	if (!ret)
+		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
+	if (ret || rule == RULE_OK)
 		return ret < 0 ? ret : 0;
 	ret = repair_fields(f, cx, fix, &inode);
 	if (ret < 0)
@@ -311,48 +306,6 @@ static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 	fixers_tell(f->job, "inode %llu: fields repaired",
 		    (unsigned long long)ino);
 	return inodeedit_write(&f->edit, cx, ino, &inode);
-}
-
-/* Inodes of block BLKOFF that are in use and nothing. */
-static int replace_block(struct fixing *f, struct context *cx,
-			 uint64_t blkoff)
-{
-	struct palloc_block what;
-	struct nilfs_inode inode;
-	uint64_t ino;
-	int ret = 0;
-
-	palloc_locate(f->edit.palloc, blkoff, &what);
-	for (ino = what.first; ino < what.first + what.count && ret >= 0;
-	     ino++) {
-		ret = inodeedit_is_used(&f->edit, cx, ino);
-		if (ret <= 0)
-			continue;
-		ret = inodeedit_read(&f->edit, cx, ino, &inode);
-		if (ret >= 0 && is_empty(&inode) && !inode_is_private(ino))
-			ret = replace(f, cx, ino);
-	}
-	return ret < 0 ? ret : 0;
-}
-
-/* All inodes of block BLKOFF, which nobody has, are free; *N more. */
-static int free_block(struct fixing *f, struct context *cx, uint64_t blkoff,
-		      uint64_t *n)
-{
-	struct palloc_block what;
-	uint64_t ino;
-	int ret = 0;
-
-	palloc_locate(f->edit.palloc, blkoff, &what);
-	for (ino = what.first; ino < what.first + what.count && ret >= 0;
-	     ino++) {
-		ret = inodeedit_is_used(&f->edit, cx, ino);
-		if (ret <= 0)
-			continue;
-		ret = inodeedit_mark(&f->edit, cx, ino, false);
-		++*n;
-	}
-	return ret < 0 ? ret : 0;
 }
 
 /* Whether the block of the ifile is missing, and that of no reserved inode: 1,
@@ -367,15 +320,36 @@ static int is_hole(const struct fixing *f, struct context *cx, uint64_t blkoff)
 	return ret < 0 ? ret : !ret && what.first >= NILFS_USER_INO;
 }
 
-/* Gives the block what is known of it. */
+/* Inode INO, in use, is replaced where it is nothing. */
+static int replace_empty(struct fixing *f, struct context *cx, uint64_t ino)
+{
+	struct nilfs_inode inode;
+	int ret = inodeedit_read(&f->edit, cx, ino, &inode);
+
+	if (ret < 0 || !inode_is_empty(&inode) || inode_is_private(ino))
+		return ret < 0 ? ret : 0;
+	return replace(f, cx, ino);
+}
+
+/* Inodes of block BLKOFF in use: free if nobody has the block, *NFREED more. */
 static int repair_hole(struct fixing *f, struct context *cx, uint64_t blkoff,
 		       uint64_t *nfreed)
 {
-	int ret = is_hole(f, cx, blkoff);
+	int missing = is_hole(f, cx, blkoff), ret = missing;
+	struct palloc_block what;
+	uint64_t ino;
 
-	if (ret > 0)
-		return free_block(f, cx, blkoff, nfreed);
-	return ret ? ret : replace_block(f, cx, blkoff);
+	palloc_locate(f->edit.palloc, blkoff, &what);
+	for (ino = what.first; ino < what.first + what.count && ret >= 0;
+	     ino++) {
+		ret = inodeedit_is_used(&f->edit, cx, ino);
+		if (ret <= 0)
+			continue;
+		*nfreed += missing;
+		ret = missing ? inodeedit_mark(&f->edit, cx, ino, false) :
+				replace_empty(f, cx, ino);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /* Blocks that are missing from that of FIX on, to the next one of its group. */
@@ -471,7 +445,7 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	int err = ifilefill_run(job, cx);
 
 	/* What was found is of the ifile that this one replaces. */
-	if (err || repairwriter_is_anew(job->writer, NILFS_IFILE_INO))
+	if (err || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return err;
 	err = fill_holes(&f, cx, fixes, n);
 	if (!err)

@@ -6,6 +6,12 @@
  * begins with an entry for itself, and whatever else has blocks can be read as
  * a file.  A size is where the last block ends; of a symbolic link, where the
  * first zero byte is.
+ *
+ * Types of inodes, from their names.
+ *
+ * A directory entry repeats the type of its inode, so that readers need not
+ * read that.  Where an inode has lost its type any entry that names it knows
+ * it still; all directories are read for that, once.
  */
 #include "fsck/tree/inoderepair.h"
 
@@ -14,17 +20,108 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "check/damage.h"
+#include "check/dirread.h"
+#include "check/inodelist.h"
+#include "check/names.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "vol/file.h"
+#include "vol/symlink.h"
+
+struct search {
+	struct nametype *types;
+	size_t n;
+	struct root root;
+	struct inodelist list;
+	struct blockbatch batch;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct nametype *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+static struct nametype *find(struct nametype *types, size_t n, uint64_t ino)
+{
+	const struct nametype key = { .ino = ino };
+
+	return n ? bsearch(&key, types, n, sizeof(key), compare) : NULL;
+}
+
+static int take_block(void *arg, struct context *cx,
+		      const struct blockbatch_item *item, const void *data,
+		      int err)
+{
+	struct search *s = arg;
+	struct dirent_entry entry;
+	struct dirent_iter it;
+	struct nametype *type;
+
+	(void)cx;
+	(void)item;
+	if (!data)
+		return damage_is_fatal(err) ? err : 0;
+	dirent_iter_init(&it, data, s->root.vol->geo.block_size);
+	while (dirent_iter_next(&it, &entry)) {
+		type = find(s->types, s->n, entry.ino);
+		if (type && type->type == NILFS_FT_UNKNOWN &&
+		    entry.type < NILFS_FT_MAX)
+			type->type = entry.type;
+	}
+	return 0;
+}
+
+static int read_directories(struct search *s, struct context *cx)
+{
+	struct dirread blocks;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < s->list.ndirs && !err; i++)
+		err = dirread_add(&s->root, cx, &s->list, i, &s->batch,
+				  &blocks);
+	return err ? err : blockbatch_flush(&s->batch, cx);
+}
+
+int nametypes_find(struct nametype *types, size_t n, struct context *cx,
+		   struct volume *vol)
+{
+	struct search s = { .types = types, .n = n };
+	bool whole;
+	int err = root_open(&s.root, cx, vol, 0);
+
+	if (err && !damage_is_fatal(err)) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!err)
+		err = ifilelist_fill(&s.root, cx, &s.list, &whole);
+	if (!err)
+		err = blockbatch_open(&s.batch, cx, vol, take_block, &s);
+	if (!err)
+		err = read_directories(&s, cx);
+	blockbatch_close(&s.batch);
+	inodelist_fini(&s.list);
+	if (!err)
+		fail_clear(cx);
+	return err;
+}
+
+uint8_t nametypes_of(const struct nametype *types, size_t n, uint64_t ino)
+{
+	const struct nametype key = { .ino = ino };
+	const struct nametype *type = NULL;
+
+	if (n)
+		type = bsearch(&key, types, n, sizeof(key), compare);
+	return type ? type->type : NILFS_FT_UNKNOWN;
+}
 
 #define SECTOR 512
 #define NSEC_PER_SEC 1000000000u
-
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
-}
 
 unsigned int inoderepair_signs(const struct nilfs_inode *inode)
 {
@@ -70,7 +167,7 @@ static int measure(struct volume *vol, struct context *cx, uint64_t ino,
 	}
 	if (cur.map)
 		blockmap_cursor_close(&cur);
-	if (is_fatal(ret))
+	if (damage_is_fatal(ret))
 		return ret;
 	fail_clear(cx);
 	return 0;
@@ -89,7 +186,7 @@ static int read_first(struct volume *vol, struct context *cx, uint64_t ino,
 	ret = file_init(&file, cx, vol, ino, &plain);
 	if (!ret)
 		ret = file_block(&file, cx, 0, &data);
-	if (is_fatal(ret))
+	if (damage_is_fatal(ret))
 		return ret;
 	if (ret <= 0) {
 		fail_clear(cx);
@@ -229,37 +326,64 @@ static int repair_times(struct nilfs_inode *inode)
 	return 1;
 }
 
-enum rule inoderepair_check(const struct volume *vol, uint64_t ino,
-			    const struct nilfs_inode *inode)
+int inoderepair_judge(struct volume *vol, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode, enum rule *rule)
+{
+	size_t len;
+	int ret;
+
+	*rule = inode_check(&vol->geo, inode, ino);
+	if (*rule != RULE_OK || !S_ISLNK(le16_get(inode->i_mode)))
+		return 0;
+	ret = symlink_is_whole(vol, cx, ino, inode, &len);
+	if (!ret)
+		*rule = RULE_INODE_SYMLINK_TARGET;
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
+int inoderepair_check(struct volume *vol, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode, enum rule *rule)
 {
 	struct nilfs_inode linked = *inode;
 
 	linked.i_links_count = le16_make(1);
-	return inode_check(&vol->geo, &linked, ino);
+	return inoderepair_judge(vol, cx, ino, &linked, rule);
+}
+
+/* Repairs what breaks RULE: 1, 0 where nothing can be made of it. */
+static int repair_one(struct volume *vol, struct context *cx, uint64_t ino,
+		      uint8_t type, enum rule rule, struct nilfs_inode *inode)
+{
+	switch (rule) {
+	case RULE_INODE_MODE:
+		return repair_mode(vol, cx, ino, type, inode);
+	case RULE_INODE_ROOT:
+		return repair_root(vol, cx, inode);
+	case RULE_INODE_SYMLINK_SIZE:
+	case RULE_INODE_SYMLINK_TARGET:
+		return repair_target(vol, cx, ino, inode);
+	case RULE_INODE_NSEC:
+		return repair_times(inode);
+	default:
+		return repair_size(vol, cx, ino, inode);
+	}
 }
 
 int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,
 		       uint8_t type, struct nilfs_inode *inode)
 {
 	enum rule rule, last = RULE_OK;
-	int ret = 1;
+	int ret = inoderepair_check(vol, cx, ino, inode, &rule);
 
-	while (ret > 0 && (rule = inoderepair_check(vol, ino, inode)) !=
-			  RULE_OK) {
+	while (!ret && rule != RULE_OK) {
 		/* What came of repairing the same was no better. */
 		if (rule == last)
 			return 0;
 		last = rule;
-		if (rule == RULE_INODE_MODE)
-			ret = repair_mode(vol, cx, ino, type, inode);
-		else if (rule == RULE_INODE_ROOT)
-			ret = repair_root(vol, cx, inode);
-		else if (rule == RULE_INODE_SYMLINK_SIZE)
-			ret = repair_target(vol, cx, ino, inode);
-		else if (rule == RULE_INODE_NSEC)
-			ret = repair_times(inode);
-		else
-			ret = repair_size(vol, cx, ino, inode);
+		ret = repair_one(vol, cx, ino, type, rule, inode);
+		if (ret <= 0)
+			return ret;
+		ret = inoderepair_check(vol, cx, ino, inode, &rule);
 	}
-	return ret;
+	return ret ? ret : 1;
 }

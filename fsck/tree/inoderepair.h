@@ -4,6 +4,7 @@
 #define NILFS2_FSCK_INODEREPAIR_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -20,9 +21,16 @@ static inline bool inoderepair_is_garbage(const struct nilfs_inode *inode)
 	return inoderepair_signs(inode) > 1;
 }
 
-/* The first rule that INODE, of number INO, breaks, links left out, or RULE_OK. */
-enum rule inoderepair_check(const struct volume *vol, uint64_t ino,
-			    const struct nilfs_inode *inode);
+/*
+ * Sets *RULE to the first rule that INODE, of number INO, breaks by itself or by
+ * the target that it leads to, or to RULE_OK.  -ENOMEM, -EINTR.
+ */
+int inoderepair_judge(struct volume *vol, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode, enum rule *rule);
+
+/* The same, links left out. */
+int inoderepair_check(struct volume *vol, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode, enum rule *rule);
 
 /*
  * Sets i_blocks to what the map of INODE, of number INO, has as far as it can
@@ -40,5 +48,20 @@ int inoderepair_count(struct volume *vol, struct context *cx, uint64_t ino,
  */
 int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,
 		       uint8_t type, struct nilfs_inode *inode);
+
+struct nametype {
+	uint64_t ino;
+	uint8_t type;	/* NILFS_FT_UNKNOWN: no entry names it */
+};
+
+/*
+ * Sets the types of the N inodes at TYPES, ascending by number, to what the
+ * entries of the latest checkpoint say that can be read.  -ENOMEM, -EINTR.
+ */
+int nametypes_find(struct nametype *types, size_t n, struct context *cx,
+		   struct volume *vol);
+
+/* The type of INO, NILFS_FT_UNKNOWN if it is not among them. */
+uint8_t nametypes_of(const struct nametype *types, size_t n, uint64_t ino);
 
 #endif

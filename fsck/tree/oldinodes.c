@@ -19,6 +19,7 @@
 #include "check/damage.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
+#include "fsck/tree/inoderepair.h"
 #include "log/remap.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
@@ -57,6 +58,7 @@ static int ask(struct oldinodes *o, struct context *cx, uint64_t cno,
 	       uint64_t ino, struct nilfs_inode *inode)
 {
 	struct root root;
+	enum rule rule;
 	int ret = root_open(&root, cx, o->vol, cno);
 
 	if (!ret)
@@ -68,8 +70,8 @@ static int ask(struct oldinodes *o, struct context *cx, uint64_t cno,
 		return damage_forgive(cx, ret);
 	if (o->now && !memcmp(o->now, inode, sizeof(*inode)))
 		return UNKNOWN;
-	return inode_check(&o->vol->geo, inode, ino) == RULE_OK ? SOUND :
-								  UNKNOWN;
+	ret = inoderepair_judge(o->vol, cx, ino, inode, &rule);
+	return ret ? ret : rule == RULE_OK ? SOUND : UNKNOWN;
 }
 
 int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,

@@ -17,21 +17,163 @@
  * and one without links, which an older or newer block of the ifile may have,
  * for a deleted one.  It was one where it is marked as in use and a directory
  * names it.
+ *
+ * An inode of a snapshot, as other checkpoints have it.
+ *
+ * One with the same blocks and the same time of change is the same.  Another
+ * one could be in its place if what it leads to lives as long.
  */
 #include "fsck/tree/pastinodes.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/context.h"
+#include "base/search.h"
 #include "check/damage.h"
+#include "disk/bmap.h"
 #include "disk/inode.h"
+#include "disk/ondisk.h"
+#include "disk/rule.h"
 #include "fsck/derive/derive_checkpoint.h"
+#include "fsck/past/pastblocks.h"
 #include "fsck/tree/inoderepair.h"
-#include "fsck/tree/snapinode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
+
+struct patients {
+	struct pastblocks *p;
+	struct volume *vol;
+	uint64_t *cnos;
+	size_t n;
+};
+
+/* The inode at hand. */
+struct snapinode {
+	uint64_t cno, ino;
+	enum rule rule;
+	uint64_t got;			/* of the finding */
+	struct pastblocks_block where;
+	bool changed;			/* other inodes in the block were */
+	struct nilfs_inode inode;
+	/* The nearest one that could be in its place. */
+	bool found;
+	uint64_t found_cno;
+	struct nilfs_inode other;
+	/* The nearest one of all, of which only the map cannot be. */
+	uint64_t near_cno;
+	struct nilfs_inode near;
+};
+
+/* Checkpoints with another block of the ifile that are asked at most. */
+#define ASK_MOST 256
+
+/* Whether PTR leads to a block that lives as long as the inode: 1, 0. */
+static int reaches(struct patients *s, struct context *cx,
+		   const struct snapinode *pt, uint64_t ptr)
+{
+	struct vblock vb;
+	int state = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
+
+	if (state < 0)
+		return state;
+	return state == VBLOCKS_USED && vb.start <= pt->where.life.start &&
+	       vb.end >= pt->where.life.end;
+}
+
+/* Whether the blocks of INODE are there in the snapshot: 1, 0. */
+static int fits(struct patients *s, struct context *cx,
+		const struct snapinode *pt, const struct nilfs_inode *inode)
+{
+	struct bmap_node root;
+	uint32_t i;
+	int ret = 1;
+
+	if (!inode_has_bmap(inode))
+		return 1;
+	if (!bmap_is_btree(inode->i_bmap)) {
+		for (i = 0; i < NILFS_DIRECT_NBLOCKS && ret > 0; i++)
+			if (bmap_direct_ptr(inode->i_bmap, i))
+				ret = reaches(s, cx, pt, bmap_direct_ptr(
+						inode->i_bmap, i));
+		return ret;
+	}
+	bmap_root_read(inode->i_bmap, &root);
+	for (i = 0; i < root.nchildren && ret > 0; i++)
+		ret = reaches(s, cx, pt, bmap_node_ptr(&root, i));
+	return ret;
+}
+
+static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
+{
+	return le64_get(a->i_ctime) == le64_get(b->i_ctime) &&
+	       le32_get(a->i_generation) == le32_get(b->i_generation) &&
+	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
+}
+
+/* 1 where checkpoint CNO has the inode as it was, 0 where it has not. */
+static int ask(struct patients *s, struct context *cx, struct snapinode *pt,
+	       uint64_t cno)
+{
+	struct nilfs_inode inode;
+	struct root root;
+	enum rule rule;
+	int ret = root_open(&root, cx, s->vol, cno);
+
+	if (!ret)
+		ret = root_inode(&root, cx, pt->ino, &inode);
+	if (ret)
+		return damage_forgive(cx, ret);
+	ret = inoderepair_judge(s->vol, cx, pt->ino, &inode, &rule);
+	if (ret || rule != RULE_OK)
+		return ret;
+	if (is_same(&inode, &pt->inode)) {
+		pt->other = inode;
+		pt->found_cno = cno;
+		return 1;
+	}
+	ret = pt->found ? 0 : fits(s, cx, pt, &inode);
+	if (!ret && !pt->near_cno) {
+		pt->near = inode;
+		pt->near_cno = cno;
+	}
+	if (ret <= 0)
+		return ret;
+	pt->found = true;
+	pt->found_cno = cno;
+	pt->other = inode;
+	return 0;
+}
+
+/*
+ * Asks checkpoints with another block of the ifile, from the nearest on, for
+ * the inode: 1 where one has it as it was, in PT->other; 0, and what else there
+ * is in PT.  -ENOMEM, -EINTR.
+ */
+static int snapinode_ask(struct patients *s, struct context *cx,
+			 struct snapinode *pt)
+{
+	size_t below = search_lower_bound(s->cnos, s->n,
+					  pt->where.life.start);
+	size_t above = search_lower_bound(s->cnos, s->n, pt->where.life.end);
+	unsigned int asked;
+	int ret = 0;
+
+	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
+		if (asked % 2 ? below > 0 : above == s->n && below > 0)
+			ret = ask(s, cx, pt, s->cnos[--below]);
+		else if (above < s->n)
+			ret = ask(s, cx, pt, s->cnos[above++]);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	return ret;
+}
 
 #define SECTOR 512u
 
@@ -44,13 +186,6 @@ static bool is_garbage(const struct snapinode *pt)
 	       pt->rule == RULE_INODE_LINKS_ZERO ||
 	       le64_get(inode->i_size) > INT64_MAX ||
 	       inoderepair_is_garbage(inode);
-}
-
-static bool is_empty(const struct snapinode *pt)
-{
-	static const struct nilfs_inode empty;
-
-	return !memcmp(&pt->inode, &empty, sizeof(empty));
 }
 
 /* A directory without nodes has the blocks that it was counted to have. */
@@ -108,11 +243,16 @@ static int derive(struct patients *s, struct context *cx, struct snapinode *pt)
  * Of an inode that makes no sense nothing is left: one of nothing but zeros is
  * taken for none.  1, 0.
  */
-static int clear(struct patients *s, struct snapinode *pt)
+static int clear(struct patients *s, struct context *cx, struct snapinode *pt)
 {
-	if (pt->ino == NILFS_ROOT_INO || is_empty(pt) ||
-	    inoderepair_check(s->vol, pt->ino, &pt->inode) == RULE_OK)
+	enum rule rule;
+	int err;
+
+	if (pt->ino == NILFS_ROOT_INO || inode_is_empty(&pt->inode))
 		return 0;
+	err = inoderepair_check(s->vol, cx, pt->ino, &pt->inode, &rule);
+	if (err || rule == RULE_OK)
+		return err;
 	memset(&pt->inode, 0, sizeof(pt->inode));
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": lost, no checkpoint has it", pt->cno, pt->ino);
@@ -135,7 +275,7 @@ static int decide(struct patients *s, struct context *cx,
 				    pt->ino);
 		if (!ret && !pt->found) {
 			ret = derive(s, cx, pt);
-			return ret ? ret : clear(s, pt);
+			return ret ? ret : clear(s, cx, pt);
 		}
 		if (ret)
 			return ret;
@@ -213,7 +353,7 @@ static int is_used(struct patients *s, struct context *cx,
 static int was_there(struct patients *s, struct context *cx,
 		     const struct snapinode *pt)
 {
-	if (!is_empty(pt) && le16_get(pt->inode.i_links_count))
+	if (!inode_is_empty(&pt->inode) && le16_get(pt->inode.i_links_count))
 		return 0;
 	return is_used(s, cx, pt);
 }
@@ -224,7 +364,7 @@ static int undelete(struct patients *s, struct context *cx,
 {
 	int ret;
 
-	if (is_empty(pt) || !inode_has_bmap(&pt->inode) ||
+	if (inode_is_empty(&pt->inode) || !inode_has_bmap(&pt->inode) ||
 	    inoderepair_is_garbage(&pt->inode))
 		return 0;
 	pt->inode.i_links_count = le16_make(1);
@@ -234,13 +374,6 @@ static int undelete(struct patients *s, struct context *cx,
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": no longer marked as deleted", pt->cno, pt->ino);
 	return 1;
-}
-
-static bool is_inode_same(const struct nilfs_inode *a,
-			  const struct nilfs_inode *b)
-{
-	return le32_get(a->i_generation) == le32_get(b->i_generation) &&
-	       !((le16_get(a->i_mode) ^ le16_get(b->i_mode)) & S_IFMT);
 }
 
 /*
@@ -253,8 +386,8 @@ static int clear_free(struct patients *s, struct context *cx,
 	int ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
 			  1 : snapinode_ask(s, cx, pt);
 
-	if (ret || (pt->found && is_inode_same(&pt->other, &pt->inode)) ||
-	    (pt->near_cno && is_inode_same(&pt->near, &pt->inode)))
+	if (ret || (pt->found && inode_is_same_file(&pt->other, &pt->inode)) ||
+	    (pt->near_cno && inode_is_same_file(&pt->near, &pt->inode)))
 		return ret < 0 ? ret : 0;
 	memset(&pt->inode, 0, sizeof(pt->inode));
 	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
@@ -290,8 +423,8 @@ static int is_another(struct patients *s, struct context *cx,
 	if (ret)
 		return ret < 0 ? ret : 0;
 	if (pt->found)
-		return !is_inode_same(&pt->other, &pt->inode);
-	return pt->near_cno && !is_inode_same(&pt->near, &pt->inode);
+		return !inode_is_same_file(&pt->other, &pt->inode);
+	return pt->near_cno && !inode_is_same_file(&pt->near, &pt->inode);
 }
 
 /* Whether several inodes in BLOCK, of the ifile, are garbage. */
@@ -301,10 +434,9 @@ static bool is_noise(const struct patients *s, const char *block)
 
 	for (at = 0; at < s->vol->geo.block_size;
 	     at += s->vol->geo.inode_size) {
-		static const struct nilfs_inode empty;
 		const struct nilfs_inode *inode = (const void *)(block + at);
 
-		n += memcmp(inode, &empty, sizeof(empty)) &&
+		n += !inode_is_empty(inode) &&
 		     inoderepair_is_garbage(inode);
 	}
 	return n > 1;
@@ -315,10 +447,10 @@ static bool is_noise(const struct patients *s, const char *block)
 static int is_lost_too(struct patients *s, struct context *cx,
 		       struct snapinode *pt, bool noise)
 {
-	int ret = inode_is_private(pt->ino) || (!noise && !is_empty(pt))
+	int ret = inode_is_private(pt->ino) || (!noise && !inode_is_empty(&pt->inode))
 			  ? 0 : is_used(s, cx, pt);
 
-	return ret > 0 && !is_empty(pt) && !inoderepair_is_garbage(&pt->inode)
+	return ret > 0 && !inode_is_empty(&pt->inode) && !inoderepair_is_garbage(&pt->inode)
 		       ? is_another(s, cx, pt) : ret;
 }
 
@@ -363,7 +495,7 @@ static int repair_in(struct patients *s, struct context *cx,
 	int ret;
 
 	memcpy(&pt->inode, at, sizeof(pt->inode));
-	empty = is_empty(pt);
+	empty = inode_is_empty(&pt->inode);
 	ret = treat(s, cx, pt, fix);
 	/* The same once more repairs nothing. */
 	if (ret > 0)
@@ -385,6 +517,7 @@ static int repair(struct patients *s, struct context *cx,
 		.rule = named ? RULE_INODE_EMPTY : fix->rule,
 		.got = fix->got,
 	};
+	enum rule rule = RULE_OK;
 	char *block;
 	int ret = find_block(s, cx, &pt, &block);
 
@@ -392,8 +525,9 @@ static int repair(struct patients *s, struct context *cx,
 		ret = repair_in(s, cx, &pt, fix, block);
 	if (ret <= 0 && !pt.changed)
 		pastblocks_drop(s->p, pt.where.vblocknr);
-	if (!ret && !named && !is_empty(&pt) &&
-	    inoderepair_check(s->vol, pt.ino, &pt.inode) != RULE_OK)
+	if (!ret && !named && !inode_is_empty(&pt.inode))
+		ret = inoderepair_check(s->vol, cx, pt.ino, &pt.inode, &rule);
+	if (!ret && rule != RULE_OK)
 		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": not repaired, no other checkpoint has it as it "
 			    "was", pt.cno, pt.ino);

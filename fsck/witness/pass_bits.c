@@ -45,7 +45,7 @@ struct search {
 	struct logbits lb;
 	char *summary;
 	size_t summary_room;
-	struct sparse told; /* logs whose bits were told, or are not believed */
+	struct sparse reported; /* logs whose bits were reported, or doubted */
 };
 
 /* What a block of a log is. */
@@ -181,7 +181,7 @@ static int add_bit(struct search *s, struct context *cx,
 static int add_log(struct search *s, struct context *cx, bool tail)
 {
 	unsigned int i;
-	int ret = s->lb.nbits ? sparse_add(&s->told, cx, s->lb.pseg) : 0;
+	int ret = s->lb.nbits ? sparse_add(&s->reported, cx, s->lb.pseg) : 0;
 	int err = 0;
 
 	for (i = 0; ret > 0 && i < s->lb.nbits && !err; i++)
@@ -291,7 +291,7 @@ static int add_chained(struct search *s, struct context *cx,
 		followed = is_followed(s, cx, *ch);
 	/* Nor is it where all of its segment is read. */
 	if (!followed && !is_credible_tail(s)) {
-		followed = sparse_add(&s->told, cx, s->lb.pseg);
+		followed = sparse_add(&s->reported, cx, s->lb.pseg);
 		return followed < 0 ? followed : 0;
 	}
 	return followed < 0 ? followed : add_log(s, cx, !followed);
@@ -470,7 +470,7 @@ int pass_bits(struct check *c, struct context *cx)
 
 	if (!is_damaged(c) && was_unmounted(c) && !is_spare_wrong(c))
 		return 0;
-	err = sparse_init(&s.told, cx, c->dev->size / LEAST_BLOCK);
+	err = sparse_init(&s.reported, cx, c->dev->size / LEAST_BLOCK);
 	superbits_read(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
 	if (!err && is_damaged(c)) {
@@ -483,6 +483,6 @@ int pass_bits(struct check *c, struct context *cx)
 	}
 	logbits_fini(&s.lb);
 	free(s.summary);
-	sparse_fini(&s.told);
+	sparse_fini(&s.reported);
 	return err;
 }

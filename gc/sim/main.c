@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gcsim.nilfs2: one simulation for each policy that is asked for, all of them
- * with the same user, and what came of them side by side.
+ * gcsim.nilfs2: one simulation for each requested policy, all with the same
+ * writes, and their results side by side.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "gc/sim/simsetup.h"
 #include "gc/sim/simsvg.h"
 
-static void told(void *arg, uint64_t done)
+static void show_asked(void *arg, uint64_t done)
 {
 	struct tool *tool = arg;
 
@@ -39,37 +39,44 @@ static int list_victims(struct tool *tool, struct simsetup *s, uint32_t n)
 	return 0;
 }
 
-/* What is said of one run only. */
-static int say_more(struct tool *tool, const struct simoptions *o,
-		    const struct simrun *run, const char *policy)
-{
-	const char *input = o->trace ? o->trace : tool->argv[0];
-
-	if (o->curve)
-		simreport_curve(&tool->report, run, policy);
-	if (o->wear)
-		simreport_wear(&tool->report, run);
-	return o->svg ? simsvg_write(&tool->cx, o->svg, input, run) : 0;
-}
+/* The results of one run. */
+struct result {
+	struct simpolicy policy;
+	struct simreport_row row;
+	struct simsvg_run drawn;
+};
 
 static int run_to_end(struct tool *tool, struct simsetup *s, const char *policy)
 {
 	int ret;
 
 	progress_begin(&tool->progress, policy, simsetup_total(s), false);
-	ret = simsetup_run(s, &tool->cx, told, tool);
+	ret = simsetup_run(s, &tool->cx, show_asked, tool);
 	progress_end(&tool->progress);
 	return ret;
 }
 
-/* One run. */
+/* What is reported of one run. */
+static int take(struct tool *tool, const struct simoptions *o,
+		const struct simrun *run, struct result *result, bool is_last)
+{
+	const char *policy = result->policy.name;
+
+	simreport_take(&result->row, run, policy);
+	if (is_last && o->curve)
+		simreport_curve(&tool->report, run, policy);
+	if (is_last && o->wear)
+		simreport_wear(&tool->report, run);
+	return o->svg ? simsvg_take(&result->drawn, &tool->cx, run, policy) :
+			0;
+}
+
 static int simulate(struct tool *tool, const struct simoptions *o,
-		    const struct simimage *image,
-		    const struct simpolicy *policy,
-		    struct simreport_row *row, bool is_last)
+		    const struct simimage *image, struct result *result,
+		    bool is_last)
 {
 	struct simsetup s;
-	int ret = simsetup_open(&s, &tool->cx, o, image, policy);
+	int ret = simsetup_open(&s, &tool->cx, o, image, &result->policy);
 
 	if (!ret && o->victims) {
 		ret = is_last ? list_victims(tool, &s, o->victims) : 0;
@@ -77,57 +84,77 @@ static int simulate(struct tool *tool, const struct simoptions *o,
 		return ret;
 	}
 	if (!ret)
-		ret = run_to_end(tool, &s, policy->name);
+		ret = run_to_end(tool, &s, result->policy.name);
 	if (!ret)
-		simreport_take(row, &s.run, policy->name);
-	if (!ret && is_last)
-		ret = say_more(tool, o, &s.run, policy->name);
+		ret = take(tool, o, &s.run, result, is_last);
 	simsetup_close(&s);
 	return ret;
 }
 
 static int find_policies(struct tool *tool, const struct simoptions *o,
-			 struct simpolicy *policies)
+			 struct result *results)
 {
 	size_t i;
 
-	policies[0].name = policy_list[0].name;
+	results[0].policy.name = policy_list[0].name;
 	for (i = 0; i < o->policies.count; i++)
-		policies[i].name = o->policies.items[i];
+		results[i].policy.name = o->policies.items[i];
 	for (i = 0; i < o->policies.count || !i; i++) {
-		struct simpolicy *p = &policies[i];
+		struct simpolicy *p = &results[i].policy;
 
 		p->policy = policy_parse(p->name, &p->weight);
 		if (!p->policy)
-			return tool_usage(tool, "--policy: there is no '%s'",
+			return tool_usage(tool, "--policy: unknown policy '%s'",
 					  p->name);
 	}
 	return 0;
 }
 
-static int run_all(struct tool *tool, const struct simoptions *o,
-		   const struct simimage *image)
+static int report_results(struct tool *tool, const struct simoptions *o,
+			  const struct result *results, size_t n)
 {
-	size_t n = o->policies.count ? o->policies.count : 1, i;
-	struct simpolicy *policies = calloc(n, sizeof(*policies));
+	const char *input = o->trace ? o->trace : tool->argv[0];
 	struct simreport_row *rows = calloc(n, sizeof(*rows));
-	int ret;
+	struct simsvg_run *drawn = calloc(n, sizeof(*drawn));
+	size_t i;
+	int ret = 0;
 
-	if (!policies || !rows)
-		ret = fail(&tool->cx, -ENOMEM, "policies");
-	else
-		ret = find_policies(tool, o, policies);
-	for (i = 0; i < n && !ret; i++)
-		ret = simulate(tool, o, image, &policies[i], &rows[i],
-			       i == n - 1);
-	if (!ret && !o->victims)
+	if (!rows || !drawn)
+		ret = fail(&tool->cx, -ENOMEM, "results");
+	for (i = 0; i < n && !ret; i++) {
+		rows[i] = results[i].row;
+		drawn[i] = results[i].drawn;
+	}
+	if (!ret)
 		simreport_put(&tool->report, rows, n);
+	if (!ret && o->svg)
+		ret = simsvg_write(&tool->cx, o->svg, input, drawn, n);
+	free(drawn);
 	free(rows);
-	free(policies);
 	return ret;
 }
 
-static int run(struct tool *tool, const void *options)
+static int simulate_policies(struct tool *tool, const struct simoptions *o,
+			     const struct simimage *image)
+{
+	size_t n = o->policies.count ? o->policies.count : 1, i;
+	struct result *results = calloc(n, sizeof(*results));
+	int ret;
+
+	if (!results)
+		return fail(&tool->cx, -ENOMEM, "results");
+	ret = find_policies(tool, o, results);
+	for (i = 0; i < n && !ret; i++)
+		ret = simulate(tool, o, image, &results[i], i == n - 1);
+	if (!ret && !o->victims)
+		ret = report_results(tool, o, results, n);
+	for (i = 0; i < n; i++)
+		simsvg_free(&results[i].drawn);
+	free(results);
+	return ret;
+}
+
+static int run_gcsim(struct tool *tool, const void *options)
 {
 	const struct simoptions *o = options;
 	struct simimage image = { 0 };
@@ -135,8 +162,8 @@ static int run(struct tool *tool, const void *options)
 	int ret = 0;
 
 	if (tool->argc && o->trace)
-		return tool_usage(tool, "a trace does not know what is on an "
-				  "image");
+		return tool_usage(tool, "a trace cannot be replayed on an "
+					"image");
 	if (!tool->argc && o->hot_files.count)
 		return tool_usage(tool, "--hot-file: there is no image");
 	if (tool->argc)
@@ -145,7 +172,7 @@ static int run(struct tool *tool, const void *options)
 	if (!ret && dev)
 		ret = simimage_read(&image, &tool->cx, dev, &o->hot_files);
 	if (!ret)
-		ret = run_all(tool, o, dev ? &image : NULL);
+		ret = simulate_policies(tool, o, dev ? &image : NULL);
 	simimage_close(&image);
 	dev_close(dev);
 	return ret;
@@ -159,7 +186,7 @@ static const struct cli_command command = {
 	.defaults = &simoptions_defaults,
 	.min_args = 0,
 	.max_args = 1,
-	.run = run,
+	.run = run_gcsim,
 };
 
 static const struct cli_tool gcsim = {

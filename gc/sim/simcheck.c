@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The laws of the simulated volume.
+ * The invariants of the simulated volume.
  *
- * Each is looked at from the side that does not keep it: counts of segments by
- * going over places, places by going over the map.
+ * Each is checked from independent data: counts of segments from places, places
+ * from the map.
  */
 #include "gc/sim/simcheck.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What must be so in a simulated volume, whatever was done to it. */
+/* The invariants of a simulated volume. */
 #ifndef NILFS2_GC_SIM_SIMCHECK_H
 #define NILFS2_GC_SIM_SIMCHECK_H
 

@@ -2,18 +2,18 @@
 /*
  * The cleaner.
  *
- * It works in steps, as nilfs_cleanerd does: some victims are chosen, what is
- * needed of them is moved, what describes that is flushed, and they are clean.
- * The choice is gc.nilfs2's: policy_next() over all segments, of which those
- * are taken that are clean, open or victims already.  Where time alone changes
- * nothing a tournament finds the same one sooner, and where a round needs many
- * the order of an ageing policy is made once per round.
+ * It works in steps, like nilfs_cleanerd: victims are chosen, their live blocks
+ * moved, the metadata flushed, and they are clean.  Victims are chosen by
+ * policy_next() of gc.nilfs2 over all segments, skipping those that are clean,
+ * open or victims already.  If time alone changes nothing a tournament finds
+ * the same one faster, and if a round needs many the order of an ageing policy
+ * is computed once per round.
  *
- * nilfs_cleanerd looks at the victims of a step only to see that there is
- * little to reclaim in all of them together, and then gives them a new time, so
- * that others come first.  Times being seconds, what was written, moved or left
- * alone in the one that it is now is no candidate; where nothing else is left
- * it waits for the user to go on, and goes on then.
+ * nilfs_cleanerd examines the victims of a step only to see that they have
+ * little to reclaim in total, and then updates their times, so that others come
+ * first.  As times are seconds, segments written, moved or skipped in the
+ * current second are no candidates; if no other is left it waits for the user's
+ * next second.
  */
 #include "gc/sim/simclean.h"
 
@@ -33,7 +33,7 @@ static void changed(void *arg, uint32_t segnum)
 	struct simclean *c = arg;
 	bool taken = c->vol->state[segnum] != SIMVOL_FULL;
 
-	/* Whatever else changes of one that is no candidate. */
+	/* Other changes of a segment that is not a candidate do not matter. */
 	if (taken && c->order.taken[segnum])
 		return;
 	c->order.taken[segnum] = taken;
@@ -56,7 +56,7 @@ static bool is_steady(const struct simclean_config *config)
 	       !config->env.max_search;
 }
 
-/* An order that looks at segments as they are at each choice. */
+/* An order that uses the current segments at each choice. */
 static int open_order(struct simclean *c)
 {
 	uint32_t n = c->vol->config.nsegments;
@@ -125,7 +125,7 @@ int64_t simclean_choose(struct simclean *c)
 	return i;
 }
 
-/* Percent of dead blocks that victims must have, LOOKED at so many before. */
+/* Percent of dead blocks that victims must have, after LOOKED were examined. */
 static uint64_t least_dead(const struct simclean *c, uint64_t looked)
 {
 	uint64_t n = c->vol->config.nsegments;
@@ -133,7 +133,7 @@ static uint64_t least_dead(const struct simclean *c, uint64_t looked)
 				 c->config.mc_min_reclaimable :
 				 c->config.min_reclaimable;
 
-	/* All of them were looked at: now a tenth of that will do. */
+	/* All of them were examined: now a tenth of that is enough. */
 	if (looked >= n && !c->vol->config.second)
 		return looked < 2 * n ? least / 10 : 0;
 	return least;
@@ -170,7 +170,7 @@ static void choose_step(struct simclean *c)
 }
 
 /* Up to a step's victims. */
-static void choose(struct simclean *c)
+static void choose_worthwhile(struct simclean *c)
 {
 	uint64_t looked = 0;
 	uint32_t i;
@@ -228,7 +228,7 @@ static int clean_place(struct simvol *v, struct context *cx, uint32_t place)
 	return 0;
 }
 
-/* Where blocks are is all over the map: it is asked for some time before. */
+/* Accesses to the map are scattered: prefetch. */
 static void look_ahead(const struct simvol *v, uint32_t place)
 {
 	if (place < v->nplaces && v->owner[place] != SIMVOL_NONE)
@@ -255,7 +255,7 @@ static int run_step(struct simclean *c, struct context *cx)
 	uint32_t i;
 	int ret = 0;
 
-	choose(c);
+	choose_worthwhile(c);
 	for (i = 0; i < c->nvictims && !ret; i++)
 		ret = clean_segment(c->vol, cx, c->victims[i]);
 	if (!ret && simmeta_dirty(c->vol))

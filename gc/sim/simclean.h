@@ -5,7 +5,7 @@
 #ifndef NILFS2_GC_SIM_SIMCLEAN_H
 #define NILFS2_GC_SIM_SIMCLEAN_H
 
-#include "gc/policy.h"
+#include "gc/plan/policy.h"
 #include "gc/sim/simtree.h"
 #include "gc/sim/simvol.h"
 
@@ -28,13 +28,13 @@ struct simclean {
 	bool has_tree;
 	uint32_t *victims;	/* of a step */
 	uint32_t nvictims;
-	bool goes_on;		/* a round ended for want of victims */
-	/* Is told each victim in order; NULL: nobody. */
+	bool goes_on;		/* a round ended without enough victims */
+	/* Called for each victim in order; or NULL. */
 	void (*chosen)(void *arg, const struct policy_segment *s);
 	void *arg;
 };
 
-/* A cleaner for V, which tells it of its changes from now on. -ENOMEM. */
+/* A cleaner for V, which reports its changes to it from now on.  -ENOMEM. */
 int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		  const struct simclean_config *config);
 void simclean_close(struct simclean *c);

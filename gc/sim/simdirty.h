@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pages that are written in memory and not yet on the volume.
+ * Pages that are dirty in memory.
  *
- * They go in the order of their numbers from where the last one was, around
- * the end, as a kernel writes a file back: with many of them, neighbours go
+ * They are written in the order of their numbers from the last one on, around
+ * the end, like a kernel's writeback: with many of them, neighbours are written
  * together.
  */
 #ifndef NILFS2_GC_SIM_SIMDIRTY_H

@@ -2,12 +2,12 @@
 /*
  * A real volume as the start.
  *
- * Which block of which file lives where would not change what a cleaner does,
- * so blocks are numbered as they lie; but those of hot files, which are written
- * more often, as they follow in these.  What a policy is told of a segment is
- * taken over as it is; blocks of metadata count as data from then on.  What
- * is kept for the past is so for one snapshot that never goes.  Segments that
- * gc.nilfs2 would not touch, the simulated cleaner does not either.
+ * The cleaner does not depend on which block of which file is where, so blocks
+ * are numbered by position; but those of hot files, which are written more
+ * often, by file.  The facts that policies use are copied; blocks of metadata
+ * count as data from then on.  Blocks kept for the past are kept for one
+ * snapshot that is never deleted.  Segments that gc.nilfs2 would not clean, the
+ * simulated cleaner does not either.
  */
 #include "gc/sim/simimage.h"
 
@@ -18,8 +18,8 @@
 
 #include "base/array.h"
 #include "disk/segusage.h"
-#include "gc/facts.h"
-#include "gc/spread.h"
+#include "gc/plan/facts.h"
+#include "gc/plan/spread.h"
 #include "vol/dir.h"
 #include "vol/extent.h"
 #include "vol/root.h"
@@ -90,8 +90,8 @@ static void take_candidates(struct simimage *image, const struct facts *f)
 	}
 }
 
-static int allocate(struct simimage *image, struct context *cx,
-		    const struct nilfs_geometry *g)
+static int allocate_segments(struct simimage *image, struct context *cx,
+			     const struct nilfs_geometry *g)
 {
 	uint32_t i;
 
@@ -113,7 +113,7 @@ static int allocate(struct simimage *image, struct context *cx,
 }
 
 /* Places are made for as many blocks as a segment has, and no more. */
-static int check_counts(const struct simimage *image, struct context *cx)
+static int check_segment_sizes(const struct simimage *image, struct context *cx)
 {
 	uint32_t i;
 
@@ -157,8 +157,8 @@ static int read_hot(struct simimage *image, struct context *cx,
 	for (i = 0; i < hot->count && !ret; i++) {
 		ret = dir_resolve(&root, cx, hot->items[i], &ino);
 		if (ret == -ENOENT || ret == -ENOTDIR)
-			return fail(cx, ret, "%s: there is no such file on the "
-				    "volume", hot->items[i]);
+			return fail_said(cx, ret, "%s: no such file on the "
+					 "volume", hot->items[i]);
 		if (!ret)
 			ret = spread_walk(cx, &root, ino, add_hot, image);
 	}
@@ -169,7 +169,7 @@ static int read_volume(struct simimage *image, struct context *cx,
 		       struct volume *vol, const struct option_list *hot)
 {
 	struct facts f = { 0 };
-	int ret = allocate(image, cx, &vol->geo);
+	int ret = allocate_segments(image, cx, &vol->geo);
 
 	if (!ret)
 		ret = facts_gather(&f, cx, vol, 0);
@@ -178,7 +178,7 @@ static int read_volume(struct simimage *image, struct context *cx,
 	if (!ret)
 		take_candidates(image, &f);
 	if (!ret)
-		ret = check_counts(image, cx);
+		ret = check_segment_sizes(image, cx);
 	if (!ret)
 		ret = read_hot(image, cx, vol, hot);
 	image->now = f.env.nongc_ctime;
@@ -214,8 +214,8 @@ static uint32_t current_of(const struct policy_segment *s)
 }
 
 /*
- * The hot blocks, each to its segment, where PUT counts them.  A file that was
- * named twice has more of them than live.
+ * Adds the hot blocks to their segments, counted in PUT.  A file that was named
+ * twice has more of them than are live.
  */
 static int put_hot(const struct simimage *image, struct context *cx,
 		   struct simvol *v, uint32_t *put)
@@ -227,7 +227,8 @@ static int put_hot(const struct simimage *image, struct context *cx,
 		if (i >= image->nsegments ||
 		    put[i] >= current_of(&image->segments[i]))
 			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": has "
-				    "more blocks of hot files than live there",
+						  "more blocks of hot files "
+						  "than live blocks",
 				    i);
 		place = i * v->config.blocks + put[i]++;
 		v->owner[place] = id;
@@ -236,7 +237,7 @@ static int put_hot(const struct simimage *image, struct context *cx,
 	return 0;
 }
 
-/* The rest of segment I: what lives, then the past, then the dead. */
+/* The rest of segment I: live blocks, then the past, then dead ones. */
 static void put_blocks(struct simvol *v, uint32_t i, uint32_t hot,
 		       uint32_t *id)
 {

@@ -11,7 +11,7 @@
 #include "base/context.h"
 #include "cli/option.h"
 #include "dev/dev.h"
-#include "gc/policy.h"
+#include "gc/plan/policy.h"
 #include "gc/sim/simvol.h"
 
 struct simimage {

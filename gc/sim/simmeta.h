@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Metadata of a simulated volume: blocks that say where other blocks are.
+ * Metadata of a simulated volume: blocks that map other blocks.
  *
- * A node describes so many data blocks, a block of the DAT so many blocks of
- * data and nodes.  What is written by the user changes both; what is moved
- * changes the DAT if there is one, that being what it is for.  Changed blocks
- * are written by a flush, once each.
+ * A node describes a number of data blocks, a block of the DAT a number of
+ * blocks of data and nodes.  User writes change both; moving changes only the
+ * DAT if there is one.  Changed blocks are written by a flush, once each.
  */
 #ifndef NILFS2_GC_SIM_SIMMETA_H
 #define NILFS2_GC_SIM_SIMMETA_H
@@ -19,7 +18,7 @@ void simmeta_close(struct simvol *v);
 /* Block ID has another place: what describes it is dirty. */
 void simmeta_touch(struct simvol *v, uint32_t id, bool moved);
 
-/* The cleaner wants the block ID of metadata elsewhere: it is dirty. */
+/* The cleaner moves metadata block ID: makes it dirty. */
 void simmeta_move(struct simvol *v, uint32_t id);
 
 /* Blocks that a flush would write. */

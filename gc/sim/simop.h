@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a user does to a simulated volume, as a workload or a trace says. */
+/* Operations on a simulated volume, from a workload or a trace. */
 #ifndef NILFS2_GC_SIM_SIMOP_H
 #define NILFS2_GC_SIM_SIMOP_H
 

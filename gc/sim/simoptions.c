@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The options of gcsim.nilfs2: rows, and what is so without them.
+ * The options of gcsim.nilfs2 and their defaults.
  */
 #include "gc/sim/simoptions.h"
 
 #include <errno.h>
+
+#include "gc/plan/policy.h"
 
 #define AT(member) offsetof(struct simoptions, member)
 
@@ -34,24 +36,26 @@ static int set_workload(struct context *cx, const char *arg, void *where)
 	const struct simwork_kind **kind = where;
 
 	*kind = simwork_find(arg);
-	return *kind ? 0 : fail(cx, -EINVAL, "--workload: there is no '%s'",
+	return *kind ? 0 : fail(cx, -EINVAL, "--workload: unknown workload "
+					     "'%s'",
 				arg);
 }
 
 const struct cli_option simoptions_rows[] = {
 	{ 'b', "block-size", "SIZE", "size of a block (4096)", OPTION_SIZE,
 	  AT(block_size) },
-	{ 0, "check", "N", "look for contradictions every N blocks",
+	{ 0, "check", "N", "check counts every N blocks",
 	  OPTION_U64, AT(check_every) },
-	{ 0, "counts", "HOW", "what policies know: exact, counters, halved",
+	{ 0, "counts", "HOW", "counts that policies use: exact, counters, "
+	     "halved",
 	  OPTION_CHOICE, AT(counts), 0, 0, counts },
 	{ 0, "curve", NULL, "show free space and writes over time", OPTION_FLAG,
 	  AT(curve) },
 	{ 0, "dat", "N", "blocks described by a block of the DAT",
 	  OPTION_U32, AT(dat) },
-	{ 0, "data", "N", "blocks that have data, in place of a share",
+	{ 0, "data", "N", "blocks with data, in place of a share",
 	  OPTION_U64, AT(data) },
-	{ 0, "dirty-pages", "N", "blocks that stay in memory at first",
+	{ 0, "dirty-pages", "N", "written blocks kept in memory",
 	  OPTION_U64, AT(dirty_pages) },
 	{ 0, "file-blocks", "N", "length of a file", OPTION_U32,
 	  AT(file_blocks) },
@@ -72,7 +76,7 @@ const struct cli_option simoptions_rows[] = {
 	  OPTION_U32, AT(hot_writes) },
 	{ 0, "low", "N", "clean segments below which the cleaner begins",
 	  OPTION_U32, AT(low) },
-	{ 0, "max-search", "N", "look at N segments for each choice",
+	{ 0, "max-search", "N", "examine N segments for each choice",
 	  OPTION_U64, AT(max_search) },
 	{ 0, "mc-min-reclaimable", "PERCENT",
 	  "the same below --low (as there)", OPTION_U32,
@@ -82,25 +86,25 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "metadata-log", NULL, "metadata has a log of its own",
 	  OPTION_FLAG, AT(metadata_log) },
 	{ 0, "min-reclaimable", "PERCENT",
-	  "a step with fewer dead blocks waits (0)", OPTION_U32,
+	  "skip a step with fewer dead blocks (0)", OPTION_U32,
 	  AT(min_reclaimable) },
-	{ 0, "moves-change-nodes", NULL, "nodes say where blocks are",
+	{ 0, "moves-change-nodes", NULL, "nodes change when blocks are moved",
 	  OPTION_FLAG, AT(moves_change_nodes) },
 	{ 0, "nodes", "N", "blocks described by a node", OPTION_U32,
 	  AT(nodes) },
 	{ 0, "placement", "HOW", "logs: one, survivors, hot-cold",
 	  OPTION_CHOICE, AT(placement), 0, 0, placements },
 	{ 'p', "policy", "NAME[:PERCENT]",
-	  "which segments come first; may be repeated",
-	  OPTION_LIST, AT(policies) },
-	{ 0, "protect", "N", "keep what was alive within N blocks",
+	  "order in which segments are cleaned; may be repeated",
+	  OPTION_LIST, AT(policies), .word = policy_word },
+	{ 0, "protect", "N", "keep blocks live within the last N blocks",
 	  OPTION_U64, AT(protect) },
 	{ 0, "scarce", "N", "clean segments up to which data-first is greedy",
 	  OPTION_U32, AT(scarce) },
 	{ 0, "second", "N",
-	  "blocks a second: times are whole ones, as nilfs_cleanerd's",
+	  "blocks per second; times are whole seconds",
 	  OPTION_U32, AT(second) },
-	{ 0, "seed", "N", "another run of the same kind (1)", OPTION_U64,
+	{ 0, "seed", "N", "seed of the random numbers (1)", OPTION_U64,
 	  AT(seed) },
 	{ 0, "segment-size", "SIZE", "size of a segment or zone (8M)",
 	  OPTION_SIZE, AT(segment_size) },
@@ -116,7 +120,7 @@ const struct cli_option simoptions_rows[] = {
 	  AT(summaries) },
 	{ 0, "svg", "FILE", "draw the segments and free space over time",
 	  OPTION_STRING, AT(svg) },
-	{ 't', "trace", "FILE", "do what the trace says", OPTION_STRING,
+	{ 't', "trace", "FILE", "replay a trace", OPTION_STRING,
 	  AT(trace) },
 	{ 0, "trace-format", "FORMAT", "guess, fio, blkparse, csv",
 	  OPTION_CHOICE, AT(trace_format), 0, 0, formats },
@@ -126,8 +130,9 @@ const struct cli_option simoptions_rows[] = {
 	  AT(warm_up) },
 	{ 0, "wear", NULL, "show how many segments were cleaned how often",
 	  OPTION_FLAG, AT(wear) },
-	{ 'w', "workload", "NAME", "what the user does (uniform)",
-	  OPTION_CALL, AT(workload), 0, 0, NULL, set_workload },
+	{ 'w', "workload", "NAME", "pattern of writes (uniform)",
+	  OPTION_CALL, AT(workload), 0, 0, NULL, set_workload,
+	  simwork_word },
 	{ 0, "writes", "N", "blocks that are measured", OPTION_U64,
 	  AT(writes) },
 	{ 0 },

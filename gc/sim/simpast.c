@@ -2,11 +2,10 @@
 /*
  * The past of a simulated volume.
  *
- * What died is held by a snapshot that lies in its life, or by the protection
- * period.  When a snapshot goes or the period passes, all places are looked at
- * again: that is what gc.nilfs2 does, at each of its batches, with the DAT.
- * The other ways of counting know what they cannot know only by a rule of
- * thumb.
+ * A dead block is held by a snapshot within its life, or by the protection
+ * period.  When a snapshot is deleted or the period ends, all places are
+ * examined again, as gc.nilfs2 does with the DAT at each batch.  The other ways
+ * of counting are approximations.
  */
 #include "gc/sim/simpast.h"
 
@@ -26,7 +25,7 @@ int simpast_take(struct simvol *v, struct context *cx)
 	return 0;
 }
 
-static bool is_needed(const struct simvol *v, uint32_t place)
+static bool is_place_needed(const struct simvol *v, uint32_t place)
 {
 	uint32_t id = v->owner[place];
 
@@ -42,7 +41,7 @@ static uint32_t count_segment(const struct simvol *v, uint32_t segnum,
 
 	*live = 0;
 	for (i = first; i < first + v->segments[segnum].written; i++) {
-		needed += is_needed(v, i);
+		needed += is_place_needed(v, i);
 		*live += v->owner[i] != SIMVOL_NONE && v->at[v->owner[i]] == i;
 	}
 	return needed;
@@ -56,7 +55,7 @@ void simpast_count(const struct simvol *v, uint32_t *needed)
 		needed[i] = count_segment(v, i, &live);
 }
 
-/* Counts all of them again, and tells policies where these are to know. */
+/* Counts all of them again, and updates the counts that policies use. */
 static void recount(struct simvol *v)
 {
 	uint32_t i, live;

@@ -17,8 +17,8 @@ void simpast_drop(struct simvol *v);
 void simpast_protect(struct simvol *v, uint32_t cno);
 
 /*
- * The blocks that are needed of each full segment, by looking at all places:
- * what the counts should be.  NEEDED has room for all segments.
+ * The live blocks of each full segment, by examining all places: what the
+ * counts should be.  NEEDED has room for all segments.
  */
 void simpast_count(const struct simvol *v, uint32_t *needed);
 

@@ -5,7 +5,7 @@
 #ifndef NILFS2_GC_SIM_SIMRANDOM_H
 #define NILFS2_GC_SIM_SIMRANDOM_H
 
-#include <stdint.h>
+#include "base/wide.h"
 
 struct simrandom {
 	uint64_t state;
@@ -24,7 +24,7 @@ static inline uint64_t simrandom_next(struct simrandom *r)
 /* One of 0 ... BELOW - 1; 0 where BELOW is 0. */
 static inline uint64_t simrandom_below(struct simrandom *r, uint64_t below)
 {
-	return (uint64_t)((unsigned __int128)simrandom_next(r) * below >> 64);
+	return wide_mul(simrandom_next(r), below).high;
 }
 
 /* From 0 on, less than 1. */

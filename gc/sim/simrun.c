@@ -2,9 +2,8 @@
 /*
  * A run.
  *
- * Before a block is written there must be clean segments enough for it and for
- * all metadata that is dirty; that is where the cleaner comes in, as it does
- * where one that works beside the user has come too late.
+ * Before a block is written there must be enough clean segments for it and for
+ * all dirty metadata; otherwise the cleaner runs.
  */
 #include "gc/sim/simrun.h"
 
@@ -16,7 +15,7 @@
 #include "gc/sim/simmeta.h"
 #include "gc/sim/simpast.h"
 
-/* Steps between two looks at whether the user wants to stop. */
+/* Steps between two checks for cancellation. */
 #define PATIENCE 0xffffu
 
 int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
@@ -123,7 +122,7 @@ static uint64_t segments_for_flush(const struct simvol *v)
 	return simmeta_dirty(v) / v->config.blocks;
 }
 
-static int make_room(struct simrun *r, struct context *cx)
+static int clean_for_user(struct simrun *r, struct context *cx)
 {
 	const struct simvol *v = r->vol;
 
@@ -136,10 +135,10 @@ static int make_room(struct simrun *r, struct context *cx)
 	return 0;
 }
 
-/* Block ID goes to the volume. */
+/* Writes block ID to the volume. */
 static int write_block(struct simrun *r, struct context *cx, uint32_t id)
 {
-	int ret = make_room(r, cx);
+	int ret = clean_for_user(r, cx);
 
 	if (!ret)
 		ret = simvol_write(r->vol, cx, id);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A run of the simulator: a volume, a user, a cleaner, and what came of it.
+ * A run of the simulator: a volume, a user, a cleaner, and the result.
  */
 #ifndef NILFS2_GC_SIM_SIMRUN_H
 #define NILFS2_GC_SIM_SIMRUN_H
@@ -70,8 +70,8 @@ uint64_t simrun_written(const struct simvol_totals *t);
 uint64_t simrun_asked(const struct simrun *r);
 
 /*
- * Segments that policies take for at least half alive, of which at most an
- * eighth is needed: what nobody will clean.
+ * Segments that are at least half live by the counts of policies, but of which
+ * at most an eighth is live: they are never cleaned.
  */
 uint32_t simrun_starved(const struct simvol *v);
 

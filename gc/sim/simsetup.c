@@ -2,7 +2,7 @@
 /*
  * From options to a run.
  *
- * What is not said follows from the rest: a run of ten times the data, of which
+ * Defaults follow from the other options: a run of ten times the data, of which
  * the first half only ages the volume; and as few clean segments as the logs
  * and one step of the cleaner need.
  */
@@ -45,18 +45,18 @@ static int check_times(struct context *cx, const struct simoptions *o)
 	return 0;
 }
 
-static int check_options(struct context *cx, const struct simoptions *o)
+static int check_simoptions(struct context *cx, const struct simoptions *o)
 {
 	if (!o->block_size || !o->segment_size ||
 	    o->segment_size / o->block_size > UINT32_MAX / 2)
-		return fail(cx, -EINVAL, "volume: no such sizes");
+		return fail(cx, -EINVAL, "volume: invalid sizes");
 	if (o->fill > 100 || o->hot > 100 || o->hot_writes > 100 ||
 	    o->min_reclaimable > 100 ||
 	    (o->mc_min_reclaimable != SIMOPTIONS_SAME &&
 	     o->mc_min_reclaimable > 100))
 		return fail(cx, -EINVAL, "options: more than 100 percent");
 	if (o->block_size > UINT32_MAX)
-		return fail(cx, -EINVAL, "volume: no such size of blocks");
+		return fail(cx, -EINVAL, "volume: invalid block size");
 	return check_times(cx, o);
 }
 
@@ -196,7 +196,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
 		  const struct simimage *image, const struct simpolicy *policy)
 {
-	int ret = check_options(cx, options);
+	int ret = check_simoptions(cx, options);
 
 	*s = (struct simsetup){ .options = options, .image = image };
 	if (!ret && options->trace)
@@ -237,9 +237,9 @@ uint64_t simsetup_total(const struct simsetup *s)
 	return s->options->trace ? 0 : blocks_before(s) + s->asked;
 }
 
-/* The user goes on until UNTIL blocks were asked for. */
+/* Runs the user until UNTIL blocks were written. */
 static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
-		 void (*told)(void *arg, uint64_t done), void *arg)
+		 void (*progress)(void *arg, uint64_t done), void *arg)
 {
 	struct simop op;
 	int ret = 0;
@@ -247,14 +247,14 @@ static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
 	while (!ret && s->run.asked < until) {
 		simwork_next(&s->work, &op);
 		ret = simrun_step(&s->run, cx, &op);
-		if (told && s->run.asked % 0x1000 == 0)
-			told(arg, s->run.asked);
+		if (progress && s->run.asked % 0x1000 == 0)
+			progress(arg, s->run.asked);
 	}
 	return ret;
 }
 
 static int run_trace(struct simsetup *s, struct context *cx,
-		     void (*told)(void *arg, uint64_t done), void *arg)
+		     void (*progress)(void *arg, uint64_t done), void *arg)
 {
 	struct simop op;
 	int ret;
@@ -263,29 +263,29 @@ static int run_trace(struct simsetup *s, struct context *cx,
 		ret = simrun_step(&s->run, cx, &op);
 		if (ret)
 			break;
-		if (told)
-			told(arg, s->run.asked);
+		if (progress)
+			progress(arg, s->run.asked);
 	}
 	return ret;
 }
 
 static int run_work(struct simsetup *s, struct context *cx,
-		    void (*told)(void *arg, uint64_t done), void *arg)
+		    void (*progress)(void *arg, uint64_t done), void *arg)
 {
 	int ret;
 
 	if (s->image)
 		simwork_skip(&s->work);
-	ret = go_on(s, cx, blocks_before(s), told, arg);
+	ret = go_on(s, cx, blocks_before(s), progress, arg);
 	simrun_measure(&s->run);
 	if (!ret)
-		ret = go_on(s, cx, simsetup_total(s), told, arg);
+		ret = go_on(s, cx, simsetup_total(s), progress, arg);
 	return ret;
 }
 
 int simsetup_run(struct simsetup *s, struct context *cx,
-		 void (*told)(void *arg, uint64_t done), void *arg)
+		 void (*progress)(void *arg, uint64_t done), void *arg)
 {
-	return s->options->trace ? run_trace(s, cx, told, arg) :
-				   run_work(s, cx, told, arg);
+	return s->options->trace ? run_trace(s, cx, progress, arg)
+				 : run_work(s, cx, progress, arg);
 }

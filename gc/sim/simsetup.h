@@ -12,7 +12,7 @@
 #include "gc/sim/simvol.h"
 #include "gc/sim/simwork.h"
 
-/* A policy as it was asked for. */
+/* A policy as requested. */
 struct simpolicy {
 	const char *name;
 	const struct policy *policy;
@@ -43,8 +43,8 @@ void simsetup_close(struct simsetup *s);
 /* Blocks that the user will write in all; 0 where only the trace knows. */
 uint64_t simsetup_total(const struct simsetup *s);
 
-/* Lets it run to the end.  TOLD (NULL: nobody) hears of the blocks so far. */
+/* Runs it to the end.  TOLD (or NULL) is called with the blocks so far. */
 int simsetup_run(struct simsetup *s, struct context *cx,
-		 void (*told)(void *arg, uint64_t done), void *arg);
+		 void (*progress)(void *arg, uint64_t done), void *arg);
 
 #endif

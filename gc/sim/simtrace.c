@@ -2,8 +2,8 @@
 /*
  * Traces.
  *
- * A trace is read twice: how far each file reaches must be known before the
- * first block can be given a place.  Nothing else of it is kept.
+ * A trace is read twice: the size of each file must be known before the first
+ * block gets a place.  Nothing else of it is kept.
  */
 #include "gc/sim/simtrace.h"
 
@@ -15,7 +15,7 @@
 #include "base/checked.h"
 #include "gc/sim/simtrace_line.h"
 
-/* Lines between two looks at whether the user wants to stop. */
+/* Lines between two checks for cancellation. */
 #define PATIENCE 0xffffu
 
 /* The next line that matters: 1, or 0 at the end. */
@@ -47,8 +47,8 @@ static struct simtrace_file *find(struct simtrace *t, const char *name)
 	return NULL;
 }
 
-static int add_file(struct simtrace *t, struct context *cx, const char *name,
-		    struct simtrace_file **file)
+static int add_traced_file(struct simtrace *t, struct context *cx,
+			   const char *name, struct simtrace_file **file)
 {
 	struct simtrace_file *grown = array_grow(cx, t->files, &t->room,
 						 t->nfiles + 1, sizeof(*grown));
@@ -73,7 +73,7 @@ static int note(struct simtrace *t, struct context *cx,
 	if (line->kind != SIMOP_WRITE)
 		return 0;
 	if (!file)
-		ret = add_file(t, cx, line->file, &file);
+		ret = add_traced_file(t, cx, line->file, &file);
 	if (!ret && file->end < line->offset + line->length)
 		file->end = line->offset + line->length;
 	return ret;
@@ -93,7 +93,7 @@ static int lay_out(struct simtrace *t, struct context *cx)
 			return fail(cx, -EINVAL, "%s: reaches further than "
 				    "can be simulated", t->path);
 	}
-	return t->blocks ? 0 : fail(cx, -EINVAL, "%s: there is no write in it",
+	return t->blocks ? 0 : fail(cx, -EINVAL, "%s: no write in the trace",
 				    t->path);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Traces: what users did, as other programs have recorded it.
+ * Traces recorded by other programs.
  *
- * Known are fio's iolog (versions 1 to 3), the text of blkparse, and lines
- * "time,operation,offset,length" in seconds and bytes.  Reads, and what is no
- * line of a trace, are passed over.  The files of an iolog lie after each
- * other on the volume, each as large as the trace knows it.
+ * Supported are fio's iolog (versions 1 to 3), the text of blkparse, and lines
+ * "time,operation,offset,length" in seconds and bytes.  Reads, and lines that
+ * are not part of a trace, are ignored.  The files of an iolog follow each
+ * other on the volume, each as large as the trace shows.
  */
 #ifndef NILFS2_GC_SIM_SIMTRACE_H
 #define NILFS2_GC_SIM_SIMTRACE_H

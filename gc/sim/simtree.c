@@ -65,7 +65,10 @@ void simtree_update(struct simtree *t, uint32_t index)
 	for (; i > 0; i /= 2) {
 		before = t->winners[i];
 		t->winners[i] = better(t, child(t, 2 * i), child(t, 2 * i + 1));
-		/* It has not been here and is not now: none above cares. */
+		/*
+		 * It was not the winner and is not now: the nodes above do not
+		 * change.
+		 */
 		if (t->winners[i] == before && before != index)
 			break;
 	}

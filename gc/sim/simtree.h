@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The best segment by a policy, while segments change all the time.
+ * The best segment by a policy, while segments change.
  *
  * A tournament: each inner node holds the better of its two children.  A block
- * that dies changes one leaf, and mostly no winner above the first few.
- * It is for policies whose numbers do not change with time alone.
+ * that dies changes one leaf, and rarely a winner above the first few.  For
+ * policies whose numbers do not change with time alone.
  */
 #ifndef NILFS2_GC_SIM_SIMTREE_H
 #define NILFS2_GC_SIM_SIMTREE_H
 
-#include "gc/policy.h"
+#include "gc/plan/policy.h"
 
 struct simtree {
 	const struct policy_order *order;	/* borrowed: policy, segments,

@@ -2,14 +2,14 @@
 /*
  * The simulated volume.
  *
- * A block lives where the map of logical blocks says: owner[place] is what was
- * written there, and it lives if at[owner[place]] is that place.  So a block
- * dies by being mapped elsewhere, and nothing has to be taken out of a list;
- * who cleans a segment goes over its places as a cleaner goes over the
- * summaries of its logs.  What snapshots need is told by the birth and death
- * of a place, which exist only where history is wanted.
+ * A block is live if the map of logical blocks refers to it: owner[place] is
+ * what was written there, and it is live if at[owner[place]] is that place.  So
+ * a block dies by being mapped elsewhere, and needs not be removed from a list;
+ * the cleaner examines the places of a segment as a real one reads the
+ * summaries of its logs.  Blocks needed by snapshots follow from the birth and
+ * death of a place, which are recorded only if there is a history.
  *
- * Segments are used in the order in which they became clean.
+ * Segments are reused in the order in which they became clean.
  */
 #include "gc/sim/simvol.h"
 
@@ -25,7 +25,8 @@
 
 enum { LOG_MAIN, LOG_OTHER, LOG_METADATA };
 
-static int check_config(struct context *cx, const struct simvol_config *c)
+static int check_volume_config(struct context *cx,
+			       const struct simvol_config *c)
 {
 	if (!c->nsegments || !c->data)
 		return fail(cx, -EINVAL, "volume: no segments or no blocks");
@@ -60,7 +61,7 @@ static uint32_t *nones(size_t n)
 	return p;
 }
 
-static int allocate(struct simvol *v)
+static int allocate_maps(struct simvol *v)
 {
 	uint32_t n = v->config.nsegments;
 
@@ -88,7 +89,7 @@ int simvol_open(struct simvol *v, struct context *cx,
 	int ret;
 
 	*v = (struct simvol){ .config = *config, .cno = 1 };
-	ret = check_config(cx, config);
+	ret = check_volume_config(cx, config);
 	if (!ret)
 		ret = simmeta_open(v, cx);
 	if (ret)
@@ -98,7 +99,7 @@ int simvol_open(struct simvol *v, struct context *cx,
 	v->protect_cno = SIMVOL_NONE;
 	for (i = 0; i < SIMVOL_LOGS; i++)
 		v->logs[i].segnum = SIMVOL_NONE;
-	if (allocate(v))
+	if (allocate_maps(v))
 		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
 			    v->nplaces);
 	for (i = 0; i < config->nsegments; i++) {
@@ -125,7 +126,7 @@ void simvol_close(struct simvol *v)
 	*v = (struct simvol){ 0 };
 }
 
-static void tell(const struct simvol *v, uint32_t segnum)
+static void notify_change(const struct simvol *v, uint32_t segnum)
 {
 	if (v->changed)
 		v->changed(v->changed_arg, segnum);
@@ -135,7 +136,7 @@ void simvol_set_state(struct simvol *v, uint32_t segnum,
 		      enum simvol_state state)
 {
 	v->state[segnum] = (uint8_t)state;
-	tell(v, segnum);
+	notify_change(v, segnum);
 }
 
 void simvol_release(struct simvol *v, uint32_t segnum)
@@ -176,7 +177,7 @@ static int next_segment(struct simvol *v, struct context *cx,
 	return 0;
 }
 
-/* Takes the next place of LOG for ID (NONE: for a summary). */
+/* Allocates the next place of LOG for ID (NONE: for a summary). */
 static uint32_t take_place(struct simvol *v, struct simvol_log *log,
 			   uint32_t id)
 {
@@ -236,7 +237,7 @@ bool simvol_is_held(const struct simvol *v, uint32_t place)
 	return false;
 }
 
-/* What was at PLACE is there no longer for the latest state. */
+/* The block at PLACE is dead in the latest state. */
 static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
 {
 	uint32_t segnum = place / v->config.blocks;
@@ -260,7 +261,7 @@ static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
 	    v->state[segnum] == SIMVOL_FULL)
 		simvol_release(v, segnum);
 	else
-		tell(v, segnum);
+		notify_change(v, segnum);
 }
 
 static bool is_cold(const struct simvol *v, uint32_t id)
@@ -296,7 +297,7 @@ static int append(struct simvol *v, struct context *cx, unsigned int log,
 		v->birth[place] = moved ? v->birth[old] : v->cno;
 		v->death[place] = SIMVOL_NONE;
 	}
-	tell(v, segnum);
+	notify_change(v, segnum);
 	if (old != SIMVOL_NONE)
 		die(v, old, id, moved ? 0 : v->cno);
 	return 0;
@@ -323,8 +324,8 @@ int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 	v->birth[to] = v->birth[place];
 	v->death[to] = v->death[place];
 	v->segments[to / v->config.blocks].snapshot++;
-	tell(v, to / v->config.blocks);
-	/* Here nothing needs it now. */
+	notify_change(v, to / v->config.blocks);
+	/* Nothing refers to it now. */
 	v->death[place] = v->birth[place];
 	v->segments[segnum].live -= v->segments[segnum].live != 0;
 	v->needed[segnum]--;

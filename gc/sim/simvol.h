@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A log-structured volume of which only the places of blocks exist.
+ * A log-structured volume that consists only of the places of blocks.
  *
  * Logical blocks are numbered: data first, then the blocks of metadata.  Each
- * is in one place or nowhere.  A place is segment * blocks + offset.  Both
- * maps are four bytes a block; all else is kept by segment.
+ * is in one place or nowhere.  A place is segment * blocks + offset.  Both maps
+ * take four bytes per block; everything else is kept per segment.
  */
 #ifndef NILFS2_GC_SIM_SIMVOL_H
 #define NILFS2_GC_SIM_SIMVOL_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "gc/policy.h"
+#include "gc/plan/policy.h"
 
 #define SIMVOL_NONE UINT32_MAX
 
@@ -28,11 +28,11 @@ enum simvol_kind {
 /* Where blocks that are written at the same time are put. */
 enum simvol_placement {
 	SIMVOL_ONE_LOG,
-	SIMVOL_SURVIVORS,	/* what the cleaner moves has its own log */
-	SIMVOL_HOT_COLD,	/* what is hot has its own log, moved or not */
+	SIMVOL_SURVIVORS,	/* moved blocks have their own log */
+	SIMVOL_HOT_COLD,	/* hot blocks have their own log, moved or not */
 };
 
-/* What policies are told of a segment that is not for the latest state. */
+/* What policies count as live that the latest state does not need. */
 enum simvol_counts {
 	SIMVOL_EXACT,		/* what would have to be moved, counted */
 	SIMVOL_COUNTERS,	/* live blocks, kept where blocks die; snapshots
@@ -86,7 +86,7 @@ struct simvol_totals {
 	uint64_t flushes, rounds;
 };
 
-/* A layer of metadata: who is described by which block, and what is dirty. */
+/* A layer of metadata: which block describes which, and which are dirty. */
 struct simvol_layer {
 	uint32_t base, count, fanout;
 	uint64_t *dirty;	/* a bit per block */
@@ -146,7 +146,7 @@ static inline enum simvol_kind simvol_kind_of(const struct simvol *v,
 	return id < v->layers[SIMVOL_DAT].base ? SIMVOL_NODE : SIMVOL_DAT;
 }
 
-/* The user writes data block ID: it goes to another place. -ENOSPC. */
+/* Writes data block ID to another place.  -ENOSPC. */
 int simvol_write(struct simvol *v, struct context *cx, uint32_t id);
 
 /* The user has no use for data block ID any more. */
@@ -157,13 +157,13 @@ int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 		  uint32_t id);
 
 /*
- * The same for what lives at PLACE as the past only: its copy has the same
+ * The same for a block at PLACE that only the past needs: its copy has the same
  * life.
  */
 int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 		       uint32_t place);
 
-/* The log that ID goes to. */
+/* The log that ID is written to. */
 unsigned int simvol_log_of(const struct simvol *v, uint32_t id, bool moved);
 
 /* Whether a snapshot or the protection period needs what died at PLACE. */

@@ -2,10 +2,9 @@
 /*
  * Workloads.
  *
- * All begin by writing each block once, so that the volume is as full as it is
- * meant to be.  Files are extents of equal length that are deleted and written
- * again in one piece: a lifetime without memory, so exponential, is that any
- * file of the hot part may be the next to go.
+ * All begin by writing each block once, to fill the volume.  Files are extents
+ * of equal length that are deleted and written again as a whole: with
+ * memoryless, thus exponential, lifetimes any hot file may be the next.
  */
 #include "gc/sim/simwork.h"
 
@@ -62,18 +61,23 @@ static void next_rewrite(struct simwork *w, struct simop *op)
 }
 
 const struct simwork_kind simwork_list[] = {
-	{ "uniform", "any block, each as likely as another", next_uniform,
+	{ "uniform", "single blocks, equally distributed", next_uniform,
 	  false },
 	{ "hot-cold", "most writes go to the hot share", next_hot_cold, false },
-	{ "sequential", "from the first block to the last, again and again",
+	{ "sequential", "from the first block to the last, repeatedly",
 	  next_sequential, false },
-	{ "files", "files of the hot share are deleted and rebuilt",
+	{ "files", "hot files are deleted and created",
 	  next_files, true },
-	{ "rewrite", "files until it is full, then blocks of any of them",
+	{ "rewrite", "files until it is full, then single blocks of them",
 	  next_rewrite, true },
 };
 
 const size_t simwork_count = sizeof(simwork_list) / sizeof(simwork_list[0]);
+
+const char *simwork_word(size_t i)
+{
+	return i < simwork_count ? simwork_list[i].name : NULL;
+}
 
 const struct simwork_kind *simwork_find(const char *name)
 {
@@ -85,7 +89,7 @@ const struct simwork_kind *simwork_find(const char *name)
 	return NULL;
 }
 
-static int check_config(struct context *cx, const struct simwork_config *c)
+static int check_work_config(struct context *cx, const struct simwork_config *c)
 {
 	if (!c->file_blocks || c->data < c->file_blocks)
 		return fail(cx, -EINVAL, "workload: no whole file fits");
@@ -132,7 +136,7 @@ int simwork_open(struct simwork *w, struct context *cx,
 
 	*w = (struct simwork){ .config = *config,
 			       .random.state = config->seed };
-	ret = check_config(cx, config);
+	ret = check_work_config(cx, config);
 	if (!ret && config->kind->mixed)
 		ret = shuffle(w, cx);
 	return ret;

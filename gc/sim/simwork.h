@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Workloads: what users do, made up.
+ * Synthetic workloads.
  */
 #ifndef NILFS2_GC_SIM_SIMWORK_H
 #define NILFS2_GC_SIM_SIMWORK_H
@@ -42,6 +42,9 @@ struct simwork_kind {
 extern const struct simwork_kind simwork_list[];
 extern const size_t simwork_count;
 
+/* The name of the I-th workload, or NULL past the last one. */
+const char *simwork_word(size_t i);
+
 /* By name, or NULL. */
 const struct simwork_kind *simwork_find(const char *name);
 
@@ -56,7 +59,9 @@ bool simwork_is_filled(const struct simwork *w);
 /* As if it had been. */
 void simwork_skip(struct simwork *w);
 
-/* What comes next: the first pass, then as the kind has it, without end. */
+/*
+ * The next operation: the first pass, then by the kind of workload, endlessly.
+ */
 void simwork_next(struct simwork *w, struct simop *op);
 
 #endif

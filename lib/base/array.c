@@ -2,8 +2,8 @@
 /*
  * Arrays that grow within the memory budget.
  *
- * Room doubles, so that adding one item at a time costs a constant on
- * average; near the budget it stops at the budget instead of giving up.
+ * The capacity doubles, so that adding one item at a time costs a constant on
+ * average; near the budget it is limited to the budget.
  */
 #include "base/array.h"
 

@@ -2,8 +2,8 @@
 /*
  * Sets of the numbers [0, bits), one bit each.
  *
- * Numbers outside the set are a caller's error for set and clear; test says
- * false for them, so that a number from a disk may be asked about as it is.
+ * Callers of set and clear must not pass numbers outside the set; test returns
+ * false for them, so that numbers from a disk can be passed unchecked.
  */
 #ifndef NILFS2_BASE_BITMAP_H
 #define NILFS2_BASE_BITMAP_H

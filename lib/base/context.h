@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The context: all that would otherwise be global.
+ * The context: state that would otherwise be global.
  *
  * Every function that can fail, take long or need much memory gets one.  It
- * holds the failure slot, the memory budget, the clock as the tool read it,
- * the cancel flag and the number of workers.  Nothing below the tools reads
- * the clock or the environment; they find it here.
+ * holds the failure text, the memory budget, the clock as read by the tool, the
+ * cancel flag and the number of workers.  Modules below the tools do not read
+ * the clock or the environment.
  */
 #ifndef NILFS2_BASE_CONTEXT_H
 #define NILFS2_BASE_CONTEXT_H
@@ -37,9 +37,9 @@ struct context {
 void context_init(struct context *cx);
 
 /*
- * A context for a worker of CX: same settings, a failure slot of its own, so
- * that workers never write one slot together.  The caller copies the text of
- * the worker whose failure it reports with context_adopt().
+ * A context for a worker of CX: the same settings, and its own failure text, so
+ * that workers do not share one.  The caller copies the text of the worker
+ * whose failure it reports with context_adopt().
  */
 void context_child(const struct context *cx, struct context *child);
 void context_adopt(struct context *cx, const struct context *child);

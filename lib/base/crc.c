@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * CRC-32 as the kernel counts it.
+ * CRC-32 as computed by the kernel.
  *
- * The bytes are counted by a library: libdeflate or ISA-L where one of them
- * was found, which multiply without carry and are as fast as each other, else
- * zlib.  libdeflate comes first since a program that is linked with it starts
- * sooner.
+ * The work is done by a library: libdeflate or ISA-L if found, which use
+ * carry-less multiplication and are equally fast, otherwise zlib.  libdeflate
+ * is preferred since programs linked with it start faster.
  *
- * A checksum is a polynomial over GF(2), reduced by the generator; a byte of
- * zero more multiplies it by x^8.  So the checksum after many zeros, which is
- * what joins the sums of two parts, takes a few multiplications.
+ * A checksum is a polynomial over GF(2), reduced by the generator; another zero
+ * byte multiplies it by x^8.  So the checksum after many zeros, which combines
+ * the sums of two parts, takes a few multiplications.
  */
 #include "config.h"
 

@@ -2,13 +2,14 @@
 /*
  * The worker pool.
  *
- * Workers take job numbers from one counter.  Since numbers are handed out in
- * order and a started job always runs to its end, every job below a failed
- * one has been run; keeping the lowest failure therefore gives an answer that
- * does not depend on timing.
+ * Jobs wait in a ring and are numbered in the order in which they are given.
+ * Every worker, including the giving thread, takes the oldest one, so when a job
+ * begins all earlier ones have begun: a job may wait for an earlier one.  A job
+ * that has begun runs to its end.  Keeping the failure of the lowest number
+ * therefore makes the result independent of timing.
  *
- * There is no queue and no idle thread between runs: a run lasts long enough
- * for thread creation not to matter, or it should not use threads.
+ * Idle workers sleep on one condition, a giver without work on another, jobs
+ * that wait for their turn on a third.
  */
 #include "config.h"
 
@@ -19,62 +20,105 @@
 #include <stdlib.h>
 
 #define WORKERS_MAX 1024
+#define DEPTH_PER_WORKER 4	/* of pool_run() */
+#define NONE UINT64_MAX
 
-struct pool {
+struct job {
 	pool_job *fn;
+	pool_numbered *numbered;	/* instead */
 	void *arg;
-	uint64_t jobs;
-	pthread_mutex_t lock;
-	uint64_t next;	    /* next job to hand out */
-	uint64_t failed;    /* lowest failed job, or JOBS */
-	int ret;	    /* its failure */
-	struct context *cx; /* and its text */
+	unsigned int *left;	/* counts it, or NULL */
 };
 
 struct worker {
 	struct pool *pool;
 	struct context cx;
 	unsigned int number;
+	uint64_t job;		/* the number of its job, or NONE */
 	pthread_t thread;
 };
 
-static uint64_t take_job(struct pool *pool)
-{
-	uint64_t job = pool->jobs;
+struct pool {
+	pthread_mutex_t lock;
+	pthread_cond_t work;	/* a job waits, or the pool closes */
+	pthread_cond_t idle;	/* nothing waits or runs; or of some */
+	pthread_cond_t turn;	/* a job is done */
+	struct job *ring;
+	unsigned int depth;
+	unsigned int running;
+	unsigned int turns;	/* jobs that wait for theirs */
+	uint64_t next;		/* number of the next job given */
+	uint64_t first;		/* number of the oldest that waits */
+	bool closing;
+	uint64_t failed;	/* lowest failed job, or NONE */
+	int ret;		/* its failure */
+	struct context failure;	/* and its text */
+	unsigned int threads;
+	struct worker workers[];	/* the giver is after the threads */
+};
 
-	pthread_mutex_lock(&pool->lock);
-	if (pool->failed == pool->jobs && pool->next < pool->jobs)
-		job = pool->next++;
-	pthread_mutex_unlock(&pool->lock);
-	return job;
+/* Takes note of the failure of a worker's job; the lock is held. */
+static void report(struct pool *pool, const struct worker *worker, int ret)
+{
+	if (worker->job >= pool->failed)
+		return;
+	pool->failed = worker->job;
+	pool->ret = ret;
+	context_adopt(&pool->failure, &worker->cx);
 }
 
-static void report(struct pool *pool, struct context *cx, uint64_t job, int ret)
+static int call(const struct job *job, struct worker *worker, bool skip)
 {
-	pthread_mutex_lock(&pool->lock);
-	if (job < pool->failed) {
-		pool->failed = job;
-		pool->ret = ret;
-		context_adopt(pool->cx, cx);
+	if (!job->numbered)
+		return job->fn(&worker->cx, job->arg, worker->number, skip);
+	return skip ? 0 : job->numbered(&worker->cx, job->arg, worker->number,
+					worker->job);
+}
+
+/* Runs the oldest job; the lock is held, but released meanwhile. */
+static void do_job(struct pool *pool, struct worker *worker)
+{
+	struct job job = pool->ring[pool->first % pool->depth];
+	bool skip;
+	int ret;
+
+	worker->job = pool->first++;
+	skip = pool->closing || pool->failed < worker->job;
+	ret = skip ? 0 : context_cancelled(&worker->cx);
+	if (ret) {
+		report(pool, worker, ret);
+		skip = true;
 	}
+	pool->running++;
 	pthread_mutex_unlock(&pool->lock);
+	ret = call(&job, worker, skip);
+	pthread_mutex_lock(&pool->lock);
+	pool->running--;
+	if (ret && !skip)
+		report(pool, worker, ret);
+	worker->job = NONE;
+	if (pool->turns)
+		pthread_cond_broadcast(&pool->turn);
+	if (job.left && !--*job.left)
+		pthread_cond_signal(&pool->idle);
+	if (!pool->running && pool->first == pool->next)
+		pthread_cond_signal(&pool->idle);
 }
 
 static void *work(void *arg)
 {
 	struct worker *worker = arg;
 	struct pool *pool = worker->pool;
-	uint64_t job;
 
-	while ((job = take_job(pool)) < pool->jobs) {
-		int ret = context_cancelled(&worker->cx);
-
-		if (!ret)
-			ret = pool->fn(&worker->cx, pool->arg, worker->number,
-				       job);
-		if (ret)
-			report(pool, &worker->cx, job, ret);
+	pthread_mutex_lock(&pool->lock);
+	for (;;) {
+		while (pool->first == pool->next && !pool->closing)
+			pthread_cond_wait(&pool->work, &pool->lock);
+		if (pool->first == pool->next)
+			break;
+		do_job(pool, worker);
 	}
+	pthread_mutex_unlock(&pool->lock);
 	return NULL;
 }
 
@@ -89,46 +133,179 @@ unsigned int pool_workers(const struct context *cx, uint64_t jobs)
 	return n ? (unsigned int)n : 1;
 }
 
-/* Starts workers 1..N-1 and returns how many run: fewer will do as well. */
-static unsigned int start(struct worker *workers, unsigned int n)
+/* Starts up to N threads; fewer are enough. */
+static void start(struct pool *pool, unsigned int n)
 {
 	sigset_t all, before;
 	unsigned int i;
 
-	/* Signals are for the caller's thread, which knows what they mean. */
+	/* Signals are handled by the caller's thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	for (i = 1; i < n; i++)
-		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]))
+	for (i = 0; i < n; i++)
+		if (pthread_create(&pool->workers[i].thread, NULL, work,
+				   &pool->workers[i]))
 			break;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return i;
+	pool->threads = i;
 }
 
-int pool_run(struct context *cx, uint64_t jobs, pool_job *fn, void *arg)
+static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
+		     unsigned int depth)
 {
-	struct pool pool = {
-		.fn = fn,
-		.arg = arg,
-		.jobs = jobs,
-		.lock = PTHREAD_MUTEX_INITIALIZER,
-		.failed = jobs,
-		.cx = cx,
-	};
-	unsigned int i, n = pool_workers(cx, jobs);
-	struct worker *workers = calloc(n, sizeof(*workers));
+	struct pool *pool = calloc(1, sizeof(*pool) +
+					      n * sizeof(*pool->workers));
+	unsigned int i;
 
-	if (!workers)
+	if (pool)
+		pool->ring = calloc(depth, sizeof(*pool->ring));
+	if (!pool || !pool->ring) {
+		free(pool);
 		return fail(cx, -ENOMEM, "%u workers", n);
-	for (i = 0; i < n; i++) {
-		workers[i].pool = &pool;
-		workers[i].number = i;
-		context_child(cx, &workers[i].cx);
 	}
-	n = start(workers, n);
-	work(&workers[0]);
-	for (i = 1; i < n; i++)
-		pthread_join(workers[i].thread, NULL);
-	free(workers);
-	return pool.ret;
+	pool->depth = depth;
+	pool->failed = NONE;
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->work, NULL);
+	pthread_cond_init(&pool->idle, NULL);
+	pthread_cond_init(&pool->turn, NULL);
+	for (i = 0; i < n; i++) {
+		pool->workers[i].pool = pool;
+		pool->workers[i].number = i;
+		pool->workers[i].job = NONE;
+		context_child(cx, &pool->workers[i].cx);
+	}
+	start(pool, n - 1);
+	*poolp = pool;
+	return 0;
+}
+
+int pool_open(struct pool **poolp, struct context *cx, unsigned int depth)
+{
+	return open_with(poolp, cx, pool_workers(cx, NONE), depth);
+}
+
+/* The failure so far; the lock is held. */
+static int verdict(struct pool *pool, struct context *cx)
+{
+	if (pool->failed == NONE)
+		return context_cancelled(cx);
+	context_adopt(cx, &pool->failure);
+	return pool->ret;
+}
+
+/* Puts JOB into the ring once it has room. */
+static int give(struct pool *pool, struct context *cx, struct job job)
+{
+	struct worker *giver = &pool->workers[pool->threads];
+	int ret;
+
+	pthread_mutex_lock(&pool->lock);
+	if (job.left)
+		++*job.left;
+	while (pool->next - pool->first == pool->depth)
+		do_job(pool, giver);
+	pool->ring[pool->next++ % pool->depth] = job;
+	if (pool->threads)
+		pthread_cond_signal(&pool->work);
+	else
+		do_job(pool, giver);
+	ret = verdict(pool, cx);
+	pthread_mutex_unlock(&pool->lock);
+	return ret;
+}
+
+int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
+	      unsigned int *left)
+{
+	return give(pool, cx, (struct job){ fn, NULL, arg, left });
+}
+
+/* Works and waits until *LEFT, or all that waits or runs, is 0; locked. */
+static void finish(struct pool *pool, const unsigned int *left)
+{
+	while (left ? *left : pool->running || pool->first != pool->next) {
+		if (pool->first != pool->next)
+			do_job(pool, &pool->workers[pool->threads]);
+		else
+			pthread_cond_wait(&pool->idle, &pool->lock);
+	}
+}
+
+int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left)
+{
+	int ret;
+
+	pthread_mutex_lock(&pool->lock);
+	finish(pool, left);
+	ret = cx ? verdict(pool, cx) : 0;
+	pthread_mutex_unlock(&pool->lock);
+	return ret;
+}
+
+/* Whether a job before NUMBER runs; none waits; the lock is held. */
+static bool has_earlier(const struct pool *pool, uint64_t number)
+{
+	unsigned int i;
+
+	for (i = 0; i <= pool->threads; i++)
+		if (pool->workers[i].job < number)
+			return true;
+	return false;
+}
+
+bool pool_turn(struct pool *pool, unsigned int worker)
+{
+	uint64_t number;
+	bool good;
+
+	pthread_mutex_lock(&pool->lock);
+	number = pool->workers[worker].job;
+	pool->turns++;
+	while (has_earlier(pool, number))
+		pthread_cond_wait(&pool->turn, &pool->lock);
+	pool->turns--;
+	good = pool->failed > number;
+	pthread_mutex_unlock(&pool->lock);
+	return good;
+}
+
+void pool_close(struct pool *pool)
+{
+	unsigned int i;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->closing = true;
+	pthread_cond_broadcast(&pool->work);
+	finish(pool, NULL);
+	pthread_mutex_unlock(&pool->lock);
+	for (i = 0; i < pool->threads; i++)
+		pthread_join(pool->workers[i].thread, NULL);
+	pthread_cond_destroy(&pool->turn);
+	pthread_cond_destroy(&pool->idle);
+	pthread_cond_destroy(&pool->work);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool->ring);
+	free(pool);
+}
+
+int pool_run(struct context *cx, uint64_t jobs, pool_numbered *fn, void *arg)
+{
+	const struct job job = { .numbered = fn, .arg = arg };
+	unsigned int n = pool_workers(cx, jobs);
+	struct pool *pool;
+	uint64_t i;
+	int ret = open_with(&pool, cx, n, n * DEPTH_PER_WORKER);
+
+	if (ret)
+		return ret;
+	for (i = 0; i < jobs && !ret; i++)
+		ret = give(pool, cx, job);
+	/* A failure of an earlier job may come later. */
+	if (jobs)
+		ret = pool_wait(pool, cx, NULL);
+	pool_close(pool);
+	return ret;
 }

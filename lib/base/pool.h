@@ -1,32 +1,72 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Independent jobs on several workers. */
+/*
+ * Workers and their queue of jobs.
+ *
+ * A pool accepts jobs at any time, and when too many wait, the thread that gives
+ * them runs one itself.  Jobs begin in the order in which they are given.
+ */
 #ifndef NILFS2_BASE_POOL_H
 #define NILFS2_BASE_POOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
 
+struct pool;
+
+/* How many workers run JOBS jobs; at least 1. */
+unsigned int pool_workers(const struct context *cx, uint64_t jobs);
+
 /*
  * One job.  CX is the worker's own context; WORKER < pool_workers() numbers
- * the worker, for state that each worker has once.  0 or a negative errno
- * with the failure text set.
+ * the worker, for state that each worker has once.  With SKIP, set once an
+ * earlier job has failed or the user asked to stop, it only frees ARG; what it
+ * returns then does not count.  Otherwise 0 or a negative errno with the failure
+ * text set.
  */
 typedef int pool_job(struct context *cx, void *arg, unsigned int worker,
-		     uint64_t job);
+		     bool skip);
 
 /*
- * Runs jobs [0, JOBS) and returns when all have ended.  Jobs start in order,
- * on at most CX->threads workers, the caller's thread being one of them; with
- * one worker they run one after another and no thread is made.
- *
- * After a failure or the user's wish to stop no further job starts.  Returned
- * is the failure of the lowest-numbered failed job, the same in every run
- * whatever the timing, with its text in CX; -EINTR if the user stopped it.
+ * Starts CX->threads - 1 threads; the giving thread, always the same, is the
+ * last worker.  At most DEPTH (>= 1) jobs wait; without threads a job is done
+ * when it is given.  -ENOMEM.
  */
-int pool_run(struct context *cx, uint64_t jobs, pool_job *fn, void *arg);
+int pool_open(struct pool **poolp, struct context *cx, unsigned int depth);
 
-/* How many workers pool_run() uses at most for JOBS jobs; at least 1. */
-unsigned int pool_workers(const struct context *cx, uint64_t jobs);
+/*
+ * Gives a job, and ARG with it, also on failure.  Unless LEFT is NULL, *LEFT (0
+ * before the first) counts the job until it is done.  Returns the failure of the
+ * earliest job that failed so far, with its text in CX: once all are waited for,
+ * the same in every run whatever the timing.  -EINTR once the user asked to
+ * stop.
+ */
+int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
+	      unsigned int *left);
+
+/*
+ * Works until *LEFT is 0, while other jobs may still run; LEFT NULL: until no
+ * job waits or runs.  Fails as pool_give(), but CX NULL: is not told.
+ */
+int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left);
+
+/*
+ * Inside a job of WORKER: sleeps until all jobs given before it are done.  False
+ * where one of them has failed.
+ */
+bool pool_turn(struct pool *pool, unsigned int worker);
+
+/* Lets what still waits be skipped, ends the threads; NULL is accepted. */
+void pool_close(struct pool *pool);
+
+/*
+ * Runs FN for the numbers [0, JOBS), on pool_workers(CX, JOBS) workers, and
+ * returns when all have ended.  They begin in order; after a failure or the
+ * user's wish to stop no further one begins.  Fails as pool_give().
+ */
+typedef int pool_numbered(struct context *cx, void *arg, unsigned int worker,
+			  uint64_t number);
+int pool_run(struct context *cx, uint64_t jobs, pool_numbered *fn, void *arg);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bisection of what is sorted. */
+/* Bisection of sorted arrays. */
 #ifndef NILFS2_BASE_SEARCH_H
 #define NILFS2_BASE_SEARCH_H
 

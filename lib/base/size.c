@@ -17,6 +17,7 @@
 #include <strings.h>
 
 #include "base/checked.h"
+#include "base/wide.h"
 
 static const char units[] = "KMGTPE";
 
@@ -25,7 +26,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The bytes of the unit that TEXT is the name of, 0 if it is none. */
+/* Bytes of the unit named TEXT, 0 if it is not a unit. */
 static uint64_t unit_size(const char *text)
 {
 	uint64_t base = 1024, size = 1;
@@ -57,7 +58,7 @@ static uint64_t fraction_of(const char *digits, size_t count, uint64_t unit)
 		value = value * 10 + (uint64_t)(digits[i] - '0');
 		scale *= 10;
 	}
-	return (uint64_t)((unsigned __int128)value * unit / scale);
+	return wide_mul_div(value, unit, 0, scale);
 }
 
 int size_parse(const char *text, uint64_t *bytes)
@@ -91,7 +92,6 @@ int size_parse(const char *text, uint64_t *bytes)
 char *size_format(uint64_t bytes, char buf[SIZE_TEXT_MAX])
 {
 	unsigned int unit, shift;
-	unsigned __int128 rounded;
 	uint64_t tenths;
 
 	for (unit = 0; unit < 6 && bytes >> (10 * unit) >= 1024; unit++)
@@ -106,8 +106,8 @@ char *size_format(uint64_t bytes, char buf[SIZE_TEXT_MAX])
 			 units[unit - 1]);
 		return buf;
 	}
-	rounded = (unsigned __int128)bytes * 10 + (UINT64_C(1) << (shift - 1));
-	tenths = (uint64_t)(rounded >> shift);
+	tenths = wide_mul_div(bytes, 10, UINT64_C(1) << (shift - 1),
+			      UINT64_C(1) << shift);
 	if (tenths >= 10240 && unit < 6) {
 		tenths = 10;
 		unit++;

@@ -2,8 +2,8 @@
 /*
  * A heap sort.
  *
- * qsort() of the C library may take as much memory as there is to sort, which
- * no memory budget knows of.
+ * qsort() of the C library may allocate as much memory as the array has,
+ * outside of the memory budget.
  */
 #include "base/sort.h"
 
@@ -77,4 +77,15 @@ static int compare_numbers(const void *a, const void *b)
 void sort_numbers(uint64_t *numbers, size_t n)
 {
 	sort_in_place(numbers, n, sizeof(*numbers), compare_numbers);
+}
+
+size_t sort_unique(uint64_t *numbers, size_t n)
+{
+	size_t i, kept = 0;
+
+	sort_numbers(numbers, n);
+	for (i = 0; i < n; i++)
+		if (!kept || numbers[kept - 1] != numbers[i])
+			numbers[kept++] = numbers[i];
+	return kept;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorting that needs no memory, whatever there is to sort. */
+/* Sorting without additional memory. */
 #ifndef NILFS2_BASE_SORT_H
 #define NILFS2_BASE_SORT_H
 
@@ -15,5 +15,8 @@ void sort_in_place(void *items, size_t count, size_t size,
 
 /* Sorts N numbers, ascending. */
 void sort_numbers(uint64_t *numbers, size_t n);
+
+/* The same, each once: how many are left. */
+size_t sort_unique(uint64_t *numbers, size_t n);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sets of bits in chunks that are there only where a member is.
+ * Sets of bits in chunks that are allocated on demand.
  *
- * A directory of pointers, one per chunk, is all that an empty set costs.  A
- * chunk is made by whoever adds its first member: of two threads that make
- * the same one, the first to enter it in the directory wins and the other
- * frees its own.  Members are set and taken out by atomic operations on a
- * word, so nobody ever waits.  Chunks go away only with all the others.
+ * An empty set costs only a directory of pointers, one per chunk.  A chunk is
+ * allocated when its first member is added: of two threads that allocate the
+ * same one, the first to enter it in the directory wins and the other frees its
+ * own.  Members are added and removed by atomic operations on a word, without
+ * locks.  Chunks are only freed all together.
  */
 #include "base/sparse.h"
 
@@ -131,8 +131,8 @@ int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
 }
 
 /*
- * Adds those of MASK to WORD that stand below the first one that it has; how
- * many.  None at all where another thread adds some of them just now.
+ * Adds the bits of MASK below the first one that WORD has already; returns
+ * their number, 0 if another thread changes the word meanwhile.
  */
 static uint32_t add_to_word(uint64_t *word, uint64_t mask)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sets of numbers, a bit each, that cost memory only where they have members:
- * for the blocks of a disk of which little is used.  Threads may add at once.
+ * Sets of numbers, a bit each, that use memory only near their members: for the
+ * blocks of a disk of which little is used.  Threads may add concurrently.
  */
 #ifndef NILFS2_BASE_SPARSE_H
 #define NILFS2_BASE_SPARSE_H
@@ -43,9 +43,9 @@ int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
 		    uint64_t bits, uint64_t *had);
 
 /*
- * Adds the numbers from FIRST on, COUNT at most, up to the first one that is in
- * the set, or cannot be, or where a chunk has to be made: how many were added,
- * from any thread.  What stopped it is for sparse_add() to say.
+ * Adds up to COUNT numbers from FIRST on, until one that is in the set, is out
+ * of range, or needs a new chunk: returns the number added, from any thread.
+ * Call sparse_add() for the next one.
  */
 uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count);
 

@@ -2,10 +2,10 @@
 /*
  * Temporary files without a name.
  *
- * Where the system can make a file that never had a name, it is that; else the
- * name is removed at once.  Nobody else can open it, and nothing of it stays
- * however the process ends.  It is written and read by offset, so threads share
- * it without a lock.
+ * If the system supports it, the file never has a name; otherwise the name is
+ * removed at once.  No other process can open it, and it is freed however the
+ * process ends.  It is written and read by offset, so threads share it without
+ * a lock.
  */
 #include "config.h"
 
@@ -23,8 +23,9 @@
 
 static int failed(struct context *cx, const char *what, int err)
 {
-	return fail(cx, -ENOMEM, "%s: %s a temporary file for what passes the "
-		    "memory budget: %s", cx->scratch_dir, what, strerror(err));
+	return fail(cx, -ENOMEM, "%s: %s a temporary file beyond the memory "
+				 "budget: %s", cx->scratch_dir, what,
+				 strerror(err));
 }
 
 /* The old way; a file with a name for a moment. */

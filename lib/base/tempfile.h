@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Temporary files without a name: what does not fit in memory. */
+/* Temporary files without a name, for data that does not fit in memory. */
 #ifndef NILFS2_BASE_TEMPFILE_H
 #define NILFS2_BASE_TEMPFILE_H
 
@@ -9,9 +9,9 @@
 #include "base/context.h"
 
 /*
- * A new empty file in the directory CX->scratch_dir, gone when *FD is closed.
- * All functions here fail with -ENOMEM, whatever the reason is (the text says
- * it): the file stands in for memory, and other failures mean other things.
+ * A new empty file in the directory CX->scratch_dir, freed when *FD is closed.
+ * All functions here fail with -ENOMEM, whatever the reason, which is in the
+ * text: the file replaces memory, and other errors have other meanings.
  */
 int tempfile_open(struct context *cx, int *fd);
 

@@ -2,8 +2,8 @@
 /*
  * Names from a disk as text that is safe to show.
  *
- * The terminal and the locale are not asked: what a name looks like in a log
- * or in JSON must not depend on where the tool ran.
+ * The result does not depend on the terminal or the locale, so that logs and
+ * JSON are the same everywhere.
  */
 #include "base/text.h"
 

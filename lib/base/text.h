@@ -2,11 +2,11 @@
 /*
  * Names from a disk as text that is safe to show.
  *
- * A name may hold any byte but NUL and '/'.  What is shown is UTF-8 without
- * characters that move the cursor, end the line or reorder what follows:
- * those, and bytes that are no UTF-8, appear as \xHH (two lower-case
- * hexadecimal digits for each byte), and a backslash as \\.  The original
- * bytes can be told from it, as printf '%b' does in a shell.
+ * A name may contain any byte but NUL and '/'.  The text is UTF-8 without
+ * characters that move the cursor, end the line or reorder what follows: those,
+ * and bytes that are not UTF-8, appear as \xHH (two lower-case hexadecimal
+ * digits for each byte), and a backslash as \\.  The original bytes can be
+ * restored, as by printf '%b' in a shell.
  */
 #ifndef NILFS2_BASE_TEXT_H
 #define NILFS2_BASE_TEXT_H

@@ -2,10 +2,10 @@
 /*
  * Times as text.
  *
- * gmtime_r() may read the time zone's files and fails for years that do not
- * fit an int; a disk can hold any number.  So the calendar is reckoned here:
- * with years that begin in March the leap day comes last, and days, months
- * and years follow from division in eras of 400 years.
+ * gmtime_r() may read the time zone's files and fails for years that do not fit
+ * an int; a disk can contain any number.  So the calendar is computed here: if
+ * years begin in March the leap day is last, and days, months and years follow
+ * from division in eras of 400 years.
  */
 #include "base/timefmt.h"
 

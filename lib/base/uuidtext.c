@@ -8,6 +8,7 @@
 #include "base/uuidtext.h"
 
 #include <errno.h>
+#include <string.h>
 #include <uuid.h>
 
 int uuidtext_parse(const char *text, uint8_t uuid[16])
@@ -29,6 +30,19 @@ void uuidtext_random(uint8_t uuid[16])
 void uuidtext_time(uint8_t uuid[16])
 {
 	uuid_generate_time(uuid);
+}
+
+int uuidtext_make(const char *text, uint8_t uuid[16])
+{
+	if (!strcmp(text, "random"))
+		uuidtext_random(uuid);
+	else if (!strcmp(text, "time"))
+		uuidtext_time(uuid);
+	else if (!strcmp(text, "clear"))
+		memset(uuid, 0, 16);
+	else
+		return uuidtext_parse(text, uuid);
+	return 0;
 }
 
 void uuidtext_of(const uint8_t space[16], const void *buf, size_t len,

@@ -11,6 +11,12 @@
 /* Reads the 36-character form, upper or lower case; -EINVAL otherwise. */
 int uuidtext_parse(const char *text, uint8_t uuid[16]);
 
+/*
+ * Makes the one that TEXT asks for: "random", "time" (version 1), "clear" (all
+ * zero), or a UUID; -EINVAL otherwise.
+ */
+int uuidtext_make(const char *text, uint8_t uuid[16]);
+
 /* Writes the 36-character form in lower case and returns BUF. */
 char *uuidtext_format(const uint8_t uuid[16], char buf[UUIDTEXT_MAX]);
 

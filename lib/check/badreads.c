@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What cannot be read although nobody has said so.
+ * Unreadable blocks that no pass has reported.
  *
- * The device knows which requests have failed.  Their blocks are read again one
- * by one: a request is long, and one block of it may be all that is bad.
+ * The device records which requests have failed.  Their blocks are read again
+ * one by one: a request is long, and only one block of it may be bad.
  */
 #include "check/badreads.h"
 
@@ -65,25 +65,20 @@ static int read_range(struct badreads *r, struct context *cx,
 }
 
 /* The entries of the DAT that name one of the blocks. */
-static int take_entries(void *arg, struct context *cx, unsigned int worker,
-			const struct datscan_block *block)
+static int take_entry(void *arg, struct context *cx, unsigned int worker,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct badreads *r = arg;
-	uint32_t i;
+	int at = find(r, le64_get(de->de_blocknr));
 
 	(void)cx;
 	(void)worker;
-	for (i = datscan_next_used(block, 0); i < block->count;
-	     i = datscan_next_used(block, i + 1)) {
-		const struct nilfs_dat_entry *de = datscan_entry(block, i);
-		int at = find(r, le64_get(de->de_blocknr));
-
-		if (at < 0)
-			continue;
-		/* Written by one worker, unless the DAT has it twice. */
-		r->blocks[at].start = le64_get(de->de_start);
-		r->blocks[at].end = le64_get(de->de_end);
-	}
+	(void)vblocknr;
+	if (at < 0)
+		return 0;
+	/* Written by one worker, unless the DAT has it twice. */
+	r->blocks[at].start = le64_get(de->de_start);
+	r->blocks[at].end = le64_get(de->de_end);
 	return 0;
 }
 
@@ -112,7 +107,7 @@ static int tell(struct badreads *r, struct context *cx,
 		findings_broken(r->c->findings, RULE_DEV_UNREADABLE,
 				place_number(PLACE_BLOCK, vb->blocknr));
 	else if (owner.held == BLOCKOWNER_NOBODY)
-		check_note(r->c, "block %llu cannot be read, nor is it needed",
+		check_note(r->c, "block %llu cannot be read, but is not in use",
 			   (unsigned long long)vb->blocknr);
 	return 0;
 }
@@ -120,7 +115,7 @@ static int tell(struct badreads *r, struct context *cx,
 static int tell_all(struct badreads *r, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
-		.entries = take_entries,
+		.used = take_entry,
 		.unreadable = skip,
 		.arg = r,
 	};
@@ -158,7 +153,7 @@ int badreads_report(struct check *c, struct context *cx)
 		err = tell_all(&r, cx);
 	if (err != -EIO && err != -EUCLEAN && (err || r.n))
 		return err;
-	/* What was read at last nobody knows to be right. */
+	/* Data read only after a retry may be wrong. */
 	fail_clear(cx);
 	findings_add(c->findings, &(struct finding){
 		.rule = RULE_DEV_UNREADABLE,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads that failed, and that no pass has told of. */
+/* Failed reads that no pass has reported. */
 #ifndef NILFS2_CHECK_BADREADS_H
 #define NILFS2_CHECK_BADREADS_H
 
@@ -8,8 +8,8 @@
 
 /*
  * After the last pass, if reads have failed and no pass has reported any,
- * because each took it for known, or read only in advance: reports the blocks
- * that somebody needs (blockowner.h).  -ENOMEM, -EINTR.
+ * because blocks were skipped as known, or only read ahead: reports the blocks
+ * that are in use (blockowner.h).  -ENOMEM, -EINTR.
  */
 int badreads_report(struct check *c, struct context *cx);
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Blocks of files, many at a time.
+ * Reading blocks of files, many at a time.
  *
- * The blocks of small directories lie scattered, those of an ifile in short
+ * The blocks of small directories are scattered, those of an ifile are in short
  * runs.  They are collected until a buffer is full that stays in the
- * processor's caches, and read in the order of the disk: what lies between two
- * that are near is read as well and dropped, which is cheaper than a request.
- * Where a request fails its blocks are read one by one, so that only those are
- * lost that are bad.
+ * processor's caches, and read in the order of the disk: small gaps between
+ * them are read as well and dropped, which is cheaper than a request.  If a
+ * request fails its blocks are read one by one, so that only bad ones are lost.
  *
- * There are two such buffers, the second from when the first is full.  While
- * one is read by another thread, what is in the other is taken by the caller's,
- * in the order in which it was added.
+ * There are two such buffers, the second once the first is full.  While one is
+ * read by another thread, the caller's thread processes the other, in the order
+ * in which blocks were added.
  */
 #include "check/blockbatch.h"
 
@@ -60,8 +59,8 @@ int blockbatch_open(struct blockbatch *b, struct context *cx,
 
 void blockbatch_close(struct blockbatch *b)
 {
-	jobqueue_close(b->crew);
-	b->crew = NULL;
+	pool_close(b->pool);
+	b->pool = NULL;
 	close_half(&b->halves[0]);
 	close_half(&b->halves[1]);
 }
@@ -71,7 +70,7 @@ static char *data_of(const struct blockbatch_half *h, uint32_t i)
 	return h->buf + ((size_t)i << h->vol->geo.block_bits);
 }
 
-/* Adds item I; false where it lies too far, or not on the volume. */
+/* Adds item I; false if it is too far away, or not on the volume. */
 static bool join(const struct blockbatch_half *h, struct gather *g, uint32_t i)
 {
 	uint64_t blocknr = h->items[i].blocknr;
@@ -136,7 +135,7 @@ static void read_ahead(const struct blockbatch_half *h)
 	ahead_end(&ahead);
 }
 
-/* One half is read by whoever is free; what fails is in its errs. */
+/* One half is read by any worker; failures are in its errs. */
 static int read_half(struct context *cx, void *arg, unsigned int worker,
 		     bool skip)
 {
@@ -182,7 +181,7 @@ static int take_half(struct blockbatch *b, struct context *cx,
  * What it takes to fill one half while the other is read.  One thread more than
  * this one has is enough: it reads, this one takes.
  */
-static int open_crew(struct blockbatch *b, struct context *cx)
+static int open_pool(struct blockbatch *b, struct context *cx)
 {
 	struct context few;
 	int err = open_half(&b->halves[1], cx, b->halves[0].vol, b->room);
@@ -192,7 +191,7 @@ static int open_crew(struct blockbatch *b, struct context *cx)
 
 	context_child(cx, &few);
 	few.threads = cx->threads < 2 ? 1 : 2;
-	if (jobqueue_open(&b->crew, &few, 1)) {
+	if (pool_open(&b->pool, &few, 1)) {
 		context_adopt(cx, &few);
 		return -ENOMEM;
 	}
@@ -200,18 +199,18 @@ static int open_crew(struct blockbatch *b, struct context *cx)
 }
 
 /*
- * The half that is full is read, and meanwhile the one before is taken, whose
- * place is then free.
+ * Reads the full half and processes the one before meanwhile, which is then
+ * empty.
  */
 static int turn(struct blockbatch *b, struct context *cx)
 {
 	struct blockbatch_half *full = &b->halves[b->filling];
-	int ret = b->crew ? 0 : open_crew(b, cx);
+	int ret = b->pool ? 0 : open_pool(b, cx);
 
-	if (ret)
-		return ret;
-	jobqueue_wait_for(b->crew, &b->reading);
-	ret = jobqueue_give_for(b->crew, cx, read_half, full, &b->reading);
+	if (!ret)
+		ret = pool_wait(b->pool, cx, &b->reading);
+	if (!ret)
+		ret = pool_give(b->pool, cx, read_half, full, &b->reading);
 	if (ret)
 		return ret;
 	b->filling = !b->filling;
@@ -221,11 +220,10 @@ static int turn(struct blockbatch *b, struct context *cx)
 int blockbatch_flush(struct blockbatch *b, struct context *cx)
 {
 	struct blockbatch_half *last = &b->halves[b->filling];
-	int ret;
+	int ret = b->pool ? pool_wait(b->pool, cx, &b->reading) : 0;
 
-	if (b->crew)
-		jobqueue_wait_for(b->crew, &b->reading);
-	ret = take_half(b, cx, &b->halves[!b->filling]);
+	if (!ret)
+		ret = take_half(b, cx, &b->halves[!b->filling]);
 	if (!ret)
 		ret = read_half(cx, last, 0, false);
 	return ret ? ret : take_half(b, cx, last);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Blocks of files, many at a time and in order, past the cache: those near to
- * one another on the disk are read in one request, also of different files,
- * and by another thread where there may be one.
+ * Reading blocks of files, many at a time and in order, bypassing the cache:
+ * blocks near to one another on the disk are read in one request, also of
+ * different files, and by another thread if there is one.
  */
 #ifndef NILFS2_CHECK_BLOCKBATCH_H
 #define NILFS2_CHECK_BLOCKBATCH_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/jobqueue.h"
+#include "base/pool.h"
 #include "vol/volume.h"
 
 struct blockbatch_item {
@@ -20,8 +20,8 @@ struct blockbatch_item {
 };
 
 /*
- * Told of each block added, in the order in which they were.  DATA is NULL
- * where it cannot be read, the failure is then ERR and CX has its text.
+ * Called for each block added, in order.  DATA is NULL if it cannot be read;
+ * the failure is then ERR and CX has its text.
  */
 typedef int blockbatch_take(void *arg, struct context *cx,
 			    const struct blockbatch_item *item,
@@ -44,7 +44,7 @@ struct blockbatch {
 	struct blockbatch_half halves[2];
 	unsigned int filling;	/* half that is added to */
 	uint32_t room;		/* of each half */
-	struct jobqueue *crew;	/* that reads; NULL until a half was full */
+	struct pool *pool;	/* that reads; NULL until a half was full */
 	unsigned int reading;	/* halves */
 };
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Blocks of the device, and who needs them.
+ * The owners of blocks of the device.
  *
- * The log that a block is part of says what it was written as, the map of that
- * file whether it is that still, and the DAT for how long it was.  Only a block
- * that some state needs is worth a word: a disk has bad blocks where nothing is
- * stored as well.
+ * The log of a block lists what it was written as, the map of that file shows
+ * whether it is still current, and the DAT for which checkpoints.  Only blocks
+ * in use are reported: a disk may have bad blocks in free space as well.
  */
 #include "check/blockowner.h"
 
@@ -42,7 +41,7 @@ static int find_checkpoint(struct volume *vol, struct context *cx,
 	return ret;
 }
 
-/* Which checkpoint other than the latest needs it. */
+/* A checkpoint other than the latest that needs it. */
 static int find_holder(struct blockowner *o, struct context *cx,
 		       struct volume *vol, const struct vblock *vb)
 {

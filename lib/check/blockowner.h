@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whose block is this, and who would miss it? */
+/* The owner of a block, and whether it is in use. */
 #ifndef NILFS2_CHECK_BLOCKOWNER_H
 #define NILFS2_CHECK_BLOCKOWNER_H
 
@@ -27,20 +27,20 @@ struct blockowner {
 };
 
 /*
- * Who has BLOCKNR of VOL, for which the DAT has the entry VB, and a log the
- * listing B, or NULL.  What the passes read anyway, nodes and all of metadata
- * files, is nobody's here.  -ENOMEM, -EINTR.
+ * The owner of BLOCKNR of VOL, for which the DAT has the entry VB, and a log
+ * the listing B, or NULL.  Blocks that passes read anyway, nodes and metadata
+ * files, have no owner here.  -ENOMEM, -EINTR.
  */
 int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
 		  uint64_t blocknr, const struct vblock *vb,
 		  const struct segsum_block *b);
 
-/* The same where no more is known than what C's volume has in its logs. */
+/* The same, using only the logs of C's volume. */
 int blockowner_find(struct blockowner *o, struct context *cx,
 		    const struct check *c, uint64_t blocknr,
 		    const struct vblock *vb);
 
-/* Reports that BLOCKNR cannot be read, unless it is nobody's. */
+/* Reports that BLOCKNR cannot be read, unless it has no owner. */
 void blockowner_unreadable(const struct blockowner *o, struct findings *f,
 			   uint64_t blocknr);
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The budget of a check.
+ * The memory budget of a check.
  *
- * What is remembered of each block is a bit in each of three sets: claimed by
- * the DAT, referred to by a file, met in this checkpoint.  Of inodes, which
- * are fewer, it is a few bytes.  That is little for most volumes, and much for
- * one of many terabytes that is full: then a user who has the memory should
- * not have to say so.  The sets are only as large as what they hold, so a
- * budget that is too high costs nothing.
+ * Each block takes a bit in each of three sets: claimed by the DAT, referred to
+ * by a file, met in this checkpoint.  Inodes, which are fewer, take a few bytes
+ * each.  That is little for most volumes, but much for a full one of many
+ * terabytes, so the default follows the volume.  The sets are only as large as
+ * their content, so a budget that is too high costs nothing.
  */
 #include "check/budget.h"
 

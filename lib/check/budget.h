@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How much memory a check may take if nobody says. */
+/* The default memory budget of a check. */
 #ifndef NILFS2_CHECK_BUDGET_H
 #define NILFS2_CHECK_BUDGET_H
 

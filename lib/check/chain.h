@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checkpoints that the chain of logs does not lead to. */
+/* Checkpoints past the end of the chain of logs. */
 #ifndef NILFS2_CHECK_CHAIN_H
 #define NILFS2_CHECK_CHAIN_H
 

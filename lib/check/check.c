@@ -2,8 +2,8 @@
 /*
  * A check of a volume, pass by pass, and how a failure becomes a finding.
  *
- * The readers in lib/vol say that a volume is broken by failing, because
- * nobody else can go on then.  The checker can.
+ * The readers in lib/vol fail if a volume is broken, because their callers
+ * cannot continue.  The checker can.
  */
 #include "check/check.h"
 

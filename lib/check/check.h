@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the passes of the checker share.
+ * State shared by the passes of the checker.
  *
- * A pass reads and reports findings; it writes nothing.  Damage is a finding
- * and no failure: a pass names it and goes on with what can be read.  It fails
- * (negative errno) only where the checker itself cannot go on: no memory, the
- * user's wish to stop.
+ * A pass reads and reports findings; it writes nothing.  Damage is a finding,
+ * not a failure: a pass reports it and continues with what can be read.  It
+ * fails (negative errno) only if the checker itself cannot continue: no memory,
+ * or cancellation.
  */
 #ifndef NILFS2_CHECK_CHECK_H
 #define NILFS2_CHECK_CHECK_H
@@ -35,7 +35,7 @@ struct check {
 	void (*progress)(void *arg, uint64_t done);
 	void *progress_arg;
 
-	/* Told what is worth knowing but not wrong; NULL: nobody asks. */
+	/* Called with notes, which are not findings; or NULL. */
 	void (*note)(void *arg, const char *text);
 	void *note_arg;
 
@@ -45,9 +45,9 @@ struct check {
 	 */
 
 	/*
-	 * Segments that the SUFILE has in use, and those whose logs cannot all
-	 * be read: what lies in these is not named block by block.  Set by the
-	 * pass over segments and the one over logs.
+	 * Segments in use by the SUFILE, and those whose logs cannot all be
+	 * read: blocks in the latter are not reported one by one.  Set by the
+	 * passes over segments and over logs.
 	 */
 	struct bitmap used_segments, broken_segments;
 
@@ -64,7 +64,7 @@ struct check {
 	/*
 	 * Segments that the old state of the device needs until superblocks
 	 * name the new one: those of logs that are rolled forward.  Borrowed
-	 * from whoever repairs; NULL: none.
+	 * from the repair; NULL: none.
 	 */
 	const struct bitmap *awaited;
 
@@ -103,14 +103,14 @@ struct check {
 	bool files_known;
 
 	/*
-	 * The highest sequence number of a log that looks like one of the chain
-	 * that goes on after its end; 0: there is none (pass super).
+	 * The highest sequence number of a log that looks like a continuation
+	 * of the chain after its end; 0: none (pass super).
 	 */
 	uint64_t later_seq;
 
 	/*
-	 * A segment in which something lives is marked as erroneous: its logs,
-	 * which are not read, may be broken (pass logs).
+	 * A segment with live blocks is marked as erroneous: its logs, which
+	 * are not read, may be broken (pass logs).
 	 */
 	bool logs_shut;
 
@@ -130,8 +130,8 @@ struct check {
 };
 
 /*
- * Whether virtual block VBLOCKNR, which lives now, is none of the latest state;
- * after the pass over trees.
+ * Whether virtual block VBLOCKNR, which is live now, is not part of the latest
+ * state; after the pass over trees.
  */
 static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 {
@@ -140,7 +140,7 @@ static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 		sparse_test(&c->lingering, vblocknr));
 }
 
-/* The set of LISTED for inode INO, or NULL where there is none. */
+/* The set of LISTED for inode INO, or NULL if there is none. */
 static inline struct sparse *check_listed(struct check *c, uint64_t ino)
 {
 	if (ino - NILFS_CPFILE_INO >= CHECK_LISTED)
@@ -156,9 +156,9 @@ static inline void check_progress(const struct check *c, uint64_t done)
 
 struct pass;
 
-/* How a check is run, and what its caller is told of that; all optional. */
+/* Options and callbacks of a check; all optional. */
 struct check_run {
-	/* Only the passes that tell whether live blocks can be counted. */
+	/* Only the passes that are needed to count live blocks. */
 	bool counters;
 	/* One more pass, after the others, and also where they were not run. */
 	const struct pass *extra;
@@ -172,11 +172,11 @@ struct check_run {
 };
 
 /*
- * Checks the volume on c->dev: c->findings is told what is wrong, and the
- * callbacks of C and RUN how far it is.  C is all zero but for what its caller
- * sets, and freed with check_fini(), also after a failure; its volume and its
- * facts stay until then.  1 where all passes were run, 0 where the volume could
- * not be opened or run->opened ended the check, or a failure of the checker.
+ * Checks the volume on c->dev: reports findings to c->findings, and progress to
+ * the callbacks of C and RUN.  C is all zero but for what its caller sets, and
+ * freed with check_fini(), also after a failure; its volume and its facts stay
+ * until then.  1 if all passes were run, 0 if the volume could not be opened or
+ * run->opened ended the check, or a failure of the checker.
  */
 int check_volume(struct check *c, struct context *cx,
 		 const struct check_run *run);
@@ -203,8 +203,8 @@ int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
 		 struct place place);
 
 /*
- * For scans of the DAT (datscan_visitor): goes on past a block that cannot be
- * read, which the pass over the DAT tells of.
+ * For scans of the DAT (datscan_visitor): continues after a block that cannot
+ * be read, which the pass over the DAT reports.
  */
 int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff);
 

@@ -47,7 +47,7 @@ void claims_fini(struct claims *claims)
 	vblocks_fini(&claims->vblocks);
 }
 
-/* 1 where the DAT has VBLOCKNR at BLOCKNR, or cannot be asked; 0, failure. */
+/* 1 if the DAT has VBLOCKNR at BLOCKNR, or cannot be read; 0, failure. */
 static int is_at(struct claims *claims, struct context *cx, uint64_t vblocknr,
 		 uint64_t blocknr)
 {
@@ -124,7 +124,7 @@ static int is_own_at(struct claims *claims, struct context *cx,
 	return ret && at == blocknr;
 }
 
-/* Notes whose block B is, where it is a block of a metadata file. */
+/* Records the owner of B, if it is a block of a metadata file. */
 static int note_owner(struct claims *claims, struct context *cx,
 		      const struct segsum_block *b)
 {
@@ -283,26 +283,20 @@ static int report_segments(struct check *c, struct context *cx, bool *any)
 	return err;
 }
 
-static int name_entries(void *arg, struct context *cx, unsigned int worker,
-			const struct datscan_block *block)
+static int name_entry(void *arg, struct context *cx, unsigned int worker,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct check *c = arg;
-	struct finding f = {
-		.rule = RULE_LOG_UNLISTED,
-		.has_got = true,
-	};
-	uint32_t i;
+	uint64_t blocknr = le64_get(de->de_blocknr);
 
 	(void)cx;
 	(void)worker;
-	for (i = datscan_next_used(block, 0); i < block->count;
-	     i = datscan_next_used(block, i + 1)) {
-		f.got = le64_get(datscan_entry(block, i)->de_blocknr);
-		if (!sparse_test(&c->claimed, f.got))
-			continue;
-		f.place = place_number(PLACE_VBLOCK, block->first + i);
-		findings_add(c->findings, &f);
-	}
+	if (sparse_test(&c->claimed, blocknr))
+		findings_add(c->findings, &(struct finding){
+			.rule = RULE_LOG_UNLISTED,
+			.place = place_number(PLACE_VBLOCK, vblocknr),
+			.has_got = true, .got = blocknr,
+		});
 	return 0;
 }
 
@@ -321,7 +315,7 @@ static int name_own(void *arg, struct context *cx,
 int claims_report(struct check *c, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
-		.entries = name_entries,
+		.used = name_entry,
 		.own_block = name_own,
 		.unreadable = check_skip_unreadable,
 		.arg = c,

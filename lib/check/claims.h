@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the DAT claims of the device against what the logs list.
+ * Comparing the blocks that the DAT claims with the listings of the logs.
  */
 #ifndef NILFS2_CHECK_CLAIMS_H
 #define NILFS2_CHECK_CLAIMS_H
@@ -20,7 +20,7 @@ struct claims {
 void claims_init(struct claims *claims, struct check *c, struct volume *vol);
 void claims_fini(struct claims *claims);
 
-/* Makes c->live_segments, of c->claimed as it is now.  -ENOMEM. */
+/* Computes c->live_segments from the current c->claimed.  -ENOMEM. */
 int claims_mark_segments(struct check *c, struct context *cx);
 
 /*

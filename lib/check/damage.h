@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Failures that the volume is to blame for.
+ * Failures caused by damage of the volume.
  *
- * Whoever looks for something that may be broken as well takes them for "not
- * there": what is wrong with it is reported where it belongs.  Bytes that break
- * a rule are -EUCLEAN, a missing block or entry is -ENOENT, one that cannot be
- * read is -EIO.  -EINVAL is none of these: a caller broke a contract, so it is
- * an internal error, and ends the repair.
+ * A search that may meet damage treats them as "not found": the damage is
+ * reported elsewhere.  Bytes that break a rule are -EUCLEAN, a missing block or
+ * entry is -ENOENT, an unreadable one is -EIO.  -EINVAL is none of these: a
+ * caller broke a contract, so it is an internal error, and ends the repair.
  */
 #ifndef NILFS2_CHECK_DAMAGE_H
 #define NILFS2_CHECK_DAMAGE_H
@@ -23,6 +22,12 @@
 static inline bool damage_is(int err)
 {
 	return err == -EIO || err == -EUCLEAN || err == -ENOENT;
+}
+
+/* Failures not caused by the volume: they end a check. */
+static inline bool damage_is_fatal(int err)
+{
+	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
 }
 
 /* ERR, or 0 where it is damage, of which CX then says nothing any more. */
@@ -47,10 +52,7 @@ static inline int damage_add(struct sparse *s, struct context *cx,
 	return sparse_add(s, cx, number);
 }
 
-/*
- * The failure ERR of a check or repair, as it is reported: an internal error
- * says that it is one.
- */
+/* The failure ERR of a check or repair for reporting: marks internal errors. */
 static inline int damage_failed(struct context *cx, int err)
 {
 	char text[FAILURE_TEXT_MAX];

@@ -2,19 +2,20 @@
 /*
  * The entries of all directories.
  *
- * Directories come in the order of their inodes, blocks of several in one
- * batch.  Each entry is held against the list of inodes, and counted there;
- * what takes the counts of all of them is asked afterwards (linkcount.c).
+ * Directories are read in the order of their inodes, blocks of several in one
+ * batch.  Each entry is compared with the list of inodes, and counted there;
+ * linkcount.c compares the counts afterwards.
  *
- * "." and ".." are the first two entries of a directory.  One that has lost
- * its name, but leads to the directory or to its parent, is not taken for a
- * name: that would be a second finding of the same damage.  Any other entry in
- * these places is a name, also one that follows no "..": mkfs.nilfs2 of 2010
- * left the second entry of the root free, and the kernel uses what is free.
+ * "." and ".." are the first two entries of a directory.  One that has lost its
+ * name, but leads to the directory or to its parent, does not count as a name:
+ * that would be a second finding of the same damage.  Any other entry there is
+ * a name, also one that follows no "..": mkfs.nilfs2 of 2010 left the second
+ * entry of the root free, and the kernel uses free entries.
  *
- * A directory that was removed while in use has no links; its "." and ".."
- * say nothing any more, and its size may be 0.
+ * A directory that was removed while in use has no links; its "." and ".." are
+ * meaningless, and its size may be 0.
  */
+#include "check/damage.h"
 #include "check/dirnames.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@
 #include "check/names.h"
 #include "disk/dirent.h"
 
-/* More directories with two names than this, and none has a chosen parent. */
+/* Above this number of directories with two names, no parents are chosen. */
 #define OTHERS_MAX 256u
 
 /* A directory, and one that names it but not first; both by index. */
@@ -34,18 +35,18 @@ struct other_name {
 struct dirnames {
 	struct names *n;
 	struct blockbatch batch;
-	uint64_t dir;		/* index of the directory at hand, or ndirs */
+	uint64_t dir;		/* index of the current directory, or ndirs */
 	uint64_t ino;
 	bool deleted;		/* it has no links */
-	const struct blockbatch_item *item;	/* the block at hand */
-	bool told;		/* a bad entry of it was told */
+	const struct blockbatch_item *item;	/* the current block */
+	bool told;		/* a bad entry of it was reported */
 	bool no_dot;		/* its first entry is any name */
 	size_t nopen;		/* directories with an open second entry */
 	struct other_name others[OTHERS_MAX];
 	unsigned int nothers;
 };
 
-/* Tells RULE of the entry at OFFSET, once for the block that has it. */
+/* Reports RULE for the entry at OFFSET, once for each block with it. */
 static void tell_entry(struct dirnames *w, enum rule rule, uint32_t offset,
 		       const uint64_t *want, const uint64_t *got)
 {
@@ -130,7 +131,10 @@ static bool take_dotdot(struct dirnames *w, const struct dirent_entry *e)
 	struct inodelist_dir *dir = &w->n->list.dirs[w->dir];
 
 	if (!e->ino || !is_name(e, "..")) {
-		/* What differs from such a block is not told by its places. */
+		/*
+		 * A difference from such a block is not visible from its
+		 * entries.
+		 */
 		w->n->doubts++;
 		if (!e->ino || w->no_dot ||
 		    !is_directory(&w->n->list, e->ino))
@@ -180,8 +184,8 @@ static void name_dir(struct dirnames *w, const struct dirent_entry *e)
 }
 
 /*
- * Of the directories that name a third one, the parent is that which its ".."
- * names; the one read first was taken for it.
+ * Of several directories with an entry for the same one, the parent is that
+ * which its ".." names, or else the one read first.
  */
 static void choose_parents(struct dirnames *w)
 {
@@ -322,7 +326,7 @@ static int take_block(void *arg, struct context *cx,
 		ret = begin_dir(w, cx, item->owner);
 	if (ret || data)
 		return ret ? ret : take_entries(w, cx, data);
-	if (names_is_fatal(err))
+	if (damage_is_fatal(err))
 		return err;
 	names_lose(w->n, w->ino);
 	names_tell(w->n, &(struct finding){
@@ -335,8 +339,8 @@ static int take_block(void *arg, struct context *cx,
 }
 
 /*
- * What the blocks of directory INO, which has links, say: that of a map which
- * is broken, or does not fit the size, the pass over files has told.
+ * Checks the blocks of directory INO, which has links; the pass over files
+ * reports a map that is broken, or does not fit the size.
  */
 static void check_blocks(struct names *n, uint64_t ino,
 			 const struct dirread *b)

@@ -16,8 +16,8 @@ typedef int dirnames_source(void *arg, struct context *cx,
 			    struct blockbatch *batch);
 
 /*
- * Reads all directories of N's list, tells what is wrong with an entry or
- * with what it names, and counts the names in the list.  -ENOMEM, -EINTR.
+ * Reads all directories of N's list, reports wrong entries, and counts the
+ * names in the list.  -ENOMEM, -EINTR.
  */
 int dirnames_run(struct names *n, struct context *cx);
 

@@ -2,9 +2,10 @@
 /*
  * The blocks of a directory.
  *
- * The map is walked as readers walk it: what is wrong with it has been told by
- * the pass over maps, here it only matters that names may be missing.
+ * The map is walked as readers do: the pass over maps reports its damage, here
+ * it only matters that names may be missing.
  */
+#include "check/damage.h"
 #include "check/dirread.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ static int add_block(const struct blockmap *map, struct context *cx,
 	if (!err)
 		return blockbatch_add(batch, cx, &block);
 	blocks->broken = true;
-	return names_is_fatal(err) ? err : 0;
+	return damage_is_fatal(err) ? err : 0;
 }
 
 static int walk(const struct blockmap *map, struct context *cx,
@@ -72,7 +73,7 @@ static int walk(const struct blockmap *map, struct context *cx,
 	}
 	blockmap_cursor_close(&cur);
 	blocks->broken |= ret < 0;
-	if (!err && ret < 0 && names_is_fatal(ret))
+	if (!err && ret < 0 && damage_is_fatal(ret))
 		err = ret;
 	return err;
 }
@@ -104,7 +105,7 @@ static int add(struct root *root, struct context *cx,
 				    &inode);
 	blocks->broken = err != 0;
 	if (err)
-		return names_is_fatal(err) ? err : 0;
+		return damage_is_fatal(err) ? err : 0;
 	blocks->size = le64_get(inode.i_size);
 	blocks->expected = div_round_up(blocks->size,
 					root->vol->geo.block_size);

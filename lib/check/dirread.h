@@ -14,7 +14,7 @@
 struct dirread {
 	uint64_t size;		/* bytes, as the inode says */
 	uint64_t expected;	/* blocks, by the size */
-	uint64_t found;		/* of those asked for, how many the map has */
+	uint64_t found;		/* how many of the requested ones the map has */
 	uint64_t end;		/* one past the last of these */
 	bool more;		/* the map has some past the size */
 	bool broken;		/* part of the map cannot be read */

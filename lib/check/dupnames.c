@@ -1,28 +1,82 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Names that a directory has twice.
+ * Duplicate names of a directory.
  *
- * While directories are read a set keeps the tags of one of them.  A tag that
- * is met twice makes its directory a suspect, hardly ever without a reason;
- * suspects are read once more, and names of suspected tags compared.  Of a
- * directory that is too large for the set the names are looked at in parts, a
- * reading for each, so that memory has a bound and a million names need one
- * reading.
+ * While directories are read a set keeps the hash tags of one of them.  A tag
+ * that occurs twice makes its directory a suspect; suspects are read again, and
+ * names with suspected tags compared.  A directory too large for the set is
+ * read several times, for a part of its names each, so that memory is bounded
+ * and a million names need one reading.
  *
- * A directory full of suspects is as broken as one with a thousand of them:
- * past that many none are remembered.
+ * The number of suspects remembered for a directory is limited.
+ *
+ * Names kept for comparison: lists, one for each suspected tag, in one array.
+ * Two names rarely share a tag; for names made to collide memory is limited.
  */
 #include "check/dupnames.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/dirread.h"
-#include "check/keptnames.h"
 #include "check/names.h"
+
+#define MOST 16u /* names of one tag */
+
+struct keptname {
+	uint64_t ino;
+	uint32_t next; /* index + 1 */
+	uint8_t len;
+	char name[NILFS_NAME_LEN];
+};
+
+static int keep(struct keptnames *k, struct context *cx,
+		struct dupnames_suspect *s, const struct dirent_entry *e)
+{
+	struct keptname *names;
+
+	names = array_grow(cx, k->names, &k->room, k->count + 1,
+			   sizeof(*names));
+	if (!names)
+		return -ENOMEM;
+	k->names = names;
+	names += k->count++;
+	names->ino = e->ino;
+	names->next = s->kept;
+	names->len = e->name_len;
+	memcpy(names->name, e->name, e->name_len);
+	s->kept = (uint32_t)k->count;
+	return 0;
+}
+
+int keptnames_meet(struct keptnames *k, struct context *cx,
+		   struct dupnames_suspect *s,
+		   const struct dirent_entry *entry, uint64_t *ino)
+{
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = s->kept; i && n < MOST; i = k->names[i - 1].next, n++) {
+		const struct keptname *name = &k->names[i - 1];
+
+		if (name->len != entry->name_len ||
+		    memcmp(name->name, entry->name, name->len))
+			continue;
+		*ino = name->ino;
+		return 1;
+	}
+	return i ? 0 : keep(k, cx, s, entry);
+}
+
+void keptnames_fini(struct keptnames *k)
+{
+	free(k->names);
+	*k = (struct keptnames){ .names = NULL };
+}
 
 #define SUSPECTS_MAX 1024u
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names that a directory has twice. */
+/* Duplicate names of a directory. */
 #ifndef NILFS2_CHECK_DUPNAMES_H
 #define NILFS2_CHECK_DUPNAMES_H
 
@@ -20,7 +20,7 @@ struct dupnames_suspect {
 	uint32_t kept;	/* of keptnames_meet(): 0 at first */
 };
 
-/* A directory with more names than were looked at. */
+/* A directory with names that were not examined yet. */
 struct dupnames_big {
 	uint32_t dir;
 	uint64_t names;
@@ -28,7 +28,7 @@ struct dupnames_big {
 
 /* All zero is fine at first. */
 struct dupnames {
-	struct nameset set;	/* of the directory at hand */
+	struct nameset set;	/* of the current directory */
 	uint32_t dir;
 	uint64_t names;		/* of it, so far */
 	bool full;		/* the set cannot hold more of them */
@@ -47,16 +47,16 @@ int dupnames_add(struct dupnames *d, struct context *cx,
 		 const struct dirent_entry *entry);
 
 /*
- * The directory at hand has blocks that are not added: all of it is to be read
- * when it has ended.
+ * The current directory has blocks that are not added: read all of it when it
+ * has ended.
  */
 void dupnames_reread(struct dupnames *d);
 
 int dupnames_end(struct dupnames *d, struct context *cx);
 
 /*
- * After all directories: those too large for one look are looked at again.
- * Then `suspects` is complete, by directory and tag; whoever does not call
+ * After all directories: reads those too large for one pass again.  Then
+ * `suspects` is complete, by directory and tag; a caller that does not call
  * dupnames_settle() sets `nsuspects` to 0 when done with them.  -ENOMEM.
  */
 int dupnames_gather(struct names *n, struct context *cx);
@@ -65,12 +65,29 @@ int dupnames_gather(struct names *n, struct context *cx);
 struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
 				       size_t n, uint32_t tag);
 
-/*
- * Looks again at all directories that may have a name twice and tells those
- * that do.  Then there are none left to look at.
- */
+/* Reads all suspects again and reports duplicate names.  Clears the list. */
 int dupnames_settle(struct names *n, struct context *cx);
 
 void dupnames_fini(struct dupnames *d);
+
+struct dupnames_suspect;
+struct keptname;
+
+/* All zero is fine at first. */
+struct keptnames {
+	struct keptname *names;
+	size_t count, room;
+};
+
+/*
+ * Meets the name of ENTRY, which has the tag of S: 1 and the inode of the
+ * first such name in *INO where there was one, 0 where it is new, -ENOMEM.
+ * Of many different names of one tag not all are remembered.
+ */
+int keptnames_meet(struct keptnames *k, struct context *cx,
+		   struct dupnames_suspect *s,
+		   const struct dirent_entry *entry, uint64_t *ino);
+
+void keptnames_fini(struct keptnames *k);
 
 #endif

@@ -4,12 +4,12 @@
  *
  * Any block of such a file may be a hole, which means that all is free: the
  * kernel makes holes of blocks of entries and of bitmaps when it empties them
- * (nilfs_palloc_freev()), but may also leave them.  So an existing block never
- * is wrong by itself; wrong is what is in use by one structure and free by
- * another.  Every bit of a bitmap stands for an entry, there are none to spare.
+ * (nilfs_palloc_freev()), but may also keep them.  So an existing block is
+ * never wrong by itself; an error is what one structure has in use and another
+ * free.  Every bit of a bitmap stands for an entry.
  *
- * The walk is one of blocks that exist, so that a file of few groups far apart
- * costs what it has.  What cannot be read is HIDDEN and judged by nobody.
+ * The walk visits only existing blocks, so that a file of few groups far apart
+ * costs little.  What cannot be read is HIDDEN and not judged.
  */
 #include "check/groups.h"
 
@@ -21,7 +21,7 @@
 
 #define HIDDEN (-ENODATA)
 
-/* A failure of the map is told by whoever checks the map. */
+/* The check of the map reports its failures. */
 static int hide(struct context *cx, int ret)
 {
 	if (!damage_is(ret))
@@ -38,7 +38,7 @@ static int seen(int ret)
 
 /*
  * Borrows block BLKOFF of the file: 1, 0 for a hole, HIDDEN, or a failure.
- * With TELL one that cannot be read is a finding.
+ * With TELL one that cannot be read is reported.
  */
 static int borrow(const struct groups *g, struct context *cx, uint64_t blkoff,
 		  bool tell, const void **data)
@@ -108,7 +108,7 @@ static int next_group(const struct groups *g, struct context *cx,
 	return what.group >= from;
 }
 
-/* Compares a descriptor, or none, with a bitmap of USED bits, or none. */
+/* Compares a descriptor, if any, with a bitmap of USED bits, if any. */
 static void judge_count(const struct groups *g,
 			const struct nilfs_palloc_group_desc *desc,
 			uint64_t group, uint32_t used, bool has_bitmap)
@@ -215,7 +215,7 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 	return ret < 0 ? seen(ret) : 0;
 }
 
-/* Tells which of the entries [FIRST, END) of a group are in use; none may. */
+/* Reports the entries [FIRST, END) of a group that are in use; none may be. */
 static void judge_missing(const struct groups *g, const void *bitmap,
 			  uint64_t group, uint32_t first, uint32_t end)
 {
@@ -237,7 +237,7 @@ static void judge_missing(const struct groups *g, const void *bitmap,
 				0, used);
 }
 
-/* Goes through GROUP's blocks of entries; *MET: entries up to the last. */
+/* Checks GROUP's blocks of entries; *MET: entries up to the last. */
 static int walk_entries(const struct groups *g, struct context *cx,
 			const void *bitmap, uint64_t group, uint32_t *met)
 {
@@ -272,7 +272,7 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 	uint32_t met = 0;
 	int ret;
 
-	/* Who checks the counts tells of a bitmap that cannot be read. */
+	/* The check of the counts reports a bitmap that cannot be read. */
 	ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), false,
 		     &bitmap);
 	if (ret <= 0)
@@ -285,7 +285,7 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 	return seen(ret);
 }
 
-/* Blocks beyond the last group: the first of them is told. */
+/* Reports the first block beyond the last group. */
 static int check_end(const struct groups *g, struct context *cx)
 {
 	const struct palloc *p = g->palloc;

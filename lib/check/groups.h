@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file of the persistent allocator, DAT or ifile, checked: the counts of
- * free entries against the bitmaps, the bitmaps against the blocks that hold
- * the entries.
+ * Checks a file of the persistent allocator, DAT or ifile: the counts of free
+ * entries against the bitmaps, the bitmaps against the blocks of entries.
  *
- * What its map is like is told by mapcheck.h: what a broken map hides is not
- * judged here, and nothing is said of it a second time.
+ * mapcheck.h reports the state of its map: what a broken map hides is not
+ * judged here.
  */
 #ifndef NILFS2_CHECK_GROUPS_H
 #define NILFS2_CHECK_GROUPS_H
@@ -19,7 +18,7 @@
 #include "vol/file.h"
 
 struct groups {
-	struct file *file;		/* whose inode number is for places */
+	struct file *file;		/* its inode number is used in places */
 	const struct palloc *palloc;
 	struct findings *findings;
 	uint64_t cno;			/* for places; 0: as of the super root */

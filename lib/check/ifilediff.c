@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Two ifiles, compared.
+ * Comparing two ifiles.
  *
- * Blocks that both share are not read.  Of the others bitmaps are compared bit
- * by bit, inodes field by field; most differ in times and sizes of files only,
- * which no name depends on.  An inode whose bit and whose bytes differ is found
+ * Shared blocks are not read.  Of the others bitmaps are compared bit by bit,
+ * inodes field by field; most differ only in times and sizes of files, which
+ * names do not depend on.  An inode whose bit and bytes both differ is found
  * twice, so the numbers are sorted before each is read.
  *
- * A directory is the same where its size and the root of its map are, since
+ * A directory is unchanged if its size and the root of its map are, since
  * blocks never change in place.
+ *
+ * Comparing two block maps.
+ *
+ * NILFS2 never changes a block in place: a node that both maps point to, at the
+ * same place, has the same blocks below it in both, and is skipped.  Only the
+ * paths to changes are read, whatever the size of the file.
+ *
+ * Of the two cursors the one with the smaller key takes the next step; with
+ * equal keys the one at the higher level, until both are at the same level.
+ * The trees need not have the same depth.
  */
+#include "check/damage.h"
 #include "check/ifilediff.h"
 
 #include <errno.h>
@@ -19,13 +30,103 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/dirread.h"
-#include "check/ifilelist.h"
-#include "check/mapdiff.h"
+#include "check/inodelist.h"
 #include "check/names.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 
-/* Of block KEY of the ifile both versions, NULL: there is none. */
+struct side {
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	bool there; /* not yet at the end */
+};
+
+static int advance(struct side *s, struct context *cx)
+{
+	int ret = blockmap_cursor_next(&s->cur, cx, &s->item);
+
+	s->there = ret > 0;
+	if (s->there && !s->item.ptr)
+		return fail(cx, -EUCLEAN, "inode %llu: map with a null pointer",
+			    (unsigned long long)s->cur.map->ino);
+	return ret < 0 ? ret : 0;
+}
+
+static int open_side(struct side *s, struct context *cx,
+		     const struct blockmap *map)
+{
+	int err;
+
+	*s = (struct side){ .there = false };
+	if (!map)
+		return 0;
+	err = blockmap_cursor_open(&s->cur, cx, map, 0, true);
+	return err ? err : advance(s, cx);
+}
+
+/* Negative where A has to take the next step, positive where B, 0: both. */
+static int order(const struct side *a, const struct side *b)
+{
+	if (!a->there || !b->there)
+		return a->there ? -1 : 1;
+	if (a->item.key != b->item.key)
+		return a->item.key < b->item.key ? -1 : 1;
+	return (int)b->item.level - (int)a->item.level;
+}
+
+/* Both are at pointers that are the same. */
+static int pass_over(struct side *a, struct side *b, struct context *cx)
+{
+	int err;
+
+	if (a->item.level) {
+		blockmap_cursor_skip(&a->cur);
+		blockmap_cursor_skip(&b->cur);
+	} else {
+		blockmap_cursor_skip_same(&a->cur, &b->cur);
+	}
+	err = advance(a, cx);
+	return err ? err : advance(b, cx);
+}
+
+static int step(struct side *a, struct side *b, struct context *cx,
+		mapdiff_visit *visit, void *arg)
+{
+	int which = order(a, b), err = 0;
+	const struct blockmap_item *first = which > 0 ? &b->item : &a->item;
+	struct mapdiff_item item = { .key = first->key };
+
+	if (!which && a->item.ptr == b->item.ptr)
+		return pass_over(a, b, cx);
+	if (which <= 0)
+		item.a = a->item.ptr;
+	if (which >= 0)
+		item.b = b->item.ptr;
+	if (!first->level)
+		err = visit(arg, cx, &item);
+	if (!err && which <= 0)
+		err = advance(a, cx);
+	if (!err && which >= 0)
+		err = advance(b, cx);
+	return err;
+}
+
+int mapdiff_run(struct context *cx, const struct blockmap *a,
+		const struct blockmap *b, mapdiff_visit *visit, void *arg)
+{
+	struct side x, y = { .there = false };
+	int err = open_side(&x, cx, a);
+
+	if (!err)
+		err = open_side(&y, cx, b);
+	while (!err && (x.there || y.there))
+		err = step(&x, &y, cx, visit, arg);
+	blockmap_cursor_close(&x.cur);
+	blockmap_cursor_close(&y.cur);
+	return err;
+}
+
+/* Both versions of block KEY of the ifile, NULL for none. */
 struct blocks {
 	const char *a, *b; /* borrowed */
 };
@@ -209,7 +310,7 @@ static int read_inode(struct root *to, struct context *cx,
 	return 0;
 }
 
-/* Completes C: 1 where names or links depend on what differs, else 0. */
+/* Completes C: 1 if names or links depend on the difference, else 0. */
 static int complete(struct finder *f, struct context *cx,
 		    struct inodelist *list, struct inodelist_change *c)
 {
@@ -260,7 +361,7 @@ int ifilediff_find(struct ifilediff *diff, struct context *cx,
 		sort_changes(diff);
 	if (!err && !f.many)
 		err = complete_all(&f, cx, list);
-	if (err && names_is_fatal(err))
+	if (err && damage_is_fatal(err))
 		return err;
 	if (err)
 		fail_clear(cx);

@@ -2,23 +2,117 @@
 /*
  * Ifiles, checkpoint after checkpoint.
  *
- * The calling thread walks the map of an ifile, a thousandth of what hangs
- * from it, and collects the blocks of inodes that are new.  These are handed
- * to the workers a batch at a time, each of whom has a volume, that is a
- * cache, of its own.  What they share are sets to which any of them may add.
+ * The calling thread walks the map of an ifile, a thousandth of the data below
+ * it, and collects the blocks of inodes that are new.  These are handed to the
+ * workers a batch at a time, each of which has a volume, with a cache, of its
+ * own.  They share sets to which any of them may add.
  *
- * The allocator is checked whole for the first checkpoint, and for the others
- * where something of a group is new.
+ * The allocator is checked completely for the first checkpoint, and for the
+ * others if part of a group is new.
+ *
+ * Reading nodes ahead.
+ *
+ * A node is read when the walk of a map comes to it, one map after the other,
+ * and most maps have one or two.  The pointers to them are in the inodes, so
+ * those of some hundred inodes are announced to the device at once, in its
+ * order.  That is all that most files have; below it, nodes of large files are
+ * contiguous and are read in large pieces anyway.
  */
 #include "check/ifilewalk.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/pool.h"
 #include "check/check.h"
-#include "check/nodeahead.h"
+#include "check/vblocks.h"
+#include "disk/bmap.h"
+#include "disk/inode.h"
 #include "vol/ahead.h"
+
+#define NODEAHEAD_MAX 1024u
+
+struct nodeahead {
+	struct vblocks *vblocks;	/* to find them with */
+	uint64_t places[NODEAHEAD_MAX];	/* ascending */
+	unsigned int n;
+};
+
+static bool has_nodes(const struct nilfs_inode *inode)
+{
+	return le16_get(inode->i_links_count) && inode_has_bmap(inode) &&
+	       bmap_is_btree(inode->i_bmap) &&
+	       bmap_root_check(inode->i_bmap) == RULE_OK;
+}
+
+/* Keeps the list sorted: mostly what is added is the greatest. */
+static void add_place(struct nodeahead *a, uint64_t blocknr)
+{
+	unsigned int at = a->n++;
+
+	for (; at && a->places[at - 1] > blocknr; at--)
+		a->places[at] = a->places[at - 1];
+	a->places[at] = blocknr;
+}
+
+static int add_inode(struct nodeahead *a, struct context *cx,
+		     const struct nilfs_inode *inode)
+{
+	const struct nilfs_geometry *geo = &a->vblocks->vol->geo;
+	struct bmap_node root;
+	struct vblock vb;
+	uint32_t i;
+	int state;
+
+	bmap_root_read(inode->i_bmap, &root);
+	if (root.level == NILFS_BTREE_LEVEL_NODE_MIN)
+		return 0;
+	for (i = 0; i < root.nchildren && a->n < NODEAHEAD_MAX; i++) {
+		state = vblocks_find(a->vblocks, cx, bmap_node_ptr(&root, i),
+				     &vb);
+		if (state < 0)
+			return state;
+		if (geometry_has_block(geo, vb.blocknr))
+			add_place(a, vb.blocknr);
+	}
+	return 0;
+}
+
+/*
+ * Adds what the roots of the B-trees of the inodes at BLOCK lead to, a block
+ * of an ifile, as far as there is room.  What is wrong with them is for others
+ * to say.  0, or what vblocks_seek() fails with.
+ */
+static int nodeahead_add(struct nodeahead *a, struct context *cx,
+			 const void *block)
+{
+	const struct palloc *p = &a->vblocks->vol->ifile_palloc;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < p->entries_per_block && !err; i++) {
+		const struct nilfs_inode *inode = (const void *)
+			((const char *)block + (size_t)i * p->entry_size);
+
+		if (has_nodes(inode))
+			err = add_inode(a, cx, inode);
+	}
+	return err;
+}
+
+/* Announces all added nodes to the device. */
+static void nodeahead_end(struct nodeahead *a)
+{
+	struct ahead ahead = ahead_of(a->vblocks->vol);
+	unsigned int i;
+
+	for (i = 0; i < a->n; i++)
+		ahead_add(&ahead, a->places[i], 1);
+	ahead_end(&ahead);
+	a->n = 0;
+}
 
 #define BATCH_BLOCKS 4096u
 #define JOB_BLOCKS 16u
@@ -45,7 +139,7 @@ static int init_worker(struct ifilewalk *w, struct context *cx,
 	else
 		worker->vol = vol;
 	inodescan_init(&worker->scan, w->check, worker->vol,
-		       w->pointers->told);
+		       w->pointers->reported);
 	return err;
 }
 
@@ -158,7 +252,10 @@ static uint32_t row_length(const struct ifilewalk_block *b, uint32_t count)
 	return n;
 }
 
-/* Reads N blocks from B on into the cache, and tells what they lead to. */
+/*
+ * Reads N blocks from B on into the cache, and announces the blocks that they
+ * refer to.
+ */
 static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
 		       const struct ifilewalk_block *b, uint32_t n)
 {
@@ -383,7 +480,7 @@ static int start(struct ifilewalk *w, struct context *cx, uint64_t cno,
 	return 1;
 }
 
-/* Without its bitmaps, or where nothing can be trusted, none is in use. */
+/* Without its bitmaps, or if they cannot be trusted, none is in use. */
 static bool is_countable(const struct ifilewalk *w)
 {
 	const struct findings *f = w->check->findings;

@@ -32,17 +32,17 @@ struct ifilewalk {
 	struct inodecount count;
 	struct ifilewalk_worker *workers;
 	unsigned int nworkers;
-	struct ifilewalk_block *blocks;	/* to be looked at */
+	struct ifilewalk_block *blocks;	/* to be checked */
 	uint32_t nblocks;
 	bool hidden;			/* inodes in use have no block */
 
-	/* The checkpoint at hand. */
+	/* The current checkpoint. */
 	uint64_t cno;
 	const struct nilfs_inode *inode;
 	struct file ifile;
 	struct groups groups;
 	uint64_t met;			/* blocks of the ifile, nodes too */
-	/* Groups whose check is due, as what is new belongs to them. */
+	/* Groups to be checked, as new blocks belong to them. */
 	uint64_t due_entries, due_counts;
 	bool have_entries, have_counts;
 };
@@ -60,9 +60,8 @@ int ifilewalk_init(struct ifilewalk *w, struct context *cx,
 void ifilewalk_fini(struct ifilewalk *w);
 
 /*
- * Walks the ifile INODE of checkpoint CNO, with WITHIN the checkpoints that
- * are known to have it.  The first call is the one to which all is new.
- * -ENOMEM, -EINTR.
+ * Walks the ifile INODE of checkpoint CNO; WITHIN are the checkpoints that are
+ * known to share it.  In the first call everything is new.  -ENOMEM, -EINTR.
  */
 int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,

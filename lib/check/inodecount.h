@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How many inodes the ifiles of many checkpoints have in use.
+ * The number of inodes in use of many checkpoints.
  */
 #ifndef NILFS2_CHECK_INODECOUNT_H
 #define NILFS2_CHECK_INODECOUNT_H
@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
+#include "disk/ondisk.h"
 #include "vol/file.h"
 
 /* The bitmap of a group, as it was last counted. */
@@ -32,8 +34,8 @@ int inodecount_learn(struct inodecount *ic, struct context *cx,
 		     uint64_t group);
 
 /*
- * The inodes in use in IFILE, of a checkpoint of whose groups all are known:
- * 1 and *USED, 0 where a bitmap cannot be read.  -ENOMEM, -EINTR.
+ * The inodes in use in IFILE, of a checkpoint whose groups are all known: 1 and
+ * *USED, 0 if a bitmap cannot be read.  -ENOMEM, -EINTR.
  */
 int inodecount_count(struct inodecount *ic, struct context *cx,
 		     struct file *ifile, uint64_t *used);
@@ -41,5 +43,19 @@ int inodecount_count(struct inodecount *ic, struct context *cx,
 /* Whether the bits set in the bitmap of GROUP at BLOCKNR are known: *BITS. */
 bool inodecount_known(const struct inodecount *ic, uint64_t group,
 		      uint64_t blocknr, uint32_t *bits);
+
+/*
+ * Whether the number of blocks of the DAT or an ifile is wrong: consequences of
+ * that are not reported as well.
+ */
+bool metacount_is_doubtful(const struct check *c);
+
+/*
+ * Compares i_blocks in INODE, of metadata file INO (an ifile: of checkpoint
+ * CNO), with NBLOCKS that its map was found to have, nodes included; after its allocator
+ * was checked.
+ */
+void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
+		     const struct nilfs_inode *inode, uint64_t nblocks);
 
 #endif

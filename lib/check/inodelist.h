@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inodes of one checkpoint, a few bytes each: what directory entries are
- * held against, and how many of them were found.
+ * The inodes of one checkpoint, a few bytes each: directory entries are
+ * compared with them, and names counted.
  */
 #ifndef NILFS2_CHECK_INODELIST_H
 #define NILFS2_CHECK_INODELIST_H
@@ -12,13 +12,14 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
+#include "vol/root.h"
 
 #define INODELIST_CHUNK_BITS 9
 #define INODELIST_CHUNK (1u << INODELIST_CHUNK_BITS)
 
 /* An inode's type as its directory entries have it, and where it stands. */
 #define INODELIST_TYPE 0x0f	/* NILFS_FT_..., NILFS_FT_UNKNOWN if invalid */
-#define INODELIST_REFUSED 0x10	/* the user wants it left as it is */
+#define INODELIST_REFUSED 0x10	/* the user has declined its repair */
 #define INODELIST_MKFS 0x20	/* mkfs.nilfs2 may have left it unnamed */
 #define INODELIST_THERE 0x40	/* has links, or a bit in the bitmap */
 #define INODELIST_ALLOCATED 0x80	/* has a bit in the bitmap */
@@ -55,7 +56,7 @@ struct inodelist_map {
 	le64 bmap[NILFS_INODE_BMAP_SIZE];
 };
 
-/* How an inode differs from that of the checkpoint that was looked at before. */
+/* How an inode differs from that of the checkpoint examined before. */
 struct inodelist_change {
 	uint64_t ino;
 	uint16_t links;
@@ -84,7 +85,7 @@ struct inodelist {
 
 /* An inode of a list: chunk and place in it; valid until the next add. */
 struct inodelist_row {
-	struct inodelist_chunk *chunk;	/* NULL: there is none */
+	struct inodelist_chunk *chunk;	/* NULL: none */
 	unsigned int at;
 };
 
@@ -120,8 +121,22 @@ int inodelist_apply(struct inodelist *list, struct context *cx,
 /* No chunk is touched any more; those without an inode are freed. */
 void inodelist_settle(struct inodelist *list);
 
-/* Makes it empty; what it has allocated stays with it. */
+/* Empties it, but keeps its memory. */
 void inodelist_clear(struct inodelist *list);
 void inodelist_fini(struct inodelist *list);
+
+/*
+ * Fills LIST, which is empty, with the inodes of ROOT that entries can name.
+ * *WHOLE says whether all of the ifile could be read; where not, the failure
+ * text says why.  -ENOMEM, -EINTR.
+ */
+int ifilelist_fill(struct root *root, struct context *cx,
+		  struct inodelist *list, bool *whole);
+
+/*
+ * The kind of INODE of VOL, number INO, in a list; 0 if entries cannot name it.
+ */
+uint8_t ifilelist_kind(const struct volume *vol, uint64_t ino,
+		       const struct nilfs_inode *inode, bool allocated);
 
 #endif

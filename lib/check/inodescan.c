@@ -13,9 +13,10 @@
  * What a walk over the map counted is compared with the inode.  i_blocks
  * counts nodes too, in units of 512 bytes; only the root is left with the one
  * block that mkfs.nilfs2 of nilfs-utils counted as 1.  Truncation takes all
- * blocks past the size, and directories have no holes.  Of a map that could
- * not be walked whole, or part of which was walked for another checkpoint,
- * nothing is known and nothing said.
+ * blocks past the size, and directories have no holes.  The target of a
+ * symbolic link is read, as directories are.  Of a map that could not be walked
+ * whole, or part of which was walked for another checkpoint, nothing is known
+ * and nothing said.
  *
  * Names are looked at elsewhere, and so is whether links are as many as names.
  */
@@ -26,17 +27,19 @@
 
 #include "base/checked.h"
 #include "check/check.h"
+#include "check/damage.h"
 #include "disk/inode.h"
+#include "vol/symlink.h"
 
 #define SECTOR 512
 #define DIR_PAGE 4096	/* of memory, on most machines */
 
 void inodescan_init(struct inodescan *s, struct check *check,
-		    struct volume *vol, struct sparse *told)
+		    struct volume *vol, struct sparse *reported)
 {
 	memset(s, 0, sizeof(*s));
 	s->check = check;
-	pointers_init(&s->pointers, check, vol, told);
+	pointers_init(&s->pointers, check, vol, reported);
 }
 
 void inodescan_fini(struct inodescan *s)
@@ -74,7 +77,7 @@ static int visit(void *arg, struct context *cx,
 	return 1;
 }
 
-/* Pointer I of BLOCKS by itself. */
+/* Checks pointer I of BLOCKS alone. */
 static int visit_block(struct inodescan *s, struct context *cx,
 		       const struct mapcheck_blocks *b, uint32_t i)
 {
@@ -140,8 +143,8 @@ static int walk_map(struct inodescan *s, struct context *cx,
 }
 
 /*
- * nilfs_find_entry() goes from page to page, and marks the volume as erroneous
- * where there are more than i_blocks has.
+ * nilfs_find_entry() reads page after page, and marks the volume as erroneous
+ * if there are more than i_blocks allows.
  */
 static void check_dir_count(const struct inodescan *s,
 			    const struct nilfs_inode *inode)
@@ -170,9 +173,27 @@ static void check_blocks(const struct inodescan *s,
 	check_dir_count(s, inode);
 }
 
+/* Damage on the way to the target is reported by whoever meets it. */
+static int check_target(const struct inodescan *s, struct context *cx,
+			const struct nilfs_inode *inode)
+{
+	size_t len;
+	int ret;
+
+	if (!s->blocks) {
+		broken(s, RULE_INODE_SYMLINK_BLOCK);
+		return 0;
+	}
+	ret = symlink_is_whole(s->pointers.vol, cx, s->ino, inode, &len);
+	if (!ret)
+		findings_differ(s->check->findings, RULE_INODE_SYMLINK_TARGET,
+				place_of(s), le64_get(inode->i_size), len);
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
 /* How the size fits what the map holds. */
-static void check_size(const struct inodescan *s,
-		       const struct nilfs_inode *inode)
+static int check_size(const struct inodescan *s, struct context *cx,
+		      const struct nilfs_inode *inode)
 {
 	uint16_t mode = le16_get(inode->i_mode);
 	uint64_t want = div_round_up(le64_get(inode->i_size),
@@ -183,30 +204,22 @@ static void check_size(const struct inodescan *s,
 			findings_differ(s->check->findings,
 					RULE_INODE_DIR_BLOCKS, place_of(s),
 					want, s->blocks);
-		return;
+		return 0;
 	}
-	if (S_ISLNK(mode) && !s->blocks)
-		broken(s, RULE_INODE_SYMLINK_BLOCK);
 	if (s->blocks && s->last_key >= want)
 		findings_differ(s->check->findings, RULE_INODE_PAST_SIZE,
 				place_of(s), want, s->last_key + 1);
+	return S_ISLNK(mode) ? check_target(s, cx, inode) : 0;
 }
 
-static bool is_empty(const struct nilfs_inode *inode)
-{
-	static const struct nilfs_inode empty;
-
-	return !memcmp(inode, &empty, sizeof(empty));
-}
-
-/* Checks an inode by itself; false where its map means nothing. */
+/* Checks an inode alone; false if its map is meaningless. */
 static bool check_alone(struct inodescan *s, const struct nilfs_inode *inode)
 {
 	struct nilfs_inode linked = *inode;
 	enum rule rule;
 
 	if (!le16_get(inode->i_links_count) && s->ino != NILFS_ROOT_INO) {
-		bool empty = is_empty(inode);
+		bool empty = inode_is_empty(inode);
 
 		if (s->pointers.cno == s->check->vol->latest.cno)
 			broken(s, empty ? RULE_INODE_EMPTY :
@@ -246,11 +259,11 @@ static int scan_inode(struct inodescan *s, struct context *cx,
 	check_blocks(s, inode);
 	if (inode_has_bmap(inode) && le16_get(inode->i_links_count) &&
 	    !s->size_judged)
-		check_size(s, inode);
-	return 0;
+		err = check_size(s, cx, inode);
+	return err;
 }
 
-/* Whether inode INO is to be looked at; a bit that lies is reported. */
+/* Whether inode INO is to be checked; a wrong bit is reported. */
 static bool is_in_use(struct inodescan *s, const struct nilfs_inode *inode,
 		      const uint8_t *bitmap)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The inodes of a block of an ifile, checked with their maps.
+ * Checking the inodes of a block of an ifile with their maps.
  */
 #ifndef NILFS2_CHECK_INODESCAN_H
 #define NILFS2_CHECK_INODESCAN_H
@@ -16,10 +16,10 @@
 struct inodescan {
 	struct check *check;
 	struct pointers pointers;
-	uint64_t total_inodes;		/* all that were looked at */
+	uint64_t total_inodes;		/* all that were checked */
 	uint64_t total_blocks;		/* all that they refer to */
 
-	/* The map at hand. */
+	/* The current map. */
 	uint64_t ino;
 	uint64_t blocks, nodes;		/* met in it */
 	uint64_t last_key;		/* of a block, where there is one */
@@ -29,7 +29,7 @@ struct inodescan {
 
 /* TOLD as of pointers_init(). */
 void inodescan_init(struct inodescan *s, struct check *check,
-		    struct volume *vol, struct sparse *told);
+		    struct volume *vol, struct sparse *reported);
 void inodescan_fini(struct inodescan *s);
 
 struct inodescan_block {

@@ -1,30 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a segment holds, and what it once held.
+ * The logs of a segment's present and former life.
  *
- * A segment is written from its beginning, so what is left of a former life
- * lies after the logs of this one.  Those of one life have one sequence number,
- * and the first log says which: a greater number further after is no newer,
- * where the volume once went back to an older checkpoint.  Where the first log
- * is lost the next one speaks for it, unless it lies after the blocks that the
- * SUFILE has in use.
+ * A segment is written from its beginning, so logs of a former life are after
+ * those of this one.  Those of one life have one sequence number, which the
+ * first log has: a greater number later is not newer, if the volume once went
+ * back to an older checkpoint.  If the first log is lost the next one counts,
+ * unless it is after the blocks that the SUFILE has in use.
  *
- * Segments are searched block by block and not followed from log to log: one
- * whose summary is damaged hides itself and not those after it.  Which segments
- * are in use is what the SUFILE says, and that may be the very thing that is
- * wrong, so a clean one is searched as well if it begins with a log: mostly a
- * look at one block.
+ * Segments are searched block by block and not followed from log to log: a
+ * damaged summary hides only its own log.  Which segments are in use is
+ * recorded in the SUFILE, which may be wrong, so a clean one is searched as
+ * well if it begins with a log: mostly one block is read.
  */
 #include "check/lifelogs.h"
 
 #include <errno.h>
 
+#include "check/damage.h"
 #include "vol/sutable.h"
-
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -ENOBUFS || err == -EINTR;
-}
 
 /* Whether a log begins the segment, or something that cannot be read. */
 static bool has_log(const struct lifelogs *l, struct context *cx)
@@ -80,7 +74,7 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 	return err ? err : 1;
 }
 
-/* Whether LOG, the first to be found, is of a former life for all one knows. */
+/* Whether LOG, the first one found, may be of a former life. */
 static bool is_behind(const struct lifelogs *l, const struct log *log)
 {
 	return le64_get(log->ss.ss_seq) > l->c->vol->latest.seq ||
@@ -109,7 +103,7 @@ static int search(struct lifelogs *l, struct context *cx, struct log *log)
 	int ret;
 
 	while ((ret = logsearch_next(&l->search, cx, log)) < 0 &&
-	       !is_fatal(ret)) {
+	       !damage_is_fatal(ret)) {
 		fail_clear(cx);
 		l->search.next++;
 	}

@@ -19,7 +19,7 @@ struct lifelogs {
 	bool is_used;		/* the SUFILE has the segment in use, or is
 				   not known to say otherwise */
 	bool is_former;		/* the log is from a former life */
-	bool partial;		/* some log of this life, in use, is not there */
+	bool partial;		/* a log of this life, in use, is missing */
 
 	uint64_t start, next;	/* where the first log, the next one begins */
 	uint64_t end;		/* of the logs in use; 0: not known */
@@ -45,9 +45,9 @@ int lifelogs_next(struct lifelogs *l, struct context *cx, struct log *log);
 void lifelogs_close(struct lifelogs *l);
 
 /*
- * What the logs of this life list block BLOCKNR of C's volume as: 1, *B and the
- * checkpoint that it was written with in *CNO (0: not known; NULL: not asked);
- * 0 where none lists it.  Fails as lifelogs_open() and lifelogs_next().
+ * The listing of block BLOCKNR of C's volume in the logs of this life: 1, *B
+ * and its checkpoint in *CNO (0: not known; NULL: not wanted); 0 if none lists
+ * it.  Fails as lifelogs_open() and lifelogs_next().
  */
 int lifelogs_find_block(struct context *cx, const struct check *c,
 			uint64_t blocknr, struct segsum_block *b,

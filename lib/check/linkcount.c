@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Links against names, and the tree of directories.
+ * Comparing links with names, and checking the tree of directories.
  *
  * A file has as many links as names.  A directory has one name and two links,
  * for that and its ".", and one more for the ".." of each directory in it
- * (nilfs_mkdir()); the root has a ".." of its own instead of a name.
+ * (nilfs_mkdir()); the root has its own ".." instead of a name.
  *
- * What has no links and no name was deleted and not freed yet: the pass over
- * files tells where that is worth a word.
+ * A file without links and names was deleted and not freed yet: the pass over
+ * files reports it if necessary.
  *
- * A name that could not be read would make its inode look lost, and there may
- * be thousands in a block: links are compared only where all names were read.
+ * An unreadable block with names would make thousands of inodes look lost:
+ * links are compared only if all names were read.
  */
 #include "check/linkcount.h"
 
@@ -42,8 +42,8 @@ static uint16_t names_of(struct inodelist *list, uint64_t ino)
 }
 
 /*
- * ".." of a directory with one name, or of the root.  The kernel asks for it
- * only where it moves the directory, which it does in the latest checkpoint.
+ * ".." of a directory with one name, or of the root.  The kernel needs it only
+ * to move the directory, in the latest checkpoint.
  */
 static void check_parent(struct names *n, const struct inodelist_dir *dir)
 {
@@ -76,8 +76,8 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 }
 
 /*
- * Follows parents from directory I to one that is known to end somewhere, and
- * remembers that of all on the way; tells a loop.
+ * Follows parents from directory I to one whose path is known, and records the
+ * result for all on the way; reports a loop.
  */
 static void follow_parents(struct names *n, struct bitmap *known,
 			   struct bitmap *way, size_t i)
@@ -138,7 +138,7 @@ static void check_dirs(struct tree *t, struct names *n, size_t i, size_t end)
 	}
 }
 
-/* An inode whose links are not its names, or which has none of these. */
+/* An inode whose links differ from its names, or which has neither. */
 static void judge(struct names *n, uint64_t ino, uint8_t kind, uint64_t links,
 		  uint64_t names, const struct inodelist_dir *dir)
 {
@@ -158,7 +158,9 @@ static void judge(struct names *n, uint64_t ino, uint8_t kind, uint64_t links,
 		tell_inode(n, RULE_INODE_LINKS_NAMES, ino, &want, &links);
 }
 
-/* A name whose inode has no links was told, unless the entry was not read. */
+/*
+ * A name whose inode has no links was reported, unless the entry was not read.
+ */
 static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
 			size_t *dir)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Links against names, and the tree that directories make. */
+/* Comparing links with names, and checking the tree of directories. */
 #ifndef NILFS2_CHECK_LINKCOUNT_H
 #define NILFS2_CHECK_LINKCOUNT_H
 
@@ -8,8 +8,8 @@
 struct names;
 
 /*
- * Tells what all names of N's checkpoint together say: parents, loops, and,
- * where nothing was lost, links and inodes without a name.  -ENOMEM.
+ * Reports what follows from all names of N's checkpoint: parents, loops, and,
+ * if nothing was lost, links and inodes without a name.  -ENOMEM.
  */
 int linkcount_run(struct names *n, struct context *cx);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the logs list.
+ * The listings of all logs.
  *
  * The logs of all segments are read once, in the order of the device.  A list
- * grows until it is twice as long as what it knows of, and is cut then to the
- * newest of each number; so the history that the logs hold costs nothing.
+ * grows to twice the number of blocks in it, and is then reduced to the newest
+ * of each; so memory does not depend on the history in the logs.
  *
- * Only logs of a segment's present life count: a number that an older one has
- * may be another's by now.
+ * Only logs of a segment's present life count: a number in an older one may
+ * have been reused.
  */
 #include "check/listings.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the logs list, by what it is: for each virtual block, or each block of
- * the DAT, the place where it was written last.
+ * The listings of all logs, sorted: the newest position of each virtual block,
+ * or of each block of the DAT.
  */
 #ifndef NILFS2_CHECK_LISTINGS_H
 #define NILFS2_CHECK_LISTINGS_H
@@ -21,7 +21,7 @@ struct listing {
 	uint64_t blocknr;
 	uint64_t seq;		/* of the log; greater is newer */
 	uint64_t cno;		/* that it was written with; 0: not known */
-	uint64_t ino;		/* of the file whose block it is */
+	uint64_t ino;		/* of the file */
 	uint64_t blkoff;	/* there, of data */
 	bool is_node;
 	bool is_used;		/* in a segment that the SUFILE has in use */
@@ -55,10 +55,10 @@ struct listings {
 };
 
 /*
- * Gathers the listings of the virtual blocks in WANTED from all logs up to the
- * latest super root.  One in a segment in use comes before one in a clean
- * segment, which is what the segment once held, or the SUFILE is wrong.
- * Memory follows the number of WANTED.  -ENOMEM, -EINTR.
+ * Collects the listings of the virtual blocks in WANTED from all logs up to the
+ * latest super root.  One in a segment in use takes precedence over one in a
+ * clean segment, which is of a former life, unless the SUFILE is wrong.  Memory
+ * follows the number of WANTED.  -ENOMEM, -EINTR.
  */
 int listings_of_vblocks(struct listings *l, struct context *cx,
 			const struct check *c, const struct sparse *wanted);
@@ -72,9 +72,8 @@ int listings_of_inodes(struct listings *l, struct context *cx,
 		       const struct check *c, const uint64_t *inos, size_t n);
 
 /*
- * The same of the virtual blocks from FROM up to, not including, *END, which
- * is lowered to what the memory budget has room for: the caller goes on from
- * there.
+ * The same for the virtual blocks from FROM up to, not including, *END, which
+ * is lowered to what the memory budget allows: the caller continues from there.
  */
 int listings_of_range(struct listings *l, struct context *cx,
 		      const struct check *c, uint64_t from, uint64_t *end);
@@ -101,7 +100,7 @@ typedef int listings_visitor(void *arg, struct context *cx,
 int listings_visit(const struct check *c, struct context *cx, uint64_t ino,
 		   listings_visitor *visit, void *arg);
 
-/* Whether the logs are all there: a block that lives is in one of them. */
+/* Whether no log is missing: a live block is in one of them. */
 bool listings_are_whole(const struct check *c);
 
 /* The listing of NUMBER, or NULL. */

@@ -2,9 +2,9 @@
 /*
  * The checksum over a log.
  *
- * The blocks pass through one buffer that stays in the processor's cache, in
- * reads that are large enough for a disk.  Past the block cache: nothing is
- * looked at twice.
+ * The blocks are read through one buffer that stays in the processor's cache,
+ * in requests that are large enough for a disk, and bypassing the block cache,
+ * since nothing is read again.
  */
 #include "check/logdata.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * All the blocks of a log, summed up.
+ * The checksum over all blocks of a log.
  */
 #ifndef NILFS2_CHECK_LOGDATA_H
 #define NILFS2_CHECK_LOGDATA_H
@@ -23,7 +23,7 @@ void logdata_free(struct logdata *d);
 
 /*
  * Reads the whole log at block PSEG of DEV, whose header SS fits its segment: 1
- * where its checksum is right, 0 where it is not, -EIO, -ENOMEM.
+ * if its checksum matches, 0 if not, -EIO, -ENOMEM.
  */
 int logdata_is_right(struct logdata *d, struct context *cx, struct dev *dev,
 		     const struct nilfs_geometry *geo, uint64_t pseg,
@@ -35,7 +35,7 @@ int logdata_can_read(struct logdata *d, struct context *cx, struct volume *vol,
 
 #define LOGDATA_FILES_MAX 160
 
-/* "inodes 5, 12, 13 and more": whose blocks the log of SUMMARY lists. */
+/* "inodes 5, 12, 13 and more": the owners of blocks in the log of SUMMARY. */
 void logdata_files(const struct summary *summary,
 		   char text[LOGDATA_FILES_MAX]);
 

@@ -50,7 +50,7 @@ static uint64_t segment_end(const struct logwalk *w)
 	return geometry_segment_end(&w->vol->geo, w->segnum);
 }
 
-/* Gives up: nobody can say what the blocks from here on are. */
+/* Ends the walk: the contents of the blocks from here on are unknown. */
 static void stop(struct logwalk *w)
 {
 	w->broken = true;
@@ -128,7 +128,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	return true;
 }
 
-/* True where the log begins or goes on as the one before it allows. */
+/* Whether the log begins or continues as the one before it allows. */
 static bool fits_before(const struct logwalk *w, uint16_t flags)
 {
 	bool begins = flags & NILFS_SS_LOGBGN;
@@ -159,7 +159,7 @@ static void check_fields(struct logwalk *w,
 	w->follows = true;
 }
 
-/* Says whose block B of the log is, which cannot be read. */
+/* Reports the owner of block B of the log, which cannot be read. */
 static int name_block(struct logwalk *w, struct context *cx,
 		      const struct segsum_block *b)
 {
@@ -188,7 +188,7 @@ static int name_unreadable(struct logwalk *w, struct context *cx,
 	segsum_iter_init(&it, geo, w->summary.buf,
 			 (size_t)segsum_nsumblk(geo, ss) << geo->block_bits);
 	while (ret >= 0 && segsum_iter_next(&it, &b)) {
-		/* The others are read without being asked for. */
+		/* The others are read in any case. */
 		if (b.is_node || b.ino < geo->first_ino)
 			continue;
 		ret = logdata_can_read(&w->data, cx, w->vol, w->pseg + b.index);
@@ -264,7 +264,7 @@ static int check_time(struct logwalk *w, struct context *cx,
 	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
-/* A log whose header can be believed. */
+/* A log with a valid header. */
 static int check_log(struct logwalk *w, struct context *cx,
 		     const struct nilfs_segment_summary *ss)
 {
@@ -287,7 +287,7 @@ static int check_log(struct logwalk *w, struct context *cx,
 	return w->c->data ? check_data(w, cx, ss) : 0;
 }
 
-/* What such a log lists is not believed either. */
+/* The listing of such a log is not trusted either. */
 static void doubt_log(struct logwalk *w, uint32_t nblocks)
 {
 	claims_drop(w->c, w->pseg, w->pseg + nblocks);
@@ -308,7 +308,7 @@ static bool sum_is_right(const struct logwalk *w,
 	return segsum_crc_check_sumsum(&crc, ss) == RULE_OK;
 }
 
-/* The log at the place, whose header fits the segment; steps after it. */
+/* Checks the log there, whose header fits the segment, and steps after it. */
 static int take_log(struct logwalk *w, struct context *cx,
 		    const struct nilfs_segment_summary *ss)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The logs of one segment, checked one after the other.
+ * Checking the logs of one segment one after the other.
  */
 #ifndef NILFS2_CHECK_LOGWALK_H
 #define NILFS2_CHECK_LOGWALK_H

@@ -37,7 +37,7 @@ struct level {
 
 struct walk {
 	const struct mapcheck *m;
-	unsigned int level;	/* where the walk stands */
+	unsigned int level;	/* the position of the walk */
 	unsigned int top;	/* level of the root */
 	bool partial;		/* something was not entered */
 	struct level path[NILFS_BTREE_LEVEL_MAX];
@@ -77,8 +77,8 @@ static int check_direct(const struct mapcheck *m, struct context *cx,
 }
 
 /*
- * Whether the node at hand, just read, is what the pointer to it, of KEY and
- * a node of LEVEL, says; true where it was reported.
+ * Whether the node just read does not match the pointer to it, of KEY and a
+ * node of LEVEL; true if it was reported.
  */
 static bool report_node(const struct walk *w, const struct level *l,
 			uint64_t key, unsigned int level)
@@ -122,7 +122,7 @@ static int skip(const struct mapcheck *m, struct context *cx, uint64_t key,
 
 /*
  * Borrows the node at BLOCKNR that P, of a node whose keys end at END, leads
- * to, and stands on it.  One that is broken or cannot be read is reported.
+ * to, and enters it.  One that is broken or cannot be read is reported.
  */
 static int enter(struct walk *w, struct context *cx,
 		 const struct mapcheck_pointer *p, uint64_t end,
@@ -275,7 +275,7 @@ static int walk_tree(struct walk *w, struct context *cx)
 	return err;
 }
 
-/* Stands on the root. */
+/* Enters the root. */
 static enum rule start(struct walk *w, const le64 *map)
 {
 	enum rule rule = bmap_root_check(map);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A block map walked whole and checked: every node, every pointer.
+ * Checking a whole block map: every node, every pointer.
  *
- * Where vol/blockmap stops at the first broken node, this names it and goes
- * on beside it.
+ * While vol/blockmap stops at the first broken node, this reports it and
+ * continues beside it.
  */
 #ifndef NILFS2_CHECK_MAPCHECK_H
 #define NILFS2_CHECK_MAPCHECK_H
@@ -41,7 +41,7 @@ struct mapcheck_blocks {
 
 struct mapcheck {
 	struct volume *vol;
-	struct findings *findings;
+	struct findings *findings;	/* NULL: nobody hears of them */
 	uint64_t cno, ino;		/* for places */
 	struct lifetime within;		/* of the inode */
 	/*

@@ -29,7 +29,6 @@
 #include "check/dirread.h"
 #include "check/ifilediff.h"
 #include "check/linkcount.h"
-#include "check/mapdiff.h"
 #include "check/names.h"
 #include "disk/inode.h"
 
@@ -40,9 +39,9 @@ struct namediff {
 	struct root *from;
 	struct ifilediff diff;
 	struct nameset gone; /* from directories of which blocks are kept */
-	bool keeping;	     /* those are at hand, or the others */
+	bool keeping;	     /* which of them are processed */
 
-	/* The directory at hand. */
+	/* The current directory. */
 	size_t dir; /* index */
 	struct blockbatch *batch;
 	const struct blockmap *map; /* of the side whose blocks are read */
@@ -147,7 +146,7 @@ static int measure(struct namediff *d, struct context *cx,
 	return 0;
 }
 
-/* Whether the difference can tell what becomes of C at all. */
+/* Whether C can be derived from the difference. */
 static bool is_plain(struct namediff *d, const struct inodelist_change *c)
 {
 	struct inodelist_row row = inodelist_find(&d->n->list, c->ino);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The names of a checkpoint, from those of another one and the difference. */
+/*
+ * Deriving the names of a checkpoint from those of another one and the
+ * difference.
+ */
 #ifndef NILFS2_CHECK_NAMEDIFF_H
 #define NILFS2_CHECK_NAMEDIFF_H
 
@@ -17,10 +20,10 @@ struct namediff_base {
 };
 
 /*
- * Checks N's checkpoint by what differs from BASE, and adds the inodes compared
- * to *WORK.  1 where nothing is wrong in it that is not wrong in BASE; N's list
- * is then of N's checkpoint.  0 where it must be read whole, as there may be
- * something to tell; nothing was told.  -EINTR, -ENOBUFS.
+ * Checks N's checkpoint by its difference from BASE, and adds the inodes
+ * compared to *WORK.  1 if it has no errors that BASE does not have; N's list
+ * is then of N's checkpoint.  0 if it must be read completely, as there may be
+ * findings; none was reported.  -EINTR, -ENOBUFS.
  */
 int namediff_run(struct names *n, struct context *cx,
 		 struct namediff_base *base, uint64_t *work);

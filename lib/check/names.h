@@ -1,44 +1,57 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the pass over names knows of the checkpoint that it is at. */
+/* State of the pass over names for the current checkpoint. */
 #ifndef NILFS2_CHECK_NAMES_H
 #define NILFS2_CHECK_NAMES_H
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
 #include "check/check.h"
 #include "check/dupnames.h"
 #include "check/inodelist.h"
-#include "check/reported.h"
 #include "find/finding.h"
 #include "vol/root.h"
 
-/* Failures that are none of the volume's: they end a check. */
-static inline bool names_is_fatal(int err)
-{
-	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
-}
+/* All zero is the empty set. */
+struct reported {
+	uint64_t *slots;
+	size_t used;
+};
+
+/* What makes two findings the same, as three numbers of the caller's choice. */
+struct reported_key {
+	uint64_t what, where, which;
+};
+
+/*
+ * Adds KEY: true if it is new, or if the set is full (reported twice is better
+ * than not at all).
+ */
+bool reported_add(struct reported *reported, const struct reported_key *key);
+void reported_fini(struct reported *reported);
 
 struct names {
 	struct check *c;
-	struct reported told;	/* in all checkpoints */
+	struct reported reported;	/* in all checkpoints */
 	struct root root;
 	struct inodelist list;
 	struct dupnames dups;
-	/* What would have been told, or could not be judged, so far. */
+	/* What would have been reported, or could not be judged, so far. */
 	uint64_t doubts;
 	bool trial;		/* findings are counted only */
 	/* In a trial: names that blocks had which these replace, or NULL. */
 	const struct nameset *gone;
-	uint64_t lost;		/* directories not wholly read, maybe twice */
+	uint64_t lost;		/* directories not fully read, maybe twice */
 	uint64_t first_lost;	/* the first of them */
 };
 
 /*
- * Adds FINDING unless it was told of this or another checkpoint: of the rule,
- * the inode of the place and WHICH, the caller's number for where in it.
+ * Adds FINDING unless it was reported for this or another checkpoint: of the
+ * rule, the inode of the place and WHICH, the caller's number for the position
+ * in it.
  */
 void names_tell(struct names *n, const struct finding *finding,
 		uint64_t which);
@@ -47,8 +60,8 @@ void names_tell(struct names *n, const struct finding *finding,
 void names_lose(struct names *n, uint64_t ino);
 
 /*
- * Tells that links were not compared because of what is wrong with INO, a
- * directory or the ifile; WHY in words, or NULL.
+ * Reports that links were not compared because of INO, a directory or the
+ * ifile; WHY in words, or NULL.
  */
 void names_unjudged(struct names *n, uint64_t ino, const char *why);
 

@@ -200,7 +200,7 @@ static int survey_blocks(struct survey *s, struct context *cx)
 	return err ? err : ret;
 }
 
-/* What only the whole file can tell. */
+/* Checks of the whole file. */
 static void check_whole(struct survey *s)
 {
 	struct findings *f = s->c->findings;

@@ -20,7 +20,7 @@
 
 #include "base/sort.h"
 #include "check/check.h"
-#include "check/metacount.h"
+#include "check/inodecount.h"
 #include "disk/dat.h"
 #include "vol/datscan.h"
 #include "vol/liveness.h"
@@ -28,7 +28,7 @@
 
 #define LEAKS_NAMED 8
 
-/* What one worker met; it goes upwards, so its first ones are its lowest. */
+/* The entries of one worker; ascending, so its first ones are its lowest. */
 struct leaks {
 	uint64_t count;
 	uint64_t first[LEAKS_NAMED];
@@ -44,33 +44,19 @@ static bool is_area_broken(const struct check *c, enum rule_area area)
 	return findings_have_area(c->findings, area, RULE_WARNING);
 }
 
-static int search_entries(void *arg, struct context *cx, unsigned int worker,
-			  const struct datscan_block *block)
+static int search_entry(void *arg, struct context *cx, unsigned int worker,
+			uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct search *s = arg;
 	struct leaks *leaks = &s->leaks[worker];
-	uint64_t vblocknr;
-	uint32_t i;
 
 	(void)cx;
-	for (i = datscan_next_used(block, 0); i < block->count;
-	     i = datscan_next_used(block, i + 1)) {
-		vblocknr = block->first + i;
-		if (!dat_is_current(datscan_entry(block, i)) ||
-		    !check_is_leaked(s->c, vblocknr))
-			continue;
-		if (leaks->count < LEAKS_NAMED)
-			leaks->first[leaks->count] = vblocknr;
-		leaks->count++;
-	}
+	if (!dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
+		return 0;
+	if (leaks->count < LEAKS_NAMED)
+		leaks->first[leaks->count] = vblocknr;
+	leaks->count++;
 	return 0;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Adds WORKER's leaks to ALL, which keeps the lowest. */
@@ -83,7 +69,7 @@ static void merge(struct leaks *all, const struct leaks *worker)
 		both[n++] = all->first[i];
 	for (i = 0; i < LEAKS_NAMED && i < worker->count; i++)
 		both[n++] = worker->first[i];
-	sort_in_place(both, n, sizeof(*both), compare_numbers);
+	sort_numbers(both, n);
 	for (i = 0; i < LEAKS_NAMED && i < n; i++)
 		all->first[i] = both[i];
 	all->count += worker->count;
@@ -112,8 +98,8 @@ static void report_leaks(struct check *c, const struct leaks *all)
 }
 
 /*
- * A pointer to an entry that does not live now was told of; without any, as
- * many entries referred to as there are leave none over.
+ * A pointer to an entry that is not live now was reported; without any, as many
+ * entries referred to as there are leave none over.
  */
 static bool is_none_left(const struct check *c)
 {
@@ -125,7 +111,7 @@ static int check_leaks(struct check *c, struct context *cx)
 {
 	struct search s = { .c = c };
 	const struct datscan_visitor visitor = {
-		.entries = search_entries,
+		.used = search_entry,
 		.unreadable = check_skip_unreadable,
 		.arg = &s,
 	};
@@ -145,7 +131,7 @@ static int check_leaks(struct check *c, struct context *cx)
 	return err;
 }
 
-/* Counts that are impossible were told of before. */
+/* Impossible counts were reported before. */
 static void compare_counts(struct check *c, uint64_t segnum,
 			   const struct nilfs_segment_usage_ext *su,
 			   const struct liveness_counts *n)
@@ -194,8 +180,8 @@ static int check_live(struct check *c, struct context *cx)
 		return 0;
 	ret = sutable_is_exact(c->vol, cx);
 	if (!ret)
-		check_note(c, "its counts of live blocks are older than its "
-			   "latest checkpoint");
+		check_note(c, "the counts of live blocks are older than the "
+			      "latest checkpoint");
 	if (ret > 0)
 		ret = liveness_count(c->vol, cx, UINT64_MAX, &live);
 	if (!ret && live)
@@ -224,7 +210,7 @@ int pass_counts(struct check *c, struct context *cx)
 		err = check_leaks(c, cx);
 	if (!err)
 		err = check_live(c, cx);
-	/* Whatever cannot be read was told of where it was read first. */
+	/* What cannot be read was reported where it was read first. */
 	if (err == -EIO || err == -EUCLEAN) {
 		fail_clear(cx);
 		err = 0;

@@ -25,8 +25,9 @@
 #include <string.h>
 
 #include "check/check.h"
+#include "check/damage.h"
 #include "check/dirnames.h"
-#include "check/ifilelist.h"
+#include "check/inodelist.h"
 #include "check/linkcount.h"
 #include "check/namediff.h"
 #include "check/names.h"
@@ -40,7 +41,7 @@
 struct walk {
 	uint64_t *cnos;		/* all checkpoints, ascending */
 	size_t count;
-	struct namediff_base last;	/* the one looked at last */
+	struct namediff_base last;	/* the one checked last */
 	/* What was read, in inodes. */
 	uint64_t kept;	/* of the latest checkpoint and the snapshots */
 	uint64_t plain;
@@ -81,7 +82,7 @@ static int check_names(struct names *n, struct context *cx)
 	return err;
 }
 
-/* Whether somebody keeps CNO; as for those whose entry cannot be read. */
+/* Whether CNO is a snapshot; also if its entry cannot be read. */
 static bool is_kept(const struct names *n, struct context *cx, uint64_t cno)
 {
 	struct nilfs_checkpoint cp;
@@ -108,7 +109,7 @@ static int check_checkpoint(struct names *n, struct context *cx,
 
 	*inodes += DIFF_WORK;
 	if (ret) {
-		if (names_is_fatal(ret))
+		if (damage_is_fatal(ret))
 			return ret;
 		names_unjudged(n, NILFS_IFILE_INO, cx->failure);
 		fail_clear(cx);
@@ -161,7 +162,7 @@ static int check_all(struct names *n, struct context *cx)
 	struct walk w = { .cnos = NULL };
 	int err = cptable_list(n->c->vol, cx, false, &w.cnos, &w.count);
 
-	if (err && names_is_fatal(err))
+	if (err && damage_is_fatal(err))
 		return err;
 	if (err) {
 		fail_clear(cx);
@@ -186,6 +187,6 @@ int pass_names(struct check *c, struct context *cx)
 	err = check_all(&n, cx);
 	inodelist_fini(&n.list);
 	dupnames_fini(&n.dups);
-	reported_fini(&n.told);
+	reported_fini(&n.reported);
 	return err;
 }

@@ -298,7 +298,7 @@ int pass_segments(struct check *c, struct context *cx)
 		return ret;
 	ret = sutable_is_exact(c->vol, cx);
 	if (ret < 0) {
-		/* Told when the blocks are read one by one. */
+		/* Reported when the blocks are read one by one. */
 		fail_clear(cx);
 		ret = 0;
 	}

@@ -295,7 +295,7 @@ static int note_state(const struct check *c, struct context *cx)
 
 	if (le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS)
 		return 0;
-	check_note(c, "not unmounted cleanly; what is checked is checkpoint %"
+	check_note(c, "not unmounted cleanly; checking checkpoint %"
 		   PRIu64, latest->cno);
 	if (latest->orphans_start && latest->orphans_end)
 		check_note(c, "the next mount recovers what it can use of the "

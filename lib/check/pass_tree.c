@@ -24,7 +24,7 @@
 #include "base/array.h"
 #include "check/check.h"
 #include "check/ifilewalk.h"
-#include "check/metacount.h"
+#include "check/inodecount.h"
 #include "check/passes.h"
 #include "check/pointers.h"
 #include "disk/checkpoint.h"
@@ -43,14 +43,14 @@ struct tree {
 	struct check *check;
 	struct pointers pointers;
 	struct ifilewalk ifiles;
-	struct sparse walk;	/* what was met in the checkpoint at hand */
-	struct sparse told;	/* lifetimes that were reported */
+	struct sparse walk;	/* what was met in the current checkpoint */
+	struct sparse reported;	/* lifetimes that were reported */
 
 	/* Valid checkpoints, ascending: those of blocks that can be read. */
 	struct tree_checkpoint *cps;
 	size_t ncps, room;
 
-	/* The metadata file at hand. */
+	/* The current metadata file. */
 	uint64_t ino;
 	uint64_t met;		/* its blocks, nodes too */
 
@@ -161,8 +161,8 @@ static int walk_metadata(struct tree *t, struct context *cx,
 
 /*
  * mkfs.nilfs2 counted one inode too many before nilfs-utils 2.0.22, and the
- * kernel adds to and subtracts from what it finds: such a volume has it for
- * ever, and nothing comes of it.
+ * kernel only adds and subtracts: such a volume keeps the error, which is
+ * harmless.
  */
 static void check_inode_count(struct tree *t, struct place place,
 			      uint64_t count)
@@ -177,16 +177,16 @@ static void check_inode_count(struct tree *t, struct place place,
 		.want = t->sums.inodes,
 		.got = count,
 		.detail = count == t->sums.inodes + 1 ?
-			"one too many is harmless, volumes made before "
-			"nilfs-utils 2.0.22 have it" : NULL,
+			"one too many is harmless, mkfs.nilfs2 before "
+			"nilfs-utils 2.0.22 made it" : NULL,
 	});
 }
 
 /*
- * Compares the counts of checkpoint CNO with what was counted.  Blocks are
- * counted in the newest one, and in those that are like it: what another one
- * shares is left alone whole, and how much that is nobody knows without a count
- * for each block of each ifile.
+ * Compares the counts of checkpoint CNO with those of the walk.  Blocks are
+ * counted in the newest one, and in those that equal it: shared parts are
+ * skipped, and their size is not known without a count for each block of each
+ * ifile.
  */
 static void check_counts(struct tree *t, uint64_t cno,
 			 const struct nilfs_checkpoint *cp)
@@ -241,7 +241,7 @@ static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
 	return err;
 }
 
-/* From now on, what is met has been met before or not. */
+/* From now on, blocks may have been met before. */
 static void expect_shared(struct tree *t)
 {
 	sparse_clear(&t->walk);
@@ -280,8 +280,8 @@ static int walk_older(struct tree *t, struct context *cx, bool kept)
 }
 
 /*
- * What lives now the newest one refers to: what could not be followed in others
- * leaves no doubt about that.
+ * Live blocks are referred to by the newest checkpoint: damage in others does
+ * not matter for that.
  */
 static int walk_checkpoints(struct tree *t, struct context *cx)
 {
@@ -293,7 +293,7 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 		err = read_and_walk(t, cx, latest);
 	t->check->tree_broken = !there || t->pointers.partial ||
 				ifilewalk_is_partial(&t->ifiles);
-	/* With cpfile and SUFILE before it, that is all that lives. */
+	/* With cpfile and SUFILE before it, these are all live blocks. */
 	if (there)
 		t->check->live_referenced = sparse_count(&t->check->referenced);
 	findings_snapshots(t->check->findings, true);
@@ -323,7 +323,7 @@ static int make_sets(struct tree *t, struct context *cx)
 	if (!err)
 		err = sparse_init(&t->walk, cx, end);
 	if (!err)
-		err = sparse_init(&t->told, cx, end);
+		err = sparse_init(&t->reported, cx, end);
 	return err;
 }
 
@@ -332,7 +332,7 @@ int pass_tree(struct check *c, struct context *cx)
 	struct tree t = { .check = c };
 	int err = make_sets(&t, cx);
 
-	pointers_init(&t.pointers, c, c->vol, &t.told);
+	pointers_init(&t.pointers, c, c->vol, &t.reported);
 	if (!err)
 		err = ifilewalk_init(&t.ifiles, cx, c, &t.pointers);
 	if (!err)
@@ -344,7 +344,7 @@ int pass_tree(struct check *c, struct context *cx)
 	pointers_fini(&t.pointers);
 	ifilewalk_fini(&t.ifiles);
 	sparse_fini(&t.walk);
-	sparse_fini(&t.told);
+	sparse_fini(&t.reported);
 	free(t.cps);
 	return err;
 }

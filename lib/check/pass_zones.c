@@ -29,7 +29,7 @@ static int add(void *arg, struct context *cx, const struct zonewalk_item *item)
 	return 0;
 }
 
-/* Of what could not be read others tell. */
+/* Other passes report what could not be read. */
 static int forgive(struct context *cx, int err)
 {
 	if (err != -EUCLEAN && err != -EIO)

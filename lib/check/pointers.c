@@ -30,9 +30,9 @@
 #define READAHEAD_NODES 32u
 
 void pointers_init(struct pointers *p, struct check *check,
-		   struct volume *vol, struct sparse *told)
+		   struct volume *vol, struct sparse *reported)
 {
-	*p = (struct pointers){ .check = check, .vol = vol, .told = told };
+	*p = (struct pointers){ .check = check, .vol = vol, .reported = reported };
 	vblocks_init(&p->vblocks[0], vol);
 	vblocks_init(&p->vblocks[1], vol);
 }
@@ -94,7 +94,7 @@ static void report_free(struct pointers *p, uint64_t ino,
 		report(p, ino, ptr, RULE_BMAP_VBLOCK_FREE, ptr->ptr);
 }
 
-/* Whether BLOCKNR, not of the segment at hand, is in one that is in use. */
+/* Whether BLOCKNR, not of the current segment, is in one in use. */
 static bool seek_segment(struct pointers *p, uint64_t blocknr)
 {
 	const struct nilfs_geometry *g = &p->vol->geo;
@@ -121,7 +121,7 @@ static void report_life(struct pointers *p, struct context *cx, uint64_t ino,
 			const struct mapcheck_pointer *ptr, uint64_t want,
 			uint64_t got)
 {
-	int first = sparse_add(p->told, cx, ptr->ptr);
+	int first = sparse_add(p->reported, cx, ptr->ptr);
 
 	p->partial = true;
 	if (p->check->dat_broken)
@@ -135,8 +135,8 @@ static void report_life(struct pointers *p, struct context *cx, uint64_t ino,
 }
 
 /*
- * The lifetime of what is at PTR, which is the holder's own where the entry
- * is wrong, so that what lies below it is not found wrong for that as well.
+ * The lifetime of the block at PTR, or of the holder if the entry is wrong, so
+ * that the blocks below are not reported as well.
  */
 static struct lifetime check_life(struct pointers *p, struct context *cx,
 				  uint64_t ino,
@@ -153,8 +153,8 @@ static struct lifetime check_life(struct pointers *p, struct context *cx,
 }
 
 /*
- * Enters a virtual block: 1 where it is met the first time of all, 0 where
- * another checkpoint has it too, -EEXIST where this one has it twice.
+ * Records a virtual block: 1 if it is met for the first time, 0 if another
+ * checkpoint has it too, -EEXIST if this one has it twice.
  */
 static int enter(struct pointers *p, struct context *cx, uint64_t number)
 {
@@ -270,7 +270,7 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	state = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
 	if (state < 0)
 		return state;
-	/* All else was judged when it was fresh. */
+	/* Everything else was checked when it was new. */
 	if (!fresh && state != VBLOCKS_USED)
 		return 0;
 	if (state == VBLOCKS_MISSING)
@@ -289,7 +289,7 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	return state < 0 ? state : fresh;
 }
 
-/* Whether there is nothing to say of an entry of a holder that lives WITHIN. */
+/* Whether an entry is valid for a holder that lives WITHIN. */
 static inline bool is_sound(struct pointers *p, const struct vblock *vb,
 			    const struct lifetime *within)
 {

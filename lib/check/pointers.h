@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Where the pointers of a checkpoint's maps lead: entries of the DAT, and
- * what these say.
+ * Checking the pointers of a checkpoint's maps: the entries of the DAT, and
+ * their content.
  */
 #ifndef NILFS2_CHECK_POINTERS_H
 #define NILFS2_CHECK_POINTERS_H
@@ -27,7 +27,7 @@ struct pointers {
 	 */
 	struct sparse *walk;
 	/* Virtual blocks whose lifetime was reported. */
-	struct sparse *told;
+	struct sparse *reported;
 	uint64_t cno;			/* for places */
 	bool partial;			/* something could not be followed */
 
@@ -45,7 +45,7 @@ struct target {
 
 /* TOLD is shared by all threads. */
 void pointers_init(struct pointers *p, struct check *check,
-		   struct volume *vol, struct sparse *told);
+		   struct volume *vol, struct sparse *reported);
 void pointers_fini(struct pointers *p);
 
 /*
@@ -58,9 +58,9 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target);
 
 /*
- * The same of up to COUNT pointers to data blocks at PTRS, held by what lives
- * WITHIN: how many from the first on were found sound at once and met here
- * first.  0 says nothing but that pointers_check() must look at the first.
+ * The same for up to COUNT pointers to data blocks at PTRS, held by a block
+ * that lives WITHIN: the number from the first on that are valid and met here
+ * first.  0 only means that pointers_check() must examine the first.
  */
 uint32_t pointers_check_run(struct pointers *p, const le64 *ptrs,
 			    uint32_t count, const struct lifetime *within);

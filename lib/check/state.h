@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A super root that was chosen where the superblocks do not lead to one. */
+/* A super root that was chosen because the superblocks do not lead to one. */
 #ifndef NILFS2_CHECK_STATE_H
 #define NILFS2_CHECK_STATE_H
 

@@ -2,13 +2,13 @@
 /*
  * The two superblocks.
  *
- * They are written in turn, so one is normally older than the other: that is
- * no finding, nor is it that the older lacks the flag of a clean unmount.  What
- * mkfs.nilfs2 wrote once must be the same in both.
+ * They are written alternately, so one is normally older than the other: that
+ * is not a finding, nor is a missing flag of a clean unmount in the older.
+ * Fields that only mkfs.nilfs2 writes must be equal.
  *
- * The place of the second follows from the size of the device.  Where that has
- * changed since the volume was made, the copy is not where it is looked for,
- * and the change of size is what is to be told.
+ * The position of the second follows from the size of the device.  If that has
+ * changed since the volume was made, the copy is not found there, and the
+ * change of size is reported.
  */
 #include "check/supers.h"
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Entries of the DAT, looked up in large numbers.
+ * Looking up many entries of the DAT.
  *
- * At hand are one block of entries and the bitmap of its group, borrowed from
- * the cache.  Several streams of numbers go forward by turns, since files that
- * were written at the same time have theirs apart: a block that is missing
- * after one that the cache has belongs to such a stream, and those that follow
- * are read with it, in the order of the disk.
+ * One block of entries and the bitmap of its group are borrowed from the cache.
+ * Several streams of ascending numbers alternate, since files that were written
+ * at the same time have different ranges: a block that is missing after one in
+ * the cache belongs to such a stream, and the following ones are read with it,
+ * in the order of the disk.
  *
- * What is wrong with the DAT is told by others.  Here it only decides what can
- * be said of a number: where a block of entries or the map on the way to it is
- * unreadable nothing can, and without its bitmap an entry counts as used.
+ * Other checks report damage of the DAT.  Here it only decides whether the
+ * state of a number is known: not if a block of entries or the map to it is
+ * unreadable, and without its bitmap an entry counts as used.
  */
 #include "check/vblocks.h"
 
@@ -96,7 +96,7 @@ static bool is_cached(const struct vblocks *v, struct context *cx,
 	       cache_has(v->vol->cache, blocknr);
 }
 
-/* Where a block is missing after one that is there, more will be asked for. */
+/* If a block is missing after one in the cache, more will be needed. */
 static void read_ahead(struct vblocks *v, struct context *cx, uint64_t blkoff)
 {
 	struct context quiet;

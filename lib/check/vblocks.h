@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Entries of the DAT, looked up in large numbers.
+ * Looking up many entries of the DAT.
  *
- * The pointers of a map mostly have numbers that follow one another, so the
- * block of entries of the last answer is kept, and the next answer is a
- * comparison and an index.  One belongs to one thread.
+ * The pointers of a map mostly have consecutive numbers, so the block of
+ * entries of the last lookup is kept, and the next one is a comparison and an
+ * index.  Used by one thread.
  */
 #ifndef NILFS2_CHECK_VBLOCKS_H
 #define NILFS2_CHECK_VBLOCKS_H
@@ -26,7 +26,7 @@ enum vblocks_state {
 
 struct vblocks {
 	struct volume *vol;
-	uint64_t first, count;		/* entries of the block at hand */
+	uint64_t first, count;		/* entries of the current block */
 	enum vblocks_state state;	/* MISSING, UNKNOWN: of all of them */
 	const char *block;		/* borrowed from the cache, or NULL */
 	uint64_t group;			/* of BITMAP */
@@ -47,13 +47,13 @@ void vblocks_fini(struct vblocks *v);
 /* Goes to the block of entry NUMBER.  0, -ENOMEM, -ENOBUFS, -EINTR. */
 int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number);
 
-/* True where entry NUMBER is in the block at hand. */
+/* Whether entry NUMBER is in the current block. */
 static inline bool vblocks_has(const struct vblocks *v, uint64_t number)
 {
 	return v->block && number - v->first < v->count;
 }
 
-/* The state and the entry of NUMBER, which is in the block at hand. */
+/* The state and the entry of NUMBER, which is in the current block. */
 static inline enum vblocks_state
 vblocks_at(const struct vblocks *v, uint64_t number, struct vblock *vb)
 {
@@ -72,8 +72,8 @@ vblocks_at(const struct vblocks *v, uint64_t number, struct vblock *vb)
 }
 
 /*
- * What the DAT has of virtual block NUMBER: its state, with the entry in *VB
- * where it is used or free, else zeros.  A failure as vblocks_seek().
+ * The state of virtual block NUMBER, with the entry in *VB if it is used or
+ * free, else zeros.  A failure as vblocks_seek().
  */
 static inline int vblocks_find(struct vblocks *v, struct context *cx,
 			       uint64_t number, struct vblock *vb)

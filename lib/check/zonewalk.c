@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The zones of a volume against its SUFILE.
+ * Comparing the zones of a volume with its SUFILE.
  *
- * The kernel writes a segment from its beginning on and knows nothing of write
- * pointers.  So it needs them where it will write: at the beginning of clean
- * segments and of the next one, and after the latest log.  Elsewhere they need
- * only be after what is in use.
+ * The kernel writes a segment from its beginning and ignores write pointers.
+ * So they must be where it will write: at the beginning of clean segments and
+ * of the next one, and after the latest log.  Elsewhere they need only be after
+ * the blocks in use.
  *
  * Reports are read some zones at a time, in the order of segments.
  */
@@ -160,7 +160,7 @@ static bool is_active(const struct zone *zone)
 	       zone->pointer < zone->start + zone->capacity;
 }
 
-/* Where none of them can be finished, that is how it has to be. */
+/* If none of them can be finished, this is not an error. */
 static int count_active(struct walk *w, struct context *cx)
 {
 	uint64_t n, active = 0, idle = 0, most = w->zones->max_active;
@@ -197,7 +197,7 @@ int zonewalk_run(struct check *c, struct context *cx, zonewalk_visit *visit,
 	return ret ? ret : count_active(&w, cx);
 }
 
-/* The segments [*FROM, *END) that lie in zones [FIRST, BEHIND), in part. */
+/* The segments [*FROM, *END) that are partly in zones [FIRST, BEHIND). */
 static void segments_in(const struct check *c, uint64_t first, uint64_t behind,
 			uint64_t *from, uint64_t *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Segments whose zones are not as the kernel needs them. */
+/* Segments whose zones do not have the state that the kernel needs. */
 #ifndef NILFS2_CHECK_ZONEWALK_H
 #define NILFS2_CHECK_ZONEWALK_H
 
@@ -20,17 +20,17 @@ typedef int zonewalk_visit(void *arg, struct context *cx,
 			   const struct zonewalk_item *item);
 
 /*
- * Compares what the SUFILE of c->vol says with the zones of c->dev, and calls
- * VISIT for all that is wrong; without zones nothing is.  Segments of which the
- * DAT names blocks (c->live_segments) are not taken for clean.  Fails as
+ * Compares the SUFILE of c->vol with the zones of c->dev, and calls VISIT for
+ * each error; without zones there are none.  Segments in which the DAT names
+ * blocks (c->live_segments) are not treated as clean.  Fails as
  * sutable_cursor_next(), dev_zone_report() and VISIT.
  */
 int zonewalk_run(struct check *c, struct context *cx, zonewalk_visit *visit,
 		 void *arg);
 
 /*
- * Whether something that is wanted lies in the zones of SEGNUM, apart from what
- * its own entry in the SUFILE says.
+ * Whether the zones of SEGNUM have blocks in use, apart from its own entry in
+ * the SUFILE.
  */
 bool zonewalk_is_held(const struct check *c, uint64_t segnum);
 

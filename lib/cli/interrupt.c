@@ -36,6 +36,9 @@ const volatile sig_atomic_t *interrupt_catch(bool pipe_too)
 		sigaction(SIGPIPE, &action, NULL);
 	else
 		interrupt_ignore_pipe();
+	/* A file that gets too large is a failed write, -EFBIG. */
+	action.sa_handler = SIG_IGN;
+	sigaction(SIGXFSZ, &action, NULL);
 	return &interrupted;
 }
 

@@ -72,6 +72,11 @@ struct cli_option {
 	 * the failure text.
 	 */
 	int (*call)(struct context *cx, const char *arg, void *where);
+	/*
+	 * The I-th word that completion offers for the argument, or NULL past
+	 * the last one; NULL where there are none, or .choices has them.
+	 */
+	const char *(*word)(size_t i);
 };
 
 /* Rows and the structure that their offsets mean; may share one parse. */

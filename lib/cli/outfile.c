@@ -28,7 +28,7 @@ static int prepare(struct outfile *f, struct context *cx, const char *input)
 	int err = input ? check_target(cx, input, f->path, f->fd) : 0;
 
 	if (!err && ftruncate(f->fd, 0) && errno != EINVAL)
-		err = fail(cx, -errno, "%s: cannot be emptied", f->path);
+		err = fail(cx, -errno, "%s: cannot be truncated", f->path);
 	return err ? err : out_open(cx, f->fd, f->path, &f->out);
 }
 

@@ -39,7 +39,7 @@ const struct cli_option tool_options[] = {
 	  offsetof(struct tool, quiet) },
 	{ 'v', "verbose", NULL, "print more; may be repeated", OPTION_COUNT,
 	  offsetof(struct tool, verbose) },
-	{ 0, "max-memory", "SIZE", "memory of a cache or table; not of the process",
+	{ 0, "max-memory", "SIZE", "memory of each cache or table",
 	  OPTION_SIZE, offsetof(struct tool, cx.max_memory) },
 	{ 'j', "threads", "N", "workers to use", OPTION_U32,
 	  offsetof(struct tool, cx.threads) },
@@ -49,6 +49,8 @@ const struct cli_option tool_options[] = {
 	  offsetof(struct tool, help) },
 	{ 'V', "version", NULL, "show the version", OPTION_FLAG,
 	  offsetof(struct tool, version) },
+	{ 0, "list-options", NULL, NULL, OPTION_FLAG,
+	  offsetof(struct tool, list_options) },
 	{ 0 },
 };
 
@@ -261,6 +263,22 @@ static int run_prepared(struct tool *tool, const struct cli_command *command,
 	return result;
 }
 
+/* What the options of every tool print instead of running COMMAND. */
+static bool print_manual(struct tool *tool, const struct cli_command *command)
+{
+	if (tool->help && command)
+		manual_command(tool->out, tool->cli, command);
+	else if (tool->help)
+		manual_tool(tool->out, tool->cli);
+	else if (tool->version)
+		manual_version(tool->out, tool->cli);
+	else if (tool->list_options)
+		manual_rows(tool->out, tool->cli, command);
+	else
+		return false;
+	return true;
+}
+
 /* ARGV[0] is the name of the tool or of the command. */
 static int run_command(struct tool *tool, const struct cli_command *command,
 		       int argc, char **argv)
@@ -275,11 +293,7 @@ static int run_command(struct tool *tool, const struct cli_command *command,
 	if (command->defaults)
 		memcpy(options, command->defaults, command->options_size);
 	result = parse(tool, command, options, argc, argv);
-	if (!result && tool->help)
-		manual_command(tool->out, tool->cli, command);
-	else if (!result && tool->version)
-		manual_version(tool->out, tool->cli);
-	else if (!result)
+	if (!result && !print_manual(tool, command))
 		result = run_prepared(tool, command, options);
 	option_free(&set, 1);
 	free(options);
@@ -310,14 +324,8 @@ static int run_tool(struct tool *tool, int argc, char **argv,
 
 	if (err)
 		return err;
-	if (tool->help) {
-		manual_tool(tool->out, tool->cli);
+	if (print_manual(tool, NULL))
 		return 0;
-	}
-	if (tool->version) {
-		manual_version(tool->out, tool->cli);
-		return 0;
-	}
 	if (!tool->argc)
 		return tool_usage(tool, "no command given");
 	if (!strcmp(tool->argv[0], "help"))
@@ -344,37 +352,63 @@ static bool is_explained(int err)
 	}
 }
 
+/* The failure ERR in words: the text of the lowest function, and the reason. */
+static void describe(const struct tool *tool, int err, char text[MESSAGE_MAX])
+{
+	const char *failure = tool->cx.failure;
+	bool reason = !*failure ||
+		      !(is_explained(err) || err == tool->cx.said);
+
+	snprintf(text, MESSAGE_MAX, "%s%s%s", failure,
+		 *failure && reason ? ": " : "",
+		 reason ? strerror(-err) : "");
+}
+
 void tool_failed(struct tool *tool, const char *what, int err)
 {
-	const char *text = tool->cx.failure, *between = "", *reason = "";
+	char text[MESSAGE_MAX];
 
-	if (!*text || !(is_explained(err) || err == tool->cx.said)) {
-		between = *text ? ": " : "";
-		reason = strerror(-err);
-	}
-	fprintf(stderr, "%s: %s%s%s%s%s\n", tool->cli->name, what ? what : "",
-		what ? ": " : "", text, between, reason);
+	describe(tool, err, text);
+	fprintf(stderr, "%s: %s%s%s\n", tool->cli->name, what ? what : "",
+		what ? ": " : "", text);
 	fail_clear(&tool->cx);
 }
 
-static int exit_status(struct tool *tool,
-		       const struct cli_command *command, int result)
+static int exit_status(const struct tool *tool, int result)
 {
 	const struct cli_tool *cli = tool->cli;
 
 	if (result >= 0)
 		return result;
-	if (result == -EPIPE)
-		return cli->exit_failure;
-	tool_failed(tool, NULL, result);
 	if (result == -EINTR && cli->exit_cancelled)
 		return cli->exit_cancelled;
-	if (!tool->bad_usage)
-		return cli->exit_failure;
-	fprintf(stderr, "Try '%s%s%s --help'.\n", cli->name,
-		command && command->name ? " " : "",
-		command && command->name ? command->name : "");
-	return cli->exit_usage;
+	return tool->bad_usage && result != -EPIPE ? cli->exit_usage :
+						     cli->exit_failure;
+}
+
+static void say_failure(struct tool *tool, const struct cli_command *command,
+			int err)
+{
+	const struct cli_tool *cli = tool->cli;
+
+	if (err == -EPIPE)
+		return;
+	tool_failed(tool, NULL, err);
+	if (tool->bad_usage)
+		fprintf(stderr, "Try '%s%s%s --help'.\n", cli->name,
+			command && command->name ? " " : "",
+			command && command->name ? command->name : "");
+}
+
+/* The failure as a part of the document, once a command has begun one. */
+static void report_failure(struct tool *tool, int err)
+{
+	char text[MESSAGE_MAX];
+
+	if (!tool->report.out)
+		return;
+	describe(tool, err, text);
+	report_fail(&tool->report, text, exit_status(tool, err));
 }
 
 int tool_main(const struct cli_tool *cli, int argc, char **argv)
@@ -389,6 +423,8 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 		result = run_command(&tool, command, argc, argv);
 	else if (!result)
 		result = run_tool(&tool, argc, argv, &command);
+	if (result < 0)
+		report_failure(&tool, result);
 	/*
 	 * The command's failure counts more than that of the last write,
 	 * but for being cancelled because of it.
@@ -401,5 +437,7 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 		context_adopt(&tool.cx, &closing);
 		result = err;
 	}
-	return exit_status(&tool, command, result);
+	if (result < 0)
+		say_failure(&tool, command, result);
+	return exit_status(&tool, result);
 }

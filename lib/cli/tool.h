@@ -85,7 +85,7 @@ struct tool {
 	bool source_date;	/* cx.now comes from SOURCE_DATE_EPOCH */
 	bool promised;		/* tool_promise() */
 	/* The rest belongs to tool_main(). */
-	bool json, json_lines, help, version, bad_usage;
+	bool json, json_lines, help, version, list_options, bad_usage;
 	uint32_t progress_fd;	/* UINT32_MAX: not given */
 };
 

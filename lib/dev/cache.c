@@ -26,8 +26,8 @@
 #include <sys/mman.h>
 
 /*
- * AddressSanitizer is told that blocks which nobody has borrowed are not
- * there, so that it sees reads past a block and after its return.
+ * Blocks that are not borrowed are poisoned for AddressSanitizer, so that it
+ * detects reads past a block and after its return.
  */
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
@@ -121,7 +121,7 @@ static void forget(struct cache *cache, uint32_t frame)
 	f->spent = false;
 }
 
-/* The frame spent last, forgotten; NO_FRAME if there is none. */
+/* Takes the frame spent last; NO_FRAME if there is none. */
 static uint32_t take_spent(struct cache *cache)
 {
 	while (cache->nspent) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A cache of device blocks with a fixed byte limit; nobody else keeps block
- * buffers.  Read-only: what changes a volume goes past it to the device.
+ * A cache of device blocks with a fixed byte limit, the only holder of block
+ * buffers.  Read-only: writes go directly to the device.
  *
  * One cache belongs to one thread.  Workers have their own.
  */
@@ -29,16 +29,16 @@ int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 	      const void **data);
 void cache_put(struct cache *cache, const void *data);
 
-/* The same of a block that will hardly be wanted again. */
+/* The same for a block that will hardly be needed again. */
 void cache_put_spent(struct cache *cache, const void *data);
 
 /* True where cache_get() would find the block without a read. */
 bool cache_has(const struct cache *cache, uint64_t blocknr);
 
 /*
- * Says that blocks [BLOCKNR, BLOCKNR + COUNT) will be wanted soon: they are
- * read in one request where they are missing, as far as the limit allows.
- * Failures are ignored; the later cache_get() reports them.
+ * Reads ahead blocks [BLOCKNR, BLOCKNR + COUNT): missing ones are read in one
+ * request, as far as the limit allows.  Failures are ignored; the later
+ * cache_get() reports them.
  */
 void cache_readahead(struct cache *cache, struct context *cx, uint64_t blocknr,
 		     unsigned int count);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Devices: what holds for all kinds of them.
+ * Devices: common code of all kinds.
  *
- * Ranges, read-only devices and empty requests are dealt with here once, so
- * that an operation sees only requests that it can carry out.  Requests are
- * counted here too.  There is no alignment rule: a caller that wants whole
- * sectors asks for whole sectors.
+ * Ranges, read-only devices and empty requests are checked here, so that
+ * operations only get valid requests.  Requests are counted here too.  There is
+ * no alignment rule: a caller that wants whole sectors requests whole sectors.
  */
 #include "dev/dev.h"
 

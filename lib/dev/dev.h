@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A device: bytes at offsets, whatever holds them.
+ * A device: bytes at offsets.
  *
- * The device knows no format.  A table of operations makes an image file, a
- * block device, a piece of memory or a device that fails on purpose look the
- * same to the layers above.  All offsets and lengths are in bytes.
+ * A device is independent of the format.  A table of operations makes an image
+ * file, a block device, memory or a device with injected faults look the same
+ * to the layers above.  All offsets and lengths are in bytes.
  */
 #ifndef NILFS2_DEV_DEV_H
 #define NILFS2_DEV_DEV_H
@@ -109,9 +109,9 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 	      struct iovec *iov, int n);
 
 /*
- * Says that a range will be read soon, as far as the device has it: the system
- * reads it meanwhile if it can.  Several such ranges are under way at once,
- * and take no memory of the process.  No read for the counters.
+ * Announces that a range will be read soon: the system reads it ahead if it
+ * can.  Several such requests may be pending, and take no memory of the
+ * process.  Not counted as a read.
  */
 void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
 
@@ -119,17 +119,15 @@ void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
 int dev_flush(struct dev *dev, struct context *cx);
 
 /*
- * Tells the device that a range is free; 0 also where it cannot use that.
- * What a later read of the range returns is not defined.
+ * Discards a range; 0 also if the device does not support it.  The content of
+ * the range is undefined afterwards.
  */
 int dev_discard(struct dev *dev, struct context *cx, uint64_t off,
 		uint64_t len);
 
 /*
- * Makes a range read as zeros, whatever it takes: a hole in a file, or a
- * request that the device promises to carry out so, or else zeros that are
- * written.
- * -EIO, -EROFS, -ENOSPC, -ENOMEM.
+ * Zeros a range by a hole in a file, a request that the device guarantees to
+ * zero, or else by writing zeros.  -EIO, -EROFS, -ENOSPC, -ENOMEM.
  */
 int dev_zero(struct dev *dev, struct context *cx, uint64_t off, uint64_t len);
 
@@ -141,9 +139,9 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 		    struct zone *zones, size_t n);
 
 /*
- * Brings the write pointers of the sequential zones of a range back to their
- * beginnings; what they held is lost, what conventional ones hold stays.  The
- * range is made of whole zones.  -EINVAL, -EROFS, -EIO.
+ * Resets the sequential zones of a range; their content is lost, that of
+ * conventional ones is kept.  The range consists of whole zones.  -EINVAL,
+ * -EROFS, -EIO.
  */
 int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
 		   uint64_t len);

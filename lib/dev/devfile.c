@@ -2,12 +2,12 @@
 /*
  * Image files and block devices.
  *
- * Both are a descriptor that is read and written at offsets; they differ in
- * how the size is asked for, how space is given back and in who else may use
- * them.  A writer claims a block device (O_EXCL), which the kernel refuses
- * while the device is mounted; an image file, also one behind a loop device,
- * is locked (lock.h), by readers, too.  Requests go through the page cache,
- * long writes around it where the caller wishes.
+ * Both are a descriptor that is read and written at offsets; they differ in how
+ * the size is determined, how space is deallocated and how other users are
+ * excluded.  A writer claims a block device (O_EXCL), which the kernel refuses
+ * while the device is mounted; an image file, also the backing file of a loop
+ * device, is locked (lock.h), by readers, too.  Requests go through the page
+ * cache; long writes bypass it if the caller requests that.
  */
 #include "config.h"
 

@@ -8,9 +8,9 @@
 
 enum devfile_flags {
 	DEVFILE_READ = 0,
-	DEVFILE_WRITE = 1 << 0,	 /* nobody else may use it meanwhile */
+	DEVFILE_WRITE = 1 << 0,	 /* exclusively */
 	DEVFILE_CREATE = 1 << 1, /* with WRITE: make an image file if absent */
-	DEVFILE_NEW = 1 << 2,	 /* with CREATE: -EEXIST if it is there */
+	DEVFILE_NEW = 1 << 2,	 /* with CREATE: -EEXIST if it exists */
 };
 
 /*
@@ -37,17 +37,14 @@ int devfile_resize(struct dev *dev, struct context *cx, uint64_t size);
 void devfile_guard(struct dev *dev, const uint64_t offsets[GUARD_RANGES]);
 
 /*
- * From now on long writes (64 KiB) of aligned buffers (4096 will do) go around
- * the page cache: less work for a stream that is not read again.  Reads and
- * flushes see them as they see others.  False, and no change, where the system
- * cannot, or keeps the file in memory anyhow.
+ * Makes long writes (64 KiB) of aligned buffers (4096 suffices) bypass the page
+ * cache: less work for a stream that is not read again.  Reads and flushes see
+ * them as usual.  False, and no change, if the system does not support it, or
+ * keeps the file in memory anyway.
  */
 bool devfile_direct(struct dev *dev);
 
-/*
- * From now on the system guesses nothing about what will be read next, but
- * reads what it is asked for and what dev_readahead() tells it.
- */
+/* Disables the system's own readahead: only dev_readahead() reads ahead. */
 void devfile_random(struct dev *dev);
 
 /* The file descriptor, for probes that need it; the device keeps it. */

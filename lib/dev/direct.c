@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writes around the page cache.
+ * Writes that bypass the page cache.
  *
- * What is written once and not read again is better not copied into the cache:
- * that costs a third of the time of a stream, and pushes out what others have
- * there.  The kernel keeps both ways coherent page by page, not within a page:
- * a direct write of one half of it could be undone when the other half, cached,
- * is written back.  So only whole pages go directly, and the rest of a write,
- * before and after them, by the cache.  Short writes do so too, since nobody
- * waits for those.
+ * Copying data into the cache that is not read again takes a third of the time
+ * of a stream, and evicts other data.  The kernel keeps both ways coherent by
+ * page: a direct write of one half of a page could be undone when the other
+ * half, cached, is written back.  So only whole pages are written directly, and
+ * the rest of a write, before and after them, through the cache.  So are short
+ * writes, for which nobody waits.
  */
 #include "config.h"
 
@@ -40,7 +39,7 @@ static bool is_same(int a, int b)
 	       sa.st_ino == sb.st_ino && sa.st_rdev == sb.st_rdev;
 }
 
-/* What the kernel asks of direct writes; false: there are none. */
+/* The alignment of direct writes; false if they are not supported. */
 static bool find_alignment(struct direct *d)
 {
 	d->align = ALIGN_GUESS;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A second descriptor of a file or block device, for writes that go around the
+ * A second descriptor of a file or block device, for writes that bypass the
  * page cache.
  */
 #ifndef NILFS2_DEV_DIRECT_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct direct {
-	int fd;			/* -1: there is none */
+	int fd;			/* -1: none */
 	uint32_t align;		/* of offsets and lengths, bytes */
 	uint32_t buffer_align;
 };

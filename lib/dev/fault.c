@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A device that fails on purpose.
+ * A device with injected faults.
  *
- * Every operation first passes the gate, which counts it and says whether it
- * goes through, fails, is torn or finds the power off.  Writes kept back for
- * reordering are a list of copies; reads lay them over what the device
- * underneath has.  The list is searched from end to end each time: tests of
- * writers are short between two flushes.
+ * Every operation is first counted and then succeeds, fails, is torn or finds
+ * the power off.  Writes that are held back for reordering are a list of
+ * copies; reads merge them with the device underneath.  The list is searched
+ * linearly: tests of writers are short between two flushes.
  *
- * What a cut leaves depends on the plan alone, so a failing test can be run
- * again; with several threads also on the order in which they came.
+ * The state after a power cut depends on the plan alone, so a failing test can
+ * be repeated; with several threads also on the order of their operations.
  */
 #include "dev/fault.h"
 

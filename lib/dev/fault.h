@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A device that fails on purpose.
+ * A device with injected faults.
  *
- * Wrapped around another device it counts what passes through and lets the
- * N-th operation fail, be torn, or be where the power goes off.  A test that
- * runs a writer with N = 1, 2, 3, ... until the fault no longer happens has
- * seen every point at which the writer can be interrupted.
+ * Wrapped around another device it counts operations and makes the N-th one
+ * fail, be torn, or be where the power goes off.  A test that runs a writer
+ * with N = 1, 2, 3, ... until the fault no longer happens has seen every point
+ * at which the writer can be interrupted.
  */
 #ifndef NILFS2_DEV_FAULT_H
 #define NILFS2_DEV_FAULT_H
@@ -68,7 +68,7 @@ int fault_open(struct dev **devp, struct context *cx, struct dev *under,
  */
 void fault_power_off(struct dev *dev);
 
-/* How many counted operations have been asked for so far. */
+/* Number of counted operations so far. */
 uint64_t fault_counted(const struct dev *dev);
 
 /* Whether the planned fault has happened. */

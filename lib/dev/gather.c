@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Requests that are made of ranges near one another.
+ * Merging ranges near one another into requests.
  */
 #include "dev/gather.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scattered ranges of a device, read in few requests.
+ * Reading scattered ranges of a device with few requests.
  *
- * Ranges that lie near one another make one request, and what lies between
- * them is read as well and dropped: a few blocks cost less than a request does.
+ * Ranges near one another are merged, and the bytes between them are read and
+ * dropped: a few blocks cost less than a request.
  */
 #ifndef NILFS2_DEV_GATHER_H
 #define NILFS2_DEV_GATHER_H
@@ -35,9 +35,8 @@ bool gather_add(struct gather *g, uint64_t off, size_t len, void *to,
 		void *scrap);
 
 /*
- * Reads all that was added; there is nothing in the request then.  Fails as
- * dev_readv(), perhaps for what is dropped: what was wanted is to be read by
- * itself then.
+ * Reads all ranges added, and empties the request.  Fails as dev_readv(),
+ * perhaps for dropped bytes: retry each range separately.
  */
 int gather_read(struct gather *g, struct context *cx, struct dev *dev);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Noticing that somebody else writes to the same file.
+ * Detecting other writers of the same file.
  *
- * A lock does not keep out who asks for none, such as a mount by way of a loop
- * device.  Whoever changes a volume changes its superblocks, so these are
- * remembered when the volume is opened and compared before a commit begins, and
+ * A lock does not exclude programs that take none, such as a mount through a
+ * loop device.  Any change of a volume changes its superblocks, so these are
+ * saved when the volume is opened and compared before a commit begins, and
  * after each flush in it.
  */
 #include "dev/guard.h"
@@ -80,8 +80,8 @@ static int check_now(struct guard *g, struct context *cx)
 
 	if (ret <= 0)
 		return ret;
-	return fail(cx, -ESTALE, "%s: somebody else changed the volume "
-		    "meanwhile; nothing%s was written", g->path,
+	return fail(cx, -ESTALE, "%s: another program changed the volume; "
+				 "nothing%s was written", g->path,
 		    g->written ? " more" : "");
 }
 
@@ -102,7 +102,7 @@ int guard_check(struct guard *g, struct context *cx)
 	return ret;
 }
 
-/* What of [OFF, OFF + LEN) lies in R becomes known as BUF has it. */
+/* Updates the saved bytes of R in [OFF, OFF + LEN) from BUF. */
 static void note_in(struct guard_range *r, uint64_t off, const uint8_t *buf,
 		    size_t len)
 {

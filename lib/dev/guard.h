@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether bytes of a file that only we should write are still what we know. */
+/* Detecting changes of a file by other programs. */
 #ifndef NILFS2_DEV_GUARD_H
 #define NILFS2_DEV_GUARD_H
 
@@ -33,8 +33,8 @@ void guard_init(struct guard *g, int fd, const char *path);
 void guard_set(struct guard *g, const uint64_t offsets[GUARD_RANGES]);
 
 /*
- * To be called before a write: the first one since a flush compares what is
- * there with what is known.  -ESTALE where somebody else wrote, -EIO where that
+ * To be called before a write: the first one since a flush compares the saved
+ * bytes with the file.  -ESTALE if another program changed them, -EIO if they
  * cannot be read.  Several threads may call it at once.
  */
 int guard_check(struct guard *g, struct context *cx);

@@ -2,10 +2,10 @@
 /*
  * Locks on image files.
  *
- * The kernel keeps two writers of a block device apart (O_EXCL), but not of a
- * file.  Locks of an open file description are used, which QEMU takes, too; an
- * image behind a loop device is locked for whoever uses the device.  They do
- * not keep out who asks for none, such as the loop device itself.
+ * The kernel excludes a second writer of a block device (O_EXCL), but not of a
+ * file.  Open file description locks are used, as by QEMU; the backing file of
+ * a loop device is locked by users of the device.  They do not exclude programs
+ * that take no locks, such as the loop device itself.
  */
 #include "config.h"
 

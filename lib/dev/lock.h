@@ -17,8 +17,8 @@
 int lock_file(struct context *cx, const char *path, int fd, bool writer);
 
 /*
- * The same for the file behind the loop device PATH of number RDEV: *FD is what
- * is to be closed to unlock it, or -1 where there is no such file to be had.
+ * The same for the backing file of the loop device PATH of number RDEV: closing
+ * *FD unlocks it; -1 if there is no such file.
  */
 int lock_backing_file(struct context *cx, const char *path, uint64_t rdev,
 		      bool writer, int *fd);

@@ -174,7 +174,7 @@ static bool is_reset(const struct overlay *overlay, uint64_t n)
 	return change && change->reset;
 }
 
-/* What no page has: zones that are reset read as zeroes. */
+/* Without a page: zones that are reset read as zeros. */
 static int read_under(struct overlay *overlay, struct context *cx,
 		      uint64_t off, unsigned char *p, size_t len)
 {
@@ -349,7 +349,7 @@ void overlay_drop(struct dev *dev)
 	zonechanges_fini(&overlay->zones);
 }
 
-/* Nothing that is there changes any more. */
+/* Existing pages do not change any more. */
 size_t overlay_mark(struct dev *dev)
 {
 	struct overlay *overlay = to_overlay(dev);
@@ -458,7 +458,7 @@ static const struct dev_ops overlay_ops = {
 	.close = overlay_close,
 };
 
-/* By default readers that take turns keep writers out for ever. */
+/* By default continuous readers would starve writers. */
 static void init_lock(pthread_rwlock_t *lock)
 {
 	pthread_rwlockattr_t attr;

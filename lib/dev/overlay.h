@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A device whose writes are kept aside, to be committed or dropped as one.
+ * A device whose writes are buffered, to be committed or dropped together.
  *
- * What writes through it can be checked by reading through it, before the
- * device underneath changes.
+ * The result can be checked by reading through it, before the device underneath
+ * changes.
  */
 #ifndef NILFS2_DEV_OVERLAY_H
 #define NILFS2_DEV_OVERLAY_H
@@ -24,10 +24,10 @@
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
 
 /*
- * Brings what was written to UNDER and flushes it.  Flushes of the overlay
- * are carried out in their place among the writes, so an interrupted commit
- * leaves a state that the writer itself could have left when interrupted.
- * After a failure everything is still in the overlay.
+ * Writes all changes to UNDER and flushes it.  Flushes of the overlay are
+ * repeated in order among the writes, so an interrupted commit leaves a state
+ * that the interrupted writer itself could have left.  After a failure
+ * everything is still in the overlay.
  */
 int overlay_commit(struct dev *dev, struct context *cx);
 

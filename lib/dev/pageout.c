@@ -2,15 +2,13 @@
 /*
  * Writing pages out.
  *
- * Either what was written is repeated: one walk from the first page to the
- * last, each version in its turn, a flush wherever the epoch changes.  Or only
- * the last state is wanted: the newest versions in one walk, and some few,
- * which make the others count, at the end.
+ * Either all writes are repeated: one walk from the first page to the last,
+ * each version in order, with a flush between epochs.  Or only the last state
+ * is written: the newest versions in one walk, and a few pages, which make the
+ * others take effect, at the end.
  *
- * Pages that lie in a row, here and there, are one request.  In a sequential
- * zone each page has one version that counts, and the walk writes the zone from
- * its pointer on.  It takes whole sectors only, so there a row is one for as
- * long as it goes on there.
+ * Adjacent pages are one request.  In a sequential zone only one version of
+ * each page is written, from the write pointer on, in whole sectors.
  */
 #include "dev/pageout.h"
 
@@ -53,7 +51,7 @@ static bool is_sequential(const struct pageout *o, size_t page)
 	return zones && zones->kinds[zone_of(zones, off)] == ZONE_SEQUENTIAL;
 }
 
-/* Whether the page after PAGE, which ends a row of COUNT, goes on with it. */
+/* Whether the page after PAGE, the last of a row of COUNT, continues it. */
 static bool goes_on(const struct pageout *o, size_t page, size_t count)
 {
 	const struct zones *zones = o->to->zones;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pages of a device that are kept aside, in versions: what an overlay is made
- * of.
+ * Buffered pages of a device, in versions: the data of an overlay.
  */
 #ifndef NILFS2_DEV_PAGES_H
 #define NILFS2_DEV_PAGES_H

@@ -195,7 +195,7 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under)
 	return 0;
 }
 
-/* Room for a patch at OFF; the one that is there already. */
+/* Makes room for a patch at OFF, or returns the existing one. */
 static struct patch *make_room(struct patched *p, struct context *cx,
 			       uint64_t off, size_t len)
 {

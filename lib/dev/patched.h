@@ -2,9 +2,9 @@
 /*
  * A device of which some ranges read as something else.
  *
- * What a damaged block must have contained can be tried before anything is
- * written: everything that reads through the patched device sees the derived
- * content.  Writes go to the device underneath.
+ * The derived content of a damaged block can be tried before anything is
+ * written: all reads through the patched device return it.  Writes go to the
+ * device underneath.
  */
 #ifndef NILFS2_DEV_PATCHED_H
 #define NILFS2_DEV_PATCHED_H

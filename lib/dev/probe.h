@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What to know about a path before it is written to: who uses it, what it
- * holds, whether it has zones.  Nothing here changes anything.
+ * Examining a path before it is written to: who uses it, what it contains,
+ * whether it has zones.  Nothing is changed.
  */
 #ifndef NILFS2_DEV_PROBE_H
 #define NILFS2_DEV_PROBE_H
@@ -15,7 +15,7 @@
 
 enum probe_use_kind {
 	PROBE_UNUSED,
-	PROBE_LOOP,    /* an image file behind a loop device; where: that */
+	PROBE_LOOP,    /* backing file of a loop device; where: that */
 	PROBE_CLAIMED, /* RAID, device mapper, a partition in use, ... */
 	PROBE_SWAP,
 	PROBE_MOUNTED, /* where: the mount point */
@@ -45,7 +45,7 @@ int probe_mounted_on(struct context *cx, const char *path,
 		     const struct probe_system *system, struct probe_use *use);
 
 enum probe_contents_kind {
-	PROBE_NOTHING, /* nothing that libblkid knows */
+	PROBE_NOTHING, /* nothing known to libblkid */
 	PROBE_FOUND,
 	PROBE_UNKNOWN, /* built without libblkid */
 };
@@ -74,8 +74,8 @@ struct probe_except {
 };
 
 /*
- * As probe_contents(), for the first signature that is none of EXCEPT, which
- * may lie under or after others.
+ * As probe_contents(), for the first signature not in EXCEPT, which may be
+ * hidden by others.
  */
 int probe_contents_except(struct context *cx, const char *path,
 			  const struct probe_except *except,

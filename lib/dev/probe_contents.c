@@ -64,7 +64,7 @@ static bool is_wanted(blkid_probe probe, const struct probe_except *except,
 	return offset < except->from || offset >= except->end;
 }
 
-/* Signature by signature: 0 at the first one wanted, 1 after the last. */
+/* Probes signatures: 0 at the first matching one, 1 after the last. */
 static int find(blkid_probe probe, const struct probe_except *except,
 		struct probe_contents *contents)
 {

@@ -25,7 +25,7 @@
 struct search {
 	const struct probe_system *system;
 	struct probe_use *use;
-	struct stat st; /* of the path asked about */
+	struct stat st; /* of the path */
 	dev_t device;	/* the device number looked for, or 0 */
 };
 

@@ -2,14 +2,14 @@
 /*
  * Changes of zones.
  *
- * A change says all about its zone, so the latest one of a zone is what the
- * zone is like, and to forget it brings back the one before.  As with pages,
- * one that was made in this epoch changes in place.  Changes and pages are one
- * sequence: each change knows how many pages came before it.
+ * A change describes its zone completely, so the latest one of a zone is its
+ * state, and dropping it restores the one before.  As with pages, one made in
+ * this epoch is updated in place.  Changes and pages are one sequence: each
+ * change records how many pages preceded it.
  *
- * A reset comes late, after everything else, because what the zone holds may be
- * needed as long as the device has its old state.  Only where the zone is
- * written to again, or the caller says so, it comes first.
+ * A reset is done last, because the old state of the device may need the
+ * content of the zone.  It is done first only if the zone is written to again,
+ * or the caller requests it.
  */
 #include "dev/zonechanges.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Zones of a device as changes would leave them: what an overlay does to them,
- * in versions, as pages are of its data.
+ * Zones of a device with the changes of an overlay, in versions, like its
+ * pages.
  */
 #ifndef NILFS2_DEV_ZONECHANGES_H
 #define NILFS2_DEV_ZONECHANGES_H
@@ -37,7 +37,7 @@ struct zonechanges {
 	size_t resets;		/* zones that are reset as it is */
 };
 
-/* None yet, of UNDER with its pages; without zones there never are. */
+/* Initializes it for UNDER with its pages; without zones it stays empty. */
 void zonechanges_init(struct zonechanges *z, struct dev *under,
 		      const struct pages *pages);
 void zonechanges_fini(struct zonechanges *z);
@@ -61,8 +61,8 @@ int zonechanges_wrote(struct zonechanges *z, struct context *cx, uint64_t off,
 		      uint64_t len);
 
 /*
- * Empties zone N if it is sequential, or makes it full.  One that is empty, or
- * full, stays as it is, but that an EARLY reset is not late any more.
+ * Resets zone N if it is sequential, or finishes it.  One that is already
+ * empty, or full, is unchanged, except that a pending reset becomes EARLY.
  */
 int zonechanges_reset(struct zonechanges *z, struct context *cx, uint64_t n,
 		      bool early);
@@ -71,13 +71,13 @@ int zonechanges_finish(struct zonechanges *z, struct context *cx, uint64_t n);
 /* Forgets the last change. */
 void zonechanges_pop(struct zonechanges *z);
 
-/* Whether what PAGE has was emptied since it was written. */
+/* Whether the data of PAGE was reset since it was written. */
 bool zonechanges_is_void(const struct zonechanges *z, size_t page);
 
 /*
- * Brings resets to the device: those of zones that were written to since, and
- * early ones; then all others, and zones that are to be finished, if there are
- * any, with a flush.  Failures as dev_zone_reset().
+ * Performs resets on the device: those of zones that were written to since, and
+ * early ones; then all others, and finishes, if there are any, with a flush.
+ * Failures as dev_zone_reset().
  */
 int zonechanges_commit_first(const struct zonechanges *z, struct context *cx);
 int zonechanges_commit_last(const struct zonechanges *z, struct context *cx);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Where the zones of a path come from.
+ * Determining the zones of a path.
  *
- * An image file that was formatted with zones keeps them in a file beside it,
- * so that it can still be brought to a device: whoever writes to it must know.
- * A device is asked itself; one of which nothing can be learned has none.
+ * An image file that was formatted with zones has them in a second file, so
+ * that it can be written to a zoned device: every writer has to update it.  A
+ * device is queried; if that fails it is treated as having no zones.
  */
 #include "config.h"
 
@@ -44,7 +44,7 @@ static int open_disk(struct dev **devp, struct context *cx, struct dev *under,
 {
 	struct probe_zones zones;
 
-	/* Of what model it is is told also where its zones cannot be. */
+	/* The model is set even if the zones cannot be read. */
 	if (probe_zoned(cx, path, &zones))
 		fail_clear(cx);
 	return zones.model == PROBE_ZONES_HOST_MANAGED ?

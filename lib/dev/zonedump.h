@@ -20,8 +20,8 @@ int zonedump_write(struct context *cx, const char *path,
 		   const struct zonedump *dump);
 
 /*
- * Reads it.  -EINVAL where it is no such file or describes no zones that can
- * be, -ENOENT where there is none.  zonedump_fini() is allowed in any case.
+ * Reads it.  -EINVAL if it is not such a file or describes impossible zones,
+ * -ENOENT if there is none.  zonedump_fini() is allowed in any case.
  */
 int zonedump_read(struct context *cx, const char *path,
 		  struct zonedump *dump);

@@ -2,13 +2,13 @@
 /*
  * Emulated zones.
  *
- * The device underneath holds nothing but the data, each byte in its place, so
- * an image that was written through this is an image like any other.  The
- * write pointers are kept here and, between two uses, in a file beside it.
- * They cannot be told from the data: a zone may end in zeros that were written.
+ * The device underneath has only the data, each byte at its offset, so the
+ * image is an ordinary one.  The write pointers are kept here and, between two
+ * uses, in a second file.  They cannot be derived from the data: a zone may end
+ * in zeros that were written.
  *
- * A request may cross zones, as it may on a block device of Linux, which cuts
- * it; but here it is checked as a whole before a byte of it is written.
+ * A request may cross zones, as on a block device of Linux, which splits it;
+ * here it is checked as a whole before any byte is written.
  */
 #include "dev/zonefile.h"
 

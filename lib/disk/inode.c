@@ -9,6 +9,7 @@
  */
 #include "disk/inode.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #define NSEC_PER_SEC 1000000000u
@@ -34,6 +35,20 @@ bool inode_is_private(uint64_t ino)
 {
 	return ino < NILFS_USER_INO && ino != NILFS_ROOT_INO &&
 	       ino != NILFS_SKETCH_INO;
+}
+
+bool inode_is_empty(const struct nilfs_inode *inode)
+{
+	static const struct nilfs_inode empty;
+
+	return !memcmp(inode, &empty, sizeof(empty));
+}
+
+bool inode_is_same_file(const struct nilfs_inode *a,
+			const struct nilfs_inode *b)
+{
+	return le32_get(a->i_generation) == le32_get(b->i_generation) &&
+	       !((le16_get(a->i_mode) ^ le16_get(b->i_mode)) & S_IFMT);
 }
 
 bool inode_has_bmap(const struct nilfs_inode *inode)

@@ -28,6 +28,14 @@ bool inode_is_metadata(uint64_t ino);
  */
 bool inode_is_private(uint64_t ino);
 
+/* True where INODE is nothing but zeros: no inode was ever there. */
+bool inode_is_empty(const struct nilfs_inode *inode);
+
+/* True where A and B, of one number, are of the same file: number and type are
+   given out again, but not with the same generation. */
+bool inode_is_same_file(const struct nilfs_inode *a,
+			const struct nilfs_inode *b);
+
 /* True where i_bmap is a block map: regular files, directories, symlinks. */
 bool inode_has_bmap(const struct nilfs_inode *inode);
 

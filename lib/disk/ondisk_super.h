@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The super block, of which a volume has two copies. */
+/* The superblock, of which a volume has two copies. */
 #ifndef NILFS2_DISK_ONDISK_SUPER_H
 #define NILFS2_DISK_ONDISK_SUPER_H
 

@@ -35,8 +35,7 @@ enum rule_fix {
 	RULE_FIX_BITS,		/* bits that a checksum says were flipped */
 	RULE_FIX_SUPER,		/* superblocks, from each other or from logs */
 	RULE_FIX_ROOT,		/* another super root becomes the latest */
-	RULE_FIX_DAT,		/* the DAT: entries and map */
-	RULE_FIX_ALLOCATOR,	/* bitmaps and counts of the DAT */
+	RULE_FIX_DAT,		/* the DAT: map, entries, bitmaps, counts */
 	RULE_FIX_SEGMENTS,	/* SUFILE */
 	RULE_FIX_CHECKPOINTS,	/* cpfile */
 	RULE_FIX_IFILE,		/* bitmaps and counts of an ifile */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The super block.
+ * The superblock.
  *
  * There are two copies, written in turn, so they normally differ and the
  * newer one counts.  Validity (a checksum) and sense (a layout that the device
@@ -281,21 +281,21 @@ const char *super_reason_text(enum super_reason reason)
 {
 	switch (reason) {
 	case SUPER_NEITHER:
-		return "neither super block is valid";
+		return "neither superblock is valid";
 	case SUPER_FIRST_ALONE:
-		return "the second super block is not valid";
+		return "the second superblock is not valid";
 	case SUPER_SECOND_ALONE:
-		return "the first super block is not valid";
+		return "the first superblock is not valid";
 	case SUPER_FIRST_NEWER:
-		return "the first super block is newer";
+		return "the first superblock is newer";
 	case SUPER_SECOND_NEWER:
-		return "the second super block is newer";
+		return "the second superblock is newer";
 	case SUPER_SAME:
-		return "both super blocks name the same checkpoint";
+		return "both superblocks name the same checkpoint";
 	case SUPER_SECOND_MISPLACED:
-		return "the second super block lies inside the segments";
+		return "the second superblock lies inside the segments";
 	case SUPER_NEITHER_MISPLACED:
-		return "the first super block is not valid, "
+		return "the first superblock is not valid, "
 		       "the second lies inside the segments";
 	}
 	return "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The super block: is it one, what does it say, which copy counts. */
+/* The superblock: is it one, what does it say, which copy counts. */
 #ifndef NILFS2_DISK_SUPER_H
 #define NILFS2_DISK_SUPER_H
 
@@ -23,7 +23,7 @@ uint32_t super_checksum(const struct nilfs_super_block *sb);
 enum rule super_check(const struct nilfs_super_block *sb);
 
 /*
- * Fills G from a super block that passed super_check(), on a device of
+ * Fills G from a superblock that passed super_check(), on a device of
  * DEV_SIZE bytes.  Broken rules are those of nilfs_store_disk_layout() and of
  * the reading of the three metadata files, and a first data block where it
  * cannot be; G is left alone then, except for RULE_SB_DEVICE_SIZE (the device

@@ -2,7 +2,7 @@
 /*
  * The features of a volume by name.
  *
- * Three words of the super block hold feature bits: unknown bits of the first
+ * Three words of the superblock hold feature bits: unknown bits of the first
  * matter to nobody, of the second they forbid writing, of the third reading.
  * The two live-block features are a published extension outside the mainline
  * kernel, whose first edition spelled one of them differently.
@@ -25,6 +25,13 @@ static const struct super_feature features[] = {
 const struct super_feature *super_feature_at(size_t i)
 {
 	return i < NFEATURES ? &features[i] : NULL;
+}
+
+const char *super_feature_name(size_t i)
+{
+	const struct super_feature *f = super_feature_at(i);
+
+	return f ? f->name : NULL;
 }
 
 const struct super_feature *super_feature_find(const char *name)

@@ -24,6 +24,9 @@ struct super_feature {
 /* Feature number I, or NULL past the last. */
 const struct super_feature *super_feature_at(size_t i);
 
+/* The name of feature number I, or NULL past the last. */
+const char *super_feature_name(size_t i);
+
 /* The feature of that name or other spelling, or NULL. */
 const struct super_feature *super_feature_find(const char *name);
 

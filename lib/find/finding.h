@@ -63,7 +63,7 @@ void findings_history(struct findings *f, bool on);
  */
 void findings_snapshots(struct findings *f, bool on);
 
-/* Adds one; from any thread. */
+/* Adds one; from any thread.  F may be NULL: nobody hears of it. */
 void findings_add(struct findings *f, const struct finding *finding);
 
 /* The commonest forms: a rule and a place; and two numbers that differ. */

@@ -97,6 +97,8 @@ void findings_add(struct findings *f, const struct finding *finding)
 {
 	size_t i = index_of(finding->rule);
 
+	if (!f)
+		return;
 	pthread_mutex_lock(&f->lock);
 	if (f->watch && !f->past)
 		f->watch(f->watch_arg, finding);

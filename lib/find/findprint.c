@@ -49,7 +49,6 @@ const char *findprint_fix(enum rule_fix fix)
 		[RULE_FIX_SUPER] = "super",
 		[RULE_FIX_ROOT] = "root",
 		[RULE_FIX_DAT] = "dat",
-		[RULE_FIX_ALLOCATOR] = "allocator",
 		[RULE_FIX_SEGMENTS] = "segments",
 		[RULE_FIX_CHECKPOINTS] = "checkpoints",
 		[RULE_FIX_IFILE] = "ifile",

@@ -2,15 +2,15 @@
 /*
  * Filling logs, one after the other.
  *
- * What goes into a log is listed first; where it will be is known only when
- * the log is full, because its summary, as long as the list, comes before it.
- * Then the positions are entered in the DAT, and the log goes to whoever fills
- * and writes it.  Blocks of metadata are copied as late as that: the log's own
- * positions may be in them.
+ * The blocks of a log are listed first; its position is known only when the log
+ * is full, because the summary precedes the blocks and is as long as their
+ * list.  Then the positions are entered in the DAT, and the log is passed to
+ * the workers that fill and write it.  Blocks of metadata are copied last,
+ * since they may contain positions of the same log.
  *
- * The last logs of a checkpoint are held back until all are listed.  They
- * have the DAT itself, where the positions of all of them are, and the SUFILE,
- * which says what each segment has in it.
+ * The last logs of a checkpoint are held back until all are listed.  They have
+ * the DAT, with the positions of all of them, and the SUFILE, with the block
+ * counts of each segment.
  */
 #include "log/appender.h"
 
@@ -53,7 +53,9 @@ static uint64_t capacity(const struct appender *a, uint32_t blocks)
 
 uint64_t appender_room(const struct appender *a)
 {
-	/* A number that no file has: it never goes on in an open finfo. */
+	/*
+	 * An inode number that no file has: it never continues an open finfo.
+	 */
 	const struct loglayout_run run = {
 		.ino = UINT64_MAX, .kind = LOGLAYOUT_DATA, .count = UINT32_MAX,
 	};
@@ -174,7 +176,7 @@ int appender_leave_segment(struct appender *a, struct context *cx)
 	return ret;
 }
 
-/* The numbers of RUN, listed as INDEX and behind, get their place with it. */
+/* Records the index of each block of RUN, whose first one is INDEX. */
 static int add_place(struct appender *a, struct context *cx,
 		     const struct loglayout_run *run, uint32_t index,
 		     bool moved)

@@ -66,7 +66,7 @@ struct appender {
 	uint64_t segnum, nextnum, seq;
 	uint32_t offset;
 	bool first;			/* no log has begun yet */
-	bool holding;			/* keep full logs until told */
+	bool holding;			/* hold full logs back */
 	struct appender_log *log;	/* open, or NULL */
 	struct appender_log *held, **held_end;
 	uint64_t blocks;		/* of logs closed or held */
@@ -98,8 +98,8 @@ uint64_t appender_room_behind(const struct appender *a);
 uint64_t appender_capacity(const struct appender *a);
 
 /*
- * Lists the blocks of RUN, which are PAYLOAD's from AT on, as many as fit into
- * the open log; a log is begun where none is open.  *DONE of them were listed.
+ * Lists as many blocks of RUN, which are those of PAYLOAD from AT on, as fit
+ * into the open log; begins a log if none is open.  *DONE is the number listed.
  */
 int appender_list(struct appender *a, struct context *cx,
 		  const struct loglayout_run *run, struct payload *payload,

@@ -2,9 +2,9 @@
 /*
  * One log: its list, its payload, its positions.
  *
- * Blocks that follow each other in every respect are one piece and one place,
- * however many files they are of: in a new volume that is a piece for each
- * file and a place for each run between two B-tree nodes.
+ * Blocks that are contiguous in the payload and in their numbers are merged,
+ * across files: a new volume has one piece for each file and one place for each
+ * run between two B-tree nodes.
  */
 #include "log/appender_log.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One log of an appender: what is listed in it, and what becomes of that.
+ * One log of an appender: its listed blocks, their content and positions.
  */
 #ifndef NILFS2_LOG_APPENDER_LOG_H
 #define NILFS2_LOG_APPENDER_LOG_H
@@ -21,7 +21,7 @@ int appender_log_add_piece(struct appender_log *log, struct context *cx,
 int appender_log_add_place(struct appender_log *log, struct context *cx,
 			   const struct appender_place *place);
 
-/* The last of them is BLOCK of M, whose content will be copied TO. */
+/* The last listed block is BLOCK of M, whose content will be copied to TO. */
 int appender_log_add_copy(struct appender_log *log, struct context *cx,
 			  struct metafile *m,
 			  const struct metafile_block *block, void *to);

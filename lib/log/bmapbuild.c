@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Block maps in bulk.
+ * Block maps built in bulk.
  *
  * There is one open node per level.  Runs fill the one of level 1; a full node
- * is given away when the next entry comes and becomes an entry of the level
- * above.  At the end the lowest level that holds everything in three entries
- * becomes the root, and what is open below it is given away as it is: nodes
- * are full but for the last of each level, and no level is there for nothing.
+ * is finished when the next entry comes and becomes an entry of the level
+ * above.  At the end the lowest level whose entries fit into three becomes the
+ * root, and the open nodes below it are finished: all nodes but the last of
+ * each level are full, and no level is superfluous.
  *
- * The kernel takes a node with a single child for the root, and damages the
- * map when it deletes the last block of a file that has one below it
+ * The kernel takes a node with a single child for the root, and damages the map
+ * when it deletes the last block of a file with such a node below the root
  * (nilfs_btree_prepare_delete()).  So above level 1 a full node is held until
- * it is known how many children the next one has: if it is one, the last of
- * the held node joins it.
+ * the number of children of the next one is known: if it is one, it gets the
+ * last child of the held node.
  *
- * A map that ends within the first six blocks is direct.  It costs no more
- * than a copy of the entries collected so far, and no memory is allocated for
- * a file that a file before it did not need as well.
+ * A map that ends within the first six blocks is direct: the entries collected
+ * so far are copied.  Memory is reused from file to file.
  */
 #include "log/bmapbuild.h"
 
@@ -32,7 +31,7 @@ struct level {
 	struct bmapnode node;	/* head: NULL until the level is needed */
 	uint32_t count;		/* entries; bn_nchildren follows at the end */
 	struct bmapnode held;	/* the full one before it; as above */
-	uint32_t nheld;		/* its entries; 0: there is none */
+	uint32_t nheld;		/* number of entries; 0: no node is open */
 };
 
 struct bmapbuild {
@@ -114,7 +113,7 @@ static void complete(struct bmapnode *node, uint32_t count)
 	node->head->bn_nchildren = le16_make((uint16_t)count);
 }
 
-/* Who gets finished nodes. */
+/* Receives finished nodes. */
 struct receiver {
 	bmapbuild_node *node;
 	void *arg;
@@ -123,7 +122,7 @@ struct receiver {
 static int make_room(struct bmapbuild *b, struct context *cx,
 		     unsigned int level, const struct receiver *to);
 
-/* Gives away N of LEVEL, which has *COUNT entries and then none. */
+/* Finishes N of LEVEL, which has *COUNT entries; *COUNT becomes 0. */
 static int give_node(struct bmapbuild *b, struct context *cx,
 		     unsigned int level, struct bmapnode *n, uint32_t *count,
 		     const struct receiver *to)

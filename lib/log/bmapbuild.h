@@ -3,7 +3,7 @@
  * The block map of a file whose blocks are all known: direct, or a B-tree with
  * full nodes built from the bottom up.
  *
- * The other way to a map is metafile.h, which changes one block after another.
+ * metafile.h changes a map block by block instead.
  */
 #ifndef NILFS2_LOG_BMAPBUILD_H
 #define NILFS2_LOG_BMAPBUILD_H
@@ -47,9 +47,9 @@ int bmapbuild_add(struct bmapbuild *b, struct context *cx,
 
 /*
  * Ends the file: MAP becomes its root (i_bmap), NODES the number of node
- * blocks.  Direct where the kernel would have a direct map: no offset above 5
- * (nilfs_direct_check_insert()); else the lowest root of at most three
- * entries, which may be those of data blocks
+ * blocks.  The map is direct if the kernel would use a direct map: no offset
+ * above 5 (nilfs_direct_check_insert()); otherwise the root is the lowest one
+ * of at most three entries, which may be those of data blocks
  * (nilfs_btree_convert_and_insert()).
  */
 int bmapbuild_end(struct bmapbuild *b, struct context *cx,

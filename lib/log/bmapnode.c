@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Nodes of a block map, written in place.
+ * Nodes of a block map, changed in place.
  *
- * The reader's view of a node (disk/bmap.h) is constant and never trusts a
- * count.  This one is for nodes that were made here, or were checked when they
- * were read: it changes them and keeps unused bytes zero, so that equal maps
- * are equal bytes.
+ * The reader's view of a node (disk/bmap.h) is read-only and does not trust its
+ * counts.  This one is for nodes that were made here, or checked when they were
+ * read: it changes them and keeps unused bytes zero, so that equal maps are
+ * equal bytes.
  */
 #include "log/bmapnode.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A node of a block map that is being written: root or node block. */
+/* A node of a block map that is being changed: root or node block. */
 #ifndef NILFS2_LOG_BMAPNODE_H
 #define NILFS2_LOG_BMAPNODE_H
 
@@ -7,7 +7,7 @@
 
 #include "disk/ondisk.h"
 
-/* Where its parts are: valid as long as the bytes it stands in. */
+/* Pointers to its parts, valid as long as its bytes. */
 struct bmapnode {
 	struct nilfs_btree_node *head;
 	le64 *keys;
@@ -56,10 +56,7 @@ void bmapnode_remove_last(struct bmapnode *node);
 /* Takes the entry at index AT away. */
 void bmapnode_remove(struct bmapnode *node, uint32_t at);
 
-/*
- * LEFT gets the first N of the entries of both, RIGHT those behind; there is
- * room for them.
- */
+/* LEFT gets the first N entries of both, RIGHT the rest; both have room. */
 void bmapnode_share(struct bmapnode *left, struct bmapnode *right, uint32_t n);
 
 /* Moves the entries from index AT on to TO, which is empty and has room. */

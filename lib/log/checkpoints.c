@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Entries of the cpfile: of the new checkpoint, and of those that go.
+ * Entries of the cpfile: adding the new checkpoint, changing or deleting old ones.
  *
- * A block of the cpfile is made with the first of its checkpoints: until then
- * the entries of the others are invalid.  The first entry of each block but
- * the first counts the valid ones, whatever it is itself.
+ * A block of the cpfile is created with the first of its checkpoints; the other
+ * entries are invalid until they are used.  The first entry of each block but
+ * the first block counts the valid ones, even if it is invalid itself.
  */
 #include "log/checkpoints.h"
 
@@ -86,35 +86,112 @@ static int count_in_block(struct writer *w, struct context *cx,
 	return ret;
 }
 
-/* Puts the checkpoint at the end of the list: none has a greater number. */
-static int link_snapshot(struct writer *w, struct context *cx)
+/* The list that the checkpoint CNO has, 0: that of the header. */
+static int change_list(struct writer *w, struct context *cx, uint64_t cno,
+		       struct nilfs_snapshot_list **list)
+{
+	struct nilfs_cpfile_header *header;
+	struct nilfs_checkpoint *cp;
+	int ret = cno ? change(w, cx, cno, &cp) : change_header(w, cx, &header);
+
+	if (!ret)
+		*list = cno ? &cp->cp_snapshot_list : &header->ch_snapshot_list;
+	return ret;
+}
+
+/* The snapshot before CNO in the list, 0: that at its end. */
+static int look_before(struct writer *w, struct context *cx, uint64_t cno,
+		       uint64_t *prev)
+{
+	const struct nilfs_checkpoint *cp;
+	const struct nilfs_cpfile_header *header;
+	const void *data;
+	int ret = metafile_look(w->cpfile, cx, cno ?
+				checkpoint_blkoff(&w->g, cno) : 0, &data);
+
+	*prev = 0;
+	if (ret <= 0)
+		return ret;
+	header = data;
+	cp = (const void *)((const char *)data +
+			    (cno ? checkpoint_offset(&w->g, cno) : 0));
+	*prev = le64_get(cno ? cp->cp_snapshot_list.ssl_prev :
+			       header->ch_snapshot_list.ssl_prev);
+	return 0;
+}
+
+/* Searched from the end, since a new snapshot is most often the latest. */
+static int find_previous(struct writer *w, struct context *cx, uint64_t cno,
+			 uint64_t *prev)
+{
+	uint64_t at = UINT64_MAX;
+	int ret = look_before(w, cx, 0, prev);
+
+	while (!ret && *prev >= cno) {
+		if (*prev == cno || *prev >= at)
+			return fail(cx, -EUCLEAN, "checkpoint %llu: the list "
+				    "of snapshots is broken",
+				    (unsigned long long)*prev);
+		at = *prev;
+		ret = look_before(w, cx, at, prev);
+	}
+	return ret;
+}
+
+/* Adds checkpoint CNO to the list. */
+static int link_snapshot(struct writer *w, struct context *cx, uint64_t cno)
 {
 	struct nilfs_cpfile_header *header;
 	struct nilfs_snapshot_list *list;
+	uint64_t prev, next;
+	int ret = find_previous(w, cx, cno, &prev);
+
+	if (!ret)
+		ret = change_list(w, cx, prev, &list);
+	if (ret)
+		return ret;
+	next = le64_get(list->ssl_next);
+	list->ssl_next = le64_make(cno);
+	ret = change_list(w, cx, next, &list);
+	if (ret)
+		return ret;
+	list->ssl_prev = le64_make(cno);
+	ret = change_list(w, cx, cno, &list);
+	if (ret)
+		return ret;
+	list->ssl_next = le64_make(next);
+	list->ssl_prev = le64_make(prev);
+	ret = change_header(w, cx, &header);
+	if (!ret)
+		header->ch_nsnapshots =
+			le64_make(le64_get(header->ch_nsnapshots) + 1);
+	return ret;
+}
+
+static int make_snapshot(struct writer *w, struct context *cx, uint64_t cno)
+{
 	struct nilfs_checkpoint *cp;
-	le64 prev;
-	int ret = change_header(w, cx, &header);
+	int ret = link_snapshot(w, cx, cno);
+
+	if (!ret)
+		ret = change(w, cx, cno, &cp);
+	if (!ret)
+		cp->cp_flags = le32_make(le32_get(cp->cp_flags) | SNAPSHOT);
+	return ret;
+}
+
+int checkpoints_set(struct writer *w, struct context *cx, uint64_t cno)
+{
+	struct nilfs_checkpoint *cp;
+	int ret = change(w, cx, cno, &cp);
 
 	if (ret)
 		return ret;
-	list = &header->ch_snapshot_list;
-	prev = list->ssl_prev;
-	list->ssl_prev = le64_make(w->cno);
-	header->ch_nsnapshots = le64_make(le64_get(header->ch_nsnapshots) + 1);
-	if (le64_get(prev)) {
-		ret = change(w, cx, le64_get(prev), &cp);
-		list = &cp->cp_snapshot_list;
-	}
-	if (ret)
-		return ret;
-	list->ssl_next = le64_make(w->cno);
-	ret = change(w, cx, w->cno, &cp);
-	if (ret)
-		return ret;
-	cp->cp_snapshot_list.ssl_next = le64_make(0);
-	cp->cp_snapshot_list.ssl_prev = prev;
-	cp->cp_flags = le32_make(le32_get(cp->cp_flags) | SNAPSHOT);
-	return 0;
+	if (checkpoint_is_invalid(cp) || checkpoint_is_snapshot(cp))
+		return fail(cx, -EINVAL, "checkpoint %llu: is no plain "
+			    "checkpoint", (unsigned long long)cno);
+	w->segments.stale = true;
+	return make_snapshot(w, cx, cno);
 }
 
 int checkpoints_make(struct writer *w, struct context *cx)
@@ -137,11 +214,11 @@ int checkpoints_make(struct writer *w, struct context *cx)
 		le64_make(le64_get(header->ch_ncheckpoints) + 1);
 	ret = count_in_block(w, cx, checkpoint_blkoff(&w->g, w->cno), 1);
 	if (!ret && w->o.snapshot)
-		ret = link_snapshot(w, cx);
+		ret = make_snapshot(w, cx, w->cno);
 	return ret;
 }
 
-/* Block BLKOFF goes if it has no checkpoint any more; the first one stays. */
+/* Deletes block BLKOFF if it has no checkpoint left, except the first block. */
 static int drop_if_empty(struct writer *w, struct context *cx,
 			 uint64_t blkoff)
 {
@@ -181,20 +258,7 @@ int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno)
 	return ret ? ret : drop_if_empty(w, cx, blkoff);
 }
 
-/* The list that the checkpoint CNO has, 0: that of the header. */
-static int change_list(struct writer *w, struct context *cx, uint64_t cno,
-		       struct nilfs_snapshot_list **list)
-{
-	struct nilfs_cpfile_header *header;
-	struct nilfs_checkpoint *cp;
-	int ret = cno ? change(w, cx, cno, &cp) : change_header(w, cx, &header);
-
-	if (!ret)
-		*list = cno ? &cp->cp_snapshot_list : &header->ch_snapshot_list;
-	return ret;
-}
-
-/* Takes a checkpoint that lies between these two out of the list. */
+/* Removes the checkpoint between these two from the list. */
 static int unlink_snapshot(struct writer *w, struct context *cx, uint64_t prev,
 			   uint64_t next)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The new checkpoint in the cpfile, and old ones that go.
+ * Adding the new checkpoint to the cpfile; changing and deleting old ones.
  */
 #ifndef NILFS2_LOG_CHECKPOINTS_H
 #define NILFS2_LOG_CHECKPOINTS_H
@@ -18,7 +18,7 @@ struct writer;
 int checkpoints_make(struct writer *w, struct context *cx);
 
 /*
- * Completes the entry, whose block is dirty, once all logs are listed:
+ * Completes the entry, whose block is dirty, after all logs are listed:
  * nilfs_segctor_fill_in_checkpoint().
  */
 int checkpoints_complete(struct writer *w, struct context *cx);
@@ -31,8 +31,15 @@ int checkpoints_complete(struct writer *w, struct context *cx);
 int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno);
 
 /*
- * Snapshot CNO becomes a plain checkpoint: nilfs_cpfile_clear_snapshot().
- * Counts of live blocks are not exact any more.  -EINVAL where it is none.
+ * Makes plain checkpoint CNO a snapshot: nilfs_cpfile_set_snapshot().  Counts of
+ * live blocks are no longer exact.  -EINVAL if it does not exist or is a
+ * snapshot, -EUCLEAN for a broken list of snapshots.
+ */
+int checkpoints_set(struct writer *w, struct context *cx, uint64_t cno);
+
+/*
+ * Makes snapshot CNO a plain checkpoint: nilfs_cpfile_clear_snapshot().  Counts
+ * of live blocks are no longer exact.  -EINVAL if it is not a snapshot.
  */
 int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno);
 

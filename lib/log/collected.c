@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Blocks that are complete, but not where they belong yet.
+ * Complete blocks that are not listed yet.
  *
- * They are copied into payloads of a few blocks each, which grow with what is
- * collected, so that listing them copies nothing again and what was written is
- * freed piece by piece.
+ * They are copied into payloads of a few blocks each, so that listing them
+ * needs no other copy and memory is freed piece by piece as they are written.
  */
 #include "log/collected.h"
 
@@ -39,7 +38,7 @@ static int next_payload(struct collected *c, struct context *cx,
 	return 0;
 }
 
-/* True where block AT of the payload, listed as RUN, goes on in LAST. */
+/* Whether block AT of the payload, listed as RUN, continues LAST. */
 static bool goes_on(const struct collected_run *last,
 		    const struct loglayout_run *run,
 		    const struct payload *payload, uint32_t at)

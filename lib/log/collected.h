@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finished blocks that wait for a place: nodes of files, blocks of
+ * Complete blocks that are not listed yet: nodes of files, blocks of
  * directories.
  */
 #ifndef NILFS2_LOG_COLLECTED_H
@@ -40,8 +40,8 @@ int collected_add(struct collected *c, struct context *cx,
 		  uint32_t block_size);
 
 /*
- * Lists what waits; with HERE only as much as fits into the open log, which
- * may be none.
+ * Lists the collected blocks; with HERE only as many as fit into the open log,
+ * which may be none.
  */
 int collected_list(struct collected *c, struct context *cx,
 		   struct appender *a, bool here);

@@ -2,14 +2,13 @@
 /*
  * The end of a checkpoint.
  *
- * Blocks of files come first, the ifile that has their inodes after them,
- * then cpfile, SUFILE, DAT and super root, the order of
- * nilfs_segctor_collect_blocks().  Each describes the ones before it, and the
- * last two themselves: to list a block is to enter its place in the DAT, and to
- * begin a segment is to change the SUFILE, so that one more block of either may
- * have to be listed.  Therefore everything that can change is changed first,
- * again and again until no block joins; then the logs are listed, all places
- * entered, contents completed; and only then the first of them is written.
+ * The order is that of nilfs_segctor_collect_blocks(): blocks of files, the
+ * ifile with their inodes, cpfile, SUFILE, DAT, super root.  Each describes the
+ * ones before it, and the last two also themselves: listing a block enters its
+ * position in the DAT, and beginning a segment changes the SUFILE, which may
+ * add blocks of either.  So all blocks that may change are made dirty first,
+ * repeatedly until none is added; then the logs are listed, all positions
+ * entered, contents completed; only then the first log is written.
  */
 #include "log/commit.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writing all that a checkpoint needs after the data. */
+/* Writing the metadata of a checkpoint after its data. */
 #ifndef NILFS2_LOG_COMMIT_H
 #define NILFS2_LOG_COMMIT_H
 

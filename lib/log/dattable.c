@@ -2,12 +2,12 @@
 /*
  * Entries of the DAT, changed in runs.
  *
- * Numbers are taken in order, so the entries that a log fills in follow each
- * other, and each block of the DAT is looked up once for all of them.  An
- * entry says nothing (its blocknr is zero) until its block has a place.
+ * Numbers are allocated in order, so the entries that a log fills in are
+ * consecutive, and each block of the DAT is looked up once for all of them.  An
+ * entry has blocknr zero until its block has a position.
  *
- * A block of the DAT may be written once nothing in it is going to change any
- * more: for that, the numbers that are in no log yet are counted by block.
+ * A block of the DAT may be written once none of its entries will change: for
+ * that, the numbers that are in no log yet are counted for each block.
  */
 #include "log/dattable.h"
 
@@ -161,8 +161,8 @@ static bool is_past(const struct nilfs_dat_entry *de)
 }
 
 /*
- * The block at BLOCKNR, which was counted as one that lives, has only a life
- * that is over: it is dead now, or there for snapshots only.
+ * The block at BLOCKNR, counted as live, belongs to a life that has ended: it
+ * is dead now, or kept by snapshots only.
  */
 static int count_past(struct dattable *t, struct context *cx, uint64_t blocknr,
 		      uint64_t start, uint64_t end)
@@ -258,7 +258,7 @@ int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 	return put_entries(t, cx, first, count, blocknr, move_entry);
 }
 
-/* Nobody has VBLOCKNR any more: entry I of E, which it was, says nothing. */
+/* Frees VBLOCKNR: clears its entry I of E. */
 static int give_back(struct dattable *t, struct context *cx,
 		     struct entries *e, uint32_t i, uint64_t vblocknr)
 {
@@ -331,7 +331,7 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 	return 0;
 }
 
-/* Nobody has VBLOCKNR any more, whose entry is E: its life to *LIFE. */
+/* Frees VBLOCKNR, whose entry is E, and stores its life in *LIFE. */
 static int give_up(struct dattable *t, struct context *cx, struct entries *e,
 		   uint64_t vblocknr, struct nilfs_dat_entry *life)
 {
@@ -372,33 +372,7 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 	return 0;
 }
 
-/* Of *NEXT nothing is counted as waiting: as for any move it has a place. */
-int dattable_renumber(struct dattable *t, struct context *cx,
-		      uint64_t vblocknr, uint64_t *next)
-{
-	struct nilfs_dat_entry de;
-	struct entries e;
-	uint32_t count;
-	int ret = change(t, cx, vblocknr, 1, &e);
-
-	if (ret)
-		return ret;
-	de = read_entry(&e, 0);
-	if (!le64_get(de.de_blocknr))
-		return fail(cx, -EUCLEAN, "virtual block %llu: has no block",
-			    (unsigned long long)vblocknr);
-	ret = give_back(t, cx, &e, 0, vblocknr);
-	if (!ret)
-		ret = numbers_take(&t->numbers, cx, 1, next, &count);
-	if (!ret)
-		ret = change(t, cx, *next, 1, &e);
-	if (!ret)
-		write_entry(&e, 0, le64_get(de.de_blocknr),
-			    le64_get(de.de_start), le64_get(de.de_end));
-	return ret;
-}
-
-/* Whether one of B's numbers is in use, or its entry says so: 1, 0. */
+/* Whether one of B's numbers is in use by its bit or its entry: 1, 0. */
 static int is_used(struct dattable *t, struct context *cx,
 		   const struct palloc_block *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Virtual block numbers and their entries in the DAT, as a writer changes
- * them: taken when a block gets its place in a file, entered when it has one
- * on the device, ended when the file has it no longer.
+ * Virtual block numbers and their entries in the DAT, as a writer changes them:
+ * allocated for a new block of a file, given a position when the block has one,
+ * ended when the file drops the block.
  */
 #ifndef NILFS2_LOG_DATTABLE_H
 #define NILFS2_LOG_DATTABLE_H
@@ -31,7 +31,7 @@ struct dattable {
 	struct tally given;	/* numbers given back, in the same way */
 };
 
-/* Takes up to WANT numbers that follow each other (numbers_take()). */
+/* Allocates up to WANT consecutive numbers (numbers_take()). */
 int dattable_take(struct dattable *t, struct context *cx, uint32_t want,
 		  uint64_t *first, uint32_t *count);
 
@@ -47,24 +47,24 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 		   uint32_t count);
 
 /*
- * COUNT numbers from FIRST on are at BLOCKNR and behind
- * (nilfs_dat_commit_start()).  They live from now on, but for those of
- * dattable_succeed().
+ * Enters the positions of COUNT numbers from FIRST on: BLOCKNR and the
+ * following blocks (nilfs_dat_commit_start()).  Their lives begin with this
+ * checkpoint, except those of dattable_succeed().
  */
 int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 		   uint32_t count, uint64_t blocknr);
 
 /*
- * The blocks of COUNT numbers from FIRST on, alive or not, are at BLOCKNR and
- * after from now on, and nowhere else.  -EUCLEAN where an entry has no block.
- * Follows nilfs_dat_move().
+ * Moves the blocks of COUNT numbers from FIRST on, live or not, to BLOCKNR and
+ * the following blocks.  -EUCLEAN if an entry has no block.  Follows
+ * nilfs_dat_move().
  */
 int dattable_move(struct dattable *t, struct context *cx, uint64_t first,
 		  uint32_t count, uint64_t blocknr);
 
 /*
- * Nobody needs the block of VBLOCKNR any more, which ended: the number is
- * free.  -EUCLEAN where it did not end.  Follows nilfs_dat_freev().
+ * Frees VBLOCKNR, whose life has ended.  -EUCLEAN if it has not.  Follows
+ * nilfs_dat_freev().
  */
 int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr);
 
@@ -76,27 +76,17 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 		 uint64_t count, enum metafile_kind kind);
 
 /*
- * Takes the number *NEXT for a block that is to be in the place of VBLOCKNR in
- * every checkpoint that has that: it has the same life, which began with
- * checkpoint *START and is over, and VBLOCKNR is as one that ended with the
- * checkpoint that it was written for.  -EUCLEAN where VBLOCKNR lives now, or
- * never did.
+ * Allocates the number *NEXT for a block that replaces VBLOCKNR in every
+ * checkpoint that has it: with the same life, which began with checkpoint
+ * *START and is over.  VBLOCKNR then ended with the checkpoint that it was
+ * written for.  -EUCLEAN if VBLOCKNR is live now, or never was.
  */
 int dattable_succeed(struct dattable *t, struct context *cx,
 		     uint64_t vblocknr, uint64_t *next, uint64_t *start);
 
 /*
- * Takes the number *NEXT for the block of VBLOCKNR, which is to be moved under
- * it: the same block with the same life.  VBLOCKNR is free.  -EUCLEAN where it
- * has no block.
- */
-int dattable_renumber(struct dattable *t, struct context *cx,
-		      uint64_t vblocknr, uint64_t *next);
-
-/*
- * The DAT has holes where it had blocks of which numbers were given back, and
- * none is in use any more (nilfs_palloc_freev()).  None of them may be
- * collected.
+ * Makes holes of the blocks of the DAT in which numbers were freed and none is
+ * in use any more (nilfs_palloc_freev()).  None of them may be collected.
  */
 int dattable_make_holes(struct dattable *t, struct context *cx);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Counts of live blocks rebuilt.
+ * Rebuilding the counts of live blocks.
  *
- * They follow from the DAT alone, so they are made for all segments at once.
- * Entries that are right are not touched, nor is the time of their last change.
+ * They follow from the DAT alone, so they are computed for all segments at
+ * once.  Entries that are right are not changed, nor is the time of their last
+ * change.
  */
 #include "log/exactcounts.h"
 

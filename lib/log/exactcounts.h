@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Live-block counts of the SUFILE's extension, from what they count. */
+/* Rebuilding the live-block counts of the SUFILE's extension. */
 #ifndef NILFS2_LOG_EXACTCOUNTS_H
 #define NILFS2_LOG_EXACTCOUNTS_H
 

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Metadata on its way into the logs while data is still coming.
+ * Writing metadata while data is still coming.
  *
- * Blocks of ifile and DAT are changed in memory, where they would pile up.
- * Once there are many, those that have not been touched for long are written:
- * inodes and entries come in order, so nearly all of them are complete.  Of
- * the DAT only blocks without a number that waits for its place are taken,
- * and no descriptors: they would be needed again.
+ * Changed blocks of ifile and DAT would accumulate in memory.  Once there are
+ * many, those not changed recently are written: inodes and entries come in
+ * order, so nearly all of them are complete.  Of the DAT only blocks without
+ * pending numbers are taken, and no descriptors: they would change again.
  *
- * Listed blocks stay dirty until their log is closed, therefore each log gets
- * its share of a file only once.  What was not settled counts for the next
- * time: a file is looked through again once it has as many blocks more.
+ * Listed blocks stay dirty until their log is closed, so each log lists blocks
+ * of a file only once.  A file is examined again once it has as many more
+ * blocks as were not written the last time.
  */
 #include "log/flush.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When metadata goes to a log before the end of the checkpoint.
+ * When metadata is written before the end of the checkpoint.
  */
 #ifndef NILFS2_LOG_FLUSH_H
 #define NILFS2_LOG_FLUSH_H

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Going on where the latest checkpoint ends.
+ * Continuing after the latest checkpoint.
  *
- * The metadata files begin as that checkpoint has them, and the first log
- * goes after its last one, with the same number of the segment.  Live-block
- * counts are taken as they are if their stamp says that they were exact with
- * that checkpoint; otherwise somebody wrote who does not know them, and they
- * are counted again.
+ * The metadata files begin as in that checkpoint, and the first log follows its
+ * last one, with the same sequence number.  Live-block counts are used if they
+ * are marked as exact for that checkpoint; otherwise a kernel without the
+ * extension has written, and they are counted again.
  */
 #include "log/inherit.h"
 
@@ -56,7 +55,7 @@ int inherit_files(struct writer *w, struct context *cx,
 
 int inherit_metadata(struct writer *w, struct context *cx,
 		     const struct volume *vol,
-		     const struct nilfs_checkpoint *cp, unsigned int anew)
+		     const struct nilfs_checkpoint *cp, unsigned int rebuilt)
 {
 	const struct nilfs_inode new = writer_new_inode(w, S_IFREG, 1);
 	const struct {
@@ -76,7 +75,7 @@ int inherit_metadata(struct writer *w, struct context *cx,
 
 	w->super_root = vol->super_root;
 	for (i = 0; i < 4; i++)
-		*inodes[i].to = anew >> inodes[i].ino & 1 ? new :
+		*inodes[i].to = rebuilt >> inodes[i].ino & 1 ? new :
 							     *inodes[i].from;
 	w->inodes_count = le64_get(cp->cp_inodes_count);
 	w->blocks_count = le64_get(cp->cp_blocks_count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a writer takes over from the latest checkpoint of a volume. */
+/* The state of the latest checkpoint, from which a writer continues. */
 #ifndef NILFS2_LOG_INHERIT_H
 #define NILFS2_LOG_INHERIT_H
 
@@ -19,12 +19,12 @@ int inherit_files(struct writer *w, struct context *cx,
 		  const struct inherit_inodes *from);
 
 /*
- * What VOL and CP say of the metadata files, but those in ANEW (bit INO) begin
+ * What VOL and CP say of the metadata files, but those in REBUILT (bit INO) begin
  * without blocks.  Which checkpoints are snapshots is left to the caller.
  */
 int inherit_metadata(struct writer *w, struct context *cx,
 		     const struct volume *vol,
-		     const struct nilfs_checkpoint *cp, unsigned int anew);
+		     const struct nilfs_checkpoint *cp, unsigned int rebuilt);
 
 /*
  * The same of the ifile alone, which is opened again, and of the counts that
@@ -34,8 +34,8 @@ int inherit_ifile(struct writer *w, struct context *cx,
 		  const struct nilfs_checkpoint *cp);
 
 /*
- * The state of VOL (not kept): files, counts, snapshots, and where the next
- * log goes.  -EUCLEAN where logs without a super root lie there.
+ * Copies the state of VOL: files, counts, snapshots, and the position of the
+ * next log.  -EUCLEAN if logs without a super root are there.
  */
 int inherit_volume(struct writer *w, struct context *cx, struct volume *vol);
 

@@ -2,9 +2,9 @@
 /*
  * The inodes of the new checkpoint.
  *
- * The ifile is a file of the persistent allocator: bitmaps say which numbers
- * are in use, and an inode is where its number says.  A new ifile has the
- * reserved inodes, as plain files without blocks where they are not kept
+ * The ifile is a file of the persistent allocator: bitmaps show which numbers
+ * are in use, and the number of an inode is its index.  A new ifile has the
+ * reserved inodes, as plain files without blocks unless they are stored
  * elsewhere.
  */
 #include "log/inodes.h"

@@ -16,7 +16,7 @@
  */
 int inodes_alloc(struct writer *w, struct context *cx, uint64_t *ino);
 
-/* Reads inode INO as it stands in the new checkpoint.  -ENOENT: not in use. */
+/* Reads inode INO of the new checkpoint.  -ENOENT: not in use. */
 int inodes_read(struct writer *w, struct context *cx, uint64_t ino,
 		struct nilfs_inode *inode);
 

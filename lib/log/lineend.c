@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The end of the line of logs.
+ * The end of the chain of logs.
  *
- * A mount follows logs by their place and their sequence number
- * (nilfs_search_super_root()).  Where a job was cut off after its logs, but
- * before the superblocks that lead to them, and is begun again, the new logs
- * get the same numbers.  If they are fewer or shorter, one of the former ones
- * may stand right after the last, with the number that is expected there, and
- * a checkpoint whose blocks are partly gone.  A volume made in the place of one
- * with the same seed of checksums meets the same.
+ * A mount follows logs by their position and sequence number
+ * (nilfs_search_super_root()).  If a job is interrupted after its logs, but
+ * before the superblocks that name them, and is started again, the new logs get
+ * the same sequence numbers.  If they are fewer or shorter, a log of the first
+ * run may directly follow the last one with the expected number, for a
+ * checkpoint whose blocks are partly overwritten.  The same happens to a volume
+ * formatted again with the same checksum seed.
  *
- * A sequential zone has nothing after what was written.
+ * A sequential zone has nothing after the write pointer.
  */
 #include "log/lineend.h"
 

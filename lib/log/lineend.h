@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The end of the line of logs. */
+/* The end of the chain of logs. */
 #ifndef NILFS2_LOG_LINEEND_H
 #define NILFS2_LOG_LINEEND_H
 
@@ -8,9 +8,9 @@
 #include "log/writer.h"
 
 /*
- * Makes sure that nothing after END, on DEV with layout G, is taken for the
- * log that follows: neither after it in its segment nor at the beginning of
- * the next one.  Both are free.  0, -EIO.
+ * Makes sure that no old log after END, on DEV with layout G, is taken for the
+ * next one: neither after it in its segment nor at the beginning of the next
+ * segment.  Both are free.  0, -EIO.
  */
 int lineend_make(struct dev *dev, struct context *cx,
 		 const struct nilfs_geometry *g, const struct writer_end *end);

@@ -2,11 +2,18 @@
 /*
  * Chunks.
  *
- * A chunk ends with a piece if one ends at about the right length, so that
- * most files are opened once.  Only a piece that would make it far too long is
- * cut, so that several workers share a large file; then the length is exact.
+ * A chunk ends at the end of a piece if that is close to the wanted length, so
+ * that most files are opened once.  Only a piece that would make it far too
+ * long is split, so that several workers share a large file; then the length is
+ * exact.
+ *
+ * A forecast lists and counts like a real run, and metadata that it writes is
+ * read again by its next batch.  Only the content of moved blocks is left out,
+ * except in the log with the super root, which is read as a whole.
  */
 #include "log/logcut.h"
+
+#include <string.h>
 
 /* From this length on a chunk may end. */
 static uint32_t least(uint32_t size)
@@ -49,4 +56,45 @@ bool logcut_next(struct logcut *cut, const struct logout_log *log,
 uint32_t logcut_most(uint32_t npayload, uint32_t size)
 {
 	return npayload / least(size) + 1;
+}
+
+static bool is_blank(const struct logout_piece *piece)
+{
+	return !piece->payload->ops->fill;
+}
+
+int logcut_fill(const struct logout_piece *piece, struct context *cx,
+		uint32_t skip, uint32_t count, void *buf, uint32_t block_bits)
+{
+	if (is_blank(piece)) {
+		memset(buf, 0, (size_t)count << block_bits);
+		return 0;
+	}
+	return piece->payload->ops->fill(piece->payload, cx, piece->at + skip,
+					 count, buf);
+}
+
+bool logcut_filled(const struct logout_log *log, const struct logcut *cut,
+		   uint32_t *from, uint32_t *count)
+{
+	const struct logout_piece *piece = &log->pieces[cut->piece];
+	uint32_t skip = cut->skip, at = 0, end, start = *from;
+
+	*count = 0;
+	for (; at < cut->count; at = end, piece++, skip = 0) {
+		end = at + (piece->count - skip);
+		if (end > cut->count)
+			end = cut->count;
+		if (end <= start)
+			continue;
+		if (is_blank(piece) && !log->whole) {
+			if (*count)
+				break;
+			continue;
+		}
+		if (!*count)
+			*from = at > start ? at : start;
+		*count = end - *from;
+	}
+	return *count;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The payload of a log cut into chunks, each of which one worker fills and
+ * The payload of a log split into chunks, each of which one worker fills and
  * writes at once.
+ *
+ * Pieces of a forecast have no content (payload_ops.fill), and are not written
+ * unless the whole log is needed.
  */
 #ifndef NILFS2_LOG_LOGCUT_H
 #define NILFS2_LOG_LOGCUT_H
@@ -9,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/context.h"
 #include "log/logout.h"
 
 /* A chunk of the payload.  All zeros stand before the first. */
@@ -22,15 +26,30 @@ struct logcut {
 };
 
 /*
- * Moves *CUT to the chunk after it; false at the end of LOG, whose pieces
- * must have npayload blocks together.  SIZE (>= 1) is the length of a chunk in
- * blocks: it is never more than 2 * SIZE, and but for the last one not less
- * than three quarters.
+ * Moves *CUT to the next chunk; false at the end of LOG, whose pieces must have
+ * npayload blocks in total.  SIZE (>= 1) is the length of a chunk in blocks: it
+ * is never more than 2 * SIZE, and except for the last one not less than three
+ * quarters.
  */
 bool logcut_next(struct logcut *cut, const struct logout_log *log,
 		 uint32_t size);
 
 /* Not less than the number of chunks that NPAYLOAD blocks are cut into. */
 uint32_t logcut_most(uint32_t npayload, uint32_t size);
+
+/*
+ * COUNT blocks of PIECE, from its block SKIP on, to BUF; zeros where there is
+ * no content.  Fails as the payload does.
+ */
+int logcut_fill(const struct logout_piece *piece, struct context *cx,
+		uint32_t skip, uint32_t count, void *buf, uint32_t block_bits);
+
+/*
+ * The next blocks of part CUT of LOG, at or after *FROM, that have content:
+ * *COUNT from *FROM on, counted from the beginning of the part; false if there
+ * are no more.
+ */
+bool logcut_filled(const struct logout_log *log, const struct logcut *cut,
+		   uint32_t *from, uint32_t *count);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The jobs of the output of logs: filled, summed, written.
+ * Jobs that fill, checksum and write logs.
  *
- * The sum of what was read is taken while it is in the processor's cache.  A
- * chunk is written where it belongs by whoever filled it; the one that is done
- * last has all sums, and writes the summary.
+ * The checksum of a piece is computed right after it was read, while it is in
+ * the processor's cache.  Each worker writes the chunk that it filled; the one
+ * that finishes last has all sums, and writes the summary.
  */
 #include "config.h"
 
@@ -13,12 +13,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/crc.h"
 #include "disk/ondisk.h"
-#include "log/logfill.h"
 
-#define CACHED (128u << 10)	/* bytes that a processor has at hand */
+#define PAGE 4096u
+#define HUGE_PAGE (2u << 20)
+#define CACHED (128u << 10)	/* bytes that fit a processor's cache */
 
 void logjob_drop_log(struct logout_log *log)
 {
@@ -30,11 +32,35 @@ void logjob_drop_log(struct logout_log *log)
 	free(log->summary);
 }
 
-void logjob_drop(struct logjob *job, bool failed)
+void logjob_drop(struct logjob *job)
 {
-	inflight_arrived(&job->out->inflight, job->blocks, failed);
 	logjob_drop_log(&job->log);
 	free(job);
+}
+
+/*
+ * A direct write pins each page of its buffer, which is a fifth of the work of
+ * a stream of writes: hence huge pages, if the system has any, until the end.
+ */
+static uint8_t *grow_buffer(struct logjob_buffer *b, struct context *cx,
+			    size_t size)
+{
+	size_t align = size < HUGE_PAGE ? PAGE : HUGE_PAGE;
+
+	size = (size + align - 1) & ~(align - 1);
+	free(b->p);
+	b->p = aligned_alloc(align, size);
+	b->size = b->p ? size : 0;
+	if (!b->p)
+		fail(cx, -ENOMEM, "%zu bytes to write logs", size);
+	else if (align == HUGE_PAGE)
+		madvise(b->p, size, MADV_HUGEPAGE);
+	return b->p;
+}
+
+void logjob_free_buffer(struct logjob_buffer *b)
+{
+	free(b->p);
 }
 
 /* The worker's buffer, of at least SIZE bytes. */
@@ -42,9 +68,11 @@ static uint8_t *buffer_of(struct logout *out, struct context *cx,
 			  unsigned int worker, size_t size)
 {
 	size_t usual = 2 * (size_t)out->chunk_blocks << out->g->block_bits;
+	struct logjob_buffer *b = &out->buffers[worker];
 
-	return logbuf_get(&out->buffers[worker], cx,
-			  size < usual ? usual : size);
+	if (size <= b->size)
+		return b->p;
+	return grow_buffer(b, cx, size < usual ? usual : size);
 }
 
 /* Takes the blocks of BUF up to TO into the sum, *SUMMED are already in it. */
@@ -76,7 +104,7 @@ static int fill_chunk(struct logjob_chunk *chunk, struct context *cx,
 			n = chunk->part.count - i;
 		if (!n)
 			continue;
-		ret = logfill_piece(piece, cx, skip, n,
+		ret = logcut_fill(piece, cx, skip, n,
 				    buf + ((size_t)i << bits), bits);
 		if (ret)
 			return ret;
@@ -97,7 +125,7 @@ static int write_blocks(struct logout *out, struct context *cx,
 			 (size_t)count << out->g->block_bits);
 }
 
-/* Writes what BUF has of the chunk to BLOCKNR and behind. */
+/* Writes the chunk in BUF to BLOCKNR and the following blocks. */
 static int write_filled(struct logjob_chunk *chunk, struct context *cx,
 			uint64_t blocknr, const uint8_t *buf)
 {
@@ -105,7 +133,7 @@ static int write_filled(struct logjob_chunk *chunk, struct context *cx,
 	uint32_t from = 0, count;
 	int ret = 0;
 
-	while (!ret && logfill_next(&chunk->job->log, &chunk->part, &from,
+	while (!ret && logcut_filled(&chunk->job->log, &chunk->part, &from,
 				    &count)) {
 		ret = write_blocks(out, cx, blocknr + from,
 				   buf + ((size_t)from << out->g->block_bits),
@@ -170,12 +198,12 @@ int logjob_do_chunk(struct context *cx, void *arg, unsigned int worker,
 
 	if (ret)
 		__atomic_store_n(&job->failed, 1, __ATOMIC_RELAXED);
-	/* Whoever is last sees what the others have left. */
+	/* The last worker sees the results of all others. */
 	if (__atomic_sub_fetch(&job->left, 1, __ATOMIC_ACQ_REL))
 		return ret;
 	if (!job->failed)
 		ret = write_summary(job, cx, worker);
-	logjob_drop(job, job->failed || ret);
+	logjob_drop(job);
 	return ret;
 }
 
@@ -206,7 +234,7 @@ static int write_log(struct logjob *job, struct context *cx, const uint8_t *buf)
 	uint32_t from = 0, count = 0;
 	int ret;
 
-	logfill_next(log, &job->chunks[0].part, &from, &count);
+	logcut_filled(log, &job->chunks[0].part, &from, &count);
 	/* What stands after blanks is to be reached by way of these. */
 	if (job->out->sequential || count == log->npayload)
 		return write_blocks(job->out, cx, log->blocknr, buf,
@@ -225,12 +253,9 @@ int logjob_do_log(struct context *cx, void *arg, unsigned int worker,
 	struct logout *out = job->out;
 	uint8_t *buf = NULL;
 	int ret = skip ? -ECANCELED : fill_log(job, cx, worker, &buf);
-	bool mine = !out->sequential || ticket_begin(&out->turn, job->number);
 
-	if (!ret && mine)
+	if (!ret && (!out->sequential || pool_turn(out->pool, worker)))
 		ret = write_log(job, cx, buf);
-	if (out->sequential)
-		ticket_end(&out->turn, !ret);
-	logjob_drop(job, ret || !mine);
+	logjob_drop(job);
 	return ret;
 }

@@ -9,28 +9,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/jobqueue.h"
-#include "base/ticket.h"
-#include "log/inflight.h"
-#include "log/logbuf.h"
+#include "base/pool.h"
 #include "log/logcut.h"
 #include "log/logout.h"
-#include "log/logspace.h"
 #include "log/logsum.h"
+
+/* From which a worker writes; all zero: not allocated. */
+struct logjob_buffer {
+	uint8_t *p;
+	size_t size;
+};
+
+/* The blocks of a log on its way. */
+struct logjob_range {
+	uint64_t first, end;
+	unsigned int left;	/* jobs; of the pool */
+};
 
 struct logout {
 	struct dev *dev;
 	const struct nilfs_geometry *g;
-	struct jobqueue *crew;
-	struct logbuf *buffers;	/* one per worker */
+	struct pool *pool;
+	struct logjob_buffer *buffers;	/* one per worker */
+	unsigned int nworkers;
 	uint32_t chunk_blocks;
 	bool sequential;
-	struct logspace space;
+	uint64_t space_at_once;	/* bytes to ask for, 0: never ask */
+	uint64_t space_to;	/* bytes of the device that were asked for */
 	uint64_t given;		/* logs submitted */
 	bool with_digest;
 	struct logsum_digest digest;
-	struct ticket turn;	/* of logs, for sequential output */
-	struct inflight inflight;
+	struct logjob_range *ranges;	/* of the last logs, in turn */
+	unsigned int nranges;
 };
 
 struct logjob_chunk {
@@ -43,16 +53,14 @@ struct logjob_chunk {
 struct logjob {
 	struct logout *out;
 	struct logout_log log;
-	uint64_t number;
 	uint32_t left;		/* chunks not yet done; atomic */
 	uint32_t failed;	/* a chunk is missing; atomic */
 	uint32_t nchunks;
-	struct inflight_log *blocks;
 	struct logjob_chunk chunks[];
 };
 
 /*
- * Crew jobs: a chunk of several (a struct logjob_chunk), or a whole log (a
+ * Jobs of the pool: a chunk of several (a struct logjob_chunk), or a whole log (a
  * struct logjob).  The last one drops the job.
  */
 int logjob_do_chunk(struct context *cx, void *arg, unsigned int worker,
@@ -60,10 +68,12 @@ int logjob_do_chunk(struct context *cx, void *arg, unsigned int worker,
 int logjob_do_log(struct context *cx, void *arg, unsigned int worker,
 		  bool skip);
 
-/* Frees JOB, whose log has arrived unless it FAILED. */
-void logjob_drop(struct logjob *job, bool failed);
+/* Frees JOB and its log. */
+void logjob_drop(struct logjob *job);
 
 /* Frees what LOG holds. */
 void logjob_drop_log(struct logout_log *log);
+
+void logjob_free_buffer(struct logjob_buffer *b);
 
 #endif

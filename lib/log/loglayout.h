@@ -3,10 +3,10 @@
  * The layout of one log: which blocks it has, and the summary that lists them.
  *
  * Pure arithmetic on a growing summary; no I/O.  A log lies in one segment, so
- * the question is always how much of something still fits: each block takes
- * its place in the payload and an item of the summary, and items never cross
- * the end of a block of it.  Where the payload begins is known only once the
- * summary is complete, so blocks are counted from the payload's beginning.
+ * callers ask how many more blocks fit: each block needs a place in the payload
+ * and an item of the summary, and items never cross the end of a summary block.
+ * The payload's position is known only once the summary is complete, so blocks
+ * are counted from the payload's beginning.
  */
 #ifndef NILFS2_LOG_LOGLAYOUT_H
 #define NILFS2_LOG_LOGLAYOUT_H
@@ -65,9 +65,9 @@ uint32_t loglayout_room(const struct loglayout *l,
 			const struct loglayout_run *run);
 
 /*
- * Lists RUN, all of which must fit; *INDEX is the place of its first block in
- * the payload.  A run of the same file as the one before goes on in the same
- * finfo where its kind allows it.  -ENOMEM, -ENOSPC where it does not fit.
+ * Lists RUN, all of which must fit; *INDEX is the index of its first block in
+ * the payload.  A run of the same file as the one before continues its finfo if
+ * the kind of block allows it.  -ENOMEM, -ENOSPC if it does not fit.
  */
 int loglayout_add(struct loglayout *l, struct context *cx,
 		  const struct loglayout_run *run, uint32_t *index);
@@ -78,13 +78,13 @@ int loglayout_add(struct loglayout *l, struct context *cx,
  */
 bool loglayout_add_super_root(struct loglayout *l);
 
-/* Blocks of the summary and of the whole log, as it stands. */
+/* Blocks of the summary and of the whole log so far. */
 uint32_t loglayout_nsumblk(const struct loglayout *l);
 uint32_t loglayout_nblocks(const struct loglayout *l);
 
-/* What only the writer knows of the header. */
+/* Fields of the header that the writer sets. */
 struct loglayout_header {
-	uint16_t flags;		/* NILFS_SS_...; SR is added by itself */
+	uint16_t flags;		/* NILFS_SS_...; SR is added automatically */
 	uint64_t seq;
 	uint64_t create;	/* seconds */
 	uint64_t next;		/* block: start of the next segment */

@@ -2,18 +2,17 @@
 /*
  * The output of logs.
  *
- * A log becomes one job or several.  One that fits a buffer, or that must be
- * written in one piece, is filled, summed and written together with its
- * summary.  A larger one is cut into chunks; whoever is done with the last of
- * them joins the sums and writes the summary.
+ * A log becomes one job or several.  One that fits a buffer, or must be written
+ * in one piece, is filled, summed and written together with its summary.  A
+ * larger one is split into chunks; the worker that finishes the last of them
+ * combines the sums and writes the summary.
  *
- * In sequence, jobs fill their buffers side by side and then wait for their
- * turn to write.  Jobs begin in the order they were given, so whoever waits
- * waits for somebody at work.
+ * In sequential mode jobs fill their buffers in parallel and then wait for
+ * their turn to write.  Jobs begin in the order of submission, so each waits
+ * for a running one.
  *
- * Memory is a buffer per worker; the logs that wait are few, for the crew's
- * queue is short.  Nothing here knows what a block means or where a log has to
- * be.
+ * Memory is a buffer per worker; few logs wait, since the queue is short.  This
+ * file does not depend on the meaning or position of blocks.
  */
 #include "config.h"
 
@@ -28,6 +27,7 @@
 #define CHUNK_MIN (1u << 20)
 #define CHUNK_MAX (4u << 20)
 #define DEPTH_PER_WORKER 2
+#define RANGES_PER_JOB 4
 
 /*
  * The larger the requests, the less work.  Two chunks are what a worker's
@@ -59,21 +59,17 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 	out->g = g;
 	out->sequential = options->sequential;
 	out->with_digest = options->digest;
-	out->space = (struct logspace){ dev, options->allocate, 0 };
+	out->space_at_once = options->allocate;
 	out->chunk_blocks = bytes > g->block_size ? bytes >> g->block_bits : 1;
-	ticket_init(&out->turn);
-	ret = jobqueue_open(&out->crew, cx, depth);
-	if (ret)
-		goto out;
-	out->buffers =
-		calloc(jobqueue_workers(out->crew), sizeof(*out->buffers));
-	if (!out->buffers)
+	out->nworkers = pool_workers(cx, UINT64_MAX);
+	out->buffers = calloc(out->nworkers, sizeof(*out->buffers));
+	/* So many that the oldest is done when its place is needed. */
+	out->nranges = depth * RANGES_PER_JOB;
+	out->ranges = calloc(out->nranges, sizeof(*out->ranges));
+	if (out->buffers && out->ranges)
+		ret = pool_open(&out->pool, cx, depth);
+	else
 		ret = fail(cx, -ENOMEM, "output of logs");
-	/* Those that wait, those that are worked on, and the next one. */
-	if (!ret)
-		ret = inflight_init(&out->inflight, cx,
-				    depth + jobqueue_workers(out->crew) + 1);
-out:
 	if (ret)
 		logout_close(out);
 	else
@@ -132,13 +128,32 @@ static int new_job(struct logout *out, struct context *cx,
 	job = malloc(sizeof(*job) + nchunks * sizeof(*job->chunks));
 	if (!job)
 		return fail(cx, -ENOMEM, "output of logs");
-	*job = (struct logjob){
-		.out = out,
-		.log = *log,
-		.number = out->given++,
-	};
+	*job = (struct logjob){ .out = out, .log = *log };
 	*jobp = job;
 	return 0;
+}
+
+/*
+ * Preallocates bytes [START, END) and more after them, unless this was done
+ * before.  A file system allocates space for concurrent writes worse and more
+ * slowly than in one request; but a request waits for all writes to the file,
+ * so there must not be too many.  Lack of space is not an error here: a write
+ * will fail.
+ */
+static void preallocate(struct logout *out, struct context *cx, uint64_t start,
+			uint64_t end)
+{
+	if (!out->space_at_once || end <= out->space_to)
+		return;
+	if (start < out->space_to)
+		start = out->space_to;
+	if (end < start + out->space_at_once)
+		end = start + out->space_at_once;
+	if (end > out->dev->size)
+		end = out->dev->size;
+	out->space_to = end;
+	if (dev_allocate(out->dev, cx, start, end - start))
+		fail_clear(cx);
 }
 
 /* For small logs that is not worth the while. */
@@ -150,11 +165,12 @@ static void ask_for_space(struct logout *out, struct context *cx,
 
 	bytes <<= out->g->block_bits;
 	if (bytes >= CHUNK_MIN || !fits_buffer(out, log))
-		logspace_ask(&out->space, cx, start, start + bytes);
+		preallocate(out, cx, start, start + bytes);
 }
 
 /* Gives JOB, which is gone when its last chunk is done. */
-static int give(struct logout *out, struct context *cx, struct logjob *job)
+static int give(struct logout *out, struct context *cx, struct logjob *job,
+		unsigned int *left)
 {
 	uint32_t i, n;
 	int ret = 0;
@@ -162,35 +178,19 @@ static int give(struct logout *out, struct context *cx, struct logjob *job)
 	ask_for_space(out, cx, &job->log);
 	if (out->sequential || fits_buffer(out, &job->log)) {
 		do_not_cut(job);
-		return jobqueue_give(out->crew, cx, logjob_do_log, job);
+		return pool_give(out->pool, cx, logjob_do_log, job, left);
 	}
 	cut(job);
 	for (i = 0, n = job->nchunks; i < n; i++)
-		ret = jobqueue_give(out->crew, cx, logjob_do_chunk,
-				    &job->chunks[i]);
-	return ret;
-}
-
-/* Notes where JOB writes. */
-static int note_blocks(struct logout *out, struct context *cx,
-		       struct logjob *job)
-{
-	uint64_t n = job->log.nsumblk + (uint64_t)job->log.npayload;
-	int ret;
-
-	job->blocks = inflight_enter(&out->inflight, job->log.blocknr, n);
-	if (job->blocks)
-		return 0;
-	ret = jobqueue_wait(out->crew, cx);
-	if (!ret)
-		job->blocks = inflight_enter(&out->inflight,
-					     job->log.blocknr, n);
+		ret = pool_give(out->pool, cx, logjob_do_chunk,
+				&job->chunks[i], left);
 	return ret;
 }
 
 int logout_submit(struct logout *out, struct context *cx,
 		  struct logout_log *log)
 {
+	struct logjob_range *range;
 	struct logjob *job = NULL;
 	int ret = new_job(out, cx, log, &job);
 
@@ -198,25 +198,31 @@ int logout_submit(struct logout *out, struct context *cx,
 		logjob_drop_log(log);
 		return ret;
 	}
-	ret = note_blocks(out, cx, job);
-	if (ret) {
-		logjob_drop(job, true);
-		return ret;
-	}
-	ret = give(out, cx, job);
+	range = &out->ranges[out->given++ % out->nranges];
+	pool_wait(out->pool, NULL, &range->left);
+	range->first = log->blocknr;
+	range->end = log->blocknr + log->nsumblk + (uint64_t)log->npayload;
+	ret = give(out, cx, job, &range->left);
 	/* What is still at work may fail too, and have come before. */
-	return ret ? jobqueue_wait(out->crew, cx) : 0;
+	return ret ? logout_wait(out, cx) : 0;
 }
 
 int logout_wait(struct logout *out, struct context *cx)
 {
-	return jobqueue_wait(out->crew, cx);
+	return pool_wait(out->pool, cx, NULL);
 }
 
 int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr)
 {
-	return inflight_has(&out->inflight, blocknr) ?
-		       jobqueue_wait(out->crew, cx) : 0;
+	const unsigned int none = 0, *left = &none;
+	unsigned int i;
+
+	for (i = 0; i < out->nranges; i++)
+		if (blocknr >= out->ranges[i].first &&
+		    blocknr < out->ranges[i].end)
+			left = &out->ranges[i].left;
+	/* If it was lost, whoever reads it hears why. */
+	return pool_wait(out->pool, cx, left) ? logout_wait(out, cx) : 0;
 }
 
 struct logsum_digest logout_digest(const struct logout *out)
@@ -226,16 +232,14 @@ struct logsum_digest logout_digest(const struct logout *out)
 
 void logout_close(struct logout *out)
 {
-	unsigned int i, workers;
+	unsigned int i;
 
 	if (!out)
 		return;
-	workers = out->crew ? jobqueue_workers(out->crew) : 0;
-	jobqueue_close(out->crew);
-	for (i = 0; out->buffers && i < workers; i++)
-		logbuf_fini(&out->buffers[i]);
+	pool_close(out->pool);
+	for (i = 0; out->buffers && i < out->nworkers; i++)
+		logjob_free_buffer(&out->buffers[i]);
 	free(out->buffers);
-	ticket_fini(&out->turn);
-	inflight_fini(&out->inflight);
+	free(out->ranges);
 	free(out);
 }

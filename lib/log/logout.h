@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Closed logs on their way to the device: fill, checksum, write.
+ * Output of closed logs: fill, checksum, write.
  *
- * A log is cut into chunks of a few MiB that workers fill and write
+ * A log is split into chunks of a few MiB that workers fill and write
  * independently, so that several read their sources at once and a buffer stays
  * in the processor's cache from the read to the write.  The checksum of a log
- * runs over its chunks in order; since it is linear, the sums of the chunks are
- * joined at the end (crc32_le_zeros()), and the summary, which carries it, is
- * written last.
+ * covers its chunks in order; since it is linear, the sums of the chunks are
+ * combined at the end (crc32_le_zeros()), and the summary, which contains it,
+ * is written last.
  *
- * On a zone every write must begin where the last one ended: there a log is
- * one chunk with its summary, and logs are written in the order they came.
+ * On a zone every write must begin where the last one ended: there a log is one
+ * chunk with its summary, and logs are written in the order of submission.
  */
 #ifndef NILFS2_LOG_LOGOUT_H
 #define NILFS2_LOG_LOGOUT_H
@@ -42,8 +42,8 @@ struct logout_log {
 	uint32_t npieces;
 	uint32_t npayload;		/* blocks of all pieces */
 	/*
-	 * Blocks without content are written, as zeros: whoever opens the
-	 * volume looks at the sum of this log.
+	 * Write blocks without content as zeros: a mount verifies the checksum
+	 * of this log.
 	 */
 	bool whole;
 };
@@ -71,10 +71,10 @@ int logout_open(struct logout **outp, struct context *cx, struct dev *dev,
 		const struct logout_options *options);
 
 /*
- * Takes LOG over, also when it fails.  Returns as soon as the queue has room,
- * doing some of the work itself while it has not.  A failure is that of this
- * or an earlier log, the first one by the order of submission: the same in
- * every run, with its text in CX.  -EINTR once the user asked to stop.
+ * Takes ownership of LOG, also when it fails.  Returns as soon as the queue has
+ * room, and does some of the work itself until then.  A failure is that of this
+ * or an earlier log, the first one in the order of submission, with its text in
+ * CX: the same in every run.  -EINTR once the user asked to stop.
  */
 int logout_submit(struct logout *out, struct context *cx,
 		  struct logout_log *log);
@@ -84,14 +84,15 @@ int logout_wait(struct logout *out, struct context *cx);
 
 /*
  * Returns once block BLOCKNR of the device can be read: it is in no log, or in
- * one that was written.  Fails as submit, but of logs that are still on their
+ * one that was written.  Waits for that log only: a cleaner reads a block of the
+ * DAT for nearly each log.  Fails as submit, but of logs that are still on their
  * way it need not know.
  */
 int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr);
 
 /*
- * The digest of all blocks of all logs, where the options ask for it: equal
- * for equal content, whoever wrote it.  Valid after logout_wait().
+ * The digest of all blocks of all logs, if the options request it: equal for
+ * equal content, independent of the writer.  Valid after logout_wait().
  */
 struct logsum_digest logout_digest(const struct logout *out);
 

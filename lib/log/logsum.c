@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sums of logs.
+ * Checksums of logs.
  *
- * Both checksums of a log stand in its summary, the second covers the first
- * and the payload.  A checksum without inversion is linear: that of two parts
- * is that of the first followed by zeros, combined by exclusive or with that
- * of the second from seed 0.  So parts can be summed before it is known what
- * comes before them.
+ * Both checksums of a log are in its summary; the second covers the first and
+ * the payload.  A checksum without inversion is linear: that of two parts is
+ * that of the first followed by zeros, combined by exclusive or with that of
+ * the second from seed 0.  So a part can be summed before the parts before it.
  */
 #include "log/logsum.h"
 
@@ -33,10 +32,7 @@ uint32_t logsum_join(uint32_t sum, uint32_t part, size_t bytes)
 	return crc32_le_zeros(sum, bytes) ^ part;
 }
 
-/*
- * Sums in the arithmetic sense: joined by exclusive or, blocks that are there
- * twice would not count.
- */
+/* Arithmetic sums: with exclusive or, two equal blocks would cancel out. */
 void logsum_digest(struct logsum_digest *d, uint64_t blocknr, const void *buf,
 		   uint32_t count, uint32_t block_bits)
 {

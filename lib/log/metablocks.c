@@ -2,11 +2,11 @@
 /*
  * The table of blocks in memory.
  *
- * Data blocks are found by their offset, nodes by the pointer that their
- * parent has, which is theirs alone and does not depend on the keys in them.
- * One hash table serves both; lists in the order of last use tell what is
- * dirty and may be written first, and what is clean and may go.  Memory is in
- * proportion to dirty blocks, and a fixed number of clean ones.
+ * Data blocks are found by their offset, nodes by the pointer in their parent,
+ * which is unique and does not depend on the keys in them.  One hash table
+ * holds both; lists in the order of last use show which dirty blocks may be
+ * written first and which clean ones may be dropped.  Memory is in proportion
+ * to dirty blocks, and a fixed number of clean ones.
  */
 #include "log/metablocks.h"
 

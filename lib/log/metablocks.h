@@ -46,9 +46,9 @@ struct metablock *metablocks_data(const struct metablocks *t, uint64_t blkoff);
 struct metablock *metablocks_node(const struct metablocks *t, uint64_t ptr);
 
 /*
- * Adds a clean block that is not there, its content not set; the clean block
- * not used for longest goes where there are too many.  NULL with the failure
- * text set where there is no memory.
+ * Adds a missing clean block, its content not set; drops the least recently
+ * used clean block if there are too many.  NULL with the failure text set if
+ * memory is exhausted.
  */
 struct metablock *metablocks_add_data(struct metablocks *t, struct context *cx,
 				      uint64_t blkoff, uint64_t ptr);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A block map that loses its end, or a block before it.
+ * Truncating a block map, or deleting a block of it.
  *
- * For its end to go, the last entry of the map goes, again and again, as long
- * as it is one of those to go.  A node that loses its last child goes with it,
- * without having been made dirty first: it would be given a number only to end
- * it.  In the end, as long as the root has one child whose entries it can hold
- * itself, it takes them.
+ * To truncate the map, its last entry is deleted repeatedly.  A node that loses
+ * its last child is deleted without being made dirty first, which would only
+ * allocate a number to end it.  At the end, as long as the root has one child
+ * whose entries fit into it, it takes them over.
  *
- * Nodes with few children stay as they are then.  The kernel evens them out
- * when it deletes the next entry; readers do not care.  Where single blocks go
- * it is done here, as otherwise a file of holes would keep all its nodes.
+ * Nodes with few children are left as they are: the kernel balances them when
+ * it deletes the next entry, and readers do not care.  When single blocks are
+ * deleted nodes are balanced here, as otherwise a file of holes would keep all
+ * its nodes.
  */
 #include "log/metacut.h"
 
@@ -63,7 +63,7 @@ static int cut_direct(struct metatree *t, struct context *cx, uint64_t key)
 	return ret < 0 ? ret : 0;
 }
 
-/* The last entry of the map, to which P leads, goes. */
+/* Deletes the last entry of the map, to which P leads. */
 static int cut_last(struct metatree *t, struct context *cx, struct metapath *p)
 {
 	unsigned int level = NILFS_BTREE_LEVEL_NODE_MIN;
@@ -160,7 +160,7 @@ int metacut_from(struct metatree *t, struct context *cx, uint64_t key)
 	return ret ? ret : lower(t, cx);
 }
 
-/* The entry that P takes at LEVEL goes. */
+/* Deletes the entry that P takes at LEVEL. */
 static int remove_entry(struct metatree *t, struct context *cx,
 			struct metapath *p, unsigned int level)
 {
@@ -181,7 +181,7 @@ struct pair {
 	unsigned int level;
 };
 
-/* The node of P at LEVEL and one beside it: 1, or 0 where there is none. */
+/* Finds the node of P at LEVEL and a sibling: 1, or 0 if there is none. */
 static int find_pair(struct metatree *t, struct context *cx,
 		     const struct metapath *p, unsigned int level,
 		     struct pair *pair)
@@ -203,7 +203,7 @@ static int find_pair(struct metatree *t, struct context *cx,
 	return err ? err : 1;
 }
 
-/* The node of P at LEVEL goes, which has no entries any more: 1. */
+/* Deletes the node of P at LEVEL, which has no entries: 1. */
 static int lose_node(struct metatree *t, struct context *cx,
 		     struct metapath *p, unsigned int level)
 {
@@ -219,8 +219,8 @@ static int lose_node(struct metatree *t, struct context *cx,
 }
 
 /*
- * Both have half of what they have together, or the left one all of it, if it
- * can, and then the other goes: 1.
+ * Distributes the entries evenly, or moves all to the left node if they fit and
+ * deletes the other: 1.
  */
 static int share(struct metatree *t, struct context *cx, struct pair *pair)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The block map of a metadata file that becomes shorter, or gets a hole. */
+/* Truncating the block map of a metadata file, or making a hole in it. */
 #ifndef NILFS2_LOG_METACUT_H
 #define NILFS2_LOG_METACUT_H
 
@@ -16,9 +16,9 @@
 int metacut_from(struct metatree *t, struct context *cx, uint64_t key);
 
 /*
- * The file has no data block KEY any more: 1, 0 where it had none, or as
- * metatree_insert().  Follows nilfs_bmap_delete(): a node that becomes less
- * than half full shares what its neighbour has, or becomes one with it.
+ * Deletes data block KEY: 1, 0 if there is none, or as metatree_insert().
+ * Follows nilfs_bmap_delete(): a node that becomes less than half full takes
+ * entries of a sibling, or is merged with it.
  */
 int metacut_at(struct metatree *t, struct context *cx, uint64_t key);
 

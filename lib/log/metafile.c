@@ -2,14 +2,14 @@
 /*
  * Metadata files that are being changed.
  *
- * What is dirty is in memory; what is not is read when it is asked for, and a
- * few clean blocks are kept.  A data block leaves memory as soon as it is
- * written: the writer asks for those first that were left alone for longest.
- * Nodes are only collected together with everything else, so that a pointer
- * that changes costs a write of the node once in a checkpoint.
+ * Dirty blocks are in memory; others are read on demand, and a few clean ones
+ * are cached.  A data block leaves memory as soon as it is written, the least
+ * recently changed ones first.  Nodes are only collected together with
+ * everything else, so that a pointer that changes costs one write of the node
+ * per checkpoint.
  *
- * Consecutive changes mostly concern one block, the one changed last, which is
- * therefore looked at before any table.
+ * Consecutive changes mostly concern the block that was changed last, which is
+ * therefore tried before the table.
  */
 #include "log/metafile.h"
 
@@ -60,7 +60,7 @@ void metafile_close(struct metafile *m)
 	free(m);
 }
 
-/* Brings the clean data block at BLKOFF, whose pointer is PTR, to memory. */
+/* Reads the clean data block at BLKOFF, whose pointer is PTR. */
 static int read_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		     uint64_t ptr, struct metablock **bp)
 {
@@ -84,7 +84,7 @@ static int read_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 	return 0;
 }
 
-/* The block at BLKOFF as it stands, dirty or not: 1, 0 for a hole. */
+/* The current block at BLKOFF, dirty or not: 1, 0 for a hole. */
 static int get_data(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    struct metablock **bp)
 {

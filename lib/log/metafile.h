@@ -5,15 +5,14 @@
  * Blocks are changed in memory.  A block that becomes dirty gets a new virtual
  * block number and its old one ends (copy on write up to the root:
  * nilfs_btree_propagate_v()).  It keeps the number until it is written; if it
- * is changed once more after that, the number ends like any other, in the same
- * checkpoint or not, because no number may be in the logs twice: a cleaner
- * frees or moves it for each copy it meets.  Blocks of the DAT have no such
- * number: their parents learn where they are when they are placed, so its
- * nodes are written after its data, level by level (nilfs_btree_assign_p()).
+ * is changed again after that, the number ends like any other, in the same
+ * checkpoint or not, because no number may be in two logs: a cleaner would free
+ * or move it for each copy.  Blocks of the DAT have no such number: their
+ * parents get their positions, so its nodes are written after its data, level
+ * by level (nilfs_btree_assign_p()).
  *
- * Dirty blocks are collected.  The writer takes the ones that were not touched
- * for longest once there are many; after that they are clean and are read
- * back where they are needed again.
+ * Dirty blocks are collected.  The writer takes the least recently changed ones
+ * once there are many; they are clean after that and are read back on demand.
  */
 #ifndef NILFS2_LOG_METAFILE_H
 #define NILFS2_LOG_METAFILE_H
@@ -34,9 +33,9 @@ enum metafile_kind {
 };
 
 /*
- * What it needs from the writer; the DAT needs read() and superseded().  None
- * of them may come back to the metadata file it is called for: superseded() in
- * particular only takes a note, since segment usage has blocks of its own.
+ * Callbacks to the writer; the DAT needs read() and superseded().  None of them
+ * may change the metadata file that it is called for: superseded() in
+ * particular only records the block, since segment usage has blocks of its own.
  */
 struct metafile_env {
 	void *arg;
@@ -68,10 +67,10 @@ int metafile_open(struct metafile **mp, struct context *cx,
 void metafile_close(struct metafile *m);	/* NULL is accepted */
 
 /*
- * The content of block BLKOFF, to be changed; zeros and *FRESH (may be NULL)
- * where it was a hole.  Valid until the next call that takes M.  -EUCLEAN for
- * a broken node of the map, -ENOMEM, or what ENV failed with; after a failure
- * the file can only be closed.
+ * The content of block BLKOFF for writing; zeros and *FRESH (may be NULL) if it
+ * was a hole.  Valid until the next call with M.  -EUCLEAN for a broken node of
+ * the map, -ENOMEM, or a failure of ENV; after a failure the file can only be
+ * closed.
  */
 int metafile_change(struct metafile *m, struct context *cx, uint64_t blkoff,
 		    void **data, bool *fresh);
@@ -84,9 +83,9 @@ int metafile_replace(struct metafile *m, struct context *cx, uint64_t blkoff,
 		     void **data);
 
 /*
- * The block of LEVEL (0: data) at KEY, the offset of the first block below it,
- * is written again as it is, for a place of its own choice.  -EUCLEAN where
- * there is none, -ENOMEM, or what ENV failed with.  Follows
+ * Marks the block of LEVEL (0: data) at KEY, the offset of the first block
+ * below it, to be written again unchanged at a new position.  -EUCLEAN if there
+ * is none, -ENOMEM, or a failure of ENV.  Follows
  * nilfs_ioctl_mark_blocks_dirty().
  */
 int metafile_touch(struct metafile *m, struct context *cx, unsigned int level,
@@ -112,19 +111,19 @@ int metafile_keep(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  uint64_t ptr);
 
 /*
- * The file has no blocks from BLKOFF on any more.  None of these may be
- * collected.  Fails as metafile_change().
+ * Truncates the file at BLKOFF.  None of the deleted blocks may be collected.
+ * Fails as metafile_change().
  */
 int metafile_truncate(struct metafile *m, struct context *cx,
 		      uint64_t blkoff);
 
 /*
- * The file has a hole at BLKOFF, whose block must not be collected:
+ * Makes a hole at BLKOFF, whose block must not be collected:
  * nilfs_mdt_delete_block().  Fails as metafile_change().
  */
 int metafile_delete(struct metafile *m, struct context *cx, uint64_t blkoff);
 
-/* The content to be looked at: 1, 0 for a hole, or a failure. */
+/* The content for reading: 1, 0 for a hole, or a failure. */
 int metafile_look(struct metafile *m, struct context *cx, uint64_t blkoff,
 		  const void **data);
 
@@ -149,9 +148,9 @@ struct metafile_block {
 
 /*
  * The dirty blocks to be written now, in the order of a log: data ascending,
- * then nodes from level 1 up, ascending.  Without ALL only those that were not
- * touched among the last KEEP changes of different blocks, and no nodes.
- * *BLOCKS is malloc()ed, NULL where there are none.
+ * then nodes from level 1 up, ascending.  Without ALL only those not among the
+ * last KEEP changed blocks, and no nodes.  *BLOCKS is malloc()ed, NULL if there
+ * are none.
  *
  * Until they are written blocks stay dirty: they may be changed, which needs
  * nothing from ENV and does not fail, and their DATA shows it.
@@ -178,12 +177,12 @@ void metafile_written(struct metafile *m, struct metafile_block *blocks,
 /* True where the file has no blocks at all. */
 bool metafile_is_empty(const struct metafile *m);
 
-/* Blocks of the file, nodes included, as far as they are known to exist. */
+/* Blocks of the file known to exist, nodes included. */
 uint64_t metafile_nblocks(const struct metafile *m);
 
 /*
- * It had NBLOCKS when it was opened, nodes included, whatever its inode said:
- * somebody has counted them.
+ * Sets the number of blocks when the file was opened, nodes included, as
+ * counted by the caller, regardless of its inode.
  */
 void metafile_recount(struct metafile *m, uint64_t nblocks);
 

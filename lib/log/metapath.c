@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Paths through a block map that is edited.
+ * Paths through a block map that is changed.
  *
- * All work is done on a path: the nodes from the root down to the level in
- * question, each with the index of the child that was taken.  Before a node is
- * changed it is made dirty, which gives it a new pointer, which changes its
- * parent, and so on up to a node that is dirty already, or the root: an inode
- * is always free to change.  So all ancestors of a dirty block are dirty.
+ * A path is the list of nodes from the root down to a level, each with the
+ * index of the child taken.  Before a node is changed it is made dirty, which
+ * gives it a new pointer, which changes its parent, and so on up to a dirty
+ * node or the root in the inode, which can always be changed.  So all ancestors
+ * of a dirty block are dirty.
  *
- * The DAT has no numbers to give.  There a dirty block has a provisional
- * pointer with the top bit set until it is placed; its ancestors, dirty as
- * well, are still to be written when its place is known.
+ * The DAT has no virtual numbers.  There a dirty block has a provisional
+ * pointer with the top bit set until it has a position; its ancestors, dirty as
+ * well, are written after that.
  */
 #include "log/metapath.h"
 

@@ -29,13 +29,13 @@ struct metapath {
 int metapath_broken(const struct metatree *t, struct context *cx,
 		    enum rule rule);
 
-/* -EUCLEAN where one of PTRS, from a device, might be taken for provisional. */
+/* -EUCLEAN if one of PTRS, from a device, looks like a provisional pointer. */
 int metapath_check_ptrs(const struct metatree *t, struct context *cx,
 			const le64 *ptrs, uint32_t n);
 
 /*
- * Goes from the root of the B-tree to LEVEL, to where KEY is or would be.  The
- * nodes stay in memory until as many as METABLOCKS_CLEAN_MAX others came.
+ * Descends from the root of the B-tree to LEVEL, to the position of KEY.  The
+ * nodes stay in memory until METABLOCKS_CLEAN_MAX others were read.
  */
 int metapath_descend(struct metatree *t, struct context *cx, uint64_t key,
 		     unsigned int level, struct metapath *p);

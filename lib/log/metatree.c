@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A block map that is edited.
+ * Changing a block map.
  *
- * Keys are only added; metacut takes them away.  A full node is split in
- * halves, as the kernel does, but for one case: what is appended at the end of
- * the file opens a node of its own, so that a file that is filled from front to
- * back has full leaves and hardly more levels than it needs.  The kernel evens
- * out neighbours to the same end; readers do not care.  Nodes above leaves take
- * along a child of their neighbour then, since the kernel takes one that has a
- * single child for the root (nilfs_btree_prepare_delete()).
+ * Keys are only added here; metacut.c deletes them.  A full node is split in
+ * halves, as the kernel does, except at the end of the file: an appended block
+ * opens a new node, so that a file filled from front to back has full leaves
+ * and hardly more levels than it needs.  The kernel balances siblings for the
+ * same purpose; readers do not care.  A new node above leaves then takes a
+ * child of its sibling, since the kernel takes a node with a single child for
+ * the root (nilfs_btree_prepare_delete()).
  */
 #include "log/metatree.h"
 
@@ -200,8 +200,8 @@ static int insert_in(struct metatree *t, struct context *cx,
 }
 
 /*
- * The node at LEVEL is full: E goes into it or into a new one at its right.
- * Then E is the entry of the new one, for the parent.
+ * Splits the full node at LEVEL and adds E to it or to the new one at its
+ * right.  E becomes the entry of the new one in the parent.
  */
 static int split(struct metatree *t, struct context *cx, struct metapath *p,
 		 unsigned int level, struct entry *e)
@@ -253,8 +253,8 @@ static int insert_at(struct metatree *t, struct context *cx,
 }
 
 /*
- * A direct map becomes a B-tree.  Its entries go into the root where there are
- * no more than three, else into a node.
+ * Converts a direct map to a B-tree.  Its entries go into the root if there are
+ * at most three, otherwise into a node.
  */
 static int convert(struct metatree *t, struct context *cx)
 {

@@ -11,7 +11,7 @@
 #include "log/metablocks.h"
 #include "log/metafile.h"
 
-/* The bit that tells a provisional pointer; no device has such a block. */
+/* The bit of a provisional pointer; no device has such a block. */
 #define METATREE_PROVISIONAL (1ull << 63)
 
 struct metatree {
@@ -37,7 +37,7 @@ int metatree_init(struct metatree *t, struct context *cx,
 		  const struct nilfs_inode *inode);
 void metatree_fini(struct metatree *t);
 
-/* Whether PTR stands for a block of the DAT that has no place yet. */
+/* Whether PTR is a block of the DAT without a position. */
 static inline bool metatree_is_provisional(const struct metatree *t,
 					   uint64_t ptr)
 {
@@ -49,14 +49,14 @@ int metatree_lookup(struct metatree *t, struct context *cx, uint64_t key,
 		    uint64_t *ptr);
 
 /*
- * Data block KEY, which is there and clean, will be changed: its pointer
- * from now on.  Follows nilfs_bmap_propagate().
+ * The new pointer of data block KEY, which exists, is clean and will be
+ * changed.  Follows nilfs_bmap_propagate().
  */
 int metatree_renew(struct metatree *t, struct context *cx, uint64_t key,
 		   uint64_t *ptr);
 
 /*
- * The node of LEVEL that KEY is below will be written again as it is.  Follows
+ * Marks the node of LEVEL above KEY to be written again unchanged.  Follows
  * nilfs_bmap_mark().
  */
 int metatree_touch(struct metatree *t, struct context *cx, unsigned int level,

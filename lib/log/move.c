@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Moving blocks: what a writer has for a cleaner.
+ * Moving blocks: the functions of a writer for a cleaner.
  *
- * Little is done here: a moved block is listed like a new one, but its number
- * is not taken and its entry only gets another place.  When that is entered
- * the DAT also counts it where it is now.
+ * A moved block is listed like a new one, but keeps its number; its DAT entry
+ * gets the new position, which also updates the counts of both segments.
  */
 #include "log/move.h"
 
@@ -48,17 +47,6 @@ int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
 int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr)
 {
 	return dattable_free(&w->dat, cx, vblocknr);
-}
-
-void move_avoid(struct writer *w, const struct tally *blocks)
-{
-	w->dat.numbers.avoided = blocks;
-}
-
-int move_renumber(struct writer *w, struct context *cx, uint64_t vblocknr,
-		  uint64_t *next)
-{
-	return dattable_renumber(&w->dat, cx, vblocknr, next);
 }
 
 int move_condemn(struct writer *w, struct context *cx, uint64_t segnum)

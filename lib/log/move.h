@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Blocks that change place under the files that have them.
+ * Moving blocks without changing the files that contain them.
  *
- * This is what a cleaner does: the DAT says where a block is now, the maps of
- * files and snapshots stay as they are.  A segment whose living blocks have all
- * left, and whose dead ones have given their numbers back, is clean.
+ * This is the work of a cleaner: DAT entries change, maps of files and
+ * snapshots do not.  A segment whose live blocks are moved and whose dead
+ * blocks' numbers are freed is clean.
  *
  * A virtual number is listed in one segment only: the kernel's cleaner refuses
- * to clean two that list the same one together (-EEXIST, nilfs_ioctl_move_
- * inode_block()).  So either all blocks of a segment are moved or forgotten,
- * and it is freed, or none is.
+ * to clean two segments together that list the same one (-EEXIST,
+ * nilfs_ioctl_move_inode_block()).  So either all blocks of a segment are moved
+ * or forgotten, and it is freed, or none is.
  *
- * The writer is one of repairwriter_open(), told not to take the segments that
- * become free, which the state before still needs: they are free for the next
- * one.
+ * The writer is one of repairwriter_open(), with options not to reuse the
+ * segments that become free, which the state before still needs: the next
+ * writer may.
  */
 #ifndef NILFS2_LOG_MOVE_H
 #define NILFS2_LOG_MOVE_H
@@ -23,7 +23,6 @@
 
 #include "base/context.h"
 #include "log/payload.h"
-#include "log/tally.h"
 #include "log/writer.h"
 
 /* COUNT blocks with consecutive numbers, as a log lists them. */
@@ -35,8 +34,8 @@ struct move_run {
 };
 
 /*
- * Takes the lowest clean segments from now on, instead of the next one behind
- * the one taken last: what is written comes to lie at the front.
+ * Allocates the lowest clean segments from now on, instead of those after the
+ * last one: new logs are placed at the front.
  */
 void move_to_front(struct writer *w);
 
@@ -50,9 +49,9 @@ int move_blocks(struct writer *w, struct context *cx,
 		uint64_t at);
 
 /*
- * The same for a block of the DAT, the cpfile or the SUFILE (INO), which are
- * rewritten by the commit: of LEVEL (0: data) at KEY, the offset of the
- * first data block below it.  -EUCLEAN where there is none.
+ * The same for a block of the DAT, the cpfile or the SUFILE (INO), which the
+ * commit rewrites: of LEVEL (0: data) at KEY, the offset of the first data
+ * block below it.  -EUCLEAN if there is none.
  */
 int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
 		  unsigned int level, uint64_t key);
@@ -63,31 +62,16 @@ int move_metadata(struct writer *w, struct context *cx, uint64_t ino,
  */
 int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr);
 
-/*
- * Blocks of the DAT (by their offsets, borrowed) where no number is taken from
- * now on.
- */
-void move_avoid(struct writer *w, const struct tally *blocks);
-
-/*
- * The block of VBLOCKNR is going to be moved as *NEXT: it has the same life
- * under that number, and VBLOCKNR is free.  Whatever leads to it has to be
- * moved as well, with the new number in it.  -EUCLEAN where there is no such
- * block.
- */
-int move_renumber(struct writer *w, struct context *cx, uint64_t vblocknr,
-		  uint64_t *next);
-
-/* SEGNUM, which nothing lives in any more, is clean (nilfs_sufile_freev()). */
+/* Frees SEGNUM, which has no live blocks (nilfs_sufile_freev()). */
 int move_free(struct writer *w, struct context *cx, uint64_t segnum);
 
 /*
- * Nor does anything live in SEGNUM, but the state before needs it: it is in use
- * without blocks, for a cleaner to free.
+ * Leaves SEGNUM, which has no live blocks but is needed by the state before, in
+ * use without blocks, for a cleaner to free.
  */
 int move_scrap(struct writer *w, struct context *cx, uint64_t segnum);
 
-/* SEGNUM stays as it is, and is neither written to nor freed any more. */
+/* Excludes SEGNUM: it is neither written nor freed any more. */
 int move_condemn(struct writer *w, struct context *cx, uint64_t segnum);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * Placing files as a whole.
  *
- * Data blocks get virtual numbers and places in one go; the map is built on
+ * Data blocks get virtual numbers and positions at once; the map is built on
  * the way, and its nodes are collected: their numbers are needed now, their
- * places are not.
+ * positions are not.
  */
 #include "log/newfile.h"
 

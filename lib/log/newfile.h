@@ -2,10 +2,9 @@
 /*
  * Files (and directories, and symbolic links) placed as a whole.
  *
- * All blocks of a file are reserved in one step, whoever fills them when: a
- * file that fits into a segment has one extent, a longer one has one in each
- * segment.  The same serves to replace a file: drop the old blocks, place the
- * new ones.
+ * All blocks of a file are reserved in one step, before their content is read:
+ * a file that fits into a segment has one extent, a longer one has one in each
+ * segment.  To replace a file, drop the old blocks and place the new ones.
  */
 #ifndef NILFS2_LOG_NEWFILE_H
 #define NILFS2_LOG_NEWFILE_H

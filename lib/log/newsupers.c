@@ -2,10 +2,9 @@
 /*
  * Superblocks that name a new log.
  *
- * The superblock as the volume has it is the template: what only mkfs.nilfs2
- * and mounts decide stays.  Both copies get the same content, so after a change
- * made here they name the same log; the kernel, which writes them in turn,
- * goes on from there.
+ * The template is the superblock on the volume: fields that only mkfs.nilfs2
+ * and mounts set are kept.  Both copies get the same content; the kernel, which
+ * writes them in turn, continues from there.
  */
 #include "log/newsupers.h"
 

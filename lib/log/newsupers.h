@@ -2,8 +2,8 @@
 /*
  * Superblocks that name a new log.
  *
- * The last step of every change of a volume.  Never both at once: between the
- * two writes there is a flush, so at any moment one of them is whole.
+ * The last step of every change of a volume.  There is a flush between the two
+ * writes, so one of them is intact at any moment.
  */
 #ifndef NILFS2_LOG_NEWSUPERS_H
 #define NILFS2_LOG_NEWSUPERS_H
@@ -28,16 +28,16 @@ void newsupers_fill(struct nilfs_super_block *sb,
 		    uint16_t state);
 
 /*
- * Flushes DEV, writes SB where the first superblock is, flushes, and the same
- * for the second one (OFFSET2 in bytes; 0: there is none).  -EIO, -EROFS.
+ * Flushes DEV, writes SB as the first superblock, flushes, and the same for the
+ * second one (OFFSET2 in bytes; 0: there is none).  -EIO, -EROFS.
  */
 int newsupers_write(struct context *cx, struct dev *dev,
 		    const struct nilfs_super_block *sb, uint64_t offset2);
 
 /*
- * Where the second superblock of VOL is; 0 where it has no place of its own,
- * because the device is shorter than the volume says, or the place is in use,
- * or lies in a zone that is written in sequence.
+ * Offset of the second superblock of VOL; 0 if it has no place, because the
+ * device is shorter than the volume, the place is in use, or it lies in a
+ * sequential zone.
  */
 uint64_t newsupers_offset2(const struct volume *vol);
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Taking and giving back numbers of a persistent allocator.
+ * Allocating and freeing numbers of a persistent allocator.
  *
- * The group from which numbers are taken is held in memory, because they are
- * taken one after the other and nearly always from the same group: its bitmap
- * and its count of free numbers go to the file when the next group begins and
- * when the file is about to be written.  A number of another group is given
- * back in the file itself.
+ * The current group is held in memory, because consecutive numbers are nearly
+ * always of the same group: its bitmap and its count of free numbers are
+ * written to the file when the next group begins and before the file is
+ * written.  A number of another group is freed in the file itself.
  */
 #include "log/numbers.h"
 
@@ -78,7 +77,7 @@ void numbers_forget(struct numbers *n)
 	n->changed = false;
 }
 
-/* Brings GROUP into memory. */
+/* Loads GROUP. */
 static int load(struct numbers *n, struct context *cx, uint64_t group)
 {
 	const void *data;
@@ -116,32 +115,6 @@ static uint32_t next_clear(const struct numbers *n, uint32_t at)
 	return at;
 }
 
-/* Entries from bit AT of the group in memory to the end of their block. */
-static uint32_t rest_of_block(const struct numbers *n, uint32_t at)
-{
-	uint32_t rest = n->p.entries_per_block - at % n->p.entries_per_block;
-
-	return rest < n->p.entries_per_group - at ?
-		       rest : n->p.entries_per_group - at;
-}
-
-static bool is_avoided(const struct numbers *n, uint32_t at)
-{
-	uint64_t nr = n->group * n->p.entries_per_group + at;
-
-	return n->avoided &&
-	       tally_get(n->avoided, palloc_entry_blkoff(&n->p, nr));
-}
-
-/* As next_clear(), in a block where numbers may be taken. */
-static uint32_t next_free(const struct numbers *n, uint32_t at)
-{
-	at = next_clear(n, at);
-	while (at < n->p.entries_per_group && is_avoided(n, at))
-		at = next_clear(n, at + rest_of_block(n, at));
-	return at;
-}
-
 /* Sets up to WANT clear bits from AT on; returns how many. */
 static uint32_t set_bits(struct numbers *n, uint32_t at, uint32_t want)
 {
@@ -161,7 +134,7 @@ static uint32_t set_bits(struct numbers *n, uint32_t at, uint32_t want)
 	return i - at;
 }
 
-/* 1 where the descriptor of GROUP has a free number, or there is none. */
+/* 1 if GROUP has a free number by its descriptor, or has no descriptor. */
 static int has_room(struct numbers *n, struct context *cx, uint64_t group)
 {
 	struct nilfs_palloc_group_desc desc;
@@ -180,7 +153,7 @@ static int has_room(struct numbers *n, struct context *cx, uint64_t group)
 	return le32_get(desc.pg_nfrees) != 0;
 }
 
-/* Brings the first free number from group GROUP, bit *AT on into memory. */
+/* Loads the group of the first free number from group GROUP, bit *AT on. */
 static int find_free(struct numbers *n, struct context *cx, uint64_t group,
 		     uint32_t *at)
 {
@@ -195,7 +168,7 @@ static int find_free(struct numbers *n, struct context *cx, uint64_t group,
 		ret = load(n, cx, group);
 		if (ret)
 			return ret;
-		*at = next_free(n, *at);
+		*at = next_clear(n, *at);
 		if (*at < n->p.entries_per_group)
 			return 0;
 	}
@@ -209,8 +182,6 @@ int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 
 	if (ret)
 		return ret;
-	if (n->avoided && want > rest_of_block(n, at))
-		want = rest_of_block(n, at);
 	*count = set_bits(n, at, want);
 	*first = n->group * n->p.entries_per_group + at;
 	n->nfrees -= *count;

@@ -12,33 +12,30 @@
 #include "base/context.h"
 #include "disk/palloc.h"
 #include "log/metafile.h"
-#include "log/tally.h"
 
 struct numbers {
 	struct metafile *m;	/* borrowed */
 	struct palloc p;
-	uint64_t next;		/* where the search goes on */
+	uint64_t next;		/* where the search continues */
 	uint8_t *bitmap;	/* of the group below */
 	uint64_t group;
 	uint32_t nfrees;
 	bool loaded, changed;
 	bool through;		/* enter all at once: others look there too */
-	/* By block of the file: none is taken there.  Borrowed, or NULL. */
-	const struct tally *avoided;
 };
 
 /*
  * The numbers of M, whose entries have ENTRY_SIZE bytes.  M must outlive N;
- * numbers_fini() accepts what was never made.
+ * numbers_fini() accepts a zeroed structure.
  */
 int numbers_init(struct numbers *n, struct context *cx, struct metafile *m,
 		 uint32_t block_size, uint32_t entry_size);
 void numbers_fini(struct numbers *n);
 
 /*
- * Takes up to WANT (>= 1) free numbers that follow each other: the first ones
- * after what was taken last (nilfs_palloc_prepare_alloc_entry()).  They are
- * *COUNT from *FIRST on, all of one group.
+ * Allocates up to WANT (>= 1) consecutive free numbers of one group, the first
+ * ones after the last allocation (nilfs_palloc_prepare_alloc_entry()): *COUNT
+ * from *FIRST on.
  */
 int numbers_take(struct numbers *n, struct context *cx, uint32_t want,
 		 uint64_t *first, uint32_t *count);
@@ -52,7 +49,7 @@ int numbers_test(struct numbers *n, struct context *cx, uint64_t nr);
 /* Enters what was taken in the file's blocks. */
 int numbers_sync(struct numbers *n, struct context *cx);
 
-/* The file's blocks were changed by others: what is in memory goes. */
+/* Drops the cached group after the file's blocks were changed otherwise. */
 void numbers_forget(struct numbers *n);
 
 #endif

@@ -2,17 +2,17 @@
 /*
  * New blocks for old checkpoints.
  *
- * What is in a log stays as it is, and its number with it: a number that is in
- * two logs would be moved by a cleaner from both, the older copy perhaps last.
- * But a checkpoint is what its entry in the cpfile leads to, and that can be
- * changed.  So a block that is to be another gets a number of its own, in the
- * new log, with the life of the one that it replaces.
+ * Logs are not changed, and a block's number is not reused: a cleaner would
+ * move both blocks with the same number, the older one perhaps last.  But a
+ * checkpoint is defined by its entry in the cpfile, which can be changed.  So a
+ * replacement block gets a new number, in the new log, with the life of the one
+ * that it replaces.
  *
- * To a cleaner (nilfs_vdesc_is_live()) the new block is what the old one was:
+ * To a cleaner (nilfs_vdesc_is_live()) the new block looks like the old one:
  * written with the same checkpoint, and kept for the same snapshots.  The old
- * one ended with the checkpoint that it was written for; such a block is dead
- * for good, and never moved together with the new one, which the kernel would
- * take for a conflict (nilfs_ioctl_move_inode_block()).
+ * one ends with the checkpoint that it was written for; such a block is always
+ * dead, and never moved together with the new one, which the kernel would treat
+ * as a conflict (nilfs_ioctl_move_inode_block()).
  */
 #include "log/past.h"
 

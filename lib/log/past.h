@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Blocks of files in checkpoints of the past, replaced by others. */
+/* Replacing blocks of files in older checkpoints. */
 #ifndef NILFS2_LOG_PAST_H
 #define NILFS2_LOG_PAST_H
 
@@ -18,12 +18,12 @@ struct past_block {
 };
 
 /*
- * Writes DATA, a block, as what is to be in the place of B in every checkpoint
- * that has it: *NUMBER is its virtual block, with the life of B's, which is of
- * no checkpoint any more.  The caller enters it wherever B was: in nodes and
- * inodes, which are in blocks of the past themselves, and in the cpfile.
+ * Writes DATA, a block, as the replacement of B in every checkpoint that has
+ * it: *NUMBER is its virtual block, with the life of B's, which then belongs to
+ * no checkpoint.  The caller enters the number wherever B's was: in nodes and
+ * inodes, which are in replaced blocks themselves, and in the cpfile.
  *
- * -EUCLEAN where B lives now or is not in use, -ENOSPC, -ENOMEM, -EIO.
+ * -EUCLEAN if B is live now or not in use, -ENOSPC, -ENOMEM, -EIO.
  */
 int past_replace(struct writer *w, struct context *cx,
 		 const struct past_block *b, const void *data,

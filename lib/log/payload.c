@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Payloads: how they are held, and the two kinds that need nothing from
- * outside.
+ * Payloads: reference counting, and the two kinds without external sources.
  *
- * A payload in memory carries its blocks after itself, in one allocation; one
- * of a device is a place there.  Neither knows what its blocks mean, and where
- * a payload ends is for whoever lists it to know.
+ * A payload in memory holds its blocks in the same allocation; one of a device
+ * is an offset.  The length of a payload is up to the caller that lists it.
  */
 #include "log/payload.h"
 

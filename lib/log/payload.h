@@ -2,10 +2,10 @@
 /*
  * Where the content of new blocks comes from.
  *
- * A log is laid out before anybody reads what goes into it: blocks of a file
- * somewhere else, blocks that are moved, blocks of metadata in memory.  The
- * writer asks for content when a buffer is there for it, from any thread and
- * in any order, and never twice for the same block.
+ * A log is laid out before its content is read: blocks of a file elsewhere,
+ * blocks that are moved, blocks of metadata in memory.  The writer requests
+ * content when it has a buffer, from any thread and in any order, and only once
+ * for each block.
  */
 #ifndef NILFS2_LOG_PAYLOAD_H
 #define NILFS2_LOG_PAYLOAD_H
@@ -21,9 +21,9 @@ struct payload;
 struct payload_ops {
 	/*
 	 * Writes blocks [AT, AT + COUNT) of the payload to BUF, whole blocks:
-	 * what lies after the end of a file is zero.  Failures name what
-	 * could not be read.  NULL: for a forecast, whose content nobody will
-	 * read; it is not written either.
+	 * bytes after the end of a file are zero.  The failure text names the
+	 * source.  NULL: for a forecast, whose content is neither read nor
+	 * written.
 	 */
 	int (*fill)(struct payload *p, struct context *cx, uint64_t at,
 		    uint32_t count, void *buf);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Maps rebuilt over blocks that stay.
+ * Rebuilding maps over existing blocks.
  *
- * The map is built from the bottom up in one go, as for a new file; only where
- * a pointer comes from differs.  A block that is kept gives the one it has, a
- * new one takes a number and is collected after the nodes and directories
- * that wait already: a file is hardly ever changed so much here that its new
- * blocks deserve an extent of their own.
+ * The map is built from the bottom up, as for a new file; only the source of
+ * pointers differs.  A kept block keeps its number, a new one gets a number and
+ * is collected after the waiting nodes and directories, since there are too few
+ * new blocks to deserve an extent of their own.
  *
- * Nothing is asked about blocks that are kept: whether they are alive, and of
- * this file, the caller knows.
+ * The caller guarantees that kept blocks are live and belong to this file.
  */
 #include "log/remap.h"
 
@@ -51,7 +49,7 @@ int remap_open(struct remap **rp, struct context *cx, struct writer *w,
 	return 0;
 }
 
-/* Collects BLOCK, new and of KIND, under a number of its own. */
+/* Collects BLOCK, new and of KIND, under a new number. */
 static int collect(struct remap *r, struct context *cx,
 		   enum loglayout_kind kind, uint64_t blkoff,
 		   const void *block, uint64_t *vblocknr)

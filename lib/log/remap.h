@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A file whose map is rebuilt: some of its blocks stay where they are, some
- * get new content, some are gone.
+ * Rebuilding the map of a file: some of its blocks are kept, some get new
+ * content, some are dropped.
  *
- * This is how a file is changed that exists already: roll-forward, salvage,
- * entries of a directory.  The nodes are all new; the data that is kept is not
- * moved and keeps its virtual block numbers.
+ * This changes existing files: roll-forward, salvage, entries of a directory.
+ * The nodes are all new; kept data is not moved and keeps its virtual block
+ * numbers.
  */
 #ifndef NILFS2_LOG_REMAP_H
 #define NILFS2_LOG_REMAP_H
@@ -26,10 +26,10 @@ int remap_open(struct remap **rp, struct context *cx, struct writer *w,
 	       uint64_t ino);
 
 /*
- * Block BLKOFF of the file is virtual block VBLOCKNR, as before; or DATA (one
- * block, copied), a new one.  Offsets ascend over both (-EINVAL).  -EUCLEAN
- * where VBLOCKNR is 0 or no file has such a block; -EFBIG for more than a map
- * can have; -ENOSPC, -ENOMEM, -EIO.
+ * Makes block BLKOFF of the file the existing virtual block VBLOCKNR; or DATA
+ * (one block, copied), a new one.  Offsets ascend over both (-EINVAL).
+ * -EUCLEAN if VBLOCKNR is 0 or not a block of a file; -EFBIG if the map is
+ * full; -ENOSPC, -ENOMEM, -EIO.
  */
 int remap_keep(struct remap *r, struct context *cx, uint64_t blkoff,
 	       uint64_t vblocknr);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A writer that does not believe its volume.
+ * A writer for a volume with damaged metadata.
  *
- * It is the same writer; only its beginning differs.  Metadata files can begin
- * empty, the first log need not follow the latest one, and what may be taken
- * is asked of somebody who has looked.  Whatever is taken from a bitmap is
- * entered there at once, because repairs change the same blocks.
+ * Only its beginning differs from the usual writer.  Metadata files can begin
+ * empty, the first log need not follow the latest one, and the caller decides
+ * which segments may be allocated.  Allocations are entered in the bitmaps at
+ * once, because repairs change the same blocks.
  *
- * A log after the latest one goes where that one's segment has room, and into
- * the segment that it names as the next; where this cannot be, two segments
- * are taken when the first log begins, and superblocks are the only way there.
+ * A log after the latest one is placed in the rest of its segment and in the
+ * segment that it names as the next; if that is impossible, two segments are
+ * allocated when the first log begins, and only superblocks lead there.
  *
- * On zones each segment that is taken or begun is emptied.
+ * On zones each segment is reset when it is allocated or begun.
  */
 #include "log/repairwriter.h"
 
@@ -33,7 +33,7 @@
 
 #define NSEC_PER_SEC 1000000000u
 
-/* Segments that W writes, or is going to, are none to take either. */
+/* Segments that W writes, or will write, must not be allocated either. */
 static bool is_unusable(void *arg, uint64_t segnum)
 {
 	const struct writer *w = arg;
@@ -45,7 +45,7 @@ static bool is_unusable(void *arg, uint64_t segnum)
 		w->known.unusable(w->known.arg, segnum));
 }
 
-/* Whatever stands there is of no use: a segment begins with an empty zone. */
+/* A segment begins with an empty zone: its old content is not needed. */
 static int empty_zones(void *arg, struct context *cx, uint64_t segnum)
 {
 	struct writer *w = arg;
@@ -87,14 +87,14 @@ static uint32_t segment_blocks(const struct writer *w, uint64_t segnum)
 			  geometry_segment_start(&w->g, segnum));
 }
 
-/* Where the first log goes. */
+/* Position of the first log. */
 static void set_place(struct writer *w, struct context *cx,
 		      const struct recovery *latest)
 {
 	struct appender *a = &w->appender;
 	bool orphans = latest->orphans_start != 0;
-	bool anew = w->known.next_anew;
-	bool next = (!orphans || w->known.orphans_go) && !anew &&
+	bool taken = w->known.next_taken;
+	bool next = (!orphans || w->known.orphans_go) && !taken &&
 		    can_be_next(w, cx, latest->nextnum);
 	struct nilfs_segment_usage su;
 
@@ -102,7 +102,7 @@ static void set_place(struct writer *w, struct context *cx,
 	a->nextnum = next ? latest->nextnum : APPENDER_ANY;
 	a->seq = latest->seq;
 	a->offset = (uint32_t)latest->offset;
-	if ((next || anew) && !orphans && !w->known.fresh_segment &&
+	if ((next || taken) && !orphans && !w->known.fresh_segment &&
 	    is_writable(w, cx, latest->segnum, &su))
 		return;
 	a->offset = segment_blocks(w, latest->segnum);
@@ -112,7 +112,7 @@ static void set_place(struct writer *w, struct context *cx,
 		a->seq = latest->last_seq + 1;
 }
 
-/* The checkpoint to begin with; nothing in it where there is none. */
+/* The checkpoint to begin with; all zero if there is none. */
 static int find_checkpoint(struct context *cx, struct volume *vol,
 			   const struct repairwriter_known *known,
 			   struct nilfs_checkpoint *cp)
@@ -131,12 +131,12 @@ static int find_checkpoint(struct context *cx, struct volume *vol,
 	return ret;
 }
 
-/* What is not found now may be found with another DAT, or not be wanted. */
+/* A missing block may be found with another DAT, or not be needed. */
 static bool can_wait(const struct writer *w, int err)
 {
-	if (w->known.anew & REPAIRWRITER_ANEW(NILFS_DAT_INO))
+	if (w->known.rebuilt & REPAIRWRITER_FILE(NILFS_DAT_INO))
 		return err == -EUCLEAN || err == -EIO;
-	return w->known.anew & REPAIRWRITER_ANEW(NILFS_IFILE_INO);
+	return w->known.rebuilt & REPAIRWRITER_FILE(NILFS_IFILE_INO);
 }
 
 /* The snapshots by their flags: the list may be broken. */
@@ -172,7 +172,7 @@ static int find_segments(struct writer *w, struct context *cx,
 	w->counted = !ret;
 	if (ret == -EUCLEAN || ret == -EIO)
 		ret = 0;
-	if (!w->counted || w->known.anew || w->known.elsewhere ||
+	if (!w->counted || w->known.rebuilt || w->known.elsewhere ||
 	    sutable_is_exact(vol, cx) <= 0)
 		s->stale = true;
 	if (!ret)
@@ -205,11 +205,11 @@ static int open_volume(struct writer *w, struct context *cx,
 	if (ret && can_wait(w, ret)) {
 		fail_clear(cx);
 		w->waits =
-			!(w->known.anew & REPAIRWRITER_ANEW(NILFS_IFILE_INO));
+			!(w->known.rebuilt & REPAIRWRITER_FILE(NILFS_IFILE_INO));
 		ret = 0;
 	}
 	if (!ret)
-		ret = inherit_metadata(w, cx, vol, &cp, w->known.anew);
+		ret = inherit_metadata(w, cx, vol, &cp, w->known.rebuilt);
 	if (ret)
 		return ret;
 	repairwriter_plain(&w->super_root.sr_dat);
@@ -269,20 +269,20 @@ void repairwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks)
 	struct metafile *m = repairwriter_file(w, ino);
 	uint64_t before = metafile_nblocks(m);
 
-	if (repairwriter_is_anew(w, ino))
+	if (repairwriter_is_rebuilt(w, ino))
 		return;
 	metafile_recount(m, nblocks);
 	if (ino == NILFS_IFILE_INO)
 		w->ifile_blocks += metafile_nblocks(m) - before;
 }
 
-bool repairwriter_is_anew(const struct writer *w, uint64_t ino)
+bool repairwriter_is_rebuilt(const struct writer *w, uint64_t ino)
 {
 	return w->repaired && ino < 32 &&
-	       (w->known.anew & REPAIRWRITER_ANEW(ino));
+	       (w->known.rebuilt & REPAIRWRITER_FILE(ino));
 }
 
-/* The entry of CNO in the cpfile as it stands: 1, 0 for none. */
+/* The current entry of CNO in the cpfile: 1, 0 for none. */
 static int look_up(struct writer *w, struct context *cx, uint64_t cno,
 		   struct nilfs_checkpoint *cp)
 {
@@ -349,7 +349,7 @@ static int look_for_snapshots(struct writer *w, struct context *cx)
 	return 0;
 }
 
-/* Now that the DAT leads there, goes on from the latest checkpoint. */
+/* Continues from the latest checkpoint once the DAT leads to it. */
 static int find_awaited(struct writer *w, struct context *cx)
 {
 	struct nilfs_checkpoint cp;
@@ -414,7 +414,7 @@ int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 		ret = dattable_read(&w->dat, cx, vblocknr, &de);
 	if (ret < 0)
 		return ret;
-	/* One that is not in use stays all zero, which is none that lives. */
+	/* One that is not in use stays all zero, which means not live. */
 	if (!dat_is_current(&de))
 		return fail(cx, -EUCLEAN,
 			    "virtual block %llu: does not live in the DAT",

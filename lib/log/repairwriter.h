@@ -2,15 +2,14 @@
 /*
  * A writer for a volume whose metadata is to be repaired.
  *
- * writer_open() believes the volume; a repair knows better.  What is known
- * replaces what the volume says; then the metadata files of the new checkpoint
- * are changed block by block, and in the end the writer is told to look at
- * them again.
+ * writer_open() trusts the volume; here the caller's knowledge replaces what
+ * the volume says.  Then the metadata files of the new checkpoint are changed
+ * block by block, and at the end the writer reads them again.
  *
- * To open it changes nothing: segments are taken when the first log begins,
- * and a block that is changed is the first to take a number from the DAT.  So
- * whatever hands out is repaired before it hands out: bitmaps of the DAT before
- * blocks of other files, the SUFILE before blocks of data.
+ * Opening changes nothing: segments are allocated when the first log begins,
+ * and the first change of a block allocates a number from the DAT.  So an
+ * allocator is repaired before it is used: bitmaps of the DAT before blocks of
+ * other files, the SUFILE before blocks of data.
  */
 #ifndef NILFS2_LOG_REPAIRWRITER_H
 #define NILFS2_LOG_REPAIRWRITER_H
@@ -24,47 +23,47 @@
 #include "log/writer.h"
 
 /*
- * Bits of repairwriter_known.anew: the file begins without blocks.  After a DAT
+ * Bits of repairwriter_known.rebuilt: the file begins without blocks.  After a DAT
  * that does, nothing can be read before it is filled: repairwriter_changed()
  * then looks for what repairwriter_open() did not find.
  */
-#define REPAIRWRITER_ANEW(ino) (1u << (ino))
+#define REPAIRWRITER_FILE(ino) (1u << (ino))
 
 struct repairwriter_known {
 	/*
-	 * True for a segment that may not be taken whatever the SUFILE says:
-	 * something on the volume lives in it, or may be wanted there, as logs
-	 * after the latest super root.  NULL: the SUFILE is believed.
-	 * Borrowed during the writer's life, and asked by one thread.
+	 * True for a segment that must not be allocated whatever the SUFILE
+	 * says: it has live blocks, or logs after the latest super root.  NULL:
+	 * trust the SUFILE.  Borrowed during the writer's life, called by one
+	 * thread.
 	 */
 	bool (*unusable)(void *arg, uint64_t segnum);
 	void *arg;
 	/*
-	 * Metadata files whose map or content is of no use.  Their old blocks
-	 * are not ended: nobody knows which they were.
+	 * Metadata files whose map or content is lost.  Their old blocks are
+	 * not ended, since they are not known.
 	 */
-	unsigned int anew;
+	unsigned int rebuilt;
 	/*
-	 * The log goes into a new segment, not after the latest one: where
-	 * something lives after that, say, or a zone was written further.  It
-	 * does so by itself where the segment that is next cannot be used, the
-	 * latest one is marked as erroneous, or logs without a super root lie
-	 * after the latest log.
+	 * Begin the log in a new segment, not after the latest one: for example
+	 * if live blocks follow, or a zone was written further.  This is
+	 * automatic if the next segment cannot be used, the latest one is
+	 * marked as erroneous, or logs without a super root follow the latest
+	 * log.
 	 */
 	bool fresh_segment;
 	/*
-	 * Nothing is to be had from logs after the latest one: the segment
-	 * that is next may be taken, though some of them may be in it.
+	 * Logs after the latest one are dropped: the next segment may be used
+	 * although it may contain some of them.
 	 */
 	bool orphans_go;
 	/*
 	 * The segment after the first log is not the one that the latest log
 	 * names but one to be taken, and what is named is left to the caller.
 	 */
-	bool next_anew;
+	bool next_taken;
 	/*
-	 * What is written goes to another device than what is read from: no
-	 * segment has to be kept, and live-block counts are not exact then.
+	 * Writes go to another device than reads: no segment has to be kept,
+	 * and live-block counts are not exact then.
 	 */
 	bool elsewhere;
 	/*
@@ -81,17 +80,16 @@ struct repairwriter_known {
 };
 
 /*
- * As writer_open(), but by KNOWN (copied); what it does not say is believed.
- * Logs after the latest super root are no reason to refuse: they are given up
- * unless the caller rolls them forward.  Counts of segments are those of their
- * entries, whatever the header says.
+ * As writer_open(), but with KNOWN (copied), which overrides the volume.  Logs
+ * after the latest super root are accepted: they are dropped unless the caller
+ * rolls them forward.  Counts of segments are those of their entries, whatever
+ * the header says.
  *
- * -EUCLEAN, -EIO where the root of a map is broken or the latest checkpoint
- * cannot be read, unless the files are again, or for the latter there is a
- * FROM. The SUFILE and which checkpoints are snapshots need not be readable
- * yet; with the DAT again nothing is, until its entries are there and
- * repairwriter_changed() was called.  Live-block counts are not marked as exact
- * then.
+ * -EUCLEAN, -EIO if the root of a map is broken or the latest checkpoint cannot
+ * be read, unless the files are rebuilt, or for the latter there is a FROM.
+ * The SUFILE and the list of snapshots need not be readable yet; if the DAT is
+ * rebuilt nothing need be, until its entries exist and repairwriter_changed()
+ * was called.  Live-block counts are not marked as exact then.
  */
 int repairwriter_open(struct writer **wp, struct context *cx,
 		      struct volume *vol, const struct writer_options *options,
@@ -117,32 +115,31 @@ void repairwriter_recount(struct writer *w, uint64_t ino, uint64_t nblocks);
 void repairwriter_plain(struct nilfs_inode *inode);
 
 /* Whether INO is one of those that began without blocks. */
-bool repairwriter_is_anew(const struct writer *w, uint64_t ino);
+bool repairwriter_is_rebuilt(const struct writer *w, uint64_t ino);
 
 /*
- * To be called when blocks of the DAT, the SUFILE, the cpfile or the ifile
- * were changed by hand, before anything else is asked of W: forgets what W
- * knew of free numbers, counts of segments and snapshots, and reads it again
- * from the changed files.  Where the list of snapshots in the cpfile is
- * broken, W goes on with the ones it knew.  Where other checkpoints are
- * snapshots than before, live-block counts are not exact any more; that they
- * are not where entries of the DAT were changed by hand W does not see.
- * -EUCLEAN, -EIO for the SUFILE.
+ * To be called after blocks of the DAT, the SUFILE, the cpfile or the ifile
+ * were changed directly, before any other use of W: rereads free numbers,
+ * counts of segments and snapshots from the changed files.  If the list of
+ * snapshots in the cpfile is broken, W keeps the ones it knew.  If other
+ * checkpoints are snapshots than before, live-block counts are no longer exact;
+ * W does not notice that they are not if entries of the DAT were changed
+ * directly.  -EUCLEAN, -EIO for the SUFILE.
  */
 int repairwriter_changed(struct writer *w, struct context *cx);
 
 /*
- * Live-block counts in the SUFILE are exact for the volume as W was opened on
- * it, and nobody but W has ended or moved a block since: those of the new
- * checkpoint will be, and are marked so.  Where the volume's were marked as
- * exact that need not be said.
+ * Declares that live-block counts in the SUFILE are exact for the volume on
+ * which W was opened, and that only W has ended or moved blocks since: those of
+ * the new checkpoint will be marked as exact.  Not needed if the volume's were
+ * marked as exact.
  */
 void repairwriter_exact(struct writer *w);
 
 /*
- * cp_inodes_count and cp_blocks_count that the new checkpoint goes on from:
- * the latter with the blocks of the ifile as it was when W was opened (none
- * where it is again).
+ * cp_inodes_count and cp_blocks_count that the new checkpoint continues: the
+ * latter with the blocks of the ifile when W was opened (none if it is
+ * rebuilt).
  */
 void repairwriter_counts(struct writer *w, uint64_t inodes, uint64_t blocks);
 
@@ -150,14 +147,13 @@ void repairwriter_counts(struct writer *w, uint64_t inodes, uint64_t blocks);
 void repairwriter_counts_by(struct writer *w, int64_t inodes, int64_t blocks);
 
 /*
- * Virtual block VBLOCKNR, of a file of KIND, is part of it no longer.
- * -EUCLEAN, and nothing is changed, where the DAT has no such entry that is in
- * use and lives.
+ * Ends virtual block VBLOCKNR, of a file of KIND.  -EUCLEAN, and nothing is
+ * changed, if the DAT has no live entry in use for it.
  */
 int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 		     enum metafile_kind kind);
 
-/* Whether some checkpoint in [START, END) is a snapshot, as W knows them. */
+/* Whether a checkpoint in [START, END) is a snapshot known to W. */
 bool repairwriter_has_snapshot(const struct writer *w, uint64_t start,
 			       uint64_t end);
 

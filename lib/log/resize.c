@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Another number of segments.
+ * Changing the number of segments.
  *
- * The log that has the SUFILE of the new size contradicts the old superblocks,
- * so these must not lead to it.  A mount goes from the log that a superblock
- * names to the next one by the sequence number of its segment.  The new log
- * begins in another segment, with a number that the old line of logs does not
- * reach before every segment was rewritten.
+ * The log with the SUFILE of the new size contradicts the old superblocks, so
+ * these must not lead to it.  A mount follows logs from the one that a
+ * superblock names by the sequence numbers of segments.  The new log begins in
+ * another segment, with a number that the old chain of logs does not reach
+ * before every segment was rewritten.
  */
 #include "log/resize.h"
 
@@ -70,8 +70,8 @@ static bool is_clear(const void *entries, size_t len)
 }
 
 /*
- * The same for those from FIRST to the end of its block, where they are not: a
- * hole stays one.  A block that begins with FIRST goes as a whole.
+ * The same for those from FIRST to the end of its block, if they are not; a
+ * hole stays a hole.  A block that begins with FIRST is deleted.
  */
 static int clear_rest(struct writer *w, struct context *cx, uint64_t first)
 {

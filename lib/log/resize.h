@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A volume that gets more segments, or fewer.
+ * Changing the number of segments.
  *
- * Three things say how many there are: the SUFILE, by its entries and the
- * counts in its header; the superblocks; and the place of the second one, at
- * the end of the device.  They change together when a superblock is written.
+ * It is recorded in three places: the SUFILE, by its entries and the counts in
+ * its header; the superblocks; and the position of the second one at the end of
+ * the device.  They take effect together when a superblock is written.
  */
 #ifndef NILFS2_LOG_RESIZE_H
 #define NILFS2_LOG_RESIZE_H
@@ -26,31 +26,31 @@ int resize_layout(const struct volume *vol, struct context *cx,
 		  uint64_t bytes, struct nilfs_geometry *g);
 
 /*
- * Makes KNOWN say what a writer must be told so that its logs are found by the
- * new superblocks only: with the old ones, whose layout is another, a mount
- * must not come upon them.
+ * Sets KNOWN so that the logs of a writer are found by the new superblocks
+ * only: with the old ones, whose layout differs, a mount must not find them.
  */
 void resize_apart(const struct volume *vol, struct repairwriter_known *known);
 
 /*
- * The volume has NSEGMENTS from the checkpoint of W on, one of
- * repairwriter_open() that nothing was done to yet.  -EBUSY where something is
- * in a segment that is to go; as metafile_change().  Follows
- * nilfs_sufile_resize(): segments that come are clean, whatever stands in their
- * entries.
+ * Sets the number of segments to NSEGMENTS in the checkpoint of W, one of
+ * repairwriter_open() that is unused so far.  -EBUSY if a segment to be removed
+ * is in use; fails as metafile_change().  Follows nilfs_sufile_resize(): added
+ * segments are clean, whatever their entries contain.
  */
 int resize_segments(struct writer *w, struct context *cx, uint64_t nsegments);
 
 /*
- * Superblocks that name the log of END, on a volume that has the layout G and
- * BYTES from now on; TIME and STATE as for newsupers_fill().  At any moment the
- * one that counts is whole, and the other no newer one of another size:
+ * Writes superblocks that name the log of END, on a volume with the new layout
+ * G and BYTES; TIME and STATE as for newsupers_fill().  At any moment the one
+ * in use is intact, and the other is not a newer one of another size:
  *
- * - at the end of the BYTES, where it will be found once the device is as
- *   small as that;
- * - at the end of the device and at its beginning, the copy that VOL was not
- *   opened by first;
- * - what still stands at the end of the volume as it was is wiped.
+ * - at the end of the BYTES, where it will be found once the device is that
+ * small;
+ *
+ * - at the end of the device and at its beginning, first the copy that VOL was
+ * not opened by;
+ *
+ * - one at the old end of the volume is wiped.
  *
  * -EIO, -EROFS.  Follows nilfs_resize_fs(), which leaves the old copy.
  */

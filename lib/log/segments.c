@@ -2,12 +2,12 @@
 /*
  * Segments and their entries in the SUFILE.
  *
- * Which segment is free is read where it stands, in the SUFILE as it is being
- * changed; a block that is a hole has clean segments only.  The counts of the
- * header are kept here and entered at the end.
+ * Free segments are read from the SUFILE as it is being changed; a block that
+ * is a hole has clean segments only.  The counts of the header are kept here
+ * and entered at the end.
  *
- * Changes of live-block counts are collected apart: they come up while blocks
- * of other files, and of the SUFILE itself, are being replaced, when the
+ * Changes of live-block counts are collected separately: they occur while
+ * blocks of other files, and of the SUFILE itself, are replaced, when the
  * SUFILE cannot be changed.
  */
 #include "log/segments.h"
@@ -41,7 +41,7 @@ static bool is_usable(const struct segments *s, uint64_t segnum)
 
 /*
  * The first clean segment in [*SEGNUM, END) of the SUFILE block that has
- * *SEGNUM: 1; 0, and *SEGNUM is the first one behind.
+ * *SEGNUM: 1; 0, and *SEGNUM is the first one after the block.
  */
 static int find_in_block(struct segments *s, struct context *cx, uint64_t end,
 			 uint64_t *segnum)
@@ -96,7 +96,7 @@ static uint64_t last_taken(const struct segments *s)
 	return s->front ? UINT64_MAX : s->last_alloc;
 }
 
-/* What a former life left in the parts the kernel does not know goes too. */
+/* Clears old values in the fields that the kernel does not know, too. */
 static void clear(const struct segments *s, struct nilfs_segment_usage_ext *su)
 {
 	memset(su, 0, s->g->has_live_blks ? sizeof(*su) : sizeof(su->su));

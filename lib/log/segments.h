@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The segments of the volume as the SUFILE has them: which one comes next, and
- * what is in those that are used.
+ * The segments of the volume in the SUFILE: which one is written next, and what
+ * is in those in use.
  */
 #ifndef NILFS2_LOG_SEGMENTS_H
 #define NILFS2_LOG_SEGMENTS_H
@@ -22,7 +22,7 @@ struct segments {
 	uint64_t nclean, ndirty, last_alloc;
 	uint64_t used;			/* one past the highest one in use */
 	bool (*unusable)(void *arg, uint64_t segnum);	/* NULL: none */
-	/* Told of each segment that is taken or begun, or NULL. */
+	/* Called for each segment that is allocated or begun, or NULL. */
 	int (*taken)(void *arg, struct context *cx, uint64_t segnum);
 	void *arg;
 	struct tally live, snapshot;	/* changes not entered yet */
@@ -31,12 +31,15 @@ struct segments {
 };
 
 /*
- * Takes the next clean segment: nilfs_sufile_alloc().  -ENOSPC where there is
+ * Allocates the next clean segment: nilfs_sufile_alloc().  -ENOSPC if there is
  * none.
  */
 int segments_take(struct segments *s, struct context *cx, uint64_t *segnum);
 
-/* Writing goes on in SEGNUM, which was taken before: by another, it may be. */
+/*
+ * Continues writing in SEGNUM, which was allocated before, perhaps by another
+ * writer.
+ */
 int segments_begin(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
@@ -48,21 +51,21 @@ int segments_touch_one(struct segments *s, struct context *cx,
 		       uint64_t segnum);
 
 /*
- * Nothing lives in SEGNUM any more: it is clean, but taken by others only where
+ * Frees SEGNUM, which has no live blocks; it is allocated again only if
  * `unusable` allows it.  Follows nilfs_sufile_do_free().
  */
 int segments_free(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
- * Nothing lives in SEGNUM any more, and its logs are not to be read: it is in
- * use without blocks, which a cleaner frees unread.  Follows
- * nilfs_sufile_do_scrap(), but an erroneous one stays so.
+ * Leaves SEGNUM, which has no live blocks and whose logs must not be read, in
+ * use without blocks, so that a cleaner frees it unread.  Follows
+ * nilfs_sufile_do_scrap(), but an erroneous one stays erroneous.
  */
 int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
- * SEGNUM is erroneous from now on: what lives in it stays, and nobody writes to
- * it or frees it.  Follows nilfs_sufile_do_set_error().
+ * Marks SEGNUM as erroneous: it keeps its live blocks, and is neither written
+ * nor freed.  Follows nilfs_sufile_do_set_error().
  */
 int segments_condemn(struct segments *s, struct context *cx, uint64_t segnum);
 
@@ -96,7 +99,7 @@ int segments_count(struct segments *s, struct context *cx, uint64_t blocknr,
 int segments_correct(struct segments *s, struct context *cx, uint64_t segnum,
 		     int32_t live, int32_t snapshot);
 
-/* Enters these changes; false in *CHANGED: there were none. */
+/* Enters these changes; *CHANGED is false if there were none. */
 int segments_enter_counts(struct segments *s, struct context *cx,
 			  bool *changed);
 
@@ -104,8 +107,8 @@ int segments_enter_counts(struct segments *s, struct context *cx,
 int segments_mark_unusable(struct segments *s, struct context *cx);
 
 /*
- * The header: the counts, and as of which checkpoint the live ones hold (none
- * where they are stale).
+ * Writes the header: the counts, and the checkpoint for which the live ones are
+ * exact (none if they are stale).
  */
 int segments_enter_header(struct segments *s, struct context *cx,
 			  uint64_t cno);

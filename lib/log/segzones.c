@@ -2,9 +2,9 @@
 /*
  * Segments on zones.
  *
- * A segment is written from its beginning on, and its last blocks may stay
- * unwritten.  So a sequential zone can hold one segment, at its beginning; what
- * lies after that can never be reached.  A segment may span several zones.
+ * A segment is written from its beginning, and its last blocks may stay
+ * unwritten.  So a sequential zone can hold one segment, at its beginning;
+ * space after that can never be written.  A segment may span several zones.
  */
 #include "log/segzones.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A sparse array: a list of chunks that are made when one of their counts is
- * needed.  What is counted here lies close together or in a few places, so
- * memory follows what is counted and not the largest number.
+ * A sparse array: a list of chunks that are allocated when one of their counts
+ * is needed.  The numbers counted are close together or in few places, so
+ * memory follows their number and not the largest one.
  */
 #include "log/tally.h"
 

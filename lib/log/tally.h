@@ -23,7 +23,7 @@ int tally_add(struct tally *t, struct context *cx, uint64_t i, int32_t n);
 /* The count of I. */
 int32_t tally_get(const struct tally *t, uint64_t i);
 
-/* The first number from *I on with a count other than 0; false: none. */
+/* The first number from *I on with a count other than 0; false if none. */
 bool tally_next(const struct tally *t, uint64_t *i);
 
 void tally_fini(struct tally *t);

@@ -2,10 +2,10 @@
 /*
  * A writer: its parts put together.
  *
- * The four metadata files change in memory and ask the DAT for numbers; the
- * appender lists blocks and fills logs; the commit brings the rest of it all
- * after the data.  Here is what they have in common, and how it begins: with
- * nothing, or with what the latest checkpoint has.
+ * The four metadata files change in memory and allocate numbers from the DAT;
+ * the appender lists blocks and fills logs; the commit writes the rest after
+ * the data.  This file has what they share, and the initial state: empty, or
+ * that of the latest checkpoint.
  */
 #include "log/writer.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One more log: everything that changes a volume goes through a writer.
+ * The log writer, through which every change of a volume goes.
  *
  * A writer makes one checkpoint.  It appends logs after the latest one (or at
  * the beginning of a new volume), and until the caller writes superblocks that
- * name the last of them nothing on the volume has changed.  Data is laid out
- * in the order in which it is given; metadata is collected and written together
- * after data, once there are as many blocks of it as the options say, in
- * places where a file would not fit, and at the end.
+ * name the last of them the volume is unchanged.  Data is laid out in the order
+ * in which it is given; metadata is collected and written together after data,
+ * once it has as many blocks as the options allow, before a file that would not
+ * fit, and at the end.
  *
  * One thread uses a writer; CX->threads workers fill and write the logs.
  */
@@ -37,19 +37,18 @@ struct writer_options {
 	bool snapshot;		/* the checkpoint becomes a snapshot */
 	bool minor;		/* cp_flags MINOR, logs GC: for a cleaner */
 	/*
-	 * Bytes of space to ask the device for at once (dev_allocate()), 0: do
-	 * not.  Only where nothing lies after the logs of this checkpoint: the
-	 * caller gives back (dev_discard()) what they did not take.
+	 * Bytes to preallocate at once (dev_allocate()), 0: none.  Only if the
+	 * space after the logs of this checkpoint is unused: the caller
+	 * deallocates (dev_discard()) what they did not use.
 	 */
 	uint64_t allocate;
 	/* New volume only: true where SEGNUM must never be used; or NULL. */
 	bool (*unusable)(void *arg, uint64_t segnum);
 	/*
-	 * For a volume whose size follows from what is put on it: how many
-	 * segments it shall have when the logs of this checkpoint reach into
-	 * USED segments, the next one (already allocated) included.  Called
-	 * once, by the commit, before the SUFILE is completed; NULL: as the
-	 * geometry says.
+	 * For a volume whose size follows from its content: the number of
+	 * segments when the logs of this checkpoint reach into USED segments,
+	 * the next one (already allocated) included.  Called once, by the
+	 * commit, before the SUFILE is completed; NULL: as in the geometry.
 	 */
 	uint64_t (*nsegments)(void *arg, uint64_t used);
 	void *arg;		/* of both */
@@ -66,7 +65,7 @@ struct writer_end {
 	uint64_t used_segments;	/* up to the highest one ever written */
 	uint64_t blocks;	/* written, summaries included */
 	uint64_t summaries;	/* of these, that list the others */
-	struct logsum_digest digest;	/* of its logs, if asked for */
+	struct logsum_digest digest;	/* of its logs, if requested */
 	struct nilfs_super_root super_root;
 };
 
@@ -74,7 +73,7 @@ struct writer_end {
 void writer_options_zoned(struct writer_options *options,
 			  const struct nilfs_geometry *g);
 
-/* Options of the next logs of VOL as its device wants them; TIME in seconds. */
+/* Options for the next logs of VOL, suited to its device; TIME in seconds. */
 struct writer_options writer_options_on(const struct volume *vol,
 					uint64_t time);
 
@@ -88,8 +87,8 @@ int writer_create(struct writer **wp, struct context *cx, struct dev *dev,
 		  const struct writer_options *options);
 
 /*
- * A writer of the next checkpoint of VOL (borrowed, not looked at again).
- * -EUCLEAN where VOL must be rolled forward first, or is broken.
+ * A writer of the next checkpoint of VOL (borrowed, not used again).  -EUCLEAN
+ * if VOL must be rolled forward first, or is broken.
  */
 int writer_open(struct writer **wp, struct context *cx, struct volume *vol,
 		const struct writer_options *options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a writer is made of; for the files of this room.
+ * The parts of a writer, for the files of this folder.
  */
 #ifndef NILFS2_LOG_WRITER_PARTS_H
 #define NILFS2_LOG_WRITER_PARTS_H

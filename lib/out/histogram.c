@@ -8,6 +8,7 @@
  */
 #include "out/histogram.h"
 
+#include "base/wide.h"
 #include "out/table.h"
 
 void histogram_linear(struct histogram *h, uint64_t max, unsigned int count)
@@ -55,9 +56,7 @@ static uint64_t last_of(const struct histogram *h, unsigned int i)
 /* A bar is rounded up: what is there can be seen. */
 static uint64_t bar_length(uint64_t hits, uint64_t most, unsigned int bar)
 {
-	unsigned __int128 scaled = (unsigned __int128)hits * bar + most - 1;
-
-	return (uint64_t)(scaled / most);
+	return wide_mul_div(hits, bar, most - 1, most);
 }
 
 void histogram_report(const struct histogram *h, struct report *r,

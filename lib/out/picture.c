@@ -10,7 +10,12 @@
 #include "out/picture.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "base/size.h"
+#include "base/wide.h"
+#include "out/number.h"
 
 struct cell {
 	double sum;			/* of the fractions */
@@ -24,14 +29,9 @@ struct picture {
 	unsigned int width;		/* cells per line */
 	uint64_t total;			/* things */
 	uint64_t cells;			/* in use, <= total */
+	uint64_t counts[PICTURE_KINDS_MAX];
 	size_t cell_size;
 	unsigned char *memory;
-};
-
-/* What a cell shows. */
-struct look {
-	const struct picture_kind *kind;	/* NULL: nothing was added */
-	double fraction;
 };
 
 int picture_open(struct context *cx, const struct picture_kind *kinds,
@@ -85,8 +85,8 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 
 	if (index >= p->total || kind >= p->count)
 		return;
-	cell = cell_at(p, (uint64_t)((unsigned __int128)index * p->cells /
-				     p->total));
+	p->counts[kind]++;
+	cell = cell_at(p, wide_mul_div(index, p->cells, 0, p->total));
 	if (cell->things == UINT32_MAX)
 		return;
 	cell->things++;
@@ -95,10 +95,41 @@ void picture_add(struct picture *p, uint64_t index, unsigned int kind,
 		cell->sum += fraction < 1 ? fraction : 1;
 }
 
-static struct look look_at(const struct picture *p, uint64_t i)
+unsigned int picture_kinds(const struct picture *p)
+{
+	return p->count;
+}
+
+const struct picture_kind *picture_kind(const struct picture *p,
+					unsigned int k)
+{
+	return &p->kinds[k];
+}
+
+uint64_t picture_count(const struct picture *p, unsigned int k)
+{
+	return p->counts[k];
+}
+
+uint64_t picture_cells(const struct picture *p)
+{
+	return p->cells;
+}
+
+unsigned int picture_width(const struct picture *p)
+{
+	return p->width;
+}
+
+uint64_t picture_first(const struct picture *p, uint64_t i)
+{
+	return wide_mul_div(i, p->total, p->cells - 1, p->cells);
+}
+
+struct picture_look picture_look(const struct picture *p, uint64_t i)
 {
 	const struct cell *cell = cell_at(p, i);
-	struct look look = { .kind = NULL };
+	struct picture_look look = { .kind = NULL };
 	uint32_t most = 0;
 	unsigned int k;
 
@@ -118,7 +149,7 @@ static struct look look_at(const struct picture *p, uint64_t i)
 	return look;
 }
 
-static char mark_of(const struct look *look)
+static char mark_of(const struct picture_look *look)
 {
 	const char *marks;
 	size_t n, i;
@@ -131,12 +162,18 @@ static char mark_of(const struct look *look)
 	return marks[i < n ? i : n - 1];
 }
 
+/* The colour of a full one on a terminal. */
+static uint32_t full_colour(const struct picture_kind *kind)
+{
+	return kind->class ? kind->dark : kind->colour;
+}
+
 /* An empty thing keeps a third of its colour, so that its kind is seen. */
-static uint32_t colour_of(const struct look *look)
+static uint32_t colour_of(const struct picture_look *look)
 {
 	bool flat = look->kind && look->kind->flat;
 	double light = flat ? 1 : (1 + 2 * look->fraction) / 3;
-	uint32_t c = look->kind ? look->kind->colour : 0;
+	uint32_t c = look->kind ? full_colour(look->kind) : 0;
 	uint32_t r = (uint32_t)((c >> 16 & 255) * light);
 	uint32_t g = (uint32_t)((c >> 8 & 255) * light);
 	uint32_t b = (uint32_t)((c & 255) * light);
@@ -168,7 +205,7 @@ static void put_plain_line(const struct picture *p, struct out *out,
 			   uint64_t from, uint64_t to)
 {
 	for (; from < to; from++) {
-		struct look look = look_at(p, from);
+		struct picture_look look = picture_look(p, from);
 
 		out_char(out, mark_of(&look));
 	}
@@ -182,7 +219,7 @@ static void put_colour_line(const struct picture *p, struct out *out,
 	uint32_t now = UINT32_MAX;
 
 	for (; from < to; from++) {
-		struct look look = look_at(p, from);
+		struct picture_look look = picture_look(p, from);
 		uint32_t c = colour_of(&look);
 
 		if (c != now)
@@ -193,6 +230,23 @@ static void put_colour_line(const struct picture *p, struct out *out,
 	out_string(out, "\033[0m\n");
 }
 
+char *picture_scale(const struct picture *p,
+		    const struct picture_labels *labels,
+		    char buf[PICTURE_SCALE_MAX])
+{
+	double things = p->cells ? (double)p->total / (double)p->cells : 1;
+	char size[SIZE_TEXT_MAX];
+	int n = snprintf(buf, PICTURE_SCALE_MAX, "one cell: %.4g %s%s", things,
+			 labels->thing, things > 1 ? "s" : "");
+
+	size_format((uint64_t)(things * (double)labels->bytes), size);
+	if (labels->bytes && n < PICTURE_SCALE_MAX)
+		snprintf(buf + n, (size_t)(PICTURE_SCALE_MAX - n), " (%s)",
+			 size);
+	return buf;
+}
+
+/* The mark or colour of each kind there is, and how many things are so. */
 static void put_legend(const struct picture *p, struct out *out,
 		       enum picture_colour colour)
 {
@@ -201,101 +255,37 @@ static void put_legend(const struct picture *p, struct out *out,
 	for (k = 0; k < p->count; k++) {
 		const struct picture_kind *kind = &p->kinds[k];
 
+		if (!p->counts[k])
+			continue;
 		if (colour == PICTURE_PLAIN) {
-			out_string(out, kind->marks);
+			out_printf(out, "%10s", kind->marks);
 		} else {
-			set_background(out, colour, kind->colour);
+			out_repeat(out, ' ', 8);
+			set_background(out, colour, full_colour(kind));
 			out_string(out, "  \033[0m");
 		}
-		out_printf(out, " %s\n", kind->name);
+		out_printf(out, "  %-28s %llu\n", kind->name,
+			   (unsigned long long)p->counts[k]);
 	}
-	if (p->cells && p->total > p->cells)
-		out_printf(out, "one cell: %.4g\n",
-			   (double)p->total / (double)p->cells);
 }
 
 void picture_text(const struct picture *p, struct out *out,
+		  const struct picture_labels *labels,
 		  enum picture_colour colour)
 {
+	char scale[PICTURE_SCALE_MAX];
+	int digits = (int)number_digits(p->total);
 	uint64_t from, to;
 
 	for (from = 0; from < p->cells; from = to) {
 		to = from + p->width < p->cells ? from + p->width : p->cells;
+		out_printf(out, "%*llu ", digits,
+			   (unsigned long long)picture_first(p, from));
 		if (colour == PICTURE_PLAIN)
 			put_plain_line(p, out, from, to);
 		else
 			put_colour_line(p, out, from, to, colour);
 	}
+	out_printf(out, "\n%s\n", picture_scale(p, labels, scale));
 	put_legend(p, out, colour);
-}
-
-/* Puts the cells from FROM to TO of one line, a rectangle per equal run. */
-static void put_svg_line(const struct picture *p, struct out *out,
-			 uint64_t from, uint64_t to, unsigned int cell)
-{
-	uint64_t x0 = from, y = from / p->width * cell, run;
-
-	for (; from < to; from = run) {
-		struct look look = look_at(p, from);
-		uint32_t c = colour_of(&look);
-
-		for (run = from + 1; run < to; run++) {
-			struct look next = look_at(p, run);
-
-			if (colour_of(&next) != c)
-				break;
-		}
-		out_printf(out,
-			   "<rect x=\"%llu\" y=\"%llu\" width=\"%llu\" "
-			   "height=\"%u\" fill=\"#%06x\"/>\n",
-			   (unsigned long long)((from - x0) * cell),
-			   (unsigned long long)y,
-			   (unsigned long long)((run - from) * cell), cell, c);
-	}
-}
-
-#define LEGEND_STEP 18		/* pixels per line of the legend */
-
-static void put_svg_legend(const struct picture *p, struct out *out,
-			   uint64_t top)
-{
-	unsigned int k;
-
-	for (k = 0; k < p->count; k++) {
-		unsigned long long y = top + 4 + k * LEGEND_STEP;
-
-		out_printf(out,
-			   "<rect x=\"0\" y=\"%llu\" width=\"14\" "
-			   "height=\"14\" fill=\"#%06x\"/>\n"
-			   "<text x=\"20\" y=\"%llu\">%s</text>\n",
-			   y, p->kinds[k].colour, y + 12, p->kinds[k].name);
-	}
-}
-
-void picture_svg_size(const struct picture *p, unsigned int cell,
-		      unsigned int *width, unsigned int *height)
-{
-	uint64_t lines = (p->cells + p->width - 1) / p->width;
-
-	*width = p->width * cell;
-	*height = (unsigned int)lines * cell + 4 + p->count * LEGEND_STEP;
-}
-
-void picture_svg(const struct picture *p, struct out *out, unsigned int cell)
-{
-	unsigned int width, height;
-	uint64_t from, to;
-
-	picture_svg_size(p, cell, &width, &height);
-	out_printf(out,
-		   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" "
-		   "height=\"%u\" font-family=\"sans-serif\" "
-		   "font-size=\"13\" shape-rendering=\"crispEdges\">\n",
-		   width, height);
-	for (from = 0; from < p->cells; from = to) {
-		to = from + p->width < p->cells ? from + p->width : p->cells;
-		put_svg_line(p, out, from, to, cell);
-	}
-	put_svg_legend(p, out, (p->cells + p->width - 1) / p->width * cell);
-	out_string(out, "</svg>\n");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reports: one set of calls, three forms.
+ * Reports: one set of calls, four forms; that of HTML has a file of its own.
  *
  * The JSON writer's stack is the report's structure; text needs only how far
  * to indent.  Three places differ by form: where a top-level thing begins (in
@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "out/number.h"
+#include "out/report_html.h"
 
 #define LABEL_WIDTH 26		/* with indentation, colon and space */
 #define INDENT 2
@@ -99,6 +100,11 @@ void report_begin(struct report *r, const char *key, const char *title)
 		begin_text(r, title);
 		return;
 	}
+	if (r->mode == REPORT_HTML) {
+		report_html_begin(r, title);
+		push(r, true);
+		return;
+	}
 	if (report_is_at_line(r)) {
 		report_line_begin(r, key);
 	} else {
@@ -110,7 +116,7 @@ void report_begin(struct report *r, const char *key, const char *title)
 
 void report_list(struct report *r, const char *key)
 {
-	if (r->mode == REPORT_TEXT) {
+	if (report_is_text(r)) {
 		push(r, false);
 	} else if (report_is_at_line(r)) {
 		r->loose = true;
@@ -133,6 +139,11 @@ void report_end(struct report *r)
 	if (r->mode == REPORT_TEXT) {
 		if (titled)
 			r->indent -= INDENT;
+		return;
+	}
+	if (r->mode == REPORT_HTML) {
+		if (titled)
+			report_html_end(r);
 		return;
 	}
 	json_end(&r->json);
@@ -252,6 +263,10 @@ static void put_value(struct report *r, enum value_kind kind,
 		put_text(r, kind, flags, label, v);
 		return;
 	}
+	if (r->mode == REPORT_HTML) {
+		report_html_value(r, kind, flags, label, v);
+		return;
+	}
 	if (line)
 		report_line_begin(r, key);
 	report_json_value(&r->json, kind, flags, key, v);
@@ -278,13 +293,45 @@ void report_text(struct report *r, const char *fmt, ...)
 	char line[1024];
 	va_list ap;
 
-	if (r->mode != REPORT_TEXT)
+	if (!report_is_text(r))
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	if (r->mode == REPORT_HTML) {
+		report_html_text(r, "note", line);
+		return;
+	}
 	r->started = true;
 	out_repeat(r->out, ' ', r->indent);
 	out_string(r->out, line);
 	out_char(r->out, '\n');
+}
+
+void report_fail(struct report *r, const char *message, int status)
+{
+	bool open = r->mode == REPORT_JSON && r->started;
+
+	if (report_is_text(r))
+		return;
+	if (r->mode == REPORT_JSON_LINES && r->json.depth) {
+		while (r->json.depth)
+			json_end(&r->json);
+		out_char(r->out, '\n');
+	}
+	while (r->json.depth > (open ? 1u : 0u))
+		json_end(&r->json);
+	r->depth = 0;
+	r->loose = false;
+	report_begin(r, "error", NULL);
+	report_string(r, "message", "", message);
+	report_u64(r, "status", "", (uint64_t)status);
+	report_end(r);
+	report_fini(r);
+}
+
+void report_problem(struct report *r, const char *text)
+{
+	if (r->mode == REPORT_HTML)
+		report_html_text(r, "problem", text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A report: what a command has to say, as text, as one JSON document or as
- * JSON lines, by the same calls.
+ * A report: what a command has to say, as text, as one JSON document, as JSON
+ * lines or as part of an HTML page, by the same calls.
  *
  * A report has sections (a title and "Label: value" lines in text, an object
  * in JSON) and tables (see "out/table.h").  In JSON the report is one object
@@ -27,6 +27,7 @@ enum report_mode {
 	REPORT_TEXT,
 	REPORT_JSON,
 	REPORT_JSON_LINES,
+	REPORT_HTML,		/* between report_html_open() and its end */
 };
 
 struct report {
@@ -38,6 +39,7 @@ struct report {
 	uint32_t titled;	/* bit per depth: that section has a title */
 	bool loose;		/* a list at the top of JSON lines is open */
 	bool started;		/* something was said */
+	bool grid;		/* of HTML: a table of values is open */
 };
 
 #define REPORT_DEPTH_MAX 30
@@ -47,10 +49,17 @@ void report_init(struct report *r, struct out *out, enum report_mode mode);
 
 /*
  * Completes the document.  A report that never said anything puts nothing,
- * so that a command may write bytes to OUT instead.  Not to be called after a
- * failure: half a document must not look like a whole one.
+ * so that a command may write bytes to OUT instead.  After a failure
+ * report_fail() does it.
  */
 void report_fini(struct report *r);
+
+/*
+ * Completes a document of JSON after a failure: closes what is open and puts
+ * the section "error" with MESSAGE and the exit status STATUS, so that half a
+ * document is readable and not taken for a whole one.  Nothing in text.
+ */
+void report_fail(struct report *r, const char *message, int status);
 
 /*
  * Opens a section; TITLE may be NULL, then text has no heading.  Sections and
@@ -90,10 +99,13 @@ static inline void report_string(struct report *r, const char *key,
 void report_text(struct report *r, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* What went wrong on the way, for a page: other forms have standard error. */
+void report_problem(struct report *r, const char *text);
+
 /* True where the report is for people. */
 static inline bool report_is_text(const struct report *r)
 {
-	return r->mode == REPORT_TEXT;
+	return r->mode == REPORT_TEXT || r->mode == REPORT_HTML;
 }
 
 /*

@@ -8,26 +8,35 @@
  */
 #include "out/segmap.h"
 
+#include <stdio.h>
+
+#include "base/size.h"
+#include "out/svg.h"
+
 #define FULL_PERCENT 90
-#define SVG_PIXELS 1024		/* a side, at most */
-#define SVG_CELL 8		/* pixels; more where there are few segments */
-#define SVG_CELL_MAX 32
+#define FEW_COLUMNS 32u		/* in an SVG, where there are few segments */
+#define FEW_CELL 24u		/* pixels */
+#define MANY_COLUMNS 96u
+#define MANY_CELL 8u
 
 /* How much is kept shades only the classes where it is the question. */
 const struct picture_kind segmap_kinds[SEGMAP_CLASSES] = {
-	[SEGMAP_CLEAN] = { "clean", ".", 0x404850, false, true },
-	[SEGMAP_DEAD] = { "dead, nothing to keep", "x", 0xd05050, false, true },
-	[SEGMAP_PARTLY] = { "partly live", "123456789", 0xe0b040, false,
+	[SEGMAP_CLEAN] = { "clean", ".", SVG_NONE, false, true,
+			   SVG_NONE_DARK, "none" },
+	[SEGMAP_DEAD] = { "dead, nothing to keep", "x", SVG_VERMILLION, false,
+			  true },
+	[SEGMAP_PARTLY] = { "partly live", "123456789", SVG_ORANGE, false,
 			    false },
-	[SEGMAP_FULL] = { "full, at least 90 % live", "#", 0x40b060, false,
+	[SEGMAP_FULL] = { "full, at least 90 % live", "#", SVG_BLUE, false,
 			  false },
-	[SEGMAP_SNAPSHOT] = { "mostly held by snapshots", "s", 0x5090e0, false,
+	[SEGMAP_SNAPSHOT] = { "mostly held by snapshots", "s", SVG_SKY, false,
 			      false },
-	[SEGMAP_UNKNOWN] = { "in use, contents unknown", "?", 0xa0a0a0, false,
+	[SEGMAP_UNKNOWN] = { "in use, contents unknown", "?", SVG_GRAY, false,
 			     true },
-	[SEGMAP_ERROR] = { "erroneous", "E", 0xff00c0, true, true },
-	[SEGMAP_ACTIVE] = { "active, being written or next", "A", 0xf0f0f0,
-			    true, true },
+	[SEGMAP_ERROR] = { "erroneous", "E", SVG_PURPLE, true, true },
+	[SEGMAP_ACTIVE] = { "active, being written or next", "A", SVG_INK,
+			    true, true, SVG_INK_DARK,
+			    "ink" },
 };
 
 const char *const segmap_keys[SEGMAP_CLASSES] = {
@@ -63,14 +72,63 @@ void segmap_add(struct picture *p, uint64_t segnum,
 		    (double)s->kept / (double)s->blocks);
 }
 
+static const char *label_of(const struct segmap_volume *v)
+{
+	return v->label && *v->label ? v->label : "NILFS2 volume";
+}
+
+char *segmap_title(const struct segmap_volume *v, char buf[SEGMAP_TITLE_MAX])
+{
+	char size[SIZE_TEXT_MAX];
+
+	snprintf(buf, SEGMAP_TITLE_MAX, "%.400s, %s", label_of(v),
+		 size_format(v->device_bytes, size));
+	return buf;
+}
+
+char *segmap_subtitle(const struct segmap_volume *v,
+		      char buf[SEGMAP_TITLE_MAX])
+{
+	char size[SIZE_TEXT_MAX];
+
+	snprintf(buf, SEGMAP_TITLE_MAX,
+		 "%llu segments of %s, at checkpoint %llu",
+		 (unsigned long long)v->segments,
+		 size_format(v->segment_bytes, size),
+		 (unsigned long long)v->checkpoint);
+	return buf;
+}
+
+struct picture_labels segmap_labels(const struct segmap_volume *v)
+{
+	return (struct picture_labels){
+		.thing = "segment",
+		.bytes = v->segment_bytes,
+		.share = "to keep",
+	};
+}
+
+void segmap_svg(const struct picture *p, struct out *out, unsigned int cell,
+		const struct segmap_volume *v)
+{
+	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
+	struct picture_labels labels = segmap_labels(v);
+	unsigned int width, height;
+
+	picture_svg_size(p, cell, &width, &height);
+	svg_begin(out, width + 2 * SVG_MARGIN, height + SVG_HEAD + SVG_MARGIN,
+		  segmap_title(v, title), segmap_subtitle(v, subtitle));
+	picture_svg(p, out, cell, &labels, SVG_MARGIN, SVG_HEAD);
+	svg_end(out);
+}
+
 unsigned int segmap_svg_size(uint64_t total, unsigned int *width,
 			     unsigned int *height)
 {
-	uint64_t side = SVG_PIXELS / SVG_CELL_MAX;
-	unsigned int cell = total <= side * side ? SVG_CELL_MAX : SVG_CELL;
+	bool few = total <= (uint64_t)FEW_COLUMNS * FEW_COLUMNS;
 
-	*width = *height = SVG_PIXELS / cell;
+	*width = *height = few ? FEW_COLUMNS : MANY_COLUMNS;
 	if (*height > (total + *width - 1) / *width)
 		*height = (unsigned int)((total + *width - 1) / *width);
-	return cell;
+	return few ? FEW_CELL : MANY_CELL;
 }

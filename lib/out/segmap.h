@@ -40,6 +40,28 @@ enum segmap_class segmap_class_of(const struct segmap_segment *s);
 void segmap_add(struct picture *p, uint64_t segnum,
 		const struct segmap_segment *s);
 
+/* The volume, for titles. */
+struct segmap_volume {
+	const char *label;	/* any bytes; NULL or empty: none */
+	uint64_t device_bytes, segment_bytes, segments, checkpoint;
+};
+
+/*
+ * What a picture is called, and the line below it: label, sizes, checkpoint.
+ * Return BUF.
+ */
+#define SEGMAP_TITLE_MAX 512
+char *segmap_title(const struct segmap_volume *v, char buf[SEGMAP_TITLE_MAX]);
+char *segmap_subtitle(const struct segmap_volume *v,
+		      char buf[SEGMAP_TITLE_MAX]);
+
+/* Of the segments of V. */
+struct picture_labels segmap_labels(const struct segmap_volume *v);
+
+/* Puts P as an SVG document of CELL pixels per cell. */
+void segmap_svg(const struct picture *p, struct out *out, unsigned int cell,
+		const struct segmap_volume *v);
+
 /*
  * For an SVG of TOTAL segments: at most *WIDTH x *HEIGHT cells.  Returns the
  * pixels of a cell.

@@ -10,6 +10,7 @@
 #include "out/table.h"
 
 #include "out/number.h"
+#include "out/report_html.h"
 
 #define WIDTH_MAX 256		/* keeps a reservation far below the buffer */
 #define GAP 2			/* spaces between columns */
@@ -86,7 +87,9 @@ void table_begin(struct table *t, struct report *report, const char *name,
 	t->lines = report_is_at_line(report);
 	if (report->mode == REPORT_TEXT)
 		begin_text(t);
-	if (report->mode == REPORT_TEXT || t->lines)
+	if (report->mode == REPORT_HTML)
+		report_html_table(report, columns, t->count);
+	if (report_is_text(report) || t->lines)
 		return;
 	report_open_document(report);
 	json_array(&report->json, name, JSON_WIDE);
@@ -94,7 +97,9 @@ void table_begin(struct table *t, struct report *report, const char *name,
 
 void table_end(struct table *t)
 {
-	if (t->report->mode != REPORT_TEXT && !t->lines)
+	if (t->report->mode == REPORT_HTML)
+		report_html_table_end(t->report);
+	else if (t->report->mode != REPORT_TEXT && !t->lines)
 		json_end(&t->report->json);
 }
 
@@ -202,6 +207,10 @@ void table_row(struct table *t, const struct value *values)
 
 	if (r->mode == REPORT_TEXT) {
 		put_text_row(t, values);
+		return;
+	}
+	if (r->mode == REPORT_HTML) {
+		report_html_row(r, t->columns, t->count, values);
 		return;
 	}
 	if (t->lines)

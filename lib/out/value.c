@@ -9,16 +9,15 @@
 #include "out/value.h"
 
 #include "base/text.h"
+#include "base/wide.h"
 #include "out/number.h"
 #include "out/plain.h"
 
 struct value value_percent(uint64_t part, uint64_t whole)
 {
-	unsigned __int128 scaled = (unsigned __int128)part * 10000;
-
 	if (!whole)
 		return value_absent();
-	return value_u64((uint64_t)((scaled + whole / 2) / whole));
+	return value_u64(wide_mul_div(part, 10000, whole / 2, whole));
 }
 
 /* The ISO form with a space for the T and without the Z. */

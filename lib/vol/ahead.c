@@ -2,10 +2,10 @@
 /*
  * Reading ahead.
  *
- * A disk is idle most of the time while somebody waits for one block after the
- * other.  So where blocks are known some time before they are needed, they are
- * told, in the order of the disk if that is no trouble, and the disk has many
- * requests to choose from.  What is in the page cache already costs little.
+ * A disk is idle most of the time while a program waits for one block after the
+ * other.  So blocks that are known some time before they are needed are
+ * announced to the device, preferably in the order of the disk, so that it can
+ * schedule many requests.
  */
 #include "vol/ahead.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Blocks that will be read soon, told to the device.
+ * Announcing blocks to the device that will be read soon.
  */
 #ifndef NILFS2_VOL_AHEAD_H
 #define NILFS2_VOL_AHEAD_H
@@ -12,7 +12,7 @@
 struct ahead {
 	struct dev *dev;
 	unsigned int block_bits;
-	uint64_t first, end;	/* blocks not told yet */
+	uint64_t first, end;	/* blocks not announced yet */
 };
 
 /* Of a volume, with nothing added. */
@@ -22,12 +22,12 @@ static inline struct ahead ahead_of(const struct volume *vol)
 }
 
 /*
- * Adds COUNT blocks from BLOCKNR on.  Those that follow what was added before,
- * nearly at least, are told with it in one request.
+ * Adds COUNT blocks from BLOCKNR on.  (Nearly) adjacent blocks are announced in
+ * one request.
  */
 void ahead_add(struct ahead *a, uint64_t blocknr, uint64_t count);
 
-/* Tells the device of the rest. */
+/* Announces the rest. */
 void ahead_end(struct ahead *a);
 
 #endif

@@ -355,3 +355,21 @@ void blockmap_cursor_close(struct blockmap_cursor *cur)
 			cache_put(cur->map->vol->cache, cur->path[level].block);
 	cur->map = NULL;
 }
+
+int blockmap_identify(struct volume *vol, struct context *cx, uint64_t blocknr,
+		      unsigned int *level, uint64_t *key)
+{
+	uint32_t size = vol->geo.block_size;
+	struct bmap_node node;
+	const void *block;
+	int ret = cache_get(vol->cache, cx, blocknr, &block);
+
+	if (ret)
+		return ret;
+	bmap_node_read(size, block, &node);
+	ret = bmap_node_check(size, block) == RULE_OK && node.nchildren;
+	*level = ret ? node.level : 0;
+	*key = ret ? bmap_node_key(&node, 0) : 0;
+	cache_put(vol->cache, block);
+	return ret;
+}

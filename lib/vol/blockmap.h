@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Block maps: which block of the disk, or which virtual block, holds block n
- * of a file.
+ * Block maps: which block of the disk, or which virtual block, holds block n of
+ * a file.
  *
- * Two questions are asked of a map: where is this block (a lookup), and what
- * is there in order (a cursor).  The cursor needs no memory but a block per
- * level and ends on any tree, because each node must keep to the range of
- * keys its parent gives it, so none is entered twice.
+ * A map is used in two ways: to find one block (a lookup), and to list blocks
+ * in order (a cursor).  A cursor needs one block per level and ends on any
+ * tree, because each node must keep to the range of keys its parent gives it,
+ * so none is entered twice.
  */
 #ifndef NILFS2_VOL_BLOCKMAP_H
 #define NILFS2_VOL_BLOCKMAP_H
@@ -29,9 +29,9 @@ struct blockmap {
 };
 
 /*
- * Prepares the map of inode INO, whose raw inode is INODE.  -EUCLEAN for a
- * root that nilfs_bmap_read() would refuse; so does then every question to the
- * map.
+ * Prepares the map of inode INO, whose raw inode is INODE.  -EUCLEAN for a root
+ * that nilfs_bmap_read() would refuse; all other functions then fail with it,
+ * too.
  */
 int blockmap_init(struct blockmap *map, struct context *cx,
 		  struct volume *vol, uint64_t ino,
@@ -46,8 +46,8 @@ int blockmap_lookup(const struct blockmap *map, struct context *cx,
 		    uint64_t key, uint64_t *ptr);
 
 /*
- * The same for what is at LEVEL on the way to KEY: 0 the data block, else the
- * node of that level; 0 where the map has none.  Follows
+ * The same for the block at LEVEL on the path to KEY: 0 the data block, else
+ * the node of that level; 0 if the map has none.  Follows
  * nilfs_bmap_lookup_at_level().
  */
 int blockmap_lookup_at_level(const struct blockmap *map, struct context *cx,
@@ -108,10 +108,18 @@ uint64_t blockmap_cursor_skip_row(struct blockmap_cursor *cur, uint64_t key);
 void blockmap_cursor_close(struct blockmap_cursor *cur);
 
 /*
- * Turns a pointer of the map into a disk block: itself for the DAT, else
- * through the DAT.
+ * Translates a pointer of the map to a disk block: itself for the DAT,
+ * otherwise through the DAT.
  */
 int blockmap_resolve(const struct blockmap *map, struct context *cx,
 		     uint64_t ptr, uint64_t *blocknr);
+
+/*
+ * Level and first key of the node in block BLOCKNR of VOL, whose place in its
+ * map is not known, as logs do not have it: 1; 0 where the block is no node, or
+ * one without children; -EIO, -ENOMEM.
+ */
+int blockmap_identify(struct volume *vol, struct context *cx, uint64_t blocknr,
+		      unsigned int *level, uint64_t *key);
 
 #endif

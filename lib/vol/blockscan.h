@@ -28,7 +28,7 @@ int blockscan_open(struct blockscan *scan, struct context *cx,
  */
 int blockscan_next(struct blockscan *scan, struct context *cx);
 
-/* Gives the block back early; the next step goes on after it. */
+/* Releases the block early; the next step continues after it. */
 void blockscan_put(struct blockscan *scan);
 
 /* Also of a scan that is all zero. */

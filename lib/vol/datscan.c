@@ -3,10 +3,10 @@
  * One streaming pass over the whole DAT.
  *
  * The calling thread walks the map of the DAT, which is a hundredth of its
- * size, and cuts the file into groups of the allocator: one bitmap and the
- * entries it speaks of.  A batch of groups at a time is handed to the
- * workers, who read them in large pieces into buffers of their own, past the
- * cache.  Order between groups is not kept; no visitor needs it.
+ * size, and splits the file into groups of the allocator: one bitmap and its
+ * entries.  Batches of groups are passed to the workers, which read them in
+ * large pieces into their own buffers, bypassing the cache.  Groups are visited
+ * in any order.
  */
 #include "vol/datscan.h"
 
@@ -49,7 +49,7 @@ struct scan {
 	unsigned int nworkers;
 };
 
-/* What one worker knows while it goes through a group. */
+/* State of one worker for a group. */
 struct group_walk {
 	struct scan *scan;
 	unsigned int worker;
@@ -66,6 +66,22 @@ static uint32_t joined(const struct palloc *p, const struct palloc_block *what,
 	bool filled = p->entries_per_block * p->entry_size == p->block_size;
 
 	return what->kind == PALLOC_ENTRIES && filled ? n : 1;
+}
+
+static int visit_entries(struct group_walk *w, struct context *cx,
+			 const struct datscan_block *block)
+{
+	const struct datscan_visitor *v = w->scan->visitor;
+	uint32_t i;
+	int err = 0;
+
+	if (v->entries)
+		return v->entries(v->arg, cx, w->worker, block);
+	for (i = datscan_next_used(block, 0); i < block->count && !err;
+	     i = datscan_next_used(block, i + 1))
+		err = v->used(v->arg, cx, w->worker, block->first + i,
+			      datscan_entry(block, i));
+	return err;
 }
 
 /* Visits the first of N blocks in DATA and those joined, *DONE in all. */
@@ -91,8 +107,7 @@ static int visit_blocks(struct group_walk *w, struct context *cx,
 	block.stride = palloc->entry_size;
 	block.bitmap = worker->bitmap;
 	block.bit = (uint32_t)(what.first % palloc->entries_per_group);
-	return w->scan->visitor->entries(w->scan->visitor->arg, cx, w->worker,
-					 &block);
+	return visit_entries(w, cx, &block);
 }
 
 static int visit_piece(struct group_walk *w, struct context *cx,
@@ -174,7 +189,7 @@ static int compare_places(const void *a, const void *b)
 	return x->blocknr < y->blocknr ? -1 : x->blocknr > y->blocknr;
 }
 
-/* Tells the device of the N extents of the batch. */
+/* Announces the N extents of the batch to the device. */
 static void read_ahead(const struct scan *scan, uint32_t n)
 {
 	struct ahead ahead = ahead_of(scan->vol);
@@ -353,4 +368,18 @@ uint32_t datscan_next_used(const struct datscan_block *block, uint32_t i)
 uint32_t datscan_next_free(const struct datscan_block *block, uint32_t i)
 {
 	return next_bit(block, i, UINT64_MAX);
+}
+
+int datscan_run_alone(struct volume *vol, struct context *cx,
+		      const struct datscan_visitor *visitor)
+{
+	struct context alone;
+	int err;
+
+	context_child(cx, &alone);
+	alone.threads = 1;
+	err = datscan_run(vol, &alone, visitor);
+	if (err)
+		context_adopt(cx, &alone);
+	return err;
 }

@@ -34,6 +34,9 @@ struct datscan_visitor {
 	 */
 	int (*entries)(void *arg, struct context *cx, unsigned int worker,
 		       const struct datscan_block *block);
+	/* Called, where ENTRIES is NULL, for each entry in use: the same. */
+	int (*used)(void *arg, struct context *cx, unsigned int worker,
+		    uint64_t vblocknr, const struct nilfs_dat_entry *de);
 	/*
 	 * Called for each block of the DAT file itself, data and nodes, in
 	 * the calling thread: ITEM->ptr is where it is.  May be NULL.
@@ -42,8 +45,8 @@ struct datscan_visitor {
 			 const struct blockmap_item *item);
 	/*
 	 * Called for each data block of the DAT that cannot be read, with the
-	 * failure in CX, by several workers at once; the scan goes on with what
-	 * can be told without it.  Where it is NULL, or fails, the scan fails.
+	 * failure in CX, by several workers at once; the scan continues without
+	 * it.  If it is NULL, or fails, the scan fails.
 	 */
 	int (*unreadable)(void *arg, struct context *cx, uint64_t blkoff);
 	void *arg;
@@ -56,6 +59,10 @@ struct datscan_visitor {
  */
 int datscan_run(struct volume *vol, struct context *cx,
 		const struct datscan_visitor *visitor);
+
+/* The same with one worker, whatever cx->threads is. */
+int datscan_run_alone(struct volume *vol, struct context *cx,
+		      const struct datscan_visitor *visitor);
 
 /* True where entry I of BLOCK is in use. */
 static inline bool datscan_is_used(const struct datscan_block *block,

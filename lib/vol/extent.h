@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files as runs of blocks, for whoever reads payload in large requests.
+ * Files as runs of blocks, for reading payload in large requests.
  */
 #ifndef NILFS2_VOL_EXTENT_H
 #define NILFS2_VOL_EXTENT_H

@@ -2,10 +2,10 @@
 /*
  * Files by block and by extent.
  *
- * A file owns nothing: a raw inode, its map, and a memo of the last places of
- * a few blocks, because the same block of the DAT or the ifile is wanted
- * again and again.  The preview of a roll-forward is laid over the map here,
- * so that everything above sees one file.
+ * A file owns no memory: it has a raw inode, its map, and the positions of a
+ * few recent blocks, because the same block of the DAT or the ifile is often
+ * needed again.  The preview of a roll-forward is merged with the map here, so
+ * that callers see one file.
  */
 #include "vol/file.h"
 

@@ -55,9 +55,9 @@ int file_block(struct file *file, struct context *cx, uint64_t blkoff,
 void file_put(struct file *file, const void *data);
 
 /*
- * Says that COUNT blocks from BLKOFF on will be wanted soon, at most
- * FILE_READAHEAD_MAX: those that the cache has not are read into it, in the
- * order of the disk.  Failures are ignored; they show later.
+ * Reads ahead COUNT blocks from BLKOFF on, at most FILE_READAHEAD_MAX: those
+ * not in the cache are read into it, in the order of the disk.  Failures are
+ * ignored; a later read reports them.
  */
 #define FILE_READAHEAD_MAX 64
 void file_readahead(struct file *file, struct context *cx, uint64_t blkoff,

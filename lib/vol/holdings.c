@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What each checkpoint alone keeps.
+ * Blocks that only one checkpoint has.
  *
  * A block belongs to the checkpoints from its first to before its last.  If
- * just one of those that count lies in that span, the block goes with it.
+ * exactly one existing checkpoint is in that range, deleting it frees the
+ * block.
  */
 #include "vol/holdings.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What each checkpoint alone keeps: the space that deleting it would free.
+ * Blocks that only one checkpoint has: the space that deleting it would free.
  */
 #ifndef NILFS2_VOL_HOLDINGS_H
 #define NILFS2_VOL_HOLDINGS_H

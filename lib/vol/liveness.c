@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How many blocks of each segment are live, and for whom.
+ * Counts of live blocks of each segment, by reference.
  *
- * Counts are kept in chunks that exist only where something was counted, so
- * memory follows what is used of a volume.  Entries of the DAT that follow
- * one another mostly point into the same segment: each worker gathers such a
- * run before it adds to the shared counts.
+ * Counts are kept in chunks that are allocated on demand, so memory follows the
+ * used part of a volume.  Consecutive entries of the DAT mostly point into the
+ * same segment: each worker collects such a run before it adds to the shared
+ * counts.
  */
 #include "vol/liveness.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/search.h"
@@ -30,7 +31,7 @@ struct epoch {
 	uint64_t held;
 };
 
-/* What a worker has gathered for one segment, from blocks of one epoch. */
+/* Counts of a worker for one segment, from blocks of one epoch. */
 struct run {
 	uint64_t start, end;	/* blocks of the segment */
 	uint64_t segnum;
@@ -45,7 +46,7 @@ struct counter {
 	struct run *runs;	/* one a worker, and one more */
 };
 
-/* The chunk of SEGNUM, made by whoever needs it first. */
+/* The chunk of SEGNUM, allocated on demand. */
 static struct liveness_counts *chunk_of(struct liveness *l,
 					struct context *cx, uint64_t segnum)
 {
@@ -141,9 +142,9 @@ enum liveness_kind liveness_of_entry(const struct liveness *l,
 
 /*
  * Counts the entries from I to before LIMIT, all in use, up to one that is not
- * of the run's segment and epoch, and returns which that is: the loop that all
- * of the DAT goes through.  It agrees with liveness_of_entry(), but does not
- * branch on the kind of a block, which follows no pattern.
+ * of the run's segment and epoch, and returns its index: the inner loop over
+ * the DAT.  It agrees with liveness_of_entry(), but does not branch on the kind
+ * of a block, which follows no pattern.
  */
 static uint32_t count_within(struct run *run, uint64_t protect_cno,
 			     const struct datscan_block *block, uint32_t i,
@@ -272,31 +273,56 @@ static int count(struct counter *c, struct context *cx)
 	return err;
 }
 
-int liveness_count(struct volume *vol, struct context *cx,
-		   uint64_t protect_cno, struct liveness **lp)
+/* Counts for the N SNAPSHOTS, which it takes over. */
+static int count_for(uint64_t *snapshots, size_t n, struct volume *vol,
+		     struct context *cx, uint64_t protect_cno,
+		     struct liveness **lp)
 {
 	struct counter c = { .vol = vol };
 	int err;
 
 	err = make_liveness(vol, cx, &c.l);
-	if (err)
+	if (err) {
+		free(snapshots);
 		return err;
+	}
 	c.l->protect_cno = protect_cno;
-	err = cptable_list(vol, cx, true, &c.l->snapshots, &c.l->nsnapshots);
-	if (err)
-		goto out;
+	c.l->snapshots = snapshots;
+	c.l->nsnapshots = n;
 	c.runs = calloc((size_t)cx->threads + 1, sizeof(*c.runs));
 	if (!c.runs)
 		err = fail(cx, -ENOMEM, "counts of segments");
 	else
 		err = count(&c, cx);
-out:
 	free(c.runs);
 	if (err)
 		liveness_free(c.l);
 	else
 		*lp = c.l;
 	return err;
+}
+
+int liveness_count(struct volume *vol, struct context *cx,
+		   uint64_t protect_cno, struct liveness **lp)
+{
+	uint64_t *snapshots;
+	size_t n;
+	int err = cptable_list(vol, cx, true, &snapshots, &n);
+
+	return err ? err : count_for(snapshots, n, vol, cx, protect_cno, lp);
+}
+
+int liveness_count_with(struct volume *vol, struct context *cx,
+			uint64_t protect_cno, const uint64_t *snapshots,
+			size_t n, struct liveness **lp)
+{
+	uint64_t *copy = malloc(n ? n * sizeof(*copy) : 1);
+
+	if (!copy)
+		return fail(cx, -ENOMEM, "list of snapshots");
+	if (n)
+		memcpy(copy, snapshots, n * sizeof(*copy));
+	return count_for(copy, n, vol, cx, protect_cno, lp);
 }
 
 void liveness_drop_counts(struct liveness *l)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * How many blocks of each segment are live, and for whom.
+ * Counts of live blocks of each segment, by reference.
  *
- * The DAT knows every block with a virtual number: where it is and from which
- * checkpoint to which it belongs to the file system.  One streaming pass over
- * it, and one over the DAT's own map, give exact counts for all segments;
- * nothing of the segments themselves is read.
+ * The DAT has an entry for every block with a virtual number: its position and
+ * the checkpoints to which it belongs.  One streaming pass over it, and one
+ * over the DAT's own map, give exact counts for all segments; the segments
+ * themselves are not read.
  */
 #ifndef NILFS2_VOL_LIVENESS_H
 #define NILFS2_VOL_LIVENESS_H
@@ -35,7 +35,7 @@ enum liveness_kind {
 struct liveness {
 	struct liveness_counts **chunks;	/* NULL: all zero */
 	uint64_t nchunks;
-	uint64_t entries;	/* DAT entries in use that were looked at */
+	uint64_t entries;	/* DAT entries in use that were counted */
 	uint64_t strays;	/* of them, pointing outside the segments */
 	uint64_t protect_cno;
 	uint64_t *snapshots;	/* ascending */
@@ -54,9 +54,14 @@ struct liveness {
  */
 int liveness_count(struct volume *vol, struct context *cx,
 		   uint64_t protect_cno, struct liveness **lp);
+
+/* The same, as if the N checkpoints of SNAPSHOTS, ascending, were snapshots. */
+int liveness_count_with(struct volume *vol, struct context *cx,
+			uint64_t protect_cno, const uint64_t *snapshots,
+			size_t n, struct liveness **lp);
 void liveness_free(struct liveness *l);
 
-/* Gives back the memory of all counts: what tells kinds stays. */
+/* Frees all counts, but keeps what liveness_of_entry() needs. */
 void liveness_drop_counts(struct liveness *l);
 
 /* The counts of SEGNUM (zeros for one that was never met). */

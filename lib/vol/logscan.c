@@ -2,10 +2,9 @@
 /*
  * The logs of a segment.
  *
- * A log says how long it is, and the next one begins there.  Only headers
- * are read, past the cache, which would keep a whole block for one look at a
- * few bytes: whoever wants the blocks of a log reads its summary, whoever
- * doubts its payload sums it up.
+ * A log contains its length, and the next one begins there.  Only headers are
+ * read, bypassing the cache, which would keep a whole block for a few bytes;
+ * callers read the summary or verify the payload on their own.
  */
 #include "vol/logscan.h"
 

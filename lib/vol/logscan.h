@@ -28,8 +28,8 @@ struct logscan {
 };
 
 /*
- * Starts at the first log of SEGNUM and looks at its first NBLOCKS blocks, as
- * the SUFILE counts them, or at all where NBLOCKS is 0.
+ * Starts at the first log of SEGNUM and scans its first NBLOCKS blocks, as
+ * counted in the SUFILE, or all if NBLOCKS is 0.
  */
 int logscan_open(struct logscan *scan, struct context *cx, struct volume *vol,
 		 uint64_t segnum, uint32_t nblocks);

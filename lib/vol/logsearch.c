@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Looking for logs block by block.
+ * Searching for logs block by block.
  *
- * What a segment held before it was reused stays where it is until it is
- * overwritten, and logs written after the last super root are there before
- * any metadata knows.  Each log carries a checksum over its summary that
- * depends on the volume, so that a block that only looks like a log, an image
- * of another volume for instance, is told apart.
+ * Logs of a former use of a segment remain until they are overwritten, and logs
+ * written after the last super root are not known to any metadata.  The
+ * checksum over the summary of a log depends on the volume, so that blocks that
+ * only look like a log, for instance in an image of another volume, are
+ * recognized.
  */
 #include "vol/logsearch.h"
 
@@ -55,7 +55,7 @@ static int read_header(struct logsearch *search, struct context *cx,
 	return 0;
 }
 
-/* 1 where a log begins at the place, 0 where none does, or a failure. */
+/* 1 if a log begins there, 0 if not, or a failure. */
 static int is_log(struct logsearch *search, struct context *cx,
 		  const struct nilfs_segment_summary *ss)
 {

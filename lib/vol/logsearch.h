@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Logs where none is known to be: what lies after those in use.
+ * Searching for unknown logs, after those in use.
  */
 #ifndef NILFS2_VOL_LOGSEARCH_H
 #define NILFS2_VOL_LOGSEARCH_H
@@ -15,7 +15,7 @@ struct volume;
 
 struct logsearch {
 	struct volume *vol;
-	uint64_t next, end;	/* blocks still to look at */
+	uint64_t next, end;	/* blocks still to be searched */
 	uint64_t ahead;		/* read ahead up to here */
 	struct summary summary;
 };

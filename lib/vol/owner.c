@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whose a device is.
+ * What a device contains.
  *
- * A device that was given to something else often has the second superblock of
- * its last volume still, and would be made that volume again by a repair.  What
- * libblkid finds decides, with the two exceptions that a volume in use makes.
+ * A device that was reused often still has the second superblock of its last
+ * volume, and a repair would make it that volume again.  The result of libblkid
+ * decides, with two exceptions for a volume in use.
  */
 #include "vol/owner.h"
 

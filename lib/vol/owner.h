@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whose a device is: what to ask before it is written to. */
+/* What a device contains, to be checked before it is written to. */
 #ifndef NILFS2_VOL_OWNER_H
 #define NILFS2_VOL_OWNER_H
 
@@ -11,22 +11,22 @@
 
 struct owner {
 	bool nilfs;		/* it has a superblock with the magic number */
-	bool foreign;		/* something else has a signature on it */
+	bool foreign;		/* it has the signature of something else */
 	char what[PROBE_DESCRIPTION_MAX];	/* "is an ext4 file system" */
 };
 
 /*
- * Finds out whose DEV, an image file or block device, is.  While the first
- * superblock has its magic number, partition tables do not count (boot code
- * looks like one), nor does what lies inside the segments (content of files).
- * Where libblkid cannot tell nobody else is known.
+ * Determines what DEV, an image file or block device, contains.  If the first
+ * superblock has its magic number, partition tables are ignored (boot code
+ * looks like one), and so are signatures inside the segments (content of
+ * files).  If libblkid cannot tell, nothing else is assumed.
  */
 void owner_find(struct owner *owner, const struct context *cx,
 		struct dev *dev);
 
 /*
- * For a writer: -EINVAL where DEV is somebody else's.  HINT is what to do then,
- * for the end of the message, or "".
+ * For a writer: -EINVAL if DEV contains something else.  HINT is appended to
+ * the message, or "".
  */
 int owner_check(struct context *cx, struct dev *dev, const char *hint);
 
@@ -35,9 +35,9 @@ int owner_fail(struct context *cx, const struct dev *dev,
 	       const struct owner *owner, const char *hint);
 
 /*
- * Has FILE, a devfile, notice if somebody else changes its volume from now on
- * (devfile_guard()).  Where no second superblock is, a segment may be, which on
- * zones is written past FILE.
+ * Makes FILE, a devfile, detect changes of its volume by other programs
+ * (devfile_guard()).  If there is no second superblock, its place may be in a
+ * segment, which on zones is written bypassing FILE.
  */
 void owner_guard(struct dev *file);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Looking for the name of an inode.
+ * Finding the path of an inode.
  *
- * An inode does not know its names, so directories are read, the ones nearest
- * to the root first, until one has an entry for it.  Each directory that was
- * met is remembered by number, parent and name.  A tree that is a ring would
- * never end; no more directories are entered than the checkpoint has inodes.
+ * An inode does not contain its names, so directories are read, the ones
+ * nearest to the root first, until one has an entry for it.  Each directory is
+ * remembered by number, parent and name.  In case of loops, no more directories
+ * are read than the checkpoint has inodes.
  */
 #include "vol/pathname.h"
 
@@ -58,7 +58,7 @@ static bool is_dot(const char *name)
 	return !strcmp(name, ".") || !strcmp(name, "..");
 }
 
-/* Adds what directory AT holds: 1 once the wanted inode is the last step. */
+/* Adds the directories in directory AT: 1 once the inode was found. */
 static int enter(struct search *s, struct context *cx, size_t at)
 {
 	struct dir_cursor cur = { 0 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a cleaner must leave alone although it is dead.
+ * Dead blocks that a cleaner must not free.
  *
- * Two protections are independent of each other.  Segments written since the
- * older superblock was hold the way back to it.  Blocks that were alive in a
- * checkpoint of the last minutes or hours are kept because the user may still
- * want to make that checkpoint a snapshot.
+ * There are two independent rules.  Segments written since the older superblock
+ * are needed to mount by it.  Blocks that were live in a checkpoint of the last
+ * minutes or hours are kept because the user may still make that checkpoint a
+ * snapshot.
  */
 #include "vol/protection.h"
 

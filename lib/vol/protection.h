@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What a cleaner must leave alone although it is dead. */
+/* Dead blocks that a cleaner must not free. */
 #ifndef NILFS2_VOL_PROTECTION_H
 #define NILFS2_VOL_PROTECTION_H
 

@@ -18,7 +18,7 @@
 #include "vol/logcheck.h"
 #include "vol/volume.h"
 
-/* What a walk along the chain of logs knows. */
+/* State of a walk along the chain of logs. */
 struct walk {
 	struct volume *vol;
 	struct recovery *rec;
@@ -63,7 +63,7 @@ static void note_orphan(struct walk *w, unsigned int flags)
 		w->rec->orphans_end = w->pseg;
 }
 
-/* Takes the log at the walk's place, known to be valid, into account. */
+/* Records the current log of the walk, which is valid. */
 static int note_log(struct walk *w, struct context *cx,
 		    const struct nilfs_segment_summary *ss)
 {

@@ -2,9 +2,9 @@
 /*
  * Where the latest super root is.
  *
- * The superblock points to a log with a super root.  Where the volume was
- * unmounted cleanly that is the latest; otherwise the chain of logs after it
- * is followed, because the kernel updates superblocks only now and then.
+ * The superblock names a log with a super root.  If the volume was unmounted
+ * cleanly that is the latest; otherwise the chain of logs after it is followed,
+ * because the kernel updates superblocks rarely.
  */
 #ifndef NILFS2_VOL_RECOVERY_H
 #define NILFS2_VOL_RECOVERY_H

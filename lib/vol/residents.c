@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is in a segment.
+ * The blocks of a segment.
  *
- * The logs of the segment say what each block was when it was written, the DAT
- * whether it still is: a block with a virtual number is the one that the entry
- * points to, a block of the DAT the one that the DAT's map points to.
+ * The logs of the segment list what each block was when it was written; the DAT
+ * shows whether it still is: a block with a virtual number is current if its
+ * entry points to it, a block of the DAT if the DAT's map does.
  */
 #include "vol/residents.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What is in a segment: the blocks that its logs list and that are still
- * there, alive or dead, in the order of the disk.
+ * The blocks of a segment that its logs list and that are still there, live or
+ * dead, in the order of the disk.
  *
- * What the logs list and the DAT has elsewhere, or not at all, is passed over:
- * nobody will ever ask for it.
+ * Listed blocks that the DAT has elsewhere, or not at all, are skipped: they
+ * are not referred to any more.
  */
 #ifndef NILFS2_VOL_RESIDENTS_H
 #define NILFS2_VOL_RESIDENTS_H
@@ -22,7 +22,7 @@ struct volume;
 
 struct resident {
 	uint64_t blocknr;
-	struct segsum_block block;	/* as it is listed */
+	struct segsum_block block;	/* as listed */
 	enum liveness_kind kind;
 	/* Of a virtual block: the checkpoints [start, end) that it belongs to. */
 	uint64_t start, end;

@@ -190,7 +190,7 @@ static bool is_synced(const struct salvager *s, unsigned int flags)
 	       (s->in_dsync || s->after_hole || (flags & NILFS_SS_LOGBGN));
 }
 
-/* A log whose checksums match: what was damaged before it was complete. */
+/* A log whose checksums match: damage happened before it was complete. */
 static int take_log(struct salvager *s, struct context *cx,
 		    const struct nilfs_segment_summary *ss)
 {
@@ -208,7 +208,7 @@ static int take_log(struct salvager *s, struct context *cx,
 	return err;
 }
 
-/* A log whose summary alone is right. */
+/* A log of which only the summary is valid. */
 static int pass_over(struct salvager *s, struct context *cx,
 		     const struct nilfs_segment_summary *ss)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The summary of a log, read: which block of the log belongs to what.
+ * Reading the summary of a log: what each block of the log belongs to.
  */
 #ifndef NILFS2_VOL_SUMMARY_H
 #define NILFS2_VOL_SUMMARY_H

@@ -2,10 +2,9 @@
 /*
  * The targets of symbolic links.
  *
- * NILFS2 keeps every target in data blocks, however short.  The kernel looks
- * at one page of them and no further, so no more is looked at here.  A target
- * is a few bytes that nobody looks at twice: they are read past the cache,
- * without the rest of their block.
+ * NILFS2 keeps every target in data blocks, however short.  The kernel reads at
+ * most one page of them, and so does this.  A target is a few bytes that are
+ * needed once: they are read bypassing the cache.
  */
 #include "vol/symlink.h"
 
@@ -13,14 +12,20 @@
 
 #include "vol/volume.h"
 
+/* Bytes of the target, as the size has it. */
+static size_t longest(const struct nilfs_inode *inode)
+{
+	uint64_t size = le64_get(inode->i_size);
+
+	return size < SYMLINK_TARGET_MAX ? (size_t)size : SYMLINK_TARGET_MAX;
+}
+
 int symlink_target(struct file *file, struct context *cx,
 		   char target[SYMLINK_TARGET_MAX + 1], size_t *len)
 {
-	uint64_t size = le64_get(file->inode.i_size);
 	const struct volume *vol = file->vol;
 	uint32_t block_size = vol->geo.block_size;
-	size_t end =
-		size < SYMLINK_TARGET_MAX ? (size_t)size : SYMLINK_TARGET_MAX;
+	size_t end = longest(&file->inode);
 	size_t at;
 
 	for (at = 0; at < end; at += block_size) {
@@ -40,4 +45,16 @@ int symlink_target(struct file *file, struct context *cx,
 	target[at < end ? at : end] = '\0';
 	*len = strlen(target);
 	return 0;
+}
+
+int symlink_is_whole(struct volume *vol, struct context *cx, uint64_t ino,
+		     const struct nilfs_inode *inode, size_t *len)
+{
+	char target[SYMLINK_TARGET_MAX + 1];
+	struct file file;
+	int ret = file_init(&file, cx, vol, ino, inode);
+
+	if (!ret)
+		ret = symlink_target(&file, cx, target, len);
+	return ret ? ret : *len == longest(inode);
 }

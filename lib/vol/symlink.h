@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Where a symbolic link points to. */
+/* The targets of symbolic links. */
 #ifndef NILFS2_VOL_SYMLINK_H
 #define NILFS2_VOL_SYMLINK_H
 
@@ -18,5 +18,15 @@
  */
 int symlink_target(struct file *file, struct context *cx,
 		   char target[SYMLINK_TARGET_MAX + 1], size_t *len);
+
+/*
+ * Whether the target of symbolic link INODE, number INO, is as long as the size
+ * says: 1; 0 where a zero byte or a hole cuts it short after *LEN bytes.  The
+ * kernel writes none of these (nilfs_symlink); readlink() ends there, and a
+ * lookup takes an empty target for the directory that the link is in
+ * (pick_link).  -EUCLEAN, -EIO as file_block().
+ */
+int symlink_is_whole(struct volume *vol, struct context *cx, uint64_t ino,
+		     const struct nilfs_inode *inode, size_t *len);
 
 #endif

@@ -2,10 +2,10 @@
 /*
  * Opening a volume: superblocks, latest super root, metadata files.
  *
- * The order is that of a mount.  Both superblocks are read and one chosen;
- * its log leads to the latest super root, which holds the inodes of DAT,
- * cpfile and SUFILE.  Where the chosen copy leads nowhere the other one is
- * tried, and the chain of logs is then followed even on a clean volume.
+ * The order is that of a mount.  Both superblocks are read and one chosen; its
+ * log leads to the latest super root, which contains the inodes of DAT, cpfile
+ * and SUFILE.  If the chosen copy leads to none the other one is tried, and the
+ * chain of logs is then followed even on a clean volume.
  */
 #include "vol/volume.h"
 
@@ -50,7 +50,7 @@ static bool read_copy(struct volume *vol, struct context *cx, int i)
 	return false;
 }
 
-/* No copy is one; what is there instead is said where that is known. */
+/* Neither copy is valid; reports what the device contains instead, if known. */
 static int no_super(struct volume *vol, struct context *cx)
 {
 	struct owner owner;
@@ -77,15 +77,15 @@ static int choose_super(struct volume *vol, struct context *cx)
 	return no_super(vol, cx);
 }
 
-/* Verdicts with which the volume can still be read, as far as it is there. */
+/* Verdicts with which the rest of the volume can still be read. */
 static bool is_readable(enum rule rule)
 {
 	return rule == RULE_OK || rule_has(rule, RULE_READABLE);
 }
 
 /*
- * Of a device that was cut, the segments that are there at least in part:
- * what is not there cannot be read, and its number may be any.
+ * For a truncated device, the segments that exist at least in part; reading the
+ * missing part fails.
  */
 static void clip_to_device(struct nilfs_geometry *geo)
 {
@@ -175,7 +175,7 @@ static int find_latest(struct volume *vol, struct context *cx)
 	return err;
 }
 
-/* What leads nowhere is for who asks it something. */
+/* A broken root of a map is reported by functions that use it. */
 static int forgive_root(const struct file *file, struct context *cx, int err)
 {
 	if (!file->map.broken)
@@ -313,4 +313,13 @@ void volume_close(struct volume *vol)
 	rollforward_free(vol->rollforward);
 	cache_close(vol->cache);
 	free(vol);
+}
+
+char *volume_label(const struct volume *vol, char buf[VOLUME_LABEL_MAX])
+{
+	const struct nilfs_super_block *sb = volume_super(vol);
+
+	memcpy(buf, sb->s_volume_name, sizeof(sb->s_volume_name));
+	buf[sizeof(sb->s_volume_name)] = '\0';
+	return buf;
 }

@@ -41,7 +41,7 @@ struct volume {
 	struct nilfs_super_root super_root;	/* its head; inodes by file */
 	struct palloc dat_palloc, ifile_palloc;
 	struct file dat, cpfile, sufile;
-	struct rollforward *rollforward;	/* NULL unless asked for */
+	struct rollforward *rollforward;	/* NULL unless requested */
 };
 
 /*
@@ -59,9 +59,9 @@ int volume_open(struct volume **volp, struct context *cx, struct dev *dev,
 		const struct volume_options *options);
 
 /*
- * Opens it no further than the superblock that counts: geometry and cache are
- * there, logs can be read, metadata files cannot.  For volumes whose super
- * root is lost.  Failures as volume_open().
+ * Opens only the superblock in use: geometry and cache are available, logs can
+ * be read, metadata files cannot.  For volumes whose super root is lost.
+ * Failures as volume_open().
  */
 int volume_open_bare(struct volume **volp, struct context *cx,
 		     struct dev *dev);
@@ -97,6 +97,10 @@ volume_super(const struct volume *vol)
 {
 	return &vol->super[vol->super_used];
 }
+
+/* Copies the label, which need not be text, as a string, and returns BUF. */
+#define VOLUME_LABEL_MAX 81
+char *volume_label(const struct volume *vol, char buf[VOLUME_LABEL_MAX]);
 
 /*
  * Reads COUNT whole blocks at BLOCKNR past the cache, for payload that is

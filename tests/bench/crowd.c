@@ -14,7 +14,7 @@
 #include "disk/dat.h"
 #include "disk/palloc.h"
 #include "disk/segusage.h"
-#include "gc/onelog.h"
+#include "gc/move/onelog.h"
 #include "log/repairwriter.h"
 
 #define TIME 1000000000

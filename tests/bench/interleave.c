@@ -20,7 +20,6 @@
  * time, to the reference's.
  * On a busy machine the least times are the ones to believe.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
  * No file system work at all: the same bytes in large requests through a
  * small reused buffer.  What a tool takes beyond this is its own doing.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>

@@ -17,7 +17,6 @@
  *
  * Without OUT it only reads.  It says how many files, bytes and blocks.
  */
-#define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

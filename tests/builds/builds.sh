@@ -1,17 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # builds.sh [TARGET...]: the tools as other compilers make them, for other
-# machines.
+# machines, as a table.
 #
+#	bare	this compiler, no optional library
 #	clang	another compiler
 #	s390x	big-endian, run by qemu-user
-#	i686	32 bits: only if asked for, as it has no __int128 yet to build with
-#	musl	another C library: only if asked for
+#	i686	32 bits
+#	musl	another C library
 #
 # Each builds all tools without a warning, passes the unit tests, and does a few
 # jobs; every byte they write and print must be what this build wrote.  A target
-# whose compiler is not there is skipped.  Libraries for other machines come
-# from Debian's archive, into the build directory; nothing is installed.
+# whose compiler is not there is skipped.  Libraries for other machines and the
+# sources of those for musl come from Debian's archive, into the build directory;
+# nothing is installed.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -20,36 +22,52 @@ at=$NILFS2_BUILD/tests/builds/work
 mkdir -p "$at"
 at=$(cd "$at" && pwd)
 
-count=0 failed=0
-
-# result STATUS TEXT
-result()
+# row TARGET PART CASES FAILURES
+row()
 {
-	count=$((count + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $count - $2"
-	else
-		echo "not ok $count - $2"
-		failed=1
-	fi
+	printf '%-8s %-12s %6s %8s\n' "$@"
+}
+
+# apt DIR ARGUMENT...: apt-get with its state in DIR, for the archives of Debian
+# and what $apt_options say.
+apt()
+{
+	local dir=$1
+	shift
+	(cd "$dir" && apt-get -qq -o Dir::State="$dir/state" \
+		-o Dir::State::status="$dir/status" \
+		-o Dir::Cache="$dir/cache" -o Dir::Etc::sourcelist=/dev/null \
+		-o Dir::Etc::sourceparts="$dir/sources" \
+		-o APT::Sandbox::User="$(id -un)" "${apt_options[@]}" "$@")
+}
+
+# archive DIR: begins with the lists of packages and sources.
+archive()
+{
+	local list
+
+	mkdir -p "$1/state/lists/partial" "$1/cache/archives/partial" \
+		"$1/sources"
+	: >"$1/status"
+	for list in /etc/apt/sources.list /etc/apt/sources.list.d/debian*; do
+		[ ! -f "$list" ] || sed -e 's/^Types:.*/Types: deb deb-src/' \
+			-e '/^deb /{p;s/^deb /deb-src /}' "$list" \
+			>"$1/sources/${list##*/}"
+	done
+	apt "$1" update
 }
 
 # sysroot ARCH: its libraries, unpacked in $root.
 sysroot()
 {
-	local dir=$at/sysroot-$1 options
+	local dir=$at/sysroot-$1
+	local apt_options=(-o APT::Architecture="$1" -o APT::Architectures="$1")
 
 	root=$dir/root
 	[ ! -d "$root" ] || return 0
-	mkdir -p "$dir/state/lists/partial" "$dir/cache/archives/partial"
-	: >"$dir/status"
-	options=(-qq -o APT::Architecture="$1" -o APT::Architectures="$1"
-		-o Dir::State="$dir/state" -o Dir::State::status="$dir/status"
-		-o Dir::Cache="$dir/cache" -o APT::Sandbox::User="$(id -un)")
-	# A list that cannot be had just now may not be needed.
-	(cd "$dir" && { apt-get "${options[@]}" update || true; } &&
-		apt-get "${options[@]}" download zlib1g zlib1g-dev \
-			libuuid1 uuid-dev) >"$dir/log" 2>&1 || return
+	mkdir -p "$dir"
+	{ archive "$dir" && apt "$dir" download zlib1g zlib1g-dev libuuid1 \
+		uuid-dev; } >"$dir/log" 2>&1 || return
 	mkdir "$root"
 	for deb in "$dir"/*.deb; do
 		dpkg -x "$deb" "$root"
@@ -68,6 +86,12 @@ cross()
 }
 
 # Each sets the arguments of configure, and what runs its programs.
+target_bare()
+{
+	arguments=(--without-blkid --without-zbd --without-archive
+		--without-deflate --without-isal)
+}
+
 target_clang()
 {
 	command -v clang >/dev/null || { why="needs clang"; return 1; }
@@ -86,26 +110,72 @@ target_s390x()
 	cross s390x s390x-linux-gnu s390x-linux-gnu
 }
 
-# Of Debian's libraries headers that do not ask for glibc, and what is in them
-# for any C library.
+# musl_libraries DIR: zlib and libuuid from their sources, in DIR/lib, DIR/include.
+musl_libraries()
+(
+	set -e
+	apt_options=()
+	mkdir -p "$1/lib" "$1/include/uuid"
+	archive "$1"
+	apt "$1" source --download-only zlib util-linux
+	cd "$1"
+	for tar in zlib_*.orig.tar.* util-linux_*.orig.tar.*; do
+		tar xf "$tar"
+	done
+	(cd zlib-*/ && CC=musl-gcc ./configure --static --prefix="$1" &&
+		make -s libz.a install)
+	cd util-linux-*/
+	musl-gcc -c -O2 -w -D_GNU_SOURCE -DHAVE_ERR_H -DHAVE_GETRANDOM \
+		-DHAVE_LOFF_T -DHAVE_NANOSLEEP -DHAVE_NETINET_IN_H \
+		-DHAVE_NET_IF_H -DHAVE_SYS_FILE_H -DHAVE_SYS_IOCTL_H \
+		-DHAVE_TLS -DHAVE_UNISTD_H -Iinclude -idirafter "$1/include" \
+		libuuid/src/{clear,gen_uuid,isnull,pack,parse,unpack,unparse}.c \
+		lib/{md5,randutils,sha1}.c
+	ar rcs "$1/lib/libuuid.a" ./*.o
+	cp libuuid/src/uuid.h "$1/include/uuid/"
+)
+
+# musl before 1.2.5 has no statx().
+musl_statx()
+{
+	cat <<-'EOF'
+		#include <sys/stat.h>
+		#ifndef STATX_BASIC_STATS
+		#include <linux/stat.h>
+		#include <sys/syscall.h>
+		long syscall(long number, ...);
+		static inline int statx(int fd, const char *path, int flags,
+					unsigned int mask, struct statx *st)
+		{
+			return (int)syscall(SYS_statx, fd, path, flags, mask, st);
+		}
+		#endif
+	EOF
+}
+
 target_musl()
 {
-	local include=$at/musl-include lib=$at/musl-lib name
+	local dir=$at/musl-libraries name
 
 	command -v musl-gcc >/dev/null || { why="needs musl-gcc"; return 1; }
-	mkdir -p "$include" "$lib"
-	for name in linux asm-generic uuid zlib.h zconf.h; do
-		ln -sfn "/usr/include/$name" "$include/$name"
-	done
-	ln -sfn "/usr/include/$(gcc -print-multiarch)/asm" "$include/asm"
-	for name in libz.a libuuid.a; do
-		ln -sfn "/usr/lib/$(gcc -print-multiarch)/$name" "$lib/$name"
-	done
+	if [ ! -e "$dir/include/uuid/uuid.h" ]; then
+		mkdir -p "$dir/include"
+		for name in linux asm-generic; do
+			ln -sfn "/usr/include/$name" "$dir/include/$name"
+		done
+		ln -sfn "/usr/include/$(gcc -print-multiarch)/asm" \
+			"$dir/include/asm"
+		musl_statx >"$dir/include/statx.h"
+		musl_libraries "$dir" >"$dir/log" 2>&1 || {
+			why="sources of zlib and libuuid cannot be had"
+			return 1
+		}
+	fi
 	export PKG_CONFIG_LIBDIR=/nonexistent ZLIB_CFLAGS=' '
-	export UUID_CFLAGS=-I$include/uuid
+	export UUID_CFLAGS=-I$dir/include/uuid
 	export ZLIB_LIBS="-lz" UUID_LIBS="-luuid"
-	arguments=(CC=musl-gcc CPPFLAGS="-idirafter $include"
-		LDFLAGS="-static -L$lib")
+	arguments=(CC=musl-gcc LDFLAGS="-static -L$dir/lib"
+		CPPFLAGS="-D_GNU_SOURCE -isystem $dir/include -include statx.h")
 }
 
 # build DIR: configures and makes in it.
@@ -150,54 +220,52 @@ jobs()
 	) 2>&1 | sed "s,$2/,,g" >"$2/said"
 }
 
-# unit_tests DIR: all of them that the build has.
+# compare OUTPUT: how many files of it, and how many of them differ.
+compare()
+{
+	local name files=0 differ=0
+
+	for name in said image first compact copy; do
+		files=$((files + 1))
+		cmp "$at/native.jobs/$name" "$1/$name" >&2 ||
+			differ=$((differ + 1))
+	done
+	echo "$files $differ"
+}
+
+# unit_tests DIR: how many results they have, and how many failures.
 unit_tests()
 {
-	local tests
-
-	tests=$(cd "$source/tests/unit" && echo t_*.c)
-	tests=$(for name in ${tests//.c/}; do
-		grep -q "^tests/unit/$name\$(EXEEXT):" "$1/Makefile" &&
-			echo "tests/unit/$name"
-	done)
-	# shellcheck disable=SC2086
 	make -s -C "$1" -j2 -k check LOG_COMPILER="$emulator" check_DATA= \
-		check_PROGRAMS="$(echo $tests)" TESTS="$(echo $tests)" \
-		>"$1/check.log" 2>&1 || {
-		grep -E '^(FAIL|ERROR|XPASS)|error:' "$1/check.log"
-		return 1
-	}
+		TESTS='$(check_PROGRAMS)' >"$1/check.log" 2>&1
+	grep -E '^(FAIL|ERROR|XPASS)|error:' "$1/check.log" >&2
+	awk '$2 == "TOTAL:" { n = $3 }
+		$2 ~ /^(FAIL|XPASS|ERROR):$/ { bad += $3 }
+		END { print n + 0, n ? bad + 0 : 1 }' "$1/check.log"
 }
 
 # The environment of one is not that of the next.
 one_target()
 (
 	why='' emulator='' arguments=()
-	"target_$1" || { echo "skip $why"; exit 0; }
-	build "$at/$1" || { tail -n 5 "$at/$1/log"; echo "bad builds"; exit 0; }
-	echo "good builds"
+	"target_$1" || { echo "$1 skipped: $why"; exit 0; }
+	if ! build "$at/$1"; then
+		tail -n 5 "$at/$1/log" >&2
+		row "$1" builds 1 1
+		exit 0
+	fi
+	row "$1" builds 1 0
 	jobs "$at/$1" "$at/$1.jobs"
-	diff -rq "$at/native.jobs" "$at/$1.jobs" &&
-		echo "good writes and prints the same bytes" ||
-		echo "bad writes and prints the same bytes"
-	unit_tests "$at/$1" && echo "good passes the unit tests" ||
-		echo "bad passes the unit tests"
+	# shellcheck disable=SC2046
+	row "$1" "same bytes" $(compare "$at/$1.jobs")
+	# shellcheck disable=SC2046
+	row "$1" "unit tests" $(unit_tests "$at/$1")
 )
 
 emulator=
 jobs "$NILFS2_BUILD" "$at/native.jobs"
-for target in "${@:-clang}" $([ $# -gt 0 ] || echo s390x); do
-	while read -r word text; do
-		case $word in
-		good) result 0 "$target: $text" ;;
-		bad) result 1 "$target: $text" ;;
-		skip)
-			count=$((count + 1))
-			echo "ok $count - $target # SKIP $text"
-			;;
-		*) echo "# $word $text" ;;
-		esac
-	done < <(one_target "$target")
-done
-echo "1..$count"
-exit $failed
+row TARGET PART CASES FAILURES
+for target in "${@:-bare}" $([ $# -gt 0 ] || echo clang s390x i686 musl); do
+	one_target "$target"
+done | tee "$at/table"
+awk '$NF ~ /^[1-9][0-9]*$/ { bad = 1 } END { exit bad }' "$at/table"

@@ -6,7 +6,6 @@
  * time, in each way; fsck -y repairs it, and what is left is compared with the
  * sound image.  The result is a table; README.md says what its columns mean.
  */
-#define _GNU_SOURCE
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>

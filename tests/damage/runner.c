@@ -8,7 +8,6 @@
  * image afterwards is copied back.  Outcomes come to the parent as lines in a
  * pipe, short enough to be written at once.
  */
-#define _GNU_SOURCE
 #include "runner.h"
 
 #include <fcntl.h>

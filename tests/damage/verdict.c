@@ -6,7 +6,6 @@
  * which files are what they were.  Where it says that it could not repair all,
  * it may leave things as bad as they were, but not make them worse.
  */
-#define _GNU_SOURCE
 #include "verdict.h"
 
 #include <inttypes.h>

@@ -51,14 +51,50 @@ characters_match() {
 	dump.nilfs2 map -w 70 "$corpus/$1/image" >picture || return 1
 	# As many marks as segments, in lines of 70.
 	same "$(awk 'NR > 1' "$corpus/$1/lssu" | wc -l)" \
-		"$(sed '/^. clean$/,$d' picture | tr -d '\n' | wc -c)" ||
+		"$(sed -n 's/^ *[0-9]* \([^ ]*\)$/\1/p' picture |
+			tr -d '\n' | wc -c)" ||
 		[ "$(awk 'END { print NR }' "$corpus/$1/lssu")" -gt 2000 ]
 	! grep -q "$(printf '\033')" picture
+	grep -q '^one cell: ' picture
 }
 
 @test "plain characters, one a segment, where there is no terminal" {
 	cd "$BATS_TEST_TMPDIR"
 	each_image characters_match
+}
+
+@test "the title has label and size, whatever bytes the label has" {
+	cd "$BATS_TEST_TMPDIR"
+	image=$(copy_image cleaned)
+	dump.nilfs2 set --expert --fix-checksums "$image" super:1 \
+		's_volume_name=</title>"&' >/dev/null
+	dump.nilfs2 set --expert --fix-checksums "$image" super:2 \
+		's_volume_name=</title>"&' >/dev/null
+	run -0 dump.nilfs2 map "$image"
+	[ "${lines[0]}" = '</title>"&, 64 MiB' ]
+	dump.nilfs2 map --svg map.svg "$image"
+	grep -qF '<title>&lt;/title&gt;&quot;&amp;, 64 MiB</title>' map.svg
+	xmllint --noout map.svg
+}
+
+@test "every segment is drawn, by its class" {
+	cd "$BATS_TEST_TMPDIR"
+	for name in snapshots cleaned special; do
+		dump.nilfs2 map --svg map.svg "$corpus/$name/image"
+		dump.nilfs2 map --json "$corpus/$name/image" | jq -r '
+			[.segments | to_entries[].value | select(. > 0)] |
+			sort | .[]' >counts
+		# Legend: the text that follows a swatch.
+		sed -n 's/.*>[a-z, 0-9%]*: \([0-9]*\)<\/text>$/\1/p' map.svg |
+			sort -n >drawn
+		diff counts drawn
+		same "$(jq -s add counts)" "$(awk '
+			match($0, /width="[0-9]*" height="24" /) {
+				split($0, part, "\"")
+				cells += part[6] / 24
+			}
+			END { print cells }' map.svg)"
+	done
 }
 
 @test "colours when asked for" {

@@ -202,7 +202,7 @@ rows() {
 @test "bad columns, states and ranges are usage errors that say so" {
 	image=$corpus/empty/image
 	run -2 dump.nilfs2 segments -o live,nope "$image"
-	[[ $output == *"'nope' is no column; there are segment, state"* ]]
+	[[ $output == *"'nope' is not a column; valid are segment, state"* ]]
 	run -2 dump.nilfs2 segments -s nope "$image"
 	run -2 dump.nilfs2 segments --state nope "$image"
 	[[ $output == *"none of active, dirty"* ]]

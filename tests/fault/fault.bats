@@ -9,3 +9,8 @@ bats_require_minimum_version 1.5.0
 	run -0 "$BATS_TEST_DIRNAME/jobs.sh" -m 2
 	echo "$output"
 }
+
+@test "shrinking says so if a failed read leaves more than the smallest size" {
+	run -0 "$BATS_TEST_DIRNAME/jobs.sh" -k read shrink-min
+	echo "$output"
+}

@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# judge.sh [-w] [-s] IMAGE: what fsck.nilfs2 and dump.nilfs2 see of a volume after some
+# judge.sh [-w] IMAGE: what fsck.nilfs2 and dump.nilfs2 see of a volume after some
 # fault: the content of the latest state and of all snapshots.  It is repaired
 # as at boot first, if need be; that must make it sound and give nothing up.
 # Fails where it does not; prints "no volume" where there is none.
 #
 # With -w a superblock may have been wiped: by mkfs.nilfs2, which does that
-# first.  At boot it is not brought back, as it may have been meant.  With -s its
-# size may be any.
+# first.  At boot it is not brought back, as it may have been meant.  The last
+# line is the size of the volume.
 set -u
-repair=-fp size=.s_nsegments
+repair=-fp
 [ "$1" != -w ] || { repair=-fy; shift; }
-[ "$1" != -s ] || { size=0; shift; }
 image=$1
 
 case $(dump.nilfs2 ls "$image" 2>&1 >/dev/null) in
@@ -38,4 +37,5 @@ for cno in 0 $(dump.nilfs2 checkpoints -s --fast "$image" |
 	echo "$cno ${sum%% *}"
 done
 dump.nilfs2 info --json "$image" | jq -c "[.superblocks[0] |
-	.s_volume_name, $size, .s_feature_compat]"
+	.s_volume_name, .s_uuid, .s_checkinterval, .s_max_mnt_count, .s_c_interval,
+	.s_c_block_max, .s_feature_compat], .superblocks[0].s_nsegments"

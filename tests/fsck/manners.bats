@@ -244,7 +244,7 @@ judge() {
 @test "--list-rules is the table of the manual" {
 	run -0 fsck.nilfs2 --list-rules --json
 	[ "$(jq -c '.rules[] | select(.rule == "sb-sum")' <<<"$output")" = \
-		'{"rule":"sb-sum","number":1004,"severity":"fatal","danger":"safe","repair":"super","text":"the checksum of the super block does not match"}' ]
+		'{"rule":"sb-sum","number":1004,"severity":"fatal","danger":"safe","repair":"super","text":"the checksum of the superblock does not match"}' ]
 	jq -r '.rules[] | "\(.number)", "\(.rule):", .text,
 		"\(.severity) \(.danger) \(.repair)"' <<<"$output" >want
 	sed -n '/^\.TS/,/^\.TE/{/^[0-9]/,/^T}/{s/\\-/-/g;s/\t/ /g;s/^T} //;s/ T{//;p}}' \

@@ -253,7 +253,7 @@ ask_fsck() {
 	exec 9>&-
 	cat dialogue
 	[ "$status" -eq 8 ]
-	grep -q "image: somebody else changed the volume meanwhile; nothing was" \
+	grep -q "image: another program changed the volume; nothing was" \
 		dialogue
 	cmp image later
 }

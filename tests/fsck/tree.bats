@@ -309,3 +309,18 @@ vblock() {
 	[ "$(grep -c ^inode-blocks one)" -gt 20 ]
 	cmp one four
 }
+
+@test "a symbolic link whose block holds zeros is an error to every tool" {
+	image=$(copy_image special)
+	block=$(dump.nilfs2 bmap -b "$image" /types/symlink-short |
+		awk '$NF == "data" { print $5 }')
+	overwrite "$block" </dev/zero
+	says '^inode-symlink-target: checkpoint'
+	run -1 dump.nilfs2 export -q "$image" tree.tar
+	[[ $output == *"/types/symlink-short: symbolic link to nothing"* ]]
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"/types/symlink-short: the file was removed"* ]]
+	mkdir tree
+	dump.nilfs2 export -q "$image" tree
+	[ ! -L tree/types/symlink-short ]
+}

@@ -6,7 +6,6 @@
  * is compiled in under another name, and the image is a file without a name
  * that can be changed and put back as memory.
  */
-#define _GNU_SOURCE
 #include "arena.h"
 
 #include <fcntl.h>

@@ -5,7 +5,6 @@
  * Findings are taken from the lines that users see: each begins with the slug
  * of its rule.
  */
-#define _GNU_SOURCE
 #include "checker.h"
 
 #include <stdlib.h>

@@ -15,7 +15,6 @@
  * The commands are those of dump.nilfs2 itself: its sources are compiled in,
  * with main() renamed.
  */
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  * piece; it is small, and what the copy costs is small beside three runs of the
  * checker.
  */
-#define _GNU_SOURCE
 #include "repairing.h"
 
 #include <stdbool.h>

@@ -55,7 +55,7 @@ value() {
 		checkpoints -s >held
 		run delete --delete-checkpoints .. $option
 		[ "$status" -eq "$([ -n "$option" ]; echo $?)" ]
-		[[ $output == *"checkpoint $latest: stays: is the latest"* ]]
+		[[ $output == *"checkpoint $latest is the latest, kept"* ]]
 		[ -n "$option" ] || [ "$(grep -c 'is a snapshot' \
 			<<<"$output")" -eq "$(wc -l <held)" ]
 		[ -z "$option" ] || [[ $output != *"is a snapshot"* ]]
@@ -72,7 +72,7 @@ $((latest + 1))")
 	before=$(cksum <"$image")
 	for cno in "$(checkpoints | tail -n 1)" "$(checkpoints -s | head -n 1)"; do
 		run -1 delete --delete-checkpoints "$cno"
-		[[ $output == *"checkpoint $cno: stays: "* ]]
+		[[ $output == *"checkpoint $cno is "*", kept"* ]]
 		[ "$(cksum <"$image")" = "$before" ]
 	done
 }

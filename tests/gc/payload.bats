@@ -41,7 +41,7 @@ leaves_alone() {
 	echo "$*"
 	cp "$image" "$copy"
 	run --separate-stderr -3 gc --json "$@"
-	[[ $stderr == *"segment $segment: left alone: the log at block "*" does \
+	[[ $stderr == *"segment $segment: skipped: the log at block "*" does \
 not match its checksum; blocks of "*/kept* ]] || return
 	is_marked
 	[ "$(dump.nilfs2 cat "$image" /kept | cksum)" = "$sum" ]
@@ -68,7 +68,7 @@ not match its checksum; blocks of "*/kept* ]] || return
 	timeless <<<"$output" >forecast
 	run --separate-stderr -3 gc --json --verify
 	diff forecast <(timeless <<<"$output")
-	[[ $stderr == *"segment $segment: left alone: "*"blocks of /"* ]]
+	[[ $stderr == *"segment $segment: skipped: "*"blocks of /"* ]]
 	[ "$(jq .result.segments_left <<<"$output")" -eq 1 ]
 	[ "$(jq .result.segments_cleaned <<<"$output")" -gt 0 ]
 	is_marked

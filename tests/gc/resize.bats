@@ -53,7 +53,8 @@ segments_of() {
 	done
 }
 
-@test "compacted and shrunk, an image is no larger than one that is made so" {
+# Virtual block numbers have gaps, which the DAT of a new volume has not.
+@test "compacted and shrunk, an image is at most a segment larger than a new one" {
 	for name in small-files deep-1k sparse-2k nearly-full; do
 		image=$(copy_image "$name")
 		gc --compact --shrink >/dev/null
@@ -63,7 +64,8 @@ segments_of() {
 			-b $((1024 << $(super_of "$image" s_log_block_size))) \
 			-B "$(super_of "$image" s_blocks_per_segment)" made
 		echo "$name: $(size_of "$image"), $(size_of made)"
-		[ "$(size_of "$image")" -le "$(size_of made)" ]
+		segment=$(($(stat -c %s made) / $(segments_of made)))
+		[ "$(size_of "$image")" -le $(($(size_of made) + segment)) ]
 	done
 }
 
@@ -85,10 +87,10 @@ segments_of() {
 		run gc --shrink=5M
 		[ "$status" -eq 1 ]
 		[ "$(cksum <"$image")" = "$sum" ]
-		least=$(sed -n 's/.*at least \([0-9]*\) are.*/\1/p' <<<"$output")
+		least=$(sed -n 's/.*in use need \([0-9]*\).*/\1/p' <<<"$output")
 		run gc "--shrink=$((least - 4096))"
 		[ "$status" -eq 1 ]
-		[[ $output == *"at least $least are needed"* ]]
+		[[ $output == *"in use need $least"* ]]
 		[ "$(cksum <"$image")" = "$sum" ]
 		gc "--shrink=$least"
 		[ "$(size_of "$image")" -eq "$least" ]

@@ -85,7 +85,7 @@ value() {
 	moved=$(hot --hot-file /kept --file-blocks "$blocks")
 	[ "$moved" -le 254 ]
 	run -1 gcsim.nilfs2 --hot-file /none "$image"
-	[[ $output == *"/none: there is no such file"* ]]
+	[[ $output == *"/none: no such file on the volume"* ]]
 	run -1 gcsim.nilfs2 --hot-file /kept --hot-file kept "$image"
 	[[ $output == *"more blocks of hot files than live"* ]]
 	run -2 gcsim.nilfs2 --hot-file /kept
@@ -181,10 +181,16 @@ value() {
 }
 
 @test "pictures and curves" {
-	sim --svg picture.svg --curve -p greedy --json >said
+	sim --svg picture.svg --curve -p timestamp -p greedy --json >said
 	[ "$(jq '.curve | length' said)" -gt 100 ]
-	grep -q '<polyline.*points="0.0,' picture.svg
-	! command -v xmllint || xmllint --noout picture.svg
+	# Two plots of two curves, with a legend; two maps.
+	[ "$(grep -c '<polyline.*points="[0-9.]*,[0-9.]* ' picture.svg)" -eq 4 ]
+	for policy in timestamp greedy; do
+		[ "$(grep -c ">$policy</text>" picture.svg)" -eq 2 ]
+		grep -q ">Segments at the end: $policy<" picture.svg
+	done
+	grep -q '>blocks written by the user</text>' picture.svg
+	xmllint --noout picture.svg
 	sim --wear -p greedy --json >said
 	[ "$(jq '[.wear[].count] | add' said)" -eq 200 ]
 }

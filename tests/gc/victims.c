@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "dev/devfile.h"
-#include "gc/facts.h"
-#include "gc/policy.h"
+#include "gc/plan/facts.h"
+#include "gc/plan/policy.h"
 
 static int list(const struct facts *f, const struct policy *policy)
 {

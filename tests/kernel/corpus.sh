@@ -119,7 +119,7 @@ as_meant() {
 
 # A slow machine can miss the moment that a recipe is about: tried again.
 build_one() (
-	SIZE=64M MKFS='' TIMEOUT=120 KILL_ON='' BACKEND=uml
+	SIZE=64M MKFS='' TIMEOUT=600 KILL_ON='' BACKEND=uml
 	. /dev/stdin < <(source_of "$1")
 	work=$2/.$1.$$
 	trap 'rm -rf "$work"' EXIT

@@ -28,7 +28,7 @@ IMAGEs are block devices $DEV1, $DEV2, ...
 
   --backend uml|qemu|ppc64
                         which guest (default uml)
-  --timeout SECONDS     stop a guest that takes longer (default 120)
+  --timeout SECONDS     stop a guest that takes longer (default 300)
   --kill-after SECONDS  cut the guest's power so long after SCRIPT started
   --kill-on PATTERN     cut it when PATTERN is seen in SCRIPT's output
   --mem SIZE            the guest's memory (default 512M)
@@ -245,7 +245,7 @@ run() {
 	return "$status"
 }
 
-backend=uml timeout=120 kill_after='' kill_on='' mem=512M share='' dmesg=''
+backend=uml timeout=300 kill_after='' kill_on='' mem=512M share='' dmesg=''
 dir='' guest='' leash='' images=() zoned=() arguments=() script=''
 
 while [ $# -gt 0 ]; do

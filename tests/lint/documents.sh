@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the documents name is in the tree: files, folders and functions; and the
-# documents are in the release archive.
+# Documents name existing files, folders and functions; they are in the release
+# archive; README.md lists the packages that the scripts install.
 #
-# A path counts if it begins with a folder of the project or ends like a file of
-# the source.  It stands for a file from the top, or anywhere below the folder of
-# the document; it may lack its .c or .h.  A word of capitals in it is a
-# placeholder: derive_NAME.c.
+# A word is a path if it begins with a folder of the project or has the suffix of
+# a source file.  It is relative to the top or to any folder below that of the
+# document, and may lack .c or .h.  A word of capitals in it is a placeholder:
+# derive_NAME.c.
 # shellcheck source=tests/lint/lint.sh
 . "$(dirname "$0")/lint.sh"
 
@@ -20,8 +20,8 @@ endings='[ch]|def|awk|am|in|sh|bash|bats|case|pl|md'
 documents=$(ls ./*.md && find lib mkfs dump fsck gc tests doc \
 	\( -name '*.md' -o -name README \) 2>/dev/null | sort)
 
-# "DOCUMENT PATH" for each of the words of a document that look like paths; not
-# of the kernel's source.
+# Prints "DOCUMENT PATH" for each word of a document that looks like a path, except
+# paths of the kernel's source.
 paths_of()
 {
 	tr -s ' \t()[],;:"`|' '\n' <"$1" |
@@ -30,8 +30,8 @@ paths_of()
 	grep -vE '^-|^/|^\*\.|^\.|^fs/' | sort -u | sed "s|^|${1#./} |"
 }
 
-# Reads the tree's files, an empty line, and what paths_of() prints: the lines of
-# that without a file.
+# Reads the tree's files, an empty line, and the output of paths_of(); prints the
+# lines of the latter that match no file.
 missing()
 {
 	awk '
@@ -66,8 +66,8 @@ missing()
 			for (i in names)
 				kept[names[i]] = 1
 		}
-		!NF { told = 1; next }
-		!told { files[++n] = $1; known[$1] = 1; next }
+		!NF { complete = 1; next }
+		!complete { files[++n] = $1; known[$1] = 1; next }
 		{
 			folder = $1
 			sub(/[^\/]*$/, "", folder)
@@ -92,7 +92,7 @@ functions_of()
 		paths_of "$document"
 	done
 } | missing >"$lint_list"
-lint_none "every file that a document names is there"
+lint_none "every file that a document names exists"
 
 lint_files -name '*.[ch]' -o -name '*.sh' -o -name '*.bash' | xargs sed -nE \
 	-e 's/^[A-Za-z_][^(=;]*[ *]([a-z][a-z0-9_]*)\(.*/\1/p' \
@@ -104,9 +104,9 @@ for document in $documents; do
 	functions_of "$document" | comm -23 - "$functions" |
 		sed "s|^|${document#./}: |"
 done >"$lint_list"
-lint_none "every function that a document names is there"
+lint_none "every function that a document names exists"
 
-# By its name, or with its folder.
+# Listed by its name, or by its folder.
 for document in $documents; do
 	document=${document#./}
 	folder=${document%/*}
@@ -115,5 +115,13 @@ for document in $documents; do
 		echo "$document"
 done >"$lint_list"
 lint_none "every document is in the release archive"
+
+# shellcheck source=scripts/packages.sh
+. "$lint_top/scripts/packages.sh"
+# shellcheck disable=SC2154,SC2086
+printf '%s\n' $build_packages $test_packages | while read -r package; do
+	grep -qE "(^|[ |])$package([,; |]|\$)" README.md || echo "$package"
+done >"$lint_list"
+lint_none "README.md lists every package that building and testing need"
 
 lint_done

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What --help says and what the manual page says are the same options.
+# --help and the manual page have the same options.
 #
-# An option of a page is one that stands in a tag: the line after .TP or .TQ,
-# or the text of .IP.  The running text may speak of other programs' options.
+# An option of a page is one in a tag: the line after .TP or .TQ, or the text of
+# .IP.  The running text may mention options of other programs.
 # shellcheck source=tests/lint/lint.sh
 . "$(dirname "$0")/lint.sh"
 
@@ -68,9 +68,9 @@ for page in $(pages); do
 	options_of_help "$tool" >"$help"
 	options_of_page "$(path_of "$page")" >"$manual"
 	comm -23 "$help" "$manual" >"$lint_list"
-	lint_none "$page tells every option of --help"
+	lint_none "$page has every option of --help"
 	comm -13 "$help" "$manual" >"$lint_list"
-	lint_none "$page tells no option that $tool has not"
+	lint_none "$page has no option that $tool lacks"
 	: >"$lint_list"
 	[ -s "$help" ] || echo "$tool --help shows no options" >"$lint_list"
 	lint_none "$tool --help shows options"
@@ -81,16 +81,16 @@ for page in $(pages); do
 	grep -q 'does not bound the process, which has several of them' ||
 		echo "$page"
 done >"$lint_list"
-lint_none "every page tells what --max-memory is the memory of"
+lint_none "every page says that --max-memory does not bound the process"
 for page in $(all_pages); do
 	[ -f "$(path_of "$page")" ] || echo "$page"
 done >"$lint_list"
-lint_none "every page of the build's list is there"
+lint_none "every page of the build's list exists"
 if command -v groff >/dev/null; then
 	for page in $(all_pages); do
 		groff -man -t -Tutf8 -ww "$(path_of "$page")" 2>&1 >/dev/null
 	done >"$lint_list"
-	lint_none "no page has what groff warns of"
+	lint_none "groff warns of no page"
 else
 	lint_count=$((lint_count + 1))
 	echo "ok $lint_count # SKIP groff is missing"

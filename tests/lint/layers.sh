@@ -46,7 +46,8 @@ order()
 	case $1 in
 	fsck) echo witness plan past dat derive maps checkpoints tree \
 		names segments super zones account apply top ;;
-	gc) echo top sim ;;
+	gc) echo plan sim move clean compact resize tune top ;;
+	mkfs) echo populate source tar plan top ;;
 	esac
 }
 
@@ -83,7 +84,7 @@ for folder in "$lint_top"/lib/* "$lint_top"/mkfs "$lint_top"/dump \
 	check_room "$folder" >"$lint_list"
 	lint_none "$folder includes only what it stands on"
 done
-for tool in fsck gc; do
+for tool in mkfs fsck gc; do
 	check_order $tool >"$lint_list"
 	lint_none "the sub-modules of $tool include each other in one direction"
 done

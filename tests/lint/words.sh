@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Words of our own where the field has one: in names, comments, messages and
-# documents.  The table has a word, as a pattern, and what to write instead.
+# Words for which the field has others: in names, comments, messages and documents.
+# The table has a word, as a pattern, and what to write instead.
 # shellcheck source=tests/lint/lint.sh
 . "$(dirname "$0")/lint.sh"
 
@@ -11,6 +11,7 @@ sources=$(lint_files -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o \
 	grep -v '^tests/lint/words\.sh$')
 
 cd "$lint_top" || exit 99
+sources="$sources NEWS $(ls ./*.md doc/*.md)"
 
 while read -r word better; do
 	# shellcheck disable=SC2086

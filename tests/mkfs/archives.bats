@@ -216,5 +216,5 @@ fails() {
 	tar tvf self.tar
 	image 16M
 	run -1 mkfs -B 64 -d self.tar image
-	[[ $output == *"hard link to what did not come before it"* ]]
+	[[ $output == *"hard link to a file that did not precede it"* ]]
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Filling a volume goes wrong: the status says so, a message names what it was,
-# and nothing is left that passes for a volume.
+# When filling a volume fails, the exit status is 1, the message names the file,
+# and no valid volume is left.
 
 bats_require_minimum_version 1.5.0
 
@@ -111,7 +111,7 @@ refuses() {
 
 # held PERL: a write lease on "tree/held" is taken.  Whoever opens that file
 # waits until PERL, where $fh is the file, has been carried out.  mkfs has looked
-# at the files of a segment before it opens the first of them.  With --size auto
+# at the files of a segment before it opens the first of them.  On a blank image
 # it does not try first.
 held() {
 	cat >hold.pl <<-'EOF'
@@ -152,10 +152,9 @@ hold_tree() {
 # changed PERL FILE: mkfs must notice, and name it.
 changed() {
 	hold_tree
-	old_volume
+	image 64M
 	held "$1"
-	run timeout 60 "$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 \
-		--size auto -d tree image
+	run timeout 60 "$NILFS2_BUILD/mkfs/mkfs.nilfs2" -B 64 -j 1 -d tree image
 	wait $holder
 	said "$2: changed"
 	nothing_left image
@@ -185,9 +184,9 @@ changed() {
 # ended_by SIGNAL: at the same point.
 ended_by() {
 	hold_tree
-	old_volume
+	image 64M
 	held "system 'kill -$1 \$(cat pid); sleep 0.3'"
-	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -f -B 64 -j 1 --size auto -d tree image \
+	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -B 64 -j 1 -d tree image \
 		2>said & echo $! >pid
 	status=0
 	wait "$(cat pid)" || status=$?
@@ -262,6 +261,55 @@ ended_by() {
 		'$NILFS2_BUILD/mkfs/mkfs.nilfs2' -B 64 -d tree image"
 	said 'File too large'
 	nothing_left image
+}
+
+# keeps TEXT COMMAND...: it fails and says TEXT, and "old" is not touched.
+keeps() {
+	cp --sparse=always old kept
+	run "${@:2}"
+	said "$1"
+	[[ $output == *"nothing was written"* ]]
+	cmp old kept
+}
+
+@test "what does not fit is refused before an old volume is lost" {
+	need tar
+	mkdir tree
+	head -c 6M /dev/urandom >tree/large
+	tar -cf tree.tar -C tree .
+	need_archives tree.tar
+	mkfs -q --size 4M -b 1K -B 64 old
+	format="$NILFS2_BUILD/mkfs/mkfs.nilfs2 -f -b 1K"
+	keeps 'old: -d: ' $format -B 64 -d tree old
+	keeps 'old: -d: ' bash -c "$format -B 64 -d - old <tree.tar"
+	keeps 'old: -d: ' $format -n -B 64 -d tree old
+	keeps 'old: -d: ' bash -c "ulimit -f 5120
+		$format -B 64 --size auto -d tree old"
+	run ! bash -c "head -c 2M tree.tar >cut.tar
+		$format -B 64 --size auto -d cut.tar old"
+	cmp old kept
+	rm old
+	mkfs -q --size 4M -b 1K -B 128 --zone-size 128K old
+	keeps 'old: -d: ' $format -d tree old
+	bytes=${output#*-d: } bytes=${bytes%% *}
+	# That many are enough, in whole zones.
+	mkfs -q --size $(((bytes + 131071) / 131072 * 131072)) -b 1K -B 128 \
+		--zone-size 128K -d tree new
+}
+
+@test "an archive that is the image itself is refused" {
+	need tar
+	mkdir tree
+	head -c 1M /dev/urandom >tree/large
+	tar -cf old -C tree .
+	need_archives old
+	format="$NILFS2_BUILD/mkfs/mkfs.nilfs2 -f -b 1K -B 64"
+	ln -s old link
+	ln old other
+	keeps 'is also a source' $format --size auto -d old old
+	keeps 'is also a source' $format --size 64M -d link old
+	keeps 'is also a source' $format --size 64M -d tree -d old other
+	keeps 'is also a source' bash -c "$format --size auto -d - old <old"
 }
 
 @test "an archive that is cut, is none, or leads out of the volume" {

@@ -83,7 +83,7 @@ one_file() {
 	tree 3000000
 	for options in '-b 1024 -B 256' '-b 4096 -B 64'; do
 		mkfs -q $options --size auto -d tree image.auto
-		mkfs -q $options --size +32M -d tree image
+		mkfs -q $options --size auto+32M -d tree image
 		[ "$(stat -c %s image)" -le \
 			$(($(stat -c %s image.auto) + 32 * 1048576 * 112 / 100)) ]
 		guest image <<-EOF
@@ -122,7 +122,7 @@ one_file() {
 }
 
 @test "without a source auto is the least volume there can be" {
-	refused 1 'at least' --size 134221823 image
+	refused 1 'are needed' --size 134221823 image
 	mkfs -q --size auto image
 	[ "$(stat -c %s image)" -eq 134221824 ]
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# --sparse: blocks of zeros become holes, and nothing else changes.
+# mkfs.nilfs2 --sparse: blocks of zeros become holes; contents do not change.
 
 bats_require_minimum_version 1.5.0
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# --oci: what the whiteouts of layers take away, by the OCI image specification
-# (layer.md, "Whiteouts"): they apply to lower layers only, wherever they stand.
+# mkfs.nilfs2 --oci: the names that whiteouts remove, by the OCI image
+# specification (layer.md, "Whiteouts"): only those of lower layers, regardless of
+# their order in the archive.
 
 bats_require_minimum_version 1.5.0
 
@@ -137,34 +138,77 @@ names_of_lower() {
 	done
 }
 
-@test "hard links: in the same layer, but not to what is gone" {
+@test "hard links: in the same layer" {
 	layer other
 	ln upper/other upper/again
 	layer .wh.other other again
 	[ "$(names)" = "again $all" ]
 	[ "$(dump.nilfs2 cat image /again)" = other ]
 	[ "$(dump.nilfs2 cat image /e/linked)" = other ]
-	perl -e 'for (["a/file", "5", ""], ["new", "1", "file"]) {
-		my ($name, $type, $link) = @$_;
+}
+
+# members NAME:TYPE:LINK...: "upper.tar" has these, without content.
+members() {
+	perl -e 'for (@ARGV) {
+		my ($name, $type, $link) = split /:/;
 		my $h = pack("a100a8a8a8a12a12A8aa100a6a2a32a32a8a8a155x12",
 			$name, "0000644", "0000000", "0000000", "00000000000",
 			"00000000000", "", $type, $link, "ustar", "00", "", "",
 			"0000000", "0000000", "");
 		substr($h, 148, 8) = sprintf("%06o\0 ", unpack("%32C*", $h));
 		print $h }
-		print "\0" x 1024' >upper.tar
+		print "\0" x 1024' "$@" >upper.tar
+}
+
+# tree DIR: each file there, with its links and what it shares them with.
+tree() {
+	(cd "$1" && find . -type f -printf '%i %n %p\n' | sort -k 3 |
+		awk '{ if (!($1 in first)) first[$1] = $3
+			print $2, $3, first[$1] }')
+}
+
+# Layers are unpacked one over the other, and link() finds what is there then.
+@test "hard links: to files of lower layers, as if all were unpacked" {
+	mkdir -p dumped
+	for m in new:1:file new:1:d/one file:1:other e/linked:1:other \
+		file:1:file 'new:1:file file:0:' 'file:0: new:1:file' \
+		'new:1:other more:1:new other:0: e/linked:0:' 'd/x:1:d/sub/two'; do
+		# shellcheck disable=SC2086
+		members $m
+		names >/dev/null
+		rm -rf unpacked dumped
+		mkdir unpacked dumped
+		tar xf lower.tar -C unpacked
+		tar xf upper.tar -C unpacked
+		dump.nilfs2 export -q image dumped
+		diff <(tree unpacked) <(tree dumped)
+	done
+}
+
+@test "hard links: whiteouts remove only the names of lower layers" {
+	members new:1:file .wh.file:0:
+	[[ " $(names)" != *" file "* ]]
+	[ "$(dump.nilfs2 cat image /new)" = file ]
+	for m in '.wh.file:0: new:1:file' 'd/.wh..wh..opq:0: new:1:d/one' \
+		'.wh.d:0: new:1:d/one' new:1:nothing; do
+		# shellcheck disable=SC2086
+		members $m
+		run -1 mkfs -f -B 16 --oci -d lower.tar -d upper.tar image
+		[[ $output == *"hard link to a file that did not precede it" ]]
+	done
+	members new:1:d
 	run -1 mkfs -f -B 16 --oci -d lower.tar -d upper.tar image
-	[[ $output == *"hard link to what did not come before it" ]]
+	[[ $output == *"hard link to a directory" ]]
 }
 
 @test "without --oci they are files, and told of; so they are in directories" {
 	layer .wh.file d/.wh..wh..opq
 	run -0 mkfs -q -B 16 --size 4M -d lower.tar -d upper.tar image
-	[[ $output == *"2 names are those of whiteouts (.wh.*)"* ]]
+	[[ $output == *"2 whiteouts (.wh.*) are"* ]]
 	dump.nilfs2 ls -R image | grep -x '/d/.wh..wh..opq'
 	dump.nilfs2 ls -R image | grep -x /file
 	run -0 mkfs -qf -B 16 --oci -d lower.tar -d upper image
-	[[ $output == *"2 names are those of whiteouts"* ]]
+	[[ $output == *"2 whiteouts (.wh.*) are"* ]]
 	run -0 mkfs -qf -B 16 --oci -d lower.tar -d upper.tar image
 	[ -z "$output" ]
 }

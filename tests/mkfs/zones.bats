@@ -153,7 +153,7 @@ plan_field() {
 		--conventional-zones 0+1 image
 	refused 1 'conventional' --zone-size 8M --conventional-zones 20+20 \
 		image
-	refused 1 'at least 16' --zone-size 32M image
+	refused 1 '16 are needed' --zone-size 32M image
 	refused 1 '--blocks-per-segment' -B 1024 --zone-size 8M image
 	refused 1 '--check' -cc --zone-size 8M image
 	refused 1 '--zoned' --zoned=maybe image

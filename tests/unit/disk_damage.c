@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Sound super blocks and logs, damaged in one way each.
+ * Sound superblocks and logs, damaged in one way each.
  *
  * A function makes the bytes, changes what the wanted rule is about, sets the
  * checksums right so that nothing else is wrong, and asks all checks in turn.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sound super blocks and logs, damaged so that they break one rule. */
+/* Sound superblocks and logs, damaged so that they break one rule. */
 #ifndef NILFS2_TESTS_DISK_DAMAGE_H
 #define NILFS2_TESTS_DISK_DAMAGE_H
 

@@ -5,8 +5,8 @@
 
 #include "disk/inode.h"
 #include "log_volume.h"
-#include "mkfs/populate.h"
-#include "mkfs/walk.h"
+#include "mkfs/populate/populate.h"
+#include "mkfs/source/walk.h"
 #include "vol/dir.h"
 #include "vol/root.h"
 #include "vol/symlink.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "disk/inode.h"
-#include "mkfs/tarsource.h"
+#include "mkfs/tar/tarsource.h"
 
 #define STEP 7
 

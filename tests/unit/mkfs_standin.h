@@ -6,7 +6,7 @@
 #ifndef NILFS2_TESTS_MKFS_STANDIN_H
 #define NILFS2_TESTS_MKFS_STANDIN_H
 
-#include "mkfs/populate.h"
+#include "mkfs/populate/populate.h"
 
 #define STANDIN_BLOCK 4096u
 #define STANDIN_INODES 256

@@ -142,6 +142,9 @@ static void test_time(void)
 		time_t when = (time_t)t;
 		struct tm tm;
 
+		/* It may have 32 bits. */
+		if (when != t)
+			continue;
 		gmtime_r(&when, &tm);
 		snprintf(want, sizeof(want), "%04d-%02d-%02dT%02d:%02d:%02dZ",
 			 tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The super block: of a foreign mkfs, damaged, two copies, features. */
+/* The superblock: of a foreign mkfs, damaged, two copies, features. */
 #include "disk/super.h"
 #include "disk/super_feature.h"
 
@@ -235,7 +235,7 @@ static void test_set_geometry(void)
 	seal(&given);
 	seal(&made);
 	ok(!memcmp(&given, &made, sizeof(made)),
-	   "a layout gives the super block that it was read from");
+	   "a layout gives the superblock that it was read from");
 }
 
 static void test_features(void)

@@ -89,7 +89,7 @@ static void test_allocators(void)
 	struct finding f = at(RULE_PALLOC_NFREES,
 			      place_group(0, NILFS_DAT_INO, 0));
 
-	is_int(plan_fix_of(&f), RULE_FIX_ALLOCATOR, "a count of the DAT");
+	is_int(plan_fix_of(&f), RULE_FIX_DAT, "a count of the DAT");
 	f = at(RULE_PALLOC_NFREES, place_group(0, NILFS_IFILE_INO, 0));
 	is_int(plan_fix_of(&f), RULE_FIX_IFILE, "one of a file of inodes");
 	f = map_of(RULE_PALLOC_BLOCK, NILFS_DAT_INO);
@@ -99,7 +99,7 @@ static void test_allocators(void)
 	f = at(RULE_PALLOC_ENTRY_MISSING, place_inode(0, NILFS_IFILE_INO));
 	is_int(plan_fix_of(&f), RULE_FIX_INODES, "inodes that are nowhere");
 	f = at(RULE_PALLOC_ENTRY_MISSING, place_inode(0, NILFS_DAT_INO));
-	is_int(plan_fix_of(&f), RULE_FIX_ALLOCATOR, "entries of the DAT");
+	is_int(plan_fix_of(&f), RULE_FIX_DAT, "entries of the DAT");
 	f = at(RULE_INODE_RESERVED_FREE, place_inode(0, NILFS_DAT_INO));
 	is_int(plan_fix_of(&f), RULE_FIX_INODES,
 	       "a reserved inode, whichever, is one of the file of inodes");

@@ -13,9 +13,9 @@
 
 #include "dev/memory.h"
 #include "disk/segusage.h"
-#include "gc/clean.h"
-#include "gc/compact.h"
-#include "gc/purge.h"
+#include "gc/clean/clean.h"
+#include "gc/clean/purge.h"
+#include "gc/compact/compact.h"
 #include "gc_rig.h"
 #include "vol/sutable.h"
 

@@ -11,7 +11,7 @@
 
 #include "dev/memory.h"
 #include "disk/super.h"
-#include "gc/features.h"
+#include "gc/tune/features.h"
 #include "gc_rig.h"
 
 #include "tap.h"

@@ -9,7 +9,7 @@
 
 #include "dev/fault.h"
 #include "dev/memory.h"
-#include "gc/moved.h"
+#include "gc/move/moved.h"
 #include "vol/volume.h"
 
 #include "tap.h"

@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gc/clean.h"
+#include "gc/clean/clean.h"
+#include "gc/jobs.h"
 #include "gc/options.h"
-#include "gc/jobcompat.h"
 
 #include "tap.h"
 
@@ -23,38 +23,48 @@ static void test_together(void)
 	struct options o = options_defaults;
 
 	context_init(&cx);
-	ok(!jobcompat_check(&cx, &o), "nothing is a whole");
+	ok(!jobs_check(&cx, &o), "nothing is a whole");
 	o.compact = OPTIONS_COMPACT_ALL;
 	o.shrink.wanted = o.purge = o.punch = true;
-	ok(!jobcompat_check(&cx, &o), "what follows one another goes");
+	ok(!jobs_check(&cx, &o), "what follows one another goes");
 	o.grow.wanted = true;
-	ok(jobcompat_check(&cx, &o) == -EINVAL, "not smaller and larger");
+	ok(jobs_check(&cx, &o) == -EINVAL, "not smaller and larger");
 	o.grow.wanted = false;
 	o.output = "copy";
-	ok(jobcompat_check(&cx, &o) == -EINVAL &&
+	ok(jobs_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--shrink"), "a copy is not made smaller");
 	o.shrink.wanted = false;
-	ok(jobcompat_check(&cx, &o) == -EINVAL &&
+	ok(jobs_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--purge"), "nor purged");
 	o.purge = o.punch = false;
-	ok(!jobcompat_check(&cx, &o), "it is compact");
+	ok(!jobs_check(&cx, &o), "it is compact");
 	o.defrag.count = 1;
-	ok(jobcompat_check(&cx, &o) == -EINVAL &&
+	ok(jobs_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--defrag"), "files lie in its own order");
 	o.defrag.count = 0;
 	o.deletions.count = 1;
-	ok(jobcompat_check(&cx, &o) == -EINVAL &&
+	ok(jobs_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--delete-checkpoints"),
 	   "what it is made of stays");
+	o.deletions.count = 0;
+	o.tune.label = "name";
+	ok(jobs_check(&cx, &o) == -EINVAL &&
+	   strstr(cx.failure, "--label"), "also in its superblocks");
+	o.tune.label = NULL;
+	o.take_snapshot = true;
+	ok(jobs_check(&cx, &o) == -EINVAL &&
+	   strstr(cx.failure, "--take-snapshot"), "and its snapshots");
+	o.take_snapshot = false;
+	o.deletions.count = 1;
 	o.output = NULL;
 	o.compare = true;
-	ok(!jobcompat_check(&cx, &o), "forecasts are made without them");
+	ok(!jobs_check(&cx, &o), "forecasts are made without them");
 	o.defrag.count = 1;
-	ok(jobcompat_check(&cx, &o) == -EINVAL &&
+	ok(jobs_check(&cx, &o) == -EINVAL &&
 	   strstr(cx.failure, "--defrag"), "nor of files in another order");
 	o.defrag.count = 0;
 	o.grow.wanted = true;
-	ok(jobcompat_check(&cx, &o) == -EINVAL, "but of no other size");
+	ok(jobs_check(&cx, &o) == -EINVAL, "but of no other size");
 }
 
 int main(void)

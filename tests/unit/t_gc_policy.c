@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "gc/policy.h"
+#include "gc/plan/policy.h"
 
 #include "tap.h"
 
@@ -92,6 +92,57 @@ static void test_least(void)
 				 least(s, FEW, want);
 	}
 	ok(!wrong, "optimal moves the least of all sets, %d times", tried);
+}
+
+/*
+ * As moved_by() the default, in batches of which each fits into the segments that
+ * are clean when it begins, ROOM at first: in *BATCHES how many.
+ */
+static int moved_in_batches(const struct policy_segment *s, unsigned int n,
+			    int want, int room, int *batches)
+{
+	const struct policy_env env = { .nongc_ctime = 10000 };
+	struct policy_order order;
+	unsigned int k = 0;
+	uint32_t live = 0;
+	int all = 0, got = 0;
+	int64_t i;
+
+	*batches = 1;
+	policy_open(&order, policy_find("optimal"), &env, s, n);
+	while (got + gained(k, live) < want &&
+	       (i = policy_next(&order, 0)) >= 0) {
+		if (live + s[i].live > (unsigned int)(room + got) * BLOCKS) {
+			got += gained(k, live);
+			++*batches;
+			k = live = 0;
+		}
+		live += s[i].live;
+		all += (int)s[i].live;
+		k++;
+	}
+	policy_close(&order);
+	return got + gained(k, live) < want ? -1 : all;
+}
+
+/* Each batch but the last may leave a segment that is not full. */
+static void test_batches(void)
+{
+	struct policy_segment s[FEW];
+	int round, want, room, moved, most, batches, wrong = 0, several = 0;
+
+	for (round = 0; round < 60; round++) {
+		fill(s, FEW);
+		for (want = 1; want < (int)FEW; want++) {
+			room = 1 + (int)chance(3);
+			moved = moved_in_batches(s, FEW, want, room, &batches);
+			most = least(s, FEW, want + batches - 1);
+			several += batches > 1 && most >= 0;
+			wrong += most >= 0 && (moved < 0 || moved > most);
+		}
+	}
+	ok(!wrong && several, "nor in batches more than what frees a segment "
+	   "more for each further batch, %d times", several);
 }
 
 static void test_never_more(void)
@@ -221,6 +272,7 @@ int main(void)
 	test_names();
 	test_orders();
 	test_least();
+	test_batches();
 	test_never_more();
 	test_edges();
 	return tap_done();

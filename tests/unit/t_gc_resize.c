@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "fsck_run.h"
-#include "gc/grow.h"
-#include "gc/shrink.h"
+#include "gc/resize/grow.h"
+#include "gc/resize/shrink.h"
 #include "gc_rig.h"
 
 #include "tap.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gc/clean.h"
+#include "gc/clean/clean.h"
 #include "gc_rig.h"
 
 #include "tap.h"

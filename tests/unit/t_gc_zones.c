@@ -13,9 +13,9 @@
 #include "dev/memory.h"
 #include "dev/zonefile.h"
 #include "fsck_run.h"
-#include "gc/clean.h"
-#include "gc/compact.h"
-#include "gc/defrag.h"
+#include "gc/clean/clean.h"
+#include "gc/compact/compact.h"
+#include "gc/compact/defrag.h"
 #include "gc_rig.h"
 #include "vol/sutable.h"
 

@@ -443,11 +443,11 @@ static void check_anew(const struct log_shape *shape, uint64_t ino)
 	copy_file(&b, ino);
 	is_int(open_repair(&b,
 			   (struct repairwriter_known){
-				   .anew = REPAIRWRITER_ANEW(ino)}),
+				   .rebuilt = REPAIRWRITER_FILE(ino)}),
 	       0, "it opens with a new metadata file");
-	ok(repairwriter_is_anew(b.w, ino) &&
-		   !repairwriter_is_anew(b.w, NILFS_ROOT_INO) &&
-		   !repairwriter_is_anew(b.w, ino == NILFS_DAT_INO
+	ok(repairwriter_is_rebuilt(b.w, ino) &&
+		   !repairwriter_is_rebuilt(b.w, NILFS_ROOT_INO) &&
+		   !repairwriter_is_rebuilt(b.w, ino == NILFS_DAT_INO
 						      ? NILFS_IFILE_INO
 						      : NILFS_DAT_INO),
 	   "it knows which");

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "base/crc.h"
 #include "log_volume.h"
-#include "mkfs/populate.h"
+#include "mkfs/populate/populate.h"
 #include "tap.h"
 #include "vol/extent.h"
 #include "vol/root.h"

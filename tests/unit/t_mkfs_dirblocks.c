@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "disk/dirent.h"
-#include "mkfs/dirblocks.h"
+#include "mkfs/populate/dirblocks.h"
 #include "tap.h"
 
 #define INO 4711u

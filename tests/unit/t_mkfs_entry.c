@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mkfs/entry.h"
+#include "mkfs/populate/entry.h"
 
 #include "tap.h"
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "mkfs/options.h"
-#include "mkfs/walk.h"
+#include "mkfs/plan/options.h"
+#include "mkfs/source/walk.h"
 
 #include "tap.h"
 

@@ -7,7 +7,7 @@
 
 #include "disk/ondisk.h"
 #include "disk/reserve.h"
-#include "mkfs/plan.h"
+#include "mkfs/plan/plan.h"
 
 #include "tap.h"
 

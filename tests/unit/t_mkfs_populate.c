@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "filled.h"
-#include "mkfs/hardlinks.h"
+#include "mkfs/populate/hardlinks.h"
 #include "tap.h"
 
 #define LINK_MAX 32000		/* of the kernel: nilfs.h */

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mkfs/readahead.h"
+#include "mkfs/source/readahead.h"
 #include "tap.h"
 #include "tree.h"
 

@@ -261,7 +261,7 @@ static void test_losses(void)
 	f.populate.strict = true;
 	is_int(filled_tree(&f, tree.path), -EOPNOTSUPP, "or refused");
 	snprintf(want, sizeof(want), "%s/dir: has %s, which NILFS2 "
-		 "cannot hold", tree.path,
+		 "cannot store", tree.path,
 		 entry_loss_name(ENTRY_XATTR));
 	is_str(f.v.cx.failure, want, "the first of them by its name");
 	filled_fini(&f);

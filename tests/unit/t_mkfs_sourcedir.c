@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "mkfs/sourcedir.h"
+#include "mkfs/source/sourcedir.h"
 #include "tap.h"
 #include "tree.h"
 

@@ -9,8 +9,8 @@
 
 #include "disk/super.h"
 #include "log/writer.h"
-#include "mkfs/plan.h"
-#include "mkfs/zoneoptions.h"
+#include "mkfs/plan/plan.h"
+#include "mkfs/plan/zoneoptions.h"
 
 #include "tap.h"
 
@@ -229,10 +229,10 @@ static void test_refusals(void)
 	refuses(&o, &zones, "16 blocks");
 	zone_fini(&zones);
 	zones = zones_of(15, 8 * MIB, 1, 0);
-	refuses(&o, &zones, "at least 16");
+	refuses(&o, &zones, "16 are needed");
 	zone_fini(&zones);
 	zones = zones_of(16, 8 * MIB, 1, 1);
-	refuses(&o, &zones, "at least 16");
+	refuses(&o, &zones, "16 are needed");
 	zone_fini(&zones);
 	zones = zones_of(16, 8 * MIB, 1, 0);
 	is_int(make(&o, &zones, &plan), 0, "16 zones are enough");

@@ -5,14 +5,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "out/svg.h"
 #include "tap.h"
 
-enum { FREE, LIVE, BAD };
+enum { FREE, LIVE, BAD, INK, KINDS };
 static const struct picture_kind kinds[] = {
 	[FREE] = { "free", ".", 0x303030, false, false },
 	[LIVE] = { "live", "1234", 0x00ff00, false, false },
 	[BAD] = { "bad", "!", 0xff0000, true, true },
+	[INK] = { "ink", "i", 0, true, true, 0x010203, "ink" },
 };
+
+static const struct picture_labels labels = { "thing", 1 << 20, "live" };
 
 static struct context cx;
 
@@ -21,7 +25,7 @@ static struct picture *open_picture(uint64_t total, unsigned int width,
 {
 	struct picture *p;
 
-	if (picture_open(&cx, kinds, 3, total, width, height, &p))
+	if (picture_open(&cx, kinds, KINDS, total, width, height, &p))
 		exit(99);
 	return p;
 }
@@ -33,13 +37,16 @@ static void is_drawn(struct picture *p, enum picture_colour colour,
 
 	if (out_open_memory(&cx, &out))
 		exit(99);
-	picture_text(p, out, colour);
+	picture_text(p, out, &labels, colour);
 	is_str(out_memory(out, NULL), want, name);
 	out_close(out, &cx);
 	picture_close(p);
 }
 
-#define LEGEND ". free\n1234 live\n! bad\n"
+#define FREE_LINE "         .  free                         "
+#define LIVE_LINE "      1234  live                         "
+#define BAD_LINE "         !  bad                          "
+#define ONE "\none cell: 1 thing (1 MiB)\n"
 
 static void test_plain(void)
 {
@@ -51,10 +58,11 @@ static void test_plain(void)
 	picture_add(p, 3, FREE, 0);
 	picture_add(p, 5, BAD, 7);
 	picture_add(p, 6, BAD, 0);	/* past the end */
-	is_drawn(p, PICTURE_PLAIN, "124.\n !\n" LEGEND,
+	is_drawn(p, PICTURE_PLAIN, "0 124.\n4  !\n" ONE FREE_LINE "1\n" LIVE_LINE
+		 "3\n" BAD_LINE "1\n",
 		 "a cell per thing, a blank for what nobody told");
-	is_drawn(open_picture(0, 4, 4), PICTURE_PLAIN, LEGEND,
-		 "nothing to show: the legend alone");
+	is_drawn(open_picture(0, 4, 4), PICTURE_PLAIN, ONE,
+		 "nothing to show: the scale alone");
 }
 
 static void test_aggregate(void)
@@ -70,7 +78,9 @@ static void test_aggregate(void)
 		picture_add(p, i, i == 600 ? BAD : FREE, 0);
 	for (; i < 1000; i++)
 		picture_add(p, i, LIVE, i == 999);
-	is_drawn(p, PICTURE_PLAIN, "3.\n!1\n" LEGEND "one cell: 250\n",
+	is_drawn(p, PICTURE_PLAIN, "   0 3.\n 500 !1\n"
+		 "\none cell: 250 things (250 MiB)\n" FREE_LINE "500\n"
+		 LIVE_LINE "499\n" BAD_LINE "1\n",
 		 "the commonest kind wins, an important one always");
 }
 
@@ -82,19 +92,29 @@ static void test_colour(void)
 	picture_add(p, 1, LIVE, 1);
 	picture_add(p, 2, LIVE, 0);
 	is_drawn(p, PICTURE_TRUECOLOR,
-		 "\033[48;2;0;255;0m  \033[48;2;0;85;0m \033[0m\n"
-		 "\033[48;2;48;48;48m  \033[0m free\n"
-		 "\033[48;2;0;255;0m  \033[0m live\n"
-		 "\033[48;2;255;0;0m  \033[0m bad\n",
+		 "0 \033[48;2;0;255;0m  \033[48;2;0;85;0m \033[0m\n" ONE
+		 "        \033[48;2;0;255;0m  \033[0m"
+		 "  live                         3\n",
 		 "an escape where the colour changes; empty is darker");
 	p = open_picture(1, 1, 1);
 	picture_add(p, 0, BAD, 0);
 	is_drawn(p, PICTURE_256,
-		 "\033[48;5;196m \033[0m\n"
-		 "\033[48;5;59m  \033[0m free\n"
-		 "\033[48;5;46m  \033[0m live\n"
-		 "\033[48;5;196m  \033[0m bad\n",
-		 "the palette's red is 196, its green 46; flat is never darker");
+		 "0 \033[48;5;196m \033[0m\n" ONE
+		 "        \033[48;5;196m  \033[0m"
+		 "  bad                          1\n",
+		 "the palette's red is 196; flat is never darker");
+	p = open_picture(1, 1, 1);
+	picture_add(p, 0, INK, 0);
+	is_drawn(p, PICTURE_TRUECOLOR,
+		 "0 \033[48;2;1;2;3m \033[0m\n" ONE
+		 "        \033[48;2;1;2;3m  \033[0m"
+		 "  ink                          1\n",
+		 "a terminal has the colours of a dark page");
+}
+
+static void has(const char *text, const char *part, const char *name)
+{
+	ok(strstr(text, part), "%s", name);
 }
 
 static void test_svg(void)
@@ -106,32 +126,50 @@ static void test_svg(void)
 
 	if (out_open_memory(&cx, &out))
 		exit(99);
-	for (i = 0; i < 3; i++)
-		picture_add(p, i, LIVE, 1);
+	for (i = 0; i < 2; i++)
+		picture_add(p, i, LIVE, 0.5);
+	picture_add(p, 2, INK, 1);
 	picture_add(p, 3, BAD, 1);
-	picture_svg(p, out, 10);
+	picture_svg(p, out, 10, &labels, 7, 8);
 	text = out_memory(out, NULL);
-	ok(strstr(text, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
-			"width=\"20\" height=\"78\""),
-	   "an SVG of the cells and the legend");
-	ok(strstr(text, "<rect x=\"0\" y=\"0\" width=\"20\" height=\"10\" "
-			"fill=\"#00ff00\"/>"),
-	   "equal neighbours are one rectangle");
-	ok(strstr(text, "<rect x=\"10\" y=\"10\" width=\"10\" height=\"10\" "
-			"fill=\"#ff0000\"/>"),
-	   "the second line is under the first");
-	ok(strstr(text, ">live</text>"), "the legend names the kinds");
+	has(text, "<rect x=\"0\" y=\"0\" width=\"20\" height=\"10\" "
+		  "fill=\"#00ff00\" fill-opacity=\"0.57\"><title>things "
+		  "0\xe2\x80\x93""1: live, 50 % live</title></rect>",
+	    "equal neighbours are one rectangle; opacity is how full");
+	has(text, "<rect x=\"10\" y=\"10\" width=\"10\" height=\"10\" "
+		  "fill=\"#ff0000\"><title>thing 3: bad</title></rect>",
+	    "the second line is under the first");
+	has(text, "fill=\"#000000\" class=\"ink\"",
+	    "a colour that depends on the page has its class");
+	has(text, ">live: 2</text>", "the legend names and counts the kinds");
+	ok(!strstr(text, ">free:"), "and only those that are there");
+	has(text, ">one cell: 1 thing (1 MiB)</text>", "there is a scale");
 	out_close(out, &cx);
 	picture_close(p);
+}
+
+static void test_hostile(void)
+{
+	struct out *out;
+	const char *text;
+
+	if (out_open_memory(&cx, &out))
+		exit(99);
+	svg_begin(out, 640, 100, "</title><script>\x1b\xff&\"", "'");
+	text = out_memory(out, NULL);
+	has(text, "<title>&lt;/title&gt;&lt;script&gt;\\x1b\\xff&amp;&quot;"
+		  "</title>", "a label cannot leave its element");
+	has(text, ">&#39;</text>", "nor its attribute");
+	out_close(out, &cx);
 }
 
 static void test_limits(void)
 {
 	struct picture *p = NULL;
 
-	is_int(picture_open(&cx, kinds, 3, 1, 0, 5, &p), -EINVAL,
+	is_int(picture_open(&cx, kinds, KINDS, 1, 0, 5, &p), -EINVAL,
 	       "no cells");
-	is_int(picture_open(&cx, kinds, 3, 1, 1u << 31, 1u << 31, &p),
+	is_int(picture_open(&cx, kinds, KINDS, 1, 1u << 31, 1u << 31, &p),
 	       -EINVAL, "too many cells");
 	picture_close(NULL);
 }
@@ -143,6 +181,7 @@ int main(void)
 	test_aggregate();
 	test_colour();
 	test_svg();
+	test_hostile();
 	test_limits();
 	return tap_done();
 }

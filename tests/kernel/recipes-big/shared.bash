@@ -4,7 +4,7 @@
 # What all images with large blocks hold; a recipe says the block size (BLOCK)
 # and how many blocks the large file has (TREE).
 BACKEND=ppc64
-TIMEOUT=400
+TIMEOUT=900
 SIZE=64M
 
 # names COUNT: create empty files in the current directory, each with an entry of

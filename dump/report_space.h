@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What holds the space of a volume, in a report. */
+#ifndef NILFS2_DUMP_REPORT_SPACE_H
+#define NILFS2_DUMP_REPORT_SPACE_H
+
+#include "cli/tool.h"
+#include "dump/image.h"
+
+/*
+ * Reports sums over all segments and how full they are; on a page as drawings,
+ * with a map of the segments.  What cannot be read is reported, and is then in
+ * the exit status that is returned; failures as liveness_count().
+ */
+int report_space_put(struct tool *tool, const struct dump_image *im);
+
+#endif

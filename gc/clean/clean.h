@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cleaning: batch after batch, until the goal is reached.
+ */
+#ifndef NILFS2_GC_CLEAN_H
+#define NILFS2_GC_CLEAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "gc/move/collector.h"
+#include "gc/plan/policy.h"
+
+#define CLEAN_ALL UINT64_MAX
+
+/* What becomes of a segment that could be cleaned. */
+enum clean_fate {
+	CLEAN_FREED,
+	CLEAN_SPARED,		/* has too few dead blocks */
+	CLEAN_FULL,		/* does not fit into room or memory */
+	CLEAN_LEFT,		/* is damaged */
+	CLEAN_YOUNG,		/* a superblock may need it */
+	CLEAN_UNNEEDED,		/* enough is clean, or nothing is gained */
+};
+
+struct clean_options {
+	const struct policy *policy;
+	uint32_t metadata_weight;	/* percent, for it */
+	uint64_t max_search;	/* segments examined per choice; 0: all */
+	uint64_t goal;		/* more clean segments, or CLEAN_ALL */
+	uint32_t min_dead;	/* percent of a segment that is worth it */
+	struct collector_options how;
+	/*
+	 * Called with the fate of each candidate, with HOW's argument: for
+	 * victims once they are clean, for the others at the end; or NULL.
+	 */
+	void (*fate)(void *arg, const struct policy_segment *s,
+		     enum clean_fate fate);
+};
+
+struct clean {
+	struct batch_totals totals;
+	uint64_t clean_before;	/* segments */
+	uint64_t left;		/* victims that could not be cleaned */
+};
+
+/*
+ * Cleans the volume on DEV.  0 also where the goal was not reached.  -EUCLEAN
+ * where the volume must be recovered or repaired first, -ENOSPC where there is
+ * no clean segment to begin with, and too little room without, -EIO, -EINTR,
+ * -ENOMEM: all batches that were completed stay.
+ */
+int clean_run(struct clean *c, struct context *cx, struct dev *dev,
+	      const struct clean_options *options);
+
+#endif

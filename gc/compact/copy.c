@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Copying.
+ *
+ * A copy is one batch whose victims are all segments, including that of the
+ * latest log and the next one; it is written to another device, where every
+ * segment is free.
+ */
+#include "gc/compact/copy.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "gc/compact/dualdev.h"
+
+/* The boot area before the segments, without the superblock. */
+#define BOOT_BYTES NILFS_SB_OFFSET_BYTES
+
+static int copy_boot(struct context *cx, struct dev *source,
+		     struct dev *target)
+{
+	char bytes[BOOT_BYTES];
+	int ret = dev_read(source, cx, 0, bytes, sizeof(bytes));
+
+	return ret ? ret : dev_write(target, cx, 0, bytes, sizeof(bytes));
+}
+
+static int add_all_segments(struct collector *k, struct context *cx)
+{
+	struct facts *f = &k->facts;
+	size_t i;
+	int ret = 1;
+
+	k->unbounded = true;
+	for (i = 0; i < f->n && ret > 0; i++)
+		ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
+	if (!ret && i && f->segments[i - 1].live)
+		return fail(cx, -EUCLEAN, "segment %" PRIu64 " cannot be "
+			    "moved; run fsck.nilfs2",
+			    f->segments[i - 1].segnum);
+	return ret < 0 ? ret : 0;
+}
+
+static int move_all(struct collector *k, struct context *cx)
+{
+	struct batch_options batch = k->o->batch;
+	int ret = add_all_segments(k, cx);
+
+	batch.front = batch.fresh = batch.next_taken = batch.elsewhere = true;
+	if (!ret)
+		ret = collector_move(k, cx, &batch);
+	if (!ret && !k->totals.batches)
+		ret = fail(cx, -EIO, "segment %" PRIu64 ": cannot be read",
+			   k->bad[0]);
+	return ret;
+}
+
+static int copy_volume(struct copy *c, struct context *cx, struct dev *twin,
+		       const struct collector_options *options)
+{
+	struct collector k;
+	int ret;
+
+	collector_init(&k, twin, options);
+	k.whole = true;
+	ret = collector_open(&k, cx);
+	if (!ret)
+		ret = move_all(&k, cx);
+	collector_close(&k);
+	c->totals = k.totals;
+	collector_fini(&k);
+	return ret;
+}
+
+int copy_run(struct copy *c, struct context *cx, struct dev *source,
+	     struct dev *target, const struct collector_options *options)
+{
+	struct dev *twin;
+	int ret = dualdev_open(&twin, cx, source, target);
+
+	*c = (struct copy){ 0 };
+	if (!ret)
+		ret = usedend_measure(&c->before, cx, source);
+	if (!ret)
+		ret = copy_boot(cx, source, target);
+	if (!ret)
+		ret = copy_volume(c, cx, twin, options);
+	dev_close(twin);
+	return ret ? ret : usedend_measure(&c->after, cx, target);
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A pass of compaction.
+ *
+ * The future end follows from the number of live blocks.  Every segment after
+ * it has to be emptied, and those before it that are not full.  A batch can
+ * write only to segments that are clean now, so there are three kinds:
+ *
+ * - release: freeing segments without live blocks costs nothing, and makes room
+ * for a larger next batch;
+ *
+ * - fill: the lowest clean segments are filled from the emptiest segments
+ * before the end, which frees more than it takes, then from those after the
+ * end, the last first;
+ *
+ * - evacuate: if little or nothing before the end is clean, some segments there
+ * are emptied to after it, the emptiest first.
+ *
+ * If full segments are to be moved as well, a batch of everything comes first,
+ * if there is room for it: only then all of it is in one order.
+ *
+ * Blocks present before the pass are moved by it once, or twice if evacuated,
+ * and otherwise blocks only move forward: a pass ends.
+ */
+#include "gc/compact/pass.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/*
+ * Segments to be gained by one evacuation: of those before the end a share, and
+ * what is lost where batches end.  See doc/policies.md.
+ */
+#define EVACUATED 128
+#define EVACUATED_LEAST 2
+
+/* Of what a batch needs, the share by which that may be wrong. */
+#define DOUBT 16
+
+static bool is_old(const struct pass *p, uint64_t segnum)
+{
+	return bitmap_test(&p->old, segnum);
+}
+
+/* Whether S has room for more than its summary, each block a file's. */
+static bool has_waste(const struct pass *p, const struct policy_segment *s)
+{
+	uint64_t listed = sizeof(struct nilfs_finfo) +
+			  sizeof(struct nilfs_binfo_v);
+	uint64_t summary = s->live * listed / p->k->vol->geo.block_size + 1;
+
+	return s->live + summary + NILFS_PSEG_MIN_BLOCKS <= s->blocks;
+}
+
+/* Whether S, before END, is to be emptied. */
+static bool is_due(const struct pass *p, const struct policy_segment *s,
+		   uint64_t end)
+{
+	return s->segnum < end && is_old(p, s->segnum) &&
+	       (p->o.all || has_waste(p, s));
+}
+
+/* The segment named as the next is free for others, if it is not to be used. */
+static int release_next(struct pass *p, struct context *cx)
+{
+	const struct policy_segment next = {
+		.segnum = p->k->vol->latest.nextnum,
+	};
+	int ret = 0;
+
+	p->none = p->space.next_taken;
+	if (p->space.next_taken)
+		ret = load_take(&p->k->load, cx, &next);
+	return ret < 0 ? ret : 0;
+}
+
+static int add_empty(struct pass *p, struct context *cx)
+{
+	struct facts *f = &p->k->facts;
+	uint64_t room = collector_room(p->k);
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < f->n && ret >= 0; i++)
+		if (!f->segments[i].live)
+			ret = collector_add(p->k, cx, &f->segments[i], room);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * The first batch: releases segments without live blocks, if there are enough.
+ * If everything is to be moved, the log has to leave its segment first.  1, or
+ * 0 if it is not needed.
+ */
+static int choose_first(struct pass *p, struct context *cx)
+{
+	const struct facts *f = &p->k->facts;
+	size_t i;
+	int ret;
+
+	for (i = 0; i < f->n; i++)
+		if (!f->segments[i].live &&
+		    f->segments[i].segnum < p->space.end)
+			break;
+	if (p->was.begun || (i == f->n && !p->o.all))
+		return 0;
+	p->was.begun = true;
+	p->batch = p->k->o->batch;
+	p->batch.front = !p->o.all;
+	p->batch.fresh = p->o.all;
+	ret = add_empty(p, cx);
+	return ret ? ret : p->o.all || p->k->load.nvictims > 0;
+}
+
+/* All at once: 1; 0, and nothing is added, where there is no room. */
+static int choose_all(struct pass *p, struct context *cx)
+{
+	struct facts *f = &p->k->facts;
+	struct load_size before = load_size(&p->k->load);
+	uint64_t room = space_all(&p->space);
+	size_t i;
+	int ret = 0;
+
+	p->k->full = false;
+	for (i = 0; i < f->n && ret >= 0 && !p->k->full; i++)
+		if (is_old(p, f->segments[i].segnum))
+			ret = collector_add(p->k, cx, &f->segments[i], room);
+	if (ret < 0)
+		return ret;
+	if (p->k->full)
+		load_rewind(&p->k->load, cx, &before);
+	return p->k->load.nvictims > p->none;
+}
+
+/* From before END, the emptiest first, until GAIN segments are gained. */
+static int add_low(struct pass *p, struct context *cx, uint64_t end,
+		   uint64_t room, uint64_t gain)
+{
+	struct facts *f = &p->k->facts;
+	struct policy_order order;
+	int64_t i;
+	int ret = policy_open(&order, policy_find("optimal"), &f->env,
+			      f->segments, f->n);
+
+	while (ret >= 0 && collector_gain(p->k) < gain) {
+		i = policy_next(&order, 0);
+		if (i < 0)
+			break;
+		if (is_due(p, &f->segments[i], end))
+			ret = collector_add(p->k, cx, &f->segments[i], room);
+	}
+	policy_close(&order);
+	return ret < 0 ? ret : 0;
+}
+
+/* Adds S if it moves forward: 1; 0 where it does not, or there is no room. */
+static int add_forward(struct pass *p, struct context *cx,
+		       const struct policy_segment *s, uint64_t room)
+{
+	struct load_size before = load_size(&p->k->load);
+	struct space reached = p->space;
+	int ret = collector_add(p->k, cx, s, room);
+
+	if (ret <= 0 ||
+	    space_reach(&p->space, batch_need(&p->k->load)) <= s->segnum)
+		return ret;
+	p->space = reached;
+	load_rewind(&p->k->load, cx, &before);
+	return 0;
+}
+
+/* From after the end, the last first unless the order is to stay. */
+static int add_high(struct pass *p, struct context *cx)
+{
+	struct facts *f = &p->k->facts;
+	uint64_t room = space_all(&p->space);
+	size_t i, n = 0;
+	int ret = 0;
+
+	while (n < f->n && f->segments[f->n - 1 - n].segnum >= p->space.end)
+		n++;
+	for (i = 0; i < n && ret >= 0; i++)
+		ret = add_forward(p, cx, &f->segments[p->o.in_order ?
+					f->n - n + i : f->n - 1 - i], room);
+	return ret < 0 ? ret : 0;
+}
+
+/* Whether the log itself should move forward: once in a pass. */
+static bool is_log_behind(const struct pass *p)
+{
+	return p->space.fresh && p->k->facts.clean > 1 &&
+	       is_old(p, p->k->vol->latest.segnum);
+}
+
+/* Clean segments before the end are filled: 1, or 0 where they cannot be. */
+static int choose_fill(struct pass *p, struct context *cx)
+{
+	uint64_t room = space_before(&p->space, p->space.end);
+	uint64_t all = space_all(&p->space);
+	int ret = add_low(p, cx, p->space.end, room < all ? room : all,
+			  UINT64_MAX);
+
+	if (!ret)
+		ret = add_high(p, cx);
+	if (ret)
+		return ret;
+	return p->k->load.nvictims > p->none || is_log_behind(p);
+}
+
+/* Segments that are to be gained by an evacuation. */
+static uint64_t wanted_gain(const struct pass *p)
+{
+	return p->space.end / EVACUATED + EVACUATED_LEAST;
+}
+
+/* Room is made before END: 1; 0, and nothing is added, if it cannot be. */
+static int choose_evacuate(struct pass *p, struct context *cx, uint64_t end)
+{
+	struct load_size before = load_size(&p->k->load);
+	int ret = add_low(p, cx, end, space_all(&p->space),
+			  wanted_gain(p) + p->none);
+
+	if (ret || collector_gain(p->k) > p->none)
+		return ret ? ret : 1;
+	load_rewind(&p->k->load, cx, &before);
+	return 0;
+}
+
+/*
+ * Whether there is so little room before the end, and so much to be moved
+ * there, that it is better to make some first than to fill the little again and
+ * again: once in a pass.
+ */
+static bool is_narrow(struct pass *p)
+{
+	const struct facts *f = &p->k->facts;
+	uint64_t gain = wanted_gain(p), low = 0;
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		low += is_due(p, &f->segments[i], p->space.end);
+	if (p->was.evacuated || low <= gain ||
+	    space_before(&p->space, p->space.end) >=
+		    gain * p->space.g->blocks_per_segment)
+		return false;
+	p->was.evacuated = true;
+	return true;
+}
+
+/* Finally makes the log name a lower segment as the next, if any: 1, 0. */
+static int choose_last(struct pass *p)
+{
+	bool wanted = p->space.next_taken && !p->was.ended;
+
+	p->was.ended = true;
+	return wanted;
+}
+
+static int choose_kind(struct pass *p, struct context *cx)
+{
+	int ret = choose_first(p, cx);
+
+	if (ret)
+		return ret;
+	p->batch = p->k->o->batch;
+	p->batch.front = true;
+	p->batch.fresh = p->space.fresh;
+	p->batch.next_taken = p->space.next_taken;
+	ret = release_next(p, cx);
+	if (!ret && p->o.all)
+		ret = choose_all(p, cx);
+	if (!ret && is_narrow(p))
+		ret = choose_evacuate(p, cx, p->space.end);
+	if (!ret)
+		ret = choose_fill(p, cx);
+	if (!ret)
+		ret = choose_evacuate(p, cx, p->space.end);
+	/* Even after the end: fewer segments are in use then. */
+	if (!ret)
+		ret = choose_evacuate(p, cx, UINT64_MAX);
+	return ret ? ret : choose_last(p);
+}
+
+/* For progress, if there was no trial: an estimate of the moves. */
+static void estimate_moves(const struct pass *p)
+{
+	const struct facts *f = &p->k->facts;
+	size_t i;
+
+	p->k->to_move = p->k->moved;
+	for (i = 0; i < f->n; i++)
+		if (f->segments[i].segnum >= p->space.end ||
+		    is_due(p, &f->segments[i], p->space.end))
+			p->k->to_move += f->segments[i].live;
+}
+
+static int move_chosen(struct pass *p, struct context *cx)
+{
+	uint64_t batches = p->k->totals.batches;
+	const struct load *l = &p->k->load;
+	int ret = collector_move(p->k, cx, &p->batch);
+	size_t i;
+
+	for (i = 0; i < l->nvictims && p->k->totals.batches > batches; i++)
+		bitmap_clear(&p->old, l->victims[i]);
+	return ret;
+}
+
+/*
+ * Whether the end comes nearer by the batch, or fewer segments are in use while
+ * it stays, or so many fewer that it will not be farther for long: all that
+ * though batch_need() is not exact.
+ */
+static bool is_certain(struct pass *p)
+{
+	const struct load *l = &p->k->load;
+	uint64_t need = batch_need(l), gain = collector_gain(p->k);
+	uint64_t taken = need / p->space.g->blocks_per_segment + 1;
+	uint64_t doubt = taken / DOUBT + 2;
+	uint64_t before = space_last(&p->space, NULL, 0);
+	uint64_t after = space_last(&p->space, l->victims, l->nvictims);
+	uint64_t reached = space_reach(&p->space, need);
+
+	if (after < reached)
+		after = reached;
+	return after + doubt < before ||
+	       gain > p->none + (after <= before ? doubt : 2 * taken);
+}
+
+/* One batch: 1, or 0 if there is none, or no CERTAIN one. */
+static int pass_batch(struct pass *p, struct context *cx, bool certain)
+{
+	struct pass before = *p;
+	int ret = space_is_any(&p->space) ? choose_kind(p, cx) : 0;
+
+	p->done = !ret;
+	if (ret <= 0)
+		return ret;
+	if (certain && !is_certain(p)) {
+		p->was = before.was;
+		return 0;
+	}
+	if (certain)
+		estimate_moves(p);
+	ret = move_chosen(p, cx);
+	return ret ? ret : 1;
+}
+
+static int pass_round(struct pass *p, struct context *cx, bool certain)
+{
+	int ret = collector_open(p->k, cx);
+
+	if (!ret)
+		ret = space_open(&p->space, cx, &p->k->facts);
+	if (!ret && !p->old.words)
+		ret = space_find_used(&p->old, cx, p->k->vol);
+	if (!ret)
+		ret = pass_batch(p, cx, certain);
+	space_close(&p->space);
+	collector_close(p->k);
+	return ret;
+}
+
+void pass_init(struct pass *p, const struct pass_options *options)
+{
+	*p = (struct pass){ .o = *options };
+}
+
+int pass_copy(struct pass *to, struct context *cx, const struct pass *from)
+{
+	uint64_t words = div_round_up(from->old.bits, 64);
+	int ret;
+
+	*to = *from;
+	ret = bitmap_init(&to->old, cx, from->old.bits);
+	if (!ret)
+		memcpy(to->old.words, from->old.words,
+		       words * sizeof(*to->old.words));
+	return ret;
+}
+
+int pass_run(struct pass *p, struct context *cx, struct collector *k,
+	     bool certain)
+{
+	int ret;
+
+	p->k = k;
+	k->unbounded = p->o.all;
+	do {
+		ret = pass_round(p, cx, certain);
+	} while (ret > 0);
+	k->unbounded = false;
+	return ret;
+}
+
+void pass_fini(struct pass *p)
+{
+	bitmap_fini(&p->old);
+}

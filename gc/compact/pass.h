@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One pass of compaction over a volume.
+ */
+#ifndef NILFS2_GC_PASS_H
+#define NILFS2_GC_PASS_H
+
+#include <stdbool.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "gc/compact/space.h"
+#include "gc/move/collector.h"
+
+struct pass_options {
+	bool all;	/* full segments at the front move, too */
+	/*
+	 * What is in order stays so: segments move forward one after another,
+	 * not the last one into the first hole.
+	 */
+	bool in_order;
+};
+
+struct pass {
+	struct pass_options o;
+	struct {
+		bool begun;	/* there was a first batch */
+		bool evacuated;	/* at once, for there was little room */
+		bool ended;	/* there was a last batch */
+	} was;
+	bool done;		/* there is nothing left to be done */
+	struct bitmap old;	/* segments of before the pass */
+	/* Of a batch: */
+	struct collector *k;	/* borrowed */
+	struct batch_options batch;
+	struct space space;
+	size_t none;		/* victims that are no gain */
+};
+
+void pass_init(struct pass *p, const struct pass_options *options);
+
+/* Makes TO an independent copy of FROM.  -ENOMEM. */
+int pass_copy(struct pass *to, struct context *cx, const struct pass *from);
+
+/*
+ * Makes batches with K until all blocks present at its beginning are as far at
+ * the front as possible; or, if only CERTAIN ones are allowed, before the first
+ * batch that may gain nothing.  It ends, but need not gain anything.  Fails as
+ * collector_open() and collector_move().
+ */
+int pass_run(struct pass *p, struct context *cx, struct collector *k,
+	     bool certain);
+
+void pass_fini(struct pass *p);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Where a batch of compaction can write.
+ *
+ * It uses the lowest clean segments.  If one of them is lower than the segment
+ * that the latest log names as the next, that one is released, and if one is
+ * lower than the log itself the log also leaves its segment.
+ */
+#include "gc/compact/space.h"
+
+#include "base/checked.h"
+#include "disk/geometry.h"
+#include "vol/sutable.h"
+
+int space_find_used(struct bitmap *used, struct context *cx,
+		    struct volume *vol)
+{
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = bitmap_init(used, cx, vol->geo.nsegments);
+
+	if (ret)
+		return ret;
+	ret = sutable_cursor_open(&cur, cx, vol, false);
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		if (!segusage_is_clean(&su.su))
+			bitmap_set(used, segnum);
+		ret = 0;
+	}
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+/* Segments whose zones cannot be used count as in use, too. */
+static void mark_unusable(struct space *s)
+{
+	const struct zoning *z = &s->facts->zones;
+	uint64_t segnum;
+
+	for (segnum = 0; z->vol->dev->zones && segnum < s->used.bits; segnum++)
+		if (zoning_is_unusable(z, segnum))
+			bitmap_set(&s->used, segnum);
+}
+
+/* N blocks with the shortest summaries there can be. */
+static uint64_t with_summaries(const struct nilfs_geometry *g, uint64_t n)
+{
+	return n + n * sizeof(struct nilfs_binfo_v) / g->block_size;
+}
+
+/* Where the end is going to be, if nothing is left over. */
+static uint64_t find_end(const struct space *s)
+{
+	const struct facts *f = s->facts;
+	uint64_t live = f->vol->latest.offset, others, end;
+	size_t i;
+
+	for (i = 0; i < f->n; i++)
+		live += f->segments[i].live;
+	/* The latest segment and the next one are not candidates. */
+	others = bitmap_count(&s->used) - f->n;
+	others -= others < 2 ? others : 2;
+	end = div_round_up(with_summaries(s->g, live),
+			   s->g->blocks_per_segment) + others;
+	return end < s->g->nsegments ? end : s->g->nsegments;
+}
+
+/* Where the log continues, and whether a lower place is free. */
+static void find_place(struct space *s)
+{
+	const struct recovery *latest = &s->facts->vol->latest;
+	uint64_t clean = bitmap_next_clear(&s->used, 0);
+	uint64_t next = latest->nextnum;
+
+	s->next_taken = clean < next;
+	if (!s->next_taken)
+		bitmap_clear(&s->used, next);
+	s->fresh = latest->segnum > (clean < next ? clean : next) ||
+		   s->facts->zones.torn;
+}
+
+int space_open(struct space *s, struct context *cx, const struct facts *facts)
+{
+	int ret;
+
+	*s = (struct space){ .facts = facts, .g = &facts->vol->geo };
+	ret = space_find_used(&s->used, cx, facts->vol);
+	if (ret)
+		return ret;
+	s->end = find_end(s);
+	mark_unusable(s);
+	find_place(s);
+	return 0;
+}
+
+void space_close(struct space *s)
+{
+	bitmap_fini(&s->used);
+}
+
+bool space_is_any(const struct space *s)
+{
+	return bitmap_next_clear(&s->used, 0) < s->used.bits;
+}
+
+uint64_t space_segment(const struct space *s, uint64_t segnum)
+{
+	return geometry_segment_end(s->g, segnum) -
+	       geometry_segment_start(s->g, segnum);
+}
+
+/* What the log can still have of the segment that it is in. */
+static uint64_t rest(const struct space *s)
+{
+	const struct recovery *latest = &s->facts->vol->latest;
+
+	if (s->fresh)
+		return 0;
+	return space_segment(s, latest->segnum) - latest->offset;
+}
+
+uint64_t space_before(const struct space *s, uint64_t end)
+{
+	uint64_t segnum = bitmap_next_clear(&s->used, 0), blocks = rest(s);
+
+	for (; segnum < end; segnum = bitmap_next_clear(&s->used, segnum + 1))
+		blocks += space_segment(s, segnum);
+	return blocks;
+}
+
+uint64_t space_all(const struct space *s)
+{
+	uint64_t blocks = space_before(s, s->used.bits);
+	uint64_t bps = s->g->blocks_per_segment;
+
+	return blocks > bps ? blocks - bps : 0;
+}
+
+uint64_t space_reach(struct space *s, uint64_t need)
+{
+	uint64_t segnum;
+
+	if (!s->behind && !s->room)
+		s->room = rest(s);
+	while (s->room < need && s->behind < s->used.bits) {
+		segnum = bitmap_next_clear(&s->used, s->behind);
+		s->behind = segnum + 1;
+		if (segnum < s->used.bits)
+			s->room += space_segment(s, segnum);
+	}
+	return s->behind;
+}
+
+uint64_t space_last(struct space *s, const uint64_t *segnums, size_t n)
+{
+	const struct recovery *latest = &s->facts->vol->latest;
+	uint64_t last = s->used.bits;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		bitmap_clear(&s->used, segnums[i]);
+	while (last && (!bitmap_test(&s->used, last - 1) ||
+			last - 1 == latest->segnum ||
+			last - 1 == latest->nextnum))
+		last--;
+	for (i = 0; i < n; i++)
+		bitmap_set(&s->used, segnums[i]);
+	return last;
+}

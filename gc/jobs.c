@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The table of jobs.
+ *
+ * Jobs follow one another on one volume, so most can be combined.  A copy and a
+ * comparison leave the volume unchanged: jobs that would change it are refused
+ * together with them.  Cleaning is the default, where no job that is complete
+ * without it is requested.
+ */
+#include "gc/jobs.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gc/job.h"
+
+/* In this order they run. */
+enum job {
+	JOB_PROPERTIES,
+	JOB_SNAPSHOTS,
+	JOB_FEATURES,
+	JOB_DELETE,
+	JOB_COMPARE,
+	JOB_CLEAN,
+	JOB_COMPACT,
+	JOB_COPY,
+	JOB_SHRINK,
+	JOB_GROW,
+	JOB_DEFRAG,
+	JOB_PURGE,
+	JOB_PUNCH,
+	JOB_COUNT,
+};
+
+/* When a job changes the volume. */
+enum job_phase {
+	PHASE_BEFORE,		/* before cleaning and what is in its place */
+	PHASE_CLEAN,
+	PHASE_AFTER,
+};
+
+/* Whether cleaning is done together with a job. */
+enum job_cleaning {
+	CLEANING_TOO,
+	CLEANING_ASKED,		/* with --free only */
+	CLEANING_NOT,
+};
+
+static const struct {
+	job_run *run;
+	enum job_phase phase;
+	enum job_cleaning cleaning;
+} jobs[JOB_COUNT] = {
+	[JOB_PROPERTIES] = { tunejob_properties, PHASE_BEFORE,
+			     CLEANING_ASKED },
+	[JOB_SNAPSHOTS] = { checkpointjob_snapshots, PHASE_BEFORE,
+			    CLEANING_ASKED },
+	[JOB_FEATURES] = { tunejob_features, PHASE_BEFORE, CLEANING_ASKED },
+	[JOB_DELETE] = { checkpointjob_delete, PHASE_BEFORE, CLEANING_TOO },
+	[JOB_COMPARE] = { cleanjob_compare, PHASE_CLEAN, CLEANING_NOT },
+	[JOB_CLEAN] = { cleanjob_clean, PHASE_CLEAN, CLEANING_TOO },
+	[JOB_COMPACT] = { compactjob_compact, PHASE_CLEAN, CLEANING_NOT },
+	[JOB_COPY] = { compactjob_copy, PHASE_CLEAN, CLEANING_NOT },
+	[JOB_SHRINK] = { resizejob_shrink, PHASE_AFTER, CLEANING_ASKED },
+	[JOB_GROW] = { resizejob_grow, PHASE_AFTER, CLEANING_ASKED },
+	[JOB_DEFRAG] = { defragjob_defrag, PHASE_AFTER, CLEANING_ASKED },
+	[JOB_PURGE] = { freejob_purge, PHASE_AFTER, CLEANING_TOO },
+	[JOB_PUNCH] = { freejob_punch, PHASE_AFTER, CLEANING_ASKED },
+};
+
+/* The option that requests JOB, or NULL. */
+static const char *job_option(enum job job, const struct options *o)
+{
+	switch (job) {
+	case JOB_PROPERTIES:
+		return options_property(o);
+	case JOB_SNAPSHOTS:
+		return options_snapshots(o);
+	case JOB_FEATURES:
+		return o->features ? "--features" : NULL;
+	case JOB_DELETE:
+		return o->deletions.count ? "--delete-checkpoints" : NULL;
+	case JOB_COMPARE:
+		return o->compare ? "--compare" : NULL;
+	case JOB_CLEAN:
+		return o->free.unit != OPTIONS_WORTH ? "--free" : NULL;
+	case JOB_COMPACT:
+		return o->output ? NULL : options_compaction(o);
+	case JOB_COPY:
+		return o->output ? "--output" : NULL;
+	case JOB_SHRINK:
+		return o->shrink.wanted ? "--shrink" : NULL;
+	case JOB_GROW:
+		return o->grow.wanted ? "--grow" : NULL;
+	case JOB_DEFRAG:
+		return o->defrag.count ? "--defrag" : NULL;
+	case JOB_PURGE:
+		return o->purge ? "--purge" : NULL;
+	case JOB_PUNCH:
+		return o->punch ? "--punch" : NULL;
+	case JOB_COUNT:
+		break;
+	}
+	return NULL;
+}
+
+static bool is_cleaning_wanted(const struct options *o)
+{
+	enum job_cleaning most = CLEANING_TOO;
+	enum job job;
+
+	for (job = 0; job < JOB_COUNT; job++)
+		if (job_option(job, o) && jobs[job].cleaning > most)
+			most = jobs[job].cleaning;
+	return most == CLEANING_TOO ||
+	       (most == CLEANING_ASKED && job_option(JOB_CLEAN, o));
+}
+
+static bool is_wanted(enum job job, const struct options *o)
+{
+	return job == JOB_CLEAN ? is_cleaning_wanted(o) :
+				  job_option(job, o) != NULL;
+}
+
+/* -EINVAL if a job of PHASE is requested together with OPTION. */
+static int refuse_phase(struct context *cx, const struct options *o,
+			const char *option, enum job_phase phase)
+{
+	const char *other;
+	enum job job;
+
+	for (job = 0; job < JOB_COUNT; job++) {
+		other = job_option(job, o);
+		if (other && jobs[job].phase == phase)
+			return fail(cx, -EINVAL, "%s and %s exclude each other",
+				    option, other);
+	}
+	return 0;
+}
+
+int jobs_check(struct context *cx, const struct options *o)
+{
+	int ret = 0;
+
+	if (o->compare && o->output)
+		return fail(cx, -EINVAL,
+			    "--compare and --output exclude each other");
+	if (o->shrink.wanted && o->grow.wanted)
+		return fail(cx, -EINVAL,
+			    "--shrink and --grow exclude each other");
+	if (o->compare)
+		ret = refuse_phase(cx, o, "--compare", PHASE_AFTER);
+	if (!ret && o->output)
+		ret = refuse_phase(cx, o, "--output", PHASE_BEFORE);
+	if (!ret && o->output)
+		ret = refuse_phase(cx, o, "--output", PHASE_AFTER);
+	return ret;
+}
+
+int jobs_run(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	enum job job;
+	int ret, status = 0;
+
+	for (job = 0; job < JOB_COUNT; job++) {
+		if (!is_wanted(job, o))
+			continue;
+		ret = jobs[job].run(tool, o, dev);
+		if (ret < 0)
+			return ret;
+		if (ret && status != JOB_UNDONE)
+			status = ret;
+	}
+	return status;
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The collector.
+ *
+ * A segment with a block that cannot be read, or a log whose checksum does not
+ * match, is skipped from then on: the batch, of which nothing has been written
+ * yet, has to be repeated without it.
+ */
+#include "gc/move/collector.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "dev/overlay.h"
+#include "disk/geometry.h"
+#include "gc/move/segerror.h"
+#include "gc/move/target.h"
+
+void collector_init(struct collector *k, struct dev *dev,
+		    const struct collector_options *options)
+{
+	*k = (struct collector){ .o = options, .dev = dev };
+}
+
+int collector_open(struct collector *k, struct context *cx)
+{
+	int ret = target_open_volume(&k->vol, cx, k->dev);
+
+	if (!ret)
+		ret = (k->whole ? facts_gather_whole : facts_gather)(
+			&k->facts, cx, k->vol, k->o->protect);
+	/* The SUFILE is known to be correct now. */
+	if (!ret && !k->settled && !k->whole)
+		ret = zoning_settle(cx, k->dev);
+	k->settled |= !ret;
+	load_init(&k->load, &k->facts);
+	return ret;
+}
+
+bool collector_is_bad(const struct collector *k, uint64_t segnum)
+{
+	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
+
+	return i < k->nbad && k->bad[i] == segnum;
+}
+
+/* SEGNUM is left alone from now on, because of the failure in CX. */
+static int leave(struct collector *k, struct context *cx, uint64_t segnum)
+{
+	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
+	uint64_t *grown = array_grow(cx, k->bad, &k->bad_room, k->nbad + 1,
+				     sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	k->bad = grown;
+	memmove(&grown[i + 1], &grown[i], (k->nbad++ - i) * sizeof(*grown));
+	grown[i] = segnum;
+	if (k->o->left)
+		k->o->left(k->o->arg, segnum, cx->failure);
+	fail_clear(cx);
+	return 0;
+}
+
+/* Blocks of CLEAN segments, and REST, without what zones do not allow. */
+static uint64_t room_of(const struct collector *k, uint64_t rest,
+			uint64_t clean)
+{
+	uint64_t lost = k->facts.zones.lost;
+
+	clean -= lost < clean ? lost : clean;
+	return rest + clean * k->vol->geo.blocks_per_segment;
+}
+
+uint64_t collector_room(const struct collector *k)
+{
+	const struct nilfs_geometry *g = &k->vol->geo;
+	const struct recovery *latest = &k->vol->latest;
+	uint64_t rest = geometry_segment_end(g, latest->segnum) -
+			geometry_segment_start(g, latest->segnum) -
+			latest->offset;
+
+	if (k->facts.zones.torn)
+		rest = 0;
+	/* One is next already, and one has to be next in the end. */
+	return room_of(k, rest, k->facts.clean);
+}
+
+uint64_t collector_gain(const struct collector *k)
+{
+	uint64_t bps = k->vol->geo.blocks_per_segment;
+	uint64_t taken = (batch_need(&k->load) + bps - 1) / bps;
+
+	return k->load.nvictims > taken ? k->load.nvictims - taken : 0;
+}
+
+static bool load_fits(const struct collector *k, struct context *cx,
+		      uint64_t room)
+{
+	return batch_need(&k->load) <= room &&
+	       (k->unbounded || load_bytes(&k->load) <= cx->max_memory / 2);
+}
+
+int collector_add(struct collector *k, struct context *cx,
+		  const struct policy_segment *s, uint64_t room)
+{
+	struct load_size before = load_size(&k->load);
+	int ret;
+
+	k->full = false;
+	if (collector_is_bad(k, s->segnum))
+		return 0;
+	ret = load_take(&k->load, cx, s);
+	if (!ret && cx->failure[0])
+		return leave(k, cx, s->segnum);
+	if (ret > 0 && !load_fits(k, cx, room)) {
+		load_rewind(&k->load, cx, &before);
+		k->full = true;
+		return 0;
+	}
+	return ret;
+}
+
+void collector_sort(struct collector *k)
+{
+	if (k->o->order)
+		order_apply(k->o->order, &k->load);
+	else
+		load_sort(&k->load, false);
+}
+
+static void report_batch_moved(void *arg, uint64_t blocks)
+{
+	const struct collector *k = arg;
+	uint64_t moved = k->moved + blocks;
+
+	k->o->moving(k->o->arg, moved < k->to_move ? moved : k->to_move,
+		     k->to_move);
+}
+
+int collector_move(struct collector *k, struct context *cx,
+		   const struct batch_options *batch)
+{
+	struct batch_options options = *batch;
+	uint64_t bad;
+	int ret;
+
+	options.reuse = k->reuse;
+	options.moved = k->o->moving ? report_batch_moved : NULL;
+	options.arg = k;
+	collector_sort(k);
+	ret = batch_run(&k->load, cx, k->vol, &options, &k->totals, &bad);
+	k->moved += ret ? 0 : batch_blocks(&k->load);
+	if ((ret == -EIO || ret == -EUCLEAN) && bad)
+		ret = leave(k, cx, geometry_segment_of(&k->vol->geo, bad));
+	return ret;
+}
+
+/* Where the volume is written to is all that is another; it is not read. */
+static int run_on(struct collector *k, struct context *cx, struct dev *dev,
+		  struct batch_totals *totals, uint64_t *bad)
+{
+	struct batch_options options = k->o->batch;
+	struct dev *own = k->vol->dev;
+	int ret;
+
+	options.forecast = true;
+	options.reuse = k->reuse;
+	options.moved = NULL;
+	k->vol->dev = dev;
+	ret = batch_run(&k->load, cx, k->vol, &options, totals, bad);
+	k->vol->dev = own;
+	return ret;
+}
+
+int collector_try(struct collector *k, struct context *cx, uint64_t *room,
+		  uint64_t *segnum)
+{
+	struct batch_totals totals = { 0 };
+	struct dev *overlay;
+	uint64_t bad;
+	int ret = overlay_open(&overlay, cx, k->vol->dev);
+
+	*room = 0;
+	if (ret)
+		return ret;
+	collector_sort(k);
+	ret = run_on(k, cx, overlay, &totals, &bad);
+	dev_close(overlay);
+	if ((ret == -EIO || ret == -EUCLEAN) && bad)
+		return leave(k, cx, geometry_segment_of(&k->vol->geo, bad));
+	if (ret == -ENOSPC) {
+		fail_clear(cx);
+		return 0;
+	}
+	*room = room_of(k, totals.rest, totals.clean);
+	*segnum = totals.segnum;
+	return ret;
+}
+
+void collector_close(struct collector *k)
+{
+	load_fini(&k->load);
+	facts_fini(&k->facts);
+	volume_close(k->vol);
+	k->vol = NULL;
+}
+
+int collector_settle(struct collector *k, struct context *cx)
+{
+	int ret;
+
+	if (k->settled || !k->dev->zones)
+		return 0;
+	ret = collector_open(k, cx);
+	collector_close(k);
+	return ret;
+}
+
+/* What remains of a rehearsal on K, which was BEFORE. */
+static void forget_rehearsal(struct collector *k, struct collector *before)
+{
+	before->bad = k->bad;
+	before->nbad = k->nbad;
+	before->bad_room = k->bad_room;
+	before->to_move = k->moved;
+	*k = *before;
+}
+
+int collector_rehearse(struct collector *k, struct context *cx,
+		       int (*act)(void *arg, struct context *cx), void *arg)
+{
+	struct collector before = *k;
+	struct collector_options how = *k->o;
+	struct dev *overlay;
+	int ret = overlay_open(&overlay, cx, k->dev);
+
+	if (ret)
+		return ret;
+	how.batch.forecast = true;
+	how.moving = NULL;
+	k->o = &how;
+	k->dev = overlay;
+	ret = act(arg, cx);
+	forget_rehearsal(k, &before);
+	dev_close(overlay);
+	return ret;
+}
+
+int collector_finish(struct collector *k, struct context *cx)
+{
+	return segerror_segments(cx, k->dev, k->bad, k->nbad, k->o->batch.time,
+				 &k->totals);
+}
+
+void collector_fini(struct collector *k)
+{
+	free(k->bad);
+	k->bad = NULL;
+	k->nbad = k->bad_room = 0;
+}

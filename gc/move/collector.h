@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The collector: collects victims and moves their live blocks.
+ *
+ * The common part of all jobs that free segments; these choose the victims.  A
+ * round is collector_open(), some collector_add(), collector_move() and
+ * collector_close(); each round opens the volume again.
+ */
+#ifndef NILFS2_GC_COLLECTOR_H
+#define NILFS2_GC_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "gc/move/batch.h"
+#include "gc/move/load.h"
+#include "gc/move/order.h"
+#include "gc/plan/facts.h"
+
+struct collector_options {
+	uint64_t protect;	/* period, seconds */
+	struct batch_options batch;
+	const struct order *order;	/* NULL: by file and offset */
+	/* Called for a segment that is skipped, with the reason; or NULL. */
+	void (*left)(void *arg, uint64_t segnum, const char *why);
+	/*
+	 * Called when MOVED of TO_MOVE blocks, an estimate, are done; or NULL.
+	 */
+	void (*moving)(void *arg, uint64_t moved, uint64_t to_move);
+	void *arg;
+};
+
+struct collector {
+	const struct collector_options *o;	/* borrowed */
+	struct dev *dev;			/* borrowed */
+	bool full;		/* what was to be added last did not fit */
+	bool settled;		/* zones of clean segments are empty */
+	struct batch_totals totals;
+	uint64_t *bad;		/* segments that are left alone, ascending */
+	size_t nbad, bad_room;
+	bool whole;		/* all segments are candidates */
+	bool unbounded;		/* a batch may take more than its memory */
+	bool reuse;		/* as in struct batch_options */
+	uint64_t moved, to_move;	/* blocks, for progress */
+	/* Of a round: */
+	struct volume *vol;
+	struct facts facts;
+	struct load load;
+};
+
+void collector_init(struct collector *k, struct dev *dev,
+		    const struct collector_options *options);
+
+/*
+ * Begins a round; to be closed also after a failure.  -EUCLEAN where the volume
+ * must be recovered or repaired first, -EIO, -ENOMEM.
+ */
+int collector_open(struct collector *k, struct context *cx);
+
+/*
+ * Resets the zones that an earlier run has left, as the first round does: for
+ * callers that may only rehearse.  Fails as collector_open().
+ */
+int collector_settle(struct collector *k, struct context *cx);
+
+/* Blocks that a batch may write before no clean segment is left. */
+uint64_t collector_room(const struct collector *k);
+
+/*
+ * Adds S where the batch fits into ROOM blocks then: 1; 0 where it does not,
+ * or S is left alone.  Or a failure.
+ */
+int collector_add(struct collector *k, struct context *cx,
+		  const struct policy_segment *s, uint64_t room);
+
+/* Sorts the load as collector_move() will. */
+void collector_sort(struct collector *k);
+
+/* Whether SEGNUM is left alone. */
+bool collector_is_bad(const struct collector *k, uint64_t segnum);
+
+/*
+ * Lower bound of the clean segments that the batch would gain, less those that
+ * it uses.
+ */
+uint64_t collector_gain(const struct collector *k);
+
+/*
+ * Moves what was added, by BATCH, in the order of the load: 0, or a failure.
+ * Where something cannot be read its segment is left alone, nothing is done,
+ * and that is no failure.
+ */
+int collector_move(struct collector *k, struct context *cx,
+		   const struct batch_options *batch);
+
+/*
+ * The result that collector_move() would have, with K's options: *ROOM is that
+ * of the next round, 0 if there is no room for the batch or a segment of it is
+ * skipped from now on, and *SEGNUM is where its log would end.  Only the order
+ * of the load changes.
+ */
+int collector_try(struct collector *k, struct context *cx, uint64_t *room,
+		  uint64_t *segnum);
+
+void collector_close(struct collector *k);
+
+/*
+ * Runs ACT, which does rounds, on an overlay that is then dropped, without the
+ * content of moved blocks: returns the result of ACT.  Nothing is changed, but
+ * segments skipped meanwhile stay skipped.
+ */
+int collector_rehearse(struct collector *k, struct context *cx,
+		       int (*act)(void *arg, struct context *cx), void *arg);
+
+/*
+ * After the last round: segments that were left alone are marked as erroneous,
+ * with one more log.  Fails as segerror_segments().
+ */
+int collector_finish(struct collector *k, struct context *cx);
+
+void collector_fini(struct collector *k);
+
+#endif

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The blocks of the victims.
+ *
+ * The summaries of a victim's logs list its blocks, and the DAT shows which of
+ * them are live.  If they do not agree on the number that was counted before,
+ * the segment is damaged and is not cleaned.
+ */
+#include "gc/move/load.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/palloc.h"
+#include "vol/blockmap.h"
+#include "vol/protection.h"
+#include "vol/residents.h"
+#include "vol/sutable.h"
+
+void load_init(struct load *l, const struct facts *facts)
+{
+	*l = (struct load){ .facts = facts };
+}
+
+void load_fini(struct load *l)
+{
+	free(l->runs);
+	free(l->marks);
+	free(l->dead);
+	free(l->logs);
+	free(l->victims);
+	free(l->dat_blocks);
+	tally_fini(&l->dat);
+	load_init(l, l->facts);
+}
+
+struct load_size load_size(const struct load *l)
+{
+	return (struct load_size){
+		.nruns = l->nruns,
+		.nmarks = l->nmarks,
+		.ndead = l->ndead,
+		.nlogs = l->nlogs,
+		.nvictims = l->nvictims,
+		.blocks = l->blocks,
+		.dead_blocks = l->dead_blocks,
+		.ndat = l->ndat,
+		.others = l->others,
+	};
+}
+
+void load_rewind(struct load *l, struct context *cx,
+		 const struct load_size *size)
+{
+	l->nruns = size->nruns;
+	l->nmarks = size->nmarks;
+	l->ndead = size->ndead;
+	l->nlogs = size->nlogs;
+	l->nvictims = size->nvictims;
+	l->blocks = size->blocks;
+	l->dead_blocks = size->dead_blocks;
+	l->others = size->others;
+	while (l->ndat > size->ndat)	/* which takes no memory */
+		tally_add(&l->dat, cx, l->dat_blocks[--l->ndat], -1);
+}
+
+uint64_t load_bytes(const struct load *l)
+{
+	return l->nruns * sizeof(*l->runs) + l->nmarks * sizeof(*l->marks) +
+	       l->ndead * sizeof(*l->dead) + l->nlogs * sizeof(*l->logs) +
+	       l->ndat * l->facts->vol->geo.block_size;
+}
+
+/* Block BLKOFF of the DAT will be changed. */
+static int note_dat_block(struct load *l, struct context *cx, uint64_t blkoff)
+{
+	uint64_t *grown;
+
+	if (tally_get(&l->dat, blkoff))
+		return 0;
+	grown = array_grow(cx, l->dat_blocks, &l->dat_room, l->ndat + 1,
+			   sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	l->dat_blocks = grown;
+	grown[l->ndat] = blkoff;
+	if (tally_add(&l->dat, cx, blkoff, 1))
+		return -ENOMEM;
+	l->ndat++;
+	return 0;
+}
+
+/* The entry of VBLOCKNR will be changed. */
+static int note_entry(struct load *l, struct context *cx, uint64_t vblocknr)
+{
+	return note_dat_block(l, cx,
+			      palloc_entry_blkoff(&l->facts->vol->dat_palloc,
+						  vblocknr));
+}
+
+static bool goes_on(const struct load_run *run, const struct load_run *next)
+{
+	const struct move_run *a = &run->what, *b = &next->what;
+
+	return a->ino == b->ino && a->cno == b->cno && a->node == b->node &&
+	       a->vblocknr + a->count == b->vblocknr &&
+	       (a->node || a->blkoff + a->count == b->blkoff) &&
+	       run->blocknr + a->count == next->blocknr &&
+	       run->current == next->current;
+}
+
+static int add_run(struct load *l, struct context *cx, size_t from,
+		   const struct resident *res)
+{
+	const struct load_run next = {
+		.what = {
+			.ino = res->block.ino,
+			.cno = res->block.cno,
+			.node = res->block.is_node,
+			.vblocknr = res->block.vblocknr,
+			.blkoff = res->block.blkoff,
+			.count = 1,
+		},
+		.blocknr = res->blocknr,
+		.current = res->kind == LIVENESS_CURRENT,
+	};
+	struct load_run *runs;
+
+	l->blocks++;
+	if (note_entry(l, cx, next.what.vblocknr))
+		return -ENOMEM;
+	if (l->nruns > from && goes_on(&l->runs[l->nruns - 1], &next)) {
+		l->runs[l->nruns - 1].what.count++;
+		return 0;
+	}
+	runs = array_grow(cx, l->runs, &l->runs_room, l->nruns + 1,
+			  sizeof(*runs));
+	if (!runs)
+		return -ENOMEM;
+	l->runs = runs;
+	runs[l->nruns++] = next;
+	return 0;
+}
+
+/* Completes MARK, of the node at BLOCKNR. */
+static int locate_node(struct load *l, struct context *cx, uint64_t blocknr,
+		       struct load_mark *mark)
+{
+	int ret = blockmap_identify(l->facts->vol, cx, blocknr, &mark->level,
+				    &mark->key);
+
+	if (!ret)
+		return fail(cx, -EUCLEAN, "block %" PRIu64 ": is no node",
+			    blocknr);
+	return ret < 0 ? ret : 0;
+}
+
+static int add_mark(struct load *l, struct context *cx,
+		    const struct resident *res)
+{
+	struct load_mark *marks = array_grow(cx, l->marks, &l->marks_room,
+					     l->nmarks + 1, sizeof(*marks));
+
+	if (!marks)
+		return -ENOMEM;
+	l->marks = marks;
+	marks[l->nmarks++] = (struct load_mark){
+		.ino = res->block.ino,
+		.level = res->block.level,
+		.key = res->block.blkoff,
+		.vblocknr = res->block.vblocknr,
+	};
+	if (res->block.is_node && res->block.is_virtual) {
+		l->others++;
+		return locate_node(l, cx, res->blocknr, &marks[l->nmarks - 1]);
+	}
+	if (res->block.ino == NILFS_DAT_INO && !res->block.level)
+		return note_dat_block(l, cx, res->block.blkoff);
+	l->others++;
+	return 0;
+}
+
+static bool dies_with(const struct load_dead *run,
+		      const struct resident *res)
+{
+	return run->vblocknr + run->count == res->block.vblocknr &&
+	       run->start == res->start && run->end == res->end;
+}
+
+/* Runs before FROM are other segments': these may be taken back alone. */
+static int add_dead_number(struct load *l, struct context *cx, size_t from,
+			   const struct resident *res)
+{
+	struct load_dead *dead;
+
+	if (note_entry(l, cx, res->block.vblocknr))
+		return -ENOMEM;
+	l->dead_blocks++;
+	if (l->ndead > from && dies_with(&l->dead[l->ndead - 1], res)) {
+		l->dead[l->ndead - 1].count++;
+		return 0;
+	}
+	dead = array_grow(cx, l->dead, &l->dead_room, l->ndead + 1,
+			  sizeof(*dead));
+	if (!dead)
+		return -ENOMEM;
+	l->dead = dead;
+	dead[l->ndead++] = (struct load_dead){
+		.vblocknr = res->block.vblocknr,
+		.count = 1,
+		.start = res->start,
+		.end = res->end,
+	};
+	return 0;
+}
+
+/*
+ * Blocks of the DAT cannot be moved otherwise; those of cpfile and SUFILE
+ * change with every checkpoint, and would be moved and then replaced.
+ */
+static bool is_written_anew(const struct resident *res)
+{
+	const struct segsum_block *b = &res->block;
+
+	return !b->is_virtual ||
+	       (res->kind == LIVENESS_CURRENT &&
+		(b->ino == NILFS_CPFILE_INO || b->ino == NILFS_SUFILE_INO));
+}
+
+static int add_resident(struct load *l, struct context *cx,
+			const struct load_size *from,
+			const struct resident *res)
+{
+	if (res->kind == LIVENESS_DEAD)
+		return add_dead_number(l, cx, from->ndead, res);
+	if (is_written_anew(res))
+		return add_mark(l, cx, res);
+	return add_run(l, cx, from->nruns, res);
+}
+
+/* LOG, which is read from front to back, has live blocks. */
+static int note_log(struct load *l, struct context *cx, const struct log *log)
+{
+	struct load_log *logs;
+
+	if (l->nlogs && l->logs[l->nlogs - 1].pseg == log->pseg)
+		return 0;
+	logs = array_grow(cx, l->logs, &l->logs_room, l->nlogs + 1,
+			  sizeof(*logs));
+	if (!logs)
+		return -ENOMEM;
+	l->logs = logs;
+	logs[l->nlogs++] = (struct load_log){ log->pseg, log->ss };
+	return 0;
+}
+
+/* All residents of S; *LIVE of them have to be moved. */
+static int read_segment(struct load *l, struct context *cx,
+			const struct policy_segment *s, uint64_t *seq,
+			uint64_t *live)
+{
+	struct load_size from = load_size(l);
+	struct residents r;
+	struct resident res;
+	int ret = residents_open(&r, cx, l->facts->vol, l->facts->liveness,
+				 s->segnum, s->written);
+
+	*live = 0;
+	while (!ret && (ret = residents_next(&r, cx, &res)) > 0) {
+		ret = add_resident(l, cx, &from, &res);
+		if (ret || res.kind == LIVENESS_DEAD)
+			continue;
+		++*live;
+		ret = note_log(l, cx, &r.log);
+	}
+	*seq = r.scan.any ? r.scan.seq : 0;
+	residents_close(&r);
+	return ret;
+}
+
+static int add_victim(struct load *l, struct context *cx, uint64_t segnum)
+{
+	uint64_t *victims = array_grow(cx, l->victims, &l->victims_room,
+				       l->nvictims + 1, sizeof(*victims));
+
+	if (!victims)
+		return -ENOMEM;
+	l->victims = victims;
+	victims[l->nvictims++] = segnum;
+	return 0;
+}
+
+/* As load_take(), of segments with a number below BEFORE_SEQ. */
+static int take_segment(struct load *l, struct context *cx,
+			const struct policy_segment *s, uint64_t before_seq)
+{
+	struct load_size before = load_size(l);
+	uint64_t seq, live;
+	int ret = s->written ? read_segment(l, cx, s, &seq, &live) : 0;
+
+	if (!s->written)
+		return add_victim(l, cx, s->segnum) ? -ENOMEM : 1;
+	if (!ret && live != s->live)
+		ret = fail(cx, -EUCLEAN, "segment %" PRIu64 ": its logs list "
+					 "%" PRIu64 " of %" PRIu32 " live "
+					 "blocks", s->segnum,
+			   live, s->live);
+	if (!ret && (l->facts->whole || seq < before_seq))
+		ret = add_victim(l, cx, s->segnum) ? -ENOMEM : 1;
+	if (ret <= 0)
+		load_rewind(l, cx, &before);
+	return ret == -EUCLEAN || ret == -EIO ? 0 : ret;
+}
+
+int load_take(struct load *l, struct context *cx,
+	      const struct policy_segment *s)
+{
+	return take_segment(l, cx, s, protection_seq(l->facts->vol));
+}
+
+int load_take_latest(struct load *l, struct context *cx)
+{
+	struct volume *vol = l->facts->vol;
+	uint64_t segnum = vol->latest.segnum;
+	struct nilfs_segment_usage_ext su;
+	int ret = sutable_read(vol, cx, segnum, &su);
+
+	return ret ? ret
+		   : take_segment(l, cx,
+				  &(struct policy_segment){
+					  .segnum = segnum,
+					  .written = le32_get(su.su.su_nblocks),
+					  .live = l->facts->latest_live,
+				  },
+				  UINT64_MAX);
+}
+
+/* The blocks of a file in the latest checkpoint are kept together. */
+static int compare_runs(const void *a, const void *b)
+{
+	const struct load_run *x = a, *y = b;
+	const struct move_run *p = &x->what, *q = &y->what;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (p->ino != q->ino)
+		return p->ino < q->ino ? -1 : 1;
+	if (x->current != y->current)
+		return x->current ? -1 : 1;
+	if (p->node != q->node)
+		return p->node ? 1 : -1;
+	if (p->blkoff != q->blkoff)
+		return p->blkoff < q->blkoff ? -1 : 1;
+	return p->vblocknr < q->vblocknr ? -1 : p->vblocknr > q->vblocknr;
+}
+
+static int compare_dead(const void *a, const void *b)
+{
+	const struct load_dead *x = a, *y = b;
+
+	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
+}
+
+void load_sort(struct load *l, bool as_it_comes)
+{
+	if (!as_it_comes)
+		sort_in_place(l->runs, l->nruns, sizeof(*l->runs),
+			      compare_runs);
+	sort_in_place(l->dead, l->ndead, sizeof(*l->dead), compare_dead);
+}

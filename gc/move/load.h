@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The load of a batch: the blocks of its victims that have to be moved,
+ * rewritten or freed.
+ */
+#ifndef NILFS2_GC_LOAD_H
+#define NILFS2_GC_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/plan/facts.h"
+#include "log/move.h"
+#include "log/tally.h"
+
+/* Blocks that follow each other in every respect. */
+struct load_run {
+	struct move_run what;
+	uint64_t blocknr;	/* where the first of them is */
+	bool current;		/* in the latest checkpoint, not older only */
+	uint32_t rank;		/* in the order in which files are written */
+};
+
+/* A block of metadata that the commit will rewrite. */
+struct load_mark {
+	uint64_t ino;
+	unsigned int level;
+	uint64_t key;
+	uint64_t vblocknr;	/* that it has now; 0 in the DAT */
+};
+
+/* A log with blocks of the above. */
+struct load_log {
+	uint64_t pseg;			/* its first block */
+	struct nilfs_segment_summary ss;
+};
+
+/*
+ * COUNT blocks that nothing refers to, with consecutive numbers, each of the
+ * checkpoints [start, end).
+ */
+struct load_dead {
+	uint64_t vblocknr, count;
+	uint64_t start, end;
+};
+
+struct load {
+	const struct facts *facts;
+	struct load_run *runs;
+	size_t nruns, runs_room;
+	struct load_mark *marks;
+	size_t nmarks, marks_room;
+	struct load_dead *dead;
+	size_t ndead, dead_room;	/* runs */
+	struct load_log *logs;
+	size_t nlogs, logs_room;
+	uint64_t dead_blocks;
+	uint64_t *victims;		/* segments */
+	size_t nvictims, victims_room;
+	uint64_t blocks;		/* of all runs */
+	struct tally dat;	/* blocks of it that moving changes, */
+	uint64_t *dat_blocks;	/* in the order in which they were met */
+	size_t ndat, dat_room;
+	uint64_t others;	/* marks of blocks that are not of these */
+};
+
+void load_init(struct load *l, const struct facts *facts);
+void load_fini(struct load *l);
+
+/*
+ * Adds the blocks of S: 1; 0 and nothing changed if S must be skipped: younger
+ * than a superblock's log, or (with the failure in CX) damaged.  Or a failure.
+ */
+int load_take(struct load *l, struct context *cx,
+	      const struct policy_segment *s);
+
+/*
+ * The same for the segment of the latest log, where the batch begins elsewhere
+ * and no superblock names that log afterwards.
+ */
+int load_take_latest(struct load *l, struct context *cx);
+
+/* Takes back what was added last. */
+struct load_size {
+	size_t nruns, nmarks, ndead, nlogs, nvictims, ndat;
+	uint64_t blocks, dead_blocks, others;
+};
+struct load_size load_size(const struct load *l);
+void load_rewind(struct load *l, struct context *cx,
+		 const struct load_size *size);
+
+/* Bytes of memory that it takes, with the blocks of the DAT that it changes. */
+uint64_t load_bytes(const struct load *l);
+
+/*
+ * In the order in which it is to be written: by rank, files, their offsets;
+ * or AS_IT_COMES.
+ */
+void load_sort(struct load *l, bool as_it_comes);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The common end of all changes: a log and superblocks that name it. */
+#ifndef NILFS2_GC_ONELOG_H
+#define NILFS2_GC_ONELOG_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "log/writer.h"
+#include "vol/volume.h"
+
+/*
+ * Commits W, a writer of VOL, and writes superblocks of TIME (seconds) that
+ * name its last log.  Until then nothing has changed.  Fails as
+ * writer_commit() and newsupers_name().
+ */
+int onelog_commit(struct writer *w, struct context *cx, struct volume *vol,
+		  uint64_t time, struct writer_end *end);
+
+/* What changes the metadata of W: 0, or a failure, which drops all of it. */
+typedef int onelog_change(void *arg, struct context *cx, struct writer *w);
+
+/*
+ * One more log of VOL, with OPTIONS and what CHANGE does.  Fails as
+ * onelog_commit(), repairwriter_open() and CHANGE.
+ */
+int onelog_append(struct context *cx, struct volume *vol,
+		  const struct writer_options *options, onelog_change *change,
+		  void *arg);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Orders in which blocks are written.
+ */
+#ifndef NILFS2_GC_ORDER_H
+#define NILFS2_GC_ORDER_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/move/load.h"
+#include "log/tally.h"
+#include "vol/volume.h"
+
+enum order_kind {
+	ORDER_TREE,	/* as a walk through all directories meets files */
+	ORDER_FILE,	/* by inode number */
+	ORDER_AGE,	/* what was written lately comes first */
+	ORDER_VICTIM,	/* as they come */
+	ORDER_GIVEN,	/* in the order of order_add(), others last */
+};
+
+/* The one after which nilfs_cleanerd moves least: see doc/policies.md. */
+#define ORDER_DEFAULT ORDER_AGE
+
+struct order {
+	enum order_kind kind;
+	struct tally ranks;	/* by inode number; 0: none, comes last */
+	int32_t last;		/* rank */
+};
+
+/*
+ * The order KIND of the files of VOL, which is not used again.  A directory
+ * that cannot be read is skipped.  -ENOMEM, -EINTR; must be closed also then.
+ */
+int order_open(struct order *o, struct context *cx, struct volume *vol,
+	       enum order_kind kind);
+/* The same for the volume on DEV; fails as volume_open(), too. */
+int order_find(struct order *o, struct context *cx, struct dev *dev,
+	       enum order_kind kind);
+
+/* File INO comes next, unless it has a place: 1, 0, or -ENOMEM. */
+int order_add(struct order *o, struct context *cx, uint64_t ino);
+
+void order_close(struct order *o);
+
+/*
+ * Sorts LOAD.  Inside all orders but the last blocks of a file lie together,
+ * those of the latest state first, by their offsets.
+ */
+void order_apply(const struct order *o, struct load *load);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The device to be cleaned.
+ *
+ * A mounted volume has its own cleaner, and a loop device over an image may be
+ * mounted at any time.
+ *
+ * The rules of zones apply to those of an image file, too: it may be copied to
+ * a device later.
+ */
+#include "gc/move/target.h"
+
+#include <errno.h>
+
+#include "dev/devfile.h"
+#include "dev/probe.h"
+#include "dev/zoned.h"
+#include "vol/owner.h"
+#include "vol/rollforward.h"
+
+static int check_use(struct context *cx, const char *path)
+{
+	struct probe_use use;
+
+	/* If PATH cannot be examined, opening it reports why. */
+	if (probe_mounted(cx, path, &use)) {
+		fail_clear(cx);
+		return 0;
+	}
+	switch (use.kind) {
+	case PROBE_UNUSED:
+		return 0;
+	case PROBE_MOUNTED:
+		return fail(cx, -EBUSY, "%s: mounted on %s", path, use.where);
+	case PROBE_LOOP:
+		return fail(cx, -EBUSY, "%s: the loop device %s uses it", path,
+			    use.where);
+	default:
+		return fail(cx, -EBUSY, "%s: in use by the system", path);
+	}
+}
+
+/* A volume may be damaged if it is only read. */
+static int check_owner(struct target *t, struct context *cx, bool read_only)
+{
+	struct owner owner;
+
+	owner_find(&owner, cx, t->file);
+	if (owner.foreign && !(read_only && owner.nilfs))
+		return owner_fail(cx, t->file, &owner, "");
+	if (!read_only)
+		owner_guard(t->file);
+	return 0;
+}
+
+int target_open(struct target *t, struct context *cx, const char *path,
+		bool read_only)
+{
+	int ret = check_use(cx, path);
+
+	*t = (struct target){ NULL, NULL };
+	if (!ret)
+		ret = devfile_open(&t->file, cx, path,
+				   read_only ? DEVFILE_READ : DEVFILE_WRITE);
+	if (!ret)
+		ret = check_owner(t, cx, read_only);
+	if (ret)
+		return ret;
+	/* Live blocks and summaries are far apart: no readahead. */
+	devfile_random(t->file);
+	return zoned_open(&t->dev, cx, t->file, path);
+}
+
+void target_close(struct target *t)
+{
+	if (t->dev != t->file)
+		dev_close(t->dev);
+	dev_close(t->file);
+}
+
+/*
+ * Whether a mount would recover data from logs after the latest one, or fail
+ * because of them: 1, 0.  Most often a cleaner was interrupted, and there is
+ * nothing.
+ */
+static int has_data_behind(struct context *cx, struct volume *vol)
+{
+	struct rollforward *rf = NULL;
+	int ret = rollforward_collect(vol, cx, &vol->latest, &rf);
+
+	if (!ret)
+		ret = rf->count > 0;
+	rollforward_free(rf);
+	return ret == -EUCLEAN ? 1 : ret;
+}
+
+/* What a mount to be written to refuses, too. */
+static int check_writable(struct context *cx, const struct volume *vol)
+{
+	const struct nilfs_super_block *sb = volume_super(vol);
+	enum rule rule = super_check_features(sb);
+	struct nilfs_geometry g;
+
+	if (!rule)
+		rule = super_geometry(sb, vol->dev->size, &g);
+	if (rule)
+		return fail(cx, -EUCLEAN, "%s: %s; nothing was written",
+			    vol->dev->name, rule_info(rule)->text);
+	if (vol->choice.verdict[0] == RULE_SB_MAGIC)
+		return fail(cx, -EUCLEAN, "%s: the first superblock was wiped "
+			    "or overwritten; run fsck.nilfs2 -y to bring it "
+			    "back", vol->dev->name);
+	return 0;
+}
+
+int target_check_volume(struct context *cx, struct volume *vol)
+{
+	int ret = check_writable(cx, vol);
+
+	if (!ret)
+		ret = has_data_behind(cx, vol);
+
+	if (ret < 0)
+		return ret;
+	if (ret)
+		return fail(cx, -EUCLEAN, "synchronized data has to be "
+					  "recovered first; run fsck.nilfs2, "
+					  "or mount the volume");
+	if (le16_get(volume_super(vol)->s_state) & NILFS_ERROR_FS)
+		return fail(cx, -EUCLEAN, "the volume is marked as having "
+					  "errors; run fsck.nilfs2");
+	return 0;
+}
+
+int target_open_volume(struct volume **volp, struct context *cx,
+		       struct dev *dev)
+{
+	int ret = volume_open(volp, cx, dev, NULL);
+
+	return ret ? ret : target_check_volume(cx, *volp);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The device to be cleaned, and the volume on it. */
+#ifndef NILFS2_GC_TARGET_H
+#define NILFS2_GC_TARGET_H
+
+#include <stdbool.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "vol/volume.h"
+
+struct target {
+	struct dev *dev;	/* with its zones, where it has some */
+	struct dev *file;	/* what that is over, or the same */
+};
+
+/*
+ * Opens PATH exclusively, for writing unless READ_ONLY.  Zones are those of a
+ * host-managed device, or of the file beside an image.  -EBUSY if it is mounted
+ * or in use, or as devfile_open() and zoned_open().  T is closed with
+ * target_close(), also after a failure.
+ */
+int target_open(struct target *t, struct context *cx, const char *path,
+		bool read_only);
+void target_close(struct target *t);
+
+/*
+ * -EUCLEAN if VOL must be recovered or repaired before blocks are moved;
+ * otherwise logs after its latest one can be dropped.  -EIO, -ENOMEM.
+ */
+int target_check_volume(struct context *cx, struct volume *vol);
+
+/*
+ * Opens the volume on DEV and does that; *VOLP is to be closed also after a
+ * failure.  Or fails as volume_open().
+ */
+int target_open_volume(struct volume **volp, struct context *cx,
+		       struct dev *dev);
+
+#endif

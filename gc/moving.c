@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Options, warnings, progress and cost of the jobs that move blocks.
+ *
+ * All of these report the same values.  Blocks written are of three kinds:
+ * data, the blocks of files that were moved; metadata, moved or rebuilt; and the
+ * summaries that list both.  Amplification is the number of blocks written per
+ * block moved.
+ */
+#include "gc/moving.h"
+
+#include <inttypes.h>
+
+struct collector_options moving_options(const struct tool *tool,
+					const struct options *o)
+{
+	return (struct collector_options){
+		.protect = o->protect,
+		.batch.time = (uint64_t)tool->cx.now,
+		.batch.sums = o->sums,
+		.batch.forecast = options_leave_data(o),
+	};
+}
+
+struct clean_options moving_clean_options(const struct tool *tool,
+					  const struct options *o)
+{
+	return (struct clean_options){
+		.policy = o->policy.policy,
+		.metadata_weight = o->policy.weight,
+		.max_search = o->max_search,
+		.min_dead = o->min_reclaimable,
+		.how = moving_options(tool, o),
+	};
+}
+
+static void warn_skipped(void *arg, uint64_t segnum, const char *why)
+{
+	struct moving *m = arg;
+
+	tool_warn(m->tool, "%s: segment %" PRIu64 ": skipped: %s",
+		  m->tool->argv[0], segnum, why);
+}
+
+static void show_moved(void *arg, uint64_t moved, uint64_t to_move)
+{
+	struct moving *m = arg;
+	struct progress *p = &m->tool->progress;
+
+	if (!m->begun)
+		progress_begin(p, "moving", to_move, false);
+	m->begun = true;
+	progress_update(p, moved);
+}
+
+void moving_begin(struct moving *m, struct tool *tool,
+		  struct collector_options *options)
+{
+	*m = (struct moving){ .tool = tool };
+	options->left = warn_skipped;
+	options->moving = show_moved;
+	options->arg = m;
+}
+
+void moving_end(struct moving *m)
+{
+	progress_end(&m->tool->progress);
+}
+
+struct value moving_per_moved(const struct batch_totals *totals)
+{
+	return value_percent(totals->written, totals->moved);
+}
+
+void moving_put(struct report *r, const struct batch_totals *totals,
+		uint64_t began)
+{
+	const struct batch_totals *t = totals;
+
+	report_u64(r, "blocks_moved", "Blocks moved", t->moved);
+	report_u64(r, "blocks_written", "Blocks written", t->written);
+	report_u64(r, "written_data", "  of data", t->moved_data);
+	report_u64(r, "written_metadata", "  of metadata",
+		   t->written - t->moved_data - t->summaries);
+	report_u64(r, "written_summaries", "  of summaries", t->summaries);
+	report_value(r, VALUE_PERCENT, "written_per_moved",
+		     "Written per block moved", moving_per_moved(t));
+	report_u64(r, "blocks_forgotten", "Dead blocks", t->forgotten);
+	report_u64(r, "checkpoints_deleted", "Checkpoints deleted",
+		   t->checkpoints);
+	report_u64(r, "batches", "Batches", t->batches);
+	report_u64(r, "elapsed_ms", "Milliseconds", tool_clock() - began);
+}

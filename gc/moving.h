@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What all jobs that move blocks have in common on the command line. */
+#ifndef NILFS2_GC_MOVING_H
+#define NILFS2_GC_MOVING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/tool.h"
+#include "gc/clean/clean.h"
+#include "gc/move/batch.h"
+#include "gc/move/collector.h"
+#include "gc/options.h"
+#include "out/report.h"
+
+/* The argument of callbacks of a collector. */
+struct moving {
+	struct tool *tool;
+	bool begun;		/* the progress of moving has begun */
+};
+
+/* O as options of a collector, without callbacks; all checksums verified. */
+struct collector_options moving_options(const struct tool *tool,
+					const struct options *o);
+
+/* O as options of cleaning, but for the goal. */
+struct clean_options moving_clean_options(const struct tool *tool,
+					  const struct options *o);
+
+/* Makes OPTIONS warn of segments that are skipped, and show progress. */
+void moving_begin(struct moving *m, struct tool *tool,
+		  struct collector_options *options);
+void moving_end(struct moving *m);
+
+/* Blocks written per block moved, in percent; absent where none was. */
+struct value moving_per_moved(const struct batch_totals *totals);
+
+/*
+ * Puts TOTALS, and the time since the job BEGAN (tool_clock()), as members of
+ * the open section.
+ */
+void moving_put(struct report *r, const struct batch_totals *totals,
+		uint64_t began);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Facts: the counts and times of each segment that could be cleaned.
+ */
+#ifndef NILFS2_GC_FACTS_H
+#define NILFS2_GC_FACTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/plan/policy.h"
+#include "gc/plan/zoning.h"
+#include "vol/liveness.h"
+#include "vol/volume.h"
+
+struct facts {
+	struct volume *vol;		/* borrowed */
+	struct liveness *liveness;	/* with counts only where STALE */
+	uint32_t latest_live;	/* of the latest log's segment */
+	struct policy_segment *segments;	/* candidates, by number */
+	size_t n, room;
+	struct policy_env env;
+	uint64_t clean;			/* segments */
+	uint64_t protect_cno;		/* of the protection period */
+	struct zoning zones;
+	bool whole;		/* candidates are all that are not clean */
+	bool stale;		/* the volume's own counts, if it has some */
+};
+
+/*
+ * Collects the facts of all segments of VOL with a protection period of PROTECT
+ * seconds (0: none).  Candidates exclude the segments being written, those
+ * marked as erroneous, and those with a superblock's log or younger
+ * (ns_prot_seq).  -EUCLEAN if the DAT or the SUFILE is broken or they
+ * contradict each other, -EIO, -ENOMEM.
+ */
+int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
+		 uint64_t protect);
+
+/*
+ * The same, but with all segments that are not clean among the candidates.
+ */
+int facts_gather_whole(struct facts *f, struct context *cx,
+		       struct volume *vol, uint64_t protect);
+
+/* SEGNUM among the candidates, or NULL. */
+struct policy_segment *facts_segment(const struct facts *f, uint64_t segnum);
+
+/* Also of facts that are all zero. */
+void facts_fini(struct facts *f);
+
+#endif

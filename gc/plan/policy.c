@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Policies.
+ *
+ * Each computes a number for a segment; the greatest comes first, and equal
+ * ones come by number, so that the same volume always has the same order.  Live
+ * blocks are exact here, while an online cleaner has to estimate them, so the
+ * basic question of cleaning has an exact answer: to free some segments by
+ * moving the fewest blocks, take those with the fewest live blocks.  (For k
+ * victims the k emptiest have the least sum; whether that many gain enough
+ * depends on k and that sum alone.)  This holds within a batch.  Each of n batches
+ * but one may leave a segment that is not full, so that all of them move no more
+ * than the fewest blocks that free n - 1 segments more in one; metadata, which
+ * each batch writes again, is not counted.  Their optimum is not known.
+ */
+#include "gc/plan/policy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/sort.h"
+
+/* nilfs_cleanerd: the segment written longest ago. */
+static uint64_t timestamp(const struct policy_segment *s,
+			  const struct policy_env *env)
+{
+	(void)env;
+	return UINT64_MAX - s->lastmod;
+}
+
+/* The most dead blocks among those that were written. */
+static uint64_t greedy(const struct policy_segment *s,
+		       const struct policy_env *env)
+{
+	(void)env;
+	return s->live < s->written ? s->written - s->live : 0;
+}
+
+/*
+ * Of the published NILFS2 patches (selection_policy cost-benefit): free space
+ * times age over the cost of reading and writing, in milliseconds.
+ */
+static uint64_t cost_benefit(const struct policy_segment *s,
+			     const struct policy_env *env)
+{
+	uint64_t free = greedy(s, env), cost = 2ull * s->live, age;
+
+	if (env->nongc_ctime < s->lastmod)
+		return 0;
+	age = (env->nongc_ctime - s->lastmod) * 1000;
+	/* Ages of more than 500 million years and a full segment overflow. */
+	if (free && age > UINT64_MAX / free)
+		age = UINT64_MAX / free;
+	return age * free / (cost ? cost : 1);
+}
+
+/*
+ * Rosenblum and Ousterhout, TOCS 10(1), 1992: (1 - u) * age / (1 + u), with u
+ * the share of live blocks.
+ */
+static uint64_t cost_benefit_lfs(const struct policy_segment *s,
+				 const struct policy_env *env)
+{
+	uint64_t blocks = s->blocks ? s->blocks : 1, free, age;
+
+	if (env->nongc_ctime < s->lastmod || s->live >= blocks)
+		return 0;
+	free = blocks - s->live;
+	age = (env->nongc_ctime - s->lastmod) * 1000;
+	if (age > UINT64_MAX / free)
+		age = UINT64_MAX / free;
+	return age * free / (blocks + s->live);
+}
+
+/* The fewest blocks to be moved. */
+static uint64_t optimal(const struct policy_segment *s,
+			const struct policy_env *env)
+{
+	(void)env;
+	return UINT32_MAX - (uint64_t)s->live + 1;
+}
+
+/*
+ * The fewest again, where one of metadata counts for more: it may be rewritten
+ * anyway before long.  Five times is the best weight in the experiment that
+ * tests/bench/seeds repeats, for a file system without a DAT; from three to ten
+ * there is little between them.
+ */
+static uint64_t weighted(const struct policy_segment *s,
+			 const struct policy_env *env)
+{
+	uint64_t metadata = s->metadata < s->live ? s->metadata : s->live;
+	uint64_t cost = 100 * (s->live - metadata) +
+			env->metadata_weight * metadata;
+
+	return UINT64_MAX - cost;
+}
+
+const struct policy policy_list[] = {
+	{ "optimal", "fewest live blocks", optimal, false, false },
+	{ "greedy", "the most dead blocks", greedy, false, false },
+	{ "cost-benefit", "dead blocks times age over live blocks",
+	  cost_benefit, false,
+	  true },
+	{ "cost-benefit-lfs", "cost-benefit as published for LFS",
+	  cost_benefit_lfs, false, true },
+	{ "data-first", "most dead blocks, metadata last", greedy,
+	  true, false },
+	{ "weighted", "fewest live blocks, metadata counts more",
+	  weighted, false, false },
+	{ "timestamp", "oldest first, as nilfs_cleanerd", timestamp, false,
+	  false },
+};
+
+const size_t policy_count = sizeof(policy_list) / sizeof(policy_list[0]);
+
+const struct policy *policy_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < policy_count; i++)
+		if (!strcmp(policy_list[i].name, name))
+			return &policy_list[i];
+	return NULL;
+}
+
+const char *policy_word(size_t i)
+{
+	return i < policy_count ? policy_list[i].name : NULL;
+}
+
+/* All of TEXT, a number of percent of at most ten digits; or 0. */
+static uint32_t parse_weight(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+	uint64_t n = digits && digits <= 10 && !text[digits] ?
+			     strtoull(text, NULL, 10) : 0;
+
+	return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+const struct policy *policy_parse(const char *text, uint32_t *weight)
+{
+	static const char weighted_by[] = "weighted:";
+	size_t length = strlen(weighted_by);
+
+	*weight = POLICY_WEIGHT;
+	if (strncmp(text, weighted_by, length))
+		return policy_find(text);
+	*weight = parse_weight(text + length);
+	return *weight ? policy_find("weighted") : NULL;
+}
+
+/*
+ * Moving data rewrites the metadata that refers to it, wherever it is: a
+ * segment with mostly metadata empties by itself.
+ */
+bool policy_is_metadata(const struct policy_segment *s)
+{
+	return s->metadata && s->metadata >= s->live / 2;
+}
+
+bool policy_is_worth(const struct policy_segment *s, uint32_t percent)
+{
+	uint64_t dead = s->live < s->blocks ? s->blocks - s->live : 0;
+
+	return !s->live || dead * 100 >= (uint64_t)percent * s->blocks;
+}
+
+/* More important, or as much and with a lower number. */
+static int compare_importance(const void *a, const void *b)
+{
+	const struct policy_rank *x = a, *y = b;
+
+	if (x->importance != y->importance)
+		return x->importance > y->importance ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static struct policy_rank rank_of(const struct policy_order *o, size_t i)
+{
+	return (struct policy_rank){
+		.importance = o->policy->importance(&o->segments[i], o->env),
+		.index = i,
+	};
+}
+
+int policy_open(struct policy_order *order, const struct policy *policy,
+		const struct policy_env *env,
+		const struct policy_segment *segments, size_t n)
+{
+	size_t i;
+
+	*order = (struct policy_order){
+		.policy = policy,
+		.env = env,
+		.segments = segments,
+		.n = n,
+	};
+	order->taken = calloc(n + 1, 1);
+	if (!order->taken)
+		return -ENOMEM;
+	if (env->max_search)
+		return 0;
+	order->rank = malloc((n + 1) * sizeof(*order->rank));
+	if (!order->rank)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		order->rank[i] = rank_of(order, i);
+	sort_in_place(order->rank, n, sizeof(*order->rank), compare_importance);
+	return 0;
+}
+
+/* Whether data_first leaves this one for later. */
+static bool waits(const struct policy_order *o, size_t i, uint64_t clean)
+{
+	return o->policy->data_first && clean > o->env->scarce &&
+	       policy_is_metadata(&o->segments[i]);
+}
+
+/* The best of all. */
+static int64_t next_ranked(struct policy_order *o, uint64_t clean)
+{
+	size_t i;
+
+	for (i = o->next; i < o->n; i++) {
+		size_t index = o->rank[i].index;
+
+		if (o->taken[index])
+			o->next += i == o->next;
+		else if (!waits(o, index, clean))
+			return (int64_t)index;
+	}
+	return -1;
+}
+
+/* The best of the next few, those taken aside. */
+static int64_t next_of_window(struct policy_order *o, uint64_t clean)
+{
+	struct policy_rank best, rank;
+	uint64_t looked = 0;
+	size_t step, i;
+
+	for (step = 0; step < o->n && looked < o->env->max_search; step++) {
+		i = (o->next + step) % o->n;
+		if (o->taken[i] || waits(o, i, clean))
+			continue;
+		rank = rank_of(o, i);
+		if (!looked++ || compare_importance(&rank, &best) < 0)
+			best = rank;
+	}
+	o->next = o->n ? (o->next + step) % o->n : 0;
+	return looked ? (int64_t)best.index : -1;
+}
+
+static int64_t next(struct policy_order *o, uint64_t clean)
+{
+	return o->rank ? next_ranked(o, clean) : next_of_window(o, clean);
+}
+
+int64_t policy_next(struct policy_order *order, uint64_t clean)
+{
+	int64_t i = next(order, clean);
+
+	/* Those that wait come when there are no others. */
+	if (i < 0 && order->policy->data_first)
+		i = next(order, 0);
+	if (i >= 0)
+		order->taken[i] = 1;
+	return i;
+}
+
+void policy_close(struct policy_order *order)
+{
+	free(order->rank);
+	free(order->taken);
+	order->rank = NULL;
+	order->taken = NULL;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Zones of a device in cleaning. */
+#ifndef NILFS2_GC_ZONING_H
+#define NILFS2_GC_ZONING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "dev/dev.h"
+#include "log/repairwriter.h"
+#include "vol/volume.h"
+
+struct zoning {
+	struct volume *vol;	/* borrowed */
+	struct bitmap needed;	/* segments with something in them */
+	struct bitmap shut;	/* those marked as erroneous */
+	uint64_t lost;		/* neither, but they can never be taken */
+	/*
+	 * Something follows the latest log, or the write pointer of its zone
+	 * does not match: the next log begins another segment.
+	 */
+	bool torn;
+	bool settled;		/* superblocks name the same log */
+};
+
+/*
+ * Looks for logs after the latest one of VOL; on a device with zones also at
+ * the SUFILE, and at the zone of that log.  To be closed after a failure,
+ * too.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+int zoning_open(struct zoning *z, struct context *cx, struct volume *vol);
+
+/* Also of one that is all zero. */
+void zoning_close(struct zoning *z);
+
+/*
+ * Whether SEGNUM can never be taken: its zone cannot be written from its
+ * beginning, or has something of another segment in it.
+ */
+bool zoning_is_unusable(const struct zoning *z, uint64_t segnum);
+
+/* KNOWN, all zero, for a writer that takes care of zones; borrows Z. */
+void zoning_fill(struct zoning *z, struct repairwriter_known *known);
+
+/*
+ * For the volume on DEV, whose SUFILE is known to be correct: resets all zones
+ * that have only clean segments, and the next one, once both superblocks name
+ * the latest state.  If the number of active zones is limited, those that will
+ * not be written to are finished.  Fails as volume_open() and dev_zone_reset().
+ */
+int zoning_settle(struct context *cx, struct dev *dev);
+
+#endif

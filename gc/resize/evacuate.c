@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Evacuation.
+ *
+ * Whole segments are moved as by a cleaner, and nothing is written after the
+ * end.  Each round moves as many as fit into memory and the clean segments
+ * before the end.  The segments of the log itself, and those that a
+ * superblock's log needs, cannot be moved at once: the next round's log is at
+ * the front, both superblocks name it, and then they can.
+ */
+#include "gc/resize/evacuate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "disk/geometry.h"
+#include "gc/move/load.h"
+#include "gc/move/target.h"
+#include "gc/plan/facts.h"
+#include "vol/sutable.h"
+
+struct evacuation {
+	const struct evacuate_options *o;
+	uint64_t end;
+	struct batch_totals *totals;
+	struct volume *vol;
+	struct facts facts;
+	struct load load;
+	struct evacuate_census census;
+	bool waiting;	/* for superblocks that name a younger log */
+};
+
+int evacuate_count(struct volume *vol, struct context *cx, uint64_t end,
+		   struct evacuate_census *census)
+{
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = sutable_cursor_open(&cur, cx, vol, true);
+
+	*census = (struct evacuate_census){ .clean = UINT64_MAX };
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		if (segusage_is_clean(&su.su) && segnum < census->clean)
+			census->clean = segnum;
+		if (segnum < end)
+			census->before += !segusage_is_clean(&su.su);
+		else
+			census->behind += segusage_is_dirty(&su.su);
+		ret = 0;
+	}
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+/* Blocks that can be written before the end. */
+static uint64_t room_before_end(const struct evacuation *e)
+{
+	const struct nilfs_geometry *g = &e->vol->geo;
+	const struct recovery *latest = &e->vol->latest;
+	uint64_t clean = e->end - e->census.before;
+	uint64_t rest = 0;
+
+	/* One has to be next in the end, and it is not next already. */
+	if (latest->nextnum >= e->end)
+		return clean ? (clean - 1) * g->blocks_per_segment : 0;
+	if (latest->segnum < e->end && !e->facts.zones.torn)
+		rest = geometry_segment_end(g, latest->segnum) -
+		       geometry_segment_start(g, latest->segnum) -
+		       latest->offset;
+	return rest + clean * g->blocks_per_segment;
+}
+
+static bool fits_before_end(const struct evacuation *e, struct context *cx)
+{
+	return batch_need(&e->load) <= room_before_end(e) &&
+	       load_bytes(&e->load) <= cx->max_memory / 2;
+}
+
+/* Adds S to the round: 1, 0 where it has to wait or fits no more. */
+static int add_segment_in(struct evacuation *e, struct context *cx,
+			  const struct policy_segment *s)
+{
+	struct load_size before = load_size(&e->load);
+	int ret = load_take(&e->load, cx, s);
+
+	if (!ret && cx->failure[0])
+		return -EUCLEAN;
+	e->waiting |= !ret;
+	if (ret > 0 && !fits_before_end(e, cx)) {
+		load_rewind(&e->load, cx, &before);
+		return 0;
+	}
+	return ret;
+}
+
+static int gather_late(struct evacuation *e, struct context *cx)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < e->facts.n && ret >= 0; i++)
+		if (e->facts.segments[i].segnum >= e->end)
+			ret = add_segment_in(e, cx, &e->facts.segments[i]);
+	load_sort(&e->load, false);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Whether another log helps: it moves blocks, or moves the log to the front, or
+ * makes superblocks name a younger one.
+ */
+static bool is_useful(const struct evacuation *e)
+{
+	const struct recovery *latest = &e->vol->latest;
+
+	return e->load.nvictims || e->waiting || latest->segnum >= e->end ||
+	       latest->nextnum >= e->end;
+}
+
+static int move_round(struct evacuation *e, struct context *cx)
+{
+	const struct batch_options options = {
+		.time = e->o->time,
+		.sums = e->o->sums,
+		.forecast = e->o->forecast,
+		.front = true,
+		.fresh = e->vol->latest.segnum >= e->end,
+		.end = e->end,
+	};
+	uint64_t bad;
+
+	if (is_useful(e) && batch_need(&e->load) <= room_before_end(e))
+		return batch_run(&e->load, cx, e->vol, &options, e->totals,
+				 &bad);
+	return fail(cx, -ENOSPC, "%" PRIu64 " segments after segment %" PRIu64
+		    " find no room before it", e->census.behind, e->end);
+}
+
+/* One round: 1; 0 where nothing is left to be moved. */
+static int evacuate_round(struct evacuation *e, struct context *cx)
+{
+	int ret = target_check_volume(cx, e->vol);
+
+	if (!ret)
+		ret = evacuate_count(e->vol, cx, e->end, &e->census);
+	if (ret || !e->census.behind)
+		return ret;
+	ret = facts_gather(&e->facts, cx, e->vol, e->o->protect);
+	load_init(&e->load, &e->facts);
+	if (!ret)
+		ret = gather_late(e, cx);
+	if (!ret)
+		ret = move_round(e, cx);
+	load_fini(&e->load);
+	facts_fini(&e->facts);
+	return ret ? ret : 1;
+}
+
+/*
+ * Two logs without a victim, one for the place and one for the superblocks, can
+ * be needed one after the other; a third would change nothing.
+ */
+#define IDLE_MAX 2
+
+int evacuate_run(struct context *cx, struct dev *dev,
+		 const struct evacuate_options *options, uint64_t end,
+		 struct batch_totals *totals)
+{
+	struct evacuation e = { .o = options, .end = end, .totals = totals };
+	unsigned int idle = 0;
+	uint64_t victims;
+	int ret;
+
+	do {
+		victims = totals->victims;
+		e.waiting = false;
+		ret = volume_open(&e.vol, cx, dev, NULL);
+		if (!ret)
+			ret = evacuate_round(&e, cx);
+		volume_close(e.vol);
+		e.vol = NULL;
+		idle = totals->victims > victims ? 0 : idle + 1;
+		if (ret > 0 && idle > IDLE_MAX)
+			ret = fail(cx, -EUCLEAN, "what is after segment %"
+				   PRIu64 " cannot be moved", end);
+	} while (ret > 0);
+	return ret;
+}

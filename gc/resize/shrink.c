@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Shrinking.
+ *
+ * Segments are cleaned until those in use leave enough room, all blocks after
+ * the new end are moved before it, and one more log has the SUFILE of the new
+ * size; with its superblocks the volume is smaller.
+ *
+ * The amount of cleaning is found by trials on an overlay: with the minimum,
+ * then with the maximum.  The result of a successful trial is repeated on the
+ * volume; a failed one changes nothing.  Where a read fails, in a trial or
+ * after it, something stays where it is, and the result may not be the minimum.
+ */
+#include "gc/resize/shrink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#include "dev/overlay.h"
+#include "disk/reserve.h"
+#include "disk/super.h"
+#include "gc/move/namelatest.h"
+#include "gc/resize/evacuate.h"
+#include "gc/resize/shrinklog.h"
+
+/* A trial: the amount of cleaning, and the result. */
+struct try {
+	const struct shrink_options *o;
+	uint64_t goal;		/* of cleaning */
+	uint64_t wanted;	/* segments; 0: as few as can be */
+	bool forecast;
+	bool all;		/* the last log takes all metadata along */
+	uint64_t segments;	/* of the result */
+	uint64_t most;		/* that a forecast moved everything before */
+	struct batch_totals totals;
+	uint64_t left;		/* segments that could not be cleaned */
+};
+
+static void add_totals(struct batch_totals *t, const struct batch_totals *more)
+{
+	t->batches += more->batches;
+	t->victims += more->victims;
+	t->moved += more->moved;
+	t->moved_data += more->moved_data;
+	t->forgotten += more->forgotten;
+	t->written += more->written;
+	t->summaries += more->summaries;
+	t->checkpoints += more->checkpoints;
+}
+
+static int clean(struct try *t, struct context *cx, struct dev *dev)
+{
+	struct clean_options options = t->o->clean;
+	struct clean c;
+	int ret;
+
+	if (!t->goal)
+		return 0;
+	options.goal = t->goal;
+	options.how.batch.forecast |= t->forecast;
+	if (t->forecast) {
+		options.how.left = NULL;
+		options.how.moving = NULL;
+	}
+	ret = clean_run(&c, cx, dev, &options);
+	add_totals(&t->totals, &c.totals);
+	t->left = c.left;
+	return ret;
+}
+
+static uint64_t bytes_of(const struct nilfs_geometry *g, uint64_t nsegments)
+{
+	return ((nsegments * g->blocks_per_segment) << g->block_bits) + 4096;
+}
+
+static int open_last(const struct try *t, struct context *cx, struct dev *dev,
+		     struct shrinklog *last)
+{
+	uint64_t protect = t->o->clean.how.protect;
+
+	if (t->all)
+		return shrinklog_open_all(last, cx, dev, protect);
+	return shrinklog_open(last, cx, dev, protect, t->o->clean.min_dead);
+}
+
+/*
+ * On DEV, which is an overlay, and has nothing after segment END: with fewer
+ * segments the SUFILE is shorter.
+ */
+static int measure_last(struct try *t, struct context *cx, struct dev *dev,
+			uint64_t end)
+{
+	struct batch_options options = t->o->clean.how.batch;
+	struct shrinklog last;
+	int ret = open_last(t, cx, dev, &last);
+
+	options.forecast = true;
+	if (!ret && end > last.vol->geo.nsegments)
+		end = last.vol->geo.nsegments;
+	if (!ret)
+		ret = shrinklog_measure(&last, cx, &options,
+					bytes_of(&last.vol->geo, end),
+					&t->segments);
+	shrinklog_close(&last);
+	return ret;
+}
+
+/* Whether the last log of T leaves less than T->segments: 1, or 0. */
+static int is_promising(const struct try *t, struct context *cx,
+			struct dev *dev)
+{
+	struct shrinklog last;
+	int ret = open_last(t, cx, dev, &last);
+
+	if (!ret)
+		ret = shrinklog_promises(&last, t->segments);
+	shrinklog_close(&last);
+	return ret;
+}
+
+/* Makes T one whose last log rewrites all metadata, if that is better. */
+static int try_all_metadata(struct try *t, struct context *cx, struct dev *dev,
+			    uint64_t end)
+{
+	struct try all = *t;
+	struct dev *overlay;
+	int ret;
+
+	all.all = true;
+	ret = is_promising(&all, cx, dev);
+	if (ret <= 0)
+		return ret;
+	ret = overlay_open(&overlay, cx, dev);
+	if (ret)
+		return ret;
+	ret = measure_last(&all, cx, overlay, end);
+	dev_close(overlay);
+	if (!ret && all.segments < t->segments)
+		*t = all;
+	return ret;
+}
+
+/*
+ * The smallest number of segments with the current use, or the requested one,
+ * if nothing is after segment END.
+ */
+static int find_segments(struct try *t, struct context *cx, struct dev *dev,
+			 uint64_t end)
+{
+	struct shrinklog last;
+	bool more = false;
+	int ret;
+
+	t->all = false;
+	ret = open_last(t, cx, dev, &last);
+	if (!ret) {
+		t->segments = shrinklog_fit(&last);
+		more = t->segments > t->wanted && shrinklog_has_holes(&last);
+	}
+	shrinklog_close(&last);
+	if (more)
+		ret = try_all_metadata(t, cx, dev, end);
+	if (t->segments < t->wanted)
+		t->segments = t->wanted;
+	return ret;
+}
+
+/*
+ * Moves all live blocks before t->segments; for the minimum, before the next
+ * value that leaves enough room.  If that needs more than was forecast the
+ * device has no space.
+ */
+static int evacuate(struct try *t, struct context *cx, struct dev *dev)
+{
+	const struct evacuate_options options = {
+		.protect = t->o->clean.how.protect,
+		.time = t->o->clean.how.batch.time,
+		.sums = t->o->clean.how.batch.sums,
+		.forecast = t->o->clean.how.batch.forecast || t->forecast,
+	};
+	int ret;
+
+	for (;; t->segments++) {
+		ret = evacuate_run(cx, dev, &options, t->segments, &t->totals);
+		if (t->forecast && !ret && t->segments > t->most)
+			t->most = t->segments;
+		if (ret != -ENOSPC || t->wanted ||
+		    (!t->forecast && t->segments >= t->most))
+			return ret;
+		fail_clear(cx);
+	}
+}
+
+/* Moving may leave more in use than before, or less. */
+static int clean_for_move(struct try *t, struct context *cx, struct dev *dev)
+{
+	uint64_t end = UINT64_MAX;
+	int ret = namelatest_run(cx, dev, t->o->clean.how.batch.time);
+
+	if (!ret)
+		ret = clean(t, cx, dev);
+	if (!ret)
+		ret = find_segments(t, cx, dev, end);
+	while (!ret && t->segments < end) {
+		ret = evacuate(t, cx, dev);
+		if (!ret && t->segments >= end)
+			ret = fail(cx, -ENOSPC, "what is after segment %" PRIu64
+				   " cannot be moved", end);
+		end = t->segments;
+		if (!ret)
+			ret = find_segments(t, cx, dev, end);
+	}
+	if (!ret && t->wanted && t->segments > t->wanted)
+		ret = fail(cx, -ENOSPC, "%" PRIu64 " segments are needed",
+			   t->segments);
+	return ret;
+}
+
+static int write_last(struct try *t, struct context *cx, struct dev *dev)
+{
+	uint64_t bytes = t->o->bytes;
+	struct shrinklog last;
+	struct batch_options options = t->o->clean.how.batch;
+	int ret = open_last(t, cx, dev, &last);
+
+	options.forecast |= t->forecast;
+	if (!ret && !t->wanted)
+		bytes = bytes_of(&last.vol->geo, t->segments);
+	if (!ret)
+		ret = shrinklog_write(&last, cx, &options, bytes, &t->totals);
+	shrinklog_close(&last);
+	return ret;
+}
+
+/* Up to the last log, unless that would make nothing smaller. */
+static int run_try(struct try *t, struct context *cx, struct dev *dev,
+		   uint64_t segments_before)
+{
+	int ret = clean_for_move(t, cx, dev);
+
+	if (ret || t->segments > segments_before)
+		return ret;
+	return write_last(t, cx, dev);
+}
+
+static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
+			uint64_t segments_before)
+{
+	struct dev *overlay;
+	int ret = overlay_open(&overlay, cx, dev);
+
+	if (ret)
+		return ret;
+	t->forecast = true;
+	ret = run_try(t, cx, overlay, segments_before);
+	dev_close(overlay);
+	return ret;
+}
+
+/* Segments to be freed until WANTED of them leave enough room. */
+static int find_goal(struct context *cx, struct dev *dev,
+		     const struct shrink_options *o, uint64_t wanted,
+		     uint64_t *goal)
+{
+	struct shrinklog last;
+	int ret = shrinklog_open(&last, cx, dev, o->clean.how.protect,
+				 o->clean.min_dead);
+
+	for (*goal = 0; !ret && shrinklog_fit(&last) > wanted; ++*goal)
+		last.used--;
+	shrinklog_close(&last);
+	return ret;
+}
+
+/* Says what would be possible. */
+static int refuse(struct context *cx, struct dev *dev,
+		  const struct shrink_options *o, const struct shrink *s,
+		  const struct nilfs_geometry *g)
+{
+	struct try least = { .o = o, .goal = CLEAN_ALL };
+	int ret = forecast_try(&least, cx, dev, s->segments_before);
+
+	if (ret < 0)
+		return ret;
+	return fail(cx, -ENOSPC, "cannot shrink to %" PRIu64 " bytes: the "
+				 "blocks in use need %" PRIu64, o->bytes,
+		    bytes_of(g, least.segments));
+}
+
+/* Finds T that leaves WANTED segments: 1, 0 for none. */
+static int find_way(struct try *t, struct context *cx, struct dev *dev,
+		      const struct shrink *s)
+{
+	const uint64_t wanted = t->wanted;
+	const struct shrink_options *o = t->o;
+	uint64_t goals[2] = { CLEAN_ALL, CLEAN_ALL };
+	unsigned int i;
+	int ret = 0;
+
+	if (wanted)
+		ret = find_goal(cx, dev, o, wanted, &goals[0]);
+	for (i = 0; i < 2 && !ret; i++) {
+		*t = (struct try){ .o = o, .goal = goals[i], .wanted = wanted };
+		ret = forecast_try(t, cx, dev, s->segments_before);
+		if (!ret)
+			return 1;
+		if (ret == -ENOSPC && wanted) {
+			fail_clear(cx);
+			ret = 0;
+		}
+	}
+	return ret;
+}
+
+static int shrink_to(struct shrink *s, struct context *cx, struct dev *dev,
+		     struct try *t, const struct nilfs_geometry *g)
+{
+	const struct shrink_options *o = t->o;
+	int ret = find_way(t, cx, dev, s);
+	uint64_t bytes = t->wanted ? o->bytes : bytes_of(g, t->segments);
+
+	if (!ret)
+		return refuse(cx, dev, o, s, g);
+	if (ret < 0 || bytes >= s->bytes_before)
+		return ret < 0 ? ret : 0;
+	*t = (struct try){
+		.o = o,
+		.goal = t->goal,
+		.wanted = t->wanted,
+		.most = t->most,
+	};
+	ret = run_try(t, cx, dev, s->segments_before);
+	s->totals = t->totals;
+	s->left = t->left;
+	/* A segment that was left alone may have taken the room. */
+	bytes = t->wanted ? o->bytes : bytes_of(g, t->segments);
+	if (ret || t->segments > s->segments_before || bytes >= s->bytes_before)
+		return ret;
+	s->segments = t->segments;
+	s->bytes = bytes;
+	ret = dev_resize(dev, cx, bytes);
+	return ret == -EOPNOTSUPP ? 0 : ret;
+}
+
+static int plan_size(struct shrink *s, struct context *cx, struct dev *dev,
+		     struct nilfs_geometry *g, uint32_t *percent)
+{
+	const struct nilfs_super_block *sb;
+	struct volume *vol;
+	int ret = volume_open(&vol, cx, dev, NULL);
+
+	if (ret)
+		return ret;
+	*g = vol->geo;
+	sb = volume_super(vol);
+	*percent = le32_get(sb->s_r_segments_percentage);
+	s->segments_before = g->nsegments;
+	s->bytes_before = dev->is_block_device ? le64_get(sb->s_dev_size) :
+						 dev->size;
+	s->segments = s->segments_before;
+	s->bytes = s->bytes_before;
+	volume_close(vol);
+	if (dev->zones)
+		return fail(cx, -EOPNOTSUPP, "%s: has zones, and keeps its "
+			    "size", dev->name);
+	if (*percent < 1 || *percent > 99)
+		return fail(cx, -EUCLEAN, "%" PRIu32 " percent of the segments "
+			    "are reserved; run fsck.nilfs2", *percent);
+	return 0;
+}
+
+int shrink_run(struct shrink *s, struct context *cx, struct dev *dev,
+	       const struct shrink_options *o)
+{
+	uint64_t failed = dev->stats.failed_reads;
+	struct try t = { .o = o };
+	struct nilfs_geometry g;
+	uint32_t percent;
+	int ret;
+
+	*s = (struct shrink){ 0 };
+	ret = plan_size(s, cx, dev, &g, &percent);
+	if (ret || o->bytes == s->bytes)
+		return ret;
+	if (o->bytes > s->bytes)
+		return fail(cx, -EINVAL, "%" PRIu64 " bytes are more than the %"
+			    PRIu64 " that the volume has", o->bytes, s->bytes);
+	if (!o->bytes) {
+		ret = shrink_to(s, cx, dev, &t, &g);
+		s->failed_reads = dev->stats.failed_reads - failed;
+		return ret;
+	}
+	t.wanted = super_offset2(o->bytes) /
+		   ((uint64_t)g.blocks_per_segment << g.block_bits);
+	if (t.wanted < reserve_min_segments(percent))
+		return refuse(cx, dev, o, s, &g);
+	return shrink_to(s, cx, dev, &t, &g);
+}

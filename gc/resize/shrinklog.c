@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The last log before a volume becomes smaller.
+ *
+ * It is separate from all others (lib/log/resize.h), so the segment that was
+ * written last would stay partly used, and its own partly empty.  So the live
+ * blocks there are moved along, as no superblock names its log any more, and
+ * those of other segments, as long as there is room.
+ *
+ * That still leaves dead blocks: each log rewrites some metadata, and the old
+ * blocks are scattered over segments that are not worth moving, since moving
+ * writes metadata, too.  None is left if this log rewrites all metadata, and
+ * moves the live blocks beside it and beside any dead block.
+ */
+#include "gc/resize/shrinklog.h"
+
+#include <string.h>
+
+#include "disk/reserve.h"
+#include "gc/move/target.h"
+#include "gc/resize/evacuate.h"
+#include "log/resize.h"
+
+/* How many segments it may be longer than it has to be. */
+#define MOST_SEGMENTS 4
+
+static uint64_t segments_needed(const struct shrinklog *l)
+{
+	uint64_t bps = l->vol->geo.blocks_per_segment;
+
+	return (batch_need(&l->load) + bps - 1) / bps;
+}
+
+/*
+ * It takes the segments that it needs, and one to be the next; the victims are
+ * clean then.  Where the one that is next already is the first, it needs no
+ * other.
+ */
+static int64_t more_in_use(const struct shrinklog *l)
+{
+	return (int64_t)segments_needed(l) + l->next_taken -
+	       (int64_t)l->load.nvictims;
+}
+
+/* The load that leaves the fewest segments in use until now. */
+struct best {
+	struct load_size load;
+	int64_t more;
+};
+
+static void keep_better(const struct shrinklog *l, struct best *best)
+{
+	int64_t more = more_in_use(l);
+
+	if (more >= best->more)
+		return;
+	best->more = more;
+	best->load = load_size(&l->load);
+}
+
+/* Others with little in them, the emptiest first. */
+static int try_emptiest(struct shrinklog *l, struct context *cx,
+			struct policy_order *order, uint32_t min_dead,
+			struct best *best)
+{
+	uint64_t most = segments_needed(l) + MOST_SEGMENTS;
+	const struct policy_segment *s;
+	int64_t i;
+	int ret;
+
+	while ((i = policy_next(order, 0)) >= 0) {
+		s = &l->facts.segments[i];
+		if (!policy_is_worth(s, min_dead))
+			continue;
+		ret = load_take(&l->load, cx, s);
+		if (ret < 0)
+			return ret;
+		fail_clear(cx);
+		if (segments_needed(l) > most ||
+		    load_bytes(&l->load) > cx->max_memory / 2)
+			break;
+		keep_better(l, best);
+	}
+	return 0;
+}
+
+/* A better segment is clean than the one that is next. */
+static int use_better_next(struct shrinklog *l, struct context *cx,
+			   uint64_t clean)
+{
+	const struct policy_segment next = {
+		.segnum = l->vol->latest.nextnum,
+	};
+	int ret = 0;
+
+	l->next_taken = clean < next.segnum;
+	if (l->next_taken)
+		ret = load_take(&l->load, cx, &next);
+	return ret < 0 ? ret : 0;
+}
+
+static int take_along(struct shrinklog *l, struct context *cx,
+		      uint32_t min_dead)
+{
+	struct facts *f = &l->facts;
+	struct best best = { load_size(&l->load), more_in_use(l) };
+	struct policy_order order;
+	int ret = load_take_latest(&l->load, cx);
+
+	if (ret < 0)
+		return ret;
+	fail_clear(cx);
+	keep_better(l, &best);
+	ret = policy_open(&order, &policy_list[0], &f->env, f->segments, f->n);
+	if (!ret)
+		ret = try_emptiest(l, cx, &order, min_dead, &best);
+	policy_close(&order);
+	load_rewind(&l->load, cx, &best.load);
+	load_sort(&l->load, false);
+	l->used += (uint64_t)best.more;
+	return ret;
+}
+
+/* Whether something is, or will be, dead in S but for its summary. */
+static bool is_holed(const struct policy_segment *s)
+{
+	return s->metadata || s->live + 1 < s->blocks;
+}
+
+/* Whether the volume can shrink below SEGMENTS so, with ROOM for what moves. */
+static bool is_better(const struct shrinklog *l, uint64_t used, uint64_t room,
+		      uint64_t segments)
+{
+	struct shrinklog then = *l;
+
+	then.used = used;
+	return shrinklog_fit(&then) < segments &&
+	       l->before + room < shrinklog_fit(&then);
+}
+
+bool shrinklog_has_holes(const struct shrinklog *l)
+{
+	const struct facts *f = &l->facts;
+	uint64_t n = 0, live = 0, segments;
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		if (!is_holed(&f->segments[i]))
+			continue;
+		n++;
+		live += f->segments[i].live;
+	}
+	segments = live / l->vol->geo.blocks_per_segment;
+	return is_better(l, l->before - n + segments, segments,
+			 shrinklog_fit(l));
+}
+
+/* Segments that may be in use once the load is written. */
+static uint64_t least_used(const struct shrinklog *l)
+{
+	uint64_t least = batch_least(&l->load) / l->vol->geo.blocks_per_segment;
+
+	return l->before + l->next_taken + least - l->load.nvictims;
+}
+
+static int take_all(struct shrinklog *l, struct context *cx)
+{
+	const struct facts *f = &l->facts;
+	int ret = load_take_latest(&l->load, cx);
+	size_t i;
+
+	for (i = 0; i < f->n && ret >= 0; i++) {
+		fail_clear(cx);
+		if (load_bytes(&l->load) > cx->max_memory / 2)
+			break;
+		if (is_holed(&f->segments[i]))
+			ret = load_take(&l->load, cx, &f->segments[i]);
+	}
+	if (ret < 0)
+		return ret;
+	fail_clear(cx);
+	load_sort(&l->load, false);
+	return 0;
+}
+
+/* Examines the volume; nothing is selected yet. */
+static int examine_volume(struct shrinklog *l, struct context *cx,
+			  struct dev *dev, uint64_t protect)
+{
+	struct evacuate_census census;
+	int ret;
+
+	memset(l, 0, sizeof(*l));
+	load_init(&l->load, &l->facts);
+	ret = target_open_volume(&l->vol, cx, dev);
+	if (!ret)
+		ret = evacuate_count(l->vol, cx, l->vol->geo.nsegments,
+				     &census);
+	if (!ret)
+		ret = facts_gather(&l->facts, cx, l->vol, protect);
+	if (ret)
+		return ret;
+	l->used = l->before = census.before;
+	return use_better_next(l, cx, census.clean);
+}
+
+int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
+		   uint64_t protect, uint32_t min_dead)
+{
+	int ret = examine_volume(l, cx, dev, protect);
+
+	return ret ? ret : take_along(l, cx, min_dead);
+}
+
+int shrinklog_open_all(struct shrinklog *l, struct context *cx, struct dev *dev,
+		       uint64_t protect)
+{
+	int ret = examine_volume(l, cx, dev, protect);
+
+	l->all = true;
+	return ret ? ret : take_all(l, cx);
+}
+
+bool shrinklog_promises(const struct shrinklog *l, uint64_t segments)
+{
+	return is_better(l, least_used(l), segments_needed(l) + l->next_taken,
+			 segments);
+}
+
+uint64_t shrinklog_fit(const struct shrinklog *l)
+{
+	const struct nilfs_super_block *sb = volume_super(l->vol);
+
+	return reserve_fit(l->used, le32_get(sb->s_r_segments_percentage));
+}
+
+int shrinklog_write(struct shrinklog *l, struct context *cx,
+		    const struct batch_options *options, uint64_t bytes,
+		    struct batch_totals *totals)
+{
+	struct batch_size size = { .bytes = bytes };
+	const struct batch_options how = {
+		.time = options->time,
+		.forecast = options->forecast,
+		.front = true,
+		.next_taken = l->next_taken,
+		.minor = l->all,
+		.size = &size,
+	};
+	uint64_t bad;
+	int ret = resize_layout(l->vol, cx, bytes, &size.g);
+
+	return ret ? ret : batch_run(&l->load, cx, l->vol, &how, totals, &bad);
+}
+
+int shrinklog_measure(struct shrinklog *l, struct context *cx,
+		      const struct batch_options *options, uint64_t bytes,
+		      uint64_t *segments)
+{
+	struct batch_totals totals = { 0 };
+	struct evacuate_census census;
+	struct volume *vol = NULL;
+	int ret = shrinklog_write(l, cx, options, bytes, &totals);
+
+	if (!ret)
+		ret = volume_open(&vol, cx, l->vol->dev, NULL);
+	if (!ret)
+		ret = evacuate_count(vol, cx, vol->geo.nsegments, &census);
+	volume_close(vol);
+	if (ret)
+		return ret;
+	l->used = census.before;
+	*segments = shrinklog_fit(l);
+	return 0;
+}
+
+void shrinklog_close(struct shrinklog *l)
+{
+	load_fini(&l->load);
+	facts_fini(&l->facts);
+	volume_close(l->vol);
+	l->vol = NULL;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The last log before a volume becomes smaller.
+ */
+#ifndef NILFS2_GC_SHRINKLOG_H
+#define NILFS2_GC_SHRINKLOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "dev/dev.h"
+#include "gc/move/batch.h"
+#include "gc/move/load.h"
+#include "gc/plan/facts.h"
+#include "vol/volume.h"
+
+struct shrinklog {
+	struct volume *vol;
+	struct facts facts;
+	struct load load;
+	bool all;		/* all metadata is rewritten */
+	bool next_taken;	/* it begins before the segment that is next */
+	uint64_t used;		/* segments in use once it is written */
+	uint64_t before;	/* and now */
+};
+
+/*
+ * Examines the volume on DEV with a protection period of PROTECT seconds, and
+ * selects the segments to be moved along: those of which at least MIN_DEAD
+ * percent are dead.  Must be closed, also after a failure: as facts_gather().
+ */
+int shrinklog_open(struct shrinklog *l, struct context *cx, struct dev *dev,
+		   uint64_t protect, uint32_t min_dead);
+
+/* The fewest segments that the volume can have then (reserve_fit()). */
+uint64_t shrinklog_fit(const struct shrinklog *l);
+
+/*
+ * Whether fewer might be in use if all segments went along that have metadata
+ * or a dead block, and there is room for that: by the facts alone.
+ */
+bool shrinklog_has_holes(const struct shrinklog *l);
+
+/*
+ * As shrinklog_open(), but these segments go along, so that no block of
+ * metadata is dead then.  How many are in use is for a trial to say, if it is
+ * what shrinklog_promises().
+ */
+int shrinklog_open_all(struct shrinklog *l, struct context *cx, struct dev *dev,
+		       uint64_t protect);
+
+/* Whether the result may be less than SEGMENTS, with room for all that. */
+bool shrinklog_promises(const struct shrinklog *l, uint64_t segments);
+
+/*
+ * Writes it; the volume then has BYTES, and nothing may live after them.  Of
+ * OPTIONS only time and forecast matter.  As batch_run(), -EINVAL where there
+ * is no such size, -EBUSY where something is after it.
+ */
+int shrinklog_write(struct shrinklog *l, struct context *cx,
+		    const struct batch_options *options, uint64_t bytes,
+		    struct batch_totals *totals);
+
+/*
+ * Writes it on an overlay of a volume that keeps its BYTES: *SEGMENTS are the
+ * fewest that it can have then.  Fails as shrinklog_write().
+ */
+int shrinklog_measure(struct shrinklog *l, struct context *cx,
+		      const struct batch_options *options, uint64_t bytes,
+		      uint64_t *segments);
+
+void shrinklog_close(struct shrinklog *l);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The jobs of shrinking and growing.
+ */
+#include <inttypes.h>
+
+#include "gc/job.h"
+#include "gc/moving.h"
+#include "gc/resize/grow.h"
+#include "gc/resize/shrink.h"
+
+static void put_sizes(struct report *r, uint64_t bytes_before, uint64_t bytes,
+		      uint64_t segments_before, uint64_t segments)
+{
+	report_u64(r, "bytes_before", "Bytes before", bytes_before);
+	report_u64(r, "bytes", "Bytes now", bytes);
+	report_u64(r, "segments_before", "Segments before", segments_before);
+	report_u64(r, "segments", "Segments now", segments);
+}
+
+/* The exit status, by what kept the volume from being smaller. */
+static int shrink_status(struct tool *tool, const struct shrink *s)
+{
+	if (s->left || !s->failed_reads)
+		return s->left ? JOB_LEFT : 0;
+	tool_warn(tool, "%s: reads that failed: %" PRIu64 "; the volume may be "
+		  "larger than the smallest size", tool->argv[0],
+		  s->failed_reads);
+	return JOB_UNDONE;
+}
+
+int resizejob_shrink(struct tool *tool, const struct options *o,
+		     struct dev *dev)
+{
+	struct shrink_options options = {
+		.bytes = o->shrink.bytes,
+		.clean = moving_clean_options(tool, o),
+	};
+	struct report *r = &tool->report;
+	uint64_t began = tool_clock();
+	struct moving moving;
+	struct shrink s;
+	int ret;
+
+	moving_begin(&moving, tool, &options.clean.how);
+	ret = shrink_run(&s, &tool->cx, dev, &options);
+	moving_end(&moving);
+	if (ret)
+		return ret;
+	report_begin(r, "shrink", NULL);
+	put_sizes(r, s.bytes_before, s.bytes, s.segments_before, s.segments);
+	report_u64(r, "segments_cleaned", "Segments cleaned",
+		   s.totals.victims);
+	moving_put(r, &s.totals, began);
+	report_end(r);
+	return shrink_status(tool, &s);
+}
+
+int resizejob_grow(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	const struct grow_options options = {
+		.bytes = o->grow.bytes,
+		.time = (uint64_t)tool->cx.now,
+	};
+	struct report *r = &tool->report;
+	uint64_t began = tool_clock();
+	struct grow g;
+	int ret = grow_run(&g, &tool->cx, dev, &options);
+
+	if (ret)
+		return ret;
+	report_begin(r, "grow", NULL);
+	put_sizes(r, g.bytes_before, g.bytes, g.segments_before, g.segments);
+	moving_put(r, &g.totals, began);
+	report_end(r);
+	return 0;
+}

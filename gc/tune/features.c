@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Adding live-block counts to a volume, or removing them.
+ *
+ * The size of SUFILE entries is in the superblock, so a superblock must never
+ * lead to a log with another size.  It names a log of its own size; but unless
+ * it is marked as unmounted, a mount continues to the logs after that one, and
+ * would reach the new log by an old superblock if the new one is torn.
+ * Therefore both superblocks are first marked as unmounted at the latest log.
+ * A mount of either state makes the other superblock equal to the one that it
+ * used.
+ *
+ * A kernel without the extension does not update the counts as it writes; they
+ * are marked as exact for one checkpoint.
+ */
+#include "gc/tune/features.h"
+
+#include <errno.h>
+
+#include "disk/super.h"
+#include "gc/move/onelog.h"
+#include "gc/move/target.h"
+#include "gc/plan/zoning.h"
+#include "gc/tune/sufilenew.h"
+#include "log/newsupers.h"
+#include "log/repairwriter.h"
+#include "vol/sutable.h"
+
+#define EXT NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT
+#define TRACK NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS
+
+struct change {
+	struct dev *dev;
+	struct volume *vol;	/* as it shall be */
+	struct volume *old;	/* unchanged */
+	struct liveness *live;	/* NULL: no counts */
+	struct zoning zones;
+	uint64_t time;
+};
+
+/* The active superblock, to be changed in memory. */
+static struct nilfs_super_block *super_of(struct volume *vol)
+{
+	return &vol->super[vol->super_used];
+}
+
+/* Superblocks that name the latest log, as the last one. */
+static int name_latest(struct change *c, struct context *cx)
+{
+	const struct recovery *latest = &c->vol->latest;
+	struct nilfs_super_block *sb = super_of(c->vol);
+	unsigned int state = le16_get(sb->s_state) | NILFS_VALID_FS;
+	struct nilfs_sufile_header header;
+	struct writer_end end = {
+		.cno = latest->cno, .pseg = latest->pseg_start,
+		.seq = latest->seq,
+	};
+	int ret = sutable_header(c->old, cx, &header);
+
+	if (ret)
+		return ret;
+	end.clean_segments = le64_get(header.sh_ncleansegs);
+	newsupers_fill(sb, &c->vol->geo, &end, c->time, (uint16_t)state);
+	return newsupers_write(cx, c->dev, sb, newsupers_offset2(c->vol));
+}
+
+/* From here on the volume in memory is as the log will make it. */
+static enum rule set_layout(struct change *c, bool on)
+{
+	struct nilfs_super_block *sb = super_of(c->vol);
+	uint64_t compat = le64_get(sb->s_feature_compat);
+
+	compat = on ? compat | EXT : compat & ~(uint64_t)(EXT | TRACK);
+	sb->s_feature_compat = le64_make(compat);
+	sb->s_segment_usage_size = le16_make(on ?
+					     NILFS_EXT_SEGMENT_USAGE_SIZE :
+					     NILFS_MIN_SEGMENT_USAGE_SIZE);
+	return super_geometry(sb, c->dev->size, &c->vol->geo);
+}
+
+static int write_sufile_log(struct change *c, struct context *cx,
+			    struct writer_end *end)
+{
+	const struct writer_options options =
+		writer_options_on(c->vol, c->time);
+	struct repairwriter_known known = {
+		.rebuilt = REPAIRWRITER_FILE(NILFS_SUFILE_INO)};
+	struct writer *w = NULL;
+	int ret = zoning_open(&c->zones, cx, c->old);
+
+	zoning_fill(&c->zones, &known);
+	if (!ret)
+		ret = repairwriter_open(&w, cx, c->vol, &options, &known);
+	if (!ret)
+		ret = sufilenew_fill(w, cx, c->old, c->live, c->time);
+	if (!ret)
+		ret = onelog_commit(w, cx, c->vol, c->time, end);
+	writer_close(w);
+	return ret;
+}
+
+static int convert(struct change *c, struct context *cx, bool on,
+		   struct writer_end *end)
+{
+	int ret = volume_open(&c->old, cx, c->dev, NULL);
+
+	if (!ret && on)
+		ret = liveness_count(c->old, cx, UINT64_MAX, &c->live);
+	if (!ret)
+		ret = name_latest(c, cx);
+	if (!ret && set_layout(c, on) != RULE_OK)
+		ret = fail(cx, -EUCLEAN, "superblock: cannot have entries of "
+			   "another size; run fsck.nilfs2");
+	return ret ? ret : write_sufile_log(c, cx, end);
+}
+
+int features_set(struct features_done *done, struct context *cx,
+		 struct dev *dev, enum features_ext ext, uint64_t time)
+{
+	struct change c = { .dev = dev, .time = time };
+	bool on = ext == FEATURES_EXT_ON;
+	struct writer_end end = { 0 };
+	int ret = target_open_volume(&c.vol, cx, dev);
+
+	*done = (struct features_done){ false, 0 };
+	if (!ret && ext != FEATURES_EXT_AS_IS &&
+	    c.vol->geo.has_live_blks != on) {
+		ret = convert(&c, cx, on, &end);
+		done->changed = !ret;
+		done->written = end.blocks;
+	}
+	zoning_close(&c.zones);
+	liveness_free(c.live);
+	volume_close(c.old);
+	volume_close(c.vol);
+	return ret;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Plots with axes.
+ *
+ * A frame (title, grid, ticks, names of both axes) is put first; it says how
+ * numbers become pixels for whatever is drawn into it.  A line of many more
+ * points than pixels is thinned: of those in one column, the first is drawn.
+ */
+#include "out/chart.h"
+
+#include <stdio.h>
+
+#include "base/size.h"
+#include "out/chart_axis.h"
+#include "out/markup.h"
+#include "out/svg.h"
+
+#define ABOVE 34u		/* pixels: title, and the name of y */
+#define BELOW 44u		/* numbers and name of x */
+#define LEFT 72u		/* numbers of y */
+#define RIGHT 40u		/* half of a date */
+#define TICK_X 110u		/* pixels between two of them, about */
+#define TICK_Y 40u
+#define LEGEND_STEP 18u
+#define LEGEND_WIDTH 190u	/* for names, beside the plot */
+#define POINTS 4		/* in a column of pixels, if there are no more */
+#define PARTS_BAR 28u		/* pixels high */
+
+/* The inner rectangle, and the axes that it has. */
+struct frame {
+	const struct chart *chart;
+	double left, top, width, height;
+	struct chart_axis x, y;
+};
+
+uint32_t chart_colour(unsigned int i)
+{
+	static const uint32_t colours[] = {
+		SVG_BLUE, SVG_ORANGE, SVG_SKY, SVG_PURPLE, SVG_VERMILLION,
+		SVG_GRAY,
+	};
+
+	return colours[i % (sizeof(colours) / sizeof(colours[0]))];
+}
+
+/* A second round of the colours, and the third, is told by dashes. */
+static const char *dashes_of(unsigned int i)
+{
+	static const char *const dashes[] = { "", " stroke-dasharray=\"7 3\"",
+					      " stroke-dasharray=\"2 2\"" };
+
+	return dashes[i / 6 % 3];
+}
+
+static double x_of(const struct frame *f, double v)
+{
+	return f->left + f->width * (v - f->x.min) / (f->x.max - f->x.min);
+}
+
+static double y_of(const struct frame *f, double v)
+{
+	return f->top + f->height -
+	       f->height * (v - f->y.min) / (f->y.max - f->y.min);
+}
+
+static void put_x_axis(struct out *out, const struct frame *f)
+{
+	unsigned int wanted = (unsigned int)f->width / TICK_X + 1, i;
+	double bottom = f->top + f->height;
+	char text[CHART_TICK_TEXT];
+	struct chart_ticks t;
+
+	chart_axis_ticks(&f->x, wanted, &t);
+	for (i = 0; i < t.count; i++) {
+		double x = x_of(f, t.at[i]);
+
+		out_printf(out, "<path class=\"axis\" stroke=\"#57606a\" "
+			   "d=\"M%.1f %.1fv5\"/>\n", x, bottom);
+		svg_text(out, x, bottom + 19, SVG_MIDDLE, "dim",
+			 chart_axis_text(f->x.unit, t.at[i], t.step, text));
+	}
+	out_printf(out, "<path class=\"axis\" stroke=\"#57606a\" "
+		   "d=\"M%.1f %.1fh%.1f\"/>\n", f->left, bottom, f->width);
+	svg_text(out, f->left + f->width / 2, bottom + 38, SVG_MIDDLE, "ink",
+		 f->x.label);
+}
+
+static void put_y_axis(struct out *out, const struct frame *f,
+		       const struct chart_ticks *t)
+{
+	char text[CHART_TICK_TEXT];
+	unsigned int i;
+
+	for (i = 0; i < t->count; i++) {
+		double y = y_of(f, t->at[i]);
+
+		out_printf(out, "<path class=\"grid\" stroke=\"#d8dee4\" "
+			   "d=\"M%.1f %.1fh%.1f\"/>\n", f->left, y, f->width);
+		svg_text(out, f->left - 8, y + 4, SVG_END, "dim",
+			 chart_axis_text(f->y.unit, t->at[i], t->step, text));
+	}
+	svg_text(out, f->left, f->top - 8, SVG_START, "ink", f->y.label);
+}
+
+static void put_frame(struct out *out, const struct chart *c,
+		      unsigned int legend, struct frame *f)
+{
+	struct chart_ticks t;
+
+	*f = (struct frame){
+		.chart = c,
+		.left = c->left + LEFT,
+		.top = c->top + ABOVE + (c->title ? 14 : 0),
+		.width = c->width - LEFT - RIGHT - legend,
+		.x = c->x,
+		.y = c->y,
+	};
+	f->height = c->top + c->height - BELOW - f->top;
+	if (!(f->x.max > f->x.min))
+		f->x.max = f->x.min + 1;
+	if (!(f->y.max > f->y.min))
+		f->y.max = f->y.min + 1;
+	chart_axis_ticks(&f->y, (unsigned int)f->height / TICK_Y, &t);
+	f->y.max = chart_axis_round_up(f->y.max / t.step) * t.step;
+	if (f->y.unit == CHART_PERCENT && f->y.max > 100)
+		f->y.max = 100;
+	chart_axis_ticks(&f->y, (unsigned int)f->height / TICK_Y, &t);
+	if (c->title)
+		out_printf(out, "<text x=\"%u\" y=\"%u\" class=\"ink\" "
+			   "font-size=\"14\">%s</text>\n", c->left,
+			   c->top + 14, c->title);
+	put_y_axis(out, f, &t);
+	put_x_axis(out, f);
+}
+
+static void put_point_title(struct out *out, const struct frame *f,
+			    const struct chart_series *s,
+			    const struct chart_point *p)
+{
+	char x[CHART_TICK_TEXT], y[CHART_TICK_TEXT];
+
+	out_string(out, "<title>");
+	markup_string(out, s->name);
+	out_printf(out, ": %s at %s</title>",
+		   chart_axis_text(f->y.unit, p->y, 0, y),
+		   chart_axis_text(f->x.unit, p->x,
+				   (f->x.max - f->x.min) / 8, x));
+}
+
+static void put_dots(struct out *out, const struct frame *f,
+		     const struct chart_series *s, uint32_t colour)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		out_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" "
+			   "fill=\"#%06x\">", x_of(f, s->points[i].x),
+			   y_of(f, s->points[i].y), colour);
+		put_point_title(out, f, s, &s->points[i]);
+		out_string(out, "</circle>\n");
+	}
+}
+
+static void put_line(struct out *out, const struct frame *f,
+		     const struct chart_series *s, unsigned int number)
+{
+	bool thin = (double)s->count > POINTS * f->width;
+	int column = -1;
+	size_t i;
+
+	out_printf(out,
+		   "<polyline fill=\"none\" stroke=\"#%06x\" "
+		   "stroke-width=\"2\" stroke-linejoin=\"round\"%s points=\"",
+		   chart_colour(number), dashes_of(number));
+	for (i = 0; i < s->count; i++) {
+		double x = x_of(f, s->points[i].x);
+
+		if (thin && i && i + 1 < s->count && (int)x == column)
+			continue;
+		column = (int)x;
+		out_printf(out, "%s%.1f,%.1f", i ? " " : "", x,
+			   y_of(f, s->points[i].y));
+	}
+	out_string(out, "\"><title>");
+	markup_string(out, s->name);
+	out_string(out, "</title></polyline>\n");
+}
+
+static void put_legend(struct out *out, const struct frame *f,
+		       const struct chart_series *series, unsigned int n)
+{
+	double x = f->left + f->width + 16;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		double y = f->top + 8 + i * LEGEND_STEP;
+
+		if (series[i].dots)
+			out_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" "
+				   "r=\"4\" fill=\"#%06x\"/>\n", x + 12, y,
+				   chart_colour(i));
+		else
+			out_printf(out, "<path stroke=\"#%06x\" "
+				   "stroke-width=\"3\"%s d=\"M%.1f %.1fh24\"/>"
+				   "\n", chart_colour(i), dashes_of(i), x, y);
+		svg_text(out, x + 32, y + 4, SVG_START, "ink",
+			 series[i].name);
+	}
+}
+
+void chart_lines(struct out *out, const struct chart *c,
+		 const struct chart_series *series, unsigned int n)
+{
+	struct frame f;
+	unsigned int i;
+
+	put_frame(out, c, n > 1 ? LEGEND_WIDTH : 0, &f);
+	for (i = 0; i < n; i++) {
+		if (series[i].dots)
+			put_dots(out, &f, &series[i], chart_colour(i));
+		else
+			put_line(out, &f, &series[i], i);
+	}
+	if (n > 1)
+		put_legend(out, &f, series, n);
+}
+
+static void put_bar(struct out *out, const struct frame *f,
+		    const struct chart_bar *b)
+{
+	double x = x_of(f, b->from), width = x_of(f, b->to) - x;
+	double y = y_of(f, b->value);
+	char from[CHART_TICK_TEXT], to[CHART_TICK_TEXT];
+	char v[CHART_TICK_TEXT];
+
+	out_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+		   "height=\"%.1f\" fill=\"#%06x\"><title>%s to %s: %.0f"
+		   "</title></rect>\n", x + 1, y, width - 2,
+		   f->top + f->height - y, SVG_BLUE,
+		   chart_axis_text(f->x.unit, b->from, 0, from),
+		   chart_axis_text(f->x.unit, b->to, 0, to), b->value);
+	if (b->value > 0)
+		svg_text(out, x + width / 2, y - 4, SVG_MIDDLE, "dim",
+			 chart_axis_text(CHART_COUNT, b->value,
+					 b->value < 1e5 ? 1 : 100, v));
+}
+
+void chart_bars(struct out *out, const struct chart *c,
+		const struct chart_bar *bars, unsigned int n)
+{
+	struct chart taller = *c;
+	struct frame f;
+	unsigned int i;
+
+	taller.y.max *= 1.1;	/* room for the number on the highest one */
+	put_frame(out, &taller, 0, &f);
+	for (i = 0; i < n; i++)
+		put_bar(out, &f, &bars[i]);
+}
+
+static void put_part(struct out *out, const struct chart_part *p,
+		     unsigned int line, double x, double width, double share)
+{
+	char class[32] = "", size[SIZE_TEXT_MAX];
+	unsigned int y = PARTS_BAR + 16 + 20 * line;
+
+	if (p->class)
+		snprintf(class, sizeof(class), " class=\"%s\"", p->class);
+	size_format(p->bytes, size);
+	out_printf(out,
+		   "<rect x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%u\" "
+		   "fill=\"#%06x\"%s><title>%s: %s</title></rect>\n"
+		   "<rect x=\"0\" y=\"%u\" width=\"24\" height=\"12\" "
+		   "fill=\"#%06x\"%s/>\n",
+		   x, width, PARTS_BAR, p->colour, class, p->name, size, y,
+		   p->colour, class);
+	svg_text(out, 34, y + 10, SVG_START, "ink", p->name);
+	svg_text(out, 400, y + 10, SVG_END, "ink", size);
+	snprintf(size, sizeof(size), "%.1f %%", 100 * share);
+	svg_text(out, 470, y + 10, SVG_END, "dim", size);
+}
+
+void chart_parts(struct out *out, const struct chart_part *parts,
+		 unsigned int n, unsigned int width)
+{
+	double total = 0, x = 0, share;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		total += (double)parts[i].bytes;
+	for (i = 0; i < n; i++) {
+		share = total > 0 ? (double)parts[i].bytes / total : 0;
+		put_part(out, &parts[i], i, x, width * share, share);
+		x += width * share;
+	}
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The options of mkfs.nilfs2.
+ *
+ * Short options and defaults are those of mkfs.nilfs2 of nilfs-utils 2.3; the
+ * long ones, -U, --size and those that fill the volume are ours.  The plan
+ * checks whether values fit each other and the device.
+ */
+#include "mkfs/plan/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/uuidtext.h"
+#include "disk/super_feature.h"
+#include "log/writer.h"
+#include "mkfs/plan/zoneoptions.h"
+#include "mkfs/source/walk.h"
+
+#define AT(member) offsetof(struct mkfs_options, member)
+
+static const char *const snapshots[] = {
+	[OPTIONS_SNAPSHOT_NONE] = "none",
+	[OPTIONS_SNAPSHOT_EACH] = "each",
+	[OPTIONS_SNAPSHOT_LAST] = "last",
+	NULL
+};
+
+static const char *const orders[] = {
+	[WALK_NAME] = "name",
+	[WALK_NONE] = "none",
+	[WALK_INODE] = "inode",
+	[WALK_SIZE] = "size",
+	NULL
+};
+
+/* "auto", "auto+SLACK" or "+SLACK" (with that much free space), or a size. */
+static int parse_size(struct context *cx, const char *arg, void *where)
+{
+	struct options_size *size = where;
+
+	size->bytes = 0;
+	size->kind = OPTIONS_SIZE_AUTO;
+	if (!strcmp(arg, "auto"))
+		return 0;
+	if (!strncmp(arg, "auto+", 5))
+		arg += 4;
+	if (*arg == '+')
+		arg++;
+	else
+		size->kind = OPTIONS_SIZE_BYTES;
+	return option_size(cx, "--size", arg, &size->bytes);
+}
+
+/* "SECONDS" or "@SECONDS", as touch -d and tar --mtime have it. */
+static int parse_mtime(struct context *cx, const char *arg, void *where)
+{
+	const char *digits = arg + (*arg == '@');
+	bool negative = *digits == '-';
+	struct options_mtime *mtime = where;
+	uint64_t v;
+	int err = option_number(cx, "--mtime", digits + negative, INT64_MAX,
+				&v);
+
+	if (err)
+		return err;
+	mtime->given = true;
+	mtime->seconds = negative ? -(int64_t)v : (int64_t)v;
+	return 0;
+}
+
+static const char *const zoned_choices[] = {
+	[OPTIONS_ZONED_AUTO] = "auto",
+	[OPTIONS_ZONED_REQUIRE] = "require",
+	[OPTIONS_ZONED_OFF] = "off",
+	NULL
+};
+
+const struct cli_option options_rows[] = {
+	{ 'b', "block-size", "SIZE", "bytes in a block, 1024 to 65536 (4096)",
+	  OPTION_SIZE, AT(block_size), 0, 0, NULL, NULL },
+	{ 'B', "blocks-per-segment", "N",
+	  "blocks in a segment, a power of 2, at least 16 (2048)", OPTION_U32,
+	  AT(blocks_per_segment), 0, 0, NULL, NULL },
+	{ 0, "clamp-mtime", NULL,
+	  "apply --mtime to younger files only", OPTION_FLAG,
+	  AT(clamp_mtime), 0, 0, NULL, NULL },
+	{ 0, "collect", "BLOCKS",
+	  "metadata blocks collected before writing (512)", OPTION_U32,
+	  AT(collect), 0, 0, NULL, NULL },
+	{ 'c', "check", NULL,
+	  "read the whole device first; twice: write and compare",
+	  OPTION_COUNT, AT(check), 0, 0, NULL, NULL },
+	{ 0, "conventional-zones", "N[+M]",
+	  "the first N and last M zones are conventional (1)",
+	  OPTION_CALL, AT(conventional), 0, 0, NULL, zoneoptions_ends },
+	{ 'd', "root", "SOURCE",
+	  "fill the volume from a directory, a tar file or - (standard input); "
+	  "may be repeated for layers", OPTION_LIST, AT(roots), 0, 0, NULL,
+	  NULL },
+	{ 0, "exclude", "PATTERN", "leave out matching files, as tar does; may "
+	     "be repeated", OPTION_LIST, AT(exclude), 0, 0, NULL, NULL },
+	{ 'f', "force", NULL, "overwrite existing content of the device",
+	       OPTION_FLAG,
+	  AT(force), 0, 0, NULL, NULL },
+	{ 0, "gid-map", "MAP", "change groups: FROM:TO[:COUNT],...",
+	  OPTION_STRING, AT(gid_map), 0, 0, NULL, NULL },
+	{ 'K', "keep", NULL, "do not discard the device's blocks",
+	  OPTION_FLAG, AT(keep), 0, 0, NULL, NULL },
+	{ 'L', "label", "LABEL", "name of the volume, up to 80 bytes",
+	  OPTION_STRING, AT(label), 0, 0, NULL, NULL },
+	{ 'm', "reserved", "PERCENT",
+	  "segments kept for the garbage collector (5)", OPTION_U32,
+	  AT(reserved), 0, 0, NULL, NULL },
+	{ 0, "mtime", "SECONDS",
+	  "give all files this time, in seconds since 1970", OPTION_CALL,
+	  AT(mtime), 0, 0, NULL, parse_mtime },
+	{ 'n', "dry-run", NULL, "check and report, but write nothing",
+	  OPTION_FLAG, AT(dry_run), 0, 0, NULL, NULL },
+	{ 'O', "features", "LIST",
+	  "features to set, ^NAME to clear, none (block_count)",
+	  OPTION_STRING, AT(features), 0, 0, NULL, NULL, super_feature_name },
+	{ 0, "oci", NULL,
+	  "archives are container layers: apply whiteouts",
+	  OPTION_FLAG, AT(oci), 0, 0, NULL, NULL },
+	{ 0, "one-file-system", NULL,
+	  "leave mount points empty", OPTION_FLAG,
+	  AT(one_file_system), 0, 0, NULL, NULL },
+	{ 0, "owner", "UID[:GID]", "owner of all files",
+	  OPTION_STRING, AT(owner), 0, 0, NULL, NULL },
+	{ 'P', "creation-time", "SECONDS",
+	  "time to record, in seconds since 1970", OPTION_I64, AT(created), 0,
+	  0, NULL, NULL },
+	{ 0, "size", "SIZE",
+	  "create or enlarge the image file; auto or auto+SLACK: as needed for "
+	  "the content", OPTION_CALL, AT(size), 0, 0, NULL,
+	  parse_size },
+	{ 0, "snapshot", "[=WHICH]",
+	  "keep the checkpoint of each layer, or of the last (each)",
+	  OPTION_CHOICE, AT(snapshot), 0, OPTIONS_SNAPSHOT_EACH, snapshots,
+	  NULL },
+	{ 0, "sort", "ORDER",
+	  "lay out a directory by name, inode, size or as read: none (name)",
+	  OPTION_CHOICE, AT(order), 0, 0, orders, NULL },
+	{ 0, "sparse", NULL, "make holes of blocks of zeros",
+	  OPTION_FLAG, AT(sparse), 0, 0, NULL, NULL },
+	{ 0, "strict", NULL,
+	  "fail if NILFS2 cannot store an attribute of a file", OPTION_FLAG,
+	  AT(strict), 0, 0, NULL, NULL },
+	{ 'U', "uuid", "UUID",
+	  "a UUID, or random, time, clear, content (random)", OPTION_STRING,
+	  AT(uuid), 0, 0, NULL, NULL },
+	{ 0, "uid-map", "MAP", "change owners: FROM:TO[:COUNT],...",
+	  OPTION_STRING, AT(uid_map), 0, 0, NULL, NULL },
+	{ 0, "zone-capacity", "SIZE", "capacity of sequential zones (their "
+	     "size)",
+	  OPTION_SIZE, AT(zone_capacity), 0, 0, NULL, NULL },
+	{ 0, "zone-size", "SIZE", "give the image file zones of SIZE",
+	  OPTION_SIZE, AT(zone_size), 0, 0, NULL, NULL },
+	{ 0, "zoned", "WHEN", "follow the device's zones: auto, require, off",
+	  OPTION_CHOICE, AT(zoned), 0, 0, zoned_choices, NULL },
+	{ 0 },
+};
+
+const struct mkfs_options options_defaults = {
+	.block_size = 4096,
+	.blocks_per_segment = 2048,
+	.reserved = 5,
+	.created = OPTIONS_NO_TIME,
+	.collect = WRITER_COLLECT_DEFAULT,
+};
+
+bool options_uuid_of_content(const struct mkfs_options *o)
+{
+	return o->uuid && !strcmp(o->uuid, "content");
+}
+
+int options_uuid(struct context *cx, const struct mkfs_options *o,
+		 uint8_t uuid[16])
+{
+	const char *text = o->uuid ? o->uuid : "random";
+
+	if (options_uuid_of_content(o))
+		text = "clear";
+	if (uuidtext_make(text, uuid))
+		return fail(cx, -EINVAL, "--uuid: '%s' is not a UUID", text);
+	return 0;
+}
+
+/*
+ * The time of the build is the youngest that a file may have, so that a tree
+ * that was rebuilt gives the same volume.
+ */
+static int set_times(struct context *cx, const struct mkfs_options *o,
+		     bool source_date, struct entry_rules *rules)
+{
+	if (o->clamp_mtime && !o->mtime.given && !source_date)
+		return fail(cx, -EINVAL,
+			    "--clamp-mtime: no time; --mtime gives one");
+	rules->set_mtime = o->mtime.given && !o->clamp_mtime;
+	rules->clamp_mtime = !rules->set_mtime &&
+			     (o->mtime.given || source_date);
+	rules->mtime = o->mtime.given ? o->mtime.seconds : cx->now;
+	return 0;
+}
+
+int options_entry_rules(struct context *cx, const struct mkfs_options *o,
+			bool source_date, struct entry_rules *rules)
+{
+	int err;
+
+	*rules = (struct entry_rules){
+		.exclude = o->exclude.items,
+		.nexclude = o->exclude.count,
+		.holes = o->sparse,
+		.whiteouts = o->oci,
+	};
+	err = set_times(cx, o, source_date, rules);
+	if (!err && o->owner)
+		err = entry_parse_owner(cx, o->owner, rules);
+	if (!err && o->uid_map)
+		err = entry_parse_map(cx, "--uid-map", o->uid_map,
+				      &rules->uid_maps, &rules->nuid_maps);
+	if (!err && o->gid_map)
+		err = entry_parse_map(cx, "--gid-map", o->gid_map,
+				      &rules->gid_maps, &rules->ngid_maps);
+	if (err)
+		entry_rules_fini(rules);
+	return err;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Computing the layout from options.
+ *
+ * A device has 4 KiB with the first superblock, segments that begin at
+ * multiples of their size (the first one shortened by the superblock), and in
+ * the last whole 4 KiB the second superblock.  Segments never overlap that; the
+ * space between stays unused.
+ *
+ * The seed of the volume's checksums is derived from its UUID and its time.  So
+ * it is random if either is, and two runs with both given make the same bytes;
+ * yet logs that an earlier format with the same UUID and another time has left
+ * are not valid on this volume.
+ */
+#include "mkfs/plan/plan.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/crc.h"
+#include "base/le.h"
+#include "disk/ondisk.h"
+#include "disk/reserve.h"
+#include "disk/super.h"
+
+#define SUPER2_ROOM 4096
+#define MAX_SLACK (UINT64_C(1) << 56)	/* bytes; sums stay small */
+
+static bool is_power_of_2(uint64_t v)
+{
+	return v && !(v & (v - 1));
+}
+
+static int plan_blocks(struct context *cx, const struct mkfs_options *o,
+		       const struct plan_facts *facts,
+		       struct nilfs_geometry *g)
+{
+	int ret = 0;
+
+	if (!is_power_of_2(o->block_size) ||
+	    o->block_size < NILFS_MIN_BLOCK_SIZE ||
+	    o->block_size > NILFS_MAX_BLOCK_SIZE)
+		return fail(cx, -EINVAL, "--block-size: %" PRIu64
+			    " is not a power of 2 from %d to %d",
+			    o->block_size, NILFS_MIN_BLOCK_SIZE,
+			    NILFS_MAX_BLOCK_SIZE);
+	if (o->block_size < facts->sector_size)
+		return fail(cx, -EINVAL, "--block-size: %" PRIu64
+			    " is less than the device's sectors of %" PRIu32,
+			    o->block_size, facts->sector_size);
+	if (!is_power_of_2(o->blocks_per_segment) ||
+	    o->blocks_per_segment < NILFS_SEG_MIN_BLOCKS)
+		return fail(cx, -EINVAL, "--blocks-per-segment: %" PRIu32
+			    " is not a power of 2 of at least %d",
+			    o->blocks_per_segment, NILFS_SEG_MIN_BLOCKS);
+	g->block_size = (uint32_t)o->block_size;
+	g->block_bits = (uint32_t)__builtin_ctz(g->block_size);
+	g->blocks_per_segment = o->blocks_per_segment;
+	if (facts->zones)
+		ret = zoneplan_blocks(cx, o, facts, g);
+	g->first_data_block = div_round_up(4096, g->block_size);
+	return ret;
+}
+
+/* Sizes of the records; only segment usages come in two kinds. */
+static void plan_records(const struct features *features,
+			 struct nilfs_geometry *g)
+{
+	g->has_live_blks = features->compat &
+			   NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
+	g->inode_size = NILFS_MIN_INODE_SIZE;
+	g->dat_entry_size = NILFS_MIN_DAT_ENTRY_SIZE;
+	g->checkpoint_size = NILFS_MIN_CHECKPOINT_SIZE;
+	g->segment_usage_size = g->has_live_blks ?
+					NILFS_EXT_SEGMENT_USAGE_SIZE :
+					NILFS_MIN_SEGMENT_USAGE_SIZE;
+	g->first_ino = NILFS_USER_INO;
+}
+
+uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments)
+{
+	/* Segments are 16 KiB at least, so the sum is a multiple of 4 KiB. */
+	return nsegments * g->blocks_per_segment * g->block_size + SUPER2_ROOM;
+}
+
+void plan_limit(struct plan *plan, uint64_t size)
+{
+	struct nilfs_geometry *g = &plan->g;
+	uint64_t segment = (uint64_t)g->blocks_per_segment * g->block_size;
+
+	plan->size = size;
+	plan->super2 = super_offset2(size);
+	g->nsegments = plan->super2 / segment;
+	g->nblocks = size / g->block_size;
+}
+
+static int plan_segments(struct context *cx, const struct mkfs_options *o,
+			 const struct plan_facts *facts, struct plan *plan)
+{
+	struct nilfs_geometry *g = &plan->g;
+	uint64_t least;
+
+	plan->reserved = o->reserved;
+	if (o->reserved < 1 || o->reserved > 99)
+		return fail(cx, -EINVAL, "--reserved: %" PRIu32
+			    " is not from 1 to 99 percent", o->reserved);
+	if (facts->size > INT64_MAX)
+		return fail(cx, -EINVAL, "%s: %" PRIu64 " bytes are more than "
+			    "a device can have", facts->name, facts->size);
+	least = reserve_min_segments(o->reserved);
+	plan_limit(plan, facts->size);
+	if (facts->zones)
+		return zoneplan_segments(cx, o, facts, plan);
+	if (g->nsegments < least)
+		return fail(cx, -EINVAL, "%s: device too small: %" PRIu64 " "
+					 "bytes, %" PRIu64 " are needed; "
+					 "shorter segments (-B) need less",
+					 facts->name,
+			    facts->size, plan_min_size(g, least));
+	return 0;
+}
+
+/*
+ * Blocks that DATA more blocks of a file take: an entry of the DAT, an item of
+ * a summary and, in B-tree nodes that the kernel leaves half full, a key and a
+ * pointer each; then the overhead of every log.
+ */
+static uint64_t blocks_with_metadata(const struct nilfs_geometry *g,
+				     uint64_t data)
+{
+	uint64_t each = g->dat_entry_size + sizeof(struct nilfs_binfo_v) +
+			2 * 2 * sizeof(le64);
+
+	return data ? data + div_round_up(data * each, g->block_size) + 64 : 0;
+}
+
+void plan_settle(struct plan *plan, uint64_t used)
+{
+	struct nilfs_geometry *g = &plan->g;
+	uint64_t data = div_round_up(plan->slack, g->block_size);
+	uint64_t wanted = div_round_up(blocks_with_metadata(g, data),
+				       g->blocks_per_segment);
+
+	g->nsegments = reserve_fit(used + wanted, plan->reserved);
+	plan->size = plan_min_size(g, g->nsegments);
+	plan->super2 = super_offset2(plan->size);
+	g->nblocks = plan->size / g->block_size;
+}
+
+static int plan_names(struct context *cx, const struct mkfs_options *o,
+		      const struct plan_facts *facts, struct plan *plan)
+{
+	size_t len = o->label ? strlen(o->label) : 0;
+
+	if (len > PLAN_LABEL_MAX)
+		return fail(cx, -EINVAL, "--label: %zu bytes are more than %d",
+			    len, PLAN_LABEL_MAX);
+	if (len)
+		memcpy(plan->label, o->label, len);
+	memcpy(plan->uuid, facts->uuid, sizeof(plan->uuid));
+	return 0;
+}
+
+static int plan_time(struct context *cx, const struct mkfs_options *o,
+		     const struct plan_facts *facts, struct plan *plan)
+{
+	int64_t time = o->created == OPTIONS_NO_TIME ? facts->now : o->created;
+	le64 stamp;
+
+	if (time < 0)
+		return fail(cx, -EINVAL,
+			    "--creation-time: %" PRId64 " is before 1970",
+			    time);
+	plan->ctime = (uint64_t)time;
+	stamp = le64_make(plan->ctime);
+	plan->g.crc_seed = crc32_le(~0u, plan->uuid, sizeof(plan->uuid));
+	plan->g.crc_seed = crc32_le(plan->g.crc_seed, &stamp, sizeof(stamp));
+	return 0;
+}
+
+int plan_make(struct context *cx, const struct mkfs_options *o,
+	      const struct plan_facts *facts, struct plan *plan)
+{
+	int ret;
+
+	memset(plan, 0, sizeof(*plan));
+	ret = features_parse(cx, o->features, &plan->features);
+	if (!ret)
+		ret = plan_blocks(cx, o, facts, &plan->g);
+	if (!ret)
+		ret = plan_names(cx, o, facts, plan);
+	if (!ret)
+		ret = plan_time(cx, o, facts, plan);
+	if (ret)
+		return ret;
+	plan_records(&plan->features, &plan->g);
+	plan->fit = o->size.kind == OPTIONS_SIZE_AUTO;
+	plan->slack = plan->fit ? o->size.bytes : 0;
+	if (plan->slack > MAX_SLACK)
+		return fail(cx, -EINVAL, "--size: %" PRIu64 " bytes of free "
+			    "space are more than a volume can have",
+			    plan->slack);
+	return plan_segments(cx, o, facts, plan);
+}

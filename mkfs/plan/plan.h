@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The plan: a layout that is checked before anything is written. */
+#ifndef NILFS2_MKFS_PLAN_H
+#define NILFS2_MKFS_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/geometry.h"
+#include "mkfs/plan/features.h"
+#include "mkfs/plan/options.h"
+#include "mkfs/plan/zoneplan.h"
+
+#define PLAN_LABEL_MAX 80
+
+/* What the layout depends on besides the options. */
+struct plan_facts {
+	const char *name;	/* of the device, for messages */
+	uint64_t size;		/* bytes of the device */
+	uint32_t sector_size;	/* bytes; the smallest write it takes */
+	int64_t now;		/* seconds, where the user gave no time */
+	uint8_t uuid[16];
+	const struct zones *zones;	/* NULL: none, or ignored */
+};
+
+struct plan {
+	struct nilfs_geometry g;
+	struct features features;
+	uint64_t size;		/* bytes of the device */
+	uint64_t super2;	/* byte of the second superblock; 0: none */
+	uint64_t ctime;		/* seconds; every time on the volume */
+	uint32_t reserved;	/* percent of the segments */
+	uint8_t uuid[16];
+	char label[PLAN_LABEL_MAX];	/* no zero byte if all are used */
+	struct zoneplan zoned;
+	bool fit;		/* size and segments follow from the content */
+	uint64_t slack;		/* bytes that must fit beside it then */
+};
+
+/*
+ * Computes a plan from the options and the facts, or fails with -EINVAL and a
+ * text that names the option or the smallest size.  Pure: the same input gives
+ * the same plan.
+ */
+int plan_make(struct context *cx, const struct mkfs_options *o,
+	      const struct plan_facts *facts, struct plan *plan);
+
+/*
+ * The size of a volume that fits its content: as few segments as let the
+ * kernel write PLAN->slack bytes (a single small file where that is 0) when
+ * USED segments are in use (reserve_fit()).
+ */
+void plan_settle(struct plan *plan, uint64_t used);
+
+/* The plan for a device of SIZE bytes without zones. */
+void plan_limit(struct plan *plan, uint64_t size);
+
+/* Bytes of the least device with that many segments. */
+uint64_t plan_min_size(const struct nilfs_geometry *g, uint64_t nsegments);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One file of any source, and the rules for all of them: --owner, --uid-map,
+ * --gid-map, --mtime, --exclude.
+ */
+#ifndef NILFS2_MKFS_ENTRY_H
+#define NILFS2_MKFS_ENTRY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+/* What NILFS2 can hold of a file besides its name and content. */
+struct entry {
+	uint16_t mode;		/* type and permissions, as st_mode */
+	uint32_t uid, gid;
+	int64_t mtime;		/* seconds */
+	uint32_t mtime_nsec;
+	uint32_t major, minor;	/* of a device node */
+	uint64_t size;		/* bytes of a regular file */
+	const char *target;	/* of a symbolic link; borrowed, any bytes */
+	uint32_t target_len;
+};
+
+/* Attributes that NILFS2 cannot store.  Counted, and reported once per kind. */
+enum entry_loss {
+	ENTRY_XATTR,		/* user.*, trusted.*, ... */
+	ENTRY_ACL,		/* system.posix_acl_* */
+	ENTRY_CAPABILITY,	/* security.capability */
+	ENTRY_FLAGS,		/* immutable and the like */
+	ENTRY_LOSSES
+};
+
+/* "extended attributes", ... for messages. */
+const char *entry_loss_name(enum entry_loss loss);
+
+/* A range of ids: COUNT from FROM on become those from TO on. */
+struct entry_map {
+	uint32_t from, to, count;
+};
+
+struct entry_rules {
+	bool set_uid, set_gid;		/* --owner */
+	uint32_t uid, gid;
+	struct entry_map *uid_maps, *gid_maps;
+	size_t nuid_maps, ngid_maps;
+	bool set_mtime;			/* all files have the time below */
+	bool clamp_mtime;		/* no file is younger than it */
+	int64_t mtime;
+	const char *const *exclude;	/* patterns of fnmatch(3) */
+	size_t nexclude;
+	bool holes;			/* --sparse: blocks of zeros become
+					 * holes */
+	bool whiteouts;			/* --oci: of archives, see whiteout.h */
+};
+
+/*
+ * Parses --owner "UID[:GID]" (":GID" alone sets the group), --uid-map and
+ * --gid-map "FROM:TO[:COUNT],...", which is added to the *N maps in *MAPS, a
+ * malloc()ed array or NULL.  -EINVAL, naming the option: no such text, an id
+ * past 4294967294, or one that is mapped twice; -ENOMEM.
+ */
+int entry_parse_owner(struct context *cx, const char *text,
+		      struct entry_rules *rules);
+int entry_parse_map(struct context *cx, const char *option, const char *text,
+		    struct entry_map **maps, size_t *n);
+
+/* Frees the maps; the patterns belong to the caller. */
+void entry_rules_fini(struct entry_rules *rules);
+
+/*
+ * Carries out owner, maps and time.  An id that no map has stays; the owner
+ * comes after the maps and so overrides them.
+ */
+void entry_apply(const struct entry_rules *rules, struct entry *e);
+
+/*
+ * True where PATH, relative to the top and without a leading "./" or "/", is
+ * left out: a pattern matches it or a directory that leads to it.  As with
+ * tar's --exclude a pattern may begin to match at the top or after any slash,
+ * only at the top where it begins with "./", and wildcards match slashes too.
+ */
+bool entry_excluded(const struct entry_rules *rules, const char *path);
+
+#endif

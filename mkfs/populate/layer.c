@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Merging a layer with the one below.
+ *
+ * A directory keeps its old names in their order, each with the inode of the
+ * new layer if that has the name too; new names follow.  An old inode whose
+ * name is replaced loses it.  Directories that lose their name are lost with
+ * all below them, since a directory has no other.
+ *
+ * Losses are only recorded, and counted by inode at the end: a file is deleted
+ * once all its names are, and no number is freed before the layer is complete,
+ * so that none is used for two files in one layer.
+ */
+#include "mkfs/populate/layer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/inode.h"
+#include "log/inodes.h"
+#include "log/newfile.h"
+#include "mkfs/populate/lower.h"
+
+int layer_init(struct layer *l, struct context *cx, struct writer *w,
+	       struct volume *below)
+{
+	memset(l, 0, sizeof(*l));
+	l->w = w;
+	l->blocks.block_size = writer_geometry(w)->block_size;
+	return lower_open(&l->below, cx, below);
+}
+
+void layer_fini(struct layer *l)
+{
+	lower_close(l->below);
+	dirblocks_fini(&l->blocks);
+	free(l->lost);
+	free(l->over);
+}
+
+int layer_old_name(struct layer *l, struct context *cx, uint64_t parent,
+		   const char *name, size_t len, uint64_t *ino, uint8_t *type)
+{
+	const struct populate_name *old;
+	const struct lower_dir *dir;
+	int found;
+
+	found = lower_directory(l->below, cx, parent, &dir);
+	if (found <= 0)
+		return found;
+	old = lower_find(dir, name, len);
+	if (!old)
+		return 0;
+	*ino = old->ino;
+	*type = old->type;
+	return 1;
+}
+
+int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
+		struct nilfs_inode *inode)
+{
+	return lower_inode(l->below, cx, ino, inode);
+}
+
+int layer_lose(struct layer *l, struct context *cx, uint64_t ino)
+{
+	uint64_t *lost;
+
+	lost = array_grow(cx, l->lost, &l->lost_room, l->nlost + 1,
+			  sizeof(*lost));
+	if (!lost)
+		return -ENOMEM;
+	l->lost = lost;
+	lost[l->nlost++] = ino;
+	return 0;
+}
+
+static int lose_names(struct layer *l, struct context *cx, uint64_t ino)
+{
+	const struct lower_dir *dir;
+	size_t i;
+	int err;
+
+	err = lower_directory(l->below, cx, ino, &dir);
+	if (err <= 0)
+		return err;
+	for (i = 0; i < dir->n; i++) {
+		err = layer_lose(l, cx, dir->names[i].ino);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The list of losses from AT on is a list of what to look into, too. */
+static int lose_trees(struct layer *l, struct context *cx, size_t at)
+{
+	int err = 0;
+
+	for (; !err && at < l->nlost; at++)
+		err = lose_names(l, cx, l->lost[at]);
+	return err;
+}
+
+/* All of OLD that nothing has replaced is replaced by nothing. */
+static int hide(struct layer *l, struct context *cx,
+		const struct lower_dir *old, bool *changed)
+{
+	static const struct populate_name nothing;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < old->n && !err; i++) {
+		if (l->over[i])
+			continue;
+		*changed = true;
+		l->over[i] = &nothing;
+		err = layer_lose(l, cx, old->names[i].ino);
+	}
+	return err;
+}
+
+/*
+ * Finds NAMES among those of OLD: which are replaced, by what, and whether
+ * anything is new.
+ */
+static int compare(struct layer *l, struct context *cx,
+		   const struct lower_dir *old, bool hidden,
+		   const struct populate_name *names, size_t n, bool *changed)
+{
+	const struct populate_name *was, **over;
+	size_t i;
+	int err;
+
+	over = array_grow(cx, l->over, &l->over_room, old->n, sizeof(*over));
+	if (!over)
+		return -ENOMEM;
+	l->over = over;
+	memset(over, 0, old->n * sizeof(*over));
+	*changed = false;
+	for (i = 0; i < n; i++) {
+		was = lower_find(old, names[i].name, names[i].len);
+		if (was)
+			over[was - old->names] = &names[i];
+		*changed |= was ? was->ino != names[i].ino : names[i].ino != 0;
+		/* A file that got its old name again has a link for each. */
+		err = was && (was->ino != names[i].ino ||
+			      was->type != NILFS_FT_DIR)
+			      ? layer_lose(l, cx, was->ino) : 0;
+		if (err)
+			return err;
+	}
+	return hidden ? hide(l, cx, old, changed) : 0;
+}
+
+static int pack(struct layer *l, struct context *cx,
+		const struct populate_name *name, uint64_t *links)
+{
+	if (!name->ino)
+		return 0;
+	if (name->type == NILFS_FT_DIR)
+		++*links;
+	if (*links > NILFS_LINK_MAX)
+		return fail(cx, -EMLINK, "more than %d subdirectories",
+			    NILFS_LINK_MAX - 2);
+	return dirblocks_add(&l->blocks, cx, name->ino, name->type,
+			     name->name, name->len);
+}
+
+/* The old names or what replaced them, then those that are new. */
+static int pack_all(struct layer *l, struct context *cx,
+		    const struct lower_dir *old,
+		    const struct populate_name *names, size_t n,
+		    uint64_t *links)
+{
+	size_t i;
+	int err;
+
+	for (i = 0; old && i < old->n; i++) {
+		err = pack(l, cx, l->over[i] ? l->over[i] : &old->names[i],
+			   links);
+		if (err)
+			return err;
+	}
+	for (i = 0; i < n; i++) {
+		if (old && lower_find(old, names[i].name, names[i].len))
+			continue;
+		err = pack(l, cx, &names[i], links);
+		if (err)
+			return err;
+	}
+	dirblocks_end(&l->blocks);
+	return 0;
+}
+
+/* The packed blocks take the place of those that INODE has, if any. */
+static int replace_blocks(struct layer *l, struct context *cx, uint64_t ino,
+			  bool had, struct nilfs_inode *inode)
+{
+	size_t nblocks = l->blocks.nblocks;
+	int err;
+
+	err = had ? newfile_drop(l->w, cx, ino, inode) : 0;
+	if (err)
+		return err;
+	inode->i_size = le64_make((uint64_t)nblocks * l->blocks.block_size);
+	return newfile_collect(l->w, cx, ino, inode, l->blocks.data, nblocks);
+}
+
+int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
+		    uint64_t parent, bool hidden,
+		    const struct populate_name *names, size_t n,
+		    struct nilfs_inode *inode)
+{
+	const struct lower_dir *old = NULL;
+	size_t lost = l->nlost;
+	uint64_t links = 2;
+	bool changed = true;
+	int had, err;
+
+	had = lower_directory(l->below, cx, ino, &old);
+	err = had > 0 ? compare(l, cx, old, hidden, names, n, &changed) :
+			had;
+	if (err || !changed)
+		return err;
+	err = dirblocks_begin(&l->blocks, cx, ino, parent);
+	if (!err)
+		err = pack_all(l, cx, old, names, n, &links);
+	if (!err)
+		err = replace_blocks(l, cx, ino, had, inode);
+	if (err)
+		return err;
+	inode->i_links_count = le16_make((uint16_t)links);
+	return lose_trees(l, cx, lost);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Inode INO loses LINKS names; a directory has but one. */
+static int unlink_inode(struct layer *l, struct context *cx, uint64_t ino,
+			size_t links)
+{
+	struct nilfs_inode inode;
+	size_t left;
+	int err;
+
+	err = inodes_read(l->w, cx, ino, &inode);
+	if (err)
+		return err;
+	left = le16_get(inode.i_links_count);
+	if (links < left && !S_ISDIR(le16_get(inode.i_mode))) {
+		inode.i_links_count = le16_make((uint16_t)(left - links));
+		return inodes_write(l->w, cx, ino, &inode);
+	}
+	err = inode_has_bmap(&inode) ?
+		      newfile_drop(l->w, cx, ino, &inode) : 0;
+	return err ? err : inodes_free(l->w, cx, ino);
+}
+
+int layer_finish(struct layer *l, struct context *cx)
+{
+	size_t i, n;
+	int err;
+
+	sort_in_place(l->lost, l->nlost, sizeof(*l->lost), by_number);
+	for (i = 0; i < l->nlost; i += n) {
+		for (n = 1; i + n < l->nlost; n++)
+			if (l->lost[i + n] != l->lost[i])
+				break;
+		err = unlink_inode(l, cx, l->lost[i], n);
+		if (err)
+			return err;
+	}
+	l->nlost = 0;
+	return 0;
+}

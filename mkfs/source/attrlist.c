@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Lists of extended attributes.
+ *
+ * Most files have none, which takes one system call.  Security labels other
+ * than capabilities are set by the policy of the running system for all files,
+ * and do not count as lost.
+ */
+#include "config.h"
+
+#include "mkfs/source/attrlist.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <sys/xattr.h>
+
+/* The kernel's own limit of a list. */
+#define LIST_MAX 65536
+
+static bool begins(const char *name, const char *beginning)
+{
+	return !strncmp(name, beginning, strlen(beginning));
+}
+
+static unsigned int loss_of(const char *name)
+{
+	if (!strcmp(name, "security.capability"))
+		return 1u << ENTRY_CAPABILITY;
+	if (begins(name, "security."))
+		return 0;
+	if (begins(name, "system.posix_acl_"))
+		return 1u << ENTRY_ACL;
+	return 1u << ENTRY_XATTR;
+}
+
+unsigned int attrlist_losses(int fd)
+{
+	unsigned int losses = 0;
+	ssize_t len, at;
+	char *list;
+
+	if (flistxattr(fd, NULL, 0) <= 0)
+		return 0;
+	list = malloc(LIST_MAX);
+	len = list ? flistxattr(fd, list, LIST_MAX) : 0;
+	for (at = 0; at < len; at += (ssize_t)strlen(list + at) + 1)
+		losses |= loss_of(list + at);
+	free(list);
+	return losses;
+}
+
+int attrlist_tell_losses(struct context *cx, struct populate *p,
+			 const struct sourcedir *dir, const char *name,
+			 size_t len, unsigned int losses)
+{
+	char path[SOURCEDIR_PATH_MAX];
+	unsigned int i;
+	int err = 0;
+
+	if (!losses)
+		return 0;
+	sourcedir_path(dir, name, len, path);
+	for (i = 0; !err && i < ENTRY_LOSSES; i++)
+		if (losses & 1u << i)
+			err = populate_loss(p, cx, path, i);
+	return err;
+}
+
+int attrlist_tell(struct context *cx, struct populate *p,
+		  const struct sourcedir *dir, const char *name, size_t len,
+		  int fd)
+{
+	return attrlist_tell_losses(cx, p, dir, name, len,
+				    attrlist_losses(fd));
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The extended attributes of a file of the source, by kind. */
+#ifndef NILFS2_MKFS_ATTRLIST_H
+#define NILFS2_MKFS_ATTRLIST_H
+
+#include <stddef.h>
+
+#include "base/context.h"
+#include "mkfs/populate/populate.h"
+#include "mkfs/source/sourcedir.h"
+
+/* What the file open at FD would lose: a bit 1 << ENTRY_... for each kind. */
+unsigned int attrlist_losses(int fd);
+
+/* Reports to P the LOSSES of NAME (LEN bytes; NULL: of DIR itself). */
+int attrlist_tell_losses(struct context *cx, struct populate *p,
+			 const struct sourcedir *dir, const char *name,
+			 size_t len, unsigned int losses);
+
+/*
+ * Reports to P the attributes of NAME (LEN bytes; NULL: DIR itself), open at
+ * FD, that are lost.  Any thread may call it; fails as populate_loss().
+ * Attributes that cannot be listed are ignored.
+ */
+int attrlist_tell(struct context *cx, struct populate *p,
+		  const struct sourcedir *dir, const char *name, size_t len,
+		  int fd);
+
+#endif

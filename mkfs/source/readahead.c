@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading small files before they are planned.
+ *
+ * Small files take time mainly to be found by name, twice: to plan them and to
+ * read them.  Here a file is found once, by any of the workers, which opens it,
+ * reads it and then gets its attributes.  Content that does not fit into the
+ * memory for it is read later, as that of large files.
+ *
+ * These workers are not those that write logs: the latter block on the device,
+ * and planning would wait for them.  Files come in batches that are reused, so
+ * that some are read while others are planned.
+ *
+ * Getting the attributes after reading only detects a write meanwhile if they
+ * are compared with earlier ones.  A file that has not changed for long, by its
+ * own time stamps, was the same before; for any other one they are also read
+ * before.  Files of one age are mostly in one directory, so the batch remembers
+ * that it met a young one.  The clocks of a file server and of this machine may
+ * differ, hence "long".
+ */
+#include "config.h"
+
+#include "mkfs/source/readahead.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mkfs/source/attrlist.h"
+#include "mkfs/source/readpool.h"
+
+#define SMALL 8192u		/* bytes */
+#define SETTLED (10 * 60)	/* seconds without a change */
+#define BATCH 32u		/* files of one job */
+#define BATCHES 8u		/* on their way at once */
+#define DEPTH_PER_WORKER 2
+#define POOL_PER_WORKER (4u << 20)
+
+/* What one job does. */
+struct batch {
+	struct readahead *ra;
+	const struct populate_name *names;
+	size_t n;
+	bool small;		/* the files here are small, mostly */
+	bool young;		/* some of them changed lately */
+	unsigned int left;	/* 1: not done yet */
+	struct readahead_file files[BATCH];
+};
+
+struct readahead {
+	struct pool *workers;
+	unsigned int nworkers;
+	uint32_t block_size;
+	int64_t settled;	/* what changed before does not change now */
+	struct readpool *pool;
+	struct readpool_chunk **chunks;		/* of each worker */
+	/* The directory. */
+	struct sourcedir *dir;
+	int dirfd;
+	const struct populate_name *names;
+	size_t n;		/* 0: not read ahead */
+	size_t given;		/* of these, to the workers */
+	struct batch batches[BATCHES];	/* they make their rounds */
+};
+
+static uint64_t sensible_pool(const struct context *cx, unsigned int workers)
+{
+	uint64_t bytes = (uint64_t)(workers + 1) * POOL_PER_WORKER;
+
+	return bytes < cx->max_memory / 4 ? bytes : cx->max_memory / 4;
+}
+
+static int start(struct readahead *ra, struct context *cx)
+{
+	int err = pool_open(&ra->workers, cx,
+			    cx->threads * DEPTH_PER_WORKER + 1);
+
+	if (err)
+		return err;
+	ra->nworkers = pool_workers(cx, UINT64_MAX);
+	ra->pool = readpool_open(sensible_pool(cx, ra->nworkers));
+	ra->chunks = calloc(ra->nworkers, sizeof(*ra->chunks));
+	return ra->pool && ra->chunks ? 0 : fail(cx, -ENOMEM,
+						 "files of the source");
+}
+
+int readahead_open(struct readahead **rap, struct context *cx,
+		   uint32_t block_size, int64_t now)
+{
+	struct readahead *ra = calloc(1, sizeof(*ra));
+	int err;
+
+	*rap = NULL;
+	if (!ra)
+		return fail(cx, -ENOMEM, "files of the source");
+	ra->settled = now - SETTLED;
+	ra->block_size = block_size;
+	err = start(ra, cx);
+	if (err)
+		readahead_close(ra);
+	else
+		*rap = ra;
+	return err;
+}
+
+static int look(int fd, struct statx *st)
+{
+	return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, st);
+}
+
+static bool is_settled(const struct readahead *ra, const struct statx *st)
+{
+	return st->stx_mtime.tv_sec < ra->settled &&
+	       st->stx_ctime.tv_sec < ra->settled;
+}
+
+static bool same_time(const struct statx_timestamp *a,
+		      const struct statx_timestamp *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool is_unchanged(const struct statx *a, const struct statx *b)
+{
+	return a->stx_size == b->stx_size &&
+	       same_time(&a->stx_mtime, &b->stx_mtime) &&
+	       same_time(&a->stx_ctime, &b->stx_ctime);
+}
+
+static bool is_whole(const struct statx *st, ssize_t n)
+{
+	return S_ISREG(st->stx_mode) && n > 0 && n <= (ssize_t)SMALL &&
+	       (uint64_t)n == st->stx_size;
+}
+
+/* Whether all of the file open at FD is at CONTENT now, and what it is. */
+static bool read_whole(int fd, char *content, struct readahead_file *file)
+{
+	/* One byte more, to see whether it ends. */
+	ssize_t n = pread(fd, content, SMALL + 1, 0);
+
+	file->known = !look(fd, &file->st);
+	return file->known && is_whole(&file->st, n);
+}
+
+/* The same, and whether it stayed what it was. */
+static bool read_content(struct batch *b, int fd, char *content,
+			 struct readahead_file *file)
+{
+	struct statx before;
+
+	if (!b->young) {
+		if (!read_whole(fd, content, file))
+			return false;
+		b->young = !is_settled(b->ra, &file->st);
+		if (!b->young)
+			return true;
+	}
+	return !look(fd, &before) && read_whole(fd, content, file) &&
+	       is_unchanged(&before, &file->st);
+}
+
+/* Reads NAME to memory if there is some; false: it was not even opened. */
+static bool read_file(struct batch *b, struct readpool_chunk **chunk,
+		      const char *name, struct readahead_file *file)
+{
+	char *content = readpool_place(b->ra->pool, chunk, SMALL + 1);
+	int fd;
+
+	if (!content)
+		return false;
+	fd = sourcedir_try_file(b->ra->dir, name);
+	if (fd < 0)
+		return false;
+	if (read_content(b, fd, content, file)) {
+		file->losses = attrlist_losses(fd);
+		file->payload = readpool_payload(*chunk, file->st.stx_size,
+						 b->ra->block_size);
+	}
+	close(fd);
+	return true;
+}
+
+static void do_file(struct batch *b, struct readpool_chunk **chunk,
+		    const struct populate_name *name,
+		    struct readahead_file *file)
+{
+	if (name->type == NILFS_FT_DIR)
+		return;
+	if (b->small && name->type == NILFS_FT_REG_FILE &&
+	    read_file(b, chunk, name->name, file))
+		return;
+	file->known = !statx(b->ra->dirfd, name->name,
+			     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
+			     STATX_BASIC_STATS, &file->st);
+}
+
+static int do_batch(struct context *cx, void *arg, unsigned int worker,
+		    bool skip)
+{
+	struct batch *b = arg;
+	size_t i;
+
+	(void)cx;
+	for (i = 0; i < b->n && !skip; i++)
+		do_file(b, &b->ra->chunks[worker], &b->names[i], &b->files[i]);
+	return 0;
+}
+
+/* Whether it was worth the while to open all of these. */
+static bool are_small(const struct batch *b)
+{
+	size_t i, small = 0;
+
+	for (i = 0; i < b->n; i++)
+		small += b->files[i].known &&
+			 b->files[i].st.stx_size <= SMALL;
+	return small > b->n / 2;
+}
+
+/* Gives the next batch, with files as small as the last ones were. */
+static int give(struct readahead *ra, struct context *cx, bool small)
+{
+	struct batch *b = &ra->batches[ra->given / BATCH % BATCHES];
+	size_t i;
+
+	b->ra = ra;
+	b->names = ra->names + ra->given;
+	b->n = ra->n - ra->given < BATCH ? ra->n - ra->given : BATCH;
+	b->small = small;
+	b->young = false;
+	for (i = 0; i < b->n; i++) {
+		b->files[i].known = false;
+		b->files[i].payload = NULL;
+	}
+	ra->given += b->n;
+	return pool_give(ra->workers, cx, do_batch, b, &b->left);
+}
+
+/* Releases the files of B, which no worker uses. */
+static void forget(struct batch *b)
+{
+	size_t i;
+
+	for (i = 0; i < b->n; i++)
+		payload_put(b->files[i].payload);
+	b->n = 0;
+}
+
+/* Continues with the batch that begins with name I. */
+static int next_batch(struct readahead *ra, struct context *cx, size_t i)
+{
+	struct batch *b = &ra->batches[i / BATCH % BATCHES];
+	struct batch *last = &ra->batches[(i / BATCH + BATCHES - 1) % BATCHES];
+	bool small = !i || are_small(last);
+	int err = 0;
+
+	if (i)
+		forget(last);
+	while (!err && ra->given < ra->n &&
+	       ra->given < i + BATCHES * BATCH)
+		err = give(ra, cx, small);
+	return err ? err : pool_wait(ra->workers, cx, &b->left);
+}
+
+void readahead_begin(struct readahead *ra, struct sourcedir *dir, int dirfd,
+		     const struct populate_name *names, size_t n)
+{
+	ra->dir = dir;
+	ra->dirfd = dirfd;
+	ra->names = names;
+	ra->n = n < READAHEAD_LEAST ? 0 : n;
+	ra->given = 0;
+}
+
+int readahead_look(struct readahead *ra, struct context *cx, size_t i,
+		   struct readahead_file **file)
+{
+	struct readahead_file *f;
+	int err = 0;
+
+	*file = NULL;
+	if (!ra->n)
+		return 0;
+	if (i % BATCH == 0)
+		err = next_batch(ra, cx, i);
+	f = &ra->batches[i / BATCH % BATCHES].files[i % BATCH];
+	if (!err && f->known)
+		*file = f;
+	return err;
+}
+
+void readahead_end(struct readahead *ra)
+{
+	size_t i;
+
+	for (i = 0; i < BATCHES; i++) {
+		pool_wait(ra->workers, NULL, &ra->batches[i].left);
+		forget(&ra->batches[i]);
+	}
+	ra->n = 0;
+}
+
+void readahead_close(struct readahead *ra)
+{
+	unsigned int i;
+
+	if (!ra)
+		return;
+	for (i = 0; ra->chunks && i < ra->nworkers; i++)
+		readpool_leave(ra->chunks[i]);
+	free(ra->chunks);
+	pool_close(ra->workers);
+	readpool_close(ra->pool);
+	free(ra);
+}

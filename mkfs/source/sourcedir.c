@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Directories of a source.
+ *
+ * Each refers to its parent and its own name there, so that its path is
+ * computed only on demand, and a descriptor that was closed can be opened
+ * again: from the nearest ancestor that is open, name by name, never following
+ * a symbolic link, and comparing what was found with what was there before.
+ * Directories opened on the way stay open like all others, since a walk that
+ * comes back up a deep tree needs them next.
+ *
+ * Unused open ones form a list, the latest first; the top is always in use.
+ * One lock protects all of it.
+ */
+#include "config.h"
+
+#include "mkfs/source/sourcedir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "mkfs/source/pathtail.h"
+#include "mkfs/source/sourceopen.h"
+
+/*
+ * Descriptors past 64 make the kernel's table grow, for which a process with
+ * threads waits milliseconds; to open a directory again takes microseconds.
+ */
+#define MOST_OPEN 48u
+#define LEAST_OPEN 2u
+
+struct tree {
+	pthread_mutex_t lock;
+	int noatime;			/* of files; see sourceopen.h */
+	char *path;			/* of the top */
+	unsigned int open, most_open;
+	struct sourcedir *first, *last;	/* open and not in use */
+};
+
+struct sourcedir {
+	struct tree *tree;
+	struct sourcedir *parent;	/* NULL: the top; held */
+	struct sourcedir *child;	/* for a moment, on the way down */
+	struct sourcedir *earlier, *later;	/* in the list */
+	uint64_t dev, ino;
+	unsigned int holders, users;
+	int fd;				/* -1: closed */
+	uint8_t len;
+	char name[];
+};
+
+/* A quarter of what the process may have is for others. */
+static unsigned int sensible_most_open(void)
+{
+	struct rlimit limit;
+	uint64_t most = MOST_OPEN;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur / 4 * 3 < most)
+		most = limit.rlim_cur / 4 * 3;
+	return (unsigned int)most;
+}
+
+static void list_remove(struct sourcedir *dir)
+{
+	struct tree *tree = dir->tree;
+
+	*(dir->earlier ? &dir->earlier->later : &tree->first) = dir->later;
+	*(dir->later ? &dir->later->earlier : &tree->last) = dir->earlier;
+	dir->earlier = NULL;
+	dir->later = NULL;
+}
+
+static void list_add(struct sourcedir *dir)
+{
+	struct tree *tree = dir->tree;
+
+	dir->later = tree->first;
+	*(tree->first ? &tree->first->earlier : &tree->last) = dir;
+	tree->first = dir;
+}
+
+static void close_one(struct sourcedir *dir)
+{
+	list_remove(dir);
+	close(dir->fd);
+	dir->fd = -1;
+	dir->tree->open--;
+}
+
+/* Sets the descriptor FD of DIR, which is in use until it is released. */
+static void opened(struct sourcedir *dir, int fd)
+{
+	struct tree *tree = dir->tree;
+
+	dir->fd = fd;
+	dir->users = 1;
+	tree->open++;
+	while (tree->open > tree->most_open && tree->last)
+		close_one(tree->last);
+}
+
+static void unuse(struct sourcedir *dir)
+{
+	dir->users--;
+	if (!dir->users)
+		list_add(dir);
+}
+
+static void use(struct sourcedir *dir)
+{
+	if (!dir->users)
+		list_remove(dir);
+	dir->users++;
+}
+
+static int cannot_open(const struct sourcedir *dir, struct context *cx,
+		       const char *name, size_t len, int err)
+{
+	/* It was a directory a moment ago. */
+	if (err == -ENOTDIR || err == -ELOOP || err == -ENOENT)
+		return sourcedir_fail(dir, cx, name, len, -ESTALE,
+				      "changed while being read");
+	return sourcedir_fail(dir, cx, name, len, err, "open");
+}
+
+/* Opens CHILD and releases its parent, which is in use. */
+static int reopen_child(struct sourcedir *child, struct context *cx)
+{
+	struct sourcedir *parent = child->parent;
+	struct statx st;
+	int fd;
+
+	fd = sourceopen_directory(parent->fd, child->name, O_NOFOLLOW, &st);
+	if (fd >= 0 &&
+	    (st.stx_ino != child->ino || sourcedir_device(&st) != child->dev)) {
+		close(fd);
+		fd = -ENOENT;
+	}
+	if (fd >= 0)
+		opened(child, fd);
+	unuse(parent);
+	return fd < 0 ? cannot_open(child, cx, NULL, 0, fd) : 0;
+}
+
+/* Opens DIR from the nearest one above that is open; leaves it in use. */
+static int reopen(struct sourcedir *dir, struct context *cx)
+{
+	struct sourcedir *d;
+	int err;
+
+	for (d = dir; d->fd < 0; d = d->parent)
+		d->parent->child = d;
+	use(d);
+	while (d != dir) {
+		d = d->child;
+		err = reopen_child(d, cx);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int sourcedir_use(struct sourcedir *dir, struct context *cx)
+{
+	int err = 0;
+
+	pthread_mutex_lock(&dir->tree->lock);
+	if (dir->fd >= 0)
+		use(dir);
+	else
+		err = reopen(dir, cx);
+	pthread_mutex_unlock(&dir->tree->lock);
+	return err ? err : dir->fd;
+}
+
+void sourcedir_unuse(struct sourcedir *dir)
+{
+	pthread_mutex_lock(&dir->tree->lock);
+	unuse(dir);
+	pthread_mutex_unlock(&dir->tree->lock);
+}
+
+static struct sourcedir *make(struct tree *tree, struct sourcedir *parent,
+			      const char *name, size_t len)
+{
+	struct sourcedir *dir = calloc(1, sizeof(*dir) + len + 1);
+
+	if (!dir)
+		return NULL;
+	dir->tree = tree;
+	dir->parent = parent;
+	dir->holders = 1;
+	dir->fd = -1;
+	dir->len = (uint8_t)len;
+	memcpy(dir->name, name, len);
+	return dir;
+}
+
+int sourcedir_try_file(struct sourcedir *dir, const char *name)
+{
+	return sourceopen_file(dir->fd, name, &dir->tree->noatime);
+}
+
+int sourcedir_open_file(struct sourcedir *dir, struct context *cx,
+			const char *name, size_t len)
+{
+	int fd = sourcedir_use(dir, cx);
+
+	if (fd < 0)
+		return fd;
+	fd = sourcedir_try_file(dir, name);
+	sourcedir_unuse(dir);
+	return fd < 0 ? cannot_open(dir, cx, name, len, fd) : fd;
+}
+
+int sourcedir_open(struct sourcedir **dirp, struct context *cx,
+		   struct sourcedir *parent, const char *name, size_t len,
+		   struct statx *st)
+{
+	struct tree *tree = parent->tree;
+	struct sourcedir *dir;
+	int fd;
+
+	*dirp = NULL;
+	dir = make(tree, parent, name, len);
+	if (!dir)
+		return fail(cx, -ENOMEM, "directory of the source");
+	fd = sourcedir_use(parent, cx);
+	if (fd < 0) {
+		free(dir);
+		return fd;
+	}
+	fd = sourceopen_directory(fd, dir->name, O_NOFOLLOW, st);
+	pthread_mutex_lock(&tree->lock);
+	unuse(parent);
+	if (fd >= 0) {
+		dir->ino = st->stx_ino;
+		dir->dev = sourcedir_device(st);
+		parent->holders++;
+		opened(dir, fd);
+		unuse(dir);
+	}
+	pthread_mutex_unlock(&tree->lock);
+	if (fd < 0) {
+		free(dir);
+		return cannot_open(parent, cx, name, len, fd);
+	}
+	*dirp = dir;
+	return 0;
+}
+
+static struct tree *make_tree(const char *path, unsigned int most_open)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+
+	if (!tree)
+		return NULL;
+	tree->path = strdup(path);
+	if (!tree->path) {
+		free(tree);
+		return NULL;
+	}
+	pthread_mutex_init(&tree->lock, NULL);
+	tree->noatime = O_NOATIME;
+	tree->most_open = most_open ? most_open : sensible_most_open();
+	if (tree->most_open < LEAST_OPEN)
+		tree->most_open = LEAST_OPEN;
+	return tree;
+}
+
+static void free_tree(struct tree *tree)
+{
+	if (!tree)
+		return;
+	pthread_mutex_destroy(&tree->lock);
+	free(tree->path);
+	free(tree);
+}
+
+int sourcedir_open_top(struct sourcedir **dirp, struct context *cx,
+		       const char *path, unsigned int most_open,
+		       struct statx *st)
+{
+	struct tree *tree = make_tree(path, most_open);
+	struct sourcedir *dir = NULL;
+	int fd = -ENOMEM;
+
+	*dirp = NULL;
+	if (tree)
+		dir = make(tree, NULL, "", 0);
+	if (dir)
+		fd = sourceopen_directory(AT_FDCWD, path, 0, st);
+	if (fd < 0) {
+		free(dir);
+		free_tree(tree);
+		return fail(cx, fd, "%s", path);
+	}
+	dir->ino = st->stx_ino;
+	dir->dev = sourcedir_device(st);
+	opened(dir, fd);
+	*dirp = dir;
+	return 0;
+}
+
+struct sourcedir *sourcedir_hold(struct sourcedir *dir)
+{
+	pthread_mutex_lock(&dir->tree->lock);
+	dir->holders++;
+	pthread_mutex_unlock(&dir->tree->lock);
+	return dir;
+}
+
+void sourcedir_put(struct sourcedir *dir)
+{
+	struct sourcedir *parent;
+	struct tree *tree;
+
+	if (!dir)
+		return;
+	tree = dir->tree;
+	pthread_mutex_lock(&tree->lock);
+	while (dir && !--dir->holders) {
+		parent = dir->parent;
+		if (!parent)
+			unuse(dir);
+		if (dir->fd >= 0)
+			close_one(dir);
+		free(dir);
+		dir = parent;
+	}
+	pthread_mutex_unlock(&tree->lock);
+	if (!dir)
+		free_tree(tree);
+}
+
+bool sourcedir_is_below(const struct sourcedir *dir, const struct statx *st)
+{
+	for (; dir; dir = dir->parent)
+		if (dir->ino == st->stx_ino && dir->dev == sourcedir_device(st))
+			return true;
+	return false;
+}
+
+void sourcedir_path(const struct sourcedir *dir, const char *name, size_t len,
+		    char path[SOURCEDIR_PATH_MAX])
+{
+	struct pathtail tail;
+
+	pathtail_begin(&tail, path, SOURCEDIR_PATH_MAX);
+	if (name)
+		pathtail_name(&tail, name, len);
+	for (; dir->parent; dir = dir->parent)
+		pathtail_name(&tail, dir->name, dir->len);
+	pathtail_end(&tail, dir->tree->path);
+}
+
+int sourcedir_fail(const struct sourcedir *dir, struct context *cx,
+		   const char *name, size_t len, int err, const char *what)
+{
+	char path[SOURCEDIR_PATH_MAX];
+
+	sourcedir_path(dir, name, len, path);
+	return fail(cx, err, "%s: %s", path, what);
+}

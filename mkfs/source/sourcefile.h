@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files of the source, directories aside, on their way to populate.h. */
+#ifndef NILFS2_MKFS_SOURCEFILE_H
+#define NILFS2_MKFS_SOURCEFILE_H
+
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "mkfs/populate/hardlinks.h"
+#include "mkfs/populate/populate.h"
+#include "mkfs/source/readahead.h"
+#include "mkfs/source/sourcedir.h"
+
+/* Bytes of the longest target of a symbolic link that Linux gives. */
+#define SOURCEFILE_TARGET_MAX 4095
+
+/* All but P is zero at first. */
+struct sourcefile {
+	struct populate *p;
+	struct readahead_file *ahead;	/* the current file, or NULL */
+	struct hardlinks links;		/* (device, inode) -> our inode */
+	struct newfile_run *runs;	/* of a sparse file */
+	size_t runs_room;
+	char target[SOURCEFILE_TARGET_MAX + 1];
+};
+
+/*
+ * Adds NAME of DIR, which is open at DIRFD and has the attributes ST, to P, or
+ * another name of an existing file: sets its number and type.
+ */
+int sourcefile_add(struct sourcefile *s, struct context *cx,
+		   struct sourcedir *dir, int dirfd,
+		   struct populate_name *name, const struct statx *st);
+
+/* The entry of a file with attributes ST. */
+void sourcefile_entry(const struct statx *st, struct entry *e);
+
+/* Reports to P the flags of NAME of DIR (NULL: of DIR) that are lost. */
+int sourcefile_flags(struct populate *p, struct context *cx,
+		     const struct sourcedir *dir,
+		     const struct populate_name *name,
+		     const struct statx *st);
+
+/* Returns ERR; prepends the path to the text if it has none. */
+int sourcefile_blame(struct context *cx, const struct sourcedir *dir,
+		     const struct populate_name *name, int err);
+
+void sourcefile_fini(struct sourcefile *s);
+
+#endif

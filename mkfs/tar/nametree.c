@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names of an archive.
+ *
+ * A name takes a node of 32 bytes, its bytes, and a slot of a hash table: some
+ * 60 bytes in all.  Nodes, directories and names are in chunks that never move.
+ * A directory's names are a list, sorted on demand.
+ */
+#include "mkfs/tar/nametree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/sort.h"
+#include "disk/ondisk.h"
+
+#define BOARD_ITEMS 4096u
+#define TEXT_BYTES ((size_t)256 << 10)
+#define SLOTS_MIN 1024u
+
+struct text_board {
+	struct text_board *next;
+	char bytes[];
+};
+
+static int no_memory(struct context *cx)
+{
+	return fail(cx, -ENOMEM, "names of an archive");
+}
+
+static void *shelf_at(const struct nametree_shelf *s, uint32_t i, size_t size)
+{
+	return (char *)s->boards[i / BOARD_ITEMS] + i % BOARD_ITEMS * size;
+}
+
+/* One more item, all zero. */
+static int shelf_add(struct nametree_shelf *s, struct context *cx, size_t size)
+{
+	uint32_t board = s->count / BOARD_ITEMS;
+	void **boards;
+
+	if (s->count == NAMETREE_NONE)
+		return fail(cx, -E2BIG, "names of an archive");
+	if (s->count % BOARD_ITEMS == 0) {
+		boards = array_grow(cx, s->boards, &s->room, board + 1,
+				    sizeof(*boards));
+		if (!boards)
+			return -ENOMEM;
+		s->boards = boards;
+		boards[board] = calloc(BOARD_ITEMS, size);
+		if (!boards[board])
+			return no_memory(cx);
+	}
+	s->count++;
+	return 0;
+}
+
+static void shelf_fini(struct nametree_shelf *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->count; i += BOARD_ITEMS)
+		free(s->boards[i / BOARD_ITEMS]);
+	free(s->boards);
+	*s = (struct nametree_shelf){ 0 };
+}
+
+struct nametree_node *nametree_node(const struct nametree *t, uint32_t node)
+{
+	return shelf_at(&t->nodes, node, sizeof(struct nametree_node));
+}
+
+struct nametree_dir *nametree_dir(const struct nametree *t, uint32_t dir)
+{
+	return shelf_at(&t->dirs, dir, sizeof(struct nametree_dir));
+}
+
+int nametree_init(struct nametree *t, struct context *cx)
+{
+	int ret;
+
+	memset(t, 0, sizeof(*t));
+	t->slots = malloc(SLOTS_MIN * sizeof(*t->slots));
+	if (!t->slots)
+		return no_memory(cx);
+	memset(t->slots, 0xff, SLOTS_MIN * sizeof(*t->slots));
+	t->nslots = SLOTS_MIN;
+	ret = shelf_add(&t->nodes, cx, sizeof(struct nametree_node));
+	return ret ? ret : nametree_make_dir(t, cx, NAMETREE_TOP);
+}
+
+void nametree_fini(struct nametree *t)
+{
+	struct text_board *board;
+
+	while (t->texts) {
+		board = t->texts;
+		t->texts = board->next;
+		free(board);
+	}
+	shelf_fini(&t->nodes);
+	shelf_fini(&t->dirs);
+	free(t->slots);
+	free(t->names);
+	memset(t, 0, sizeof(*t));
+}
+
+/* FNV-1a, with the directory in front and its bits mixed once more. */
+static uint32_t hash(uint32_t parent, const char *name, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325 ^ parent;
+	size_t i;
+
+	h *= 0x100000001b3;
+	for (i = 0; i < len; i++)
+		h = (h ^ (uint8_t)name[i]) * 0x100000001b3;
+	return (uint32_t)(h ^ h >> 32);
+}
+
+static bool is_name(const struct nametree_node *n, uint32_t parent,
+		    const char *name, size_t len)
+{
+	return n->parent == parent && n->len == len &&
+	       !memcmp(n->name, name, len);
+}
+
+/* The slot of the name, or the free one where it would be. */
+static uint32_t find_slot(const struct nametree *t, uint32_t parent,
+			  const char *name, size_t len)
+{
+	uint32_t i = hash(parent, name, len) & (t->nslots - 1);
+
+	while (t->slots[i] != NAMETREE_NONE &&
+	       !is_name(nametree_node(t, t->slots[i]), parent, name, len))
+		i = (i + 1) & (t->nslots - 1);
+	return i;
+}
+
+uint32_t nametree_find(const struct nametree *t, uint32_t parent,
+		       const char *name, size_t len)
+{
+	return t->slots[find_slot(t, parent, name, len)];
+}
+
+/* Keeps the table at most three quarters full. */
+static int grow_slots(struct nametree *t, struct context *cx)
+{
+	uint32_t *slots = t->slots, n = t->nslots, i;
+
+	if (t->nodes.count < n / 4 * 3)
+		return 0;
+	if (n > UINT32_MAX / 2)
+		return no_memory(cx);
+	t->slots = malloc(2 * n * sizeof(*slots));
+	if (!t->slots) {
+		t->slots = slots;
+		return no_memory(cx);
+	}
+	t->nslots = 2 * n;
+	memset(t->slots, 0xff, 2 * n * sizeof(*slots));
+	for (i = 0; i < n; i++) {
+		const struct nametree_node *node;
+
+		if (slots[i] == NAMETREE_NONE)
+			continue;
+		node = nametree_node(t, slots[i]);
+		t->slots[find_slot(t, node->parent, node->name, node->len)] =
+			slots[i];
+	}
+	free(slots);
+	return 0;
+}
+
+static int keep_text(struct nametree *t, struct context *cx, const char *name,
+		     size_t len, const char **kept)
+{
+	struct text_board *board;
+
+	if (len > t->left) {
+		board = malloc(sizeof(*board) + TEXT_BYTES);
+		if (!board)
+			return no_memory(cx);
+		board->next = t->texts;
+		t->texts = board;
+		t->text = board->bytes;
+		t->left = TEXT_BYTES;
+	}
+	memcpy(t->text, name, len);
+	*kept = t->text;
+	t->text += len;
+	t->left -= len;
+	return 0;
+}
+
+int nametree_add(struct nametree *t, struct context *cx, uint32_t parent,
+		 const char *name, size_t len, uint32_t *node)
+{
+	struct nametree_dir *dir;
+	struct nametree_node *n;
+	const char *kept = NULL;
+	int ret = grow_slots(t, cx);
+
+	if (!ret)
+		ret = keep_text(t, cx, name, len, &kept);
+	if (!ret)
+		ret = shelf_add(&t->nodes, cx, sizeof(*n));
+	if (ret)
+		return ret;
+	*node = t->nodes.count - 1;
+	dir = nametree_dir(t, nametree_node(t, parent)->dir);
+	n = nametree_node(t, *node);
+	n->name = kept;
+	n->len = (uint8_t)len;
+	n->parent = parent;
+	n->next = dir->first;
+	dir->first = *node;
+	dir->count++;
+	t->slots[find_slot(t, parent, name, len)] = *node;
+	return 0;
+}
+
+int nametree_make_dir(struct nametree *t, struct context *cx, uint32_t node)
+{
+	struct nametree_node *n = nametree_node(t, node);
+	struct nametree_dir *dir;
+	int ret = shelf_add(&t->dirs, cx, sizeof(*dir));
+
+	if (ret)
+		return ret;
+	n->type = NILFS_FT_DIR;
+	n->dir = t->dirs.count - 1;
+	dir = nametree_dir(t, n->dir);
+	dir->node = node;
+	dir->first = NAMETREE_NONE;
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct populate_name *x = a, *y = b;
+	size_t len = x->len < y->len ? x->len : y->len;
+	int order = memcmp(x->name, y->name, len);
+
+	return order ? order : x->len - y->len;
+}
+
+int nametree_list(struct nametree *t, struct context *cx, uint32_t dir,
+		  const struct populate_name **names, size_t *n)
+{
+	const struct nametree_dir *d = nametree_dir(t, dir);
+	struct populate_name *room;
+	uint32_t i;
+
+	*names = NULL;
+	*n = 0;
+	if (!d->count)
+		return 0;
+	room = array_grow(cx, t->names, &t->names_room, d->count,
+			  sizeof(*room));
+	if (!room)
+		return -ENOMEM;
+	t->names = room;
+	for (i = d->first; i != NAMETREE_NONE; i = nametree_node(t, i)->next) {
+		const struct nametree_node *node = nametree_node(t, i);
+
+		room[(*n)++] = (struct populate_name){
+			.name = node->name,
+			.len = node->len,
+			.type = node->type,
+			.ino = node->ino,
+		};
+	}
+	sort_in_place(room, *n, sizeof(*room), compare_names);
+	*names = room;
+	return 0;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Content of members.
+ *
+ * Workers request chunks in about the order of the archive, but not exactly.
+ * One that comes too early does not wait, since the earlier one may have
+ * failed: it reads the blocks before its own into memory and leaves them there
+ * for the others.  So threads only wait for the lock, and memory is bounded by
+ * the chunks in progress, or by the rest of a log when the next member is
+ * requested.
+ */
+#include "mkfs/tar/tarpayload.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_BYTES (256u << 10)
+
+/* Blocks of the payload that were read before they were requested. */
+struct part {
+	struct part *next;
+	uint64_t at;
+	uint32_t count;
+	uint32_t left;		/* blocks not requested yet */
+	char data[];
+};
+
+struct tarpayload {
+	struct payload payload;
+	pthread_mutex_t lock;
+	struct tarreader *r;	/* NULL: finished or dropped */
+	uint64_t nblocks;
+	uint64_t next;		/* the block that is to be read next */
+	size_t run;		/* its position */
+	uint64_t in_run;
+	struct part *first, *last;
+	uint32_t block_size;
+	size_t nruns;
+	struct newfile_run runs[];
+};
+
+/* Reads the next COUNT blocks; the lock is held. */
+static int read_blocks(struct tarpayload *t, struct context *cx, uint64_t count,
+		       char *buf)
+{
+	if (!t->r)
+		return fail(cx, -ECANCELED, "archive: no longer read");
+	while (count) {
+		const struct newfile_run *run = &t->runs[t->run];
+		uint64_t n = run->count - t->in_run;
+		size_t bytes;
+		int ret;
+
+		if (n > count)
+			n = count;
+		bytes = (size_t)n * t->block_size;
+		ret = tarreader_read(t->r, cx, (run->blkoff + t->in_run) *
+				     t->block_size, bytes, buf);
+		if (ret)
+			return ret;
+		buf += bytes;
+		count -= n;
+		t->next += n;
+		t->in_run += n;
+		if (t->in_run == run->count) {
+			t->run++;
+			t->in_run = 0;
+		}
+	}
+	return 0;
+}
+
+/* Reads up to block END into memory, a part of it at least. */
+static int read_part(struct tarpayload *t, struct context *cx, uint64_t end)
+{
+	uint64_t most = PART_BYTES > t->block_size ?
+			PART_BYTES / t->block_size : 1;
+	uint64_t count = end - t->next < most ? end - t->next : most;
+	struct part *part = malloc(sizeof(*part) +
+				   (size_t)count * t->block_size);
+	int ret;
+
+	if (!part)
+		return fail(cx, -ENOMEM, "%llu blocks of an archive",
+			    (unsigned long long)count);
+	*part = (struct part){
+		.at = t->next,
+		.count = (uint32_t)count,
+		.left = (uint32_t)count,
+	};
+	ret = read_blocks(t, cx, count, part->data);
+	if (ret) {
+		free(part);
+		return ret;
+	}
+	if (t->last)
+		t->last->next = part;
+	else
+		t->first = part;
+	t->last = part;
+	return 0;
+}
+
+/* Frees the parts in front that will not be requested again. */
+static void drop_used(struct tarpayload *t)
+{
+	struct part *part;
+
+	while (t->first && !t->first->left) {
+		part = t->first;
+		t->first = part->next;
+		free(part);
+	}
+	if (!t->first)
+		t->last = NULL;
+}
+
+/* Copies up to COUNT blocks from AT on, which were read; how many. */
+static uint32_t copy_part(struct tarpayload *t, uint64_t at, uint32_t count,
+			  char *buf)
+{
+	struct part *part = t->first;
+	uint64_t skip, n;
+
+	while (part->at + part->count <= at)
+		part = part->next;
+	skip = at - part->at;
+	n = part->count - skip;
+	if (n > count)
+		n = count;
+	memcpy(buf, part->data + skip * t->block_size, n * t->block_size);
+	part->left -= (uint32_t)n;
+	drop_used(t);
+	return (uint32_t)n;
+}
+
+/* Does some of it and moves on: what was read, what is next, what is not. */
+static int fill_some(struct tarpayload *t, struct context *cx, uint64_t *at,
+		     uint32_t *count, char **buf)
+{
+	uint32_t n = *count;
+	int ret = 0;
+
+	if (*at > t->next)
+		return read_part(t, cx, *at);
+	if (*at < t->next)
+		n = copy_part(t, *at, n, *buf);
+	else
+		ret = read_blocks(t, cx, n, *buf);
+	*at += n;
+	*count -= n;
+	*buf += (size_t)n * t->block_size;
+	return ret;
+}
+
+static int fill(struct payload *p, struct context *cx, uint64_t at,
+		uint32_t count, void *buf)
+{
+	struct tarpayload *t = (struct tarpayload *)p;
+	char *to = buf;
+	int ret = 0;
+
+	pthread_mutex_lock(&t->lock);
+	while (count && !ret)
+		ret = fill_some(t, cx, &at, &count, &to);
+	pthread_mutex_unlock(&t->lock);
+	return ret;
+}
+
+static void release(struct payload *p)
+{
+	struct tarpayload *t = (struct tarpayload *)p;
+	struct part *part;
+
+	while (t->first) {
+		part = t->first;
+		t->first = part->next;
+		free(part);
+	}
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+static const struct payload_ops tarpayload_ops = {
+	.fill = fill,
+	.free = release,
+};
+
+struct payload *tarpayload_make(struct tarreader *r, const struct tarmember *m,
+				uint32_t block_size)
+{
+	size_t bytes = m->nruns * sizeof(*m->runs);
+	struct tarpayload *t = malloc(sizeof(*t) + bytes);
+
+	if (!t)
+		return NULL;
+	memset(t, 0, sizeof(*t));
+	payload_init(&t->payload, &tarpayload_ops);
+	pthread_mutex_init(&t->lock, NULL);
+	t->r = r;
+	t->nblocks = m->nblocks;
+	t->block_size = block_size;
+	t->nruns = m->nruns;
+	if (bytes)
+		memcpy(t->runs, m->runs, bytes);
+	return &t->payload;
+}
+
+int tarpayload_finish(struct payload *p, struct context *cx)
+{
+	struct tarpayload *t = (struct tarpayload *)p;
+	int ret = 0;
+
+	pthread_mutex_lock(&t->lock);
+	while (t->next < t->nblocks && !ret) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = read_part(t, cx, t->nblocks);
+	}
+	if (!ret)
+		ret = tarreader_complete(t->r, cx);
+	t->r = NULL;
+	pthread_mutex_unlock(&t->lock);
+	return ret;
+}
+
+void tarpayload_drop(struct payload *p)
+{
+	struct tarpayload *t = (struct tarpayload *)p;
+
+	pthread_mutex_lock(&t->lock);
+	t->r = NULL;
+	pthread_mutex_unlock(&t->lock);
+}

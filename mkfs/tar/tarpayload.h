@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Content of a file from an archive.
+ *
+ * An archive is read once, from front to back.  As long as a member is the
+ * current one, workers that fill chunks with it read the archive; before the
+ * next member begins the rest is read into memory.
+ */
+#ifndef NILFS2_MKFS_TARPAYLOAD_H
+#define NILFS2_MKFS_TARPAYLOAD_H
+
+#include "log/payload.h"
+#include "mkfs/tar/tarreader.h"
+
+/* The content of M, the current member of R; NULL where there is no memory. */
+struct payload *tarpayload_make(struct tarreader *r, const struct tarmember *m,
+				uint32_t block_size);
+
+/*
+ * Reads the blocks not requested yet, so that the next member can be read.  The
+ * payload is then independent of the archive, also after a failure.
+ */
+int tarpayload_finish(struct payload *p, struct context *cx);
+
+/* Drops blocks that were not read: requests for them fail. */
+void tarpayload_drop(struct payload *p);
+
+#endif

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Reading a tar archive with libarchive.
+ *
+ * Names are bytes.  In the C locale, which the tool never leaves, libarchive
+ * returns the bytes of a name that it cannot convert, with a warning, which is
+ * ignored.  Any other warning means that part of a header was ignored, which
+ * may be important to the user.
+ *
+ * The archive is read sequentially, so it may be a pipe.
+ */
+#include "mkfs/tar/tarreader.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arc/libarchive.h"
+#include "base/array.h"
+#include "base/text.h"
+#include "mkfs/tar/tarheader.h"
+
+#define REQUEST (256u << 10)
+#define NAME_SHOWN 256
+
+struct tarreader {
+	struct libarchive la;
+	struct archive *archive;
+	const char *path;
+	struct context *cx;	/* of the call that reads */
+	int fd;
+	uint32_t block_size;
+	uint8_t *buf;		/* REQUEST bytes of the file */
+	const char *member;	/* path of the current one, or NULL */
+	struct newfile_run *runs;
+	size_t room;
+	/* Of the current member. */
+	uint64_t size, want, got;	/* bytes of data */
+	const char *data;		/* the last data from libarchive */
+	size_t left;
+	uint64_t at;			/* of it in the file */
+	bool end;
+	int failed;			/* and its text */
+	char text[FAILURE_TEXT_MAX];
+};
+
+int tarreader_fail(const struct tarreader *r, struct context *cx, int err,
+		   const char *what)
+{
+	char name[NAME_SHOWN];
+
+	if (!r->member)
+		return fail(cx, err, "%s: %s", r->path, what);
+	text_escape(name, sizeof(name), r->member, strlen(r->member));
+	return fail(cx, err, "%s: member %s: %s", r->path, name, what);
+}
+
+/* Failures that are errors of the system keep their number. */
+static int archive_failed(struct tarreader *r, struct context *cx)
+{
+	const char *text = r->la.archive_error_string(r->archive);
+	int error = r->la.archive_errno(r->archive);
+
+	if (error != EINTR && error != EIO && error != ENOMEM)
+		error = EINVAL;
+	return tarreader_fail(r, cx, -error, text ? text : "cannot be read");
+}
+
+static la_ssize_t read_file(struct archive *a, void *arg, const void **bufp)
+{
+	struct tarreader *r = arg;
+	ssize_t n;
+
+	*bufp = r->buf;
+	do {
+		if (context_cancelled(r->cx)) {
+			r->la.archive_set_error(a, EINTR, "interrupted");
+			return -1;
+		}
+		n = read(r->fd, r->buf, REQUEST);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		r->la.archive_set_error(a, EIO, "read: %s", strerror(errno));
+	return n;
+}
+
+static bool accept_formats(const struct libarchive *la, struct archive *a)
+{
+	/* What the library was built without, a program may do. */
+	return la->archive_read_support_filter_bzip2(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_filter_compress(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_filter_gzip(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_filter_lz4(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_filter_lzip(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_filter_lzma(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_filter_xz(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_filter_zstd(a) >= ARCHIVE_WARN &&
+	       la->archive_read_support_format_tar(a) == ARCHIVE_OK;
+}
+
+static int open_archive(struct tarreader *r, struct context *cx)
+{
+	int ret = libarchive_open(&r->la, cx);
+
+	if (ret)
+		return ret;
+	r->buf = malloc(REQUEST);
+	r->archive = r->la.archive_read_new();
+	if (!r->buf || !r->archive)
+		return fail(cx, -ENOMEM, "%s", r->path);
+	r->cx = cx;
+	if (!accept_formats(&r->la, r->archive) ||
+	    r->la.archive_read_open(r->archive, r, NULL, read_file, NULL) !=
+		    ARCHIVE_OK)
+		return archive_failed(r, cx);
+	return 0;
+}
+
+int tarreader_open(struct tarreader **rp, struct context *cx, const char *path,
+		   uint32_t block_size)
+{
+	struct tarreader *r = calloc(1, sizeof(*r));
+	int ret = 0;
+
+	if (!r)
+		return fail(cx, -ENOMEM, "%s", path);
+	r->block_size = block_size;
+	r->path = "standard input";
+	r->fd = STDIN_FILENO;
+	if (strcmp(path, "-")) {
+		r->path = path;
+		r->fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (r->fd < 0)
+			ret = fail(cx, -errno, "%s: open", path);
+	}
+	if (!ret)
+		ret = open_archive(r, cx);
+	if (ret)
+		tarreader_close(r);
+	else
+		*rp = r;
+	return ret;
+}
+
+void tarreader_close(struct tarreader *r)
+{
+	if (!r)
+		return;
+	if (r->archive)
+		r->la.archive_read_free(r->archive);
+	libarchive_close(&r->la);
+	if (r->fd > STDIN_FILENO)
+		close(r->fd);
+	free(r->runs);
+	free(r->buf);
+	free(r);
+}
+
+void tarreader_drain(struct tarreader *r, struct context *cx)
+{
+	const void *buf;
+
+	r->cx = cx;
+	while (r->fd == STDIN_FILENO && read_file(r->archive, r, &buf) > 0)
+		;
+}
+
+/* Adds bytes [AT, AT + LEN) to the runs; they ascend, or it is no map. */
+static int add_run(struct tarreader *r, struct context *cx,
+		   struct tarmember *m, uint64_t at, uint64_t len)
+{
+	uint64_t first = at / r->block_size;
+	uint64_t last = (at + len - 1) / r->block_size;
+	struct newfile_run *run;
+
+	if (m->nruns) {
+		run = &r->runs[m->nruns - 1];
+		if (first <= run->blkoff + run->count) {
+			m->nblocks += last + 1 - run->blkoff - run->count;
+			run->count = last + 1 - run->blkoff;
+			return 0;
+		}
+	}
+	run = array_grow(cx, r->runs, &r->room, m->nruns + 1, sizeof(*run));
+	if (!run)
+		return -ENOMEM;
+	r->runs = run;
+	run[m->nruns++] = (struct newfile_run){ first, last - first + 1 };
+	m->nblocks += last - first + 1;
+	return 0;
+}
+
+static int list_sparse(struct tarreader *r, struct context *cx,
+		       struct archive_entry *e, struct tarmember *m)
+{
+	uint64_t end = 0;
+	la_int64_t at, len;
+	int ret = 0;
+
+	while (!ret && r->la.archive_entry_sparse_next(e, &at, &len) ==
+	       ARCHIVE_OK) {
+		if (at < 0 || len < 0 || (uint64_t)at < end ||
+		    (uint64_t)at > r->size ||
+		    (uint64_t)len > r->size - (uint64_t)at)
+			return tarreader_fail(r, cx, -EINVAL,
+					      "bad map of a sparse file");
+		end = (uint64_t)at + (uint64_t)len;
+		r->want += (uint64_t)len;
+		if (len)
+			ret = add_run(r, cx, m, (uint64_t)at, (uint64_t)len);
+	}
+	return ret;
+}
+
+/* Sets runs and size of a regular file. */
+static int list_runs(struct tarreader *r, struct context *cx,
+		     struct archive_entry *e, struct tarmember *m)
+{
+	la_int64_t size = r->la.archive_entry_size(e);
+	int ret = 0;
+
+	if (size < 0)
+		return tarreader_fail(r, cx, -EINVAL, "bad size");
+	r->size = (uint64_t)size;
+	m->entry.size = r->size;
+	if (r->la.archive_entry_sparse_reset(e)) {
+		ret = list_sparse(r, cx, e, m);
+	} else if (size) {
+		r->want = r->size;
+		ret = add_run(r, cx, m, 0, r->size);
+	}
+	m->runs = r->runs;
+	return ret;
+}
+
+/* The one warning that says nothing about the bytes that were handed over. */
+static bool names_only(const struct tarreader *r)
+{
+	const char *text = r->la.archive_error_string(r->archive);
+
+	return text && strstr(text, "can't be converted from");
+}
+
+int tarreader_next(struct tarreader *r, struct context *cx,
+		   struct tarmember *m)
+{
+	struct archive_entry *e;
+	const char *wrong;
+	int ret;
+
+	*m = (struct tarmember){ 0 };
+	r->cx = cx;
+	r->member = NULL;
+	r->left = 0;
+	r->want = r->got = r->size = 0;
+	r->end = false;
+	ret = r->la.archive_read_next_header(r->archive, &e);
+	if (ret == ARCHIVE_EOF)
+		return 0;
+	if (ret == ARCHIVE_OK || ret == ARCHIVE_WARN)
+		r->member = r->la.archive_entry_pathname(e);
+	if (ret != ARCHIVE_OK && !(ret == ARCHIVE_WARN && names_only(r)))
+		return archive_failed(r, cx);
+	ret = 0;
+	if (!r->member)
+		return tarreader_fail(r, cx, -EINVAL, "member without a name");
+	m->path = r->member;
+	m->link = r->la.archive_entry_hardlink(e);
+	wrong = tarheader_take(&r->la, e, m);
+	if (wrong)
+		return tarreader_fail(r, cx, -EINVAL, wrong);
+	if (!m->link && S_ISREG(m->entry.mode))
+		ret = list_runs(r, cx, e, m);
+	return ret < 0 ? ret : 1;
+}
+
+static int give_up(struct tarreader *r, const struct context *cx, int err)
+{
+	memcpy(r->text, cx->failure, sizeof(r->text));
+	r->failed = err;
+	return err;
+}
+
+/* Makes `data` what comes next of the member, or sets `end`. */
+static int next_data(struct tarreader *r, struct context *cx)
+{
+	const void *data;
+	la_int64_t at;
+	int ret;
+
+	r->cx = cx;
+	ret = r->la.archive_read_data_block(r->archive, &data, &r->left, &at);
+	if (ret == ARCHIVE_EOF) {
+		r->left = 0;
+		r->end = true;
+		return 0;
+	}
+	if (ret != ARCHIVE_OK)
+		return archive_failed(r, cx);
+	if (at < 0)
+		return tarreader_fail(r, cx, -EINVAL, "data at no place");
+	r->data = data;
+	r->at = (uint64_t)at;
+	return 0;
+}
+
+static int read_data(struct tarreader *r, struct context *cx, uint64_t at,
+		     size_t len, char *buf)
+{
+	while (len) {
+		size_t n = 0;
+		int ret = 0;
+
+		if (!r->left && !r->end)
+			ret = next_data(r, cx);
+		if (!ret && r->left && r->at < at)
+			ret = tarreader_fail(r, cx, -EINVAL,
+					     "data where its map has none");
+		if (ret)
+			return give_up(r, cx, ret);
+		if (!r->left && !r->end)
+			continue;
+		if (r->end || r->at > at) {
+			n = r->end || r->at - at > len ? len :
+							 (size_t)(r->at - at);
+			memset(buf, 0, n);
+		} else {
+			n = r->left < len ? r->left : len;
+			memcpy(buf, r->data, n);
+			r->data += n;
+			r->at += n;
+			r->left -= n;
+			r->got += n;
+		}
+		buf += n;
+		at += n;
+		len -= n;
+	}
+	return 0;
+}
+
+int tarreader_read(struct tarreader *r, struct context *cx, uint64_t at,
+		   size_t len, void *buf)
+{
+	if (r->failed)
+		return fail(cx, r->failed, "%s", r->text);
+	return read_data(r, cx, at, len, buf);
+}
+
+int tarreader_complete(struct tarreader *r, struct context *cx)
+{
+	return r->got == r->want ? 0 :
+		tarreader_fail(r, cx, -EINVAL, "not all of its data is there");
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 export --since: an archive that turns one checkpoint into another,
+# by tar and rm, and by mkfs.nilfs2 --oci.
+
+load ../kernel/lab
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# tree DIR: names, types, modes, owners, times, links, targets, content.  The
+# times of directories are those of the archive alone if it sets them last.
+tree() {
+	(cd "$1" && find . -mindepth 1 \( -type d -printf '%P %y %m %U %G\n' -o \
+		-printf '%P %y %m %U %G %s %T@ %n %l\n' \) | LC_ALL=C sort &&
+		find . -type f -print0 | LC_ALL=C sort -z | xargs -0r sha256sum)
+}
+
+# apply DIR LAYER.tar: as the specification of image layers says, by other tools.
+apply() {
+	local name dir
+
+	tar tf "$2" | sed 's,^\./,,' | grep -E '(^|/)\.wh\.' | while read -r name; do
+		case $name in */*) dir=${name%/*}/ ;; *) dir= ;; esac
+		rm -r -- "$1/$dir${name##*/.wh.}" 2>/dev/null ||
+			rm -r -- "$1/$dir${name##*.wh.}"
+	done
+	# What changes its type is replaced.
+	tar tvf "$2" | awk '{ print substr($1, 1, 1), $6 }' | while read -r type name; do
+		if [ "$type" != d ] && [ -d "$1/$name" ] && [ ! -L "$1/$name" ]; then
+			rm -r -- "$1/$name"
+		elif [ "$type" = d ] && [ -e "$1/$name" ] && [ ! -d "$1/$name" ]; then
+			rm -- "$1/$name"
+		fi
+	done
+	tar xpf "$2" -C "$1" --numeric-owner --exclude='.wh.*'
+}
+
+# both_ways IMAGE A B: B is A and the delta between them.
+both_ways() {
+	rm -rf base.tar delta.tar applied want out new.img
+	dump.nilfs2 export -c "$2" "$1" base.tar
+	dump.nilfs2 export -c "$3" --since "$2" "$1" delta.tar
+	dump.nilfs2 export -c "$3" "$1" want
+	mkdir applied
+	tar xpf base.tar -C applied --numeric-owner
+	apply applied delta.tar
+	diff <(tree want) <(tree applied)
+	mkfs.nilfs2 -q --oci --size auto+4M -d base.tar -d delta.tar new.img
+	dump.nilfs2 export new.img out
+	diff <(tree want) <(tree out)
+}
+
+@test "between checkpoints that the kernel made" {
+	need_corpus
+	for name in snapshots small-files; do
+		numbers=$(dump.nilfs2 checkpoints --json "$corpus/$name/image" |
+			jq '.checkpoints[].checkpoint' | head -n 12)
+		first=$(head -n 1 <<<"$numbers") last=$(tail -n 1 <<<"$numbers")
+		middle=$(sed -n 5p <<<"$numbers")
+		both_ways "$corpus/$name/image" "$first" "$last"
+		both_ways "$corpus/$name/image" "$last" "$first"
+		both_ways "$corpus/$name/image" "${middle:-$first}" "$last"
+	done
+}
+
+@test "directories removed and replaced, links added, types changed" {
+	mkdir -p one/gone/deep one/stays one/turns one/was
+	echo 1 >one/gone/deep/file
+	echo 1 >one/stays/file
+	echo 1 >one/turns/inside
+	echo 1 >one/plain
+	echo 1 >one/was/a
+	ln one/stays/file one/hard
+	ln -s plain one/link
+	mkfifo one/fifo
+	cp -a one two
+	rm -r two/gone two/turns two/plain two/fifo two/link
+	echo 2 >two/turns
+	mkdir two/plain
+	echo 2 >two/plain/new
+	ln two/stays/file two/stays/third
+	rm two/hard
+	ln -s /elsewhere two/link
+	rm -r two/was
+	mkdir two/was
+	echo 2 >two/was/b
+	truncate -s 1M two/holes
+	printf x | dd of=two/holes bs=1 seek=500000 conv=notrunc status=none
+	chmod 700 two/stays
+	mkfs.nilfs2 -q --size 64M -B 64 -d one one.img
+	mkdir merged
+	tar -C two -cf two.tar .
+	# Two checkpoints of unrelated trees: whiteouts remove all of the first.
+	(mkdir wipe && cd wipe && touch .wh..wh..opq && tar -cf ../wipe.tar .)
+	mkfs.nilfs2 -q --oci --size 64M -B 64 -d one -d wipe.tar -d two.tar both.img
+	both_ways both.img 1 3
+	both_ways both.img 3 1
+}
+
+@test "no difference: nothing but the end" {
+	mkdir tree
+	echo 1 >tree/file
+	mkfs.nilfs2 -q --size 64M -B 64 -d tree one.img
+	gc.nilfs2 -q --take-snapshot one.img
+	last=$(dump.nilfs2 checkpoints --json one.img | jq '.checkpoints[-1].checkpoint')
+	dump.nilfs2 export --since 1 -c "$last" one.img - | tar t >list
+	[ ! -s list ]
+}
+
+@test "what does not fit is refused" {
+	mkdir tree
+	echo 1 >tree/file
+	mkfs.nilfs2 -q --size 64M -B 64 -d tree one.img
+	run -2 dump.nilfs2 export --since 1 one.img dir
+	[[ $output == *"--since: needs a tar stream"* ]]
+	run -2 dump.nilfs2 export --since 1 one.img - file
+	run -1 dump.nilfs2 export --since 9 one.img -
+	[[ $output == *"checkpoint 9"* ]]
+	# A name that would remove another one.
+	touch tree/.wh.file
+
+	mkdir empty
+	tar -C tree -cf layer.tar .wh.file
+	mkfs.nilfs2 -q -f --size 64M -B 64 -d empty -d layer.tar two.img
+	run -1 dump.nilfs2 export --since 1 -c 2 two.img out.tar
+	[[ $output == *".wh.file"* ]]
+}

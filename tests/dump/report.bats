@@ -1,0 +1,134 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 report: its numbers are those of the other commands, and its page
+# is whole, refers to nothing and cannot be forged by what a volume contains.
+
+load ../kernel/lab
+load corpus
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# is_page FILE: HTML that is well-formed but for two elements without an end.
+is_page() {
+	[ "$(head -n 1 "$1")" = '<!DOCTYPE html>' ]
+	sed -e '1d' -e 's/\(<meta [^>]*\)>/\1\/>/' "$1" | xmllint --noout -
+	# No scripts, and nothing to be fetched.
+	! grep -qiE '<script|<img|<link|<iframe|<[^>]* on[a-z]+=' "$1"
+	! grep -E '<[^>]*(src=|href=|https?:)|url\(|@import' "$1" |
+		grep -vF 'xmlns="http://www.w3.org/2000/svg"'
+}
+
+# What other commands say about the same, one number a line.
+others() {
+	dump.nilfs2 segments --json --totals -o +data "$1" |
+		jq -c '.totals | to_entries[] | [.key, .value]' | sort
+	dump.nilfs2 segments --json --histogram "$1" |
+		jq -c '.utilization[]'
+	dump.nilfs2 checkpoints --json --all --fast "$1" | jq -c '
+		.checkpoints | length, (map(select(.mode == "ss")) | length)'
+	dump.nilfs2 ls -lR --json "$1" | jq -c '
+		.files | unique_by(.inode) |
+		(map(select(.type == "file")) | length)'
+	dump.nilfs2 info --json "$1" | jq -Sc '
+		.superblocks, .geometry, .latest, .usage'
+}
+
+ours() {
+	jq -c '.totals | to_entries[] | [.key, .value]' "$1" | sort
+	jq -c '.utilization[]' "$1"
+	jq -c '.past.count, .past.snapshots' "$1"
+	jq -c '.files.regular' "$1"
+	jq -Sc '.superblocks, .geometry, .latest, .usage' "$1"
+}
+
+agrees() {
+	run -0 --separate-stderr dump.nilfs2 report --json "$corpus/$1/image"
+	printf '%s\n' "$output" >said
+	diff <(others "$corpus/$1/image") <(ours said) || return 1
+	[ "$(jq '.check.errors' said)" -eq 0 ]
+	dump.nilfs2 report "$corpus/$1/image" page.html && is_page page.html
+}
+
+@test "all numbers are those of the other commands" {
+	need_corpus
+	each_image agrees
+}
+
+@test "extents and sizes of files are those of their maps" {
+	need_corpus
+	for name in small-files sparse-2k snapshots; do
+		dump.nilfs2 report --json "$corpus/$name/image" >said
+		block=$(jq .geometry.block_bytes said)
+		jq -r '.files.largest.files[] |
+			"\(.path)\t\(.bytes)\t\(.extents)"' said >listed
+		[ -s listed ]
+		while IFS=$'\t' read -r path bytes extents; do
+			same "$bytes $extents" "$(
+				dump.nilfs2 bmap --json -s "$corpus/$name/image" "$path" |
+				jq -r --argjson b "$block" '.map |
+					"\(.data_blocks * $b) \(.extents)"')"
+		done <listed
+		# In order, and none larger was left out.
+		[ "$(cut -f 2 listed | sort -c -n -r && echo sorted)" = sorted ]
+	done
+}
+
+@test "names and labels cannot leave their place on the page" {
+	mkdir -p 'tree/<script>alert(1)<'
+	head -c 9000 /dev/zero | tee 'tree/"><img src=x onerror=alert(1)>' \
+		$'tree/\e[31m\xff\n' "tree/'&amp;" >tree/plain
+	truncate -s 160M volume.img
+	mkfs.nilfs2 -q -L '</title><script>x</script>' -d tree volume.img
+	cp volume.img '<b>&.img'
+	run -0 dump.nilfs2 report './<b>&.img' page.html
+	is_page page.html
+	grep -qF '&lt;/title&gt;&lt;script&gt;x&lt;/script&gt;' page.html
+	grep -qF '/&quot;&gt;&lt;img src=x onerror=alert(1)&gt;' page.html
+	grep -qF '/\x1b[31m\xff\x0a' page.html
+	grep -qF '/&#39;&amp;amp;' page.html
+	grep -qF './&lt;b&gt;&amp;.img' page.html
+}
+
+@test "a damaged volume is reported as far as it can be read" {
+	need_corpus
+	image=$(copy_image snapshots)
+	dump.nilfs2 set --expert --fix-checksums "$image" inode:cpfile \
+		'i_bmap[0]=0xffffffff' >/dev/null
+	run -1 --separate-stderr dump.nilfs2 report "$image" page.html
+	is_page page.html
+	grep -q '>damaged<' page.html
+	grep -q 'class="problem"' page.html
+	grep -q '<h2>Geometry' page.html
+	[[ $stderr == *"dump.nilfs2: "* ]]
+
+	# Superblocks alone.
+	image=$(copy_image cleaned)
+	dd if=/dev/zero of="$image" bs=4096 seek=1 count=16000 conv=notrunc \
+		status=none
+	run -1 --separate-stderr dump.nilfs2 report "$image" page.html
+	is_page page.html
+	grep -q 's_volume_name' page.html
+	grep -q 'cannot be opened' page.html
+	run -1 --separate-stderr dump.nilfs2 report --json "$image"
+	jq -e '.check.errors > 0 and .superblocks' <<<"$output"
+}
+
+@test "--fast leaves the check and the files out" {
+	need_corpus
+	run -0 dump.nilfs2 report --fast --json "$corpus/special/image"
+	jq -e '(has("check") or has("files") | not) and has("past")' <<<"$output"
+}
+
+@test "the page never takes the place of the image" {
+	need_corpus
+	image=$(copy_image special)
+	before=$(cksum <"$image")
+	run -1 dump.nilfs2 report "$image" "$image"
+	[[ $output == *"is the input itself"* ]]
+	[ "$(cksum <"$image")" = "$before" ]
+	run -1 dump.nilfs2 report /dev/null page.html
+	[ ! -e page.html ]
+}
