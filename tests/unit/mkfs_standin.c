@@ -194,6 +194,21 @@ int populate_special(struct populate *p, struct context *cx,
 	return 0;
 }
 
+/* The stand-in is the first layer: there is none below. */
+int populate_old_name(struct populate *p, struct context *cx, uint64_t parent,
+		      const char *name, size_t len, uint64_t *ino,
+		      uint8_t *type)
+{
+	(void)p;
+	(void)cx;
+	(void)parent;
+	(void)name;
+	(void)len;
+	(void)ino;
+	(void)type;
+	return 0;
+}
+
 int populate_link(struct populate *p, struct context *cx, uint64_t ino)
 {
 	(void)cx;
