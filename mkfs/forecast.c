@@ -10,11 +10,27 @@
  */
 #include "mkfs/forecast.h"
 
-#include "dev/memory.h"
+#include <string.h>
+
 #include "dev/overlay.h"
 #include "disk/reserve.h"
 
 #define ROOM (UINT64_C(8) << 40)
+
+static int zeros_read(struct dev *dev, struct context *cx, uint64_t off,
+		      void *buf, size_t len)
+{
+	(void)dev;
+	(void)cx;
+	(void)off;
+	memset(buf, 0, len);
+	return 0;
+}
+
+/* Enough under an overlay, which neither writes to it nor closes it. */
+static const struct dev_ops zeros_ops = {
+	.read = zeros_read,
+};
 
 static int run_on(struct forecast *f, struct context *cx, struct dev *under)
 {
@@ -42,7 +58,11 @@ static uint64_t fewest_segments(const struct forecast *f)
 int forecast_run(struct forecast *f, struct context *cx,
 		 const struct plan *plan, const struct content *content)
 {
-	struct dev *under;
+	struct dev zeros = {
+		.ops = &zeros_ops,
+		.name = "forecast",
+		.sector_size = 512,
+	};
 	int ret;
 
 	*f = (struct forecast){ .plan = *plan, .content = *content };
@@ -51,11 +71,8 @@ int forecast_run(struct forecast *f, struct context *cx,
 	f->content.allocate = 0;
 	if (!plan->zoned.zones && plan->size < ROOM)
 		plan_limit(&f->plan, ROOM);
-	ret = memory_open_zeros(&under, cx, f->plan.size);
-	if (ret)
-		return ret;
-	ret = run_on(f, cx, under);
-	dev_close(under);
+	zeros.size = f->plan.size;
+	ret = run_on(f, cx, &zeros);
 	f->nsegments = ret ? 0 : fewest_segments(f);
 	return ret;
 }

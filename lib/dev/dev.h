@@ -3,8 +3,8 @@
  * A device: bytes at offsets.
  *
  * A device is independent of the format.  A table of operations makes an image
- * file, a block device, memory or a device with injected faults look the same
- * to the layers above.  All offsets and lengths are in bytes.
+ * file, a block device, or in tests memory and injected faults look the same to
+ * the layers above.  All offsets and lengths are in bytes.
  */
 #ifndef NILFS2_DEV_DEV_H
 #define NILFS2_DEV_DEV_H

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #include "dev/devfile.h"
-#include "dev/fault.h"
+#include "tests/testdev/fault.h"
 #include "dev/overlay.h"
 #include "dev/zonedump.h"
 #include "dev/zoned.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "dump/seal.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/random.h"

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 #include "base/crc.h"
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/checkpoint.h"
 #include "tests/fuzz/arena.h"
 #include "vol/cptable.h"

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/bmap.h"
 #include "disk/segsum.h"
 #include "disk/segusage.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/segsum.h"
 #include "disk/super.h"
 #include "disk/superroot.h"

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "arena.h"
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/field.h"
 #include "dump/logfind.h"
 #include "dump/seal.h"

@@ -19,7 +19,7 @@
 #include "arena.h"
 #include "checker.h"
 #include "damage.h"
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
 #include "losslines.h"

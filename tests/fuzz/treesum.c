@@ -14,7 +14,7 @@
 
 #include "arena.h"
 #include "base/crc.h"
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/inode.h"
 #include "vol/blockscan.h"
 #include "vol/cptable.h"

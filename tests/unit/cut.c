@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 
 #define MOST 1000u	/* operations of a job */
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dev/fault.h"
+#include "tests/testdev/fault.h"
 
 /* 0 or more, or a failure. */
 typedef int cut_job(void *arg, struct context *cx, struct dev *dev);

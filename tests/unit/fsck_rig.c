@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "fsck_run.h"
 #include "log/inodes.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/super.h"
 #include "vol/sutable.h"
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/checked.h"
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/dirent.h"
 #include "disk/super.h"
 #include "log/inodes.h"

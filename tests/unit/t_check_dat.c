@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include "dev/dev.h"
 #include "dev/devfile.h"
 #include "dev/overlay.h"
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

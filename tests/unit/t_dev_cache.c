@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The block cache: contents, pins, limit, read-ahead. */
 #include "dev/cache.h"
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

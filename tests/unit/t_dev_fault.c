@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Devices that fail on purpose, and the overlay under such failures. */
-#include "dev/fault.h"
-#include "dev/memory.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "dev/overlay.h"
 
 #include <errno.h>

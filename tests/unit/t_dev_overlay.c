@@ -5,7 +5,7 @@
  * one writes see no half of a write.  Built with -fsanitize=thread the last
  * says more.
  */
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "dev/overlay.h"
 
 #include <errno.h>

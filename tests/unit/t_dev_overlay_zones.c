@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "dev/zonefile.h"
 
 #include "tap.h"

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "tap.h"
 
 #define SIZE 16384u

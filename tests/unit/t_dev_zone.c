@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "dev/zoned.h"
 #include "dev/zonedump.h"
 

@@ -10,7 +10,7 @@
 
 #include "check/badreads.h"
 #include "check/passes.h"
-#include "dev/fault.h"
+#include "tests/testdev/fault.h"
 #include "fsck/session.h"
 
 #include "fsck_volume.h"

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "check/vblocks.h"
-#include "dev/fault.h"
-#include "dev/memory.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "disk/super.h"
 #include "fsck/apply/undo.h"
 #include "fsck/session.h"

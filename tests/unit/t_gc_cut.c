@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/segusage.h"
 #include "gc/clean/clean.h"
 #include "gc/clean/purge.h"

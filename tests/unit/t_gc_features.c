@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/super.h"
 #include "gc/tune/features.h"
 #include "gc_rig.h"

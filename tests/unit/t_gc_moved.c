@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "gc/move/moved.h"
 #include "vol/volume.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/fault.h"
+#include "tests/testdev/fault.h"
 #include "vol/cptable.h"
 #include "vol/recovery.h"
 

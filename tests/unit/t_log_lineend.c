@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "log/lineend.h"
 
 #include "tap.h"

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "dev/fault.h"
-#include "dev/memory.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "disk/super.h"
 
 #include "tap.h"

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/segsum.h"
 #include "log/loglayout.h"
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/dirent.h"

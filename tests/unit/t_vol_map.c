@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 #include "vol/extent.h"
 #include "vol/rollforward.h"
 #include "vol/volume.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A device with injected faults.
  *
@@ -10,7 +10,7 @@
  * The state after a power cut depends on the plan alone, so a failing test can
  * be repeated; with several threads also on the order of their operations.
  */
-#include "dev/fault.h"
+#include "tests/testdev/fault.h"
 
 #include <errno.h>
 #include <inttypes.h>

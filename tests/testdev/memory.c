@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A piece of memory as a device, for tests, fuzzers and pictures of images.
+ * A piece of memory as a device, for tests and fuzzers.
  *
  * Transfers are copies, so that what is borrowed from the cache and what is
  * on the "medium" stay two things, as they are with a disk.
  */
-#include "dev/memory.h"
+#include "tests/testdev/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -62,33 +62,6 @@ static const struct dev_ops memory_ops = {
 	.discard = memory_discard,
 	.close = memory_close,
 };
-
-static int zeros_read(struct dev *dev, struct context *cx, uint64_t off,
-		      void *buf, size_t len)
-{
-	(void)dev;
-	(void)cx;
-	(void)off;
-	memset(buf, 0, len);
-	return 0;
-}
-
-static const struct dev_ops zeros_ops = {
-	.read = zeros_read,
-	.flush = memory_flush,
-	.close = memory_close,
-};
-
-int memory_open_zeros(struct dev **devp, struct context *cx, uint64_t size)
-{
-	int ret = memory_open_const(devp, cx, NULL, 0);
-
-	if (ret)
-		return ret;
-	(*devp)->ops = &zeros_ops;
-	(*devp)->size = size;
-	return 0;
-}
 
 int memory_open_const(struct dev **devp, struct context *cx, const void *buf,
 		      size_t size)

@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A piece of memory as a device. */
-#ifndef NILFS2_DEV_MEMORY_H
-#define NILFS2_DEV_MEMORY_H
+#ifndef NILFS2_TESTDEV_MEMORY_H
+#define NILFS2_TESTDEV_MEMORY_H
 
 #include "dev/dev.h"
 
@@ -10,9 +10,6 @@
  * dev_close(); BUF == NULL makes a zeroed buffer that the device owns.
  */
 int memory_open(struct dev **devp, struct context *cx, void *buf, size_t size);
-
-/* SIZE bytes of zeros, which take no memory and cannot be written. */
-int memory_open_zeros(struct dev **devp, struct context *cx, uint64_t size);
 
 /* The same over bytes that must not change: writes fail with -EROFS. */
 int memory_open_const(struct dev **devp, struct context *cx, const void *buf,

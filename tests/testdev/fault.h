@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A device with injected faults.
  *
@@ -7,8 +7,8 @@
  * with N = 1, 2, 3, ... until the fault no longer happens has seen every point
  * at which the writer can be interrupted.
  */
-#ifndef NILFS2_DEV_FAULT_H
-#define NILFS2_DEV_FAULT_H
+#ifndef NILFS2_TESTDEV_FAULT_H
+#define NILFS2_TESTDEV_FAULT_H
 
 #include "dev/dev.h"
 
