@@ -43,4 +43,9 @@ lint_none "nothing is left for later"
 grep -nE '[[:blank:]]+$' $sources >"$lint_list"
 lint_none "no line ends in blanks"
 
+for file in $(lint_files -name '*.bats'); do
+	grep -qF "$file" "${file%/*}/Makemodule.am" || echo "$file"
+done >"$lint_list"
+lint_none "each file of tests is run by its folder"
+
 lint_done
