@@ -14,10 +14,10 @@ cd "$lint_top" || exit 99
 functions=$(mktemp)
 trap 'rm -f "$lint_list" "$functions"' EXIT
 
-folders='lib|mkfs|dump|fsck|gc|man|tests|scripts|doc'
+folders='lib|mkfs|dump|fsck|gc|man|tests|scripts|doc|examples'
 endings='[ch]|def|awk|am|in|sh|bash|bats|case|pl|md'
 
-documents=$(ls ./*.md && find lib mkfs dump fsck gc tests doc \
+documents=$(ls ./*.md && find lib mkfs dump fsck gc tests doc examples \
 	\( -name '*.md' -o -name README \) 2>/dev/null | sort)
 
 # Prints "DOCUMENT PATH" for each word of a document that looks like a path, except
@@ -85,7 +85,7 @@ functions_of()
 }
 
 {
-	find lib mkfs dump fsck gc man tests scripts doc ./*.md 2>/dev/null |
+	find lib mkfs dump fsck gc man tests scripts doc examples ./*.md 2>/dev/null |
 		sed 's|^\./||'
 	echo
 	for document in $documents; do

@@ -42,7 +42,7 @@ lint_done()
 # their paths from the top; never those of a build inside it.
 lint_files()
 {
-	(cd "$lint_top" && for folder in lib mkfs dump fsck gc man tests; do
+	(cd "$lint_top" && for folder in lib mkfs dump fsck gc man tests examples; do
 		if [ -d "$folder" ]; then
 			find "$folder" -type f \( "$@" \) -print
 		fi
