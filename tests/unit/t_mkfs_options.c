@@ -34,7 +34,7 @@ static int parse(const char *line)
 static void test_size(void)
 {
 	static const char *const bad[] = {
-		"--size +", "--size ++1", "--size auto+1M", "--size -1",
+		"--size +", "--size ++1", "--size auto+", "--size -1",
 		"--size Auto", "--size x",
 	};
 	size_t i;
@@ -50,6 +50,9 @@ static void test_size(void)
 	parse("--size +1G");
 	ok(o.size.kind == OPTIONS_SIZE_AUTO && o.size.bytes == 1 << 30,
 	   "and free space");
+	parse("--size auto+1M");
+	ok(o.size.kind == OPTIONS_SIZE_AUTO && o.size.bytes == 1 << 20,
+	   "the same with auto");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		is_int(parse(bad[i]), -EINVAL, bad[i]);
 }
