@@ -21,6 +21,10 @@ setup_file() {
 	chroot "$at/base" apt-get update -qq
 }
 
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
 teardown_file() {
 	for root in "$BATS_FILE_TMPDIR"/root-*; do
 		umount "$root/proc" 2>/dev/null || true
@@ -52,7 +56,8 @@ ours() {
 	cd "$at/source"
 	DEB_BUILD_OPTIONS="parallel=$(nproc) ${DEB_BUILD_OPTIONS-}" \
 		dpkg-buildpackage -b -us -uc >"$at/build.log" 2>&1 || {
-		tail -n 40 "$at/build.log"
+		grep -E '^(FAIL|ERROR)|error:' "$at/build.log" ||
+			tail -n 40 "$at/build.log"
 		false
 	}
 	grep -q '^# FAIL: *0' "$at/build.log"
