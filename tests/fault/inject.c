@@ -128,15 +128,26 @@ static void end_change(bool done, int fd, enum trace_what what, uint64_t off,
 	pthread_mutex_unlock(&trace_lock);
 }
 
-#define WRAP(type, name, ...)						\
-	type __real_##name(__VA_ARGS__);				\
-	type __wrap_##name(__VA_ARGS__);				\
-	type __wrap_##name(__VA_ARGS__)
+/* What the library calls a function where offsets have 64 bits. */
+#if defined(__GLIBC__) && _FILE_OFFSET_BITS == 64
+#define LARGE(name) name##64
+#else
+#define LARGE(name) name
+#endif
 
-WRAP(ssize_t, pread, int fd, void *buf, size_t len, off_t off)
+#define JOIN_NAMES(a, b) a##b
+#define JOIN(a, b) JOIN_NAMES(a, b)
+#define REAL(name) JOIN(__real_, name)
+#define WRAPPED(name) JOIN(__wrap_, name)
+#define WRAP(type, name, ...)						\
+	type REAL(name)(__VA_ARGS__);					\
+	type WRAPPED(name)(__VA_ARGS__);				\
+	type WRAPPED(name)(__VA_ARGS__)
+
+WRAP(ssize_t, LARGE(pread), int fd, void *buf, size_t len, off_t off)
 {
 	return transfer_fails(INJECT_READ, fd, &len) ? -1 :
-	       __real_pread(fd, buf, len, off);
+	       REAL(LARGE(pread))(fd, buf, len, off);
 }
 
 WRAP(ssize_t, read, int fd, void *buf, size_t len)
@@ -145,24 +156,24 @@ WRAP(ssize_t, read, int fd, void *buf, size_t len)
 	       __real_read(fd, buf, len);
 }
 
-WRAP(ssize_t, preadv, int fd, const struct iovec *iov, int n, off_t off)
+WRAP(ssize_t, LARGE(preadv), int fd, const struct iovec *iov, int n, off_t off)
 {
 	size_t len = iov->iov_len, asked = len;
 
 	if (transfer_fails(INJECT_READ, fd, &len))
 		return -1;
-	return len == asked ? __real_preadv(fd, iov, n, off) :
-			      __real_pread(fd, iov->iov_base, len, off);
+	return len == asked ? REAL(LARGE(preadv))(fd, iov, n, off) :
+			      REAL(LARGE(pread))(fd, iov->iov_base, len, off);
 }
 
-WRAP(ssize_t, pwrite, int fd, const void *buf, size_t len, off_t off)
+WRAP(ssize_t, LARGE(pwrite), int fd, const void *buf, size_t len, off_t off)
 {
 	ssize_t n;
 
 	if (transfer_fails(INJECT_WRITE, fd, &len))
 		return -1;
 	begin_change();
-	n = __real_pwrite(fd, buf, len, off);
+	n = REAL(LARGE(pwrite))(fd, buf, len, off);
 	end_change(n > 0, fd, TRACE_WRITE, (uint64_t)off, buf, (uint64_t)n);
 	return n;
 }
@@ -197,27 +208,27 @@ WRAP(int, fdatasync, int fd)
 	return ret;
 }
 
-WRAP(int, fallocate, int fd, int mode, off_t off, off_t len)
+WRAP(int, LARGE(fallocate), int fd, int mode, off_t off, off_t len)
 {
 	int ret;
 
 	if (fails(INJECT_DISCARD))
 		return -1;
 	begin_change();
-	ret = __real_fallocate(fd, mode, off, len);
+	ret = REAL(LARGE(fallocate))(fd, mode, off, len);
 	end_change(!ret && mode & FALLOC_FL_PUNCH_HOLE, fd, TRACE_ZERO,
 		   (uint64_t)off, NULL, (uint64_t)len);
 	return ret;
 }
 
-WRAP(int, ftruncate, int fd, off_t size)
+WRAP(int, LARGE(ftruncate), int fd, off_t size)
 {
 	int ret;
 
 	if (fails(INJECT_RESIZE))
 		return -1;
 	begin_change();
-	ret = __real_ftruncate(fd, size);
+	ret = REAL(LARGE(ftruncate))(fd, size);
 	end_change(!ret, fd, TRACE_RESIZE, (uint64_t)size, NULL, 0);
 	return ret;
 }
@@ -236,7 +247,7 @@ WRAP(int, ioctl, int fd, unsigned long request, ...)
 	return __real_ioctl(fd, request, arg);
 }
 
-WRAP(int, open, const char *path, int flags, ...)
+WRAP(int, LARGE(open), const char *path, int flags, ...)
 {
 	va_list list;
 	mode_t mode;
@@ -244,10 +255,10 @@ WRAP(int, open, const char *path, int flags, ...)
 	va_start(list, flags);
 	mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
 	va_end(list);
-	return fails(INJECT_OPEN) ? -1 : __real_open(path, flags, mode);
+	return fails(INJECT_OPEN) ? -1 : REAL(LARGE(open))(path, flags, mode);
 }
 
-WRAP(int, openat, int dir, const char *path, int flags, ...)
+WRAP(int, LARGE(openat), int dir, const char *path, int flags, ...)
 {
 	va_list list;
 	mode_t mode;
@@ -255,12 +266,13 @@ WRAP(int, openat, int dir, const char *path, int flags, ...)
 	va_start(list, flags);
 	mode = flags & O_CREAT ? va_arg(list, mode_t) : 0;
 	va_end(list);
-	return fails(INJECT_OPEN) ? -1 : __real_openat(dir, path, flags, mode);
+	return fails(INJECT_OPEN) ? -1 :
+	       REAL(LARGE(openat))(dir, path, flags, mode);
 }
 
-WRAP(int, mkostemp, char *path, int flags)
+WRAP(int, LARGE(mkostemp), char *path, int flags)
 {
-	return fails(INJECT_OPEN) ? -1 : __real_mkostemp(path, flags);
+	return fails(INJECT_OPEN) ? -1 : REAL(LARGE(mkostemp))(path, flags);
 }
 
 WRAP(void *, malloc, size_t size)
@@ -299,10 +311,11 @@ WRAP(char *, strndup, const char *text, size_t n)
 	return fails(INJECT_MALLOC) ? NULL : __real_strndup(text, n);
 }
 
-WRAP(void *, mmap, void *at, size_t len, int prot, int flags, int fd, off_t off)
+WRAP(void *, LARGE(mmap), void *at, size_t len, int prot, int flags, int fd,
+     off_t off)
 {
 	return fails(INJECT_MALLOC) ? MAP_FAILED :
-	       __real_mmap(at, len, prot, flags, fd, off);
+	       REAL(LARGE(mmap))(at, len, prot, flags, fd, off);
 }
 
 WRAP(int, vasprintf, char **textp, const char *format, va_list list)
@@ -323,12 +336,26 @@ int __wrap_asprintf(char **textp, const char *format, ...)
 	return ret;
 }
 
-/* What the calls above become where buffers are checked by the compiler. */
-WRAP(ssize_t, __pread_chk, int fd, void *buf, size_t len, off_t off,
+/* What the calls above become where the compiler checks buffers and modes. */
+#define CHECKED(name) JOIN(__, JOIN(name, _chk))
+#define SHORT(name) JOIN(__, JOIN(name, _2))
+
+WRAP(ssize_t, CHECKED(LARGE(pread)), int fd, void *buf, size_t len, off_t off,
      size_t room)
 {
 	return transfer_fails(INJECT_READ, fd, &len) ? -1 :
-	       __real___pread_chk(fd, buf, len, off, room);
+	       REAL(CHECKED(LARGE(pread)))(fd, buf, len, off, room);
+}
+
+WRAP(int, SHORT(LARGE(open)), const char *path, int flags)
+{
+	return fails(INJECT_OPEN) ? -1 : REAL(SHORT(LARGE(open)))(path, flags);
+}
+
+WRAP(int, SHORT(LARGE(openat)), int dir, const char *path, int flags)
+{
+	return fails(INJECT_OPEN) ? -1 :
+	       REAL(SHORT(LARGE(openat)))(dir, path, flags);
 }
 
 WRAP(ssize_t, __read_chk, int fd, void *buf, size_t len, size_t room)

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# jobs.sh [-m MOST] [-k KINDS] [JOB...]: every job that writes, on a small
-# volume, with every call failing in turn and the power cut at every write
+# jobs.sh [-m MOST] [-k KINDS] [-p JOBS] [JOB...]: every job that writes, on a
+# small volume, with every call failing in turn and the power cut at every write
 # (faults.c), as a table.  MOST limits the runs of each kind, which are then
-# spread evenly.
+# spread evenly; JOBS are worked on at once.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 faults=$NILFS2_BUILD/tests/fault
 export SOURCE_DATE_EPOCH=1700000000 TMPDIR=${TMPDIR:-/tmp}
 
-most='' kinds=''
-while getopts m:k: option; do
+most='' kinds='' parallel=1
+while getopts m:k:p: option; do
 	case $option in
 	m) most=$OPTARG ;;
 	k) kinds=$OPTARG ;;
+	p) parallel=$OPTARG ;;
 	*) exit 99 ;;
 	esac
 done
@@ -73,43 +74,77 @@ repaired()
 	fsck.nilfs2 -fyq --undo-file undo image >/dev/null || [ $? -eq 1 ]
 }
 
-result=0
+# A file in pieces takes a kernel to write.
+fragmented()
+{
+	local corpus
+
+	corpus=$("$here/../kernel/corpus.sh" --cached) &&
+		cp "$corpus/cleaned-1k/image" image
+}
 
 # run JOB SETUP TOOL ARGUMENT...: with the judge $judge, or judge.sh, of $files;
-# with $last, a job that is not done may leave a volume of any size.
+# with $last, a job that is not done may leave a volume of any size.  Its rows
+# go to one file, and success makes another.
 run()
 {
 	local name=$1 setup=$2 tool=$3
 	shift 3
 	[ -z "$wanted" ] || case " $wanted " in *" $name "*) ;; *) return 0 ;; esac
-	rm -rf image* out undo
-	$setup
-	# shellcheck disable=SC2086
-	"$faults/faults" ${most:+-m $most} ${kinds:+-k $kinds} ${last:+-l} \
-		${none:+-n "no volume
+	while [ "$(jobs -pr | wc -l)" -ge "$parallel" ]; do
+		wait -n || :
+	done
+	started+=("$name")
+	mkdir "$name"
+	(
+		cp -a a b c "$name"
+		cd "$name"
+		$setup
+		# shellcheck disable=SC2086
+		"$faults/faults" ${most:+-m $most} ${kinds:+-k $kinds} \
+			${last:+-l} ${none:+-n "no volume
 "} -j "${judge:-$here/judge.sh ${none:+-w} image}" "$name" ${files:-image} -- \
-		timeout 60 "$faults/$tool.nilfs2" -j 1 "$@" || result=1
+			timeout 60 "$faults/$tool.nilfs2" -j 1 "$@"
+		touch ../"$name.passed"
+	) >"$name.rows" 2>&1 &
 }
 
+# The rows of all jobs, in their order.
+finish()
+{
+	local name result=0
+
+	wait
+	printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
+	for name in "${started[@]}"; do
+		cat "$name.rows"
+		[ -e "$name.passed" ] || result=1
+	done
+	return $result
+}
+
+started=()
 wanted=$*
 PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/dump:$PATH
+uuid='-U 7b9d2a40-53c1-4e8f-8a16-0c2d4e6f8091'
 gc='--protect 0 --min-reclaimable 0'
 whole=read,reads,read-short,write,writes,write-full,write-short,flush,open,memory,cut
 whole+=,cut-lost,cut-reordered
 trees
-printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
 # shellcheck disable=SC2086
 {
-	none=1 run mkfs volume mkfs -q -f -b 1K -B 32 image
-	none=1 run mkfs-root volume mkfs -q -f -b 1K -B 16 -d b -d c image
-	none=1 run mkfs-new true mkfs -q -b 1K -B 16 --size 1M -d b image
+	none=1 run mkfs volume mkfs $uuid -q -f -b 1K -B 32 image
+	none=1 run mkfs-root volume \
+		mkfs $uuid -q -f -b 1K -B 16 -d b -d c image
+	none=1 run mkfs-new true \
+		mkfs $uuid -q -b 1K -B 16 --size 1M -d b image
 	none=1 files='image image.zones' run mkfs-zoned true \
-		mkfs -q -b 1K -B 64 --size 2M --zone-size 64K -d b image
+		mkfs $uuid -q -b 1K -B 64 --size 2M --zone-size 64K -d b image
 	run clean volume gc $gc image
 	run compact volume gc $gc --compact=all image
 	run purge volume gc $gc --purge image
 	run punch volume gc $gc --punch image
-	run defrag volume gc $gc --defrag all image
+	run defrag fragmented gc $gc --defrag all image
 	run shrink volume gc $gc --shrink=1M image
 	last=1 run shrink-min volume gc $gc --shrink=min image
 	run grow volume gc --grow=3M image
@@ -137,4 +172,4 @@ printf '%-14s %-14s %6s %6s\n' JOB KIND RUNS FAILED
 	kinds=${kinds:-$whole} run set-log volume dump set --expert \
 		--fix-checksums image inode:/large i_mtime=1
 }
-exit $result
+finish

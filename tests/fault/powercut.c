@@ -181,6 +181,16 @@ static void lose_one(const struct powercut *p, size_t at, struct filestate *s)
 			carry_out(&p->changes[i], s);
 }
 
+void powercut_replay(const struct powercut *p, const struct filestate *before,
+		     struct filestate *after)
+{
+	size_t i;
+
+	filestate_copy(after, before);
+	for (i = 0; i < p->n; i++)
+		carry_out(&p->changes[i], after);
+}
+
 void powercut_make(const struct powercut *p, const struct filestate *before,
 		   enum cut_way way, uint64_t at, struct filestate *after)
 {

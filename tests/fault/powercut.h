@@ -24,6 +24,10 @@ void powercut_close(struct powercut *p);
 /* How many changes there are. */
 uint64_t powercut_count(const struct powercut *p);
 
+/* Makes *AFTER (to be freed) what BEFORE becomes by all of them. */
+void powercut_replay(const struct powercut *p, const struct filestate *before,
+		     struct filestate *after);
+
 /*
  * Makes *AFTER (to be freed) what BEFORE becomes if that happens at change AT,
  * from 1.
