@@ -128,7 +128,7 @@ static int is_enough(struct check *c, struct context *cx,
 {
 	if (o->quick)
 		return 1;
-	if (o->mode != OPTIONS_AUTO || o->force || !is_clean(c))
+	if (o->mode != OPTIONS_AUTO || o->always || !is_clean(c))
 		return 0;
 	return has_good_zones(c, cx);
 }

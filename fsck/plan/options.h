@@ -19,7 +19,8 @@ enum options_mode {
 
 struct options {
 	int mode;		/* enum options_mode */
-	bool force;		/* check also what looks clean */
+	bool always;		/* check also what looks clean */
+	bool force;		/* write to what somebody else uses, too */
 	bool quick;		/* look at superblocks and super root only */
 	bool data;		/* verify the checksums of all logs */
 	bool everything;	/* show all findings */

@@ -71,6 +71,8 @@ magic() {
 	dd if=second of=image bs=4096 seek=4095 conv=notrunc status=none
 	nobody_writes "is a swap area, with the remains of a NILFS2 volume"
 	untouched 4 'is a swap area' fsck.nilfs2 -n image
+	# As systemd-fsck(8) calls it for fsck.mode=force and fsck.repair=yes.
+	untouched 8 'is a swap area' fsck.nilfs2 -f -y image
 	# Who means it says so.
 	run -1 fsck.nilfs2 -y --force image
 	[[ $output == *"is a swap area"* ]]

@@ -88,7 +88,7 @@ static void test_cancelled(struct log_volume *v)
 	static volatile sig_atomic_t stop = 1;
 	char *argv[] = { (char[]){ "image" }, NULL };
 	struct tool tool = { .argc = 1, .argv = argv, .quiet = true };
-	struct options options = { .force = true };
+	struct options options = { .always = true };
 
 	context_child(&v->cx, &tool.cx);
 	tool.cx.cancel = &stop;

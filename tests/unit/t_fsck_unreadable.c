@@ -221,7 +221,7 @@ static struct run run_tool(struct rig *r, struct dev *dev, int mode, bool data)
 	char *argv[] = { (char[]){ "image" }, NULL };
 	struct tool tool = { .argc = 1, .argv = argv, .quiet = true };
 	struct options options = {
-		.mode = mode, .force = true, .data = data,
+		.mode = mode, .always = true, .data = data,
 		.undo_file = mode == OPTIONS_YES && r->keep ? r->undo : NULL,
 	};
 	struct run run;
