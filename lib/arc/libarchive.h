@@ -37,8 +37,10 @@
 	F(archive_entry_xattr_reset)                                        \
 	F(archive_errno)                                                    \
 	F(archive_error_string)                                             \
+	F(archive_filter_code)                                              \
 	F(archive_read_data_block)                                          \
 	F(archive_read_free)                                                \
+	F(archive_read_header_position)                                     \
 	F(archive_read_new)                                                 \
 	F(archive_read_next_header)                                         \
 	F(archive_read_open)                                                \

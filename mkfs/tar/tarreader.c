@@ -21,6 +21,7 @@
 #include "arc/libarchive.h"
 #include "base/array.h"
 #include "base/text.h"
+#include "mkfs/tar/paxtime.h"
 #include "mkfs/tar/tarheader.h"
 
 #define REQUEST (256u << 10)
@@ -244,6 +245,18 @@ static bool names_only(const struct tarreader *r)
 	return text && strstr(text, "can't be converted from");
 }
 
+/* Of a time without whole seconds: libarchive does not say on which side. */
+static void find_sign(const struct tarreader *r, struct entry *e)
+{
+	if (e->mtime || !e->mtime_nsec || r->fd == STDIN_FILENO ||
+	    r->la.archive_filter_code(r->archive, 0) != ARCHIVE_FILTER_NONE ||
+	    !paxtime_is_negative(r->fd, (uint64_t)
+				 r->la.archive_read_header_position(r->archive)))
+		return;
+	e->mtime = -1;
+	e->mtime_nsec = 1000000000 - e->mtime_nsec;
+}
+
 int tarreader_next(struct tarreader *r, struct context *cx,
 		   struct tarmember *m)
 {
@@ -272,6 +285,7 @@ int tarreader_next(struct tarreader *r, struct context *cx,
 	wrong = tarheader_take(&r->la, e, m);
 	if (wrong)
 		return tarreader_fail(r, cx, -EINVAL, wrong);
+	find_sign(r, &m->entry);
 	if (!m->link && S_ISREG(m->entry.mode))
 		ret = list_runs(r, cx, e, m);
 	return ret < 0 ? ret : 1;

@@ -120,6 +120,36 @@ fails() {
 	diff one two
 }
 
+@test "the last second before 1970, but where the archive is compressed" {
+	local long
+
+	mkdir times
+	touch -d @-7.25 times/earlier
+	touch -d @-0.25 times/file
+	ln -s to times/link
+	touch -h -d @-0.000000001 times/link
+	touch -d @0.25 times/later
+	touch -d @0 times
+	tar --format=posix -C times -cf times.tar .
+	fill image -d times.tar
+	fill other -d times
+	dump.nilfs2 ls --full-time -R image >one
+	dump.nilfs2 ls --full-time -R other >two
+	diff one two
+	grep -q '1969-12-31.23:59:59.750000000' one
+	# With records of other kinds before, and a long name.
+	long=$(printf 'n%.0s' {1..200})
+	mkdir before && touch -d @-0.5 "before/$long"
+	tar --format=posix --pax-option=comment=x,delete=none -C before \
+		-cf before.tar .
+	fill image -d before.tar
+	[[ $(dump.nilfs2 inode image "/$long") == *1969-12-31*500000000* ]]
+	# Compressed, it is one of the first second, never another one.
+	gzip -kf before.tar
+	fill image -d before.tar.gz
+	[[ $(dump.nilfs2 inode image "/$long") == *1970-01-01*500000000* ]]
+}
+
 @test "an archive over a directory, a directory over an archive" {
 	mkdir -p upper/a/b upper/new both
 	echo upper >upper/a/1
