@@ -319,7 +319,7 @@ static int explain_full(struct mkfs *m)
 	if (can_read_twice(m) && !m->plan.fit && !m->plan.zoned.zones &&
 	    !forecast(m, &f) && f.nsegments > m->plan.g.nsegments)
 		return no_room(m, "there is no volume on it now");
-	if (!strncmp(text, m->target.path, len))
+	if (!strncmp(text, m->target.path, len) && text[len] == ':')
 		return fail(cx, -ENOSPC, "%s", text);
 	return fail(cx, -ENOSPC, "%s: %s", m->target.path, text);
 }

@@ -225,6 +225,10 @@ ended_by() {
 	for i in $(seq 70); do head -c 1M /dev/urandom >many/$i; done
 	tar cf many.tar many
 	refuses 'No space left' -d many.tar
+	# From a pipe, into an image whose name begins the reason as well.
+	truncate -s 16M n
+	run bash -c "cat many.tar | '$NILFS2_BUILD/mkfs/mkfs.nilfs2' -B 64 -d - n"
+	said 'n: no clean segment is left'
 	# Just above what would do, by a definition: data, and a third more.
 	rm -f new
 	mkfs -q -B 64 --size 94M -d tree new
