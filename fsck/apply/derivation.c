@@ -24,6 +24,7 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "fsck/apply/round.h"
+#include "fsck/checkpoints/cpcontent.h"
 #include "fsck/derive/derived.h"
 #include "fsck/segments/removal.h"
 #include "log/repairwriter.h"
@@ -50,17 +51,32 @@ static bool have_doubts(const struct plan *plan)
 	return false;
 }
 
+/* What is derived in one try. */
+struct part {
+	bool cpfile, dat, maps;
+	/* Nothing may be left to derive, and the DAT must have had entries that
+	   are wrong whatever maps lead to them. */
+	bool whole;
+};
+
 /*
- * Whether L has findings that a derivation may explain; after one of the DAT
- * it may be seen for the first time that no map leads to some entry.
+ * After a derivation of the DAT it may be seen for the first time that no map
+ * leads to some entry; after one of the cpfile, how many inodes a checkpoint
+ * has.
  */
-static bool has_more(const struct look *l, bool after_dat)
+static bool may_follow(enum rule_fix kind, const struct part *after)
+{
+	return (kind == RULE_FIX_COUNTS && after->dat) ||
+	       (kind == RULE_FIX_CHECKPOINTS && after->cpfile);
+}
+
+/* Whether L, after AFTER, has findings that a derivation may explain. */
+static bool has_more(const struct look *l, const struct part *after)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (!(after_dat && kinds[i] == RULE_FIX_COUNTS) &&
-		    l->plan.kinds[kinds[i]].n)
+		if (!may_follow(kinds[i], after) && l->plan.kinds[kinds[i]].n)
 			return true;
 	return l->check.dat_broken || have_doubts(&l->plan);
 }
@@ -77,7 +93,7 @@ static int is_wanted(struct repair *r, struct context *cx)
 		err = ask_stage(&r->ask, cx, &l->plan, RULE_STAGE_DAT);
 		return err ? err : l->plan.kinds[RULE_FIX_DAT].n > 0;
 	}
-	return has_more(l, false);
+	return has_more(l, &(struct part){ false });
 }
 
 /* Whether the commit of a log can rewrite B. */
@@ -258,39 +274,56 @@ static int go_back(struct repair *r, struct context *cx, struct derived *d,
 	return looked ? repair_resume(r, cx) : 0;
 }
 
-/*
- * With *MAPS those of files, with DAT the DAT: 1 where it stays, 0.  *MAPS is
- * then whether there were any.  With WHOLE nothing may be left to derive, and
- * the DAT must have had entries that are wrong whatever maps lead to them.
- */
-static int try_derived(struct repair *r, struct context *cx, struct derived *d,
-		       bool dat, bool *maps, bool whole)
+static int derive(struct repair *r, struct context *cx, struct derived *d,
+		  struct part *part)
 {
-	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct look *now = repair_current(r);
-	bool looked = false;
-	int ret = dat ? derive_dat(d, cx, &now->check, &now->plan) : 0, err;
+	struct fixer_job job = repair_job(r, cx);
+	int err = 0;
 	size_t n;
 
+	if (part->cpfile)
+		err = derive_cpfile(d, cx, &job);
+	if (!err && part->dat)
+		err = derive_dat(d, cx, &now->check, &now->plan);
 	/* Writes depend on the map. */
 	if (d->dat_stale)
 		derived_drop(d);
 	n = d->n;
-	if (!ret && *maps && !d->dat_stale)
-		ret = derive_nodes(d, cx, &now->check, &now->plan);
-	*maps = d->n > n;
-	/* In this mode nothing may be lost. */
-	if (!ret && d->n &&
-	    !(r->ask.mode == DECISION_MODE_SAFE && d->lost) &&
-	    !(whole && (d->lost || (dat && d->ended == d->entries)))) {
+	if (!err && part->maps && !d->dat_stale)
+		err = derive_nodes(d, cx, &now->check, &now->plan);
+	part->maps = d->n > n;
+	return err;
+}
+
+/* Whether D may be tried: in safe mode nothing may be lost. */
+static bool is_allowed(const struct repair *r, const struct derived *d,
+		       const struct part *part)
+{
+	if (!d->n || (r->ask.mode == DECISION_MODE_SAFE && d->lost))
+		return false;
+	return !part->whole ||
+	       (!d->lost && !(part->dat && d->ended == d->entries));
+}
+
+/* Derives PART: 1 where it stays, 0.  PART->maps is then whether there were
+   any. */
+static int try_derived(struct repair *r, struct context *cx, struct derived *d,
+		       struct part *part)
+{
+	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
+	bool looked = false;
+	int ret = derive(r, cx, d, part), err;
+
+	if (!ret && is_allowed(r, d, part)) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
 			    "logs", d->n);
 		ret = r->o->rebuild ? repair_look(r, cx) :
 				      repair_improves(r, cx);
 		looked = ret > 0;
 	}
-	if (ret > 0 && !is_contradicted(repair_current(r), d, !dat) &&
-	    !(whole && has_more(repair_current(r), dat))) {
+	if (ret > 0 && !is_contradicted(repair_current(r), d, !part->dat) &&
+	    !(part->whole && has_more(repair_current(r), part))) {
 		ret = write_blocks(r, cx, d);
 		ret = ret ? ret : repair_look(r, cx);
 		if (ret > 0) {
@@ -320,29 +353,79 @@ static int redo(struct fixer_job *job, struct context *cx,
 	return err ? err : repairwriter_changed(job->writer, cx);
 }
 
-/* For --rebuild, compares everything. */
-static int rebuild(struct repair *r, struct context *cx)
+/* A log with what INSTEAD writes; FILES begin without blocks.  1 where it
+   stays, 0. */
+static int add_log(struct repair *r, struct context *cx, fixer_apply *instead,
+		   unsigned int files)
 {
 	static const bool none[RULE_FIX_COUNT];
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct round round = {
 		.job = repair_job(r, cx),
-		.stage = RULE_STAGE_METADATA,
+		.stage = files ? RULE_STAGE_DAT : RULE_STAGE_METADATA,
 		.taken = none,
-		.instead = redo,
+		.instead = instead,
+		.rebuilt = files,
 	};
-	int ret;
+	int ret = round_run(&round, cx);
 
-	if (round.job.check->dat_broken)
-		return 0;
-	ret = round_run(&round, cx);
 	if (!ret && overlay_mark(r->dev) != mark)
-		ret = repair_look(r, cx);
+		ret = files ? repair_improves(r, cx) : repair_look(r, cx);
 	if (ret <= 0) {
 		overlay_rewind(r->dev, mark);
 		repairlist_rewind(&r->repaired, nrepaired);
 	}
-	return ret < 0 ? repair_tolerate(r, cx, ret) : 0;
+	return repair_tolerate(r, cx, ret);
+}
+
+/* The map of the DAT leads to older blocks than the logs have: 1, 0. */
+static int remap_dat(struct repair *r, struct context *cx)
+{
+	return add_log(r, cx, fix_dat_map, REPAIRWRITER_FILE(NILFS_DAT_INO));
+}
+
+/* For --rebuild, compares everything. */
+static int rebuild(struct repair *r, struct context *cx)
+{
+	int ret;
+
+	if (repair_current(r)->check.dat_broken)
+		return 0;
+	ret = add_log(r, cx, redo, 0);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * The first of these that stays.  A file that is as the logs have it, and
+ * explains everything, was what is wrong.  Else maps go first: a DAT that fits
+ * a wrong one gives up blocks.  But where they do not explain everything a log
+ * written with a wrong DAT loses blocks.  1, 0, or a failure.
+ */
+static int try_all(struct repair *r, struct context *cx, struct derived *d)
+{
+	struct part cpfile = { .cpfile = true, .whole = true };
+	struct part dat = { .dat = true, .whole = true };
+	struct part maps = { .maps = true, .whole = true };
+	struct part both = { .dat = true, .maps = true };
+	struct part rest = { .dat = true };
+	int ret = 0;
+
+	if (repair_current(r)->plan.kinds[RULE_FIX_CHECKPOINTS].n)
+		ret = try_derived(r, cx, d, &cpfile);
+	if (!ret)
+		ret = try_derived(r, cx, d, &dat);
+	if (!ret && d->dat_stale)
+		ret = remap_dat(r, cx);
+	if (!ret)
+		ret = try_derived(r, cx, d, &maps);
+	if (!ret)
+		ret = try_derived(r, cx, d, &both);
+	if (!ret && both.maps)
+		ret = try_derived(r, cx, d, &rest);
+	maps.whole = false;
+	if (!ret && maps.maps)
+		ret = try_derived(r, cx, d, &maps);
+	return ret;
 }
 
 /* Once more after a success: with the trees whole, more follows from them. */
@@ -353,28 +436,10 @@ static int run(struct repair *r, struct context *cx)
 
 	for (tries = 0; tries < TRIES && ret > 0; tries++) {
 		struct derived d = { .dev = r->dev, .patched = r->patched };
-		bool none = false, maps = true, all = true;
 
-		/*
-		 * A DAT that is as the logs have it, and explains everything,
-		 * was what is wrong.  Else maps go first: a DAT that fits a
-		 * wrong one gives up blocks.  But where they do not explain
-		 * everything a log written with a wrong DAT loses blocks.
-		 */
 		ret = is_wanted(r, cx);
-		if (ret <= 0)
-			break;
-		ret = try_derived(r, cx, &d, true, &none, true);
-		if (!ret)
-			ret = try_derived(r, cx, &d, false, &maps, true);
-		if (!ret)
-			ret = try_derived(r, cx, &d, true, &all, false);
-		if (!ret && all) {
-			all = false;
-			ret = try_derived(r, cx, &d, true, &all, false);
-		}
-		if (!ret && maps)
-			ret = try_derived(r, cx, &d, false, &maps, false);
+		if (ret > 0)
+			ret = try_all(r, cx, &d);
 		derived_fini(&d);
 	}
 	return ret < 0 ? ret : 0;

@@ -138,6 +138,7 @@ static int open_writer(struct round *round, struct context *cx)
 			    "file or ifile");
 	known.from = &last.cp;
 	known.fresh_segment |= round->fresh_segment;
+	known.rebuilt |= round->rebuilt;
 	known.rebuilt |= round->taken[RULE_FIX_INODES] ? last.rebuilt : last.must;
 	round->rebuilt = known.rebuilt;
 	return repairwriter_open(&round->job.writer, cx, round->job.vol,

@@ -14,7 +14,9 @@ struct round {
 	const bool *taken;	/* kinds whose turn it is, by enum rule_fix */
 	bool may_lose;		/* cpfile and ifile may be rebuilt */
 	size_t reclaim;		/* segments to take from old checkpoints */
-	unsigned int rebuilt;	/* files begun without blocks, REPAIRWRITER_FILE() */
+	/* Files that begin without blocks, REPAIRWRITER_FILE(): those given, and
+	   those that turn out to need it. */
+	unsigned int rebuilt;
 	fixer_apply *instead;	/* in place of all fixers, or NULL */
 	bool fresh_segment;	/* the latest one is emptied */
 };

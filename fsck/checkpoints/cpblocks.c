@@ -134,6 +134,14 @@ uint64_t cpcopies_written(const struct cpcopies *copies, uint64_t blkoff,
 	return 0;
 }
 
+bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
+			uint64_t blocknr)
+{
+	size_t i = find_first(copies, blkoff);
+
+	return has(copies, i, blkoff) && copies->list[i].blocknr == blocknr;
+}
+
 /* An entry that was made for CNO, valid or not. */
 static bool is_made(const struct nilfs_checkpoint *cp, uint64_t cno)
 {

@@ -38,6 +38,10 @@ int cpcopies_block(const struct cpcopies *copies, struct context *cx,
 uint64_t cpcopies_written(const struct cpcopies *copies, uint64_t blkoff,
 			  uint64_t blocknr);
 
+/* Whether the newest copy of BLKOFF is the one at BLOCKNR. */
+bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
+			uint64_t blocknr);
+
 /*
  * The entry of CNO from the newest copy, but the one at block EXCEPT (0: any),
  * that has a sound one: 1 where it is valid there and its ifile can be followed

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Repair of the checkpoint file.
+ * Repair of the checkpoint file, by a new log.
  *
- * All of it is repaired, whatever was found: entries block by block, then what
- * is counted from them and the list of snapshots, which is in the order of
- * numbers.  Blocks that were right stay where they are.  Where the file begins
- * without blocks, because its map cannot be used, they are entered in a new
- * one.
+ * Blocks that were right stay where they are.  Where the file begins without
+ * blocks, because its map cannot be used, they are entered in a new one.
  *
  * The counts of a checkpoint's inodes and blocks are those that the pass over
  * trees found.
@@ -16,7 +13,7 @@
 #include <string.h>
 
 #include "disk/checkpoint.h"
-#include "fsck/checkpoints/cprepair.h"
+#include "fsck/checkpoints/cpcontent.h"
 #include "fsck/checkpoints/lastknown.h"
 #include "fsck/plan/fixers.h"
 #include "log/repairwriter.h"
@@ -24,18 +21,28 @@
 #define SECTOR 512u
 
 struct repairing {
-	struct cprepair cm;
+	struct cpcontent out;
 	struct metafile *m;
 	const struct nilfs_geometry *geo;
 	bool rebuilt;		/* the file began without blocks */
 };
 
-/* The new checkpoint's file gets block B. */
-static int put_block(struct repairing *f, struct context *cx,
-		     const struct cprepair_block *b)
+static int change(void *arg, struct context *cx, uint64_t blkoff,
+		  const void *content)
 {
+	const struct repairing *f = arg;
 	void *data;
-	int err;
+	int err = metafile_change(f->m, cx, blkoff, &data, NULL);
+
+	if (!err)
+		memcpy(data, content, f->geo->block_size);
+	return err;
+}
+
+/* The new checkpoint's file gets block B. */
+static int put(void *arg, struct context *cx, const struct cprepair_block *b)
+{
+	const struct repairing *f = arg;
 
 	if (b->is.origin == CPBLOCKS_OLD && !b->valid && b->is.blkoff)
 		return 0;
@@ -44,109 +51,24 @@ static int put_block(struct repairing *f, struct context *cx,
 			return 0;
 		return metafile_keep(f->m, cx, b->is.blkoff, b->is.vblocknr);
 	}
-	err = metafile_change(f->m, cx, b->is.blkoff, &data, NULL);
-	if (!err)
-		memcpy(data, b->is.data, f->geo->block_size);
-	return err;
+	return change(arg, cx, b->is.blkoff, b->is.data);
 }
 
-static int repair_blocks(struct repairing *f, struct context *cx)
+static int look(void *arg, struct context *cx, uint64_t blkoff, void *buf)
 {
-	struct cprepair_block b = { .is.data = malloc(f->geo->block_size) };
-	size_t i;
-	int err = b.is.data ? 0 : fail(cx, -ENOMEM, "block of the cpfile");
+	const struct repairing *f = arg;
+	const void *data;
+	int ret = metafile_look(f->m, cx, blkoff, &data);
 
-	for (i = 0; i < f->cm.blocks.n && !err; i++) {
-		b.is.blkoff = f->cm.blocks.blkoffs[i];
-		err = cprepair_block(&f->cm, cx, &b);
-		if (!err)
-			err = put_block(f, cx, &b);
-		if (!err && b.changed && b.is.origin == CPBLOCKS_MAPPED)
-			fixers_tell(f->cm.job,
-				    "checkpoints of block %llu: made right",
-				    (unsigned long long)b.is.blkoff);
-		else if (!err && b.valid && b.is.origin != CPBLOCKS_MAPPED)
-			fixers_tell(f->cm.job,
-				    "checkpoints of block %llu: from the logs",
-				    (unsigned long long)b.is.blkoff);
-	}
-	free(b.is.data);
-	return err;
-}
-
-/* Changes SIZE bytes of the file at OFFSET of block BLKOFF to those of NEW. */
-static int change(struct repairing *f, struct context *cx, uint64_t blkoff,
-		  size_t offset, const void *new, size_t size)
-{
-	const void *old;
-	void *data;
-	int ret = metafile_look(f->m, cx, blkoff, &old);
-
-	if (ret < 0)
-		return ret;
-	if (ret && !memcmp((const char *)old + offset, new, size))
-		return 0;
-	ret = metafile_change(f->m, cx, blkoff, &data, NULL);
-	if (ret)
-		return ret;
-	memcpy((char *)data + offset, new, size);
-	return 1;
+	if (ret > 0)
+		memcpy(buf, data, f->geo->block_size);
+	return ret;
 }
 
 static int change_entry(struct repairing *f, struct context *cx, uint64_t cno,
 			size_t field, const void *new, size_t size)
 {
-	return change(f, cx, checkpoint_blkoff(f->geo, cno),
-		      checkpoint_offset(f->geo, cno) + field, new, size);
-}
-
-/* Links the snapshots, each to the one before it and the one after it. */
-static int link_snapshots(struct repairing *f, struct context *cx)
-{
-	const struct cprepair *cm = &f->cm;
-	bool changed = false;
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; i < cm->nsnapshots && ret >= 0; i++) {
-		uint64_t next = i + 1 < cm->nsnapshots ? cm->snapshots[i + 1] :
-							 0;
-		const struct nilfs_snapshot_list links = {
-			.ssl_next = le64_make(next),
-			.ssl_prev = le64_make(i ? cm->snapshots[i - 1] : 0),
-		};
-
-		ret = change_entry(f, cx, cm->snapshots[i],
-				   offsetof(struct nilfs_checkpoint,
-					    cp_snapshot_list),
-				   &links, sizeof(links));
-		changed |= ret > 0;
-	}
-	if (changed)
-		fixers_tell(cm->job, "list of snapshots: linked again");
-	return ret < 0 ? ret : 0;
-}
-
-static int write_header(struct repairing *f, struct context *cx)
-{
-	const struct cprepair *cm = &f->cm;
-	size_t n = cm->nsnapshots;
-	const struct nilfs_cpfile_header header = {
-		.ch_ncheckpoints = le64_make(cm->valid),
-		.ch_nsnapshots = le64_make(n),
-		.ch_snapshot_list = {
-			.ssl_next = le64_make(n ? cm->snapshots[0] : 0),
-			.ssl_prev = le64_make(n ? cm->snapshots[n - 1] : 0),
-		},
-	};
-	int ret = change(f, cx, 0, 0, &header, sizeof(header));
-
-	if (ret > 0)
-		fixers_tell(cm->job, "header of checkpoints: %llu, and of "
-			    "these %llu snapshots",
-			    (unsigned long long)cm->valid,
-			    (unsigned long long)n);
-	return ret < 0 ? ret : 0;
+	return cpcontent_change(&f->out, cx, cno, field, new, size);
 }
 
 /* What the look before this repair found of a checkpoint. */
@@ -171,7 +93,7 @@ static int repair_field(struct repairing *f, struct context *cx,
 			       sizeof(want));
 
 	if (ret > 0)
-		fixers_tell(f->cm.job, "checkpoint %llu: has %llu %s",
+		fixers_tell(f->out.cm.job, "checkpoint %llu: has %llu %s",
 			    (unsigned long long)fix->place.number,
 			    (unsigned long long)fix->want, field->what);
 	return ret < 0 ? ret : 0;
@@ -211,10 +133,10 @@ static int repair_inode(struct repairing *f, struct context *cx,
 	void *data;
 
 	if (fix->rule == RULE_INODE_BLOCKS &&
-	    (!ifile || place->cno == f->cm.check->vol->latest.cno))
-		repairwriter_recount(f->cm.job->writer, place->ino,
+	    (!ifile || place->cno == f->out.cm.check->vol->latest.cno))
+		repairwriter_recount(f->out.cm.job->writer, place->ino,
 				     fix->want / (f->geo->block_size / SECTOR));
-	fixers_tell(f->cm.job, "inodes of metadata files: fields made right");
+	fixers_tell(f->out.cm.job, "inodes of metadata files: fields made right");
 	return ifile ? repair_ifile(f, cx, fix) :
 		       metafile_change(f->m, cx, 0, &data, NULL);
 }
@@ -234,7 +156,7 @@ static int repair_inodes(struct repairing *f, struct context *cx,
 /* The new checkpoint goes on from the counts of the latest one. */
 static int pass_counts_on(struct repairing *f, struct context *cx)
 {
-	uint64_t cno = f->cm.check->vol->latest.cno;
+	uint64_t cno = f->out.cm.check->vol->latest.cno;
 	struct nilfs_checkpoint cp;
 	const void *data;
 	int ret = metafile_look(f->m, cx, checkpoint_blkoff(f->geo, cno),
@@ -245,7 +167,7 @@ static int pass_counts_on(struct repairing *f, struct context *cx)
 	memcpy(&cp, (const char *)data + checkpoint_offset(f->geo, cno),
 	       sizeof(cp));
 	if (!checkpoint_is_invalid(&cp))
-		repairwriter_counts(f->cm.job->writer,
+		repairwriter_counts(f->out.cm.job->writer,
 				    le64_get(cp.cp_inodes_count),
 				    le64_get(cp.cp_blocks_count));
 	return 0;
@@ -270,18 +192,15 @@ static int repair_fields(struct repairing *f, struct context *cx,
 
 static int repair_file_of(struct repairing *f, struct context *cx)
 {
-	int err = cprepair_init(&f->cm, cx);
+	int err = cprepair_init(&f->out.cm, cx);
 
 	if (err)
 		return err;
-	if (!f->rebuilt && !liveblocks_is_whole(&f->cm.blocks.live)) {
-		fixers_tell(f->cm.job, "checkpoint file: left as it is");
+	if (!f->rebuilt && !liveblocks_is_whole(&f->out.cm.blocks.live)) {
+		fixers_tell(f->out.cm.job, "checkpoint file: left as it is");
 		return 0;
 	}
-	err = repair_blocks(f, cx);
-	if (!err)
-		err = link_snapshots(f, cx);
-	return err ? err : write_header(f, cx);
+	return cpcontent_write(&f->out, cx);
 }
 
 /*
@@ -294,7 +213,7 @@ static void count_header(struct repairing *f, const struct fix *fixes, size_t n)
 
 	for (i = 0; i < n; i++)
 		if (fixes[i].rule == RULE_CP_HEADER_MISSING)
-			repairwriter_recount(f->cm.job->writer,
+			repairwriter_recount(f->out.cm.job->writer,
 					     NILFS_CPFILE_INO,
 					     metafile_nblocks(f->m));
 }
@@ -303,7 +222,11 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
 	struct repairing f = {
-		.cm = { .job = job, .check = job->check },
+		.out = {
+			.cm = { .job = job, .check = job->check },
+			.arg = &f, .put = put, .look = look,
+			.change = change,
+		},
 		.m = repairwriter_file(job->writer, NILFS_CPFILE_INO),
 		.geo = &job->vol->geo,
 	};
@@ -318,6 +241,6 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 		err = repair_fields(&f, cx, fixes, n);
 	if (!err)
 		err = repair_inodes(&f, cx, fixes, n);
-	cprepair_fini(&f.cm);
+	cprepair_fini(&f.out.cm);
 	return err;
 }

@@ -331,8 +331,9 @@ static int add_group(struct rebuild *r, struct context *cx,
 	return groupfix_add_block(&r->g, cx, fix->place.blkoff);
 }
 
-int fix_dat(struct fixer_job *job, struct context *cx,
-	    const struct fix *fixes, size_t n)
+/* REMAP: the map is rebuilt, else what it lacks is filled. */
+static int run(struct fixer_job *job, struct context *cx,
+	       const struct fix *fixes, size_t n, bool remap)
 {
 	struct rebuild r = {
 		.job = job,
@@ -341,17 +342,14 @@ int fix_dat(struct fixer_job *job, struct context *cx,
 			.p = &job->vol->dat_palloc,
 		},
 	};
-	bool broken = false;
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < n; i++)
-		broken |= fix_dat_is_rebuilt(&fixes[i]);
-	for (i = 0; i < n && !err && !broken; i++)
+	for (i = 0; i < n && !err && !remap; i++)
 		err = add_group(&r, cx, &fixes[i]);
-	if (!err && (broken || r.g.n))
+	if (!err && (remap || r.g.n))
 		err = listings_of_file(&r.own, cx, job->check, NILFS_DAT_INO);
-	if (!err && broken)
+	if (!err && remap)
 		err = make_map(&r, cx);
 	else if (!err && r.g.n)
 		err = fill_groups(&r, cx);
@@ -360,4 +358,21 @@ int fix_dat(struct fixer_job *job, struct context *cx,
 	groupfix_fini(&r.g);
 	listings_fini(&r.own);
 	return err;
+}
+
+int fix_dat(struct fixer_job *job, struct context *cx,
+	    const struct fix *fixes, size_t n)
+{
+	bool remap = false;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		remap |= fix_dat_is_rebuilt(&fixes[i]);
+	return run(job, cx, fixes, n, remap);
+}
+
+int fix_dat_map(struct fixer_job *job, struct context *cx,
+		const struct fix *fixes, size_t n)
+{
+	return run(job, cx, fixes, n, true);
 }

@@ -82,6 +82,11 @@ int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
 	return 1;
 }
 
+void datown_lacks(struct datown *o, uint64_t blkoff)
+{
+	o->stale |= listings_find(&o->listings, blkoff) != NULL;
+}
+
 int datown_read_older(const struct datown *o, struct context *cx,
 		      uint64_t blkoff, uint64_t blocknr, char *buf)
 {

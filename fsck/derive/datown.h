@@ -15,7 +15,9 @@ struct datown {
 	struct dev *dev;	/* borrowed, as VOL is */
 	struct volume *vol;
 	struct listings listings;	/* of the DAT's blocks */
-	bool stale;		/* the map led to an older version of a block */
+	/* The map led to an older version of a block, or does not have one that
+	   is needed: it is an older version itself. */
+	bool stale;
 };
 
 /* Reads the logs of C's volume.  -ENOMEM, -EINTR; datown_fini() always. */
@@ -32,6 +34,9 @@ bool datown_is_unread(const struct datown *o, uint64_t blocknr);
  */
 int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
 		uint64_t *blocknr, char *buf);
+
+/* Block BLKOFF is a hole, and is needed: the map is stale if a log has it. */
+void datown_lacks(struct datown *o, uint64_t blkoff);
 
 /*
  * Block BLKOFF, at BLOCKNR, is nothing of the DAT: puts what was there before

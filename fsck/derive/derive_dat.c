@@ -299,24 +299,37 @@ static bool are_garbage(const struct derive *v, uint64_t first, uint32_t count)
 	return 2 * wrong > used;
 }
 
-/* No block of COUNT entries is there from FIRST on: those that no pointer leads
-   to, and no log in use lists, are free. */
+/* Whether a pointer leads to NUMBER, or a log in use lists it: 1, 0. */
+static int is_known(struct derive *v, struct context *cx, uint64_t number)
+{
+	const struct listing *l;
+	int err;
+
+	if (sparse_test(&v->c->referenced, number))
+		return 1;
+	err = find_listing(v, cx, number, &l);
+	return err ? err : l && l->is_used;
+}
+
+/* No block of COUNT entries is there from FIRST on: those that nothing knows
+   are free. */
 static int derive_missing(struct derive *v, struct context *cx, uint64_t first,
 			  uint32_t count)
 {
 	uint32_t bit = palloc_group_offset(v->p, first), i;
-	const struct listing *l;
-	int err = 0;
+	int ret = 0;
 
-	for (i = 0; i < count && !err; i++) {
-		if (!palloc_bit(v->bitmap, bit + i) ||
-		    sparse_test(&v->c->referenced, first + i))
+	for (i = 0; i < count && ret >= 0; i++) {
+		if (!palloc_bit(v->bitmap, bit + i))
 			continue;
-		err = find_listing(v, cx, first + i, &l);
-		if (!err && !(l && l->is_used))
+		ret = is_known(v, cx, first + i);
+		if (!ret)
 			set_bit(v->new_bitmap, bit + i, false);
+		else if (ret > 0)
+			datown_lacks(&v->own,
+				     palloc_entry_blkoff(v->p, first));
 	}
-	return err;
+	return ret < 0 ? ret : 0;
 }
 
 /* The block of entries from FIRST on. */
@@ -364,13 +377,19 @@ static void count_group(struct derive *v, uint64_t group, char *desc,
 				  (bitmap ? palloc_count(v->p, bitmap) : 0));
 }
 
-/* Whether the bitmap of GROUP has as many free entries as its count says. */
-static bool is_counted(const struct derive *v, uint64_t group)
+/* Free entries of GROUP, by its descriptor. */
+static uint32_t nfrees_of(const struct derive *v, uint64_t group)
 {
 	const struct nilfs_palloc_group_desc *gd = (const void *)(
 		v->desc + palloc_desc_offset(v->p, group));
 
-	return le32_get(gd->pg_nfrees) ==
+	return le32_get(gd->pg_nfrees);
+}
+
+/* Whether the bitmap of GROUP has as many free entries as its count says. */
+static bool is_counted(const struct derive *v, uint64_t group)
+{
+	return nfrees_of(v, group) ==
 	       v->p->entries_per_group - palloc_count(v->p, v->bitmap);
 }
 
@@ -381,6 +400,8 @@ static int derive_group(struct derive *v, struct context *cx, uint64_t group)
 	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->bitmap);
 	int older = 0;
 
+	if (!ret && nfrees_of(v, group) != v->p->entries_per_group)
+		datown_lacks(&v->own, blkoff);
 	if (ret <= 0) {
 		count_group(v, group, v->new_desc, NULL);
 		return ret;
@@ -408,6 +429,9 @@ static int derive_groups(struct derive *v, struct context *cx, uint64_t group)
 	uint32_t i;
 	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->desc);
 
+	/* A block of descriptors is never deleted. */
+	if (!ret)
+		datown_lacks(&v->own, blkoff);
 	if (ret <= 0)
 		return ret;
 	memcpy(v->new_desc, v->desc, v->block_size);

@@ -81,4 +81,8 @@ fixer_apply fix_bits, fix_super, fix_root, fix_dat, fix_segments,
  */
 fixer_apply fix_super_other;
 
+/* As fix_dat, but the map is rebuilt whatever was found: the DAT of the writer
+   begins without blocks. */
+fixer_apply fix_dat_map;
+
 #endif

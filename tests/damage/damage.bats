@@ -40,14 +40,15 @@ spoil() {
 @test "a volume with every type of file" { spoil 11 special; }
 @test "a volume after a crash with fsync" { spoil 11 crash-dsync; }
 
-# restores KINDS NAME...: a third of these blocks, with any content
+# restores N KINDS[:DAMAGE] NAME...: one in N cases, with any content
 restores() {
-	local kinds=$1 name
+	local every=$1 kinds=${2%%:*} damage=${2#"${2%%:*}"} name
 
-	shift
+	shift 2
 	for name; do
 		run timeout -s KILL 3000 "$NILFS2_BUILD/tests/damage/damage" \
-			--list --kinds "$kinds" --every "${EVERY:-3}" \
+			--list --kinds "$kinds" --every "${EVERY:-$every}" \
+			${damage:+--damage "${damage#:}"} \
 			--fail named,refused,LOST,status,crash \
 			"$corpus/$name/image"
 		[ "$status" -eq 0 ] || grep ^CASE <<<"$output"
@@ -56,11 +57,19 @@ restores() {
 }
 
 @test "blocks of checkpoints" {
-	restores cpfile,cpfile-node many-snapshots-2k cleaned-1k snapshots
+	restores 3 cpfile,cpfile-node many-snapshots-2k cleaned-1k snapshots
+}
+
+@test "a block of checkpoints that leads into files is no fault of the DAT" {
+	restores 1 cpfile:random,another cleaned small-files
 }
 
 @test "blocks of the DAT" {
-	restores DAT,DAT-node snapshots many-snapshots-2k
+	restores 3 DAT,DAT-node snapshots many-snapshots-2k
+}
+
+@test "nodes of the DAT that are older than its blocks" {
+	restores 5 DAT-node:older nearly-full
 }
 
 @test "nodes of files with the content of other ones are restored" {

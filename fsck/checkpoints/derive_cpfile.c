@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Deriving the blocks of the checkpoint file.
+ *
+ * A block that is none of the cpfile has entries whose ifiles lead anywhere:
+ * what is wrong with them says nothing about the DAT, and lives that were
+ * derived from them would end blocks of files.  So these blocks come first.
+ * They are derived from the DAT as it is; if that is wrong as well this does
+ * not explain what was found, and is dropped.
+ */
+#include "fsck/checkpoints/cpcontent.h"
+
+#include <errno.h>
+
+#include "check/damage.h"
+
+struct output {
+	struct derived *d;
+	struct volume *vol;
+	const struct cpcopies *copies;
+};
+
+/* Where block BLKOFF is: 1, 0, a failure. */
+static int find(const struct output *o, struct context *cx, uint64_t blkoff,
+		uint64_t *blocknr)
+{
+	return file_lookup(&o->vol->cpfile, cx, blkoff, blocknr);
+}
+
+static int set(const struct output *o, struct context *cx, uint64_t blkoff,
+	       uint64_t blocknr, const void *content)
+{
+	const struct derived_block block = {
+		.blocknr = blocknr, .ino = NILFS_CPFILE_INO, .blkoff = blkoff,
+	};
+
+	return derived_set(o->d, cx, &block, content, o->vol->geo.block_size);
+}
+
+/* A DAT that is wrong leads to other blocks, which are not to be changed. */
+static bool is_certain(const struct output *o, const struct cpblock *b)
+{
+	return b->origin == CPBLOCKS_MAPPED &&
+	       cpcopies_is_newest(o->copies, b->blkoff, b->blocknr);
+}
+
+static int put(void *arg, struct context *cx, const struct cprepair_block *b)
+{
+	const struct output *o = arg;
+
+	if (!is_certain(o, &b->is))
+		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
+	return b->changed ? set(o, cx, b->is.blkoff, b->is.blocknr,
+				b->is.data) : 0;
+}
+
+static int look(void *arg, struct context *cx, uint64_t blkoff, void *buf)
+{
+	const struct output *o = arg;
+	uint32_t size = o->vol->geo.block_size;
+	uint64_t blocknr;
+	int ret = find(o, cx, blkoff, &blocknr);
+
+	if (ret <= 0)
+		return ret;
+	ret = dev_read(o->d->dev, cx, blocknr * size, buf, size);
+	return ret ? ret : 1;
+}
+
+static int change(void *arg, struct context *cx, uint64_t blkoff,
+		  const void *content)
+{
+	const struct output *o = arg;
+	uint64_t blocknr;
+	int ret = find(o, cx, blkoff, &blocknr);
+
+	if (!ret)
+		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
+	return ret > 0 ? set(o, cx, blkoff, blocknr, content) : ret;
+}
+
+int derive_cpfile(struct derived *d, struct context *cx, struct fixer_job *job)
+{
+	struct output o = { .d = d, .vol = job->vol };
+	struct cpcontent c = {
+		.cm = { .job = job, .check = job->check },
+		.arg = &o, .put = put, .look = look, .change = change,
+	};
+	int err = cprepair_init(&c.cm, cx);
+
+	o.copies = &c.cm.blocks.copies;
+	if (!err && liveblocks_is_whole(&c.cm.blocks.live))
+		err = cpcontent_write(&c, cx);
+	cprepair_fini(&c.cm);
+	if (damage_is(err))
+		derived_drop(d);
+	err = damage_forgive(cx, err);
+	return err ? err : derived_seal(d, cx, job->check);
+}
