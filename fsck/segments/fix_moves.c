@@ -5,7 +5,7 @@
  * Nobody but a cleaner reads the list, and that would take the block for
  * another one: nilfs_cleanerd gives up there, or moves what lives for dead.  So
  * before a cleaner comes all that lives leaves the segment (removal.h), and no
- * list of its logs is read again.
+ * list of its logs is read again.  What no checkpoint has is freed with it.
  *
  * That the log is wrong, and not the DAT, is certain where no log lists the
  * number and the map of the file agrees with the DAT (datlife.h).  Of a block
@@ -18,10 +18,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "base/sort.h"
+#include "check/damage.h"
 #include "check/vblocks.h"
+#include "disk/dat.h"
 #include "fsck/dat/datlife.h"
 #include "fsck/segments/removal.h"
+#include "vol/translate.h"
 
 struct moves {
 	struct fixer_job *job;
@@ -68,7 +72,20 @@ static void add_segment(struct moves *m, uint64_t blocknr)
 	m->any = true;
 }
 
-/* Adds the block of FIX where the log alone is wrong. */
+/* Whether no checkpoint has virtual block NUMBER any longer: 1, 0. */
+static int is_dead(struct moves *m, struct context *cx, uint64_t number)
+{
+	struct nilfs_dat_entry de;
+	int ret = translate_entry(m->job->vol, cx, number, &de);
+	size_t i;
+
+	if (ret || !m->life.known || dat_is_current(&de))
+		return damage_forgive(cx, ret);
+	i = search_lower_bound(m->life.cnos, m->life.n, le64_get(de.de_start));
+	return i == m->life.n || m->life.cnos[i] >= le64_get(de.de_end);
+}
+
+/* Adds the block of FIX where the log alone is wrong, or nobody needs it. */
 static int add(struct moves *m, struct context *cx, const struct fix *fix)
 {
 	const struct listing *l = listings_find(&m->listings,
@@ -79,11 +96,13 @@ static int add(struct moves *m, struct context *cx, const struct fix *fix)
 		return 0;
 	ret = datlife_find_mislisted(&m->life, cx, m->job->check, fix->place.number,
 			     fix->got, &m->list[m->n]);
-	if (ret <= 0)
-		return ret;
-	m->n++;
-	add_segment(m, fix->got);
-	return 0;
+	if (ret > 0)
+		m->n++;
+	else if (!ret)
+		ret = is_dead(m, cx, fix->place.number);
+	if (ret > 0)
+		add_segment(m, fix->got);
+	return ret < 0 ? ret : 0;
 }
 
 static int compare(const void *a, const void *b)

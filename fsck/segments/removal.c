@@ -171,7 +171,17 @@ static int ask_logs(struct removal *r, struct context *cx, uint64_t segnum)
 	return ret < 0 ? ret : !broken;
 }
 
-/* Whether it is known of all blocks of SEGNUM what they are: 1, 0. */
+/* Whether a checkpoint has B. */
+static bool is_needed(const struct removal *r, const struct removal_block *b)
+{
+	size_t i = search_lower_bound(r->cnos, r->ncnos, b->start);
+
+	return b->end == NILFS_CNO_MAX ||
+	       (i < r->ncnos && r->cnos[i] < b->end);
+}
+
+/* Whether it is known of all blocks of SEGNUM what they are, but of those that
+   only have to be freed: 1, 0. */
 static int is_known(struct removal *r, struct context *cx, uint64_t segnum)
 {
 	uint64_t end = geometry_segment_end(&r->job->vol->geo, segnum);
@@ -180,7 +190,7 @@ static int is_known(struct removal *r, struct context *cx, uint64_t segnum)
 	int ret = ask_logs(r, cx, segnum);
 
 	for (; ret > 0 && i < r->n && r->blocks[i].blocknr < end; i++)
-		ret = r->blocks[i].listed;
+		ret = r->blocks[i].listed || !is_needed(r, &r->blocks[i]);
 	return ret;
 }
 
@@ -206,15 +216,6 @@ static bool is_chosen(const struct removal *r, const struct removal_block *b)
 {
 	return bitmap_test(r->which, geometry_segment_of(&r->job->vol->geo,
 							 b->blocknr));
-}
-
-/* Whether a checkpoint has B. */
-static bool is_needed(const struct removal *r, const struct removal_block *b)
-{
-	size_t i = search_lower_bound(r->cnos, r->ncnos, b->start);
-
-	return b->end == NILFS_CNO_MAX ||
-	       (i < r->ncnos && r->cnos[i] < b->end);
 }
 
 /*
