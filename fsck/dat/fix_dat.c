@@ -47,22 +47,9 @@ struct rebuild {
 	bool tries;			/* changes nothing yet */
 	size_t adopted;
 	char *descs;			/* the current block of descriptors */
-	uint64_t first_group;		/* of it; valid if have_descs */
 	bool have_descs;
-	uint8_t *bitmap;		/* of GROUP, if have_bitmap */
-	uint64_t group;
-	bool have_bitmap;
-	uint32_t covered;		/* its entries in use that are there */
+	uint8_t *bitmap;		/* of the current group */
 };
-
-static int adopt(struct rebuild *r, struct context *cx,
-		 const struct listing *l)
-{
-	r->adopted++;
-	if (r->tries)
-		return 0;
-	return metafile_adopt(r->g.m, cx, l->number, l->blocknr);
-}
 
 /* Reads what L lists: 1, 0 where it cannot be read. */
 static int read_block(struct rebuild *r, struct context *cx,
@@ -76,151 +63,112 @@ static int read_block(struct rebuild *r, struct context *cx,
 	return 0;
 }
 
-/* Free entries of GROUP by its descriptor; none known: *KNOWN is false. */
-static uint32_t nfrees_of(const struct rebuild *r, uint64_t group, bool *known)
+/* Adopts block BLKOFF, and reads it to BUF unless that is NULL: 1, 0 where no
+   log lists it, or it cannot be read. */
+static int take(struct rebuild *r, struct context *cx, uint64_t blkoff,
+		void *buf)
 {
-	struct nilfs_palloc_group_desc desc;
+	const struct listing *l = listings_find(&r->own, blkoff);
+	int ret = l && buf ? read_block(r, cx, l, buf) : l != NULL;
 
-	*known = r->have_descs &&
-		 group - r->first_group < r->g.p->groups_per_desc;
-	if (!*known)
-		return 0;
-	memcpy(&desc, r->descs + palloc_desc_offset(r->g.p, group),
-	       sizeof(desc));
-	return le32_get(desc.pg_nfrees);
-}
-
-/* Ends the current group: whether it was complete. */
-static int end_group(struct rebuild *r, struct context *cx)
-{
-	uint32_t used, nfrees;
-	bool known;
-
-	if (!r->have_bitmap)
-		return 0;
-	r->have_bitmap = false;
-	used = palloc_count(r->g.p, r->bitmap);
-	nfrees = nfrees_of(r, r->group, &known);
-	if (known && used == r->covered &&
-	    nfrees == r->g.p->entries_per_group - used)
-		return 0;
-	return groupfix_add(&r->g, cx, r->group);
-}
-
-/* The groups of a block of descriptors that should have a bitmap. */
-static int expect_bitmaps(struct rebuild *r, struct context *cx)
-{
-	uint64_t group = r->first_group;
-	uint32_t i;
-	bool known;
-	int err = 0;
-
-	if (!r->have_descs)
-		return 0;
-	for (i = 0; i < r->g.p->groups_per_desc && !err; i++)
-		if (nfrees_of(r, group + i, &known) !=
-			    r->g.p->entries_per_group &&
-		    !listings_find(&r->own, palloc_bitmap_blkoff(r->g.p,
-								 group + i)))
-			err = groupfix_add(&r->g, cx, group + i);
-	return err;
-}
-
-static int take_descs(struct rebuild *r, struct context *cx,
-		      const struct listing *l, uint64_t group)
-{
-	int ret = expect_bitmaps(r, cx);
-
-	if (ret < 0)
+	if (ret <= 0)
 		return ret;
-	ret = read_block(r, cx, l, r->descs);
-	r->have_descs = ret > 0;
-	r->first_group = group;
-	return ret > 0 ? adopt(r, cx, l) : ret;
+	r->adopted++;
+	ret = r->tries ? 0 : metafile_adopt(r->g.m, cx, blkoff, l->blocknr);
+	return ret ? ret : 1;
 }
 
-static int take_bitmap(struct rebuild *r, struct context *cx,
-		       const struct listing *l, uint64_t group)
+/*
+ * The blocks of entries of GROUP, of which a bitmap without the bits for it
+ * needs none: how many entries they have that are needed, or a failure.
+ */
+static int64_t take_entries(struct rebuild *r, struct context *cx,
+			    uint64_t group, bool have_bitmap)
 {
-	bool known;
-	uint32_t nfrees = nfrees_of(r, group, &known);
-	int ret;
+	const struct palloc *p = r->g.p;
+	uint32_t at, n, used;
+	int64_t covered = 0;
+	int ret = 0;
 
-	if (known && nfrees == r->g.p->entries_per_group)
-		return 0;
-	ret = read_block(r, cx, l, r->bitmap);
-	if (!ret)
-		return groupfix_add(&r->g, cx, group);
-	if (ret < 0)
-		return ret;
-	r->have_bitmap = true;
-	r->group = group;
-	r->covered = 0;
-	return adopt(r, cx, l);
-}
-
-static int take_entries(struct rebuild *r, struct context *cx,
-			const struct listing *l,
-			const struct palloc_block *what)
-{
-	uint32_t at = palloc_group_offset(r->g.p, what->first), used;
-	bool known;
-	uint32_t nfrees = nfrees_of(r, what->group, &known);
-
-	/* Any block of a group whose bitmap is lost may be needed. */
-	if (!r->have_bitmap || r->group != what->group)
-		return known && nfrees == r->g.p->entries_per_group ?
-		       0 : adopt(r, cx, l);
-	used = palloc_count_range(r->bitmap, at,
-				  at + (uint32_t)what->count);
-	r->covered += used;
-	return used ? adopt(r, cx, l) : 0;
-}
-
-static int take(struct rebuild *r, struct context *cx,
-		const struct listing *l)
-{
-	struct palloc_block what;
-	int err;
-
-	if (!palloc_has_block(r->g.p, l->number))
-		return 0;
-	palloc_locate(r->g.p, l->number, &what);
-	if (what.kind == PALLOC_ENTRIES && what.group == r->group)
-		return take_entries(r, cx, l, &what);
-	err = end_group(r, cx);
-	if (err)
-		return err;
-	switch (what.kind) {
-	case PALLOC_DESC:
-		return take_descs(r, cx, l, what.group);
-	case PALLOC_BITMAP:
-		return take_bitmap(r, cx, l, what.group);
-	default:
-		r->group = what.group;
-		err = groupfix_add(&r->g, cx, what.group);
-		return err ? err : take_entries(r, cx, l, &what);
+	for (at = 0; at < p->entries_per_group && ret >= 0; at += n) {
+		n = p->entries_per_group - at;
+		if (n > p->entries_per_block)
+			n = p->entries_per_block;
+		used = have_bitmap ?
+			       palloc_count_range(r->bitmap, at, at + n) : n;
+		if (!used)
+			continue;
+		ret = take(r, cx,
+			   palloc_entry_blkoff(p, (group << p->group_bits) + at),
+			   NULL);
+		covered += ret > 0 ? used : 0;
 	}
+	return ret < 0 ? ret : covered;
+}
+
+/* What is listed of GROUP; notes whether that is all of it. */
+static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
+{
+	const struct palloc *p = r->g.p;
+	struct nilfs_palloc_group_desc desc;
+	uint32_t in_use = 0, used;
+	int64_t covered;
+	int have;
+
+	if (r->have_descs) {
+		memcpy(&desc, r->descs + palloc_desc_offset(p, group),
+		       sizeof(desc));
+		in_use = p->entries_per_group - le32_get(desc.pg_nfrees);
+		if (!in_use)
+			return 0;
+	}
+	have = take(r, cx, palloc_bitmap_blkoff(p, group), r->bitmap);
+	if (have < 0)
+		return have;
+	used = have ? palloc_count(p, r->bitmap) : 0;
+	covered = take_entries(r, cx, group, have);
+	if (covered < 0)
+		return (int)covered;
+	if (have ? r->have_descs && used == in_use && used == covered :
+		   !r->have_descs && !covered)
+		return 0;
+	return groupfix_add(&r->g, cx, group);
+}
+
+/* The groups of a block of descriptors, from FIRST on. */
+static int take_groups(struct rebuild *r, struct context *cx, uint64_t first)
+{
+	uint32_t i;
+	int ret = take(r, cx, palloc_desc_blkoff(r->g.p, first), r->descs);
+
+	r->have_descs = ret > 0;
+	for (i = 0; i < r->g.p->groups_per_desc && ret >= 0; i++)
+		ret = take_group(r, cx, first + i);
+	return ret < 0 ? ret : context_cancelled(cx);
 }
 
 /* Goes through all that is listed. */
 static int take_all(struct rebuild *r, struct context *cx, bool tries)
 {
+	const struct palloc *p = r->g.p;
+	struct palloc_block what;
+	uint64_t end = 0;
 	size_t i;
 	int err = 0;
 
 	r->tries = tries;
-	r->group = UINT64_MAX;
-	r->have_descs = r->have_bitmap = false;
 	r->adopted = r->g.n = 0;
 	for (i = 0; i < r->own.n && !err; i++) {
-		err = context_cancelled(cx);
-		if (!err)
-			err = take(r, cx, &r->own.items[i]);
+		if (!palloc_has_block(p, r->own.items[i].number))
+			break;
+		palloc_locate(p, r->own.items[i].number, &what);
+		if (what.group < end)
+			continue;
+		what.group -= what.group % p->groups_per_desc;
+		end = what.group + p->groups_per_desc;
+		err = take_groups(r, cx, what.group);
 	}
-	if (!err)
-		err = end_group(r, cx);
-	return err ? err : expect_bitmaps(r, cx);
+	return err;
 }
 
 /*
