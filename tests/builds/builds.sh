@@ -54,7 +54,8 @@ archive()
 			-e '/^deb /{p;s/^deb /deb-src /}' "$list" \
 			>"$1/sources/${list##*/}"
 	done
-	apt "$1" update
+	# One list that fails may be another's than those needed.
+	apt "$1" update || :
 }
 
 # sysroot ARCH: its libraries, unpacked in $root.
