@@ -22,7 +22,7 @@ at=$NILFS2_BUILD/tests/builds/work
 mkdir -p "$at"
 at=$(cd "$at" && pwd)
 
-# row TARGET PART CASES FAILURES
+# row TARGET PART CASES FAILED
 row()
 {
 	printf '%-8s %-12s %6s %8s\n' "$@"
@@ -265,7 +265,7 @@ one_target()
 
 emulator=
 jobs "$NILFS2_BUILD" "$at/native.jobs"
-row TARGET PART CASES FAILURES
+row TARGET PART CASES FAILED
 for target in "${@:-bare}" $([ $# -gt 0 ] || echo clang s390x i686 musl); do
 	one_target "$target"
 done | tee "$at/table"
