@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -216,16 +217,21 @@ static void test_output(void)
 	       0, "JSON lines");
 }
 
+/* The reason is the C library's. */
 static void test_failures(void)
 {
+	char text[128], member[192];
+
+	snprintf(text, sizeof(text), "disk.img: read: %s", strerror(EIO));
+	snprintf(member, sizeof(member), "\n  \"error\": {\n    \"message\": "
+		 "\"%s\",\n    \"status\": 8\n  }\n}\n", text);
 	is_int(status_of(&both, "say -q --json --fail disk.img"), 8,
 	       "a failure has the tool's status");
-	is_str(said[1], "both: disk.img: read: Input/output error\n",
-	       "tool: object: what happened: reason");
-	ok(strstr(said[0], "\n  \"error\": {\n    \"message\": "
-			   "\"disk.img: read: Input/output error\",\n"
-			   "    \"status\": 8\n  }\n}\n"),
-	   "half a document ends with the error");
+	ok(!strncmp(said[1], "both: ", 6) &&
+	   !strncmp(said[1] + 6, text, strlen(text)) &&
+	   !strcmp(said[1] + 6 + strlen(text), "\n"),
+	   "tool: object: what happened: reason");
+	ok(strstr(said[0], member), "half a document ends with the error");
 	is_int(status_of(&both, "stop differ"), 7,
 	       "a positive result is the status");
 	is_int(status_of(&both, "stop signal"), 32, "stopped by a signal");
