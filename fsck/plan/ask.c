@@ -44,7 +44,7 @@ static int read_answer(struct ask *a, struct context *cx)
 {
 	int first = 0, err;
 	ssize_t n;
-	char c;
+	unsigned char c;
 
 	do {
 		n = read(a->fd, &c, 1);

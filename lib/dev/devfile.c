@@ -349,9 +349,9 @@ static int file_facts(struct devfile *file, struct context *cx,
 	if (S_ISDIR(st.st_mode))
 		return fail(cx, -EISDIR, "%s: open", file->path);
 	if (!S_ISREG(st.st_mode))
-		return fail(cx, -ENOTBLK,
-			    "%s: neither an image file nor a block device",
-			    file->path);
+		return fail_said(cx, -ENOTBLK,
+				 "%s: neither an image file nor a block device",
+				 file->path);
 	if (!st.st_size && !(flags & DEVFILE_CREATE))
 		return fail_said(cx, -ENODATA, "%s: the file is empty",
 				 file->path);

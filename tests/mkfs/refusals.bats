@@ -44,7 +44,7 @@ setup() {
 	mkfifo fifo
 	run timeout 20 "$NILFS2_BUILD/mkfs/mkfs.nilfs2" fifo
 	[ "$status" -eq 1 ]
-	[[ $output == *neither* ]]
+	[[ $output == *"fifo: neither an image file nor a block device" ]]
 	refused 1 'neither' /dev/zero
 }
 
