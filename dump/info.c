@@ -6,13 +6,323 @@
  * even if they lead nowhere; each section after that is shown as far as the
  * volume can be read.
  */
-#include <errno.h>
+#include "dump/info.h"
 
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/checked.h"
+#include "cli/tool.h"
+#include "dev/probe.h"
+#include "disk/segusage.h"
 #include "dump/commands.h"
 #include "dump/image.h"
-#include "dump/info.h"
 #include "dump/info_super.h"
-#include "dump/info_volume.h"
+#include "vol/cptable.h"
+#include "vol/rollforward.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
+
+/*
+ * The volume after the superblocks.
+ *
+ * Everything here is quick: the SUFILE and two headers are read, not the DAT.
+ * Free space is counted as statfs(2) of a mounted volume does, so that the
+ * two can be compared.
+ */
+
+#define TEXT_MAX (FAILURE_TEXT_MAX + 64)
+
+static void report_bytes(struct report *r, const char *key, const char *label,
+			 uint64_t bytes)
+{
+	report_value(r, VALUE_SIZE, key, label, value_u64(bytes));
+}
+
+/* Segments that only a cleaner may use: nilfs_nrsvsegs(). */
+static uint64_t reserved_segments(const struct volume *vol)
+{
+	const struct nilfs_super_block *sb = volume_super(vol);
+	uint64_t percentage = le32_get(sb->s_r_segments_percentage);
+	uint64_t n = div_round_up(vol->geo.nsegments * percentage, 100);
+
+	return n < NILFS_MIN_NRSVSEGS ? NILFS_MIN_NRSVSEGS : n;
+}
+
+/* Says sizes: of blocks, segments, the device and what is kept in reserve. */
+static void info_volume_report_geometry(struct volume *vol, struct report *r)
+{
+	const struct nilfs_geometry *g = &vol->geo;
+	uint64_t segment = (uint64_t)g->blocks_per_segment << g->block_bits;
+
+	report_begin(r, "geometry", "Geometry");
+	report_bytes(r, "device_bytes", "Device", vol->dev->size);
+	report_bytes(r, "block_bytes", "Block", g->block_size);
+	report_bytes(r, "segment_bytes", "Segment", segment);
+	report_u64(r, "blocks_per_segment", "Blocks per segment",
+		   g->blocks_per_segment);
+	report_u64(r, "segments", "Segments", g->nsegments);
+	report_u64(r, "reserved_segments", "Reserved segments",
+		   reserved_segments(vol));
+	report_u64(r, "first_data_block", "First data block",
+		   g->first_data_block);
+	report_bytes(r, "unused_bytes", "Unused tail",
+		     vol->dev->size > g->nsegments * segment ?
+		     vol->dev->size - g->nsegments * segment : 0);
+	report_u64(r, "inode_bytes", "Inode, bytes", g->inode_size);
+	report_u64(r, "dat_entry_bytes", "DAT entry, bytes", g->dat_entry_size);
+	report_u64(r, "checkpoint_bytes", "Checkpoint, bytes",
+		   g->checkpoint_size);
+	report_u64(r, "segment_usage_bytes", "Segment usage, bytes",
+		   g->segment_usage_size);
+	report_end(r);
+}
+
+/* Blocks are sorted by inode. */
+static uint64_t count_files(const struct rollforward *rf)
+{
+	uint64_t i, n = 0;
+
+	for (i = 0; i < rf->count; i++)
+		n += !i || rf->blocks[i].ino != rf->blocks[i - 1].ino;
+	return n;
+}
+
+/* What an ordinary mount would do before anything else. */
+static int report_mount(struct volume *vol, struct context *cx,
+			struct report *r)
+{
+	bool valid = le16_get(volume_super(vol)->s_state) & NILFS_VALID_FS;
+	struct rollforward *rf = NULL;
+	uint64_t blocks = 0, files = 0;
+	char text[TEXT_MAX] = "do nothing";
+	int err;
+
+	err = rollforward_collect(vol, cx, &vol->latest, &rf);
+	if (err && err != -EUCLEAN)
+		return err;
+	if (rf) {
+		blocks = rf->count;
+		files = count_files(rf);
+	}
+	if (err)
+		snprintf(text, sizeof(text), "be refused: %s", cx->failure);
+	else if (info_super_refusal(volume_super(vol), vol->dev->size, text,
+				    sizeof(text)))
+		;
+	else if (blocks)
+		snprintf(text, sizeof(text),
+			 "roll forward %llu blocks of %llu files",
+			 (unsigned long long)blocks,
+			 (unsigned long long)files);
+	else if (!valid || vol->super_used != vol->choice.index)
+		snprintf(text, sizeof(text),
+			 "search the latest super root, roll nothing forward");
+	fail_clear(cx);
+	rollforward_free(rf);
+	report_string(r, "mount", "A mount would", text);
+	if (!report_is_text(r)) {
+		report_u64(r, "roll_forward_blocks", "", blocks);
+		report_u64(r, "roll_forward_files", "", files);
+	}
+	return 0;
+}
+
+static struct value nonzero(uint64_t v)
+{
+	return v ? value_u64(v) : value_absent();
+}
+
+/* Shows where the latest state is and how a mount would find it. */
+static int info_volume_report_latest(struct volume *vol, struct context *cx,
+				     struct report *r)
+{
+	const struct recovery *rec = &vol->latest;
+	int err;
+
+	report_begin(r, "latest", "Latest state");
+	report_u64(r, "checkpoint", "Checkpoint", rec->cno);
+	report_value(r, VALUE_TIME, "written", "Written",
+		     value_u64(rec->ctime));
+	report_u64(r, "super_root", "Super root at block", rec->super_root);
+	report_u64(r, "log", "Log at block", rec->pseg_start);
+	report_u64(r, "sequence", "Sequence", rec->seq);
+	report_u64(r, "segment", "Segment", rec->segnum);
+	report_u64(r, "segment_used", "Blocks used of it", rec->offset);
+	report_u64(r, "next_segment", "Next segment", rec->nextnum);
+	report_u64(r, "passed", "Newer than superblock", rec->passed);
+	report_value(r, VALUE_U64, "orphans_first", "First log after it",
+		     nonzero(rec->orphans_start));
+	report_value(r, VALUE_U64, "orphans_last", "Last log after it",
+		     nonzero(rec->orphans_end));
+	err = report_mount(vol, cx, r);
+	report_end(r);
+	return err;
+}
+
+struct usage {
+	uint64_t clean, dirty, error, written;
+	uint64_t stale;		/* segments whose live counts are */
+};
+
+/*
+ * Marks that mainline kernels leave when they write a volume with counts of
+ * live blocks: a reused segment has none, a freed one still has its old ones.
+ */
+static bool is_stale(const struct nilfs_segment_usage_ext *su)
+{
+	if (segusage_check_ext(su) != RULE_OK)
+		return true;
+	return segusage_is_dirty(&su->su) && le32_get(su->su.su_nblocks) &&
+	       !le64_get(su->su_nlive_lastmod);
+}
+
+static int count_segments(struct volume *vol, struct context *cx,
+			  struct usage *u)
+{
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum, seen = 0;
+	int ret;
+
+	ret = sutable_cursor_open(&cur, cx, vol, false);
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		ret = context_cancelled(cx);
+		seen++;
+		u->clean += segusage_is_clean(&su.su);
+		u->dirty += segusage_is_dirty(&su.su);
+		u->error += segusage_is_error(&su.su);
+		u->written += le32_get(su.su.su_nblocks);
+		u->stale += vol->geo.has_live_blks && is_stale(&su);
+	}
+	sutable_cursor_close(&cur);
+	u->clean += vol->geo.nsegments - seen;
+	return ret;
+}
+
+static int report_segments(struct volume *vol, struct context *cx,
+			   struct report *r, struct usage *u)
+{
+	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
+			   << vol->geo.block_bits;
+	uint64_t reserve = reserved_segments(vol), clean;
+	struct nilfs_sufile_header header;
+	int err = sutable_header(vol, cx, &header);
+
+	if (!err)
+		err = count_segments(vol, cx, u);
+	if (err)
+		return err;
+	clean = le64_get(header.sh_ncleansegs);
+	report_u64(r, "clean_segments", "Clean segments", u->clean);
+	report_u64(r, "dirty_segments", "Segments in use", u->dirty);
+	report_u64(r, "error_segments", "Erroneous segments", u->error);
+	report_u64(r, "sh_ncleansegs", "Clean, as recorded", clean);
+	report_u64(r, "sh_ndirtysegs", "In use, as recorded",
+		   le64_get(header.sh_ndirtysegs));
+	report_bytes(r, "written_bytes", "Written",
+		     u->written << vol->geo.block_bits);
+	report_bytes(r, "free_bytes", "Free", u->clean * segment);
+	report_bytes(r, "available_bytes", "Available",
+		     u->clean > reserve ? (u->clean - reserve) * segment : 0);
+	return 0;
+}
+
+static int report_checkpoints(struct volume *vol, struct context *cx,
+			      struct report *r)
+{
+	struct nilfs_cpfile_header header;
+	struct nilfs_checkpoint cp;
+	int err = cptable_header(vol, cx, &header);
+
+	if (err)
+		return err;
+	report_u64(r, "checkpoints", "Checkpoints",
+		   le64_get(header.ch_ncheckpoints));
+	report_u64(r, "snapshots", "Snapshots",
+		   le64_get(header.ch_nsnapshots));
+	err = cptable_read(vol, cx, vol->latest.cno, &cp);
+	if (err)
+		return err;
+	report_u64(r, "inodes", "Inodes", le64_get(cp.cp_inodes_count));
+	report_u64(r, "blocks", "Blocks of files",
+		   le64_get(cp.cp_blocks_count));
+	return 0;
+}
+
+static void report_live_counts(struct volume *vol, struct context *cx,
+			       struct report *r, const struct usage *u,
+			       bool known)
+{
+	uint64_t compat = le64_get(volume_super(vol)->s_feature_compat);
+	bool exact = known && sutable_is_exact(vol, cx) == 1;
+
+	report_begin(r, "live_counts", report_is_text(r) &&
+		     !vol->geo.has_live_blks ? NULL :
+		     "Counts of live blocks");
+	report_value(r, VALUE_BOOL, "present", "Live block counts",
+		     value_bool(vol->geo.has_live_blks));
+	if (vol->geo.has_live_blks) {
+		report_value(r, VALUE_BOOL, "tracked", "To be kept up to date",
+			     value_bool(compat &
+					NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS));
+		report_value(r, VALUE_BOOL, "exact", "Marked as exact",
+			     value_bool(exact));
+		report_value(r, VALUE_U64, "stale_segments",
+			     "Segments with impossible counts",
+			     known ? value_u64(u->stale) : value_absent());
+	}
+	report_end(r);
+}
+
+/*
+ * Says how many segments, bytes, checkpoints and inodes there are, and what
+ * becomes of the counts of live blocks.  Reads the SUFILE.  -EUCLEAN, -EIO,
+ * after what could be said was said.
+ */
+static int info_volume_report_usage(struct volume *vol, struct context *cx,
+				    struct report *r)
+{
+	struct usage u = { .clean = 0 };
+	int err;
+
+	report_begin(r, "usage", "Usage");
+	err = report_segments(vol, cx, r, &u);
+	if (!err)
+		err = report_checkpoints(vol, cx, r);
+	report_end(r);
+	report_live_counts(vol, cx, r, &u, !err);
+	return err;
+}
+
+/* Says the zones of the device at PATH, where it has any. */
+static int info_volume_report_zones(struct context *cx, const char *path,
+				    struct report *r)
+{
+	static const char *const models[] = {
+		[PROBE_ZONES_NONE] = "none",
+		[PROBE_ZONES_HOST_AWARE] = "host-aware",
+		[PROBE_ZONES_HOST_MANAGED] = "host-managed",
+	};
+	struct probe_zones z;
+	int err = probe_zoned(cx, path, &z);
+
+	if (err || (z.model == PROBE_ZONES_NONE && report_is_text(r)))
+		return err;
+	report_begin(r, "zones", "Zones");
+	report_string(r, "model", "Model", models[z.model]);
+	report_bytes(r, "zone_bytes", "Zone", z.zone_size);
+	report_bytes(r, "capacity_bytes", "Least capacity", z.zone_capacity);
+	report_u64(r, "zones", "Zones", z.zones);
+	report_u64(r, "conventional", "Conventional at start",
+		   z.conventional);
+	report_value(r, VALUE_BOOL, "last_conventional", "Conventional at end",
+		     value_bool(z.last_conventional));
+	report_u64(r, "max_active", "Active at most", z.max_active);
+	report_end(r);
+	return 0;
+}
 
 static int note(struct tool *tool, int err, int *status)
 {

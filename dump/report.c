@@ -7,17 +7,344 @@
  * is what the other commands are for.
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "check/check.h"
+#include "check/passes.h"
 #include "cli/outfile.h"
+#include "cli/tool.h"
+#include "dev/dev.h"
+#include "disk/checkpoint.h"
 #include "dump/commands.h"
 #include "dump/image.h"
 #include "dump/info.h"
-#include "dump/report_check.h"
 #include "dump/report_files.h"
-#include "dump/report_past.h"
 #include "dump/report_space.h"
+#include "find/findprint.h"
+#include "out/chart.h"
 #include "out/report_html.h"
+#include "out/svg.h"
+#include "out/table.h"
+#include "vol/cptable.h"
+
+/*
+ * The checkpoints over time, in a report.
+ *
+ * The plot needs the time and the size of each; the table has what people come
+ * back to, which is snapshots and the last few.
+ */
+
+#define WIDTH 880u
+#define HEIGHT 280u
+#define NEWEST 20		/* checkpoints in the table */
+#define SNAPSHOTS 100		/* the same, the newest ones */
+
+enum { CNO, CREATED, SNAPSHOT, SIZE, INODES, INCREMENT, PAST_COLUMNS };
+
+static const struct column past_columns[PAST_COLUMNS] = {
+	[CNO] = { "checkpoint", "CHECKPOINT", VALUE_U64, 10 },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 19 },
+	[SNAPSHOT] = { "snapshot", "SNAPSHOT", VALUE_BOOL, 8 },
+	[SIZE] = { "bytes", "SIZE OF FILES", VALUE_SIZE, 10 },
+	[INODES] = { "inodes", "INODES", VALUE_U64, 8 },
+	[INCREMENT] = { "increment_bytes", "WRITTEN BY IT", VALUE_SIZE, 10 },
+};
+
+/* One checkpoint. */
+struct past_entry {
+	uint64_t cno, created, blocks, inodes, increment;
+	bool snapshot;
+};
+
+struct past {
+	struct tool *tool;
+	uint64_t block_size;
+	struct past_entry *entries;
+	size_t count, room, snapshots;
+};
+
+static int add(struct past *p, const struct nilfs_checkpoint *cp)
+{
+	struct past_entry *entries = array_grow(&p->tool->cx, p->entries,
+						&p->room, p->count + 1,
+						sizeof(*entries));
+
+	if (!entries)
+		return -ENOMEM;
+	p->entries = entries;
+	entries[p->count++] = (struct past_entry){
+		.cno = le64_get(cp->cp_cno),
+		.created = le64_get(cp->cp_create),
+		.blocks = le64_get(cp->cp_blocks_count),
+		.inodes = le64_get(cp->cp_inodes_count),
+		.increment = le64_get(cp->cp_nblk_inc),
+		.snapshot = checkpoint_is_snapshot(cp),
+	};
+	p->snapshots += checkpoint_is_snapshot(cp);
+	return 0;
+}
+
+static int collect(struct past *p, struct volume *vol)
+{
+	struct context *cx = &p->tool->cx;
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint cp;
+	int ret = cptable_cursor_open(&cur, cx, vol);
+
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		ret = add(p, &cp);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	cptable_cursor_close(&cur);
+	return ret;
+}
+
+static double bytes_of(const struct past *p, const struct past_entry *e)
+{
+	return (double)e->blocks * (double)p->block_size;
+}
+
+/* Fills POINTS of all, or of snapshots, and widens the axes of C. */
+static size_t take_points(const struct past *p, bool snapshots,
+			  struct chart *c, struct chart_point *points)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < p->count; i++) {
+		const struct past_entry *e = &p->entries[i];
+		double x = (double)e->created, y = bytes_of(p, e);
+
+		if (snapshots && !e->snapshot)
+			continue;
+		if (x < c->x.min || !i)
+			c->x.min = x;
+		if (x > c->x.max || !i)
+			c->x.max = x;
+		if (y > c->y.max)
+			c->y.max = y;
+		points[n++] = (struct chart_point){ x, y };
+	}
+	return n;
+}
+
+static int draw(const struct past *p)
+{
+	struct chart c = {
+		.x = { "time of the checkpoint, UTC", CHART_TIME, 0, 0 },
+		.y = { "size of all files", CHART_BYTES, 0, 0 },
+		.width = WIDTH,
+		.height = HEIGHT,
+	};
+	struct chart_point *points = calloc(2 * p->count, sizeof(*points));
+	struct chart_series series[2] = {
+		{ .name = "checkpoints", .points = points },
+		{ .name = "snapshots", .dots = true },
+	};
+	struct report *r = &p->tool->report;
+
+	if (!points)
+		return fail(&p->tool->cx, -ENOMEM, "plot of checkpoints");
+	series[0].count = take_points(p, false, &c, points);
+	series[1].points = points + series[0].count;
+	series[1].count = take_points(p, true, &c, points + series[0].count);
+	svg_begin_inline(r->out, WIDTH, HEIGHT, "Checkpoints over time");
+	chart_lines(r->out, &c, series, p->snapshots ? 2 : 1);
+	svg_end(r->out);
+	free(points);
+	return 0;
+}
+
+static void put_table(const struct past *p)
+{
+	size_t i, skipped = 0;
+	struct table t;
+
+	table_begin(&t, &p->tool->report, "checkpoints", past_columns, PAST_COLUMNS);
+	for (i = 0; i < p->count; i++) {
+		const struct past_entry *e = &p->entries[i];
+
+		skipped += e->snapshot;
+		if (p->count - i > NEWEST &&
+		    (!e->snapshot || p->snapshots - skipped >= SNAPSHOTS))
+			continue;
+		table_row(&t, (struct value[]){
+			[CNO] = value_u64(e->cno),
+			[CREATED] = value_u64(e->created),
+			[SNAPSHOT] = value_bool(e->snapshot),
+			[SIZE] = value_u64(e->blocks * p->block_size),
+			[INODES] = value_u64(e->inodes),
+			[INCREMENT] = value_u64(e->increment * p->block_size),
+		});
+	}
+	table_end(&t);
+}
+
+/*
+ * Reports the snapshots and the newest checkpoints; on a page with a plot of
+ * all.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+static int report_past_put(struct tool *tool, const struct dump_image *im)
+{
+	struct past p = {
+		.tool = tool,
+		.block_size = im->vol->geo.block_size,
+	};
+	struct report *r = &tool->report;
+	int ret = collect(&p, im->vol);
+
+	report_begin(r, "past", "Checkpoints");
+	if (!ret && p.count && report_is_text(r))
+		ret = draw(&p);
+	if (!ret) {
+		report_u64(r, "count", "Checkpoints", p.count);
+		report_u64(r, "snapshots", "Snapshots", p.snapshots);
+		report_text(r, "Snapshots, and the newest checkpoints:");
+		put_table(&p);
+	}
+	report_end(r);
+	free(p.entries);
+	return ret;
+}
+
+/*
+ * The findings of a check, in a report.
+ *
+ * They are put as they come and not kept; the verdict follows them.
+ */
+
+#define ROWS_MOST 500		/* of a page */
+
+enum { RULE, SEVERITY, PLACE, TEXT, DETAIL, FINDING_COLUMNS };
+
+static const struct column finding_columns[FINDING_COLUMNS] = {
+	[RULE] = { "rule", "RULE", VALUE_STRING, 0 },
+	[SEVERITY] = { "severity", "SEVERITY", VALUE_STRING, 0 },
+	[PLACE] = { "place", "PLACE", VALUE_STRING, 0 },
+	[TEXT] = { "text", "WHAT IS WRONG", VALUE_STRING, 0 },
+	[DETAIL] = { "detail", "DETAIL", VALUE_STRING, 0 },
+};
+
+struct checking {
+	struct tool *tool;
+	struct table table;
+	uint64_t rows;
+};
+
+static void put_row(struct checking *k, const struct finding *f)
+{
+	const struct rule_info *rule = rule_info(f->rule);
+	char place[PLACE_TEXT_MAX];
+
+	if (!k->rows++)
+		table_begin(&k->table, &k->tool->report, "findings",
+			    finding_columns, FINDING_COLUMNS);
+	if (k->rows > ROWS_MOST)
+		return;
+	place_text(&f->place, place);
+	table_row(&k->table, (struct value[]){
+		[RULE] = value_string(rule->slug),
+		[SEVERITY] = value_string(findprint_severity(rule->severity)),
+		[PLACE] = value_string(place),
+		[TEXT] = value_string(rule->text),
+		[DETAIL] = value_string(f->detail),
+	});
+}
+
+static void take(void *arg, const struct finding *f)
+{
+	struct checking *k = arg;
+
+	if (report_is_text(&k->tool->report))
+		put_row(k, f);
+	else
+		findprint_finding(&k->tool->report, f);
+}
+
+static void show_progress(void *arg, uint64_t done)
+{
+	struct checking *k = arg;
+	struct progress *p = &k->tool->progress;
+
+	progress_update(p, p->total && done > p->total ? p->total : done);
+}
+
+static void begin_pass(void *arg, const struct pass *pass, uint64_t total)
+{
+	struct checking *k = arg;
+
+	progress_begin(&k->tool->progress, pass->doing, total, false);
+}
+
+static void end_pass(void *arg)
+{
+	struct checking *k = arg;
+
+	progress_end(&k->tool->progress);
+}
+
+static void put_verdict(struct report *r, const struct findings *f, bool whole)
+{
+	uint64_t errors = findings_count_severity(f, RULE_ERROR);
+	uint64_t all = findings_count_severity(f, RULE_WARNING);
+
+	report_string(r, "verdict", "Verdict",
+		      !whole ? "the volume cannot be opened" :
+		      errors ? "damaged" : all ? "sound, with warnings" :
+		      "sound");
+	report_u64(r, "errors", "Errors", errors);
+	report_u64(r, "warnings", "Warnings", all - errors);
+}
+
+static int run(struct checking *k, struct check *c, struct context *cx)
+{
+	const struct check_run how = {
+		.begin = begin_pass,
+		.end = end_pass,
+		.arg = k,
+	};
+	struct report *r = &k->tool->report;
+	int ret;
+
+	report_list(r, "findings");
+	ret = check_volume(c, cx, &how);
+	report_end(r);
+	if (k->rows)
+		table_end(&k->table);
+	if (k->rows > ROWS_MOST)
+		report_text(r, "%" PRIu64 " more findings are not shown; "
+			    "fsck.nilfs2 -n lists them.", k->rows - ROWS_MOST);
+	if (ret >= 0)
+		put_verdict(r, c->findings, ret == 1);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Checks the volume on DEV as `fsck.nilfs2 -n` does, and reports the findings
+ * and their number.  -ENOMEM, -EINTR.
+ */
+static int report_check_put(struct tool *tool, struct dev *dev)
+{
+	struct checking k = { .tool = tool };
+	struct check c = {
+		.dev = dev,
+		.failed_reads = dev->stats.failed_reads,
+		.progress = show_progress,
+		.progress_arg = &k,
+	};
+	int ret = findings_open(&c.findings, &tool->cx, take, &k, false);
+
+	report_begin(&tool->report, "check", "Check");
+	if (!ret)
+		ret = run(&k, &c, &tool->cx);
+	report_end(&tool->report);
+	findings_close(c.findings);
+	check_fini(&c);
+	return ret;
+}
 
 struct report_options {
 	bool fast;

@@ -6,8 +6,14 @@
 #define NILFS2_GC_SIM_SIMCLEAN_H
 
 #include "gc/plan/policy.h"
-#include "gc/sim/simtree.h"
 #include "gc/sim/simvol.h"
+
+struct simtree {
+	const struct policy_order *order;	/* borrowed: policy, segments,
+						   taken */
+	uint32_t *winners;	/* of node i the children are 2i and 2i + 1 */
+	uint32_t leaves;	/* a power of two */
+};
 
 struct simclean_config {
 	const struct policy *policy;

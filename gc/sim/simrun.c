@@ -11,12 +11,53 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/bitmap.h"
 #include "gc/sim/simcheck.h"
 #include "gc/sim/simmeta.h"
 #include "gc/sim/simpast.h"
 
 /* Steps between two checks for cancellation. */
 #define PATIENCE 0xffffu
+
+/*
+ * Dirty pages: a bit each, and where the sweep is.
+ */
+
+/* For pages 0 ... N - 1.  -ENOMEM; to be closed also then. */
+static int simdirty_open(struct simdirty *d, struct context *cx, uint64_t n)
+{
+	*d = (struct simdirty){ 0 };
+	return bitmap_init(&d->map, cx, n);
+}
+
+static void simdirty_close(struct simdirty *d)
+{
+	bitmap_fini(&d->map);
+}
+
+static void simdirty_add(struct simdirty *d, uint64_t page)
+{
+	d->count += !bitmap_test(&d->map, page);
+	bitmap_set(&d->map, page);
+}
+
+static void simdirty_drop(struct simdirty *d, uint64_t page)
+{
+	d->count -= bitmap_test(&d->map, page);
+	bitmap_clear(&d->map, page);
+}
+
+/* Takes the next one out; there must be one. */
+static uint64_t simdirty_take(struct simdirty *d)
+{
+	uint64_t page = bitmap_next_set(&d->map, d->next);
+
+	if (page == d->map.bits)
+		page = bitmap_next_set(&d->map, 0);
+	d->next = page + 1;
+	simdirty_drop(d, page);
+	return page;
+}
 
 int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
 		struct simclean *cleaner, const struct simrun_config *config)

@@ -10,9 +10,14 @@
 
 #include "base/context.h"
 #include "gc/sim/simclean.h"
-#include "gc/sim/simdirty.h"
+#include "base/bitmap.h"
 #include "gc/sim/simop.h"
 #include "gc/sim/simvol.h"
+
+struct simdirty {
+	struct bitmap map;
+	uint64_t count, next;
+};
 
 /* All times are blocks that the user writes. */
 struct simrun_config {

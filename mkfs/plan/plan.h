@@ -8,9 +8,13 @@
 
 #include "base/context.h"
 #include "disk/geometry.h"
-#include "mkfs/plan/features.h"
 #include "mkfs/plan/options.h"
 #include "mkfs/plan/zoneplan.h"
+
+/* The words of the superblock. */
+struct features {
+	uint64_t compat, compat_ro, incompat;
+};
 
 #define PLAN_LABEL_MAX 80
 

@@ -24,12 +24,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "log/payload.h"
 #include "mkfs/source/attrlist.h"
-#include "mkfs/source/readpool.h"
 
 #define SMALL 8192u		/* bytes */
 #define SETTLED (10 * 60)	/* seconds without a change */
@@ -37,6 +42,203 @@
 #define BATCHES 8u		/* on their way at once */
 #define DEPTH_PER_WORKER 2
 #define POOL_PER_WORKER (4u << 20)
+
+/*
+ * Memory for small files.
+ *
+ * It is allocated in chunks, in which files follow one another, each as a
+ * payload with its content: there is no allocation per file.  A chunk is reused
+ * once no file in it is in use; since files are released in about the order in
+ * which they came, a few chunks suffice and stay in the processor's cache.
+ *
+ * Payloads outlive the source: the pool is freed when the last chunk is
+ * released.
+ */
+
+struct readpool;
+struct readpool_chunk;
+
+/*
+ * Space for WANT bytes (up to READPOOL_MOST), in *CHUNK if it has room: it is
+ * NULL at first and belongs to one thread.  NULL if all of the pool is in use,
+ * without waiting.
+ */
+#define READPOOL_MOST (16u << 10)
+
+#define CHUNK_BYTES (128u << 10)
+
+struct readpool_chunk {
+	struct readpool *pool;
+	struct readpool_chunk *next;	/* of those that are free */
+	uint32_t holders;		/* files, and the thread that fills it;
+					 * atomic */
+	uint32_t used;			/* bytes */
+	alignas(8) uint8_t bytes[CHUNK_BYTES];
+};
+
+struct readpool {
+	pthread_mutex_t lock;
+	struct readpool_chunk *free;
+	uint64_t out, most;		/* chunks that are not free; at most */
+	bool closed;
+};
+
+/* A file in a chunk. */
+struct pooled_file {
+	struct payload payload;
+	struct readpool_chunk *chunk;
+	uint32_t size, block_size;
+	uint8_t content[];
+};
+
+/* A pool of up to MOST_BYTES, of which nothing is taken yet; or NULL. */
+static struct readpool *readpool_open(uint64_t most_bytes)
+{
+	struct readpool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pthread_mutex_init(&pool->lock, NULL);
+	pool->most = most_bytes / CHUNK_BYTES;
+	return pool;
+}
+
+static void free_pool(struct readpool *pool)
+{
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+static struct readpool_chunk *take_chunk(struct readpool *pool)
+{
+	struct readpool_chunk *chunk = NULL;
+
+	pthread_mutex_lock(&pool->lock);
+	if (pool->free) {
+		chunk = pool->free;
+		pool->free = chunk->next;
+	} else if (pool->out < pool->most) {
+		chunk = malloc(sizeof(*chunk));
+	}
+	if (chunk)
+		pool->out++;
+	pthread_mutex_unlock(&pool->lock);
+	if (!chunk)
+		return NULL;
+	chunk->pool = pool;
+	chunk->holders = 1;
+	chunk->used = 0;
+	return chunk;
+}
+
+static void give_back(struct readpool_chunk *chunk)
+{
+	struct readpool *pool = chunk->pool;
+	bool last;
+
+	pthread_mutex_lock(&pool->lock);
+	pool->out--;
+	last = pool->closed && !pool->out;
+	if (pool->closed) {
+		free(chunk);
+	} else {
+		chunk->next = pool->free;
+		pool->free = chunk;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		free_pool(pool);
+}
+
+/* CHUNK, or NULL, is not filled any further. */
+static void readpool_leave(struct readpool_chunk *chunk)
+{
+	if (chunk && !__atomic_sub_fetch(&chunk->holders, 1, __ATOMIC_ACQ_REL))
+		give_back(chunk);
+}
+
+static void *readpool_place(struct readpool *pool,
+			    struct readpool_chunk **chunk, size_t want)
+{
+	struct readpool_chunk *c = *chunk;
+
+	want += sizeof(struct pooled_file);
+	if (c && CHUNK_BYTES - c->used < want) {
+		readpool_leave(c);
+		c = NULL;
+	}
+	if (!c)
+		c = take_chunk(pool);
+	*chunk = c;
+	return c ? ((struct pooled_file *)(c->bytes + c->used))->content : NULL;
+}
+
+static int fill(struct payload *payload, struct context *cx, uint64_t at,
+		uint32_t count, void *buf)
+{
+	const struct pooled_file *f = (const struct pooled_file *)payload;
+	size_t from = (size_t)at * f->block_size;
+	size_t bytes = (size_t)count * f->block_size, n = f->size - from;
+
+	(void)cx;
+	if (n > bytes)
+		n = bytes;
+	memcpy(buf, f->content + from, n);
+	memset((char *)buf + n, 0, bytes - n);
+	return 0;
+}
+
+static void release(struct payload *payload)
+{
+	readpool_leave(((struct pooled_file *)payload)->chunk);
+}
+
+static const struct payload_ops file_ops = {
+	.fill = fill,
+	.free = release,
+};
+
+/*
+ * The first SIZE bytes of the place given last from CHUNK, as a file of whole
+ * blocks; without this the place is given again.
+ */
+static struct payload *readpool_payload(struct readpool_chunk *chunk,
+					size_t size, uint32_t block_size)
+{
+	struct pooled_file *f = (struct pooled_file *)(chunk->bytes + chunk->used);
+
+	payload_init(&f->payload, &file_ops);
+	f->chunk = chunk;
+	f->size = (uint32_t)size;
+	f->block_size = block_size;
+	chunk->used += (uint32_t)((sizeof(*f) + size + 7) & ~(size_t)7);
+	__atomic_fetch_add(&chunk->holders, 1, __ATOMIC_RELAXED);
+	return &f->payload;
+}
+
+/*
+ * Closes the pool; chunks in use are freed when they are released.  NULL is
+ * accepted.
+ */
+static void readpool_close(struct readpool *pool)
+{
+	struct readpool_chunk *chunk;
+	bool last;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	while (pool->free) {
+		chunk = pool->free;
+		pool->free = chunk->next;
+		free(chunk);
+	}
+	pool->closed = true;
+	last = !pool->out;
+	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		free_pool(pool);
+}
 
 /* What one job does. */
 struct batch {

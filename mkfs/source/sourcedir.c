@@ -19,13 +19,143 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "mkfs/source/pathtail.h"
-#include "mkfs/source/sourceopen.h"
+#include "base/text.h"
+
+/*
+ * Opening files and directories of a source.
+ *
+ * Only the owner may read a file without changing its access time; for others
+ * that open fails, and is repeated without the flag.  For directories this is
+ * tried each time, for files once: there are many of them.
+ */
+
+/*
+ * Opens directory NAME at FD, with FLAGS more; *ST is as statx() has it.
+ * -errno.
+ */
+static int sourceopen_directory(int fd, const char *name, int flags,
+				struct statx *st)
+{
+	int opened, err;
+
+	flags |= O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	opened = openat(fd, name, flags | O_NOATIME);
+	if (opened < 0 && errno == EPERM)
+		opened = openat(fd, name, flags);
+	if (opened < 0)
+		return -errno;
+	if (!statx(opened, "", AT_EMPTY_PATH, STATX_BASIC_STATS, st))
+		return opened;
+	err = -errno;
+	close(opened);
+	return err;
+}
+
+/*
+ * Do not block on a file that has become a FIFO.  If another process has a
+ * lease on the file, wait as any open does.
+ */
+static int open_file(int dirfd, const char *name, int flags)
+{
+	int fd = openat(dirfd, name, flags | O_NONBLOCK);
+
+	if (fd < 0 && errno == EWOULDBLOCK)
+		fd = openat(dirfd, name, flags);
+	return fd;
+}
+
+/*
+ * Opens file NAME at FD for reading; it never follows a symbolic link, nor
+ * waits for the writer of a FIFO.  *NOATIME, shared by all threads, is
+ * O_NOATIME until that is refused.  -errno.
+ */
+static int sourceopen_file(int fd, const char *name, int *noatime)
+{
+	int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC, opened;
+	int more = __atomic_load_n(noatime, __ATOMIC_RELAXED);
+
+	opened = open_file(fd, name, flags | more);
+	if (opened < 0 && errno == EPERM && more) {
+		__atomic_store_n(noatime, 0, __ATOMIC_RELAXED);
+		opened = open_file(fd, name, flags);
+	}
+	return opened < 0 ? -errno : opened;
+}
+
+/*
+ * Paths for messages.
+ *
+ * A file knows its name and its directory, and that its own name and parent; so
+ * a path is built from its end.  Of a long path the end is kept.
+ */
+
+struct pathtail {
+	char *path;
+	size_t room;		/* bytes of PATH */
+	size_t at;		/* where the text begins for now */
+	bool cut;		/* the beginning did not fit */
+};
+
+static const char cut_mark[] = { '.', '.', '.' };
+
+/* Prepends LEN bytes of TEXT, or the end of them. */
+static void put(struct pathtail *tail, const char *text, size_t len)
+{
+	bool fits = len + sizeof(cut_mark) <= tail->at;
+
+	if (tail->cut)
+		return;
+	if (!fits) {
+		text += len - (tail->at - sizeof(cut_mark));
+		len = tail->at - sizeof(cut_mark);
+		/* Not within a character. */
+		for (; len && (*text & 0xc0) == 0x80; len--)
+			text++;
+	}
+	tail->at -= len;
+	memcpy(tail->path + tail->at, text, len);
+	if (fits)
+		return;
+	tail->cut = true;
+	tail->at -= sizeof(cut_mark);
+	memcpy(tail->path + tail->at, cut_mark, sizeof(cut_mark));
+}
+
+/* Begins a path in PATH (ROOM > 3 bytes, borrowed until the end). */
+static void pathtail_begin(struct pathtail *tail, char *path, size_t room)
+{
+	*tail = (struct pathtail){ .path = path, .room = room,
+				   .at = room - 1 };
+	path[tail->at] = '\0';
+}
+
+/*
+ * Prepends a slash and NAME (LEN bytes, up to 255), escaped.  If it does not
+ * fit it is replaced by "...", and so is all that follows.
+ */
+static void pathtail_name(struct pathtail *tail, const char *name, size_t len)
+{
+	char text[TEXT_ESCAPED_MAX(255) + 1] = "/";
+
+	if (!tail->cut)
+		put(tail, text,
+		    1 + text_escape(text + 1, sizeof(text) - 1, name, len));
+}
+
+/* Prepends TOP unchanged; the text is then PATH. */
+static void pathtail_end(struct pathtail *tail, const char *top)
+{
+	put(tail, top, strlen(top));
+	memmove(tail->path, tail->path + tail->at, tail->room - tail->at);
+}
 
 /*
  * Descriptors past 64 make the kernel's table grow, for which a process with

@@ -18,19 +18,86 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
 #include "base/array.h"
+#include "base/context.h"
 #include "disk/ondisk.h"
+#include "mkfs/populate/populate.h"
 #include "mkfs/source/attrlist.h"
 #include "mkfs/source/listing.h"
 #include "mkfs/source/readahead.h"
 #include "mkfs/source/sourcedir.h"
 #include "mkfs/source/sourcefile.h"
-#include "mkfs/source/subdirs.h"
+
+/*
+ * Pending subdirectories.
+ *
+ * There may be very many, and each is needed once: they are packed one after
+ * the other in one piece of memory.
+ */
+
+struct subdir {
+	uint64_t ino;		/* on the volume */
+	uint64_t told;		/* what the directory above says */
+	uint8_t len;
+	char name[];		/* with a NUL */
+};
+
+/* All zero: none. */
+struct subdirs {
+	char *items;		/* one after the other */
+	size_t at, bytes, room;
+};
+
+/* Of one with a name of LEN bytes, so that the next is aligned. */
+static size_t subdir_bytes(size_t len)
+{
+	return (offsetof(struct subdir, name) + len + 1 + 7) & ~(size_t)7;
+}
+
+/* Appends NAME, whose own number is TOLD in the source.  -ENOMEM. */
+static int subdirs_add(struct subdirs *s, struct context *cx,
+		       const struct populate_name *name, uint64_t told)
+{
+	size_t bytes = subdir_bytes(name->len);
+	struct subdir *subdir;
+	char *items;
+
+	items = array_grow(cx, s->items, &s->room, s->bytes + bytes, 1);
+	if (!items)
+		return -ENOMEM;
+	s->items = items;
+	subdir = (struct subdir *)(items + s->bytes);
+	subdir->ino = name->ino;
+	subdir->told = told;
+	subdir->len = name->len;
+	memcpy(subdir->name, name->name, name->len + 1u);
+	s->bytes += bytes;
+	return 0;
+}
+
+/* The next one, valid until subdirs_fini(), or NULL. */
+static const struct subdir *subdirs_next(struct subdirs *s)
+{
+	const struct subdir *subdir;
+
+	if (s->at == s->bytes)
+		return NULL;
+	subdir = (const struct subdir *)(s->items + s->at);
+	s->at += subdir_bytes(subdir->len);
+	return subdir;
+}
+
+static void subdirs_fini(struct subdirs *s)
+{
+	free(s->items);
+}
 
 /* A directory with subdirectories. */
 struct level {
