@@ -12,17 +12,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "base/context.h"
 #include "cli/range.h"
 #include "disk/segsum.h"
-#include "dump/datentry.h"
+#include "dump/held.h"
 #include "dump/image.h"
 #include "dump/logfind.h"
 #include "dump/mapwalk.h"
 #include "dump/position.h"
-#include "vol/pathname.h"
 #include "vol/sutable.h"
+#include "vol/tree.h"
 #include "vol/volume.h"
 
 /*
@@ -49,7 +50,7 @@ enum verdict {
 
 struct verdict_facts {
 	enum verdict verdict;
-	struct datentry entry;	/* of a virtual block */
+	struct held_entry entry;	/* of a virtual block */
 	uint64_t elsewhere;	/* where the block is now, 0: nowhere */
 };
 
@@ -139,7 +140,7 @@ static int judge_virtual(struct verdict_facts *v, struct context *cx,
 {
 	int err;
 
-	err = datentry_read(&v->entry, cx, vol, held, b->vblocknr);
+	err = held_read(&v->entry, cx, vol, held, b->vblocknr);
 	if (err)
 		return err;
 	v->verdict = verdict_of(v->entry.state);
@@ -188,10 +189,9 @@ struct block_options {
 static const struct cli_option block_rows[] = {
 	{ 'c', "checkpoint", "CNO",
 	  "look for a path in this checkpoint (0: the newest with the block)",
-	  OPTION_U64, offsetof(struct block_options, cno), 0, 0, NULL, NULL },
+	  OPTION_U64, offsetof(struct block_options, cno) },
 	{ 0, "path", NULL, "look for a path of the file (reads directories)",
-	  OPTION_FLAG, offsetof(struct block_options, path), 0, 0, NULL,
-	  NULL },
+	  OPTION_FLAG, offsetof(struct block_options, path) },
 	{ 0 },
 };
 
@@ -277,10 +277,8 @@ static void say_log(struct block_view *b, const struct logfind *f,
 	report_u64(r, "index", "Number in the log", blocknr - f->log.pseg);
 	report_u64(r, "ss_seq", "Sequence number",
 		   le64_get(f->log.ss.ss_seq));
-	report_value(r, VALUE_TIME, "ss_create", "Created",
-		     value_u64(le64_get(f->log.ss.ss_create)));
-	report_value(r, VALUE_BOOL, "chained", "Follows from the start",
-		     value_bool(f->chained));
+	report_time(r, "ss_create", "Created", le64_get(f->log.ss.ss_create));
+	report_bool(r, "chained", "Follows from the start", f->chained);
 	report_end(r);
 }
 
@@ -330,7 +328,7 @@ static int find_path(struct block_view *b, uint64_t cno, uint64_t ino,
 	if (b->root.cno != cno)
 		err = root_open(&b->root, cx, b->vol, cno);
 	if (!err)
-		err = pathname_find(&b->root, cx, ino, path);
+		err = tree_find_path(&b->root, cx, ino, path);
 	if (err != -ENOENT)
 		return err;
 	fail_clear(cx);
@@ -354,7 +352,7 @@ static int say_path(struct block_view *b, uint64_t ino,
 	report_string(r, "path", "Path", path);
 	report_value(r, VALUE_U64, "path_cno", "Path in checkpoint",
 		     cno ? value_u64(cno) : value_absent());
-	pathname_free(path);
+	free(path);
 	return 0;
 }
 
@@ -388,8 +386,7 @@ static void say_verdict(struct block_view *b, const struct verdict_facts *v)
 	struct report *r = &b->tool->report;
 
 	report_begin(r, "use", "Use");
-	report_value(r, VALUE_BOOL, "live", "Live",
-		     value_bool(verdict_is_live(v->verdict)));
+	report_bool(r, "live", "Live", verdict_is_live(v->verdict));
 	report_string(r, "state", "State", verdict_name(v->verdict));
 	report_string(r, "why", "Because", verdict_text(v->verdict));
 	if (v->elsewhere)
@@ -431,8 +428,8 @@ static int say_contents(struct block_view *b, uint64_t blocknr)
 		return err;
 	say_log(b, &f, blocknr);
 	if (f.part == LOGFIND_SUPER_ROOT)
-		report_value(r, VALUE_BOOL, "latest", "The latest super root",
-			     value_bool(blocknr == b->vol->latest.super_root));
+		report_bool(r, "latest", "The latest super root",
+			    blocknr == b->vol->latest.super_root);
 	if (f.part != LOGFIND_PAYLOAD)
 		return 0;
 	return say_payload(b, &f.block, blocknr);

@@ -20,16 +20,15 @@ struct bmap_options {
 
 static const struct cli_option bmap_rows[] = {
 	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct bmap_options, checkpoint), 0, 0, NULL,
-	  NULL },
+	  OPTION_U64, offsetof(struct bmap_options, checkpoint) },
 	{ 'b', "blocks", NULL, "one line for each block", OPTION_FLAG,
-	  offsetof(struct bmap_options, blocks), 0, 0, NULL, NULL },
+	  offsetof(struct bmap_options, blocks) },
 	{ 0, "nodes", NULL, "show the nodes of the B-tree too", OPTION_FLAG,
-	  offsetof(struct bmap_options, nodes), 0, 0, NULL, NULL },
+	  offsetof(struct bmap_options, nodes) },
 	{ 0, "holes", NULL, "show holes too", OPTION_FLAG,
-	  offsetof(struct bmap_options, holes), 0, 0, NULL, NULL },
+	  offsetof(struct bmap_options, holes) },
 	{ 's', "summary", NULL, "only the sums", OPTION_FLAG,
-	  offsetof(struct bmap_options, summary), 0, 0, NULL, NULL },
+	  offsetof(struct bmap_options, summary) },
 	{ 0 },
 };
 
@@ -39,13 +38,13 @@ enum {
 };
 
 static const struct column columns[] = {
-	[RUN_OFFSET] = { "blkoff", "OFFSET", VALUE_U64, 10, NULL },
-	[RUN_LAST] = { "last_blkoff", "LAST", VALUE_U64, 10, NULL },
-	[RUN_BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 8, NULL },
-	[RUN_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 10, NULL },
-	[RUN_BLOCK] = { "blocknr", "BLOCK", VALUE_U64, 10, NULL },
-	[RUN_LEVEL] = { "level", "LEVEL", VALUE_U64, 5, NULL },
-	[RUN_KIND] = { "kind", "KIND", VALUE_STRING, 0, NULL },
+	[RUN_OFFSET] = { "blkoff", "OFFSET", VALUE_U64, 10 },
+	[RUN_LAST] = { "last_blkoff", "LAST", VALUE_U64, 10 },
+	[RUN_BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 8 },
+	[RUN_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 10 },
+	[RUN_BLOCK] = { "blocknr", "BLOCK", VALUE_U64, 10 },
+	[RUN_LEVEL] = { "level", "LEVEL", VALUE_U64, 5 },
+	[RUN_KIND] = { "kind", "KIND", VALUE_STRING, 0 },
 };
 
 struct bmap {

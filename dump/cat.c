@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,12 +24,11 @@ struct cat_options {
 };
 
 static const struct cli_option cat_rows[] = {
-	{'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	 OPTION_U64, offsetof(struct cat_options, checkpoint), 0, 0, NULL,
-	 NULL},
-	{0, "recover", NULL, "show files as the next mount would recover them",
-	 OPTION_FLAG, offsetof(struct cat_options, recover), 0, 0, NULL, NULL},
-	{0},
+	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
+	  OPTION_U64, offsetof(struct cat_options, checkpoint) },
+	{ 0, "recover", NULL, "show files as the next mount would recover them",
+	  OPTION_FLAG, offsetof(struct cat_options, recover) },
+	{ 0 },
 };
 
 struct cat {

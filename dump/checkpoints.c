@@ -40,16 +40,16 @@ static const struct value_flag cp_flags[] = {
 };
 
 static const struct column columns[COLUMNS] = {
-	[CNO] = { "checkpoint", "CNO", VALUE_U64, 8, NULL },
-	[CREATED] = { "created", "CREATED", VALUE_TIME, 19, NULL },
-	[MODE] = { "mode", "MODE", VALUE_STRING, 4, NULL },
-	[MINOR] = { "minor", "MINOR", VALUE_BOOL, 5, NULL },
+	[CNO] = { "checkpoint", "CNO", VALUE_U64, 8 },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 19 },
+	[MODE] = { "mode", "MODE", VALUE_STRING, 4 },
+	[MINOR] = { "minor", "MINOR", VALUE_BOOL, 5 },
 	[FLAGS] = { "cp_flags", NULL, VALUE_FLAGS, 0, cp_flags },
-	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 9, NULL },
-	[INCREMENT] = { "increment", "INCREMENT", VALUE_U64, 9, NULL },
-	[INODES] = { "inodes", "INODES", VALUE_U64, 8, NULL },
-	[UNIQUE] = { "unique_blocks", "UNIQUE", VALUE_U64, 9, NULL },
-	[HELD] = { "held_blocks", "HELD", VALUE_U64, 9, NULL },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 9 },
+	[INCREMENT] = { "increment", "INCREMENT", VALUE_U64, 9 },
+	[INODES] = { "inodes", "INODES", VALUE_U64, 8 },
+	[UNIQUE] = { "unique_blocks", "UNIQUE", VALUE_U64, 9 },
+	[HELD] = { "held_blocks", "HELD", VALUE_U64, 9 },
 };
 
 /* Checkpoints by number, and what each keeps that the others do not. */
@@ -225,16 +225,14 @@ static int checkpoints_run(struct tool *tool, const void *options)
 #define AT(member) offsetof(struct checkpoints_options, member)
 
 static const struct cli_option checkpoints_rows[] = {
-	{ 'a', "all", NULL, "minor checkpoints too", OPTION_FLAG, AT(all), 0,
-	  0, NULL, NULL },
+	{ 'a', "all", NULL, "minor checkpoints too", OPTION_FLAG, AT(all) },
 	{ 's', "snapshots", NULL, "only snapshots", OPTION_FLAG,
-	  AT(snapshots), 0, 0, NULL, NULL },
-	{ 'r', "reverse", NULL, "newest first", OPTION_FLAG, AT(reverse),
-	  0, 0, NULL, NULL },
+	  AT(snapshots) },
+	{ 'r', "reverse", NULL, "newest first", OPTION_FLAG, AT(reverse) },
 	{ 'n', "lines", "N", "no more than N checkpoints", OPTION_U64,
-	  AT(lines), 0, 0, NULL, NULL },
+	  AT(lines) },
 	{ 0, "fast", NULL, "do not count blocks that deleting one would free",
-	  OPTION_FLAG, AT(fast), 0, 0, NULL, NULL },
+	  OPTION_FLAG, AT(fast) },
 	{ 0 },
 };
 

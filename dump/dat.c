@@ -13,8 +13,8 @@
 
 #include "cli/range.h"
 #include "disk/dat.h"
-#include "dump/datentry.h"
 #include "dump/fields.h"
+#include "dump/held.h"
 #include "dump/image.h"
 #include "dump/mapwalk.h"
 #include "dump/position.h"
@@ -27,20 +27,20 @@ struct dat_options {
 
 static const struct cli_option dat_rows[] = {
 	{ 'a', "all", NULL, "every entry in use", OPTION_FLAG,
-	  offsetof(struct dat_options, all), 0, 0, NULL, NULL },
+	  offsetof(struct dat_options, all) },
 	{ 'f', "free", NULL, "in ranges, show entries not in use too",
-	  OPTION_FLAG, offsetof(struct dat_options, free), 0, 0, NULL, NULL },
+	  OPTION_FLAG, offsetof(struct dat_options, free) },
 	{ 0 },
 };
 
 enum { COL_VBLOCK, COL_BLOCK, COL_START, COL_END, COL_STATE, COL_COUNT };
 
 static const struct column columns[] = {
-	[COL_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 10, NULL },
-	[COL_BLOCK] = { "de_blocknr", "BLOCK", VALUE_U64, 10, NULL },
-	[COL_START] = { "de_start", "START", VALUE_U64, 8, NULL },
-	[COL_END] = { "de_end", "END", VALUE_U64, 8, NULL },
-	[COL_STATE] = { "state", "STATE", VALUE_STRING, 0, NULL },
+	[COL_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 10 },
+	[COL_BLOCK] = { "de_blocknr", "BLOCK", VALUE_U64, 10 },
+	[COL_START] = { "de_start", "START", VALUE_U64, 8 },
+	[COL_END] = { "de_end", "END", VALUE_U64, 8 },
+	[COL_STATE] = { "state", "STATE", VALUE_STRING, 0 },
 };
 
 struct dat {
@@ -122,7 +122,7 @@ static int cut_range(struct dat *d, struct range *range)
 static int show_range(struct dat *d, struct range range)
 {
 	struct context *cx = &d->tool->cx;
-	struct datentry e;
+	struct held_entry e;
 	uint64_t v;
 	int err;
 
@@ -135,7 +135,7 @@ static int show_range(struct dat *d, struct range range)
 	table_begin(&d->table, &d->tool->report, "entries", columns,
 		    COL_COUNT);
 	for (v = range.first; !err && v <= range.last; v++) {
-		err = datentry_read(&e, cx, d->vol, &d->held, v);
+		err = held_read(&e, cx, d->vol, &d->held, v);
 		if (!err && e.exists && (e.used || d->free))
 			put_row(d, v, &e.de, e.state);
 		if (!err)
@@ -149,10 +149,10 @@ static int show_one(struct dat *d, uint64_t vblocknr)
 {
 	struct report *r = &d->tool->report;
 	struct position place = { .ino = 0 };
-	struct datentry e;
+	struct held_entry e;
 	int err;
 
-	err = datentry_read(&e, &d->tool->cx, d->vol, &d->held, vblocknr);
+	err = held_read(&e, &d->tool->cx, d->vol, &d->held, vblocknr);
 	if (!err)
 		err = position_of_dat_entry(&place, &d->tool->cx, d->vol,
 					 vblocknr);
@@ -162,8 +162,7 @@ static int show_one(struct dat *d, uint64_t vblocknr)
 	report_u64(r, "vblocknr", "Virtual block", vblocknr);
 	fields_report(r, field_table_find("dat_entry"), &e.de);
 	report_string(r, "state", "State", held_name(e.state));
-	report_value(r, VALUE_BOOL, "allocated", "Marked in the bitmap",
-		     value_bool(e.used));
+	report_bool(r, "allocated", "Marked in the bitmap", e.used);
 	report_u64(r, "group", "Group", e.group);
 	if (e.used)
 		held_report(r, &d->held, &e.de);

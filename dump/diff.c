@@ -7,11 +7,8 @@
  */
 #include "dump/commands.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "dump/complain.h"
 #include "dump/image.h"
 #include "dump/tree_diff.h"
 #include "out/table.h"
@@ -21,11 +18,11 @@
 enum { CHANGE, PATH, INODE_1, INODE_2, WHAT, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
-	[CHANGE] = {"change", NULL, VALUE_STRING, 0, NULL},
-	[PATH] = {"path", NULL, VALUE_STRING, 0, NULL},
-	[INODE_1] = {"inode_1", NULL, VALUE_U64, 0, NULL},
-	[INODE_2] = {"inode_2", NULL, VALUE_U64, 0, NULL},
-	[WHAT] = {"what", NULL, VALUE_FLAGS, 0, inode_diff_names},
+	[CHANGE] = { "change", NULL, VALUE_STRING, 0 },
+	[PATH] = { "path", NULL, VALUE_STRING, 0 },
+	[INODE_1] = { "inode_1", NULL, VALUE_U64, 0 },
+	[INODE_2] = { "inode_2", NULL, VALUE_U64, 0 },
+	[WHAT] = { "what", NULL, VALUE_FLAGS, 0, inode_diff_names },
 };
 
 struct output {
@@ -87,7 +84,7 @@ static void broken(void *arg, const char *path, size_t len, int err)
 {
 	struct output *o = arg;
 
-	complain(o->tool, path, len, err);
+	image_file_failed(o->tool, path, len, err);
 	o->broken = true;
 }
 

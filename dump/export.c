@@ -14,17 +14,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dump/complain.h"
+#include "base/array.h"
+#include "base/hardlinks.h"
 #include "dump/content.h"
 #include "dump/export_names.h"
 #include "dump/export_sink.h"
-#include "dump/hardlinks.h"
 #include "dump/image.h"
 #include "dump/pax.h"
 #include "dump/tar_stream.h"
-#include "dump/tree.h"
 #include "dump/tree_diff.h"
 #include "vol/symlink.h"
+#include "vol/tree.h"
 #include "vol/volume.h"
 
 struct export_options {
@@ -34,16 +34,14 @@ struct export_options {
 };
 
 static const struct cli_option export_rows[] = {
-	{'c', "checkpoint", "CNO", "export this checkpoint (0: the latest)",
-	 OPTION_U64, offsetof(struct export_options, checkpoint), 0, 0, NULL,
-	 NULL},
-	{0, "since", "CNO",
-	 "only what differs from checkpoint CNO, as a container layer",
-	 OPTION_U64, offsetof(struct export_options, since), 1, 0, NULL, NULL},
-	{0, "recover", NULL, "export what the next mount would recover",
-	 OPTION_FLAG, offsetof(struct export_options, recover), 0, 0, NULL,
-	 NULL},
-	{0},
+	{ 'c', "checkpoint", "CNO", "export this checkpoint (0: the latest)",
+	  OPTION_U64, offsetof(struct export_options, checkpoint) },
+	{ 0, "since", "CNO",
+	  "only what differs from checkpoint CNO, as a container layer",
+	  OPTION_U64, offsetof(struct export_options, since), 1 },
+	{ 0, "recover", NULL, "export what the next mount would recover",
+	  OPTION_FLAG, offsetof(struct export_options, recover) },
+	{ 0 },
 };
 
 struct export
@@ -52,7 +50,9 @@ struct export
 	struct root *root;
 	struct export_sink *sink;
 	struct tree *tree;
-	struct hardlinks links;
+	struct hardlinks links;	/* what has several names: a path, plus 1 */
+	char *paths;
+	size_t paths_used, paths_room;
 	struct export_names names;
 	struct file file;
 	struct content content;
@@ -61,6 +61,26 @@ struct export
 	char *last;	 /* of a delta: the path before */
 	uint64_t broken; /* files that were left out, or are not whole */
 };
+
+/* The path that inode INO was exported as, or NULL. */
+static const char *exported_as(const struct export *e, uint64_t ino)
+{
+	const struct hardlink *link = hardlinks_find(&e->links, 0, ino);
+
+	return link ? e->paths + link->value - 1 : NULL;
+}
+
+static int remember_path(struct export *e, const struct export_file *file)
+{
+	struct context *cx = &e->tool->cx;
+	size_t at = e->paths_used, len = strlen(file->path) + 1;
+
+	if (array_reserve(cx, &e->paths, &e->paths_room, at + len))
+		return -ENOMEM;
+	memcpy(e->paths + at, file->path, len);
+	e->paths_used += len;
+	return hardlinks_add(&e->links, cx, 0, file->ino, at + 1);
+}
 
 /* Fills FILE.  A single file is exported under its own name. */
 static void describe(struct export *e, const struct tree_item *item,
@@ -76,7 +96,7 @@ static void describe(struct export *e, const struct tree_item *item,
 		.inode = item->inode,
 	};
 	if (!directory && le16_get(item->inode->i_links_count) > 1)
-		file->linked = hardlinks_find(&e->links, item->ino);
+		file->linked = exported_as(e, item->ino);
 }
 
 /* Exports a symbolic link or a regular file, whose content is opened for it. */
@@ -120,8 +140,7 @@ static int put_file(struct export *e, struct export_file *file)
 			    (unsigned int)mode);
 	if (ret || file->linked || le16_get(file->inode->i_links_count) < 2)
 		return ret;
-	return hardlinks_add(&e->links, cx, file->ino, file->path,
-			     strlen(file->path));
+	return remember_path(e, file);
 }
 
 /* A directory that the sink is in. */
@@ -191,7 +210,7 @@ static int put_item(struct export *e, const struct tree_item *item)
 		ret = put_entry(e, item);
 	}
 	if (ret > 0) {
-		complain(e->tool, item->path, item->path_len, -ret);
+		image_file_failed(e->tool, item->path, item->path_len, -ret);
 		e->broken++;
 	}
 	return ret < 0 ? ret : 0;
@@ -277,7 +296,7 @@ static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
 		ret = b ? put_difference(e, text, b)
 			: e->sink->ops->remove(e->sink, cx, text + 1);
 	if (ret > 0) {
-		complain(e->tool, path, len, -ret);
+		image_file_failed(e->tool, path, len, -ret);
 		e->broken++;
 	}
 	free(e->last);
@@ -289,7 +308,7 @@ static void difference_broken(void *arg, const char *path, size_t len, int err)
 {
 	struct export *e = arg;
 
-	complain(e->tool, path, len, err);
+	image_file_failed(e->tool, path, len, err);
 	e->broken++;
 }
 
@@ -399,6 +418,7 @@ static int export_run(struct tool *tool, const void *options)
 				tool->argc > 2 ? tool->argv[2] : NULL, o->since);
 	image_close(&im);
 	hardlinks_fini(&e->links);
+	free(e->paths);
 	export_names_fini(&e->names);
 	free(e->last);
 	free(e->buffer);
@@ -414,9 +434,9 @@ const struct cli_command export_command = {
 		"Exports a whole checkpoint, or what is below PATH, to the "
 		"directory DIR, which\nmust be empty or not there, or to a tar "
 		"stream: FILE.tar (.tar.gz, .tar.bz2,\n.tar.xz, .tar.zst, "
-		".tar.lz4: compressed), or - for standard output. With --since "
-		"only what differs\nfrom an older checkpoint is exported, as a "
-		"layer of a container image.",
+		".tar.lz4: compressed), or - for standard output.  With "
+		"--since\nonly what differs from an older checkpoint is "
+		"exported, as a layer of a container\nimage.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,

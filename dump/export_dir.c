@@ -157,17 +157,13 @@ static struct export_dir *dir_of(struct export_sink *sink)
 
 static int remember_place(struct export_dir *d, struct context *cx)
 {
-	struct place *above;
 	struct stat st;
 
 	if (fstat(d->current, &st))
 		return export_attributes_failed(cx, "directory");
-	above = array_grow(cx, d->above, &d->room, d->depth + 1,
-			   sizeof(*above));
-	if (!above)
+	if (array_reserve(cx, &d->above, &d->room, d->depth + 1))
 		return -ENOMEM;
-	d->above = above;
-	above[d->depth++] = (struct place){st.st_dev, st.st_ino};
+	d->above[d->depth++] = (struct place){st.st_dev, st.st_ino};
 	return 0;
 }
 

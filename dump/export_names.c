@@ -65,7 +65,6 @@ static int take(struct gathering *g, struct context *cx,
 		const struct dir_entry *entry)
 {
 	uint64_t sum = sum_of(entry->name, entry->len);
-	uint64_t *grown;
 
 	if (!strcmp(entry->name, ".") || !strcmp(entry->name, ".."))
 		look_at_dots(g, entry);
@@ -73,11 +72,9 @@ static int take(struct gathering *g, struct context *cx,
 		return 0;
 	if (g->n == g->most)
 		return 1;
-	grown = array_grow(cx, g->sums, &g->room, g->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &g->sums, &g->room, g->n + 1))
 		return -ENOMEM;
-	g->sums = grown;
-	grown[g->n++] = sum;
+	g->sums[g->n++] = sum;
 	return 0;
 }
 
@@ -118,7 +115,6 @@ static int compare(const void *a, const void *b)
 static int note_twice(struct gathering *g, struct context *cx)
 {
 	struct export_level *l = g->level;
-	struct twice *grown;
 	size_t i;
 
 	if (g->n)
@@ -127,12 +123,9 @@ static int note_twice(struct gathering *g, struct context *cx)
 		if (g->sums[i] != g->sums[i - 1] ||
 		    (l->n && l->twice[l->n - 1].sum == g->sums[i]))
 			continue;
-		grown = array_grow(cx, l->twice, &l->room, l->n + 1,
-				   sizeof(*grown));
-		if (!grown)
+		if (array_reserve(cx, &l->twice, &l->room, l->n + 1))
 			return -ENOMEM;
-		l->twice = grown;
-		grown[l->n++] = (struct twice){ .sum = g->sums[i] };
+		l->twice[l->n++] = (struct twice){ .sum = g->sums[i] };
 	}
 	return 0;
 }

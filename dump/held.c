@@ -8,12 +8,16 @@
  */
 #include "dump/held.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/search.h"
 #include "disk/dat.h"
 #include "vol/cptable.h"
+#include "vol/translate.h"
+#include "vol/volume.h"
 
 static const char *const names[] = {
 	[HELD_FREE] = "free",
@@ -119,4 +123,47 @@ void held_report(struct report *r, const struct held *h,
 		 part_of(h->snapshots, h->nsnapshots, de));
 	say_part(r, "checkpoints", "In checkpoints", h->cnos,
 		 part_of(h->cnos, h->count, de));
+}
+
+/*
+ * An entry of the DAT and whether it is in use.
+ *
+ * Translation uses the entry alone; to explain a block the bitmap is needed
+ * too, because a freed number keeps its old entry.
+ */
+
+static int read_bit(struct held_entry *e, struct context *cx,
+		    struct volume *vol, uint64_t vblocknr)
+{
+	const struct palloc *palloc = &vol->dat_palloc;
+	const void *bitmap;
+	int ret;
+
+	e->group = palloc_group(palloc, vblocknr);
+	ret = file_block(&vol->dat, cx, palloc_bitmap_blkoff(palloc, e->group),
+			 &bitmap);
+	if (ret <= 0)
+		return ret;
+	e->used = palloc_bit(bitmap, palloc_group_offset(palloc, vblocknr));
+	file_put(&vol->dat, bitmap);
+	return 0;
+}
+
+int held_read(struct held_entry *e, struct context *cx, struct volume *vol,
+		  const struct held *h, uint64_t vblocknr)
+{
+	int err;
+
+	memset(e, 0, sizeof(*e));
+	err = read_bit(e, cx, vol, vblocknr);
+	if (err)
+		return err;
+	err = translate_entry(vol, cx, vblocknr, &e->de);
+	e->exists = !err;
+	if (err == -ENOENT) {
+		fail_clear(cx);
+		err = 0;
+	}
+	e->state = e->exists && e->used ? held_state(h, &e->de) : HELD_FREE;
+	return err;
 }

@@ -51,4 +51,18 @@ const char *held_name(enum held_state state);
 void held_report(struct report *r, const struct held *h,
 		 const struct nilfs_dat_entry *de);
 
+struct volume;
+
+struct held_entry {
+	bool exists;		/* the DAT has a block for it */
+	bool used;		/* the bit */
+	uint64_t group;		/* of the allocator */
+	struct nilfs_dat_entry de;	/* zeros where none exists */
+	enum held_state state;
+};
+
+/* Reads the entry of VBLOCKNR.  -EUCLEAN, -EIO. */
+int held_read(struct held_entry *e, struct context *cx, struct volume *vol,
+		  const struct held *h, uint64_t vblocknr);
+
 #endif

@@ -9,10 +9,12 @@
 #include "dump/image.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "base/text.h"
 #include "dev/devfile.h"
 #include "dev/probe.h"
+
+#define PATH_SHOWN 512
 
 static void warn_if_mounted(struct tool *tool, const char *path)
 {
@@ -72,6 +74,16 @@ int image_complain(struct tool *tool, int err)
 	report_problem(&tool->report, tool->cx.failure);
 	tool_failed(tool, NULL, err);
 	return 1;
+}
+
+/* A path may be long and contain any bytes: it is escaped and truncated. */
+void image_file_failed(struct tool *tool, const char *path, size_t len,
+		       int err)
+{
+	char text[PATH_SHOWN];
+
+	text_escape(text, sizeof(text), path, len);
+	tool_failed(tool, text, err);
 }
 
 void image_describe(const struct dump_image *im, struct segmap_volume *v,

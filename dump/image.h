@@ -46,6 +46,13 @@ void image_close(struct dump_image *im);
  */
 int image_complain(struct tool *tool, int err);
 
+/*
+ * Warns that file PATH (LEN bytes, from the disk) failed with ERR, a negative
+ * errno, and the failure text, which is then forgotten.
+ */
+void image_file_failed(struct tool *tool, const char *path, size_t len,
+		       int err);
+
 /* Fills V, whose label will be LABEL, for titles. */
 void image_describe(const struct dump_image *im, struct segmap_volume *v,
 		    char label[VOLUME_LABEL_MAX]);

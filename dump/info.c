@@ -14,6 +14,8 @@
 #include "base/checked.h"
 #include "cli/tool.h"
 #include "dev/probe.h"
+#include "dev/zone.h"
+#include "dev/zonedisk.h"
 #include "disk/segusage.h"
 #include "dump/commands.h"
 #include "dump/image.h"
@@ -33,12 +35,6 @@
 
 #define TEXT_MAX (FAILURE_TEXT_MAX + 64)
 
-static void report_bytes(struct report *r, const char *key, const char *label,
-			 uint64_t bytes)
-{
-	report_value(r, VALUE_SIZE, key, label, value_u64(bytes));
-}
-
 /* Segments that only a cleaner may use: nilfs_nrsvsegs(). */
 static uint64_t reserved_segments(const struct volume *vol)
 {
@@ -56,9 +52,9 @@ static void info_volume_report_geometry(struct volume *vol, struct report *r)
 	uint64_t segment = (uint64_t)g->blocks_per_segment << g->block_bits;
 
 	report_begin(r, "geometry", "Geometry");
-	report_bytes(r, "device_bytes", "Device", vol->dev->size);
-	report_bytes(r, "block_bytes", "Block", g->block_size);
-	report_bytes(r, "segment_bytes", "Segment", segment);
+	report_size(r, "device_bytes", "Device", vol->dev->size);
+	report_size(r, "block_bytes", "Block", g->block_size);
+	report_size(r, "segment_bytes", "Segment", segment);
 	report_u64(r, "blocks_per_segment", "Blocks per segment",
 		   g->blocks_per_segment);
 	report_u64(r, "segments", "Segments", g->nsegments);
@@ -66,9 +62,9 @@ static void info_volume_report_geometry(struct volume *vol, struct report *r)
 		   reserved_segments(vol));
 	report_u64(r, "first_data_block", "First data block",
 		   g->first_data_block);
-	report_bytes(r, "unused_bytes", "Unused tail",
-		     vol->dev->size > g->nsegments * segment ?
-		     vol->dev->size - g->nsegments * segment : 0);
+	report_size(r, "unused_bytes", "Unused tail",
+		    vol->dev->size > g->nsegments * segment ?
+		    vol->dev->size - g->nsegments * segment : 0);
 	report_u64(r, "inode_bytes", "Inode, bytes", g->inode_size);
 	report_u64(r, "dat_entry_bytes", "DAT entry, bytes", g->dat_entry_size);
 	report_u64(r, "checkpoint_bytes", "Checkpoint, bytes",
@@ -142,8 +138,7 @@ static int info_volume_report_latest(struct volume *vol, struct context *cx,
 
 	report_begin(r, "latest", "Latest state");
 	report_u64(r, "checkpoint", "Checkpoint", rec->cno);
-	report_value(r, VALUE_TIME, "written", "Written",
-		     value_u64(rec->ctime));
+	report_time(r, "written", "Written", rec->ctime);
 	report_u64(r, "super_root", "Super root at block", rec->super_root);
 	report_u64(r, "log", "Log at block", rec->pseg_start);
 	report_u64(r, "sequence", "Sequence", rec->seq);
@@ -221,11 +216,11 @@ static int report_segments(struct volume *vol, struct context *cx,
 	report_u64(r, "sh_ncleansegs", "Clean, as recorded", clean);
 	report_u64(r, "sh_ndirtysegs", "In use, as recorded",
 		   le64_get(header.sh_ndirtysegs));
-	report_bytes(r, "written_bytes", "Written",
-		     u->written << vol->geo.block_bits);
-	report_bytes(r, "free_bytes", "Free", u->clean * segment);
-	report_bytes(r, "available_bytes", "Available",
-		     u->clean > reserve ? (u->clean - reserve) * segment : 0);
+	report_size(r, "written_bytes", "Written",
+		    u->written << vol->geo.block_bits);
+	report_size(r, "free_bytes", "Free", u->clean * segment);
+	report_size(r, "available_bytes", "Available",
+		    u->clean > reserve ? (u->clean - reserve) * segment : 0);
 	return 0;
 }
 
@@ -261,14 +256,11 @@ static void report_live_counts(struct volume *vol, struct context *cx,
 	report_begin(r, "live_counts", report_is_text(r) &&
 		     !vol->geo.has_live_blks ? NULL :
 		     "Counts of live blocks");
-	report_value(r, VALUE_BOOL, "present", "Live block counts",
-		     value_bool(vol->geo.has_live_blks));
+	report_bool(r, "present", "Live block counts", vol->geo.has_live_blks);
 	if (vol->geo.has_live_blks) {
-		report_value(r, VALUE_BOOL, "tracked", "To be kept up to date",
-			     value_bool(compat &
-					NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS));
-		report_value(r, VALUE_BOOL, "exact", "Marked as exact",
-			     value_bool(exact));
+		report_bool(r, "tracked", "To be kept up to date",
+			    compat & NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS);
+		report_bool(r, "exact", "Marked as exact", exact);
 		report_value(r, VALUE_U64, "stale_segments",
 			     "Segments with impossible counts",
 			     known ? value_u64(u->stale) : value_absent());
@@ -296,32 +288,52 @@ static int info_volume_report_usage(struct volume *vol, struct context *cx,
 	return err;
 }
 
-/* Says the zones of the device at PATH, where it has any. */
-static int info_volume_report_zones(struct context *cx, const char *path,
-				    struct report *r)
+/* Zeros for DEV NULL, and in a build without libzbd. */
+static int list_zones(struct context *cx, struct dev *dev, struct report *r)
+{
+	static const struct zones nothing;
+	struct dev *disk = NULL;
+	const struct zones *z = &nothing;
+	int err = dev ? zonedisk_open(&disk, cx, dev) : 0;
+
+	if (err == -EOPNOTSUPP)
+		fail_clear(cx);
+	else if (err)
+		return err;
+	if (disk)
+		z = disk->zones;
+	report_size(r, "zone_bytes", "Zone", z->size);
+	report_size(r, "capacity_bytes", "Least capacity", z->capacity);
+	report_u64(r, "zones", "Zones", z->count);
+	report_u64(r, "conventional", "Conventional at start",
+		   z->count && z->kinds[0] == ZONE_CONVENTIONAL ?
+			   zone_run_end(z, 0) : 0);
+	report_bool(r, "last_conventional", "Conventional at end",
+		    z->count && z->kinds[z->count - 1] == ZONE_CONVENTIONAL);
+	report_u64(r, "max_active", "Active at most", z->max_active);
+	dev_close(disk);
+	return 0;
+}
+
+/* Prints the zones of DEV, opened from PATH, if it has any. */
+static int report_zones(struct context *cx, const char *path, struct dev *dev,
+			struct report *r)
 {
 	static const char *const models[] = {
 		[PROBE_ZONES_NONE] = "none",
 		[PROBE_ZONES_HOST_AWARE] = "host-aware",
 		[PROBE_ZONES_HOST_MANAGED] = "host-managed",
 	};
-	struct probe_zones z;
-	int err = probe_zoned(cx, path, &z);
+	enum probe_zone_model model;
+	int err = probe_zoned(cx, path, &model);
 
-	if (err || (z.model == PROBE_ZONES_NONE && report_is_text(r)))
+	if (err || (model == PROBE_ZONES_NONE && report_is_text(r)))
 		return err;
 	report_begin(r, "zones", "Zones");
-	report_string(r, "model", "Model", models[z.model]);
-	report_bytes(r, "zone_bytes", "Zone", z.zone_size);
-	report_bytes(r, "capacity_bytes", "Least capacity", z.zone_capacity);
-	report_u64(r, "zones", "Zones", z.zones);
-	report_u64(r, "conventional", "Conventional at start",
-		   z.conventional);
-	report_value(r, VALUE_BOOL, "last_conventional", "Conventional at end",
-		     value_bool(z.last_conventional));
-	report_u64(r, "max_active", "Active at most", z.max_active);
+	report_string(r, "model", "Model", models[model]);
+	err = list_zones(cx, model == PROBE_ZONES_NONE ? NULL : dev, r);
 	report_end(r);
-	return 0;
+	return err;
 }
 
 static int note(struct tool *tool, int err, int *status)
@@ -344,8 +356,8 @@ static int report_volume(struct tool *tool, struct volume *vol)
 		err = note(tool, info_volume_report_usage(vol, cx, r),
 			   &status);
 	if (!err)
-		err = note(tool, info_volume_report_zones(cx, tool->argv[0],
-							  r), &status);
+		err = note(tool, report_zones(cx, tool->argv[0], vol->dev, r),
+			   &status);
 	return err ? err : status;
 }
 

@@ -173,8 +173,7 @@ static void report_other(const struct info_super *s, struct report *r,
 
 	report_string(r, "other", "Other usable", text);
 	if (!report_is_text(r))
-		report_value(r, VALUE_BOOL, "other_could_take_over", "",
-			     value_bool(could));
+		report_bool(r, "other_could_take_over", "", could);
 }
 
 void info_super_report_choice(const struct info_super *s,
@@ -272,19 +271,14 @@ void info_super_report_state(const struct nilfs_super_block *sb,
 	unsigned int state = le16_get(sb->s_state);
 
 	report_begin(r, "state", "State");
-	report_value(r, VALUE_BOOL, "clean", "Unmounted cleanly",
-		     value_bool(state & NILFS_VALID_FS));
-	report_value(r, VALUE_BOOL, "error", "Errors were found",
-		     value_bool(state & NILFS_ERROR_FS));
-	report_value(r, VALUE_BOOL, "resize", "Resize under way",
-		     value_bool(state & NILFS_RESIZE_FS));
-	report_value(r, VALUE_TIME, "created", "Created",
-		     value_u64(le64_get(sb->s_ctime)));
+	report_bool(r, "clean", "Unmounted cleanly", state & NILFS_VALID_FS);
+	report_bool(r, "error", "Errors were found", state & NILFS_ERROR_FS);
+	report_bool(r, "resize", "Resize under way", state & NILFS_RESIZE_FS);
+	report_time(r, "created", "Created", le64_get(sb->s_ctime));
 	report_value(r, VALUE_TIME, "mounted", "Last mounted",
 		     le64_get(sb->s_mtime) ?
 		     value_u64(le64_get(sb->s_mtime)) : value_absent());
-	report_value(r, VALUE_TIME, "written", "Last written",
-		     value_u64(le64_get(sb->s_wtime)));
+	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
 	report_u64(r, "mounts", "Mounts", le16_get(sb->s_mnt_count));
 	report_end(r);
 }

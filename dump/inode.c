@@ -23,8 +23,7 @@ struct inode_options {
 
 static const struct cli_option inode_rows[] = {
 	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct inode_options, checkpoint), 0, 0, NULL,
-	  NULL },
+	  OPTION_U64, offsetof(struct inode_options, checkpoint) },
 	{ 0 },
 };
 
@@ -150,8 +149,7 @@ static int show(struct tool *tool, struct root *root, const struct subject *s)
 	report_begin(r, "inode", NULL);
 	report_u64(r, "ino", "Inode", s->ino);
 	report_u64(r, "cno", "Checkpoint", root->cno);
-	report_value(r, VALUE_BOOL, "allocated", "In use",
-		     value_bool(s->allocated));
+	report_bool(r, "allocated", "In use", s->allocated);
 	fields_report(r, field_table_find("inode"), &s->inode);
 	report_begin(r, "meaning", "Which means");
 	say_meaning(tool, s);

@@ -10,7 +10,6 @@
  */
 #include "dump/inode_diff.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 

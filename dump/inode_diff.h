@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "dump/inoset.h"
+#include "base/inoset.h"
 #include "out/value.h"
 #include "vol/root.h"
 

@@ -25,14 +25,13 @@ struct logs_options {
 
 static const struct cli_option logs_rows[] = {
 	{ 'b', "blocks", NULL, "show every block (as -v does)", OPTION_FLAG,
-	  offsetof(struct logs_options, blocks), 0, 0, NULL, NULL },
+	  offsetof(struct logs_options, blocks) },
 	{ 's', "short", NULL, "show one line for each log", OPTION_FLAG,
-	  offsetof(struct logs_options, brief), 0, 0, NULL, NULL },
+	  offsetof(struct logs_options, brief) },
 	{ 0, "stale", NULL, "also look for logs that are not in use",
-	  OPTION_FLAG, offsetof(struct logs_options, stale), 0, 0, NULL, NULL },
+	  OPTION_FLAG, offsetof(struct logs_options, stale) },
 	{ 0, "verify", NULL, "also check the checksum of each payload",
-	  OPTION_FLAG, offsetof(struct logs_options, verify), 0, 0, NULL,
-	  NULL },
+	  OPTION_FLAG, offsetof(struct logs_options, verify) },
 	{ 0 },
 };
 

@@ -38,27 +38,27 @@ enum {
 };
 
 static const struct column row_columns[] = {
-	[ROW_SEGMENT] = { "segment", "SEGMENT", VALUE_U64, 7, NULL },
-	[ROW_BLOCK] = { "blocknr", "BLOCK", VALUE_U64, 10, NULL },
-	[ROW_SEQ] = { "ss_seq", "SEQ", VALUE_U64, 6, NULL },
-	[ROW_CREATED] = { "ss_create", "CREATED", VALUE_TIME, 19, NULL },
-	[ROW_BLOCKS] = { "ss_nblocks", "BLOCKS", VALUE_U64, 6, NULL },
-	[ROW_FILES] = { "ss_nfinfo", "FILES", VALUE_U64, 5, NULL },
-	[ROW_NEXT] = { "ss_next", "NEXT", VALUE_U64, 10, NULL },
-	[ROW_CNO] = { "ss_cno", "CNO", VALUE_U64, 6, NULL },
-	[ROW_STATE] = { "state", "STATE", VALUE_STRING, 7, NULL },
-	[ROW_SUMMARY] = { "sumsum_is_right", "SUMSUM", VALUE_BOOL, 6, NULL },
-	[ROW_PAYLOAD] = { "datasum_is_right", "DATASUM", VALUE_BOOL, 7, NULL },
+	[ROW_SEGMENT] = { "segment", "SEGMENT", VALUE_U64, 7 },
+	[ROW_BLOCK] = { "blocknr", "BLOCK", VALUE_U64, 10 },
+	[ROW_SEQ] = { "ss_seq", "SEQ", VALUE_U64, 6 },
+	[ROW_CREATED] = { "ss_create", "CREATED", VALUE_TIME, 19 },
+	[ROW_BLOCKS] = { "ss_nblocks", "BLOCKS", VALUE_U64, 6 },
+	[ROW_FILES] = { "ss_nfinfo", "FILES", VALUE_U64, 5 },
+	[ROW_NEXT] = { "ss_next", "NEXT", VALUE_U64, 10 },
+	[ROW_CNO] = { "ss_cno", "CNO", VALUE_U64, 6 },
+	[ROW_STATE] = { "state", "STATE", VALUE_STRING, 7 },
+	[ROW_SUMMARY] = { "sumsum_is_right", "SUMSUM", VALUE_BOOL, 6 },
+	[ROW_PAYLOAD] = { "datasum_is_right", "DATASUM", VALUE_BOOL, 7 },
 	[ROW_FLAGS] = { "ss_flags", "FLAGS", VALUE_FLAGS, 0, flag_names },
 };
 
 enum { FILE_INO, FILE_CNO, FILE_BLOCKS, FILE_DATA, FILE_COUNT };
 
 static const struct column file_columns[] = {
-	[FILE_INO] = { "fi_ino", "INO", VALUE_U64, 8, NULL },
-	[FILE_CNO] = { "fi_cno", "CNO", VALUE_U64, 8, NULL },
-	[FILE_BLOCKS] = { "fi_nblocks", "BLOCKS", VALUE_U64, 6, NULL },
-	[FILE_DATA] = { "fi_ndatablk", "DATA", VALUE_U64, 6, NULL },
+	[FILE_INO] = { "fi_ino", "INO", VALUE_U64, 8 },
+	[FILE_CNO] = { "fi_cno", "CNO", VALUE_U64, 8 },
+	[FILE_BLOCKS] = { "fi_nblocks", "BLOCKS", VALUE_U64, 6 },
+	[FILE_DATA] = { "fi_ndatablk", "DATA", VALUE_U64, 6 },
 };
 
 enum {
@@ -67,13 +67,13 @@ enum {
 };
 
 static const struct column block_columns[] = {
-	[BLOCK_BLOCKNR] = { "blocknr", "BLOCK", VALUE_U64, 10, NULL },
-	[BLOCK_INDEX] = { "index", "INDEX", VALUE_U64, 5, NULL },
-	[BLOCK_INO] = { "ino", "INO", VALUE_U64, 6, NULL },
-	[BLOCK_OFFSET] = { "blkoff", "OFFSET", VALUE_U64, 8, NULL },
-	[BLOCK_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 8, NULL },
-	[BLOCK_LEVEL] = { "level", "LEVEL", VALUE_U64, 5, NULL },
-	[BLOCK_KIND] = { "kind", "KIND", VALUE_STRING, 0, NULL },
+	[BLOCK_BLOCKNR] = { "blocknr", "BLOCK", VALUE_U64, 10 },
+	[BLOCK_INDEX] = { "index", "INDEX", VALUE_U64, 5 },
+	[BLOCK_INO] = { "ino", "INO", VALUE_U64, 6 },
+	[BLOCK_OFFSET] = { "blkoff", "OFFSET", VALUE_U64, 8 },
+	[BLOCK_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 8 },
+	[BLOCK_LEVEL] = { "level", "LEVEL", VALUE_U64, 5 },
+	[BLOCK_KIND] = { "kind", "KIND", VALUE_STRING, 0 },
 };
 
 /* What was found out about a log before anything is said. */
@@ -177,8 +177,8 @@ static void say_header(struct logs_view *view, const struct log_facts *f)
 			    &f->log->ss, le16_get(f->log->ss.ss_bytes));
 	report_u64(r, "summary_blocks", "Summary blocks",
 		   segsum_nsumblk(&view->vol->geo, &f->log->ss));
-	report_value(r, VALUE_BOOL, "sumsum_is_right", "ss_sumsum is right",
-		     value_bool(f->sumsum_right));
+	report_bool(r, "sumsum_is_right", "ss_sumsum is right",
+		    f->sumsum_right);
 	report_value(r, VALUE_BOOL, "datasum_is_right", "ss_datasum is right",
 		     f->datasum_right);
 }
@@ -200,13 +200,12 @@ static int say_super_root(struct logs_view *view, const struct log *log)
 	rule = superroot_check(&view->vol->geo, block);
 	report_begin(r, "super_root", "Super root");
 	report_u64(r, "blocknr", "Block", blocknr);
-	report_value(r, VALUE_BOOL, "is_right", "Size and sum are right",
-		     value_bool(rule == RULE_OK));
+	report_bool(r, "is_right", "Size and sum are right", rule == RULE_OK);
 	report_u64(r, "sr_bytes", "sr_bytes", le16_get(sr->sr_bytes));
 	report_value(r, VALUE_HEX, "sr_flags", "sr_flags",
 		     value_u64(le16_get(sr->sr_flags)));
-	report_value(r, VALUE_TIME, "sr_nongc_ctime", "sr_nongc_ctime",
-		     value_u64(le64_get(sr->sr_nongc_ctime)));
+	report_time(r, "sr_nongc_ctime", "sr_nongc_ctime",
+		    le64_get(sr->sr_nongc_ctime));
 	report_end(r);
 	cache_put(view->vol->cache, block);
 	if (rule != RULE_OK)

@@ -18,12 +18,11 @@
 #include "base/timefmt.h"
 #include "cli/tool.h"
 #include "disk/inode.h"
-#include "dump/complain.h"
 #include "dump/image.h"
-#include "dump/tree.h"
 #include "out/number.h"
 #include "out/table.h"
 #include "vol/symlink.h"
+#include "vol/tree.h"
 #include "vol/volume.h"
 
 /*
@@ -68,14 +67,14 @@ enum {
 };
 
 static const struct column text_columns[T_COUNT] = {
-	[T_INODE] = {"inode", "INODE", VALUE_U64, 8, NULL},
-	[T_MODE] = {"mode", "MODE", VALUE_PLAIN, 10, NULL},
-	[T_LINKS] = {"links", "LINKS", VALUE_U64, 5, NULL},
-	[T_UID] = {"uid", "UID", VALUE_U64, 5, NULL},
-	[T_GID] = {"gid", "GID", VALUE_U64, 5, NULL},
-	[T_SIZE] = {"size", "        SIZE", VALUE_PLAIN, 12, NULL},
-	[T_MTIME] = {"mtime", "MODIFIED", VALUE_PLAIN, 20, NULL},
-	[T_NAME] = {"name", "NAME", VALUE_STRING, 0, NULL},
+	[T_INODE] = { "inode", "INODE", VALUE_U64, 8 },
+	[T_MODE] = { "mode", "MODE", VALUE_PLAIN, 10 },
+	[T_LINKS] = { "links", "LINKS", VALUE_U64, 5 },
+	[T_UID] = { "uid", "UID", VALUE_U64, 5 },
+	[T_GID] = { "gid", "GID", VALUE_U64, 5 },
+	[T_SIZE] = { "size", "        SIZE", VALUE_PLAIN, 12 },
+	[T_MTIME] = { "mtime", "MODIFIED", VALUE_PLAIN, 20 },
+	[T_NAME] = { "name", "NAME", VALUE_STRING, 0 },
 };
 
 enum {
@@ -102,24 +101,24 @@ enum {
 };
 
 static const struct column json_columns[J_COUNT] = {
-	[J_PATH] = {"path", NULL, VALUE_STRING, 0, NULL},
-	[J_INODE] = {"inode", NULL, VALUE_U64, 0, NULL},
-	[J_TYPE] = {"type", NULL, VALUE_STRING, 0, NULL},
-	[J_MODE] = {"mode", NULL, VALUE_U64, 0, NULL},
-	[J_LINKS] = {"links", NULL, VALUE_U64, 0, NULL},
-	[J_UID] = {"uid", NULL, VALUE_U64, 0, NULL},
-	[J_GID] = {"gid", NULL, VALUE_U64, 0, NULL},
-	[J_SIZE] = {"size", NULL, VALUE_U64, 0, NULL},
-	[J_BLOCKS] = {"blocks", NULL, VALUE_U64, 0, NULL},
-	[J_MTIME] = {"mtime", NULL, VALUE_TIME, 0, NULL},
-	[J_MTIME_NSEC] = {"mtime_nsec", NULL, VALUE_U64, 0, NULL},
-	[J_CTIME] = {"ctime", NULL, VALUE_TIME, 0, NULL},
-	[J_CTIME_NSEC] = {"ctime_nsec", NULL, VALUE_U64, 0, NULL},
-	[J_MAJOR] = {"major", NULL, VALUE_U64, 0, NULL},
-	[J_MINOR] = {"minor", NULL, VALUE_U64, 0, NULL},
-	[J_FLAGS] = {"flags", NULL, VALUE_U64, 0, NULL},
-	[J_GENERATION] = {"generation", NULL, VALUE_U64, 0, NULL},
-	[J_TARGET] = {"target", NULL, VALUE_STRING, 0, NULL},
+	[J_PATH] = { "path", NULL, VALUE_STRING, 0 },
+	[J_INODE] = { "inode", NULL, VALUE_U64, 0 },
+	[J_TYPE] = { "type", NULL, VALUE_STRING, 0 },
+	[J_MODE] = { "mode", NULL, VALUE_U64, 0 },
+	[J_LINKS] = { "links", NULL, VALUE_U64, 0 },
+	[J_UID] = { "uid", NULL, VALUE_U64, 0 },
+	[J_GID] = { "gid", NULL, VALUE_U64, 0 },
+	[J_SIZE] = { "size", NULL, VALUE_U64, 0 },
+	[J_BLOCKS] = { "blocks", NULL, VALUE_U64, 0 },
+	[J_MTIME] = { "mtime", NULL, VALUE_TIME, 0 },
+	[J_MTIME_NSEC] = { "mtime_nsec", NULL, VALUE_U64, 0 },
+	[J_CTIME] = { "ctime", NULL, VALUE_TIME, 0 },
+	[J_CTIME_NSEC] = { "ctime_nsec", NULL, VALUE_U64, 0 },
+	[J_MAJOR] = { "major", NULL, VALUE_U64, 0 },
+	[J_MINOR] = { "minor", NULL, VALUE_U64, 0 },
+	[J_FLAGS] = { "flags", NULL, VALUE_U64, 0 },
+	[J_GENERATION] = { "generation", NULL, VALUE_U64, 0 },
+	[J_TARGET] = { "target", NULL, VALUE_STRING, 0 },
 };
 
 static const char *const type_names[NILFS_FT_MAX] = {
@@ -152,7 +151,7 @@ static struct value target_of(struct ls_rows *rows,
 		err = symlink_target(&rows->file, cx, rows->target, &len);
 	if (!err)
 		return value_bytes(rows->target, len);
-	complain(rows->tool, item->path, item->path_len, err);
+	image_file_failed(rows->tool, item->path, item->path_len, err);
 	rows->broken = true;
 	return value_absent();
 }
@@ -374,21 +373,21 @@ struct ls_options {
 };
 
 static const struct cli_option ls_rows[] = {
-	{'l', "long", NULL, "show the attributes", OPTION_FLAG,
-	 offsetof(struct ls_options, details), 0, 0, NULL, NULL},
-	{'R', "recursive", NULL, "descend into directories", OPTION_FLAG,
-	 offsetof(struct ls_options, recursive), 0, 0, NULL, NULL},
-	{'a', "all", NULL, "show \".\" and \"..\" too", OPTION_FLAG,
-	 offsetof(struct ls_options, all), 0, 0, NULL, NULL},
-	{'i', "inode", NULL, "show inode numbers", OPTION_FLAG,
-	 offsetof(struct ls_options, inode), 0, 0, NULL, NULL},
-	{0, "full-time", NULL, "as -l, with nanoseconds", OPTION_FLAG,
-	 offsetof(struct ls_options, full_time), 0, 0, NULL, NULL},
-	{'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	 OPTION_U64, offsetof(struct ls_options, checkpoint), 0, 0, NULL, NULL},
-	{0, "recover", NULL, "show files as the next mount would recover them",
-	 OPTION_FLAG, offsetof(struct ls_options, recover), 0, 0, NULL, NULL},
-	{0},
+	{ 'l', "long", NULL, "show the attributes", OPTION_FLAG,
+	  offsetof(struct ls_options, details) },
+	{ 'R', "recursive", NULL, "descend into directories", OPTION_FLAG,
+	  offsetof(struct ls_options, recursive) },
+	{ 'a', "all", NULL, "show \".\" and \"..\" too", OPTION_FLAG,
+	  offsetof(struct ls_options, all) },
+	{ 'i', "inode", NULL, "show inode numbers", OPTION_FLAG,
+	  offsetof(struct ls_options, inode) },
+	{ 0, "full-time", NULL, "as -l, with nanoseconds", OPTION_FLAG,
+	  offsetof(struct ls_options, full_time) },
+	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
+	  OPTION_U64, offsetof(struct ls_options, checkpoint) },
+	{ 0, "recover", NULL, "show files as the next mount would recover them",
+	  OPTION_FLAG, offsetof(struct ls_options, recover) },
+	{ 0 },
 };
 
 /* The directory given is not listed itself. */
@@ -420,8 +419,8 @@ static int list(struct ls_rows *rows, const char *path, bool dots)
 			break;
 		ret = 0;
 		if (item.kind == TREE_BROKEN) {
-			complain(rows->tool, item.path, item.path_len,
-				 item.error);
+			image_file_failed(rows->tool, item.path, item.path_len,
+					  item.error);
 			rows->broken = true;
 		} else if (is_listed(rows, &item)) {
 			ls_rows_put(rows, &item);

@@ -34,11 +34,11 @@ struct map_options {
 enum { FIRST, LAST, CLASS, KEPT, BLOCKS, COLUMNS };
 
 static const struct column columns[COLUMNS] = {
-	[FIRST] = { "first", "FIRST", VALUE_U64, 8, NULL },
-	[LAST] = { "last", "LAST", VALUE_U64, 8, NULL },
-	[CLASS] = { "class", "CLASS", VALUE_STRING, 8, NULL },
-	[KEPT] = { "kept", "KEPT", VALUE_U64, 8, NULL },
-	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 8, NULL },
+	[FIRST] = { "first", "FIRST", VALUE_U64, 8 },
+	[LAST] = { "last", "LAST", VALUE_U64, 8 },
+	[CLASS] = { "class", "CLASS", VALUE_STRING, 8 },
+	[KEPT] = { "kept", "KEPT", VALUE_U64, 8 },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 8 },
 };
 
 /* Neighbours of one class. */
@@ -270,13 +270,12 @@ static int map_run(struct tool *tool, const void *options)
 
 static const struct cli_option map_rows[] = {
 	{ 0, "svg", "FILE", "draw it into this file ('-': standard output)",
-	  OPTION_STRING, AT(svg), 0, 0, NULL, NULL },
-	{ 'w', "width", "CELLS", "cells on a line", OPTION_U32, AT(width), 0,
-	  0, NULL, NULL },
+	  OPTION_STRING, AT(svg) },
+	{ 'w', "width", "CELLS", "cells on a line", OPTION_U32, AT(width) },
 	{ 0, "color", "WHEN", "auto, always or never", OPTION_CHOICE,
-	  AT(colour), 1, 0, colour_choices, NULL },
+	  AT(colour), 1, 0, colour_choices },
 	{ 0, "no-color", NULL, "the same as --color=never", OPTION_SET,
-	  AT(colour), 1, COLOUR_NEVER, NULL, NULL },
+	  AT(colour), 1, COLOUR_NEVER },
 	{ 0 },
 };
 

@@ -76,15 +76,13 @@ static int add_record(struct pax *pax, struct context *cx, const char *key,
 		      const char *value, size_t value_len)
 {
 	size_t key_len = strlen(key), body = key_len + value_len + 3, len;
-	char *to, *records;
+	char *to;
 
 	len = body + number_digits(body);
 	len = body + number_digits(len);
-	records = array_grow(cx, pax->records, &pax->room, pax->len + len, 1);
-	if (!records)
+	if (array_reserve(cx, &pax->records, &pax->room, pax->len + len))
 		return -ENOMEM;
-	pax->records = records;
-	to = number_u64(records + pax->len, len);
+	to = number_u64(pax->records + pax->len, len);
 	*to++ = ' ';
 	memcpy(to, key, key_len);
 	to += key_len;

@@ -2,14 +2,13 @@
 /*
  * dump.nilfs2 report: a whole volume on one page.
  *
- * Each part is put as far as the volume can be read; what cannot is told in its
+ * Each part is put as far as the volume can be read; what cannot is reported in its
  * place.  The page is HTML, or JSON with the same parts, as text of this length
  * is what the other commands are for.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "check/check.h"
@@ -21,7 +20,6 @@
 #include "dump/commands.h"
 #include "dump/image.h"
 #include "dump/info.h"
-#include "dump/report_files.h"
 #include "dump/report_space.h"
 #include "find/findprint.h"
 #include "out/chart.h"
@@ -377,7 +375,7 @@ static int put_volume(struct page *p)
 	if (!err)
 		err = note(p, report_past_put(tool, &p->im));
 	if (!err && !p->o->fast)
-		err = note(p, report_files_put(tool, &p->im));
+		err = note(p, report_space_files(tool, &p->im));
 	return err;
 }
 
@@ -468,8 +466,7 @@ static int report_run(struct tool *tool, const void *options)
 
 static const struct cli_option report_rows[] = {
 	{ 0, "fast", NULL, "do not check the volume, nor look at files",
-	  OPTION_FLAG, offsetof(struct report_options, fast), 0, 0, NULL,
-	  NULL },
+	  OPTION_FLAG, offsetof(struct report_options, fast) },
 	{ 0 },
 };
 

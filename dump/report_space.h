@@ -13,4 +13,11 @@
  */
 int report_space_put(struct tool *tool, const struct dump_image *im);
 
+/*
+ * Reports the files of the latest state, of which every block map is read.  A
+ * file that cannot be read is reported and in the exit status that is
+ * returned; failures as root_open() and tree_open().
+ */
+int report_space_files(struct tool *tool, const struct dump_image *im);
+
 #endif

@@ -8,6 +8,8 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
+#include "out/histogram.h"
+#include "out/report.h"
 #include "out/segmap.h"
 #include "vol/liveness.h"
 #include "vol/summary.h"
@@ -49,7 +51,7 @@ struct segment_source {
 };
 
 /*
- * Prepares to tell about the segments of VOL; a block that a checkpoint made
+ * Prepares to describe the segments of VOL; a block that a checkpoint made
  * within PERIOD seconds still has counts as recent (0: none does).  Reads the
  * whole DAT.  Closed with segment_close(), after a failure too.  Failures: as
  * liveness_count() and protection_cno(); SRC can be used all the same, but
@@ -102,5 +104,25 @@ struct segmap_segment segment_to_map(const struct segment *s);
 /* "ad-p" in the manner of lssu(1): active, dirty, error, protected. */
 #define SEGMENT_STATE_CHARS 4
 void segment_state_text(unsigned int state, char text[SEGMENT_STATE_CHARS]);
+
+struct segment_total {
+	uint64_t segments, clean, active, dirty, error, protected;
+	uint64_t blocks, written, live, snapshot, recent, dead;
+	uint64_t data, live_data, overhead;
+	uint64_t without_data;		/* segments that were not looked into */
+	uint64_t without_counts;	/* segments with unknown live blocks */
+	struct histogram use;		/* of segments in use, in tenths */
+};
+
+void segment_total_init(struct segment_total *t);
+void segment_total_add(struct segment_total *t, const struct segment *s);
+
+/* Says the sums as a section; blocks are of BLOCK_SIZE bytes. */
+void segment_total_report(const struct segment_total *t,
+			  struct report *report, uint32_t block_size);
+
+/* Says how many segments in use are how full. */
+void segment_total_report_use(const struct segment_total *t,
+			      struct report *report);
 
 #endif

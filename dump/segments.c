@@ -15,8 +15,8 @@
 #include "cli/range.h"
 #include "dump/commands.h"
 #include "dump/image.h"
+#include "dump/segment.h"
 #include "dump/segment_column.h"
-#include "dump/segment_total.h"
 
 enum {
 	STATE_CLEAN = 1 << 4,		/* beside SEGMENT_* */
@@ -324,32 +324,28 @@ static int segments_run(struct tool *tool, const void *options)
 #define AT(member) offsetof(struct segments_options, member)
 
 static const struct cli_option segments_rows[] = {
-	{ 'a', "all", NULL, "clean segments too", OPTION_FLAG, AT(all), 0, 0,
-	  NULL, NULL },
+	{ 'a', "all", NULL, "clean segments too", OPTION_FLAG, AT(all) },
 	{ 'o', "columns", "LIST",
 	  "these columns; with a leading '+' in addition to the default",
 	  OPTION_STRING, AT(columns), 0, 0, NULL, NULL, segment_column_word },
-	{ 's', "sort", "COLUMN", "sort by this column", OPTION_STRING,
-	  AT(sort), 0, 0, NULL, NULL, segment_column_word },
-	{ 'r', "reverse", NULL, "reverse the order", OPTION_FLAG,
-	  AT(reverse), 0, 0, NULL, NULL },
-	{ 'n', "lines", "N", "no more than N segments", OPTION_U64, AT(lines),
-	  0, 0, NULL, NULL },
+	{ 's', "sort", "COLUMN", "sort by this column", OPTION_STRING, AT(sort),
+	  0, 0, NULL, NULL, segment_column_word },
+	{ 'r', "reverse", NULL, "reverse the order", OPTION_FLAG, AT(reverse) },
+	{ 'n', "lines", "N", "no more than N segments", OPTION_U64, AT(lines) },
 	{ 0, "state", "LIST",
 	  "only those that are one of active, dirty, error, protected, clean",
 	  OPTION_CALL, AT(states), 0, 0, NULL, parse_states, state_word },
 	{ 0, "min-dead", "PERCENT", "only those with so many dead blocks",
-	  OPTION_U32, AT(min_dead), 0, 0, NULL, NULL },
+	  OPTION_U32, AT(min_dead) },
 	{ 0, "min-live", "PERCENT", "only those with so many blocks kept",
-	  OPTION_U32, AT(min_live), 0, 0, NULL, NULL },
+	  OPTION_U32, AT(min_live) },
 	{ 'p', "protection-period", "SECONDS",
 	  "count blocks of checkpoints of this period as kept", OPTION_U64,
-	  AT(period), 0, 0, NULL, NULL },
+	  AT(period) },
 	{ 0, "totals", NULL, "sums below the list, over clean segments too",
-	  OPTION_FLAG, AT(totals), 0, 0, NULL, NULL },
+	  OPTION_FLAG, AT(totals) },
 	{ 0, "histogram", NULL, "number of segments by how full they are",
-	     OPTION_FLAG,
-	  AT(histogram), 0, 0, NULL, NULL },
+	  OPTION_FLAG, AT(histogram) },
 	{ 0 },
 };
 

@@ -33,25 +33,23 @@ struct set_options {
 
 static const struct cli_option set_rows[] = {
 	{ 0, "expert", NULL, "required, since this can destroy a volume",
-	  OPTION_FLAG, offsetof(struct set_options, expert), 0, 0, NULL,
-	  NULL },
+	  OPTION_FLAG, offsetof(struct set_options, expert) },
 	{ 0, "fix-checksums", NULL, "update the checksums that cover it",
-	  OPTION_FLAG, offsetof(struct set_options, fix), 1, 0, NULL, NULL },
+	  OPTION_FLAG, offsetof(struct set_options, fix), 1 },
 	{ 0, "keep-checksums", NULL, "leave all checksums (the default)",
-	  OPTION_FLAG, offsetof(struct set_options, keep), 1, 0, NULL, NULL },
+	  OPTION_FLAG, offsetof(struct set_options, keep), 1 },
 	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
-	  OPTION_U64, offsetof(struct set_options, checkpoint), 0, 0, NULL,
-	  NULL },
+	  OPTION_U64, offsetof(struct set_options, checkpoint) },
 	{ 0 },
 };
 
 enum { COL_STRUCTURE, COL_FIELD, COL_OLD, COL_NEW, COL_COUNT };
 
 static const struct column columns[] = {
-	[COL_STRUCTURE] = { "structure", "STRUCTURE", VALUE_STRING, 20, NULL },
-	[COL_FIELD] = { "field", "FIELD", VALUE_STRING, 20, NULL },
-	[COL_OLD] = { "old", "OLD", VALUE_STRING, 12, NULL },
-	[COL_NEW] = { "new", "NEW", VALUE_STRING, 0, NULL },
+	[COL_STRUCTURE] = { "structure", "STRUCTURE", VALUE_STRING, 20 },
+	[COL_FIELD] = { "field", "FIELD", VALUE_STRING, 20 },
+	[COL_OLD] = { "old", "OLD", VALUE_STRING, 12 },
+	[COL_NEW] = { "new", "NEW", VALUE_STRING, 0 },
 };
 
 struct set {

@@ -14,7 +14,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "cli/option.h"
+#include "disk/segsum.h"
 #include "disk/super.h"
+#include "vol/summary.h"
 
 enum need { NEED_DEVICE, NEED_GEOMETRY, NEED_VOLUME };
 
@@ -187,4 +190,183 @@ int target_find(struct target *t, struct target_source *source,
 	else if (kind->need == NEED_VOLUME)
 		err = target_need_volume(source);
 	return err ? err : kind->find(t, source, &index);
+}
+
+/*
+ * Structures found by the number of a block: logs and what is in them.
+ */
+
+static int check_block(struct target_source *source, uint64_t blocknr)
+{
+	if (blocknr < source->vol->geo.nblocks)
+		return 0;
+	return fail_said(source->cx, -ENOENT, "block %llu: the device has %llu",
+			 (unsigned long long)blocknr,
+			 (unsigned long long)source->vol->geo.nblocks);
+}
+
+int target_log(struct target *t, struct target_source *source,
+	       const struct target_index *index)
+{
+	target_set(t, source, index->numbers[0], 0,
+		   field_table_find("segment_summary"));
+	t->cover = TARGET_COVER_LOG;
+	t->log = index->numbers[0];
+	return check_block(source, t->log);
+}
+
+/* Reads the summary of the log at block PSEG, which must be decodable. */
+static int read_summary(struct summary *s, struct target_source *source,
+			uint64_t pseg)
+{
+	struct nilfs_segment_summary ss;
+	int err;
+
+	err = check_block(source, pseg);
+	if (!err)
+		err = dev_read(source->dev, source->cx,
+			       pseg << source->vol->geo.block_bits, &ss,
+			       sizeof(ss));
+	if (err)
+		return err;
+	return summary_read(s, source->cx, source->vol, pseg, &ss);
+}
+
+/* Where an item of SIZE bytes stands if the one before it ended at AT. */
+static uint32_t item_offset(uint32_t block_size, uint32_t at, uint32_t size)
+{
+	if (at % block_size + size > block_size)
+		at += block_size - at % block_size;
+	return at;
+}
+
+static void set_item(struct target *t, struct target_source *source,
+		     uint64_t pseg, uint32_t offset, const char *table)
+{
+	target_set(t, source, pseg, offset, field_table_find(table));
+	t->cover = TARGET_COVER_LOG;
+	t->log = pseg;
+}
+
+int target_log_finfo(struct target *t, struct target_source *source,
+		     const struct target_index *index)
+{
+	uint32_t block_size = source->vol->geo.block_size, at = 0;
+	struct summary s = { .vol = source->vol };
+	struct segsum_block b;
+	int ret;
+
+	ret = read_summary(&s, source, index->numbers[0]);
+	while (!ret) {
+		at = item_offset(block_size, s.iter.offset,
+				 sizeof(struct nilfs_finfo));
+		ret = summary_next(&s, source->cx, &b);
+		if (ret <= 0 || (!b.file_block &&
+				 b.finfo == index->numbers[1]))
+			break;
+		ret = 0;
+	}
+	summary_free(&s);
+	if (ret > 0)
+		set_item(t, source, index->numbers[0], at, "finfo");
+	else if (!ret)
+		ret = fail_said(source->cx, -ENOENT, "finfo:%s: no such file",
+				index->text);
+	return ret > 0 ? 0 : ret;
+}
+
+static const char *item_table(const struct segsum_block *b)
+{
+	if (b->is_virtual)
+		return b->is_node ? "binfo_v_node" : "binfo_v";
+	return b->is_node ? "binfo_dat" : "binfo_dat_data";
+}
+
+int target_log_binfo(struct target *t, struct target_source *source,
+		     const struct target_index *index)
+{
+	struct summary s = { .vol = source->vol };
+	struct segsum_block b;
+	int ret;
+
+	ret = read_summary(&s, source, index->numbers[0]);
+	while (!ret && (ret = summary_next(&s, source->cx, &b)) > 0)
+		ret = b.index == index->numbers[1];
+	if (ret > 0)
+		set_item(t, source, index->numbers[0], s.iter.offset -
+			 field_table_find(item_table(&b))->size,
+			 item_table(&b));
+	else if (!ret)
+		ret = fail_said(source->cx, -ENOENT, "binfo:%s: no such block",
+				index->text);
+	summary_free(&s);
+	return ret > 0 ? 0 : ret;
+}
+
+int target_log_superroot(struct target *t, struct target_source *source,
+			 const struct target_index *index)
+{
+	struct field_table table = *field_table_find("super_root");
+	uint64_t blocknr;
+	int err;
+
+	if (*index->text) {
+		err = option_number(source->cx, "superroot", index->text,
+				    UINT64_MAX, &blocknr);
+		if (!err)
+			err = check_block(source, blocknr);
+	} else {
+		err = target_need_volume(source);
+		blocknr = err ? 0 : source->vol->latest.super_root;
+	}
+	if (err)
+		return err;
+	/* With longer inodes, the second and third are elsewhere. */
+	if (source->vol->geo.inode_size != sizeof(struct nilfs_inode))
+		table.nfields -= 2;
+	target_set(t, source, blocknr, 0, &table);
+	return 0;
+}
+
+void target_log_set_node(struct target *t, struct target_source *source,
+			 uint64_t blocknr)
+{
+	uint32_t max = bmap_node_max(source->vol->geo.block_size);
+	struct field array = {
+		.name = "key",
+		.offset = sizeof(struct nilfs_btree_node) +
+			  NILFS_BTREE_NODE_EXTRA_PAD_SIZE,
+		.size = sizeof(le64),
+		.count = max,
+		.kind = FIELD_UINT,
+	};
+
+	target_set(t, source, blocknr, 0, field_table_find("btree_node"));
+	target_add_field(t, &array);
+	array.name = "ptr";
+	array.offset += max * array.size;
+	target_add_field(t, &array);
+}
+
+int target_log_node(struct target *t, struct target_source *source,
+		    const struct target_index *index)
+{
+	target_log_set_node(t, source, index->numbers[0]);
+	return check_block(source, index->numbers[0]);
+}
+
+int target_log_block(struct target *t, struct target_source *source,
+		     const struct target_index *index)
+{
+	const struct field bytes = {
+		.name = "byte",
+		.size = 1,
+		.count = source->vol->geo.block_size,
+		.kind = FIELD_HEX,
+	};
+	const struct field_table table = { .name = "block" };
+
+	target_set(t, source, index->numbers[0], 0, &table);
+	target_add_field(t, &bytes);
+	return check_block(source, index->numbers[0]);
 }

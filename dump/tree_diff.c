@@ -60,13 +60,10 @@ struct diff {
 static int set_path(struct diff *d, struct context *cx, size_t at,
 		    const char *name, size_t len)
 {
-	char *path = array_grow(cx, d->path, &d->path_room, at + len + 2, 1);
-
-	if (!path)
+	if (array_reserve(cx, &d->path, &d->path_room, at + len + 2))
 		return -ENOMEM;
-	d->path = path;
-	path[at] = '/';
-	memcpy(path + at + 1, name, len);
+	d->path[at] = '/';
+	memcpy(d->path + at + 1, name, len);
 	d->path_len = at + 1 + len;
 	return 0;
 }
@@ -82,8 +79,7 @@ static int broken(struct diff *d, int err)
 /* Queues the directory at the path; INO of a side that has none is 0. */
 static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
 {
-	struct waiting *waiting, w = {.path = d->paths_len};
-	char *paths;
+	struct waiting w = {.path = d->paths_len};
 	int i, ret;
 
 	for (i = 0; i < 2; i++) {
@@ -101,19 +97,14 @@ static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
 	}
 	if (!w.ino[1] && (!w.ino[0] || d->sink->whole_directories))
 		return 0;
-	waiting = array_grow(cx, d->waiting, &d->waiting_room, d->depth + 1,
-			     sizeof(*waiting));
-	if (!waiting)
+	if (array_reserve(cx, &d->waiting, &d->waiting_room, d->depth + 1))
 		return -ENOMEM;
-	d->waiting = waiting;
-	paths = array_grow(cx, d->paths, &d->paths_room,
-			   d->paths_len + d->path_len, 1);
-	if (!paths)
+	if (array_reserve(cx, &d->paths, &d->paths_room,
+			  d->paths_len + d->path_len))
 		return -ENOMEM;
-	d->paths = paths;
-	memcpy(paths + d->paths_len, d->path, d->path_len);
+	memcpy(d->paths + d->paths_len, d->path, d->path_len);
 	d->paths_len += d->path_len;
-	waiting[d->depth++] = w;
+	d->waiting[d->depth++] = w;
 	return 0;
 }
 
@@ -201,21 +192,15 @@ static int compare_entry(struct diff *d, struct context *cx,
 static int add_entry(struct diff *d, struct context *cx,
 		     const struct dir_entry *de, const bool sides[2])
 {
-	struct entry *entries, *e;
-	char *names;
+	struct entry *e;
 
-	entries = array_grow(cx, d->entries, &d->entries_room, d->count + 1,
-			     sizeof(*entries));
-	if (!entries)
+	if (array_reserve(cx, &d->entries, &d->entries_room, d->count + 1))
 		return -ENOMEM;
-	d->entries = entries;
-	names = array_grow(cx, d->names, &d->names_room, d->names_len + de->len,
-			   1);
-	if (!names)
+	if (array_reserve(cx, &d->names, &d->names_room,
+			  d->names_len + de->len))
 		return -ENOMEM;
-	d->names = names;
-	memcpy(names + d->names_len, de->name, de->len);
-	e = &entries[d->count++];
+	memcpy(d->names + d->names_len, de->name, de->len);
+	e = &d->entries[d->count++];
 	e->ino[0] = sides[0] ? de->ino : 0;
 	e->ino[1] = sides[1] ? de->ino : 0;
 	e->name = d->names_len;
@@ -223,12 +208,6 @@ static int add_entry(struct diff *d, struct context *cx,
 	e->type = de->type;
 	d->names_len += de->len;
 	return 0;
-}
-
-static bool is_dots(const struct dir_entry *de)
-{
-	return de->name[0] == '.' &&
-	       (de->len == 1 || (de->len == 2 && de->name[1] == '.'));
 }
 
 /* Collects the entries of directory INO of side I that need a look. */
@@ -252,7 +231,7 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 		if (ret <= 0)
 			break;
 		ret = 0;
-		if (is_dots(&de) || (both && de.type != NILFS_FT_DIR &&
+		if (dir_is_dots(&de) || (both && de.type != NILFS_FT_DIR &&
 				     !inoset_has(&d->changed, de.ino)))
 			continue;
 		ret = add_entry(d, cx, &de, sides);

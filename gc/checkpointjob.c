@@ -104,7 +104,7 @@ struct snapshot_change {
 	const struct options *o;
 	struct checkpoint_list list;
 	struct range_set on, off;
-	uint64_t *wanted;	/* snapshots that there shall be, ascending */
+	uint64_t *wanted;	/* snapshots that there are to be, ascending */
 	size_t nwanted;
 	uint64_t made, unmade, taken;	/* TAKEN: its number, or 0 */
 };

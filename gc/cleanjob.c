@@ -9,14 +9,237 @@
  * In a comparison each policy cleans the same volume on its own overlay, so a
  * row is what a run with that policy would report, exact to the block.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <stdint.h>
 
+#include "base/context.h"
+#include "dev/dev.h"
 #include "dev/overlay.h"
+#include "disk/super.h"
 #include "gc/clean/clean.h"
+#include "gc/clean/purge.h"
 #include "gc/job.h"
+#include "gc/move/target.h"
 #include "gc/moving.h"
 #include "out/table.h"
+#include "vol/liveness.h"
+#include "vol/sutable.h"
 #include "vol/volume.h"
+
+/*
+ * Deallocating space.
+ *
+ * Clean segments, and the space between the last segment and the second
+ * superblock, are discarded: an image file has holes there.  Dead blocks of
+ * other segments stay, because the checksums of logs cover them.
+ *
+ * A segment that is clean by the segment usage file although it has live blocks
+ * would be lost, so the DAT is checked first.
+ */
+
+struct punch_totals {
+	uint64_t segments;	/* clean ones */
+	uint64_t bytes;		/* deallocated, with those after the segments */
+};
+
+struct punch {
+	struct volume *vol;
+	struct liveness *liveness;
+	struct dev *dev;
+	uint64_t first, end;	/* a run of blocks not given back yet */
+	struct punch_totals totals;
+};
+
+static int discard_run(struct punch *p, struct context *cx)
+{
+	uint64_t bits = p->vol->geo.block_bits;
+	uint64_t len = (p->end - p->first) << bits;
+
+	p->totals.bytes += len;
+	return dev_discard(p->dev, cx, p->first << bits, len);
+}
+
+/* Blocks [FIRST, END) are free. */
+static int add_blocks(struct punch *p, struct context *cx, uint64_t first,
+		      uint64_t end)
+{
+	int ret = 0;
+
+	if (first == p->end) {
+		p->end = end;
+		return 0;
+	}
+	if (p->end > p->first)
+		ret = discard_run(p, cx);
+	p->first = first;
+	p->end = end;
+	return ret;
+}
+
+static int add_segment(struct punch *p, struct context *cx, uint64_t segnum)
+{
+	struct liveness_counts c = liveness_of(p->liveness, segnum);
+
+	if (c.current || c.snapshot)
+		return fail(cx, -EUCLEAN, "segment %" PRIu64 ": is clean, but "
+					  "has live blocks; run fsck.nilfs2",
+					  segnum);
+	p->totals.segments++;
+	return add_blocks(p, cx, geometry_segment_start(&p->vol->geo, segnum),
+			  geometry_segment_end(&p->vol->geo, segnum));
+}
+
+static int add_segments(struct punch *p, struct context *cx)
+{
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = sutable_cursor_open(&cur, cx, p->vol, true);
+
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
+		ret = segusage_is_clean(&su.su) ?
+			      add_segment(p, cx, segnum) : 0;
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+/* What is after the segments, up to the superblock. */
+static int add_tail(struct punch *p, struct context *cx)
+{
+	const struct nilfs_geometry *g = &p->vol->geo;
+	uint64_t size = le64_get(volume_super(p->vol)->s_dev_size);
+	uint64_t first = g->nsegments * g->blocks_per_segment;
+	uint64_t end = super_offset2(size < p->dev->size ? size :
+							   p->dev->size) >>
+		       g->block_bits;
+
+	return end > first ? add_blocks(p, cx, first, end) : 0;
+}
+
+static int punch_free(struct punch *p, struct context *cx)
+{
+	int ret = 0;
+
+	if (p->dev->zones)
+		ret = fail(cx, -EOPNOTSUPP, "%s: has zones, which are reset "
+			   "when they are taken", p->dev->name);
+	if (!ret)
+		ret = liveness_count(p->vol, cx, UINT64_MAX, &p->liveness);
+	if (!ret)
+		ret = add_segments(p, cx);
+	if (!ret)
+		ret = add_tail(p, cx);
+	if (!ret && p->end > p->first)
+		ret = discard_run(p, cx);
+	return ret ? ret : dev_flush(p->dev, cx);
+}
+
+/*
+ * Discards the clean segments of the volume on DEV, and what is between the
+ * last segment and the second superblock.  -EOPNOTSUPP for a device with zones,
+ * -EUCLEAN if a clean segment has live blocks, or as target_check_volume() and
+ * dev_discard().
+ */
+static int punch_run(struct punch_totals *totals, struct context *cx,
+		     struct dev *dev)
+{
+	struct punch p = { .dev = dev };
+	int ret = target_open_volume(&p.vol, cx, dev);
+
+	if (!ret)
+		ret = punch_free(&p, cx);
+	liveness_free(p.liveness);
+	volume_close(p.vol);
+	*totals = p.totals;
+	return ret;
+}
+
+/*
+ * The jobs of purging and deallocating free space.
+ *
+ * They are the last jobs, since they take the space that others have freed.
+ */
+
+/* The argument of callbacks during the run; moving is the first member. */
+struct zeroing_output {
+	struct moving moving;
+	uint64_t size;		/* of the device */
+	bool zeros;		/* the progress of these has begun */
+};
+
+static void show_zeros(void *arg, uint64_t bytes)
+{
+	struct zeroing_output *out = arg;
+	struct progress *p = &out->moving.tool->progress;
+
+	if (!out->zeros)
+		progress_begin(p, "zeros", out->size, true);
+	out->zeros = true;
+	progress_update(p, bytes);
+}
+
+static void report_purge(struct tool *tool, const struct purge *p,
+			 uint64_t began)
+{
+	struct report *r = &tool->report;
+
+	report_begin(r, "purge", NULL);
+	report_u64(r, "segments_cleaned", "Segments cleaned for it",
+		   p->totals.victims);
+	report_u64(r, "segments_left", "Segments not purged",
+		   p->left + p->zeroing.skipped);
+	report_size(r, "bytes_zero", "Zeros", p->zeroing.bytes);
+	moving_put(r, &p->totals, began);
+	report_end(r);
+}
+
+int cleanjob_purge(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	struct collector_options how = moving_options(tool, o);
+	struct zeroing_output out = { .size = dev->size };
+	struct purge p = {
+		.zeroing.done = show_zeros,
+		.zeroing.arg = &out,
+	};
+	uint64_t began = tool_clock();
+	int ret;
+
+	how.batch.forecast = o->dry_run;
+	how.batch.front = o->compact >= 0;
+	moving_begin(&out.moving, tool, &how);
+	ret = purge_run(&p, &tool->cx, dev, &how);
+	moving_end(&out.moving);
+	if (ret)
+		return ret;
+	if (p.zeroing.skipped)
+		tool_warn(tool, "%s: %" PRIu64 " segments are marked as "
+			  "erroneous and were not purged", tool->argv[0],
+			  p.zeroing.skipped);
+	if (p.left)
+		tool_warn(tool, "%s: %" PRIu64 " segments with unused blocks "
+			  "could not be cleaned and were not purged",
+			  tool->argv[0], p.left);
+	report_purge(tool, &p, began);
+	return p.left || p.zeroing.skipped ? JOB_LEFT : 0;
+}
+
+int cleanjob_punch(struct tool *tool, const struct options *o, struct dev *dev)
+{
+	struct report *r = &tool->report;
+	struct punch_totals totals;
+	int ret = punch_run(&totals, &tool->cx, dev);
+
+	(void)o;
+	if (ret)
+		return ret;
+	report_begin(r, "punch", NULL);
+	report_u64(r, "segments", "Clean segments", totals.segments);
+	report_u64(r, "bytes", "Bytes deallocated", totals.bytes);
+	report_end(r);
+	return 0;
+}
 
 enum {
 	FATE_SEGMENT, FATE_WRITTEN, FATE_LIVE, FATE_SNAPSHOT, FATE_PROTECTED,
@@ -24,14 +247,14 @@ enum {
 };
 
 static const struct column fate_columns[FATE_COLUMNS] = {
-	[FATE_SEGMENT] = { "segment", "SEGMENT", VALUE_U64, 8, NULL },
-	[FATE_WRITTEN] = { "written", "WRITTEN", VALUE_U64, 8, NULL },
-	[FATE_LIVE] = { "live", "LIVE", VALUE_U64, 8, NULL },
-	[FATE_SNAPSHOT] = { "snapshot", "SNAPSHOT", VALUE_U64, 8, NULL },
-	[FATE_PROTECTED] = { "protected", "PROTECTED", VALUE_U64, 9, NULL },
-	[FATE_DEAD] = { "dead", "DEAD", VALUE_U64, 8, NULL },
-	[FATE_GAIN] = { "reclaimable", "GAIN", VALUE_PERCENT, 6, NULL },
-	[FATE_FATE] = { "fate", "FATE", VALUE_PLAIN, 8, NULL },
+	[FATE_SEGMENT] = { "segment", "SEGMENT", VALUE_U64, 8 },
+	[FATE_WRITTEN] = { "written", "WRITTEN", VALUE_U64, 8 },
+	[FATE_LIVE] = { "live", "LIVE", VALUE_U64, 8 },
+	[FATE_SNAPSHOT] = { "snapshot", "SNAPSHOT", VALUE_U64, 8 },
+	[FATE_PROTECTED] = { "protected", "PROTECTED", VALUE_U64, 9 },
+	[FATE_DEAD] = { "dead", "DEAD", VALUE_U64, 8 },
+	[FATE_GAIN] = { "reclaimable", "GAIN", VALUE_PERCENT, 6 },
+	[FATE_FATE] = { "fate", "FATE", VALUE_PLAIN, 8 },
 };
 
 static const char *const fates[] = {
@@ -49,16 +272,15 @@ enum {
 };
 
 static const struct column policy_columns[POLICY_COLUMNS] = {
-	[POLICY_NAME] = { "policy", "POLICY", VALUE_PLAIN, 16, NULL },
-	[POLICY_CLEANED] = { "segments_cleaned", "CLEANED", VALUE_U64, 8,
-			     NULL },
-	[POLICY_MOVED] = { "blocks_moved", "MOVED", VALUE_U64, 10, NULL },
-	[POLICY_WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 10, NULL },
-	[POLICY_FREED] = { "bytes_freed", "FREED", VALUE_SIZE, 10, NULL },
+	[POLICY_NAME] = { "policy", "POLICY", VALUE_PLAIN, 16 },
+	[POLICY_CLEANED] = { "segments_cleaned", "CLEANED", VALUE_U64, 8 },
+	[POLICY_MOVED] = { "blocks_moved", "MOVED", VALUE_U64, 10 },
+	[POLICY_WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 10 },
+	[POLICY_FREED] = { "bytes_freed", "FREED", VALUE_SIZE, 10 },
 	[POLICY_PER_MOVED] = { "written_per_moved", "PER-MOVED", VALUE_PERCENT,
-			       9, NULL },
+			       9 },
 	[POLICY_PER_FREED] = { "written_per_freed", "PER-FREED", VALUE_PERCENT,
-			       9, NULL },
+			       9 },
 };
 
 /* The argument of callbacks during the run; moving is the first member. */
@@ -174,8 +396,7 @@ static void report_clean(struct tool *tool, const struct cleanjob *job,
 	report_u64(r, "clean_before", "Clean segments before",
 		   c->clean_before);
 	report_u64(r, "clean_after", "Clean segments now", c->totals.clean);
-	report_value(r, VALUE_SIZE, "bytes_freed", "Freed",
-		     value_u64(freed_bytes(job)));
+	report_size(r, "bytes_freed", "Freed", freed_bytes(job));
 	report_value(r, VALUE_PERCENT, "written_per_freed",
 		     "Written per byte freed", written_per_freed(job));
 	report_u64(r, "segments_cleaned", "Segments cleaned",

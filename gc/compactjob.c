@@ -6,6 +6,7 @@
  * copy is removed.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,8 +15,152 @@
 #include "dev/overlay.h"
 #include "gc/compact/compact.h"
 #include "gc/compact/copy.h"
+#include "gc/compact/defrag.h"
 #include "gc/job.h"
 #include "gc/moving.h"
+#include "out/table.h"
+
+/*
+ * The job of defragmentation, as the command line requests it.
+ *
+ * Files are listed in JSON and with --verbose; with "all" only those that had
+ * too many extents.
+ */
+
+#define OPTION "--defrag"
+#define ALL "all"
+
+enum { INO, BLOCKS, ENOUGH, BEFORE, AFTER, NAME, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+	[INO] = { "ino", "INODE", VALUE_U64, 10 },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 10 },
+	[ENOUGH] = { "extents_enough", "ENOUGH", VALUE_U64, 8 },
+	[BEFORE] = { "extents_before", "BEFORE", VALUE_U64, 8 },
+	[AFTER] = { "extents_after", "AFTER", VALUE_U64, 8 },
+	[NAME] = { "path", "PATH", VALUE_STRING, 0 },
+};
+
+static void put_file(struct table *table, const struct filelist_file *f)
+{
+	table_row(table, (struct value[]){
+		[INO] = value_u64(f->ino),
+		[BLOCKS] = value_u64(f->after.blocks),
+		[ENOUGH] = value_u64(f->after.enough),
+		[BEFORE] = value_u64(f->before.extents),
+		[AFTER] = value_u64(f->after.extents),
+		[NAME] = value_string(f->path),
+	});
+}
+
+static void list_files(struct tool *tool, const struct filelist *l)
+{
+	struct table table;
+	size_t i;
+
+	if (!tool->verbose && report_is_text(&tool->report))
+		return;
+	table_begin(&table, &tool->report, "files", columns, COLUMNS);
+	for (i = 0; i < l->n; i++)
+		if (l->files[i].path || spread_excess(&l->files[i].before))
+			put_file(&table, &l->files[i]);
+	table_end(&table);
+}
+
+static void put_extents(struct report *r, const struct filelist *l)
+{
+	struct spread before = { 0 }, after = { 0 };
+	uint64_t many_before = 0, many_after = 0;
+	size_t i;
+
+	for (i = 0; i < l->n; i++) {
+		const struct filelist_file *f = &l->files[i];
+
+		before.extents += f->before.extents;
+		after.extents += f->after.extents;
+		after.enough += f->after.enough;
+		many_before += spread_excess(&f->before) > 0;
+		many_after += spread_excess(&f->after) > 0;
+	}
+	report_u64(r, "files", "Files examined", l->n);
+	report_u64(r, "files_before", "Fragmented files before",
+		   many_before);
+	report_u64(r, "files_after", "Fragmented files now",
+		   many_after);
+	report_u64(r, "extents_enough", "Ideal number of extents",
+		   after.enough);
+	report_u64(r, "extents_before", "Extents before", before.extents);
+	report_u64(r, "extents_after", "Extents now", after.extents);
+}
+
+static void report_defrag(struct tool *tool, const struct defrag *d,
+			  uint64_t began)
+{
+	struct report *r = &tool->report;
+
+	list_files(tool, &d->list);
+	report_begin(r, "defragmentation", NULL);
+	put_extents(r, &d->list);
+	report_u64(r, "segments_moved", "Segments moved", d->totals.victims);
+	report_u64(r, "segments_left", "Segments skipped", d->left);
+	moving_put(r, &d->totals, began);
+	report_end(r);
+}
+
+/* Sets *PATHS to those of WORDS, to be freed, or to NULL: all. */
+static int read_paths(struct tool *tool, const struct option_list *words,
+		      const char ***paths)
+{
+	size_t i;
+
+	*paths = calloc(words->count + 1, sizeof(**paths));
+	if (!*paths)
+		return fail(&tool->cx, -ENOMEM, OPTION);
+	for (i = 0; i < words->count; i++) {
+		(*paths)[i] = words->items[i];
+		if (words->items[i][0] == '/')
+			continue;
+		if (!strcmp(words->items[i], ALL))
+			break;
+		tool->bad_usage = true;
+		return fail(&tool->cx, -EINVAL, OPTION ": '%s' is neither "
+			    ALL " nor a path from the root of the volume",
+			    words->items[i]);
+	}
+	if (i < words->count) {
+		free(*paths);
+		*paths = NULL;
+	}
+	return 0;
+}
+
+int compactjob_defrag(struct tool *tool, const struct options *o,
+		     struct dev *dev)
+{
+	struct defrag_options options = { .how = moving_options(tool, o) };
+	uint64_t began = tool_clock();
+	struct moving moving;
+	const char **paths;
+	struct defrag d;
+	int ret = read_paths(tool, &o->defrag, &paths);
+
+	if (ret)
+		goto out;
+	options.paths = paths;
+	options.how.batch.forecast = o->dry_run;
+	options.how.batch.front = o->compact >= 0 || o->shrink.wanted;
+	moving_begin(&moving, tool, &options.how);
+	ret = defrag_run(&d, &tool->cx, dev, &options);
+	moving_end(&moving);
+	if (!ret)
+		report_defrag(tool, &d, began);
+	if (!ret && d.left)
+		ret = JOB_LEFT;
+	defrag_close(&d);
+out:
+	free(paths);
+	return ret;
+}
 
 static enum order_kind order_of(const struct options *o)
 {

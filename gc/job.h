@@ -31,8 +31,8 @@ job_run compactjob_compact;	/* --compact, --order */
 job_run compactjob_copy;	/* --output */
 job_run resizejob_shrink;	/* --shrink */
 job_run resizejob_grow;		/* --grow */
-job_run defragjob_defrag;	/* --defrag */
-job_run freejob_purge;		/* --purge */
-job_run freejob_punch;		/* --punch */
+job_run compactjob_defrag;	/* --defrag */
+job_run cleanjob_purge;		/* --purge */
+job_run cleanjob_punch;		/* --punch */
 
 #endif

@@ -64,9 +64,9 @@ static const struct {
 	[JOB_COPY] = { compactjob_copy, PHASE_CLEAN, CLEANING_NOT },
 	[JOB_SHRINK] = { resizejob_shrink, PHASE_AFTER, CLEANING_ASKED },
 	[JOB_GROW] = { resizejob_grow, PHASE_AFTER, CLEANING_ASKED },
-	[JOB_DEFRAG] = { defragjob_defrag, PHASE_AFTER, CLEANING_ASKED },
-	[JOB_PURGE] = { freejob_purge, PHASE_AFTER, CLEANING_TOO },
-	[JOB_PUNCH] = { freejob_punch, PHASE_AFTER, CLEANING_ASKED },
+	[JOB_DEFRAG] = { compactjob_defrag, PHASE_AFTER, CLEANING_ASKED },
+	[JOB_PURGE] = { cleanjob_purge, PHASE_AFTER, CLEANING_TOO },
+	[JOB_PUNCH] = { cleanjob_punch, PHASE_AFTER, CLEANING_ASKED },
 };
 
 /* The option that requests JOB, or NULL. */

@@ -3,16 +3,204 @@
  * gc.nilfs2: opens the device, and runs the requested jobs.
  */
 #include <stddef.h>
+#include <stdint.h>
 
+#include "base/context.h"
+#include "cli/outfile.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "dev/overlay.h"
-#include "gc/beforeafter.h"
+#include "disk/segusage.h"
 #include "gc/jobs.h"
 #include "gc/move/sums.h"
 #include "gc/move/target.h"
 #include "gc/options.h"
 #include "gc/precheck.h"
+#include "out/segmap.h"
+#include "out/svg.h"
+#include "vol/liveness.h"
+#include "vol/protection.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
+
+/*
+ * The segments before and after.
+ *
+ * Two maps as drawn by dump.nilfs2, nested in one document.  Live blocks are
+ * counted as for cleaning, protection period included.
+ */
+
+struct beforeafter {
+	struct outfile file;
+	struct picture *before;
+	struct segmap_volume volume;	/* the state drawn last */
+	char label[VOLUME_LABEL_MAX];
+	unsigned int cell;	/* pixels */
+	uint64_t protect;	/* seconds */
+};
+
+#define TITLE 24u	/* pixels above a map */
+
+static struct segmap_segment outline(const struct volume *vol,
+				     const struct liveness *l, uint64_t segnum,
+				     const struct nilfs_segment_usage *su)
+{
+	struct liveness_counts c = liveness_of(l, segnum);
+
+	return (struct segmap_segment){
+		.error = segusage_is_error(su),
+		.active = segnum == vol->latest.segnum ||
+			  segnum == vol->latest.nextnum,
+		.dirty = segusage_is_dirty(su),
+		.counted = true,
+		.blocks = (uint32_t)(geometry_segment_end(&vol->geo, segnum) -
+				     geometry_segment_start(&vol->geo,
+							    segnum)),
+		.kept = c.current + c.snapshot + c.protected,
+		.live = c.current,
+		.snapshot = c.snapshot,
+	};
+}
+
+static int add_all_cells(struct picture *p, struct context *cx,
+			 struct volume *vol, const struct liveness *l)
+{
+	struct nilfs_segment_usage_ext su;
+	struct segmap_segment s;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = sutable_cursor_open(&cur, cx, vol, true);
+
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		s = outline(vol, l, segnum, &su.su);
+		segmap_add(p, segnum, &s);
+		ret = context_cancelled(cx);
+	}
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+static void describe(struct beforeafter *b, const struct volume *vol)
+{
+	b->volume = (struct segmap_volume){
+		.label = volume_label(vol, b->label),
+		.device_bytes = vol->dev->size,
+		.segment_bytes = (uint64_t)vol->geo.blocks_per_segment
+				 << vol->geo.block_bits,
+		.segments = vol->geo.nsegments,
+		.checkpoint = vol->latest.cno,
+	};
+}
+
+static int count_and_draw(struct beforeafter *b, struct context *cx,
+			  struct volume *vol, struct picture **p)
+{
+	uint64_t cno = UINT64_MAX, total = vol->geo.nsegments;
+	struct liveness *l = NULL;
+	unsigned int width, height;
+	int ret = b->protect ? protection_cno(vol, cx, b->protect, &cno) : 0;
+
+	if (!ret)
+		ret = liveness_count(vol, cx, cno, &l);
+	describe(b, vol);
+	b->cell = segmap_svg_size(total, &width, &height);
+	if (!ret)
+		ret = picture_open(cx, segmap_kinds, SEGMAP_CLASSES, total,
+				   width, height, p);
+	if (!ret)
+		ret = add_all_cells(*p, cx, vol, l);
+	liveness_free(l);
+	return ret;
+}
+
+static int draw(struct beforeafter *b, struct context *cx, struct dev *dev,
+		struct picture **p)
+{
+	struct volume *vol;
+	int ret = volume_open(&vol, cx, dev, NULL);
+
+	*p = NULL;
+	if (!ret)
+		ret = count_and_draw(b, cx, vol, p);
+	volume_close(vol);
+	if (ret) {
+		picture_close(*p);
+		*p = NULL;
+	}
+	return ret;
+}
+
+/*
+ * Creates PATH, which must not be the image IMAGE, and counts the volume on DEV
+ * with a protection period of PROTECT seconds.  Must be ended unless it fails.
+ */
+static int beforeafter_begin(struct beforeafter *b, struct context *cx,
+			     const char *path, const char *image,
+			     struct dev *dev, uint64_t protect)
+{
+	int ret;
+
+	*b = (struct beforeafter){ .protect = protect };
+	ret = outfile_open(&b->file, cx, path, image);
+	if (ret)
+		return ret;
+	ret = draw(b, cx, dev, &b->before);
+	return ret ? outfile_close(&b->file, cx, ret) : 0;
+}
+
+static void put(const struct beforeafter *b, const struct picture *p,
+		const char *title, unsigned int top)
+{
+	struct picture_labels labels = segmap_labels(&b->volume);
+
+	out_printf(b->file.out,
+		   "<text x=\"%u\" y=\"%u\" class=\"ink\" "
+		   "font-size=\"14\">%s</text>\n",
+		   SVG_MARGIN, top + 12, title);
+	picture_svg(p, b->file.out, b->cell, &labels, SVG_MARGIN,
+		    top + TITLE);
+}
+
+/* Cells of both are as large as those of the latter. */
+static void put_both(const struct beforeafter *b, const struct picture *after)
+{
+	char title[SEGMAP_TITLE_MAX], subtitle[SEGMAP_TITLE_MAX];
+	unsigned int width, width2, height, height2;
+
+	picture_svg_size(b->before, b->cell, &width, &height);
+	picture_svg_size(after, b->cell, &width2, &height2);
+	height += TITLE + SVG_MARGIN;
+	svg_begin(b->file.out,
+		  (width > width2 ? width : width2) + 2 * SVG_MARGIN,
+		  SVG_HEAD + height + TITLE + height2 + SVG_MARGIN,
+		  segmap_title(&b->volume, title),
+		  segmap_subtitle(&b->volume, subtitle));
+	put(b, b->before, "Before", SVG_HEAD);
+	put(b, after, "After", SVG_HEAD + height);
+	svg_end(b->file.out);
+}
+
+/*
+ * Counts it again and writes the file; after a failure ERR, which is then
+ * returned, the file stays empty.
+ */
+static int beforeafter_end(struct beforeafter *b, struct context *cx,
+			   struct dev *dev, int err)
+{
+	struct picture *after = NULL;
+
+	if (err >= 0) {
+		int ret = draw(b, cx, dev, &after);
+
+		err = ret ? ret : err;
+	}
+	if (err >= 0)
+		put_both(b, after);
+	picture_close(b->before);
+	picture_close(after);
+	return outfile_close(&b->file, cx, err);
+}
 
 /* With a picture of the result, if requested. */
 static int run_jobs(struct tool *tool, const struct options *o,

@@ -45,8 +45,7 @@ static void put_identity(struct report *r, const struct plan *plan)
 		     value_bytes(plan->label, len));
 	report_string(r, "s_uuid", "UUID",
 		      uuidtext_format(plan->uuid, uuid));
-	report_value(r, VALUE_TIME, "s_ctime", "Creation time",
-		     value_u64(plan->ctime));
+	report_time(r, "s_ctime", "Creation time", plan->ctime);
 }
 
 static void put_zones(struct report *r, const struct plan *plan)
@@ -55,15 +54,11 @@ static void put_zones(struct report *r, const struct plan *plan)
 	const struct zones *zones = zoned->zones;
 
 	report_begin(r, "zones", "Zones");
-	report_value(r, VALUE_BOOL, "emulated", "Emulated",
-		     value_bool(zones->emulated));
+	report_bool(r, "emulated", "Emulated", zones->emulated);
 	report_string(r, "recipe", "Recipe", zoneplan_recipe(plan));
-	report_value(r, VALUE_BOOL, "second_superblock", "Second superblock",
-		     value_bool(plan->super2));
-	report_value(r, VALUE_SIZE, "zone_size", "Zone",
-		     value_u64(zones->size));
-	report_value(r, VALUE_SIZE, "zone_capacity", "Least capacity",
-		     value_u64(zones->capacity));
+	report_bool(r, "second_superblock", "Second superblock", plan->super2);
+	report_size(r, "zone_size", "Zone", zones->size);
+	report_size(r, "zone_capacity", "Least capacity", zones->capacity);
 	report_u64(r, "zones", "Zones", zones->count);
 	report_u64(r, "conventional", "Conventional",
 		   zone_count(zones, ZONE_CONVENTIONAL));
@@ -78,8 +73,7 @@ static void put_zones(struct report *r, const struct plan *plan)
 		   plan->g.nsegments - zoned->unusable);
 	report_u64(r, "error_segments", "Segments flagged as bad",
 		   zoned->unusable);
-	report_value(r, VALUE_SIZE, "lost_bytes", "Capacity not used",
-		     value_u64(zoned->lost));
+	report_size(r, "lost_bytes", "Capacity not used", zoned->lost);
 	report_end(r);
 }
 
@@ -91,11 +85,9 @@ void announce_plan(struct report *r, const char *path,
 	report_begin(r, "volume",
 		     written ? "New volume" : "Volume that would be made");
 	report_string(r, "device", "Device", path);
-	report_value(r, VALUE_BOOL, "written", "Written", value_bool(written));
-	report_value(r, VALUE_SIZE, "s_dev_size", "Size",
-		     value_u64(plan->size));
-	report_value(r, VALUE_SIZE, "block_size", "Block size",
-		     value_u64(g->block_size));
+	report_bool(r, "written", "Written", written);
+	report_size(r, "s_dev_size", "Size", plan->size);
+	report_size(r, "block_size", "Block size", g->block_size);
 	report_u64(r, "s_blocks_per_segment", "Blocks per segment",
 		   g->blocks_per_segment);
 	report_u64(r, "s_nsegments", "Segments", g->nsegments);
@@ -149,16 +141,14 @@ void announce_content(struct report *r, const struct content *c,
 	report_u64(r, "symlinks", "Symbolic links", counts->symlinks);
 	report_u64(r, "specials", "Special files", counts->specials);
 	report_u64(r, "links", "Further hard links", counts->links);
-	report_value(r, VALUE_SIZE, "bytes", "Bytes in files",
-		     value_u64(counts->bytes));
-	report_value(r, VALUE_SIZE, "written_bytes", "Written",
-		     value_u64(c->written * plan->g.block_size));
+	report_size(r, "bytes", "Bytes in files", counts->bytes);
+	report_size(r, "written_bytes", "Written",
+		    c->written * plan->g.block_size);
 	report_u64(r, "clean_segments", "Clean segments",
 		   clean_segments(c, plan));
 	if (least_size)
-		report_value(r, VALUE_SIZE, "least_size",
-			     "Smallest size that suffices",
-			     value_u64(least_size));
+		report_size(r, "least_size", "Smallest size that suffices",
+			    least_size);
 	if (!report_is_text(r))
 		put_losses(r, counts);
 	report_end(r);

@@ -63,15 +63,15 @@ static int open_disk(struct context *cx, const struct mkfs_options *o,
 static int open_block_device(struct context *cx, const struct mkfs_options *o,
 			     struct target *t)
 {
-	struct probe_zones zones;
-	int ret = probe_zoned(cx, t->path, &zones);
+	enum probe_zone_model model;
+	int ret = probe_zoned(cx, t->path, &model);
 
 	if (ret)
 		return ret;
 	if (zoneoptions_emulate(o))
 		return fail(cx, -EINVAL, "--zone-size: %s is a block device; "
 			    "only image files are given zones", t->path);
-	switch (zones.model) {
+	switch (model) {
 	case PROBE_ZONES_NONE:
 		if (o->zoned == OPTIONS_ZONED_REQUIRE)
 			return fail(cx, -EINVAL, "%s: has no zones", t->path);
@@ -300,7 +300,7 @@ int target_check_empty(struct context *cx, struct target *t)
 		return ret;
 	if (c.kind == PROBE_UNKNOWN)
 		return fail(cx, -EINVAL, "%s: not empty, and this build cannot "
-			    "tell what it holds; -f overwrites it", t->path);
+			    "identify it; -f overwrites it", t->path);
 	named = c.label[0];
 	return fail(cx, -EINVAL, "%s: holds %s (%s%s%s%s); -f overwrites it",
 		    t->path, c.type, c.usage, named ? " \"" : "",

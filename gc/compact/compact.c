@@ -14,7 +14,7 @@
 #include "disk/inode.h"
 #include "gc/compact/pass.h"
 
-/* Faults of the order that are not worth moving everything for. */
+/* Faults of the order that do not justify moving everything. */
 #define FAULTS 4
 
 struct compactor {

@@ -26,51 +26,25 @@
  * them.  So old and new positions may overlap.
  */
 
-struct twin {
+struct dualdev {
 	struct dev dev;
-	struct dev *source, *target;
+	struct dev *source;
 };
 
-static int twin_read(struct dev *dev, struct context *cx, uint64_t off,
+static int dualdev_read(struct dev *dev, struct context *cx, uint64_t off,
 		     void *buf, size_t len)
 {
-	return dev_read(((struct twin *)dev)->source, cx, off, buf, len);
+	return dev_read(((struct dualdev *)dev)->source, cx, off, buf, len);
 }
 
-static void twin_readahead(struct dev *dev, uint64_t off, uint64_t len)
+static void dualdev_readahead(struct dev *dev, uint64_t off, uint64_t len)
 {
-	dev_readahead(((struct twin *)dev)->source, off, len);
+	dev_readahead(((struct dualdev *)dev)->source, off, len);
 }
 
-static int twin_write(struct dev *dev, struct context *cx, uint64_t off,
-		      const void *buf, size_t len)
-{
-	return dev_write(((struct twin *)dev)->target, cx, off, buf, len);
-}
-
-static int twin_flush(struct dev *dev, struct context *cx)
-{
-	return dev_flush(((struct twin *)dev)->target, cx);
-}
-
-static int twin_discard(struct dev *dev, struct context *cx, uint64_t off,
-			uint64_t len)
-{
-	return dev_discard(((struct twin *)dev)->target, cx, off, len);
-}
-
-static void twin_close(struct dev *dev)
-{
-	free(dev);
-}
-
-static const struct dev_ops twin_ops = {
-	.read = twin_read,
-	.readahead = twin_readahead,
-	.write = twin_write,
-	.flush = twin_flush,
-	.discard = twin_discard,
-	.close = twin_close,
+static const struct dev_ops dualdev_ops = {
+	.read = dualdev_read,
+	.readahead = dualdev_readahead,
 };
 
 /*
@@ -80,19 +54,16 @@ static const struct dev_ops twin_ops = {
 static int dualdev_open(struct dev **devp, struct context *cx,
 			struct dev *source, struct dev *target)
 {
-	struct twin *twin = calloc(1, sizeof(*twin));
+	struct dualdev *dual = calloc(1, sizeof(*dual));
 
 	*devp = NULL;
-	if (!twin)
+	if (!dual)
 		return fail(cx, -ENOMEM, "device that is copied");
-	twin->source = source;
-	twin->target = target;
-	twin->dev.ops = &twin_ops;
-	twin->dev.name = source->name;
-	twin->dev.size = source->size;
-	twin->dev.sector_size = target->sector_size;
-	twin->dev.writable = true;
-	*devp = &twin->dev;
+	dev_init_over(&dual->dev, &dualdev_ops, target);
+	dual->dev.name = source->name;
+	dual->dev.zones = NULL;
+	dual->source = source;
+	*devp = &dual->dev;
 	return 0;
 }
 
@@ -135,13 +106,13 @@ static int move_all(struct collector *k, struct context *cx)
 	return ret;
 }
 
-static int copy_volume(struct copy *c, struct context *cx, struct dev *twin,
+static int copy_volume(struct copy *c, struct context *cx, struct dev *dual,
 		       const struct collector_options *options)
 {
 	struct collector k;
 	int ret;
 
-	collector_init(&k, twin, options);
+	collector_init(&k, dual, options);
 	k.whole = true;
 	ret = collector_open(&k, cx);
 	if (!ret)
@@ -155,8 +126,8 @@ static int copy_volume(struct copy *c, struct context *cx, struct dev *twin,
 int copy_run(struct copy *c, struct context *cx, struct dev *source,
 	     struct dev *target, const struct collector_options *options)
 {
-	struct dev *twin;
-	int ret = dualdev_open(&twin, cx, source, target);
+	struct dev *dual;
+	int ret = dualdev_open(&dual, cx, source, target);
 
 	*c = (struct copy){ 0 };
 	if (!ret)
@@ -164,7 +135,7 @@ int copy_run(struct copy *c, struct context *cx, struct dev *source,
 	if (!ret)
 		ret = copy_boot(cx, source, target);
 	if (!ret)
-		ret = copy_volume(c, cx, twin, options);
-	dev_close(twin);
+		ret = copy_volume(c, cx, dual, options);
+	dev_close(dual);
 	return ret ? ret : usedend_measure(&c->after, cx, target);
 }

@@ -120,14 +120,11 @@ bool collector_is_bad(const struct collector *k, uint64_t segnum)
 static int leave(struct collector *k, struct context *cx, uint64_t segnum)
 {
 	size_t i = search_lower_bound(k->bad, k->nbad, segnum);
-	uint64_t *grown = array_grow(cx, k->bad, &k->bad_room, k->nbad + 1,
-				     sizeof(*grown));
 
-	if (!grown)
+	if (array_reserve(cx, &k->bad, &k->bad_room, k->nbad + 1))
 		return -ENOMEM;
-	k->bad = grown;
-	memmove(&grown[i + 1], &grown[i], (k->nbad++ - i) * sizeof(*grown));
-	grown[i] = segnum;
+	memmove(&k->bad[i + 1], &k->bad[i], (k->nbad++ - i) * sizeof(*k->bad));
+	k->bad[i] = segnum;
 	if (k->o->left)
 		k->o->left(k->o->arg, segnum, cx->failure);
 	fail_clear(cx);

@@ -214,16 +214,11 @@ uint64_t load_bytes(const struct load *l)
 /* Block BLKOFF of the DAT will be changed. */
 static int note_dat_block(struct load *l, struct context *cx, uint64_t blkoff)
 {
-	uint64_t *grown;
-
 	if (tally_get(&l->dat, blkoff))
 		return 0;
-	grown = array_grow(cx, l->dat_blocks, &l->dat_room, l->ndat + 1,
-			   sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &l->dat_blocks, &l->dat_room, l->ndat + 1))
 		return -ENOMEM;
-	l->dat_blocks = grown;
-	grown[l->ndat] = blkoff;
+	l->dat_blocks[l->ndat] = blkoff;
 	if (tally_add(&l->dat, cx, blkoff, 1))
 		return -ENOMEM;
 	l->ndat++;
@@ -264,7 +259,6 @@ static int add_run(struct load *l, struct context *cx, size_t from,
 		.blocknr = res->blocknr,
 		.current = res->kind == LIVENESS_CURRENT,
 	};
-	struct load_run *runs;
 
 	l->blocks++;
 	if (note_entry(l, cx, next.what.vblocknr))
@@ -273,12 +267,9 @@ static int add_run(struct load *l, struct context *cx, size_t from,
 		l->runs[l->nruns - 1].what.count++;
 		return 0;
 	}
-	runs = array_grow(cx, l->runs, &l->runs_room, l->nruns + 1,
-			  sizeof(*runs));
-	if (!runs)
+	if (array_reserve(cx, &l->runs, &l->runs_room, l->nruns + 1))
 		return -ENOMEM;
-	l->runs = runs;
-	runs[l->nruns++] = next;
+	l->runs[l->nruns++] = next;
 	return 0;
 }
 
@@ -298,13 +289,9 @@ static int locate_node(struct load *l, struct context *cx, uint64_t blocknr,
 static int add_mark(struct load *l, struct context *cx,
 		    const struct resident *res)
 {
-	struct load_mark *marks = array_grow(cx, l->marks, &l->marks_room,
-					     l->nmarks + 1, sizeof(*marks));
-
-	if (!marks)
+	if (array_reserve(cx, &l->marks, &l->marks_room, l->nmarks + 1))
 		return -ENOMEM;
-	l->marks = marks;
-	marks[l->nmarks++] = (struct load_mark){
+	l->marks[l->nmarks++] = (struct load_mark){
 		.ino = res->block.ino,
 		.level = res->block.level,
 		.key = res->block.blkoff,
@@ -312,7 +299,7 @@ static int add_mark(struct load *l, struct context *cx,
 	};
 	if (res->block.is_node && res->block.is_virtual) {
 		l->others++;
-		return locate_node(l, cx, res->blocknr, &marks[l->nmarks - 1]);
+		return locate_node(l, cx, res->blocknr, &l->marks[l->nmarks - 1]);
 	}
 	if (res->block.ino == NILFS_DAT_INO && !res->block.level)
 		return note_dat_block(l, cx, res->block.blkoff);
@@ -331,8 +318,6 @@ static bool dies_with(const struct load_dead *run,
 static int add_dead_number(struct load *l, struct context *cx, size_t from,
 			   const struct resident *res)
 {
-	struct load_dead *dead;
-
 	if (note_entry(l, cx, res->block.vblocknr))
 		return -ENOMEM;
 	l->dead_blocks++;
@@ -340,12 +325,9 @@ static int add_dead_number(struct load *l, struct context *cx, size_t from,
 		l->dead[l->ndead - 1].count++;
 		return 0;
 	}
-	dead = array_grow(cx, l->dead, &l->dead_room, l->ndead + 1,
-			  sizeof(*dead));
-	if (!dead)
+	if (array_reserve(cx, &l->dead, &l->dead_room, l->ndead + 1))
 		return -ENOMEM;
-	l->dead = dead;
-	dead[l->ndead++] = (struct load_dead){
+	l->dead[l->ndead++] = (struct load_dead){
 		.vblocknr = res->block.vblocknr,
 		.count = 1,
 		.start = res->start,
@@ -381,16 +363,11 @@ static int add_resident(struct load *l, struct context *cx,
 /* LOG, which is read from front to back, has live blocks. */
 static int note_log(struct load *l, struct context *cx, const struct log *log)
 {
-	struct load_log *logs;
-
 	if (l->nlogs && l->logs[l->nlogs - 1].pseg == log->pseg)
 		return 0;
-	logs = array_grow(cx, l->logs, &l->logs_room, l->nlogs + 1,
-			  sizeof(*logs));
-	if (!logs)
+	if (array_reserve(cx, &l->logs, &l->logs_room, l->nlogs + 1))
 		return -ENOMEM;
-	l->logs = logs;
-	logs[l->nlogs++] = (struct load_log){ log->pseg, log->ss };
+	l->logs[l->nlogs++] = (struct load_log){ log->pseg, log->ss };
 	return 0;
 }
 
@@ -420,13 +397,9 @@ static int read_segment(struct load *l, struct context *cx,
 
 static int add_victim(struct load *l, struct context *cx, uint64_t segnum)
 {
-	uint64_t *victims = array_grow(cx, l->victims, &l->victims_room,
-				       l->nvictims + 1, sizeof(*victims));
-
-	if (!victims)
+	if (array_reserve(cx, &l->victims, &l->victims_room, l->nvictims + 1))
 		return -ENOMEM;
-	l->victims = victims;
-	victims[l->nvictims++] = segnum;
+	l->victims[l->nvictims++] = segnum;
 	return 0;
 }
 

@@ -3,8 +3,7 @@
  * Orders of blocks.
  *
  * An order is a rank for each file; files of equal rank are sorted by inode
- * number.  The tree is walked without recursion, with a stack of open
- * directories.
+ * number.
  *
  * Ages come from the logs that list the blocks, which contain the checkpoint of
  * each, wherever it was moved since.  The age of a file is the mean of its
@@ -18,10 +17,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "disk/inode.h"
-#include "vol/dir.h"
 #include "vol/root.h"
+#include "vol/tree.h"
 
 /* Of age: the youngest is what was written in a 32nd of the history. */
 #define CLASSES 6
@@ -36,116 +34,42 @@ int order_add(struct order *o, struct context *cx, uint64_t ino)
 	return ret ? ret : 1;
 }
 
-struct place {
-	uint64_t ino;
-	struct dir_position position;
-};
-
-struct walk {
-	struct root root;
-	struct order *order;
-	struct place *stack;
-	size_t depth, room;
-};
-
-static int push(struct walk *w, struct context *cx, uint64_t ino)
+/* Files that the walk does not reach come after the others. */
+static int walk_tree(struct order *o, struct context *cx, struct root *root)
 {
-	struct place *grown = array_grow(cx, w->stack, &w->room, w->depth + 1,
-					 sizeof(*grown));
+	const struct tree_options how = { .recursive = true, .inodes = true };
+	struct tree_item item;
+	struct tree *tree;
+	int ret = tree_open(&tree, cx, root, "/", &how);
 
-	if (!grown)
-		return -ENOMEM;
-	w->stack = grown;
-	grown[w->depth++] = (struct place){ .ino = ino };
+	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
+		ret = item.kind == TREE_ENTRY ? order_add(o, cx, item.ino) : 0;
+		if (ret > 0)
+			ret = 0;
+		if (item.kind == TREE_BROKEN)
+			fail_clear(cx);
+	}
+	tree_close(tree);
+	/* The inode of the root may be unreadable too. */
+	if (ret != -EUCLEAN && ret != -EIO && ret != -ENOENT)
+		return ret;
+	fail_clear(cx);
 	return 0;
 }
 
-/* Files that the walk does not reach come after the others. */
-static bool is_passed_over(int err)
+static int rank_tree(struct order *o, struct context *cx, struct volume *vol)
 {
-	return err == -EUCLEAN || err == -EIO || err == -ENOENT ||
-	       err == -ENOTDIR;
-}
+	struct root root;
+	int ret = root_open(&root, cx, vol, 0);
 
-/* A rank for INO, unless it has one or leads to no file: 1, 0. */
-static int rank_entry(struct walk *w, struct context *cx, uint64_t ino)
-{
-	struct nilfs_inode inode;
-	int ret = root_inode(&w->root, cx, ino, &inode);
-
-	if (is_passed_over(ret)) {
-		fail_clear(cx);
-		return 0;
-	}
-	return ret ? ret : order_add(w->order, cx, ino);
-}
-
-/* Continues the directory of CUR until it ends or another begins: 1, 0. */
-static int read_entries(struct walk *w, struct context *cx,
-			struct dir_cursor *cur)
-{
-	struct dir_entry entry;
-	int ret;
-
-	while ((ret = dir_cursor_next(cur, cx, &entry)) > 0) {
-		ret = rank_entry(w, cx, entry.ino);
-		if (ret < 0)
-			return ret;
-		if (!ret || entry.type != NILFS_FT_DIR)
-			continue;
-		dir_cursor_tell(cur, &w->stack[w->depth - 1].position);
-		ret = push(w, cx, entry.ino);
-		return ret ? ret : 1;
-	}
-	return ret;
-}
-
-/* One step of the walk in the innermost directory. */
-static int step(struct walk *w, struct context *cx)
-{
-	const struct place *top = &w->stack[w->depth - 1];
-	struct dir_cursor cur;
-	struct file file;
-	int ret = root_file(&w->root, cx, top->ino, &file);
-
-	if (!ret) {
-		ret = dir_cursor_open_at(&cur, cx, &file, &top->position);
-		if (!ret)
-			ret = read_entries(w, cx, &cur);
-		dir_cursor_close(&cur);
-	}
-	if (ret <= 0)
-		w->depth--;
-	return ret;
-}
-
-static int walk_tree(struct order *o, struct context *cx, struct volume *vol)
-{
-	struct walk w = { .order = o };
-	int ret = root_open(&w.root, cx, vol, 0);
-
-	if (!ret)
-		ret = order_add(o, cx, NILFS_ROOT_INO);
-	if (ret > 0)
-		ret = push(&w, cx, NILFS_ROOT_INO);
-	while (!ret && w.depth) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = step(&w, cx);
-		if (ret > 0 || is_passed_over(ret))
-			ret = 0;
-		if (!ret)
-			fail_clear(cx);
-	}
-	free(w.stack);
-	return ret;
+	return ret ? ret : walk_tree(o, cx, &root);
 }
 
 int order_open(struct order *o, struct context *cx, struct volume *vol,
 	       enum order_kind kind)
 {
 	*o = (struct order){ .kind = kind };
-	return kind == ORDER_TREE ? walk_tree(o, cx, vol) : 0;
+	return kind == ORDER_TREE ? rank_tree(o, cx, vol) : 0;
 }
 
 int order_find(struct order *o, struct context *cx, struct dev *dev,

@@ -20,8 +20,8 @@
 
 #include "base/pool.h"
 #include "check/logdata.h"
-#include "vol/pathname.h"
 #include "vol/root.h"
+#include "vol/tree.h"
 
 #define FILES_NAMED 4
 
@@ -107,12 +107,12 @@ static size_t append_path(char text[FAILURE_TEXT_MAX], size_t len,
 	char *path = NULL;
 	int n;
 
-	if (pathname_find(root, cx, ino, &path))
+	if (tree_find_path(root, cx, ino, &path))
 		n = snprintf(text + len, FAILURE_TEXT_MAX - len,
 			     " inode %" PRIu64, ino);
 	else
 		n = snprintf(text + len, FAILURE_TEXT_MAX - len, " %s", path);
-	pathname_free(path);
+	free(path);
 	return n < 0 || (size_t)n >= FAILURE_TEXT_MAX - len ?
 		       FAILURE_TEXT_MAX - 1 : len + (size_t)n;
 }

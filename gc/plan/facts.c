@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "disk/segusage.h"
@@ -55,13 +54,10 @@ static int add_candidate(struct facts *f, struct context *cx, uint64_t segnum,
 			 const struct liveness_counts *c)
 {
 	const struct nilfs_geometry *g = &f->vol->geo;
-	struct policy_segment *s = array_grow(cx, f->segments, &f->room,
-					      f->n + 1, sizeof(*s));
 
-	if (!s)
+	if (array_reserve(cx, &f->segments, &f->room, f->n + 1))
 		return -ENOMEM;
-	f->segments = s;
-	s[f->n++] = (struct policy_segment){
+	f->segments[f->n++] = (struct policy_segment){
 		.segnum = segnum,
 		.lastmod = le64_get(su->su_lastmod),
 		.blocks = (uint32_t)(geometry_segment_end(g, segnum) -

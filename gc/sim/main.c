@@ -21,7 +21,7 @@
  * Tables.
  *
  * Write amplification is all blocks that reached the device over those that
- * the user wrote, be it only to memory.  There is one table for what policies
+ * the user wrote, even if only to memory.  There is one table for what policies
  * are compared by, and one for what kinds of blocks it was.
  */
 

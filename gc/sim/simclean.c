@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "gc/plan/policy.h"
 #include "gc/sim/simmeta.h"

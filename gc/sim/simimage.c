@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "disk/segusage.h"

@@ -113,13 +113,10 @@ static void pass_time(struct simrun *r)
 static int take_sample(struct simrun *r, struct context *cx)
 {
 	struct simvol_totals t = simrun_totals(r);
-	struct simrun_sample *s = array_grow(cx, r->samples, &r->room,
-					     r->nsamples + 1, sizeof(*s));
 
-	if (!s)
+	if (array_reserve(cx, &r->samples, &r->room, r->nsamples + 1))
 		return -ENOMEM;
-	r->samples = s;
-	s[r->nsamples++] = (struct simrun_sample){
+	r->samples[r->nsamples++] = (struct simrun_sample){
 		.user = t.user,
 		.written = simrun_written(&t),
 		.clean = r->vol->nclean,

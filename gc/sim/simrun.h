@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
 #include "gc/sim/simclean.h"
-#include "base/bitmap.h"
 #include "gc/sim/simop.h"
 #include "gc/sim/simvol.h"
 

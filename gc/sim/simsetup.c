@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/checked.h"
 
 #define SAMPLES 240u
 

@@ -43,7 +43,7 @@ void simsetup_close(struct simsetup *s);
 /* Blocks that the user will write in all; 0 where only the trace knows. */
 uint64_t simsetup_total(const struct simsetup *s);
 
-/* Runs it to the end.  TOLD (or NULL) is called with the blocks so far. */
+/* Runs it to the end.  PROGRESS (or NULL) is called with the blocks so far. */
 int simsetup_run(struct simsetup *s, struct context *cx,
 		 void (*progress)(void *arg, uint64_t done), void *arg);
 

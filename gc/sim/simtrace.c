@@ -227,13 +227,9 @@ static struct simtrace_file *find(struct simtrace *t, const char *name)
 static int add_traced_file(struct simtrace *t, struct context *cx,
 			   const char *name, struct simtrace_file **file)
 {
-	struct simtrace_file *grown = array_grow(cx, t->files, &t->room,
-						 t->nfiles + 1, sizeof(*grown));
-
-	if (!grown)
+	if (array_reserve(cx, &t->files, &t->room, t->nfiles + 1))
 		return -ENOMEM;
-	t->files = grown;
-	*file = &grown[t->nfiles];
+	*file = &t->files[t->nfiles];
 	**file = (struct simtrace_file){ .name = strdup(name) };
 	if (!(*file)->name)
 		return fail(cx, -ENOMEM, "%s", t->path);

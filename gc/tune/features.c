@@ -133,7 +133,7 @@ static int sufilenew_fill(struct writer *w, struct context *cx,
 
 struct change {
 	struct dev *dev;
-	struct volume *vol;	/* as it shall be */
+	struct volume *vol;	/* as it is to be */
 	struct volume *old;	/* unchanged */
 	struct liveness *live;	/* NULL: no counts */
 	struct zoning zones;

@@ -3,6 +3,7 @@
 #ifndef NILFS2_BASE_ARRAY_H
 #define NILFS2_BASE_ARRAY_H
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "base/context.h"
@@ -16,5 +17,15 @@
  */
 void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 		 size_t size);
+
+/* The same for *ITEMS, a pointer to items of any type: 0 or -ENOMEM. */
+#define array_reserve(cx, items, room, want)                               \
+	({                                                                 \
+		void *grown_ = array_grow(cx, *(items), room, want,        \
+					  sizeof(**(items)));              \
+		if (grown_)                                                \
+			*(items) = grown_;                                 \
+		grown_ ? 0 : -ENOMEM;                                      \
+	})
 
 #endif

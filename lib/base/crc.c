@@ -59,7 +59,7 @@ uint32_t crc32_le_zeros(uint32_t seed, size_t len)
 
 /*
  * What the seed adds to the checksum is the seed after as many zeros; and
- * after 2^32 - 1 zeros, the generator being primitive, any sum comes round.
+ * after 2^32 - 1 zeros, the generator being primitive, any sum repeats.
  */
 uint32_t crc32_le_seed(uint32_t sum, const void *buf, size_t len)
 {

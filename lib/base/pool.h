@@ -47,7 +47,7 @@ int pool_give(struct pool *pool, struct context *cx, pool_job *fn, void *arg,
 
 /*
  * Works until *LEFT is 0, while other jobs may still run; LEFT NULL: until no
- * job waits or runs.  Fails as pool_give(), but CX NULL: is not told.
+ * job waits or runs.  Fails as pool_give(); with CX NULL the failure is dropped.
  */
 int pool_wait(struct pool *pool, struct context *cx, const unsigned int *left);
 

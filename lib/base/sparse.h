@@ -36,8 +36,8 @@ int sparse_add(struct sparse *s, struct context *cx, uint64_t number);
 
 /*
  * Adds FIRST + I for each bit I of BITS, FIRST being a multiple of 64, from any
- * thread; *HAD: those that were in the set.  0, or fails as sparse_add(), which
- * is as dear.
+ * thread; *HAD: those that were in the set.  0, or fails as sparse_add(), at the
+ * same cost.
  */
 int sparse_add_word(struct sparse *s, struct context *cx, uint64_t first,
 		    uint64_t bits, uint64_t *had);

@@ -8,8 +8,8 @@
 
 /*
  * From here on the first SIGINT, SIGTERM or SIGHUP raises the flag returned,
- * and the second one ends the process at once.  A write to a pipe that nobody
- * reads fails with -EPIPE; with PIPE_TOO it raises the flag as well.
+ * and the second one ends the process at once.  A write to a pipe without
+ * reader fails with -EPIPE; with PIPE_TOO it raises the flag as well.
  */
 const volatile sig_atomic_t *interrupt_catch(bool pipe_too);
 

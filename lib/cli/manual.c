@@ -3,7 +3,7 @@
  * What --help, --version and --list-options print.
  *
  * Everything comes from the rows of options and commands, so that what is
- * parsed and what is told cannot differ; the order is synopsis, purpose,
+ * parsed and what is printed cannot differ; the order is synopsis, purpose,
  * commands, own options, options of every tool.
  */
 #include "config.h"

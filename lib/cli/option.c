@@ -3,7 +3,7 @@
  * From rows to getopt_long and from its answers to the caller's structure.
  *
  * getopt_long gets, as the value of each long option, a number past any
- * letter that tells the row; letters are looked up in the rows.  It is kept
+ * letter that identifies the row; letters are looked up in the rows.  It is kept
  * from printing: what it has to say becomes failure text, so that the tool
  * prints it in its own form.
  *
@@ -198,7 +198,7 @@ static void add_place(struct parse *p, const struct cli_option *row,
 		if (row->arg)
 			p->letters[used] = ':';
 	}
-	/* A row without a long name keeps its slot under one nobody types. */
+	/* A row without a long name keeps its slot, under an impossible name. */
 	o->name = row->name ? row->name : "\n";
 	o->has_arg = !row->arg ? no_argument :
 		     row->arg[0] == '[' ? optional_argument :

@@ -2,7 +2,7 @@
 /*
  * Progress.
  *
- * The caller's loop tells what is done; whether to say so is decided here:
+ * The caller's loop says what is done; whether to say so is decided here:
  * for people by a clock, for programs by whole percents, so that a loop over
  * millions of blocks costs a comparison each.  The clock is the coarse one,
  * which is read without entering the kernel.

@@ -33,14 +33,14 @@
 const struct cli_option tool_options[] = {
 	{ 0, "json", NULL, "print JSON", OPTION_FLAG,
 	  offsetof(struct tool, json), OPTION_GROUP_TOOL },
-	{ 0, "json-lines", NULL, "print JSON, one object per line",
-	  OPTION_FLAG, offsetof(struct tool, json_lines), OPTION_GROUP_TOOL },
+	{ 0, "json-lines", NULL, "print JSON, one object per line", OPTION_FLAG,
+	  offsetof(struct tool, json_lines), OPTION_GROUP_TOOL },
 	{ 'q', "quiet", NULL, "no notes, no progress", OPTION_FLAG,
 	  offsetof(struct tool, quiet) },
 	{ 'v', "verbose", NULL, "print more; may be repeated", OPTION_COUNT,
 	  offsetof(struct tool, verbose) },
-	{ 0, "max-memory", "SIZE", "memory of each cache or table",
-	  OPTION_SIZE, offsetof(struct tool, cx.max_memory) },
+	{ 0, "max-memory", "SIZE", "memory of each cache or table", OPTION_SIZE,
+	  offsetof(struct tool, cx.max_memory) },
 	{ 'j', "threads", "N", "workers to use", OPTION_U32,
 	  offsetof(struct tool, cx.threads) },
 	{ 'C', "progress-fd", "FD", "write progress to this descriptor",
@@ -119,8 +119,8 @@ int tool_usage(struct tool *tool, const char *fmt, ...)
 
 /*
  * An image must never be opened as descriptor 0, 1 or 2, where messages
- * would be written into it.  The mode is the useless one: whoever closed
- * standard output gets an error, not silence.
+ * would be written into it.  The mode is the useless one: a write to a
+ * standard output that was closed is an error, not lost silently.
  */
 static void hold_standard_descriptors(void)
 {

@@ -64,7 +64,7 @@ struct cli_tool {
 	int exit_failure;	/* 1 for most */
 	int exit_usage;		/* 2 for most */
 	int exit_cancelled;	/* 0: as exit_failure */
-	bool only_reads;	/* stop where nobody reads the output */
+	bool only_reads;	/* stop when the output is closed */
 	uint64_t max_memory;	/* default budget, 0: that of every context */
 };
 
@@ -98,8 +98,8 @@ struct tool {
 int tool_main(const struct cli_tool *cli, int argc, char **argv);
 
 /*
- * From now on a tool that only reads does what the user wants done whether or
- * not somebody reads what it says, and its exit status is of that alone.
+ * From now on a tool that only reads completes its work even if the output is
+ * closed, and its exit status depends on that work alone.
  */
 void tool_promise(struct tool *tool);
 
@@ -121,7 +121,7 @@ void tool_detail(struct tool *tool, const char *fmt, ...)
  */
 void tool_failed(struct tool *tool, const char *what, int err);
 
-/* Milliseconds of a clock that only goes on, to tell how long a thing took. */
+/* Milliseconds of a monotonic clock, to measure durations. */
 uint64_t tool_clock(void);
 
 /* Bad words on the command line: returns -EINVAL, ends in a usage error. */

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dev/zone.h"
 
@@ -22,6 +23,15 @@ static void count(uint64_t *requests, uint64_t *bytes, uint64_t len)
 	__atomic_fetch_add(requests, 1, __ATOMIC_RELAXED);
 	if (bytes)
 		__atomic_fetch_add(bytes, len, __ATOMIC_RELAXED);
+}
+
+void dev_init_over(struct dev *dev, const struct dev_ops *ops,
+		   struct dev *under)
+{
+	*dev = *under;
+	memset(&dev->stats, 0, sizeof(dev->stats));
+	dev->ops = ops;
+	dev->under = under;
 }
 
 static int check_range(struct dev *dev, struct context *cx, const char *what,
@@ -84,8 +94,9 @@ int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 	if (ret || !len)
 		return ret;
 	count(&dev->stats.reads, &dev->stats.read_bytes, len);
-	return note_read(dev, off, len,
-			 dev->ops->read(dev, cx, off, buf, len));
+	ret = dev->ops->read ? dev->ops->read(dev, cx, off, buf, len) :
+			       dev_read(dev->under, cx, off, buf, len);
+	return note_read(dev, off, len, ret);
 }
 
 static int read_each(struct dev *dev, struct context *cx, uint64_t off,
@@ -117,18 +128,24 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 		return ret;
 	count(&dev->stats.reads, &dev->stats.read_bytes, len);
 	if (dev->ops->readv)
-		return note_read(dev, off, len,
-				 dev->ops->readv(dev, cx, off, iov, n));
-	return note_read(dev, off, len, read_each(dev, cx, off, iov, n));
+		ret = dev->ops->readv(dev, cx, off, iov, n);
+	else if (dev->ops->read)
+		ret = read_each(dev, cx, off, iov, n);
+	else
+		ret = dev_readv(dev->under, cx, off, iov, n);
+	return note_read(dev, off, len, ret);
 }
 
 void dev_readahead(struct dev *dev, uint64_t off, uint64_t len)
 {
-	if (!dev->ops->readahead || off >= dev->size)
+	if (off >= dev->size)
 		return;
 	if (len > dev->size - off)
 		len = dev->size - off;
-	dev->ops->readahead(dev, off, len);
+	if (dev->ops->readahead)
+		dev->ops->readahead(dev, off, len);
+	else if (dev->under)
+		dev_readahead(dev->under, off, len);
 }
 
 int dev_write(struct dev *dev, struct context *cx, uint64_t off,
@@ -139,7 +156,8 @@ int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 	if (ret || !len)
 		return ret;
 	count(&dev->stats.writes, &dev->stats.write_bytes, len);
-	return dev->ops->write(dev, cx, off, buf, len);
+	return dev->ops->write ? dev->ops->write(dev, cx, off, buf, len) :
+				 dev_write(dev->under, cx, off, buf, len);
 }
 
 int dev_flush(struct dev *dev, struct context *cx)
@@ -147,7 +165,8 @@ int dev_flush(struct dev *dev, struct context *cx)
 	if (!dev->writable)
 		return 0;
 	count(&dev->stats.flushes, NULL, 0);
-	return dev->ops->flush(dev, cx);
+	return dev->ops->flush ? dev->ops->flush(dev, cx) :
+				 dev_flush(dev->under, cx);
 }
 
 int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
@@ -157,6 +176,11 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 	if (ret || !len)
 		return ret;
 	count(&dev->stats.discards, NULL, 0);
+	/* Data of sequential zones goes away by a reset only. */
+	if (dev->zones && !zone_all_conventional(dev->zones, off, len))
+		return 0;
+	if (!dev->ops->discard)
+		return dev_discard(dev->under, cx, off, len);
 	ret = dev->ops->discard(dev, cx, off, len);
 	return ret == -EOPNOTSUPP ? 0 : ret;
 }
@@ -199,7 +223,11 @@ int dev_zone_report(struct dev *dev, struct context *cx, uint64_t first,
 	if (first > count || n > count - first)
 		return fail(cx, -EINVAL, "%s: report of zone %" PRIu64 " of %"
 			    PRIu64, dev->name, first, count);
-	return n ? dev->ops->zone_report(dev, cx, first, zones, n) : 0;
+	if (!n)
+		return 0;
+	return dev->ops->zone_report ?
+		       dev->ops->zone_report(dev, cx, first, zones, n) :
+		       dev_zone_report(dev->under, cx, first, zones, n);
 }
 
 static int check_zones(struct dev *dev, struct context *cx, const char *what,
@@ -222,7 +250,11 @@ int dev_zone_reset(struct dev *dev, struct context *cx, uint64_t off,
 {
 	int ret = check_zones(dev, cx, "reset", off, len);
 
-	return ret || !len ? ret : dev->ops->zone_reset(dev, cx, off, len);
+	if (ret || !len)
+		return ret;
+	return dev->ops->zone_reset ?
+		       dev->ops->zone_reset(dev, cx, off, len) :
+		       dev_zone_reset(dev->under, cx, off, len);
 }
 
 int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
@@ -230,7 +262,11 @@ int dev_zone_finish(struct dev *dev, struct context *cx, uint64_t off,
 {
 	int ret = check_zones(dev, cx, "finish", off, len);
 
-	return ret || !len ? ret : dev->ops->zone_finish(dev, cx, off, len);
+	if (ret || !len)
+		return ret;
+	return dev->ops->zone_finish ?
+		       dev->ops->zone_finish(dev, cx, off, len) :
+		       dev_zone_finish(dev->under, cx, off, len);
 }
 
 int dev_allocate(struct dev *dev, struct context *cx, uint64_t off,
@@ -260,6 +296,8 @@ int dev_resize(struct dev *dev, struct context *cx, uint64_t size)
 
 void dev_close(struct dev *dev)
 {
-	if (dev)
+	if (dev && dev->ops->close)
 		dev->ops->close(dev);
+	else
+		free(dev);
 }

@@ -20,6 +20,11 @@ struct dev;
 struct zone;
 struct zones;
 
+/*
+ * A device over another one may leave out (NULL) what it does not change: reads
+ * with .readahead, .write, .flush, .discard, .zone_..., .close, which only
+ * frees it then.
+ */
 struct dev_ops {
 	/* Transfers all LEN bytes or fails; ranges were checked by dev_*(). */
 	int (*read)(struct dev *dev, struct context *cx, uint64_t off,
@@ -29,10 +34,13 @@ struct dev_ops {
 	/* Fills N buffers one after another; NULL: a read for each. */
 	int (*readv)(struct dev *dev, struct context *cx, uint64_t off,
 		     struct iovec *iov, int n);
-	/* Begins to read LEN bytes and does not wait; NULL: it cannot. */
+	/* Begins to read LEN bytes and does not wait. */
 	void (*readahead)(struct dev *dev, uint64_t off, uint64_t len);
 	int (*flush)(struct dev *dev, struct context *cx);
-	/* Frees the range; -EOPNOTSUPP where the device cannot. */
+	/*
+	 * Frees the range, which has no sequential zone; -EOPNOTSUPP where the
+	 * device cannot.
+	 */
 	int (*discard)(struct dev *dev, struct context *cx, uint64_t off,
 		       uint64_t len);
 	/* Makes it read as zeros; NULL or -EOPNOTSUPP: write them. */
@@ -43,7 +51,7 @@ struct dev_ops {
 			uint64_t len);
 	/* Makes it SIZE bytes long; NULL or -EOPNOTSUPP: it cannot. */
 	int (*resize)(struct dev *dev, struct context *cx, uint64_t size);
-	/* All NULL without zones; whole zones only. */
+	/* Whole zones only. */
 	int (*zone_report)(struct dev *dev, struct context *cx, uint64_t first,
 			   struct zone *zones, size_t n);
 	int (*zone_reset)(struct dev *dev, struct context *cx, uint64_t off,
@@ -84,8 +92,13 @@ struct dev {
 	bool writable;
 	bool is_block_device;
 	const struct zones *zones; /* owned by the device; NULL: it has none */
+	struct dev *under;    /* what it is a device over (borrowed), or NULL */
 	struct dev_stats stats;
 };
+
+/* Makes DEV a device over UNDER that is like it but for OPS. */
+void dev_init_over(struct dev *dev, const struct dev_ops *ops,
+		   struct dev *under);
 
 /*
  * Reads or writes exactly LEN bytes at OFF.  0, or -EIO for a range outside

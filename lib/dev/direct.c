@@ -7,7 +7,7 @@
  * page: a direct write of one half of a page could be undone when the other
  * half, cached, is written back.  So only whole pages are written directly, and
  * the rest of a write, before and after them, through the cache.  So are short
- * writes, for which nobody waits.
+ * writes, which no caller waits for.
  */
 #include "config.h"
 

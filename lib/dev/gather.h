@@ -26,7 +26,7 @@ struct gather {
 };
 
 /*
- * LEN bytes at OFF shall come to TO.  False, and nothing is added, where they
+ * Adds LEN bytes at OFF, to be read to TO.  False, and nothing is added, if they
  * lie before the end of the request, or too far after it, or it has no room:
  * it is to be read first.  SCRAP has GATHER_GAP bytes for what is dropped, for
  * no more than one thread.

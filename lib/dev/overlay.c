@@ -30,7 +30,6 @@ _Static_assert(PAGES_BYTES == OVERLAY_PAGE_BYTES, "what callers know");
 
 struct overlay {
 	struct dev dev;
-	struct dev *under;
 	pthread_rwlock_t lock;	/* of pages and zones */
 	struct pages pages;
 	struct zonechanges zones;
@@ -50,13 +49,13 @@ static size_t page_size(const struct overlay *overlay, uint64_t number)
 static int read_there(struct overlay *overlay, struct context *cx,
 		      uint64_t off, void *buf, size_t len)
 {
-	uint64_t size = overlay->under->size;
+	uint64_t size = overlay->dev.under->size;
 	uint64_t there = off < size ? size - off : 0;
 
 	if (there >= len)
-		return dev_read(overlay->under, cx, off, buf, len);
+		return dev_read(overlay->dev.under, cx, off, buf, len);
 	memset((char *)buf + there, 0, len - there);
-	return there ? dev_read(overlay->under, cx, off, buf, there) : 0;
+	return there ? dev_read(overlay->dev.under, cx, off, buf, there) : 0;
 }
 
 /* The page NUMBER as it was written last, unless that was emptied since. */
@@ -178,7 +177,7 @@ static bool is_reset(const struct overlay *overlay, uint64_t n)
 static int read_under(struct overlay *overlay, struct context *cx,
 		      uint64_t off, unsigned char *p, size_t len)
 {
-	const struct zones *zones = overlay->under->zones;
+	const struct zones *zones = overlay->dev.under->zones;
 	int ret = 0;
 
 	if (!overlay->zones.resets)
@@ -190,7 +189,7 @@ static int read_under(struct overlay *overlay, struct context *cx,
 		if (is_reset(overlay, zone_of(zones, off)))
 			memset(p, 0, n);
 		else
-			ret = dev_read(overlay->under, cx, off, p, n);
+			ret = dev_read(overlay->dev.under, cx, off, p, n);
 		p += n;
 		off += n;
 		len -= n;
@@ -239,9 +238,9 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 
 	pthread_rwlock_rdlock(&overlay->lock);
 	clean = !overlay->pages.count && !overlay->zones.resets &&
-		dev->size <= overlay->under->size;
+		dev->size <= overlay->dev.under->size;
 	if (clean)
-		ret = dev_readv(overlay->under, cx, off, iov, n);
+		ret = dev_readv(overlay->dev.under, cx, off, iov, n);
 	for (i = 0; !clean && i < n && !ret; i++) {
 		ret = read_locked(overlay, cx, off, iov[i].iov_base,
 				  iov[i].iov_len);
@@ -249,11 +248,6 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 	}
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;
-}
-
-static void overlay_readahead(struct dev *dev, uint64_t off, uint64_t len)
-{
-	dev_readahead(to_overlay(dev)->under, off, len);
 }
 
 static int overlay_flush(struct dev *dev, struct context *cx)
@@ -279,7 +273,7 @@ static int overlay_discard(struct dev *dev, struct context *cx, uint64_t off,
 
 static int overlay_resize(struct dev *dev, struct context *cx, uint64_t size)
 {
-	const struct dev *under = to_overlay(dev)->under;
+	const struct dev *under = dev->under;
 
 	(void)cx;
 	(void)size;
@@ -293,7 +287,7 @@ static int overlay_zone_report(struct dev *dev, struct context *cx,
 	struct overlay *overlay = to_overlay(dev);
 	const struct zonechange *change;
 	size_t i;
-	int ret = dev_zone_report(overlay->under, cx, first, zones, n);
+	int ret = dev_zone_report(overlay->dev.under, cx, first, zones, n);
 
 	pthread_rwlock_rdlock(&overlay->lock);
 	for (i = 0; i < n && !ret; i++) {
@@ -380,7 +374,7 @@ void overlay_rewind(struct dev *dev, size_t mark)
 
 static int check_size(const struct overlay *overlay, struct context *cx)
 {
-	const struct dev *under = overlay->under;
+	const struct dev *under = overlay->dev.under;
 
 	if (overlay->dev.size == under->size)
 		return 0;
@@ -447,7 +441,6 @@ static void overlay_close(struct dev *dev)
 static const struct dev_ops overlay_ops = {
 	.read = overlay_read,
 	.readv = overlay_readv,
-	.readahead = overlay_readahead,
 	.write = overlay_write,
 	.flush = overlay_flush,
 	.discard = overlay_discard,
@@ -478,11 +471,8 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 
 	if (!overlay)
 		return fail(cx, -ENOMEM, "%s: overlay", under->name);
-	overlay->dev = *under;
-	overlay->dev.ops = &overlay_ops;
+	dev_init_over(&overlay->dev, &overlay_ops, under);
 	overlay->dev.writable = true;
-	memset(&overlay->dev.stats, 0, sizeof(overlay->dev.stats));
-	overlay->under = under;
 	pages_init(&overlay->pages, under->name, cx->max_memory);
 	zonechanges_init(&overlay->zones, under, &overlay->pages);
 	init_lock(&overlay->lock);

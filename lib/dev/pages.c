@@ -100,14 +100,10 @@ int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 
 static int add_chunk(struct pages *p, struct context *cx)
 {
-	unsigned char **chunks = array_grow(cx, p->chunks, &p->chunk_room,
-					    p->nchunks + 1, sizeof(*chunks));
-
-	if (!chunks)
+	if (array_reserve(cx, &p->chunks, &p->chunk_room, p->nchunks + 1))
 		return -ENOMEM;
-	p->chunks = chunks;
-	chunks[p->nchunks] = malloc(CHUNK_BYTES);
-	if (!chunks[p->nchunks])
+	p->chunks[p->nchunks] = malloc(CHUNK_BYTES);
+	if (!p->chunks[p->nchunks])
 		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
 	p->nchunks++;
 	return 0;
@@ -116,12 +112,8 @@ static int add_chunk(struct pages *p, struct context *cx)
 /* Room for the data of one more page. */
 static int reserve(struct pages *p, struct context *cx)
 {
-	struct page *list = array_grow(cx, p->list, &p->room, p->count + 1,
-				       sizeof(*list));
-
-	if (!list)
+	if (array_reserve(cx, &p->list, &p->room, p->count + 1))
 		return -ENOMEM;
-	p->list = list;
 	if (!is_in_memory(p, p->count))
 		return p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
 	return p->count == p->nchunks * PAGES_CHUNK ? add_chunk(p, cx) : 0;

@@ -24,7 +24,6 @@ struct patch {
 
 struct patched {
 	struct dev dev;
-	struct dev *under;
 	struct patch *list;
 	size_t n, room;
 	size_t len;		/* bytes of each patch */
@@ -73,7 +72,7 @@ static int patched_read(struct dev *dev, struct context *cx, uint64_t off,
 		}
 		if (patch && patch->off - off < n)
 			n = (size_t)(patch->off - off);
-		ret = dev_read(p->under, cx, off, at, n);
+		ret = dev_read(p->dev.under, cx, off, at, n);
 	}
 	return ret;
 }
@@ -85,7 +84,7 @@ static int patched_readv(struct dev *dev, struct context *cx, uint64_t off,
 	int i, ret = 0;
 
 	if (!p->n)
-		return dev_readv(p->under, cx, off, iov, n);
+		return dev_readv(p->dev.under, cx, off, iov, n);
 	for (i = 0; i < n && !ret; i++) {
 		ret = patched_read(dev, cx, off, iov[i].iov_base,
 				   iov[i].iov_len);
@@ -119,45 +118,11 @@ static int patched_write(struct dev *dev, struct context *cx, uint64_t off,
 			 const void *buf, size_t len)
 {
 	struct patched *p = to_patched(dev);
-	int err = dev_write(p->under, cx, off, buf, len);
+	int err = dev_write(p->dev.under, cx, off, buf, len);
 
 	if (!err)
 		remove_covered(p, off, len);
 	return err;
-}
-
-static void patched_readahead(struct dev *dev, uint64_t off, uint64_t len)
-{
-	dev_readahead(to_patched(dev)->under, off, len);
-}
-
-static int patched_flush(struct dev *dev, struct context *cx)
-{
-	return dev_flush(to_patched(dev)->under, cx);
-}
-
-static int patched_discard(struct dev *dev, struct context *cx, uint64_t off,
-			   uint64_t len)
-{
-	return dev_discard(to_patched(dev)->under, cx, off, len);
-}
-
-static int patched_zone_report(struct dev *dev, struct context *cx,
-			       uint64_t first, struct zone *zones, size_t n)
-{
-	return dev_zone_report(to_patched(dev)->under, cx, first, zones, n);
-}
-
-static int patched_zone_reset(struct dev *dev, struct context *cx,
-			      uint64_t off, uint64_t len)
-{
-	return dev_zone_reset(to_patched(dev)->under, cx, off, len);
-}
-
-static int patched_zone_finish(struct dev *dev, struct context *cx,
-			       uint64_t off, uint64_t len)
-{
-	return dev_zone_finish(to_patched(dev)->under, cx, off, len);
 }
 
 static void patched_close(struct dev *dev)
@@ -170,13 +135,7 @@ static void patched_close(struct dev *dev)
 static const struct dev_ops patched_ops = {
 	.read = patched_read,
 	.readv = patched_readv,
-	.readahead = patched_readahead,
 	.write = patched_write,
-	.flush = patched_flush,
-	.discard = patched_discard,
-	.zone_report = patched_zone_report,
-	.zone_reset = patched_zone_reset,
-	.zone_finish = patched_zone_finish,
 	.close = patched_close,
 };
 
@@ -186,10 +145,7 @@ int patched_open(struct dev **devp, struct context *cx, struct dev *under)
 
 	if (!p)
 		return fail(cx, -ENOMEM, "%s: patches", under->name);
-	p->dev = *under;
-	p->dev.ops = &patched_ops;
-	memset(&p->dev.stats, 0, sizeof(p->dev.stats));
-	p->under = under;
+	dev_init_over(&p->dev, &patched_ops, under);
 	p->len = 1;
 	*devp = &p->dev;
 	return 0;

@@ -35,7 +35,7 @@ struct probe_use {
  */
 int probe_mounted(struct context *cx, const char *path, struct probe_use *use);
 
-/* Where the system tells it. */
+/* The files of the kernel that list the uses of devices. */
 struct probe_system {
 	const char *mountinfo, *swaps, *sys_block;
 };
@@ -92,23 +92,10 @@ enum probe_zone_model {
 	PROBE_ZONES_HOST_MANAGED,
 };
 
-struct probe_zones {
-	enum probe_zone_model model;
-	/* The rest is 0 without zones, and in a build without libzbd. */
-	uint64_t zone_size;	/* bytes */
-	uint64_t zone_capacity; /* bytes; the least of all zones */
-	uint32_t zones;
-	uint32_t conventional; /* how many at the start */
-	bool last_conventional;
-	uint32_t max_active; /* 0: no limit */
-};
-
 /*
- * Says whether PATH has zones; an image file has none.  The model is known in
- * every build.  Failures: as stat(2), and -EIO, the model known, if the zones
- * cannot be listed.
+ * Says whether PATH has zones; an image file has none.  Failures: as stat(2).
  */
 int probe_zoned(struct context *cx, const char *path,
-		struct probe_zones *zones);
+		enum probe_zone_model *model);
 
 #endif

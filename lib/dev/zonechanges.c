@@ -104,12 +104,8 @@ int zonechanges_check(const struct zonechanges *z, struct context *cx,
 
 static int make_room(struct zonechanges *z, struct context *cx)
 {
-	struct zonechange *list = array_grow(cx, z->list, &z->room,
-					     z->count + 1, sizeof(*list));
-
-	if (!list)
+	if (array_reserve(cx, &z->list, &z->room, z->count + 1))
 		return -ENOMEM;
-	z->list = list;
 	if (!z->latest)
 		z->latest = calloc(z->under->zones->count, sizeof(*z->latest));
 	return z->latest ? 0 : fail(cx, -ENOMEM, "%s: changes of zones",

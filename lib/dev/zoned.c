@@ -42,12 +42,11 @@ static int open_image(struct dev **devp, struct context *cx, struct dev *under,
 static int open_disk(struct dev **devp, struct context *cx, struct dev *under,
 		     const char *path)
 {
-	struct probe_zones zones;
+	enum probe_zone_model model;
 
-	/* The model is set even if the zones cannot be read. */
-	if (probe_zoned(cx, path, &zones))
+	if (probe_zoned(cx, path, &model))
 		fail_clear(cx);
-	return zones.model == PROBE_ZONES_HOST_MANAGED ?
+	return model == PROBE_ZONES_HOST_MANAGED ?
 		       zonedisk_open(devp, cx, under) : 0;
 }
 

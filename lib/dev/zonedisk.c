@@ -30,7 +30,6 @@
 
 struct zonedisk {
 	struct dev dev;
-	struct dev *under;
 	int fd;
 	struct zones zones;
 	uint64_t current;	/* the zone last written to, or NO_ZONE */
@@ -40,23 +39,6 @@ struct zonedisk {
 static struct zonedisk *to_zonedisk(struct dev *dev)
 {
 	return (struct zonedisk *)dev;
-}
-
-static int zonedisk_read(struct dev *dev, struct context *cx, uint64_t off,
-			 void *buf, size_t len)
-{
-	return dev_read(to_zonedisk(dev)->under, cx, off, buf, len);
-}
-
-static int zonedisk_readv(struct dev *dev, struct context *cx, uint64_t off,
-			  struct iovec *iov, int n)
-{
-	return dev_readv(to_zonedisk(dev)->under, cx, off, iov, n);
-}
-
-static void zonedisk_readahead(struct dev *dev, uint64_t off, uint64_t len)
-{
-	dev_readahead(to_zonedisk(dev)->under, off, len);
 }
 
 static int write_direct(struct zonedisk *disk, struct context *cx,
@@ -147,31 +129,12 @@ static int zonedisk_write(struct dev *dev, struct context *cx, uint64_t off,
 		if (zone.kind == ZONE_SEQUENTIAL)
 			ret = write_sequential(disk, cx, off, p, n);
 		else
-			ret = dev_write(disk->under, cx, off, p, n);
+			ret = dev_write(disk->dev.under, cx, off, p, n);
 		p += n;
 		off += n;
 		len -= n;
 	}
 	return ret;
-}
-
-static int zonedisk_flush(struct dev *dev, struct context *cx)
-{
-	return dev_flush(to_zonedisk(dev)->under, cx);
-}
-
-/* Data of sequential zones goes away by a reset only. */
-static int zonedisk_discard(struct dev *dev, struct context *cx, uint64_t off,
-			    uint64_t len)
-{
-	struct zonedisk *disk = to_zonedisk(dev);
-	uint64_t n = zone_of(&disk->zones, off);
-
-	if (disk->zones.kinds[n] != ZONE_CONVENTIONAL ||
-	    zone_of(&disk->zones, off + len - 1) >=
-		    zone_run_end(&disk->zones, n))
-		return -EOPNOTSUPP;
-	return dev_discard(disk->under, cx, off, len);
 }
 
 static struct zone translate(struct zbd_zone *z)
@@ -276,12 +239,7 @@ static void zonedisk_close(struct dev *dev)
 }
 
 static const struct dev_ops zonedisk_ops = {
-	.read = zonedisk_read,
-	.readv = zonedisk_readv,
-	.readahead = zonedisk_readahead,
 	.write = zonedisk_write,
-	.flush = zonedisk_flush,
-	.discard = zonedisk_discard,
 	.zone_report = zonedisk_report,
 	.zone_reset = zonedisk_reset,
 	.zone_finish = zonedisk_finish,
@@ -325,11 +283,8 @@ int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under)
 
 	if (!disk)
 		return fail(cx, -ENOMEM, "%s: open", under->name);
-	disk->dev = *under;
-	memset(&disk->dev.stats, 0, sizeof(disk->dev.stats));
-	disk->dev.ops = &zonedisk_ops;
+	dev_init_over(&disk->dev, &zonedisk_ops, under);
 	disk->dev.zones = &disk->zones;
-	disk->under = under;
 	disk->current = NO_ZONE;
 	zbd_set_log_level(ZBD_LOG_NONE);
 	disk->fd = zbd_open(under->name, flags, &info);

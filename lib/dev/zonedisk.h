@@ -13,7 +13,7 @@
  * Where only so many zones can be active, a zone that is left for another one
  * is finished.
  *
- * -EOPNOTSUPP without libzbd, -EINVAL for zones that struct zones cannot tell,
+ * -EOPNOTSUPP without libzbd, -EINVAL for zones that struct zones cannot describe,
  * -EIO, -ENOMEM.
  */
 int zonedisk_open(struct dev **devp, struct context *cx, struct dev *under);

@@ -5,7 +5,7 @@
  * Its form is the one of the program zbd of libzbd: a header of 192 bytes and
  * a record of 64 bytes for each zone, numbers in the byte order of the machine.
  * So an image and its file of zones can be brought to a device with "zbd
- * restore", and what we think of the zones can be looked at with "zbd report".
+ * restore", and the zones can be listed with "zbd report".
  *
  * The file is read with as little trust as an image.
  */

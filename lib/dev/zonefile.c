@@ -21,7 +21,6 @@
 
 struct zonefile {
 	struct dev dev;
-	struct dev *under;
 	struct zonedump state;
 	bool changed;		/* the pointers, since they were kept */
 	char side[];		/* "": nowhere */
@@ -30,23 +29,6 @@ struct zonefile {
 static struct zonefile *to_zonefile(struct dev *dev)
 {
 	return (struct zonefile *)dev;
-}
-
-static int zonefile_read(struct dev *dev, struct context *cx, uint64_t off,
-			 void *buf, size_t len)
-{
-	return dev_read(to_zonefile(dev)->under, cx, off, buf, len);
-}
-
-static int zonefile_readv(struct dev *dev, struct context *cx, uint64_t off,
-			  struct iovec *iov, int n)
-{
-	return dev_readv(to_zonefile(dev)->under, cx, off, iov, n);
-}
-
-static void zonefile_readahead(struct dev *dev, uint64_t off, uint64_t len)
-{
-	dev_readahead(to_zonefile(dev)->under, off, len);
 }
 
 /* Bytes of [OFF, END) that lie in the zone of OFF. */
@@ -119,7 +101,7 @@ static int zonefile_write(struct dev *dev, struct context *cx, uint64_t off,
 	int ret = check_write(file, cx, off, off + len);
 
 	if (!ret)
-		ret = dev_write(file->under, cx, off, buf, len);
+		ret = dev_write(file->dev.under, cx, off, buf, len);
 	if (!ret)
 		advance(file, off, off + len);
 	return ret;
@@ -128,27 +110,13 @@ static int zonefile_write(struct dev *dev, struct context *cx, uint64_t off,
 static int zonefile_flush(struct dev *dev, struct context *cx)
 {
 	struct zonefile *file = to_zonefile(dev);
-	int ret = dev_flush(file->under, cx);
+	int ret = dev_flush(file->dev.under, cx);
 
 	if (ret || !file->changed || !file->side[0])
 		return ret;
 	ret = zonedump_write(cx, file->side, &file->state);
 	file->changed = ret;
 	return ret;
-}
-
-/* Data of sequential zones goes away by a reset only. */
-static int zonefile_discard(struct dev *dev, struct context *cx, uint64_t off,
-			    uint64_t len)
-{
-	struct zonefile *file = to_zonefile(dev);
-	const struct zones *zones = &file->state.zones;
-	uint64_t n;
-
-	for (n = zone_of(zones, off); n <= zone_of(zones, off + len - 1); n++)
-		if (zones->kinds[n] != ZONE_CONVENTIONAL)
-			return -EOPNOTSUPP;
-	return dev_discard(file->under, cx, off, len);
 }
 
 static int zonefile_report(struct dev *dev, struct context *cx, uint64_t first,
@@ -174,7 +142,7 @@ static int reset_run(struct zonefile *file, struct context *cx, uint64_t n,
 
 	if (to > file->dev.size)
 		to = file->dev.size;
-	ret = dev_discard(file->under, cx, off, to - off);
+	ret = dev_discard(file->dev.under, cx, off, to - off);
 	for (; n < end && !ret; n++)
 		file->state.pointers[n] = n * size;
 	file->changed = true;
@@ -238,12 +206,8 @@ static void zonefile_close(struct dev *dev)
 }
 
 static const struct dev_ops zonefile_ops = {
-	.read = zonefile_read,
-	.readv = zonefile_readv,
-	.readahead = zonefile_readahead,
 	.write = zonefile_write,
 	.flush = zonefile_flush,
-	.discard = zonefile_discard,
 	.zone_report = zonefile_report,
 	.zone_reset = zonefile_reset,
 	.zone_finish = zonefile_finish,
@@ -261,10 +225,7 @@ static int open_with(struct dev **devp, struct context *cx, struct dev *under,
 		zonedump_fini(state);
 		return fail(cx, -ENOMEM, "%s: open with zones", under->name);
 	}
-	file->dev = *under;
-	memset(&file->dev.stats, 0, sizeof(file->dev.stats));
-	file->dev.ops = &zonefile_ops;
-	file->under = under;
+	dev_init_over(&file->dev, &zonefile_ops, under);
 	file->state = *state;
 	file->dev.zones = &file->state.zones;
 	if (side)

@@ -2,7 +2,7 @@
 /*
  * The block map.
  *
- * Seven words in the inode: bit 0 of the first byte tells six direct pointers
+ * Seven words in the inode: bit 0 of the first byte distinguishes six direct pointers
  * from the root of a B-tree.  A node is a header, then room for all keys, then
  * room for all pointers, so pointers stand at a place that depends on the size
  * of the node, not on how full it is.  Nodes are looked at in place; walking

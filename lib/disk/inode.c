@@ -5,7 +5,7 @@
  * Files of users and the four metadata files share one structure.  There is
  * no time of access on the disk.  i_blocks is not judged here: the kernel
  * counts units of 512 bytes with the nodes of the block map, mkfs wrote
- * blocks.  Whether the block map is sound is asked in bmap.h.
+ * blocks.  The block map is checked in bmap.h.
  */
 #include "disk/inode.h"
 

@@ -5,15 +5,20 @@
  * Structures, fields and constants keep the kernel's names, so that kernel
  * text, this code and our output say the same thing.  Every field is an array
  * of little-endian bytes (base/le.h): a pointer to one of these may point at
- * any offset of any buffer.  Under each structure stand its size and offsets,
- * checked by the compiler; a unit test compares them with the kernel's header.
+ * any offset of any buffer, and fields follow one another without gaps.  The
+ * compiler checks the sizes, a unit test compares sizes and offsets with the
+ * kernel's header.
  */
 #ifndef NILFS2_DISK_ONDISK_H
 #define NILFS2_DISK_ONDISK_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/le.h"
-#include "disk/ondisk_layout.h"
-#include "disk/ondisk_super.h"
+
+#define ONDISK_SIZE(type, bytes) \
+	_Static_assert(sizeof(type) == (bytes), "size of " #type)
 
 /* Inode numbers with a meaning. */
 enum {
@@ -46,6 +51,86 @@ enum {
 	NILFS_NAME_LEN = 255,
 };
 
+/* The superblock, of which a volume has two copies. */
+
+#define NILFS_SUPER_MAGIC 0x3434
+#define NILFS_SB_OFFSET_BYTES 1024	/* byte where the first copy stands */
+#define NILFS_CURRENT_REV 2
+#define NILFS_MINOR_REV 0
+#define NILFS_MIN_SUPP_REV 2
+#define NILFS_OS_LINUX 0
+#define NILFS_DFL_MAX_MNT_COUNT 50
+
+/* s_state */
+enum {
+	NILFS_VALID_FS = 0x0001,	/* unmounted cleanly */
+	NILFS_ERROR_FS = 0x0002,	/* errors were detected */
+	NILFS_RESIZE_FS = 0x0004,	/* resize under way */
+};
+
+/* s_errors */
+enum {
+	NILFS_ERRORS_CONTINUE = 1,
+	NILFS_ERRORS_RO = 2,
+	NILFS_ERRORS_PANIC = 3,
+};
+
+/* s_feature_compat, s_feature_compat_ro; no incompatible one is known */
+#define NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT 0x00000001ULL
+#define NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS 0x00000002ULL
+#define NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT 0x00000001ULL
+#define NILFS_FEATURE_COMPAT_RO_SUPP NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT
+#define NILFS_FEATURE_INCOMPAT_SUPP 0ULL
+
+struct nilfs_super_block {
+	le32 s_rev_level;
+	le16 s_minor_rev_level;
+	le16 s_magic;
+	le16 s_bytes;			/* bytes that s_sum covers */
+	le16 s_flags;
+	le32 s_crc_seed;
+	le32 s_sum;
+	le32 s_log_block_size;		/* block size = 1024 << this */
+	le64 s_nsegments;
+	le64 s_dev_size;		/* bytes */
+	le64 s_first_data_block;
+	le32 s_blocks_per_segment;
+	le32 s_r_segments_percentage;
+	le64 s_last_cno;
+	le64 s_last_pseg;		/* block where the last log begins */
+	le64 s_last_seq;		/* its sequence number */
+	le64 s_free_blocks_count;
+	le64 s_ctime;
+	le64 s_mtime;			/* of the last mount */
+	le64 s_wtime;
+	le16 s_mnt_count;
+	le16 s_max_mnt_count;
+	le16 s_state;
+	le16 s_errors;
+	le64 s_lastcheck;
+	le32 s_checkinterval;		/* seconds */
+	le32 s_creator_os;
+	le16 s_def_resuid;
+	le16 s_def_resgid;
+	le32 s_first_ino;
+	le16 s_inode_size;
+	le16 s_dat_entry_size;
+	le16 s_checkpoint_size;
+	le16 s_segment_usage_size;
+	uint8_t s_uuid[16];
+	char s_volume_name[80];
+	le32 s_c_interval;
+	le32 s_c_block_max;
+	le64 s_feature_compat;
+	le64 s_feature_compat_ro;
+	le64 s_feature_incompat;
+	le32 s_reserved[186];
+};
+
+#define NILFS_SB_BYTES offsetof(struct nilfs_super_block, s_reserved)
+
+ONDISK_SIZE(struct nilfs_super_block, 1024);
+
 /* Inode */
 
 #define NILFS_INODE_BMAP_SIZE 7
@@ -69,21 +154,6 @@ struct nilfs_inode {
 };
 
 ONDISK_SIZE(struct nilfs_inode, 128);
-ONDISK_AT(struct nilfs_inode, i_blocks, 0);
-ONDISK_AT(struct nilfs_inode, i_size, 8);
-ONDISK_AT(struct nilfs_inode, i_ctime, 16);
-ONDISK_AT(struct nilfs_inode, i_mtime, 24);
-ONDISK_AT(struct nilfs_inode, i_ctime_nsec, 32);
-ONDISK_AT(struct nilfs_inode, i_mtime_nsec, 36);
-ONDISK_AT(struct nilfs_inode, i_uid, 40);
-ONDISK_AT(struct nilfs_inode, i_gid, 44);
-ONDISK_AT(struct nilfs_inode, i_mode, 48);
-ONDISK_AT(struct nilfs_inode, i_links_count, 50);
-ONDISK_AT(struct nilfs_inode, i_flags, 52);
-ONDISK_AT(struct nilfs_inode, i_bmap, 56);
-ONDISK_AT(struct nilfs_inode, i_xattr, 112);
-ONDISK_AT(struct nilfs_inode, i_generation, 120);
-ONDISK_AT(struct nilfs_inode, i_pad, 124);
 
 /* Super root: the last block of a log that makes a checkpoint */
 
@@ -98,13 +168,6 @@ struct nilfs_super_root {
 };
 
 ONDISK_SIZE(struct nilfs_super_root, 400);
-ONDISK_AT(struct nilfs_super_root, sr_sum, 0);
-ONDISK_AT(struct nilfs_super_root, sr_bytes, 4);
-ONDISK_AT(struct nilfs_super_root, sr_flags, 6);
-ONDISK_AT(struct nilfs_super_root, sr_nongc_ctime, 8);
-ONDISK_AT(struct nilfs_super_root, sr_dat, 16);
-ONDISK_AT(struct nilfs_super_root, sr_cpfile, 144);
-ONDISK_AT(struct nilfs_super_root, sr_sufile, 272);
 
 /* Segment summary: how a log begins */
 
@@ -137,19 +200,6 @@ struct nilfs_segment_summary {
 };
 
 ONDISK_SIZE(struct nilfs_segment_summary, 64);
-ONDISK_AT(struct nilfs_segment_summary, ss_datasum, 0);
-ONDISK_AT(struct nilfs_segment_summary, ss_sumsum, 4);
-ONDISK_AT(struct nilfs_segment_summary, ss_magic, 8);
-ONDISK_AT(struct nilfs_segment_summary, ss_bytes, 12);
-ONDISK_AT(struct nilfs_segment_summary, ss_flags, 14);
-ONDISK_AT(struct nilfs_segment_summary, ss_seq, 16);
-ONDISK_AT(struct nilfs_segment_summary, ss_create, 24);
-ONDISK_AT(struct nilfs_segment_summary, ss_next, 32);
-ONDISK_AT(struct nilfs_segment_summary, ss_nblocks, 40);
-ONDISK_AT(struct nilfs_segment_summary, ss_nfinfo, 44);
-ONDISK_AT(struct nilfs_segment_summary, ss_sumbytes, 48);
-ONDISK_AT(struct nilfs_segment_summary, ss_pad, 52);
-ONDISK_AT(struct nilfs_segment_summary, ss_cno, 56);
 
 struct nilfs_finfo {
 	le64 fi_ino;
@@ -159,10 +209,6 @@ struct nilfs_finfo {
 };
 
 ONDISK_SIZE(struct nilfs_finfo, 24);
-ONDISK_AT(struct nilfs_finfo, fi_ino, 0);
-ONDISK_AT(struct nilfs_finfo, fi_cno, 8);
-ONDISK_AT(struct nilfs_finfo, fi_nblocks, 16);
-ONDISK_AT(struct nilfs_finfo, fi_ndatablk, 20);
 
 /*
  * One per block of a file: a data block has nilfs_binfo_v, a node block its
@@ -175,8 +221,6 @@ struct nilfs_binfo_v {
 };
 
 ONDISK_SIZE(struct nilfs_binfo_v, 16);
-ONDISK_AT(struct nilfs_binfo_v, bi_vblocknr, 0);
-ONDISK_AT(struct nilfs_binfo_v, bi_blkoff, 8);
 
 struct nilfs_binfo_dat {
 	le64 bi_blkoff;
@@ -185,9 +229,6 @@ struct nilfs_binfo_dat {
 };
 
 ONDISK_SIZE(struct nilfs_binfo_dat, 16);
-ONDISK_AT(struct nilfs_binfo_dat, bi_blkoff, 0);
-ONDISK_AT(struct nilfs_binfo_dat, bi_level, 8);
-ONDISK_AT(struct nilfs_binfo_dat, bi_pad, 9);
 
 /* B-tree node, also the root in an inode; keys and pointers follow */
 
@@ -208,10 +249,6 @@ struct nilfs_btree_node {
 };
 
 ONDISK_SIZE(struct nilfs_btree_node, 8);
-ONDISK_AT(struct nilfs_btree_node, bn_flags, 0);
-ONDISK_AT(struct nilfs_btree_node, bn_level, 1);
-ONDISK_AT(struct nilfs_btree_node, bn_nchildren, 2);
-ONDISK_AT(struct nilfs_btree_node, bn_pad, 4);
 
 /* Persistent allocator (DAT, ifile) */
 
@@ -220,7 +257,6 @@ struct nilfs_palloc_group_desc {
 };
 
 ONDISK_SIZE(struct nilfs_palloc_group_desc, 4);
-ONDISK_AT(struct nilfs_palloc_group_desc, pg_nfrees, 0);
 
 /* DAT: virtual block number -> block, and when it lived */
 
@@ -235,10 +271,6 @@ struct nilfs_dat_entry {
 };
 
 ONDISK_SIZE(struct nilfs_dat_entry, 32);
-ONDISK_AT(struct nilfs_dat_entry, de_blocknr, 0);
-ONDISK_AT(struct nilfs_dat_entry, de_start, 8);
-ONDISK_AT(struct nilfs_dat_entry, de_end, 16);
-ONDISK_AT(struct nilfs_dat_entry, de_rsv, 24);
 
 /* Checkpoint file */
 
@@ -248,8 +280,6 @@ struct nilfs_snapshot_list {
 };
 
 ONDISK_SIZE(struct nilfs_snapshot_list, 16);
-ONDISK_AT(struct nilfs_snapshot_list, ssl_next, 0);
-ONDISK_AT(struct nilfs_snapshot_list, ssl_prev, 8);
 
 /* cp_flags: numbers of bits */
 enum {
@@ -272,15 +302,6 @@ struct nilfs_checkpoint {
 };
 
 ONDISK_SIZE(struct nilfs_checkpoint, 192);
-ONDISK_AT(struct nilfs_checkpoint, cp_flags, 0);
-ONDISK_AT(struct nilfs_checkpoint, cp_checkpoints_count, 4);
-ONDISK_AT(struct nilfs_checkpoint, cp_snapshot_list, 8);
-ONDISK_AT(struct nilfs_checkpoint, cp_cno, 24);
-ONDISK_AT(struct nilfs_checkpoint, cp_create, 32);
-ONDISK_AT(struct nilfs_checkpoint, cp_nblk_inc, 40);
-ONDISK_AT(struct nilfs_checkpoint, cp_inodes_count, 48);
-ONDISK_AT(struct nilfs_checkpoint, cp_blocks_count, 56);
-ONDISK_AT(struct nilfs_checkpoint, cp_ifile_inode, 64);
 
 struct nilfs_cpfile_header {
 	le64 ch_ncheckpoints;
@@ -289,9 +310,6 @@ struct nilfs_cpfile_header {
 };
 
 ONDISK_SIZE(struct nilfs_cpfile_header, 32);
-ONDISK_AT(struct nilfs_cpfile_header, ch_ncheckpoints, 0);
-ONDISK_AT(struct nilfs_cpfile_header, ch_nsnapshots, 8);
-ONDISK_AT(struct nilfs_cpfile_header, ch_snapshot_list, 16);
 
 /* Segment usage file */
 
@@ -309,9 +327,6 @@ struct nilfs_segment_usage {
 };
 
 ONDISK_SIZE(struct nilfs_segment_usage, 16);
-ONDISK_AT(struct nilfs_segment_usage, su_lastmod, 0);
-ONDISK_AT(struct nilfs_segment_usage, su_nblocks, 8);
-ONDISK_AT(struct nilfs_segment_usage, su_flags, 12);
 
 /*
  * With NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT, a published extension that
@@ -325,10 +340,6 @@ struct nilfs_segment_usage_ext {
 };
 
 ONDISK_SIZE(struct nilfs_segment_usage_ext, NILFS_EXT_SEGMENT_USAGE_SIZE);
-ONDISK_AT(struct nilfs_segment_usage_ext, su, 0x00);
-ONDISK_AT(struct nilfs_segment_usage_ext, su_nlive_blks, 0x10);
-ONDISK_AT(struct nilfs_segment_usage_ext, su_nsnapshot_blks, 0x14);
-ONDISK_AT(struct nilfs_segment_usage_ext, su_nlive_lastmod, 0x18);
 
 struct nilfs_sufile_header {
 	le64 sh_ncleansegs;
@@ -337,14 +348,11 @@ struct nilfs_sufile_header {
 };
 
 ONDISK_SIZE(struct nilfs_sufile_header, 24);
-ONDISK_AT(struct nilfs_sufile_header, sh_ncleansegs, 0);
-ONDISK_AT(struct nilfs_sufile_header, sh_ndirtysegs, 8);
-ONDISK_AT(struct nilfs_sufile_header, sh_last_alloc, 16);
 
 /*
- * With entries of 32 bytes the header's place has 8 bytes more, which nobody
- * else uses: the checkpoint as of which all live-block counts were exact.  A
- * kernel that writes leaves it behind, so an older number says "not any more".
+ * With entries of 32 bytes the header's place has 8 bytes more, otherwise
+ * unused: the checkpoint as of which all live-block counts were exact.  A
+ * kernel that writes does not update it, so an older number is out of date.
  */
 struct nilfs_sufile_header_ext {
 	struct nilfs_sufile_header sh;
@@ -352,8 +360,6 @@ struct nilfs_sufile_header_ext {
 };
 
 ONDISK_SIZE(struct nilfs_sufile_header_ext, NILFS_EXT_SEGMENT_USAGE_SIZE);
-ONDISK_AT(struct nilfs_sufile_header_ext, sh, 0);
-ONDISK_AT(struct nilfs_sufile_header_ext, sh_exact_cno, 24);
 
 /* Directory */
 
@@ -384,11 +390,5 @@ struct nilfs_dir_entry {
 };
 
 ONDISK_SIZE(struct nilfs_dir_entry, 268);
-ONDISK_AT(struct nilfs_dir_entry, inode, 0);
-ONDISK_AT(struct nilfs_dir_entry, rec_len, 8);
-ONDISK_AT(struct nilfs_dir_entry, name_len, 10);
-ONDISK_AT(struct nilfs_dir_entry, file_type, 11);
-ONDISK_AT(struct nilfs_dir_entry, name, 12);
-ONDISK_AT(struct nilfs_dir_entry, pad, 267);
 
 #endif

@@ -57,13 +57,13 @@ struct palloc_block {
 	uint64_t count;		/* entries that it describes or holds */
 };
 
-/* Tells what block BLKOFF of the file is: the reverse of all the above. */
+/* What block BLKOFF of the file is: the reverse of all the above. */
 void palloc_locate(const struct palloc *p, uint64_t blkoff,
 		   struct palloc_block *block);
 
 /*
  * False where BLKOFF lies beyond the last group whose entries have numbers:
- * nilfs_palloc_groups_count().  What palloc_locate() tells of such a block
+ * nilfs_palloc_groups_count().  What palloc_locate() says of such a block
  * means nothing.
  */
 bool palloc_has_block(const struct palloc *p, uint64_t blkoff);

@@ -43,7 +43,7 @@ enum rule_fix {
 	RULE_FIX_MAPS,		/* block maps of files */
 	RULE_FIX_NAMES,		/* directories and links */
 	RULE_FIX_MOVES,		/* what lives where a log lists it wrong */
-	RULE_FIX_COUNTS,	/* what nobody refers to; live-block counts */
+	RULE_FIX_COUNTS,	/* what is unreferenced; live-block counts */
 	RULE_FIX_LOG,		/* whatever is right in any new log */
 	RULE_FIX_ZONES,		/* zones that are to be empty, or full */
 	RULE_FIX_COUNT
@@ -99,7 +99,7 @@ enum rule_stage {
 enum rule_trait {
 	/* Superblock: segments can be found, and read, all the same. */
 	RULE_READABLE = 1 << 0,
-	/* Is reset when no error is left, whoever repaired those. */
+	/* Is reset when no error is left, whichever repair removed them. */
 	RULE_CLEARED_LAST = 1 << 1,
 	/* A log may be missing in what was read of logs. */
 	RULE_HIDES_LOGS = 1 << 2,

@@ -3,7 +3,7 @@
  * The features of a volume by name.
  *
  * Three words of the superblock hold feature bits: unknown bits of the first
- * matter to nobody, of the second they forbid writing, of the third reading.
+ * are ignored, of the second they forbid writing, of the third reading.
  * The two live-block features are a published extension outside the mainline
  * kernel, whose first edition spelled one of them differently.
  */

@@ -4,8 +4,8 @@
  *
  * A rule says what its repair may cost, the user how much may be risked;
  * nothing else decides.  Metadata files are rebuilt only for a user who has
- * asked for just that: what comes of it may be a volume that looks sound and
- * is another one.
+ * asked for just that: the result may be a volume that looks valid and is
+ * another one.
  */
 #include "find/decision.h"
 

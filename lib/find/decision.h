@@ -9,7 +9,7 @@
 /* What the user said. */
 enum decision_mode {
 	DECISION_MODE_NO,		/* change nothing */
-	DECISION_MODE_SAFE,		/* nobody can be asked */
+	DECISION_MODE_SAFE,		/* no user can be asked */
 	DECISION_MODE_ASK,
 	DECISION_MODE_ASK_REBUILD,	/* ... of metadata files too */
 	DECISION_MODE_YES,

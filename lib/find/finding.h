@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What a checker tells the world, and the list that it tells it to.
+ * What a checker finds, and the list of it.
  *
  * A finding never changes what a pass does next by itself.  The list counts
- * what it was told and hands it on to a sink, one at a time whatever the
+ * what is added and passes it to a sink, one at a time whatever the
  * number of threads.  A thousand equal findings say no more than a few: past
  * FINDINGS_SHOWN of a rule they are counted only.
  */
@@ -25,13 +25,13 @@ struct finding {
 	struct place place;
 	bool has_want, has_got;
 	uint64_t want, got;	/* what the rule compares */
-	bool history;		/* of a checkpoint that nobody keeps */
+	bool history;		/* of a checkpoint that is not kept */
 	const char *detail;	/* more in words, or NULL; borrowed */
 };
 
 struct findings;
 
-/* Told of each finding that is to be shown.  F is valid during the call. */
+/* Gets each finding that is to be shown.  F is valid during the call. */
 typedef void findings_sink(void *arg, const struct finding *f);
 
 /*
@@ -43,8 +43,8 @@ int findings_open(struct findings **fp, struct context *cx,
 void findings_close(struct findings *f);
 
 /*
- * WATCH is told of every finding from now on but history, before the sink and
- * also of what that is not told.
+ * WATCH gets every finding from now on but history, before the sink, and also
+ * those that the sink does not get.
  */
 void findings_watch(struct findings *f, findings_sink *watch, void *arg);
 
@@ -63,7 +63,7 @@ void findings_history(struct findings *f, bool on);
  */
 void findings_snapshots(struct findings *f, bool on);
 
-/* Adds one; from any thread.  F may be NULL: nobody hears of it. */
+/* Adds one; from any thread.  F may be NULL: it is dropped. */
 void findings_add(struct findings *f, const struct finding *finding);
 
 /* The commonest forms: a rule and a place; and two numbers that differ. */

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 struct findings {
-	pthread_mutex_t lock;	/* over counts, and while the sink is told */
+	pthread_mutex_t lock;	/* over counts and calls of the sink */
 	findings_sink *sink, *watch;
 	void *arg, *watch_arg;
 	uint64_t most;		/* of a rule that are shown */

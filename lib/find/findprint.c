@@ -110,8 +110,7 @@ void findprint_finding(struct report *r, const struct finding *f)
 	report_string(r, "severity", "Severity",
 		      findprint_severity(rule->severity));
 	place_report(&f->place, r);
-	report_value(r, VALUE_BOOL, "history", "History",
-		     value_bool(f->history));
+	report_bool(r, "history", "History", f->history);
 	report_value(r, VALUE_U64, "wanted", "Wanted",
 		     number_if(f->has_want, f->want));
 	report_value(r, VALUE_U64, "got", "Got",
@@ -121,7 +120,7 @@ void findprint_finding(struct report *r, const struct finding *f)
 	report_end(r);
 }
 
-/* What was left out, so that nobody takes the lines for all there are. */
+/* What was left out, as the lines are not all there are. */
 static void tell_rest(struct report *r, const struct findings *f)
 {
 	const struct rule_info *rule;

@@ -100,7 +100,7 @@ void place_text(const struct place *place, char text[PLACE_TEXT_MAX])
 	}
 }
 
-/* Members that tell a file of a checkpoint; null: as of the super root. */
+/* Members that identify a file of a checkpoint; null: as of the super root. */
 static void report_owner(const struct place *place, struct report *r)
 {
 	report_value(r, VALUE_U64, "checkpoint", "Checkpoint",

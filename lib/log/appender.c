@@ -15,10 +15,7 @@
 #include "log/appender.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/array.h"
 #include "log/appender_log.h"
 
 /* Blocks of the segment after the log that ended last. */

@@ -46,12 +46,10 @@ int appender_log_add_piece(struct appender_log *log, struct context *cx,
 			return 0;
 		}
 	}
-	p = array_grow(cx, log->pieces, &log->pieces_room, log->npieces + 1,
-		       sizeof(*p));
-	if (!p)
+	if (array_reserve(cx, &log->pieces, &log->pieces_room,
+			  log->npieces + 1))
 		return -ENOMEM;
-	log->pieces = p;
-	p += log->npieces++;
+	p = &log->pieces[log->npieces++];
 	p->payload = payload_hold(payload);
 	p->at = at;
 	p->count = count;
@@ -72,12 +70,10 @@ int appender_log_add_place(struct appender_log *log, struct context *cx,
 			return 0;
 		}
 	}
-	p = array_grow(cx, log->places, &log->places_room, log->nplaces + 1,
-		       sizeof(*p));
-	if (!p)
+	if (array_reserve(cx, &log->places, &log->places_room,
+			  log->nplaces + 1))
 		return -ENOMEM;
-	log->places = p;
-	p[log->nplaces++] = *place;
+	log->places[log->nplaces++] = *place;
 	return 0;
 }
 
@@ -85,14 +81,12 @@ int appender_log_add_copy(struct appender_log *log, struct context *cx,
 			  struct metafile *m,
 			  const struct metafile_block *block, void *to)
 {
-	struct appender_copy *c =
-		array_grow(cx, log->copies, &log->copies_room,
-			   log->ncopies + 1, sizeof(*c));
+	struct appender_copy *c;
 
-	if (!c)
+	if (array_reserve(cx, &log->copies, &log->copies_room,
+			  log->ncopies + 1))
 		return -ENOMEM;
-	log->copies = c;
-	c += log->ncopies++;
+	c = &log->copies[log->ncopies++];
 	c->m = m;
 	c->block = *block;
 	c->index = log->layout.npayload - 1;

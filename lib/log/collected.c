@@ -57,7 +57,6 @@ int collected_add(struct collected *c, struct context *cx,
 		  const struct loglayout_run *run, const void *block,
 		  uint32_t block_size)
 {
-	struct collected_run *runs;
 	int ret = next_payload(c, cx, block_size);
 
 	if (ret)
@@ -70,13 +69,11 @@ int collected_add(struct collected *c, struct context *cx,
 		c->used++;
 		return 0;
 	}
-	runs = array_grow(cx, c->runs, &c->room, c->nruns + 1, sizeof(*runs));
-	if (!runs)
+	if (array_reserve(cx, &c->runs, &c->room, c->nruns + 1))
 		return -ENOMEM;
-	c->runs = runs;
-	runs[c->nruns].run = *run;
-	runs[c->nruns].payload = payload_hold(c->payload);
-	runs[c->nruns++].at = c->used++;
+	c->runs[c->nruns].run = *run;
+	c->runs[c->nruns].payload = payload_hold(c->payload);
+	c->runs[c->nruns++].at = c->used++;
 	return 0;
 }
 

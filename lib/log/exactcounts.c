@@ -13,6 +13,7 @@
 
 #include "disk/segusage.h"
 #include "log/repairwriter.h"
+#include "vol/volume.h"
 
 struct entering {
 	const struct nilfs_geometry *geo;

@@ -10,7 +10,6 @@
 #include "log/inherit.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "disk/segusage.h"
@@ -19,6 +18,7 @@
 #include "vol/liveness.h"
 #include "vol/root.h"
 #include "vol/sutable.h"
+#include "vol/volume.h"
 
 int inherit_files(struct writer *w, struct context *cx,
 		  const struct inherit_inodes *from)

@@ -221,7 +221,7 @@ int logout_wait_for(struct logout *out, struct context *cx, uint64_t blocknr)
 		if (blocknr >= out->ranges[i].first &&
 		    blocknr < out->ranges[i].end)
 			left = &out->ranges[i].left;
-	/* If it was lost, whoever reads it hears why. */
+	/* If it was lost, its reader gets the reason. */
 	return pool_wait(out->pool, cx, left) ? logout_wait(out, cx) : 0;
 }
 

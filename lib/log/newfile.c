@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "disk/bmap.h"
 #include "disk/inode.h"

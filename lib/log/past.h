@@ -20,7 +20,7 @@ struct past_block {
 /*
  * Writes DATA, a block, as the replacement of B in every checkpoint that has
  * it: *NUMBER is its virtual block, with the life of B's, which then belongs to
- * no checkpoint.  The caller enters the number wherever B's was: in nodes and
+ * no checkpoint.  The caller replaces the number of B everywhere: in nodes and
  * inodes, which are in replaced blocks themselves, and in the cpfile.
  *
  * -EUCLEAN if B is live now or not in use, -ENOSPC, -ENOMEM, -EIO.

@@ -30,6 +30,7 @@
 #include "vol/cptable.h"
 #include "vol/root.h"
 #include "vol/sutable.h"
+#include "vol/volume.h"
 
 #define NSEC_PER_SEC 1000000000u
 
@@ -302,7 +303,7 @@ static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
 {
 	struct nilfs_cpfile_header header;
 	struct nilfs_checkpoint cp;
-	uint64_t cno, last = 0, *grown;
+	uint64_t cno, last = 0;
 	size_t room = 0;
 	const void *data;
 	int ret = metafile_look(w->cpfile, cx, 0, &data);
@@ -317,11 +318,9 @@ static int follow_list(struct writer *w, struct context *cx, uint64_t **cnos,
 		ret = look_up(w, cx, cno, &cp);
 		if (ret <= 0 || !checkpoint_is_snapshot(&cp))
 			return ret < 0 ? ret : -EUCLEAN;
-		grown = array_grow(cx, *cnos, &room, *n + 1, sizeof(*grown));
-		if (!grown)
+		if (array_reserve(cx, cnos, &room, *n + 1))
 			return -ENOMEM;
-		*cnos = grown;
-		grown[(*n)++] = cno;
+		(*cnos)[(*n)++] = cno;
 	}
 	return 0;
 }

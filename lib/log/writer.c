@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "disk/inode.h"
@@ -19,6 +18,7 @@
 #include "log/inherit.h"
 #include "log/inodes.h"
 #include "log/writer_parts.h"
+#include "vol/volume.h"
 
 #define ROOT_LINKS 2
 

@@ -22,10 +22,11 @@
 #include "disk/geometry.h"
 #include "disk/ondisk.h"
 #include "log/logsum.h"
-#include "vol/volume.h"
 
 #define WRITER_COLLECT_DEFAULT 512
 
+struct recovery;
+struct volume;
 struct writer;
 
 struct writer_options {

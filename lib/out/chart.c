@@ -193,7 +193,7 @@ uint32_t chart_colour(unsigned int i)
 	return colours[i % (sizeof(colours) / sizeof(colours[0]))];
 }
 
-/* A second round of the colours, and the third, is told by dashes. */
+/* Dashes distinguish the second and the third use of a colour. */
 static const char *dashes_of(unsigned int i)
 {
 	static const char *const dashes[] = { "", " stroke-dasharray=\"7 3\"",

@@ -52,7 +52,7 @@ void json_null(struct json *json, const char *key);
 
 /*
  * A string of LEN bytes; bytes that are not UTF-8 become U+FFFD.  Returns
- * false where there were such bytes; json_hex() then tells them all.
+ * false where there were such bytes; json_hex() then prints them all.
  */
 bool json_bytes(struct json *json, const char *key, const void *bytes,
 		size_t len);

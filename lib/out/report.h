@@ -89,6 +89,24 @@ static inline void report_u64(struct report *r, const char *key,
 	report_value(r, VALUE_U64, key, label, value_u64(v));
 }
 
+static inline void report_size(struct report *r, const char *key,
+			       const char *label, uint64_t bytes)
+{
+	report_value(r, VALUE_SIZE, key, label, value_u64(bytes));
+}
+
+static inline void report_time(struct report *r, const char *key,
+			       const char *label, uint64_t seconds)
+{
+	report_value(r, VALUE_TIME, key, label, value_u64(seconds));
+}
+
+static inline void report_bool(struct report *r, const char *key,
+			       const char *label, bool v)
+{
+	report_value(r, VALUE_BOOL, key, label, value_bool(v));
+}
+
 static inline void report_string(struct report *r, const char *key,
 				 const char *label, const char *s)
 {

@@ -105,7 +105,7 @@ void report_html_end(struct report *r)
 	out_string(r->out, "</section>\n");
 }
 
-/* In the largest unit; bytes are told to who points at it. */
+/* In the largest unit; a tooltip has the bytes. */
 static void put_size(struct out *out, uint64_t bytes)
 {
 	char text[SIZE_TEXT_MAX];

@@ -2,7 +2,7 @@
 /*
  * Segments in a picture.
  *
- * Each segment is of one class, and how dark it is tells how much of it a
+ * Each segment is of one class, and how dark it is shows how much of it a
  * cleaner would keep.  What is there to be seen at a glance: where writing goes
  * on, what is worth cleaning, what snapshots hold.
  */

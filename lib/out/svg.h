@@ -3,7 +3,7 @@
  * SVG documents: head, colours of a light and of a dark page, text.
  *
  * Colours with a meaning are those of Okabe and Ito, which people with any
- * kind of colour vision can tell apart; vermillion and green are never used
+ * kind of colour vision can distinguish; vermillion and green are never used
  * together.  Colours of the page itself are classes of the style sheet:
  *
  *	page	background

@@ -93,14 +93,14 @@ void blockmap_cursor_skip(struct blockmap_cursor *cur);
 
 /*
  * Passes over the data blocks that come next in both A and B, with the same
- * pointers, as far as the nodes at hand go.
+ * pointers, as far as the nodes in memory go.
  */
 void blockmap_cursor_skip_same(struct blockmap_cursor *a,
 			       struct blockmap_cursor *b);
 
 /*
  * Passes over the data blocks that follow KEY, the one yielded last, without a
- * gap, as far as the node at hand goes: the last of these, or KEY.
+ * gap, as far as the present node goes: the last of these, or KEY.
  */
 uint64_t blockmap_cursor_skip_row(struct blockmap_cursor *cur, uint64_t key);
 

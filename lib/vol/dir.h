@@ -21,6 +21,13 @@ struct dir_entry {
 	char name[NILFS_NAME_LEN + 1];	/* any bytes, NUL after them */
 };
 
+/* Whether it is "." or "..". */
+static inline bool dir_is_dots(const struct dir_entry *entry)
+{
+	return entry->name[0] == '.' &&
+	       (entry->len == 1 || (entry->len == 2 && entry->name[1] == '.'));
+}
+
 struct dir_cursor {
 	struct blockscan scan;
 	struct dirent_iter iter;	/* of its block, if it has one */

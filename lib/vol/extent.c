@@ -8,7 +8,6 @@
  */
 #include "vol/extent.h"
 
-#include <errno.h>
 
 #include "vol/volume.h"
 

@@ -9,7 +9,6 @@
  */
 #include "vol/file.h"
 
-#include <errno.h>
 
 #include "disk/inode.h"
 #include "vol/rollforward.h"

@@ -19,7 +19,7 @@ struct owner {
  * Determines what DEV, an image file or block device, contains.  If the first
  * superblock has its magic number, partition tables are ignored (boot code
  * looks like one), and so are signatures inside the segments (content of
- * files).  If libblkid cannot tell, nothing else is assumed.
+ * files).  If libblkid does not know, nothing else is assumed.
  */
 void owner_find(struct owner *owner, const struct context *cx,
 		struct dev *dev);

@@ -35,13 +35,9 @@ static int add_block(struct collector *c, struct context *cx,
 		     const struct segsum_block *b, uint64_t blocknr)
 {
 	struct rollforward *rf = c->rf;
-	struct salvaged_block *blocks =
-		array_grow(cx, rf->blocks, &c->capacity, rf->count + 1,
-			   sizeof(*blocks));
 
-	if (!blocks)
+	if (array_reserve(cx, &rf->blocks, &c->capacity, rf->count + 1))
 		return -ENOMEM;
-	rf->blocks = blocks;
 	rf->blocks[rf->count] = (struct salvaged_block){
 		.ino = b->ino,
 		.blkoff = b->blkoff,

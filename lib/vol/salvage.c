@@ -55,13 +55,9 @@ struct salvager {
 static int add_block(struct salvaged_block **blocks, size_t *room, uint64_t *n,
 		     struct context *cx, const struct salvaged_block *block)
 {
-	struct salvaged_block *grown =
-		array_grow(cx, *blocks, room, *n + 1, sizeof(*grown));
-
-	if (!grown)
+	if (array_reserve(cx, blocks, room, *n + 1))
 		return -ENOMEM;
-	*blocks = grown;
-	grown[(*n)++] = *block;
+	(*blocks)[(*n)++] = *block;
 	return 0;
 }
 

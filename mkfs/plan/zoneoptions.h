@@ -17,7 +17,7 @@ int zoneoptions_ends(struct context *cx, const char *arg, void *where);
 /* -EINVAL where the options on zones contradict each other. */
 int zoneoptions_check(struct context *cx, const struct mkfs_options *o);
 
-/* Whether O describes zones that an image file shall have. */
+/* Whether O describes zones for an image file. */
 bool zoneoptions_emulate(const struct mkfs_options *o);
 
 /* The zones that O describes, for a file PATH of BYTES; see zone_make(). */

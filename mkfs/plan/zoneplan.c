@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/checked.h"
 #include "disk/ondisk.h"
 #include "disk/reserve.h"
 #include "log/writer.h"

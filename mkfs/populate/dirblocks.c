@@ -14,13 +14,10 @@
 
 static int add_block(struct dirblocks *d, struct context *cx)
 {
-	uint8_t *data = array_grow(cx, d->data, &d->room,
-				   (d->nblocks + 1) * d->block_size, 1);
-
-	if (!data)
+	if (array_reserve(cx, &d->data, &d->room,
+			  (d->nblocks + 1) * d->block_size))
 		return -ENOMEM;
-	d->data = data;
-	dirpack_init(&d->pack, data + d->nblocks * d->block_size,
+	dirpack_init(&d->pack, d->data + d->nblocks * d->block_size,
 		     d->block_size);
 	d->nblocks++;
 	return 0;

@@ -160,33 +160,19 @@ static const struct populate_name *lower_find(const struct lower_dir *dir,
 static int add_name(struct lower_dir *dir, struct context *cx,
 		    const struct dir_entry *entry)
 {
-	struct populate_name *names;
-	char *text;
-
-	names = array_grow(cx, dir->names, &dir->room, dir->n + 1,
-			   sizeof(*names));
-	if (!names)
+	if (array_reserve(cx, &dir->names, &dir->room, dir->n + 1))
 		return -ENOMEM;
-	dir->names = names;
-	text = array_grow(cx, dir->text, &dir->text_room,
-			  dir->text_used + entry->len, 1);
-	if (!text)
+	if (array_reserve(cx, &dir->text, &dir->text_room,
+			  dir->text_used + entry->len))
 		return -ENOMEM;
-	dir->text = text;
-	memcpy(text + dir->text_used, entry->name, entry->len);
+	memcpy(dir->text + dir->text_used, entry->name, entry->len);
 	dir->text_used += entry->len;
-	names[dir->n++] = (struct populate_name){
+	dir->names[dir->n++] = (struct populate_name){
 		.len = entry->len,
 		.type = entry->type,
 		.ino = entry->ino,
 	};
 	return 0;
-}
-
-static bool is_dots(const struct dir_entry *entry)
-{
-	return entry->name[0] == '.' &&
-	       (entry->len == 1 || (entry->len == 2 && entry->name[1] == '.'));
 }
 
 static int read_names(struct lower_dir *dir, struct context *cx,
@@ -200,7 +186,7 @@ static int read_names(struct lower_dir *dir, struct context *cx,
 	if (err)
 		return err;
 	while ((err = dir_cursor_next(&cursor, cx, &entry)) > 0) {
-		if (is_dots(&entry))
+		if (dir_is_dots(&entry))
 			continue;
 		err = add_name(dir, cx, &entry);
 		if (err)
@@ -337,14 +323,9 @@ int layer_inode(struct layer *l, struct context *cx, uint64_t ino,
 
 int layer_lose(struct layer *l, struct context *cx, uint64_t ino)
 {
-	uint64_t *lost;
-
-	lost = array_grow(cx, l->lost, &l->lost_room, l->nlost + 1,
-			  sizeof(*lost));
-	if (!lost)
+	if (array_reserve(cx, &l->lost, &l->lost_room, l->nlost + 1))
 		return -ENOMEM;
-	l->lost = lost;
-	lost[l->nlost++] = ino;
+	l->lost[l->nlost++] = ino;
 	return 0;
 }
 
@@ -401,20 +382,18 @@ static int compare(struct layer *l, struct context *cx,
 		   const struct lower_dir *old, bool hidden,
 		   const struct populate_name *names, size_t n, bool *changed)
 {
-	const struct populate_name *was, **over;
+	const struct populate_name *was;
 	size_t i;
 	int err;
 
-	over = array_grow(cx, l->over, &l->over_room, old->n, sizeof(*over));
-	if (!over)
+	if (array_reserve(cx, &l->over, &l->over_room, old->n))
 		return -ENOMEM;
-	l->over = over;
-	memset(over, 0, old->n * sizeof(*over));
+	memset(l->over, 0, old->n * sizeof(*l->over));
 	*changed = false;
 	for (i = 0; i < n; i++) {
 		was = lower_find(old, names[i].name, names[i].len);
 		if (was)
-			over[was - old->names] = &names[i];
+			l->over[was - old->names] = &names[i];
 		*changed |= was ? was->ino != names[i].ino : names[i].ino != 0;
 		/* A file that got its old name again has a link for each. */
 		err = was && (was->ino != names[i].ino ||

@@ -17,11 +17,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/checked.h"
+#include "base/hardlinks.h"
 #include "disk/inode.h"
 #include "log/inodes.h"
 #include "mkfs/populate/deferred.h"
-#include "mkfs/populate/hardlinks.h"
 #include "mkfs/populate/layer.h"
 #include "mkfs/populate/whiteout.h"
 
@@ -34,7 +33,7 @@ struct populate {
 	uint32_t block_size;
 	struct populate_counts counts;	/* all but the losses */
 	uint64_t losses[ENTRY_LOSSES];	/* counted atomically */
-	uint64_t told;			/* files at the last progress() */
+	uint64_t reported;		/* files at the last progress() */
 	struct deferred deferred;
 	struct hardlinks linked;	/* inode number -> links, from 2 on */
 	bool replaced;			/* files of this layer */
@@ -89,8 +88,8 @@ static void count_file(struct populate *p, uint64_t *which)
 	++*which;
 	all = p->counts.files + p->counts.symlinks + p->counts.specials +
 	      p->counts.links;
-	if (p->options.progress && all - p->told >= PROGRESS_FILES) {
-		p->told = all;
+	if (p->options.progress && all - p->reported >= PROGRESS_FILES) {
+		p->reported = all;
 		p->options.progress(p->options.arg, &p->counts);
 	}
 }

@@ -69,21 +69,17 @@ static int add(struct listing *list, struct context *cx,
 	       const struct dirent64 *de)
 {
 	size_t len = strlen(de->d_name);
-	struct populate_name *names;
 	char *text;
 
 	if (len > NILFS_NAME_LEN)
 		return name_too_long(cx, de->d_name, len);
-	names = array_grow(cx, list->names, &list->room, list->n + 1,
-			   sizeof(*names));
-	if (!names)
+	if (array_reserve(cx, &list->names, &list->room, list->n + 1))
 		return -ENOMEM;
-	list->names = names;
 	text = take_text(list, len + 1);
 	if (!text)
 		return fail(cx, -ENOMEM, "names of a directory");
 	memcpy(text, de->d_name, len + 1);
-	names[list->n++] = (struct populate_name){
+	list->names[list->n++] = (struct populate_name){
 		.name = text,
 		.len = (uint8_t)len,
 		.type = type_of(de),

@@ -55,17 +55,9 @@
  * released.
  */
 
-struct readpool;
-struct readpool_chunk;
-
-/*
- * Space for WANT bytes (up to READPOOL_MOST), in *CHUNK if it has room: it is
- * NULL at first and belongs to one thread.  NULL if all of the pool is in use,
- * without waiting.
- */
-#define READPOOL_MOST (16u << 10)
-
 #define CHUNK_BYTES (128u << 10)
+
+struct readpool;
 
 struct readpool_chunk {
 	struct readpool *pool;
@@ -157,6 +149,10 @@ static void readpool_leave(struct readpool_chunk *chunk)
 		give_back(chunk);
 }
 
+/*
+ * Space for WANT bytes, in *CHUNK if it has room: it is NULL at first and
+ * belongs to one thread.  NULL if all of the pool is in use, without waiting.
+ */
 static void *readpool_place(struct readpool *pool,
 			    struct readpool_chunk **chunk, size_t want)
 {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#include "mkfs/populate/hardlinks.h"
+#include "base/hardlinks.h"
 #include "mkfs/populate/populate.h"
 #include "mkfs/source/readahead.h"
 #include "mkfs/source/sourcedir.h"

@@ -67,13 +67,10 @@ static int subdirs_add(struct subdirs *s, struct context *cx,
 {
 	size_t bytes = subdir_bytes(name->len);
 	struct subdir *subdir;
-	char *items;
 
-	items = array_grow(cx, s->items, &s->room, s->bytes + bytes, 1);
-	if (!items)
+	if (array_reserve(cx, &s->items, &s->room, s->bytes + bytes))
 		return -ENOMEM;
-	s->items = items;
-	subdir = (struct subdir *)(items + s->bytes);
+	subdir = (struct subdir *)(s->items + s->bytes);
 	subdir->ino = name->ino;
 	subdir->told = told;
 	subdir->len = name->len;
@@ -125,17 +122,13 @@ struct walk {
 static int set_path(struct walk *w, struct context *cx, size_t base,
 		    const char *name, size_t name_len, size_t *len)
 {
-	char *path = array_grow(cx, w->path, &w->path_room,
-				base + name_len + 2, 1);
-
-	if (!path)
+	if (array_reserve(cx, &w->path, &w->path_room, base + name_len + 2))
 		return -ENOMEM;
-	w->path = path;
 	if (base)
-		path[base++] = '/';
-	memcpy(path + base, name, name_len);
+		w->path[base++] = '/';
+	memcpy(w->path + base, name, name_len);
 	*len = base + name_len;
-	path[*len] = '\0';
+	w->path[*len] = '\0';
 	return 0;
 }
 

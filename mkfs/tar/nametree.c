@@ -39,18 +39,14 @@ static void *shelf_at(const struct nametree_shelf *s, uint32_t i, size_t size)
 static int shelf_add(struct nametree_shelf *s, struct context *cx, size_t size)
 {
 	uint32_t board = s->count / BOARD_ITEMS;
-	void **boards;
 
 	if (s->count == NAMETREE_NONE)
 		return fail(cx, -E2BIG, "names of an archive");
 	if (s->count % BOARD_ITEMS == 0) {
-		boards = array_grow(cx, s->boards, &s->room, board + 1,
-				    sizeof(*boards));
-		if (!boards)
+		if (array_reserve(cx, &s->boards, &s->room, board + 1))
 			return -ENOMEM;
-		s->boards = boards;
-		boards[board] = calloc(BOARD_ITEMS, size);
-		if (!boards[board])
+		s->boards[board] = calloc(BOARD_ITEMS, size);
+		if (!s->boards[board])
 			return no_memory(cx);
 	}
 	s->count++;
@@ -250,29 +246,25 @@ int nametree_list(struct nametree *t, struct context *cx, uint32_t dir,
 		  const struct populate_name **names, size_t *n)
 {
 	const struct nametree_dir *d = nametree_dir(t, dir);
-	struct populate_name *room;
 	uint32_t i;
 
 	*names = NULL;
 	*n = 0;
 	if (!d->count)
 		return 0;
-	room = array_grow(cx, t->names, &t->names_room, d->count,
-			  sizeof(*room));
-	if (!room)
+	if (array_reserve(cx, &t->names, &t->names_room, d->count))
 		return -ENOMEM;
-	t->names = room;
 	for (i = d->first; i != NAMETREE_NONE; i = nametree_node(t, i)->next) {
 		const struct nametree_node *node = nametree_node(t, i);
 
-		room[(*n)++] = (struct populate_name){
+		t->names[(*n)++] = (struct populate_name){
 			.name = node->name,
 			.len = node->len,
 			.type = node->type,
 			.ino = node->ino,
 		};
 	}
-	sort_in_place(room, *n, sizeof(*room), compare_names);
-	*names = room;
+	sort_in_place(t->names, *n, sizeof(*t->names), compare_names);
+	*names = t->names;
 	return 0;
 }

@@ -282,11 +282,9 @@ static int add_run(struct tarreader *r, struct context *cx,
 			return 0;
 		}
 	}
-	run = array_grow(cx, r->runs, &r->room, m->nruns + 1, sizeof(*run));
-	if (!run)
+	if (array_reserve(cx, &r->runs, &r->room, m->nruns + 1))
 		return -ENOMEM;
-	r->runs = run;
-	run[m->nruns++] = (struct newfile_run){ first, last - first + 1 };
+	r->runs[m->nruns++] = (struct newfile_run){ first, last - first + 1 };
 	m->nblocks += last - first + 1;
 	return 0;
 }

@@ -28,7 +28,6 @@ struct kept {
 
 struct fault {
 	struct dev dev;
-	struct dev *under;
 	struct fault_plan plan;
 	pthread_mutex_t lock;	/* held through each operation */
 	uint64_t counted;
@@ -113,7 +112,7 @@ static int write_kept(struct fault *fault, struct context *cx)
 	int ret = 0;
 
 	for (i = 0; i < fault->kept_count && !ret; i++)
-		ret = dev_write(fault->under, cx, fault->kept[i].off,
+		ret = dev_write(fault->dev.under, cx, fault->kept[i].off,
 				fault->kept[i].data, fault->kept[i].len);
 	if (!ret)
 		drop_kept(fault);
@@ -137,7 +136,7 @@ static void shuffle_kept(struct fault *fault)
 static void write_some(struct fault *fault, struct context *cx,
 		       const struct kept *k)
 {
-	uint64_t sector = fault->under->sector_size, pos = 0;
+	uint64_t sector = fault->dev.under->sector_size, pos = 0;
 
 	while (pos < k->len) {
 		uint64_t n = sector - (k->off + pos) % sector;
@@ -145,7 +144,7 @@ static void write_some(struct fault *fault, struct context *cx,
 		if (n > k->len - pos)
 			n = k->len - pos;
 		if (draw(fault) & 1)
-			(void)dev_write(fault->under, cx, k->off + pos,
+			(void)dev_write(fault->dev.under, cx, k->off + pos,
 					k->data + pos, n);
 		pos += n;
 	}
@@ -164,7 +163,7 @@ static void lose_power(struct fault *fault)
 		uint64_t fate = draw(fault) % 3;
 
 		if (fate == 1)
-			(void)dev_write(fault->under, &cx, k->off, k->data,
+			(void)dev_write(fault->dev.under, &cx, k->off, k->data,
 					k->len);
 		else if (fate == 2)
 			write_some(fault, &cx, k);
@@ -241,7 +240,7 @@ static int gated_read(struct fault *fault, struct context *cx, uint64_t off,
 	if (is_bad(fault, off, len))
 		return fail(cx, -EIO, "%s: read of %zu bytes at byte %" PRIu64,
 			    fault->dev.name, len, off);
-	ret = dev_read(fault->under, cx, off, buf, len);
+	ret = dev_read(fault->dev.under, cx, off, buf, len);
 	if (!ret)
 		lay_over(fault, off, buf, len);
 	return ret;
@@ -265,7 +264,7 @@ static int pass_write(struct fault *fault, struct context *cx, uint64_t off,
 	heal(fault, off, len);
 	if (fault->plan.reorder)
 		return keep(fault, cx, off, buf, len);
-	return dev_write(fault->under, cx, off, buf, len);
+	return dev_write(fault->dev.under, cx, off, buf, len);
 }
 
 static int gated_write(struct fault *fault, struct context *cx, uint64_t off,
@@ -311,7 +310,7 @@ static int gated_flush(struct fault *fault, struct context *cx)
 	if (gate(fault, FAULT_FLUSHES) != FAULT_NONE)
 		return refuse(fault, cx, "flush");
 	ret = write_kept(fault, cx);
-	return ret ? ret : dev_flush(fault->under, cx);
+	return ret ? ret : dev_flush(fault->dev.under, cx);
 }
 
 static int fault_flush(struct dev *dev, struct context *cx)
@@ -337,7 +336,7 @@ static int gated_discard(struct fault *fault, struct context *cx, uint64_t off,
 		return refuse(fault, cx, "discard");
 	if (fault->plan.reorder)
 		return -EOPNOTSUPP;
-	return dev_discard(fault->under, cx, off, len);
+	return dev_discard(fault->dev.under, cx, off, len);
 }
 
 static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
@@ -350,12 +349,6 @@ static int fault_discard(struct dev *dev, struct context *cx, uint64_t off,
 	ret = gated_discard(fault, cx, off, len);
 	pthread_mutex_unlock(&fault->lock);
 	return ret;
-}
-
-static int fault_zone_report(struct dev *dev, struct context *cx,
-			     uint64_t first, struct zone *zones, size_t n)
-{
-	return dev_zone_report(to_fault(dev)->under, cx, first, zones, n);
 }
 
 /* A reset or finish; nothing is kept back on a device with zones. */
@@ -372,7 +365,7 @@ static int change_zones(struct dev *dev, struct context *cx, uint64_t off,
 	kind = gate(fault, FAULT_WRITES);
 	if (kind == FAULT_TEAR)
 		lose_power(fault);
-	ret = kind == FAULT_NONE ? change(fault->under, cx, off, len) :
+	ret = kind == FAULT_NONE ? change(fault->dev.under, cx, off, len) :
 				   refuse(fault, cx, "change of zones");
 	pthread_mutex_unlock(&fault->lock);
 	return ret;
@@ -409,7 +402,6 @@ static const struct dev_ops fault_ops = {
 	.write = fault_write,
 	.flush = fault_flush,
 	.discard = fault_discard,
-	.zone_report = fault_zone_report,
 	.zone_reset = fault_zone_reset,
 	.zone_finish = fault_zone_finish,
 	.close = fault_close,
@@ -423,10 +415,7 @@ int fault_open(struct dev **devp, struct context *cx, struct dev *under,
 	if (!fault)
 		return fail(cx, -ENOMEM, "%s: fault device", under->name);
 	pthread_mutex_init(&fault->lock, NULL);
-	fault->dev = *under;
-	fault->dev.ops = &fault_ops;
-	memset(&fault->dev.stats, 0, sizeof(fault->dev.stats));
-	fault->under = under;
+	dev_init_over(&fault->dev, &fault_ops, under);
 	fault->plan = *plan;
 	fault->plan.reorder &= !under->zones;
 	fault->random = plan->seed;

@@ -87,7 +87,7 @@ static void test_use(void)
 static void test_running_system(void)
 {
 	struct probe_use use;
-	struct probe_zones zones;
+	enum probe_zone_model model;
 	struct context cx;
 
 	context_init(&cx);
@@ -95,9 +95,9 @@ static void test_running_system(void)
 	is_int(use.kind, PROBE_UNUSED, "does not use our file");
 	is_int(probe_mounted(&cx, "absent", &use), -ENOENT, "no such file");
 	ok(strstr(cx.failure, "absent"), "is named");
-	is_int(probe_zoned(&cx, "image", &zones), 0, "an image file");
-	is_int(zones.model, PROBE_ZONES_NONE, "has no zones");
-	is_int(probe_zoned(&cx, "absent", &zones), -ENOENT, "zones of nothing");
+	is_int(probe_zoned(&cx, "image", &model), 0, "an image file");
+	is_int(model, PROBE_ZONES_NONE, "has no zones");
+	is_int(probe_zoned(&cx, "absent", &model), -ENOENT, "zones of nothing");
 }
 
 /* A swap area: signature at the end of page 0, version 1, pages, UUID, label.

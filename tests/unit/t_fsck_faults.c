@@ -10,8 +10,8 @@
 
 #include "check/badreads.h"
 #include "check/passes.h"
-#include "tests/testdev/fault.h"
 #include "fsck/session.h"
+#include "tests/testdev/fault.h"
 
 #include "fsck_volume.h"
 #include "tap.h"

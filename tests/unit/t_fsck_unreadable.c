@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "check/vblocks.h"
-#include "tests/testdev/fault.h"
-#include "tests/testdev/memory.h"
 #include "disk/super.h"
 #include "fsck/apply/undo.h"
 #include "fsck/session.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/memory.h"
 #include "vol/logsearch.h"
 
 #include "fsck_volume.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/hardlinks.h"
 #include "filled.h"
-#include "mkfs/populate/hardlinks.h"
 #include "tap.h"
 
 #define LINK_MAX 32000		/* of the kernel: nilfs.h */

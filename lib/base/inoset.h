@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sets of inode numbers of any size. */
-#ifndef NILFS2_DUMP_INOSET_H
-#define NILFS2_DUMP_INOSET_H
+#ifndef NILFS2_BASE_INOSET_H
+#define NILFS2_BASE_INOSET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A walk through the files of a checkpoint.
  *
@@ -12,7 +12,7 @@
  * directories seen so far detects it, and bounds the walk by the number of
  * directory blocks.
  */
-#include "dump/tree.h"
+#include "vol/tree.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/inoset.h"
 #include "disk/inode.h"
-#include "dump/inoset.h"
 #include "vol/dir.h"
 #include "vol/volume.h"
 
@@ -69,12 +69,6 @@ bool tree_name_is_sane(const char *name, size_t len)
 	return name[0] != '.' || (len > 1 && (name[1] != '.' || len > 2));
 }
 
-static bool is_dots(const struct dir_entry *entry)
-{
-	return entry->name[0] == '.' &&
-	       (entry->len == 1 || (entry->len == 2 && entry->name[1] == '.'));
-}
-
 /* Failures that end the walk; all others are those of one item. */
 static bool is_fatal(int err)
 {
@@ -85,15 +79,11 @@ static bool is_fatal(int err)
 static int set_path(struct tree *t, struct context *cx, size_t len,
 		    const char *name, size_t name_len)
 {
-	char *path =
-		array_grow(cx, t->path, &t->path_room, len + name_len + 2, 1);
-
-	if (!path)
+	if (array_reserve(cx, &t->path, &t->path_room, len + name_len + 2))
 		return -ENOMEM;
-	t->path = path;
-	path[len] = '/';
-	memcpy(path + len + 1, name, name_len);
-	path[len + 1 + name_len] = '\0';
+	t->path[len] = '/';
+	memcpy(t->path + len + 1, name, name_len);
+	t->path[len + 1 + name_len] = '\0';
 	t->path_len = len + 1 + name_len;
 	return 0;
 }
@@ -265,7 +255,7 @@ static int yield_entry(struct tree *t, struct context *cx,
 {
 	const struct dir_entry *entry = &t->entry;
 	struct level *level = &t->levels[t->depth - 1];
-	bool dots = is_dots(entry);
+	bool dots = dir_is_dots(entry);
 	int err;
 
 	err = set_path(t, cx, level->path_len, entry->name, entry->len);
@@ -288,19 +278,16 @@ static int yield_entry(struct tree *t, struct context *cx,
 static int enter(struct tree *t, struct context *cx)
 {
 	struct reader *reader = reader_of(t, t->depth + 1);
-	struct level *level, *levels;
+	struct level *level;
 
 	t->enter = false;
 	if (reader->depth)
 		dir_cursor_tell(&reader->cursor,
 				&t->levels[reader->depth - 1].position);
 	stop_reading(reader);
-	levels = array_grow(cx, t->levels, &t->levels_room, t->depth + 1,
-			    sizeof(*levels));
-	if (!levels)
+	if (array_reserve(cx, &t->levels, &t->levels_room, t->depth + 1))
 		return -ENOMEM;
-	t->levels = levels;
-	level = &levels[t->depth++];
+	level = &t->levels[t->depth++];
 	memset(level, 0, sizeof(*level));
 	level->inode = t->inode;
 	level->ino = t->ino;
@@ -387,7 +374,7 @@ int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 			return yield_unreadable(t, item, ret);
 		if (!ret)
 			return yield_leave(t, item);
-		if (t->options.dots || !is_dots(&t->entry))
+		if (t->options.dots || !dir_is_dots(&t->entry))
 			return yield_entry(t, cx, item);
 	}
 	return 0;
@@ -396,4 +383,41 @@ int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 void tree_skip(struct tree *t)
 {
 	t->enter = false;
+}
+
+/* The walk goes on past what cannot be read. */
+static int find_item(struct tree *t, struct context *cx, uint64_t ino,
+		     struct tree_item *item)
+{
+	int ret;
+
+	while ((ret = tree_next(t, cx, item)) > 0) {
+		fail_clear(cx);
+		if (item->ino == ino && item->kind != TREE_LEAVE)
+			return 0;
+	}
+	if (ret)
+		return ret;
+	return fail_said(cx, -ENOENT, "inode %llu: no path leads to it",
+			 (unsigned long long)ino);
+}
+
+int tree_find_path(struct root *root, struct context *cx, uint64_t ino,
+		   char **path)
+{
+	const struct tree_options how = { .recursive = true };
+	struct tree_item item;
+	struct tree *t;
+	int ret = tree_open(&t, cx, root, "/", &how);
+
+	*path = NULL;
+	if (!ret)
+		ret = find_item(t, cx, ino, &item);
+	if (!ret) {
+		*path = strndup(item.path, item.path_len);
+		if (!*path)
+			ret = fail(cx, -ENOMEM, "path");
+	}
+	tree_close(t);
+	return ret;
 }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Sets of inode numbers.
  *
@@ -8,7 +8,7 @@
  * ifile, hence a set of existing inodes stays below a tenth of the volume in
  * the worst case and near a bit an inode in all usual ones.
  */
-#include "dump/inoset.h"
+#include "base/inoset.h"
 
 #include <errno.h>
 #include <stdlib.h>

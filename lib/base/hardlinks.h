@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files with several names: the inode number of each. */
-#ifndef NILFS2_MKFS_HARDLINKS_H
-#define NILFS2_MKFS_HARDLINKS_H
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Files with several names: a value for each, by device and inode. */
+#ifndef NILFS2_BASE_HARDLINKS_H
+#define NILFS2_BASE_HARDLINKS_H
 
 #include <stddef.h>
 #include <stdint.h>

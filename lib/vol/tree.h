@@ -1,12 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A walk through the files below a path of one checkpoint, depth first.
  *
  * The walk ends on any volume, and continues after what cannot be read, which
  * is one item of it.
  */
-#ifndef NILFS2_DUMP_TREE_H
-#define NILFS2_DUMP_TREE_H
+#ifndef NILFS2_VOL_TREE_H
+#define NILFS2_VOL_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,6 +63,14 @@ int tree_next(struct tree *tree, struct context *cx, struct tree_item *item);
 
 /* Does not enter the directory that was the last item; nothing follows it. */
 void tree_skip(struct tree *tree);
+
+/*
+ * Finds a path to INO in ROOT, by a walk from the root, and sets *PATH, to be
+ * freed; NULL after a failure.  Directories that cannot be read are skipped.
+ * -ENOENT if there is none, -ENOMEM, -EINTR.
+ */
+int tree_find_path(struct root *root, struct context *cx, uint64_t ino,
+		   char **path);
 
 /* False for a name that is no name: empty, with NUL or '/', "." or "..". */
 bool tree_name_is_sane(const char *name, size_t len);

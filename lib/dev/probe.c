@@ -232,3 +232,53 @@ int probe_mounted(struct context *cx, const char *path, struct probe_use *use)
 
 	return probe_mounted_on(cx, path, &running, use);
 }
+
+/*
+ * Whether a device has zones, and of what kind.
+ *
+ * The model comes from the kernel's own files, so that a build without libzbd
+ * still knows a device that it must not write to at random.
+ */
+
+static enum probe_zone_model model_of(const char *text)
+{
+	if (!strncmp(text, "host-managed", 12))
+		return PROBE_ZONES_HOST_MANAGED;
+	if (!strncmp(text, "host-aware", 10))
+		return PROBE_ZONES_HOST_AWARE;
+	return PROBE_ZONES_NONE;
+}
+
+/* A partition has no queue of its own: its disk's is one folder up. */
+static enum probe_zone_model read_model(dev_t device)
+{
+	static const char *const places[] = {"queue", "../queue"};
+	char path[128], text[32];
+	FILE *file = NULL;
+	size_t i;
+
+	for (i = 0; i < 2 && !file; i++) {
+		snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/%s/zoned",
+			 major(device), minor(device), places[i]);
+		file = fopen(path, "re");
+	}
+	if (!file)
+		return PROBE_ZONES_NONE;
+	if (!fgets(text, sizeof(text), file))
+		text[0] = '\0';
+	fclose(file);
+	return model_of(text);
+}
+
+int probe_zoned(struct context *cx, const char *path,
+		enum probe_zone_model *model)
+{
+	struct stat st;
+
+	*model = PROBE_ZONES_NONE;
+	if (stat(path, &st))
+		return fail(cx, -errno, "%s: status", path);
+	if (S_ISBLK(st.st_mode))
+		*model = read_model(st.st_rdev);
+	return 0;
+}

@@ -1,11 +1,11 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Files with several names.
  *
  * Only files with more than one link come here, and few trees have many.  A
  * hash table with open addressing, at most three quarters full.
  */
-#include "mkfs/populate/hardlinks.h"
+#include "base/hardlinks.h"
 
 #include <errno.h>
 #include <stdlib.h>
