@@ -2,8 +2,8 @@
 /*
  * dump.nilfs2 report: a whole volume on one page.
  *
- * Each part is put as far as the volume can be read; what cannot is reported in its
- * place.  The page is HTML, or JSON with the same parts, as text of this length
+ * Each part is put as far as the volume can be read; what cannot is reported in
+ * its place.  The page is HTML, or JSON with the same parts, as text of this length
  * is what the other commands are for.
  */
 #include <errno.h>
@@ -161,7 +161,8 @@ static void put_table(const struct past *p)
 	size_t i, skipped = 0;
 	struct table t;
 
-	table_begin(&t, &p->tool->report, "checkpoints", past_columns, PAST_COLUMNS);
+	table_begin(&t, &p->tool->report, "checkpoints", past_columns,
+		    PAST_COLUMNS);
 	for (i = 0; i < p->count; i++) {
 		const struct past_entry *e = &p->entries[i];
 

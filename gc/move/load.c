@@ -299,7 +299,8 @@ static int add_mark(struct load *l, struct context *cx,
 	};
 	if (res->block.is_node && res->block.is_virtual) {
 		l->others++;
-		return locate_node(l, cx, res->blocknr, &l->marks[l->nmarks - 1]);
+		return locate_node(l, cx, res->blocknr,
+				   &l->marks[l->nmarks - 1]);
 	}
 	if (res->block.ino == NILFS_DAT_INO && !res->block.level)
 		return note_dat_block(l, cx, res->block.blkoff);

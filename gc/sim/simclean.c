@@ -35,7 +35,7 @@
  * others.  Among equals the left one wins, which has the lower number.
  */
 
-#define NOBODY UINT32_MAX
+#define NONE UINT32_MAX
 
 static uint64_t importance(const struct simtree *t, uint32_t index)
 {
@@ -46,13 +46,13 @@ static uint64_t importance(const struct simtree *t, uint32_t index)
 
 static uint32_t leaf(const struct simtree *t, uint32_t index)
 {
-	return index < t->order->n && !t->order->taken[index] ? index : NOBODY;
+	return index < t->order->n && !t->order->taken[index] ? index : NONE;
 }
 
 static uint32_t better(const struct simtree *t, uint32_t a, uint32_t b)
 {
-	if (a == NOBODY || b == NOBODY)
-		return a == NOBODY ? b : a;
+	if (a == NONE || b == NONE)
+		return a == NONE ? b : a;
 	return importance(t, b) > importance(t, a) ? b : a;
 }
 
@@ -104,7 +104,7 @@ static void simtree_update(struct simtree *t, uint32_t index)
 /* The best that is not taken, which policy_next() would find; or -1. */
 static int64_t simtree_best(const struct simtree *t)
 {
-	return t->winners[1] == NOBODY ? -1 : (int64_t)t->winners[1];
+	return t->winners[1] == NONE ? -1 : (int64_t)t->winners[1];
 }
 
 static void changed(void *arg, uint32_t segnum)

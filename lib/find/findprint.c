@@ -79,7 +79,7 @@ static void numbers_text(const struct finding *f, char text[NUMBERS_MAX])
 		snprintf(text, NUMBERS_MAX, " (wanted %" PRIu64 ")", f->want);
 }
 
-static void tell_line(struct report *r, const struct finding *f)
+static void print_line(struct report *r, const struct finding *f)
 {
 	const struct rule_info *rule = rule_info(f->rule);
 	char place[PLACE_TEXT_MAX], numbers[NUMBERS_MAX];
@@ -101,7 +101,7 @@ void findprint_finding(struct report *r, const struct finding *f)
 	const struct rule_info *rule = rule_info(f->rule);
 
 	if (report_is_text(r)) {
-		tell_line(r, f);
+		print_line(r, f);
 		return;
 	}
 	report_begin(r, "finding", NULL);
@@ -121,7 +121,7 @@ void findprint_finding(struct report *r, const struct finding *f)
 }
 
 /* What was left out, as the lines are not all there are. */
-static void tell_rest(struct report *r, const struct findings *f)
+static void print_rest(struct report *r, const struct findings *f)
 {
 	const struct rule_info *rule;
 	uint64_t count;
@@ -137,7 +137,7 @@ static void tell_rest(struct report *r, const struct findings *f)
 
 enum { RULE, NUMBER, SEVERITY, COUNT, COUNTS };
 
-static void tell_table(struct report *r, const struct findings *f)
+static void print_table(struct report *r, const struct findings *f)
 {
 	static const struct column columns[COUNTS] = {
 		[RULE] = { "rule", "RULE", VALUE_PLAIN, 26, NULL },
@@ -170,9 +170,9 @@ void findprint_counts(struct report *r, const struct findings *f,
 		      bool everything)
 {
 	if (!report_is_text(r))
-		tell_table(r, f);
+		print_table(r, f);
 	else if (!everything)
-		tell_rest(r, f);
+		print_rest(r, f);
 }
 
 enum { SLUG, RULE_NUMBER, RULE_SEVERITY, DANGER, FIX, TEXT, RULE_COLUMNS };

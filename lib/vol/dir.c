@@ -22,7 +22,7 @@ int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
 	return blockscan_open(&cur->scan, cx, file, 0);
 }
 
-void dir_cursor_tell(const struct dir_cursor *cur,
+void dir_cursor_save(const struct dir_cursor *cur,
 		     struct dir_position *position)
 {
 	position->blkoff = cur->scan.blkoff;

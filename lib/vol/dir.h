@@ -48,7 +48,7 @@ int dir_cursor_open(struct dir_cursor *cur, struct context *cx,
  * Where an open cursor stands after an entry it gave, and a cursor opened
  * there again (all zero: the beginning).
  */
-void dir_cursor_tell(const struct dir_cursor *cur,
+void dir_cursor_save(const struct dir_cursor *cur,
 		     struct dir_position *position);
 int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 		       struct file *file,

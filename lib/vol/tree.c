@@ -282,7 +282,7 @@ static int enter(struct tree *t, struct context *cx)
 
 	t->enter = false;
 	if (reader->depth)
-		dir_cursor_tell(&reader->cursor,
+		dir_cursor_save(&reader->cursor,
 				&t->levels[reader->depth - 1].position);
 	stop_reading(reader);
 	if (array_reserve(cx, &t->levels, &t->levels_room, t->depth + 1))

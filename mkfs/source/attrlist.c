@@ -51,7 +51,7 @@ unsigned int attrlist_losses(int fd)
 	return losses;
 }
 
-int attrlist_tell_losses(struct context *cx, struct populate *p,
+int attrlist_report_bits(struct context *cx, struct populate *p,
 			 const struct sourcedir *dir, const char *name,
 			 size_t len, unsigned int losses)
 {
@@ -68,10 +68,10 @@ int attrlist_tell_losses(struct context *cx, struct populate *p,
 	return err;
 }
 
-int attrlist_tell(struct context *cx, struct populate *p,
-		  const struct sourcedir *dir, const char *name, size_t len,
-		  int fd)
+int attrlist_report(struct context *cx, struct populate *p,
+		    const struct sourcedir *dir, const char *name, size_t len,
+		    int fd)
 {
-	return attrlist_tell_losses(cx, p, dir, name, len,
+	return attrlist_report_bits(cx, p, dir, name, len,
 				    attrlist_losses(fd));
 }

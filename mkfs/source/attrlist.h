@@ -13,7 +13,7 @@
 unsigned int attrlist_losses(int fd);
 
 /* Reports to P the LOSSES of NAME (LEN bytes; NULL: of DIR itself). */
-int attrlist_tell_losses(struct context *cx, struct populate *p,
+int attrlist_report_bits(struct context *cx, struct populate *p,
 			 const struct sourcedir *dir, const char *name,
 			 size_t len, unsigned int losses);
 
@@ -22,8 +22,8 @@ int attrlist_tell_losses(struct context *cx, struct populate *p,
  * FD, that are lost.  Any thread may call it; fails as populate_loss().
  * Attributes that cannot be listed are ignored.
  */
-int attrlist_tell(struct context *cx, struct populate *p,
-		  const struct sourcedir *dir, const char *name, size_t len,
-		  int fd);
+int attrlist_report(struct context *cx, struct populate *p,
+		    const struct sourcedir *dir, const char *name, size_t len,
+		    int fd);
 
 #endif

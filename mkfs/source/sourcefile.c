@@ -163,7 +163,7 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 	if (!is_as_planned(f, fd))
 		err = changed(f, cx);
 	if (!err && !at)
-		err = attrlist_tell(cx, f->p, f->dir, f->name, f->len, fd);
+		err = attrlist_report(cx, f->p, f->dir, f->name, f->len, fd);
 	close(fd);
 	return err;
 }
@@ -310,7 +310,7 @@ static int check_empty(struct sourcefile *s, struct context *cx,
 		err = failed(cx, dir, name, -ESTALE,
 			     "changed while being read");
 	if (!err)
-		err = attrlist_tell(cx, s->p, dir, name->name, name->len, fd);
+		err = attrlist_report(cx, s->p, dir, name->name, name->len, fd);
 	close(fd);
 	return err;
 }
@@ -333,7 +333,7 @@ static int find_data(struct sourcefile *s, struct context *cx,
 	if (err && err != -ENOMEM && err != -EINTR)
 		err = failed(cx, dir, name, err, "search for holes");
 	if (!err && !*n)
-		err = attrlist_tell(cx, s->p, dir, name->name, name->len, fd);
+		err = attrlist_report(cx, s->p, dir, name->name, name->len, fd);
 	close(fd);
 	return err;
 }
@@ -346,7 +346,7 @@ static int take_content(struct sourcefile *s, struct context *cx,
 {
 	*payload = s->ahead->payload;
 	s->ahead->payload = NULL;
-	return attrlist_tell_losses(cx, s->p, dir, name->name, name->len,
+	return attrlist_report_bits(cx, s->p, dir, name->name, name->len,
 				    s->ahead->losses);
 }
 
@@ -359,7 +359,7 @@ static int look_into(struct sourcefile *s, struct context *cx,
 	fd = sourcedir_open_file(dir, cx, name->name, name->len);
 	if (fd < 0)
 		return fd;
-	err = attrlist_tell(cx, s->p, dir, name->name, name->len, fd);
+	err = attrlist_report(cx, s->p, dir, name->name, name->len, fd);
 	close(fd);
 	return err;
 }

@@ -44,7 +44,7 @@
 
 struct subdir {
 	uint64_t ino;		/* on the volume */
-	uint64_t told;		/* what the directory above says */
+	uint64_t expected;		/* what the directory above says */
 	uint8_t len;
 	char name[];		/* with a NUL */
 };
@@ -61,9 +61,9 @@ static size_t subdir_bytes(size_t len)
 	return (offsetof(struct subdir, name) + len + 1 + 7) & ~(size_t)7;
 }
 
-/* Appends NAME, whose own number is TOLD in the source.  -ENOMEM. */
+/* Appends NAME, whose number in the source is EXPECTED.  -ENOMEM. */
 static int subdirs_add(struct subdirs *s, struct context *cx,
-		       const struct populate_name *name, uint64_t told)
+		       const struct populate_name *name, uint64_t expected)
 {
 	size_t bytes = subdir_bytes(name->len);
 	struct subdir *subdir;
@@ -72,7 +72,7 @@ static int subdirs_add(struct subdirs *s, struct context *cx,
 		return -ENOMEM;
 	subdir = (struct subdir *)(s->items + s->bytes);
 	subdir->ino = name->ino;
-	subdir->told = told;
+	subdir->expected = expected;
 	subdir->len = name->len;
 	memcpy(subdir->name, name->name, name->len + 1u);
 	s->bytes += bytes;
@@ -199,14 +199,14 @@ static int sort(struct walk *w, struct context *cx,
 static int visit_dir(struct walk *w, struct context *cx, struct level *level,
 		     struct populate_name *name)
 {
-	uint64_t told = name->ino;
+	uint64_t expected = name->ino;
 	int err;
 
 	name->type = NILFS_FT_DIR;
 	err = populate_begin_dir(w->p, cx, level->ino, name->name, name->len,
 				 &name->ino);
 	if (!err)
-		err = subdirs_add(&level->subdirs, cx, name, told);
+		err = subdirs_add(&level->subdirs, cx, name, expected);
 	return err ? err : 1;
 }
 
@@ -295,7 +295,7 @@ static int read_level(struct walk *w, struct context *cx, struct level *level,
 {
 	int err;
 
-	err = attrlist_tell(cx, w->p, level->dir, NULL, 0, fd);
+	err = attrlist_report(cx, w->p, level->dir, NULL, 0, fd);
 	if (!err)
 		err = sourcefile_flags(w->p, cx, level->dir, NULL, st);
 	w->list.n = 0;
@@ -370,7 +370,8 @@ static void leave(struct walk *w)
 static int check_loop(struct context *cx, const struct level *level,
 		      const struct subdir *subdir, const struct statx *st)
 {
-	if (subdir->told == st->stx_ino || !sourcedir_is_below(level->dir, st))
+	if (subdir->expected == st->stx_ino ||
+	    !sourcedir_is_below(level->dir, st))
 		return 0;
 	return sourcedir_fail(level->dir, cx, subdir->name, subdir->len,
 			      -ELOOP, "directory in itself");

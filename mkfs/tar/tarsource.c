@@ -402,8 +402,8 @@ static int whiten(struct tarlayer *l, struct context *cx, uint32_t parent,
 	}
 }
 
-static int tell_losses(struct tarlayer *l, struct context *cx,
-		       const struct tarmember *m)
+static int report_losses(struct tarlayer *l, struct context *cx,
+			 const struct tarmember *m)
 {
 	int ret = 0;
 	size_t i;
@@ -434,7 +434,7 @@ static int add_member(struct tarlayer *l, struct context *cx,
 		ret = whiten(l, cx, parent, name, len);
 	if (ret)
 		return ret < 0 ? ret : 0;
-	ret = tell_losses(l, cx, m);
+	ret = report_losses(l, cx, m);
 	if (ret)
 		return ret;
 	if (len)
