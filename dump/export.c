@@ -434,9 +434,9 @@ const struct cli_command export_command = {
 		"Exports a whole checkpoint, or what is below PATH, to the "
 		"directory DIR, which\nmust be empty or not there, or to a tar "
 		"stream: FILE.tar (.tar.gz, .tar.bz2,\n.tar.xz, .tar.zst, "
-		".tar.lz4: compressed), or - for standard output.  With "
-		"--since\nonly what differs from an older checkpoint is "
-		"exported, as a layer of a container\nimage.",
+		".tar.lz4: compressed), or - for standard output.\n"
+		"With --since only what differs from an older checkpoint is "
+		"exported, as a layer\nof a container image.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,

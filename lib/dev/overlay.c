@@ -3,9 +3,9 @@
  * The overlay.
  *
  * Written bytes are kept in pages, in the order in which they were first
- * written since the last flush.  A page that is written again before the next
- * flush changes in place; after a flush it gets a new version at the end, and
- * the old one stays for the commit to write in its turn.
+ * written since the last mark.  A page that is written again before the next
+ * mark changes in place; after a mark it gets a new version at the end, and
+ * the old one stays for a rewind.
  *
  * Zones underneath have their rules here already: what the commit could not
  * write is refused at once, a zone that is reset reads as zeroes.
@@ -252,12 +252,8 @@ static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 
 static int overlay_flush(struct dev *dev, struct context *cx)
 {
-	struct overlay *overlay = to_overlay(dev);
-
+	(void)dev;
 	(void)cx;
-	pthread_rwlock_wrlock(&overlay->lock);
-	overlay->pages.epoch++;
-	pthread_rwlock_unlock(&overlay->lock);
 	return 0;
 }
 
@@ -380,22 +376,6 @@ static int check_size(const struct overlay *overlay, struct context *cx)
 		return 0;
 	return fail(cx, -EOPNOTSUPP, "%s: has another size underneath",
 		    under->name);
-}
-
-int overlay_commit(struct dev *dev, struct context *cx)
-{
-	struct overlay *overlay = to_overlay(dev);
-	int ret = check_size(overlay, cx);
-
-	if (!ret)
-		ret = zonechanges_commit_first(&overlay->zones, cx);
-	if (!ret && overlay->pages.count)
-		ret = pageout_all(&overlay->zones, cx);
-	if (!ret)
-		ret = zonechanges_commit_last(&overlay->zones, cx);
-	if (!ret)
-		overlay_drop(dev);
-	return ret;
 }
 
 int overlay_commit_last(struct dev *dev, struct context *cx,

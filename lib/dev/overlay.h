@@ -14,7 +14,7 @@
  * An overlay over UNDER (borrowed).  It can be written to even where UNDER
  * cannot; only the commit needs that.  Writes cost memory until then, and past
  * the memory budget of CX room in CX->scratch_dir: -ENOMEM where there is none.
- * Discards are forgotten.  One that was made another size than UNDER has can
+ * Discards and flushes are forgotten.  One that was made another size than UNDER has can
  * only be dropped: a commit is -EOPNOTSUPP.
  *
  * The zones of UNDER are its own, too.  Its write pointers go on from those of
@@ -24,20 +24,13 @@
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
 
 /*
- * Writes all changes to UNDER and flushes it.  Flushes of the overlay are
- * repeated in order among the writes, so an interrupted commit leaves a state
- * that the interrupted writer itself could have left.  After a failure
- * everything is still in the overlay.
- */
-int overlay_commit(struct dev *dev, struct context *cx);
-
-/*
- * As overlay_commit(), for a writer that wants only its last state on the
- * device, none of those on the way.  All else is written first and flushed,
- * then the pages (OVERLAY_PAGE_BYTES) of the N bytes LATE, one after another,
- * each flushed: until the first of them is there, what LATE names is as before.
+ * Writes the last state of all that was changed to UNDER, none of those on the
+ * way: first all but the pages (OVERLAY_PAGE_BYTES) of the N bytes LATE, and a
+ * flush, then these one after another, each flushed.  Until the first of them
+ * is there, what LATE names is as before.  After a failure everything is still
+ * in the overlay.
  *
- * On a device with zones, either commit begins with the resets of zones that
+ * On a device with zones, a commit begins with the resets of zones that
  * are written to, and of those that were asked for by dev_zone_reset().  Those
  * of overlay_reset_last(), unless the zone was written to since, and all that
  * is to be finished, are its end.  One that fails may have changed the zones of

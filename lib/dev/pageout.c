@@ -2,10 +2,8 @@
 /*
  * Writing pages out.
  *
- * Either all writes are repeated: one walk from the first page to the last,
- * each version in order, with a flush between epochs.  Or only the last state
- * is written: the newest versions in one walk, and a few pages, which make the
- * others take effect, at the end.
+ * Only the last state is written: the newest versions in one walk, and a few
+ * pages, which make the others take effect, at the end.
  *
  * Adjacent pages are one request.  In a sequential zone only one version of
  * each page is written, from the write pointer on, in whole sectors.
@@ -97,49 +95,6 @@ static int write_row(struct pageout *o, struct context *cx, size_t first,
 		return ret;
 	return dev_write(o->to, cx, o->pages->list[first].number * PAGES_BYTES,
 			 data, row_size(o, first, n));
-}
-
-/* How many pages from FIRST on can be written in one request. */
-static size_t joined_pages(const struct pageout *o, size_t first)
-{
-	const struct page *list = o->pages->list;
-	size_t n = 1;
-
-	while (goes_on(o, first + n - 1, n) &&
-	       list[first + n].epoch == list[first].epoch &&
-	       zonechanges_is_void(o->zones, first + n) ==
-		       zonechanges_is_void(o->zones, first))
-		n++;
-	return n;
-}
-
-static int write_versions(struct pageout *o, struct context *cx)
-{
-	const struct pages *p = o->pages;
-	size_t i, n;
-	int ret = 0;
-
-	for (i = 0; i < p->count && !ret; i += n) {
-		if (i && p->list[i].epoch != p->list[i - 1].epoch)
-			ret = dev_flush(o->to, cx);
-		n = joined_pages(o, i);
-		if (!ret && !zonechanges_is_void(o->zones, i))
-			ret = write_row(o, cx, i, n);
-	}
-	return ret;
-}
-
-int pageout_all(const struct zonechanges *z, struct context *cx)
-{
-	struct pageout o = pageout_of(z);
-	int ret = begin(&o, cx);
-
-	if (!ret)
-		ret = write_versions(&o, cx);
-	if (!ret)
-		ret = dev_flush(o.to, cx);
-	free(o.row);
-	return ret;
 }
 
 /* The newest version of its page, and not one of those that are late. */

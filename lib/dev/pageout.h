@@ -10,13 +10,6 @@
 /* Bytes of page NUMBER; the last one of a device may be short. */
 size_t pageout_size(const struct dev *to, uint64_t number);
 
-/*
- * All versions of the pages of Z in their order, but those in zones that were
- * reset since, with a flush wherever the epoch changes and one at the end.  As
- * writes to the device fail, or -ENOMEM.
- */
-int pageout_all(const struct zonechanges *z, struct context *cx);
-
 /* The pages that have these bytes of the device. */
 struct pageout_late {
 	const uint64_t *bytes;
@@ -24,8 +17,9 @@ struct pageout_late {
 };
 
 /*
- * The newest versions only: first all but those LATE, and a flush, then these
- * one after another, each with a flush.
+ * Writes the newest versions: first all but those LATE, and a flush, then these
+ * one after another, each with a flush.  As writes to the device fail, or
+ * -ENOMEM.
  */
 int pageout_last(const struct zonechanges *z, struct context *cx,
 		 const struct pageout_late *late);

@@ -72,7 +72,7 @@ static void test_random(uint64_t budget, size_t size, bool commit, bool last)
 		is_int(overlay_commit_last(dev, &cx, late, 2), 0,
 		       "commit of the last state");
 	else if (commit)
-		is_int(overlay_commit(dev, &cx), 0, "commit");
+		is_int(overlay_commit_last(dev, &cx, NULL, 0), 0, "commit");
 	else
 		overlay_drop(dev);
 	is_int(memcmp(disk_bytes, commit ? model : before, size), 0,
@@ -140,7 +140,7 @@ static void test_rewind(uint64_t budget)
 	}
 	is_int(wrong, 0, "a rewind brings back what was there at the mark");
 	overlay_rewind(dev, mark);
-	is_int(overlay_commit(dev, &cx), 0, "which can be committed");
+	is_int(overlay_commit_last(dev, &cx, NULL, 0), 0, "which can be committed");
 	ok(!memcmp(bytes, model, SIZE), "and is what is on the device then");
 	dev_close(dev);
 	dev_close(disk);
@@ -158,19 +158,19 @@ static void test_limits(void)
 	memory_open_const(&disk, &cx, buf, sizeof(buf));
 	overlay_open(&dev, &cx, disk);
 	for (i = 0; i < CHUNK / SIZE; i++) {
-		dev_flush(dev, &cx);
+		overlay_mark(dev);
 		wrong += dev_write(dev, &cx, 0, buf, SIZE) != 0;
 	}
 	is_int(wrong, 0, "as much as the budget");
 	is_int(dev_write(dev, &cx, 100, buf, 100), 0, "the same place again");
-	dev_flush(dev, &cx);
+	overlay_mark(dev);
 	is_int(dev_write(dev, &cx, 100, buf, 100), -ENOMEM,
 	       "a version past the budget, and no place for a file");
 	cx.scratch_dir = "/nowhere/at/all";
 	is_int(dev_write(dev, &cx, 100, buf, 100), -ENOMEM,
 	       "nor can there be one");
 	ok(strstr(cx.failure, "/nowhere/at/all"), "the text says where");
-	is_int(overlay_commit(dev, &cx), -EROFS,
+	is_int(overlay_commit_last(dev, &cx, NULL, 0), -EROFS,
 	       "a read-only device takes no commit");
 	ok(overlay_is_changed(dev), "and the overlay keeps its bytes");
 	dev_close(dev);
@@ -207,7 +207,7 @@ static void test_full(void)
 	is_int(dev_read(dev, &cx, 0, got, SIZE), 0, "what was there before");
 	ok(got[0] == 'a' && !memcmp(got, got + 1, SIZE - 1), "is there still");
 	is_int(bytes[0], 0, "and nothing reached the disk");
-	is_int(overlay_commit(dev, &cx), 0, "but for a commit");
+	is_int(overlay_commit_last(dev, &cx, NULL, 0), 0, "but for a commit");
 	is_int(bytes[SIZE - 1], 'a', "which does as always");
 	dev_close(dev);
 	dev_close(disk);

@@ -91,7 +91,7 @@ static void test_rules(void)
 	ok(!memcmp(shown, buf, ZONE), "and nothing is in it any more");
 	ok(medium[2 * ZONE] == 'a', "but on the device");
 	is_int(put(&r, r.overlay, 2, 0, 1024, 'd'), 0, "a new beginning");
-	is_int(overlay_commit(r.overlay, &r.cx), 0, "commit of every state");
+	is_int(overlay_commit_last(r.overlay, &r.cx, NULL, 0), 0, "commit");
 	ok(medium[2 * ZONE] == 'd' && !medium[2 * ZONE + 1024] &&
 	   medium[100] == 'c', "the device has it");
 	is_int(pointer_of(&r, r.zoned, 2), 1024, "and the pointer");
@@ -170,9 +170,8 @@ static void test_random(bool last)
 			wrong += memcmp(pointers, marked, sizeof(marked)) != 0;
 		}
 		snap(&r, r.overlay, shown, pointers);
-		refused += last ? overlay_commit_last(r.overlay, &r.cx, &late,
-						      1) != 0 :
-				  overlay_commit(r.overlay, &r.cx) != 0;
+		refused += overlay_commit_last(r.overlay, &r.cx, &late,
+					       last) != 0;
 		wrong += memcmp(shown, medium, BYTES) != 0;
 		snap(&r, r.zoned, shown, marked);
 		wrong += memcmp(pointers, marked, sizeof(marked)) != 0;
