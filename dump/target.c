@@ -56,7 +56,8 @@ static const struct kind {
 	{ "dirent", NEED_VOLUME, PARTS_FREE, target_file_dirent },
 };
 
-int target_need_geometry(struct target_source *source)
+/* Opens the volume without its metadata, if it is not open yet. */
+static int target_need_geometry(struct target_source *source)
 {
 	if (source->vol)
 		return 0;

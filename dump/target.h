@@ -50,8 +50,6 @@ struct target_source {
 int target_find(struct target *t, struct target_source *source,
 		const char *text);
 
-/* Opens the volume without its metadata, if it is not open yet. */
-int target_need_geometry(struct target_source *source);
 int target_need_volume(struct target_source *source);
 
 void target_source_close(struct target_source *source);

@@ -105,7 +105,8 @@ bool space_is_any(const struct space *s)
 	return bitmap_next_clear(&s->used, 0) < s->used.bits;
 }
 
-uint64_t space_segment(const struct space *s, uint64_t segnum)
+/* Blocks of segment SEGNUM. */
+static uint64_t space_segment(const struct space *s, uint64_t segnum)
 {
 	return geometry_segment_end(s->g, segnum) -
 	       geometry_segment_start(s->g, segnum);

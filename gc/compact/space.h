@@ -32,9 +32,6 @@ void space_close(struct space *s);
 /* Whether there is a segment to be taken. */
 bool space_is_any(const struct space *s);
 
-/* Blocks of segment SEGNUM. */
-uint64_t space_segment(const struct space *s, uint64_t segnum);
-
 /* Blocks that a batch can write to segments before END. */
 uint64_t space_before(const struct space *s, uint64_t end);
 

@@ -108,7 +108,9 @@ static int compare_candidates(const void *a, const void *b)
 	return segnum < s->segnum ? -1 : segnum > s->segnum;
 }
 
-struct policy_segment *facts_segment(const struct facts *f, uint64_t segnum)
+/* SEGNUM among the candidates, or NULL. */
+static struct policy_segment *facts_segment(const struct facts *f,
+					    uint64_t segnum)
 {
 	if (!f->n)
 		return NULL;

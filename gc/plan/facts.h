@@ -44,9 +44,6 @@ int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 int facts_gather_whole(struct facts *f, struct context *cx,
 		       struct volume *vol, uint64_t protect);
 
-/* SEGNUM among the candidates, or NULL. */
-struct policy_segment *facts_segment(const struct facts *f, uint64_t segnum);
-
 /* Also of facts that are all zero. */
 void facts_fini(struct facts *f);
 

@@ -156,7 +156,7 @@ const struct policy *policy_parse(const char *text, uint32_t *weight)
  * Moving data rewrites the metadata that refers to it, wherever it is: a
  * segment with mostly metadata empties by itself.
  */
-bool policy_is_metadata(const struct policy_segment *s)
+static bool policy_is_metadata(const struct policy_segment *s)
 {
 	return s->metadata && s->metadata >= s->live / 2;
 }

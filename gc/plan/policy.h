@@ -65,9 +65,6 @@ const struct policy *policy_find(const char *name);
  */
 const struct policy *policy_parse(const char *text, uint32_t *weight);
 
-/* S is left alone as long as there are others: see data_first. */
-bool policy_is_metadata(const struct policy_segment *s);
-
 /*
  * Whether cleaning gains at least PERCENT of S; always true without live
  * blocks.

@@ -154,7 +154,8 @@ static uint64_t steps_to_fill(const struct simwork *w)
 	return w->config.kind->mixed ? files_of(w) : w->config.data;
 }
 
-bool simwork_is_filled(const struct simwork *w)
+/* Whether all data has been written once. */
+static bool simwork_is_filled(const struct simwork *w)
 {
 	return w->filled == steps_to_fill(w);
 }

@@ -53,9 +53,6 @@ int simwork_open(struct simwork *w, struct context *cx,
 		 const struct simwork_config *config);
 void simwork_close(struct simwork *w);
 
-/* Whether all data has been written once. */
-bool simwork_is_filled(const struct simwork *w);
-
 /* As if it had been. */
 void simwork_skip(struct simwork *w);
 

@@ -27,7 +27,8 @@ void uuidtext_random(uint8_t uuid[16])
 	uuid_generate_random(uuid);
 }
 
-void uuidtext_time(uint8_t uuid[16])
+/* Makes one of the time and this machine (version 1). */
+static void uuidtext_time(uint8_t uuid[16])
 {
 	uuid_generate_time(uuid);
 }

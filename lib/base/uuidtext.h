@@ -30,7 +30,4 @@ void uuidtext_random(uint8_t uuid[16]);
 void uuidtext_of(const uint8_t space[16], const void *buf, size_t len,
 		 uint8_t uuid[16]);
 
-/* Makes one of the time and this machine (version 1). */
-void uuidtext_time(uint8_t uuid[16]);
-
 #endif

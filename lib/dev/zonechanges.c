@@ -41,8 +41,9 @@ const struct zonechange *zonechanges_of(const struct zonechanges *z,
 	return z->latest && z->latest[n] ? &z->list[z->latest[n] - 1] : NULL;
 }
 
-int zonechanges_report(const struct zonechanges *z, struct context *cx,
-		       uint64_t n, struct zone *zone)
+/* Zone N as it would be.  Failures as dev_zone_report(). */
+static int zonechanges_report(const struct zonechanges *z, struct context *cx,
+			      uint64_t n, struct zone *zone)
 {
 	const struct zonechange *change = zonechanges_of(z, n);
 	int ret = dev_zone_report(z->under, cx, n, zone, 1);

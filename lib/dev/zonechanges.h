@@ -46,10 +46,6 @@ void zonechanges_fini(struct zonechanges *z);
 const struct zonechange *zonechanges_of(const struct zonechanges *z,
 					uint64_t n);
 
-/* Zone N as it would be.  Failures as dev_zone_report(). */
-int zonechanges_report(const struct zonechanges *z, struct context *cx,
-		       uint64_t n, struct zone *zone);
-
 /*
  * Whether LEN bytes can be written at OFF: what is written to sequential zones
  * begins at the pointer, in whole pages, and fits the capacity.  -EIO; -EINVAL

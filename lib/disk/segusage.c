@@ -20,7 +20,8 @@
 	(1u << NILFS_SEGMENT_USAGE_ACTIVE | 1u << NILFS_SEGMENT_USAGE_DIRTY |  \
 	 1u << NILFS_SEGMENT_USAGE_ERROR)
 
-uint32_t segusage_per_block(const struct nilfs_geometry *g)
+/* Entries in a block, the header's places included. */
+static uint32_t segusage_per_block(const struct nilfs_geometry *g)
 {
 	return g->block_size / g->segment_usage_size;
 }

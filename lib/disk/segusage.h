@@ -10,9 +10,6 @@
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 
-/* Entries in a block, the header's places included. */
-uint32_t segusage_per_block(const struct nilfs_geometry *g);
-
 /* Block (offset in the file) of segment SEGNUM, and its byte there. */
 uint64_t segusage_blkoff(const struct nilfs_geometry *g, uint64_t segnum);
 uint32_t segusage_offset(const struct nilfs_geometry *g, uint64_t segnum);

@@ -26,7 +26,8 @@ const char *findprint_severity(enum rule_severity severity)
 	return "fatal";
 }
 
-const char *findprint_danger(enum rule_danger danger)
+/* "none", "safe", "loses" or "rebuild". */
+static const char *findprint_danger(enum rule_danger danger)
 {
 	switch (danger) {
 	case RULE_DANGER_SAFE:
@@ -41,7 +42,8 @@ const char *findprint_danger(enum rule_danger danger)
 	return "none";
 }
 
-const char *findprint_fix(enum rule_fix fix)
+/* What is repaired, in one word: "none", "super", "root", "dat", ... */
+static const char *findprint_fix(enum rule_fix fix)
 {
 	static const char *const names[RULE_FIX_COUNT] = {
 		[RULE_FIX_NONE] = "none",

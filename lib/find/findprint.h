@@ -9,12 +9,6 @@
 /* "warning", "error" or "fatal". */
 const char *findprint_severity(enum rule_severity severity);
 
-/* "none", "safe", "loses" or "rebuild". */
-const char *findprint_danger(enum rule_danger danger);
-
-/* What is repaired, in one word: "none", "super", "root", "dat", ... */
-const char *findprint_fix(enum rule_fix fix);
-
 /*
  * Puts one finding on R: the line
  *	SLUG: PLACE: what is wrong (wanted W, got G): detail

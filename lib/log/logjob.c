@@ -32,7 +32,8 @@ void logjob_drop_log(struct logout_log *log)
 	free(log->summary);
 }
 
-void logjob_drop(struct logjob *job)
+/* Frees JOB and its log. */
+static void logjob_drop(struct logjob *job)
 {
 	logjob_drop_log(&job->log);
 	free(job);

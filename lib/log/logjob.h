@@ -68,9 +68,6 @@ int logjob_do_chunk(struct context *cx, void *arg, unsigned int worker,
 int logjob_do_log(struct context *cx, void *arg, unsigned int worker,
 		  bool skip);
 
-/* Frees JOB and its log. */
-void logjob_drop(struct logjob *job);
-
 /* Frees what LOG holds. */
 void logjob_drop_log(struct logout_log *log);
 

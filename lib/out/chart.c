@@ -183,7 +183,8 @@ struct frame {
 	struct chart_axis x, y;
 };
 
-uint32_t chart_colour(unsigned int i)
+/* Colour (0xRRGGBB) and dashes of the series or part with number I. */
+static uint32_t chart_colour(unsigned int i)
 {
 	static const uint32_t colours[] = {
 		SVG_BLUE, SVG_ORANGE, SVG_SKY, SVG_PURPLE, SVG_VERMILLION,

@@ -47,9 +47,6 @@ struct chart_bar {
 
 #define CHART_SERIES_MAX 16
 
-/* Colour (0xRRGGBB) and dashes of the series or part with number I. */
-uint32_t chart_colour(unsigned int i);
-
 /*
  * Puts a plot of N series into an open SVG document, with a legend where there
  * are two or more.

@@ -77,7 +77,8 @@ void report_html_close(struct out *out)
 	out_string(out, "</main>\n</body>\n</html>\n");
 }
 
-void report_html_break(struct report *r)
+/* Ends that table where one is open: something else follows. */
+static void report_html_break(struct report *r)
 {
 	if (r->grid)
 		out_string(r->out, "</tbody></table>\n");

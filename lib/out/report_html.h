@@ -25,9 +25,6 @@ void report_html_value(struct report *r, enum value_kind kind,
 		       const struct value_flag *flags, const char *label,
 		       const struct value *v);
 
-/* Ends that table where one is open: something else follows. */
-void report_html_break(struct report *r);
-
 /* A paragraph of CLASS: "note" or "problem". */
 void report_html_text(struct report *r, const char *class, const char *text);
 

@@ -53,7 +53,11 @@ static char *format_percent(uint64_t hundredths, char *to)
 	return to;
 }
 
-char *value_format(enum value_kind kind, const struct value *v, char *to)
+/*
+ * Writes the text form of a present value, not STRING, PLAIN or FLAGS, at TO,
+ * which has VALUE_TEXT_MAX bytes, and returns the end.
+ */
+static char *value_format(enum value_kind kind, const struct value *v, char *to)
 {
 	switch (kind) {
 	case VALUE_I64:

@@ -107,12 +107,6 @@ static inline struct value value_string(const char *s)
 #define VALUE_TEXT_MAX TIMEFMT_ISO_MAX
 
 /*
- * Writes the text form of a present value, not STRING, PLAIN or FLAGS, at TO,
- * which has VALUE_TEXT_MAX bytes, and returns the end.
- */
-char *value_format(enum value_kind kind, const struct value *v, char *to);
-
-/*
  * Puts the text form of any value at least WIDTH characters wide, padded on
  * the left or on the right.  FLAGS is used for VALUE_FLAGS and may be NULL.
  */
