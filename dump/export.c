@@ -435,8 +435,8 @@ const struct cli_command export_command = {
 		"directory DIR, which\nmust be empty or not there, or to a tar "
 		"stream: FILE.tar (.tar.gz, .tar.bz2,\n.tar.xz, .tar.zst, "
 		".tar.lz4: compressed), or - for standard output.\n"
-		"With --since only what differs from an older checkpoint is "
-		"exported, as a layer\nof a container image.",
+		"With --since only what differs from an older checkpoint, as "
+		"a layer of a\ncontainer image.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,
