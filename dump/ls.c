@@ -270,11 +270,10 @@ static struct value name_text(struct ls_rows *rows,
 
 	if (!target.present)
 		return value_bytes(name, len);
-	line = array_grow(&rows->tool->cx, rows->line, &rows->line_room,
-			  len + sizeof(arrow) + target.len, 1);
-	if (!line)
+	if (array_reserve(&rows->tool->cx, &rows->line, &rows->line_room,
+			  len + sizeof(arrow) + target.len))
 		return value_bytes(name, len);
-	rows->line = line;
+	line = rows->line;
 	memcpy(line, name, len);
 	memcpy(line + len, arrow, sizeof(arrow) - 1);
 	len += sizeof(arrow) - 1;

@@ -66,14 +66,9 @@ struct past {
 
 static int add(struct past *p, const struct nilfs_checkpoint *cp)
 {
-	struct past_entry *entries = array_grow(&p->tool->cx, p->entries,
-						&p->room, p->count + 1,
-						sizeof(*entries));
-
-	if (!entries)
+	if (array_reserve(&p->tool->cx, &p->entries, &p->room, p->count + 1))
 		return -ENOMEM;
-	p->entries = entries;
-	entries[p->count++] = (struct past_entry){
+	p->entries[p->count++] = (struct past_entry){
 		.cno = le64_get(cp->cp_cno),
 		.created = le64_get(cp->cp_create),
 		.blocks = le64_get(cp->cp_blocks_count),

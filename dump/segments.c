@@ -161,12 +161,8 @@ static int show(struct listing *l, struct segment *s)
 
 static int remember(struct listing *l, const struct segment *s)
 {
-	struct sort_key *keys = array_grow(&l->tool->cx, l->keys, &l->room,
-					   l->nkeys + 1, sizeof(*keys));
-
-	if (!keys)
+	if (array_reserve(&l->tool->cx, &l->keys, &l->room, l->nkeys + 1))
 		return -ENOMEM;
-	l->keys = keys;
 	l->keys[l->nkeys++] = (struct sort_key){
 		.key = segment_column_key(l->sort_column, s),
 		.segnum = s->segnum,

@@ -23,17 +23,14 @@ static int note_file(struct filelist *l, struct context *cx, struct root *root,
 		     uint64_t ino, const char *path)
 {
 	struct filelist_file file = { .ino = ino, .path = path };
-	struct filelist_file *grown;
 	int ret = spread_measure(&file.before, cx, root, ino);
 
 	if (ret || (!path && file.before.blocks < 2))
 		return ret;
-	grown = array_grow(cx, l->files, &l->room, l->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &l->files, &l->room, l->n + 1))
 		return -ENOMEM;
 	file.after = file.before;
-	l->files = grown;
-	grown[l->n++] = file;
+	l->files[l->n++] = file;
 	return 0;
 }
 

@@ -132,15 +132,13 @@ static int check_segment_sizes(const struct simimage *image, struct context *cx)
 static int add_hot(void *arg, struct context *cx, const struct extent *e)
 {
 	struct simimage *image = arg;
-	uint32_t *grown = array_grow(cx, image->hot, &image->hot_room,
-				     image->nhot + e->count, sizeof(*grown));
 	uint64_t i;
 
-	if (!grown)
+	if (array_reserve(cx, &image->hot, &image->hot_room,
+			  image->nhot + e->count))
 		return -ENOMEM;
-	image->hot = grown;
 	for (i = 0; i < e->count; i++)
-		grown[image->nhot++] =
+		image->hot[image->nhot++] =
 			(uint32_t)((e->blocknr + i) / image->blocks);
 	return 0;
 }

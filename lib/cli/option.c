@@ -129,13 +129,10 @@ static int store_list(struct context *cx, const char *text,
 		      struct option_list *list)
 {
 	size_t room = list->count;
-	const char **items;
 
-	items = array_grow(cx, list->items, &room, room + 1, sizeof(*items));
-	if (!items)
+	if (array_reserve(cx, &list->items, &room, room + 1))
 		return -ENOMEM;
-	items[list->count++] = text;
-	list->items = items;
+	list->items[list->count++] = text;
 	return 0;
 }
 

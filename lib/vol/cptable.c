@@ -108,7 +108,6 @@ int cptable_list(struct volume *vol, struct context *cx, bool snapshots,
 {
 	struct cptable_cursor cur;
 	struct nilfs_checkpoint cp;
-	uint64_t *grown;
 	size_t capacity = 0;
 	int ret;
 
@@ -119,14 +118,10 @@ int cptable_list(struct volume *vol, struct context *cx, bool snapshots,
 		ret = 0;
 		if (snapshots && !checkpoint_is_snapshot(&cp))
 			continue;
-		grown = array_grow(cx, *cnos, &capacity, *count + 1,
-				   sizeof(*grown));
-		if (!grown) {
-			ret = -ENOMEM;
+		ret = array_reserve(cx, cnos, &capacity, *count + 1);
+		if (ret)
 			break;
-		}
-		*cnos = grown;
-		grown[(*count)++] = cur.cno - 1;
+		(*cnos)[(*count)++] = cur.cno - 1;
 	}
 	cptable_cursor_close(&cur);
 	if (ret) {

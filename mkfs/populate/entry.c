@@ -116,7 +116,6 @@ static int add_map(struct context *cx, const char *option,
 		   size_t *n)
 {
 	size_t room = *n, i;
-	struct entry_map *grown;
 
 	for (i = 0; i < *n; i++)
 		if (maps_meet(map, *maps + i))
@@ -124,11 +123,9 @@ static int add_map(struct context *cx, const char *option,
 				    "%s: id %u is mapped twice", option,
 				    map->from > (*maps)[i].from ?
 				    map->from : (*maps)[i].from);
-	grown = array_grow(cx, *maps, &room, *n + 1, sizeof(*map));
-	if (!grown)
+	if (array_reserve(cx, maps, &room, *n + 1))
 		return -ENOMEM;
-	grown[(*n)++] = *map;
-	*maps = grown;
+	(*maps)[(*n)++] = *map;
 	return 0;
 }
 

@@ -49,13 +49,11 @@ int datarun_find(struct context *cx, int fd, uint64_t size,
 		found = next_data(fd, size, &at, &end);
 		if (found <= 0)
 			return found;
-		run = array_grow(cx, *runs, room, *n + 1, sizeof(*run));
-		if (!run)
+		if (array_reserve(cx, runs, room, *n + 1))
 			return -ENOMEM;
-		*runs = run;
 		first = at / block_size;
 		behind = div_round_up(end, block_size);
-		run += *n;
+		run = *runs + *n;
 		if (*n && first <= run[-1].blkoff + run[-1].count)
 			run[-1].count = behind - run[-1].blkoff;
 		else
@@ -83,11 +81,9 @@ int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
 		run->count++;
 		return 0;
 	}
-	run = array_grow(cx, *runs, room, *n + 1, sizeof(*run));
-	if (!run)
+	if (array_reserve(cx, runs, room, *n + 1))
 		return -ENOMEM;
-	*runs = run;
-	run[(*n)++] = (struct newfile_run){ blkoff, 1 };
+	(*runs)[(*n)++] = (struct newfile_run){ blkoff, 1 };
 	return 0;
 }
 

@@ -336,22 +336,18 @@ static int enter(struct walk *w, struct context *cx, struct sourcedir *dir,
 		 const struct statx *st)
 {
 	struct level level = { .dir = dir, .ino = ino, .path_len = path_len };
-	struct level *levels = NULL;
 	int err;
 
 	err = do_level(w, cx, &level, parent, st);
-	if (!err && level.subdirs.bytes) {
-		levels = array_grow(cx, w->levels, &w->levels_room,
-				    w->depth + 1, sizeof(*levels));
-		err = levels ? 0 : -ENOMEM;
-	}
+	if (!err && level.subdirs.bytes)
+		err = array_reserve(cx, &w->levels, &w->levels_room,
+				    w->depth + 1);
 	if (err || !level.subdirs.bytes) {
 		sourcedir_put(dir);
 		subdirs_fini(&level.subdirs);
 		return err;
 	}
-	w->levels = levels;
-	levels[w->depth++] = level;
+	w->levels[w->depth++] = level;
 	return 0;
 }
 
