@@ -97,7 +97,7 @@ static void push_out(struct sourcedir *a, struct sourcedir *b,
 
 static void test_replaced(const struct tree *tree)
 {
-	struct sourcedir *top, *a, *b, *c;
+	struct sourcedir *top, *a = NULL, *b = NULL, *c = NULL;
 	struct context cx;
 	struct statx st;
 	char want[256];

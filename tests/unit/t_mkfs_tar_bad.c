@@ -318,8 +318,8 @@ static void test_losses(void)
 		"SCHILY.xattr.user.x=1",
 		"SCHILY.xattr.security.selinux=label",
 		"SCHILY.xattr.security.capability=x",
-		"SCHILY.acl.access=user::rw-,user:a:r--:5,group::r--,"
-		"mask::r--,other::r--",
+		("SCHILY.acl.access=user::rw-,user:a:r--:5,group::r--,"
+		 "mask::r--,other::r--"),
 		"SCHILY.fflags=schg",
 	};
 	char all[512] = "";
