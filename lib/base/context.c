@@ -33,7 +33,7 @@ void context_adopt(struct context *cx, const struct context *child)
 
 int context_cancelled(struct context *cx)
 {
-	if (cx->cancel && *cx->cancel)
+	if (cx->cancel && __atomic_load_n(cx->cancel, __ATOMIC_RELAXED))
 		return fail(cx, -EINTR, "interrupted");
 	return 0;
 }

@@ -16,7 +16,7 @@ static volatile sig_atomic_t interrupted;
 static void raise_flag(int signal)
 {
 	(void)signal;
-	interrupted = 1;
+	__atomic_store_n(&interrupted, 1, __ATOMIC_RELAXED);
 }
 
 const volatile sig_atomic_t *interrupt_catch(bool pipe_too)

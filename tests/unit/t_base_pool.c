@@ -62,7 +62,7 @@ static int count_job(struct context *cx, void *arg, unsigned int worker,
 	if (worker >= r->workers)
 		r->wrong_worker = true;
 	if (job == r->stop_at)
-		r->stop = 1;
+		__atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
 	if (job >= r->fail_from) {
 		if (r->workers > 1)
 			await_turn(r, job);

@@ -81,7 +81,7 @@ static int do_job(struct context *cx, void *arg, unsigned int worker,
 	if (r->in_turn)
 		await_turn(r, number);
 	if (number == r->stop_at)
-		r->stop = 1;
+		__atomic_store_n(&r->stop, 1, __ATOMIC_RELAXED);
 	if (number < r->fail_from)
 		return 0;
 	/* Let the lowest report after others, where there are others. */

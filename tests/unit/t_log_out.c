@@ -103,7 +103,7 @@ static int file_fill(struct payload *p, struct context *cx, uint64_t at,
 	if (f->number % 16 == 3)
 		nanosleep(&short_time, NULL);
 	if (f->number == f->r->stop_fill)
-		f->r->stop = 1;
+		__atomic_store_n(&f->r->stop, 1, __ATOMIC_RELAXED);
 	/* Let the others be the first to fail. */
 	if (f->number == f->r->fail_fill)
 		nanosleep(&long_time, NULL);
