@@ -20,17 +20,25 @@ static char *item(const struct heap *h, size_t i)
 	return h->items + i * h->size;
 }
 
+/* By words: copies of a constant length are no calls. */
 static void swap(const struct heap *h, char *a, char *b)
 {
-	size_t done, n;
-	char piece[32];
+	size_t left = h->size;
+	uint64_t x, y;
 
-	for (done = 0; done < h->size; done += n) {
-		n = h->size - done < sizeof(piece) ? h->size - done :
-						     sizeof(piece);
-		memcpy(piece, a + done, n);
-		memcpy(a + done, b + done, n);
-		memcpy(b + done, piece, n);
+	for (; left >= sizeof(x); left -= sizeof(x)) {
+		memcpy(&x, a, sizeof(x));
+		memcpy(&y, b, sizeof(y));
+		memcpy(a, &y, sizeof(y));
+		memcpy(b, &x, sizeof(x));
+		a += sizeof(x);
+		b += sizeof(x);
+	}
+	for (; left; left--) {
+		char byte = *a;
+
+		*a++ = *b;
+		*b++ = byte;
 	}
 }
 
