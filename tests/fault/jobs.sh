@@ -43,6 +43,7 @@ trees()
 	noise 4 5000 >b/dir/1
 	ln -s dir/1 a/link
 	touch -d @1600000000 a/* a/dir/* b/* b/dir/* c/*
+	tar -C a -cf a.tar .
 }
 
 # volume [OPTION...]: dead blocks, a snapshot, checkpoints, a latest state that
@@ -74,6 +75,13 @@ repaired()
 	fsck.nilfs2 -fyq --undo-file undo image >/dev/null || [ $? -eq 1 ]
 }
 
+# With a copy, to which an undo file is to lead back.
+undoable()
+{
+	damaged inode:/large i_links_count=5
+	cp image before
+}
+
 # A file in pieces takes a kernel to write.
 fragmented()
 {
@@ -97,7 +105,7 @@ run()
 	started+=("$name")
 	mkdir "$name"
 	(
-		cp -a a b c "$name"
+		cp -a a b c a.tar "$name"
 		cd "$name"
 		$setup
 		# shellcheck disable=SC2086
@@ -138,6 +146,8 @@ trees
 		mkfs $uuid -q -f -b 1K -B 16 -d b -d c image
 	none=1 run mkfs-new true \
 		mkfs $uuid -q -b 1K -B 16 --size 1M -d b image
+	none=1 run mkfs-tar volume \
+		mkfs $uuid -q -f -b 1K -B 16 --sparse -d a.tar image
 	none=1 files='image image.zones' run mkfs-zoned true \
 		mkfs $uuid -q -b 1K -B 64 --size 2M --zone-size 64K -d b image
 	run clean volume gc $gc image
@@ -161,6 +171,8 @@ trees
 	files='image image.zones' run compact-zoned zoned \
 		gc $gc --compact=all image
 	run repair 'damaged inode:/large i_links_count=5' fsck -fy image
+	files='image undo' judge="$here/judge_back.sh" run repair-undo undoable \
+		fsck -fy --undo-file undo image
 	run rebuild 'damaged suheader sh_ncleansegs=1' \
 		fsck -fy --rebuild image
 	run rollback volume fsck --rollback=2 image
