@@ -34,6 +34,7 @@ struct doubt {
 	uint64_t end;		/* that it had; 0: of no use */
 	bool was_freed;		/* as its content says, not the bitmap */
 	bool contradicted;	/* no more than its life may be wrong */
+	bool is_placed;		/* no more than its end is */
 };
 
 struct derive {
@@ -212,6 +213,7 @@ static int doubt_entry(struct derive *v, struct context *cx,
 		.was_freed = !l->is_used ||
 			     (is_free_form(de) && le64_get(de->de_start)),
 		.contradicted = sparse_test(&v->contradicted, l->number),
+		.is_placed = placed && dated,
 	};
 	de->de_blocknr = le64_make(l->blocknr);
 	de->de_start = le64_make(l->cno && l->cno <= v->vol->latest.cno ?
@@ -490,8 +492,10 @@ static int settle_entry(struct derive *v, struct context *cx,
 					palloc_entry_offset(v->p, number));
 	de->de_start = le64_make(span->start);
 	de->de_end = le64_make(datlife_end(span, doubt->end));
-	v->d->entries -= doubt->contradicted &&
-			 le64_get(de->de_end) == doubt->end;
+	if (doubt->contradicted && le64_get(de->de_end) == doubt->end) {
+		v->d->entries--;
+		v->d->ended -= doubt->is_placed;
+	}
 	if (is_free)
 		make_free(de);
 	ret = set_block(v, cx, blkoff, blocknr, v->entries);

@@ -72,12 +72,8 @@ restores() {
 	restores 5 DAT-node:older nearly-full
 }
 
-@test "nodes of files with the content of other ones are restored" {
-	for name in cleaned-1k deep-1k; do
-		spoil 31 "$name" --kinds file-node \
-			--damage another,half,older \
-			--fail named,refused,LOST,status,crash || return
-	done
+@test "nodes of files with the content of other ones, or older, are restored" {
+	restores 31 file-node:another,half,older cleaned-1k deep-1k
 }
 
 @test "the kernel reads what is repaired" {
