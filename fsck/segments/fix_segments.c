@@ -15,6 +15,8 @@
  * the kernel ever frees or writes to.
  *
  * The same flag keeps the kernel off segments whose zones cannot be written to.
+ * Set by somebody else it stays, unless all is to be rebuilt and the device can
+ * read the segment.
  *
  * A block that the DAT names where logs end as they should was never written
  * there: then the DAT is wrong, and is not repaired here.  The counts of the
@@ -32,6 +34,7 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bitmap.h"
@@ -442,6 +445,47 @@ static int read_entry(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
+#define PIECE_BLOCKS 64u
+
+/* Whether the device can read all of S: 1, 0, or a failure. */
+static int is_readable(struct fixer_job *job, struct context *cx,
+		       const struct segment *s)
+{
+	const struct nilfs_geometry *geo = &job->vol->geo;
+	uint64_t at = geometry_segment_start(geo, s->segnum), end = at + s->room;
+	void *buf = malloc((size_t)PIECE_BLOCKS << geo->block_bits);
+	uint32_t n;
+	int err = buf ? 0 : fail(cx, -ENOMEM, "blocks of a segment");
+
+	for (; at < end && !err; at += n) {
+		n = end - at < PIECE_BLOCKS ? (uint32_t)(end - at) :
+					      PIECE_BLOCKS;
+		err = context_cancelled(cx);
+		if (!err)
+			err = dev_read(job->dev, cx, at << geo->block_bits, buf,
+				       (size_t)n << geo->block_bits);
+	}
+	free(buf);
+	if (!damage_is(err))
+		return err ? err : 1;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Where all is rebuilt a segment is erroneous if the device says so. */
+static int doubt_error(struct fixer_job *job, struct context *cx,
+		       struct segment *s)
+{
+	int ret;
+
+	if (!job->rebuild || !segusage_is_error(&s->was))
+		return 0;
+	ret = is_readable(job, cx, s);
+	if (ret > 0)
+		s->was.su_flags = le32_make(le32_get(s->was.su_flags) & ~ERROR);
+	return ret < 0 ? ret : 0;
+}
+
 static int repair_segment(struct fixer_job *job, struct context *cx,
 			  struct usage *u, uint64_t segnum, bool *changed)
 {
@@ -456,6 +500,8 @@ static int repair_segment(struct fixer_job *job, struct context *cx,
 
 	s.unwritable = job->dev->zones &&
 		       segzones_is_unusable(job->dev->zones, geo, segnum);
+	if (!err)
+		err = doubt_error(job, cx, &s);
 	if (!err)
 		err = usage_of(u, cx, segnum, s.expected, &s.facts);
 	if (err)

@@ -198,6 +198,28 @@ current() {
 	done
 }
 
+@test "--rebuild: only segments that cannot be read stay erroneous" {
+	image=$(copy_image snapshots)
+	dump.nilfs2 set --expert --fix-checksums "$image" segment:3 \
+		su_flags=dirty,error
+	dump.nilfs2 set --expert --fix-checksums "$image" segment:20 \
+		su_flags=error
+	dump.nilfs2 set --expert --fix-checksums "$image" suheader \
+		sh_ncleansegs=240
+	run -0 fsck.nilfs2 -fy "$image"
+	[ "$(dump.nilfs2 segments -a "$image" |
+		awk 'NR > 1 && $2 ~ /e/ { print $1 }' | xargs)" = "3 20" ]
+	run -1 fsck.nilfs2 -fy --rebuild "$image"
+	[ -z "$(dump.nilfs2 segments -a "$image" | awk 'NR > 1 && $2 ~ /e/')" ]
+	run -0 fsck.nilfs2 -fn "$image"
+
+	noise 8 | dd of="$image" bs=4096 count=32 seek=$((3 * 64)) \
+		iflag=fullblock conv=notrunc status=none
+	run -1 fsck.nilfs2 -fy "$image"
+	run fsck.nilfs2 -fy --rebuild "$image"
+	dump.nilfs2 segments "$image" | awk '$1 == 3 { exit $2 !~ /e/ }'
+}
+
 # Blocks of the DAT, of a snapshot's file and of logs are among them.  What
 # the segment had is gone, and nobody knows what is wrong with it but the logs.
 @test "a segment of random bytes costs what it had, which is named" {
