@@ -42,23 +42,22 @@
 #include "check/check.h"
 #include "check/claims.h"
 #include "check/damage.h"
+#include "check/lifelogs.h"
 #include "disk/segusage.h"
 #include "fsck/plan/fixers.h"
 #include "log/exactcounts.h"
 #include "log/repairwriter.h"
 #include "log/segzones.h"
 #include "vol/datscan.h"
-#include "vol/logscan.h"
-#include "vol/summary.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
 struct usage {
-	struct volume *vol;		/* borrowed */
+	const struct check *check;	/* borrowed */
+	struct volume *vol;
 	const struct bitmap *which;	/* segments to be asked about */
 	struct check facts;		/* only what claims.h needs */
 	struct claims claims;
-	struct summary summary;
 };
 
 /* Blocks are counted from the beginning of the segment. */
@@ -98,13 +97,14 @@ static int claim_own(void *arg, struct context *cx,
 }
 
 /*
- * Gathers what the DAT of VOL names in the segments of WHICH (borrowed), as
+ * Gathers what the DAT of C's volume names in the segments of WHICH (borrowed), as
  * far as the DAT can be read.  -ENOMEM, -EINTR.  usage_fini() also then, and
  * of one that is all zero.
  */
-static int usage_gather(struct usage *u, struct context *cx, struct volume *vol,
-			const struct bitmap *which)
+static int usage_gather(struct usage *u, struct context *cx,
+			const struct check *c, const struct bitmap *which)
 {
+	struct volume *vol = c->vol;
 	const struct datscan_visitor visitor = {
 		.used = claim_entry,
 		.own_block = claim_own,
@@ -113,7 +113,7 @@ static int usage_gather(struct usage *u, struct context *cx, struct volume *vol,
 	};
 	int err;
 
-	*u = (struct usage){ .vol = vol, .which = which };
+	*u = (struct usage){ .check = c, .vol = vol, .which = which };
 	u->facts.vol = vol;
 	claims_init(&u->claims, &u->facts, vol);
 	err = sparse_init(&u->facts.claimed, cx,
@@ -145,61 +145,6 @@ static uint32_t count(const struct usage *u, uint64_t from, uint64_t end,
 	return n;
 }
 
-/* Whether the checksum and the items of the summary of LOG are right. */
-static int is_sound(struct usage *u, struct context *cx,
-		    const struct log *log)
-{
-	const struct nilfs_geometry *geo = &u->vol->geo;
-	struct segsum_block b;
-	struct segsum_crc crc;
-	int ret = summary_read(&u->summary, cx, u->vol, log->pseg, &log->ss);
-
-	if (!ret) {
-		segsum_crc_init_sumsum(&crc, geo, &log->ss);
-		segsum_crc_update(&crc, u->summary.buf,
-				  (size_t)segsum_nsumblk(geo, &log->ss)
-				  << geo->block_bits);
-		if (segsum_crc_check_sumsum(&crc, &log->ss) != RULE_OK)
-			return 0;
-		do
-			ret = summary_next(&u->summary, cx, &b);
-		while (ret > 0);
-	}
-	if (ret == -EUCLEAN || ret == -EIO) {
-		fail_clear(cx);
-		return 0;
-	}
-	return ret ? ret : 1;
-}
-
-static int settle(struct usage *u, struct context *cx, const struct log *log)
-{
-	const struct nilfs_geometry *geo = &u->vol->geo;
-
-	segsum_iter_init(&u->summary.iter, geo, u->summary.buf,
-			 (size_t)segsum_nsumblk(geo, &log->ss)
-			 << geo->block_bits);
-	return claims_settle_log(&u->claims, cx, &u->summary);
-}
-
-/* The log at its place: 1; 0 where the sound ones end before it. */
-static int take_log(struct usage *u, struct context *cx,
-		    const struct log *log, struct usage_facts *facts)
-{
-	int ret;
-
-	if (le64_get(log->ss.ss_seq) > u->vol->latest.seq ||
-	    (le16_get(log->ss.ss_flags) & NILFS_SS_SYNDT))
-		return 0;
-	ret = is_sound(u, cx, log);
-	if (ret <= 0)
-		return ret;
-	facts->nblocks += log->nblocks;
-	facts->lastmod = le64_get(log->ss.ss_create);
-	ret = settle(u, cx, log);
-	return ret ? ret : 1;
-}
-
 /* Whether the sound logs so far are all that there should be. */
 static bool is_all(const struct usage *u, uint64_t segnum, uint32_t expected,
 		   const struct usage_facts *facts)
@@ -212,29 +157,34 @@ static bool is_all(const struct usage *u, uint64_t segnum, uint32_t expected,
 		       geometry_segment_end(geo, segnum);
 }
 
+/* Whether LOG goes on where the sound ones end, and is of a checkpoint. */
+static bool goes_on(const struct lifelogs *l, const struct log *log,
+		    const struct usage_facts *facts)
+{
+	return !l->is_former && log->pseg == l->start + facts->nblocks &&
+	       !(le16_get(log->ss.ss_flags) & NILFS_SS_SYNDT);
+}
+
 static int follow_logs(struct usage *u, struct context *cx, uint64_t segnum,
 		       uint32_t expected, struct usage_facts *facts)
 {
-	const struct recovery *latest = &u->vol->latest;
-	struct logscan scan;
+	struct lifelogs l;
 	struct log log;
-	int ret = logscan_open(&scan, cx, u->vol, segnum,
-			       segnum == latest->segnum ?
-				       (uint32_t)latest->offset : 0);
+	int ret = lifelogs_open(&l, cx, u->check, segnum);
 
-	while (!ret && (ret = logscan_next(&scan, cx, &log)) > 0) {
-		ret = take_log(u, cx, &log, facts);
-		if (ret <= 0 || is_all(u, segnum, expected, facts))
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0 &&
+	       goes_on(&l, &log, facts)) {
+		ret = claims_settle_log(&u->claims, cx, &l.search.summary);
+		if (ret || l.search.summary.iter.verdict)
 			break;
-		ret = context_cancelled(cx);
+		facts->nblocks += log.nblocks;
+		facts->lastmod = le64_get(log.ss.ss_create);
+		if (is_all(u, segnum, expected, facts))
+			break;
+		ret = 1;
 	}
-	if (ret > 0)
-		ret = 0;
-	if (ret == -EIO) {
-		fail_clear(cx);
-		ret = 0;
-	}
-	return ret;
+	lifelogs_close(&l);
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -267,7 +217,6 @@ static int usage_of(struct usage *u, struct context *cx, uint64_t segnum,
 static void usage_fini(struct usage *u)
 {
 	claims_fini(&u->claims);
-	summary_free(&u->summary);
 	sparse_fini(&u->facts.claimed);
 }
 
@@ -551,7 +500,7 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 
 	*nchanged = 0;
 	if (segnum < which->bits)
-		err = usage_gather(&u, cx, job->vol, which);
+		err = usage_gather(&u, cx, job->check, which);
 	for (; segnum < which->bits && !err;
 	     segnum = bitmap_next_set(which, segnum + 1)) {
 		err = repair_segment(job, cx, &u, segnum, &changed);
