@@ -21,14 +21,6 @@
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/superbits.h"
 
-/* A zone that is written in order keeps what was written. */
-static bool is_writable(const struct dev *dev, uint64_t byte)
-{
-	return !dev->zones ||
-	       zone_at(dev->zones, zone_of(dev->zones, byte)).kind ==
-		       ZONE_CONVENTIONAL;
-}
-
 static void describe(struct fixer_job *job, const struct fix *fix)
 {
 	const char *what =
@@ -48,7 +40,7 @@ static int flip_back(struct fixer_job *job, struct context *cx,
 	uint8_t is, want = (uint8_t)fix->want;
 	int err;
 
-	if (!is_writable(job->dev, byte))
+	if (!zone_is_in_place(job->dev->zones, byte))
 		return 0;
 	err = dev_read(job->dev, cx, byte, &is, 1);
 	if (!err && is == fix->got)

@@ -486,10 +486,7 @@ int repair_run(struct repair *r, struct context *cx)
 /* In a sequential zone there is a segment in its place. */
 static unsigned int count_supers(const struct repair *r, uint64_t offset2)
 {
-	const struct zones *zones = r->dev->zones;
-
-	return zones && zones->kinds[zone_of(zones, offset2)] !=
-				ZONE_CONVENTIONAL ? 1 : 2;
+	return zone_is_in_place(r->dev->zones, offset2) ? 2 : 1;
 }
 
 int repair_commit(struct repair *r, struct context *cx)

@@ -18,15 +18,7 @@
 #include "dev/patched.h"
 #include "dev/zone.h"
 #include "disk/segsum.h"
-
-#define PIECE_BLOCKS 64u
-
-static bool is_writable(const struct dev *dev, uint64_t byte)
-{
-	return !dev->zones ||
-	       zone_at(dev->zones, zone_of(dev->zones, byte)).kind ==
-		       ZONE_CONVENTIONAL;
-}
+#include "vol/logcheck.h"
 
 /*
  * The LEN bytes at OFF are BUF from now on.  What a repair wrote hides patches,
@@ -42,7 +34,8 @@ static int set_bytes(struct derived *d, struct context *cx, uint64_t off,
 	if (ret >= 0)
 		err = is ? dev_read(d->dev, cx, off, is, len) :
 			   fail(cx, -ENOMEM, "a block");
-	if (is && !err && memcmp(is, buf, len) && is_writable(d->dev, off)) {
+	if (is && !err && memcmp(is, buf, len) &&
+	    zone_is_in_place(d->dev->zones, off)) {
 		err = dev_write(d->dev, cx, off, buf, len);
 		*written = true;
 	}
@@ -68,26 +61,6 @@ int derived_set(struct derived *d, struct context *cx,
 	grown[d->n] = *block;
 	grown[d->n++].written = written;
 	return 0;
-}
-
-static int sum_up(struct derived *d, struct context *cx,
-		  const struct nilfs_geometry *g, uint64_t pseg,
-		  uint32_t nblocks, struct segsum_crc *crc)
-{
-	char *buf = malloc((size_t)PIECE_BLOCKS << g->block_bits);
-	uint32_t done, n;
-	int err = buf ? 0 : fail(cx, -ENOMEM, "blocks of a log");
-
-	for (done = 0; done < nblocks && !err; done += n) {
-		n = nblocks - done < PIECE_BLOCKS ? nblocks - done :
-						    PIECE_BLOCKS;
-		err = dev_read(d->dev, cx, (pseg + done) << g->block_bits, buf,
-			       (size_t)n << g->block_bits);
-		if (!err)
-			segsum_crc_update(crc, buf, (size_t)n << g->block_bits);
-	}
-	free(buf);
-	return err ? err : context_cancelled(cx);
 }
 
 /* The checksum that the log at PSEG had before any patch; it has IS. */
@@ -128,9 +101,7 @@ static int seal_log(struct derived *d, struct context *cx,
 	ss = (struct nilfs_segment_summary *)block;
 	if (!ret) {
 		l = know_log(d, cx, pseg, ss->ss_datasum);
-		segsum_crc_init_datasum(&crc, g, ss);
-		ret = l ? sum_up(d, cx, g, pseg, le32_get(ss->ss_nblocks),
-				 &crc) : -ENOMEM;
+		ret = l ? logcheck_sum(d->dev, cx, g, pseg, ss, &crc) : -ENOMEM;
 	}
 	if (!ret && segsum_crc_check_datasum(&crc, ss) != RULE_OK) {
 		ss->ss_datasum = le32_make(crc.sum);
@@ -173,8 +144,8 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 			proven = ret > 0;
 		}
 		block->proven = proven &&
-				is_writable(d->dev,
-					    block->blocknr << g->block_bits);
+				zone_is_in_place(d->dev->zones,
+						 block->blocknr << g->block_bits);
 		sealed = block->pseg;
 	}
 	return ret < 0 ? ret : 0;
@@ -200,7 +171,7 @@ static bool is_stray(const struct derived *d, const struct nilfs_geometry *g,
 {
 	return !b->pseg && b->ino != NILFS_DAT_INO &&
 	       b->ino != NILFS_CPFILE_INO && b->ino != NILFS_SUFILE_INO &&
-	       is_writable(d->dev, b->blocknr << g->block_bits);
+	       zone_is_in_place(d->dev->zones, b->blocknr << g->block_bits);
 }
 
 int derived_write(struct derived *d, struct context *cx,

@@ -25,9 +25,8 @@
 #include "base/search.h"
 #include "disk/segsum.h"
 #include "fsck/past/pastwrite.h"
+#include "vol/logcheck.h"
 #include "vol/logscan.h"
-
-#define CHUNK_BLOCKS 64u
 
 /* Whether blocks can be changed where they are: not without an undo file, and
    not on zones, below whose write pointers nothing is ever written. */
@@ -56,28 +55,6 @@ static int find_log(struct fixer_job *job, struct context *cx,
 	return ret;
 }
 
-static int sum_up(struct fixer_job *job, struct context *cx,
-		  const struct log *log, struct segsum_crc *crc)
-{
-	uint32_t bits = job->vol->geo.block_bits, done, n;
-	char *buf = malloc((size_t)CHUNK_BLOCKS << bits);
-	int err = 0;
-
-	if (!buf)
-		return fail(cx, -ENOMEM, "blocks of a log");
-	for (done = 0; done < log->nblocks && !err; done += n) {
-		n = log->nblocks - done;
-		if (n > CHUNK_BLOCKS)
-			n = CHUNK_BLOCKS;
-		err = dev_read(job->dev, cx, (log->pseg + done) << bits, buf,
-			       (size_t)n << bits);
-		if (!err)
-			segsum_crc_update(crc, buf, (size_t)n << bits);
-	}
-	free(buf);
-	return err ? err : context_cancelled(cx);
-}
-
 static int seal(struct fixer_job *job, struct context *cx,
 		const struct log *log)
 {
@@ -89,8 +66,7 @@ static int seal(struct fixer_job *job, struct context *cx,
 
 	if (err)
 		return err;
-	segsum_crc_init_datasum(&crc, &job->vol->geo, &ss);
-	err = sum_up(job, cx, log, &crc);
+	err = logcheck_sum(job->dev, cx, &job->vol->geo, log->pseg, &ss, &crc);
 	if (err || segsum_crc_check_datasum(&crc, &ss) == RULE_OK)
 		return err;
 	sum = le32_make(crc.sum);

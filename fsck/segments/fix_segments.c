@@ -157,12 +157,21 @@ static bool is_all(const struct usage *u, uint64_t segnum, uint32_t expected,
 		       geometry_segment_end(geo, segnum);
 }
 
-/* Whether LOG goes on where the sound ones end, and is of a checkpoint. */
+/* Whether LOG goes on where the sound ones end, is of a checkpoint, and lists
+   all of its blocks. */
 static bool goes_on(const struct lifelogs *l, const struct log *log,
 		    const struct usage_facts *facts)
 {
-	return !l->is_former && log->pseg == l->start + facts->nblocks &&
-	       !(le16_get(log->ss.ss_flags) & NILFS_SS_SYNDT);
+	struct segsum_iter items = l->search.summary.iter;
+	struct segsum_block b;
+
+	if (l->is_former || log->pseg != l->start + facts->nblocks ||
+	    (le16_get(log->ss.ss_flags) & NILFS_SS_SYNDT))
+		return false;
+	while (segsum_iter_next(&items, &b))
+		continue;
+	return items.verdict == RULE_OK ||
+	       items.verdict == RULE_LOG_SUMBYTES_UNUSED;
 }
 
 static int follow_logs(struct usage *u, struct context *cx, uint64_t segnum,
@@ -175,7 +184,7 @@ static int follow_logs(struct usage *u, struct context *cx, uint64_t segnum,
 	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0 &&
 	       goes_on(&l, &log, facts)) {
 		ret = claims_settle_log(&u->claims, cx, &l.search.summary);
-		if (ret || l.search.summary.iter.verdict)
+		if (ret)
 			break;
 		facts->nblocks += log.nblocks;
 		facts->lastmod = le64_get(log.ss.ss_create);

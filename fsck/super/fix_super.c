@@ -55,8 +55,7 @@ static bool has_second(const struct dev *dev,
 {
 	if (!offset || super_bad_offset2(sb, offset))
 		return false;
-	return !dev->zones || zone_at(dev->zones, zone_of(dev->zones, offset))
-				      .kind == ZONE_CONVENTIONAL;
+	return zone_is_in_place(dev->zones, offset);
 }
 
 /* Puts SB where copy I stands, unless it is there; on stable storage then. */

@@ -82,6 +82,14 @@ static inline uint64_t zone_of(const struct zones *zones, uint64_t off)
 	return off / zones->size;
 }
 
+/* Whether byte OFF can be written where it is, whatever its zone has: not in
+   zones that are written in order.  ZONES: NULL where there are none. */
+static inline bool zone_is_in_place(const struct zones *zones, uint64_t off)
+{
+	return !zones ||
+	       zones->kinds[zone_of(zones, off)] == ZONE_CONVENTIONAL;
+}
+
 /* Zone N, empty. */
 struct zone zone_at(const struct zones *zones, uint64_t n);
 

@@ -20,13 +20,6 @@
 
 #include "dev/zone.h"
 
-static bool is_in_sequence(const struct dev *dev, uint64_t off)
-{
-	return dev->zones &&
-	       zone_at(dev->zones, zone_of(dev->zones, off)).kind !=
-		       ZONE_CONVENTIONAL;
-}
-
 /* Whether BLOCK, of the size of G, begins a log of number SEQ. */
 static bool is_log(const void *block, uint64_t seq)
 {
@@ -48,7 +41,7 @@ static int end_at(struct dev *dev, struct context *cx,
 	int ret;
 
 	if (off >= dev->size || g->block_size > dev->size - off ||
-	    is_in_sequence(dev, off))
+	    !zone_is_in_place(dev->zones, off))
 		return 0;
 	ret = dev_read(dev, cx, off, block, g->block_size);
 	if (!ret && !is_log(block, seq))

@@ -46,19 +46,12 @@ int newsupers_write(struct context *cx, struct dev *dev,
 	return ret;
 }
 
-/* Whether byte OFFSET can be written where it is, whatever its zone has. */
-static bool is_in_place(const struct zones *zones, uint64_t offset)
-{
-	return !zones ||
-	       zones->kinds[zone_of(zones, offset)] == ZONE_CONVENTIONAL;
-}
-
 uint64_t newsupers_offset2(const struct volume *vol)
 {
 	uint64_t offset = vol->super_offset[1];
 
 	if (super_bad_offset2(volume_super(vol), offset) ||
-	    !is_in_place(vol->dev->zones, offset))
+	    !zone_is_in_place(vol->dev->zones, offset))
 		return 0;
 	return offset;
 }

@@ -16,30 +16,43 @@
 
 #define PIECE_BYTES (128u << 10)
 
+int logcheck_sum(struct dev *dev, struct context *cx,
+		 const struct nilfs_geometry *geo, uint64_t pseg,
+		 const struct nilfs_segment_summary *ss,
+		 struct segsum_crc *crc)
+{
+	uint64_t at = pseg << geo->block_bits, n;
+	uint64_t end = at + ((uint64_t)le32_get(ss->ss_nblocks)
+			     << geo->block_bits);
+	char *buf = malloc(PIECE_BYTES);
+	int err = buf ? 0 : fail(cx, -ENOMEM, "buffer for a log");
+
+	segsum_crc_init_datasum(crc, geo, ss);
+	for (; at < end && !err; at += n) {
+		n = end - at < PIECE_BYTES ? end - at : PIECE_BYTES;
+		err = dev_read(dev, cx, at, buf, n);
+		if (!err)
+			segsum_crc_update(crc, buf, n);
+	}
+	free(buf);
+	return err;
+}
+
 int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss)
 {
-	uint32_t nblocks = le32_get(ss->ss_nblocks), done, count;
-	uint32_t piece = PIECE_BYTES >> vol->geo.block_bits;
+	const struct nilfs_geometry *geo = &vol->geo;
+	uint64_t nblocks = le32_get(ss->ss_nblocks);
 	struct segsum_crc crc;
 	enum rule rule;
-	char *buf;
-	int err = 0;
+	int err;
 
-	buf = malloc(PIECE_BYTES);
-	if (!buf)
-		return fail(cx, -ENOMEM, "buffer for a log");
-	segsum_crc_init_datasum(&crc, &vol->geo, ss);
-	dev_readahead(vol->dev, pseg << vol->geo.block_bits,
-		      (uint64_t)nblocks << vol->geo.block_bits);
-	for (done = 0; done < nblocks && !err; done += count) {
-		count = nblocks - done < piece ? nblocks - done : piece;
-		err = volume_read_blocks(vol, cx, pseg + done, count, buf);
-		if (!err)
-			segsum_crc_update(&crc, buf, (size_t)count <<
-					  vol->geo.block_bits);
-	}
-	free(buf);
+	if (pseg >= geo->nblocks || nblocks > geo->nblocks - pseg)
+		return fail(cx, -EUCLEAN, "log at block %llu: reaches outside "
+			    "the device", (unsigned long long)pseg);
+	dev_readahead(vol->dev, pseg << geo->block_bits,
+		      nblocks << geo->block_bits);
+	err = logcheck_sum(vol->dev, cx, geo, pseg, ss, &crc);
 	if (err)
 		return err;
 	rule = segsum_crc_check_datasum(&crc, ss);

@@ -10,6 +10,9 @@
 #include "base/context.h"
 #include "disk/ondisk.h"
 
+struct dev;
+struct nilfs_geometry;
+struct segsum_crc;
 struct volume;
 
 /*
@@ -27,5 +30,14 @@ int logcheck_read(struct volume *vol, struct context *cx, uint64_t pseg,
  */
 int logcheck_payload(struct volume *vol, struct context *cx, uint64_t pseg,
 		     const struct nilfs_segment_summary *ss);
+
+/*
+ * Sums up all blocks of the log at PSEG of DEV with header SS into *CRC, which
+ * segsum_crc_check_datasum() compares.  -EIO, -ENOMEM.
+ */
+int logcheck_sum(struct dev *dev, struct context *cx,
+		 const struct nilfs_geometry *geo, uint64_t pseg,
+		 const struct nilfs_segment_summary *ss,
+		 struct segsum_crc *crc);
 
 #endif

@@ -198,6 +198,20 @@ current() {
 	done
 }
 
+@test "the last log of a segment, with a file that has too many blocks" {
+	image=$(copy_image plain-checkpoints)
+	segment=$(dump.nilfs2 segments "$image" |
+		awk '$2 ~ /^-d/ && $7 > 0 { n = $1 } END { print n }')
+	read -r log file < <(dump.nilfs2 logs "$image" "$segment" |
+		awk '/^First block/ { n = $3 } /^ss_nfinfo/ { f = $2 - 1 }
+			END { print n, f }')
+	dump.nilfs2 set --expert --fix-checksums "$image" \
+		"finfo:$log/$file" fi_nblocks=67108865
+	run -4 fsck.nilfs2 -fn "$image"
+	run -1 fsck.nilfs2 -fy "$image"
+	run -0 fsck.nilfs2 -fn "$image"
+}
+
 @test "--rebuild: only segments that cannot be read stay erroneous" {
 	image=$(copy_image snapshots)
 	dump.nilfs2 set --expert --fix-checksums "$image" segment:3 \
