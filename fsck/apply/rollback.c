@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/context.h"
 #include "base/sparse.h"
@@ -28,7 +27,6 @@
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/ondisk.h"
-#include "disk/palloc.h"
 #include "fsck/apply/writerhints.h"
 #include "fsck/apply/round.h"
 #include "log/repairwriter.h"
@@ -99,8 +97,7 @@ static int gather(struct sparse *set, struct context *cx,
 
 struct rollback {
 	struct volume *vol;
-	struct metafile *dat;	/* of the new checkpoint */
-	const struct palloc *palloc;
+	struct writer *w;	/* of the new checkpoint */
 	struct sparse metadata;	/* virtual blocks of cpfile and SUFILE */
 	struct sparse then;	/* of the old checkpoint */
 	bool partial;		/* and some that its maps do not lead to */
@@ -124,25 +121,6 @@ static int add_file(struct rollback *r, struct context *cx, struct file *file)
 	return ret;
 }
 
-/* Gives entry VBLOCKNR the END. */
-static int set_end(struct rollback *r, struct context *cx, uint64_t vblocknr,
-		   uint64_t end)
-{
-	struct nilfs_dat_entry de;
-	void *data;
-	int ret = metafile_change(r->dat, cx,
-				  palloc_entry_blkoff(r->palloc, vblocknr),
-				  &data, NULL);
-
-	if (ret)
-		return ret;
-	data = (char *)data + palloc_entry_offset(r->palloc, vblocknr);
-	memcpy(&de, data, sizeof(de));
-	de.de_end = le64_make(end);
-	memcpy(data, &de, sizeof(de));
-	return 0;
-}
-
 static int take_entry(void *arg, struct context *cx, unsigned int worker,
 		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
@@ -155,7 +133,8 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 	if (dat_is_unwritten(de) || then == now ||
 	    sparse_test(&r->metadata, vblocknr))
 		return 0;
-	return set_end(r, cx, vblocknr, then ? NILFS_CNO_MAX : r->now);
+	return repairwriter_set_end(r->w, cx, vblocknr,
+				    then ? NILFS_CNO_MAX : r->now);
 }
 
 /* One worker: the DAT of the new checkpoint is changed meanwhile. */
@@ -173,8 +152,7 @@ static int change(struct rollback *r, struct context *cx, struct writer *w)
 	uint64_t end = vblocks_end(r->vol, cx);
 	int ret = sparse_init(&r->metadata, cx, end);
 
-	r->dat = repairwriter_file(w, NILFS_DAT_INO);
-	r->palloc = &r->vol->dat_palloc;
+	r->w = w;
 	r->now = writer_cno(w);
 	if (!ret)
 		ret = add_file(r, cx, &r->vol->cpfile);

@@ -161,15 +161,30 @@ static bool is_past(const struct nilfs_dat_entry *de)
 }
 
 /*
+ * Counts the block at BLOCKNR, of a life from START to END, SIGN times: a live
+ * one, one that only snapshots keep, or none at all.
+ */
+static int count_life(struct dattable *t, struct context *cx, uint64_t blocknr,
+		      uint64_t start, uint64_t end, int32_t sign)
+{
+	bool current = end == NILFS_CNO_MAX;
+
+	if (!current && !dattable_has_snapshot(t, start, end))
+		return 0;
+	return segments_count(t->segments, cx, blocknr, sign,
+			      current ? 0 : sign);
+}
+
+/*
  * The block at BLOCKNR, counted as live, belongs to a life that has ended: it
  * is dead now, or kept by snapshots only.
  */
 static int count_past(struct dattable *t, struct context *cx, uint64_t blocknr,
 		      uint64_t start, uint64_t end)
 {
-	if (dattable_has_snapshot(t, start, end))
-		return segments_count(t->segments, cx, blocknr, 0, 1);
-	return segments_count(t->segments, cx, blocknr, -1, 0);
+	int ret = count_life(t, cx, blocknr, start, NILFS_CNO_MAX, -1);
+
+	return ret ? ret : count_life(t, cx, blocknr, start, end, 1);
 }
 
 /* Entry I of E, that of virtual block VBLOCKNR, and where its block is now. */
@@ -222,19 +237,19 @@ int dattable_place(struct dattable *t, struct context *cx, uint64_t first,
 	return put_entries(t, cx, first, count, blocknr, place_entry);
 }
 
-/* A block with entry DE leaves its segment for that of BLOCKNR. */
+/*
+ * A block with entry DE leaves its segment for that of BLOCKNR, where it was
+ * counted as live.
+ */
 static int count_move(struct dattable *t, struct context *cx,
 		      const struct nilfs_dat_entry *de, uint64_t blocknr)
 {
 	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
-	uint64_t old = le64_get(de->de_blocknr);
-	int ret = 0;
+	int ret = count_life(t, cx, le64_get(de->de_blocknr), start, end, -1);
 
-	if (dat_is_current(de))
-		return segments_count(t->segments, cx, old, -1, 0);
-	if (dattable_has_snapshot(t, start, end))
-		ret = segments_count(t->segments, cx, old, -1, -1);
-	return ret ? ret : count_past(t, cx, blocknr, start, end);
+	if (ret || end == NILFS_CNO_MAX)
+		return ret;
+	return count_past(t, cx, blocknr, start, end);
 }
 
 static int move_entry(struct dattable *t, struct context *cx,
@@ -349,6 +364,24 @@ static int give_up(struct dattable *t, struct context *cx, struct entries *e,
 	if (!dattable_has_snapshot(t, start, end))
 		return 0;
 	return segments_count(t->segments, cx, blocknr, -1, -1);
+}
+
+int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
+		     uint64_t end)
+{
+	struct nilfs_dat_entry de;
+	struct entries e;
+	uint64_t blocknr, start;
+	int ret = change(t, cx, vblocknr, 1, &e);
+
+	if (ret)
+		return ret;
+	de = read_entry(&e, 0);
+	blocknr = le64_get(de.de_blocknr);
+	start = le64_get(de.de_start);
+	write_entry(&e, 0, blocknr, start, end);
+	ret = count_life(t, cx, blocknr, start, le64_get(de.de_end), -1);
+	return ret ? ret : count_life(t, cx, blocknr, start, end, 1);
 }
 
 int dattable_succeed(struct dattable *t, struct context *cx,

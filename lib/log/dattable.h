@@ -76,6 +76,13 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 		 uint64_t count, enum metafile_kind kind);
 
 /*
+ * The life of VBLOCKNR, which has a block, lasts until END, NILFS_CNO_MAX for a
+ * live one, whatever it was before: for a state that goes back to an older one.
+ */
+int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
+		     uint64_t end);
+
+/*
  * Allocates the number *NEXT for a block that replaces VBLOCKNR in every
  * checkpoint that has it: with the same life, which began with checkpoint
  * *START and is over.  VBLOCKNR then ended with the checkpoint that it was

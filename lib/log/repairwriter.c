@@ -421,6 +421,12 @@ int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 	return dattable_end(&w->dat, cx, vblocknr, 1, kind);
 }
 
+int repairwriter_set_end(struct writer *w, struct context *cx,
+			 uint64_t vblocknr, uint64_t end)
+{
+	return dattable_set_end(&w->dat, cx, vblocknr, end);
+}
+
 int repairwriter_place(struct writer *w, struct context *cx)
 {
 	struct appender *a = &w->appender;

@@ -153,6 +153,10 @@ void repairwriter_counts_by(struct writer *w, int64_t inodes, int64_t blocks);
 int repairwriter_end(struct writer *w, struct context *cx, uint64_t vblocknr,
 		     enum metafile_kind kind);
 
+/* As dattable_set_end(), for an entry that is in use and has a block. */
+int repairwriter_set_end(struct writer *w, struct context *cx,
+			 uint64_t vblocknr, uint64_t end);
+
 /* Whether a checkpoint in [START, END) is a snapshot known to W. */
 bool repairwriter_has_snapshot(const struct writer *w, uint64_t start,
 			       uint64_t end);

@@ -100,6 +100,24 @@ latest() {
 	diff want got
 }
 
+# The counts say what is live, and what only snapshots keep.
+@test "exact counts of live blocks stay exact" {
+	mkdir a b
+	head -c 70000 /dev/urandom >a/one
+	head -c 30000 /dev/urandom >a/two
+	head -c 50000 /dev/urandom >b/one
+	for snapshot in '' --snapshot; do
+		image=counted$snapshot.image
+		mkfs.nilfs2 -q -b 1K -B 16 --size 4M -O sufile_live_blks_ext \
+			$snapshot -d a -d b "$image"
+		to 1
+		dump.nilfs2 cat "$image" /one | cmp - a/one
+		to 2
+		dump.nilfs2 cat "$image" /one | cmp - b/one
+		run -0 fsck.nilfs2 --rebuild-counters "$image"
+	done
+}
+
 @test "there has to be such a checkpoint, and no damage" {
 	image=$(copy_image snapshots)
 	before=$(cksum <"$image")
