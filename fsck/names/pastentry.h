@@ -41,7 +41,7 @@ int pastentry_is_same(struct pastentry *s, struct context *cx, uint64_t ino);
 
 struct pastother {
 	struct pastblocks *p;
-	struct pastentry *e;	/* the block at hand */
+	struct pastentry *e;	/* the current block */
 	uint64_t *cnos;		/* all checkpoints, ascending */
 	size_t n;
 	le32 generation;	/* of the directory */

@@ -20,7 +20,7 @@ enum options_mode {
 struct options {
 	int mode;		/* enum options_mode */
 	bool always;		/* check also what looks clean */
-	bool force;		/* write to what somebody else uses, too */
+	bool force;		/* override the signature of another owner */
 	bool quick;		/* look at superblocks and super root only */
 	bool data;		/* verify the checksums of all logs */
 	bool everything;	/* show all findings */

@@ -85,7 +85,7 @@ static int is_dead(struct moves *m, struct context *cx, uint64_t number)
 	return i == m->life.n || m->life.cnos[i] >= le64_get(de.de_end);
 }
 
-/* Adds the block of FIX where the log alone is wrong, or nobody needs it. */
+/* Adds the block of FIX where the log alone is wrong, or it is unused. */
 static int add(struct moves *m, struct context *cx, const struct fix *fix)
 {
 	const struct listing *l = listings_find(&m->listings,

@@ -15,7 +15,7 @@
  * the kernel ever frees or writes to.
  *
  * The same flag keeps the kernel off segments whose zones cannot be written to.
- * Set by somebody else it stays, unless all is to be rebuilt and the device can
+ * Set by another program it stays, unless all is rebuilt and the device can
  * read the segment.
  *
  * A block that the DAT names where logs end as they should was never written
@@ -121,7 +121,7 @@ static int usage_gather(struct usage *u, struct context *cx,
 					       vol->geo.nsegments - 1));
 	if (!err)
 		err = datscan_run(vol, cx, &visitor);
-	/* What cannot be read the pass over the DAT told of. */
+	/* The pass over the DAT reported unreadable blocks. */
 	if (err == -EUCLEAN || err == -EIO) {
 		fail_clear(cx);
 		err = 0;

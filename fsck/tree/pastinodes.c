@@ -53,7 +53,7 @@ struct patients {
 	size_t n;
 };
 
-/* The inode at hand. */
+/* The current inode. */
 struct snapinode {
 	uint64_t cno, ino;
 	enum rule rule;

@@ -173,7 +173,7 @@ static void check_blocks(const struct inodescan *s,
 	check_dir_count(s, inode);
 }
 
-/* Damage on the way to the target is reported by whoever meets it. */
+/* Damage on the way to the target is reported where it is found. */
 static int check_target(const struct inodescan *s, struct context *cx,
 			const struct nilfs_inode *inode)
 {

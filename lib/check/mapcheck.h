@@ -41,7 +41,7 @@ struct mapcheck_blocks {
 
 struct mapcheck {
 	struct volume *vol;
-	struct findings *findings;	/* NULL: nobody hears of them */
+	struct findings *findings;	/* NULL: not reported */
 	uint64_t cno, ino;		/* for places */
 	struct lifetime within;		/* of the inode */
 	/*
