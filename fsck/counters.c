@@ -4,7 +4,7 @@
  *
  * A kernel knows nothing of live-block counts and leaves them behind, so to
  * count again is no rare thing, and the tree of files has no part in it: only
- * the passes run that tell whether DAT, logs and checkpoints can be counted
+ * the passes run that show whether DAT, logs and checkpoints can be counted
  * on.  Everything is compared with what it should be, and where nothing
  * differs nothing is written.
  */
@@ -24,7 +24,7 @@
 #include "log/repairwriter.h"
 #include "vol/sutable.h"
 
-static void tell(void *arg, const struct finding *f)
+static void print_finding(void *arg, const struct finding *f)
 {
 	struct tool *tool = arg;
 
@@ -91,10 +91,10 @@ static int rebuild(struct fixer_job *job, struct context *cx,
 		err = exactcounts_count(job->writer, cx, job->vol, job->time,
 					&changed);
 	if (!err && changed)
-		fixers_tell(job, "live blocks of %llu segments: counted",
+		fixers_note(job, "live blocks of %llu segments: counted",
 			    (unsigned long long)changed);
 	if (!err && is_header_wrong(job->check, cx)) {
-		fixers_tell(job, "segment usage file: header rebuilt");
+		fixers_note(job, "segment usage file: header rebuilt");
 		err = metafile_change(
 			repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, 0,
 			&header, NULL);
@@ -132,7 +132,7 @@ static int run(struct repair *r, struct context *cx)
 	int ret;
 
 	report_list(report, "findings");
-	ret = look_run(l, r->tool, r->o, r->dev, tell, r->tool);
+	ret = look_run(l, r->tool, r->o, r->dev, print_finding, r->tool);
 	if (ret)
 		return ret;
 	report_end(report);

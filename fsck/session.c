@@ -22,7 +22,7 @@
 #include "fsck/plan/look.h"
 #include "fsck/summary.h"
 
-static void tell(void *arg, const struct finding *f)
+static void print_finding(void *arg, const struct finding *f)
 {
 	struct tool *tool = arg;
 
@@ -44,7 +44,7 @@ static int look(struct tool *tool, const struct options *o, struct dev *dev,
 	int err;
 
 	report_list(r, "findings");
-	err = look_run(l, tool, o, dev, tell, tool);
+	err = look_run(l, tool, o, dev, print_finding, tool);
 	if (err)
 		return err;
 	report_end(r);
@@ -168,8 +168,8 @@ static int repair(struct repair *r, struct context *cx)
 }
 
 /* LOSSES is NULL where giving up the present state was what was asked for. */
-static void tell_repairs(struct tool *tool, const struct repair *r,
-			 const struct losslist *losses)
+static void print_repairs(struct tool *tool, const struct repair *r,
+			  const struct losslist *losses)
 {
 	repairlist_report(&r->repaired, &tool->report);
 	if (losses)
@@ -207,7 +207,7 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		     is_forward_due(l) || is_rebuild_due(l)))
 		ret = repair(&r, &tool->cx);
 	if (ret > 0) {
-		tell_repairs(tool, &r, &r.account);
+		print_repairs(tool, &r, &r.account);
 		last = r.now ? r.now : l;
 	}
 	if (ret >= 0) {
@@ -261,7 +261,7 @@ static int go_back(struct tool *tool, const struct options *o,
 	} else if (!ret) {
 		ret = roll_back(&r, &tool->cx);
 		if (!ret)
-			tell_repairs(tool, &r, NULL);
+			print_repairs(tool, &r, NULL);
 		if (!ret)
 			ret = conclude(tool, r.now, true, &r.account);
 	}

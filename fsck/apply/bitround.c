@@ -28,7 +28,7 @@ static void describe(struct fixer_job *job, const struct fix *fix)
 	uint64_t number = fix->place.number + (fix->place.kind == PLACE_SUPER);
 	unsigned int bit = (unsigned int)(fix->want ^ fix->got);
 
-	fixers_tell(job,
+	fixers_note(job,
 		    "%s %" PRIu64 ": byte %" PRIu32 ": bit %d flipped "
 		    "back",
 		    what, number, fix->place.offset, __builtin_ctz(bit));

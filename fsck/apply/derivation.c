@@ -173,18 +173,18 @@ static int rewrite(struct fixer_job *job, struct context *cx,
 static void report_block(struct fixer_job *job, const struct derived_block *b)
 {
 	if (b->level)
-		fixers_tell(job, "inode %" PRIu64 ": node of level %u at block "
+		fixers_note(job, "inode %" PRIu64 ": node of level %u at block "
 			    "%" PRIu64 ": restored from the logs", b->ino,
 			    b->level, b->blkoff);
 	else if (b->map_of)
-		fixers_tell(job, "inode %" PRIu64 ": map restored from the "
+		fixers_note(job, "inode %" PRIu64 ": map restored from the "
 			    "logs", b->map_of);
 }
 
 static void report_count(struct fixer_job *job, size_t n, const char *how)
 {
 	if (n)
-		fixers_tell(job, "%zu %s of metadata restored%s", n,
+		fixers_note(job, "%zu %s of metadata restored%s", n,
 			    n == 1 ? "block" : "blocks", how);
 }
 
@@ -194,10 +194,10 @@ static void report(struct repair *r, const struct derived *d)
 	size_t i, n[2] = { 0, 0 };
 
 	if (d->entries)
-		fixers_tell(&job, "DAT: %" PRIu64 " entries restored from the "
+		fixers_note(&job, "DAT: %" PRIu64 " entries restored from the "
 			    "logs", d->entries);
 	if (d->lost)
-		fixers_tell(&job, "DAT: %" PRIu64 " entries freed that no log "
+		fixers_note(&job, "DAT: %" PRIu64 " entries freed that no log "
 			    "lists", d->lost);
 	for (i = 0; i < d->n; i++) {
 		report_block(&job, &d->blocks[i]);

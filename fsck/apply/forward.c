@@ -240,7 +240,7 @@ int forward_run(struct fixer_job *job, struct context *cx,
 	ret = f.block ? write_log(&f, job, cx) :
 			fail(cx, -ENOMEM, "roll-forward");
 	if (!ret)
-		fixers_tell(job, "%" PRIu64 " blocks of %" PRIu64
+		fixers_note(job, "%" PRIu64 " blocks of %" PRIu64
 			    " files: as they were synced before the crash",
 			    f.blocks, f.files);
 	free(f.block);
@@ -338,7 +338,7 @@ int forward_last(struct repair *r, struct context *cx)
 	if (forward_is_possible(&l->check))
 		ret = write_last(r, cx);
 	if (r->synced)
-		fixers_tell(&job, "logs from block %" PRIu64 " to %" PRIu64
+		fixers_note(&job, "logs from block %" PRIu64 " to %" PRIu64
 			    ": given up", r->behind.orphans_start,
 			    r->behind.orphans_end);
 	return ret;

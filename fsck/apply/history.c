@@ -218,7 +218,7 @@ static int give_up(const struct history *h, struct context *cx,
 	if (!ret)
 		ret = repairwriter_changed(job->writer, cx);
 	if (!ret && d.first < d.end)
-		fixers_tell(job, "plain checkpoints from %llu to %llu: given "
+		fixers_note(job, "plain checkpoints from %llu to %llu: given "
 			    "up, for room in %zu segments",
 			    (unsigned long long)d.first,
 			    (unsigned long long)d.end - 1, h->n);

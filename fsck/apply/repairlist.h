@@ -20,7 +20,7 @@ struct repairlist {
 	uint64_t more;		/* that were not kept */
 };
 
-/* A copy of TEXT; fixer_job.tell. */
+/* A copy of TEXT; fixer_job.note. */
 void repairlist_add(void *repaired, const char *text);
 
 /* Forgets all phrases but the first N. */

@@ -241,7 +241,7 @@ int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 	writer_close(w);
 	sparse_fini(&r.then);
 	if (!ret)
-		fixers_tell(job, "checkpoint %" PRIu64 ": has the files of "
+		fixers_note(job, "checkpoint %" PRIu64 ": has the files of "
 			    "checkpoint %" PRIu64, end.cno, r.cno);
 	return ret;
 }

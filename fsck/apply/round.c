@@ -72,12 +72,12 @@ static bool has_changes(struct writer *w)
 	return false;
 }
 
-static void tell_orphans(struct round *round)
+static void note_orphans(struct round *round)
 {
 	const struct recovery *latest = &round->job.vol->latest;
 
 	if (latest->orphans_start && !round->job.keeps_synced)
-		fixers_tell(&round->job, "logs from block %" PRIu64 " to %"
+		fixers_note(&round->job, "logs from block %" PRIu64 " to %"
 			    PRIu64 ": given up", latest->orphans_start,
 			    latest->orphans_end);
 }
@@ -104,7 +104,7 @@ static int finish_log(struct round *round, struct context *cx)
 	err = writer_commit(round->job.writer, cx, &end);
 	if (err)
 		return err;
-	tell_orphans(round);
+	note_orphans(round);
 	return round_name(&round->job, cx, &end, false);
 }
 

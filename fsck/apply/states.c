@@ -87,7 +87,7 @@ static int write_log(struct repair *r, struct context *cx)
 	overlay_rewind(r->dev, mark);
 	repairlist_rewind(&r->repaired, nrepaired);
 	if (!r->state.hurt)
-		fixers_tell(&round.job, "superblocks: no log could be added");
+		fixers_note(&round.job, "superblocks: no log could be added");
 	return repair_tolerate(r, cx, ret);
 }
 

@@ -19,15 +19,16 @@ static const struct nilfs_geometry *geo_of(const struct cpcontent *c)
 	return &c->cm.check->vol->geo;
 }
 
-static void tell(const struct cpcontent *c, const struct cprepair_block *b)
+static void note_block(const struct cpcontent *c,
+		       const struct cprepair_block *b)
 {
 	unsigned long long blkoff = b->is.blkoff;
 
 	if (b->changed && b->is.origin == CPBLOCKS_MAPPED)
-		fixers_tell(c->cm.job, "checkpoints of block %llu: made right",
+		fixers_note(c->cm.job, "checkpoints of block %llu: made right",
 			    blkoff);
 	else if (b->valid && b->is.origin != CPBLOCKS_MAPPED)
-		fixers_tell(c->cm.job, "checkpoints of block %llu: from the "
+		fixers_note(c->cm.job, "checkpoints of block %llu: from the "
 			    "logs", blkoff);
 }
 
@@ -43,7 +44,7 @@ static int put_blocks(struct cpcontent *c, struct context *cx, void *buf)
 		if (!err)
 			err = c->put(c->arg, cx, &b);
 		if (!err)
-			tell(c, &b);
+			note_block(c, &b);
 	}
 	return err;
 }
@@ -95,7 +96,7 @@ static int link_snapshots(struct cpcontent *c, struct context *cx)
 		changed |= ret > 0;
 	}
 	if (changed)
-		fixers_tell(c->cm.job, "list of snapshots: linked again");
+		fixers_note(c->cm.job, "list of snapshots: linked again");
 	return ret < 0 ? ret : 0;
 }
 
@@ -113,7 +114,7 @@ static int write_header(struct cpcontent *c, struct context *cx)
 	int ret = change(c, cx, 0, 0, &header, sizeof(header));
 
 	if (ret > 0)
-		fixers_tell(c->cm.job, "header of checkpoints: %llu, and of "
+		fixers_note(c->cm.job, "header of checkpoints: %llu, and of "
 			    "these %llu snapshots",
 			    (unsigned long long)c->cm.valid,
 			    (unsigned long long)n);

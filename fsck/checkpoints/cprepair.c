@@ -168,7 +168,7 @@ static int derive(const struct cprepair *cm, struct context *cx,
 		return ret;
 	*e->cp = derived;
 	e->cp->cp_checkpoints_count = count;
-	fixers_tell(cm->job, "checkpoint %llu: restored from the logs",
+	fixers_note(cm->job, "checkpoint %llu: restored from the logs",
 		    (unsigned long long)e->cno);
 	return 1;
 }
@@ -186,7 +186,7 @@ static int salvage(const struct cprepair *cm, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (ret) {
-		fixers_tell(cm->job, "checkpoint %llu: taken from an older log",
+		fixers_note(cm->job, "checkpoint %llu: taken from an older log",
 			    (unsigned long long)e->cno);
 		*e->cp = old;
 		e->cp->cp_checkpoints_count = count;
@@ -201,7 +201,7 @@ static int salvage(const struct cprepair *cm, struct context *cx,
 		if (!e->foreign && checkpoint_check(e->cp, e->cno) == RULE_OK &&
 		    !checkpoint_is_invalid(e->cp))
 			return 0;
-		fixers_tell(cm->job, "checkpoint %llu: nothing is left of it",
+		fixers_note(cm->job, "checkpoint %llu: nothing is left of it",
 			    (unsigned long long)e->cno);
 	}
 	memset(e->cp, 0, sizeof(*e->cp));
@@ -229,7 +229,7 @@ static int repair_valid(const struct cprepair *cm, struct context *cx,
 		return salvage(cm, cx, e);
 	if (numbered)
 		return 0;
-	fixers_tell(cm->job, "checkpoint %llu: has its number again",
+	fixers_note(cm->job, "checkpoint %llu: has its number again",
 		    (unsigned long long)e->cno);
 	e->cp->cp_cno = le64_make(e->cno);
 	return 0;
@@ -255,7 +255,7 @@ static int repair_invalid(const struct cprepair *cm, struct context *cx,
 	set_flags(e, flags_of(e) & ~(ret ? INVALID : SNAPSHOT));
 	if (!ret)
 		return 0;
-	fixers_tell(cm->job, "checkpoint %llu: is no longer deleted",
+	fixers_note(cm->job, "checkpoint %llu: is no longer deleted",
 		    (unsigned long long)e->cno);
 	e->cp->cp_cno = le64_make(e->cno);
 	return 0;
@@ -293,7 +293,7 @@ static int repair_made(const struct cprepair *cm, struct context *cx,
 	if (err || checkpoint_is_invalid(e->cp) ||
 	    checkpoint_is_snapshot(e->cp) || !is_listed(cm, e))
 		return err;
-	fixers_tell(cm->job, "checkpoint %llu: is a snapshot again",
+	fixers_note(cm->job, "checkpoint %llu: is a snapshot again",
 		    (unsigned long long)e->cno);
 	set_flags(e, flags_of(e) | SNAPSHOT);
 	return 0;

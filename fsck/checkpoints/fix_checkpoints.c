@@ -93,7 +93,7 @@ static int repair_field(struct repairing *f, struct context *cx,
 			       sizeof(want));
 
 	if (ret > 0)
-		fixers_tell(f->out.cm.job, "checkpoint %llu: has %llu %s",
+		fixers_note(f->out.cm.job, "checkpoint %llu: has %llu %s",
 			    (unsigned long long)fix->place.number,
 			    (unsigned long long)fix->want, field->what);
 	return ret < 0 ? ret : 0;
@@ -136,7 +136,7 @@ static int repair_inode(struct repairing *f, struct context *cx,
 	    (!ifile || place->cno == f->out.cm.check->vol->latest.cno))
 		repairwriter_recount(f->out.cm.job->writer, place->ino,
 				     fix->want / (f->geo->block_size / SECTOR));
-	fixers_tell(f->out.cm.job, "inodes of metadata files: fields made right");
+	fixers_note(f->out.cm.job, "inodes of metadata files: fields made right");
 	return ifile ? repair_ifile(f, cx, fix) :
 		       metafile_change(f->m, cx, 0, &data, NULL);
 }
@@ -197,7 +197,7 @@ static int repair_file_of(struct repairing *f, struct context *cx)
 	if (err)
 		return err;
 	if (!f->rebuilt && !liveblocks_is_whole(&f->out.cm.blocks.live)) {
-		fixers_tell(f->out.cm.job, "checkpoint file: left as it is");
+		fixers_note(f->out.cm.job, "checkpoint file: left as it is");
 		return 0;
 	}
 	return cpcontent_write(&f->out, cx);

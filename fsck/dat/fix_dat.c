@@ -227,7 +227,7 @@ static int fill_groups(struct rebuild *r, struct context *cx)
 	for (i = 0; i < r->g.n && !err; i++)
 		err = fill_group(r, cx, r->g.groups[i]);
 	if (!err && r->g.n)
-		fixers_tell(r->job, "DAT: missing blocks of %zu %s filled",
+		fixers_note(r->job, "DAT: missing blocks of %zu %s filled",
 			    r->g.n, r->g.n == 1 ? "group" : "groups");
 	return err ? err : repairwriter_changed(r->job->writer, cx);
 }
@@ -238,10 +238,10 @@ static int adopt_all(struct rebuild *r, struct context *cx)
 
 	if (err)
 		return err;
-	fixers_tell(r->job, "DAT: map rebuilt over %zu blocks that the logs "
+	fixers_note(r->job, "DAT: map rebuilt over %zu blocks that the logs "
 		    "list", r->adopted);
 	if (r->own.partial)
-		fixers_tell(r->job, "DAT: some logs cannot be read, so older "
+		fixers_note(r->job, "DAT: some logs cannot be read, so older "
 			    "blocks of it may have come back");
 	return fill_groups(r, cx);
 }
@@ -260,9 +260,9 @@ static int make_map(struct rebuild *r, struct context *cx)
 	if (err)
 		return err;
 	if (!r->adopted)
-		fixers_tell(r->job, "DAT: left, no log lists any block of it");
+		fixers_note(r->job, "DAT: left, no log lists any block of it");
 	else if (!r->job->rebuild && (r->g.n || r->own.partial))
-		fixers_tell(r->job, "DAT: left, not all of it is in the logs");
+		fixers_note(r->job, "DAT: left, not all of it is in the logs");
 	else
 		err = adopt_all(r, cx);
 	return err;

@@ -138,7 +138,7 @@ static int repair_inode(struct pastmaps *m, struct context *cx,
 	if (err || !memcmp(inode, &left, sizeof(left)))
 		return err;
 	if (lost)
-		fixers_tell(m->past.job, "checkpoint %" PRIu64 ": inode %"
+		fixers_note(m->past.job, "checkpoint %" PRIu64 ": inode %"
 			    PRIu64 ": what %" PRIu32 " of its nodes led to is "
 			    "lost", m->cno, m->ino, lost);
 	*inode = left;
@@ -362,7 +362,7 @@ static int count_blocks(struct mapfiles *m, struct context *cx,
 	    (f->ino == NILFS_ROOT_INO && got == want - unit + 1))
 		return 0;
 	f->inode.i_blocks = le64_make(want);
-	fixers_tell(m->job, "inode %" PRIu64 ": has %" PRIu64 " blocks, as it "
+	fixers_note(m->job, "inode %" PRIu64 ": has %" PRIu64 " blocks, as it "
 		    "says now", f->ino, f->blocks);
 	return inodes_write(m->job->writer, cx, f->ino, &f->inode);
 }

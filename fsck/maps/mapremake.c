@@ -80,10 +80,10 @@ static void flush(struct mapreport *s)
 		return;
 	range_text(s->from, s->end, range);
 	if (s->fate == MAPREPORT_OLD)
-		fixers_tell(s->job, "inode %" PRIu64 ": %s: the content of "
+		fixers_note(s->job, "inode %" PRIu64 ": %s: the content of "
 			    "checkpoint %" PRIu64, s->ino, range, s->cno);
 	else
-		fixers_tell(s->job, "inode %" PRIu64 ": %s: %s", s->ino, range,
+		fixers_note(s->job, "inode %" PRIu64 ": %s: %s", s->ino, range,
 			    fates[s->fate]);
 	s->fate = MAPREPORT_NOTHING;
 }
@@ -126,22 +126,22 @@ static void mapreport_found(struct mapreport *s, uint64_t blkoff,
 static void mapreport_end(struct mapreport *s)
 {
 	flush(s);
-	fixers_tell(s->job, "inode %" PRIu64 ": map rebuilt, %" PRIu64
+	fixers_note(s->job, "inode %" PRIu64 ": map rebuilt, %" PRIu64
 		    " block%s restored from the logs", s->ino, s->found,
 		    s->found == 1 ? "" : "s");
 	if (s->past)
-		fixers_tell(s->job, "inode %" PRIu64 ": %" PRIu64 " block%s "
+		fixers_note(s->job, "inode %" PRIu64 ": %" PRIu64 " block%s "
 			    "past its size dropped", s->ino, s->past,
 			    s->past == 1 ? "" : "s");
 	if (s->resized)
-		fixers_tell(s->job, "inode %" PRIu64 ": its size is %" PRIu64
+		fixers_note(s->job, "inode %" PRIu64 ": its size is %" PRIu64
 			    " now", s->ino, s->size);
 	if (s->removed)
-		fixers_tell(s->job, "inode %" PRIu64 ": the target of this "
+		fixers_note(s->job, "inode %" PRIu64 ": the target of this "
 			    "symbolic link is lost; the link is removed",
 			    s->ino);
 	if (s->unsure)
-		fixers_tell(s->job, "inode %" PRIu64 ": there may be holes "
+		fixers_note(s->job, "inode %" PRIu64 ": there may be holes "
 			    "where it had blocks, as not all logs can be read",
 			    s->ino);
 }

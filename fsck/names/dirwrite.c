@@ -38,13 +38,13 @@
 struct dirwrite;
 
 /* Reports that E is removed, and WHY. */
-static void tell_removed(struct dirwrite *w, const struct dirent_entry *e,
+static void note_removed(struct dirwrite *w, const struct dirent_entry *e,
 			 const char *why)
 {
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 
 	text_escape(text, sizeof(text), e->name, e->name_len);
-	namefix_tell(w->f, NAMEFIX_TELL_REMOVED,
+	namefix_note(w->f, NAMEFIX_NOTE_REMOVED,
 		     "directory %llu: removed '%s' of inode %llu, %s",
 		     (unsigned long long)w->ino, text,
 		     (unsigned long long)e->ino, why);
@@ -67,7 +67,7 @@ static int emit_renamed(struct dirwrite *w, struct context *cx,
 		return err;
 	text_escape(old, sizeof(old), e->name, e->name_len);
 	text_escape(new, sizeof(new), name.name, name.len);
-	namefix_tell(w->f, NAMEFIX_TELL_RENAMED,
+	namefix_note(w->f, NAMEFIX_NOTE_RENAMED,
 		     "directory %llu: '%s' of inode %llu is now '%s'",
 		     (unsigned long long)w->ino, old,
 		     (unsigned long long)e->ino, new);
@@ -115,7 +115,7 @@ static int take_name(struct dirwrite *w, struct context *cx,
 
 	if (!ino) {
 		w->same = false;
-		tell_removed(w, e, "which has other names");
+		note_removed(w, e, "which has other names");
 		return 0;
 	}
 	if (ino != e->ino)
@@ -123,7 +123,7 @@ static int take_name(struct dirwrite *w, struct context *cx,
 	if ((row->chunk->kind[row->at] & INODELIST_TYPE) == NILFS_FT_DIR &&
 	    !dirkeep_is_its_name(w, e->ino)) {
 		w->same = false;
-		tell_removed(w, e, "a directory with another name");
+		note_removed(w, e, "a directory with another name");
 		return 0;
 	}
 	if (entry->bad_name)
@@ -139,7 +139,7 @@ static int take_name(struct dirwrite *w, struct context *cx,
 	if (ret) {
 		w->same = false;
 		row->chunk->names[row->at]--;
-		tell_removed(w, e, "which is there twice");
+		note_removed(w, e, "which is there twice");
 		return 0;
 	}
 	if (w->refused)
@@ -183,7 +183,7 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 		return take_name(w, cx, entry);
 	default:
 		w->same = false;
-		tell_removed(w, &entry->e, why[entry->fate]);
+		note_removed(w, &entry->e, why[entry->fate]);
 		return 0;
 	}
 }
@@ -521,7 +521,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 
 	find_suspects(&w);
 	if (f->flags[dir] & NAMEFIX_GONE)
-		namefix_tell(f, NAMEFIX_TELL_DIR, "directory %llu: written "
+		namefix_note(f, NAMEFIX_NOTE_DIR, "directory %llu: written "
 			     "again from what can be read of it",
 			     (unsigned long long)w.ino);
 	return run(&w, cx);

@@ -93,7 +93,7 @@ static int set_links(struct namefix *f, struct context *cx, uint64_t ino,
 	}
 	if (err)
 		return err;
-	namefix_tell(f, NAMEFIX_TELL_LINKS, "inode %llu: links are %llu, not "
+	namefix_note(f, NAMEFIX_NOTE_LINKS, "inode %llu: links are %llu, not "
 		     "%u", (unsigned long long)ino, (unsigned long long)links,
 		     le16_get(inode.i_links_count));
 	inode.i_links_count = le16_make((uint16_t)links);
@@ -142,7 +142,7 @@ static int free_inode(struct namefix *f, struct context *cx, uint64_t ino)
 		ret = newfile_drop(w, cx, ino, &inode);
 	if (ret)
 		return ret;
-	namefix_tell(f, NAMEFIX_TELL_FREED, "inode %llu: freed, it has "
+	namefix_note(f, NAMEFIX_NOTE_FREED, "inode %llu: freed, it has "
 		     "neither links nor names", (unsigned long long)ino);
 	return inodes_free(w, cx, ino);
 }
@@ -255,7 +255,7 @@ static int list_inodes(struct namefix *f, struct context *cx)
 		f->flags = calloc(f->n.list.ndirs, sizeof(*f->flags));
 		return f->flags ? 1 : fail(cx, -ENOMEM, "directories");
 	}
-	fixers_tell(f->job, "directories and links: not repaired, %s",
+	fixers_note(f->job, "directories and links: not repaired, %s",
 		    err || !whole ? "not all inodes can be read" :
 				    "there is no root directory");
 	return 0;
@@ -341,7 +341,7 @@ static int repair(struct namefix *f, struct context *cx)
 		ret = write_dirs(f, cx);
 	if (!ret && !namefix_is_partial(f))
 		ret = linkwrite_run(f, cx);
-	namefix_tell_rest(f);
+	namefix_note_rest(f);
 	return ret;
 }
 

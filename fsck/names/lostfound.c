@@ -132,7 +132,7 @@ static int make(struct namefix *f, struct context *cx)
 	f->lost.made = true;
 	f->lost.dir = NAMEFIX_MADE;
 	f->flags[root] |= NAMEFIX_ENTRIES;
-	namefix_tell(f, NAMEFIX_TELL_DIR, "directory %llu: made as /%s",
+	namefix_note(f, NAMEFIX_NOTE_DIR, "directory %llu: made as /%s",
 		     (unsigned long long)f->lost.ino, name);
 	return addnames_add(&f->adds, cx, (uint32_t)root, f->lost.ino, name,
 			    (uint8_t)strlen(name));
@@ -162,7 +162,7 @@ static int add(struct namefix *f, struct context *cx, struct dirwrite *w,
 	int len = snprintf(name, sizeof(name), "#%llu",
 			   (unsigned long long)ino);
 
-	namefix_tell(f, NAMEFIX_TELL_LOST, "inode %llu: put into the "
+	namefix_note(f, NAMEFIX_NOTE_LOST, "inode %llu: put into the "
 		     "lost+found directory", (unsigned long long)ino);
 	return dirwrite_add_new(w, cx, ino, type, name, (uint8_t)len);
 }

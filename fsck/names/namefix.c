@@ -89,42 +89,42 @@ void addnames_fini(struct addnames *a)
 	*a = (struct addnames){ .items = NULL };
 }
 
-#define TELL_MAX 512
-#define TOLD_MOST 100u
+#define NOTE_MAX 512
+#define NOTE_MAX_EACH 100u
 
-static const char *const rest[NAMEFIX_TELL_COUNT] = {
-	[NAMEFIX_TELL_DIR] = "directories written again",
-	[NAMEFIX_TELL_REMOVED] = "names removed",
-	[NAMEFIX_TELL_RENAMED] = "names changed",
-	[NAMEFIX_TELL_FOUND] = "names found again",
-	[NAMEFIX_TELL_LINKS] = "link counts set",
-	[NAMEFIX_TELL_LOST] = "inodes put into the lost+found directory",
-	[NAMEFIX_TELL_FREED] = "inodes freed",
+static const char *const rest[NAMEFIX_NOTE_COUNT] = {
+	[NAMEFIX_NOTE_DIR] = "directories written again",
+	[NAMEFIX_NOTE_REMOVED] = "names removed",
+	[NAMEFIX_NOTE_RENAMED] = "names changed",
+	[NAMEFIX_NOTE_FOUND] = "names found again",
+	[NAMEFIX_NOTE_LINKS] = "link counts set",
+	[NAMEFIX_NOTE_LOST] = "inodes put into the lost+found directory",
+	[NAMEFIX_NOTE_FREED] = "inodes freed",
 };
 
-void namefix_tell(struct namefix *f, enum namefix_topic topic, const char *fmt,
+void namefix_note(struct namefix *f, enum namefix_topic topic, const char *fmt,
 		  ...)
 {
-	char text[TELL_MAX];
+	char text[NOTE_MAX];
 	va_list ap;
 
-	if (f->told[topic]++ >= TOLD_MOST)
+	if (f->noted[topic]++ >= NOTE_MAX_EACH)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fixers_tell(f->job, "%s", text);
+	fixers_note(f->job, "%s", text);
 }
 
-void namefix_tell_rest(struct namefix *f)
+void namefix_note_rest(struct namefix *f)
 {
 	unsigned int i;
 
-	for (i = 0; i < NAMEFIX_TELL_COUNT; i++) {
-		if (f->told[i] > TOLD_MOST)
-			fixers_tell(f->job, "%s: %llu more", rest[i],
-				    (unsigned long long)f->told[i] -
-					    TOLD_MOST);
+	for (i = 0; i < NAMEFIX_NOTE_COUNT; i++) {
+		if (f->noted[i] > NOTE_MAX_EACH)
+			fixers_note(f->job, "%s: %llu more", rest[i],
+				    (unsigned long long)f->noted[i] -
+					    NOTE_MAX_EACH);
 	}
 }
 
@@ -383,7 +383,7 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		row->chunk->names[row->at]++;
 	}
 	text_escape(text, sizeof(text), name, len);
-	namefix_tell(f, NAMEFIX_TELL_FOUND, "directory %llu: found '%s' of "
+	namefix_note(f, NAMEFIX_NOTE_FOUND, "directory %llu: found '%s' of "
 		     "inode %llu again",
 		     (unsigned long long)f->n.list.dirs[dir].ino, text,
 		     (unsigned long long)ino);

@@ -57,14 +57,14 @@ void addnames_fini(struct addnames *a);
 
 /* What is told; of each the first few only, then how many. */
 enum namefix_topic {
-	NAMEFIX_TELL_DIR,
-	NAMEFIX_TELL_REMOVED,
-	NAMEFIX_TELL_RENAMED,
-	NAMEFIX_TELL_FOUND,
-	NAMEFIX_TELL_LINKS,
-	NAMEFIX_TELL_LOST,
-	NAMEFIX_TELL_FREED,
-	NAMEFIX_TELL_COUNT
+	NAMEFIX_NOTE_DIR,
+	NAMEFIX_NOTE_REMOVED,
+	NAMEFIX_NOTE_RENAMED,
+	NAMEFIX_NOTE_FOUND,
+	NAMEFIX_NOTE_LINKS,
+	NAMEFIX_NOTE_LOST,
+	NAMEFIX_NOTE_FREED,
+	NAMEFIX_NOTE_COUNT
 };
 
 /* An entry that is to lead to another inode. */
@@ -87,15 +87,15 @@ struct namefix {
 	size_t found_dir;	/* its index, ndirs: none yet */
 	bool found_known;	/* all of them are known */
 	bool lossy;		/* names may go */
-	uint64_t told[NAMEFIX_TELL_COUNT];
+	uint64_t noted[NAMEFIX_NOTE_COUNT];
 };
 
-/* Tells, as fixers_tell() does. */
-void namefix_tell(struct namefix *f, enum namefix_topic topic, const char *fmt,
+/* Tells, as fixers_note() does. */
+void namefix_note(struct namefix *f, enum namefix_topic topic, const char *fmt,
 		  ...) __attribute__((format(printf, 3, 4)));
 
 /* What there was to tell past the first few. */
-void namefix_tell_rest(struct namefix *f);
+void namefix_note_rest(struct namefix *f);
 
 /*
  * True where there is damage that costs names and these may not be touched:

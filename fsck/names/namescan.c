@@ -217,7 +217,7 @@ static int settle_seconds(struct namefix *f, struct context *cx)
 		    inodelist_second_is_parent(&f->n.list, dir))
 			continue;
 		ino = dir->dotdot;
-		dir->dotdot = INODELIST_NOBODY;
+		dir->dotdot = INODELIST_NONE;
 		dir->second_is_name = true;
 		if (ino == NILFS_ROOT_INO || ino == dir->ino) {
 			f->flags[i] |= NAMEFIX_LOSES;

@@ -300,7 +300,7 @@ static int turn(struct namefix *f, struct context *cx,
 
 	row.chunk->names[row.at]++;
 	text_escape(text, sizeof(text), entry->e.name, entry->e.name_len);
-	namefix_tell(f, NAMEFIX_TELL_FOUND, "directory %llu: '%s' names inode "
+	namefix_note(f, NAMEFIX_NOTE_FOUND, "directory %llu: '%s' names inode "
 		     "%llu again, not %llu",
 		     (unsigned long long)f->n.list.dirs[item->owner].ino, text,
 		     (unsigned long long)ino,

@@ -157,7 +157,7 @@ static size_t break_loop(struct namefix *f, const struct bitmap *known,
 		at = parent;
 	} while (at != first && !other);
 	parent = dirs[victim].parent - 1;
-	namefix_tell(f, NAMEFIX_TELL_REMOVED, "directory %llu: taken out of "
+	namefix_note(f, NAMEFIX_NOTE_REMOVED, "directory %llu: taken out of "
 		     "directory %llu, which lies within it",
 		     (unsigned long long)dirs[victim].ino,
 		     (unsigned long long)dirs[parent].ino);

@@ -162,7 +162,7 @@ static void take_findings(struct pastnames *s, const struct fix *fix,
 
 static void report(const struct pastnames *s, uint64_t cno, const char *what)
 {
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
 		    ": block %" PRIu64 ": %s", cno, s->e.ino, s->e.blkoff,
 		    what);
 }
@@ -367,7 +367,7 @@ static int retarget(struct pastnames *s, struct context *cx,
 		le64_make(ino);
 	mark(s, ino, 0);
 	text_escape(text, sizeof(text), e->name, e->name_len);
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
 		    ": '%s' names inode %" PRIu64 " again, not %" PRIu64,
 		    s->e.root.cno, s->e.ino, text, ino, e->ino);
 	return 0;

@@ -118,7 +118,7 @@ static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 	size_t n = count(fix, k, danger, &first);
 	int ret = 1;
 
-	if (!n || *answer != ASK_UNASKED)
+	if (!n || *answer != ASK_PENDING)
 		return 0;
 	if (decision_of(a->mode, danger) == DECISION_ASK && !a->all) {
 		describe(a, first, n, fixers_of(fix), danger);
@@ -179,7 +179,7 @@ int ask_state(struct ask *a, struct context *cx)
 {
 	int ret = 1;
 
-	if (a->state == ASK_UNASKED && !a->all &&
+	if (a->state == ASK_PENDING && !a->all &&
 	    decision_of(a->mode, RULE_DANGER_SAFE) == DECISION_ASK) {
 		report_text(&a->tool->report, "The kernel has met errors on "
 			    "the volume, and says so in the superblocks.");
@@ -187,7 +187,7 @@ int ask_state(struct ask *a, struct context *cx)
 			    "say so, as there are none now");
 		ret = put_question(a, cx);
 	}
-	if (ret >= 0 && a->state == ASK_UNASKED)
+	if (ret >= 0 && a->state == ASK_PENDING)
 		a->state = ret ? ASK_YES : ASK_NO;
 	return ret < 0 ? ret : a->state == ASK_YES;
 }

@@ -16,7 +16,7 @@
 #include "fsck/plan/plan.h"
 
 enum ask_answer {
-	ASK_UNASKED,
+	ASK_PENDING,
 	ASK_NO,
 	ASK_YES,
 };

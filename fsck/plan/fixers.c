@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define TELL_MAX 512
+#define NOTE_MAX 512
 
 static const struct fixer table[] = {
 	{ RULE_FIX_BITS, fix_bits, "correct flipped bits in place",
@@ -59,15 +59,15 @@ const struct fixer *fixers_of(enum rule_fix fix)
 	return NULL;
 }
 
-void fixers_tell(struct fixer_job *job, const char *fmt, ...)
+void fixers_note(struct fixer_job *job, const char *fmt, ...)
 {
-	char text[TELL_MAX];
+	char text[NOTE_MAX];
 	va_list ap;
 
-	if (!job->tell)
+	if (!job->note)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	job->tell(job->arg, text);
+	job->note(job->arg, text);
 }

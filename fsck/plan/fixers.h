@@ -46,7 +46,7 @@ struct fixer_job {
 	const struct derived *derived;	/* blocks to be written, or NULL */
 
 	/* Told what was done or given up, a phrase about one object. */
-	void (*tell)(void *arg, const char *text);
+	void (*note)(void *arg, const char *text);
 	void *arg;
 };
 
@@ -68,7 +68,7 @@ struct fixer {
 const struct fixer *fixers_of(enum rule_fix fix);
 
 /* Tells, a phrase; see fixer_job. */
-void fixers_tell(struct fixer_job *job, const char *fmt, ...)
+void fixers_note(struct fixer_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 fixer_apply fix_bits, fix_super, fix_root, fix_dat, fix_segments,

@@ -90,7 +90,7 @@ static int run(struct fixer_job *job, struct context *cx, struct leaks *l)
 	for (i = 0; i < l->workers && !err; i++)
 		err = end_entries(job, cx, &l->found[i], &ended);
 	if (!err)
-		fixers_tell(job, "DAT: %llu virtual blocks given up",
+		fixers_note(job, "DAT: %llu virtual blocks given up",
 			    (unsigned long long)ended);
 	return err;
 }
@@ -120,7 +120,7 @@ static int count_live(struct fixer_job *job, struct context *cx)
 				    &changed);
 
 	if (!err && changed)
-		fixers_tell(job, "live blocks of %llu segments: counted",
+		fixers_note(job, "live blocks of %llu segments: counted",
 			    (unsigned long long)changed);
 	return err;
 }

@@ -135,13 +135,13 @@ static int list_blocks(struct moves *m, struct context *cx,
 	return err;
 }
 
-static void tell(struct moves *m)
+static void note_moved(struct moves *m)
 {
 	uint64_t segnum = bitmap_next_set(&m->segments, 0);
 
 	for (; segnum < m->segments.bits;
 	     segnum = bitmap_next_set(&m->segments, segnum + 1))
-		fixers_tell(m->job, "segment %" PRIu64 ": what lives in it is "
+		fixers_note(m->job, "segment %" PRIu64 ": what lives in it is "
 			    "moved, as its logs list some of it wrong",
 			    segnum);
 }
@@ -158,7 +158,7 @@ static int empty_segments(struct moves *m, struct context *cx)
 
 	removal_fini(&r);
 	if (!err)
-		tell(m);
+		note_moved(m);
 	return err;
 }
 

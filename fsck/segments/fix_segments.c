@@ -311,26 +311,26 @@ static struct nilfs_segment_usage of_doubtful(const struct segment *s)
 	return su;
 }
 
-static void tell(struct fixer_job *job, const struct segment *s,
-		 const struct nilfs_segment_usage *su)
+static void note_segment(struct fixer_job *job, const struct segment *s,
+			 const struct nilfs_segment_usage *su)
 {
 	unsigned long long segnum = s->segnum;
 	uint32_t nblocks = le32_get(su->su_nblocks);
 
 	if (s->unwritable && !segusage_is_error(&s->was))
-		fixers_tell(job, "segment %llu: marked as erroneous: cannot be "
+		fixers_note(job, "segment %llu: marked as erroneous: cannot be "
 			    "written to", segnum);
 	else if (segusage_is_error(su) && !segusage_is_error(&s->was))
-		fixers_tell(job, "segment %llu: marked as erroneous: %u blocks "
+		fixers_note(job, "segment %llu: marked as erroneous: %u blocks "
 			    "live where its logs cannot be read", segnum,
 			    s->facts.behind);
 	else if (!segusage_is_dirty(su))
-		fixers_tell(job, "segment %llu: is clean", segnum);
+		fixers_note(job, "segment %llu: is clean", segnum);
 	else if (!nblocks)
-		fixers_tell(job, "segment %llu: nothing in it is in use",
+		fixers_note(job, "segment %llu: nothing in it is in use",
 			    segnum);
 	else
-		fixers_tell(job, "segment %llu: %u blocks of it are in use",
+		fixers_note(job, "segment %llu: %u blocks of it are in use",
 			    segnum, nblocks);
 }
 
@@ -473,7 +473,7 @@ static int repair_segment(struct fixer_job *job, struct context *cx,
 	err = enter(repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, geo,
 		    segnum, &su, changed);
 	if (!err && *changed && s.known)
-		tell(job, &s, &su);
+		note_segment(job, &s, &su);
 	return err;
 }
 
@@ -493,7 +493,7 @@ static int clear_beyond(struct fixer_job *job, struct context *cx)
 		err = enter(repairwriter_file(job->writer, NILFS_SUFILE_INO),
 			    cx, geo, segnum, &none, &changed);
 		if (!err && changed)
-			fixers_tell(job, "segment %llu: does not exist",
+			fixers_note(job, "segment %llu: does not exist",
 				    (unsigned long long)segnum);
 	}
 	return err;
@@ -556,7 +556,7 @@ static int make_anew(struct fixer_job *job, struct context *cx,
 		err = exactcounts_count(job->writer, cx, job->vol, job->time,
 					&segnum);
 	if (!err)
-		fixers_tell(job, "segment usage file: rebuilt, with %llu "
+		fixers_note(job, "segment usage file: rebuilt, with %llu "
 			    "segments that are not clean",
 			    (unsigned long long)changed);
 	return err;

@@ -75,7 +75,7 @@ static int write_copy(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = dev_flush(job->dev, cx);
 	if (!err)
-		fixers_tell(job, "superblock %d: rewritten", i + 1);
+		fixers_note(job, "superblock %d: rewritten", i + 1);
 	return err;
 }
 
@@ -295,7 +295,7 @@ static int repair_by_logs(struct fixer_job *job, struct context *cx,
 		ret = choose_volume(job, cx, &q, &sb);
 	if (ret <= 0)
 		return ret;
-	fixers_tell(job, "superblocks: rebuilt from logs, with %u bytes a "
+	fixers_note(job, "superblocks: rebuilt from logs, with %u bytes a "
 		    "block and %u blocks a segment", 1024u <<
 		    le32_get(sb.s_log_block_size),
 		    le32_get(sb.s_blocks_per_segment));

@@ -84,8 +84,8 @@ static void place_segment(struct guess *guess, uint64_t bps)
 }
 
 /* Whether the SUFILE says what must be true of the latest log. */
-static int is_told(struct context *cx, struct volume *vol,
-		   const struct guess *guess)
+static int sufile_agrees(struct context *cx, struct volume *vol,
+			 const struct guess *guess)
 {
 	struct nilfs_segment_usage_ext now, next;
 	int err;
@@ -153,7 +153,7 @@ static int try_volume(struct context *cx, struct dev *dev, struct guess *guess)
 
 	if (ret)
 		return damage_forgive(cx, ret);
-	ret = is_told(cx, vol, guess);
+	ret = sufile_agrees(cx, vol, guess);
 	if (ret > 0) {
 		ret = settle_segments(cx, vol, guess);
 		if (!ret)

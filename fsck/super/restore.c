@@ -51,9 +51,9 @@ int fix_log(struct fixer_job *job, struct context *cx, const struct fix *fixes,
 		fields |= fixes[i].rule != RULE_ZONE_LAST_LOG;
 	}
 	if (place)
-		fixers_tell(job, "latest log: one more begins an empty zone");
+		fixers_note(job, "latest log: one more begins an empty zone");
 	if (fields)
-		fixers_tell(job, "super root: rewritten");
+		fixers_note(job, "super root: rewritten");
 	return 0;
 }
 
@@ -295,7 +295,7 @@ static int restore_block(struct restore *r, struct context *cx, size_t i)
 	if (ret > 0) {
 		ret = dev_write(r->job->dev, cx, blocknr << r->geo.block_bits,
 				block, r->geo.block_size);
-		fixers_tell(r->job, "super root at block %" PRIu64 ": restored "
+		fixers_note(r->job, "super root at block %" PRIu64 ": restored "
 			    "from the one before it", blocknr);
 	}
 	free(block);
@@ -345,7 +345,7 @@ static int choose(struct restore *r, struct context *cx)
 }
 
 /* What in the log is not what was written cannot be known. */
-static int tell_hurt(struct restore *r, struct context *cx)
+static int note_hurt(struct restore *r, struct context *cx)
 {
 	const struct root_log *root = &r->rs.roots[r->taken];
 	struct summary summary = { 0 };
@@ -353,7 +353,7 @@ static int tell_hurt(struct restore *r, struct context *cx)
 	int err;
 
 	if (root->headless) {
-		fixers_tell(r->job, "log at block %" PRIu64 ": has no header, "
+		fixers_note(r->job, "log at block %" PRIu64 ": has no header, "
 			    "its super root is at block %" PRIu64, root->pseg,
 			    r->at.super_root);
 		return 0;
@@ -361,7 +361,7 @@ static int tell_hurt(struct restore *r, struct context *cx)
 	err = summary_read(&summary, cx, r->rs.vol, root->pseg, &root->ss);
 	if (!err) {
 		logdata_files(&summary, files);
-		fixers_tell(r->job, "log at block %" PRIu64 ": its blocks are "
+		fixers_note(r->job, "log at block %" PRIu64 ": its blocks are "
 			    "not what was written: look at %s", root->pseg,
 			    files);
 	}
@@ -370,7 +370,7 @@ static int tell_hurt(struct restore *r, struct context *cx)
 }
 
 /* The state of ROOT is newer than the one that was chosen. */
-static int tell_given_up(struct restore *r, struct context *cx,
+static int note_given_up(struct restore *r, struct context *cx,
 			 const struct root_log *root)
 {
 	char text[TIMEFMT_ISO_MAX];
@@ -385,16 +385,16 @@ static int tell_given_up(struct restore *r, struct context *cx,
 		return ret;
 	timefmt_iso((int64_t)le64_get(root->ss.ss_create), text);
 	if (ret)
-		fixers_tell(r->job, "checkpoint %" PRIu64 " of %s: given up, %"
+		fixers_note(r->job, "checkpoint %" PRIu64 " of %s: given up, %"
 			    PRIu64 " files differ", at.cno, text, n);
 	else
-		fixers_tell(r->job, "checkpoint %" PRIu64 " of %s: given up, "
+		fixers_note(r->job, "checkpoint %" PRIu64 " of %s: given up, "
 			    "its files cannot be read", at.cno, text);
 	return 0;
 }
 
 /* One that superblocks named, and whose log is no log any more. */
-static void tell_vanished(struct restore *r)
+static void note_vanished(struct restore *r)
 {
 	uint64_t last = le64_get(r->sb->s_last_cno);
 	size_t i;
@@ -403,22 +403,22 @@ static void tell_vanished(struct restore *r)
 		if (segsum_cno(&r->rs.roots[i].ss) == last)
 			return;
 	if (last > r->at.cno)
-		fixers_tell(r->job, "checkpoint %" PRIu64 ": given up, there is "
+		fixers_note(r->job, "checkpoint %" PRIu64 ": given up, there is "
 			    "no log at block %" PRIu64, last,
 			    le64_get(r->sb->s_last_pseg));
 }
 
-static int tell_newer(struct restore *r, struct context *cx)
+static int note_newer(struct restore *r, struct context *cx)
 {
 	size_t i;
 	int err = 0;
 
-	tell_vanished(r);
+	note_vanished(r);
 	for (i = 0; i < r->taken && i < NAMED_MAX && !err; i++)
 		if (segsum_cno(&r->rs.roots[i].ss) > r->at.cno)
-			err = tell_given_up(r, cx, &r->rs.roots[i]);
+			err = note_given_up(r, cx, &r->rs.roots[i]);
 	if (r->taken > NAMED_MAX)
-		fixers_tell(r->job, "%zu more checkpoints: given up",
+		fixers_note(r->job, "%zu more checkpoints: given up",
 			    r->taken - NAMED_MAX);
 	return err;
 }
@@ -467,9 +467,9 @@ static int use(struct restore *r, struct context *cx)
 	int err = name(r, cx);
 
 	if (!err && r->hurt)
-		err = tell_hurt(r, cx);
+		err = note_hurt(r, cx);
 	if (!err)
-		err = tell_newer(r, cx);
+		err = note_newer(r, cx);
 	if (err)
 		return err;
 	*r->job->state = (struct root_state){
@@ -478,7 +478,7 @@ static int use(struct restore *r, struct context *cx)
 		.at = r->at,
 		.seq = r->rs.seq + 1,
 	};
-	fixers_tell(r->job, "superblocks: lead to checkpoint %" PRIu64
+	fixers_note(r->job, "superblocks: lead to checkpoint %" PRIu64
 		    " again", r->at.cno);
 	return 1;
 }

@@ -357,7 +357,7 @@ static bool is_past(const struct fixer_job *job, const struct fix *fix)
 static void report(struct group *g, uint64_t cno, uint64_t n)
 {
 	if (n)
-		fixers_tell(g->job, "checkpoint %" PRIu64 ": ifile: %" PRIu64
+		fixers_note(g->job, "checkpoint %" PRIu64 ": ifile: %" PRIu64
 			    " %s of inodes corrected", cno, n,
 			    n == 1 ? "group" : "groups");
 }
@@ -514,7 +514,7 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = fix_ifile_groups(job, cx, &g);
 	if (!err && g.n) {
-		fixers_tell(job, "inode file: bitmaps and counts of %zu %s "
+		fixers_note(job, "inode file: bitmaps and counts of %zu %s "
 			    "recomputed", g.n, g.n == 1 ? "group" : "groups");
 		err = repairwriter_changed(job->writer, cx);
 	}

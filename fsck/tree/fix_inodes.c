@@ -112,7 +112,7 @@ static int make_root(struct fixing *f, struct context *cx)
 		err = inodeedit_write(&f->edit, cx, NILFS_ROOT_INO, &root);
 	remap_close(map);
 	free(block);
-	fixers_tell(f->job, "root directory: created as an empty one");
+	fixers_note(f->job, "root directory: created as an empty one");
 	return err;
 }
 
@@ -125,7 +125,7 @@ static int revive(struct fixing *f, struct context *cx, uint64_t ino)
 
 	if (ret <= 0)
 		return ret;
-	fixers_tell(f->job, "inode %llu: restored from checkpoint %llu",
+	fixers_note(f->job, "inode %llu: restored from checkpoint %llu",
 		    (unsigned long long)ino, (unsigned long long)cno);
 	ret = oldinodes_revive(f->job, cx, ino, &inode);
 	if (!ret)
@@ -142,7 +142,7 @@ static int replace(struct fixing *f, struct context *cx, uint64_t ino)
 		return ret < 0 ? ret : 0;
 	if (ino == NILFS_ROOT_INO)
 		return make_root(f, cx);
-	fixers_tell(f->job, "inode %llu: lost, no checkpoint has it",
+	fixers_note(f->job, "inode %llu: lost, no checkpoint has it",
 		    (unsigned long long)ino);
 	return inodeedit_clear(&f->edit, cx, ino);
 }
@@ -269,7 +269,7 @@ static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
 {
 	if (inode_check(&f->job->vol->geo, inode, ino) != RULE_OK)
 		return inodeedit_clear(&f->edit, cx, ino);
-	fixers_tell(f->job, "inode %llu: marked as in use",
+	fixers_note(f->job, "inode %llu: marked as in use",
 		    (unsigned long long)ino);
 	return inodeedit_mark(&f->edit, cx, ino, true);
 }
@@ -303,7 +303,7 @@ static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 		return ret;
 	if (!ret)
 		return replace(f, cx, ino);
-	fixers_tell(f->job, "inode %llu: fields repaired",
+	fixers_note(f->job, "inode %llu: fields repaired",
 		    (unsigned long long)ino);
 	return inodeedit_write(&f->edit, cx, ino, &inode);
 }
@@ -397,7 +397,7 @@ static int fill_holes(struct fixing *f, struct context *cx,
 	for (i = 0; i < holes.n && !err; i++)
 		err = repair_hole(f, cx, holes.list[i], &nfreed);
 	if (nfreed)
-		fixers_tell(f->job, "%llu inodes marked free: no checkpoint "
+		fixers_note(f->job, "%llu inodes marked free: no checkpoint "
 			    "has their blocks", (unsigned long long)nfreed);
 	free(holes.list);
 	return err;

@@ -149,7 +149,7 @@ static int take_block(struct filling *f, struct context *cx, uint64_t cno,
 		ret = drop_freed(f, cx, b->blkoff);
 	if (ret)
 		return ret;
-	fixers_tell(f->job, "block %llu of the ifile: restored from "
+	fixers_note(f->job, "block %llu of the ifile: restored from "
 		    "checkpoint %llu",
 		    (unsigned long long)b->blkoff, (unsigned long long)cno);
 	if (hole || liveblocks_is_lost(&f->blocks, b->blkoff))
@@ -223,7 +223,7 @@ static int ask_older(struct filling *f, struct context *cx)
 			err = ask_block(f, cx, blkoff);
 	}
 	if (!err && f->missing && !f->nholes)
-		fixers_tell(f->job, "%llu blocks of the ifile: lost with their "
+		fixers_note(f->job, "%llu blocks of the ifile: lost with their "
 			    "inodes",
 			    (unsigned long long)f->missing);
 	return err;
@@ -252,7 +252,7 @@ static int fill(struct filling *f, struct context *cx)
 	f->unknown = f->blocks.partial || !old;
 	repairwriter_counts(f->job->writer, le64_get(k.cp.cp_inodes_count),
 			    blocks - (old < blocks ? old : blocks));
-	fixers_tell(f->job, "ifile: %zu blocks found by its map and the logs",
+	fixers_note(f->job, "ifile: %zu blocks found by its map and the logs",
 		    f->blocks.n);
 	err = put_blocks(f, cx);
 	return err || is_done(f) ? err : ask_older(f, cx);
@@ -300,7 +300,7 @@ static int fill_hole(struct filling *f, struct context *cx, uint64_t blkoff)
 		f->missing++;
 		return 0;
 	}
-	fixers_tell(f->job, "block %llu of the ifile: found in the logs",
+	fixers_note(f->job, "block %llu of the ifile: found in the logs",
 		    (unsigned long long)blkoff);
 	return metafile_keep(f->ifile, cx, blkoff, b->vblocknr);
 }

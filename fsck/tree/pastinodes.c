@@ -233,7 +233,7 @@ static int derive(struct patients *s, struct context *cx, struct snapinode *pt)
 	    size <= (end - 1) << bits)
 		pt->near.i_size = le64_make(end << bits);
 	pt->inode = pt->near;
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": restored from checkpoint %" PRIu64
 		    ", its map from the logs", pt->cno, pt->ino, pt->near_cno);
 	return 1;
@@ -254,7 +254,7 @@ static int clear(struct patients *s, struct context *cx, struct snapinode *pt)
 	if (err || rule == RULE_OK)
 		return err;
 	memset(&pt->inode, 0, sizeof(pt->inode));
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": lost, no checkpoint has it", pt->cno, pt->ino);
 	return 1;
 }
@@ -270,7 +270,7 @@ static int decide(struct patients *s, struct context *cx,
 	if (!ret) {
 		ret = repair_fields(s, cx, pt);
 		if (ret > 0)
-			fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %"
+			fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %"
 				    PRIu64 ": fields repaired", pt->cno,
 				    pt->ino);
 		if (!ret && !pt->found) {
@@ -281,7 +281,7 @@ static int decide(struct patients *s, struct context *cx,
 			return ret;
 	}
 	pt->inode = pt->other;
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": restored from checkpoint %" PRIu64, pt->cno, pt->ino,
 		    pt->found_cno);
 	return 1;
@@ -297,7 +297,7 @@ static int link_to(struct patients *s, struct context *cx,
 	    (ret && le16_get(pt->other.i_links_count) != want))
 		return ret < 0 ? ret : 0;
 	pt->inode.i_links_count = le16_make((uint16_t)want);
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": link count set to %" PRIu64, pt->cno, pt->ino, want);
 	return 1;
 }
@@ -371,7 +371,7 @@ static int undelete(struct patients *s, struct context *cx,
 	ret = inoderepair_count(s->vol, cx, pt->ino, &pt->inode);
 	if (ret)
 		return ret;
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": no longer marked as deleted", pt->cno, pt->ino);
 	return 1;
 }
@@ -390,7 +390,7 @@ static int clear_free(struct patients *s, struct context *cx,
 	    (pt->near_cno && inode_is_same_file(&pt->near, &pt->inode)))
 		return ret < 0 ? ret : 0;
 	memset(&pt->inode, 0, sizeof(pt->inode));
-	fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 		    ": cleared, it is marked free and no checkpoint has it",
 		    pt->cno, pt->ino);
 	return 1;
@@ -528,7 +528,7 @@ static int repair(struct patients *s, struct context *cx,
 	if (!ret && !named && !inode_is_empty(&pt.inode))
 		ret = inoderepair_check(s->vol, cx, pt.ino, &pt.inode, &rule);
 	if (!ret && rule != RULE_OK)
-		fixers_tell(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
+		fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
 			    ": not repaired, no other checkpoint has it as it "
 			    "was", pt.cno, pt.ino);
 	return ret < 0 ? ret : 0;

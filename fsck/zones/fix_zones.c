@@ -113,10 +113,10 @@ int fix_zones(struct fixer_job *job, struct context *cx,
 	if (ret)
 		return ret;
 	if (z.emptied)
-		fixers_tell(job, "zones of %llu clean segments: emptied",
+		fixers_note(job, "zones of %llu clean segments: emptied",
 			    (unsigned long long)z.emptied);
 	if (z.finished)
-		fixers_tell(job, "%llu zones: finished",
+		fixers_note(job, "%llu zones: finished",
 			    (unsigned long long)z.finished);
 	return 0;
 }

@@ -92,10 +92,10 @@ static int skip(void *arg, struct context *cx, uint64_t blkoff)
 	return 0;
 }
 
-static int tell(struct badreads *r, struct context *cx,
-		const struct vblock *vb)
+static int report_block(struct badreads *r, struct context *cx,
+			const struct vblock *vb)
 {
-	struct blockowner owner = { .held = BLOCKOWNER_NOBODY };
+	struct blockowner owner = { .held = BLOCKOWNER_NONE };
 	int err = 0;
 
 	if (vb->start)
@@ -106,13 +106,13 @@ static int tell(struct badreads *r, struct context *cx,
 	if (!vb->start && r->unsure)
 		findings_broken(r->c->findings, RULE_DEV_UNREADABLE,
 				place_number(PLACE_BLOCK, vb->blocknr));
-	else if (owner.held == BLOCKOWNER_NOBODY)
+	else if (owner.held == BLOCKOWNER_NONE)
 		check_note(r->c, "block %llu cannot be read, but is not in use",
 			   (unsigned long long)vb->blocknr);
 	return 0;
 }
 
-static int tell_all(struct badreads *r, struct context *cx)
+static int report_blocks(struct badreads *r, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
 		.used = take_entry,
@@ -133,7 +133,7 @@ static int tell_all(struct badreads *r, struct context *cx)
 	if (!err && r->n)
 		err = datscan_run(r->c->vol, cx, &visitor);
 	for (k = 0; k < r->n && !err; k++)
-		err = tell(r, cx, &r->blocks[k]);
+		err = report_block(r, cx, &r->blocks[k]);
 	free(r->buf);
 	return err;
 }
@@ -150,7 +150,7 @@ int badreads_report(struct check *c, struct context *cx)
 	if (!c->vol && findings_count_severity(c->findings, RULE_ERROR))
 		return 0;
 	if (c->vol)
-		err = tell_all(&r, cx);
+		err = report_blocks(&r, cx);
 	if (err != -EIO && err != -EUCLEAN && (err || r.n))
 		return err;
 	/* Data read only after a retry may be wrong. */

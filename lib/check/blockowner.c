@@ -53,7 +53,7 @@ static int find_holder(struct blockowner *o, struct context *cx,
 		ret = find_checkpoint(vol, cx, false, vb, &o->cno);
 	}
 	if (!ret)
-		o->held = BLOCKOWNER_NOBODY;
+		o->held = BLOCKOWNER_NONE;
 	return ret < 0 ? ret : 0;
 }
 
@@ -83,7 +83,7 @@ int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
 {
 	int ret = vb->end == NILFS_CNO_MAX;
 
-	*o = (struct blockowner){ .held = BLOCKOWNER_NOBODY };
+	*o = (struct blockowner){ .held = BLOCKOWNER_NONE };
 	if (b && (b->is_node || b->ino < vol->geo.first_ino))
 		return 0;
 	if (b) {
@@ -143,7 +143,7 @@ void blockowner_unreadable(const struct blockowner *o, struct findings *f,
 		.history = o->held == BLOCKOWNER_HISTORY,
 	};
 
-	if (o->held == BLOCKOWNER_NOBODY)
+	if (o->held == BLOCKOWNER_NONE)
 		return;
 	describe(o, text);
 	finding.detail = text;

@@ -12,7 +12,7 @@
 #include "disk/segsum.h"
 
 enum blockowner_held {
-	BLOCKOWNER_NOBODY,
+	BLOCKOWNER_NONE,
 	BLOCKOWNER_HISTORY,	/* a checkpoint that is no snapshot, not the
 				   latest */
 	BLOCKOWNER_SNAPSHOT,

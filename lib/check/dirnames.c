@@ -39,7 +39,7 @@ struct dirnames {
 	uint64_t ino;
 	bool deleted;		/* it has no links */
 	const struct blockbatch_item *item;	/* the current block */
-	bool told;		/* a bad entry of it was reported */
+	bool reported;		/* a bad entry of it was reported */
 	bool no_dot;		/* its first entry is any name */
 	size_t nopen;		/* directories with an open second entry */
 	struct other_name others[OTHERS_MAX];
@@ -47,8 +47,8 @@ struct dirnames {
 };
 
 /* Reports RULE for the entry at OFFSET, once for each block with it. */
-static void tell_entry(struct dirnames *w, enum rule rule, uint32_t offset,
-		       const uint64_t *want, const uint64_t *got)
+static void report_entry(struct dirnames *w, enum rule rule, uint32_t offset,
+			 const uint64_t *want, const uint64_t *got)
 {
 	struct finding f = {
 		.rule = rule,
@@ -60,7 +60,7 @@ static void tell_entry(struct dirnames *w, enum rule rule, uint32_t offset,
 		.got = got ? *got : 0,
 	};
 
-	names_tell(w->n, &f, w->item->vblocknr << 16 ^ offset);
+	names_report(w->n, &f, w->item->vblocknr << 16 ^ offset);
 }
 
 static bool has_links(struct names *n, uint64_t ino)
@@ -116,11 +116,11 @@ static bool take_dot(struct dirnames *w, const struct dirent_entry *e)
 	bool named = is_name(e, "."), itself = e->ino == w->ino;
 
 	if (!itself)
-		tell_entry(w, is_anothers(w, e) ? RULE_DIR_ANOTHER :
-						  RULE_DIR_DOT,
-			   e->offset, &w->ino, &e->ino);
+		report_entry(w, is_anothers(w, e) ? RULE_DIR_ANOTHER :
+						    RULE_DIR_DOT,
+			     e->offset, &w->ino, &e->ino);
 	else if (!named)
-		tell_entry(w, RULE_DIR_DOT, e->offset, NULL, NULL);
+		report_entry(w, RULE_DIR_DOT, e->offset, NULL, NULL);
 	w->no_dot = !named && !itself;
 	return !w->no_dot;
 }
@@ -163,7 +163,7 @@ static void check_type(struct dirnames *w, const struct dirent_entry *e,
 	uint64_t want = type, got = e->type;
 
 	if (type != NILFS_FT_UNKNOWN && e->type != type)
-		tell_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset, &want, &got);
+		report_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset, &want, &got);
 }
 
 static void name_dir(struct dirnames *w, const struct dirent_entry *e)
@@ -177,7 +177,7 @@ static void name_dir(struct dirnames *w, const struct dirent_entry *e)
 		list->dirs[w->dir].subdirs++;
 		return;
 	}
-	tell_entry(w, RULE_DIR_SECOND_NAME, e->offset, NULL, &e->ino);
+	report_entry(w, RULE_DIR_SECOND_NAME, e->offset, NULL, &e->ino);
 	if (w->nothers < OTHERS_MAX)
 		w->others[w->nothers++] = (struct other_name){
 			(uint32_t)at, (uint32_t)w->dir };
@@ -219,10 +219,10 @@ static void settle_second(struct dirnames *w, size_t i)
 	w->ino = dir->ino;
 	w->item = &first;
 	if (inodelist_second_is_parent(&w->n->list, dir)) {
-		tell_entry(w, RULE_DIR_DOTDOT, e.offset, NULL, &e.ino);
+		report_entry(w, RULE_DIR_DOTDOT, e.offset, NULL, &e.ino);
 		return;
 	}
-	dir->dotdot = INODELIST_NOBODY;
+	dir->dotdot = INODELIST_NONE;
 	if (row.chunk->names[row.at] < UINT16_MAX)
 		row.chunk->names[row.at]++;
 	name_dir(w, &e);
@@ -260,7 +260,7 @@ static void take_name(struct dirnames *w, const struct dirent_entry *e,
 	if (row.chunk)
 		row.chunk->touched = true;
 	if (!row.chunk || !row.chunk->links[row.at]) {
-		tell_entry(w, RULE_DIR_NO_INODE, e->offset, NULL, &e->ino);
+		report_entry(w, RULE_DIR_NO_INODE, e->offset, NULL, &e->ino);
 		return;
 	}
 	type = row.chunk->kind[row.at] & INODELIST_TYPE;
@@ -278,9 +278,9 @@ static int take_entry(struct dirnames *w, struct context *cx,
 
 	if (!e->ino)
 		return 0;
-	if (rule && !w->told)
-		tell_entry(w, rule, e->offset, NULL, NULL);
-	w->told |= rule != RULE_OK;
+	if (rule && !w->reported)
+		report_entry(w, rule, e->offset, NULL, NULL);
+	w->reported |= rule != RULE_OK;
 	if (!dots)
 		take_name(w, e, rule);
 	else if (!rule)
@@ -301,15 +301,15 @@ static int take_entries(struct dirnames *w, struct context *cx,
 	unsigned int slot;
 	int err = 0;
 
-	w->told = w->no_dot = false;
+	w->reported = w->no_dot = false;
 	dirent_iter_init(&it, data, w->n->root.vol->geo.block_size);
 	for (slot = 0; !err && dirent_iter_next(&it, &e); slot++)
 		err = take_entry(w, cx, &e, slot);
 	if (it.verdict) {
-		tell_entry(w, it.verdict, it.offset, NULL, NULL);
+		report_entry(w, it.verdict, it.offset, NULL, NULL);
 		names_lose(w->n, w->ino);
 	} else if (!w->item->blkoff && !w->deleted && !dir->dotdot) {
-		dir->dotdot = INODELIST_NOBODY;
+		dir->dotdot = INODELIST_NONE;
 	}
 	return err;
 }
@@ -329,7 +329,7 @@ static int take_block(void *arg, struct context *cx,
 	if (damage_is_fatal(err))
 		return err;
 	names_lose(w->n, w->ino);
-	names_tell(w->n, &(struct finding){
+	names_report(w->n, &(struct finding){
 		.rule = RULE_DIR_UNREADABLE,
 		.place = place_name(w->n->root.cno, w->ino, item->blkoff, 0),
 		.detail = cx->failure,
@@ -348,7 +348,7 @@ static void check_blocks(struct names *n, uint64_t ino,
 	if (b->broken || b->more || b->found != b->expected || !b->expected)
 		names_lose(n, ino);
 	if (!b->broken && !b->more && !b->expected)
-		names_tell(n, &(struct finding){
+		names_report(n, &(struct finding){
 			.rule = RULE_DIR_DOT,
 			.place = place_inode(n->root.cno, ino),
 		}, 0);

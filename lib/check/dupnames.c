@@ -157,10 +157,10 @@ int dupnames_end(struct dupnames *d, struct context *cx)
 	return 0;
 }
 
-static void tell(struct again *a, const struct blockbatch_item *item,
-		 uint32_t offset)
+static void report_second(struct again *a, const struct blockbatch_item *item,
+			  uint32_t offset)
 {
-	names_tell(a->n, &(struct finding){
+	names_report(a->n, &(struct finding){
 		.rule = RULE_DIR_DUPLICATE,
 		.place = place_name(a->n->root.cno, a->ino, item->blkoff,
 				    offset),
@@ -191,7 +191,7 @@ static int compare(struct again *a, struct context *cx,
 	int ret = keptnames_meet(&a->kept, cx, s, e, &ino);
 
 	if (ret > 0)
-		tell(a, item, e->offset);
+		report_second(a, item, e->offset);
 	return ret < 0 ? ret : 0;
 }
 

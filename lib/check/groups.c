@@ -38,10 +38,10 @@ static int seen(int ret)
 
 /*
  * Borrows block BLKOFF of the file: 1, 0 for a hole, HIDDEN, or a failure.
- * With TELL one that cannot be read is reported.
+ * With REPORT one that cannot be read is reported.
  */
 static int borrow(const struct groups *g, struct context *cx, uint64_t blkoff,
-		  bool tell, const void **data)
+		  bool report, const void **data)
 {
 	uint64_t blocknr;
 	int ret;
@@ -51,7 +51,7 @@ static int borrow(const struct groups *g, struct context *cx, uint64_t blkoff,
 	if (ret <= 0)
 		return hide(cx, ret);
 	ret = cache_get(g->file->vol->cache, cx, blocknr, data);
-	if (ret == -EIO && tell)
+	if (ret == -EIO && report)
 		findings_failed(g->findings, cx, RULE_DEV_UNREADABLE,
 				place_map(g->cno, g->file->ino, blkoff, 0));
 	return ret ? hide(cx, ret) : 1;

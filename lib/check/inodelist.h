@@ -34,7 +34,7 @@ struct inodelist_chunk {
 };
 
 #define INODELIST_UNKNOWN 0u
-#define INODELIST_NOBODY UINT64_MAX	/* there is no ".." */
+#define INODELIST_NONE UINT64_MAX	/* there is no ".." */
 
 /*
  * The second entry of a directory may lead to a directory and have another

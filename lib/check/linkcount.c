@@ -19,8 +19,8 @@
 #include "disk/dirent.h"
 #include "disk/inode.h"
 
-static void tell_inode(struct names *n, enum rule rule, uint64_t ino,
-		       const uint64_t *want, const uint64_t *got)
+static void report_inode(struct names *n, enum rule rule, uint64_t ino,
+			 const uint64_t *want, const uint64_t *got)
 {
 	struct finding f = {
 		.rule = rule,
@@ -31,7 +31,7 @@ static void tell_inode(struct names *n, enum rule rule, uint64_t ino,
 		.got = got ? *got : 0,
 	};
 
-	names_tell(n, &f, f.want << 32 ^ f.got);
+	names_report(n, &f, f.want << 32 ^ f.got);
 }
 
 static uint16_t names_of(struct inodelist *list, uint64_t ino)
@@ -65,14 +65,14 @@ static void check_parent(struct names *n, const struct inodelist_dir *dir)
 	if (dir->dotdot == INODELIST_UNKNOWN || dir->dotdot == want)
 		return;
 	f.want = want;
-	if (dir->dotdot == INODELIST_NOBODY) {
+	if (dir->dotdot == INODELIST_NONE) {
 		if (n->root.cno != n->c->vol->latest.cno)
 			return;
 		f.rule = RULE_DIR_NO_DOTDOT;
 		f.place = place_inode(n->root.cno, dir->ino);
 		f.has_got = false;
 	}
-	names_tell(n, &f, want << 32 ^ dir->dotdot);
+	names_report(n, &f, want << 32 ^ dir->dotdot);
 }
 
 /*
@@ -100,8 +100,8 @@ static void follow_parents(struct names *n, struct bitmap *known,
 			at = dirs[at].parent - 1;
 		} while (at != first);
 		if (!second_name)
-			tell_inode(n, RULE_DIR_LOOP, dirs[first].ino, NULL,
-				   NULL);
+			report_inode(n, RULE_DIR_LOOP, dirs[first].ino, NULL,
+				     NULL);
 	}
 	for (at = i; !bitmap_test(known, at); at = dirs[at].parent - 1) {
 		bitmap_set(known, at);
@@ -152,10 +152,10 @@ static void judge(struct names *n, uint64_t ino, uint8_t kind, uint64_t links,
 	if (!names && !is_root) {
 		if (!(kind & INODELIST_ALLOCATED))
 			return;
-		tell_inode(n, RULE_INODE_UNREACHABLE, ino, NULL, NULL);
+		report_inode(n, RULE_INODE_UNREACHABLE, ino, NULL, NULL);
 	}
 	if (links != want && (dir || names))
-		tell_inode(n, RULE_INODE_LINKS_NAMES, ino, &want, &links);
+		report_inode(n, RULE_INODE_LINKS_NAMES, ino, &want, &links);
 }
 
 /*

@@ -47,8 +47,8 @@ void reported_fini(struct reported *reported)
 	*reported = (struct reported){ .slots = NULL };
 }
 
-void names_tell(struct names *n, const struct finding *finding,
-		uint64_t which)
+void names_report(struct names *n, const struct finding *finding,
+		  uint64_t which)
 {
 	struct reported_key key = { finding->rule, finding->place.ino, which };
 
@@ -66,7 +66,7 @@ void names_lose(struct names *n, uint64_t ino)
 
 void names_unjudged(struct names *n, uint64_t ino, const char *why)
 {
-	names_tell(n, &(struct finding){
+	names_report(n, &(struct finding){
 		.rule = RULE_INODE_LINKS_UNKNOWN,
 		.place = place_inode(n->root.cno, ino),
 		.detail = why && *why ? why : NULL,

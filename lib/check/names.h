@@ -53,8 +53,8 @@ struct names {
  * rule, the inode of the place and WHICH, the caller's number for the position
  * in it.
  */
-void names_tell(struct names *n, const struct finding *finding,
-		uint64_t which);
+void names_report(struct names *n, const struct finding *finding,
+		  uint64_t which);
 
 /* Remembers that not all of directory INO could be read. */
 void names_lose(struct names *n, uint64_t ino);
