@@ -2,8 +2,8 @@
 /*
  * One check of one volume, and its repair.
  *
- * The first look is told as it goes; what was repaired, and what is left then,
- * once it is on the device.
+ * The first look is printed as it goes; what was repaired, and what is left
+ * then, once it is on the device.
  */
 #include "fsck/session.h"
 
@@ -116,7 +116,7 @@ static void note_nothing(const struct repair *r)
 	else if (findings_count(r->first->check.findings, RULE_SB_WIPED))
 		tool_note(r->tool, "%s: nothing was changed: the first "
 			  "superblock was wiped or overwritten, which may be "
-			  "what somebody wanted; -y brings it back", name);
+			  "intended; -y brings it back", name);
 	else if (r->rounds)
 		tool_note(r->tool, "%s: nothing was changed: no repair made "
 			  "it better", name);
@@ -178,7 +178,7 @@ static void print_repairs(struct tool *tool, const struct repair *r,
 		look_report_kept(r->now, &tool->report, "left");
 }
 
-/* Nobody is asked about what every mount does. */
+/* What every mount does needs no question. */
 static bool is_forward_due(const struct look *l)
 {
 	return l->mode != DECISION_MODE_NO && l->mode != DECISION_MODE_ASK &&

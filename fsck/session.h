@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One check of one volume, and its repair, told to the user as it goes. */
+/* One check of one volume, and its repair, printed as it goes. */
 #ifndef NILFS2_FSCK_SESSION_H
 #define NILFS2_FSCK_SESSION_H
 
@@ -19,7 +19,7 @@
  */
 int session_run(struct tool *tool, const struct options *o, struct dev *dev);
 
-/* What O says may be repaired, as far as there is somebody to ask. */
+/* What O says may be repaired, as far as there is a user to ask. */
 enum decision_mode session_mode(const struct tool *tool,
 				const struct options *o);
 

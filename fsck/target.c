@@ -38,7 +38,7 @@ static int check_use(struct tool *tool, const char *path,
 	struct context *cx = &tool->cx;
 	struct probe_use use;
 
-	/* Where nothing can be said of PATH, opening it tells why. */
+	/* Without an answer on PATH, opening it fails with the reason. */
 	if (probe_mounted(cx, path, &use)) {
 		fail_clear(cx);
 		return 0;
@@ -78,7 +78,7 @@ static int open_file(struct target *t, struct context *cx, const char *path,
 	return devfile_open(&t->file, cx, path, DEVFILE_READ);
 }
 
-/* A device is read like any other when nobody can tell its zones. */
+/* A device is read like any other when its zones cannot be read. */
 static int do_without_zones(struct target *t, struct tool *tool,
 			    const char *path, enum need need)
 {
@@ -109,8 +109,8 @@ static int check_undo(struct context *cx, const struct target *t,
 }
 
 /*
- * What somebody else has a signature on is read only where a superblock is left
- * to be read, and written only where -y --force says so.
+ * A device with a foreign signature is read only where a superblock is left to
+ * be read, and written only where -y --force says so.
  */
 static int check_owner(struct target *t, struct tool *tool,
 		       const struct options *o, enum need need)

@@ -103,7 +103,7 @@ int comparefile_synced(struct sides *s, struct context *cx)
 	return damage_forgive(cx, err);
 }
 
-/* Older versions that are compared to tell where stale content comes from. */
+/* Older versions that are compared to find where stale content comes from. */
 #define ORIGINS_MOST 64u
 
 struct comparison {

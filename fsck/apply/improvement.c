@@ -27,8 +27,8 @@
 #define FEW 32u
 
 /*
- * Whether there can be as many inodes in the blocks that live now; in all that
- * there are, where nobody counted these.
+ * Whether there can be as many inodes in the blocks that live now, or in all
+ * blocks where the live ones were not counted.
  */
 static bool is_possible(const struct check *c, uint64_t files)
 {

@@ -86,10 +86,10 @@ bool repair_is_cut_off(const struct look *l)
 
 /*
  * A new log takes the place of logs after the latest super root, which have
- * what was synchronized last, or newer checkpoints past a damaged log.  A mount
- * brings that back; nobody but the user may give it up.  On zones a mount fails
- * to do away with them, so those that have nothing to be brought back are no
- * reason to wait.
+ * what was synchronized last, or newer checkpoints past a damaged log.  A
+ * mount brings that back; only the user may give it up.  On zones a mount
+ * fails to do away with them, so those that have nothing to be brought back
+ * are no reason to wait.
  */
 static bool may_write_log(const struct repair *r, const struct look *l)
 {

@@ -6,9 +6,9 @@
  * each block of them is has not changed.  Only the DAT has to learn which
  * blocks are of the newest state now: what the old checkpoint has lives on from
  * its birth, and what it does not have is dead from the new checkpoint on.
- * That a revived block seems to have lived in between does no harm, nothing
- * refers to it there; but for that the lifetimes do not tell what a checkpoint
- * has, its maps do.
+ * That a revived block seems to have lived in between does no harm, as nothing
+ * refers to it there; but therefore the content of a checkpoint is given by its
+ * maps, not by lifetimes.
  *
  * The blocks of cpfile and SUFILE are of no checkpoint.  They stay as they are
  * and go on: it is a new checkpoint in the same history.
@@ -73,7 +73,7 @@ static int walk(struct check *c, struct context *cx,
  * Makes SET that of all that the maps of checkpoint CP name: its ifile's and
  * those of its files, nodes too.  1, or 0 where not all of it could be
  * followed. The checker walks CP as if there were no other, for the set that it
- * leaves; what it finds on the way was told of before.
+ * leaves; what it finds on the way was reported before.
  */
 static int gather(struct sparse *set, struct context *cx,
 		  const struct check *c, const struct nilfs_checkpoint *cp)

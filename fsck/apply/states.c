@@ -4,7 +4,7 @@
  *
  * How much is lost with a state that is damaged cannot be said before it is
  * repaired: a block of metadata may be found again in the logs, or be of a
- * file that nobody misses.  To give a state up loses all that was written since
+ * file that is not needed.  To give a state up loses all that was written since
  * the one before it, and with it snapshots.  So each candidate is repaired on
  * the overlay, from the newest on, and the first that comes out without errors
  * is taken.  Where a segment of the state was written again no check can say

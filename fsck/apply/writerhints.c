@@ -87,9 +87,9 @@ static bool has_lost_sufile(const struct check *c, const struct plan *plan)
 }
 
 /*
- * Whether SUFILE and cpfile lead to the same block, which is told of the cpfile
- * that is met after it.  If the SUFILE makes no sense it is the one that is
- * wrong, and either would end what is the other's.
+ * Whether SUFILE and cpfile lead to the same block, which is reported for the
+ * cpfile, as it is checked later.  If the SUFILE makes no sense it is the one
+ * that is wrong, and either would end what is the other's.
  */
 static bool shares_block(const struct plan *plan)
 {

@@ -2,14 +2,14 @@
 /*
  * Entries of checkpoints, repaired.
  *
- * Nearly all of an entry is the inode of its ifile, and that tells whether the
- * rest is to be believed: an entry whose ifile can be followed is of a
- * checkpoint that exists, whatever its number or its flags have become.  One
- * that cannot, or whose block is another, is looked up in older copies of its
- * block, then derived from the logs.  Where these have nothing better it is
- * called deleted, for there is nothing left to mount.  The checkpoint that the
- * block was written with existed then, whatever the block says, and one that
- * was deleted keeps its number.
+ * Nearly all of an entry is the inode of its ifile, and that shows whether the
+ * rest can be trusted: an entry whose ifile can be followed is of a checkpoint
+ * that exists, whatever its number or its flags have become.  One that cannot,
+ * or whose block is another, is looked up in older copies of its block, then
+ * derived from the logs.  Where these have nothing better it is called
+ * deleted, for there is nothing left to mount.  The checkpoint that the block
+ * was written with existed then, whatever the block says, and one that was
+ * deleted keeps its number.
  *
  * An entry is a snapshot if its flag says so or if the list, which leads there
  * from both sides, says so: to keep one too many costs space, to lose one costs

@@ -6,8 +6,8 @@
  * entry of the latest checkpoint is lost, the log of that checkpoint may have
  * it still.  If it does not, it is derived from logs and DAT.
  *
- * A map can be sound and lead elsewhere.  Where what it leads to is wrong, the
- * logs tell.
+ * A map can be sound and lead elsewhere.  The logs show where that is the
+ * case.
  */
 #include "fsck/checkpoints/lastknown.h"
 

@@ -4,14 +4,14 @@
  * entries, a derivation puts right (derive/derive_dat.c).
  *
  * Every block of the DAT is listed, with its place in the file, by the log it
- * was written to, and the newest log is right: whoever moves or changes a
- * block of the DAT writes it to a newer one.  So the blocks stay where they
+ * was written to, and the newest log is right: a block of the DAT that is
+ * moved or changed is written to a newer one.  So the blocks stay where they
  * are and get a new map.
  *
  * What the logs cannot say is that a block was taken out of the file.  That
  * happens to blocks of which nothing is in use any more, and the allocator
- * tells: a group whose descriptor has all entries free has no bitmap, and what
- * a bitmap has no bit for has no block.
+ * shows it: a group whose descriptor has all entries free has no bitmap, and
+ * what a bitmap has no bit for has no block.
  *
  * If all logs can be read and no block is missing, the DAT is what it was.  If
  * not, and the user wants that, what groups lack is filled with blocks from

@@ -3,8 +3,8 @@
  * Bits and counts of a persistent allocator.
  *
  * The bitmap is what counts: the number of free entries follows from it.  A
- * block of descriptors that is missing is made whole, for it speaks of groups
- * that nobody complained of as well.
+ * missing block of descriptors is rebuilt completely, since it describes groups
+ * without findings as well.
  */
 #include "fsck/dat/groupfix.h"
 

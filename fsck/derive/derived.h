@@ -90,8 +90,8 @@ void derived_fini(struct derived *d);
  * Derives the DAT of the volume of C, which is open: places of virtual blocks
  * are those of their newest listings, lives are those of the trees that refer
  * to them, bitmaps and counts follow from the entries.  What a segment with
- * unreadable logs might list is left as it is.  PLAN tells whose lives pointers
- * to them contradict.  0, -ENOMEM, -EINTR.
+ * unreadable logs might list is left as it is.  PLAN has those whose lives
+ * pointers to them contradict.  0, -ENOMEM, -EINTR.
  */
 int derive_dat(struct derived *d, struct context *cx, struct check *c,
 	       const struct plan *plan);

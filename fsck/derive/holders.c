@@ -11,9 +11,9 @@
  * pointer.
  *
  * Where a node does not begin with the key that its parent has for it, what it
- * points to tells which of the two is wrong: a node whose first pointer is
+ * points to shows which of the two is wrong: a node whose first pointer is
  * right is, unless another node has that place.  Where it is no node at all the
- * log tells: if it is another's, the pointer to it is wrong.
+ * log decides: if it is another's, the pointer to it is wrong.
  *
  * A map can be sound and lead to fewer blocks than it led to.  If the checker
  * says that some are missing and nothing is seen to be wrong, every holder is

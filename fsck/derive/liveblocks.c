@@ -9,10 +9,11 @@
  * there alive, is part of it though no pointer be left; and a pointer whose
  * entry in the DAT is lost leads to what a log lists under its number.  Of two
  * such blocks with one offset the one written later is right: the other was
- * left alive by somebody who had lost it.  But one that has ended, by its entry,
- * may have been moved later than the one that took its place was written.
+ * left alive by a writer that had lost it.  But one that has ended, by its
+ * entry, may have been moved later than the one that took its place was
+ * written.
  *
- * The logs also tell a pointer that leads astray: another block is there for
+ * The logs also show a pointer that leads astray: another block is there for
  * its place, and none of them has the one that it leads to for that.  Or what
  * it leads to is there for another place: then the key is wrong.  If there is
  * nothing else it may be the log that is wrong, and the block is copied.

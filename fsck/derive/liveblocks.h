@@ -42,7 +42,7 @@ struct liveblocks_question {
 	const struct nilfs_inode *inode;
 	uint64_t cno;		/* as of this checkpoint; the latest: still */
 	bool read;		/* see whether each block can be read */
-	bool logs;		/* ask the logs even if nothing is amiss */
+	bool logs;		/* read the logs even if nothing is wrong */
 };
 
 /*

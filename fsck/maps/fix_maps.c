@@ -4,8 +4,8 @@
  *
  * A broken map is rebuilt as a whole: what is sound of it is kept where it
  * is, what is lost is looked for in the logs, then in older checkpoints, and
- * what nobody has becomes a hole.  Several files are repaired together, as the
- * logs are read once for all of them.
+ * what is not found becomes a hole.  Several files are repaired together, as
+ * the logs are read once for all of them.
  *
  * Of two pointers to one block the log that has the block says which is right.
  * The other file is among those that are repaired then, though nothing was

@@ -170,17 +170,17 @@ struct look {
 	struct mapfiles *m;
 	struct mapfile *f;
 	uint64_t next;		/* one past the last sound block */
-	bool gap;		/* after it something is amiss */
+	bool gap;		/* after it something is wrong */
 };
 
 static int add_gap(struct look *l, struct context *cx, uint64_t end)
 {
 	const struct maploss_gap gap = { l->f->ino, l->next, end };
-	bool amiss = l->gap || (l->f->is_dir && end > l->next);
+	bool wrong = l->gap || (l->f->is_dir && end > l->next);
 
 	l->gap = false;
-	l->f->broken |= amiss;
-	if (!amiss && !l->f->doubtful)
+	l->f->broken |= wrong;
+	if (!wrong && !l->f->doubtful)
 		return 0;
 	return maploss_add_gap(&l->m->loss, cx, &gap);
 }

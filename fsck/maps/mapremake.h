@@ -7,7 +7,7 @@
 #include "fsck/maps/mapfile.h"
 
 /*
- * Gives F, which is broken, a new map in the writer's checkpoint, tells what
+ * Gives F, which is broken, a new map in the writer's checkpoint, notes what
  * became of it, and ends the blocks that it has no longer.  A symbolic link
  * whose target is lost is removed.  -ENOSPC, -ENOMEM, -EIO.
  */

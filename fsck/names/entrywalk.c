@@ -11,8 +11,8 @@
  * block of that, written to a wrong place: none of its entries is a name here.
  *
  * Where lengths cannot be trusted entries are looked for step by step.  What
- * is found so may be what a deleted entry left: whoever looks takes only names
- * that are missed.
+ * is found so may be left from a deleted entry: callers take only names that
+ * are missing.
  */
 #include "fsck/names/entrywalk.h"
 

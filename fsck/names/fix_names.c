@@ -8,21 +8,20 @@
  * the directories that are wrong are written again, and links are set to what
  * was written.
  *
- * An entry that leads to nothing is of no use to anybody; but it tells a user
- * that something was there, so it goes only where he said that he may lose
- * names.  Without that, and with such damage, links are not known, and only
- * types, "." and ".." are repaired.
+ * An entry that leads to nothing is of no use, but it shows a user that
+ * something was there, so it is removed only where losing names was accepted.
+ * Without that, and with such damage, links are not known, and only types, "."
+ * and ".." are repaired.
  *
- * Of snapshots blocks and inodes are repaired where other checkpoints tell what
- * they were (pastnames.h, pastinodes.h).  Older checkpoints that nobody keeps
- * stay as they are.
+ * Of snapshots blocks and inodes are repaired where other checkpoints show
+ * what they were (pastnames.h, pastinodes.h).  Older plain checkpoints stay as
+ * they are.
  *
  * Links, after all names have their place.
  *
  * A file has as many as names; one that had no links but has a name lost them
- * to damage, since whoever takes the last link takes the name first.  Without
- * either it was deleted while in use, and nobody was there to free it later
- * (nilfs_evict_inode()).
+ * to damage, since the name is removed before the last link.  Without either
+ * it was deleted while in use, and was not freed later (nilfs_evict_inode()).
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -55,7 +55,7 @@ void addnames_fini(struct addnames *a);
 /* Index of the lost+found directory where that is rebuilt. */
 #define NAMEFIX_MADE (UINT32_MAX - 1)
 
-/* What is told; of each the first few only, then how many. */
+/* What is noted; of each the first few only, then how many. */
 enum namefix_topic {
 	NAMEFIX_NOTE_DIR,
 	NAMEFIX_NOTE_REMOVED,
@@ -90,11 +90,11 @@ struct namefix {
 	uint64_t noted[NAMEFIX_NOTE_COUNT];
 };
 
-/* Tells, as fixers_note() does. */
+/* As fixers_note(), for the first few notes of TOPIC. */
 void namefix_note(struct namefix *f, enum namefix_topic topic, const char *fmt,
 		  ...) __attribute__((format(printf, 3, 4)));
 
-/* What there was to tell past the first few. */
+/* Notes how many of each topic were left out. */
 void namefix_note_rest(struct namefix *f);
 
 /*
@@ -112,7 +112,7 @@ uint64_t namefix_parent(const struct namefix *f, size_t dir);
 /* True where an inode in use, not a directory, has fewer names than links. */
 bool namefix_is_missed(const struct inodelist_row *row);
 
-/* The same with no name at all, and somebody may miss it. */
+/* The same with no name at all, unless it is an inode that mkfs makes. */
 bool namefix_is_unnamed(const struct inodelist_row *row);
 
 /* True where directory number DIR is worth keeping and has no parent. */

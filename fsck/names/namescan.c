@@ -25,7 +25,7 @@
 struct scan {
 	struct namefix *f;
 	struct blockbatch batch;
-	size_t dir;		/* at hand, or ndirs */
+	size_t dir;		/* the current one, or ndirs */
 	uint64_t ino;
 };
 

@@ -50,7 +50,7 @@ int parents_name(struct namefix *f, struct context *cx, size_t dir,
 	return 0;
 }
 
-/* BY (index + 1, 0: nobody) becomes the parent of directory CHILD. */
+/* BY (index + 1, 0: none) becomes the parent of directory CHILD. */
 static void set_parent(struct namefix *f, size_t child, uint32_t by)
 {
 	struct inodelist_dir *d = &f->n.list.dirs[child];

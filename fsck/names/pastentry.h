@@ -13,14 +13,14 @@
 
 struct pastentry {
 	uint32_t block_size;
-	struct root root;	/* the snapshot at hand */
+	struct root root;	/* the current snapshot */
 	struct inodelist list;	/* its inodes */
 	/* How many of them have no name, and the last one; and how many names
 	   have no inode. */
 	size_t nmissed, ndangling;
 	uint64_t missed;
 
-	uint64_t ino, blkoff;	/* the block at hand, of this directory */
+	uint64_t ino, blkoff;	/* the current block of this directory */
 	char *block;
 	/* The same as of another checkpoint; without a volume there is none. */
 	struct root then;
@@ -28,7 +28,7 @@ struct pastentry {
 };
 
 /*
- * Changes the block at hand to what it must have been: 1 where all of it makes
+ * Changes the current block to what it must have been: 1 where all of it makes
  * sense now, 0 where it does not, -ENOMEM, -EINTR; then it may be anything.
  */
 int pastentry_repair(struct pastentry *s, struct context *cx);

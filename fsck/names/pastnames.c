@@ -38,7 +38,7 @@ struct pastnames {
 	struct volume *vol;
 	struct pastentry e;
 	struct pastother o;
-	bool listed;		/* all inodes of the snapshot at hand */
+	bool listed;		/* all inodes of the current snapshot */
 };
 
 /* The inodes of snapshot CNO: 1, 0 where not all can be read. */

@@ -11,14 +11,14 @@
 
 /*
  * Puts in P what the blocks of directories that FIXES name, those of snapshots,
- * are to be, and tells.  Nothing is written.  -ENOMEM, -EINTR.
+ * are to be, and notes it.  Nothing is written.  -ENOMEM, -EINTR.
  */
 int pastnames_repair(struct pastblocks *p, struct context *cx,
 		     const struct fix *fixes, size_t n);
 
 /*
  * The same for entries of snapshots that lead to a wrong inode: FIXES name the
- * inodes that have lost a name and those that have one too many.  Tells what
+ * inodes that have lost a name and those that have one too many.  Notes what
  * is repaired.  -ENOMEM, -EINTR.
  */
 int pastnames_retarget(struct pastblocks *p, struct context *cx,

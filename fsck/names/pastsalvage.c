@@ -31,10 +31,10 @@ struct salvage {
 	bool others;	/* another block is broken, and may have names */
 	bool full;
 	bool is_dir;	/* an entry says that the directory is one */
-	bool complete;	/* the block at hand is as it should be */
+	bool complete;	/* the current block is as it should be */
 };
 
-/* Counts the names in a block, but for the one at hand. */
+/* Counts the names in a block, but for the current one. */
 static int count_block(void *arg, struct context *cx,
 		       const struct blockbatch_item *item, const void *data,
 		       int err)
@@ -227,7 +227,7 @@ static bool is_any_lacking(struct salvage *v)
 	return false;
 }
 
-/* Adds BY to the count of each name in the block at hand: false where an entry
+/* Adds BY to the count of each name in the current block: false where an entry
    makes no sense. */
 static bool count_own(struct salvage *v, int by)
 {
@@ -248,7 +248,7 @@ static bool count_own(struct salvage *v, int by)
 	return sound && walk.it.verdict == RULE_OK;
 }
 
-/* Whether the block at hand is sound, and no name is missing. */
+/* Whether the current block is sound, and no name is missing. */
 static bool is_complete(struct salvage *v)
 {
 	bool complete = count_own(v, 1) && !is_any_lacking(v);

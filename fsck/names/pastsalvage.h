@@ -12,11 +12,11 @@
 typedef int pastsalvage_next(void *arg, struct context *cx);
 
 /*
- * Unless the block at hand of S is sound, and no inode lacks a name: fills it
- * with what is sound in it, the names of other
- * versions whose inodes lack them, and "#NUMBER" for all others that do.  What P
- * has of other directories counts.  1, 0 where not all of them have room,
- * or no entry names a directory, -ENOMEM, -EINTR.
+ * Unless the current block of S is sound, and no inode lacks a name: fills it
+ * with what is sound in it, the names of other versions whose inodes lack
+ * them, and "#NUMBER" for all others that do.  What P has of other directories
+ * counts.  1, 0 where not all of them have room, or no entry names a
+ * directory, -ENOMEM, -EINTR.
  */
 int pastsalvage_run(struct pastentry *s, struct context *cx,
 		    const struct pastblocks *p, pastsalvage_next *next,

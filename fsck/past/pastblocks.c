@@ -3,9 +3,9 @@
  * Blocks of the past: a list by virtual block, with the content that each is
  * to have.
  *
- * Whoever repairs a snapshot thinks of its blocks as of something that can be
- * changed.  How that is done is pastwrite.c's: many checkpoints may lead to a
- * block, each by other blocks.
+ * For the repair of a snapshot its blocks can be changed.  How that is done is
+ * up to pastwrite.c: many checkpoints may lead to a block, each by other
+ * blocks.
  *
  * A block that lives now is left alone.  What is wrong with it is wrong with
  * the newest checkpoint, which is repaired first, by new blocks of its own;
@@ -77,8 +77,8 @@ static int seal(struct fixer_job *job, struct context *cx,
 /*
  * Gives block BLOCKNR CONTENT where it is, and the log that has it the checksum
  * for that, unless it has it already: damage that came after the log was
- * written has left it as it was.  Nobody loses anything if that is cut short,
- * as the block was of no use.
+ * written has left it as it was.  Nothing is lost if that is cut short, as the
+ * block was of no use.
  */
 static int change(struct fixer_job *job, struct context *cx, uint64_t blocknr,
 		  const void *content)

@@ -42,7 +42,7 @@ struct pastwrite {
 	size_t ngoals;
 	uint64_t *cnos;		/* those that may have any of the blocks */
 	size_t ncnos;
-	uint64_t ino;		/* the file at hand */
+	uint64_t ino;		/* the current file */
 	struct sparse seen;	/* blocks of the ifile that had it */
 };
 
@@ -76,7 +76,7 @@ static int set_goals(struct pastwrite *w, struct context *cx)
 	return 0;
 }
 
-/* Whether something in blocks [KEY, END) of the file at hand is a goal. */
+/* Whether something in blocks [KEY, END) of the current file is a goal. */
 static bool has_goal(const struct pastwrite *w, uint64_t key, uint64_t end)
 {
 	const struct goal first = { w->ino, key };
@@ -213,7 +213,7 @@ static int follow_map(struct pastwrite *w, struct context *cx,
 	return ret < 0 ? ret : changed;
 }
 
-/* The file at hand, whose inode block WHAT of the ifile has. */
+/* The current file, whose inode block WHAT of the ifile has. */
 static int change_inode(struct pastwrite *w, struct context *cx,
 			const struct pastblocks_block *what)
 {

@@ -45,7 +45,7 @@ struct fixer_job {
 	bool keeps_synced;	/* of logs after the latest: is written later */
 	const struct derived *derived;	/* blocks to be written, or NULL */
 
-	/* Told what was done or given up, a phrase about one object. */
+	/* Called with what was done or given up, a phrase about one object. */
 	void (*note)(void *arg, const char *text);
 	void *arg;
 };
@@ -67,7 +67,7 @@ struct fixer {
 /* The fixer of FIX, or NULL where there is none. */
 const struct fixer *fixers_of(enum rule_fix fix);
 
-/* Tells, a phrase; see fixer_job. */
+/* Calls job->note, if there is one, with a phrase. */
 void fixers_note(struct fixer_job *job, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -8,8 +8,8 @@
  * for that does not grow with the volume.  On a device with zones these are
  * looked at, too.
  *
- * What is planned is everything that somebody can repair and that the user's
- * words do not rule out; how often it is shown is another matter.
+ * What is planned is everything that a fixer can repair and that the user's
+ * options do not rule out; how often it is shown is another matter.
  */
 #include "fsck/plan/look.h"
 
@@ -42,8 +42,8 @@ static bool has_room(struct kept *k)
 	return true;
 }
 
-/* Of a look between two rounds nobody knows whether it is the last one, whose
-   findings are what is left.  What does not fit was counted. */
+/* Any look between two rounds may be the last one, whose findings are what is
+   left.  What does not fit was counted. */
 static void keep(void *kept, const struct finding *f)
 {
 	struct kept *k = kept;
@@ -145,7 +145,7 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 		plan_add(&l->plan, fix, f);
 }
 
-/* That flag goes with the errors, whoever repairs them. */
+/* That flag goes with the errors, whichever fixer repairs them. */
 static void plan_finding(void *arg, const struct finding *f)
 {
 	struct look *l = arg;

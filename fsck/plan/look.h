@@ -30,7 +30,7 @@ struct look {
 	const struct bitmap *awaited;	/* check.awaited */
 	const struct root_state *state;	/* check.state */
 	struct plan plan;	/* what MODE does not rule out */
-	struct kept kept;	/* findings that were told to nobody */
+	struct kept kept;	/* findings that were not printed */
 	bool complete;		/* all passes were run */
 	uint64_t left;		/* that could be repaired, but for MODE */
 	/* The kernel's word that it met errors may be taken back. */
@@ -38,7 +38,7 @@ struct look {
 };
 
 /*
- * Looks at DEV (borrowed while L lives) as O asks; SINK is told of findings, of
+ * Looks at DEV (borrowed while L lives) as O asks; SINK gets the findings, of
  * each rule not more than O says.  SINK is NULL for a look at what a repair
  * came to: all passes, findings are kept and notes not given.  Progress goes to
  * TOOL. 0, or a failure of the checker.  L is freed with look_fini(), also

@@ -12,7 +12,7 @@
 enum options_mode {
 	OPTIONS_PLAIN,		/* nothing said */
 	OPTIONS_NO,		/* -n: change nothing */
-	OPTIONS_AUTO,		/* -a, -p: at boot, nobody to ask */
+	OPTIONS_AUTO,		/* -a, -p: at boot, no questions */
 	OPTIONS_YES,		/* -y */
 	OPTIONS_COUNTERS,	/* --rebuild-counters: that and nothing else */
 };
@@ -36,7 +36,7 @@ struct options {
 
 extern const struct cli_option options_rows[];
 
-/* What may be repaired; CAN_ASK: there is somebody who answers. */
+/* What may be repaired; CAN_ASK: a user can answer. */
 enum decision_mode options_decision(const struct options *o, bool can_ask);
 
 #endif

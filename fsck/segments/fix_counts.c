@@ -50,7 +50,7 @@ static int find_entry(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-/* Of what kind a file was that nobody has is not known: no snapshot saw it. */
+/* A file that no checkpoint has is of no known kind: no snapshot saw it. */
 static enum metafile_kind kind_of(const struct check *c, uint64_t vblocknr)
 {
 	return sparse_test(&c->lingering, vblocknr) ? METAFILE_MULTI :

@@ -2,10 +2,10 @@
 /*
  * Repair: what lives where its log lists it by a wrong number.
  *
- * Nobody but a cleaner reads the list, and that would take the block for
- * another one: nilfs_cleanerd gives up there, or moves what lives for dead.  So
- * before a cleaner comes all that lives leaves the segment (removal.h), and no
- * list of its logs is read again.  What no checkpoint has is freed with it.
+ * Only a cleaner reads the list, and that would take the block for another
+ * one: nilfs_cleanerd gives up there, or moves what lives for dead.  So before
+ * a cleaner comes all that lives leaves the segment (removal.h), and no list
+ * of its logs is read again.  What no checkpoint has is freed with it.
  *
  * That the log is wrong, and not the DAT, is certain where no log lists the
  * number and the map of the file agrees with the DAT (datlife.h).  Of a block

@@ -8,7 +8,7 @@
  * volume could not be opened, each copy is tried with a checksum made right,
  * on an overlay: if it leads to a super root, whose own checksum and log's
  * checksum depend on it, its numbers are right too.  Where both are lost, the
- * logs on the device tell what is needed (lostsuper.h); only the label and the
+ * logs on the device have what is needed (lostsuper.h); only the label and the
  * like are gone then, unless a copy still has them.
  */
 #include "fsck/plan/fixers.h"
@@ -29,7 +29,7 @@ struct copies {
 	uint64_t offset[2];	/* 0: there is no such copy */
 	struct nilfs_super_block sb[2];
 	bool read[2];
-	bool keeps_wiped;	/* nobody has said that the first may be again */
+	bool keeps_wiped;	/* the first may not be written again */
 };
 
 static void read_copies(struct fixer_job *job, struct context *cx,
@@ -204,7 +204,7 @@ static int try_copy(struct fixer_job *job, struct context *cx,
 	return ret;
 }
 
-/* Whoever cut the device may have the rest of it still. */
+/* A device that is too small: its rest may still exist. */
 static bool is_cut(struct fixer_job *job, const struct nilfs_super_block *sb)
 {
 	struct nilfs_geometry geo;

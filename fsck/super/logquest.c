@@ -4,9 +4,8 @@
  *
  * A log has two checksums with the same seed.  Run backwards, the one over the
  * summary gives the seed; the one over all blocks then holds for one size of
- * blocks only.  So a single log that is whole tells both, with no doubt left,
- * and the segments that logs name as their next ones tell how large segments
- * are.
+ * blocks only.  So a single log that is whole proves both, and the segments
+ * that logs name as their next ones show how large segments are.
  *
  * What lies inside a log is the content of files, such as images of other
  * volumes, and not looked at.  A device that was formatted more than once has

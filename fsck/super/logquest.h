@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Logs on a device of which nothing is known, and what they tell of the
- * volume that they belong to.
+ * Logs on a device of which nothing is known, and what they show of the volume
+ * that they belong to.
  */
 #ifndef NILFS2_FSCK_LOGQUEST_H
 #define NILFS2_FSCK_LOGQUEST_H
@@ -28,7 +28,7 @@ struct logquest_volume {
 	uint32_t block_size;	/* bytes */
 	uint64_t logs;
 	uint64_t newest;	/* the latest ss_create */
-	/* Blocks per segment are a divisor of this one; 0: nobody knows. */
+	/* Blocks per segment are a divisor of this one; 0: not known. */
 	uint64_t segment_blocks;
 	struct logquest_root roots[LOGQUEST_ROOTS];	/* newest first */
 	unsigned int nroots;

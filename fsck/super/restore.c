@@ -2,9 +2,9 @@
 /*
  * A super root found on the device becomes the latest.
  *
- * It is taken whether or not its state is whole: what is wrong with it is found
- * by the next check and repaired like any other damage, and whoever repairs
- * compares what comes of the states that there are (states.h).
+ * It is taken whether or not its state is whole: what is wrong with it is
+ * found by the next check and repaired like any other damage, and the results
+ * of all states are compared (states.h).
  *
  * To name it in the superblocks is not enough.  The kernel asks for the
  * checksum of the log that they name, which may be wrong, and would go on after
@@ -262,7 +262,7 @@ static bool is_as_new_as_super(const struct restore *r,
 	       (seq > r->rs.seq || le64_get(root->ss.ss_seq) >= seq);
 }
 
-/* How many files state A does not have as B: 1 and *N, 0 where nobody knows. */
+/* How many files state A does not have as B: 1 and *N; 0: not known. */
 static int count_changes(struct restore *r, struct context *cx,
 			 const struct recovery *a, const struct recovery *b,
 			 uint64_t *n)

@@ -16,7 +16,7 @@
  * in the super root: the pointers there that lead to one of them are replaced.
  * Sizes and times of these files do not change.  How many blocks they have got
  * or lost is not known exactly, nor whether the log is a cleaner's, so some
- * numbers are tried.  The checksum of the log tells which of them is right, bit
+ * numbers are tried.  The checksum of the log shows which of them is right, bit
  * for bit.
  */
 #include "fsck/super/rootsearch.h"

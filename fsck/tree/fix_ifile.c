@@ -6,7 +6,7 @@
  * A bitmap that is there is believed; one that is lost is made from the
  * inodes, of which those with links, and the reserved ones, are in use.  An
  * inode whose last link is gone and one that was freed look alike then, which
- * does no harm: nobody can have the former open any longer.
+ * does no harm: the former cannot be open any longer.
  *
  * Which inodes of a snapshot are in use: three say so, the bitmap of a group,
  * the count of free ones in its descriptor, and the inodes themselves.

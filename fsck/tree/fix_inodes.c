@@ -331,7 +331,7 @@ static int replace_empty(struct fixing *f, struct context *cx, uint64_t ino)
 	return replace(f, cx, ino);
 }
 
-/* Inodes of block BLKOFF in use: free if nobody has the block, *NFREED more. */
+/* Inodes of lost block BLKOFF in use: freed if not found, *NFREED more. */
 static int repair_hole(struct fixing *f, struct context *cx, uint64_t blkoff,
 		       uint64_t *nfreed)
 {

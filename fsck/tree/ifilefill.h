@@ -19,7 +19,7 @@ int ifilefill_run(struct fixer_job *job, struct context *cx);
 
 /*
  * Fills these N holes of the ifile, which has others and its inodes in use
- * there: likewise.  What nobody has stays a hole.
+ * there: likewise.  What is not found stays a hole.
  */
 int ifilefill_holes(struct fixer_job *job, struct context *cx,
 		    const uint64_t *blkoffs, size_t n);

@@ -13,7 +13,7 @@
  * to blocks that the snapshot has too, or else with the map that the logs say
  * the file had.
  *
- * An inode of nothing but zeros is taken for none by whoever reads a snapshot,
+ * An inode of nothing but zeros is taken for none where a snapshot is read,
  * and one without links, which an older or newer block of the ifile may have,
  * for a deleted one.  It was one where it is marked as in use and a directory
  * names it.
@@ -259,7 +259,7 @@ static int clear(struct patients *s, struct context *cx, struct snapinode *pt)
 	return 1;
 }
 
-/* Finds out what the inode is to be: 1, 0 where nobody knows. */
+/* Finds out what the inode is to be: 1, 0 where that is not known. */
 static int decide(struct patients *s, struct context *cx,
 		  struct snapinode *pt)
 {
@@ -455,7 +455,7 @@ static int is_lost_too(struct patients *s, struct context *cx,
 }
 
 /*
- * Whoever has lost one inode has lost others of BLOCK with it; they may be what
+ * A snapshot that lost one inode lost others of BLOCK with it; they may be what
  * is named by a directory that is found again: 0, -ENOMEM, -EINTR.
  */
 static int find_others(struct patients *s, struct context *cx,

@@ -11,7 +11,7 @@
 
 /*
  * Puts in P what the inodes of FIXES, those that are of a snapshot and not of
- * the newest checkpoint, are to be, and tells.  Nothing is written.
+ * the newest checkpoint, are to be, and notes it.  Nothing is written.
  * -ENOMEM, -EINTR.
  */
 int pastinodes_repair(struct pastblocks *p, struct context *cx,

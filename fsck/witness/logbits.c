@@ -3,11 +3,11 @@
  * The checksums of a log as witnesses.
  *
  * A log has up to three sums: ss_sumsum over its summary, ss_datasum over
- * all its blocks, sr_sum over the super root.  If one bit of
- * the log was flipped, the sums that cover it tell which (base/crcsolve.h), and
- * agree.  The header comes first, because the length that the sums are taken
- * over is in it: its own sum names any of its bits but those of ss_sumbytes,
- * which are tried one by one.
+ * all its blocks, sr_sum over the super root.  If one bit of the log was
+ * flipped, the sums that cover it show which (base/crcsolve.h), and agree.
+ * The header comes first, because the length that the sums are taken over is
+ * in it: its own sum names any of its bits but those of ss_sumbytes, which are
+ * tried one by one.
  *
  * Bits that were found are kept in a list and applied to whatever is read, so
  * that the device stays as it is and the next sum is taken of what will be

@@ -177,7 +177,7 @@ static int add_bit(struct search *s, struct context *cx,
 	return 0;
 }
 
-/* Tells of the bits of the log of s->lb, once. */
+/* Reports the bits of the log of s->lb, once. */
 static int add_log(struct search *s, struct context *cx, bool tail)
 {
 	unsigned int i;
@@ -279,7 +279,7 @@ static bool is_credible_tail(const struct search *s)
 	return true;
 }
 
-/* Tells of the bits of the log of s->lb, where CH is. */
+/* Reports the bits of the log of s->lb, where CH is. */
 static int add_chained(struct search *s, struct context *cx,
 		       const struct chain *ch)
 {

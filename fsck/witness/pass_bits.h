@@ -6,7 +6,7 @@
 #include "check/passes.h"
 
 /*
- * Flipped bits that checksums tell of, where the passes have found damage, or
+ * Flipped bits that checksums show, where the passes have found damage, or
  * logs may be missing after a crash; after all of them, open or not.
  */
 pass_run pass_bits;

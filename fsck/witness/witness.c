@@ -2,9 +2,9 @@
 /*
  * Proof by checksum.
  *
- * Whoever derives a block of metadata from other sources wants to know whether
- * it is what once stood there.  The log that wrote it has a checksum over it.
- * The difference of that checksum and the blocks as they are is known after the
+ * A block of metadata that was derived from other sources may or may not be
+ * what once stood there.  The log that wrote it has a checksum over it.  The
+ * difference of that checksum and the blocks as they are is known after the
  * log was read once; by what an exchanged block changes it follows from that
  * block alone (base/crcsolve.h).
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Proof, by the checksum of a log, that blocks were what somebody says. */
+/* Proof, by the checksum of a log, that blocks had a given content. */
 #ifndef NILFS2_FSCK_WITNESS_H
 #define NILFS2_FSCK_WITNESS_H
 

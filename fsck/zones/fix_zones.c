@@ -4,8 +4,9 @@
  *
  * This comes when nothing else is left to be repaired, so that what the SUFILE
  * calls clean is clean.  Nothing is emptied as long as logs after the latest
- * one may be wanted, or while nobody knows where blocks are.  It happens when
- * all else is on the device: until then an interruption needs the old content.
+ * one may be wanted, or while the places of blocks are not known.  It happens
+ * when all else is on the device: until then an interruption needs the old
+ * content.
  *
  * A zone whose pointer is not after what is in use is finished: there is no
  * other way to move it.  Only an emulated one can be so, and one that lost what
@@ -63,7 +64,7 @@ static int finish_segment(struct zoning *z, struct context *cx,
 	return ret;
 }
 
-/* All that are active and that nobody will write to. */
+/* All that are active and will not be written to. */
 static int finish_idle(struct zoning *z, struct context *cx)
 {
 	struct dev *dev = z->job->dev;
