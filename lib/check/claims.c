@@ -7,10 +7,10 @@
  * written in the order of virtual blocks, so the entry stands in the block of
  * the DAT that was looked at last.
  *
- * Blocks of the DAT itself have no virtual number; its map says where they are.
- * An old one that an entry names is nobody's.  A block of the DAT that cannot
- * be read was told of by the pass over it, and what it would say is not missed
- * here.
+ * Blocks of the DAT itself have no virtual number; its map says where they
+ * are.  An old one that an entry names is unused.  A block of the DAT that
+ * cannot be read was reported by the pass over it, and its content is not
+ * needed here.
  */
 #include "check/claims.h"
 

@@ -35,7 +35,7 @@ struct groups {
 		      uint32_t *used);
 	void *arg;
 	bool *hidden;			/* set where entries in use have no
-					   block; NULL: nobody asks */
+					   block; NULL: not used */
 };
 
 /*

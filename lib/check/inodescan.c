@@ -7,8 +7,8 @@
  * without a bit are a number that will be given out twice.  A bit without
  * links is a file that was open when the last name went.  A checkpoint of that
  * moment may well have it, its size already 0 if it is a directory
- * (nilfs_rmdir()); in the newest checkpoint it is one that nobody will ever
- * free, and nobody is harmed.
+ * (nilfs_rmdir()); in the newest checkpoint it is one that will never be
+ * freed, which does no harm.
  *
  * What a walk over the map counted is compared with the inode.  i_blocks
  * counts nodes too, in units of 512 bytes; only the root is left with the one

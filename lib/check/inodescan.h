@@ -27,7 +27,7 @@ struct inodescan {
 	bool size_judged;		/* the size itself is wrong */
 };
 
-/* TOLD as of pointers_init(). */
+/* REPORTED as of pointers_init(). */
 void inodescan_init(struct inodescan *s, struct check *check,
 		    struct volume *vol, struct sparse *reported);
 void inodescan_fini(struct inodescan *s);

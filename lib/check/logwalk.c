@@ -8,9 +8,8 @@
  * not, but in silence if no log is there.
  *
  * Nothing is asked of the bytes after what a summary lists, where older
- * kernels leave what was in memory, nor of ss_next, which nobody reads again,
- * but in the latest log: that a segment can begin there.  Time may have gone
- * back.
+ * kernels leave what was in memory, nor of ss_next, which is read only in the
+ * latest log: that a segment can begin there.  Time may have gone back.
  */
 #include "check/logwalk.h"
 

@@ -48,7 +48,7 @@ struct mapcheck {
 	 * Called for each pointer, keys ascending, a node before what is below
 	 * it.  Returns 1 where it is to be followed, with *BLOCKNR, its block
 	 * on the device, and *LIFE, its lifetime (of nodes only both are used);
-	 * 0 where it is not (seen before, then with *BLOCKNR if it can be told,
+	 * 0 where it is not (seen before, then with *BLOCKNR if it is known,
 	 * or wrong and reported); a failure ends the walk.
 	 */
 	int (*visit)(void *arg, struct context *cx,

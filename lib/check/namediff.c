@@ -9,9 +9,9 @@
  * added, by the same functions that read whole directories.  Then what was
  * touched is judged; all else is as it was.
  *
- * This only tells whether all is well.  At the first doubt the caller reads the
+ * This only shows whether all is well.  At the first doubt the caller reads the
  * checkpoint whole, and what is wrong is found as in any other one.  A doubt is
- * also what the difference cannot tell: a type that changed below a name that
+ * also what the difference cannot show: a type that changed below a name that
  * did not, a directory without links, a map that does not fit the size.
  *
  * A name that comes to a directory may be one that it has in a block that is

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The pass over counts: what only all the others together can tell.
+ * The pass over counts: what only all the others together show.
  *
  * An entry of the DAT that lives now belongs to a block of the latest state;
  * one that no map of that leads to is space that is never given back, also

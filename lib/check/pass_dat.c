@@ -2,8 +2,8 @@
 /*
  * The pass over the DAT: from virtual block numbers to blocks.
  *
- * Checked are the map of the file, whose pointers are blocks of the device
- * and belong to nobody else; its allocator; its entries.  All blocks that are
+ * Checked are the map of the file, whose pointers are blocks of the device and
+ * belong to no other file; its allocator; its entries.  All blocks that are
  * named on the way are noted as claimed.
  *
  * Whether they lie in segments in use, and hold what they are said to hold, is

@@ -9,17 +9,17 @@
  * unless something is wrong in either (namediff.c).
  *
  * It needs a DAT that leads to blocks.  Inodes and the maps of directories
- * were checked by the pass over trees: what is broken there is not told again,
- * it is only not relied upon.
+ * were checked by the pass over trees: what is broken there is not reported
+ * again, it is only not relied upon.
  *
  * Per checkpoint that is read whole: a list of the inodes, five bytes each,
  * from one reading of the ifile; all directories, in the order of the ifile;
  * then the sums.
  *
  * Where many names change that is work for each checkpoint, of which a volume
- * in use has hundreds. The latest one and the snapshots are what somebody
- * keeps, and are all looked at; the others will go by themselves, and of them,
- * newest first, as many are as take a tenth of a second, or as the former took.
+ * in use has hundreds. The latest one and the snapshots are kept, and are all
+ * checked; the others will be deleted without a user, and of them, newest
+ * first, as many are as take a tenth of a second, or as the former took.
  */
 #include <stdlib.h>
 #include <string.h>

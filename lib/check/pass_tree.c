@@ -8,9 +8,9 @@
  * alone whole: the cost is that of what is there, whatever the number of
  * checkpoints.
  *
- * The newest comes first, then the snapshots, then those that nobody keeps,
- * each from the newer to the older: what they share is told of the one that
- * matters most, and what is told of the last is history.
+ * The newest comes first, then the snapshots, then plain checkpoints, each
+ * from the newer to the older: what they share is reported for the one that
+ * matters most, and what is reported for the last is history.
  *
  * It needs the DAT checked, and the segments in use known.  It leaves the set
  * of virtual blocks that are referred to, the names in directories and the

@@ -2,7 +2,7 @@
 /*
  * The pass over zones: whether the kernel can write where it will.
  *
- * It needs the SUFILE, whose damage the pass over segments tells of, and from
+ * It needs the SUFILE, whose damage the pass over segments reports, and from
  * the pass over the DAT which segments only look clean.
  */
 #include "check/passes.h"

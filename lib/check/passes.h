@@ -56,7 +56,7 @@ pass_run pass_tree;
 pass_estimate pass_tree_work;
 /* Directories and links of the checkpoints. */
 pass_run pass_names;
-/* What the DAT has and nobody refers to; live-block counters. */
+/* What the DAT has and no pointer refers to; live-block counters. */
 pass_run pass_counts;
 
 #endif

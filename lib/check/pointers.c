@@ -2,19 +2,19 @@
 /*
  * Where pointers lead.
  *
- * A tree is copied on write from the bottom up: whoever changes a block
- * changes the pointer to it, and so the block that holds the pointer.  Hence
- * a block lives in every checkpoint in which what points to it lives.  This
- * is asked of each pointer once, however many checkpoints have its holder; of
- * several holders that find a lifetime too short the first one speaks.
+ * A tree is copied on write from the bottom up: a change of a block changes
+ * the pointer to it, and so the block that holds the pointer.  Hence a block
+ * lives in every checkpoint in which what points to it lives.  This is asked
+ * of each pointer once, however many checkpoints have its holder; of several
+ * holders that find a lifetime too short the first one speaks.
  *
  * A virtual block that is met again is a double use if nothing was met before
- * this checkpoint; else a set of what this checkpoint met tells it from one
- * that older and newer checkpoints share.
+ * this checkpoint; else a set of what this checkpoint met distinguishes it from
+ * one that older and newer checkpoints share.
  *
  * The logs say whose a block is.  That is asked for metadata files only: a
  * pointer of theirs that leads astray makes garbage of all that hangs from it,
- * and what files have in common with others is told by the double use.
+ * and what files have in common with others is found by the double use.
  *
  * Numbers without an entry are reported once for a block of the DAT.  Where
  * the DAT's own map is broken its pass has said so, its entries may be those

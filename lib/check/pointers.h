@@ -43,7 +43,7 @@ struct target {
 	struct lifetime life;
 };
 
-/* TOLD is shared by all threads. */
+/* REPORTED is shared by all threads. */
 void pointers_init(struct pointers *p, struct check *check,
 		   struct volume *vol, struct sparse *reported);
 void pointers_fini(struct pointers *p);

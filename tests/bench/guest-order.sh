@@ -67,7 +67,7 @@ count() {
 		print "$seq2 $at2 $files $all\n"' $moved
 }
 
-# As it is set up by default where not told, but for waiting.
+# With the default configuration, but for waiting.
 start_daemon() {
 	cat >cleanerd.conf <<-END
 	protection_period	0

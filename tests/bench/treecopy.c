@@ -96,7 +96,7 @@ static void push(struct work *w, struct job *j)
 	pthread_mutex_unlock(&w->lock);
 }
 
-/* The next job; NULL once there is none and nobody will make one. */
+/* The next job; NULL once there is none and none will be made. */
 static struct job *take(struct work *w)
 {
 	struct job *j;
@@ -154,7 +154,7 @@ static void copy(struct worker *me, int fd, off_t offset, off_t length)
 	}
 }
 
-/* Leaves a large file to whoever is free, in pieces. */
+/* Leaves a large file to all free workers, in pieces. */
 static void cut(struct worker *me, const char *dir, const char *name,
 		off_t size)
 {

@@ -2,9 +2,9 @@
 /*
  * Device states met in a test.
  *
- * A state is told from others by a sum over the sectors in which it differs
- * from the image underneath; so one that was written over with what was there
- * already is no other one.
+ * A state is distinguished from others by a sum over the sectors in which it
+ * differs from the image underneath; so one that was written over with what
+ * was there already is no other one.
  */
 #include "states.h"
 

@@ -3,7 +3,7 @@
  * Whether the output of fsck names what was lost.
  *
  * A finding says where the damage was, and other lines what was done about it;
- * neither tells a user which file to restore from a backup.  So only the lines
+ * neither shows a user which file to restore from a backup.  So only the lines
  * that begin with "lost:" count, and findings where nothing was repaired.
  */
 #include "naming.h"

@@ -11,7 +11,7 @@ enum verdict {
 	VERDICT_RESTORED, /* all is what it was, and the volume sound */
 	VERDICT_NAMED,	  /* the output names all that is not */
 	VERDICT_REFUSED,  /* status 4 or 8, and nothing became worse */
-	VERDICT_UNSEEN,	  /* nothing but the lost content tells of it */
+	VERDICT_UNSEEN,	  /* nothing but the lost content shows it */
 	VERDICT_LOST,	  /* something differs, and no line names it */
 	VERDICT_STATUS,	  /* the exit status is not what it should be */
 	VERDICT_CRASH,	  /* a signal, a sanitizer's report, a hang */
@@ -24,7 +24,7 @@ struct outcome {
 	int status, second;	/* of the repair, of the check after it */
 	unsigned int differing; /* files and facts that differ, */
 	unsigned int unnamed;	/* of these: named by no line */
-	bool data;		/* the repair was told to verify all logs */
+	bool data;		/* the repair was to verify all logs */
 	char first[STATE_PATH_MAX + 64]; /* one of them, unnamed if any */
 };
 

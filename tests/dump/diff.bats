@@ -68,7 +68,7 @@ differences_equal() {
 	each_image differences_equal
 }
 
-@test "the exit status tells whether they differ" {
+@test "the exit status shows whether they differ" {
 	image=$corpus/snapshots/image
 	run -0 dump.nilfs2 diff "$image" 2 2
 	[ -z "$output" ]
@@ -91,7 +91,7 @@ differences_equal() {
 	[[ $output == *"No such file or directory" ]]
 }
 
-@test "--json tells the same" {
+@test "--json prints the same" {
 	image=$corpus/snapshots/image
 	same "$(dump.nilfs2 diff "$image" 2 4 | sort)" "$(
 		dump.nilfs2 diff --json "$image" 2 4 | perl -MJSON::PP -e '

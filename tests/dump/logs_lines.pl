@@ -43,7 +43,7 @@ sub from_dumpseg {
 	}
 }
 
-# dumpseg tells a level only of the DAT's nodes, and each file's blocks under
+# dumpseg prints a level only of the DAT's nodes, and each file's blocks under
 # the file.
 sub print_log {
 	my ($log) = @_;

@@ -101,7 +101,7 @@ listing_equal() {
 	same "$(LC_ALL=C sort <<<"$wanted")" "$(LC_ALL=C sort <<<"$got")"
 }
 
-@test "names that are no text are escaped, and can be told back" {
+@test "names that are no text are escaped, and can be given back" {
 	run -0 dump.nilfs2 ls "$corpus/special/image" /names
 	while read -r line; do
 		printf '%b\n' "$line"

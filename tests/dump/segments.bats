@@ -131,7 +131,7 @@ data_by_segment() {
 	}' "$corpus/$1/manifest" "$corpus/$1/dumpseg" | sort
 }
 
-@test "file contents are told from metadata" {
+@test "file contents are distinguished from metadata" {
 	for name in deep-1k nearly-full plain-checkpoints small-files \
 		special; do
 		echo "image $name:"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Damage of every kind, and what the checker says of it: exactly what the case
-# expects.  cases/README tells the language of the .case files.
+# expects.  cases/README describes the language of the .case files.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
@@ -42,8 +42,8 @@ rules() {
 @test "every rule has a case, or a reason why not" {
 	rules >rules
 	[ -s rules ]
-	{ covered; excused; } | sort -u >told
-	run -0 comm -23 rules told
+	{ covered; excused; } | sort -u >known
+	run -0 comm -23 rules known
 	echo "$output"
 	[ -z "$output" ]
 }

@@ -69,7 +69,7 @@ cpfile_block() {
 	[ "$(fsck.nilfs2 -n "$image" | grep -c '^cp-')" -eq 2 ]
 }
 
-@test "a snapshot that is none any longer is told by its neighbours" {
+@test "a snapshot that is none any longer is found by its neighbours" {
 	damage checkpoint:7 cp_flags=none
 	expect cp-nsnapshots cp-snapshot-next cp-snapshot-prev
 	[ "$(fsck.nilfs2 -n "$image" | grep -c '^cp-')" -eq 3 ]

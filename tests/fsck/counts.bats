@@ -11,13 +11,13 @@ setup() {
 	image=$BATS_TEST_TMPDIR/image
 }
 
-# leak VBLOCK: give a virtual block out to nobody, as of now.
+# leak VBLOCK: give a virtual block out without a user, as of now.
 leak() {
 	damage "bitmap:dat/$1" bit=1
 	damage "dat:$1" de_blocknr=0 de_start=1 de_end=18446744073709551615
 }
 
-@test "virtual blocks that nobody refers to are reported in one finding" {
+@test "virtual blocks without references are reported in one finding" {
 	need_corpus
 	image=$(copy_image snapshots)
 	mapfile -t free < <(dump.nilfs2 dat --free "$image" 0..1000000 |

@@ -6,8 +6,8 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
 
-# What is changed are entries that no checkpoint has any longer, so that nobody
-# but this pass can mind.
+# What is changed are entries that no checkpoint has any longer, so that only
+# this pass finds it.
 setup() {
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Checkpoints repaired: what the cases cannot ask.  The list of snapshots has to be
-# one that the kernel can change, and what nobody damaged stays as it was.
+# Checkpoints repaired: what the cases cannot ask.  The list of snapshots has
+# to be one that the kernel can change, and what was not damaged stays as it
+# was.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab

@@ -163,7 +163,7 @@ compare_live() {
 	done
 }
 
-# Blocks that nobody refers to: of a file whose map was emptied.
+# Blocks without references: of a file whose map was emptied.
 make_leaks() {
 	mkdir -p source
 	head -c 3000000 /dev/urandom >source/one
@@ -182,7 +182,7 @@ sum_live() {
 		awk 'NR > 1 { n += $1 } END { print n }'
 }
 
-@test "what nobody refers to is given up, and a cleaner frees it" {
+@test "what has no references is given up, and a cleaner frees it" {
 	need_guest uml
 	image=leaks.image
 	make_leaks

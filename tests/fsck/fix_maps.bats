@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Broken maps of files, rebuilt: what the logs still have is found again, and
 # every file, in the latest state and in each snapshot, is what it was before
-# the damage; what nobody has is said.
+# the damage; what is lost is reported.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab

@@ -234,8 +234,8 @@ current() {
 	dump.nilfs2 segments "$image" | awk '$1 == 3 { exit $2 !~ /e/ }'
 }
 
-# Blocks of the DAT, of a snapshot's file and of logs are among them.  What
-# the segment had is gone, and nobody knows what is wrong with it but the logs.
+# Blocks of the DAT, of a snapshot's file and of logs are among them.  What the
+# segment had is gone, and only the logs show what is wrong with it.
 @test "a segment of random bytes costs what it had, which is named" {
 	while read -r name segment count file; do
 		echo "$name $segment"

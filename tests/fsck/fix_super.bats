@@ -122,7 +122,7 @@ layout() {
 		s_checkpoint_size s_segment_usage_size s_rev_level | jq -c '.[0]'
 }
 
-@test "both copies are lost: the logs tell what they said" {
+@test "both copies are lost: the logs have what they said" {
 	for name in cleaned cleaned-1k many-snapshots-2k empty nearly-full; do
 		echo "$name"
 		image=$(copy_image "$name")
@@ -147,7 +147,7 @@ layout() {
 }
 
 # Its logs are older than those of the volume that the device has now.
-@test "the logs of a former volume are told from those of the last" {
+@test "the logs of a former volume are distinguished from those of the last" {
 	mkfs.nilfs2 -q -f -K -b 2048 -B 64 "$image"
 	before=$(layout)
 	wipe_both

@@ -121,7 +121,7 @@ as_recovered() {
 }
 
 # Nearly all segments are erroneous: there is room for the repair alone.
-@test "where there is no room for it, it is given up, and told" {
+@test "where there is no room for it, it is given up, and reported" {
 	image=$(copy_image crash-dsync)
 	for segment in {12..253}; do
 		damage "segment:$segment" su_flags=4

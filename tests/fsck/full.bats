@@ -88,7 +88,7 @@ room_is_made() {
 	cmp image broken
 }
 
-@test "where the kernel lets nobody write a repair has room" {
+@test "where the kernel allows no writes a repair has room" {
 	cp "$BATS_FILE_TMPDIR/filled" image
 	before=$(tree image)
 	damage inode:/file2 i_links_count=5
@@ -105,7 +105,7 @@ room_is_made() {
 	# shellcheck disable=SC2154
 	[[ $stderr == *"no segment is free for a repair; with -y --undo-file FILE"* ]]
 	cmp image broken
-	# That may be lost, but nobody said so.
+	# That may be lost, but only if the user says so.
 	run -4 fsck.nilfs2 -p -f --undo-file undo image
 	cmp image broken
 	[ ! -e undo ]

@@ -135,7 +135,7 @@ silent() {
 	expect su-behind
 }
 
-# Sets vblock and block: of the first block of a file that nobody changed.
+# Sets vblock and block: of the first block of a file that was not changed.
 pick_block() {
 	dump.nilfs2 bmap -b "$image" /after >map
 	read -r vblock block < <(awk '$NF == "data" { print $4, $5; exit }' map)

@@ -332,7 +332,7 @@ set_byte() {
 }
 
 # The first snapshot's directory d has the files f1 to f20.
-@test "damage of a snapshot alone is told of the snapshot" {
+@test "damage of a snapshot alone is reported for the snapshot" {
 	need_corpus
 	image=$(copy_image snapshots)
 	mv "$image" image

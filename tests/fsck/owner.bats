@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Another owner of the device: nothing is written to what is somebody else's, or
-# to what somebody else writes to at the same time.
+# Another owner of the device: nothing is written to what is another program's,
+# or to what another program writes to at the same time.
 
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
@@ -47,8 +47,8 @@ untouched() {
 	[ "$(cksum <image)" = "$before" ]
 }
 
-# nobody_writes TEXT: no writer touches image, and each says so.
-nobody_writes() {
+# all_refuse TEXT: no writer touches image, and each says so.
+all_refuse() {
 	local option
 
 	for option in -a -p -y '-p -f' --rebuild-counters --rollback; do
@@ -69,7 +69,7 @@ magic() {
 	tail -c 4096 image >second
 	mkswap image >/dev/null 2>&1
 	dd if=second of=image bs=4096 seek=4095 conv=notrunc status=none
-	nobody_writes "is a swap area, with the remains of a NILFS2 volume"
+	all_refuse "is a swap area, with the remains of a NILFS2 volume"
 	untouched 4 'is a swap area' fsck.nilfs2 -n image
 	# As systemd-fsck(8) calls it for fsck.mode=force and fsck.repair=yes.
 	untouched 8 'is a swap area' fsck.nilfs2 -f -y image
@@ -82,7 +82,7 @@ magic() {
 @test "so does a volume of LUKS" {
 	need_blkid mkswap
 	become_luks
-	nobody_writes "is encrypted (crypto_LUKS)"
+	all_refuse "is encrypted (crypto_LUKS)"
 	untouched 8 "is encrypted" fsck.nilfs2 -a -f image
 }
 
@@ -91,7 +91,7 @@ magic() {
 	rm image
 	truncate -s 16M image
 	mke2fs -q -t ext4 -L mine image
-	nobody_writes 'is an ext4 file system "mine"'
+	all_refuse 'is an ext4 file system "mine"'
 	for command in 'dump.nilfs2 info' 'dump.nilfs2 ls' 'gc.nilfs2 -n' \
 		'dump.nilfs2 segments'; do
 		# shellcheck disable=SC2086
@@ -104,7 +104,7 @@ magic() {
 	untouched 1 'image: no NILFS2 superblock' dump.nilfs2 info image
 }
 
-@test "boot code and the content of files are nobody's signature" {
+@test "boot code and the content of files are no signature" {
 	need_blkid mkswap sfdisk wipefs
 	sfdisk -q image <<<'start=2048, type=83' >/dev/null
 	run -0 fsck.nilfs2 -fy image
@@ -167,7 +167,7 @@ wait_for_busy() {
 	return 1
 }
 
-# Nobody gets at the image, and each says why.
+# No program opens the image, and each prints why.
 keeps_out() {
 	local text="image: in use by another process"
 
@@ -231,7 +231,7 @@ ask_fsck() {
 	exec 9>answers
 }
 
-@test "an answer that comes after somebody else wrote changes nothing" {
+@test "an answer that comes after another program wrote changes nothing" {
 	command -v script >/dev/null || skip "no script"
 	mkfs.nilfs2 -q -f -B 64 image
 	cp image later

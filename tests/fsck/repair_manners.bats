@@ -60,7 +60,7 @@ on_terminal() {
 	[ ! -e undo ]
 }
 
-@test "-y repairs, tells what, and a second check finds nothing" {
+@test "-y repairs, prints what, and a second check finds nothing" {
 	break_links
 	run -1 --separate-stderr fsck.nilfs2 -y image
 	[[ ${lines[0]} == "inode-links-names: "*"(wanted 2, got 5)" ]]
@@ -321,7 +321,7 @@ break_all_links() {
 	same broken
 }
 
-# unread ARGUMENT...: fsck.nilfs2, and nobody reads what it says.
+# unread ARGUMENT...: fsck.nilfs2, and its output is not read.
 unread() {
 	{
 		sleep 0.2
@@ -333,7 +333,7 @@ unread() {
 	return "$(cat status)"
 }
 
-@test "what was promised is done even if nobody reads" {
+@test "what was promised is done even if the output is not read" {
 	break_all_links
 	run -8 unread -n --all image
 	[ -z "$output" ]

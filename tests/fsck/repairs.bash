@@ -162,8 +162,7 @@ status_of() {
 }
 
 # What the checker says after the repair is what is left, no more and no less;
-# what was wrong still is in a checkpoint that nobody keeps, and is not asked
-# for.
+# what was wrong still is in a plain checkpoint, and is not asked for.
 case_again() {
 	local bad=0 case_expected=("${case_left[@]}")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Damage of block maps and directories, repaired: nothing is left of it,
-# and what it does not concern is what it was.  cases/README tells the language
-# of the .case files.  With REPAIRS_TABLE=FILE, what became of each case is
+# Damage of block maps and directories, repaired: nothing is left of it, and
+# what it does not concern is what it was.  cases/README has the language of
+# the .case files.  With REPAIRS_TABLE=FILE, what became of each case is
 # written there.
 
 bats_require_minimum_version 1.5.0

@@ -48,9 +48,9 @@ others_same() {
 		<(trees_of "$image" | cut -d ' ' -f 1)
 }
 
-# is_told CNO TEXT: something of that checkpoint alone is lost; TEXT is said,
+# loss_named CNO TEXT: something of that checkpoint alone is lost; TEXT is said,
 # and nothing is left to be repaired.
-is_told() {
+loss_named() {
 	repair
 	[ "$status" -eq 1 ]
 	[[ $said == *"$2"* ]]
@@ -62,7 +62,7 @@ is_told() {
 loses() {
 	cp --sparse=always sound "$image"
 	damage -c "$1" "$2" "$3"
-	is_told "$1" "$4"
+	loss_named "$1" "$4"
 }
 
 @test "damage to the latest state costs no snapshot" {
@@ -189,7 +189,7 @@ sizes() {
 	tree 4 >sound
 	dd if=/dev/zero of="$image" bs=4096 seek="$(map_block ifile 2 4)" \
 		count=1 conv=notrunc status=none
-	is_told 4 "checkpoint 4: inode 12: restored from checkpoint 3"
+	loss_named 4 "checkpoint 4: inode 12: restored from checkpoint 3"
 	[[ $said == *"inode 14: restored from checkpoint 3, its map from the logs"* ]]
 	[[ $said == *"lost: snapshot 4: inode"*" attributes are of checkpoint 3"* ]]
 	diff <(grep -v '/d/f2$' sound) <(tree 4 | grep -v '/d/f2$')
@@ -216,7 +216,7 @@ sizes() {
 	done
 }
 
-@test "what is lost of a snapshot is told, and the snapshot is kept" {
+@test "what is lost of a snapshot is reported, and the snapshot is kept" {
 	begin snapshots
 	mv "$image" sound
 	image=sound
@@ -225,7 +225,7 @@ sizes() {
 	image=snapshots.image
 	cp --sparse=always sound "$image"
 	spoil "$ifile"
-	is_told 2 'lost: snapshot 2: inode 2'
+	loss_named 2 'lost: snapshot 2: inode 2'
 	loses 4 dirent:/d/f3 rec_len=64 \
 		'lost: snapshot 4: inode 16, /#16: the name that it had'
 	# Which of two names is one too many is not known.

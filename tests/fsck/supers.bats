@@ -26,7 +26,8 @@ alone() {
 	expect "$1"
 }
 
-# senseless SLUG FIELD=VALUE: it breaks that rule, and nobody knows the volume.
+# senseless SLUG FIELD=VALUE: it breaks that rule, and no program opens the
+# volume.
 senseless() {
 	echo "$1: $2"
 	image=$(copy_image cleaned)

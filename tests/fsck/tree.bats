@@ -121,7 +121,7 @@ vblock() {
 	broken bmap-root-nchildren
 }
 
-@test "a pointer that leads nowhere, to nobody's or to another's block" {
+@test "a pointer that leads nowhere, to an unused or to another's block" {
 	image=$(copy_image special)
 	own=$(vblock /links/a)
 	for number in 30000 18446744073709551615 123456789; do
@@ -174,7 +174,7 @@ vblock() {
 	[ "$(fsck.nilfs2 -n -j 1 "$image" | grep -c ^bmap-lifetime)" -eq 1 ]
 }
 
-@test "a bitmap of the DAT that is gone frees whole groups, told once a block" {
+@test "a lost bitmap of the DAT frees whole groups, reported once a block" {
 	image=$(copy_image special)
 	damage inode:dat 'i_bmap[2]=0'
 	[ "$(fsck.nilfs2 -n -j 1 "$image" | grep -c ^bmap-vblock-free)" -le 2 ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Zones of image files: what is wrong with them is found, and repaired by writes
-# that keep to the rules.  zbd(8) tells what became of the zones.
+# that keep to the rules.  zbd(8) shows what became of the zones.
 
 bats_require_minimum_version 1.5.0
 

@@ -11,7 +11,7 @@
  * fail with a message (8), and must find something, unless silent.c has a
  * reason why not.  With "repair" it repairs what it finds, and must hold what
  * repairing.h says.  With EVERY, only every so many changes are tried,
- * beginning with number FIRST, which the last line printed tells.
+ * beginning with number FIRST, which is in the last line printed.
  *
  * Where a structure lies and how its checksums are set is what dump.nilfs2
  * knows; its sources are compiled in, and main() of the checker.
@@ -109,21 +109,21 @@ static void ignore_sum(void *arg, const char *structure, const char *field,
 /* A header may say what no checksum can cover: then they stay as they were. */
 static void seal(struct fuzz *f, const struct target *t)
 {
-	static const struct seal_watcher nobody = { .sum = ignore_sum };
+	static const struct seal_watcher ignore = { .sum = ignore_sum };
 	const struct nilfs_geometry *geo;
 	uint64_t blocknr, pseg;
 
 	if (t->cover == TARGET_COVER_SUPER) {
-		seal_super(f->dev, &f->cx, t->byte, &nobody);
+		seal_super(f->dev, &f->cx, t->byte, &ignore);
 		return;
 	}
 	geo = &f->source.vol->geo;
 	blocknr = t->byte >> geo->block_bits;
 	pseg = log_of(f, t, blocknr);
-	seal_log(f->dev, &f->cx, geo, pseg, blocknr - pseg, &nobody);
+	seal_log(f->dev, &f->cx, geo, pseg, blocknr - pseg, &ignore);
 }
 
-/* The change at hand, which nothing was found of. */
+/* The current change, which had no finding. */
 static const char *excuse(struct fuzz *f)
 {
 	const char *reason = silent_reason(&f->change);
@@ -137,7 +137,7 @@ static const char *excuse(struct fuzz *f)
 
 /*
  * NULL, or what is wrong with how the checker ended.  What only a checksum
- * tells is told by that of a log or a superblock.
+ * shows is found by that of a log or a superblock.
  */
 static const char *check(struct fuzz *f, bool sealed)
 {

@@ -93,7 +93,7 @@ static bool is_free_in_inode(const struct silent_change *c)
 	return !inode_has_bmap(inode) || is_of_free_slot(inode->i_bmap, c);
 }
 
-/* The inode in the super root that has the map at hand. */
+/* The inode in the super root that has the current map. */
 static bool is_free_in_superroot(const struct silent_change *c)
 {
 	const struct nilfs_inode *inode =
@@ -188,7 +188,7 @@ struct row {
 };
 
 static const char user_value[] = "any value is one that users can set";
-static const char unread[] = "nobody reads it, and nothing else says it";
+static const char unread[] = "it is not read, and nothing else says it";
 static const char padding[] = "has no meaning";
 static const char unused[] = "does not count while the entry is not in use";
 static const char passing[] = "was right at some time, and is never compared";
@@ -232,7 +232,7 @@ static const struct row rows[] = {
 	{ "superroot", "i_bmap", is_free_in_superroot, padding },
 	{ "checkpoint:", "i_bmap", is_free_in_checkpoint, padding },
 	{ "checkpoint:", "i_bmap", is_allocator,
-	  "nobody takes an inode in an old checkpoint" },
+	  "no inode is taken in an old checkpoint" },
 	{ "inode:cpfile", "i_blocks", is_near, sectors },
 	{ "inode:dat", "i_blocks", is_near, sectors },
 	{ "inode:ifile", "i_blocks", is_near, sectors },
@@ -261,7 +261,7 @@ static const struct row rows[] = {
 	{ "dirent:", "name_len", NULL, "a shorter name is a name" },
 
 	{ "segment:", "su_flags", is_active_flag,
-	  "mkfs leaves it in the first segments, and nobody reads it" },
+	  "mkfs leaves it in the first segments, and it is not read" },
 	{ "segment:", "su_lastmod", NULL, user_value },
 	{ "suheader", "sh_last_alloc", NULL,
 	  "is a hint, which the kernel does not trust" },

@@ -2,9 +2,9 @@
 /*
  * A sum of each file of an image in memory.
  *
- * Files are met in the ifile, not by their names: one that nobody can name any
- * more is still to be what it was.  What cannot be read gets a sum of its own,
- * so that it differs from what could.
+ * Files are met in the ifile, not by their names: one that has lost its name
+ * is still to be what it was.  What cannot be read gets a sum of its own, so
+ * that it differs from what could.
  */
 #include "treesum.h"
 

@@ -3,7 +3,7 @@
  * Whether a repair left alone what nothing was found of.
  *
  * Files are named by number alone: what a snapshot shares with the latest
- * checkpoint is told of one of them.
+ * checkpoint is reported for one of them.
  */
 #include "untouched.h"
 

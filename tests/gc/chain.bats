@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One job after another, and the kernel between them, in orders that nobody chose:
-# what one of them leaves is what the next one begins with.  NILFS2_TEST_SEEDS
-# asks for others than these few.
+# One job after another, and the kernel between them, in random orders: what
+# one of them leaves is what the next one begins with.  NILFS2_TEST_SEEDS asks
+# for others than these few.
 
 bats_require_minimum_version 1.5.0
 

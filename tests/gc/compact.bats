@@ -144,7 +144,7 @@ segments() {
 	dump.nilfs2 segments "$image" >before
 	compact >/dev/null
 	dump.nilfs2 segments "$image" >after
-	# Those that began full: sequence numbers tell whether they moved.
+	# Those that began full: sequence numbers show whether they moved.
 	awk '$1 >= 3 && $1 <= 5 { print $1, $3 }' before >full
 	grep -Fxf full <(awk '{ print $1, $3 }' after) | diff full -
 }

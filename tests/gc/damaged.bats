@@ -42,7 +42,7 @@ is_marked() {
 	[ "$(cksum <"$image")" = "$before" ]
 }
 
-@test "the forecast tells of it" {
+@test "the forecast reports it" {
 	before=$(cksum <"$image")
 	run -3 gc --json -n
 	[ "$(cksum <"$image")" = "$before" ]

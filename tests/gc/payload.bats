@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Blocks of a log that does not match its checksum are not moved: a new log
-# would give them a matching one, and nothing would tell of the damage.
+# would give them a matching one, and nothing would show the damage.
 
 bats_require_minimum_version 1.5.0
 
@@ -75,7 +75,7 @@ not match its checksum; blocks of "*/kept* ]] || return
 	is_clean && same_trees
 }
 
-@test "a forecast of compaction tells of it" {
+@test "a forecast of compaction reports it" {
 	gc -n --json --compact=all 2>/dev/null >forecast || [ $? -eq 3 ]
 	gc --json --compact=all 2>/dev/null >outcome || [ $? -eq 3 ]
 	diff <(timeless forecast) <(timeless outcome)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What gc.nilfs2 tells: numbers that others count too, and how far it is.
+# What gc.nilfs2 prints: numbers that others count too, and how far it is.
 
 bats_require_minimum_version 1.5.0
 
@@ -57,7 +57,7 @@ is_in_logs() {
 	is_in_logs
 }
 
-@test "each job tells what was written, and how long it took" {
+@test "each job prints what was written, and how long it took" {
 	while read -ra words; do
 		job=${words[0]}
 		echo "$job:"

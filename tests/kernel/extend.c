@@ -3,8 +3,8 @@
  * extend IMAGE NAME BLOCKS: appends one checkpoint that has one more file, and
  * points both superblocks to it; prints its number.
  *
- * The least that a user of the log writer can do to a volume that somebody
- * else made.  The file counts in words of eight bytes.
+ * The least that a user of the log writer can do to a volume that another
+ * program made.  The file counts in words of eight bytes.
  */
 #include <errno.h>
 #include <stdio.h>

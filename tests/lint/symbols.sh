@@ -35,7 +35,7 @@ misnamed()
 
 for archive in $(lint_archives base arc dev disk out vol log find cli); do
 	exported "$archive" | misnamed >"$lint_list"
-	lint_none "the names of $(basename "$archive") tell their files"
+	lint_none "names of $(basename "$archive") begin with their file's"
 done
 for tool in mkfs dump fsck gc gc/sim; do
 	# A test that compiles a tool's sources in has objects beside them.
@@ -44,6 +44,6 @@ for tool in mkfs dump fsck gc gc/sim; do
 	[ -n "$objects" ] || continue
 	# shellcheck disable=SC2086
 	exported $objects | misnamed >"$lint_list"
-	lint_none "the names of $tool tell their files"
+	lint_none "names of $tool begin with their file's"
 done
 lint_done

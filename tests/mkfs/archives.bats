@@ -196,11 +196,11 @@ fails() {
 	! grep -v ' 7/8  *[0-9]* 2009-02-13 23:31:30 ' list
 }
 
-@test "what NILFS2 cannot hold is told, or refused" {
+@test "what NILFS2 cannot hold is reported, or refused" {
 	tar --format=posix --pax-option=SCHILY.xattr.user.a:=b -C tree \
 		-cf attr.tar ./a/1
-	fill image -d attr.tar 2>told
-	grep -q 'extended attributes' told
+	fill image -d attr.tar 2>warnings
+	grep -q 'extended attributes' warnings
 	fails 'a/1: has extended attributes' --strict -d attr.tar
 }
 

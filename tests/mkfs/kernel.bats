@@ -44,7 +44,7 @@ script() {
 	entries | diff /mnt/tmp/want -
 	dirty() { lssu -a "$DEV1" | grep -c -- '-d-'; }
 	dirty=$(dirty)
-	# On a busy host the cleaner is told to stop before it got to anything,
+	# On a busy host the cleaner is stopped before it got to anything,
 	# or before what it freed was on the disk.
 	for try in {1..10}; do
 		clean "$DEV1" "$MNT" || echo "attempt $try: nothing was cleaned"

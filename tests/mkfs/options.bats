@@ -107,7 +107,7 @@ setup() {
 	[ "$then" -le "$(date +%s)" ]
 }
 
-@test "-n and --dry-run write nothing and tell the same" {
+@test "-n and --dry-run write nothing and print the same" {
 	before=$(sum)
 	run mkfs -n -B 64 -U clear -P 5 image
 	[ "$status" -eq 0 ]

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# An archive of a tree makes what the tree makes, whoever made the archive.
+# An archive of a tree makes what the tree makes, whichever program made the
+# archive.
 
 bats_require_minimum_version 1.5.0
 
@@ -88,7 +89,7 @@ makes() {
 }
 
 # ustar has 100 bytes for a name and no fractions; devices need no root here.
-@test "devices from an archive that somebody else made" {
+@test "devices from an archive that another program made" {
 	perl -e '
 		sub member {
 			my ($name, $type, $major, $minor) = @_;

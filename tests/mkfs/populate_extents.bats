@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Where files come to lie: each in one piece, whoever writes, and always the
-# same.
+# Where files come to lie: each in one piece, whichever thread writes, and
+# always the same.
 
 bats_require_minimum_version 1.5.0
 

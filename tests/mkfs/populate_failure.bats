@@ -19,7 +19,7 @@ old_volume() {
 	mkfs -q -B 64 -L old image
 }
 
-# nothing_left FILE: no superblock, whoever looks for it.
+# nothing_left FILE: no program finds a superblock.
 nothing_left() {
 	run blkid -p -o value -s TYPE "$1"
 	echo "blkid: $output"
@@ -109,10 +109,10 @@ refuses() {
 	chmod 755 tree/sub
 }
 
-# held PERL: a write lease on "tree/held" is taken.  Whoever opens that file
-# waits until PERL, where $fh is the file, has been carried out.  mkfs has looked
-# at the files of a segment before it opens the first of them.  On a blank image
-# it does not try first.
+# held PERL: a write lease on "tree/held" is taken.  A program that opens that
+# file waits until PERL, where $fh is the file, has been carried out.  mkfs has
+# looked at the files of a segment before it opens the first of them.  On a
+# blank image it does not try first.
 held() {
 	cat >hold.pl <<-'EOF'
 	use Fcntl;
@@ -472,7 +472,7 @@ $((size - segment)); "* ]]
 	[ ! -e new ]
 }
 
-@test "the size that a dry run tells is the least that does" {
+@test "the size that a dry run prints is the least that does" {
 	need jq
 	make_tree rich rich 1024 64
 	head -c 9M /dev/urandom >rich/more
@@ -489,7 +489,7 @@ $((size - segment)); "* ]]
 	exactly 65536 -b 1024 -B 64 -d rich -d over.tar -j 3
 }
 
-@test "a dry run tells of content and losses as the real one does" {
+@test "a dry run reports content and losses as the real one does" {
 	need jq
 	mkdir tree
 	head -c 100000 /dev/urandom >tree/file

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The same files make the same bytes, wherever they lie and whoever asks; other
+# The same files make the same bytes, wherever they are and for any user; other
 # files make other bytes.
 
 bats_require_minimum_version 1.5.0
@@ -70,7 +70,7 @@ same_sum() {
 }
 
 # The tree lies elsewhere, its directories are read in another order and its
-# inodes have other numbers.  Not every file system tells the order in which
+# inodes have other numbers.  Not every file system has the order in which
 # names were made; a tmpfs does.
 @test "neither does how the source was copied" {
 	first=$(make -U $uuid -d rich)

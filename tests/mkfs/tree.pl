@@ -12,7 +12,7 @@
 # up to some segments, for looking at where they come to lie.  "layer" goes over
 # "rich": it replaces each type by each, and merges directories.
 #
-# What needs root (devices, owners, files that nobody may read) is left out
+# What needs root (devices, owners, files without permissions) is left out
 # without it.
 
 use strict;

@@ -201,7 +201,7 @@ tree() {
 	[[ $output == *"hard link to a directory" ]]
 }
 
-@test "without --oci they are files, and told of; so they are in directories" {
+@test "without --oci they are files, and reported; so they are in directories" {
 	layer .wh.file d/.wh..wh..opq
 	run -0 mkfs -q -B 16 --size 4M -d lower.tar -d upper.tar image
 	[[ $output == *"2 whiteouts (.wh.*) are"* ]]

@@ -67,7 +67,7 @@ plan_field() {
 }
 
 # Flags past the first block of the sufile, zones of every kind, and each write
-# held to the rules, whoever writes it.
+# held to the rules, whichever worker writes.
 @test "a filled volume keeps to the zones, with any number of workers" {
 	mkdir -p tree/small
 	for i in {1..150}; do

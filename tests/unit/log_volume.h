@@ -20,7 +20,7 @@
 #define LOG_VOLUME_RUNS 4
 #define LOG_VOLUME_TIME 1000000
 
-/* A file: its runs of blocks, and how its content is told from others'. */
+/* A file: its runs of blocks, and what distinguishes its content. */
 struct log_file {
 	struct newfile_run runs[LOG_VOLUME_RUNS];
 	size_t nruns;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a source tells is kept; what it must not tell ends the test. */
+/* Records calls of a source; a wrong call ends the test. */
 #include "mkfs_standin.h"
 
 #include <pthread.h>

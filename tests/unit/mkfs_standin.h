@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A stand-in for populate.c: it takes note of what a source tells it, and asks
- * for chunks in orders in which workers could.
+ * A stand-in for populate.c: it records the calls of a source, and asks for
+ * chunks in orders in which workers could.
  */
 #ifndef NILFS2_TESTS_MKFS_STANDIN_H
 #define NILFS2_TESTS_MKFS_STANDIN_H

@@ -157,7 +157,7 @@ static void test_all(struct record *r, unsigned int threads, unsigned int depth)
 	pool_close(pool);
 }
 
-/* Nobody but the giver can work: it does so once DEPTH jobs wait. */
+/* Only the giver can work: it does so once DEPTH jobs wait. */
 static void test_depth(struct record *r)
 {
 	struct context cx;
@@ -214,7 +214,7 @@ static int give_counted(struct pool *pool, struct context *cx,
 	return ret;
 }
 
-/* Whoever waits for some jobs does not wait for what came before. */
+/* A wait for some jobs does not wait for what came before. */
 static void test_wait_for(struct record *r, unsigned int threads)
 {
 	struct context cx;
@@ -248,7 +248,7 @@ static void test_wait_for(struct record *r, unsigned int threads)
 	give_counted(pool, &cx, r, jobs[0], to, 1, &left[0]);
 	pool_wait(pool, NULL, &left[0]);
 	is_int(give_counted(pool, &cx, r, jobs[1], to + 1, 9, &left[1]), -EIO,
-	       "the next gift tells of a failure");
+	       "the next gift returns the failure");
 	pool_wait(pool, NULL, &left[1]);
 	is_int(r->skips[to + 1] + r->skips[to + 9], 2,
 	       "further jobs are skipped");
@@ -283,7 +283,7 @@ static void test_failures(struct record *r, unsigned int threads)
 		pool_close(pool);
 	}
 	is_int(wrong, 0, "the failure is that of the lowest failed job");
-	ok(seen > 0, "the giver is told while it gives");
+	ok(seen > 0, "the giver gets it while it gives");
 	is_int(ran_on, 0, "and jobs after it are skipped");
 }
 

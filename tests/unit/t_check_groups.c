@@ -324,7 +324,7 @@ static void test_end(void)
 	add(&b, (UINT64_C(1) << 43) * PER_DESC);
 	add(&b, UINT64_MAX - 1);
 	expect_block(&b, RULE_PALLOC_BLOCK, (UINT64_C(1) << 43) * PER_DESC, 0,
-		     "blocks after it, of which the first is told");
+		     "blocks after it, of which the first is reported");
 	close_bench(&b);
 
 	/* With these, not all groups have blocks that can be numbered. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows of options: what they store, what they refuse, what they tell. */
+/* Rows of options: what they store, what they refuse, their help. */
 #include "cli/option.h"
 
 #include <errno.h>

@@ -29,7 +29,7 @@ static char *said(uint64_t total, uint64_t count, bool quiet)
 	progress_update(&p, 1);
 	progress_end(&p);
 	progress_update(&p, 2);
-	/* Nor would a terminal be told of what has not begun. */
+	/* Nor would a terminal show what has not begun. */
 	p.terminal = true;
 	progress_update(&p, 3);
 	n = pread(fd, text, sizeof(text) - 1, 0);

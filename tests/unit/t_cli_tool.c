@@ -57,7 +57,7 @@ static const struct cli_command say_command = {
 	.run = say_run,
 };
 
-/* Says words without end, until it is told to stop or nobody may. */
+/* Prints without end, until it is cancelled or output fails. */
 static int flood(struct tool *tool)
 {
 	unsigned int i;
@@ -135,7 +135,7 @@ static const struct cli_tool single = {
 
 static char said[2][8192];	/* standard output and error of the child */
 
-/* With OUT < 0, standard output is a pipe that nobody reads. */
+/* With OUT < 0, standard output is a pipe without a reader. */
 static int output_or_pipe(int out)
 {
 	int ends[2];
@@ -247,7 +247,7 @@ static void test_failures(void)
 static void test_no_reader(void)
 {
 	is_int(status_of(&reader, "stop flood"), 1,
-	       "a tool that reads stops where nobody listens");
+	       "a tool that reads stops where output is not read");
 	is_str(said[1], "", "without a word");
 	is_int(status_of(&both, "stop flood"), 8,
 	       "one that writes goes on, and fails at its end");

@@ -78,7 +78,7 @@ static void test_cache(struct dev *dev, unsigned char *buf)
 	memset(buf, 1, 1 << 20);
 	dev_write(dev, &cx, 1 << 20, buf, 1 << 20);
 	if (is_cached(dev, 1 << 20) < 0)
-		return (void)ok(true, "# SKIP nobody says what is cached");
+		return (void)ok(true, "# SKIP not known what is cached");
 	is_int(is_cached(dev, 1 << 20), 0, "a long write leaves nothing there");
 	dev_write(dev, &cx, 4 << 20, buf, 4096);
 	is_int(is_cached(dev, 4 << 20), 1, "a short one goes by the cache");
@@ -111,7 +111,7 @@ static void test_readahead(struct dev *dev, unsigned char *buf)
 	dev_write(dev, &cx, 8 << 20, buf, 1 << 20);
 	dev_write(dev, &cx, 9 << 20, buf, 1 << 20);
 	if (is_cached(dev, 8 << 20))
-		return (void)ok(true, "# SKIP all is cached, or nobody says");
+		return (void)ok(true, "# SKIP all is cached, or unknown");
 	devfile_random(dev);
 	dev_readahead(dev, 8 << 20, 1 << 20);
 	ok(is_cached_soon(dev, 8 << 20), "what will be read is read ahead");

@@ -125,7 +125,7 @@ static void test_backing(void)
 	is_int(lock_backing_file_in(&cx, "t_sys", "loop0", makedev(7, 0), true,
 				    &fd), 0, "the file after it is locked");
 	ok(fd >= 0, "and stays open for that");
-	is_int(open_image(&dev, DEVFILE_READ), -EBUSY, "so nobody reads it");
+	is_int(open_image(&dev, DEVFILE_READ), -EBUSY, "so it is not read");
 	is_int(lock_backing_file_in(&cx, "t_sys", "loop0p1", makedev(7, 1),
 				    false, &other), -EBUSY,
 	       "nor by way of a partition");
@@ -152,7 +152,7 @@ static void test_guard(void)
 	is_int(dev_flush(dev, &cx), 0, "flushes");
 	is_int(dev_write(dev, &cx, 4096, buf, sizeof(buf)), 0,
 	       "and knows what it wrote itself");
-	is_int((int)pwrite(fd, "theirs", 6, 61440), 6, "somebody else writes");
+	is_int((int)pwrite(fd, "theirs", 6, 61440), 6, "another one writes");
 	is_int(dev_write(dev, &cx, 8192, buf, 1), 0,
 	       "which a commit that has begun does not see");
 	is_int(dev_flush(dev, &cx), 0, "up to its end");

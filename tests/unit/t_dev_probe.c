@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who uses an image file and what it holds, as told by files we wrote. */
+/* Who uses an image file and what it holds, tested with files we wrote. */
 #include "config.h"
 
 #include "dev/probe.h"
@@ -142,7 +142,7 @@ static void test_contents(void)
 	is_int(probe_contents(&cx, "image", &contents), 0, "nine bytes");
 	is_int(contents.kind, PROBE_NOTHING, "hold nothing known");
 #else
-	is_int(contents.kind, PROBE_UNKNOWN, "nobody knows without libblkid");
+	is_int(contents.kind, PROBE_UNKNOWN, "is not known without libblkid");
 #endif
 }
 

@@ -199,7 +199,7 @@ static void test_places(void)
 	ok(strstr(text, "byte 4294967295") != NULL, "the widest place fits");
 }
 
-static void is_told(const struct finding *f, enum report_mode mode,
+static void is_line(const struct finding *f, enum report_mode mode,
 		    const char *want, const char *name)
 {
 	struct report report;
@@ -222,11 +222,11 @@ static void test_words(void)
 		.has_got = true, .got = 12,
 	};
 
-	is_told(&f, REPORT_TEXT,
+	is_line(&f, REPORT_TEXT,
 		"palloc-nfrees: checkpoint 5: ifile: group 1: the number of "
 		"free entries differs from the bitmap of the group "
 		"(wanted 10, got 12)\n", "two numbers");
-	is_told(&f, REPORT_JSON_LINES,
+	is_line(&f, REPORT_JSON_LINES,
 		"{\"record\":\"finding\",\"rule\":\"palloc-nfrees\","
 		"\"number\":6002,\"severity\":\"error\",\"place\":{\"kind\":"
 		"\"group\",\"checkpoint\":5,\"inode\":6,\"group\":1},"
@@ -239,11 +239,11 @@ static void test_words(void)
 		.place = place_number(PLACE_SEGMENT, 3),
 		.has_got = true, .got = 16, .detail = "seen twice",
 	};
-	is_told(&f, REPORT_TEXT,
+	is_line(&f, REPORT_TEXT,
 		"su-flags: segment 3: a segment usage has unknown flags "
 		"(got 16): seen twice\n", "one number, and more in words");
 	f.place = place_number(PLACE_SUPER, 0);
-	is_told(&f, REPORT_JSON_LINES,
+	is_line(&f, REPORT_JSON_LINES,
 		"{\"record\":\"finding\",\"rule\":\"su-flags\","
 		"\"number\":8003,\"severity\":\"warning\",\"place\":{\"kind\":"
 		"\"superblock\",\"number\":1},\"history\":false,"

@@ -214,7 +214,7 @@ static void test_free(void)
 	is_str(name.name, "name~2", "and again");
 	freename_repair(&name, "name", 4, 7);
 	freename_find(&name, &cx, NULL, true, 7);
-	is_str(name.name, "name~#7", "where nobody knows");
+	is_str(name.name, "name~#7", "where it is not known");
 	freename_repair(&name, longest, NILFS_NAME_LEN, 7);
 	freename_find(&name, &cx, &tags, true, 7);
 	is_int(name.len, NILFS_NAME_LEN, "the longest is not longer");

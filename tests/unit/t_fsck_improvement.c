@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Better or worse: two looks at a volume, told apart by what each has found.
+ * Better or worse: two looks at a volume, compared by what each has found.
  *
  * The rules stand for the stages at which they are repaired, in order: a super
  * root, an entry of the DAT, segment usage, a map, a name.

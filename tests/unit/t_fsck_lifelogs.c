@@ -209,7 +209,7 @@ static void test_listings(struct rig *r, const char *what)
 	listings_fini(&list);
 }
 
-/* The logs of this life, which were to tell. */
+/* The logs of this life, which had the facts. */
 static void wipe_logs(struct rig *r)
 {
 	uint64_t start = geometry_segment_start(&r->v.g, r->segnum);

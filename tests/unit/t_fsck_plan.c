@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The plan of repairs: by whom a finding is repaired, what that may cost, and
- * that every fix of every rule has somebody to carry it out.
+ * that every fix of every rule has a fixer.
  */
 #include "fsck/plan/plan.h"
 
@@ -54,7 +54,7 @@ static void test_metadata(void)
 		is_int(plan_danger_of(files[i].fix, &f), files[i].danger,
 		       "and what that may cost");
 		is_int(plan_second_of(&f), RULE_FIX_NONE,
-		       "and nobody else repairs its map");
+		       "and no other fixer repairs its map");
 	}
 }
 
@@ -79,8 +79,8 @@ static void test_unreadable(void)
 	is_int(plan_danger_of(RULE_FIX_SUPER, &f), RULE_DANGER_SAFE,
 	       "has a copy");
 	f = at(RULE_DEV_UNREADABLE, place_number(PLACE_SEGMENT, 1));
-	is_int(plan_fix_of(&f), RULE_FIX_NONE, "a segment of which nobody "
-	       "knows what it holds is left");
+	is_int(plan_fix_of(&f), RULE_FIX_NONE, "a segment of "
+	       "unknown content is left");
 }
 
 /* Allocators: the DAT's, or that of a file of inodes. */
@@ -128,14 +128,14 @@ static void test_second(void)
 	       "which costs nothing");
 }
 
-/* In whatever place it is found: whoever repairs a rule exists, and says why. */
+/* In whatever place it is found: a fixer of each rule exists, and says why. */
 static void test_every_rule(void)
 {
 	static const uint64_t inos[] = {
 		NILFS_ROOT_INO, NILFS_DAT_INO, NILFS_CPFILE_INO,
 		NILFS_SUFILE_INO, NILFS_IFILE_INO, FILE_INO,
 	};
-	unsigned int nobody = 0, free_of_charge = 0, k;
+	unsigned int missing = 0, free_of_charge = 0, k;
 	const struct rule_info *rule;
 	enum rule_fix fix;
 	size_t i;
@@ -145,13 +145,13 @@ static void test_every_rule(void)
 			struct finding f = map_of(rule->rule, inos[k]);
 
 			fix = plan_fix_of(&f);
-			nobody += fix != RULE_FIX_NONE && !fixers_of(fix);
+			missing += fix != RULE_FIX_NONE && !fixers_of(fix);
 			free_of_charge += fix != RULE_FIX_NONE &&
 				plan_danger_of(fix, &f) == RULE_DANGER_NONE &&
 				rule->fix != RULE_FIX_NONE;
 		}
 	ok(i > 100, "%zu rules", i);
-	is_int(nobody, 0, "whoever is to repair something can");
+	is_int(missing, 0, "every repair has a fixer");
 	is_int(free_of_charge, 0, "and it is known what that may cost");
 }
 

@@ -50,7 +50,7 @@ struct what {
 
 /* What is left of the volume after a repair. */
 enum fate {
-	FATE_CLEAN,	/* nobody needs the block: there is nothing to do */
+	FATE_CLEAN,	/* the block is unused: there is nothing to do */
 	FATE_REPAIRED,	/* nothing is lost */
 	FATE_INODES,	/* repaired, but the inodes in the block are older */
 	FATE_OLDER,	/* the latest state is that of the snapshot */
@@ -300,7 +300,7 @@ static unsigned int count_hurt(struct rig *r, struct dev *dev, uint64_t cno,
 	return hurt;
 }
 
-/* Nobody who does not ask for it reads the data of a file, but in advance. */
+/* The data of a file is read only on request, or in advance. */
 static bool may_be_missed(const struct what *w, bool data)
 {
 	return !data && is_user(w) && !w->b.is_node;

@@ -173,7 +173,7 @@ static enum cut_state keep_torn(void *arg, uint64_t at, int ret)
 	return judge(arg, at, ret);
 }
 
-/* Whoever was not done with unmounting, or cleaning, is followed by another. */
+/* An interrupted unmount or cleaning is followed by another one. */
 static void test_torn(struct job *j)
 {
 	struct rig *r = &j->r;

@@ -173,7 +173,7 @@ static bool same_block(const struct segsum_block *a,
 	       a->is_node == b->is_node && a->is_virtual == b->is_virtual;
 }
 
-/* Reads a summary: is it what the model was told? */
+/* Reads a summary: is it what the model was given? */
 static bool reads_back(const struct model *m, const void *summary,
 		       uint32_t nsumblk)
 {

@@ -298,7 +298,7 @@ static void test_keep(enum metafile_kind kind, uint32_t keys)
 	model_change(md, keys / 2);
 	is_int(md->f.ended[ptrs[keys / 2]], 1,
 	       "a kept block ends with a change");
-	/* Old nodes are nobody's then, which the account would tell. */
+	/* Old nodes are unused then, which the account would show. */
 	if (!level)
 		model_checkpoint(md);
 	is_int(md->bad, 0, "and is what it was");

@@ -141,7 +141,7 @@ static void test_failures(enum metafile_kind kind)
 			ret = metafile_delete(md->m, &md->cx, 3990 - i);
 		model_free(md);
 	} while (ret < 0 && calls < 10000);
-	is_int(ret, 0, "failures are told");
+	is_int(ret, 0, "failures are returned");
 	ok(calls > 100, "%u calls of the environment may fail", calls);
 }
 

@@ -382,7 +382,7 @@ static void test_content(unsigned int threads, bool sequential,
 	ok(!memcmp(*first, r.image, (size_t)BLOCKS * BLOCK) &&
 		   !memcmp(*first + (size_t)BLOCKS * BLOCK, &digest,
 			   sizeof(digest)),
-	   "bytes and digest are the same whoever wrote them");
+	   "bytes and digest are the same for any writer");
 	end(&r);
 	is_int(r.freed, r.made, "all files are let go");
 }

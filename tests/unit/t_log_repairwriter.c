@@ -358,12 +358,12 @@ static void check_sufile(bool entries)
 	if (entries)
 		is_int(restore(&b, NILFS_SUFILE_INO), 0, "which is repaired");
 	check_result(&b);
-	is_int(exact_cno(&b), 0, "nobody said that its counts are exact");
+	is_int(exact_cno(&b), 0, "its counts are not called exact");
 	free(zeros);
 	fini(&b);
 }
 
-/* Somebody who does not know counts has freed a segment, which is taken. */
+/* A program without exact counts has freed a segment, which is taken. */
 static void check_former_counts(void)
 {
 	const struct writer_options o = { .time = LOG_VOLUME_TIME + 9 };
@@ -405,7 +405,7 @@ static void check_cpfile(void)
 	       "a file of the snapshot is removed");
 	is_int(log_volume_place_root(&b.v, b.w, true), 0, "and its name");
 	check_result(&b);
-	is_int(exact_cno(&b), b.before.cno + 1, "counts are exact as told");
+	is_int(exact_cno(&b), b.before.cno + 1, "counts are exact as given");
 	fini(&b);
 }
 

@@ -208,7 +208,7 @@ static void check_full(void)
 	log_volume_fini(&v);
 }
 
-/* Somebody who wants to stop does not get a volume. */
+/* After a cancellation there is no volume. */
 static void check_cancelled(void)
 {
 	const struct log_shape shape = { 1024, 64, 500, 0, 0, 2, true };

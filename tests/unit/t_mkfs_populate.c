@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Limits of what goes on a volume, and what a source does not tell.
+ * Limits of what goes on a volume, and what a source leaves out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -62,7 +62,7 @@ static void drop(struct layer_test *t)
 	filled_fini(&t->f);
 }
 
-/* A directory with N subdirectories that nobody describes. */
+/* A directory with N subdirectories without attributes. */
 static int many_subdirs(struct layer_test *t, size_t n)
 {
 	struct populate_name *names = calloc(n, sizeof(*names));
@@ -190,7 +190,7 @@ static void test_symlinks(void)
 	drop(&t);
 }
 
-/* Attributes that no source tells, and those that rules change. */
+/* Attributes that no source gives, and those that rules change. */
 static void test_attributes(void)
 {
 	struct entry_rules rules = {
@@ -216,7 +216,7 @@ static void test_attributes(void)
 	ok(!root_inode(&root, &t.f.v.cx, NILFS_ROOT_INO, &inode) &&
 	   le16_get(inode.i_mode) == (S_IFDIR | 0755) &&
 	   le64_get(inode.i_mtime) == 900 && le32_get(inode.i_uid) == 5,
-	   "a directory that nobody described");
+	   "a directory without given attributes");
 	drop(&t);
 }
 
@@ -260,7 +260,7 @@ static void test_given_up(void)
 	drop(&t);
 	for (i = 0; i < 9; i++)
 		held += files[i].holders;
-	is_int(held, 0, "nobody holds them any more");
+	is_int(held, 0, "they are not held any more");
 }
 
 static void test_table(void)

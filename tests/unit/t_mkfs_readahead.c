@@ -130,7 +130,7 @@ static void test_content(unsigned int threads, int later)
 			s.payloads[i] = NULL;
 	}
 	is_int(unknown, 0, "all files are known");
-	is_int(sizes, FILES, "with what statx() tells");
+	is_int(sizes, FILES, "with what statx() returns");
 	is_int(kept, 0, "the small ones with their content");
 	end(&s);
 	tree_remove(&s.tree);
@@ -198,10 +198,10 @@ static void test_others(void)
 	ok(!look(&s, 8), "of a file that is gone nothing is known");
 	file = look(&s, 9);
 	ok(file && S_ISLNK(file->st.stx_mode) && !file->payload,
-	   "a symbolic link is one, whatever the directory told");
+	   "a symbolic link is one, whatever the directory says");
 	file = look(&s, 10);
 	ok(file && S_ISFIFO(file->st.stx_mode) && !file->payload,
-	   "nobody waits for a FIFO");
+	   "a FIFO is not waited for");
 	ok(!look(&s, 11), "directories are not looked at");
 	file = look(&s, 12);
 	ok(file && !file->payload, "what has no type is not opened");

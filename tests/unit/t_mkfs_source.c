@@ -143,7 +143,7 @@ static void test_change(const struct change *change)
 	is_int(filled_tree(&f, tree.path), -ESTALE, change->name);
 	snprintf(want, sizeof(want), "%s/dir/file: changed while being read",
 		 tree.path);
-	is_str(f.v.cx.failure, want, "is told by its name");
+	is_str(f.v.cx.failure, want, "is given by its name");
 	close(h.dirfd);
 	filled_fini(&f);
 	tree_remove(&tree);
@@ -162,7 +162,7 @@ static void test_unchanged(void)
 	filled_init(&f, &shape);
 	f.meanwhile = happen;
 	f.arg = &h;
-	ok(!filled_tree(&f, tree.path), "a file that nobody touches is fine");
+	ok(!filled_tree(&f, tree.path), "a file that is not changed is fine");
 	filled_fini(&f);
 	tree_remove(&tree);
 }
@@ -176,7 +176,7 @@ static void test_made_up(void)
 	is_int(filled_tree(&f, "/proc/sys/kernel/random"), -ESTALE,
 	       "an empty file that has content");
 	is_int(filled_tree(&f, "/nowhere"), -ENOENT, "no such tree");
-	is_str(f.v.cx.failure, "/nowhere", "is told by its name");
+	is_str(f.v.cx.failure, "/nowhere", "is given by its name");
 	is_int(filled_tree(&f, "/dev/null"), -ENOTDIR, "no directory");
 	filled_fini(&f);
 }
@@ -277,7 +277,7 @@ static void test_losses(void)
 	tree_remove(&tree);
 }
 
-/* Inode numbers of three files of different sizes tell the order. */
+/* Inode numbers of three files of different sizes show the order. */
 static void test_order(void)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Directories of a source that are closed and opened again after the back of
- * their users, and what these are told when the world has changed.
+ * Directories of a source that are closed and opened again without their
+ * users, and the failures these get when files have changed.
  */
 #include "config.h"
 
@@ -120,7 +120,7 @@ static void test_replaced(const struct tree *tree)
 	is_int(sourcedir_use(a, &cx), -ESTALE, "not once it is gone");
 	snprintf(want, sizeof(want), "%s/a: changed while being read",
 		 tree->path);
-	is_str(cx.failure, want, "and the text tells which it was");
+	is_str(cx.failure, want, "and the text names it");
 	renameat(tree->fd, "other", tree->fd, "a");
 	is_int(sourcedir_use(a, &cx), -ESTALE, "nor if it is another one");
 	must(symlinkat("moved", tree->fd, "link"));

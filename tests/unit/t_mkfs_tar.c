@@ -14,7 +14,7 @@
 #include "tap.h"
 
 static struct context cx;
-static struct populate told;
+static struct populate calls;
 
 /* True where F has the bytes of the file at PATH, holes being zeros. */
 static bool same_content(const struct standin_file *f, const char *path)
@@ -54,7 +54,7 @@ static bool same_attributes(const struct standin_file *f, const struct stat *st,
 
 static bool same_file(const char *top, const char *path, bool nsec)
 {
-	const struct standin_file *f = standin_find(&told, path);
+	const struct standin_file *f = standin_find(&calls, path);
 	char name[512], target[300] = "";
 	struct stat st;
 
@@ -146,8 +146,8 @@ static void compare(const char *what, bool nsec)
 			break;
 	if (!ok(i == PATHS, "%s: the tree", what))
 		printf("# not %s: %s\n", paths[i], cx.failure);
-	for (i = 0; i < told.n; i++)
-		names += told.files[i].n;
+	for (i = 0; i < calls.n; i++)
+		names += calls.files[i].n;
 	is_int(names, PATHS - 1, "and nothing else");
 }
 
@@ -180,7 +180,7 @@ static void test_programs(void)
 			continue;
 		}
 		for (j = 0; j < STANDIN_ORDERS; j++) {
-			is_int(standin_read_tar(&told, &cx, "a.tar",
+			is_int(standin_read_tar(&calls, &cx, "a.tar",
 						(enum standin_order)j, NULL),
 			       0, archives[i].make);
 			compare(archives[i].make, archives[i].nsec);
@@ -196,7 +196,7 @@ int main(void)
 	if (!ok(mkdtemp(top) && !chdir(top) && make_tree(), "a tree"))
 		return tap_done();
 	test_programs();
-	standin_forget(&told);
+	standin_forget(&calls);
 	snprintf(command, sizeof(command), "rm -rf '%s'", top);
 	is_int(chdir("..") || sh(command), 0, "the tree is gone");
 	return tap_done();

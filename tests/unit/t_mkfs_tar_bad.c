@@ -17,7 +17,7 @@
 #define BLOCK 512
 
 static struct context cx;
-static struct populate told;
+static struct populate calls;
 static char archive[1 << 16];
 static size_t used;
 
@@ -106,7 +106,7 @@ static int take_with(const struct entry_rules *rules)
 	used = 0;
 	if (!save(archive, len + 2 * BLOCK))
 		exit(99);
-	return standin_read_tar(&told, &cx, "b.tar", STANDIN_AT_ONCE, rules);
+	return standin_read_tar(&calls, &cx, "b.tar", STANDIN_AT_ONCE, rules);
 }
 
 static int take(void)
@@ -124,7 +124,7 @@ static void is_refused(const char *text, const char *name)
 
 static bool has(const char *path, const char *content)
 {
-	const struct standin_file *f = standin_find(&told, path);
+	const struct standin_file *f = standin_find(&calls, path);
 
 	return f && f->entry.size == strlen(content) &&
 	       !memcmp(f->blocks, content, strlen(content));
@@ -132,7 +132,7 @@ static bool has(const char *path, const char *content)
 
 static unsigned int links(const char *path)
 {
-	const struct standin_file *f = standin_find(&told, path);
+	const struct standin_file *f = standin_find(&calls, path);
 
 	return f ? f->links : 0;
 }
@@ -152,7 +152,7 @@ static void test_paths(void)
 	is_int(take(), 0, "paths that lead down");
 	ok(has("a/b", "1") && has("a/c", "2") && has("..a/...", "3"),
 	   "lie below the root");
-	ok(standin_find(&told, "d") && told.files[0].n == 3,
+	ok(standin_find(&calls, "d") && calls.files[0].n == 3,
 	   "also a directory with a slash");
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		add("before", '0', "x");
@@ -185,28 +185,29 @@ static void test_directories(void)
 	const struct standin_file *f;
 
 	add("p/q/f", '0', "1");
-	is_int(take(), 0, "parents that are never told of");
-	f = standin_find(&told, "p/q");
-	ok(f && !f->known && !told.files[0].known, "have no attributes");
+	is_int(take(), 0, "parents without entries");
+	f = standin_find(&calls, "p/q");
+	ok(f && !f->known && !calls.files[0].known, "have no attributes");
 	add("p/q/f", '0', "1");
 	add_full("p/q", '5', "", &(struct header){ .mode = 0700 });
 	add_full("./", '5', "", &(struct header){ .mode = 0711 });
 	add("p/q/g", '0', "2");
 	is_int(take(), 0, "and that come later");
-	f = standin_find(&told, "p/q");
+	f = standin_find(&calls, "p/q");
 	ok(f && f->known && f->entry.mode == (S_IFDIR | 0700) && f->n == 2,
 	   "have theirs");
-	ok(told.files[0].known && told.files[0].entry.mode == (S_IFDIR | 0711),
+	ok(calls.files[0].known &&
+	   calls.files[0].entry.mode == (S_IFDIR | 0711),
 	   "so has the root");
 	add_full("d", '5', "", &(struct header){ .mode = 0700 });
 	add("d/x", '0', "1");
 	add_full("d/", '5', "", &(struct header){ .mode = 0750 });
 	is_int(take(), 0, "a directory twice");
-	f = standin_find(&told, "d");
+	f = standin_find(&calls, "d");
 	ok(f && f->entry.mode == (S_IFDIR | 0750) && has("d/x", "1"),
 	   "keeps its files");
 	is_int(take(), 0, "an archive of nothing");
-	is_int(told.n, 1, "is a root");
+	is_int(calls.n, 1, "is a root");
 }
 
 static void test_twice(void)
@@ -217,7 +218,7 @@ static void test_twice(void)
 	add("f", '0', "newer");
 	is_int(take(), 0, "a file twice");
 	ok(has("f", "newer"), "is the later one");
-	ok(told.files[1].links == 0 && told.files[2].links == 1,
+	ok(calls.files[1].links == 0 && calls.files[2].links == 1,
 	   "the other has no name");
 	add("f", '0', "old");
 	add_link("g", '1', "./f");
@@ -229,14 +230,14 @@ static void test_twice(void)
 	add("f", '5', "");
 	add("f/x", '0', "x");
 	is_int(take(), 0, "a directory instead of a file");
-	ok(has("f/x", "x") && told.files[1].links == 0, "takes its name");
+	ok(has("f/x", "x") && calls.files[1].links == 0, "takes its name");
 	add("f", '5', "");
 	add("f", '0', "x");
 	is_refused("was a directory", "a file instead of a directory");
 	add("f", '0', "x");
 	add_link("f", '2', "t");
 	is_int(take(), 0, "a symbolic link instead of a file");
-	f = standin_find(&told, "f");
+	f = standin_find(&calls, "f");
 	ok(f && S_ISLNK(f->entry.mode) && !strcmp(f->target, "t"),
 	   "takes its name");
 }
@@ -285,13 +286,13 @@ static void test_numbers(void)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		add("ok", '0', "x");
 		add_full("odd", bad[i].type, "", &bad[i].header);
-		if (!ok(take() == -EINVAL || told.files[2].failed,
+		if (!ok(take() == -EINVAL || calls.files[2].failed,
 			"odd number %zu is refused", i))
 			printf("# %s\n", cx.failure);
 	}
 	add_full("odd", '3', "", &(struct header){ .major = "0007777" });
 	is_int(take(), 0, "the largest major number");
-	f = standin_find(&told, "odd");
+	f = standin_find(&calls, "odd");
 	ok(f && S_ISCHR(f->entry.mode) && f->entry.major == 4095 &&
 	   f->entry.uid == 1 && f->entry.gid == 2 && f->entry.mtime == 1000,
 	   "and the usual ones");
@@ -300,7 +301,7 @@ static void test_numbers(void)
 	is_refused("", "an owner in a header that is cut short");
 	add("x", 'x', "18 uid=4294967295\n");
 	add("f", '0', "");
-	is_refused("owner", "the owner that nobody can be");
+	is_refused("owner", "the owner that is not allowed");
 }
 
 /* One record of a pax header, its own length in front. */
@@ -331,16 +332,16 @@ static void test_losses(void)
 	add("f", '0', "x");
 	add("g", '0', "x");
 	is_int(take(), 0, "a file with all that gets lost");
-	is_int(told.losses[ENTRY_XATTR], 1, "attributes");
-	is_int(told.losses[ENTRY_CAPABILITY], 1, "capabilities");
-	is_int(told.losses[ENTRY_ACL], 1, "an access control list");
-	is_int(told.losses[ENTRY_FLAGS], 1, "flags");
+	is_int(calls.losses[ENTRY_XATTR], 1, "attributes");
+	is_int(calls.losses[ENTRY_CAPABILITY], 1, "capabilities");
+	is_int(calls.losses[ENTRY_ACL], 1, "an access control list");
+	is_int(calls.losses[ENTRY_FLAGS], 1, "flags");
 	all[0] = '\0';
 	put_record(all, "SCHILY.xattr.security.selinux=label");
 	add("x", 'x', all);
 	add("f", '0', "x");
 	is_int(take(), 0, "a file with a label");
-	is_int(told.losses[ENTRY_XATTR], 0, "loses nothing");
+	is_int(calls.losses[ENTRY_XATTR], 0, "loses nothing");
 }
 
 static void test_exclude(void)
@@ -357,7 +358,7 @@ static void test_exclude(void)
 	add("last", '0', "2");
 	is_int(take_with(&rules), 0, "patterns");
 	ok(has("e/top", "1") && has("last", "2"), "leave the others");
-	is_int(told.n, 4, "and nothing else: the root, e and two files");
+	is_int(calls.n, 4, "and nothing else: the root, e and two files");
 	add("a.o", '0', "x");
 	add_link("b", '1', "a.o");
 	is_int(take_with(&rules), -EINVAL, "a hard link to what is left out");
@@ -379,7 +380,7 @@ static void test_cuts(void)
 
 		if (!save(archive, cut))
 			exit(99);
-		ret = standin_read_tar(&told, &cx, "b.tar",
+		ret = standin_read_tar(&calls, &cx, "b.tar",
 				       STANDIN_AT_THE_END, NULL);
 		if (ret != -EINVAL && cut % BLOCK) {
 			printf("# cut at %zu: %d\n", cut, ret);
@@ -394,17 +395,17 @@ static void test_others(void)
 	static const char gzip[] = "\x1f\x8b\x08\0\0\0\0\0\0\3garbage garbage";
 
 	save("", 0);
-	is_int(standin_read_tar(&told, &cx, "b.tar", 0, NULL), -EINVAL,
+	is_int(standin_read_tar(&calls, &cx, "b.tar", 0, NULL), -EINVAL,
 	       "an empty file");
 	save("#!/bin/sh\necho hello\n", 21);
-	is_int(standin_read_tar(&told, &cx, "b.tar", 0, NULL), -EINVAL,
+	is_int(standin_read_tar(&calls, &cx, "b.tar", 0, NULL), -EINVAL,
 	       "a script");
 	save(gzip, sizeof(gzip));
-	is_int(standin_read_tar(&told, &cx, "b.tar", 0, NULL), -EINVAL,
+	is_int(standin_read_tar(&calls, &cx, "b.tar", 0, NULL), -EINVAL,
 	       "garbage that claims to be compressed");
-	is_int(standin_read_tar(&told, &cx, "none", 0, NULL), -ENOENT,
+	is_int(standin_read_tar(&calls, &cx, "none", 0, NULL), -ENOENT,
 	       "no file");
-	is_int(standin_read_tar(&told, &cx, ".", 0, NULL), -EIO,
+	is_int(standin_read_tar(&calls, &cx, ".", 0, NULL), -EIO,
 	       "a directory");
 }
 
@@ -420,7 +421,7 @@ static void test_stdin(void)
 	used = 0;
 	if (!freopen("b.tar", "r", stdin))
 		exit(99);
-	is_int(standin_read_tar(&told, &cx, "-", 0, NULL), 0,
+	is_int(standin_read_tar(&calls, &cx, "-", 0, NULL), 0,
 	       "standard input");
 	ok(has("f", "x"), "has the file");
 	is_int(read(0, rest, sizeof(rest)), 0, "and nothing is left");
@@ -443,7 +444,7 @@ int main(void)
 	test_cuts();
 	test_others();
 	test_stdin();
-	standin_forget(&told);
+	standin_forget(&calls);
 	snprintf(command, sizeof(command), "rm -rf '%s'", top);
 	is_int(chdir("..") || system(command), 0, "the folder is gone");
 	return tap_done();

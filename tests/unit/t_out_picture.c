@@ -60,7 +60,7 @@ static void test_plain(void)
 	picture_add(p, 6, BAD, 0);	/* past the end */
 	is_drawn(p, PICTURE_PLAIN, "0 124.\n4  !\n" ONE FREE_LINE "1\n" LIVE_LINE
 		 "3\n" BAD_LINE "1\n",
-		 "a cell per thing, a blank for what nobody told");
+		 "a cell per thing, a blank for what is not known");
 	is_drawn(open_picture(0, 4, 4), PICTURE_PLAIN, ONE,
 		 "nothing to show: the scale alone");
 }

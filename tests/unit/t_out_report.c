@@ -36,7 +36,7 @@ static void is_escaped(const char *bytes, size_t len, const char *want,
 
 	json_init(&json, out);
 	is_int(json_bytes(&json, NULL, bytes, len), faithful,
-	       faithful ? "told as faithful" : "told as not faithful");
+	       faithful ? "is faithful" : "is not faithful");
 	is_put(out, want, name);
 }
 

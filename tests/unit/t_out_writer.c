@@ -112,7 +112,7 @@ static void test_errors(void)
 	is_int(out_error(out), -ENOSPC, "but after it");
 	for (i = 0; i < 100000; i++)
 		out_printf(out, "dropped %d\n", i);
-	is_int(out_close(out, &cx), -ENOSPC, "and told once more at the end");
+	is_int(out_close(out, &cx), -ENOSPC, "and again at the end");
 	is_str(cx.failure, "full: write", "with the name of the writer");
 
 	signal(SIGPIPE, SIG_IGN);

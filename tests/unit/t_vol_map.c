@@ -159,7 +159,7 @@ static void test_lookups(void)
 	is_int(wrong, 0, "tree: every key is found, every hole is one");
 }
 
-/* The keys a cursor yields from KEY on, as a sum that tells order. */
+/* The keys a cursor yields from KEY on, as a sum that depends on order. */
 static int walk_from(const struct file *file, uint64_t key, uint64_t *sum,
 		     unsigned int *nodes)
 {
