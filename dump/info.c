@@ -15,6 +15,7 @@
 #include "cli/tool.h"
 #include "dev/probe.h"
 #include "dev/zone.h"
+#include "dev/zoned.h"
 #include "dev/zonedisk.h"
 #include "disk/segusage.h"
 #include "dump/commands.h"
@@ -288,20 +289,12 @@ static int info_volume_report_usage(struct volume *vol, struct context *cx,
 	return err;
 }
 
-/* Zeros for DEV NULL, and in a build without libzbd. */
-static int list_zones(struct context *cx, struct dev *dev, struct report *r)
+/* Zeros for NULL. */
+static void list_zones(const struct zones *z, struct report *r)
 {
 	static const struct zones nothing;
-	struct dev *disk = NULL;
-	const struct zones *z = &nothing;
-	int err = dev ? zonedisk_open(&disk, cx, dev) : 0;
 
-	if (err == -EOPNOTSUPP)
-		fail_clear(cx);
-	else if (err)
-		return err;
-	if (disk)
-		z = disk->zones;
+	z = z ? z : &nothing;
 	report_size(r, "zone_bytes", "Zone", z->size);
 	report_size(r, "capacity_bytes", "Least capacity", z->capacity);
 	report_u64(r, "zones", "Zones", z->count);
@@ -311,7 +304,23 @@ static int list_zones(struct context *cx, struct dev *dev, struct report *r)
 	report_bool(r, "last_conventional", "Conventional at end",
 		    z->count && z->kinds[z->count - 1] == ZONE_CONVENTIONAL);
 	report_u64(r, "max_active", "Active at most", z->max_active);
-	dev_close(disk);
+}
+
+/* What has the zones of DEV, as of PATH: DEV itself if there are none. */
+static int open_zones(struct dev **disk, struct context *cx, struct dev *dev,
+		      const char *path, enum probe_zone_model model)
+{
+	int err;
+
+	*disk = dev;
+	if (!dev->is_block_device)
+		return zoned_open(disk, cx, dev, path);
+	err = model == PROBE_ZONES_NONE ? 0 : zonedisk_open(disk, cx, dev);
+	if (err)
+		*disk = dev;
+	if (err != -EOPNOTSUPP)
+		return err;
+	fail_clear(cx);		/* a build without libzbd */
 	return 0;
 }
 
@@ -325,15 +334,24 @@ static int report_zones(struct context *cx, const char *path, struct dev *dev,
 		[PROBE_ZONES_HOST_MANAGED] = "host-managed",
 	};
 	enum probe_zone_model model;
+	struct dev *disk = dev;
 	int err = probe_zoned(cx, path, &model);
 
-	if (err || (model == PROBE_ZONES_NONE && report_is_text(r)))
+	if (!err)
+		err = open_zones(&disk, cx, dev, path, model);
+	if (err)
 		return err;
-	report_begin(r, "zones", "Zones");
-	report_string(r, "model", "Model", models[model]);
-	err = list_zones(cx, model == PROBE_ZONES_NONE ? NULL : dev, r);
-	report_end(r);
-	return err;
+	if (disk->zones || model != PROBE_ZONES_NONE || !report_is_text(r)) {
+		report_begin(r, "zones", "Zones");
+		report_string(r, "model", "Model",
+			      disk->zones && !dev->is_block_device ?
+				      "image" : models[model]);
+		list_zones(disk->zones, r);
+		report_end(r);
+	}
+	if (disk != dev)
+		dev_close(disk);
+	return 0;
 }
 
 static int note(struct tool *tool, int err, int *status)

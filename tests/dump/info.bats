@@ -197,3 +197,22 @@ device" ]
 	run -0 dump.nilfs2 checkpoints -n 1 "$image" 010 12
 	[[ ${lines[1]} == *10\ * ]]
 }
+
+@test "the zones of an image file are those that the file beside it describes" {
+	mkfs.nilfs2 -q --size 96M --zone-size 1M --zone-capacity 768K \
+		--conventional-zones 3+2 image
+	cp image.zones before
+	info_of image
+	[ "$(jq -c .zones <<<"$output")" = '{"model":"image","zone_bytes":1048576,"capacity_bytes":786432,"zones":96,"conventional":3,"last_conventional":true,"max_active":0}' ]
+	cmp image.zones before
+	run -0 dump.nilfs2 info image
+	[[ $output == *"Zones:                  96"* ]]
+	: >image.zones
+	run -1 --separate-stderr dump.nilfs2 info image
+	[[ $stderr == *image.zones* ]]
+	[[ $output == *"Blocks of files:"* ]]
+	rm image.zones
+	info_of image
+	[ "$(jq -r .zones.model <<<"$output")" = none ]
+	[ "$(jq .zones.zones <<<"$output")" -eq 0 ]
+}
