@@ -1,0 +1,167 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The examples of the man pages run.  Devices are files with their names, the
+# numbers of the text that a volume may lack are replaced; what the examples do is
+# compared elsewhere.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	export SOURCE_DATE_EPOCH=1700000000 TMPDIR=$BATS_FILE_TMPDIR
+	cd "$BATS_FILE_TMPDIR" || return 1
+	mkdir -p tree/etc tree/var/log tree/var/db tree/vm overlay/etc archive app
+	echo device >tree/etc/hostname
+	seq 700000 >tree/vm/disk
+	seq 1000 >tree/var/db/table
+	seq 2000 >tree/var/log/syslog
+	echo other >overlay/etc/hostname
+	cp -r tree/var app/
+	cp tree/vm/disk archive/
+	tar -C tree -c . | zstd -q >rootfs.tar.zst
+	tar -C tree -czf base.tar.gz .
+	tar -C app -czf app.tar.gz .
+	printf '%s\n' 'fio version 2 iolog' 'file add' 'file open' \
+		'file write 0 8192' 'file write 65536 4096' 'file close' >trace.log
+	mkfs.nilfs2 -q -B 64 --size 128M -d tree -d overlay -d app disk.img
+	mkfs.nilfs2 -q -B 64 --size 128M -d tree -d overlay --snapshot root.img
+	mkfs.nilfs2 -q --size 128M --zone-size 1M -d tree smr.img
+	truncate -s 300M empty.img
+	mkfs.nilfs2 -q --size 300M --zone-size 1M zones.img
+	cp disk.img bad.img
+	dump.nilfs2 set --expert --fix-checksums bad.img super:1 \
+		s_free_blocks_count=5 >/dev/null
+	dump.nilfs2 set --expert bad.img inode:/etc/hostname i_links_count=9 \
+		>/dev/null
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	cp -r "$BATS_FILE_TMPDIR"/{tree,overlay,archive} .
+	cp --sparse=always "$BATS_FILE_TMPDIR"/*.{zst,gz,log} .
+}
+
+# blocks PAGE: its examples, each ended by a line "--".
+blocks() {
+	local page=$NILFS2_SOURCE/man/$1.8
+
+	[ -f "$page" ] || page=$page.in
+	awk '/^\.SH/ { on = $2 == "EXAMPLES" }
+		on && /^\.EX/ { inside = 1; next }
+		on && /^\.EE/ { inside = 0; print "--"; next }
+		inside' "$page" |
+	sed -e 's/\\e/\\/g' -e 's/\\-/-/g'
+}
+
+# volumes KIND: fresh ones, as the page expects them.
+volumes() {
+	local from=$BATS_FILE_TMPDIR
+
+	rm -rf ./*.img* latest
+	[ "$1" = new ] || {
+		cp --sparse=always "$from/$1.img" disk.img
+		cp --sparse=always "$from/root.img" root.img
+		cp --sparse=always "$from/root.img" copy.img
+		cp --sparse=always "$from/disk.img" sdb1.img
+		truncate -s 200M sdb1.img
+		cp --sparse=always "$from/smr.img" smr.img
+		cp --sparse=always "$from/smr.img" sdc.img
+		cp "$from/smr.img.zones" smr.img.zones
+		cp "$from/smr.img.zones" sdc.img.zones
+		return
+	}
+	cp --sparse=always "$from/empty.img" sdb1.img
+	cp --sparse=always "$from/zones.img" sdc.img
+	cp "$from/zones.img.zones" sdc.img.zones
+	truncate -s 0 sdc.img
+	truncate -s 300M sdc.img
+}
+
+# What the examples call: a mount, a disk that keeps its size, volumes that are
+# quick to simulate, and the status of each that is not 0.
+prologue='
+	mount() { :; }
+	dd() { command dd conv=notrunc status=none "$@"; }
+	gcsim.nilfs2() {
+		case $* in
+		*disk.img) command gcsim.nilfs2 -q "$@" ;;
+		*-t\ *) command gcsim.nilfs2 -q -n 50 --segment-size 64K "$@" ;;
+		*) command gcsim.nilfs2 -q -n 100 --segment-size 64K "$@" ;;
+		esac
+	}
+	expect() {
+		local status=0 expected=$1
+
+		shift
+		command "$@" || status=$?
+		[[ $expected == *$status* ]]
+	}
+	fsck.nilfs2() {
+		case $* in
+		-n*) expect 4 fsck.nilfs2 "$@" ;;
+		-[ay]*) expect 1 fsck.nilfs2 "$@" ;;
+		*) command fsck.nilfs2 "$@" ;;
+		esac
+	}
+	dump.nilfs2() {
+		case $* in
+		diff*) expect 3 dump.nilfs2 "$@" ;;
+		*) command dump.nilfs2 "$@" ;;
+		esac
+	}
+	gc.nilfs2() {
+		case $* in
+		*--free*) expect 01 gc.nilfs2 "$@" ;;
+		*) command gc.nilfs2 "$@" ;;
+		esac
+	}
+	set -eo pipefail
+'
+
+# follow PAGE KIND: runs each example on volumes of its own.
+follow() {
+	local block='' line kind count=0
+
+	while IFS= read -r line; do
+		if [ "$line" != -- ]; then
+			block+=$line$'\n'
+			continue
+		fi
+		kind=$2
+		[[ $block != *--rollback* && $block != *counters* ]] || kind=disk
+		volumes "$kind"
+		block=$(sed -E -e 's|/dev/(sd[a-z]1?)|\1.img|g' -e 's/4711/2/g' \
+			<<<"$block")
+		rm -rf copy.undo disk.undo [0-9].tar.gz delta.tar
+		[[ $block != *'--output copy.img'* &&
+		   $block != *'cp --sparse'* ]] || rm -f copy.img
+		if ! bash -c "$prologue$block" >out 2>&1; then
+			echo "of $1 fails:"
+			echo "$block"
+			tail -n 20 out
+			return 1
+		fi
+		count=$((count + 1))
+		block=
+	done < <(blocks "$1")
+	[ "$count" -ge 5 ]
+}
+
+@test "mkfs.nilfs2(8)" {
+	follow mkfs.nilfs2 new
+}
+
+@test "dump.nilfs2(8)" {
+	follow dump.nilfs2 disk
+}
+
+@test "fsck.nilfs2(8)" {
+	follow fsck.nilfs2 bad
+}
+
+@test "gc.nilfs2(8)" {
+	follow gc.nilfs2 disk
+}
+
+@test "gcsim.nilfs2(8)" {
+	follow gcsim.nilfs2 disk
+}
