@@ -92,7 +92,7 @@ static void put_parts(struct space *s)
 		{ "latest state: metadata", t->live - t->live_data,
 		  SVG_SKY, NULL },
 		{ "only in snapshots", t->snapshot, SVG_PURPLE, NULL },
-		{ "dead: cleaning frees it", t->dead, SVG_VERMILLION, NULL },
+		{ "dead: cleaning frees it", t->dead, SVG_VERMILION, NULL },
 		{ "not written yet, in segments in use",
 		  t->blocks > used ? t->blocks - used : 0, SVG_GRAY, NULL },
 		{ "clean segments", clean, SVG_NONE, "none" },

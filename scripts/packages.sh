@@ -11,7 +11,7 @@ build_packages="gcc make autoconf automake pkg-config
 kernel_packages="user-mode-linux nilfs-tools perl kmod"
 
 # To run the tests, those that need zoned devices or large pages as well.
-test_packages="$kernel_packages attr bats bzip2 dmsetup groff-base jq libxml2-utils procps
+test_packages="$kernel_packages attr bats bzip2 codespell dmsetup jq libxml2-utils man-db procps
 	grub-common
 	e2fsprogs btrfs-progs fdisk libarchive-tools linux-libc-dev strace
 	openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc busybox-static cpio"

@@ -187,7 +187,7 @@ struct frame {
 static uint32_t chart_colour(unsigned int i)
 {
 	static const uint32_t colours[] = {
-		SVG_BLUE, SVG_ORANGE, SVG_SKY, SVG_PURPLE, SVG_VERMILLION,
+		SVG_BLUE, SVG_ORANGE, SVG_SKY, SVG_PURPLE, SVG_VERMILION,
 		SVG_GRAY,
 	};
 

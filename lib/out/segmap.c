@@ -23,7 +23,7 @@
 const struct picture_kind segmap_kinds[SEGMAP_CLASSES] = {
 	[SEGMAP_CLEAN] = { "clean", ".", SVG_NONE, false, true,
 			   SVG_NONE_DARK, "none" },
-	[SEGMAP_DEAD] = { "dead, nothing to keep", "x", SVG_VERMILLION, false,
+	[SEGMAP_DEAD] = { "dead, nothing to keep", "x", SVG_VERMILION, false,
 			  true },
 	[SEGMAP_PARTLY] = { "partly live", "123456789", SVG_ORANGE, false,
 			    false },

@@ -3,7 +3,7 @@
  * SVG documents: head, colours of a light and of a dark page, text.
  *
  * Colours with a meaning are those of Okabe and Ito, which people with any
- * kind of colour vision can distinguish; vermillion and green are never used
+ * kind of colour vision can distinguish; vermilion and green are never used
  * together.  Colours of the page itself are classes of the style sheet:
  *
  *	page	background
@@ -25,7 +25,7 @@ enum {
 	SVG_ORANGE = 0xe69f00,
 	SVG_SKY = 0x56b4e9,
 	SVG_PURPLE = 0xcc79a7,
-	SVG_VERMILLION = 0xd55e00,
+	SVG_VERMILION = 0xd55e00,
 	SVG_GRAY = 0x8c959f,
 	SVG_NONE = 0xe4e7eb,
 	SVG_INK = 0x1f2328,

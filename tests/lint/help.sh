@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# --help and the manual page have the same options.
+# --help and the manual page have the same options; pages have the usual sections.
 #
 # An option of a page is one in a tag: the line after .TP or .TQ, or the text of
 # .IP.  The running text may mention options of other programs.
@@ -86,13 +86,44 @@ for page in $(all_pages); do
 	[ -f "$(path_of "$page")" ] || echo "$page"
 done >"$lint_list"
 lint_none "every page of the build's list exists"
-if command -v groff >/dev/null; then
+
+# Prints the sections of a page that are missing, and those in a place of their
+# own: $2 is the list of all in their order, a "?" for one that may be missing.
+sections_of()
+{
+	sed -n 's/^\.SH //p' "$1" | tr -d '"' | awk -v page="$1" -v list="$2" '
+		BEGIN { n = split(list, name, "/") }
+		{
+			for (i = 1; i <= n; i++)
+				if (name[i] == $0 || name[i] == $0 "?") {
+					if (i <= last)
+						print page ": place of " $0
+					last = i
+					there[i] = 1
+				}
+		}
+		END {
+			for (i = 1; i <= n; i++)
+				if (!there[i] && name[i] !~ /\?$/)
+					print page ": no " name[i]
+		}'
+}
+
+for page in $(all_pages); do
+	case $page in
+	*.8) sections_of "$(path_of "$page")" "NAME/SYNOPSIS/DESCRIPTION/OPTIONS/EXIT STATUS/FILES?/ENVIRONMENT/EXAMPLES/NOTES/SEE ALSO" ;;
+	*) sections_of "$(path_of "$page")" "NAME/DESCRIPTION/NOTES?/SEE ALSO" ;;
+	esac
+done >"$lint_list"
+lint_none "every page has the usual sections in their order"
+if command -v man >/dev/null; then
 	for page in $(all_pages); do
-		groff -man -t -Tutf8 -ww "$(path_of "$page")" 2>&1 >/dev/null
+		man --warnings -E UTF-8 -l -Tutf8 -Z "$(path_of "$page")" \
+			2>&1 >/dev/null
 	done >"$lint_list"
-	lint_none "groff warns of no page"
+	lint_none "man warns of no page"
 else
 	lint_count=$((lint_count + 1))
-	echo "ok $lint_count # SKIP groff is missing"
+	echo "ok $lint_count # SKIP man is missing"
 fi
 lint_done

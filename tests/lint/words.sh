@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Words for which the field has others: in names, comments, messages and documents.
+# Words for which the field has others, and spelling: in names, comments, messages
+# and documents.
 # The table has a word, as a pattern, and what to write instead.
 # Scripts that the test images depend on are left out: every change of one has
 # these made again, by the kernel.
@@ -41,5 +42,17 @@ at[[:blank:]]hand present, in memory
 amiss wrong, bad
 unasked by default
 TABLE
+
+# Spelling, of everything that is written.  Escapes are no parts of words.
+if command -v codespell >/dev/null; then
+	# shellcheck disable=SC2046
+	codespell -L sutable --ignore-regex '\\(\(bu|[nt])|\.TE\b' \
+		$(lint_files -name '*') $(find scripts completion debian \
+		rpm -type f) $sources >"$lint_list" 2>/dev/null
+	lint_none "codespell finds no misspelt word (-L: names)"
+else
+	lint_count=$((lint_count + 1))
+	echo "ok $lint_count # SKIP codespell is missing"
+fi
 
 lint_done
