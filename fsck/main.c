@@ -54,6 +54,7 @@ static int run(struct tool *tool, const void *options)
 	err = check_options(tool, o);
 	if (err)
 		return err;
+	progress_of_device(&tool->progress, tool->argv[0]);
 	err = target_open(&t, tool, tool->argv[0], o);
 	if (!err && o->undo)
 		err = go_back(tool, o, t.dev);
@@ -62,6 +63,8 @@ static int run(struct tool *tool, const void *options)
 	else if (!err)
 		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
 	target_close(&t);
+	if (err >= 0)
+		progress_until(&tool->progress, 100);
 	return err;
 }
 

@@ -161,7 +161,7 @@ static void plan_finding(void *arg, const struct finding *f)
 }
 
 static const struct pass bits = {
-	"bits", "searching for flipped bits", pass_bits, pass_bits_work, false
+	"bits", "searching for flipped bits", pass_bits, pass_bits_work, 99, false
 };
 
 /* A check as it is run for the user. */
@@ -187,6 +187,7 @@ static void begin_pass(void *arg, const struct pass *pass, uint64_t total)
 
 	tool_detail(s->tool, "%s: %s", pass->name, pass->doing);
 	progress_begin(&s->tool->progress, pass->doing, total, false);
+	progress_until(&s->tool->progress, pass->until);
 }
 
 static void end_pass(void *arg)

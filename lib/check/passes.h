@@ -25,6 +25,7 @@ struct pass {
 	const char *doing;	/* of the line of progress: "checking ..." */
 	pass_run *run;
 	pass_estimate *estimate;	/* NULL: not known */
+	unsigned int until;	/* percent of a check that are done after it */
 	bool counters;		/* what the SUFILE counts rests on it */
 };
 

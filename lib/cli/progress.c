@@ -9,7 +9,10 @@
  */
 #include "cli/progress.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -29,18 +32,30 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Progress that cannot be shown is no failure of the tool. */
-static void put(const struct progress *p, const char *text, size_t len)
+/*
+ * Progress that cannot be shown is no failure of the tool, and a reader that
+ * goes away does not stop it: that signal is discarded.
+ */
+static void put(struct progress *p, const char *text, size_t len)
 {
-	if (write(p->fd, text, len) < 0)
-		return;
+	static const struct timespec at_once;
+	sigset_t broken, before;
+
+	sigemptyset(&broken);
+	sigaddset(&broken, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &broken, &before);
+	if (write(p->fd, text, len) < 0 && errno == EPIPE) {
+		sigtimedwait(&broken, NULL, &at_once);
+		p->fd = -1;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void progress_init(struct progress *p, int fd, bool quiet)
 {
 	memset(p, 0, sizeof(*p));
-	p->fd = fd;
-	if (fd < 0 && terminal_is(STDERR_FILENO))
+	p->fd = fd > 0 ? fd : -1;
+	if (fd <= 0 && terminal_is(STDERR_FILENO))
 		p->fd = STDERR_FILENO;
 	if (quiet)
 		p->fd = -1;
@@ -67,6 +82,71 @@ static void say_line(struct progress *p, uint64_t done)
 
 	if (n > 0 && n < (int)sizeof(line))
 		put(p, line, (size_t)n);
+}
+
+/* The name is one word for the reader: as in fstab, \\040 is a blank. */
+static void format_device(const char *device, char *text, size_t size)
+{
+	size_t n = 0;
+
+	for (; *device && n + 5 <= size; device++) {
+		if (isspace((unsigned char)*device))
+			n += (size_t)snprintf(text + n, size - n, "\\%03o",
+					      (unsigned char)*device);
+		else
+			text[n++] = *device;
+	}
+	text[n] = '\0';
+}
+
+/* How many thousandths of the whole are done; see the header. */
+static void say_whole(struct progress *p, unsigned int whole)
+{
+	static const unsigned int ends[] = { 0, 700, 900, 920, 950, 1000 };
+	char device[256], line[320];
+	unsigned int pass = 1;
+	int n;
+
+	if (p->any && whole <= p->said)
+		return;
+	while (whole > ends[pass])
+		pass++;
+	format_device(p->device, device, sizeof(device));
+	n = snprintf(line, sizeof(line), "%u %u %u %s\n", pass,
+		     whole - ends[pass - 1], ends[pass] - ends[pass - 1],
+		     device);
+	put(p, line, (size_t)n);
+	p->said = whole;
+	p->any = true;
+}
+
+static unsigned int whole_at(const struct progress *p, uint64_t done)
+{
+	double part = p->total ? (double)done / (double)p->total : 0;
+
+	return p->from + (unsigned int)((p->until - p->from) *
+					(part < 1 ? part : 1));
+}
+
+void progress_of_device(struct progress *p, const char *device)
+{
+	p->device = device;
+}
+
+/* What the step had of the whole is done. */
+static void finish_part(struct progress *p)
+{
+	p->from = p->until;
+	if (p->device && p->fd >= 0 && !p->terminal)
+		say_whole(p, p->until);
+}
+
+void progress_until(struct progress *p, unsigned int percent)
+{
+	if (10 * percent > p->until)
+		p->until = 10 * percent;
+	if (!p->name)
+		finish_part(p);
 }
 
 static void format_rate(const struct progress *p, double rate, char text[64])
@@ -119,7 +199,10 @@ void progress_update(struct progress *p, uint64_t done)
 	if (!p->terminal) {
 		if (done < p->next_done)
 			return;
-		say_line(p, done);
+		if (p->device)
+			say_whole(p, whole_at(p, done));
+		else
+			say_line(p, done);
 		p->next_done = done + 1 + (p->total ? p->total : done) / 100;
 		return;
 	}
@@ -134,6 +217,8 @@ void progress_end(struct progress *p)
 {
 	if (p->fd >= 0 && p->drawn)
 		put(p, CLEAR_LINE, strlen(CLEAR_LINE));
+	if (p->name)
+		finish_part(p);
 	p->drawn = false;
 	p->name = NULL;
 }

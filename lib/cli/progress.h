@@ -4,8 +4,15 @@
  *
  * The line has percent, rate and time left and is drawn at most five times a
  * second.  On a descriptor given by -C each step of one percent is a line
- * "STEP DONE TOTAL NAME", the form of fsck's -C, where STEP counts the
- * progress_begin() calls from 1.
+ * "STEP DONE TOTAL NAME", where STEP counts the progress_begin() calls from 1.
+ *
+ * A checker writes the lines of e2fsck instead, "PASS DONE TOTAL DEVICE".
+ * systemd-fsck (src/fsck/fsck.c) reads them by scanf("%i %lu %lu %ms"): four
+ * words, and no more, or it stops reading.  It takes the passes of e2fsck for
+ * granted, which end at 70, 90, 92, 95 and 100 percent of the whole, whatever the
+ * checker does.  So the position in the whole is what the tool says of its
+ * steps, by progress_until(), and the line is the one from which that reader
+ * computes it.
  */
 #ifndef NILFS2_CLI_PROGRESS_H
 #define NILFS2_CLI_PROGRESS_H
@@ -23,13 +30,29 @@ struct progress {
 	uint64_t next_done;	/* on a descriptor: not before this much */
 	bool bytes;		/* DONE and TOTAL count bytes */
 	int64_t start_ms, last_ms;	/* of a monotonic clock */
+	/* Of the lines of a checker: */
+	const char *device;	/* NULL: the other lines are wanted */
+	unsigned int from, until;	/* of the whole, where the step lies */
+	unsigned int said;	/* what the last line said; all in 1/1000 */
+	bool any;		/* there is a last line */
 };
 
 /*
- * FD as the user asked (-1: standard error if that is a terminal).  QUIET
- * silences it.  It opens nothing, so there is nothing to close.
+ * FD as the user asked.  -1, and 0 as in e2fsck: the line, on standard error if
+ * that is a terminal.  QUIET silences it.  It opens nothing, so there is nothing
+ * to close.
  */
 void progress_init(struct progress *p, int fd, bool quiet);
+
+/* The lines are those of a checker of DEVICE, which must outlive P. */
+void progress_of_device(struct progress *p, const char *device);
+
+/*
+ * The step, and all before it, are PERCENT of the whole, which is said when it
+ * ends; outside of a step, now.  What is less than before is ignored: steps
+ * that run again say nothing.
+ */
+void progress_until(struct progress *p, unsigned int percent);
 
 /* Begins a step: NAME must outlive it.  TOTAL of 0 is "unknown". */
 void progress_begin(struct progress *p, const char *name, uint64_t total,

@@ -244,12 +244,25 @@ static int check_words(struct tool *tool, const struct cli_command *command)
 	return 0;
 }
 
+/* What is opened next would get that number, and lines of progress in it. */
+static int check_progress_fd(struct tool *tool, int fd)
+{
+	int flags = fd < 0 ? O_WRONLY : fcntl(fd, F_GETFL);
+
+	if (flags < 0 || (fd && (flags & O_ACCMODE) == O_RDONLY))
+		return tool_usage(tool, "--progress-fd: %d is not open for "
+				  "writing", fd);
+	return 0;
+}
+
 static int run_prepared(struct tool *tool, const struct cli_command *command,
 			const void *options)
 {
 	int fd = tool->progress_fd > INT32_MAX ? -1 : (int)tool->progress_fd;
 	int result = check_words(tool, command);
 
+	if (!result)
+		result = check_progress_fd(tool, fd);
 	if (!result)
 		result = read_clock(tool);
 	if (result)

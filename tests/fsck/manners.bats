@@ -253,13 +253,62 @@ judge() {
 	diff want got
 }
 
-@test "progress for a program: passes in order, never more than all" {
+# is_progress_of DEVICE <LINES: what src/fsck/fsck.c of systemd reads, and the
+# percentage that it computes: it never falls, and the last is 100.
+is_progress_of() {
+	DEVICE=$1 awk '
+	BEGIN { split("70 90 92 95 100", end); end[0] = 0; last = -1 }
+	!/^[1-5] [0-9]+ [1-9][0-9]* [^ ]+$/ || $4 != ENVIRON["DEVICE"] ||
+	$2 > $3 { exit bad = 1 }
+	{ now = end[$1 - 1] + (end[$1] - end[$1 - 1]) * $2 / $3 }
+	now < last { exit bad = 1 }
+	{ last = now }
+	END { exit bad || last != 100 }'
+}
+
+@test "progress for a program: what systemd-fsck reads, up to all of it" {
 	make_image
-	fsck.nilfs2 -n -C 3 image 3>progress
-	awk '$1 < step || ($3 && $2 > $3) || NF < 4 { exit 1 } { step = $1 }' \
-		progress
+	cp image damaged
+	dd if=/dev/zero of=damaged bs=1 seek=$((1024 + 56)) count=4 conv=notrunc \
+		status=none
+	cp image 'two words'
+	for options in '-n --data' -a -fa '--quick'; do
+		# shellcheck disable=SC2086
+		fsck.nilfs2 $options -C 3 image 3>progress
+		is_progress_of image <progress
+	done
+	[ "$(fsck.nilfs2 -n -C 3 image 3>&1 >/dev/null | wc -l)" -gt 5 ]
+	run -1 fsck.nilfs2 -fy -C 3 damaged 3>progress
+	is_progress_of damaged <progress
+	fsck.nilfs2 -n -C 3 'two words' 3>progress
+	is_progress_of 'two\040words' <progress
 	fsck.nilfs2 -n -q -C 3 image 3>quiet
 	[ ! -s quiet ]
+}
+
+@test "progress goes to no file that is opened later" {
+	make_image
+	before=$(cksum <image)
+	for fd in 5 6 7 8 9; do
+		run -16 bash -c "exec 5>&- 6>&- 7>&- 8>&- 9>&-
+			fsck.nilfs2 -fy -C $fd image"
+		[[ $output == *"--progress-fd: $fd is not open for writing"* ]]
+	done
+	run -16 bash -c 'fsck.nilfs2 -fy -C 5 image 5</dev/null'
+	[ "$(cksum <image)" = "$before" ]
+}
+
+@test "a reader of progress that goes away does not stop the check" {
+	make_image
+	mkfifo pipe
+	head -c 1 pipe >/dev/null &
+	exec 5>pipe
+	echo >&5
+	wait $!
+	run -0 fsck.nilfs2 -fn -C 5 image
+	[[ $output == "image: clean, "* ]]
+	run -0 --separate-stderr fsck.nilfs2 -fn -C 0 image </dev/null
+	[[ $output == "image: clean, "* ]]
 }
 
 @test "a full disk and a closed standard output are failures" {
