@@ -36,7 +36,7 @@
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/ondisk.h"
-#include "fsck/account/beyond.h"
+#include "fsck/account/newlogs.h"
 #include "fsck/account/comparefile.h"
 #include "fsck/account/comparetree.h"
 #include "fsck/account/expected.h"
@@ -513,10 +513,10 @@ static int run(struct account *a, struct context *cx)
 	if (!err)
 		err = comparefile_synced(&a->s, cx);
 	if (!err && a->mounted < a->s.before->latest.cno)
-		err = beyond_suspect(&a->s, cx, a->in->used, a->mounted);
+		err = newlogs_suspect(&a->s, cx, a->in->used, a->mounted);
 	if (!err)
-		err = beyond_run(&a->s, cx, a->in->used, a->newest,
-				 a->in->is_whole);
+		err = newlogs_run(&a->s, cx, a->in->used, a->newest,
+				  a->in->is_whole);
 	if (!err)
 		err = losspaths_find(a->s.losses, cx, a->s.before, a->s.after);
 	return err;

@@ -28,7 +28,7 @@
 #include "dev/zone.h"
 #include "disk/super.h"
 #include "fsck/apply/accounting.h"
-#include "fsck/apply/bitround.h"
+#include "fsck/apply/bitrepair.h"
 #include "fsck/apply/derivation.h"
 #include "fsck/apply/forward.h"
 #include "fsck/apply/improvement.h"
@@ -466,7 +466,7 @@ static void weigh_losses(struct repair *r, struct context *cx)
 
 int repair_run(struct repair *r, struct context *cx)
 {
-	int err = bitround_run(r, cx);
+	int err = bitrepair_run(r, cx);
 
 	if (!err && r->ask.mode == DECISION_MODE_SAFE && is_wiped(r)) {
 		overlay_drop(r->dev);

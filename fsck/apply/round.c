@@ -11,9 +11,9 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "fsck/apply/history.h"
+#include "fsck/apply/reclaim.h"
 #include "fsck/apply/writerhints.h"
-#include "fsck/checkpoints/lastknown.h"
+#include "fsck/checkpoints/latestcp.h"
 #include "log/repairwriter.h"
 #include "log/newsupers.h"
 
@@ -125,9 +125,9 @@ static int open_writer(struct round *round, struct context *cx)
 	const struct writer_options options =
 		writer_options_on(round->job.vol, round->job.time);
 	struct repairwriter_known known;
-	struct lastknown last;
-	int err = lastknown_find(&last, cx, round->job.check,
-				 doubted(round));
+	struct latestcp last;
+	int err = latestcp_find(&last, cx, round->job.check,
+				doubted(round));
 
 	if (err)
 		return err;
@@ -157,7 +157,7 @@ static bool are_snapshots_known(const struct round *round)
  * dropped after them.  All others need the room.
  */
 static int apply_in_room(struct round *round, struct context *cx,
-			 struct history *history)
+			 struct reclaim *reclaim)
 {
 	bool behind = is_of_metadata(round->stage);
 	int err = 0;
@@ -166,26 +166,26 @@ static int apply_in_room(struct round *round, struct context *cx,
 		return fail(cx, -ENOSPC, "no clean segment is left, and "
 			    "snapshots are in doubt");
 	if (round->reclaim && !behind)
-		err = history_take(history, cx, &round->job, round->reclaim);
+		err = reclaim_take(reclaim, cx, &round->job, round->reclaim);
 	if (!err)
 		err = apply(round, cx);
 	if (!err && round->reclaim && behind)
-		err = history_take(history, cx, &round->job, round->reclaim);
+		err = reclaim_take(reclaim, cx, &round->job, round->reclaim);
 	return err;
 }
 
 static int run_log(struct round *round, struct context *cx)
 {
-	struct history history = { 0 };
+	struct reclaim reclaim = { 0 };
 	int err = open_writer(round, cx);
 
 	if (!err)
-		err = apply_in_room(round, cx, &history);
+		err = apply_in_room(round, cx, &reclaim);
 	if (!err)
 		err = finish_log(round, cx);
 	writer_close(round->job.writer);
 	round->job.writer = NULL;
-	history_fini(&history, &round->job);
+	reclaim_fini(&reclaim, &round->job);
 	return err;
 }
 

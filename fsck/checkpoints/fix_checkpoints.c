@@ -14,7 +14,7 @@
 
 #include "disk/checkpoint.h"
 #include "fsck/checkpoints/cpcontent.h"
-#include "fsck/checkpoints/lastknown.h"
+#include "fsck/checkpoints/latestcp.h"
 #include "fsck/plan/fixers.h"
 #include "log/repairwriter.h"
 
@@ -233,7 +233,7 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	int err;
 
 	f.rebuilt = metafile_is_empty(f.m);
-	if (lastknown_is_doubtful(job->check) && !f.rebuilt)
+	if (latestcp_is_doubtful(job->check) && !f.rebuilt)
 		return 0;
 	count_header(&f, fixes, n);
 	err = repair_file_of(&f, cx);

@@ -25,7 +25,7 @@
 #include "check/listings.h"
 #include "disk/dat.h"
 #include "fsck/dat/datlife.h"
-#include "fsck/derive/datown.h"
+#include "fsck/derive/datread.h"
 #include "vol/translate.h"
 
 /* An entry that was set to its newest listing. */
@@ -45,7 +45,7 @@ struct derive {
 	uint32_t block_size;
 	bool knows_used;		/* which segments are in use */
 	struct sparse contradicted;	/* by pointers: their lives */
-	struct datown own;		/* blocks of the DAT */
+	struct datread own;		/* blocks of the DAT */
 	struct listings band;		/* virtual blocks below BAND_END */
 	uint64_t band_end;
 	struct doubt *doubts;
@@ -328,8 +328,8 @@ static int derive_missing(struct derive *v, struct context *cx, uint64_t first,
 		if (!ret)
 			set_bit(v->new_bitmap, bit + i, false);
 		else if (ret > 0)
-			datown_lacks(&v->own,
-				     palloc_entry_blkoff(v->p, first));
+			datread_lacks(&v->own,
+				      palloc_entry_blkoff(v->p, first));
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -340,7 +340,7 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 	size_t ndoubts = v->ndoubts;
 	uint64_t blkoff = palloc_entry_blkoff(v->p, first), blocknr, i;
 	struct palloc_block what;
-	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->entries);
+	int ret = datread_read(&v->own, cx, blkoff, &blocknr, v->entries);
 
 	palloc_locate(v->p, blkoff, &what);
 	if (!ret)
@@ -348,10 +348,10 @@ static int derive_entries(struct derive *v, struct context *cx, uint64_t first)
 	if (ret < 0)
 		return ret;
 	memcpy(v->new_entries, v->entries, v->block_size);
-	if (datown_is_unread(&v->own, blocknr) &&
+	if (datread_is_unread(&v->own, blocknr) &&
 	    are_garbage(v, first, what.count))
-		ret = datown_read_older(&v->own, cx, blkoff, blocknr,
-					v->new_entries);
+		ret = datread_read_older(&v->own, cx, blkoff, blocknr,
+					 v->new_entries);
 	for (i = 0, ret = ret < 0 ? ret : 0; i < what.count && !ret; i++) {
 		struct nilfs_dat_entry *de = (struct nilfs_dat_entry *)(
 			v->new_entries + i * v->p->entry_size);
@@ -399,18 +399,18 @@ static int derive_group(struct derive *v, struct context *cx, uint64_t group)
 {
 	uint64_t blkoff = palloc_bitmap_blkoff(v->p, group), blocknr;
 	uint64_t first = group << v->p->group_bits, i;
-	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->bitmap);
+	int ret = datread_read(&v->own, cx, blkoff, &blocknr, v->bitmap);
 	int older = 0;
 
 	if (!ret && nfrees_of(v, group) != v->p->entries_per_group)
-		datown_lacks(&v->own, blkoff);
+		datread_lacks(&v->own, blkoff);
 	if (ret <= 0) {
 		count_group(v, group, v->new_desc, NULL);
 		return ret;
 	}
-	if (datown_is_unread(&v->own, blocknr) && !is_counted(v, group))
-		older = datown_read_older(&v->own, cx, blkoff, blocknr,
-					  v->bitmap);
+	if (datread_is_unread(&v->own, blocknr) && !is_counted(v, group))
+		older = datread_read_older(&v->own, cx, blkoff, blocknr,
+					   v->bitmap);
 	if (older < 0)
 		return older;
 	memcpy(v->new_bitmap, v->bitmap, v->block_size);
@@ -429,11 +429,11 @@ static int derive_groups(struct derive *v, struct context *cx, uint64_t group)
 {
 	uint64_t blkoff = palloc_desc_blkoff(v->p, group), blocknr;
 	uint32_t i;
-	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->desc);
+	int ret = datread_read(&v->own, cx, blkoff, &blocknr, v->desc);
 
 	/* A block of descriptors is never deleted. */
 	if (!ret)
-		datown_lacks(&v->own, blkoff);
+		datread_lacks(&v->own, blkoff);
 	if (ret <= 0)
 		return ret;
 	memcpy(v->new_desc, v->desc, v->block_size);
@@ -461,7 +461,7 @@ static int free_entry(struct derive *v, struct context *cx, uint64_t number)
 {
 	uint64_t group = palloc_group(v->p, number), blocknr;
 	uint64_t blkoff = palloc_bitmap_blkoff(v->p, group);
-	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->bitmap);
+	int ret = datread_read(&v->own, cx, blkoff, &blocknr, v->bitmap);
 
 	if (ret <= 0)
 		return ret;
@@ -469,7 +469,7 @@ static int free_entry(struct derive *v, struct context *cx, uint64_t number)
 	ret = set_block(v, cx, blkoff, blocknr, v->bitmap);
 	blkoff = palloc_desc_blkoff(v->p, group);
 	if (!ret)
-		ret = datown_read(&v->own, cx, blkoff, &blocknr, v->desc);
+		ret = datread_read(&v->own, cx, blkoff, &blocknr, v->desc);
 	if (ret <= 0)
 		return ret;
 	count_group(v, group, v->desc, v->bitmap);
@@ -484,7 +484,7 @@ static int settle_entry(struct derive *v, struct context *cx,
 	uint64_t blkoff = palloc_entry_blkoff(v->p, number);
 	bool is_free = doubt->was_freed && span->start == span->end;
 	struct nilfs_dat_entry *de;
-	int ret = datown_read(&v->own, cx, blkoff, &blocknr, v->entries);
+	int ret = datread_read(&v->own, cx, blkoff, &blocknr, v->entries);
 
 	if (ret <= 0)
 		return ret;
@@ -555,12 +555,12 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 	int err = make_buffers(&v, cx);
 
 	if (!err)
-		err = datown_doubt_sufile(c, cx);
+		err = datread_doubt_sufile(c, cx);
 	if (!err)
 		err = datlife_contradicted(&v.contradicted, cx, c, plan);
 	v.knows_used = c->used_segments.bits && check_knows_sufile(c);
 	if (!err)
-		err = datown_init(&v.own, cx, c, d->dev);
+		err = datread_init(&v.own, cx, c, d->dev);
 	if (!err)
 		err = derive_places(&v, cx);
 	if (!err && v.ndoubts)
@@ -570,7 +570,7 @@ int derive_dat(struct derived *d, struct context *cx, struct check *c,
 	free(v.desc);
 	free(v.doubts);
 	d->dat_stale = v.own.stale;
-	datown_fini(&v.own);
+	datread_fini(&v.own);
 	sparse_fini(&v.contradicted);
 	listings_fini(&v.band);
 	c->sufile_doubted = false;

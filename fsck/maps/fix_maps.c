@@ -39,7 +39,7 @@
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
-#include "fsck/maps/mapremake.h"
+#include "fsck/maps/maprebuild.h"
 #include "fsck/maps/mapsearch.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
@@ -375,7 +375,7 @@ static int repair_files(struct mapfiles *m, struct context *cx)
 	for (i = 0; i < m->n && !err; i++) {
 		err = context_cancelled(cx);
 		if (!err && m->list[i].broken)
-			err = mapremake_run(m, cx, &m->list[i]);
+			err = maprebuild_run(m, cx, &m->list[i]);
 		else if (!err)
 			err = count_blocks(m, cx, &m->list[i]);
 	}

@@ -29,7 +29,7 @@
 #include "check/damage.h"
 #include "check/dirread.h"
 #include "fsck/names/entrywalk.h"
-#include "fsck/names/freename.h"
+#include "fsck/names/newname.h"
 #include "fsck/names/namefix.h"
 #include "log/inodes.h"
 #include "log/remap.h"
@@ -57,12 +57,12 @@ static int emit_renamed(struct dirwrite *w, struct context *cx,
 	char old[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	char new[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	const struct dirent_entry *e = &entry->e;
-	struct freename name;
+	struct newname name;
 	int err;
 
 	w->same = false;
-	freename_repair(&name, e->name, e->name_len, e->ino);
-	err = freename_find(&name, cx, dirwrite_tags(w), change, e->ino);
+	newname_repair(&name, e->name, e->name_len, e->ino);
+	err = newname_find(&name, cx, dirwrite_tags(w), change, e->ino);
 	if (err)
 		return err;
 	text_escape(old, sizeof(old), e->name, e->name_len);
@@ -336,11 +336,11 @@ struct nameset *dirwrite_tags(struct dirwrite *w)
 int dirwrite_add_new(struct dirwrite *w, struct context *cx, uint64_t ino,
 		     uint8_t type, const char *name, uint8_t len)
 {
-	struct freename free_name;
+	struct newname free_name;
 	int err;
 
-	freename_repair(&free_name, name, len, ino);
-	err = freename_find(&free_name, cx, dirwrite_tags(w), false, ino);
+	newname_repair(&free_name, name, len, ino);
+	err = newname_find(&free_name, cx, dirwrite_tags(w), false, ino);
 	return err ? err : dirwrite_emit(w, cx, ino, type, free_name.name,
 					 free_name.len);
 }

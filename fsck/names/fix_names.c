@@ -382,7 +382,7 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = repair_past(job, cx, fixes, n);
 	free(f.flags);
-	free(f.turned);
+	free(f.targets);
 	inodelist_fini(&f.n.list);
 	dupnames_fini(&f.n.dups);
 	parents_fini(&f.parents);

@@ -221,7 +221,7 @@ bool namefix_has_missed(struct namefix *f)
 
 static bool is_before(const void *item, const void *key)
 {
-	const struct namefix_turn *a = item, *b = key;
+	const struct namefix_target *a = item, *b = key;
 
 	if (a->dir != b->dir)
 		return a->dir < b->dir;
@@ -233,15 +233,15 @@ static bool is_before(const void *item, const void *key)
 uint64_t namefix_target(const struct namefix *f, size_t dir, uint64_t blkoff,
 			const struct dirent_entry *e)
 {
-	const struct namefix_turn key = {
+	const struct namefix_target key = {
 		.dir = (uint32_t)dir, .blkoff = blkoff, .offset = e->offset,
 	};
-	size_t i = search_first(f->turned, f->nturned, sizeof(*f->turned),
+	size_t i = search_first(f->targets, f->ntargets, sizeof(*f->targets),
 				is_before, &key);
 
-	if (i == f->nturned || is_before(&key, &f->turned[i]))
+	if (i == f->ntargets || is_before(&key, &f->targets[i]))
 		return e->ino;
-	return f->turned[i].ino;
+	return f->targets[i].ino;
 }
 
 struct tag_reader {

@@ -68,7 +68,7 @@ enum namefix_topic {
 };
 
 /* An entry that is to lead to another inode. */
-struct namefix_turn {
+struct namefix_target {
 	uint32_t dir, offset;	/* index of the directory; byte in the block */
 	uint64_t blkoff, ino;	/* 0: the entry goes */
 };
@@ -80,8 +80,8 @@ struct namefix {
 	struct parents parents;
 	struct addnames adds;
 	struct lostfound lost;
-	struct namefix_turn *turned;	/* ascending */
-	size_t nturned, turned_room;
+	struct namefix_target *targets;	/* ascending */
+	size_t ntargets, targets_room;
 	/* The names of the directory that names were found in last. */
 	struct nameset found_tags;
 	size_t found_dir;	/* its index, ndirs: none yet */

@@ -274,14 +274,14 @@ static int note(struct namefix *f, struct context *cx,
 		const struct blockbatch_item *item,
 		const struct entrywalk_entry *entry, uint64_t ino)
 {
-	struct namefix_turn *turned =
-		array_grow(cx, f->turned, &f->turned_room, f->nturned + 1,
-			   sizeof(*turned));
+	struct namefix_target *targets =
+		array_grow(cx, f->targets, &f->targets_room, f->ntargets + 1,
+			   sizeof(*targets));
 
-	if (!turned)
+	if (!targets)
 		return -ENOMEM;
-	f->turned = turned;
-	turned[f->nturned++] = (struct namefix_turn){
+	f->targets = targets;
+	targets[f->ntargets++] = (struct namefix_target){
 		.dir = (uint32_t)item->owner, .offset = entry->e.offset,
 		.blkoff = item->blkoff, .ino = ino,
 	};
@@ -291,9 +291,9 @@ static int note(struct namefix *f, struct context *cx,
 }
 
 /* ENTRY of ITEM is to lead to INO. */
-static int turn(struct namefix *f, struct context *cx,
-		const struct blockbatch_item *item,
-		const struct entrywalk_entry *entry, uint64_t ino)
+static int set_target(struct namefix *f, struct context *cx,
+		      const struct blockbatch_item *item,
+		      const struct entrywalk_entry *entry, uint64_t ino)
 {
 	struct inodelist_row row = inodelist_find(&f->n.list, ino);
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
@@ -371,7 +371,7 @@ static int turn_block(void *arg, struct context *cx,
 		ret = t->asked++ < TURN_MOST
 			      ? find_target(t, cx, dir, &entry.e, &ino) : 0;
 		if (ret > 0)
-			ret = turn(f, cx, item, &entry, ino);
+			ret = set_target(f, cx, item, &entry, ino);
 		else if (!ret && doubted)
 			ret = note(f, cx, item, &entry, 0);
 	}

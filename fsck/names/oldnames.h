@@ -16,7 +16,7 @@ int oldnames_run(struct namefix *f, struct context *cx);
 
 /*
  * Finds entries that lead to an inode with more names than links, or to inode
- * 10, and led to one that has no name now in an older checkpoint: F->turned
+ * 10, and led to one that has no name now in an older checkpoint: F->targets
  * gets them, and those that are to go, and counts of names follow.  -ENOMEM, -EINTR.
  */
 int oldnames_turn(struct namefix *f, struct context *cx);

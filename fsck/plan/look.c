@@ -25,14 +25,14 @@
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/pass_bits.h"
 
-static bool has_room(struct kept *k)
+static bool has_room(struct look_kept *k)
 {
 	size_t room = k->room ? 2 * k->room : 16;
 	struct finding *findings;
 
 	if (k->n < k->room)
 		return true;
-	if (k->n >= KEPT_MOST)
+	if (k->n >= LOOK_KEPT_MAX)
 		return false;
 	findings = realloc(k->findings, room * sizeof(*findings));
 	if (!findings)
@@ -46,7 +46,7 @@ static bool has_room(struct kept *k)
    left.  What does not fit was counted. */
 static void keep(void *kept, const struct finding *f)
 {
-	struct kept *k = kept;
+	struct look_kept *k = kept;
 
 	if (!has_room(k))
 		return;
@@ -66,7 +66,7 @@ void look_report_kept(const struct look *l, struct report *r, const char *key)
 	report_end(r);
 }
 
-static void kept_fini(struct kept *k)
+static void kept_fini(struct look_kept *k)
 {
 	size_t i;
 

@@ -16,10 +16,10 @@
 #include "out/report.h"
 
 /* The most that are kept. */
-#define KEPT_MOST 10000
+#define LOOK_KEPT_MAX 10000
 
 /* All zero: none. */
-struct kept {
+struct look_kept {
 	struct finding *findings;	/* their details are their own */
 	size_t n, room;
 };
@@ -30,7 +30,7 @@ struct look {
 	const struct bitmap *awaited;	/* check.awaited */
 	const struct root_state *state;	/* check.state */
 	struct plan plan;	/* what MODE does not rule out */
-	struct kept kept;	/* findings that were not printed */
+	struct look_kept kept;	/* findings that were not printed */
 	bool complete;		/* all passes were run */
 	uint64_t left;		/* that could be repaired, but for MODE */
 	/* The kernel's word that it met errors may be taken back. */

@@ -21,7 +21,7 @@
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
-#include "fsck/super/logquest.h"
+#include "fsck/super/volscan.h"
 #include "fsck/super/lostsuper.h"
 #include "fsck/super/restore.h"
 
@@ -256,13 +256,13 @@ static struct nilfs_super_block remains(const struct copies *s)
 
 /* The volume whose logs are the newest and lead to a super root. */
 static int choose_volume(struct fixer_job *job, struct context *cx,
-			 struct logquest *q, struct nilfs_super_block *sb)
+			 struct volscan *q, struct nilfs_super_block *sb)
 {
 	const struct nilfs_super_block old = *sb;
 	int ret = 0;
 
 	while (!ret) {
-		struct logquest_volume *v = NULL;
+		struct volscan_volume *v = NULL;
 		unsigned int i;
 
 		for (i = 0; i < q->nvolumes; i++)
@@ -286,11 +286,11 @@ static void progress(void *arg, uint64_t done)
 static int repair_by_logs(struct fixer_job *job, struct context *cx,
 			  const struct copies *s)
 {
-	struct logquest q = { .progress = progress, .arg = job->check };
+	struct volscan q = { .progress = progress, .arg = job->check };
 	struct nilfs_super_block sb = remains(s);
 	int ret;
 
-	ret = logquest_run(&q, cx, job->dev);
+	ret = volscan_run(&q, cx, job->dev);
 	if (!ret)
 		ret = choose_volume(job, cx, &q, &sb);
 	if (ret <= 0)

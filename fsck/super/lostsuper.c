@@ -55,7 +55,7 @@ static int find_inode_size(struct context *cx, struct dev *dev,
 }
 
 /* Where the super root of ROOT is, with blocks of the size in GUESS. */
-static void place_root(struct guess *guess, const struct logquest_root *root)
+static void place_root(struct guess *guess, const struct volscan_root *root)
 {
 	uint64_t pseg = root->offset >> guess->g.block_bits;
 
@@ -207,8 +207,8 @@ static int try_segments(struct context *cx, struct dev *dev,
 }
 
 static int try_root(struct context *cx, struct dev *dev, struct guess *guess,
-		    const struct logquest_volume *v,
-		    const struct logquest_root *root)
+		    const struct volscan_volume *v,
+		    const struct volscan_root *root)
 {
 	struct nilfs_geometry *g = &guess->g;
 	int ret;
@@ -222,7 +222,7 @@ static int try_root(struct context *cx, struct dev *dev, struct guess *guess,
 }
 
 static void begin(struct guess *guess, const struct dev *dev,
-		  const struct logquest_volume *v)
+		  const struct volscan_volume *v)
 {
 	struct nilfs_geometry *g = &guess->g;
 
@@ -277,7 +277,7 @@ static void fill_cursor(struct nilfs_super_block *sb,
 }
 
 int lostsuper_make(struct nilfs_super_block *sb, struct context *cx,
-		   struct dev *dev, const struct logquest_volume *v)
+		   struct dev *dev, const struct volscan_volume *v)
 {
 	struct guess guess;
 	unsigned int i;

@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "dev/dev.h"
 #include "disk/ondisk.h"
-#include "fsck/super/logquest.h"
+#include "fsck/super/volscan.h"
 
 /* s_r_segments_percentage where it is not known: that of mkfs.nilfs2. */
 #define LOSTSUPER_RESERVED 5
@@ -18,6 +18,6 @@
  * of V can be read with any layout; -ENOMEM, -EINTR.
  */
 int lostsuper_make(struct nilfs_super_block *sb, struct context *cx,
-		   struct dev *dev, const struct logquest_volume *v);
+		   struct dev *dev, const struct volscan_volume *v);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "disk/checkpoint.h"
-#include "fsck/checkpoints/lastknown.h"
+#include "fsck/checkpoints/latestcp.h"
 #include "fsck/dat/groupfix.h"
 #include "fsck/derive/liveblocks.h"
 #include "fsck/tree/fix_ifile.h"
@@ -231,7 +231,7 @@ static int ask_older(struct filling *f, struct context *cx)
 
 static int fill(struct filling *f, struct context *cx)
 {
-	struct lastknown k;
+	struct latestcp k;
 	const struct nilfs_inode *inode = &k.cp.cp_ifile_inode;
 	const struct liveblocks_question q = {
 		.ino = NILFS_IFILE_INO,
@@ -241,7 +241,7 @@ static int fill(struct filling *f, struct context *cx)
 		.logs = true,
 	};
 	uint64_t blocks, old;
-	int err = lastknown_find(&k, cx, f->job->check, 0);
+	int err = latestcp_find(&k, cx, f->job->check, 0);
 
 	if (!err)
 		err = liveblocks_gather(&f->blocks, cx, f->job->check, &q);
@@ -307,7 +307,7 @@ static int fill_hole(struct filling *f, struct context *cx, uint64_t blkoff)
 
 static int fill_holes(struct filling *f, struct context *cx)
 {
-	struct lastknown k;
+	struct latestcp k;
 	const struct liveblocks_question q = {
 		.ino = NILFS_IFILE_INO,
 		.inode = &k.cp.cp_ifile_inode,
@@ -315,7 +315,7 @@ static int fill_holes(struct filling *f, struct context *cx)
 		.read = true,
 		.logs = true,
 	};
-	int err = lastknown_find(&k, cx, f->job->check, 0);
+	int err = latestcp_find(&k, cx, f->job->check, 0);
 	size_t i;
 
 	if (!err)

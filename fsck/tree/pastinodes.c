@@ -46,7 +46,7 @@
 #include "vol/cptable.h"
 #include "vol/root.h"
 
-struct patients {
+struct inodefix {
 	struct pastblocks *p;
 	struct volume *vol;
 	uint64_t *cnos;
@@ -74,7 +74,7 @@ struct snapinode {
 #define ASK_MOST 256
 
 /* Whether PTR leads to a block that lives as long as the inode: 1, 0. */
-static int reaches(struct patients *s, struct context *cx,
+static int reaches(struct inodefix *s, struct context *cx,
 		   const struct snapinode *pt, uint64_t ptr)
 {
 	struct vblock vb;
@@ -87,7 +87,7 @@ static int reaches(struct patients *s, struct context *cx,
 }
 
 /* Whether the blocks of INODE are there in the snapshot: 1, 0. */
-static int fits(struct patients *s, struct context *cx,
+static int fits(struct inodefix *s, struct context *cx,
 		const struct snapinode *pt, const struct nilfs_inode *inode)
 {
 	struct bmap_node root;
@@ -117,7 +117,7 @@ static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
 }
 
 /* 1 where checkpoint CNO has the inode as it was, 0 where it has not. */
-static int ask(struct patients *s, struct context *cx, struct snapinode *pt,
+static int ask(struct inodefix *s, struct context *cx, struct snapinode *pt,
 	       uint64_t cno)
 {
 	struct nilfs_inode inode;
@@ -155,7 +155,7 @@ static int ask(struct patients *s, struct context *cx, struct snapinode *pt,
  * the inode: 1 where one has it as it was, in PT->other; 0, and what else there
  * is in PT.  -ENOMEM, -EINTR.
  */
-static int snapinode_ask(struct patients *s, struct context *cx,
+static int snapinode_ask(struct inodefix *s, struct context *cx,
 			 struct snapinode *pt)
 {
 	size_t below = search_lower_bound(s->cnos, s->n,
@@ -189,7 +189,7 @@ static bool is_garbage(const struct snapinode *pt)
 }
 
 /* A directory without nodes has the blocks that it was counted to have. */
-static void set_size(const struct patients *s, struct snapinode *pt)
+static void set_size(const struct inodefix *s, struct snapinode *pt)
 {
 	uint64_t bytes = pt->got << s->vol->geo.block_bits;
 
@@ -198,7 +198,7 @@ static void set_size(const struct patients *s, struct snapinode *pt)
 }
 
 /* The fields that are wrong, by the blocks of the file: 1, 0. */
-static int repair_fields(struct patients *s, struct context *cx,
+static int repair_fields(struct inodefix *s, struct context *cx,
 			 struct snapinode *pt)
 {
 	uint16_t mode = le16_get(pt->other.i_mode);
@@ -218,7 +218,7 @@ static int repair_fields(struct patients *s, struct context *cx,
 }
 
 /* The nearest one, with the blocks that the logs say it had: 1, 0. */
-static int derive(struct patients *s, struct context *cx, struct snapinode *pt)
+static int derive(struct inodefix *s, struct context *cx, struct snapinode *pt)
 {
 	unsigned int bits = s->vol->geo.block_bits;
 	uint64_t end, size = le64_get(pt->near.i_size);
@@ -243,7 +243,7 @@ static int derive(struct patients *s, struct context *cx, struct snapinode *pt)
  * Of an inode that makes no sense nothing is left: one of nothing but zeros is
  * taken for none.  1, 0.
  */
-static int clear(struct patients *s, struct context *cx, struct snapinode *pt)
+static int clear(struct inodefix *s, struct context *cx, struct snapinode *pt)
 {
 	enum rule rule;
 	int err;
@@ -260,7 +260,7 @@ static int clear(struct patients *s, struct context *cx, struct snapinode *pt)
 }
 
 /* Finds out what the inode is to be: 1, 0 where that is not known. */
-static int decide(struct patients *s, struct context *cx,
+static int decide(struct inodefix *s, struct context *cx,
 		  struct snapinode *pt)
 {
 	int ret = snapinode_ask(s, cx, pt);
@@ -288,7 +288,7 @@ static int decide(struct patients *s, struct context *cx,
 }
 
 /* As many links as the inode has names, unless it has as many as ever: 1, 0. */
-static int link_to(struct patients *s, struct context *cx,
+static int link_to(struct inodefix *s, struct context *cx,
 		   struct snapinode *pt, uint64_t want)
 {
 	int ret = snapinode_ask(s, cx, pt);
@@ -303,7 +303,7 @@ static int link_to(struct patients *s, struct context *cx,
 }
 
 /* The block of the ifile with the inode, to be changed: 1 and *BLOCK, 0. */
-static int find_block(struct patients *s, struct context *cx,
+static int find_block(struct inodefix *s, struct context *cx,
 		      struct snapinode *pt, char **block)
 {
 	struct pastblocks_block *b;
@@ -328,7 +328,7 @@ static int find_block(struct patients *s, struct context *cx,
 }
 
 /* Whether the snapshot has the inode marked as in use: 1, 0. */
-static int is_used(struct patients *s, struct context *cx,
+static int is_used(struct inodefix *s, struct context *cx,
 		   const struct snapinode *pt)
 {
 	const struct palloc *palloc = &s->vol->ifile_palloc;
@@ -350,7 +350,7 @@ static int is_used(struct patients *s, struct context *cx,
 }
 
 /* Whether the inode was there, and is empty or a deleted one now: 1, 0. */
-static int was_there(struct patients *s, struct context *cx,
+static int was_there(struct inodefix *s, struct context *cx,
 		     const struct snapinode *pt)
 {
 	if (!inode_is_empty(&pt->inode) && le16_get(pt->inode.i_links_count))
@@ -359,7 +359,7 @@ static int was_there(struct patients *s, struct context *cx,
 }
 
 /* A deleted inode that has its map yet is in use again: 1, 0. */
-static int undelete(struct patients *s, struct context *cx,
+static int undelete(struct inodefix *s, struct context *cx,
 		    struct snapinode *pt)
 {
 	int ret;
@@ -380,7 +380,7 @@ static int undelete(struct patients *s, struct context *cx,
  * An inode that is marked free, as bitmap and count agree, and that no other
  * checkpoint has: it is none.  1, 0.
  */
-static int clear_free(struct patients *s, struct context *cx,
+static int clear_free(struct inodefix *s, struct context *cx,
 		      struct snapinode *pt)
 {
 	int ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
@@ -396,8 +396,8 @@ static int clear_free(struct patients *s, struct context *cx,
 	return 1;
 }
 
-/* What the patient is to be, by what was found of it: 1, 0. */
-static int treat(struct patients *s, struct context *cx,
+/* What the inode is to be, by what was found of it: 1, 0. */
+static int treat(struct inodefix *s, struct context *cx,
 		 struct snapinode *pt, const struct fix *fix)
 {
 	int ret = 1;
@@ -415,7 +415,7 @@ static int treat(struct patients *s, struct context *cx,
 }
 
 /* Whether the nearest checkpoint with such an inode has another one: 1, 0. */
-static int is_another(struct patients *s, struct context *cx,
+static int is_another(struct inodefix *s, struct context *cx,
 		      struct snapinode *pt)
 {
 	int ret = snapinode_ask(s, cx, pt);
@@ -428,7 +428,7 @@ static int is_another(struct patients *s, struct context *cx,
 }
 
 /* Whether several inodes in BLOCK, of the ifile, are garbage. */
-static bool is_noise(const struct patients *s, const char *block)
+static bool is_noise(const struct inodefix *s, const char *block)
 {
 	uint32_t at, n = 0;
 
@@ -444,7 +444,7 @@ static bool is_noise(const struct patients *s, const char *block)
 
 /* Whether another inode of the block is lost with it, where all is NOISE: 1,
    0. */
-static int is_lost_too(struct patients *s, struct context *cx,
+static int is_lost_too(struct inodefix *s, struct context *cx,
 		       struct snapinode *pt, bool noise)
 {
 	int ret = inode_is_private(pt->ino) || (!noise && !inode_is_empty(&pt->inode))
@@ -458,7 +458,7 @@ static int is_lost_too(struct patients *s, struct context *cx,
  * A snapshot that lost one inode lost others of BLOCK with it; they may be what
  * is named by a directory that is found again: 0, -ENOMEM, -EINTR.
  */
-static int find_others(struct patients *s, struct context *cx,
+static int find_others(struct inodefix *s, struct context *cx,
 		       const struct snapinode *found, bool noise, char *block)
 {
 	const struct palloc *palloc = &s->vol->ifile_palloc;
@@ -486,8 +486,8 @@ static int find_others(struct patients *s, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Repairs the patient in BLOCK: 1, 0 where it stays as it is. */
-static int repair_in(struct patients *s, struct context *cx,
+/* Repairs the inode in BLOCK: 1, 0 where it stays as it is. */
+static int repair_in(struct inodefix *s, struct context *cx,
 		     struct snapinode *pt, const struct fix *fix, char *block)
 {
 	char *at = block + palloc_entry_offset(&s->vol->ifile_palloc, pt->ino);
@@ -507,7 +507,7 @@ static int repair_in(struct patients *s, struct context *cx,
 	return ret < 0 ? ret : 1;
 }
 
-static int repair(struct patients *s, struct context *cx,
+static int repair(struct inodefix *s, struct context *cx,
 		  const struct fix *fix)
 {
 	bool named = fix->rule == RULE_DIR_NO_INODE;
@@ -534,7 +534,7 @@ static int repair(struct patients *s, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static bool is_past(const struct patients *s, const struct fix *fix)
+static bool is_past(const struct inodefix *s, const struct fix *fix)
 {
 	return fix->place.kind == PLACE_INODE && fix->place.cno &&
 	       fix->place.cno != s->vol->latest.cno &&
@@ -544,7 +544,7 @@ static bool is_past(const struct patients *s, const struct fix *fix)
 	       fix->rule != RULE_INODE_UNREACHABLE;
 }
 
-static bool is_lost(const struct patients *s, const struct fix *fix)
+static bool is_lost(const struct inodefix *s, const struct fix *fix)
 {
 	return fix->rule == RULE_DIR_NO_INODE && fix->place.cno &&
 	       fix->place.cno != s->vol->latest.cno;
@@ -552,10 +552,10 @@ static bool is_lost(const struct patients *s, const struct fix *fix)
 
 static int repair_all(struct pastblocks *p, struct context *cx,
 		      const struct fix *fixes, size_t n,
-		      bool (*is_mine)(const struct patients *s,
+		      bool (*is_mine)(const struct inodefix *s,
 				      const struct fix *fix))
 {
-	struct patients s = { .p = p, .vol = p->job->vol };
+	struct inodefix s = { .p = p, .vol = p->job->vol };
 	bool any = false;
 	size_t i;
 	int err = 0;

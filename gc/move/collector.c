@@ -53,7 +53,7 @@ static int write_error_log(struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = repairwriter_open(&w, cx, vol, &options, &known);
 	for (i = 0; i < n && !ret; i++)
-		ret = move_condemn(w, cx, segments[i]);
+		ret = move_set_error(w, cx, segments[i]);
 	if (!ret)
 		ret = onelog_commit(w, cx, vol, time, end);
 	writer_close(w);

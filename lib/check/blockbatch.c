@@ -202,7 +202,7 @@ static int open_pool(struct blockbatch *b, struct context *cx)
  * Reads the full half and processes the one before meanwhile, which is then
  * empty.
  */
-static int turn(struct blockbatch *b, struct context *cx)
+static int read_next(struct blockbatch *b, struct context *cx)
 {
 	struct blockbatch_half *full = &b->halves[b->filling];
 	int ret = b->pool ? 0 : open_pool(b, cx);
@@ -236,7 +236,7 @@ int blockbatch_add(struct blockbatch *b, struct context *cx,
 	int ret = 0;
 
 	if (h->count == b->room) {
-		ret = turn(b, cx);
+		ret = read_next(b, cx);
 		h = &b->halves[b->filling];
 	}
 	if (!ret)

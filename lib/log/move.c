@@ -49,9 +49,9 @@ int move_forget(struct writer *w, struct context *cx, uint64_t vblocknr)
 	return dattable_free(&w->dat, cx, vblocknr);
 }
 
-int move_condemn(struct writer *w, struct context *cx, uint64_t segnum)
+int move_set_error(struct writer *w, struct context *cx, uint64_t segnum)
 {
-	return segments_condemn(&w->segments, cx, segnum);
+	return segments_set_error(&w->segments, cx, segnum);
 }
 
 int move_free(struct writer *w, struct context *cx, uint64_t segnum)

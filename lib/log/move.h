@@ -72,6 +72,6 @@ int move_free(struct writer *w, struct context *cx, uint64_t segnum);
 int move_scrap(struct writer *w, struct context *cx, uint64_t segnum);
 
 /* Excludes SEGNUM: it is neither written nor freed any more. */
-int move_condemn(struct writer *w, struct context *cx, uint64_t segnum);
+int move_set_error(struct writer *w, struct context *cx, uint64_t segnum);
 
 #endif

@@ -167,7 +167,7 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum)
 	return 0;
 }
 
-int segments_condemn(struct segments *s, struct context *cx, uint64_t segnum)
+int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
 	int ret = change(s, cx, segnum, &su);

@@ -67,7 +67,7 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum);
  * Marks SEGNUM as erroneous: it keeps its live blocks, and is neither written
  * nor freed.  Follows nilfs_sufile_do_set_error().
  */
-int segments_condemn(struct segments *s, struct context *cx, uint64_t segnum);
+int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum);
 
 /*
  * Counts clean and dirty segments again from their entries.  -EUCLEAN, -EIO

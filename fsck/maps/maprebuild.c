@@ -17,7 +17,7 @@
  * range; those that were found as they were are counted.  The account of losses
  * does not depend on any of this.
  */
-#include "fsck/maps/mapremake.h"
+#include "fsck/maps/maprebuild.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -430,7 +430,7 @@ static int remake(struct remaking *r, struct context *cx)
 	return err ? err : write_inode(r, cx);
 }
 
-int mapremake_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
+int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 {
 	struct remaking r = {
 		.m = m,

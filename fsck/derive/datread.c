@@ -7,7 +7,7 @@
  * listing is older, and its content is the fallback if the newest one is
  * invalid.
  */
-#include "fsck/derive/datown.h"
+#include "fsck/derive/datread.h"
 
 #include <string.h>
 
@@ -15,31 +15,31 @@
 #include "check/listings.h"
 #include "fsck/dat/datlife.h"
 
-int datown_init(struct datown *o, struct context *cx, const struct check *c,
-		struct dev *dev)
+int datread_init(struct datread *o, struct context *cx, const struct check *c,
+		 struct dev *dev)
 {
 	int err;
 
-	*o = (struct datown){ .dev = dev, .vol = c->vol };
+	*o = (struct datread){ .dev = dev, .vol = c->vol };
 	err = bitmap_init(&o->listings.partial_segments, cx,
 			  c->vol->geo.nsegments);
 	return err ? err :
 		     listings_of_file(&o->listings, cx, c, NILFS_DAT_INO);
 }
 
-void datown_fini(struct datown *o)
+void datread_fini(struct datread *o)
 {
 	listings_fini(&o->listings);
 }
 
-bool datown_is_unread(const struct datown *o, uint64_t blocknr)
+bool datread_is_unread(const struct datread *o, uint64_t blocknr)
 {
 	return bitmap_test(&o->listings.partial_segments,
 			   geometry_segment_of(&o->vol->geo, blocknr));
 }
 
 /* The position: 1, 0 for a hole.  Only the map shows that it was deleted. */
-static int find_block(struct datown *o, struct context *cx, uint64_t blkoff,
+static int find_block(struct datread *o, struct context *cx, uint64_t blkoff,
 		      uint64_t *blocknr)
 {
 	const struct listing *l = listings_find(&o->listings, blkoff);
@@ -49,14 +49,14 @@ static int find_block(struct datown *o, struct context *cx, uint64_t blkoff,
 		return ret;
 	if (ret < 0)
 		fail_clear(cx);
-	if (ret && l && !(ret > 0 && datown_is_unread(o, *blocknr))) {
+	if (ret && l && !(ret > 0 && datread_is_unread(o, *blocknr))) {
 		o->stale |= ret > 0 && *blocknr != l->blocknr;
 		*blocknr = l->blocknr;
 	}
 	return ret > 0 || (ret && l);
 }
 
-static int read_at(const struct datown *o, struct context *cx,
+static int read_at(const struct datread *o, struct context *cx,
 		   uint64_t blocknr, char *buf)
 {
 	uint32_t size = o->vol->geo.block_size;
@@ -64,8 +64,8 @@ static int read_at(const struct datown *o, struct context *cx,
 	return dev_read(o->dev, cx, blocknr * size, buf, size);
 }
 
-int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
-		uint64_t *blocknr, char *buf)
+int datread_read(struct datread *o, struct context *cx, uint64_t blkoff,
+		 uint64_t *blocknr, char *buf)
 {
 	int ret = find_block(o, cx, blkoff, blocknr), err;
 
@@ -82,13 +82,13 @@ int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
 	return 1;
 }
 
-void datown_lacks(struct datown *o, uint64_t blkoff)
+void datread_lacks(struct datread *o, uint64_t blkoff)
 {
 	o->stale |= listings_find(&o->listings, blkoff) != NULL;
 }
 
-int datown_read_older(const struct datown *o, struct context *cx,
-		      uint64_t blkoff, uint64_t blocknr, char *buf)
+int datread_read_older(const struct datread *o, struct context *cx,
+		       uint64_t blkoff, uint64_t blocknr, char *buf)
 {
 	const struct listing *l = listings_find(&o->listings, blkoff);
 	int err;
@@ -101,7 +101,7 @@ int datown_read_older(const struct datown *o, struct context *cx,
 
 /* An older version looks sound, and has other segments in use.  A DAT that is
    wrong may lead to one. */
-int datown_doubt_sufile(struct check *c, struct context *cx)
+int datread_doubt_sufile(struct check *c, struct context *cx)
 {
 	int ret;
 

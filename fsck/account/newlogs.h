@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* States after the one that the repair started from. */
-#ifndef NILFS2_FSCK_BEYOND_H
-#define NILFS2_FSCK_BEYOND_H
+#ifndef NILFS2_FSCK_NEWLOGS_H
+#define NILFS2_FSCK_NEWLOGS_H
 
 #include "base/context.h"
 #include "fsck/account/sides.h"
@@ -12,15 +12,15 @@
  * with the content of their logs: adds both to the losses, the latter as of the
  * latest state.  0, -ENOMEM, -EINTR.
  */
-int beyond_run(struct sides *s, struct context *cx, const struct bitmap *used,
-	       uint64_t newest, bool is_whole);
+int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
+		uint64_t newest, bool is_whole);
 
 /*
  * The state before has logs past checkpoint MOUNTED that a mount does not
  * accept: adds the blocks of files in those whose checksum does not match, if
  * the files have them after the repair, and the inodes in those of the ifile.  0, -ENOMEM, -EINTR.
  */
-int beyond_suspect(struct sides *s, struct context *cx,
-		   const struct bitmap *used, uint64_t mounted);
+int newlogs_suspect(struct sides *s, struct context *cx,
+		    const struct bitmap *used, uint64_t mounted);
 
 #endif

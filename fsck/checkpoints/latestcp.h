@@ -3,8 +3,8 @@
  * The state that a repair continues from: the entry of the latest checkpoint,
  * and whether the files it needs can be changed in place.
  */
-#ifndef NILFS2_FSCK_LASTKNOWN_H
-#define NILFS2_FSCK_LASTKNOWN_H
+#ifndef NILFS2_FSCK_LATESTCP_H
+#define NILFS2_FSCK_LATESTCP_H
 
 #include <stdbool.h>
 
@@ -12,7 +12,7 @@
 #include "check/check.h"
 #include "disk/ondisk.h"
 
-struct lastknown {
+struct latestcp {
 	/*
 	 * For repairwriter_known.from: the entry of the latest
 	 * checkpoint.  Where no copy of it is left its ifile has no map, and
@@ -31,7 +31,7 @@ struct lastknown {
  * True where the DAT cannot say what is alive: its own repair comes first, and
  * nothing is said of the cpfile and the ifile until then.
  */
-bool lastknown_is_doubtful(const struct check *c);
+bool latestcp_is_doubtful(const struct check *c);
 
 /*
  * Finds it in the cpfile as it is, or in the logs, which are asked as well
@@ -39,7 +39,7 @@ bool lastknown_is_doubtful(const struct check *c);
  * the right blocks.  What begins again is filled by fix_checkpoints() and
  * fix_inodes(), which must run then.  -ENOMEM, -EINTR.
  */
-int lastknown_find(struct lastknown *k, struct context *cx,
-		   const struct check *c, unsigned int doubted);
+int latestcp_find(struct latestcp *k, struct context *cx,
+		  const struct check *c, unsigned int doubted);
 
 #endif

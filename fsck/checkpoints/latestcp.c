@@ -9,7 +9,7 @@
  * A map can be sound and lead elsewhere.  The logs show where that is the
  * case.
  */
-#include "fsck/checkpoints/lastknown.h"
+#include "fsck/checkpoints/latestcp.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -84,7 +84,7 @@ static bool is_dat_lost(const struct check *c)
 	return c->dat_broken || c->dat_bitmaps_lost;
 }
 
-static int find_entry(struct lastknown *k, struct context *cx,
+static int find_entry(struct latestcp *k, struct context *cx,
 		      const struct check *c)
 {
 	struct cpcopies copies = { 0 };
@@ -112,7 +112,7 @@ static bool has_bad_root(const struct nilfs_inode *inode)
 }
 
 /* Marks INO again unless the map of INODE leads to all of it; LOGS: by them. */
-static int judge(struct lastknown *k, struct context *cx,
+static int judge(struct latestcp *k, struct context *cx,
 		 const struct check *c, uint64_t ino,
 		 const struct nilfs_inode *inode, bool logs)
 {
@@ -179,7 +179,7 @@ static int is_usable(struct volume *vol, struct context *cx)
  * Some pointer leads to a number that is free.  If it is one of the cpfile,
  * and wrong, that is to be repaired with the DAT: no log could be written.
  */
-static int judge_free(struct lastknown *k, struct context *cx,
+static int judge_free(struct latestcp *k, struct context *cx,
 		      const struct check *c)
 {
 	const struct liveblocks_question q = {
@@ -199,14 +199,14 @@ static int judge_free(struct lastknown *k, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-bool lastknown_is_doubtful(const struct check *c)
+bool latestcp_is_doubtful(const struct check *c)
 {
 	return is_dat_lost(c) ||
 	       findings_have_stage(c->findings, RULE_STAGE_NUMBERS);
 }
 
-int lastknown_find(struct lastknown *k, struct context *cx,
-		   const struct check *c, unsigned int doubted)
+int latestcp_find(struct latestcp *k, struct context *cx,
+		  const struct check *c, unsigned int doubted)
 {
 	int err;
 
@@ -214,7 +214,7 @@ int lastknown_find(struct lastknown *k, struct context *cx,
 	err = find_entry(k, cx, c);
 	if (err || is_dat_lost(c))
 		return err;
-	if (lastknown_is_doubtful(c))
+	if (latestcp_is_doubtful(c))
 		return judge_free(k, cx, c);
 	err = judge(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode,
 		    doubted & REPAIRWRITER_FILE(NILFS_CPFILE_INO));

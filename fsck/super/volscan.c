@@ -11,7 +11,7 @@
  * volumes, and not looked at.  A device that was formatted more than once has
  * logs with several seeds.
  */
-#include "fsck/super/logquest.h"
+#include "fsck/super/volscan.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@
 #define SUMSUM_FROM offsetof(struct nilfs_segment_summary, ss_magic)
 
 struct quest {
-	struct logquest *q;
+	struct volscan *q;
 	struct dev *dev;
 	uint8_t *piece;		/* of the device, PIECE bytes */
 	uint8_t *scratch;	/* PIECE bytes too */
@@ -124,7 +124,7 @@ static int find_block_size(struct quest *quest, struct context *cx,
 	return 0;
 }
 
-static struct logquest_volume *volume_of(struct logquest *q, uint32_t seed)
+static struct volscan_volume *volume_of(struct volscan *q, uint32_t seed)
 {
 	unsigned int i;
 
@@ -134,12 +134,12 @@ static struct logquest_volume *volume_of(struct logquest *q, uint32_t seed)
 	return NULL;
 }
 
-static struct logquest_volume *add_volume(struct logquest *q, uint32_t seed,
-					  uint32_t block_size)
+static struct volscan_volume *add_volume(struct volscan *q, uint32_t seed,
+					 uint32_t block_size)
 {
-	struct logquest_volume *v;
+	struct volscan_volume *v;
 
-	if (q->nvolumes == LOGQUEST_VOLUMES)
+	if (q->nvolumes == VOLSCAN_VOLUMES)
 		return NULL;
 	v = &q->volumes[q->nvolumes++];
 	v->crc_seed = seed;
@@ -154,20 +154,20 @@ static bool is_newer(const struct nilfs_segment_summary *a,
 }
 
 /* Of two with the same number the one that lies behind, met later, is newer. */
-static void add_root(struct logquest_volume *v, uint64_t off,
+static void add_root(struct volscan_volume *v, uint64_t off,
 		     const struct nilfs_segment_summary *ss)
 {
 	unsigned int i = v->nroots;
 
 	while (i && is_newer(ss, &v->roots[i - 1].ss)) {
-		if (i < LOGQUEST_ROOTS)
+		if (i < VOLSCAN_ROOTS)
 			v->roots[i] = v->roots[i - 1];
 		i--;
 	}
-	if (i == LOGQUEST_ROOTS)
+	if (i == VOLSCAN_ROOTS)
 		return;
-	v->roots[i] = (struct logquest_root){ .offset = off, .ss = *ss };
-	if (v->nroots < LOGQUEST_ROOTS)
+	v->roots[i] = (struct volscan_root){ .offset = off, .ss = *ss };
+	if (v->nroots < VOLSCAN_ROOTS)
 		v->nroots++;
 }
 
@@ -182,7 +182,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-static void add_log(struct logquest_volume *v, uint64_t off,
+static void add_log(struct volscan_volume *v, uint64_t off,
 		    const struct nilfs_segment_summary *ss)
 {
 	uint64_t next = le64_get(ss->ss_next);
@@ -201,7 +201,7 @@ static void add_log(struct logquest_volume *v, uint64_t off,
 static int take(struct quest *quest, struct context *cx, uint64_t off,
 		const struct nilfs_segment_summary *ss, uint64_t *bytes)
 {
-	struct logquest_volume *v;
+	struct volscan_volume *v;
 	uint32_t seed = 0, size = 0;
 	int err;
 
@@ -291,7 +291,7 @@ static int walk(struct quest *quest, struct context *cx)
 	return 0;
 }
 
-int logquest_run(struct logquest *q, struct context *cx, struct dev *dev)
+int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 {
 	struct quest quest = { .q = q, .dev = dev };
 	int err = 0;

@@ -13,7 +13,7 @@
  * before, which checkpoints are snapshots.  If either is in doubt no segment is
  * used.
  */
-#include "fsck/apply/history.h"
+#include "fsck/apply/reclaim.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static int is_writable(const struct fixer_job *job, struct context *cx,
 }
 
 /* Fills H with up to WANT segments, the lowest ones. */
-static int choose(struct history *h, struct context *cx,
+static int choose(struct reclaim *h, struct context *cx,
 		  const struct fixer_job *job, size_t want)
 {
 	uint64_t segnum, *grown;
@@ -140,7 +140,7 @@ static int visit(void *arg, struct context *cx, unsigned int worker,
 
 /* All numbers whose blocks are in the segments of H. */
 static int gather(struct dead *d, struct context *cx,
-		  const struct fixer_job *job, const struct history *h)
+		  const struct fixer_job *job, const struct reclaim *h)
 {
 	const struct datscan_visitor visitor = { .used = visit, .arg = d };
 	size_t i;
@@ -186,7 +186,7 @@ static int free_checkpoints(const struct dead *d, struct context *cx,
 	return ret;
 }
 
-static int free_segments(const struct history *h, struct context *cx,
+static int free_segments(const struct reclaim *h, struct context *cx,
 			 struct fixer_job *job)
 {
 	size_t i;
@@ -199,7 +199,7 @@ static int free_segments(const struct history *h, struct context *cx,
 	return ret;
 }
 
-static int give_up(const struct history *h, struct context *cx,
+static int give_up(const struct reclaim *h, struct context *cx,
 		   struct fixer_job *job)
 {
 	struct dead d = {
@@ -227,7 +227,7 @@ static int give_up(const struct history *h, struct context *cx,
 	return ret;
 }
 
-int history_take(struct history *h, struct context *cx, struct fixer_job *job,
+int reclaim_take(struct reclaim *h, struct context *cx, struct fixer_job *job,
 		 size_t want)
 {
 	int ret = 0;
@@ -244,7 +244,7 @@ int history_take(struct history *h, struct context *cx, struct fixer_job *job,
 	return give_up(h, cx, job);
 }
 
-void history_fini(struct history *h, struct fixer_job *job)
+void reclaim_fini(struct reclaim *h, struct fixer_job *job)
 {
 	size_t i;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A name that a directory does not have yet. */
-#ifndef NILFS2_FSCK_FREENAME_H
-#define NILFS2_FSCK_FREENAME_H
+#ifndef NILFS2_FSCK_NEWNAME_H
+#define NILFS2_FSCK_NEWNAME_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,10 +11,10 @@
 #include "disk/ondisk.h"
 
 /* Room for the tag of a name past its end. */
-#define FREENAME_ROOM (NILFS_NAME_LEN + 9)
+#define NEWNAME_ROOM (NILFS_NAME_LEN + 9)
 
-struct freename {
-	char name[FREENAME_ROOM];
+struct newname {
+	char name[NEWNAME_ROOM];
 	uint8_t len;
 };
 
@@ -22,15 +22,15 @@ struct freename {
  * Makes NAME (LEN bytes) of inode INO one that can be: without '/' and zero
  * bytes, not empty, not "." or "..".
  */
-void freename_repair(struct freename *out, const char *name, uint8_t len,
-		     uint64_t ino);
+void newname_repair(struct newname *out, const char *name, uint8_t len,
+		    uint64_t ino);
 
 /*
  * Changes NAME until its tag is not in TAGS, and adds it; with CHANGE in any
  * case.  TAGS is NULL where the directory has more names than could be kept:
  * then it is made a name that hardly anybody has given.  -ENOMEM.
  */
-int freename_find(struct freename *name, struct context *cx,
-		  struct nameset *tags, bool change, uint64_t ino);
+int newname_find(struct newname *name, struct context *cx,
+		 struct nameset *tags, bool change, uint64_t ino);
 
 #endif

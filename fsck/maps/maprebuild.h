@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The new map of a file, from what is sound of the old one and what was found. */
-#ifndef NILFS2_FSCK_MAPREMAKE_H
-#define NILFS2_FSCK_MAPREMAKE_H
+#ifndef NILFS2_FSCK_MAPREBUILD_H
+#define NILFS2_FSCK_MAPREBUILD_H
 
 #include "base/context.h"
 #include "fsck/maps/mapfile.h"
@@ -11,6 +11,6 @@
  * became of it, and ends the blocks that it has no longer.  A symbolic link
  * whose target is lost is removed.  -ENOSPC, -ENOMEM, -EIO.
  */
-int mapremake_run(struct mapfiles *m, struct context *cx, struct mapfile *f);
+int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f);
 
 #endif

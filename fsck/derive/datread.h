@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Reading the blocks of the DAT at their newest listings. */
-#ifndef NILFS2_FSCK_DATOWN_H
-#define NILFS2_FSCK_DATOWN_H
+#ifndef NILFS2_FSCK_DATREAD_H
+#define NILFS2_FSCK_DATREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 #include "check/listings.h"
 #include "dev/dev.h"
 
-struct datown {
+struct datread {
 	struct dev *dev;	/* borrowed, as VOL is */
 	struct volume *vol;
 	struct listings listings;	/* of the DAT's blocks */
@@ -20,35 +20,35 @@ struct datown {
 	bool stale;
 };
 
-/* Reads the logs of C's volume.  -ENOMEM, -EINTR; datown_fini() always. */
-int datown_init(struct datown *o, struct context *cx, const struct check *c,
-		struct dev *dev);
-void datown_fini(struct datown *o);
+/* Reads the logs of C's volume.  -ENOMEM, -EINTR; datread_fini() always. */
+int datread_init(struct datread *o, struct context *cx, const struct check *c,
+		 struct dev *dev);
+void datread_fini(struct datread *o);
 
 /* Whether logs of the segment of block BLOCKNR cannot be read. */
-bool datown_is_unread(const struct datown *o, uint64_t blocknr);
+bool datread_is_unread(const struct datread *o, uint64_t blocknr);
 
 /*
  * Reads block BLKOFF of the DAT, which is at *BLOCKNR, into BUF: 1, 0 for a
  * hole, -ENOMEM, -EINTR; what cannot be read is zeros.
  */
-int datown_read(struct datown *o, struct context *cx, uint64_t blkoff,
-		uint64_t *blocknr, char *buf);
+int datread_read(struct datread *o, struct context *cx, uint64_t blkoff,
+		 uint64_t *blocknr, char *buf);
 
 /* Block BLKOFF is a hole, and is needed: the map is stale if a log has it. */
-void datown_lacks(struct datown *o, uint64_t blkoff);
+void datread_lacks(struct datread *o, uint64_t blkoff);
 
 /*
  * Block BLKOFF, at BLOCKNR, is nothing of the DAT: puts what was there before
  * into BUF.  1, 0 where there is no older version, or a failure as above.
  */
-int datown_read_older(const struct datown *o, struct context *cx,
-		      uint64_t blkoff, uint64_t blocknr, char *buf);
+int datread_read_older(const struct datread *o, struct context *cx,
+		       uint64_t blkoff, uint64_t blocknr, char *buf);
 
 /*
  * Sets c->sufile_doubted unless the SUFILE is where its newest listings are.
  * -ENOMEM, -EINTR.
  */
-int datown_doubt_sufile(struct check *c, struct context *cx);
+int datread_doubt_sufile(struct check *c, struct context *cx);
 
 #endif

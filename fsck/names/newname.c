@@ -3,7 +3,7 @@
  * Names for what has none, or one that another has: "name~1", "name~2", ...,
  * cut where they would be too long.
  */
-#include "fsck/names/freename.h"
+#include "fsck/names/newname.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #define TRIES 1000u
 #define SUFFIX_MAX 24
 
-void freename_repair(struct freename *out, const char *name, uint8_t len,
-		     uint64_t ino)
+void newname_repair(struct newname *out, const char *name, uint8_t len,
+		    uint64_t ino)
 {
 	uint8_t i;
 
@@ -30,7 +30,7 @@ void freename_repair(struct freename *out, const char *name, uint8_t len,
 }
 
 /* NAME and then SUFFIX, in TO. */
-static void join(struct freename *to, const struct freename *name,
+static void join(struct newname *to, const struct newname *name,
 		 const char *suffix)
 {
 	size_t n = strlen(suffix), keep = name->len;
@@ -44,7 +44,7 @@ static void join(struct freename *to, const struct freename *name,
 }
 
 /* 1 if NAME is free, and now taken; also where there are too many to know. */
-static int take(const struct freename *name, struct context *cx,
+static int take(const struct newname *name, struct context *cx,
 		struct nameset *tags)
 {
 	int ret = nameset_add(tags, cx, nameset_tag(name->name, name->len));
@@ -52,10 +52,10 @@ static int take(const struct freename *name, struct context *cx,
 	return ret == -ENOBUFS ? 1 : ret;
 }
 
-int freename_find(struct freename *name, struct context *cx,
-		  struct nameset *tags, bool change, uint64_t ino)
+int newname_find(struct newname *name, struct context *cx,
+		 struct nameset *tags, bool change, uint64_t ino)
 {
-	struct freename original = *name;
+	struct newname original = *name;
 	char suffix[SUFFIX_MAX];
 	unsigned int i;
 	int ret = 0;

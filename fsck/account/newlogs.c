@@ -8,7 +8,7 @@
  * repair are lost.  A file that was created and deleted since is named as well,
  * as the deletion is not known.
  */
-#include "fsck/account/beyond.h"
+#include "fsck/account/newlogs.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -240,8 +240,8 @@ static int run(struct tail *t, struct context *cx)
 	return compare_tail(t, cx);
 }
 
-int beyond_run(struct sides *s, struct context *cx, const struct bitmap *used,
-	       uint64_t newest, bool is_whole)
+int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
+		uint64_t newest, bool is_whole)
 {
 	struct tail t = {.s = s, .all = *s, .last = newest};
 	int err = 0;
@@ -306,8 +306,8 @@ static int suspect(struct sides *s, struct context *cx, struct root *root,
 	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 
-int beyond_suspect(struct sides *s, struct context *cx,
-		   const struct bitmap *used, uint64_t mounted)
+int newlogs_suspect(struct sides *s, struct context *cx,
+		    const struct bitmap *used, uint64_t mounted)
 {
 	struct versions v;
 	struct root root;

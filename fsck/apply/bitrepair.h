@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The first round of repairs: flipped bits. */
-#ifndef NILFS2_FSCK_BITROUND_H
-#define NILFS2_FSCK_BITROUND_H
+#ifndef NILFS2_FSCK_BITREPAIR_H
+#define NILFS2_FSCK_BITREPAIR_H
 
 #include "fsck/apply/repair.h"
 
@@ -10,6 +10,6 @@
  * agrees and the volume gets no worse: R->now is the look at the result.  0, or
  * a failure.
  */
-int bitround_run(struct repair *r, struct context *cx);
+int bitrepair_run(struct repair *r, struct context *cx);
 
 #endif

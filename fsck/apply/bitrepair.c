@@ -11,7 +11,7 @@
  * bits there are corrected only if no error is left then: other damage in the
  * log would explain the checksum, too.
  */
-#include "fsck/apply/bitround.h"
+#include "fsck/apply/bitrepair.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -125,7 +125,7 @@ static int correct(struct repair *r, struct context *cx, size_t n,
 	return repair_tolerate(r, cx, ret);
 }
 
-int bitround_run(struct repair *r, struct context *cx)
+int bitrepair_run(struct repair *r, struct context *cx)
 {
 	struct plan_kind *k = &r->first->plan.kinds[RULE_FIX_BITS];
 	size_t nsafe;

@@ -3,8 +3,8 @@
  * Logs on a device of which nothing is known, and what they show of the volume
  * that they belong to.
  */
-#ifndef NILFS2_FSCK_LOGQUEST_H
-#define NILFS2_FSCK_LOGQUEST_H
+#ifndef NILFS2_FSCK_VOLSCAN_H
+#define NILFS2_FSCK_VOLSCAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,29 +13,29 @@
 #include "dev/dev.h"
 #include "disk/ondisk.h"
 
-#define LOGQUEST_VOLUMES 8	/* that may have left logs on a device */
-#define LOGQUEST_ROOTS 16	/* logs with a super root that are kept */
+#define VOLSCAN_VOLUMES 8	/* that may have left logs on a device */
+#define VOLSCAN_ROOTS 16	/* logs with a super root that are kept */
 
 /* A log with a super root. */
-struct logquest_root {
+struct volscan_root {
 	uint64_t offset;	/* bytes */
 	struct nilfs_segment_summary ss;
 };
 
 /* The logs that have a checksum seed in common: those of one volume. */
-struct logquest_volume {
+struct volscan_volume {
 	uint32_t crc_seed;
 	uint32_t block_size;	/* bytes */
 	uint64_t logs;
 	uint64_t newest;	/* the latest ss_create */
 	/* Blocks per segment are a divisor of this one; 0: not known. */
 	uint64_t segment_blocks;
-	struct logquest_root roots[LOGQUEST_ROOTS];	/* newest first */
+	struct volscan_root roots[VOLSCAN_ROOTS];	/* newest first */
 	unsigned int nroots;
 };
 
-struct logquest {
-	struct logquest_volume volumes[LOGQUEST_VOLUMES];
+struct volscan {
+	struct volscan_volume volumes[VOLSCAN_VOLUMES];
 	unsigned int nvolumes;
 	/* How far it is, in bytes of the device; or NULL. */
 	void (*progress)(void *arg, uint64_t done);
@@ -46,6 +46,6 @@ struct logquest {
  * Reads all of DEV and adds what it finds to Q.  Only logs with a right
  * ss_datasum count; what cannot be read is passed over.  -ENOMEM, -EINTR.
  */
-int logquest_run(struct logquest *q, struct context *cx, struct dev *dev);
+int volscan_run(struct volscan *q, struct context *cx, struct dev *dev);
 
 #endif
