@@ -26,6 +26,9 @@
 #define LEGEND_WIDTH 190u	/* for names, beside the plot */
 #define POINTS 4		/* in a column of pixels, if there are no more */
 #define PARTS_BAR 28u		/* pixels high */
+#define LINE 2.0		/* pixels, of the last one */
+#define LINE_STEP 1.5		/* more for each one below it */
+#define LINE_MAX 10.0
 
 /*
  * Axes.
@@ -183,24 +186,40 @@ struct frame {
 	struct chart_axis x, y;
 };
 
-/* Colour (0xRRGGBB) and dashes of the series or part with number I. */
+#define COLOURS 5u
+
+/* Colour (0xRRGGBB) of the series with number I. */
 static uint32_t chart_colour(unsigned int i)
 {
-	static const uint32_t colours[] = {
+	static const uint32_t colours[COLOURS] = {
 		SVG_BLUE, SVG_ORANGE, SVG_SKY, SVG_PURPLE, SVG_VERMILION,
-		SVG_GRAY,
 	};
 
-	return colours[i % (sizeof(colours) / sizeof(colours[0]))];
+	return colours[i % COLOURS];
 }
 
-/* Dashes distinguish the second and the third use of a colour. */
+/* Dashes distinguish the further uses of a colour. */
 static const char *dashes_of(unsigned int i)
 {
-	static const char *const dashes[] = { "", " stroke-dasharray=\"7 3\"",
-					      " stroke-dasharray=\"2 2\"" };
+	static const char *const dashes[] = {
+		"", " stroke-dasharray=\"7 3\"", " stroke-dasharray=\"2 2\"",
+		" stroke-dasharray=\"9 3 2 3\"",
+	};
 
-	return dashes[i / 6 % 3];
+	return dashes[i / COLOURS % 4];
+}
+
+/*
+ * Pixels of line I of N.  Each is drawn over the ones before and is narrower, so
+ * that of lines in the same place every one can be seen.
+ */
+static double line_width(unsigned int i, unsigned int n)
+{
+	double widest = LINE + LINE_STEP * (n - 1);
+
+	if (widest <= LINE_MAX)
+		return LINE + LINE_STEP * (n - 1 - i);
+	return LINE_MAX - (LINE_MAX - LINE) * i / (n - 1);
 }
 
 static double x_of(const struct frame *f, double v)
@@ -313,7 +332,8 @@ static void put_dots(struct out *out, const struct frame *f,
 }
 
 static void put_line(struct out *out, const struct frame *f,
-		     const struct chart_series *s, unsigned int number)
+		     const struct chart_series *s, unsigned int number,
+		     unsigned int of)
 {
 	bool thin = (double)s->count > POINTS * f->width;
 	int column = -1;
@@ -321,8 +341,9 @@ static void put_line(struct out *out, const struct frame *f,
 
 	out_printf(out,
 		   "<polyline fill=\"none\" stroke=\"#%06x\" "
-		   "stroke-width=\"2\" stroke-linejoin=\"round\"%s points=\"",
-		   chart_colour(number), dashes_of(number));
+		   "stroke-width=\"%.3g\" stroke-linejoin=\"round\"%s "
+		   "points=\"", chart_colour(number), line_width(number, of),
+		   dashes_of(number));
 	for (i = 0; i < s->count; i++) {
 		double x = x_of(f, s->points[i].x);
 
@@ -352,8 +373,10 @@ static void put_legend(struct out *out, const struct frame *f,
 				   chart_colour(i));
 		else
 			out_printf(out, "<path stroke=\"#%06x\" "
-				   "stroke-width=\"3\"%s d=\"M%.1f %.1fh24\"/>"
-				   "\n", chart_colour(i), dashes_of(i), x, y);
+				   "stroke-width=\"%.3g\"%s "
+				   "d=\"M%.1f %.1fh24\"/>\n",
+				   chart_colour(i), line_width(i, n),
+				   dashes_of(i), x, y);
 		svg_text(out, x + 32, y + 4, SVG_START, "ink",
 			 series[i].name);
 	}
@@ -370,7 +393,7 @@ void chart_lines(struct out *out, const struct chart *c,
 		if (series[i].dots)
 			put_dots(out, &f, &series[i], chart_colour(i));
 		else
-			put_line(out, &f, &series[i], i);
+			put_line(out, &f, &series[i], i, n);
 	}
 	if (n > 1)
 		put_legend(out, &f, series, n);

@@ -191,6 +191,15 @@ value() {
 	done
 	grep -q '>blocks written by the user</text>' picture.svg
 	xmllint --noout picture.svg
+	# Curves in the same place: each is narrower than the ones below it, and
+	# drawn as no other.
+	sim --svg picture.svg -p optimal -p greedy -p cost-benefit \
+		-p cost-benefit-lfs -p data-first -p weighted -p timestamp
+	grep -oP '<polyline.*stroke-width="\K[0-9.]*' picture.svg >widths
+	[ "$(wc -l <widths)" -eq 14 ]
+	head -n 7 widths | sort -rnuc
+	[ "$(grep '<polyline' picture.svg | sed 's/ points=.*//; s/stroke-width="[0-9.]*"//' |
+		sort -u | wc -l)" -eq 7 ]
 	sim --wear -p greedy --json >said
 	[ "$(jq '[.wear[].count] | add' said)" -eq 200 ]
 }
