@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The examples of the man pages run.  Devices are files with their names, the
+# The examples of the man pages and of README.md run.  Devices are files with their names, the
 # numbers of the text that a volume may lack are replaced; what the examples do is
 # compared elsewhere.
 
@@ -61,7 +61,7 @@ volumes() {
 		cp --sparse=always "$from/$1.img" disk.img
 		cp --sparse=always "$from/root.img" root.img
 		cp --sparse=always "$from/root.img" copy.img
-		cp --sparse=always "$from/disk.img" sdb1.img
+		cp --sparse=always "$from/$1.img" sdb1.img
 		truncate -s 200M sdb1.img
 		cp --sparse=always "$from/smr.img" smr.img
 		cp --sparse=always "$from/smr.img" sdc.img
@@ -164,4 +164,23 @@ follow() {
 
 @test "gcsim.nilfs2(8)" {
 	follow gcsim.nilfs2 disk
+}
+
+@test "README.md" {
+	mkdir -p build layer/lib
+	cp -r "$NILFS2_SOURCE"/{doc,examples,man} .
+	cp tree/etc/hostname layer/lib/README.md
+	mkfs.nilfs2 -q -B 64 --size 64M --snapshot -d tree -d layer -d overlay \
+		build/demo.img
+	block=$(dump.nilfs2 bmap --json build/demo.img dat |
+		jq '.runs[] | select(.blkoff <= 2 and .last_blkoff >= 2) |
+			.blocknr + 2 - .blkoff')
+	sed -n '/^## Examples/,/^## /s/^    \$ //p' "$NILFS2_SOURCE/README.md" |
+		sed "s/2932/$block/g" >commands
+	[ "$(wc -l <commands)" -ge 15 ]
+	bash -c "$prologue$(cat commands)"
+	[ "$(dump.nilfs2 info --json volume.img | jq .geometry.device_bytes)" -eq \
+		$((1 << 30)) ]
+	fsck.nilfs2 -n volume.img
+	fsck.nilfs2 -n bad.img
 }
