@@ -98,7 +98,7 @@ prologue='
 	fsck.nilfs2() {
 		case $* in
 		-n*) expect 4 fsck.nilfs2 "$@" ;;
-		-[ay]*) expect 1 fsck.nilfs2 "$@" ;;
+		-[ay]* | --rollback*) expect 1 fsck.nilfs2 "$@" ;;
 		*) command fsck.nilfs2 "$@" ;;
 		esac
 	}
