@@ -71,16 +71,13 @@ static int add_state(struct walk *w, struct context *cx, uint64_t cno,
 		     const struct nilfs_checkpoint *cp)
 {
 	struct comparecps *c = w->c;
-	struct comparecps_state *states;
 
-	states = array_grow(cx, c->states, &c->room, c->n + 1, sizeof(*states));
-	if (!states)
+	if (array_reserve(cx, &c->states, &c->room, c->n + 1))
 		return -ENOMEM;
-	c->states = states;
-	states += c->n++;
-	*states = (struct comparecps_state){.cno = cno, .is_known = cp};
+	c->states[c->n] = (struct comparecps_state){.cno = cno, .is_known = cp};
 	if (cp)
-		states->ifile = cp->cp_ifile_inode;
+		c->states[c->n].ifile = cp->cp_ifile_inode;
+	c->n++;
 	return 0;
 }
 

@@ -35,13 +35,9 @@ static uint64_t hash(const char *name, size_t len, uint64_t ino)
 static int add_name(struct comparedir *d, struct context *cx,
 		    const struct dir_entry *entry)
 {
-	uint64_t *names =
-		array_grow(cx, d->names, &d->room, d->n + 1, sizeof(*names));
-
-	if (!names)
+	if (array_reserve(cx, &d->names, &d->room, d->n + 1))
 		return -ENOMEM;
-	d->names = names;
-	names[d->n++] = hash(entry->name, entry->len, entry->ino);
+	d->names[d->n++] = hash(entry->name, entry->len, entry->ino);
 	return 0;
 }
 

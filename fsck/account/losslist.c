@@ -111,20 +111,16 @@ static void set_paths(struct search *s, uint64_t ino, size_t dir,
 static int add_dir(struct search *s, struct context *cx, uint64_t ino,
 		   size_t parent, const char *name)
 {
-	struct directory *dirs;
 	int ret = damage_add(&s->seen, cx, ino);
 
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	dirs = array_grow(cx, s->dirs, &s->dirs_room, s->ndirs + 1,
-			  sizeof(*dirs));
-	if (!dirs)
+	if (array_reserve(cx, &s->dirs, &s->dirs_room, s->ndirs + 1))
 		return -ENOMEM;
-	s->dirs = dirs;
-	dirs[s->ndirs] = (struct directory){.ino = ino, .parent = parent};
+	s->dirs[s->ndirs] = (struct directory){.ino = ino, .parent = parent};
 	if (name)
-		dirs[s->ndirs].name = strdup(name);
-	if (name && !dirs[s->ndirs].name)
+		s->dirs[s->ndirs].name = strdup(name);
+	if (name && !s->dirs[s->ndirs].name)
 		return -ENOMEM;
 	s->ndirs++;
 	return 0;
@@ -176,7 +172,6 @@ static int read_dir(struct search *s, struct context *cx, size_t dir)
 static int list_wanted(struct search *s, struct context *cx)
 {
 	const struct loss *loss;
-	uint64_t *wanted;
 	size_t i;
 
 	s->nwanted = 0;
@@ -184,12 +179,10 @@ static int list_wanted(struct search *s, struct context *cx)
 		loss = &s->l->items[i];
 		if (!loss->ino || loss->path || losslist_is_of_several(loss))
 			continue;
-		wanted = array_grow(cx, s->wanted, &s->wanted_room,
-				    s->nwanted + 1, sizeof(*wanted));
-		if (!wanted)
+		if (array_reserve(cx, &s->wanted, &s->wanted_room,
+				  s->nwanted + 1))
 			return -ENOMEM;
-		s->wanted = wanted;
-		wanted[s->nwanted++] =
+		s->wanted[s->nwanted++] =
 			losslist_is_name(loss) ? loss->dir : loss->ino;
 	}
 	sort_numbers(s->wanted, s->nwanted);
@@ -305,42 +298,25 @@ static void extend(struct loss *last, const struct loss *loss)
 	last->last_ino = loss->last_ino;
 }
 
-static struct loss *grow(struct losslist *l, struct context *cx)
-{
-	struct loss *items;
-
-	if (l->n >= LOSSLIST_MOST)
-		return NULL;
-	items = array_grow(cx, l->items, &l->room, l->n + 1, sizeof(*items));
-	if (!items) {
-		fail_clear(cx);
-		return NULL;
-	}
-	l->items = items;
-	return &items[l->n];
-}
-
 void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len)
 {
-	struct loss *to;
 	char *copy = NULL;
 
 	if (l->n && continues(&l->items[l->n - 1], loss)) {
 		extend(&l->items[l->n - 1], loss);
 		return;
 	}
-	to = grow(l, cx);
-	if (to && name)
-		copy = strndup(name, len);
-	if (!to || (name && !copy)) {
+	if (l->n >= LOSSLIST_MOST ||
+	    array_reserve(cx, &l->items, &l->room, l->n + 1) ||
+	    (name && !(copy = strndup(name, len)))) {
+		fail_clear(cx);
 		l->more++;
 		return;
 	}
-	*to = *loss;
-	to->name = copy;
-	to->path = NULL;
-	l->n++;
+	l->items[l->n] = *loss;
+	l->items[l->n].name = copy;
+	l->items[l->n++].path = NULL;
 }
 
 void losslist_fini(struct losslist *l)

@@ -52,20 +52,15 @@ static bool has_range(const struct versions *v, uint64_t first, uint64_t end)
 int versions_want(struct versions *v, struct context *cx, uint64_t first,
 		  uint64_t end)
 {
-	struct version_range *ranges;
-
 	if (has_range(v, first, end))
 		return 0;
 	if (v->nranges && v->ranges[v->nranges - 1].end == first) {
 		v->ranges[v->nranges - 1].end = end;
 		return 0;
 	}
-	ranges = array_grow(cx, v->ranges, &v->ranges_room, v->nranges + 1,
-			    sizeof(*ranges));
-	if (!ranges)
+	if (array_reserve(cx, &v->ranges, &v->ranges_room, v->nranges + 1))
 		return -ENOMEM;
-	v->ranges = ranges;
-	ranges[v->nranges++] = (struct version_range){first, end};
+	v->ranges[v->nranges++] = (struct version_range){first, end};
 	return 0;
 }
 
@@ -113,13 +108,9 @@ static bool is_wanted(const struct versions *v, const struct version *one)
 static int add(struct versions *v, struct context *cx,
 	       const struct version *one)
 {
-	struct version *items =
-		array_grow(cx, v->items, &v->room, v->n + 1, sizeof(*items));
-
-	if (!items)
+	if (array_reserve(cx, &v->items, &v->room, v->n + 1))
 		return -ENOMEM;
-	v->items = items;
-	items[v->n++] = *one;
+	v->items[v->n++] = *one;
 	return 0;
 }
 

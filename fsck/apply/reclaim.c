@@ -76,7 +76,7 @@ static int is_writable(const struct fixer_job *job, struct context *cx,
 static int choose(struct reclaim *h, struct context *cx,
 		  const struct fixer_job *job, size_t want)
 {
-	uint64_t segnum, *grown;
+	uint64_t segnum;
 	struct liveness *l;
 	int ret = liveness_count(job->vol, cx, UINT64_MAX, &l);
 
@@ -90,15 +90,10 @@ static int choose(struct reclaim *h, struct context *cx,
 			break;
 		if (!ret)
 			continue;
-		ret = 0;
-		grown = array_grow(cx, h->segments, &h->room, h->n + 1,
-				   sizeof(*grown));
-		if (!grown) {
-			ret = -ENOMEM;
+		ret = array_reserve(cx, &h->segments, &h->room, h->n + 1);
+		if (ret)
 			break;
-		}
-		h->segments = grown;
-		grown[h->n++] = segnum;
+		h->segments[h->n++] = segnum;
 	}
 	liveness_free(l);
 	return ret;
@@ -108,16 +103,13 @@ static int add(struct dead *d, struct context *cx, uint64_t vblocknr,
 	       const struct nilfs_dat_entry *de)
 {
 	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
-	uint64_t *grown;
 
 	if (start < end && repairwriter_has_snapshot(d->writer, start, end))
 		return fail(cx, -ENOSPC, "virtual block %llu: may be of a "
 			    "snapshot", (unsigned long long)vblocknr);
-	grown = array_grow(cx, d->numbers, &d->room, d->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &d->numbers, &d->room, d->n + 1))
 		return -ENOMEM;
-	d->numbers = grown;
-	grown[d->n++] = vblocknr;
+	d->numbers[d->n++] = vblocknr;
 	if (start < end && start < d->first)
 		d->first = start;
 	if (start < end && end > d->end)

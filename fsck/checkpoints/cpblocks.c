@@ -44,13 +44,10 @@ static int compare_copies(const void *a, const void *b)
 static int take(void *arg, struct context *cx, const struct listing *b)
 {
 	struct cpcopies *copies = arg;
-	struct listing *list = array_grow(cx, copies->list, &copies->room,
-						copies->n + 1, sizeof(*list));
 
-	if (!list)
+	if (array_reserve(cx, &copies->list, &copies->room, copies->n + 1))
 		return -ENOMEM;
-	copies->list = list;
-	list[copies->n++] = *b;
+	copies->list[copies->n++] = *b;
 	return 0;
 }
 
@@ -265,13 +262,9 @@ int cpcopies_is_followable(const struct check *c, struct context *cx,
 
 static int add(struct cpblocks *s, struct context *cx, uint64_t blkoff)
 {
-	uint64_t *grown = array_grow(cx, s->blkoffs, &s->room, s->n + 1,
-				     sizeof(*grown));
-
-	if (!grown)
+	if (array_reserve(cx, &s->blkoffs, &s->room, s->n + 1))
 		return -ENOMEM;
-	s->blkoffs = grown;
-	grown[s->n++] = blkoff;
+	s->blkoffs[s->n++] = blkoff;
 	return 0;
 }
 

@@ -301,13 +301,10 @@ static int repair_made(const struct cprepair *cm, struct context *cx,
 
 static int add_snapshot(struct cprepair *cm, struct context *cx, uint64_t cno)
 {
-	uint64_t *grown = array_grow(cx, cm->snapshots, &cm->snapshots_room,
-				     cm->nsnapshots + 1, sizeof(*grown));
-
-	if (!grown)
+	if (array_reserve(cx, &cm->snapshots, &cm->snapshots_room,
+			  cm->nsnapshots + 1))
 		return -ENOMEM;
-	cm->snapshots = grown;
-	grown[cm->nsnapshots++] = cno;
+	cm->snapshots[cm->nsnapshots++] = cno;
 	return 0;
 }
 

@@ -18,16 +18,12 @@
 
 int groupfix_add(struct groupfix *g, struct context *cx, uint64_t group)
 {
-	uint64_t *grown;
-
 	/* Findings come in order, mostly several of a group. */
 	if (g->n && g->groups[g->n - 1] == group)
 		return 0;
-	grown = array_grow(cx, g->groups, &g->room, g->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &g->groups, &g->room, g->n + 1))
 		return -ENOMEM;
-	g->groups = grown;
-	grown[g->n++] = group;
+	g->groups[g->n++] = group;
 	return 0;
 }
 

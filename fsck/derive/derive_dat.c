@@ -201,13 +201,10 @@ static int doubt_entry(struct derive *v, struct context *cx,
 	bool placed = le64_get(de->de_blocknr) == l->blocknr;
 	bool dated = le64_get(de->de_start) == l->cno;
 	bool trusted = placed || dated;
-	struct doubt *grown = array_grow(cx, v->doubts, &v->doubt_room,
-					 v->ndoubts + 1, sizeof(*grown));
 
-	if (!grown)
+	if (array_reserve(cx, &v->doubts, &v->doubt_room, v->ndoubts + 1))
 		return -ENOMEM;
-	v->doubts = grown;
-	grown[v->ndoubts++] = (struct doubt){
+	v->doubts[v->ndoubts++] = (struct doubt){
 		.listing = *l,
 		.end = trusted ? le64_get(de->de_end) : 0,
 		.was_freed = !l->is_used ||

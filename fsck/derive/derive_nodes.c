@@ -55,16 +55,13 @@ struct nodes {
 static int add_number(struct numbers *s, struct context *cx, uint64_t number)
 {
 	size_t i = search_lower_bound(s->list, s->n, number);
-	uint64_t *grown;
 
 	if (i < s->n && s->list[i] == number)
 		return 0;
-	grown = array_grow(cx, s->list, &s->room, s->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &s->list, &s->room, s->n + 1))
 		return -ENOMEM;
-	s->list = grown;
-	memmove(grown + i + 1, grown + i, (s->n - i) * sizeof(*grown));
-	grown[i] = number;
+	memmove(s->list + i + 1, s->list + i, (s->n - i) * sizeof(*s->list));
+	s->list[i] = number;
 	s->n++;
 	return 0;
 }
@@ -157,18 +154,14 @@ static int gather(struct nodes *v, struct context *cx, const struct holder *h,
 	for (; i < p->n && is_of(&p->list[i], h->ino, level) &&
 	       p->list[i].key < h->end; i++) {
 		const struct piece *piece = &p->list[i];
-		struct child *grown;
 
 		if (!lifetime_contains(&piece->life, &h->life))
 			continue;
 		if (v->n && v->children[v->n - 1].key == piece->key)
 			return 0;
-		grown = array_grow(cx, v->children, &v->room, v->n + 1,
-				   sizeof(*grown));
-		if (!grown)
+		if (array_reserve(cx, &v->children, &v->room, v->n + 1))
 			return -ENOMEM;
-		v->children = grown;
-		grown[v->n++] = (struct child){ piece->key, piece->ptr };
+		v->children[v->n++] = (struct child){ piece->key, piece->ptr };
 	}
 	return 1;
 }

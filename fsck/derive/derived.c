@@ -47,19 +47,16 @@ int derived_set(struct derived *d, struct context *cx,
 		const struct derived_block *block, const void *content,
 		uint32_t block_size)
 {
-	struct derived_block *grown;
 	bool written;
 	int ret = set_bytes(d, cx, block->blocknr * block_size, content,
 			    block_size, &written);
 
 	if (ret <= 0)
 		return ret;
-	grown = array_grow(cx, d->blocks, &d->room, d->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &d->blocks, &d->room, d->n + 1))
 		return -ENOMEM;
-	d->blocks = grown;
-	grown[d->n] = *block;
-	grown[d->n++].written = written;
+	d->blocks[d->n] = *block;
+	d->blocks[d->n++].written = written;
 	return 0;
 }
 
@@ -67,19 +64,15 @@ int derived_set(struct derived *d, struct context *cx,
 static struct derived_log *know_log(struct derived *d, struct context *cx,
 				    uint64_t pseg, le32 is)
 {
-	struct derived_log *grown;
 	size_t i;
 
 	for (i = 0; i < d->nlogs; i++)
 		if (d->logs[i].pseg == pseg)
 			return &d->logs[i];
-	grown = array_grow(cx, d->logs, &d->logs_room, d->nlogs + 1,
-			   sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &d->logs, &d->logs_room, d->nlogs + 1))
 		return NULL;
-	d->logs = grown;
-	grown[d->nlogs] = (struct derived_log){ .pseg = pseg, .datasum = is };
-	return &grown[d->nlogs++];
+	d->logs[d->nlogs] = (struct derived_log){ .pseg = pseg, .datasum = is };
+	return &d->logs[d->nlogs++];
 }
 
 /*

@@ -59,13 +59,9 @@ int holders_judge(struct holders *s, struct context *cx, uint64_t ino,
 static int add(struct holders *s, struct context *cx,
 	       const struct holder *h)
 {
-	struct holder *list = array_grow(cx, s->list, &s->room,
-						  s->n + 1, sizeof(*list));
-
-	if (!list)
+	if (array_reserve(cx, &s->list, &s->room, s->n + 1))
 		return -ENOMEM;
-	s->list = list;
-	list[s->n++] = *h;
+	s->list[s->n++] = *h;
 	return 0;
 }
 

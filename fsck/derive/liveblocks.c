@@ -61,26 +61,18 @@ static int compare_vblocks(const void *a, const void *b)
 static int add_live(struct liveblocks *l, struct context *cx,
 		    const struct liveblock *b)
 {
-	struct liveblock *list = array_grow(cx, l->list, &l->room, l->n + 1,
-					    sizeof(*list));
-
-	if (!list)
+	if (array_reserve(cx, &l->list, &l->room, l->n + 1))
 		return -ENOMEM;
-	l->list = list;
-	list[l->n++] = *b;
+	l->list[l->n++] = *b;
 	return 0;
 }
 
 static int add_lost(struct liveblocks *l, struct context *cx, uint64_t blkoff,
 		    uint64_t vblocknr)
 {
-	struct liveblocks_lost *lost = array_grow(cx, l->lost, &l->lost_room,
-						  l->nlost + 1, sizeof(*lost));
-
-	if (!lost)
+	if (array_reserve(cx, &l->lost, &l->lost_room, l->nlost + 1))
 		return -ENOMEM;
-	l->lost = lost;
-	lost[l->nlost++] = (struct liveblocks_lost){ blkoff, vblocknr };
+	l->lost[l->nlost++] = (struct liveblocks_lost){ blkoff, vblocknr };
 	return 0;
 }
 

@@ -58,7 +58,6 @@ static int add(struct pieces *p, struct context *cx, struct vblocks *vblocks,
 	struct piece piece = {
 		.ino = l->ino, .key = l->blkoff, .ptr = l->number,
 	};
-	struct piece *list;
 	struct vblock vb;
 	int ret = vblocks_find(vblocks, cx, l->number, &vb);
 
@@ -70,11 +69,9 @@ static int add(struct pieces *p, struct context *cx, struct vblocks *vblocks,
 	ret = l->is_node ? read_node(vblocks->vol, cx, l->blocknr, &piece) : 0;
 	if (ret)
 		return ret;
-	list = array_grow(cx, p->list, &p->room, p->n + 1, sizeof(*list));
-	if (!list)
+	if (array_reserve(cx, &p->list, &p->room, p->n + 1))
 		return -ENOMEM;
-	p->list = list;
-	list[p->n++] = piece;
+	p->list[p->n++] = piece;
 	return 0;
 }
 

@@ -117,15 +117,11 @@ int mapsift_run(struct mapsift *s, struct context *cx,
 
 int mapfile_add(struct mapfiles *m, struct context *cx, uint64_t ino)
 {
-	struct mapfile *list;
-
 	if (m->n && m->list[m->n - 1].ino == ino)
 		return 0;
-	list = array_grow(cx, m->list, &m->room, m->n + 1, sizeof(*list));
-	if (!list)
+	if (array_reserve(cx, &m->list, &m->room, m->n + 1))
 		return -ENOMEM;
-	m->list = list;
-	list[m->n++] = (struct mapfile){ .ino = ino };
+	m->list[m->n++] = (struct mapfile){ .ino = ino };
 	return 0;
 }
 

@@ -45,14 +45,10 @@ static bool goes_on(const struct mapfound_run *last,
 static int insert_run(struct mapfound *f, struct context *cx, size_t at,
 		      const struct mapfound_run *run)
 {
-	struct mapfound_run *runs = array_grow(cx, f->runs, &f->room,
-					       f->n + 1, sizeof(*runs));
-
-	if (!runs)
+	if (array_reserve(cx, &f->runs, &f->room, f->n + 1))
 		return -ENOMEM;
-	f->runs = runs;
-	memmove(runs + at + 1, runs + at, (f->n - at) * sizeof(*runs));
-	runs[at] = *run;
+	memmove(f->runs + at + 1, f->runs + at, (f->n - at) * sizeof(*f->runs));
+	f->runs[at] = *run;
 	f->n++;
 	return 0;
 }
@@ -214,13 +210,9 @@ static int compare(const void *a, const void *b)
 
 int contested_add(struct contested *c, struct context *cx, uint64_t vblocknr)
 {
-	struct contested_block *list = array_grow(cx, c->list, &c->room,
-						  c->n + 1, sizeof(*list));
-
-	if (!list)
+	if (array_reserve(cx, &c->list, &c->room, c->n + 1))
 		return -ENOMEM;
-	c->list = list;
-	list[c->n++] = (struct contested_block){ .vblocknr = vblocknr };
+	c->list[c->n++] = (struct contested_block){ .vblocknr = vblocknr };
 	return 0;
 }
 
@@ -254,31 +246,20 @@ void contested_fini(struct contested *c)
 int maploss_add_point(struct maploss *l, struct context *cx,
 		      const struct maploss_point *point)
 {
-	struct maploss_point *points = array_grow(cx, l->points,
-						  &l->points_room,
-						  l->npoints + 1,
-						  sizeof(*points));
-
-	if (!points)
+	if (array_reserve(cx, &l->points, &l->points_room, l->npoints + 1))
 		return -ENOMEM;
-	l->points = points;
-	points[l->npoints++] = *point;
+	l->points[l->npoints++] = *point;
 	return 0;
 }
 
 int maploss_add_gap(struct maploss *l, struct context *cx,
 		    const struct maploss_gap *gap)
 {
-	struct maploss_gap *gaps;
-
 	if (gap->blkoff >= gap->end)
 		return 0;
-	gaps = array_grow(cx, l->gaps, &l->gaps_room, l->ngaps + 1,
-			  sizeof(*gaps));
-	if (!gaps)
+	if (array_reserve(cx, &l->gaps, &l->gaps_room, l->ngaps + 1))
 		return -ENOMEM;
-	l->gaps = gaps;
-	gaps[l->ngaps++] = *gap;
+	l->gaps[l->ngaps++] = *gap;
 	return 0;
 }
 

@@ -272,13 +272,9 @@ static int merge_found(struct remaking *r, struct context *cx, uint64_t end)
 static int drop(struct remaking *r, struct context *cx,
 		const struct mapsift_block *b)
 {
-	uint64_t *past = array_grow(cx, r->past, &r->past_room, r->npast + 1,
-				    sizeof(*past));
-
-	if (!past)
+	if (array_reserve(cx, &r->past, &r->past_room, r->npast + 1))
 		return -ENOMEM;
-	r->past = past;
-	past[r->npast++] = b->vblocknr;
+	r->past[r->npast++] = b->vblocknr;
 	r->story.past++;
 	return 0;
 }

@@ -53,11 +53,9 @@ static int add_torn(struct oldnames *o, struct context *cx, size_t dir)
 
 	if (err)
 		return damage_forgive(cx, err);
-	torn = array_grow(cx, o->torn, &o->room, o->count + 1, sizeof(*torn));
-	if (!torn)
+	if (array_reserve(cx, &o->torn, &o->room, o->count + 1))
 		return -ENOMEM;
-	o->torn = torn;
-	torn += o->count++;
+	torn = &o->torn[o->count++];
 	torn->dir = (uint32_t)dir;
 	torn->done = false;
 	torn->generation = inode.i_generation;
@@ -274,14 +272,9 @@ static int note(struct namefix *f, struct context *cx,
 		const struct blockbatch_item *item,
 		const struct entrywalk_entry *entry, uint64_t ino)
 {
-	struct namefix_target *targets =
-		array_grow(cx, f->targets, &f->targets_room, f->ntargets + 1,
-			   sizeof(*targets));
-
-	if (!targets)
+	if (array_reserve(cx, &f->targets, &f->targets_room, f->ntargets + 1))
 		return -ENOMEM;
-	f->targets = targets;
-	targets[f->ntargets++] = (struct namefix_target){
+	f->targets[f->ntargets++] = (struct namefix_target){
 		.dir = (uint32_t)item->owner, .offset = entry->e.offset,
 		.blkoff = item->blkoff, .ino = ino,
 	};

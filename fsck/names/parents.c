@@ -30,7 +30,6 @@ int parents_name(struct namefix *f, struct context *cx, size_t dir,
 	struct inodelist *list = &f->n.list;
 	struct parents *p = &f->parents;
 	size_t at = inodelist_find_dir(list, ino);
-	struct parents_other *others;
 
 	if (!list->dirs[at].parent) {
 		list->dirs[at].parent = (uint32_t)dir + 1;
@@ -40,13 +39,10 @@ int parents_name(struct namefix *f, struct context *cx, size_t dir,
 	names_lose(&f->n, list->dirs[dir].ino);
 	if (p->count >= MOST)
 		return 0;
-	others = array_grow(cx, p->others, &p->room, p->count + 1,
-			    sizeof(*others));
-	if (!others)
+	if (array_reserve(cx, &p->others, &p->room, p->count + 1))
 		return -ENOMEM;
-	p->others = others;
-	others[p->count++] = (struct parents_other){ (uint32_t)at,
-						     (uint32_t)dir };
+	p->others[p->count++] = (struct parents_other){ (uint32_t)at,
+							(uint32_t)dir };
 	return 0;
 }
 

@@ -185,7 +185,6 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 		.key = what->key, .level = what->level,
 	};
 	size_t at = find_place(p, what->vblocknr);
-	struct pastblocks_block *list;
 	int ret;
 
 	*b = pastblocks_find(p, what->vblocknr);
@@ -194,17 +193,16 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	ret = judge(p, cx, &new);
 	if (ret > 0)
 		ret = read_content(p, cx, &new, create);
-	list = ret > 0 ? array_grow(cx, p->list, &p->room, p->n + 1,
-				    sizeof(*list)) : NULL;
-	if (!list) {
+	if (ret > 0 && array_reserve(cx, &p->list, &p->room, p->n + 1))
+		ret = -ENOMEM;
+	if (ret <= 0) {
 		free(new.content);
-		return ret > 0 ? -ENOMEM : ret;
+		return ret;
 	}
-	p->list = list;
-	memmove(list + at + 1, list + at, (p->n - at) * sizeof(*list));
-	list[at] = new;
+	memmove(p->list + at + 1, p->list + at, (p->n - at) * sizeof(new));
+	p->list[at] = new;
 	p->n++;
-	*b = list + at;
+	*b = p->list + at;
 	return 1;
 }
 

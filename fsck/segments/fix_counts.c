@@ -38,15 +38,12 @@ static int find_entry(void *arg, struct context *cx, unsigned int worker,
 {
 	const struct leaks *l = arg;
 	struct found *f = &l->found[worker];
-	uint64_t *grown;
 
 	if (!dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
 		return 0;
-	grown = array_grow(cx, f->numbers, &f->room, f->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &f->numbers, &f->room, f->n + 1))
 		return -ENOMEM;
-	f->numbers = grown;
-	grown[f->n++] = vblocknr;
+	f->numbers[f->n++] = vblocknr;
 	return 0;
 }
 

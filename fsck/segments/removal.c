@@ -34,16 +34,13 @@ static int add(struct removal *r, struct context *cx,
 	       const struct removal_block *b)
 {
 	const struct nilfs_geometry *geo = &r->job->vol->geo;
-	struct removal_block *grown;
 
 	if (!geometry_has_block(geo, b->blocknr) ||
 	    !bitmap_test(r->which, geometry_segment_of(geo, b->blocknr)))
 		return 0;
-	grown = array_grow(cx, r->blocks, &r->room, r->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &r->blocks, &r->room, r->n + 1))
 		return -ENOMEM;
-	r->blocks = grown;
-	grown[r->n++] = *b;
+	r->blocks[r->n++] = *b;
 	return 0;
 }
 

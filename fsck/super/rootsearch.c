@@ -314,18 +314,13 @@ static void sort_roots(struct rootsearch *rs)
 static int add_root(struct rootsearch *rs, struct context *cx,
 		    const struct root_log *root)
 {
-	struct root_log *grown;
-
 	if (rs->nroots == ROOTS_MAX) {
 		sort_roots(rs);
 		rs->nroots /= 2;
 	}
-	grown = array_grow(cx, rs->roots, &rs->room, rs->nroots + 1,
-			   sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &rs->roots, &rs->room, rs->nroots + 1))
 		return -ENOMEM;
-	rs->roots = grown;
-	grown[rs->nroots++] = *root;
+	rs->roots[rs->nroots++] = *root;
 	return 0;
 }
 

@@ -359,18 +359,15 @@ static int list_holes(struct fixing *f, struct context *cx,
 	const struct palloc *p = f->edit.palloc;
 	uint64_t blkoff = fix->place.blkoff;
 	struct palloc_block what;
-	uint64_t end, *grown;
+	uint64_t end;
 	int ret;
 
 	palloc_locate(p, blkoff, &what);
 	end = palloc_bitmap_blkoff(p, what.group) + p->blocks_per_group;
 	do {
-		grown = array_grow(cx, holes->list, &holes->room, holes->n + 1,
-				   sizeof(*grown));
-		if (!grown)
+		if (array_reserve(cx, &holes->list, &holes->room, holes->n + 1))
 			return -ENOMEM;
-		holes->list = grown;
-		grown[holes->n++] = blkoff++;
+		holes->list[holes->n++] = blkoff++;
 		ret = blkoff < end ? is_hole(f, cx, blkoff) : 0;
 	} while (ret > 0);
 	return ret;

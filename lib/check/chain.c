@@ -69,8 +69,6 @@ static bool is_behind(const struct beyond *b, const struct log *log)
 
 static int add_log(struct beyond *b, struct context *cx, const struct log *log)
 {
-	struct log *grown;
-
 	if (is_behind(b, log))
 		return 0;
 	if (le64_get(log->ss.ss_seq) > b->c->later_seq)
@@ -81,11 +79,9 @@ static int add_log(struct beyond *b, struct context *cx, const struct log *log)
 		b->first = *log;
 	if (!segsum_has_super_root(&log->ss))
 		return 0;
-	grown = array_grow(cx, b->roots, &b->room, b->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &b->roots, &b->room, b->n + 1))
 		return -ENOMEM;
-	b->roots = grown;
-	grown[b->n++] = *log;
+	b->roots[b->n++] = *log;
 	return 0;
 }
 

@@ -37,18 +37,15 @@ struct keptname {
 static int keep(struct keptnames *k, struct context *cx,
 		struct dupnames_suspect *s, const struct dirent_entry *e)
 {
-	struct keptname *names;
+	struct keptname *name;
 
-	names = array_grow(cx, k->names, &k->room, k->count + 1,
-			   sizeof(*names));
-	if (!names)
+	if (array_reserve(cx, &k->names, &k->room, k->count + 1))
 		return -ENOMEM;
-	k->names = names;
-	names += k->count++;
-	names->ino = e->ino;
-	names->next = s->kept;
-	names->len = e->name_len;
-	memcpy(names->name, e->name, e->name_len);
+	name = &k->names[k->count++];
+	name->ino = e->ino;
+	name->next = s->kept;
+	name->len = e->name_len;
+	memcpy(name->name, e->name, e->name_len);
 	s->kept = (uint32_t)k->count;
 	return 0;
 }
@@ -94,16 +91,12 @@ struct again {
 static int suspect(struct dupnames *d, struct context *cx, uint32_t dir,
 		   uint32_t tag)
 {
-	struct dupnames_suspect *s;
-
 	if (d->nsuspects >= SUSPECTS_MAX)
 		return 0;
-	s = array_grow(cx, d->suspects, &d->suspects_room, d->nsuspects + 1,
-		       sizeof(*s));
-	if (!s)
+	if (array_reserve(cx, &d->suspects, &d->suspects_room,
+			  d->nsuspects + 1))
 		return -ENOMEM;
-	d->suspects = s;
-	s[d->nsuspects++] = (struct dupnames_suspect){ dir, tag, 0 };
+	d->suspects[d->nsuspects++] = (struct dupnames_suspect){ dir, tag, 0 };
 	return 0;
 }
 
@@ -144,16 +137,11 @@ void dupnames_reread(struct dupnames *d)
 
 int dupnames_end(struct dupnames *d, struct context *cx)
 {
-	struct dupnames_big *bigs;
-
 	if (!d->full)
 		return 0;
-	bigs = array_grow(cx, d->bigs, &d->bigs_room, d->nbigs + 1,
-			  sizeof(*bigs));
-	if (!bigs)
+	if (array_reserve(cx, &d->bigs, &d->bigs_room, d->nbigs + 1))
 		return -ENOMEM;
-	d->bigs = bigs;
-	bigs[d->nbigs++] = (struct dupnames_big){ d->dir, d->names };
+	d->bigs[d->nbigs++] = (struct dupnames_big){ d->dir, d->names };
 	return 0;
 }
 

@@ -159,19 +159,15 @@ static bool is_same_inode(const struct nilfs_inode *a,
 static int add_number(struct finder *f, struct context *cx, uint64_t ino)
 {
 	struct ifilediff *d = f->diff;
-	struct inodelist_change *changes;
 
-	f->many =
-		d->count >= cx->max_memory / IFILEDIFF_SHARE / sizeof(*changes);
+	f->many = d->count >=
+		  cx->max_memory / IFILEDIFF_SHARE / sizeof(*d->changes);
 	if (f->many)
 		return 0;
-	changes = array_grow(cx, d->changes, &d->room, d->count + 1,
-			     sizeof(*changes));
-	if (!changes)
+	if (array_reserve(cx, &d->changes, &d->room, d->count + 1))
 		return -ENOMEM;
-	d->changes = changes;
-	f->sorted &= !d->count || changes[d->count - 1].ino < ino;
-	changes[d->count++] = (struct inodelist_change){ .ino = ino };
+	f->sorted &= !d->count || d->changes[d->count - 1].ino < ino;
+	d->changes[d->count++] = (struct inodelist_change){ .ino = ino };
 	return 0;
 }
 

@@ -84,18 +84,14 @@ static size_t find(const struct inodecount *ic, uint64_t group)
 int inodecount_learn(struct inodecount *ic, struct context *cx, uint64_t group)
 {
 	size_t at = find(ic, group);
-	struct inodecount_group *groups;
 
 	if (at < ic->ngroups && ic->groups[at].number == group)
 		return 0;
-	groups = array_grow(cx, ic->groups, &ic->room, ic->ngroups + 1,
-			    sizeof(*groups));
-	if (!groups)
+	if (array_reserve(cx, &ic->groups, &ic->room, ic->ngroups + 1))
 		return -ENOMEM;
-	ic->groups = groups;
-	memmove(groups + at + 1, groups + at,
-		(ic->ngroups - at) * sizeof(*groups));
-	groups[at] = (struct inodecount_group){ .number = group };
+	memmove(ic->groups + at + 1, ic->groups + at,
+		(ic->ngroups - at) * sizeof(*ic->groups));
+	ic->groups[at] = (struct inodecount_group){ .number = group };
 	ic->ngroups++;
 	return 0;
 }

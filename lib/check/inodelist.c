@@ -218,21 +218,19 @@ struct inodelist_row inodelist_find(struct inodelist *list, uint64_t ino)
 static int add_chunk(struct inodelist *list, struct context *cx, uint64_t ino,
 		     size_t at)
 {
-	struct inodelist_chunk **chunks, *chunk;
+	struct inodelist_chunk *chunk;
 
 	if (list->nchunks >= cx->max_memory / sizeof(*chunk))
 		return fail(cx, -ENOMEM, "table of inodes");
-	chunks = array_grow(cx, list->chunks, &list->chunks_room,
-			    list->nchunks + 1, sizeof(*chunks));
-	if (!chunks)
+	if (array_reserve(cx, &list->chunks, &list->chunks_room,
+			  list->nchunks + 1))
 		return -ENOMEM;
-	list->chunks = chunks;
 	chunk = calloc(1, sizeof(*chunk));
 	if (!chunk)
 		return fail(cx, -ENOMEM, "table of inodes");
 	chunk->first = ino & ~(uint64_t)(INODELIST_CHUNK - 1);
-	memmove(chunks + at + 1, chunks + at,
-		(list->nchunks - at) * sizeof(*chunks));
+	memmove(list->chunks + at + 1, list->chunks + at,
+		(list->nchunks - at) * sizeof(*list->chunks));
 	list->last = at;
 	list->chunks[at] = chunk;
 	list->nchunks++;
@@ -248,12 +246,9 @@ static int add_map(struct inodelist *list, struct context *cx,
 	if (list->nmaps != list->ndirs ||
 	    list->nmaps >= cx->max_memory / INODELIST_MAPS_SHARE / sizeof(*map))
 		return 0;
-	map = array_grow(cx, list->maps, &list->maps_room, list->nmaps + 1,
-			 sizeof(*map));
-	if (!map)
+	if (array_reserve(cx, &list->maps, &list->maps_room, list->nmaps + 1))
 		return -ENOMEM;
-	list->maps = map;
-	map += list->nmaps++;
+	map = &list->maps[list->nmaps++];
 	map->size = inode->i_size;
 	memcpy(map->bmap, inode->i_bmap, sizeof(map->bmap));
 	return 0;
@@ -262,18 +257,13 @@ static int add_map(struct inodelist *list, struct context *cx,
 static int add_dir(struct inodelist *list, struct context *cx, uint64_t ino,
 		   const struct nilfs_inode *inode)
 {
-	struct inodelist_dir *dirs;
-
 	if (list->ndirs >= UINT32_MAX)
 		return fail(cx, -ENOMEM, "table of directories");
-	dirs = array_grow(cx, list->dirs, &list->dirs_room, list->ndirs + 1,
-			  sizeof(*dirs));
-	if (!dirs)
+	if (array_reserve(cx, &list->dirs, &list->dirs_room, list->ndirs + 1))
 		return -ENOMEM;
-	list->dirs = dirs;
 	if (add_map(list, cx, inode))
 		return -ENOMEM;
-	dirs[list->ndirs++] = (struct inodelist_dir){ .ino = ino };
+	list->dirs[list->ndirs++] = (struct inodelist_dir){ .ino = ino };
 	return 0;
 }
 

@@ -83,7 +83,6 @@ static void narrow(struct gather *g)
 static int add(struct gather *g, struct context *cx, const struct listing *one)
 {
 	struct listings *l = g->l;
-	struct listing *grown;
 
 	if (l->n >= g->cut) {
 		cut(l);
@@ -95,11 +94,9 @@ static int add(struct gather *g, struct context *cx, const struct listing *one)
 			return fail(cx, -EFBIG, "blocks of files, as the logs "
 				    "list them");
 	}
-	grown = array_grow(cx, l->items, &l->room, l->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &l->items, &l->room, l->n + 1))
 		return -ENOMEM;
-	l->items = grown;
-	grown[l->n++] = *one;
+	l->items[l->n++] = *one;
 	return 0;
 }
 

@@ -206,16 +206,11 @@ struct owners {
 static int add_owner(struct owners *o, struct context *cx, uint64_t blocknr,
 		     uint64_t vblocknr)
 {
-	struct owner *grown;
-
 	if (!sparse_test(&o->scan->shared, blocknr) || o->count == MOST_NAMED)
 		return 0;
-	grown = array_grow(cx, o->list, &o->room, o->count + 1,
-			   sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &o->list, &o->room, o->count + 1))
 		return -ENOMEM;
-	o->list = grown;
-	grown[o->count++] = (struct owner){ blocknr, vblocknr };
+	o->list[o->count++] = (struct owner){ blocknr, vblocknr };
 	return 0;
 }
 

@@ -63,13 +63,9 @@ struct tree {
 static int add_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
 			  const struct nilfs_checkpoint *cp)
 {
-	struct tree_checkpoint *cps = array_grow(cx, t->cps, &t->room,
-						 t->ncps + 1, sizeof(*cps));
-
-	if (!cps)
+	if (array_reserve(cx, &t->cps, &t->room, t->ncps + 1))
 		return -ENOMEM;
-	t->cps = cps;
-	cps[t->ncps++] = (struct tree_checkpoint){
+	t->cps[t->ncps++] = (struct tree_checkpoint){
 		.cno = cno,
 		.kept = cno == t->check->vol->latest.cno ||
 			checkpoint_is_snapshot(cp),

@@ -157,25 +157,22 @@ static struct patch *make_room(struct patched *p, struct context *cx,
 {
 	size_t i = search_first(p->list, p->n, sizeof(*p->list), is_below,
 				&off);
-	struct patch *grown;
 	unsigned char *data;
 
 	if (i < p->n && p->list[i].off == off)
 		return &p->list[i];
-	grown = array_grow(cx, p->list, &p->room, p->n + 1, sizeof(*grown));
-	if (!grown)
+	if (array_reserve(cx, &p->list, &p->room, p->n + 1))
 		return NULL;
-	p->list = grown;
 	data = (p->n + 1) * (uint64_t)len <= cx->max_memory ? malloc(len) :
 							      NULL;
 	if (!data) {
 		fail(cx, -ENOMEM, "%s: patches", p->dev.name);
 		return NULL;
 	}
-	memmove(grown + i + 1, grown + i, (p->n - i) * sizeof(*grown));
-	grown[i] = (struct patch){ .off = off, .data = data };
+	memmove(p->list + i + 1, p->list + i, (p->n - i) * sizeof(*p->list));
+	p->list[i] = (struct patch){ .off = off, .data = data };
 	p->n++;
-	return &grown[i];
+	return &p->list[i];
 }
 
 int patched_set(struct dev *dev, struct context *cx, uint64_t off,

@@ -17,13 +17,11 @@
 static int grow(struct tally *t, struct context *cx, size_t want)
 {
 	size_t room = t->nchunks;
-	int32_t **chunks;
 
-	chunks = array_grow(cx, t->chunks, &room, want, sizeof(*chunks));
-	if (!chunks)
+	if (array_reserve(cx, &t->chunks, &room, want))
 		return -ENOMEM;
-	memset(chunks + t->nchunks, 0, (room - t->nchunks) * sizeof(*chunks));
-	t->chunks = chunks;
+	memset(t->chunks + t->nchunks, 0,
+	       (room - t->nchunks) * sizeof(*t->chunks));
 	t->nchunks = room;
 	return 0;
 }
