@@ -87,14 +87,8 @@ static int read_share(struct gathering *g, struct context *cx,
 	int ret = dir_cursor_open(&cur, cx, dir);
 
 	g->n = g->dot = g->dotdot = 0;
-	while (!ret) {
-		ret = dir_cursor_next(&cur, cx, &entry);
-		if (ret > 0)
-			ret = take(g, cx, &entry);
-		else if (ret < 0 && cur.at_broken_block)
-			ret = 0;
-		else
-			break;
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+		ret = take(g, cx, &entry);
 		if (!ret)
 			ret = context_cancelled(cx);
 	}

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/text.h"
@@ -394,4 +395,22 @@ int fields_parse(struct context *cx, const struct field *field,
 		return fail(cx, -ERANGE, "%s: %s does not fit %u bytes",
 			    field->name, text, field->size);
 	return 0;
+}
+
+void fields_mode(char text[11], char type, uint16_t mode)
+{
+	static const char rwx[8][4] = {
+		"---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx",
+	};
+
+	text[0] = type;
+	memcpy(text + 1, rwx[mode >> 6 & 7], 3);
+	memcpy(text + 4, rwx[mode >> 3 & 7], 3);
+	memcpy(text + 7, rwx[mode & 7], 4);
+	if (mode & S_ISUID)
+		text[3] = mode & S_IXUSR ? 's' : 'S';
+	if (mode & S_ISGID)
+		text[6] = mode & S_IXGRP ? 's' : 'S';
+	if (mode & S_ISVTX)
+		text[9] = mode & S_IXOTH ? 't' : 'T';
 }

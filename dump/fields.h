@@ -4,6 +4,7 @@
 #define NILFS2_DUMP_FIELDS_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/context.h"
 #include "disk/field.h"
@@ -42,5 +43,8 @@ char *fields_format(const struct field *field, const void *base,
  */
 int fields_parse(struct context *cx, const struct field *field,
 		 const char *text, void *base);
+
+/* "drwxr-xr-x" with TYPE in front, and s, S, t and T as ls(1) has them. */
+void fields_mode(char text[11], char type, uint16_t mode);
 
 #endif

@@ -49,24 +49,6 @@ static unsigned int type_index(unsigned int mode)
 	return i;
 }
 
-/* "drwxr-xr-x", as ls(1) shows it. */
-static void format_mode(unsigned int mode, char text[11])
-{
-	static const char letters[] = "rwxrwxrwx";
-	unsigned int i;
-
-	text[0] = types[type_index(mode)].letter;
-	for (i = 0; i < 9; i++)
-		text[1 + i] = mode >> (8 - i) & 1 ? letters[i] : '-';
-	if (mode & S_ISUID)
-		text[3] = mode & S_IXUSR ? 's' : 'S';
-	if (mode & S_ISGID)
-		text[6] = mode & S_IXGRP ? 's' : 'S';
-	if (mode & S_ISVTX)
-		text[9] = mode & S_IXOTH ? 't' : 'T';
-	text[10] = '\0';
-}
-
 static void say_time(struct report *r, const char *key, const char *label,
 		     struct inode_time t)
 {
@@ -119,11 +101,11 @@ static int say_map(struct tool *tool, const struct blockmap *map)
 static void say_meaning(struct tool *tool, const struct subject *s)
 {
 	struct report *r = &tool->report;
-	unsigned int mode = le16_get(s->inode.i_mode);
+	unsigned int mode = le16_get(s->inode.i_mode), i = type_index(mode);
 	char text[11];
 
-	format_mode(mode, text);
-	report_string(r, "type", "Type", types[type_index(mode)].name);
+	fields_mode(text, types[i].letter, (uint16_t)mode);
+	report_string(r, "type", "Type", types[i].name);
 	report_string(r, "mode_text", "Mode", text);
 	say_time(r, "ctime", "Inode changed", inode_ctime(&s->inode));
 	say_time(r, "mtime", "Contents changed", inode_mtime(&s->inode));

@@ -18,6 +18,7 @@
 #include "base/timefmt.h"
 #include "cli/tool.h"
 #include "disk/inode.h"
+#include "dump/fields.h"
 #include "dump/image.h"
 #include "out/number.h"
 #include "out/table.h"
@@ -190,25 +191,6 @@ static void put_json(struct ls_rows *rows, const struct tree_item *item)
 	table_row(&rows->table, v);
 }
 
-/* "drwxr-xr-x", with s, S, t and T as ls(1) has them. */
-static void mode_text(char text[10], uint8_t type, uint16_t mode)
-{
-	static const char rwx[8][4] = {
-		"---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx",
-	};
-
-	text[0] = type_letters[known_type(type)];
-	memcpy(text + 1, rwx[mode >> 6 & 7], 3);
-	memcpy(text + 4, rwx[mode >> 3 & 7], 3);
-	memcpy(text + 7, rwx[mode & 7], 3);
-	if (mode & S_ISUID)
-		text[3] = mode & S_IXUSR ? 's' : 'S';
-	if (mode & S_ISGID)
-		text[6] = mode & S_IXGRP ? 's' : 'S';
-	if (mode & S_ISVTX)
-		text[9] = mode & S_IXOTH ? 't' : 'T';
-}
-
 /* The modification time; neighbours often have the same one. */
 static struct value time_text(struct ls_rows *rows,
 			      const struct nilfs_inode *inode)
@@ -284,15 +266,16 @@ static struct value name_text(struct ls_rows *rows,
 static void put_details(struct ls_rows *rows, const struct tree_item *item)
 {
 	const struct nilfs_inode *inode = item->inode;
-	char mode[10], size[SIZE_TEXT_MAX];
+	char mode[11], size[SIZE_TEXT_MAX];
 	struct value v[T_COUNT] = {
 		[T_INODE] = value_u64(item->ino),
 		[T_NAME] = name_text(rows, item),
 	};
 
 	if (inode) {
-		mode_text(mode, item->type, le16_get(inode->i_mode));
-		v[T_MODE] = value_bytes(mode, sizeof(mode));
+		fields_mode(mode, type_letters[known_type(item->type)],
+			    le16_get(inode->i_mode));
+		v[T_MODE] = value_bytes(mode, sizeof(mode) - 1);
 		v[T_LINKS] = value_u64(le16_get(inode->i_links_count));
 		v[T_UID] = value_u64(le32_get(inode->i_uid));
 		v[T_GID] = value_u64(le32_get(inode->i_gid));

@@ -49,15 +49,8 @@ static int read_names(struct comparedir *d, struct context *cx,
 	struct dir_entry entry;
 	int ret = dir_cursor_open(&cur, cx, after);
 
-	while (!ret) {
-		ret = dir_cursor_next(&cur, cx, &entry);
-		if (ret < 0 && cur.at_broken_block)
-			ret = damage_forgive(cx, ret);
-		else if (ret <= 0)
-			break;
-		else
-			ret = add_name(d, cx, &entry);
-	}
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0)
+		ret = add_name(d, cx, &entry);
 	dir_cursor_close(&cur);
 	sort_numbers(d->names, d->n);
 	d->read = true;

@@ -154,15 +154,8 @@ static int read_dir(struct search *s, struct context *cx, size_t dir)
 		set_paths(s, s->dirs[dir].ino, dir, NULL);
 	if (!ret)
 		ret = dir_cursor_open(&cur, cx, &file);
-	while (!ret) {
-		ret = dir_cursor_next(&cur, cx, &entry);
-		if (ret < 0 && cur.at_broken_block)
-			ret = damage_forgive(cx, ret);
-		else if (ret <= 0)
-			break;
-		else
-			ret = take_entry(s, cx, dir, &entry);
-	}
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0)
+		ret = take_entry(s, cx, dir, &entry);
 	dir_cursor_close(&cur);
 	ret = damage_forgive(cx, ret);
 	return ret ? ret : context_cancelled(cx);

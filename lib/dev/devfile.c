@@ -50,28 +50,6 @@ static int io_failure(struct dev *dev, struct context *cx, const char *what,
 	return fail(cx, -err, "%s: %s at byte %" PRIu64, dev->name, what, off);
 }
 
-static int devfile_read(struct dev *dev, struct context *cx, uint64_t off,
-			void *buf, size_t len)
-{
-	char *p = buf;
-
-	while (len) {
-		ssize_t n = pread(to_devfile(dev)->fd, p, len, (off_t)off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return io_failure(dev, cx, "read", off, errno);
-		if (!n)
-			return io_failure(dev, cx, "unexpected end of file",
-					  off, EIO);
-		p += n;
-		off += (size_t)n;
-		len -= (size_t)n;
-	}
-	return 0;
-}
-
 /* Takes N bytes off the front of *IOV; what remains starts at *IOV. */
 static void advance(struct iovec **iov, int *count, size_t n)
 {
@@ -103,6 +81,14 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 		advance(&iov, &count, (size_t)n);
 	}
 	return 0;
+}
+
+static int devfile_read(struct dev *dev, struct context *cx, uint64_t off,
+			void *buf, size_t len)
+{
+	struct iovec iov = { buf, len };
+
+	return devfile_readv(dev, cx, off, &iov, len != 0);
 }
 
 /* A request is cut at what the disk is thought to read at once. */

@@ -106,6 +106,17 @@ int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 	}
 }
 
+int dir_cursor_next_sound(struct dir_cursor *cur, struct context *cx,
+			  struct dir_entry *entry)
+{
+	int ret;
+
+	while ((ret = dir_cursor_next(cur, cx, entry)) < 0 &&
+	       cur->at_broken_block)
+		fail_clear(cx);
+	return ret;
+}
+
 void dir_cursor_close(struct dir_cursor *cur)
 {
 	blockscan_close(&cur->scan);

@@ -62,6 +62,10 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
  */
 int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 		    struct dir_entry *entry);
+
+/* The same without the entries of broken blocks: 1, 0, -EIO, -ENOMEM. */
+int dir_cursor_next_sound(struct dir_cursor *cur, struct context *cx,
+			  struct dir_entry *entry);
 void dir_cursor_close(struct dir_cursor *cur);
 
 /* The inode number of NAME (LEN bytes) in FILE; -ENOENT, -EUCLEAN, -EIO. */
