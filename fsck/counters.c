@@ -142,6 +142,9 @@ static int run(struct repair *r, struct context *cx)
 		return SESSION_UNCORRECTED;
 	}
 	ret = counters_recount(r, cx);
+	if (!ret)
+		tool_note(r->tool, "%s: the counters of all segments are right",
+			  r->tool->argv[0]);
 	if (ret >= 0)
 		repairlist_report(&r->repaired, report);
 	return ret;

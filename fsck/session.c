@@ -113,6 +113,9 @@ static void note_nothing(const struct repair *r)
 		tool_note(r->tool, "%s: nothing was changed: of %" PRIu64
 			  " files repairs would leave %" PRIu64 "; --rebuild "
 			  "does that", name, r->losses.files, r->losses.left);
+	else if (!vol && r->o->mode == OPTIONS_YES)
+		tool_note(r->tool, "%s: nothing was changed: there is no "
+			  "superblock to begin with", name);
 	else if (findings_count(r->first->check.findings, RULE_SB_WIPED))
 		tool_note(r->tool, "%s: nothing was changed: the first "
 			  "superblock was wiped or overwritten, which may be "

@@ -62,6 +62,14 @@ senseless() {
 	run -2 blkid -p "$image"
 }
 
+@test "without any superblock -y does not advise -y" {
+	truncate -s 64M none
+	run -4 fsck.nilfs2 -y none
+	[[ $output == *"nothing was changed: there is no superblock to begin with" ]]
+	run -4 fsck.nilfs2 -a none
+	[[ $output == *"-y brings it back" ]]
+}
+
 @test "numbers that make no volume" {
 	senseless sb-rev-level s_rev_level=1
 	senseless sb-block-size s_log_block_size=7

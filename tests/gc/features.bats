@@ -163,6 +163,7 @@ uses() {
 	[ "$(jq .result.batches <<<"$output")" -ge 1 ]
 	before=$(cksum <"$image")
 	run -0 fsck.nilfs2 --rebuild-counters "$image"
+	[[ $output == *"the counters of all segments are right" ]]
 	[ "$(cksum <"$image")" = "$before" ]
 	is_clean
 	same_trees
