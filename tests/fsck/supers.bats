@@ -65,9 +65,9 @@ senseless() {
 @test "without any superblock -y does not advise -y" {
 	truncate -s 64M none
 	run -4 fsck.nilfs2 -y none
-	[[ $output == *"nothing was changed: there is no superblock to begin with" ]]
+	[[ $output == *"nothing was changed: there is no superblock to begin with"* ]]
 	run -4 fsck.nilfs2 -a none
-	[[ $output == *"-y brings it back" ]]
+	[[ $output == *"-y brings it back"* ]]
 }
 
 @test "numbers that make no volume" {
