@@ -84,6 +84,15 @@ functions_of()
 	grep -vE '^(load_)?nilfs|^(main|fsync|mmap)$' | sort -u
 }
 
+# Other names: those with an underscore, in backticks; those of the kernel begin with
+# its prefixes.
+names_of()
+{
+	grep -oE '`((struct|enum) )?[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*(\[\])?`' "$1" |
+	sed -E 's/`|\[\]|(struct|enum) //g' |
+	grep -vE '^nilfs_|^(the_nilfs$|ns_)' | sort -u
+}
+
 {
 	find lib mkfs dump fsck gc man tests scripts doc examples ./*.md 2>/dev/null |
 		sed 's|^\./||'
@@ -105,6 +114,16 @@ for document in $documents; do
 		sed "s|^|${document#./}: |"
 done >"$lint_list"
 lint_none "every function that a document names exists"
+
+lint_files -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.bash' \
+	-o -name '*.bats' -o -name '*.am' | xargs cat configure.ac |
+	grep -oE '[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*' | sort -u >"$functions"
+for document in $documents; do
+	[ "$document" != doc/format.md ] || continue
+	names_of "$document" | comm -23 - "$functions" |
+		sed "s|^|${document#./}: |"
+done >"$lint_list"
+lint_none "every name that a document cites exists"
 
 # Listed by its name, or by its folder.
 for document in $documents; do
