@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/hardlinks.h"
+#include "base/pairtable.h"
 #include "dump/content.h"
 #include "dump/export_names.h"
 #include "dump/export_sink.h"
@@ -50,7 +50,7 @@ struct export
 	struct root *root;
 	struct export_sink *sink;
 	struct tree *tree;
-	struct hardlinks links;	/* what has several names: a path, plus 1 */
+	struct pairtable links;	/* what has several names: a path, plus 1 */
 	char *paths;
 	size_t paths_used, paths_room;
 	struct export_names names;
@@ -65,7 +65,7 @@ struct export
 /* The path that inode INO was exported as, or NULL. */
 static const char *exported_as(const struct export *e, uint64_t ino)
 {
-	const struct hardlink *link = hardlinks_find(&e->links, 0, ino);
+	const struct pairtable_entry *link = pairtable_find(&e->links, 0, ino);
 
 	return link ? e->paths + link->value - 1 : NULL;
 }
@@ -79,7 +79,7 @@ static int remember_path(struct export *e, const struct export_file *file)
 		return -ENOMEM;
 	memcpy(e->paths + at, file->path, len);
 	e->paths_used += len;
-	return hardlinks_add(&e->links, cx, 0, file->ino, at + 1);
+	return pairtable_add(&e->links, cx, 0, file->ino, at + 1);
 }
 
 /* Fills FILE.  A single file is exported under its own name. */
@@ -417,7 +417,7 @@ static int export_run(struct tool *tool, const void *options)
 		ret = export_to(e, tool->argv[1],
 				tool->argc > 2 ? tool->argv[2] : NULL, o->since);
 	image_close(&im);
-	hardlinks_fini(&e->links);
+	pairtable_fini(&e->links);
 	free(e->paths);
 	export_names_fini(&e->names);
 	free(e->last);

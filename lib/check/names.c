@@ -5,55 +5,34 @@
  * Most blocks belong to many checkpoints.  These are checked newest first, so a
  * finding names the newest one with the block.
  *
- * Damage that was already reported.
- *
- * A set of 64-bit hashes of fixed size: on a volume with more damage some is
- * reported more than once, which hardly matters.
+ * Damage that was already reported is in a table of limited size: on a volume
+ * with more damage some is reported more than once, which hardly matters.
  */
 #include "check/names.h"
 
-#include <stdlib.h>
+#define REPORTED_MAX 49152u
 
-#define SLOTS (1u << 16)
-#define USED_MAX (SLOTS / 4 * 3)
-
-static uint64_t mix(uint64_t h, uint64_t v)
+/* True if FINDING is new, or the table is full. */
+static bool is_new(struct names *n, const struct finding *finding,
+		   uint64_t which)
 {
-	h = (h ^ v) * 0xff51afd7ed558ccdULL;
-	return h ^ h >> 32;
-}
+	uint64_t what = which * 0xff51afd7ed558ccdULL ^ finding->rule;
+	uint64_t ino = finding->place.ino;
+	struct context quiet;
 
-bool reported_add(struct reported *reported, const struct reported_key *key)
-{
-	uint64_t h = mix(mix(mix(1, key->what), key->where), key->which) | 1;
-	size_t i = (size_t)(h >> 40) & (SLOTS - 1);
-
-	if (!reported->slots)
-		reported->slots = calloc(SLOTS, sizeof(*reported->slots));
-	if (!reported->slots || reported->used >= USED_MAX)
-		return true;
-	while (reported->slots[i] && reported->slots[i] != h)
-		i = (i + 1) & (SLOTS - 1);
-	if (reported->slots[i])
+	if (pairtable_find(&n->reported, what, ino))
 		return false;
-	reported->slots[i] = h;
-	reported->used++;
+	context_init(&quiet);
+	if (n->reported.used < REPORTED_MAX)
+		pairtable_add(&n->reported, &quiet, what, ino, 1);
 	return true;
-}
-
-void reported_fini(struct reported *reported)
-{
-	free(reported->slots);
-	*reported = (struct reported){ .slots = NULL };
 }
 
 void names_report(struct names *n, const struct finding *finding,
 		  uint64_t which)
 {
-	struct reported_key key = { finding->rule, finding->place.ino, which };
-
 	n->doubts++;
-	if (!n->trial && reported_add(&n->reported, &key))
+	if (!n->trial && is_new(n, finding, which))
 		findings_add(n->c->findings, finding);
 }
 

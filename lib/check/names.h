@@ -9,33 +9,16 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "base/pairtable.h"
 #include "check/check.h"
 #include "check/dupnames.h"
 #include "check/inodelist.h"
 #include "find/finding.h"
 #include "vol/root.h"
 
-/* All zero is the empty set. */
-struct reported {
-	uint64_t *slots;
-	size_t used;
-};
-
-/* What makes two findings the same, as three numbers of the caller's choice. */
-struct reported_key {
-	uint64_t what, where, which;
-};
-
-/*
- * Adds KEY: true if it is new, or if the set is full (reported twice is better
- * than not at all).
- */
-bool reported_add(struct reported *reported, const struct reported_key *key);
-void reported_fini(struct reported *reported);
-
 struct names {
 	struct check *c;
-	struct reported reported;	/* in all checkpoints */
+	struct pairtable reported;	/* in all checkpoints */
 	struct root root;
 	struct inodelist list;
 	struct dupnames dups;

@@ -187,6 +187,6 @@ int pass_names(struct check *c, struct context *cx)
 	err = check_all(&n, cx);
 	inodelist_fini(&n.list);
 	dupnames_fini(&n.dups);
-	reported_fini(&n.reported);
+	pairtable_fini(&n.reported);
 	return err;
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/hardlinks.h"
+#include "base/pairtable.h"
 #include "disk/inode.h"
 #include "log/inodes.h"
 #include "mkfs/populate/deferred.h"
@@ -35,7 +35,7 @@ struct populate {
 	uint64_t losses[ENTRY_LOSSES];	/* counted atomically */
 	uint64_t reported;		/* files at the last progress() */
 	struct deferred deferred;
-	struct hardlinks linked;	/* inode number -> links, from 2 on */
+	struct pairtable linked;	/* inode number -> links, from 2 on */
 	bool replaced;			/* files of this layer */
 	struct layer layer;
 	void *block;			/* of a symbolic link */
@@ -70,7 +70,7 @@ void populate_close(struct populate *p)
 	if (!p)
 		return;
 	deferred_fini(&p->deferred);
-	hardlinks_fini(&p->linked);
+	pairtable_fini(&p->linked);
 	layer_fini(&p->layer);
 	free(p->block);
 	free(p);
@@ -311,26 +311,26 @@ int populate_special(struct populate *p, struct context *cx,
 
 /* The entry of INO, with the links that it has without this layer's more. */
 static int find_links(struct populate *p, struct context *cx, uint64_t ino,
-		      struct hardlink **link)
+		      struct pairtable_entry **link)
 {
 	struct nilfs_inode inode;
 	int found, err;
 
-	*link = hardlinks_find(&p->linked, 0, ino);
+	*link = pairtable_find(&p->linked, 0, ino);
 	if (*link)
 		return 0;
 	found = layer_inode(&p->layer, cx, ino, &inode);
 	if (found < 0)
 		return found;
-	err = hardlinks_add(&p->linked, cx, 0, ino,
+	err = pairtable_add(&p->linked, cx, 0, ino,
 			    found ? le16_get(inode.i_links_count) : 1);
-	*link = hardlinks_find(&p->linked, 0, ino);
+	*link = pairtable_find(&p->linked, 0, ino);
 	return err;
 }
 
 int populate_link(struct populate *p, struct context *cx, uint64_t ino)
 {
-	struct hardlink *link;
+	struct pairtable_entry *link;
 	int err = find_links(p, cx, ino, &link);
 
 	if (err)
@@ -362,11 +362,11 @@ int populate_loss(struct populate *p, struct context *cx, const char *path,
 static int complete_links(struct populate *p, struct context *cx)
 {
 	struct nilfs_inode inode;
-	struct hardlink *link;
+	struct pairtable_entry *link;
 	size_t i;
 	int err;
 
-	hardlinks_sort(&p->linked);
+	pairtable_sort(&p->linked);
 	for (i = 0; i < p->linked.used; i++) {
 		link = &p->linked.slots[i];
 		err = inodes_read(p->w, cx, link->ino, &inode);
@@ -377,7 +377,7 @@ static int complete_links(struct populate *p, struct context *cx)
 		if (err)
 			return err;
 	}
-	hardlinks_fini(&p->linked);
+	pairtable_fini(&p->linked);
 	return 0;
 }
 

@@ -234,7 +234,7 @@ static struct payload *filepayload_make(struct sourcedir *dir, const char *name,
 
 void sourcefile_fini(struct sourcefile *s)
 {
-	hardlinks_fini(&s->links);
+	pairtable_fini(&s->links);
 	free(s->runs);
 }
 
@@ -456,13 +456,13 @@ int sourcefile_add(struct sourcefile *s, struct context *cx,
 		   struct populate_name *name, const struct statx *st)
 {
 	uint64_t dev = sourcedir_device(st);
-	struct hardlink *link;
+	struct pairtable_entry *link;
 	int err;
 
 	name->type = inode_dirent_type(st->stx_mode);
 	if (st->stx_nlink < 2)
 		return add_new(s, cx, dir, dirfd, name, st);
-	link = hardlinks_find(&s->links, dev, st->stx_ino);
+	link = pairtable_find(&s->links, dev, st->stx_ino);
 	if (link) {
 		name->ino = link->value;
 		err = populate_link(s->p, cx, name->ino);
@@ -471,5 +471,5 @@ int sourcefile_add(struct sourcefile *s, struct context *cx,
 	err = add_new(s, cx, dir, dirfd, name, st);
 	if (err)
 		return err;
-	return hardlinks_add(&s->links, cx, dev, st->stx_ino, name->ino);
+	return pairtable_add(&s->links, cx, dev, st->stx_ino, name->ino);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-#include "base/hardlinks.h"
+#include "base/pairtable.h"
 #include "mkfs/populate/populate.h"
 #include "mkfs/source/readahead.h"
 #include "mkfs/source/sourcedir.h"
@@ -18,7 +18,7 @@
 struct sourcefile {
 	struct populate *p;
 	struct readahead_file *ahead;	/* the current file, or NULL */
-	struct hardlinks links;		/* (device, inode) -> our inode */
+	struct pairtable links;		/* (device, inode) -> our inode */
 	struct newfile_run *runs;	/* of a sparse file */
 	size_t runs_room;
 	char target[SOURCEFILE_TARGET_MAX + 1];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/hardlinks.h"
+#include "base/pairtable.h"
 #include "filled.h"
 #include "tap.h"
 
@@ -265,28 +265,28 @@ static void test_given_up(void)
 
 static void test_table(void)
 {
-	struct hardlinks links = { .slots = NULL };
-	struct hardlink *link;
+	struct pairtable links = { .slots = NULL };
+	struct pairtable_entry *link;
 	struct context cx;
 	uint64_t i, bad = 0;
 
 	context_init(&cx);
-	ok(!hardlinks_find(&links, 1, 1), "an empty table");
+	ok(!pairtable_find(&links, 1, 1), "an empty table");
 	for (i = 0; i < 10000; i++)
-		bad += hardlinks_add(&links, &cx, i % 3, i * 4096, i + 1) != 0;
+		bad += pairtable_add(&links, &cx, i % 3, i * 4096, i + 1) != 0;
 	for (i = 0; i < 10000; i++) {
-		link = hardlinks_find(&links, i % 3, i * 4096);
+		link = pairtable_find(&links, i % 3, i * 4096);
 		bad += !link || link->value != i + 1 ||
-		       hardlinks_find(&links, i % 3 + 1, i * 4096);
+		       pairtable_find(&links, i % 3 + 1, i * 4096);
 	}
 	is_int(bad, 0, "10000 files on three devices");
-	hardlinks_sort(&links);
+	pairtable_sort(&links);
 	for (i = 1; i < links.used; i++)
 		bad += links.slots[i - 1].dev > links.slots[i].dev ||
 		       (links.slots[i - 1].dev == links.slots[i].dev &&
 			links.slots[i - 1].ino >= links.slots[i].ino);
 	is_int(bad, 0, "in order");
-	hardlinks_fini(&links);
+	pairtable_fini(&links);
 }
 
 int main(void)
