@@ -75,8 +75,8 @@ static int fill_all(struct bitmap *which, struct context *cx, uint64_t n)
 }
 
 /* In place of all fixers. */
-static int rebuild(struct fixer_job *job, struct context *cx,
-		   const struct fix *fixes, size_t n)
+static int rebuild_counters(struct fixer_job *job, struct context *cx,
+			    const struct fix *fixes, size_t n)
 {
 	struct bitmap all = { 0 };
 	uint64_t changed;
@@ -111,7 +111,7 @@ static int counters_recount(struct repair *r, struct context *cx)
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_METADATA,
 		.taken = none,
-		.instead = rebuild,
+		.instead = rebuild_counters,
 	};
 	int err;
 
@@ -125,7 +125,7 @@ static int counters_recount(struct repair *r, struct context *cx)
 	return err ? err : SESSION_REPAIRED;
 }
 
-static int run(struct repair *r, struct context *cx)
+static int run_rebuild(struct repair *r, struct context *cx)
 {
 	struct report *report = &r->tool->report;
 	struct look *l = r->first;
@@ -160,7 +160,7 @@ int counters_run(struct tool *tool, const struct options *o, struct dev *dev)
 
 	tool_promise(tool);
 	if (!ret)
-		ret = run(&r, &tool->cx);
+		ret = run_rebuild(&r, &tool->cx);
 	repair_fini(&r);
 	look_fini(&l);
 	dev_close(r.dev);

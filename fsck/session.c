@@ -37,8 +37,8 @@ enum decision_mode session_mode(const struct tool *tool,
 				terminal_is(STDOUT_FILENO));
 }
 
-static int look(struct tool *tool, const struct options *o, struct dev *dev,
-		struct look *l)
+static int run_look(struct tool *tool, const struct options *o, struct dev *dev,
+		    struct look *l)
 {
 	struct report *r = &tool->report;
 	int err;
@@ -85,8 +85,8 @@ static void note_dat(struct tool *tool, const struct options *o,
 }
 
 /* 0, SESSION_REPAIRED or SESSION_UNCORRECTED, by what is left. */
-static int conclude(struct tool *tool, const struct look *l, bool repaired,
-		    const struct losslist *losses)
+static int print_result(struct tool *tool, const struct look *l, bool repaired,
+			const struct losslist *losses)
 {
 	struct summary s = {
 		.device = tool->argv[0],
@@ -155,7 +155,7 @@ static void note_room(const struct repair *r, const struct look *last)
 }
 
 /* 1 where something was repaired, 0 where not, or a failure. */
-static int repair(struct repair *r, struct context *cx)
+static int run_repair(struct repair *r, struct context *cx)
 {
 	int ret = repair_run(r, cx);
 
@@ -195,8 +195,9 @@ static bool is_rebuild_due(const struct look *l)
 	return l->mode == DECISION_MODE_YES_REBUILD && l->complete;
 }
 
-static int check(struct tool *tool, const struct options *o, struct dev *dev,
-		 struct dev *patched, struct dev *overlay, struct look *l)
+static int run_check(struct tool *tool, const struct options *o,
+		     struct dev *dev,
+		     struct dev *patched, struct dev *overlay, struct look *l)
 {
 	struct repair r = {
 		.tool = tool, .o = o, .dev = overlay, .under = dev, .first = l,
@@ -204,11 +205,11 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		.ask = { .tool = tool, .mode = l->mode, .fd = STDIN_FILENO },
 	};
 	const struct look *last = l;
-	int ret = look(tool, o, overlay, l);
+	int ret = run_look(tool, o, overlay, l);
 
 	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
 		     is_forward_due(l) || is_rebuild_due(l)))
-		ret = repair(&r, &tool->cx);
+		ret = run_repair(&r, &tool->cx);
 	if (ret > 0) {
 		print_repairs(tool, &r, &r.account);
 		last = r.now ? r.now : l;
@@ -217,7 +218,7 @@ static int check(struct tool *tool, const struct options *o, struct dev *dev,
 		note_room(&r, last);
 		note_left(tool, o, dev, last);
 		note_dat(tool, o, dev, last);
-		ret = conclude(tool, last, ret, &r.account);
+		ret = print_result(tool, last, ret, &r.account);
 		if (ret >= 0 && lacks_room(&r, last))
 			ret = SESSION_UNCORRECTED;
 	}
@@ -255,18 +256,18 @@ static int go_back(struct tool *tool, const struct options *o,
 	struct repair r = {
 		.tool = tool, .o = o, .dev = overlay, .under = dev, .first = l,
 	};
-	int ret = look(tool, o, overlay, l);
+	int ret = run_look(tool, o, overlay, l);
 
 	if (!ret && !is_sound(l)) {
 		tool_warn(tool, "%s: damaged, so no rollback; -y repairs",
 			  tool->argv[0]);
-		ret = conclude(tool, l, false, &r.account);
+		ret = print_result(tool, l, false, &r.account);
 	} else if (!ret) {
 		ret = roll_back(&r, &tool->cx);
 		if (!ret)
 			print_repairs(tool, &r, NULL);
 		if (!ret)
-			ret = conclude(tool, r.now, true, &r.account);
+			ret = print_result(tool, r.now, true, &r.account);
 	}
 	repair_fini(&r);
 	return ret;
@@ -287,7 +288,7 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev)
 		err = overlay_open(&overlay, &tool->cx, patched);
 	if (!err)
 		err = o->rollback.wanted ? go_back(tool, o, dev, overlay, &l) :
-				check(tool, o, dev, patched, overlay, &l);
+				run_check(tool, o, dev, patched, overlay, &l);
 	look_fini(&l);
 	dev_close(overlay);
 	dev_close(patched);

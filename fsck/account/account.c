@@ -97,8 +97,8 @@ static bool is_cpfile_block(const struct walk *w, const void *block,
 	return true;
 }
 
-static void lose(struct walk *w, struct context *cx, enum loss_kind kind,
-		 uint64_t cno, const struct nilfs_checkpoint *cp)
+static void lose_plain(struct walk *w, struct context *cx, enum loss_kind kind,
+		       uint64_t cno, const struct nilfs_checkpoint *cp)
 {
 	const struct loss loss = {
 		.kind = kind,
@@ -123,13 +123,13 @@ static int compare_entry(struct walk *w, struct context *cx, uint64_t cno,
 	err = cptable_read(w->s->after, cx, cno, &now);
 	if (err && damage_is(err)) {
 		fail_clear(cx);
-		lose(w, cx, LOSS_CHECKPOINT, cno, cp);
+		lose_plain(w, cx, LOSS_CHECKPOINT, cno, cp);
 		return 0;
 	}
 	if (err)
 		return err;
 	if (cp && checkpoint_is_snapshot(cp) && !checkpoint_is_snapshot(&now))
-		lose(w, cx, LOSS_MARK, cno, cp);
+		lose_plain(w, cx, LOSS_MARK, cno, cp);
 	if (cno == w->s->before->latest.cno)
 		return 0;
 	if (cp ? checkpoint_is_snapshot(cp) : checkpoint_is_snapshot(&now))
@@ -171,7 +171,8 @@ static bool read_version(struct walk *w, struct context *cx,
 	return one && read_block(w, cx, b->blkoff, one->blocknr);
 }
 
-static int visit(void *arg, struct context *cx, const struct expected_block *b)
+static int visit_plain(void *arg, struct context *cx,
+		       const struct expected_block *b)
 {
 	struct walk *w = arg;
 	bool is_good = read_block(w, cx, b->blkoff, b->blocknr);
@@ -184,14 +185,14 @@ static int visit(void *arg, struct context *cx, const struct expected_block *b)
 			     is_good ? w->s->blocks[0] : NULL);
 }
 
-static int walk(struct walk *w, struct context *cx)
+static int walk_plain(struct walk *w, struct context *cx)
 {
 	const struct sides_state latest = {.cno = w->s->before->latest.cno};
 
 	w->e = comparefile_walk(w->s, &latest, NILFS_CPFILE_INO,
 				&w->s->before->cpfile.inode);
 	w->e.versions = &w->versions;
-	w->e.visit = visit;
+	w->e.visit = visit_plain;
 	w->e.arg = w;
 	return damage_forgive(cx, expected_run(&w->e, cx));
 }
@@ -221,7 +222,7 @@ static int comparecps_run(struct comparecps *c, struct sides *s,
 	versions_init(&w.versions, s->before, used);
 	err = add_latest(&w, cx);
 	if (!err)
-		err = walk(&w, cx);
+		err = walk_plain(&w, cx);
 	if (!err && (w.doubt || w.e.doubt)) {
 		err = versions_want(&w.versions, cx, NILFS_CPFILE_INO,
 				    NILFS_CPFILE_INO + 1);
@@ -230,7 +231,7 @@ static int comparecps_run(struct comparecps *c, struct sides *s,
 	}
 	w.again = true;
 	if (!err)
-		err = walk(&w, cx);
+		err = walk_plain(&w, cx);
 	versions_fini(&w.versions);
 	return err;
 }
@@ -487,7 +488,7 @@ static int compare_states(struct account *a, struct context *cx)
 	return err;
 }
 
-static int compare(struct account *a, struct context *cx)
+static int compare_checkpoints(struct account *a, struct context *cx)
 {
 	int err = comparecps_run(&a->cps, &a->s, cx, a->in->used);
 
@@ -499,14 +500,14 @@ static int compare(struct account *a, struct context *cx)
 	return err ? err : compare_states(a, cx);
 }
 
-static int run(struct account *a, struct context *cx)
+static int run_comparisons(struct account *a, struct context *cx)
 {
 	int err = open_before(a, cx);
 
 	if (!err)
 		err = prepare(a, cx);
 	if (!err)
-		err = compare(a, cx);
+		err = compare_checkpoints(a, cx);
 	if (!err)
 		err = comparefile_synced(&a->s, cx);
 	if (!err && a->mounted < a->s.before->latest.cno)
@@ -542,7 +543,7 @@ int account_run(struct losslist *l, struct context *cx,
 		      .losses = l,
 		      .unread = sides->unread},
 	};
-	int err = run(&a, cx);
+	int err = run_comparisons(&a, cx);
 
 	fini(&a);
 	if (!err || err == -EINTR)

@@ -44,8 +44,8 @@ static bool is_same(struct sides *s, struct context *cx, uint64_t before,
 }
 
 /* Block B, which is LOST or was salvaged. */
-static int compare(struct sides *s, struct context *cx, struct root *root,
-		   const struct salvaged_block *b, bool lost)
+static int compare_file(struct sides *s, struct context *cx, struct root *root,
+			const struct salvaged_block *b, bool lost)
 {
 	struct loss loss = {
 		.kind = LOSS_STALE,
@@ -97,9 +97,9 @@ int comparefile_synced(struct sides *s, struct context *cx)
 	lose_logs(s, cx);
 	err = rf->count || rf->nlost ? root_open(&root, cx, s->after, 0) : 0;
 	for (i = 0; i < rf->count && !err; i++)
-		err = compare(s, cx, &root, &rf->blocks[i], false);
+		err = compare_file(s, cx, &root, &rf->blocks[i], false);
 	for (i = 0; i < rf->nlost && !err; i++)
-		err = compare(s, cx, &root, &rf->lost[i], true);
+		err = compare_file(s, cx, &root, &rf->lost[i], true);
 	return damage_forgive(cx, err);
 }
 
@@ -123,7 +123,7 @@ static bool is_dir(const struct comparison *c)
 	return S_ISDIR(le16_get(c->inode->i_mode));
 }
 
-static int lose(struct comparison *c, struct context *cx, struct loss loss)
+static int add_loss(struct comparison *c, struct context *cx, struct loss loss)
 {
 	loss.ino = c->ino;
 	return sides_lose(c->s, cx, c->state, &loss, NULL, 0);
@@ -134,13 +134,13 @@ static int lose_block(struct comparison *c, struct context *cx,
 {
 	uint32_t size = c->s->before->geo.block_size;
 
-	return lose(c, cx,
-		    (struct loss){
-			    .kind = kind,
-			    .offset = blkoff * size,
-			    .length = size,
-			    .from = from,
-		    });
+	return add_loss(c, cx,
+			(struct loss){
+				.kind = kind,
+				.offset = blkoff * size,
+				.length = size,
+				.from = from,
+			});
 }
 
 static int lose_file(struct comparison *c, struct context *cx)
@@ -148,7 +148,7 @@ static int lose_file(struct comparison *c, struct context *cx)
 	if (c->is_removed)
 		return 0;
 	c->is_removed = true;
-	return lose(c, cx, (struct loss){.kind = LOSS_REMOVED});
+	return add_loss(c, cx, (struct loss){.kind = LOSS_REMOVED});
 }
 
 int comparefile_after(struct context *cx, struct file *file, uint64_t blkoff,
@@ -317,7 +317,8 @@ static bool is_doubtful(const struct comparison *c, uint64_t blkoff,
 	       !is_cut_off(c, blkoff);
 }
 
-static int visit(void *arg, struct context *cx, const struct expected_block *b)
+static int visit_block(void *arg, struct context *cx,
+		       const struct expected_block *b)
 {
 	struct comparison *c = arg;
 	uint64_t before, after;
@@ -375,7 +376,7 @@ static int visit_unknown(void *arg, struct context *cx, uint64_t blkoff,
 		size = end << c->s->before->geo.block_bits;
 	if (first >= size)
 		return 0;
-	return lose(c, cx, (struct loss){
+	return add_loss(c, cx, (struct loss){
 		.kind = is_dir(c) ? LOSS_UNKNOWN : LOSS_SUSPECT,
 		.offset = first,
 		.length = size - first,
@@ -407,7 +408,7 @@ static int compare_blocks(struct comparison *c, struct context *cx,
 	int err = 0;
 
 	c->e = comparefile_walk(c->s, c->state, c->ino, before);
-	c->e.visit = visit;
+	c->e.visit = visit_block;
 	c->e.unknown = visit_unknown;
 	c->e.arg = c;
 	if (c->inode)
@@ -428,12 +429,12 @@ static int compare_sizes(struct comparison *c, struct context *cx,
 
 	if (is_dir(c) || size <= now)
 		return 0;
-	return lose(c, cx,
-		    (struct loss){
-			    .kind = LOSS_TRUNCATED,
-			    .offset = now,
-			    .length = size - now,
-		    });
+	return add_loss(c, cx,
+			(struct loss){
+				.kind = LOSS_TRUNCATED,
+				.offset = now,
+				.length = size - now,
+			});
 }
 
 static bool is_same_type(const struct nilfs_inode *a,

@@ -236,8 +236,8 @@ static void find_origins(const struct attributes *a, struct context *cx,
 }
 
 /* Inode I, now as in checkpoint FROM. */
-static int lose(const struct attributes *a, struct context *cx, uint64_t i,
-		uint64_t from)
+static int lose_attribute(const struct attributes *a, struct context *cx,
+			  uint64_t i, uint64_t from)
 {
 	const struct loss loss = {
 		.kind = LOSS_ATTRIBUTES,
@@ -271,8 +271,8 @@ static int compare_links(const struct attributes *a, struct context *cx,
 }
 
 /* Inode I, of a block that is SUSPECT: 1 where it is a loss. */
-static int compare(const struct attributes *a, struct context *cx, uint64_t i,
-		   bool suspect, uint64_t from)
+static int compare_attribute(const struct attributes *a, struct context *cx,
+			     uint64_t i, bool suspect, uint64_t from)
 {
 	int err;
 
@@ -280,7 +280,7 @@ static int compare(const struct attributes *a, struct context *cx, uint64_t i,
 	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
 		return 0;
 	if (from != UNCHANGED && (suspect || is_changed(a, i))) {
-		err = lose(a, cx, i, from);
+		err = lose_attribute(a, cx, i, from);
 		return err ? err : 1;
 	}
 	return suspect ? 0 : compare_links(a, cx, i);
@@ -308,7 +308,7 @@ static int attributes_compare(const struct attributes *a, struct context *cx)
 		find_origins(a, cx, true, from);
 	}
 	for (i = 0; i < a->what->count && ret >= 0; i++) {
-		ret = compare(a, cx, i, suspect, from[i]);
+		ret = compare_attribute(a, cx, i, suspect, from[i]);
 		any |= ret > 0;
 	}
 	free(from);
@@ -499,7 +499,8 @@ static int compare_block(struct walk *w, struct context *cx,
 	return ret;
 }
 
-static int visit(void *arg, struct context *cx, const struct expected_block *b)
+static int visit_block(void *arg, struct context *cx,
+		       const struct expected_block *b)
 {
 	struct walk *w = arg;
 	bool doubts = w->s->doubts;
@@ -548,7 +549,7 @@ static int doubt_inodes(struct walk *w, struct context *cx)
 	return err ? err : sides_doubt(w->s, cx, first.first, last.first);
 }
 
-static int run(struct walk *w, struct context *cx, uint64_t after)
+static int compare_ifiles(struct walk *w, struct context *cx, uint64_t after)
 {
 	uint32_t size = w->s->before->geo.block_size;
 	int err = root_open(&w->after, cx, w->s->after, after);
@@ -579,7 +580,7 @@ int comparetree_run(struct comparetree *t, struct context *cx,
 		ifile = NULL;
 	}
 	w.e = comparefile_walk(t->s, state, NILFS_IFILE_INO, ifile);
-	w.e.visit = visit;
+	w.e.visit = visit_block;
 	w.e.arg = &w;
-	return run(&w, cx, after);
+	return compare_ifiles(&w, cx, after);
 }

@@ -52,7 +52,7 @@ struct search {
 	struct sparse seen; /* directories */
 };
 
-static char *join(const struct search *s, size_t dir, const char *name)
+static char *join_path(const struct search *s, size_t dir, const char *name)
 {
 	size_t len = 2 + (name ? strlen(name) : 0), depth = 0, i;
 	char *path, *at;
@@ -102,9 +102,10 @@ static void set_paths(struct search *s, uint64_t ino, size_t dir,
 		if (loss->path || losslist_is_of_several(loss))
 			continue;
 		if (losslist_is_name(loss) && loss->dir == ino)
-			loss->path = name ? NULL : join(s, dir, loss->name);
+			loss->path = name ? NULL :
+					    join_path(s, dir, loss->name);
 		else if (!losslist_is_name(loss) && loss->ino == ino)
-			loss->path = join(s, dir, name);
+			loss->path = join_path(s, dir, name);
 	}
 }
 
@@ -284,7 +285,7 @@ static bool continues(const struct loss *last, const struct loss *loss)
 	       last->offset + last->length == loss->offset;
 }
 
-static void extend(struct loss *last, const struct loss *loss)
+static void extend_loss(struct loss *last, const struct loss *loss)
 {
 	last->length += loss->length;
 	last->last = loss->last;
@@ -297,7 +298,7 @@ void losslist_add(struct losslist *l, struct context *cx,
 	char *copy = NULL;
 
 	if (l->n && continues(&l->items[l->n - 1], loss)) {
-		extend(&l->items[l->n - 1], loss);
+		extend_loss(&l->items[l->n - 1], loss);
 		return;
 	}
 	if (l->n >= LOSSLIST_MOST ||

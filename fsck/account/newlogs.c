@@ -222,7 +222,7 @@ static int compare_tail(struct tail *t, struct context *cx)
 	return damage_forgive(cx, err);
 }
 
-static int run(struct tail *t, struct context *cx)
+static int read_logs(struct tail *t, struct context *cx)
 {
 	uint64_t latest = t->s->before->latest.cno;
 	int err;
@@ -248,7 +248,7 @@ int newlogs_run(struct sides *s, struct context *cx, const struct bitmap *used,
 
 	versions_init(&t.all.versions, s->before, used);
 	if (!is_whole || newest > s->before->latest.cno)
-		err = run(&t, cx);
+		err = read_logs(&t, cx);
 	versions_fini(&t.all.versions);
 	free(t.inodes);
 	return err;
@@ -284,8 +284,8 @@ static int suspect_inodes(struct sides *s, struct context *cx,
 }
 
 /* Version V of the latest state, where the file has it after the repair. */
-static int suspect(struct sides *s, struct context *cx, struct root *root,
-		   const struct version *v)
+static int suspect_root(struct sides *s, struct context *cx, struct root *root,
+			const struct version *v)
 {
 	const struct loss loss = {
 		.kind = LOSS_SUSPECT,
@@ -326,7 +326,7 @@ int newlogs_suspect(struct sides *s, struct context *cx,
 		if (v.items[i].ino == NILFS_IFILE_INO)
 			err = suspect_inodes(s, cx, &root, v.items[i].blkoff);
 		else if (!inode_is_private(v.items[i].ino))
-			err = suspect(s, cx, &root, &v.items[i]);
+			err = suspect_root(s, cx, &root, &v.items[i]);
 	}
 	versions_fini(&v);
 	return damage_forgive(cx, err);

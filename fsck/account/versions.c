@@ -105,8 +105,8 @@ static bool is_wanted(const struct versions *v, const struct version *one)
 	return i < v->nranges && v->ranges[i].first <= one->ino;
 }
 
-static int add(struct versions *v, struct context *cx,
-	       const struct version *one)
+static int add_version(struct versions *v, struct context *cx,
+		       const struct version *one)
 {
 	if (array_reserve(cx, &v->items, &v->room, v->n + 1))
 		return -ENOMEM;
@@ -138,7 +138,7 @@ static int take_log(struct versions *v, struct context *cx,
 		one.vblocknr = b.vblocknr;
 		one.blocknr = log->pseg + b.index;
 		if (is_beyond || is_wanted(v, &one))
-			err = add(v, cx, &one);
+			err = add_version(v, cx, &one);
 	}
 	return err;
 }
@@ -184,7 +184,7 @@ static int take_segment(struct versions *v, struct context *cx, uint64_t segnum)
 }
 
 /* By block; of one block the newest first. */
-static int compare(const void *a, const void *b)
+static int compare_version(const void *a, const void *b)
 {
 	const struct version *x = a, *y = b;
 
@@ -210,7 +210,7 @@ int versions_gather(struct versions *v, struct context *cx)
 		if (!err)
 			err = take_segment(v, cx, segnum);
 	}
-	sort_in_place(v->items, v->n, sizeof(*v->items), compare);
+	sort_in_place(v->items, v->n, sizeof(*v->items), compare_version);
 	v->gathered = true;
 	return err;
 }

@@ -21,7 +21,7 @@
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/superbits.h"
 
-static void describe(struct fixer_job *job, const struct fix *fix)
+static void note_bit(struct fixer_job *job, const struct fix *fix)
 {
 	const char *what =
 		fix->place.kind == PLACE_SUPER ? "superblock" : "block";
@@ -46,7 +46,7 @@ static int flip_back(struct fixer_job *job, struct context *cx,
 	if (!err && is == fix->got)
 		err = dev_write(job->dev, cx, byte, &want, 1);
 	if (!err)
-		describe(job, fix);
+		note_bit(job, fix);
 	return err;
 }
 
@@ -105,8 +105,8 @@ static void forget_look(struct repair *r)
 }
 
 /* The first N: 1 where they stay, 0 where not, or a failure. */
-static int correct(struct repair *r, struct context *cx, size_t n,
-		   bool no_errors)
+static int correct_bits(struct repair *r, struct context *cx, size_t n,
+			bool no_errors)
 {
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	struct fixer_job job = repair_job(r, cx);
@@ -135,9 +135,9 @@ int bitrepair_run(struct repair *r, struct context *cx)
 		ret = ask_stage(&r->ask, cx, &r->first->plan, RULE_STAGE_BITS);
 	nsafe = ret ? 0 : sort_by_danger(k);
 	if (!ret && k->n > nsafe)
-		ret = correct(r, cx, k->n, true);
+		ret = correct_bits(r, cx, k->n, true);
 	if (!ret && nsafe)
-		ret = correct(r, cx, nsafe, false);
+		ret = correct_bits(r, cx, nsafe, false);
 	r->given_up[RULE_FIX_BITS] = true;
 	return ret < 0 ? ret : 0;
 }

@@ -144,8 +144,8 @@ static int move_out(struct fixer_job *job, struct context *cx,
 }
 
 /* Writes the derived blocks to the log of JOB. */
-static int rewrite(struct fixer_job *job, struct context *cx,
-		   const struct fix *fixes, size_t n)
+static int rewrite_block(struct fixer_job *job, struct context *cx,
+			 const struct fix *fixes, size_t n)
 {
 	const struct derived *d = job->derived;
 	struct bitmap segments = { 0 };
@@ -188,7 +188,7 @@ static void report_count(struct fixer_job *job, size_t n, const char *how)
 			    n == 1 ? "block" : "blocks", how);
 }
 
-static void report(struct repair *r, const struct derived *d)
+static void note_derived(struct repair *r, const struct derived *d)
 {
 	struct fixer_job job = repair_job(r, &r->tool->cx);
 	size_t i, n[2] = { 0, 0 };
@@ -217,7 +217,7 @@ static int write_log(struct repair *r, struct context *cx, struct derived *d)
 		.job = repair_job(r, cx),
 		.stage = RULE_STAGE_DAT,
 		.taken = none,
-		.instead = rewrite,
+		.instead = rewrite_block,
 	};
 	const struct volume *vol = round.job.vol;
 	size_t i;
@@ -237,7 +237,7 @@ static int write_blocks(struct repair *r, struct context *cx, struct derived *d)
 	const struct volume *vol = repair_current(r)->check.vol;
 	int err;
 
-	report(r, d);
+	note_derived(r, d);
 	err = derived_write(d, cx, &vol->geo,
 			    r->o->undo_file && !r->dev->zones);
 	if (!err && d->n)
@@ -274,8 +274,8 @@ static int go_back(struct repair *r, struct context *cx, struct derived *d,
 	return looked ? repair_resume(r, cx) : 0;
 }
 
-static int derive(struct repair *r, struct context *cx, struct derived *d,
-		  struct part *part)
+static int derive_all(struct repair *r, struct context *cx, struct derived *d,
+		      struct part *part)
 {
 	struct look *now = repair_current(r);
 	struct fixer_job job = repair_job(r, cx);
@@ -313,7 +313,7 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 {
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	bool looked = false;
-	int ret = derive(r, cx, d, part), err;
+	int ret = derive_all(r, cx, d, part), err;
 
 	if (!ret && is_allowed(r, d, part)) {
 		tool_detail(r->tool, "%zu blocks of metadata derived from the "
@@ -341,8 +341,8 @@ static int try_derived(struct repair *r, struct context *cx, struct derived *d,
 }
 
 /* All of the cpfile and of the SUFILE, as DAT and logs have it. */
-static int redo(struct fixer_job *job, struct context *cx,
-		const struct fix *fixes, size_t n)
+static int redo_in_log(struct fixer_job *job, struct context *cx,
+		       const struct fix *fixes, size_t n)
 {
 	int err = fix_checkpoints(job, cx, fixes, n);
 
@@ -385,13 +385,13 @@ static int remap_dat(struct repair *r, struct context *cx)
 }
 
 /* For --rebuild, compares everything. */
-static int rebuild(struct repair *r, struct context *cx)
+static int rebuild_all(struct repair *r, struct context *cx)
 {
 	int ret;
 
 	if (repair_current(r)->check.dat_broken)
 		return 0;
-	ret = add_log(r, cx, redo, 0);
+	ret = add_log(r, cx, redo_in_log, 0);
 	return ret < 0 ? ret : 0;
 }
 
@@ -429,7 +429,7 @@ static int try_all(struct repair *r, struct context *cx, struct derived *d)
 }
 
 /* Once more after a success: with the trees whole, more follows from them. */
-static int run(struct repair *r, struct context *cx)
+static int run_derivation(struct repair *r, struct context *cx)
 {
 	unsigned int tries;
 	int ret = 1;
@@ -456,9 +456,9 @@ int derivation_run(struct repair *r, struct context *cx)
 	    (r->ask.mode == DECISION_MODE_SAFE &&
 	     now->check.vol->latest.orphans_start))
 		return 0;
-	ret = run(r, cx);
+	ret = run_derivation(r, cx);
 	if (!ret && first && r->o->rebuild)
-		ret = rebuild(r, cx);
+		ret = rebuild_all(r, cx);
 	r->derived = r->looks + 1;
 	return ret;
 }

@@ -87,8 +87,8 @@ struct salvage {
 };
 
 /* Puts the next one in its place. */
-static int put(struct forward *f, struct context *cx, struct remap *r,
-	       struct salvage *s)
+static int put_block(struct forward *f, struct context *cx, struct remap *r,
+		     struct salvage *s)
 {
 	int ret = volume_read_blocks(f->vol, cx, s->next->blocknr, 1,
 				     f->block);
@@ -102,8 +102,8 @@ static int put(struct forward *f, struct context *cx, struct remap *r,
 }
 
 /* One item of the map as it was; what was salvaged before it comes first. */
-static int take(struct forward *f, struct context *cx, struct remap *r,
-		struct salvage *s, const struct blockmap_item *item)
+static int take_block(struct forward *f, struct context *cx, struct remap *r,
+		      struct salvage *s, const struct blockmap_item *item)
 {
 	bool is_kept = !item->level;
 	int ret = 0;
@@ -111,7 +111,7 @@ static int take(struct forward *f, struct context *cx, struct remap *r,
 	while (!item->level && s->left && s->next->blkoff <= item->key &&
 	       !ret) {
 		is_kept = s->next->blkoff != item->key;
-		ret = put(f, cx, r, s);
+		ret = put_block(f, cx, r, s);
 	}
 	if (ret)
 		return ret;
@@ -119,23 +119,23 @@ static int take(struct forward *f, struct context *cx, struct remap *r,
 			 repairwriter_end(f->w, cx, item->ptr, METAFILE_MULTI);
 }
 
-static int merge(struct forward *f, struct context *cx, struct remap *r,
-		 struct salvage *s, const struct blockmap *map)
+static int merge_blocks(struct forward *f, struct context *cx, struct remap *r,
+			struct salvage *s, const struct blockmap *map)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
 	int ret = blockmap_cursor_open(&cur, cx, map, 0, true);
 
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0)
-		ret = take(f, cx, r, s, &item);
+		ret = take_block(f, cx, r, s, &item);
 	blockmap_cursor_close(&cur);
 	while (!ret && s->left)
-		ret = put(f, cx, r, s);
+		ret = put_block(f, cx, r, s);
 	return ret;
 }
 
-static int remake(struct forward *f, struct context *cx, uint64_t ino,
-		  struct nilfs_inode *inode, struct salvage *s)
+static int rebuild_map(struct forward *f, struct context *cx, uint64_t ino,
+		       struct nilfs_inode *inode, struct salvage *s)
 {
 	struct remap *r = NULL;
 	struct blockmap map;
@@ -144,7 +144,7 @@ static int remake(struct forward *f, struct context *cx, uint64_t ino,
 	if (!ret)
 		ret = remap_open(&r, cx, f->w, ino);
 	if (!ret)
-		ret = merge(f, cx, r, s, &map);
+		ret = merge_blocks(f, cx, r, s, &map);
 	if (!ret)
 		ret = remap_finish(r, cx, inode);
 	if (!ret)
@@ -166,7 +166,7 @@ static int take_file(struct forward *f, struct context *cx,
 		return 0;
 	}
 	if (!ret)
-		ret = remake(f, cx, ino, &inode, s);
+		ret = rebuild_map(f, cx, ino, &inode, s);
 	f->files++;
 	return ret;
 }
@@ -257,7 +257,7 @@ int forward_run(struct fixer_job *job, struct context *cx,
  * it comes last, when the sizes of files are known.
  */
 
-static void forget(struct repair *r)
+static void forget_forward(struct repair *r)
 {
 	rollforward_free(r->synced);
 	r->synced = NULL;
@@ -273,7 +273,7 @@ static int write_synced(struct repair *r, struct context *cx)
 	if (!ret)
 		ret = repair_look(r, cx);
 	if (ret > 0) {
-		forget(r);
+		forget_forward(r);
 		return 0;
 	}
 	overlay_rewind(r->dev, mark);
@@ -320,7 +320,7 @@ static int write_last(struct repair *r, struct context *cx)
 
 	if (ret)
 		return repair_tolerate(r, cx, ret);
-	forget(r);
+	forget_forward(r);
 	r->synced = rf;
 	return write_synced(r, cx);
 }

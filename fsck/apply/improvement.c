@@ -79,8 +79,8 @@ struct change {
 	const struct rule_info *more;	/* one of those */
 };
 
-static void compare(const struct rule_info *rule, uint64_t now,
-		    uint64_t before, struct change *change)
+static void compare_counts(const struct rule_info *rule, uint64_t now,
+			   uint64_t before, struct change *change)
 {
 	change->fewer |= now < before;
 	if (now > before)
@@ -111,8 +111,8 @@ enum part {
 	ALL,
 };
 
-static uint64_t count(const struct check *c, const struct rule_info *rule,
-		      enum part part)
+static uint64_t count_rule(const struct check *c, const struct rule_info *rule,
+			   enum part part)
 {
 	uint64_t all = findings_count(c->findings, rule->rule);
 	uint64_t snapshots = findings_count_snapshots(c->findings,
@@ -137,15 +137,16 @@ static int compare_part(const struct check *now, const struct check *before,
 	size_t i;
 
 	for (i = 0; (rule = rule_at(i)); i++) {
-		uint64_t n = count(now, rule, part);
-		uint64_t old = count(before, rule, part);
+		uint64_t n = count_rule(now, rule, part);
+		uint64_t old = count_rule(before, rule, part);
 
 		/* They are searched only once, so NOW has none. */
 		if (rule->fix == RULE_FIX_BITS)
 			continue;
-		compare(rule, n, old,
-			is_error(rule) ? &errors[stage_of(rule, n < old)] :
-					 &warnings);
+		compare_counts(rule, n, old,
+			       is_error(rule) ?
+				       &errors[stage_of(rule, n < old)] :
+				       &warnings);
 	}
 	for (i = 0; i < STAGES; i++) {
 		*worse = errors[i].more;

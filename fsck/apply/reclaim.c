@@ -73,8 +73,8 @@ static int is_writable(const struct fixer_job *job, struct context *cx,
 }
 
 /* Fills H with up to WANT segments, the lowest ones. */
-static int choose(struct reclaim *h, struct context *cx,
-		  const struct fixer_job *job, size_t want)
+static int choose_segments(struct reclaim *h, struct context *cx,
+			   const struct fixer_job *job, size_t want)
 {
 	uint64_t segnum;
 	struct liveness *l;
@@ -99,8 +99,8 @@ static int choose(struct reclaim *h, struct context *cx,
 	return ret;
 }
 
-static int add(struct dead *d, struct context *cx, uint64_t vblocknr,
-	       const struct nilfs_dat_entry *de)
+static int add_dead(struct dead *d, struct context *cx, uint64_t vblocknr,
+		    const struct nilfs_dat_entry *de)
 {
 	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
 
@@ -117,8 +117,8 @@ static int add(struct dead *d, struct context *cx, uint64_t vblocknr,
 	return 0;
 }
 
-static int visit(void *arg, struct context *cx, unsigned int worker,
-		 uint64_t vblocknr, const struct nilfs_dat_entry *de)
+static int visit_entry(void *arg, struct context *cx, unsigned int worker,
+		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct dead *d = arg;
 	uint64_t blocknr = le64_get(de->de_blocknr);
@@ -127,14 +127,17 @@ static int visit(void *arg, struct context *cx, unsigned int worker,
 	if (!geometry_has_block(d->g, blocknr) ||
 	    !bitmap_test(&d->segments, geometry_segment_of(d->g, blocknr)))
 		return 0;
-	return add(d, cx, vblocknr, de);
+	return add_dead(d, cx, vblocknr, de);
 }
 
 /* All numbers whose blocks are in the segments of H. */
-static int gather(struct dead *d, struct context *cx,
-		  const struct fixer_job *job, const struct reclaim *h)
+static int gather_dead(struct dead *d, struct context *cx,
+		       const struct fixer_job *job, const struct reclaim *h)
 {
-	const struct datscan_visitor visitor = { .used = visit, .arg = d };
+	const struct datscan_visitor visitor = {
+		.used = visit_entry,
+		.arg = d,
+	};
 	size_t i;
 	int ret = bitmap_init(&d->segments, cx, d->g->nsegments);
 
@@ -199,7 +202,7 @@ static int give_up(const struct reclaim *h, struct context *cx,
 		.writer = job->writer,
 		.first = UINT64_MAX,
 	};
-	int ret = gather(&d, cx, job, h);
+	int ret = gather_dead(&d, cx, job, h);
 
 	if (!ret)
 		ret = free_numbers(&d, cx, job->writer);
@@ -227,7 +230,7 @@ int reclaim_take(struct reclaim *h, struct context *cx, struct fixer_job *job,
 	if (!is_dat_sound(job) || job->dev->zones ||
 	    job->vol->latest.orphans_start)
 		return fail(cx, -ENOSPC, "no clean segment is left");
-	ret = choose(h, cx, job, want);
+	ret = choose_segments(h, cx, job, want);
 	if (ret)
 		return ret;
 	if (!h->n)

@@ -148,8 +148,8 @@ static int next_stage(struct repair *r)
 }
 
 /* The kinds of STAGE that are repaired in a round: how many. */
-static unsigned int take(struct repair *r, int stage,
-			 bool taken[RULE_FIX_COUNT])
+static unsigned int take_answers(struct repair *r, int stage,
+				 bool taken[RULE_FIX_COUNT])
 {
 	const struct plan *plan = &repair_current(r)->plan;
 	unsigned int n = 0;
@@ -286,9 +286,9 @@ int repair_tolerate(struct repair *r, struct context *cx, int ret)
  * The round came to nothing, by the fault of one of the kinds TAKEN; IDLE: it
  * did not write anything.
  */
-static void refuse(struct repair *r, int stage,
-		   const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
-		   bool idle)
+static void refuse_fixes(struct repair *r, int stage,
+			 const bool taken[RULE_FIX_COUNT], unsigned int ntaken,
+			 bool idle)
 {
 	size_t i;
 
@@ -306,8 +306,8 @@ static void refuse(struct repair *r, int stage,
  * A round stays.  What had come to nothing because there was nothing that it
  * could do may have it now, and costs no look if not.
  */
-static void accept(struct repair *r, const bool taken[RULE_FIX_COUNT],
-		   const struct plan_count before[RULE_FIX_COUNT])
+static void accept_fixes(struct repair *r, const bool taken[RULE_FIX_COUNT],
+			 const struct plan_count before[RULE_FIX_COUNT])
 {
 	struct plan_count now[RULE_FIX_COUNT];
 	size_t i;
@@ -348,17 +348,17 @@ static int run_round(struct repair *r, struct context *cx, int stage)
 	struct plan_count before[RULE_FIX_COUNT];
 	struct root_state state = r->state;
 	bool taken[RULE_FIX_COUNT];
-	unsigned int n = take(r, stage, taken);
+	unsigned int n = take_answers(r, stage, taken);
 	int ret;
 
 	count_kinds(r, before);
 	ret = try_round(r, cx, stage, taken);
 	if (ret > 0) {
-		accept(r, taken, before);
+		accept_fixes(r, taken, before);
 		return 0;
 	}
 	if (!ret) {
-		refuse(r, stage, taken, n, overlay_mark(r->dev) == mark);
+		refuse_fixes(r, stage, taken, n, overlay_mark(r->dev) == mark);
 		overlay_rewind(r->dev, mark);
 		repairlist_rewind(&r->repaired, nrepaired);
 		r->state = state;

@@ -41,8 +41,8 @@ static void ignore(void *arg, const struct finding *f)
 	(void)f;
 }
 
-static int walk(struct check *c, struct context *cx,
-		const struct nilfs_checkpoint *cp)
+static int walk_checkpoint(struct check *c, struct context *cx,
+			   const struct nilfs_checkpoint *cp)
 {
 	uint64_t cno = le64_get(cp->cp_cno);
 	const struct lifetime within = { cno, cno + 1 };
@@ -75,8 +75,9 @@ static int walk(struct check *c, struct context *cx,
  * followed. The checker walks CP as if there were no other, for the set that it
  * leaves; what it finds on the way was reported before.
  */
-static int gather(struct sparse *set, struct context *cx,
-		  const struct check *c, const struct nilfs_checkpoint *cp)
+static int gather_blocks(struct sparse *set, struct context *cx,
+			 const struct check *c,
+			 const struct nilfs_checkpoint *cp)
 {
 	struct check alone = {
 		.dev = c->dev,
@@ -89,7 +90,7 @@ static int gather(struct sparse *set, struct context *cx,
 		ret = sparse_init(&alone.referenced, cx,
 				  vblocks_end(c->vol, cx));
 	if (!ret)
-		ret = walk(&alone, cx, cp);
+		ret = walk_checkpoint(&alone, cx, cp);
 	findings_close(alone.findings);
 	*set = alone.referenced;
 	return ret;
@@ -147,7 +148,8 @@ static int change_dat(struct rollback *r, struct context *cx)
 	return datscan_run_alone(r->vol, cx, &visitor);
 }
 
-static int change(struct rollback *r, struct context *cx, struct writer *w)
+static int change_lives(struct rollback *r, struct context *cx,
+			struct writer *w)
 {
 	uint64_t end = vblocks_end(r->vol, cx);
 	int ret = sparse_init(&r->metadata, cx, end);
@@ -168,7 +170,7 @@ static int change(struct rollback *r, struct context *cx, struct writer *w)
 static int find_blocks(struct rollback *r, struct context *cx,
 		       const struct check *c, const struct nilfs_checkpoint *cp)
 {
-	int ret = gather(&r->then, cx, c, cp);
+	int ret = gather_blocks(&r->then, cx, c, cp);
 
 	r->partial = !ret;
 	return ret < 0 ? ret : 0;
@@ -233,7 +235,7 @@ int rollback_run(struct fixer_job *job, struct context *cx, uint64_t cno)
 	if (!ret)
 		ret = repairwriter_open(&w, cx, job->vol, &options, &known);
 	if (!ret)
-		ret = change(&r, cx, w);
+		ret = change_lives(&r, cx, w);
 	if (!ret)
 		ret = writer_commit(w, cx, &end);
 	if (!ret)

@@ -38,7 +38,7 @@ static bool is_of_metadata(enum rule_stage stage)
 }
 
 /* The next fixer allocates from the files that a fixer has changed directly. */
-static int apply(struct round *round, struct context *cx)
+static int apply_fixers(struct round *round, struct context *cx)
 {
 	const struct plan_kind *kind = round->job.plan->kinds;
 	size_t i;
@@ -168,7 +168,7 @@ static int apply_in_room(struct round *round, struct context *cx,
 	if (round->reclaim && !behind)
 		err = reclaim_take(reclaim, cx, &round->job, round->reclaim);
 	if (!err)
-		err = apply(round, cx);
+		err = apply_fixers(round, cx);
 	if (!err && round->reclaim && behind)
 		err = reclaim_take(reclaim, cx, &round->job, round->reclaim);
 	return err;
@@ -192,10 +192,10 @@ static int run_log(struct round *round, struct context *cx)
 int round_run(struct round *round, struct context *cx)
 {
 	if (round->stage == RULE_STAGE_DEVICE)
-		return apply(round, cx);
+		return apply_fixers(round, cx);
 	if (!round->job.vol)
 		return 0;
 	if (round->stage == RULE_STAGE_ZONES)
-		return apply(round, cx);
+		return apply_fixers(round, cx);
 	return run_log(round, cx);
 }

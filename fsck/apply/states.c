@@ -91,7 +91,8 @@ static int write_log(struct repair *r, struct context *cx)
 	return repair_tolerate(r, cx, ret);
 }
 
-static int attempt(struct repair *r, struct context *cx, unsigned int number)
+static int attempt_state(struct repair *r, struct context *cx,
+			 unsigned int number)
 {
 	int err;
 
@@ -114,7 +115,7 @@ static int try_older(struct repair *r, struct context *cx,
 
 	for (number = 1; number < STATES_MAX; number++) {
 		repair_restart(r, mark);
-		err = attempt(r, cx, number);
+		err = attempt_state(r, cx, number);
 		if (err || !r->state.chosen)
 			break;
 		o = outcome_of(r);
@@ -128,14 +129,14 @@ static int try_older(struct repair *r, struct context *cx,
 	if (err)
 		return err;
 	repair_restart(r, mark);
-	return attempt(r, cx, taken);
+	return attempt_state(r, cx, taken);
 }
 
 int states_run(struct repair *r, struct context *cx)
 {
 	size_t mark = overlay_mark(r->dev);
 	struct outcome o;
-	int err = attempt(r, cx, 0);
+	int err = attempt_state(r, cx, 0);
 
 	if (err || !r->state.chosen)
 		return err;
@@ -169,7 +170,7 @@ static bool is_due(const struct repair *r)
 }
 
 /* Checks the overlay: 1 if there is no error, 0 if there is, a failure. */
-static int look(struct repair *r, struct context *cx)
+static int look_again(struct repair *r, struct context *cx)
 {
 	struct look *now = calloc(1, sizeof(*now));
 	int ret;
@@ -198,7 +199,7 @@ static int try_other(struct repair *r, struct context *cx)
 	};
 	int err = round_run(&round, cx);
 
-	return err ? err : look(r, cx);
+	return err ? err : look_again(r, cx);
 }
 
 int states_choose_super(struct repair *r, struct context *cx)

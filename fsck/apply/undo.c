@@ -32,8 +32,8 @@ struct saver {
 	unsigned char *chunk;
 };
 
-static int put(struct saver *s, struct context *cx, const void *buf,
-	       size_t len)
+static int put_bytes(struct saver *s, struct context *cx, const void *buf,
+		     size_t len)
 {
 	int err = dev_write(s->file, cx, s->pos, buf, len);
 
@@ -67,13 +67,13 @@ static int put_range(struct saver *s, struct context *cx, uint64_t off,
 {
 	struct undo_range range = { le64_make(off), le64_make(len) };
 	size_t n;
-	int err = put(s, cx, &range, sizeof(range));
+	int err = put_bytes(s, cx, &range, sizeof(range));
 
 	for (; len && !err; off += n, len -= n) {
 		n = len < CHUNK ? (size_t)len : CHUNK;
 		err = read_old(s, cx, off, n);
 		if (!err)
-			err = put(s, cx, s->chunk, n);
+			err = put_bytes(s, cx, s->chunk, n);
 	}
 	return err;
 }
@@ -83,8 +83,8 @@ struct piece {
 	uint64_t off, len;
 };
 
-static unsigned int cut(const struct saver *s, struct piece range,
-			struct piece pieces[3])
+static unsigned int cut_range(const struct saver *s, struct piece range,
+			      struct piece pieces[3])
 {
 	uint64_t end = range.off + range.len, page;
 	unsigned int i, n = 0;
@@ -118,7 +118,7 @@ static int each_range(struct saver *s, struct context *cx, bool write,
 	int err = 0;
 
 	while (!err && overlay_next_range(s->overlay, &cursor, &off, &len)) {
-		n = cut(s, (struct piece){ off, len }, pieces);
+		n = cut_range(s, (struct piece){ off, len }, pieces);
 		for (i = 0; i < n && !err; i++) {
 			totals->ranges++;
 			totals->bytes += pieces[i].len;
@@ -171,14 +171,14 @@ static int put_all(struct saver *s, struct context *cx,
 						     OVERLAY_PAGE_BYTES));
 	err = devfile_resize(s->file, cx, totals.bytes);
 	if (!err)
-		err = put(s, cx, &h, sizeof(h));
+		err = put_bytes(s, cx, &h, sizeof(h));
 	if (!err)
 		err = each_range(s, cx, true, &written);
 	for (i = 0; i < 2 && !err; i++)
 		err = put_range(s, cx, s->supers[i], OVERLAY_PAGE_BYTES);
 	sum = le32_make(s->sum);
 	if (!err)
-		err = put(s, cx, &sum, sizeof(sum));
+		err = put_bytes(s, cx, &sum, sizeof(sum));
 	return err ? err : dev_flush(s->file, cx);
 }
 

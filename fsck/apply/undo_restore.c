@@ -32,8 +32,8 @@ struct undoing {
 
 #define SUPERS 2u
 
-static int broken(const struct undoing *u, struct context *cx,
-		  const char *what)
+static int report_broken(const struct undoing *u, struct context *cx,
+			 const char *what)
 {
 	return fail(cx, -EUCLEAN, "%s: undo file: %s", u->path, what);
 }
@@ -41,7 +41,7 @@ static int broken(const struct undoing *u, struct context *cx,
 static int check_header(struct undoing *u, struct context *cx)
 {
 	int err = u->file->size < sizeof(u->h) + sizeof(le32) ?
-			  broken(u, cx, "too short") :
+			  report_broken(u, cx, "too short") :
 			  dev_read(u->file, cx, 0, &u->h, sizeof(u->h));
 
 	if (err)
@@ -52,14 +52,14 @@ static int check_header(struct undoing *u, struct context *cx)
 		return fail(cx, -EINVAL, "%s: undo file of version %u",
 			    u->path, le32_get(u->h.version));
 	if (le64_get(u->h.file_size) != u->file->size)
-		return broken(u, cx, "not as long as it was");
+		return report_broken(u, cx, "not as long as it was");
 	if (le64_get(u->h.device_size) != u->dev->size)
 		return fail(cx, -EINVAL,
 			    "%s: undo file of a device of %llu bytes", u->path,
 			    (unsigned long long)le64_get(u->h.device_size));
 	u->nranges = le64_get(u->h.nranges);
 	if (le32_get(u->h.supers) != SUPERS || u->nranges < SUPERS)
-		return broken(u, cx, "no superblocks");
+		return report_broken(u, cx, "no superblocks");
 	u->first_super = u->nranges - SUPERS;
 	return 0;
 }
@@ -81,7 +81,7 @@ static int check_sum(struct undoing *u, struct context *cx)
 	if (!err)
 		err = dev_read(u->file, cx, end, &want, sizeof(want));
 	if (!err && le32_get(want) != sum)
-		err = broken(u, cx, "its checksum does not match");
+		err = report_broken(u, cx, "its checksum does not match");
 	return err;
 }
 
@@ -90,8 +90,8 @@ typedef int undoing_visit(struct undoing *u, struct context *cx, uint64_t off,
 			  uint64_t len, uint64_t pos);
 
 /* Calls VISIT for the ranges [FIRST, END). */
-static int walk(struct undoing *u, struct context *cx, uint64_t first,
-		uint64_t end, undoing_visit *visit)
+static int walk_records(struct undoing *u, struct context *cx, uint64_t first,
+			uint64_t end, undoing_visit *visit)
 {
 	uint64_t limit = u->file->size - sizeof(le32), pos = sizeof(u->h), i;
 	struct undo_range range;
@@ -100,7 +100,7 @@ static int walk(struct undoing *u, struct context *cx, uint64_t first,
 
 	for (i = 0; i < end && !err; i++) {
 		if (limit - pos < sizeof(range))
-			return broken(u, cx, "ends before its ranges");
+			return report_broken(u, cx, "ends before its ranges");
 		err = dev_read(u->file, cx, pos, &range, sizeof(range));
 		if (err)
 			return err;
@@ -109,7 +109,7 @@ static int walk(struct undoing *u, struct context *cx, uint64_t first,
 		len = le64_get(range.length);
 		if (len > limit - pos || off > u->dev->size ||
 		    len > u->dev->size - off)
-			return broken(u, cx, "a range that cannot be");
+			return report_broken(u, cx, "a range that cannot be");
 		if (i >= first)
 			err = visit(u, cx, off, len, pos);
 		pos += len;
@@ -135,7 +135,7 @@ static int look_at_super(struct undoing *u, struct context *cx, uint64_t off,
 	int err;
 
 	if (len > CHUNK)
-		return broken(u, cx, "a superblock that cannot be");
+		return report_broken(u, cx, "a superblock that cannot be");
 	err = dev_read(u->file, cx, pos, u->chunk, (size_t)len);
 	if (err)
 		return err;
@@ -180,9 +180,10 @@ static int check_all(struct undoing *u, struct context *cx, bool force)
 	if (!err)
 		err = check_sum(u, cx);
 	if (!err)
-		err = walk(u, cx, 0, u->nranges, check_range);
+		err = walk_records(u, cx, 0, u->nranges, check_range);
 	if (!err)
-		err = walk(u, cx, u->first_super, u->nranges, look_at_super);
+		err = walk_records(u, cx, u->first_super, u->nranges,
+				   look_at_super);
 	if (err || force || !u->changed)
 		return err;
 	return fail(cx, -ESTALE, "%s: the volume was changed after %s was "
@@ -203,9 +204,10 @@ int undo_restore(struct context *cx, const char *path, struct dev *dev,
 	if (!err)
 		err = check_all(&u, cx, force);
 	if (!err)
-		err = walk(&u, cx, u.first_super, u.nranges, write_super);
+		err = walk_records(&u, cx, u.first_super, u.nranges,
+				   write_super);
 	if (!err)
-		err = walk(&u, cx, 0, u.first_super, write_range);
+		err = walk_records(&u, cx, 0, u.first_super, write_range);
 	if (!err)
 		err = dev_flush(dev, cx);
 	dev_close(u.file);

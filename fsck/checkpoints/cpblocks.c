@@ -41,7 +41,7 @@ static int compare_copies(const void *a, const void *b)
 	return listing_is_older(x, y) ? 1 : listing_is_older(y, x) ? -1 : 0;
 }
 
-static int take(void *arg, struct context *cx, const struct listing *b)
+static int take_listing(void *arg, struct context *cx, const struct listing *b)
 {
 	struct cpcopies *copies = arg;
 
@@ -57,7 +57,7 @@ int cpcopies_load(struct cpcopies *copies, struct context *cx,
 	int err;
 
 	copies->check = c;
-	err = listings_visit(c, cx, NILFS_CPFILE_INO, take, copies);
+	err = listings_visit(c, cx, NILFS_CPFILE_INO, take_listing, copies);
 	sort_in_place(copies->list, copies->n, sizeof(*copies->list),
 		      compare_copies);
 	return err;
@@ -83,14 +83,14 @@ static size_t find_first(const struct cpcopies *copies, uint64_t blkoff)
 			    is_below, &blkoff);
 }
 
-static bool has(const struct cpcopies *copies, size_t i, uint64_t blkoff)
+static bool has_copy(const struct cpcopies *copies, size_t i, uint64_t blkoff)
 {
 	return i < copies->n && copies->list[i].blkoff == blkoff;
 }
 
 /* Borrows copy I: 1, 0 where it cannot be read, or a failure. */
-static int borrow(const struct cpcopies *copies, struct context *cx, size_t i,
-		  const void **data)
+static int borrow_copy(const struct cpcopies *copies, struct context *cx,
+		       size_t i, const void **data)
 {
 	int err = cache_get(copies->check->vol->cache, cx,
 			    copies->list[i].blocknr, data);
@@ -111,8 +111,8 @@ int cpcopies_block(const struct cpcopies *copies, struct context *cx,
 	int ret = 0;
 
 	for (i = find_first(copies, blkoff);
-	     has(copies, i, blkoff) && !ret; i++)
-		ret = borrow(copies, cx, i, &data);
+	     has_copy(copies, i, blkoff) && !ret; i++)
+		ret = borrow_copy(copies, cx, i, &data);
 	if (ret <= 0)
 		return ret;
 	memcpy(buf, data, vol->geo.block_size);
@@ -125,7 +125,7 @@ uint64_t cpcopies_written(const struct cpcopies *copies, uint64_t blkoff,
 {
 	size_t i;
 
-	for (i = find_first(copies, blkoff); has(copies, i, blkoff); i++)
+	for (i = find_first(copies, blkoff); has_copy(copies, i, blkoff); i++)
 		if (copies->list[i].blocknr == blocknr)
 			return copies->list[i].cno;
 	return 0;
@@ -136,7 +136,8 @@ bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
 {
 	size_t i = find_first(copies, blkoff);
 
-	return has(copies, i, blkoff) && copies->list[i].blocknr == blocknr;
+	return has_copy(copies, i,
+			blkoff) && copies->list[i].blocknr == blocknr;
 }
 
 /* An entry that was made for CNO, valid or not. */
@@ -154,7 +155,7 @@ static int read_entry(const struct cpcopies *copies, struct context *cx,
 {
 	const struct volume *vol = copies->check->vol;
 	const void *data;
-	int ret = borrow(copies, cx, i, &data);
+	int ret = borrow_copy(copies, cx, i, &data);
 
 	if (ret <= 0)
 		return ret;
@@ -173,7 +174,7 @@ int cpcopies_entry(const struct cpcopies *copies, struct context *cx,
 	int ret = 0;
 
 	for (i = find_first(copies, blkoff);
-	     has(copies, i, blkoff) && !ret; i++) {
+	     has_copy(copies, i, blkoff) && !ret; i++) {
 		if (copies->list[i].blocknr == except)
 			continue;
 		ret = read_entry(copies, cx, i, cno, cp);
@@ -206,7 +207,7 @@ int cpcopies_has(const struct cpcopies *copies, struct context *cx,
 	int ret = 0;
 
 	for (i = find_first(copies, blkoff);
-	     has(copies, i, blkoff) && !ret; i++)
+	     has_copy(copies, i, blkoff) && !ret; i++)
 		if (copies->list[i].blocknr != except)
 			ret = read_entry(copies, cx, i, cno, &old);
 	return ret <= 0 ? ret : is_same(cp, &old);
@@ -220,9 +221,9 @@ struct following {
 	bool has_root;		/* a block with the inode of the root */
 };
 
-static int visit(void *arg, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t *blocknr,
-		 struct lifetime *life)
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
 {
 	struct following *f = arg;
 	const struct volume *vol = f->check->vol;
@@ -247,7 +248,7 @@ int cpcopies_is_followable(const struct check *c, struct context *cx,
 {
 	struct following f = { .check = c, .cno = cno };
 	struct mapcheck m = {
-		.vol = c->vol, .ino = NILFS_IFILE_INO, .visit = visit,
+		.vol = c->vol, .ino = NILFS_IFILE_INO, .visit = visit_pointer,
 		.arg = &f,
 	};
 	int ret;
@@ -260,7 +261,7 @@ int cpcopies_is_followable(const struct check *c, struct context *cx,
 	return ret < 0 ? ret : !ret && f.has_root;
 }
 
-static int add(struct cpblocks *s, struct context *cx, uint64_t blkoff)
+static int add_block(struct cpblocks *s, struct context *cx, uint64_t blkoff)
 {
 	if (array_reserve(cx, &s->blkoffs, &s->room, s->n + 1))
 		return -ENOMEM;
@@ -296,26 +297,26 @@ static int add_copies(struct cpblocks *s, struct context *cx)
 		if (hidden || (ret == VBLOCKS_USED &&
 			       vb.end == NILFS_CNO_MAX &&
 			       vb.blocknr == b->blocknr))
-			ret = add(s, cx, b->blkoff);
+			ret = add_block(s, cx, b->blkoff);
 	}
 	vblocks_fini(&vblocks);
 	return ret < 0 ? ret : 0;
 }
 
-static int list(struct cpblocks *s, struct context *cx)
+static int list_blocks(struct cpblocks *s, struct context *cx)
 {
 	const struct volume *vol = s->check->vol;
 	const struct liveblocks *l = &s->live;
-	int err = add(s, cx, 0);
+	int err = add_block(s, cx, 0);
 	size_t i;
 
 	if (!err)
-		err = add(s, cx,
-			  checkpoint_blkoff(&vol->geo, vol->latest.cno));
+		err = add_block(s, cx,
+				checkpoint_blkoff(&vol->geo, vol->latest.cno));
 	for (i = 0; i < l->n && !err; i++)
-		err = add(s, cx, l->list[i].blkoff);
+		err = add_block(s, cx, l->list[i].blkoff);
 	for (i = 0; i < l->nlost && !err; i++)
-		err = add(s, cx, l->lost[i].blkoff);
+		err = add_block(s, cx, l->lost[i].blkoff);
 	if (l->partial && !err)
 		err = add_copies(s, cx);
 	s->n = sort_unique(s->blkoffs, s->n);
@@ -338,7 +339,7 @@ int cpblocks_init(struct cpblocks *s, struct context *cx,
 	err = cpcopies_load(&s->copies, cx, c);
 	if (!err)
 		err = liveblocks_gather(&s->live, cx, c, &q);
-	return err ? err : list(s, cx);
+	return err ? err : list_blocks(s, cx);
 }
 
 void cpblocks_fini(struct cpblocks *s)

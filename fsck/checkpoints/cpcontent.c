@@ -50,8 +50,9 @@ static int put_blocks(struct cpcontent *c, struct context *cx, void *buf)
 }
 
 /* Changes SIZE bytes of the file at OFFSET of block BLKOFF to those of NEW. */
-static int change(const struct cpcontent *c, struct context *cx,
-		  uint64_t blkoff, size_t offset, const void *new, size_t size)
+static int change_bytes(const struct cpcontent *c, struct context *cx,
+			uint64_t blkoff, size_t offset, const void *new,
+			size_t size)
 {
 	char *buf = calloc(1, geo_of(c)->block_size);
 	int ret = buf ? c->look(c->arg, cx, blkoff, buf) :
@@ -71,8 +72,9 @@ static int change(const struct cpcontent *c, struct context *cx,
 int cpcontent_change(const struct cpcontent *c, struct context *cx,
 		     uint64_t cno, size_t field, const void *new, size_t size)
 {
-	return change(c, cx, checkpoint_blkoff(geo_of(c), cno),
-		      checkpoint_offset(geo_of(c), cno) + field, new, size);
+	return change_bytes(c, cx, checkpoint_blkoff(geo_of(c), cno),
+			    checkpoint_offset(geo_of(c), cno) + field, new,
+			    size);
 }
 
 /* Links the snapshots, each to the one before it and the one after it. */
@@ -111,7 +113,7 @@ static int write_header(struct cpcontent *c, struct context *cx)
 			.ssl_prev = le64_make(n ? c->cm.snapshots[n - 1] : 0),
 		},
 	};
-	int ret = change(c, cx, 0, 0, &header, sizeof(header));
+	int ret = change_bytes(c, cx, 0, 0, &header, sizeof(header));
 
 	if (ret > 0)
 		fixers_note(c->cm.job, "header of checkpoints: %llu, and of "

@@ -155,8 +155,8 @@ static uint32_t flags_of(const struct entry *e)
 }
 
 /* The entry as the logs and the DAT have it: 1, 0 where it cannot be. */
-static int derive(const struct cprepair *cm, struct context *cx,
-		  struct entry *e)
+static int derive_entry(const struct cprepair *cm, struct context *cx,
+			struct entry *e)
 {
 	le32 count = e->cp->cp_checkpoints_count;
 	struct nilfs_checkpoint derived;
@@ -174,8 +174,8 @@ static int derive(const struct cprepair *cm, struct context *cx,
 }
 
 /* From older copies, or not at all. */
-static int salvage(const struct cprepair *cm, struct context *cx,
-		   struct entry *e)
+static int salvage_entry(const struct cprepair *cm, struct context *cx,
+			 struct entry *e)
 {
 	le32 count = e->cp->cp_checkpoints_count;
 	struct nilfs_checkpoint old = { .cp_cno = le64_make(0) };
@@ -194,7 +194,7 @@ static int salvage(const struct cprepair *cm, struct context *cx,
 	}
 	if (e->cno == latest(cm) || e->cno == e->in->written ||
 	    le64_get(old.cp_cno) != e->cno || !checkpoint_is_invalid(&old)) {
-		ret = derive(cm, cx, e);
+		ret = derive_entry(cm, cx, e);
 		if (ret)
 			return ret < 0 ? ret : 0;
 		/* It may be its ifile that is damaged. */
@@ -226,7 +226,7 @@ static int repair_valid(const struct cprepair *cm, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return salvage(cm, cx, e);
+		return salvage_entry(cm, cx, e);
 	if (numbered)
 		return 0;
 	fixers_note(cm->job, "checkpoint %llu: has its number again",
@@ -244,14 +244,14 @@ static int repair_invalid(const struct cprepair *cm, struct context *cx,
 	int ret = 0;
 
 	if (e->cno == e->in->written || le64_get(e->cp->cp_cno) != e->cno)
-		return salvage(cm, cx, e);
+		return salvage_entry(cm, cx, e);
 	if (e->cno == latest(cm) || (on && back) ||
 	    (checkpoint_is_snapshot(e->cp) && (on || back)))
 		ret = cpcopies_is_followable(cm->check, cx, e->cp, e->cno);
 	if (ret < 0)
 		return ret;
 	if (!ret && (e->cno == latest(cm) || (on && back)))
-		return salvage(cm, cx, e);
+		return salvage_entry(cm, cx, e);
 	set_flags(e, flags_of(e) & ~(ret ? INVALID : SNAPSHOT));
 	if (!ret)
 		return 0;
@@ -268,7 +268,7 @@ static int repair_flags(const struct cprepair *cm, struct context *cx,
 	if (!(flags_of(e) & ~KNOWN_FLAGS))
 		return 0;
 	if (le64_get(e->cp->cp_cno) != e->cno)
-		return salvage(cm, cx, e);
+		return salvage_entry(cm, cx, e);
 	set_flags(e, flags_of(e) & KNOWN_FLAGS);
 	return 0;
 }
@@ -285,7 +285,8 @@ static bool is_listed(const struct cprepair *cm, const struct entry *e)
 static int repair_made(const struct cprepair *cm, struct context *cx,
 		       struct entry *e)
 {
-	int err = e->foreign ? salvage(cm, cx, e) : repair_flags(cm, cx, e);
+	int err = e->foreign ? salvage_entry(cm, cx, e) : repair_flags(cm, cx,
+								       e);
 
 	if (!err && !e->foreign)
 		err = checkpoint_is_invalid(e->cp) ? repair_invalid(cm, cx, e) :

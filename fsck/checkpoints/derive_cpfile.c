@@ -21,14 +21,14 @@ struct output {
 };
 
 /* Where block BLKOFF is: 1, 0, a failure. */
-static int find(const struct output *o, struct context *cx, uint64_t blkoff,
-		uint64_t *blocknr)
+static int find_output(const struct output *o, struct context *cx,
+		       uint64_t blkoff, uint64_t *blocknr)
 {
 	return file_lookup(&o->vol->cpfile, cx, blkoff, blocknr);
 }
 
-static int set(const struct output *o, struct context *cx, uint64_t blkoff,
-	       uint64_t blocknr, const void *content)
+static int set_output(const struct output *o, struct context *cx,
+		      uint64_t blkoff, uint64_t blocknr, const void *content)
 {
 	const struct derived_block block = {
 		.blocknr = blocknr, .ino = NILFS_CPFILE_INO, .blkoff = blkoff,
@@ -44,22 +44,24 @@ static bool is_certain(const struct output *o, const struct cpblock *b)
 	       cpcopies_is_newest(o->copies, b->blkoff, b->blocknr);
 }
 
-static int put(void *arg, struct context *cx, const struct cprepair_block *b)
+static int put_output(void *arg, struct context *cx,
+		      const struct cprepair_block *b)
 {
 	const struct output *o = arg;
 
 	if (!is_certain(o, &b->is))
 		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
-	return b->changed ? set(o, cx, b->is.blkoff, b->is.blocknr,
-				b->is.data) : 0;
+	return b->changed ? set_output(o, cx, b->is.blkoff, b->is.blocknr,
+				       b->is.data) : 0;
 }
 
-static int look(void *arg, struct context *cx, uint64_t blkoff, void *buf)
+static int read_output(void *arg, struct context *cx, uint64_t blkoff,
+		       void *buf)
 {
 	const struct output *o = arg;
 	uint32_t size = o->vol->geo.block_size;
 	uint64_t blocknr;
-	int ret = find(o, cx, blkoff, &blocknr);
+	int ret = find_output(o, cx, blkoff, &blocknr);
 
 	if (ret <= 0)
 		return ret;
@@ -67,16 +69,16 @@ static int look(void *arg, struct context *cx, uint64_t blkoff, void *buf)
 	return ret ? ret : 1;
 }
 
-static int change(void *arg, struct context *cx, uint64_t blkoff,
-		  const void *content)
+static int change_output(void *arg, struct context *cx, uint64_t blkoff,
+			 const void *content)
 {
 	const struct output *o = arg;
 	uint64_t blocknr;
-	int ret = find(o, cx, blkoff, &blocknr);
+	int ret = find_output(o, cx, blkoff, &blocknr);
 
 	if (!ret)
 		return fail(cx, -EUCLEAN, "a block of the cpfile is missing");
-	return ret > 0 ? set(o, cx, blkoff, blocknr, content) : ret;
+	return ret > 0 ? set_output(o, cx, blkoff, blocknr, content) : ret;
 }
 
 int derive_cpfile(struct derived *d, struct context *cx, struct fixer_job *job)
@@ -84,7 +86,8 @@ int derive_cpfile(struct derived *d, struct context *cx, struct fixer_job *job)
 	struct output o = { .d = d, .vol = job->vol };
 	struct cpcontent c = {
 		.cm = { .job = job, .check = job->check },
-		.arg = &o, .put = put, .look = look, .change = change,
+		.arg = &o, .put = put_output, .look = read_output,
+		.change = change_output,
 	};
 	int err = cprepair_init(&c.cm, cx);
 

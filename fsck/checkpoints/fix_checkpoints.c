@@ -27,8 +27,8 @@ struct repairing {
 	bool rebuilt;		/* the file began without blocks */
 };
 
-static int change(void *arg, struct context *cx, uint64_t blkoff,
-		  const void *content)
+static int change_block(void *arg, struct context *cx, uint64_t blkoff,
+			const void *content)
 {
 	const struct repairing *f = arg;
 	void *data;
@@ -40,7 +40,8 @@ static int change(void *arg, struct context *cx, uint64_t blkoff,
 }
 
 /* The new checkpoint's file gets block B. */
-static int put(void *arg, struct context *cx, const struct cprepair_block *b)
+static int put_block(void *arg, struct context *cx,
+		     const struct cprepair_block *b)
 {
 	const struct repairing *f = arg;
 
@@ -51,10 +52,10 @@ static int put(void *arg, struct context *cx, const struct cprepair_block *b)
 			return 0;
 		return metafile_keep(f->m, cx, b->is.blkoff, b->is.vblocknr);
 	}
-	return change(arg, cx, b->is.blkoff, b->is.data);
+	return change_block(arg, cx, b->is.blkoff, b->is.data);
 }
 
-static int look(void *arg, struct context *cx, uint64_t blkoff, void *buf)
+static int read_block(void *arg, struct context *cx, uint64_t blkoff, void *buf)
 {
 	const struct repairing *f = arg;
 	const void *data;
@@ -224,8 +225,8 @@ int fix_checkpoints(struct fixer_job *job, struct context *cx,
 	struct repairing f = {
 		.out = {
 			.cm = { .job = job, .check = job->check },
-			.arg = &f, .put = put, .look = look,
-			.change = change,
+			.arg = &f, .put = put_block, .look = read_block,
+			.change = change_block,
 		},
 		.m = repairwriter_file(job->writer, NILFS_CPFILE_INO),
 		.geo = &job->vol->geo,

@@ -112,9 +112,9 @@ static bool has_bad_root(const struct nilfs_inode *inode)
 }
 
 /* Marks INO again unless the map of INODE leads to all of it; LOGS: by them. */
-static int judge(struct latestcp *k, struct context *cx,
-		 const struct check *c, uint64_t ino,
-		 const struct nilfs_inode *inode, bool logs)
+static int judge_file(struct latestcp *k, struct context *cx,
+		      const struct check *c, uint64_t ino,
+		      const struct nilfs_inode *inode, bool logs)
 {
 	const struct liveblocks_question q = {
 		.ino = ino,
@@ -216,10 +216,11 @@ int latestcp_find(struct latestcp *k, struct context *cx,
 		return err;
 	if (latestcp_is_doubtful(c))
 		return judge_free(k, cx, c);
-	err = judge(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode,
-		    doubted & REPAIRWRITER_FILE(NILFS_CPFILE_INO));
+	err = judge_file(k, cx, c, NILFS_CPFILE_INO, &c->vol->cpfile.inode,
+			 doubted & REPAIRWRITER_FILE(NILFS_CPFILE_INO));
 	if (!err)
-		err = judge(k, cx, c, NILFS_IFILE_INO, &k->cp.cp_ifile_inode,
-			    doubted & REPAIRWRITER_FILE(NILFS_IFILE_INO));
+		err = judge_file(k, cx, c, NILFS_IFILE_INO,
+				 &k->cp.cp_ifile_inode,
+				 doubted & REPAIRWRITER_FILE(NILFS_IFILE_INO));
 	return err;
 }

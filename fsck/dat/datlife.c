@@ -82,8 +82,8 @@ struct question {
 };
 
 /* 1 where checkpoint CNO has the block, 0 where not, a failure. */
-static int has(struct datlife *d, struct context *cx, uint64_t cno,
-	       const struct question *q)
+static int has_block(struct datlife *d, struct context *cx, uint64_t cno,
+		     const struct question *q)
 {
 	uint64_t ptr;
 	int ret = find_pointer(d->vol, cx, cno, q->ino, q->key, q->level,
@@ -100,7 +100,7 @@ static int find_end(struct datlife *d, struct context *cx, uint64_t start,
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		int ret = has(d, cx, d->cnos[mid], q);
+		int ret = has_block(d, cx, d->cnos[mid], q);
 
 		if (ret < 0)
 			return ret;
@@ -117,7 +117,7 @@ static int find_end(struct datlife *d, struct context *cx, uint64_t start,
 static int find_single(struct datlife *d, struct context *cx,
 		       const struct question *q, struct datlife_span *span)
 {
-	int ret = has(d, cx, 0, q);
+	int ret = has_block(d, cx, 0, q);
 
 	span->end = span->most = ret > 0 ? NILFS_CNO_MAX : span->start;
 	return ret < 0 ? ret : 1;
@@ -163,8 +163,8 @@ static int find_holder(struct datlife *d, struct context *cx, uint64_t cno,
 	return damage_forgive(cx, ret);
 }
 
-static int find(struct datlife *d, struct context *cx,
-		const struct question *q, struct datlife_span *span)
+static int find_life(struct datlife *d, struct context *cx,
+		     const struct question *q, struct datlife_span *span)
 {
 	uint64_t latest = d->vol->latest.cno;
 	size_t i;
@@ -199,7 +199,7 @@ int datlife_find(struct datlife *d, struct context *cx,
 
 	span->held = 0;
 	if (ret > 0)
-		ret = find(d, cx, &q, span);
+		ret = find_life(d, cx, &q, span);
 	return damage_forgive(cx, ret);
 }
 

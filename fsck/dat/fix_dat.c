@@ -65,8 +65,8 @@ static int read_block(struct rebuild *r, struct context *cx,
 
 /* Adopts block BLKOFF, and reads it to BUF unless that is NULL: 1, 0 where no
    log lists it, or it cannot be read. */
-static int take(struct rebuild *r, struct context *cx, uint64_t blkoff,
-		void *buf)
+static int take_block(struct rebuild *r, struct context *cx, uint64_t blkoff,
+		      void *buf)
 {
 	const struct listing *l = listings_find(&r->own, blkoff);
 	int ret = l && buf ? read_block(r, cx, l, buf) : l != NULL;
@@ -88,6 +88,7 @@ static int64_t take_entries(struct rebuild *r, struct context *cx,
 	const struct palloc *p = r->g.p;
 	uint32_t at, n, used;
 	int64_t covered = 0;
+	uint64_t first;
 	int ret = 0;
 
 	for (at = 0; at < p->entries_per_group && ret >= 0; at += n) {
@@ -98,9 +99,8 @@ static int64_t take_entries(struct rebuild *r, struct context *cx,
 			       palloc_count_range(r->bitmap, at, at + n) : n;
 		if (!used)
 			continue;
-		ret = take(r, cx,
-			   palloc_entry_blkoff(p, (group << p->group_bits) + at),
-			   NULL);
+		first = (group << p->group_bits) + at;
+		ret = take_block(r, cx, palloc_entry_blkoff(p, first), NULL);
 		covered += ret > 0 ? used : 0;
 	}
 	return ret < 0 ? ret : covered;
@@ -122,7 +122,7 @@ static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
 		if (!in_use)
 			return 0;
 	}
-	have = take(r, cx, palloc_bitmap_blkoff(p, group), r->bitmap);
+	have = take_block(r, cx, palloc_bitmap_blkoff(p, group), r->bitmap);
 	if (have < 0)
 		return have;
 	used = have ? palloc_count(p, r->bitmap) : 0;
@@ -139,7 +139,8 @@ static int take_group(struct rebuild *r, struct context *cx, uint64_t group)
 static int take_groups(struct rebuild *r, struct context *cx, uint64_t first)
 {
 	uint32_t i;
-	int ret = take(r, cx, palloc_desc_blkoff(r->g.p, first), r->descs);
+	int ret = take_block(r, cx, palloc_desc_blkoff(r->g.p, first),
+			     r->descs);
 
 	r->have_descs = ret > 0;
 	for (i = 0; i < r->g.p->groups_per_desc && ret >= 0; i++)
@@ -280,8 +281,8 @@ static int add_group(struct rebuild *r, struct context *cx,
 }
 
 /* REMAP: the map is rebuilt, else what it lacks is filled. */
-static int run(struct fixer_job *job, struct context *cx,
-	       const struct fix *fixes, size_t n, bool remap)
+static int rebuild_dat(struct fixer_job *job, struct context *cx,
+		       const struct fix *fixes, size_t n, bool remap)
 {
 	struct rebuild r = {
 		.job = job,
@@ -316,11 +317,11 @@ int fix_dat(struct fixer_job *job, struct context *cx,
 
 	for (i = 0; i < n; i++)
 		remap |= fix_dat_is_rebuilt(&fixes[i]);
-	return run(job, cx, fixes, n, remap);
+	return rebuild_dat(job, cx, fixes, n, remap);
 }
 
 int fix_dat_map(struct fixer_job *job, struct context *cx,
 		const struct fix *fixes, size_t n)
 {
-	return run(job, cx, fixes, n, true);
+	return rebuild_dat(job, cx, fixes, n, true);
 }

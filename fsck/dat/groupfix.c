@@ -62,8 +62,8 @@ static int count_free(struct groupfix *g, struct context *cx, uint64_t group,
 	return 0;
 }
 
-static int enter(struct groupfix *g, struct context *cx, uint64_t group,
-		 uint32_t nfrees)
+static int enter_count(struct groupfix *g, struct context *cx, uint64_t group,
+		       uint32_t nfrees)
 {
 	struct nilfs_palloc_group_desc *desc;
 	void *data;
@@ -82,7 +82,7 @@ static int count_group(struct groupfix *g, struct context *cx, uint64_t group)
 	uint32_t nfrees;
 	int err = count_free(g, cx, group, &nfrees);
 
-	return err ? err : enter(g, cx, group, nfrees);
+	return err ? err : enter_count(g, cx, group, nfrees);
 }
 
 /* All groups of the block of descriptors that has GROUP. */

@@ -42,7 +42,8 @@ struct map {
 };
 
 /* Adds the block of L if it lived: 1, 0 where the map cannot be determined. */
-static int add(struct map *f, struct context *cx, const struct listing *l)
+static int add_listing(struct map *f, struct context *cx,
+		       const struct listing *l)
 {
 	struct nilfs_dat_entry de;
 	uint64_t key = l->blkoff;
@@ -75,7 +76,7 @@ static int add(struct map *f, struct context *cx, const struct listing *l)
 	return 1;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_child(const void *a, const void *b)
 {
 	const struct child *x = a, *y = b;
 
@@ -91,7 +92,7 @@ static bool make_root(struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
 
 	if (!f->ntop || f->ntop > DIRECT_MAX)
 		return false;
-	sort_in_place(f->top, f->ntop, sizeof(f->top[0]), compare);
+	sort_in_place(f->top, f->ntop, sizeof(f->top[0]), compare_child);
 	direct = !f->level && f->top[f->ntop - 1].key < DIRECT_MAX;
 	if (!direct)
 		bmapnode_init_root(&root, f->level + 1);
@@ -108,14 +109,14 @@ static bool make_root(struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
 	return true;
 }
 
-static int gather(struct map *f, struct context *cx)
+static int gather_blocks(struct map *f, struct context *cx)
 {
 	struct listings l = { 0 };
 	size_t i;
 	int ret = listings_of_inode(&l, cx, f->c, f->ino);
 
 	for (i = 0, ret = ret ? ret : 1; i < l.n && ret > 0; i++)
-		ret = add(f, cx, &l.items[i]);
+		ret = add_listing(f, cx, &l.items[i]);
 	listings_fini(&l);
 	return ret;
 }
@@ -163,7 +164,7 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 	struct map f = {
 		.c = c, .vol = c->vol, .ino = NILFS_IFILE_INO, .cno = cno,
 	};
-	int ret = gather(&f, cx);
+	int ret = gather_blocks(&f, cx);
 
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
@@ -177,7 +178,7 @@ int derive_map(const struct check *c, struct context *cx, uint64_t ino,
 	       uint64_t cno, struct nilfs_inode *inode, uint64_t *end)
 {
 	struct map f = { .c = c, .vol = c->vol, .ino = ino, .cno = cno };
-	int ret = gather(&f, cx);
+	int ret = gather_blocks(&f, cx);
 
 	if (ret <= 0)
 		return damage_forgive(cx, ret);

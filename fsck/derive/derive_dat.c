@@ -84,8 +84,9 @@ static int find_listing(struct derive *v, struct context *cx, uint64_t number,
 }
 
 /* Whether DE, in use, is what listing L makes of it, and the trees. */
-static bool agrees(const struct derive *v, const struct nilfs_dat_entry *de,
-		   const struct listing *l)
+static bool agrees_with_listing(const struct derive *v,
+				const struct nilfs_dat_entry *de,
+				const struct listing *l)
 {
 	uint64_t start = le64_get(de->de_start);
 
@@ -241,7 +242,7 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 	err = find_listing(v, cx, number, &l);
 	if (err)
 		return err;
-	right = !free_form && agrees(v, de, l);
+	right = !free_form && agrees_with_listing(v, de, l);
 	if (right && l->is_used && v->knows_used)
 		*used = true;
 	if (!*used && needed) {

@@ -74,7 +74,7 @@ static bool has_number(const struct numbers *s, uint64_t number)
 }
 
 /* Notes whose map may be after FIX. */
-static int doubt(struct nodes *v, struct context *cx, const struct fix *fix)
+static int doubt_map(struct nodes *v, struct context *cx, const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
 	bool of_map = rule_info(fix->rule)->area == RULE_AREA_MAP ||
@@ -100,7 +100,7 @@ static int list_doubts(struct nodes *v, struct context *cx,
 
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++)
 		for (j = 0; j < plan->kinds[i].n && !err; j++)
-			err = doubt(v, cx, &plan->kinds[i].fixes[j]);
+			err = doubt_map(v, cx, &plan->kinds[i].fixes[j]);
 	return err;
 }
 
@@ -143,8 +143,8 @@ static bool is_of(const struct piece *p, uint64_t ino, unsigned int level)
 }
 
 /* Gathers what H held of LEVEL: 1, 0 where two are at the same place. */
-static int gather(struct nodes *v, struct context *cx, const struct holder *h,
-		  unsigned int level)
+static int gather_pointers(struct nodes *v, struct context *cx,
+			   const struct holder *h, unsigned int level)
 {
 	const struct pieces *p = &v->pieces;
 	size_t i = pieces_from(p, h->ino, level, h->key);
@@ -188,7 +188,7 @@ static int gather_top(struct nodes *v, struct context *cx,
 	int ret;
 
 	do {
-		ret = gather(v, cx, h, --level);
+		ret = gather_pointers(v, cx, h, --level);
 	} while (ret > 0 && !v->n && level);
 	return ret > 0 ? v->n > 0 : ret;
 }
@@ -274,7 +274,7 @@ static bool is_same_map(const struct nodes *v, const le64 *map)
 	return i == v->n && !v->level;
 }
 
-static void fill(const struct nodes *v, struct bmapnode *node)
+static void fill_node(const struct nodes *v, struct bmapnode *node)
 {
 	uint32_t i;
 
@@ -323,7 +323,7 @@ static int derive_node(struct nodes *v, struct context *cx,
 	};
 	struct bmap_node old;
 	bool is_node;
-	int ret = gather(v, cx, h, h->level - 1);
+	int ret = gather_pointers(v, cx, h, h->level - 1);
 
 	if (ret <= 0 || !v->n || v->n > node.max ||
 	    v->children[0].key != h->key || (v->level && has_formless(v, h)))
@@ -341,7 +341,7 @@ static int derive_node(struct nodes *v, struct context *cx,
 		return ret;
 	block.plausible = is_node && is_plausible(v, h, &old);
 	bmapnode_init_block(&node, h->level);
-	fill(v, &node);
+	fill_node(v, &node);
 	return derived_set(v->d, cx, &block, v->block, size);
 }
 
@@ -361,7 +361,7 @@ static bool make_map(const struct nodes *v, struct nilfs_inode *inode)
 			le64_make(v->children[i].ptr);
 	if (!direct) {
 		bmapnode_init_root(&root, v->level + 1);
-		fill(v, &root);
+		fill_node(v, &root);
 	}
 	return true;
 }
@@ -440,7 +440,8 @@ static int derive_all(struct nodes *v, struct context *cx)
 	return err;
 }
 
-static int derive(struct nodes *v, struct context *cx, const struct check *c)
+static int derive_holders(struct nodes *v, struct context *cx,
+			  const struct check *c)
 {
 	int err;
 
@@ -478,7 +479,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 							&c->vol->latest));
 	fresh.vol = v.vol;
 	if (!err && v.vol)
-		err = derive(&v, cx, &fresh);
+		err = derive_holders(&v, cx, &fresh);
 	if (!err)
 		err = derived_seal(d, cx, c);
 	free(v.block);

@@ -107,7 +107,7 @@ static int seal_log(struct derived *d, struct context *cx,
 	return ret;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_block(const void *a, const void *b)
 {
 	const struct derived_block *x = a, *y = b;
 
@@ -123,7 +123,7 @@ int derived_seal(struct derived *d, struct context *cx, const struct check *c)
 	size_t i;
 	int ret = 0;
 
-	sort_in_place(d->blocks, d->n, sizeof(*d->blocks), compare);
+	sort_in_place(d->blocks, d->n, sizeof(*d->blocks), compare_block);
 	for (i = 0; i < d->n && ret >= 0; i++) {
 		struct derived_block *block = &d->blocks[i];
 

@@ -56,8 +56,8 @@ int holders_judge(struct holders *s, struct context *cx, uint64_t ino,
 	       lifetime_contains(&life, &p->within) && is_listed(s, ino, p);
 }
 
-static int add(struct holders *s, struct context *cx,
-	       const struct holder *h)
+static int add_holder(struct holders *s, struct context *cx,
+		      const struct holder *h)
 {
 	if (array_reserve(cx, &s->list, &s->room, s->n + 1))
 		return -ENOMEM;
@@ -72,7 +72,7 @@ static int add_suspect(struct holders *s, struct context *cx,
 	struct holder suspect = *h;
 
 	suspect.suspect = true;
-	return s->doubts ? add(s, cx, &suspect) : 0;
+	return s->doubts ? add_holder(s, cx, &suspect) : 0;
 }
 
 static struct mapcheck_pointer pointer_of(const struct holder *h,
@@ -131,7 +131,7 @@ static int walk_children(struct holders *s, struct context *cx,
 			return ret;
 		bad |= !ret;
 	}
-	return bad ? add(s, cx, h) : add_suspect(s, cx, h);
+	return bad ? add_holder(s, cx, h) : add_suspect(s, cx, h);
 }
 
 static bool is_node(const struct holders *s, const struct holder *h,
@@ -206,7 +206,7 @@ static int add_node(struct holders *s, struct context *cx,
 {
 	int ret = damage_add(&s->seen, cx, h->vblocknr);
 
-	return ret > 0 ? add(s, cx, h) : ret;
+	return ret > 0 ? add_holder(s, cx, h) : ret;
 }
 
 /* What NODE, which is as H says, points to. */
@@ -302,7 +302,7 @@ static int walk_direct(struct holders *s, struct context *cx,
 		if (ret < 0)
 			return ret;
 		if (!ret)
-			return add(s, cx, h);
+			return add_holder(s, cx, h);
 	}
 	return add_suspect(s, cx, h);
 }
@@ -318,10 +318,10 @@ static int walk_inode(struct holders *s, struct context *cx,
 	if (!bmap_is_btree(inode->i_bmap))
 		return walk_direct(s, cx, h, inode->i_bmap);
 	if (bmap_root_check(inode->i_bmap) != RULE_OK)
-		return add(s, cx, h);
+		return add_holder(s, cx, h);
 	bmap_root_read(inode->i_bmap, &root);
 	if (bmap_node_check_entries(&root) != RULE_OK)
-		return add(s, cx, h);
+		return add_holder(s, cx, h);
 	return walk_children(s, cx, h, &root);
 }
 
@@ -397,7 +397,7 @@ int holders_add(struct holders *s, struct context *cx, uint64_t cno,
 }
 
 /* By inode and level, as nodes are derived before what leads to them. */
-static int compare(const void *a, const void *b)
+static int compare_holder(const void *a, const void *b)
 {
 	const struct holder *x = a, *y = b;
 
@@ -431,7 +431,7 @@ void holders_settle(struct holders *s)
 	size_t i, next, kept = 0;
 	bool wrong;
 
-	sort_in_place(s->list, s->n, sizeof(*s->list), compare);
+	sort_in_place(s->list, s->n, sizeof(*s->list), compare_holder);
 	for (i = 0; i < s->n; i = next) {
 		for (next = i;
 		     next < s->n && s->list[next].ino == s->list[i].ino;)
@@ -439,7 +439,8 @@ void holders_settle(struct holders *s)
 		wrong = is_any_wrong(s->list + i, next - i);
 		for (; i < next; i++)
 			if (!(wrong && s->list[i].suspect) &&
-			    (!kept || compare(&s->list[kept - 1], &s->list[i])))
+			    (!kept || compare_holder(&s->list[kept - 1],
+						     &s->list[i])))
 				s->list[kept++] = s->list[i];
 	}
 	s->n = kept;

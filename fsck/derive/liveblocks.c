@@ -114,9 +114,9 @@ static int is_alive(struct gathering *g, struct context *cx, uint64_t vblocknr,
 	return vb->start <= g->q->cno && vb->end > g->q->cno;
 }
 
-static int visit(void *arg, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t *blocknr,
-		 struct lifetime *life)
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
 {
 	struct gathering *g = arg;
 	struct vblock vb;
@@ -179,7 +179,7 @@ static int walk_map(struct gathering *g, struct context *cx)
 		.vol = g->check->vol,
 		.cno = g->q->cno,
 		.ino = g->q->ino,
-		.visit = visit,
+		.visit = visit_pointer,
 		.arg = g,
 	};
 	int ret = mapcheck_run(&m, cx, g->q->inode);
@@ -277,7 +277,7 @@ static bool is_better(const struct liveblock *a, const struct liveblock *b)
 }
 
 /* Leaves one block of each offset. */
-static void settle(struct liveblocks *l)
+static void settle_blocks(struct liveblocks *l)
 {
 	struct liveblock *last = NULL, *b;
 	size_t i, kept = 0;
@@ -351,7 +351,7 @@ int liveblocks_gather(struct liveblocks *l, struct context *cx,
 	err = walk_map(&g, cx);
 	if (!err && (q->logs || !liveblocks_is_whole(l)))
 		err = listings_visit(c, cx, q->ino, take_listed, &g);
-	settle(l);
+	settle_blocks(l);
 	if (!err && q->logs && listings_are_whole(c))
 		doubt_unlisted(l);
 	vblocks_fini(&g.vblocks);

@@ -19,7 +19,7 @@
 #include "check/vblocks.h"
 #include "disk/bmap.h"
 
-static int compare(const void *a, const void *b)
+static int compare_piece(const void *a, const void *b)
 {
 	const struct piece *x = a, *y = b;
 
@@ -52,8 +52,8 @@ static int read_node(struct volume *vol, struct context *cx, uint64_t blocknr,
 }
 
 /* Adds what L lists, where the DAT agrees. */
-static int add(struct pieces *p, struct context *cx, struct vblocks *vblocks,
-	       const struct listing *l)
+static int add_piece(struct pieces *p, struct context *cx,
+		     struct vblocks *vblocks, const struct listing *l)
 {
 	struct piece piece = {
 		.ino = l->ino, .key = l->blkoff, .ptr = l->number,
@@ -77,7 +77,7 @@ static int add(struct pieces *p, struct context *cx, struct vblocks *vblocks,
 
 void pieces_settle(struct pieces *p)
 {
-	sort_in_place(p->list, p->n, sizeof(*p->list), compare);
+	sort_in_place(p->list, p->n, sizeof(*p->list), compare_piece);
 }
 
 int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
@@ -90,7 +90,7 @@ int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
 
 	vblocks_init(&vblocks, c->vol);
 	for (i = 0; i < l.n && !err; i++)
-		err = add(p, cx, &vblocks, &l.items[i]);
+		err = add_piece(p, cx, &vblocks, &l.items[i]);
 	vblocks_fini(&vblocks);
 	listings_fini(&l);
 	pieces_settle(p);
@@ -105,7 +105,7 @@ void pieces_fini(struct pieces *p)
 
 static bool is_below(const void *item, const void *key)
 {
-	return compare(item, key) < 0;
+	return compare_piece(item, key) < 0;
 }
 
 size_t pieces_from(const struct pieces *p, uint64_t ino, unsigned int level,
@@ -126,7 +126,7 @@ bool pieces_has(const struct pieces *p, uint64_t ino, unsigned int level,
 	};
 	size_t i = pieces_from(p, ino, level, key);
 
-	for (; i < p->n && !compare(&p->list[i], &at); i++)
+	for (; i < p->n && !compare_piece(&p->list[i], &at); i++)
 		if (p->list[i].ptr == ptr)
 			return true;
 	return false;

@@ -24,8 +24,8 @@ static enum rule_danger danger_of(enum rule_fix kind, const struct fix *fix)
 }
 
 /* How many of K, of KIND, have DANGER; the first in *FIRST. */
-static size_t count(enum rule_fix kind, const struct plan_kind *k,
-		    enum rule_danger danger, const struct fix **first)
+static size_t count_fixes(enum rule_fix kind, const struct plan_kind *k,
+			  enum rule_danger danger, const struct fix **first)
 {
 	size_t i, n = 0;
 
@@ -88,8 +88,8 @@ static int put_question(struct ask *a, struct context *cx)
 	}
 }
 
-static void describe(struct ask *a, const struct fix *fix, size_t n,
-		     const struct fixer *fixer, enum rule_danger danger)
+static void describe_fixes(struct ask *a, const struct fix *fix, size_t n,
+			   const struct fixer *fixer, enum rule_danger danger)
 {
 	struct report *r = &a->tool->report;
 
@@ -115,13 +115,13 @@ static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 {
 	enum ask_answer *answer = &a->answers[fix][danger];
 	const struct fix *first = NULL;
-	size_t n = count(fix, k, danger, &first);
+	size_t n = count_fixes(fix, k, danger, &first);
 	int ret = 1;
 
 	if (!n || *answer != ASK_PENDING)
 		return 0;
 	if (decision_of(a->mode, danger) == DECISION_ASK && !a->all) {
-		describe(a, first, n, fixers_of(fix), danger);
+		describe_fixes(a, first, n, fixers_of(fix), danger);
 		ret = put_question(a, cx);
 	}
 	if (ret >= 0)

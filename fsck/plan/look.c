@@ -44,7 +44,7 @@ static bool has_room(struct look_kept *k)
 
 /* Any look between two rounds may be the last one, whose findings are what is
    left.  What does not fit was counted. */
-static void keep(void *kept, const struct finding *f)
+static void keep_finding(void *kept, const struct finding *f)
 {
 	struct look_kept *k = kept;
 
@@ -85,7 +85,7 @@ static void show_progress(void *arg, uint64_t done)
 	progress_update(p, p->total && done > p->total ? p->total : done);
 }
 
-static void note(void *arg, const char *text)
+static void print_note(void *arg, const char *text)
 {
 	struct tool *tool = arg;
 
@@ -100,7 +100,8 @@ static bool is_clean(const struct check *c)
 	       !findings_count_severity(c->findings, RULE_ERROR);
 }
 
-static int stop(void *arg, struct context *cx, const struct zonewalk_item *item)
+static int stop_at_first(void *arg, struct context *cx,
+			 const struct zonewalk_item *item)
 {
 	bool *any = arg;
 
@@ -117,7 +118,7 @@ static int stop(void *arg, struct context *cx, const struct zonewalk_item *item)
 static int has_good_zones(struct check *c, struct context *cx)
 {
 	bool any = false;
-	int ret = zonewalk_run(c, cx, stop, &any);
+	int ret = zonewalk_run(c, cx, stop_at_first, &any);
 
 	return any ? 0 : ret ? ret : 1;
 }
@@ -206,8 +207,8 @@ static void note_history(const struct look *l, const struct options *o)
 			   "no snapshots; --all shows", n);
 }
 
-static int run(struct look *l, struct tool *tool, const struct options *o,
-	       bool again)
+static int run_passes(struct look *l, struct tool *tool,
+		      const struct options *o, bool again)
 {
 	struct shown shown = { .tool = tool, .o = o, .again = again };
 	const struct check_run run = {
@@ -240,15 +241,15 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.failed_reads = dev->stats.failed_reads,
 		.progress = show_progress,
 		.progress_arg = tool,
-		.note = again ? NULL : note,
+		.note = again ? NULL : print_note,
 		.note_arg = tool,
 	};
-	err = findings_open(&c->findings, &tool->cx, sink ? sink : keep,
+	err = findings_open(&c->findings, &tool->cx, sink ? sink : keep_finding,
 			    sink ? arg : &l->kept, o->everything);
 	if (err)
 		return err;
 	findings_watch(c->findings, plan_finding, l);
-	err = run(l, tool, o, again);
+	err = run_passes(l, tool, o, again);
 	if (!err)
 		note_history(l, o);
 	if (!err && l->plan.err)

@@ -110,7 +110,7 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 	}
 }
 
-static int grow(struct plan_kind *k)
+static int add_fix(struct plan_kind *k)
 {
 	size_t room = k->room ? 2 * k->room : 16;
 	struct fix *fixes = realloc(k->fixes, room * sizeof(*fixes));
@@ -131,7 +131,7 @@ void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f)
 	if (k->n >= PLAN_MOST)
 		return;
 	if (k->n == k->room)
-		err = grow(k);
+		err = add_fix(k);
 	if (err) {
 		plan->err = err;
 		return;

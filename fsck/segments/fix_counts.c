@@ -73,7 +73,8 @@ static int end_entries(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-static int run(struct fixer_job *job, struct context *cx, struct leaks *l)
+static int run_counts(struct fixer_job *job, struct context *cx,
+		      struct leaks *l)
 {
 	const struct datscan_visitor visitor = {
 		.used = find_entry,
@@ -103,7 +104,7 @@ static int end_leaks(struct fixer_job *job, struct context *cx)
 	l.found = calloc(l.workers, sizeof(*l.found));
 	if (!l.found)
 		return fail(cx, -ENOMEM, "%u workers", l.workers);
-	err = run(job, cx, &l);
+	err = run_counts(job, cx, &l);
 	for (i = 0; i < l.workers; i++)
 		free(l.found[i].numbers);
 	free(l.found);

@@ -86,7 +86,7 @@ static int is_dead(struct moves *m, struct context *cx, uint64_t number)
 }
 
 /* Adds the block of FIX where the log alone is wrong, or it is unused. */
-static int add(struct moves *m, struct context *cx, const struct fix *fix)
+static int add_block(struct moves *m, struct context *cx, const struct fix *fix)
 {
 	const struct listing *l = listings_find(&m->listings,
 						fix->place.number);
@@ -105,7 +105,7 @@ static int add(struct moves *m, struct context *cx, const struct fix *fix)
 	return ret < 0 ? ret : 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_listing(const void *a, const void *b)
 {
 	const struct listing *x = a, *y = b;
 
@@ -127,11 +127,11 @@ static int list_blocks(struct moves *m, struct context *cx,
 	err = datlife_init(&m->life, cx, m->job->vol);
 	for (i = 0; i < n && !err; i++) {
 		if (is_mine(&fixes[i]))
-			err = add(m, cx, &fixes[i]);
+			err = add_block(m, cx, &fixes[i]);
 		else if (is_of_dat(&fixes[i]))
 			add_segment(m, fixes[i].place.number);
 	}
-	sort_in_place(m->list, m->n, sizeof(*m->list), compare);
+	sort_in_place(m->list, m->n, sizeof(*m->list), compare_listing);
 	return err;
 }
 

@@ -70,7 +70,7 @@ struct usage_facts {
 	uint32_t last;		/* one past the last of these */
 };
 
-static int claim(struct usage *u, struct context *cx, uint64_t blocknr)
+static int claim_block(struct usage *u, struct context *cx, uint64_t blocknr)
 {
 	const struct nilfs_geometry *geo = &u->vol->geo;
 	int ret;
@@ -87,13 +87,13 @@ static int claim_entry(void *arg, struct context *cx, unsigned int worker,
 {
 	(void)worker;
 	(void)vblocknr;
-	return claim(arg, cx, le64_get(de->de_blocknr));
+	return claim_block(arg, cx, le64_get(de->de_blocknr));
 }
 
 static int claim_own(void *arg, struct context *cx,
 		     const struct blockmap_item *item)
 {
-	return claim(arg, cx, item->ptr);
+	return claim_block(arg, cx, item->ptr);
 }
 
 /*
@@ -130,8 +130,8 @@ static int usage_gather(struct usage *u, struct context *cx,
 }
 
 /* How many are claimed in [FROM, END), and one past the last in *LAST. */
-static uint32_t count(const struct usage *u, uint64_t from, uint64_t end,
-		      uint64_t *last)
+static uint32_t count_claims(const struct usage *u, uint64_t from, uint64_t end,
+			     uint64_t *last)
 {
 	uint32_t n = 0;
 	uint64_t b;
@@ -212,12 +212,12 @@ static int usage_of(struct usage *u, struct context *cx, uint64_t segnum,
 	int err;
 
 	memset(facts, 0, sizeof(*facts));
-	facts->held = count(u, start, end, &last);
+	facts->held = count_claims(u, start, end, &last);
 	err = follow_logs(u, cx, segnum, expected, facts);
 	if (err)
 		return err;
-	facts->listed = facts->held - count(u, start, end, &last);
-	facts->behind = count(u, start + facts->nblocks, end, &last);
+	facts->listed = facts->held - count_claims(u, start, end, &last);
+	facts->behind = count_claims(u, start + facts->nblocks, end, &last);
 	if (facts->behind)
 		facts->last = (uint32_t)(last - start);
 	return 0;
@@ -335,9 +335,9 @@ static void note_segment(struct fixer_job *job, const struct segment *s,
 }
 
 /* Enters SU, in a block that is made only for a segment that is not clean. */
-static int enter(struct metafile *sufile, struct context *cx,
-		 const struct nilfs_geometry *geo, uint64_t segnum,
-		 const struct nilfs_segment_usage *su, bool *changed)
+static int enter_usage(struct metafile *sufile, struct context *cx,
+		       const struct nilfs_geometry *geo, uint64_t segnum,
+		       const struct nilfs_segment_usage *su, bool *changed)
 {
 	uint64_t blkoff = segusage_blkoff(geo, segnum);
 	uint32_t at = segusage_offset(geo, segnum);
@@ -470,8 +470,8 @@ static int repair_segment(struct fixer_job *job, struct context *cx,
 		su = job->check->dat_broken ? of_doubtful(&s) : of_dead(&s);
 	if (s.unwritable)
 		su.su_flags = le32_make(le32_get(su.su_flags) | ERROR);
-	err = enter(repairwriter_file(job->writer, NILFS_SUFILE_INO), cx, geo,
-		    segnum, &su, changed);
+	err = enter_usage(repairwriter_file(job->writer, NILFS_SUFILE_INO), cx,
+			  geo, segnum, &su, changed);
 	if (!err && *changed && s.known)
 		note_segment(job, &s, &su);
 	return err;
@@ -490,8 +490,9 @@ static int clear_beyond(struct fixer_job *job, struct context *cx)
 	int err = 0;
 
 	for (segnum = geo->nsegments; segnum < end && !err; segnum++) {
-		err = enter(repairwriter_file(job->writer, NILFS_SUFILE_INO),
-			    cx, geo, segnum, &none, &changed);
+		err = enter_usage(repairwriter_file(job->writer,
+						    NILFS_SUFILE_INO),
+				  cx, geo, segnum, &none, &changed);
 		if (!err && changed)
 			fixers_note(job, "segment %llu: does not exist",
 				    (unsigned long long)segnum);
@@ -520,8 +521,8 @@ int fix_segments_all(struct fixer_job *job, struct context *cx,
 }
 
 /* The segments that FIXES name; all where there are none. */
-static void choose(struct fixer_job *job, struct bitmap *which,
-		   const struct fix *fixes, size_t n)
+static void choose_segments(struct fixer_job *job, struct bitmap *which,
+			    const struct fix *fixes, size_t n)
 {
 	const struct nilfs_geometry *geo = &job->vol->geo;
 	uint64_t segnum;
@@ -576,7 +577,7 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 	if (!err && rebuilt) {
 		err = make_anew(job, cx, &which);
 	} else if (!err) {
-		choose(job, &which, fixes, n);
+		choose_segments(job, &which, fixes, n);
 		err = fix_segments_all(job, cx, &which, &changed);
 		changed += n;
 	}

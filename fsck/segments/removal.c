@@ -30,8 +30,8 @@
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
-static int add(struct removal *r, struct context *cx,
-	       const struct removal_block *b)
+static int add_block(struct removal *r, struct context *cx,
+		     const struct removal_block *b)
 {
 	const struct nilfs_geometry *geo = &r->job->vol->geo;
 
@@ -55,7 +55,7 @@ static int visit_entry(void *arg, struct context *cx, unsigned int worker,
 	};
 
 	(void)worker;
-	return add(arg, cx, &b);
+	return add_block(arg, cx, &b);
 }
 
 /* The map of the DAT says what the block is, not the log. */
@@ -72,10 +72,10 @@ static int visit_own(void *arg, struct context *cx,
 		},
 	};
 
-	return add(arg, cx, &b);
+	return add_block(arg, cx, &b);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_block(const void *a, const void *b)
 {
 	const struct removal_block *x = a, *y = b;
 
@@ -83,7 +83,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* All that the DAT has in the segments; a DAT that is not whole fails. */
-static int gather(struct removal *r, struct context *cx)
+static int gather_blocks(struct removal *r, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
 		.used = visit_entry,
@@ -92,7 +92,7 @@ static int gather(struct removal *r, struct context *cx)
 	};
 	int err = datscan_run_alone(r->job->vol, cx, &visitor);
 
-	sort_in_place(r->blocks, r->n, sizeof(*r->blocks), compare);
+	sort_in_place(r->blocks, r->n, sizeof(*r->blocks), compare_block);
 	return err ? err : cptable_list(r->job->vol, cx, false, &r->cnos,
 					&r->ncnos);
 }
@@ -130,8 +130,8 @@ static bool is_mislisted(const struct removal *r,
 }
 
 /* A log has the block at BLOCKNR, and lists it as AS. */
-static void name(struct removal *r, uint64_t blocknr,
-		 const struct segsum_block *as)
+static void name_block(struct removal *r, uint64_t blocknr,
+		       const struct segsum_block *as)
 {
 	size_t i = find_block(r, blocknr);
 	struct removal_block *b = &r->blocks[i];
@@ -159,7 +159,7 @@ static int ask_logs(struct removal *r, struct context *cx, uint64_t segnum)
 		struct segsum_iter *iter = &l.search.summary.iter;
 
 		while (!l.is_former && segsum_iter_next(iter, &b))
-			name(r, log.pseg + b.index, &b);
+			name_block(r, log.pseg + b.index, &b);
 		broken |= !l.is_former && iter->verdict &&
 			  iter->verdict != RULE_LOG_SUMBYTES_UNUSED;
 	}
@@ -192,7 +192,7 @@ static int is_known(struct removal *r, struct context *cx, uint64_t segnum)
 }
 
 /* Only segments of which all is known are emptied. */
-static int choose(struct removal *r, struct context *cx)
+static int choose_segments(struct removal *r, struct context *cx)
 {
 	const struct bitmap *which = r->which;
 	uint64_t segnum = bitmap_next_set(which, 0);
@@ -284,9 +284,9 @@ static int move_all(struct removal *r, struct context *cx)
 }
 
 /* Level and key of a block, which logs do not have of a node. */
-static int locate(struct removal *r, struct context *cx,
-		  const struct removal_block *b, unsigned int *level,
-		  uint64_t *key)
+static int locate_block(struct removal *r, struct context *cx,
+			const struct removal_block *b, unsigned int *level,
+			uint64_t *key)
 {
 	int ret;
 
@@ -302,8 +302,8 @@ static int locate(struct removal *r, struct context *cx,
 }
 
 /* The old number of what is rewritten ends, and is free like the others. */
-static int leave(struct removal *r, struct context *cx,
-		 const struct removal_block *b)
+static int leave_segment(struct removal *r, struct context *cx,
+			 const struct removal_block *b)
 {
 	unsigned int level;
 	uint64_t key;
@@ -312,7 +312,7 @@ static int leave(struct removal *r, struct context *cx,
 	if (is_needed(r, b) && !is_written_anew(b))
 		return 0;
 	if (is_written_anew(b)) {
-		err = locate(r, cx, b, &level, &key);
+		err = locate_block(r, cx, b, &level, &key);
 		if (!err)
 			err = move_metadata(r->job->writer, cx, b->as.ino,
 					    level, key);
@@ -328,7 +328,7 @@ static int leave_all(struct removal *r, struct context *cx)
 
 	for (i = 0; i < r->n && !err; i++)
 		if (is_chosen(r, &r->blocks[i]))
-			err = leave(r, cx, &r->blocks[i]);
+			err = leave_segment(r, cx, &r->blocks[i]);
 	return err;
 }
 
@@ -345,10 +345,10 @@ static int scrap_all(struct removal *r, struct context *cx)
 
 int removal_run(struct removal *r, struct context *cx)
 {
-	int err = gather(r, cx);
+	int err = gather_blocks(r, cx);
 
 	if (!err)
-		err = choose(r, cx);
+		err = choose_segments(r, cx);
 	if (!err)
 		err = move_all(r, cx);
 	if (!err)

@@ -221,8 +221,8 @@ static int try_root(struct context *cx, struct dev *dev, struct guess *guess,
 	return try_segments(cx, dev, guess, v->segment_blocks);
 }
 
-static void begin(struct guess *guess, const struct dev *dev,
-		  const struct volscan_volume *v)
+static void begin_guess(struct guess *guess, const struct dev *dev,
+			const struct volscan_volume *v)
 {
 	struct nilfs_geometry *g = &guess->g;
 
@@ -283,7 +283,7 @@ int lostsuper_make(struct nilfs_super_block *sb, struct context *cx,
 	unsigned int i;
 	int ret = 0;
 
-	begin(&guess, dev, v);
+	begin_guess(&guess, dev, v);
 	for (i = 0; i < v->nroots && !ret; i++)
 		ret = try_root(cx, dev, &guess, v, &v->roots[i]);
 	if (ret <= 0)

@@ -330,7 +330,7 @@ static int choose_among(struct restore *r, struct context *cx, bool as_new,
 }
 
 /* 1 and R->at for the state that the job asks for, 0 where there is none. */
-static int choose(struct restore *r, struct context *cx)
+static int choose_root(struct restore *r, struct context *cx)
 {
 	unsigned int number = r->job->state_number;
 	int ret;
@@ -440,7 +440,7 @@ static int has_synced(struct restore *r, struct context *cx)
 }
 
 /* Superblocks that name it; a mount looks after it for logs of fdatasync(). */
-static int name(struct restore *r, struct context *cx)
+static int name_root(struct restore *r, struct context *cx)
 {
 	struct nilfs_super_block sb = *r->sb;
 	uint64_t offset2 = super_offset2(r->job->dev->size);
@@ -462,9 +462,9 @@ static int name(struct restore *r, struct context *cx)
 	return newsupers_write(cx, r->job->dev, &sb, offset2);
 }
 
-static int use(struct restore *r, struct context *cx)
+static int use_root(struct restore *r, struct context *cx)
 {
-	int err = name(r, cx);
+	int err = name_root(r, cx);
 
 	if (!err && r->hurt)
 		err = note_hurt(r, cx);
@@ -500,9 +500,9 @@ int restore_root(struct fixer_job *job, struct context *cx,
 	if (!ret)
 		ret = rootsearch_add_named(&r.rs, cx, sb);
 	if (!ret)
-		ret = choose(&r, cx);
+		ret = choose_root(&r, cx);
 	if (ret > 0)
-		ret = use(&r, cx);
+		ret = use_root(&r, cx);
 	rootsearch_fini(&r.rs);
 	return ret;
 }

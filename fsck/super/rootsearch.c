@@ -238,7 +238,7 @@ static int try_numbers(struct rootderive *d, struct context *cx)
 	return ret;
 }
 
-static int derive(struct rootderive *d, struct context *cx)
+static int derive_root(struct rootderive *d, struct context *cx)
 {
 	const struct nilfs_super_root *sr = (const void *)d->block;
 	uint32_t bytes = le16_get(sr->sr_bytes);
@@ -277,7 +277,7 @@ int rootderive_run(const struct rootsearch *rs, struct context *cx, size_t i,
 		ret = read_root(rs, cx, d.before, block);
 	}
 	if (ret > 0)
-		ret = derive(&d, cx);
+		ret = derive_root(&d, cx);
 	witness_fini(&d.witness);
 	return ret;
 }
@@ -291,7 +291,7 @@ static int descending(uint64_t m, uint64_t n)
 }
 
 /* Newest first, by two of the three numbers that grow with each log. */
-static int compare(const void *a, const void *b)
+static int compare_log(const void *a, const void *b)
 {
 	const struct root_log *x = a, *y = b;
 	int seq = descending(le64_get(x->ss.ss_seq), le64_get(y->ss.ss_seq));
@@ -308,7 +308,7 @@ static int compare(const void *a, const void *b)
 static void sort_roots(struct rootsearch *rs)
 {
 	if (rs->nroots)
-		qsort(rs->roots, rs->nroots, sizeof(*rs->roots), compare);
+		qsort(rs->roots, rs->nroots, sizeof(*rs->roots), compare_log);
 }
 
 static int add_root(struct rootsearch *rs, struct context *cx,

@@ -198,8 +198,8 @@ static void add_log(struct volscan_volume *v, uint64_t off,
 }
 
 /* Takes what may be a log at OFF; its bytes, or 0 where it is none. */
-static int take(struct quest *quest, struct context *cx, uint64_t off,
-		const struct nilfs_segment_summary *ss, uint64_t *bytes)
+static int take_log(struct quest *quest, struct context *cx, uint64_t off,
+		    const struct nilfs_segment_summary *ss, uint64_t *bytes)
 {
 	struct volscan_volume *v;
 	uint32_t seed = 0, size = 0;
@@ -225,8 +225,8 @@ static int take(struct quest *quest, struct context *cx, uint64_t off,
 }
 
 /* Looks at the LEN bytes read from OFF; *NEXT: where to go on. */
-static int look(struct quest *quest, struct context *cx, uint64_t off,
-		size_t len, uint64_t *next)
+static int look_at(struct quest *quest, struct context *cx, uint64_t off,
+		   size_t len, uint64_t *next)
 {
 	struct nilfs_segment_summary ss;
 	size_t at = 0;
@@ -236,7 +236,7 @@ static int look(struct quest *quest, struct context *cx, uint64_t off,
 		int err;
 
 		memcpy(&ss, quest->piece + at, sizeof(ss));
-		err = take(quest, cx, off + at, &ss, &bytes);
+		err = take_log(quest, cx, off + at, &ss, &bytes);
 		if (err && err != -EIO && err != -EUCLEAN)
 			return err;
 		if (err)
@@ -263,7 +263,7 @@ static size_t next_piece(size_t len, bool failed)
 	return len / 8 / STEP * STEP > STEP ? len / 8 / STEP * STEP : STEP;
 }
 
-static int walk(struct quest *quest, struct context *cx)
+static int walk_device(struct quest *quest, struct context *cx)
 {
 	uint64_t off = 0, size = quest->dev->size / STEP * STEP;
 	size_t len, piece = PIECE;
@@ -282,7 +282,7 @@ static int walk(struct quest *quest, struct context *cx)
 			continue;
 		}
 		if (!err)
-			err = look(quest, cx, off, len, &off);
+			err = look_at(quest, cx, off, len, &off);
 		if (err)
 			return err;
 		if (quest->q->progress)
@@ -302,7 +302,7 @@ int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 	if (!quest.piece || !quest.scratch)
 		err = fail(cx, -ENOMEM, "search for logs");
 	if (!err)
-		err = walk(&quest, cx);
+		err = walk_device(&quest, cx);
 	free(quest.piece);
 	free(quest.scratch);
 	return err;

@@ -37,7 +37,7 @@ static uint64_t log_start(const struct logbits *lb)
 }
 
 /* Bytes from the beginning of the log to the end of its segment. */
-static uint64_t room(const struct logbits *lb)
+static uint64_t free_bits(const struct logbits *lb)
 {
 	const struct nilfs_geometry *geo = lb->geo;
 	uint64_t segnum = geometry_segment_of(geo, lb->pseg);
@@ -87,8 +87,8 @@ static int sum_range(const struct logbits *lb, struct context *cx, uint64_t off,
 	return err;
 }
 
-static void push(struct logbits *lb, uint64_t byte, unsigned int bit,
-		 uint64_t positions)
+static void push_bit(struct logbits *lb, uint64_t byte, unsigned int bit,
+		     uint64_t positions)
 {
 	lb->bits[lb->nbits++] = (struct logbit){byte, bit, positions};
 }
@@ -97,15 +97,15 @@ static void push(struct logbits *lb, uint64_t byte, unsigned int bit,
  * Adds the bit that explains that the sum COMPUTED of LEN bytes at OFF is not
  * STORED, a number at SUM_AT: 1, or 0 where there is none.
  */
-static int explain(struct logbits *lb, uint32_t stored, uint32_t computed,
-		   uint64_t sum_at, uint64_t off, uint64_t len)
+static int explain_sum(struct logbits *lb, uint32_t stored, uint32_t computed,
+		       uint64_t sum_at, uint64_t off, uint64_t len)
 {
 	uint64_t n = crcsolve_bit(stored, computed, len);
 
 	if (n == CRCSOLVE_NONE)
 		return 0;
-	push(lb, n < 8 * len ? off + n / 8 : sum_at + (n - 8 * len) / 8,
-	     (unsigned int)(n % 8), 8 * (len + sizeof(le32)));
+	push_bit(lb, n < 8 * len ? off + n / 8 : sum_at + (n - 8 * len) / 8,
+		 (unsigned int)(n % 8), 8 * (len + sizeof(le32)));
 	return 1;
 }
 
@@ -119,7 +119,7 @@ static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 		return err;
 	*sum = le32_get(lb->ss.ss_sumsum);
 	sumbytes = le32_get(lb->ss.ss_sumbytes);
-	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > room(lb))
+	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > free_bits(lb))
 		return 0;
 	err = sum_range(lb, cx, log_start(lb) + AT(ss_magic),
 			sumbytes - AT(ss_magic), sum);
@@ -133,9 +133,9 @@ static int check_summary(struct logbits *lb, struct context *cx, uint32_t *sum)
 static int solve_summary(struct logbits *lb, struct context *cx, uint32_t sum)
 {
 	uint64_t start = log_start(lb);
-	int ret = explain(lb, le32_get(lb->ss.ss_sumsum), sum,
-			  start + AT(ss_sumsum), start + AT(ss_magic),
-			  le32_get(lb->ss.ss_sumbytes) - AT(ss_magic));
+	int ret = explain_sum(lb, le32_get(lb->ss.ss_sumsum), sum,
+			      start + AT(ss_sumsum), start + AT(ss_magic),
+			      le32_get(lb->ss.ss_sumbytes) - AT(ss_magic));
 
 	if (!ret)
 		return 0;
@@ -153,7 +153,7 @@ static int try_length(struct logbits *lb, struct context *cx)
 	int ret = 0;
 
 	for (i = 0; i < 32 && !ret; i++) {
-		push(lb, at + i / 8, i % 8, 32);
+		push_bit(lb, at + i / 8, i % 8, 32);
 		ret = check_summary(lb, cx, &sum);
 		if (ret <= 0)
 			lb->nbits--;
@@ -230,8 +230,8 @@ static int solve_data(struct logbits *lb, struct context *cx,
 	uint64_t start = log_start(lb), root;
 	uint64_t summed = start + le32_get(lb->ss.ss_sumbytes);
 	const struct logbit *b = &lb->bits[lb->nbits];
-	int ret = explain(lb, difference, 0, start, start + AT(ss_sumsum),
-			  log_bytes(lb) - AT(ss_sumsum));
+	int ret = explain_sum(lb, difference, 0, start, start + AT(ss_sumsum),
+			      log_bytes(lb) - AT(ss_sumsum));
 
 	if (!ret)
 		return 0;
@@ -252,7 +252,7 @@ static int try_root_length(struct logbits *lb, struct context *cx, uint64_t at)
 
 	at += offsetof(struct nilfs_super_root, sr_bytes);
 	for (i = 0; i < 16 && !ret; i++) {
-		push(lb, at + i / 8, i % 8, 16);
+		push_bit(lb, at + i / 8, i % 8, 16);
 		ret = check_root(lb, cx, &at);
 		if (ret <= 0)
 			lb->nbits--;
@@ -270,9 +270,9 @@ static int solve_root(struct logbits *lb, struct context *cx)
 	if (ret)
 		return ret < 0 ? ret : 0;
 	if (le16_get(sr->sr_bytes) > SR_SUM_END &&
-	    explain(lb, le32_get(sr->sr_sum),
-		    superroot_checksum(lb->geo, lb->buf), at, at + SR_SUM_END,
-		    le16_get(sr->sr_bytes) - SR_SUM_END)) {
+	    explain_sum(lb, le32_get(sr->sr_sum),
+			superroot_checksum(lb->geo, lb->buf), at,
+			at + SR_SUM_END, le16_get(sr->sr_bytes) - SR_SUM_END)) {
 		ret = check_root(lb, cx, &at);
 		if (ret <= 0)
 			lb->nbits--;

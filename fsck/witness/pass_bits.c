@@ -54,9 +54,9 @@ struct owner {
 	char text[DETAIL_MAX / 2];
 };
 
-static void add(struct search *s, struct context *cx, enum rule rule,
-		struct place place, uint64_t byte, unsigned int bit,
-		const char *detail)
+static void add_finding(struct search *s, struct context *cx, enum rule rule,
+			struct place place, uint64_t byte, unsigned int bit,
+			const char *detail)
 {
 	uint8_t got;
 	struct finding f = {
@@ -87,8 +87,8 @@ static void add_super(struct search *s, struct context *cx, int i)
 	place.offset = (uint32_t)sb->byte[i];
 	snprintf(detail, sizeof(detail), "byte %d, bit %d", sb->byte[i],
 		 sb->bit[i]);
-	add(s, cx, RULE_SB_BIT, place, sb->offset[i] + place.offset,
-	    (unsigned int)sb->bit[i], detail);
+	add_finding(s, cx, RULE_SB_BIT, place, sb->offset[i] + place.offset,
+		    (unsigned int)sb->bit[i], detail);
 }
 
 /* Reads the summary of the log of s->lb: 0, -EIO, -ENOMEM. */
@@ -133,8 +133,8 @@ static int find_owner(struct search *s, struct context *cx, uint64_t index,
 	return 0;
 }
 
-static int describe(struct search *s, struct context *cx, uint64_t blocknr,
-		    struct owner *o)
+static int describe_block(struct search *s, struct context *cx,
+			  uint64_t blocknr, struct owner *o)
 {
 	const struct nilfs_segment_summary *ss = &s->lb.ss;
 	uint64_t index = blocknr - s->lb.pseg;
@@ -160,7 +160,7 @@ static int add_bit(struct search *s, struct context *cx,
 	struct place place = place_number(PLACE_BLOCK, blocknr);
 	char detail[DETAIL_MAX];
 	struct owner owner;
-	int err = describe(s, cx, blocknr, &owner);
+	int err = describe_block(s, cx, blocknr, &owner);
 
 	if (err)
 		return err;
@@ -169,11 +169,11 @@ static int add_bit(struct search *s, struct context *cx,
 		 "%s, byte %" PRIu32 ", bit %u; by chance 1 in %" PRIu64,
 		 owner.text, place.offset, bit->bit,
 		 (UINT64_C(1) << 32) / bit->positions);
-	add(s, cx,
-	    tail	    ? RULE_LOG_TAIL_BIT
-	    : owner.is_data ? RULE_LOG_DATA_BIT
-			    : RULE_LOG_BIT,
-	    place, bit->byte, bit->bit, detail);
+	add_finding(s, cx,
+		    tail	    ? RULE_LOG_TAIL_BIT
+		    : owner.is_data ? RULE_LOG_DATA_BIT
+				    : RULE_LOG_BIT,
+		    place, bit->byte, bit->bit, detail);
 	return 0;
 }
 
@@ -219,7 +219,7 @@ static int take_log(struct search *s, struct context *cx,
 }
 
 /* After the log of s->lb: where the chain goes on, 1, or 0. */
-static int step(const struct search *s, struct chain *ch)
+static int step_chain(const struct search *s, struct chain *ch)
 {
 	const struct nilfs_segment_summary *ss = &s->lb.ss;
 	uint64_t segnum = geometry_segment_of(&s->geo, ch->pseg);
@@ -255,7 +255,7 @@ static bool is_named(const struct search *s, const struct chain *ch)
 static int is_followed(struct search *s, struct context *cx, struct chain ch)
 {
 	struct logbits next = {.dev = s->lb.dev, .geo = &s->geo};
-	int ret = step(s, &ch);
+	int ret = step_chain(s, &ch);
 
 	if (ret > 0)
 		ret = logbits_header(&next, cx, ch.pseg);
@@ -308,7 +308,7 @@ static int walk_chain(struct search *s, struct context *cx, struct chain ch)
 		err = ret ? add_chained(s, cx, &ch) : 0;
 		if (err)
 			return err;
-		ret = ret ? step(s, &ch) : feed_segment(s, &ch);
+		ret = ret ? step_chain(s, &ch) : feed_segment(s, &ch);
 	} while (ret > 0);
 	return ret;
 }

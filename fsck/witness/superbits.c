@@ -8,7 +8,7 @@
 #include "fsck/witness/superbits.h"
 
 /* The only bit whose flip makes SB valid; SB has it flipped then. */
-static void correct(struct nilfs_super_block *sb, int *byte, int *bit)
+static void correct_bit(struct nilfs_super_block *sb, int *byte, int *bit)
 {
 	uint8_t *p = (uint8_t *)sb;
 	unsigned int found = 0;
@@ -45,7 +45,7 @@ void superbits_read(struct superbits *s, struct context *cx, struct dev *dev)
 				       sizeof(s->copy[i]));
 		fail_clear(cx);
 		if (s->read[i] && super_check(&s->copy[i]) != RULE_OK)
-			correct(&s->copy[i], &s->byte[i], &s->bit[i]);
+			correct_bit(&s->copy[i], &s->byte[i], &s->bit[i]);
 	}
 }
 

@@ -15,7 +15,7 @@
 #include "disk/segsum.h"
 
 /* Reads the log at PSEG, unless that is the one that is known. */
-static int know(struct witness *w, struct context *cx, uint64_t pseg)
+static int read_sums(struct witness *w, struct context *cx, uint64_t pseg)
 {
 	int ret;
 
@@ -31,8 +31,9 @@ static int know(struct witness *w, struct context *cx, uint64_t pseg)
 }
 
 /* Takes what BLOCK changes into *DIFFERENCE: 1, 0 where it cannot be. */
-static int exchange(const struct logbits *lb, struct context *cx,
-		    const struct witness_block *block, uint32_t *difference)
+static int exchange_block(const struct logbits *lb, struct context *cx,
+			  const struct witness_block *block,
+			  uint32_t *difference)
 {
 	const struct nilfs_geometry *geo = lb->geo;
 	uint64_t end = lb->pseg + le32_get(lb->ss.ss_nblocks);
@@ -56,13 +57,13 @@ int witness_proves(struct witness *w, struct context *cx, uint64_t pseg,
 {
 	uint32_t difference;
 	size_t i;
-	int ret = know(w, cx, pseg);
+	int ret = read_sums(w, cx, pseg);
 
 	if (ret || !w->is_log || !w->logbits.readable)
 		return ret;
 	difference = w->logbits.difference;
 	for (i = 0; i < n; i++) {
-		ret = exchange(&w->logbits, cx, &blocks[i], &difference);
+		ret = exchange_block(&w->logbits, cx, &blocks[i], &difference);
 		if (ret <= 0)
 			return ret;
 	}

@@ -23,7 +23,7 @@ struct zoning {
 	uint64_t emptied, finished;	/* segments; zones */
 };
 
-static int empty(struct zoning *z, struct context *cx, uint64_t segnum)
+static int empty_zone(struct zoning *z, struct context *cx, uint64_t segnum)
 {
 	struct dev *dev = z->job->dev;
 	uint64_t n, end;
@@ -38,7 +38,7 @@ static int empty(struct zoning *z, struct context *cx, uint64_t segnum)
 	return ret;
 }
 
-static int finish(struct zoning *z, struct context *cx, uint64_t n)
+static int finish_zone(struct zoning *z, struct context *cx, uint64_t n)
 {
 	struct dev *dev = z->job->dev;
 	struct zone zone;
@@ -60,7 +60,7 @@ static int finish_segment(struct zoning *z, struct context *cx,
 	segzones_range(z->job->dev->zones, &z->job->vol->geo, segnum, &n,
 		       &end);
 	for (; n < end && !ret; n++)
-		ret = finish(z, cx, n);
+		ret = finish_zone(z, cx, n);
 	return ret;
 }
 
@@ -77,20 +77,20 @@ static int finish_idle(struct zoning *z, struct context *cx)
 			continue;
 		ret = dev_zone_report(dev, cx, n, &zone, 1);
 		if (!ret && zone.pointer > zone.start)
-			ret = finish(z, cx, n);
+			ret = finish_zone(z, cx, n);
 	}
 	return ret;
 }
 
-static int repair(void *arg, struct context *cx,
-		  const struct zonewalk_item *item)
+static int repair_zone(void *arg, struct context *cx,
+		       const struct zonewalk_item *item)
 {
 	struct zoning *z = arg;
 
 	switch (item->rule) {
 	case RULE_ZONE_CLEAN:
 	case RULE_ZONE_NEXT:
-		return empty(z, cx, item->segnum);
+		return empty_zone(z, cx, item->segnum);
 	case RULE_ZONE_BEHIND:
 		return finish_segment(z, cx, item->segnum);
 	case RULE_ZONE_ACTIVE:
@@ -110,7 +110,7 @@ int fix_zones(struct fixer_job *job, struct context *cx,
 	(void)n;
 	if (job->vol->latest.orphans_start || job->check->dat_broken)
 		return 0;
-	ret = zonewalk_run(job->check, cx, repair, &z);
+	ret = zonewalk_run(job->check, cx, repair_zone, &z);
 	if (ret)
 		return ret;
 	if (z.emptied)

@@ -23,7 +23,7 @@ struct badreads {
 	bool unsure;		/* not all of the DAT could be read */
 };
 
-static int find(const struct badreads *r, uint64_t blocknr)
+static int find_block(const struct badreads *r, uint64_t blocknr)
 {
 	int i;
 
@@ -44,7 +44,7 @@ static void read_again(struct badreads *r, struct context *cx,
 	context_child(cx, &quiet);
 	if (len > dev->size - off)
 		len = (size_t)(dev->size - off);
-	if (r->n < BLOCKS_MAX && find(r, blocknr) < 0 &&
+	if (r->n < BLOCKS_MAX && find_block(r, blocknr) < 0 &&
 	    dev_read(dev, &quiet, off, r->buf, len))
 		r->blocks[r->n++] = (struct vblock){ .blocknr = blocknr };
 }
@@ -69,7 +69,7 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
 	struct badreads *r = arg;
-	int at = find(r, le64_get(de->de_blocknr));
+	int at = find_block(r, le64_get(de->de_blocknr));
 
 	(void)cx;
 	(void)worker;
@@ -82,7 +82,7 @@ static int take_entry(void *arg, struct context *cx, unsigned int worker,
 	return 0;
 }
 
-static int skip(void *arg, struct context *cx, uint64_t blkoff)
+static int skip_block(void *arg, struct context *cx, uint64_t blkoff)
 {
 	struct badreads *r = arg;
 
@@ -116,7 +116,7 @@ static int report_blocks(struct badreads *r, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
 		.used = take_entry,
-		.unreadable = skip,
+		.unreadable = skip_block,
 		.arg = r,
 	};
 	/* A copy: looking makes more of them. */

@@ -71,7 +71,8 @@ static char *data_of(const struct blockbatch_half *h, uint32_t i)
 }
 
 /* Adds item I; false if it is too far away, or not on the volume. */
-static bool join(const struct blockbatch_half *h, struct gather *g, uint32_t i)
+static bool join_run(const struct blockbatch_half *h, struct gather *g,
+		     uint32_t i)
 {
 	uint64_t blocknr = h->items[i].blocknr;
 	unsigned int bits = h->vol->geo.block_bits;
@@ -95,7 +96,7 @@ static uint32_t read_near(struct blockbatch_half *h, struct context *cx,
 	uint32_t n = 0, i;
 	int err = -EIO;
 
-	while (k + n < h->count && join(h, &g, h->order[k + n]))
+	while (k + n < h->count && join_run(h, &g, h->order[k + n]))
 		n++;
 	if (n)
 		err = gather_read(&g, cx, h->vol->dev);
@@ -152,8 +153,9 @@ static int read_half(struct context *cx, void *arg, unsigned int worker,
 	return 0;
 }
 
-static int take(const struct blockbatch *b, const struct blockbatch_half *h,
-		struct context *cx, uint32_t i)
+static int take_blocks(const struct blockbatch *b,
+		       const struct blockbatch_half *h,
+		       struct context *cx, uint32_t i)
 {
 	const struct blockbatch_item *item = &h->items[i];
 
@@ -172,7 +174,7 @@ static int take_half(struct blockbatch *b, struct context *cx,
 	int ret = context_cancelled(cx);
 
 	for (i = 0; i < h->count && !ret; i++)
-		ret = take(b, h, cx, i);
+		ret = take_blocks(b, h, cx, i);
 	h->count = 0;
 	return ret;
 }

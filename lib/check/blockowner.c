@@ -118,7 +118,7 @@ int blockowner_find(struct blockowner *o, struct context *cx,
 	return blockowner_of(o, cx, c->vol, blocknr, vb, ret ? &b : NULL);
 }
 
-static void describe(const struct blockowner *o, char text[DETAIL_MAX])
+static void describe_owner(const struct blockowner *o, char text[DETAIL_MAX])
 {
 	const struct segsum_block *b = &o->block;
 	int n;
@@ -145,7 +145,7 @@ void blockowner_unreadable(const struct blockowner *o, struct findings *f,
 
 	if (o->held == BLOCKOWNER_NONE)
 		return;
-	describe(o, text);
+	describe_owner(o, text);
 	finding.detail = text;
 	findings_add(f, &finding);
 }

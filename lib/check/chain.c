@@ -53,7 +53,7 @@ static bool is_older(const struct log *a, const struct log *b)
 	return m != n ? m < n : a->pseg < b->pseg;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	return is_older(a, b) ? 1 : is_older(b, a) ? -1 : 0;
 }
@@ -157,7 +157,7 @@ static void read_ahead(const struct beyond *b, uint64_t segnum)
  * been cut off, the segment that would have been next, and of all others those
  * that begin with a log that may have followed.
  */
-static int search(struct beyond *b, struct context *cx)
+static int search_logs(struct beyond *b, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &b->c->vol->geo;
 	uint64_t segnum, gap = geometry_segment_of(geo, b->latest->gap_pseg);
@@ -226,7 +226,7 @@ static int has_latest(struct beyond *b, struct context *cx,
 	return damage_forgive(cx, ret);
 }
 
-static void report(struct beyond *b, const struct log *log, bool is_root)
+static void report_newer(struct beyond *b, const struct log *log, bool is_root)
 {
 	char detail[80];
 	struct finding f = {
@@ -265,7 +265,7 @@ static bool is_roll_forward(const struct beyond *b)
 }
 
 /* The newest super root that is of the history of the latest one, or a log. */
-static int judge(struct beyond *b, struct context *cx)
+static int judge_logs(struct beyond *b, struct context *cx)
 {
 	size_t i;
 	int ret = 0;
@@ -274,17 +274,17 @@ static int judge(struct beyond *b, struct context *cx)
 		return 0;
 
 	if (b->n)
-		qsort(b->roots, b->n, sizeof(*b->roots), compare);
+		qsort(b->roots, b->n, sizeof(*b->roots), compare_numbers);
 	for (i = 0; i < b->n && i < ROOTS_TRIED && !ret; i++) {
 		if (!b->first.pseg || is_older(&b->roots[i], &b->first))
 			break;
 		ret = has_latest(b, cx, &b->roots[i]);
 		if (ret > 0)
-			report(b, &b->roots[i], true);
+			report_newer(b, &b->roots[i], true);
 	}
 	if (!ret && b->first.pseg &&
 	    le64_get(b->first.ss.ss_create) >= b->latest->ctime)
-		report(b, &b->first, false);
+		report_newer(b, &b->first, false);
 	return ret < 0 ? ret : 0;
 }
 
@@ -294,9 +294,9 @@ int chain_check(struct check *c, struct context *cx)
 	int err = 0;
 
 	if (b.latest->gap_pseg)
-		err = search(&b, cx);
+		err = search_logs(&b, cx);
 	if (!err)
-		err = judge(&b, cx);
+		err = judge_logs(&b, cx);
 	free(b.roots);
 	return err;
 }

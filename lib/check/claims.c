@@ -186,8 +186,8 @@ struct rest {
 	bool clean;
 };
 
-static int describe(struct check *c, struct context *cx, uint64_t blocknr,
-		    struct rest *r)
+static int describe_claim(struct check *c, struct context *cx, uint64_t blocknr,
+			  struct rest *r)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	struct nilfs_segment_usage_ext su;
@@ -273,7 +273,7 @@ static int report_segments(struct check *c, struct context *cx, bool *any)
 	for (b = sparse_next(&c->claimed, 0);
 	     !err && b < c->claimed.bits && geometry_has_block(geo, b);
 	     b = sparse_next(&c->claimed, r.end)) {
-		err = describe(c, cx, b, &r);
+		err = describe_claim(c, cx, b, &r);
 		if (err)
 			return err;
 		report_segment(c, cx, &r);

@@ -53,9 +53,9 @@ static int add_block(const struct blockmap *map, struct context *cx,
 	return damage_is_fatal(err) ? err : 0;
 }
 
-static int walk(const struct blockmap *map, struct context *cx,
-		uint64_t owner, bool all, struct blockbatch *batch,
-		struct dirread *blocks)
+static int walk_map(const struct blockmap *map, struct context *cx,
+		    uint64_t owner, bool all, struct blockbatch *batch,
+		    struct dirread *blocks)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
@@ -91,9 +91,9 @@ static int find_map(struct root *root, struct context *cx,
 	return 0;
 }
 
-static int add(struct root *root, struct context *cx,
-	       const struct inodelist *list, size_t dir, bool all,
-	       struct blockbatch *batch, struct dirread *blocks)
+static int add_blocks(struct root *root, struct context *cx,
+		      const struct inodelist *list, size_t dir, bool all,
+		      struct blockbatch *batch, struct dirread *blocks)
 {
 	struct nilfs_inode inode;
 	struct blockmap map;
@@ -109,19 +109,19 @@ static int add(struct root *root, struct context *cx,
 	blocks->size = le64_get(inode.i_size);
 	blocks->expected = div_round_up(blocks->size,
 					root->vol->geo.block_size);
-	return walk(&map, cx, dir, all, batch, blocks);
+	return walk_map(&map, cx, dir, all, batch, blocks);
 }
 
 int dirread_add(struct root *root, struct context *cx,
 		const struct inodelist *list, size_t dir,
 		struct blockbatch *batch, struct dirread *blocks)
 {
-	return add(root, cx, list, dir, false, batch, blocks);
+	return add_blocks(root, cx, list, dir, false, batch, blocks);
 }
 
 int dirread_add_all(struct root *root, struct context *cx,
 		    const struct inodelist *list, size_t dir,
 		    struct blockbatch *batch, struct dirread *blocks)
 {
-	return add(root, cx, list, dir, true, batch, blocks);
+	return add_blocks(root, cx, list, dir, true, batch, blocks);
 }

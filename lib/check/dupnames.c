@@ -34,8 +34,8 @@ struct keptname {
 	char name[NILFS_NAME_LEN];
 };
 
-static int keep(struct keptnames *k, struct context *cx,
-		struct dupnames_suspect *s, const struct dirent_entry *e)
+static int keep_name(struct keptnames *k, struct context *cx,
+		     struct dupnames_suspect *s, const struct dirent_entry *e)
 {
 	struct keptname *name;
 
@@ -66,7 +66,7 @@ int keptnames_meet(struct keptnames *k, struct context *cx,
 		*ino = name->ino;
 		return 1;
 	}
-	return i ? 0 : keep(k, cx, s, entry);
+	return i ? 0 : keep_name(k, cx, s, entry);
 }
 
 void keptnames_fini(struct keptnames *k)
@@ -88,8 +88,8 @@ struct again {
 	struct keptnames kept;
 };
 
-static int suspect(struct dupnames *d, struct context *cx, uint32_t dir,
-		   uint32_t tag)
+static int suspect_name(struct dupnames *d, struct context *cx, uint32_t dir,
+			uint32_t tag)
 {
 	if (d->nsuspects >= SUSPECTS_MAX)
 		return 0;
@@ -111,7 +111,7 @@ static int add_tag(struct dupnames *d, struct context *cx, uint32_t dir,
 	d->full = ret == -ENOBUFS;
 	if (d->full)
 		return 0;
-	return ret ? ret < 0 ? ret : 0 : suspect(d, cx, dir, tag);
+	return ret ? ret < 0 ? ret : 0 : suspect_name(d, cx, dir, tag);
 }
 
 int dupnames_begin(struct dupnames *d, struct context *cx, uint32_t dir)
@@ -171,9 +171,10 @@ struct dupnames_suspect *dupnames_find(struct dupnames_suspect *suspects,
 }
 
 /* A name of suspect S. */
-static int compare(struct again *a, struct context *cx,
-		   struct dupnames_suspect *s, const struct dirent_entry *e,
-		   const struct blockbatch_item *item)
+static int compare_names(struct again *a, struct context *cx,
+			 struct dupnames_suspect *s,
+			 const struct dirent_entry *e,
+			 const struct blockbatch_item *item)
 {
 	uint64_t ino;
 	int ret = keptnames_meet(&a->kept, cx, s, e, &ino);
@@ -196,7 +197,7 @@ static int take_name(struct again *a, struct context *cx,
 		return add_tag(&a->n->dups, cx, a->dir, tag);
 	}
 	s = dupnames_find(a->suspects, a->nsuspects, tag);
-	return s ? compare(a, cx, s, e, item) : 0;
+	return s ? compare_names(a, cx, s, e, item) : 0;
 }
 
 static int take_block(void *arg, struct context *cx,
@@ -262,7 +263,7 @@ static int look_for_suspects(struct names *n, struct context *cx,
 	return err;
 }
 
-static int order(const void *a, const void *b)
+static int compare_suspect(const void *a, const void *b)
 {
 	const struct dupnames_suspect *x = a, *y = b;
 
@@ -301,7 +302,8 @@ int dupnames_gather(struct names *n, struct context *cx)
 	for (i = 0; i < d->nbigs && !err; i++)
 		err = look_for_suspects(n, cx, &d->bigs[i]);
 	d->nbigs = 0;
-	sort_in_place(d->suspects, d->nsuspects, sizeof(*d->suspects), order);
+	sort_in_place(d->suspects, d->nsuspects, sizeof(*d->suspects),
+		      compare_suspect);
 	return err;
 }
 

@@ -40,8 +40,8 @@ static int seen(int ret)
  * Borrows block BLKOFF of the file: 1, 0 for a hole, HIDDEN, or a failure.
  * With REPORT one that cannot be read is reported.
  */
-static int borrow(const struct groups *g, struct context *cx, uint64_t blkoff,
-		  bool report, const void **data)
+static int borrow_block(const struct groups *g, struct context *cx,
+			uint64_t blkoff, bool report, const void **data)
 {
 	uint64_t blocknr;
 	int ret;
@@ -63,7 +63,7 @@ static void give_back(const struct groups *g, const void *data)
 		file_put(g->file, data);
 }
 
-/* The first block from BLKOFF on: 1, 0 where there is none, or as borrow(). */
+/* The first block from BLKOFF on: 1; 0: there is none; or as borrow_block(). */
 static int next_block(const struct groups *g, struct context *cx,
 		      uint64_t blkoff, uint64_t *found)
 {
@@ -180,8 +180,8 @@ static int check_count(const struct groups *g, struct context *cx,
 		judge_count(g, desc_of(g, descs, group), group, used, true);
 		return 0;
 	}
-	ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), true,
-		     &bitmap);
+	ret = borrow_block(g, cx, palloc_bitmap_blkoff(g->palloc, group), true,
+			   &bitmap);
 	if (ret < 0)
 		return seen(ret);
 	judge_count(g, desc_of(g, descs, group), group,
@@ -199,7 +199,8 @@ int groups_check_counts(const struct groups *g, struct context *cx,
 	int ret;
 
 	group = first_of_desc(g, group);
-	ret = borrow(g, cx, palloc_desc_blkoff(g->palloc, group), true, &descs);
+	ret = borrow_block(g, cx, palloc_desc_blkoff(g->palloc, group), true,
+			   &descs);
 	for (; ret >= 0 && group < end; group++) {
 		ret = next_group(g, cx, group, &next);
 		if (ret < 0)
@@ -273,8 +274,8 @@ int groups_check_entries(const struct groups *g, struct context *cx,
 	int ret;
 
 	/* The check of the counts reports a bitmap that cannot be read. */
-	ret = borrow(g, cx, palloc_bitmap_blkoff(g->palloc, group), false,
-		     &bitmap);
+	ret = borrow_block(g, cx, palloc_bitmap_blkoff(g->palloc, group), false,
+			   &bitmap);
 	if (ret <= 0)
 		return seen(ret);
 	ret = walk_entries(g, cx, bitmap, group, &met);

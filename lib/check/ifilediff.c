@@ -41,7 +41,7 @@ struct side {
 	bool there; /* not yet at the end */
 };
 
-static int advance(struct side *s, struct context *cx)
+static int advance_side(struct side *s, struct context *cx)
 {
 	int ret = blockmap_cursor_next(&s->cur, cx, &s->item);
 
@@ -61,7 +61,7 @@ static int open_side(struct side *s, struct context *cx,
 	if (!map)
 		return 0;
 	err = blockmap_cursor_open(&s->cur, cx, map, 0, true);
-	return err ? err : advance(s, cx);
+	return err ? err : advance_side(s, cx);
 }
 
 /* Negative where A has to take the next step, positive where B, 0: both. */
@@ -85,12 +85,12 @@ static int pass_over(struct side *a, struct side *b, struct context *cx)
 	} else {
 		blockmap_cursor_skip_same(&a->cur, &b->cur);
 	}
-	err = advance(a, cx);
-	return err ? err : advance(b, cx);
+	err = advance_side(a, cx);
+	return err ? err : advance_side(b, cx);
 }
 
-static int step(struct side *a, struct side *b, struct context *cx,
-		mapdiff_visit *visit, void *arg)
+static int step_sides(struct side *a, struct side *b, struct context *cx,
+		      mapdiff_visit *visit, void *arg)
 {
 	int which = order(a, b), err = 0;
 	const struct blockmap_item *first = which > 0 ? &b->item : &a->item;
@@ -105,9 +105,9 @@ static int step(struct side *a, struct side *b, struct context *cx,
 	if (!first->level)
 		err = visit(arg, cx, &item);
 	if (!err && which <= 0)
-		err = advance(a, cx);
+		err = advance_side(a, cx);
 	if (!err && which >= 0)
-		err = advance(b, cx);
+		err = advance_side(b, cx);
 	return err;
 }
 
@@ -120,7 +120,7 @@ int mapdiff_run(struct context *cx, const struct blockmap *a,
 	if (!err)
 		err = open_side(&y, cx, b);
 	while (!err && (x.there || y.there))
-		err = step(&x, &y, cx, visit, arg);
+		err = step_sides(&x, &y, cx, visit, arg);
 	blockmap_cursor_close(&x.cur);
 	blockmap_cursor_close(&y.cur);
 	return err;
@@ -215,8 +215,8 @@ static int compare_inodes(struct finder *f, struct context *cx,
 }
 
 /* Borrows the block at PTR of the ifile of ROOT; NULL where PTR is 0. */
-static int borrow(struct context *cx, const struct root *root, uint64_t ptr,
-		  const char **block)
+static int borrow_block(struct context *cx, const struct root *root,
+			uint64_t ptr, const char **block)
 {
 	const void *data = NULL;
 	uint64_t blocknr;
@@ -245,9 +245,9 @@ static int compare_blocks(void *arg, struct context *cx,
 	palloc_locate(&f->to->vol->ifile_palloc, item->key, &what);
 	if (what.kind == PALLOC_DESC || f->many)
 		return 0;
-	err = borrow(cx, f->from, item->a, &blocks.a);
+	err = borrow_block(cx, f->from, item->a, &blocks.a);
 	if (!err)
-		err = borrow(cx, f->to, item->b, &blocks.b);
+		err = borrow_block(cx, f->to, item->b, &blocks.b);
 	if (!err && what.kind == PALLOC_BITMAP)
 		err = compare_bitmaps(f, cx, &what, &blocks);
 	else if (!err)
@@ -307,8 +307,8 @@ static int read_inode(struct root *to, struct context *cx,
 }
 
 /* Completes C: 1 if names or links depend on the difference, else 0. */
-static int complete(struct finder *f, struct context *cx,
-		    struct inodelist *list, struct inodelist_change *c)
+static int complete_finder(struct finder *f, struct context *cx,
+			   struct inodelist *list, struct inodelist_change *c)
 {
 	struct inodelist_row row = inodelist_find(list, c->ino);
 	struct nilfs_inode inode, old;
@@ -337,7 +337,7 @@ static int complete_all(struct finder *f, struct context *cx,
 	int ret = 0;
 
 	for (i = 0; i < d->count && ret >= 0; i++) {
-		ret = complete(f, cx, list, &d->changes[i]);
+		ret = complete_finder(f, cx, list, &d->changes[i]);
 		if (ret > 0)
 			d->changes[n++] = d->changes[i];
 	}

@@ -396,9 +396,9 @@ static int take_block(struct ifilewalk *w, struct context *cx, uint64_t blkoff,
 	return w->nblocks < BATCH_BLOCKS ? 0 : run_batch(w, cx);
 }
 
-static int visit(void *arg, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t *blocknr,
-		 struct lifetime *life)
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
 {
 	struct ifilewalk *w = arg;
 	struct target target;
@@ -425,7 +425,7 @@ static int walk_map(struct ifilewalk *w, struct context *cx,
 		.cno = w->cno,
 		.ino = NILFS_IFILE_INO,
 		.within = *within,
-		.visit = visit,
+		.visit = visit_pointer,
 		.arg = w,
 	};
 	int ret = mapcheck_run(&m, cx, w->inode);
@@ -446,8 +446,8 @@ static bool is_counted(void *arg, uint64_t group, uint64_t blocknr,
 }
 
 /* Turns to a checkpoint: 1, 0 where its ifile's map has a broken root. */
-static int start(struct ifilewalk *w, struct context *cx, uint64_t cno,
-		 const struct nilfs_inode *inode)
+static int start_walk(struct ifilewalk *w, struct context *cx, uint64_t cno,
+		      const struct nilfs_inode *inode)
 {
 	struct volume *vol = w->check->vol;
 	unsigned int i;
@@ -508,7 +508,7 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct lifetime *within, struct ifilewalk_sums *sums)
 {
 	uint64_t blocks_before = blocks_so_far(w);
-	bool ready = start(w, cx, cno, inode);
+	bool ready = start_walk(w, cx, cno, inode);
 	unsigned int i;
 	int err;
 

@@ -71,7 +71,7 @@ static bool is_below(const void *item, const void *key)
 }
 
 /* Where GROUP is, or belongs; most come in ascending order. */
-static size_t find(const struct inodecount *ic, uint64_t group)
+static size_t find_group(const struct inodecount *ic, uint64_t group)
 {
 	size_t n = ic->ngroups;
 
@@ -83,7 +83,7 @@ static size_t find(const struct inodecount *ic, uint64_t group)
 
 int inodecount_learn(struct inodecount *ic, struct context *cx, uint64_t group)
 {
-	size_t at = find(ic, group);
+	size_t at = find_group(ic, group);
 
 	if (at < ic->ngroups && ic->groups[at].number == group)
 		return 0;
@@ -129,7 +129,7 @@ static int count_group(struct inodecount_group *group, struct context *cx,
 bool inodecount_known(const struct inodecount *ic, uint64_t group,
 		      uint64_t blocknr, uint32_t *bits)
 {
-	size_t at = find(ic, group);
+	size_t at = find_group(ic, group);
 
 	if (at >= ic->ngroups || ic->groups[at].number != group ||
 	    ic->groups[at].blocknr != blocknr)

@@ -124,8 +124,8 @@ static int take_block(void *arg, struct context *cx,
 	return take_inodes(scan, cx, &what, data);
 }
 
-static int walk(struct ifilelist *scan, struct context *cx,
-		const struct blockmap *map, struct blockbatch *batch)
+static int walk_ifile(struct ifilelist *scan, struct context *cx,
+		      const struct blockmap *map, struct blockbatch *batch)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
@@ -170,7 +170,7 @@ int ifilelist_fill(struct root *root, struct context *cx,
 	if (!err && !scan.bitmap)
 		err = fail(cx, -ENOMEM, "bitmap of an ifile");
 	if (!err)
-		err = walk(&scan, cx, &root->ifile.map, &batch);
+		err = walk_ifile(&scan, cx, &root->ifile.map, &batch);
 	free(scan.bitmap);
 	blockbatch_close(&batch);
 	return err;

@@ -52,15 +52,15 @@ static struct place place_of(const struct inodescan *s)
 	return place_inode(s->pointers.cno, s->ino);
 }
 
-static void broken(const struct inodescan *s, enum rule rule)
+static void report_broken(const struct inodescan *s, enum rule rule)
 {
 	findings_broken(s->check->findings, rule, place_of(s));
 }
 
 /* Of nodes only. */
-static int visit(void *arg, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t *blocknr,
-		 struct lifetime *life)
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
 {
 	struct inodescan *s = arg;
 	struct target target = { .blocknr = 0 };
@@ -129,7 +129,7 @@ static int walk_map(struct inodescan *s, struct context *cx,
 		.cno = s->pointers.cno,
 		.ino = s->ino,
 		.within = *life,
-		.visit = visit,
+		.visit = visit_pointer,
 		.visit_blocks = visit_blocks,
 		.arg = s,
 	};
@@ -181,7 +181,7 @@ static int check_target(const struct inodescan *s, struct context *cx,
 	int ret;
 
 	if (!s->blocks) {
-		broken(s, RULE_INODE_SYMLINK_BLOCK);
+		report_broken(s, RULE_INODE_SYMLINK_BLOCK);
 		return 0;
 	}
 	ret = symlink_is_whole(s->pointers.vol, cx, s->ino, inode, &len);
@@ -222,15 +222,15 @@ static bool check_alone(struct inodescan *s, const struct nilfs_inode *inode)
 		bool empty = inode_is_empty(inode);
 
 		if (s->pointers.cno == s->check->vol->latest.cno)
-			broken(s, empty ? RULE_INODE_EMPTY :
-					  RULE_INODE_ORPHAN);
+			report_broken(s, empty ? RULE_INODE_EMPTY :
+						 RULE_INODE_ORPHAN);
 		if (empty)
 			return false;
 		linked.i_links_count = le16_make(1);
 	}
 	rule = inode_check(&s->pointers.vol->geo, &linked, s->ino);
 	if (rule != RULE_OK)
-		broken(s, rule);
+		report_broken(s, rule);
 	s->size_judged = rule == RULE_INODE_SIZE ||
 			 rule == RULE_INODE_DIR_SIZE ||
 			 rule == RULE_INODE_SYMLINK_SIZE;
@@ -274,13 +274,13 @@ static bool is_in_use(struct inodescan *s, const struct nilfs_inode *inode,
 
 	if (s->ino < NILFS_USER_INO) {
 		if (!bit && bitmap)
-			broken(s, RULE_INODE_RESERVED_FREE);
+			report_broken(s, RULE_INODE_RESERVED_FREE);
 		if (s->ino != NILFS_ROOT_INO)
 			return false;
 		return true;
 	}
 	if (links && !bit)
-		broken(s, RULE_INODE_FREE);
+		report_broken(s, RULE_INODE_FREE);
 	return links || bit;
 }
 

@@ -81,7 +81,7 @@ static bool is_behind(const struct lifelogs *l, const struct log *log)
 	       (l->end && log->pseg >= l->end);
 }
 
-static void judge(struct lifelogs *l, const struct log *log)
+static void judge_log(struct lifelogs *l, const struct log *log)
 {
 	uint64_t seq = le64_get(log->ss.ss_seq);
 
@@ -98,7 +98,7 @@ static void judge(struct lifelogs *l, const struct log *log)
 }
 
 /* On to a log with a sound summary, past what cannot be read. */
-static int search(struct lifelogs *l, struct context *cx, struct log *log)
+static int search_log(struct lifelogs *l, struct context *cx, struct log *log)
 {
 	int ret;
 
@@ -118,10 +118,10 @@ int lifelogs_next(struct lifelogs *l, struct context *cx, struct log *log)
 	do {
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = search(l, cx, log);
+			ret = search_log(l, cx, log);
 		if (ret <= 0)
 			break;
-		judge(l, log);
+		judge_log(l, log);
 	} while (le64_get(log->ss.ss_seq) > latest);
 	if (!ret)
 		l->partial |= l->is_used && l->next < l->end;

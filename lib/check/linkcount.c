@@ -139,8 +139,9 @@ static void check_dirs(struct tree *t, struct names *n, size_t i, size_t end)
 }
 
 /* An inode whose links differ from its names, or which has neither. */
-static void judge(struct names *n, uint64_t ino, uint8_t kind, uint64_t links,
-		  uint64_t names, const struct inodelist_dir *dir)
+static void judge_inode(struct names *n, uint64_t ino, uint8_t kind,
+			uint64_t links,
+			uint64_t names, const struct inodelist_dir *dir)
 {
 	uint64_t want = dir ? 2 + (uint64_t)dir->subdirs : names;
 	bool is_root = ino == NILFS_ROOT_INO;
@@ -176,9 +177,9 @@ static void judge_chunk(struct names *n, const struct inodelist_chunk *chunk,
 			continue;
 		if (is_dir || !chunk->names[i] ||
 		    chunk->links[i] != chunk->names[i])
-			judge(n, chunk->first + i, chunk->kind[i],
-			      chunk->links[i], chunk->names[i],
-			      is_dir ? &n->list.dirs[*dir] : NULL);
+			judge_inode(n, chunk->first + i, chunk->kind[i],
+				    chunk->links[i], chunk->names[i],
+				    is_dir ? &n->list.dirs[*dir] : NULL);
 		*dir += is_dir;
 	}
 }

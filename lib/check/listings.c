@@ -45,7 +45,7 @@ struct gather {
 };
 
 /* By number; of one number the one to be believed first. */
-static int compare(const void *a, const void *b)
+static int compare_listing(const void *a, const void *b)
 {
 	const struct listing *x = a, *y = b;
 
@@ -58,11 +58,11 @@ static int compare(const void *a, const void *b)
 	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
 }
 
-static void cut(struct listings *l)
+static void cut_band(struct listings *l)
 {
 	size_t i, kept = 0;
 
-	sort_in_place(l->items, l->n, sizeof(*l->items), compare);
+	sort_in_place(l->items, l->n, sizeof(*l->items), compare_listing);
 	for (i = 0; i < l->n; i++)
 		if (!kept || l->items[kept - 1].number != l->items[i].number)
 			l->items[kept++] = l->items[i];
@@ -70,7 +70,7 @@ static void cut(struct listings *l)
 }
 
 /* Where the newest of each number are too many, the range becomes shorter. */
-static void narrow(struct gather *g)
+static void narrow_band(struct gather *g)
 {
 	struct listings *l = g->l;
 
@@ -80,13 +80,14 @@ static void narrow(struct gather *g)
 	l->n = listings_from(l, g->end);
 }
 
-static int add(struct gather *g, struct context *cx, const struct listing *one)
+static int add_listing(struct gather *g, struct context *cx,
+		       const struct listing *one)
 {
 	struct listings *l = g->l;
 
 	if (l->n >= g->cut) {
-		cut(l);
-		narrow(g);
+		cut_band(l);
+		narrow_band(g);
 		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
 		if (g->what == RANGE && g->cut > g->most)
 			g->cut = g->most;
@@ -156,7 +157,7 @@ static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
 			/* Of these the newest counts, wherever it is. */
 			one.is_used = true;
 		}
-		err = add(g, cx, &one);
+		err = add_listing(g, cx, &one);
 	}
 	if (iter->verdict && l->is_used &&
 	    iter->verdict != RULE_LOG_SUMBYTES_UNUSED)
@@ -181,7 +182,7 @@ static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
 	return ret;
 }
 
-static int gather(struct gather *g, struct context *cx)
+static int gather_listings(struct gather *g, struct context *cx)
 {
 	uint64_t segnum;
 	int err = 0;
@@ -192,7 +193,7 @@ static int gather(struct gather *g, struct context *cx)
 	g->cut = FIRST_CUT;
 	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++)
 		err = take_segment(g, cx, segnum);
-	cut(g->l);
+	cut_band(g->l);
 	return err;
 }
 
@@ -201,7 +202,7 @@ int listings_of_vblocks(struct listings *l, struct context *cx,
 {
 	struct gather g = { .l = l, .c = c, .what = WANTED, .wanted = wanted };
 
-	return gather(&g, cx);
+	return gather_listings(&g, cx);
 }
 
 int listings_of_inode(struct listings *l, struct context *cx,
@@ -211,7 +212,7 @@ int listings_of_inode(struct listings *l, struct context *cx,
 		.l = l, .c = c, .what = OWNED, .inos = &ino, .ninos = 1,
 	};
 
-	return gather(&g, cx);
+	return gather_listings(&g, cx);
 }
 
 int listings_of_inodes(struct listings *l, struct context *cx,
@@ -222,7 +223,7 @@ int listings_of_inodes(struct listings *l, struct context *cx,
 		.bounded = true,
 	};
 
-	return gather(&g, cx);
+	return gather_listings(&g, cx);
 }
 
 int listings_of_range(struct listings *l, struct context *cx,
@@ -231,7 +232,7 @@ int listings_of_range(struct listings *l, struct context *cx,
 	struct gather g = {
 		.l = l, .c = c, .what = RANGE, .from = from, .end = *end,
 	};
-	int err = gather(&g, cx);
+	int err = gather_listings(&g, cx);
 
 	*end = g.end;
 	l->n = listings_from(l, g.end);
@@ -243,7 +244,7 @@ int listings_of_file(struct listings *l, struct context *cx,
 {
 	struct gather g = { .l = l, .c = c, .what = FILE_BLOCKS, .ino = ino };
 
-	return gather(&g, cx);
+	return gather_listings(&g, cx);
 }
 
 struct visit {

@@ -50,7 +50,7 @@ static uint64_t segment_end(const struct logwalk *w)
 }
 
 /* Ends the walk: the contents of the blocks from here on are unknown. */
-static void stop(struct logwalk *w)
+static void stop_walk(struct logwalk *w)
 {
 	w->broken = true;
 	bitmap_set_shared(&w->c->broken_segments, w->segnum);
@@ -62,7 +62,7 @@ static void stop_for(struct logwalk *w, enum rule rule)
 {
 	if (w->exact && !w->doubtful)
 		findings_broken(w->c->findings, rule, here(w));
-	stop(w);
+	stop_walk(w);
 }
 
 static void wrong_end(struct logwalk *w, uint64_t end)
@@ -98,7 +98,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 		if (!w->doubtful)
 			findings_differ(w->c->findings, RULE_LOG_SEQ, here(w),
 					w->seq, seq);
-		stop(w);
+		stop_walk(w);
 		return false;
 	}
 	if (w->any)
@@ -114,7 +114,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	if (seq > latest) {
 		findings_differ(w->c->findings, RULE_LOG_NEWER, here(w),
 				latest, seq);
-		stop(w);
+		stop_walk(w);
 		return false;
 	}
 	/* A number from very long ago, or that there is no room for, passes. */
@@ -342,7 +342,7 @@ static int walk_log(struct logwalk *w, struct context *cx)
 		       sizeof(ss));
 	if (err) {
 		err = check_damage(w->c, cx, err, RULE_LOG_MAGIC, here(w));
-		stop(w);
+		stop_walk(w);
 		return err;
 	}
 	rule = segsum_check(&vol->geo, &ss, w->pseg);
@@ -373,6 +373,6 @@ int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
 	if (err || w->broken || w->pseg == w->end)
 		return err;
 	wrong_end(w, w->pseg);
-	stop(w);
+	stop_walk(w);
 	return 0;
 }

@@ -114,8 +114,8 @@ static bool report_node(const struct walk *w, const struct level *l,
 	return false;
 }
 
-static int skip(const struct mapcheck *m, struct context *cx, uint64_t key,
-		uint64_t end)
+static int skip_node(const struct mapcheck *m, struct context *cx, uint64_t key,
+		     uint64_t end)
 {
 	return m->skip ? m->skip(m->arg, cx, key, end) : 0;
 }
@@ -124,9 +124,9 @@ static int skip(const struct mapcheck *m, struct context *cx, uint64_t key,
  * Borrows the node at BLOCKNR that P, of a node whose keys end at END, leads
  * to, and enters it.  One that is broken or cannot be read is reported.
  */
-static int enter(struct walk *w, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t end,
-		 uint64_t blocknr, const struct lifetime *life)
+static int enter_node(struct walk *w, struct context *cx,
+		      const struct mapcheck_pointer *p, uint64_t end,
+		      uint64_t blocknr, const struct lifetime *life)
 {
 	const struct mapcheck *m = w->m;
 	struct level *l = &w->path[p->level];
@@ -137,7 +137,7 @@ static int enter(struct walk *w, struct context *cx,
 		findings_failed(m->findings, cx, RULE_DEV_UNREADABLE,
 				place_of(m, p->key, p->level));
 		w->partial = true;
-		return skip(m, cx, p->key, end);
+		return skip_node(m, cx, p->key, end);
 	}
 	if (err)
 		return err;
@@ -148,7 +148,7 @@ static int enter(struct walk *w, struct context *cx,
 	if (report_node(w, l, p->key, p->level)) {
 		cache_put(m->vol->cache, l->block);
 		w->partial = true;
-		return skip(m, cx, p->key, end);
+		return skip_node(m, cx, p->key, end);
 	}
 	w->level = p->level;
 	return context_cancelled(cx);
@@ -216,10 +216,10 @@ static int visit_node(struct walk *w, struct context *cx)
 	if (!ret && blocknr && w->level == w->top)
 		ret = check_seen(w, cx, &p, blocknr);
 	if (!ret)
-		return skip(w->m, cx, p.key, end);
+		return skip_node(w->m, cx, p.key, end);
 	if (ret < 0)
 		return ret;
-	return enter(w, cx, &p, end, blocknr, &life);
+	return enter_node(w, cx, &p, end, blocknr, &life);
 }
 
 /* Visits all that a node of the lowest level points to. */
@@ -250,7 +250,7 @@ static int visit_blocks(struct walk *w, struct context *cx)
 	return 0;
 }
 
-static void leave(struct walk *w)
+static void leave_node(struct walk *w)
 {
 	cache_put(w->m->vol->cache, w->path[w->level].block);
 	w->level++;
@@ -264,19 +264,19 @@ static int walk_tree(struct walk *w, struct context *cx)
 		const struct level *l = &w->path[w->level];
 
 		if (l->index == l->node.nchildren)
-			leave(w);
+			leave_node(w);
 		else if (w->level == NILFS_BTREE_LEVEL_NODE_MIN)
 			err = visit_blocks(w, cx);
 		else
 			err = visit_node(w, cx);
 	}
 	while (w->level <= w->top)
-		leave(w);
+		leave_node(w);
 	return err;
 }
 
 /* Enters the root. */
-static enum rule start(struct walk *w, const le64 *map)
+static enum rule start_walk(struct walk *w, const le64 *map)
 {
 	enum rule rule = bmap_root_check(map);
 	struct bmap_node node;
@@ -307,10 +307,10 @@ int mapcheck_run(const struct mapcheck *m, struct context *cx,
 
 	w.m = m;
 	w.partial = false;
-	rule = start(&w, inode->i_bmap);
+	rule = start_walk(&w, inode->i_bmap);
 	if (rule != RULE_OK) {
 		findings_broken(m->findings, rule, place_inode(m->cno, m->ino));
-		err = skip(m, cx, 0, UINT64_MAX);
+		err = skip_node(m, cx, 0, UINT64_MAX);
 		return err ? err : 1;
 	}
 	err = walk_tree(&w, cx);

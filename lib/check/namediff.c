@@ -62,7 +62,7 @@ struct measure {
 	bool hole; /* one is missing, or past the size */
 };
 
-static void doubt(struct namediff *d)
+static void doubt_names(struct namediff *d)
 {
 	d->n->doubts++;
 }
@@ -128,8 +128,8 @@ static uint64_t above(uint64_t a, uint64_t b)
  * Whether directory C keeps blocks.  The old one has exactly those of its size;
  * the new one is doubted unless it has.
  */
-static int measure(struct namediff *d, struct context *cx,
-		   struct inodelist_change *c)
+static int measure_diff(struct namediff *d, struct context *cx,
+			struct inodelist_change *c)
 {
 	struct versions v;
 	struct measure m = { .v = &v };
@@ -142,7 +142,7 @@ static int measure(struct namediff *d, struct context *cx,
 	c->kept = v.a && v.b && v.blocks_a > m.only_a + m.both;
 	if (m.hole || m.only_a != above(v.blocks_a, v.blocks_b) ||
 	    m.only_b != above(v.blocks_b, v.blocks_a) || (v.b && !v.blocks_b))
-		doubt(d);
+		doubt_names(d);
 	return 0;
 }
 
@@ -159,7 +159,7 @@ static bool is_plain(struct namediff *d, const struct inodelist_change *c)
 	return !inodelist_is_dir(c->kind) || c->links;
 }
 
-static int prepare(struct namediff *d, struct context *cx)
+static int prepare_diff(struct namediff *d, struct context *cx)
 {
 	size_t i;
 	int err = 0;
@@ -168,9 +168,9 @@ static int prepare(struct namediff *d, struct context *cx)
 		struct inodelist_change *c = &d->diff.changes[i];
 
 		if (!is_plain(d, c))
-			doubt(d);
+			doubt_names(d);
 		else if (c->map)
-			err = measure(d, cx, c);
+			err = measure_diff(d, cx, c);
 	}
 	return err;
 }
@@ -225,7 +225,7 @@ static void remove_name(struct namediff *d, size_t dir, uint64_t ino)
 
 	if (!row.chunk || !row.chunk->names[row.at] ||
 	    row.chunk->names[row.at] == UINT16_MAX) {
-		doubt(d);
+		doubt_names(d);
 		return;
 	}
 	row.chunk->names[row.at]--;
@@ -309,7 +309,7 @@ static void doubt_types(struct namediff *d)
 
 		if (row.chunk && row.chunk->names[row.at] &&
 		    (c->before ^ c->kind) & INODELIST_TYPE)
-			doubt(d);
+			doubt_names(d);
 	}
 }
 
@@ -356,7 +356,7 @@ static bool has_root(struct inodelist *list)
 }
 
 /* Carries the list over. */
-static int replace(struct namediff *d, struct context *cx)
+static int replace_names(struct namediff *d, struct context *cx)
 {
 	struct names *n = d->n;
 	int err = nameset_clear(&d->gone, cx);
@@ -370,7 +370,7 @@ static int replace(struct namediff *d, struct context *cx)
 		err = inodelist_apply(&n->list, cx, d->diff.changes,
 				      d->diff.count);
 	if (!err && !has_root(&n->list))
-		doubt(d);
+		doubt_names(d);
 	if (err || n->doubts)
 		return err;
 	err = add_names(d, cx);
@@ -390,9 +390,9 @@ static int try_difference(struct namediff *d, struct context *cx)
 
 	n->trial = true;
 	n->doubts = 0;
-	err = prepare(d, cx);
+	err = prepare_diff(d, cx);
 	if (!err && !n->doubts)
-		err = replace(d, cx);
+		err = replace_names(d, cx);
 	n->trial = false;
 	n->dups.nsuspects = n->dups.nbigs = 0;
 	if (err && is_fatal(err))

@@ -39,7 +39,7 @@ int nameset_clear(struct nameset *set, struct context *cx)
 }
 
 /* The slot of TAG or the free one where it belongs; NULL after a long search. */
-static uint32_t *find(uint32_t *slots, size_t nslots, uint32_t tag)
+static uint32_t *find_slot(uint32_t *slots, size_t nslots, uint32_t tag)
 {
 	size_t i = tag & (nslots - 1);
 	unsigned int steps = STEPS_MAX;
@@ -61,7 +61,7 @@ static bool rehash(struct nameset *set, size_t nslots)
 
 		if (!set->slots[i])
 			continue;
-		slot = find(set->spare, nslots, set->slots[i]);
+		slot = find_slot(set->spare, nslots, set->slots[i]);
 		if (!slot)
 			return false;
 		*slot = set->slots[i];
@@ -69,7 +69,7 @@ static bool rehash(struct nameset *set, size_t nslots)
 	return true;
 }
 
-static int grow(struct nameset *set, struct context *cx)
+static int grow_set(struct nameset *set, struct context *cx)
 {
 	size_t nslots = 2 * set->nslots, room = set->room;
 	uint32_t *slots = set->slots;
@@ -95,12 +95,12 @@ int nameset_add(struct nameset *set, struct context *cx, uint32_t tag)
 	uint32_t *slot;
 
 	if (set->used >= set->nslots / 2) {
-		int err = grow(set, cx);
+		int err = grow_set(set, cx);
 
 		if (err)
 			return err;
 	}
-	slot = find(set->slots, set->nslots, tag);
+	slot = find_slot(set->slots, set->nslots, tag);
 	if (!slot)
 		return -ENOBUFS;
 	if (*slot)
@@ -112,7 +112,7 @@ int nameset_add(struct nameset *set, struct context *cx, uint32_t tag)
 
 bool nameset_has(const struct nameset *set, uint32_t tag)
 {
-	const uint32_t *slot = find(set->slots, set->nslots, tag);
+	const uint32_t *slot = find_slot(set->slots, set->nslots, tag);
 
 	return slot && *slot;
 }

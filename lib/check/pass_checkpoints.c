@@ -50,8 +50,8 @@ static struct place place_of(uint64_t cno)
 	return cno ? place_number(PLACE_CHECKPOINT, cno) : block_place(0);
 }
 
-static void expect(struct survey *s, enum rule rule, struct place place,
-		   uint64_t want, uint64_t got)
+static void expect_number(struct survey *s, enum rule rule, struct place place,
+			  uint64_t want, uint64_t got)
 {
 	if (want != got)
 		findings_differ(s->c->findings, rule, place, want, got);
@@ -62,10 +62,10 @@ static void take_snapshot(struct survey *s, uint64_t cno,
 {
 	s->snapshots++;
 	if (s->unbroken) {
-		expect(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), cno,
-		       s->last_next);
-		expect(s, RULE_CP_SNAPSHOT_PREV, place_of(cno), s->last,
-		       le64_get(links->ssl_prev));
+		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), cno,
+			      s->last_next);
+		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(cno), s->last,
+			      le64_get(links->ssl_prev));
 	}
 	s->last = cno;
 	s->last_next = le64_get(links->ssl_next);
@@ -137,14 +137,14 @@ static void take_block(struct survey *s, uint64_t blkoff, const char *block)
 	}
 	cp = (const void *)block;
 	if (blkoff && made)
-		expect(s, RULE_CP_BLOCK_COUNT, block_place(blkoff), valid,
-		       le32_get(cp->cp_checkpoints_count));
+		expect_number(s, RULE_CP_BLOCK_COUNT, block_place(blkoff),
+			      valid, le32_get(cp->cp_checkpoints_count));
 	if (future)
 		findings_differ(s->c->findings, RULE_CP_FUTURE,
 				block_place(blkoff), 0, future);
 }
 
-static void hide(struct survey *s)
+static void hide_counts(struct survey *s)
 {
 	s->hidden = true;
 	s->unbroken = false;
@@ -160,7 +160,7 @@ static int survey_block(struct survey *s, struct context *cx,
 
 	err = blockmap_resolve(&vol->cpfile.map, cx, item->ptr, &blocknr);
 	if (err) {
-		hide(s);
+		hide_counts(s);
 		if (!damage_is(err))
 			return err;
 		fail_clear(cx);
@@ -168,7 +168,7 @@ static int survey_block(struct survey *s, struct context *cx,
 	}
 	err = cache_get(vol->cache, cx, blocknr, &block);
 	if (err) {
-		hide(s);
+		hide_counts(s);
 		return check_damage(s->c, cx, err, RULE_DEV_UNREADABLE,
 				    block_place(item->key));
 	}
@@ -194,7 +194,7 @@ static int survey_blocks(struct survey *s, struct context *cx)
 	blockmap_cursor_close(&cur);
 	if (damage_is(ret)) {
 		fail_clear(cx);
-		hide(s);
+		hide_counts(s);
 		ret = 0;
 	}
 	return err ? err : ret;
@@ -206,10 +206,10 @@ static void check_whole(struct survey *s)
 	struct findings *f = s->c->findings;
 
 	if (s->unbroken && s->have_header) {
-		expect(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), 0,
-		       s->last_next);
-		expect(s, RULE_CP_SNAPSHOT_PREV, place_of(0), s->last,
-		       le64_get(s->header.ch_snapshot_list.ssl_prev));
+		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), 0,
+			      s->last_next);
+		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(0), s->last,
+			      le64_get(s->header.ch_snapshot_list.ssl_prev));
 	}
 	if (s->hidden)
 		return;
@@ -219,10 +219,10 @@ static void check_whole(struct survey *s)
 		findings_broken(f, RULE_CP_HEADER_MISSING, block_place(0));
 		return;
 	}
-	expect(s, RULE_CP_NCHECKPOINTS, block_place(0), s->valid,
-	       le64_get(s->header.ch_ncheckpoints));
-	expect(s, RULE_CP_NSNAPSHOTS, block_place(0), s->snapshots,
-	       le64_get(s->header.ch_nsnapshots));
+	expect_number(s, RULE_CP_NCHECKPOINTS, block_place(0), s->valid,
+		      le64_get(s->header.ch_ncheckpoints));
+	expect_number(s, RULE_CP_NSNAPSHOTS, block_place(0), s->snapshots,
+		      le64_get(s->header.ch_nsnapshots));
 }
 
 uint64_t pass_checkpoints_work(const struct check *c)

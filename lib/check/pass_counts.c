@@ -60,7 +60,7 @@ static int search_entry(void *arg, struct context *cx, unsigned int worker,
 }
 
 /* Adds WORKER's leaks to ALL, which keeps the lowest. */
-static void merge(struct leaks *all, const struct leaks *worker)
+static void merge_leaks(struct leaks *all, const struct leaks *worker)
 {
 	uint64_t both[2 * LEAKS_NAMED];
 	size_t n = 0, i;
@@ -124,7 +124,7 @@ static int check_leaks(struct check *c, struct context *cx)
 		return fail(cx, -ENOMEM, "%u workers", cx->threads);
 	err = datscan_run(c->vol, cx, &visitor);
 	for (i = 0; i < cx->threads; i++)
-		merge(&all, &s.leaks[i]);
+		merge_leaks(&all, &s.leaks[i]);
 	if (!err && all.count)
 		report_leaks(c, &all);
 	free(s.leaks);

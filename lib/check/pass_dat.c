@@ -88,8 +88,8 @@ static int claim_pending(struct scan *s, struct context *cx,
 	return sparse_add_word(&s->shared, cx, pending->first, had, &ignored);
 }
 
-static int claim(struct scan *s, struct context *cx, struct pending *pending,
-		 uint64_t blocknr)
+static int claim_block(struct scan *s, struct context *cx,
+		       struct pending *pending, uint64_t blocknr)
 {
 	uint64_t bit = UINT64_C(1) << blocknr % 64;
 	int err = 0;
@@ -142,7 +142,7 @@ static int check_entry(struct scan *s, struct context *cx,
 	if (start > end || start > s->cno || (end > s->cno && ~end) ||
 	    (blocknr && !inside))
 		report_entry(s, vblocknr, de);
-	return inside ? claim(s, cx, pending, blocknr) : 0;
+	return inside ? claim_block(s, cx, pending, blocknr) : 0;
 }
 
 static int visit_entries(void *arg, struct context *cx, unsigned int worker,
@@ -331,8 +331,8 @@ static bool is_desc(const struct palloc *p, uint64_t blkoff)
 	return what.kind == PALLOC_DESC;
 }
 
-static int compare(struct check *c, struct context *cx,
-		   const struct listing *l)
+static int compare_entry(struct check *c, struct context *cx,
+			 const struct listing *l)
 {
 	uint64_t blocknr = 0;
 	int ret = file_lookup(&c->vol->dat, cx, l->number, &blocknr);
@@ -363,7 +363,7 @@ static int datnewest_check(struct check *c, struct context *cx)
 	int err = listings_of_file(&own, cx, c, NILFS_DAT_INO);
 
 	for (i = 0; i < own.n && !own.partial && !err && !c->dat_broken; i++)
-		err = compare(c, cx, &own.items[i]);
+		err = compare_entry(c, cx, &own.items[i]);
 	listings_fini(&own);
 	return err;
 }

@@ -112,8 +112,8 @@ static bool is_possible_time(const struct volume *vol, uint64_t nongc)
 }
 
 /* The numbers that superblock, log and super root have in common. */
-static void compare(struct check *c, struct context *cx,
-		    const struct nilfs_segment_summary *ss)
+static void compare_copies(struct check *c, struct context *cx,
+			   const struct nilfs_segment_summary *ss)
 {
 	const struct recovery *latest = &c->vol->latest;
 	const struct nilfs_super_root *sr = &c->vol->super_root;
@@ -150,7 +150,7 @@ static int check_super_root(struct check *c, struct context *cx)
 	/* One that was chosen without its log's header has nothing to compare. */
 	if (segsum_check(&c->vol->geo, &ss, c->vol->latest.pseg_start) ==
 	    RULE_OK)
-		compare(c, cx, &ss);
+		compare_copies(c, cx, &ss);
 	return 0;
 }
 
@@ -218,8 +218,8 @@ static int blame_super_root(struct check *c, struct context *cx,
 }
 
 /* Finds out why the volume could not be opened; WHY is what was said. */
-static int blame(struct check *c, struct context *cx, const struct supers *s,
-		 struct context *why)
+static int blame_super(struct check *c, struct context *cx,
+		       const struct supers *s, struct context *why)
 {
 	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
 	bool valid = le16_get(sb->s_state) & NILFS_VALID_FS;
@@ -255,7 +255,7 @@ static int open_volume(struct check *c, struct context *cx,
 		context_child(cx, &why);
 		context_adopt(&why, cx);
 		fail_clear(cx);
-		return blame(c, cx, s, &why);
+		return blame_super(c, cx, s, &why);
 	default:
 		return check_damage(c, cx, err, RULE_SB_NO_SUPER_ROOT,
 				    place_number(PLACE_VOLUME, 0));

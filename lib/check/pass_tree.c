@@ -113,9 +113,9 @@ static int read_checkpoints(struct tree *t, struct context *cx,
 	return err;
 }
 
-static int visit(void *arg, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t *blocknr,
-		 struct lifetime *life)
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
 {
 	struct tree *t = arg;
 	struct target target;
@@ -140,7 +140,7 @@ static int walk_metadata(struct tree *t, struct context *cx,
 		.findings = t->check->findings,
 		.ino = file->ino,
 		.within = { t->check->vol->latest.cno, NILFS_CNO_MAX },
-		.visit = visit,
+		.visit = visit_pointer,
 		.arg = t,
 	};
 	int ret;

@@ -12,7 +12,8 @@
 #include "check/check.h"
 #include "check/zonewalk.h"
 
-static int add(void *arg, struct context *cx, const struct zonewalk_item *item)
+static int add_finding(void *arg, struct context *cx,
+		       const struct zonewalk_item *item)
 {
 	struct check *c = arg;
 	struct place place = item->rule == RULE_ZONE_ACTIVE ?
@@ -40,7 +41,7 @@ static int forgive(struct context *cx, int err)
 
 int pass_zones(struct check *c, struct context *cx)
 {
-	return forgive(cx, zonewalk_run(c, cx, add, c));
+	return forgive(cx, zonewalk_run(c, cx, add_finding, c));
 }
 
 uint64_t pass_zones_work(const struct check *c)

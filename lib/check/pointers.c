@@ -49,9 +49,9 @@ static struct vblocks *vblocks_of(struct pointers *p,
 	return &p->vblocks[ptr->level > 0];
 }
 
-static void report(struct pointers *p, uint64_t ino,
-		   const struct mapcheck_pointer *ptr, enum rule rule,
-		   uint64_t got)
+static void report_pointer(struct pointers *p, uint64_t ino,
+			   const struct mapcheck_pointer *ptr, enum rule rule,
+			   uint64_t got)
 {
 	struct finding f = {
 		.rule = rule,
@@ -82,7 +82,7 @@ static void report_missing(struct pointers *p, uint64_t ino,
 {
 	p->partial = true;
 	if (is_new_gap(p, ptr))
-		report(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING, ptr->ptr);
+		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING, ptr->ptr);
 }
 
 static void report_free(struct pointers *p, uint64_t ino,
@@ -91,7 +91,7 @@ static void report_free(struct pointers *p, uint64_t ino,
 	p->partial = true;
 	/* Without a bitmap all of the group is free. */
 	if (vblocks_of(p, ptr)->bitmap || is_new_gap(p, ptr))
-		report(p, ino, ptr, RULE_BMAP_VBLOCK_FREE, ptr->ptr);
+		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_FREE, ptr->ptr);
 }
 
 /* Whether BLOCKNR, not of the current segment, is in one in use. */
@@ -156,7 +156,7 @@ static struct lifetime check_life(struct pointers *p, struct context *cx,
  * Records a virtual block: 1 if it is met for the first time, 0 if another
  * checkpoint has it too, -EEXIST if this one has it twice.
  */
-static int enter(struct pointers *p, struct context *cx, uint64_t number)
+static int enter_number(struct pointers *p, struct context *cx, uint64_t number)
 {
 	int fresh = damage_add(&p->check->referenced, cx, number);
 	int first;
@@ -180,7 +180,7 @@ static int report_entering(struct pointers *p, struct context *cx,
 		return 0;
 	}
 	if (err == -EEXIST) {
-		report(p, ino, ptr, RULE_BMAP_TWICE, ptr->ptr);
+		report_pointer(p, ino, ptr, RULE_BMAP_TWICE, ptr->ptr);
 		return 0;
 	}
 	return err;
@@ -199,9 +199,11 @@ static bool check_entry(struct pointers *p, uint64_t ino,
 	if (state == VBLOCKS_FREE)
 		report_free(p, ino, ptr);
 	else if (!vb->blocknr)
-		report(p, ino, ptr, RULE_BMAP_VBLOCK_UNWRITTEN, ptr->ptr);
+		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_UNWRITTEN,
+			       ptr->ptr);
 	else if (!there)
-		report(p, ino, ptr, RULE_BMAP_BLOCK_UNUSED, vb->blocknr);
+		report_pointer(p, ino, ptr, RULE_BMAP_BLOCK_UNUSED,
+			       vb->blocknr);
 	return there;
 }
 
@@ -261,10 +263,10 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	if (state < 0)
 		return state;
 	if (state) {
-		report(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
+		report_pointer(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
 		return 0;
 	}
-	fresh = enter(p, cx, ptr->ptr);
+	fresh = enter_number(p, cx, ptr->ptr);
 	if (fresh < 0)
 		return report_entering(p, cx, ino, ptr, fresh);
 	state = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);

@@ -91,8 +91,8 @@ static const struct field *find_field(const char *name)
 	return field_find(field_table_find("super_block"), name);
 }
 
-static void broken(struct check *c, const struct supers *s, int i,
-		   enum rule rule)
+static void report_broken(struct check *c, const struct supers *s, int i,
+			  enum rule rule)
 {
 	struct finding f = { .rule = rule, .place = copy_place(i) };
 	const char *name = field_of(rule);
@@ -121,14 +121,14 @@ static bool check_sense(struct check *c, struct supers *s, int i)
 	struct nilfs_geometry geo;
 
 	if (features)
-		broken(c, s, i, features);
+		report_broken(c, s, i, features);
 	rule = super_geometry(&s->copy[i], c->dev->size, &geo);
 	if (rule)
-		broken(c, s, i, rule);
+		report_broken(c, s, i, rule);
 	if (!is_decodable(rule))
 		return false;
 	if (super_check_log(&s->copy[i], &geo))
-		broken(c, s, i, RULE_SB_LAST_PSEG);
+		report_broken(c, s, i, RULE_SB_LAST_PSEG);
 	s->known |= features == RULE_SB_FEATURE_INCOMPAT;
 	return features != RULE_SB_FEATURE_INCOMPAT;
 }
@@ -167,7 +167,7 @@ static void check_copy(struct check *c, struct supers *s, int i)
 		verdict = RULE_SB_WIPED;
 	/* Where segments are cannot be said if the numbers make no sense. */
 	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed(c, s))
-		broken(c, s, i, verdict);
+		report_broken(c, s, i, verdict);
 }
 
 static const char *const constant_fields[] = {

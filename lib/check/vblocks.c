@@ -52,8 +52,8 @@ static bool is_damage(int err)
 }
 
 /* Borrows block BLKOFF of the DAT: a state with *DATA, or a failure. */
-static int borrow(struct vblocks *v, struct context *cx, uint64_t blkoff,
-		  const void **data)
+static int borrow_block(struct vblocks *v, struct context *cx, uint64_t blkoff,
+			const void **data)
 {
 	int ret = file_block(&v->vol->dat, cx, blkoff, data);
 
@@ -76,8 +76,9 @@ static int find_bitmap(struct vblocks *v, struct context *cx, uint64_t group)
 	if (v->have_group && v->group == group)
 		return 0;
 	drop_bitmap(v);
-	state = borrow(v, cx, palloc_bitmap_blkoff(&v->vol->dat_palloc, group),
-		       &data);
+	state = borrow_block(v, cx,
+			     palloc_bitmap_blkoff(&v->vol->dat_palloc, group),
+			     &data);
 	if (state < 0)
 		return state;
 	v->bitmap = data;
@@ -121,7 +122,7 @@ int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 		file_put(&v->vol->dat, v->block);
 	v->block = NULL;
 	v->count = 0;
-	state = borrow(v, cx, blkoff, &data);
+	state = borrow_block(v, cx, blkoff, &data);
 	if (state < 0)
 		return state;
 	v->block = data;
