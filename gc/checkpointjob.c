@@ -95,8 +95,10 @@ static int parse_ranges(struct tool *tool, const char *option,
 static void warn_unmet(struct tool *tool, const char *option,
 		       const struct range *r)
 {
-	tool_warn(tool, "%s: %s: there is no checkpoint from %" PRIu64 " to %"
-		  PRIu64, tool->argv[0], option, r->first, r->last);
+	char text[RANGE_TEXT_MAX];
+
+	tool_warn(tool, "%s: %s: there is no checkpoint %s", tool->argv[0],
+		  option, range_text(r, text));
 }
 
 struct snapshot_change {
@@ -344,7 +346,7 @@ static void report_deletion(const struct deletion *d)
 	struct report *r = &d->tool->report;
 
 	report_begin(r, "deleted", NULL);
-	report_u64(r, "checkpoints", "Checkpoints deleted as wanted",
+	report_u64(r, "checkpoints", "Plain checkpoints deleted",
 		   d->chosen - d->deleted_snapshots);
 	report_u64(r, "snapshots", "Snapshots deleted", d->deleted_snapshots);
 	report_u64(r, "snapshots_kept", "Snapshots kept", d->kept_snapshots);

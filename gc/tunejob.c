@@ -40,7 +40,7 @@ static void report_properties(struct tool *tool, const struct tune_done *done)
 	report_u64(r, "s_c_block_max",
 		   "Commit after dirty blocks (0: the kernel's default)",
 		   le32_get(sb->s_c_block_max));
-	report_bool(r, "changed", "New", done->changed);
+	report_bool(r, "changed", "Changed", done->changed);
 	report_end(r);
 }
 
@@ -114,7 +114,7 @@ static void report_features(struct tool *tool, enum features_ext ext,
 	report_begin(r, "features", NULL);
 	report_bool(r, "sufile_live_blks_ext", "Counts of live blocks",
 		    ext == FEATURES_EXT_ON);
-	report_bool(r, "changed", "New", done->changed);
+	report_bool(r, "changed", "Changed", done->changed);
 	report_u64(r, "blocks_written", "Blocks written for that",
 		   done->written);
 	report_end(r);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,18 @@ int range_parse(struct context *cx, const char *what, const char *text,
 		err = fail(cx, -EINVAL, "%s: '%s' ends before it begins", what,
 			   text);
 	return err;
+}
+
+char *range_text(const struct range *r, char buf[RANGE_TEXT_MAX])
+{
+	if (r->first == r->last)
+		snprintf(buf, RANGE_TEXT_MAX, "%" PRIu64, r->first);
+	else if (r->last == UINT64_MAX)
+		snprintf(buf, RANGE_TEXT_MAX, "from %" PRIu64 " on", r->first);
+	else
+		snprintf(buf, RANGE_TEXT_MAX, "from %" PRIu64 " to %" PRIu64,
+			 r->first, r->last);
+	return buf;
 }
 
 int range_parse_set(struct context *cx, const char *what, int count,
@@ -129,6 +142,7 @@ bool range_has(struct range_set *set, uint64_t number)
 int range_check_met(struct context *cx, const char *what,
 		    const struct range_set *set)
 {
+	char text[RANGE_TEXT_MAX];
 	const struct range *r;
 	size_t i;
 
@@ -139,8 +153,8 @@ int range_check_met(struct context *cx, const char *what,
 		if (r->first == r->last)
 			return fail_said(cx, -ENOENT, "%s %" PRIu64
 					 ": there is none", what, r->first);
-		return fail_said(cx, -ENOENT, "%ss from %" PRIu64 " to %" PRIu64
-				 ": there are none", what, r->first, r->last);
+		return fail_said(cx, -ENOENT, "%ss %s: there are none", what,
+				 range_text(r, text));
 	}
 	return 0;
 }

@@ -14,6 +14,11 @@ struct range {
 	bool met;		/* range_has() found a number in it */
 };
 
+#define RANGE_TEXT_MAX 64
+
+/* Writes R in words, as in "from 5 to 8", and returns BUF. */
+char *range_text(const struct range *r, char buf[RANGE_TEXT_MAX]);
+
 /* Some of all numbers; those of every range, or all where there is none. */
 struct range_set {
 	struct range *ranges;

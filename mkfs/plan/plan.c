@@ -198,11 +198,11 @@ static int plan_segments(struct context *cx, const struct mkfs_options *o,
 	if (facts->zones)
 		return zoneplan_segments(cx, o, facts, plan);
 	if (g->nsegments < least)
-		return fail(cx, -EINVAL, "%s: device too small: %" PRIu64 " "
-					 "bytes, %" PRIu64 " are needed; "
-					 "shorter segments (-B) need less",
-					 facts->name,
-			    facts->size, plan_min_size(g, least));
+		return fail(cx, -EINVAL, "%s: device too small: %" PRIu64
+			    " bytes, %" PRIu64 " are needed%s", facts->name,
+			    facts->size, plan_min_size(g, least),
+			    g->blocks_per_segment > NILFS_SEG_MIN_BLOCKS ?
+				    "; shorter segments (-B) need less" : "");
 	return 0;
 }
 

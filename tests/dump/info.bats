@@ -179,6 +179,8 @@ device" ]
 	image=$(copy_image cleaned)
 	run -1 dump.nilfs2 checkpoints "$image" 4000..5000
 	[[ $output == *"checkpoints from 4000 to 5000: there are none"* ]]
+	run -1 dump.nilfs2 checkpoints "$image" 4000..
+	[[ $output == *"checkpoints from 4000 on: there are none"* ]]
 	run -1 dump.nilfs2 segments "$image" 1 99999
 	[[ $output == *"segment 99999: there is none"* ]]
 	run -1 dump.nilfs2 logs "$image" 99999..

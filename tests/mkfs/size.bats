@@ -122,7 +122,9 @@ one_file() {
 }
 
 @test "without a source auto is the least volume there can be" {
-	refused 1 'are needed' --size 134221823 image
+	refused 1 'are needed; shorter segments' --size 134221823 image
+	refused 1 'are needed' -b 1024 -B 16 --size 266239 image
+	[[ $output != *"shorter segments"* ]]
 	mkfs -q --size auto image
 	[ "$(stat -c %s image)" -eq 134221824 ]
 }
