@@ -70,7 +70,7 @@ struct listing {
 };
 
 /* Notes a failure that leaves the rest of the listing possible. */
-static int note(struct listing *l, int err)
+static int note_failure(struct listing *l, int err)
 {
 	if (!err)
 		return 0;
@@ -104,7 +104,7 @@ static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 	k->holdings.cnos = k->cnos;
 	/* What failed for one kind would fail again for the other. */
 	if (!err && !l->o->fast && !l->status)
-		err = note(l, count_holdings(l, k));
+		err = note_failure(l, count_holdings(l, k));
 	return err;
 }
 
@@ -125,8 +125,8 @@ static struct value held_by(const struct keepers *k, uint64_t cno)
 	return value_u64(h->blocks[i]);
 }
 
-static void show(struct listing *l, uint64_t cno,
-		 const struct nilfs_checkpoint *cp)
+static void show_checkpoint(struct listing *l, uint64_t cno,
+			    const struct nilfs_checkpoint *cp)
 {
 	bool snapshot = checkpoint_is_snapshot(cp);
 
@@ -162,13 +162,13 @@ static int list_one(struct listing *l, uint64_t cno)
 	int err = cptable_read(l->vol, cx, cno, &cp);
 
 	if (err)
-		return note(l, err);
+		return note_failure(l, err);
 	if (is_wanted(l, cno, &cp))
-		show(l, cno, &cp);
+		show_checkpoint(l, cno, &cp);
 	return out_error(l->tool->out);
 }
 
-static int list(struct listing *l)
+static int list_checkpoints(struct listing *l)
 {
 	const struct holdings *h = &l->all.holdings;
 	size_t i;
@@ -183,7 +183,7 @@ static int list(struct listing *l)
 	return err;
 }
 
-static int run(struct listing *l)
+static int run_listing(struct listing *l)
 {
 	int err = find_keepers(l, &l->all, false);
 
@@ -193,7 +193,7 @@ static int run(struct listing *l)
 		return err;
 	table_begin(&l->table, &l->tool->report, "checkpoints", columns,
 		    COLUMNS);
-	err = list(l);
+	err = list_checkpoints(l);
 	table_end(&l->table);
 	if (!err && l->left)
 		err = range_check_met(&l->tool->cx, "checkpoint", &l->ranges);
@@ -214,7 +214,7 @@ static int checkpoints_run(struct tool *tool, const void *options)
 		err = image_open(&im, tool, tool->argv[0], NULL);
 	l.vol = im.vol;
 	if (!err)
-		err = run(&l);
+		err = run_listing(&l);
 	free_keepers(&l.all);
 	free_keepers(&l.snapshots);
 	range_set_free(&l.ranges);

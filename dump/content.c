@@ -58,7 +58,7 @@ static int look_ahead(struct content *c, struct context *cx)
 }
 
 /* Takes COUNT blocks from AHEAD. */
-static void advance(struct content *c, uint64_t count)
+static void advance_content(struct content *c, uint64_t count)
 {
 	c->ahead.blkoff += count;
 	c->ahead.blocknr += count;
@@ -97,7 +97,7 @@ int content_next(struct content *c, struct context *cx,
 		if (err)
 			return err;
 		at += count;
-		advance(c, count);
+		advance_content(c, count);
 		if (at - first < max)
 			ret = look_ahead(c, cx);
 	}
@@ -118,7 +118,7 @@ int content_next_run(struct content *c, struct context *cx,
 	first = at = c->ahead.blkoff;
 	while (ret > 0 && c->ahead.blkoff == at) {
 		at += c->ahead.count;
-		advance(c, c->ahead.count);
+		advance_content(c, c->ahead.count);
 		ret = look_ahead(c, cx);
 	}
 	if (ret < 0)

@@ -80,7 +80,7 @@ static int found(void *arg, const char *path, size_t len, uint64_t a,
 	return 0;
 }
 
-static void broken(void *arg, const char *path, size_t len, int err)
+static void print_broken(void *arg, const char *path, size_t len, int err)
 {
 	struct output *o = arg;
 
@@ -88,10 +88,10 @@ static void broken(void *arg, const char *path, size_t len, int err)
 	o->broken = true;
 }
 
-static int compare(struct output *o, struct dump_image *im, uint64_t second,
-		   const char *path)
+static int compare_roots(struct output *o, struct dump_image *im,
+			 uint64_t second, const char *path)
 {
-	const struct tree_diff_sink sink = {found, broken, o, false};
+	const struct tree_diff_sink sink = {found, print_broken, o, false};
 	struct tool *tool = o->tool;
 	struct root root;
 	int err;
@@ -134,8 +134,8 @@ static int diff_run(struct tool *tool, const void *options)
 	if (!ret)
 		ret = image_open_root(&im, tool, tool->argv[0], first, false);
 	if (!ret)
-		ret = compare(&o, &im, second,
-			      tool->argc > 3 ? tool->argv[3] : "/");
+		ret = compare_roots(&o, &im, second,
+				    tool->argc > 3 ? tool->argv[3] : "/");
 	image_close(&im);
 	return ret;
 }

@@ -83,8 +83,8 @@ static int remember_path(struct export *e, const struct export_file *file)
 }
 
 /* Fills FILE.  A single file is exported under its own name. */
-static void describe(struct export *e, const struct tree_item *item,
-		     struct export_file *file)
+static void describe_file(struct export *e, const struct tree_item *item,
+			  struct export_file *file)
 {
 	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
 
@@ -187,7 +187,7 @@ static int put_entry(struct export *e, const struct tree_item *item)
 		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
 			     "the first one was exported");
 	}
-	describe(e, item, &file);
+	describe_file(e, item, &file);
 	ret = S_ISDIR(le16_get(item->inode->i_mode)) ?
 		      put_directory(e, &file) : put_file(e, &file);
 	if (!ret)
@@ -203,7 +203,7 @@ static int put_item(struct export *e, const struct tree_item *item)
 	if (item->kind == TREE_BROKEN) {
 		ret = -item->error;
 	} else if (item->kind == TREE_LEAVE) {
-		describe(e, item, &file);
+		describe_file(e, item, &file);
 		export_names_leave(&e->names);
 		ret = e->sink->ops->leave(e->sink, &e->tool->cx, &file);
 	} else {
@@ -216,7 +216,7 @@ static int put_item(struct export *e, const struct tree_item *item)
 	return ret < 0 ? ret : 0;
 }
 
-static int walk(struct export *e, const char *path)
+static int walk_tree(struct export *e, const char *path)
 {
 	const struct tree_options how = {.recursive = true, .inodes = true};
 	struct context *cx = &e->tool->cx;
@@ -252,7 +252,7 @@ static int put_difference(struct export *e, const char *path, uint64_t ino)
 	if (ret)
 		return -ret;
 	item.inode = &inode;
-	describe(e, &item, &file);
+	describe_file(e, &item, &file);
 	ret = S_ISDIR(le16_get(inode.i_mode))
 		      ? e->sink->ops->enter(e->sink, cx, &file)
 		      : put_file(e, &file);
@@ -380,7 +380,8 @@ static int export_to(struct export *e, const char *target, const char *path,
 	e->sink->progress_arg = &tool->progress;
 	progress_begin(&tool->progress, "export",
 		       blocks << e->root->vol->geo.block_bits, true);
-	ret = since ? put_differences(e, since) : walk(e, path ? path : "/");
+	ret = since ? put_differences(e, since) :
+		      walk_tree(e, path ? path : "/");
 	progress_end(&tool->progress);
 	if (!ret)
 		ret = report_losses(e);

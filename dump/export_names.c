@@ -61,8 +61,8 @@ static void look_at_dots(struct gathering *g, const struct dir_entry *entry)
 }
 
 /* 1 where the sums are too many for the budget. */
-static int take(struct gathering *g, struct context *cx,
-		const struct dir_entry *entry)
+static int take_entry(struct gathering *g, struct context *cx,
+		      const struct dir_entry *entry)
 {
 	uint64_t sum = sum_of(entry->name, entry->len);
 
@@ -88,7 +88,7 @@ static int read_share(struct gathering *g, struct context *cx,
 
 	g->n = g->dot = g->dotdot = 0;
 	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
-		ret = take(g, cx, &entry);
+		ret = take_entry(g, cx, &entry);
 		if (!ret)
 			ret = context_cancelled(cx);
 	}
@@ -99,7 +99,7 @@ static int read_share(struct gathering *g, struct context *cx,
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -112,7 +112,7 @@ static int note_twice(struct gathering *g, struct context *cx)
 	size_t i;
 
 	if (g->n)
-		qsort(g->sums, g->n, sizeof(*g->sums), compare);
+		qsort(g->sums, g->n, sizeof(*g->sums), compare_numbers);
 	for (i = 1; i < g->n; i++) {
 		if (g->sums[i] != g->sums[i - 1] ||
 		    (l->n && l->twice[l->n - 1].sum == g->sums[i]))
@@ -142,7 +142,7 @@ static int gather(struct gathering *g, struct context *cx, struct file *dir)
 	}
 	if (g->level->n)
 		qsort(g->level->twice, g->level->n, sizeof(*g->level->twice),
-		      compare);
+		      compare_numbers);
 	return ret;
 }
 
@@ -173,7 +173,8 @@ bool export_names_meet(struct export_names *names, const char *name,
 	struct export_level *l = &names->levels[names->depth - 1];
 	uint64_t sum = sum_of(name, len);
 	struct twice *t = l->n ? bsearch(&sum, l->twice, l->n,
-					 sizeof(*l->twice), compare) : NULL;
+					 sizeof(*l->twice),
+					 compare_numbers) : NULL;
 	bool met = t && t->met;
 
 	if (t)

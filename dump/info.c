@@ -354,7 +354,7 @@ static int report_zones(struct context *cx, const char *path, struct dev *dev,
 	return 0;
 }
 
-static int note(struct tool *tool, int err, int *status)
+static int note_failure(struct tool *tool, int err, int *status)
 {
 	if (!err)
 		return 0;
@@ -369,13 +369,15 @@ static int report_volume(struct tool *tool, struct volume *vol)
 	int status = 0, err;
 
 	info_volume_report_geometry(vol, r);
-	err = note(tool, info_volume_report_latest(vol, cx, r), &status);
-	if (!err)
-		err = note(tool, info_volume_report_usage(vol, cx, r),
+	err = note_failure(tool, info_volume_report_latest(vol, cx, r),
 			   &status);
 	if (!err)
-		err = note(tool, report_zones(cx, tool->argv[0], vol->dev, r),
-			   &status);
+		err = note_failure(tool, info_volume_report_usage(vol, cx, r),
+				   &status);
+	if (!err)
+		err = note_failure(tool,
+				   report_zones(cx, tool->argv[0], vol->dev, r),
+				   &status);
 	return err ? err : status;
 }
 
@@ -411,7 +413,7 @@ static int info_run(struct tool *tool, const void *options)
 	info_super_read(&s, &tool->cx, im.dev);
 	if (err && !s.shown[0] && !s.shown[1])
 		goto out;
-	err = note(tool, err, &status);
+	err = note_failure(tool, err, &status);
 	if (!err)
 		err = info_report(tool, &s, im.vol, im.dev->size);
 out:

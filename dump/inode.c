@@ -118,7 +118,8 @@ static bool has_map(const struct subject *s)
 	return inode_is_metadata(s->ino) || inode_has_bmap(&s->inode);
 }
 
-static int show(struct tool *tool, struct root *root, const struct subject *s)
+static int show_inode(struct tool *tool, struct root *root,
+		      const struct subject *s)
 {
 	struct report *r = &tool->report;
 	struct position place;
@@ -155,7 +156,7 @@ static int inode_run(struct tool *tool, const void *options)
 	for (i = 1; i < tool->argc && !err; i++) {
 		err = subject_find(&s, &tool->cx, &im.root, tool->argv[i]);
 		if (!err)
-			err = show(tool, &im.root, &s);
+			err = show_inode(tool, &im.root, &s);
 	}
 	image_close(&im);
 	return err;

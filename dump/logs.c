@@ -172,7 +172,7 @@ static int show_all(struct logs_run *run)
 	return ret;
 }
 
-static int show(struct logs_run *run)
+static int show_logs(struct logs_run *run)
 {
 	struct tool *tool = run->view.tool;
 	int i, err = 0;
@@ -204,7 +204,7 @@ static int logs_run(struct tool *tool, const void *options)
 	err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err) {
 		run.vol = run.view.vol = im.vol;
-		err = show(&run);
+		err = show_logs(&run);
 	}
 	image_close(&im);
 	return err;

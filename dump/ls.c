@@ -380,7 +380,7 @@ static bool is_listed(const struct ls_rows *rows, const struct tree_item *item)
 	return item->depth || !item->entered || rows->recursive;
 }
 
-static int list(struct ls_rows *rows, const char *path, bool dots)
+static int list_path(struct ls_rows *rows, const char *path, bool dots)
 {
 	const struct tree_options how = {
 		.recursive = rows->recursive,
@@ -432,7 +432,8 @@ static int ls_run(struct tool *tool, const void *options)
 	ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
 			      o->recover);
 	if (!ret)
-		ret = list(rows, tool->argc > 1 ? tool->argv[1] : "/", o->all);
+		ret = list_path(rows, tool->argc > 1 ? tool->argv[1] : "/",
+				o->all);
 	if (!ret && rows->broken)
 		ret = 1;
 	image_close(&im);

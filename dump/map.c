@@ -62,7 +62,7 @@ struct map {
 	int status;
 };
 
-static int note(struct map *m, int err)
+static int note_failure(struct map *m, int err)
 {
 	if (!err)
 		return 0;
@@ -102,8 +102,8 @@ static void add_to_run(struct map *m, unsigned int class,
 	run->blocks += s->blocks;
 }
 
-static int take(struct map *m, uint64_t segnum,
-		const struct nilfs_segment_usage_ext *su)
+static int take_segment(struct map *m, uint64_t segnum,
+			const struct nilfs_segment_usage_ext *su)
 {
 	struct segmap_segment shown;
 	struct segment s;
@@ -122,7 +122,7 @@ static int take(struct map *m, uint64_t segnum,
 	return err ? err : out_error(m->tool->out);
 }
 
-static int walk(struct map *m)
+static int walk_segments(struct map *m)
 {
 	struct context *cx = &m->tool->cx;
 	struct nilfs_segment_usage_ext su;
@@ -132,7 +132,7 @@ static int walk(struct map *m)
 
 	ret = sutable_cursor_open(&cur, cx, m->src.vol, true);
 	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
-		ret = take(m, segnum, &su);
+		ret = take_segment(m, segnum, &su);
 	sutable_cursor_close(&cur);
 	return ret;
 }
@@ -219,12 +219,12 @@ static void write_text(struct map *m)
 	picture_text(m->picture, out, &labels, colour_of(m->o));
 }
 
-static int draw(struct map *m)
+static int draw_map(struct map *m)
 {
 	int err = open_picture(m);
 
 	if (!err)
-		err = note(m, walk(m));
+		err = note_failure(m, walk_segments(m));
 	if (!err && m->o->svg)
 		err = write_svg(m);
 	if (!err && !m->o->svg)
@@ -238,7 +238,7 @@ static int list_runs(struct map *m)
 	int err;
 
 	table_begin(&m->table, &m->tool->report, "map", columns, COLUMNS);
-	err = note(m, walk(m));
+	err = note_failure(m, walk_segments(m));
 	end_run(m);
 	table_end(&m->table);
 	if (!err)
@@ -254,11 +254,12 @@ static int map_run(struct tool *tool, const void *options)
 
 	err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
-		err = note(&m, segment_open(&m.src, &tool->cx, im.vol, 0));
+		err = note_failure(&m,
+				   segment_open(&m.src, &tool->cx, im.vol, 0));
 	if (!err)
 		image_describe(&im, &m.volume, m.label);
 	if (!err && report_is_text(&tool->report))
-		err = draw(&m);
+		err = draw_map(&m);
 	else if (!err)
 		err = list_runs(&m);
 	segment_close(&m.src);

@@ -110,7 +110,7 @@ static uint64_t last_below(const struct blockmap_cursor *cur)
 	return end - 1;
 }
 
-static void count(struct mapwalk *walk, const struct maprun *one)
+static void count_run(struct mapwalk *walk, const struct maprun *one)
 {
 	walk->unmapped += !one->blocknr;
 	if (one->level) {
@@ -150,7 +150,7 @@ static int next_one(struct mapwalk *walk, struct context *cx,
 	} else if (ret) {
 		return ret;
 	}
-	count(walk, one);
+	count_run(walk, one);
 	return 1;
 }
 

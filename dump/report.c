@@ -64,7 +64,7 @@ struct past {
 	size_t count, room, snapshots;
 };
 
-static int add(struct past *p, const struct nilfs_checkpoint *cp)
+static int add_checkpoint(struct past *p, const struct nilfs_checkpoint *cp)
 {
 	if (array_reserve(&p->tool->cx, &p->entries, &p->room, p->count + 1))
 		return -ENOMEM;
@@ -88,7 +88,7 @@ static int collect(struct past *p, struct volume *vol)
 	int ret = cptable_cursor_open(&cur, cx, vol);
 
 	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
-		ret = add(p, &cp);
+		ret = add_checkpoint(p, &cp);
 		if (!ret)
 			ret = context_cancelled(cx);
 	}
@@ -124,7 +124,7 @@ static size_t take_points(const struct past *p, bool snapshots,
 	return n;
 }
 
-static int draw(const struct past *p)
+static int draw_past(const struct past *p)
 {
 	struct chart c = {
 		.x = { "time of the checkpoint, UTC", CHART_TIME, 0, 0 },
@@ -192,7 +192,7 @@ static int report_past_put(struct tool *tool, const struct dump_image *im)
 
 	report_begin(r, "past", "Checkpoints");
 	if (!ret && p.count && report_is_text(r))
-		ret = draw(&p);
+		ret = draw_past(&p);
 	if (!ret) {
 		report_u64(r, "count", "Checkpoints", p.count);
 		report_u64(r, "snapshots", "Snapshots", p.snapshots);
@@ -248,7 +248,7 @@ static void put_row(struct checking *k, const struct finding *f)
 	});
 }
 
-static void take(void *arg, const struct finding *f)
+static void take_finding(void *arg, const struct finding *f)
 {
 	struct checking *k = arg;
 
@@ -293,7 +293,7 @@ static void put_verdict(struct report *r, const struct findings *f, bool whole)
 	report_u64(r, "warnings", "Warnings", all - errors);
 }
 
-static int run(struct checking *k, struct check *c, struct context *cx)
+static int run_passes(struct checking *k, struct check *c, struct context *cx)
 {
 	const struct check_run how = {
 		.begin = begin_pass,
@@ -329,11 +329,12 @@ static int report_check_put(struct tool *tool, struct dev *dev)
 		.progress = show_progress,
 		.progress_arg = &k,
 	};
-	int ret = findings_open(&c.findings, &tool->cx, take, &k, false);
+	int ret = findings_open(&c.findings, &tool->cx, take_finding, &k,
+				false);
 
 	report_begin(&tool->report, "check", "Check");
 	if (!ret)
-		ret = run(&k, &c, &tool->cx);
+		ret = run_passes(&k, &c, &tool->cx);
 	report_end(&tool->report);
 	findings_close(c.findings);
 	check_fini(&c);
@@ -352,7 +353,7 @@ struct page {
 	int status;
 };
 
-static int note(struct page *p, int err)
+static int note_failure(struct page *p, int err)
 {
 	if (err > 0)
 		p->status = err;
@@ -366,12 +367,12 @@ static int note(struct page *p, int err)
 static int put_volume(struct page *p)
 {
 	struct tool *tool = p->tool;
-	int err = note(p, report_space_put(tool, &p->im));
+	int err = note_failure(p, report_space_put(tool, &p->im));
 
 	if (!err)
-		err = note(p, report_past_put(tool, &p->im));
+		err = note_failure(p, report_past_put(tool, &p->im));
 	if (!err && !p->o->fast)
-		err = note(p, report_space_files(tool, &p->im));
+		err = note_failure(p, report_space_files(tool, &p->im));
 	return err;
 }
 
@@ -381,12 +382,12 @@ static int put_parts(struct page *p)
 	int err = 0;
 
 	if (!p->o->fast)
-		err = note(p, report_check_put(tool, p->im.dev));
+		err = note_failure(p, report_check_put(tool, p->im.dev));
 	if (!err && p->im.vol)
 		err = put_volume(p);
 	if (!err)
-		err = note(p, info_report(tool, &p->supers, p->im.vol,
-					  p->im.dev->size));
+		err = note_failure(p, info_report(tool, &p->supers, p->im.vol,
+						  p->im.dev->size));
 	return err;
 }
 
@@ -413,7 +414,7 @@ static int put_page(struct page *p, int failed)
 		r->mode = REPORT_HTML;
 		open_page(p);
 	}
-	err = note(p, failed);
+	err = note_failure(p, failed);
 	if (!err)
 		err = put_parts(p);
 	if (!err && html)

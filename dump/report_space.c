@@ -36,7 +36,7 @@ struct space {
 	int status;
 };
 
-static int note(struct space *s, int err)
+static int note_failure(struct space *s, int err)
 {
 	if (!err)
 		return 0;
@@ -44,17 +44,17 @@ static int note(struct space *s, int err)
 	return s->status < 0 ? s->status : 0;
 }
 
-static int take(struct space *s, uint64_t segnum,
-		const struct nilfs_segment_usage_ext *su)
+static int take_segment(struct space *s, uint64_t segnum,
+			const struct nilfs_segment_usage_ext *su)
 {
 	struct context *cx = &s->tool->cx;
 	struct segmap_segment shown;
 	struct segment seg;
 	int err;
 
-	err = note(s, segment_describe(&s->src, cx, segnum, su, &seg));
+	err = note_failure(s, segment_describe(&s->src, cx, segnum, su, &seg));
 	if (!err)
-		err = note(s, segment_count_data(&s->src, cx, &seg));
+		err = note_failure(s, segment_count_data(&s->src, cx, &seg));
 	segment_total_add(&s->total, &seg);
 	shown = segment_to_map(&seg);
 	segmap_add(s->map, segnum, &shown);
@@ -62,7 +62,7 @@ static int take(struct space *s, uint64_t segnum,
 	return err ? err : context_cancelled(cx);
 }
 
-static int walk(struct space *s)
+static int walk_segments(struct space *s)
 {
 	struct context *cx = &s->tool->cx;
 	struct nilfs_segment_usage_ext su;
@@ -73,7 +73,7 @@ static int walk(struct space *s)
 	progress_begin(&s->tool->progress, "segments",
 		       s->im->vol->geo.nsegments, false);
 	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
-		ret = take(s, segnum, &su);
+		ret = take_segment(s, segnum, &su);
 	sutable_cursor_close(&cur);
 	progress_end(&s->tool->progress);
 	return ret;
@@ -189,9 +189,10 @@ int report_space_put(struct tool *tool, const struct dump_image *im)
 	err = picture_open(&tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
 			   width, height, &s.map);
 	if (!err)
-		err = note(&s, segment_open(&s.src, &tool->cx, im->vol, 0));
+		err = note_failure(&s,
+				   segment_open(&s.src, &tool->cx, im->vol, 0));
 	if (!err)
-		err = note(&s, walk(&s));
+		err = note_failure(&s, walk_segments(&s));
 	if (!err)
 		put_all(&s);
 	segment_close(&s.src);

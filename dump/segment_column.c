@@ -84,8 +84,8 @@ int segment_column_find(struct context *cx, const char *name,
 		    names);
 }
 
-static int add(struct context *cx, struct segment_columns *columns,
-	       unsigned int column)
+static int add_column(struct context *cx, struct segment_columns *columns,
+		      unsigned int column)
 {
 	if (columns->count == SEGMENT_COLUMNS_MAX)
 		return fail(cx, -EINVAL, "more than %u columns",
@@ -103,7 +103,7 @@ static int add_usual(struct context *cx, struct segment_columns *columns,
 
 	for (i = 0; i < sizeof(usual) / sizeof(usual[0]) && !err; i++)
 		if (usual[i] != RECENT || recent)
-			err = add(cx, columns, usual[i]);
+			err = add_column(cx, columns, usual[i]);
 	return err;
 }
 
@@ -113,7 +113,7 @@ static int add_all(struct context *cx, struct segment_columns *columns)
 	int err = 0;
 
 	for (i = 0; i < COLUMNS && !err; i++)
-		err = add(cx, columns, i);
+		err = add_column(cx, columns, i);
 	return err;
 }
 
@@ -131,7 +131,7 @@ static int add_word(struct context *cx, struct segment_columns *columns,
 	if (!strcmp(name, "all"))
 		return add_all(cx, columns);
 	err = segment_column_find(cx, name, &column);
-	return err ? err : add(cx, columns, column);
+	return err ? err : add_column(cx, columns, column);
 }
 
 int segment_column_parse(struct context *cx, const char *list, bool recent,

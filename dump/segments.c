@@ -129,7 +129,7 @@ static bool lists_clean(const struct listing *l)
 }
 
 /* Notes a failure that leaves the rest of the listing possible. */
-static int note(struct listing *l, int err)
+static int note_failure(struct listing *l, int err)
 {
 	if (!err)
 		return 0;
@@ -141,10 +141,10 @@ static int count_data(struct listing *l, struct segment *s)
 {
 	if (s->has_data)
 		return 0;
-	return note(l, segment_count_data(&l->src, &l->tool->cx, s));
+	return note_failure(l, segment_count_data(&l->src, &l->tool->cx, s));
 }
 
-static int show(struct listing *l, struct segment *s)
+static int show_segment(struct listing *l, struct segment *s)
 {
 	int err = 0;
 
@@ -171,8 +171,8 @@ static int remember(struct listing *l, const struct segment *s)
 }
 
 /* Takes the next segment in order. */
-static int take(struct listing *l, uint64_t segnum,
-		const struct nilfs_segment_usage_ext *su)
+static int take_segment(struct listing *l, uint64_t segnum,
+			const struct nilfs_segment_usage_ext *su)
 {
 	bool data = l->sorted ? segment_column_needs_data(l->sort_column) :
 		false;
@@ -181,7 +181,8 @@ static int take(struct listing *l, uint64_t segnum,
 
 	if (!range_has(&l->ranges, segnum))
 		return 0;
-	err = note(l, segment_describe(&l->src, &l->tool->cx, segnum, su, &s));
+	err = segment_describe(&l->src, &l->tool->cx, segnum, su, &s);
+	err = note_failure(l, err);
 	if (err || !is_wanted(l, &s))
 		return err;
 	if (data || (l->o->totals && l->columns.data))
@@ -191,10 +192,10 @@ static int take(struct listing *l, uint64_t segnum,
 	segment_total_add(&l->total, &s);
 	if (is_clean(&s) && !lists_clean(l))
 		return 0;
-	return l->sorted ? remember(l, &s) : show(l, &s);
+	return l->sorted ? remember(l, &s) : show_segment(l, &s);
 }
 
-static int walk(struct listing *l)
+static int walk_segments(struct listing *l)
 {
 	bool clean = lists_clean(l) || (l->o->totals && !l->o->states);
 	struct volume *vol = l->src.vol;
@@ -210,7 +211,7 @@ static int walk(struct listing *l)
 	       (ret = sutable_cursor_next(&cur, &tool->cx, &segnum, &su)) > 0) {
 		ret = context_cancelled(&tool->cx);
 		if (!ret)
-			ret = take(l, segnum, &su);
+			ret = take_segment(l, segnum, &su);
 		progress_update(&tool->progress, segnum);
 	}
 	sutable_cursor_close(&cur);
@@ -246,12 +247,12 @@ static int show_sorted(struct listing *l)
 		/* A failure here was already reported. */
 		if (segment_describe(&l->src, cx, l->keys[at].segnum, &su, &s))
 			fail_clear(cx);
-		err = show(l, &s);
+		err = show_segment(l, &s);
 	}
 	return err;
 }
 
-static int list(struct listing *l)
+static int list_segments(struct listing *l)
 {
 	struct report *report = &l->tool->report;
 	struct column columns[SEGMENT_COLUMNS_MAX];
@@ -259,7 +260,7 @@ static int list(struct listing *l)
 
 	segment_column_describe(&l->columns, columns);
 	table_begin(&l->table, report, "segments", columns, l->columns.count);
-	err = note(l, walk(l));
+	err = note_failure(l, walk_segments(l));
 	if (!err && l->sorted)
 		err = show_sorted(l);
 	table_end(&l->table);
@@ -271,7 +272,7 @@ static int list(struct listing *l)
 	return err ? err : l->status;
 }
 
-static int prepare(struct listing *l)
+static int prepare_listing(struct listing *l)
 {
 	const struct segments_options *o = l->o;
 	struct tool *tool = l->tool;
@@ -300,14 +301,14 @@ static int segments_run(struct tool *tool, const void *options)
 	struct dump_image im = { .dev = NULL };
 	int err;
 
-	err = prepare(&l);
+	err = prepare_listing(&l);
 	if (!err)
 		err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
-		err = note(&l, segment_open(&l.src, &tool->cx, im.vol,
-					    l.o->period));
+		err = note_failure(&l, segment_open(&l.src, &tool->cx, im.vol,
+						    l.o->period));
 	if (!err)
-		err = list(&l);
+		err = list_segments(&l);
 	if (!err && (l.sorted || l.left))
 		err = range_check_met(&tool->cx, "segment", &l.ranges);
 	free(l.keys);

@@ -108,7 +108,7 @@ static int check_bit(struct set *s, uint8_t whole)
 	return 0;
 }
 
-static int change(struct set *s)
+static int change_fields(struct set *s)
 {
 	struct target *t = &s->target;
 	uint8_t whole;
@@ -277,7 +277,7 @@ static int run_changes(struct set *s, const struct set_options *o)
 		return err;
 	table_begin(&s->table, &s->tool->report, "changes", columns,
 		    COL_COUNT);
-	err = change(s);
+	err = change_fields(s);
 	if (!err && o->fix)
 		err = seal(s);
 	table_end(&s->table);

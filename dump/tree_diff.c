@@ -68,7 +68,7 @@ static int set_path(struct diff *d, struct context *cx, size_t at,
 	return 0;
 }
 
-static int broken(struct diff *d, int err)
+static int report_broken(struct diff *d, int err)
 {
 	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
 		return err;
@@ -92,7 +92,7 @@ static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
 				   (unsigned long long)ino[i]);
 		if (ret > 0)
 			w.ino[i] = ino[i];
-		else if (broken(d, ret))
+		else if (report_broken(d, ret))
 			return ret;
 	}
 	if (!w.ino[1] && (!w.ino[0] || d->sink->whole_directories))
@@ -134,8 +134,9 @@ static int compare_content(struct diff *d, struct context *cx,
 }
 
 /* Reports what is at the path, on one side or on both. */
-static int report(struct diff *d, struct context *cx, const uint64_t ino[2],
-		  const struct nilfs_inode inode[2])
+static int report_change(struct diff *d, struct context *cx,
+			 const uint64_t ino[2],
+			 const struct nilfs_inode inode[2])
 {
 	unsigned int what = 0;
 	int err;
@@ -155,7 +156,8 @@ static int report(struct diff *d, struct context *cx, const uint64_t ino[2],
 }
 
 /* Reads the inodes at the path. */
-static int compare(struct diff *d, struct context *cx, const uint64_t ino[2])
+static int compare_files(struct diff *d, struct context *cx,
+			 const uint64_t ino[2])
 {
 	struct nilfs_inode inode[2];
 	uint64_t dirs[2] = {0, 0};
@@ -166,13 +168,13 @@ static int compare(struct diff *d, struct context *cx, const uint64_t ino[2])
 			continue;
 		err = root_inode(d->root[i], cx, ino[i], &inode[i]);
 		if (err)
-			return broken(d, err);
+			return report_broken(d, err);
 		if (S_ISDIR(le16_get(inode[i].i_mode)))
 			dirs[i] = ino[i];
 	}
-	err = report(d, cx, ino, inode);
+	err = report_change(d, cx, ino, inode);
 	if (err)
-		err = broken(d, err);
+		err = report_broken(d, err);
 	return err ? err : push(d, cx, dirs);
 }
 
@@ -185,7 +187,7 @@ static int compare_entry(struct diff *d, struct context *cx,
 	if (err)
 		return err;
 	if (e->ino[0] != e->ino[1] || inoset_has(&d->changed, e->ino[0]))
-		return compare(d, cx, e->ino);
+		return compare_files(d, cx, e->ino);
 	return e->type == NILFS_FT_DIR ? push(d, cx, e->ino) : 0;
 }
 
@@ -225,7 +227,7 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 	while (!ret) {
 		ret = dir_cursor_next(&cur, cx, &de);
 		if (ret < 0 && cur.at_broken_block) {
-			ret = broken(d, ret);
+			ret = report_broken(d, ret);
 			continue;
 		}
 		if (ret <= 0)
@@ -237,7 +239,7 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 		ret = add_entry(d, cx, &de, sides);
 	}
 	dir_cursor_close(&cur);
-	return ret ? broken(d, ret) : 0;
+	return ret ? report_broken(d, ret) : 0;
 }
 
 static int by_name(const void *a, const void *b, void *names)
@@ -297,7 +299,7 @@ static int compare_waiting(struct diff *d, struct context *cx)
 }
 
 /* Finds PATH on both sides, and compares it. */
-static int start(struct diff *d, struct context *cx, const char *path)
+static int start_diff(struct diff *d, struct context *cx, const char *path)
 {
 	uint64_t ino[2] = {0, 0};
 	int i, err = set_path(d, cx, 0, "", 0);
@@ -319,7 +321,7 @@ static int start(struct diff *d, struct context *cx, const char *path)
 	}
 	if (!d->path_len)
 		d->path_len = 1;
-	return err ? err : compare(d, cx, ino);
+	return err ? err : compare_files(d, cx, ino);
 }
 
 int tree_diff(struct context *cx, struct root *a, struct root *b,
@@ -335,7 +337,7 @@ int tree_diff(struct context *cx, struct root *a, struct root *b,
 	d->sink = sink;
 	err = inode_diff_collect(cx, a, b, &d->changed);
 	if (!err)
-		err = start(d, cx, path);
+		err = start_diff(d, cx, path);
 	while (!err && d->depth)
 		err = compare_waiting(d, cx);
 	inoset_fini(&d->changed);

@@ -39,7 +39,7 @@ static int go_back(struct tool *tool, const struct options *o,
 	return err;
 }
 
-static int run(struct tool *tool, const void *options)
+static int run_fsck(struct tool *tool, const void *options)
 {
 	const struct options *o = options;
 	struct target t;
@@ -74,7 +74,7 @@ static const struct cli_command command = {
 	.options = options_rows,
 	.options_size = sizeof(struct options),
 	.max_args = 1,
-	.run = run,
+	.run = run_fsck,
 };
 
 static const struct cli_tool fsck = {

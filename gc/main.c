@@ -81,7 +81,7 @@ static int add_all_cells(struct picture *p, struct context *cx,
 	return ret;
 }
 
-static void describe(struct beforeafter *b, const struct volume *vol)
+static void describe_volume(struct beforeafter *b, const struct volume *vol)
 {
 	b->volume = (struct segmap_volume){
 		.label = volume_label(vol, b->label),
@@ -103,7 +103,7 @@ static int count_and_draw(struct beforeafter *b, struct context *cx,
 
 	if (!ret)
 		ret = liveness_count(vol, cx, cno, &l);
-	describe(b, vol);
+	describe_volume(b, vol);
 	b->cell = segmap_svg_size(total, &width, &height);
 	if (!ret)
 		ret = picture_open(cx, segmap_kinds, SEGMAP_CLASSES, total,
@@ -114,8 +114,8 @@ static int count_and_draw(struct beforeafter *b, struct context *cx,
 	return ret;
 }
 
-static int draw(struct beforeafter *b, struct context *cx, struct dev *dev,
-		struct picture **p)
+static int draw_map(struct beforeafter *b, struct context *cx, struct dev *dev,
+		    struct picture **p)
 {
 	struct volume *vol;
 	int ret = volume_open(&vol, cx, dev, NULL);
@@ -145,12 +145,12 @@ static int beforeafter_begin(struct beforeafter *b, struct context *cx,
 	ret = outfile_open(&b->file, cx, path, image);
 	if (ret)
 		return ret;
-	ret = draw(b, cx, dev, &b->before);
+	ret = draw_map(b, cx, dev, &b->before);
 	return ret ? outfile_close(&b->file, cx, ret) : 0;
 }
 
-static void put(const struct beforeafter *b, const struct picture *p,
-		const char *title, unsigned int top)
+static void put_picture(const struct beforeafter *b, const struct picture *p,
+			const char *title, unsigned int top)
 {
 	struct picture_labels labels = segmap_labels(&b->volume);
 
@@ -176,8 +176,8 @@ static void put_both(const struct beforeafter *b, const struct picture *after)
 		  SVG_HEAD + height + TITLE + height2 + SVG_MARGIN,
 		  segmap_title(&b->volume, title),
 		  segmap_subtitle(&b->volume, subtitle));
-	put(b, b->before, "Before", SVG_HEAD);
-	put(b, after, "After", SVG_HEAD + height);
+	put_picture(b, b->before, "Before", SVG_HEAD);
+	put_picture(b, after, "After", SVG_HEAD + height);
 	svg_end(b->file.out);
 }
 
@@ -191,7 +191,7 @@ static int beforeafter_end(struct beforeafter *b, struct context *cx,
 	struct picture *after = NULL;
 
 	if (err >= 0) {
-		int ret = draw(b, cx, dev, &after);
+		int ret = draw_map(b, cx, dev, &after);
 
 		err = ret ? ret : err;
 	}

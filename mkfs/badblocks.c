@@ -110,8 +110,8 @@ static int write_patterns(struct scan *s)
 	return ret;
 }
 
-static int run(const struct badblocks *b, struct context *cx, struct dev *dev,
-	       bool write)
+static int run_scan(const struct badblocks *b, struct context *cx,
+		    struct dev *dev, bool write)
 {
 	struct scan s = { .b = b, .cx = cx, .dev = dev };
 	int ret;
@@ -135,11 +135,11 @@ static int run(const struct badblocks *b, struct context *cx, struct dev *dev,
 int badblocks_read(const struct badblocks *b, struct context *cx,
 		   struct dev *dev)
 {
-	return run(b, cx, dev, false);
+	return run_scan(b, cx, dev, false);
 }
 
 int badblocks_write(const struct badblocks *b, struct context *cx,
 		    struct dev *dev)
 {
-	return run(b, cx, dev, true);
+	return run_scan(b, cx, dev, true);
 }

@@ -55,7 +55,7 @@ struct layer {
 	struct populate *populate;
 };
 
-static void report(void *arg, const struct populate_counts *counts)
+static void report_counts(void *arg, const struct populate_counts *counts)
 {
 	struct layer *l = arg;
 	struct populate_counts sum = l->c->counts;
@@ -103,7 +103,7 @@ static int fill_layer(struct layer *l, struct context *cx,
 		.time = (int64_t)l->plan->ctime,
 		.strict = c->strict,
 		.forecast = c->forecast,
-		.progress = c->progress ? report : NULL,
+		.progress = c->progress ? report_counts : NULL,
 		.arg = l,
 	};
 	struct populate_counts counts;
@@ -117,7 +117,7 @@ static int fill_layer(struct layer *l, struct context *cx,
 /*
  * The size of the volume, computed by its last commit from the segments in use.
  */
-static uint64_t settle(void *arg, uint64_t used)
+static uint64_t settle_plan(void *arg, uint64_t used)
 {
 	struct layer *l = arg;
 
@@ -152,7 +152,7 @@ static int open_writer(struct layer *l, struct context *cx, struct dev *dev,
 		.digest = c->digest,
 		.snapshot = c->snapshots == CONTENT_EACH ||
 			    (c->snapshots == CONTENT_LAST && l->last),
-		.nsegments = l->plan->fit ? settle : NULL,
+		.nsegments = l->plan->fit ? settle_plan : NULL,
 		.arg = l,
 	};
 

@@ -151,8 +151,8 @@ static int wipe_signatures(struct context *cx, struct dev *dev,
  * once.  Then every other zone is reset: a clean segment must be an empty
  * zone, or the kernel cannot write to it.
  */
-static int prepare(struct context *cx, struct dev *dev,
-		   const struct plan *plan, const struct format_how *how)
+static int prepare_device(struct context *cx, struct dev *dev,
+			  const struct plan *plan, const struct format_how *how)
 {
 	const struct zones *zones = plan->zoned.zones;
 	bool test = how->test && !zones, blank = how->blank && !test;
@@ -218,7 +218,7 @@ static int write_superblocks(struct context *cx, struct dev *dev,
 int format_run(struct context *cx, struct dev *dev, struct plan *plan,
 	       const struct format_how *how)
 {
-	int ret = prepare(cx, dev, plan, how);
+	int ret = prepare_device(cx, dev, plan, how);
 
 	if (!ret)
 		ret = context_cancelled(cx);

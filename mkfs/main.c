@@ -70,8 +70,8 @@ static int write_test(void *arg, struct context *cx, struct dev *dev)
 	return badblocks_write(&m->badblocks, cx, dev);
 }
 
-static int settle(void *arg, struct context *cx, struct dev *dev,
-		  const struct plan *plan)
+static int settle_device(void *arg, struct context *cx, struct dev *dev,
+			 const struct plan *plan)
 {
 	struct mkfs *m = arg;
 
@@ -136,7 +136,7 @@ static int write_volume(struct mkfs *m, struct context *cx)
 		.blank = m->target.blank,
 		.discard = !m->o->keep,
 		.test = m->o->check > 1 ? write_test : NULL,
-		.settle = m->plan.fit ? settle : NULL,
+		.settle = m->plan.fit ? settle_device : NULL,
 		.arg = m,
 		.content = &m->content,
 	};
@@ -165,7 +165,7 @@ static void choose_output(struct mkfs *m)
 		m->content.allocate = SPACE_AT_ONCE;
 }
 
-static int fill(struct mkfs *m)
+static int fill_volume(struct mkfs *m)
 {
 	struct context *cx = &m->tool->cx;
 	struct progress *progress = &m->tool->progress;
@@ -193,7 +193,7 @@ static int format(struct mkfs *m)
 		plan_limit(&m->plan, m->target.size);
 	m->badblocks.fd = devfile_fd(m->target.file);
 	skip_target(m);
-	return m->content.nsources ? fill(m) : write_empty(m);
+	return m->content.nsources ? fill_volume(m) : write_empty(m);
 }
 
 /* Attributes of the sources that were lost. */
@@ -379,7 +379,7 @@ static int look_and_format(struct mkfs *m)
 	return 0;
 }
 
-static int run(struct tool *tool, const void *options)
+static int run_mkfs(struct tool *tool, const void *options)
 {
 	struct mkfs m = {
 		.tool = tool,
@@ -404,7 +404,7 @@ static const struct cli_command command = {
 	.defaults = &options_defaults,
 	.min_args = 1,
 	.max_args = 1,
-	.run = run,
+	.run = run_mkfs,
 };
 
 static const struct cli_tool mkfs = {

@@ -447,7 +447,7 @@ static void ignore(void *arg, const struct finding *f)
 	(void)f;
 }
 
-static int prepare(struct account *a, struct context *cx)
+static int prepare_comparison(struct account *a, struct context *cx)
 {
 	uint32_t size = a->s.before->geo.block_size;
 	int ret = findings_open(&a->s.findings, cx, ignore, NULL, false);
@@ -505,7 +505,7 @@ static int run_comparisons(struct account *a, struct context *cx)
 	int err = open_before(a, cx);
 
 	if (!err)
-		err = prepare(a, cx);
+		err = prepare_comparison(a, cx);
 	if (!err)
 		err = compare_checkpoints(a, cx);
 	if (!err)

@@ -126,8 +126,8 @@ static int read_pieces(struct moved *m, struct context *cx, struct piece *p,
 	return ret;
 }
 
-static int fill(struct payload *payload, struct context *cx, uint64_t at,
-		uint32_t count, void *buf)
+static int fill_moved(struct payload *payload, struct context *cx, uint64_t at,
+		      uint32_t count, void *buf)
 {
 	struct moved *m = (struct moved *)payload;
 	size_t n = count_pieces(m, at, count);
@@ -146,7 +146,7 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 	return ret;
 }
 
-static void release(struct payload *p)
+static void release_moved(struct payload *p)
 {
 	struct moved *m = (struct moved *)p;
 
@@ -161,8 +161,8 @@ static void release_hollow(struct payload *p)
 }
 
 static const struct payload_ops ops = {
-	.fill = fill,
-	.free = release,
+	.fill = fill_moved,
+	.free = release_moved,
 };
 
 static const struct payload_ops hollow_ops = {

@@ -272,8 +272,9 @@ static int run_to_end(struct tool *tool, struct simsetup *s, const char *policy)
 }
 
 /* What is reported of one run. */
-static int take(struct tool *tool, const struct simoptions *o,
-		const struct simrun *run, struct result *result, bool is_last)
+static int take_result(struct tool *tool, const struct simoptions *o,
+		       const struct simrun *run, struct result *result,
+		       bool is_last)
 {
 	const char *policy = result->policy.name;
 
@@ -301,7 +302,7 @@ static int simulate(struct tool *tool, const struct simoptions *o,
 	if (!ret)
 		ret = run_to_end(tool, &s, result->policy.name);
 	if (!ret)
-		ret = take(tool, o, &s.run, result, is_last);
+		ret = take_result(tool, o, &s.run, result, is_last);
 	simsetup_close(&s);
 	return ret;
 }

@@ -213,7 +213,7 @@ static int next_line(struct simtrace *t, struct context *cx,
 	return 0;
 }
 
-static struct simtrace_file *find(struct simtrace *t, const char *name)
+static struct simtrace_file *find_file(struct simtrace *t, const char *name)
 {
 	size_t i;
 
@@ -237,10 +237,10 @@ static int add_traced_file(struct simtrace *t, struct context *cx,
 	return 0;
 }
 
-static int note(struct simtrace *t, struct context *cx,
-		const struct simtrace_line *line)
+static int note_operation(struct simtrace *t, struct context *cx,
+			  const struct simtrace_line *line)
 {
-	struct simtrace_file *file = find(t, line->file);
+	struct simtrace_file *file = find_file(t, line->file);
 	int ret = 0;
 
 	if (line->kind != SIMOP_WRITE)
@@ -276,7 +276,7 @@ static int survey(struct simtrace *t, struct context *cx)
 	int ret;
 
 	while ((ret = next_line(t, cx, &line)) > 0) {
-		ret = note(t, cx, &line);
+		ret = note_operation(t, cx, &line);
 		if (ret)
 			return ret;
 	}
@@ -344,7 +344,7 @@ int simtrace_next(struct simtrace *t, struct context *cx, struct simop *op)
 		*op = (struct simop){ SIMOP_SYNC, 0, 0 };
 		if (line.kind == SIMOP_SYNC)
 			return 1;
-		file = find(t, line.file);
+		file = find_file(t, line.file);
 		if (!file)
 			continue;
 		make_op(t, file, &line, op);

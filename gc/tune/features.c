@@ -58,8 +58,8 @@ static int end_old(struct writer *w, struct context *cx, struct volume *old)
 }
 
 /* The fields known to the kernel are kept; the rest follows from LIVE. */
-static void count(struct nilfs_segment_usage_ext *su,
-		  const struct liveness_counts *n, uint64_t time)
+static void set_counts(struct nilfs_segment_usage_ext *su,
+		       const struct liveness_counts *n, uint64_t time)
 {
 	*su = (struct nilfs_segment_usage_ext){ .su = su->su };
 	if (!segusage_is_dirty(&su->su))
@@ -99,7 +99,7 @@ static int copy_all(struct writer *w, struct context *cx, struct volume *old,
 			continue;
 		n = live ? liveness_of(live, segnum) :
 			   (struct liveness_counts){ 0 };
-		count(&su, &n, time);
+		set_counts(&su, &n, time);
 		ret = copy_usage(w, cx, segnum, &su);
 	}
 	sutable_cursor_close(&cur);

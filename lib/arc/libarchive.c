@@ -17,8 +17,8 @@
 #define LIBRARY "libarchive.so.13"
 
 /* A function, as ISO C does not let a data pointer become one. */
-static int find(struct libarchive *la, struct context *cx, const char *name,
-		void *function)
+static int find_symbol(struct libarchive *la, struct context *cx,
+		       const char *name, void *function)
 {
 	void *symbol = dlsym(la->handle, name);
 
@@ -37,7 +37,7 @@ int libarchive_open(struct libarchive *la, struct context *cx)
 		return fail_said(cx, -EOPNOTSUPP, "%s: not installed", LIBRARY);
 #define FIND(name)                                                          \
 	if (!err)                                                           \
-		err = find(la, cx, #name, &la->name);
+		err = find_symbol(la, cx, #name, &la->name);
 	LIBARCHIVE_FUNCTIONS(FIND)
 #undef FIND
 	if (err)

@@ -70,7 +70,7 @@ int pairtable_add(struct pairtable *t, struct context *cx, uint64_t dev,
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_entry(const void *a, const void *b)
 {
 	const struct pairtable_entry *x = a, *y = b;
 
@@ -86,7 +86,7 @@ void pairtable_sort(struct pairtable *t)
 	for (i = 0; i < t->room; i++)
 		if (t->slots[i].value)
 			t->slots[n++] = t->slots[i];
-	sort_in_place(t->slots, t->used, sizeof(*t->slots), compare);
+	sort_in_place(t->slots, t->used, sizeof(*t->slots), compare_entry);
 }
 
 void pairtable_fini(struct pairtable *t)

@@ -58,7 +58,8 @@ struct pool {
 };
 
 /* Takes note of the failure of a worker's job; the lock is held. */
-static void report(struct pool *pool, const struct worker *worker, int ret)
+static void report_failure(struct pool *pool, const struct worker *worker,
+			   int ret)
 {
 	if (worker->job >= pool->failed)
 		return;
@@ -86,7 +87,7 @@ static void do_job(struct pool *pool, struct worker *worker)
 	skip = pool->closing || pool->failed < worker->job;
 	ret = skip ? 0 : context_cancelled(&worker->cx);
 	if (ret) {
-		report(pool, worker, ret);
+		report_failure(pool, worker, ret);
 		skip = true;
 	}
 	pool->running++;
@@ -95,7 +96,7 @@ static void do_job(struct pool *pool, struct worker *worker)
 	pthread_mutex_lock(&pool->lock);
 	pool->running--;
 	if (ret && !skip)
-		report(pool, worker, ret);
+		report_failure(pool, worker, ret);
 	worker->job = NONE;
 	if (pool->turns)
 		pthread_cond_broadcast(&pool->turn);
@@ -134,7 +135,7 @@ unsigned int pool_workers(const struct context *cx, uint64_t jobs)
 }
 
 /* Starts up to N threads; fewer are enough. */
-static void start(struct pool *pool, unsigned int n)
+static void start_workers(struct pool *pool, unsigned int n)
 {
 	sigset_t all, before;
 	unsigned int i;
@@ -175,7 +176,7 @@ static int open_with(struct pool **poolp, struct context *cx, unsigned int n,
 		pool->workers[i].job = NONE;
 		context_child(cx, &pool->workers[i].cx);
 	}
-	start(pool, n - 1);
+	start_workers(pool, n - 1);
 	*poolp = pool;
 	return 0;
 }

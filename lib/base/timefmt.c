@@ -41,7 +41,7 @@ static struct date date_of(int64_t days)
 }
 
 /* Writes V as DIGITS digits at TO and returns what follows. */
-static char *put(char *to, uint64_t v, unsigned int digits)
+static char *put_number(char *to, uint64_t v, unsigned int digits)
 {
 	unsigned int i;
 
@@ -76,7 +76,7 @@ static char *put_year(char *to, int64_t year)
 	for (rest = v / 10000; rest; rest /= 10)
 		digits++;
 	*to++ = year < 0 ? '-' : '+';
-	return put(to, v, digits);
+	return put_number(to, v, digits);
 }
 
 /* A listing has a time per line: this is no place for printf(). */

@@ -179,7 +179,7 @@ static int search_logs(struct beyond *b, struct context *cx)
 }
 
 /* The super root of LOG, as far as it is needed to read its checkpoints. */
-static struct recovery place(const struct beyond *b, const struct log *log)
+static struct recovery root_of(const struct beyond *b, const struct log *log)
 {
 	return (struct recovery){
 		.cno = UINT64_MAX,
@@ -208,7 +208,7 @@ static int has_latest(struct beyond *b, struct context *cx,
 {
 	struct volume *vol = b->c->vol, *other = NULL;
 	struct nilfs_checkpoint here, there;
-	struct recovery at = place(b, log);
+	struct recovery at = root_of(b, log);
 	uint64_t cno = b->latest->cno;
 	int ret = cptable_read(vol, cx, cno, &here);
 

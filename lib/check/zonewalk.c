@@ -80,8 +80,8 @@ static int look_at(struct walk *w, struct context *cx, uint64_t segnum,
 	return ret;
 }
 
-static int report(struct walk *w, struct context *cx, enum rule rule,
-		  uint64_t segnum, uint64_t want, uint64_t got)
+static int report_zone(struct walk *w, struct context *cx, enum rule rule,
+		       uint64_t segnum, uint64_t want, uint64_t got)
 {
 	const struct zonewalk_item item = { rule, segnum, want, got };
 
@@ -97,8 +97,8 @@ static int take_latest(struct walk *w, struct context *cx,
 
 	if (s->end - end < NILFS_PSEG_MIN_BLOCKS && s->pointer >= end)
 		return 0;
-	return report(w, cx, RULE_ZONE_LAST_LOG, latest->segnum, end,
-		      s->pointer);
+	return report_zone(w, cx, RULE_ZONE_LAST_LOG, latest->segnum, end,
+			   s->pointer);
 }
 
 static int take_segment(struct walk *w, struct context *cx, uint64_t segnum,
@@ -117,9 +117,9 @@ static int take_segment(struct walk *w, struct context *cx, uint64_t segnum,
 		ret = look_at(w, cx, segnum, &s);
 		if (ret || (s.sequential && segusage_is_dirty(su)))
 			return ret;
-		return report(w, cx, s.sequential ? RULE_ZONE_SHARED :
-						    RULE_ZONE_UNWRITABLE,
-			      segnum, 0, 1);
+		return report_zone(w, cx, s.sequential ? RULE_ZONE_SHARED :
+							 RULE_ZONE_UNWRITABLE,
+				   segnum, 0, 1);
 	}
 	ret = look_at(w, cx, segnum, &s);
 	if (ret || !s.sequential)
@@ -127,14 +127,14 @@ static int take_segment(struct walk *w, struct context *cx, uint64_t segnum,
 	if (segnum == latest->segnum)
 		return take_latest(w, cx, &s);
 	if (segnum == latest->nextnum)
-		return report(w, cx, RULE_ZONE_NEXT, segnum, s.start,
-			      s.pointer);
+		return report_zone(w, cx, RULE_ZONE_NEXT, segnum, s.start,
+				   s.pointer);
 	if (segusage_is_clean(su))
 		return bitmap_test(&w->c->live_segments, segnum) ? 0 :
-			       report(w, cx, RULE_ZONE_CLEAN, segnum, s.start,
-				      s.pointer);
-	return s.pointer >= end ? 0 : report(w, cx, RULE_ZONE_BEHIND, segnum,
-					     end, s.pointer);
+			       report_zone(w, cx, RULE_ZONE_CLEAN, segnum,
+					   s.start, s.pointer);
+	return s.pointer >= end ? 0 : report_zone(w, cx, RULE_ZONE_BEHIND,
+						  segnum, end, s.pointer);
 }
 
 static int walk_segments(struct walk *w, struct context *cx)
@@ -177,7 +177,7 @@ static int count_active(struct walk *w, struct context *cx)
 	}
 	if (ret || !idle || active < most)
 		return ret;
-	return report(w, cx, RULE_ZONE_ACTIVE, 0, most - 1, active);
+	return report_zone(w, cx, RULE_ZONE_ACTIVE, 0, most - 1, active);
 }
 
 int zonewalk_run(struct check *c, struct context *cx, zonewalk_visit *visit,

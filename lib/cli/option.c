@@ -204,8 +204,8 @@ static void add_place(struct parse *p, const struct cli_option *row,
 	p->places[p->count++] = (struct place){ row, base };
 }
 
-static int prepare(struct parse *p, const struct option_set *sets,
-		   unsigned int count, bool stop_at_word)
+static int prepare_parse(struct parse *p, const struct option_set *sets,
+			 unsigned int count, bool stop_at_word)
 {
 	unsigned int i;
 
@@ -281,7 +281,7 @@ int option_parse(struct context *cx, const struct option_set *sets,
 	const struct place *place;
 	int answer, err;
 
-	err = prepare(&p, sets, count, stop_at_word);
+	err = prepare_parse(&p, sets, count, stop_at_word);
 	if (err)
 		return err;
 	optind = 0;		/* glibc and musl: start over */

@@ -23,7 +23,8 @@ static int check_target(struct context *cx, const char *input,
 	return fail(cx, -EINVAL, "%s: is the input itself", path);
 }
 
-static int prepare(struct outfile *f, struct context *cx, const char *input)
+static int prepare_output(struct outfile *f, struct context *cx,
+			  const char *input)
 {
 	int err = input ? check_target(cx, input, f->path, f->fd) : 0;
 
@@ -41,7 +42,7 @@ int outfile_open(struct outfile *f, struct context *cx, const char *path,
 	f->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (f->fd < 0)
 		return fail(cx, -errno, "%s: cannot be written", path);
-	err = prepare(f, cx, input);
+	err = prepare_output(f, cx, input);
 	if (err)
 		close(f->fd);
 	return err;

@@ -36,7 +36,7 @@ static int64_t now_ms(void)
  * Progress that cannot be shown is no failure of the tool, and a reader that
  * goes away does not stop it: that signal is discarded.
  */
-static void put(struct progress *p, const char *text, size_t len)
+static void put_text(struct progress *p, const char *text, size_t len)
 {
 	static const struct timespec at_once;
 	sigset_t broken, before;
@@ -81,7 +81,7 @@ static void say_line(struct progress *p, uint64_t done)
 			 p->step, done, p->total, p->name);
 
 	if (n > 0 && n < (int)sizeof(line))
-		put(p, line, (size_t)n);
+		put_text(p, line, (size_t)n);
 }
 
 /* The name is one word for the reader: as in fstab, \\040 is a blank. */
@@ -115,7 +115,7 @@ static void say_whole(struct progress *p, unsigned int whole)
 	n = snprintf(line, sizeof(line), "%u %u %u %s\n", pass,
 		     whole - ends[pass - 1], ends[pass] - ends[pass - 1],
 		     device);
-	put(p, line, (size_t)n);
+	put_text(p, line, (size_t)n);
 	p->said = whole;
 	p->any = true;
 }
@@ -164,7 +164,7 @@ static uint64_t seconds_left(uint64_t total, uint64_t done, double rate)
 	return done < total ? (uint64_t)((double)(total - done) / rate) : 0;
 }
 
-static void draw(struct progress *p, uint64_t done, int64_t now)
+static void draw_bar(struct progress *p, uint64_t done, int64_t now)
 {
 	double seconds = (double)(now - p->start_ms) / 1000;
 	double rate = seconds > 0 ? (double)done / seconds : 0;
@@ -185,7 +185,7 @@ static void draw(struct progress *p, uint64_t done, int64_t now)
 			     "  %s", p->name, done, rate_text);
 	}
 	if (n > 0 && n < (int)sizeof(line))
-		put(p, line, (size_t)n);
+		put_text(p, line, (size_t)n);
 	p->drawn = true;
 }
 
@@ -210,13 +210,13 @@ void progress_update(struct progress *p, uint64_t done)
 	if (now - p->last_ms < DRAW_EVERY_MS)
 		return;
 	p->last_ms = now;
-	draw(p, done, now);
+	draw_bar(p, done, now);
 }
 
 void progress_end(struct progress *p)
 {
 	if (p->fd >= 0 && p->drawn)
-		put(p, CLEAR_LINE, strlen(CLEAR_LINE));
+		put_text(p, CLEAR_LINE, strlen(CLEAR_LINE));
 	if (p->name)
 		finish_part(p);
 	p->drawn = false;

@@ -85,8 +85,8 @@ int range_parse_set(struct context *cx, const char *what, int count,
 	return err;
 }
 
-static int add(struct context *cx, const char *what, const char *text,
-	       struct range_set *set)
+static int add_range(struct context *cx, const char *what, const char *text,
+		     struct range_set *set)
 {
 	struct range *grown = reallocarray(set->ranges, set->count + 1,
 					   sizeof(*grown));
@@ -111,7 +111,7 @@ int range_parse_list(struct context *cx, const char *what, const char *text,
 				    what, text);
 		memcpy(word, text, len);
 		word[len] = '\0';
-		err = add(cx, what, word, set);
+		err = add_range(cx, what, word, set);
 		if (err || !text[len])
 			return err;
 	}

@@ -176,7 +176,7 @@ static const char *scratch_dir(void)
 	return dir && *dir ? dir : "/var/tmp";
 }
 
-static int start(struct tool *tool)
+static int start_tool(struct tool *tool)
 {
 	unsigned int threads = processors();
 
@@ -366,7 +366,8 @@ static bool is_explained(int err)
 }
 
 /* The failure ERR in words: the text of the lowest function, and the reason. */
-static void describe(const struct tool *tool, int err, char text[MESSAGE_MAX])
+static void describe_failure(const struct tool *tool, int err,
+			     char text[MESSAGE_MAX])
 {
 	const char *failure = tool->cx.failure;
 	bool reason = !*failure ||
@@ -381,7 +382,7 @@ void tool_failed(struct tool *tool, const char *what, int err)
 {
 	char text[MESSAGE_MAX];
 
-	describe(tool, err, text);
+	describe_failure(tool, err, text);
 	fprintf(stderr, "%s: %s%s%s\n", tool->cli->name, what ? what : "",
 		what ? ": " : "", text);
 	fail_clear(&tool->cx);
@@ -420,7 +421,7 @@ static void report_failure(struct tool *tool, int err)
 
 	if (!tool->report.out)
 		return;
-	describe(tool, err, text);
+	describe_failure(tool, err, text);
 	report_fail(&tool->report, text, exit_status(tool, err));
 }
 
@@ -431,7 +432,7 @@ int tool_main(const struct cli_tool *cli, int argc, char **argv)
 	struct context closing;
 	int result, err;
 
-	result = start(&tool);
+	result = start_tool(&tool);
 	if (!result && command)
 		result = run_command(&tool, command, argc, argv);
 	else if (!result)

@@ -75,7 +75,7 @@ static inline uint32_t *bucket(const struct cache *cache, uint64_t blocknr)
 	return &cache->buckets[hash >> cache->hash_shift];
 }
 
-static inline uint32_t find(const struct cache *cache, uint64_t blocknr)
+static inline uint32_t find_frame(const struct cache *cache, uint64_t blocknr)
 {
 	uint32_t link = *bucket(cache, blocknr);
 
@@ -94,7 +94,7 @@ static inline size_t frame_size(const struct cache *cache)
 	return (size_t)1 << cache->block_shift;
 }
 
-static void enter(struct cache *cache, uint32_t frame, uint64_t blocknr)
+static void enter_frame(struct cache *cache, uint32_t frame, uint64_t blocknr)
 {
 	struct frame *f = &cache->frames[frame];
 	uint32_t *link = bucket(cache, blocknr);
@@ -201,7 +201,7 @@ static int read_block(struct cache *cache, struct context *cx, uint64_t blocknr,
 		       data_of(cache, frame), frame_size(cache));
 	if (ret)
 		return ret;
-	enter(cache, frame, blocknr);
+	enter_frame(cache, frame, blocknr);
 	*framep = frame;
 	return 0;
 }
@@ -209,7 +209,7 @@ static int read_block(struct cache *cache, struct context *cx, uint64_t blocknr,
 int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 	      const void **data)
 {
-	uint32_t frame = find(cache, blocknr);
+	uint32_t frame = find_frame(cache, blocknr);
 
 	if (frame == NO_FRAME) {
 		int ret = read_block(cache, cx, blocknr, &frame);
@@ -228,7 +228,7 @@ int cache_get(struct cache *cache, struct context *cx, uint64_t blocknr,
 
 bool cache_has(const struct cache *cache, uint64_t blocknr)
 {
-	return find(cache, blocknr) != NO_FRAME;
+	return find_frame(cache, blocknr) != NO_FRAME;
 }
 
 void cache_put(struct cache *cache, const void *data)
@@ -287,7 +287,7 @@ static unsigned int read_run(struct cache *cache, struct context *cx,
 		cache->frames[frames[i]].pins = 0;
 		HIDE(data_of(cache, frames[i]), frame_size(cache));
 		if (!ret)
-			enter(cache, frames[i], blocknr + i);
+			enter_frame(cache, frames[i], blocknr + i);
 	}
 	return ret ? 0 : n;
 }
@@ -298,7 +298,7 @@ static unsigned int missing_run(struct cache *cache, uint64_t blocknr,
 {
 	unsigned int n = 0;
 
-	while (n < count && find(cache, blocknr + n) == NO_FRAME)
+	while (n < count && find_frame(cache, blocknr + n) == NO_FRAME)
 		n++;
 	return n;
 }

@@ -18,7 +18,7 @@
 
 #define ZEROS_BYTES (1u << 20)
 
-static void count(uint64_t *requests, uint64_t *bytes, uint64_t len)
+static void count_request(uint64_t *requests, uint64_t *bytes, uint64_t len)
 {
 	__atomic_fetch_add(requests, 1, __ATOMIC_RELAXED);
 	if (bytes)
@@ -93,7 +93,7 @@ int dev_read(struct dev *dev, struct context *cx, uint64_t off, void *buf,
 
 	if (ret || !len)
 		return ret;
-	count(&dev->stats.reads, &dev->stats.read_bytes, len);
+	count_request(&dev->stats.reads, &dev->stats.read_bytes, len);
 	ret = dev->ops->read ? dev->ops->read(dev, cx, off, buf, len) :
 			       dev_read(dev->under, cx, off, buf, len);
 	return note_read(dev, off, len, ret);
@@ -126,7 +126,7 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
 	ret = check_range(dev, cx, "read", off, len);
 	if (ret || !len)
 		return ret;
-	count(&dev->stats.reads, &dev->stats.read_bytes, len);
+	count_request(&dev->stats.reads, &dev->stats.read_bytes, len);
 	if (dev->ops->readv)
 		ret = dev->ops->readv(dev, cx, off, iov, n);
 	else if (dev->ops->read)
@@ -155,7 +155,7 @@ int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 
 	if (ret || !len)
 		return ret;
-	count(&dev->stats.writes, &dev->stats.write_bytes, len);
+	count_request(&dev->stats.writes, &dev->stats.write_bytes, len);
 	return dev->ops->write ? dev->ops->write(dev, cx, off, buf, len) :
 				 dev_write(dev->under, cx, off, buf, len);
 }
@@ -164,7 +164,7 @@ int dev_flush(struct dev *dev, struct context *cx)
 {
 	if (!dev->writable)
 		return 0;
-	count(&dev->stats.flushes, NULL, 0);
+	count_request(&dev->stats.flushes, NULL, 0);
 	return dev->ops->flush ? dev->ops->flush(dev, cx) :
 				 dev_flush(dev->under, cx);
 }
@@ -175,7 +175,7 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 
 	if (ret || !len)
 		return ret;
-	count(&dev->stats.discards, NULL, 0);
+	count_request(&dev->stats.discards, NULL, 0);
 	/* Data of sequential zones goes away by a reset only. */
 	if (dev->zones && !zone_all_conventional(dev->zones, off, len))
 		return 0;

@@ -51,7 +51,7 @@ static int io_failure(struct dev *dev, struct context *cx, const char *what,
 }
 
 /* Takes N bytes off the front of *IOV; what remains starts at *IOV. */
-static void advance(struct iovec **iov, int *count, size_t n)
+static void advance_iov(struct iovec **iov, int *count, size_t n)
 {
 	while (*count && n >= (*iov)->iov_len) {
 		n -= (*iov)->iov_len;
@@ -78,7 +78,7 @@ static int devfile_readv(struct dev *dev, struct context *cx, uint64_t off,
 			return io_failure(dev, cx, "unexpected end of file",
 					  off, EIO);
 		off += (size_t)n;
-		advance(&iov, &count, (size_t)n);
+		advance_iov(&iov, &count, (size_t)n);
 	}
 	return 0;
 }

@@ -67,8 +67,8 @@ static bool find_page(const struct overlay *overlay, uint64_t number,
 }
 
 /* What a new version begins with: the old one, or the device underneath. */
-static int fill(struct overlay *overlay, struct context *cx, uint64_t number,
-		unsigned char *data)
+static int fill_page(struct overlay *overlay, struct context *cx,
+		     uint64_t number, unsigned char *data)
 {
 	size_t older;
 
@@ -94,7 +94,7 @@ static int write_page(struct overlay *overlay, struct context *cx,
 	if (len == PAGES_BYTES)
 		return pages_add(pages, cx, number, buf);
 	if (len < page_size(overlay, number))
-		err = fill(overlay, cx, number, data);
+		err = fill_page(overlay, cx, number, data);
 	if (err)
 		return err;
 	memcpy(data + at, buf, len);

@@ -29,7 +29,8 @@ static bool look_up(blkid_probe probe, const char *name,
 	return true;
 }
 
-static void describe(blkid_probe probe, struct probe_contents *contents)
+static void describe_contents(blkid_probe probe,
+			      struct probe_contents *contents)
 {
 	contents->kind = PROBE_FOUND;
 	if (look_up(probe, "TYPE", contents->type)) {
@@ -65,14 +66,14 @@ static bool is_wanted(blkid_probe probe, const struct probe_except *except,
 }
 
 /* Probes signatures: 0 at the first matching one, 1 after the last. */
-static int find(blkid_probe probe, const struct probe_except *except,
-		struct probe_contents *contents)
+static int find_contents(blkid_probe probe, const struct probe_except *except,
+			 struct probe_contents *contents)
 {
 	int ret;
 
 	while (!(ret = blkid_do_probe(probe))) {
 		memset(contents, 0, sizeof(*contents));
-		describe(probe, contents);
+		describe_contents(probe, contents);
 		if (is_wanted(probe, except, contents))
 			return 0;
 	}
@@ -95,7 +96,7 @@ static int probe_file(struct context *cx, const char *path,
 							 BLKID_SUBLKS_MAGIC);
 	blkid_probe_enable_partitions(probe, 1);
 	errno = 0;
-	ret = find(probe, except, contents);
+	ret = find_contents(probe, except, contents);
 	if (ret < 0)
 		ret = fail(cx, errno ? -errno : -EIO, "%s: probe", path);
 	blkid_free_probe(probe);

@@ -78,7 +78,7 @@ static int check_write(struct zonefile *file, struct context *cx, uint64_t off,
 	return ret;
 }
 
-static void advance(struct zonefile *file, uint64_t off, uint64_t end)
+static void advance_pointers(struct zonefile *file, uint64_t off, uint64_t end)
 {
 	const struct zones *zones = &file->state.zones;
 
@@ -103,7 +103,7 @@ static int zonefile_write(struct dev *dev, struct context *cx, uint64_t off,
 	if (!ret)
 		ret = dev_write(file->dev.under, cx, off, buf, len);
 	if (!ret)
-		advance(file, off, off + len);
+		advance_pointers(file, off, off + len);
 	return ret;
 }
 

@@ -190,9 +190,9 @@ static int add_place(struct appender *a, struct context *cx,
 	return ret ? ret : appender_log_add_place(a->log, cx, &place);
 }
 
-static int list(struct appender *a, struct context *cx,
-		const struct loglayout_run *run, struct payload *payload,
-		uint64_t at, bool moved, uint32_t *done)
+static int list_blocks(struct appender *a, struct context *cx,
+		       const struct loglayout_run *run, struct payload *payload,
+		       uint64_t at, bool moved, uint32_t *done)
 {
 	struct loglayout_run part = *run;
 	uint32_t index;
@@ -220,7 +220,7 @@ int appender_list(struct appender *a, struct context *cx,
 		  const struct loglayout_run *run, struct payload *payload,
 		  uint64_t at, uint32_t *done)
 {
-	return list(a, cx, run, payload, at, false, done);
+	return list_blocks(a, cx, run, payload, at, false, done);
 }
 
 int appender_move_all(struct appender *a, struct context *cx,
@@ -232,7 +232,7 @@ int appender_move_all(struct appender *a, struct context *cx,
 	int ret;
 
 	while (rest.count) {
-		ret = list(a, cx, &rest, payload, at, true, &done);
+		ret = list_blocks(a, cx, &rest, payload, at, true, &done);
 		if (!ret && !done)
 			ret = appender_end_log(a, cx);
 		if (ret)

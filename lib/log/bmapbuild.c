@@ -104,7 +104,7 @@ void bmapbuild_begin(struct bmapbuild *b)
 }
 
 /* NODE has COUNT entries: those of a node before it are erased. */
-static void complete(struct bmapnode *node, uint32_t count)
+static void complete_node(struct bmapnode *node, uint32_t count)
 {
 	size_t behind = (node->max - count) * sizeof(le64);
 
@@ -136,7 +136,7 @@ static int give_node(struct bmapbuild *b, struct context *cx,
 		err = make_room(b, cx, level + 1, to);
 	if (err)
 		return err;
-	complete(n, *count);
+	complete_node(n, *count);
 	err = to->node(to->arg, cx, level, bmapnode_key(n, 0), n->head, &ptr);
 	if (err)
 		return err;

@@ -39,8 +39,8 @@ static void init_block(const struct nilfs_geometry *g, uint64_t blkoff,
 }
 
 /* The entry of CNO, to be changed. */
-static int change(struct writer *w, struct context *cx, uint64_t cno,
-		  struct nilfs_checkpoint **cp)
+static int change_entry(struct writer *w, struct context *cx, uint64_t cno,
+			struct nilfs_checkpoint **cp)
 {
 	uint64_t blkoff = checkpoint_blkoff(&w->g, cno);
 	void *data;
@@ -79,7 +79,7 @@ static int count_in_block(struct writer *w, struct context *cx,
 
 	if (!blkoff)
 		return 0;
-	ret = change(w, cx, checkpoint_first(&w->g, blkoff), &first);
+	ret = change_entry(w, cx, checkpoint_first(&w->g, blkoff), &first);
 	if (!ret)
 		first->cp_checkpoints_count = le32_make(
 			le32_get(first->cp_checkpoints_count) + (uint32_t)more);
@@ -92,7 +92,8 @@ static int change_list(struct writer *w, struct context *cx, uint64_t cno,
 {
 	struct nilfs_cpfile_header *header;
 	struct nilfs_checkpoint *cp;
-	int ret = cno ? change(w, cx, cno, &cp) : change_header(w, cx, &header);
+	int ret = cno ? change_entry(w, cx, cno, &cp) :
+			change_header(w, cx, &header);
 
 	if (!ret)
 		*list = cno ? &cp->cp_snapshot_list : &header->ch_snapshot_list;
@@ -174,7 +175,7 @@ static int make_snapshot(struct writer *w, struct context *cx, uint64_t cno)
 	int ret = link_snapshot(w, cx, cno);
 
 	if (!ret)
-		ret = change(w, cx, cno, &cp);
+		ret = change_entry(w, cx, cno, &cp);
 	if (!ret)
 		cp->cp_flags = le32_make(le32_get(cp->cp_flags) | SNAPSHOT);
 	return ret;
@@ -183,7 +184,7 @@ static int make_snapshot(struct writer *w, struct context *cx, uint64_t cno)
 int checkpoints_set(struct writer *w, struct context *cx, uint64_t cno)
 {
 	struct nilfs_checkpoint *cp;
-	int ret = change(w, cx, cno, &cp);
+	int ret = change_entry(w, cx, cno, &cp);
 
 	if (ret)
 		return ret;
@@ -199,7 +200,7 @@ int checkpoints_make(struct writer *w, struct context *cx)
 	struct nilfs_cpfile_header *header;
 	struct nilfs_checkpoint *cp;
 	le32 count;
-	int ret = change(w, cx, w->cno, &cp);
+	int ret = change_entry(w, cx, w->cno, &cp);
 
 	if (ret)
 		return ret;
@@ -241,7 +242,7 @@ int checkpoints_delete(struct writer *w, struct context *cx, uint64_t cno)
 	uint64_t blkoff = checkpoint_blkoff(&w->g, cno);
 	struct nilfs_cpfile_header *header;
 	struct nilfs_checkpoint *cp;
-	int ret = change(w, cx, cno, &cp);
+	int ret = change_entry(w, cx, cno, &cp);
 
 	if (ret || checkpoint_is_invalid(cp))
 		return ret;
@@ -284,7 +285,7 @@ int checkpoints_unset(struct writer *w, struct context *cx, uint64_t cno)
 {
 	struct nilfs_checkpoint *cp;
 	uint64_t prev, next;
-	int ret = change(w, cx, cno, &cp);
+	int ret = change_entry(w, cx, cno, &cp);
 
 	if (ret)
 		return ret;
@@ -304,7 +305,7 @@ int checkpoints_complete(struct writer *w, struct context *cx)
 	uint64_t blocks = w->blocks_count - w->ifile_blocks +
 			  metafile_nblocks(w->ifile);
 	struct nilfs_checkpoint *cp;
-	int ret = change(w, cx, w->cno, &cp);
+	int ret = change_entry(w, cx, w->cno, &cp);
 
 	if (ret)
 		return ret;

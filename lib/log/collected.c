@@ -78,8 +78,8 @@ int collected_add(struct collected *c, struct context *cx,
 }
 
 /* DONE blocks of R are listed. */
-static void advance(struct collected *c, struct collected_run *r,
-		    uint32_t done)
+static void advance_run(struct collected *c, struct collected_run *r,
+			uint32_t done)
 {
 	r->run.vblocknr += done;
 	r->run.blkoff += done;
@@ -106,7 +106,7 @@ int collected_list(struct collected *c, struct context *cx,
 			return 0;
 		ret = appender_list(a, cx, &r->run, r->payload, r->at, &done);
 		if (!ret)
-			advance(c, r, done);
+			advance_run(c, r, done);
 		if (!ret && !done && here)
 			return 0;
 		if (!ret && !done)

@@ -136,7 +136,7 @@ static int touch_all(struct writer *w, struct context *cx, bool *changed)
 	return ret ? ret : numbers_sync(&w->dat.numbers, cx);
 }
 
-static int settle(struct writer *w, struct context *cx)
+static int settle_metadata(struct writer *w, struct context *cx)
 {
 	size_t before;
 	bool changed;
@@ -283,7 +283,7 @@ int commit_run(struct writer *w, struct context *cx, struct writer_end *end)
 	if (!ret)
 		ret = dattable_make_holes(&w->dat, cx);
 	if (!ret)
-		ret = settle(w, cx);
+		ret = settle_metadata(w, cx);
 	if (!ret)
 		ret = list_all(w, cx, &super_root);
 	if (!ret)

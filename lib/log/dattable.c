@@ -38,8 +38,8 @@ static uint32_t in_block(const struct palloc *p, uint64_t first,
 }
 
 /* The entries from FIRST on, as many of COUNT as one block has. */
-static int change(struct dattable *t, struct context *cx, uint64_t first,
-		  uint64_t count, struct entries *e)
+static int change_entries(struct dattable *t, struct context *cx,
+			  uint64_t first, uint64_t count, struct entries *e)
 {
 	const struct palloc *p = &t->numbers.p;
 	void *data;
@@ -83,7 +83,7 @@ static int reset(struct dattable *t, struct context *cx, uint64_t first,
 	int ret;
 
 	for (; count; first += e.count, count -= e.count) {
-		ret = change(t, cx, first, count, &e);
+		ret = change_entries(t, cx, first, count, &e);
 		if (ret)
 			return ret;
 		for (i = 0; i < e.count; i++)
@@ -137,7 +137,7 @@ int dattable_touch(struct dattable *t, struct context *cx, uint64_t first,
 	int ret;
 
 	for (; count; first += e.count, count -= e.count) {
-		ret = change(t, cx, first, count, &e);
+		ret = change_entries(t, cx, first, count, &e);
 		if (ret)
 			return ret;
 	}
@@ -201,7 +201,7 @@ static int put_entries(struct dattable *t, struct context *cx, uint64_t first,
 	int ret;
 
 	for (; count; first += e.count, count -= e.count) {
-		ret = change(t, cx, first, count, &e);
+		ret = change_entries(t, cx, first, count, &e);
 		for (i = 0; !ret && i < e.count; i++)
 			ret = put(t, cx, &e, i, first + i, blocknr++);
 		if (ret)
@@ -290,7 +290,7 @@ int dattable_free(struct dattable *t, struct context *cx, uint64_t vblocknr)
 {
 	struct nilfs_dat_entry de;
 	struct entries e;
-	int ret = change(t, cx, vblocknr, 1, &e);
+	int ret = change_entries(t, cx, vblocknr, 1, &e);
 
 	if (ret)
 		return ret;
@@ -335,7 +335,7 @@ int dattable_end(struct dattable *t, struct context *cx, uint64_t first,
 	int ret;
 
 	for (; count; first += e.count, count -= e.count) {
-		ret = change(t, cx, first, count, &e);
+		ret = change_entries(t, cx, first, count, &e);
 		for (i = 0; !ret && i < e.count; i++)
 			ret = end_entry(t, cx, &e, i, first + i, kind);
 		if (ret < 0)
@@ -372,7 +372,7 @@ int dattable_set_end(struct dattable *t, struct context *cx, uint64_t vblocknr,
 	struct nilfs_dat_entry de;
 	struct entries e;
 	uint64_t blocknr, start;
-	int ret = change(t, cx, vblocknr, 1, &e);
+	int ret = change_entries(t, cx, vblocknr, 1, &e);
 
 	if (ret)
 		return ret;
@@ -390,14 +390,14 @@ int dattable_succeed(struct dattable *t, struct context *cx,
 	struct nilfs_dat_entry life;
 	struct entries e;
 	uint32_t count;
-	int ret = change(t, cx, vblocknr, 1, &e);
+	int ret = change_entries(t, cx, vblocknr, 1, &e);
 
 	if (!ret)
 		ret = give_up(t, cx, &e, vblocknr, &life);
 	if (!ret)
 		ret = dattable_take(t, cx, 1, next, &count);
 	if (!ret)
-		ret = change(t, cx, *next, 1, &e);
+		ret = change_entries(t, cx, *next, 1, &e);
 	if (ret)
 		return ret;
 	*start = le64_get(life.de_start);

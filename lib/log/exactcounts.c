@@ -75,7 +75,7 @@ static int enter_block(struct entering *e, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int enter(struct entering *e, struct context *cx)
+static int enter_counts(struct entering *e, struct context *cx)
 {
 	uint64_t blkoff, n = segusage_nblocks(e->geo);
 	int ret = 0;
@@ -95,7 +95,7 @@ int exactcounts_enter(struct writer *w, struct context *cx,
 		.live = live,
 		.time = time,
 	};
-	int ret = e.geo->has_live_blks ? enter(&e, cx) : 0;
+	int ret = e.geo->has_live_blks ? enter_counts(&e, cx) : 0;
 
 	*changed = e.changed;
 	if (!ret)

@@ -56,8 +56,8 @@ int inodes_read(struct writer *w, struct context *cx, uint64_t ino,
 }
 
 /* The place of INO, to be changed. */
-static int change(struct writer *w, struct context *cx, uint64_t ino,
-		  struct nilfs_inode **inode)
+static int change_inode(struct writer *w, struct context *cx, uint64_t ino,
+			struct nilfs_inode **inode)
 {
 	const struct palloc *p = &w->inos.p;
 	void *data;
@@ -73,7 +73,7 @@ int inodes_write(struct writer *w, struct context *cx, uint64_t ino,
 		 const struct nilfs_inode *inode)
 {
 	struct nilfs_inode *place;
-	int ret = change(w, cx, ino, &place);
+	int ret = change_inode(w, cx, ino, &place);
 
 	if (!ret)
 		memcpy(place, inode, sizeof(*inode));
@@ -86,7 +86,7 @@ int inodes_free(struct writer *w, struct context *cx, uint64_t ino)
 	int ret = check_used(w, cx, ino);
 
 	if (!ret)
-		ret = change(w, cx, ino, &place);
+		ret = change_inode(w, cx, ino, &place);
 	if (ret)
 		return ret;
 	memset(place, 0, sizeof(*place));

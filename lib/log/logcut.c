@@ -22,7 +22,7 @@ static uint32_t least(uint32_t size)
 }
 
 /* How much of the LEFT blocks of a piece a chunk takes that has COUNT. */
-static uint32_t take(uint32_t count, uint32_t left, uint32_t size)
+static uint32_t take_share(uint32_t count, uint32_t left, uint32_t size)
 {
 	if (count + (uint64_t)left <= 2 * (uint64_t)size)
 		return left;
@@ -40,7 +40,8 @@ bool logcut_next(struct logcut *cut, const struct logout_log *log,
 		.skip = skip,
 	};
 	while (piece < log->npieces && cut->count < least(size)) {
-		n = take(cut->count, log->pieces[piece].count - skip, size);
+		n = take_share(cut->count, log->pieces[piece].count - skip,
+			       size);
 		cut->count += n;
 		skip += n;
 		if (skip == log->pieces[piece].count) {

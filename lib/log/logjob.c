@@ -145,7 +145,7 @@ static int write_filled(struct logjob_chunk *chunk, struct context *cx,
 }
 
 /* Enters the sums into the summary. */
-static void complete(struct logjob *job)
+static void complete_log(struct logjob *job)
 {
 	const struct nilfs_geometry *g = job->out->g;
 	struct nilfs_segment_summary *ss = job->log.summary;
@@ -166,7 +166,7 @@ static int write_summary(struct logjob *job, struct context *cx,
 
 	if (!buf)
 		return -ENOMEM;
-	complete(job);
+	complete_log(job);
 	/* By way of the buffer, which is aligned. */
 	memcpy(buf, job->log.summary, bytes);
 	return write_blocks(job->out, cx, job->log.blocknr, buf,
@@ -221,7 +221,7 @@ static int fill_log(struct logjob *job, struct context *cx, unsigned int worker,
 
 	if (ret)
 		return ret;
-	complete(job);
+	complete_log(job);
 	memcpy(buf, log->summary, head);
 	*bufp = buf;
 	return 0;

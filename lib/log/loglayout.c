@@ -200,7 +200,7 @@ static void put_items(uint8_t *p, const struct loglayout_run *run, uint32_t i,
 }
 
 /* Lists all of RUN, block of the summary by block. */
-static void list(struct loglayout *l, const struct loglayout_run *run)
+static void list_run(struct loglayout *l, const struct loglayout_run *run)
 {
 	uint32_t size = item_size(run->kind);
 	uint32_t i, n;
@@ -262,7 +262,7 @@ int loglayout_add(struct loglayout *l, struct context *cx,
 		return ret;
 	if (!goes_on(l, run))
 		begin_finfo(l, run);
-	list(l, run);
+	list_run(l, run);
 	count_blocks(l, run);
 	l->npayload += run->count;
 	return 0;

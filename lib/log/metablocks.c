@@ -59,8 +59,8 @@ static struct metablock **bucket(const struct metablocks *t,
 	return &t->buckets[bucket_of(t, b->node, id_of(b))];
 }
 
-static struct metablock *find(const struct metablocks *t, bool node,
-			      uint64_t id)
+static struct metablock *find_block(const struct metablocks *t, bool node,
+				    uint64_t id)
 {
 	struct metablock *b;
 
@@ -74,12 +74,12 @@ static struct metablock *find(const struct metablocks *t, bool node,
 
 struct metablock *metablocks_data(const struct metablocks *t, uint64_t blkoff)
 {
-	return find(t, false, blkoff);
+	return find_block(t, false, blkoff);
 }
 
 struct metablock *metablocks_node(const struct metablocks *t, uint64_t ptr)
 {
-	return find(t, true, ptr);
+	return find_block(t, true, ptr);
 }
 
 static void hash_in(struct metablocks *t, struct metablock *b)
@@ -99,7 +99,7 @@ static void hash_out(struct metablocks *t, struct metablock *b)
 	*place = b->next;
 }
 
-static int grow(struct metablocks *t, struct context *cx)
+static int grow_table(struct metablocks *t, struct context *cx)
 {
 	size_t n = t->nbuckets, i;
 	struct metablock **old = t->buckets, *b, *next, **buckets;
@@ -176,12 +176,12 @@ void metablocks_drop(struct metablocks *t, struct metablock *b)
 	free(b);
 }
 
-static struct metablock *add(struct metablocks *t, struct context *cx,
-			     bool node, uint64_t blkoff, uint64_t ptr)
+static struct metablock *add_block(struct metablocks *t, struct context *cx,
+				   bool node, uint64_t blkoff, uint64_t ptr)
 {
 	struct metablock *b;
 
-	if (grow(t, cx))
+	if (grow_table(t, cx))
 		return NULL;
 	if (t->clean.n >= METABLOCKS_CLEAN_MAX)
 		metablocks_drop(t, t->clean.oldest);
@@ -203,13 +203,13 @@ static struct metablock *add(struct metablocks *t, struct context *cx,
 struct metablock *metablocks_add_data(struct metablocks *t, struct context *cx,
 				      uint64_t blkoff, uint64_t ptr)
 {
-	return add(t, cx, false, blkoff, ptr);
+	return add_block(t, cx, false, blkoff, ptr);
 }
 
 struct metablock *metablocks_add_node(struct metablocks *t, struct context *cx,
 				      uint64_t ptr)
 {
-	return add(t, cx, true, 0, ptr);
+	return add_block(t, cx, true, 0, ptr);
 }
 
 void metablocks_set_ptr(struct metablocks *t, struct metablock *b,

@@ -313,8 +313,8 @@ bool metafile_is_changed(const struct metafile *m)
 	return m->kept || metafile_dirty(m);
 }
 
-static void describe(const struct metafile *m, struct metablock *b,
-		     struct metafile_block *block)
+static void describe_block(const struct metafile *m, struct metablock *b,
+			   struct metafile_block *block)
 {
 	struct bmapnode node = bmapnode_block(m->tree.block_size, b->data);
 
@@ -325,7 +325,7 @@ static void describe(const struct metafile *m, struct metablock *b,
 	block->handle = b;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_block(const void *a, const void *b)
 {
 	const struct metafile_block *x = a, *y = b;
 
@@ -351,10 +351,10 @@ int metafile_collect(struct metafile *m, struct context *cx, bool all,
 	if (!*blocks)
 		return fail(cx, -ENOMEM, "list of %zu dirty blocks", *n);
 	for (b = t->data.oldest; i < data; b = b->newer)
-		describe(m, b, &(*blocks)[i++]);
+		describe_block(m, b, &(*blocks)[i++]);
 	for (b = t->nodes.oldest; i < *n; b = b->newer)
-		describe(m, b, &(*blocks)[i++]);
-	sort_in_place(*blocks, *n, sizeof(**blocks), compare);
+		describe_block(m, b, &(*blocks)[i++]);
+	sort_in_place(*blocks, *n, sizeof(**blocks), compare_block);
 	return 0;
 }
 

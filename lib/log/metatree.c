@@ -146,7 +146,7 @@ static int new_node(struct metatree *t, struct context *cx,
 }
 
 /* The root is full: its entries move to a node below it. */
-static int grow(struct metatree *t, struct context *cx, struct metapath *p)
+static int grow_tree(struct metatree *t, struct context *cx, struct metapath *p)
 {
 	struct metapath_step *root = &p->step[p->top], child = *root;
 	unsigned int level = p->top;
@@ -240,7 +240,7 @@ static int insert_at(struct metatree *t, struct context *cx,
 		const struct bmapnode *node = &p->step[level].node;
 
 		if (bmapnode_count(node) == node->max && level == p->top) {
-			err = grow(t, cx, p);
+			err = grow_tree(t, cx, p);
 			if (err)
 				return err;
 		}

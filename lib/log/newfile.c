@@ -150,8 +150,8 @@ static int make_room(struct writer *w, struct context *cx, uint64_t nblocks)
 }
 
 /* Ends the map of a file of NBLOCKS data blocks. */
-static int complete(struct placing *p, struct context *cx, uint64_t nblocks,
-		    struct nilfs_inode *inode)
+static int complete_file(struct placing *p, struct context *cx,
+			 uint64_t nblocks, struct nilfs_inode *inode)
 {
 	struct writer *w = p->w;
 	uint64_t nodes;
@@ -166,9 +166,9 @@ static int complete(struct placing *p, struct context *cx, uint64_t nblocks,
 	return flush_if_due(w, cx);
 }
 
-static int place(struct placing *p, struct context *cx,
-		 struct nilfs_inode *inode, const struct newfile_run *runs,
-		 size_t nruns)
+static int place_blocks(struct placing *p, struct context *cx,
+			struct nilfs_inode *inode,
+			const struct newfile_run *runs, size_t nruns)
 {
 	uint64_t nblocks = 0;
 	size_t i;
@@ -180,7 +180,7 @@ static int place(struct placing *p, struct context *cx,
 	bmapbuild_begin(p->w->maps);
 	for (i = 0; i < nruns && !ret; i++)
 		ret = place_run(p, cx, &runs[i]);
-	return ret ? ret : complete(p, cx, nblocks, inode);
+	return ret ? ret : complete_file(p, cx, nblocks, inode);
 }
 
 int newfile_place(struct writer *w, struct context *cx, uint64_t ino,
@@ -188,7 +188,7 @@ int newfile_place(struct writer *w, struct context *cx, uint64_t ino,
 		  size_t nruns, struct payload *payload)
 {
 	struct placing p = { .w = w, .ino = ino, .payload = payload };
-	int ret = place(&p, cx, inode, runs, nruns);
+	int ret = place_blocks(&p, cx, inode, runs, nruns);
 
 	payload_put(payload);
 	return ret;
@@ -219,7 +219,7 @@ int newfile_collect(struct writer *w, struct context *cx, uint64_t ino,
 		if (!ret)
 			ret = flush_if_due(w, cx);
 	}
-	return ret ? ret : complete(&p, cx, count, inode);
+	return ret ? ret : complete_file(&p, cx, count, inode);
 }
 
 int newfile_settle(struct writer *w, struct context *cx)

@@ -79,8 +79,8 @@ static int collect_node(void *arg, struct context *cx, unsigned int level,
 }
 
 /* Enters block BLKOFF in the map. */
-static int enter(struct remap *r, struct context *cx, uint64_t blkoff,
-		 uint64_t vblocknr)
+static int enter_block(struct remap *r, struct context *cx, uint64_t blkoff,
+		       uint64_t vblocknr)
 {
 	const struct bmapbuild_run run = {
 		.blkoff = blkoff, .ptr = vblocknr, .count = 1,
@@ -99,7 +99,7 @@ int remap_keep(struct remap *r, struct context *cx, uint64_t blkoff,
 		return fail(cx, -EUCLEAN, "inode %llu: no virtual block for "
 			    "block %llu", (unsigned long long)r->ino,
 			    (unsigned long long)blkoff);
-	return enter(r, cx, blkoff, vblocknr);
+	return enter_block(r, cx, blkoff, vblocknr);
 }
 
 int remap_put(struct remap *r, struct context *cx, uint64_t blkoff,
@@ -108,7 +108,7 @@ int remap_put(struct remap *r, struct context *cx, uint64_t blkoff,
 	uint64_t vblocknr;
 	int ret = collect(r, cx, LOGLAYOUT_DATA, blkoff, data, &vblocknr);
 
-	return ret ? ret : enter(r, cx, blkoff, vblocknr);
+	return ret ? ret : enter_block(r, cx, blkoff, vblocknr);
 }
 
 /*

@@ -22,8 +22,8 @@
 #define ERROR (1u << NILFS_SEGMENT_USAGE_ERROR)
 
 /* The entry of SEGNUM, to be changed. */
-static int change(struct segments *s, struct context *cx, uint64_t segnum,
-		  struct nilfs_segment_usage_ext **su)
+static int change_entry(struct segments *s, struct context *cx, uint64_t segnum,
+			struct nilfs_segment_usage_ext **su)
 {
 	void *data;
 	int ret = metafile_change(s->m, cx, segusage_blkoff(s->g, segnum),
@@ -123,7 +123,7 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 	if (!ret)
 		return fail(cx, -ENOSPC, "no clean segment is left");
 	if (ret > 0)
-		ret = change(s, cx, *segnum, &su);
+		ret = change_entry(s, cx, *segnum, &su);
 	if (!ret)
 		ret = forget_counts(s, cx, *segnum);
 	if (ret)
@@ -141,7 +141,7 @@ int segments_take(struct segments *s, struct context *cx, uint64_t *segnum)
 int segments_free(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change(s, cx, segnum, &su);
+	int ret = change_entry(s, cx, segnum, &su);
 
 	if (ret || segusage_is_clean(&su->su))
 		return ret;
@@ -155,7 +155,7 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
 	uint32_t flags;
-	int ret = change(s, cx, segnum, &su);
+	int ret = change_entry(s, cx, segnum, &su);
 
 	if (ret)
 		return ret;
@@ -170,7 +170,7 @@ int segments_scrap(struct segments *s, struct context *cx, uint64_t segnum)
 int segments_set_error(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change(s, cx, segnum, &su);
+	int ret = change_entry(s, cx, segnum, &su);
 
 	if (ret || segusage_is_error(&su->su))
 		return ret;
@@ -184,7 +184,7 @@ int segments_touch_one(struct segments *s, struct context *cx,
 {
 	struct nilfs_segment_usage_ext *su;
 
-	return change(s, cx, segnum, &su);
+	return change_entry(s, cx, segnum, &su);
 }
 
 int segments_touch(struct segments *s, struct context *cx, uint64_t count)
@@ -250,7 +250,7 @@ int segments_recount(struct segments *s, struct context *cx)
 int segments_claim(struct segments *s, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change(s, cx, segnum, &su);
+	int ret = change_entry(s, cx, segnum, &su);
 
 	if (ret)
 		return ret;
@@ -266,7 +266,7 @@ int segments_wrote(struct segments *s, struct context *cx, uint64_t segnum,
 		   uint32_t nblocks)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change(s, cx, segnum, &su);
+	int ret = change_entry(s, cx, segnum, &su);
 
 	if (ret)
 		return ret;
@@ -280,7 +280,7 @@ int segments_set_active(struct segments *s, struct context *cx,
 			uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext *su;
-	int ret = change(s, cx, segnum, &su);
+	int ret = change_entry(s, cx, segnum, &su);
 
 	if (!ret)
 		su->su.su_flags = le32_make(ACTIVE | DIRTY);
@@ -321,7 +321,7 @@ static int enter_counts(struct segments *s, struct context *cx,
 	int32_t live = tally_get(&s->live, segnum);
 	int32_t snapshot = tally_get(&s->snapshot, segnum);
 	struct nilfs_segment_usage_ext *su;
-	int ret = change(s, cx, segnum, &su);
+	int ret = change_entry(s, cx, segnum, &su);
 
 	if (ret)
 		return ret;
@@ -366,7 +366,7 @@ int segments_mark_unusable(struct segments *s, struct context *cx)
 	for (segnum = 0; s->unusable && segnum < s->g->nsegments; segnum++) {
 		if (is_usable(s, segnum))
 			continue;
-		ret = change(s, cx, segnum, &su);
+		ret = change_entry(s, cx, segnum, &su);
 		if (ret)
 			return ret;
 		su->su.su_flags = le32_make(ERROR);

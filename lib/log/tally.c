@@ -14,7 +14,7 @@
 
 #define CHUNK 1024u
 
-static int grow(struct tally *t, struct context *cx, size_t want)
+static int grow_chunks(struct tally *t, struct context *cx, size_t want)
 {
 	size_t room = t->nchunks;
 
@@ -32,7 +32,7 @@ int tally_add(struct tally *t, struct context *cx, uint64_t i, int32_t n)
 	int ret;
 
 	if (chunk >= t->nchunks) {
-		ret = grow(t, cx, chunk + 1);
+		ret = grow_chunks(t, cx, chunk + 1);
 		if (ret)
 			return ret;
 	}

@@ -81,7 +81,7 @@ void out_flush(struct out *out)
 }
 
 /* Doubles the memory until N more bytes fit; without memory drops all. */
-static void grow(struct out *out, size_t n)
+static void grow_buffer(struct out *out, size_t n)
 {
 	size_t used = (size_t)(out->next - out->buffer);
 	size_t size = (size_t)(out->end - out->buffer);
@@ -107,7 +107,7 @@ static void grow(struct out *out, size_t n)
 char *out_make_room(struct out *out, size_t n)
 {
 	if (out->fd < 0)
-		grow(out, n);
+		grow_buffer(out, n);
 	else
 		out_flush(out);
 	return out->next;

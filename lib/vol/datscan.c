@@ -281,7 +281,7 @@ static int take_item(struct scan *scan, struct context *cx,
 	return 0;
 }
 
-static int walk(struct scan *scan, struct context *cx)
+static int walk_blocks(struct scan *scan, struct context *cx)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
@@ -336,7 +336,7 @@ int datscan_run(struct volume *vol, struct context *cx,
 
 	err = make_workers(&scan, cx);
 	if (!err)
-		err = walk(&scan, cx);
+		err = walk_blocks(&scan, cx);
 	free_workers(&scan);
 	return err;
 }

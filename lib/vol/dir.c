@@ -62,7 +62,8 @@ int dir_cursor_open_at(struct dir_cursor *cur, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int broken(struct dir_cursor *cur, struct context *cx, enum rule rule)
+static int fail_broken(struct dir_cursor *cur, struct context *cx,
+		       enum rule rule)
 {
 	blockscan_put(&cur->scan);
 	cur->at_broken_block = true;
@@ -101,7 +102,7 @@ int dir_cursor_next(struct dir_cursor *cur, struct context *cx,
 			return 1;
 		}
 		if (cur->iter.verdict != RULE_OK)
-			return broken(cur, cx, cur->iter.verdict);
+			return fail_broken(cur, cx, cur->iter.verdict);
 		blockscan_put(&cur->scan);
 	}
 }

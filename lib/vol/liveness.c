@@ -69,7 +69,7 @@ static struct liveness_counts *chunk_of(struct liveness *l,
 }
 
 /* Most runs count for one kind only, to lock the bus for 0 costs as much. */
-static void add(uint32_t *count, uint32_t more)
+static void add_count(uint32_t *count, uint32_t more)
 {
 	if (more)
 		__atomic_fetch_add(count, more, __ATOMIC_RELAXED);
@@ -83,9 +83,9 @@ static int add_counts(struct liveness *l, struct context *cx, uint64_t segnum,
 	if (!chunk)
 		return -ENOMEM;
 	c = &chunk[segnum % CHUNK_SEGMENTS];
-	add(&c->current, more->current);
-	add(&c->snapshot, more->snapshot);
-	add(&c->protected, more->protected);
+	add_count(&c->current, more->current);
+	add_count(&c->snapshot, more->snapshot);
+	add_count(&c->protected, more->protected);
 	return 0;
 }
 
@@ -254,7 +254,7 @@ nomem:
 		    (unsigned long long)vol->geo.nsegments);
 }
 
-static int count(struct counter *c, struct context *cx)
+static int count_blocks(struct counter *c, struct context *cx)
 {
 	const struct datscan_visitor visitor = {
 		.entries = count_entries,
@@ -293,7 +293,7 @@ static int count_for(uint64_t *snapshots, size_t n, struct volume *vol,
 	if (!c.runs)
 		err = fail(cx, -ENOMEM, "counts of segments");
 	else
-		err = count(&c, cx);
+		err = count_blocks(&c, cx);
 	free(c.runs);
 	if (err)
 		liveness_free(c.l);

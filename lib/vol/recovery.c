@@ -120,7 +120,7 @@ static int feed_segment(struct walk *w)
  * One step: 1 to go on, 0 at the end of the chain, or a failure.  Where the
  * segment has no valid log here, the first log of the next one is tried.
  */
-static int step(struct walk *w, struct context *cx, bool follow)
+static int step_log(struct walk *w, struct context *cx, bool follow)
 {
 	struct nilfs_segment_summary ss;
 	int ret;
@@ -147,14 +147,14 @@ static int step(struct walk *w, struct context *cx, bool follow)
 	return has_next_log(w) ? 1 : feed_segment(w);
 }
 
-static int walk(struct walk *w, struct context *cx, bool follow)
+static int walk_chain(struct walk *w, struct context *cx, bool follow)
 {
 	int ret;
 
 	do {
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = step(w, cx, follow);
+			ret = step_log(w, cx, follow);
 	} while (ret > 0);
 	return ret;
 }
@@ -177,7 +177,7 @@ int recovery_search(struct volume *vol, struct context *cx,
 			    "superblock: last log at block %llu, outside the segments",
 			    (unsigned long long)w.pseg);
 	w.segnum = geometry_segment_of(&vol->geo, w.pseg);
-	return walk(&w, cx, follow);
+	return walk_chain(&w, cx, follow);
 }
 
 int recovery_follow(struct volume *vol, struct context *cx,
@@ -201,7 +201,7 @@ int recovery_follow(struct volume *vol, struct context *cx,
 	rec->last_seq = rec->seq;
 	if (!has_next_log(&w) && !feed_segment(&w))
 		return 0;
-	return walk(&w, cx, true);
+	return walk_chain(&w, cx, true);
 }
 
 int recovery_read_super_root(struct volume *vol, struct context *cx,

@@ -121,7 +121,7 @@ static bool step_over(const struct nilfs_geometry *geo, struct place *p,
 	return feed_segment(geo, p);
 }
 
-static int walk(struct collector *c, struct context *cx)
+static int walk_logs(struct collector *c, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	const struct recovery *rec = c->rec;
@@ -155,7 +155,7 @@ static int walk(struct collector *c, struct context *cx)
 }
 
 /* By inode and block, the newest of equals first. */
-static int compare(const void *a, const void *b)
+static int compare_block(const void *a, const void *b)
 {
 	const struct salvaged_block *x = a, *y = b;
 
@@ -171,7 +171,8 @@ void rollforward_sort(struct rollforward *rf)
 	uint64_t from, to = 0;
 
 	if (rf->count)
-		qsort(rf->blocks, rf->count, sizeof(*rf->blocks), compare);
+		qsort(rf->blocks, rf->count, sizeof(*rf->blocks),
+		      compare_block);
 	for (from = 0; from < rf->count; from++) {
 		const struct salvaged_block *b = &rf->blocks[from];
 
@@ -193,7 +194,7 @@ int rollforward_collect(struct volume *vol, struct context *cx,
 	if (!c.rf)
 		return fail(cx, -ENOMEM, "list of salvaged blocks");
 	if (rec->orphans_start && rec->orphans_end)
-		err = walk(&c, cx);
+		err = walk_logs(&c, cx);
 	if (err) {
 		rollforward_free(c.rf);
 		return err;
@@ -226,7 +227,7 @@ rollforward_find(const struct rollforward *rf, uint64_t ino, uint64_t blkoff)
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (compare(&rf->blocks[middle], &key) < 0)
+		if (compare_block(&rf->blocks[middle], &key) < 0)
 			low = middle + 1;
 		else
 			high = middle;

@@ -326,7 +326,7 @@ static int read_log(struct salvager *s, struct context *cx,
 }
 
 /* One step: 1 to go on, 0 at the end of the chain, or a failure. */
-static int step(struct salvager *s, struct context *cx)
+static int step_log(struct salvager *s, struct context *cx)
 {
 	struct nilfs_segment_summary ss;
 	int ret = read_log(s, cx, &ss);
@@ -339,7 +339,7 @@ static int step(struct salvager *s, struct context *cx)
 	return ret ? ret : step_over(s, &ss);
 }
 
-static int walk(struct salvager *s, struct context *cx)
+static int walk_logs(struct salvager *s, struct context *cx)
 {
 	const struct recovery *rec = s->rec;
 	int ret;
@@ -356,7 +356,7 @@ static int walk(struct salvager *s, struct context *cx)
 	do {
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = step(s, cx);
+			ret = step_log(s, cx);
 	} while (ret > 0);
 	return ret;
 }
@@ -369,7 +369,7 @@ static bool supersedes(const struct salvaged_block *a,
 }
 
 /* Leaves of what is lost that of which nothing newer was found. */
-static void settle(struct salvager *s)
+static void settle_blocks(struct salvager *s)
 {
 	struct rollforward *rf = s->rf;
 	struct rollforward lost = {
@@ -402,13 +402,13 @@ int salvage_collect(struct volume *vol, struct context *cx,
 		return fail(cx, -ENOMEM, "list of salvaged blocks");
 	context_child(cx, &quiet);
 	s.has_files = files && !root_open(&s.root, &quiet, files, 0);
-	err = walk(&s, cx);
+	err = walk_logs(&s, cx);
 	summary_free(&s.summary);
 	if (err) {
 		rollforward_free(s.rf);
 		return err;
 	}
-	settle(&s);
+	settle_blocks(&s);
 	*rfp = s.rf;
 	return 0;
 }

@@ -14,7 +14,8 @@
 #include "disk/rule.h"
 #include "vol/volume.h"
 
-static int broken(const struct summary *s, struct context *cx, enum rule rule)
+static int fail_broken(const struct summary *s, struct context *cx,
+		       enum rule rule)
 {
 	return fail(cx, -EUCLEAN, "log at block %llu: %s",
 		    (unsigned long long)s->pseg, rule_info(rule)->text);
@@ -32,7 +33,7 @@ int summary_read(struct summary *s, struct context *cx, struct volume *vol,
 	s->pseg = pseg;
 	rule = segsum_check(&vol->geo, ss, pseg);
 	if (rule != RULE_OK)
-		return broken(s, cx, rule);
+		return fail_broken(s, cx, rule);
 	nblocks = segsum_nsumblk(&vol->geo, ss);
 	buf = array_grow(cx, s->buf, &s->capacity, nblocks,
 			 vol->geo.block_size);
@@ -55,7 +56,7 @@ int summary_next(struct summary *s, struct context *cx,
 	if (s->iter.verdict == RULE_OK ||
 	    s->iter.verdict == RULE_LOG_SUMBYTES_UNUSED)
 		return 0;
-	return broken(s, cx, s->iter.verdict);
+	return fail_broken(s, cx, s->iter.verdict);
 }
 
 void summary_free(struct summary *s)

@@ -275,7 +275,7 @@ static int yield_entry(struct tree *t, struct context *cx,
 }
 
 /* Descends into the directory yielded last. */
-static int enter(struct tree *t, struct context *cx)
+static int enter_dir(struct tree *t, struct context *cx)
 {
 	struct reader *reader = reader_of(t, t->depth + 1);
 	struct level *level;
@@ -359,7 +359,7 @@ int tree_next(struct tree *t, struct context *cx, struct tree_item *item)
 	if (!t->started)
 		return yield_start(t, cx, item);
 	if (t->enter) {
-		ret = enter(t, cx);
+		ret = enter_dir(t, cx);
 		if (ret)
 			return ret;
 	}

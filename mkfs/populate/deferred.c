@@ -37,10 +37,10 @@ static uint64_t count_blocks(const struct newfile_run *runs, size_t nruns)
 	return nblocks;
 }
 
-static int place(struct context *cx, struct writer *w, uint64_t ino,
-		 const struct nilfs_inode *inode,
-		 const struct newfile_run *runs, size_t nruns,
-		 struct payload *payload)
+static int place_file(struct context *cx, struct writer *w, uint64_t ino,
+		      const struct nilfs_inode *inode,
+		      const struct newfile_run *runs, size_t nruns,
+		      struct payload *payload)
 {
 	struct nilfs_inode placed = *inode;
 	int err;
@@ -107,8 +107,8 @@ static int place_waiting(struct deferred *d, struct context *cx,
 	int err;
 
 	take_out(d, i);
-	err = place(cx, w, file->ino, &file->inode, file->runs, file->nruns,
-		    file->payload);
+	err = place_file(cx, w, file->ino, &file->inode, file->runs,
+			 file->nruns, file->payload);
 	free(file);
 	return err;
 }
@@ -172,7 +172,7 @@ int deferred_place(struct deferred *d, struct context *cx, struct writer *w,
 		return err;
 	}
 	if (!later || newfile_fits(w, nblocks))
-		return place(cx, w, ino, inode, runs, nruns, payload);
+		return place_file(cx, w, ino, inode, runs, nruns, payload);
 	return put_off(d, cx, ino, inode, runs, nruns, payload);
 }
 

@@ -378,9 +378,10 @@ static int hide(struct layer *l, struct context *cx,
  * Finds NAMES among those of OLD: which are replaced, by what, and whether
  * anything is new.
  */
-static int compare(struct layer *l, struct context *cx,
-		   const struct lower_dir *old, bool hidden,
-		   const struct populate_name *names, size_t n, bool *changed)
+static int compare_names(struct layer *l, struct context *cx,
+			 const struct lower_dir *old, bool hidden,
+			 const struct populate_name *names, size_t n,
+			 bool *changed)
 {
 	const struct populate_name *was;
 	size_t i;
@@ -471,7 +472,7 @@ int layer_directory(struct layer *l, struct context *cx, uint64_t ino,
 	int had, err;
 
 	had = lower_directory(l->below, cx, ino, &old);
-	err = had > 0 ? compare(l, cx, old, hidden, names, n, &changed) :
+	err = had > 0 ? compare_names(l, cx, old, hidden, names, n, &changed) :
 			had;
 	if (err || !changed)
 		return err;

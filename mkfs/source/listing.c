@@ -65,8 +65,8 @@ static uint8_t type_of(const struct dirent64 *de)
 	return de->d_type == DT_REG ? NILFS_FT_REG_FILE : NILFS_FT_UNKNOWN;
 }
 
-static int add(struct listing *list, struct context *cx,
-	       const struct dirent64 *de)
+static int add_name(struct listing *list, struct context *cx,
+		    const struct dirent64 *de)
 {
 	size_t len = strlen(de->d_name);
 	char *text;
@@ -102,7 +102,7 @@ static int add_all(struct listing *list, struct context *cx, ssize_t bytes)
 
 	for (at = 0; at < bytes; at += de->d_reclen) {
 		de = (const struct dirent64 *)(list->buf + at);
-		err = is_dots(de->d_name) ? 0 : add(list, cx, de);
+		err = is_dots(de->d_name) ? 0 : add_name(list, cx, de);
 		if (err)
 			return err;
 	}

@@ -169,8 +169,8 @@ static void *readpool_place(struct readpool *pool,
 	return c ? ((struct pooled_file *)(c->bytes + c->used))->content : NULL;
 }
 
-static int fill(struct payload *payload, struct context *cx, uint64_t at,
-		uint32_t count, void *buf)
+static int fill_payload(struct payload *payload, struct context *cx,
+			uint64_t at, uint32_t count, void *buf)
 {
 	const struct pooled_file *f = (const struct pooled_file *)payload;
 	size_t from = (size_t)at * f->block_size;
@@ -184,14 +184,14 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 	return 0;
 }
 
-static void release(struct payload *payload)
+static void release_payload(struct payload *payload)
 {
 	readpool_leave(((struct pooled_file *)payload)->chunk);
 }
 
 static const struct payload_ops file_ops = {
-	.fill = fill,
-	.free = release,
+	.fill = fill_payload,
+	.free = release_payload,
 };
 
 /*
@@ -270,7 +270,7 @@ static uint64_t sensible_pool(const struct context *cx, unsigned int workers)
 	return bytes < cx->max_memory / 4 ? bytes : cx->max_memory / 4;
 }
 
-static int start(struct readahead *ra, struct context *cx)
+static int start_workers(struct readahead *ra, struct context *cx)
 {
 	int err = pool_open(&ra->workers, cx,
 			    cx->threads * DEPTH_PER_WORKER + 1);
@@ -295,7 +295,7 @@ int readahead_open(struct readahead **rap, struct context *cx,
 		return fail(cx, -ENOMEM, "files of the source");
 	ra->settled = now - SETTLED;
 	ra->block_size = block_size;
-	err = start(ra, cx);
+	err = start_workers(ra, cx);
 	if (err)
 		readahead_close(ra);
 	else
@@ -303,7 +303,7 @@ int readahead_open(struct readahead **rap, struct context *cx,
 	return err;
 }
 
-static int look(int fd, struct statx *st)
+static int look_at(int fd, struct statx *st)
 {
 	return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, st);
 }
@@ -339,7 +339,7 @@ static bool read_whole(int fd, char *content, struct readahead_file *file)
 	/* One byte more, to see whether it ends. */
 	ssize_t n = pread(fd, content, SMALL + 1, 0);
 
-	file->known = !look(fd, &file->st);
+	file->known = !look_at(fd, &file->st);
 	return file->known && is_whole(&file->st, n);
 }
 
@@ -356,7 +356,7 @@ static bool read_content(struct batch *b, int fd, char *content,
 		if (!b->young)
 			return true;
 	}
-	return !look(fd, &before) && read_whole(fd, content, file) &&
+	return !look_at(fd, &before) && read_whole(fd, content, file) &&
 	       is_unchanged(&before, &file->st);
 }
 

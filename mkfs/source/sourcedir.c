@@ -107,7 +107,7 @@ struct pathtail {
 static const char cut_mark[] = { '.', '.', '.' };
 
 /* Prepends LEN bytes of TEXT, or the end of them. */
-static void put(struct pathtail *tail, const char *text, size_t len)
+static void put_text(struct pathtail *tail, const char *text, size_t len)
 {
 	bool fits = len + sizeof(cut_mark) <= tail->at;
 
@@ -146,14 +146,15 @@ static void pathtail_name(struct pathtail *tail, const char *name, size_t len)
 	char text[TEXT_ESCAPED_MAX(255) + 1] = "/";
 
 	if (!tail->cut)
-		put(tail, text,
-		    1 + text_escape(text + 1, sizeof(text) - 1, name, len));
+		put_text(tail, text,
+			 1 + text_escape(text + 1, sizeof(text) - 1, name,
+					 len));
 }
 
 /* Prepends TOP unchanged; the text is then PATH. */
 static void pathtail_end(struct pathtail *tail, const char *top)
 {
-	put(tail, top, strlen(top));
+	put_text(tail, top, strlen(top));
 	memmove(tail->path, tail->path + tail->at, tail->room - tail->at);
 }
 

@@ -150,8 +150,8 @@ static bool is_as_planned(const struct filepayload *f, int fd)
 	       is_time(&f->ctime, &st.st_ctim);
 }
 
-static int fill(struct payload *payload, struct context *cx, uint64_t at,
-		uint32_t count, void *buf)
+static int fill_payload(struct payload *payload, struct context *cx,
+			uint64_t at, uint32_t count, void *buf)
 {
 	const struct filepayload *f = (struct filepayload *)payload;
 	int fd, err;
@@ -168,7 +168,7 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 	return err;
 }
 
-static void release(struct payload *payload)
+static void release_payload(struct payload *payload)
 {
 	struct filepayload *f = (struct filepayload *)payload;
 
@@ -178,8 +178,8 @@ static void release(struct payload *payload)
 }
 
 static const struct payload_ops filepayload_ops = {
-	.fill = fill,
-	.free = release,
+	.fill = fill_payload,
+	.free = release_payload,
 };
 
 static int set_runs(struct filepayload *f, const struct newfile_run *runs,
@@ -364,10 +364,10 @@ static int look_into(struct sourcefile *s, struct context *cx,
 	return err;
 }
 
-static int place(struct sourcefile *s, struct context *cx,
-		 struct sourcedir *dir, struct populate_name *name,
-		 const struct statx *st, const struct newfile_run *runs,
-		 size_t n, bool sparse)
+static int place_file(struct sourcefile *s, struct context *cx,
+		      struct sourcedir *dir, struct populate_name *name,
+		      const struct statx *st, const struct newfile_run *runs,
+		      size_t n, bool sparse)
 {
 	struct payload *payload = NULL;
 	struct entry e;
@@ -405,13 +405,14 @@ static int add_regular(struct sourcefile *s, struct context *cx,
 
 	if (!st->stx_size) {
 		err = check_empty(s, cx, dir, name);
-		return err ? err : place(s, cx, dir, name, st, NULL, 0, false);
+		return err ? err : place_file(s, cx, dir, name, st, NULL, 0,
+					      false);
 	}
 	if (!populate_makes_holes(s->p) &&
 	    st->stx_blocks >= div_round_up(st->stx_size, SECTOR_BYTES))
-		return place(s, cx, dir, name, st, &all, 1, false);
+		return place_file(s, cx, dir, name, st, &all, 1, false);
 	err = find_data(s, cx, dir, name, st, &n);
-	return err ? err : place(s, cx, dir, name, st, s->runs, n, true);
+	return err ? err : place_file(s, cx, dir, name, st, s->runs, n, true);
 }
 
 static int add_special(struct sourcefile *s, struct context *cx,

@@ -162,8 +162,8 @@ static bool is_skipped(const struct walk *w, const struct statx *st)
 	return false;
 }
 
-static int look(struct context *cx, const struct sourcedir *dir, int dirfd,
-		const struct populate_name *name, struct statx *st)
+static int look_at(struct context *cx, const struct sourcedir *dir, int dirfd,
+		   const struct populate_name *name, struct statx *st)
 {
 	if (!statx(dirfd, name->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 		   STATX_BASIC_STATS, st))
@@ -187,7 +187,7 @@ static int sort(struct walk *w, struct context *cx,
 	if (w->options->order == WALK_NONE)
 		return 0;
 	for (i = 0; w->options->order == WALK_SIZE && i < list->n; i++) {
-		err = look(cx, dir, dirfd, &list->names[i], &st);
+		err = look_at(cx, dir, dirfd, &list->names[i], &st);
 		if (err)
 			return err;
 		list->names[i].ino = S_ISREG(st.stx_mode) ? st.stx_size : 0;
@@ -211,9 +211,9 @@ static int visit_dir(struct walk *w, struct context *cx, struct level *level,
 }
 
 /* One name, of which AHEAD is known or NULL: 1, 0 where it is left out. */
-static int visit(struct walk *w, struct context *cx, struct level *level,
-		 int dirfd, struct populate_name *name,
-		 struct readahead_file *ahead)
+static int visit_name(struct walk *w, struct context *cx, struct level *level,
+		      int dirfd, struct populate_name *name,
+		      struct readahead_file *ahead)
 {
 	struct statx looked;
 	const struct statx *st = ahead ? &ahead->st : &looked;
@@ -225,7 +225,7 @@ static int visit(struct walk *w, struct context *cx, struct level *level,
 	if (name->type == NILFS_FT_DIR)
 		return visit_dir(w, cx, level, name);
 	if (!ahead)
-		err = look(cx, level->dir, dirfd, name, &looked);
+		err = look_at(cx, level->dir, dirfd, name, &looked);
 	if (err)
 		return err;
 	if (is_skipped(w, st)) {
@@ -253,7 +253,8 @@ static int visit_all(struct walk *w, struct context *cx, struct level *level,
 		if (!kept)
 			kept = readahead_look(w->ahead, cx, i, &ahead);
 		if (!kept)
-			kept = visit(w, cx, level, dirfd, &names[i], ahead);
+			kept = visit_name(w, cx, level, dirfd, &names[i],
+					  ahead);
 		if (kept < 0)
 			return kept;
 		if (kept)
@@ -331,9 +332,9 @@ static int do_level(struct walk *w, struct context *cx, struct level *level,
 }
 
 /* Visits directory DIR, given over, and leaves it on top if it has others. */
-static int enter(struct walk *w, struct context *cx, struct sourcedir *dir,
-		 uint64_t ino, uint64_t parent, size_t path_len,
-		 const struct statx *st)
+static int enter_dir(struct walk *w, struct context *cx, struct sourcedir *dir,
+		     uint64_t ino, uint64_t parent, size_t path_len,
+		     const struct statx *st)
 {
 	struct level level = { .dir = dir, .ino = ino, .path_len = path_len };
 	int err;
@@ -374,7 +375,7 @@ static int check_loop(struct context *cx, const struct level *level,
 }
 
 /* Visits the next subdirectory of the deepest level, or leaves that. */
-static int step(struct walk *w, struct context *cx)
+static int step_walk(struct walk *w, struct context *cx)
 {
 	struct level *level = &w->levels[w->depth - 1];
 	const struct subdir *subdir = subdirs_next(&level->subdirs);
@@ -401,7 +402,7 @@ static int step(struct walk *w, struct context *cx)
 		sourcedir_put(dir);
 		return err;
 	}
-	return enter(w, cx, dir, subdir->ino, level->ino, path_len, &st);
+	return enter_dir(w, cx, dir, subdir->ino, level->ino, path_len, &st);
 }
 
 static int enter_top(struct walk *w, struct context *cx, const char *path)
@@ -417,7 +418,7 @@ static int enter_top(struct walk *w, struct context *cx, const char *path)
 	if (err)
 		return err;
 	w->dev = sourcedir_device(&st);
-	return enter(w, cx, dir, ino, ino, 0, &st);
+	return enter_dir(w, cx, dir, ino, ino, 0, &st);
 }
 
 int walk_run(struct context *cx, const char *path,
@@ -437,7 +438,7 @@ int walk_run(struct context *cx, const char *path,
 	if (!err)
 		err = enter_top(w, cx, path);
 	while (!err && w->depth)
-		err = step(w, cx);
+		err = step_walk(w, cx);
 	while (w->depth)
 		leave(w);
 	if (notes)

@@ -24,7 +24,7 @@ struct spool {
 	char *held;
 };
 
-static void release(struct payload *payload)
+static void release_payload(struct payload *payload)
 {
 	struct spool *s = (struct spool *)payload;
 
@@ -33,8 +33,8 @@ static void release(struct payload *payload)
 	free(s);
 }
 
-static int fill(struct payload *payload, struct context *cx, uint64_t at,
-		uint32_t count, void *buf)
+static int fill_payload(struct payload *payload, struct context *cx,
+			uint64_t at, uint32_t count, void *buf)
 {
 	const struct spool *s = (struct spool *)payload;
 	uint64_t from = at * s->block_size;
@@ -51,8 +51,8 @@ static int fill(struct payload *payload, struct context *cx, uint64_t at,
 }
 
 static const struct payload_ops spool_ops = {
-	.fill = fill,
-	.free = release,
+	.fill = fill_payload,
+	.free = release_payload,
 };
 
 static struct spool *make(uint64_t size, uint32_t block_size)

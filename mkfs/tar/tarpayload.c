@@ -155,8 +155,8 @@ static int fill_some(struct tarpayload *t, struct context *cx, uint64_t *at,
 	return ret;
 }
 
-static int fill(struct payload *p, struct context *cx, uint64_t at,
-		uint32_t count, void *buf)
+static int fill_payload(struct payload *p, struct context *cx, uint64_t at,
+			uint32_t count, void *buf)
 {
 	struct tarpayload *t = (struct tarpayload *)p;
 	char *to = buf;
@@ -169,7 +169,7 @@ static int fill(struct payload *p, struct context *cx, uint64_t at,
 	return ret;
 }
 
-static void release(struct payload *p)
+static void release_payload(struct payload *p)
 {
 	struct tarpayload *t = (struct tarpayload *)p;
 	struct part *part;
@@ -184,8 +184,8 @@ static void release(struct payload *p)
 }
 
 static const struct payload_ops tarpayload_ops = {
-	.fill = fill,
-	.free = release,
+	.fill = fill_payload,
+	.free = release_payload,
 };
 
 struct payload *tarpayload_make(struct tarreader *r, const struct tarmember *m,

@@ -215,8 +215,8 @@ struct merged {
 };
 
 /* Goes from directory AT on to NAME: 1, 0 where there is none. */
-static int step(struct tarlayer *l, struct context *cx, struct merged *at,
-		const char *name, size_t len)
+static int step_merge(struct tarlayer *l, struct context *cx, struct merged *at,
+		      const char *name, size_t len)
 {
 	const struct nametree_node *n = NULL;
 
@@ -255,7 +255,7 @@ static int find_target(struct tarlayer *l, struct context *cx,
 		.type = NILFS_FT_DIR,
 	};
 	while (ret > 0 && (len = tarpath_next(&path, &name)))
-		ret = step(l, cx, at, name, len);
+		ret = step_merge(l, cx, at, name, len);
 	return ret;
 }
 
@@ -482,7 +482,7 @@ static int end_directories(struct tarlayer *l, struct context *cx)
 	return ret;
 }
 
-static int run(struct tarlayer *l, struct context *cx)
+static int run_layer(struct tarlayer *l, struct context *cx)
 {
 	struct tarmember m;
 	int ret = nametree_init(&l->names, cx), found = 1;
@@ -514,7 +514,7 @@ static int tarlayer_run(struct context *cx, struct tarreader *r,
 	struct tarlayer l = {
 		.r = r, .rules = rules, .p = p, .block_size = block_size,
 	};
-	int ret = run(&l, cx);
+	int ret = run_layer(&l, cx);
 
 	/* The reader is gone before the last chunk is filled. */
 	if (l.current)
