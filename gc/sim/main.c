@@ -80,15 +80,6 @@ static void simreport_wear(struct report *r, const struct simrun *run)
 	histogram_report(&h, r, "wear", VALUE_U64, BAR);
 }
 
-/* A ratio with three digits after the point, in TEXT. */
-static struct value ratio(char text[32], uint64_t part, uint64_t whole)
-{
-	if (!whole)
-		return value_absent();
-	snprintf(text, 32, "%.3f", (double)part / (double)whole);
-	return value_string(text);
-}
-
 enum {
 	POLICY, AMPLIFICATION, USER, WRITTEN, CLEANED, SKIPPED, ROUNDS, CLEAN,
 	LEAST, MEAN, MOST, STARVED
@@ -96,7 +87,7 @@ enum {
 
 static const struct column run_columns[] = {
 	[POLICY] = { "policy", "POLICY", VALUE_PLAIN, 16 },
-	[AMPLIFICATION] = { "write_amplification", "WAF", VALUE_PLAIN, 7 },
+	[AMPLIFICATION] = { "write_amplification", "WAF", VALUE_RATIO, 7 },
 	[USER] = { "blocks_user", "USER", VALUE_U64, 10 },
 	[WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 11 },
 	[CLEANED] = { "segments_cleaned", "CLEANED", VALUE_U64, 8 },
@@ -104,18 +95,16 @@ static const struct column run_columns[] = {
 	[ROUNDS] = { "rounds", "ROUNDS", VALUE_U64, 7 },
 	[CLEAN] = { "segments_clean", "CLEAN", VALUE_U64, 6 },
 	[LEAST] = { "wear_least", "WEAR:MIN", VALUE_U64, 5 },
-	[MEAN] = { "wear_mean", "MEAN", VALUE_PLAIN, 7 },
+	[MEAN] = { "wear_mean", "MEAN", VALUE_RATIO, 7 },
 	[MOST] = { "wear_most", "MAX", VALUE_U64, 5 },
 	[STARVED] = { "segments_starved", "STARVED", VALUE_U64, 7 },
 };
 
 static void put_row(struct table *t, const struct simreport_row *row)
 {
-	char amplification[32], wear[32];
 	struct value v[] = {
 		[POLICY] = value_string(row->policy),
-		[AMPLIFICATION] = ratio(amplification, row->written,
-					row->asked),
+		[AMPLIFICATION] = value_ratio(row->written, row->asked),
 		[USER] = value_u64(row->asked),
 		[WRITTEN] = value_u64(row->written),
 		[CLEANED] = value_u64(row->totals.cleaned),
@@ -123,7 +112,7 @@ static void put_row(struct table *t, const struct simreport_row *row)
 		[ROUNDS] = value_u64(row->totals.rounds),
 		[CLEAN] = value_u64(row->clean),
 		[LEAST] = value_u64(row->wear_least),
-		[MEAN] = ratio(wear, row->wear_sum, row->nsegments),
+		[MEAN] = value_ratio(row->wear_sum, row->nsegments),
 		[MOST] = value_u64(row->wear_most),
 		[STARVED] = value_u64(row->starved),
 	};

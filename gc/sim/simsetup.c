@@ -44,19 +44,41 @@ static int check_times(struct context *cx, const struct simoptions *o)
 	return 0;
 }
 
+static int check_percents(struct context *cx, const struct simoptions *o)
+{
+	const struct {
+		const char *option;
+		uint64_t percent;
+	} shares[] = {
+		{ "fill", o->fill },
+		{ "hot", o->hot },
+		{ "hot-writes", o->hot_writes },
+		{ "min-reclaimable", o->min_reclaimable },
+		{ "mc-min-reclaimable",
+		  o->mc_min_reclaimable == SIMOPTIONS_SAME ?
+			  0 : o->mc_min_reclaimable },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		if (shares[i].percent > 100)
+			return fail(cx, -EINVAL, "--%s: %" PRIu64 " is more "
+				    "than 100 percent", shares[i].option,
+				    shares[i].percent);
+	return 0;
+}
+
 static int check_simoptions(struct context *cx, const struct simoptions *o)
 {
+	int err;
+
 	if (!o->block_size || !o->segment_size ||
 	    o->segment_size / o->block_size > UINT32_MAX / 2)
 		return fail(cx, -EINVAL, "volume: invalid sizes");
-	if (o->fill > 100 || o->hot > 100 || o->hot_writes > 100 ||
-	    o->min_reclaimable > 100 ||
-	    (o->mc_min_reclaimable != SIMOPTIONS_SAME &&
-	     o->mc_min_reclaimable > 100))
-		return fail(cx, -EINVAL, "options: more than 100 percent");
 	if (o->block_size > UINT32_MAX)
 		return fail(cx, -EINVAL, "volume: invalid block size");
-	return check_times(cx, o);
+	err = check_percents(cx, o);
+	return err ? err : check_times(cx, o);
 }
 
 /* Blocks of data, and the segments for them. */

@@ -204,6 +204,14 @@ static void put_json_percent(struct json *json, const char *key, uint64_t v)
 	out_bytes(json->out, number_pairs + 2 * (v % 100), 2);
 }
 
+static void put_json_ratio(struct json *json, const char *key, uint64_t v)
+{
+	char text[VALUE_TEXT_MAX];
+
+	json_before(json, key, NULL);
+	out_bytes(json->out, text, (size_t)(number_thousandths(text, v) - text));
+}
+
 void report_json_value(struct json *json, enum value_kind kind,
 		       const struct value_flag *flags, const char *key,
 		       const struct value *v)
@@ -218,6 +226,9 @@ void report_json_value(struct json *json, enum value_kind kind,
 		return;
 	case VALUE_PERCENT:
 		put_json_percent(json, key, v->number);
+		return;
+	case VALUE_RATIO:
+		put_json_ratio(json, key, v->number);
 		return;
 	case VALUE_TIME:
 		put_json_time(json, key, v);

@@ -20,6 +20,13 @@ struct value value_percent(uint64_t part, uint64_t whole)
 	return value_u64(wide_mul_div(part, 10000, whole / 2, whole));
 }
 
+struct value value_ratio(uint64_t part, uint64_t whole)
+{
+	if (!whole)
+		return value_absent();
+	return value_u64(wide_mul_div(part, 1000, whole / 2, whole));
+}
+
 /* The ISO form with a space for the T and without the Z. */
 static char *format_time(int64_t seconds, char *to)
 {
@@ -69,6 +76,8 @@ static char *value_format(enum value_kind kind, const struct value *v, char *to)
 		return format_size(v->number, to);
 	case VALUE_PERCENT:
 		return format_percent(v->number, to);
+	case VALUE_RATIO:
+		return number_thousandths(to, v->number);
 	case VALUE_TIME:
 		return format_time((int64_t)v->number, to);
 	case VALUE_BOOL:

@@ -7,6 +7,7 @@
  *	HEX		0x4d2			1234
  *	SIZE		8388608 or 8M (1)	8388608
  *	PERCENT		12.3%			12.34
+ *	RATIO		1.234			1.234
  *	TIME		2009-02-13 23:31:30	1234567890, and KEY_iso
  *	FLAGS		active,dirty		3, and KEY_names
  *	BOOL		yes			true
@@ -44,6 +45,7 @@ enum value_kind {
 	VALUE_HEX,
 	VALUE_SIZE,
 	VALUE_PERCENT,
+	VALUE_RATIO,
 	VALUE_TIME,
 	VALUE_FLAGS,
 	VALUE_BOOL,
@@ -90,6 +92,9 @@ static inline struct value value_bool(bool v)
 
 /* PART of WHOLE; absent where WHOLE is 0. */
 struct value value_percent(uint64_t part, uint64_t whole);
+
+/* The same as a RATIO. */
+struct value value_ratio(uint64_t part, uint64_t whole);
 
 static inline struct value value_bytes(const void *bytes, size_t len)
 {

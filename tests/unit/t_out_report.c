@@ -196,6 +196,37 @@ static void put_rows(struct report *r)
 	table_end(&t);
 }
 
+/* Thousandths, in text and as a number of JSON. */
+static void test_ratio(void)
+{
+	static const struct column ratio = { "ratio", "RATIO", VALUE_RATIO, 7 };
+	static const struct {
+		enum report_mode mode;
+		const char *want;
+	} cases[] = {
+		{ REPORT_TEXT, "  RATIO\n  2.692\n  0.005\n      -\n" },
+		{ REPORT_JSON_LINES, "{\"record\":\"r\",\"ratio\":2.692}\n"
+		  "{\"record\":\"r\",\"ratio\":0.005}\n"
+		  "{\"record\":\"r\",\"ratio\":null}\n" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct out *out = memory();
+		struct report r;
+		struct table t;
+
+		report_init(&r, out, cases[i].mode);
+		table_begin(&t, &r, "r", &ratio, 1);
+		table_row(&t, (struct value[]){ value_ratio(2692, 1000) });
+		table_row(&t, (struct value[]){ value_ratio(1, 200) });
+		table_row(&t, (struct value[]){ value_ratio(1, 0) });
+		table_end(&t);
+		report_fini(&r);
+		is_put(out, cases[i].want, "ratios");
+	}
+}
+
 static struct out *report_rows(enum report_mode mode, bool in_section)
 {
 	struct out *out = memory();
@@ -363,6 +394,7 @@ int main(void)
 	test_json_depth();
 	test_table();
 	test_table_lines();
+	test_ratio();
 	test_empty();
 	test_sections();
 	test_histogram();
