@@ -69,15 +69,6 @@ struct listing {
 	int status;
 };
 
-/* Notes a failure that leaves the rest of the listing possible. */
-static int note_failure(struct listing *l, int err)
-{
-	if (!err)
-		return 0;
-	l->status = image_complain(l->tool, err);
-	return l->status < 0 ? l->status : 0;
-}
-
 static int count_holdings(struct listing *l, struct keepers *k)
 {
 	struct context *cx = &l->tool->cx;
@@ -104,7 +95,7 @@ static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
 	k->holdings.cnos = k->cnos;
 	/* What failed for one kind would fail again for the other. */
 	if (!err && !l->o->fast && !l->status)
-		err = note_failure(l, count_holdings(l, k));
+		err = image_note(l->tool, &l->status, count_holdings(l, k));
 	return err;
 }
 
@@ -162,7 +153,7 @@ static int list_one(struct listing *l, uint64_t cno)
 	int err = cptable_read(l->vol, cx, cno, &cp);
 
 	if (err)
-		return note_failure(l, err);
+		return image_note(l->tool, &l->status, err);
 	if (is_wanted(l, cno, &cp))
 		show_checkpoint(l, cno, &cp);
 	return out_error(l->tool->out);

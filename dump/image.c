@@ -77,6 +77,14 @@ int image_complain(struct tool *tool, int err)
 }
 
 /* A path may be long and contain any bytes: it is escaped and truncated. */
+int image_note(struct tool *tool, int *status, int err)
+{
+	if (!err)
+		return 0;
+	*status = image_complain(tool, err);
+	return *status < 0 ? *status : 0;
+}
+
 void image_file_failed(struct tool *tool, const char *path, size_t len,
 		       int err)
 {

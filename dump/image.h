@@ -46,6 +46,9 @@ void image_close(struct dump_image *im);
  */
 int image_complain(struct tool *tool, int err);
 
+/* The same unless ERR is 0; *STATUS is set, and 0 returned, to continue. */
+int image_note(struct tool *tool, int *status, int err);
+
 /*
  * Warns that file PATH (LEN bytes, from the disk) failed with ERR, a negative
  * errno, and the failure text, which is then forgotten.

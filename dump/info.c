@@ -16,7 +16,6 @@
 #include "dev/probe.h"
 #include "dev/zone.h"
 #include "dev/zoned.h"
-#include "dev/zonedisk.h"
 #include "disk/segusage.h"
 #include "dump/commands.h"
 #include "dump/image.h"
@@ -354,14 +353,6 @@ static int report_zones(struct context *cx, const char *path, struct dev *dev,
 	return 0;
 }
 
-static int note_failure(struct tool *tool, int err, int *status)
-{
-	if (!err)
-		return 0;
-	*status = image_complain(tool, err);
-	return *status < 0 ? *status : 0;
-}
-
 static int report_volume(struct tool *tool, struct volume *vol)
 {
 	struct report *r = &tool->report;
@@ -369,15 +360,13 @@ static int report_volume(struct tool *tool, struct volume *vol)
 	int status = 0, err;
 
 	info_volume_report_geometry(vol, r);
-	err = note_failure(tool, info_volume_report_latest(vol, cx, r),
-			   &status);
+	err = image_note(tool, &status, info_volume_report_latest(vol, cx, r));
 	if (!err)
-		err = note_failure(tool, info_volume_report_usage(vol, cx, r),
-				   &status);
+		err = image_note(tool, &status,
+				 info_volume_report_usage(vol, cx, r));
 	if (!err)
-		err = note_failure(tool,
-				   report_zones(cx, tool->argv[0], vol->dev, r),
-				   &status);
+		err = image_note(tool, &status, report_zones(cx, tool->argv[0],
+							     vol->dev, r));
 	return err ? err : status;
 }
 
@@ -413,7 +402,7 @@ static int info_run(struct tool *tool, const void *options)
 	info_super_read(&s, &tool->cx, im.dev);
 	if (err && !s.shown[0] && !s.shown[1])
 		goto out;
-	err = note_failure(tool, err, &status);
+	err = image_note(tool, &status, err);
 	if (!err)
 		err = info_report(tool, &s, im.vol, im.dev->size);
 out:

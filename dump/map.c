@@ -62,14 +62,6 @@ struct map {
 	int status;
 };
 
-static int note_failure(struct map *m, int err)
-{
-	if (!err)
-		return 0;
-	m->status = image_complain(m->tool, err);
-	return m->status < 0 ? m->status : 0;
-}
-
 static void end_run(struct map *m)
 {
 	const struct run *run = &m->run;
@@ -224,7 +216,7 @@ static int draw_map(struct map *m)
 	int err = open_picture(m);
 
 	if (!err)
-		err = note_failure(m, walk_segments(m));
+		err = image_note(m->tool, &m->status, walk_segments(m));
 	if (!err && m->o->svg)
 		err = write_svg(m);
 	if (!err && !m->o->svg)
@@ -238,7 +230,7 @@ static int list_runs(struct map *m)
 	int err;
 
 	table_begin(&m->table, &m->tool->report, "map", columns, COLUMNS);
-	err = note_failure(m, walk_segments(m));
+	err = image_note(m->tool, &m->status, walk_segments(m));
 	end_run(m);
 	table_end(&m->table);
 	if (!err)
@@ -254,8 +246,8 @@ static int map_run(struct tool *tool, const void *options)
 
 	err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
-		err = note_failure(&m,
-				   segment_open(&m.src, &tool->cx, im.vol, 0));
+		err = image_note(m.tool, &m.status,
+				 segment_open(&m.src, &tool->cx, im.vol, 0));
 	if (!err)
 		image_describe(&im, &m.volume, m.label);
 	if (!err && report_is_text(&tool->report))

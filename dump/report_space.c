@@ -36,14 +36,6 @@ struct space {
 	int status;
 };
 
-static int note_failure(struct space *s, int err)
-{
-	if (!err)
-		return 0;
-	s->status = image_complain(s->tool, err);
-	return s->status < 0 ? s->status : 0;
-}
-
 static int take_segment(struct space *s, uint64_t segnum,
 			const struct nilfs_segment_usage_ext *su)
 {
@@ -52,9 +44,11 @@ static int take_segment(struct space *s, uint64_t segnum,
 	struct segment seg;
 	int err;
 
-	err = note_failure(s, segment_describe(&s->src, cx, segnum, su, &seg));
+	err = image_note(s->tool, &s->status,
+			 segment_describe(&s->src, cx, segnum, su, &seg));
 	if (!err)
-		err = note_failure(s, segment_count_data(&s->src, cx, &seg));
+		err = image_note(s->tool, &s->status,
+				 segment_count_data(&s->src, cx, &seg));
 	segment_total_add(&s->total, &seg);
 	shown = segment_to_map(&seg);
 	segmap_add(s->map, segnum, &shown);
@@ -189,10 +183,10 @@ int report_space_put(struct tool *tool, const struct dump_image *im)
 	err = picture_open(&tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
 			   width, height, &s.map);
 	if (!err)
-		err = note_failure(&s,
-				   segment_open(&s.src, &tool->cx, im->vol, 0));
+		err = image_note(s.tool, &s.status,
+				 segment_open(&s.src, &tool->cx, im->vol, 0));
 	if (!err)
-		err = note_failure(&s, walk_segments(&s));
+		err = image_note(s.tool, &s.status, walk_segments(&s));
 	if (!err)
 		put_all(&s);
 	segment_close(&s.src);

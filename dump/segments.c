@@ -128,20 +128,12 @@ static bool lists_clean(const struct listing *l)
 	return l->o->all || l->ranges.count || l->o->states & STATE_CLEAN;
 }
 
-/* Notes a failure that leaves the rest of the listing possible. */
-static int note_failure(struct listing *l, int err)
-{
-	if (!err)
-		return 0;
-	l->status = image_complain(l->tool, err);
-	return l->status < 0 ? l->status : 0;
-}
-
 static int count_data(struct listing *l, struct segment *s)
 {
 	if (s->has_data)
 		return 0;
-	return note_failure(l, segment_count_data(&l->src, &l->tool->cx, s));
+	return image_note(l->tool, &l->status,
+			  segment_count_data(&l->src, &l->tool->cx, s));
 }
 
 static int show_segment(struct listing *l, struct segment *s)
@@ -182,7 +174,7 @@ static int take_segment(struct listing *l, uint64_t segnum,
 	if (!range_has(&l->ranges, segnum))
 		return 0;
 	err = segment_describe(&l->src, &l->tool->cx, segnum, su, &s);
-	err = note_failure(l, err);
+	err = image_note(l->tool, &l->status, err);
 	if (err || !is_wanted(l, &s))
 		return err;
 	if (data || (l->o->totals && l->columns.data))
@@ -260,7 +252,7 @@ static int list_segments(struct listing *l)
 
 	segment_column_describe(&l->columns, columns);
 	table_begin(&l->table, report, "segments", columns, l->columns.count);
-	err = note_failure(l, walk_segments(l));
+	err = image_note(l->tool, &l->status, walk_segments(l));
 	if (!err && l->sorted)
 		err = show_sorted(l);
 	table_end(&l->table);
@@ -305,8 +297,9 @@ static int segments_run(struct tool *tool, const void *options)
 	if (!err)
 		err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
-		err = note_failure(&l, segment_open(&l.src, &tool->cx, im.vol,
-						    l.o->period));
+		err = image_note(l.tool, &l.status,
+				 segment_open(&l.src, &tool->cx, im.vol,
+					      l.o->period));
 	if (!err)
 		err = list_segments(&l);
 	if (!err && (l.sorted || l.left))

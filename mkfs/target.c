@@ -24,9 +24,7 @@
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/zoned.h"
-#include "dev/zonedisk.h"
 #include "dev/zonedump.h"
-#include "dev/zonefile.h"
 #include "mkfs/plan/zoneoptions.h"
 
 #define FILE_SECTOR_SIZE 512

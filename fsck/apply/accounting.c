@@ -12,7 +12,7 @@
  * superblocks name is taken for the latest, and as free of the errors that the
  * kernel met.
  */
-#include "fsck/apply/accounting.h"
+#include "fsck/apply/repair.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * bits there are corrected only if no error is left then: other damage in the
  * log would explain the checksum, too.
  */
-#include "fsck/apply/bitrepair.h"
+#include "fsck/apply/repair.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
  * an older version of itself, or the DAT is wrong about their ends.  It is the
  * node if the file then has as many blocks as its inode says.
  */
-#include "fsck/apply/derivation.h"
+#include "fsck/apply/repair.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -116,4 +116,56 @@ void repair_fini(struct repair *r);
  */
 int nospace_run(struct repair *r, struct context *cx, struct round *round);
 
+/*
+ * Repairs the state that superblocks lead to.  Where they lead to none, states
+ * found on the device are repaired on the overlay, newest first, until one has
+ * no errors left and was not overwritten; where there is none the one with the
+ * least damage stays.  0, or a
+ * failure.
+ */
+int states_run(struct repair *r, struct context *cx);
+
+/*
+ * Before any other repair: where the superblocks differ in what never changes,
+ * and much is wrong by the one that the volume was opened by, nothing by the
+ * other, both become that, and R->now is the look at it.  0, or a failure.
+ */
+int states_choose_super(struct repair *r, struct context *cx);
+
+/*
+ * Corrects the flipped bits found by the first look of R, as far as the user
+ * agrees and the volume gets no worse: R->now is the look at the result.  0, or
+ * a failure.
+ */
+int bitrepair_run(struct repair *r, struct context *cx);
+
+/*
+ * Derives the metadata of R's volume where the latest look found damage that
+ * this may repair, checks the result, and writes the derived blocks to one
+ * more log on the overlay.  What is no better than before is dropped.  Does
+ * nothing before a super root was found, and once for each state.  0, or a
+ * failure that ends the repair.
+ */
+int derivation_run(struct repair *r, struct context *cx);
+
+/*
+ * NOW is a state that R keeps: where it is that of a log on the device, and not
+ * of one that the repair added, R->base is that log from now on.
+ */
+void accounting_note(struct repair *r, struct context *cx,
+		     const struct look *now);
+
+/*
+ * Compares the state before the repair with what it came to, before its commit:
+ * R->account.  0, or -EINTR.
+ */
+int accounting_run(struct repair *r, struct context *cx);
+
+/*
+ * Sets the state in the superblocks on the overlay of R to that of a volume
+ * without errors, if it is one.  Asks before it takes back that the kernel met
+ * errors.  0, or a failure.
+ */
+int settle_run(struct repair *r, struct context *cx);
+
 #endif

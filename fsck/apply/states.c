@@ -11,7 +11,6 @@
  * what files have instead of their blocks; then an older state that is whole is
  * better, and how many files it does not have is reported.
  */
-#include "fsck/apply/states.h"
 
 #include <errno.h>
 #include <inttypes.h>

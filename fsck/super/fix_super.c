@@ -4,7 +4,7 @@
  *
  * The one by which the volume could be opened is right: the others' fields are
  * made what it says, the copy that is not in use first; unless they differ in
- * what never changes and the other one is tried (states.h).  Where the
+ * what never changes and the other one is tried (states.c).  Where the
  * volume could not be opened, each copy is tried with a checksum made right,
  * on an overlay: if it leads to a super root, whose own checksum and log's
  * checksum depend on it, its numbers are right too.  Where both are lost, the

@@ -4,7 +4,7 @@
  *
  * It is taken whether or not its state is whole: what is wrong with it is
  * found by the next check and repaired like any other damage, and the results
- * of all states are compared (states.h).
+ * of all states are compared (states.c).
  *
  * To name it in the superblocks is not enough.  The kernel asks for the
  * checksum of the log that they name, which may be wrong, and would go on after

@@ -5,13 +5,12 @@
  * Each is checked from independent data: counts of segments from places, places
  * from the map.
  */
-#include "gc/sim/simcheck.h"
+#include "gc/sim/simvol.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "gc/sim/simpast.h"
 
 /* A block is where the map says, and that is inside what was written. */
 static int check_map(const struct simvol *v, struct context *cx)

@@ -7,7 +7,7 @@
  * examined again, as gc.nilfs2 does with the DAT at each batch.  The other ways
  * of counting are approximations.
  */
-#include "gc/sim/simpast.h"
+#include "gc/sim/simvol.h"
 
 #include <errno.h>
 #include <stdlib.h>

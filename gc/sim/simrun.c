@@ -12,9 +12,8 @@
 
 #include "base/array.h"
 #include "base/bitmap.h"
-#include "gc/sim/simcheck.h"
+#include "gc/sim/simvol.h"
 #include "gc/sim/simmeta.h"
-#include "gc/sim/simpast.h"
 
 /* Steps between two checks for cancellation. */
 #define PATIENCE 0xffffu

@@ -175,4 +175,25 @@ void simvol_release(struct simvol *v, uint32_t segnum);
 void simvol_set_state(struct simvol *v, uint32_t segnum,
 		      enum simvol_state state);
 
+/*
+ * No block lost, none in two places, all counts what they should be, every
+ * segment accounted for.  -EUCLEAN with what is wrong; -ENOMEM.
+ */
+int simcheck_volume(const struct simvol *v, struct context *cx);
+
+/* The last complete checkpoint becomes a snapshot. -ENOMEM. */
+int simpast_take(struct simvol *v, struct context *cx);
+
+/* The oldest snapshot that may go is one no longer; nothing without one. */
+void simpast_drop(struct simvol *v);
+
+/* Checkpoints before CNO are protected no longer. */
+void simpast_protect(struct simvol *v, uint32_t cno);
+
+/*
+ * The live blocks of each full segment, by examining all places: what the
+ * counts should be.  NEEDED has room for all segments.
+ */
+void simpast_count(const struct simvol *v, uint32_t *needed);
+
 #endif

@@ -5,7 +5,7 @@
  * The device records which requests have failed.  Their blocks are read again
  * one by one: a request is long, and only one block of it may be bad.
  */
-#include "check/badreads.h"
+#include "check/passes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -18,7 +18,7 @@
  * was interrupted between both, the next one begins again, and nothing is
  * damaged.
  */
-#include "check/chain.h"
+#include "check/passes.h"
 
 #include <inttypes.h>
 #include <stdio.h>

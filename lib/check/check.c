@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "check/badreads.h"
 #include "check/passes.h"
 
 #define NOTE_MAX 512

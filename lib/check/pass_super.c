@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/chain.h"
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/passes.h"

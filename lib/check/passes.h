@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/check.h"
 
 struct check;
 
@@ -59,5 +60,19 @@ pass_estimate pass_tree_work;
 pass_run pass_names;
 /* What the DAT has and no pointer refers to; live-block counters. */
 pass_run pass_counts;
+
+/*
+ * Reports a checkpoint that is newer than the one c->vol was opened at, and of
+ * its history, where a log that is not valid ends the chain before it.  The
+ * kernel mounts the older one without a word.  -ENOMEM, -EINTR.
+ */
+int chain_check(struct check *c, struct context *cx);
+
+/*
+ * After the last pass, if reads have failed and no pass has reported any,
+ * because blocks were skipped as known, or only read ahead: reports the blocks
+ * that are in use (blockowner.h).  -ENOMEM, -EINTR.
+ */
+int badreads_report(struct check *c, struct context *cx);
 
 #endif

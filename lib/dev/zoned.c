@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "dev/probe.h"
-#include "dev/zonedisk.h"
-#include "dev/zonefile.h"
 
 int zoned_side(char **side, struct context *cx, const char *path)
 {

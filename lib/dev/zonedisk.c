@@ -12,7 +12,7 @@
  */
 #include "config.h"
 
-#include "dev/zonedisk.h"
+#include "dev/zoned.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,7 @@
  * A request may cross zones, as on a block device of Linux, which splits it;
  * here it is checked as a whole before any byte is written.
  */
-#include "dev/zonefile.h"
+#include "dev/zoned.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,14 +10,12 @@
  * repeatedly until none is added; then the logs are listed, all positions
  * entered, contents completed; only then the first log is written.
  */
-#include "log/commit.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include "disk/superroot.h"
 #include "log/checkpoints.h"
-#include "log/flush.h"
 #include "log/lineend.h"
 #include "log/writer_parts.h"
 

@@ -11,7 +11,6 @@
  * of a file only once.  A file is examined again once it has as many more
  * blocks as were not written the last time.
  */
-#include "log/flush.h"
 
 #include <stdlib.h>
 

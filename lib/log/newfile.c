@@ -13,7 +13,6 @@
 
 #include "disk/bmap.h"
 #include "disk/inode.h"
-#include "log/flush.h"
 #include "log/writer_parts.h"
 
 #define SECTOR 512u

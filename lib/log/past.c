@@ -18,7 +18,6 @@
 
 #include <errno.h>
 
-#include "log/flush.h"
 #include "log/writer_parts.h"
 
 int past_replace(struct writer *w, struct context *cx,

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
-#include "log/flush.h"
 #include "log/writer_parts.h"
 
 #define SECTOR 512u

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 
 #include "disk/inode.h"
-#include "log/commit.h"
 #include "log/inherit.h"
 #include "log/inodes.h"
 #include "log/writer_parts.h"

@@ -5,6 +5,7 @@
 #ifndef NILFS2_LOG_WRITER_PARTS_H
 #define NILFS2_LOG_WRITER_PARTS_H
 
+#include "base/context.h"
 #include "disk/palloc.h"
 #include "log/appender.h"
 #include "log/bmapbuild.h"
@@ -55,5 +56,17 @@ int writer_make(struct writer **wp, struct context *cx, struct dev *dev,
 /* An inode without blocks, as old as the checkpoint. */
 struct nilfs_inode writer_new_inode(const struct writer *w, uint16_t mode,
 				    uint16_t links);
+
+/* What writer_commit() does. */
+int commit_run(struct writer *w, struct context *cx, struct writer_end *end);
+
+/* Lists metadata if enough of it is collected or changed. */
+int flush_if_due(struct writer *w, struct context *cx);
+
+/* Fills what is left of the open log with what there is. */
+int flush_here(struct writer *w, struct context *cx);
+
+/* Lists all that was collected (blocks of files and directories). */
+int flush_collected(struct writer *w, struct context *cx);
 
 #endif

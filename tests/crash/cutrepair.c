@@ -29,7 +29,6 @@
 #include "dev/overlay.h"
 #include "dev/zonedump.h"
 #include "dev/zoned.h"
-#include "dev/zonefile.h"
 #include "fsck/session.h"
 #include "states.h"
 

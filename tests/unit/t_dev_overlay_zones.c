@@ -10,7 +10,7 @@
 
 #include "tests/testdev/fault.h"
 #include "tests/testdev/memory.h"
-#include "dev/zonefile.h"
+#include "dev/zoned.h"
 
 #include "tap.h"
 

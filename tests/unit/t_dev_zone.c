@@ -3,7 +3,6 @@
  * Emulated zones: what the rules of <linux/blkzoned.h> allow, and the file that
  * keeps the write pointers.
  */
-#include "dev/zonefile.h"
 
 #include <errno.h>
 #include <linux/blkzoned.h>

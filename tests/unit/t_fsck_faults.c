@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "check/badreads.h"
 #include "check/passes.h"
 #include "fsck/session.h"
 #include "tests/testdev/fault.h"

@@ -11,7 +11,7 @@
 
 #include "tests/testdev/fault.h"
 #include "tests/testdev/memory.h"
-#include "dev/zonefile.h"
+#include "dev/zoned.h"
 #include "fsck_run.h"
 #include "gc/clean/clean.h"
 #include "gc/compact/compact.h"
@@ -71,7 +71,7 @@ static void restore(struct zoned *z)
 }
 
 /* Over the rig, which is there; zones of the last BROKEN segments are that. */
-static void zoned_open(struct zoned *z, unsigned int broken)
+static void device_open(struct zoned *z, unsigned int broken)
 {
 	struct context *cx = &z->r.v.cx;
 	const struct log_shape *s = z->r.shape;
@@ -86,7 +86,7 @@ static void zoned_open(struct zoned *z, unsigned int broken)
 	restore(z);
 }
 
-static void zoned_close(struct zoned *z)
+static void device_close(struct zoned *z)
 {
 	dev_close(z->dev);
 	dev_close(z->disk);
@@ -284,7 +284,7 @@ static bool cleans_with(uint64_t few, unsigned int broken)
 	covering.tail = 0;
 	covering.covered = true;
 	rig_open_with(&z.r, &covering, few);
-	zoned_open(&z, broken);
+	device_open(&z, broken);
 	good = !clean(&z, z.dev) && z.cleaned.totals.clean > few + 5 &&
 	       rig_holds(&z.r, &cno);
 	/* For fsck, a clean segment in a broken zone is something to repair. */
@@ -292,7 +292,7 @@ static bool cleans_with(uint64_t few, unsigned int broken)
 		good = good && !count_full(&z) && check(&z, OPTIONS_NO) == 0;
 	if (!good)
 		printf("# with %u\n", (unsigned int)few);
-	zoned_close(&z);
+	device_close(&z);
 	return good;
 }
 
@@ -312,7 +312,7 @@ int main(void)
 	test_few(0, "few clean segments, with the last one");
 	test_few(BROKEN, "the same, where some of their zones are broken");
 	rig_open(&z.r, &shape);
-	zoned_open(&z, 0);
+	device_open(&z, 0);
 	test_clean(&z);
 	test_cuts(&z, clean, FAULT_CUT, NULL, "cut, then fsck -p");
 	test_cuts(&z, clean, FAULT_CUT, clean, "cut, then cleaned again");
@@ -326,6 +326,6 @@ int main(void)
 	test_cuts(&z, compact, FAULT_CUT, compact, "cut, then compacted again");
 	test_cuts(&z, compact, FAULT_TEAR, compact,
 		  "torn, then compacted again");
-	zoned_close(&z);
+	device_close(&z);
 	return tap_done();
 }

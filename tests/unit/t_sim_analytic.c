@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "gc/sim/simcheck.h"
+#include "gc/sim/simvol.h"
 #include "gc/sim/simrun.h"
 #include "gc/sim/simwork.h"
 

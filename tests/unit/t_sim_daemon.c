@@ -4,7 +4,7 @@
  * together where clean segments are few, gives segments with little to reclaim
  * a new time, and leaves alone what has the time of this second.
  */
-#include "gc/sim/simcheck.h"
+#include "gc/sim/simvol.h"
 #include "gc/sim/simclean.h"
 
 #include "tap.h"

@@ -8,10 +8,9 @@
  */
 #include <errno.h>
 
-#include "gc/sim/simcheck.h"
+#include "gc/sim/simvol.h"
 #include "gc/sim/simclean.h"
 #include "gc/sim/simmeta.h"
-#include "gc/sim/simpast.h"
 #include "gc/sim/simrandom.h"
 #include "gc/sim/simrun.h"
 
