@@ -210,7 +210,7 @@ static int report_past_put(struct tool *tool, const struct dump_image *im)
  * They are put as they come and not kept; the verdict follows them.
  */
 
-#define ROWS_MOST 500		/* of a page */
+#define ROWS_MAX 500		/* of a page */
 
 enum { RULE, SEVERITY, PLACE, TEXT, DETAIL, FINDING_COLUMNS };
 
@@ -236,7 +236,7 @@ static void put_row(struct checking *k, const struct finding *f)
 	if (!k->rows++)
 		table_begin(&k->table, &k->tool->report, "findings",
 			    finding_columns, FINDING_COLUMNS);
-	if (k->rows > ROWS_MOST)
+	if (k->rows > ROWS_MAX)
 		return;
 	place_text(&f->place, place);
 	table_row(&k->table, (struct value[]){
@@ -308,9 +308,9 @@ static int run_passes(struct checking *k, struct check *c, struct context *cx)
 	report_end(r);
 	if (k->rows)
 		table_end(&k->table);
-	if (k->rows > ROWS_MOST)
+	if (k->rows > ROWS_MAX)
 		report_text(r, "%" PRIu64 " more findings are not shown; "
-			    "fsck.nilfs2 -n lists them.", k->rows - ROWS_MOST);
+			    "fsck.nilfs2 -n lists them.", k->rows - ROWS_MAX);
 	if (ret >= 0)
 		put_verdict(r, c->findings, ret == 1);
 	return ret < 0 ? ret : 0;

@@ -104,7 +104,7 @@ int comparefile_synced(struct sides *s, struct context *cx)
 }
 
 /* Older versions that are compared to find where stale content comes from. */
-#define ORIGINS_MOST 64u
+#define ORIGINS_MAX 64u
 
 struct comparison {
 	struct sides *s;
@@ -274,7 +274,7 @@ static uint64_t origin_of(struct comparison *c, struct context *cx,
 	if (at)
 		return at->cno;
 	for (; i < v->n && v->items[i].ino == c->ino &&
-	       v->items[i].blkoff == blkoff && n < ORIGINS_MOST;
+	       v->items[i].blkoff == blkoff && n < ORIGINS_MAX;
 	     i++, n++)
 		if (is_same_content(c->s, cx, v->items[i].blocknr, after))
 			return v->items[i].cno;

@@ -53,7 +53,7 @@ struct attributes {
 #define PERMISSIONS 07777u
 
 /* Versions of a block that are compared at most. */
-#define VERSIONS_MOST 64u
+#define VERSIONS_MAX 64u
 
 /* Where an inode is as it was. */
 #define UNCHANGED UINT64_MAX
@@ -177,7 +177,7 @@ static bool attributes_is_stale(const struct attributes *a, struct context *cx)
 	if (!a->inodes[0] || !v->gathered)
 		return false;
 	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
-	     is_version(a, i) && asked < VERSIONS_MOST; i++) {
+	     is_version(a, i) && asked < VERSIONS_MAX; i++) {
 		one = &v->items[i];
 		if (one->blocknr == a->before && !now)
 			now = one;
@@ -221,7 +221,7 @@ static void find_origins(const struct attributes *a, struct context *cx,
 	size_t i;
 
 	for (i = versions_from(v, NILFS_IFILE_INO, a->blkoff);
-	     is_version(a, i) && asked < VERSIONS_MOST; i++) {
+	     is_version(a, i) && asked < VERSIONS_MAX; i++) {
 		const struct version *one = &v->items[i];
 
 		if ((one->cno > a->state->cno) != later)

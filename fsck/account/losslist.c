@@ -33,7 +33,7 @@
 #define PATH_DEPTH_MAX 4096u
 
 /* Directories with greater numbers are not read. */
-#define INODES_MOST (UINT64_C(1) << 32)
+#define INODES_MAX (UINT64_C(1) << 32)
 
 struct directory {
 	uint64_t ino;
@@ -204,7 +204,7 @@ static int search_state(struct search *s, struct context *cx,
 		return ret;
 	ret = root_open(&s->root, cx, vol, cno);
 	if (!ret)
-		ret = sparse_init(&s->seen, cx, INODES_MOST);
+		ret = sparse_init(&s->seen, cx, INODES_MAX);
 	if (!ret)
 		ret = add_dir(s, cx, NILFS_ROOT_INO, 0, NULL);
 	for (i = 0; i < s->ndirs && !ret; i++)
@@ -301,7 +301,7 @@ void losslist_add(struct losslist *l, struct context *cx,
 		extend_loss(&l->items[l->n - 1], loss);
 		return;
 	}
-	if (l->n >= LOSSLIST_MOST ||
+	if (l->n >= LOSSLIST_MAX ||
 	    array_reserve(cx, &l->items, &l->room, l->n + 1) ||
 	    (name && !(copy = strndup(name, len)))) {
 		fail_clear(cx);

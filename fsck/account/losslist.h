@@ -48,7 +48,7 @@ struct loss {
 };
 
 /* The most that are kept; those past it are counted. */
-#define LOSSLIST_MOST 65536u
+#define LOSSLIST_MAX 65536u
 
 /* All zero is empty. */
 struct losslist {

@@ -18,7 +18,7 @@ static bool has_room(struct repairlist *m)
 
 	if (m->n < m->room)
 		return true;
-	if (m->n >= REPAIRLIST_MOST)
+	if (m->n >= REPAIRLIST_MAX)
 		return false;
 	lines = realloc(m->lines, room * sizeof(*lines));
 	if (!lines)

@@ -11,7 +11,7 @@
 #include "out/report.h"
 
 /* The most phrases that are kept. */
-#define REPAIRLIST_MOST 10000
+#define REPAIRLIST_MAX 10000
 
 /* All zero: nothing. */
 struct repairlist {

@@ -128,7 +128,7 @@ void plan_add(struct plan *plan, enum rule_fix fix, const struct finding *f)
 	int err = 0;
 
 	k->found++;
-	if (k->n >= PLAN_MOST)
+	if (k->n >= PLAN_MAX)
 		return;
 	if (k->n == k->room)
 		err = add_fix(k);

@@ -18,7 +18,7 @@
 #include "find/finding.h"
 
 /* The most findings of a kind that are kept. */
-#define PLAN_MOST 65536
+#define PLAN_MAX 65536
 
 /* A finding to be repaired; without its words. */
 struct fix {
@@ -34,7 +34,7 @@ struct plan {
 		   which other repairs of the kind leave as it is. */
 		struct fix *fixes;
 		size_t n, nrefused, room;
-		uint64_t found;		/* N, and those past PLAN_MOST */
+		uint64_t found;		/* N, and those past PLAN_MAX */
 	} kinds[RULE_FIX_COUNT];
 	int err;			/* the first failure of plan_add() */
 };

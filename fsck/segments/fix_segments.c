@@ -544,8 +544,8 @@ static void choose_segments(struct fixer_job *job, struct bitmap *which,
 	}
 }
 
-static int make_anew(struct fixer_job *job, struct context *cx,
-		     struct bitmap *which)
+static int rebuild_sufile(struct fixer_job *job, struct context *cx,
+			  struct bitmap *which)
 {
 	uint64_t segnum, changed;
 	int err;
@@ -575,7 +575,7 @@ int fix_segments(struct fixer_job *job, struct context *cx,
 	int err = bitmap_init(&which, cx, job->vol->geo.nsegments);
 
 	if (!err && rebuilt) {
-		err = make_anew(job, cx, &which);
+		err = rebuild_sufile(job, cx, &which);
 	} else if (!err) {
 		choose_segments(job, &which, fixes, n);
 		err = fix_segments_all(job, cx, &which, &changed);

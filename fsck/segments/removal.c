@@ -219,7 +219,7 @@ static bool is_chosen(const struct removal *r, const struct removal_block *b)
  * Whether the commit writes B again: the DAT's have no other way, those of
  * cpfile and SUFILE change with every checkpoint.
  */
-static bool is_written_anew(const struct removal_block *b)
+static bool is_rewritten(const struct removal_block *b)
 {
 	return !b->vblocknr || (b->end == NILFS_CNO_MAX &&
 				(b->as.ino == NILFS_CPFILE_INO ||
@@ -239,7 +239,7 @@ static bool goes_on(const struct removal *r, size_t i)
 
 static bool is_moved(const struct removal *r, const struct removal_block *b)
 {
-	return is_chosen(r, b) && is_needed(r, b) && !is_written_anew(b);
+	return is_chosen(r, b) && is_needed(r, b) && !is_rewritten(b);
 }
 
 /* The COUNT blocks from FIRST on. */
@@ -309,9 +309,9 @@ static int leave_segment(struct removal *r, struct context *cx,
 	uint64_t key;
 	int err = 0;
 
-	if (is_needed(r, b) && !is_written_anew(b))
+	if (is_needed(r, b) && !is_rewritten(b))
 		return 0;
-	if (is_written_anew(b)) {
+	if (is_rewritten(b)) {
 		err = locate_block(r, cx, b, &level, &key);
 		if (!err)
 			err = move_metadata(r->job->writer, cx, b->as.ino,

@@ -341,7 +341,7 @@ static int add_dead_number(struct load *l, struct context *cx, size_t from,
  * Blocks of the DAT cannot be moved otherwise; those of cpfile and SUFILE
  * change with every checkpoint, and would be moved and then replaced.
  */
-static bool is_written_anew(const struct resident *res)
+static bool is_rewritten(const struct resident *res)
 {
 	const struct segsum_block *b = &res->block;
 
@@ -356,7 +356,7 @@ static int add_resident(struct load *l, struct context *cx,
 {
 	if (res->kind == LIVENESS_DEAD)
 		return add_dead_number(l, cx, from->ndead, res);
-	if (is_written_anew(res))
+	if (is_rewritten(res))
 		return add_mark(l, cx, res);
 	return add_run(l, cx, from->nruns, res);
 }

@@ -24,7 +24,7 @@
 #define MAP_TITLE 26u
 #define WIDTH (COLUMNS * CELL + 64u)	/* numbers of the map's lines */
 #define WINDOW 16		/* samples that a point is the mean of */
-#define WAF_MOST 100.0		/* more is cut off */
+#define WAF_MAX 100.0		/* more is cut off */
 
 static const struct picture_kind kinds[] = {
 	[SIMVOL_CLEAN] = { "clean", ".", SVG_NONE, false, true,
@@ -90,7 +90,7 @@ static double amplification_at(const struct simsvg_run *s, size_t i)
 	double waf = user ? (double)(to->written - from->written) /
 				    (double)user : 1;
 
-	return waf < WAF_MOST ? waf : WAF_MOST;
+	return waf < WAF_MAX ? waf : WAF_MAX;
 }
 
 /* One of the curves, for all runs. */

@@ -164,14 +164,14 @@ static void test_lists(void)
 
 	ok(plan_is_empty(&plan), "a plan begins empty");
 	f.has_got = true;
-	for (i = 0; i < PLAN_MOST + 10; i++) {
+	for (i = 0; i < PLAN_MAX + 10; i++) {
 		f.got = i;
 		plan_add(&plan, RULE_FIX_MAPS, &f);
 	}
 	ok(!plan_is_empty(&plan), "and is not with something to repair");
 	is_int(plan.err, 0, "of which there is much");
-	is_int(k->n, PLAN_MOST, "the list has an end");
-	is_int(k->found, PLAN_MOST + 10, "the count has not");
+	is_int(k->n, PLAN_MAX, "the list has an end");
+	is_int(k->found, PLAN_MAX + 10, "the count has not");
 	for (i = 0; i < k->n; i++)
 		wrong += k->fixes[i].got != i || !k->fixes[i].has_got ||
 			 k->fixes[i].has_want ||

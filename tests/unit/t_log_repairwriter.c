@@ -433,7 +433,7 @@ static uint64_t end_map(struct bench *b, uint64_t ino)
 	return n;
 }
 
-static void check_anew(const struct log_shape *shape, uint64_t ino)
+static void check_rebuilt(const struct log_shape *shape, uint64_t ino)
 {
 	struct bench b;
 	const void *data;
@@ -503,7 +503,7 @@ int main(void)
 	check_cpfile();
 	check_end();
 	for (ino = NILFS_DAT_INO; ino <= NILFS_IFILE_INO; ino++)
-		check_anew(&without, ino);
-	check_anew(&with_counts, NILFS_IFILE_INO);
+		check_rebuilt(&without, ino);
+	check_rebuilt(&with_counts, NILFS_IFILE_INO);
 	return tap_done();
 }
