@@ -27,8 +27,8 @@
 #define POINTS 4		/* in a column of pixels, if there are no more */
 #define PARTS_BAR 28u		/* pixels high */
 #define LINE 2.0		/* pixels, of the last one */
-#define LINE_STEP 1.5		/* more for each one below it */
-#define LINE_MAX 10.0
+#define LINE_STEP 3.0		/* more for each one below it */
+#define LINE_MAX 11.0
 
 /*
  * Axes.
