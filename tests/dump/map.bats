@@ -103,6 +103,31 @@ characters_match() {
 	run -2 dump.nilfs2 map --color=always --no-color "$corpus/empty/image"
 }
 
+@test "colours of a terminal, unless its type or NO_COLOR forbid them" {
+	local line
+
+	command -v script >/dev/null || skip "no script(1)"
+	while read -r line; do
+		# shellcheck disable=SC2086
+		run env -u NO_COLOR -u COLORTERM ${line#*: } \
+			script -qc "dump.nilfs2 map '$corpus/empty/image'" /dev/null </dev/null
+		echo "$line"
+		case $line in
+		256:*) [[ $output == *$'\033[48;5;'* ]] ;;
+		24:*) [[ $output == *$'\033[48;2;'* ]] ;;
+		none:*) [[ $output != *$'\033'* ]] ;;
+		esac
+	done <<-'LINES'
+	256: TERM=xterm
+	256: TERM=xterm NO_COLOR=
+	24: TERM=xterm COLORTERM=truecolor
+	24: TERM=xterm COLORTERM=24bit
+	none: TERM=xterm NO_COLOR=1
+	none: TERM=xterm COLORTERM=truecolor NO_COLOR=1
+	none: TERM=dumb
+	LINES
+}
+
 @test "an SVG document goes to its file, never into the image" {
 	cd "$BATS_TEST_TMPDIR"
 	image=$(copy_image cleaned)
