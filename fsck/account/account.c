@@ -28,13 +28,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/checked.h"
 #include "base/context.h"
 #include "check/damage.h"
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "disk/checkpoint.h"
-#include "disk/dat.h"
 #include "disk/ondisk.h"
 #include "fsck/account/newlogs.h"
 #include "fsck/account/comparefile.h"

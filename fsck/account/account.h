@@ -12,7 +12,6 @@
 #include "base/context.h"
 #include "base/sparse.h"
 #include "dev/dev.h"
-#include "disk/geometry.h"
 #include "fsck/account/losslist.h"
 #include "vol/recovery.h"
 #include "vol/volume.h"

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 
-#include "check/damage.h"
 #include "vol/logcheck.h"
 #include "vol/logsearch.h"
 

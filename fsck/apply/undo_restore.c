@@ -15,7 +15,6 @@
 
 #include "base/crc.h"
 #include "dev/devfile.h"
-#include "dev/overlay.h"
 #include "fsck/apply/undo.h"
 
 #define CHUNK (64u << 10)

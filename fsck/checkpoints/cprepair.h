@@ -12,7 +12,6 @@
 
 #include "base/context.h"
 #include "base/sparse.h"
-#include "disk/ondisk.h"
 #include "fsck/checkpoints/cpblocks.h"
 #include "fsck/plan/fixers.h"
 

@@ -18,7 +18,6 @@
 
 #include "base/array.h"
 #include "base/search.h"
-#include "base/sort.h"
 #include "check/damage.h"
 #include "check/listings.h"
 #include "disk/bmap.h"

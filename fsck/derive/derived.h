@@ -17,7 +17,6 @@
 #include "base/context.h"
 #include "check/check.h"
 #include "dev/dev.h"
-#include "disk/ondisk.h"
 #include "fsck/plan/plan.h"
 
 /* A block that was derived. */

@@ -32,7 +32,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/sort.h"
 #include "check/damage.h"
 #include "check/inodelist.h"
 #include "check/listings.h"

@@ -28,7 +28,6 @@
 #include "base/sort.h"
 #include "check/mapcheck.h"
 #include "disk/inode.h"
-#include "find/finding.h"
 #include "log/inodes.h"
 
 static bool is_placed(const struct check *c, uint64_t blocknr)

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "disk/inode.h"
 #include "fsck/names/dirwrite.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"

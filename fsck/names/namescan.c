@@ -15,7 +15,6 @@
 
 #include <errno.h>
 
-#include "base/checked.h"
 #include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/dirread.h"

@@ -22,7 +22,6 @@
 
 #include "base/search.h"
 #include "check/damage.h"
-#include "check/names.h"
 #include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
 

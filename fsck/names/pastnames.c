@@ -25,7 +25,6 @@
 #include "check/damage.h"
 #include "check/dirread.h"
 #include "check/inodelist.h"
-#include "check/names.h"
 #include "fsck/names/pastentry.h"
 #include "fsck/names/pastsalvage.h"
 #include "vol/cptable.h"

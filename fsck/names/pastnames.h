@@ -7,7 +7,6 @@
 
 #include "base/context.h"
 #include "fsck/past/pastblocks.h"
-#include "fsck/plan/fixers.h"
 
 /*
  * Puts in P what the blocks of directories that FIXES name, those of snapshots,

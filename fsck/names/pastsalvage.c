@@ -17,7 +17,6 @@
 #include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/dirread.h"
-#include "check/names.h"
 #include "disk/dirpack.h"
 #include "fsck/names/entrywalk.h"
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "find/findprint.h"
+#include "fsck/plan/fixers.h"
 
 static enum rule_danger danger_of(enum rule_fix kind, const struct fix *fix)
 {

@@ -12,7 +12,6 @@
 
 #include "cli/tool.h"
 #include "find/decision.h"
-#include "fsck/plan/fixers.h"
 #include "fsck/plan/plan.h"
 
 enum ask_answer {

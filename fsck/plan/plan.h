@@ -13,7 +13,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/context.h"
 #include "disk/rule.h"
 #include "find/finding.h"
 

@@ -23,8 +23,6 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/lifelogs.h"
-#include "disk/inode.h"
-#include "log/repairwriter.h"
 #include "log/move.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"

@@ -14,14 +14,11 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/crc.h"
 #include "base/uuidtext.h"
 #include "check/damage.h"
 #include "disk/segsum.h"
 #include "disk/segusage.h"
 #include "disk/super.h"
-#include "disk/superroot.h"
-#include "vol/cptable.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
 

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/crc.h"
 
 #define STEP NILFS_MIN_BLOCK_SIZE	/* no log begins between two */

@@ -23,7 +23,6 @@
 #include "check/damage.h"
 #include "check/dirread.h"
 #include "check/inodelist.h"
-#include "check/names.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "vol/file.h"

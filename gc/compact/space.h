@@ -10,7 +10,6 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
-#include "gc/move/batch.h"
 #include "gc/plan/facts.h"
 
 struct space {

@@ -11,7 +11,6 @@
 #include "base/context.h"
 #include "gc/move/load.h"
 #include "gc/move/sums.h"
-#include "log/writer.h"
 
 /* A volume that is to become another size (lib/log/resize.h). */
 struct batch_size {

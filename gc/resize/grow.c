@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "disk/super.h"
 #include "gc/move/load.h"
 #include "gc/move/target.h"
 #include "gc/plan/facts.h"

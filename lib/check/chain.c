@@ -27,7 +27,6 @@
 
 #include "base/array.h"
 #include "check/damage.h"
-#include "disk/checkpoint.h"
 #include "disk/segsum.h"
 #include "vol/ahead.h"
 #include "vol/cptable.h"

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "check/names.h"
 #include "disk/palloc.h"
 
 int dirread_inode(struct root *root, struct context *cx, uint64_t ino,

@@ -31,7 +31,6 @@
 #include "base/sort.h"
 #include "check/dirread.h"
 #include "check/inodelist.h"
-#include "check/names.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 

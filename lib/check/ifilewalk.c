@@ -27,6 +27,7 @@
 #include "base/context.h"
 #include "base/pool.h"
 #include "check/check.h"
+#include "check/inodescan.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"

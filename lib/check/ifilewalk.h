@@ -10,10 +10,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "base/sparse.h"
 #include "check/groups.h"
 #include "check/inodecount.h"
-#include "check/inodescan.h"
 #include "check/pointers.h"
 #include "disk/ondisk.h"
 

@@ -29,7 +29,6 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "check/blockbatch.h"
-#include "check/names.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 

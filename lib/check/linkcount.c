@@ -17,7 +17,6 @@
 #include "base/bitmap.h"
 #include "check/names.h"
 #include "disk/dirent.h"
-#include "disk/inode.h"
 
 static void report_inode(struct names *n, enum rule rule, uint64_t ino,
 			 const uint64_t *want, const uint64_t *got)

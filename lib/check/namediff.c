@@ -30,7 +30,6 @@
 #include "check/ifilediff.h"
 #include "check/linkcount.h"
 #include "check/names.h"
-#include "disk/inode.h"
 
 #define NAME_BYTES 32u /* of a directory to a name, about */
 

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/context.h"
 #include "base/pairtable.h"
 #include "check/check.h"
 #include "check/dupnames.h"

@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "disk/ondisk.h"
 
 struct dirpack {
 	uint8_t *block;		/* borrowed */

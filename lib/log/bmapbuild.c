@@ -24,7 +24,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "disk/bmap.h"
 #include "log/bmapnode.h"
 
 struct level {

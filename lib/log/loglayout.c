@@ -20,6 +20,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "disk/ondisk.h"
 
 #define ROOM_MIN 8192		/* bytes allocated at first */
 #define LIMIT_MAX (1u << 24)	/* blocks; bytes of a summary fit 32 bits */

@@ -16,7 +16,6 @@
 
 #include "base/context.h"
 #include "disk/geometry.h"
-#include "disk/ondisk.h"
 
 /* Data blocks of a file come before its nodes (nilfs_segctor_scan_file()). */
 enum loglayout_kind {

@@ -11,7 +11,6 @@
 
 #include "base/context.h"
 #include "disk/geometry.h"
-#include "disk/ondisk.h"
 #include "log/metafile.h"
 #include "log/tally.h"
 

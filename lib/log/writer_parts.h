@@ -6,7 +6,6 @@
 #define NILFS2_LOG_WRITER_PARTS_H
 
 #include "base/context.h"
-#include "disk/palloc.h"
 #include "log/appender.h"
 #include "log/bmapbuild.h"
 #include "log/collected.h"

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "disk/rule.h"
 #include "disk/segsum.h"
 #include "vol/logcheck.h"
 #include "vol/recovery.h"

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "disk/ondisk.h"
 
 static int add_block(struct dirblocks *d, struct context *cx)
 {

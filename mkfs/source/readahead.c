@@ -20,6 +20,7 @@
  */
 #include "config.h"
 
+#include "base/pool.h"
 #include "mkfs/source/readahead.h"
 
 #include <errno.h>

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 
 #include "base/context.h"
-#include "base/pool.h"
 #include "log/payload.h"
 #include "mkfs/populate/populate.h"
 #include "mkfs/source/sourcedir.h"
