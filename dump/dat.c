@@ -103,19 +103,25 @@ static int show_all(struct dat *d)
 	return err;
 }
 
-/* Cuts RANGE at the last entry for which the DAT has room. */
-static int cut_range(struct dat *d, struct range *range)
+/* The last entry for which the DAT has room; -ENOENT where FIRST is behind it. */
+static int last_entry(struct dat *d, uint64_t first, uint64_t *last)
 {
-	struct palloc_block what;
+	struct context *cx = &d->tool->cx;
+	struct palloc_block what = { .count = 0 };
 	uint64_t key;
 	int ret;
 
-	ret = mapwalk_last(&d->vol->dat.map, &d->tool->cx, &key);
-	if (ret <= 0)
+	ret = mapwalk_last(&d->vol->dat.map, cx, &key);
+	if (ret < 0)
 		return ret;
-	palloc_locate(&d->vol->dat_palloc, key, &what);
-	if (range->last > what.first + what.count - 1)
-		range->last = what.first + what.count - 1;
+	if (ret)
+		palloc_locate(&d->vol->dat_palloc, key, &what);
+	if (!what.count)
+		return fail_said(cx, -ENOENT, "the DAT has no entries");
+	*last = what.first + what.count - 1;
+	if (first > *last)
+		return fail_said(cx, -ENOENT, "virtual block %" PRIu64
+				 ": the DAT ends with %" PRIu64, first, *last);
 	return 0;
 }
 
@@ -123,15 +129,14 @@ static int show_range(struct dat *d, struct range range)
 {
 	struct context *cx = &d->tool->cx;
 	struct held_entry e;
-	uint64_t v;
+	uint64_t v, last;
 	int err;
 
-	err = cut_range(d, &range);
-	if (!err && range.first > range.last)
-		err = fail_said(cx, -ENOENT, "virtual blocks from %" PRIu64
-				": the DAT has no room for them", range.first);
+	err = last_entry(d, range.first, &last);
 	if (err)
 		return err;
+	if (range.last > last)
+		range.last = last;
 	table_begin(&d->table, &d->tool->report, "entries", columns,
 		    COL_COUNT);
 	for (v = range.first; !err && v <= range.last; v++) {
@@ -150,9 +155,16 @@ static int show_one(struct dat *d, uint64_t vblocknr)
 	struct report *r = &d->tool->report;
 	struct position place = { .ino = 0 };
 	struct held_entry e;
+	uint64_t last;
 	int err;
 
 	err = held_read(&e, &d->tool->cx, d->vol, &d->held, vblocknr);
+	if (!err && !e.exists)
+		err = last_entry(d, vblocknr, &last);
+	if (!err && !e.exists)
+		err = fail_said(&d->tool->cx, -ENOENT, "virtual block %" PRIu64
+				": its block of the DAT was never written",
+				vblocknr);
 	if (!err)
 		err = position_of_dat_entry(&place, &d->tool->cx, d->vol,
 					 vblocknr);

@@ -85,6 +85,17 @@ logged() {
 		  if (!found) { print; exit 1 } }' list held
 }
 
+@test "a number for which the DAT has no entry is named, with its last one" {
+	mkfs.nilfs2 -q -b 1K -B 16 --size 2M image
+	run -0 dump.nilfs2 dat --free --json image 0..
+	last=$(jq '.entries[-1].vblocknr' <<<"$output")
+	dump.nilfs2 dat image "$last"
+	for number in $((last + 1)) 18446744073709551615; do
+		run -1 dump.nilfs2 dat image "$number"
+		[ "$output" = "dump.nilfs2: virtual block $number: the DAT ends with $last" ]
+	done
+}
+
 @test "both or neither of --all and numbers is a usage error" {
 	run -2 dump.nilfs2 dat "$corpus/empty/image"
 	run -2 dump.nilfs2 dat --all "$corpus/empty/image" 1

@@ -188,7 +188,7 @@ device" ]
 	run -1 dump.nilfs2 block "$image" 99999999..
 	[[ $output == *"blocks from 99999999: the device has "* ]]
 	run -1 dump.nilfs2 dat "$image" 99999999..
-	[[ $output == *"virtual blocks from 99999999: the DAT has no room for them"* ]]
+	[[ $output == *"virtual block 99999999: the DAT ends with "* ]]
 	# No "file or directory" is missing.
 	run -1 dump.nilfs2 inode "$image" 99999999
 	[[ $output == *"the ifile has no block for it" ]]
