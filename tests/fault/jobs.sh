@@ -68,6 +68,16 @@ damaged()
 	dump.nilfs2 set -q --expert --fix-checksums image "$@" >/dev/null
 }
 
+# With counters of live blocks, which are wrong.
+miscounted()
+{
+	volume -O sufile_live_blks_ext
+	dump.nilfs2 set -q --expert --fix-checksums image \
+		suheader sh_ncleansegs=1 >/dev/null
+	dump.nilfs2 set -q --expert --fix-checksums image \
+		segment:3 su_nlive_blks=1 >/dev/null
+}
+
 # With an undo file of what repaired it.
 repaired()
 {
@@ -175,6 +185,7 @@ trees
 		fsck -fy --undo-file undo image
 	run rebuild 'damaged suheader sh_ncleansegs=1' \
 		fsck -fy --rebuild image
+	run counters miscounted fsck --rebuild-counters image
 	run rollback volume fsck --rollback=2 image
 	files='image undo' judge="$here/judge_undo.sh" \
 		run undo repaired fsck --force --undo undo image
