@@ -1,0 +1,163 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A Debian with its root on NILFS2, from nothing: mmdebstrap makes it, with our
+# package in it, mkfs.nilfs2 the image, an emulated machine boots that.  Each test
+# goes on where the one before ended.  Needs Debian's archive.
+
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	local tool
+
+	export at=$BATS_FILE_TMPDIR LC_ALL=C DEBIAN_FRONTEND=noninteractive
+	for tool in mmdebstrap dpkg-buildpackage qemu-system-x86_64; do
+		command -v $tool >/dev/null || skip "$tool not found"
+	done
+	mkdir "$at/source"
+	tar -C "$NILFS2_SOURCE" --exclude=./build\* --exclude=./.git \
+		--exclude=./autom4te.cache -c . | tar -C "$at/source" -x
+	make -C "$at/source" distclean >/dev/null 2>&1 || true
+	(cd "$at/source" && DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" \
+		dpkg-buildpackage -b -us -uc) >"$at/build.log" 2>&1
+	mv "$at"/nilfs2-progs_*.deb "$at/nilfs2-progs.deb"
+}
+
+setup() {
+	cd "$at" || return 1
+	machine=
+}
+
+teardown() {
+	[ -z "$machine" ] || kill -9 "$machine"
+}
+
+# The tree as an archive.  What an emulated machine has no use for is left out.
+debian() {
+	local modules='/lib/modules/*/kernel' path excluded=()
+
+	for path in /usr/share/{doc,man,locale} "$modules"/sound \
+		"$modules"/drivers/{gpu,media,net}; do
+		excluded+=(--dpkgopt="path-exclude=$path/*")
+	done
+	mmdebstrap --quiet --variant=minbase "${excluded[@]}" \
+		--aptopt='APT::Install-Recommends "false"' \
+		--include=systemd-sysv,udev,linux-image-amd64,initramfs-tools \
+		--include=kmod,zstd,logsave,libblkid1,libdeflate0,libisal2,libzbd2 \
+		--essential-hook="$BATS_TEST_DIRNAME/tree.sh \"\$1\"" \
+		--customize-hook="upload nilfs2-progs.deb /tmp/nilfs2-progs.deb" \
+		--customize-hook="upload $BATS_TEST_DIRNAME/guest.sh /usr/local/sbin/boot-test" \
+		--customize-hook='chroot "$1" sh /tmp/complete.sh' \
+		"$(. /etc/os-release && echo "$VERSION_CODENAME")"
+}
+
+# start WORD: boots what is in root.img, in the background, to do what
+# boot_test=WORD means to guest.sh; prints on console.
+start() {
+	local name disk drives=()
+
+	for name in vmlinuz initrd.img; do
+		dump.nilfs2 cat root.img "/boot/$(dump.nilfs2 ls root.img /boot |
+			grep -o "$name-.*")" >$name
+	done
+	for disk in root data; do
+		drives+=(-drive "file=$disk.img,if=virtio,format=raw,cache=unsafe,discard=unmap")
+	done
+	: >console
+	qemu-system-x86_64 -machine accel=tcg -m 512M -nodefaults -no-reboot \
+		-display none -serial file:console "${drives[@]}" \
+		-kernel vmlinuz -initrd initrd.img -append "root=/dev/vda \
+		rootfstype=nilfs2 ro console=ttyS0 panic=-1 boot_test=$1" \
+		</dev/null >qemu.log 2>&1 3>&- &
+	machine=$!
+}
+
+# wait_for PATTERN: on the console, or at most ten minutes.
+wait_for() {
+	local end=$((SECONDS + 600))
+
+	until grep -aq "$1" console; do
+		[ $SECONDS -lt $end ] && kill -0 "$machine" || {
+			tail -n 40 console
+			cat qemu.log
+			return 1
+		}
+		sleep 0.5
+	done
+}
+
+# It is up with all its units, its root can be written to, and the checker was
+# run: by the initramfs on the root, by systemd on the other volume.
+came_up() {
+	grep -a '^boot-test: ' console
+	grep -aq 'boot-test: root is /dev/vda *nilfs2 *rw' console
+	grep -aq 'boot-test: state running' console
+	grep -aq 'boot-test: initramfs: .*fsck.nilfs2 -a /dev/vda' console
+	grep -aq "boot-test: initramfs: /dev/vda: $1, " console
+	grep -aq "boot-test: systemd: /dev/vdb: clean, " console
+}
+
+# look STATE: boots, finds all that was written, in good order, and turns itself
+# off.
+look() {
+	start look
+	wait_for 'reboot: Power down'
+	wait "$machine"
+	machine=
+	came_up "$1"
+	! grep -a 'boot-test: differs' console
+	for dir in /var/written /data/written; do
+		n=$(sed -n "s,.*boot-test: found \\([0-9]*\\) in $dir.*,\\1,p" \
+			console)
+		[ "$n" -ge "$(cat written)" ]
+	done
+}
+
+sound() {
+	run -0 fsck.nilfs2 -fn --data "$1"
+	[[ $output == *": clean, "* ]]
+}
+
+@test "a Debian becomes an image with a snapshot of it, and boots" {
+	debian 2>mmdebstrap.log |
+		mkfs.nilfs2 -q -L root -d - --size auto+256M --snapshot root.img ||
+		{ tail -n 20 mmdebstrap.log; false; }
+	mkfs.nilfs2 -q --size 256M data.img
+	dump.nilfs2 export -q -c 1 root.img - | sha256sum >factory
+	start write
+	wait_for 'boot-test: written 7'
+	kill -9 "$machine"
+	wait "$machine" || true
+	machine=
+	came_up clean
+	sed -n 's/.*boot-test: written \([0-9]*\).*/\1/p' console | tail -n 1 \
+		>written
+}
+
+@test "after the power was cut the next boot checks, and has all that was synced" {
+	run dump.nilfs2 info root.img
+	[[ $output =~ "Unmounted cleanly: "*no ]]
+	look clean
+	grep -aq 'vda: not unmounted cleanly; checking checkpoint' console
+	grep -aq 'vdb: not unmounted cleanly; checking checkpoint' console
+	sound root.img
+	sound data.img
+}
+
+@test "a superblock that a cut tore is repaired by the boot" {
+	printf '\377' | dd of=root.img bs=1 seek=$((1024 + 0x68)) conv=notrunc \
+		status=none
+	look repaired
+	grep -aq 'initramfs: repaired: superblock 1: rewritten' console
+	sound root.img
+}
+
+@test "compacted and shrunk to the smallest size, it boots again" {
+	before=$(stat -c %s root.img)
+	run -0 gc.nilfs2 --compact --shrink=min root.img
+	[ "$(stat -c %s root.img)" -lt "$before" ]
+	sound root.img
+	look clean
+	sound root.img
+	[ "$(dump.nilfs2 export -q -c 1 root.img - | sha256sum)" = \
+		"$(cat factory)" ]
+}
