@@ -11,7 +11,6 @@
 
 #include <errno.h>
 
-#include "check/budget.h"
 #include "check/check.h"
 #include "check/passes.h"
 #include "find/findprint.h"
@@ -75,7 +74,7 @@ static int opened(void *arg, struct check *c, struct context *cx)
 {
 	struct precheck *p = arg;
 
-	budget_raise(cx, c->vol, p->tool->cli->max_memory);
+	check_raise_budget(cx, c->vol, p->tool->cli->max_memory);
 	return 0;
 }
 

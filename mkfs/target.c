@@ -25,7 +25,6 @@
 #include "dev/probe.h"
 #include "dev/zoned.h"
 #include "dev/zonedump.h"
-#include "mkfs/plan/zoneoptions.h"
 
 #define FILE_SECTOR_SIZE 512
 
@@ -66,7 +65,7 @@ static int open_block_device(struct context *cx, const struct mkfs_options *o,
 
 	if (ret)
 		return ret;
-	if (zoneoptions_emulate(o))
+	if (o->zone_size)
 		return fail(cx, -EINVAL, "--zone-size: %s is a block device; "
 			    "only image files are given zones", t->path);
 	switch (model) {
@@ -112,8 +111,9 @@ static int emulate(struct context *cx, const struct mkfs_options *o,
 	if (ret)
 		return ret;
 	t->zones = &t->emulated;
-	return zoneoptions_emulate(o) ?
-		       zoneoptions_make(cx, o, t->path, t->size, &t->emulated) :
+	return o->zone_size ?
+		       options_make_zones(cx, o, t->path, t->size,
+					  &t->emulated) :
 		       read_side(cx, t);
 }
 
@@ -127,7 +127,7 @@ static int open_file(struct context *cx, const struct mkfs_options *o,
 	ret = zoned_side(&t->side, cx, t->path);
 	if (ret)
 		return ret;
-	if (zoneoptions_emulate(o) || !access(t->side, F_OK))
+	if (o->zone_size || !access(t->side, F_OK))
 		return emulate(cx, o, t);
 	if (o->zoned == OPTIONS_ZONED_REQUIRE)
 		return fail(cx, -EINVAL, "%s: has no zones; --zone-size gives "
@@ -143,7 +143,7 @@ static int open_file(struct context *cx, const struct mkfs_options *o,
 static int zonetarget_open(struct context *cx, const struct mkfs_options *o,
 			   struct target *t)
 {
-	int ret = zoneoptions_check(cx, o);
+	int ret = options_check_zones(cx, o);
 
 	if (ret)
 		return ret;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/budget.h"
+#include "check/check.h"
 #include "check/passes.h"
 #include "check/zonewalk.h"
 #include "find/findprint.h"
@@ -178,7 +178,7 @@ static int opened(void *arg, struct check *c, struct context *cx)
 	int ret = s->again ? 0 : is_enough(c, cx, s->o);
 
 	if (!ret)
-		budget_raise(cx, c->vol, CONTEXT_MAX_MEMORY_DEFAULT);
+		check_raise_budget(cx, c->vol, CONTEXT_MAX_MEMORY_DEFAULT);
 	return ret;
 }
 

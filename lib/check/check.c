@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "check/passes.h"
+#include "vol/sutable.h"
 
 #define NOTE_MAX 512
 
@@ -122,4 +124,44 @@ bool check_knows_sufile(const struct check *c)
 	return !c->sufile_doubted && !findings_count(f, RULE_SU_UNREADABLE) &&
 	       !(c->dat_broken && (findings_count(f, RULE_SU_NBLOCKS) ||
 				   findings_count(f, RULE_SU_NCLEAN)));
+}
+
+/*
+ * Each block takes a bit in each of three sets: claimed by the DAT, referred to
+ * by a file, met in this checkpoint.  Inodes, which are fewer, take a few bytes
+ * each.  That is little for most volumes, but much for a full one of many
+ * terabytes, so the default follows the volume.  The sets are only as large as
+ * their content, so a budget that is too high costs nothing.
+ */
+uint64_t check_budget(uint64_t usual, uint64_t blocks, uint64_t memory)
+{
+	uint64_t more = blocks / 2;
+
+	if (more > memory / 2)
+		more = memory / 2;
+	return more > UINT64_MAX - usual ? UINT64_MAX : usual + more;
+}
+
+/* At most; all of them where the SUFILE does not say. */
+static uint64_t used_blocks(struct context *cx, struct volume *vol)
+{
+	uint64_t segments = vol->geo.nsegments, clean = 0;
+	struct nilfs_sufile_header header;
+
+	if (sutable_header(vol, cx, &header))
+		fail_clear(cx);
+	else
+		clean = le64_get(header.sh_ncleansegs);
+	return (segments - (clean < segments ? clean : 0)) *
+	       vol->geo.blocks_per_segment;
+}
+
+void check_raise_budget(struct context *cx, struct volume *vol, uint64_t usual)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	if (cx->max_memory != usual || pages <= 0 || size <= 0)
+		return;
+	cx->max_memory = check_budget(usual, used_blocks(cx, vol),
+				      (uint64_t)pages * (uint64_t)size);
 }

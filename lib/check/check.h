@@ -208,4 +208,14 @@ int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
  */
 int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff);
 
+/*
+ * Bytes for a volume with BLOCKS blocks in use on a machine with MEMORY bytes:
+ * the USUAL budget and half a byte for each block, but of what is above the
+ * usual one no more than would take half of the machine.
+ */
+uint64_t check_budget(uint64_t usual, uint64_t blocks, uint64_t memory);
+
+/* Raises the budget of CX, if it is the USUAL one, to what VOL needs. */
+void check_raise_budget(struct context *cx, struct volume *vol, uint64_t usual);
+
 #endif

@@ -9,12 +9,12 @@
 #include "mkfs/plan/options.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/uuidtext.h"
 #include "disk/super_feature.h"
 #include "log/writer.h"
-#include "mkfs/plan/zoneoptions.h"
 #include "mkfs/source/walk.h"
 
 #define AT(member) offsetof(struct mkfs_options, member)
@@ -92,7 +92,7 @@ const struct cli_option options_rows[] = {
 	  AT(check) },
 	{ 0, "conventional-zones", "N[+M]",
 	  "the first N and last M zones are conventional (1)", OPTION_CALL,
-	  AT(conventional), 0, 0, NULL, zoneoptions_ends },
+	  AT(conventional), 0, 0, NULL, options_zone_ends },
 	{ 'd', "root", "SOURCE",
 	  "fill the volume from a directory, a tar file or - (standard "
 	  "input); may be repeated for layers",
@@ -222,4 +222,60 @@ int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 	if (err)
 		entry_rules_fini(rules);
 	return err;
+}
+
+/*
+ * A block device has the zones it has; only those of an image file can be
+ * described, and one size is enough for that: zone 0 is conventional then, as
+ * it must be, and all others are sequential.
+ */
+#define CONVENTIONAL "--conventional-zones"
+
+int options_zone_ends(struct context *cx, const char *arg, void *where)
+{
+	const char *plus = strchr(arg, '+');
+	size_t len = plus ? (size_t)(plus - arg) : strlen(arg);
+	struct zone_ends *ends = where;
+	char head[24];
+	int ret;
+
+	if (len >= sizeof(head))
+		return fail(cx, -EINVAL, CONVENTIONAL ": '%s' is too large",
+			    arg);
+	memcpy(head, arg, len);
+	head[len] = '\0';
+	ends->given = true;
+	ret = option_number(cx, CONVENTIONAL, head, ZONE_COUNT_MAX, &ends->head);
+	if (!ret && plus)
+		ret = option_number(cx, CONVENTIONAL, plus + 1, ZONE_COUNT_MAX,
+				    &ends->tail);
+	return ret;
+}
+
+int options_check_zones(struct context *cx, const struct mkfs_options *o)
+{
+	if (o->zone_capacity && !o->zone_size)
+		return fail(cx, -EINVAL, "--zone-capacity: needs --zone-size");
+	if (o->conventional.given && !o->zone_size)
+		return fail(cx, -EINVAL, CONVENTIONAL ": needs --zone-size");
+	if (o->zone_size && o->zoned == OPTIONS_ZONED_OFF)
+		return fail(cx, -EINVAL, "--zone-size: not with --zoned=off");
+	return 0;
+}
+
+int options_make_zones(struct context *cx, const struct mkfs_options *o,
+		       const char *path, uint64_t bytes, struct zones *zones)
+{
+	uint64_t capacity = o->zone_capacity ? o->zone_capacity : o->zone_size;
+	uint64_t head = o->conventional.given ? o->conventional.head : 1;
+	int ret;
+
+	if (o->zone_size && bytes % o->zone_size)
+		return fail(cx, -EINVAL, "--zone-size: %s has %" PRIu64
+			    " bytes, which are no whole zones of %" PRIu64,
+			    path, bytes, o->zone_size);
+	ret = zone_make(zones, cx, bytes, o->zone_size, capacity, head,
+			o->conventional.tail);
+	zones->emulated = true;
+	return ret;
 }

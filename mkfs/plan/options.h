@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "dev/zone.h"
 #include "mkfs/populate/entry.h"
 
 #define OPTIONS_NO_TIME (-1)
@@ -94,5 +95,18 @@ int options_uuid(struct context *cx, const struct mkfs_options *o,
  */
 int options_entry_rules(struct context *cx, const struct mkfs_options *o,
 			bool source_date, struct entry_rules *rules);
+
+/*
+ * Parses "N" or "N+M", conventional zones at the beginning and at the end,
+ * into a struct zone_ends at WHERE.
+ */
+int options_zone_ends(struct context *cx, const char *arg, void *where);
+
+/* -EINVAL where the options on zones contradict each other. */
+int options_check_zones(struct context *cx, const struct mkfs_options *o);
+
+/* The zones that O describes, for a file PATH of BYTES; see zone_make(). */
+int options_make_zones(struct context *cx, const struct mkfs_options *o,
+		       const char *path, uint64_t bytes, struct zones *zones);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The memory that a check may take grows with what is in use, to a point. */
-#include "check/budget.h"
+#include "check/check.h"
 
 #include "tap.h"
 
@@ -18,17 +18,17 @@ int main(void)
 	const uint64_t usual = CONTEXT_MAX_MEMORY_DEFAULT;
 	uint64_t blocks;
 
-	is_int(budget_bytes(usual, 0, 64 * GIB), usual,
+	is_int(check_budget(usual, 0, 64 * GIB), usual,
 	       "the usual for an empty one");
-	ok(budget_bytes(usual, GIB / 4096, 64 * GIB) < usual + usual / 100,
+	ok(check_budget(usual, GIB / 4096, 64 * GIB) < usual + usual / 100,
 	   "hardly more for a gibibyte");
 	for (blocks = TIB / 4096; blocks <= 16 * TIB / 4096; blocks *= 2)
-		ok(budget_bytes(usual, blocks, 64 * GIB) - usual > sets(blocks),
+		ok(check_budget(usual, blocks, 64 * GIB) - usual > sets(blocks),
 		   "room for three sets of %llu blocks",
 		   (unsigned long long)blocks);
-	is_int(budget_bytes(usual, 16 * TIB / 4096, GIB), usual + GIB / 2,
+	is_int(check_budget(usual, 16 * TIB / 4096, GIB), usual + GIB / 2,
 	       "no more than half of the machine");
-	is_int(budget_bytes(usual, UINT64_MAX, UINT64_MAX),
+	is_int(check_budget(usual, UINT64_MAX, UINT64_MAX),
 	       usual + UINT64_MAX / 2, "whatever the numbers");
 	return tap_done();
 }

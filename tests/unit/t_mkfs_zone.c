@@ -10,7 +10,7 @@
 #include "disk/super.h"
 #include "log/writer.h"
 #include "mkfs/plan/plan.h"
-#include "mkfs/plan/zoneoptions.h"
+#include "mkfs/plan/options.h"
 
 #include "tap.h"
 
@@ -283,7 +283,7 @@ static void test_ends(void)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct zone_ends ends = { 0 };
 
-		is_int(zoneoptions_ends(&cx, cases[i].text, &ends),
+		is_int(options_zone_ends(&cx, cases[i].text, &ends),
 		       cases[i].want, cases[i].text);
 		if (!cases[i].want)
 			ok(ends.head == cases[i].head &&
