@@ -19,12 +19,6 @@ delete() {
 	gc.nilfs2 --free 0 "$@" "$image"
 }
 
-# checkpoints [OPTION]: their numbers.
-checkpoints() {
-	dump.nilfs2 checkpoints -a "$@" "$image" |
-		awk '$1 ~ /^[0-9]+$/ { print $1 }'
-}
-
 # value SECTION KEY: of the report in $output.
 value() {
 	jq ".$1.$2" <<<"$output"
@@ -145,15 +139,9 @@ $((latest + 1))")
 	left=$(checkpoints -s | tail -n 1)
 	delete -f --delete-checkpoints "$gone"
 	gc --keep-snapshots --delete-checkpoints 5..
-	checkpoints >ours
-	checkpoints -s >ours.snapshots
-	mkdir -p share
+	lists_ours
 	guest --share share "$image" <<-SCRIPT
-	set -e
-	nilfs_mount "\$DEV1"
-	lscp -a "\$DEV1" >"\$SHARE/all"
-	lscp -s "\$DEV1" >"\$SHARE/snapshots"
-	manifest "\$MNT" >"\$SHARE/manifest"
+	$kernel_lists
 	nilfs_mount -o ro,cp=$left "\$DEV1" /mnt/left
 	manifest /mnt/left >"\$SHARE/manifest.left"
 	nilfs_umount /mnt/left
@@ -162,11 +150,7 @@ $((latest + 1))")
 	clean "\$DEV1" "\$MNT" 0
 	nilfs_umount
 	SCRIPT
-	[ "$status" -eq 0 ] && kernel_content
-	diff ours <(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/all)
-	diff ours.snapshots \
-		<(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/snapshots)
-	diff share/manifest "$corpus/snapshots/manifest"
+	kernel_agrees snapshots
 	diff share/manifest.left "$corpus/snapshots/manifest.$left"
 	is_clean
 }

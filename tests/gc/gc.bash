@@ -72,3 +72,35 @@ timeless() {
 snapshots_of() {
 	dump.nilfs2 checkpoints -s "$1" | awk '$1 ~ /^[0-9]+$/ { print $1 }'
 }
+
+# checkpoints [OPTION...]: their numbers.
+checkpoints() {
+	dump.nilfs2 checkpoints -a "$@" "$image" |
+		awk '$1 ~ /^[0-9]+$/ { print $1 }'
+}
+
+# What a script of a guest begins with: it mounts the volume, and records
+# checkpoints and content.
+kernel_lists='
+	set -e
+	nilfs_mount "$DEV1"
+	lscp -a "$DEV1" >"$SHARE/all"
+	lscp -s "$DEV1" >"$SHARE/snapshots"
+	manifest "$MNT" >"$SHARE/manifest"'
+
+# lists_ours: records checkpoints for kernel_agrees.
+lists_ours() {
+	checkpoints >ours
+	checkpoints -s >ours.snapshots
+	mkdir -p share
+}
+
+# kernel_agrees NAME: with our lists, and the content is that of image NAME.
+kernel_agrees() {
+	echo "$errors"
+	[ "$status" -eq 0 ] && kernel_content
+	diff ours <(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/all)
+	diff ours.snapshots \
+		<(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/snapshots)
+	diff share/manifest "$corpus/$1/manifest"
+}

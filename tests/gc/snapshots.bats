@@ -15,12 +15,6 @@ change() {
 	gc.nilfs2 "$@" "$image"
 }
 
-# checkpoints [OPTION]: their numbers.
-checkpoints() {
-	dump.nilfs2 checkpoints -a "$@" "$image" |
-		awk '$1 ~ /^[0-9]+$/ { print $1 }'
-}
-
 # value KEY: of the report in $output.
 value() {
 	jq ".snapshots.$1" <<<"$output"
@@ -188,15 +182,9 @@ counted() {
 	change --to-checkpoint "$5"
 	taken=$(checkpoints -s | tail -n 1)
 	[ "$(checkpoints -s | wc -l)" -eq 3 ]
-	checkpoints >ours
-	checkpoints -s >ours.snapshots
-	mkdir -p share
+	lists_ours
 	guest --share share "$image" <<-SCRIPT
-	set -e
-	nilfs_mount "\$DEV1"
-	lscp -a "\$DEV1" >"\$SHARE/all"
-	lscp -s "\$DEV1" >"\$SHARE/snapshots"
-	manifest "\$MNT" >"\$SHARE/manifest"
+	$kernel_lists
 	for cno in $2 $7 $taken; do
 		nilfs_mount -o ro,cp=\$cno "\$DEV1" /mnt/\$cno
 		manifest /mnt/\$cno >"\$SHARE/manifest.\$cno"
@@ -213,12 +201,7 @@ counted() {
 	nilfs_umount /mnt/$2
 	nilfs_umount
 	SCRIPT
-	echo "$errors"
-	[ "$status" -eq 0 ]
-	diff ours <(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/all)
-	diff ours.snapshots \
-		<(awk '$1 ~ /^[0-9]+$/ { print $1 }' share/snapshots)
-	diff share/manifest "$corpus/plain-checkpoints/manifest"
+	kernel_agrees plain-checkpoints
 	diff share/manifest."$taken" share/manifest
 	diff share/again share/manifest."$2"
 	diff <(checkpoints -s) <(printf '%s\n' "$2" "$5" "$taken")
