@@ -19,6 +19,7 @@
 #include "gc/move/collector.h"
 #include "gc/plan/facts.h"
 #include "gc/plan/policy.h"
+#include "vol/volume.h"
 
 /*
  * Cleaning with few clean segments, or none.

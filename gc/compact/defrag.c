@@ -22,6 +22,7 @@
 #include "gc/compact/space.h"
 #include "vol/extent.h"
 #include "vol/protection.h"
+#include "vol/volume.h"
 
 struct defragger {
 	struct defrag *d;

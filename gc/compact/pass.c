@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "vol/volume.h"
 
 /*
  * Segments to be gained by one evacuation: of those before the end a share, and

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "disk/geometry.h"
 #include "vol/sutable.h"
+#include "vol/volume.h"
 
 int space_find_used(struct bitmap *used, struct context *cx,
 		    struct volume *vol)

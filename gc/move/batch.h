@@ -9,8 +9,11 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "gc/move/load.h"
-#include "gc/move/sums.h"
+#include "disk/geometry.h"
+
+struct load;
+struct sums;
+struct volume;
 
 /* A volume that is to become another size (lib/log/resize.h). */
 struct batch_size {

@@ -18,8 +18,10 @@
 #include <stdlib.h>
 
 #include "disk/inode.h"
+#include "gc/move/load.h"
 #include "vol/root.h"
 #include "vol/tree.h"
+#include "vol/volume.h"
 
 /* Of age: the youngest is what was written in a 32nd of the history. */
 #define CLASSES 6

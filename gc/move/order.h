@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "gc/move/load.h"
 #include "log/tally.h"
-#include "vol/volume.h"
+
+struct dev;
+struct load;
+struct volume;
 
 enum order_kind {
 	ORDER_TREE,	/* as a walk through all directories meets files */

@@ -20,8 +20,10 @@
 
 #include "base/pool.h"
 #include "check/logdata.h"
+#include "gc/move/load.h"
 #include "vol/root.h"
 #include "vol/tree.h"
+#include "vol/volume.h"
 
 #define FILES_NAMED 4
 

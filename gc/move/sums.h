@@ -8,7 +8,8 @@
 #include "base/context.h"
 #include "base/sparse.h"
 #include "dev/dev.h"
-#include "gc/move/load.h"
+
+struct load;
 
 /* The logs verified by a run, for all of its jobs. */
 struct sums {

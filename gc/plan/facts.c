@@ -19,6 +19,7 @@
 #include "vol/protection.h"
 #include "vol/root.h"
 #include "vol/sutable.h"
+#include "vol/volume.h"
 
 /* Whether the segment of SU may be cleaned at all. */
 static bool is_candidate(const struct facts *f, uint64_t segnum,

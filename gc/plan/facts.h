@@ -12,7 +12,8 @@
 #include "gc/plan/policy.h"
 #include "gc/plan/zoning.h"
 #include "vol/liveness.h"
-#include "vol/volume.h"
+
+struct volume;
 
 struct facts {
 	struct volume *vol;		/* borrowed */

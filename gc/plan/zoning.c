@@ -18,8 +18,10 @@
 #include "dev/zone.h"
 #include "disk/segusage.h"
 #include "log/newsupers.h"
+#include "log/repairwriter.h"
 #include "log/segzones.h"
 #include "vol/sutable.h"
+#include "vol/volume.h"
 
 #define REPORTED 64u	/* zones at a time */
 

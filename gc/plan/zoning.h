@@ -8,9 +8,10 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
-#include "dev/dev.h"
-#include "log/repairwriter.h"
-#include "vol/volume.h"
+
+struct dev;
+struct repairwriter_known;
+struct volume;
 
 struct zoning {
 	struct volume *vol;	/* borrowed */

@@ -23,6 +23,7 @@
 #include "vol/extent.h"
 #include "vol/root.h"
 #include "vol/sutable.h"
+#include "vol/volume.h"
 
 /* A segment that is in use and no candidate. */
 static void put_held(struct simimage *image, const struct liveness *l,

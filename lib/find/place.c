@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "disk/ondisk.h"
+#include "out/report.h"
 
 static const char *const kinds[] = {
 	[PLACE_VOLUME] = "volume",

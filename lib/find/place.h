@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "out/report.h"
+struct report;
 
 enum place_kind {
 	PLACE_VOLUME,		/* no place in particular */

@@ -10,6 +10,7 @@
 #include "dev/devfile.h"
 #include "gc/plan/facts.h"
 #include "gc/plan/policy.h"
+#include "vol/volume.h"
 
 static int list(const struct facts *f, const struct policy *policy)
 {
