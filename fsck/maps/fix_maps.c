@@ -69,8 +69,8 @@ static int is_node(struct pastmaps *m, struct context *cx, uint64_t blocknr)
 }
 
 /* The root of FILE without the pointers to what is no node: *CUT of them. */
-static int cut(struct pastmaps *m, struct context *cx, struct file *file,
-	       le64 map[NILFS_INODE_BMAP_SIZE], uint32_t *cut)
+static int cut_file(struct pastmaps *m, struct context *cx, struct file *file,
+		    le64 map[NILFS_INODE_BMAP_SIZE], uint32_t *cut)
 {
 	struct bmapnode to = bmapnode_root(map);
 	struct bmap_node root;
@@ -131,7 +131,7 @@ static int repair_inode(struct pastmaps *m, struct context *cx,
 	err = file_init(&file, cx, m->vol, m->ino, inode);
 	if (!err && bmap_is_btree(inode->i_bmap) &&
 	    bmap_root_check(inode->i_bmap) == RULE_OK)
-		err = cut(m, cx, &file, left.i_bmap, &lost);
+		err = cut_file(m, cx, &file, left.i_bmap, &lost);
 	if (!err)
 		err = count_left(m, cx, &left);
 	if (err || !memcmp(inode, &left, sizeof(left)))

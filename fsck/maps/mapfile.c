@@ -41,8 +41,8 @@ static bool is_placed(const struct check *c, uint64_t blocknr)
 }
 
 /* What the pointer P is worth, with the block that it leads to. */
-static int judge(struct mapsift *s, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t *blocknr)
+static int judge_pointer(struct mapsift *s, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr)
 {
 	const struct contested_block *b = contested_find(s->contested, p->ptr);
 	struct vblock vb;
@@ -60,12 +60,12 @@ static int judge(struct mapsift *s, struct context *cx,
 	return b->known ? MAPSIFT_LOST : MAPSIFT_SHARED;
 }
 
-static int visit(void *arg, struct context *cx,
-		 const struct mapcheck_pointer *p, uint64_t *blocknr,
-		 struct lifetime *life)
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
 {
 	struct mapsift *s = arg;
-	int worth = judge(s, cx, p, blocknr), err;
+	int worth = judge_pointer(s, cx, p, blocknr), err;
 	struct mapsift_block b = {
 		.blkoff = p->key,
 		.vblocknr = p->ptr,
@@ -87,7 +87,7 @@ static int visit(void *arg, struct context *cx,
 	return worth != MAPSIFT_LOST;
 }
 
-static int skip(void *arg, struct context *cx, uint64_t key, uint64_t end)
+static int skip_range(void *arg, struct context *cx, uint64_t key, uint64_t end)
 {
 	struct mapsift *s = arg;
 
@@ -100,8 +100,8 @@ int mapsift_run(struct mapsift *s, struct context *cx,
 	struct mapcheck m = {
 		.vol = s->check->vol,
 		.ino = s->ino,
-		.visit = visit,
-		.skip = skip,
+		.visit = visit_pointer,
+		.skip = skip_range,
 		.arg = s,
 	};
 	int ret;
@@ -124,7 +124,7 @@ int mapfile_add(struct mapfiles *m, struct context *cx, uint64_t ino)
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_mapfile(const void *a, const void *b)
 {
 	const struct mapfile *x = a, *y = b;
 
@@ -135,7 +135,7 @@ void mapfile_settle(struct mapfiles *m)
 {
 	size_t i, kept = 0;
 
-	sort_in_place(m->list, m->n, sizeof(*m->list), compare);
+	sort_in_place(m->list, m->n, sizeof(*m->list), compare_mapfile);
 	for (i = 0; i < m->n; i++)
 		if (!kept || m->list[kept - 1].ino != m->list[i].ino)
 			m->list[kept++] = m->list[i];
@@ -148,7 +148,7 @@ struct mapfile *mapfile_find(const struct mapfiles *m, uint64_t ino)
 
 	if (!m->n)
 		return NULL;
-	return bsearch(&key, m->list, m->n, sizeof(key), compare);
+	return bsearch(&key, m->list, m->n, sizeof(key), compare_mapfile);
 }
 
 void mapfile_fini(struct mapfiles *m)

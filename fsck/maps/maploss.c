@@ -201,7 +201,7 @@ void mapfound_fini(struct mapfound *f)
 	*f = (struct mapfound){ .runs = NULL };
 }
 
-static int compare(const void *a, const void *b)
+static int compare_block(const void *a, const void *b)
 {
 	const struct contested_block *x = a, *y = b;
 
@@ -220,7 +220,7 @@ void contested_settle(struct contested *c)
 {
 	size_t i, kept = 0;
 
-	sort_in_place(c->list, c->n, sizeof(*c->list), compare);
+	sort_in_place(c->list, c->n, sizeof(*c->list), compare_block);
 	for (i = 0; i < c->n; i++)
 		if (!kept || c->list[kept - 1].vblocknr != c->list[i].vblocknr)
 			c->list[kept++] = c->list[i];
@@ -234,7 +234,7 @@ struct contested_block *contested_find(const struct contested *c,
 
 	if (!c->n)
 		return NULL;
-	return bsearch(&key, c->list, c->n, sizeof(key), compare);
+	return bsearch(&key, c->list, c->n, sizeof(key), compare_block);
 }
 
 void contested_fini(struct contested *c)

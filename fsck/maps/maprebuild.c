@@ -72,7 +72,7 @@ static void range_text(uint64_t from, uint64_t end, char text[RANGE_MAX])
 			 from, end - 1);
 }
 
-static void flush(struct mapreport *s)
+static void flush_note(struct mapreport *s)
 {
 	char range[RANGE_MAX];
 
@@ -88,14 +88,14 @@ static void flush(struct mapreport *s)
 	s->fate = MAPREPORT_NOTHING;
 }
 
-static void add(struct mapreport *s, enum mapreport_fate fate, uint64_t blkoff,
-		uint64_t cno)
+static void note_block(struct mapreport *s, enum mapreport_fate fate,
+		       uint64_t blkoff, uint64_t cno)
 {
 	if (s->fate == fate && s->cno == cno && s->end == blkoff) {
 		s->end++;
 		return;
 	}
-	flush(s);
+	flush_note(s);
 	s->fate = fate;
 	s->cno = cno;
 	s->from = blkoff;
@@ -105,12 +105,12 @@ static void add(struct mapreport *s, enum mapreport_fate fate, uint64_t blkoff,
 /* What became of block BLKOFF; they ascend. */
 static void mapreport_lost(struct mapreport *s, uint64_t blkoff)
 {
-	add(s, MAPREPORT_LOST, blkoff, 0);
+	note_block(s, MAPREPORT_LOST, blkoff, 0);
 }
 
 static void mapreport_filled(struct mapreport *s, uint64_t blkoff)
 {
-	add(s, MAPREPORT_FILLED, blkoff, 0);
+	note_block(s, MAPREPORT_FILLED, blkoff, 0);
 }
 
 static void mapreport_found(struct mapreport *s, uint64_t blkoff,
@@ -119,13 +119,13 @@ static void mapreport_found(struct mapreport *s, uint64_t blkoff,
 	if (run->vblocknr || !run->cno)
 		s->found++;
 	else
-		add(s, MAPREPORT_OLD, blkoff, run->cno);
+		note_block(s, MAPREPORT_OLD, blkoff, run->cno);
 }
 
 /* Reports what was not reported yet. */
 static void mapreport_end(struct mapreport *s)
 {
-	flush(s);
+	flush_note(s);
 	fixers_note(s->job, "inode %" PRIu64 ": map rebuilt, %" PRIu64
 		    " block%s restored from the logs", s->ino, s->found,
 		    s->found == 1 ? "" : "s");
@@ -149,11 +149,11 @@ static void mapreport_end(struct mapreport *s)
 /* The most blocks of a directory that are filled in a row. */
 #define FILL_MAX 4096
 
-struct remaking {
+struct maprebuild {
 	struct mapfiles *m;
 	struct mapfile *f;
 	struct remap *remap;
-	struct mapreport story;
+	struct mapreport report;
 	size_t run;		/* of m->found, where the merging is */
 	uint64_t walked;	/* after the last sound block of the old map */
 	uint64_t next;		/* one past the last block of the new one */
@@ -162,13 +162,13 @@ struct remaking {
 	size_t npast, past_room;
 };
 
-static uint32_t block_size(const struct remaking *r)
+static uint32_t block_size(const struct maprebuild *r)
 {
 	return r->m->job->vol->geo.block_size;
 }
 
 /* Blocks of a directory up to END that have no names. */
-static int fill(struct remaking *r, struct context *cx, uint64_t end)
+static int fill_gap(struct maprebuild *r, struct context *cx, uint64_t end)
 {
 	const struct nilfs_dir_entry unused = {
 		.rec_len = dirent_rec_len_encode(block_size(r)),
@@ -180,13 +180,13 @@ static int fill(struct remaking *r, struct context *cx, uint64_t end)
 	for (; r->next < end && !err; r->next++) {
 		err = remap_put(r->remap, cx, r->next, r->block);
 		if (!err)
-			mapreport_filled(&r->story, r->next);
+			mapreport_filled(&r->report, r->next);
 	}
 	return err;
 }
 
 /* Ends VBLOCKNR, unless it has already ended. */
-static int end_block(struct remaking *r, struct context *cx, uint64_t vblocknr)
+static int end_block(struct maprebuild *r, struct context *cx, uint64_t vblocknr)
 {
 	int err = repairwriter_end(r->m->job->writer, cx, vblocknr,
 				   METAFILE_MULTI);
@@ -198,8 +198,8 @@ static int end_block(struct remaking *r, struct context *cx, uint64_t vblocknr)
 }
 
 /* Copies the block at BLOCKNR of the device: 1, 0 where it cannot be read. */
-static int copy(struct remaking *r, struct context *cx, uint64_t blkoff,
-		uint64_t blocknr)
+static int copy_block(struct maprebuild *r, struct context *cx, uint64_t blkoff,
+		      uint64_t blocknr)
 {
 	int err = volume_read_blocks(r->m->job->vol, cx, blocknr, 1, r->block);
 
@@ -213,21 +213,21 @@ static int copy(struct remaking *r, struct context *cx, uint64_t blkoff,
 }
 
 /* Whether block BLKOFF can come next; a directory is filled up to it. */
-static int make_way(struct remaking *r, struct context *cx, uint64_t blkoff)
+static int make_way(struct maprebuild *r, struct context *cx, uint64_t blkoff)
 {
 	int err;
 
 	if (!r->f->is_dir)
 		return 1;
 	if (blkoff - r->next > FILL_MAX) {
-		mapreport_lost(&r->story, blkoff);
+		mapreport_lost(&r->report, blkoff);
 		return 0;
 	}
-	err = fill(r, cx, blkoff);
+	err = fill_gap(r, cx, blkoff);
 	return err ? err : 1;
 }
 
-static int add_found(struct remaking *r, struct context *cx,
+static int add_found(struct maprebuild *r, struct context *cx,
 		     const struct mapfound_run *run, uint64_t blkoff)
 {
 	uint64_t at = blkoff - run->blkoff;
@@ -238,20 +238,20 @@ static int add_found(struct remaking *r, struct context *cx,
 	if (run->vblocknr)
 		ret = remap_keep(r->remap, cx, blkoff, run->vblocknr + at);
 	else
-		ret = copy(r, cx, blkoff, run->blocknr + at);
+		ret = copy_block(r, cx, blkoff, run->blocknr + at);
 	if (ret < 0)
 		return ret;
 	if (!run->vblocknr && !ret) {
-		mapreport_lost(&r->story, blkoff);
+		mapreport_lost(&r->report, blkoff);
 		return 0;
 	}
-	mapreport_found(&r->story, blkoff, run);
+	mapreport_found(&r->report, blkoff, run);
 	r->next = blkoff + 1;
 	return 0;
 }
 
 /* Adds what was found before block END. */
-static int merge_found(struct remaking *r, struct context *cx, uint64_t end)
+static int merge_found(struct maprebuild *r, struct context *cx, uint64_t end)
 {
 	const struct mapfound *found = &r->m->found;
 	int err = 0;
@@ -269,37 +269,37 @@ static int merge_found(struct remaking *r, struct context *cx, uint64_t end)
 	return err;
 }
 
-static int drop(struct remaking *r, struct context *cx,
-		const struct mapsift_block *b)
+static int drop_block(struct maprebuild *r, struct context *cx,
+		      const struct mapsift_block *b)
 {
 	if (array_reserve(cx, &r->past, &r->past_room, r->npast + 1))
 		return -ENOMEM;
 	r->past[r->npast++] = b->vblocknr;
-	r->story.past++;
+	r->report.past++;
 	return 0;
 }
 
 /* A pointer to nowhere; for a directory it is reported when it is filled. */
-static int lose(struct remaking *r, struct context *cx, uint64_t blkoff)
+static int lose_blocks(struct maprebuild *r, struct context *cx, uint64_t blkoff)
 {
 	int err = merge_found(r, cx, blkoff);
 
 	if (!err && !r->f->is_dir &&
 	    !mapfound_has(&r->m->found, r->f->ino, blkoff))
-		mapreport_lost(&r->story, blkoff);
+		mapreport_lost(&r->report, blkoff);
 	return err;
 }
 
 static int take_block(void *arg, struct context *cx,
 		      const struct mapsift_block *b)
 {
-	struct remaking *r = arg;
+	struct maprebuild *r = arg;
 	int ret;
 
 	if (!mapfile_takes(r->f, b->blkoff, r->walked))
-		return b->worth == MAPSIFT_SOUND ? drop(r, cx, b) : 0;
+		return b->worth == MAPSIFT_SOUND ? drop_block(r, cx, b) : 0;
 	if (b->worth == MAPSIFT_LOST)
-		return lose(r, cx, b->blkoff);
+		return lose_blocks(r, cx, b->blkoff);
 	r->walked = b->blkoff + 1;
 	ret = merge_found(r, cx, b->blkoff);
 	if (!ret)
@@ -307,7 +307,7 @@ static int take_block(void *arg, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	if (b->worth == MAPSIFT_SHARED)
-		ret = copy(r, cx, b->blkoff, b->blocknr);
+		ret = copy_block(r, cx, b->blkoff, b->blocknr);
 	else
 		ret = remap_keep(r->remap, cx, b->blkoff, b->vblocknr);
 	r->next = b->blkoff + 1;
@@ -317,17 +317,17 @@ static int take_block(void *arg, struct context *cx,
 static int take_gap(void *arg, struct context *cx, uint64_t blkoff,
 		    uint64_t end)
 {
-	struct remaking *r = arg;
+	struct maprebuild *r = arg;
 
 	(void)cx;
 	(void)blkoff;
 	(void)end;
-	r->story.unsure = !r->m->logs_whole;
+	r->report.unsure = !r->m->logs_whole;
 	return 0;
 }
 
 /* Whether a run that was found has virtual block VBLOCKNR. */
-static bool is_found(const struct remaking *r, uint64_t vblocknr)
+static bool is_found(const struct maprebuild *r, uint64_t vblocknr)
 {
 	const struct mapfound *found = &r->m->found;
 	size_t i = mapfound_find(found, r->f->ino, 0);
@@ -346,7 +346,7 @@ static int take_node(void *arg, struct context *cx, uint64_t vblocknr)
 	return is_found(arg, vblocknr) ? 0 : end_block(arg, cx, vblocknr);
 }
 
-static int walk_old(struct remaking *r, struct context *cx)
+static int walk_old(struct maprebuild *r, struct context *cx)
 {
 	struct mapsift sift = {
 		.check = r->m->job->check,
@@ -361,7 +361,7 @@ static int walk_old(struct remaking *r, struct context *cx)
 	return mapsift_run(&sift, cx, &r->f->inode);
 }
 
-static int end_past(struct remaking *r, struct context *cx)
+static int end_past(struct maprebuild *r, struct context *cx)
 {
 	size_t i;
 	int err = 0;
@@ -373,7 +373,7 @@ static int end_past(struct remaking *r, struct context *cx)
 }
 
 /* The nodes that were not met. */
-static int end_nodes(struct remaking *r, struct context *cx)
+static int end_nodes(struct maprebuild *r, struct context *cx)
 {
 	const struct mapfound *nodes = &r->m->nodes;
 	size_t i = mapfound_find(nodes, r->f->ino, 0);
@@ -387,29 +387,29 @@ static int end_nodes(struct remaking *r, struct context *cx)
 }
 
 /* A directory has as many blocks as its size says, and one at least. */
-static int settle_dir(struct remaking *r, struct context *cx)
+static int settle_dir(struct maprebuild *r, struct context *cx)
 {
 	uint64_t size;
-	int err = r->next ? 0 : fill(r, cx, 1);
+	int err = r->next ? 0 : fill_gap(r, cx, 1);
 
 	size = r->next * block_size(r);
-	r->story.resized = size != le64_get(r->f->inode.i_size);
-	r->story.size = size;
+	r->report.resized = size != le64_get(r->f->inode.i_size);
+	r->report.size = size;
 	r->f->inode.i_size = le64_make(size);
 	return err;
 }
 
-static int write_inode(struct remaking *r, struct context *cx)
+static int write_inode(struct maprebuild *r, struct context *cx)
 {
 	struct mapfile *f = r->f;
 
 	if (!f->is_link || r->next)
 		return inodes_write(r->m->job->writer, cx, f->ino, &f->inode);
-	r->story.removed = true;
+	r->report.removed = true;
 	return inodes_free(r->m->job->writer, cx, f->ino);
 }
 
-static int remake(struct remaking *r, struct context *cx)
+static int rebuild_map(struct maprebuild *r, struct context *cx)
 {
 	int err = walk_old(r, cx);
 
@@ -428,11 +428,11 @@ static int remake(struct remaking *r, struct context *cx)
 
 int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 {
-	struct remaking r = {
+	struct maprebuild r = {
 		.m = m,
 		.f = f,
 		.run = mapfound_find(&m->found, f->ino, 0),
-		.story = { .job = m->job, .ino = f->ino },
+		.report = { .job = m->job, .ino = f->ino },
 	};
 	int err = 0;
 
@@ -443,9 +443,9 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 	if (!err)
 		err = remap_open(&r.remap, cx, m->job->writer, f->ino);
 	if (!err)
-		err = remake(&r, cx);
+		err = rebuild_map(&r, cx);
 	if (!err)
-		mapreport_end(&r.story);
+		mapreport_end(&r.report);
 	remap_close(r.remap);
 	free(r.block);
 	free(r.past);

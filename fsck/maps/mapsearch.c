@@ -58,8 +58,8 @@ static bool is_other(const struct older *o, uint64_t blkoff,
 }
 
 /* Uses virtual block VBLOCKNR for block BLKOFF; OLD if it may be dead. */
-static int take(struct older *o, struct context *cx, uint64_t blkoff,
-		uint64_t vblocknr, bool old)
+static int take_older(struct older *o, struct context *cx, uint64_t blkoff,
+		      uint64_t vblocknr, bool old)
 {
 	struct mapfound_run run = {
 		.ino = o->f->ino,
@@ -100,7 +100,7 @@ static int take_points(struct older *o, struct context *cx)
 			continue;
 		ret = blockmap_lookup(&o->file.map, cx, blkoff, &vblocknr);
 		if (ret > 0)
-			ret = take(o, cx, blkoff, vblocknr, true);
+			ret = take_older(o, cx, blkoff, vblocknr, true);
 		if (ret < 0 && !damage_is(ret))
 			return ret;
 		fail_clear(cx);
@@ -124,7 +124,7 @@ static int take_gap(struct older *o, struct context *cx,
 			ret = 0;
 			break;
 		}
-		ret = take(o, cx, item.key, item.ptr, old);
+		ret = take_older(o, cx, item.key, item.ptr, old);
 	}
 	blockmap_cursor_close(&cur);
 	if (!ret || !damage_is(ret))
@@ -318,7 +318,8 @@ static int take_block(void *arg, struct context *cx,
 	return mapfound_add(&s->m->found, cx, &run);
 }
 
-static int run(struct mapfiles *m, struct context *cx, listings_visitor *visit)
+static int visit_logs(struct mapfiles *m, struct context *cx,
+		      listings_visitor *visit)
 {
 	struct search s = { .m = m };
 	int err;
@@ -331,7 +332,7 @@ static int run(struct mapfiles *m, struct context *cx, listings_visitor *visit)
 
 int mapsearch_owners(struct mapfiles *m, struct context *cx)
 {
-	return m->contested.n ? run(m, cx, take_owner) : 0;
+	return m->contested.n ? visit_logs(m, cx, take_owner) : 0;
 }
 
 int mapsearch_logs(struct mapfiles *m, struct context *cx)
@@ -340,7 +341,7 @@ int mapsearch_logs(struct mapfiles *m, struct context *cx)
 
 	if (!m->loss.npoints && !m->loss.ngaps)
 		return 0;
-	err = run(m, cx, take_block);
+	err = visit_logs(m, cx, take_block);
 	if (!err)
 		err = mapfound_settle(&m->nodes, cx);
 	return err ? err : mapfound_settle(&m->found, cx);

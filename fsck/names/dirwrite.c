@@ -440,8 +440,8 @@ static int end_nodes(struct dirwrite *w, struct context *cx,
 }
 
 /* Adds the names that are new, and completes the map. */
-static int complete(struct dirwrite *w, struct context *cx,
-		    struct nilfs_inode *inode)
+static int complete_dir(struct dirwrite *w, struct context *cx,
+			struct nilfs_inode *inode)
 {
 	struct namefix *f = w->f;
 	int err = 0;
@@ -485,13 +485,13 @@ static int write_dir(struct dirwrite *w, struct context *cx,
 	if (!err && !made)
 		err = read_dir(w, cx);
 	if (!err)
-		err = complete(w, cx, inode);
+		err = complete_dir(w, cx, inode);
 	if (!err && !made)
 		err = end_nodes(w, cx, &old);
 	return err ? err : inodes_write(f->job->writer, cx, w->ino, inode);
 }
 
-static int run(struct dirwrite *w, struct context *cx)
+static int write_entries(struct dirwrite *w, struct context *cx)
 {
 	struct nilfs_inode inode;
 	int err = inodes_read(w->f->job->writer, cx, w->ino, &inode);
@@ -524,7 +524,7 @@ int dirwrite_run(struct namefix *f, struct context *cx, size_t dir)
 		namefix_note(f, NAMEFIX_NOTE_DIR, "directory %llu: written "
 			     "again from what can be read of it",
 			     (unsigned long long)w.ino);
-	return run(&w, cx);
+	return write_entries(&w, cx);
 }
 
 int dirwrite_make(struct namefix *f, struct context *cx)
@@ -536,5 +536,5 @@ int dirwrite_make(struct namefix *f, struct context *cx)
 		.parent = NILFS_ROOT_INO,
 	};
 
-	return run(&w, cx);
+	return write_entries(&w, cx);
 }

@@ -89,7 +89,7 @@ static bool is_renamed_dotdot(const struct entrywalk *w,
 	       dir < w->list->ndirs && !w->list->dirs[dir].second_is_name;
 }
 
-static void judge(struct entrywalk *w, struct entrywalk_entry *entry)
+static void judge_entry(struct entrywalk *w, struct entrywalk_entry *entry)
 {
 	const struct dirent_entry *e = &entry->e;
 	bool dot = is_called(e, "."), dotdot = is_called(e, "..");
@@ -120,7 +120,7 @@ int entrywalk_next(struct entrywalk *w, struct entrywalk_entry *entry)
 	memset(entry, 0, sizeof(*entry));
 	if (!dirent_iter_next(&w->it, &entry->e))
 		return 0;
-	judge(w, entry);
+	judge_entry(w, entry);
 	w->slot++;
 	return 1;
 }

@@ -284,7 +284,7 @@ static void mark_refused(struct namefix *f)
 }
 
 /* Finds out what every directory shall have. */
-static int settle(struct namefix *f, struct context *cx)
+static int settle_names(struct namefix *f, struct context *cx)
 {
 	int err = namescan_run(f, cx);
 
@@ -328,14 +328,14 @@ static int write_dirs(struct namefix *f, struct context *cx)
 			      dirwrite_run(f, cx, f->lost.dir);
 }
 
-static int repair(struct namefix *f, struct context *cx)
+static int repair_names(struct namefix *f, struct context *cx)
 {
 	int ret = list_inodes(f, cx);
 
 	if (ret <= 0)
 		return ret;
 	mark_refused(f);
-	ret = settle(f, cx);
+	ret = settle_names(f, cx);
 	if (!ret)
 		ret = write_dirs(f, cx);
 	if (!ret && !namefix_is_partial(f))
@@ -378,7 +378,7 @@ int fix_names(struct fixer_job *job, struct context *cx,
 	int err = 0;
 
 	if (concerns_latest(job, fixes, n))
-		err = repair(&f, cx);
+		err = repair_names(&f, cx);
 	if (!err)
 		err = repair_past(job, cx, fixes, n);
 	free(f.flags);

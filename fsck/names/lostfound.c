@@ -52,7 +52,7 @@ void lostfound_meet(struct lostfound *lost,
 }
 
 /* Marks the directories that go there; true if anything does. */
-static bool look(struct namefix *f)
+static bool look_up(struct namefix *f)
 {
 	struct inodelist_row row;
 	bool any = false;
@@ -75,7 +75,7 @@ static bool look(struct namefix *f)
 }
 
 /* A directory of that name in the root; true if there is one. */
-static bool find(struct namefix *f)
+static bool find_dir(struct namefix *f)
 {
 	const struct inodelist *list = &f->n.list;
 	unsigned int i;
@@ -116,7 +116,7 @@ static int make_inode(struct namefix *f, struct context *cx)
 	return inodes_write(f->job->writer, cx, f->lost.ino, &inode);
 }
 
-static int make(struct namefix *f, struct context *cx)
+static int make_dir(struct namefix *f, struct context *cx)
 {
 	size_t root = inodelist_find_dir(&f->n.list, NILFS_ROOT_INO);
 	char name[NAME_MAX_LEN];
@@ -142,11 +142,11 @@ int lostfound_settle(struct namefix *f, struct context *cx)
 	size_t i;
 	int err = 0;
 
-	f->lost.needed = look(f);
+	f->lost.needed = look_up(f);
 	if (!f->lost.needed)
 		return 0;
-	if (!find(f))
-		err = make(f, cx);
+	if (!find_dir(f))
+		err = make_dir(f, cx);
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
 		if (f->flags[i] & NAMEFIX_LOST)
 			f->n.list.dirs[i].parent = f->lost.dir + 1;
@@ -154,8 +154,8 @@ int lostfound_settle(struct namefix *f, struct context *cx)
 	return err;
 }
 
-static int add(struct namefix *f, struct context *cx, struct dirwrite *w,
-	       uint64_t ino, uint8_t type)
+static int add_inode(struct namefix *f, struct context *cx, struct dirwrite *w,
+		     uint64_t ino, uint8_t type)
 {
 	char name[INO_NAME_MAX];
 	int len = snprintf(name, sizeof(name), "#%llu",
@@ -176,8 +176,8 @@ static int add_files(struct namefix *f, struct context *cx,
 		if (!namefix_is_unnamed(&row))
 			continue;
 		chunk->names[row.at] = 1;
-		err = add(f, cx, w, chunk->first + row.at,
-			  chunk->kind[row.at] & INODELIST_TYPE);
+		err = add_inode(f, cx, w, chunk->first + row.at,
+				chunk->kind[row.at] & INODELIST_TYPE);
 	}
 	return err;
 }
@@ -189,8 +189,8 @@ int lostfound_fill(struct namefix *f, struct context *cx, struct dirwrite *w)
 
 	for (i = 0; i < f->n.list.ndirs && !err; i++) {
 		if (f->flags[i] & NAMEFIX_LOST)
-			err = add(f, cx, w, f->n.list.dirs[i].ino,
-				  NILFS_FT_DIR);
+			err = add_inode(f, cx, w, f->n.list.dirs[i].ino,
+					NILFS_FT_DIR);
 	}
 	for (i = 0; i < f->n.list.nchunks && !err; i++)
 		err = add_files(f, cx, w, f->n.list.chunks[i]);

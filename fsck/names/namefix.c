@@ -48,7 +48,7 @@ int addnames_add(struct addnames *a, struct context *cx, uint32_t dir,
 	return 0;
 }
 
-static int order(const void *a, const void *b)
+static int compare_item(const void *a, const void *b)
 {
 	const struct addnames_item *x = a, *y = b;
 
@@ -59,7 +59,7 @@ static int order(const void *a, const void *b)
 
 void addnames_sort(struct addnames *a)
 {
-	sort_in_place(a->items, a->count, sizeof(*a->items), order);
+	sort_in_place(a->items, a->count, sizeof(*a->items), compare_item);
 }
 
 static bool is_below(const void *item, const void *key)

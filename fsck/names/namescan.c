@@ -29,7 +29,7 @@ struct scan {
 };
 
 /* Names go, or change, where directory number DIR is written again. */
-static void loses(struct scan *s, unsigned int flag)
+static void mark_loss(struct scan *s, unsigned int flag)
 {
 	s->f->flags[s->dir] |= flag;
 	names_lose(&s->f->n, s->ino);
@@ -66,7 +66,7 @@ static int take_name(struct scan *s, struct context *cx,
 
 	f->flags[s->dir] |= NAMEFIX_PARENT;
 	if (entry->bad_name)
-		loses(s, NAMEFIX_BAD_NAME);
+		mark_loss(s, NAMEFIX_BAD_NAME);
 	if (entry->type != entry->e.type)
 		f->flags[s->dir] |= NAMEFIX_ENTRIES;
 	if (row->chunk->names[row->at] < UINT16_MAX)
@@ -114,7 +114,7 @@ static int take_entry(struct scan *s, struct context *cx,
 		err = take_name(s, cx, entry);
 		break;
 	default:
-		loses(s, NAMEFIX_LOSES);
+		mark_loss(s, NAMEFIX_LOSES);
 		return 0;
 	}
 	return err ? err : dupnames_add(&n->dups, cx, &entry->e);
@@ -136,7 +136,7 @@ static int take_block(void *arg, struct context *cx,
 	if (ret)
 		return ret;
 	if (!data) {
-		loses(s, NAMEFIX_GONE);
+		mark_loss(s, NAMEFIX_GONE);
 		fail_clear(cx);
 		return damage_is_fatal(err) ? err : 0;
 	}
@@ -148,7 +148,7 @@ static int take_block(void *arg, struct context *cx,
 		ret = take_entry(s, cx, &entry);
 	}
 	if (walk.it.verdict)
-		loses(s, NAMEFIX_GONE);
+		mark_loss(s, NAMEFIX_GONE);
 	if (!item->blkoff && !(dot && dotdot))
 		f->flags[s->dir] |= NAMEFIX_ENTRIES;
 	return ret;
@@ -263,8 +263,8 @@ static int take_found(struct scan *s, struct context *cx,
 }
 
 /* Looks at bytes FROM to END of the block of W. */
-static int search(struct scan *s, struct context *cx, struct entrywalk *w,
-		  uint32_t from, uint32_t end)
+static int search_names(struct scan *s, struct context *cx, struct entrywalk *w,
+			uint32_t from, uint32_t end)
 {
 	struct entrywalk_entry entry;
 	int err = 0;
@@ -295,10 +295,10 @@ static int search_block(void *arg, struct context *cx,
 	entrywalk_init(&walk, &f->n.list, s->ino, item->blkoff, data,
 		       block_size);
 	while (!ret && entrywalk_next(&walk, &entry))
-		ret = search(s, cx, &walk, entrywalk_end(&entry),
-			     entry.e.offset + entry.e.rec_len);
+		ret = search_names(s, cx, &walk, entrywalk_end(&entry),
+				   entry.e.offset + entry.e.rec_len);
 	if (!ret && walk.it.verdict)
-		ret = search(s, cx, &walk, walk.it.offset, block_size);
+		ret = search_names(s, cx, &walk, walk.it.offset, block_size);
 	return ret;
 }
 

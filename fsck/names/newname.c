@@ -30,8 +30,8 @@ void newname_repair(struct newname *out, const char *name, uint8_t len,
 }
 
 /* NAME and then SUFFIX, in TO. */
-static void join(struct newname *to, const struct newname *name,
-		 const char *suffix)
+static void join_suffix(struct newname *to, const struct newname *name,
+			const char *suffix)
 {
 	size_t n = strlen(suffix), keep = name->len;
 
@@ -44,8 +44,8 @@ static void join(struct newname *to, const struct newname *name,
 }
 
 /* 1 if NAME is free, and now taken; also where there are too many to know. */
-static int take(const struct newname *name, struct context *cx,
-		struct nameset *tags)
+static int take_name(const struct newname *name, struct context *cx,
+		     struct nameset *tags)
 {
 	int ret = nameset_add(tags, cx, nameset_tag(name->name, name->len));
 
@@ -61,15 +61,15 @@ int newname_find(struct newname *name, struct context *cx,
 	int ret = 0;
 
 	if (tags && !change)
-		ret = take(name, cx, tags);
+		ret = take_name(name, cx, tags);
 	for (i = 1; tags && !ret && i < TRIES; i++) {
 		snprintf(suffix, sizeof(suffix), "~%u", i);
-		join(name, &original, suffix);
-		ret = take(name, cx, tags);
+		join_suffix(name, &original, suffix);
+		ret = take_name(name, cx, tags);
 	}
 	if (ret)
 		return ret < 0 ? ret : 0;
 	snprintf(suffix, sizeof(suffix), "~#%llu", (unsigned long long)ino);
-	join(name, &original, suffix);
+	join_suffix(name, &original, suffix);
 	return 0;
 }

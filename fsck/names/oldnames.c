@@ -268,9 +268,9 @@ static int find_target(struct turner *t, struct context *cx, uint64_t dir,
 }
 
 /* Notes that ENTRY of ITEM is to lead to INO, or to go (0). */
-static int note(struct namefix *f, struct context *cx,
-		const struct blockbatch_item *item,
-		const struct entrywalk_entry *entry, uint64_t ino)
+static int note_found(struct namefix *f, struct context *cx,
+		      const struct blockbatch_item *item,
+		      const struct entrywalk_entry *entry, uint64_t ino)
 {
 	if (array_reserve(cx, &f->targets, &f->targets_room, f->ntargets + 1))
 		return -ENOMEM;
@@ -298,7 +298,7 @@ static int set_target(struct namefix *f, struct context *cx,
 		     (unsigned long long)f->n.list.dirs[item->owner].ino, text,
 		     (unsigned long long)ino,
 		     (unsigned long long)entry->e.ino);
-	return note(f, cx, item, entry, ino);
+	return note_found(f, cx, item, entry, ino);
 }
 
 /* Whether ENTRY, of directory number DIR, is not of it as it is now. */
@@ -366,7 +366,7 @@ static int turn_block(void *arg, struct context *cx,
 		if (ret > 0)
 			ret = set_target(f, cx, item, &entry, ino);
 		else if (!ret && doubted)
-			ret = note(f, cx, item, &entry, 0);
+			ret = note_found(f, cx, item, &entry, 0);
 	}
 	return ret < 0 ? ret : 0;
 }

@@ -55,7 +55,7 @@ static void set_parent(struct namefix *f, size_t child, uint32_t by)
 	d->parent = by;
 }
 
-static int order(const void *a, const void *b)
+static int compare_other(const void *a, const void *b)
 {
 	const struct parents_other *x = a, *y = b;
 
@@ -70,7 +70,7 @@ void parents_choose(struct namefix *f)
 	struct parents *p = &f->parents;
 	size_t i;
 
-	sort_in_place(p->others, p->count, sizeof(*p->others), order);
+	sort_in_place(p->others, p->count, sizeof(*p->others), compare_other);
 	for (i = 0; i < p->count; i++) {
 		uint32_t child = p->others[i].child, by = p->others[i].by;
 
@@ -97,8 +97,9 @@ static void mark_way(const struct namefix *f, struct bitmap *marks, size_t i)
  * Follows parents from I: where the way ends, or joins one that was followed
  * before.
  */
-static size_t follow(const struct namefix *f, const struct bitmap *known,
-		     struct bitmap *way, size_t i)
+static size_t follow_parents(const struct namefix *f,
+			     const struct bitmap *known,
+			     struct bitmap *way, size_t i)
 {
 	const struct inodelist_dir *dirs = f->n.list.dirs;
 
@@ -168,14 +169,14 @@ static void break_all(struct namefix *f, struct bitmap *known,
 	size_t i, at;
 
 	for (i = 0; i < f->n.list.ndirs; i++) {
-		at = follow(f, known, way, i);
+		at = follow_parents(f, known, way, i);
 		if (bitmap_test(known, at) || !dirs[at].parent)
 			mark_way(f, known, i);
 	}
 	for (i = 0; i < f->n.list.ndirs; i++) {
 		if (bitmap_test(known, i))
 			continue;
-		at = follow(f, known, again, i);
+		at = follow_parents(f, known, again, i);
 		if (!bitmap_test(known, at)) {
 			names_lose(&f->n, dirs[at].ino);
 			if (f->lossy)

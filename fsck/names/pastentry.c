@@ -179,8 +179,8 @@ static bool is_right(const struct pastentry *s,
 }
 
 /* Enters E at AT, with a length of MOST at most: true where that can be. */
-static bool enter(struct pastentry *s, uint32_t at,
-		  const struct dirent_entry *e, uint32_t most)
+static bool enter_inode(struct pastentry *s, uint32_t at,
+			const struct dirent_entry *e, uint32_t most)
 {
 	struct nilfs_dir_entry *de = (void *)(s->block + at);
 	uint32_t need = dirent_rec_len(e->name_len), length;
@@ -222,7 +222,7 @@ static bool repair_length(struct pastentry *s, uint32_t at,
 	e.name_len = de->name_len;
 	e.type = de->file_type;
 	e.name = de->name;
-	return is_name(s, &e) && enter(s, at, &e, most);
+	return is_name(s, &e) && enter_inode(s, at, &e, most);
 }
 
 int pastentry_is_same(struct pastentry *s, struct context *cx, uint64_t ino)
@@ -248,7 +248,8 @@ static int take_other(struct pastentry *s, struct context *cx,
 	    other.fate == ENTRYWALK_FREE || !is_right(s, &other))
 		return 0;
 	ret = pastentry_is_same(s, cx, other.e.ino);
-	return ret <= 0 ? ret : enter(s, at, &other.e, s->block_size - at);
+	return ret <= 0 ? ret :
+			  enter_inode(s, at, &other.e, s->block_size - at);
 }
 
 /* The one name without an inode is that of the one inode without a name. */

@@ -91,7 +91,7 @@ static int try_all(struct pastnames *s, struct context *cx)
 	return ret;
 }
 
-static int salvage(struct pastnames *s, struct context *cx)
+static int salvage_block(struct pastnames *s, struct context *cx)
 {
 	int ret = pastother_is_dir(&s->o, cx);
 
@@ -159,7 +159,8 @@ static void take_findings(struct pastnames *s, const struct fix *fix,
 		s->e.list.dirs[dir].second_is_name = is_name;
 }
 
-static void report(const struct pastnames *s, uint64_t cno, const char *what)
+static void note_repaired(const struct pastnames *s, uint64_t cno,
+			  const char *what)
 {
 	fixers_note(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
 		    ": block %" PRIu64 ": %s", cno, s->e.ino, s->e.blkoff,
@@ -167,8 +168,8 @@ static void report(const struct pastnames *s, uint64_t cno, const char *what)
 }
 
 /* Those of the COUNT findings from FIX on that are of its block, at once. */
-static int repair(struct pastnames *s, struct context *cx,
-		  const struct fix *fix, size_t count)
+static int repair_block(struct pastnames *s, struct context *cx,
+			const struct fix *fix, size_t count)
 {
 	const char *what = "repaired";
 	int ret = open_snapshot(s, cx, fix->place.cno);
@@ -184,13 +185,13 @@ static int repair(struct pastnames *s, struct context *cx,
 			what = "rebuilt with the names that are known";
 		/* Another version may have had fewer. */
 		if (!ret || (ret > 0 && s->e.then.vol))
-			ret = salvage(s, cx);
+			ret = salvage_block(s, cx);
 		if (ret <= 0)
 			pastblocks_drop(s->p, s->o.where.vblocknr);
 	}
 	if (ret >= 0)
-		report(s, fix->place.cno,
-		       ret ? what : "not repaired");
+		note_repaired(s, fix->place.cno,
+			      ret ? what : "not repaired");
 	return ret < 0 ? ret : 0;
 }
 
@@ -207,11 +208,12 @@ static int name_in_root(struct pastnames *s, struct context *cx,
 		ret = find_block(s, cx);
 	if (ret <= 0)
 		return ret;
-	ret = salvage(s, cx);
+	ret = salvage_block(s, cx);
 	if (ret <= 0)
 		pastblocks_drop(s->p, s->o.where.vblocknr);
 	else
-		report(s, cno, "files without names are named by numbers");
+		note_repaired(s, cno,
+			      "files without names are named by numbers");
 	return ret < 0 ? ret : 0;
 }
 
@@ -252,7 +254,7 @@ static int repair_all(struct pastnames *s, struct context *cx,
 		if (fixes[i].place.cno != counted)
 			count_missed(s, fixes, n, fixes[i].place.cno);
 		counted = fixes[i].place.cno;
-		err = repair(s, cx, &fixes[i], n - i);
+		err = repair_block(s, cx, &fixes[i], n - i);
 	}
 	return err;
 }
@@ -268,7 +270,7 @@ static bool is_marked(struct pastnames *s, uint64_t ino, uint16_t mark)
 	return row.chunk && row.chunk->names[row.at] == mark;
 }
 
-static void mark(struct pastnames *s, uint64_t ino, uint16_t mark)
+static void mark_inode(struct pastnames *s, uint64_t ino, uint16_t mark)
 {
 	struct inodelist_row row = inodelist_find(&s->e.list, ino);
 
@@ -281,15 +283,15 @@ static void mark_all(struct pastnames *s, const struct fix *fixes, size_t n,
 {
 	size_t i;
 
-	mark(s, NILFS_SKETCH_INO, CROWDED);
+	mark_inode(s, NILFS_SKETCH_INO, CROWDED);
 	for (i = 0; i < n; i++) {
 		if (fixes[i].place.cno != cno)
 			continue;
 		if (fixes[i].rule == RULE_INODE_UNREACHABLE)
-			mark(s, fixes[i].place.ino, MISSED);
+			mark_inode(s, fixes[i].place.ino, MISSED);
 		else if (fixes[i].rule == RULE_INODE_LINKS_NAMES &&
 			 fixes[i].want > fixes[i].got)
-			mark(s, fixes[i].place.ino, CROWDED);
+			mark_inode(s, fixes[i].place.ino, CROWDED);
 	}
 }
 
@@ -346,8 +348,8 @@ static int find_target(struct pastnames *s, struct context *cx,
 	return could_be(s, e, *ino);
 }
 
-static int retarget(struct pastnames *s, struct context *cx,
-		    const struct dirent_entry *e)
+static int retarget_entry(struct pastnames *s, struct context *cx,
+			  const struct dirent_entry *e)
 {
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	struct nilfs_inode inode;
@@ -364,7 +366,7 @@ static int retarget(struct pastnames *s, struct context *cx,
 		return ret;
 	((struct nilfs_dir_entry *)(s->e.block + e->offset))->inode =
 		le64_make(ino);
-	mark(s, ino, 0);
+	mark_inode(s, ino, 0);
 	text_escape(text, sizeof(text), e->name, e->name_len);
 	fixers_note(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
 		    ": '%s' names inode %" PRIu64 " again, not %" PRIu64,
@@ -388,7 +390,7 @@ static int retarget_block(void *arg, struct context *cx,
 	dirent_iter_init(&it, data, s->e.block_size);
 	while (!ret && dirent_iter_next(&it, &e))
 		if (e.ino && is_marked(s, e.ino, CROWDED))
-			ret = retarget(s, cx, &e);
+			ret = retarget_entry(s, cx, &e);
 	return ret;
 }
 
@@ -455,8 +457,8 @@ static int name_in_roots(struct pastnames *s, struct context *cx,
 typedef int pastnames_step(struct pastnames *s, struct context *cx,
 			   const struct fix *fixes, size_t n);
 
-static int run(struct pastblocks *p, struct context *cx,
-	       const struct fix *fixes, size_t n, pastnames_step *step)
+static int run_repairs(struct pastblocks *p, struct context *cx,
+		       const struct fix *fixes, size_t n, pastnames_step *step)
 {
 	struct pastnames s = {
 		.p = p,
@@ -483,17 +485,17 @@ static int run(struct pastblocks *p, struct context *cx,
 int pastnames_repair(struct pastblocks *p, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
-	return run(p, cx, fixes, n, repair_all);
+	return run_repairs(p, cx, fixes, n, repair_all);
 }
 
 int pastnames_retarget(struct pastblocks *p, struct context *cx,
 		       const struct fix *fixes, size_t n)
 {
-	return run(p, cx, fixes, n, retarget_snapshots);
+	return run_repairs(p, cx, fixes, n, retarget_snapshots);
 }
 
 int pastnames_number(struct pastblocks *p, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
-	return run(p, cx, fixes, n, name_in_roots);
+	return run_repairs(p, cx, fixes, n, name_in_roots);
 }

@@ -130,8 +130,8 @@ static bool is_taken(const struct salvage *v, const char *name, uint8_t len)
 }
 
 /* Enters a name of inode INO, of ROW, which lacks one. */
-static void enter(struct salvage *v, const struct inodelist_row *row,
-		  uint64_t ino, const char *name, uint8_t len)
+static void enter_name(struct salvage *v, const struct inodelist_row *row,
+		       uint64_t ino, const char *name, uint8_t len)
 {
 	uint8_t type = row->chunk->kind[row->at] & INODELIST_TYPE;
 
@@ -163,15 +163,15 @@ static int take_names(struct salvage *v, struct context *cx, const char *block,
 			continue;
 		ret = then ? pastentry_is_same(s, cx, entry.e.ino) : 1;
 		if (ret > 0)
-			enter(v, &entry.row, entry.e.ino, entry.e.name,
-			      entry.e.name_len);
+			enter_name(v, &entry.row, entry.e.ino, entry.e.name,
+				   entry.e.name_len);
 	}
 	return ret < 0 ? ret : 0;
 }
 
 /* Gives inode INO, of ROW, as many names of its number as it lacks. */
-static void number(struct salvage *v, const struct inodelist_row *row,
-		   uint64_t ino)
+static void number_name(struct salvage *v, const struct inodelist_row *row,
+			uint64_t ino)
 {
 	unsigned int n, most = misses(row, ino);
 	char name[NAME_MAX_BYTES];
@@ -180,7 +180,7 @@ static void number(struct salvage *v, const struct inodelist_row *row,
 	for (n = 0; n < most && !v->full; n++) {
 		len = snprintf(name, sizeof(name), n ? "#%" PRIu64 "~%u"
 						     : "#%" PRIu64, ino, n);
-		enter(v, row, ino, name, (uint8_t)len);
+		enter_name(v, row, ino, name, (uint8_t)len);
 	}
 }
 
@@ -193,7 +193,7 @@ static void number_all(struct salvage *v)
 	for (i = 0; i < list->nchunks && !v->full; i++) {
 		row.chunk = list->chunks[i];
 		for (row.at = 0; row.at < INODELIST_CHUNK; row.at++)
-			number(v, &row, row.chunk->first + row.at);
+			number_name(v, &row, row.chunk->first + row.at);
 	}
 }
 
@@ -256,8 +256,8 @@ static bool is_complete(struct salvage *v)
 	return complete;
 }
 
-static int fill(struct salvage *v, struct context *cx, pastsalvage_next *next,
-		void *arg)
+static int fill_block(struct salvage *v, struct context *cx,
+		      pastsalvage_next *next, void *arg)
 {
 	int ret = count_names(v, cx);
 
@@ -291,7 +291,7 @@ int pastsalvage_run(struct pastentry *s, struct context *cx,
 
 	if (!v.block)
 		return fail(cx, -ENOMEM, "block of a directory");
-	ret = fill(&v, cx, next, arg);
+	ret = fill_block(&v, cx, next, arg);
 	if (!ret && v.is_dir && !v.full && !v.complete)
 		memcpy(s->block, v.block, s->block_size);
 	free(v.block);

@@ -55,8 +55,8 @@ static int find_log(struct fixer_job *job, struct context *cx,
 	return ret;
 }
 
-static int seal(struct fixer_job *job, struct context *cx,
-		const struct log *log)
+static int seal_log(struct fixer_job *job, struct context *cx,
+		    const struct log *log)
 {
 	uint64_t at = log->pseg << job->vol->geo.block_bits;
 	struct nilfs_segment_summary ss;
@@ -80,8 +80,8 @@ static int seal(struct fixer_job *job, struct context *cx,
  * written has left it as it was.  Nothing is lost if that is cut short, as the
  * block was of no use.
  */
-static int change(struct fixer_job *job, struct context *cx, uint64_t blocknr,
-		  const void *content)
+static int change_block(struct fixer_job *job, struct context *cx,
+			uint64_t blocknr, const void *content)
 {
 	const struct nilfs_geometry *g = &job->vol->geo;
 	struct log log;
@@ -92,7 +92,7 @@ static int change(struct fixer_job *job, struct context *cx, uint64_t blocknr,
 		return ret;
 	ret = find_log(job, cx, blocknr, &log);
 	if (ret > 0)
-		ret = seal(job, cx, &log);
+		ret = seal_log(job, cx, &log);
 	/* A log that cannot be read as a whole has no right checksum anyway. */
 	if (ret != -EIO && ret != -EUCLEAN)
 		return ret;
@@ -138,8 +138,8 @@ void pastblocks_drop(struct pastblocks *p, uint64_t vblocknr)
 }
 
 /* The entry of B: 1 where it can be changed, 0. */
-static int judge(struct pastblocks *p, struct context *cx,
-		 struct pastblocks_block *b)
+static int judge_block(struct pastblocks *p, struct context *cx,
+		       struct pastblocks_block *b)
 {
 	struct vblock vb;
 	int state;
@@ -190,7 +190,7 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	*b = pastblocks_find(p, what->vblocknr);
 	if (*b)
 		return 1;
-	ret = judge(p, cx, &new);
+	ret = judge_block(p, cx, &new);
 	if (ret > 0)
 		ret = read_content(p, cx, &new, create);
 	if (ret > 0 && array_reserve(cx, &p->list, &p->room, p->n + 1))
@@ -212,8 +212,8 @@ static int write_in_place(struct pastblocks *p, struct context *cx)
 	int err = 0;
 
 	for (i = 0; i < p->n && !err; i++)
-		err = change(p->job, cx, p->list[i].blocknr,
-			         p->list[i].content);
+		err = change_block(p->job, cx, p->list[i].blocknr,
+				       p->list[i].content);
 	return err;
 }
 

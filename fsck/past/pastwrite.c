@@ -46,7 +46,7 @@ struct pastwrite {
 	struct sparse seen;	/* blocks of the ifile that had it */
 };
 
-static int compare(const void *a, const void *b)
+static int compare_goal(const void *a, const void *b)
 {
 	const struct goal *x = a, *y = b;
 
@@ -57,7 +57,7 @@ static int compare(const void *a, const void *b)
 
 static bool is_below(const void *item, const void *key)
 {
-	return compare(item, key) < 0;
+	return compare_goal(item, key) < 0;
 }
 
 static int set_goals(struct pastwrite *w, struct context *cx)
@@ -72,7 +72,7 @@ static int set_goals(struct pastwrite *w, struct context *cx)
 	for (i = 0; i < w->ngoals; i++)
 		w->goals[i] = (struct goal){ w->p->list[i].ino,
 					     w->p->list[i].key };
-	sort_in_place(w->goals, w->ngoals, sizeof(*w->goals), compare);
+	sort_in_place(w->goals, w->ngoals, sizeof(*w->goals), compare_goal);
 	return 0;
 }
 
@@ -129,8 +129,8 @@ static int follow_node(struct pastwrite *w, struct context *cx,
 }
 
 /* Gives block VBLOCKNR of the list its place in the log. */
-static int replace(struct pastwrite *w, struct context *cx, uint64_t vblocknr,
-		   le64 *ptr)
+static int replace_block(struct pastwrite *w, struct context *cx,
+			 uint64_t vblocknr, le64 *ptr)
 {
 	struct pastblocks_block *b = pastblocks_find(w->p, vblocknr);
 	const struct past_block past = {
@@ -188,7 +188,7 @@ static int follow(struct pastwrite *w, struct context *cx,
 		ret = look_below(w, cx, child, vblocknr);
 	if (ret < 0 || (!b && !ret))
 		return ret;
-	return replace(w, cx, vblocknr, ptr);
+	return replace_block(w, cx, vblocknr, ptr);
 }
 
 /* The map of INODE: 1 where it is another now, 0. */

@@ -148,7 +148,7 @@ struct group {
 	unsigned int impossible;	/* bits that none of these ever had */
 };
 
-static void mark(struct group *g, uint64_t ino, bool used)
+static void mark_inode(struct group *g, uint64_t ino, bool used)
 {
 	uint32_t at = palloc_group_offset(g->p, ino);
 
@@ -177,15 +177,15 @@ static void mark_past_inodes(struct group *g, const struct palloc_block *what,
 		g->impossible += is_impossible(g, what->first + i, !data);
 		if (what->first + i < g->job->vol->geo.first_ino) {
 			if (g->strict)
-				mark(g, what->first + i, true);
+				mark_inode(g, what->first + i, true);
 			continue;
 		}
 		if (data)
 			memcpy(&inode, data + i * g->p->entry_size,
 			       sizeof(inode));
 		if (!data || g->strict || le16_get(inode.i_links_count))
-			mark(g, what->first + i,
-			     data && le16_get(inode.i_links_count));
+			mark_inode(g, what->first + i,
+				   data && le16_get(inode.i_links_count));
 	}
 }
 
@@ -244,8 +244,8 @@ static int read_count(struct group *g, struct context *cx, uint32_t *nfrees)
 }
 
 /* Block BLKOFF of the ifile, to be changed: 1 and *CONTENT, 0. */
-static int change(struct group *g, struct context *cx, uint64_t blkoff,
-		  char **content)
+static int change_block(struct group *g, struct context *cx, uint64_t blkoff,
+			char **content)
 {
 	struct pastblocks_block what = {
 		.ino = NILFS_IFILE_INO, .key = blkoff,
@@ -267,7 +267,8 @@ static int set_count(struct group *g, struct context *cx, uint32_t nfrees)
 		.pg_nfrees = le32_make(nfrees),
 	};
 	char *content;
-	int ret = change(g, cx, palloc_desc_blkoff(g->p, g->number), &content);
+	int ret = change_block(g, cx, palloc_desc_blkoff(g->p, g->number),
+			       &content);
 
 	if (ret > 0)
 		memcpy(content + palloc_desc_offset(g->p, g->number), &desc,
@@ -278,8 +279,8 @@ static int set_count(struct group *g, struct context *cx, uint32_t nfrees)
 static int set_bitmap(struct group *g, struct context *cx)
 {
 	char *content;
-	int ret = change(g, cx, palloc_bitmap_blkoff(g->p, g->number),
-			 &content);
+	int ret = change_block(g, cx, palloc_bitmap_blkoff(g->p, g->number),
+			       &content);
 
 	if (ret > 0)
 		memcpy(content, g->right, g->p->block_size);
@@ -354,7 +355,7 @@ static bool is_past(const struct fixer_job *job, const struct fix *fix)
 	       fix->place.cno != job->vol->latest.cno;
 }
 
-static void report(struct group *g, uint64_t cno, uint64_t n)
+static void note_counts(struct group *g, uint64_t cno, uint64_t n)
 {
 	if (n)
 		fixers_note(g->job, "checkpoint %" PRIu64 ": ifile: %" PRIu64
@@ -373,7 +374,7 @@ static int repair_all(struct group *g, struct context *cx,
 		if (!is_past(g->job, &fixes[i]))
 			continue;
 		if (fixes[i].place.cno != g->cno) {
-			report(g, g->cno, changed);
+			note_counts(g, g->cno, changed);
 			changed = 0;
 		}
 		g->cno = fixes[i].place.cno;
@@ -383,7 +384,7 @@ static int repair_all(struct group *g, struct context *cx,
 		if (ret >= 0)
 			ret = context_cancelled(cx);
 	}
-	report(g, g->cno, changed);
+	note_counts(g, g->cno, changed);
 	return ret < 0 ? ret : 0;
 }
 

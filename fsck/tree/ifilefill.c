@@ -61,7 +61,7 @@ static bool is_allocators(const struct filling *f, uint64_t blkoff)
 }
 
 /* Block BLKOFF of the ifile is lost. */
-static int miss(struct filling *f, struct context *cx, uint64_t blkoff)
+static int add_missing(struct filling *f, struct context *cx, uint64_t blkoff)
 {
 	if (is_allocators(f, blkoff))
 		return groupfix_add_block(&f->groups, cx, blkoff);
@@ -86,7 +86,7 @@ static int put_blocks(struct filling *f, struct context *cx)
 	}
 	for (i = 0; i < l->nlost && !err; i++)
 		if (!liveblocks_find(l, l->lost[i].blkoff))
-			err = miss(f, cx, l->lost[i].blkoff);
+			err = add_missing(f, cx, l->lost[i].blkoff);
 	return err;
 }
 
@@ -229,7 +229,7 @@ static int ask_older(struct filling *f, struct context *cx)
 	return err;
 }
 
-static int fill(struct filling *f, struct context *cx)
+static int fill_all(struct filling *f, struct context *cx)
 {
 	struct latestcp k;
 	const struct nilfs_inode *inode = &k.cp.cp_ifile_inode;
@@ -258,7 +258,7 @@ static int fill(struct filling *f, struct context *cx)
 	return err || is_done(f) ? err : ask_older(f, cx);
 }
 
-static struct filling begin(struct fixer_job *job)
+static struct filling begin_filling(struct fixer_job *job)
 {
 	return (struct filling){
 		.groups = {
@@ -274,12 +274,12 @@ static struct filling begin(struct fixer_job *job)
 
 int ifilefill_run(struct fixer_job *job, struct context *cx)
 {
-	struct filling f = begin(job);
+	struct filling f = begin_filling(job);
 	int err;
 
 	if (!metafile_is_empty(f.ifile))
 		return 0;
-	err = fill(&f, cx);
+	err = fill_all(&f, cx);
 	if (!err)
 		err = fix_ifile_groups(job, cx, &f.groups);
 	groupfix_fini(&f.groups);
@@ -330,7 +330,7 @@ static int fill_holes(struct filling *f, struct context *cx)
 int ifilefill_holes(struct fixer_job *job, struct context *cx,
 		    const uint64_t *blkoffs, size_t n)
 {
-	struct filling f = begin(job);
+	struct filling f = begin_filling(job);
 	int err = 0;
 
 	f.holes = blkoffs;

@@ -117,8 +117,8 @@ static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
 }
 
 /* 1 where checkpoint CNO has the inode as it was, 0 where it has not. */
-static int ask(struct inodefix *s, struct context *cx, struct snapinode *pt,
-	       uint64_t cno)
+static int ask_checkpoint(struct inodefix *s, struct context *cx,
+			  struct snapinode *pt, uint64_t cno)
 {
 	struct nilfs_inode inode;
 	struct root root;
@@ -166,9 +166,9 @@ static int snapinode_ask(struct inodefix *s, struct context *cx,
 
 	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
 		if (asked % 2 ? below > 0 : above == s->n && below > 0)
-			ret = ask(s, cx, pt, s->cnos[--below]);
+			ret = ask_checkpoint(s, cx, pt, s->cnos[--below]);
 		else if (above < s->n)
-			ret = ask(s, cx, pt, s->cnos[above++]);
+			ret = ask_checkpoint(s, cx, pt, s->cnos[above++]);
 		if (!ret)
 			ret = context_cancelled(cx);
 	}
@@ -218,7 +218,8 @@ static int repair_fields(struct inodefix *s, struct context *cx,
 }
 
 /* The nearest one, with the blocks that the logs say it had: 1, 0. */
-static int derive(struct inodefix *s, struct context *cx, struct snapinode *pt)
+static int derive_inode(struct inodefix *s, struct context *cx,
+			struct snapinode *pt)
 {
 	unsigned int bits = s->vol->geo.block_bits;
 	uint64_t end, size = le64_get(pt->near.i_size);
@@ -243,7 +244,8 @@ static int derive(struct inodefix *s, struct context *cx, struct snapinode *pt)
  * Of an inode that makes no sense nothing is left: one of nothing but zeros is
  * taken for none.  1, 0.
  */
-static int clear(struct inodefix *s, struct context *cx, struct snapinode *pt)
+static int clear_inode(struct inodefix *s, struct context *cx,
+		       struct snapinode *pt)
 {
 	enum rule rule;
 	int err;
@@ -260,8 +262,8 @@ static int clear(struct inodefix *s, struct context *cx, struct snapinode *pt)
 }
 
 /* Finds out what the inode is to be: 1, 0 where that is not known. */
-static int decide(struct inodefix *s, struct context *cx,
-		  struct snapinode *pt)
+static int decide_inode(struct inodefix *s, struct context *cx,
+			struct snapinode *pt)
 {
 	int ret = snapinode_ask(s, cx, pt);
 
@@ -274,8 +276,8 @@ static int decide(struct inodefix *s, struct context *cx,
 				    PRIu64 ": fields repaired", pt->cno,
 				    pt->ino);
 		if (!ret && !pt->found) {
-			ret = derive(s, cx, pt);
-			return ret ? ret : clear(s, cx, pt);
+			ret = derive_inode(s, cx, pt);
+			return ret ? ret : clear_inode(s, cx, pt);
 		}
 		if (ret)
 			return ret;
@@ -359,8 +361,8 @@ static int was_there(struct inodefix *s, struct context *cx,
 }
 
 /* A deleted inode that has its map yet is in use again: 1, 0. */
-static int undelete(struct inodefix *s, struct context *cx,
-		    struct snapinode *pt)
+static int undelete_inode(struct inodefix *s, struct context *cx,
+			  struct snapinode *pt)
 {
 	int ret;
 
@@ -397,8 +399,8 @@ static int clear_free(struct inodefix *s, struct context *cx,
 }
 
 /* What the inode is to be, by what was found of it: 1, 0. */
-static int treat(struct inodefix *s, struct context *cx,
-		 struct snapinode *pt, const struct fix *fix)
+static int repair_inode(struct inodefix *s, struct context *cx,
+			struct snapinode *pt, const struct fix *fix)
 {
 	int ret = 1;
 
@@ -410,8 +412,8 @@ static int treat(struct inodefix *s, struct context *cx,
 		ret = was_there(s, cx, pt);
 	if (ret <= 0)
 		return ret;
-	ret = fix->rule == RULE_DIR_NO_INODE ? undelete(s, cx, pt) : 0;
-	return ret ? ret : decide(s, cx, pt);
+	ret = fix->rule == RULE_DIR_NO_INODE ? undelete_inode(s, cx, pt) : 0;
+	return ret ? ret : decide_inode(s, cx, pt);
 }
 
 /* Whether the nearest checkpoint with such an inode has another one: 1, 0. */
@@ -479,7 +481,7 @@ static int find_others(struct inodefix *s, struct context *cx,
 		memcpy(&pt.inode, at, sizeof(pt.inode));
 		ret = is_lost_too(s, cx, &pt, noise);
 		if (ret > 0)
-			ret = decide(s, cx, &pt);
+			ret = decide_inode(s, cx, &pt);
 		if (ret > 0)
 			memcpy(at, &pt.inode, sizeof(pt.inode));
 	}
@@ -496,7 +498,7 @@ static int repair_in(struct inodefix *s, struct context *cx,
 
 	memcpy(&pt->inode, at, sizeof(pt->inode));
 	empty = inode_is_empty(&pt->inode);
-	ret = treat(s, cx, pt, fix);
+	ret = repair_inode(s, cx, pt, fix);
 	/* The same once more repairs nothing. */
 	if (ret > 0)
 		ret = memcmp(at, &pt->inode, sizeof(pt->inode)) != 0;
@@ -507,8 +509,8 @@ static int repair_in(struct inodefix *s, struct context *cx,
 	return ret < 0 ? ret : 1;
 }
 
-static int repair(struct inodefix *s, struct context *cx,
-		  const struct fix *fix)
+static int repair_block(struct inodefix *s, struct context *cx,
+			const struct fix *fix)
 {
 	bool named = fix->rule == RULE_DIR_NO_INODE;
 	struct snapinode pt = {
@@ -567,7 +569,7 @@ static int repair_all(struct pastblocks *p, struct context *cx,
 						      &s.cnos, &s.n));
 	for (i = 0; i < n && !err; i++)
 		if (is_mine(&s, &fixes[i]))
-			err = repair(&s, cx, &fixes[i]);
+			err = repair_block(&s, cx, &fixes[i]);
 	free(s.cnos);
 	return err;
 }
