@@ -16,7 +16,6 @@
 
 #include "base/search.h"
 #include "check/damage.h"
-#include "check/lifelogs.h"
 #include "check/listings.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
@@ -43,36 +42,39 @@ void datlife_fini(struct datlife *d)
 	d->cnos = NULL;
 }
 
-/*
- * The pointer that the map of inode INO in checkpoint CNO (0: the latest) has
- * for block BLKOFF at LEVEL: 1, 0 where it has none, a failure.
- */
-static int find_pointer(struct volume *vol, struct context *cx, uint64_t cno,
-			uint64_t ino, uint64_t blkoff, unsigned int level,
-			uint64_t *ptr)
+int datlife_map(struct volume *vol, struct context *cx, uint64_t cno,
+		uint64_t ino, struct blockmap *map)
 {
-	const struct blockmap *map;
 	struct file file;
 	struct root root;
 	int err = 0;
 
 	if (ino == NILFS_CPFILE_INO || ino == NILFS_SUFILE_INO) {
-		map = ino == NILFS_CPFILE_INO ? &vol->cpfile.map :
-						&vol->sufile.map;
-		return blockmap_lookup_at_level(map, cx, blkoff, level, ptr);
+		*map = ino == NILFS_CPFILE_INO ? vol->cpfile.map :
+						 vol->sufile.map;
+		return 1;
 	}
 	err = root_open(&root, cx, vol, cno);
-	map = &root.ifile.map;
 	if (!err && ino != NILFS_IFILE_INO) {
 		err = root_file(&root, cx, ino, &file);
-		map = &file.map;
-		if (err == -ENOENT) {
-			fail_clear(cx);
-			return 0;
-		}
+		*map = file.map;
+	} else if (!err) {
+		*map = root.ifile.map;
 	}
-	return err ? err :
-	       blockmap_lookup_at_level(map, cx, blkoff, level, ptr);
+	if (err != -ENOENT)
+		return err ? err : 1;
+	fail_clear(cx);
+	return 0;
+}
+
+int datlife_pointer(struct volume *vol, struct context *cx,
+		    const struct place *at, uint64_t *ptr)
+{
+	struct blockmap map;
+	int ret = datlife_map(vol, cx, at->cno, at->ino, &map);
+
+	return ret <= 0 ? ret : blockmap_lookup_at_level(&map, cx, at->blkoff,
+							 at->level, ptr);
 }
 
 struct question {
@@ -85,9 +87,9 @@ struct question {
 static int has_block(struct datlife *d, struct context *cx, uint64_t cno,
 		     const struct question *q)
 {
+	const struct place at = place_map(cno, q->ino, q->key, q->level);
 	uint64_t ptr;
-	int ret = find_pointer(d->vol, cx, cno, q->ino, q->key, q->level,
-			       &ptr);
+	int ret = datlife_pointer(d->vol, cx, &at, &ptr);
 
 	return ret <= 0 ? ret : ptr == q->l->number;
 }
@@ -127,16 +129,19 @@ static int find_single(struct datlife *d, struct context *cx,
 static int go_up(struct datlife *d, struct context *cx, uint64_t cno,
 		 struct question *q, uint64_t *ptr)
 {
+	struct place at;
 	int ret;
 
 	q->level++;
-	ret = find_pointer(d->vol, cx, cno, q->ino, q->key, q->level, ptr);
+	at = place_map(cno, q->ino, q->key, q->level);
+	ret = datlife_pointer(d->vol, cx, &at, ptr);
 	if (ret || q->ino == NILFS_IFILE_INO)
 		return ret;
 	q->key = palloc_entry_blkoff(&d->vol->ifile_palloc, q->ino);
 	q->ino = NILFS_IFILE_INO;
 	q->level = 0;
-	return find_pointer(d->vol, cx, cno, q->ino, q->key, 0, ptr);
+	at = place_map(cno, q->ino, q->key, 0);
+	return datlife_pointer(d->vol, cx, &at, ptr);
 }
 
 /*
@@ -203,39 +208,6 @@ int datlife_find(struct datlife *d, struct context *cx,
 	return damage_forgive(cx, ret);
 }
 
-/*
- * Where DAT and log disagree about a block there is a third witness.  The log
- * also says of which file the block is, and where in it; if the map of that
- * file has the number there that the DAT has, in any checkpoint, DAT and map
- * agree on the block, and on it the log agrees as well, but for the number.
- */
-int datlife_find_mislisted(struct datlife *d, struct context *cx,
-			   const struct check *c, uint64_t vblocknr,
-			   uint64_t blocknr, struct listing *l)
-{
-	struct datlife_span span;
-	struct segsum_block b;
-	uint64_t cno;
-	int ret;
-
-	if (!geometry_has_block(&c->vol->geo, blocknr))
-		return 0;
-	ret = lifelogs_find_block(cx, c, blocknr, &b, &cno);
-	if (ret <= 0 || !b.is_virtual)
-		return ret < 0 ? ret : 0;
-	*l = (struct listing){
-		.number = vblocknr,
-		.blocknr = blocknr,
-		.cno = cno,
-		.ino = b.ino,
-		.blkoff = b.blkoff,
-		.is_node = b.is_node,
-		.is_used = true,
-	};
-	ret = datlife_find(d, cx, l, &span);
-	return ret <= 0 ? ret : span.start < span.end;
-}
-
 uint64_t datlife_end(const struct datlife_span *span, uint64_t end)
 {
 	uint64_t least = span->end;
@@ -250,8 +222,7 @@ static int add_pointer(struct sparse *set, struct context *cx,
 		       struct volume *vol, const struct place *at)
 {
 	uint64_t vblocknr;
-	int ret = find_pointer(vol, cx, at->cno, at->ino, at->blkoff,
-			       at->level, &vblocknr), err;
+	int ret = datlife_pointer(vol, cx, at, &vblocknr), err;
 
 	if (ret > 0) {
 		err = damage_add(set, cx, vblocknr);

@@ -14,6 +14,7 @@
 #include "check/check.h"
 #include "check/listings.h"
 #include "fsck/plan/plan.h"
+#include "vol/blockmap.h"
 #include "vol/volume.h"
 
 struct datlife {
@@ -47,13 +48,15 @@ int datlife_find(struct datlife *d, struct context *cx,
 uint64_t datlife_end(const struct datlife_span *span, uint64_t end);
 
 /*
- * Whether BLOCKNR is virtual block VBLOCKNR as the DAT says, although its log
- * lists it by another number: 1, and how it should be listed in *L; 0, a
- * failure.  Asked only where no log lists VBLOCKNR.
+ * The map of inode INO in checkpoint CNO (0: the latest); of cpfile and SUFILE
+ * there is one only.  1, 0 where the checkpoint has no such inode, a failure.
  */
-int datlife_find_mislisted(struct datlife *d, struct context *cx,
-			   const struct check *c, uint64_t vblocknr,
-			   uint64_t blocknr, struct listing *l);
+int datlife_map(struct volume *vol, struct context *cx, uint64_t cno,
+		uint64_t ino, struct blockmap *map);
+
+/* The pointer at a place of a map: 1 and *PTR, 0 where it has none, a failure. */
+int datlife_pointer(struct volume *vol, struct context *cx,
+		    const struct place *at, uint64_t *ptr);
 
 /*
  * Whether FILE, the cpfile or the SUFILE, has all blocks where the logs list

@@ -4,8 +4,10 @@
  *
  * A number may be listed in one segment only, or the kernel's cleaner refuses
  * to clean both (log/move.h), so all goes or nothing.  What is there is asked
- * of the DAT, not of the logs, since these are what is wrong; they only say
- * whose each block is.  gc.nilfs2 does the opposite (gc/move/load.c): it reads
+ * of the DAT, not of the logs, since these are what is wrong.  They say whose
+ * each block is, and the map of that file is asked.  If it does not agree, the
+ * block is looked for in the maps: where DAT and map agree, the log is wrong.
+ * gc.nilfs2 does the opposite (gc/move/load.c): it reads
  * which blocks there are from the logs, and skips a segment where they and the
  * DAT differ.  Both move by log/move.h, and share no more than that.
  *
@@ -22,7 +24,11 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "check/damage.h"
 #include "check/lifelogs.h"
+#include "disk/inode.h"
+#include "fsck/dat/datlife.h"
+#include "log/repairwriter.h"
 #include "log/move.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
@@ -108,25 +114,6 @@ static size_t find_block(const struct removal *r, uint64_t blocknr)
 			    &blocknr);
 }
 
-static bool is_listed_below(const void *item, const void *key)
-{
-	const struct listing *l = item;
-
-	return l->blocknr < *(const uint64_t *)key;
-}
-
-/* Whether B is a block whose number alone is wrong in its log. */
-static bool is_mislisted(const struct removal *r,
-			 const struct removal_block *b)
-{
-	size_t i = search_first(r->mislisted, r->nmislisted,
-				sizeof(*r->mislisted), is_listed_below,
-				&b->blocknr);
-
-	return i < r->nmislisted && r->mislisted[i].blocknr == b->blocknr &&
-	       r->mislisted[i].number == b->vblocknr;
-}
-
 /* A log has the block at BLOCKNR, and lists it as AS. */
 static void name_block(struct removal *r, uint64_t blocknr,
 		       const struct segsum_block *as)
@@ -141,7 +128,7 @@ static void name_block(struct removal *r, uint64_t blocknr,
 		return;
 	}
 	b->as = *as;
-	b->listed = as->vblocknr == b->vblocknr || is_mislisted(r, b);
+	b->listed = as->vblocknr == b->vblocknr;
 }
 
 /* Asks the logs of SEGNUM: 1, 0 where they are not all there. */
@@ -166,13 +153,114 @@ static int ask_logs(struct removal *r, struct context *cx, uint64_t segnum)
 	return ret < 0 ? ret : !broken;
 }
 
-/* Whether a checkpoint has B. */
-static bool is_needed(const struct removal *r, const struct removal_block *b)
+/* The first checkpoint that has B: 1, 0 where none has. */
+static int find_checkpoint(const struct removal *r,
+			   const struct removal_block *b, uint64_t *cno)
 {
 	size_t i = search_lower_bound(r->cnos, r->ncnos, b->start);
 
-	return b->end == NILFS_CNO_MAX ||
-	       (i < r->ncnos && r->cnos[i] < b->end);
+	*cno = 0;
+	if (i < r->ncnos && r->cnos[i] < b->end)
+		*cno = r->cnos[i];
+	return *cno || b->end == NILFS_CNO_MAX;
+}
+
+static bool is_needed(const struct removal *r, const struct removal_block *b)
+{
+	uint64_t cno;
+
+	return find_checkpoint(r, b, &cno);
+}
+
+/* Level and key of a block, which logs do not have of a node: 1, 0 where it is
+   no node. */
+static int locate(struct removal *r, struct context *cx,
+		  const struct removal_block *b, unsigned int *level,
+		  uint64_t *key)
+{
+	*level = b->as.level;
+	*key = b->as.blkoff;
+	return b->as.is_node && b->vblocknr ?
+		       blockmap_identify(r->job->vol, cx, b->blocknr, level,
+					 key) : 1;
+}
+
+/* Whether the map of the file that the log names has B there, in CNO: 1, 0. */
+static int is_confirmed(struct removal *r, struct context *cx,
+			const struct removal_block *b, uint64_t cno)
+{
+	unsigned int level;
+	uint64_t key, ptr;
+	int ret = b->listed ? locate(r, cx, b, &level, &key) : 0;
+	struct place at;
+
+	if (ret > 0) {
+		at = place_map(cno, b->as.ino, key, level);
+		ret = datlife_pointer(r->job->vol, cx, &at, &ptr);
+	}
+	return ret > 0 ? ptr == b->vblocknr : damage_forgive(cx, ret);
+}
+
+/* ITEM of the map of INO leads to B. */
+static void identify(struct removal_block *b, uint64_t ino,
+		     const struct blockmap_item *item)
+{
+	b->as = (struct segsum_block){
+		.ino = ino,
+		.cno = b->as.ino == ino ? b->as.cno : b->start,
+		.vblocknr = b->vblocknr,
+		.blkoff = item->level ? 0 : item->key,
+		.is_virtual = true,
+		.is_node = item->level > 0,
+	};
+	b->listed = true;
+}
+
+/* Looks for B in the map of INO in checkpoint CNO: 1, 0. */
+static int search_map(struct removal *r, struct context *cx,
+		      struct removal_block *b, uint64_t cno, uint64_t ino)
+{
+	struct blockmap_cursor cur = { 0 };
+	struct blockmap_item item;
+	struct blockmap map;
+	bool found = false;
+	int ret = ino ? datlife_map(r->job->vol, cx, cno, ino, &map) : 0;
+
+	if (ret > 0) {
+		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
+		ret = ret ? ret : 1;
+	}
+	while (ret > 0 && !found) {
+		ret = blockmap_cursor_next(&cur, cx, &item);
+		found = ret > 0 && item.ptr == b->vblocknr;
+	}
+	if (found)
+		identify(b, ino, &item);
+	blockmap_cursor_close(&cur);
+	return found ? 1 : damage_forgive(cx, ret);
+}
+
+/*
+ * Whether it is known what B is: a map leads to it where its log says, or
+ * elsewhere, or no map that can be read does and its log lists it.  1, 0.
+ */
+static int is_identified(struct removal *r, struct context *cx,
+			 struct removal_block *b)
+{
+	uint64_t cno, named = b->as.ino;
+	size_t i;
+	int ret;
+
+	if (!find_checkpoint(r, b, &cno))
+		return 1;
+	if (!b->vblocknr)
+		return b->listed;
+	ret = is_confirmed(r, cx, b, cno);
+	if (!ret)
+		ret = search_map(r, cx, b, cno, named);
+	for (i = 0; i < r->ninos && !ret; i++)
+		ret = search_map(r, cx, b, cno, r->inos[i]);
+	return ret ? ret : b->listed;
 }
 
 /* Whether it is known of all blocks of SEGNUM what they are, but of those that
@@ -185,7 +273,7 @@ static int is_known(struct removal *r, struct context *cx, uint64_t segnum)
 	int ret = ask_logs(r, cx, segnum);
 
 	for (; ret > 0 && i < r->n && r->blocks[i].blocknr < end; i++)
-		ret = r->blocks[i].listed || !is_needed(r, &r->blocks[i]);
+		ret = is_identified(r, cx, &r->blocks[i]);
 	return ret;
 }
 
@@ -281,42 +369,28 @@ static int move_all(struct removal *r, struct context *cx)
 	return err;
 }
 
-/* Level and key of a block, which logs do not have of a node. */
-static int locate_block(struct removal *r, struct context *cx,
-			const struct removal_block *b, unsigned int *level,
-			uint64_t *key)
-{
-	int ret;
-
-	*level = b->as.level;
-	*key = b->as.blkoff;
-	if (!b->as.is_node || !b->vblocknr)
-		return 0;
-	ret = blockmap_identify(r->job->vol, cx, b->blocknr, level, key);
-	if (!ret)
-		return fail(cx, -EUCLEAN, "block %llu: is no node",
-			    (unsigned long long)b->blocknr);
-	return ret < 0 ? ret : 0;
-}
-
 /* The old number of what is rewritten ends, and is free like the others. */
 static int leave_segment(struct removal *r, struct context *cx,
 			 const struct removal_block *b)
 {
 	unsigned int level;
 	uint64_t key;
-	int err = 0;
+	int ret = 1;
 
 	if (is_needed(r, b) && !is_rewritten(b))
 		return 0;
 	if (is_rewritten(b)) {
-		err = locate_block(r, cx, b, &level, &key);
-		if (!err)
-			err = move_metadata(r->job->writer, cx, b->as.ino,
+		ret = locate(r, cx, b, &level, &key);
+		if (!ret)
+			ret = fail(cx, -EUCLEAN, "block %llu: is no node",
+				   (unsigned long long)b->blocknr);
+		else if (ret > 0)
+			ret = move_metadata(r->job->writer, cx, b->as.ino,
 					    level, key);
 	}
-	return err || !b->vblocknr ? err : move_forget(r->job->writer, cx,
-						       b->vblocknr);
+	if (ret < 0 || !b->vblocknr)
+		return ret < 0 ? ret : 0;
+	return move_forget(r->job->writer, cx, b->vblocknr);
 }
 
 static int leave_all(struct removal *r, struct context *cx)

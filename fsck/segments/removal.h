@@ -9,7 +9,6 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
-#include "check/listings.h"
 #include "disk/segsum.h"
 #include "fsck/plan/fixers.h"
 
@@ -18,17 +17,17 @@ struct removal_block {
 	uint64_t blocknr;
 	uint64_t vblocknr;		/* 0: a block of the DAT itself */
 	uint64_t start, end;
-	bool listed;
-	struct segsum_block as;		/* by its log */
+	bool listed;			/* by its number */
+	struct segsum_block as;		/* by its log, or by a map */
 };
 
-/* All zero but for JOB, WHICH and MISLISTED. */
+/* All zero but for JOB, WHICH and the inodes. */
 struct removal {
 	struct fixer_job *job;
 	struct bitmap *which;		/* the segments; borrowed */
-	/* Blocks that are listed by a wrong number, ascending by place. */
-	const struct listing *mislisted;
-	size_t nmislisted;
+	/* Whose blocks the logs may list as another's. */
+	const uint64_t *inos;
+	size_t ninos;
 
 	/* Filled in. */
 	struct removal_block *blocks;	/* ascending by place */
@@ -40,8 +39,8 @@ struct removal {
 /*
  * Moves what any checkpoint needs out of the segments in WHICH; the numbers of
  * the rest are free, and the segments are in use without blocks.  A segment
- * whose logs do not list all that the DAT has there is taken out of WHICH and
- * stays.  -ENOSPC, -EUCLEAN, -EIO, -ENOMEM, -EINTR; removal_fini() also then.
+ * with a block that neither its logs nor maps identify is taken out of WHICH
+ * and stays.  -ENOSPC, -EUCLEAN, -EIO, -ENOMEM, -EINTR; removal_fini() also then.
  */
 int removal_run(struct removal *r, struct context *cx);
 void removal_fini(struct removal *r);
