@@ -37,7 +37,7 @@ struct fixing {
 	struct fixer_job *job;
 	struct inodeedit edit;
 	struct oldinodes old;
-	struct nametype *types;		/* of inodes without a type */
+	struct nametype *types;		/* by the names of inodes */
 	size_t ntypes;
 	uint64_t blkoff;		/* of the ifile, that was looked at */
 };
@@ -63,21 +63,25 @@ static bool is_newest(const struct fixing *f, const struct fix *fix)
 	       fix->place.cno == f->job->vol->latest.cno;
 }
 
-/* Asks the names for the types that are missing. */
+/* Asks the names for the types of what is wrong. */
 static int find_types(struct fixing *f, struct context *cx,
 		      const struct fix *fixes, size_t n)
 {
-	size_t i;
+	size_t i, kept = 0;
 
 	f->types = calloc(n ? n : 1, sizeof(*f->types));
 	if (!f->types)
 		return fail(cx, -ENOMEM, "types of %zu inodes", n);
 	for (i = 0; i < n; i++)
-		if (fixes[i].rule == RULE_INODE_MODE && is_newest(f, &fixes[i]))
+		if (is_newest(f, &fixes[i]))
 			f->types[f->ntypes++].ino = fixes[i].place.ino;
 	if (!f->ntypes)
 		return 0;
 	sort_in_place(f->types, f->ntypes, sizeof(*f->types), compare);
+	for (i = 0; i < f->ntypes; i++)
+		if (!kept || f->types[kept - 1].ino != f->types[i].ino)
+			f->types[kept++] = f->types[i];
+	f->ntypes = kept;
 	return nametypes_find(f->types, f->ntypes, cx, f->job->vol);
 }
 
@@ -119,15 +123,17 @@ static int make_root(struct fixing *f, struct context *cx)
 /* Takes inode INO from an older checkpoint: 1, 0 where none has it. */
 static int revive(struct fixing *f, struct context *cx, uint64_t ino)
 {
-	struct nilfs_inode inode;
+	struct nilfs_inode now, inode;
 	uint64_t cno;
 	int ret = oldinodes_find(&f->old, cx, ino, &inode, &cno);
 
+	if (ret > 0)
+		ret = inodeedit_read(&f->edit, cx, ino, &now);
 	if (ret <= 0)
 		return ret;
 	fixers_note(f->job, "inode %llu: restored from checkpoint %llu",
 		    (unsigned long long)ino, (unsigned long long)cno);
-	ret = oldinodes_revive(f->job, cx, ino, &inode);
+	ret = oldinodes_revive(f->job, cx, ino, &now, &inode);
 	if (!ret)
 		ret = inodeedit_write(&f->edit, cx, ino, &inode);
 	return ret ? ret : 1;
@@ -274,6 +280,19 @@ static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
 	return inodeedit_mark(&f->edit, cx, ino, true);
 }
 
+/*
+ * Whether INODE, in which something else is wrong, is not what its names say
+ * either.
+ */
+static bool is_misnamed(const struct fixing *f, uint64_t ino,
+			const struct nilfs_inode *inode)
+{
+	uint8_t type = nametypes_of(f->types, f->ntypes, ino);
+
+	return type != NILFS_FT_UNKNOWN &&
+	       type != inode_dirent_type(le16_get(inode->i_mode));
+}
+
 static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
@@ -293,7 +312,8 @@ static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
-	ret = inoderepair_is_garbage(&inode) ? revive(f, cx, ino) : 0;
+	ret = inoderepair_is_garbage(&inode) || is_misnamed(f, ino, &inode) ?
+		      revive(f, cx, ino) : 0;
 	if (!ret)
 		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
 	if (ret || rule == RULE_OK)

@@ -267,6 +267,21 @@ int inoderepair_count(struct volume *vol, struct context *cx, uint64_t ino,
 	return err;
 }
 
+int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,
+		    struct nilfs_inode *inode)
+{
+	unsigned int bits = vol->geo.block_bits;
+	struct extent_of e;
+	int err = measure(vol, cx, ino, inode, &e);
+
+	if (err)
+		return err;
+	set_blocks(vol, inode, &e);
+	if ((le64_get(inode->i_size) + vol->geo.block_size - 1) >> bits != e.end)
+		inode->i_size = le64_make(e.end << bits);
+	return 0;
+}
+
 /* The size that fits the last block. */
 static int repair_size(struct volume *vol, struct context *cx, uint64_t ino,
 		       struct nilfs_inode *inode)

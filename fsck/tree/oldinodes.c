@@ -6,9 +6,10 @@
  * Those that share the block with the damaged one are no help and cost a look
  * at the cache.  Where the number was free those before had another file.
  *
- * Most files are what they were: then the whole map is alive and stays.
- * Blocks that have ended since belong to the past alone, so that the newest
- * checkpoint gets copies of them under a new map.
+ * The map of an inode can be right, as it was derived from the logs, where its
+ * other fields are not.  Else most files are what they were: then the whole map
+ * is alive and stays.  Blocks that have ended since belong to the past alone, so
+ * that the newest checkpoint gets copies of them under a new map.
  */
 #include "fsck/tree/oldinodes.h"
 
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "check/damage.h"
+#include "check/lifelogs.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
 #include "fsck/tree/inoderepair.h"
@@ -197,21 +199,63 @@ static int revive(struct revival *r, struct context *cx, uint64_t ino,
 	return ret;
 }
 
+/* Whether the first block of the map is one that its log has for INO: 1, 0. */
+static int is_listed(struct revival *r, struct context *cx, uint64_t ino)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	struct segsum_block b;
+	uint64_t blocknr;
+	int ret = blockmap_cursor_open(&cur, cx, &r->map, 0, false);
+
+	if (!ret)
+		ret = blockmap_cursor_next(&cur, cx, &item);
+	blockmap_cursor_close(&cur);
+	if (ret > 0) {
+		ret = blockmap_resolve(&r->map, cx, item.ptr, &blocknr);
+		if (!ret)
+			ret = lifelogs_find_block(cx, r->job->check, blocknr,
+						  &b, NULL);
+	}
+	return ret > 0 ? b.ino == ino : damage_forgive(cx, ret);
+}
+
+/* Whether INODE has a map that the newest checkpoint can have: 1, 0. */
+static int has_map(struct revival *r, struct context *cx, uint64_t ino,
+		   const struct nilfs_inode *inode)
+{
+	int ret = blockmap_init(&r->map, cx, r->job->vol, ino, inode);
+
+	if (ret)
+		return damage_forgive(cx, ret);
+	ret = is_listed(r, cx, ino);
+	return ret > 0 ? is_whole(r, cx) : ret;
+}
+
+static int take_map(struct revival *r, struct context *cx, uint64_t ino,
+		    const struct nilfs_inode *now, struct nilfs_inode *inode)
+{
+	int ret = has_map(r, cx, ino, now);
+
+	if (ret > 0) {
+		memcpy(inode->i_bmap, now->i_bmap, sizeof(inode->i_bmap));
+		return inoderepair_fit(r->job->vol, cx, ino, inode);
+	}
+	if (!ret)
+		ret = blockmap_init(&r->map, cx, r->job->vol, ino, inode);
+	return ret ? damage_forgive(cx, ret) : revive(r, cx, ino, inode);
+}
+
 int oldinodes_revive(struct fixer_job *job, struct context *cx, uint64_t ino,
-		     struct nilfs_inode *inode)
+		     const struct nilfs_inode *now, struct nilfs_inode *inode)
 {
 	struct revival r = { .job = job };
 	int err;
 
 	if (!inode_has_bmap(inode))
 		return 0;
-	err = blockmap_init(&r.map, cx, job->vol, ino, inode);
-	if (err) {
-		fail_clear(cx);
-		return 0;
-	}
 	vblocks_init(&r.vblocks, job->vol);
-	err = revive(&r, cx, ino, inode);
+	err = take_map(&r, cx, ino, now, inode);
 	vblocks_fini(&r.vblocks);
 	return err;
 }

@@ -33,10 +33,11 @@ void oldinodes_fini(struct oldinodes *o);
 
 /*
  * Makes the map of INODE, INO of an older checkpoint, one that the newest can
- * have: blocks that are still alive stay, others are copied, what cannot be
- * read is a hole.  -ENOSPC, -ENOMEM, -EINTR, -EIO.
+ * have: that of NOW, which the newest has, where it is whole and of this file;
+ * else blocks that are still alive stay, others are copied, what cannot be read
+ * is a hole.  -ENOSPC, -ENOMEM, -EINTR, -EIO.
  */
 int oldinodes_revive(struct fixer_job *job, struct context *cx, uint64_t ino,
-		     struct nilfs_inode *inode);
+		     const struct nilfs_inode *now, struct nilfs_inode *inode);
 
 #endif

@@ -100,13 +100,16 @@ static bool is_directory(struct inodelist *list, uint64_t ino)
 
 /*
  * Whether E, the first entry, is of a block of another directory: of the first
- * one, or of a later one.  A flipped bit is not another directory.
+ * one, or of a later one.  A flipped bit is not another directory.  "." is never
+ * removed, so what is not in use here is not that.
  */
 static bool is_anothers(struct dirnames *w, const struct dirent_entry *e)
 {
 	uint64_t differs = e->ino ^ w->ino;
 
-	return e->ino && (differs & (differs - 1)) &&
+	if (!e->ino)
+		return e->name_len && !is_name(e, ".");
+	return (differs & (differs - 1)) &&
 	       (!is_name(e, ".") || is_directory(&w->n->list, e->ino));
 }
 
