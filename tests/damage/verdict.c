@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "disk/inode.h"
+#include "disk/segsum.h"
 #include "naming.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/repairing.h"
@@ -150,21 +152,53 @@ static bool is_honest(const struct outcome *o, bool silent)
 	}
 }
 
+/* Whether a log of a segment in use is that of checkpoint CNO, which has its
+   time. */
+static bool has_log(const struct judging *j, uint64_t cno)
+{
+	const struct targets *t = &j->bench->targets;
+	const struct nilfs_segment_summary *ss;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		ss = (const void *)(j->bench->sound +
+				    (t->all[i].pseg << t->geo.block_bits));
+		if (t->all[i].kind == TARGET_SUPER_ROOT &&
+		    segsum_cno(ss) == cno)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Whether the damage left a volume as the kernel could have written it.  Of
- * times, modes and names there is no second copy, of all else there is.  Damage
+ * Whether the block has what is written nowhere else: times, modes and owners
+ * of inodes, names, and the time of a checkpoint whose log is gone.
+ */
+static bool is_single(const struct judging *j)
+{
+	const struct target *t = j->c->target;
+	unsigned long long cno;
+
+	if (t->ino == NILFS_CPFILE_INO)
+		return j->o->differing == 1 &&
+		       sscanf(j->o->first, "checkpoint:%llu", &cno) == 1 &&
+		       !has_log(j, cno);
+	return t->ino == NILFS_IFILE_INO || !inode_is_metadata(t->ino);
+}
+
+/*
+ * Whether the damage left a volume as the kernel could have written it.  Damage
  * of the last log of a crashed volume looks like a crash a moment earlier, and
  * the check says that there is a log that is not used.
  */
 static bool is_unseen(const struct judging *j, bool silent)
 {
-	enum target_kind kind = j->c->target->kind;
+	const struct target *t = j->c->target;
 
 	if (j->o->status || !silent)
 		return false;
-	return j->c->matched ?
-		kind == TARGET_IFILE || kind == TARGET_DIRECTORY :
-		strstr(j->text, "a mount ignores it") != NULL;
+	return j->c->matched ? t->ino && !t->level && is_single(j) :
+			       strstr(j->text, "a mount ignores it") != NULL;
 }
 
 static enum verdict judge(const struct judging *j, bool silent)
