@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include "check/passes.h"
 #include "vol/sutable.h"
@@ -113,6 +113,8 @@ void check_fini(struct check *c)
 		sparse_fini(&c->listed[i]);
 	sparse_fini(&c->referenced);
 	sparse_fini(&c->lingering);
+	free(c->snapshots);
+	c->snapshots = NULL;
 	volume_close(c->vol);
 	c->vol = NULL;
 }

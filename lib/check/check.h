@@ -15,6 +15,7 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
+#include "base/search.h"
 #include "base/sparse.h"
 #include "check/state.h"
 #include "dev/dev.h"
@@ -98,6 +99,15 @@ struct check {
 	 */
 	uint64_t live_entries, live_referenced;
 
+	/*
+	 * Snapshots (pass dat).  Entries that live now or in one of them, and
+	 * how many of them these states refer to (pass tree), each 0 where it
+	 * is not known.
+	 */
+	uint64_t *snapshots;	/* ascending */
+	size_t nsnapshots;
+	uint64_t kept_entries, kept_referenced;
+
 	/* Inodes of the newest checkpoint, where they could be counted. */
 	uint64_t files;
 	bool files_known;
@@ -138,6 +148,15 @@ static inline bool check_is_leaked(const struct check *c, uint64_t vblocknr)
 	return vblocknr && vblocknr < c->referenced.bits &&
 	       (!sparse_test(&c->referenced, vblocknr) ||
 		sparse_test(&c->lingering, vblocknr));
+}
+
+/* The first snapshot in which an entry of the DAT with this life lives, or 0. */
+static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
+					 uint64_t end)
+{
+	size_t i = search_lower_bound(c->snapshots, c->nsnapshots, start);
+
+	return i < c->nsnapshots && c->snapshots[i] < end ? c->snapshots[i] : 0;
 }
 
 /* The set of LISTED for inode INO, or NULL if there is none. */

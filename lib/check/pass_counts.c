@@ -5,7 +5,10 @@
  * An entry of the DAT that lives now belongs to a block of the latest state;
  * one that no map of that leads to is space that is never given back, also
  * where a snapshot has it for the time being.  The kernel lives with that, and
- * it is reported in one finding.  The counts of live blocks of the SUFILE's
+ * it is reported in one finding.  One that lived in a snapshot belongs to that:
+ * a block of a map that is another version of itself leads to blocks that live
+ * there as well, and the entries that it should lead to are left over.  Their
+ * logs have the file.  The counts of live blocks of the SUFILE's
  * extension are held against the DAT where they are marked as exact; a kernel
  * that wrote in between leaves them behind, which is no fault.
  *
@@ -20,11 +23,14 @@
 
 #include "base/sort.h"
 #include "check/check.h"
+#include "check/damage.h"
 #include "check/inodecount.h"
+#include "check/lifelogs.h"
 #include "disk/dat.h"
 #include "vol/datscan.h"
 #include "vol/liveness.h"
 #include "vol/sutable.h"
+#include "vol/translate.h"
 
 #define LEAKS_NAMED 8
 
@@ -37,11 +43,22 @@ struct leaks {
 struct search {
 	struct check *c;
 	struct leaks *leaks;	/* one a worker */
+	bool past;		/* for what snapshots should have */
 };
 
 static bool is_area_broken(const struct check *c, enum rule_area area)
 {
 	return findings_have_area(c->findings, area, RULE_WARNING);
+}
+
+/* Whether a snapshot should refer to the entry DE and no state does. */
+static bool is_unmapped(const struct check *c, uint64_t vblocknr,
+			const struct nilfs_dat_entry *de)
+{
+	return !dat_is_current(de) && vblocknr < c->referenced.bits &&
+	       !sparse_test(&c->referenced, vblocknr) &&
+	       check_snapshot_of(c, le64_get(de->de_start),
+				 le64_get(de->de_end));
 }
 
 static int search_entry(void *arg, struct context *cx, unsigned int worker,
@@ -51,7 +68,8 @@ static int search_entry(void *arg, struct context *cx, unsigned int worker,
 	struct leaks *leaks = &s->leaks[worker];
 
 	(void)cx;
-	if (!dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
+	if (s->past ? !is_unmapped(s->c, vblocknr, de) :
+		      !dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
 		return 0;
 	if (leaks->count < LEAKS_NAMED)
 		leaks->first[leaks->count] = vblocknr;
@@ -107,15 +125,16 @@ static bool is_none_left(const struct check *c)
 	       !is_area_broken(c, RULE_AREA_MAP);
 }
 
-static int check_leaks(struct check *c, struct context *cx)
+/* The entries of the current state, or of the PAST, that no map leads to. */
+static int search(struct check *c, struct context *cx, bool past,
+		  struct leaks *all)
 {
-	struct search s = { .c = c };
+	struct search s = { .c = c, .past = past };
 	const struct datscan_visitor visitor = {
 		.used = search_entry,
 		.unreadable = check_skip_unreadable,
 		.arg = &s,
 	};
-	struct leaks all = { 0 };
 	unsigned int i;
 	int err;
 
@@ -124,11 +143,61 @@ static int check_leaks(struct check *c, struct context *cx)
 		return fail(cx, -ENOMEM, "%u workers", cx->threads);
 	err = datscan_run(c->vol, cx, &visitor);
 	for (i = 0; i < cx->threads; i++)
-		merge_leaks(&all, &s.leaks[i]);
-	if (!err && all.count)
-		report_leaks(c, &all);
+		merge(all, &s.leaks[i]);
 	free(s.leaks);
 	return err;
+}
+
+static int check_leaks(struct check *c, struct context *cx)
+{
+	struct leaks all = { 0 };
+	int err = search(c, cx, false, &all);
+
+	if (!err && all.count)
+		report_leaks(c, &all);
+	return err;
+}
+
+/* The file in a snapshot that VBLOCKNR is of, by its log: 1, 0. */
+static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
+		     struct place *place)
+{
+	struct nilfs_dat_entry de;
+	struct segsum_block b;
+	int ret = translate_entry(c->vol, cx, vblocknr, &de);
+
+	if (!ret && geometry_has_block(&c->vol->geo, le64_get(de.de_blocknr)))
+		ret = lifelogs_find_block(cx, c, le64_get(de.de_blocknr), &b,
+					  NULL);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	*place = place_inode(check_snapshot_of(c, le64_get(de.de_start),
+					       le64_get(de.de_end)), b.ino);
+	return b.is_virtual && b.vblocknr == vblocknr;
+}
+
+/* Blocks of snapshots that their maps do not lead to, once a file. */
+static int check_past(struct check *c, struct context *cx)
+{
+	struct leaks all = { 0 };
+	struct place last = { 0 }, place;
+	size_t i;
+	int ret = search(c, cx, true, &all);
+
+	findings_snapshots(c->findings, true);
+	for (i = 0; i < LEAKS_NAMED && i < all.count && ret >= 0; i++) {
+		ret = find_file(c, cx, all.first[i], &place);
+		if (ret <= 0 ||
+		    (place.ino == last.ino && place.cno == last.cno))
+			continue;
+		findings_add(c->findings, &(struct finding){
+			.rule = RULE_BMAP_UNMAPPED, .place = place,
+			.has_got = true, .got = all.first[i],
+		});
+		last = place;
+	}
+	findings_snapshots(c->findings, false);
+	return ret < 0 ? ret : 0;
 }
 
 /* Impossible counts were reported before. */
@@ -208,6 +277,9 @@ int pass_counts(struct check *c, struct context *cx)
 		return 0;
 	if (is_tree_whole(c) && !is_none_left(c))
 		err = check_leaks(c, cx);
+	if (!err && is_tree_whole(c) && c->kept_referenced &&
+	    c->kept_entries > c->kept_referenced)
+		err = check_past(c, cx);
 	if (!err)
 		err = check_live(c, cx);
 	/* What cannot be read was reported where it was read first. */

@@ -53,6 +53,7 @@
 #include "check/passes.h"
 #include "disk/dat.h"
 #include "disk/palloc.h"
+#include "vol/cptable.h"
 #include "vol/datscan.h"
 
 #define MOST_NAMED 65536u	/* of entries that share blocks */
@@ -64,6 +65,7 @@ struct scan {
 	uint64_t first_block, end_block;	/* where segments are */
 	uint64_t nblocks;	/* of the DAT that were met */
 	uint64_t live;		/* entries */
+	uint64_t ended;		/* entries that snapshots have */
 	struct sparse shared;	/* blocks that were claimed twice */
 	bool any_shared;
 };
@@ -145,12 +147,19 @@ static int check_entry(struct scan *s, struct context *cx,
 	return inside ? claim_block(s, cx, pending, blocknr) : 0;
 }
 
+static bool is_kept(const struct scan *s, const struct nilfs_dat_entry *de)
+{
+	return s->c->nsnapshots && !dat_is_current(de) &&
+	       check_snapshot_of(s->c, le64_get(de->de_start),
+				 le64_get(de->de_end));
+}
+
 static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 			 const struct datscan_block *block)
 {
 	struct scan *s = arg;
 	struct pending pending = { 0 };
-	uint32_t i = 0, end, live = 0;
+	uint32_t i = 0, end, live = 0, ended = 0;
 	int err = 0;
 
 	(void)worker;
@@ -165,11 +174,13 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 		end = datscan_next_free(block, i);
 		for (; i < end && !err; i++) {
 			live += dat_is_current(datscan_entry(block, i));
+			ended += is_kept(s, datscan_entry(block, i));
 			err = check_entry(s, cx, &pending, block->first + i,
 					  datscan_entry(block, i));
 		}
 	}
 	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&s->ended, ended, __ATOMIC_RELAXED);
 	return err ? err : claim_pending(s, cx, &pending);
 }
 
@@ -309,13 +320,17 @@ static int datentries_check(struct check *c, struct context *cx)
 	};
 	int err;
 
-	err = sparse_init(&s.shared, cx, c->claimed.bits);
+	err = damage_forgive(cx, cptable_list(c->vol, cx, true, &c->snapshots,
+					      &c->nsnapshots));
+	if (!err)
+		err = sparse_init(&s.shared, cx, c->claimed.bits);
 	if (!err)
 		err = datscan_run(c->vol, cx, &visitor);
 	if (!err && s.any_shared)
 		err = report_shared(&s, cx);
 	sparse_fini(&s.shared);
 	c->live_entries = s.live;
+	c->kept_entries = s.ended ? s.live + s.ended : 0;
 	return err;
 }
 

@@ -295,6 +295,8 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 	findings_snapshots(t->check->findings, true);
 	if (!err)
 		err = walk_older(t, cx, true);
+	if (!t->pointers.partial && !ifilewalk_is_partial(&t->ifiles))
+		t->check->kept_referenced = sparse_count(&t->check->referenced);
 	findings_snapshots(t->check->findings, false);
 	findings_history(t->check->findings, true);
 	if (!err)
