@@ -55,6 +55,17 @@ ask_listed() {
 			END { print from }'
 }
 
+# finfo BLOCK: the number of its file in its log, from 0.
+ask_finfo() {
+	dump.nilfs2 logs "$image" | awk -v at="$1" '
+		/^First block:/ { next_block = $3; n = -1 }
+		/^Summary blocks:/ { next_block += $3 }
+		$1 == "INO" { n = 0; next }
+		n >= 0 && NF == 4 { next_block += $3
+			if (next_block > at) { print n; exit }
+			n++ }'
+}
+
 ask_superroot() { ask_latest 'Super root at block'; }
 ask_checkpoint() { ask_latest Checkpoint; }
 
