@@ -61,7 +61,7 @@ static int walk_checkpoint(struct check *c, struct context *cx,
 					    &sums);
 		if (!ret)
 			ret = !pointers.partial &&
-			      !ifilewalk_is_partial(&ifile);
+			      !ifilewalk_partial(&ifile);
 		ifilewalk_fini(&ifile);
 	}
 	pointers_fini(&pointers);

@@ -19,6 +19,7 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "check/damage.h"
+#include "check/lifelogs.h"
 #include "check/listings.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
@@ -27,6 +28,7 @@
 #include "fsck/derive/holders.h"
 #include "log/bmapnode.h"
 #include "vol/cptable.h"
+#include "vol/translate.h"
 
 struct child {
 	uint64_t key, ptr;
@@ -72,8 +74,25 @@ static bool has_number(const struct numbers *s, uint64_t number)
 	return i < s->n && s->list[i] == number;
 }
 
+/* Of two pointers to a virtual block one is met first, and it may be that one
+   that is wrong: the log has the file of it. */
+static int doubt_owner(struct nodes *v, struct context *cx,
+		       const struct check *c, uint64_t vblocknr)
+{
+	struct segsum_block b;
+	uint64_t blocknr;
+	int ret = translate_vblock(c->vol, cx, vblocknr, &blocknr);
+
+	if (!ret && geometry_has_block(&c->vol->geo, blocknr))
+		ret = lifelogs_find_block(cx, c, blocknr, &b, NULL);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	return inode_is_metadata(b.ino) ? 0 : add_number(&v->inos, cx, b.ino);
+}
+
 /* Notes whose map may be after FIX. */
-static int doubt_map(struct nodes *v, struct context *cx, const struct fix *fix)
+static int doubt(struct nodes *v, struct context *cx, const struct check *c,
+		 const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
 	bool of_map = rule_info(fix->rule)->area == RULE_AREA_MAP ||
@@ -88,18 +107,20 @@ static int doubt_map(struct nodes *v, struct context *cx, const struct fix *fix)
 		err = add_number(&v->inos, cx, NILFS_IFILE_INO);
 	if (!err && of_map && ino && !inode_is_metadata(ino))
 		err = add_number(&v->inos, cx, ino);
+	if (!err && rule_has(fix->rule, RULE_CONTESTED) && fix->has_got)
+		err = doubt_owner(v, cx, c, fix->got);
 	return err;
 }
 
 static int list_doubts(struct nodes *v, struct context *cx,
-		       const struct plan *plan)
+		       const struct check *c, const struct plan *plan)
 {
 	size_t i, j;
 	int err = 0;
 
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++)
 		for (j = 0; j < plan->kinds[i].n && !err; j++)
-			err = doubt_map(v, cx, &plan->kinds[i].fixes[j]);
+			err = doubt(v, cx, c, &plan->kinds[i].fixes[j]);
 	return err;
 }
 
@@ -470,7 +491,7 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 {
 	struct nodes v = { .d = d };
 	struct check fresh = *c;
-	int err = list_doubts(&v, cx, plan);
+	int err = list_doubts(&v, cx, c, plan);
 
 	if (!err && v.inos.n)
 		err = damage_forgive(cx, volume_open_at(&v.vol, cx, d->dev,

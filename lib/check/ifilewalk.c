@@ -181,14 +181,13 @@ void ifilewalk_fini(struct ifilewalk *w)
 	inodecount_fini(&w->count);
 }
 
-bool ifilewalk_is_partial(const struct ifilewalk *w)
+unsigned int ifilewalk_partial(const struct ifilewalk *w)
 {
-	unsigned int i;
+	unsigned int partial = w->hidden ? POINTERS_LOST : 0, i;
 
 	for (i = 0; i < w->nworkers; i++)
-		if (w->workers[i].scan.pointers.partial)
-			return true;
-	return w->hidden;
+		partial |= w->workers[i].scan.pointers.partial;
+	return partial;
 }
 
 /* The bitmap of GROUP, as this worker sees it. */
@@ -227,7 +226,7 @@ static int scan_block(struct ifilewalk *w, struct context *cx,
 		findings_failed(w->check->findings, cx, RULE_DEV_UNREADABLE,
 				place_map(w->cno, NILFS_IFILE_INO, b->blkoff,
 					  0));
-		worker->scan.pointers.partial = true;
+		worker->scan.pointers.partial |= POINTERS_LOST;
 		return 0;
 	}
 	if (err)
@@ -432,7 +431,7 @@ static int walk_map(struct ifilewalk *w, struct context *cx,
 	int ret = mapcheck_run(&m, cx, w->inode);
 
 	if (ret > 0)
-		w->pointers->partial = true;
+		w->pointers->partial |= POINTERS_LOST;
 	if (ret >= 0)
 		ret = run_batch(w, cx);
 	return ret;
@@ -500,7 +499,7 @@ static int sum_up(struct ifilewalk *w, struct context *cx,
 	sums->own = w->met;
 	sums->blocks = w->met + blocks_so_far(w) - blocks_before;
 	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
-			     !ifilewalk_is_partial(w);
+			     !ifilewalk_partial(w);
 	return ret < 0 ? ret : 0;
 }
 

@@ -65,7 +65,7 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,
 		  const struct lifetime *within, struct ifilewalk_sums *sums);
 
-/* True where not all that the ifiles refer to could be followed. */
-bool ifilewalk_is_partial(const struct ifilewalk *w);
+/* Why not all that the ifiles refer to could be followed, POINTERS_...; or 0. */
+unsigned int ifilewalk_partial(const struct ifilewalk *w);
 
 #endif

@@ -103,7 +103,7 @@ static int read_checkpoints(struct tree *t, struct context *cx,
 
 	if (err == -EIO) {
 		fail_clear(cx);
-		t->pointers.partial = true;
+		t->pointers.partial |= POINTERS_LOST;
 		return 0;
 	}
 	if (err)
@@ -149,7 +149,7 @@ static int walk_metadata(struct tree *t, struct context *cx,
 	t->met = 0;
 	ret = mapcheck_run(&m, cx, &file->inode);
 	if (ret > 0)
-		t->pointers.partial = true;
+		t->pointers.partial |= POINTERS_LOST;
 	if (!ret && !t->pointers.partial)
 		metacount_check(t->check, 0, t->ino, &file->inode, t->met);
 	return ret < 0 ? ret : 0;
@@ -251,7 +251,7 @@ static int read_and_walk(struct tree *t, struct context *cx, uint64_t cno)
 
 	if (err == -EIO || err == -EUCLEAN || err == -ENOENT) {
 		fail_clear(cx);
-		t->pointers.partial = true;
+		t->pointers.partial |= POINTERS_LOST;
 		return 0;
 	}
 	if (!err)
@@ -288,14 +288,15 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 	if (there)
 		err = read_and_walk(t, cx, latest);
 	t->check->tree_broken = !there || t->pointers.partial ||
-				ifilewalk_is_partial(&t->ifiles);
+				ifilewalk_partial(&t->ifiles);
 	/* With cpfile and SUFILE before it, these are all live blocks. */
 	if (there)
 		t->check->live_referenced = sparse_count(&t->check->referenced);
 	findings_snapshots(t->check->findings, true);
 	if (!err)
 		err = walk_older(t, cx, true);
-	if (!t->pointers.partial && !ifilewalk_is_partial(&t->ifiles))
+	if (!((t->pointers.partial | ifilewalk_partial(&t->ifiles)) &
+	      POINTERS_LOST))
 		t->check->kept_referenced = sparse_count(&t->check->referenced);
 	findings_snapshots(t->check->findings, false);
 	findings_history(t->check->findings, true);

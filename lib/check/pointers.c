@@ -60,7 +60,7 @@ static void report_pointer(struct pointers *p, uint64_t ino,
 		.got = got,
 	};
 
-	p->partial = true;
+	p->partial |= rule == RULE_BMAP_TWICE ? POINTERS_TWICE : POINTERS_LOST;
 	if (!p->check->dat_broken || rule == RULE_BMAP_TWICE)
 		findings_add(p->check->findings, &f);
 }
@@ -80,7 +80,7 @@ static bool is_new_gap(struct pointers *p, const struct mapcheck_pointer *ptr)
 static void report_missing(struct pointers *p, uint64_t ino,
 			   const struct mapcheck_pointer *ptr)
 {
-	p->partial = true;
+	p->partial |= POINTERS_LOST;
 	if (is_new_gap(p, ptr))
 		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_MISSING, ptr->ptr);
 }
@@ -88,7 +88,7 @@ static void report_missing(struct pointers *p, uint64_t ino,
 static void report_free(struct pointers *p, uint64_t ino,
 			const struct mapcheck_pointer *ptr)
 {
-	p->partial = true;
+	p->partial |= POINTERS_LOST;
 	/* Without a bitmap all of the group is free. */
 	if (vblocks_of(p, ptr)->bitmap || is_new_gap(p, ptr))
 		report_pointer(p, ino, ptr, RULE_BMAP_VBLOCK_FREE, ptr->ptr);
@@ -123,7 +123,7 @@ static void report_life(struct pointers *p, struct context *cx, uint64_t ino,
 {
 	int first = sparse_add(p->reported, cx, ptr->ptr);
 
-	p->partial = true;
+	p->partial |= POINTERS_LOST;
 	if (p->check->dat_broken)
 		return;
 	if (first < 0)
@@ -278,7 +278,7 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	if (state == VBLOCKS_MISSING)
 		report_missing(p, ino, ptr);
 	if (state == VBLOCKS_UNKNOWN)
-		p->partial = true;
+		p->partial |= POINTERS_LOST;
 	if (state == VBLOCKS_MISSING || state == VBLOCKS_UNKNOWN ||
 	    (fresh && !check_entry(p, ino, ptr, (enum vblocks_state)state,
 				   &vb)))

@@ -17,6 +17,10 @@
 struct check;
 
 /* Of one thread, over many maps. */
+/* Why a walk did not follow all pointers. */
+#define POINTERS_LOST 1u	/* what they lead to is not there */
+#define POINTERS_TWICE 2u	/* it was met in the same checkpoint before */
+
 struct pointers {
 	struct check *check;
 	struct volume *vol;		/* of this thread */
@@ -29,7 +33,7 @@ struct pointers {
 	/* Virtual blocks whose lifetime was reported. */
 	struct sparse *reported;
 	uint64_t cno;			/* for places */
-	bool partial;			/* something could not be followed */
+	unsigned int partial;		/* POINTERS_...; 0: all were followed */
 
 	uint64_t used_start, used_end;	/* blocks of a segment in use */
 	uint64_t silent_start, silent_end;	/* virtual blocks spoken of */
