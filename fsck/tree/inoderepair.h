@@ -47,7 +47,7 @@ int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,
 		    struct nilfs_inode *inode);
 
 /*
- * Repairs what can be told from INODE, the latest checkpoint's INO, and its
+ * Repairs what can be derived from INODE, the latest checkpoint's INO, and its
  * blocks: times, sizes, and what the type (NILFS_FT_..., as its names say, or
  * NILFS_FT_UNKNOWN) has to be.  Links, and what is wrong with the map, are left
  * alone.  1 where the rest is right now; 0 where nothing can be made of it;
