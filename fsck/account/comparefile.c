@@ -232,6 +232,11 @@ uint64_t comparefile_settle(struct sides *s, struct context *cx,
 		return known->blocknr;
 	if (b->blocknr && b->blocknr == after)
 		return b->blocknr;
+	/* The logs have another block of the file for what it had. */
+	known = is_anothers(s, cx, e, b) ?
+			expected_version(e, cx, b->blkoff, 0) : NULL;
+	if (known)
+		return known->blocknr;
 	here = version_at(&s->versions, e->ino, b->blkoff, b->blocknr);
 	there = version_at(&s->versions, e->ino, b->blkoff, after);
 	if (is_newer(there, here, e->cno))

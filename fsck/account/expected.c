@@ -161,23 +161,6 @@ static int visit_node(void *arg, struct context *cx,
 	return ret;
 }
 
-/* Where the logs have another block of the file than the pointer B, which they
-   do not have of it, that is expected. */
-static int visit_pointer(struct expected *e, struct context *cx,
-			 struct expected_block *b)
-{
-	const struct version *one = NULL;
-	int ret;
-
-	if (e->versions->gathered &&
-	    !expected_version(e, cx, b->blkoff, b->vblocknr))
-		one = expected_version(e, cx, b->blkoff, 0);
-	if (one)
-		b->vblocknr = one->vblocknr;
-	ret = find_place(e, cx, b->vblocknr, &b->blocknr);
-	return ret < 0 ? ret : e->visit(e->arg, cx, b);
-}
-
 static int visit_blocks(void *arg, struct context *cx,
 			const struct mapcheck_blocks *blocks)
 {
@@ -193,7 +176,9 @@ static int visit_blocks(void *arg, struct context *cx,
 		};
 		if (!b.vblocknr || b.blkoff >= e->limit)
 			continue;
-		ret = visit_pointer(e, cx, &b);
+		ret = find_place(e, cx, b.vblocknr, &b.blocknr);
+		if (ret >= 0)
+			ret = e->visit(e->arg, cx, &b);
 	}
 	return ret < 0 ? ret : 0;
 }

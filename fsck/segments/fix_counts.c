@@ -6,8 +6,9 @@
  * the checkpoint in which it began: then none has it, snapshots neither, and a
  * cleaner gives its block and its number back.  One that was never written is
  * given back at once.  One that older checkpoints have ends now, and stays for
- * as long as they do.  Which entries these are is only known where all that
- * refers to blocks could be followed.
+ * as long as they do.  One that lives in a snapshot which does not refer to it
+ * ends where it began as well, if its map could not be derived.  Which entries
+ * these are is only known where all that refers to blocks could be followed.
  *
  * Counts of live blocks are rebuilt, of all segments.
  */
@@ -20,6 +21,7 @@
 #include "log/exactcounts.h"
 #include "log/repairwriter.h"
 #include "vol/datscan.h"
+#include "vol/translate.h"
 
 /* Numbers that one worker found. */
 struct found {
@@ -31,6 +33,7 @@ struct leaks {
 	const struct check *c;
 	struct found *found;	/* one a worker */
 	unsigned int workers;
+	bool past;		/* entries of snapshots */
 };
 
 static int find_entry(void *arg, struct context *cx, unsigned int worker,
@@ -39,7 +42,8 @@ static int find_entry(void *arg, struct context *cx, unsigned int worker,
 	const struct leaks *l = arg;
 	struct found *f = &l->found[worker];
 
-	if (!dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
+	if (l->past ? !check_is_unmapped(l->c, vblocknr, de) :
+		      !dat_is_current(de) || !check_is_leaked(l->c, vblocknr))
 		return 0;
 	if (array_reserve(cx, &f->numbers, &f->room, f->n + 1))
 		return -ENOMEM;
@@ -54,15 +58,28 @@ static enum metafile_kind kind_of(const struct check *c, uint64_t vblocknr)
 						      METAFILE_SINGLE;
 }
 
-static int end_entries(struct fixer_job *job, struct context *cx,
+static int end_entry(struct fixer_job *job, struct context *cx, bool past,
+		     uint64_t vblocknr)
+{
+	struct nilfs_dat_entry de;
+	int err;
+
+	if (!past)
+		return repairwriter_end(job->writer, cx, vblocknr,
+					kind_of(job->check, vblocknr));
+	err = translate_entry(job->vol, cx, vblocknr, &de);
+	return err ? err : repairwriter_set_end(job->writer, cx, vblocknr,
+						le64_get(de.de_start));
+}
+
+static int end_entries(struct fixer_job *job, struct context *cx, bool past,
 		       const struct found *f, uint64_t *ended)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < f->n && !err; i++) {
-		err = repairwriter_end(job->writer, cx, f->numbers[i],
-				       kind_of(job->check, f->numbers[i]));
+		err = end_entry(job, cx, past, f->numbers[i]);
 		if (err == -EUCLEAN) {
 			fail_clear(cx);
 			err = 0;
@@ -86,16 +103,18 @@ static int run_counts(struct fixer_job *job, struct context *cx,
 	int err = datscan_run(job->vol, cx, &visitor);
 
 	for (i = 0; i < l->workers && !err; i++)
-		err = end_entries(job, cx, &l->found[i], &ended);
+		err = end_entries(job, cx, l->past, &l->found[i], &ended);
 	if (!err)
 		fixers_note(job, "DAT: %llu virtual blocks given up",
 			    (unsigned long long)ended);
 	return err;
 }
 
-static int end_leaks(struct fixer_job *job, struct context *cx)
+static int end_leaks(struct fixer_job *job, struct context *cx, bool past)
 {
-	struct leaks l = { .c = job->check, .workers = cx->threads };
+	struct leaks l = {
+		.c = job->check, .workers = cx->threads, .past = past,
+	};
 	unsigned int i;
 	int err;
 
@@ -126,16 +145,20 @@ static int count_live(struct fixer_job *job, struct context *cx)
 int fix_counts(struct fixer_job *job, struct context *cx,
 	       const struct fix *fixes, size_t n)
 {
-	bool leaks = false, counts = false;
+	bool leaks = false, past = false, counts = false;
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < n; i++) {
 		leaks |= fixes[i].rule == RULE_DAT_LEAKED;
-		counts |= fixes[i].rule != RULE_DAT_LEAKED;
+		past |= fixes[i].rule == RULE_BMAP_UNMAPPED;
+		counts |= fixes[i].rule != RULE_DAT_LEAKED &&
+			  fixes[i].rule != RULE_BMAP_UNMAPPED;
 	}
 	/* As of before the leaks end, which the writer counts itself. */
 	if (counts)
 		err = count_live(job, cx);
-	return err || !leaks ? err : end_leaks(job, cx);
+	if (!err && leaks)
+		err = end_leaks(job, cx, false);
+	return err || !past ? err : end_leaks(job, cx, true);
 }

@@ -19,6 +19,7 @@
 #include "base/sparse.h"
 #include "check/state.h"
 #include "dev/dev.h"
+#include "disk/dat.h"
 #include "find/finding.h"
 #include "vol/volume.h"
 
@@ -157,6 +158,22 @@ static inline uint64_t check_snapshot_of(const struct check *c, uint64_t start,
 	size_t i = search_lower_bound(c->snapshots, c->nsnapshots, start);
 
 	return i < c->nsnapshots && c->snapshots[i] < end ? c->snapshots[i] : 0;
+}
+
+/* Whether snapshots do not refer to all entries that live in one. */
+static inline bool check_has_unmapped(const struct check *c)
+{
+	return c->kept_referenced && c->kept_entries > c->kept_referenced;
+}
+
+/* Whether virtual block VBLOCKNR, whose entry is DE, is such a one. */
+static inline bool check_is_unmapped(const struct check *c, uint64_t vblocknr,
+				     const struct nilfs_dat_entry *de)
+{
+	return !dat_is_current(de) && vblocknr < c->referenced.bits &&
+	       !sparse_test(&c->referenced, vblocknr) &&
+	       check_snapshot_of(c, le64_get(de->de_start),
+				 le64_get(de->de_end));
 }
 
 /* The set of LISTED for inode INO, or NULL if there is none. */

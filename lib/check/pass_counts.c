@@ -51,16 +51,6 @@ static bool is_area_broken(const struct check *c, enum rule_area area)
 	return findings_have_area(c->findings, area, RULE_WARNING);
 }
 
-/* Whether a snapshot should refer to the entry DE and no state does. */
-static bool is_unmapped(const struct check *c, uint64_t vblocknr,
-			const struct nilfs_dat_entry *de)
-{
-	return !dat_is_current(de) && vblocknr < c->referenced.bits &&
-	       !sparse_test(&c->referenced, vblocknr) &&
-	       check_snapshot_of(c, le64_get(de->de_start),
-				 le64_get(de->de_end));
-}
-
 static int search_entry(void *arg, struct context *cx, unsigned int worker,
 			uint64_t vblocknr, const struct nilfs_dat_entry *de)
 {
@@ -68,7 +58,7 @@ static int search_entry(void *arg, struct context *cx, unsigned int worker,
 	struct leaks *leaks = &s->leaks[worker];
 
 	(void)cx;
-	if (s->past ? !is_unmapped(s->c, vblocknr, de) :
+	if (s->past ? !check_is_unmapped(s->c, vblocknr, de) :
 		      !dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
 		return 0;
 	if (leaks->count < LEAKS_NAMED)
@@ -277,8 +267,7 @@ int pass_counts(struct check *c, struct context *cx)
 		return 0;
 	if (is_tree_whole(c) && !is_none_left(c))
 		err = check_leaks(c, cx);
-	if (!err && is_tree_whole(c) && c->kept_referenced &&
-	    c->kept_entries > c->kept_referenced)
+	if (!err && is_tree_whole(c) && check_has_unmapped(c))
 		err = check_past(c, cx);
 	if (!err)
 		err = check_live(c, cx);
