@@ -30,6 +30,7 @@
 
 #include "base/context.h"
 #include "check/damage.h"
+#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 #include "fsck/account/comparefile.h"
@@ -270,6 +271,33 @@ static int compare_links(const struct attributes *a, struct context *cx,
 	return sides_lose(a->s, cx, a->state, &loss, NULL, 0);
 }
 
+/*
+ * Whether inode I has another map now, and what it led to was dead: the one
+ * before was an older version, and its attributes are.
+ */
+static bool is_remapped(const struct attributes *a, struct context *cx,
+			uint64_t i)
+{
+	const struct nilfs_inode *before, *after = inode_at(a, a->inodes[1], i);
+	struct bmap_node root;
+	uint64_t ptr;
+
+	if (!a->inodes[0])
+		return false;
+	before = inode_at(a, a->inodes[0], i);
+	if (!inode_has_bmap(before) || !inode_has_bmap(after) ||
+	    !memcmp(before->i_bmap, after->i_bmap, sizeof(after->i_bmap)))
+		return false;
+	ptr = bmap_direct_ptr(before->i_bmap, 0);
+	if (bmap_is_btree(before->i_bmap)) {
+		if (bmap_root_check(before->i_bmap) != RULE_OK)
+			return false;
+		bmap_root_read(before->i_bmap, &root);
+		ptr = bmap_node_ptr(&root, 0);
+	}
+	return expected_is_dead(a->e, cx, ptr);
+}
+
 /* Inode I, of a block that is SUSPECT: 1 where it is a loss. */
 static int compare_attribute(const struct attributes *a, struct context *cx,
 			     uint64_t i, bool suspect, uint64_t from)
@@ -279,7 +307,8 @@ static int compare_attribute(const struct attributes *a, struct context *cx,
 	if (!is_of_user(a, i) || !links_of(inode_at(a, a->inodes[1], i)) ||
 	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
 		return 0;
-	if (from != UNCHANGED && (suspect || is_changed(a, i))) {
+	if (from != UNCHANGED &&
+	    (suspect || is_changed(a, i) || is_remapped(a, cx, i))) {
 		err = lose_attribute(a, cx, i, from);
 		return err ? err : 1;
 	}

@@ -133,7 +133,7 @@ static int search(struct check *c, struct context *cx, bool past,
 		return fail(cx, -ENOMEM, "%u workers", cx->threads);
 	err = datscan_run(c->vol, cx, &visitor);
 	for (i = 0; i < cx->threads; i++)
-		merge(all, &s.leaks[i]);
+		merge_leaks(all, &s.leaks[i]);
 	free(s.leaks);
 	return err;
 }
