@@ -115,13 +115,6 @@ static bool is_changed(const struct attributes *a, uint64_t i)
 	return !is_same(before, after) || !is_same_size(before, after);
 }
 
-/* Whether inode I had no links, and is a file after the repair. */
-static bool is_revived(const struct attributes *a, uint64_t i)
-{
-	return is_of_user(a, i) && !links_of(inode_at(a, a->inodes[0], i)) &&
-	       links_of(inode_at(a, a->inodes[1], i));
-}
-
 /* Whether nothing of the block before is to be believed. */
 static bool is_suspect(const struct attributes *a)
 {
@@ -130,7 +123,10 @@ static bool is_suspect(const struct attributes *a)
 	if (!a->inodes[0] || a->is_stale)
 		return true;
 	for (i = 0; i < a->what->count; i++)
-		changed += is_changed(a, i) || is_revived(a, i);
+		changed += is_changed(a, i) ||
+			   (is_of_user(a, i) && /* a file without links is one */
+			    !links_of(inode_at(a, a->inodes[0], i)) &&
+			    links_of(inode_at(a, a->inodes[1], i)));
 	return changed > 1;
 }
 
@@ -279,38 +275,25 @@ static bool is_remapped(const struct attributes *a, struct context *cx,
 			uint64_t i)
 {
 	const struct nilfs_inode *before, *after = inode_at(a, a->inodes[1], i);
-	struct bmap_node root;
-	uint64_t ptr;
 
 	if (!a->inodes[0])
 		return false;
 	before = inode_at(a, a->inodes[0], i);
-	if (!inode_has_bmap(before) || !inode_has_bmap(after) ||
-	    !memcmp(before->i_bmap, after->i_bmap, sizeof(after->i_bmap)))
-		return false;
-	ptr = bmap_direct_ptr(before->i_bmap, 0);
-	if (bmap_is_btree(before->i_bmap)) {
-		if (bmap_root_check(before->i_bmap) != RULE_OK)
-			return false;
-		bmap_root_read(before->i_bmap, &root);
-		ptr = bmap_node_ptr(&root, 0);
-	}
-	return expected_is_dead(a->e, cx, ptr);
+	return inode_has_bmap(before) && inode_has_bmap(after) &&
+	       memcmp(before->i_bmap, after->i_bmap, sizeof(after->i_bmap)) &&
+	       expected_is_dead(a->e, cx, bmap_first_ptr(before->i_bmap));
 }
 
 /* Inode I, of a block that is SUSPECT: 1 where it is a loss. */
 static int compare_attribute(const struct attributes *a, struct context *cx,
 			     uint64_t i, bool suspect, uint64_t from)
 {
-	int err;
-
 	if (!is_of_user(a, i) || !links_of(inode_at(a, a->inodes[1], i)) ||
 	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
 		return 0;
 	if (from != UNCHANGED &&
 	    (suspect || is_changed(a, i) || is_remapped(a, cx, i))) {
-		err = lose_attribute(a, cx, i, from);
-		return err ? err : 1;
+		return lose_attribute(a, cx, i, from) ?: 1;
 	}
 	return suspect ? 0 : compare_links(a, cx, i);
 }

@@ -117,3 +117,15 @@ int bmap_node_search(const struct bmap_node *node, uint64_t key)
 	}
 	return low;
 }
+
+uint64_t bmap_first_ptr(const le64 *map)
+{
+	struct bmap_node root;
+
+	if (!bmap_is_btree(map))
+		return bmap_direct_ptr(map, 0);
+	if (bmap_root_check(map) != RULE_OK)
+		return 0;
+	bmap_root_read(map, &root);
+	return bmap_node_ptr(&root, 0);
+}

@@ -57,4 +57,8 @@ static inline uint64_t bmap_node_ptr(const struct bmap_node *node, uint32_t i)
 /* Index of the largest key <= KEY, or -1 where all are larger. */
 int bmap_node_search(const struct bmap_node *node, uint64_t key);
 
+/* The first pointer of MAP (an i_bmap), of a direct map that of block 0; 0 where
+   it has none, or a root that bmap_root_check() refuses. */
+uint64_t bmap_first_ptr(const le64 *map);
+
 #endif
