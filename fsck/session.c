@@ -15,7 +15,6 @@
 #include "dev/overlay.h"
 #include "dev/patched.h"
 #include "find/findprint.h"
-#include "fsck/apply/forward.h"
 #include "fsck/apply/repair.h"
 #include "fsck/apply/rollback.h"
 #include "fsck/plan/look.h"

@@ -22,7 +22,6 @@
 #include "dev/overlay.h"
 #include "disk/super.h"
 #include "fsck/account/account.h"
-#include "fsck/apply/forward.h"
 #include "log/newsupers.h"
 
 /* Superblocks with STATE, on the overlay. */

@@ -12,7 +12,7 @@
  * cut in between has to leave all to the kernel.  So their segments cannot be
  * taken, whatever the SUFILE says of them.
  */
-#include "fsck/apply/forward.h"
+#include "fsck/apply/repair.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -27,7 +27,6 @@
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
-#include "fsck/apply/forward.h"
 #include "fsck/apply/improvement.h"
 #include "fsck/apply/repairlist.h"
 #include "fsck/apply/round.h"

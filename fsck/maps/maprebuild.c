@@ -186,7 +186,8 @@ static int fill_gap(struct maprebuild *r, struct context *cx, uint64_t end)
 }
 
 /* Ends VBLOCKNR, unless it has already ended. */
-static int end_block(struct maprebuild *r, struct context *cx, uint64_t vblocknr)
+static int end_block(struct maprebuild *r, struct context *cx,
+		     uint64_t vblocknr)
 {
 	int err = repairwriter_end(r->m->job->writer, cx, vblocknr,
 				   METAFILE_MULTI);
@@ -280,7 +281,8 @@ static int drop_block(struct maprebuild *r, struct context *cx,
 }
 
 /* A pointer to nowhere; for a directory it is reported when it is filled. */
-static int lose_blocks(struct maprebuild *r, struct context *cx, uint64_t blkoff)
+static int lose_blocks(struct maprebuild *r, struct context *cx,
+		       uint64_t blkoff)
 {
 	int err = merge_found(r, cx, blkoff);
 

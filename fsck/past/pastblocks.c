@@ -24,7 +24,6 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "disk/segsum.h"
-#include "fsck/past/pastwrite.h"
 #include "vol/logcheck.h"
 #include "vol/logscan.h"
 

@@ -13,7 +13,7 @@
  * ifile, then the maps of ifiles.  Of a map only what leads to one of the
  * blocks is read.
  */
-#include "fsck/past/pastwrite.h"
+#include "fsck/past/pastblocks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -27,11 +27,11 @@
 #define DATASUM_FROM offsetof(struct nilfs_segment_summary, ss_sumsum)
 #define SUMSUM_FROM offsetof(struct nilfs_segment_summary, ss_magic)
 
-struct quest {
+struct scan {
 	struct volscan *q;
 	struct dev *dev;
 	uint8_t *piece;		/* of the device, PIECE bytes */
-	uint8_t *scratch;	/* PIECE bytes too */
+	uint8_t *buffer;	/* PIECE bytes too */
 	uint64_t budget;	/* bytes that may still be summed */
 };
 
@@ -39,7 +39,7 @@ struct quest {
 #define BUDGET 8
 
 /* Sizes that some volume could have, for any size of blocks. */
-static bool is_possible(const struct quest *quest, uint64_t off,
+static bool is_possible(const struct scan *scan, uint64_t off,
 			const struct nilfs_segment_summary *ss)
 {
 	uint32_t nblocks = le32_get(ss->ss_nblocks);
@@ -50,20 +50,20 @@ static bool is_possible(const struct quest *quest, uint64_t off,
 	       bytes >= NILFS_SEGSUM_MIN_BYTES && bytes <= sumbytes &&
 	       bytes <= NILFS_MIN_BLOCK_SIZE && sumbytes <= SUMMARY_MAX &&
 	       nblocks >= NILFS_PSEG_MIN_BLOCKS &&
-	       (uint64_t)nblocks * STEP <= quest->dev->size - off;
+	       (uint64_t)nblocks * STEP <= scan->dev->size - off;
 }
 
 /* The seed of the log at OFF, if its ss_sumsum is right. */
-static int find_seed(struct quest *quest, struct context *cx, uint64_t off,
+static int find_seed(struct scan *scan, struct context *cx, uint64_t off,
 		     const struct nilfs_segment_summary *ss, uint32_t *seed)
 {
 	uint32_t len = le32_get(ss->ss_sumbytes);
-	uint8_t *buf = len <= quest->dev->size - off ? malloc(len) : NULL;
+	uint8_t *buf = len <= scan->dev->size - off ? malloc(len) : NULL;
 	int err;
 
 	if (!buf)
 		return fail(cx, -EUCLEAN, "summary of %u bytes", len);
-	err = dev_read(quest->dev, cx, off, buf, len);
+	err = dev_read(scan->dev, cx, off, buf, len);
 	*seed = crc32_le_seed(le32_get(ss->ss_sumsum), buf + SUMSUM_FROM,
 			      len - SUMSUM_FROM);
 	free(buf);
@@ -71,22 +71,22 @@ static int find_seed(struct quest *quest, struct context *cx, uint64_t off,
 }
 
 /* Goes on with *SUM over the bytes from FROM up to END of the device. */
-static int sum_range(struct quest *quest, struct context *cx, uint64_t from,
+static int sum_range(struct scan *scan, struct context *cx, uint64_t from,
 		     uint64_t end, uint32_t *sum)
 {
 	while (from < end) {
 		size_t len = end - from < PIECE ? (size_t)(end - from) : PIECE;
 		int err = context_cancelled(cx);
 
-		if (!err && quest->budget < len)
+		if (!err && scan->budget < len)
 			err = fail(cx, -EUCLEAN, "too many broken logs");
 		if (!err)
-			err = dev_read(quest->dev, cx, from, quest->scratch,
+			err = dev_read(scan->dev, cx, from, scan->buffer,
 				       len);
 		if (err)
 			return err;
-		quest->budget -= len;
-		*sum = crc32_le(*sum, quest->scratch, len);
+		scan->budget -= len;
+		*sum = crc32_le(*sum, scan->buffer, len);
 		from += len;
 	}
 	return 0;
@@ -96,7 +96,7 @@ static int sum_range(struct quest *quest, struct context *cx, uint64_t from,
  * The size of blocks with which the log at OFF has the right ss_datasum by
  * SEED, or 0; only KNOWN is tried where that is not 0.
  */
-static int find_block_size(struct quest *quest, struct context *cx,
+static int find_block_size(struct scan *scan, struct context *cx,
 			   uint64_t off, const struct nilfs_segment_summary *ss,
 			   uint32_t seed, uint32_t known, uint32_t *size)
 {
@@ -109,9 +109,9 @@ static int find_block_size(struct quest *quest, struct context *cx,
 	     try <= (known ? known : NILFS_MIN_BLOCK_SIZE << (SIZES - 1));
 	     try <<= 1) {
 		end = off + (uint64_t)le32_get(ss->ss_nblocks) * try;
-		if (off % try || end > quest->dev->size)
+		if (off % try || end > scan->dev->size)
 			return 0;
-		err = sum_range(quest, cx, from, end, &sum);
+		err = sum_range(scan, cx, from, end, &sum);
 		if (err)
 			return err;
 		from = end;
@@ -197,7 +197,7 @@ static void add_log(struct volscan_volume *v, uint64_t off,
 }
 
 /* Takes what may be a log at OFF; its bytes, or 0 where it is none. */
-static int take_log(struct quest *quest, struct context *cx, uint64_t off,
+static int take_log(struct scan *scan, struct context *cx, uint64_t off,
 		    const struct nilfs_segment_summary *ss, uint64_t *bytes)
 {
 	struct volscan_volume *v;
@@ -205,18 +205,18 @@ static int take_log(struct quest *quest, struct context *cx, uint64_t off,
 	int err;
 
 	*bytes = 0;
-	if (!is_possible(quest, off, ss))
+	if (!is_possible(scan, off, ss))
 		return 0;
-	err = find_seed(quest, cx, off, ss, &seed);
+	err = find_seed(scan, cx, off, ss, &seed);
 	if (err)
 		return err;
-	v = volume_of(quest->q, seed);
-	err = find_block_size(quest, cx, off, ss, seed, v ? v->block_size : 0,
+	v = volume_of(scan->q, seed);
+	err = find_block_size(scan, cx, off, ss, seed, v ? v->block_size : 0,
 			      &size);
 	if (err || !size)
 		return err;
 	if (!v)
-		v = add_volume(quest->q, seed, size);
+		v = add_volume(scan->q, seed, size);
 	if (v)
 		add_log(v, off, ss);
 	*bytes = (uint64_t)le32_get(ss->ss_nblocks) * size;
@@ -224,7 +224,7 @@ static int take_log(struct quest *quest, struct context *cx, uint64_t off,
 }
 
 /* Looks at the LEN bytes read from OFF; *NEXT: where to go on. */
-static int look_at(struct quest *quest, struct context *cx, uint64_t off,
+static int look_at(struct scan *scan, struct context *cx, uint64_t off,
 		   size_t len, uint64_t *next)
 {
 	struct nilfs_segment_summary ss;
@@ -234,8 +234,8 @@ static int look_at(struct quest *quest, struct context *cx, uint64_t off,
 		uint64_t bytes;
 		int err;
 
-		memcpy(&ss, quest->piece + at, sizeof(ss));
-		err = take_log(quest, cx, off + at, &ss, &bytes);
+		memcpy(&ss, scan->piece + at, sizeof(ss));
+		err = take_log(scan, cx, off + at, &ss, &bytes);
 		if (err && err != -EIO && err != -EUCLEAN)
 			return err;
 		if (err)
@@ -262,9 +262,9 @@ static size_t next_piece(size_t len, bool failed)
 	return len / 8 / STEP * STEP > STEP ? len / 8 / STEP * STEP : STEP;
 }
 
-static int walk_device(struct quest *quest, struct context *cx)
+static int walk_device(struct scan *scan, struct context *cx)
 {
-	uint64_t off = 0, size = quest->dev->size / STEP * STEP;
+	uint64_t off = 0, size = scan->dev->size / STEP * STEP;
 	size_t len, piece = PIECE;
 
 	while (off < size) {
@@ -273,7 +273,7 @@ static int walk_device(struct quest *quest, struct context *cx)
 		if (err)
 			return err;
 		len = size - off < piece ? (size_t)(size - off) : piece;
-		err = dev_read(quest->dev, cx, off, quest->piece, len);
+		err = dev_read(scan->dev, cx, off, scan->piece, len);
 		piece = next_piece(len, err);
 		if (err == -EIO) {
 			fail_clear(cx);
@@ -281,28 +281,28 @@ static int walk_device(struct quest *quest, struct context *cx)
 			continue;
 		}
 		if (!err)
-			err = look_at(quest, cx, off, len, &off);
+			err = look_at(scan, cx, off, len, &off);
 		if (err)
 			return err;
-		if (quest->q->progress)
-			quest->q->progress(quest->q->arg, off);
+		if (scan->q->progress)
+			scan->q->progress(scan->q->arg, off);
 	}
 	return 0;
 }
 
 int volscan_run(struct volscan *q, struct context *cx, struct dev *dev)
 {
-	struct quest quest = { .q = q, .dev = dev };
+	struct scan scan = { .q = q, .dev = dev };
 	int err = 0;
 
-	quest.budget = BUDGET * dev->size;
-	quest.piece = malloc(PIECE);
-	quest.scratch = malloc(PIECE);
-	if (!quest.piece || !quest.scratch)
+	scan.budget = BUDGET * dev->size;
+	scan.piece = malloc(PIECE);
+	scan.buffer = malloc(PIECE);
+	if (!scan.piece || !scan.buffer)
 		err = fail(cx, -ENOMEM, "search for logs");
 	if (!err)
-		err = walk_device(&quest, cx);
-	free(quest.piece);
-	free(quest.scratch);
+		err = walk_device(&scan, cx);
+	free(scan.piece);
+	free(scan.buffer);
 	return err;
 }

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #include "gc/plan/policy.h"
-#include "gc/sim/simmeta.h"
+#include "gc/sim/simvol.h"
 
 /* Rounds of so many segments have an order made once. */
 #define MANY 64u

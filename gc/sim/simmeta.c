@@ -6,7 +6,7 @@
  * hundredth of it and mostly written once per flush.  A block of the DAT is
  * physical, as in NILFS2, so that what changes by its moving is above as well.
  */
-#include "gc/sim/simmeta.h"
+#include "gc/sim/simvol.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -13,7 +13,6 @@
 #include "base/array.h"
 #include "base/bitmap.h"
 #include "gc/sim/simvol.h"
-#include "gc/sim/simmeta.h"
 
 /* Steps between two checks for cancellation. */
 #define PATIENCE 0xffffu

@@ -19,7 +19,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "gc/sim/simmeta.h"
 
 #define LARGE_PAGE (2u << 20)
 

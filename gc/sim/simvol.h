@@ -196,4 +196,20 @@ void simpast_protect(struct simvol *v, uint32_t cno);
  */
 void simpast_count(const struct simvol *v, uint32_t *needed);
 
+/* Sets up the layers by V's config, and V's nlogical. -ENOMEM, -EINVAL. */
+int simmeta_open(struct simvol *v, struct context *cx);
+void simmeta_close(struct simvol *v);
+
+/* Block ID has another place: what describes it is dirty. */
+void simmeta_touch(struct simvol *v, uint32_t id, bool moved);
+
+/* The cleaner moves metadata block ID: makes it dirty. */
+void simmeta_move(struct simvol *v, uint32_t id);
+
+/* Blocks that a flush would write. */
+uint64_t simmeta_dirty(const struct simvol *v);
+
+/* Writes what is dirty, and a checkpoint is complete. -ENOSPC. */
+int simmeta_flush(struct simvol *v, struct context *cx);
+
 #endif

@@ -10,7 +10,6 @@
 
 #include "gc/sim/simvol.h"
 #include "gc/sim/simclean.h"
-#include "gc/sim/simmeta.h"
 #include "gc/sim/simrandom.h"
 #include "gc/sim/simrun.h"
 
