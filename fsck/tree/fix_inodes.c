@@ -47,7 +47,7 @@ struct holes {
 	size_t n, room;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
 	const struct nametype *x = a, *y = b;
 
@@ -77,7 +77,7 @@ static int find_types(struct fixing *f, struct context *cx,
 			f->types[f->ntypes++].ino = fixes[i].place.ino;
 	if (!f->ntypes)
 		return 0;
-	sort_in_place(f->types, f->ntypes, sizeof(*f->types), compare);
+	sort_in_place(f->types, f->ntypes, sizeof(*f->types), compare_numbers);
 	for (i = 0; i < f->ntypes; i++)
 		if (!kept || f->types[kept - 1].ino != f->types[i].ino)
 			f->types[kept++] = f->types[i];
@@ -121,7 +121,7 @@ static int make_root(struct fixing *f, struct context *cx)
 }
 
 /* Takes inode INO from an older checkpoint: 1, 0 where none has it. */
-static int revive(struct fixing *f, struct context *cx, uint64_t ino)
+static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino)
 {
 	struct nilfs_inode now, inode;
 	uint64_t cno;
@@ -140,9 +140,9 @@ static int revive(struct fixing *f, struct context *cx, uint64_t ino)
 }
 
 /* Of inode INO nothing can be used. */
-static int replace(struct fixing *f, struct context *cx, uint64_t ino)
+static int replace_inode(struct fixing *f, struct context *cx, uint64_t ino)
 {
-	int ret = revive(f, cx, ino);
+	int ret = revive_inode(f, cx, ino);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -236,7 +236,7 @@ static int replace_doubtful(struct fixing *f, struct context *cx, uint64_t ino)
 	if (ret)
 		return ret < 0 ? ret : 0;
 	f->old.now = &inode;
-	ret = replace(f, cx, ino);
+	ret = replace_inode(f, cx, ino);
 	f->old.now = NULL;
 	return ret;
 }
@@ -293,7 +293,8 @@ static bool is_misnamed(const struct fixing *f, uint64_t ino,
 	       type != inode_dirent_type(le16_get(inode->i_mode));
 }
 
-static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
+static int repair_inode(struct fixing *f, struct context *cx,
+			const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
 	struct nilfs_inode inode;
@@ -313,7 +314,7 @@ static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
 	ret = inoderepair_is_garbage(&inode) || is_misnamed(f, ino, &inode) ?
-		      revive(f, cx, ino) : 0;
+		      revive_inode(f, cx, ino) : 0;
 	if (!ret)
 		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
 	if (ret || rule == RULE_OK)
@@ -322,7 +323,7 @@ static int repair(struct fixing *f, struct context *cx, const struct fix *fix)
 	if (ret < 0)
 		return ret;
 	if (!ret)
-		return replace(f, cx, ino);
+		return replace_inode(f, cx, ino);
 	fixers_note(f->job, "inode %llu: fields repaired",
 		    (unsigned long long)ino);
 	return inodeedit_write(&f->edit, cx, ino, &inode);
@@ -348,7 +349,7 @@ static int replace_empty(struct fixing *f, struct context *cx, uint64_t ino)
 
 	if (ret < 0 || !inode_is_empty(&inode) || inode_is_private(ino))
 		return ret < 0 ? ret : 0;
-	return replace(f, cx, ino);
+	return replace_inode(f, cx, ino);
 }
 
 /* Inodes of lost block BLKOFF in use: freed if not found, *NFREED more. */
@@ -441,7 +442,7 @@ static int repair_all(struct fixing *f, struct context *cx,
 
 	for (i = 0; i < n && !err; i++)
 		if (is_newest(f, &fixes[i]))
-			err = repair(f, cx, &fixes[i]);
+			err = repair_inode(f, cx, &fixes[i]);
 	return err;
 }
 

@@ -36,18 +36,20 @@ struct search {
 	struct blockbatch batch;
 };
 
-static int compare(const void *a, const void *b)
+static int compare_nametype(const void *a, const void *b)
 {
 	const struct nametype *x = a, *y = b;
 
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-static struct nametype *find(struct nametype *types, size_t n, uint64_t ino)
+static struct nametype *find_type(struct nametype *types, size_t n,
+				  uint64_t ino)
 {
 	const struct nametype key = { .ino = ino };
 
-	return n ? bsearch(&key, types, n, sizeof(key), compare) : NULL;
+	return n ? bsearch(&key, types, n, sizeof(key),
+			   compare_nametype) : NULL;
 }
 
 static int take_block(void *arg, struct context *cx,
@@ -65,7 +67,7 @@ static int take_block(void *arg, struct context *cx,
 		return damage_is_fatal(err) ? err : 0;
 	dirent_iter_init(&it, data, s->root.vol->geo.block_size);
 	while (dirent_iter_next(&it, &entry)) {
-		type = find(s->types, s->n, entry.ino);
+		type = find_type(s->types, s->n, entry.ino);
 		if (type && type->type == NILFS_FT_UNKNOWN &&
 		    entry.type < NILFS_FT_MAX)
 			type->type = entry.type;
@@ -115,7 +117,7 @@ uint8_t nametypes_of(const struct nametype *types, size_t n, uint64_t ino)
 	const struct nametype *type = NULL;
 
 	if (n)
-		type = bsearch(&key, types, n, sizeof(key), compare);
+		type = bsearch(&key, types, n, sizeof(key), compare_nametype);
 	return type ? type->type : NILFS_FT_UNKNOWN;
 }
 
@@ -146,8 +148,8 @@ struct extent_of {
 	uint64_t blocks;	/* nodes too */
 };
 
-static int measure(struct volume *vol, struct context *cx, uint64_t ino,
-		   const struct nilfs_inode *inode, struct extent_of *e)
+static int measure_file(struct volume *vol, struct context *cx, uint64_t ino,
+			const struct nilfs_inode *inode, struct extent_of *e)
 {
 	struct blockmap_cursor cur = { .map = NULL };
 	struct blockmap_item item;
@@ -260,7 +262,7 @@ int inoderepair_count(struct volume *vol, struct context *cx, uint64_t ino,
 		      struct nilfs_inode *inode)
 {
 	struct extent_of e;
-	int err = measure(vol, cx, ino, inode, &e);
+	int err = measure_file(vol, cx, ino, inode, &e);
 
 	if (!err)
 		set_blocks(vol, inode, &e);
@@ -272,7 +274,7 @@ int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,
 {
 	unsigned int bits = vol->geo.block_bits;
 	struct extent_of e;
-	int err = measure(vol, cx, ino, inode, &e);
+	int err = measure_file(vol, cx, ino, inode, &e);
 
 	if (err)
 		return err;
@@ -287,7 +289,7 @@ static int repair_size(struct volume *vol, struct context *cx, uint64_t ino,
 		       struct nilfs_inode *inode)
 {
 	struct extent_of e;
-	int err = measure(vol, cx, ino, inode, &e);
+	int err = measure_file(vol, cx, ino, inode, &e);
 
 	if (err)
 		return err;
@@ -320,7 +322,7 @@ static int repair_root(struct volume *vol, struct context *cx,
 {
 	uint16_t mode = le16_get(inode->i_mode);
 	struct extent_of e;
-	int err = measure(vol, cx, NILFS_ROOT_INO, inode, &e);
+	int err = measure_file(vol, cx, NILFS_ROOT_INO, inode, &e);
 
 	if (err || !e.end)
 		return err;

@@ -27,7 +27,7 @@
 #include "vol/cptable.h"
 #include "vol/root.h"
 
-static int list(struct oldinodes *o, struct context *cx)
+static int list_checkpoints(struct oldinodes *o, struct context *cx)
 {
 	if (o->listed)
 		return 0;
@@ -56,8 +56,8 @@ static int is_free(struct root *root, struct context *cx, uint64_t ino)
 enum answer { UNKNOWN, SOUND, FREE };
 
 /* What checkpoint CNO says of INO: an answer, or a failure. */
-static int ask(struct oldinodes *o, struct context *cx, uint64_t cno,
-	       uint64_t ino, struct nilfs_inode *inode)
+static int ask_checkpoint(struct oldinodes *o, struct context *cx, uint64_t cno,
+			  uint64_t ino, struct nilfs_inode *inode)
 {
 	struct root root;
 	enum rule rule;
@@ -79,13 +79,13 @@ static int ask(struct oldinodes *o, struct context *cx, uint64_t cno,
 int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
 		   struct nilfs_inode *inode, uint64_t *cno)
 {
-	int ret = list(o, cx);
+	int ret = list_checkpoints(o, cx);
 	size_t i;
 
 	for (i = o->n; i-- && !ret;) {
 		*cno = o->cnos[i];
 		if (*cno < o->vol->latest.cno)
-			ret = ask(o, cx, *cno, ino, inode);
+			ret = ask_checkpoint(o, cx, *cno, ino, inode);
 		if (!ret)
 			ret = context_cancelled(cx);
 	}
@@ -138,8 +138,8 @@ static int is_whole(struct revival *r, struct context *cx)
 }
 
 /* A copy of the block; one that cannot be read is left out. */
-static int copy(struct revival *r, struct context *cx,
-		const struct blockmap_item *item)
+static int copy_block(struct revival *r, struct context *cx,
+		      const struct blockmap_item *item)
 {
 	struct cache *cache = r->job->vol->cache;
 	uint64_t blocknr;
@@ -155,17 +155,17 @@ static int copy(struct revival *r, struct context *cx,
 	return err;
 }
 
-static int take(struct revival *r, struct context *cx,
-		const struct blockmap_item *item)
+static int take_block(struct revival *r, struct context *cx,
+		      const struct blockmap_item *item)
 {
 	int ret = is_alive(r, cx, item->ptr);
 
 	if (ret > 0)
 		return remap_keep(r->remap, cx, item->key, item->ptr);
-	return ret ? ret : copy(r, cx, item);
+	return ret ? ret : copy_block(r, cx, item);
 }
 
-static int remake(struct revival *r, struct context *cx)
+static int rebuild_map(struct revival *r, struct context *cx)
 {
 	struct blockmap_cursor cur;
 	struct blockmap_item item;
@@ -175,7 +175,7 @@ static int remake(struct revival *r, struct context *cx)
 	while (!ret && !err &&
 	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		ret = 0;
-		err = take(r, cx, &item);
+		err = take_block(r, cx, &item);
 		if (!err)
 			err = context_cancelled(cx);
 	}
@@ -183,8 +183,8 @@ static int remake(struct revival *r, struct context *cx)
 	return err ? err : damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
-static int revive(struct revival *r, struct context *cx, uint64_t ino,
-		  struct nilfs_inode *inode)
+static int revive_inode(struct revival *r, struct context *cx, uint64_t ino,
+			struct nilfs_inode *inode)
 {
 	int ret = is_whole(r, cx);
 
@@ -192,7 +192,7 @@ static int revive(struct revival *r, struct context *cx, uint64_t ino,
 		return ret < 0 ? ret : 0;
 	ret = remap_open(&r->remap, cx, r->job->writer, ino);
 	if (!ret)
-		ret = remake(r, cx);
+		ret = rebuild_map(r, cx);
 	if (!ret)
 		ret = remap_finish(r->remap, cx, inode);
 	remap_close(r->remap);
@@ -243,7 +243,7 @@ static int take_map(struct revival *r, struct context *cx, uint64_t ino,
 	}
 	if (!ret)
 		ret = blockmap_init(&r->map, cx, r->job->vol, ino, inode);
-	return ret ? damage_forgive(cx, ret) : revive(r, cx, ino, inode);
+	return ret ? damage_forgive(cx, ret) : revive_inode(r, cx, ino, inode);
 }
 
 int oldinodes_revive(struct fixer_job *job, struct context *cx, uint64_t ino,
