@@ -96,10 +96,10 @@ came_up() {
 	grep -aq "boot-test: systemd: /dev/vdb: clean, " console
 }
 
-# look STATE: boots, finds all that was written, in good order, and turns itself
-# off.
+# look STATE [WORD]: boots, finds all that was written, in good order, and turns
+# itself off.
 look() {
-	start look
+	start "${2:-look}"
 	wait_for 'reboot: Power down'
 	wait "$machine"
 	machine=
@@ -156,7 +156,8 @@ sound() {
 	run -0 gc.nilfs2 --compact --shrink=min root.img
 	[ "$(stat -c %s root.img)" -lt "$before" ]
 	sound root.img
-	look clean
+	look clean look-root
+	grep -aq 'boot-test: systemd: /dev/vda: clean, ' console
 	sound root.img
 	[ "$(dump.nilfs2 export -q -c 1 root.img - | sha256sum)" = \
 		"$(cat factory)" ]

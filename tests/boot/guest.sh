@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the booted system does: boot_test=write writes until the power is cut,
-# boot_test=look says what there is and turns the machine off.  All of it goes to
-# the console, for boot.bats.
+# boot_test=look, or look-root, says what there is and turns the machine off.  All
+# of it goes to the console, for boot.bats.
 exec >/dev/console 2>&1 </dev/null
 
 say()
@@ -38,7 +38,8 @@ mkdir -p /var/written /data/written
 touch /var/written.sums /data/written.sums
 say "root is $(findmnt -n -o SOURCE,FSTYPE,OPTIONS /)"
 sed 's/^/boot-test: initramfs: /' /run/initramfs/fsck.log
-journalctl -b -o cat -u systemd-fsck@dev-vdb.service |
+journalctl -b -o cat -u systemd-fsck-root.service \
+	-u systemd-fsck@dev-vdb.service |
 	sed 's/^/boot-test: systemd: /'
 say "state $(systemctl is-system-running) $(systemctl --failed --plain \
 	--no-legend | tr '\n' ' ')"
