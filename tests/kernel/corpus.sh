@@ -69,7 +69,7 @@ source_of() {
 
 # make_image NAME: recipe NAME's image in the current directory.  Where the
 # host cannot mount the block size its mkfs.nilfs2 refuses it.  The driver makes
-# a checkpoint five seconds after a change unless it is told to wait: on a slow
+# a checkpoint five seconds after a change unless it is set to wait: on a slow
 # machine checkpoints that no recipe asked for.
 make_image() {
 	local status wanted=0 first='nilfs-tune -i 86400 "$DEV1" >/dev/null'

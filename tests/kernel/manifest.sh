@@ -32,7 +32,7 @@ link      the first path with the same inode, if nlink > 1 and it is no
 path      relative to DIR, which is "."; bytes outside printable ASCII and
           the backslash are \ooo, in targets too
 
-A file system that cannot tell where a file's holes are (NILFS2 in the kernel)
+A file system that does not report holes of files (NILFS2 in the kernel)
 would have us read every byte of a huge sparse file.  --blocks FILE gives lines
 "INO OFFSET LENGTH" that cover all data of files past --limit.
 EOF
