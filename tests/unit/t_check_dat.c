@@ -88,6 +88,7 @@ static void set_entry(uint64_t blocknr, unsigned int i, uint64_t leads_to)
 static void lay_dat(struct bench *b, unsigned int used, const uint64_t map[6])
 {
 	struct nilfs_inode inode = { .i_mode = le16_make(0100000) };
+	const struct nilfs_inode nothing = { .i_mode = le16_make(0100000) };
 	struct nilfs_palloc_group_desc *descs = (void *)(disk + DESCS * BLOCK);
 	unsigned int i, blocks = 0;
 
@@ -100,7 +101,9 @@ static void lay_dat(struct bench *b, unsigned int used, const uint64_t map[6])
 		blocks += map[i] != 0;
 	}
 	inode.i_blocks = le64_make(blocks * (BLOCK / 512));
-	if (file_init(&b->vol.dat, &b->cx, &b->vol, NILFS_DAT_INO, &inode))
+	if (file_init(&b->vol.dat, &b->cx, &b->vol, NILFS_DAT_INO, &inode) ||
+	    file_init(&b->vol.cpfile, &b->cx, &b->vol, NILFS_CPFILE_INO,
+		      &nothing))
 		exit(99);
 }
 
