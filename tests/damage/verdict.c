@@ -145,7 +145,9 @@ static bool is_honest(const struct outcome *o, bool silent)
 	case CHECKER_REPAIRED:
 		return silent;
 	case CHECKER_UNCORRECTED:
-		return o->second == CHECKER_UNCORRECTED;
+		/* Warnings are left, which are no errors for a check. */
+		return o->second == CHECKER_UNCORRECTED ||
+		       (o->second == CHECKER_CLEAN && !silent);
 	default:
 		return o->status == CHECKER_OPERATIONAL &&
 		       o->second == o->status;
