@@ -120,6 +120,16 @@ static int make_root(struct fixing *f, struct context *cx)
 	return err;
 }
 
+static bool is_garbage(const struct fixing *f, const struct nilfs_inode *inode)
+{
+	return inoderepair_is_garbage(&f->job->vol->geo, inode);
+}
+
+static bool has_signs(const struct fixing *f, const struct nilfs_inode *inode)
+{
+	return inoderepair_signs(&f->job->vol->geo, inode);
+}
+
 /* Takes inode INO from an older checkpoint: 1, 0 where none has it. */
 static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino)
 {
@@ -160,7 +170,7 @@ static int repair_fields(struct fixing *f, struct context *cx,
 	uint64_t ino = fix->place.ino;
 
 	if (fix->rule == RULE_INODE_EMPTY ||
-	    (fix->rule == RULE_INODE_MODE && inoderepair_is_garbage(inode)))
+	    (fix->rule == RULE_INODE_MODE && is_garbage(f, inode)))
 		return 0;
 	return inoderepair_fields(f->job->vol, cx, ino,
 				  nametypes_of(f->types, f->ntypes, ino),
@@ -212,8 +222,8 @@ static int is_noise(struct fixing *f, struct context *cx,
 	     ino++) {
 		ret = read_used(f, cx, ino, &inode);
 		if (ret > 0 && !inode_is_empty(&inode) &&
-		    inoderepair_signs(&inode))
-			ret = inoderepair_is_garbage(&inode)
+		    has_signs(f, &inode))
+			ret = is_garbage(f, &inode)
 				      ? 0 : is_known(f, cx, ino, &inode);
 		else
 			ret = ret < 0 ? ret : 1;
@@ -232,7 +242,7 @@ static int replace_doubtful(struct fixing *f, struct context *cx, uint64_t ino)
 		return ret < 0 ? ret : 0;
 	if (!ret)
 		return inodeedit_clear(&f->edit, cx, ino);
-	ret = inoderepair_signs(&inode) ? 0 : is_known(f, cx, ino, &inode);
+	ret = has_signs(f, &inode) ? 0 : is_known(f, cx, ino, &inode);
 	if (ret)
 		return ret < 0 ? ret : 0;
 	f->old.now = &inode;
@@ -313,7 +323,7 @@ static int repair_inode(struct fixing *f, struct context *cx,
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
-	ret = inoderepair_is_garbage(&inode) || is_misnamed(f, ino, &inode) ?
+	ret = is_garbage(f, &inode) || is_misnamed(f, ino, &inode) ?
 		      revive_inode(f, cx, ino) : 0;
 	if (!ret)
 		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);

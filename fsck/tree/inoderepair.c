@@ -124,11 +124,15 @@ uint8_t nametypes_of(const struct nametype *types, size_t n, uint64_t ino)
 #define SECTOR 512
 #define NSEC_PER_SEC 1000000000u
 
-unsigned int inoderepair_signs(const struct nilfs_inode *inode)
+unsigned int inoderepair_signs(const struct nilfs_geometry *g,
+			       const struct nilfs_inode *inode)
 {
+	uint64_t sectors = g->nsegments * g->blocks_per_segment *
+			   (g->block_size / SECTOR);
 	const bool wrong[] = {
 		inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_UNKNOWN,
 		le64_get(inode->i_size) > INT64_MAX,
+		le64_get(inode->i_blocks) > sectors,
 		/* One clock sets both. */
 		le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
 			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,

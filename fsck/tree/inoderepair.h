@@ -13,12 +13,14 @@
 #include "vol/volume.h"
 
 /* How many fields of INODE have values that none in use may have. */
-unsigned int inoderepair_signs(const struct nilfs_inode *inode);
+unsigned int inoderepair_signs(const struct nilfs_geometry *g,
+			       const struct nilfs_inode *inode);
 
 /* Several have: the whole of INODE is something else. */
-static inline bool inoderepair_is_garbage(const struct nilfs_inode *inode)
+static inline bool inoderepair_is_garbage(const struct nilfs_geometry *g,
+					  const struct nilfs_inode *inode)
 {
-	return inoderepair_signs(inode) > 1;
+	return inoderepair_signs(g, inode) > 1;
 }
 
 /*

@@ -178,14 +178,14 @@ static int snapinode_ask(struct inodefix *s, struct context *cx,
 #define SECTOR 512u
 
 /* More than a field is wrong. */
-static bool is_garbage(const struct snapinode *pt)
+static bool is_garbage(const struct inodefix *s, const struct snapinode *pt)
 {
 	const struct nilfs_inode *inode = &pt->inode;
 
 	return pt->rule == RULE_INODE_EMPTY ||
 	       pt->rule == RULE_INODE_LINKS_ZERO ||
 	       le64_get(inode->i_size) > INT64_MAX ||
-	       inoderepair_is_garbage(inode);
+	       inoderepair_is_garbage(&s->vol->geo, inode);
 }
 
 /* A directory without nodes has the blocks that it was counted to have. */
@@ -207,7 +207,7 @@ static int repair_fields(struct inodefix *s, struct context *cx,
 	const struct nilfs_inode before = pt->inode;
 	int ret;
 
-	if (is_garbage(pt))
+	if (is_garbage(s, pt))
 		return 0;
 	if (pt->rule == RULE_INODE_DIR_BLOCKS)
 		set_size(s, pt);
@@ -253,7 +253,8 @@ static int clear_inode(struct inodefix *s, struct context *cx,
 	if (pt->ino == NILFS_ROOT_INO || inode_is_empty(&pt->inode))
 		return 0;
 	err = inoderepair_check(s->vol, cx, pt->ino, &pt->inode, &rule);
-	if (err || rule == RULE_OK)
+	if (err || (rule == RULE_OK &&
+		    !inoderepair_is_garbage(&s->vol->geo, &pt->inode)))
 		return err;
 	memset(&pt->inode, 0, sizeof(pt->inode));
 	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
@@ -367,7 +368,7 @@ static int undelete_inode(struct inodefix *s, struct context *cx,
 	int ret;
 
 	if (inode_is_empty(&pt->inode) || !inode_has_bmap(&pt->inode) ||
-	    inoderepair_is_garbage(&pt->inode))
+	    inoderepair_is_garbage(&s->vol->geo, &pt->inode))
 		return 0;
 	pt->inode.i_links_count = le16_make(1);
 	ret = inoderepair_count(s->vol, cx, pt->ino, &pt->inode);
@@ -404,7 +405,7 @@ static int repair_inode(struct inodefix *s, struct context *cx,
 {
 	int ret = 1;
 
-	if (fix->rule == RULE_INODE_LINKS_NAMES)
+	if (fix->rule == RULE_INODE_LINKS_NAMES && !is_garbage(s, pt))
 		return link_to(s, cx, pt, fix->want);
 	if (fix->rule == RULE_INODE_FREE)
 		return clear_free(s, cx, pt);
@@ -439,7 +440,7 @@ static bool is_noise(const struct inodefix *s, const char *block)
 		const struct nilfs_inode *inode = (const void *)(block + at);
 
 		n += !inode_is_empty(inode) &&
-		     inoderepair_is_garbage(inode);
+		     inoderepair_is_garbage(&s->vol->geo, inode);
 	}
 	return n > 1;
 }
@@ -452,7 +453,8 @@ static int is_lost_too(struct inodefix *s, struct context *cx,
 	int ret = inode_is_private(pt->ino) || (!noise && !inode_is_empty(&pt->inode))
 			  ? 0 : is_used(s, cx, pt);
 
-	return ret > 0 && !inode_is_empty(&pt->inode) && !inoderepair_is_garbage(&pt->inode)
+	return ret > 0 && !inode_is_empty(&pt->inode) &&
+		       !inoderepair_is_garbage(&s->vol->geo, &pt->inode)
 		       ? is_another(s, cx, pt) : ret;
 }
 
