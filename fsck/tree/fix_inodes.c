@@ -323,7 +323,8 @@ static int repair_inode(struct fixing *f, struct context *cx,
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
-	ret = is_garbage(f, &inode) || is_misnamed(f, ino, &inode) ?
+	ret = inoderepair_signs(&f->job->vol->geo, &inode) +
+			      is_misnamed(f, ino, &inode) > 1 ?
 		      revive_inode(f, cx, ino) : 0;
 	if (!ret)
 		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
