@@ -98,7 +98,7 @@ fragmented()
 	local corpus
 
 	corpus=$("$here/../kernel/corpus.sh" --cached) &&
-		cp "$corpus/cleaned-1k/image" image
+		cp "$corpus/cleaned/image" image
 }
 
 # run JOB SETUP TOOL ARGUMENT...: with the judge $judge, or judge.sh, of $files;
