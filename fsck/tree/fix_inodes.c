@@ -116,7 +116,8 @@ static int make_root(struct fixing *f, struct context *cx)
 		err = inodeedit_write(&f->edit, cx, NILFS_ROOT_INO, &root);
 	remap_close(map);
 	free(block);
-	fixers_note(f->job, "root directory: created as an empty one");
+	if (!err)
+		fixers_note(f->job, "root directory: created as an empty one");
 	return err;
 }
 
