@@ -309,7 +309,9 @@ static int repair_inode(struct fixing *f, struct context *cx,
 {
 	uint64_t ino = fix->place.ino;
 	struct nilfs_inode inode;
+	unsigned int signs;
 	enum rule rule;
+	bool misnamed;
 	int ret;
 
 	if (fix->rule == RULE_INODE_RESERVED_FREE)
@@ -324,14 +326,18 @@ static int repair_inode(struct fixing *f, struct context *cx,
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
-	ret = inoderepair_signs(&f->job->vol->geo, &inode) +
-			      is_misnamed(f, ino, &inode) > 1 ?
-		      revive_inode(f, cx, ino) : 0;
+	signs = inoderepair_signs(&f->job->vol->geo, &inode);
+	misnamed = signs && is_misnamed(f, ino, &inode);
+	ret = signs + misnamed > 1 ? revive_inode(f, cx, ino) : 0;
+	/* What its map leads to may be whole. */
+	if (!ret && misnamed)
+		inoderepair_set_type(nametypes_of(f->types, f->ntypes, ino),
+				     &inode);
 	if (!ret)
 		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
-	if (ret || rule == RULE_OK)
+	if (ret || (rule == RULE_OK && !misnamed))
 		return ret < 0 ? ret : 0;
-	ret = repair_fields(f, cx, fix, &inode);
+	ret = rule == RULE_OK ? 1 : repair_fields(f, cx, fix, &inode);
 	if (ret < 0)
 		return ret;
 	if (!ret)

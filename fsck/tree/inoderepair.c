@@ -227,6 +227,12 @@ static uint16_t mode_of(uint8_t type)
 	return type < NILFS_FT_MAX ? modes[type] : 0;
 }
 
+void inoderepair_set_type(uint8_t type, struct nilfs_inode *inode)
+{
+	inode->i_mode = le16_make(mode_of(type) |
+				  (le16_get(inode->i_mode) & 07777));
+}
+
 static bool has_map(const struct nilfs_inode *inode)
 {
 	size_t i;

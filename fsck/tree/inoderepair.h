@@ -58,6 +58,9 @@ int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,
 int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,
 		       uint8_t type, struct nilfs_inode *inode);
 
+/* Makes INODE one of TYPE (NILFS_FT_..., not unknown), and nothing else. */
+void inoderepair_set_type(uint8_t type, struct nilfs_inode *inode);
+
 struct nametype {
 	uint64_t ino;
 	uint8_t type;	/* NILFS_FT_UNKNOWN: no entry names it */
