@@ -292,9 +292,8 @@ static int compare_attribute(const struct attributes *a, struct context *cx,
 	    !attributes_is_in_use(a->ifile, cx, a->what->first + i))
 		return 0;
 	if (from != UNCHANGED &&
-	    (suspect || is_changed(a, i) || is_remapped(a, cx, i))) {
+	    (suspect || is_changed(a, i) || is_remapped(a, cx, i)))
 		return lose_attribute(a, cx, i, from) ?: 1;
-	}
 	return suspect ? 0 : compare_links(a, cx, i);
 }
 
