@@ -109,14 +109,32 @@ static bool make_root(struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
 	return true;
 }
 
+/* Adds what L, of derive_gather(), has of the file. */
+static int add_listings(struct map *f, struct context *cx,
+			const struct listings *l)
+{
+	size_t i = 0, end = l->n, middle;
+	int ret = 1;
+
+	while (i < end) {
+		middle = i + (end - i) / 2;
+		if (l->items[middle].ino < f->ino)
+			i = middle + 1;
+		else
+			end = middle;
+	}
+	for (; i < l->n && l->items[i].ino == f->ino && ret > 0; i++)
+		ret = add_listing(f, cx, &l->items[i]);
+	return ret;
+}
+
 static int gather_blocks(struct map *f, struct context *cx)
 {
 	struct listings l = { 0 };
-	size_t i;
 	int ret = listings_of_inode(&l, cx, f->c, f->ino);
 
-	for (i = 0, ret = ret ? ret : 1; i < l.n && ret > 0; i++)
-		ret = add_listing(f, cx, &l.items[i]);
+	if (!ret)
+		ret = add_listings(f, cx, &l);
 	listings_fini(&l);
 	return ret;
 }
@@ -174,11 +192,31 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 	return make_entry(&f, cx, cp);
 }
 
-int derive_map(const struct check *c, struct context *cx, uint64_t ino,
-	       uint64_t cno, struct nilfs_inode *inode, uint64_t *end)
+static int compare_ino(const void *a, const void *b)
+{
+	const struct listing *x = a, *y = b;
+
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+int derive_gather(struct listings *l, struct context *cx,
+		  const struct check *c, const uint64_t *inos, size_t n)
+{
+	int err = listings_of_inodes(l, cx, c, inos, n);
+
+	if (!err && l->n)
+		sort_in_place(l->items, l->n, sizeof(*l->items), compare_ino);
+	return err;
+}
+
+int derive_map(const struct check *c, struct context *cx,
+	       const struct listings *l, uint64_t ino, uint64_t cno,
+	       struct nilfs_inode *inode, uint64_t *end)
 {
 	struct map f = { .c = c, .vol = c->vol, .ino = ino, .cno = cno };
-	int ret = gather_blocks(&f, cx);
+	int ret = l ? add_listings(&f, cx, l) : gather_blocks(&f, cx);
 
 	if (ret <= 0)
 		return damage_forgive(cx, ret);

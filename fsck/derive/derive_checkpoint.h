@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "check/check.h"
+#include "check/listings.h"
 #include "disk/ondisk.h"
 
 /*
@@ -18,10 +19,19 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      struct nilfs_checkpoint *cp);
 
 /*
- * The same for the map of inode INO in that checkpoint: 1 and in *INODE the map
- * and the count of blocks, in *END one past the last block of data; 0.
+ * What the logs list of the N inodes INOS, ascending, for several maps.
+ * -ENOMEM, -EINTR, -EFBIG past the memory budget.  listings_fini() in any case.
  */
-int derive_map(const struct check *c, struct context *cx, uint64_t ino,
-	       uint64_t cno, struct nilfs_inode *inode, uint64_t *end);
+int derive_gather(struct listings *l, struct context *cx,
+		  const struct check *c, const uint64_t *inos, size_t n);
+
+/*
+ * The same for the map of inode INO in checkpoint CNO: 1 and in *INODE the map
+ * and the count of blocks, in *END one past the last block of data; 0.  L is of
+ * derive_gather() with INO, or NULL: the logs are read.
+ */
+int derive_map(const struct check *c, struct context *cx,
+	       const struct listings *l, uint64_t ino, uint64_t cno,
+	       struct nilfs_inode *inode, uint64_t *end);
 
 #endif

@@ -6,8 +6,9 @@
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
  * newest sound one that an older checkpoint has, with its blocks as they were
- * (oldinodes.h).  Where there is none, and its type is gone, too, it is
- * cleared, and its names are for the repair of names.
+ * (oldinodes.h).  Where there is none, its type is what its names say, or its
+ * content, and its blocks are those that the logs list.  Where nothing of that
+ * is known it is cleared, and its names are for the repair of names.
  *
  * A root of which nothing is left is rebuilt, empty, because everything else
  * can be hung up in it.
@@ -25,6 +26,7 @@
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/fix_ifile.h"
 #include "fsck/tree/ifilefill.h"
+#include "fsck/tree/inodeclues.h"
 #include "fsck/tree/inoderepair.h"
 #include "fsck/tree/oldinodes.h"
 #include "fsck/tree/pastinodes.h"
@@ -37,9 +39,11 @@ struct fixing {
 	struct fixer_job *job;
 	struct inodeedit edit;
 	struct oldinodes old;
-	struct nametype *types;		/* by the names of inodes */
-	size_t ntypes;
+	struct inodeclues clues;
 	uint64_t blkoff;		/* of the ifile, that was looked at */
+	size_t ndirs;			/* directories that can be read again */
+	size_t nlater;			/* inodes whose type is not known yet */
+	bool last;			/* those are cleared */
 };
 
 struct holes {
@@ -49,9 +53,9 @@ struct holes {
 
 static int compare_numbers(const void *a, const void *b)
 {
-	const struct nametype *x = a, *y = b;
+	const uint64_t *x = a, *y = b;
 
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
+	return (*x > *y) - (*x < *y);
 }
 
 /* Whether the ifile of the newest checkpoint has what is wrong. */
@@ -63,26 +67,45 @@ static bool is_newest(const struct fixing *f, const struct fix *fix)
 	       fix->place.cno == f->job->vol->latest.cno;
 }
 
-/* Asks the names for the types of what is wrong. */
+/* Lists the blocks of the ifile that have what is wrong, each once. */
+static int list_blocks(const struct fixing *f, struct context *cx,
+		       const struct fix *fixes, size_t n, uint64_t **blocks,
+		       size_t *nblocks)
+{
+	size_t i, kept = 0, found = 0;
+
+	*blocks = calloc(n ? n : 1, sizeof(**blocks));
+	if (!*blocks)
+		return fail(cx, -ENOMEM, "blocks of %zu inodes", n);
+	for (i = 0; i < n; i++)
+		if (is_newest(f, &fixes[i]))
+			(*blocks)[found++] = palloc_entry_blkoff(
+				f->edit.palloc, fixes[i].place.ino);
+	if (found)
+		sort_in_place(*blocks, found, sizeof(**blocks),
+			      compare_numbers);
+	for (i = 0; i < found; i++)
+		if (!kept || (*blocks)[kept - 1] != (*blocks)[i])
+			(*blocks)[kept++] = (*blocks)[i];
+	*nblocks = kept;
+	return 0;
+}
+
+/*
+ * Asks the names for the types of what is wrong, and of the inodes beside it,
+ * which may be no better.
+ */
 static int find_types(struct fixing *f, struct context *cx,
 		      const struct fix *fixes, size_t n)
 {
-	size_t i, kept = 0;
+	uint64_t *blocks;
+	size_t i, nblocks = 0;
+	int err = list_blocks(f, cx, fixes, n, &blocks, &nblocks);
 
-	f->types = calloc(n ? n : 1, sizeof(*f->types));
-	if (!f->types)
-		return fail(cx, -ENOMEM, "types of %zu inodes", n);
-	for (i = 0; i < n; i++)
-		if (is_newest(f, &fixes[i]))
-			f->types[f->ntypes++].ino = fixes[i].place.ino;
-	if (!f->ntypes)
-		return 0;
-	sort_in_place(f->types, f->ntypes, sizeof(*f->types), compare_numbers);
-	for (i = 0; i < f->ntypes; i++)
-		if (!kept || f->types[kept - 1].ino != f->types[i].ino)
-			f->types[kept++] = f->types[i];
-	f->ntypes = kept;
-	return nametypes_find(f->types, f->ntypes, cx, f->job->vol);
+	for (i = 0; !err && i < nblocks; i++)
+		err = inodeclues_add(&f->clues, cx, f->edit.palloc, blocks[i]);
+	free(blocks);
+	return err ? err : inodeclues_read_names(&f->clues, cx);
 }
 
 /* A root with nothing in it, mounted all the same. */
@@ -131,22 +154,45 @@ static bool has_signs(const struct fixing *f, const struct nilfs_inode *inode)
 	return inoderepair_signs(&f->job->vol->geo, inode);
 }
 
-/* Takes inode INO from an older checkpoint: 1, 0 where none has it. */
+static int write_inode(struct fixing *f, struct context *cx, uint64_t ino,
+		       const struct nilfs_inode *inode)
+{
+	f->ndirs += S_ISDIR(le16_get(inode->i_mode));
+	return inodeedit_write(&f->edit, cx, ino, inode);
+}
+
+/*
+ * Takes inode INO from an older checkpoint, or makes one of what its names say;
+ * with the blocks that the logs know.  1, 0 where nothing is known.
+ */
 static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino)
 {
 	struct nilfs_inode now, inode;
-	uint64_t cno;
+	uint64_t cno, end;
 	int ret = oldinodes_find(&f->old, cx, ino, &inode, &cno);
+	bool found = ret > 0;
 
-	if (ret > 0)
+	if (ret >= 0)
 		ret = inodeedit_read(&f->edit, cx, ino, &now);
-	if (ret <= 0)
+	if (ret > 0)
+		ret = inodeclues_map(&f->clues, cx, ino, &now, &end);
+	if (ret < 0 || (!found && !ret))
 		return ret;
-	fixers_note(f->job, "inode %llu: restored from checkpoint %llu",
-		    (unsigned long long)ino, (unsigned long long)cno);
-	ret = oldinodes_revive(f->job, cx, ino, &now, &inode);
+	if (found) {
+		fixers_note(f->job, "inode %llu: restored from checkpoint %llu",
+			    (unsigned long long)ino, (unsigned long long)cno);
+		ret = oldinodes_revive(f->job, cx, ino, &now, &inode);
+	} else {
+		inode = now;
+		ret = inodeclues_make(&f->clues, cx, ino, &inode, end);
+		if (ret <= 0)
+			return ret;
+		fixers_note(f->job, "inode %llu: rebuilt from the logs",
+			    (unsigned long long)ino);
+		ret = 0;
+	}
 	if (!ret)
-		ret = inodeedit_write(&f->edit, cx, ino, &inode);
+		ret = write_inode(f, cx, ino, &inode);
 	return ret ? ret : 1;
 }
 
@@ -159,6 +205,10 @@ static int replace_inode(struct fixing *f, struct context *cx, uint64_t ino)
 		return ret < 0 ? ret : 0;
 	if (ino == NILFS_ROOT_INO)
 		return make_root(f, cx);
+	if (!f->last) {
+		f->nlater++;
+		return 0;
+	}
 	fixers_note(f->job, "inode %llu: lost, no checkpoint has it",
 		    (unsigned long long)ino);
 	return inodeedit_clear(&f->edit, cx, ino);
@@ -174,7 +224,7 @@ static int repair_fields(struct fixing *f, struct context *cx,
 	    (fix->rule == RULE_INODE_MODE && is_garbage(f, inode)))
 		return 0;
 	return inoderepair_fields(f->job->vol, cx, ino,
-				  nametypes_of(f->types, f->ntypes, ino),
+				  inodeclues_type(&f->clues, ino),
 				  inode);
 }
 
@@ -298,7 +348,7 @@ static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
 static bool is_misnamed(const struct fixing *f, uint64_t ino,
 			const struct nilfs_inode *inode)
 {
-	uint8_t type = nametypes_of(f->types, f->ntypes, ino);
+	uint8_t type = inodeclues_type(&f->clues, ino);
 
 	return type != NILFS_FT_UNKNOWN &&
 	       type != inode_dirent_type(le16_get(inode->i_mode));
@@ -331,7 +381,7 @@ static int repair_inode(struct fixing *f, struct context *cx,
 	ret = signs + misnamed > 1 ? revive_inode(f, cx, ino) : 0;
 	/* What its map leads to may be whole. */
 	if (!ret && misnamed)
-		inoderepair_set_type(nametypes_of(f->types, f->ntypes, ino),
+		inoderepair_set_type(inodeclues_type(&f->clues, ino),
 				     &inode);
 	if (!ret)
 		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
@@ -344,7 +394,7 @@ static int repair_inode(struct fixing *f, struct context *cx,
 		return replace_inode(f, cx, ino);
 	fixers_note(f->job, "inode %llu: fields repaired",
 		    (unsigned long long)ino);
-	return inodeedit_write(&f->edit, cx, ino, &inode);
+	return write_inode(f, cx, ino, &inode);
 }
 
 /* Whether the block of the ifile is missing, and that of no reserved inode: 1,
@@ -452,16 +502,33 @@ static int repair_past(struct fixing *f, struct context *cx,
 	return err;
 }
 
-static int repair_all(struct fixing *f, struct context *cx,
-		      const struct fix *fixes, size_t n)
+static int repair_newest(struct fixing *f, struct context *cx,
+			 const struct fix *fixes, size_t n)
 {
 	size_t i;
 	int err = 0;
 
+	f->blkoff = UINT64_MAX;
+	f->nlater = 0;
 	for (i = 0; i < n && !err; i++)
 		if (is_newest(f, &fixes[i]))
 			err = repair_inode(f, cx, &fixes[i]);
 	return err;
+}
+
+/*
+ * What no checkpoint has is cleared only in a round that repairs no directory:
+ * one that can be read again may have the names, and these the type.
+ */
+static int repair_all(struct fixing *f, struct context *cx,
+		      const struct fix *fixes, size_t n)
+{
+	int err = repair_newest(f, cx, fixes, n);
+
+	if (err || !f->nlater || f->ndirs)
+		return err;
+	f->last = true;
+	return repair_newest(f, cx, fixes, n);
 }
 
 int fix_inodes(struct fixer_job *job, struct context *cx,
@@ -476,16 +543,16 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 				.palloc = &job->vol->ifile_palloc,
 			},
 		.old = {.vol = job->vol},
-		.blkoff = UINT64_MAX,
+		.clues = {.job = job},
 	};
 	int err = ifilefill_run(job, cx);
 
 	/* What was found is of the ifile that this one replaces. */
 	if (err || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return err;
-	err = fill_holes(&f, cx, fixes, n);
+	err = find_types(&f, cx, fixes, n);
 	if (!err)
-		err = find_types(&f, cx, fixes, n);
+		err = fill_holes(&f, cx, fixes, n);
 	if (!err)
 		err = repair_all(&f, cx, fixes, n);
 	if (!err)
@@ -495,6 +562,6 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = repair_past(&f, cx, fixes, n);
 	oldinodes_fini(&f.old);
-	free(f.types);
+	inodeclues_fini(&f.clues);
 	return err;
 }

@@ -6,12 +6,6 @@
  * begins with an entry for itself, and whatever else has blocks can be read as
  * a file.  A size is where the last block ends; of a symbolic link, where the
  * first zero byte is.
- *
- * Types of inodes, from their names.
- *
- * A directory entry repeats the type of its inode, so that readers need not
- * read that.  Where an inode has lost its type any entry that names it knows
- * it still; all directories are read for that, once.
  */
 #include "fsck/tree/inoderepair.h"
 
@@ -21,105 +15,9 @@
 #include <sys/stat.h>
 
 #include "check/damage.h"
-#include "check/dirread.h"
-#include "check/inodelist.h"
-#include "disk/dirent.h"
 #include "disk/inode.h"
 #include "vol/file.h"
 #include "vol/symlink.h"
-
-struct search {
-	struct nametype *types;
-	size_t n;
-	struct root root;
-	struct inodelist list;
-	struct blockbatch batch;
-};
-
-static int compare_nametype(const void *a, const void *b)
-{
-	const struct nametype *x = a, *y = b;
-
-	return x->ino < y->ino ? -1 : x->ino > y->ino;
-}
-
-static struct nametype *find_type(struct nametype *types, size_t n,
-				  uint64_t ino)
-{
-	const struct nametype key = { .ino = ino };
-
-	return n ? bsearch(&key, types, n, sizeof(key),
-			   compare_nametype) : NULL;
-}
-
-static int take_block(void *arg, struct context *cx,
-		      const struct blockbatch_item *item, const void *data,
-		      int err)
-{
-	struct search *s = arg;
-	struct dirent_entry entry;
-	struct dirent_iter it;
-	struct nametype *type;
-
-	(void)cx;
-	(void)item;
-	if (!data)
-		return damage_is_fatal(err) ? err : 0;
-	dirent_iter_init(&it, data, s->root.vol->geo.block_size);
-	while (dirent_iter_next(&it, &entry)) {
-		type = find_type(s->types, s->n, entry.ino);
-		if (type && type->type == NILFS_FT_UNKNOWN &&
-		    entry.type < NILFS_FT_MAX)
-			type->type = entry.type;
-	}
-	return 0;
-}
-
-static int read_directories(struct search *s, struct context *cx)
-{
-	struct dirread blocks;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < s->list.ndirs && !err; i++)
-		err = dirread_add(&s->root, cx, &s->list, i, &s->batch,
-				  &blocks);
-	return err ? err : blockbatch_flush(&s->batch, cx);
-}
-
-int nametypes_find(struct nametype *types, size_t n, struct context *cx,
-		   struct volume *vol)
-{
-	struct search s = { .types = types, .n = n };
-	bool whole;
-	int err = root_open(&s.root, cx, vol, 0);
-
-	if (err && !damage_is_fatal(err)) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (!err)
-		err = ifilelist_fill(&s.root, cx, &s.list, &whole);
-	if (!err)
-		err = blockbatch_open(&s.batch, cx, vol, take_block, &s);
-	if (!err)
-		err = read_directories(&s, cx);
-	blockbatch_close(&s.batch);
-	inodelist_fini(&s.list);
-	if (!err)
-		fail_clear(cx);
-	return err;
-}
-
-uint8_t nametypes_of(const struct nametype *types, size_t n, uint64_t ino)
-{
-	const struct nametype key = { .ino = ino };
-	const struct nametype *type = NULL;
-
-	if (n)
-		type = bsearch(&key, types, n, sizeof(key), compare_nametype);
-	return type ? type->type : NILFS_FT_UNKNOWN;
-}
 
 #define SECTOR 512
 #define NSEC_PER_SEC 1000000000u

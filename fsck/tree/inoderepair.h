@@ -61,19 +61,4 @@ int inoderepair_fields(struct volume *vol, struct context *cx, uint64_t ino,
 /* Makes INODE one of TYPE (NILFS_FT_..., not unknown), and nothing else. */
 void inoderepair_set_type(uint8_t type, struct nilfs_inode *inode);
 
-struct nametype {
-	uint64_t ino;
-	uint8_t type;	/* NILFS_FT_UNKNOWN: no entry names it */
-};
-
-/*
- * Sets the types of the N inodes at TYPES, ascending by number, to what the
- * entries of the latest checkpoint say that can be read.  -ENOMEM, -EINTR.
- */
-int nametypes_find(struct nametype *types, size_t n, struct context *cx,
-		   struct volume *vol);
-
-/* The type of INO, NILFS_FT_UNKNOWN if it is not among them. */
-uint8_t nametypes_of(const struct nametype *types, size_t n, uint64_t ino);
-
 #endif

@@ -224,8 +224,8 @@ static int derive_inode(struct inodefix *s, struct context *cx,
 	unsigned int bits = s->vol->geo.block_bits;
 	uint64_t end, size = le64_get(pt->near.i_size);
 	int ret = pt->near_cno
-			  ? derive_map(s->p->job->check, cx, pt->ino, pt->cno,
-				       &pt->near, &end)
+			  ? derive_map(s->p->job->check, cx, NULL, pt->ino,
+				       pt->cno, &pt->near, &end)
 			  : 0;
 
 	if (ret <= 0)

@@ -221,9 +221,13 @@ static bool check_alone(struct inodescan *s, const struct nilfs_inode *inode)
 	if (!le16_get(inode->i_links_count) && s->ino != NILFS_ROOT_INO) {
 		bool empty = inode_is_empty(inode);
 
-		if (s->pointers.cno == s->check->vol->latest.cno)
+		if (s->pointers.cno == s->check->vol->latest.cno) {
 			report_broken(s, empty ? RULE_INODE_EMPTY :
 						 RULE_INODE_ORPHAN);
+			/* It may have had blocks. */
+			if (empty)
+				s->pointers.partial |= POINTERS_LOST;
+		}
 		if (empty)
 			return false;
 		linked.i_links_count = le16_make(1);

@@ -345,7 +345,19 @@ unread() {
 	run -0 fsck.nilfs2 -n image
 }
 
-# Zeros for all blocks of inodes but the first one.
+# zero_names: no block of the root directory has an entry.
+zero_names() {
+	local block
+
+	for block in $(dump.nilfs2 bmap -b image / |
+		awk '$NF == "data" { print $5 }'); do
+		dd if=/dev/zero of=image bs=4096 seek="$block" count=1 \
+			conv=notrunc status=none
+		damage "block:$block" "byte[0]=0"
+	done
+}
+
+# zero_inodes: zeros for all blocks of inodes but the first one.
 zero_inodes() {
 	local block
 
@@ -361,6 +373,7 @@ zero_inodes() {
 	touch source/file.{001..200}
 	mkfs.nilfs2 -q -f --size 16M -B 64 -d source image
 	zero_inodes
+	zero_names
 	cp image broken
 	run -4 --separate-stderr fsck.nilfs2 -y image
 	[[ $stderr == *"nothing was changed: of 20"*" files repairs would leave "*"; --rebuild does that"* ]]

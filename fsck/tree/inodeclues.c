@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What names and logs know of inodes that are gone.
+ *
+ * A directory entry repeats the type of its inode, so that readers need not
+ * read that.  Where an inode has lost its type any entry that names it knows
+ * it still; all directories are read for that, once.
+ *
+ * The logs list the blocks of a file with its number, and the DAT knows which
+ * of them are still in use: that is its map.  They are read once, too.
+ */
+#include "fsck/tree/inodeclues.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "check/damage.h"
+#include "check/dirread.h"
+#include "check/inodelist.h"
+#include "disk/dirent.h"
+#include "disk/inode.h"
+#include "fsck/derive/derive_checkpoint.h"
+#include "fsck/tree/inoderepair.h"
+
+struct search {
+	const struct inodeclues *clues;
+	struct root root;
+	struct inodelist list;
+	struct blockbatch batch;
+};
+
+static int compare_nametype(const void *a, const void *b)
+{
+	const struct nametype *x = a, *y = b;
+
+	return x->ino < y->ino ? -1 : x->ino > y->ino;
+}
+
+static struct nametype *find_type(const struct inodeclues *c, uint64_t ino)
+{
+	const struct nametype key = { .ino = ino };
+
+	return c->n ? bsearch(&key, c->types, c->n, sizeof(key),
+			      compare_nametype) : NULL;
+}
+
+static int take_block(void *arg, struct context *cx,
+		      const struct blockbatch_item *item, const void *data,
+		      int err)
+{
+	struct search *s = arg;
+	struct dirent_entry entry;
+	struct dirent_iter it;
+	struct nametype *type;
+
+	(void)cx;
+	(void)item;
+	if (!data)
+		return damage_is_fatal(err) ? err : 0;
+	dirent_iter_init(&it, data, s->root.vol->geo.block_size);
+	while (dirent_iter_next(&it, &entry)) {
+		type = find_type(s->clues, entry.ino);
+		if (type && type->type == NILFS_FT_UNKNOWN &&
+		    entry.type < NILFS_FT_MAX)
+			type->type = entry.type;
+	}
+	return 0;
+}
+
+static int read_directories(struct search *s, struct context *cx)
+{
+	struct dirread blocks;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < s->list.ndirs && !err; i++)
+		err = dirread_add(&s->root, cx, &s->list, i, &s->batch,
+				  &blocks);
+	return err ? err : blockbatch_flush(&s->batch, cx);
+}
+
+int inodeclues_read_names(struct inodeclues *c, struct context *cx)
+{
+	struct search s = { .clues = c };
+	bool whole;
+	int err;
+
+	if (!c->n)
+		return 0;
+	err = root_open(&s.root, cx, c->job->vol, 0);
+	if (err && !damage_is_fatal(err)) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (!err)
+		err = ifilelist_fill(&s.root, cx, &s.list, &whole);
+	if (!err)
+		err = blockbatch_open(&s.batch, cx, c->job->vol, take_block,
+				      &s);
+	if (!err)
+		err = read_directories(&s, cx);
+	blockbatch_close(&s.batch);
+	inodelist_fini(&s.list);
+	if (!err)
+		fail_clear(cx);
+	return err;
+}
+
+uint8_t inodeclues_type(const struct inodeclues *c, uint64_t ino)
+{
+	const struct nametype *type = find_type(c, ino);
+
+	return type ? type->type : NILFS_FT_UNKNOWN;
+}
+
+int inodeclues_add(struct inodeclues *c, struct context *cx,
+		   const struct palloc *p, uint64_t blkoff)
+{
+	struct palloc_block what;
+	uint64_t ino;
+	int err;
+
+	palloc_locate(p, blkoff, &what);
+	err = array_reserve(cx, &c->types, &c->room, c->n + what.count);
+	for (ino = what.first; ino < what.first + what.count && !err; ino++)
+		if (!inode_is_private(ino))
+			c->types[c->n++] = (struct nametype){ .ino = ino };
+	return err;
+}
+
+/* What the logs list of the inodes; nothing where that is too much. */
+static int read_logs(struct inodeclues *c, struct context *cx)
+{
+	uint64_t *inos = calloc(c->n ? c->n : 1, sizeof(*inos));
+	size_t i;
+	int err;
+
+	if (!inos)
+		return fail(cx, -ENOMEM, "%zu inodes", c->n);
+	for (i = 0; i < c->n; i++)
+		inos[i] = c->types[i].ino;
+	err = derive_gather(&c->listings, cx, c->job->check, inos, c->n);
+	free(inos);
+	c->listed = true;
+	if (err != -EFBIG)
+		return err;
+	fail_clear(cx);
+	listings_fini(&c->listings);
+	return 0;
+}
+
+int inodeclues_map(struct inodeclues *c, struct context *cx, uint64_t ino,
+		   struct nilfs_inode *inode, uint64_t *end)
+{
+	struct nilfs_inode derived = *inode;
+	int ret = c->listed ? 0 : read_logs(c, cx);
+
+	if (!ret)
+		ret = derive_map(c->job->check, cx, &c->listings, ino,
+				 c->job->vol->latest.cno, &derived, end);
+	if (ret > 0)
+		*inode = derived;
+	return ret;
+}
+
+int inodeclues_make(const struct inodeclues *c, struct context *cx,
+		    uint64_t ino, struct nilfs_inode *inode, uint64_t end)
+{
+	uint8_t type = inodeclues_type(c, ino);
+	struct nilfs_inode made = {
+		.i_blocks = inode->i_blocks,
+		.i_size = le64_make(end << c->job->vol->geo.block_bits),
+		.i_ctime = le64_make(c->job->time),
+		.i_mtime = le64_make(c->job->time),
+		.i_mode = le16_make(type == NILFS_FT_DIR ? 0700 : 0600),
+		.i_links_count = le16_make(1),
+	};
+	int ret;
+
+	memcpy(made.i_bmap, inode->i_bmap, sizeof(made.i_bmap));
+	if (type != NILFS_FT_UNKNOWN)
+		inoderepair_set_type(type, &made);
+	ret = inoderepair_fields(c->job->vol, cx, ino, type, &made);
+	if (ret > 0)
+		*inode = made;
+	return ret;
+}
+
+void inodeclues_fini(struct inodeclues *c)
+{
+	listings_fini(&c->listings);
+	free(c->types);
+	*c = (struct inodeclues){ .job = c->job };
+}
