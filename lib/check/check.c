@@ -112,6 +112,8 @@ void check_fini(struct check *c)
 	sparse_fini(&c->claimed);
 	for (i = 0; i < CHECK_LISTED; i++)
 		sparse_fini(&c->listed[i]);
+	free(c->sums);
+	c->sums = NULL;
 	sparse_fini(&c->referenced);
 	sparse_fini(&c->lingering);
 	free(c->snapshots);

@@ -26,6 +26,8 @@
 /* Metadata files that have their blocks by way of the DAT. */
 #define CHECK_LISTED 3
 
+struct mapsums;
+
 struct check {
 	struct dev *dev;
 	struct volume *vol;	/* of the calling thread */
@@ -82,6 +84,8 @@ struct check {
 	 * logs).
 	 */
 	struct sparse listed[CHECK_LISTED];
+
+	struct mapsums *sums;	/* pass logs and pass tree; NULL: none */
 
 	/*
 	 * Virtual blocks that some checkpoint refers to (pass tree).

@@ -15,6 +15,7 @@
 #include "check/claims.h"
 
 #include "check/damage.h"
+#include "disk/inode.h"
 #include "disk/segsum.h"
 #include "vol/blockmap.h"
 #include "vol/datscan.h"
@@ -47,17 +48,27 @@ void claims_fini(struct claims *claims)
 	vblocks_fini(&claims->vblocks);
 }
 
-/* 1 if the DAT has VBLOCKNR at BLOCKNR, or cannot be read; 0, failure. */
-static int is_at(struct claims *claims, struct context *cx, uint64_t vblocknr,
-		 uint64_t blocknr)
+/* Whether it lives now or in a snapshot. */
+static inline bool is_kept(const struct claims *claims, const struct vblock *vb)
 {
-	struct vblock vb;
-	int state = vblocks_find(&claims->vblocks, cx, vblocknr, &vb);
+	return vb->end == NILFS_CNO_MAX ||
+	       check_snapshot_of(claims->c, vb->start, vb->end);
+}
+
+/*
+ * 1 if the DAT has VBLOCKNR at BLOCKNR, or cannot be read; 2 and *VB if it is in
+ * use there; 0, failure.
+ */
+static inline int is_at(struct claims *claims, struct context *cx,
+			uint64_t vblocknr, uint64_t blocknr, struct vblock *vb)
+{
+	int state = vblocks_find(&claims->vblocks, cx, vblocknr, vb);
 
 	switch (state) {
 	case VBLOCKS_USED:
+		return vb->blocknr == blocknr ? 2 : 0;
 	case VBLOCKS_FREE:
-		return vb.blocknr == blocknr;
+		return vb->blocknr == blocknr;
 	case VBLOCKS_MISSING:
 		return 0;
 	case VBLOCKS_UNKNOWN:
@@ -68,34 +79,39 @@ static int is_at(struct claims *claims, struct context *cx, uint64_t vblocknr,
 }
 
 /*
- * The N blocks from BLOCKNR on, which share a word of the set; ITEMS is what
- * the log lists them as.
+ * The N blocks of file INO from BLOCKNR on, which share a word of the set; ITEMS
+ * is what the log lists them as.
  */
 static int settle_word(struct claims *claims, struct context *cx,
-		       uint64_t blocknr, const struct nilfs_binfo_v *items,
-		       uint32_t n)
+		       uint64_t blocknr, uint64_t ino,
+		       const struct nilfs_binfo_v *items, uint32_t n)
 {
 	struct sparse *claimed = &claims->c->claimed;
 	uint32_t shift = blocknr % 64, i;
 	uint64_t had = sparse_word(claimed, blocknr - shift) >> shift;
-	uint64_t settled = 0;
+	uint64_t settled = 0, number;
+	struct vblock vb;
 	int ret;
 
 	for (i = 0; had && i < n; i++) {
 		if (!(had >> i & 1))
 			continue;
-		ret = is_at(claims, cx, le64_get(items[i].bi_vblocknr),
-			    blocknr + i);
+		number = le64_get(items[i].bi_vblocknr);
+		ret = is_at(claims, cx, number, blocknr + i, &vb);
 		if (ret < 0)
 			return ret;
-		settled |= (uint64_t)ret << i;
+		if (ret > 1 && is_kept(claims, &vb))
+			mapsum_add(&claims->sum, number, ino,
+				   le64_get(items[i].bi_blkoff));
+		settled |= (uint64_t)(ret > 0) << i;
 	}
 	sparse_remove_word(claimed, blocknr - shift, settled << shift);
 	return 0;
 }
 
 static int settle_run(struct claims *claims, struct context *cx,
-		      uint64_t blocknr, const struct segsum_run *run)
+		      uint64_t blocknr, uint64_t ino,
+		      const struct segsum_run *run)
 {
 	uint32_t i, n;
 	int ret = 0;
@@ -104,7 +120,8 @@ static int settle_run(struct claims *claims, struct context *cx,
 		n = 64 - (blocknr + i) % 64;
 		if (n > run->count - i)
 			n = run->count - i;
-		ret = settle_word(claims, cx, blocknr + i, run->items + i, n);
+		ret = settle_word(claims, cx, blocknr + i, ino,
+				  run->items + i, n);
 	}
 	return ret;
 }
@@ -141,14 +158,18 @@ static int settle_block(struct claims *claims, struct context *cx,
 			uint64_t blocknr, const struct segsum_block *b)
 {
 	struct sparse *claimed = &claims->c->claimed;
+	struct vblock vb;
 	int ret;
 
 	if (!sparse_test(claimed, blocknr))
 		return 0;
-	ret = b->is_virtual ? is_at(claims, cx, b->vblocknr, blocknr) :
+	ret = b->is_virtual ? is_at(claims, cx, b->vblocknr, blocknr, &vb) :
 			      is_own_at(claims, cx, b, blocknr);
 	if (ret <= 0)
 		return ret;
+	if (ret > 1 && !b->is_node && !inode_is_metadata(b->ino) &&
+	    is_kept(claims, &vb))
+		mapsum_add(&claims->sum, b->vblocknr, b->ino, b->blkoff);
 	sparse_remove(claimed, blocknr);
 	return note_owner(claims, cx, b);
 }
@@ -161,11 +182,15 @@ int claims_settle_log(struct claims *claims, struct context *cx,
 	int ret = 0;
 
 	while (!ret && segsum_iter_next(&summary->iter, &b)) {
+		claims->sum = (struct mapsum){ 0 };
 		ret = settle_block(claims, cx, summary->pseg + b.index, &b);
 		while (!ret && !check_listed(claims->c, b.ino) &&
 		       segsum_iter_run(&summary->iter, &run))
 			ret = settle_run(claims, cx, summary->pseg + run.index,
-					 &run);
+					 b.ino, &run);
+		if (claims->sum.blocks && claims->c->sums)
+			mapsums_add(claims->c->sums->listed, b.ino,
+				    &claims->sum);
 	}
 	return ret;
 }

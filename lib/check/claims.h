@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "check/check.h"
+#include "check/mapsums.h"
 #include "check/vblocks.h"
 #include "vol/summary.h"
 
@@ -15,6 +16,7 @@
 struct claims {
 	struct check *c;
 	struct vblocks vblocks;	/* of the worker's own volume */
+	struct mapsum sum;	/* of some blocks of one file */
 };
 
 void claims_init(struct claims *claims, struct check *c, struct volume *vol);

@@ -104,8 +104,7 @@ static int visit_blocks(void *arg, struct context *cx,
 			i++;
 			continue;
 		}
-		n = pointers_check_run(&s->pointers, b->ptrs + i,
-				       b->count - i, &b->within);
+		n = pointers_check_run(&s->pointers, s->ino, b, i);
 		if (!n) {
 			err = visit_block(s, cx, b, i);
 			n = 1;

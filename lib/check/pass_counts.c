@@ -8,7 +8,8 @@
  * it is reported in one finding.  One that lived in a snapshot belongs to that:
  * a block of a map that is another version of itself leads to blocks that live
  * there as well, and the entries that it should lead to are left over.  Their
- * logs have the file.  The counts of live blocks of the SUFILE's
+ * logs have the file.  Where maps and logs have the same blocks, but not at the
+ * same places, a map is wrong (mapsums.h).  The counts of live blocks of the SUFILE's
  * extension are held against the DAT where they are marked as exact; a kernel
  * that wrote in between leaves them behind, which is no fault.
  *
@@ -26,6 +27,7 @@
 #include "check/damage.h"
 #include "check/inodecount.h"
 #include "check/lifelogs.h"
+#include "check/mapsums.h"
 #include "disk/dat.h"
 #include "disk/inode.h"
 #include "vol/datscan.h"
@@ -274,6 +276,8 @@ int pass_counts(struct check *c, struct context *cx)
 		err = check_leaks(c, cx);
 	if (!err && sound && is_tree_whole(c) && check_has_unmapped(c))
 		err = check_past(c, cx);
+	if (!err)
+		err = mapsums_check(c, cx);
 	if (!err)
 		err = check_live(c, cx);
 	/* What cannot be read was reported where it was read first. */

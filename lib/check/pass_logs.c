@@ -23,6 +23,7 @@
 #include "check/check.h"
 #include "check/claims.h"
 #include "check/logwalk.h"
+#include "check/mapsums.h"
 #include "vol/ahead.h"
 #include "vol/sutable.h"
 
@@ -173,7 +174,7 @@ uint64_t pass_logs_work(const struct check *c)
 	return c->vol->geo.nsegments;
 }
 
-/* Sets for what the logs list of metadata files. */
+/* Sets for what the logs list of metadata files, and sums for others. */
 static int make_sets(struct check *c, struct context *cx)
 {
 	uint64_t end = c->dat_broken ? 0 : vblocks_end(c->vol, cx);
@@ -182,7 +183,10 @@ static int make_sets(struct check *c, struct context *cx)
 
 	for (i = 0; i < CHECK_LISTED && end && !err; i++)
 		err = sparse_init(&c->listed[i], cx, end);
-	return err;
+	if (err || !end)
+		return err;
+	c->sums = calloc(1, sizeof(*c->sums));
+	return c->sums ? 0 : fail(cx, -ENOMEM, "sums of maps");
 }
 
 int pass_logs(struct check *c, struct context *cx)

@@ -25,6 +25,7 @@
 #include "check/check.h"
 #include "check/ifilewalk.h"
 #include "check/inodecount.h"
+#include "check/mapsums.h"
 #include "check/passes.h"
 #include "check/pointers.h"
 #include "disk/checkpoint.h"
@@ -299,6 +300,8 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 	      POINTERS_LOST))
 		t->check->kept_referenced = sparse_count(&t->check->referenced);
 	findings_snapshots(t->check->findings, false);
+	if (t->check->sums)
+		t->check->sums->closed = true;
 	findings_history(t->check->findings, true);
 	if (!err)
 		err = walk_older(t, cx, false);

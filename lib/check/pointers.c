@@ -26,6 +26,8 @@
 
 #include "check/check.h"
 #include "check/damage.h"
+#include "check/mapsums.h"
+#include "disk/inode.h"
 
 #define READAHEAD_NODES 32u
 
@@ -254,6 +256,22 @@ static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
 	       state == VBLOCKS_USED && is_in_log(p, &vb);
 }
 
+/* Whether the blocks of file INO are added up now. */
+static inline bool is_summed(const struct pointers *p, uint64_t ino)
+{
+	return p->check->sums && !p->check->sums->closed &&
+	       !inode_is_metadata(ino);
+}
+
+static void sum_block(struct pointers *p, uint64_t ino,
+		      const struct mapcheck_pointer *ptr)
+{
+	struct mapsum sum = { 0 };
+
+	mapsum_add(&sum, ptr->ptr, ino, ptr->key);
+	mapsums_add(p->check->sums->mapped, ino, &sum);
+}
+
 int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target)
 {
@@ -286,6 +304,8 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	target->blocknr = vb.blocknr;
 	target->life = state == VBLOCKS_FREE ?
 		ptr->within : check_life(p, cx, ino, ptr, &vb);
+	if (fresh && !ptr->level && state == VBLOCKS_USED && is_summed(p, ino))
+		sum_block(p, ino, ptr);
 	if (fresh)
 		state = note_life(p, cx, ptr->ptr, &target->life);
 	return state < 0 ? state : fresh;
@@ -299,26 +319,45 @@ static inline bool is_sound(struct pointers *p, const struct vblock *vb,
 	       vb->end >= within->end;
 }
 
-uint32_t pointers_check_run(struct pointers *p, const le64 *ptrs,
-			    uint32_t count, const struct lifetime *within)
+/* Adds the N pointers of B from FROM on, to blocks from FIRST on. */
+static void sum_run(struct pointers *p, uint64_t ino,
+		    const struct mapcheck_blocks *b, uint32_t from,
+		    uint64_t first, uint32_t n)
+{
+	struct mapsum sum = { 0 };
+	uint32_t i;
+
+	if (!n || !is_summed(p, ino))
+		return;
+	for (i = from; i < from + n; i++)
+		mapsum_add(&sum, first++, ino,
+			   b->keys ? le64_get(b->keys[i]) : i);
+	mapsums_add(p->check->sums->mapped, ino, &sum);
+}
+
+uint32_t pointers_check_run(struct pointers *p, uint64_t ino,
+			    const struct mapcheck_blocks *b, uint32_t from)
 {
 	struct vblocks *v = &p->vblocks[0];
+	const le64 *ptrs = b->ptrs + from;
 	uint64_t first = le64_get(ptrs[0]);
 	struct vblock vb;
 	uint32_t n;
 
 	if (p->walk || !vblocks_has(v, first))
 		return 0;
-	for (n = 0; n < count; n++) {
+	for (n = 0; n < b->count - from; n++) {
 		uint64_t number = first + n;
 
 		if (le64_get(ptrs[n]) != number || !vblocks_has(v, number))
 			break;
 		if (vblocks_at(v, number, &vb) != VBLOCKS_USED ||
-		    !is_sound(p, &vb, within))
+		    !is_sound(p, &vb, &b->within))
 			break;
 	}
-	return sparse_add_run(&p->check->referenced, first, n);
+	n = sparse_add_run(&p->check->referenced, first, n);
+	sum_run(p, ino, b, from, first, n);
+	return n;
 }
 
 void pointers_read_node(struct pointers *p, struct context *cx,

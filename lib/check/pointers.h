@@ -62,12 +62,12 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 		   const struct mapcheck_pointer *ptr, struct target *target);
 
 /*
- * The same for up to COUNT pointers to data blocks at PTRS, held by a block
- * that lives WITHIN: the number from the first on that are valid and met here
- * first.  0 only means that pointers_check() must examine the first.
+ * The same for data blocks of inode INO, the pointers of B from FROM on: how many
+ * are valid and met here first.  0 only means that pointers_check() must
+ * examine the first.
  */
-uint32_t pointers_check_run(struct pointers *p, const le64 *ptrs,
-			    uint32_t count, const struct lifetime *within);
+uint32_t pointers_check_run(struct pointers *p, uint64_t ino,
+			    const struct mapcheck_blocks *b, uint32_t from);
 
 /* Says that the node at BLOCKNR will be read now, so that a row of nodes is
    read in few requests. */
