@@ -282,6 +282,20 @@ static int init_set(struct sparse *s, struct context *cx, uint64_t end)
 	return sparse_init(s, cx, end < most ? end : most);
 }
 
+/* Whether the logs have other blocks at places of the map that FIX is about. */
+static bool is_misplaced(const struct plan *plan, const struct fix *fix)
+{
+	const struct plan_kind *kind = &plan->kinds[RULE_FIX_MAPS];
+	size_t i;
+
+	for (i = 0; i < kind->n; i++)
+		if (kind->fixes[i].rule == RULE_BMAP_PLACE &&
+		    kind->fixes[i].place.cno == fix->place.cno &&
+		    kind->fixes[i].place.ino == fix->place.ino)
+			return true;
+	return false;
+}
+
 int datlife_contradicted(struct sparse *set, struct context *cx,
 			 const struct check *c, const struct plan *plan)
 {
@@ -294,6 +308,7 @@ int datlife_contradicted(struct sparse *set, struct context *cx,
 	err = is_newest < 0 ? is_newest : 0;
 	for (i = 0; i < kind->n && !err; i++)
 		if (kind->fixes[i].rule == RULE_BMAP_LIFETIME &&
+		    !is_misplaced(plan, &kind->fixes[i]) &&
 		    (is_newest || kind->fixes[i].place.ino != NILFS_CPFILE_INO))
 			err = add_holders(set, cx, vol, kind->fixes[i].place);
 	return err;

@@ -69,8 +69,9 @@ int datlife_is_newest(const struct check *c, struct context *cx,
  * Makes SET, all zero at first, that of the virtual blocks whose lives findings
  * of PLAN contradict: blocks that do not live as long as the pointer to them,
  * and all that holds that pointer, as what does not live as long as they do may
- * be right, and one of them wrong.  Where the map of the cpfile is an older one
- * its pointers are what is wrong.  -ENOMEM, -EINTR; sparse_fini() in any case.
+ * be right, and one of them wrong.  Where the map of the cpfile is an older one,
+ * or that of a file lacks blocks that live then, its pointers are what is wrong.
+ * -ENOMEM, -EINTR; sparse_fini() in any case.
  */
 int datlife_contradicted(struct sparse *set, struct context *cx,
 			 const struct check *c, const struct plan *plan);

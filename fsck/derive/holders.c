@@ -361,9 +361,10 @@ static int walk_file(struct holders *s, struct context *cx)
 	struct root root;
 	int ret = root_open(&root, cx, s->check->vol, s->cno);
 
+	/* One that an older block has as deleted is in use all the same. */
 	if (!ret)
-		ret = root_inode(&root, cx, s->ino, &inode);
-	if (!ret)
+		ret = root_inode_bytes(&root, cx, s->ino, &inode);
+	if (ret > 0)
 		ret = find_inode(s, cx, &root, &h);
 	return ret > 0 ? walk_inode(s, cx, &h, &inode) : ret;
 }

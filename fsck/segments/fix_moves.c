@@ -37,10 +37,17 @@ struct moves {
 	bool any;			/* segment */
 };
 
+/* Whether the log has another owner, or another place, than a map. */
+static bool is_of_map(const struct fix *fix)
+{
+	return fix->rule == RULE_BMAP_OWNER || fix->rule == RULE_BMAP_PLACE ||
+	       fix->rule == RULE_LOG_PLACE;
+}
+
 /* The virtual block that FIX says is listed wrong, or 0. */
 static uint64_t number_of(const struct fix *fix)
 {
-	if (fix->rule == RULE_BMAP_OWNER)
+	if (is_of_map(fix))
 		return fix->got;
 	return fix->rule == RULE_LOG_UNLISTED &&
 	       fix->place.kind == PLACE_VBLOCK ? fix->place.number : 0;
@@ -96,13 +103,14 @@ static int add(struct moves *m, struct context *cx, const struct fix *fix)
 	int err;
 
 	if (l && l->is_used &&
-	    (fix->rule != RULE_BMAP_OWNER || l->ino == fix->place.ino))
+	    (!is_of_map(fix) ||
+	     (fix->rule == RULE_BMAP_OWNER && l->ino == fix->place.ino)))
 		return 0;
 	err = translate_entry(m->job->vol, cx, number, &de);
 	if (err || !geometry_has_block(&m->job->vol->geo,
 				       le64_get(de.de_blocknr)))
 		return damage_forgive(cx, err);
-	if (fix->rule == RULE_BMAP_OWNER)
+	if (is_of_map(fix))
 		add_ino(m, fix->place.ino);
 	add_segment(m, le64_get(de.de_blocknr));
 	return 0;

@@ -17,11 +17,6 @@
  * and one without links, which an older or newer block of the ifile may have,
  * for a deleted one.  It was one where it is marked as in use and a directory
  * names it.
- *
- * An inode of a snapshot, as other checkpoints have it.
- *
- * One with the same blocks and the same time of change is the same.  Another
- * one could be in its place if what it leads to lives as long.
  */
 #include "fsck/tree/pastinodes.h"
 
@@ -34,146 +29,16 @@
 #include <sys/stat.h>
 
 #include "base/context.h"
-#include "base/search.h"
 #include "check/damage.h"
-#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 #include "fsck/derive/derive_checkpoint.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/tree/inoderepair.h"
+#include "fsck/tree/snapinode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
-
-struct inodefix {
-	struct pastblocks *p;
-	struct volume *vol;
-	uint64_t *cnos;
-	size_t n;
-};
-
-/* The current inode. */
-struct snapinode {
-	uint64_t cno, ino;
-	enum rule rule;
-	uint64_t got;			/* of the finding */
-	struct pastblocks_block where;
-	bool changed;			/* other inodes in the block were */
-	struct nilfs_inode inode;
-	/* The nearest one that could be in its place. */
-	bool found;
-	uint64_t found_cno;
-	struct nilfs_inode other;
-	/* The nearest one of all, of which only the map cannot be. */
-	uint64_t near_cno;
-	struct nilfs_inode near;
-};
-
-/* Checkpoints with another block of the ifile that are asked at most. */
-#define ASK_MOST 256
-
-/* Whether PTR leads to a block that lives as long as the inode: 1, 0. */
-static int reaches(struct inodefix *s, struct context *cx,
-		   const struct snapinode *pt, uint64_t ptr)
-{
-	struct vblock vb;
-	int state = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
-
-	if (state < 0)
-		return state;
-	return state == VBLOCKS_USED && vb.start <= pt->where.life.start &&
-	       vb.end >= pt->where.life.end;
-}
-
-/* Whether the blocks of INODE are there in the snapshot: 1, 0. */
-static int fits(struct inodefix *s, struct context *cx,
-		const struct snapinode *pt, const struct nilfs_inode *inode)
-{
-	struct bmap_node root;
-	uint32_t i;
-	int ret = 1;
-
-	if (!inode_has_bmap(inode))
-		return 1;
-	if (!bmap_is_btree(inode->i_bmap)) {
-		for (i = 0; i < NILFS_DIRECT_NBLOCKS && ret > 0; i++)
-			if (bmap_direct_ptr(inode->i_bmap, i))
-				ret = reaches(s, cx, pt, bmap_direct_ptr(
-						inode->i_bmap, i));
-		return ret;
-	}
-	bmap_root_read(inode->i_bmap, &root);
-	for (i = 0; i < root.nchildren && ret > 0; i++)
-		ret = reaches(s, cx, pt, bmap_node_ptr(&root, i));
-	return ret;
-}
-
-static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
-{
-	return le64_get(a->i_ctime) == le64_get(b->i_ctime) &&
-	       le32_get(a->i_generation) == le32_get(b->i_generation) &&
-	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
-}
-
-/* 1 where checkpoint CNO has the inode as it was, 0 where it has not. */
-static int ask_checkpoint(struct inodefix *s, struct context *cx,
-			  struct snapinode *pt, uint64_t cno)
-{
-	struct nilfs_inode inode;
-	struct root root;
-	enum rule rule;
-	int ret = root_open(&root, cx, s->vol, cno);
-
-	if (!ret)
-		ret = root_inode(&root, cx, pt->ino, &inode);
-	if (ret)
-		return damage_forgive(cx, ret);
-	ret = inoderepair_judge(s->vol, cx, pt->ino, &inode, &rule);
-	if (ret || rule != RULE_OK)
-		return ret;
-	if (is_same(&inode, &pt->inode)) {
-		pt->other = inode;
-		pt->found_cno = cno;
-		return 1;
-	}
-	ret = pt->found ? 0 : fits(s, cx, pt, &inode);
-	if (!ret && !pt->near_cno) {
-		pt->near = inode;
-		pt->near_cno = cno;
-	}
-	if (ret <= 0)
-		return ret;
-	pt->found = true;
-	pt->found_cno = cno;
-	pt->other = inode;
-	return 0;
-}
-
-/*
- * Asks checkpoints with another block of the ifile, from the nearest on, for
- * the inode: 1 where one has it as it was, in PT->other; 0, and what else there
- * is in PT.  -ENOMEM, -EINTR.
- */
-static int snapinode_ask(struct inodefix *s, struct context *cx,
-			 struct snapinode *pt)
-{
-	size_t below = search_lower_bound(s->cnos, s->n,
-					  pt->where.life.start);
-	size_t above = search_lower_bound(s->cnos, s->n, pt->where.life.end);
-	unsigned int asked;
-	int ret = 0;
-
-	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
-		if (asked % 2 ? below > 0 : above == s->n && below > 0)
-			ret = ask_checkpoint(s, cx, pt, s->cnos[--below]);
-		else if (above < s->n)
-			ret = ask_checkpoint(s, cx, pt, s->cnos[above++]);
-		if (!ret)
-			ret = context_cancelled(cx);
-	}
-	return ret;
-}
 
 #define SECTOR 512u
 
@@ -371,7 +236,7 @@ static int undelete_inode(struct inodefix *s, struct context *cx,
 	    inoderepair_is_garbage(&s->vol->geo, &pt->inode))
 		return 0;
 	pt->inode.i_links_count = le16_make(1);
-	ret = inoderepair_count(s->vol, cx, pt->ino, &pt->inode);
+	ret = inoderepair_fit(s->vol, cx, pt->ino, &pt->inode);
 	if (ret)
 		return ret;
 	fixers_note(s->p->job, "checkpoint %" PRIu64 ": inode %" PRIu64
@@ -458,6 +323,20 @@ static int is_lost_too(struct inodefix *s, struct context *cx,
 		       ? is_another(s, cx, pt) : ret;
 }
 
+/* What another inode of the block is to be, where all is NOISE: 1, 0. */
+static int decide_other(struct inodefix *s, struct context *cx,
+			struct snapinode *pt, bool noise)
+{
+	int ret = is_lost_too(s, cx, pt, noise);
+
+	if (ret)
+		return ret < 0 ? ret : decide_inode(s, cx, pt);
+	if (noise || inode_is_empty(&pt->inode) || inode_is_private(pt->ino))
+		return 0;
+	ret = was_there(s, cx, pt);
+	return ret > 0 ? undelete_inode(s, cx, pt) : ret;
+}
+
 /*
  * A snapshot that lost one inode lost others of BLOCK with it; they may be what
  * is named by a directory that is found again: 0, -ENOMEM, -EINTR.
@@ -481,9 +360,7 @@ static int find_others(struct inodefix *s, struct context *cx,
 			.rule = RULE_INODE_EMPTY, .where = found->where,
 		};
 		memcpy(&pt.inode, at, sizeof(pt.inode));
-		ret = is_lost_too(s, cx, &pt, noise);
-		if (ret > 0)
-			ret = decide_inode(s, cx, &pt);
+		ret = decide_other(s, cx, &pt, noise);
 		if (ret > 0)
 			memcpy(at, &pt.inode, sizeof(pt.inode));
 	}
@@ -495,11 +372,11 @@ static int repair_in(struct inodefix *s, struct context *cx,
 		     struct snapinode *pt, const struct fix *fix, char *block)
 {
 	char *at = block + palloc_entry_offset(&s->vol->ifile_palloc, pt->ino);
-	bool noise = is_noise(s, block), empty;
+	bool noise = is_noise(s, block), lost;
 	int ret;
 
 	memcpy(&pt->inode, at, sizeof(pt->inode));
-	empty = inode_is_empty(&pt->inode);
+	lost = !le16_get(pt->inode.i_links_count);
 	ret = repair_inode(s, cx, pt, fix);
 	/* The same once more repairs nothing. */
 	if (ret > 0)
@@ -507,7 +384,7 @@ static int repair_in(struct inodefix *s, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	memcpy(at, &pt->inode, sizeof(pt->inode));
-	ret = empty || noise ? find_others(s, cx, pt, noise, block) : 0;
+	ret = lost || noise ? find_others(s, cx, pt, noise, block) : 0;
 	return ret < 0 ? ret : 1;
 }
 

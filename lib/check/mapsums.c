@@ -13,8 +13,10 @@
 
 #include <errno.h>
 
+#include "base/checked.h"
 #include "check/check.h"
 #include "check/damage.h"
+#include "check/lifelogs.h"
 #include "check/listings.h"
 #include "disk/dat.h"
 #include "disk/inode.h"
@@ -33,19 +35,24 @@ struct mapsearch {
 static int open_file(struct mapsearch *s, struct context *cx, uint64_t cno,
 		     uint64_t ino)
 {
+	struct nilfs_inode inode;
 	struct root root;
-	int err;
+	int ret;
 
 	if (s->ino == ino && s->cno == cno)
 		return 0;
 	s->cno = 0;
-	err = root_open(&root, cx, s->c->vol, cno);
-	if (!err)
-		err = root_file(&root, cx, ino, &s->file);
-	s->missing = err;
-	err = damage_forgive(cx, err);
-	if (err)
-		return err;
+	ret = root_open(&root, cx, s->c->vol, cno);
+	/* Also one without links. */
+	if (!ret)
+		ret = root_inode_bytes(&root, cx, ino, &inode);
+	s->missing = ret <= 0 || !inode_has_bmap(&inode);
+	if (!s->missing)
+		ret = file_init(&s->file, cx, s->c->vol, ino, &inode);
+	s->missing |= ret < 0;
+	ret = damage_forgive(cx, ret < 0 ? ret : 0);
+	if (ret)
+		return ret;
 	s->ino = ino;
 	s->cno = cno;
 	return 0;
@@ -90,20 +97,134 @@ static int find_life(const struct mapsearch *s, struct context *cx,
 	return *cno != 0;
 }
 
+/* A block as its log lists it, and the key that the map has for it. */
+struct dispute {
+	const struct listing *l;
+	uint64_t key;		/* UINT64_MAX: none */
+	uint64_t below, above;	/* of its neighbours in the list; as wide as
+				   can be where it has none */
+};
+
+/* Sets the key that the map has for the block. */
+static int find_key(struct mapsearch *s, struct context *cx, struct dispute *d)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret = blockmap_cursor_open(&cur, cx, &s->file.map, 0, false);
+
+	d->key = UINT64_MAX;
+	while (!ret && d->key == UINT64_MAX &&
+	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		if (item.ptr == d->l->number)
+			d->key = item.key;
+		ret = context_cancelled(cx);
+	}
+	blockmap_cursor_close(&cur);
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
+/* The key of the block that is BY blocks after that of D in its list: 1, 0. */
+static int find_neighbour(struct mapsearch *s, struct context *cx,
+			  const struct dispute *d, int by, uint64_t *key)
+{
+	struct segsum_block b, own;
+	int ret = lifelogs_find_block(cx, s->c, d->l->blocknr, &own, NULL);
+
+	if (ret > 0)
+		ret = lifelogs_find_block(cx, s->c,
+					  d->l->blocknr + (uint64_t)by, &b,
+					  NULL);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	*key = b.blkoff;
+	return b.finfo == own.finfo && b.ino == own.ino && !b.is_node;
+}
+
+static int find_neighbours(struct mapsearch *s, struct context *cx,
+			   struct dispute *d)
+{
+	int ret = find_neighbour(s, cx, d, -1, &d->below);
+
+	if (ret <= 0)
+		d->below = 0;
+	else
+		d->below++;
+	if (ret >= 0)
+		ret = find_neighbour(s, cx, d, 1, &d->above);
+	if (ret <= 0)
+		d->above = UINT64_MAX;
+	return ret < 0 ? ret : 0;
+}
+
+/* Whether block KEY of the file can be there in the list. */
+static bool can_be(const struct mapsearch *s, const struct dispute *d,
+		   uint64_t key)
+{
+	uint64_t bytes = le64_get(s->file.inode.i_size);
+
+	return key >= d->below && key < d->above &&
+	       key < div_round_up(bytes, s->c->vol->geo.block_size);
+}
+
+/* Whether the map has a block at the place, and the log of that too: 1, 0. */
+static int is_taken(struct mapsearch *s, struct context *cx,
+		    const struct dispute *d)
+{
+	struct segsum_block b;
+	uint64_t vblocknr, blocknr;
+	int ret = blockmap_lookup(&s->file.map, cx, d->l->blkoff, &vblocknr);
+
+	if (ret > 0) {
+		ret = blockmap_resolve(&s->file.map, cx, vblocknr, &blocknr);
+		ret = ret ? ret : 1;
+	}
+	if (ret > 0)
+		ret = lifelogs_find_block(cx, s->c, blocknr, &b, NULL);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	return b.ino == d->l->ino && b.blkoff == d->l->blkoff &&
+	       b.vblocknr == vblocknr && !b.is_node;
+}
+
+/*
+ * Whether the log is wrong, and the map is right: 1, 0.  The blocks of a file
+ * are in a log in their order, and within its size; and no two are at one
+ * place.  Where none of that shows anything the log is right: its checksum was
+ * verified, which that of a node is not.
+ */
+static int is_log_wrong(struct mapsearch *s, struct context *cx,
+			struct dispute *d)
+{
+	int ret = find_key(s, cx, d);
+
+	if (!ret && d->key != UINT64_MAX)
+		ret = find_neighbours(s, cx, d);
+	if (ret || d->key == UINT64_MAX)
+		return ret;
+	if (can_be(s, d, d->key) != can_be(s, d, d->l->blkoff))
+		return can_be(s, d, d->key);
+	return is_taken(s, cx, d);
+}
+
 /* Reports that the map of the file, as of CNO, does not have L. */
-static void report_place(struct mapsearch *s, const struct listing *l,
-			 uint64_t cno)
+static int report_place(struct mapsearch *s, struct context *cx,
+			const struct listing *l, uint64_t cno)
 {
 	struct findings *f = s->c->findings;
+	struct dispute d = { .l = l };
+	int ret = is_log_wrong(s, cx, &d);
 
+	if (ret < 0)
+		return ret;
 	findings_snapshots(f, cno != s->c->vol->latest.cno);
 	findings_add(f, &(struct finding){
-		.rule = RULE_BMAP_PLACE,
-		.place = place_map(cno, l->ino, l->blkoff, 0),
-		.has_want = true, .want = l->number,
+		.rule = ret ? RULE_LOG_PLACE : RULE_BMAP_PLACE,
+		.place = place_map(cno, l->ino, ret ? d.key : l->blkoff, 0),
+		.has_got = true, .got = l->number,
 	});
 	findings_snapshots(f, false);
 	s->wanted[l->ino % MAPSUMS] = false;
+	return 0;
 }
 
 static int visit_listing(void *arg, struct context *cx,
@@ -123,7 +244,7 @@ static int visit_listing(void *arg, struct context *cx,
 	if (!ret)
 		ret = has_block(s, cx, l);
 	if (!ret)
-		report_place(s, l, cno);
+		ret = report_place(s, cx, l, cno);
 	return ret < 0 ? ret : 0;
 }
 

@@ -28,8 +28,8 @@ int root_open(struct root *root, struct context *cx, struct volume *vol,
 			 &root->cp.cp_ifile_inode);
 }
 
-int root_inode(struct root *root, struct context *cx, uint64_t ino,
-	       struct nilfs_inode *inode)
+int root_inode_bytes(struct root *root, struct context *cx, uint64_t ino,
+		     struct nilfs_inode *inode)
 {
 	const struct palloc *palloc = &root->vol->ifile_palloc;
 	const void *block;
@@ -37,13 +37,21 @@ int root_inode(struct root *root, struct context *cx, uint64_t ino,
 
 	ret = file_block(&root->ifile, cx, palloc_entry_blkoff(palloc, ino),
 			 &block);
+	if (ret <= 0)
+		return ret;
+	memcpy(inode, (const char *)block + palloc_entry_offset(palloc, ino),
+	       sizeof(*inode));
+	file_put(&root->ifile, block);
+	return 1;
+}
+
+int root_inode(struct root *root, struct context *cx, uint64_t ino,
+	       struct nilfs_inode *inode)
+{
+	int ret = root_inode_bytes(root, cx, ino, inode);
+
 	if (ret < 0)
 		return ret;
-	if (ret) {
-		memcpy(inode, (const char *)block +
-		       palloc_entry_offset(palloc, ino), sizeof(*inode));
-		file_put(&root->ifile, block);
-	}
 	if (!ret || !le16_get(inode->i_links_count))
 		return fail_said(cx, -ENOENT,
 				 "inode %llu: not in checkpoint %llu",

@@ -32,6 +32,13 @@ int root_open(struct root *root, struct context *cx, struct volume *vol,
 	      uint64_t cno);
 
 /*
+ * Copies the bytes of inode INO, also of one that is not in use: 1, 0 where the
+ * ifile has no block for it.  -EUCLEAN, -EIO.
+ */
+int root_inode_bytes(struct root *root, struct context *cx, uint64_t ino,
+		     struct nilfs_inode *inode);
+
+/*
  * Copies inode INO.  -ENOENT where the ifile has none (no block, not
  * allocated, or no links), -EUCLEAN, -EIO.
  */
