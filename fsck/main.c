@@ -23,6 +23,13 @@ static int check_options(struct tool *tool, const struct options *o)
 {
 	if (o->undo_file && (o->mode == OPTIONS_NO || o->undo))
 		return tool_usage(tool, "--undo-file: nothing is repaired");
+	if (o->output && (o->undo || o->undo_file || o->quick ||
+			  (!o->rollback.wanted && o->mode != OPTIONS_COUNTERS &&
+			   session_mode(tool, o) == DECISION_MODE_NO)))
+		return tool_usage(tool, "--output: needs -y, -p or a terminal, "
+				  "and no undo file");
+	if (o->ddrescue_map && o->undo)
+		return tool_usage(tool, "--ddrescue-map: nothing is read");
 	if (o->undo_file && !access(o->undo_file, F_OK))
 		return fail(&tool->cx, -EEXIST, "%s", o->undo_file);
 	return 0;
@@ -39,9 +46,20 @@ static int go_back(struct tool *tool, const struct options *o,
 	return err;
 }
 
+/* A copy that could not be checked is of no use. */
+static void end_copy(struct tool *tool, const struct options *o, int err)
+{
+	if (err < 0)
+		unlink(o->output);
+	else
+		tool_note(tool, "%s: left as it is; the repaired copy is %s",
+			  tool->argv[0], o->output);
+}
+
 static int run_fsck(struct tool *tool, const void *options)
 {
-	const struct options *o = options;
+	struct options asked = *(const struct options *)options;
+	const struct options *o = &asked;
 	struct target t;
 	int err;
 
@@ -56,12 +74,16 @@ static int run_fsck(struct tool *tool, const void *options)
 		return err;
 	progress_of_device(&tool->progress, tool->argv[0]);
 	err = target_open(&t, tool, tool->argv[0], o);
+	/* Data that was not read is found by the checksums of logs. */
+	asked.data |= t.unread;
 	if (!err && o->undo)
 		err = go_back(tool, o, t.dev);
 	else if (!err && o->mode == OPTIONS_COUNTERS)
 		err = damage_failed(&tool->cx, counters_run(tool, o, t.dev));
 	else if (!err)
 		err = damage_failed(&tool->cx, session_run(tool, o, t.dev));
+	if (t.source && t.dev)
+		end_copy(tool, o, err);
 	target_close(&t);
 	if (err >= 0)
 		progress_until(&tool->progress, 100);

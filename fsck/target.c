@@ -13,9 +13,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "dev/badareas.h"
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/zoned.h"
+#include "fsck/rescue.h"
 #include "fsck/session.h"
 #include "vol/owner.h"
 
@@ -24,6 +26,8 @@ enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
 
 static enum need need_of(const struct tool *tool, const struct options *o)
 {
+	if (o->output)
+		return NEED_READ;
 	if (o->undo || o->rollback.wanted || o->mode == OPTIONS_COUNTERS)
 		return NEED_WRITE;
 	if (o->quick || session_mode(tool, o) == DECISION_MODE_NO)
@@ -45,7 +49,7 @@ static int check_use(struct tool *tool, const char *path,
 	}
 	if (use.kind != PROBE_MOUNTED)
 		return 0;
-	if (*need == NEED_WRITE || o->mode == OPTIONS_YES)
+	if (*need == NEED_WRITE || (o->mode == OPTIONS_YES && !o->output))
 		return fail(cx, -EBUSY, "%s: mounted on %s", path, use.where);
 	*need = NEED_READ;
 	if (use.read_only)
@@ -129,6 +133,38 @@ static int check_owner(struct target *t, struct tool *tool,
 	return 0;
 }
 
+/* The copy of what was opened takes its place. */
+static int make_copy(struct target *t, struct tool *tool,
+		     const struct options *o)
+{
+	uint64_t bytes;
+	int err;
+
+	t->source = t->file;
+	t->file = NULL;
+	err = rescue_copy(&t->file, &t->dev, tool, t->source, o->output,
+			  o->ddrescue_map);
+	t->unread = !err && badareas_count(t->dev, &bytes);
+	return err;
+}
+
+/* With the areas that ddrescue could not read. */
+static int add_map(struct target *t, struct context *cx,
+		   const struct options *o)
+{
+	struct dev *bad;
+	uint64_t bytes;
+	int err = badareas_open(&bad, cx, t->dev);
+
+	if (err)
+		return err;
+	t->under = t->dev;
+	t->dev = bad;
+	err = rescue_read_map(bad, cx, o->ddrescue_map);
+	t->unread = !err && badareas_count(bad, &bytes);
+	return err;
+}
+
 int target_open(struct target *t, struct tool *tool, const char *path,
 		const struct options *o)
 {
@@ -144,6 +180,8 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 		err = check_owner(t, tool, o, need);
 	if (err)
 		return err;
+	if (o->output)
+		return make_copy(t, tool, o);
 	owner_guard(t->file);
 	/* The passes know best, unless they read all there is. */
 	if (!o->data)
@@ -151,12 +189,17 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 	err = zoned_open(&t->dev, cx, t->file, path);
 	if (err && err != -ENOMEM)
 		err = do_without_zones(t, tool, path, need);
-	return err ? err : check_undo(cx, t, path, o);
+	if (!err)
+		err = check_undo(cx, t, path, o);
+	return err || !o->ddrescue_map ? err : add_map(t, cx, o);
 }
 
 void target_close(struct target *t)
 {
 	if (t->dev != t->file)
 		dev_close(t->dev);
+	if (t->under != t->file)
+		dev_close(t->under);
 	dev_close(t->file);
+	dev_close(t->source);
 }

@@ -3,13 +3,18 @@
 #ifndef NILFS2_FSCK_TARGET_H
 #define NILFS2_FSCK_TARGET_H
 
+#include <stdbool.h>
+
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "fsck/plan/options.h"
 
 struct target {
 	struct dev *dev;	/* with its zones, where it has some */
-	struct dev *file;	/* what that is over, or the same */
+	struct dev *under;	/* what that is over, or NULL */
+	struct dev *file;	/* at the bottom, may be the same as DEV */
+	struct dev *source;	/* where FILE is a copy of it; or NULL */
+	bool unread;		/* some areas are known to be unreadable */
 };
 
 /*
@@ -18,7 +23,8 @@ struct target {
  * one that is mounted and may be written to is refused unless O says that
  * nothing is to be changed; the user is then warned.  Zones are those of a
  * host-managed device, or of the file beside an image; where they cannot be
- * listed the device is only read.  -EOPNOTSUPP for undo files on zones.  Fails
+ * listed the device is only read.  With an output file that is what is opened,
+ * a copy of the device, which is only read.  -EOPNOTSUPP for undo files on zones.  Fails
  * as devfile_open() too.  T is closed with target_close(), also after a failure.
  */
 int target_open(struct target *t, struct tool *tool, const char *path,

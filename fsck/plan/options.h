@@ -25,6 +25,8 @@ struct options {
 	bool data;		/* verify the checksums of all logs */
 	bool everything;	/* show all findings */
 	bool rebuild;		/* metadata files may be rebuilt */
+	const char *output;	/* the file that is repaired instead, or NULL */
+	const char *ddrescue_map;	/* what could not be read, or NULL */
 	const char *undo_file;	/* to be written before a repair, or NULL */
 	const char *undo;	/* to be played back, or NULL */
 	struct options_rollback {

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A device of which some areas cannot be read.
+ *
+ * Areas are sorted by offset and do not touch each other.
+ */
+#include "dev/badareas.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+
+struct area {
+	uint64_t off, end;
+};
+
+struct badareas {
+	struct dev dev;
+	struct area *list;
+	size_t n, room;
+};
+
+static struct badareas *to_badareas(const struct dev *dev)
+{
+	return (struct badareas *)(uintptr_t)dev;
+}
+
+static bool ends_before(const void *item, const void *key)
+{
+	const struct area *area = item;
+
+	return area->end <= *(const uint64_t *)key;
+}
+
+/* The first area that ends after OFF. */
+static size_t first_after(const struct badareas *b, uint64_t off)
+{
+	return search_first(b->list, b->n, sizeof(*b->list), ends_before,
+			    &off);
+}
+
+bool badareas_have(const struct dev *dev, uint64_t off, uint64_t len)
+{
+	const struct badareas *b = to_badareas(dev);
+	size_t i = first_after(b, off);
+
+	return len && i < b->n && b->list[i].off < off + len;
+}
+
+size_t badareas_count(const struct dev *dev, uint64_t *bytes)
+{
+	const struct badareas *b = to_badareas(dev);
+	size_t i;
+
+	*bytes = 0;
+	for (i = 0; i < b->n; i++)
+		*bytes += b->list[i].end - b->list[i].off;
+	return b->n;
+}
+
+static void replace_areas(struct badareas *b, size_t from, size_t to,
+			  const struct area *with, size_t n)
+{
+	memmove(b->list + from + n, b->list + to,
+		(b->n - to) * sizeof(*b->list));
+	if (n)
+		memcpy(b->list + from, with, n * sizeof(*with));
+	b->n += n;
+	b->n -= to - from;
+}
+
+int badareas_add(struct dev *dev, struct context *cx, uint64_t off,
+		 uint64_t len)
+{
+	struct badareas *b = to_badareas(dev);
+	struct area area = { off, off + len };
+	size_t from = off ? first_after(b, off - 1) : 0, to = from;
+
+	if (!len)
+		return 0;
+	if (array_reserve(cx, &b->list, &b->room, b->n + 1))
+		return -ENOMEM;
+	for (; to < b->n && b->list[to].off <= area.end; to++) {
+		if (b->list[to].off < area.off)
+			area.off = b->list[to].off;
+		if (b->list[to].end > area.end)
+			area.end = b->list[to].end;
+	}
+	replace_areas(b, from, to, &area, 1);
+	return 0;
+}
+
+/* What is left of the areas once the LEN bytes at OFF were written. */
+static void cut_areas(struct badareas *b, uint64_t off, uint64_t len)
+{
+	size_t from = first_after(b, off), to = from, n = 0;
+	struct area left[2];
+
+	while (to < b->n && b->list[to].off < off + len)
+		to++;
+	if (to == from)
+		return;
+	if (b->list[from].off < off)
+		left[n++] = (struct area){ b->list[from].off, off };
+	if (b->list[to - 1].end > off + len)
+		left[n++] = (struct area){ off + len, b->list[to - 1].end };
+	replace_areas(b, from, to, left, n);
+}
+
+static int fail_read(const struct badareas *b, struct context *cx, uint64_t off)
+{
+	return fail(cx, -EIO, "%s: offset %" PRIu64 ": could not be read on "
+		    "the original device", b->dev.name, off);
+}
+
+static int badareas_read(struct dev *dev, struct context *cx, uint64_t off,
+			 void *buf, size_t len)
+{
+	if (badareas_have(dev, off, len))
+		return fail_read(to_badareas(dev), cx, off);
+	return dev_read(dev->under, cx, off, buf, len);
+}
+
+static int badareas_readv(struct dev *dev, struct context *cx, uint64_t off,
+			  struct iovec *iov, int n)
+{
+	uint64_t len = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	if (badareas_have(dev, off, len))
+		return fail_read(to_badareas(dev), cx, off);
+	return dev_readv(dev->under, cx, off, iov, n);
+}
+
+static int badareas_write(struct dev *dev, struct context *cx, uint64_t off,
+			  const void *buf, size_t len)
+{
+	struct badareas *b = to_badareas(dev);
+	int err;
+
+	/* One area may become two. */
+	err = array_reserve(cx, &b->list, &b->room, b->n + 1);
+	if (!err)
+		err = dev_write(dev->under, cx, off, buf, len);
+	if (!err)
+		cut_areas(b, off, len);
+	return err;
+}
+
+static void badareas_close(struct dev *dev)
+{
+	free(to_badareas(dev)->list);
+	free(dev);
+}
+
+static const struct dev_ops badareas_ops = {
+	.read = badareas_read,
+	.readv = badareas_readv,
+	.write = badareas_write,
+	.close = badareas_close,
+};
+
+int badareas_open(struct dev **devp, struct context *cx, struct dev *under)
+{
+	struct badareas *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return fail(cx, -ENOMEM, "%s: bad areas", under->name);
+	dev_init_over(&b->dev, &badareas_ops, under);
+	*devp = &b->dev;
+	return 0;
+}

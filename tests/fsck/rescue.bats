@@ -1,0 +1,121 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A failing device: a copy of it is repaired, what could not be read counts as
+# unreadable, and the device itself is left as it is.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load damage
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+	image=$PWD/image
+	cp --sparse=always "$corpus/snapshots/image" image
+	cp --sparse=always image sound
+}
+
+# last_block FILE: its last block on the device.
+last_block() {
+	dump.nilfs2 bmap -b sound "$1" |
+		awk '$NF == "data" { block = $5 } END { print block }'
+}
+
+# lose BLOCK...: ascending; zeros, as in a copy that ddrescue made, and its map.
+lose() {
+	local block at=0
+
+	{
+		echo "# Mapfile. Created by GNU ddrescue version 1.27"
+		echo "# current_pos  current_status  current_pass"
+		echo "0x00000000     +               1"
+		for block; do
+			dd if=/dev/zero of=image bs=4096 seek="$block" \
+				count=1 conv=notrunc status=none
+			printf '0x%08X  0x%08X  +\n' $at $((block * 4096 - at))
+			printf '0x%08X  0x%08X  -\n' $((block * 4096)) 4096
+			at=$((block * 4096 + 4096))
+		done
+		printf '0x%08X  0x%08X  +\n' $at $(($(stat -c %s image) - at))
+	} >map
+	cp --sparse=always image lost
+}
+
+tree() { dump.nilfs2 ls -R "$1"; }
+
+@test "a copy is repaired, and the device is left as it is" {
+	lose "$(last_block dat)"
+	run -1 --separate-stderr fsck.nilfs2 -y --ddrescue-map map \
+		--output new image
+	[[ $stderr == *"image: 4096 bytes in 1 area could not be read; they are zeros in new"* ]]
+	[[ $stderr == *"image: left as it is; the repaired copy is new"* ]]
+	cmp image lost
+	run -0 fsck.nilfs2 -f -n new
+	cmp <(tree sound) <(tree new)
+}
+
+# A file of the latest state and of snapshots.
+@test "data that was not read is reported by file" {
+	lose "$(last_block /d/f1)"
+	run -4 fsck.nilfs2 -f -n --ddrescue-map map image
+	[[ $output == *"dev-unreadable: block $(last_block /d/f1): "*" of inode 13 in checkpoint "* ]]
+	run fsck.nilfs2 -f -y --ddrescue-map map --output new image
+	[[ $output == *"dev-unreadable: block $(last_block /d/f1): "*" of inode 13 in checkpoint "* ]]
+	cmp image lost
+}
+
+@test "what a map does not mention was not read" {
+	printf '%s\n' '0x0 ? 1' '0 4096 +' >map
+	run -4 --separate-stderr fsck.nilfs2 -n --ddrescue-map map image
+	[[ $output == *"could not be read on the original device"* ]]
+}
+
+@test "what is no map file" {
+	local text
+
+	for text in '' 'x' '0x0' '0x0 ?\n0x0 x +' '0x0 ?\n0x0 0x1000' \
+		'0x0 ?\n0x2000 0x1000 +\n0x0 0x1000 +' \
+		'0x0 ?\n0x1000 0xffffffffffffffff +' '0x0 ?\n-1 5 +'; do
+		# shellcheck disable=SC2059
+		printf "$text" >map
+		run -8 --separate-stderr fsck.nilfs2 -n --ddrescue-map map image
+		[[ $stderr == *"map: line "*": not of a ddrescue map file"* ]]
+	done
+	run -8 fsck.nilfs2 -n --ddrescue-map nothing image
+	[[ $output == *"nothing: No such file"* ]]
+}
+
+@test "the copy is not written over anything, nor left after a failure" {
+	echo mine >new
+	run -8 fsck.nilfs2 -y --output new image
+	[[ $output == *"new: "*"exists"* ]]
+	[ "$(cat new)" = mine ]
+	rm new
+	run -8 fsck.nilfs2 -y --output new --ddrescue-map nothing image
+	[ ! -e new ]
+	run -8 bash -c "trap '' XFSZ; ulimit -f 64
+		fsck.nilfs2 -y --output new image"
+	[ ! -e new ]
+	run -8 fsck.nilfs2 -y --output no/new image
+}
+
+@test "a copy of what is sound is the same" {
+	run -0 fsck.nilfs2 -f -y --output new image
+	cmp image new
+	[ "$(du -k new | cut -f1)" -le "$(($(du -k image | cut -f1) + 64))" ]
+}
+
+@test "options that make no sense" {
+	run -16 fsck.nilfs2 -n --output new image
+	run -16 fsck.nilfs2 --output new image </dev/null
+	run -16 fsck.nilfs2 -y --output new --undo-file undo image
+	run -16 fsck.nilfs2 --undo undo --ddrescue-map map image
+	[ ! -e new ]
+}
+
+@test "a rollback in a copy" {
+	run -1 fsck.nilfs2 --rollback --output new image
+	cmp image sound
+	run -0 fsck.nilfs2 -f -n new
+	! cmp -s image new
+}
