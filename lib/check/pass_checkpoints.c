@@ -81,7 +81,8 @@ static bool take_entry(struct survey *s, uint64_t cno,
 	if (rule == RULE_CP_CNO)
 		findings_differ(s->c->findings, rule, place_of(cno), cno,
 				le64_get(cp->cp_cno));
-	else if (rule == RULE_CP_FLAGS)
+	/* What is wrong with its links is said where the list is followed. */
+	else if (rule != RULE_OK && rule != RULE_CP_SNAPSHOT_LIST)
 		findings_broken(s->c->findings, rule, place_of(cno));
 	if (checkpoint_is_invalid(cp)) {
 		if (checkpoint_is_snapshot(cp))
