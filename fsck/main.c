@@ -28,6 +28,9 @@ static int check_options(struct tool *tool, const struct options *o)
 			   session_mode(tool, o) == DECISION_MODE_NO)))
 		return tool_usage(tool, "--output: needs -y, -p or a terminal, "
 				  "and no undo file");
+	if (o->state && (o->rollback.wanted || o->undo || o->quick ||
+			 o->mode == OPTIONS_COUNTERS))
+		return tool_usage(tool, "--state: for checks and repairs only");
 	if (o->ddrescue_map && o->undo)
 		return tool_usage(tool, "--ddrescue-map: nothing is read");
 	if (o->undo_file && !access(o->undo_file, F_OK))

@@ -193,6 +193,12 @@ static bool is_rebuild_due(const struct look *l)
 	return l->mode == DECISION_MODE_YES_REBUILD && l->complete;
 }
 
+/* An older state is to become the latest one. */
+static bool is_state_due(const struct look *l, const struct options *o)
+{
+	return o->state && l->mode != DECISION_MODE_NO && l->complete;
+}
+
 static int run_check(struct tool *tool, const struct options *o,
 		     struct dev *dev,
 		     struct dev *patched, struct dev *overlay, struct look *l)
@@ -203,10 +209,14 @@ static int run_check(struct tool *tool, const struct options *o,
 		.ask = { .tool = tool, .mode = l->mode, .fd = STDIN_FILENO },
 	};
 	const struct look *last = l;
-	int ret = run_look(tool, o, overlay, l);
+	int ret = o->state ? states_take(&r, &tool->cx) : 0;
 
+	l->state = o->state ? &r.state : NULL;
+	if (!ret)
+		ret = run_look(tool, o, overlay, l);
 	if (!ret && (!plan_is_empty(&l->plan) || l->state_error ||
-		     is_forward_due(l) || is_rebuild_due(l)))
+		     is_forward_due(l) || is_rebuild_due(l) ||
+		     is_state_due(l, o)))
 		ret = run_repair(&r, &tool->cx);
 	if (ret > 0) {
 		print_repairs(tool, &r, &r.account);

@@ -17,9 +17,12 @@
 #include "dev/devfile.h"
 #include "dev/probe.h"
 #include "dev/zoned.h"
+#include "disk/super.h"
 #include "fsck/rescue.h"
 #include "fsck/session.h"
 #include "vol/owner.h"
+
+#define SUPER_BYTES 1024u
 
 /* What is asked for: to write, to write if that is possible, or to read. */
 enum need { NEED_WRITE, NEED_MAYBE, NEED_READ };
@@ -160,9 +163,40 @@ static int add_map(struct target *t, struct context *cx,
 		return err;
 	t->under = t->dev;
 	t->dev = bad;
-	err = rescue_read_map(bad, cx, o->ddrescue_map);
+	if (o->ddrescue_map)
+		err = rescue_read_map(bad, cx, o->ddrescue_map);
 	t->unread = !err && badareas_count(bad, &bytes);
 	return err;
+}
+
+/* The superblock that is not to be used counts as unreadable. */
+static int hide_super(struct target *t, struct context *cx,
+		      const struct options *o)
+{
+	uint64_t off = o->superblock == 1 ? super_offset2(t->dev->size) :
+					    NILFS_SB_OFFSET_BYTES;
+
+	return o->superblock ? badareas_add(t->dev, cx, off, SUPER_BYTES) : 0;
+}
+
+/* The device below what counts as unreadable. */
+static int open_device(struct target *t, struct tool *tool, const char *path,
+		       const struct options *o, enum need need)
+{
+	struct context *cx = &tool->cx;
+	int err;
+
+	owner_guard(t->file);
+	/* The passes know best, unless they read all there is. */
+	if (!o->data)
+		devfile_random(t->file);
+	err = zoned_open(&t->dev, cx, t->file, path);
+	if (err && err != -ENOMEM)
+		err = do_without_zones(t, tool, path, need);
+	if (!err)
+		err = check_undo(cx, t, path, o);
+	return err || !(o->ddrescue_map || o->superblock) ?
+		       err : add_map(t, cx, o);
 }
 
 int target_open(struct target *t, struct tool *tool, const char *path,
@@ -180,18 +214,9 @@ int target_open(struct target *t, struct tool *tool, const char *path,
 		err = check_owner(t, tool, o, need);
 	if (err)
 		return err;
-	if (o->output)
-		return make_copy(t, tool, o);
-	owner_guard(t->file);
-	/* The passes know best, unless they read all there is. */
-	if (!o->data)
-		devfile_random(t->file);
-	err = zoned_open(&t->dev, cx, t->file, path);
-	if (err && err != -ENOMEM)
-		err = do_without_zones(t, tool, path, need);
-	if (!err)
-		err = check_undo(cx, t, path, o);
-	return err || !o->ddrescue_map ? err : add_map(t, cx, o);
+	err = o->output ? make_copy(t, tool, o) :
+			  open_device(t, tool, path, o, need);
+	return err ? err : hide_super(t, cx, o);
 }
 
 void target_close(struct target *t)

@@ -118,6 +118,12 @@ void repair_fini(struct repair *r);
 int nospace_run(struct repair *r, struct context *cx, struct round *round);
 
 /*
+ * Makes the state that the user asks for, R->o->state, the one on the overlay,
+ * before the first look.  -ENOENT where there is no such state.
+ */
+int states_take(struct repair *r, struct context *cx);
+
+/*
  * Repairs the state that superblocks lead to.  Where they lead to none, states
  * found on the device are repaired on the overlay, newest first, until one has
  * no errors left and was not overwritten; where there is none the one with the

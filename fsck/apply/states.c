@@ -131,13 +131,35 @@ static int try_older(struct repair *r, struct context *cx,
 	return attempt_state(r, cx, taken);
 }
 
+int states_take(struct repair *r, struct context *cx)
+{
+	struct check check = { .dev = r->dev };
+	struct fixer_job job = {
+		.check = &check,
+		.dev = r->dev,
+		.time = (uint64_t)cx->now,
+		.state = &r->state,
+		.state_cno = r->o->state,
+		.note = repairlist_add,
+		.arg = &r->repaired,
+	};
+	int err = fix_root(&job, cx, NULL, 0);
+
+	if (err || r->state.chosen)
+		return err;
+	return fail_said(cx, -ENOENT, "%s: no log ends checkpoint %" PRIu64
+		    " from which a volume can be opened; dump.nilfs2 logs "
+		    "lists those with a super root", r->tool->argv[0],
+		    r->o->state);
+}
+
 int states_run(struct repair *r, struct context *cx)
 {
 	size_t mark = overlay_mark(r->dev);
 	struct outcome o;
 	int err = attempt_state(r, cx, 0);
 
-	if (err || !r->state.chosen)
+	if (err || !r->state.chosen || r->o->state)
 		return err;
 	o = outcome_of(r);
 	return is_good(&o) ? 0 : try_older(r, cx, &o, mark);

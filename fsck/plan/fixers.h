@@ -42,6 +42,7 @@ struct fixer_job {
 	bool undo;		/* what is written over will be kept in a file */
 	struct root_state *state;	/* to be chosen where superblocks lead nowhere */
 	unsigned int state_number;	/* the newest that will do is 0 */
+	uint64_t state_cno;	/* of this checkpoint only; 0: any */
 	bool keeps_synced;	/* of logs after the latest: is written later */
 	const struct derived *derived;	/* blocks to be written, or NULL */
 

@@ -7,6 +7,8 @@
  */
 #include "fsck/plan/options.h"
 
+#include <errno.h>
+
 #define AT(member) offsetof(struct options, member)
 
 enum { GROUP_MODE = 1, GROUP_DEPTH };
@@ -39,11 +41,31 @@ static int set_rollback(struct context *cx, const char *arg, void *where)
 				   &r->cno) : 0;
 }
 
+static int set_superblock(struct context *cx, const char *arg, void *where)
+{
+	uint64_t *superblock = where;
+	int err = option_number(cx, "-b", arg, 2, superblock);
+
+	return err || *superblock ? err :
+		fail(cx, -EINVAL, "-b: superblocks are 1 and 2");
+}
+
+static int set_state(struct context *cx, const char *arg, void *where)
+{
+	uint64_t *state = where;
+	int err = option_number(cx, "--state", arg, UINT64_MAX, state);
+
+	return err || *state ? err :
+		fail(cx, -EINVAL, "--state: no checkpoint has number 0");
+}
+
 const struct cli_option options_rows[] = {
 	{ 'a', NULL, NULL, "preen: repair automatically what is safe",
 	  OPTION_SET, AT(mode), GROUP_MODE, OPTIONS_AUTO, NULL, NULL },
 	{ 0, "all", NULL, "show all findings, not 100 of each rule",
 	  OPTION_FLAG, AT(everything), 0, 0, NULL, NULL },
+	{ 'b', "superblock", "N", "use superblock N (1, 2), not the other one",
+	  OPTION_CALL, AT(superblock), 0, 0, NULL, set_superblock },
 	{ 0, "data", NULL, "verify the checksums of all logs too", OPTION_FLAG,
 	  AT(data), 0, 0, NULL, NULL },
 	{ 0, "ddrescue-map", "FILE", "areas that ddrescue could not read",
@@ -69,6 +91,8 @@ const struct cli_option options_rows[] = {
 	{ 0, "rollback", "[=CNO]",
 	  "return to checkpoint CNO, or the last but one",
 	  OPTION_CALL, AT(rollback), GROUP_MODE, 0, NULL, set_rollback },
+	{ 0, "state", "CNO", "check and repair the state of checkpoint CNO",
+	  OPTION_CALL, AT(state), 0, 0, NULL, set_state },
 	{ 0, "undo", "FILE", "restore the blocks in an undo file",
 	  OPTION_STRING, AT(undo), GROUP_MODE, 0, NULL, NULL },
 	{ 0, "undo-file", "FILE", "save blocks to FILE before overwriting them",

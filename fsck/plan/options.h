@@ -33,6 +33,8 @@ struct options {
 		bool wanted;
 		uint64_t cno;	/* 0: the one before the latest */
 	} rollback;
+	uint64_t superblock;	/* 1 or 2: the other one is not read; 0 */
+	uint64_t state;		/* the checkpoint to begin with; 0: latest */
 	bool list_rules;
 };
 

@@ -312,6 +312,9 @@ static int choose_among(struct restore *r, struct context *cx, bool as_new,
 	for (i = 0; i < r->rs.nroots; i++) {
 		const struct root_log *root = &r->rs.roots[i];
 
+		if (r->job->state_cno &&
+		    segsum_cno(&root->ss) != r->job->state_cno)
+			continue;
 		if (i < r->first || is_as_new_as_super(r, root) != as_new)
 			continue;
 		ret = restore_block(r, cx, i);

@@ -113,8 +113,8 @@ static void cut_areas(struct badareas *b, uint64_t off, uint64_t len)
 
 static int fail_read(const struct badareas *b, struct context *cx, uint64_t off)
 {
-	return fail(cx, -EIO, "%s: offset %" PRIu64 ": could not be read on "
-		    "the original device", b->dev.name, off);
+	return fail(cx, -EIO, "%s: offset %" PRIu64 ": counts as unreadable",
+		    b->dev.name, off);
 }
 
 static int badareas_read(struct dev *dev, struct context *cx, uint64_t off,

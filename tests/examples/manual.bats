@@ -97,6 +97,7 @@ prologue='
 	}
 	fsck.nilfs2() {
 		case $* in
+		*--state*) expect 01 fsck.nilfs2 "$@" ;;
 		-n*) expect 4 fsck.nilfs2 "$@" ;;
 		-[ay]* | --rollback*) expect 1 fsck.nilfs2 "$@" ;;
 		*) command fsck.nilfs2 "$@" ;;
@@ -131,7 +132,7 @@ follow() {
 		volumes "$kind"
 		block=$(sed -E -e 's|/dev/(sd[a-z]1?)|\1.img|g' -e 's/4711/2/g' \
 			<<<"$block")
-		rm -rf copy.undo disk.undo [0-9].tar.gz delta.tar
+		rm -rf old.img copy.undo disk.undo [0-9].tar.gz delta.tar
 		[[ $block != *'--output copy.img'* &&
 		   $block != *'cp --sparse'* ]] || rm -f copy.img
 		if ! bash -c "$prologue$block" >out 2>&1; then

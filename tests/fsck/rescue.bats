@@ -6,6 +6,7 @@
 bats_require_minimum_version 1.5.0
 load ../kernel/lab
 load damage
+load repaired
 
 setup() {
 	need_corpus
@@ -41,7 +42,7 @@ lose() {
 	cp --sparse=always image lost
 }
 
-tree() { dump.nilfs2 ls -R "$1"; }
+names() { dump.nilfs2 ls -R "$1"; }
 
 @test "a copy is repaired, and the device is left as it is" {
 	lose "$(last_block dat)"
@@ -51,7 +52,7 @@ tree() { dump.nilfs2 ls -R "$1"; }
 	[[ $stderr == *"image: left as it is; the repaired copy is new"* ]]
 	cmp image lost
 	run -0 fsck.nilfs2 -f -n new
-	cmp <(tree sound) <(tree new)
+	cmp <(names sound) <(names new)
 }
 
 # A file of the latest state and of snapshots.
@@ -67,7 +68,7 @@ tree() { dump.nilfs2 ls -R "$1"; }
 @test "what a map does not mention was not read" {
 	printf '%s\n' '0x0 ? 1' '0 4096 +' >map
 	run -4 --separate-stderr fsck.nilfs2 -n --ddrescue-map map image
-	[[ $output == *"could not be read on the original device"* ]]
+	[[ $output == *"counts as unreadable"* ]]
 }
 
 @test "what is no map file" {
@@ -118,4 +119,49 @@ tree() { dump.nilfs2 ls -R "$1"; }
 	cmp image sound
 	run -0 fsck.nilfs2 -f -n new
 	! cmp -s image new
+}
+
+@test "one superblock instead of the other" {
+	run -4 fsck.nilfs2 -n -b 2 image
+	[[ $output == *"dev-unreadable: superblock 1: "* ]]
+	cmp image sound
+	damage super:1 s_last_cno=3 s_last_pseg=1 s_last_seq=1
+	run -1 fsck.nilfs2 -y -b 2 --output new image
+	run -0 fsck.nilfs2 -f -n new
+	cmp <(names sound) <(names new)
+	run -16 fsck.nilfs2 -n -b 0 image
+	run -16 fsck.nilfs2 -n -b 3 image
+}
+
+# Its files are those that dump.nilfs2 has of it in the sound image.
+@test "an older state is checked, and becomes the latest one" {
+	run -0 fsck.nilfs2 -n --state 20 image
+	[[ $output == *"checkpoint 20,"* ]]
+	cmp image sound
+	run -1 fsck.nilfs2 -y --state 20 --undo-file undo image
+	[[ $output == *"checkpoint 22 of "*": given up"* ]]
+	[[ $output == *"lost: checkpoint 21 is no longer a snapshot"* ]]
+	run -0 fsck.nilfs2 -f -n image
+	cmp <(dump.nilfs2 ls -lR -c 20 sound) <(dump.nilfs2 ls -lR image)
+	cmp <(dump.nilfs2 ls -lR -c 4 sound) <(dump.nilfs2 ls -lR -c 4 image)
+	run -0 fsck.nilfs2 --undo undo image
+	cmp image sound
+}
+
+@test "a damaged older state is repaired, and the kernel uses it" {
+	damage -c 20 inode:/later i_mode=0
+	run -4 fsck.nilfs2 -n --state 20 image
+	run -1 fsck.nilfs2 -y --state 20 --output new image
+	run -0 fsck.nilfs2 -f -n new
+	run -1 fsck.nilfs2 -y --state 22 --output again sound
+	image=$PWD/again
+	kernel_uses snapshots
+}
+
+@test "a state that is not there" {
+	run -8 fsck.nilfs2 -y --state 2000 image
+	[[ $output == *"image: no log ends checkpoint 2000"* ]]
+	run -16 fsck.nilfs2 -y --state 0 image
+	run -16 fsck.nilfs2 --rollback --state 20 image
+	cmp image sound
 }
