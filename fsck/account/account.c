@@ -315,8 +315,7 @@ static int open_before(struct account *a, struct context *cx)
 		a->s.before = NULL;
 		err = open_base(a, cx);
 	}
-	if (!err &&
-	    memcmp(&a->s.before->geo, &in->after->geo, sizeof(in->after->geo)))
+	if (!err && !geometry_is_same(&a->s.before->geo, &in->after->geo))
 		err = fail(cx, -EUCLEAN, "another geometry");
 	return err ? err :
 		     salvage_collect(a->s.before, cx, &a->s.before->latest,

@@ -25,6 +25,23 @@ struct nilfs_geometry {
 	bool has_live_blks;		/* segment usages count live blocks */
 };
 
+/* Whether A and B have the same numbers.  Not memcmp(): there is padding. */
+static inline bool geometry_is_same(const struct nilfs_geometry *a,
+				    const struct nilfs_geometry *b)
+{
+	return a->block_size == b->block_size &&
+	       a->block_bits == b->block_bits &&
+	       a->blocks_per_segment == b->blocks_per_segment &&
+	       a->inode_size == b->inode_size &&
+	       a->dat_entry_size == b->dat_entry_size &&
+	       a->checkpoint_size == b->checkpoint_size &&
+	       a->segment_usage_size == b->segment_usage_size &&
+	       a->crc_seed == b->crc_seed && a->first_ino == b->first_ino &&
+	       a->first_data_block == b->first_data_block &&
+	       a->nsegments == b->nsegments && a->nblocks == b->nblocks &&
+	       a->has_live_blks == b->has_live_blks;
+}
+
 /* Number of the segment that holds BLOCKNR; may be >= nsegments. */
 static inline uint64_t geometry_segment_of(const struct nilfs_geometry *g,
 					   uint64_t blocknr)

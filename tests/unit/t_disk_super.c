@@ -262,6 +262,27 @@ static void test_features(void)
 	is_int(g.has_live_blks, true, "with entries of 32 bytes it is");
 }
 
+/* Every byte of a member counts, none of those between members. */
+static void test_same(void)
+{
+	struct nilfs_super_block sb;
+	struct nilfs_geometry a, b;
+	size_t i, differ = 0;
+
+	memset(&a, 0, sizeof(a));
+	make(&sb, 1);
+	super_geometry(&sb, SIZE_64M, &a);
+	memcpy(&b, &a, sizeof(b));
+	ok(geometry_is_same(&a, &b), "the same geometry");
+	for (i = 0; i < sizeof(b); i++) {
+		((unsigned char *)&b)[i] ^= 1;
+		differ += !geometry_is_same(&a, &b);
+		((unsigned char *)&b)[i] ^= 1;
+	}
+	is_int(differ, 9 * sizeof(uint32_t) + 3 * sizeof(uint64_t) +
+		       sizeof(bool), "another in any of its numbers");
+}
+
 int main(void)
 {
 	test_foreign("-b 4096 -B 256", 64 << 20, 4096, 256);
@@ -272,5 +293,6 @@ int main(void)
 	test_edges();
 	test_set_geometry();
 	test_features();
+	test_same();
 	return tap_done();
 }
