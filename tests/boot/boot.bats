@@ -1,10 +1,22 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A Debian with its root on NILFS2, from nothing: mmdebstrap makes it, with our
-# package in it, mkfs.nilfs2 the image, an emulated machine boots that.  Each test
-# goes on where the one before ended.  Needs Debian's archive.
+# A Debian with its root on NILFS2, from nothing, by the commands of README.md:
+# mmdebstrap makes it, with our package in it, mkfs.nilfs2 the image, an emulated
+# machine boots that.  Each test goes on where the one before ended.  Needs Debian's
+# archive.
 
 bats_require_minimum_version 1.5.0
+
+# command_of WORD: the command of README.md that begins with it.
+command_of() {
+	awk -v begin="    \$ $1 " '
+		/^## / { on = $0 == "## A root file system that boots" }
+		/^    [$#] / || !/^    / {
+			inside = on && index($0, begin) == 1
+			sub(/^    [$] /, "")
+		}
+		inside' "$NILFS2_SOURCE/README.md" | grep .
+}
 
 setup_file() {
 	local tool
@@ -18,8 +30,7 @@ setup_file() {
 		--exclude=./autom4te.cache -c . | tar -C "$at/source" -x
 	make -C "$at/source" distclean >/dev/null 2>&1 || true
 	(cd "$at/source" && DEB_BUILD_OPTIONS="nocheck parallel=$(nproc)" \
-		dpkg-buildpackage -b -us -uc) >"$at/build.log" 2>&1
-	mv "$at"/nilfs2-progs_*.deb "$at/nilfs2-progs.deb"
+		eval "$(command_of dpkg-buildpackage)") >"$at/build.log" 2>&1
 }
 
 setup() {
@@ -31,43 +42,51 @@ teardown() {
 	[ -z "$machine" ] || kill -9 "$machine"
 }
 
-# The tree as an archive.  What an emulated machine has no use for is left out.
+# Makes root.img.  What an emulated machine has no use for is left out.
 debian() {
-	local modules='/lib/modules/*/kernel' path excluded=()
+	local modules='/lib/modules/*/kernel' path options=()
 
 	for path in /usr/share/{doc,man,locale} "$modules"/sound \
 		"$modules"/drivers/{gpu,media,net}; do
-		excluded+=(--dpkgopt="path-exclude=$path/*")
+		options+=(--dpkgopt="path-exclude=$path/*")
 	done
-	mmdebstrap --quiet --variant=minbase "${excluded[@]}" \
-		--aptopt='APT::Install-Recommends "false"' \
-		--include=systemd-sysv,udev,linux-image-amd64,initramfs-tools \
-		--include=kmod,zstd,logsave,libblkid1,libdeflate0,libisal2,libzbd2 \
-		--essential-hook="$BATS_TEST_DIRNAME/tree.sh \"\$1\"" \
-		--customize-hook="upload nilfs2-progs.deb /tmp/nilfs2-progs.deb" \
-		--customize-hook="upload $BATS_TEST_DIRNAME/guest.sh /usr/local/sbin/boot-test" \
-		--customize-hook='chroot "$1" sh /tmp/complete.sh' \
-		"$(. /etc/os-release && echo "$VERSION_CODENAME")"
+	options+=(--aptopt='APT::Install-Recommends "false"'
+		--essential-hook="$BATS_TEST_DIRNAME/tree.sh \"\$1\""
+		--customize-hook="upload $BATS_TEST_DIRNAME/guest.sh /usr/local/sbin/boot-test"
+		--customize-hook='chroot "$1" sh /tmp/complete.sh')
+	(cd source &&
+		eval "$(command_of examples/debian-root.sh) ${options[*]@Q}") &&
+		mv source/root.img* .
 }
 
-# start WORD: boots what is in root.img, in the background, to do what
-# boot_test=WORD means to guest.sh; prints on console.
-start() {
-	local name disk drives=()
+# qemu-system-x86_64 OPTION...: as README.md calls it, but for the console, with
+# another disk, to do what boot_test=$word means to guest.sh.
+qemu-system-x86_64() {
+	local option options=()
 
-	for name in vmlinuz initrd.img; do
-		dump.nilfs2 cat root.img "/boot/$(dump.nilfs2 ls root.img /boot |
-			grep -o "$name-.*")" >$name
+	for option; do
+		case $option in
+		-nographic) options+=(-display none -serial file:console) ;;
+		file=root.img,*) options+=("$option,cache=unsafe,discard=unmap") ;;
+		root=*) options+=("$option panic=-1 boot_test=$word") ;;
+		*) options+=("$option") ;;
+		esac
 	done
-	for disk in root data; do
-		drives+=(-drive "file=$disk.img,if=virtio,format=raw,cache=unsafe,discard=unmap")
+	exec qemu-system-x86_64 -machine accel=tcg -nodefaults -no-reboot \
+		"${options[@]}" \
+		-drive file=data.img,if=virtio,format=raw,cache=unsafe,discard=unmap
+}
+
+# start WORD: boots what is in root.img, in the background; prints on console.
+start() {
+	local name word=$1
+
+	for name in vmlinuz initrd; do
+		dump.nilfs2 cat root.img "/boot/$(dump.nilfs2 ls root.img /boot |
+			grep -o "$name.*")" >root.img.$name
 	done
 	: >console
-	qemu-system-x86_64 -machine accel=tcg -m 512M -nodefaults -no-reboot \
-		-display none -serial file:console "${drives[@]}" \
-		-kernel vmlinuz -initrd initrd.img -append "root=/dev/vda \
-		rootfstype=nilfs2 ro console=ttyS0 panic=-1 boot_test=$1" \
-		</dev/null >qemu.log 2>&1 3>&- &
+	eval "$(command_of qemu-system-x86_64)" </dev/null >qemu.log 2>&1 3>&- &
 	machine=$!
 }
 
@@ -91,6 +110,7 @@ came_up() {
 	grep -a '^boot-test: ' console
 	grep -aq 'boot-test: root is /dev/vda *nilfs2 *rw' console
 	grep -aq 'boot-test: state running' console
+	grep -aq 'boot-test: root has a password: NP' console
 	grep -aq 'boot-test: initramfs: .*fsck.nilfs2 -a /dev/vda' console
 	grep -aq "boot-test: initramfs: /dev/vda: $1, " console
 	grep -aq "boot-test: systemd: /dev/vdb: clean, " console
@@ -118,9 +138,7 @@ sound() {
 }
 
 @test "a Debian becomes an image with a snapshot of it, and boots" {
-	debian 2>mmdebstrap.log |
-		mkfs.nilfs2 -q -L root -d - --size auto+256M --snapshot root.img ||
-		{ tail -n 20 mmdebstrap.log; false; }
+	debian >mmdebstrap.log 2>&1 || { tail -n 20 mmdebstrap.log; false; }
 	mkfs.nilfs2 -q --size 256M data.img
 	dump.nilfs2 export -q -c 1 root.img - | sha256sum >factory
 	start write
@@ -153,7 +171,7 @@ sound() {
 
 @test "compacted and shrunk to the smallest size, it boots again" {
 	before=$(stat -c %s root.img)
-	run -0 gc.nilfs2 --compact --shrink=min root.img
+	eval "run -0 $(command_of gc.nilfs2)"
 	[ "$(stat -c %s root.img)" -lt "$before" ]
 	sound root.img
 	look clean look-root

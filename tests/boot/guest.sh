@@ -37,6 +37,7 @@ look()
 mkdir -p /var/written /data/written
 touch /var/written.sums /data/written.sums
 say "root is $(findmnt -n -o SOURCE,FSTYPE,OPTIONS /)"
+say "root has a password: $(passwd -S root | cut -d " " -f 2)"
 sed 's/^/boot-test: initramfs: /' /run/initramfs/fsck.log
 journalctl -b -o cat -u systemd-fsck-root.service \
 	-u systemd-fsck@dev-vdb.service |

@@ -1,16 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# tree.sh ROOT: what a Debian gets before its packages are configured: fstab,
-# modules of the initramfs; and complete.sh, which is run in it at the end.
+# tree.sh ROOT: what a Debian gets before its packages are configured: a line of
+# fstab, modules of the initramfs; and complete.sh, which is run in it at the end.
 set -e
 cd "$1"
 
 mkdir -p data etc/initramfs-tools/conf.d etc/systemd/system \
 	etc/systemd/journald.conf.d etc/initramfs-tools/scripts/local-bottom
-cat >etc/fstab <<EOF
-/dev/vda / nilfs2 defaults 0 1
-/dev/vdb /data nilfs2 defaults 0 2
-EOF
+echo '/dev/vdb /data nilfs2 defaults 0 2' >>etc/fstab
 echo MODULES=list >etc/initramfs-tools/conf.d/modules
 printf '%s\n' virtio_pci virtio_blk >etc/initramfs-tools/modules
 
@@ -42,9 +39,8 @@ EOF
 
 cat >tmp/complete.sh <<EOF
 set -e
-dpkg -i /tmp/nilfs2-progs.deb
 chmod 755 /usr/local/sbin/boot-test
 systemctl enable boot-test.service
 systemctl mask getty.target serial-getty@ttyS0.service
-rm /tmp/nilfs2-progs.deb /tmp/complete.sh
+rm /tmp/complete.sh
 EOF
