@@ -63,14 +63,15 @@ static int found(void *arg, const char *path, size_t len, uint64_t a,
 		[INODE_1] = number(a),
 		[INODE_2] = number(b),
 	};
+	char letter = 'M';
 
+	if (!a)
+		letter = 'A';
+	else if (!b)
+		letter = 'D';
 	o->different = true;
 	if (report_is_text(&o->tool->report)) {
-		put_text(o->tool->out,
-			 !a   ? 'A'
-			 : !b ? 'D'
-			      : 'M',
-			 &v[PATH], what);
+		put_text(o->tool->out, letter, &v[PATH], what);
 		return 0;
 	}
 	v[CHANGE] = value_string(!a ? "added" : !b ? "removed" : "changed");

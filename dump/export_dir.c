@@ -373,8 +373,8 @@ static int open_parent(struct export_dir *d, struct context *cx,
 static int put_link(struct export_dir *d, struct context *cx,
 		    const struct export_file *file)
 {
-	const char *name;
-	int dir, ret;
+	const char *name = file->linked;
+	int dir = d->top, ret;
 
 	ret = open_parent(d, cx, file->linked, &dir, &name);
 	if (ret)

@@ -247,7 +247,7 @@ char *fields_format(const struct field *field, const void *base,
 		return buf;
 	}
 	if (!field_get(field, base, 0, &v))
-		return strcpy(buf, "-");
+		return memcpy(buf, "-", sizeof("-"));
 	return format_number(field, v, buf);
 }
 

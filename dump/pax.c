@@ -265,7 +265,7 @@ int pax_put(struct pax *pax, struct context *cx, struct tar_stream *s,
 
 int pax_end(struct context *cx, struct tar_stream *s)
 {
-	int err = tar_stream_put_zeroes(s, cx, 2 * PAX_UNIT);
+	int err = tar_stream_put_zeroes(s, cx, 2ull * PAX_UNIT);
 
 	return err ? err : tar_stream_align(s, cx, PAX_STREAM_UNIT);
 }

@@ -57,7 +57,7 @@ int position_of_inode(struct position *p, struct context *cx, struct root *root,
 	if (ino >= NILFS_DAT_INO && ino <= NILFS_SUFILE_INO) {
 		*p = (struct position){ .blocknr = vol->latest.super_root };
 		p->offset = offsetof(struct nilfs_super_root, sr_dat) +
-			    (uint32_t)(ino - NILFS_DAT_INO) * geo->inode_size;
+			    (uint32_t)((ino - NILFS_DAT_INO) * geo->inode_size);
 		return 0;
 	}
 	if (ino == NILFS_IFILE_INO)

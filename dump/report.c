@@ -447,12 +447,10 @@ static int report_run(struct tool *tool, const void *options)
 	int failed, err;
 
 	failed = image_open(&p.im, tool, tool->argv[0], NULL);
-	err = failed;
-	if (p.im.dev) {
-		info_super_read(&p.supers, &tool->cx, p.im.dev);
-		if (p.supers.shown[0] || p.supers.shown[1])
-			err = 0;
-	}
+	if (!p.im.dev)
+		return failed;
+	info_super_read(&p.supers, &tool->cx, p.im.dev);
+	err = p.supers.shown[0] || p.supers.shown[1] ? 0 : failed;
 	if (!err && tool->argc > 1)
 		err = write_page(&p, tool->argv[1], failed);
 	else if (!err)

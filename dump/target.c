@@ -254,7 +254,7 @@ int target_log_finfo(struct target *t, struct target_source *source,
 {
 	uint32_t block_size = source->vol->geo.block_size, at = 0;
 	struct summary s = { .vol = source->vol };
-	struct segsum_block b;
+	struct segsum_block b = { .index = 0 };
 	int ret;
 
 	ret = read_summary(&s, source, index->numbers[0]);
@@ -287,7 +287,7 @@ int target_log_binfo(struct target *t, struct target_source *source,
 		     const struct target_index *index)
 {
 	struct summary s = { .vol = source->vol };
-	struct segsum_block b;
+	struct segsum_block b = { .index = 0 };
 	int ret;
 
 	ret = read_summary(&s, source, index->numbers[0]);

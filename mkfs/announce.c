@@ -5,6 +5,7 @@
  */
 #include "mkfs/announce.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/uuidtext.h"
@@ -23,17 +24,17 @@ static bool has_feature(const struct features *f,
 static void put_features(struct report *r, const struct features *f)
 {
 	const struct super_feature *sf;
-	char names[128] = "";
-	size_t i;
+	char names[128] = "none";
+	size_t i, len = 0;
 
 	for (i = 0; (sf = super_feature_at(i)); i++) {
 		if (!has_feature(f, sf))
 			continue;
-		if (*names)
-			strcat(names, ",");
-		strcat(names, sf->name);
+		snprintf(names + len, sizeof(names) - len, "%s%s",
+			 len ? "," : "", sf->name);
+		len = strlen(names);
 	}
-	report_string(r, "features", "Features", *names ? names : "none");
+	report_string(r, "features", "Features", names);
 }
 
 static void put_identity(struct report *r, const struct plan *plan)

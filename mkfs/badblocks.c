@@ -116,7 +116,7 @@ static int run_scan(const struct badblocks *b, struct context *cx,
 	struct scan s = { .b = b, .cx = cx, .dev = dev };
 	int ret;
 
-	s.buf = malloc(2 * REQUEST);
+	s.buf = malloc(2ull * REQUEST);
 	if (!s.buf)
 		return fail(cx, -ENOMEM, "%s: bad-block test", dev->name);
 	s.want = s.buf + REQUEST;

@@ -56,7 +56,7 @@ static int compare_file(struct sides *s, struct context *cx, struct root *root,
 		.length = s->before->geo.block_size,
 	};
 	struct file file;
-	uint64_t after;
+	uint64_t after = 0;
 	int ret = root_file(root, cx, b->ino, &file);
 
 	if (!ret)

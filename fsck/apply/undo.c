@@ -137,7 +137,7 @@ static int read_supers(struct saver *s, struct context *cx, struct dev *dev)
 
 	for (i = 0; i < 2 && !err; i++)
 		err = dev_read(dev, cx, s->supers[i],
-			       s->chunk + i * OVERLAY_PAGE_BYTES,
+			       s->chunk + (size_t)i * OVERLAY_PAGE_BYTES,
 			       OVERLAY_PAGE_BYTES);
 	return err;
 }
@@ -161,13 +161,14 @@ static int put_all(struct saver *s, struct context *cx,
 	memcpy(h.magic, UNDO_MAGIC, sizeof(h.magic));
 	memcpy(h.uuid, uuid, sizeof(h.uuid));
 	totals.ranges += 2;
-	totals.bytes += 2 * OVERLAY_PAGE_BYTES + sizeof(h) + sizeof(sum) +
+	totals.bytes += 2ull * OVERLAY_PAGE_BYTES + sizeof(h) + sizeof(sum) +
 			totals.ranges * sizeof(struct undo_range);
 	h.nranges = le64_make(totals.ranges);
 	h.file_size = le64_make(totals.bytes);
 	for (i = 0; i < 2; i++)
 		h.supers_sum[i] = le32_make(crc32_le(0, s->chunk +
-						     i * OVERLAY_PAGE_BYTES,
+						     (size_t)i *
+						     OVERLAY_PAGE_BYTES,
 						     OVERLAY_PAGE_BYTES));
 	err = devfile_resize(s->file, cx, totals.bytes);
 	if (!err)

@@ -290,7 +290,7 @@ static bool are_garbage(const struct derive *v, uint64_t first, uint32_t count)
 	uint32_t i, used = 0, wrong = 0;
 
 	for (i = 0; i < count; i++) {
-		de = (const void *)(v->entries + i * v->p->entry_size);
+		de = (const void *)(v->entries + (size_t)i * v->p->entry_size);
 		used += palloc_bit(v->bitmap, bit + i);
 		wrong += palloc_bit(v->bitmap, bit + i) &&
 			 (is_free_form(de) ||
@@ -504,7 +504,7 @@ static int settle_entry(struct derive *v, struct context *cx,
 static int derive_lives(struct derive *v, struct context *cx)
 {
 	struct datlife life = { 0 };
-	struct datlife_span span;
+	struct datlife_span span = { .start = 0 };
 	struct volume *vol;
 	size_t i;
 	int ret = derived_seal(v->d, cx, v->c);

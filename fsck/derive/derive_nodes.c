@@ -79,7 +79,7 @@ static bool has_number(const struct numbers *s, uint64_t number)
 static int doubt_owner(struct nodes *v, struct context *cx,
 		       const struct check *c, uint64_t vblocknr)
 {
-	struct segsum_block b;
+	struct segsum_block b = { .ino = 0 };
 	uint64_t blocknr;
 	int ret = translate_vblock(c->vol, cx, vblocknr, &blocknr);
 

@@ -83,7 +83,7 @@ static int change_block(struct fixer_job *job, struct context *cx,
 			uint64_t blocknr, const void *content)
 {
 	const struct nilfs_geometry *g = &job->vol->geo;
-	struct log log;
+	struct log log = { .pseg = 0 };
 	int ret = dev_write(job->dev, cx, blocknr << g->block_bits, content,
 			    g->block_size);
 

@@ -217,7 +217,7 @@ static int repair_by_copies(struct fixer_job *job, struct context *cx,
 			    const struct copies *s)
 {
 	struct nilfs_super_block sb[2];
-	struct recovery latest[2];
+	struct recovery latest[2] = { { 0 } };
 	int i, ret, best = -1;
 
 	for (i = 0; i < 2; i++) {

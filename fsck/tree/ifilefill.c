@@ -114,10 +114,10 @@ static int drop_freed(struct filling *f, struct context *cx, uint64_t blkoff)
 	if (what.kind != PALLOC_ENTRIES)
 		return 0;
 	ret = metafile_change(f->ifile, cx, blkoff, &data, NULL);
-	if (!ret)
-		ret = metafile_look(f->ifile, cx,
-				    palloc_bitmap_blkoff(p, what.group),
-				    &bitmap);
+	if (ret)
+		return ret;
+	ret = metafile_look(f->ifile, cx, palloc_bitmap_blkoff(p, what.group),
+			    &bitmap);
 	for (ino = what.first; ret > 0 && what.count--; ino++)
 		if (!palloc_bit(bitmap, palloc_group_offset(p, ino)))
 			memset((char *)data + palloc_entry_offset(p, ino), 0,

@@ -87,24 +87,25 @@ static int read_first(struct volume *vol, struct context *cx, uint64_t ino,
 
 	plain.i_mode = le16_make(S_IFREG);
 	ret = file_init(&file, cx, vol, ino, &plain);
-	if (!ret)
+	if (!ret) {
 		ret = file_block(&file, cx, 0, &data);
+		if (ret > 0) {
+			memcpy(buf, data, size);
+			file_put(&file, data);
+			return (int)size;
+		}
+	}
 	if (damage_is_fatal(ret))
 		return ret;
-	if (ret <= 0) {
-		fail_clear(cx);
-		return 0;
-	}
-	memcpy(buf, data, size);
-	file_put(&file, data);
-	return (int)size;
+	fail_clear(cx);
+	return 0;
 }
 
 /* Whether the first entry is "." for INO. */
 static int is_directory(struct volume *vol, struct context *cx, uint64_t ino,
 			const struct nilfs_inode *inode)
 {
-	struct nilfs_dir_entry de;
+	struct nilfs_dir_entry de = { .name_len = 0 };
 	int ret = read_first(vol, cx, ino, inode, &de, sizeof(de));
 
 	if (ret <= 0)

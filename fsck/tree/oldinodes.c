@@ -203,8 +203,8 @@ static int revive_inode(struct revival *r, struct context *cx, uint64_t ino,
 static int is_listed(struct revival *r, struct context *cx, uint64_t ino)
 {
 	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	struct segsum_block b;
+	struct blockmap_item item = { .ptr = 0 };
+	struct segsum_block b = { .ino = 0 };
 	uint64_t blocknr;
 	int ret = blockmap_cursor_open(&cur, cx, &r->map, 0, false);
 

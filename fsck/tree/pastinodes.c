@@ -204,12 +204,12 @@ static int is_used(struct inodefix *s, struct context *cx,
 	const void *bitmap;
 	int ret = root_open(&root, cx, s->vol, pt->cno);
 
-	if (!ret)
-		ret = file_block(&root.ifile, cx,
-				 palloc_bitmap_blkoff(palloc,
-						      palloc_group(palloc,
-								   pt->ino)),
-				 &bitmap);
+	if (ret)
+		return damage_forgive(cx, ret);
+	ret = file_block(&root.ifile, cx,
+			 palloc_bitmap_blkoff(palloc,
+					      palloc_group(palloc, pt->ino)),
+			 &bitmap);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	ret = palloc_bit(bitmap, palloc_group_offset(palloc, pt->ino));

@@ -7,6 +7,7 @@
  */
 #include "base/array.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define ROOM_MIN 16
@@ -27,7 +28,8 @@ void *array_grow(struct context *cx, void *items, size_t *room, size_t want,
 		new_room = most;
 	moved = want <= most ? realloc(items, new_room * size) : NULL;
 	if (!moved) {
-		fail(cx, 0, "table of %zu entries of %zu bytes", want, size);
+		fail(cx, -ENOMEM, "table of %zu entries of %zu bytes", want,
+		     size);
 		return NULL;
 	}
 	*room = new_room;

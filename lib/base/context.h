@@ -64,6 +64,24 @@ int fail(struct context *cx, int err, const char *fmt, ...)
 int fail_said(struct context *cx, int err, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/*
+ * An analyzer sees only the declarations.  For it fail() and fail_said() return ERR
+ * and that is negative, and context_cancelled() returns nothing positive.
+ */
+#ifdef __clang_analyzer__
+static inline int context_at_most(int err, int most)
+{
+	if (err > most)
+		__builtin_unreachable();
+	return err;
+}
+#define fail(cx, err, ...) \
+	(fail(cx, err, __VA_ARGS__), context_at_most(err, -1))
+#define fail_said(cx, err, ...) \
+	(fail_said(cx, err, __VA_ARGS__), context_at_most(err, -1))
+#define context_cancelled(cx) context_at_most(context_cancelled(cx), 0)
+#endif
+
 /* Forgets the failure text, for a caller that found another way. */
 void fail_clear(struct context *cx);
 

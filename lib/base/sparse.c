@@ -164,7 +164,7 @@ uint32_t sparse_add_run(struct sparse *s, uint64_t first, uint32_t count)
 			n = count - done;
 		if (n > s->bits - at)
 			n = (uint32_t)(s->bits - at);
-		mask = UINT64_MAX >> (64 - n) << (at % 64);
+		mask = (n < 64 ? (1ull << n) - 1 : UINT64_MAX) << (at % 64);
 		added = add_to_word(&chunk[word_of(at)], mask);
 		done += added;
 		if (added < n)

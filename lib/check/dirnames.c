@@ -223,12 +223,13 @@ static void settle_second(struct dirnames *w, size_t i)
 	w->item = &first;
 	if (inodelist_second_is_parent(&w->n->list, dir)) {
 		report_entry(w, RULE_DIR_DOTDOT, e.offset, NULL, &e.ino);
-		return;
+	} else {
+		dir->dotdot = INODELIST_NONE;
+		if (row.chunk->names[row.at] < UINT16_MAX)
+			row.chunk->names[row.at]++;
+		name_dir(w, &e);
 	}
-	dir->dotdot = INODELIST_NONE;
-	if (row.chunk->names[row.at] < UINT16_MAX)
-		row.chunk->names[row.at]++;
-	name_dir(w, &e);
+	w->item = NULL;
 }
 
 /* Chooses parents, and decides what second entries are by these. */

@@ -68,7 +68,7 @@ static int next_block(const struct groups *g, struct context *cx,
 		      uint64_t blkoff, uint64_t *found)
 {
 	struct blockmap_cursor cur;
-	struct blockmap_item item;
+	struct blockmap_item item = { .key = 0 };
 	int ret;
 
 	ret = blockmap_cursor_open(&cur, cx, &g->file->map, blkoff, false);

@@ -190,7 +190,7 @@ static int compare_bitmaps(struct finder *f, struct context *cx,
 		for (; word && !err; word &= word - 1)
 			err = add_number(
 				f, cx,
-				first + 64 * i +
+				first + 64ull * i +
 					(unsigned int)__builtin_ctzll(word));
 	}
 	return err;

@@ -31,7 +31,7 @@
    to the first one for users. */
 static uint64_t made_first(const struct nilfs_geometry *geo)
 {
-	return 2 + div_round_up((NILFS_USER_INO + 1) * geo->inode_size,
+	return 2 + div_round_up((NILFS_USER_INO + 1ull) * geo->inode_size,
 				geo->block_size);
 }
 

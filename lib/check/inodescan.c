@@ -296,7 +296,7 @@ int inodescan_run(struct inodescan *s, struct context *cx,
 
 	for (i = 0; i < block->count && !err; i++) {
 		const struct nilfs_inode *inode =
-			(const void *)((const char *)data + i * size);
+			(const void *)((const char *)data + (size_t)i * size);
 
 		s->ino = block->first + i;
 		if (is_in_use(s, inode, bitmap))

@@ -140,7 +140,7 @@ int lifelogs_find_block(struct context *cx, const struct check *c,
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	bool found = false;
 	struct lifelogs l;
-	struct log log;
+	struct log log = { .pseg = 0 };
 	int ret = lifelogs_open(&l, cx, c, geometry_segment_of(geo, blocknr));
 
 	while (ret > 0 && !found && (ret = lifelogs_next(&l, cx, &log)) > 0)

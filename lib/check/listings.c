@@ -188,8 +188,8 @@ static int gather_listings(struct gather *g, struct context *cx)
 	int err = 0;
 
 	g->most = cx->max_memory / 4 / sizeof(struct listing);
-	if (g->most < 2 * FIRST_CUT)
-		g->most = 2 * FIRST_CUT;
+	if (g->most < 2ull * FIRST_CUT)
+		g->most = 2ull * FIRST_CUT;
 	g->cut = FIRST_CUT;
 	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++)
 		err = take_segment(g, cx, segnum);

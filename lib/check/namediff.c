@@ -294,6 +294,7 @@ static int remove_names(struct namediff *d, struct context *cx, bool keeping)
 	if (!err)
 		err = blockbatch_flush(&batch, cx);
 	blockbatch_close(&batch);
+	d->batch = NULL;
 	return err;
 }
 

@@ -156,7 +156,7 @@ static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
 		     struct place *place)
 {
 	struct nilfs_dat_entry de;
-	struct segsum_block b;
+	struct segsum_block b = { .ino = 0 };
 	int ret = translate_entry(c->vol, cx, vblocknr, &de);
 
 	if (!ret && geometry_has_block(&c->vol->geo, le64_get(de.de_blocknr)))

@@ -209,7 +209,8 @@ static int prepare_parse(struct parse *p, const struct option_set *sets,
 {
 	unsigned int i;
 
-	strcpy(p->letters, stop_at_word ? "+:" : ":");
+	snprintf(p->letters, sizeof(p->letters), "%s",
+		 stop_at_word ? "+:" : ":");
 	for (i = 0; i < count; i++) {
 		const struct cli_option *row = sets[i].rows;
 

@@ -29,7 +29,7 @@ uint64_t reserve_segments(uint64_t nsegments, uint32_t percent)
 uint64_t reserve_min_segments(uint32_t percent)
 {
 	uint64_t least = NILFS_MIN_NRSVSEGS + RESERVE_MIN_USER_SEGMENTS;
-	uint64_t n = div_round_up(100 * RESERVE_MIN_USER_SEGMENTS,
+	uint64_t n = div_round_up(100ull * RESERVE_MIN_USER_SEGMENTS,
 				  100 - percent);
 
 	return n > least ? n : least;

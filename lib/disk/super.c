@@ -62,7 +62,7 @@ static enum rule check_layout(const struct nilfs_super_block *sb)
 		return RULE_SB_BLOCK_SIZE;
 	block_size = NILFS_MIN_BLOCK_SIZE << log_size;
 	if (inode_size < NILFS_MIN_INODE_SIZE || inode_size > block_size ||
-	    offsetof(struct nilfs_super_root, sr_dat) + 3 * inode_size >
+	    offsetof(struct nilfs_super_root, sr_dat) + 3ull * inode_size >
 		    block_size)
 		return RULE_SB_INODE_SIZE;
 	if (bps < NILFS_SEG_MIN_BLOCKS)

@@ -14,7 +14,8 @@
 
 uint32_t superroot_bytes(const struct nilfs_geometry *g)
 {
-	return offsetof(struct nilfs_super_root, sr_dat) + 3 * g->inode_size;
+	return (uint32_t)offsetof(struct nilfs_super_root, sr_dat) +
+	       3 * g->inode_size;
 }
 
 uint32_t superroot_checksum(const struct nilfs_geometry *g, const void *block)

@@ -41,7 +41,7 @@ static bool is_in_array(const struct json *json)
 static void break_line(struct json *json)
 {
 	out_char(json->out, '\n');
-	out_repeat(json->out, ' ', 2 * json->depth);
+	out_repeat(json->out, ' ', 2ull * json->depth);
 }
 
 /* Writes LEN bytes at TO and returns what follows. */

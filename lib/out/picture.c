@@ -53,7 +53,7 @@ int picture_open(struct context *cx, const struct picture_kind *kinds,
 	p->width = width;
 	p->total = total;
 	p->cells = total < cells ? total : cells;
-	p->cell_size = sizeof(struct cell) + (count + count % 2) * 4;
+	p->cell_size = sizeof(struct cell) + (size_t)(count + count % 2) * 4;
 	p->memory = calloc(p->cells ? p->cells : 1, p->cell_size);
 	if (!p->memory)
 		goto no_memory;

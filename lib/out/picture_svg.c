@@ -82,9 +82,9 @@ static void put_run(const struct picture *p, struct out *out,
 	out_printf(out,
 		   "<rect x=\"%llu\" y=\"%llu\" width=\"%llu\" "
 		   "height=\"%u\"",
-		   (unsigned long long)(from % picture_width(p) * cell),
-		   (unsigned long long)(from / picture_width(p) * cell),
-		   (unsigned long long)((to - from) * cell), cell);
+		   (unsigned long long)(from % picture_width(p)) * cell,
+		   (unsigned long long)(from / picture_width(p)) * cell,
+		   (unsigned long long)(to - from) * cell, cell);
 	put_fill(out, &shade);
 	out_char(out, '>');
 	put_tooltip(p, out, labels, from, to, &shade,

@@ -128,7 +128,7 @@ static void put_plain(struct out *out, unsigned int gap, const struct value *v,
 		      unsigned int width)
 {
 	unsigned int len = (unsigned int)v->len;
-	char *to = out_reserve(out, 4 * WIDTH_MAX);
+	char *to = out_reserve(out, 4ull * WIDTH_MAX);
 
 	to = spaces(to, gap);
 	memcpy(to, v->bytes, len);

@@ -289,7 +289,7 @@ static int find_log(struct salvager *s, struct context *cx, struct log *log)
 /* A place without a valid log: 1 to go on, 0 at the end, or a failure. */
 static int step_past(struct salvager *s, struct context *cx)
 {
-	struct log log;
+	struct log log = { .pseg = 0 };
 	int ret = find_log(s, cx, &log);
 
 	if (!ret)

@@ -215,7 +215,7 @@ static uint64_t blocks_with_metadata(const struct nilfs_geometry *g,
 				     uint64_t data)
 {
 	uint64_t each = g->dat_entry_size + sizeof(struct nilfs_binfo_v) +
-			2 * 2 * sizeof(le64);
+			4 * sizeof(le64);
 
 	return data ? data + div_round_up(data * each, g->block_size) + 64 : 0;
 }

@@ -38,7 +38,7 @@
 #include "mkfs/source/attrlist.h"
 
 #define SMALL 8192u		/* bytes */
-#define SETTLED (10 * 60)	/* seconds without a change */
+#define SETTLED (10 * 60ll)	/* seconds without a change */
 #define BATCH 32u		/* files of one job */
 #define BATCHES 8u		/* on their way at once */
 #define DEPTH_PER_WORKER 2
@@ -459,7 +459,7 @@ static int next_batch(struct readahead *ra, struct context *cx, size_t i)
 	if (i)
 		forget(last);
 	while (!err && ra->given < ra->n &&
-	       ra->given < i + BATCHES * BATCH)
+	       ra->given < i + (size_t)BATCHES * BATCH)
 		err = give(ra, cx, small);
 	return err ? err : pool_wait(ra->workers, cx, &b->left);
 }

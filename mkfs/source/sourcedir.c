@@ -263,7 +263,7 @@ static int cannot_open(const struct sourcedir *dir, struct context *cx,
 static int reopen_child(struct sourcedir *child, struct context *cx)
 {
 	struct sourcedir *parent = child->parent;
-	struct statx st;
+	struct statx st = { .stx_ino = 0 };
 	int fd;
 
 	fd = sourceopen_directory(parent->fd, child->name, O_NOFOLLOW, &st);

@@ -149,13 +149,13 @@ static int grow_slots(struct nametree *t, struct context *cx)
 		return 0;
 	if (n > UINT32_MAX / 2)
 		return no_memory(cx);
-	t->slots = malloc(2 * n * sizeof(*slots));
+	t->slots = malloc(2ull * n * sizeof(*slots));
 	if (!t->slots) {
 		t->slots = slots;
 		return no_memory(cx);
 	}
 	t->nslots = 2 * n;
-	memset(t->slots, 0xff, 2 * n * sizeof(*slots));
+	memset(t->slots, 0xff, 2ull * n * sizeof(*slots));
 	for (i = 0; i < n; i++) {
 		const struct nametree_node *node;
 

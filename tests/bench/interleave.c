@@ -104,7 +104,8 @@ static void execute(const char *line)
 	     word = strtok_r(NULL, " ", &rest))
 		words[n++] = word;
 	words[n] = NULL;
-	execvp(words[0], words);
+	if (n)
+		execvp(words[0], words);
 	_exit(127);
 }
 

@@ -27,7 +27,7 @@ static unsigned char *make_bytes(void)
 static void test_random(struct dev *dev, const unsigned char *bytes)
 {
 	const void *held[8] = {NULL};
-	unsigned int nr[8], i, n, wrong = 0;
+	unsigned int nr[8] = {0}, i, n, wrong = 0;
 	struct cache *cache;
 	struct context cx;
 	uint32_t x = 7;

@@ -272,8 +272,11 @@ int main(void)
 	struct dev *dev;
 
 	unlink(image);
-	if (!buf || !want)
+	if (!buf || !want) {
+		free(want);
+		free(buf);
 		return 99;
+	}
 	test_shares();
 	test_allocate();
 	test_memory();

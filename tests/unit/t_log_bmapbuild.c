@@ -211,6 +211,7 @@ static void test_sparse(void)
 	struct bmap_node root;
 	uint64_t nodes;
 
+	memset(map, 0, sizeof(map));
 	ok(!bmapbuild_open(&b, &cx, s.block_size), "a builder");
 	ok(!build(b, &s, low, 2, map, &nodes) && !bmap_is_btree(map) &&
 	   reads_back(&s, map, low, 2), "blocks up to 5 are direct");
