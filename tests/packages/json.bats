@@ -57,6 +57,8 @@ volumes() {
 		ask dump.nilfs2 dat "$image" 1
 		ask dump.nilfs2 block --path "$image" 0..2500
 		ask dump.nilfs2 diff "$image" 1 2
+		ask dump.nilfs2 history "$image" /types/zero
+		ask dump.nilfs2 history "$image" /
 		ask fsck.nilfs2 -n "$image"
 	done
 }
@@ -157,7 +159,7 @@ commands() {
 	while read -r name; do
 		case $name in
 		help) ;;
-		inode | bmap | cat) echo "1 dump.nilfs2 $name /" ;;
+		inode | bmap | cat | history) echo "1 dump.nilfs2 $name /" ;;
 		dat | block) echo "1 dump.nilfs2 $name 1" ;;
 		diff) echo "1 dump.nilfs2 $name 1 2" ;;
 		export) echo "1 dump.nilfs2 $name exported" ;;

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Rows about files: names, or names with attributes, as text and as JSON. */
+#ifndef NILFS2_DUMP_LISTING_H
+#define NILFS2_DUMP_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/timefmt.h"
+#include "cli/tool.h"
+#include "out/table.h"
+#include "vol/symlink.h"
+#include "vol/tree.h"
+
+#define LISTING_TEXT_COLUMNS 8
+
+/* The caller sets the members up to FULL_TIME; the others are zero at first. */
+struct listing {
+	struct tool *tool;
+	struct root *root;
+	bool details;	/* attributes too */
+	bool recursive; /* whole paths */
+	bool inode;
+	bool full_time;
+	bool broken; /* something was named as unreadable */
+	struct table table;
+	struct column columns[LISTING_TEXT_COLUMNS];
+	struct file file; /* of a symbolic link */
+	char target[SYMLINK_TARGET_MAX + 1];
+	char *line; /* a name with its target */
+	size_t line_room;
+	int64_t mtime_sec; /* the time of the last row as text */
+	size_t mtime_len;  /* 0: none yet */
+	char mtime[TIMEFMT_ISO_MAX + 10];
+};
+
+/* The head, once. */
+void listing_begin(struct listing *rows);
+
+/* Puts one entry of a walk. */
+void listing_put(struct listing *rows, const struct tree_item *item);
+
+/* Completes a listing that did not fail. */
+void listing_end(struct listing *rows);
+void listing_fini(struct listing *rows);
+
+/* The name of a type NILFS_FT_*. */
+const char *listing_type(uint8_t type);
+
+/* "drwxr-xr-x" of INODE, whose type is TYPE. */
+#define LISTING_MODE_MAX 11
+void listing_mode(char text[LISTING_MODE_MAX], uint8_t type,
+		  const struct nilfs_inode *inode);
+
+#endif
