@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dump.nilfs2 info: an overview of the volume.
+ * dump.nilfs2 info: an overview of the volume: a summary, or with -v, and in
+ * JSON, all that can be said without reading much.
  *
  * The superblocks are read independently of the volume, so that they are shown
  * even if they lead nowhere; each section after that is shown as far as the
@@ -10,8 +11,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/checked.h"
+#include "base/uuidtext.h"
 #include "cli/tool.h"
 #include "dev/probe.h"
 #include "dev/zone.h"
@@ -85,41 +88,55 @@ static uint64_t count_files(const struct rollforward *rf)
 }
 
 /* What an ordinary mount would do before anything else. */
-static int report_mount(struct volume *vol, struct context *cx,
-			struct report *r)
+struct mount {
+	char text[TEXT_MAX];
+	uint64_t blocks, files;	/* to be rolled forward */
+};
+
+static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 {
 	bool valid = le16_get(volume_super(vol)->s_state) & NILFS_VALID_FS;
 	struct rollforward *rf = NULL;
-	uint64_t blocks = 0, files = 0;
-	char text[TEXT_MAX] = "do nothing";
-	int err;
+	int err = rollforward_collect(vol, cx, &vol->latest, &rf);
 
-	err = rollforward_collect(vol, cx, &vol->latest, &rf);
+	*m = (struct mount){ .text = "do nothing" };
 	if (err && err != -EUCLEAN)
 		return err;
 	if (rf) {
-		blocks = rf->count;
-		files = count_files(rf);
+		m->blocks = rf->count;
+		m->files = count_files(rf);
 	}
 	if (err)
-		snprintf(text, sizeof(text), "be refused: %s", cx->failure);
-	else if (info_super_refusal(volume_super(vol), vol->dev->size, text,
-				    sizeof(text)))
+		snprintf(m->text, sizeof(m->text), "be refused: %s",
+			 cx->failure);
+	else if (info_super_refusal(volume_super(vol), vol->dev->size, m->text,
+				    sizeof(m->text)))
 		;
-	else if (blocks)
-		snprintf(text, sizeof(text),
+	else if (m->blocks)
+		snprintf(m->text, sizeof(m->text),
 			 "roll forward %llu blocks of %llu files",
-			 (unsigned long long)blocks,
-			 (unsigned long long)files);
+			 (unsigned long long)m->blocks,
+			 (unsigned long long)m->files);
 	else if (!valid || vol->super_used != vol->choice.index)
-		snprintf(text, sizeof(text),
+		snprintf(m->text, sizeof(m->text),
 			 "search the latest super root, roll nothing forward");
 	fail_clear(cx);
 	rollforward_free(rf);
-	report_string(r, "mount", "A mount would", text);
+	return 0;
+}
+
+static int report_mount(struct volume *vol, struct context *cx,
+			struct report *r)
+{
+	struct mount m;
+	int err = find_mount(vol, cx, &m);
+
+	if (err)
+		return err;
+	report_string(r, "mount", "A mount would", m.text);
 	if (!report_is_text(r)) {
-		report_u64(r, "roll_forward_blocks", "", blocks);
-		report_u64(r, "roll_forward_files", "", files);
+		report_u64(r, "roll_forward_blocks", "", m.blocks);
+		report_u64(r, "roll_forward_files", "", m.files);
 	}
 	return 0;
 }
@@ -389,11 +406,85 @@ int info_report(struct tool *tool, const struct info_super *s,
 	return vol ? report_volume(tool, vol) : 0;
 }
 
+/* The lines of the summary that need no more than superblock SB. */
+static void summarize_super(const struct nilfs_super_block *sb,
+			    uint64_t dev_size, struct report *r)
+{
+	size_t label = strnlen(sb->s_volume_name, sizeof(sb->s_volume_name));
+	unsigned int state = le16_get(sb->s_state);
+	char uuid[UUIDTEXT_MAX];
+
+	report_value(r, VALUE_STRING, "label", "Label", label ?
+		     value_bytes(sb->s_volume_name, label) : value_absent());
+	report_string(r, "uuid", "UUID",
+		      uuidtext_format(sb->s_uuid, uuid));
+	report_size(r, "device_bytes", "Size", dev_size);
+	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
+	report_string(r, "state", "State", state & NILFS_ERROR_FS ?
+		      "the kernel found errors" : state & NILFS_VALID_FS ?
+		      "unmounted cleanly" : "not unmounted cleanly");
+}
+
+static int summarize_volume(struct volume *vol, struct context *cx,
+			    struct report *r)
+{
+	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
+			   << vol->geo.block_bits;
+	struct nilfs_cpfile_header header;
+	struct nilfs_checkpoint cp;
+	struct usage u = { .clean = 0 };
+	struct mount m;
+	int err = find_mount(vol, cx, &m);
+
+	if (!err)
+		report_string(r, "mount", "A mount would", m.text);
+	if (!err)
+		err = count_segments(vol, cx, &u);
+	if (err)
+		return err;
+	report_size(r, "used_bytes", "Segments in use", u.dirty * segment);
+	report_size(r, "free_bytes", "Free", u.clean * segment);
+	err = cptable_header(vol, cx, &header);
+	if (!err)
+		err = cptable_read(vol, cx, vol->latest.cno, &cp);
+	if (err)
+		return err;
+	report_u64(r, "inodes", "Files", le64_get(cp.cp_inodes_count));
+	report_u64(r, "checkpoints", "Checkpoints",
+		   le64_get(header.ch_ncheckpoints));
+	report_u64(r, "snapshots", "Snapshots",
+		   le64_get(header.ch_nsnapshots));
+	return 0;
+}
+
+/* What most people want to know; all else only with -v. */
+static int report_summary(struct tool *tool, const struct info_super *s,
+			  struct volume *vol, uint64_t dev_size)
+{
+	struct report *r = &tool->report;
+	int used = vol ? vol->super_used : s->choice.index;
+	char text[TEXT_MAX];
+	int err = 0;
+
+	if (used < 0)
+		return 0;
+	report_begin(r, "summary", NULL);
+	summarize_super(&s->copy[used], dev_size, r);
+	if (vol)
+		err = summarize_volume(vol, &tool->cx, r);
+	else if (info_super_refusal(&s->copy[used], dev_size, text,
+				    sizeof(text)))
+		report_string(r, "mount", "A mount would", text);
+	report_end(r);
+	return err;
+}
+
 static int info_run(struct tool *tool, const void *options)
 {
 	struct dump_image im;
 	struct info_super s;
 	int err, status = 0;
+	bool full;
 
 	(void)options;
 	err = image_open(&im, tool, tool->argv[0], NULL);
@@ -403,7 +494,13 @@ static int info_run(struct tool *tool, const void *options)
 	if (err && !s.shown[0] && !s.shown[1])
 		goto out;
 	err = image_note(tool, &status, err);
-	if (!err)
+	full = tool->verbose || !report_is_text(&tool->report) ||
+	       s.choice.index < 0;
+	if (!err && !full)
+		err = image_note(tool, &status,
+				 report_summary(tool, &s, im.vol,
+						im.dev->size));
+	else if (!err)
 		err = info_report(tool, &s, im.vol, im.dev->size);
 out:
 	image_close(&im);
@@ -412,10 +509,12 @@ out:
 
 const struct cli_command info_command = {
 	.name = "info",
-	.summary = "superblocks, geometry, state and usage",
+	.summary = "what the volume is, its state and usage",
 	.synopsis = "IMAGE",
-	.about = "Shows both superblocks, which of them is used and why, and "
-		 "what they lead to.",
+	.about = "Shows label, size and state of the volume, and what a mount "
+		 "would do.\n"
+		 "With -v: both superblocks, which of them is used and why, "
+		 "and what\nthey lead to.",
 	.min_args = 1,
 	.max_args = 1,
 	.run = info_run,

@@ -152,7 +152,7 @@ sound() {
 }
 
 @test "after the power was cut the next boot checks, and has all that was synced" {
-	run dump.nilfs2 info root.img
+	run dump.nilfs2 info -v root.img
 	[[ $output =~ "Unmounted cleanly: "*no ]]
 	look clean
 	grep -aq 'vda: not unmounted cleanly; checking checkpoint' console

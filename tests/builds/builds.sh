@@ -206,7 +206,7 @@ jobs()
 			-d "$source/lib" -d "$source/fsck" $i
 		cp $i first
 		$fsck -fn --data -j 1 $i
-		$dump info $i
+		$dump info -v $i
 		$dump logs --blocks --verify $i
 		$dump dat --all $i
 		$dump checkpoints $i

@@ -80,11 +80,11 @@ mount_as_kernel() {
 	command -v blkid >/dev/null || skip "no blkid"
 	image=$(copy_image empty)
 	same "$(blkid -p -o value -s UUID "$image")" \
-		"$(dump.nilfs2 info "$image" |
+		"$(dump.nilfs2 info -v "$image" |
 		awk '$1 == "s_uuid" { print $2 }')"
 	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" -q -f -L "a label" "$image"
 	[ "$(blkid -p -o value -s LABEL "$image")" = "a label" ]
-	[[ $(dump.nilfs2 info "$image") == *"s_volume_name "*"a label "* ]]
+	[[ $(dump.nilfs2 info -v "$image") == *"s_volume_name "*"a label "* ]]
 }
 
 # poke FILE OFFSET: spoil one byte.
@@ -112,7 +112,7 @@ second_of() {
 	info_of "$image"
 	[ "$(member used choice)" = first ]
 	[[ $(member second choice) == *"magic number"* ]]
-	run -0 dump.nilfs2 info "$image"
+	run -0 dump.nilfs2 info -v "$image"
 	[[ $output == *"s_magic "*"0x3434"*"-"* ]]
 }
 
@@ -120,7 +120,7 @@ second_of() {
 	image=$(copy_image empty)
 	poke "$image" $((1024 + 200))
 	poke "$image" $(($(second_of "$image") + 200))
-	run -1 --separate-stderr dump.nilfs2 info "$image"
+	run -1 --separate-stderr dump.nilfs2 info -v "$image"
 	[[ $output == *s_blocks_per_segment*2048* ]]
 	[[ $stderr == "dump.nilfs2: "*"no NILFS2 superblock"* ]]
 	run -1 --separate-stderr dump.nilfs2 info --json "$image"
@@ -131,7 +131,7 @@ second_of() {
 	image=$(copy_image empty)
 	dd if=/dev/zero of="$image" bs=4096 seek=1 count=1 conv=notrunc \
 		status=none
-	run -1 --separate-stderr dump.nilfs2 info "$image"
+	run -1 --separate-stderr dump.nilfs2 info -v "$image"
 	[[ $output == *s_last_pseg* ]]
 	[[ $stderr == *"block 1"* ]]
 }
@@ -163,7 +163,7 @@ second_of() {
 @test "what a mount would refuse is said first" {
 	image=$(copy_image cleaned)
 	head -c 60M "$image" >cut
-	run -0 dump.nilfs2 info cut
+	run -0 dump.nilfs2 info -v cut
 	[ "${lines[0]}" = "A mount would be refused: the segments do not fit the \
 device" ]
 	run -0 dump.nilfs2 info --json cut
@@ -171,7 +171,7 @@ device" ]
 		"be refused: the segments do not fit the device" ]
 	dump.nilfs2 set --expert --fix-checksums "$image" super:1 \
 		s_feature_compat_ro=0x80 >/dev/null
-	run -0 dump.nilfs2 info "$image"
+	run -0 dump.nilfs2 info -v "$image"
 	[[ ${lines[0]} == "A mount would be refused, but for reading: "* ]]
 }
 
@@ -207,14 +207,27 @@ device" ]
 	info_of image
 	[ "$(jq -c .zones <<<"$output")" = '{"model":"image","zone_bytes":1048576,"capacity_bytes":786432,"zones":96,"conventional":3,"last_conventional":true,"max_active":0}' ]
 	cmp image.zones before
-	run -0 dump.nilfs2 info image
+	run -0 dump.nilfs2 info -v image
 	[[ $output == *"Zones:                  96"* ]]
 	: >image.zones
-	run -1 --separate-stderr dump.nilfs2 info image
+	run -1 --separate-stderr dump.nilfs2 info -v image
 	[[ $stderr == *image.zones* ]]
 	[[ $output == *"Blocks of files:"* ]]
 	rm image.zones
 	info_of image
 	[ "$(jq -r .zones.model <<<"$output")" = none ]
 	[ "$(jq .zones.zones <<<"$output")" -eq 0 ]
+}
+
+@test "the first lines are for people" {
+	image=$(copy_image snapshots)
+	run -0 dump.nilfs2 info "$image"
+	[ "${#lines[@]}" -le 12 ]
+	[[ $output == *"State:  "*"unmounted cleanly"* ]]
+	[[ $output == *"A mount would:  "*"do nothing"* ]]
+	[[ $output =~ Files:\ +$(wc -l <"$corpus/snapshots/manifest")$'\n' ]]
+	[[ $output =~ Snapshots:\ +$(grep -c ' ss ' "$corpus/snapshots/lscp")$ ]]
+	truncate -s 30M "$image"
+	run dump.nilfs2 info "$image"
+	[[ $output == *"A mount would:  "*"be refused: the segments do not fit the device"* ]]
 }

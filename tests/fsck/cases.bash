@@ -22,7 +22,7 @@ case_names() {
 
 # A line of "dump.nilfs2 info" about the latest state.
 ask_latest() {
-	dump.nilfs2 info "$image" | awk -F ':  *' -v key="  $1" '
+	dump.nilfs2 info -v "$image" | awk -F ':  *' -v key="  $1" '
 		/^Latest state:/ { inside = 1 }
 		inside && $1 == key { print $2; exit }'
 }

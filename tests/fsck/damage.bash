@@ -29,7 +29,7 @@ damage_raw() {
 
 # block_size: of $image, in bytes.
 block_size() {
-	echo $((1024 << $(dump.nilfs2 info "$image" |
+	echo $((1024 << $(dump.nilfs2 info -v "$image" |
 		awk '/^s_log_block_size/ { print $2 }')))
 }
 

@@ -152,7 +152,7 @@ repairs_map() {
 	begin small-files
 	block=$(dump.nilfs2 bmap -b "$image" dat |
 		awk '$NF == "data" { print $5 }' | sort -n | head -n 1)
-	per=$(dump.nilfs2 info "$image" |
+	per=$(dump.nilfs2 info -v "$image" |
 		awk '/^s_blocks_per_segment/ { print $2 }')
 	segment=$((block / per))
 	log=$(dump.nilfs2 logs -s "$image" "$segment" | awk -v b="$block" '

@@ -101,7 +101,7 @@ mislist() {
 	for s in $(dump.nilfs2 segments "$image" | awk 'NR > 1 { print $1 }'); do
 		damage "segment:$s" su_flags=none su_nblocks=0 su_lastmod=0
 	done
-	nclean=$(dump.nilfs2 info "$image" | awk '/^s_nsegments/ { print $2 }')
+	nclean=$(dump.nilfs2 info -v "$image" | awk '/^s_nsegments/ { print $2 }')
 	damage suheader "sh_ncleansegs=$nclean" sh_ndirtysegs=0
 	run -1 fsck.nilfs2 -y "$image"
 	expect
@@ -143,7 +143,7 @@ mislist() {
 }
 
 current() {
-	dump.nilfs2 info "$image" | awk -F ':  *' '
+	dump.nilfs2 info -v "$image" | awk -F ':  *' '
 		/^Latest state:/ { inside = 1 }
 		inside && $1 == "  Segment" { print $2; exit }'
 }

@@ -88,8 +88,8 @@ silent() {
 	expect
 	damage "log:${log[1]}" ss_next=$((128 * 30 + 1))
 	expect
-	latest=$(dump.nilfs2 info "$image" | awk '/Log at block/ { print $NF }')
-	next=$(dump.nilfs2 info "$image" | awk '/Next segment/ { print $NF }')
+	latest=$(dump.nilfs2 info -v "$image" | awk '/Log at block/ { print $NF }')
+	next=$(dump.nilfs2 info -v "$image" | awk '/Next segment/ { print $NF }')
 	damage "log:$latest" ss_next=$((128 * next + 1))
 	expect log-next
 }

@@ -11,7 +11,7 @@ overwrite_segment() {
 	local size count
 
 	size=$(block_size)
-	count=$(dump.nilfs2 info "$image" |
+	count=$(dump.nilfs2 info -v "$image" |
 		awk '/^s_blocks_per_segment/ { print $2 }')
 	perl -e 'srand(1); print map { chr rand 256 } 1 .. shift' \
 		$((size * count)) |

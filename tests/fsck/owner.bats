@@ -21,7 +21,7 @@ need_blkid() {
 		command -v "$tool" >/dev/null || skip "no $tool"
 	done
 	rm -f other && truncate -s 1M other && mkswap other >/dev/null 2>&1
-	run dump.nilfs2 info other
+	run dump.nilfs2 info -v other
 	[[ $output == *"is a swap area"* ]] || skip "built without libblkid"
 }
 
@@ -101,7 +101,7 @@ magic() {
 	untouched 8 'image: is an ext4 file system' fsck.nilfs2 -n image
 	untouched 8 'image: is an ext4 file system' fsck.nilfs2 --quick image
 	dd if=/dev/zero of=image bs=64k count=1 conv=notrunc status=none
-	untouched 1 'image: no NILFS2 superblock' dump.nilfs2 info image
+	untouched 1 'image: no NILFS2 superblock' dump.nilfs2 info -v image
 }
 
 @test "boot code and the content of files are no signature" {
@@ -160,7 +160,7 @@ wait_for_busy() {
 	local i
 
 	for i in $(seq 100); do
-		run dump.nilfs2 info image
+		run dump.nilfs2 info -v image
 		[[ $output != *"in use by another process"* ]] || return 0
 		sleep 0.1
 	done
@@ -213,7 +213,7 @@ keeps_out() {
 	reader=$!
 	exec 9<fifo
 	head -c 10 <&9 >/dev/null
-	run -0 dump.nilfs2 info image
+	run -0 dump.nilfs2 info -v image
 	run -0 fsck.nilfs2 -n image
 	run -8 fsck.nilfs2 -fy image
 	[ "$output" = "fsck.nilfs2: image: in use by another process" ]

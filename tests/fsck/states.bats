@@ -14,7 +14,7 @@ setup() {
 
 # latest KEY: of the latest state of $image.
 latest() {
-	dump.nilfs2 info "$image" | awk -F ':  *' -v key="  $1" '
+	dump.nilfs2 info -v "$image" | awk -F ':  *' -v key="  $1" '
 		/^Latest state:/ { inside = 1 }
 		inside && $1 == key { print $2; exit }'
 }

@@ -147,7 +147,7 @@ vblock() {
 	damage "dat:$vblock" de_blocknr=100000000
 	broken bmap-block-unused
 	# The last segment is clean.
-	damage "dat:$vblock" "de_blocknr=$(dump.nilfs2 info "$image" |
+	damage "dat:$vblock" "de_blocknr=$(dump.nilfs2 info -v "$image" |
 		awk '/s_nsegments/ { n = $2 }
 			/s_blocks_per_segment/ { b = $2 }
 			END { print (n - 1) * b }')"

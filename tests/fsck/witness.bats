@@ -138,7 +138,7 @@ restores() {
 @test "no flipped bit is seen in a large log that may have been cut off" {
 	begin cleaned
 	read -r first count < <(latest_log)
-	named=$(dump.nilfs2 info "$image" |
+	named=$(dump.nilfs2 info -v "$image" |
 		awk '/^s_last_(pseg|seq|cno)/ { print $1 "=" $NF }')
 	# shellcheck disable=SC2086
 	damage super:1 $named s_state=0

@@ -130,9 +130,9 @@ mixed='for i in 1 2 3 4 5 6; do
 	end=$(($(stat -c %s "$image") / 1048576 * 1048576))
 	printf 'in no segment' | dd of="$image" conv=notrunc status=none \
 		bs=1 seek=$((end - 8192))
-	bps=$(dump.nilfs2 info "$image" |
+	bps=$(dump.nilfs2 info -v "$image" |
 		awk '/^s_blocks_per_segment/ { print $2 }')
-	n=$(dump.nilfs2 info "$image" | awk '/^s_nsegments/ { print $2 }')
+	n=$(dump.nilfs2 info -v "$image" | awk '/^s_nsegments/ { print $2 }')
 	gc --purge
 	dump.nilfs2 segments -a "$image" |
 		awk '$2 == "----" { print $1 }' >clean

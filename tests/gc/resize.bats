@@ -29,7 +29,7 @@ is_whole() {
 
 # super_of IMAGE FIELD: of its superblock.
 super_of() {
-	dump.nilfs2 info "$1" | awk -v name="$2" '$1 == name { print $2 }'
+	dump.nilfs2 info -v "$1" | awk -v name="$2" '$1 == name { print $2 }'
 }
 
 segments_of() {

@@ -24,7 +24,7 @@ nothing_left() {
 	run blkid -p -o value -s TYPE "$1"
 	echo "blkid: $output"
 	[ -z "$output" ]
-	run ! dump.nilfs2 info "$1"
+	run ! dump.nilfs2 info -v "$1"
 	[ "$(field 1030 2 "$1")" != 3434 ]
 	size=$(stat -c %s "$1")
 	[ "$(field $(((size / 4096 - 1) * 4096 + 6)) 2 "$1")" != 3434 ]
