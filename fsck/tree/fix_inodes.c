@@ -26,7 +26,7 @@
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/fix_ifile.h"
 #include "fsck/tree/ifilefill.h"
-#include "fsck/tree/inodeclues.h"
+#include "fsck/tree/lostinodes.h"
 #include "fsck/tree/inoderepair.h"
 #include "fsck/tree/oldinodes.h"
 #include "fsck/tree/pastinodes.h"
@@ -39,7 +39,7 @@ struct fixing {
 	struct fixer_job *job;
 	struct inodeedit edit;
 	struct oldinodes old;
-	struct inodeclues clues;
+	struct lostinodes lost;
 	uint64_t blkoff;		/* of the ifile, that was looked at */
 	size_t ndirs;			/* directories that can be read again */
 	size_t nlater;			/* inodes whose type is not known yet */
@@ -103,9 +103,9 @@ static int find_types(struct fixing *f, struct context *cx,
 	int err = list_blocks(f, cx, fixes, n, &blocks, &nblocks);
 
 	for (i = 0; !err && i < nblocks; i++)
-		err = inodeclues_add(&f->clues, cx, f->edit.palloc, blocks[i]);
+		err = lostinodes_add(&f->lost, cx, f->edit.palloc, blocks[i]);
 	free(blocks);
-	return err ? err : inodeclues_read_names(&f->clues, cx);
+	return err ? err : lostinodes_read_names(&f->lost, cx);
 }
 
 /* A root with nothing in it, mounted all the same. */
@@ -175,7 +175,7 @@ static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino)
 	if (ret >= 0)
 		ret = inodeedit_read(&f->edit, cx, ino, &now);
 	if (ret > 0)
-		ret = inodeclues_map(&f->clues, cx, ino, &now, &end);
+		ret = lostinodes_map(&f->lost, cx, ino, &now, &end);
 	if (ret < 0 || (!found && !ret))
 		return ret;
 	if (found) {
@@ -184,7 +184,7 @@ static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino)
 		ret = oldinodes_revive(f->job, cx, ino, &now, &inode);
 	} else {
 		inode = now;
-		ret = inodeclues_make(&f->clues, cx, ino, &inode, end);
+		ret = lostinodes_make(&f->lost, cx, ino, &inode, end);
 		if (ret <= 0)
 			return ret;
 		fixers_note(f->job, "inode %llu: rebuilt from the logs",
@@ -224,7 +224,7 @@ static int repair_fields(struct fixing *f, struct context *cx,
 	    (fix->rule == RULE_INODE_MODE && is_garbage(f, inode)))
 		return 0;
 	return inoderepair_fields(f->job->vol, cx, ino,
-				  inodeclues_type(&f->clues, ino),
+				  lostinodes_type(&f->lost, ino),
 				  inode);
 }
 
@@ -348,7 +348,7 @@ static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
 static bool is_misnamed(const struct fixing *f, uint64_t ino,
 			const struct nilfs_inode *inode)
 {
-	uint8_t type = inodeclues_type(&f->clues, ino);
+	uint8_t type = lostinodes_type(&f->lost, ino);
 
 	return type != NILFS_FT_UNKNOWN &&
 	       type != inode_dirent_type(le16_get(inode->i_mode));
@@ -381,7 +381,7 @@ static int repair_inode(struct fixing *f, struct context *cx,
 	ret = signs + misnamed > 1 ? revive_inode(f, cx, ino) : 0;
 	/* What its map leads to may be whole. */
 	if (!ret && misnamed)
-		inoderepair_set_type(inodeclues_type(&f->clues, ino),
+		inoderepair_set_type(lostinodes_type(&f->lost, ino),
 				     &inode);
 	if (!ret)
 		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
@@ -543,7 +543,7 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 				.palloc = &job->vol->ifile_palloc,
 			},
 		.old = {.vol = job->vol},
-		.clues = {.job = job},
+		.lost = {.job = job},
 	};
 	int err = ifilefill_run(job, cx);
 
@@ -562,6 +562,6 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = repair_past(&f, cx, fixes, n);
 	oldinodes_fini(&f.old);
-	inodeclues_fini(&f.clues);
+	lostinodes_fini(&f.lost);
 	return err;
 }

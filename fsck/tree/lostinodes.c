@@ -9,7 +9,7 @@
  * The logs list the blocks of a file with its number, and the DAT knows which
  * of them are still in use: that is its map.  They are read once, too.
  */
-#include "fsck/tree/inodeclues.h"
+#include "fsck/tree/lostinodes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #include "fsck/tree/inoderepair.h"
 
 struct search {
-	const struct inodeclues *clues;
+	const struct lostinodes *lost;
 	struct root root;
 	struct inodelist list;
 	struct blockbatch batch;
@@ -39,7 +39,7 @@ static int compare_nametype(const void *a, const void *b)
 	return x->ino < y->ino ? -1 : x->ino > y->ino;
 }
 
-static struct nametype *find_type(const struct inodeclues *c, uint64_t ino)
+static struct nametype *find_type(const struct lostinodes *c, uint64_t ino)
 {
 	const struct nametype key = { .ino = ino };
 
@@ -62,7 +62,7 @@ static int take_block(void *arg, struct context *cx,
 		return damage_is_fatal(err) ? err : 0;
 	dirent_iter_init(&it, data, s->root.vol->geo.block_size);
 	while (dirent_iter_next(&it, &entry)) {
-		type = find_type(s->clues, entry.ino);
+		type = find_type(s->lost, entry.ino);
 		if (type && type->type == NILFS_FT_UNKNOWN &&
 		    entry.type < NILFS_FT_MAX)
 			type->type = entry.type;
@@ -82,9 +82,9 @@ static int read_directories(struct search *s, struct context *cx)
 	return err ? err : blockbatch_flush(&s->batch, cx);
 }
 
-int inodeclues_read_names(struct inodeclues *c, struct context *cx)
+int lostinodes_read_names(struct lostinodes *c, struct context *cx)
 {
-	struct search s = { .clues = c };
+	struct search s = { .lost = c };
 	bool whole;
 	int err;
 
@@ -109,14 +109,14 @@ int inodeclues_read_names(struct inodeclues *c, struct context *cx)
 	return err;
 }
 
-uint8_t inodeclues_type(const struct inodeclues *c, uint64_t ino)
+uint8_t lostinodes_type(const struct lostinodes *c, uint64_t ino)
 {
 	const struct nametype *type = find_type(c, ino);
 
 	return type ? type->type : NILFS_FT_UNKNOWN;
 }
 
-int inodeclues_add(struct inodeclues *c, struct context *cx,
+int lostinodes_add(struct lostinodes *c, struct context *cx,
 		   const struct palloc *p, uint64_t blkoff)
 {
 	struct palloc_block what;
@@ -132,7 +132,7 @@ int inodeclues_add(struct inodeclues *c, struct context *cx,
 }
 
 /* What the logs list of the inodes; nothing where that is too much. */
-static int read_logs(struct inodeclues *c, struct context *cx)
+static int read_logs(struct lostinodes *c, struct context *cx)
 {
 	uint64_t *inos = calloc(c->n ? c->n : 1, sizeof(*inos));
 	size_t i;
@@ -152,7 +152,7 @@ static int read_logs(struct inodeclues *c, struct context *cx)
 	return 0;
 }
 
-int inodeclues_map(struct inodeclues *c, struct context *cx, uint64_t ino,
+int lostinodes_map(struct lostinodes *c, struct context *cx, uint64_t ino,
 		   struct nilfs_inode *inode, uint64_t *end)
 {
 	struct nilfs_inode derived = *inode;
@@ -166,10 +166,10 @@ int inodeclues_map(struct inodeclues *c, struct context *cx, uint64_t ino,
 	return ret;
 }
 
-int inodeclues_make(const struct inodeclues *c, struct context *cx,
+int lostinodes_make(const struct lostinodes *c, struct context *cx,
 		    uint64_t ino, struct nilfs_inode *inode, uint64_t end)
 {
-	uint8_t type = inodeclues_type(c, ino);
+	uint8_t type = lostinodes_type(c, ino);
 	struct nilfs_inode made = {
 		.i_blocks = inode->i_blocks,
 		.i_size = le64_make(end << c->job->vol->geo.block_bits),
@@ -189,9 +189,9 @@ int inodeclues_make(const struct inodeclues *c, struct context *cx,
 	return ret;
 }
 
-void inodeclues_fini(struct inodeclues *c)
+void lostinodes_fini(struct lostinodes *c)
 {
 	listings_fini(&c->listings);
 	free(c->types);
-	*c = (struct inodeclues){ .job = c->job };
+	*c = (struct lostinodes){ .job = c->job };
 }

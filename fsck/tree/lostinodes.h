@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What names and logs know of inodes of the latest checkpoint that are gone. */
-#ifndef NILFS2_FSCK_INODECLUES_H
-#define NILFS2_FSCK_INODECLUES_H
+#ifndef NILFS2_FSCK_LOSTINODES_H
+#define NILFS2_FSCK_LOSTINODES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ struct nametype {
 };
 
 /* All zero but for JOB: nothing is asked for. */
-struct inodeclues {
+struct lostinodes {
 	struct fixer_job *job;
 	struct nametype *types;		/* ascending by number */
 	size_t n, room;
@@ -29,24 +29,24 @@ struct inodeclues {
 
 /* Asks for the inodes of block BLKOFF of the ifile of P, which comes after
    those asked for so far.  -ENOMEM. */
-int inodeclues_add(struct inodeclues *c, struct context *cx,
+int lostinodes_add(struct lostinodes *c, struct context *cx,
 		   const struct palloc *p, uint64_t blkoff);
 
 /*
  * Finds the types of all that was asked for in the entries of the latest
  * checkpoint that can be read.  -ENOMEM, -EINTR.
  */
-int inodeclues_read_names(struct inodeclues *c, struct context *cx);
+int lostinodes_read_names(struct lostinodes *c, struct context *cx);
 
 /* The type of INO (NILFS_FT_...), NILFS_FT_UNKNOWN if it is not known. */
-uint8_t inodeclues_type(const struct inodeclues *c, uint64_t ino);
+uint8_t lostinodes_type(const struct lostinodes *c, uint64_t ino);
 
 /*
  * Gives INODE the map of INO, and its count of blocks, as the logs know it, and
  * sets *END to one past its last block of data: 1, 0 where they know none.
  * -ENOMEM, -EINTR.
  */
-int inodeclues_map(struct inodeclues *c, struct context *cx, uint64_t ino,
+int lostinodes_map(struct lostinodes *c, struct context *cx, uint64_t ino,
 		   struct nilfs_inode *inode, uint64_t *end);
 
 /*
@@ -54,9 +54,9 @@ int inodeclues_map(struct inodeclues *c, struct context *cx, uint64_t ino,
  * the map that it has and a size of END blocks; nothing else is known of it.
  * 1, 0 where even that is not known.  -ENOMEM, -EINTR.
  */
-int inodeclues_make(const struct inodeclues *c, struct context *cx,
+int lostinodes_make(const struct lostinodes *c, struct context *cx,
 		    uint64_t ino, struct nilfs_inode *inode, uint64_t end);
 
-void inodeclues_fini(struct inodeclues *c);
+void lostinodes_fini(struct lostinodes *c);
 
 #endif
