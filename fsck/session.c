@@ -231,6 +231,7 @@ static int run_check(struct tool *tool, const struct options *o,
 			ret = SESSION_UNCORRECTED;
 	}
 	repair_fini(&r);
+	l->state = NULL;
 	return ret;
 }
 
