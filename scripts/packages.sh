@@ -18,7 +18,7 @@ test_packages="$kernel_packages attr bats bzip2 codespell dmsetup jq libxml2-uti
 
 # What only "make check-long" asks for: other compilers, other machines, and a
 # browser, which is too large for each run of the tests.
-long_packages="clang cppcheck gcc-i686-linux-gnu libc6-dev-i386-cross
+long_packages="clang clang-tidy cppcheck gcc-i686-linux-gnu libc6-dev-i386-cross
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static musl-tools
 	valgrind chromium-headless-shell fonts-dejavu-core"
 

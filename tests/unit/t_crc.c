@@ -62,7 +62,8 @@ static void test_functions(void)
 		v = v * 1664525u + 1013904223u;
 		bytes[i] = (unsigned char)(v >> 24);
 	}
-	if (!ok(bytes, "bytes to count"))
+	ok(bytes, "bytes to count");
+	if (!bytes)
 		return;
 	test_function("crc32_le() is the definition", crc32_le, bytes);
 	test_function("zlib is", crc_zlib, bytes);

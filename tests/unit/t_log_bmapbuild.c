@@ -209,7 +209,7 @@ static void test_sparse(void)
 	struct bmapbuild *b = NULL;
 	le64 map[NILFS_INODE_BMAP_SIZE];
 	struct bmap_node root;
-	uint64_t nodes;
+	uint64_t nodes = 99;
 
 	memset(map, 0, sizeof(map));
 	ok(!bmapbuild_open(&b, &cx, s.block_size), "a builder");
