@@ -20,6 +20,7 @@ extern const struct cli_command bmap_command;
 extern const struct cli_command dat_command;
 extern const struct cli_command inode_command;
 extern const struct cli_command logs_command;
+extern const struct cli_command metaimage_command;
 extern const struct cli_command set_command;
 
 #endif

@@ -23,6 +23,7 @@ static const struct cli_command *const commands[] = {
 	&export_command,
 	&diff_command,
 	&history_command,
+	&metaimage_command,
 	&set_command,
 	NULL,
 };

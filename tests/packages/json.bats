@@ -70,6 +70,7 @@ repairs() {
 	ask fsck.nilfs2 -n bad
 	ask fsck.nilfs2 -y --undo-file undo bad
 	ask fsck.nilfs2 --list-rules
+	ask dump.nilfs2 image bad meta
 	ask dump.nilfs2 set --expert bad segment:7 su_flags=error
 	ask dump.nilfs2 info /dev/null
 }
@@ -162,6 +163,7 @@ commands() {
 		inode | bmap | cat | history) echo "1 dump.nilfs2 $name /" ;;
 		dat | block) echo "1 dump.nilfs2 $name 1" ;;
 		diff) echo "1 dump.nilfs2 $name 1 2" ;;
+		image) echo "1 dump.nilfs2 $name meta" ;;
 		export) echo "1 dump.nilfs2 $name exported" ;;
 		set) echo "1 dump.nilfs2 $name super:1 s_errors=1 --expert" ;;
 		*) echo "1 dump.nilfs2 $name" ;;

@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.nilfs2 image: the metadata of a volume as a sparse image, for a report of
+ * a bug, without the content of files.
+ *
+ * Kept is what the logs list as nodes, as blocks of metadata files, directories
+ * and symbolic links, and what a check reads besides, as a damaged volume has
+ * metadata that no log lists.  What a log lists as data of a regular file is
+ * never kept.  Whether an inode number is that of a directory is what all blocks
+ * of ifiles say that are still on the device; where it was a regular file's as
+ * well a block is kept only if it is one of a directory.
+ *
+ * The checksums of logs that lost something are set, if they were right, so that
+ * dump.nilfs2, fsck.nilfs2 and gc.nilfs2 find in the image what they find in the
+ * original.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/sparse.h"
+#include "check/check.h"
+#include "check/damage.h"
+#include "dev/devfile.h"
+#include "disk/dirent.h"
+#include "disk/super.h"
+#include "dump/commands.h"
+#include "dump/image.h"
+#include "dump/scramble.h"
+#include "dump/seal.h"
+#include "vol/logcheck.h"
+#include "vol/logsearch.h"
+#include "vol/sutable.h"
+
+struct metaimage_options {
+	bool scramble;
+};
+
+static const struct cli_option metaimage_rows[] = {
+	{ 0, "scramble-names", NULL,
+	  "replace names and targets by others of the same length",
+	  OPTION_FLAG, offsetof(struct metaimage_options, scramble) },
+	{ 0 },
+};
+
+/* A device that notes which blocks are read one by one. */
+struct recorder {
+	struct dev dev;
+	struct sparse *blocks;
+	unsigned int block_bits;
+};
+
+struct metaimage {
+	struct tool *tool;
+	struct volume *vol;
+	struct dev *out;
+	bool bare;		/* VOL has no metadata files */
+	bool scrambled;
+	struct scramble scramble;
+	/* Inode numbers, as ifiles have them: what they were at some time. */
+	struct sparse dirs, links, files;
+	/* Blocks that are kept; of these, those of directories and links; and
+	   those that hold the content of files. */
+	struct sparse kept, names, targets, content;
+	char *block;
+	uint64_t nblocks;	/* copied */
+};
+
+static int recorder_read(struct dev *dev, struct context *cx, uint64_t off,
+			 void *buf, size_t len)
+{
+	struct recorder *r = (struct recorder *)dev;
+	uint64_t block = off >> r->block_bits;
+	int ret = 0;
+
+	if (len <= (size_t)1 << r->block_bits && block < r->blocks->bits)
+		ret = sparse_add(r->blocks, cx, block);
+	return ret < 0 ? ret : dev_read(dev->under, cx, off, buf, len);
+}
+
+static const struct dev_ops recorder_ops = { .read = recorder_read };
+
+static void ignore_finding(void *arg, const struct finding *f)
+{
+	(void)arg;
+	(void)f;
+}
+
+/* Adds what a check reads to SET; by one thread. */
+static int record_check(struct metaimage *m, struct context *cx,
+			struct sparse *set)
+{
+	struct recorder r = { .blocks = set,
+			      .block_bits = m->vol->geo.block_bits };
+	struct check c = { .dev = &r.dev };
+	const struct check_run run = { .counters = false };
+	unsigned int threads = cx->threads;
+	int ret;
+
+	dev_init_over(&r.dev, &recorder_ops, m->vol->dev);
+	ret = findings_open(&c.findings, cx, ignore_finding, NULL, false);
+	cx->threads = 1;
+	if (!ret)
+		ret = check_volume(&c, cx, &run);
+	cx->threads = threads;
+	findings_close(c.findings);
+	check_fini(&c);
+	return ret < 0 ? ret : 0;
+}
+
+/* What the block of an ifile says of the types of its inodes. */
+static int note_types(struct metaimage *m, struct context *cx,
+		      const struct palloc_block *what)
+{
+	const struct palloc *p = &m->vol->ifile_palloc;
+	const struct nilfs_inode *inode;
+	struct sparse *set;
+	uint64_t ino;
+	uint16_t mode;
+	int ret = 0;
+
+	for (ino = what->first; ino < what->first + what->count && ret >= 0;
+	     ino++) {
+		inode = (const void *)(m->block + palloc_entry_offset(p, ino));
+		mode = le16_get(inode->i_mode);
+		set = S_ISDIR(mode) ? &m->dirs : S_ISLNK(mode) ? &m->links :
+		      S_ISREG(mode) ? &m->files : NULL;
+		if (set && ino < set->bits)
+			ret = sparse_add(set, cx, ino);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int read_block(struct metaimage *m, struct context *cx,
+		      uint64_t blocknr)
+{
+	int err = volume_read_blocks(m->vol, cx, blocknr, 1, m->block);
+
+	return err ? damage_forgive(cx, err) : 1;
+}
+
+/* Called for each block that a log lists, at BLOCKNR. */
+typedef int block_visitor(struct metaimage *m, struct context *cx,
+			  const struct segsum_block *b, uint64_t blocknr);
+
+static int visit_types(struct metaimage *m, struct context *cx,
+		       const struct segsum_block *b, uint64_t blocknr)
+{
+	const struct palloc *p = &m->vol->ifile_palloc;
+	struct palloc_block what;
+	int ret;
+
+	if (b->ino != NILFS_IFILE_INO || b->is_node ||
+	    !palloc_has_block(p, b->blkoff))
+		return 0;
+	palloc_locate(p, b->blkoff, &what);
+	if (what.kind != PALLOC_ENTRIES)
+		return 0;
+	ret = read_block(m, cx, blocknr);
+	return ret > 0 ? note_types(m, cx, &what) : ret;
+}
+
+static bool has_ino(const struct sparse *set, uint64_t ino)
+{
+	return ino < set->bits && sparse_test(set, ino);
+}
+
+/* Whether data block B of a file may be kept, and in which set: 1, 0. */
+static int classify_data(struct metaimage *m, struct context *cx,
+			 const struct segsum_block *b, uint64_t blocknr,
+			 struct sparse **set)
+{
+	bool file = has_ino(&m->files, b->ino);
+	int ret;
+
+	*set = NULL;
+	if (b->ino == NILFS_ROOT_INO || has_ino(&m->dirs, b->ino)) {
+		*set = &m->names;
+		ret = file ? read_block(m, cx, blocknr) : 1;
+		return ret > 0 && file ?
+			       dirent_check_block(m->block,
+						  m->vol->geo.block_size) ==
+				       RULE_OK : ret;
+	}
+	if (b->ino < NILFS_USER_INO)
+		return 1;
+	*set = &m->targets;
+	return has_ino(&m->links, b->ino) && !file;
+}
+
+static int visit_kept(struct metaimage *m, struct context *cx,
+		      const struct segsum_block *b, uint64_t blocknr)
+{
+	struct sparse *set = NULL;
+	int ret = b->is_node ? 1 : classify_data(m, cx, b, blocknr, &set);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return sparse_add(&m->content, cx, blocknr);
+	ret = set ? sparse_add(set, cx, blocknr) : 0;
+	return ret < 0 ? ret : sparse_add(&m->kept, cx, blocknr);
+}
+
+/* A segment that was never written has no log at its beginning. */
+static int has_logs(struct metaimage *m, struct context *cx, uint64_t segnum)
+{
+	uint64_t start = geometry_segment_start(&m->vol->geo, segnum);
+	struct nilfs_segment_usage_ext su;
+	int ret = read_block(m, cx, start);
+
+	if (ret > 0 && segsum_check(&m->vol->geo, (const void *)m->block,
+				    start) == RULE_OK)
+		return 1;
+	if (ret < 0 || m->bare)
+		return ret < 0 ? ret : 1;
+	ret = sutable_read(m->vol, cx, segnum, &su);
+	if (ret)
+		return damage_is_fatal(ret) ? ret : (fail_clear(cx), 1);
+	return segusage_is_dirty(&su.su);
+}
+
+/* Called for each log. */
+typedef int log_visitor(struct metaimage *m, struct context *cx,
+			struct logsearch *search, const struct log *log,
+			block_visitor *visit);
+
+static int visit_logs(struct metaimage *m, struct context *cx, uint64_t segnum,
+		      log_visitor *visit_log, block_visitor *visit)
+{
+	struct logsearch search;
+	struct log log;
+	int err = 0, ret = has_logs(m, cx, segnum);
+
+	if (ret <= 0)
+		return ret;
+	ret = logsearch_open(&search, cx, m->vol, segnum,
+			     geometry_segment_start(&m->vol->geo, segnum));
+	while (!ret && !err) {
+		ret = logsearch_next(&search, cx, &log);
+		if (ret <= 0)
+			break;
+		ret = 0;
+		err = visit_log(m, cx, &search, &log, visit);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	logsearch_close(&search);
+	return err ? err : damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
+static int visit_all(struct metaimage *m, struct context *cx, const char *doing,
+		     log_visitor *visit_log, block_visitor *visit)
+{
+	uint64_t n = m->vol->geo.nsegments, segnum;
+	int err = 0;
+
+	progress_begin(&m->tool->progress, doing, n, false);
+	for (segnum = 0; segnum < n && !err; segnum++) {
+		err = visit_logs(m, cx, segnum, visit_log, visit);
+		progress_update(&m->tool->progress, segnum + 1);
+	}
+	progress_end(&m->tool->progress);
+	return err;
+}
+
+static int visit_blocks(struct metaimage *m, struct context *cx,
+			struct logsearch *search, const struct log *log,
+			block_visitor *visit)
+{
+	struct segsum_block b;
+	int ret = 0;
+
+	while (ret >= 0 && segsum_iter_next(&search->summary.iter, &b))
+		ret = visit(m, cx, &b, log->pseg + b.index);
+	return ret < 0 ? ret : 0;
+}
+
+/* The summary and the super root are kept; so is what visit_kept() says. */
+static int keep_log(struct metaimage *m, struct context *cx,
+		    struct logsearch *search, const struct log *log,
+		    block_visitor *visit)
+{
+	uint64_t i, n = segsum_nsumblk(&m->vol->geo, &log->ss);
+	int ret = 0;
+
+	for (i = 0; i < n && ret >= 0; i++)
+		ret = sparse_add(&m->kept, cx, log->pseg + i);
+	if (ret >= 0 && segsum_has_super_root(&log->ss))
+		ret = sparse_add(&m->kept, cx, log->pseg + log->nblocks - 1);
+	return ret < 0 ? ret : visit_blocks(m, cx, search, log, visit);
+}
+
+static void ignore_sum(void *arg, const char *structure, const char *field,
+		       uint32_t old, uint32_t new)
+{
+	(void)arg;
+	(void)structure;
+	(void)field;
+	(void)old;
+	(void)new;
+}
+
+static bool is_changed(const struct metaimage *m, uint64_t blocknr)
+{
+	return !sparse_test(&m->kept, blocknr) ||
+	       (m->scrambled && (sparse_test(&m->names, blocknr) ||
+				 sparse_test(&m->targets, blocknr)));
+}
+
+/* Sets the checksum of a log of which something was left out. */
+static int seal(struct metaimage *m, struct context *cx,
+		struct logsearch *search, const struct log *log,
+		block_visitor *visit)
+{
+	static const struct seal_watcher watcher = { .sum = ignore_sum };
+	uint32_t i, first = (uint32_t)segsum_nsumblk(&m->vol->geo, &log->ss);
+	int err;
+
+	(void)search;
+	(void)visit;
+	for (i = first; i < log->nblocks; i++)
+		if (is_changed(m, log->pseg + i))
+			break;
+	if (i == log->nblocks)
+		return 0;
+	err = logcheck_payload(m->vol, cx, log->pseg, &log->ss);
+	if (err)
+		return damage_forgive(cx, err);
+	return seal_log(m->out, cx, &m->vol->geo, log->pseg, first, &watcher);
+}
+
+static int copy_block(struct metaimage *m, struct context *cx,
+		      uint64_t blocknr)
+{
+	uint32_t size = m->vol->geo.block_size;
+	int ret = read_block(m, cx, blocknr);
+
+	if (ret <= 0)
+		return ret;
+	if (m->scrambled && sparse_test(&m->targets, blocknr))
+		scramble_target(m->block, size);
+	else if (m->scrambled && (sparse_test(&m->names, blocknr) ||
+				  dirent_check_block(m->block, size) ==
+					  RULE_OK))
+		scramble_names(&m->scramble, m->block, size);
+	m->nblocks++;
+	return dev_write(m->out, cx, blocknr << m->vol->geo.block_bits,
+			 m->block, size);
+}
+
+static int copy_supers(struct metaimage *m, struct context *cx)
+{
+	const uint64_t offset[2] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(m->vol->dev->size)
+	};
+	char super[1024];
+	int i, err = 0;
+
+	for (i = 0; i < 2 && !err; i++) {
+		err = dev_read(m->vol->dev, cx, offset[i], super,
+			       sizeof(super));
+		if (!err)
+			err = dev_write(m->out, cx, offset[i], super,
+					sizeof(super));
+		if (err == -EIO) {
+			fail_clear(cx);
+			err = 0;
+		}
+	}
+	return err;
+}
+
+static int copy_blocks(struct metaimage *m, struct context *cx)
+{
+	uint64_t b;
+	int err = copy_supers(m, cx);
+
+	progress_begin(&m->tool->progress, "copying", m->kept.bits, false);
+	for (b = sparse_next(&m->kept, 0); b < m->kept.bits && !err;
+	     b = sparse_next(&m->kept, b + 1)) {
+		err = copy_block(m, cx, b);
+		if (!err)
+			err = context_cancelled(cx);
+		progress_update(&m->tool->progress, b);
+	}
+	progress_end(&m->tool->progress);
+	return err;
+}
+
+/* Adds what a check reads and no log lists as content of a file. */
+static int keep_read(struct metaimage *m, struct context *cx)
+{
+	struct sparse read = { 0 };
+	uint64_t b;
+	int ret = sparse_init(&read, cx, m->kept.bits);
+
+	if (!ret)
+		ret = record_check(m, cx, &read);
+	for (b = sparse_next(&read, m->vol->geo.first_data_block);
+	     b < read.bits && ret >= 0; b = sparse_next(&read, b + 1))
+		if (!sparse_test(&m->content, b))
+			ret = sparse_add(&m->kept, cx, b);
+	sparse_fini(&read);
+	return ret < 0 ? ret : 0;
+}
+
+/* Sets of blocks, and of inode numbers as far as the budget goes. */
+static int init_sets(struct metaimage *m, struct context *cx)
+{
+	const struct nilfs_geometry *g = &m->vol->geo;
+	uint64_t blocks = g->nsegments * g->blocks_per_segment;
+	uint64_t inos = cx->max_memory / 64 / sizeof(uint64_t) *
+			SPARSE_CHUNK_BITS;
+	struct sparse *const sets[] = { &m->kept, &m->names, &m->targets,
+					&m->content, &m->dirs, &m->links,
+					&m->files };
+	size_t i, n = sizeof(sets) / sizeof(sets[0]);
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		err = sparse_init(sets[i], cx, i < 4 ? blocks : inos);
+	m->block = err ? NULL : malloc(g->block_size);
+	return err || m->block ? err : fail(cx, -ENOMEM, "block");
+}
+
+static void free_sets(struct metaimage *m)
+{
+	sparse_fini(&m->kept);
+	sparse_fini(&m->names);
+	sparse_fini(&m->targets);
+	sparse_fini(&m->content);
+	sparse_fini(&m->dirs);
+	sparse_fini(&m->links);
+	sparse_fini(&m->files);
+	free(m->block);
+}
+
+static int make_image(struct metaimage *m, struct context *cx)
+{
+	int err = init_sets(m, cx);
+
+	if (!err && m->scrambled)
+		err = scramble_init(&m->scramble, cx);
+	if (!err)
+		err = visit_all(m, cx, "reading inodes", visit_blocks,
+				visit_types);
+	if (!err)
+		err = visit_all(m, cx, "reading logs", keep_log, visit_kept);
+	if (!err)
+		err = keep_read(m, cx);
+	if (!err)
+		err = devfile_resize(m->out, cx, m->vol->dev->size);
+	if (!err)
+		err = copy_blocks(m, cx);
+	if (!err)
+		err = visit_all(m, cx, "setting checksums", seal, NULL);
+	if (!err)
+		err = dev_flush(m->out, cx);
+	free_sets(m);
+	return err;
+}
+
+static int metaimage_run(struct tool *tool, const void *options)
+{
+	const struct metaimage_options *o = options;
+	struct metaimage m = { .tool = tool, .scrambled = o->scramble };
+	const char *path = tool->argv[1];
+	struct context *cx = &tool->cx;
+	struct dump_image im;
+	int err = image_open(&im, tool, tool->argv[0], NULL);
+
+	/* A volume that leads nowhere has logs. */
+	if (err && im.dev && !damage_is_fatal(err)) {
+		fail_clear(cx);
+		err = volume_open_bare(&im.vol, cx, im.dev);
+		m.bare = true;
+	}
+	m.vol = im.vol;
+	if (!err)
+		err = devfile_open(&m.out, cx, path, DEVFILE_WRITE |
+				   DEVFILE_CREATE | DEVFILE_NEW);
+	if (m.out) {
+		err = make_image(&m, cx);
+		if (err)
+			unlink(path);
+		dev_close(m.out);
+	}
+	if (!err)
+		report_u64(&tool->report, "blocks", "Blocks of metadata",
+			   m.nblocks);
+	image_close(&im);
+	return err;
+}
+
+const struct cli_command metaimage_command = {
+	.name = "image",
+	.summary = "the metadata of a volume, for a report of a bug",
+	.synopsis = "IMAGE NEW",
+	.about = "Writes the metadata to the new file NEW, a sparse image "
+		 "without the content\nof files, in which other commands and "
+		 "fsck.nilfs2 find the same.",
+	.options = metaimage_rows,
+	.options_size = sizeof(struct metaimage_options),
+	.min_args = 2,
+	.max_args = 2,
+	.run = metaimage_run,
+};

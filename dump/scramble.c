@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names that say nothing.
+ *
+ * Each byte is added to the one before it, as replaced, and looked up in a
+ * random permutation; then the same from the end.  Each step can be undone, so
+ * different names stay different, and each byte depends on all others.  One that
+ * has become "." or ".." is replaced again, until it is neither; as that is a
+ * permutation of the names as well, it ends.
+ */
+#include "dump/scramble.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "disk/dirent.h"
+#include "disk/ondisk.h"
+
+int scramble_init(struct scramble *s, struct context *cx)
+{
+	uint32_t random[SCRAMBLE_BYTES];
+	unsigned int i, j;
+	uint8_t swap;
+
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return fail(cx, -errno, "random numbers");
+	for (i = 0; i < SCRAMBLE_BYTES; i++)
+		s->table[i] = (uint8_t)i;
+	for (i = SCRAMBLE_BYTES - 1; i; i--) {
+		j = random[i] % (i + 1);
+		swap = s->table[i];
+		s->table[i] = s->table[j];
+		s->table[j] = swap;
+	}
+	return 0;
+}
+
+/* Bytes of names as numbers without a gap, and back. */
+static unsigned int number_of(uint8_t byte)
+{
+	return byte - 1u - (byte > '/');
+}
+
+static uint8_t byte_of(unsigned int number)
+{
+	return (uint8_t)(number + 1 + (number >= '/' - 1u));
+}
+
+static void replace(const struct scramble *s, uint8_t *name, size_t len)
+{
+	unsigned int last = (unsigned int)len;
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		last = s->table[(number_of(name[i]) + last) % SCRAMBLE_BYTES];
+		name[i] = byte_of(last);
+	}
+	last = (unsigned int)len;
+	for (i = len; i--;) {
+		last = s->table[(number_of(name[i]) + last) % SCRAMBLE_BYTES];
+		name[i] = byte_of(last);
+	}
+}
+
+static bool is_special(const uint8_t *name, size_t len)
+{
+	return name[0] == '.' && (len == 1 || (len == 2 && name[1] == '.'));
+}
+
+void scramble_name(const struct scramble *s, uint8_t *name, size_t len)
+{
+	if (is_special(name, len))
+		return;
+	do
+		replace(s, name, len);
+	while (is_special(name, len));
+}
+
+static bool is_name(const uint8_t *name, size_t len)
+{
+	return len && !memchr(name, 0, len) && !memchr(name, '/', len);
+}
+
+/* The bytes after a name, up to the next entry, can be those of a former one. */
+void scramble_names(const struct scramble *s, void *block, uint32_t block_size)
+{
+	struct dirent_entry entry;
+	struct dirent_iter it;
+	uint8_t *name, *end;
+
+	dirent_iter_init(&it, block, block_size);
+	while (dirent_iter_next(&it, &entry)) {
+		name = (uint8_t *)(uintptr_t)entry.name;
+		end = (uint8_t *)block + entry.offset + entry.rec_len;
+		if (is_name(name, entry.name_len))
+			scramble_name(s, name, entry.name_len);
+		if (name + entry.name_len < end)
+			memset(name + entry.name_len, 0,
+			       (size_t)(end - name) - entry.name_len);
+	}
+}
+
+void scramble_target(char *block, uint32_t block_size)
+{
+	uint32_t i;
+
+	for (i = 0; i < block_size && block[i]; i++)
+		if (block[i] != '/')
+			block[i] = 'x';
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 image: the tools find in it what they find in the original, and
+# nothing of the content of files is there.
+
+bats_require_minimum_version 1.5.0
+load ../kernel/lab
+load corpus
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# same COMMAND...: prints the same, with the same status, of both.
+same() {
+	local one two
+
+	cp --sparse=always "$image" shown
+	one=$("$@" shown 2>&1; echo "status $?")
+	cp --sparse=always meta shown
+	two=$("$@" shown 2>&1; echo "status $?")
+	[ "$one" = "$two" ] || {
+		echo "$image: $*"
+		diff <(echo "$one") <(echo "$two")
+		return 1
+	}
+}
+
+plan() { gc.nilfs2 -n "$@" | grep -v Milliseconds; }
+
+all_same() {
+	rm -f meta
+	dump.nilfs2 image "$image" meta
+	same fsck.nilfs2 -f -n --all --data
+	same dump.nilfs2 ls -lR
+	same dump.nilfs2 segments -a
+	same dump.nilfs2 checkpoints
+	same dump.nilfs2 dat --all
+	same plan
+}
+
+# no_content: no block of a file of the latest state is in meta, unless it is
+# zeros in the image, too.
+no_content() {
+	local path block size
+
+	size=$(dump.nilfs2 info --json "$image" | jq .geometry.block_bytes)
+	dump.nilfs2 ls -lR "$image" / | awk '/^-/ && $5 { print $NF }' |
+		head -n 40 |
+	while read -r path; do
+		dump.nilfs2 bmap -b "$image" "$path" |
+			awk '$NF == "data" { print $5 }' | head -n 5
+	done >blocks
+	[ -s blocks ]
+	while read -r block; do
+		dd if=meta bs="$size" skip="$block" count=1 status=none |
+			tr -d '\0' | cmp - /dev/null || return
+	done <blocks
+}
+
+@test "tools find the same, and there is no content" {
+	local name
+
+	for name in snapshots cleaned-1k small-files crash-dsync; do
+		image=$corpus/$name/image
+		all_same
+		same fsck.nilfs2 -f -y
+		no_content
+		[ "$(du -k meta | cut -f1)" -lt "$(du -k "$image" | cut -f1)" ]
+	done
+}
+
+@test "and of damaged volumes" {
+	local block
+
+	for block in "$(dump.nilfs2 bmap -b "$corpus/cleaned/image" ifile |
+			awk '$1 == 2 && $NF == "data" { print $5 }')" \
+		"$(dump.nilfs2 bmap -b --nodes "$corpus/cleaned/image" /kept |
+			awk '$NF == "node" { print $5; exit }')"; do
+		image=$(copy_image cleaned)
+		dd if=/dev/urandom of="$image" bs=4096 seek="$block" count=1 \
+			conv=notrunc status=none
+		all_same
+	done
+	# A log whose summary cannot be read.
+	image=$(copy_image cleaned)
+	dump.nilfs2 set --expert --keep-checksums "$image" \
+		log:"$(dump.nilfs2 logs -s "$image" | awk 'NR == 9 { print $2 }')" \
+		ss_create=1 >/dev/null
+	all_same
+	no_content
+	# Superblocks that lead nowhere.
+	image=$(copy_image cleaned)
+	dump.nilfs2 set --expert --fix-checksums "$image" super:1 s_last_seq=1 \
+		>/dev/null
+	dump.nilfs2 set --expert --fix-checksums "$image" super:2 s_last_seq=1 \
+		>/dev/null
+	rm -f meta
+	run -0 dump.nilfs2 image "$image" meta
+	same fsck.nilfs2 -f -n --all
+}
+
+@test "names are replaced by others of the same length" {
+	image=$corpus/small-files/image
+	dump.nilfs2 image --scramble-names "$image" meta
+	run -0 fsck.nilfs2 -f -n meta
+	dump.nilfs2 ls --json -R "$image" / >one
+	dump.nilfs2 ls --json -R meta / >two
+	[ "$(grep -c . one)" -eq "$(grep -c . two)" ]
+	! grep -a -q 'level-1' meta
+	grep -a -q 'level-1' "$image"
+	image=$corpus/special/image
+	dump.nilfs2 image --scramble-names "$image" links
+	run -0 fsck.nilfs2 -f -n links
+	! grep -a -q 'symlink-short' links
+	! grep -a -q 'oddXtarget' links
+}
+
+@test "what is there is not written over, nor left after a failure" {
+	image=$corpus/snapshots/image
+	echo mine >there
+	run -1 dump.nilfs2 image "$image" there
+	[ "$(cat there)" = mine ]
+	run -1 bash -c "trap '' XFSZ; ulimit -f 64
+		dump.nilfs2 image '$image' meta"
+	[ ! -e meta ]
+	run -1 dump.nilfs2 image /dev/null meta
+	[ ! -e meta ]
+}
