@@ -14,6 +14,7 @@ extern const struct cli_command ls_command;
 extern const struct cli_command cat_command;
 extern const struct cli_command export_command;
 extern const struct cli_command diff_command;
+extern const struct cli_command find_command;
 extern const struct cli_command history_command;
 extern const struct cli_command block_command;
 extern const struct cli_command bmap_command;

@@ -19,6 +19,7 @@
 #include "vol/volume.h"
 
 enum {
+	T_CHECKPOINT,
 	T_INODE,
 	T_MODE,
 	T_LINKS,
@@ -31,6 +32,7 @@ enum {
 };
 
 static const struct column text_columns[T_COUNT] = {
+	[T_CHECKPOINT] = { "checkpoint", "CNO", VALUE_U64, 8 },
 	[T_INODE] = { "inode", "INODE", VALUE_U64, 8 },
 	[T_MODE] = { "mode", "MODE", VALUE_PLAIN, 10 },
 	[T_LINKS] = { "links", "LINKS", VALUE_U64, 5 },
@@ -61,6 +63,8 @@ enum {
 	J_FLAGS,
 	J_GENERATION,
 	J_TARGET,
+	J_DETAILS,
+	J_CHECKPOINT = J_DETAILS,
 	J_COUNT
 };
 
@@ -83,6 +87,7 @@ static const struct column json_columns[J_COUNT] = {
 	[J_FLAGS] = { "flags", NULL, VALUE_U64, 0 },
 	[J_GENERATION] = { "generation", NULL, VALUE_U64, 0 },
 	[J_TARGET] = { "target", NULL, VALUE_STRING, 0 },
+	[J_CHECKPOINT] = { "checkpoint", NULL, VALUE_U64, 0 },
 };
 
 static const char *const type_names[NILFS_FT_MAX] = {
@@ -138,6 +143,7 @@ static void put_json(struct listing *rows, const struct tree_item *item)
 	struct value v[J_COUNT] = {
 		[J_PATH] = value_bytes(item->path, item->path_len),
 		[J_INODE] = value_u64(item->ino),
+		[J_CHECKPOINT] = value_u64(rows->cno),
 		[J_TYPE] = value_string(listing_type(item->type)),
 	};
 
@@ -243,6 +249,7 @@ static void put_details(struct listing *rows, const struct tree_item *item)
 	const struct nilfs_inode *inode = item->inode;
 	char mode[LISTING_MODE_MAX], size[SIZE_TEXT_MAX];
 	struct value v[T_COUNT] = {
+		[T_CHECKPOINT] = value_u64(rows->cno),
 		[T_INODE] = value_u64(item->ino),
 		[T_NAME] = name_text(rows, item),
 	};
@@ -263,10 +270,15 @@ static void put_name(struct listing *rows, const struct tree_item *item)
 {
 	bool paths = rows->recursive || !item->depth;
 	struct value ino = value_u64(item->ino);
+	struct value cno = value_u64(rows->cno);
 	struct value name = paths ? value_bytes(item->path, item->path_len)
 				  : value_bytes(item->name, item->name_len);
 	struct out *out = rows->tool->out;
 
+	if (rows->checkpoints) {
+		value_put(out, VALUE_U64, NULL, &cno, 8, true);
+		out_string(out, "  ");
+	}
 	if (rows->inode) {
 		value_put(out, VALUE_U64, NULL, &ino, 8, true);
 		out_string(out, "  ");
@@ -282,10 +294,14 @@ void listing_begin(struct listing *rows)
 
 	if (!report_is_text(report)) {
 		table_begin(&rows->table, report, "files", json_columns,
-			    details ? J_COUNT : J_SHORT);
+			    rows->checkpoints ? J_COUNT
+			    : details	      ? J_DETAILS
+					      : J_SHORT);
 		return;
 	}
 	memcpy(rows->columns, text_columns, sizeof(text_columns));
+	if (!rows->checkpoints)
+		rows->columns[T_CHECKPOINT].head = NULL;
 	if (!rows->inode)
 		rows->columns[T_INODE].head = NULL;
 	if (rows->full_time)

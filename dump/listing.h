@@ -13,9 +13,9 @@
 #include "vol/symlink.h"
 #include "vol/tree.h"
 
-#define LISTING_TEXT_COLUMNS 8
+#define LISTING_TEXT_COLUMNS 9
 
-/* The caller sets the members up to FULL_TIME; the others are zero at first. */
+/* The caller sets the members up to CNO; the others are zero at first. */
 struct listing {
 	struct tool *tool;
 	struct root *root;
@@ -23,6 +23,8 @@ struct listing {
 	bool recursive; /* whole paths */
 	bool inode;
 	bool full_time;
+	bool checkpoints; /* the checkpoint of each row too */
+	uint64_t cno;	  /* that of the next row */
 	bool broken; /* something was named as unreadable */
 	struct table table;
 	struct column columns[LISTING_TEXT_COLUMNS];

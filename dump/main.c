@@ -22,6 +22,7 @@ static const struct cli_command *const commands[] = {
 	&cat_command,
 	&export_command,
 	&diff_command,
+	&find_command,
 	&history_command,
 	&metaimage_command,
 	&set_command,

@@ -59,6 +59,7 @@ volumes() {
 		ask dump.nilfs2 diff "$image" 1 2
 		ask dump.nilfs2 history "$image" /types/zero
 		ask dump.nilfs2 history "$image" /
+		ask dump.nilfs2 find --all "$image"
 		ask fsck.nilfs2 -n "$image"
 	done
 }
@@ -117,6 +118,7 @@ general() {
 		-e 's/^dump.nilfs2 report: check\.findings/fsck.nilfs2: findings/' \
 		-e 's/^gc.nilfs2: findings/fsck.nilfs2: findings/' \
 		-e 's/^dump.nilfs2 report: (superblocks|choice|features|state|geometry|latest|usage|live_counts|zones)/dump.nilfs2 info: \1/' \
+		-e '/^dump.nilfs2 find: files\[\]\.checkpoint$/!s/^dump.nilfs2 find: files/dump.nilfs2 ls: files/' \
 		-e 's/^dump.nilfs2 report: (totals|utilization)/dump.nilfs2 segments: \1/' \
 		-e 's/^[^:]*: error(\.|$)/Any command: error\1/' |
 	awk 'BEGIN { while ((getline f < "fields") > 0) field[f] = 1 }

@@ -1,0 +1,201 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# dump.nilfs2 find, against the manifests that the kernel's view of the
+# checkpoints gave.
+
+load ../kernel/lab
+load corpus
+load files
+bats_require_minimum_version 1.5.0
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# As manifests write them: paths from lines of text.
+as_manifest() {
+	perl -ne 's,^/,,; chomp; $_ = "." if $_ eq "";
+		s/\\(?:x([0-9a-f]{2})|\\)|([^ -~])/
+			sprintf "\\%03o", defined $1 ? hex $1 :
+				defined $2 ? ord $2 : 0134/gex;
+		print "$_\n"' | LC_ALL=C sort
+}
+
+# found CNO WANTED OPTION... : WANTED, a condition on the fields of a manifest,
+# finds the same.
+found() {
+	local cno=$1 wanted=$2
+
+	shift 2
+	diff <(awk -F'\t' "$wanted { print \$14 }" "$manifest" |
+		LC_ALL=C sort) \
+		<(dump.nilfs2 find -c "$cno" "${@:1:$#-1}" "$image" \
+			"${@: -1}" | as_manifest) ||
+		{ echo "checkpoint $cno: $*"; bad=1; }
+}
+
+finds_equal() {
+	local cno middle
+
+	image=$corpus/$1/image bad=
+	while read -r cno manifest; do
+		found "$cno" 1 '*'
+		found "$cno" '$14 ~ /f[^\/]*$/' '*f*'
+		found "$cno" '$14 ~ /^d\/f/' '/d/f*'
+		found "$cno" '$6 >= 3000' --size +3000 '*'
+		found "$cno" '$6 <= 3000' --size -3000 '*'
+		found "$cno" '$6 == 4096' --size 4K '*'
+		found "$cno" '$1 ~ /[dl]/' --type d,l '*'
+		found "$cno" '$1 == "f"' -t f '*'
+		found "$cno" '$1 ~ /[bcps]/' -t bcps '*'
+		found "$cno" '$3 == 0' -u 0 '*'
+		found "$cno" '$3 == 1000' --owner 1000 '*'
+		middle=$(cut -f8 "$manifest" | sort -n |
+			awk '{ t[NR] = int($1) } END { print t[int((NR + 1) / 2)] }')
+		[ "$middle" -ge 0 ] || continue
+		found "$cno" "\$8 >= $middle" --newer "$middle" '*'
+		found "$cno" "\$8 < $middle" \
+			--older "$(date -ud "@$middle" +%FT%TZ)" '*'
+	done < <(checkpoints_of "$1" | head -n 3)
+	[ -z "$bad" ]
+}
+
+@test "by name, size, time, type and owner, in each checkpoint" {
+	each_image finds_equal
+}
+
+# Numbers are not used again in the first part, so that each is one file.
+changes() {
+	cat <<-'EOF'
+	nilfs_mount "$DEV1"
+	look() {
+		sync
+		mkcp "$DEV1"
+		echo "CHECKPOINT $(lscp -r -n 1 "$DEV1" | awk 'END { print $1 }')"
+		manifest "$MNT"
+	}
+	cd "$MNT"
+	mkdir -p a/b c keep
+	for i in {1..40}; do
+		noise $i $((i * 1000)) >a/b/f$i
+		noise $i $((i * 100)) >c/g$i
+	done
+	ln a/b/f1 link
+	look
+	rm a/b/f2
+	mv a/b/f3 c/moved
+	look
+	rm c/g*5
+	mv a x
+	look
+	rm c/moved link
+	look
+	rm -r x/b
+	look
+	mv c y
+	rm y/g1
+	look
+	mv y/g2 keep/b
+	rm y/g3
+	look
+	[ "$1" != reuse ] || {
+		echo again >again
+		look
+	}
+	cd /
+	nilfs_umount
+	EOF
+}
+
+# make_changes [reuse]: image, and the manifest of each checkpoint.
+make_changes() {
+	mkfs.nilfs2 -q --size 64M -B 64 image
+	guest image < <(changes | sed "s/\\\$1/${1-}/")
+	[ "$status" -eq 0 ] || { echo "$errors"; return 1; }
+	kernel_content
+	awk '/^CHECKPOINT/ { file = "manifest." $2; next } { print >file }' \
+		<<<"$output"
+}
+
+# Each entry, a name in a directory for an inode, by its path in its last
+# checkpoint; or only those of inodes that the last manifest lacks, and whose
+# paths it lacks.
+wanted() {
+	awk -F'\t' -v deleted="$1" '
+		FNR == 1 { cno = FILENAME; sub(/.*\./, "", cno); split("", now) }
+		{ now[$14] = $11; seen[$11] = cno; dir = name = $14
+			if (!sub(/\/[^\/]*$/, "", dir)) dir = "."
+			sub(/.*\//, "", name)
+			key = now[dir] "\t" name "\t" $11
+			last[key] = cno; path[key] = $14; ino[key] = $11 }
+		END {
+			for (key in last)
+				if (!deleted || (seen[ino[key]] != cno &&
+					!(path[key] in now) &&
+					last[key] == seen[ino[key]]))
+					print last[key] "\t" path[key] "\t" \
+						ino[key]
+		}' $(printf '%s\n' manifest.* | sort -t. -k2n) | LC_ALL=C sort
+}
+
+given() {
+	jq -r '.files[] | "\(.checkpoint)\t\(.path)\t\(.inode)"' |
+		sed -E 's,\t/,\t,; s,\t\t,\t.\t,' | LC_ALL=C sort
+}
+
+@test "--all has each name once, --deleted what the latest state lacks" {
+	need_guest uml
+	make_changes
+	[ "$(wanted 1 | wc -l)" -gt 40 ]
+	diff <(wanted '') <(dump.nilfs2 find --all --json image | given)
+	diff <(wanted 1) <(dump.nilfs2 find --deleted --json image | given)
+	diff <(wanted 1 | grep -P '/g[^/]*\t') \
+		<(dump.nilfs2 find --deleted --json image 'g*' | given)
+	diff <(dump.nilfs2 find -d image | awk '{ print $2 }') \
+		<(dump.nilfs2 find -d --json image | jq -r '.files[].path')
+
+	# The checkpoint that is shown has the content.
+	dump.nilfs2 find --deleted --json-lines image -t f |
+		jq -r '"\(.checkpoint) \(.path)"' | while read -r cno path; do
+		dump.nilfs2 export -c "$cno" image out "$path"
+		[ "$(sha256sum <"out/${path##*/}" | cut -d' ' -f1)" = \
+			"$(awk -F'\t' -v path="${path#/}" '$14 == path {
+				sub("sha256:", "", $12); print $12 }' \
+				"manifest.$cno")" ]
+		rm -r out
+	done
+}
+
+@test "a file whose number another one has was deleted too" {
+	need_guest uml
+	make_changes reuse
+	ino=$(awk -F'\t' '$14 == "again" { print $11 }' \
+		"$(printf '%s\n' manifest.* | sort -t. -k2n | tail -1)")
+	dump.nilfs2 find --deleted -i image | awk -v ino="$ino" '$2 == ino' \
+		>reused
+	[[ $(<reused) == *" /x/b" ]]
+}
+
+@test "options that mean nothing are usage errors" {
+	image=$corpus/snapshots/image
+	for words in '--size many' '--type fx' '--newer soon' '-u root' \
+		'-c 2 --all' '--all --deleted'; do
+		# shellcheck disable=SC2086
+		run -2 dump.nilfs2 find $words "$image"
+	done
+	run -0 dump.nilfs2 find "$image" nothing
+	[ -z "$output" ]
+	run -1 dump.nilfs2 find -c 999 "$image"
+}
+
+@test "a checkpoint that cannot be read is reported and skipped" {
+	image=$(copy_image snapshots)
+	dump.nilfs2 find -d "$image" >whole
+	dump.nilfs2 set --expert --fix-checksums "$image" checkpoint:3 \
+		'cp_ifile_inode.i_bmap[0]=0xffffffff' >/dev/null
+	run -1 --separate-stderr dump.nilfs2 find -d "$image"
+	[[ $stderr == *"checkpoint 3: "* ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	same "$(cat whole)" "$output"
+}
