@@ -13,6 +13,7 @@ extern const struct cli_command checkpoints_command;
 extern const struct cli_command ls_command;
 extern const struct cli_command cat_command;
 extern const struct cli_command export_command;
+extern const struct cli_command mount_command;
 extern const struct cli_command diff_command;
 extern const struct cli_command find_command;
 extern const struct cli_command history_command;

@@ -21,6 +21,7 @@ static const struct cli_command *const commands[] = {
 	&ls_command,
 	&cat_command,
 	&export_command,
+	&mount_command,
 	&diff_command,
 	&find_command,
 	&history_command,

@@ -5,13 +5,13 @@
 # To build all optional parts in.
 build_packages="gcc make autoconf automake pkg-config
 	libblkid-dev uuid-dev libzbd-dev zlib1g-dev libarchive-dev
-	libdeflate-dev libisal-dev"
+	libdeflate-dev libisal-dev libfuse3-dev"
 
 # To run the stock kernel, which fills images and judges them.
 kernel_packages="user-mode-linux nilfs-tools perl kmod"
 
 # To run the tests, those that need zoned devices or large pages as well.
-test_packages="$kernel_packages attr bats bzip2 codespell dmsetup jq libxml2-utils man-db procps
+test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 jq libxml2-utils man-db procps
 	grub-common
 	e2fsprogs btrfs-progs fdisk libarchive-tools linux-libc-dev strace
 	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc busybox-static cpio"

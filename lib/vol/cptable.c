@@ -54,9 +54,17 @@ int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
 int cptable_cursor_open(struct cptable_cursor *cur, struct context *cx,
 			struct volume *vol)
 {
+	return cptable_cursor_open_at(cur, cx, vol, 1);
+}
+
+int cptable_cursor_open_at(struct cptable_cursor *cur, struct context *cx,
+			   struct volume *vol, uint64_t cno)
+{
 	memset(cur, 0, sizeof(*cur));
 	cur->vol = vol;
-	return blockscan_open(&cur->scan, cx, &vol->cpfile, 0);
+	cur->first = cno;
+	return blockscan_open(&cur->scan, cx, &vol->cpfile,
+			      checkpoint_blkoff(&vol->geo, cno));
 }
 
 /* On to the next block of entries: 1, 0 at the end. */
@@ -69,6 +77,8 @@ static int next_block(struct cptable_cursor *cur, struct context *cx)
 		return ret;
 	cur->cno = checkpoint_first(geo, cur->scan.blkoff);
 	cur->block_end = cur->cno + checkpoint_count(geo, cur->scan.blkoff);
+	if (cur->cno < cur->first)
+		cur->cno = cur->first;
 	return 1;
 }
 

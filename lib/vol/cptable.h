@@ -30,12 +30,16 @@ int cptable_read(struct volume *vol, struct context *cx, uint64_t cno,
 struct cptable_cursor {
 	struct volume *vol;
 	struct blockscan scan;
+	uint64_t first;		/* none below is yielded */
 	uint64_t cno;		/* the entry to look at next */
 	uint64_t block_end;	/* one past the last entry of the block */
 };
 
 int cptable_cursor_open(struct cptable_cursor *cur, struct context *cx,
 			struct volume *vol);
+/* The same from checkpoint CNO (> 0) on. */
+int cptable_cursor_open_at(struct cptable_cursor *cur, struct context *cx,
+			   struct volume *vol, uint64_t cno);
 /* 1 and *CP, 0 at the end, -EUCLEAN or -EIO. */
 int cptable_cursor_next(struct cptable_cursor *cur, struct context *cx,
 			struct nilfs_checkpoint *cp);

@@ -90,7 +90,7 @@ cross()
 target_bare()
 {
 	arguments=(--without-blkid --without-zbd --without-archive
-		--without-deflate --without-isal)
+		--without-deflate --without-isal --without-fuse)
 }
 
 target_clang()

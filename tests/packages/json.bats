@@ -167,6 +167,7 @@ commands() {
 		diff) echo "1 dump.nilfs2 $name 1 2" ;;
 		image) echo "1 dump.nilfs2 $name meta" ;;
 		export) echo "1 dump.nilfs2 $name exported" ;;
+		mount) echo "1 dump.nilfs2 $name directory" ;;
 		set) echo "1 dump.nilfs2 $name super:1 s_errors=1 --expert" ;;
 		*) echo "1 dump.nilfs2 $name" ;;
 		esac
