@@ -111,13 +111,15 @@ static bool breaks_next(const struct check *c)
 	       bitmap_test(&c->broken_segments, c->vol->latest.segnum);
 }
 
-/* Whether the segment of the latest log is one that is emptied. */
+/* Whether the segment of the latest log may be one that is emptied: only
+   LOG_UNLISTED has the block, the others its virtual number. */
 static bool empties_latest(const struct check *c, const struct plan_kind *kind)
 {
 	size_t i;
 
 	for (i = 0; i < kind->n; i++)
-		if (geometry_segment_of(&c->vol->geo, kind->fixes[i].got) ==
+		if (kind->fixes[i].rule != RULE_LOG_UNLISTED ||
+		    geometry_segment_of(&c->vol->geo, kind->fixes[i].got) ==
 		    c->vol->latest.segnum)
 			return true;
 	return false;

@@ -14,7 +14,8 @@
  *
  * The logs say whose a block is.  That is asked for metadata files only: a
  * pointer of theirs that leads astray makes garbage of all that hangs from it,
- * and what files have in common with others is found by the double use.
+ * and what files have in common with others is found by the double use.  If the
+ * file that the log names does not lead to the block, the log is wrong.
  *
  * Numbers without an entry are reported once for a block of the DAT.  Where
  * the DAT's own map is broken its pass has said so, its entries may be those
@@ -26,8 +27,10 @@
 
 #include "check/check.h"
 #include "check/damage.h"
+#include "check/lifelogs.h"
 #include "check/mapsums.h"
 #include "disk/inode.h"
+#include "vol/root.h"
 
 #define READAHEAD_NODES 32u
 
@@ -256,6 +259,94 @@ static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
 	       state == VBLOCKS_USED && is_in_log(p, &vb);
 }
 
+/* The map of file INO in checkpoint CNO: 1, 0 where it has none. */
+static int find_map(struct pointers *p, struct context *cx, uint64_t cno,
+		    uint64_t ino, struct blockmap *map)
+{
+	struct file file;
+	struct root root;
+	int err = 0;
+
+	if (ino == NILFS_CPFILE_INO || ino == NILFS_SUFILE_INO) {
+		*map = ino == NILFS_CPFILE_INO ? p->vol->cpfile.map :
+						 p->vol->sufile.map;
+		return 1;
+	}
+	err = root_open(&root, cx, p->vol, cno);
+	file = root.ifile;
+	if (!err && ino != NILFS_IFILE_INO)
+		err = root_file(&root, cx, ino, &file);
+	if (err)
+		return damage_forgive(cx, err);
+	*map = file.map;
+	return 1;
+}
+
+/* Whether file INO leads to NUMBER in a checkpoint in which that lives, used as
+   VB says: 1, 0. */
+static int leads_to(struct pointers *p, struct context *cx,
+		    const struct place *at, uint64_t number,
+		    const struct vblock *vb)
+{
+	uint64_t cno = vb->end == NILFS_CNO_MAX ? p->vol->latest.cno :
+		check_snapshot_of(p->check, vb->start, vb->end);
+	struct blockmap map;
+	uint64_t found;
+	int ret = find_map(p, cx, cno ? cno : vb->start, at->ino, &map);
+
+	if (ret > 0)
+		ret = blockmap_lookup_at_level(&map, cx, at->blkoff, at->level,
+					       &found);
+	return ret > 0 ? found == number : damage_forgive(cx, ret);
+}
+
+/*
+ * Whether the file that the log has for PTR's block, used as VB says, leads to
+ * it, so that the pointer is wrong and not the log: 1, 0.
+ */
+static int has_owner(struct pointers *p, struct context *cx,
+		     const struct mapcheck_pointer *ptr,
+		     const struct vblock *vb)
+{
+	unsigned int level = 0;
+	struct segsum_block b;
+	struct place at;
+	uint64_t key;
+	int ret = lifelogs_find_block(cx, p->check, vb->blocknr, &b, NULL);
+
+	/* What no log lists as anything is no reason to doubt a log. */
+	if (ret <= 0 || b.vblocknr != ptr->ptr)
+		return ret < 0 ? damage_forgive(cx, ret) : 1;
+	key = b.blkoff;
+	if (b.is_node)
+		ret = blockmap_identify(p->vol, cx, vb->blocknr, &level, &key);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	at = place_map(0, b.ino, key, level);
+	return leads_to(p, cx, &at, ptr->ptr, vb);
+}
+
+/* Reports the pointer PTR of metadata file INO, or the log of what it leads to:
+   1 where the pointer is wrong, 0. */
+static int report_foreign(struct pointers *p, struct context *cx, uint64_t ino,
+			  const struct mapcheck_pointer *ptr)
+{
+	struct vblock vb;
+	int ret = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
+
+	if (ret >= 0)
+		ret = has_owner(p, cx, ptr, &vb);
+	if (ret > 0)
+		report_pointer(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
+	else if (!ret)
+		findings_add(p->check->findings, &(struct finding){
+			.rule = RULE_LOG_PLACE,
+			.place = place_map(p->cno, ino, ptr->key, ptr->level),
+			.has_got = true, .got = ptr->ptr,
+		});
+	return ret;
+}
+
 /* Whether the blocks of file INO are added up now. */
 static inline bool is_summed(const struct pointers *p, uint64_t ino)
 {
@@ -278,12 +369,10 @@ int pointers_check(struct pointers *p, struct context *cx, uint64_t ino,
 	struct vblock vb = { 0 };
 	int fresh, state = is_foreign(p, cx, ino, ptr);
 
-	if (state < 0)
-		return state;
-	if (state) {
-		report_pointer(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
-		return 0;
-	}
+	if (state > 0)
+		state = report_foreign(p, cx, ino, ptr);
+	if (state)
+		return state < 0 ? state : 0;
 	fresh = enter_number(p, cx, ptr->ptr);
 	if (fresh < 0)
 		return report_entering(p, cx, ino, ptr, fresh);
