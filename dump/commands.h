@@ -15,6 +15,7 @@ extern const struct cli_command cat_command;
 extern const struct cli_command export_command;
 extern const struct cli_command mount_command;
 extern const struct cli_command diff_command;
+extern const struct cli_command du_command;
 extern const struct cli_command find_command;
 extern const struct cli_command history_command;
 extern const struct cli_command block_command;

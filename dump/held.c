@@ -80,6 +80,11 @@ bool held_by(const struct nilfs_dat_entry *de, uint64_t cno)
 	return le64_get(de->de_start) <= cno && cno < le64_get(de->de_end);
 }
 
+size_t held_count(const struct held *h, const struct nilfs_dat_entry *de)
+{
+	return part_of(h->cnos, h->count, de).count;
+}
+
 uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de)
 {
 	struct part part = part_of(h->cnos, h->count, de);

@@ -39,6 +39,9 @@ enum held_state held_state(const struct held *h,
 /* Whether checkpoint CNO, if it exists, has the block. */
 bool held_by(const struct nilfs_dat_entry *de, uint64_t cno);
 
+/* The number of checkpoints that have the block. */
+size_t held_count(const struct held *h, const struct nilfs_dat_entry *de);
+
 /* The newest checkpoint that has the block, 0 if none. */
 uint64_t held_newest(const struct held *h, const struct nilfs_dat_entry *de);
 

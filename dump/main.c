@@ -23,6 +23,7 @@ static const struct cli_command *const commands[] = {
 	&export_command,
 	&mount_command,
 	&diff_command,
+	&du_command,
 	&find_command,
 	&history_command,
 	&metaimage_command,

@@ -49,6 +49,8 @@ static const char *const commands[][WORDS_MAX] = {
 	{ "cat", "IMAGE", "/.nilfs" },
 	{ "export", "IMAGE", "-" },
 	{ "diff", "IMAGE", "1", "2" },
+	{ "du", "-a", "--shared", "IMAGE" },
+	{ "du", "--free", "..", "IMAGE" },
 	{ "find", "--all", "-l", "IMAGE", "*a*" },
 	{ "find", "--json", "--deleted", "IMAGE" },
 	{ "history", "IMAGE", "/" },

@@ -60,6 +60,8 @@ volumes() {
 		ask dump.nilfs2 history "$image" /types/zero
 		ask dump.nilfs2 history "$image" /
 		ask dump.nilfs2 find --all "$image"
+		ask dump.nilfs2 du --shared "$image"
+		ask dump.nilfs2 du --free .. "$image"
 		ask fsck.nilfs2 -n "$image"
 	done
 }
