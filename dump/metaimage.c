@@ -16,6 +16,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +32,7 @@
 #include "dump/image.h"
 #include "dump/scramble.h"
 #include "dump/seal.h"
+#include "dump/tar_stream.h"
 #include "vol/logcheck.h"
 #include "vol/logsearch.h"
 #include "vol/sutable.h"
@@ -460,7 +462,85 @@ static int make_image(struct metaimage *m, struct context *cx)
 		err = visit_all(m, cx, "setting checksums", seal, NULL);
 	if (!err)
 		err = dev_flush(m->out, cx);
-	free_sets(m);
+	return err;
+}
+
+#define PIECE (1u << 20)
+
+/* Whether there is anything in [OFF, END) of the image. */
+static bool has_content(const struct metaimage *m, uint64_t off, uint64_t end)
+{
+	unsigned int bits = m->vol->geo.block_bits;
+	uint64_t spare = super_offset2(m->vol->dev->size);
+
+	return off <= NILFS_SB_OFFSET_BYTES || (spare >= off && spare < end) ||
+	       sparse_next(&m->kept, off >> bits) < (end + (1u << bits) - 1) >>
+							   bits;
+}
+
+/* Puts the image, which is complete, as a stream. */
+static int put_image(struct metaimage *m, struct context *cx,
+		     struct tar_stream *s)
+{
+	uint64_t size = m->out->size, off, n;
+	char *buf = malloc(PIECE);
+	int err = buf ? 0 : fail(cx, -ENOMEM, "buffer");
+
+	progress_begin(&m->tool->progress, "compressing", size, true);
+	for (off = 0; off < size && !err; off += n) {
+		n = size - off < PIECE ? size - off : PIECE;
+		if (!has_content(m, off, off + n))
+			err = tar_stream_put_zeroes(s, cx, n);
+		else
+			err = dev_read(m->out, cx, off, buf, (size_t)n);
+		if (!err && has_content(m, off, off + n))
+			err = tar_stream_put(s, cx, buf, (size_t)n);
+		if (!err)
+			err = context_cancelled(cx);
+		progress_update(&m->tool->progress, off + n);
+	}
+	progress_end(&m->tool->progress);
+	free(buf);
+	return err ? err : tar_stream_finish(s, cx);
+}
+
+/* The image is made in a file without a name, beside PATH, and compressed. */
+static int make_compressed(struct metaimage *m, struct context *cx,
+			   const char *path)
+{
+	struct tar_stream *s = NULL;
+	size_t room = strlen(path) + sizeof(".part");
+	char *part = malloc(room);
+	int err = part ? tar_stream_open(&s, cx, path) :
+			 fail(cx, -ENOMEM, "%s", path);
+
+	if (!err) {
+		snprintf(part, room, "%s.part", path);
+		err = devfile_open(&m->out, cx, part, DEVFILE_WRITE |
+				   DEVFILE_CREATE | DEVFILE_NEW);
+		if (!err)
+			unlink(part);
+	}
+	if (!err)
+		err = make_image(m, cx);
+	if (!err)
+		err = put_image(m, cx, s);
+	tar_stream_close(s);
+	free(part);
+	return err;
+}
+
+static int make_plain(struct metaimage *m, struct context *cx,
+		      const char *path)
+{
+	int err = devfile_open(&m->out, cx, path, DEVFILE_WRITE |
+			       DEVFILE_CREATE | DEVFILE_NEW);
+
+	if (err)
+		return err;
+	err = make_image(m, cx);
+	if (err)
+		unlink(path);
 	return err;
 }
 
@@ -481,14 +561,11 @@ static int metaimage_run(struct tool *tool, const void *options)
 	}
 	m.vol = im.vol;
 	if (!err)
-		err = devfile_open(&m.out, cx, path, DEVFILE_WRITE |
-				   DEVFILE_CREATE | DEVFILE_NEW);
-	if (m.out) {
-		err = make_image(&m, cx);
-		if (err)
-			unlink(path);
-		dev_close(m.out);
-	}
+		err = tar_stream_is_compressed(path) ?
+			      make_compressed(&m, cx, path) :
+			      make_plain(&m, cx, path);
+	dev_close(m.out);
+	free_sets(&m);
 	if (!err)
 		report_u64(&tool->report, "blocks", "Blocks of metadata",
 			   m.nblocks);
@@ -502,7 +579,8 @@ const struct cli_command metaimage_command = {
 	.synopsis = "IMAGE NEW",
 	.about = "Writes the metadata to the new file NEW, a sparse image "
 		 "without the content\nof files, in which other commands and "
-		 "fsck.nilfs2 find the same.",
+		 "fsck.nilfs2 find the same.\nNEW.zst, .xz, .gz, .bz2, .lz4: "
+		 "compressed.",
 	.options = metaimage_rows,
 	.options_size = sizeof(struct metaimage_options),
 	.min_args = 2,

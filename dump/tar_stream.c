@@ -38,10 +38,15 @@ struct tar_stream {
 static const struct {
 	const char *suffix;
 	const char *filter; /* of libarchive */
+	bool tar;	    /* what is compressed is a tar archive */
 } suffixes[] = {
-	{".tar", NULL},	       {".tar.gz", "gzip"}, {".tgz", "gzip"},
-	{".tar.bz2", "bzip2"}, {".tar.xz", "xz"},   {".txz", "xz"},
-	{".tar.zst", "zstd"},  {".tzst", "zstd"},   {".tar.lz4", "lz4"},
+	{".tar", NULL, true},	    {".tar.gz", "gzip", true},
+	{".tgz", "gzip", true},	    {".tar.bz2", "bzip2", true},
+	{".tar.xz", "xz", true},    {".txz", "xz", true},
+	{".tar.zst", "zstd", true}, {".tzst", "zstd", true},
+	{".tar.lz4", "lz4", true},  {".gz", "gzip", false},
+	{".bz2", "bzip2", false},   {".xz", "xz", false},
+	{".zst", "zstd", false},    {".lz4", "lz4", false},
 };
 
 /* The row of suffixes[] for PATH, or -1. */
@@ -60,7 +65,16 @@ static int find_suffix(const char *path)
 
 bool tar_stream_is_meant(const char *path)
 {
-	return !strcmp(path, "-") || find_suffix(path) >= 0;
+	int suffix = find_suffix(path);
+
+	return !strcmp(path, "-") || (suffix >= 0 && suffixes[suffix].tar);
+}
+
+bool tar_stream_is_compressed(const char *path)
+{
+	int suffix = find_suffix(path);
+
+	return suffix >= 0 && suffixes[suffix].filter;
 }
 
 #ifdef HAVE_LIBARCHIVE

@@ -14,6 +14,9 @@ struct tar_stream;
 /* True where the name PATH means a tar stream: "-", "x.tar", "x.tar.gz" ... */
 bool tar_stream_is_meant(const char *path);
 
+/* True where its suffix says that it is compressed: "x.zst", "x.tar.gz" ... */
+bool tar_stream_is_compressed(const char *path);
+
 /*
  * Opens the stream to the file PATH, which must not exist, or to standard
  * output where PATH is "-"; the suffix of PATH says how it is compressed.

@@ -128,3 +128,26 @@ no_content() {
 	run -1 dump.nilfs2 image /dev/null meta
 	[ ! -e meta ]
 }
+
+@test "compressed, it is the same" {
+	local suffix
+
+	image=$corpus/snapshots/image
+	dump.nilfs2 image "$image" meta
+	for suffix in zst xz gz bz2; do
+		dump.nilfs2 image "$image" "one.$suffix"
+		[ "$(stat -c %s "one.$suffix")" -lt 200000 ]
+		case $suffix in
+		zst) zstd -q -d one.zst ;;
+		xz) xz -d one.xz ;;
+		gz) gzip -d one.gz ;;
+		bz2) bzip2 -d one.bz2 ;;
+		esac
+		cmp one meta
+		rm -f one one.*
+	done
+	[ "$(du -k meta | cut -f1)" -lt 4000 ]
+	run -1 bash -c "trap '' XFSZ; ulimit -f 1
+		dump.nilfs2 image '$image' one.zst"
+	[ ! -e one.zst ] && [ ! -e one.zst.part ]
+}
