@@ -21,38 +21,61 @@ static bool is_fatal(int err)
 	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
 }
 
+static bool is_possible(const struct dir_entry *entry)
+{
+	return dir_is_dots(entry) || tree_name_is_sane(entry->name, entry->len);
+}
+
+static int fail_lost(const struct file *file, struct context *cx)
+{
+	return fail(cx, -EUCLEAN, "directory %llu: not all of its names can be "
+		    "read", (unsigned long long)file->ino);
+}
+
 /*
- * Looks for NAME from FROM on: 1 and *INO, 0 where it is not there.  *LOST is
- * the failure of what could not be read.
+ * The next entry that can be read: 1; 0 at the end; or a failure.  *LOST is set
+ * where there was another one before it.
+ */
+static int next_entry(struct dir_cursor *cur, struct context *cx,
+		      struct dir_entry *entry, bool *lost)
+{
+	int ret;
+
+	for (;;) {
+		ret = dir_cursor_next(cur, cx, entry);
+		if (ret < 0 ? !cur->at_broken_block :
+			      !ret || is_possible(entry))
+			return ret;
+		*lost = true;
+	}
+}
+
+/*
+ * Looks for NAME from FROM on: 1 and *INO, 0 where it is not there, and then
+ * *LOST if it may be in what could not be read.
  */
 static int search(struct file *file, struct context *cx,
 		  struct dir_position *from, const char *name, uint64_t *ino,
-		  int *lost)
+		  bool *lost)
 {
 	struct dir_cursor cur;
 	struct dir_entry entry;
 	size_t len = strlen(name);
 	int ret = dir_cursor_open_at(&cur, cx, file, from);
 
-	while (!ret) {
-		ret = dir_cursor_next(&cur, cx, &entry);
-		if (ret > 0 && (entry.len != len ||
-				memcmp(entry.name, name, len))) {
-			ret = 0;
-		} else if (ret > 0) {
-			*ino = entry.ino;
-			dir_cursor_save(&cur, from);
-		} else if (ret < 0 && cur.at_broken_block) {
-			*lost = ret;
-			ret = 0;
-		} else {
+	while (!ret && (ret = next_entry(&cur, cx, &entry, lost)) > 0) {
+		if (entry.len == len && !memcmp(entry.name, name, len))
 			break;
-		}
+		ret = 0;
+	}
+	if (ret > 0) {
+		*ino = entry.ino;
+		dir_cursor_save(&cur, from);
 	}
 	dir_cursor_close(&cur);
 	if (ret >= 0 || is_fatal(ret))
 		return ret;
-	*lost = ret;
+	*lost = true;
 	return 0;
 }
 
@@ -60,8 +83,8 @@ int mountdir_find(struct file *file, struct context *cx, uint64_t node,
 		  struct mountdir_hint *hint, const char *name, uint64_t *ino)
 {
 	struct dir_position at = { 0 };
-	bool hinted = hint->node == node;
-	int lost = 0, ret;
+	bool hinted = hint->node == node, lost = false;
+	int ret;
 
 	if (hinted)
 		at = hint->position;
@@ -74,7 +97,7 @@ int mountdir_find(struct file *file, struct context *cx, uint64_t node,
 		*hint = (struct mountdir_hint){ node, at };
 	if (ret)
 		return ret < 0 ? ret : 0;
-	return lost ? lost : fail(cx, -ENOENT, "'%s'", name);
+	return lost ? fail_lost(file, cx) : fail(cx, -ENOENT, "'%s'", name);
 }
 
 /* The position behind the entry that the cursor gave. */
@@ -101,28 +124,12 @@ int mountdir_list(struct file *file, struct context *cx, uint64_t position,
 	bool lost = position & 1, taken = false;
 	int ret = dir_cursor_open_at(&cur, cx, file, &from);
 
-	while (!ret) {
-		ret = dir_cursor_next(&cur, cx, &entry);
-		if (ret < 0 && cur.at_broken_block) {
-			lost = true;
-			ret = 0;
-		} else if (ret <= 0) {
-			break;
-		} else if (!dir_is_dots(&entry) &&
-			   !tree_name_is_sane(entry.name, entry.len)) {
-			lost = true;
-			ret = 0;
-		} else {
-			ret = take(arg, &entry, position_of(&cur, lost));
-			taken = taken || ret >= 0;
-		}
+	while (!ret && (ret = next_entry(&cur, cx, &entry, &lost)) > 0) {
+		ret = take(arg, &entry, position_of(&cur, lost));
+		taken = taken || ret >= 0;
 	}
 	dir_cursor_close(&cur);
 	if (ret > 0 || (ret < 0 && (is_fatal(ret) || !taken)))
 		return ret < 0 ? ret : 0;
-	if (lost && !taken)
-		return fail(cx, -EUCLEAN, "directory %llu: not all of its "
-			    "names can be read",
-			    (unsigned long long)file->ino);
-	return 0;
+	return lost && !taken ? fail_lost(file, cx) : 0;
 }

@@ -18,8 +18,8 @@ struct mountdir_hint {
 };
 
 /*
- * Finds NAME in directory FILE, which is NODE: 0 and *INO; -ENOENT; -EUCLEAN,
- * -EIO where it is not in the part of the directory that can be read.  Starts
+ * Finds NAME in directory FILE, which is NODE: 0 and *INO; -ENOENT; -EUCLEAN
+ * where it is not in the part of the directory that can be read.  Starts
  * at HINT, as nilfs_find_entry() does.
  */
 int mountdir_find(struct file *file, struct context *cx, uint64_t node,
