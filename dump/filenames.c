@@ -92,7 +92,7 @@ int filenames_path(struct root *root, struct context *cx, uint64_t dir,
 				    (unsigned long long)dir);
 		err = open_directory(root, cx, child, &file);
 		if (!err)
-			err = dir_lookup(&file, cx, "..", 2, &dir);
+			err = trail_lookup(&file, cx, "..", 2, &dir);
 		if (!err)
 			err = open_directory(root, cx, dir, &file);
 		if (!err)
@@ -179,8 +179,8 @@ static int move_name(struct filenames *f, struct context *cx,
 	if (last && old.dir)
 		err = open_directory(root, cx, old.dir, &file);
 	if (!err)
-		err = dir_lookup(&file, cx, old.trail.path + last->name,
-				 last->len, &ino);
+		err = trail_lookup(&file, cx, old.trail.path + last->name,
+				   last->len, &ino);
 	if (!err && ino == f->ino)
 		err = add_entry(f, cx, root, old.dir,
 				old.trail.path + last->name, last->len);

@@ -40,6 +40,7 @@ struct finder {
 	struct filter filter;
 	struct listing *rows;
 	struct root latest, newer, older;
+	bool latest_broken;    /* that was reported */
 	struct pairtable seen; /* hash of the path, and inode number */
 	uint64_t dir;	       /* whose path is known; 0: none */
 	char *path;
@@ -135,16 +136,22 @@ static int has_file(struct root *root, struct context *cx, uint64_t ino,
 	return ret ? ret : inode_is_same_file(inode, &other);
 }
 
-/* Whether the latest state has the path, whichever file that is. */
+/*
+ * Whether the latest state has the path, whichever file that is.  What cannot be
+ * read there is reported once, and does not hide what is elsewhere.
+ */
 static int has_path(struct finder *f, struct context *cx, uint64_t *ino)
 {
 	int err = dir_resolve(&f->latest, cx, f->path, ino);
 
-	if (err == -ENOENT || err == -ENOTDIR) {
-		fail_clear(cx);
-		return 0;
+	if (!err || is_fatal(err))
+		return err ? err : 1;
+	if (err != -ENOENT && err != -ENOTDIR && !f->latest_broken) {
+		report_checkpoint(f, f->latest.cno, err);
+		f->latest_broken = true;
 	}
-	return err ? err : 1;
+	fail_clear(cx);
+	return 0;
 }
 
 /* A deleted file: neither the next checkpoint nor the latest state has it. */

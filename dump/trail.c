@@ -65,19 +65,49 @@ void trail_fini(struct trail *t)
 	*t = (struct trail){ .path = NULL };
 }
 
-/* Reads the directory of a step for its name. */
+int trail_lookup(struct file *dir, struct context *cx, const char *name,
+		 size_t len, uint64_t *ino)
+{
+	struct dir_cursor cur;
+	struct dir_entry entry;
+	bool broken = false;
+	int ret = dir_cursor_open(&cur, cx, dir);
+
+	while (!ret && (ret = dir_cursor_next(&cur, cx, &entry))) {
+		if (ret < 0 && !cur.at_broken_block)
+			break;
+		broken |= ret < 0;
+		if (ret > 0 && entry.len == len &&
+		    !memcmp(entry.name, name, len))
+			break;
+		ret = 0;
+	}
+	dir_cursor_close(&cur);
+	if (ret < 0)
+		return ret;
+	if (!ret && broken)
+		return fail(cx, -EUCLEAN, "directory %llu: has broken blocks",
+			    (unsigned long long)dir->ino);
+	if (!ret)
+		return fail(cx, -ENOENT, "'%.*s'", (int)len, name);
+	fail_clear(cx);
+	*ino = entry.ino;
+	return 0;
+}
+
+/* Reads the directory of a step for its name, once if it is damaged. */
 static int search_step(struct trail *t, struct context *cx, struct root *root,
 		       struct trail_step *step)
 {
+	uint64_t ino;
 	struct file file;
-	int err;
+	int err = file_init(&file, cx, root->vol, step->dir, &step->inode);
 
-	step->child = 0;
-	err = file_init(&file, cx, root->vol, step->dir, &step->inode);
 	if (!err)
-		err = dir_lookup(&file, cx, t->path + step->name, step->len,
-				 &step->child);
-	step->known = !err || err == -ENOENT;
+		err = trail_lookup(&file, cx, t->path + step->name, step->len,
+				   &ino);
+	step->child = err ? 0 : ino;
+	step->known = !err || err == -ENOENT || err == -EUCLEAN || err == -EIO;
 	return err;
 }
 

@@ -41,11 +41,18 @@ void trail_fini(struct trail *t);
 
 /*
  * The inode number at the path in ROOT.  A directory is read only if it does
- * not have the blocks that it had the last time.  -ENOENT, -ENOTDIR,
- * -EUCLEAN, -EIO.
+ * not have the blocks that it had the last time.  -ENOENT, -ENOTDIR; -EUCLEAN,
+ * -EIO once for a directory that cannot be read whole, then -ENOENT.
  */
 int trail_follow(struct trail *t, struct context *cx, struct root *root,
 		 uint64_t *ino);
+
+/*
+ * The inode number of NAME (LEN bytes) in DIR, also where other blocks of it are
+ * broken.  -ENOENT, -EUCLEAN where it may be in a broken one, -EIO.
+ */
+int trail_lookup(struct file *dir, struct context *cx, const char *name,
+		 size_t len, uint64_t *ino);
 
 /* The path, "/" of the root. */
 static inline const char *trail_path(const struct trail *t)

@@ -172,3 +172,17 @@ changes() {
 	same "$(awk '$1 != 9 { print $1, $2 }' whole)" \
 		"$(awk '{ print $1, $2 }' <<<"$output")"
 }
+
+@test "a damaged directory is reported once, not for each checkpoint" {
+	image=$(copy_image snapshots)
+	dump.nilfs2 set --expert --fix-checksums "$image" dirent:/d/f1 \
+		rec_len=3 >/dev/null
+	run -1 --separate-stderr dump.nilfs2 history "$image" /d/f1
+	[[ ${stderr_lines[0]} == *"checkpoint 7: directory "*broken* ]]
+	[ "${#stderr_lines[@]}" -le 2 ]
+	[ "${#lines[@]}" -eq 3 ]
+	run -1 --separate-stderr dump.nilfs2 find -d "$image"
+	[[ $stderr == *"checkpoint 22: directory "* ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $output == *" 4  /d/f2"* ]]
+}
