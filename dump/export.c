@@ -3,6 +3,8 @@
  * export: a whole checkpoint, or the files below a path of it, to a directory
  * or a tar stream.
  *
+ * Deleted files come from several checkpoints, each from the last that has it.
+ *
  * This file walks and decides what each file is; the sinks create them
  * (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
  * names, are reported and left out.
@@ -10,6 +12,7 @@
 #include "dump/commands.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,8 +22,11 @@
 #include "dump/content.h"
 #include "dump/export_names.h"
 #include "dump/export_sink.h"
+#include "dump/filter.h"
 #include "dump/image.h"
+#include "dump/lost.h"
 #include "dump/pax.h"
+#include "dump/removed.h"
 #include "dump/tar_stream.h"
 #include "dump/tree_diff.h"
 #include "vol/symlink.h"
@@ -31,6 +37,7 @@ struct export_options {
 	uint64_t checkpoint;
 	uint64_t since;
 	bool recover;
+	bool deleted;
 };
 
 static const struct cli_option export_rows[] = {
@@ -39,6 +46,8 @@ static const struct cli_option export_rows[] = {
 	{ 0, "since", "CNO",
 	  "only what differs from checkpoint CNO, as a container layer",
 	  OPTION_U64, offsetof(struct export_options, since), 1 },
+	{ 0, "deleted", NULL, "files that were deleted, as find --deleted",
+	  OPTION_FLAG, offsetof(struct export_options, deleted), 1 },
 	{ 0, "recover", NULL, "export what the next mount would recover",
 	  OPTION_FLAG, offsetof(struct export_options, recover) },
 	{ 0 },
@@ -50,7 +59,9 @@ struct export
 	struct root *root;
 	struct export_sink *sink;
 	struct tree *tree;
-	struct pairtable links;	/* what has several names: a path, plus 1 */
+	/* What has several names, by generation and number: a path, plus 1. */
+	struct pairtable links;
+	struct pairtable taken; /* of deleted files: hashes of paths */
 	char *paths;
 	size_t paths_used, paths_room;
 	struct export_names names;
@@ -62,10 +73,12 @@ struct export
 	uint64_t broken; /* files that were left out, or are not whole */
 };
 
-/* The path that inode INO was exported as, or NULL. */
-static const char *exported_as(const struct export *e, uint64_t ino)
+/* The path that the file was exported as, or NULL. */
+static const char *exported_as(const struct export *e,
+			       const struct tree_item *item)
 {
-	const struct pairtable_entry *link = pairtable_find(&e->links, 0, ino);
+	const struct pairtable_entry *link = pairtable_find(
+		&e->links, le32_get(item->inode->i_generation), item->ino);
 
 	return link ? e->paths + link->value - 1 : NULL;
 }
@@ -79,7 +92,8 @@ static int remember_path(struct export *e, const struct export_file *file)
 		return -ENOMEM;
 	memcpy(e->paths + at, file->path, len);
 	e->paths_used += len;
-	return pairtable_add(&e->links, cx, 0, file->ino, at + 1);
+	return pairtable_add(&e->links, cx, le32_get(file->inode->i_generation),
+			     file->ino, at + 1);
 }
 
 /* Fills FILE.  A single file is exported under its own name. */
@@ -96,7 +110,7 @@ static void describe_file(struct export *e, const struct tree_item *item,
 		.inode = item->inode,
 	};
 	if (!directory && le16_get(item->inode->i_links_count) > 1)
-		file->linked = exported_as(e, item->ino);
+		file->linked = exported_as(e, item);
 }
 
 /* Exports a symbolic link or a regular file, whose content is opened for it. */
@@ -326,6 +340,90 @@ static int put_differences(struct export *e, uint64_t since)
 	return ret ? ret : e->sink->ops->finish(e->sink, cx);
 }
 
+/* Whether each part of the path is a name. */
+static bool is_path_sane(const struct tree_item *item)
+{
+	const char *at = item->path, *end = at + item->path_len;
+	size_t len;
+
+	for (; at < end; at += len) {
+		len = strcspn(++at, "/");
+		if (!tree_name_is_sane(at, len))
+			return false;
+	}
+	return true;
+}
+
+/* Of several files at one path the newest comes first, and is exported. */
+static int put_deleted_item(struct export *e, const struct tree_item *item)
+{
+	uint64_t hash = removed_hash(item->path, item->path_len);
+	struct context *cx = &e->tool->cx;
+	struct export_file file;
+	int ret;
+
+	if (!is_path_sane(item))
+		return -fail(cx, -EUCLEAN, "not a name of a file");
+	if (pairtable_find(&e->taken, hash, 0))
+		return 0;
+	ret = pairtable_add(&e->taken, cx, hash, 0, 1);
+	if (ret)
+		return ret;
+	describe_file(e, item, &file);
+	ret = S_ISDIR(le16_get(item->inode->i_mode))
+		      ? e->sink->ops->enter(e->sink, cx, &file)
+		      : put_file(e, &file);
+	if (!ret)
+		e->sink->tally.files++;
+	return ret;
+}
+
+static int put_deleted(void *arg, struct root *root,
+		       const struct tree_item *item)
+{
+	struct export *e = arg;
+	int ret;
+
+	e->root = root;
+	ret = put_deleted_item(e, item);
+	if (ret > 0) {
+		image_file_failed(e->tool, item->path, item->path_len, -ret);
+		e->broken++;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static void deleted_broken(void *arg, uint64_t cno, int err)
+{
+	struct export *e = arg;
+	char text[64];
+
+	snprintf(text, sizeof(text), "checkpoint %llu",
+		 (unsigned long long)cno);
+	tool_failed(e->tool, text, err);
+	e->broken++;
+}
+
+static int put_all_deleted(struct export *e, const char *pattern)
+{
+	struct context *cx = &e->tool->cx;
+	struct filter filter = FILTER_ANY;
+	const struct lost_search search = {
+		.filter = &filter,
+		.deleted = true,
+		.found = put_deleted,
+		.broken = deleted_broken,
+		.arg = e,
+	};
+	struct root *latest = e->root;
+	int ret;
+
+	filter.pattern = pattern;
+	ret = lost_run(cx, latest, &search);
+	e->root = latest;
+	return ret ? ret : e->sink->ops->finish(e->sink, cx);
+}
+
 /* Says what the target could not keep, once per kind: true where anything. */
 static bool report_losses(struct export *e)
 {
@@ -363,8 +461,18 @@ static void show_progress(void *arg, uint64_t bytes)
 	progress_update(arg, bytes);
 }
 
+static int put_files(struct export *e, const char *path,
+		     const struct export_options *o)
+{
+	if (o->deleted)
+		return put_all_deleted(e, path);
+	if (o->since)
+		return put_differences(e, o->since);
+	return walk_tree(e, path ? path : "/");
+}
+
 static int export_to(struct export *e, const char *target, const char *path,
-		     uint64_t since)
+		     const struct export_options *o)
 {
 	struct tool *tool = e->tool;
 	struct context *cx = &tool->cx;
@@ -380,8 +488,7 @@ static int export_to(struct export *e, const char *target, const char *path,
 	e->sink->progress_arg = &tool->progress;
 	progress_begin(&tool->progress, "export",
 		       blocks << e->root->vol->geo.block_bits, true);
-	ret = since ? put_differences(e, since) :
-		      walk_tree(e, path ? path : "/");
+	ret = put_files(e, path, o);
 	progress_end(&tool->progress);
 	if (!ret)
 		ret = report_losses(e);
@@ -400,6 +507,10 @@ static int export_run(struct tool *tool, const void *options)
 		ret = tool_usage(tool, "--since: not with a path");
 	else if (o->since && !tar_stream_is_meant(tool->argv[1]))
 		ret = tool_usage(tool, "--since: needs a tar stream");
+	else if (o->deleted && !tar_stream_is_meant(tool->argv[1]))
+		ret = tool_usage(tool, "--deleted: needs a tar stream");
+	else if (o->deleted && (o->checkpoint || o->recover))
+		ret = tool_usage(tool, "--deleted: not with a checkpoint");
 	else
 		ret = 0;
 	if (ret || !e) {
@@ -416,9 +527,10 @@ static int export_run(struct tool *tool, const void *options)
 		ret = fail(&tool->cx, -ENOMEM, "buffer");
 	if (!ret)
 		ret = export_to(e, tool->argv[1],
-				tool->argc > 2 ? tool->argv[2] : NULL, o->since);
+				tool->argc > 2 ? tool->argv[2] : NULL, o);
 	image_close(&im);
 	pairtable_fini(&e->links);
+	pairtable_fini(&e->taken);
 	free(e->paths);
 	export_names_fini(&e->names);
 	free(e->last);
@@ -437,7 +549,8 @@ const struct cli_command export_command = {
 		"stream: FILE.tar (.tar.gz, .tar.bz2,\n.tar.xz, .tar.zst, "
 		".tar.lz4: compressed), or - for standard output.\n"
 		"With --since only what differs from an older checkpoint, as "
-		"a layer of a\ncontainer image.",
+		"a layer of a\ncontainer image; with --deleted deleted files, "
+		"PATH being a pattern as of find.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,

@@ -165,6 +165,36 @@ given() {
 				"manifest.$cno")" ]
 		rm -r out
 	done
+
+	# And all of them at once.
+	mkdir all
+	dump.nilfs2 export --deleted image - | tar -x -C all
+	wanted 1 >list
+	while IFS=$'\t' read -r cno path ino; do
+		[ -e "all/$path" ]
+		[ -d "all/$path" ] || [ "$(sha256sum <"all/$path" |
+			cut -d' ' -f1)" = "$(awk -F'\t' -v path="$path" '
+			$14 == path { sub("sha256:", "", $12); print $12 }' \
+			"manifest.$cno")" ]
+	done <list
+	[ "$(find all -type f | wc -l)" -eq \
+		"$(dump.nilfs2 find -d image -t f | wc -l)" ]
+	diff <(dump.nilfs2 find -d image 'g?' | awk '{ print $2 }') \
+		<(dump.nilfs2 export --deleted image - 'g?' | tar -t |
+			sed 's,^,/,')
+}
+
+@test "export --deleted leaves names out that lead elsewhere" {
+	image=$(copy_image snapshots)
+	perl -0777 -pi -e 's/(.{8}..\x03)\x01f20/$1\x01x\/./gs' "$image"
+	run -1 --separate-stderr dump.nilfs2 export --deleted "$image" out.tar
+	[[ $stderr == *"not a name of a file"* ]]
+	tar -tf out.tar >names
+	grep -qx d/f19 names
+	[ "$(grep -c x names || true)" -eq 0 ]
+	run -2 dump.nilfs2 export --deleted "$image" out
+	run -2 dump.nilfs2 export --deleted -c 2 "$image" other.tar
+	run -2 dump.nilfs2 export --deleted --since 2 "$image" other.tar
 }
 
 @test "a file whose number another one has was deleted too" {

@@ -48,6 +48,7 @@ static const char *const commands[][WORDS_MAX] = {
 	{ "ls", "--json", "-R", "--recover", "IMAGE" },
 	{ "cat", "IMAGE", "/.nilfs" },
 	{ "export", "IMAGE", "-" },
+	{ "export", "--deleted", "IMAGE", "-" },
 	{ "diff", "IMAGE", "1", "2" },
 	{ "du", "-a", "--shared", "IMAGE" },
 	{ "du", "--free", "..", "IMAGE" },
