@@ -14,8 +14,8 @@
  *
  * The logs say whose a block is.  That is asked for metadata files only: a
  * pointer of theirs that leads astray makes garbage of all that hangs from it,
- * and what files have in common with others is found by the double use.  If the
- * file that the log names does not lead to the block, the log is wrong.
+ * and what files have in common with others is found by the double use.  If there
+ * never was a file as the log names it, the log is wrong.
  *
  * Numbers without an entry are reported once for a block of the DAT.  Where
  * the DAT's own map is broken its pass has said so, its entries may be those
@@ -259,71 +259,48 @@ static int is_foreign(struct pointers *p, struct context *cx, uint64_t ino,
 	       state == VBLOCKS_USED && is_in_log(p, &vb);
 }
 
-/* The map of file INO in checkpoint CNO: 1, 0 where it has none. */
-static int find_map(struct pointers *p, struct context *cx, uint64_t cno,
-		    uint64_t ino, struct blockmap *map)
+/*
+ * Whether there never was an inode INO, as far as the latest state shows that,
+ * where PTR may hide a part of its ifile: 1, 0.
+ */
+static int never_was(struct pointers *p, struct context *cx, uint64_t ino,
+		     const struct mapcheck_pointer *ptr)
 {
-	struct file file;
+	struct nilfs_inode inode;
 	struct root root;
-	int err = 0;
+	int ret;
 
-	if (ino == NILFS_CPFILE_INO || ino == NILFS_SUFILE_INO) {
-		*map = ino == NILFS_CPFILE_INO ? p->vol->cpfile.map :
-						 p->vol->sufile.map;
-		return 1;
-	}
-	err = root_open(&root, cx, p->vol, cno);
-	file = root.ifile;
-	if (!err && ino != NILFS_IFILE_INO)
-		err = root_file(&root, cx, ino, &file);
-	if (err)
-		return damage_forgive(cx, err);
-	*map = file.map;
-	return 1;
-}
-
-/* Whether file INO leads to NUMBER in a checkpoint in which that lives, used as
-   VB says: 1, 0. */
-static int leads_to(struct pointers *p, struct context *cx,
-		    const struct place *at, uint64_t number,
-		    const struct vblock *vb)
-{
-	uint64_t cno = vb->end == NILFS_CNO_MAX ? p->vol->latest.cno :
-		check_snapshot_of(p->check, vb->start, vb->end);
-	struct blockmap map;
-	uint64_t found;
-	int ret = find_map(p, cx, cno ? cno : vb->start, at->ino, &map);
-
-	if (ret > 0)
-		ret = blockmap_lookup_at_level(&map, cx, at->blkoff, at->level,
-					       &found);
-	return ret > 0 ? found == number : damage_forgive(cx, ret);
+	if (inode_is_private(ino) || ino == NILFS_ROOT_INO || ptr->level ||
+	    ptr->key == palloc_entry_blkoff(&p->vol->ifile_palloc, ino))
+		return 0;
+	ret = root_open(&root, cx, p->vol, 0);
+	if (!ret)
+		ret = root_inode_bytes(&root, cx, ino, &inode);
+	if (ret < 0)
+		return damage_forgive(cx, ret);
+	return !ret || inode_is_empty(&inode);
 }
 
 /*
- * Whether the file that the log has for PTR's block, used as VB says, leads to
- * it, so that the pointer is wrong and not the log: 1, 0.
+ * Whether PTR is what is wrong, and not the log of its block, used as VB says:
+ * the block does not live as long, or the log names a file that there was. 1,
+ * 0.
  */
-static int has_owner(struct pointers *p, struct context *cx,
+static int is_astray(struct pointers *p, struct context *cx,
 		     const struct mapcheck_pointer *ptr,
 		     const struct vblock *vb)
 {
-	unsigned int level = 0;
 	struct segsum_block b;
-	struct place at;
-	uint64_t key;
-	int ret = lifelogs_find_block(cx, p->check, vb->blocknr, &b, NULL);
+	int ret;
 
+	if (vb->start > ptr->within.start || vb->end < ptr->within.end)
+		return 1;
+	ret = lifelogs_find_block(cx, p->check, vb->blocknr, &b, NULL);
 	/* What no log lists as anything is no reason to doubt a log. */
 	if (ret <= 0 || b.vblocknr != ptr->ptr)
 		return ret < 0 ? damage_forgive(cx, ret) : 1;
-	key = b.blkoff;
-	if (b.is_node)
-		ret = blockmap_identify(p->vol, cx, vb->blocknr, &level, &key);
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	at = place_map(0, b.ino, key, level);
-	return leads_to(p, cx, &at, ptr->ptr, vb);
+	ret = never_was(p, cx, b.ino, ptr);
+	return ret < 0 ? ret : !ret;
 }
 
 /* Reports the pointer PTR of metadata file INO, or the log of what it leads to:
@@ -335,7 +312,7 @@ static int report_foreign(struct pointers *p, struct context *cx, uint64_t ino,
 	int ret = vblocks_find(vblocks_of(p, ptr), cx, ptr->ptr, &vb);
 
 	if (ret >= 0)
-		ret = has_owner(p, cx, ptr, &vb);
+		ret = is_astray(p, cx, ptr, &vb);
 	if (ret > 0)
 		report_pointer(p, ino, ptr, RULE_BMAP_OWNER, ptr->ptr);
 	else if (!ret)
