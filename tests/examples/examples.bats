@@ -257,6 +257,7 @@ script_lines() {
 		name=${file##*/}
 		[ "$name" != README.md ] || continue
 		grep -q "($name)" "$examples/README.md"
-		grep -q "examples/$name" "$BATS_TEST_DIRNAME"/*.bats
+		grep -q "examples/$name" "$BATS_TEST_DIRNAME"/*.bats \
+			"$BATS_TEST_DIRNAME"/../boot/*.bats
 	done
 }
