@@ -56,6 +56,7 @@ static void open_bench(struct bench *b)
 		.nsegments = 1,
 		.nblocks = 2 * BLOCKS,
 		.dat_entry_size = 32,
+		.checkpoint_size = sizeof(struct nilfs_checkpoint),
 	};
 	b->vol.latest.cno = 5;
 	palloc_init(&b->vol.dat_palloc, BLOCK, 32);
