@@ -135,6 +135,8 @@ static void sort_times(struct mountfs *fs)
 {
 	size_t i, used = 0;
 
+	if (!fs->ntimes)
+		return;
 	qsort(fs->times, fs->ntimes, sizeof(*fs->times), compare_times);
 	for (i = 0; i < fs->ntimes; i++) {
 		if (i + 1 < fs->ntimes &&

@@ -59,7 +59,7 @@ static int search(struct file *file, struct context *cx,
 		  bool *lost)
 {
 	struct dir_cursor cur;
-	struct dir_entry entry;
+	struct dir_entry entry = { 0 };
 	size_t len = strlen(name);
 	int ret = dir_cursor_open_at(&cur, cx, file, from);
 

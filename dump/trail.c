@@ -69,7 +69,7 @@ int trail_lookup(struct file *dir, struct context *cx, const char *name,
 		 size_t len, uint64_t *ino)
 {
 	struct dir_cursor cur;
-	struct dir_entry entry;
+	struct dir_entry entry = { 0 };
 	bool broken = false;
 	int ret = dir_cursor_open(&cur, cx, dir);
 
