@@ -165,21 +165,16 @@ static int visit_types(struct metaimage *m, struct context *cx,
 	return ret > 0 ? note_types(m, cx, &what) : ret;
 }
 
-static bool has_ino(const struct sparse *set, uint64_t ino)
-{
-	return ino < set->bits && sparse_test(set, ino);
-}
-
 /* Whether data block B of a file may be kept, and in which set: 1, 0. */
 static int classify_data(struct metaimage *m, struct context *cx,
 			 const struct segsum_block *b, uint64_t blocknr,
 			 struct sparse **set)
 {
-	bool file = has_ino(&m->files, b->ino);
+	bool file = sparse_test(&m->files, b->ino);
 	int ret;
 
 	*set = NULL;
-	if (b->ino == NILFS_ROOT_INO || has_ino(&m->dirs, b->ino)) {
+	if (b->ino == NILFS_ROOT_INO || sparse_test(&m->dirs, b->ino)) {
 		*set = &m->names;
 		ret = file ? read_block(m, cx, blocknr) : 1;
 		return ret > 0 && file ?
@@ -190,7 +185,7 @@ static int classify_data(struct metaimage *m, struct context *cx,
 	if (b->ino < NILFS_USER_INO)
 		return 1;
 	*set = &m->targets;
-	return has_ino(&m->links, b->ino) && !file;
+	return sparse_test(&m->links, b->ino) && !file;
 }
 
 static int visit_kept(struct metaimage *m, struct context *cx,
@@ -393,6 +388,16 @@ static int copy_blocks(struct metaimage *m, struct context *cx)
 	return err;
 }
 
+/* What one log lists as content is not kept, whatever another one says of it. */
+static void drop_content(struct metaimage *m)
+{
+	uint64_t b;
+
+	for (b = sparse_next(&m->content, 0); b < m->content.bits;
+	     b = sparse_next(&m->content, b + 1))
+		sparse_remove(&m->kept, b);
+}
+
 /* Adds what a check reads and no log lists as content of a file. */
 static int keep_read(struct metaimage *m, struct context *cx)
 {
@@ -452,6 +457,8 @@ static int make_image(struct metaimage *m, struct context *cx)
 				visit_types);
 	if (!err)
 		err = visit_all(m, cx, "reading logs", keep_log, visit_kept);
+	if (!err)
+		drop_content(m);
 	if (!err)
 		err = keep_read(m, cx);
 	if (!err)
