@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
 #include "check/lifelogs.h"
@@ -109,20 +110,21 @@ static bool make_root(struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
 	return true;
 }
 
+static bool is_below(const void *item, const void *key)
+{
+	const struct listing *listing = item;
+
+	return listing->ino < *(const uint64_t *)key;
+}
+
 /* Adds what L, of derive_gather(), has of the file. */
 static int add_listings(struct map *f, struct context *cx,
 			const struct listings *l)
 {
-	size_t i = 0, end = l->n, middle;
+	size_t i = search_first(l->items, l->n, sizeof(*l->items), is_below,
+				&f->ino);
 	int ret = 1;
 
-	while (i < end) {
-		middle = i + (end - i) / 2;
-		if (l->items[middle].ino < f->ino)
-			i = middle + 1;
-		else
-			end = middle;
-	}
 	for (; i < l->n && l->items[i].ino == f->ino && ret > 0; i++)
 		ret = add_listing(f, cx, &l->items[i]);
 	return ret;
