@@ -277,11 +277,11 @@ static int take_result(struct tool *tool, const struct simoptions *o,
 }
 
 static int simulate(struct tool *tool, const struct simoptions *o,
-		    const struct simimage *image, struct result *result,
+		    const struct siminput *input, struct result *result,
 		    bool is_last)
 {
 	struct simsetup s;
-	int ret = simsetup_open(&s, &tool->cx, o, image, &result->policy);
+	int ret = simsetup_open(&s, &tool->cx, o, input, &result->policy);
 
 	if (!ret && o->victims) {
 		ret = is_last ? list_victims(tool, &s, o->victims) : 0;
@@ -340,7 +340,7 @@ static int report_results(struct tool *tool, const struct simoptions *o,
 }
 
 static int simulate_policies(struct tool *tool, const struct simoptions *o,
-			     const struct simimage *image)
+			     const struct siminput *input)
 {
 	size_t n = o->policies.count ? o->policies.count : 1, i;
 	struct result *results = calloc(n, sizeof(*results));
@@ -350,7 +350,7 @@ static int simulate_policies(struct tool *tool, const struct simoptions *o,
 		return fail(&tool->cx, -ENOMEM, "results");
 	ret = find_policies(tool, o, results);
 	for (i = 0; i < n && !ret; i++)
-		ret = simulate(tool, o, image, &results[i], i == n - 1);
+		ret = simulate(tool, o, input, &results[i], i == n - 1);
 	if (!ret && !o->victims)
 		ret = report_results(tool, o, results, n);
 	for (i = 0; i < n; i++)
@@ -363,6 +363,7 @@ static int run_gcsim(struct tool *tool, const void *options)
 {
 	const struct simoptions *o = options;
 	struct simimage image = { 0 };
+	struct siminput input = { 0 };
 	struct dev *dev = NULL;
 	int ret = 0;
 
@@ -376,8 +377,10 @@ static int run_gcsim(struct tool *tool, const void *options)
 				   DEVFILE_READ);
 	if (!ret && dev)
 		ret = simimage_read(&image, &tool->cx, dev, &o->hot_files);
+	if (dev)
+		input.image = &image;
 	if (!ret)
-		ret = simulate_policies(tool, o, dev ? &image : NULL);
+		ret = simulate_policies(tool, o, &input);
 	simimage_close(&image);
 	dev_close(dev);
 	return ret;

@@ -402,6 +402,6 @@ int simclean_round(struct simclean *c, struct context *cx)
 	c->goes_on = c->vol->config.second && c->vol->nclean < c->config.high;
 	if (!c->goes_on && c->vol->nclean < c->config.low)
 		return fail(cx, -ENOSPC, "cleaning gains nothing after %" PRIu64
-			    " blocks of the user", c->vol->now);
+			    " blocks of the user", c->vol->totals.user);
 	return 0;
 }

@@ -25,7 +25,7 @@ static bool has_metadata(const struct simoptions *o)
 static bool has_past(const struct simsetup *s)
 {
 	return s->options->snapshot_every || s->options->protect ||
-	       (s->image && s->image->held);
+	       (s->input->image && s->input->image->held);
 }
 
 static int check_times(struct context *cx, const struct simoptions *o)
@@ -93,10 +93,10 @@ static void size_volume(const struct simsetup *s, struct simvol_config *c)
 		c->data = o->data;
 	if (o->trace)
 		c->data = s->trace.blocks;
-	if (s->image) {
-		c->blocks = s->image->blocks;
-		c->nsegments = s->image->nsegments;
-		c->data = s->image->data;
+	if (s->input->image) {
+		c->blocks = s->input->image->blocks;
+		c->nsegments = s->input->image->nsegments;
+		c->data = s->input->image->data;
 	}
 }
 
@@ -120,10 +120,10 @@ static int open_volume(struct simsetup *s, struct context *cx)
 	size_volume(s, &c);
 	c.hot = c.data * o->hot / 100;
 	if (o->hot_files.count)
-		c.hot = s->image->nhot;
+		c.hot = s->input->image->nhot;
 	ret = simvol_open(&s->vol, cx, &c);
-	if (!ret && s->image)
-		ret = simimage_put(s->image, cx, &s->vol);
+	if (!ret && s->input->image)
+		ret = simimage_put(s->input->image, cx, &s->vol);
 	return ret;
 }
 
@@ -164,7 +164,8 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
 			    "are more than all", high);
 	/* As gc.nilfs2 has it. */
-	c.env.scarce = s->image ? s->image->nsegments / 20 : o->scarce;
+	c.env.scarce = s->input->image ? s->input->image->nsegments / 20 :
+					 o->scarce;
 	return simclean_open(&s->cleaner, cx, &s->vol, &c);
 }
 
@@ -215,11 +216,11 @@ static int open_run(struct simsetup *s, struct context *cx)
 
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
-		  const struct simimage *image, const struct simpolicy *policy)
+		  const struct siminput *input, const struct simpolicy *policy)
 {
 	int ret = check_simoptions(cx, options);
 
-	*s = (struct simsetup){ .options = options, .image = image };
+	*s = (struct simsetup){ .options = options, .input = input };
 	if (!ret && options->trace)
 		ret = simtrace_open(&s->trace, cx, options->trace,
 				    (enum simtrace_format)options->trace_format,
@@ -248,7 +249,7 @@ static uint64_t blocks_before(const struct simsetup *s)
 	const struct simoptions *o = s->options;
 	uint64_t data = s->vol.config.data;
 
-	if (s->image)
+	if (s->input->image)
 		return o->warm_up;
 	return data + (o->warm_up || o->writes ? o->warm_up : 5 * data);
 }
@@ -295,7 +296,7 @@ static int run_work(struct simsetup *s, struct context *cx,
 {
 	int ret;
 
-	if (s->image)
+	if (s->input->image)
 		simwork_skip(&s->work);
 	ret = go_on(s, cx, blocks_before(s), progress, arg);
 	simrun_measure(&s->run);

@@ -19,9 +19,14 @@ struct simpolicy {
 	uint32_t weight;		/* percent, see policy_parse() */
 };
 
+/* What runs begin with.  They share it, also at the same time. */
+struct siminput {
+	const struct simimage *image;	/* or NULL */
+};
+
 struct simsetup {
 	const struct simoptions *options;
-	const struct simimage *image;	/* that it starts from, or NULL */
+	const struct siminput *input;
 	struct simvol vol;
 	struct simclean cleaner;
 	struct simwork work;		/* unless there is a trace */
@@ -36,7 +41,7 @@ struct simsetup {
  */
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
-		  const struct simimage *image,
+		  const struct siminput *input,
 		  const struct simpolicy *policy);
 void simsetup_close(struct simsetup *s);
 

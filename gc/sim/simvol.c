@@ -165,7 +165,7 @@ static int next_segment(struct simvol *v, struct context *cx,
 {
 	if (!v->nclean)
 		return fail(cx, -ENOSPC, "no clean segment is left after %"
-			    PRIu64 " blocks of the user", v->now);
+			    PRIu64 " blocks of the user", v->totals.user);
 	if (log->segnum != SIMVOL_NONE)
 		close_segment(v, log->segnum);
 	log->segnum = v->clean[v->clean_first];

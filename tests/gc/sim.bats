@@ -236,3 +236,9 @@ value() {
 	run -1 gcsim.nilfs2 --mc-min-reclaimable 200
 	[[ $output == *"--mc-min-reclaimable: 200 is more than 100 percent" ]]
 }
+
+@test "a failed run from an image has its blocks counted from the start" {
+	need_corpus
+	run -1 gcsim.nilfs2 --low 1000 "$corpus/nearly-full/image"
+	[[ $output == *"gains nothing after 0 blocks of the user"* ]]
+}
