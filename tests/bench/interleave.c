@@ -13,6 +13,10 @@
  *	-a COMMAND	run after each command; what it prints is shown
  *	-d DEVICE	count what is read of a block device, as in /sys/block
  *	-s SECONDS	a command that takes longer gets two rounds, no more
+ *	-o FILE		add the figures to FILE too, a line for each command: -t, the
+ *			label, wall time (median, least), CPU time (median, least),
+ *			MiB resident and read, separated by tabs
+ *	-t TITLE	of the table in that file
  *
  * For each label: wall time (median, least, greatest), CPU time (median,
  * least), the greatest resident set of its processes, bytes read (median),
@@ -48,7 +52,7 @@ struct command {
 
 struct plan {
 	struct command *commands;
-	const char *reference, *before, *after, *device;
+	const char *reference, *before, *after, *device, *file, *title;
 	int n, rounds;
 	double slow;		/* ms, 0: however long it takes */
 };
@@ -203,6 +207,26 @@ static void report(struct plan *p)
 	}
 }
 
+static void save(const struct plan *p)
+{
+	FILE *f = p->file ? fopen(p->file, "a") : NULL;
+	int i;
+
+	if (p->file && !f)
+		die("cannot write", p->file);
+	for (i = 0; f && i < p->n; i++) {
+		const struct command *c = &p->commands[i];
+		int mid = c->rounds / 2;
+
+		fprintf(f, "%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.2f\t%.2f\n",
+			p->title, c->label, c->of[WALL][mid], c->of[WALL][0],
+			c->of[CPU][mid], c->of[CPU][0], (double)c->rss / 1024,
+			c->of[READ][mid]);
+	}
+	if (f && fclose(f))
+		die("cannot write", p->file);
+}
+
 static void add_command(struct plan *p, const char *arg)
 {
 	const char *equals = strchr(arg, '=');
@@ -218,7 +242,7 @@ static void parse(struct plan *p, int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "+n:r:b:a:d:s:")) != -1) {
+	while ((option = getopt(argc, argv, "+n:r:b:a:d:s:o:t:")) != -1) {
 		if (option == 'n')
 			p->rounds = atoi(optarg);
 		else if (option == 'r')
@@ -231,6 +255,10 @@ static void parse(struct plan *p, int argc, char **argv)
 			p->device = optarg;
 		else if (option == 's')
 			p->slow = atof(optarg) * 1e3;
+		else if (option == 'o')
+			p->file = optarg;
+		else if (option == 't')
+			p->title = optarg;
 		else
 			exit(2);
 	}
@@ -242,7 +270,7 @@ static void parse(struct plan *p, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct plan p = { .rounds = 5 };
+	struct plan p = { .rounds = 5, .title = "" };
 	int i, round;
 
 	p.commands = calloc(COMMANDS_MAX, sizeof(*p.commands));
@@ -254,6 +282,7 @@ int main(int argc, char **argv)
 			if (!is_slow(&p, &p.commands[i]))
 				run(&p, &p.commands[i]);
 	report(&p);
+	save(&p);
 	free(p.commands);
 	return 0;
 }

@@ -28,11 +28,20 @@ interleave() {
 	local rounds=${BENCH_ROUNDS:-$1}
 
 	shift
-	"$build/tests/bench/interleave" -n "$rounds" "$@"
+	"$build/tests/bench/interleave" -n "$rounds" -o "$scratch/results" \
+		-t "$title" "$@"
 }
 
 title() {
-	printf '\n%s\n' "$*"
+	title=$*
+	printf '\n%s\n' "$title"
+}
+
+# The goals beside what was reached, of the parts that ran.
+goals() {
+	title "goals"
+	touch "$scratch/results"
+	awk -f "$here/goals.awk" "$here/goals" "$scratch/results"
 }
 
 # have TOOL...: say which are missing.
@@ -74,7 +83,7 @@ machine() {
 	echo "load average at the start: $(cut -d ' ' -f 1-3 /proc/loadavg)"
 }
 
-image='' hot=''
+image='' hot='' title=''
 scratch=$(mktemp -d "$memory/nilfs2-bench.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 [ -x "$build/tests/bench/interleave" ] || {
@@ -90,3 +99,4 @@ for part in $parts; do
 	. "$here/$part.sh"
 	"bench_$part"
 done
+goals
