@@ -253,7 +253,7 @@ int cpcopies_is_followable(const struct check *c, struct context *cx,
 	};
 	int ret;
 
-	vblocks_init(&f.vblocks, c->vol);
+	vblocks_init(&f.vblocks, c->vol, NULL);
 	ret = mapcheck_run(&m, cx, &cp->cp_ifile_inode);
 	vblocks_fini(&f.vblocks);
 	if (ret == -ENOENT)
@@ -287,7 +287,7 @@ static int add_copies(struct cpblocks *s, struct context *cx)
 	size_t i;
 	int ret = 0;
 
-	vblocks_init(&vblocks, s->check->vol);
+	vblocks_init(&vblocks, s->check->vol, NULL);
 	for (i = 0; i < s->copies.n && ret >= 0; i++) {
 		const struct listing *b = &s->copies.list[i];
 

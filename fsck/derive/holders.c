@@ -449,8 +449,8 @@ void holders_settle(struct holders *s)
 
 int holders_init(struct holders *s, struct context *cx)
 {
-	vblocks_init(&s->vblocks[0], s->check->vol);
-	vblocks_init(&s->vblocks[1], s->check->vol);
+	vblocks_init(&s->vblocks[0], s->check->vol, NULL);
+	vblocks_init(&s->vblocks[1], s->check->vol, NULL);
 	return sparse_init(&s->seen, cx, vblocks_end(s->check->vol, cx));
 }
 

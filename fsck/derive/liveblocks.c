@@ -347,7 +347,7 @@ int liveblocks_gather(struct liveblocks *l, struct context *cx,
 	struct gathering g = { .l = l, .check = c, .q = q };
 	int err;
 
-	vblocks_init(&g.vblocks, c->vol);
+	vblocks_init(&g.vblocks, c->vol, NULL);
 	err = walk_map(&g, cx);
 	if (!err && (q->logs || !liveblocks_is_whole(l)))
 		err = listings_visit(c, cx, q->ino, take_listed, &g);

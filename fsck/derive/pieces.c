@@ -88,7 +88,7 @@ int pieces_gather(struct pieces *p, struct context *cx, const struct check *c,
 	size_t i;
 	int err = listings_of_inodes(&l, cx, c, inos, n);
 
-	vblocks_init(&vblocks, c->vol);
+	vblocks_init(&vblocks, c->vol, NULL);
 	for (i = 0; i < l.n && !err; i++)
 		err = add_piece(p, cx, &vblocks, &l.items[i]);
 	vblocks_fini(&vblocks);

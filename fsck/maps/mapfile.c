@@ -106,8 +106,8 @@ int mapsift_run(struct mapsift *s, struct context *cx,
 	};
 	int ret;
 
-	vblocks_init(&s->vblocks[0], s->check->vol);
-	vblocks_init(&s->vblocks[1], s->check->vol);
+	vblocks_init(&s->vblocks[0], s->check->vol, NULL);
+	vblocks_init(&s->vblocks[1], s->check->vol, NULL);
 	ret = mapcheck_run(&m, cx, inode);
 	vblocks_fini(&s->vblocks[0]);
 	vblocks_fini(&s->vblocks[1]);

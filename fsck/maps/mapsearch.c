@@ -215,7 +215,7 @@ int mapolder_search(struct mapfiles *m, struct context *cx)
 		return damage_forgive(cx, err);
 	while (count && cnos[count - 1] >= m->job->vol->latest.cno)
 		count--;
-	vblocks_init(&o.vblocks, m->job->vol);
+	vblocks_init(&o.vblocks, m->job->vol, NULL);
 	for (i = 0; i < m->n && !err; i++) {
 		o.f = &m->list[i];
 		if (is_wanted(m, o.f))
@@ -324,7 +324,7 @@ static int visit_logs(struct mapfiles *m, struct context *cx,
 	struct search s = { .m = m };
 	int err;
 
-	vblocks_init(&s.vblocks, m->job->vol);
+	vblocks_init(&s.vblocks, m->job->vol, NULL);
 	err = listings_visit(m->job->check, cx, LISTINGS_ALL, visit, &s);
 	vblocks_fini(&s.vblocks);
 	return err;

@@ -144,7 +144,7 @@ static int judge_block(struct pastblocks *p, struct context *cx,
 	int state;
 
 	if (!p->vblocks.vol)
-		vblocks_init(&p->vblocks, p->job->vol);
+		vblocks_init(&p->vblocks, p->job->vol, NULL);
 	state = vblocks_find(&p->vblocks, cx, b->vblocknr, &vb);
 	if (state < 0)
 		return state;

@@ -254,7 +254,7 @@ int oldinodes_revive(struct fixer_job *job, struct context *cx, uint64_t ino,
 
 	if (!inode_has_bmap(inode))
 		return 0;
-	vblocks_init(&r.vblocks, job->vol);
+	vblocks_init(&r.vblocks, job->vol, NULL);
 	err = take_map(&r, cx, ino, now, inode);
 	vblocks_fini(&r.vblocks);
 	return err;

@@ -109,6 +109,7 @@ void check_fini(struct check *c)
 	bitmap_fini(&c->used_segments);
 	bitmap_fini(&c->broken_segments);
 	bitmap_fini(&c->live_segments);
+	datruns_fini(&c->datruns);
 	sparse_fini(&c->claimed);
 	for (i = 0; i < CHECK_LISTED; i++)
 		sparse_fini(&c->listed[i]);

@@ -17,6 +17,7 @@
 #include "base/context.h"
 #include "base/search.h"
 #include "base/sparse.h"
+#include "check/datruns.h"
 #include "check/state.h"
 #include "dev/dev.h"
 #include "disk/dat.h"
@@ -61,6 +62,8 @@ struct check {
 	 * list; what stays is listed nowhere.
 	 */
 	struct sparse claimed;
+
+	struct datruns datruns;	/* entries, as they are (pass dat) */
 
 	/* Segments in which CLAIMED had a block before that (pass dat). */
 	struct bitmap live_segments;

@@ -24,7 +24,7 @@
 void claims_init(struct claims *claims, struct check *c, struct volume *vol)
 {
 	claims->c = c;
-	vblocks_init(&claims->vblocks, vol);
+	vblocks_init(&claims->vblocks, vol, &c->datruns);
 }
 
 int claims_mark_segments(struct check *c, struct context *cx)

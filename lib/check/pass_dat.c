@@ -57,6 +57,7 @@
 #include "vol/datscan.h"
 
 #define MOST_NAMED 65536u	/* of entries that share blocks */
+#define RUNS_SHARE 8u		/* of the memory budget, for entries as runs */
 
 struct scan {
 	struct check *c;
@@ -162,7 +163,7 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 	uint32_t i = 0, end, live = 0, ended = 0;
 	int err = 0;
 
-	(void)worker;
+	datruns_add(&s->c->datruns, worker, block);
 	if (!block->first) {
 		if (!datscan_is_used(block, 0))
 			findings_broken(s->c->findings, RULE_DAT_RESERVED,
@@ -325,7 +326,11 @@ static int datentries_check(struct check *c, struct context *cx)
 	if (!err)
 		err = sparse_init(&s.shared, cx, c->claimed.bits);
 	if (!err)
+		err = datruns_begin(&c->datruns, cx, cx->threads,
+				    cx->max_memory / RUNS_SHARE);
+	if (!err)
 		err = datscan_run(c->vol, cx, &visitor);
+	datruns_finish(&c->datruns);
 	if (!err && s.any_shared)
 		err = report_shared(&s, cx);
 	sparse_fini(&s.shared);

@@ -38,8 +38,8 @@ void pointers_init(struct pointers *p, struct check *check,
 		   struct volume *vol, struct sparse *reported)
 {
 	*p = (struct pointers){ .check = check, .vol = vol, .reported = reported };
-	vblocks_init(&p->vblocks[0], vol);
-	vblocks_init(&p->vblocks[1], vol);
+	vblocks_init(&p->vblocks[0], vol, &check->datruns);
+	vblocks_init(&p->vblocks[1], vol, &check->datruns);
 }
 
 void pointers_fini(struct pointers *p)

@@ -15,15 +15,25 @@
 #include "check/vblocks.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "disk/bmap.h"
 #include "vol/volume.h"
 
 #define READAHEAD_BLOCKS 32
 
-void vblocks_init(struct vblocks *v, struct volume *vol)
+void vblocks_init(struct vblocks *v, struct volume *vol,
+		  const struct datruns *runs)
 {
-	*v = (struct vblocks){ .vol = vol };
+	*v = (struct vblocks){ .vol = vol, .runs = runs };
+}
+
+static void drop_block(struct vblocks *v)
+{
+	if (v->block && v->block != v->own)
+		file_put(&v->vol->dat, v->block);
+	v->block = NULL;
+	v->count = 0;
 }
 
 static void drop_bitmap(struct vblocks *v)
@@ -39,10 +49,9 @@ void vblocks_fini(struct vblocks *v)
 	if (!v->vol)
 		return;
 	drop_bitmap(v);
-	if (v->block)
-		file_put(&v->vol->dat, v->block);
-	v->block = NULL;
-	v->count = 0;
+	drop_block(v);
+	free(v->own);
+	v->own = NULL;
 }
 
 /* True for a failure that the volume is to blame for. */
@@ -108,21 +117,34 @@ static void read_ahead(struct vblocks *v, struct context *cx, uint64_t blkoff)
 		file_readahead(&v->vol->dat, &quiet, blkoff, READAHEAD_BLOCKS);
 }
 
+/* Block WHAT from the runs, where they have all of it. */
+static const char *expand(struct vblocks *v, const struct palloc_block *what)
+{
+	const struct palloc *palloc = &v->vol->dat_palloc;
+
+	if (!v->runs || !v->runs->nparts)
+		return NULL;
+	if (!v->own)
+		v->own = calloc(1, palloc->block_size);
+	return v->own && datruns_expand(v->runs, palloc, what, v->own) ? v->own :
+									 NULL;
+}
+
 int vblocks_seek(struct vblocks *v, struct context *cx, uint64_t number)
 {
 	const struct palloc *palloc = &v->vol->dat_palloc;
 	uint64_t blkoff = palloc_entry_blkoff(palloc, number);
 	struct palloc_block what;
 	const void *data;
-	int state;
+	int state = VBLOCKS_USED;
 
 	palloc_locate(palloc, blkoff, &what);
-	read_ahead(v, cx, blkoff);
-	if (v->block)
-		file_put(&v->vol->dat, v->block);
-	v->block = NULL;
-	v->count = 0;
-	state = borrow_block(v, cx, blkoff, &data);
+	drop_block(v);
+	data = expand(v, &what);
+	if (!data) {
+		read_ahead(v, cx, blkoff);
+		state = borrow_block(v, cx, blkoff, &data);
+	}
 	if (state < 0)
 		return state;
 	v->block = data;

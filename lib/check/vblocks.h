@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "check/datruns.h"
 #include "disk/ondisk.h"
 #include "disk/palloc.h"
 #include "vol/volume.h"
@@ -28,7 +29,9 @@ struct vblocks {
 	struct volume *vol;
 	uint64_t first, count;		/* entries of the current block */
 	enum vblocks_state state;	/* MISSING, UNKNOWN: of all of them */
-	const char *block;		/* borrowed from the cache, or NULL */
+	const char *block;		/* borrowed from the cache, OWN, or NULL */
+	const struct datruns *runs;	/* asked first; NULL: none */
+	char *own;			/* a block expanded from them */
 	uint64_t group;			/* of BITMAP */
 	bool have_group;
 	bool group_known;		/* its bitmap could be read */
@@ -39,8 +42,12 @@ struct vblock {
 	uint64_t blocknr, start, end;
 };
 
-/* Nothing is read or owned before the first question. */
-void vblocks_init(struct vblocks *v, struct volume *vol);
+/*
+ * Nothing is read or owned before the first question.  RUNS, borrowed, are of
+ * the DAT of VOL; NULL: all is read.
+ */
+void vblocks_init(struct vblocks *v, struct volume *vol,
+		  const struct datruns *runs);
 /* Gives back what is borrowed. */
 void vblocks_fini(struct vblocks *v);
 

@@ -140,7 +140,7 @@ static int describe(struct rig *r)
 
 	r->what[NILFS_SB_OFFSET_BYTES / r->v.g.block_size].kind = KIND_SUPER;
 	r->what[super_offset2(r->size) / r->v.g.block_size].kind = KIND_SUPER;
-	vblocks_init(&vblocks, vol);
+	vblocks_init(&vblocks, vol, NULL);
 	for (segnum = 0; segnum < r->v.g.nsegments && ret >= 0; segnum++) {
 		ret = logsearch_open(&s, &r->v.cx, vol, segnum,
 				     geometry_segment_start(&r->v.g, segnum));
