@@ -15,7 +15,9 @@
 static struct pairtable_entry *slot_of(struct pairtable_entry *slots,
 				       size_t room, uint64_t dev, uint64_t ino)
 {
-	uint64_t hash = (ino ^ dev << 40) * 0x9e3779b97f4a7c15ULL;
+	/* Either number may be the one that varies, in any of its bits. */
+	uint64_t hash = (ino ^ dev * 0xff51afd7ed558ccdULL) *
+			0x9e3779b97f4a7c15ULL;
 	size_t i = (size_t)(hash >> 20) & (room - 1);
 
 	while (slots[i].value && (slots[i].ino != ino || slots[i].dev != dev))
