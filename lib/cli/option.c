@@ -37,6 +37,7 @@ struct parse {
 	struct place places[OPTION_MAX];
 	unsigned int count;
 	const struct cli_option *used[GROUPS];	/* by group */
+	const struct cli_option *against[GROUPS];	/* the same */
 	char letters[2 * OPTION_MAX + 3];
 	struct option names[OPTION_MAX + 1];
 };
@@ -237,20 +238,37 @@ static const struct place *find_place(const struct parse *p, int answer)
 	return NULL;
 }
 
-/* Two different rows of one group cannot both be meant. */
-static int check_group(struct parse *p, const struct cli_option *row)
+/* ROW was used where OTHER, if any, is one that it excludes. */
+static int check_pair(struct parse *p, const struct cli_option *other,
+		      const struct cli_option *row)
 {
 	char a[NAME_MAX_SHOWN], b[NAME_MAX_SHOWN];
-	const struct cli_option **used;
 
-	if (!row->group || row->group >= GROUPS)
+	if (!other || other == row)
 		return 0;
-	used = &p->used[row->group];
-	if (*used && *used != row)
-		return fail(p->cx, -EINVAL, "%s and %s exclude each other",
-			    name_of(*used, a), name_of(row, b));
-	*used = row;
-	return 0;
+	return fail(p->cx, -EINVAL, "%s and %s exclude each other",
+		    name_of(other, a), name_of(row, b));
+}
+
+/*
+ * Two different rows of one group cannot both be meant, nor one of a group and
+ * one that is against it.
+ */
+static int check_group(struct parse *p, const struct cli_option *row)
+{
+	int err = 0;
+
+	if (row->group && row->group < GROUPS) {
+		err = check_pair(p, p->used[row->group], row);
+		if (!err)
+			err = check_pair(p, p->against[row->group], row);
+		p->used[row->group] = row;
+	}
+	if (!err && row->against && row->against < GROUPS) {
+		err = check_pair(p, p->used[row->against], row);
+		p->against[row->against] = row;
+	}
+	return err;
 }
 
 /* What getopt_long() found wrong with the word before optind. */

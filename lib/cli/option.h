@@ -40,7 +40,7 @@ enum option_kind {
 };
 
 /* Most options that one command may have, those of all tools included. */
-#define OPTION_MAX 64
+#define OPTION_MAX 128
 
 /* Groups that a command may use are 1 ... OPTION_GROUP_TOOL - 1. */
 #define OPTION_GROUP_TOOL 15
@@ -77,6 +77,7 @@ struct cli_option {
 	 * the last one; NULL where there are none, or .choices has them.
 	 */
 	const char *(*word)(size_t i);
+	unsigned int against;	/* group whose rows exclude this one; 0: none */
 };
 
 /* Rows and the structure that their offsets mean; may share one parse. */

@@ -52,6 +52,9 @@ static const struct cli_option rows[] = {
 	{ 0, "maybe", "[=WHEN]", "a choice with an own value", OPTION_CHOICE,
 	  AT(maybe), 0, 2, choices, NULL },
 	{ 0, "call", "X", NULL, OPTION_CALL, AT(called), 0, 0, NULL, call },
+	{ 0, "either", NULL, "not with yes or no", OPTION_FLAG, AT(all),
+	  .against = 1 },
+	{ 0, "other", NULL, "the same", OPTION_FLAG, AT(all), .against = 1 },
 	{ 0 },
 };
 static const struct cli_option common_rows[] = {
@@ -162,6 +165,10 @@ static void test_groups(void)
 	is_int(parse("-y -y", false), 3, "one row twice is no conflict");
 	is_int(o.mode, 5, "and sets its value");
 	is_refused("-y --no", "--yes and --no exclude each other");
+	is_int(parse("--either --other --either", false), 4,
+	       "options against a group are no conflict among themselves");
+	is_refused("--either --no", "--either and --no exclude each other");
+	is_refused("-y --other", "--yes and --other exclude each other");
 }
 
 static void test_help(void)
