@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli/tool.h"
 #include "dev/devfile.h"
@@ -27,7 +28,7 @@
 
 /* What is kept of a run, for a row. */
 struct simreport_row {
-	const char *policy;
+	const char *policy, *volume;
 	struct simvol_totals totals;
 	uint64_t asked, written;
 	uint32_t wear_least, wear_most;
@@ -37,13 +38,14 @@ struct simreport_row {
 
 /* Takes it from RUN. */
 static void simreport_take(struct simreport_row *row, const struct simrun *run,
-			   const char *policy)
+			   const char *policy, const char *volume)
 {
 	const struct simvol *v = run->vol;
 	uint32_t i;
 
 	*row = (struct simreport_row){
 		.policy = policy,
+		.volume = volume,
 		.totals = simrun_totals(run),
 		.asked = simrun_asked(run),
 		.wear_least = UINT32_MAX,
@@ -81,11 +83,12 @@ static void simreport_wear(struct report *r, const struct simrun *run)
 }
 
 enum {
-	POLICY, AMPLIFICATION, USER, WRITTEN, CLEANED, SKIPPED, ROUNDS, CLEAN,
+	VOLUME, POLICY, AMPLIFICATION, USER, WRITTEN, CLEANED, SKIPPED, ROUNDS, CLEAN,
 	LEAST, MEAN, MOST, STARVED
 };
 
 static const struct column run_columns[] = {
+	[VOLUME] = { "volume", "VOLUME", VALUE_STRING, 12 },
 	[POLICY] = { "policy", "POLICY", VALUE_PLAIN, 16 },
 	[AMPLIFICATION] = { "write_amplification", "WAF", VALUE_RATIO, 7 },
 	[USER] = { "blocks_user", "USER", VALUE_U64, 10 },
@@ -103,6 +106,7 @@ static const struct column run_columns[] = {
 static void put_row(struct table *t, const struct simreport_row *row)
 {
 	struct value v[] = {
+		[VOLUME] = value_string(row->volume ? row->volume : ""),
 		[POLICY] = value_string(row->policy),
 		[AMPLIFICATION] = value_ratio(row->written, row->asked),
 		[USER] = value_u64(row->asked),
@@ -117,14 +121,15 @@ static void put_row(struct table *t, const struct simreport_row *row)
 		[STARVED] = value_u64(row->starved),
 	};
 
-	table_row(t, v);
+	table_row(t, row->volume ? v : v + 1);
 }
 
 enum {
-	K_POLICY, KIND, K_WRITTEN, K_MOVED, K_RECLAIMED
+	K_VOLUME, K_POLICY, KIND, K_WRITTEN, K_MOVED, K_RECLAIMED
 };
 
 static const struct column kind_columns[] = {
+	[K_VOLUME] = { "volume", "VOLUME", VALUE_STRING, 12 },
 	[K_POLICY] = { "policy", "POLICY", VALUE_PLAIN, 16 },
 	[KIND] = { "kind", "KIND", VALUE_PLAIN, 8 },
 	[K_WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 11 },
@@ -132,11 +137,12 @@ static const struct column kind_columns[] = {
 	[K_RECLAIMED] = { "blocks_reclaimed", "RECLAIMED", VALUE_U64, 11 },
 };
 
-static void put_kind(struct table *t, const char *policy, const char *kind,
-		     const uint64_t counts[3])
+static void put_kind(struct table *t, const struct simreport_row *row,
+		     const char *kind, const uint64_t counts[3])
 {
 	const struct value v[] = {
-		[K_POLICY] = value_string(policy),
+		[K_VOLUME] = value_string(row->volume ? row->volume : ""),
+		[K_POLICY] = value_string(row->policy),
 		[KIND] = value_string(kind),
 		[K_WRITTEN] = value_u64(counts[0]),
 		[K_MOVED] = value_u64(counts[1]),
@@ -144,7 +150,7 @@ static void put_kind(struct table *t, const char *policy, const char *kind,
 	};
 
 	if (counts[0] || counts[1] || counts[2])
-		table_row(t, v);
+		table_row(t, row->volume ? v : v + 1);
 }
 
 static void put_kinds(struct table *t, const struct simreport_row *row)
@@ -154,31 +160,53 @@ static void put_kinds(struct table *t, const struct simreport_row *row)
 	unsigned int k;
 
 	for (k = 0; k < SIMVOL_KINDS; k++)
-		put_kind(t, row->policy, names[k],
+		put_kind(t, row, names[k],
 			 (uint64_t[]){ c->written[k], c->moved[k],
 				       c->reclaimed[k] });
-	put_kind(t, row->policy, "past", (uint64_t[]){ 0, c->held, 0 });
-	put_kind(t, row->policy, "summary",
+	put_kind(t, row, "past", (uint64_t[]){ 0, c->held, 0 });
+	put_kind(t, row, "summary",
 		 (uint64_t[]){ c->summary, 0, c->reclaimed_summary });
 }
 
-/* The tables, a row for each of N runs. */
+/*
+ * The tables, a row for each of N runs; their first column is only there if
+ * they are of several volumes.
+ */
 static void simreport_put(struct report *r, const struct simreport_row *rows,
 			  size_t n)
 {
+	size_t skip = !rows[0].volume, i;
 	struct table t;
-	size_t i;
 
-	table_begin(&t, r, "runs", run_columns,
-		    sizeof(run_columns) / sizeof(run_columns[0]));
+	table_begin(&t, r, "runs", run_columns + skip,
+		    sizeof(run_columns) / sizeof(run_columns[0]) - skip);
 	for (i = 0; i < n; i++)
 		put_row(&t, &rows[i]);
 	table_end(&t);
-	table_begin(&t, r, "kinds", kind_columns,
-		    sizeof(kind_columns) / sizeof(kind_columns[0]));
+	table_begin(&t, r, "kinds", kind_columns + skip,
+		    sizeof(kind_columns) / sizeof(kind_columns[0]) - skip);
 	for (i = 0; i < n; i++)
 		put_kinds(&t, &rows[i]);
 	table_end(&t);
+}
+
+/* What was found in a trace. */
+static void simreport_trace(struct report *r, const struct simtrace *t)
+{
+	const struct simtrace_counts *c = &t->counts;
+
+	report_begin(r, "trace", "Trace");
+	report_string(r, "format", "Format", t->format->name);
+	report_u64(r, "lines", "Lines", c->lines);
+	report_u64(r, "writes", "Writes", c->writes);
+	report_u64(r, "trims", "Trims", c->trims);
+	report_u64(r, "syncs", "Flushes", c->syncs);
+	report_u64(r, "reads", "Reads, ignored", c->reads);
+	report_u64(r, "other", "Other lines", c->other);
+	report_u64(r, "bad", "Not understood", c->bad);
+	report_u64(r, "unordered", "Back in time", c->unordered);
+	report_u64(r, "volumes", "Volumes written", t->nvolumes);
+	report_end(r);
 }
 
 enum {
@@ -246,6 +274,8 @@ static int list_victims(struct tool *tool, struct simsetup *s, uint32_t n)
 /* The results of one run. */
 struct result {
 	struct simpolicy policy;
+	size_t volume;		/* of a trace */
+	const char *volume_name;	/* NULL: the only one */
 	struct simreport_row row;
 	struct simsvg_run drawn;
 };
@@ -267,7 +297,7 @@ static int take_result(struct tool *tool, const struct simoptions *o,
 {
 	const char *policy = result->policy.name;
 
-	simreport_take(&result->row, run, policy);
+	simreport_take(&result->row, run, policy, result->volume_name);
 	if (is_last && o->curve)
 		simreport_curve(&tool->report, run, policy);
 	if (is_last && o->wear)
@@ -280,8 +310,12 @@ static int simulate(struct tool *tool, const struct simoptions *o,
 		    const struct siminput *input, struct result *result,
 		    bool is_last)
 {
+	struct siminput of_volume = *input;
 	struct simsetup s;
-	int ret = simsetup_open(&s, &tool->cx, o, input, &result->policy);
+	int ret;
+
+	of_volume.volume = result->volume;
+	ret = simsetup_open(&s, &tool->cx, o, &of_volume, &result->policy);
 
 	if (!ret && o->victims) {
 		ret = is_last ? list_victims(tool, &s, o->victims) : 0;
@@ -294,6 +328,21 @@ static int simulate(struct tool *tool, const struct simoptions *o,
 		ret = take_result(tool, o, &s.run, result, is_last);
 	simsetup_close(&s);
 	return ret;
+}
+
+/* The N results of each policy for each volume of a trace. */
+static void find_volumes(const struct simtrace *t, struct result *results,
+			 size_t n, size_t policies)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		results[i].policy = results[i % policies].policy;
+		results[i].volume = i / policies;
+		if (n > policies)
+			results[i].volume_name =
+				simtrace_volume(t, i / policies)->name;
+	}
 }
 
 static int find_policies(struct tool *tool, const struct simoptions *o,
@@ -342,13 +391,17 @@ static int report_results(struct tool *tool, const struct simoptions *o,
 static int simulate_policies(struct tool *tool, const struct simoptions *o,
 			     const struct siminput *input)
 {
-	size_t n = o->policies.count ? o->policies.count : 1, i;
+	size_t policies = o->policies.count ? o->policies.count : 1, i;
+	size_t n = policies * (input->trace ? input->trace->nchosen : 1);
 	struct result *results = calloc(n, sizeof(*results));
 	int ret;
 
 	if (!results)
 		return fail(&tool->cx, -ENOMEM, "results");
 	ret = find_policies(tool, o, results);
+	find_volumes(input->trace, results, n, policies);
+	if (!ret && input->trace && !o->victims)
+		simreport_trace(&tool->report, input->trace);
 	for (i = 0; i < n && !ret; i++)
 		ret = simulate(tool, o, input, &results[i], i == n - 1);
 	if (!ret && !o->victims)
@@ -359,17 +412,57 @@ static int simulate_policies(struct tool *tool, const struct simoptions *o,
 	return ret;
 }
 
+static int read_trace(struct tool *tool, const struct simoptions *o,
+		      struct simtrace *trace)
+{
+	const struct simtrace_config config = {
+		.path = o->trace,
+		.format = (unsigned int)o->trace_format,
+		.block_size = (uint32_t)o->block_size,
+		.volume = o->volume,
+		.raw = o->addresses,
+		.progress = show_asked,
+		.arg = tool,
+	};
+	struct stat st;
+	uint64_t size = 0;
+	int ret;
+
+	if (!o->block_size || o->block_size > UINT32_MAX)
+		return tool_usage(tool, "--block-size: no size of blocks");
+	if (!stat(o->trace, &st) && S_ISREG(st.st_mode))
+		size = (uint64_t)st.st_size;
+	progress_begin(&tool->progress, "trace", size, true);
+	ret = simtrace_open(trace, &tool->cx, &config);
+	progress_end(&tool->progress);
+	return ret;
+}
+
+static int check_trace_options(struct tool *tool, const struct simoptions *o)
+{
+	if (tool->argc && o->trace)
+		return tool_usage(tool, "a trace cannot be replayed on an "
+					"image");
+	if (o->trace && o->placement == SIMVOL_HOT_COLD)
+		return tool_usage(tool, "--placement hot-cold: a trace does "
+					"not say what is hot");
+	if (!o->trace && (o->volume || o->trace_format || o->addresses))
+		return tool_usage(tool, "--volume, --trace-format and "
+					"--addresses need --trace");
+	return 0;
+}
+
 static int run_gcsim(struct tool *tool, const void *options)
 {
 	const struct simoptions *o = options;
 	struct simimage image = { 0 };
 	struct siminput input = { 0 };
+	struct simtrace trace = { 0 };
 	struct dev *dev = NULL;
-	int ret = 0;
+	int ret = check_trace_options(tool, o);
 
-	if (tool->argc && o->trace)
-		return tool_usage(tool, "a trace cannot be replayed on an "
-					"image");
+	if (ret)
+		return ret;
 	if (!tool->argc && o->hot_files.count)
 		return tool_usage(tool, "--hot-file: there is no image");
 	if (tool->argc)
@@ -379,8 +472,13 @@ static int run_gcsim(struct tool *tool, const void *options)
 		ret = simimage_read(&image, &tool->cx, dev, &o->hot_files);
 	if (dev)
 		input.image = &image;
+	if (!ret && o->trace)
+		ret = read_trace(tool, o, &trace);
+	if (o->trace)
+		input.trace = &trace;
 	if (!ret)
 		ret = simulate_policies(tool, o, &input);
+	simtrace_close(&trace);
 	simimage_close(&image);
 	dev_close(dev);
 	return ret;

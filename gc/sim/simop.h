@@ -14,6 +14,7 @@ enum simop_kind {
 struct simop {
 	enum simop_kind kind;
 	uint64_t block, count;	/* of data */
+	uint64_t time;		/* microseconds since the start of a trace */
 };
 
 #endif

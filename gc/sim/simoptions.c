@@ -5,13 +5,14 @@
 #include "gc/sim/simoptions.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "gc/plan/policy.h"
+#include "gc/sim/simformat.h"
 
 #define AT(member) offsetof(struct simoptions, member)
 
 const struct simoptions simoptions_defaults = {
-	.segments = 1000,
 	.segment_size = 8u << 20,
 	.block_size = 4096,
 	.fill = 80,
@@ -28,8 +29,31 @@ const struct simoptions simoptions_defaults = {
 static const char *const placements[] = { "one", "survivors", "hot-cold",
 					  NULL };
 static const char *const counts[] = { "exact", "counters", "halved", NULL };
-static const char *const formats[] = { "guess", "fio", "blkparse", "csv",
-				       NULL };
+static const char *const addresses[] = { "dense", "raw", NULL };
+
+/* A replay excludes what describes a workload. */
+#define WITH_TRACE 1u
+
+/* "1000", or "20%". */
+static int set_amount(struct context *cx, const char *arg, void *where)
+{
+	struct simoptions_amount *amount = where;
+	size_t len = strlen(arg);
+	char number[24];
+	uint64_t percent;
+	int err;
+
+	if (!len || arg[len - 1] != '%' || len > sizeof(number)) {
+		amount->percent = 0;
+		return option_number(cx, "--warm-up", arg, UINT64_MAX,
+				     &amount->blocks);
+	}
+	memcpy(number, arg, len - 1);
+	number[len - 1] = '\0';
+	err = option_number(cx, "--warm-up", number, 99, &percent);
+	amount->percent = (uint32_t)percent;
+	return err;
+}
 
 static int set_workload(struct context *cx, const char *arg, void *where)
 {
@@ -42,6 +66,9 @@ static int set_workload(struct context *cx, const char *arg, void *where)
 }
 
 const struct cli_option simoptions_rows[] = {
+	{ 0, "addresses", "HOW",
+	  "blocks of a trace: dense, those that are written; raw, all",
+	  OPTION_CHOICE, AT(addresses), 0, 0, addresses },
 	{ 'b', "block-size", "SIZE", "size of a block (4096)", OPTION_SIZE,
 	  AT(block_size) },
 	{ 0, "check", "N", "check counts every N blocks", OPTION_U64,
@@ -54,11 +81,11 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "dat", "N", "blocks described by a block of the DAT", OPTION_U32,
 	  AT(dat) },
 	{ 0, "data", "N", "blocks with data, in place of a share", OPTION_U64,
-	  AT(data) },
+	  AT(data), .against = WITH_TRACE },
 	{ 0, "dirty-pages", "N", "written blocks kept in memory", OPTION_U64,
 	  AT(dirty_pages) },
 	{ 0, "file-blocks", "N", "length of a file", OPTION_U32,
-	  AT(file_blocks) },
+	  AT(file_blocks), .against = WITH_TRACE },
 	{ 'f', "fill", "PERCENT", "share of the blocks that has data (80)",
 	  OPTION_U32, AT(fill) },
 	{ 0, "flush-every", "N", "a checkpoint every N blocks", OPTION_U64,
@@ -68,12 +95,12 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "high", "N", "clean segments at which the cleaner ends",
 	  OPTION_U32, AT(high) },
 	{ 0, "hot", "PERCENT", "share of the data that is hot (10)", OPTION_U32,
-	  AT(hot) },
+	  AT(hot), .against = WITH_TRACE },
 	{ 0, "hot-file", "PATH",
 	  "this file of the image is hot; may be repeated", OPTION_LIST,
 	  AT(hot_files) },
 	{ 0, "hot-writes", "PERCENT", "share of the writes that is hot (90)",
-	  OPTION_U32, AT(hot_writes) },
+	  OPTION_U32, AT(hot_writes), .against = WITH_TRACE },
 	{ 0, "low", "N", "clean segments below which the cleaner begins",
 	  OPTION_U32, AT(low) },
 	{ 0, "max-search", "N", "examine N segments for each choice",
@@ -118,17 +145,21 @@ const struct cli_option simoptions_rows[] = {
 	  AT(summaries) },
 	{ 0, "svg", "FILE", "draw the segments and free space over time",
 	  OPTION_STRING, AT(svg) },
-	{ 't', "trace", "FILE", "replay a trace", OPTION_STRING, AT(trace) },
-	{ 0, "trace-format", "FORMAT", "guess, fio, blkparse, csv",
-	  OPTION_CHOICE, AT(trace_format), 0, 0, formats },
+	{ 't', "trace", "FILE", "replay a trace (-: standard input)",
+	  OPTION_STRING, AT(trace), WITH_TRACE },
+	{ 0, "trace-format", "FORMAT",
+	  "guess, blktrace, fio, msr, alibaba, tencent, blkparse, csv",
+	  OPTION_CHOICE, AT(trace_format), 0, 0, simformat_names },
 	{ 0, "victims", "N", "list the first N victims and do nothing",
 	  OPTION_U32, AT(victims) },
-	{ 0, "warm-up", "N", "blocks before the measurement", OPTION_U64,
-	  AT(warm_up) },
+	{ 0, "volume", "ID", "volume of the trace, or each, one by one",
+	  OPTION_STRING, AT(volume) },
+	{ 0, "warm-up", "N[%]", "blocks before the measurement", OPTION_CALL,
+	  AT(warm_up), 0, 0, NULL, set_amount },
 	{ 0, "wear", NULL, "show how many segments were cleaned how often",
 	  OPTION_FLAG, AT(wear) },
 	{ 'w', "workload", "NAME", "pattern of writes (uniform)", OPTION_CALL,
-	  AT(workload), 0, 0, NULL, set_workload, simwork_word },
+	  AT(workload), 0, 0, NULL, set_workload, simwork_word, WITH_TRACE },
 	{ 0, "writes", "N", "blocks that are measured", OPTION_U64,
 	  AT(writes) },
 	{ 0 },

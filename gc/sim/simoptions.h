@@ -11,9 +11,19 @@
 
 #define SIMOPTIONS_SAME UINT32_MAX
 
+/* Without a trace, and where their number is not given. */
+#define SIMOPTIONS_SEGMENTS 1000u
+
+/* Blocks, or a share of them. */
+struct simoptions_amount {
+	uint64_t blocks;
+	uint32_t percent;	/* 0: as many as BLOCKS */
+};
+
 struct simoptions {
 	/* The volume. */
-	uint32_t segments;
+	uint32_t segments;			/* 0: SIMOPTIONS_SEGMENTS, or
+						   as a trace needs */
 	uint64_t segment_size, block_size;	/* bytes */
 	uint32_t fill;				/* percent */
 	uint64_t data;				/* blocks; 0: by fill */
@@ -22,9 +32,10 @@ struct simoptions {
 	int placement, counts;
 	/* The user. */
 	const struct simwork_kind *workload;
-	const char *trace;
-	int trace_format;
-	uint64_t writes, warm_up;
+	const char *trace, *volume;
+	int trace_format, addresses;
+	uint64_t writes;
+	struct simoptions_amount warm_up;
 	uint32_t hot, hot_writes;		/* percent */
 	struct option_list hot_files;		/* of an image, paths */
 	uint32_t file_blocks;

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/checked.h"
+#include "base/wide.h"
 
 #define SAMPLES 240u
 
@@ -22,6 +24,16 @@ static bool has_metadata(const struct simoptions *o)
 	return o->nodes || o->dat;
 }
 
+/* The fewest clean segments with which no step runs out of them. */
+static uint64_t least_clean(const struct simoptions *o)
+{
+	uint64_t logs = 1 + (o->placement != SIMVOL_ONE_LOG) + o->metadata_log;
+
+	/* Each moved block may dirty a node and two blocks of the DAT. */
+	return logs + o->step * (has_metadata(o) ? 4ull : 1ull) +
+	       (has_metadata(o) ? 2 : 0);
+}
+
 static bool has_past(const struct simsetup *s)
 {
 	return s->options->snapshot_every || s->options->protect ||
@@ -31,7 +43,7 @@ static bool has_past(const struct simsetup *s)
 static int check_times(struct context *cx, const struct simoptions *o)
 {
 	const uint64_t times[] = {
-		o->writes, o->warm_up, o->flush_every, o->snapshot_every,
+		o->writes, o->warm_up.blocks, o->flush_every, o->snapshot_every,
 		o->protect, o->check_every,
 	};
 	size_t i;
@@ -81,18 +93,40 @@ static int check_simoptions(struct context *cx, const struct simoptions *o)
 	return err ? err : check_times(cx, o);
 }
 
+static const struct simtrace_volume *trace_volume(const struct simsetup *s)
+{
+	return simtrace_volume(s->input->trace, s->input->volume);
+}
+
+/*
+ * The segments for all DATA of a trace, at least as many as the cleaner needs
+ * beside it.
+ */
+static uint64_t segments_for(const struct simoptions *o, uint64_t data,
+			     uint32_t blocks)
+{
+	uint64_t least = div_round_up(data, blocks) + least_clean(o) + 1;
+	uint64_t n = div_round_up(100 * data, (uint64_t)blocks * o->fill);
+
+	return n > least ? n : least;
+}
+
 /* Blocks of data, and the segments for them. */
 static void size_volume(const struct simsetup *s, struct simvol_config *c)
 {
 	const struct simoptions *o = s->options;
 
 	c->blocks = (uint32_t)(o->segment_size / o->block_size);
-	c->nsegments = o->segments;
+	c->nsegments = o->segments ? o->segments : SIMOPTIONS_SEGMENTS;
 	c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
 	if (o->data)
 		c->data = o->data;
-	if (o->trace)
-		c->data = s->trace.blocks;
+	if (s->input->trace) {
+		c->data = trace_volume(s)->blocks;
+		if (!o->segments)
+			c->nsegments = (uint32_t)segments_for(o, c->data,
+							      c->blocks);
+	}
 	if (s->input->image) {
 		c->blocks = s->input->image->blocks;
 		c->nsegments = s->input->image->nsegments;
@@ -125,16 +159,6 @@ static int open_volume(struct simsetup *s, struct context *cx)
 	if (!ret && s->input->image)
 		ret = simimage_put(s->input->image, cx, &s->vol);
 	return ret;
-}
-
-/* The fewest clean segments with which no step runs out of them. */
-static uint64_t least_clean(const struct simoptions *o)
-{
-	uint64_t logs = 1 + (o->placement != SIMVOL_ONE_LOG) + o->metadata_log;
-
-	/* Each moved block may dirty a node and two blocks of the DAT. */
-	return logs + o->step * (has_metadata(o) ? 4ull : 1ull) +
-	       (has_metadata(o) ? 2 : 0);
 }
 
 static int open_cleaner(struct simsetup *s, struct context *cx,
@@ -181,8 +205,9 @@ static int open_work(struct simsetup *s, struct context *cx)
 		.seed = o->seed,
 	};
 
-	if (o->trace)
-		return 0;
+	if (s->input->trace)
+		return simreplay_open(&s->replay, cx, s->input->trace,
+				      s->input->volume);
 	return simwork_open(&s->work, cx, &c);
 }
 
@@ -194,6 +219,44 @@ static uint64_t check_every(const struct simsetup *s)
 		return s->vol.nplaces;
 #endif
 	return s->options->check_every;
+}
+
+/* Blocks of the warm-up, of which ALL is what a share is of. */
+static uint64_t warm_up(const struct simoptions *o, uint64_t all)
+{
+	return o->warm_up.percent ? wide_mul_div(all, o->warm_up.percent, 0, 100) :
+				    o->warm_up.blocks;
+}
+
+static bool has_warm_up(const struct simoptions *o)
+{
+	return o->warm_up.percent || o->warm_up.blocks;
+}
+
+/* What comes before the measurement: all data once, and age. */
+static uint64_t blocks_before(const struct simsetup *s)
+{
+	const struct simoptions *o = s->options;
+	uint64_t data = s->vol.config.data, all;
+
+	if (s->input->trace)
+		return warm_up(o, trace_volume(s)->written);
+	all = o->writes ? o->writes : 5 * data;
+	if (s->input->image)
+		return warm_up(o, all);
+	return data + (has_warm_up(o) || o->writes ? warm_up(o, all) :
+						     5 * data);
+}
+
+/* What is measured: all that is left of a trace, or so much of it. */
+static uint64_t blocks_measured(const struct simsetup *s)
+{
+	uint64_t asked = s->options->writes, all;
+
+	if (!s->input->trace)
+		return asked ? asked : 5 * s->vol.config.data;
+	all = trace_volume(s)->written - s->before;
+	return asked && asked < all ? asked : all;
 }
 
 static int open_run(struct simsetup *s, struct context *cx)
@@ -208,7 +271,12 @@ static int open_run(struct simsetup *s, struct context *cx)
 		.check_every = check_every(s),
 	};
 
-	s->asked = o->writes ? o->writes : 5 * s->vol.config.data;
+	s->before = blocks_before(s);
+	if (s->input->trace && s->before >= trace_volume(s)->written)
+		return fail(cx, -EINVAL, "--warm-up: the trace writes %" PRIu64
+			    " blocks, of which nothing is left",
+			    trace_volume(s)->written);
+	s->asked = blocks_measured(s);
 	if (o->curve || o->svg)
 		c.sample_every = s->asked / SAMPLES + 1;
 	return simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
@@ -221,10 +289,8 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 	int ret = check_simoptions(cx, options);
 
 	*s = (struct simsetup){ .options = options, .input = input };
-	if (!ret && options->trace)
-		ret = simtrace_open(&s->trace, cx, options->trace,
-				    (enum simtrace_format)options->trace_format,
-				    (uint32_t)options->block_size);
+	if (!ret && input->trace && !options->fill)
+		ret = fail(cx, -EINVAL, "--fill: a volume that is empty");
 	if (!ret)
 		ret = open_volume(s, cx);
 	if (!ret)
@@ -238,25 +304,15 @@ void simsetup_close(struct simsetup *s)
 {
 	simrun_close(&s->run);
 	simwork_close(&s->work);
-	simtrace_close(&s->trace);
+	simreplay_close(&s->replay);
 	simclean_close(&s->cleaner);
 	simvol_close(&s->vol);
 }
 
-/* What comes before the measurement: all data once, and age. */
-static uint64_t blocks_before(const struct simsetup *s)
-{
-	const struct simoptions *o = s->options;
-	uint64_t data = s->vol.config.data;
-
-	if (s->input->image)
-		return o->warm_up;
-	return data + (o->warm_up || o->writes ? o->warm_up : 5 * data);
-}
 
 uint64_t simsetup_total(const struct simsetup *s)
 {
-	return s->options->trace ? 0 : blocks_before(s) + s->asked;
+	return s->before + s->asked;
 }
 
 /* Runs the user until UNTIL blocks were written. */
@@ -275,20 +331,29 @@ static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
 	return ret;
 }
 
+/* Replays the trace to its end, or as much of it as is to be measured. */
 static int run_trace(struct simsetup *s, struct context *cx,
 		     void (*progress)(void *arg, uint64_t done), void *arg)
 {
+	bool measured = !s->before;
 	struct simop op;
 	int ret;
 
-	while ((ret = simtrace_next(&s->trace, cx, &op)) > 0) {
+	while ((ret = simreplay_next(&s->replay, cx, &op)) > 0) {
 		ret = simrun_step(&s->run, cx, &op);
 		if (ret)
+			break;
+		if (!measured && s->run.asked >= s->before) {
+			measured = true;
+			simrun_measure(&s->run);
+		}
+		if (s->run.asked >= s->before + s->asked &&
+		    s->options->writes)
 			break;
 		if (progress)
 			progress(arg, s->run.asked);
 	}
-	return ret;
+	return ret < 0 ? ret : 0;
 }
 
 static int run_work(struct simsetup *s, struct context *cx,
@@ -298,7 +363,7 @@ static int run_work(struct simsetup *s, struct context *cx,
 
 	if (s->input->image)
 		simwork_skip(&s->work);
-	ret = go_on(s, cx, blocks_before(s), progress, arg);
+	ret = go_on(s, cx, s->before, progress, arg);
 	simrun_measure(&s->run);
 	if (!ret)
 		ret = go_on(s, cx, simsetup_total(s), progress, arg);
@@ -308,6 +373,6 @@ static int run_work(struct simsetup *s, struct context *cx,
 int simsetup_run(struct simsetup *s, struct context *cx,
 		 void (*progress)(void *arg, uint64_t done), void *arg)
 {
-	return s->options->trace ? run_trace(s, cx, progress, arg)
-				 : run_work(s, cx, progress, arg);
+	return s->input->trace ? run_trace(s, cx, progress, arg)
+			       : run_work(s, cx, progress, arg);
 }

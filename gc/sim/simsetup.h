@@ -7,8 +7,8 @@
 #include "gc/sim/simclean.h"
 #include "gc/sim/simimage.h"
 #include "gc/sim/simoptions.h"
+#include "gc/sim/simreplay.h"
 #include "gc/sim/simrun.h"
-#include "gc/sim/simtrace.h"
 #include "gc/sim/simvol.h"
 #include "gc/sim/simwork.h"
 
@@ -22,6 +22,8 @@ struct simpolicy {
 /* What runs begin with.  They share it, also at the same time. */
 struct siminput {
 	const struct simimage *image;	/* or NULL */
+	const struct simtrace *trace;	/* or NULL */
+	size_t volume;			/* of those that it has chosen */
 };
 
 struct simsetup {
@@ -30,9 +32,10 @@ struct simsetup {
 	struct simvol vol;
 	struct simclean cleaner;
 	struct simwork work;		/* unless there is a trace */
-	struct simtrace trace;
+	struct simreplay replay;
 	struct simrun run;
-	uint64_t asked;			/* blocks that are to be measured */
+	uint64_t before;		/* blocks before the measurement */
+	uint64_t asked;			/* that are to be measured */
 };
 
 /*
@@ -45,7 +48,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simpolicy *policy);
 void simsetup_close(struct simsetup *s);
 
-/* Blocks that the user will write in all; 0 where only the trace knows. */
+/* Blocks that the user will write in all. */
 uint64_t simsetup_total(const struct simsetup *s);
 
 /* Runs it to the end.  PROGRESS (or NULL) is called with the blocks so far. */

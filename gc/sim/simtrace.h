@@ -2,56 +2,101 @@
 /*
  * Traces recorded by other programs.
  *
- * Supported are fio's iolog (versions 1 to 3), the text of blkparse, and lines
- * "time,operation,offset,length" in seconds and bytes.  Reads, and lines that
- * are not part of a trace, are ignored.  The files of an iolog follow each
- * other on the volume, each as large as the trace shows.
+ * A trace is read once, by simtrace_open(), in one of the formats of
+ * simformat.h.  What is kept of it are the steps of each volume, with dense
+ * numbers of blocks, so that it can be replayed for any number of runs, also at
+ * the same time, without being parsed again.
+ *
+ * Reads are counted and ignored.  A write takes each block that it touches, a
+ * trim only blocks that it covers, or covers up to the end of the file.  Trims
+ * of what is never written are nothing.
  */
 #ifndef NILFS2_GC_SIM_SIMTRACE_H
 #define NILFS2_GC_SIM_SIMTRACE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/context.h"
-#include "gc/sim/simop.h"
+#include "base/pairtable.h"
+#include "gc/sim/simaddress.h"
+#include "gc/sim/simformat.h"
+#include "gc/sim/simspool.h"
 
-enum simtrace_format {
-	SIMTRACE_GUESS,		/* by the first lines */
-	SIMTRACE_FIO,
-	SIMTRACE_BLKPARSE,
-	SIMTRACE_CSV,
+struct simtrace_config {
+	const char *path;	/* "-" is standard input */
+	unsigned int format;	/* index of simformat_names; 0: guess */
+	uint32_t block_size;
+	const char *volume;	/* NULL: there must be one only; "each" */
+	bool raw;		/* blocks that are never written count too */
+	/* NULL, or called now and then with the bytes read of the file. */
+	void (*progress)(void *arg, uint64_t bytes);
+	void *arg;
 };
 
+/* Lines, or records, of the whole trace. */
+struct simtrace_counts {
+	uint64_t lines;
+	uint64_t reads, writes, trims, syncs;
+	uint64_t other;		/* understood, but nothing to do for it */
+	uint64_t bad;		/* not understood */
+	uint64_t first_bad;	/* number of that line, from 1 on */
+	uint64_t unordered;	/* with a time before that of the last one */
+};
+
+struct simtrace_volume {
+	char *name;		/* "" where the trace has no names */
+	uint64_t writes;	/* requests */
+	uint64_t blocks;	/* that there are */
+	uint64_t written;	/* blocks that the requests write */
+	uint64_t span;		/* microseconds from the start of the trace to
+				   its last step */
+	struct simspool_stream steps;
+	uint64_t slot;		/* of simaddress, after the last write */
+};
+
+/* File of a volume, or a volume without files, by the name in the trace. */
 struct simtrace_file {
 	char *name;
-	uint64_t end;		/* bytes, as far as the trace reaches */
-	uint64_t first;		/* its first block on the volume */
+	size_t len;
+	bool chosen;
 };
 
 struct simtrace {
-	FILE *stream;
-	const char *path;
-	enum simtrace_format format;
-	uint32_t block_size;
+	struct simtrace_config config;
+	const struct simformat *format;
+	struct simtrace_counts counts;
+	struct simtrace_volume *volumes;	/* that are written, chosen or
+						   not, by first appearance */
+	size_t nvolumes, volumes_room;
+	size_t *chosen;		/* numbers of those that can be replayed */
+	size_t nchosen;
+	/* The rest is for simtrace.c. */
+	struct pairtable names;
 	struct simtrace_file *files;
-	size_t nfiles, room;
-	uint64_t blocks;	/* that all files have */
-	uint64_t lines;		/* read so far */
-	char *text;		/* the last one */
-	size_t size;
+	struct simaddress_file *extents;	/* of the same files */
+	size_t nfiles, files_room, extents_room;
+	uint32_t shared;	/* + 1: the volume of all files with names */
+	uint32_t last_file;	/* + 1 */
+	struct simaddress addresses;
+	struct simspool spool;
+	uint64_t origin, latest;	/* times */
+	bool has_times;
 };
 
 /*
- * Opens the trace PATH, which must be a file, and goes through it once.
- * -EINVAL where it has no write at all, -ENOMEM, -EINTR, or what the system
- * says, -errno; to be closed also then.
+ * Reads the trace.  -EINVAL where it has no write at all, more than one line of
+ * a hundred is not understood, or no volume or more than one is what is asked
+ * for; -ENOMEM, -EINTR, -EIO, or what the system says; to be closed also then.
+ * One that is open can be used by several threads.
  */
-int simtrace_open(struct simtrace *t, struct context *cx, const char *path,
-		  enum simtrace_format format, uint32_t block_size);
+int simtrace_open(struct simtrace *t, struct context *cx,
+		  const struct simtrace_config *config);
 void simtrace_close(struct simtrace *t);
 
-/* The next step: 1, or 0 at the end, -EIO or -EINTR. */
-int simtrace_next(struct simtrace *t, struct context *cx, struct simop *op);
+/* The I-th of the volumes that were chosen. */
+const struct simtrace_volume *simtrace_volume(const struct simtrace *t,
+					      size_t i);
 
 #endif

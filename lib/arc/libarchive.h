@@ -38,6 +38,7 @@
 	F(archive_errno)                                                    \
 	F(archive_error_string)                                             \
 	F(archive_filter_code)                                              \
+	F(archive_read_data)                                                \
 	F(archive_read_data_block)                                          \
 	F(archive_read_free)                                                \
 	F(archive_read_header_position)                                     \
@@ -52,6 +53,7 @@
 	F(archive_read_support_filter_lzma)                                 \
 	F(archive_read_support_filter_xz)                                   \
 	F(archive_read_support_filter_zstd)                                 \
+	F(archive_read_support_format_raw)                                  \
 	F(archive_read_support_format_tar)                                  \
 	F(archive_set_error)                                                \
 	F(archive_write_add_filter_by_name)                                 \

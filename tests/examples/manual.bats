@@ -22,6 +22,9 @@ setup_file() {
 	tar -C app -czf app.tar.gz .
 	printf '%s\n' 'fio version 2 iolog' 'file add' 'file open' \
 		'file write 0 8192' 'file write 65536 4096' 'file close' >trace.log
+	awk 'BEGIN { for (i = 0; i < 4000; i++) printf "%d,W,%d,4096,%.0f\n", \
+		i % 2, i % 399 * 4096, i + 1577808000000626 }' |
+		gzip >volumes.csv.gz
 	mkfs.nilfs2 -q -B 64 --size 128M -d tree -d overlay -d app disk.img
 	mkfs.nilfs2 -q -B 64 --size 128M -d tree -d overlay --snapshot root.img
 	mkfs.nilfs2 -q --size 128M --zone-size 1M -d tree smr.img

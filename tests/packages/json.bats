@@ -93,6 +93,8 @@ jobs_of_gc() {
 others() {
 	ask gcsim.nilfs2 -n 50 --segment-size 64K --curve --wear
 	ask gcsim.nilfs2 --victims 5 "$corpus/nearly-full/image"
+	printf '0,write,0,4096,%s\n' a b >trace
+	ask gcsim.nilfs2 -t trace --volume each
 	truncate -s 160M new
 	mkdir -p tree
 	echo x >tree/file

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The bytes of a trace, decompressed, line by line or record by record.
+ *
+ * A trace is read once, so that it may come from a pipe.  What gzip, zstd, xz,
+ * bzip2, lz4, lzip and compress write, and tar archives of that, are read by
+ * libarchive; all members of an archive follow each other.
+ */
+#ifndef NILFS2_GC_SIM_SIMBYTES_H
+#define NILFS2_GC_SIM_SIMBYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+
+struct simbytes {
+	const char *path;	/* for messages */
+	int fd;
+	char *buf;		/* what was read and not yet taken */
+	size_t start, end;
+	bool ended;		/* no more bytes than these */
+	uint64_t taken;		/* bytes of the file so far */
+	struct simbytes_packed *packed;	/* NULL: plain bytes */
+};
+
+/* Opens PATH, "-" for standard input.  To be closed also after a failure. */
+int simbytes_open(struct simbytes *b, struct context *cx, const char *path);
+void simbytes_close(struct simbytes *b);
+
+/*
+ * The next line, without its end but with a NUL there; valid until the next
+ * call.  1, or 0 at the end; -EIO, -EINTR, or -EINVAL where compressed data is
+ * damaged.  A line longer than a MiB comes in pieces.
+ */
+int simbytes_line(struct simbytes *b, struct context *cx, char **line,
+		  size_t *len);
+
+/* The next N bytes, at most a MiB: *HAVE, fewer at the end; not taken yet. */
+int simbytes_peek(struct simbytes *b, struct context *cx, size_t n,
+		  const char **bytes, size_t *have);
+
+/* Takes N of the bytes that the last call of simbytes_peek() has shown. */
+void simbytes_take(struct simbytes *b, size_t n);
+
+#endif

@@ -1,0 +1,275 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Traces for the simulator: the same requests in each format, and what is no trace.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# requests: 20,000 of them, as TIME KIND BLOCK BLOCKS, with times in microseconds
+# and blocks of 4096 bytes: first all blocks, then two writes to hot ones for each
+# to any, and a read now and then.
+requests() {
+	awk 'function random(n) {
+			seed = (seed * 16807) % 2147483647
+			return seed % n
+		}
+		BEGIN {
+			seed = 42
+			for (i = 0; i < 20000; i++) {
+				block = i
+				if (i >= 4000)
+					block = random(random(3) ? 400 : 4000)
+				kind = i % 10 == 9 && i >= 4000 ? "R" : "W"
+				print i * 1000, kind, 7 * block, 1
+			}
+		}'
+}
+
+# render FORMAT [VOLUME]: the requests on standard input as a trace.
+render() {
+	LC_ALL=C awk -v format="$1" -v volume="${2-0}" '
+		function number(v, size,    i) {
+			for (i = 0; i < size; i++) {
+				printf "%c", v % 256
+				v = int(v / 256)
+			}
+		}
+		# struct blk_io_trace, little-endian; pdu_len is 2.
+		function record(us, write, sector, bytes) {
+			number(1700885511, 4)		# 0x65617407
+			number(NR, 4)
+			number(us * 1000, 8)
+			number(sector, 8)
+			number(bytes, 4)
+			number(1, 2)			# queued
+			number(write ? 18 : 17, 2)	# of TC_QUEUE
+			number(1, 4)
+			number(8 * 1048576 + volume, 4)
+			number(0, 4)
+			number(0, 2)
+			number(2, 2)
+			printf "xy"
+		}
+		BEGIN {
+			if (format == "fio2")
+				print "fio version 2 iolog\n/f add\n/f open"
+			if (format == "fio3")
+				print "fio version 3 iolog\n0 /f add\n0 /f open"
+		}
+		{
+			word = $2 == "W" ? "write" : "read"
+			offset = sprintf("%.0f", $3 * 4096)
+			len = $4 * 4096
+		}
+		format == "msr" {
+			printf "%.0f,web,%s,%s,%s,%d,312\n",
+				128166372003061629 + $1 * 10, volume,
+				$2 == "W" ? "Write" : "Read", offset, len
+		}
+		format == "alibaba" {
+			printf "%s,%s,%s,%d,%.0f\n", volume, $2, offset, len,
+				1577808000000626 + $1
+		}
+		format == "tencent" {
+			printf "%d,%.0f,%d,%d,%s\n",
+				1538323199 + $1 / 1000000, $3 * 8, $4 * 8,
+				$2 == "W", volume
+		}
+		format == "blkparse" {
+			printf "  8,%s    0 %8d %5d.%09d  4162  Q %3s %.0f + %d [dd]\n",
+				volume, NR, $1 / 1000000, $1 % 1000000 * 1000,
+				$2, $3 * 8, $4 * 8
+		}
+		format == "blktrace" {
+			record($1, $2 == "W", $3 * 8, len)
+		}
+		format == "fio2" { print "/f", word, offset, len }
+		format == "fio3" { print $1, "/f", word, offset, len }
+		format == "csv" {
+			printf "%.6f,%s,%s,%d\n", $1 / 1000000, word, offset, len
+		}'
+}
+
+# A volume that is cleaned, so that it matters which block is which.
+replay() {
+	gcsim.nilfs2 --segment-size 256K -f 80 -p greedy --check 5000 --json "$@"
+}
+
+@test "the same requests in each format have the same results" {
+	requests >requests
+	render csv <requests >csv
+	replay -t csv >want
+	# 4000 blocks with 64 in a segment, 80 % full.
+	[ "$(jq '.runs[0].blocks_user' want)" -eq "$(grep -c W requests)" ]
+	jq -e '.runs[0].segments_cleaned > 100 and .trace.reads == 1600' want
+	for format in msr alibaba tencent blkparse blktrace fio2 fio3; do
+		render "$format" <requests >trace
+		replay -t trace >got
+		[ "$(jq -c .runs got)" = "$(jq -c .runs want)" ]
+		[ "$(jq -r .trace.format got)" = "${format%[23]}" ]
+		jq -e '.trace | .writes == 18400 and .reads == 1600 and
+			.bad == 0 and .unordered == 0' got
+		replay -t trace --trace-format "${format%[23]}" >named
+		cmp got named
+	done
+}
+
+@test "records of the other byte order" {
+	requests | render blktrace >little
+	# Each field of 48 bytes is turned; pdus are 2 bytes.
+	LC_ALL=C od -An -v -tu1 -w50 little |
+		LC_ALL=C awk 'function turn(from, size,    i) {
+				for (i = size; i > 0; i--)
+					printf "%c", $(from + i)
+			}
+			{ turn(0, 4); turn(4, 4); turn(8, 8); turn(16, 8)
+			turn(24, 4); turn(28, 4); turn(32, 4); turn(36, 4)
+			turn(40, 4); turn(44, 2); turn(46, 2); printf "xy" }' >big
+	run ! cmp -s little big
+	replay -t little >want
+	replay -t big >got
+	cmp want got
+	head -c 1030 little >cut
+	run -1 replay -t cut
+	[[ $output == *"record 21 is none of blktrace"* ]]
+}
+
+@test "compressed traces, archives and pipes" {
+	gcsim.nilfs2 -t - </dev/null 2>said || true
+	requests | render msr >trace
+	replay -t trace >want
+	for tool in gzip bzip2 xz zstd; do
+		"$tool" -c trace >packed
+		replay -t packed >got || {
+			grep -q "built without libarchive" said && skip
+			return 1
+		}
+		cmp want got
+		replay -t - <packed | cmp want
+	done
+	cat trace | replay -t - | cmp want
+	mkfifo pipe
+	cat trace >pipe &
+	replay -t pipe | cmp want
+	# As Tencent's are published.
+	tar czf packed.tgz trace
+	replay -t packed.tgz >got
+	cmp want got
+	head -c 20000 packed >cut
+	run -1 replay -t cut
+	[[ $output == *"cut: cannot be decompressed"* ]]
+}
+
+@test "volumes of one trace are apart" {
+	# Two devices with the same addresses, alternating.
+	requests | awk '{ printf "%d,%s,%.0f,4096,%.0f\n", NR % 2, $2,
+		$3 * 4096, 1577808000000626 + $1 }' >trace
+	run -1 replay -t trace
+	[[ $output == *"2 volumes are written"*": 1 (10000 writes), 0 (8400 writes)"* ]]
+	run -1 replay -t trace --volume 2
+	[[ $output == *"no volume 2 is written; of 2: "* ]]
+	for volume in 0 1; do
+		grep "^$volume," trace >alone
+		replay -t alone >want
+		replay -t trace --volume $volume >got
+		[ "$(jq -c .runs got)" = "$(jq -c .runs want)" ]
+		jq -c '.runs[0]' want >>apart
+	done
+	replay -t trace --volume each >got
+	[ "$(jq -r '[.runs[].volume] | join(" ")' got)" = "1 0" ]
+	[ "$(jq -c '.runs | sort_by(.volume)[] | del(.volume)' got)" = \
+		"$(cat apart)" ]
+	jq -e '.trace.volumes == 2 and (.kinds | all(has("volume")))' got
+}
+
+@test "lines that are not understood are counted; too many are an error" {
+	requests | render csv >trace
+	{ cat trace; yes 'a line, that is, nothing' | head -n 200; } >some
+	replay -t some >said
+	jq -e '.trace.bad == 200 and .trace.lines == 20200' said
+	gcsim.nilfs2 --segment-size 256K -t some -p greedy |
+		grep -q 'Not understood: *200$'
+	{ cat trace; yes 'a line, that is, nothing' | head -n 300; } >many
+	run -1 replay -t many
+	[[ $output == *"300 of 20300 lines are not of the format csv, the first is line 20001"* ]]
+	printf '%s\n' x y 0,write,0,4096 z u v >six
+	run -1 replay -t six
+	[[ $output == *"5 of 6 lines are not of the format csv, the first is line 1"* ]]
+	run -1 replay -t trace --trace-format msr
+	printf '%s\n' nothing >none
+	run -1 replay -t none
+	[[ $output == *"no line is of a known format"* ]]
+}
+
+@test "a volume is as large as what is written, wherever that is" {
+	# One write at 10 GiB more.
+	requests | render csv >trace
+	echo '99,write,10737418240,4096' >>trace
+	replay -t trace >said
+	jq -e '.runs[0].blocks_user == 18401 and .runs[0].segments_cleaned > 100' \
+		said
+	# 4001 blocks in segments of 64, half full.
+	replay -t trace -f 50 --wear >said
+	[ "$(jq '[.wear[].count] | add' said)" -eq 126 ]
+	run -1 replay -t trace -f 50 --addresses raw -n 1000
+	[[ $output == *"2621441 blocks of data do not fit"* ]]
+}
+
+@test "a warm-up is a number or a share, the end a number" {
+	requests | render csv >trace
+	for warm_up in 9200 50%; do
+		replay -t trace --warm-up $warm_up >$warm_up
+		jq -e '.runs[0].blocks_user == 9200' $warm_up
+	done
+	cmp 9200 50%
+	replay -t trace --warm-up 25% --writes 1000 >said
+	jq -e '.runs[0].blocks_user == 1000' said
+	run -1 replay -t trace --warm-up 18400
+	[[ $output == *"the trace writes 18400 blocks, of which nothing is left"* ]]
+	run -2 replay -t trace --warm-up 100%
+	run -2 replay -t trace --warm-up %
+}
+
+@test "options that a trace has no use for are refused" {
+	requests | render csv >trace
+	for option in "-w uniform" "--hot 10" "--hot-writes 90" "--data 10" \
+		"--file-blocks 1"; do
+		# shellcheck disable=SC2086
+		run -2 replay -t trace $option
+		[[ $output == *"exclude each other"* ]]
+		# shellcheck disable=SC2086
+		run -2 replay $option -t trace
+	done
+	run -2 replay -t trace --placement hot-cold
+	for option in "--volume 1" "--trace-format csv" "--addresses raw"; do
+		# shellcheck disable=SC2086
+		run -2 replay $option
+	done
+}
+
+@test "an iolog of many files takes time by their number" {
+	# files N: an iolog that writes each twice.
+	files() {
+		awk -v n="$1" 'BEGIN {
+			print "fio version 2 iolog"
+			for (i = 0; i < 2 * n; i++)
+				print "/dir/file-" i * 7919 % n, "write 0 4096"
+		}'
+	}
+	# CPU time in hundredths of a second.
+	time_of() {
+		files "$1" >"files-$1"
+		TIMEFORMAT=%U
+		{ time gcsim.nilfs2 --segment-size 256K -p greedy \
+			-t "files-$1" >said; } 2>time
+		awk '{ print int(100 * $1) }' time
+	}
+	small=$(time_of 20000)
+	large=$(time_of 200000)
+	grep -q '^greedy *[0-9.]* *400000 ' said
+	# By the square it would be a hundred times as long.
+	[ "$large" -lt $((20 * (small + 5))) ]
+}
