@@ -3,7 +3,8 @@
  * export: a whole checkpoint, or the files below a path of it, to a directory
  * or a tar stream.
  *
- * Deleted files come from several checkpoints, each from the last that has it.
+ * Deleted files come from several checkpoints, each from the last that has it, or
+ * from logs where none has it any more.
  *
  * This file walks and decides what each file is; the sinks create them
  * (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
@@ -24,6 +25,7 @@
 #include "dump/export_sink.h"
 #include "dump/filter.h"
 #include "dump/image.h"
+#include "dump/logged.h"
 #include "dump/lost.h"
 #include "dump/pax.h"
 #include "dump/removed.h"
@@ -66,6 +68,7 @@ struct export
 	size_t paths_used, paths_room;
 	struct export_names names;
 	struct file file;
+	const struct file *found; /* where the content is of one from logs */
 	struct content content;
 	char *buffer;
 	char target[SYMLINK_TARGET_MAX + 1];
@@ -122,6 +125,10 @@ static int put_with_content(struct export *e, struct export_file *file)
 	int ret;
 
 	ret = file_init(&e->file, cx, e->root->vol, file->ino, file->inode);
+	if (!ret && e->found) {
+		e->file.extents = e->found->extents;
+		e->file.nextents = e->found->nextents;
+	}
 	if (!ret && link) {
 		ret = symlink_target(&e->file, cx, e->target, &len);
 		if (!ret && !len)
@@ -347,7 +354,8 @@ static bool is_path_sane(const struct tree_item *item)
 	size_t len;
 
 	for (; at < end; at += len) {
-		len = strcspn(++at, "/");
+		at += *at == '/';
+		len = strcspn(at, "/");
 		if (!tree_name_is_sane(at, len))
 			return false;
 	}
@@ -393,6 +401,29 @@ static int put_deleted(void *arg, struct root *root,
 	return ret < 0 ? ret : 0;
 }
 
+/* One from logs, which need not be whole. */
+static int put_logged(void *arg, struct logged_file *file)
+{
+	struct export *e = arg;
+	const struct tree_item *item = file->item;
+	uint64_t size = le64_get(item->inode->i_size);
+	int ret;
+
+	if (file->whole < size) {
+		ret = fail_said(&e->tool->cx, -EUCLEAN,
+				"%llu of its %llu bytes are lost, and exported "
+				"as zeros",
+				(unsigned long long)(size - file->whole),
+				(unsigned long long)size);
+		image_file_failed(e->tool, item->path, item->path_len, ret);
+		e->broken++;
+	}
+	e->found = &file->file;
+	ret = put_deleted(e, e->root, item);
+	e->found = NULL;
+	return ret;
+}
+
 static void deleted_broken(void *arg, uint64_t cno, int err)
 {
 	struct export *e = arg;
@@ -415,12 +446,17 @@ static int put_all_deleted(struct export *e, const char *pattern)
 		.broken = deleted_broken,
 		.arg = e,
 	};
+	const struct logged_search logs = {
+		.filter = &filter, .found = put_logged, .arg = e,
+	};
 	struct root *latest = e->root;
 	int ret;
 
 	filter.pattern = pattern;
 	ret = lost_run(cx, latest, &search);
 	e->root = latest;
+	if (!ret)
+		ret = logged_run(cx, latest, &logs);
 	return ret ? ret : e->sink->ops->finish(e->sink, cx);
 }
 

@@ -3,7 +3,8 @@
  * find: files by name and attributes, in one checkpoint or in all.
  *
  * One checkpoint is walked.  In all, the latest state is walked first, then come
- * the names that older checkpoints have (lost.c).
+ * the names that older checkpoints have (lost.c).  Of what was deleted the last
+ * are files that only logs have (logged.c).
  */
 #include "dump/commands.h"
 
@@ -14,6 +15,7 @@
 #include "dump/filter.h"
 #include "dump/image.h"
 #include "dump/listing.h"
+#include "dump/logged.h"
 #include "dump/lost.h"
 #include "vol/volume.h"
 
@@ -50,6 +52,20 @@ static int put_file(void *arg, struct root *root, const struct tree_item *item)
 	f->rows->root = root;
 	f->rows->cno = root->cno;
 	listing_put(f->rows, item);
+	return out_error(f->tool->out);
+}
+
+static int put_logged(void *arg, struct logged_file *file)
+{
+	struct finder *f = arg;
+
+	f->rows->root = &f->root;
+	f->rows->cno = 0;
+	f->rows->found = &file->file;
+	f->rows->whole = file->whole;
+	f->rows->last = file->cno;
+	listing_put(f->rows, file->item);
+	f->rows->found = NULL;
 	return out_error(f->tool->out);
 }
 
@@ -91,6 +107,9 @@ static int search_files(struct finder *f)
 		.broken = report_checkpoint,
 		.arg = f,
 	};
+	const struct logged_search logs = {
+		.filter = &f->filter, .found = put_logged, .arg = f,
+	};
 	int err = 0;
 
 	listing_begin(f->rows);
@@ -98,6 +117,8 @@ static int search_files(struct finder *f)
 		err = walk_files(f, &f->root);
 	if (!err && (f->o->all || f->o->deleted))
 		err = lost_run(&f->tool->cx, &f->root, &search);
+	if (!err && f->o->deleted)
+		err = logged_run(&f->tool->cx, &f->root, &logs);
 	if (!err)
 		listing_end(f->rows);
 	return err;
@@ -136,6 +157,7 @@ static int find_run(struct tool *tool, const void *options)
 	f.rows->full_time = o->full_time;
 	f.rows->details = o->details || o->full_time ||
 			  !report_is_text(&tool->report);
+	f.rows->logs = o->deleted;
 	f.rows->checkpoints = o->all || o->deleted ||
 			      !report_is_text(&tool->report);
 	err = run_finder(&f);
@@ -180,7 +202,9 @@ const struct cli_command find_command = {
 	.about =
 	"Lists the files whose name fits PATTERN, as the shell's *, ? and []; the path if\n"
 	"it has a slash.  With --all and --deleted, each entry as of the newest\n"
-	"checkpoint that has it; export -c with its number gets it.",
+	"checkpoint that has it; export -c with its number gets it.  --deleted also lists\n"
+	"files that no checkpoint has any more and of which logs remain, without a number;\n"
+	"export --deleted gets them.",
 	.options = find_rows,
 	.options_size = sizeof(struct find_options),
 	.defaults = &find_defaults,

@@ -7,6 +7,7 @@
  */
 #include "dump/listing.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -26,6 +27,7 @@ enum {
 	T_UID,
 	T_GID,
 	T_SIZE,
+	T_WHOLE,
 	T_MTIME,
 	T_NAME,
 	T_COUNT
@@ -39,6 +41,7 @@ static const struct column text_columns[T_COUNT] = {
 	[T_UID] = { "uid", "UID", VALUE_U64, 5 },
 	[T_GID] = { "gid", "GID", VALUE_U64, 5 },
 	[T_SIZE] = { "size", "        SIZE", VALUE_PLAIN, 12 },
+	[T_WHOLE] = { "whole", "WHOLE", VALUE_PLAIN, 5 },
 	[T_MTIME] = { "mtime", "MODIFIED", VALUE_PLAIN, 20 },
 	[T_NAME] = { "name", "NAME", VALUE_STRING, 0 },
 };
@@ -65,6 +68,9 @@ enum {
 	J_TARGET,
 	J_DETAILS,
 	J_CHECKPOINT = J_DETAILS,
+	J_OF_CHECKPOINTS,
+	J_LAST_CHECKPOINT = J_OF_CHECKPOINTS,
+	J_WHOLE_BYTES,
 	J_COUNT
 };
 
@@ -88,6 +94,8 @@ static const struct column json_columns[J_COUNT] = {
 	[J_GENERATION] = { "generation", NULL, VALUE_U64, 0 },
 	[J_TARGET] = { "target", NULL, VALUE_STRING, 0 },
 	[J_CHECKPOINT] = { "checkpoint", NULL, VALUE_U64, 0 },
+	[J_LAST_CHECKPOINT] = { "last_checkpoint", NULL, VALUE_U64, 0 },
+	[J_WHOLE_BYTES] = { "whole_bytes", NULL, VALUE_U64, 0 },
 };
 
 static const char *const type_names[NILFS_FT_MAX] = {
@@ -128,6 +136,10 @@ static struct value target_of(struct listing *rows,
 		return value_absent();
 	err = file_init(&rows->file, cx, rows->root->vol, item->ino,
 			item->inode);
+	if (!err && rows->found) {
+		rows->file.extents = rows->found->extents;
+		rows->file.nextents = rows->found->nextents;
+	}
 	if (!err)
 		err = symlink_target(&rows->file, cx, rows->target, &len);
 	if (!err)
@@ -137,13 +149,19 @@ static struct value target_of(struct listing *rows,
 	return value_absent();
 }
 
+/* That of the row; absent where no checkpoint has the file. */
+static struct value checkpoint_of(const struct listing *rows)
+{
+	return rows->cno ? value_u64(rows->cno) : value_absent();
+}
+
 static void put_json(struct listing *rows, const struct tree_item *item)
 {
 	const struct nilfs_inode *inode = item->inode;
 	struct value v[J_COUNT] = {
 		[J_PATH] = value_bytes(item->path, item->path_len),
 		[J_INODE] = value_u64(item->ino),
-		[J_CHECKPOINT] = value_u64(rows->cno),
+		[J_CHECKPOINT] = checkpoint_of(rows),
 		[J_TYPE] = value_string(listing_type(item->type)),
 	};
 
@@ -168,6 +186,10 @@ static void put_json(struct listing *rows, const struct tree_item *item)
 			v[J_MINOR] = value_u64(minor);
 		}
 		v[J_TARGET] = target_of(rows, item);
+	}
+	if (rows->found) {
+		v[J_LAST_CHECKPOINT] = value_u64(rows->last);
+		v[J_WHOLE_BYTES] = value_u64(rows->whole);
 	}
 	table_row(&rows->table, v);
 }
@@ -244,12 +266,32 @@ static struct value name_text(struct listing *rows,
 	return value_bytes(line, len + target.len);
 }
 
+#define WHOLE_TEXT_MAX 24
+
+/* How much of a file was found, in percent; 100 % is all of it. */
+static struct value whole_text(char text[WHOLE_TEXT_MAX],
+			       const struct listing *rows,
+			       const struct nilfs_inode *inode)
+{
+	uint64_t size = le64_get(inode->i_size), percent = 100;
+
+	if (!rows->found)
+		return value_absent();
+	if (rows->whole < size)
+		percent = size <= UINT64_MAX / 100 ? rows->whole * 100 / size :
+						     rows->whole / (size / 100);
+	snprintf(text, WHOLE_TEXT_MAX, "%4llu%%",
+		 (unsigned long long)(percent == 100 && rows->whole < size ?
+					      99 : percent));
+	return value_string(text);
+}
+
 static void put_details(struct listing *rows, const struct tree_item *item)
 {
 	const struct nilfs_inode *inode = item->inode;
-	char mode[LISTING_MODE_MAX], size[SIZE_TEXT_MAX];
+	char mode[LISTING_MODE_MAX], size[SIZE_TEXT_MAX], whole[WHOLE_TEXT_MAX];
 	struct value v[T_COUNT] = {
-		[T_CHECKPOINT] = value_u64(rows->cno),
+		[T_CHECKPOINT] = checkpoint_of(rows),
 		[T_INODE] = value_u64(item->ino),
 		[T_NAME] = name_text(rows, item),
 	};
@@ -261,6 +303,7 @@ static void put_details(struct listing *rows, const struct tree_item *item)
 		v[T_UID] = value_u64(le32_get(inode->i_uid));
 		v[T_GID] = value_u64(le32_get(inode->i_gid));
 		v[T_SIZE] = size_text(size, inode, rows->table.width[T_SIZE]);
+		v[T_WHOLE] = whole_text(whole, rows, inode);
 		v[T_MTIME] = time_text(rows, inode);
 	}
 	table_row(&rows->table, v);
@@ -270,7 +313,7 @@ static void put_name(struct listing *rows, const struct tree_item *item)
 {
 	bool paths = rows->recursive || !item->depth;
 	struct value ino = value_u64(item->ino);
-	struct value cno = value_u64(rows->cno);
+	struct value cno = checkpoint_of(rows);
 	struct value name = paths ? value_bytes(item->path, item->path_len)
 				  : value_bytes(item->name, item->name_len);
 	struct out *out = rows->tool->out;
@@ -294,7 +337,8 @@ void listing_begin(struct listing *rows)
 
 	if (!report_is_text(report)) {
 		table_begin(&rows->table, report, "files", json_columns,
-			    rows->checkpoints ? J_COUNT
+			    rows->logs	      ? J_COUNT
+			    : rows->checkpoints ? J_OF_CHECKPOINTS
 			    : details	      ? J_DETAILS
 					      : J_SHORT);
 		return;
@@ -302,6 +346,8 @@ void listing_begin(struct listing *rows)
 	memcpy(rows->columns, text_columns, sizeof(text_columns));
 	if (!rows->checkpoints)
 		rows->columns[T_CHECKPOINT].head = NULL;
+	if (!rows->logs)
+		rows->columns[T_WHOLE].head = NULL;
 	if (!rows->inode)
 		rows->columns[T_INODE].head = NULL;
 	if (rows->full_time)

@@ -10,10 +10,11 @@
 #include "base/timefmt.h"
 #include "cli/tool.h"
 #include "out/table.h"
+#include "vol/file.h"
 #include "vol/symlink.h"
 #include "vol/tree.h"
 
-#define LISTING_TEXT_COLUMNS 9
+#define LISTING_TEXT_COLUMNS 10
 
 /* The caller sets the members up to CNO; the others are zero at first. */
 struct listing {
@@ -24,7 +25,12 @@ struct listing {
 	bool inode;
 	bool full_time;
 	bool checkpoints; /* the checkpoint of each row too */
-	uint64_t cno;	  /* that of the next row */
+	uint64_t cno;	  /* that of the next row; 0: none */
+	bool logs;	  /* files that only logs have, too */
+	/* Such a file in the next row: where its blocks are, how many bytes of it
+	   were found, and its last checkpoint; NULL: another one. */
+	const struct file *found;
+	uint64_t whole, last;
 	bool broken; /* something was named as unreadable */
 	struct table table;
 	struct column columns[LISTING_TEXT_COLUMNS];

@@ -17,12 +17,53 @@ static const struct salvaged_block *salvaged_from(const struct file *file,
 	return rollforward_find(file->vol->rollforward, file->ino, blkoff);
 }
 
+/* The file has extents of its own: AHEAD is the rest of the one at the place. */
+static int open_given(struct extent_cursor *cur, uint64_t blkoff)
+{
+	const struct extent *from = cur->file->extents;
+	size_t i = 0;
+
+	cur->map.map = NULL;
+	while (i < cur->file->nextents &&
+	       from[i].blkoff + from[i].count <= blkoff)
+		i++;
+	cur->given = i;
+	if (i < cur->file->nextents && from[i].blkoff < blkoff) {
+		cur->ahead.blkoff = blkoff;
+		cur->ahead.blocknr =
+			from[i].blocknr + (blkoff - from[i].blkoff);
+		cur->ahead.count =
+			from[i].count - (blkoff - from[i].blkoff);
+		cur->given++;
+	}
+	return 0;
+}
+
+static int next_given(struct extent_cursor *cur, uint64_t max,
+		      struct extent *extent)
+{
+	if (!cur->ahead.count) {
+		if (cur->given == cur->file->nextents)
+			return 0;
+		cur->ahead = cur->file->extents[cur->given++];
+	}
+	*extent = cur->ahead;
+	if (extent->count > max)
+		extent->count = max;
+	cur->ahead.blkoff += extent->count;
+	cur->ahead.blocknr += extent->count;
+	cur->ahead.count -= extent->count;
+	return 1;
+}
+
 int extent_cursor_open(struct extent_cursor *cur, struct context *cx,
 		       struct file *file, uint64_t blkoff)
 {
 	cur->file = file;
 	cur->have_item = false;
 	cur->ahead.count = 0;
+	if (file->extents)
+		return open_given(cur, blkoff);
 	cur->salvaged = salvaged_from(file, blkoff);
 	return blockmap_cursor_open(&cur->map, cx, &file->map, blkoff, false);
 }
@@ -77,6 +118,8 @@ int extent_cursor_next(struct extent_cursor *cur, struct context *cx,
 	struct extent one;
 	int ret;
 
+	if (cur->file->extents)
+		return next_given(cur, max, extent);
 	if (!cur->ahead.count) {
 		ret = next_block(cur, cx, &cur->ahead);
 		if (ret <= 0)

@@ -23,6 +23,7 @@ struct extent_cursor {
 	bool have_item;
 	const struct salvaged_block *salvaged;	/* the preview's next block */
 	struct extent ahead;	/* a block already taken from them, if count */
+	size_t given;		/* of the file's own extents, those before */
 };
 
 /* Starts at file block BLKOFF. */

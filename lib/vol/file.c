@@ -9,8 +9,9 @@
  */
 #include "vol/file.h"
 
-
+#include "base/search.h"
 #include "disk/inode.h"
+#include "vol/extent.h"
 #include "vol/rollforward.h"
 #include "vol/volume.h"
 
@@ -23,6 +24,8 @@ int file_init(struct file *file, struct context *cx, struct volume *vol,
 	file->ino = ino;
 	file->inode = *inode;
 	file->memo_filled = 0;
+	file->extents = NULL;
+	file->nextents = 0;
 	if (!inode_has_bmap(inode) && !inode_is_metadata(ino))
 		inode = &no_map;
 	return blockmap_init(&file->map, cx, vol, ino, inode);
@@ -34,6 +37,26 @@ static const struct salvaged_block *salvaged(const struct file *file,
 	return rollforward_find(file->vol->rollforward, file->ino, blkoff);
 }
 
+static bool ends_before(const void *item, const void *key)
+{
+	const struct extent *extent = item;
+
+	return extent->blkoff + extent->count <= *(const uint64_t *)key;
+}
+
+static int lookup_extent(const struct file *file, uint64_t blkoff,
+			 uint64_t *blocknr)
+{
+	size_t i = search_first(file->extents, file->nextents,
+				sizeof(*file->extents), ends_before, &blkoff);
+	const struct extent *extent = &file->extents[i];
+
+	if (i == file->nextents || extent->blkoff > blkoff)
+		return 0;
+	*blocknr = extent->blocknr + (blkoff - extent->blkoff);
+	return 1;
+}
+
 static int lookup_map(struct file *file, struct context *cx, uint64_t blkoff,
 		      uint64_t *blocknr)
 {
@@ -42,6 +65,8 @@ static int lookup_map(struct file *file, struct context *cx, uint64_t blkoff,
 	int ret;
 
 	*blocknr = 0;
+	if (file->extents)
+		return lookup_extent(file, blkoff, blocknr);
 	if (s && s->blkoff == blkoff) {
 		*blocknr = s->blocknr;
 		return 1;

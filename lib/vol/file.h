@@ -9,6 +9,7 @@
 #define NILFS2_VOL_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -16,6 +17,7 @@
 #include "vol/blockmap.h"
 
 struct volume;
+struct extent;
 
 /* Neighbouring lookups mostly hit the same few blocks: a tiny direct cache. */
 #define FILE_MEMO_SLOTS 32
@@ -25,6 +27,10 @@ struct file {
 	uint64_t ino;
 	struct nilfs_inode inode;	/* as on the disk */
 	struct blockmap map;
+	/* Where its blocks are, ascending and borrowed, if its map does not lead to
+	   them; NULL: by the map. */
+	const struct extent *extents;
+	size_t nextents;
 	uint32_t memo_filled;	/* a bit per slot; the others are not set */
 	struct {
 		uint64_t blkoff;

@@ -58,3 +58,28 @@ equals_kernel() {
 	diff <(manifest --drop portable - <"$2" | "${@:3}" cat) \
 		<(copy_manifest "$1")
 }
+
+# guest_look: lines of a guest's script that mount $DEV1 and define look, which
+# makes a checkpoint and prints its number and the manifest of the files.
+guest_look() {
+	cat <<-'EOF'
+	nilfs_mount "$DEV1"
+	look() {
+		sync
+		mkcp "$DEV1"
+		echo "CHECKPOINT $(lscp -r -n 1 "$DEV1" | awk 'END { print $1 }')"
+		manifest "$MNT"
+	}
+	EOF
+}
+
+# looked_at SIZE <SCRIPT: make image of SIZE, run a script that begins with
+# guest_look on it, and put each manifest in manifest.CNO.
+looked_at() {
+	mkfs.nilfs2 -q --size "$1" -B 64 image
+	guest image
+	[ "$status" -eq 0 ] || { echo "$errors"; return 1; }
+	kernel_content
+	awk '/^CHECKPOINT/ { file = "manifest." $2; next } { print >file }' \
+		<<<"$output"
+}

@@ -67,14 +67,8 @@ finds_equal() {
 
 # Numbers are not used again in the first part, so that each is one file.
 changes() {
+	guest_look
 	cat <<-'EOF'
-	nilfs_mount "$DEV1"
-	look() {
-		sync
-		mkcp "$DEV1"
-		echo "CHECKPOINT $(lscp -r -n 1 "$DEV1" | awk 'END { print $1 }')"
-		manifest "$MNT"
-	}
 	cd "$MNT"
 	mkdir -p a/b c keep
 	for i in {1..40}; do
@@ -110,12 +104,7 @@ changes() {
 
 # make_changes [reuse]: image, and the manifest of each checkpoint.
 make_changes() {
-	mkfs.nilfs2 -q --size 64M -B 64 image
-	guest image < <(changes | sed "s/\\\$1/${1-}/")
-	[ "$status" -eq 0 ] || { echo "$errors"; return 1; }
-	kernel_content
-	awk '/^CHECKPOINT/ { file = "manifest." $2; next } { print >file }' \
-		<<<"$output"
+	looked_at 64M < <(changes | sed "s/\\\$1/${1-}/")
 }
 
 # Each entry, a name in a directory for an inode, by its path in its last

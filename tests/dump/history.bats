@@ -53,14 +53,8 @@ equals_manifests() {
 # to another directory; links; a saved file that replaces another one; numbers
 # that are used again; a file that comes back; no change at all.
 changes() {
+	guest_look
 	cat <<-'EOF'
-	nilfs_mount "$DEV1"
-	look() {
-		sync
-		mkcp "$DEV1"
-		echo "CHECKPOINT $(lscp -r -n 1 "$DEV1" | awk 'END { print $1 }')"
-		manifest "$MNT"
-	}
 	cd "$MNT"
 	mkdir -p a/b other
 	noise 1 40960 >a/b/file
@@ -107,12 +101,7 @@ changes() {
 
 @test "renames, links, replaced files and reused numbers" {
 	need_guest uml
-	mkfs.nilfs2 -q --size 64M -B 64 image
-	guest image < <(changes)
-	[ "$status" -eq 0 ] || { echo "$errors"; false; }
-	kernel_content
-	awk '/^CHECKPOINT/ { file = "manifest." $2; next } { print >file }' \
-		<<<"$output"
+	looked_at 64M < <(changes)
 	[ "$(ls manifest.* | wc -l)" -gt 15 ]
 	for file in manifest.*; do
 		pairs+=("${file#manifest.}" "$file")

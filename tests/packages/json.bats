@@ -60,6 +60,7 @@ volumes() {
 		ask dump.nilfs2 history "$image" /types/zero
 		ask dump.nilfs2 history "$image" /
 		ask dump.nilfs2 find --all "$image"
+		ask dump.nilfs2 find --deleted "$image"
 		ask dump.nilfs2 du --shared "$image"
 		ask dump.nilfs2 du --free .. "$image"
 		ask fsck.nilfs2 -n "$image"
@@ -122,7 +123,7 @@ general() {
 		-e 's/^dump.nilfs2 report: check\.findings/fsck.nilfs2: findings/' \
 		-e 's/^gc.nilfs2: findings/fsck.nilfs2: findings/' \
 		-e 's/^dump.nilfs2 report: (superblocks|choice|features|state|geometry|latest|usage|live_counts|zones)/dump.nilfs2 info: \1/' \
-		-e '/^dump.nilfs2 find: files\[\]\.checkpoint$/!s/^dump.nilfs2 find: files/dump.nilfs2 ls: files/' \
+		-e '/^dump.nilfs2 find: files\[\]\.((last_)?checkpoint|whole_bytes)$/!s/^dump.nilfs2 find: files/dump.nilfs2 ls: files/' \
 		-e 's/^dump.nilfs2 report: (totals|utilization)/dump.nilfs2 segments: \1/' \
 		-e 's/^[^:]*: error(\.|$)/Any command: error\1/' |
 	awk 'BEGIN { while ((getline f < "fields") > 0) field[f] = 1 }

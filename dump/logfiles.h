@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files that no checkpoint has any more, and whose inode a log still has. */
+#ifndef NILFS2_DUMP_LOGFILES_H
+#define NILFS2_DUMP_LOGFILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/inoset.h"
+#include "vol/root.h"
+
+struct logfile {
+	uint64_t ino;
+	uint32_t generation;
+	uint16_t type;		/* S_IFREG and so on */
+	bool known;		/* a checkpoint has it */
+	uint64_t first, last;	/* checkpoints of the inodes that were found */
+	uint64_t seq, blocknr;	/* of the newest one: its block in an ifile */
+
+	/* The entry of a directory for it, lognames.c; NULL: not known. */
+	char *name;
+	uint64_t dir;
+	uint64_t named;		/* checkpoint in which it was written */
+	bool certain;		/* the inode was there at that time */
+};
+
+/* All zero: none. */
+struct logfiles {
+	struct logfile *items;	/* by number, then generation and type */
+	size_t count, room;
+	struct inoset dirs;	/* numbers that a directory has or had */
+};
+
+/*
+ * Collects the files whose inode some log has, and that LATEST has not; those
+ * of older checkpoints are marked as known.  -ENOMEM past the memory budget,
+ * -EINTR; -EUCLEAN, -EIO if the list of checkpoints cannot be read.
+ */
+int logfiles_collect(struct logfiles *files, struct context *cx,
+		     struct root *latest);
+void logfiles_fini(struct logfiles *files);
+
+/* The index of the first file whose number is INO or more. */
+size_t logfiles_from(const struct logfiles *files, uint64_t ino);
+
+/* Copies the newest inode of FILE.  -EIO. */
+int logfiles_inode(struct context *cx, struct volume *vol,
+		   const struct logfile *file, struct nilfs_inode *inode);
+
+#endif

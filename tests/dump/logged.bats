@@ -1,0 +1,181 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Deleted files of which only logs are left: what dump.nilfs2 finds and exports of
+# them is what the kernel saw in its checkpoints before these were deleted.
+
+load ../kernel/lab
+load corpus
+load files
+bats_require_minimum_version 1.5.0
+
+setup() {
+	need_corpus
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export TZ=UTC0
+}
+
+# Files of all maps: in the inode, one level, two levels, with holes, symbolic
+# links; a directory in a directory; then all is deleted, and a bit of it the
+# directory that the names were in keeps.
+changes() {
+	guest_look
+	cat <<-'EOF'
+	cd "$MNT"
+	mkdir -p stays gone/inner/most
+	for i in {1..30}; do
+		noise $i $((i * 700)) >gone/f$i
+		noise $i $((i * 900)) >stays/g$i
+	done
+	noise 77 1500000 >gone/inner/large
+	noise 78 4000 >gone/inner/most/small
+	ln -s "target of a link" gone/inner/link
+	truncate -s 5M gone/inner/holes
+	put gone/inner/holes 1048576 3 9000
+	put gone/inner/holes 4194304 4 100
+	: >gone/empty
+	mkfifo gone/fifo
+	look
+	mv gone/f1 gone/renamed
+	put gone/f2 0 9 100
+	look
+	rm stays/g*5
+	rm -r gone
+	look
+	: >other
+	look
+	cd /
+	nilfs_umount
+	EOF
+}
+
+# delete_old: delete the checkpoints that have the files.
+delete_old() {
+	dump.nilfs2 checkpoints --json image |
+		jq -r '.checkpoints[].checkpoint' | sort -n >all
+	gc.nilfs2 -q --free 0 --delete-checkpoints "..$(tail -n 2 all |
+		head -n 1)" image || [ "$(tail -n 1 all)" -gt 1 ]
+	[ "$(dump.nilfs2 checkpoints --json image |
+		jq '.checkpoints | length')" -lt 4 ]
+}
+
+@test "what the deleted checkpoints had is found and exported" {
+	need_guest uml
+	looked_at 64M < <(changes)
+	mapfile -t looks < <(printf '%s\n' manifest.* | sort -t. -k2n)
+	[ ${#looks[@]} -eq 4 ]
+
+	# While the checkpoints are there, no log is needed.
+	dump.nilfs2 find --deleted --json image >before
+	jq -e '.files | length > 30 and all(.checkpoint != null and
+		.whole_bytes == null)' before
+	delete_old
+	dump.nilfs2 find --deleted --json image >after
+	jq -e '.files | all(.checkpoint == null and
+		.whole_bytes == .size)' after
+	diff <(jq -r '.files[].path' before | sort) \
+		<(jq -r '.files[].path' after | sort)
+	for key in inode size type mtime mode uid target generation; do
+		diff <(jq -r ".files[] | \"\(.path) \(.$key)\"" before | sort) \
+			<(jq -r ".files[] | \"\(.path) \(.$key)\"" after | sort)
+	done
+
+	# The contents are what the kernel saw.
+	run -0 dump.nilfs2 export --deleted image out.tar
+	mkdir out
+	tar -x -C out -f out.tar
+	[ "$(readlink out/gone/inner/link)" = "target of a link" ]
+	[ -p out/gone/fifo ]
+	awk -F'\t' '$1 == "f" && $14 ~ /^gone|g[0-9]*5$/ {
+		sub("sha256:", "", $12); print $12 "  out/" $14 }' \
+		"${looks[1]}" >sums
+	[ "$(wc -l <sums)" -ge 35 ]
+	sha256sum --quiet -c sums
+	run -0 dump.nilfs2 export --deleted image - '/gone/inner/*'
+	run -0 dump.nilfs2 find -d image -t l
+	[ "$output" = "       -  /gone/inner/link" ]
+	run -0 dump.nilfs2 find -dl image /gone/inner/large
+	[[ ${lines[1]} == "       - "*" 1500000   100% "*/gone/inner/large ]]
+}
+
+# judge: of each file that is offered, which is name[INODE] in original, what is
+# called whole is right, and what is not right is zeros; counts in left and lost.
+judge() {
+	local whole ino path from
+
+	dump.nilfs2 find --deleted --json image >found
+	rm -rf out out.tar
+	run dump.nilfs2 export --deleted image out.tar
+	[ "$status" -eq "$(jq '[.files[] | .whole_bytes < .size] | any |
+		if . then 1 else 0 end' found)" ] || return
+	mkdir out
+	tar -x -C out -f out.tar
+	jq -r '.files[] | select(.type == "file") |
+		"\(.whole_bytes) \(.inode) \(.path | sub("^/"; ""))"' found >list
+	while read -r whole ino path; do
+		from=original/${name[$ino]}
+		if cmp -s "out/$path" "$from"; then
+			left=$((left + 1))
+			continue
+		fi
+		lost=$((lost + 1))
+		perl -e '
+			my ($whole, $lost) = (shift, 0);
+			open my $a, "<:raw", shift;
+			open my $b, "<:raw", shift;
+			while (read $b, my $y, 4096) {
+				read $a, my $x, 4096;
+				next if $x eq $y;
+				$lost += length $x;
+				die "wrong block\n" if $x =~ /[^\0]/;
+			}
+			exit($whole + $lost > -s $b);
+			' "$whole" "out/$path" "$from" || return
+	done <list
+}
+
+@test "what was overwritten is not offered, what is left is right" {
+	need_guest uml
+	looked_at 24M < <(changes)
+	mapfile -t looks < <(printf '%s\n' manifest.* | sort -t. -k2n)
+	dump.nilfs2 export -c "${looks[1]#manifest.}" image original
+	while IFS=$'\t' read -r ino path; do
+		name[ino]=$path
+	done < <(cut -f11,14 "${looks[1]}")
+	delete_old
+	gc.nilfs2 -q --protect 0 image
+	lost=0 left=0
+	judge
+	[ "$left" -gt 30 ]
+	[ "$lost" -eq 0 ]
+
+	# By the kernel, which takes clean segments first that were never used.
+	guest image <<-'EOF'
+	nilfs_mount "$DEV1"
+	noise 99 15500000 >"$MNT/new"
+	nilfs_umount
+	EOF
+	[ "$status" -eq 0 ] || { echo "$errors"; false; }
+	judge
+
+	# Halves of the segments that had the files, the second ones first.
+	for half in 1 0; do
+		for segment in {0..10}; do
+			dd if=/dev/urandom of=image bs=128K count=1 \
+				conv=notrunc seek=$((segment * 2 + half)) \
+				status=none
+			judge
+		done
+	done
+	echo "lost $lost, left $left"
+	[ "$lost" -gt 0 ]
+	[ "$left" -gt 30 ]
+}
+
+@test "nothing is left after purging" {
+	need_guest uml
+	looked_at 64M < <(changes)
+	delete_old
+	gc.nilfs2 -q --protect 0 --purge image
+	run -0 dump.nilfs2 find --deleted image
+	[ -z "$output" ]
+}
