@@ -446,6 +446,12 @@ static int check_trace_options(struct tool *tool, const struct simoptions *o)
 	if (o->trace && o->placement == SIMVOL_HOT_COLD)
 		return tool_usage(tool, "--placement hot-cold: a trace does "
 					"not say what is hot");
+	if (o->clock == SIMOPTIONS_TIME && (!o->trace || o->second))
+		return tool_usage(tool, "--clock time needs --trace, without "
+					"--second");
+	if (o->snapshot_seconds && !o->trace && !o->second)
+		return tool_usage(tool, "--snapshot-seconds needs --trace or "
+					"--second");
 	if (!o->trace && (o->volume || o->trace_format || o->addresses))
 		return tool_usage(tool, "--volume, --trace-format and "
 					"--addresses need --trace");

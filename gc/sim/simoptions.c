@@ -29,6 +29,7 @@ const struct simoptions simoptions_defaults = {
 static const char *const placements[] = { "one", "survivors", "hot-cold",
 					  NULL };
 static const char *const counts[] = { "exact", "counters", "halved", NULL };
+static const char *const clocks[] = { "writes", "time", NULL };
 static const char *const addresses[] = { "dense", "raw", NULL };
 
 /* A replay excludes what describes a workload. */
@@ -73,6 +74,8 @@ const struct cli_option simoptions_rows[] = {
 	  AT(block_size) },
 	{ 0, "check", "N", "check counts every N blocks", OPTION_U64,
 	  AT(check_every) },
+	{ 0, "clock", "HOW", "ages of segments are in: writes, time of a trace",
+	  OPTION_CHOICE, AT(clock), 0, 0, clocks },
 	{ 0, "counts", "HOW",
 	  "counts that policies use: exact, counters, halved", OPTION_CHOICE,
 	  AT(counts), 0, 0, counts },
@@ -137,6 +140,8 @@ const struct cli_option simoptions_rows[] = {
 	  AT(segments) },
 	{ 0, "snapshot-every", "N", "a snapshot every N blocks", OPTION_U64,
 	  AT(snapshot_every) },
+	{ 0, "snapshot-seconds", "N", "a snapshot every N seconds", OPTION_U32,
+	  AT(snapshot_seconds) },
 	{ 0, "snapshots", "N", "how many are kept (1)", OPTION_U32,
 	  AT(snapshots) },
 	{ 0, "step", "N", "segments cleaned together (1)", OPTION_U32,

@@ -14,6 +14,12 @@
 /* Without a trace, and where their number is not given. */
 #define SIMOPTIONS_SEGMENTS 1000u
 
+/* What ages are counted in. */
+enum simoptions_clock {
+	SIMOPTIONS_WRITES,	/* blocks of the user */
+	SIMOPTIONS_TIME,	/* microseconds of a trace */
+};
+
 /* Blocks, or a share of them. */
 struct simoptions_amount {
 	uint64_t blocks;
@@ -40,6 +46,8 @@ struct simoptions {
 	struct option_list hot_files;		/* of an image, paths */
 	uint32_t file_blocks;
 	uint64_t flush_every, snapshot_every, protect, dirty_pages;
+	uint32_t snapshot_seconds;
+	int clock;				/* enum simoptions_clock */
 	uint32_t snapshots;
 	uint64_t seed;
 	/* The cleaner. */

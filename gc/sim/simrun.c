@@ -64,6 +64,7 @@ int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
 		.config = *config,
 		.vol = v,
 		.cleaner = cleaner,
+		.next_snapshot_time = config->snapshot_time,
 	};
 	if (config->protect)
 		simpast_protect(v, 0);
@@ -208,11 +209,35 @@ static void trim_page(struct simrun *r, uint64_t page)
 	simvol_trim(r->vol, (uint32_t)page);
 }
 
+/*
+ * The snapshots that were due until OP.  After a pause these are several of the
+ * same state, of which no more are made than are kept.
+ */
+static int pass_clock(struct simrun *r, struct context *cx,
+		      const struct simop *op)
+{
+	uint64_t every = r->config.snapshot_time, due;
+	int ret = 0;
+
+	r->vol->clock = op->time;
+	if (!every || op->time < r->next_snapshot_time)
+		return 0;
+	due = (op->time - r->next_snapshot_time) / every + 1;
+	r->next_snapshot_time += due * every;
+	if (due > (uint64_t)r->config.snapshots + 1)
+		due = (uint64_t)r->config.snapshots + 1;
+	while (!ret && due--)
+		ret = take_snapshot(r, cx);
+	return ret;
+}
+
 int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 {
 	uint64_t i;
-	int ret = 0;
+	int ret = pass_clock(r, cx, op);
 
+	if (ret)
+		return ret;
 	if (op->kind == SIMOP_SYNC)
 		return sync_all(r, cx);
 	if (op->block > r->vol->config.data ||

@@ -19,10 +19,11 @@ struct simdirty {
 	uint64_t count, next;
 };
 
-/* All times are blocks that the user writes. */
+/* Times are blocks that the user writes, where nothing else is said. */
 struct simrun_config {
 	uint64_t flush_every;	/* a checkpoint; 0: never but by the cleaner */
 	uint64_t snapshot_every;	/* one more snapshot; 0: none */
+	uint64_t snapshot_time;		/* the same in microseconds */
 	uint32_t snapshots;	/* that are kept, the oldest go */
 	uint64_t protect;	/* period */
 	uint64_t dirty_pages;	/* written blocks that stay in memory */
@@ -50,6 +51,7 @@ struct simrun {
 					   protection period ago */
 	uint64_t nmarks;
 	uint64_t next_flush, next_snapshot, next_mark, next_check, next_sample;
+	uint64_t next_snapshot_time;	/* microseconds */
 	struct simrun_sample *samples;
 	size_t nsamples, room;
 };

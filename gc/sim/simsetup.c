@@ -36,7 +36,8 @@ static uint64_t least_clean(const struct simoptions *o)
 
 static bool has_past(const struct simsetup *s)
 {
-	return s->options->snapshot_every || s->options->protect ||
+	return s->options->snapshot_every || s->options->snapshot_seconds ||
+	       s->options->protect ||
 	       (s->input->image && s->input->image->held);
 }
 
@@ -147,6 +148,7 @@ static int open_volume(struct simsetup *s, struct context *cx)
 		.moves_change_nodes = o->moves_change_nodes,
 		.frees_dead = o->frees_dead,
 		.second = o->second,
+		.clocked = o->clock == SIMOPTIONS_TIME,
 		.history = has_past(s),
 	};
 	int ret;
@@ -265,6 +267,7 @@ static int open_run(struct simsetup *s, struct context *cx)
 	struct simrun_config c = {
 		.flush_every = o->flush_every,
 		.snapshot_every = o->snapshot_every,
+		.snapshot_time = o->snapshot_seconds * UINT64_C(1000000),
 		.snapshots = o->snapshots,
 		.protect = o->protect,
 		.dirty_pages = o->dirty_pages,
@@ -291,6 +294,10 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 	*s = (struct simsetup){ .options = options, .input = input };
 	if (!ret && input->trace && !options->fill)
 		ret = fail(cx, -EINVAL, "--fill: a volume that is empty");
+	if (!ret && input->trace && !trace_volume(s)->span &&
+	    (options->clock == SIMOPTIONS_TIME || options->snapshot_seconds))
+		ret = fail_said(cx, -EINVAL, "%s: has no times",
+				options->trace);
 	if (!ret)
 		ret = open_volume(s, cx);
 	if (!ret)
@@ -315,6 +322,14 @@ uint64_t simsetup_total(const struct simsetup *s)
 	return s->before + s->asked;
 }
 
+/* Generated operations have a time where it is said what a second is. */
+static uint64_t time_of_work(const struct simsetup *s)
+{
+	uint32_t second = s->options->second;
+
+	return second ? wide_mul_div(s->run.asked, 1000000, 0, second) : 0;
+}
+
 /* Runs the user until UNTIL blocks were written. */
 static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
 		 void (*progress)(void *arg, uint64_t done), void *arg)
@@ -324,6 +339,7 @@ static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
 
 	while (!ret && s->run.asked < until) {
 		simwork_next(&s->work, &op);
+		op.time = time_of_work(s);
 		ret = simrun_step(&s->run, cx, &op);
 		if (progress && s->run.asked % 0x1000 == 0)
 			progress(arg, s->run.asked);

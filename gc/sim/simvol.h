@@ -56,6 +56,7 @@ struct simvol_config {
 	bool frees_dead;	/* full segments that are dead are clean */
 	uint32_t second;	/* blocks the user writes in one; 0: each block
 				   has a time of its own */
+	bool clocked;		/* times are those of the user's operations */
 };
 
 enum simvol_state {
@@ -116,6 +117,7 @@ struct simvol {
 	uint32_t nsnapshots;
 	uint32_t nkept;		/* of these, the first ones: they never go */
 	struct simvol_totals totals;
+	uint64_t clock;		/* microseconds, of the user's operation */
 	/* A segment's counts or state have changed. */
 	void (*changed)(void *arg, uint32_t segnum);
 	void *changed_arg;
@@ -132,6 +134,8 @@ void simvol_close(struct simvol *v);
 /* What segments that are written now have as their time. */
 static inline uint64_t simvol_time(const struct simvol *v)
 {
+	if (v->config.clocked)
+		return v->clock;
 	return v->config.second ?
 		       v->start + (v->now - v->start) / v->config.second :
 		       v->now;

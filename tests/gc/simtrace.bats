@@ -273,3 +273,29 @@ replay() {
 	# By the square it would be a hundred times as long.
 	[ "$large" -lt $((20 * (small + 5))) ]
 }
+
+@test "times of a trace make snapshots and ages" {
+	requests | render csv >trace
+	replay -t trace >plain
+	replay -t trace --snapshot-seconds 4 --snapshots 2 -n 200 >said
+	# A request each millisecond: a snapshot each 4000 of them.
+	jq -e '.kinds[] | select(.kind == "past") | .blocks_moved > 0' said
+	# What is as old in time as in writes is cleaned in the same order.
+	replay -t trace -p timestamp >writes
+	replay -t trace -p timestamp --clock time >time
+	cmp writes time
+	# Times of other lengths make another order of what is both old and empty.
+	requests | awk '{ $1 = $1 * $1 / 1000000; print }' | render csv >slower
+	replay -t slower -p cost-benefit >writes
+	replay -t slower -p cost-benefit --clock time >time
+	run ! cmp -s writes time
+	printf '0,write,0,4096\n0,write,4096,4096\n' >none
+	run -1 replay -t none --clock time
+	[[ $output == *"none: has no times"* ]]
+	run -2 replay --clock time
+	run -2 replay --snapshot-seconds 1
+	run -2 replay -t trace --clock time --second 5 -p timestamp
+	gcsim.nilfs2 -n 100 --segment-size 64K -f 40 -p timestamp --second 100 \
+		--snapshot-seconds 5 --json >seconds
+	jq -e '.kinds[] | select(.kind == "past") | .blocks_moved > 0' seconds
+}
