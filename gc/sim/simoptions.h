@@ -45,6 +45,8 @@ struct simoptions {
 	uint32_t hot, hot_writes;		/* percent */
 	struct option_list hot_files;		/* of an image, paths */
 	uint32_t file_blocks;
+	const char *skew, *file_size, *lifetime;	/* NULL: the default */
+	uint32_t sequential, trims;		/* percent */
 	uint64_t flush_every, snapshot_every, protect, dirty_pages;
 	uint32_t snapshot_seconds;
 	int clock;				/* enum simoptions_clock */

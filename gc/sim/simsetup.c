@@ -66,6 +66,8 @@ static int check_percents(struct context *cx, const struct simoptions *o)
 		{ "fill", o->fill },
 		{ "hot", o->hot },
 		{ "hot-writes", o->hot_writes },
+		{ "sequential", o->sequential },
+		{ "trims", o->trims },
 		{ "min-reclaimable", o->min_reclaimable },
 		{ "mc-min-reclaimable",
 		  o->mc_min_reclaimable == SIMOPTIONS_SAME ?
@@ -81,6 +83,26 @@ static int check_percents(struct context *cx, const struct simoptions *o)
 	return 0;
 }
 
+/* What is said of a workload by texts. */
+static int read_work(struct context *cx, const struct simoptions *o,
+		     struct simwork_config *c)
+{
+	int err = 0;
+
+	c->skew = 1;
+	c->size = (struct simdist){ SIMDIST_FIXED, o->file_blocks, 0 };
+	c->lifetime = (struct simdist){ SIMDIST_EXPONENTIAL, (double)c->data,
+					0 };
+	if (o->skew)
+		err = simdist_number(cx, "--skew", o->skew, 0, 100, &c->skew);
+	if (!err && o->file_size)
+		err = simdist_parse(cx, "--file-size", o->file_size, &c->size);
+	if (!err && o->lifetime)
+		err = simdist_parse(cx, "--lifetime", o->lifetime,
+				    &c->lifetime);
+	return err;
+}
+
 static int check_simoptions(struct context *cx, const struct simoptions *o)
 {
 	int err;
@@ -90,7 +112,11 @@ static int check_simoptions(struct context *cx, const struct simoptions *o)
 		return fail(cx, -EINVAL, "volume: invalid sizes");
 	if (o->block_size > UINT32_MAX)
 		return fail(cx, -EINVAL, "volume: invalid block size");
-	err = check_percents(cx, o);
+	if (o->trims == 100)
+		return fail(cx, -EINVAL, "--trims: nothing would be written");
+	err = read_work(cx, o, &(struct simwork_config){ .data = 1 });
+	if (!err)
+		err = check_percents(cx, o);
 	return err ? err : check_times(cx, o);
 }
 
@@ -198,19 +224,23 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 static int open_work(struct simsetup *s, struct context *cx)
 {
 	const struct simoptions *o = s->options;
-	const struct simwork_config c = {
+	struct simwork_config c = {
 		.kind = o->workload,
 		.data = s->vol.config.data,
 		.hot = s->vol.config.hot,
 		.hot_writes = o->hot_writes,
 		.file_blocks = o->file_blocks,
+		.sequential = o->sequential,
+		.trims = o->trims,
 		.seed = o->seed,
 	};
+	int err;
 
 	if (s->input->trace)
 		return simreplay_open(&s->replay, cx, s->input->trace,
 				      s->input->volume);
-	return simwork_open(&s->work, cx, &c);
+	err = read_work(cx, o, &c);
+	return err ? err : simwork_open(&s->work, cx, &c);
 }
 
 /* How often contradictions are looked for: in a build for that always. */

@@ -35,10 +35,41 @@ static void next_hot_cold(struct simwork *w, struct simop *op)
 		op->block = c->hot + simrandom_below(&w->random, cold) * n;
 }
 
+/* The most popular block is the first one. */
+static void next_zipf(struct simwork *w, struct simop *op)
+{
+	write_one(op, simdist_zipf_next(&w->zipf, &w->random) - 1);
+}
+
+/* The same of the hot blocks; all others are equal. */
+static void next_bounded(struct simwork *w, struct simop *op)
+{
+	const struct simwork_config *c = &w->config;
+
+	if (simrandom_below(&w->random, 100) < c->hot_writes)
+		next_zipf(w, op);
+	else
+		write_one(op, c->hot + simrandom_below(&w->random,
+						       c->data - c->hot));
+}
+
 static void next_sequential(struct simwork *w, struct simop *op)
 {
 	write_one(op, w->at);
 	w->at = (w->at + 1) % w->config.data;
+}
+
+static void next_mixed(struct simwork *w, struct simop *op)
+{
+	if (simrandom_below(&w->random, 100) < w->config.sequential)
+		next_sequential(w, op);
+	else
+		next_uniform(w, op);
+}
+
+static void next_lifetimes(struct simwork *w, struct simop *op)
+{
+	simfiles_next(&w->files, &w->random, op);
 }
 
 /* Deletes one of the hot files, then makes it again. */
@@ -61,15 +92,23 @@ static void next_rewrite(struct simwork *w, struct simop *op)
 }
 
 const struct simwork_kind simwork_list[] = {
-	{ "uniform", "single blocks, equally distributed", next_uniform,
-	  false },
-	{ "hot-cold", "most writes go to the hot share", next_hot_cold, false },
+	{ "uniform", "single blocks, equally distributed",
+	  .next = next_uniform },
+	{ "hot-cold", "most writes go to the hot share",
+	  .next = next_hot_cold },
+	{ "zipf", "single blocks, by Zipf's distribution", .next = next_zipf },
+	{ "bounded-zipf", "the same among hot blocks, the others are equal",
+	  .next = next_bounded },
 	{ "sequential", "from the first block to the last, repeatedly",
-	  next_sequential, false },
+	  .next = next_sequential },
+	{ "mixed", "some of them in sequence, the others anywhere",
+	  .next = next_mixed },
 	{ "files", "hot files are deleted and created",
-	  next_files, true },
+	  .next = next_files, .mixed = true },
 	{ "rewrite", "files until it is full, then single blocks of them",
-	  next_rewrite, true },
+	  .next = next_rewrite, .mixed = true },
+	{ "lifetimes", "files are created with a size and a lifetime",
+	  .next = next_lifetimes, .lives = true },
 };
 
 const size_t simwork_count = sizeof(simwork_list) / sizeof(simwork_list[0]);
@@ -96,6 +135,8 @@ static int check_work_config(struct context *cx, const struct simwork_config *c)
 	if (c->kind->next == next_hot_cold &&
 	    (c->hot < c->file_blocks || c->data < c->hot + c->file_blocks ||
 	     c->hot_writes > 100))
+		return fail(cx, -EINVAL, "workload: all or nothing is hot");
+	if (c->kind->next == next_bounded && (!c->hot || c->hot == c->data))
 		return fail(cx, -EINVAL, "workload: all or nothing is hot");
 	if (c->kind->next == next_files && c->hot < c->file_blocks)
 		return fail(cx, -EINVAL, "workload: no file is hot");
@@ -137,6 +178,11 @@ int simwork_open(struct simwork *w, struct context *cx,
 	*w = (struct simwork){ .config = *config,
 			       .random.state = config->seed };
 	ret = check_work_config(cx, config);
+	simdist_zipf_init(&w->zipf, config->kind->next == next_bounded ?
+				    config->hot : config->data, config->skew);
+	if (!ret && config->kind->lives)
+		ret = simfiles_open(&w->files, cx, config->data, &config->size,
+				    &config->lifetime);
 	if (!ret && config->kind->mixed)
 		ret = shuffle(w, cx);
 	return ret;
@@ -144,6 +190,7 @@ int simwork_open(struct simwork *w, struct context *cx,
 
 void simwork_close(struct simwork *w)
 {
+	simfiles_close(&w->files);
 	free(w->order);
 	w->order = NULL;
 }
@@ -151,6 +198,8 @@ void simwork_close(struct simwork *w)
 /* Steps of the first pass. */
 static uint64_t steps_to_fill(const struct simwork *w)
 {
+	if (w->config.kind->lives)
+		return 0;
 	return w->config.kind->mixed ? files_of(w) : w->config.data;
 }
 
@@ -163,6 +212,18 @@ static bool simwork_is_filled(const struct simwork *w)
 void simwork_skip(struct simwork *w)
 {
 	w->filled = steps_to_fill(w);
+	if (w->config.kind->lives)
+		simfiles_fill(&w->files, &w->random);
+}
+
+/* Some of the blocks are trimmed in place of being written. */
+static void trim_some(struct simwork *w, struct simop *op)
+{
+	uint32_t trims = w->config.trims;
+
+	if (trims && op->kind == SIMOP_WRITE &&
+	    simrandom_below(&w->random, 100) < trims)
+		op->kind = SIMOP_TRIM;
 }
 
 static void next_filling(struct simwork *w, struct simop *op)
@@ -180,8 +241,11 @@ static void next_filling(struct simwork *w, struct simop *op)
 
 void simwork_next(struct simwork *w, struct simop *op)
 {
-	if (simwork_is_filled(w))
-		w->config.kind->next(w, op);
-	else
+	if (!simwork_is_filled(w)) {
 		next_filling(w, op);
+		return;
+	}
+	w->config.kind->next(w, op);
+	if (!w->config.kind->mixed && !w->config.kind->lives)
+		trim_some(w, op);
 }

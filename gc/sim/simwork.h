@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "gc/sim/simdist.h"
+#include "gc/sim/simfiles.h"
 #include "gc/sim/simop.h"
 #include "gc/sim/simrandom.h"
 
@@ -19,6 +21,10 @@ struct simwork_config {
 	uint64_t hot;		/* of these, the first ones */
 	uint32_t hot_writes;	/* percent of the writes that go there */
 	uint32_t file_blocks;	/* a file */
+	double skew;		/* exponent of Zipf's distribution */
+	uint32_t sequential;	/* percent of the writes */
+	uint32_t trims;		/* percent of the operations on blocks */
+	struct simdist size, lifetime;	/* of files, in blocks */
 	uint64_t seed;
 };
 
@@ -29,6 +35,8 @@ struct simwork {
 	uint64_t at;		/* of a sequence; the file that is to be made */
 	bool deleted;		/* ... and that was deleted just now */
 	uint32_t *order;	/* of files in the first pass */
+	struct simdist_zipf zipf;
+	struct simfiles files;
 };
 
 struct simwork_kind {
@@ -37,6 +45,7 @@ struct simwork_kind {
 	/* The next step, once all has been written once. */
 	void (*next)(struct simwork *w, struct simop *op);
 	bool mixed;	/* files are first made in random order */
+	bool lives;	/* files of all sizes; the first pass is no other */
 };
 
 extern const struct simwork_kind simwork_list[];

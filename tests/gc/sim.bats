@@ -129,7 +129,8 @@ value() {
 	for policy in $policies; do
 		all+=(-p "$policy")
 	done
-	for workload in uniform hot-cold sequential files rewrite; do
+	for workload in uniform hot-cold zipf bounded-zipf sequential mixed files \
+		rewrite lifetimes; do
 		sim -w "$workload" "${all[@]}" --fill 35 --file-blocks 4 \
 			--hot 30 --nodes 255 --dat 128 --summaries 20 --flush-every 500 \
 			--snapshot-every 4000 --snapshots 1 --protect 1000 \
@@ -241,4 +242,35 @@ value() {
 	need_corpus
 	run -1 gcsim.nilfs2 --low 1000 "$corpus/nearly-full/image"
 	[[ $output == *"gains nothing after 0 blocks of the user"* ]]
+}
+
+@test "workloads of given distributions" {
+	sim -p greedy --json >said
+	uniform=$(value greedy write_amplification)
+	# All of them equal.
+	sim -w zipf --skew 0 -p greedy --json >said
+	awk -v got="$(value greedy write_amplification)" -v want="$uniform" \
+		'BEGIN { exit !(got > want * 0.98 && got < want * 1.02) }'
+	# Nearly all writes to one block: what is moved is old, and full.
+	sim -w zipf --skew 10 -p greedy --json >said
+	awk -v got="$(value greedy write_amplification)" \
+		'BEGIN { exit !(got < 1.02) }'
+	# Half of the blocks live, so cleaning is that of a volume half as full.
+	sim -w lifetimes --lifetime exponential:4480 -p greedy --json >said
+	half=$(value greedy write_amplification)
+	sim -f 35 -p greedy --json >said
+	awk -v got="$half" -v want="$(value greedy write_amplification)" \
+		'BEGIN { exit !(got > want * 0.93 && got < want * 1.07) }'
+	# Trims make room.
+	sim --trims 30 -p greedy --json >said
+	awk -v got="$(value greedy write_amplification)" -v uniform="$uniform" \
+		'BEGIN { exit !(got < uniform) }'
+	sim -w mixed --sequential 100 -p greedy --json >said
+	value greedy write_amplification | grep -qx '1\(\.0*\)\?'
+	run sim --trims 100
+	[[ $status -ne 0 && $output == *"nothing would be written"* ]]
+	run sim --skew x
+	[[ $status -ne 0 && $output == *"--skew: 'x' is not a number"* ]]
+	run sim --lifetime normal:3
+	[[ $status -ne 0 && $output == *"--lifetime: 'normal:3' is no distribution"* ]]
 }
