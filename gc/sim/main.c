@@ -413,12 +413,13 @@ static int simulate_policies(struct tool *tool, const struct simoptions *o,
 }
 
 static int read_trace(struct tool *tool, const struct simoptions *o,
-		      struct simtrace *trace)
+		      const struct simimage *image, struct simtrace *trace)
 {
 	const struct simtrace_config config = {
 		.path = o->trace,
 		.format = (unsigned int)o->trace_format,
-		.block_size = (uint32_t)o->block_size,
+		.block_size = image->block_size ? image->block_size :
+						  (uint32_t)o->block_size,
 		.volume = o->volume,
 		.raw = o->addresses,
 		.progress = show_asked,
@@ -440,10 +441,10 @@ static int read_trace(struct tool *tool, const struct simoptions *o,
 
 static int check_trace_options(struct tool *tool, const struct simoptions *o)
 {
-	if (tool->argc && o->trace)
-		return tool_usage(tool, "a trace cannot be replayed on an "
-					"image");
-	if (o->trace && o->placement == SIMVOL_HOT_COLD)
+	if (tool->argc && o->clock == SIMOPTIONS_TIME)
+		return tool_usage(tool, "--clock time: segments of an image "
+					"have another one");
+	if (o->trace && o->placement == SIMVOL_HOT_COLD && !o->hot_files.count)
 		return tool_usage(tool, "--placement hot-cold: a trace does "
 					"not say what is hot");
 	if (o->clock == SIMOPTIONS_TIME && (!o->trace || o->second))
@@ -479,7 +480,7 @@ static int run_gcsim(struct tool *tool, const void *options)
 	if (dev)
 		input.image = &image;
 	if (!ret && o->trace)
-		ret = read_trace(tool, o, &trace);
+		ret = read_trace(tool, o, &image, &trace);
 	if (o->trace)
 		input.trace = &trace;
 	if (!ret)

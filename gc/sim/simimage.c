@@ -99,6 +99,7 @@ static int allocate_segments(struct simimage *image, struct context *cx,
 		return fail(cx, -EINVAL, "volume: too large to be simulated");
 	image->nsegments = (uint32_t)g->nsegments;
 	image->blocks = (uint32_t)g->blocks_per_segment;
+	image->block_size = g->block_size;
 	image->segments = calloc(image->nsegments, sizeof(*image->segments));
 	image->state = calloc(image->nsegments, sizeof(*image->state));
 	if (!image->segments || !image->state)

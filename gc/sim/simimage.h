@@ -16,6 +16,7 @@
 
 struct simimage {
 	uint32_t nsegments, blocks;	/* of the volume, of a segment */
+	uint32_t block_size;
 	uint64_t data;		/* blocks of the latest state */
 	uint64_t held;		/* for snapshots or protection only */
 	uint64_t now;		/* sr_nongc_ctime, seconds */

@@ -138,6 +138,21 @@ static uint64_t segments_for(const struct simoptions *o, uint64_t data,
 	return n > least ? n : least;
 }
 
+/* Blocks of the trace that take the place of hot ones of the image. */
+static uint64_t old_blocks(const struct simsetup *s)
+{
+	uint64_t hot = s->input->image ? s->input->image->nhot : 0;
+	uint64_t all = trace_volume(s)->blocks;
+
+	return hot < all ? hot : all;
+}
+
+/* The others, which the image does not have yet. */
+static uint64_t new_blocks(const struct simsetup *s)
+{
+	return trace_volume(s)->blocks - old_blocks(s);
+}
+
 /* Blocks of data, and the segments for them. */
 static void size_volume(const struct simsetup *s, struct simvol_config *c)
 {
@@ -158,6 +173,8 @@ static void size_volume(const struct simsetup *s, struct simvol_config *c)
 		c->blocks = s->input->image->blocks;
 		c->nsegments = s->input->image->nsegments;
 		c->data = s->input->image->data;
+		if (s->input->trace)
+			c->data += new_blocks(s);
 	}
 }
 
@@ -377,6 +394,32 @@ static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
 	return ret;
 }
 
+/*
+ * A step of the trace.  On an image, blocks past the hot ones come after all
+ * that the image has.
+ */
+static int step_of_trace(struct simsetup *s, struct context *cx,
+			 const struct simop *op)
+{
+	uint64_t old, past;
+	struct simop part = *op;
+	int ret = 0;
+
+	if (!s->input->image || op->kind == SIMOP_SYNC)
+		return simrun_step(&s->run, cx, op);
+	old = old_blocks(s);
+	past = s->input->image->data - old;
+	if (op->block < old) {
+		if (part.count > old - op->block)
+			part.count = old - op->block;
+		ret = simrun_step(&s->run, cx, &part);
+		part.block += part.count;
+		part.count = op->count - part.count;
+	}
+	part.block += past;
+	return ret || !part.count ? ret : simrun_step(&s->run, cx, &part);
+}
+
 /* Replays the trace to its end, or as much of it as is to be measured. */
 static int run_trace(struct simsetup *s, struct context *cx,
 		     void (*progress)(void *arg, uint64_t done), void *arg)
@@ -386,7 +429,7 @@ static int run_trace(struct simsetup *s, struct context *cx,
 	int ret;
 
 	while ((ret = simreplay_next(&s->replay, cx, &op)) > 0) {
-		ret = simrun_step(&s->run, cx, &op);
+		ret = step_of_trace(s, cx, &op);
 		if (ret)
 			break;
 		if (!measured && s->run.asked >= s->before) {

@@ -228,7 +228,6 @@ value() {
 	[[ $output == *"4294967299 clean segments are more than all"* ]]
 	run -2 --separate-stderr sim -p none
 	run -1 --separate-stderr sim --fill 101
-	run -2 --separate-stderr sim -t trace image
 }
 
 @test "shares of more than all are named" {

@@ -4,6 +4,11 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../kernel/lab
+
+# need_corpus sets it.
+corpus=
+
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -298,4 +303,41 @@ replay() {
 	gcsim.nilfs2 -n 100 --segment-size 64K -f 40 -p timestamp --second 100 \
 		--snapshot-seconds 5 --json >seconds
 	jq -e '.kinds[] | select(.kind == "past") | .blocks_moved > 0' seconds
+}
+
+@test "a trace on an image, as new blocks or on those of a file" {
+	need_corpus
+	local image=$corpus/cleaned/image
+
+	blocks=$(dump.nilfs2 bmap -s --json "$image" /kept |
+		jq .map.data_blocks)
+	size=4096
+	# The whole file, again and again.
+	awk -v n="$blocks" -v size="$size" 'BEGIN {
+		for (i = 0; i < 40 * n; i++)
+			printf "%d,write,%d,%d\n", i, i % n * size, size }' >trace
+	gcsim.nilfs2 -t trace --hot-file /kept -p greedy \
+		--check 5000 --json "$image" >said
+	jq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' said
+	# Written in sequence, it leaves nothing alive but what it shares its first
+	# and last segment with.
+	jq -e '.kinds[0].blocks_moved <= 254' said
+	# As new blocks there is less room, and as much to write.
+	gcsim.nilfs2 -t trace -p greedy --check 5000 --json \
+		"$image" >new
+	jq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' new
+	[ "$(jq '.runs[0].segments_clean' new)" -le \
+		"$(jq '.runs[0].segments_clean' said)" ]
+	# Half of the blocks past the end of the file.
+	awk -v n="$blocks" -v size="$size" 'BEGIN {
+		for (i = 0; i < 20; i++)
+			printf "%d,write,0,%d\n", i, 2 * n * size }' >trace
+	gcsim.nilfs2 -t trace --hot-file /kept -p greedy \
+		--check 5000 --json "$image" >said
+	jq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' said
+	# Blocks are those of the image.
+	printf '0,write,0,65536\n' >trace
+	gcsim.nilfs2 -t trace -p greedy --json "$corpus/cleaned-1k/image" >said
+	jq -e '.runs[0].blocks_user == 64' said
+	run -2 gcsim.nilfs2 -t trace --clock time "$image"
 }
