@@ -117,7 +117,8 @@ static bool sectors(struct simformat_text offset, struct simformat_text length,
 
 static bool is_word(struct simformat_text t, const char *word)
 {
-	return !strncasecmp(t.at, word, t.len) && !word[t.len];
+	/* The text may have zeros in it. */
+	return t.len == strlen(word) && !strncasecmp(t.at, word, t.len);
 }
 
 static bool is_blank(char c)

@@ -172,6 +172,17 @@ static void test_bad(void)
 	is_str(steps, "w0+1 ", "... are nothing");
 }
 
+/* Zeros in a line end nothing: "w" with some after it is no word. */
+static void test_zeros(void)
+{
+	static const char text[] = "0,write,0,4096\n0,w\0\0\0\0\0\0\0,0,1\n";
+	struct simtrace_config config = { .format = 7 };
+	char steps[STEPS];
+
+	is_int(steps_of_bytes(text, sizeof(text) - 1, &config, steps), -EINVAL,
+	       "zeros in a line");
+}
+
 /* Opens a trace of GOOD writes and BAD lines that mean nothing. */
 static int open_mixed(struct simtrace *t, struct context *cx, unsigned int good,
 		      unsigned int bad)
@@ -308,6 +319,7 @@ int main(void)
 	test_blkparse();
 	test_csv();
 	test_bad();
+	test_zeros();
 	test_bad_share();
 	test_volumes();
 	test_pages();
