@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ int simdist_parse(struct context *cx, const char *option, const char *text,
 			    "uniform, exponential, lognormal and pareto are",
 			    option, text);
 	*d = (struct simdist){ .kind = (enum simdist_kind)i };
-	strcpy(rest, text + len + (text[len] == ':'));
+	snprintf(rest, sizeof(rest), "%s", text + len + (text[len] == ':'));
 	return parse_parameters(cx, option, rest, d);
 }
 

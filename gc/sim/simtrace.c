@@ -285,10 +285,12 @@ static void count_line(struct simtrace *t, enum simformat_kind kind)
 
 static int too_bad(const struct simtrace *t, struct context *cx)
 {
+	const char *format = t->format ? t->format->name : "that is asked for";
+
 	return fail_said(cx, -EINVAL, "%s: %" PRIu64 " of %" PRIu64 " lines "
 			 "are not of the format %s, the first is line %" PRIu64
 			 "; --trace-format names another one", t->config.path,
-			 t->counts.bad, t->counts.lines, t->format->name,
+			 t->counts.bad, t->counts.lines, format,
 			 t->counts.first_bad);
 }
 
