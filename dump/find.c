@@ -202,8 +202,8 @@ const struct cli_command find_command = {
 	.about =
 	"Lists the files whose name fits PATTERN, as the shell's *, ? and []; the path if\n"
 	"it has a slash.  With --all and --deleted, each entry as of the newest\n"
-	"checkpoint that has it; export -c with its number gets it.  --deleted also lists\n"
-	"files that no checkpoint has any more and of which logs remain, without a number;\n"
+	"checkpoint that has it; export -c with its number gets it.  --deleted also\n"
+	"lists files of deleted checkpoints of which logs remain, without a number;\n"
 	"export --deleted gets them.",
 	.options = find_rows,
 	.options_size = sizeof(struct find_options),

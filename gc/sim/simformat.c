@@ -197,7 +197,7 @@ static enum simformat_kind parse_msr(struct simformat_state *state, char *line,
 static bool looks_msr(char *line, size_t len)
 {
 	struct simformat_state state = { 0 };
-	struct simformat_event e = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 
 	return parse_msr(&state, line, len, &e) != SIMFORMAT_BAD ||
 	       !strncasecmp(line, "timestamp,hostname,disknumber,", 30);
@@ -226,7 +226,7 @@ static enum simformat_kind parse_alibaba(struct simformat_state *state,
 static bool looks_alibaba(char *line, size_t len)
 {
 	struct simformat_state state = { 0 };
-	struct simformat_event e = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	struct simformat_text f[FIELDS];
 
 	if (parse_alibaba(&state, line, len, &e) == SIMFORMAT_BAD)
@@ -254,7 +254,7 @@ static enum simformat_kind parse_tencent(struct simformat_state *state,
 static bool looks_tencent(char *line, size_t len)
 {
 	struct simformat_state state = { 0 };
-	struct simformat_event e = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 
 	return parse_tencent(&state, line, len, &e) != SIMFORMAT_BAD ||
 	       !strncasecmp(line, "timestamp,offset,size,iotype,", 29);
@@ -419,7 +419,7 @@ static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
 
 static bool looks_fio(char *line, size_t len)
 {
-	struct simformat_event e = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 
 	return !strncmp(line, "fio version ", 12) ||
 	       parse_fio1(line, len, &e) != SIMFORMAT_BAD;
@@ -496,7 +496,7 @@ static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
 static bool looks_csv(char *line, size_t len)
 {
 	struct simformat_state state = { 0 };
-	struct simformat_event e = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 
 	return memchr(line, ',', len) &&
 	       parse_csv(&state, line, len, &e) != SIMFORMAT_BAD;

@@ -57,6 +57,9 @@ struct simformat_event {
 	bool timed;			/* ... which is known */
 };
 
+/* An event before its line is parsed; its texts are empty, not NULL. */
+#define SIMFORMAT_EVENT_NONE { .volume = { "", 0 }, .file = { "", 0 } }
+
 #define SIMFORMAT_COLUMNS 5
 
 /* What is known of a trace from the lines before; all zero at its start. */

@@ -340,7 +340,7 @@ static int guess_format(struct simtrace *t, struct context *cx,
 static int take_line(struct simtrace *t, struct context *cx,
 		     struct simformat_state *state, char *line, size_t len)
 {
-	struct simformat_event e = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	enum simformat_kind kind = SIMFORMAT_BAD;
 	int err = 0;
 
@@ -386,7 +386,7 @@ static int read_lines(struct simtrace *t, struct context *cx,
 static int take_record(struct simtrace *t, struct context *cx,
 		       struct simformat_state *state, struct simbytes *b)
 {
-	struct simformat_event e = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	enum simformat_kind kind;
 	const char *bytes;
 	size_t have, pdu = 0;

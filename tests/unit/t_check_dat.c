@@ -70,6 +70,7 @@ static void open_bench(struct bench *b)
 static void close_bench(struct bench *b)
 {
 	sparse_fini(&b->check.claimed);
+	datruns_fini(&b->check.datruns);
 	bitmap_fini(&b->check.live_segments);
 	findings_close(b->check.findings);
 	cache_close(b->vol.cache);
