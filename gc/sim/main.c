@@ -356,8 +356,7 @@ static int find_policies(struct tool *tool, const struct simoptions *o,
 	for (i = 0; i < o->policies.count || !i; i++) {
 		struct simpolicy *p = &results[i].policy;
 
-		p->policy = policy_parse(p->name, &p->weight);
-		if (!p->policy)
+		if (simpolicy_parse(p, p->name))
 			return tool_usage(tool, "--policy: unknown policy '%s'",
 					  p->name);
 	}
@@ -444,7 +443,8 @@ static int check_trace_options(struct tool *tool, const struct simoptions *o)
 	if (tool->argc && o->clock == SIMOPTIONS_TIME)
 		return tool_usage(tool, "--clock time: segments of an image "
 					"have another one");
-	if (o->trace && o->placement == SIMVOL_HOT_COLD && !o->hot_files.count)
+	if (o->trace && o->placement == simplace_find("hot-cold") &&
+	    !o->hot_files.count)
 		return tool_usage(tool, "--placement hot-cold: a trace does "
 					"not say what is hot");
 	if (o->clock == SIMOPTIONS_TIME && (!o->trace || o->second))
@@ -470,6 +470,9 @@ static int run_gcsim(struct tool *tool, const void *options)
 
 	if (ret)
 		return ret;
+	ret = simcheck_options(&tool->cx, o);
+	if (ret)
+		return tool_usage_failed(tool, ret);
 	if (!tool->argc && o->hot_files.count)
 		return tool_usage(tool, "--hot-file: there is no image");
 	if (tool->argc)

@@ -86,11 +86,30 @@ static int check_clean(const struct simvol *v, struct context *cx)
 	return 0;
 }
 
+static int check_totals(const struct simvol *v, struct context *cx)
+{
+	uint64_t written = 0, garbage = 0;
+	uint32_t i;
+
+	for (i = 0; i < v->config.nsegments; i++) {
+		written += v->segments[i].written;
+		if (v->state[i] == SIMVOL_FULL)
+			garbage += v->segments[i].written - v->needed[i];
+	}
+	if (written != v->nwritten || garbage != v->ngarbage)
+		return fail(cx, -EUCLEAN, "%" PRIu64 " blocks are garbage of %"
+			    PRIu64 ", not %" PRIu64 " of %" PRIu64, garbage,
+			    written, v->ngarbage, v->nwritten);
+	return 0;
+}
+
 int simcheck_volume(const struct simvol *v, struct context *cx)
 {
 	int ret = check_map(v, cx);
 
 	if (!ret)
 		ret = check_segments(v, cx);
+	if (!ret)
+		ret = check_totals(v, cx);
 	return ret ? ret : check_clean(v, cx);
 }

@@ -32,7 +32,8 @@
  * The tournament.
  *
  * Leaves past the last segment, and those that are taken, are worse than all
- * others.  Among equals the left one wins, which has the lower number.
+ * others.  Among equals the left one wins, which has the lower number, unless
+ * others are preferred.
  */
 
 #define NONE UINT32_MAX
@@ -51,9 +52,16 @@ static uint32_t leaf(const struct simtree *t, uint32_t index)
 
 static uint32_t better(const struct simtree *t, uint32_t a, uint32_t b)
 {
+	uint64_t x, y;
+
 	if (a == NONE || b == NONE)
 		return a == NONE ? b : a;
-	return importance(t, b) > importance(t, a) ? b : a;
+	x = importance(t, a);
+	y = importance(t, b);
+	if (y == x && t->choice->config.ties &&
+	    simchoice_prefers(t->choice, a, b))
+		return b;
+	return y > x ? b : a;
 }
 
 /* The winner of child I, which is a node or, past the last, a leaf. */
@@ -63,11 +71,16 @@ static uint32_t child(const struct simtree *t, uint32_t i)
 }
 
 /* -ENOMEM; to be closed also then. */
-static int simtree_open(struct simtree *t, const struct policy_order *order)
+static int simtree_open(struct simtree *t, const struct policy_order *order,
+			const struct simchoice *choice)
 {
 	uint32_t i;
 
-	*t = (struct simtree){ .order = order, .leaves = 2 };
+	*t = (struct simtree){
+		.order = order,
+		.choice = choice,
+		.leaves = 2,
+	};
 	while (t->leaves < order->n)
 		t->leaves *= 2;
 	t->winners = malloc(t->leaves * sizeof(*t->winners));
@@ -115,6 +128,8 @@ static void changed(void *arg, uint32_t segnum)
 	/* Other changes of a segment that is not a candidate do not matter. */
 	if (taken && c->order.taken[segnum])
 		return;
+	if (c->has_choice && c->order.taken[segnum] != taken)
+		simchoice_changed(&c->choice, segnum, !taken);
 	c->order.taken[segnum] = taken;
 	if (c->has_tree)
 		simtree_update(&c->tree, segnum);
@@ -132,7 +147,31 @@ static void mark_all(struct simclean *c)
 static bool is_steady(const struct simclean_config *config)
 {
 	return !config->policy->ages && !config->policy->data_first &&
-	       !config->env.max_search;
+	       !config->env.max_search && !config->kind;
+}
+
+/* Whether the order of gc.nilfs2, and a tournament, are not enough. */
+static bool needs_choice(const struct simclean_config *config)
+{
+	return config->kind || config->ties || config->root_ages ||
+	       config->garbage;
+}
+
+static int open_choice(struct simclean *c, struct context *cx)
+{
+	const struct simchoice_config config = {
+		.policy = c->config.policy,
+		.kind = c->config.kind,
+		.parameter = c->config.parameter,
+		.ties = c->config.ties,
+		.root_ages = c->config.root_ages,
+		.garbage = c->config.garbage,
+		.seed = c->config.seed,
+	};
+
+	if (config.kind && config.kind->data_ages && simages_open(c->vol, cx))
+		return -ENOMEM;
+	return simchoice_open(&c->choice, c->vol, &c->config.env, &config);
 }
 
 /* An order that uses the current segments at each choice. */
@@ -164,11 +203,14 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 	c->victims = calloc((size_t)c->config.step + c->config.mc_step,
 			    sizeof(*c->victims));
 	ret = c->victims ? open_order(c) : -ENOMEM;
+	if (!ret && needs_choice(config))
+		ret = open_choice(c, cx);
 	if (!ret && steady)
-		ret = simtree_open(&c->tree, &c->order);
+		ret = simtree_open(&c->tree, &c->order, &c->choice);
 	if (ret)
 		return fail(cx, ret, "cleaner");
 	c->has_tree = steady;
+	c->has_choice = needs_choice(config);
 	v->changed = changed;
 	v->changed_arg = c;
 	return 0;
@@ -180,6 +222,7 @@ void simclean_close(struct simclean *c)
 		c->vol->changed = NULL;
 	simtree_close(&c->tree);
 	policy_close(&c->order);
+	simchoice_close(&c->choice);
 	free(c->victims);
 	c->victims = NULL;
 }
@@ -191,13 +234,27 @@ static bool is_too_young(const struct simclean *c, uint32_t segnum)
 	       c->vol->segments[segnum].lastmod >= simvol_time(c->vol);
 }
 
+/* By a tournament, if the winner has garbage enough; all are looked at else. */
+static int64_t choose_next(struct simclean *c)
+{
+	int64_t i;
+
+	if (!c->has_tree)
+		return c->has_choice ? simchoice_next(&c->choice) :
+				       policy_next(&c->order, c->vol->nclean);
+	i = simtree_best(&c->tree);
+	if (i < 0 || !c->config.garbage ||
+	    simchoice_is_rich(&c->choice, (uint32_t)i))
+		return i;
+	return simchoice_next(&c->choice);
+}
+
 int64_t simclean_choose(struct simclean *c)
 {
 	int64_t i;
 
 	c->config.env.nongc_ctime = simvol_time(c->vol);
-	i = c->has_tree ? simtree_best(&c->tree) :
-			  policy_next(&c->order, c->vol->nclean);
+	i = choose_next(c);
 	if (i < 0 || is_too_young(c, (uint32_t)i))
 		return -1;
 	simvol_set_state(c->vol, (uint32_t)i, SIMVOL_VICTIM);
@@ -274,7 +331,7 @@ static int move_block(struct simvol *v, struct context *cx, uint32_t id)
 		simmeta_move(v, id);
 		return 0;
 	}
-	ret = simvol_append(v, cx, simvol_log_of(v, id, true), id);
+	ret = simvol_append(v, cx, simvol_log_of(v, id, SIMPLACE_MOVED), id);
 	if (ret)
 		return ret;
 	v->totals.moved[SIMVOL_DATA]++;
@@ -287,7 +344,8 @@ static int move_past(struct simvol *v, struct context *cx, uint32_t place)
 	uint32_t id = v->owner[place];
 
 	v->totals.held++;
-	return simvol_append_past(v, cx, simvol_log_of(v, id, true), place);
+	return simvol_append_past(v, cx, simvol_log_of(v, id, SIMPLACE_PAST),
+				  place);
 }
 
 /* Moves what is needed of PLACE, or counts what is not. */
@@ -320,6 +378,8 @@ static int clean_segment(struct simvol *v, struct context *cx, uint32_t segnum)
 	uint32_t written = v->segments[segnum].written;
 	int ret = 0;
 
+	if (v->place.kind->clean)
+		v->place.kind->clean(v, segnum);
 	for (i = 0; i < written && !ret; i++) {
 		look_ahead(v, first + i + AHEAD);
 		ret = clean_place(v, cx, first + i);
@@ -347,7 +407,8 @@ static int run_step(struct simclean *c, struct context *cx)
 /* Whether the order may be the same for the round: see MANY. */
 static bool is_long_round(const struct simclean *c)
 {
-	return c->config.policy->ages && !c->config.min_reclaimable &&
+	return c->config.policy->ages && !c->has_choice &&
+	       !c->config.garbage && !c->config.min_reclaimable &&
 	       !c->config.mc_min_reclaimable &&
 	       c->config.env.max_search >= c->vol->config.nsegments &&
 	       c->config.high - c->vol->nclean >= MANY;
@@ -392,6 +453,10 @@ int simclean_round(struct simclean *c, struct context *cx)
 	int ret;
 
 	c->vol->totals.rounds++;
+	if (c->config.garbage) {
+		ret = run_step(c, cx);
+		return ret < 0 ? ret : 0;
+	}
 	if (frozen && freeze_order(c))
 		return fail(cx, -ENOMEM, "order of segments");
 	ret = run_steps(c, cx);

@@ -6,17 +6,28 @@
 #define NILFS2_GC_SIM_SIMCLEAN_H
 
 #include "gc/plan/policy.h"
+#include "gc/sim/simchoice.h"
+#include "gc/sim/simpolicy.h"
 #include "gc/sim/simvol.h"
 
 struct simtree {
 	const struct policy_order *order;	/* borrowed: policy, segments,
 						   taken */
+	const struct simchoice *choice;	/* borrowed: which of equal ones */
 	uint32_t *winners;	/* of node i the children are 2i and 2i + 1 */
 	uint32_t leaves;	/* a power of two */
 };
 
 struct simclean_config {
 	const struct policy *policy;
+	const struct simpolicy_kind *kind;	/* that it is of, or NULL */
+	uint32_t parameter;	/* of KIND */
+	enum simchoice_ties ties;
+	bool root_ages;		/* policies see roots of ages */
+	uint64_t seed;		/* of policies that draw */
+	uint32_t garbage;	/* percent of all blocks above which a step is
+				   made, in place of LOW and HIGH, of segments
+				   that have as much; 0: none */
 	struct policy_env env;	/* max_search, metadata_weight, scarce */
 	uint32_t low;		/* clean segments below which a round begins */
 	uint32_t high;		/* that it ends with */
@@ -31,7 +42,8 @@ struct simclean {
 	struct simvol *vol;		/* borrowed */
 	struct policy_order order;	/* all segments; taken: no candidates */
 	struct simtree tree;		/* where the policy allows */
-	bool has_tree;
+	struct simchoice choice;
+	bool has_tree, has_choice;
 	uint32_t *victims;	/* of a step */
 	uint32_t nvictims;
 	bool goes_on;		/* a round ended without enough victims */
@@ -45,15 +57,18 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		  const struct simclean_config *config);
 void simclean_close(struct simclean *c);
 
-/* Clean segments below which there must be a round, now. */
+/* Whether there must be a round, now. */
 static inline bool simclean_is_due(const struct simclean *c)
 {
+	if (c->config.garbage)
+		return c->vol->ngarbage * 100 >
+		       c->config.garbage * c->vol->nwritten;
 	return c->goes_on || c->vol->nclean < c->config.low;
 }
 
 /*
- * Cleans until there are enough clean segments.  -ENOSPC where cleaning gains
- * nothing.
+ * Cleans until there are enough clean segments, or, by garbage, one step.
+ * -ENOSPC where cleaning gains nothing.
  */
 int simclean_round(struct simclean *c, struct context *cx);
 

@@ -291,6 +291,7 @@ static void put_segments(const struct simimage *image, struct simvol *v,
 		put_blocks(v, i, hot[i], &id);
 		put_clean(v, i);
 	}
+	simvol_count(v);
 }
 
 int simimage_put(const struct simimage *image, struct context *cx,

@@ -103,7 +103,7 @@ static int flush_word(struct simvol *v, struct context *cx,
 	while (l->dirty[i]) {
 		unsigned int bit = (unsigned int)__builtin_ctzll(l->dirty[i]);
 		uint32_t id = l->base + (uint32_t)(i * WORD_BITS) + bit;
-		int ret = simvol_append(v, cx, simvol_log_of(v, id, false), id);
+		int ret = simvol_append(v, cx, simvol_log_of(v, id, SIMPLACE_USER), id);
 
 		if (ret)
 			return ret;

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "gc/plan/policy.h"
 #include "gc/sim/simformat.h"
+#include "gc/sim/simpolicy.h"
 
 #define AT(member) offsetof(struct simoptions, member)
 
@@ -16,6 +16,7 @@ const struct simoptions simoptions_defaults = {
 	.segment_size = 8u << 20,
 	.block_size = 4096,
 	.fill = 80,
+	.placement = &simplace_list[0],
 	.workload = &simwork_list[0],
 	.hot = 10,
 	.hot_writes = 90,
@@ -27,14 +28,17 @@ const struct simoptions simoptions_defaults = {
 	.mc_min_reclaimable = SIMOPTIONS_SAME,
 };
 
-static const char *const placements[] = { "one", "survivors", "hot-cold",
-					  NULL };
+static const char *const ties[] = { "first", "last", "oldest", "youngest",
+				    "random", NULL };
+static const char *const ages[] = { "age", "root", NULL };
 static const char *const counts[] = { "exact", "counters", "halved", NULL };
 static const char *const clocks[] = { "writes", "time", NULL };
 static const char *const addresses[] = { "dense", "raw", NULL };
 
 /* A replay excludes what describes a workload. */
 #define WITH_TRACE 1u
+/* So does cleaning by garbage what describes the other way. */
+#define BY_GARBAGE 2u
 
 /* "1000", or "20%". */
 static int set_amount(struct context *cx, const char *arg, void *where)
@@ -57,6 +61,16 @@ static int set_amount(struct context *cx, const char *arg, void *where)
 	return err;
 }
 
+static int set_placement(struct context *cx, const char *arg, void *where)
+{
+	const struct simplace_kind **kind = where;
+
+	*kind = simplace_find(arg);
+	return *kind ? 0 : fail(cx, -EINVAL, "--placement: unknown placement "
+					     "'%s'",
+				arg);
+}
+
 static int set_workload(struct context *cx, const char *arg, void *where)
 {
 	const struct simwork_kind **kind = where;
@@ -71,10 +85,14 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "addresses", "HOW",
 	  "blocks of a trace: dense, those that are written; raw, all",
 	  OPTION_CHOICE, AT(addresses), 0, 0, addresses },
+	{ 0, "ages", "HOW", "ages that policies use: age, root", OPTION_CHOICE,
+	  AT(ages), 0, 0, ages },
 	{ 'b', "block-size", "SIZE", "size of a block (4096)", OPTION_SIZE,
 	  AT(block_size) },
 	{ 0, "check", "N", "check counts every N blocks", OPTION_U64,
 	  AT(check_every) },
+	{ 0, "classes", "N", "classes of a placement that may have others",
+	  OPTION_U32, AT(classes) },
 	{ 0, "clock", "HOW", "ages of segments are in: writes, time of a trace",
 	  OPTION_CHOICE, AT(clock), 0, 0, clocks },
 	{ 0, "counts", "HOW",
@@ -93,13 +111,16 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "file-size", "DISTRIBUTION", "sizes of files in blocks",
 	  OPTION_STRING, AT(file_size), .against = WITH_TRACE },
 	{ 'f', "fill", "PERCENT", "share of the blocks that has data (80)",
-	  OPTION_U32, AT(fill) },
+	  OPTION_U32, AT(fill), .against = BY_GARBAGE },
 	{ 0, "flush-every", "N", "a checkpoint every N blocks", OPTION_U64,
 	  AT(flush_every) },
 	{ 0, "frees-dead", NULL, "segments without live blocks are clean",
 	  OPTION_FLAG, AT(frees_dead) },
+	{ 0, "garbage-threshold", "PERCENT",
+	  "clean a step where more of the blocks are garbage", OPTION_U32,
+	  AT(garbage), BY_GARBAGE },
 	{ 0, "high", "N", "clean segments at which the cleaner ends",
-	  OPTION_U32, AT(high) },
+	  OPTION_U32, AT(high), .against = BY_GARBAGE },
 	{ 0, "hot", "PERCENT", "share of the data that is hot (10)", OPTION_U32,
 	  AT(hot), .against = WITH_TRACE },
 	{ 0, "hot-file", "PATH",
@@ -111,39 +132,40 @@ const struct cli_option simoptions_rows[] = {
 	  "how long files live, in blocks written", OPTION_STRING,
 	  AT(lifetime), .against = WITH_TRACE },
 	{ 0, "low", "N", "clean segments below which the cleaner begins",
-	  OPTION_U32, AT(low) },
+	  OPTION_U32, AT(low), .against = BY_GARBAGE },
 	{ 0, "max-search", "N", "examine N segments for each choice",
 	  OPTION_U64, AT(max_search) },
 	{ 0, "mc-min-reclaimable", "PERCENT", "the same below --low (as there)",
-	  OPTION_U32, AT(mc_min_reclaimable) },
+	  OPTION_U32, AT(mc_min_reclaimable), .against = BY_GARBAGE },
 	{ 0, "mc-step", "N", "the same below --low (as there)", OPTION_U32,
-	  AT(mc_step) },
+	  AT(mc_step), .against = BY_GARBAGE },
 	{ 0, "metadata-log", NULL, "metadata has a log of its own", OPTION_FLAG,
 	  AT(metadata_log) },
 	{ 0, "min-reclaimable", "PERCENT",
 	  "skip a step with fewer dead blocks (0)", OPTION_U32,
-	  AT(min_reclaimable) },
+	  AT(min_reclaimable), .against = BY_GARBAGE },
 	{ 0, "moves-change-nodes", NULL, "nodes change when blocks are moved",
 	  OPTION_FLAG, AT(moves_change_nodes) },
 	{ 0, "nodes", "N", "blocks described by a node", OPTION_U32,
 	  AT(nodes) },
-	{ 0, "placement", "HOW", "logs: one, survivors, hot-cold",
-	  OPTION_CHOICE, AT(placement), 0, 0, placements },
-	{ 'p', "policy", "NAME[:PERCENT]",
+	{ 0, "placement", "NAME", "which log a block is written to (one)",
+	  OPTION_CALL, AT(placement), 0, 0, NULL, set_placement,
+	  simplace_word },
+	{ 'p', "policy", "NAME[:NUMBER]",
 	  "order in which segments are cleaned; may be repeated", OPTION_LIST,
-	  AT(policies), .word = policy_word },
+	  AT(policies), .word = simpolicy_word },
 	{ 0, "protect", "N", "keep blocks live within the last N blocks",
 	  OPTION_U64, AT(protect) },
 	{ 0, "scarce", "N", "clean segments up to which data-first is greedy",
-	  OPTION_U32, AT(scarce) },
+	  OPTION_U32, AT(scarce), .against = BY_GARBAGE },
 	{ 0, "second", "N", "blocks per second; times are whole seconds",
-	  OPTION_U32, AT(second) },
+	  OPTION_U32, AT(second), .against = BY_GARBAGE },
 	{ 0, "seed", "N", "seed of the random numbers (1)", OPTION_U64,
 	  AT(seed) },
 	{ 0, "segment-size", "SIZE", "size of a segment or zone (8M)",
 	  OPTION_SIZE, AT(segment_size) },
 	{ 'n', "segments", "N", "size of the volume (1000)", OPTION_U32,
-	  AT(segments) },
+	  AT(segments), .against = BY_GARBAGE },
 	{ 0, "sequential", "PERCENT", "share of the writes in sequence (50)",
 	  OPTION_U32, AT(sequential), .against = WITH_TRACE },
 	{ 0, "skew", "NUMBER", "exponent of Zipf's distribution (1)",
@@ -160,6 +182,9 @@ const struct cli_option simoptions_rows[] = {
 	  AT(summaries) },
 	{ 0, "svg", "FILE", "draw the segments and free space over time",
 	  OPTION_STRING, AT(svg) },
+	{ 0, "ties", "WHICH",
+	  "of equal segments: first, last, oldest, youngest, random",
+	  OPTION_CHOICE, AT(ties), 0, 0, ties },
 	{ 't', "trace", "FILE", "replay a trace (-: standard input)",
 	  OPTION_STRING, AT(trace), WITH_TRACE },
 	{ 0, "trace-format", "FORMAT",

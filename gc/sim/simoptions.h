@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/option.h"
+#include "gc/sim/simplace.h"
 #include "gc/sim/simwork.h"
 
 #define SIMOPTIONS_SAME UINT32_MAX
@@ -18,6 +19,12 @@
 enum simoptions_clock {
 	SIMOPTIONS_WRITES,	/* blocks of the user */
 	SIMOPTIONS_TIME,	/* microseconds of a trace */
+};
+
+/* How ages count. */
+enum simoptions_ages {
+	SIMOPTIONS_AGE,
+	SIMOPTIONS_ROOT,
 };
 
 /* Blocks, or a share of them. */
@@ -35,7 +42,9 @@ struct simoptions {
 	uint64_t data;				/* blocks; 0: by fill */
 	uint32_t nodes, dat, summaries;		/* blocks per block of these */
 	bool moves_change_nodes, metadata_log, frees_dead;
-	int placement, counts;
+	const struct simplace_kind *placement;
+	uint32_t classes;			/* of it; 0: the default */
+	int counts;
 	/* The user. */
 	const struct simwork_kind *workload;
 	const char *trace, *volume;
@@ -57,6 +66,9 @@ struct simoptions {
 	uint64_t max_search;
 	uint32_t low, high, step;		/* segments; 0: by the rest */
 	uint32_t scarce;
+	uint32_t garbage;		/* percent that begins a step; 0: LOW */
+	int ties;			/* enum simchoice_ties */
+	int ages;			/* enum simoptions_ages */
 	uint32_t min_reclaimable;	/* percent */
 	uint32_t mc_min_reclaimable;	/* or SIMOPTIONS_SAME */
 	uint32_t mc_step;		/* segments; 0: as step */

@@ -69,6 +69,7 @@ static void recount(struct simvol *v)
 		if (v->changed)
 			v->changed(v->changed_arg, i);
 	}
+	simvol_count(v);
 }
 
 /*

@@ -10,14 +10,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/checked.h"
 #include "base/wide.h"
 
 #define SAMPLES 240u
-
-/* No time is longer, in blocks: sums of some do not overflow. */
-#define BLOCKS_MAX (UINT64_MAX / 8)
 
 static bool has_metadata(const struct simoptions *o)
 {
@@ -27,7 +25,8 @@ static bool has_metadata(const struct simoptions *o)
 /* The fewest clean segments with which no step runs out of them. */
 static uint64_t least_clean(const struct simoptions *o)
 {
-	uint64_t logs = 1 + (o->placement != SIMVOL_ONE_LOG) + o->metadata_log;
+	uint64_t logs = simplace_logs(o->placement, o->classes) +
+			o->metadata_log;
 
 	/* Each moved block may dirty a node and two blocks of the DAT. */
 	return logs + o->step * (has_metadata(o) ? 4ull : 1ull) +
@@ -41,51 +40,8 @@ static bool has_past(const struct simsetup *s)
 	       (s->input->image && s->input->image->held);
 }
 
-static int check_times(struct context *cx, const struct simoptions *o)
-{
-	const uint64_t times[] = {
-		o->writes, o->warm_up.blocks, o->flush_every, o->snapshot_every,
-		o->protect, o->check_every,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		if (times[i] > BLOCKS_MAX)
-			return fail(cx, -EINVAL, "options: %" PRIu64 " are "
-				    "more blocks than can be counted",
-				    times[i]);
-	return 0;
-}
-
-static int check_percents(struct context *cx, const struct simoptions *o)
-{
-	const struct {
-		const char *option;
-		uint64_t percent;
-	} shares[] = {
-		{ "fill", o->fill },
-		{ "hot", o->hot },
-		{ "hot-writes", o->hot_writes },
-		{ "sequential", o->sequential },
-		{ "trims", o->trims },
-		{ "min-reclaimable", o->min_reclaimable },
-		{ "mc-min-reclaimable",
-		  o->mc_min_reclaimable == SIMOPTIONS_SAME ?
-			  0 : o->mc_min_reclaimable },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
-		if (shares[i].percent > 100)
-			return fail(cx, -EINVAL, "--%s: %" PRIu64 " is more "
-				    "than 100 percent", shares[i].option,
-				    shares[i].percent);
-	return 0;
-}
-
-/* What is said of a workload by texts. */
-static int read_work(struct context *cx, const struct simoptions *o,
-		     struct simwork_config *c)
+int simsetup_work(struct context *cx, const struct simoptions *o,
+		  struct simwork_config *c)
 {
 	int err = 0;
 
@@ -101,23 +57,6 @@ static int read_work(struct context *cx, const struct simoptions *o,
 		err = simdist_parse(cx, "--lifetime", o->lifetime,
 				    &c->lifetime);
 	return err;
-}
-
-static int check_simoptions(struct context *cx, const struct simoptions *o)
-{
-	int err;
-
-	if (!o->block_size || !o->segment_size ||
-	    o->segment_size / o->block_size > UINT32_MAX / 2)
-		return fail(cx, -EINVAL, "volume: invalid sizes");
-	if (o->block_size > UINT32_MAX)
-		return fail(cx, -EINVAL, "volume: invalid block size");
-	if (o->trims == 100)
-		return fail(cx, -EINVAL, "--trims: nothing would be written");
-	err = read_work(cx, o, &(struct simwork_config){ .data = 1 });
-	if (!err)
-		err = check_percents(cx, o);
-	return err ? err : check_times(cx, o);
 }
 
 static const struct simtrace_volume *trace_volume(const struct simsetup *s)
@@ -136,6 +75,20 @@ static uint64_t segments_for(const struct simoptions *o, uint64_t data,
 	uint64_t n = div_round_up(100 * data, (uint64_t)blocks * o->fill);
 
 	return n > least ? n : least;
+}
+
+/*
+ * The segments that DATA may take where cleaning is by garbage: that of open
+ * segments does not count, a step has its victims until its end, and each log
+ * may end.
+ */
+static uint64_t segments_by_garbage(const struct simoptions *o, uint64_t data,
+				    uint32_t blocks)
+{
+	uint64_t spare = 2 * least_clean(o);
+
+	return div_round_up(100 * (data + spare * blocks),
+			    (uint64_t)blocks * (100 - o->garbage)) + spare;
 }
 
 /* Blocks of the trace that take the place of hot ones of the image. */
@@ -169,6 +122,9 @@ static void size_volume(const struct simsetup *s, struct simvol_config *c)
 			c->nsegments = (uint32_t)segments_for(o, c->data,
 							      c->blocks);
 	}
+	if (o->garbage)
+		c->nsegments = (uint32_t)segments_by_garbage(o, c->data,
+							     c->blocks);
 	if (s->input->image) {
 		c->blocks = s->input->image->blocks;
 		c->nsegments = s->input->image->nsegments;
@@ -185,7 +141,8 @@ static int open_volume(struct simsetup *s, struct context *cx)
 		.node_fanout = o->nodes,
 		.dat_fanout = o->dat,
 		.summary_span = o->summaries,
-		.placement = (enum simvol_placement)o->placement,
+		.placement = o->placement,
+		.classes = o->classes,
 		.counts = (enum simvol_counts)o->counts,
 		.metadata_log = o->metadata_log,
 		.moves_change_nodes = o->moves_change_nodes,
@@ -214,8 +171,14 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 	uint64_t high = o->high > low ? o->high : low;
 	struct simclean_config c = {
 		.policy = policy->policy,
+		.kind = policy->kind,
+		.parameter = policy->parameter,
+		.ties = (enum simchoice_ties)o->ties,
+		.root_ages = o->ages == SIMOPTIONS_ROOT,
+		.seed = o->seed,
+		.garbage = o->garbage,
 		.env.max_search = o->max_search,
-		.env.metadata_weight = policy->weight,
+		.env.metadata_weight = policy->parameter,
 		.low = (uint32_t)low,
 		.high = (uint32_t)high,
 		.step = o->step,
@@ -238,7 +201,8 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 	return simclean_open(&s->cleaner, cx, &s->vol, &c);
 }
 
-static int open_work(struct simsetup *s, struct context *cx)
+static int open_source(const struct simsetup *s, struct context *cx,
+		       struct simsource *source)
 {
 	const struct simoptions *o = s->options;
 	struct simwork_config c = {
@@ -253,11 +217,20 @@ static int open_work(struct simsetup *s, struct context *cx)
 	};
 	int err;
 
-	if (s->input->trace)
-		return simreplay_open(&s->replay, cx, s->input->trace,
-				      s->input->volume);
-	err = read_work(cx, o, &c);
-	return err ? err : simwork_open(&s->work, cx, &c);
+	if (!s->input->trace) {
+		err = simsetup_work(cx, o, &c);
+		err = err ? err : simsource_open_work(source, cx, &c);
+		if (!err && s->input->image)
+			simwork_skip(&source->work);
+		return err;
+	}
+	err = simsource_open_trace(source, cx, s->input->trace,
+				   s->input->volume);
+	if (!err && s->input->image) {
+		source->old = old_blocks(s);
+		source->past = s->input->image->data - source->old;
+	}
+	return err;
 }
 
 /* How often contradictions are looked for: in a build for that always. */
@@ -332,16 +305,38 @@ static int open_run(struct simsetup *s, struct context *cx)
 	return simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
 }
 
+/* All that the user will do, for a placement that knows it. */
+static int look_ahead(struct simsetup *s, struct context *cx)
+{
+	struct simsource source = { 0 };
+	uint64_t total = simsetup_total(s), done = 0;
+	struct simop op;
+	int ret = open_source(s, cx, &source);
+
+	if (!ret)
+		ret = simahead_open(&s->ahead, cx, s->vol.config.data);
+	while (!ret && done < total &&
+	       (ret = simsource_next(&source, cx, &op)) > 0) {
+		ret = simahead_add(&s->ahead, cx, &op);
+		done += op.kind == SIMOP_WRITE ? op.count : 0;
+	}
+	simsource_close(&source);
+	if (ret < 0)
+		return ret;
+	s->vol.place.ahead = s->ahead.next;
+	memcpy(s->vol.place.next, s->ahead.first,
+	       s->vol.config.data * sizeof(*s->ahead.first));
+	return 0;
+}
+
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
 		  const struct siminput *input, const struct simpolicy *policy)
 {
-	int ret = check_simoptions(cx, options);
+	int ret = 0;
 
 	*s = (struct simsetup){ .options = options, .input = input };
-	if (!ret && input->trace && !options->fill)
-		ret = fail(cx, -EINVAL, "--fill: a volume that is empty");
-	if (!ret && input->trace && !trace_volume(s)->span &&
+	if (input->trace && !trace_volume(s)->span &&
 	    (options->clock == SIMOPTIONS_TIME || options->snapshot_seconds))
 		ret = fail_said(cx, -EINVAL, "%s: has no times",
 				options->trace);
@@ -350,15 +345,19 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 	if (!ret)
 		ret = open_cleaner(s, cx, policy);
 	if (!ret)
-		ret = open_work(s, cx);
-	return ret ? ret : open_run(s, cx);
+		ret = open_source(s, cx, &s->source);
+	if (!ret)
+		ret = open_run(s, cx);
+	if (!ret && s->vol.place.kind->ahead)
+		ret = look_ahead(s, cx);
+	return ret;
 }
 
 void simsetup_close(struct simsetup *s)
 {
 	simrun_close(&s->run);
-	simwork_close(&s->work);
-	simreplay_close(&s->replay);
+	simsource_close(&s->source);
+	simahead_close(&s->ahead);
 	simclean_close(&s->cleaner);
 	simvol_close(&s->vol);
 }
@@ -385,39 +384,13 @@ static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
 	int ret = 0;
 
 	while (!ret && s->run.asked < until) {
-		simwork_next(&s->work, &op);
+		simwork_next(&s->source.work, &op);
 		op.time = time_of_work(s);
 		ret = simrun_step(&s->run, cx, &op);
 		if (progress && s->run.asked % 0x1000 == 0)
 			progress(arg, s->run.asked);
 	}
 	return ret;
-}
-
-/*
- * A step of the trace.  On an image, blocks past the hot ones come after all
- * that the image has.
- */
-static int step_of_trace(struct simsetup *s, struct context *cx,
-			 const struct simop *op)
-{
-	uint64_t old, past;
-	struct simop part = *op;
-	int ret = 0;
-
-	if (!s->input->image || op->kind == SIMOP_SYNC)
-		return simrun_step(&s->run, cx, op);
-	old = old_blocks(s);
-	past = s->input->image->data - old;
-	if (op->block < old) {
-		if (part.count > old - op->block)
-			part.count = old - op->block;
-		ret = simrun_step(&s->run, cx, &part);
-		part.block += part.count;
-		part.count = op->count - part.count;
-	}
-	part.block += past;
-	return ret || !part.count ? ret : simrun_step(&s->run, cx, &part);
 }
 
 /* Replays the trace to its end, or as much of it as is to be measured. */
@@ -428,8 +401,8 @@ static int run_trace(struct simsetup *s, struct context *cx,
 	struct simop op;
 	int ret;
 
-	while ((ret = simreplay_next(&s->replay, cx, &op)) > 0) {
-		ret = step_of_trace(s, cx, &op);
+	while ((ret = simsource_next(&s->source, cx, &op)) > 0) {
+		ret = simrun_step(&s->run, cx, &op);
 		if (ret)
 			break;
 		if (!measured && s->run.asked >= s->before) {
@@ -448,11 +421,8 @@ static int run_trace(struct simsetup *s, struct context *cx,
 static int run_work(struct simsetup *s, struct context *cx,
 		    void (*progress)(void *arg, uint64_t done), void *arg)
 {
-	int ret;
+	int ret = go_on(s, cx, s->before, progress, arg);
 
-	if (s->input->image)
-		simwork_skip(&s->work);
-	ret = go_on(s, cx, s->before, progress, arg);
 	simrun_measure(&s->run);
 	if (!ret)
 		ret = go_on(s, cx, simsetup_total(s), progress, arg);

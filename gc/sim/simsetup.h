@@ -4,20 +4,14 @@
 #define NILFS2_GC_SIM_SIMSETUP_H
 
 #include "base/context.h"
+#include "gc/sim/simahead.h"
 #include "gc/sim/simclean.h"
 #include "gc/sim/simimage.h"
 #include "gc/sim/simoptions.h"
-#include "gc/sim/simreplay.h"
+#include "gc/sim/simpolicy.h"
 #include "gc/sim/simrun.h"
+#include "gc/sim/simsource.h"
 #include "gc/sim/simvol.h"
-#include "gc/sim/simwork.h"
-
-/* A policy as requested. */
-struct simpolicy {
-	const char *name;
-	const struct policy *policy;
-	uint32_t weight;		/* percent, see policy_parse() */
-};
 
 /* What runs begin with.  They share it, also at the same time. */
 struct siminput {
@@ -31,12 +25,18 @@ struct simsetup {
 	const struct siminput *input;
 	struct simvol vol;
 	struct simclean cleaner;
-	struct simwork work;		/* unless there is a trace */
-	struct simreplay replay;
+	struct simsource source;
+	struct simahead ahead;	/* of a placement that knows it */
 	struct simrun run;
 	uint64_t before;		/* blocks before the measurement */
 	uint64_t asked;			/* that are to be measured */
 };
+
+/*
+ * Whether O is in range and of options that apply.  -EINVAL with what is wrong,
+ * which is a usage error.
+ */
+int simcheck_options(struct context *cx, const struct simoptions *o);
 
 /*
  * Makes all of it, for POLICY.  -EINVAL where the options contradict each
@@ -47,6 +47,10 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct siminput *input,
 		  const struct simpolicy *policy);
 void simsetup_close(struct simsetup *s);
+
+/* Takes what O says of a workload by texts; .data must be set.  -EINVAL. */
+int simsetup_work(struct context *cx, const struct simoptions *o,
+		  struct simwork_config *c);
 
 /* Blocks that the user will write in all. */
 uint64_t simsetup_total(const struct simsetup *s);

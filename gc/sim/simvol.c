@@ -22,8 +22,6 @@
 
 #define LARGE_PAGE (2u << 20)
 
-enum { LOG_MAIN, LOG_OTHER, LOG_METADATA };
-
 static int check_volume_config(struct context *cx,
 			       const struct simvol_config *c)
 {
@@ -71,12 +69,13 @@ static int allocate_maps(struct simvol *v)
 	v->state = calloc(n, sizeof(*v->state));
 	v->wear = calloc(n, sizeof(*v->wear));
 	v->clean = calloc(n, sizeof(*v->clean));
+	v->past = calloc(n, sizeof(*v->past));
 	if (v->config.history) {
 		v->birth = calloc(v->nplaces, sizeof(*v->birth));
 		v->death = calloc(v->nplaces, sizeof(*v->death));
 	}
 	if (!v->at || !v->owner || !v->segments || !v->needed || !v->state ||
-	    !v->wear || !v->clean)
+	    !v->wear || !v->clean || !v->past)
 		return -ENOMEM;
 	return v->config.history && (!v->birth || !v->death) ? -ENOMEM : 0;
 }
@@ -101,6 +100,11 @@ int simvol_open(struct simvol *v, struct context *cx,
 	if (allocate_maps(v))
 		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
 			    v->nplaces);
+	ret = simplace_open(&v->place, cx, config->placement ?
+			    config->placement : &simplace_list[0],
+			    config->classes, config->data);
+	if (ret)
+		return ret;
 	for (i = 0; i < config->nsegments; i++) {
 		v->clean[i] = i;
 		v->segments[i].segnum = i;
@@ -112,6 +116,8 @@ int simvol_open(struct simvol *v, struct context *cx,
 void simvol_close(struct simvol *v)
 {
 	simmeta_close(v);
+	simplace_close(&v->place);
+	simages_close(v);
 	free(v->at);
 	free(v->owner);
 	free(v->birth);
@@ -122,6 +128,7 @@ void simvol_close(struct simvol *v)
 	free(v->wear);
 	free(v->clean);
 	free(v->snapshots);
+	free(v->past);
 	*v = (struct simvol){ 0 };
 }
 
@@ -131,10 +138,30 @@ static void notify_change(const struct simvol *v, uint32_t segnum)
 		v->changed(v->changed_arg, segnum);
 }
 
+/* What of SEGNUM counts as garbage. */
+static uint32_t garbage_of(const struct simvol *v, uint32_t segnum)
+{
+	return v->state[segnum] == SIMVOL_FULL ?
+		       v->segments[segnum].written - v->needed[segnum] : 0;
+}
+
+void simvol_count(struct simvol *v)
+{
+	uint32_t i;
+
+	v->nwritten = v->ngarbage = 0;
+	for (i = 0; i < v->config.nsegments; i++) {
+		v->nwritten += v->segments[i].written;
+		v->ngarbage += garbage_of(v, i);
+	}
+}
+
 void simvol_set_state(struct simvol *v, uint32_t segnum,
 		      enum simvol_state state)
 {
+	v->ngarbage -= garbage_of(v, segnum);
 	v->state[segnum] = (uint8_t)state;
+	v->ngarbage += garbage_of(v, segnum);
 	notify_change(v, segnum);
 }
 
@@ -142,6 +169,10 @@ void simvol_release(struct simvol *v, uint32_t segnum)
 {
 	uint32_t n = v->config.nsegments, end;
 
+	v->ngarbage -= garbage_of(v, segnum);
+	v->nwritten -= v->segments[segnum].written;
+	if (v->ages.of)
+		v->ages.youngest[segnum] = 0;
 	v->segments[segnum] = (struct policy_segment){
 		.segnum = segnum,
 		.blocks = v->segments[segnum].blocks,
@@ -172,6 +203,10 @@ static int next_segment(struct simvol *v, struct context *cx,
 	log->offset = 0;
 	v->clean_first = (v->clean_first + 1) % v->config.nsegments;
 	v->nclean--;
+	v->past[log->segnum] = (struct simvol_past){
+		.opened = v->totals.user,
+		.log = (uint8_t)(log - v->logs),
+	};
 	simvol_set_state(v, log->segnum, SIMVOL_OPEN);
 	return 0;
 }
@@ -185,6 +220,7 @@ static uint32_t take_place(struct simvol *v, struct simvol_log *log,
 
 	v->owner[place] = id;
 	s->written++;
+	v->nwritten++;
 	s->lastmod = simvol_time(v);
 	if (id == SIMVOL_NONE)
 		return place;
@@ -255,6 +291,7 @@ static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
 	} else {
 		s->live -= s->live != 0;
 		v->needed[segnum]--;
+		v->ngarbage += v->state[segnum] == SIMVOL_FULL;
 	}
 	if (v->config.frees_dead && !v->needed[segnum] &&
 	    v->state[segnum] == SIMVOL_FULL)
@@ -263,20 +300,14 @@ static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
 		notify_change(v, segnum);
 }
 
-static bool is_cold(const struct simvol *v, uint32_t id)
+unsigned int simvol_log_of(struct simvol *v, uint32_t id,
+			   enum simplace_cause why)
 {
-	return id >= v->config.hot;
-}
+	const struct simplace *p = &v->place;
 
-unsigned int simvol_log_of(const struct simvol *v, uint32_t id, bool moved)
-{
 	if (id >= v->config.data)
-		return v->config.metadata_log ? LOG_METADATA : LOG_MAIN;
-	if (v->config.placement == SIMVOL_SURVIVORS)
-		return moved ? LOG_OTHER : LOG_MAIN;
-	if (v->config.placement == SIMVOL_HOT_COLD)
-		return is_cold(v, id) ? LOG_OTHER : LOG_MAIN;
-	return LOG_MAIN;
+		return v->config.metadata_log ? p->logs : 0;
+	return p->kind->choose ? p->kind->choose(v, id, why) : 0;
 }
 
 /* What is written for the user is born now; what is moved was born before. */
@@ -297,6 +328,8 @@ static int append(struct simvol *v, struct context *cx, unsigned int log,
 		v->death[place] = SIMVOL_NONE;
 	}
 	notify_change(v, segnum);
+	if (v->ages.of && id < v->config.data)
+		simages_put(v, id, old, segnum, moved);
 	if (old != SIMVOL_NONE)
 		die(v, old, id, moved ? 0 : v->cno);
 	return 0;
@@ -333,7 +366,7 @@ int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 
 int simvol_write(struct simvol *v, struct context *cx, uint32_t id)
 {
-	int ret = append(v, cx, simvol_log_of(v, id, false), id, false);
+	int ret = append(v, cx, simvol_log_of(v, id, SIMPLACE_USER), id, false);
 
 	if (ret)
 		return ret;
@@ -351,6 +384,8 @@ void simvol_trim(struct simvol *v, uint32_t id)
 	if (old == SIMVOL_NONE)
 		return;
 	v->at[id] = SIMVOL_NONE;
+	if (v->ages.of)
+		simages_drop(v, id, old);
 	die(v, old, id, v->cno);
 	simmeta_touch(v, id, false);
 }

@@ -15,6 +15,7 @@
 
 #include "base/context.h"
 #include "gc/plan/policy.h"
+#include "gc/sim/simplace.h"
 
 #define SIMVOL_NONE UINT32_MAX
 
@@ -23,13 +24,6 @@ enum simvol_kind {
 	SIMVOL_NODE,	/* of the maps of files */
 	SIMVOL_DAT,	/* NILFS2's table of virtual blocks */
 	SIMVOL_KINDS,
-};
-
-/* Where blocks that are written at the same time are put. */
-enum simvol_placement {
-	SIMVOL_ONE_LOG,
-	SIMVOL_SURVIVORS,	/* moved blocks have their own log */
-	SIMVOL_HOT_COLD,	/* hot blocks have their own log, moved or not */
 };
 
 /* What policies count as live that the latest state does not need. */
@@ -48,7 +42,8 @@ struct simvol_config {
 	uint32_t node_fanout;	/* data blocks per node; 0: no nodes */
 	uint32_t dat_fanout;	/* blocks per block of the DAT; 0: none */
 	uint32_t summary_span;	/* blocks per summary block; 0: none */
-	enum simvol_placement placement;
+	const struct simplace_kind *placement;	/* NULL: the first one */
+	uint32_t classes;	/* of it; 0: as many as it has by default */
 	enum simvol_counts counts;
 	bool metadata_log;	/* metadata has its own log */
 	bool moves_change_nodes;	/* no DAT hides moves from the maps */
@@ -67,11 +62,26 @@ enum simvol_state {
 	SIMVOL_HELD,	/* not to be cleaned: of an image */
 };
 
-#define SIMVOL_LOGS 3
+/* Those of a placement, one for the user, one for metadata. */
+#define SIMVOL_LOGS (SIMPLACE_CLASSES + 2u)
 
 struct simvol_log {
 	uint32_t segnum;	/* SIMVOL_NONE: none yet */
 	uint32_t offset;
+};
+
+/* What placements know of a segment. */
+struct simvol_past {
+	uint64_t opened;	/* when, in blocks that the user wrote */
+	uint8_t log;
+};
+
+/* Times at which the user wrote data, which moving does not change. */
+struct simvol_ages {
+	uint64_t *of;		/* by block */
+	uint64_t *sum;		/* by segment: of its live blocks */
+	uint64_t *youngest;	/* by segment: of all its blocks */
+	uint32_t *n;		/* by segment: live blocks */
 };
 
 /* Blocks, by what they are. */
@@ -109,6 +119,11 @@ struct simvol {
 	uint32_t clean_first, nclean;
 	struct simvol_log logs[SIMVOL_LOGS];
 	struct simvol_layer layers[SIMVOL_KINDS];
+	struct simplace place;
+	struct simvol_past *past;	/* by segment */
+	struct simvol_ages ages;	/* all NULL: nobody asks for them */
+	uint64_t nwritten;	/* blocks of all segments */
+	uint64_t ngarbage;	/* of full ones, that nobody needs */
 	uint64_t now;		/* blocks the user wrote */
 	uint64_t start;		/* what that was at first */
 	uint32_t cno;		/* checkpoint that is being made */
@@ -167,8 +182,23 @@ int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
 int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 		       uint32_t place);
 
-/* The log that ID is written to. */
-unsigned int simvol_log_of(const struct simvol *v, uint32_t id, bool moved);
+/* The log that ID is to be written to now: see struct simplace_kind. */
+unsigned int simvol_log_of(struct simvol *v, uint32_t id,
+			   enum simplace_cause why);
+
+/* From now on there are ages of data, by those of segments. -ENOMEM. */
+int simages_open(struct simvol *v, struct context *cx);
+void simages_close(struct simvol *v);
+
+/* Data block ID was at OLD (or NONE) and is now in SEGNUM, moved or new. */
+void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
+		 bool moved);
+
+/* Data block ID is no longer at OLD. */
+void simages_drop(struct simvol *v, uint32_t id, uint32_t old);
+
+/* Counts what nwritten and ngarbage are. */
+void simvol_count(struct simvol *v);
 
 /* Whether a snapshot or the protection period needs what died at PLACE. */
 bool simvol_is_held(const struct simvol *v, uint32_t place);

@@ -117,6 +117,12 @@ int tool_usage(struct tool *tool, const char *fmt, ...)
 	return -EINVAL;
 }
 
+int tool_usage_failed(struct tool *tool, int err)
+{
+	tool->bad_usage = true;
+	return err;
+}
+
 /*
  * An image must never be opened as descriptor 0, 1 or 2, where messages
  * would be written into it.  The mode is the useless one: a write to a

@@ -128,4 +128,7 @@ uint64_t tool_clock(void);
 int tool_usage(struct tool *tool, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The same for the failure ERR, of which the text is set; returns ERR. */
+int tool_usage_failed(struct tool *tool, int err);
+
 #endif

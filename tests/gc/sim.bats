@@ -221,19 +221,19 @@ value() {
 	run -1 sim --fill 100
 	[[ $output == *"gcsim.nilfs2: "*"cleaning gains nothing"* ]]
 	for option in writes warm-up flush-every protect; do
-		run -1 sim --$option 18446744073709551615
+		run -2 sim --$option 18446744073709551615
 		[[ $output == *"more blocks than can be counted"* ]]
 	done
 	run -1 sim --step 1073741824 --nodes 10
 	[[ $output == *"4294967299 clean segments are more than all"* ]]
 	run -2 --separate-stderr sim -p none
-	run -1 --separate-stderr sim --fill 101
+	run -2 --separate-stderr sim --fill 101
 }
 
 @test "shares of more than all are named" {
-	run -1 gcsim.nilfs2 --fill 101
+	run -2 gcsim.nilfs2 --fill 101
 	[[ $output == *"--fill: 101 is more than 100 percent" ]]
-	run -1 gcsim.nilfs2 --mc-min-reclaimable 200
+	run -2 gcsim.nilfs2 --mc-min-reclaimable 200
 	[[ $output == *"--mc-min-reclaimable: 200 is more than 100 percent" ]]
 }
 
@@ -272,4 +272,107 @@ value() {
 	[[ $status -ne 0 && $output == *"--skew: 'x' is not a number"* ]]
 	run sim --lifetime normal:3
 	[[ $status -ne 0 && $output == *"--lifetime: 'normal:3' is no distribution"* ]]
+}
+
+@test "every placement, with every policy, snapshots and metadata" {
+	local placement policy
+	local -a all=()
+
+	for policy in $policies random d-choices windowed age-threshold:5000 \
+		cost-benefit-data; do
+		all+=(-p "$policy")
+	done
+	for placement in one survivors hot-cold age dac sepbit future; do
+		sim -w zipf "${all[@]}" --fill 35 --nodes 255 --dat 128 \
+			--metadata-log --snapshot-every 4000 --trims 5 \
+			--placement "$placement" --json >said
+		[ "$(jq '.runs | length' said)" -eq 12 ]
+		jq -e 'all(.runs[]; .blocks_written >= .blocks_user)' said
+	done
+}
+
+# same A B: both have the same results, but for the name of the policy.
+same() {
+	jq -e --arg a "$1" --arg b "$2" '[.runs[] | select(.policy == $a or
+		.policy == $b) | del(.policy)] | length == 2 and .[0] == .[1]' \
+		said
+}
+
+@test "policies that are others in the limit" {
+	sim -w hot-cold -p greedy -p windowed:1000000 -p d-choices:5000 \
+		-p random -p d-choices:1 -p timestamp -p windowed:1 --json >said
+	same greedy windowed:1000000
+	same greedy d-choices:5000
+	same random d-choices:1
+	same timestamp windowed:1
+	run ! same greedy random
+	# Nothing is moved apart where there is but one class.
+	sim -w zipf -p greedy --placement age --classes 1 --json >one
+	sim -w zipf -p greedy --placement survivors --json >two
+	diff <(jq .runs one) <(jq .runs two)
+}
+
+@test "no placement is better than one that knows the future" {
+	local placement threshold
+
+	for threshold in "-n 420" "--garbage-threshold 20"; do
+		for placement in one survivors age dac sepbit future; do
+			# shellcheck disable=SC2086
+			gcsim.nilfs2 --data 20000 --segment-size 256K \
+				-w zipf -p cost-benefit --placement $placement \
+				$threshold \
+				--writes 100000 --check 50000 --json >said
+			echo "$placement $(value cost-benefit blocks_written)"
+		done | sort -nk 2 >order
+		cat order
+		[[ $(head -n 1 order) == future* ]]
+		[[ $(tail -n 1 order) == one* ]]
+	done
+}
+
+@test "by garbage, no more than so much of a trace is garbage" {
+	seq 0 9999 | awk '{ print "0,write," $1 % 2000 * 4096 ",4096" }' >trace
+	gcsim.nilfs2 -t trace --trace-format csv --segment-size 64K -p greedy \
+		--garbage-threshold 30 --json >said
+	# 2000 blocks live, so there are 2000 / 0.7 of them, and a few segments.
+	places=$((($(value greedy blocks_written) / 16) - $(value greedy segments_cleaned)))
+	[ "$places" -ge $((2000 * 100 / 70 / 16 - 1)) ]
+	[ "$places" -le $((2000 * 100 / 70 / 16 + 3)) ]
+}
+
+@test "what is out of range or does not apply is a usage error" {
+	while read -r options; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr gcsim.nilfs2 $options
+		[ -n "$stderr" ]
+	done <<-'EOF'
+		--lifetime fixed:0
+		--skew 101
+		--fill 0
+		--trims 100
+		--block-size 0
+		--placement none
+		--placement sepbit --classes 4
+		--placement one --classes 2
+		--placement dac --classes 65
+		--placement age --classes 65
+		--placement future --dirty-pages 10
+		--garbage-threshold 101
+		--garbage-threshold 100
+		--garbage-threshold 10 --low 3
+		--garbage-threshold 10 --fill 50
+		--garbage-threshold 10 --segments 50
+		--garbage-threshold 10 --max-search 5
+		--garbage-threshold 10 -p data-first
+		--ages root -p greedy
+		--ages root
+		--ties last -p data-first
+		--ties last --max-search 2
+		--max-search 2 -p d-choices
+		-p random:1
+		-p d-choices:0
+		-p windowed:x
+		-p windowed:
+		--second 10 -p greedy
+	EOF
 }

@@ -72,9 +72,9 @@ static uint32_t log_of(const struct model *m, uint32_t id, bool moved)
 {
 	if (id >= m->nodes)
 		return m->c.metadata_log ? 2 : 0;
-	if (m->c.placement == SIMVOL_SURVIVORS)
+	if (m->c.placement == simplace_find("survivors"))
 		return moved;
-	return m->c.placement == SIMVOL_HOT_COLD && id >= m->c.hot;
+	return m->c.placement == simplace_find("hot-cold") && id >= m->c.hot;
 }
 
 static bool next_place(struct model *m, uint32_t log, uint32_t *segment)
@@ -317,7 +317,7 @@ static void make_config(struct simvol_config *c, struct simrandom *r)
 		.node_fanout = simrandom_below(r, 2) ? 8 : 0,
 		.dat_fanout = simrandom_below(r, 2) ? 16 : 0,
 		.summary_span = simrandom_below(r, 2) ? 6 : 0,
-		.placement = (enum simvol_placement)simrandom_below(r, 3),
+		.placement = &simplace_list[simrandom_below(r, 3)],
 		.metadata_log = simrandom_below(r, 2),
 		.moves_change_nodes = simrandom_below(r, 2),
 		.history = simrandom_below(r, 2),

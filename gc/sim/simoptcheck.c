@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What the options of gcsim.nilfs2 may be: whatever the volume and the trace.
+ */
+#include "gc/sim/simsetup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+/* No time is longer, in blocks: sums of some do not overflow. */
+#define BLOCKS_MAX (UINT64_MAX / 8)
+
+static int check_times(struct context *cx, const struct simoptions *o)
+{
+	const uint64_t times[] = {
+		o->writes, o->warm_up.blocks, o->flush_every, o->snapshot_every,
+		o->protect, o->check_every,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
+		if (times[i] > BLOCKS_MAX)
+			return fail(cx, -EINVAL, "options: %" PRIu64 " are "
+				    "more blocks than can be counted",
+				    times[i]);
+	return 0;
+}
+
+static int check_percents(struct context *cx, const struct simoptions *o)
+{
+	const struct {
+		const char *option;
+		uint64_t percent;
+	} shares[] = {
+		{ "fill", o->fill },
+		{ "hot", o->hot },
+		{ "hot-writes", o->hot_writes },
+		{ "sequential", o->sequential },
+		{ "trims", o->trims },
+		{ "garbage-threshold", o->garbage },
+		{ "min-reclaimable", o->min_reclaimable },
+		{ "mc-min-reclaimable",
+		  o->mc_min_reclaimable == SIMOPTIONS_SAME ?
+			  0 : o->mc_min_reclaimable },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
+		if (shares[i].percent > 100)
+			return fail(cx, -EINVAL, "--%s: %" PRIu64 " is more "
+				    "than 100 percent", shares[i].option,
+				    shares[i].percent);
+	return 0;
+}
+
+static int check_sizes(struct context *cx, const struct simoptions *o)
+{
+
+	if (!o->block_size || !o->segment_size ||
+	    o->segment_size / o->block_size > UINT32_MAX / 2)
+		return fail(cx, -EINVAL, "volume: invalid sizes");
+	if (o->block_size > UINT32_MAX)
+		return fail(cx, -EINVAL, "volume: invalid block size");
+	if (o->trims == 100)
+		return fail(cx, -EINVAL, "--trims: nothing would be written");
+	if (!o->fill && !o->data)
+		return fail(cx, -EINVAL, "--fill: a volume that is empty");
+	if (o->garbage == 100)
+		return fail(cx, -EINVAL, "--garbage-threshold: nothing lives");
+	return 0;
+}
+
+static int check_placement(struct context *cx, const struct simoptions *o)
+{
+	const struct simplace_kind *k = o->placement;
+
+	if (o->classes && !k->least)
+		return fail(cx, -EINVAL, "--classes: the placement %s has a "
+			    "given number of them", k->name);
+	if (o->classes && (o->classes < k->least ||
+			   o->classes > SIMPLACE_CLASSES))
+		return fail(cx, -EINVAL, "--classes: the placement %s has %"
+			    PRIu32 " to %u", k->name, k->least,
+			    SIMPLACE_CLASSES);
+	if (k->ahead && o->dirty_pages)
+		return fail(cx, -EINVAL, "--dirty-pages: the placement %s "
+			    "knows what is written only without them",
+			    k->name);
+	return 0;
+}
+
+/* What applies to one policy only, and must not be given without it. */
+static int check_policy(struct context *cx, const struct simoptions *o,
+			const struct simpolicy *p)
+{
+	const char *wrong = NULL;
+
+	if (o->max_search && p->kind)
+		wrong = "--max-search";
+	if (o->ties && (o->max_search || p->policy->data_first))
+		wrong = "--ties";
+	if (o->garbage && (o->max_search || p->policy->data_first))
+		wrong = "--garbage-threshold";
+	if (o->ages && (o->max_search || !p->policy->ages))
+		wrong = "--ages";
+	if (o->second && p->policy != policy_find("timestamp"))
+		wrong = "--second";
+	return wrong ? fail(cx, -EINVAL, "%s is not for the policy %s%s", wrong,
+			    p->name, o->max_search ? " with --max-search" :
+						     "") : 0;
+}
+
+static int check_policies(struct context *cx, const struct simoptions *o)
+{
+	const char *name = policy_list[0].name;
+	struct simpolicy p;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; !err && (i < o->policies.count || !i); i++) {
+		if (o->policies.count)
+			name = o->policies.items[i];
+		if (simpolicy_parse(&p, name))
+			return fail(cx, -EINVAL, "--policy: unknown policy "
+				    "'%s'", name);
+		err = check_policy(cx, o, &p);
+	}
+	return err;
+}
+
+int simcheck_options(struct context *cx, const struct simoptions *o)
+{
+	int err = check_sizes(cx, o);
+
+	if (!err)
+		err = simsetup_work(cx, o,
+				    &(struct simwork_config){ .data = 1 });
+	if (!err)
+		err = check_percents(cx, o);
+	if (!err)
+		err = check_times(cx, o);
+	if (!err)
+		err = check_placement(cx, o);
+	return err ? err : check_policies(cx, o);
+}
