@@ -470,7 +470,7 @@ static int run_gcsim(struct tool *tool, const void *options)
 
 	if (ret)
 		return ret;
-	ret = simcheck_options(&tool->cx, o);
+	ret = simoptcheck_options(&tool->cx, o);
 	if (ret)
 		return tool_usage_failed(tool, ret);
 	if (!tool->argc && o->hot_files.count)

@@ -128,7 +128,7 @@ static int check_policies(struct context *cx, const struct simoptions *o)
 	return err;
 }
 
-int simcheck_options(struct context *cx, const struct simoptions *o)
+int simoptcheck_options(struct context *cx, const struct simoptions *o)
 {
 	int err = check_sizes(cx, o);
 

@@ -36,7 +36,7 @@ struct simsetup {
  * Whether O is in range and of options that apply.  -EINVAL with what is wrong,
  * which is a usage error.
  */
-int simcheck_options(struct context *cx, const struct simoptions *o);
+int simoptcheck_options(struct context *cx, const struct simoptions *o);
 
 /*
  * Makes all of it, for POLICY.  -EINVAL where the options contradict each

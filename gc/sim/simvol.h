@@ -121,9 +121,9 @@ struct simvol {
 	struct simvol_layer layers[SIMVOL_KINDS];
 	struct simplace place;
 	struct simvol_past *past;	/* by segment */
-	struct simvol_ages ages;	/* all NULL: nobody asks for them */
+	struct simvol_ages ages;	/* all NULL: none are kept */
 	uint64_t nwritten;	/* blocks of all segments */
-	uint64_t ngarbage;	/* of full ones, that nobody needs */
+	uint64_t ngarbage;	/* of full ones, not needed */
 	uint64_t now;		/* blocks the user wrote */
 	uint64_t start;		/* what that was at first */
 	uint32_t cno;		/* checkpoint that is being made */

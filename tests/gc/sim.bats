@@ -232,9 +232,9 @@ value() {
 
 @test "shares of more than all are named" {
 	run -2 gcsim.nilfs2 --fill 101
-	[[ $output == *"--fill: 101 is more than 100 percent" ]]
+	[[ $output == *"--fill: 101 is more than 100 percent"* ]]
 	run -2 gcsim.nilfs2 --mc-min-reclaimable 200
-	[[ $output == *"--mc-min-reclaimable: 200 is more than 100 percent" ]]
+	[[ $output == *"--mc-min-reclaimable: 200 is more than 100 percent"* ]]
 }
 
 @test "a failed run from an image has its blocks counted from the start" {
