@@ -58,9 +58,8 @@ static uint32_t better(const struct simtree *t, uint32_t a, uint32_t b)
 		return a == NONE ? b : a;
 	x = importance(t, a);
 	y = importance(t, b);
-	if (y == x && t->choice->config.ties &&
-	    simchoice_prefers(t->choice, a, b))
-		return b;
+	if (y == x && t->has_ties)
+		return simchoice_prefers(t->choice, a, b) ? b : a;
 	return y > x ? b : a;
 }
 
@@ -79,6 +78,7 @@ static int simtree_open(struct simtree *t, const struct policy_order *order,
 	*t = (struct simtree){
 		.order = order,
 		.choice = choice,
+		.has_ties = choice->config.ties != SIMCHOICE_FIRST,
 		.leaves = 2,
 	};
 	while (t->leaves < order->n)

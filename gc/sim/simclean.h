@@ -15,6 +15,7 @@ struct simtree {
 						   taken */
 	const struct simchoice *choice;	/* borrowed: which of equal ones */
 	uint32_t *winners;	/* of node i the children are 2i and 2i + 1 */
+	bool has_ties;		/* by CHOICE */
 	uint32_t leaves;	/* a power of two */
 };
 

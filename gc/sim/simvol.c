@@ -327,7 +327,7 @@ static int append(struct simvol *v, struct context *cx, unsigned int log,
 		v->birth[place] = moved ? v->birth[old] : v->cno;
 		v->death[place] = SIMVOL_NONE;
 	}
-	notify_change(v, segnum);
+	/* An open segment is not to be chosen: nothing has changed. */
 	if (v->ages.of && id < v->config.data)
 		simages_put(v, id, old, segnum, moved);
 	if (old != SIMVOL_NONE)
