@@ -6,12 +6,13 @@
  * written in one large piece can be written on in large pieces without another
  * copy.  A chain per hash value leads from the newest version of a page to
  * older ones; the last page of all is the first one of its chain, so the last
- * ones can be forgotten again.
+ * ones can be forgotten again.  There are as many chains as pages or more, so
+ * that a large overlay is searched as fast as a small one.
  *
  * Chunks past the budget are in a temporary file, in the same order, and are
  * never brought back to memory: what is written is rarely read again, and then
- * the system has the file in its own memory.  The list, 24 bytes for a page of
- * 1024, is not part of the budget.
+ * the system has the file in its own memory.  The list and the chains, at most
+ * 40 bytes for a page of 1024, are not part of the budget.
  */
 #include "dev/pages.h"
 
@@ -23,6 +24,7 @@
 #include "base/tempfile.h"
 
 #define CHUNK_BYTES ((size_t)PAGES_CHUNK * PAGES_BYTES)
+#define BUCKET_BITS_MIN 10u
 
 void pages_init(struct pages *p, const char *name, uint64_t bytes_max)
 {
@@ -34,14 +36,15 @@ void pages_init(struct pages *p, const char *name, uint64_t bytes_max)
 	p->scratch = -1;
 }
 
-static size_t bucket_of(uint64_t number)
+static size_t *bucket_of(const struct pages *p, uint64_t number)
 {
-	return number * UINT64_C(0x9e3779b97f4a7c15) >> 52;
+	return &p->buckets[number * UINT64_C(0x9e3779b97f4a7c15) >>
+			   (64 - p->bucket_bits)];
 }
 
 bool pages_find(const struct pages *p, uint64_t number, size_t *page)
 {
-	size_t link = p->buckets[bucket_of(number)];
+	size_t link = p->count ? *bucket_of(p, number) : 0;
 
 	while (link && p->list[link - 1].number != number)
 		link = p->list[link - 1].next;
@@ -109,10 +112,38 @@ static int add_chunk(struct pages *p, struct context *cx)
 	return 0;
 }
 
-/* Room for the data of one more page. */
+/* PAGE becomes the first one of its chain. */
+static void chain_page(struct pages *p, size_t page)
+{
+	size_t *bucket = bucket_of(p, p->list[page].number);
+
+	p->list[page].next = *bucket;
+	*bucket = page + 1;
+}
+
+/* Twice as many chains, or the first ones. */
+static int add_buckets(struct pages *p, struct context *cx)
+{
+	unsigned int bits = p->bucket_bits ? p->bucket_bits + 1 :
+					     BUCKET_BITS_MIN;
+	size_t *buckets = calloc((size_t)1 << bits, sizeof(*buckets)), page;
+
+	if (!buckets)
+		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
+	free(p->buckets);
+	p->buckets = buckets;
+	p->bucket_bits = bits;
+	for (page = 0; page < p->count; page++)
+		chain_page(p, page);
+	return 0;
+}
+
+/* Room for one more page and its data. */
 static int reserve(struct pages *p, struct context *cx)
 {
 	if (array_reserve(cx, &p->list, &p->room, p->count + 1))
+		return -ENOMEM;
+	if ((!p->buckets || p->count >> p->bucket_bits) && add_buckets(p, cx))
 		return -ENOMEM;
 	if (!is_in_memory(p, p->count))
 		return p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
@@ -122,7 +153,6 @@ static int reserve(struct pages *p, struct context *cx)
 int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	      const void *data)
 {
-	size_t *link = &p->buckets[bucket_of(number)];
 	int err = reserve(p, cx);
 
 	if (!err)
@@ -132,9 +162,8 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	p->list[p->count] = (struct page){
 		.number = number,
 		.epoch = p->epoch,
-		.next = *link,
 	};
-	*link = ++p->count;
+	chain_page(p, p->count++);
 	return 0;
 }
 
@@ -144,7 +173,7 @@ void pages_rewind(struct pages *p, size_t count)
 
 	while (p->count > count) {
 		page = &p->list[--p->count];
-		p->buckets[bucket_of(page->number)] = page->next;
+		*bucket_of(p, page->number) = page->next;
 	}
 }
 
@@ -169,6 +198,7 @@ void pages_fini(struct pages *p)
 		free(p->chunks[--p->nchunks]);
 	free(p->chunks);
 	free(p->list);
+	free(p->buckets);
 	tempfile_close(p->scratch);
 	pages_init(p, p->name, 0);
 	p->chunks_max = chunks_max;

@@ -13,7 +13,6 @@
 
 #define PAGES_BYTES 1024u	/* of a page: the least block of the format */
 #define PAGES_CHUNK 256u	/* pages whose data lies in a row */
-#define PAGES_BUCKETS 4096u
 
 struct page {
 	uint64_t number;	/* place on the device in pages */
@@ -30,7 +29,8 @@ struct pages {
 	size_t nchunks, chunk_room;
 	int scratch;		/* file with the data of all others, or -1 */
 	uint64_t epoch;		/* of what is made now; only grows */
-	size_t buckets[PAGES_BUCKETS];	/* newest page of a chain + 1, or 0 */
+	size_t *buckets;	/* newest page of a chain + 1, or 0 */
+	unsigned int bucket_bits;	/* 2^this, at least COUNT; 0: none */
 };
 
 /*
