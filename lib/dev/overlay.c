@@ -453,7 +453,8 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 		return fail(cx, -ENOMEM, "%s: overlay", under->name);
 	dev_init_over(&overlay->dev, &overlay_ops, under);
 	overlay->dev.writable = true;
-	pages_init(&overlay->pages, under->name, cx->max_memory);
+	pages_init(&overlay->pages, under->name,
+		   cx->max_memory / OVERLAY_SHARE);
 	zonechanges_init(&overlay->zones, under, &overlay->pages);
 	init_lock(&overlay->lock);
 	*devp = &overlay->dev;

@@ -10,10 +10,13 @@
 
 #include "dev/dev.h"
 
+/* The part of the memory budget that the pages of an overlay take: 1 / this. */
+#define OVERLAY_SHARE 4
+
 /*
  * An overlay over UNDER (borrowed).  It can be written to even where UNDER
  * cannot; only the commit needs that.  Writes cost memory until then, and past
- * the memory budget of CX room in CX->scratch_dir: -ENOMEM where there is none.
+ * their share of the budget of CX room in CX->scratch_dir: -ENOMEM where there is none.
  * Discards and flushes are forgotten.  One that was made another size than UNDER has can
  * only be dropped: a commit is -EOPNOTSUPP.
  *

@@ -25,7 +25,7 @@ static void init(struct context *cx, uint64_t budget)
 	const char *dir = getenv("TMPDIR");
 
 	context_init(cx);
-	cx->max_memory = budget;
+	cx->max_memory = budget * OVERLAY_SHARE;
 	cx->scratch_dir = dir ? dir : "/tmp";
 }
 
@@ -154,7 +154,7 @@ static void test_limits(void)
 	unsigned int i, wrong = 0;
 
 	context_init(&cx);
-	cx.max_memory = CHUNK;
+	cx.max_memory = CHUNK * OVERLAY_SHARE;
 	memory_open_const(&disk, &cx, buf, sizeof(buf));
 	overlay_open(&dev, &cx, disk);
 	for (i = 0; i < CHUNK / SIZE; i++) {
