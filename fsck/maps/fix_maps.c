@@ -38,8 +38,6 @@
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
-#include "fsck/maps/maprebuild.h"
-#include "fsck/maps/mapsearch.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 #include "log/bmapnode.h"
@@ -204,8 +202,7 @@ static int pastmaps_repair(struct fixer_job *job, struct context *cx,
 static bool is_wrong(const struct mapfiles *m, uint64_t ino,
 		     const struct blockmap_item *item)
 {
-	const struct contested_block *b = contested_find(&m->contested,
-							 item->ptr);
+	const struct contested *b = contested_find(m, item->ptr);
 
 	return b && !contested_is_of(b, ino, item->key, item->level);
 }
@@ -262,7 +259,7 @@ static int add_holders(struct mapfiles *m, struct context *cx)
 	size_t i;
 	int err;
 
-	if (!m->contested.n)
+	if (!m->ncontested)
 		return 0;
 	err = root_open(&root, cx, m->job->vol, 0);
 	if (!err)
@@ -272,8 +269,6 @@ static int add_holders(struct mapfiles *m, struct context *cx)
 	inodelist_fini(&list);
 	return damage_forgive(cx, err);
 }
-
-#define SECTOR 512u
 
 /* INO has its map in its inode, where it has room for fewer blocks. */
 static int doubt_direct(struct mapfiles *m, struct context *cx, uint64_t ino)
@@ -290,8 +285,7 @@ static int doubt_direct(struct mapfiles *m, struct context *cx, uint64_t ino)
 	    le64_get(inode.i_size) <= room)
 		return 0;
 	for (i = 1; i <= NILFS_DIRECT_NBLOCKS && !err; i++)
-		err = contested_add(&m->contested, cx,
-				    le64_get(inode.i_bmap[i]));
+		err = contested_add(m, cx, le64_get(inode.i_bmap[i]));
 	return err;
 }
 
@@ -307,12 +301,12 @@ static int list_files(struct mapfiles *m, struct context *cx,
 		if (fixes[i].place.cno == latest)
 			err = mapfile_add(m, cx, fixes[i].place.ino);
 		if (!err && fixes[i].rule == RULE_BMAP_TWICE)
-			err = contested_add(&m->contested, cx, fixes[i].got);
+			err = contested_add(m, cx, fixes[i].got);
 	}
 	mapfile_settle(m);
 	for (i = 0; i < m->n && !err; i++)
 		err = doubt_direct(m, cx, m->list[i].ino);
-	contested_settle(&m->contested);
+	contested_settle(m);
 	if (!err)
 		err = mapsearch_owners(m, cx);
 	if (!err && m->n)
@@ -341,13 +335,10 @@ static void doubt_files(struct mapfiles *m, const struct fix *fixes, size_t n)
 /* Doubts are justified where the logs have a block for a hole. */
 static void settle_doubts(struct mapfiles *m)
 {
-	size_t i, run;
+	size_t i;
 
-	for (i = 0; i < m->n; i++) {
-		run = mapfound_find(&m->found, m->list[i].ino, 0);
-		m->list[i].broken |= run < m->found.settled &&
-				     m->found.runs[run].ino == m->list[i].ino;
-	}
+	for (i = 0; i < m->n; i++)
+		m->list[i].broken |= m->list[i].settled > 0;
 }
 
 /* A map that is sound, and an inode that counts its blocks wrong. */
@@ -397,7 +388,7 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		err = mapsearch_logs(&m, cx);
 	settle_doubts(&m);
 	if (!err)
-		err = mapolder_search(&m, cx);
+		err = mapsearch_older(&m, cx);
 	if (!err)
 		err = repair_files(&m, cx);
 	/* All logs together say what was there. */

@@ -25,10 +25,58 @@
 
 #include "base/array.h"
 #include "base/checked.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "check/mapcheck.h"
 #include "disk/inode.h"
 #include "log/inodes.h"
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct contested *b = item;
+
+	return b->vblocknr < *(const uint64_t *)key;
+}
+
+int contested_add(struct mapfiles *m, struct context *cx, uint64_t vblocknr)
+{
+	if (array_reserve(cx, &m->contested, &m->contested_room,
+			  m->ncontested + 1))
+		return -ENOMEM;
+	m->contested[m->ncontested++] = (struct contested){
+		.vblocknr = vblocknr,
+	};
+	return 0;
+}
+
+static int compare_contested(const void *a, const void *b)
+{
+	const struct contested *x = a, *y = b;
+
+	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
+}
+
+void contested_settle(struct mapfiles *m)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(m->contested, m->ncontested, sizeof(*m->contested),
+		      compare_contested);
+	for (i = 0; i < m->ncontested; i++)
+		if (!kept || m->contested[kept - 1].vblocknr !=
+				     m->contested[i].vblocknr)
+			m->contested[kept++] = m->contested[i];
+	m->ncontested = kept;
+}
+
+struct contested *contested_find(const struct mapfiles *m, uint64_t vblocknr)
+{
+	size_t i = search_first(m->contested, m->ncontested,
+				sizeof(*m->contested), is_below, &vblocknr);
+
+	return i < m->ncontested && m->contested[i].vblocknr == vblocknr ?
+		       &m->contested[i] : NULL;
+}
 
 static bool is_placed(const struct check *c, uint64_t blocknr)
 {
@@ -44,13 +92,13 @@ static bool is_placed(const struct check *c, uint64_t blocknr)
 static int judge_pointer(struct mapsift *s, struct context *cx,
 			 const struct mapcheck_pointer *p, uint64_t *blocknr)
 {
-	const struct contested_block *b = contested_find(s->contested, p->ptr);
+	const struct contested *b = contested_find(s->m, p->ptr);
 	struct vblock vb;
 	int state = vblocks_find(&s->vblocks[p->level > 0], cx, p->ptr, &vb);
 
 	if (state < 0)
 		return state;
-	if (state != VBLOCKS_USED || !is_placed(s->check, vb.blocknr))
+	if (state != VBLOCKS_USED || !is_placed(s->m->job->check, vb.blocknr))
 		return MAPSIFT_LOST;
 	*blocknr = vb.blocknr;
 	if (!p->level && vb.end != NILFS_CNO_MAX)
@@ -98,7 +146,7 @@ int mapsift_run(struct mapsift *s, struct context *cx,
 		const struct nilfs_inode *inode)
 {
 	struct mapcheck m = {
-		.vol = s->check->vol,
+		.vol = s->m->job->vol,
 		.ino = s->ino,
 		.visit = visit_pointer,
 		.skip = skip_range,
@@ -106,8 +154,8 @@ int mapsift_run(struct mapsift *s, struct context *cx,
 	};
 	int ret;
 
-	vblocks_init(&s->vblocks[0], s->check->vol, NULL);
-	vblocks_init(&s->vblocks[1], s->check->vol, NULL);
+	vblocks_init(&s->vblocks[0], s->m->job->vol, NULL);
+	vblocks_init(&s->vblocks[1], s->m->job->vol, NULL);
 	ret = mapcheck_run(&m, cx, inode);
 	vblocks_fini(&s->vblocks[0]);
 	vblocks_fini(&s->vblocks[1]);
@@ -153,39 +201,70 @@ struct mapfile *mapfile_find(const struct mapfiles *m, uint64_t ino)
 
 void mapfile_fini(struct mapfiles *m)
 {
+	size_t i;
+
+	for (i = 0; i < m->n; i++) {
+		free(m->list[i].points);
+		free(m->list[i].gaps);
+		free(m->list[i].found);
+		free(m->list[i].nodes);
+	}
 	free(m->list);
-	contested_fini(&m->contested);
-	maploss_fini(&m->loss);
-	mapfound_fini(&m->found);
-	mapfound_fini(&m->nodes);
+	free(m->contested);
+}
+
+static bool is_before(const void *item, const void *key)
+{
+	const struct mapfile_found *found = item;
+
+	return found->blkoff < *(const uint64_t *)key;
+}
+
+const struct mapfile_found *mapfile_found(const struct mapfile *f,
+					  uint64_t blkoff)
+{
+	size_t i = search_first(f->found, f->settled, sizeof(*f->found),
+				is_before, &blkoff);
+
+	return i < f->settled && f->found[i].blkoff == blkoff ? &f->found[i] :
+								NULL;
 }
 
 /* The first walk over the map of a file. */
 struct look {
-	struct mapfiles *m;
 	struct mapfile *f;
 	uint64_t next;		/* one past the last sound block */
 	bool gap;		/* after it something is wrong */
 };
 
+static int add_point(struct mapfile *f, struct context *cx, uint64_t blkoff,
+		     uint64_t vblocknr)
+{
+	if (array_reserve(cx, &f->points, &f->points_room, f->npoints + 1))
+		return -ENOMEM;
+	f->points[f->npoints++] = (struct mapfile_point){ blkoff, vblocknr };
+	return 0;
+}
+
+/* What lies between the last sound block and END, which comes after it. */
 static int add_gap(struct look *l, struct context *cx, uint64_t end)
 {
-	const struct maploss_gap gap = { l->f->ino, l->next, end };
-	bool wrong = l->gap || (l->f->is_dir && end > l->next);
+	struct mapfile *f = l->f;
+	bool wrong = l->gap || f->is_dir;
 
 	l->gap = false;
-	l->f->broken |= wrong;
-	if (!wrong && !l->f->doubtful)
+	f->broken |= wrong;
+	if (!wrong && !f->doubtful)
 		return 0;
-	return maploss_add_gap(&l->m->loss, cx, &gap);
+	if (array_reserve(cx, &f->gaps, &f->gaps_room, f->ngaps + 1))
+		return -ENOMEM;
+	f->gaps[f->ngaps++] = (struct mapfile_gap){ l->next, end };
+	return 0;
 }
 
 static int see_block(void *arg, struct context *cx,
 		     const struct mapsift_block *b)
 {
-	const struct maploss_point point = {
-		((struct look *)arg)->f->ino, b->blkoff, b->vblocknr,
-	};
 	struct look *l = arg;
 	int err = 0;
 
@@ -195,7 +274,7 @@ static int see_block(void *arg, struct context *cx,
 	}
 	l->f->broken |= b->worth != MAPSIFT_SOUND;
 	if (b->worth == MAPSIFT_LOST)
-		return maploss_add_point(&l->m->loss, cx, &point);
+		return add_point(l->f, cx, b->blkoff, b->vblocknr);
 	if (b->blkoff > l->next)
 		err = add_gap(l, cx, b->blkoff);
 	l->gap = false;
@@ -229,11 +308,9 @@ static int see_gap(void *arg, struct context *cx, uint64_t blkoff,
 static int look_at_map(struct mapfiles *m, struct context *cx,
 		       struct mapfile *f)
 {
-	const struct maploss_point target = { .ino = f->ino };
-	struct look l = { .m = m, .f = f };
+	struct look l = { .f = f };
 	struct mapsift sift = {
-		.check = m->job->check,
-		.contested = &m->contested,
+		.m = m,
 		.ino = f->ino,
 		.block = see_block,
 		.gap = see_gap,
@@ -244,10 +321,9 @@ static int look_at_map(struct mapfiles *m, struct context *cx,
 
 	if (err)
 		return err;
-	if (f->is_link && !l.next &&
-	    !maploss_point(&m->loss, f->ino, 0)) {
+	if (f->is_link && !l.next && !f->npoints) {
 		f->broken = true;
-		return maploss_add_point(&m->loss, cx, &target);
+		return add_point(f, cx, 0, 0);
 	}
 	f->broken |= f->is_dir && l.next != f->limit;
 	return l.next < f->limit ? add_gap(&l, cx, f->limit) : 0;

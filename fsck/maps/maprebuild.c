@@ -17,7 +17,7 @@
  * range; those that were found as they were are counted.  The account of losses
  * does not depend on any of this.
  */
-#include "fsck/maps/maprebuild.h"
+#include "fsck/maps/mapfile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -28,8 +28,9 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "disk/dirent.h"
-#include "fsck/maps/maploss.h"
 #include "fsck/plan/fixers.h"
 #include "log/inodes.h"
 #include "log/remap.h"
@@ -113,13 +114,13 @@ static void mapreport_filled(struct mapreport *s, uint64_t blkoff)
 	note_block(s, MAPREPORT_FILLED, blkoff, 0);
 }
 
-static void mapreport_found(struct mapreport *s, uint64_t blkoff,
-			    const struct mapfound_run *run)
+static void mapreport_found(struct mapreport *s,
+			    const struct mapfile_found *found)
 {
-	if (run->vblocknr || !run->cno)
+	if (found->vblocknr || !found->cno)
 		s->found++;
 	else
-		note_block(s, MAPREPORT_OLD, blkoff, run->cno);
+		note_block(s, MAPREPORT_OLD, found->blkoff, found->cno);
 }
 
 /* Reports what was not reported yet. */
@@ -154,7 +155,9 @@ struct maprebuild {
 	struct mapfile *f;
 	struct remap *remap;
 	struct mapreport report;
-	size_t run;		/* of m->found, where the merging is */
+	size_t at;		/* of f->found, where the merging is */
+	uint64_t *living;	/* numbers there, ascending */
+	size_t nliving;
 	uint64_t walked;	/* after the last sound block of the old map */
 	uint64_t next;		/* one past the last block of the new one */
 	char *block;		/* a buffer */
@@ -229,44 +232,37 @@ static int make_way(struct maprebuild *r, struct context *cx, uint64_t blkoff)
 }
 
 static int add_found(struct maprebuild *r, struct context *cx,
-		     const struct mapfound_run *run, uint64_t blkoff)
+		     const struct mapfile_found *found)
 {
-	uint64_t at = blkoff - run->blkoff;
-	int ret = make_way(r, cx, blkoff);
+	int ret = make_way(r, cx, found->blkoff);
 
 	if (ret <= 0)
 		return ret;
-	if (run->vblocknr)
-		ret = remap_keep(r->remap, cx, blkoff, run->vblocknr + at);
+	if (found->vblocknr)
+		ret = remap_keep(r->remap, cx, found->blkoff, found->vblocknr);
 	else
-		ret = copy_block(r, cx, blkoff, run->blocknr + at);
+		ret = copy_block(r, cx, found->blkoff, found->blocknr);
 	if (ret < 0)
 		return ret;
-	if (!run->vblocknr && !ret) {
-		mapreport_lost(&r->report, blkoff);
+	if (!found->vblocknr && !ret) {
+		mapreport_lost(&r->report, found->blkoff);
 		return 0;
 	}
-	mapreport_found(&r->report, blkoff, run);
-	r->next = blkoff + 1;
+	mapreport_found(&r->report, found);
+	r->next = found->blkoff + 1;
 	return 0;
 }
 
 /* Adds what was found before block END. */
 static int merge_found(struct maprebuild *r, struct context *cx, uint64_t end)
 {
-	const struct mapfound *found = &r->m->found;
+	const struct mapfile *f = r->f;
 	int err = 0;
 
-	for (; r->run < found->settled && !err; r->run++) {
-		const struct mapfound_run *run = &found->runs[r->run];
-		uint64_t i, last = run->blkoff + run->count;
-
-		if (run->ino != r->f->ino || run->blkoff >= end)
-			break;
-		for (i = run->blkoff; i < last && !err; i++)
-			if (i < r->f->limit || r->f->is_dir)
-				err = add_found(r, cx, run, i);
-	}
+	for (; r->at < f->settled && f->found[r->at].blkoff < end && !err;
+	     r->at++)
+		if (f->found[r->at].blkoff < f->limit || f->is_dir)
+			err = add_found(r, cx, &f->found[r->at]);
 	return err;
 }
 
@@ -286,8 +282,7 @@ static int lose_blocks(struct maprebuild *r, struct context *cx,
 {
 	int err = merge_found(r, cx, blkoff);
 
-	if (!err && !r->f->is_dir &&
-	    !mapfound_has(&r->m->found, r->f->ino, blkoff))
+	if (!err && !r->f->is_dir && !mapfile_found(r->f, blkoff))
 		mapreport_lost(&r->report, blkoff);
 	return err;
 }
@@ -328,18 +323,26 @@ static int take_gap(void *arg, struct context *cx, uint64_t blkoff,
 	return 0;
 }
 
-/* Whether a run that was found has virtual block VBLOCKNR. */
+static int list_living(struct maprebuild *r, struct context *cx)
+{
+	const struct mapfile *f = r->f;
+	size_t i, room = 0;
+
+	if (array_reserve(cx, &r->living, &room, f->settled + 1))
+		return -ENOMEM;
+	for (i = 0; i < f->settled; i++)
+		if (f->found[i].vblocknr)
+			r->living[r->nliving++] = f->found[i].vblocknr;
+	sort_numbers(r->living, r->nliving);
+	return 0;
+}
+
+/* Whether virtual block VBLOCKNR was found. */
 static bool is_found(const struct maprebuild *r, uint64_t vblocknr)
 {
-	const struct mapfound *found = &r->m->found;
-	size_t i = mapfound_find(found, r->f->ino, 0);
+	size_t i = search_lower_bound(r->living, r->nliving, vblocknr);
 
-	for (; i < found->settled && found->runs[i].ino == r->f->ino; i++)
-		if (found->runs[i].vblocknr &&
-		    vblocknr >= found->runs[i].vblocknr &&
-		    vblocknr - found->runs[i].vblocknr < found->runs[i].count)
-			return true;
-	return false;
+	return i < r->nliving && r->living[i] == vblocknr;
 }
 
 /* A wrong pointer may lead to a block that belongs elsewhere in the file. */
@@ -351,8 +354,7 @@ static int take_node(void *arg, struct context *cx, uint64_t vblocknr)
 static int walk_old(struct maprebuild *r, struct context *cx)
 {
 	struct mapsift sift = {
-		.check = r->m->job->check,
-		.contested = &r->m->contested,
+		.m = r->m,
 		.ino = r->f->ino,
 		.block = take_block,
 		.gap = take_gap,
@@ -377,14 +379,11 @@ static int end_past(struct maprebuild *r, struct context *cx)
 /* The nodes that were not met. */
 static int end_nodes(struct maprebuild *r, struct context *cx)
 {
-	const struct mapfound *nodes = &r->m->nodes;
-	size_t i = mapfound_find(nodes, r->f->ino, 0);
-	uint64_t n;
+	size_t i;
 	int err = 0;
 
-	for (; i < nodes->settled && nodes->runs[i].ino == r->f->ino; i++)
-		for (n = 0; n < nodes->runs[i].count && !err; n++)
-			err = end_block(r, cx, nodes->runs[i].vblocknr + n);
+	for (i = 0; i < r->f->nnodes && !err; i++)
+		err = end_block(r, cx, r->f->nodes[i]);
 	return err;
 }
 
@@ -433,7 +432,6 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 	struct maprebuild r = {
 		.m = m,
 		.f = f,
-		.run = mapfound_find(&m->found, f->ino, 0),
 		.report = { .job = m->job, .ino = f->ino },
 	};
 	int err = 0;
@@ -443,6 +441,8 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 		err = fail(cx, -ENOMEM, "block of inode %llu",
 			   (unsigned long long)f->ino);
 	if (!err)
+		err = list_living(&r, cx);
+	if (!err)
 		err = remap_open(&r.remap, cx, m->job->writer, f->ino);
 	if (!err)
 		err = rebuild_map(&r, cx);
@@ -451,5 +451,6 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 	remap_close(r.remap);
 	free(r.block);
 	free(r.past);
+	free(r.living);
 	return err;
 }

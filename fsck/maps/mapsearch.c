@@ -16,20 +16,67 @@
  * better than nothing if the file is known to have a block: at a pointer that
  * leads nowhere, in a directory, or if the logs cannot be read.
  */
-#include "fsck/maps/mapsearch.h"
+#include "fsck/maps/mapfile.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "check/damage.h"
 #include "check/listings.h"
 #include "disk/inode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
+static int add_found(struct mapfile *f, struct context *cx,
+		     const struct mapfile_found *found)
+{
+	if (array_reserve(cx, &f->found, &f->found_room, f->nfound + 1))
+		return -ENOMEM;
+	f->found[f->nfound++] = *found;
+	return 0;
+}
+
+/* One that lives before a copy, of a log before one of a checkpoint, the later
+   one. */
+static bool is_better(const struct mapfile_found *a,
+		      const struct mapfile_found *b)
+{
+	if (!a->vblocknr != !b->vblocknr)
+		return a->vblocknr;
+	if (!a->cno != !b->cno)
+		return !a->cno;
+	if (a->cno != b->cno)
+		return a->cno > b->cno;
+	return a->seq != b->seq ? a->seq > b->seq : a->blocknr > b->blocknr;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+	const struct mapfile_found *x = a, *y = b;
+
+	if (x->blkoff != y->blkoff)
+		return x->blkoff < y->blkoff ? -1 : 1;
+	return is_better(y, x) - is_better(x, y);
+}
+
+/* Sorts what was found and leaves the best of each block. */
+static void settle_found(struct mapfile *f)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(f->found, f->nfound, sizeof(*f->found), compare_found);
+	for (i = 0; i < f->nfound; i++)
+		if (!kept || f->found[kept - 1].blkoff != f->found[i].blkoff)
+			f->found[kept++] = f->found[i];
+	f->nfound = f->settled = kept;
+}
+
 struct older {
 	struct mapfiles *m;
-	const struct mapfile *f;
+	struct mapfile *f;
 	uint64_t cno;
 	struct file file;	/* F as it was then */
 	struct vblocks vblocks;
@@ -51,8 +98,7 @@ static bool is_same(const struct mapfile *f, const struct nilfs_inode *inode)
 static bool is_other(const struct older *o, uint64_t blkoff,
 		     uint64_t vblocknr)
 {
-	const struct contested_block *b = contested_find(&o->m->contested,
-							 vblocknr);
+	const struct contested *b = contested_find(o->m, vblocknr);
 
 	return b && b->known && !contested_is_of(b, o->f->ino, blkoff, 0);
 }
@@ -61,12 +107,7 @@ static bool is_other(const struct older *o, uint64_t blkoff,
 static int take_older(struct older *o, struct context *cx, uint64_t blkoff,
 		      uint64_t vblocknr, bool old)
 {
-	struct mapfound_run run = {
-		.ino = o->f->ino,
-		.blkoff = blkoff,
-		.count = 1,
-		.cno = o->cno,
-	};
+	struct mapfile_found found = { .blkoff = blkoff, .cno = o->cno };
 	struct vblock vb;
 	int state = vblocks_find(&o->vblocks, cx, vblocknr, &vb);
 
@@ -77,26 +118,25 @@ static int take_older(struct older *o, struct context *cx, uint64_t blkoff,
 	if (state != VBLOCKS_USED || vb.start > o->cno || vb.end <= o->cno ||
 	    !geometry_has_block(&o->m->job->vol->geo, vb.blocknr))
 		return 0;
-	run.blocknr = vb.blocknr;
+	found.blocknr = vb.blocknr;
 	if (vb.end == NILFS_CNO_MAX)
-		run.vblocknr = vblocknr;
+		found.vblocknr = vblocknr;
 	else if (!old)
 		return 0;
-	return mapfound_add(&o->m->found, cx, &run);
+	return add_found(o->f, cx, &found);
 }
 
 static int take_points(struct older *o, struct context *cx)
 {
-	const struct maploss *l = &o->m->loss;
-	size_t i = maploss_first_point(l, o->f->ino);
 	uint64_t vblocknr;
+	size_t i;
 	int ret = 0;
 
 	o->left = false;
-	for (; i < l->npoints && l->points[i].ino == o->f->ino; i++) {
-		uint64_t blkoff = l->points[i].blkoff;
+	for (i = 0; i < o->f->npoints; i++) {
+		uint64_t blkoff = o->f->points[i].blkoff;
 
-		if (mapfound_has(&o->m->found, o->f->ino, blkoff))
+		if (mapfile_found(o->f, blkoff))
 			continue;
 		ret = blockmap_lookup(&o->file.map, cx, blkoff, &vblocknr);
 		if (ret > 0)
@@ -111,7 +151,7 @@ static int take_points(struct older *o, struct context *cx)
 
 /* 1, or 0 where the map of that time is broken there as well. */
 static int take_gap(struct older *o, struct context *cx,
-		    const struct maploss_gap *gap)
+		    const struct mapfile_gap *gap)
 {
 	bool old = o->f->is_dir || !o->m->logs_whole;
 	struct blockmap_cursor cur;
@@ -136,12 +176,11 @@ static int take_gap(struct older *o, struct context *cx,
 /* 1, or 0 where some of them are gaps in the map of that time too. */
 static int take_gaps(struct older *o, struct context *cx)
 {
-	const struct maploss *l = &o->m->loss;
-	size_t i = maploss_first_gap(l, o->f->ino);
 	int ret, whole = 1;
+	size_t i;
 
-	for (; i < l->ngaps && l->gaps[i].ino == o->f->ino; i++) {
-		ret = take_gap(o, cx, &l->gaps[i]);
+	for (i = 0; i < o->f->ngaps; i++) {
+		ret = take_gap(o, cx, &o->f->gaps[i]);
 		if (ret < 0)
 			return ret;
 		whole &= ret;
@@ -183,8 +222,7 @@ static int search_file(struct older *o, struct context *cx,
 		if (!ret && gaps)
 			ret = take_gaps(o, cx);
 		gaps = gaps && !ret;
-		if (ret >= 0)
-			ret = mapfound_settle(&o->m->found, cx);
+		settle_found(o->f);
 	}
 	return ret < 0 ? ret : 0;
 }
@@ -192,19 +230,17 @@ static int search_file(struct older *o, struct context *cx,
 /* Whether there is more to be found of F than the logs had. */
 static bool is_wanted(const struct mapfiles *m, const struct mapfile *f)
 {
-	size_t i = maploss_first_point(&m->loss, f->ino);
-	size_t gap = maploss_first_gap(&m->loss, f->ino);
+	size_t i;
 
-	if (f->broken && gap < m->loss.ngaps &&
-	    m->loss.gaps[gap].ino == f->ino && (f->is_dir || !m->logs_whole))
+	if (f->broken && f->ngaps && (f->is_dir || !m->logs_whole))
 		return true;
-	for (; i < m->loss.npoints && m->loss.points[i].ino == f->ino; i++)
-		if (!mapfound_has(&m->found, f->ino, m->loss.points[i].blkoff))
+	for (i = 0; i < f->npoints; i++)
+		if (!mapfile_found(f, f->points[i].blkoff))
 			return true;
 	return false;
 }
 
-int mapolder_search(struct mapfiles *m, struct context *cx)
+int mapsearch_older(struct mapfiles *m, struct context *cx)
 {
 	struct older o = { .m = m };
 	uint64_t *cnos = NULL;
@@ -245,8 +281,7 @@ static int take_owner(void *arg, struct context *cx,
 		      const struct listing *b)
 {
 	struct search *s = arg;
-	struct contested_block *c = contested_find(&s->m->contested,
-						   b->number);
+	struct contested *c = contested_find(s->m, b->number);
 	struct vblock vb;
 	int ret;
 
@@ -262,60 +297,80 @@ static int take_owner(void *arg, struct context *cx,
 	return 0;
 }
 
-/* A node that no map may lead to any more. */
-static int take_node(struct search *s, struct context *cx,
+/* A node of F that no map may lead to any more. */
+static int take_node(struct search *s, struct context *cx, struct mapfile *f,
 		     const struct listing *b)
 {
-	const struct mapfile *f = mapfile_find(s->m, b->ino);
-	const struct mapfound_run run = {
-		.ino = b->ino,
-		.blkoff = b->number,
-		.count = 1,
-		.vblocknr = b->number,
-		.blocknr = b->blocknr,
-		.seq = listing_rank(b),
-	};
 	struct vblock vb;
-	int ret;
+	int ret = f->broken ? is_there(s, cx, b, &vb) : 0;
 
-	if (!f || !f->broken)
-		return 0;
-	ret = is_there(s, cx, b, &vb);
 	if (ret <= 0 || vb.end != NILFS_CNO_MAX)
 		return ret < 0 ? ret : 0;
-	return mapfound_add(&s->m->nodes, cx, &run);
+	if (array_reserve(cx, &f->nodes, &f->nodes_room, f->nnodes + 1))
+		return -ENOMEM;
+	f->nodes[f->nnodes++] = b->number;
+	return 0;
 }
 
-static int take_block(void *arg, struct context *cx,
-		      const struct listing *b)
+static bool ends_before(const void *item, const void *key)
+{
+	const struct mapfile_gap *gap = item;
+
+	return gap->end <= *(const uint64_t *)key;
+}
+
+static bool is_in_gap(const struct mapfile *f, uint64_t blkoff)
+{
+	size_t i = search_first(f->gaps, f->ngaps, sizeof(*f->gaps),
+				ends_before, &blkoff);
+
+	return i < f->ngaps && f->gaps[i].blkoff <= blkoff;
+}
+
+static bool is_before(const void *item, const void *key)
+{
+	const struct mapfile_point *point = item;
+
+	return point->blkoff < *(const uint64_t *)key;
+}
+
+/* The lost block BLKOFF, or NULL. */
+static const struct mapfile_point *find_point(const struct mapfile *f,
+					      uint64_t blkoff)
+{
+	size_t i = search_first(f->points, f->npoints, sizeof(*f->points),
+				is_before, &blkoff);
+
+	return i < f->npoints && f->points[i].blkoff == blkoff ? &f->points[i] :
+								 NULL;
+}
+
+static int take_block(void *arg, struct context *cx, const struct listing *b)
 {
 	struct search *s = arg;
-	const struct maploss_point *point;
-	struct mapfound_run run = {
-		.ino = b->ino,
+	struct mapfile *f = mapfile_find(s->m, b->ino);
+	struct mapfile_found found = {
 		.blkoff = b->blkoff,
-		.count = 1,
 		.blocknr = b->blocknr,
 		.seq = listing_rank(b),
 	};
+	const struct mapfile_point *point;
 	struct vblock vb;
 	int ret;
 
-	if (b->is_node)
-		return take_node(s, cx, b);
-	if (!maploss_has(&s->m->loss, b->ino, b->blkoff))
+	if (!f || b->is_node)
+		return f ? take_node(s, cx, f, b) : 0;
+	point = find_point(f, b->blkoff);
+	if (!point && !is_in_gap(f, b->blkoff))
 		return 0;
 	ret = is_there(s, cx, b, &vb);
 	if (ret < 0)
 		return ret;
-	if (ret && vb.end == NILFS_CNO_MAX) {
-		run.vblocknr = b->number;
-	} else {
-		point = maploss_point(&s->m->loss, b->ino, b->blkoff);
-		if (!point || point->vblocknr != b->number)
-			return 0;
-	}
-	return mapfound_add(&s->m->found, cx, &run);
+	if (ret && vb.end == NILFS_CNO_MAX)
+		found.vblocknr = b->number;
+	else if (!point || point->vblocknr != b->number)
+		return 0;
+	return add_found(f, cx, &found);
 }
 
 static int visit_logs(struct mapfiles *m, struct context *cx,
@@ -332,17 +387,19 @@ static int visit_logs(struct mapfiles *m, struct context *cx,
 
 int mapsearch_owners(struct mapfiles *m, struct context *cx)
 {
-	return m->contested.n ? visit_logs(m, cx, take_owner) : 0;
+	return m->ncontested ? visit_logs(m, cx, take_owner) : 0;
 }
 
 int mapsearch_logs(struct mapfiles *m, struct context *cx)
 {
+	bool any = false;
+	size_t i;
 	int err;
 
-	if (!m->loss.npoints && !m->loss.ngaps)
-		return 0;
-	err = visit_logs(m, cx, take_block);
-	if (!err)
-		err = mapfound_settle(&m->nodes, cx);
-	return err ? err : mapfound_settle(&m->found, cx);
+	for (i = 0; i < m->n; i++)
+		any |= m->list[i].npoints || m->list[i].ngaps;
+	err = any ? visit_logs(m, cx, take_block) : 0;
+	for (i = 0; i < m->n; i++)
+		settle_found(&m->list[i]);
+	return err;
 }
