@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * gcsim.nilfs2: one simulation for each requested policy, all with the same
- * writes, and their results side by side.
+ * gcsim.nilfs2: simulations of all that is asked for, all with the same writes,
+ * and their results side by side.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,240 +10,15 @@
 
 #include "cli/tool.h"
 #include "dev/devfile.h"
+#include "gc/sim/simjobs.h"
 #include "gc/sim/simoptions.h"
-#include "gc/sim/simrun.h"
+#include "gc/sim/simplan.h"
+#include "gc/sim/simreport.h"
+#include "gc/sim/simrow.h"
 #include "gc/sim/simsetup.h"
 #include "gc/sim/simsvg.h"
-#include "out/histogram.h"
 #include "out/report.h"
 #include "out/table.h"
-
-/*
- * Tables.
- *
- * Write amplification is all blocks that reached the device over those that
- * the user wrote, even if only to memory.  There is one table for what policies
- * are compared by, and one for what kinds of blocks it was.
- */
-
-/* What is kept of a run, for a row. */
-struct simreport_row {
-	const char *policy, *volume;
-	struct simvol_totals totals;
-	uint64_t asked, written;
-	uint32_t wear_least, wear_most;
-	uint64_t wear_sum;	/* over all segments */
-	uint32_t nsegments, clean, starved;
-};
-
-/* Takes it from RUN. */
-static void simreport_take(struct simreport_row *row, const struct simrun *run,
-			   const char *policy, const char *volume)
-{
-	const struct simvol *v = run->vol;
-	uint32_t i;
-
-	*row = (struct simreport_row){
-		.policy = policy,
-		.volume = volume,
-		.totals = simrun_totals(run),
-		.asked = simrun_asked(run),
-		.wear_least = UINT32_MAX,
-		.nsegments = v->config.nsegments,
-		.clean = v->nclean,
-		.starved = simrun_starved(v),
-	};
-	row->written = simrun_written(&row->totals);
-	for (i = 0; i < v->config.nsegments; i++) {
-		uint32_t wear = v->wear[i];
-
-		row->wear_sum += wear;
-		row->wear_least = wear < row->wear_least ? wear :
-							   row->wear_least;
-		row->wear_most = wear > row->wear_most ? wear : row->wear_most;
-	}
-}
-
-#define BUCKETS 16
-#define BAR 40
-
-/* How many segments were made clean how often. */
-static void simreport_wear(struct report *r, const struct simrun *run)
-{
-	const struct simvol *v = run->vol;
-	struct histogram h;
-	uint32_t i, most = 0;
-
-	for (i = 0; i < v->config.nsegments; i++)
-		most = v->wear[i] > most ? v->wear[i] : most;
-	histogram_linear(&h, most, BUCKETS);
-	for (i = 0; i < v->config.nsegments; i++)
-		histogram_add(&h, v->wear[i], 1);
-	histogram_report(&h, r, "wear", VALUE_U64, BAR);
-}
-
-enum {
-	VOLUME, POLICY, AMPLIFICATION, USER, WRITTEN, CLEANED, SKIPPED, ROUNDS, CLEAN,
-	LEAST, MEAN, MOST, STARVED
-};
-
-static const struct column run_columns[] = {
-	[VOLUME] = { "volume", "VOLUME", VALUE_STRING, 12 },
-	[POLICY] = { "policy", "POLICY", VALUE_PLAIN, 16 },
-	[AMPLIFICATION] = { "write_amplification", "WAF", VALUE_RATIO, 7 },
-	[USER] = { "blocks_user", "USER", VALUE_U64, 10 },
-	[WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 11 },
-	[CLEANED] = { "segments_cleaned", "CLEANED", VALUE_U64, 8 },
-	[SKIPPED] = { "segments_skipped", "SKIPPED", VALUE_U64, 8 },
-	[ROUNDS] = { "rounds", "ROUNDS", VALUE_U64, 7 },
-	[CLEAN] = { "segments_clean", "CLEAN", VALUE_U64, 6 },
-	[LEAST] = { "wear_least", "WEAR:MIN", VALUE_U64, 5 },
-	[MEAN] = { "wear_mean", "MEAN", VALUE_RATIO, 7 },
-	[MOST] = { "wear_most", "MAX", VALUE_U64, 5 },
-	[STARVED] = { "segments_starved", "STARVED", VALUE_U64, 7 },
-};
-
-static void put_row(struct table *t, const struct simreport_row *row)
-{
-	struct value v[] = {
-		[VOLUME] = value_string(row->volume ? row->volume : ""),
-		[POLICY] = value_string(row->policy),
-		[AMPLIFICATION] = value_ratio(row->written, row->asked),
-		[USER] = value_u64(row->asked),
-		[WRITTEN] = value_u64(row->written),
-		[CLEANED] = value_u64(row->totals.cleaned),
-		[SKIPPED] = value_u64(row->totals.skipped),
-		[ROUNDS] = value_u64(row->totals.rounds),
-		[CLEAN] = value_u64(row->clean),
-		[LEAST] = value_u64(row->wear_least),
-		[MEAN] = value_ratio(row->wear_sum, row->nsegments),
-		[MOST] = value_u64(row->wear_most),
-		[STARVED] = value_u64(row->starved),
-	};
-
-	table_row(t, row->volume ? v : v + 1);
-}
-
-enum {
-	K_VOLUME, K_POLICY, KIND, K_WRITTEN, K_MOVED, K_RECLAIMED
-};
-
-static const struct column kind_columns[] = {
-	[K_VOLUME] = { "volume", "VOLUME", VALUE_STRING, 12 },
-	[K_POLICY] = { "policy", "POLICY", VALUE_PLAIN, 16 },
-	[KIND] = { "kind", "KIND", VALUE_PLAIN, 8 },
-	[K_WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 11 },
-	[K_MOVED] = { "blocks_moved", "MOVED", VALUE_U64, 11 },
-	[K_RECLAIMED] = { "blocks_reclaimed", "RECLAIMED", VALUE_U64, 11 },
-};
-
-static void put_kind(struct table *t, const struct simreport_row *row,
-		     const char *kind, const uint64_t counts[3])
-{
-	const struct value v[] = {
-		[K_VOLUME] = value_string(row->volume ? row->volume : ""),
-		[K_POLICY] = value_string(row->policy),
-		[KIND] = value_string(kind),
-		[K_WRITTEN] = value_u64(counts[0]),
-		[K_MOVED] = value_u64(counts[1]),
-		[K_RECLAIMED] = value_u64(counts[2]),
-	};
-
-	if (counts[0] || counts[1] || counts[2])
-		table_row(t, row->volume ? v : v + 1);
-}
-
-static void put_kinds(struct table *t, const struct simreport_row *row)
-{
-	static const char *const names[] = { "data", "node", "DAT" };
-	const struct simvol_totals *c = &row->totals;
-	unsigned int k;
-
-	for (k = 0; k < SIMVOL_KINDS; k++)
-		put_kind(t, row, names[k],
-			 (uint64_t[]){ c->written[k], c->moved[k],
-				       c->reclaimed[k] });
-	put_kind(t, row, "past", (uint64_t[]){ 0, c->held, 0 });
-	put_kind(t, row, "summary",
-		 (uint64_t[]){ c->summary, 0, c->reclaimed_summary });
-}
-
-/*
- * The tables, a row for each of N runs; their first column is only there if
- * they are of several volumes.
- */
-static void simreport_put(struct report *r, const struct simreport_row *rows,
-			  size_t n)
-{
-	size_t skip = !rows[0].volume, i;
-	struct table t;
-
-	table_begin(&t, r, "runs", run_columns + skip,
-		    sizeof(run_columns) / sizeof(run_columns[0]) - skip);
-	for (i = 0; i < n; i++)
-		put_row(&t, &rows[i]);
-	table_end(&t);
-	table_begin(&t, r, "kinds", kind_columns + skip,
-		    sizeof(kind_columns) / sizeof(kind_columns[0]) - skip);
-	for (i = 0; i < n; i++)
-		put_kinds(&t, &rows[i]);
-	table_end(&t);
-}
-
-/* What was found in a trace. */
-static void simreport_trace(struct report *r, const struct simtrace *t)
-{
-	const struct simtrace_counts *c = &t->counts;
-
-	report_begin(r, "trace", "Trace");
-	report_string(r, "format", "Format", t->format->name);
-	report_u64(r, "lines", "Lines", c->lines);
-	report_u64(r, "writes", "Writes", c->writes);
-	report_u64(r, "trims", "Trims", c->trims);
-	report_u64(r, "syncs", "Flushes", c->syncs);
-	report_u64(r, "reads", "Reads, ignored", c->reads);
-	report_u64(r, "other", "Other lines", c->other);
-	report_u64(r, "bad", "Not understood", c->bad);
-	report_u64(r, "unordered", "Back in time", c->unordered);
-	report_u64(r, "volumes", "Volumes written", t->nvolumes);
-	report_end(r);
-}
-
-enum {
-	C_POLICY, C_USER, C_WRITTEN, C_CLEAN, C_STARVED
-};
-
-static const struct column curve_columns[] = {
-	[C_POLICY] = { "policy", "POLICY", VALUE_PLAIN, 16 },
-	[C_USER] = { "blocks_user", "USER", VALUE_U64, 10 },
-	[C_WRITTEN] = { "blocks_written", "WRITTEN", VALUE_U64, 11 },
-	[C_CLEAN] = { "segments_clean", "CLEAN", VALUE_U64, 6 },
-	[C_STARVED] = { "segments_starved", "STARVED", VALUE_U64, 7 },
-};
-
-/* Free space and blocks written, as the run went on. */
-static void simreport_curve(struct report *r, const struct simrun *run,
-			    const char *policy)
-{
-	struct table t;
-	size_t i;
-
-	table_begin(&t, r, "curve", curve_columns,
-		    sizeof(curve_columns) / sizeof(curve_columns[0]));
-	for (i = 0; i < run->nsamples; i++) {
-		const struct simrun_sample *s = &run->samples[i];
-		const struct value v[] = {
-			[C_POLICY] = value_string(policy),
-			[C_USER] = value_u64(s->user),
-			[C_WRITTEN] = value_u64(s->written),
-			[C_CLEAN] = value_u64(s->clean),
-			[C_STARVED] = value_u64(s->starved),
-		};
-
-		table_row(&t, v);
-	}
-	table_end(&t);
-}
 
 static void show_asked(void *arg, uint64_t done)
 {
@@ -271,143 +46,108 @@ static int list_victims(struct tool *tool, struct simsetup *s, uint32_t n)
 	return 0;
 }
 
-/* The results of one run. */
-struct result {
-	struct simpolicy policy;
-	size_t volume;		/* of a trace */
-	const char *volume_name;	/* NULL: the only one */
-	struct simreport_row row;
-	struct simsvg_run drawn;
-};
-
-static int run_to_end(struct tool *tool, struct simsetup *s, const char *policy)
-{
-	int ret;
-
-	progress_begin(&tool->progress, policy, simsetup_total(s), false);
-	ret = simsetup_run(s, &tool->cx, show_asked, tool);
-	progress_end(&tool->progress);
-	return ret;
-}
-
-/* What is reported of one run. */
-static int take_result(struct tool *tool, const struct simoptions *o,
-		       const struct simrun *run, struct result *result,
-		       bool is_last)
-{
-	const char *policy = result->policy.name;
-
-	simreport_take(&result->row, run, policy, result->volume_name);
-	if (is_last && o->curve)
-		simreport_curve(&tool->report, run, policy);
-	if (is_last && o->wear)
-		simreport_wear(&tool->report, run);
-	return o->svg ? simsvg_take(&result->drawn, &tool->cx, run, policy) :
-			0;
-}
-
-static int simulate(struct tool *tool, const struct simoptions *o,
-		    const struct siminput *input, struct result *result,
-		    bool is_last)
+/* The first victims of the last run, which does not begin. */
+static int list_of_last(struct tool *tool, const struct simplan *plan,
+			const struct siminput *input)
 {
 	struct siminput of_volume = *input;
+	struct simplan_run run;
 	struct simsetup s;
-	int ret;
+	int ret = simplan_run(plan, &tool->cx, plan->nruns - 1, &run);
 
-	of_volume.volume = result->volume;
-	ret = simsetup_open(&s, &tool->cx, o, &of_volume, &result->policy);
-
-	if (!ret && o->victims) {
-		ret = is_last ? list_victims(tool, &s, o->victims) : 0;
-		simsetup_close(&s);
+	if (ret)
 		return ret;
-	}
+	of_volume.volume = run.volume;
+	ret = simsetup_open(&s, &tool->cx, &run.options, &of_volume,
+			    run.policy);
 	if (!ret)
-		ret = run_to_end(tool, &s, result->policy.name);
-	if (!ret)
-		ret = take_result(tool, o, &s.run, result, is_last);
+		ret = list_victims(tool, &s, run.options.victims);
 	simsetup_close(&s);
 	return ret;
 }
 
-/* The N results of each policy for each volume of a trace. */
-static void find_volumes(const struct simtrace *t, struct result *results,
-			 size_t n, size_t policies)
+/* Each failure in words: 1 where there is one, for the exit status. */
+static int say_failures(struct tool *tool, const struct simplan *plan,
+			const struct simrow *rows)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		results[i].policy = results[i % policies].policy;
-		results[i].volume = i / policies;
-		if (n > policies)
-			results[i].volume_name =
-				simtrace_volume(t, i / policies)->name;
-	}
-}
-
-static int find_policies(struct tool *tool, const struct simoptions *o,
-			 struct result *results)
-{
-	size_t i;
-
-	results[0].policy.name = policy_list[0].name;
-	for (i = 0; i < o->policies.count; i++)
-		results[i].policy.name = o->policies.items[i];
-	for (i = 0; i < o->policies.count || !i; i++) {
-		struct simpolicy *p = &results[i].policy;
-
-		if (simpolicy_parse(p, p->name))
-			return tool_usage(tool, "--policy: unknown policy '%s'",
-					  p->name);
-	}
-	return 0;
-}
-
-static int report_results(struct tool *tool, const struct simoptions *o,
-			  const struct result *results, size_t n)
-{
-	const char *input = o->trace ? o->trace : tool->argv[0];
-	struct simreport_row *rows = calloc(n, sizeof(*rows));
-	struct simsvg_run *drawn = calloc(n, sizeof(*drawn));
-	size_t i;
+	struct simplan_run run;
 	int ret = 0;
+	size_t i;
 
-	if (!rows || !drawn)
-		ret = fail(&tool->cx, -ENOMEM, "results");
-	for (i = 0; i < n && !ret; i++) {
-		rows[i] = results[i].row;
-		drawn[i] = results[i].drawn;
+	for (i = 0; i < plan->nruns; i++) {
+		if (!rows[i].error || simplan_run(plan, &tool->cx, i, &run))
+			continue;
+		ret = 1;
+		tool_warn(tool, "%s%s%s: %s",
+			  run.volume_name ? run.volume_name : "",
+			  run.volume_name ? ": " : "", run.policy->name,
+			  rows[i].error);
 	}
-	if (!ret)
-		simreport_put(&tool->report, rows, n);
-	if (!ret && o->svg)
-		ret = simsvg_write(&tool->cx, o->svg, input, drawn, n);
-	free(drawn);
-	free(rows);
 	return ret;
 }
 
-static int simulate_policies(struct tool *tool, const struct simoptions *o,
-			     const struct siminput *input)
+/* Draws those runs that have ended; DRAWN are zero for others. */
+static int draw_runs(struct tool *tool, const struct simplan *plan,
+		     const struct simrow *rows, struct simsvg_run *drawn)
 {
-	size_t policies = o->policies.count ? o->policies.count : 1, i;
-	size_t n = policies * (input->trace ? input->trace->nchosen : 1);
-	struct result *results = calloc(n, sizeof(*results));
+	const char *input = plan->options->trace ? plan->options->trace :
+						   tool->argv[0];
+	size_t i, n = 0;
+
+	for (i = 0; i < plan->nruns; i++) {
+		struct simsvg_run last = drawn[i];
+
+		if (!rows[i].ended)
+			continue;
+		drawn[i] = (struct simsvg_run){ 0 };
+		drawn[n++] = last;
+	}
+	return n ? simsvg_write(&tool->cx, plan->options->svg, input, drawn,
+				n) : 0;
+}
+
+static int do_jobs(struct tool *tool, struct simjobs *j)
+{
+	const struct simplan *plan = j->plan;
 	int ret;
 
-	if (!results)
-		return fail(&tool->cx, -ENOMEM, "results");
-	ret = find_policies(tool, o, results);
-	find_volumes(input->trace, results, n, policies);
-	if (!ret && input->trace && !o->victims)
-		simreport_trace(&tool->report, input->trace);
-	for (i = 0; i < n && !ret; i++)
-		ret = simulate(tool, o, input, &results[i], i == n - 1);
-	if (!ret && !o->victims)
-		ret = report_results(tool, o, results, n);
-	for (i = 0; i < n; i++)
-		simsvg_free(&results[i].drawn);
-	free(results);
+	if (j->input->trace && !plan->options->csv)
+		simreport_trace(&tool->report, j->input->trace);
+	ret = simjobs_run(j);
+	if (!ret)
+		ret = simreport_runs(&tool->report, &tool->cx, plan, j->rows,
+				     tool->argv[0]);
+	if (!ret && j->drawn)
+		ret = draw_runs(tool, plan, j->rows, j->drawn);
+	return ret ? ret : say_failures(tool, plan, j->rows);
+}
+
+static int simulate_all(struct tool *tool, const struct simplan *plan,
+			const struct siminput *input)
+{
+	struct simjobs j = {
+		.tool = tool,
+		.plan = plan,
+		.input = input,
+		.rows = calloc(plan->nruns, sizeof(*j.rows)),
+	};
+	size_t i;
+	int ret = 0;
+
+	if (plan->options->svg)
+		j.drawn = calloc(plan->nruns, sizeof(*j.drawn));
+	if (!j.rows || (plan->options->svg && !j.drawn))
+		ret = fail(&tool->cx, -ENOMEM, "results");
+	if (!ret)
+		ret = do_jobs(tool, &j);
+	for (i = 0; i < plan->nruns; i++) {
+		if (j.drawn)
+			simsvg_free(&j.drawn[i]);
+		if (j.rows)
+			simrow_free(&j.rows[i]);
+	}
+	free(j.drawn);
+	free(j.rows);
 	return ret;
 }
 
@@ -438,6 +178,19 @@ static int read_trace(struct tool *tool, const struct simoptions *o,
 	return ret;
 }
 
+/* What is shown of one run is not shown of many. */
+static int check_sweep(struct tool *tool, const struct simplan *plan)
+{
+	const struct simoptions *o = plan->options;
+
+	if (simplan_is_sweep(plan) && (o->curve || o->wear || o->victims ||
+				       o->svg))
+		return tool_usage(tool, "--curve, --wear, --victims and --svg "
+					"are of runs without --sweep, --seeds "
+					"and --csv");
+	return 0;
+}
+
 static int check_trace_options(struct tool *tool, const struct simoptions *o)
 {
 	if (tool->argc && o->clock == SIMOPTIONS_TIME)
@@ -459,22 +212,16 @@ static int check_trace_options(struct tool *tool, const struct simoptions *o)
 	return 0;
 }
 
-static int run_gcsim(struct tool *tool, const void *options)
+/* Reads what the runs of PLAN begin with, and does them. */
+static int run_plan(struct tool *tool, struct simplan *plan)
 {
-	const struct simoptions *o = options;
+	const struct simoptions *o = plan->options;
 	struct simimage image = { 0 };
 	struct siminput input = { 0 };
 	struct simtrace trace = { 0 };
 	struct dev *dev = NULL;
-	int ret = check_trace_options(tool, o);
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	ret = simoptcheck_options(&tool->cx, o);
-	if (ret)
-		return tool_usage_failed(tool, ret);
-	if (!tool->argc && o->hot_files.count)
-		return tool_usage(tool, "--hot-file: there is no image");
 	if (tool->argc)
 		ret = devfile_open(&dev, &tool->cx, tool->argv[0],
 				   DEVFILE_READ);
@@ -484,13 +231,37 @@ static int run_gcsim(struct tool *tool, const void *options)
 		input.image = &image;
 	if (!ret && o->trace)
 		ret = read_trace(tool, o, &image, &trace);
-	if (o->trace)
+	if (!ret && o->trace) {
 		input.trace = &trace;
+		simplan_set_trace(plan, &trace);
+	}
 	if (!ret)
-		ret = simulate_policies(tool, o, &input);
+		ret = o->victims ? list_of_last(tool, plan, &input) :
+				   simulate_all(tool, plan, &input);
 	simtrace_close(&trace);
 	simimage_close(&image);
 	dev_close(dev);
+	return ret;
+}
+
+static int run_gcsim(struct tool *tool, const void *options)
+{
+	const struct simoptions *o = options;
+	struct simplan plan;
+	int ret = check_trace_options(tool, o);
+
+	if (ret)
+		return ret;
+	if (!tool->argc && o->hot_files.count)
+		return tool_usage(tool, "--hot-file: there is no image");
+	ret = simplan_open(&plan, &tool->cx, o);
+	if (ret == -EINVAL)
+		ret = tool_usage_failed(tool, ret);
+	if (!ret)
+		ret = check_sweep(tool, &plan);
+	if (!ret)
+		ret = run_plan(tool, &plan);
+	simplan_close(&plan);
 	return ret;
 }
 

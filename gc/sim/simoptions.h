@@ -76,8 +76,11 @@ struct simoptions {
 	/* What is said. */
 	uint64_t check_every;
 	uint32_t victims;
-	bool curve, wear;
+	bool curve, wear, csv;
 	const char *svg;
+	/* Which runs. */
+	struct option_list sweeps;
+	uint32_t seeds;
 };
 
 extern const struct simoptions simoptions_defaults;

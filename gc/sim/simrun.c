@@ -252,8 +252,19 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 	return ret;
 }
 
+static uint64_t sum_of_wear(const struct simvol *v)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < v->config.nsegments; i++)
+		sum += v->wear[i];
+	return sum;
+}
+
 void simrun_measure(struct simrun *r)
 {
+	r->wear_start = sum_of_wear(r->vol);
 	r->start = r->vol->totals;
 	r->asked_start = r->asked;
 	r->nsamples = 0;
@@ -279,6 +290,21 @@ struct simvol_totals simrun_totals(const struct simrun *r)
 		t.reclaimed[k] -= s->reclaimed[k];
 	}
 	return t;
+}
+
+void simrun_halve(struct simrun *r)
+{
+	struct simvol_totals t = simrun_totals(r);
+
+	r->half = (struct simrun_half){
+		.user = simrun_asked(r),
+		.written = simrun_written(&t),
+	};
+}
+
+uint64_t simrun_wear(const struct simrun *r)
+{
+	return sum_of_wear(r->vol) - r->wear_start;
 }
 
 uint64_t simrun_asked(const struct simrun *r)

@@ -189,9 +189,6 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 
 	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
 		c.mc_min_reclaimable = c.min_reclaimable;
-	if (o->second && policy->policy != policy_find("timestamp"))
-		return fail(cx, -EINVAL, "cleaner: --second is for the policy "
-			    "timestamp");
 	if (high > s->vol.config.nsegments)
 		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
 			    "are more than all", high);
@@ -333,10 +330,14 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
 		  const struct siminput *input, const struct simpolicy *policy)
 {
-	int ret = 0;
+	int ret = simoptcheck_policy(cx, options, policy);
 
 	*s = (struct simsetup){ .options = options, .input = input };
-	if (input->trace && !trace_volume(s)->span &&
+	if (!ret && input->trace && !options->hot_files.count &&
+	    options->placement == simplace_find("hot-cold"))
+		ret = fail(cx, -EINVAL, "--placement hot-cold: a trace does "
+			   "not say what is hot");
+	if (!ret && input->trace && !trace_volume(s)->span &&
 	    (options->clock == SIMOPTIONS_TIME || options->snapshot_seconds))
 		ret = fail_said(cx, -EINVAL, "%s: has no times",
 				options->trace);
@@ -362,6 +363,14 @@ void simsetup_close(struct simsetup *s)
 	simvol_close(&s->vol);
 }
 
+bool simsetup_is_small(const struct simsetup *s)
+{
+	const struct simvol_config *c = &s->vol.config;
+	uint64_t blocks = (uint64_t)c->nsegments * c->blocks;
+	uint64_t reserve = least_clean(s->options) * c->blocks;
+
+	return SIMSETUP_SMALL * reserve > blocks - c->data;
+}
 
 uint64_t simsetup_total(const struct simsetup *s)
 {
@@ -397,7 +406,7 @@ static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
 static int run_trace(struct simsetup *s, struct context *cx,
 		     void (*progress)(void *arg, uint64_t done), void *arg)
 {
-	bool measured = !s->before;
+	bool measured = !s->before, halved = false;
 	struct simop op;
 	int ret;
 
@@ -408,6 +417,10 @@ static int run_trace(struct simsetup *s, struct context *cx,
 		if (!measured && s->run.asked >= s->before) {
 			measured = true;
 			simrun_measure(&s->run);
+		}
+		if (!halved && s->run.asked >= s->before + s->asked / 2) {
+			halved = true;
+			simrun_halve(&s->run);
 		}
 		if (s->run.asked >= s->before + s->asked &&
 		    s->options->writes)
@@ -424,6 +437,9 @@ static int run_work(struct simsetup *s, struct context *cx,
 	int ret = go_on(s, cx, s->before, progress, arg);
 
 	simrun_measure(&s->run);
+	if (!ret)
+		ret = go_on(s, cx, s->before + s->asked / 2, progress, arg);
+	simrun_halve(&s->run);
 	if (!ret)
 		ret = go_on(s, cx, simsetup_total(s), progress, arg);
 	return ret;

@@ -38,6 +38,10 @@ struct simsetup {
  */
 int simoptcheck_options(struct context *cx, const struct simoptions *o);
 
+/* Whether O has nothing that the policy P cannot do.  -EINVAL. */
+int simoptcheck_policy(struct context *cx, const struct simoptions *o,
+		       const struct simpolicy *p);
+
 /*
  * Makes all of it, for POLICY.  -EINVAL where the options contradict each
  * other; to be closed also then.
@@ -51,6 +55,13 @@ void simsetup_close(struct simsetup *s);
 /* Takes what O says of a workload by texts; .data must be set.  -EINVAL. */
 int simsetup_work(struct context *cx, const struct simoptions *o,
 		  struct simwork_config *c);
+
+/*
+ * Whether the segments that logs and a step of the cleaner need at least are
+ * more than a tenth of what is not data, so that these decide and not the policy.
+ */
+#define SIMSETUP_SMALL 10u
+bool simsetup_is_small(const struct simsetup *s);
 
 /* Blocks that the user will write in all. */
 uint64_t simsetup_total(const struct simsetup *s);

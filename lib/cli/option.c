@@ -180,9 +180,24 @@ static int store(struct context *cx, const struct place *place,
 	return fail(cx, -EINVAL, "%s: option of no kind", what);
 }
 
+int option_store(struct context *cx, const struct cli_option *row, void *base,
+		 const char *arg)
+{
+	return store(cx, &(struct place){ row, base }, arg);
+}
+
 static bool is_end(const struct cli_option *row)
 {
 	return !row->letter && !row->name;
+}
+
+const struct cli_option *option_find(const struct cli_option *rows,
+				     const char *name)
+{
+	for (; !is_end(rows); rows++)
+		if (rows->name && !strcmp(rows->name, name))
+			return rows;
+	return NULL;
 }
 
 static void add_place(struct parse *p, const struct cli_option *row,

@@ -96,6 +96,17 @@ int option_parse(struct context *cx, const struct option_set *sets,
 		 unsigned int count, int argc, char **argv,
 		 bool stop_at_word);
 
+/*
+ * Stores ARG as if a parse of ROW had found it, in the structure at BASE; a text
+ * must outlive that.  Groups are not checked.  Fails as option_parse(), -ENOMEM.
+ */
+int option_store(struct context *cx, const struct cli_option *row, void *base,
+		 const char *arg);
+
+/* The row of that long name, or NULL. */
+const struct cli_option *option_find(const struct cli_option *rows,
+				     const char *name);
+
 /* Frees what a parse, good or bad, has allocated in the structures. */
 void option_free(const struct option_set *sets, unsigned int count);
 

@@ -26,7 +26,7 @@
 #include "out/report.h"
 #include "out/value.h"
 
-#define TABLE_COLUMNS_MAX 32
+#define TABLE_COLUMNS_MAX 96
 
 struct column {
 	const char *key;	/* of the JSON member: full words */

@@ -96,6 +96,7 @@ others() {
 	ask gcsim.nilfs2 --victims 5 "$corpus/nearly-full/image"
 	printf '0,write,0,4096,%s\n' a b >trace
 	ask gcsim.nilfs2 -t trace --volume each
+	ask gcsim.nilfs2 -n 50 --segment-size 64K --sweep fill=50,60 --seeds 2
 	truncate -s 160M new
 	mkdir -p tree
 	echo x >tree/file
@@ -125,6 +126,7 @@ general() {
 		-e 's/^dump.nilfs2 report: (superblocks|choice|features|state|geometry|latest|usage|live_counts|zones)/dump.nilfs2 info: \1/' \
 		-e '/^dump.nilfs2 find: files\[\]\.((last_)?checkpoint|whole_bytes)$/!s/^dump.nilfs2 find: files/dump.nilfs2 ls: files/' \
 		-e 's/^dump.nilfs2 report: (totals|utilization)/dump.nilfs2 segments: \1/' \
+		-e '/^gcsim.nilfs2: means\[\]\.(runs|write_)/!s/^(gcsim.nilfs2: )(totals|means)\[\]\./\1runs[]./' \
 		-e 's/^[^:]*: error(\.|$)/Any command: error\1/' |
 	awk 'BEGIN { while ((getline f < "fields") > 0) field[f] = 1 }
 		{ last = $NF; sub(/.*\./, "", last) }

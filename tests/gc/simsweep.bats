@@ -1,0 +1,202 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Experiments: many runs at once are the same as one at a time.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# A small volume, for a moment.
+sim() {
+	gcsim.nilfs2 --segments 100 --segment-size 128K --writes 5000 "$@"
+}
+
+# What both a run of its own and one of a sweep say.
+results='{policy, write_amplification, blocks_user, blocks_written,
+	segments_cleaned, segments_clean, wear_mean, blocks_moved, notes, error}'
+
+@test "a row of a sweep is a run with the same options" {
+	sim --sweep fill=50:70:10 --sweep placement=one,sepbit \
+		-p greedy,cost-benefit --seeds 2 --seed 7 --json >swept
+	for fill in 50 60 70; do
+		for placement in one sepbit; do
+			for policy in greedy cost-benefit; do
+				for seed in 7 8; do
+					sim -f $fill --placement $placement \
+						-p $policy --seed $seed --json
+				done
+			done
+		done
+	done | jq -c ".runs[] | $results" >alone
+	jq -c ".runs[] | $results" swept | diff - alone
+	[ "$(wc -l <alone)" -eq 24 ]
+	# In this order, as each row says.
+	jq -r '.runs[] | "\(.fill) \(.placement) \(.policy) \(.seed)"' swept |
+		sort -c -s -n -k 1,1
+	jq -e '.runs[23] | .fill == 70 and .placement == "sepbit" and
+		.policy == "cost-benefit" and .seed == 8 and
+		.segments == 100 and .segment_size == 131072 and
+		.version == "'"$(gcsim.nilfs2 --version | awk '{ print $NF; exit }')"'"' swept
+}
+
+@test "the number of workers does not matter" {
+	for how in --json --json-lines --csv -q; do
+		for workers in 1 2 5; do
+			sim --sweep fill=60:80:5 -p all -j $workers $how \
+				>"said-$workers"
+		done
+		cmp said-1 said-2
+		cmp said-1 said-5
+	done
+	sim -p all -j 1 >said-1
+	sim -p all -j 3 >said-2
+	cmp said-1 said-2
+}
+
+@test "means and intervals over seeds are those of the rows" {
+	sim --sweep fill=60,70 -p greedy,random --seeds 5 --json >said
+	jq -e '(.means | length) == 4 and all(.means[]; .runs == 5)' said
+	# 2.776 is the quantile of 4 degrees; numbers have three decimals.
+	jq -e '[.runs[] | {fill, policy, waf: (.blocks_written / .blocks_user)}]
+		as $all | all(.means[]; . as $m |
+		[$all[] | select(.fill == $m.fill and .policy == $m.policy).waf]
+		as $w | ($w | add / 5) as $mean |
+		(2.7764 * (($w | map(. - $mean | . * .) | add / 4 / 5) | sqrt))
+		as $ci |
+		($m.write_amplification_mean - $mean | fabs) < 0.0006 and
+		($m.write_amplification_interval - $ci | fabs) < 0.0006 and
+		($m.write_amplification_least - ($w | min) | fabs) < 0.0006 and
+		($m.write_amplification_most - ($w | max) | fabs) < 0.0006)' said
+}
+
+@test "comma-separated values are those of JSON" {
+	sim --sweep fill=60,100 --sweep lifetime=exponential:9 -p greedy \
+		--seeds 2 --json >said || true
+	run -1 --separate-stderr sim --sweep fill=60,100 \
+		--sweep lifetime=exponential:9 -p greedy --seeds 2 --csv
+	echo "$output" >csv
+	python3 - <<'END'
+import csv, json
+runs = json.load(open("said"))["runs"]
+rows = list(csv.DictReader(open("csv")))
+assert len(rows) == len(runs) == 4
+for row, run in zip(rows, runs):
+    for key, value in run.items():
+        if key.endswith("_names"):
+            continue
+        got = row[key]
+        if key == "notes":
+            assert got == ",".join(run.get("notes_names") or []), got
+        elif value is None:
+            assert got == "", (key, got)
+        elif isinstance(value, bool):
+            assert got == str(value).lower(), (key, got)
+        elif isinstance(value, (int, float)):
+            assert float(got) == value, (key, got)
+        else:
+            assert got == value, (key, got)
+assert rows[0]["runs"] == "2" and rows[2]["runs"] == "0"
+assert abs(float(rows[0]["write_amplification_mean"]) - sum(
+    float(r["write_amplification"]) for r in rows[:2]) / 2) < 0.0011
+assert "gains nothing" in rows[2]["error"] and not rows[2]["blocks_user"]
+END
+	run -2 sim --csv --json
+}
+
+@test "a run that fails leaves the others alone" {
+	run -1 --separate-stderr sim --sweep fill=60,100 -p greedy,timestamp \
+		--json
+	echo "$output" >said
+	jq -e '[.runs[] | .error == null] == [true, true, false, false] and
+		(.runs[2] | .write_amplification == null and
+			.blocks_user == null)' said
+	[ "$(grep -c "cleaning gains nothing" <<<"$stderr")" -eq 2 ]
+	# What only some of all policies can do.
+	run -1 --separate-stderr sim -p all --max-search 10 --json
+	jq -e 'any(.runs[]; .error == null) and any(.runs[];
+		.error != null and (.error | test("--max-search")))' <<<"$output"
+	run -2 sim -p greedy -p d-choices --max-search 10
+}
+
+@test "a run that measured nothing has no number" {
+	# The volume has room for all of it.
+	gcsim.nilfs2 -n 1000 --segment-size 64K -f 10 --writes 100 --json >said
+	jq -e '.runs[0] | .write_amplification == null and
+		.notes_names == ["no-victim"] and .blocks_written == 100' said
+	gcsim.nilfs2 -n 1000 --segment-size 64K -f 10 --writes 100 >text
+	grep -q '^optimal  *- ' text
+	grep -q '^no-victim: ' text
+	# Written in sequence, it cleans without moving anything.
+	sim -w sequential -p greedy --json >said
+	jq -e '.runs[0].write_amplification == 1' said
+}
+
+@test "a run that is not steady, and one that is too small, say so" {
+	# Nothing is cleaned at first.
+	sim -f 50 -p greedy --json >said
+	jq -e '.runs[0].notes_names | index("not-steady")' said
+	jq -e '.runs[0] | (.half_blocks_written / .half_blocks_user) * 1.05 <
+		(.blocks_written - .half_blocks_written) /
+		(.blocks_user - .half_blocks_user)' said
+	gcsim.nilfs2 -n 300 --segment-size 256K -p greedy --json >said
+	jq -e '.runs[0].notes == 0' said
+	# Two of the ten segments are no data, which is what the cleaner needs.
+	gcsim.nilfs2 -n 10 --json >said
+	jq -e '.runs[0].notes_names | index("too-small")' said
+}
+
+@test "volumes of a trace, and their sum" {
+	awk 'BEGIN { srand(3); for (i = 0; i < 9000; i++)
+		printf "%d,write,%d,4096,%s\n", i, 4096 * int(rand() * 900),
+			i % 3 ? "a" : "b" }' >trace
+	sum() {
+		gcsim.nilfs2 -t trace --volume each --segment-size 64K \
+			-p greedy,optimal "$@"
+	}
+	sum --json >said
+	jq -e '(.totals | length) == 2 and all(.totals[]; . as $t |
+		.volume == "total" and
+		([.runs] | length) == 1 and .blocks_user == 9000)' said
+	jq -e '. as $all | all("blocks_user", "blocks_written",
+		"segments_cleaned", "wear_sum"; . as $key |
+		([$all.runs[] | select(.policy == "greedy")[$key]] | add) ==
+		($all.totals[] | select(.policy == "greedy")[$key]))' said
+	sum >text
+	[ "$(awk '$1 == "total" { print $4 }' text | sort -u)" = 9000 ]
+	# Read once, replayed by several at the same time.
+	sum --sweep fill=60:80:10 -j 1 --csv >one
+	sum --sweep fill=60:80:10 -j 3 --csv >three
+	cmp one three
+	sum -f 70 --volume b --json >alone
+	sum --sweep fill=60:80:10 --json | jq -c '.runs[] | select(.fill == 70
+		and .volume == "b") | '"$results" >swept
+	jq -c ".runs[] | $results" alone | diff - swept
+}
+
+@test "sweeps of what cannot be swept are refused" {
+	echo '0,write,0,1048576' >trace
+	for sweep in fill none=1 svg=a trace=a seeds=1,2 fill=1,200 fill=x \
+		placement=none frees-dead=maybe fill=90:80; do
+		run -2 sim --sweep "$sweep"
+	done
+	run -2 sim --sweep fill=50 --sweep fill=60
+	run -2 sim --sweep seed=1,2 --seeds 2
+	run -2 sim --seeds 0
+	run -2 gcsim.nilfs2 -t trace --sweep hot=1,2
+	run -2 gcsim.nilfs2 -t trace --sweep block-size=4K,8K
+	for option in --curve --wear "--victims 3"; do
+		# shellcheck disable=SC2086
+		run -2 sim --sweep fill=50 $option
+		[[ $output == *"are of runs without --sweep"* ]]
+	done
+	sim --sweep frees-dead=no,yes --json >said
+	jq -e '[.runs[].frees_dead] == [false, true]' said
+}
+
+@test "progress of many runs goes from nothing to all" {
+	sim --sweep fill=50:90:5 -p greedy -j 2 -C 3 3>steps >/dev/null
+	awk '$4 != "runs" || $2 < last { bad = 1 } { last = $2; all = $3 }
+		END { exit bad || !NR || last != all }' steps
+}
