@@ -21,6 +21,7 @@
 #include "base/array.h"
 #include "base/pairtable.h"
 #include "dump/content.h"
+#include "dump/export_dirs.h"
 #include "dump/export_names.h"
 #include "dump/export_sink.h"
 #include "dump/filter.h"
@@ -67,6 +68,7 @@ struct export
 	char *paths;
 	size_t paths_used, paths_room;
 	struct export_names names;
+	struct export_dirs dirs; /* that were deleted */
 	struct file file;
 	const struct file *found; /* where the content is of one from logs */
 	struct content content;
@@ -379,7 +381,7 @@ static int put_deleted_item(struct export *e, const struct tree_item *item)
 		return ret;
 	describe_file(e, item, &file);
 	ret = S_ISDIR(le16_get(item->inode->i_mode))
-		      ? e->sink->ops->enter(e->sink, cx, &file)
+		      ? export_dirs_add(&e->dirs, cx, &file)
 		      : put_file(e, &file);
 	if (!ret)
 		e->sink->tally.files++;
@@ -435,7 +437,7 @@ static void deleted_broken(void *arg, uint64_t cno, int err)
 	e->broken++;
 }
 
-static int put_all_deleted(struct export *e, const char *pattern)
+static int put_all_deleted(struct export *e, char *pattern)
 {
 	struct context *cx = &e->tool->cx;
 	struct filter filter = FILTER_ANY;
@@ -452,11 +454,13 @@ static int put_all_deleted(struct export *e, const char *pattern)
 	struct root *latest = e->root;
 	int ret;
 
-	filter.pattern = pattern;
+	filter_set_pattern(&filter, pattern);
 	ret = lost_run(cx, latest, &search);
 	e->root = latest;
 	if (!ret)
 		ret = logged_run(cx, latest, &logs);
+	if (!ret)
+		ret = export_dirs_put(&e->dirs, cx, e->sink);
 	return ret ? ret : e->sink->ops->finish(e->sink, cx);
 }
 
@@ -497,7 +501,7 @@ static void show_progress(void *arg, uint64_t bytes)
 	progress_update(arg, bytes);
 }
 
-static int put_files(struct export *e, const char *path,
+static int put_files(struct export *e, char *path,
 		     const struct export_options *o)
 {
 	if (o->deleted)
@@ -507,7 +511,7 @@ static int put_files(struct export *e, const char *path,
 	return walk_tree(e, path ? path : "/");
 }
 
-static int export_to(struct export *e, const char *target, const char *path,
+static int export_to(struct export *e, const char *target, char *path,
 		     const struct export_options *o)
 {
 	struct tool *tool = e->tool;
@@ -569,6 +573,7 @@ static int export_run(struct tool *tool, const void *options)
 	pairtable_fini(&e->taken);
 	free(e->paths);
 	export_names_fini(&e->names);
+	export_dirs_fini(&e->dirs);
 	free(e->last);
 	free(e->buffer);
 	free(e);

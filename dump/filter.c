@@ -19,16 +19,21 @@
 
 static const char type_letters[] = "?fdcbpsl";
 
-static bool is_of_paths(const struct filter *f)
+void filter_set_pattern(struct filter *filter, char *pattern)
 {
-	return strchr(f->pattern, '/') != NULL;
+	size_t len = pattern ? strlen(pattern) : 0;
+
+	filter->pattern = pattern;
+	filter->of_paths = pattern && strchr(pattern, '/');
+	while (len && pattern[len - 1] == '/')
+		pattern[--len] = '\0';
 }
 
 bool filter_takes_name(const struct filter *f, const char *name, size_t len)
 {
 	char text[NILFS_NAME_LEN + 1];
 
-	if (!f->pattern || is_of_paths(f))
+	if (!f->pattern || f->of_paths)
 		return true;
 	if (len > NILFS_NAME_LEN)
 		return false;
@@ -37,14 +42,23 @@ bool filter_takes_name(const struct filter *f, const char *name, size_t len)
 	return !fnmatch(f->pattern, text, 0);
 }
 
+/* The path, or that of a directory above it; it may lack the first slash. */
+static bool fits_path(const char *pattern, const char *path)
+{
+	if (!fnmatch(pattern, path, FNM_LEADING_DIR))
+		return true;
+	return *path == '/' && *pattern != '/' &&
+	       !fnmatch(pattern, path + 1, FNM_LEADING_DIR);
+}
+
 static bool takes_path(const struct filter *f, const char *path)
 {
 	const char *name = strrchr(path, '/');
 
 	if (!f->pattern)
 		return true;
-	if (is_of_paths(f))
-		return !fnmatch(f->pattern, path, 0);
+	if (f->of_paths)
+		return fits_path(f->pattern, path);
 	return filter_takes_name(f, name ? name + 1 : path,
 				 strlen(name ? name + 1 : path));
 }

@@ -16,7 +16,8 @@ struct filter_size {
 };
 
 struct filter {
-	const char *pattern; /* of names, or of paths if it has a slash */
+	const char *pattern; /* of names, or of paths */
+	bool of_paths;
 	struct filter_size size;
 	int64_t newer, older;	/* mtime from NEWER on, before OLDER */
 	unsigned int types;	/* a bit for each NILFS_FT_* */
@@ -29,6 +30,12 @@ struct filter {
 		.size = { 0, UINT64_MAX }, .newer = INT64_MIN,               \
 		.older = INT64_MAX, .types = ~0u, .owner = UINT64_MAX        \
 	}
+
+/*
+ * Takes PATTERN, or NULL for all files: one with a slash is of paths.  Slashes at
+ * its end are cut off; it is used as long as FILTER.
+ */
+void filter_set_pattern(struct filter *filter, char *pattern);
 
 /* True where the pattern can fit NAME, the last part of a path. */
 bool filter_takes_name(const struct filter *f, const char *name, size_t len);

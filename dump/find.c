@@ -150,7 +150,7 @@ static int find_run(struct tool *tool, const void *options)
 	f.rows = calloc(1, sizeof(*f.rows));
 	if (!f.rows)
 		return fail(&tool->cx, -ENOMEM, "listing");
-	f.filter.pattern = tool->argc > 1 ? tool->argv[1] : NULL;
+	filter_set_pattern(&f.filter, tool->argc > 1 ? tool->argv[1] : NULL);
 	f.rows->tool = tool;
 	f.rows->recursive = true;
 	f.rows->inode = o->inode;

@@ -13,7 +13,7 @@ kernel_packages="user-mode-linux nilfs-tools perl kmod"
 # To run the tests, those that need zoned devices or large pages as well.
 test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 jq libxml2-utils man-db procps
 	grub-common
-	e2fsprogs btrfs-progs fdisk libarchive-tools linux-libc-dev strace
+	e2fsprogs gddrescue btrfs-progs fdisk libarchive-tools linux-libc-dev strace
 	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc busybox-static cpio"
 
 # What only "make check-long" asks for: other compilers, other machines, and a

@@ -43,6 +43,9 @@ finds_equal() {
 		found "$cno" 1 '*'
 		found "$cno" '$14 ~ /f[^\/]*$/' '*f*'
 		found "$cno" '$14 ~ /^d\/f/' '/d/f*'
+		found "$cno" '$14 ~ /^d(\/|$)/' /d
+		found "$cno" '$14 ~ /^d(\/|$)/' d/
+		found "$cno" 1 /
 		found "$cno" '$6 >= 3000' --size +3000 '*'
 		found "$cno" '$6 <= 3000' --size -3000 '*'
 		found "$cno" '$6 == 4096' --size 4K '*'

@@ -108,6 +108,7 @@ judge() {
 	[ "$status" -eq "$(jq '[.files[] | .whole_bytes < .size] | any |
 		if . then 1 else 0 end' found)" ] || return
 	mkdir out
+	echo "$output"
 	tar -x -C out -f out.tar
 	jq -r '.files[] | select(.type == "file") |
 		"\(.whole_bytes) \(.inode) \(.path | sub("^/"; ""))"' found >list

@@ -101,10 +101,18 @@ prologue='
 	fsck.nilfs2() {
 		case $* in
 		*--state*) expect 01 fsck.nilfs2 "$@" ;;
-		-n*) expect 4 fsck.nilfs2 "$@" ;;
+		-n*) expect 04 fsck.nilfs2 "$@" ;;
 		-[ay]* | --rollback*) expect 1 fsck.nilfs2 "$@" ;;
 		*) command fsck.nilfs2 "$@" ;;
 		esac
+	}
+	ddrescue() {
+		if type -P ddrescue >/dev/null; then
+			command ddrescue -q "$@"
+		else
+			cp "$2" "$3"
+			printf "0x0 + 1\n0x0 %d +\n" "$(stat -c %s "$2")" >"$4"
+		fi
 	}
 	can_mount() {
 		[ -w /dev/fuse ] && type -P fusermount3 >/dev/null &&
@@ -147,7 +155,7 @@ follow() {
 		block=$(sed -E -e 's|/dev/(sd[a-z]1?)|\1.img|g' -e 's/4711/2/g' \
 			<<<"$block")
 		rm -rf old.img copy.undo disk.undo [0-9].tar.gz delta.tar
-		[[ $block != *'--output copy.img'* &&
+		[[ $block != *'--output copy.img'* && $block != *ddrescue* &&
 		   $block != *'cp --sparse'* ]] || rm -f copy.img
 		if ! bash -c "$prologue$block" >out 2>&1; then
 			echo "of $1 fails:"

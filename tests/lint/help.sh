@@ -82,6 +82,30 @@ for page in $(pages); do
 		echo "$page"
 done >"$lint_list"
 lint_none "every page says that --max-memory does not bound the process"
+
+# What each command of dump.nilfs2 has: --json, a section and an example in the page,
+# and a test that compares it with what the kernel wrote.
+test_of()
+{
+	case $1 in
+	image) echo tests/dump/metaimage.bats ;;
+	*) echo "tests/dump/$1.bats" ;;
+	esac
+}
+
+dump.nilfs2 --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' |
+grep -vx help |
+while read -r command; do
+	page=$lint_top/man/dump.nilfs2.8
+	dump.nilfs2 "$command" --help | grep -q '^  *--json ' ||
+		echo "$command: no --json"
+	grep -q "^\.SS $command " "$page" || echo "$command: no section"
+	sed -n '/^\.SH EXAMPLES/,/^\.SH NOTES/p' "$page" |
+		grep -q "^dump\.nilfs2 $command " || echo "$command: no example"
+	grep -qE 'need_(corpus|guest)' "$lint_top/$(test_of "$command")" ||
+		echo "$command: no test with a volume of the kernel"
+done >"$lint_list"
+lint_none "every command of dump.nilfs2 has --json, a section, an example, a test"
 for page in $(all_pages); do
 	[ -f "$(path_of "$page")" ] || echo "$page"
 done >"$lint_list"
