@@ -3,7 +3,7 @@
  * The files of a mount, given to the kernel by libfuse.
  *
  * One thread answers one request after the other, as one thread uses a volume
- * at a time.  Nothing changes as long as it is mounted, so the kernel may keep
+ * at a time; another one gives the kernel what it has not asked for yet.  Nothing changes as long as it is mounted, so the kernel may keep
  * all answers; and nothing is kept of open files, so that it need not
  * ask to open them.
  */
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dump/mount_ahead.h"
 #include "dump/mountattr.h"
 
 #define FUSE_USE_VERSION 35
@@ -29,6 +30,7 @@ struct mount_fuse {
 	struct tool *tool;
 	struct mountfs *fs;
 	struct fuse_session *session;
+	struct mount_ahead *ahead;
 	bool no_open, no_opendir;
 	char target[SYMLINK_TARGET_MAX + 1];
 };
@@ -166,14 +168,29 @@ static void mount_read(fuse_req_t req, fuse_ino_t node, size_t size,
 	struct mount_fuse *m = mount_of(req);
 	const char *bytes;
 	size_t got;
-	int err = mountfs_read(m->fs, &m->tool->cx, node, (uint64_t)offset,
-			       size, &bytes, &got);
+	int err;
 
 	(void)info;
-	if (err)
+	mount_ahead_asked(m->ahead, node);
+	err = mountfs_read(m->fs, &m->tool->cx, node, (uint64_t)offset, size,
+			   &bytes, &got);
+	mount_ahead_wait(m->ahead, node);
+	if (err) {
 		reply_error(req, err);
-	else
-		fuse_reply_buf(req, got ? bytes : NULL, got);
+		return;
+	}
+	fuse_reply_buf(req, got ? bytes : NULL, got);
+	mount_ahead_answered(m->ahead);
+}
+
+/* If the kernel does not know the file any more, it need not have it. */
+static void store_file(void *arg, uint64_t node, char *bytes, size_t len)
+{
+	const struct mount_fuse *m = arg;
+	struct fuse_bufvec content = FUSE_BUFVEC_INIT(len);
+
+	content.buf[0].mem = bytes;
+	fuse_lowlevel_notify_store(m->session, node, 0, &content, 0);
 }
 
 struct listing {
@@ -198,6 +215,9 @@ static int take_entry(void *arg, const struct mountfs_entry *from)
 	if (len > room)
 		return 1;
 	l->used += len;
+	if (l->attributes)
+		mount_ahead_listed(mount_of(l->req)->ahead, from->node,
+				   &from->st);
 	return 0;
 }
 
@@ -352,35 +372,65 @@ static int make_arguments(struct fuse_args *args,
 	return err;
 }
 
+/* Answers a request that is there: 1, 0 at the end, or a failure. */
+static int answer(struct mount_fuse *m, struct fuse_buf *buf)
+{
+	int ret = fuse_session_receive_buf(m->session, buf);
+
+	if (ret == -EINTR || ret == -EAGAIN)
+		return 1;
+	if (ret <= 0)
+		return ret;
+	fuse_session_process_buf(m->session, buf);
+	return 1;
+}
+
 /* Answers requests; signals are let in where none is being answered. */
-static int serve(struct mount_fuse *m, const sigset_t *signals)
+static int serve(struct mount_fuse *m, struct fuse_buf *buf,
+		 const sigset_t *signals)
 {
 	struct context *cx = &m->tool->cx;
-	struct fuse_buf buf = { .mem = NULL };
 	struct pollfd poll_fd = {
 		.fd = fuse_session_fd(m->session), .events = POLLIN,
 	};
-	int ret = 0;
+	int ret = 1;
 
-	while (!fuse_session_exited(m->session) && !*cx->cancel) {
-		if (ppoll(&poll_fd, 1, NULL, signals) < 0) {
-			if (errno == EINTR)
-				continue;
+	while (ret > 0 && !fuse_session_exited(m->session) && !*cx->cancel) {
+		if (ppoll(&poll_fd, 1, NULL, signals) >= 0)
+			ret = answer(m, buf);
+		else if (errno != EINTR)
 			ret = fail(cx, -errno, "wait for requests");
-			break;
-		}
-		ret = fuse_session_receive_buf(m->session, &buf);
-		if (ret == -EINTR || ret == -EAGAIN)
-			continue;
-		if (ret <= 0)
-			break;
-		fuse_session_process_buf(m->session, &buf);
-		ret = 0;
 	}
-	free(buf.mem);
-	if (ret == -EINTR || ret == -EAGAIN)
-		ret = 0;
 	return ret < 0 && !*cx->failure ? fail(cx, ret, "requests") : ret;
+}
+
+/* The other thread may wait for a request that was not answered yet. */
+static void end_ahead(struct mount_fuse *m, struct fuse_buf *buf)
+{
+	struct pollfd poll_fd = {
+		.fd = fuse_session_fd(m->session), .events = POLLIN,
+	};
+
+	while (!mount_ahead_end(m->ahead))
+		if (poll(&poll_fd, 1, 10) > 0 && answer(m, buf) <= 0)
+			break;
+	mount_ahead_close(m->ahead);
+	m->ahead = NULL;
+}
+
+/* In the process that stays. */
+static int serve_all(struct mount_fuse *m, const sigset_t *signals)
+{
+	struct fuse_buf buf = { .mem = NULL };
+	int ret = mount_ahead_open(&m->ahead, &m->tool->cx, m->fs, store_file,
+				   m);
+
+	if (ret)
+		return ret;
+	ret = serve(m, &buf, signals);
+	end_ahead(m, &buf);
+	free(buf.mem);
+	return ret < 0 ? ret : 0;
 }
 
 static int mount_and_serve(struct mount_fuse *m,
@@ -395,7 +445,7 @@ static int mount_and_serve(struct mount_fuse *m,
 	if (fuse_daemonize(options->foreground))
 		ret = fail(cx, -EIO, "background");
 	else
-		ret = serve(m, signals);
+		ret = serve_all(m, signals);
 	fuse_session_unmount(m->session);
 	return ret;
 }

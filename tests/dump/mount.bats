@@ -377,14 +377,15 @@ lose_block() {
 @test "without root" {
 	need_root
 	command -v setpriv >/dev/null || skip "setpriv not found"
+	user() {
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+	}
+	user test -w /dev/fuse || skip "/dev/fuse is only for root"
 	make_volume
 	chmod 600 "$BATS_TEST_TMPDIR/tree/file"
 	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
 	chmod 644 "$image"
 	chown 65534 "$dir"
-	user() {
-		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
-	}
 	user dump.nilfs2 mount "$image" "$dir" 3>&- 4>&-
 	[ "$(user cat "$dir/sub/other")" = whole ]
 	[ "$(user stat -c %u "$dir/file")" = "$(stat -c %u "$image")" ]

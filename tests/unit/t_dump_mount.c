@@ -6,10 +6,12 @@
 #include "log_volume.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "dump/mount_ahead.h"
 #include "dump/mountall.h"
 #include "dump/mountattr.h"
 #include "dump/mountfs.h"
@@ -338,6 +340,142 @@ static void check_all(struct log_volume *v, struct volume *vol)
 	mountfs_fini(&fs);
 }
 
+/* What stands for the kernel: it keeps files, and locks one that it asks for. */
+struct cache {
+	struct mountfs fs;
+	struct context *cx;
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	uint64_t nodes[FILES], asked;
+	char *content[FILES];
+	unsigned int n, given, reads;
+};
+
+static unsigned int place_in(const struct cache *c, uint64_t node)
+{
+	unsigned int i;
+
+	for (i = 0; i < c->n && c->nodes[i] != node; i++)
+		;
+	return i;
+}
+
+static char *copy_of(const char *bytes, size_t len)
+{
+	char *copy = malloc(len + 1);
+
+	memcpy(copy, bytes, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+static void keep_file(void *arg, uint64_t node, char *bytes, size_t len)
+{
+	struct cache *c = arg;
+	unsigned int i = place_in(c, node);
+
+	pthread_mutex_lock(&c->lock);
+	while (c->asked == node)
+		pthread_cond_wait(&c->answered, &c->lock);
+	free(c->content[i]);
+	c->content[i] = copy_of(bytes, len);
+	c->given++;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static int note_listed(void *arg, const struct mountfs_entry *entry)
+{
+	struct cache *c = arg;
+
+	if (S_ISREG(entry->st.st_mode) && entry->st.st_size <= MOUNT_AHEAD_SIZE)
+		c->nodes[c->n++] = entry->node;
+	return 0;
+}
+
+static bool is_kept(struct cache *c, unsigned int i)
+{
+	bool kept;
+
+	pthread_mutex_lock(&c->lock);
+	kept = c->content[i] != NULL;
+	if (!kept)
+		c->asked = c->nodes[i];
+	pthread_mutex_unlock(&c->lock);
+	return kept;
+}
+
+/* Reads file I, as a request of the kernel does, if it was not given before. */
+static void read_file(struct cache *c, struct mount_ahead *ahead, unsigned int i)
+{
+	const char *bytes;
+	size_t len;
+
+	if (is_kept(c, i))
+		return;
+	mount_ahead_asked(ahead, c->nodes[i]);
+	must(mountfs_read(&c->fs, c->cx, c->nodes[i], 0, MOUNT_AHEAD_SIZE,
+			  &bytes, &len));
+	mount_ahead_wait(ahead, c->nodes[i]);
+	pthread_mutex_lock(&c->lock);
+	free(c->content[i]);
+	c->content[i] = copy_of(bytes, len);
+	c->reads++;
+	c->asked = 0;
+	pthread_cond_broadcast(&c->answered);
+	pthread_mutex_unlock(&c->lock);
+	mount_ahead_answered(ahead);
+}
+
+/* The number of files whose kept content is not that of a read. */
+static unsigned int wrong_files(struct cache *c)
+{
+	unsigned int i, wrong = 0;
+	const char *bytes;
+	size_t len;
+
+	for (i = 0; i < c->n; i++) {
+		must(mountfs_read(&c->fs, c->cx, c->nodes[i], 0,
+				  MOUNT_AHEAD_SIZE, &bytes, &len));
+		wrong += !c->content[i] || memcmp(c->content[i], bytes, len);
+		free(c->content[i]);
+	}
+	return wrong;
+}
+
+static void check_ahead(struct log_volume *v, struct volume *vol)
+{
+	struct cache c = { .cx = &v->cx };
+	struct mount_ahead *ahead;
+	struct root root;
+	struct stat st;
+	unsigned int i;
+
+	must(root_open(&root, &v->cx, vol, 0));
+	must(mountfs_init(&c.fs, &v->cx, vol, &root, 0, 0));
+	pthread_mutex_init(&c.lock, NULL);
+	pthread_cond_init(&c.answered, NULL);
+	must(mount_ahead_open(&ahead, &v->cx, &c.fs, keep_file, &c));
+	must(mountfs_list(&c.fs, &v->cx, MOUNTFS_TOP, 0, note_listed, &c));
+	for (i = 0; i < c.n; i++) {
+		must(mountfs_stat(&c.fs, &v->cx, c.nodes[i], &st));
+		mount_ahead_listed(ahead, c.nodes[i], &st);
+	}
+	read_file(&c, ahead, c.n / 2);
+	read_file(&c, ahead, 0);
+	for (i = 1; i < c.n; i++)
+		read_file(&c, ahead, i);
+	while (!mount_ahead_end(ahead))
+		usleep(1000);
+	mount_ahead_close(ahead);
+	printf("# %u files, %u read, %u given\n", c.n, c.reads, c.given);
+	ok(c.n > FILES / 2 && c.reads < c.n / 4,
+	   "most files of a sequence are given");
+	is_int(wrong_files(&c), 0, "with the content of a read");
+	pthread_mutex_destroy(&c.lock);
+	pthread_cond_destroy(&c.answered);
+	mountfs_fini(&c.fs);
+}
+
 static void check_shape(const struct log_shape *shape)
 {
 	struct recovery at = { 0 };
@@ -352,6 +490,7 @@ static void check_shape(const struct log_shape *shape)
 	must(volume_open(&vol, &v.cx, v.dev, NULL));
 	check_one(&v, vol);
 	check_all(&v, vol);
+	check_ahead(&v, vol);
 	volume_close(vol);
 	log_volume_fini(&v);
 }
