@@ -58,8 +58,16 @@ uml_missing() {
 		echo "insmod not found (package kmod)"
 		return
 	fi
-	[ -n "$(uml_module nilfs2)" ] ||
+	if [ -z "$(uml_module nilfs2)" ]; then
 		echo "no nilfs2.ko under /usr/lib/uml/modules"
+		return
+	fi
+	! uml_needs_xstate || command -v cc >/dev/null ||
+		echo "no C compiler for xstate.c, which AMX asks for"
+}
+
+uml_needs_xstate() {
+	grep -q '^flags.* amx_tile' /proc/cpuinfo
 }
 
 uml_module() {
@@ -88,6 +96,10 @@ uml_command() {
 	for ((i = 0; i < ${#images[@]}; i++)); do
 		command+=("ubd${letters:i:1}d=$dir/dev$((i + 1))")
 	done
+	uml_needs_xstate || return 0
+	cc -O -shared -fPIC -o "$dir/xstate.so" "$here/xstate.c" ||
+		die "xstate.c does not compile"
+	command=(env "LD_PRELOAD=$dir/xstate.so" "${command[@]}")
 }
 
 qemu_command() {
