@@ -208,7 +208,7 @@ uint64_t load_bytes(const struct load *l)
 {
 	return l->nruns * sizeof(*l->runs) + l->nmarks * sizeof(*l->marks) +
 	       l->ndead * sizeof(*l->dead) + l->nlogs * sizeof(*l->logs) +
-	       l->ndat * l->facts->vol->geo.block_size;
+	       2 * l->ndat * l->facts->vol->geo.block_size;
 }
 
 /* Block BLKOFF of the DAT will be changed. */

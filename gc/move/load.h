@@ -91,7 +91,10 @@ struct load_size load_size(const struct load *l);
 void load_rewind(struct load *l, struct context *cx,
 		 const struct load_size *size);
 
-/* Bytes of memory that it takes, with the blocks of the DAT that it changes. */
+/*
+ * Bytes of memory that it takes, with the blocks of the DAT that it changes and
+ * their copies in the logs.
+ */
 uint64_t load_bytes(const struct load *l);
 
 /*

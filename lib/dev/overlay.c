@@ -153,17 +153,27 @@ static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 	return len;
 }
 
-/* Up to *LEN bytes of the page at OFF, which is kept here: in *LEN how many. */
-static int read_page(struct overlay *overlay, struct context *cx, uint64_t off,
-		     unsigned char *buf, size_t *len)
+/*
+ * Up to *LEN bytes of the page at OFF, which is kept here, and of those that
+ * follow it here as on the device: in *LEN how many.
+ */
+static int read_pages(struct overlay *overlay, struct context *cx,
+		      uint64_t off, unsigned char *buf, size_t *len)
 {
-	size_t at = off % PAGES_BYTES, page;
+	const struct pages *pages = &overlay->pages;
+	uint64_t number = off / PAGES_BYTES;
+	size_t at = off % PAGES_BYTES, page, last, next;
+	size_t room = PAGES_BYTES - at;
 
-	if (*len > PAGES_BYTES - at)
-		*len = PAGES_BYTES - at;
-	if (!find_page(overlay, off / PAGES_BYTES, &page))
-		return 0;
-	return pages_read(&overlay->pages, cx, page, at, buf, *len);
+	if (!find_page(overlay, number, &page))
+		return *len = 0;
+	for (last = page; room < *len && pages_go_on(pages, last) &&
+			  find_page(overlay, ++number, &next) &&
+			  next == last + 1;
+	     last = next)
+		room += PAGES_BYTES;
+	*len = room < *len ? room : *len;
+	return pages_read(pages, cx, page, at, buf, *len);
 }
 
 static bool is_reset(const struct overlay *overlay, uint64_t n)
@@ -211,7 +221,7 @@ static int read_locked(struct overlay *overlay, struct context *cx,
 			continue;
 		}
 		n = len;
-		ret = read_page(overlay, cx, off, p, &n);
+		ret = read_pages(overlay, cx, off, p, &n);
 	}
 	return ret;
 }
