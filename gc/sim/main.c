@@ -4,13 +4,17 @@
  * and their results side by side.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/tool.h"
 #include "dev/devfile.h"
+#include "gc/sim/simemit.h"
 #include "gc/sim/simjobs.h"
+#include "gc/sim/simmerge.h"
 #include "gc/sim/simoptions.h"
 #include "gc/sim/simplan.h"
 #include "gc/sim/simreport.h"
@@ -106,17 +110,34 @@ static int draw_runs(struct tool *tool, const struct simplan *plan,
 				n) : 0;
 }
 
+static int merge_results(struct tool *tool, const struct simplan *plan,
+			 struct simrow *rows, struct simmerge *merge)
+{
+	int ret;
+
+	merge->rows = rows;
+	ret = simmerge_read(merge, &tool->cx, plan, tool->argv, tool->argc);
+	if (!ret && merge->others)
+		tool_note(tool, "%" PRIu64 " results of other runs are ignored",
+			  merge->others);
+	return ret;
+}
+
 static int do_jobs(struct tool *tool, struct simjobs *j)
 {
 	const struct simplan *plan = j->plan;
+	struct simmerge merge = { 0 };
 	int ret;
 
 	if (j->input->trace && !plan->options->csv)
 		simreport_trace(&tool->report, j->input->trace);
-	ret = simjobs_run(j);
+	ret = plan->options->merge ? merge_results(tool, plan, j->rows, &merge) :
+				     simjobs_run(j);
 	if (!ret)
 		ret = simreport_runs(&tool->report, &tool->cx, plan, j->rows,
-				     tool->argv[0]);
+				     plan->options->merge ? merge.image :
+							    tool->argv[0]);
+	simmerge_close(&merge);
 	if (!ret && j->drawn)
 		ret = draw_runs(tool, plan, j->rows, j->drawn);
 	return ret ? ret : say_failures(tool, plan, j->rows);
@@ -188,12 +209,20 @@ static int check_sweep(struct tool *tool, const struct simplan *plan)
 		return tool_usage(tool, "--curve, --wear, --victims and --svg "
 					"are of runs without --sweep, --seeds "
 					"and --csv");
+	if (o->emit && o->csv)
+		return tool_usage(tool, "--emit and --csv exclude each other");
+	if (o->emit && o->trace && !strcmp(o->trace, "-"))
+		return tool_usage(tool, "--emit: standard input is read only "
+					"once");
+	if (tool->argc > 1 && !o->merge)
+		return tool_usage(tool, "unexpected argument '%s'",
+				  tool->argv[1]);
 	return 0;
 }
 
 static int check_trace_options(struct tool *tool, const struct simoptions *o)
 {
-	if (tool->argc && o->clock == SIMOPTIONS_TIME)
+	if (tool->argc && !o->merge && o->clock == SIMOPTIONS_TIME)
 		return tool_usage(tool, "--clock time: segments of an image "
 					"have another one");
 	if (o->trace && o->placement == simplace_find("hot-cold") &&
@@ -212,6 +241,42 @@ static int check_trace_options(struct tool *tool, const struct simoptions *o)
 	return 0;
 }
 
+/* The only run is the one that --emit has given this key. */
+static int check_key(struct tool *tool, const struct simplan *plan)
+{
+	struct simplan_run run;
+	char key[SIMPARAM_TEXT];
+	int ret;
+
+	if (!plan->options->key)
+		return 0;
+	if (plan->nruns > 1)
+		return tool_usage(tool, "--key: there are %zu runs",
+				  plan->nruns);
+	ret = simplan_run(plan, &tool->cx, 0, &run);
+	if (ret)
+		return ret;
+	simemit_key_text(simemit_key(&run, tool->argv[0]), key);
+	return strcmp(key, plan->options->key) ?
+		       tool_usage(tool, "--key: the key of these options and "
+				  "this version is %s", key) : 0;
+}
+
+static int do_plan(struct tool *tool, const struct simplan *plan,
+		   const struct siminput *input)
+{
+	const struct simoptions *o = plan->options;
+	int ret = check_key(tool, plan);
+
+	if (ret)
+		return ret;
+	if (o->emit)
+		return simemit_commands(&tool->report, &tool->cx, plan,
+					tool->argv[0]);
+	return o->victims ? list_of_last(tool, plan, input) :
+			    simulate_all(tool, plan, input);
+}
+
 /* Reads what the runs of PLAN begin with, and does them. */
 static int run_plan(struct tool *tool, struct simplan *plan)
 {
@@ -222,7 +287,7 @@ static int run_plan(struct tool *tool, struct simplan *plan)
 	struct dev *dev = NULL;
 	int ret = 0;
 
-	if (tool->argc)
+	if (tool->argc && !o->emit && !o->merge)
 		ret = devfile_open(&dev, &tool->cx, tool->argv[0],
 				   DEVFILE_READ);
 	if (!ret && dev)
@@ -236,8 +301,7 @@ static int run_plan(struct tool *tool, struct simplan *plan)
 		simplan_set_trace(plan, &trace);
 	}
 	if (!ret)
-		ret = o->victims ? list_of_last(tool, plan, &input) :
-				   simulate_all(tool, plan, &input);
+		ret = do_plan(tool, plan, &input);
 	simtrace_close(&trace);
 	simimage_close(&image);
 	dev_close(dev);
@@ -252,7 +316,7 @@ static int run_gcsim(struct tool *tool, const void *options)
 
 	if (ret)
 		return ret;
-	if (!tool->argc && o->hot_files.count)
+	if (!tool->argc && o->hot_files.count && !o->merge)
 		return tool_usage(tool, "--hot-file: there is no image");
 	ret = simplan_open(&plan, &tool->cx, o);
 	if (ret == -EINVAL)
@@ -267,12 +331,12 @@ static int run_gcsim(struct tool *tool, const void *options)
 
 static const struct cli_command command = {
 	.summary = "simulate a volume and its cleaner",
-	.synopsis = "[IMAGE]",
+	.synopsis = "[IMAGE | RESULTS...]",
 	.options = simoptions_rows,
 	.options_size = sizeof(struct simoptions),
 	.defaults = &simoptions_defaults,
 	.min_args = 0,
-	.max_args = 1,
+	.max_args = TOOL_ANY_ARGS,
 	.run = run_gcsim,
 };
 

@@ -40,6 +40,8 @@ static const char *const addresses[] = { "dense", "raw", NULL };
 #define WITH_TRACE 1u
 /* So does cleaning by garbage what describes the other way. */
 #define BY_GARBAGE 2u
+/* What is done in place of all runs. */
+#define INSTEAD 3u
 
 /* "1000", or "20%". */
 static int set_amount(struct context *cx, const char *arg, void *where)
@@ -109,6 +111,8 @@ const struct cli_option simoptions_rows[] = {
 	  AT(data), .against = WITH_TRACE },
 	{ 0, "dirty-pages", "N", "written blocks kept in memory", OPTION_U64,
 	  AT(dirty_pages) },
+	{ 0, "emit", NULL, "print a command for each run, and do none",
+	  OPTION_FLAG, AT(emit), INSTEAD },
 	{ 0, "file-blocks", "N", "length of a file", OPTION_U32,
 	  AT(file_blocks), .against = WITH_TRACE },
 	{ 0, "file-size", "DISTRIBUTION", "sizes of files in blocks",
@@ -131,6 +135,8 @@ const struct cli_option simoptions_rows[] = {
 	  AT(hot_files) },
 	{ 0, "hot-writes", "PERCENT", "share of the writes that is hot (90)",
 	  OPTION_U32, AT(hot_writes), .against = WITH_TRACE },
+	{ 0, "key", "KEY", "of the run, as --emit prints it", OPTION_STRING,
+	  AT(key), INSTEAD },
 	{ 0, "lifetime", "DISTRIBUTION",
 	  "how long files live, in blocks written", OPTION_STRING,
 	  AT(lifetime), .against = WITH_TRACE },
@@ -142,6 +148,8 @@ const struct cli_option simoptions_rows[] = {
 	  OPTION_U32, AT(mc_min_reclaimable), .against = BY_GARBAGE },
 	{ 0, "mc-step", "N", "the same below --low (as there)", OPTION_U32,
 	  AT(mc_step), .against = BY_GARBAGE },
+	{ 0, "merge", NULL, "read results of such commands, and do no run",
+	  OPTION_FLAG, AT(merge), INSTEAD },
 	{ 0, "metadata-log", NULL, "metadata has a log of its own", OPTION_FLAG,
 	  AT(metadata_log) },
 	{ 0, "min-reclaimable", "PERCENT",

@@ -81,6 +81,8 @@ struct simoptions {
 	/* Which runs. */
 	struct option_list sweeps;
 	uint32_t seeds;
+	const char *key;		/* of the only one, or NULL */
+	bool emit, merge;
 };
 
 extern const struct simoptions simoptions_defaults;

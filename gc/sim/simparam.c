@@ -16,8 +16,8 @@
 
 /* What is said, and what each run has of its own. */
 static const char *const others[] = {
-	"csv", "curve", "policy", "seeds", "svg", "sweep", "victims", "volume",
-	"wear", NULL,
+	"csv", "curve", "emit", "key", "merge", "policy", "seeds", "svg", "sweep",
+	"victims", "volume", "wear", NULL,
 };
 
 /* What is read once for all. */

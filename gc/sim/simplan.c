@@ -209,5 +209,8 @@ int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 
 bool simplan_is_sweep(const struct simplan *p)
 {
-	return p->naxes || p->nseeds > 1 || p->options->csv;
+	const struct simoptions *o = p->options;
+
+	return p->naxes || p->nseeds > 1 || o->csv || o->key || o->emit ||
+	       o->merge;
 }

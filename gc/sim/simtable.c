@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gc/sim/simemit.h"
+
 #define NAME_WIDTH 17u
 #define VALUE_WIDTH 8u
 #define MICRO 1e6
@@ -119,6 +121,9 @@ void simtable_runs(struct simtable *t, const struct simplan *plan,
 	const struct simrow_field *f;
 
 	begin(t, plan, image);
+	if (simplan_is_sweep(plan))
+		add(t, SIMTABLE_KEY,
+		    &(struct column){ "key", NULL, VALUE_PLAIN });
 	add_parameters(t, true);
 	add(t, SIMTABLE_WAF,
 	    &(struct column){ "write_amplification", "WAF", VALUE_RATIO, 7 });
@@ -206,6 +211,9 @@ static struct value value_of(const struct simtable *t,
 	const struct simplan_run *run = line->run;
 
 	switch (c->source) {
+	case SIMTABLE_KEY:
+		simemit_key_text(simemit_key(run, t->image), c->text);
+		return value_string(c->text);
 	case SIMTABLE_VERSION:
 		return value_string(PACKAGE_VERSION);
 	case SIMTABLE_IMAGE:

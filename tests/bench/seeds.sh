@@ -138,7 +138,8 @@ ours_004() {
 
 # runs OPTION... : "POLICY WAF STARVED" of each run.
 runs() {
-	"$seeds_sim" "$@" | awk 'NF > 10 && NR > 1 { print $1, $2, $NF }'
+	"$seeds_sim" "$@" |
+		awk 'NF > 11 && $3 ~ /^[0-9]+$/ { print $1, $2, $12 }'
 }
 
 # half_cold OPTION... : 70 % full, five sevenths of which are never deleted.
@@ -211,7 +212,7 @@ nodes_moved() {
 
 	shift 3
 	read -r got moved < <(zones "$@" | awk '
-		NF > 10 && NR > 1 { waf = $2 }
+		NF > 11 && $3 ~ /^[0-9]+$/ { waf = $2 }
 		$2 == "node" { moved = $4 }
 		END { print waf, moved }')
 	moved=$((moved * ${BENCH_SEEDS_SCALE:-1}))

@@ -200,3 +200,82 @@ END
 	awk '$4 != "runs" || $2 < last { bad = 1 } { last = $2; all = $3 }
 		END { exit bad || !NR || last != all }' steps
 }
+
+# both ARGUMENT...: a sweep here, and the same by its commands, the last one
+# first; what is printed must be the same.
+both() {
+	local how
+
+	gcsim.nilfs2 "$@" --emit >commands
+	mkdir -p results
+	rm -f results/*
+	tac commands | while read -r command; do
+		printf '%s\n' "$command" |
+			xargs -d '\n' -I '{}' sh -c '{}' >>"results/$((RANDOM % 3))" ||
+			true
+	done
+	for how in "" --csv --json --json-lines; do
+		# shellcheck disable=SC2086
+		gcsim.nilfs2 "$@" $how >here 2>errors || [ $? -eq 1 ]
+		# shellcheck disable=SC2086
+		gcsim.nilfs2 "${@:1:$#-images}" $how --merge results/* >merged \
+			2>merged-errors || [ $? -eq 1 ]
+		cmp here merged
+		diff errors merged-errors
+	done
+}
+
+@test "emitted commands and their merged results are the same as a sweep" {
+	images=0
+	both -n 100 --segment-size 128K --writes 5000 --sweep fill=50,70,100 \
+		--sweep placement=one,dac -p all --seeds 2 --frees-dead \
+		--warm-up 20%
+	[ "$(wc -l <commands)" -eq "$(sort -u commands | wc -l)" ]
+	grep -o 'key [0-9a-f]*' commands | sort -u | wc -l |
+		grep -qx "$(wc -l <commands)"
+	both -n 100 --segment-size 128K --writes 5000 -w lifetimes \
+		--sweep lifetime=exponential:900,uniform:1:3000
+	# Names that a shell would read otherwise.
+	awk 'BEGIN { srand(3); for (i = 0; i < 3000; i++)
+		printf "%d,write,%d,4096,%s\n", i, 4096 * int(rand() * 900),
+			i % 3 ? "it'"'"'s $a" : "b" }' >'a trace'
+	both -t 'a trace' --volume each --segment-size 64K \
+		--sweep fill=60,80 -p greedy
+	[ "$(wc -l <commands)" -eq 4 ]
+	mkfs.nilfs2 -q -B 16 --size 16M 'an image'
+	images=1
+	both --sweep step=1:3 --writes 3000 'an image'
+}
+
+@test "results that are missing, of other runs, or contradict each other" {
+	local -a sweep=(--sweep fill=50,60 -p greedy)
+
+	sim "${sweep[@]}" --emit >commands
+	[ "$(wc -l <commands)" -eq 2 ]
+	sim "${sweep[@]}" --emit --json >said
+	jq -r '.commands[].command' said | diff - commands
+	[ "$(jq -r '.commands[0].command | capture("key (?<k>[0-9a-f]*)").k' \
+		said)" = "$(jq -r '.commands[0].key' said)" ]
+	sh <(head -n 1 commands) >first
+	sh <(tail -n 1 commands) >second
+	run -1 --separate-stderr sim "${sweep[@]}" --merge --json first
+	jq -e '.runs[0].error == null and .runs[1].error == "no result"' \
+		<<<"$output"
+	sim "${sweep[@]}" --merge <(gzip <first) second first
+	cat first second | sim "${sweep[@]}" --merge
+	run -0 sim --sweep fill=50 -p greedy --merge first second
+	[[ $output == *"1 results of other runs are ignored"* ]]
+	sed 's/"blocks_written":/&1/' first >other
+	run -1 sim "${sweep[@]}" --merge first second other
+	[[ $output == *"other: line 1: run "*"has another result than before"* ]]
+	head -c 900 first >cut
+	run -1 sim "${sweep[@]}" --merge cut
+	[[ $output == *"cut: line 1 is no JSON"* ]]
+	# A key is one of its options.
+	run -2 sh -c "$(head -n 1 commands) --step 3"
+	[[ $output == *"--key: the key of these options"* ]]
+	run -2 sim "${sweep[@]}" --key 1234
+	run -2 sim --emit -t -
+	run -2 sim --emit --csv
+	run -2 sim --emit --merge
+}

@@ -97,6 +97,7 @@ others() {
 	printf '0,write,0,4096,%s\n' a b >trace
 	ask gcsim.nilfs2 -t trace --volume each
 	ask gcsim.nilfs2 -n 50 --segment-size 64K --sweep fill=50,60 --seeds 2
+	ask gcsim.nilfs2 --emit
 	truncate -s 160M new
 	mkdir -p tree
 	echo x >tree/file
