@@ -25,6 +25,19 @@
 #include "vol/cptable.h"
 #include "vol/recovery.h"
 
+/*
+ * What cannot be read on the way to a super root is as bad as what is wrong
+ * there: no mount gets past it.
+ */
+static int blame_reader(struct check *c, struct context *cx, int err,
+			enum rule rule, struct place place)
+{
+	if (err != -EIO)
+		return check_damage(c, cx, err, rule, place);
+	findings_failed(c->findings, cx, rule, place);
+	return 0;
+}
+
 /* Copy I, which the volume was not opened by, leads nowhere: RULE. */
 static int check_unused(struct check *c, struct context *cx, int i,
 			enum rule rule)
@@ -40,7 +53,7 @@ static int check_unused(struct check *c, struct context *cx, int i,
 	     le64_get(sb->s_last_seq) == le64_get(used->s_last_seq)))
 		return 0;
 	err = recovery_search(vol, cx, sb, false, &rec);
-	return check_damage(c, cx, err, rule,
+	return blame_reader(c, cx, err, rule,
 			    place_number(PLACE_SUPER, (uint64_t)i));
 }
 
@@ -173,19 +186,6 @@ static void check_metadata(struct check *c)
 			findings_broken(c->findings, rule,
 					place_inode(0, inos[i]));
 	}
-}
-
-/*
- * What cannot be read on the way to a super root is as bad as what is wrong
- * there: no mount gets past it.
- */
-static int blame_reader(struct check *c, struct context *cx, int err,
-			enum rule rule, struct place place)
-{
-	if (err != -EIO)
-		return check_damage(c, cx, err, rule, place);
-	findings_failed(c->findings, cx, rule, place);
-	return 0;
 }
 
 /*
