@@ -4,8 +4,11 @@
 # was published stands beside what comes out; and what the tools write themselves,
 # where they do the like.  See seeds/README.md.
 #
-#   BENCH_SEEDS		which of them: 000 001 002 003 004 partial orders (all)
-#   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N (1)
+#   BENCH_SEEDS		which of them: 000 001 002 003 004 partial placements
+#			sweep orders (all)
+#   BENCH_SEEDS_SCALE	003 with sections of 8 MiB / N, placements with traces of
+#			1 / N (1)
+#   BENCH_POLICIES	of placements (all)
 
 seeds_bin=$build/tests/bench/seeds
 seeds_sim=$build/gc/sim/gcsim.nilfs2
@@ -273,6 +276,81 @@ seed_partial() {
 	done | in_columns
 }
 
+# amplifications CSV... : of files named by their traces, a line for each policy and
+# placement, a column for each trace.
+amplifications() {
+	awk -F , '
+		FNR == 1 {
+			delete at
+			for (i = 1; i <= NF; i++)
+				at[$i] = i
+			name = FILENAME
+			sub(/.*\//, "", name)
+			heads = heads "|" name
+			files++
+			next
+		}
+		{
+			row = $at["policy"] "|" $at["placement"]
+			if (!(row in cells))
+				order[++rows] = row
+			waf = $at["write_amplification"]
+			cells[row] = cells[row] "|" (waf ? waf : "-")
+		}
+		END {
+			print "policy|placement" heads
+			for (i = 1; i <= rows; i++)
+				print order[i] cells[order[i]]
+		}' "$@" | in_columns
+}
+
+# Policies x placements x traces, cleaning at 15 % garbage.  Where a placement has to
+# know what is hot, the trace does not say so.
+seed_placements() {
+	local kind scale=${BENCH_SEEDS_SCALE:-1} dir=$scratch/seeds
+	local traces=(alibaba tencent msr)
+
+	title "policies x placements x traces: blocks written for one of the user"
+	mkdir -p "$dir"
+	for kind in "${traces[@]}"; do
+		awk -v kind="$kind" -v blocks=$((110000 / scale)) \
+			-v writes=$((1100000 / scale)) -v seed=1 \
+			-f "$here/seeds/traces.awk" |
+		"$seeds_sim" -q -t - --trace-format "$kind" --segment-size \
+			$((1024 / scale))K --garbage-threshold 15 \
+			--sweep placement=all -p "${BENCH_POLICIES:-all}" \
+			--warm-up $((550000 / scale)) --csv >"$dir/$kind" \
+			2>/dev/null || [ -s "$dir/$kind" ]
+	done
+	(cd "$dir" && amplifications "${traces[@]}")
+}
+
+# timed COMMAND... : wall and CPU seconds.
+timed() {
+	local TIMEFORMAT='%R %U'
+
+	{ time "$@" >/dev/null; } 2>&1
+}
+
+# What N runs at once cost: at most 0.55 N times one by two idle processors.
+seed_sweep() {
+	local n=8 run=(-q -p greedy -n 400 --segment-size 1M --writes 1000000)
+	local one all
+
+	title "$n runs at once, relative to $n times one"
+	one=$(timed "$seeds_sim" "${run[@]}")
+	{
+		echo "workers|wall|CPU"
+		for workers in 1 2; do
+			all=$(timed "$seeds_sim" "${run[@]}" --seeds $n \
+				-j $workers)
+			echo "$workers $one $all" | awk -v n=$n '{
+				printf "%d|%.2f|%.2f\n", $1, $4 / n / $2,
+					$5 / n / $3 }'
+		done
+	} | in_columns
+}
+
 # What nilfs_cleanerd moves after compaction by each order of gc.nilfs2.
 seed_orders() {
 	if ! "$guest" --available uml; then
@@ -287,7 +365,8 @@ seed_orders() {
 bench_seeds() {
 	local seed
 
-	for seed in ${BENCH_SEEDS:-000 001 002 003 004 partial orders}; do
+	for seed in ${BENCH_SEEDS:-000 001 002 003 004 partial placements \
+		sweep orders}; do
 		"seed_$seed"
 	done
 }
