@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/zeros.h"
 #include "dev/badareas.h"
 #include "dev/devfile.h"
 
@@ -129,11 +130,6 @@ struct copying {
 	char *buf;		/* PIECE bytes */
 };
 
-static bool is_zero(const char *buf, size_t len)
-{
-	return !*buf && !memcmp(buf, buf + 1, len - 1);
-}
-
 /* Where the run of small pieces that are all zero, or none is, ends. */
 static size_t end_of_run(const char *buf, size_t at, size_t len, bool zero)
 {
@@ -141,7 +137,7 @@ static size_t end_of_run(const char *buf, size_t at, size_t len, bool zero)
 
 	for (; at < len; at += n) {
 		n = len - at < SMALL_PIECE ? len - at : SMALL_PIECE;
-		if (is_zero(buf + at, n) != zero)
+		if (zeros_only(buf + at, n) != zero)
 			break;
 	}
 	return at;

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/zeros.h"
 #include "dev/dev.h"
 #include "disk/ondisk.h"
 #include "disk/super.h"
@@ -28,11 +29,6 @@
 /* How far from either end of a device libblkid looks for signatures. */
 #define WIPE_RANGE (1u << 20)
 #define BUFFER (64u << 10)
-
-static bool is_zero(const uint8_t *p, size_t len)
-{
-	return !*p && !memcmp(p, p + 1, len - 1);
-}
 
 /*
  * Writes zeros over the pieces of [OFF, OFF + LEN) that are not zero: pages,
@@ -46,7 +42,7 @@ static int wipe_buffer(struct context *cx, struct dev *dev, uint64_t off,
 
 	for (at = 0; at < len && !ret; at += n) {
 		n = len - at < PIECE ? len - at : PIECE;
-		if (is_zero(buf + at, n))
+		if (zeros_only(buf + at, n))
 			continue;
 		memset(buf + at, 0, n);
 		ret = dev_write(dev, cx, off + at, buf + at, n);

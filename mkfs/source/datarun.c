@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/checked.h"
+#include "base/zeros.h"
 
 /* Data from *AT on: its beginning in *AT, its end in *END; 0: no more. */
 static int next_data(int fd, uint64_t size, uint64_t *at, uint64_t *end)
@@ -63,13 +64,6 @@ int datarun_find(struct context *cx, int fd, uint64_t size,
 			};
 	}
 	return 0;
-}
-
-bool datarun_is_zero(const void *p, size_t len)
-{
-	const char *bytes = p;
-
-	return !*bytes && !memcmp(bytes, bytes + 1, len - 1);
 }
 
 int datarun_add(struct context *cx, uint64_t blkoff, struct newfile_run **runs,
@@ -130,8 +124,8 @@ static int cut_run(struct cut *c, struct context *cx, int fd,
 			ret = read_piece(fd, (was->blkoff + at) * c->block_size,
 					 c->buf, (size_t)count * c->block_size);
 		for (i = 0; i < count && !ret; i++) {
-			if (datarun_is_zero(c->buf + i * c->block_size,
-					    c->block_size))
+			if (zeros_only(c->buf + i * c->block_size,
+				       c->block_size))
 				continue;
 			ret = datarun_add(cx, was->blkoff + at + i, &c->runs,
 					  &c->room, &c->n);

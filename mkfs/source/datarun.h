@@ -20,9 +20,6 @@ int datarun_find(struct context *cx, int fd, uint64_t size,
 		 uint32_t block_size, struct newfile_run **runs, size_t *room,
 		 size_t *n);
 
-/* LEN bytes at P, one at least, are zeros. */
-bool datarun_is_zero(const void *p, size_t len);
-
 /*
  * Adds block BLKOFF after the *N runs in *RUNS, to the last of them where it
  * follows that.  -ENOMEM.

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/tempfile.h"
+#include "base/zeros.h"
 #include "mkfs/source/datarun.h"
 
 #define HELD (1u << 20)		/* bytes in memory; whole blocks */
@@ -100,7 +101,7 @@ static int read_run(struct spool *s, struct context *cx, struct tarreader *r,
 		if (!ret)
 			ret = tarreader_read(r, cx, i * s->block_size,
 					     s->block_size, block);
-		if (ret || datarun_is_zero(block, s->block_size))
+		if (ret || zeros_only(block, s->block_size))
 			continue;
 		ret = datarun_add(cx, i, &runs->runs, &runs->room, &runs->n);
 		if (!ret)
