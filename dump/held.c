@@ -137,31 +137,15 @@ void held_report(struct report *r, const struct held *h,
  * too, because a freed number keeps its old entry.
  */
 
-static int read_bit(struct held_entry *e, struct context *cx,
-		    struct volume *vol, uint64_t vblocknr)
-{
-	const struct palloc *palloc = &vol->dat_palloc;
-	const void *bitmap;
-	int ret;
-
-	e->group = palloc_group(palloc, vblocknr);
-	ret = file_block(&vol->dat, cx, palloc_bitmap_blkoff(palloc, e->group),
-			 &bitmap);
-	if (ret <= 0)
-		return ret;
-	e->used = palloc_bit(bitmap, palloc_group_offset(palloc, vblocknr));
-	file_put(&vol->dat, bitmap);
-	return 0;
-}
-
 int held_read(struct held_entry *e, struct context *cx, struct volume *vol,
 		  const struct held *h, uint64_t vblocknr)
 {
 	int err;
 
 	memset(e, 0, sizeof(*e));
-	err = read_bit(e, cx, vol, vblocknr);
-	if (err)
+	e->group = palloc_group(&vol->dat_palloc, vblocknr);
+	err = file_bit(&vol->dat, cx, &vol->dat_palloc, vblocknr, &e->used);
+	if (err < 0)
 		return err;
 	err = translate_entry(vol, cx, vblocknr, &e->de);
 	e->exists = !err;

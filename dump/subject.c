@@ -44,44 +44,19 @@ static void take_metadata(struct subject *s, struct root *root)
 	s->allocated = true;
 }
 
-/* Looks into the bitmap of the ifile; a missing one says no. */
-static int read_bit(struct subject *s, struct context *cx, struct root *root)
-{
-	const struct palloc *palloc = &root->vol->ifile_palloc;
-	uint64_t group = palloc_group(palloc, s->ino);
-	const void *bitmap;
-	int ret;
-
-	ret = file_block(&root->ifile, cx,
-			 palloc_bitmap_blkoff(palloc, group), &bitmap);
-	if (ret <= 0)
-		return ret;
-	s->allocated = palloc_bit(bitmap,
-				  palloc_group_offset(palloc, s->ino));
-	file_put(&root->ifile, bitmap);
-	return 0;
-}
-
+/* A missing bitmap says that it is not in use. */
 static int read_inode(struct subject *s, struct context *cx, struct root *root)
 {
-	const struct palloc *palloc = &root->vol->ifile_palloc;
-	const char *block;
-	const void *data;
-	int ret;
+	int ret = root_inode_bytes(root, cx, s->ino, &s->inode);
 
-	ret = file_block(&root->ifile, cx, palloc_entry_blkoff(palloc, s->ino),
-			 &data);
-	if (ret < 0)
-		return ret;
 	if (!ret)
 		return fail_said(cx, -ENOENT,
 				 "inode %llu: the ifile has no block for it",
 				 (unsigned long long)s->ino);
-	block = data;
-	memcpy(&s->inode, block + palloc_entry_offset(palloc, s->ino),
-	       sizeof(s->inode));
-	file_put(&root->ifile, data);
-	return read_bit(s, cx, root);
+	if (ret > 0)
+		ret = file_bit(&root->ifile, cx, &root->vol->ifile_palloc,
+			       s->ino, &s->allocated);
+	return ret < 0 ? ret : 0;
 }
 
 int subject_read(struct subject *s, struct context *cx, struct root *root,

@@ -8,7 +8,6 @@
  * on.  Everything is compared with what it should be, and where nothing
  * differs nothing is written.
  */
-#include "fsck/counters.h"
 
 #include <errno.h>
 
@@ -17,8 +16,8 @@
 #include "find/findprint.h"
 #include "fsck/apply/repair.h"
 #include "fsck/apply/round.h"
+#include "fsck/plan/fixers.h"
 #include "fsck/plan/look.h"
-#include "fsck/segments/fix_segments.h"
 #include "fsck/session.h"
 #include "log/exactcounts.h"
 #include "log/repairwriter.h"

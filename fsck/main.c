@@ -10,7 +10,6 @@
 #include "dev/dev.h"
 #include "find/findprint.h"
 #include "fsck/apply/undo.h"
-#include "fsck/counters.h"
 #include "fsck/plan/options.h"
 #include "fsck/session.h"
 #include "fsck/target.h"

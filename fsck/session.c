@@ -16,7 +16,7 @@
 #include "dev/patched.h"
 #include "find/findprint.h"
 #include "fsck/apply/repair.h"
-#include "fsck/apply/rollback.h"
+#include "fsck/apply/round.h"
 #include "fsck/plan/look.h"
 #include "fsck/summary.h"
 

@@ -23,4 +23,13 @@ int session_run(struct tool *tool, const struct options *o, struct dev *dev);
 enum decision_mode session_mode(const struct tool *tool,
 				const struct options *o);
 
+/*
+ * Makes what the SUFILE of the volume on DEV says of segments what the DAT and
+ * the logs say, live-block counts included.  0 where it was so,
+ * SESSION_REPAIRED, SESSION_UNCORRECTED where the volume has errors on which
+ * that would rest, or a failure: -EBUSY where logs must be rolled forward
+ * first.
+ */
+int counters_run(struct tool *tool, const struct options *o, struct dev *dev);
+
 #endif

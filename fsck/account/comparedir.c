@@ -6,7 +6,7 @@
  * every name of a block that changed is looked up among all names after the
  * repair.  A name with another inode is a different name.
  */
-#include "fsck/account/comparedir.h"
+#include "fsck/account/comparefile.h"
 
 #include <errno.h>
 #include <inttypes.h>

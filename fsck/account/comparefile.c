@@ -16,7 +16,6 @@
 #include "base/checked.h"
 #include "check/damage.h"
 #include "disk/inode.h"
-#include "fsck/account/comparedir.h"
 #include "vol/root.h"
 
 /* Whether a mount before the repair would have written block BLKOFF of inode

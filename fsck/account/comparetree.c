@@ -135,21 +135,13 @@ static bool is_suspect(const struct attributes *a)
 static int attributes_is_in_use(struct file *ifile, struct context *cx,
 				uint64_t ino)
 {
-	const struct palloc *p;
-	const void *bitmap;
 	bool used;
 
-	if (!ifile)
-		return -ENOENT;
-	p = &ifile->vol->ifile_palloc;
-	if (file_block(ifile, cx, palloc_bitmap_blkoff(p, palloc_group(p, ino)),
-		       &bitmap) <= 0) {
-		fail_clear(cx);
-		return -ENOENT;
-	}
-	used = palloc_bit(bitmap, palloc_group_offset(p, ino));
-	file_put(ifile, bitmap);
-	return used;
+	if (ifile && file_bit(ifile, cx, &ifile->vol->ifile_palloc, ino,
+			      &used) > 0)
+		return used;
+	fail_clear(cx);
+	return -ENOENT;
 }
 
 static bool is_version(const struct attributes *a, size_t i)

@@ -21,7 +21,6 @@
 #include "base/bitmap.h"
 #include "dev/overlay.h"
 #include "find/finding.h"
-#include "fsck/apply/writerhints.h"
 #include "fsck/apply/round.h"
 #include "log/inodes.h"
 #include "log/repairwriter.h"

@@ -13,7 +13,7 @@
  * before, which checkpoints are snapshots.  If either is in doubt no segment is
  * used.
  */
-#include "fsck/apply/reclaim.h"
+#include "fsck/apply/round.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -112,7 +112,7 @@ void repair_fini(struct repair *r);
 
 /*
  * As round_run(); where that has no place for a log, and R may write over old
- * checkpoints, again with segments that only these need (reclaim.h).  Says in
+ * checkpoints, again with segments that only these need (round.h).  Says in
  * R->no_room that there was none.
  */
 int nospace_run(struct repair *r, struct context *cx, struct round *round);

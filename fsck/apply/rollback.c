@@ -13,7 +13,6 @@
  * The blocks of cpfile and SUFILE are of no checkpoint.  They stay as they are
  * and go on: it is a new checkpoint in the same history.
  */
-#include "fsck/apply/rollback.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +26,6 @@
 #include "disk/checkpoint.h"
 #include "disk/dat.h"
 #include "disk/ondisk.h"
-#include "fsck/apply/writerhints.h"
 #include "fsck/apply/round.h"
 #include "log/repairwriter.h"
 #include "vol/blockmap.h"

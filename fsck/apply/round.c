@@ -11,8 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "fsck/apply/reclaim.h"
-#include "fsck/apply/writerhints.h"
 #include "fsck/checkpoints/latestcp.h"
 #include "log/repairwriter.h"
 #include "log/newsupers.h"

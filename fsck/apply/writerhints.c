@@ -12,11 +12,11 @@
  * On zones a log begins with an empty one, so a segment that shares its zone
  * with blocks in use cannot be allocated.
  */
-#include "fsck/apply/writerhints.h"
+#include "fsck/apply/round.h"
 
 #include "check/zonewalk.h"
 #include "disk/ondisk.h"
-#include "fsck/dat/fix_dat.h"
+#include "fsck/plan/fixers.h"
 #include "log/segzones.h"
 
 static bool is_unusable(void *arg, uint64_t segnum)

@@ -18,7 +18,7 @@
  * which the next derivation makes what they were: entries that say nothing, and
  * bitmaps in which all is in use.  So is what a sound map lacks.
  */
-#include "fsck/dat/fix_dat.h"
+#include "fsck/plan/fixers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -146,27 +146,21 @@ static int repair_inode(struct pastmaps *m, struct context *cx,
 static int repair_past_file(struct pastmaps *m, struct context *cx)
 {
 	const struct palloc *p = &m->vol->ifile_palloc;
-	struct pastblocks_block what = {
-		.ino = NILFS_IFILE_INO, .key = palloc_entry_blkoff(p, m->ino),
-	};
 	struct pastblocks_block *b;
-	bool changed = false;
+	size_t n = m->past.n;
 	struct root root;
 	int ret = root_open(&root, cx, m->vol, m->cno);
 
 	if (!ret)
-		ret = blockmap_lookup(&root.ifile.map, cx, what.key,
-				      &what.vblocknr);
-	if (ret > 0) {
-		changed = pastblocks_find(&m->past, what.vblocknr);
-		ret = pastblocks_change(&m->past, cx, &what, false, &b);
-	}
+		ret = pastblocks_change_in(&m->past, cx, &root.ifile,
+					   palloc_entry_blkoff(p, m->ino),
+					   false, &b);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	ret = repair_inode(m, cx, (struct nilfs_inode *)(
 		(char *)b->content + palloc_entry_offset(p, m->ino)));
-	if (ret <= 0 && !changed)
-		pastblocks_drop(&m->past, what.vblocknr);
+	if (ret <= 0 && m->past.n > n)
+		pastblocks_drop(&m->past, b->vblocknr);
 	return ret < 0 ? damage_forgive(cx, ret) : 0;
 }
 

@@ -365,17 +365,9 @@ static int take_block(void *arg, struct context *cx,
 static int read_dir(struct dirwrite *w, struct context *cx)
 {
 	struct namefix *f = w->f;
-	struct blockbatch batch;
-	struct dirread blocks;
-	int err;
+	int err = dirread_run(&f->n.root, cx, &f->n.list, w->dir, w->dir + 1,
+			      take_block, w);
 
-	err = blockbatch_open(&batch, cx, f->n.root.vol, take_block, w);
-	if (!err)
-		err = dirread_add_all(&f->n.root, cx, &f->n.list, w->dir,
-				      &batch, &blocks);
-	if (!err)
-		err = blockbatch_flush(&batch, cx);
-	blockbatch_close(&batch);
 	fail_clear(cx);
 	return err;
 }

@@ -33,8 +33,6 @@
 #include "disk/inode.h"
 #include "fsck/names/dirwrite.h"
 #include "fsck/names/namefix.h"
-#include "fsck/names/namescan.h"
-#include "fsck/names/oldnames.h"
 #include "fsck/names/pastnames.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"

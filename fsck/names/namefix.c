@@ -300,19 +300,12 @@ int namefix_tags(struct namefix *f, struct context *cx, size_t dir,
 	struct tag_reader r = {
 		.f = f, .tags = tags, .dir = dir, .known = true,
 	};
-	struct blockbatch batch;
-	struct dirread blocks;
 	int err = nameset_clear(tags, cx);
 
 	if (err)
 		return err;
-	err = blockbatch_open(&batch, cx, f->n.root.vol, take_tags, &r);
-	if (!err)
-		err = dirread_add_all(&f->n.root, cx, &f->n.list, dir, &batch,
-				      &blocks);
-	if (!err)
-		err = blockbatch_flush(&batch, cx);
-	blockbatch_close(&batch);
+	err = dirread_run(&f->n.root, cx, &f->n.list, dir, dir + 1, take_tags,
+			  &r);
 	fail_clear(cx);
 	return err ? err : r.known;
 }

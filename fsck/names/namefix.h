@@ -142,4 +142,30 @@ int namefix_found(struct namefix *f, struct context *cx, size_t dir,
 		  const struct inodelist_row *row, uint64_t ino,
 		  const char *name, uint8_t len);
 
+/*
+ * Reads all directories: counts the names of inodes, finds parents, and marks
+ * the directories that must be written again.  -ENOMEM, -EINTR.
+ */
+int namescan_run(struct namefix *f, struct context *cx);
+
+/*
+ * Reads them once more where inodes are missed: looks for names of these where
+ * entries should not be, and adds what it finds.  -ENOMEM, -EINTR.
+ */
+int namescan_search(struct namefix *f, struct context *cx);
+
+/*
+ * For each directory that cannot be read whole, or loses names: looks at it in
+ * older checkpoints, newest first, up to one that has it whole, and adds the
+ * names of inodes that are missed.  -ENOMEM, -EINTR.
+ */
+int oldnames_run(struct namefix *f, struct context *cx);
+
+/*
+ * Finds entries that lead to an inode with more names than links, or to inode
+ * 10, and led to one that has no name now in an older checkpoint: F->targets
+ * gets them, and those that are to go, and counts of names follow.  -ENOMEM, -EINTR.
+ */
+int oldnames_turn(struct namefix *f, struct context *cx);
+
 #endif

@@ -11,7 +11,6 @@
  * may hide names.  They are looked for only when inodes are missed, and only
  * names of these are taken.
  */
-#include "fsck/names/namescan.h"
 
 #include <errno.h>
 
@@ -305,18 +304,7 @@ static int search_block(void *arg, struct context *cx,
 int namescan_search(struct namefix *f, struct context *cx)
 {
 	struct scan s = { .f = f };
-	struct dirread blocks;
-	size_t i;
-	int err;
 
-	err = blockbatch_open(&s.batch, cx, f->n.root.vol, search_block, &s);
-	for (i = 0; i < f->n.list.ndirs && !err; i++) {
-		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &s.batch,
-				      &blocks);
-		fail_clear(cx);
-	}
-	if (!err)
-		err = blockbatch_flush(&s.batch, cx);
-	blockbatch_close(&s.batch);
-	return err;
+	return dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
+			   search_block, &s);
 }

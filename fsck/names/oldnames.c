@@ -8,7 +8,6 @@
  *
  * Checkpoints that share a directory share its map, and are looked at once.
  */
-#include "fsck/names/oldnames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +47,10 @@ static int add_torn(struct oldnames *o, struct context *cx, size_t dir)
 	struct namefix *f = o->f;
 	struct nilfs_inode inode;
 	struct torn *torn;
-	int err = dirread_inode(&f->n.root, cx, f->n.list.dirs[dir].ino,
-				&inode);
+	int err = root_inode_bytes(&f->n.root, cx, f->n.list.dirs[dir].ino,
+				   &inode);
 
-	if (err)
+	if (err < 0)
 		return damage_forgive(cx, err);
 	if (array_reserve(cx, &o->torn, &o->room, o->count + 1))
 		return -ENOMEM;
@@ -93,8 +92,8 @@ static int is_the_same(struct oldnames *o, struct context *cx, uint64_t ino)
 	int err = root_inode(&o->root, cx, ino, &then);
 
 	if (!err)
-		err = dirread_inode(&o->f->n.root, cx, ino, &now);
-	if (err)
+		err = root_inode_bytes(&o->f->n.root, cx, ino, &now);
+	if (err < 0)
 		return damage_forgive(cx, err);
 	return inode_is_same_file(&then, &now);
 }
@@ -374,22 +373,12 @@ static int turn_block(void *arg, struct context *cx,
 int oldnames_turn(struct namefix *f, struct context *cx)
 {
 	struct turner t = { .o.f = f };
-	struct blockbatch batch;
-	struct dirread blocks;
-	size_t i;
 	int err = cptable_list(f->n.root.vol, cx, false, &t.cnos, &t.ncnos);
 
 	if (err)
 		return damage_forgive(cx, err);
-	err = blockbatch_open(&batch, cx, f->n.root.vol, turn_block, &t);
-	for (i = 0; i < f->n.list.ndirs && !err; i++) {
-		err = dirread_add_all(&f->n.root, cx, &f->n.list, i, &batch,
-				      &blocks);
-		fail_clear(cx);
-	}
-	if (!err)
-		err = blockbatch_flush(&batch, cx);
-	blockbatch_close(&batch);
+	err = dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
+			  turn_block, &t);
 	free(t.cnos);
 	return err;
 }

@@ -57,9 +57,8 @@ void pastother_begin(struct pastother *o)
 	o->asked = 0;
 }
 
-int pastother_next(void *arg, struct context *cx)
+int pastother_next(struct pastother *o, struct context *cx)
 {
-	struct pastother *o = arg;
 	int ret = 0;
 
 	while (!ret && o->asked < ASK_MOST &&

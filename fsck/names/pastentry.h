@@ -57,12 +57,21 @@ void pastother_begin(struct pastother *o);
  * Reads the block of the next checkpoint that has another one into
  * O->e->other, of O->e->then: 1, 0 where there is no more, -ENOMEM, -EINTR.
  */
-int pastother_next(void *o, struct context *cx);
+int pastother_next(struct pastother *o, struct context *cx);
 
 /*
  * Whether all checkpoints that have the block, as well as the next ones, have a
  * directory by that number, or nothing: 1, 0, -ENOMEM, -EINTR.
  */
 int pastother_is_dir(struct pastother *o, struct context *cx);
+
+/*
+ * Unless the current block of O->e is sound, and no inode lacks a name: fills it
+ * with what is sound in it, the names of other versions whose inodes lack
+ * them, and "#NUMBER" for all others that do.  What O->p has of other directories
+ * counts.  1, 0 where not all of them have room, or no entry names a
+ * directory, -ENOMEM, -EINTR.
+ */
+int pastsalvage_run(struct pastother *o, struct context *cx);
 
 #endif

@@ -26,7 +26,6 @@
 #include "check/dirread.h"
 #include "check/inodelist.h"
 #include "fsck/names/pastentry.h"
-#include "fsck/names/pastsalvage.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
 
@@ -95,10 +94,7 @@ static int salvage_block(struct pastnames *s, struct context *cx)
 {
 	int ret = pastother_is_dir(&s->o, cx);
 
-	if (ret <= 0)
-		return ret;
-	pastother_begin(&s->o);
-	return pastsalvage_run(&s->e, cx, s->p, pastother_next, &s->o);
+	return ret > 0 ? pastsalvage_run(&s->o, cx) : ret;
 }
 
 /* Finds the block, to be changed: 1, 0. */
@@ -108,18 +104,12 @@ static int find_block(struct pastnames *s, struct context *cx)
 	struct file file;
 	int ret = root_file(&s->e.root, cx, s->e.ino, &file);
 
-	s->o.where = (struct pastblocks_block){
-		.ino = s->e.ino, .key = s->e.blkoff,
-	};
 	if (!ret)
-		ret = blockmap_lookup(&file.map, cx, s->e.blkoff,
-				      &s->o.where.vblocknr);
+		ret = pastblocks_change_in(s->p, cx, &file, s->e.blkoff, true,
+					   &b);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
 	s->o.generation = file.inode.i_generation;
-	ret = pastblocks_change(s->p, cx, &s->o.where, true, &b);
-	if (ret <= 0)
-		return ret < 0 ? damage_forgive(cx, ret) : 0;
 	s->o.where = *b;
 	s->e.block = b->content;
 	return 1;
@@ -398,25 +388,14 @@ static int retarget_block(void *arg, struct context *cx,
 static int retarget_all(struct pastnames *s, struct context *cx,
 			const struct fix *fixes, size_t n, uint64_t cno)
 {
-	struct blockbatch batch;
-	struct dirread blocks;
-	size_t i;
 	int ret = open_snapshot(s, cx, cno);
 
 	if (ret <= 0)
 		return ret;
 	count_missed(s, fixes, n, cno);
 	mark_all(s, fixes, n, cno);
-	ret = blockbatch_open(&batch, cx, s->vol, retarget_block, s);
-	for (i = 0; i < s->e.list.ndirs && !ret; i++) {
-		ret = dirread_add_all(&s->e.root, cx, &s->e.list, i, &batch,
-				      &blocks);
-		fail_clear(cx);
-	}
-	if (!ret)
-		ret = blockbatch_flush(&batch, cx);
-	blockbatch_close(&batch);
-	return ret;
+	return dirread_run(&s->e.root, cx, &s->e.list, 0, s->e.list.ndirs,
+			   retarget_block, s);
 }
 
 typedef int pastnames_each(struct pastnames *s, struct context *cx,

@@ -6,7 +6,7 @@
  * name with the block gets one in the same block, by its number.  Which inodes
  * these are is known once all other names of the snapshot are counted.
  */
-#include "fsck/names/pastsalvage.h"
+#include "fsck/names/pastentry.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -72,24 +72,13 @@ static int count_block(void *arg, struct context *cx,
 static int count_names(struct salvage *v, struct context *cx)
 {
 	struct pastentry *s = v->s;
-	struct blockbatch batch;
-	struct dirread blocks;
 	size_t i;
-	int err;
 
 	for (i = 0; i < s->list.nchunks; i++)
 		memset(s->list.chunks[i]->names, 0,
 		       sizeof(s->list.chunks[i]->names));
-	err = blockbatch_open(&batch, cx, s->root.vol, count_block, v);
-	for (i = 0; i < s->list.ndirs && !err; i++) {
-		err = dirread_add_all(&s->root, cx, &s->list, i, &batch,
-				      &blocks);
-		fail_clear(cx);
-	}
-	if (!err)
-		err = blockbatch_flush(&batch, cx);
-	blockbatch_close(&batch);
-	return err;
+	return dirread_run(&s->root, cx, &s->list, 0, s->list.ndirs,
+			   count_block, v);
 }
 
 /* How many names inode INO, of ROW, lacks. */
@@ -257,7 +246,7 @@ static bool is_complete(struct salvage *v)
 }
 
 static int fill_block(struct salvage *v, struct context *cx,
-		      pastsalvage_next *next, void *arg)
+		      struct pastother *o)
 {
 	int ret = count_names(v, cx);
 
@@ -269,7 +258,8 @@ static int fill_block(struct salvage *v, struct context *cx,
 	dirpack_init(&v->pack, v->block, v->s->block_size);
 	take_dots(v);
 	ret = take_names(v, cx, v->s->block, false);
-	while (!ret && (ret = next(arg, cx)) > 0)
+	pastother_begin(o);
+	while (!ret && (ret = pastother_next(o, cx)) > 0)
 		ret = take_names(v, cx, v->s->other, true);
 	if (!ret && !v->others)
 		number_all(v);
@@ -277,13 +267,12 @@ static int fill_block(struct salvage *v, struct context *cx,
 	return ret;
 }
 
-int pastsalvage_run(struct pastentry *s, struct context *cx,
-		    const struct pastblocks *p, pastsalvage_next *next,
-		    void *arg)
+int pastsalvage_run(struct pastother *o, struct context *cx)
 {
+	struct pastentry *s = o->e;
 	struct salvage v = {
 		.s = s,
-		.p = p,
+		.p = o->p,
 		.block = malloc(s->block_size),
 		.is_dir = s->ino == NILFS_ROOT_INO,
 	};
@@ -291,7 +280,7 @@ int pastsalvage_run(struct pastentry *s, struct context *cx,
 
 	if (!v.block)
 		return fail(cx, -ENOMEM, "block of a directory");
-	ret = fill_block(&v, cx, next, arg);
+	ret = fill_block(&v, cx, o);
 	if (!ret && v.is_dir && !v.full && !v.complete)
 		memcpy(s->block, v.block, s->block_size);
 	free(v.block);

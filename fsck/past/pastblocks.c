@@ -205,6 +205,16 @@ int pastblocks_change(struct pastblocks *p, struct context *cx,
 	return 1;
 }
 
+int pastblocks_change_in(struct pastblocks *p, struct context *cx,
+			 struct file *file, uint64_t key, bool create,
+			 struct pastblocks_block **b)
+{
+	struct pastblocks_block what = { .ino = file->ino, .key = key };
+	int ret = blockmap_lookup(&file->map, cx, key, &what.vblocknr);
+
+	return ret > 0 ? pastblocks_change(p, cx, &what, create, b) : ret;
+}
+
 static int write_in_place(struct pastblocks *p, struct context *cx)
 {
 	size_t i;

@@ -14,6 +14,7 @@
 #include "check/mapcheck.h"
 #include "check/vblocks.h"
 #include "fsck/plan/fixers.h"
+#include "vol/file.h"
 
 struct pastblocks_block {
 	uint64_t ino;
@@ -46,6 +47,11 @@ struct pastblocks {
 int pastblocks_change(struct pastblocks *p, struct context *cx,
 		      const struct pastblocks_block *what, bool create,
 		      struct pastblocks_block **b);
+
+/* The same of block KEY of FILE, as a snapshot has it. */
+int pastblocks_change_in(struct pastblocks *p, struct context *cx,
+			 struct file *file, uint64_t key, bool create,
+			 struct pastblocks_block **b);
 
 /* The block VBLOCKNR of the list, or NULL. */
 struct pastblocks_block *pastblocks_find(const struct pastblocks *p,

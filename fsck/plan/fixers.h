@@ -15,9 +15,11 @@
 #ifndef NILFS2_FSCK_FIXERS_H
 #define NILFS2_FSCK_FIXERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
 #include "check/check.h"
 #include "check/state.h"
@@ -85,5 +87,17 @@ fixer_apply fix_super_other;
 /* As fix_dat, but the map is rebuilt whatever was found: the DAT of the writer
    begins without blocks. */
 fixer_apply fix_dat_map;
+
+/* True where FIX rebuilds the map of the DAT: fix_dat() then needs a writer
+   whose DAT begins without blocks. */
+bool fix_dat_is_rebuilt(const struct fix *fix);
+
+/*
+ * Repairs the entries of the segments in WHICH, and clears those after the last
+ * segment; *NCHANGED of the segments were wrong.  Counts of live blocks are
+ * left as they are.
+ */
+int fix_segments_all(struct fixer_job *job, struct context *cx,
+		     const struct bitmap *which, uint64_t *nchanged);
 
 #endif

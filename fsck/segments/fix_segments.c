@@ -30,7 +30,6 @@
  * those of this one, or alone in a clean segment, so logs that list nothing
  * that the DAT knows prove nothing.
  */
-#include "fsck/segments/fix_segments.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -21,9 +21,8 @@
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"
+#include "fsck/super/rootsearch.h"
 #include "fsck/super/volscan.h"
-#include "fsck/super/lostsuper.h"
-#include "fsck/super/restore.h"
 
 struct copies {
 	uint64_t offset[2];	/* 0: there is no such copy */

@@ -9,7 +9,7 @@
  * as lie up to the end of that log, and the next one is in use too.  A wrong
  * guess reads the wrong entry, or counts from the wrong place.
  */
-#include "fsck/super/lostsuper.h"
+#include "fsck/super/volscan.h"
 
 #include <string.h>
 

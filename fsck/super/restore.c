@@ -20,7 +20,6 @@
  * some super root: what the chain of logs from there does not reach may be
  * newer.
  */
-#include "fsck/super/restore.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -14,6 +14,7 @@
 #include "dev/dev.h"
 #include "disk/geometry.h"
 #include "disk/ondisk.h"
+#include "fsck/plan/fixers.h"
 #include "vol/recovery.h"
 #include "vol/volume.h"
 
@@ -69,5 +70,15 @@ int rootsearch_open(const struct rootsearch *rs, struct context *cx,
  */
 int rootderive_run(const struct rootsearch *rs, struct context *cx, size_t i,
 		   char *block);
+
+/*
+ * Looks for super roots on job->dev, newest first, and makes number
+ * job->state_number of those from which a volume can be opened, from 0,
+ * job->state; superblocks like SB name its log.  SB says what the volume is;
+ * the log that it names matters only in so far as it was complete once.  1, 0
+ * where there are not so many, or a failure.
+ */
+int restore_root(struct fixer_job *job, struct context *cx,
+		 const struct nilfs_super_block *sb);
 
 #endif

@@ -247,15 +247,10 @@ static int read_count(struct group *g, struct context *cx, uint32_t *nfrees)
 static int change_block(struct group *g, struct context *cx, uint64_t blkoff,
 			char **content)
 {
-	struct pastblocks_block what = {
-		.ino = NILFS_IFILE_INO, .key = blkoff,
-	};
 	struct pastblocks_block *b;
-	int ret = blockmap_lookup(&g->root.ifile.map, cx, blkoff,
-				  &what.vblocknr);
+	int ret = pastblocks_change_in(g->past, cx, &g->root.ifile, blkoff,
+				       false, &b);
 
-	if (ret > 0)
-		ret = pastblocks_change(g->past, cx, &what, false, &b);
 	if (ret > 0)
 		*content = b->content;
 	return ret;

@@ -4,6 +4,7 @@
 #define NILFS2_FSCK_IFILEGROUPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -45,5 +46,20 @@ int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t ino,
 
 /* Clears INO and marks it free.  Its blocks leak. */
 int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t ino);
+
+/*
+ * Fills the ifile of JOB's writer where it begins without blocks: with those
+ * that it had and, in place of what cannot be read, with what the newest older
+ * checkpoint has.  The cpfile is repaired before.  0, or a failure of the
+ * writer, -ENOMEM, -EINTR.
+ */
+int ifilefill_run(struct fixer_job *job, struct context *cx);
+
+/*
+ * Fills these N holes of the ifile, which has others and its inodes in use
+ * there: likewise.  What is not found stays a hole.
+ */
+int ifilefill_holes(struct fixer_job *job, struct context *cx,
+		    const uint64_t *blkoffs, size_t n);
 
 #endif

@@ -25,7 +25,6 @@
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/fix_ifile.h"
-#include "fsck/tree/ifilefill.h"
 #include "fsck/tree/lostinodes.h"
 #include "fsck/tree/inoderepair.h"
 #include "fsck/tree/oldinodes.h"

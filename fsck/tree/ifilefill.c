@@ -8,7 +8,6 @@
  * are those of that checkpoint: what has changed of their files since is found
  * by the next look.
  */
-#include "fsck/tree/ifilefill.h"
 
 #include <errno.h>
 #include <string.h>

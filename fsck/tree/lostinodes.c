@@ -29,7 +29,6 @@ struct search {
 	const struct lostinodes *lost;
 	struct root root;
 	struct inodelist list;
-	struct blockbatch batch;
 };
 
 static int compare_nametype(const void *a, const void *b)
@@ -70,18 +69,6 @@ static int take_block(void *arg, struct context *cx,
 	return 0;
 }
 
-static int read_directories(struct search *s, struct context *cx)
-{
-	struct dirread blocks;
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < s->list.ndirs && !err; i++)
-		err = dirread_add(&s->root, cx, &s->list, i, &s->batch,
-				  &blocks);
-	return err ? err : blockbatch_flush(&s->batch, cx);
-}
-
 int lostinodes_read_names(struct lostinodes *c, struct context *cx)
 {
 	struct search s = { .lost = c };
@@ -98,11 +85,8 @@ int lostinodes_read_names(struct lostinodes *c, struct context *cx)
 	if (!err)
 		err = ifilelist_fill(&s.root, cx, &s.list, &whole);
 	if (!err)
-		err = blockbatch_open(&s.batch, cx, c->job->vol, take_block,
-				      &s);
-	if (!err)
-		err = read_directories(&s, cx);
-	blockbatch_close(&s.batch);
+		err = dirread_run(&s.root, cx, &s.list, 0, s.list.ndirs,
+				  take_block, &s);
 	inodelist_fini(&s.list);
 	if (!err)
 		fail_clear(cx);

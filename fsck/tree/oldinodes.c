@@ -36,23 +36,6 @@ static int list_checkpoints(struct oldinodes *o, struct context *cx)
 			      cptable_list(o->vol, cx, false, &o->cnos, &o->n));
 }
 
-/* Whether ROOT has INO marked as free: 1, 0 where that cannot be determined. */
-static int is_free(struct root *root, struct context *cx, uint64_t ino)
-{
-	const struct palloc *palloc = &root->vol->ifile_palloc;
-	const void *bitmap;
-	int ret = file_block(&root->ifile, cx,
-			     palloc_bitmap_blkoff(palloc,
-						  palloc_group(palloc, ino)),
-			     &bitmap);
-
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	ret = !palloc_bit(bitmap, palloc_group_offset(palloc, ino));
-	file_put(&root->ifile, bitmap);
-	return ret;
-}
-
 enum answer { UNKNOWN, SOUND, FREE };
 
 /* What checkpoint CNO says of INO: an answer, or a failure. */
@@ -61,12 +44,17 @@ static int ask_checkpoint(struct oldinodes *o, struct context *cx, uint64_t cno,
 {
 	struct root root;
 	enum rule rule;
+	bool used = true;
 	int ret = root_open(&root, cx, o->vol, cno);
 
 	if (!ret)
-		ret = is_free(&root, cx, ino);
-	if (ret)
-		return ret > 0 ? FREE : damage_forgive(cx, ret);
+		ret = damage_forgive(cx, file_bit(&root.ifile, cx,
+						  &o->vol->ifile_palloc, ino,
+						  &used));
+	else
+		return damage_forgive(cx, ret);
+	if (ret < 0 || !used)
+		return ret < 0 ? ret : FREE;
 	ret = root_inode(&root, cx, ino, inode);
 	if (ret)
 		return damage_forgive(cx, ret);

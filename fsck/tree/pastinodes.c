@@ -175,21 +175,18 @@ static int find_block(struct inodefix *s, struct context *cx,
 		      struct snapinode *pt, char **block)
 {
 	struct pastblocks_block *b;
+	size_t n = s->p->n;
 	struct root root;
 	int ret = root_open(&root, cx, s->vol, pt->cno);
 
-	pt->where = (struct pastblocks_block){
-		.ino = NILFS_IFILE_INO,
-		.key = palloc_entry_blkoff(&s->vol->ifile_palloc, pt->ino),
-	};
 	if (!ret)
-		ret = blockmap_lookup(&root.ifile.map, cx, pt->where.key,
-				      &pt->where.vblocknr);
-	pt->changed = pastblocks_find(s->p, pt->where.vblocknr);
-	if (ret > 0)
-		ret = pastblocks_change(s->p, cx, &pt->where, false, &b);
+		ret = pastblocks_change_in(s->p, cx, &root.ifile,
+					   palloc_entry_blkoff(
+						   &s->vol->ifile_palloc,
+						   pt->ino), false, &b);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
+	pt->changed = s->p->n == n;
 	pt->where = *b;
 	*block = b->content;
 	return 1;
@@ -199,22 +196,14 @@ static int find_block(struct inodefix *s, struct context *cx,
 static int is_used(struct inodefix *s, struct context *cx,
 		   const struct snapinode *pt)
 {
-	const struct palloc *palloc = &s->vol->ifile_palloc;
 	struct root root;
-	const void *bitmap;
+	bool used = false;
 	int ret = root_open(&root, cx, s->vol, pt->cno);
 
-	if (ret)
-		return damage_forgive(cx, ret);
-	ret = file_block(&root.ifile, cx,
-			 palloc_bitmap_blkoff(palloc,
-					      palloc_group(palloc, pt->ino)),
-			 &bitmap);
-	if (ret <= 0)
-		return damage_forgive(cx, ret);
-	ret = palloc_bit(bitmap, palloc_group_offset(palloc, pt->ino));
-	file_put(&root.ifile, bitmap);
-	return ret;
+	if (!ret)
+		ret = file_bit(&root.ifile, cx, &s->vol->ifile_palloc, pt->ino,
+			       &used);
+	return ret < 0 ? damage_forgive(cx, ret) : used;
 }
 
 /* Whether the inode was there, and is empty or a deleted one now: 1, 0. */

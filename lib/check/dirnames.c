@@ -16,7 +16,6 @@
  * meaningless, and its size may be 0.
  */
 #include "check/damage.h"
-#include "check/dirnames.h"
 
 #include <string.h>
 

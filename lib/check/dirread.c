@@ -13,24 +13,6 @@
 #include "base/checked.h"
 #include "disk/palloc.h"
 
-int dirread_inode(struct root *root, struct context *cx, uint64_t ino,
-		  struct nilfs_inode *inode)
-{
-	const struct palloc *palloc = &root->vol->ifile_palloc;
-	const void *block;
-	int ret;
-
-	memset(inode, 0, sizeof(*inode));
-	ret = file_block(&root->ifile, cx, palloc_entry_blkoff(palloc, ino),
-			 &block);
-	if (ret <= 0)
-		return ret;
-	memcpy(inode, (const char *)block + palloc_entry_offset(palloc, ino),
-	       sizeof(*inode));
-	file_put(&root->ifile, block);
-	return 0;
-}
-
 /* Adds the block of ITEM; one that has no place on the disk breaks the map. */
 static int add_block(const struct blockmap *map, struct context *cx,
 		     const struct blockmap_item *item, uint64_t owner,
@@ -82,9 +64,13 @@ static int find_map(struct root *root, struct context *cx,
 		    const struct inodelist *list, size_t dir,
 		    struct nilfs_inode *inode)
 {
-	if (dir >= list->nmaps)
-		return dirread_inode(root, cx, list->dirs[dir].ino, inode);
+	int ret;
+
 	memset(inode, 0, sizeof(*inode));
+	if (dir >= list->nmaps) {
+		ret = root_inode_bytes(root, cx, list->dirs[dir].ino, inode);
+		return ret < 0 ? ret : 0;
+	}
 	inode->i_size = list->maps[dir].size;
 	memcpy(inode->i_bmap, list->maps[dir].bmap, sizeof(inode->i_bmap));
 	return 0;
@@ -123,4 +109,23 @@ int dirread_add_all(struct root *root, struct context *cx,
 		    struct blockbatch *batch, struct dirread *blocks)
 {
 	return add_blocks(root, cx, list, dir, true, batch, blocks);
+}
+
+int dirread_run(struct root *root, struct context *cx,
+		const struct inodelist *list, size_t from, size_t end,
+		blockbatch_take *take, void *arg)
+{
+	struct blockbatch batch;
+	struct dirread blocks;
+	int err = blockbatch_open(&batch, cx, root->vol, take, arg);
+
+	for (; from < end && !err; from++) {
+		err = dirread_add_all(root, cx, list, from, &batch, &blocks);
+		if (!err)
+			fail_clear(cx);
+	}
+	if (!err)
+		err = blockbatch_flush(&batch, cx);
+	blockbatch_close(&batch);
+	return err;
 }

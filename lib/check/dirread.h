@@ -34,8 +34,12 @@ int dirread_add_all(struct root *root, struct context *cx,
 		    const struct inodelist *list, size_t dir,
 		    struct blockbatch *batch, struct dirread *blocks);
 
-/* Copies inode INO, which the ifile of ROOT has; 0 where it can be read. */
-int dirread_inode(struct root *root, struct context *cx, uint64_t ino,
-		  struct nilfs_inode *inode);
+/*
+ * Calls TAKE for the blocks of directories FROM up to, not including, END of
+ * LIST, those past the size too.  What TAKE fails with, -ENOMEM, -EINTR.
+ */
+int dirread_run(struct root *root, struct context *cx,
+		const struct inodelist *list, size_t from, size_t end,
+		blockbatch_take *take, void *arg);
 
 #endif

@@ -322,10 +322,10 @@ static int complete_finder(struct finder *f, struct context *cx,
 	}
 	c->map = inodelist_is_dir(c->kind) != inodelist_is_dir(c->before);
 	if (!c->map && inodelist_is_dir(c->kind)) {
-		err = dirread_inode(f->from, cx, c->ino, &old);
+		err = root_inode_bytes(f->from, cx, c->ino, &old);
 		c->map = !is_same_map(&old, &inode);
 	}
-	return err ? err : c->map || c->kind != c->before || c->links != links;
+	return err < 0 ? err : c->map || c->kind != c->before || c->links != links;
 }
 
 static int complete_all(struct finder *f, struct context *cx,

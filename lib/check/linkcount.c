@@ -12,7 +12,6 @@
  * An unreadable block with names would make thousands of inodes look lost:
  * links are compared only if all names were read.
  */
-#include "check/linkcount.h"
 
 #include "base/bitmap.h"
 #include "check/names.h"

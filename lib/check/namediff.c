@@ -18,17 +18,14 @@
  * not read.  Those that were in the replaced blocks cannot, so they are
  * remembered; for any other one the directory is read again.
  */
-#include "check/namediff.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "check/blockbatch.h"
-#include "check/dirnames.h"
 #include "check/dirread.h"
 #include "check/ifilediff.h"
-#include "check/linkcount.h"
 #include "check/names.h"
 
 #define NAME_BYTES 32u /* of a directory to a name, about */
@@ -70,10 +67,10 @@ static int open_version(struct blockmap *map, struct context *cx,
 			struct root *root, uint64_t ino, uint64_t *blocks)
 {
 	struct nilfs_inode inode;
-	int err = dirread_inode(root, cx, ino, &inode);
+	int ret = root_inode_bytes(root, cx, ino, &inode);
 
-	if (err)
-		return err;
+	if (ret < 0)
+		return ret;
 	*blocks =
 		div_round_up(le64_get(inode.i_size), root->vol->geo.block_size);
 	return blockmap_init(map, cx, root->vol, ino, &inode);
@@ -319,15 +316,15 @@ static int estimate_names(struct names *n, struct context *cx)
 	struct dupnames *dups = &n->dups;
 	struct nilfs_inode inode;
 	size_t i;
-	int err = 0;
+	int ret = 0;
 
-	for (i = 0; i < dups->nbigs && !err; i++) {
-		err = dirread_inode(&n->root, cx,
-				    n->list.dirs[dups->bigs[i].dir].ino,
-				    &inode);
+	for (i = 0; i < dups->nbigs && ret >= 0; i++) {
+		ret = root_inode_bytes(&n->root, cx,
+				       n->list.dirs[dups->bigs[i].dir].ino,
+				       &inode);
 		dups->bigs[i].names = le64_get(inode.i_size) / NAME_BYTES;
 	}
-	return err;
+	return ret < 0 ? ret : 0;
 }
 
 static int add_names(struct namediff *d, struct context *cx)

@@ -8,12 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/context.h"
 #include "base/pairtable.h"
 #include "check/check.h"
 #include "check/dupnames.h"
 #include "check/inodelist.h"
 #include "find/finding.h"
 #include "vol/root.h"
+
+struct blockbatch;
 
 struct names {
 	struct check *c;
@@ -46,5 +49,52 @@ void names_lose(struct names *n, uint64_t ino);
  * ifile; WHY in words, or NULL.
  */
 void names_unjudged(struct names *n, uint64_t ino, const char *why);
+
+/*
+ * Reports what follows from all names of N's checkpoint: parents, loops, and,
+ * if nothing was lost, links and inodes without a name.  -ENOMEM.
+ */
+int linkcount_run(struct names *n, struct context *cx);
+
+/*
+ * The same for the chunks of N's list that were touched, where all others have
+ * what they had in a checkpoint without a finding.
+ */
+int linkcount_touched(struct names *n, struct context *cx);
+
+/*
+ * Adds blocks of directories to BATCH, each with the index of its directory in
+ * the list as owner, those of one directory together.
+ */
+typedef int dirnames_source(void *arg, struct context *cx,
+			    struct blockbatch *batch);
+
+/*
+ * Reads all directories of N's list, reports wrong entries, and counts the
+ * names in the list.  -ENOMEM, -EINTR.
+ */
+int dirnames_run(struct names *n, struct context *cx);
+
+/*
+ * The same with the blocks that SOURCE adds, of directories that have links;
+ * what SOURCE fails with.
+ */
+int dirnames_read(struct names *n, struct context *cx, dirnames_source *source,
+		  void *arg);
+
+/* What is known of the checkpoint that N's list is of. */
+struct namediff_base {
+	struct root root; /* no volume: there is no such checkpoint */
+	bool sound;	  /* nothing was found in it */
+};
+
+/*
+ * Checks N's checkpoint by its difference from BASE, and adds the inodes
+ * compared to *WORK.  1 if it has no errors that BASE does not have; N's list
+ * is then of N's checkpoint.  0 if it must be read completely, as there may be
+ * findings; none was reported.  -EINTR, -ENOBUFS.
+ */
+int namediff_run(struct names *n, struct context *cx,
+		 struct namediff_base *base, uint64_t *work);
 
 #endif

@@ -26,10 +26,7 @@
 
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/dirnames.h"
 #include "check/inodelist.h"
-#include "check/linkcount.h"
-#include "check/namediff.h"
 #include "check/names.h"
 #include "check/passes.h"
 #include "disk/checkpoint.h"

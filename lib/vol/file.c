@@ -116,6 +116,20 @@ void file_put(struct file *file, const void *data)
 	cache_put(file->vol->cache, data);
 }
 
+int file_bit(struct file *file, struct context *cx, const struct palloc *p,
+	     uint64_t number, bool *used)
+{
+	const void *bitmap;
+	int ret = file_block(file, cx, palloc_bitmap_blkoff(
+				     p, palloc_group(p, number)), &bitmap);
+
+	if (ret <= 0)
+		return ret;
+	*used = palloc_bit(bitmap, palloc_group_offset(p, number));
+	file_put(file, bitmap);
+	return 1;
+}
+
 /* Where up to COUNT blocks from BLKOFF on are, ascending: how many. */
 static unsigned int find_places(struct file *file, struct context *cx,
 				uint64_t blkoff, unsigned int count,

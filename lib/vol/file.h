@@ -18,6 +18,7 @@
 
 struct volume;
 struct extent;
+struct palloc;
 
 /* Neighbouring lookups mostly hit the same few blocks: a tiny direct cache. */
 #define FILE_MEMO_SLOTS 32
@@ -59,6 +60,13 @@ int file_lookup(struct file *file, struct context *cx, uint64_t blkoff,
 int file_block(struct file *file, struct context *cx, uint64_t blkoff,
 	       const void **data);
 void file_put(struct file *file, const void *data);
+
+/*
+ * Whether entry NUMBER of the file, which is laid out as P, is marked as in use:
+ * 1 and *USED, 0 where it has no such bitmap, -EUCLEAN, -EIO.
+ */
+int file_bit(struct file *file, struct context *cx, const struct palloc *p,
+	     uint64_t number, bool *used);
 
 /*
  * Reads ahead COUNT blocks from BLKOFF on, at most FILE_READAHEAD_MAX: those

@@ -35,6 +35,7 @@ int root_inode_bytes(struct root *root, struct context *cx, uint64_t ino,
 	const void *block;
 	int ret;
 
+	memset(inode, 0, sizeof(*inode));
 	ret = file_block(&root->ifile, cx, palloc_entry_blkoff(palloc, ino),
 			 &block);
 	if (ret <= 0)
