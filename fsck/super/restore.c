@@ -250,7 +250,7 @@ static bool was_complete(const struct restore *r, const struct root_log *root)
 
 /*
  * Whether ROOT can be what superblocks named last, or newer: they name no log
- * before it is written.  A number greater than that of any log is nonsense.
+ * before it is written.  A number greater than that of the newest is nonsense.
  */
 static bool is_as_new_as_super(const struct restore *r,
 			       const struct root_log *root)
@@ -258,7 +258,8 @@ static bool is_as_new_as_super(const struct restore *r,
 	uint64_t seq = le64_get(r->sb->s_last_seq);
 
 	return segsum_cno(&root->ss) >= le64_get(r->sb->s_last_cno) &&
-	       (seq > r->rs.seq || le64_get(root->ss.ss_seq) >= seq);
+	       (seq > le64_get(r->rs.roots[0].ss.ss_seq) ||
+		le64_get(root->ss.ss_seq) >= seq);
 }
 
 /* How many files state A does not have as B: 1 and *N; 0: not known. */

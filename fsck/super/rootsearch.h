@@ -23,6 +23,7 @@ struct root_log {
 	uint64_t pseg;
 	struct nilfs_segment_summary ss;
 	bool headless;		/* SS follows from a superblock: it is lost */
+	bool misnumbered;	/* ss_seq is wrong, as a later state shows */
 };
 
 /* All zero but for DEV, GEO, PROGRESS and ARG in the beginning. */

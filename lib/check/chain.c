@@ -27,6 +27,7 @@
 
 #include "base/array.h"
 #include "check/damage.h"
+#include "disk/checkpoint.h"
 #include "disk/segsum.h"
 #include "vol/ahead.h"
 #include "vol/cptable.h"
@@ -189,15 +190,6 @@ static struct recovery root_of(const struct beyond *b, const struct log *log)
 	};
 }
 
-/* Whether A and B say the same of the files of a checkpoint. */
-static bool is_same(const struct nilfs_checkpoint *a,
-		    const struct nilfs_checkpoint *b)
-{
-	return le64_get(a->cp_create) == le64_get(b->cp_create) &&
-	       !memcmp(&a->cp_ifile_inode, &b->cp_ifile_inode,
-		       sizeof(a->cp_ifile_inode));
-}
-
 /*
  * Whether the checkpoints of LOG have the latest one of the chain among them:
  * 1, 0, or a failure.
@@ -217,7 +209,7 @@ static int has_latest(struct beyond *b, struct context *cx,
 		ret = cptable_read(other, cx, cno, &there);
 	volume_close(other);
 	if (!ret)
-		return is_same(&here, &there);
+		return checkpoint_is_same(&here, &there);
 	if (ret == -ENOENT) {
 		fail_clear(cx);
 		return le64_get(log->ss.ss_create) > b->latest->ctime;

@@ -8,6 +8,8 @@
  */
 #include "disk/checkpoint.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 
 #define KNOWN_FLAGS                                                            \
@@ -84,4 +86,12 @@ enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno)
 	    ((next && next <= cno) || prev >= cno))
 		return RULE_CP_SNAPSHOT_LIST;
 	return RULE_OK;
+}
+
+bool checkpoint_is_same(const struct nilfs_checkpoint *a,
+			const struct nilfs_checkpoint *b)
+{
+	return le64_get(a->cp_create) == le64_get(b->cp_create) &&
+	       !memcmp(&a->cp_ifile_inode, &b->cp_ifile_inode,
+		       sizeof(a->cp_ifile_inode));
 }

@@ -31,4 +31,8 @@ bool checkpoint_is_minor(const struct nilfs_checkpoint *cp);
  */
 enum rule checkpoint_check(const struct nilfs_checkpoint *cp, uint64_t cno);
 
+/* Whether two versions of an entry say the same of its files. */
+bool checkpoint_is_same(const struct nilfs_checkpoint *a,
+			const struct nilfs_checkpoint *b);
+
 #endif

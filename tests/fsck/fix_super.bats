@@ -183,3 +183,30 @@ layout() {
 		rm volume
 	done
 }
+
+# Three checkpoints of the same second, and both superblocks are lost.
+@test "of states of the same second the later one has the checkpoint of the other" {
+	local layer log seq
+
+	for layer in 1 2 3; do
+		mkdir "$layer"
+		seq 50000 >"$layer/a$layer"
+		seq 60000 >"$layer/b$layer"
+	done
+	image=image
+	SOURCE_DATE_EPOCH=1700000000 mkfs.nilfs2 -q --size 16M -B 64 \
+		-d 1 -d 2 -d 3 sound
+	dump.nilfs2 export sound - >sound.tar
+	log=$(dump.nilfs2 logs --json sound | jq '.logs[] |
+		select(.ss_cno == 2 and (.ss_flags_names | index("sr"))).blocknr')
+	for seq in 9 99; do
+		cp sound image
+		damage "log:$log" "ss_seq=$seq"
+		wipe_both
+		run -1 fsck.nilfs2 -fy image
+		[[ $output == *"superblocks: lead to checkpoint 3 again"* ]]
+		[[ $output == *"lost: nothing"* ]]
+		run -0 fsck.nilfs2 -fn image
+		dump.nilfs2 export image - | cmp - sound.tar
+	done
+}
