@@ -67,7 +67,7 @@ struct mount_ahead {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
 	unsigned int count;
-	uint64_t giving, asked; /* nodes: what STORE has, what is not to be given */
+	uint64_t giving, asked; /* nodes: what STORE has, what it must not get */
 	bool ending, ended;
 };
 
@@ -85,7 +85,7 @@ static unsigned int wait_for_batch(struct mount_ahead *a)
 	return count;
 }
 
-/* Whether NODE is to be given now.  The kernel waits for the answer to what it asked. */
+/* Whether NODE is to be given now: not what the kernel waits for. */
 static bool begin_file(struct mount_ahead *a, uint64_t node)
 {
 	bool wanted;

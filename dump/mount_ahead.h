@@ -2,9 +2,9 @@
 /*
  * Small files that are given to the kernel before it asks for them.
  *
- * To ask for a file takes longer than to read it: two processes have to wake up.
- * Who reads small files in the order in which they were listed, as tar(1) does,
- * is given the next ones together.
+ * A request for a small file takes longer than reading it, as two processes have
+ * to wake up.  A program that reads files in the order in which they were listed,
+ * as tar(1) does, gets the next ones together.
  */
 #ifndef NILFS2_DUMP_MOUNT_AHEAD_H
 #define NILFS2_DUMP_MOUNT_AHEAD_H
@@ -46,7 +46,7 @@ void mount_ahead_asked(struct mount_ahead *ahead, uint64_t node);
 void mount_ahead_wait(struct mount_ahead *ahead, uint64_t node);
 void mount_ahead_answered(struct mount_ahead *ahead);
 
-/* Asks the thread to end; true where it has, and mount_ahead_close() not waits. */
+/* Asks the thread to end; true where it has, so that a close does not wait. */
 bool mount_ahead_end(struct mount_ahead *ahead);
 
 /* Waits for the thread, and frees; NULL is accepted. */

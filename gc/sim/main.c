@@ -70,8 +70,8 @@ static int list_of_last(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
-/* Each failure in words: 1 where there is one, for the exit status. */
-static int say_failures(struct tool *tool, const struct simplan *plan,
+/* Prints each failure: 1 where there is one, for the exit status. */
+static int warn_failures(struct tool *tool, const struct simplan *plan,
 			const struct simrow *rows)
 {
 	struct simplan_run run;
@@ -140,7 +140,7 @@ static int do_jobs(struct tool *tool, struct simjobs *j)
 	simmerge_close(&merge);
 	if (!ret && j->drawn)
 		ret = draw_runs(tool, plan, j->rows, j->drawn);
-	return ret ? ret : say_failures(tool, plan, j->rows);
+	return ret ? ret : warn_failures(tool, plan, j->rows);
 }
 
 static int simulate_all(struct tool *tool, const struct simplan *plan,

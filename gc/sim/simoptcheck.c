@@ -55,7 +55,6 @@ static int check_percents(struct context *cx, const struct simoptions *o)
 
 static int check_sizes(struct context *cx, const struct simoptions *o)
 {
-
 	if (!o->block_size || !o->segment_size ||
 	    o->segment_size / o->block_size > UINT32_MAX / 2)
 		return fail(cx, -EINVAL, "volume: invalid sizes");

@@ -325,7 +325,9 @@ static int complete_finder(struct finder *f, struct context *cx,
 		err = root_inode_bytes(f->from, cx, c->ino, &old);
 		c->map = !is_same_map(&old, &inode);
 	}
-	return err < 0 ? err : c->map || c->kind != c->before || c->links != links;
+	if (err < 0)
+		return err;
+	return c->map || c->kind != c->before || c->links != links;
 }
 
 static int complete_all(struct finder *f, struct context *cx,

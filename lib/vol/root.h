@@ -32,8 +32,8 @@ int root_open(struct root *root, struct context *cx, struct volume *vol,
 	      uint64_t cno);
 
 /*
- * Copies the bytes of inode INO, also of one that is not in use: 1, 0 and zeros where
- * the ifile has no block for it.  -EUCLEAN, -EIO.
+ * Copies the bytes of inode INO, also of one that is not in use: 1, 0 and zeros
+ * where the ifile has no block for it.  -EUCLEAN, -EIO.
  */
 int root_inode_bytes(struct root *root, struct context *cx, uint64_t ino,
 		     struct nilfs_inode *inode);
