@@ -17,6 +17,7 @@
 #include "gc/sim/simmerge.h"
 #include "gc/sim/simoptions.h"
 #include "gc/sim/simplan.h"
+#include "gc/sim/simplot.h"
 #include "gc/sim/simreport.h"
 #include "gc/sim/simrow.h"
 #include "gc/sim/simsetup.h"
@@ -90,12 +91,18 @@ static int warn_failures(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
+/* What no picture may take the place of. */
+static const char *input_of(const struct tool *tool,
+			    const struct simplan *plan)
+{
+	return plan->options->trace ? plan->options->trace : tool->argv[0];
+}
+
 /* Draws those runs that have ended; DRAWN are zero for others. */
 static int draw_runs(struct tool *tool, const struct simplan *plan,
 		     const struct simrow *rows, struct simsvg_run *drawn)
 {
-	const char *input = plan->options->trace ? plan->options->trace :
-						   tool->argv[0];
+	const char *input = input_of(tool, plan);
 	size_t i, n = 0;
 
 	for (i = 0; i < plan->nruns; i++) {
@@ -140,6 +147,9 @@ static int do_jobs(struct tool *tool, struct simjobs *j)
 	simmerge_close(&merge);
 	if (!ret && j->drawn)
 		ret = draw_runs(tool, plan, j->rows, j->drawn);
+	else if (!ret && plan->options->svg)
+		ret = simplot_write(&tool->cx, plan->options->svg,
+				    input_of(tool, plan), plan, j->rows);
 	return ret ? ret : warn_failures(tool, plan, j->rows);
 }
 
@@ -152,12 +162,13 @@ static int simulate_all(struct tool *tool, const struct simplan *plan,
 		.input = input,
 		.rows = calloc(plan->nruns, sizeof(*j.rows)),
 	};
+	bool draws = plan->options->svg && !simplan_is_sweep(plan);
 	size_t i;
 	int ret = 0;
 
-	if (plan->options->svg)
+	if (draws)
 		j.drawn = calloc(plan->nruns, sizeof(*j.drawn));
-	if (!j.rows || (plan->options->svg && !j.drawn))
+	if (!j.rows || (draws && !j.drawn))
 		ret = fail(&tool->cx, -ENOMEM, "results");
 	if (!ret)
 		ret = do_jobs(tool, &j);
@@ -189,8 +200,6 @@ static int read_trace(struct tool *tool, const struct simoptions *o,
 	uint64_t size = 0;
 	int ret;
 
-	if (!o->block_size || o->block_size > UINT32_MAX)
-		return tool_usage(tool, "--block-size: no size of blocks");
 	if (!stat(o->trace, &st) && S_ISREG(st.st_mode))
 		size = (uint64_t)st.st_size;
 	progress_begin(&tool->progress, "trace", size, true);
@@ -204,13 +213,12 @@ static int check_sweep(struct tool *tool, const struct simplan *plan)
 {
 	const struct simoptions *o = plan->options;
 
-	if (simplan_is_sweep(plan) && (o->curve || o->wear || o->victims ||
-				       o->svg))
-		return tool_usage(tool, "--curve, --wear, --victims and --svg "
-					"are of runs without --sweep, --seeds "
-					"and --csv");
-	if (o->emit && o->csv)
-		return tool_usage(tool, "--emit and --csv exclude each other");
+	if (simplan_is_sweep(plan) && (o->curve || o->wear || o->victims))
+		return tool_usage(tool, "--curve, --wear and --victims are of "
+					"runs without --sweep, --seeds and "
+					"--csv");
+	if (o->emit && (o->csv || o->svg))
+		return tool_usage(tool, "--emit excludes --csv and --svg");
 	if (o->emit && o->trace && !strcmp(o->trace, "-"))
 		return tool_usage(tool, "--emit: standard input is read only "
 					"once");
@@ -262,12 +270,54 @@ static int check_key(struct tool *tool, const struct simplan *plan)
 				  "this version is %s", key) : 0;
 }
 
+/*
+ * What each run asks for is in the range of its volume.  Where a trace has
+ * several of these, a run says so by itself; an image may not have been read.
+ */
+static int check_ranges(struct tool *tool, const struct simplan *plan,
+			const struct siminput *input)
+{
+	struct simplan_run run;
+	size_t i;
+	int ret = 0;
+
+	if (plan->nvolumes > 1 || (tool->argc && !input->image))
+		return 0;
+	for (i = 0; i < plan->nruns && !ret; i += plan->nseeds) {
+		ret = simplan_run(plan, &tool->cx, i, &run);
+		if (!ret)
+			ret = simsetup_check(&tool->cx, &run.options, input);
+	}
+	return ret ? tool_usage_failed(tool, ret) : 0;
+}
+
+/* An image has its own sizes. */
+static int check_image_options(struct tool *tool, const struct simoptions *o)
+{
+	const struct simoptions *usual = &simoptions_defaults;
+
+	if (tool->argc && !o->merge &&
+	    (o->segments || o->data || o->fill != usual->fill ||
+	     o->segment_size != usual->segment_size ||
+	     o->block_size != usual->block_size))
+		return tool_usage(tool, "--segments, --segment-size, "
+					"--block-size, --fill and --data are "
+					"those of the image");
+	return 0;
+}
+
 static int do_plan(struct tool *tool, const struct simplan *plan,
 		   const struct siminput *input)
 {
 	const struct simoptions *o = plan->options;
 	int ret = check_key(tool, plan);
 
+	if (!ret && o->svg && simplan_is_sweep(plan) &&
+	    simplot_count(plan) > SIMPLOT_PLOTS_MAX)
+		ret = tool_usage(tool, "--svg: there are more than %u plots",
+				 SIMPLOT_PLOTS_MAX);
+	if (!ret)
+		ret = check_ranges(tool, plan, input);
 	if (ret)
 		return ret;
 	if (o->emit)
@@ -314,6 +364,8 @@ static int run_gcsim(struct tool *tool, const void *options)
 	struct simplan plan;
 	int ret = check_trace_options(tool, o);
 
+	if (!ret)
+		ret = check_image_options(tool, o);
 	if (ret)
 		return ret;
 	if (!tool->argc && o->hot_files.count && !o->merge)

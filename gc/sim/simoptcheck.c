@@ -26,46 +26,33 @@ static int check_times(struct context *cx, const struct simoptions *o)
 	return 0;
 }
 
-static int check_percents(struct context *cx, const struct simoptions *o)
-{
-	const struct {
-		const char *option;
-		uint64_t percent;
-	} shares[] = {
-		{ "fill", o->fill },
-		{ "hot", o->hot },
-		{ "hot-writes", o->hot_writes },
-		{ "sequential", o->sequential },
-		{ "trims", o->trims },
-		{ "garbage-threshold", o->garbage },
-		{ "min-reclaimable", o->min_reclaimable },
-		{ "mc-min-reclaimable",
-		  o->mc_min_reclaimable == SIMOPTIONS_SAME ?
-			  0 : o->mc_min_reclaimable },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(shares) / sizeof(shares[0]); i++)
-		if (shares[i].percent > 100)
-			return fail(cx, -EINVAL, "--%s: %" PRIu64 " is more "
-				    "than 100 percent", shares[i].option,
-				    shares[i].percent);
-	return 0;
-}
-
 static int check_sizes(struct context *cx, const struct simoptions *o)
 {
-	if (!o->block_size || !o->segment_size ||
+	if (o->block_size & (o->block_size - 1))
+		return fail(cx, -EINVAL, "--block-size: %" PRIu64 " is no power "
+			    "of two", o->block_size);
+	if (o->segment_size % o->block_size ||
 	    o->segment_size / o->block_size > UINT32_MAX / 2)
-		return fail(cx, -EINVAL, "volume: invalid sizes");
-	if (o->block_size > UINT32_MAX)
-		return fail(cx, -EINVAL, "volume: invalid block size");
+		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is no "
+			    "number of blocks of %" PRIu64, o->segment_size,
+			    o->block_size);
+	if (o->summaries == 1)
+		return fail(cx, -EINVAL, "--summaries: a block of them "
+			    "describes itself only");
 	if (o->trims == 100)
 		return fail(cx, -EINVAL, "--trims: nothing would be written");
 	if (!o->fill && !o->data)
 		return fail(cx, -EINVAL, "--fill: a volume that is empty");
 	if (o->garbage == 100)
 		return fail(cx, -EINVAL, "--garbage-threshold: nothing lives");
+	return 0;
+}
+
+static int check_cleaner(struct context *cx, const struct simoptions *o)
+{
+	if (o->low && o->high && o->high < o->low)
+		return fail(cx, -EINVAL, "--high: %" PRIu32 " is less than "
+			    "--low", o->high);
 	return 0;
 }
 
@@ -116,7 +103,7 @@ int simoptcheck_options(struct context *cx, const struct simoptions *o)
 		err = simsetup_work(cx, o,
 				    &(struct simwork_config){ .data = 1 });
 	if (!err)
-		err = check_percents(cx, o);
+		err = check_cleaner(cx, o);
 	if (!err)
 		err = check_times(cx, o);
 	return err ? err : check_placement(cx, o);

@@ -31,6 +31,7 @@ enum simoptions_ages {
 struct simoptions_amount {
 	uint64_t blocks;
 	uint32_t percent;	/* 0: as many as BLOCKS */
+	bool is_given;
 };
 
 struct simoptions {

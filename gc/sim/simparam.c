@@ -68,7 +68,7 @@ static struct value value_of_call(const struct cli_option *row,
 		return value_string(o->placement->name);
 	if (row->at == AT(workload))
 		return value_string(o->workload->name);
-	if (!a->percent && !a->blocks)
+	if (!a->is_given)
 		return value_absent();
 	if (a->percent)
 		snprintf(text, SIMPARAM_TEXT, "%" PRIu32 "%%", a->percent);

@@ -163,12 +163,38 @@ static int open_volume(struct simsetup *s, struct context *cx)
 	return ret;
 }
 
+/* Clean segments with which a round begins, and with which it ends. */
+static uint64_t low_of(const struct simoptions *o)
+{
+	return o->low ? o->low : least_clean(o);
+}
+
+static uint64_t high_of(const struct simoptions *o)
+{
+	return o->high > low_of(o) ? o->high : low_of(o);
+}
+
+int simsetup_check(struct context *cx, const struct simoptions *o,
+		   const struct siminput *input)
+{
+	const struct simsetup s = { .options = o, .input = input };
+	struct simvol_config c = { 0 };
+
+	size_volume(&s, &c);
+	if (c.blocks < 2)
+		return fail(cx, -EINVAL, "--segment-size: a segment has no "
+			    "two blocks");
+	if (high_of(o) > c.nsegments)
+		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
+			    "are more than all %" PRIu32, high_of(o),
+			    c.nsegments);
+	return 0;
+}
+
 static int open_cleaner(struct simsetup *s, struct context *cx,
 			const struct simpolicy *policy)
 {
 	const struct simoptions *o = s->options;
-	uint64_t low = o->low ? o->low : least_clean(o);
-	uint64_t high = o->high > low ? o->high : low;
 	struct simclean_config c = {
 		.policy = policy->policy,
 		.kind = policy->kind,
@@ -179,8 +205,8 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 		.garbage = o->garbage,
 		.env.max_search = o->max_search,
 		.env.metadata_weight = policy->parameter,
-		.low = (uint32_t)low,
-		.high = (uint32_t)high,
+		.low = (uint32_t)low_of(o),
+		.high = (uint32_t)high_of(o),
 		.step = o->step,
 		.mc_step = o->mc_step,
 		.min_reclaimable = o->min_reclaimable,
@@ -189,9 +215,8 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 
 	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
 		c.mc_min_reclaimable = c.min_reclaimable;
-	if (high > s->vol.config.nsegments)
-		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
-			    "are more than all", high);
+	if (high_of(o) > s->vol.config.nsegments)
+		return simsetup_check(cx, o, s->input);
 	/* As gc.nilfs2 has it. */
 	c.env.scarce = s->input->image ? s->input->image->nsegments / 20 :
 					 o->scarce;
@@ -247,11 +272,6 @@ static uint64_t warm_up(const struct simoptions *o, uint64_t all)
 				    o->warm_up.blocks;
 }
 
-static bool has_warm_up(const struct simoptions *o)
-{
-	return o->warm_up.percent || o->warm_up.blocks;
-}
-
 /* What comes before the measurement: all data once, and age. */
 static uint64_t blocks_before(const struct simsetup *s)
 {
@@ -263,8 +283,8 @@ static uint64_t blocks_before(const struct simsetup *s)
 	all = o->writes ? o->writes : 5 * data;
 	if (s->input->image)
 		return warm_up(o, all);
-	return data + (has_warm_up(o) || o->writes ? warm_up(o, all) :
-						     5 * data);
+	return data + (o->warm_up.is_given || o->writes ? warm_up(o, all) :
+							  5 * data);
 }
 
 /* What is measured: all that is left of a trace, or so much of it. */

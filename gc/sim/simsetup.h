@@ -52,6 +52,10 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simpolicy *policy);
 void simsetup_close(struct simsetup *s);
 
+/* Whether the volume is large enough for O.  -EINVAL, which is a usage error. */
+int simsetup_check(struct context *cx, const struct simoptions *o,
+		   const struct siminput *input);
+
 /* Takes what O says of a workload by texts; .data must be set.  -EINVAL. */
 int simsetup_work(struct context *cx, const struct simoptions *o,
 		  struct simwork_config *c);

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,15 +95,39 @@ static int store_i64(struct context *cx, const char *what, const char *text,
 	return err;
 }
 
-static int store_u32(struct context *cx, const char *what, const char *text,
-		     uint32_t *value)
+/* Whether the row takes V, which is TEXT. */
+static int check_range(struct context *cx, const struct cli_option *row,
+		       const char *what, const char *text, uint64_t v)
 {
-	uint64_t v;
-	int err = option_number(cx, what, text, UINT32_MAX, &v);
+	if (v < row->least)
+		return fail(cx, -EINVAL, "%s: %s is less than %" PRIu64, what,
+			    text, row->least);
+	if (row->most && v > row->most)
+		return fail(cx, -EINVAL, "%s: %s is more than %" PRIu64, what,
+			    text, row->most);
+	return 0;
+}
+
+static int store_unsigned(struct context *cx, const struct cli_option *row,
+			  const char *what, const char *text, void *where)
+{
+	uint64_t v = 0;
+	int err = row->kind == OPTION_SIZE ?
+			  option_size(cx, what, text, &v) :
+			  option_number(cx, what, text,
+					row->kind == OPTION_U32 ? UINT32_MAX :
+								  UINT64_MAX,
+					&v);
 
 	if (!err)
-		*value = (uint32_t)v;
-	return err;
+		err = check_range(cx, row, what, text, v);
+	if (err)
+		return err;
+	if (row->kind == OPTION_U32)
+		*(uint32_t *)where = (uint32_t)v;
+	else
+		*(uint64_t *)where = v;
+	return 0;
 }
 
 static int store_choice(struct context *cx, const char *what,
@@ -156,13 +181,11 @@ static int store(struct context *cx, const struct place *place,
 		*(int *)where = row->value;
 		return 0;
 	case OPTION_U64:
-		return option_number(cx, what, arg, UINT64_MAX, where);
 	case OPTION_U32:
-		return store_u32(cx, what, arg, where);
+	case OPTION_SIZE:
+		return store_unsigned(cx, row, what, arg, where);
 	case OPTION_I64:
 		return store_i64(cx, what, arg, where);
-	case OPTION_SIZE:
-		return option_size(cx, what, arg, where);
 	case OPTION_STRING:
 		*(const char **)where = arg;
 		return 0;

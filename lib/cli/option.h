@@ -78,6 +78,7 @@ struct cli_option {
 	 */
 	const char *(*word)(size_t i);
 	unsigned int against;	/* group whose rows exclude this one; 0: none */
+	uint64_t least, most;	/* of a number or size; MOST 0: as its kind */
 };
 
 /* Rows and the structure that their offsets mean; may share one parse. */

@@ -233,7 +233,27 @@ static double y_of(const struct frame *f, double v)
 	       f->height * (v - f->y.min) / (f->y.max - f->y.min);
 }
 
-static void put_x_axis(struct out *out, const struct frame *f)
+static void put_x_tick(struct out *out, const struct frame *f, double at)
+{
+	out_printf(out, "<path class=\"axis\" stroke=\"#57606a\" "
+		   "d=\"M%.1f %.1fv5\"/>\n", x_of(f, at),
+		   f->top + f->height);
+}
+
+/* In two lines, one word after the other. */
+static void put_words(struct out *out, const struct frame *f)
+{
+	double bottom = f->top + f->height;
+	unsigned int i;
+
+	for (i = 0; i < f->x.nwords; i++) {
+		put_x_tick(out, f, i);
+		svg_text(out, x_of(f, i), bottom + (i & 1 ? 28 : 16),
+			 SVG_MIDDLE, "dim", f->x.words[i]);
+	}
+}
+
+static void put_numbers(struct out *out, const struct frame *f)
 {
 	unsigned int wanted = (unsigned int)f->width / TICK_X + 1, i;
 	double bottom = f->top + f->height;
@@ -242,17 +262,24 @@ static void put_x_axis(struct out *out, const struct frame *f)
 
 	chart_axis_ticks(&f->x, wanted, &t);
 	for (i = 0; i < t.count; i++) {
-		double x = x_of(f, t.at[i]);
-
-		out_printf(out, "<path class=\"axis\" stroke=\"#57606a\" "
-			   "d=\"M%.1f %.1fv5\"/>\n", x, bottom);
-		svg_text(out, x, bottom + 19, SVG_MIDDLE, "dim",
+		put_x_tick(out, f, t.at[i]);
+		svg_text(out, x_of(f, t.at[i]), bottom + 19, SVG_MIDDLE, "dim",
 			 chart_axis_text(f->x.unit, t.at[i], t.step, text));
 	}
+}
+
+static void put_x_axis(struct out *out, const struct frame *f)
+{
+	double bottom = f->top + f->height;
+
+	if (f->x.words)
+		put_words(out, f);
+	else
+		put_numbers(out, f);
 	out_printf(out, "<path class=\"axis\" stroke=\"#57606a\" "
 		   "d=\"M%.1f %.1fh%.1f\"/>\n", f->left, bottom, f->width);
-	svg_text(out, f->left + f->width / 2, bottom + 38, SVG_MIDDLE, "ink",
-		 f->x.label);
+	svg_text(out, f->left + f->width / 2, bottom + (f->x.words ? 42 : 38),
+		 SVG_MIDDLE, "ink", f->x.label);
 }
 
 static void put_y_axis(struct out *out, const struct frame *f,
@@ -295,10 +322,12 @@ static void put_frame(struct out *out, const struct chart *c,
 	if (f->y.unit == CHART_PERCENT && f->y.max > 100)
 		f->y.max = 100;
 	chart_axis_ticks(&f->y, (unsigned int)f->height / TICK_Y, &t);
-	if (c->title)
+	if (c->title) {
 		out_printf(out, "<text x=\"%u\" y=\"%u\" class=\"ink\" "
-			   "font-size=\"14\">%s</text>\n", c->left,
-			   c->top + 14, c->title);
+			   "font-size=\"14\">", c->left, c->top + 14);
+		markup_string(out, c->title);
+		out_string(out, "</text>\n");
+	}
 	put_y_axis(out, f, &t);
 	put_x_axis(out, f);
 }
@@ -308,26 +337,76 @@ static void put_point_title(struct out *out, const struct frame *f,
 			    const struct chart_point *p)
 {
 	char x[CHART_TICK_TEXT], y[CHART_TICK_TEXT];
+	size_t word = p->x < 0 ? 0 : (size_t)(p->x + 0.5);
 
 	out_string(out, "<title>");
 	markup_string(out, s->name);
-	out_printf(out, ": %s at %s</title>",
-		   chart_axis_text(f->y.unit, p->y, 0, y),
-		   chart_axis_text(f->x.unit, p->x,
-				   (f->x.max - f->x.min) / 8, x));
+	out_printf(out, ": %s", chart_axis_text(f->y.unit, p->y, 0, y));
+	if (p->interval > 0)
+		out_printf(out, " \xc2\xb1 %.3g", p->interval);
+	out_string(out, " at ");
+	markup_string(out, f->x.words && word < f->x.nwords ?
+			      f->x.words[word] :
+			      chart_axis_text(f->x.unit, p->x,
+					      (f->x.max - f->x.min) / 8, x));
+	out_string(out, "</title>");
 }
 
-static void put_dots(struct out *out, const struct frame *f,
-		     const struct chart_series *s, uint32_t colour)
+/* How much less or more each may be. */
+static void put_intervals(struct out *out, const struct frame *f,
+			  const struct chart_series *s, uint32_t colour)
 {
 	size_t i;
 
 	for (i = 0; i < s->count; i++) {
-		out_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" "
-			   "fill=\"#%06x\">", x_of(f, s->points[i].x),
-			   y_of(f, s->points[i].y), colour);
+		const struct chart_point *p = &s->points[i];
+		double high = y_of(f, p->y + p->interval);
+
+		if (!(p->interval > 0))
+			continue;
+		out_printf(out, "<path class=\"interval\" fill=\"none\" "
+			   "stroke=\"#%06x\" stroke-width=\"1.5\" "
+			   "d=\"M%.1f %.1fh8m-4 0v%.1fm-4 0h8\">", colour,
+			   x_of(f, p->x) - 4, high,
+			   y_of(f, p->y - p->interval) - high);
+		put_point_title(out, f, s, p);
+		out_string(out, "</path>\n");
+	}
+}
+
+/* A mark of series NUMBER: shapes distinguish the further uses of a colour. */
+static void begin_mark(struct out *out, double x, double y, unsigned int number)
+{
+	static const char *const shapes[] = {
+		"", "m-4 -4h8v8h-8z", "m0 -5l5 9h-10z", "m0 -5l5 5l-5 5l-5 -5z",
+	};
+	unsigned int shape = number / COLOURS % 4;
+
+	if (shape)
+		out_printf(out, "<path d=\"M%.1f %.1f%s\" ", x, y,
+			   shapes[shape]);
+	else
+		out_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" ",
+			   x, y);
+	out_printf(out, "fill=\"#%06x\"", chart_colour(number));
+}
+
+static const char *end_mark(unsigned int number)
+{
+	return number / COLOURS % 4 ? "</path>\n" : "</circle>\n";
+}
+
+static void put_dots(struct out *out, const struct frame *f,
+		     const struct chart_series *s, unsigned int number)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		begin_mark(out, x_of(f, s->points[i].x),
+			   y_of(f, s->points[i].y), number);
+		out_char(out, '>');
 		put_point_title(out, f, s, &s->points[i]);
-		out_string(out, "</circle>\n");
+		out_string(out, end_mark(number));
 	}
 }
 
@@ -367,16 +446,16 @@ static void put_legend(struct out *out, const struct frame *f,
 	for (i = 0; i < n; i++) {
 		double y = f->top + 8 + i * LEGEND_STEP;
 
-		if (series[i].dots)
-			out_printf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" "
-				   "r=\"4\" fill=\"#%06x\"/>\n", x + 12, y,
-				   chart_colour(i));
-		else
+		if (series[i].dots) {
+			begin_mark(out, x + 12, y, i);
+			out_string(out, "/>\n");
+		} else {
 			out_printf(out, "<path stroke=\"#%06x\" "
 				   "stroke-width=\"%.3g\"%s "
 				   "d=\"M%.1f %.1fh24\"/>\n",
 				   chart_colour(i), line_width(i, n),
 				   dashes_of(i), x, y);
+		}
 		svg_text(out, x + 32, y + 4, SVG_START, "ink",
 			 series[i].name);
 	}
@@ -391,10 +470,12 @@ void chart_lines(struct out *out, const struct chart *c,
 	put_frame(out, c, n > 1 ? LEGEND_WIDTH : 0, &f);
 	for (i = 0; i < n; i++) {
 		if (series[i].dots)
-			put_dots(out, &f, &series[i], chart_colour(i));
+			put_dots(out, &f, &series[i], i);
 		else
 			put_line(out, &f, &series[i], i, n);
 	}
+	for (i = 0; i < n; i++)
+		put_intervals(out, &f, &series[i], chart_colour(i));
 	if (n > 1)
 		put_legend(out, &f, series, n);
 }

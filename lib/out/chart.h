@@ -21,16 +21,20 @@ struct chart_axis {
 	const char *label;	/* what it is */
 	enum chart_unit unit;
 	double min, max;	/* ends; the upper one of y is rounded up */
+	/* Of x: names of 0, 1, ... in place of numbers; NULL: none. */
+	const char *const *words;
+	unsigned int nwords;
 };
 
 struct chart {
-	const char *title;
+	const char *title;	/* any bytes; NULL: none */
 	struct chart_axis x, y;
 	unsigned int left, top, width, height;	/* pixels, with all labels */
 };
 
 struct chart_point {
 	double x, y;
+	double interval;	/* y may be so much less or more; 0: no bar */
 };
 
 struct chart_series {

@@ -224,17 +224,89 @@ value() {
 		run -2 sim --$option 18446744073709551615
 		[[ $output == *"more blocks than can be counted"* ]]
 	done
-	run -1 sim --step 1073741824 --nodes 10
-	[[ $output == *"4294967299 clean segments are more than all"* ]]
+	run -2 sim --step 1073741824 --nodes 10
+	[[ $output == *"4294967299 clean segments are more than all 200"* ]]
 	run -2 --separate-stderr sim -p none
 	run -2 --separate-stderr sim --fill 101
 }
 
-@test "shares of more than all are named" {
-	run -2 gcsim.nilfs2 --fill 101
-	[[ $output == *"--fill: 101 is more than 100 percent"* ]]
-	run -2 gcsim.nilfs2 --mc-min-reclaimable 200
-	[[ $output == *"--mc-min-reclaimable: 200 is more than 100 percent"* ]]
+@test "numbers out of range are named with what is wrong, and nothing runs" {
+	awk 'BEGIN { for (i = 0; i < 3000; i++)
+		print i ",write," 4096 * (i % 900) ",4096" }' >trace
+	while IFS='|' read -r options message; do
+		# shellcheck disable=SC2086
+		run -2 --separate-stderr gcsim.nilfs2 $options
+		[[ $stderr == *"$message"* ]] || {
+			echo "$options: $stderr"
+			return 1
+		}
+		[ -z "$output" ]
+	done <<-'EOF'
+		-n 0|--segments: 0 is less than 1
+		--segment-size 0|--segment-size: 0 is less than 1
+		--segment-size 4096|--segment-size: a segment has no two blocks
+		--segment-size 10000|--segment-size: 10000 is no number of blocks of 4096
+		--block-size 0|--block-size: 0 is less than 1024
+		--block-size 77|--block-size: 77 is less than 1024
+		--block-size 512|--block-size: 512 is less than 1024
+		--block-size 3000|--block-size: 3000 is no power of two
+		--block-size 128K|--block-size: 128K is more than 65536
+		--fill 0|--fill: a volume that is empty
+		--fill 101|--fill: 101 is more than 100
+		--data 0|--data: 0 is less than 1
+		--classes 0 --placement dac|--classes: 0 is less than 1
+		--summaries 1|--summaries: a block of them describes itself only
+		--writes 0|--writes: 0 is less than 1
+		--warm-up 101%|--warm-up: 101 is too large
+		--hot 101|--hot: 101 is more than 100
+		--hot-writes 101|--hot-writes: 101 is more than 100
+		--sequential 101|--sequential: 101 is more than 100
+		--trims 101|--trims: 101 is more than 100
+		--trims 100|--trims: nothing would be written
+		--file-blocks 0|--file-blocks: 0 is less than 1
+		--max-search 0|--max-search: 0 is less than 1
+		--min-reclaimable 101|--min-reclaimable: 101 is more than 100
+		--mc-min-reclaimable 101|--mc-min-reclaimable: 101 is more than 100
+		--mc-step 0|--mc-step: 0 is less than 1
+		--garbage-threshold 0|--garbage-threshold: 0 is less than 1
+		--second 0 -p timestamp|--second: 0 is less than 1
+		--low 0|--low: 0 is less than 1
+		--low 1001|1001 clean segments are more than all 1000
+		--high 0|--high: 0 is less than 1
+		--high 1001|1001 clean segments are more than all 1000
+		--low 5 --high 4|--high: 4 is less than --low
+		-n 20 --step 30|31 clean segments are more than all 20
+		--step 0|--step: 0 is less than 1
+		--victims 0|--victims: 0 is less than 1
+		--check 0|--check: 0 is less than 1
+		--seeds 0|--seeds: 0 is less than 1
+		--sweep low=1,1001|1001 clean segments are more than all 1000
+		--sweep step=0:3|--step: 0 is less than 1
+		--sweep block-size=4096,5000|--block-size: 5000 is no power of two
+		-t trace --segment-size 64K --low 5000|5000 clean segments are more than all
+	EOF
+	# Zeros that say what they mean.
+	sim --nodes 0 --dat 0 --summaries 0 --protect 0 --dirty-pages 0 \
+		--trims 0 --flush-every 0 --min-reclaimable 0 --seed 0
+}
+
+@test "no warm-up is one of no blocks" {
+	# All data once, then at once what is measured.
+	gcsim.nilfs2 -n 100 --segment-size 256K -f 80 --json --warm-up 0 \
+		-p greedy >said
+	jq -e '.runs[0] | .blocks_before == .blocks_data' said
+	sim --sweep warm-up=0,50% -p greedy --json >said
+	jq -e '[.runs[].warm_up] == ["0", "50%"]' said
+}
+
+@test "an image has its own sizes" {
+	mkfs.nilfs2 -q -B 16 --size 16M image
+	for option in "-n 10" "--data 5" "-f 70" "--segment-size 4M" \
+		"--block-size 8192"; do
+		# shellcheck disable=SC2086
+		run -2 gcsim.nilfs2 $option image
+		[[ $output == *"are those of the image"* ]]
+	done
 }
 
 @test "a failed run from an image has its blocks counted from the start" {
@@ -348,16 +420,12 @@ same() {
 	done <<-'EOF'
 		--lifetime fixed:0
 		--skew 101
-		--fill 0
-		--trims 100
-		--block-size 0
 		--placement none
 		--placement sepbit --classes 4
 		--placement one --classes 2
 		--placement dac --classes 65
 		--placement age --classes 65
 		--placement future --dirty-pages 10
-		--garbage-threshold 101
 		--garbage-threshold 100
 		--garbage-threshold 10 --low 3
 		--garbage-threshold 10 --fill 50

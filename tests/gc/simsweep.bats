@@ -186,6 +186,11 @@ END
 	run -2 sim --seeds 0
 	run -2 gcsim.nilfs2 -t trace --sweep hot=1,2
 	run -2 gcsim.nilfs2 -t trace --sweep block-size=4K,8K
+	run -2 sim --sweep fill=50 --emit --svg picture.svg
+	run -2 sim --sweep seed=1:65 --sweep ties=first,last --svg picture.svg \
+		--sweep placement=one,dac --sweep fill=50:66
+	[[ $output == *"more than 64 plots"* ]]
+	[ ! -e picture.svg ]
 	for option in --curve --wear "--victims 3"; do
 		# shellcheck disable=SC2086
 		run -2 sim --sweep fill=50 $option
@@ -193,6 +198,73 @@ END
 	done
 	sim --sweep frees-dead=no,yes --json >said
 	jq -e '[.runs[].frees_dead] == [false, true]' said
+}
+
+# points N: of the N-th line, "X,Y" each.
+points() {
+	grep -oP '<polyline.* points="\K[^"]*' picture.svg | sed -n "$1p" |
+		tr ' ' '\n'
+}
+
+@test "a picture of a sweep has its means and intervals, and all series" {
+	sim --sweep placement=one,dac --sweep fill=60,50,70 --seeds 3 \
+		-p greedy,random,timestamp --svg picture.svg --json >said
+	xmllint --noout picture.svg
+	# Two plots of three series, and their bars.
+	[ "$(grep -c '<polyline' picture.svg)" -eq 6 ]
+	[ "$(grep -c 'class="interval"' picture.svg)" -eq 18 ]
+	for text in greedy random timestamp "fill (percent)" \
+		"blocks written per block of the user"; do
+		[ "$(grep -c ">$text</text>" picture.svg)" -eq 2 ]
+	done
+	for text in "placement one" "placement dac"; do
+		[ "$(grep -c ">$text</text>" picture.svg)" -eq 1 ]
+	done
+	grep -q ">mean of 3 runs each; bars are the intervals of 95 %" picture.svg
+	# All points are on one scale, from left to right.
+	jq -r '.means[] | select(.policy == "random" and .placement == "dac") |
+		"\(.fill) \(.write_amplification_mean) \(.write_amplification_interval)"' \
+		said | sort -n >want
+	points 5 | sort -t , -n -c
+	points 5 | tr ',' ' ' | paste - want | awk '
+		NR == 1 { x = $1; y = $2; fill = $3; waf = $4 }
+		NR == 2 { a = ($1 - x) / ($3 - fill); b = ($2 - y) / ($4 - waf) }
+		NR == 3 { dx = x + a * ($3 - fill) - $1
+			dy = y + b * ($4 - waf) - $2 }
+		END { exit !(NR == 3 && a > 0 && b < 0 && dx * dx < 0.1 &&
+			dy * dy < 0.1) }'
+	scale=$(points 5 | tr ',' ' ' | paste - want | awk '
+		NR == 1 { y = $2; waf = $4 }
+		NR == 2 { print (y - $2) / ($4 - waf) }')
+	# Their bars are as long as the intervals: the 13th to 15th are these.
+	grep -oP 'class="interval".*m-4 0v\K[0-9.]*' picture.svg |
+		sed -n 13,15p | paste - want | awk -v scale="$scale" '
+		{ d = $1 - 2 * scale * $4; bad += d * d > 0.1 }
+		END { exit bad || NR != 3 }'
+}
+
+@test "pictures of sweeps over words, of policies, and of merged results" {
+	local -a sweep=(--sweep placement=one,dac,age -p greedy,timestamp)
+
+	sim "${sweep[@]}" --svg picture.svg
+	xmllint --noout picture.svg
+	# Six marks, two in the legend; no bars of single runs.
+	[ "$(grep -c '<circle' picture.svg)" -eq 8 ]
+	! grep -q 'class="interval"' picture.svg
+	for text in one dac age "placement (name)"; do
+		[ "$(grep -c ">$text</text>" picture.svg)" -eq 1 ]
+	done
+	sim "${sweep[@]}" --emit >commands
+	sh commands >results
+	sim "${sweep[@]}" --merge --svg merged.svg results >/dev/null
+	cmp picture.svg merged.svg
+	run -1 sim "${sweep[@]}" --merge --svg results results
+	[[ $output == *"is the input itself"* ]]
+	# Without an axis, the policies are one; failures are no points.
+	sim -p all --csv --svg picture.svg >rows
+	[ "$(grep -c '<circle' picture.svg)" -eq $(($(wc -l <rows) - 1)) ]
+	run -1 sim -p greedy --sweep fill=50,60,100 --svg picture.svg
+	[ "$(points 1 | wc -l)" -eq 2 ]
 }
 
 @test "progress of many runs goes from nothing to all" {

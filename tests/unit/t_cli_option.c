@@ -43,6 +43,11 @@ static const struct cli_option rows[] = {
 	{ 'n', "no", NULL, "no", OPTION_SET, AT(mode), 1, 6 },
 	{ 'c', "checkpoint", "CNO", "look at CNO", OPTION_U64, AT(checkpoint) },
 	{ 0, "small", "N", "a small number", OPTION_U32, AT(small) },
+	{ 0, "some", "N", "not too few", OPTION_U32, AT(small), .least = 3 },
+	{ 0, "share", "N", "not too many", OPTION_U64, AT(checkpoint),
+	  .most = 100 },
+	{ 0, "block", "SIZE", "both", OPTION_SIZE, AT(size), .least = 1024,
+	  .most = 65536 },
 	{ 0, "offset", "N", "a signed number", OPTION_I64, AT(offset) },
 	{ 's', "size", "SIZE", "a size", OPTION_SIZE, AT(size) },
 	{ 'L', "label", "TEXT", "a label", OPTION_STRING, AT(label) },
@@ -160,6 +165,19 @@ static void test_refusals(void)
 	is_refused("--call bad", "called with bad");
 }
 
+static void test_ranges(void)
+{
+	parse("--some 3 --share 100 --block 64K", false);
+	ok(o.small == 3 && o.checkpoint == 100 && o.size == 65536,
+	   "both ends of a range are in it");
+	is_refused("--some 2", "--some: 2 is less than 3");
+	is_refused("--share 101", "--share: 101 is more than 100");
+	is_refused("--block 1023", "--block: 1023 is less than 1024");
+	is_refused("--block 65K", "--block: 65K is more than 65536");
+	is_refused("--share 18446744073709551616",
+		   "--share: 18446744073709551616 is too large");
+}
+
 static void test_groups(void)
 {
 	is_int(parse("-y -y", false), 3, "one row twice is no conflict");
@@ -207,6 +225,7 @@ int main(void)
 	test_lists();
 	test_optional();
 	test_refusals();
+	test_ranges();
 	test_groups();
 	test_help();
 	return tap_done();
