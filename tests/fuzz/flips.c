@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "arena.h"
 #include "damage.h"
@@ -28,6 +29,9 @@
 #define WORDS_MAX 6
 
 int dump_main(int argc, char **argv);
+
+/* What a command that makes a file writes; removed after each. */
+static char new_path[64];
 
 static const char *const commands[][WORDS_MAX] = {
 	{ "info", "IMAGE" },
@@ -56,6 +60,9 @@ static const char *const commands[][WORDS_MAX] = {
 	{ "find", "--json", "--deleted", "IMAGE" },
 	{ "history", "IMAGE", "/" },
 	{ "history", "--json", "IMAGE", "12" },
+	{ "report", "IMAGE" },
+	{ "image", "IMAGE", "NEW" },
+	{ "image", "--scramble-names", "--json", "IMAGE", "NEW" },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -71,19 +78,29 @@ static int open_output(const char *command)
 	return open("/dev/null", O_WRONLY);
 }
 
+/* The word that a command gets for WORD: the image, or the file it makes. */
+static const char *word_of(const struct arena *a, const char *word)
+{
+	if (!strcmp(word, "IMAGE"))
+		return a->path;
+	return strcmp(word, "NEW") ? word : new_path;
+}
+
 static int run(struct arena *a, size_t i)
 {
 	char words[WORDS_MAX + 1][64] = { "dump.nilfs2" };
 	char *argv[WORDS_MAX + 2] = { words[0] };
 	size_t w;
+	int status;
 
 	for (w = 0; w < WORDS_MAX && commands[i][w]; w++) {
 		snprintf(words[w + 1], sizeof(words[w + 1]), "%s",
-			 strcmp(commands[i][w], "IMAGE") ? commands[i][w] :
-			 a->path);
+			 word_of(a, commands[i][w]));
 		argv[w + 1] = words[w + 1];
 	}
-	return arena_run(a, dump_main, argv, open_output(commands[i][0]));
+	status = arena_run(a, dump_main, argv, open_output(commands[i][0]));
+	unlink(new_path);
+	return status;
 }
 
 static int judge(struct arena *a, size_t i, int status)
@@ -120,6 +137,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: flips IMAGE COUNT [SEED [ROUND]]\n");
 		return 2;
 	}
+	snprintf(new_path, sizeof(new_path), P_tmpdir "/flips.%d", getpid());
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	arena_load(&arena, argv[1]);
 	if (damage_open(&damage, arena.bytes, arena.size))
