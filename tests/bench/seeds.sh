@@ -52,6 +52,7 @@ seed_001() {
 		done
 	} | in_columns
 	! have strace || ours_001
+	collected_001
 }
 
 # seeds_tree FILES MIB: a directory of so many files, and a volume that has it
@@ -107,6 +108,51 @@ ours_001() {
 	rm -r "$at"
 }
 
+# reads KIB COLLECT IMAGE: what a reader of all files in order, of KIB each, asks
+# the device of 001 for, in requests of at most 512 KiB.
+reads() {
+	"$dump" logs --blocks "$3" | awk -v kib="$1" -v collect="$2" '
+		NF == 7 && $7 == "data" && $3 >= 11 {
+			if ($1 != last + 1 || run == 128) {
+				requests++
+				run = 0
+			}
+			last = $1
+			run++
+			n++
+		}
+		END {
+			bytes = n * 4096
+			rate = bytes / 1e6 / (bytes / 300e6 + requests * 348e-6)
+			printf "%d|%d|%d|%d|%.0f\n", kib, collect, requests,
+				bytes / requests / 1024, rate
+		}'
+}
+
+# Nodes of maps as they come or 512 together, by the writer of the tools: 256 MiB
+# in files of a size.
+collected_001() {
+	local at=$scratch/seeds kib i collect
+
+	title "001: 256 MiB of files read in order, by how mkfs.nilfs2 wrote them"
+	{
+		echo "KiB each|--collect|requests|mean KiB|MB/s"
+		for kib in 16 32 64 128 256 512 1024; do
+			mkdir -p "$at/live"
+			for ((i = 0; i < 262144 / kib; i++)); do
+				head -c "${kib}K" /dev/urandom >"$at/live/$i"
+			done
+			for collect in 1 512; do
+				"$mkfs" -q --size auto --collect $collect \
+					-d "$at/live" "$at/new"
+				reads "$kib" $collect "$at/new"
+				rm "$at/new"
+			done
+			rm -r "$at"
+		done
+	} | in_columns
+}
+
 # extents NAME IMAGE MIB: of all files, and for 2 MiB.
 extents() {
 	local file n=0 files=0
@@ -135,7 +181,7 @@ ours_004() {
 				"$at/behind" >/dev/null
 			extents "gc.nilfs2 --compact" "$at/behind" "$mib"
 			rm -r "$at"
-		done <<<"10 16"$'\n'"16 64"
+		done <<<"10 16"$'\n'"16 64"$'\n'"160 2"
 	} | in_columns
 }
 
