@@ -16,6 +16,7 @@
 #include "log/writer_parts.h"
 
 #define SECTOR 512u
+#define MOST_UNUSED 64	/* of a segment, one of so many parts */
 
 /* A file on its way: what the nodes of its map need to know. */
 struct placing {
@@ -39,6 +40,12 @@ bool newfile_fits(const struct writer *w, uint64_t nblocks)
 
 	return !room || nblocks <= room ||
 	       nblocks > appender_capacity(&w->appender);
+}
+
+bool newfile_skip_wastes(const struct writer *w)
+{
+	return newfile_room(w) > w->collected.nblocks +
+				 w->g.blocks_per_segment / MOST_UNUSED;
 }
 
 int newfile_skip(struct writer *w, struct context *cx)

@@ -35,6 +35,12 @@ bool newfile_fits(const struct writer *w, uint64_t nblocks);
  */
 uint64_t newfile_room(const struct writer *w);
 
+/*
+ * True where newfile_skip() would leave more than 1/64 of the segment unused,
+ * which is more than an extent less is worth.
+ */
+bool newfile_skip_wastes(const struct writer *w);
+
 /* Fills the rest of the segment with collected metadata and leaves it. */
 int newfile_skip(struct writer *w, struct context *cx);
 

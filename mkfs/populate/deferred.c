@@ -6,7 +6,8 @@
  * into the rest of the segment it waits, and smaller ones that come after it
  * fill the rest.  Once the segment is full, or too many wait, a new segment
  * begins with those that wait, in the order in which they came.  A file larger
- * than a segment is split anyway and never waits.
+ * than a segment is split anyway and never waits; and so is one where nothing
+ * else could use the rest of the segment, and much would stay unused.
  *
  * The order depends on sizes only, never on time.
  */
@@ -130,13 +131,19 @@ static int place_fitting(struct deferred *d, struct context *cx,
 	return 0;
 }
 
+/* Leaves the rest of the segment, unless the next file is split for it. */
+static int skip_rest(struct context *cx, struct writer *w)
+{
+	return newfile_skip_wastes(w) ? 0 : newfile_skip(w, cx);
+}
+
 /* Begins a new segment with the one that has waited longest. */
 static int begin_segment(struct deferred *d, struct context *cx,
 			 struct writer *w)
 {
 	int err;
 
-	err = newfile_skip(w, cx);
+	err = skip_rest(cx, w);
 	if (!err && d->n)
 		err = place_waiting(d, cx, w, 0);
 	if (!err)
@@ -154,7 +161,7 @@ static int make_room(struct deferred *d, struct context *cx,
 	if (err || newfile_fits(w, nblocks))
 		return err;
 	if (!later)
-		return newfile_skip(w, cx);
+		return skip_rest(cx, w);
 	return d->n < DEFERRED_MAX ? 0 : begin_segment(d, cx, w);
 }
 

@@ -7,15 +7,16 @@
 #     perl extents.pl FILE BLOCK_SIZE BLOCKS_PER_SEGMENT
 #
 # A file that fits in a segment must have one extent: its blocks follow one
-# another, and nothing else is between.  A longer one may have one extent in
-# each segment, of which only the first and the last may be short.  Ends with
-# "FILES MULTI", the numbers of files looked at and of longer ones among them.
+# another, and nothing else is between; or two, in two segments.  A longer one may
+# have one extent in each segment, of which only the first and the last may be
+# short.  Ends with "FILES MULTI SPLIT", the numbers of files looked at, of longer
+# ones among them, and of those that would fit in a segment and are in two.
 
 use strict;
 use warnings;
 
 my ($list, $block_size, $per_segment) = @ARGV;
-my (%path, %extents, %segments, $multi);
+my (%path, %extents, %segments, $multi, $split);
 
 # The most data blocks that fit in a segment with their log's summary: a header
 # of 64 bytes, one of 24 for the file, 16 for each block; an entry is never cut
@@ -73,7 +74,10 @@ sub lies_well {
 	my $blocks = 0;
 
 	$blocks += $_ for @extents;
-	return @extents <= 1 if $blocks <= $capacity;
+	if ($blocks <= $capacity) {
+		$split += @extents == 2;
+		return @extents == keys %{$segments{$ino} // {}} && @extents <= 2;
+	}
 	$multi++;
 	return @extents == keys %{$segments{$ino}} &&
 		@extents <= int($blocks / $capacity) + 2;
@@ -81,8 +85,8 @@ sub lies_well {
 
 read_list();
 read_logs();
-$multi = 0;
+$multi = $split = 0;
 for my $ino (sort { $a <=> $b } keys %path) {
 	print "$path{$ino}: @{$extents{$ino}}\n" if !lies_well($ino, capacity());
 }
-print keys(%path) . " $multi\n";
+print keys(%path) . " $multi $split\n";
