@@ -303,6 +303,9 @@ static int check_image_options(struct tool *tool, const struct simoptions *o)
 		return tool_usage(tool, "--segments, --segment-size, "
 					"--block-size, --fill and --data are "
 					"those of the image");
+	if (tool->argc && !o->merge && o->holes)
+		return tool_usage(tool, "--fill-holes is not for images: "
+					"snapshots need what is dead");
 	return 0;
 }
 

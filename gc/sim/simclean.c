@@ -120,10 +120,23 @@ static int64_t simtree_best(const struct simtree *t)
 	return t->winners[1] == NONE ? -1 : (int64_t)t->winners[1];
 }
 
+/*
+ * Whether SEGNUM is no candidate.  Where holes are written, those without any
+ * are none, as f2fs only looks at what it calls dirty.
+ */
+static bool is_taken(const struct simclean *c, uint32_t segnum)
+{
+	const struct simvol *v = c->vol;
+
+	return v->state[segnum] != SIMVOL_FULL ||
+	       (v->config.holes &&
+		v->needed[segnum] == v->segments[segnum].written);
+}
+
 static void changed(void *arg, uint32_t segnum)
 {
 	struct simclean *c = arg;
-	bool taken = c->vol->state[segnum] != SIMVOL_FULL;
+	bool taken = is_taken(c, segnum);
 
 	/* Other changes of a segment that is not a candidate do not matter. */
 	if (taken && c->order.taken[segnum])
@@ -140,7 +153,44 @@ static void mark_all(struct simclean *c)
 	uint32_t i;
 
 	for (i = 0; i < c->vol->config.nsegments; i++)
-		c->order.taken[i] = c->vol->state[i] != SIMVOL_FULL;
+		c->order.taken[i] = is_taken(c, i);
+}
+
+/* Whether SEGNUM has holes, and was written by LOG. */
+static bool has_holes(const struct simclean *c, uint32_t segnum,
+		      unsigned int log)
+{
+	const struct simvol *v = c->vol;
+
+	return v->state[segnum] == SIMVOL_FULL && v->past[segnum].log == log &&
+	       simholes_taken(v, segnum) < v->segments[segnum].written;
+}
+
+/*
+ * A segment with holes for LOG: that with the most of them, of the next few from
+ * where the last search of either kind has ended, as in f2fs.
+ */
+static int64_t choose_holes(void *arg, unsigned int log)
+{
+	struct simclean *c = arg;
+	struct policy_order *o = &c->order;
+	uint32_t n = c->vol->config.nsegments, step, i, taken, least = NONE;
+	uint64_t looked = 0;
+	int64_t best = -1;
+
+	for (step = 0; step < n && looked < c->config.env.max_search; step++) {
+		i = (uint32_t)((o->next + step) % n);
+		if (!has_holes(c, i, log))
+			continue;
+		looked++;
+		taken = simholes_taken(c->vol, i);
+		if (taken >= least)
+			continue;
+		least = taken;
+		best = i;
+	}
+	o->next = (o->next + step) % n;
+	return best;
 }
 
 /* Whether only segments' own changes change the order. */
@@ -213,13 +263,17 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 	c->has_choice = needs_choice(config);
 	v->changed = changed;
 	v->changed_arg = c;
+	v->holes.choose = choose_holes;
+	v->holes.arg = c;
 	return 0;
 }
 
 void simclean_close(struct simclean *c)
 {
-	if (c->vol)
+	if (c->vol) {
 		c->vol->changed = NULL;
+		c->vol->holes.choose = NULL;
+	}
 	simtree_close(&c->tree);
 	policy_close(&c->order);
 	simchoice_close(&c->choice);

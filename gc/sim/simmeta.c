@@ -57,7 +57,8 @@ void simmeta_close(struct simvol *v)
 	}
 }
 
-static void set_dirty(struct simvol *v, enum simvol_kind kind, uint32_t index)
+static inline void set_dirty(struct simvol *v, enum simvol_kind kind,
+			     uint32_t index)
 {
 	struct simvol_layer *l = &v->layers[kind];
 	uint64_t bit = UINT64_C(1) << index % WORD_BITS;
@@ -68,7 +69,7 @@ static void set_dirty(struct simvol *v, enum simvol_kind kind, uint32_t index)
 	l->words[word / WORD_BITS] |= UINT64_C(1) << word % WORD_BITS;
 }
 
-void simmeta_touch(struct simvol *v, uint32_t id, bool moved)
+void simmeta_touch_layers(struct simvol *v, uint32_t id, bool moved)
 {
 	const struct simvol_layer *node = &v->layers[SIMVOL_NODE];
 	const struct simvol_layer *dat = &v->layers[SIMVOL_DAT];
@@ -94,25 +95,51 @@ uint64_t simmeta_dirty(const struct simvol *v)
 	       v->layers[SIMVOL_DAT].ndirty;
 }
 
+/* Writes the dirty block INDEX of the layer. */
+static inline int write_dirty(struct simvol *v, struct context *cx,
+		       enum simvol_kind kind, uint32_t index)
+{
+	struct simvol_layer *l = &v->layers[kind];
+	uint32_t id = l->base + index;
+	int ret = simvol_append(v, cx, simvol_log_of(v, id, SIMPLACE_USER),
+				id);
+
+	if (ret)
+		return ret;
+	l->dirty[index / WORD_BITS] &= ~(UINT64_C(1) << index % WORD_BITS);
+	l->ndirty--;
+	v->totals.written[kind]++;
+	simmeta_touch(v, id, false);
+	return 0;
+}
+
 /* Blocks of the word I of the layer. */
 static int flush_word(struct simvol *v, struct context *cx,
 		      enum simvol_kind kind, size_t i)
 {
-	struct simvol_layer *l = &v->layers[kind];
+	const struct simvol_layer *l = &v->layers[kind];
+	int ret = 0;
 
-	while (l->dirty[i]) {
-		unsigned int bit = (unsigned int)__builtin_ctzll(l->dirty[i]);
-		uint32_t id = l->base + (uint32_t)(i * WORD_BITS) + bit;
-		int ret = simvol_append(v, cx, simvol_log_of(v, id, SIMPLACE_USER), id);
+	while (l->dirty[i] && !ret)
+		ret = write_dirty(v, cx, kind, (uint32_t)(i * WORD_BITS) +
+				  (uint32_t)__builtin_ctzll(l->dirty[i]));
+	return ret;
+}
 
-		if (ret)
-			return ret;
-		l->dirty[i] &= l->dirty[i] - 1;
-		l->ndirty--;
-		v->totals.written[kind]++;
-		simmeta_touch(v, id, false);
-	}
-	return 0;
+int simmeta_sync(struct simvol *v, struct context *cx, uint32_t first,
+		 uint32_t count)
+{
+	const struct simvol_layer *l = &v->layers[SIMVOL_NODE];
+	uint32_t i, last;
+	int ret = 0;
+
+	if (!l->fanout || !count)
+		return 0;
+	last = (first + count - 1) / l->fanout;
+	for (i = first / l->fanout; i <= last && !ret; i++)
+		if (l->dirty[i / WORD_BITS] >> i % WORD_BITS & 1)
+			ret = write_dirty(v, cx, SIMVOL_NODE, i);
+	return ret;
 }
 
 /* The words I * 64 ... I * 64 + 63. */

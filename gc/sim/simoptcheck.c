@@ -48,6 +48,22 @@ static int check_sizes(struct context *cx, const struct simoptions *o)
 	return 0;
 }
 
+/* f2fs has nothing of these. */
+static int check_holes(struct context *cx, const struct simoptions *o)
+{
+	if (o->holes && (o->summaries || o->snapshot_every ||
+			 o->snapshot_seconds || o->protect))
+		return fail(cx, -EINVAL, "--fill-holes excludes --summaries, "
+			    "snapshots and --protect");
+	if (o->holes && o->garbage)
+		return fail(cx, -EINVAL, "--fill-holes and --garbage-threshold "
+			    "exclude each other");
+	if (o->syncs && (!o->nodes || o->dirty_pages))
+		return fail(cx, -EINVAL, "--sync needs --nodes, without "
+			    "--dirty-pages");
+	return 0;
+}
+
 static int check_cleaner(struct context *cx, const struct simoptions *o)
 {
 	if (o->low && o->high && o->high < o->low)
@@ -104,6 +120,8 @@ int simoptcheck_options(struct context *cx, const struct simoptions *o)
 				    &(struct simwork_config){ .data = 1 });
 	if (!err)
 		err = check_cleaner(cx, o);
+	if (!err)
+		err = check_holes(cx, o);
 	if (!err)
 		err = check_times(cx, o);
 	return err ? err : check_placement(cx, o);

@@ -43,6 +43,7 @@ struct simoptions {
 	uint64_t data;				/* blocks; 0: by fill */
 	uint32_t nodes, dat, summaries;		/* blocks per block of these */
 	bool moves_change_nodes, metadata_log, frees_dead;
+	uint32_t holes;				/* clean segments; 0: never */
 	const struct simplace_kind *placement;
 	uint32_t classes;			/* of it; 0: the default */
 	int counts;
@@ -59,6 +60,7 @@ struct simoptions {
 	uint32_t sequential, trims;		/* percent */
 	uint64_t flush_every, snapshot_every, protect, dirty_pages;
 	uint32_t snapshot_seconds;
+	bool syncs;
 	int clock;				/* enum simoptions_clock */
 	uint32_t snapshots;
 	uint64_t seed;

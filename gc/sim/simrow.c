@@ -34,6 +34,7 @@ const struct simrow_field simrow_fields[] = {
 	{ "rounds", "ROUNDS", 7, TOTAL(rounds), true },
 	{ "segments_clean", "CLEAN", 6, AT(clean), false },
 	{ "blocks_moved", NULL, 0, AT(moved), true },
+	{ "blocks_filled", NULL, 0, TOTAL(filled), true },
 	{ "half_blocks_user", NULL, 0, AT(half_asked), true },
 	{ "half_blocks_written", NULL, 0, AT(half_written), true },
 	{ "blocks_before", NULL, 0, AT(before), true },

@@ -249,6 +249,9 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 		else
 			ret = write_page(r, cx, op->block + i);
 	}
+	if (!ret && r->config.syncs && op->kind == SIMOP_WRITE)
+		ret = simmeta_sync(r->vol, cx, (uint32_t)op->block,
+				   (uint32_t)op->count);
 	return ret;
 }
 
@@ -283,6 +286,7 @@ struct simvol_totals simrun_totals(const struct simrun *r)
 	t.cleaned -= s->cleaned;
 	t.skipped -= s->skipped;
 	t.flushes -= s->flushes;
+	t.filled -= s->filled;
 	t.rounds -= s->rounds;
 	for (k = 0; k < SIMVOL_KINDS; k++) {
 		t.written[k] -= s->written[k];

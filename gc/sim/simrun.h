@@ -27,6 +27,7 @@ struct simrun_config {
 	uint32_t snapshots;	/* that are kept, the oldest go */
 	uint64_t protect;	/* period */
 	uint64_t dirty_pages;	/* written blocks that stay in memory */
+	bool syncs;		/* each write is followed by its nodes */
 	uint64_t check_every;	/* look for contradictions; 0: never */
 	uint64_t sample_every;	/* a point of the curve; 0: none */
 };

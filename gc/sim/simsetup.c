@@ -150,6 +150,7 @@ static int open_volume(struct simsetup *s, struct context *cx)
 		.second = o->second,
 		.clocked = o->clock == SIMOPTIONS_TIME,
 		.history = has_past(s),
+		.holes = o->holes,
 	};
 	int ret;
 
@@ -308,6 +309,7 @@ static int open_run(struct simsetup *s, struct context *cx)
 		.snapshots = o->snapshots,
 		.protect = o->protect,
 		.dirty_pages = o->dirty_pages,
+		.syncs = o->syncs,
 		.check_every = check_every(s),
 	};
 

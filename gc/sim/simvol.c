@@ -103,6 +103,8 @@ int simvol_open(struct simvol *v, struct context *cx,
 	ret = simplace_open(&v->place, cx, config->placement ?
 			    config->placement : &simplace_list[0],
 			    config->classes, config->data);
+	if (!ret && config->holes)
+		ret = simholes_open(v, cx);
 	if (ret)
 		return ret;
 	for (i = 0; i < config->nsegments; i++) {
@@ -118,6 +120,7 @@ void simvol_close(struct simvol *v)
 	simmeta_close(v);
 	simplace_close(&v->place);
 	simages_close(v);
+	simholes_close(v);
 	free(v->at);
 	free(v->owner);
 	free(v->birth);
@@ -191,22 +194,47 @@ static void close_segment(struct simvol *v, uint32_t segnum)
 		simvol_release(v, segnum);
 }
 
-static int next_segment(struct simvol *v, struct context *cx,
-			struct simvol_log *log)
+/* The next clean segment, for LOG. */
+static void open_clean(struct simvol *v, struct simvol_log *log)
 {
-	if (!v->nclean)
-		return fail(cx, -ENOSPC, "no clean segment is left after %"
-			    PRIu64 " blocks of the user", v->totals.user);
-	if (log->segnum != SIMVOL_NONE)
-		close_segment(v, log->segnum);
 	log->segnum = v->clean[v->clean_first];
-	log->offset = 0;
 	v->clean_first = (v->clean_first + 1) % v->config.nsegments;
 	v->nclean--;
 	v->past[log->segnum] = (struct simvol_past){
 		.opened = v->totals.user,
 		.log = (uint8_t)(log - v->logs),
 	};
+}
+
+/* Where few are clean, one with holes, for LOG: whether there is one. */
+static bool open_holes(struct simvol *v, struct simvol_log *log)
+{
+	unsigned int number = (unsigned int)(log - v->logs);
+	int64_t segnum;
+
+	if (v->nclean >= v->config.holes || number == v->place.logs ||
+	    !v->holes.choose)
+		return false;
+	segnum = v->holes.choose(v->holes.arg, number);
+	if (segnum < 0)
+		return false;
+	log->segnum = (uint32_t)segnum;
+	return true;
+}
+
+static int next_segment(struct simvol *v, struct context *cx,
+			struct simvol_log *log)
+{
+	if (log->segnum != SIMVOL_NONE)
+		close_segment(v, log->segnum);
+	log->segnum = SIMVOL_NONE;
+	log->fills = open_holes(v, log);
+	if (!log->fills && !v->nclean)
+		return fail(cx, -ENOSPC, "no clean segment is left after %"
+			    PRIu64 " blocks of the user", v->totals.user);
+	if (!log->fills)
+		open_clean(v, log);
+	log->offset = 0;
 	simvol_set_state(v, log->segnum, SIMVOL_OPEN);
 	return 0;
 }
@@ -255,6 +283,55 @@ static int next_place(struct simvol *v, struct context *cx, unsigned int n,
 			return next_place(v, cx, n, id, place);
 	}
 	*place = take_place(v, log, id);
+	return 0;
+}
+
+/* What is no hole is passed over. */
+static void skip_taken(const struct simvol *v, struct simvol_log *log)
+{
+	uint32_t first = log->segnum * v->config.blocks;
+
+	while (log->fills && log->offset < v->segments[log->segnum].blocks &&
+	       !simholes_is_hole(v, first + log->offset))
+		log->offset++;
+}
+
+/* The next place of LOG, a hole, for ID. */
+static uint32_t take_hole(struct simvol *v, struct simvol_log *log,
+			  uint32_t id)
+{
+	struct policy_segment *s = &v->segments[log->segnum];
+	uint32_t place = log->segnum * v->config.blocks + log->offset++;
+
+	v->owner[place] = id;
+	v->totals.filled++;
+	s->lastmod = simvol_time(v);
+	s->live++;
+	v->needed[log->segnum]++;
+	return place;
+}
+
+/*
+ * The same as next_place() where there are holes; ID leaves its old place.  Not
+ * in line: others would pay for it.
+ */
+__attribute__((noinline))
+static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
+		     uint32_t id, uint32_t *place)
+{
+	struct simvol_log *log = &v->logs[n];
+	int ret = 0;
+
+	skip_taken(v, log);
+	if (is_full(v, log))
+		ret = next_segment(v, cx, log);
+	if (ret)
+		return ret;
+	skip_taken(v, log);
+	*place = log->fills ? take_hole(v, log, id) : take_place(v, log, id);
+	simholes_put(v, *place);
+	if (v->at[id] != SIMVOL_NONE)
+		simholes_drop(v, v->at[id]);
 	return 0;
 }
 
@@ -315,7 +392,8 @@ static int append(struct simvol *v, struct context *cx, unsigned int log,
 		  uint32_t id, bool moved)
 {
 	uint32_t old = v->at[id], place, segnum;
-	int ret = next_place(v, cx, log, id, &place);
+	int ret = v->holes.stamp ? next_hole(v, cx, log, id, &place) :
+				   next_place(v, cx, log, id, &place);
 
 	if (ret)
 		return ret;
@@ -386,6 +464,8 @@ void simvol_trim(struct simvol *v, uint32_t id)
 	v->at[id] = SIMVOL_NONE;
 	if (v->ages.of)
 		simages_drop(v, id, old);
+	if (v->holes.stamp)
+		simholes_drop(v, old);
 	die(v, old, id, v->cno);
 	simmeta_touch(v, id, false);
 }

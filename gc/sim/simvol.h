@@ -52,6 +52,8 @@ struct simvol_config {
 	uint32_t second;	/* blocks the user writes in one; 0: each block
 				   has a time of its own */
 	bool clocked;		/* times are those of the user's operations */
+	uint32_t holes;		/* clean segments below which logs of data are
+				   written into holes; 0: never */
 };
 
 enum simvol_state {
@@ -68,6 +70,7 @@ enum simvol_state {
 struct simvol_log {
 	uint32_t segnum;	/* SIMVOL_NONE: none yet */
 	uint32_t offset;
+	bool fills;		/* the segment was full before */
 };
 
 /* What placements know of a segment. */
@@ -84,6 +87,22 @@ struct simvol_ages {
 	uint32_t *n;		/* by segment: live blocks */
 };
 
+/*
+ * Holes: places of dead blocks.  What the last checkpoint needs may not be
+ * written over, so a block that was written before it leaves a hole with the next
+ * one only.
+ */
+struct simvol_holes {
+	uint32_t *stamp;	/* by place: checkpoint in which it was written
+				   or, where that is past, has died */
+	uint32_t *waiting;	/* by segment: dead, but needed by the last
+				   checkpoint */
+	uint32_t *since;	/* ... when this was the one being made */
+	/* The segment that LOG continues in, or -1. */
+	int64_t (*choose)(void *arg, unsigned int log);
+	void *arg;
+};
+
 /* Blocks, by what they are. */
 struct simvol_totals {
 	uint64_t user;			/* that the user wrote */
@@ -95,6 +114,7 @@ struct simvol_totals {
 	uint64_t reclaimed_summary;
 	uint64_t cleaned, skipped;	/* segments */
 	uint64_t flushes, rounds;
+	uint64_t filled;	/* blocks written into holes */
 };
 
 /* A layer of metadata: which block describes which, and which are dirty. */
@@ -122,6 +142,7 @@ struct simvol {
 	struct simplace place;
 	struct simvol_past *past;	/* by segment */
 	struct simvol_ages ages;	/* all NULL: none are kept */
+	struct simvol_holes holes;	/* the same */
 	uint64_t nwritten;	/* blocks of all segments */
 	uint64_t ngarbage;	/* of full ones, not needed */
 	uint64_t now;		/* blocks the user wrote */
@@ -197,6 +218,20 @@ void simages_put(struct simvol *v, uint32_t id, uint32_t old, uint32_t segnum,
 /* Data block ID is no longer at OLD. */
 void simages_drop(struct simvol *v, uint32_t id, uint32_t old);
 
+/* From now on there are holes. -ENOMEM. */
+int simholes_open(struct simvol *v, struct context *cx);
+void simholes_close(struct simvol *v);
+
+/* ID was written to PLACE, or has died there. */
+void simholes_put(struct simvol *v, uint32_t place);
+void simholes_drop(struct simvol *v, uint32_t place);
+
+/* Whether PLACE, which was written, is a hole. */
+bool simholes_is_hole(const struct simvol *v, uint32_t place);
+
+/* Places of SEGNUM that are none. */
+uint32_t simholes_taken(const struct simvol *v, uint32_t segnum);
+
 /* Counts what nwritten and ngarbage are. */
 void simvol_count(struct simvol *v);
 
@@ -235,13 +270,27 @@ int simmeta_open(struct simvol *v, struct context *cx);
 void simmeta_close(struct simvol *v);
 
 /* Block ID has another place: what describes it is dirty. */
-void simmeta_touch(struct simvol *v, uint32_t id, bool moved);
+void simmeta_touch_layers(struct simvol *v, uint32_t id, bool moved);
+
+static inline void simmeta_touch(struct simvol *v, uint32_t id, bool moved)
+{
+	/* Most volumes have no metadata. */
+	if (v->nlogical > v->config.data)
+		simmeta_touch_layers(v, id, moved);
+}
 
 /* The cleaner moves metadata block ID: makes it dirty. */
 void simmeta_move(struct simvol *v, uint32_t id);
 
 /* Blocks that a flush would write. */
 uint64_t simmeta_dirty(const struct simvol *v);
+
+/*
+ * Writes those nodes that are dirty of the COUNT data blocks from FIRST on, which
+ * is no checkpoint: what fsync() does in f2fs. -ENOSPC.
+ */
+int simmeta_sync(struct simvol *v, struct context *cx, uint32_t first,
+		 uint32_t count);
 
 /* Writes what is dirty, and a checkpoint is complete. -ENOSPC. */
 int simmeta_flush(struct simvol *v, struct context *cx);

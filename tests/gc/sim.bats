@@ -290,6 +290,39 @@ value() {
 		--trims 0 --flush-every 0 --min-reclaimable 0 --seed 0
 }
 
+# looking WINDOW: the experiment of "f2fs: optimize gc for better performance" (2013),
+# as tests/bench/seeds.sh has it: cleanings, and dead blocks of the victims.
+looking() {
+	awk -v seed=1 -f "$NILFS2_SOURCE/tests/bench/seeds/records.awk" |
+		gcsim.nilfs2 -q -t - --trace-format csv --segments 1011 \
+			--segment-size 2M --nodes 8 --moves-change-nodes \
+			--metadata-log --placement survivors --frees-dead \
+			--sync --fill-holes 96 --low 49 -p greedy \
+			--max-search "$1" --warm-up 416184 \
+			--flush-every 416184 --json >said
+	jq -r '"\(.runs[0].segments_cleaned) \([.kinds[].blocks_reclaimed] |
+		add) \(.runs[0].blocks_filled)"' said
+}
+
+# near GOT PUBLISHED PERCENT
+near() {
+	awk -v got="$1" -v want="$2" -v off="$3" 'BEGIN {
+		exit !(got > want * (1 - off / 100) &&
+			got < want * (1 + off / 100)) }'
+}
+
+@test "who looks further cleans less, by as much as f2fs was measured to" {
+	read -r cleanings garbage filled < <(looking 4096)
+	near "$cleanings" 645 15
+	near "$garbage" 106682 15
+	# What was overwritten is, but for the first segments, in holes again.
+	[ "$filled" -gt $((200000 - 48 * 512)) ]
+	read -r cleanings garbage filled < <(looking 20)
+	near "$cleanings" 1174 20
+	near "$garbage" 174840 45
+	[ "$garbage" -gt 100000 ]
+}
+
 @test "no warm-up is one of no blocks" {
 	# All data once, then at once what is measured.
 	gcsim.nilfs2 -n 100 --segment-size 256K -f 80 --json --warm-up 0 \
@@ -307,6 +340,8 @@ value() {
 		run -2 gcsim.nilfs2 $option image
 		[[ $output == *"are those of the image"* ]]
 	done
+	run -2 gcsim.nilfs2 --fill-holes 10 image
+	[[ $output == *"--fill-holes is not for images"* ]]
 }
 
 @test "a failed run from an image has its blocks counted from the start" {
@@ -442,5 +477,11 @@ same() {
 		-p windowed:x
 		-p windowed:
 		--second 10 -p greedy
+		--fill-holes 10 --summaries 128
+		--fill-holes 10 --protect 100
+		--fill-holes 10 --snapshot-every 100
+		--fill-holes 10 --garbage-threshold 15
+		--sync
+		--sync --nodes 8 --dirty-pages 10
 	EOF
 }
