@@ -3,9 +3,9 @@
  * dump.nilfs2: the list of its commands.
  *
  * Each command is a file of its own that ends in a constant row; a new one is
- * declared in "dump/commands.h" and gets its line here.
+ * declared in "dump/common/commands.h" and gets its line here.
  */
-#include "dump/commands.h"
+#include "dump/common/commands.h"
 
 static const struct cli_command *const commands[] = {
 	&info_command,

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 #include "base/inoset.h"
-#include "dump/mapwalk.h"
-#include "dump/segment.h"
+#include "dump/blocks/mapwalk.h"
+#include "dump/volume/segment.h"
 #include "out/chart.h"
 #include "out/svg.h"
 #include "out/table.h"

@@ -4,7 +4,7 @@
 #define NILFS2_DUMP_REPORT_SPACE_H
 
 #include "cli/tool.h"
-#include "dump/image.h"
+#include "dump/common/image.h"
 
 /*
  * Reports sums over all segments and how full they are; on a page as drawings,

@@ -9,7 +9,7 @@
  * old state or the new one; if the request fails the old bytes are written back.
  * Whether the new value makes sense is not checked.
  */
-#include "dump/commands.h"
+#include "dump/common/commands.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,9 +19,9 @@
 #include "dev/overlay.h"
 #include "dev/probe.h"
 #include "disk/super.h"
-#include "dump/fields.h"
-#include "dump/logfind.h"
-#include "dump/seal.h"
+#include "dump/blocks/logfind.h"
+#include "dump/common/fields.h"
+#include "dump/common/seal.h"
 #include "dump/target.h"
 #include "out/table.h"
 #include "vol/owner.h"

@@ -10,9 +10,9 @@
 #include "disk/checkpoint.h"
 #include "disk/dirent.h"
 #include "disk/segusage.h"
-#include "dump/mapwalk.h"
-#include "dump/position.h"
-#include "dump/subject.h"
+#include "dump/blocks/mapwalk.h"
+#include "dump/common/position.h"
+#include "dump/common/subject.h"
 #include "dump/target.h"
 #include "vol/dir.h"
 

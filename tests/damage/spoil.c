@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/testdev/memory.h"
-#include "dump/seal.h"
+#include "dump/common/seal.h"
 #include "tests/fuzz/arena.h"
 #include "tests/fuzz/random.h"
+#include "tests/testdev/memory.h"
 
 const char *spoil_name(enum spoil spoil)
 {

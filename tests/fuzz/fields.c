@@ -22,13 +22,13 @@
 #include <string.h>
 
 #include "arena.h"
-#include "tests/testdev/memory.h"
 #include "disk/field.h"
-#include "dump/logfind.h"
-#include "dump/seal.h"
+#include "dump/blocks/logfind.h"
+#include "dump/common/seal.h"
 #include "dump/target.h"
 #include "repairing.h"
 #include "silent.h"
+#include "tests/testdev/memory.h"
 
 /* Of arrays, such as the pointers of a node, both ends are tried. */
 #define ELEMENTS_MAX 8

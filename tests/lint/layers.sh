@@ -48,6 +48,7 @@ order()
 		names segments super zones account apply top ;;
 	gc) echo plan sim move clean compact resize tune top ;;
 	mkfs) echo populate source tar plan top ;;
+	dump) echo common volume blocks files past export mount top ;;
 	esac
 }
 
@@ -84,7 +85,7 @@ for folder in "$lint_top"/lib/* "$lint_top"/mkfs "$lint_top"/dump \
 	check_room "$folder" >"$lint_list"
 	lint_none "$folder includes only what it stands on"
 done
-for tool in mkfs fsck gc; do
+for tool in mkfs dump fsck gc; do
 	check_order $tool >"$lint_list"
 	lint_none "the sub-modules of $tool include each other in one direction"
 done

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dump/mount_ahead.h"
-#include "dump/mountall.h"
-#include "dump/mountattr.h"
-#include "dump/mountfs.h"
+#include "dump/mount/mount_ahead.h"
+#include "dump/mount/mountall.h"
+#include "dump/mount/mountattr.h"
+#include "dump/mount/mountfs.h"
 #include "vol/recovery.h"
 
 #include "tap.h"

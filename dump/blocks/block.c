@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * block: description of a block of the disk.
+ *
+ * From the outside in: the area of the device, the segment, the log, the file
+ * and the offset in it, and finally whether the block is still in use.
+ *
+ * Numbers of inodes are reused, so a path belongs to a checkpoint: it is looked
+ * up in one that has the block.
+ */
+#include "dump/common/commands.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "cli/range.h"
+#include "disk/segsum.h"
+#include "dump/blocks/held.h"
+#include "dump/blocks/logfind.h"
+#include "dump/blocks/mapwalk.h"
+#include "dump/common/image.h"
+#include "dump/common/position.h"
+#include "vol/sutable.h"
+#include "vol/tree.h"
+#include "vol/volume.h"
+
+/*
+ * Whether a block is live.
+ *
+ * A block with a virtual number is looked up in the DAT: whether the entry
+ * still points to it, and which checkpoints have it.  Blocks of the DAT itself
+ * have no such number and no history; they are live if the DAT's own map refers
+ * to them.
+ */
+
+struct volume;
+
+enum verdict {
+	VERDICT_CURRENT,	/* part of the latest state */
+	VERDICT_SNAPSHOT,	/* kept by a snapshot */
+	VERDICT_CHECKPOINT,	/* only in checkpoints */
+	VERDICT_DEAD,		/* ended, and no checkpoint has it */
+	VERDICT_MOVED,		/* its virtual block lies elsewhere now */
+	VERDICT_REUSED,		/* its virtual block is another one's now */
+	VERDICT_FREED,		/* its virtual block is not in use */
+	VERDICT_REPLACED,	/* of the DAT: the DAT has another block there */
+};
+
+struct verdict_facts {
+	enum verdict verdict;
+	struct held_entry entry;	/* of a virtual block */
+	uint64_t elsewhere;	/* where the block is now, 0: nowhere */
+};
+
+/* Some checkpoint that still exists has the block. */
+static inline bool verdict_is_held(enum verdict verdict)
+{
+	return verdict <= VERDICT_CHECKPOINT;
+
+}
+
+static inline bool verdict_is_live(enum verdict verdict)
+{
+	return verdict == VERDICT_CURRENT || verdict == VERDICT_SNAPSHOT;
+
+}
+
+static const struct {
+	const char *name, *text;
+} words[] = {
+	[VERDICT_CURRENT] = { "current", "live: part of the latest state" },
+	[VERDICT_SNAPSHOT] = { "snapshot", "live: kept by a snapshot" },
+	[VERDICT_CHECKPOINT] = { "checkpoint",
+		"reclaimable: only in checkpoints that are no snapshots" },
+	[VERDICT_DEAD] = { "dead", "dead: no checkpoint has it any longer" },
+	[VERDICT_MOVED] = { "moved",
+		"dead: a copy elsewhere has taken its place" },
+	[VERDICT_REUSED] = { "reused",
+		"dead: its virtual block belongs to another one now" },
+	[VERDICT_FREED] = { "freed", "dead: its virtual block is free" },
+	[VERDICT_REPLACED] = { "replaced",
+		"dead: the DAT has been rewritten elsewhere" },
+};
+
+/* One word, for scripts, and one phrase. */
+static const char *verdict_name(enum verdict verdict)
+{
+	return words[verdict].name;
+}
+
+static const char *verdict_text(enum verdict verdict)
+{
+	return words[verdict].text;
+}
+
+static enum verdict verdict_of(enum held_state state)
+{
+	switch (state) {
+	case HELD_CURRENT:
+		return VERDICT_CURRENT;
+	case HELD_SNAPSHOT:
+		return VERDICT_SNAPSHOT;
+	case HELD_CHECKPOINT:
+		return VERDICT_CHECKPOINT;
+	case HELD_DEAD:
+		return VERDICT_DEAD;
+	default:
+		return VERDICT_FREED;
+	}
+}
+
+static bool is_same(const struct segsum_block *a, const struct segsum_block *b)
+{
+	return a->ino == b->ino && a->blkoff == b->blkoff &&
+	       a->is_node == b->is_node && a->vblocknr == b->vblocknr;
+}
+
+/* The entry leads elsewhere: to a copy of this block or to another one? */
+static int judge_elsewhere(struct verdict_facts *v, struct context *cx,
+			   struct volume *vol, const struct segsum_block *b)
+{
+	struct logfind f;
+	int err;
+
+	v->elsewhere = le64_get(v->entry.de.de_blocknr);
+	v->verdict = VERDICT_REUSED;
+	if (!geometry_has_block(&vol->geo, v->elsewhere))
+		return 0;
+	err = logfind_block(&f, cx, vol, v->elsewhere);
+	if (!err && f.part == LOGFIND_PAYLOAD && is_same(&f.block, b))
+		v->verdict = VERDICT_MOVED;
+	return err;
+}
+
+static int judge_virtual(struct verdict_facts *v, struct context *cx,
+			 struct volume *vol, const struct held *held,
+			 uint64_t blocknr, const struct segsum_block *b)
+{
+	int err;
+
+	err = held_read(&v->entry, cx, vol, held, b->vblocknr);
+	if (err)
+		return err;
+	v->verdict = verdict_of(v->entry.state);
+	if (!v->entry.used || le64_get(v->entry.de.de_blocknr) == blocknr)
+		return 0;
+	return judge_elsewhere(v, cx, vol, b);
+}
+
+static int judge_dat(struct verdict_facts *v, struct context *cx,
+		     struct volume *vol, uint64_t blocknr,
+		     const struct segsum_block *b)
+{
+	const struct blockmap *map = &vol->dat.map;
+	int ret;
+
+	if (b->is_node)
+		ret = mapwalk_node(map, cx, b->blkoff, b->level,
+				   &v->elsewhere);
+	else
+		ret = blockmap_lookup(map, cx, b->blkoff, &v->elsewhere);
+	if (ret <= 0)
+		v->elsewhere = 0;
+	v->verdict = v->elsewhere == blocknr ? VERDICT_CURRENT :
+					       VERDICT_REPLACED;
+	if (v->verdict == VERDICT_CURRENT)
+		v->elsewhere = 0;
+	return ret < 0 ? ret : 0;
+}
+
+/* Judges block BLOCKNR, which its log lists as B.  -EUCLEAN, -EIO, -ENOMEM. */
+static int verdict_find(struct verdict_facts *v, struct context *cx,
+			struct volume *vol, const struct held *held,
+			uint64_t blocknr, const struct segsum_block *b)
+{
+	*v = (struct verdict_facts){ .verdict = VERDICT_DEAD };
+	if (b->is_virtual)
+		return judge_virtual(v, cx, vol, held, blocknr, b);
+	return judge_dat(v, cx, vol, blocknr, b);
+}
+
+struct block_options {
+	bool path;
+	uint64_t cno;		/* 0: none given */
+};
+
+static const struct cli_option block_rows[] = {
+	{ 'c', "checkpoint", "CNO",
+	  "look for a path in this checkpoint (0: the newest with the block)",
+	  OPTION_U64, offsetof(struct block_options, cno) },
+	{ 0, "path", NULL, "look for a path of the file (reads directories)",
+	  OPTION_FLAG, offsetof(struct block_options, path) },
+	{ 0 },
+};
+
+static const struct value_flag usage_flags[] = {
+	{ 1u << NILFS_SEGMENT_USAGE_ACTIVE, "active" },
+	{ 1u << NILFS_SEGMENT_USAGE_DIRTY, "dirty" },
+	{ 1u << NILFS_SEGMENT_USAGE_ERROR, "error" },
+	{ 0, NULL },
+};
+
+struct block_view {
+	struct tool *tool;
+	struct volume *vol;
+	struct root root;	/* of the path that was looked for last */
+	struct held held;
+	uint64_t cno;		/* to look for paths in, 0: which has the block */
+	bool path;
+};
+
+/* The superblock copy that BLOCKNR has a part of, 1 or 2, else 0. */
+static unsigned int super_in(const struct volume *vol, uint64_t blocknr)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (vol->super_offset[i] &&
+		    vol->super_offset[i] >> vol->geo.block_bits == blocknr)
+			return i + 1;
+	}
+	return 0;
+}
+
+static void say_area(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	unsigned int copy = super_in(b->vol, blocknr);
+	const char *area = "after the segments";
+
+	if (geometry_has_block(&b->vol->geo, blocknr))
+		area = "segment";
+	else if (copy)
+		area = copy == 1 ? "first superblock" : "second superblock";
+	else if (blocknr < b->vol->geo.first_data_block)
+		area = "before the segments";
+	report_string(r, "area", "Area", area);
+}
+
+static int say_segment(struct block_view *b, uint64_t segnum)
+{
+	struct report *r = &b->tool->report;
+	struct nilfs_segment_usage_ext su;
+	int err;
+
+	err = sutable_read(b->vol, &b->tool->cx, segnum, &su);
+	if (err)
+		return err;
+	report_u64(r, "segment", "Segment", segnum);
+	report_flags(r, usage_flags, "su_flags", "Flags of the segment",
+		     le32_get(su.su.su_flags));
+	report_u64(r, "su_nblocks", "Blocks in use of it",
+		   le32_get(su.su.su_nblocks));
+	return 0;
+}
+
+static const char *const part_names[] = {
+	[LOGFIND_NONE] = "none",
+	[LOGFIND_SUMMARY] = "summary",
+	[LOGFIND_SUPER_ROOT] = "super root",
+	[LOGFIND_PAYLOAD] = "payload",
+	[LOGFIND_UNLISTED] = "unlisted",
+};
+
+static void say_log(struct block_view *b, const struct logfind *f,
+		    uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+
+	report_string(r, "part", "Part of a log", part_names[f->part]);
+	if (f->part == LOGFIND_NONE)
+		return;
+	report_begin(r, "log", "Log");
+	report_u64(r, "blocknr", "First block", f->log.pseg);
+	report_u64(r, "index", "Number in the log", blocknr - f->log.pseg);
+	report_u64(r, "ss_seq", "Sequence number",
+		   le64_get(f->log.ss.ss_seq));
+	report_time(r, "ss_create", "Created", le64_get(f->log.ss.ss_create));
+	report_bool(r, "chained", "Follows from the start", f->chained);
+	report_end(r);
+}
+
+/* The node itself has its level and first key; the summary may not. */
+static int say_node(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	struct bmap_node node;
+	const void *data;
+	int err;
+
+	err = cache_get(b->vol->cache, &b->tool->cx, blocknr, &data);
+	if (err)
+		return err;
+	if (bmap_node_check(b->vol->geo.block_size, data) == RULE_OK) {
+		bmap_node_read(b->vol->geo.block_size, data, &node);
+		report_u64(r, "level", "Level", node.level);
+		report_u64(r, "blkoff", "First file block",
+			   bmap_node_key(&node, 0));
+		report_u64(r, "children", "Children", node.nchildren);
+	}
+	cache_put(b->vol->cache, data);
+	return 0;
+}
+
+/* The checkpoint to look up a path in, 0 if the block has none */
+static uint64_t choose_checkpoint(const struct block_view *b,
+				  const struct verdict_facts *v)
+{
+	if (!verdict_is_held(v->verdict))
+		return 0;
+	if (!b->cno)
+		return held_newest(&b->held, &v->entry.de);
+	return held_by(&v->entry.de, b->cno) ? b->cno : 0;
+}
+
+/* The path to INO in checkpoint CNO, or NULL. */
+static int find_path(struct block_view *b, uint64_t cno, uint64_t ino,
+		     char **path)
+{
+	struct context *cx = &b->tool->cx;
+	int err = 0;
+
+	*path = NULL;
+	if (!cno)
+		return 0;
+	if (b->root.cno != cno)
+		err = root_open(&b->root, cx, b->vol, cno);
+	if (!err)
+		err = tree_find_path(&b->root, cx, ino, path);
+	if (err != -ENOENT)
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+static int say_path(struct block_view *b, uint64_t ino,
+		    const struct verdict_facts *v)
+{
+	struct report *r = &b->tool->report;
+	uint64_t cno;
+	char *path;
+	int err;
+
+	if (!b->path || position_file_name(ino))
+		return 0;
+	cno = choose_checkpoint(b, v);
+	err = find_path(b, cno, ino, &path);
+	if (err)
+		return err;
+	report_string(r, "path", "Path", path);
+	report_value(r, VALUE_U64, "path_cno", "Path in checkpoint",
+		     cno ? value_u64(cno) : value_absent());
+	free(path);
+	return 0;
+}
+
+static int say_file(struct block_view *b, const struct segsum_block *s,
+		    const struct verdict_facts *v, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	int err = 0;
+
+	report_begin(r, "file", "Belongs to");
+	report_u64(r, "ino", "Inode", s->ino);
+	if (position_file_name(s->ino))
+		report_string(r, "name", "Metadata file",
+			      position_file_name(s->ino));
+	report_u64(r, "fi_cno", "As of checkpoint", s->cno);
+	report_string(r, "kind", "Kind", s->is_node ? "node" : "data");
+	if (s->is_node)
+		err = say_node(b, blocknr);
+	else
+		report_u64(r, "blkoff", "File block", s->blkoff);
+	if (s->is_virtual)
+		report_u64(r, "vblocknr", "Virtual block", s->vblocknr);
+	if (!err)
+		err = say_path(b, s->ino, v);
+	report_end(r);
+	return err;
+}
+
+static void say_verdict(struct block_view *b, const struct verdict_facts *v)
+{
+	struct report *r = &b->tool->report;
+
+	report_begin(r, "use", "Use");
+	report_bool(r, "live", "Live", verdict_is_live(v->verdict));
+	report_string(r, "state", "State", verdict_name(v->verdict));
+	report_string(r, "why", "Because", verdict_text(v->verdict));
+	if (v->elsewhere)
+		report_u64(r, "elsewhere", "Now at block", v->elsewhere);
+	if (v->entry.used) {
+		report_u64(r, "de_start", "From checkpoint",
+			   le64_get(v->entry.de.de_start));
+		if (le64_get(v->entry.de.de_end) != NILFS_CNO_MAX)
+			report_u64(r, "de_end", "To before checkpoint",
+				   le64_get(v->entry.de.de_end));
+		held_report(r, &b->held, &v->entry.de);
+	}
+	report_end(r);
+}
+
+static int say_payload(struct block_view *b, const struct segsum_block *s,
+		       uint64_t blocknr)
+{
+	struct verdict_facts v;
+	int err = verdict_find(&v, &b->tool->cx, b->vol, &b->held, blocknr, s);
+
+	if (!err)
+		err = say_file(b, s, &v, blocknr);
+	if (!err)
+		say_verdict(b, &v);
+	return err;
+}
+
+static int say_contents(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	struct logfind f;
+	int err;
+
+	err = say_segment(b, geometry_segment_of(&b->vol->geo, blocknr));
+	if (!err)
+		err = logfind_block(&f, &b->tool->cx, b->vol, blocknr);
+	if (err)
+		return err;
+	say_log(b, &f, blocknr);
+	if (f.part == LOGFIND_SUPER_ROOT)
+		report_bool(r, "latest", "The latest super root",
+			    blocknr == b->vol->latest.super_root);
+	if (f.part != LOGFIND_PAYLOAD)
+		return 0;
+	return say_payload(b, &f.block, blocknr);
+}
+
+static int say_block(struct block_view *b, uint64_t blocknr)
+{
+	struct report *r = &b->tool->report;
+	int err = 0;
+
+	if (blocknr >= b->vol->geo.nblocks && !super_in(b->vol, blocknr))
+		return fail(&b->tool->cx, -EINVAL,
+			    "block %llu: the device has %llu",
+			    (unsigned long long)blocknr,
+			    (unsigned long long)b->vol->geo.nblocks);
+	report_begin(r, "block", NULL);
+	report_u64(r, "blocknr", "Block", blocknr);
+	report_u64(r, "byte", "Byte of the device",
+		   blocknr << b->vol->geo.block_bits);
+	say_area(b, blocknr);
+	if (geometry_has_block(&b->vol->geo, blocknr))
+		err = say_contents(b, blocknr);
+	report_end(r);
+	if (report_is_text(r))
+		out_char(r->out, '\n');
+	return err;
+}
+
+static int show_word(struct block_view *b, const char *word)
+{
+	struct range range = { 0, 0 };
+	uint64_t n;
+	int err;
+
+	err = range_parse(&b->tool->cx, "BLOCK", word, &range);
+	if (range.last == UINT64_MAX)
+		range.last = b->vol->geo.nblocks - 1;
+	if (!err && range.first > range.last)
+		err = fail_said(&b->tool->cx, -ENOENT, "blocks from %" PRIu64
+				": the device has %" PRIu64, range.first,
+				b->vol->geo.nblocks);
+	for (n = range.first; !err && n <= range.last; n++) {
+		err = say_block(b, n);
+		if (!err)
+			err = context_cancelled(&b->tool->cx);
+	}
+	return err;
+}
+
+static int block_run(struct tool *tool, const void *options)
+{
+	const struct block_options *o = options;
+	struct block_view b = {
+		.tool = tool, .path = o->path || o->cno, .cno = o->cno,
+	};
+	struct dump_image im;
+	int i, err;
+
+	err = image_open_root(&im, tool, tool->argv[0], o->cno, false);
+	if (!err) {
+		b.vol = im.vol;
+		b.root = im.root;
+		err = held_load(&b.held, &tool->cx, im.vol);
+	}
+	if (!err)
+		report_list(&tool->report, "blocks");
+	for (i = 1; i < tool->argc && !err; i++)
+		err = show_word(&b, tool->argv[i]);
+	if (!err)
+		report_end(&tool->report);
+	held_free(&b.held);
+	image_close(&im);
+	return err;
+}
+
+const struct cli_command block_command = {
+	.name = "block",
+	.summary = "purpose of a block, and what refers to it",
+	.synopsis = "IMAGE BLOCK|FIRST..LAST...",
+	.about =
+	"Describes blocks of the device: the segment, the log and its part,\n"
+	"the file and the place in it, and whether the block is live: current,\n"
+	"kept by a snapshot, only in checkpoints, or dead since when and why.",
+	.options = block_rows,
+	.options_size = sizeof(struct block_options),
+	.min_args = 2,
+	.max_args = TOOL_ANY_ARGS,
+	.run = block_run,
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Runs of a block map.
+ *
+ * The cursor of the map returns one pointer at a time; a pointer that the DAT
+ * cannot translate must not hide the rest of the file, so it becomes a run
+ * without a position on the disk.  An extent ends where the disk blocks are not
+ * contiguous, as with FIEMAP; virtual numbers may jump inside one.
+ */
+#include "dump/blocks/mapwalk.h"
+
+#include <errno.h>
+#include <string.h>
+
+unsigned int mapwalk_levels(const struct blockmap *map)
+{
+	struct bmap_node root;
+
+	if (!bmap_is_btree(map->root))
+		return 0;
+	bmap_root_read(map->root, &root);
+	return root.level;
+}
+
+static int last_direct(const struct blockmap *map, uint64_t *key)
+{
+	unsigned int i;
+
+	for (i = NILFS_DIRECT_NBLOCKS; i > 0; i--) {
+		*key = i - 1;
+		if (bmap_direct_ptr(map->root, *key))
+			return 1;
+	}
+	return 0;
+}
+
+int mapwalk_last(const struct blockmap *map, struct context *cx,
+		 uint64_t *key)
+{
+	struct blockmap_cursor cur;
+	int ret;
+
+	if (!mapwalk_levels(map))
+		return last_direct(map, key);
+	ret = blockmap_cursor_open(&cur, cx, map, UINT64_MAX, false);
+	if (!ret && cur.level == 1 && cur.path[1].node.nchildren) {
+		*key = bmap_node_key(&cur.path[1].node,
+				     cur.path[1].node.nchildren - 1u);
+		ret = 1;
+	}
+	blockmap_cursor_close(&cur);
+	return ret;
+}
+
+/* On the way to block 0: the first node of each level. */
+static int first_node(struct blockmap_cursor *cur, struct context *cx,
+		      unsigned int level, uint64_t *ptr)
+{
+	struct blockmap_item item;
+	int ret;
+
+	while ((ret = blockmap_cursor_next(cur, cx, &item)) > 0) {
+		if (item.level > level)
+			continue;
+		*ptr = item.ptr;
+		return item.level == level;
+	}
+	return ret;
+}
+
+int mapwalk_node(const struct blockmap *map, struct context *cx, uint64_t key,
+		 unsigned int level, uint64_t *ptr)
+{
+	const struct blockmap_level *above;
+	struct blockmap_cursor cur;
+	int ret;
+
+	if (!level || level >= mapwalk_levels(map))
+		return 0;
+	ret = blockmap_cursor_open(&cur, cx, map, key, true);
+	if (!ret && !key) {
+		ret = first_node(&cur, cx, level, ptr);
+	} else if (!ret && cur.level <= level) {
+		/* The cursor went through the child before the index. */
+		above = &cur.path[level + 1];
+		*ptr = bmap_node_ptr(&above->node, above->index - 1);
+		ret = 1;
+	}
+	blockmap_cursor_close(&cur);
+	return ret;
+}
+
+int mapwalk_open(struct mapwalk *walk, struct context *cx,
+		 const struct blockmap *map, bool nodes, bool single)
+{
+	memset(walk, 0, sizeof(*walk));
+	walk->map = map;
+	walk->single = single;
+	return blockmap_cursor_open(&walk->cursor, cx, map, 0, nodes);
+}
+
+/* The last key below the node that the cursor yielded. */
+static uint64_t last_below(const struct blockmap_cursor *cur)
+{
+	const struct blockmap_level *l = &cur->path[cur->level];
+	uint64_t end = l->end;
+
+	if (l->index + 1 < l->node.nchildren)
+		end = bmap_node_key(&l->node, l->index + 1);
+	return end - 1;
+}
+
+static void count_run(struct mapwalk *walk, const struct maprun *one)
+{
+	walk->unmapped += !one->blocknr;
+	if (one->level) {
+		walk->nodes++;
+		return;
+	}
+	walk->data++;
+	if (walk->data == 1 || one->blocknr != walk->disk_end ||
+	    one->blkoff != walk->file_end)
+		walk->extents++;
+	walk->disk_end = one->blocknr + 1;
+	walk->file_end = one->blkoff + 1;
+}
+
+static int next_one(struct mapwalk *walk, struct context *cx,
+		    struct maprun *one)
+{
+	struct blockmap_item item;
+	int ret;
+
+	ret = blockmap_cursor_next(&walk->cursor, cx, &item);
+	if (ret <= 0)
+		return ret;
+	*one = (struct maprun){
+		.blkoff = item.key,
+		.last = item.key,
+		.count = 1,
+		.ptr = item.ptr,
+		.level = item.level,
+	};
+	if (item.level)
+		one->last = last_below(&walk->cursor);
+	ret = blockmap_resolve(walk->map, cx, item.ptr, &one->blocknr);
+	if (ret == -EUCLEAN) {
+		fail_clear(cx);
+		one->blocknr = 0;
+	} else if (ret) {
+		return ret;
+	}
+	count_run(walk, one);
+	return 1;
+}
+
+static bool continues(const struct maprun *run, const struct maprun *one)
+{
+	return !run->level && !one->level && run->blocknr && one->blocknr &&
+	       one->blkoff == run->blkoff + run->count &&
+	       one->ptr == run->ptr + run->count &&
+	       one->blocknr == run->blocknr + run->count;
+}
+
+int mapwalk_next(struct mapwalk *walk, struct context *cx, struct maprun *run)
+{
+	int ret;
+
+	if (!walk->ahead.count) {
+		ret = next_one(walk, cx, &walk->ahead);
+		if (ret <= 0)
+			return ret;
+	}
+	*run = walk->ahead;
+	walk->ahead.count = 0;
+	while (!walk->single) {
+		struct maprun one;
+
+		ret = next_one(walk, cx, &one);
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			break;
+		if (!continues(run, &one)) {
+			walk->ahead = one;
+			break;
+		}
+		run->last = one.blkoff;
+		run->count++;
+	}
+	return 1;
+}
+
+void mapwalk_close(struct mapwalk *walk)
+{
+	blockmap_cursor_close(&walk->cursor);
+}

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * export: a whole checkpoint, or the files below a path of it, to a directory
+ * or a tar stream.
+ *
+ * Deleted files come from several checkpoints, each from the last that has it, or
+ * from logs where none has it any more.
+ *
+ * This file walks and decides what each file is; the sinks create them
+ * (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
+ * names, are reported and left out.
+ */
+#include "dump/common/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/pairtable.h"
+#include "dump/common/image.h"
+#include "dump/export/export_dirs.h"
+#include "dump/export/export_names.h"
+#include "dump/export/export_sink.h"
+#include "dump/export/pax.h"
+#include "dump/export/tar_stream.h"
+#include "dump/files/content.h"
+#include "dump/files/tree_diff.h"
+#include "dump/past/filter.h"
+#include "dump/past/logged.h"
+#include "dump/past/lost.h"
+#include "dump/past/removed.h"
+#include "vol/symlink.h"
+#include "vol/tree.h"
+#include "vol/volume.h"
+
+struct export_options {
+	uint64_t checkpoint;
+	uint64_t since;
+	bool recover;
+	bool deleted;
+};
+
+static const struct cli_option export_rows[] = {
+	{ 'c', "checkpoint", "CNO", "export this checkpoint (0: the latest)",
+	  OPTION_U64, offsetof(struct export_options, checkpoint) },
+	{ 0, "since", "CNO",
+	  "only what differs from checkpoint CNO, as a container layer",
+	  OPTION_U64, offsetof(struct export_options, since), 1 },
+	{ 0, "deleted", NULL, "files that were deleted, as find --deleted",
+	  OPTION_FLAG, offsetof(struct export_options, deleted), 1 },
+	{ 0, "recover", NULL, "export what the next mount would recover",
+	  OPTION_FLAG, offsetof(struct export_options, recover) },
+	{ 0 },
+};
+
+struct export
+{
+	struct tool *tool;
+	struct root *root;
+	struct export_sink *sink;
+	struct tree *tree;
+	/* What has several names, by generation and number: a path, plus 1. */
+	struct pairtable links;
+	struct pairtable taken; /* of deleted files: hashes of paths */
+	char *paths;
+	size_t paths_used, paths_room;
+	struct export_names names;
+	struct export_dirs dirs; /* that were deleted */
+	struct file file;
+	const struct file *found; /* where the content is of one from logs */
+	struct content content;
+	char *buffer;
+	char target[SYMLINK_TARGET_MAX + 1];
+	char *last;	 /* of a delta: the path before */
+	uint64_t broken; /* files that were left out, or are not whole */
+};
+
+/* The path that the file was exported as, or NULL. */
+static const char *exported_as(const struct export *e,
+			       const struct tree_item *item)
+{
+	const struct pairtable_entry *link = pairtable_find(
+		&e->links, le32_get(item->inode->i_generation), item->ino);
+
+	return link ? e->paths + link->value - 1 : NULL;
+}
+
+static int remember_path(struct export *e, const struct export_file *file)
+{
+	struct context *cx = &e->tool->cx;
+	size_t at = e->paths_used, len = strlen(file->path) + 1;
+
+	if (array_reserve(cx, &e->paths, &e->paths_room, at + len))
+		return -ENOMEM;
+	memcpy(e->paths + at, file->path, len);
+	e->paths_used += len;
+	return pairtable_add(&e->links, cx, le32_get(file->inode->i_generation),
+			     file->ino, at + 1);
+}
+
+/* Fills FILE.  A single file is exported under its own name. */
+static void describe_file(struct export *e, const struct tree_item *item,
+			  struct export_file *file)
+{
+	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
+
+	*file = (struct export_file){
+		.path = item->depth || directory ? item->path + item->inner
+						 : item->name,
+		.name = item->name,
+		.ino = item->ino,
+		.inode = item->inode,
+	};
+	if (!directory && le16_get(item->inode->i_links_count) > 1)
+		file->linked = exported_as(e, item);
+}
+
+/* Exports a symbolic link or a regular file, whose content is opened for it. */
+static int put_with_content(struct export *e, struct export_file *file)
+{
+	struct context *cx = &e->tool->cx;
+	bool link = S_ISLNK(le16_get(file->inode->i_mode));
+	size_t len;
+	int ret;
+
+	ret = file_init(&e->file, cx, e->root->vol, file->ino, file->inode);
+	if (!ret && e->found) {
+		e->file.extents = e->found->extents;
+		e->file.nextents = e->found->nextents;
+	}
+	if (!ret && link) {
+		ret = symlink_target(&e->file, cx, e->target, &len);
+		if (!ret && !len)
+			ret = fail(cx, -EUCLEAN, "symbolic link to nothing");
+		file->target = e->target;
+	} else if (!ret) {
+		ret = content_open(&e->content, cx, &e->file, e->buffer);
+		file->content = &e->content;
+	}
+	ret = ret ? -ret : e->sink->ops->put(e->sink, cx, file);
+	if (file->content)
+		content_close(&e->content);
+	return ret;
+}
+
+/* Any file but a directory: 0, positive where it is left out, negative. */
+static int put_file(struct export *e, struct export_file *file)
+{
+	struct context *cx = &e->tool->cx;
+	mode_t mode = le16_get(file->inode->i_mode);
+	int ret;
+
+	if (!file->linked && (S_ISREG(mode) || S_ISLNK(mode)))
+		ret = put_with_content(e, file);
+	else if (S_ISREG(mode) || S_ISLNK(mode) || S_ISCHR(mode) ||
+		 S_ISBLK(mode) || S_ISFIFO(mode) || S_ISSOCK(mode))
+		ret = e->sink->ops->put(e->sink, cx, file);
+	else
+		ret = -fail(cx, -EUCLEAN, "mode 0%o: not a type of file",
+			    (unsigned int)mode);
+	if (ret || file->linked || le16_get(file->inode->i_links_count) < 2)
+		return ret;
+	return remember_path(e, file);
+}
+
+/* A directory that the sink is in. */
+static int look_at_names(struct export *e, const struct export_file *dir)
+{
+	struct context *cx = &e->tool->cx;
+	bool dots = false;
+	int ret = file_init(&e->file, cx, e->root->vol, dir->ino, dir->inode);
+
+	/* The walk reports a broken map. */
+	if (ret == -EUCLEAN || ret == -EIO)
+		fail_clear(cx);
+	ret = export_names_enter(&e->names, cx, &e->file, &dots);
+	if (ret || !dots)
+		return ret;
+	return -fail(cx, -EUCLEAN, "has \".\" or \"..\" twice, or for "
+		     "another directory, which is left out");
+}
+
+static int put_directory(struct export *e, const struct export_file *file)
+{
+	int ret = e->sink->ops->enter(e->sink, &e->tool->cx, file);
+
+	if (ret) {
+		tree_skip(e->tree);
+		return ret;
+	}
+	return look_at_names(e, file);
+}
+
+static int put_entry(struct export *e, const struct tree_item *item)
+{
+	struct context *cx = &e->tool->cx;
+	struct export_file file;
+	int ret;
+
+	if (item->depth && !tree_name_is_sane(item->name, item->name_len)) {
+		tree_skip(e->tree);
+		return -fail(cx, -EUCLEAN, "not a name of a file");
+	}
+	if (item->depth &&
+	    export_names_meet(&e->names, item->name, item->name_len)) {
+		tree_skip(e->tree);
+		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
+			     "the first one was exported");
+	}
+	describe_file(e, item, &file);
+	ret = S_ISDIR(le16_get(item->inode->i_mode)) ?
+		      put_directory(e, &file) : put_file(e, &file);
+	if (!ret)
+		e->sink->tally.files++;
+	return ret;
+}
+
+static int put_item(struct export *e, const struct tree_item *item)
+{
+	struct export_file file;
+	int ret;
+
+	if (item->kind == TREE_BROKEN) {
+		ret = -item->error;
+	} else if (item->kind == TREE_LEAVE) {
+		describe_file(e, item, &file);
+		export_names_leave(&e->names);
+		ret = e->sink->ops->leave(e->sink, &e->tool->cx, &file);
+	} else {
+		ret = put_entry(e, item);
+	}
+	if (ret > 0) {
+		image_file_failed(e->tool, item->path, item->path_len, -ret);
+		e->broken++;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int walk_tree(struct export *e, const char *path)
+{
+	const struct tree_options how = {.recursive = true, .inodes = true};
+	struct context *cx = &e->tool->cx;
+	struct tree_item item;
+	int ret;
+
+	ret = tree_open(&e->tree, cx, e->root, path, &how);
+	while (!ret) {
+		ret = tree_next(e->tree, cx, &item);
+		if (ret <= 0)
+			break;
+		ret = put_item(e, &item);
+	}
+	if (!ret)
+		ret = e->sink->ops->finish(e->sink, cx);
+	tree_close(e->tree);
+	return ret;
+}
+
+/*
+ * Puts what was added or changed.  The entry of a directory replaces its
+ * attributes and not its content.
+ */
+static int put_difference(struct export *e, const char *path, uint64_t ino)
+{
+	struct context *cx = &e->tool->cx;
+	struct export_file file = {.path = path + 1, .ino = ino};
+	struct tree_item item = {.ino = ino, .name = strrchr(path, '/') + 1,
+				 .path = path, .inner = 1, .depth = *file.path};
+	struct nilfs_inode inode;
+	int ret = root_inode(e->root, cx, ino, &inode);
+
+	if (ret)
+		return -ret;
+	item.inode = &inode;
+	describe_file(e, &item, &file);
+	ret = S_ISDIR(le16_get(inode.i_mode))
+		      ? e->sink->ops->enter(e->sink, cx, &file)
+		      : put_file(e, &file);
+	if (!ret)
+		e->sink->tally.files++;
+	return ret;
+}
+
+/* As put_entry(): what names a difference may have. */
+static int check_difference(struct export *e, const char *path)
+{
+	struct context *cx = &e->tool->cx;
+	const char *name = strrchr(path, '/') + 1;
+
+	if (!*name)
+		return 0;
+	if (!tree_name_is_sane(name, strlen(name)))
+		return -fail(cx, -EUCLEAN, "not a name of a file");
+	if (!strncmp(name, PAX_WHITEOUT, strlen(PAX_WHITEOUT)))
+		return -fail(cx, -EINVAL, "a name that begins with \"%s\" "
+			     "means a removal in a container layer",
+			     PAX_WHITEOUT);
+	if (e->last && !strcmp(e->last, path))
+		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
+			     "the first one was exported");
+	return 0;
+}
+
+static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
+			    uint64_t b, unsigned int what)
+{
+	struct export *e = arg;
+	struct context *cx = &e->tool->cx;
+	char *text = memchr(path, '\0', len) ? NULL : strndup(path, len);
+	int ret = text ? check_difference(e, text)
+		       : -fail(cx, -EUCLEAN, "not a name of a file");
+
+	(void)a;
+	(void)what;
+	if (!ret)
+		ret = b ? put_difference(e, text, b)
+			: e->sink->ops->remove(e->sink, cx, text + 1);
+	if (ret > 0) {
+		image_file_failed(e->tool, path, len, -ret);
+		e->broken++;
+	}
+	free(e->last);
+	e->last = text;
+	return ret < 0 ? ret : 0;
+}
+
+static void difference_broken(void *arg, const char *path, size_t len, int err)
+{
+	struct export *e = arg;
+
+	image_file_failed(e->tool, path, len, err);
+	e->broken++;
+}
+
+/* Puts the differences from checkpoint SINCE. */
+static int put_differences(struct export *e, uint64_t since)
+{
+	const struct tree_diff_sink sink = {difference_found, difference_broken,
+					    e, true};
+	struct context *cx = &e->tool->cx;
+	struct root base;
+	int ret = root_open(&base, cx, e->root->vol, since);
+
+	if (!ret)
+		ret = tree_diff(cx, &base, e->root, "/", &sink);
+	return ret ? ret : e->sink->ops->finish(e->sink, cx);
+}
+
+/* Whether each part of the path is a name. */
+static bool is_path_sane(const struct tree_item *item)
+{
+	const char *at = item->path, *end = at + item->path_len;
+	size_t len;
+
+	for (; at < end; at += len) {
+		at += *at == '/';
+		len = strcspn(at, "/");
+		if (!tree_name_is_sane(at, len))
+			return false;
+	}
+	return true;
+}
+
+/* Of several files at one path the newest comes first, and is exported. */
+static int put_deleted_item(struct export *e, const struct tree_item *item)
+{
+	uint64_t hash = removed_hash(item->path, item->path_len);
+	struct context *cx = &e->tool->cx;
+	struct export_file file;
+	int ret;
+
+	if (!is_path_sane(item))
+		return -fail(cx, -EUCLEAN, "not a name of a file");
+	if (pairtable_find(&e->taken, hash, 0))
+		return 0;
+	ret = pairtable_add(&e->taken, cx, hash, 0, 1);
+	if (ret)
+		return ret;
+	describe_file(e, item, &file);
+	ret = S_ISDIR(le16_get(item->inode->i_mode))
+		      ? export_dirs_add(&e->dirs, cx, &file)
+		      : put_file(e, &file);
+	if (!ret)
+		e->sink->tally.files++;
+	return ret;
+}
+
+static int put_deleted(void *arg, struct root *root,
+		       const struct tree_item *item)
+{
+	struct export *e = arg;
+	int ret;
+
+	e->root = root;
+	ret = put_deleted_item(e, item);
+	if (ret > 0) {
+		image_file_failed(e->tool, item->path, item->path_len, -ret);
+		e->broken++;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* One from logs, which need not be whole. */
+static int put_logged(void *arg, struct logged_file *file)
+{
+	struct export *e = arg;
+	const struct tree_item *item = file->item;
+	uint64_t size = le64_get(item->inode->i_size);
+	int ret;
+
+	if (file->whole < size) {
+		ret = fail_said(&e->tool->cx, -EUCLEAN,
+				"%llu of its %llu bytes are lost, and exported "
+				"as zeros",
+				(unsigned long long)(size - file->whole),
+				(unsigned long long)size);
+		image_file_failed(e->tool, item->path, item->path_len, ret);
+		e->broken++;
+	}
+	e->found = &file->file;
+	ret = put_deleted(e, e->root, item);
+	e->found = NULL;
+	return ret;
+}
+
+static void deleted_broken(void *arg, uint64_t cno, int err)
+{
+	struct export *e = arg;
+	char text[64];
+
+	snprintf(text, sizeof(text), "checkpoint %llu",
+		 (unsigned long long)cno);
+	tool_failed(e->tool, text, err);
+	e->broken++;
+}
+
+static int put_all_deleted(struct export *e, char *pattern)
+{
+	struct context *cx = &e->tool->cx;
+	struct filter filter = FILTER_ANY;
+	const struct lost_search search = {
+		.filter = &filter,
+		.deleted = true,
+		.found = put_deleted,
+		.broken = deleted_broken,
+		.arg = e,
+	};
+	const struct logged_search logs = {
+		.filter = &filter, .found = put_logged, .arg = e,
+	};
+	struct root *latest = e->root;
+	int ret;
+
+	filter_set_pattern(&filter, pattern);
+	ret = lost_run(cx, latest, &search);
+	e->root = latest;
+	if (!ret)
+		ret = logged_run(cx, latest, &logs);
+	if (!ret)
+		ret = export_dirs_put(&e->dirs, cx, e->sink);
+	return ret ? ret : e->sink->ops->finish(e->sink, cx);
+}
+
+/* Says what the target could not keep, once per kind: true where anything. */
+static bool report_losses(struct export *e)
+{
+	static const char *const texts[EXPORT_LOSS_COUNT] = {
+		[EXPORT_LOSS_OWNER] = "owner and group not kept",
+		[EXPORT_LOSS_SETID] = "set-user-ID and set-group-ID not kept, "
+				      "the owner being another",
+		[EXPORT_LOSS_DEVICE] = "device files not made",
+		[EXPORT_LOSS_SOCKET] = "sockets left out: tar has none",
+		[EXPORT_LOSS_TIME] = "times not kept exactly, out of the "
+				     "target's range",
+	};
+	const struct export_tally *tally = &e->sink->tally;
+	bool any = false;
+	int i;
+
+	for (i = 0; i < EXPORT_LOSS_COUNT; i++) {
+		if (!tally->losses[i])
+			continue;
+		any = true;
+		tool_warn(e->tool, "%s (files: %llu)", texts[i],
+			  (unsigned long long)tally->losses[i]);
+	}
+	if (e->broken)
+		tool_warn(e->tool, "not exported, or not whole: %llu files",
+			  (unsigned long long)e->broken);
+	tool_detail(e->tool, "%llu files, %llu bytes of content exported",
+		    (unsigned long long)tally->files,
+		    (unsigned long long)tally->bytes);
+	return any || e->broken;
+}
+
+static void show_progress(void *arg, uint64_t bytes)
+{
+	progress_update(arg, bytes);
+}
+
+static int put_files(struct export *e, char *path,
+		     const struct export_options *o)
+{
+	if (o->deleted)
+		return put_all_deleted(e, path);
+	if (o->since)
+		return put_differences(e, o->since);
+	return walk_tree(e, path ? path : "/");
+}
+
+static int export_to(struct export *e, const char *target, char *path,
+		     const struct export_options *o)
+{
+	struct tool *tool = e->tool;
+	struct context *cx = &tool->cx;
+	uint64_t blocks = path ? 0 : le64_get(e->root->cp.cp_blocks_count);
+	int ret;
+
+	ret = tar_stream_is_meant(target)
+		      ? export_tar_open(&e->sink, cx, target)
+		      : export_dir_open(&e->sink, cx, target);
+	if (ret)
+		return ret;
+	e->sink->progress = show_progress;
+	e->sink->progress_arg = &tool->progress;
+	progress_begin(&tool->progress, "export",
+		       blocks << e->root->vol->geo.block_bits, true);
+	ret = put_files(e, path, o);
+	progress_end(&tool->progress);
+	if (!ret)
+		ret = report_losses(e);
+	e->sink->ops->close(e->sink);
+	return ret;
+}
+
+static int export_run(struct tool *tool, const void *options)
+{
+	const struct export_options *o = options;
+	struct dump_image im = {.dev = NULL};
+	struct export *e = calloc(1, sizeof(*e));
+	int ret;
+
+	if (o->since && tool->argc > 2)
+		ret = tool_usage(tool, "--since: not with a path");
+	else if (o->since && !tar_stream_is_meant(tool->argv[1]))
+		ret = tool_usage(tool, "--since: needs a tar stream");
+	else if (o->deleted && !tar_stream_is_meant(tool->argv[1]))
+		ret = tool_usage(tool, "--deleted: needs a tar stream");
+	else if (o->deleted && (o->checkpoint || o->recover))
+		ret = tool_usage(tool, "--deleted: not with a checkpoint");
+	else
+		ret = 0;
+	if (ret || !e) {
+		free(e);
+		return ret ? ret : fail(&tool->cx, -ENOMEM, "export");
+	}
+	e->tool = tool;
+	e->root = &im.root;
+	e->buffer = malloc(CONTENT_BUFFER_SIZE);
+	if (e->buffer)
+		ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
+				      o->recover);
+	else
+		ret = fail(&tool->cx, -ENOMEM, "buffer");
+	if (!ret)
+		ret = export_to(e, tool->argv[1],
+				tool->argc > 2 ? tool->argv[2] : NULL, o);
+	image_close(&im);
+	pairtable_fini(&e->links);
+	pairtable_fini(&e->taken);
+	free(e->paths);
+	export_names_fini(&e->names);
+	export_dirs_fini(&e->dirs);
+	free(e->last);
+	free(e->buffer);
+	free(e);
+	return ret;
+}
+
+const struct cli_command export_command = {
+	.name = "export",
+	.summary = "export files to a directory or a tar stream",
+	.synopsis = "IMAGE DIR|FILE.tar|- [PATH]",
+	.about =
+		"Exports a whole checkpoint, or what is below PATH, to the "
+		"directory DIR, which\nmust be empty or not there, or to a tar "
+		"stream: FILE.tar (.tar.gz, .tar.bz2,\n.tar.xz, .tar.zst, "
+		".tar.lz4: compressed), or - for standard output.\n"
+		"With --since only what differs from an older checkpoint, as "
+		"a layer of a\ncontainer image; with --deleted deleted files, "
+		"PATH being a pattern as of find.",
+	.options = export_rows,
+	.options_size = sizeof(struct export_options),
+	.min_args = 2,
+	.max_args = 3,
+	.run = export_run,
+};

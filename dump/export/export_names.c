@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Duplicate names of a directory.
+ *
+ * Unpacking a tar stream follows the path of each member: a name that was a
+ * symbolic link first and a directory then leads out of the target.  So each
+ * directory is read before its entries are exported: hashes of 64 bits of its
+ * names are sorted, and duplicates are remembered.  Of very large directories
+ * only some fit the memory budget; these are read once for each share of all
+ * hashes.
+ */
+#include "dump/export/export_names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "vol/dir.h"
+
+struct twice {
+	uint64_t sum;
+	bool met;
+};
+
+struct export_level {
+	uint64_t ino;
+	struct twice *twice;	/* duplicate names, by hash */
+	size_t n, room;
+};
+
+struct gathering {
+	struct export_level *level;
+	uint64_t above;		/* inode of the directory above, 0: unknown */
+	uint64_t *sums;
+	size_t n, room, most;
+	uint64_t share, shares;
+	unsigned int dot, dotdot;	/* how many */
+	bool elsewhere;			/* one of them */
+};
+
+/* FNV-1a, whose low bits are mixed into the high ones. */
+static uint64_t sum_of(const char *name, size_t len)
+{
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	while (len--)
+		h = (h ^ (unsigned char)*name++) * 0x100000001b3ULL;
+	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ULL;
+}
+
+static void look_at_dots(struct gathering *g, const struct dir_entry *entry)
+{
+	if (entry->len == 1) {
+		g->dot++;
+		g->elsewhere |= entry->ino != g->level->ino;
+	} else {
+		g->dotdot++;
+		g->elsewhere |= g->above && entry->ino != g->above;
+	}
+}
+
+/* 1 where the sums are too many for the budget. */
+static int take_entry(struct gathering *g, struct context *cx,
+		      const struct dir_entry *entry)
+{
+	uint64_t sum = sum_of(entry->name, entry->len);
+
+	if (!strcmp(entry->name, ".") || !strcmp(entry->name, ".."))
+		look_at_dots(g, entry);
+	if (sum % g->shares != g->share)
+		return 0;
+	if (g->n == g->most)
+		return 1;
+	if (array_reserve(cx, &g->sums, &g->room, g->n + 1))
+		return -ENOMEM;
+	g->sums[g->n++] = sum;
+	return 0;
+}
+
+/* The walk reports what cannot be read. */
+static int read_share(struct gathering *g, struct context *cx,
+		      struct file *dir)
+{
+	struct dir_cursor cur;
+	struct dir_entry entry;
+	int ret = dir_cursor_open(&cur, cx, dir);
+
+	g->n = g->dot = g->dotdot = 0;
+	while (!ret && (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+		ret = take_entry(g, cx, &entry);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	dir_cursor_close(&cur);
+	if (ret >= 0 || ret == -ENOMEM || ret == -EINTR)
+		return ret;
+	fail_clear(cx);
+	return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static int note_twice(struct gathering *g, struct context *cx)
+{
+	struct export_level *l = g->level;
+	size_t i;
+
+	if (g->n)
+		qsort(g->sums, g->n, sizeof(*g->sums), compare_numbers);
+	for (i = 1; i < g->n; i++) {
+		if (g->sums[i] != g->sums[i - 1] ||
+		    (l->n && l->twice[l->n - 1].sum == g->sums[i]))
+			continue;
+		if (array_reserve(cx, &l->twice, &l->room, l->n + 1))
+			return -ENOMEM;
+		l->twice[l->n++] = (struct twice){ .sum = g->sums[i] };
+	}
+	return 0;
+}
+
+/* In as many shares as it takes. */
+static int gather(struct gathering *g, struct context *cx, struct file *dir)
+{
+	int ret = 0;
+
+	g->shares = 1;
+	while (g->share < g->shares && ret >= 0) {
+		ret = read_share(g, cx, dir);
+		if (ret > 0) {
+			g->shares *= 2;
+			g->share = g->level->n = 0;
+		} else if (!ret) {
+			ret = note_twice(g, cx);
+			g->share++;
+		}
+	}
+	if (g->level->n)
+		qsort(g->level->twice, g->level->n, sizeof(*g->level->twice),
+		      compare_numbers);
+	return ret;
+}
+
+int export_names_enter(struct export_names *names, struct context *cx,
+		       struct file *dir, bool *dots)
+{
+	struct gathering g = { .most = cx->max_memory / 64 };
+	int ret;
+
+	g.level = array_grow(cx, names->levels, &names->room, names->depth + 1,
+			     sizeof(*g.level));
+	if (!g.level)
+		return -ENOMEM;
+	names->levels = g.level;
+	if (names->depth)
+		g.above = g.level[names->depth - 1].ino;
+	g.level += names->depth++;
+	*g.level = (struct export_level){ .ino = dir->ino };
+	ret = gather(&g, cx, dir);
+	*dots = g.dot > 1 || g.dotdot > 1 || g.elsewhere;
+	free(g.sums);
+	return ret;
+}
+
+bool export_names_meet(struct export_names *names, const char *name,
+		       size_t len)
+{
+	struct export_level *l = &names->levels[names->depth - 1];
+	uint64_t sum = sum_of(name, len);
+	struct twice *t = l->n ? bsearch(&sum, l->twice, l->n,
+					 sizeof(*l->twice),
+					 compare_numbers) : NULL;
+	bool met = t && t->met;
+
+	if (t)
+		t->met = true;
+	return met;
+}
+
+void export_names_leave(struct export_names *names)
+{
+	free(names->levels[--names->depth].twice);
+}
+
+void export_names_fini(struct export_names *names)
+{
+	while (names->depth)
+		export_names_leave(names);
+	free(names->levels);
+}

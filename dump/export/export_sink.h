@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The target of an export: a directory or a tar stream.
+ *
+ * The walk calls a sink once per file, for a directory before and after its
+ * content.  Attributes that a target cannot store are not failures: the sink
+ * counts them.
+ */
+#ifndef NILFS2_DUMP_EXPORT_SINK_H
+#define NILFS2_DUMP_EXPORT_SINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "disk/ondisk.h"
+#include "dump/files/content.h"
+
+/* What was left out, in numbers of files. */
+enum export_loss {
+	EXPORT_LOSS_OWNER,  /* uid and gid */
+	EXPORT_LOSS_SETID,  /* set-user-ID and set-group-ID bits */
+	EXPORT_LOSS_DEVICE, /* device files */
+	EXPORT_LOSS_SOCKET, /* sockets */
+	EXPORT_LOSS_TIME,   /* times out of the target's range */
+	EXPORT_LOSS_COUNT
+};
+
+struct export_tally {
+	uint64_t files; /* of all types, with each name */
+	uint64_t bytes; /* of content, without holes */
+	uint64_t losses[EXPORT_LOSS_COUNT];
+};
+
+/* One file to be exported. */
+struct export_file {
+	const char *path; /* below the target, "a/b"; "" for itself */
+	const char *name; /* its last part; sane, see tree.h */
+	uint64_t ino;
+	const struct nilfs_inode *inode;
+	const char *target;	 /* of a symbolic link */
+	struct content *content; /* of a regular file */
+	const char *linked;	 /* a path that it was exported as, or NULL */
+};
+
+struct export_sink;
+
+/*
+ * Each returns 0; a positive errno, with the failure text, if this file (a
+ * directory: with its content) cannot be created in the target or read, and the
+ * export continues; or a negative one that ends it.
+ */
+struct export_ops {
+	/* Begins directory FILE, and comes back out of it. */
+	int (*enter)(struct export_sink *sink, struct context *cx,
+		     const struct export_file *file);
+	int (*leave)(struct export_sink *sink, struct context *cx,
+		     const struct export_file *file);
+	/* Anything but a directory. */
+	int (*put)(struct export_sink *sink, struct context *cx,
+		   const struct export_file *file);
+	/*
+	 * Notes that PATH is to be removed from what the export is applied to.
+	 * NULL: a target that cannot.
+	 */
+	int (*remove)(struct export_sink *sink, struct context *cx,
+		      const char *path);
+	/* Ends a complete export. */
+	int (*finish)(struct export_sink *sink, struct context *cx);
+	/* Frees; an export that was not finished is incomplete. */
+	void (*close)(struct export_sink *sink);
+};
+
+struct export_sink {
+	const struct export_ops *ops;
+	struct export_tally tally;
+	/* Called now and then while content is copied. */
+	void (*progress)(void *arg, uint64_t bytes);
+	void *progress_arg;
+};
+
+/* Counts LEN more bytes of content. */
+static inline void export_sink_count(struct export_sink *sink, uint64_t len)
+{
+	sink->tally.bytes += len;
+	if (sink->progress)
+		sink->progress(sink->progress_arg, sink->tally.bytes);
+}
+
+/*
+ * A sink that creates the directory PATH, or fills an existing empty one.
+ * -ENOTEMPTY, -ENOTDIR and errors of the system.
+ */
+int export_dir_open(struct export_sink **sink, struct context *cx,
+		    const char *path);
+
+/* A sink that writes a tar stream; PATH and failures as tar_stream_open(). */
+int export_tar_open(struct export_sink **sink, struct context *cx,
+		    const char *path);
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Output of a tar stream.
+ *
+ * libarchive compresses: it sees the whole stream as one file of its "raw"
+ * format.  A plain stream is written without it.  An incomplete file is
+ * removed.
+ */
+#include "config.h"
+
+#include "dump/export/tar_stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_LIBARCHIVE
+#include "arc/libarchive.h"
+#endif
+#include "out/out.h"
+
+struct archive;
+
+struct tar_stream {
+	struct out *out;	 /* either this */
+	struct archive *archive; /* or that */
+	const char *path;
+#ifdef HAVE_LIBARCHIVE
+	struct libarchive la;
+#endif
+	uint64_t bytes; /* put so far */
+	int fd;
+	bool created; /* PATH is ours to remove */
+};
+
+static const struct {
+	const char *suffix;
+	const char *filter; /* of libarchive */
+	bool tar;	    /* what is compressed is a tar archive */
+} suffixes[] = {
+	{".tar", NULL, true},	    {".tar.gz", "gzip", true},
+	{".tgz", "gzip", true},	    {".tar.bz2", "bzip2", true},
+	{".tar.xz", "xz", true},    {".txz", "xz", true},
+	{".tar.zst", "zstd", true}, {".tzst", "zstd", true},
+	{".tar.lz4", "lz4", true},  {".gz", "gzip", false},
+	{".bz2", "bzip2", false},   {".xz", "xz", false},
+	{".zst", "zstd", false},    {".lz4", "lz4", false},
+};
+
+/* The row of suffixes[] for PATH, or -1. */
+static int find_suffix(const char *path)
+{
+	size_t len = strlen(path), i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t n = strlen(suffixes[i].suffix);
+
+		if (len > n && !strcmp(path + len - n, suffixes[i].suffix))
+			return (int)i;
+	}
+	return -1;
+}
+
+bool tar_stream_is_meant(const char *path)
+{
+	int suffix = find_suffix(path);
+
+	return !strcmp(path, "-") || (suffix >= 0 && suffixes[suffix].tar);
+}
+
+bool tar_stream_is_compressed(const char *path)
+{
+	int suffix = find_suffix(path);
+
+	return suffix >= 0 && suffixes[suffix].filter;
+}
+
+#ifdef HAVE_LIBARCHIVE
+
+static int archive_failed(struct tar_stream *s, struct context *cx)
+{
+	const char *text = s->la.archive_error_string(s->archive);
+	int error = s->la.archive_errno(s->archive);
+
+	return fail(cx, error > 0 ? -error : -EIO, "%s: %s", s->path,
+		    text ? text : "compression");
+}
+
+/* Sets up the filter and the one entry; libarchive says what went wrong. */
+static bool begin_entry(struct tar_stream *s, struct archive_entry *entry,
+			const char *filter)
+{
+	const struct libarchive *la = &s->la;
+	struct archive *a = s->archive;
+
+	la->archive_entry_set_filetype(entry, AE_IFREG);
+	if (la->archive_write_set_format_raw(a) != ARCHIVE_OK ||
+	    la->archive_write_add_filter_by_name(a, filter) < ARCHIVE_WARN)
+		return false;
+	/* Equal input, equal bytes: gzip would note the time. */
+	if (!strcmp(filter, "gzip") &&
+	    la->archive_write_set_filter_option(a, NULL, "timestamp", NULL) !=
+		    ARCHIVE_OK)
+		return false;
+	return la->archive_write_set_bytes_in_last_block(a, 1) ==
+		       ARCHIVE_OK &&
+	       la->archive_write_open_fd(a, s->fd) == ARCHIVE_OK &&
+	       la->archive_write_header(a, entry) == ARCHIVE_OK;
+}
+
+static int open_filter(struct tar_stream *s, struct context *cx,
+		       const char *filter)
+{
+	struct archive_entry *entry;
+	int err;
+
+	err = libarchive_open(&s->la, cx);
+	if (err)
+		return err;
+	entry = s->la.archive_entry_new();
+	s->archive = s->la.archive_write_new();
+	if (!s->archive || !entry)
+		err = fail(cx, -ENOMEM, "%s", s->path);
+	else if (!begin_entry(s, entry, filter))
+		err = archive_failed(s, cx);
+	s->la.archive_entry_free(entry);
+	return err;
+}
+
+static int put_filtered(struct tar_stream *s, struct context *cx,
+			const char *bytes, size_t len)
+{
+	while (len) {
+		la_ssize_t n = s->la.archive_write_data(s->archive, bytes, len);
+
+		if (n <= 0)
+			return archive_failed(s, cx);
+		bytes += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+static int finish_filter(struct tar_stream *s, struct context *cx)
+{
+	return s->la.archive_write_close(s->archive) == ARCHIVE_OK
+		       ? 0
+		       : archive_failed(s, cx);
+}
+
+static void close_filter(struct tar_stream *s, bool whole)
+{
+	if (s->archive && !whole)
+		s->la.archive_write_fail(s->archive);
+	if (s->archive)
+		s->la.archive_write_free(s->archive);
+	libarchive_close(&s->la);
+}
+
+#else
+
+static int open_filter(struct tar_stream *s, struct context *cx,
+		       const char *filter)
+{
+	return fail_said(cx, -EOPNOTSUPP, "%s: %s: built without libarchive",
+			 s->path, filter);
+}
+
+static int put_filtered(struct tar_stream *s, struct context *cx,
+			const char *bytes, size_t len)
+{
+	(void)bytes;
+	return fail(cx, -EOPNOTSUPP, "%s: %zu bytes", s->path, len);
+}
+
+static int finish_filter(struct tar_stream *s, struct context *cx)
+{
+	return fail(cx, -EOPNOTSUPP, "%s", s->path);
+}
+
+static void close_filter(struct tar_stream *s, bool whole)
+{
+	(void)s;
+	(void)whole;
+}
+
+#endif
+
+static int open_target(struct tar_stream *s, struct context *cx)
+{
+	if (!strcmp(s->path, "-")) {
+		s->path = "standard output";
+		s->fd = STDOUT_FILENO;
+		if (isatty(s->fd))
+			return fail(cx, -EINVAL,
+				    "not writing a tar stream to a terminal");
+		return 0;
+	}
+	s->fd = open(s->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (s->fd < 0)
+		return fail(cx, -errno, "%s", s->path);
+	s->created = true;
+	return 0;
+}
+
+int tar_stream_open(struct tar_stream **stream, struct context *cx,
+		    const char *path)
+{
+	struct tar_stream *s = calloc(1, sizeof(*s));
+	int suffix = find_suffix(path), err;
+
+	*stream = NULL;
+	if (!s)
+		return fail(cx, -ENOMEM, "%s", path);
+	s->path = path;
+	s->fd = -1;
+	err = open_target(s, cx);
+	if (!err && suffix >= 0 && suffixes[suffix].filter)
+		err = open_filter(s, cx, suffixes[suffix].filter);
+	else if (!err)
+		err = out_open(cx, s->fd, s->path, &s->out);
+	if (err)
+		tar_stream_close(s);
+	else
+		*stream = s;
+	return err;
+}
+
+int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
+		   size_t len)
+{
+	s->bytes += len;
+	if (!s->out)
+		return put_filtered(s, cx, bytes, len);
+	out_bytes(s->out, bytes, len);
+	return out_error(s->out) ? fail(cx, out_error(s->out), "%s", s->path)
+				 : 0;
+}
+
+int tar_stream_put_zeroes(struct tar_stream *s, struct context *cx,
+			  uint64_t len)
+{
+	static const char zeroes[16 << 10];
+	int err = 0;
+
+	while (len && !err) {
+		size_t n = len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);
+
+		err = tar_stream_put(s, cx, zeroes, n);
+		len -= n;
+	}
+	return err;
+}
+
+int tar_stream_align(struct tar_stream *s, struct context *cx, uint32_t unit)
+{
+	uint64_t over = s->bytes % unit;
+
+	return over ? tar_stream_put_zeroes(s, cx, unit - over) : 0;
+}
+
+int tar_stream_finish(struct tar_stream *s, struct context *cx)
+{
+	struct out *out = s->out;
+	int err;
+
+	s->out = NULL;
+	err = out ? out_close(out, cx) : finish_filter(s, cx);
+	if (err || !s->created)
+		return err;
+	s->created = false;
+	err = close(s->fd) ? -errno : 0;
+	s->fd = -1;
+	if (!err)
+		return 0;
+	unlink(s->path);
+	return fail(cx, err, "%s", s->path);
+}
+
+void tar_stream_close(struct tar_stream *s)
+{
+	struct context unused;
+
+	if (!s)
+		return;
+	context_init(&unused);
+	out_close(s->out, &unused);
+	close_filter(s, !s->created);
+	if (s->created) {
+		close(s->fd);
+		unlink(s->path);
+	}
+	free(s);
+}

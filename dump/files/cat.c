@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cat: the content of files on standard output.
+ *
+ * A hole is skipped if standard output is a regular file, so that it stays a
+ * hole; otherwise its zeros are written from a constant page.  A file that
+ * cannot be read is reported, and the next one follows.
+ */
+#include "dump/common/commands.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dump/common/image.h"
+#include "dump/files/content.h"
+#include "vol/dir.h"
+
+struct cat_options {
+	uint64_t checkpoint;
+	bool recover;
+};
+
+static const struct cli_option cat_rows[] = {
+	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
+	  OPTION_U64, offsetof(struct cat_options, checkpoint) },
+	{ 0, "recover", NULL, "show files as the next mount would recover them",
+	  OPTION_FLAG, offsetof(struct cat_options, recover) },
+	{ 0 },
+};
+
+struct cat {
+	struct tool *tool;
+	char *buffer;
+	bool seekable; /* holes may be skipped */
+	bool skipped;  /* the last bytes so far are a hole */
+};
+
+static const char zeroes[64 << 10];
+
+/* True if a seek on standard output leaves a hole. */
+static bool can_seek(void)
+{
+	struct stat st;
+	int flags = fcntl(STDOUT_FILENO, F_GETFL);
+	off_t at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+
+	return flags >= 0 && !(flags & O_APPEND) && at >= 0 &&
+	       !fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) &&
+	       at >= st.st_size;
+}
+
+static int put_hole(struct cat *cat, uint64_t len)
+{
+	struct out *out = cat->tool->out;
+	int err = 0;
+
+	if (!len)
+		return 0;
+	if (cat->seekable) {
+		out_flush(out);
+		if (lseek(STDOUT_FILENO, (off_t)len, SEEK_CUR) < 0)
+			return fail(&cat->tool->cx, -errno, "standard output");
+		cat->skipped = true;
+		return 0;
+	}
+	while (len && !out_error(out) && !err) {
+		size_t piece =
+			len < sizeof(zeroes) ? (size_t)len : sizeof(zeroes);
+
+		out_bytes(out, zeroes, piece);
+		len -= piece;
+		err = context_cancelled(&cat->tool->cx);
+	}
+	return err;
+}
+
+static int put_content(struct cat *cat, struct content *content)
+{
+	struct context *cx = &cat->tool->cx;
+	struct content_piece piece;
+	uint64_t at = 0;
+	int ret = 0, err;
+
+	while (!out_error(cat->tool->out)) {
+		ret = content_next(content, cx, &piece);
+		if (ret <= 0)
+			break;
+		err = put_hole(cat, piece.offset - at);
+		if (err)
+			return err;
+		out_bytes(cat->tool->out, cat->buffer, piece.len);
+		cat->skipped = false;
+		at = piece.offset + piece.len;
+		err = context_cancelled(cx);
+		if (err)
+			return err;
+	}
+	return ret < 0 ? ret : put_hole(cat, content->size - at);
+}
+
+static int cat_file(struct cat *cat, struct root *root, const char *path)
+{
+	struct context *cx = &cat->tool->cx;
+	struct content content;
+	struct file file;
+	uint64_t ino;
+	int err;
+
+	err = dir_resolve(root, cx, path, &ino);
+	if (!err)
+		err = root_file(root, cx, ino, &file);
+	if (err)
+		return err;
+	if (S_ISDIR(le16_get(file.inode.i_mode)))
+		return fail(cx, -EISDIR, "inode %llu", (unsigned long long)ino);
+	if (!S_ISREG(le16_get(file.inode.i_mode)))
+		return fail(cx, -EINVAL, "inode %llu: not a regular file",
+			    (unsigned long long)ino);
+	err = content_open(&content, cx, &file, cat->buffer);
+	if (!err)
+		err = put_content(cat, &content);
+	content_close(&content);
+	return err;
+}
+
+/* A hole at the very end exists only where the file is made that long. */
+static int end_output(struct cat *cat)
+{
+	off_t at;
+
+	if (!cat->skipped)
+		return 0;
+	at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+	if (at < 0 || ftruncate(STDOUT_FILENO, at))
+		return fail(&cat->tool->cx, -errno, "standard output");
+	return 0;
+}
+
+/* 0, 1 where a file could not be read, or a failure that ends it all. */
+static int cat_all(struct cat *cat, struct root *root, char **paths)
+{
+	struct tool *tool = cat->tool;
+	int status = 0, err;
+
+	for (; *paths && !out_error(tool->out); paths++) {
+		err = cat_file(cat, root, *paths);
+		if (err == -EINTR || err == -ENOMEM)
+			return err;
+		if (err) {
+			tool_failed(tool, *paths, err);
+			status = 1;
+		}
+	}
+	err = end_output(cat);
+	return err ? err : status;
+}
+
+static int cat_run(struct tool *tool, const void *options)
+{
+	const struct cat_options *o = options;
+	struct cat cat = {.tool = tool, .seekable = can_seek()};
+	struct dump_image im = {.dev = NULL};
+	int ret;
+
+	cat.buffer = malloc(CONTENT_BUFFER_SIZE);
+	if (!cat.buffer)
+		return fail(&tool->cx, -ENOMEM, "buffer");
+	ret = image_open_root(&im, tool, tool->argv[0], o->checkpoint,
+			      o->recover);
+	if (!ret)
+		ret = cat_all(&cat, &im.root, tool->argv + 1);
+	image_close(&im);
+	free(cat.buffer);
+	return ret;
+}
+
+const struct cli_command cat_command = {
+	.name = "cat",
+	.summary = "the content of files",
+	.synopsis = "IMAGE PATH...",
+	.about = "Writes the files one after the other to standard output. "
+		 "Paths begin at\nthe root of the volume; symbolic links are "
+		 "not followed.",
+	.options = cat_rows,
+	.options_size = sizeof(struct cat_options),
+	.min_args = 2,
+	.max_args = TOOL_ANY_ARGS,
+	.run = cat_run,
+};

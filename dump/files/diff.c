@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * diff: files added, removed or changed between two checkpoints.
+ *
+ * Checkpoints share unchanged blocks, so the work is proportional to the
+ * changes and to the number of directories.
+ */
+#include "dump/common/commands.h"
+
+#include <stdlib.h>
+
+#include "dump/common/image.h"
+#include "dump/files/tree_diff.h"
+#include "out/table.h"
+
+#define EXIT_DIFFERENT 3
+
+enum { CHANGE, PATH, INODE_1, INODE_2, WHAT, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+	[CHANGE] = { "change", NULL, VALUE_STRING, 0 },
+	[PATH] = { "path", NULL, VALUE_STRING, 0 },
+	[INODE_1] = { "inode_1", NULL, VALUE_U64, 0 },
+	[INODE_2] = { "inode_2", NULL, VALUE_U64, 0 },
+	[WHAT] = { "what", NULL, VALUE_FLAGS, 0, inode_diff_names },
+};
+
+struct output {
+	struct tool *tool;
+	struct table table;
+	bool different;
+	bool broken;
+};
+
+static struct value number(uint64_t ino)
+{
+	return ino ? value_u64(ino) : value_absent();
+}
+
+/* "M PATH (size,mtime)". */
+static void put_text(struct out *out, char letter, const struct value *path,
+		     unsigned int what)
+{
+	struct value flags = value_u64(what);
+
+	out_char(out, letter);
+	out_char(out, ' ');
+	value_put(out, VALUE_STRING, NULL, path, 0, false);
+	if (what) {
+		out_string(out, " (");
+		value_put(out, VALUE_FLAGS, inode_diff_names, &flags, 0, false);
+		out_char(out, ')');
+	}
+	out_char(out, '\n');
+}
+
+static int found(void *arg, const char *path, size_t len, uint64_t a,
+		 uint64_t b, unsigned int what)
+{
+	struct output *o = arg;
+	struct value v[COLUMNS] = {
+		[PATH] = value_bytes(path, len),
+		[INODE_1] = number(a),
+		[INODE_2] = number(b),
+	};
+	char letter = 'M';
+
+	if (!a)
+		letter = 'A';
+	else if (!b)
+		letter = 'D';
+	o->different = true;
+	if (report_is_text(&o->tool->report)) {
+		put_text(o->tool->out, letter, &v[PATH], what);
+		return 0;
+	}
+	v[CHANGE] = value_string(!a ? "added" : !b ? "removed" : "changed");
+	if (a && b)
+		v[WHAT] = value_u64(what);
+	table_row(&o->table, v);
+	return 0;
+}
+
+static void print_broken(void *arg, const char *path, size_t len, int err)
+{
+	struct output *o = arg;
+
+	image_file_failed(o->tool, path, len, err);
+	o->broken = true;
+}
+
+static int compare_roots(struct output *o, struct dump_image *im,
+			 uint64_t second, const char *path)
+{
+	const struct tree_diff_sink sink = {found, print_broken, o, false};
+	struct tool *tool = o->tool;
+	struct root root;
+	int err;
+
+	err = root_open(&root, &tool->cx, im->vol, second);
+	if (err)
+		return err;
+	if (!report_is_text(&tool->report))
+		table_begin(&o->table, &tool->report, "differences", columns,
+			    COLUMNS);
+	err = tree_diff(&tool->cx, &im->root, &root, path, &sink);
+	if (!err && !report_is_text(&tool->report))
+		table_end(&o->table);
+	if (err)
+		return err;
+	if (o->broken)
+		return 1;
+	return o->different ? EXIT_DIFFERENT : 0;
+}
+
+static int checkpoint_number(struct tool *tool, const char *text, uint64_t *cno)
+{
+	int err = option_number(&tool->cx, "checkpoint", text, UINT64_MAX, cno);
+
+	return err ? tool_usage(tool, "'%s' is not a checkpoint number",
+				      text) : 0;
+}
+
+static int diff_run(struct tool *tool, const void *options)
+{
+	struct output o = {.tool = tool};
+	struct dump_image im = {.dev = NULL};
+	uint64_t first = 0, second = 0;
+	int ret;
+
+	(void)options;
+	ret = checkpoint_number(tool, tool->argv[1], &first);
+	if (!ret)
+		ret = checkpoint_number(tool, tool->argv[2], &second);
+	if (!ret)
+		ret = image_open_root(&im, tool, tool->argv[0], first, false);
+	if (!ret)
+		ret = compare_roots(&o, &im, second,
+				    tool->argc > 3 ? tool->argv[3] : "/");
+	image_close(&im);
+	return ret;
+}
+
+const struct cli_command diff_command = {
+	.name = "diff",
+	.summary = "files that differ between two checkpoints",
+	.synopsis = "IMAGE CNO CNO [PATH]",
+	.about = "Shows what was added (A), removed (D) and changed (M, and in "
+		 "what) from the\nfirst checkpoint to the second; 0 is the "
+		 "latest. The exit status is 3 where\nthey differ.",
+	.min_args = 3,
+	.max_args = 4,
+	.run = diff_run,
+};

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Two states of a directory tree.
+ *
+ * Directories are compared in pairs, by path.  The inodes that differ are known
+ * beforehand (inode_diff_collect).  A directory whose inode is the same in both
+ * has the same entries: it is read once, for those of its entries that are
+ * directories or have changed, and no inode of the others is looked at.  Of a
+ * directory that changed, or exists once, all entries are collected, sorted by
+ * name, and merged.
+ *
+ * Memory: the entries of one pair of changed directories, the pairs that wait,
+ * a bit for each inode that changed and each directory.
+ */
+#include "config.h"
+
+#include "dump/files/tree_diff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "vol/dir.h"
+#include "vol/volume.h"
+
+/* A name in a pair of directories. */
+struct entry {
+	uint64_t ino[2]; /* 0: not on that side */
+	size_t name;	 /* offset in the names */
+	uint8_t len;
+	uint8_t type; /* as the entry says it */
+};
+
+/* A pair of directories that waits; its path ends the string of paths. */
+struct waiting {
+	uint64_t ino[2];
+	size_t path;
+};
+
+struct diff {
+	struct root *root[2];
+	const struct tree_diff_sink *sink;
+	struct inoset changed;
+	struct inoset seen[2]; /* directories */
+	struct entry *entries;
+	size_t count, entries_room;
+	char *names;
+	size_t names_len, names_room;
+	struct waiting *waiting;
+	size_t depth, waiting_room;
+	char *paths;
+	size_t paths_len, paths_room;
+	char *path; /* of the current pair, or an entry */
+	size_t dir_len, path_len, path_room;
+	struct file file[2];
+};
+
+static int set_path(struct diff *d, struct context *cx, size_t at,
+		    const char *name, size_t len)
+{
+	if (array_reserve(cx, &d->path, &d->path_room, at + len + 2))
+		return -ENOMEM;
+	d->path[at] = '/';
+	memcpy(d->path + at + 1, name, len);
+	d->path_len = at + 1 + len;
+	return 0;
+}
+
+static int report_broken(struct diff *d, int err)
+{
+	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
+		return err;
+	d->sink->broken(d->sink->arg, d->path, d->path_len, err);
+	return 0;
+}
+
+/* Queues the directory at the path; INO of a side that has none is 0. */
+static int push(struct diff *d, struct context *cx, const uint64_t ino[2])
+{
+	struct waiting w = {.path = d->paths_len};
+	int i, ret;
+
+	for (i = 0; i < 2; i++) {
+		if (!ino[i])
+			continue;
+		ret = inoset_add(&d->seen[i], cx, ino[i]);
+		if (!ret)
+			ret = fail(cx, -EUCLEAN,
+				   "directory %llu: in two places",
+				   (unsigned long long)ino[i]);
+		if (ret > 0)
+			w.ino[i] = ino[i];
+		else if (report_broken(d, ret))
+			return ret;
+	}
+	if (!w.ino[1] && (!w.ino[0] || d->sink->whole_directories))
+		return 0;
+	if (array_reserve(cx, &d->waiting, &d->waiting_room, d->depth + 1))
+		return -ENOMEM;
+	if (array_reserve(cx, &d->paths, &d->paths_room,
+			  d->paths_len + d->path_len))
+		return -ENOMEM;
+	memcpy(d->paths + d->paths_len, d->path, d->path_len);
+	d->paths_len += d->path_len;
+	d->waiting[d->depth++] = w;
+	return 0;
+}
+
+/* Compares the content of two files of one type: adds to *WHAT. */
+static int compare_content(struct diff *d, struct context *cx,
+			   const uint64_t ino[2],
+			   const struct nilfs_inode inode[2],
+			   unsigned int *what)
+{
+	mode_t mode = le16_get(inode[0].i_mode);
+	int i, ret = 0;
+
+	if (*what & INODE_DIFF_TYPE || !(S_ISREG(mode) || S_ISLNK(mode)))
+		return 0;
+	if (*what & INODE_DIFF_SIZE) {
+		*what |= INODE_DIFF_CONTENT;
+		return 0;
+	}
+	for (i = 0; i < 2 && !ret; i++)
+		ret = file_init(&d->file[i], cx, d->root[i]->vol, ino[i],
+				&inode[i]);
+	if (!ret)
+		ret = inode_diff_content(cx, &d->file[0], &d->file[1]);
+	if (ret > 0)
+		*what |= INODE_DIFF_CONTENT;
+	return ret < 0 ? ret : 0;
+}
+
+/* Reports what is at the path, on one side or on both. */
+static int report_change(struct diff *d, struct context *cx,
+			 const uint64_t ino[2],
+			 const struct nilfs_inode inode[2])
+{
+	unsigned int what = 0;
+	int err;
+
+	if (ino[0] && ino[1]) {
+		what = inode_diff_attributes(&inode[0], &inode[1]);
+		if (ino[0] != ino[1])
+			what |= INODE_DIFF_INODE;
+		err = compare_content(d, cx, ino, inode, &what);
+		if (err)
+			return err;
+		if (!what)
+			return 0;
+	}
+	return d->sink->found(d->sink->arg, d->path, d->path_len, ino[0],
+			      ino[1], what);
+}
+
+/* Reads the inodes at the path. */
+static int compare_files(struct diff *d, struct context *cx,
+			 const uint64_t ino[2])
+{
+	struct nilfs_inode inode[2];
+	uint64_t dirs[2] = {0, 0};
+	int i, err;
+
+	for (i = 0; i < 2; i++) {
+		if (!ino[i])
+			continue;
+		err = root_inode(d->root[i], cx, ino[i], &inode[i]);
+		if (err)
+			return report_broken(d, err);
+		if (S_ISDIR(le16_get(inode[i].i_mode)))
+			dirs[i] = ino[i];
+	}
+	err = report_change(d, cx, ino, inode);
+	if (err)
+		err = report_broken(d, err);
+	return err ? err : push(d, cx, dirs);
+}
+
+/* Compares an entry of the current pair. */
+static int compare_entry(struct diff *d, struct context *cx,
+			 const struct entry *e)
+{
+	int err = set_path(d, cx, d->dir_len, d->names + e->name, e->len);
+
+	if (err)
+		return err;
+	if (e->ino[0] != e->ino[1] || inoset_has(&d->changed, e->ino[0]))
+		return compare_files(d, cx, e->ino);
+	return e->type == NILFS_FT_DIR ? push(d, cx, e->ino) : 0;
+}
+
+static int add_entry(struct diff *d, struct context *cx,
+		     const struct dir_entry *de, const bool sides[2])
+{
+	struct entry *e;
+
+	if (array_reserve(cx, &d->entries, &d->entries_room, d->count + 1))
+		return -ENOMEM;
+	if (array_reserve(cx, &d->names, &d->names_room,
+			  d->names_len + de->len))
+		return -ENOMEM;
+	memcpy(d->names + d->names_len, de->name, de->len);
+	e = &d->entries[d->count++];
+	e->ino[0] = sides[0] ? de->ino : 0;
+	e->ino[1] = sides[1] ? de->ino : 0;
+	e->name = d->names_len;
+	e->len = de->len;
+	e->type = de->type;
+	d->names_len += de->len;
+	return 0;
+}
+
+/* Collects the entries of directory INO of side I that need a look. */
+static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
+		   const bool sides[2])
+{
+	bool both = sides[0] && sides[1];
+	struct dir_cursor cur = { 0 };
+	struct dir_entry de;
+	int ret;
+
+	ret = root_file(d->root[i], cx, ino, &d->file[i]);
+	if (!ret)
+		ret = dir_cursor_open(&cur, cx, &d->file[i]);
+	while (!ret) {
+		ret = dir_cursor_next(&cur, cx, &de);
+		if (ret < 0 && cur.at_broken_block) {
+			ret = report_broken(d, ret);
+			continue;
+		}
+		if (ret <= 0)
+			break;
+		ret = 0;
+		if (dir_is_dots(&de) || (both && de.type != NILFS_FT_DIR &&
+				     !inoset_has(&d->changed, de.ino)))
+			continue;
+		ret = add_entry(d, cx, &de, sides);
+	}
+	dir_cursor_close(&cur);
+	return ret ? report_broken(d, ret) : 0;
+}
+
+static int by_name(const void *a, const void *b, void *names)
+{
+	const struct entry *x = a, *y = b;
+	int order = memcmp((char *)names + x->name, (char *)names + y->name,
+			   x->len < y->len ? x->len : y->len);
+
+	return order ? order : x->len - y->len;
+}
+
+/* Makes one entry of two with one name, one on each side. */
+static void merge(struct diff *d)
+{
+	size_t i, n = 0;
+
+	if (!d->count)
+		return;
+	qsort_r(d->entries, d->count, sizeof(*d->entries), by_name, d->names);
+	for (i = 1; i < d->count; i++) {
+		struct entry *last = &d->entries[n], *e = &d->entries[i];
+		int side = e->ino[0] == 0;
+
+		if (!last->ino[side] && !by_name(last, e, d->names))
+			last->ino[side] = e->ino[side];
+		else
+			d->entries[++n] = *e;
+	}
+	d->count = n + 1;
+}
+
+/* The pair that waits on top. */
+static int compare_waiting(struct diff *d, struct context *cx)
+{
+	const struct waiting w = d->waiting[--d->depth];
+	size_t len = d->paths_len - w.path, i;
+	bool same = w.ino[0] == w.ino[1] && !inoset_has(&d->changed, w.ino[0]);
+	int err = set_path(d, cx, 0, "", 0);
+
+	/* The root's "/" is no part of the paths below it. */
+	if (!err && len > 1)
+		err = set_path(d, cx, 0, d->paths + w.path + 1, len - 1);
+	d->dir_len = len > 1 ? len : 0;
+	d->paths_len = w.path;
+	d->count = d->names_len = 0;
+	if (!err && same)
+		err = collect(d, cx, 0, w.ino[0], (bool[2]){true, true});
+	if (!err && !same && w.ino[0])
+		err = collect(d, cx, 0, w.ino[0], (bool[2]){true, false});
+	if (!err && !same && w.ino[1])
+		err = collect(d, cx, 1, w.ino[1], (bool[2]){false, true});
+	if (!err)
+		merge(d);
+	for (i = 0; i < d->count && !err; i++)
+		err = compare_entry(d, cx, &d->entries[i]);
+	return err ? err : context_cancelled(cx);
+}
+
+/* Finds PATH on both sides, and compares it. */
+static int start_diff(struct diff *d, struct context *cx, const char *path)
+{
+	uint64_t ino[2] = {0, 0};
+	int i, err = set_path(d, cx, 0, "", 0);
+
+	for (i = 0; i < 2 && !err; i++) {
+		err = dir_resolve(d->root[i], cx, path, &ino[i]);
+		if (err)
+			ino[i] = 0;
+		if (err == -ENOENT || err == -ENOTDIR)
+			err = i && !ino[0] ? err : 0;
+	}
+	d->path_len = 0;
+	for (path += strspn(path, "/"); *path && !err;
+	     path += strspn(path, "/")) {
+		size_t len = strcspn(path, "/");
+
+		err = set_path(d, cx, d->path_len, path, len);
+		path += len;
+	}
+	if (!d->path_len)
+		d->path_len = 1;
+	return err ? err : compare_files(d, cx, ino);
+}
+
+int tree_diff(struct context *cx, struct root *a, struct root *b,
+	      const char *path, const struct tree_diff_sink *sink)
+{
+	struct diff *d = calloc(1, sizeof(*d));
+	int err;
+
+	if (!d)
+		return fail(cx, -ENOMEM, "comparison");
+	d->root[0] = a;
+	d->root[1] = b;
+	d->sink = sink;
+	err = inode_diff_collect(cx, a, b, &d->changed);
+	if (!err)
+		err = start_diff(d, cx, path);
+	while (!err && d->depth)
+		err = compare_waiting(d, cx);
+	inoset_fini(&d->changed);
+	inoset_fini(&d->seen[0]);
+	inoset_fini(&d->seen[1]);
+	free(d->entries);
+	free(d->names);
+	free(d->waiting);
+	free(d->paths);
+	free(d->path);
+	free(d);
+	return err;
+}

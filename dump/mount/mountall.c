@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The directories above the checkpoints, in a mount of all.
+ *
+ * They are computed from the cpfile as they are asked for, whose entries are
+ * read from the position on; only the times, which need not ascend with the
+ * numbers, are collected and sorted, the first time that they are asked for.
+ */
+#include "dump/mount/mountall.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/timefmt.h"
+#include "disk/checkpoint.h"
+#include "vol/cptable.h"
+
+/*
+ * Nodes of checkpoint number 0; and the link to a checkpoint, which stands
+ * for an inode of metadata that no user sees.
+ */
+enum {
+	SNAPSHOTS = MOUNTFS_TOP + 1,
+	TIMES,
+	LATEST,
+	LINK_INO = NILFS_DAT_INO,
+};
+
+/* Positions of the directory at the top: its fixed names, checkpoints. */
+static const struct fixed_name {
+	const char *name;
+	uint64_t node;
+} fixed_names[] = {
+	{ ".", MOUNTFS_TOP }, { "..", MOUNTFS_TOP }, { "latest", LATEST },
+	{ "snapshots", SNAPSHOTS }, { "times", TIMES },
+};
+
+#define FIXED (sizeof(fixed_names) / sizeof(fixed_names[0]))
+#define DOTS 2
+
+static uint64_t node_cno(const struct mountfs *fs, uint64_t node)
+{
+	return node >> fs->ino_bits;
+}
+
+static uint64_t node_ino(const struct mountfs *fs, uint64_t node)
+{
+	return node & ((UINT64_C(1) << fs->ino_bits) - 1);
+}
+
+bool mountall_has(const struct mountfs *fs, uint64_t node)
+{
+	return fs->all &&
+	       (!node_cno(fs, node) || node_ino(fs, node) == LINK_INO);
+}
+
+static bool is_directory(const struct mountfs *fs, uint64_t node)
+{
+	return !node_cno(fs, node) && node != LATEST;
+}
+
+int mountall_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
+		      char target[SYMLINK_TARGET_MAX + 1])
+{
+	if (is_directory(fs, node))
+		return fail(cx, -EINVAL, "a directory");
+	if (node == LATEST)
+		snprintf(target, SYMLINK_TARGET_MAX, "%llu",
+			 (unsigned long long)fs->vol->latest.cno);
+	else
+		snprintf(target, SYMLINK_TARGET_MAX, "../%llu",
+			 (unsigned long long)node_cno(fs, node));
+	return 0;
+}
+
+int mountall_stat(struct mountfs *fs, struct context *cx, uint64_t node,
+		  struct stat *st)
+{
+	char target[SYMLINK_TARGET_MAX + 1];
+	int err;
+
+	*st = fs->above;
+	st->st_ino = node;
+	if (is_directory(fs, node)) {
+		st->st_mode = S_IFDIR | 0555;
+		st->st_nlink = node == MOUNTFS_TOP ? 4 : 2;
+		return 0;
+	}
+	err = mountall_readlink(fs, cx, node, target);
+	st->st_mode = S_IFLNK | 0777;
+	st->st_nlink = 1;
+	st->st_size = (off_t)strlen(target);
+	return err;
+}
+
+/* NAME as a number without leading zeros: false where it is none. */
+static bool parse_cno(const char *name, uint64_t *cno)
+{
+	char text[24];
+
+	if (strlen(name) >= sizeof(text))
+		return false;
+	*cno = strtoull(name, NULL, 10);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)*cno);
+	return !strcmp(name, text);
+}
+
+/* NAME as timefmt_iso() writes a time: false where it is none. */
+static bool parse_time(const char *name, int64_t *time)
+{
+	char text[TIMEFMT_ISO_MAX];
+	struct tm tm = { 0 };
+
+	if (!strptime(name, "%Y-%m-%dT%H:%M:%SZ", &tm))
+		return false;
+	*time = timegm(&tm);
+	return !strcmp(name, timefmt_iso(*time, text));
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct mountfs_time *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->cno < y->cno ? -1 : x->cno > y->cno;
+}
+
+/* Sorts the times, and leaves the newest checkpoint of each second. */
+static void sort_times(struct mountfs *fs)
+{
+	size_t i, used = 0;
+
+	if (!fs->ntimes)
+		return;
+	qsort(fs->times, fs->ntimes, sizeof(*fs->times), compare_times);
+	for (i = 0; i < fs->ntimes; i++) {
+		if (i + 1 < fs->ntimes &&
+		    fs->times[i + 1].time == fs->times[i].time)
+			continue;
+		fs->times[used++] = fs->times[i];
+	}
+	fs->ntimes = used;
+}
+
+static int read_times(struct mountfs *fs, struct context *cx)
+{
+	struct mountfs_time *times = NULL;
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint cp;
+	size_t used = 0, room = 0;
+	int ret;
+
+	if (fs->times)
+		return 0;
+	ret = cptable_cursor_open(&cur, cx, fs->vol);
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		ret = array_reserve(cx, &times, &room, used + 1);
+		if (!ret)
+			times[used++] = (struct mountfs_time){
+				(int64_t)le64_get(cp.cp_create), cur.cno - 1
+			};
+	}
+	cptable_cursor_close(&cur);
+	if (ret) {
+		free(times);
+		return ret;
+	}
+	fs->times = times;
+	fs->ntimes = used;
+	sort_times(fs);
+	return 0;
+}
+
+/* The newest checkpoint that is not newer than TIME. */
+static int find_time(struct mountfs *fs, struct context *cx, int64_t time,
+		     uint64_t *cno)
+{
+	size_t low = 0, high;
+	int err = read_times(fs, cx);
+
+	if (err)
+		return err;
+	high = fs->ntimes;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (fs->times[middle].time <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return fail(cx, -ENOENT, "no checkpoint is that old");
+	*cno = fs->times[low - 1].cno;
+	return 0;
+}
+
+static int find_at_top(struct mountfs *fs, struct context *cx,
+		       const char *name, uint64_t *node)
+{
+	uint64_t cno;
+	struct root *root;
+	size_t i;
+	int err;
+
+	for (i = DOTS; i < FIXED; i++) {
+		if (strcmp(name, fixed_names[i].name))
+			continue;
+		*node = fixed_names[i].node;
+		return 0;
+	}
+	if (!parse_cno(name, &cno) || !cno)
+		return fail(cx, -ENOENT, "'%s'", name);
+	err = mountfs_root(fs, cx, cno, &root);
+	return err ? err : mountfs_node(fs, cx, cno, NILFS_ROOT_INO, node);
+}
+
+int mountall_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
+		    const char *name, uint64_t *node)
+{
+	struct nilfs_checkpoint cp;
+	uint64_t cno;
+	int64_t time;
+	int err;
+
+	if (parent == MOUNTFS_TOP)
+		return find_at_top(fs, cx, name, node);
+	if (parent == SNAPSHOTS && parse_cno(name, &cno)) {
+		err = cptable_read(fs->vol, cx, cno, &cp);
+		if (!err && !checkpoint_is_snapshot(&cp))
+			err = fail(cx, -ENOENT, "'%s'", name);
+	} else if (parent == TIMES && parse_time(name, &time)) {
+		err = find_time(fs, cx, time, &cno);
+	} else {
+		return fail(cx, is_directory(fs, parent) ? -ENOENT : -ENOTDIR,
+			    "'%s'", name);
+	}
+	return err ? err : mountfs_node(fs, cx, cno, LINK_INO, node);
+}
+
+/* Gives the entry NAME, which is NODE. */
+static int give(struct mountfs *fs, struct context *cx, const char *name,
+		uint64_t node, uint64_t next, mountfs_take take, void *arg)
+{
+	struct mountfs_entry entry = {
+		.name = name, .node = *name == '.' ? 0 : node, .next = next,
+	};
+
+	/* A checkpoint that cannot be read is listed without attributes. */
+	if (mountfs_stat(fs, cx, node, &entry.st)) {
+		fail_clear(cx);
+		entry.node = 0;
+		entry.st = (struct stat){
+			.st_ino = node, .st_mode = S_IFDIR,
+		};
+	}
+	return take(arg, &entry);
+}
+
+/* The checkpoints, or snapshots, from the one after POSITION on. */
+static int list_checkpoints(struct mountfs *fs, struct context *cx,
+			    uint64_t position, uint64_t before, bool snapshots,
+			    mountfs_take take, void *arg)
+{
+	struct cptable_cursor cur;
+	struct nilfs_checkpoint cp;
+	char name[24];
+	uint64_t cno, node;
+	int ret = cptable_cursor_open_at(&cur, cx, fs->vol,
+					 position - before + 1);
+
+	while (!ret && (ret = cptable_cursor_next(&cur, cx, &cp)) > 0) {
+		ret = 0;
+		cno = cur.cno - 1;
+		if (snapshots && !checkpoint_is_snapshot(&cp))
+			continue;
+		snprintf(name, sizeof(name), "%llu", (unsigned long long)cno);
+		ret = mountfs_node(fs, cx, cno,
+				   snapshots ? LINK_INO : NILFS_ROOT_INO,
+				   &node);
+		if (!ret)
+			ret = give(fs, cx, name, node, before + cno, take, arg);
+	}
+	cptable_cursor_close(&cur);
+	return ret < 0 ? ret : 0;
+}
+
+static int list_times(struct mountfs *fs, struct context *cx, uint64_t position,
+		      mountfs_take take, void *arg)
+{
+	char name[TIMEFMT_ISO_MAX];
+	uint64_t node;
+	size_t i;
+	int ret = read_times(fs, cx);
+
+	for (i = position - DOTS; !ret && i < fs->ntimes; i++) {
+		timefmt_iso(fs->times[i].time, name);
+		ret = mountfs_node(fs, cx, fs->times[i].cno, LINK_INO, &node);
+		if (!ret)
+			ret = give(fs, cx, name, node, DOTS + i + 1, take, arg);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+int mountall_list(struct mountfs *fs, struct context *cx, uint64_t node,
+		  uint64_t position, mountfs_take take, void *arg)
+{
+	size_t fixed = node == MOUNTFS_TOP ? FIXED : DOTS;
+	int ret = 0;
+
+	if (!is_directory(fs, node))
+		return fail(cx, -ENOTDIR, "a link");
+	for (; !ret && position < fixed; position++) {
+		const struct fixed_name *f = &fixed_names[position];
+
+		ret = give(fs, cx, f->name, position ? f->node : node,
+			   position + 1, take, arg);
+	}
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (node == TIMES)
+		return list_times(fs, cx, position, take, arg);
+	return list_checkpoints(fs, cx, position, fixed, node == SNAPSHOTS,
+				take, arg);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Names in a directory of the volume, for a mount.
+ *
+ * What a damaged directory still has is listed first and the loss is an error
+ * at its end: no name is hidden, and the rest is not taken for the whole.
+ * There is no state between two calls but the position, whose lowest bit
+ * remembers the loss: entries begin at multiples of 4.
+ */
+#include "dump/mount/mountdir.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "vol/tree.h"
+#include "vol/volume.h"
+
+/* Failures that are not of the directory. */
+static bool is_fatal(int err)
+{
+	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
+}
+
+static bool is_possible(const struct dir_entry *entry)
+{
+	return dir_is_dots(entry) || tree_name_is_sane(entry->name, entry->len);
+}
+
+static int fail_lost(const struct file *file, struct context *cx)
+{
+	return fail(cx, -EUCLEAN, "directory %llu: not all of its names can be "
+		    "read", (unsigned long long)file->ino);
+}
+
+/*
+ * The next entry that can be read: 1; 0 at the end; or a failure.  *LOST is set
+ * where there was another one before it.
+ */
+static int next_entry(struct dir_cursor *cur, struct context *cx,
+		      struct dir_entry *entry, bool *lost)
+{
+	int ret;
+
+	for (;;) {
+		ret = dir_cursor_next(cur, cx, entry);
+		if (ret < 0 ? !cur->at_broken_block :
+			      !ret || is_possible(entry))
+			return ret;
+		*lost = true;
+	}
+}
+
+/*
+ * Looks for NAME from FROM on: 1 and *INO, 0 where it is not there, and then
+ * *LOST if it may be in what could not be read.
+ */
+static int search(struct file *file, struct context *cx,
+		  struct dir_position *from, const char *name, uint64_t *ino,
+		  bool *lost)
+{
+	struct dir_cursor cur;
+	struct dir_entry entry = { 0 };
+	size_t len = strlen(name);
+	int ret = dir_cursor_open_at(&cur, cx, file, from);
+
+	while (!ret && (ret = next_entry(&cur, cx, &entry, lost)) > 0) {
+		if (entry.len == len && !memcmp(entry.name, name, len))
+			break;
+		ret = 0;
+	}
+	if (ret > 0) {
+		*ino = entry.ino;
+		dir_cursor_save(&cur, from);
+	}
+	dir_cursor_close(&cur);
+	if (ret >= 0 || is_fatal(ret))
+		return ret;
+	*lost = true;
+	return 0;
+}
+
+int mountdir_find(struct file *file, struct context *cx, uint64_t node,
+		  struct mountdir_hint *hint, const char *name, uint64_t *ino)
+{
+	struct dir_position at = { 0 };
+	bool hinted = hint->node == node, lost = false;
+	int ret;
+
+	if (hinted)
+		at = hint->position;
+	ret = search(file, cx, &at, name, ino, &lost);
+	if (!ret && hinted) {
+		at = (struct dir_position){ 0 };
+		ret = search(file, cx, &at, name, ino, &lost);
+	}
+	if (ret > 0)
+		*hint = (struct mountdir_hint){ node, at };
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return lost ? fail_lost(file, cx) : fail(cx, -ENOENT, "'%s'", name);
+}
+
+/* The position behind the entry that the cursor gave. */
+static uint64_t position_of(const struct dir_cursor *cur, bool lost)
+{
+	struct dir_position at;
+
+	dir_cursor_save(cur, &at);
+	return (at.blkoff << cur->scan.file->vol->geo.block_bits) + at.offset +
+	       lost;
+}
+
+int mountdir_list(struct file *file, struct context *cx, uint64_t position,
+		  mountdir_take take, void *arg)
+{
+	uint32_t block_bits = file->vol->geo.block_bits;
+	uint64_t bytes = position & ~UINT64_C(1);
+	const struct dir_position from = {
+		bytes >> block_bits,
+		(uint32_t)(bytes & ((UINT64_C(1) << block_bits) - 1)),
+	};
+	struct dir_cursor cur = { .at_broken_block = false };
+	struct dir_entry entry;
+	bool lost = position & 1, taken = false;
+	int ret = dir_cursor_open_at(&cur, cx, file, &from);
+
+	while (!ret && (ret = next_entry(&cur, cx, &entry, &lost)) > 0) {
+		ret = take(arg, &entry, position_of(&cur, lost));
+		taken = taken || ret >= 0;
+	}
+	dir_cursor_close(&cur);
+	if (ret > 0 || (ret < 0 && (is_fatal(ret) || !taken)))
+		return ret < 0 ? ret : 0;
+	return lost && !taken ? fail_lost(file, cx) : 0;
+}

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The files of a mount.
+ *
+ * Nothing is kept of a file between two calls: what they need of it is in the
+ * cache of the volume.  So there is nothing to be opened, and the number of
+ * files that are in use at a time does not matter.
+ */
+#include "dump/mount/mountfs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "disk/inode.h"
+#include "disk/reserve.h"
+#include "dump/mount/mountall.h"
+#include "vol/extent.h"
+#include "vol/sutable.h"
+
+/* Whole blocks around the bytes of a read. */
+#define BUFFER_SIZE (MOUNTFS_READ_MAX + 2 * 65536)
+
+/* Bits of a node; fuse_ino_t has one more. */
+#define NODE_BITS 63
+
+static void set_above(struct mountfs *fs, uint32_t uid, uint32_t gid)
+{
+	int64_t created = (int64_t)le64_get(volume_super(fs->vol)->s_wtime);
+
+	fs->above = (struct stat){
+		.st_uid = uid,
+		.st_gid = gid,
+		.st_blksize = (blksize_t)fs->vol->geo.block_size,
+		.st_atim = { .tv_sec = created },
+		.st_mtim = { .tv_sec = created },
+		.st_ctim = { .tv_sec = created },
+	};
+}
+
+int mountfs_init(struct mountfs *fs, struct context *cx, struct volume *vol,
+		 const struct root *root, uint32_t uid, uint32_t gid)
+{
+	uint64_t cno = vol->latest.cno;
+
+	memset(fs, 0, sizeof(*fs));
+	fs->vol = vol;
+	fs->all = !root;
+	fs->ino_bits = NODE_BITS;
+	if (root)
+		fs->roots[fs->nroots++] = *root;
+	for (; fs->all && cno; cno >>= 1)
+		fs->ino_bits--;
+	if (fs->ino_bits < 16)
+		return fail(cx, -EOVERFLOW, "checkpoint %llu",
+			    (unsigned long long)vol->latest.cno);
+	set_above(fs, uid, gid);
+	fs->buffer = malloc(BUFFER_SIZE);
+	return fs->buffer ? 0 : fail(cx, -ENOMEM, "buffer");
+}
+
+void mountfs_fini(struct mountfs *fs)
+{
+	free(fs->buffer);
+	free(fs->times);
+	fs->buffer = NULL;
+	fs->times = NULL;
+}
+
+int mountfs_node(const struct mountfs *fs, struct context *cx, uint64_t cno,
+		 uint64_t ino, uint64_t *node)
+{
+	if (ino >> fs->ino_bits)
+		return fail(cx, -EOVERFLOW, "inode %llu",
+			    (unsigned long long)ino);
+	if (fs->all)
+		*node = cno << fs->ino_bits | ino;
+	else
+		*node = ino == NILFS_ROOT_INO ? MOUNTFS_TOP : ino;
+	return 0;
+}
+
+int mountfs_root(struct mountfs *fs, struct context *cx, uint64_t cno,
+		 struct root **root)
+{
+	struct root opened;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < fs->nroots; i++) {
+		*root = &fs->roots[i];
+		if (!fs->all || (*root)->cno == cno)
+			return 0;
+	}
+	err = root_open(&opened, cx, fs->vol, cno);
+	if (err)
+		return err;
+	*root = &fs->roots[fs->next_root];
+	**root = opened;
+	fs->next_root = (fs->next_root + 1) % MOUNTFS_ROOTS;
+	if (fs->nroots < MOUNTFS_ROOTS)
+		fs->nroots++;
+	return 0;
+}
+
+/* The checkpoint that NODE is in, and its inode number there. */
+static int locate(struct mountfs *fs, struct context *cx, uint64_t node,
+		  struct root **root, uint64_t *ino)
+{
+	*ino = node & ((UINT64_C(1) << fs->ino_bits) - 1);
+	if (!fs->all && node == MOUNTFS_TOP)
+		*ino = NILFS_ROOT_INO;
+	return mountfs_root(fs, cx, node >> fs->ino_bits, root);
+}
+
+/* What the kernel takes for no file: nilfs_read_inode_common(), and VFS. */
+static int check_inode(struct context *cx, uint64_t ino,
+		       const struct nilfs_inode *inode)
+{
+	uint16_t mode = le16_get(inode->i_mode);
+	uint64_t size = le64_get(inode->i_size);
+
+	if (inode_is_private(ino))
+		return fail(cx, -EUCLEAN, "inode %llu: not one for users",
+			    (unsigned long long)ino);
+	if (inode_dirent_type(mode) == NILFS_FT_UNKNOWN)
+		return fail(cx, -EUCLEAN, "inode %llu: mode 0%o: not a type of "
+			    "file", (unsigned long long)ino,
+			    (unsigned int)mode);
+	if (size > INT64_MAX)
+		return fail(cx, -EUCLEAN, "inode %llu: size %llu",
+			    (unsigned long long)ino, (unsigned long long)size);
+	return 0;
+}
+
+/*
+ * Reads the inode of INO in ROOT.  One that does not exist is lost: no
+ * node is made of anything but a name.
+ */
+static int read_inode(struct root *root, struct context *cx, uint64_t ino,
+		      struct nilfs_inode *inode)
+{
+	int err = root_inode(root, cx, ino, inode);
+
+	if (err == -ENOENT)
+		err = fail(cx, -EUCLEAN, "inode %llu: has a name, but is not "
+			   "in checkpoint %llu", (unsigned long long)ino,
+			   (unsigned long long)root->cno);
+	return err ? err : check_inode(cx, ino, inode);
+}
+
+int mountfs_inode(struct mountfs *fs, struct context *cx, uint64_t node,
+		  struct root **root, uint64_t *ino, struct nilfs_inode *inode)
+{
+	int err = locate(fs, cx, node, root, ino);
+
+	return err ? err : read_inode(*root, cx, *ino, inode);
+}
+
+/* The file that NODE is, of type TYPE of its mode. */
+static int open_file(struct mountfs *fs, struct context *cx, uint64_t node,
+		     mode_t type, int wrong_type, struct file *file)
+{
+	struct nilfs_inode inode;
+	struct root *root;
+	uint64_t ino;
+	int err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
+
+	if (err)
+		return err;
+	if ((le16_get(inode.i_mode) & S_IFMT) != type)
+		return fail(cx, wrong_type, "inode %llu",
+			    (unsigned long long)ino);
+	return file_init(file, cx, fs->vol, ino, &inode);
+}
+
+static struct timespec time_of(struct inode_time time)
+{
+	return (struct timespec){ .tv_sec = time.sec, .tv_nsec = time.nsec };
+}
+
+static void fill_stat(const struct mountfs *fs, uint64_t node, uint64_t ino,
+		      const struct nilfs_inode *inode, struct stat *st)
+{
+	uint32_t major, minor;
+
+	*st = (struct stat){
+		.st_ino = fs->all ? node : ino,
+		.st_mode = le16_get(inode->i_mode),
+		.st_nlink = le16_get(inode->i_links_count),
+		.st_uid = le32_get(inode->i_uid),
+		.st_gid = le32_get(inode->i_gid),
+		.st_size = (off_t)le64_get(inode->i_size),
+		.st_blocks = (blkcnt_t)le64_get(inode->i_blocks),
+		.st_blksize = (blksize_t)fs->vol->geo.block_size,
+		/* The kernel shows the time of modification for both. */
+		.st_atim = time_of(inode_mtime(inode)),
+		.st_mtim = time_of(inode_mtime(inode)),
+		.st_ctim = time_of(inode_ctime(inode)),
+	};
+	if (inode_has_rdev(inode)) {
+		inode_rdev(inode, &major, &minor);
+		st->st_rdev = makedev(major, minor);
+	}
+}
+
+int mountfs_stat(struct mountfs *fs, struct context *cx, uint64_t node,
+		 struct stat *st)
+{
+	struct nilfs_inode inode;
+	struct root *root;
+	uint64_t ino;
+	int err;
+
+	if (mountall_has(fs, node))
+		return mountall_stat(fs, cx, node, st);
+	err = mountfs_inode(fs, cx, node, &root, &ino, &inode);
+	if (!err)
+		fill_stat(fs, node, ino, &inode, st);
+	return err;
+}
+
+/* The checkpoint number of a node, 0 where there is only one. */
+static uint64_t cno_of(const struct mountfs *fs, uint64_t node)
+{
+	return fs->all ? node >> fs->ino_bits : 0;
+}
+
+static int lookup_in_dir(struct mountfs *fs, struct context *cx,
+			 uint64_t parent, const char *name, uint64_t *node)
+{
+	struct file dir;
+	uint64_t ino;
+	int err = open_file(fs, cx, parent, S_IFDIR, -ENOTDIR, &dir);
+
+	if (!err)
+		err = mountdir_find(&dir, cx, parent, &fs->hint, name, &ino);
+	return err ? err : mountfs_node(fs, cx, cno_of(fs, parent), ino, node);
+}
+
+int mountfs_lookup(struct mountfs *fs, struct context *cx, uint64_t parent,
+		   const char *name, uint64_t *node, struct stat *st)
+{
+	int err = mountall_has(fs, parent) ?
+			  mountall_lookup(fs, cx, parent, name, node) :
+			  lookup_in_dir(fs, cx, parent, name, node);
+
+	return err ? err : mountfs_stat(fs, cx, *node, st);
+}
+
+struct listing {
+	struct mountfs *fs;
+	struct context *cx;
+	uint64_t cno;
+	mountfs_take take;
+	void *arg;
+};
+
+/*
+ * An entry with the attributes of its file.  A file whose attributes are lost
+ * has its name still; a dot is not a file of its own.
+ */
+static int list_entry(void *arg, const struct dir_entry *from, uint64_t next)
+{
+	const struct listing *l = arg;
+	struct mountfs_entry entry = { .name = from->name, .next = next };
+	int err = mountfs_node(l->fs, l->cx, l->cno, from->ino, &entry.node);
+
+	if (!err)
+		err = mountfs_stat(l->fs, l->cx, entry.node, &entry.st);
+	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
+		return err;
+	if (err) {
+		fail_clear(l->cx);
+		entry.st = (struct stat){ .st_ino = from->ino };
+	}
+	if (err || dir_is_dots(from))
+		entry.node = 0;
+	return l->take(l->arg, &entry);
+}
+
+int mountfs_list(struct mountfs *fs, struct context *cx, uint64_t node,
+		 uint64_t position, mountfs_take take, void *arg)
+{
+	struct listing l = { fs, cx, cno_of(fs, node), take, arg };
+	struct file dir;
+	int err;
+
+	if (mountall_has(fs, node))
+		return mountall_list(fs, cx, node, position, take, arg);
+	err = open_file(fs, cx, node, S_IFDIR, -ENOTDIR, &dir);
+	return err ? err : mountdir_list(&dir, cx, position, list_entry, &l);
+}
+
+int mountfs_readlink(struct mountfs *fs, struct context *cx, uint64_t node,
+		     char target[SYMLINK_TARGET_MAX + 1])
+{
+	struct file link;
+	size_t len;
+	int err;
+
+	if (mountall_has(fs, node))
+		return mountall_readlink(fs, cx, node, target);
+	err = open_file(fs, cx, node, S_IFLNK, -EINVAL, &link);
+	if (!err)
+		err = symlink_target(&link, cx, target, &len);
+	if (!err && !len)
+		err = fail(cx, -EUCLEAN, "inode %llu: symbolic link to nothing",
+			   (unsigned long long)link.ino);
+	return err;
+}
+
+/* Where the content of file block BLKOFF goes that is read from FIRST on. */
+static char *place(const struct mountfs *fs, uint64_t first, uint64_t blkoff)
+{
+	return fs->buffer + ((blkoff - first) << fs->vol->geo.block_bits);
+}
+
+/* Blocks [FIRST, END) of FILE into the buffer, in large requests. */
+static int read_extents(struct mountfs *fs, struct context *cx,
+			struct file *file, uint64_t first, uint64_t end)
+{
+	struct extent_cursor cur;
+	struct extent e;
+	int ret = extent_cursor_open(&cur, cx, file, first);
+
+	memset(fs->buffer, 0, (end - first) << fs->vol->geo.block_bits);
+	while (!ret &&
+	       (ret = extent_cursor_next(&cur, cx, end - first, &e)) > 0) {
+		ret = 0;
+		if (e.blkoff >= end)
+			break;
+		if (e.count > end - e.blkoff)
+			e.count = end - e.blkoff;
+		ret = volume_read_blocks(fs->vol, cx, e.blocknr,
+					 (uint32_t)e.count,
+					 place(fs, first, e.blkoff));
+		if (e.blkoff + e.count >= end)
+			break;
+	}
+	extent_cursor_close(&cur);
+	return ret;
+}
+
+/*
+ * The same block by block.  A run of blocks is looked for beyond what was asked
+ * for, and fails for what is lost there.
+ */
+static int read_blocks(struct mountfs *fs, struct context *cx,
+		       struct file *file, uint64_t first, uint64_t end)
+{
+	uint64_t at, blocknr;
+	int ret;
+
+	for (at = first; at < end; at++) {
+		ret = file_lookup(file, cx, at, &blocknr);
+		if (!ret)
+			memset(place(fs, first, at), 0,
+			       fs->vol->geo.block_size);
+		else if (ret > 0)
+			ret = volume_read_blocks(fs->vol, cx, blocknr, 1,
+						 place(fs, first, at));
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+int mountfs_read(struct mountfs *fs, struct context *cx, uint64_t node,
+		 uint64_t offset, size_t len, const char **bytes, size_t *got)
+{
+	uint32_t bits = fs->vol->geo.block_bits;
+	uint64_t size, first, end;
+	struct file file;
+	int err = open_file(fs, cx, node, S_IFREG, -EINVAL, &file);
+
+	*got = 0;
+	if (err)
+		return err;
+	size = le64_get(file.inode.i_size);
+	if (offset >= size)
+		return 0;
+	if (len > MOUNTFS_READ_MAX)
+		len = MOUNTFS_READ_MAX;
+	if (len > size - offset)
+		len = (size_t)(size - offset);
+	first = offset >> bits;
+	end = ((offset + len - 1) >> bits) + 1;
+	err = read_extents(fs, cx, &file, first, end);
+	if (err == -EUCLEAN || err == -EIO)
+		err = read_blocks(fs, cx, &file, first, end);
+	if (err)
+		return err;
+	*bytes = fs->buffer + (offset - (first << bits));
+	*got = len;
+	return 0;
+}
+
+/* The first byte from AT on that is, or is not, in a run of blocks. */
+static int seek_in(struct extent_cursor *cur, struct context *cx, bool hole,
+		   uint32_t bits, uint64_t at, uint64_t size, uint64_t *found)
+{
+	struct extent e;
+	int ret;
+
+	*found = hole ? at : size;
+	while ((ret = extent_cursor_next(cur, cx, UINT32_MAX, &e)) > 0) {
+		uint64_t begin = e.blkoff << bits;
+
+		if (e.blkoff > (size - 1) >> bits)
+			break;
+		if (!hole) {
+			*found = begin > at ? begin : at;
+			break;
+		}
+		if (begin > *found)
+			break;
+		*found = (e.blkoff + e.count) << bits;
+	}
+	if (*found > size)
+		*found = size;
+	return ret < 0 ? ret : 0;
+}
+
+int mountfs_seek(struct mountfs *fs, struct context *cx, uint64_t node,
+		 uint64_t offset, bool hole, uint64_t *found)
+{
+	uint32_t bits = fs->vol->geo.block_bits;
+	struct extent_cursor cur;
+	struct file file;
+	uint64_t size;
+	int err = open_file(fs, cx, node, S_IFREG, -EINVAL, &file);
+
+	if (err)
+		return err;
+	size = le64_get(file.inode.i_size);
+	if (offset >= size)
+		return fail(cx, -ENXIO, "past the end");
+	err = extent_cursor_open(&cur, cx, &file, offset >> bits);
+	if (!err)
+		err = seek_in(&cur, cx, hole, bits, offset, size, found);
+	extent_cursor_close(&cur);
+	if (!err && !hole && *found == size)
+		err = fail(cx, -ENXIO, "only a hole");
+	return err;
+}
+
+/*
+ * How many inodes ROOT may have before its ifile needs another block of group
+ * descriptors: nilfs_palloc_count_max_entries().
+ */
+static int count_inodes(struct root *root, struct context *cx, uint64_t *count)
+{
+	const struct palloc *p = &root->vol->ifile_palloc;
+	uint64_t group = 0, blocknr;
+	int ret;
+
+	do {
+		group += p->groups_per_desc;
+		ret = file_lookup(&root->ifile, cx,
+				  palloc_desc_blkoff(p, group), &blocknr);
+	} while (ret > 0);
+	*count = group * p->entries_per_group;
+	return ret;
+}
+
+int mountfs_statfs(struct mountfs *fs, struct context *cx,
+		   struct statvfs *st)
+{
+	const struct nilfs_geometry *geo = &fs->vol->geo;
+	const struct nilfs_super_block *sb = volume_super(fs->vol);
+	uint64_t reserved = reserve_segments(
+		geo->nsegments, le32_get(sb->s_r_segments_percentage));
+	struct nilfs_sufile_header header;
+	uint64_t cno = fs->all ? fs->vol->latest.cno : 0;
+	struct root *root;
+	uint64_t clean, inodes, used;
+	int err = mountfs_root(fs, cx, cno, &root);
+
+	if (!err)
+		err = count_inodes(root, cx, &inodes);
+	if (!err)
+		err = sutable_header(fs->vol, cx, &header);
+	if (err)
+		return err;
+	used = le64_get(root->cp.cp_inodes_count);
+	clean = le64_get(header.sh_ncleansegs);
+	*st = (struct statvfs){
+		.f_bsize = geo->block_size,
+		.f_frsize = geo->block_size,
+		.f_blocks = geo->nsegments * geo->blocks_per_segment -
+			    geo->first_data_block,
+		.f_bfree = clean * geo->blocks_per_segment,
+		.f_files = inodes,
+		.f_ffree = inodes > used ? inodes - used : 0,
+		.f_namemax = NILFS_NAME_LEN,
+	};
+	if (clean > reserved)
+		st->f_bavail = (clean - reserved) * geo->blocks_per_segment;
+	return 0;
+}

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * du: the space that files and directories take in a checkpoint, and what
+ * deleting checkpoints would free.
+ *
+ * The space of a file is the number of blocks in its inode, of its map too;
+ * that of a directory is its own and that of all below it, a file with several
+ * names once.  One sum for each level of the walk is in memory, and the largest
+ * rows if only these are printed.
+ *
+ * What is shared is asked of the DAT, for each block of each file.
+ */
+#include "dump/common/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/inoset.h"
+#include "base/size.h"
+#include "disk/inode.h"
+#include "dump/blocks/held.h"
+#include "dump/common/image.h"
+#include "dump/files/listing.h"
+#include "dump/past/freed.h"
+#include "out/table.h"
+#include "vol/translate.h"
+#include "vol/tree.h"
+#include "vol/volume.h"
+
+#define SECTOR 512u /* the unit of i_blocks */
+
+struct du_options {
+	uint64_t checkpoint;
+	uint64_t depth;
+	uint64_t top;
+	bool all, human, shared;
+	const char *free;
+};
+
+/* In bytes. */
+struct space {
+	uint64_t all;
+	uint64_t unique; /* that no other checkpoint has */
+	uint64_t held;	 /* that only snapshots keep */
+};
+
+struct row {
+	struct space space;
+	uint64_t ino;
+	uint8_t type;
+	const char *path;
+	size_t len;
+	char *copy; /* of the path, of a row that is kept */
+};
+
+struct usage {
+	struct tool *tool;
+	const struct du_options *o;
+	struct root *root;
+	struct table table;
+	struct held held;   /* if what is shared is asked for */
+	struct space *sums; /* of the directories that are open */
+	size_t depth, room;
+	struct inoset linked; /* files with several names, seen already */
+	struct row *rows; /* the largest, in descending order */
+	size_t count, rows_room;
+	bool broken;
+};
+
+enum { BYTES, PATH, INODE, TYPE, UNIQUE, HELD, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+	[BYTES] = { "bytes", NULL, VALUE_U64, 0 },
+	[PATH] = { "path", NULL, VALUE_STRING, 0 },
+	[INODE] = { "inode", NULL, VALUE_U64, 0 },
+	[TYPE] = { "type", NULL, VALUE_STRING, 0 },
+	[UNIQUE] = { "unique_bytes", NULL, VALUE_U64, 0 },
+	[HELD] = { "held_bytes", NULL, VALUE_U64, 0 },
+};
+
+static void put_size(struct usage *u, uint64_t bytes)
+{
+	char size[SIZE_TEXT_MAX], text[SIZE_TEXT_MAX + 16];
+
+	if (u->o->human)
+		snprintf(text, sizeof(text), "%10s  ",
+			 size_format(bytes, size));
+	else
+		snprintf(text, sizeof(text), "%14llu  ",
+			 (unsigned long long)bytes);
+	out_string(u->tool->out, text);
+}
+
+static void put_text(struct usage *u, const struct row *row)
+{
+	const struct value path = value_bytes(row->path, row->len);
+
+	put_size(u, row->space.all);
+	if (u->o->shared) {
+		put_size(u, row->space.unique);
+		put_size(u, row->space.held);
+	}
+	value_put(u->tool->out, VALUE_STRING, NULL, &path, 0, false);
+	out_char(u->tool->out, '\n');
+}
+
+static struct value shared_value(const struct usage *u, uint64_t bytes)
+{
+	return u->o->shared ? value_u64(bytes) : value_absent();
+}
+
+static void put_row(struct usage *u, const struct row *row)
+{
+	if (report_is_text(&u->tool->report))
+		put_text(u, row);
+	else
+		table_row(&u->table, (struct value[]){
+			[BYTES] = value_u64(row->space.all),
+			[PATH] = value_bytes(row->path, row->len),
+			[INODE] = value_u64(row->ino),
+			[TYPE] = value_string(listing_type(row->type)),
+			[UNIQUE] = shared_value(u, row->space.unique),
+			[HELD] = shared_value(u, row->space.held),
+		});
+}
+
+/* Keeps the row if it is one of the largest. */
+static int keep_row(struct usage *u, const struct row *row)
+{
+	struct context *cx = &u->tool->cx;
+	size_t at = u->count;
+	char *path;
+
+	while (at && u->rows[at - 1].space.all < row->space.all)
+		at--;
+	if (at >= u->o->top)
+		return 0;
+	if (array_reserve(cx, &u->rows, &u->rows_room, u->count + 1))
+		return -ENOMEM;
+	path = malloc(row->len + 1);
+	if (!path)
+		return fail(cx, -ENOMEM, "path");
+	memcpy(path, row->path, row->len);
+	if (u->count == u->o->top)
+		free(u->rows[--u->count].copy);
+	memmove(&u->rows[at + 1], &u->rows[at],
+		(u->count - at) * sizeof(u->rows[0]));
+	u->rows[at] = *row;
+	u->rows[at].path = u->rows[at].copy = path;
+	u->count++;
+	return 0;
+}
+
+static int add_row(struct usage *u, const struct tree_item *item,
+		   const struct space *space)
+{
+	const struct row row = {
+		.space = *space,
+		.ino = item->ino,
+		.type = item->type,
+		.path = item->path,
+		.len = item->path_len,
+	};
+
+	if (item->depth > u->o->depth)
+		return 0;
+	if (u->o->top)
+		return keep_row(u, &row);
+	put_row(u, &row);
+	return out_error(u->tool->out);
+}
+
+/* Asks the DAT who has the block at PTR, a virtual one. */
+static int add_block(struct usage *u, uint64_t ptr, struct space *space)
+{
+	struct volume *vol = u->root->vol;
+	struct nilfs_dat_entry de;
+	int err = translate_entry(vol, &u->tool->cx, ptr, &de);
+
+	if (err)
+		return err;
+	if (held_count(&u->held, &de) == 1)
+		space->unique += vol->geo.block_size;
+	if (held_state(&u->held, &de) == HELD_SNAPSHOT)
+		space->held += vol->geo.block_size;
+	return 0;
+}
+
+static int add_blocks(struct usage *u, const struct tree_item *item,
+		      struct space *space)
+{
+	struct context *cx = &u->tool->cx;
+	struct blockmap_cursor cur = { .map = NULL };
+	struct blockmap_item block;
+	struct blockmap map;
+	int ret = blockmap_init(&map, cx, u->root->vol, item->ino,
+				item->inode);
+
+	if (!ret)
+		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
+	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &block)) > 0) {
+		ret = add_block(u, block.ptr, space);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	blockmap_cursor_close(&cur);
+	return ret;
+}
+
+/* Of the file itself; a map that cannot be read is reported. */
+static int measure_item(struct usage *u, const struct tree_item *item,
+			struct space *space)
+{
+	int err = 0;
+
+	*space = (struct space){
+		.all = le64_get(item->inode->i_blocks) * SECTOR,
+	};
+	if (u->o->shared && inode_has_bmap(item->inode))
+		err = add_blocks(u, item, space);
+	if (!err || err == -ENOMEM || err == -EINTR)
+		return err;
+	image_file_failed(u->tool, item->path, item->path_len, err);
+	u->broken = true;
+	return 0;
+}
+
+static void add_to_parent(struct usage *u, const struct space *space)
+{
+	struct space *sum;
+
+	if (!u->depth)
+		return;
+	sum = &u->sums[u->depth - 1];
+	sum->all += space->all;
+	sum->unique += space->unique;
+	sum->held += space->held;
+}
+
+/* A file is counted under the first of its names. */
+static int add_file(struct usage *u, const struct tree_item *item)
+{
+	struct space space;
+	int ret = 1;
+
+	if (le16_get(item->inode->i_links_count) > 1)
+		ret = inoset_add(&u->linked, &u->tool->cx, item->ino);
+	if (ret <= 0)
+		return ret;
+	ret = measure_item(u, item, &space);
+	if (ret)
+		return ret;
+	add_to_parent(u, &space);
+	return u->o->all || !item->depth ? add_row(u, item, &space) : 0;
+}
+
+static int enter_directory(struct usage *u, const struct tree_item *item)
+{
+	if (array_reserve(&u->tool->cx, &u->sums, &u->room, u->depth + 1))
+		return -ENOMEM;
+	return measure_item(u, item, &u->sums[u->depth++]);
+}
+
+static int leave_directory(struct usage *u, const struct tree_item *item)
+{
+	const struct space space = u->sums[--u->depth];
+
+	add_to_parent(u, &space);
+	return add_row(u, item, &space);
+}
+
+static int take_item(struct usage *u, const struct tree_item *item)
+{
+	if (item->kind == TREE_LEAVE)
+		return leave_directory(u, item);
+	if (item->kind == TREE_BROKEN) {
+		image_file_failed(u->tool, item->path, item->path_len,
+				  item->error);
+		u->broken = true;
+		return 0;
+	}
+	return item->entered ? enter_directory(u, item) : add_file(u, item);
+}
+
+static int measure_files(struct usage *u, struct root *root, const char *path)
+{
+	const struct tree_options how = { .recursive = true, .inodes = true };
+	struct context *cx = &u->tool->cx;
+	struct tree *tree = NULL;
+	struct tree_item item;
+	int ret = tree_open(&tree, cx, root, path, &how);
+
+	u->root = root;
+	if (!ret && u->o->shared)
+		ret = held_load(&u->held, cx, root->vol);
+	while (!ret && (ret = tree_next(tree, cx, &item)) > 0)
+		ret = take_item(u, &item);
+	tree_close(tree);
+	return ret;
+}
+
+static int show_usage(struct usage *u, struct root *root, const char *path)
+{
+	struct report *r = &u->tool->report;
+	size_t i;
+	int err;
+
+	if (!report_is_text(r))
+		table_begin(&u->table, r, "usage", columns, COLUMNS);
+	err = measure_files(u, root, path);
+	for (i = 0; i < u->count && !err; i++)
+		put_row(u, &u->rows[i]);
+	if (!err && !report_is_text(r))
+		table_end(&u->table);
+	if (err)
+		return err;
+	return u->broken;
+}
+
+static void free_usage(struct usage *u)
+{
+	while (u->count)
+		free(u->rows[--u->count].copy);
+	free(u->rows);
+	held_free(&u->held);
+	free(u->sums);
+	inoset_fini(&u->linked);
+}
+
+static int show_freed(struct tool *tool, struct volume *vol,
+		      struct range_set *ranges)
+{
+	struct report *r = &tool->report;
+	struct freed freed;
+	int err = freed_count(vol, &tool->cx, ranges, &freed);
+
+	if (err)
+		return err;
+	report_begin(r, "free", NULL);
+	report_u64(r, "checkpoints", "Checkpoints", freed.checkpoints);
+	report_u64(r, "snapshots", "Snapshots", freed.snapshots);
+	report_u64(r, "unique_blocks", "Unique blocks", freed.unique);
+	report_u64(r, "freed_blocks", "Blocks freed", freed.held);
+	report_size(r, "freed_bytes", "Bytes freed",
+		    freed.held << vol->geo.block_bits);
+	report_end(r);
+	return 0;
+}
+
+static int run_freed(struct tool *tool, const char *text)
+{
+	struct dump_image im = { .dev = NULL };
+	struct range_set ranges = { .count = 0 };
+	int err = range_parse_list(&tool->cx, "--free", text, &ranges);
+
+	tool->bad_usage = err == -EINVAL;
+	if (!err)
+		err = image_open(&im, tool, tool->argv[0], NULL);
+	if (!err)
+		err = show_freed(tool, im.vol, &ranges);
+	range_set_free(&ranges);
+	image_close(&im);
+	return err;
+}
+
+static int du_run(struct tool *tool, const void *options)
+{
+	const struct du_options *o = options;
+	struct usage u = { .tool = tool, .o = o };
+	struct dump_image im = { .dev = NULL };
+	int err;
+
+	if (o->free && tool->argc > 1)
+		return tool_usage(tool, "--free: not with a path");
+	if (o->free)
+		return run_freed(tool, o->free);
+	err = image_open_root(&im, tool, tool->argv[0], o->checkpoint, false);
+	if (!err)
+		err = show_usage(&u, &im.root,
+				 tool->argc > 1 ? tool->argv[1] : "/");
+	free_usage(&u);
+	image_close(&im);
+	return err;
+}
+
+#define AT(member) offsetof(struct du_options, member)
+
+static const struct cli_option du_rows[] = {
+	{ 'a', "all", NULL, "files too, not only directories", OPTION_FLAG,
+	  AT(all) },
+	{ 'd', "max-depth", "N", "directories N levels below PATH at most",
+	  OPTION_U64, AT(depth) },
+	{ 'n', "top", "N", "only the N largest, the largest first",
+	  OPTION_U64, AT(top) },
+	{ 's', "shared", NULL, "what no other checkpoint has, and snapshots keep",
+	  OPTION_FLAG, AT(shared) },
+	{ 0, "human", NULL, "sizes as 1.5 MiB", OPTION_FLAG, AT(human) },
+	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
+	  OPTION_U64, AT(checkpoint) },
+	{ 0, "free", "RANGES", "what deleting these checkpoints would free",
+	  OPTION_STRING, AT(free) },
+	{ 0 },
+};
+
+static const struct du_options du_defaults = {
+	.depth = UINT64_MAX,
+};
+
+const struct cli_command du_command = {
+	.name = "du",
+	.summary = "space of directories, and of checkpoints",
+	.synopsis = "IMAGE [PATH]",
+	.about =
+	"Shows the bytes that each directory takes, with all below it; a file with\n"
+	"several names is counted once.  With --shared, also the bytes that no other\n"
+	"checkpoint has, and those that only snapshots keep.  With --free, what deleting\n"
+	"checkpoints would free.",
+	.options = du_rows,
+	.options_size = sizeof(struct du_options),
+	.defaults = &du_defaults,
+	.min_args = 1,
+	.max_args = 2,
+	.run = du_run,
+};

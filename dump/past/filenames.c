@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * All names of a file, from one checkpoint to the next.
+ *
+ * A file has as many names as links.  If the known ones still lead to it, and
+ * are as many, there are no others.  Otherwise the file was renamed or linked
+ * since, and the directories that have changed since the last checkpoint are
+ * searched; at first, all of them.
+ *
+ * A directory above may have been renamed: then the entry is still where it
+ * was, and its path is found by way of "..".
+ */
+#include "dump/past/filenames.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "dump/past/dirchange.h"
+#include "vol/dir.h"
+#include "vol/tree.h"
+#include "vol/volume.h"
+
+/* Failures that only say that a name is not there. */
+static bool is_absence(int err)
+{
+	return err == -ENOENT || err == -ENOTDIR || err == -ELOOP;
+}
+
+static int open_directory(struct root *root, struct context *cx, uint64_t ino,
+			  struct file *file)
+{
+	int err = root_file(root, cx, ino, file);
+
+	if (!err && !S_ISDIR(le16_get(file->inode.i_mode)))
+		err = fail(cx, -ENOTDIR, "inode %llu",
+			   (unsigned long long)ino);
+	return err;
+}
+
+/* The first entry in FILE, a directory, that leads to INO. */
+static int find_entry(struct file *file, struct context *cx, uint64_t ino,
+		      struct dir_entry *entry)
+{
+	struct dir_cursor cur;
+	int ret = dir_cursor_open(&cur, cx, file);
+
+	while (!ret && (ret = dir_cursor_next(&cur, cx, entry)) > 0) {
+		if (entry->ino == ino && !dir_is_dots(entry))
+			break;
+		ret = 0;
+	}
+	dir_cursor_close(&cur);
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : fail(cx, -ENOENT, "no entry for inode %llu",
+			      (unsigned long long)ino);
+}
+
+/* Puts a slash and NAME in front of the path. */
+static int prepend(struct context *cx, const char *name, size_t len,
+		   char **path, size_t *room, size_t *path_len)
+{
+	if (array_reserve(cx, path, room, *path_len + len + 2))
+		return -ENOMEM;
+	memmove(*path + len + 1, *path, *path_len);
+	(*path)[0] = '/';
+	memcpy(*path + 1, name, len);
+	*path_len += len + 1;
+	(*path)[*path_len] = '\0';
+	return 0;
+}
+
+int filenames_path(struct root *root, struct context *cx, uint64_t dir,
+		   const char *name, size_t len, char **path, size_t *room,
+		   size_t *path_len)
+{
+	struct dir_entry entry;
+	unsigned int depth = 0;
+	struct file file;
+	int err;
+
+	*path_len = 0;
+	err = prepend(cx, name, len, path, room, path_len);
+	while (!err && dir != NILFS_ROOT_INO) {
+		uint64_t child = dir;
+
+		if (++depth > TREE_DEPTH_MAX)
+			return fail(cx, -ELOOP, "directory %llu: in itself",
+				    (unsigned long long)dir);
+		err = open_directory(root, cx, child, &file);
+		if (!err)
+			err = trail_lookup(&file, cx, "..", 2, &dir);
+		if (!err)
+			err = open_directory(root, cx, dir, &file);
+		if (!err)
+			err = find_entry(&file, cx, child, &entry);
+		if (!err)
+			err = prepend(cx, entry.name, entry.len, path, room,
+				      path_len);
+		if (!err)
+			err = context_cancelled(cx);
+	}
+	return err;
+}
+
+static bool has_path(const struct filenames *f, const char *path, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < f->count; i++) {
+		const struct trail *t = &f->items[i].trail;
+
+		if (t->len == len && (!len || !memcmp(t->path, path, len)))
+			return true;
+	}
+	return false;
+}
+
+int filenames_add(struct filenames *f, struct context *cx, const char *path,
+		  size_t len)
+{
+	struct filename *name;
+
+	if (has_path(f, path, len))
+		return 0;
+	if (array_reserve(cx, &f->items, &f->room, f->count + 1))
+		return -ENOMEM;
+	name = &f->items[f->count++];
+	*name = (struct filename){ .dir = 0 };
+	f->changed = true;
+	return trail_set(&name->trail, cx, path, len);
+}
+
+/* Adds the entry NAME of DIR. */
+static int add_entry(struct filenames *f, struct context *cx,
+		     struct root *root, uint64_t dir, const char *name,
+		     size_t len)
+{
+	size_t room = 0, path_len;
+	char *path = NULL;
+	int err;
+
+	err = filenames_path(root, cx, dir, name, len, &path, &room,
+			     &path_len);
+	if (!err)
+		err = filenames_add(f, cx, path, path_len);
+	free(path);
+	if (!is_absence(err))
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+static void drop_name(struct filenames *f, size_t i)
+{
+	trail_fini(&f->items[i].trail);
+	memmove(&f->items[i], &f->items[i + 1],
+		(f->count - i - 1) * sizeof(f->items[0]));
+	f->count--;
+	f->changed = true;
+}
+
+/* Name I does not lead to the file: is the entry at another path? */
+static int move_name(struct filenames *f, struct context *cx,
+		     struct root *root, size_t i)
+{
+	struct filename old = f->items[i];
+	const struct trail_step *last;
+	uint64_t ino = 0;
+	struct file file;
+	int err = -ENOENT;
+
+	f->items[i].trail = (struct trail){ .path = NULL };
+	drop_name(f, i);
+	last = old.trail.count ? &old.trail.steps[old.trail.count - 1] : NULL;
+	if (last && old.dir)
+		err = open_directory(root, cx, old.dir, &file);
+	if (!err)
+		err = trail_lookup(&file, cx, old.trail.path + last->name,
+				   last->len, &ino);
+	if (!err && ino == f->ino)
+		err = add_entry(f, cx, root, old.dir,
+				old.trail.path + last->name, last->len);
+	trail_fini(&old.trail);
+	if (!is_absence(err))
+		return err;
+	fail_clear(cx);
+	return 0;
+}
+
+/* Verifies name I: 1 if it leads to the file. */
+static int verify_name(struct filenames *f, struct context *cx,
+		       struct root *root, size_t i)
+{
+	struct filename *name = &f->items[i];
+	uint64_t ino;
+	int err = trail_follow(&name->trail, cx, root, &ino);
+
+	if (err && !is_absence(err))
+		return err;
+	fail_clear(cx);
+	if (err || ino != f->ino)
+		return 0;
+	if (name->trail.count)
+		name->dir = name->trail.steps[name->trail.count - 1].dir;
+	return 1;
+}
+
+/* Moved names are put at the end, and found to be right there. */
+static int verify_names(struct filenames *f, struct context *cx,
+			struct root *root)
+{
+	size_t i = 0, left = f->count;
+	int ret = 0;
+
+	while (left-- && ret >= 0) {
+		ret = verify_name(f, cx, root, i);
+		if (ret > 0)
+			i++;
+		else if (!ret)
+			ret = move_name(f, cx, root, i);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+struct search {
+	struct filenames *f;
+	struct root *root;
+	uint64_t broken; /* a directory that cannot be read whole, or 0 */
+};
+
+static int search_directory(void *arg, struct context *cx,
+			    const struct dirchange *change)
+{
+	struct search *s = arg;
+	struct dir_cursor cur;
+	struct dir_entry entry;
+	struct file file;
+	int ret;
+
+	if (!change->b)
+		return 0;
+	ret = file_init(&file, cx, s->root->vol, change->ino, change->b);
+	if (ret)
+		return ret;
+	ret = dir_cursor_open(&cur, cx, &file);
+	while (!ret && (ret = dir_cursor_next(&cur, cx, &entry))) {
+		if (ret < 0 && !cur.at_broken_block)
+			break;
+		if (ret < 0)
+			s->broken = change->ino;
+		if (ret > 0 && entry.ino == s->f->ino && !dir_is_dots(&entry))
+			ret = add_entry(s->f, cx, s->root, change->ino,
+					entry.name, entry.len);
+		else
+			ret = 0;
+	}
+	dir_cursor_close(&cur);
+	return ret;
+}
+
+static int search_names(struct filenames *f, struct context *cx,
+			struct root *root)
+{
+	struct search s = { .f = f, .root = root };
+	int err = dirchange_run(cx, f->before.vol ? &f->before : NULL, root,
+				search_directory, &s);
+
+	if (err || !s.broken)
+		return err;
+	return fail(cx, -EUCLEAN, "directory %llu: names cannot be read",
+		    (unsigned long long)s.broken);
+}
+
+/* As many as an inode like this has. */
+static size_t count_names(const struct nilfs_inode *inode)
+{
+	return S_ISDIR(le16_get(inode->i_mode))
+		       ? 1
+		       : le16_get(inode->i_links_count);
+}
+
+int filenames_update(struct filenames *f, struct context *cx,
+		     struct root *root, const struct nilfs_inode *inode)
+{
+	int err;
+
+	if (f->ino == NILFS_ROOT_INO)
+		return filenames_add(f, cx, "", 0);
+	err = verify_names(f, cx, root);
+	if (!err && f->count < count_names(inode))
+		err = search_names(f, cx, root);
+	f->before = *root;
+	return err;
+}
+
+void filenames_fini(struct filenames *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->count; i++)
+		trail_fini(&f->items[i].trail);
+	free(f->items);
+	*f = (struct filenames){ .ino = f->ino };
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Which files a search is for.
+ *
+ * A pattern is compared with the bytes of names: nothing in a name is taken for
+ * part of a pattern.
+ */
+#include "config.h"
+
+#include "dump/past/filter.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/option.h"
+#include "disk/inode.h"
+
+static const char type_letters[] = "?fdcbpsl";
+
+void filter_set_pattern(struct filter *filter, char *pattern)
+{
+	size_t len = pattern ? strlen(pattern) : 0;
+
+	filter->pattern = pattern;
+	filter->of_paths = pattern && strchr(pattern, '/');
+	while (len && pattern[len - 1] == '/')
+		pattern[--len] = '\0';
+}
+
+bool filter_takes_name(const struct filter *f, const char *name, size_t len)
+{
+	char text[NILFS_NAME_LEN + 1];
+
+	if (!f->pattern || f->of_paths)
+		return true;
+	if (len > NILFS_NAME_LEN)
+		return false;
+	memcpy(text, name, len);
+	text[len] = '\0';
+	return !fnmatch(f->pattern, text, 0);
+}
+
+/* The path, or that of a directory above it; it may lack the first slash. */
+static bool fits_path(const char *pattern, const char *path)
+{
+	if (!fnmatch(pattern, path, FNM_LEADING_DIR))
+		return true;
+	return *path == '/' && *pattern != '/' &&
+	       !fnmatch(pattern, path + 1, FNM_LEADING_DIR);
+}
+
+static bool takes_path(const struct filter *f, const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	if (!f->pattern)
+		return true;
+	if (f->of_paths)
+		return fits_path(f->pattern, path);
+	return filter_takes_name(f, name ? name + 1 : path,
+				 strlen(name ? name + 1 : path));
+}
+
+bool filter_takes(const struct filter *f, const char *path,
+		  const struct nilfs_inode *inode)
+{
+	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
+	uint64_t size = le64_get(inode->i_size);
+	int64_t mtime = inode_mtime(inode).sec;
+
+	return f->types & 1u << type && size >= f->size.min &&
+	       size <= f->size.max && mtime >= f->newer && mtime < f->older &&
+	       (f->owner == UINT64_MAX || f->owner == le32_get(inode->i_uid)) &&
+	       takes_path(f, path);
+}
+
+int filter_parse_size(struct context *cx, const char *text, void *where)
+{
+	struct filter_size *size = where;
+	bool sign = *text == '+' || *text == '-';
+	uint64_t bytes;
+	int err = option_size(cx, "--size", text + sign, &bytes);
+
+	if (err)
+		return err;
+	size->min = *text == '-' ? 0 : bytes;
+	size->max = *text == '+' ? UINT64_MAX : bytes;
+	return 0;
+}
+
+int filter_parse_time(struct context *cx, const char *text, void *where)
+{
+	int64_t *seconds = where;
+	struct tm tm = { .tm_mday = 1 };
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	uint64_t number;
+	int err;
+
+	if (!end || *end) {
+		tm = (struct tm){ .tm_mday = 1 };
+		end = strptime(text, "%Y-%m-%d", &tm);
+	}
+	if (end && !*end) {
+		*seconds = timegm(&tm);
+		return 0;
+	}
+	err = option_number(cx, "time", text, INT64_MAX, &number);
+	if (err)
+		return fail(cx, -EINVAL,
+			    "'%s' is not a time as 2026-11-24T12:00:00Z", text);
+	*seconds = (int64_t)number;
+	return 0;
+}
+
+int filter_parse_types(struct context *cx, const char *text, void *where)
+{
+	unsigned int *types = where;
+	const char *letter, *at;
+
+	*types = 0;
+	for (letter = text; *letter; letter++) {
+		at = strchr(type_letters + 1, *letter);
+		if (!at && *letter != ',')
+			return fail(cx, -EINVAL,
+				    "--type: '%c' is none of %s", *letter,
+				    type_letters + 1);
+		if (at)
+			*types |= 1u << (at - type_letters);
+	}
+	return 0;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * find: files by name and attributes, in one checkpoint or in all.
+ *
+ * One checkpoint is walked.  In all, the latest state is walked first, then come
+ * the names that older checkpoints have (lost.c).  Of what was deleted the last
+ * are files that only logs have (logged.c).
+ */
+#include "dump/common/commands.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "dump/common/image.h"
+#include "dump/files/listing.h"
+#include "dump/past/filter.h"
+#include "dump/past/logged.h"
+#include "dump/past/lost.h"
+#include "vol/volume.h"
+
+struct find_options {
+	uint64_t checkpoint;
+	bool all, deleted;
+	bool details, inode, full_time;
+	struct filter filter;
+};
+
+struct finder {
+	struct tool *tool;
+	const struct find_options *o;
+	struct filter filter;
+	struct listing *rows;
+	struct root root;
+};
+
+static void report_checkpoint(void *arg, uint64_t cno, int err)
+{
+	struct finder *f = arg;
+	char text[64];
+
+	snprintf(text, sizeof(text), "checkpoint %llu",
+		 (unsigned long long)cno);
+	tool_failed(f->tool, text, err);
+	f->rows->broken = true;
+}
+
+static int put_file(void *arg, struct root *root, const struct tree_item *item)
+{
+	struct finder *f = arg;
+
+	f->rows->root = root;
+	f->rows->cno = root->cno;
+	listing_put(f->rows, item);
+	return out_error(f->tool->out);
+}
+
+static int put_logged(void *arg, struct logged_file *file)
+{
+	struct finder *f = arg;
+
+	f->rows->root = &f->root;
+	f->rows->cno = 0;
+	f->rows->found = &file->file;
+	f->rows->whole = file->whole;
+	f->rows->last = file->cno;
+	listing_put(f->rows, file->item);
+	f->rows->found = NULL;
+	return out_error(f->tool->out);
+}
+
+/* An item whose path ends with a NUL. */
+static bool takes_item(const struct finder *f, const struct tree_item *item)
+{
+	return item->kind == TREE_ENTRY && item->inode &&
+	       filter_takes(&f->filter, item->path, item->inode);
+}
+
+static int walk_files(struct finder *f, struct root *root)
+{
+	const struct tree_options how = { .recursive = true, .inodes = true };
+	struct context *cx = &f->tool->cx;
+	struct tree *tree = NULL;
+	struct tree_item item;
+	int ret = tree_open(&tree, cx, root, "/", &how);
+
+	while (!ret && (ret = tree_next(tree, cx, &item)) > 0) {
+		ret = 0;
+		if (item.kind == TREE_BROKEN) {
+			image_file_failed(f->tool, item.path, item.path_len,
+					  item.error);
+			f->rows->broken = true;
+		} else if (takes_item(f, &item)) {
+			ret = put_file(f, root, &item);
+		}
+	}
+	tree_close(tree);
+	return ret;
+}
+
+static int search_files(struct finder *f)
+{
+	const struct lost_search search = {
+		.filter = &f->filter,
+		.deleted = f->o->deleted,
+		.found = put_file,
+		.broken = report_checkpoint,
+		.arg = f,
+	};
+	const struct logged_search logs = {
+		.filter = &f->filter, .found = put_logged, .arg = f,
+	};
+	int err = 0;
+
+	listing_begin(f->rows);
+	if (!f->o->deleted)
+		err = walk_files(f, &f->root);
+	if (!err && (f->o->all || f->o->deleted))
+		err = lost_run(&f->tool->cx, &f->root, &search);
+	if (!err && f->o->deleted)
+		err = logged_run(&f->tool->cx, &f->root, &logs);
+	if (!err)
+		listing_end(f->rows);
+	return err;
+}
+
+static int run_finder(struct finder *f)
+{
+	struct dump_image im = { .dev = NULL };
+	int err = image_open_root(&im, f->tool, f->tool->argv[0],
+				  f->o->checkpoint, false);
+
+	f->root = im.root;
+	if (!err)
+		err = search_files(f);
+	image_close(&im);
+	if (err)
+		return err;
+	return f->rows->broken;
+}
+
+static int find_run(struct tool *tool, const void *options)
+{
+	const struct find_options *o = options;
+	struct finder f = { .tool = tool, .o = o, .filter = o->filter };
+	int err;
+
+	if (o->checkpoint && (o->all || o->deleted))
+		return tool_usage(tool, "--checkpoint: not with --all or --deleted");
+	f.rows = calloc(1, sizeof(*f.rows));
+	if (!f.rows)
+		return fail(&tool->cx, -ENOMEM, "listing");
+	filter_set_pattern(&f.filter, tool->argc > 1 ? tool->argv[1] : NULL);
+	f.rows->tool = tool;
+	f.rows->recursive = true;
+	f.rows->inode = o->inode;
+	f.rows->full_time = o->full_time;
+	f.rows->details = o->details || o->full_time ||
+			  !report_is_text(&tool->report);
+	f.rows->logs = o->deleted;
+	f.rows->checkpoints = o->all || o->deleted ||
+			      !report_is_text(&tool->report);
+	err = run_finder(&f);
+	listing_fini(f.rows);
+	free(f.rows);
+	return err;
+}
+
+#define AT(member) offsetof(struct find_options, member)
+
+static const struct cli_option find_rows[] = {
+	{ 'c', "checkpoint", "CNO", "look at this checkpoint (0: the latest)",
+	  OPTION_U64, AT(checkpoint) },
+	{ 'a', "all", NULL, "in all checkpoints", OPTION_FLAG, AT(all), 1 },
+	{ 'd', "deleted", NULL, "what the latest state lacks", OPTION_FLAG,
+	  AT(deleted), 1 },
+	{ 0, "size", "SIZE", "of this size; +SIZE at least, -SIZE at most",
+	  OPTION_CALL, AT(filter.size), 0, 0, NULL, filter_parse_size },
+	{ 0, "newer", "TIME", "modified at TIME or later", OPTION_CALL,
+	  AT(filter.newer), 0, 0, NULL, filter_parse_time },
+	{ 0, "older", "TIME", "modified before TIME", OPTION_CALL,
+	  AT(filter.older), 0, 0, NULL, filter_parse_time },
+	{ 't', "type", "LETTERS", "of these types: f, d, l, b, c, p, s",
+	  OPTION_CALL, AT(filter.types), 0, 0, NULL, filter_parse_types },
+	{ 'u', "owner", "UID", "of this user", OPTION_U64, AT(filter.owner) },
+	{ 'l', "long", NULL, "show the attributes", OPTION_FLAG,
+	  AT(details) },
+	{ 'i', "inode", NULL, "show inode numbers", OPTION_FLAG, AT(inode) },
+	{ 0, "full-time", NULL, "as -l, with nanoseconds", OPTION_FLAG,
+	  AT(full_time) },
+	{ 0 },
+};
+
+static const struct find_options find_defaults = {
+	.filter = FILTER_ANY,
+};
+
+const struct cli_command find_command = {
+	.name = "find",
+	.summary = "files by name, size, time, type and owner",
+	.synopsis = "IMAGE [PATTERN]",
+	.about =
+	"Lists the files whose name fits PATTERN, as the shell's *, ? and []; the path if\n"
+	"it has a slash.  With --all and --deleted, each entry as of the newest\n"
+	"checkpoint that has it; export -c with its number gets it.  --deleted also\n"
+	"lists files of deleted checkpoints of which logs remain, without a number;\n"
+	"export --deleted gets them.",
+	.options = find_rows,
+	.options_size = sizeof(struct find_options),
+	.defaults = &find_defaults,
+	.min_args = 1,
+	.max_args = 2,
+	.run = find_run,
+};

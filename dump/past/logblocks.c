@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The content of files that only logs have.
+ *
+ * The map of a file has virtual block numbers.  The DAT may have given these to
+ * other blocks since, but the logs list them with their file, its checkpoint
+ * and, for data, the offset: all must fit.  Nodes of a map have no offset there;
+ * a node must have the level and the keys that its parent requires.  Logs are
+ * believed if the checksum over all their blocks is right, so that content that
+ * was zeroed or damaged is not taken for that of a file.
+ *
+ * What logs list of some files is collected and sorted, and the maps are walked
+ * with it.  If it does not fit the memory budget the files of the greater numbers
+ * are left for another pass, and of one file its later blocks.
+ */
+#include "dump/past/logblocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/checked.h"
+#include "base/pairtable.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "check/damage.h"
+#include "disk/inode.h"
+#include "dump/past/logitems.h"
+#include "vol/logcheck.h"
+
+#define FIRST_CUT 4096u
+
+struct logblock {
+	uint64_t ino;
+	uint64_t number;	/* virtual block */
+	uint64_t blkoff;	/* of data */
+	uint64_t cno, seq;
+	uint64_t blocknr;
+	uint32_t index;		/* from the beginning of its log */
+	bool is_node;
+};
+
+struct gather {
+	struct volume *vol;
+	const struct logfile *const *files;
+	size_t nfiles;
+	logblocks_found *found;
+	void *arg;
+
+	/* What was collected: of numbers below END, of data only blocks from
+	   FROM up to, not including, TO. */
+	uint64_t first, end, from, to;
+	struct logblock *items;
+	size_t count, room;
+	size_t cut, most;
+	uint64_t ino;		/* was looked up last; 0: none */
+	bool is_wanted;
+
+	struct pairtable proven; /* logs: 1 whole, 2 not */
+	struct extent *extents;
+	size_t nextents, extents_room;
+};
+
+static int compare_place(const struct logblock *x, const struct logblock *y)
+{
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	if (x->is_node != y->is_node)
+		return x->is_node ? -1 : 1;
+	if (x->blkoff != y->blkoff)
+		return x->blkoff < y->blkoff ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* By place; of one place the newest first. */
+static int compare_block(const void *a, const void *b)
+{
+	const struct logblock *x = a, *y = b;
+	int order = compare_place(x, y);
+
+	if (order)
+		return order;
+	if (x->cno != y->cno)
+		return x->cno > y->cno ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq > y->seq ? -1 : 1;
+	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+}
+
+/* Of the copies that were written with one checkpoint the last one counts. */
+static void merge_blocks(struct gather *g)
+{
+	const struct logblock *last;
+	size_t i, kept = 0;
+
+	sort_in_place(g->items, g->count, sizeof(*g->items), compare_block);
+	for (i = 0; i < g->count; i++) {
+		last = kept ? &g->items[kept - 1] : NULL;
+		if (!last || compare_place(last, &g->items[i]) ||
+		    last->cno != g->items[i].cno)
+			g->items[kept++] = g->items[i];
+	}
+	g->count = kept;
+}
+
+static bool is_in_range(const struct gather *g, uint64_t ino, bool is_node,
+			uint64_t blkoff)
+{
+	return ino >= g->first && ino < g->end &&
+	       (is_node || (blkoff >= g->from && blkoff < g->to));
+}
+
+/* Leaves what does not fit for another pass. */
+static int narrow(struct gather *g, struct context *cx)
+{
+	const struct logblock middle = g->items[g->most / 2];
+	size_t i, kept = 0;
+
+	if (middle.ino > g->first) {
+		g->end = middle.ino;
+	} else if (!middle.is_node && middle.blkoff > g->from) {
+		g->end = middle.ino + 1;
+		g->to = middle.blkoff;
+	} else {
+		return fail(cx, -ENOMEM, "inode %llu: its blocks in logs",
+			    (unsigned long long)middle.ino);
+	}
+	for (i = 0; i < g->count; i++)
+		if (is_in_range(g, g->items[i].ino, g->items[i].is_node,
+				g->items[i].blkoff))
+			g->items[kept++] = g->items[i];
+	g->count = kept;
+	g->ino = 0;
+	return 0;
+}
+
+static int shrink(struct gather *g, struct context *cx)
+{
+	int err = 0;
+
+	merge_blocks(g);
+	if (g->count >= g->most / 4 * 3)
+		err = narrow(g, cx);
+	g->cut = g->count < FIRST_CUT / 2 ? FIRST_CUT : 2 * g->count;
+	if (g->cut > g->most)
+		g->cut = g->most;
+	return err;
+}
+
+static bool has_file(const struct gather *g, uint64_t ino)
+{
+	size_t low = 0, high = g->nfiles;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (g->files[middle]->ino < ino)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < g->nfiles && g->files[low]->ino == ino;
+}
+
+static int take_item(void *arg, struct context *cx, const struct log *log,
+		     const struct segsum_block *b)
+{
+	struct gather *g = arg;
+	int err = 0;
+
+	if (g->ino != b->ino) {
+		g->ino = b->ino;
+		g->is_wanted = has_file(g, b->ino);
+	}
+	if (!g->is_wanted || !is_in_range(g, b->ino, b->is_node, b->blkoff))
+		return 0;
+	if (g->count >= g->cut)
+		err = shrink(g, cx);
+	if (!err)
+		err = array_reserve(cx, &g->items, &g->room, g->count + 1);
+	if (err || !is_in_range(g, b->ino, b->is_node, b->blkoff))
+		return err;
+	g->items[g->count++] = (struct logblock){
+		.ino = b->ino,
+		.number = b->vblocknr,
+		.blkoff = b->is_node ? 0 : b->blkoff,
+		.cno = logitems_cno(log, b),
+		.seq = le64_get(log->ss.ss_seq),
+		.blocknr = log->pseg + b->index,
+		.index = b->index,
+		.is_node = b->is_node,
+	};
+	return 0;
+}
+
+/* Collects from inode FIRST on, and block FROM. */
+static int gather_blocks(struct gather *g, struct context *cx, uint64_t first,
+			 uint64_t from, uint64_t end)
+{
+	int err;
+
+	g->first = first;
+	g->end = end;
+	g->from = from;
+	g->to = UINT64_MAX;
+	g->count = 0;
+	g->ino = 0;
+	g->cut = FIRST_CUT;
+	err = logitems_run(g->vol, cx, take_item, g);
+	merge_blocks(g);
+	return err;
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	return compare_place(item, key) < 0;
+}
+
+/* The newest block at the place of KEY that CNO can have, or NULL. */
+static const struct logblock *find_block(const struct gather *g,
+					 const struct logblock *key,
+					 uint64_t cno)
+{
+	size_t i = search_first(g->items, g->count, sizeof(*g->items),
+				is_below, key);
+
+	for (; i < g->count && !compare_place(&g->items[i], key); i++)
+		if (g->items[i].cno <= cno)
+			return &g->items[i];
+	return NULL;
+}
+
+/* Whether the checksum of the log of B is right: 1, 0. */
+static int is_proven(struct gather *g, struct context *cx,
+		     const struct logblock *b)
+{
+	uint64_t pseg = b->blocknr - b->index;
+	struct nilfs_segment_summary ss;
+	struct pairtable_entry *known = pairtable_find(&g->proven, 0, pseg);
+	int err;
+
+	if (known)
+		return known->value == 1;
+	err = dev_read(g->vol->dev, cx, pseg << g->vol->geo.block_bits, &ss,
+		       sizeof(ss));
+	if (!err && segsum_check(&g->vol->geo, &ss, pseg) != RULE_OK)
+		err = -EUCLEAN;
+	if (!err)
+		err = logcheck_payload(g->vol, cx, pseg, &ss);
+	if (err && !damage_is(err))
+		return err;
+	if (err)
+		fail_clear(cx);
+	if (pairtable_add(&g->proven, cx, 0, pseg, err ? 2 : 1))
+		return -ENOMEM;
+	return !err;
+}
+
+/* A walk through the map of a file. */
+struct walk {
+	struct gather *g;
+	const struct logfile *file;
+	uint64_t nblocks;	/* up to the end of the file */
+	uint64_t lost;		/* of these */
+};
+
+/* The place of PTR, data block KEY or a node: 1, *BLOCKNR; 0 if it is lost. */
+static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
+		      uint64_t key, bool is_node, uint64_t *blocknr)
+{
+	const struct logblock place = {
+		.ino = w->file->ino,
+		.number = ptr,
+		.blkoff = is_node ? 0 : key,
+		.is_node = is_node,
+	};
+	const struct logblock *b = find_block(w->g, &place, w->file->last);
+
+	if (!b)
+		return 0;
+	*blocknr = b->blocknr;
+	return is_proven(w->g, cx, b);
+}
+
+static int add_block(struct walk *w, struct context *cx, uint64_t blkoff,
+		     uint64_t blocknr)
+{
+	struct gather *g = w->g;
+	struct extent *last =
+		g->nextents ? &g->extents[g->nextents - 1] : NULL;
+
+	if (last && last->blkoff + last->count == blkoff &&
+	    last->blocknr + last->count == blocknr) {
+		last->count++;
+		return 0;
+	}
+	if (array_reserve(cx, &g->extents, &g->extents_room, g->nextents + 1))
+		return -ENOMEM;
+	g->extents[g->nextents++] = (struct extent){ blkoff, blocknr, 1 };
+	return 0;
+}
+
+/* Counts blocks [KEY, END) as lost, as far as they are in this pass. */
+static void lose_blocks(struct walk *w, uint64_t key, uint64_t end)
+{
+	if (key < w->g->from)
+		key = w->g->from;
+	if (end > w->g->to)
+		end = w->g->to;
+	if (end > w->nblocks)
+		end = w->nblocks;
+	if (key < end)
+		w->lost += end - key;
+}
+
+static int walk_data(struct walk *w, struct context *cx, uint64_t key,
+		     uint64_t ptr)
+{
+	uint64_t blocknr;
+	int ret = find_place(w, cx, ptr, key, false, &blocknr);
+
+	if (ret > 0)
+		return add_block(w, cx, key, blocknr);
+	if (!ret)
+		lose_blocks(w, key, key + 1);
+	return ret;
+}
+
+static int walk_children(struct walk *w, struct context *cx,
+			 const struct bmap_node *node, uint64_t end);
+
+/* The node at PTR, of LEVEL, which has the blocks [KEY, END). */
+static int walk_node(struct walk *w, struct context *cx, uint64_t ptr,
+		     unsigned int level, uint64_t key, uint64_t end)
+{
+	struct volume *vol = w->g->vol;
+	const void *block = NULL;
+	struct bmap_node node;
+	uint64_t blocknr;
+	bool fits = false;
+	int ret = find_place(w, cx, ptr, key, true, &blocknr);
+
+	if (ret > 0) {
+		ret = cache_get(vol->cache, cx, blocknr, &block);
+		ret = ret ? damage_forgive(cx, ret) : 1;
+	}
+	if (ret > 0 && block) {
+		bmap_node_read(vol->geo.block_size, block, &node);
+		fits = bmap_node_check(vol->geo.block_size, block) == RULE_OK &&
+		       node.level == level && node.nchildren &&
+		       bmap_node_key(&node, 0) >= key;
+	}
+	if (fits)
+		ret = walk_children(w, cx, &node, end);
+	else
+		lose_blocks(w, key, end);
+	cache_put(vol->cache, block);
+	return ret < 0 ? ret : 0;
+}
+
+/* The keys of NODE are below END. */
+static int walk_children(struct walk *w, struct context *cx,
+			 const struct bmap_node *node, uint64_t end)
+{
+	uint64_t key, next;
+	uint32_t i;
+	int err = context_cancelled(cx);
+
+	for (i = 0; i < node->nchildren && !err; i++) {
+		key = bmap_node_key(node, i);
+		next = i + 1u < node->nchildren ? bmap_node_key(node, i + 1)
+						: end;
+		if (key >= next || next > end) {
+			lose_blocks(w, key, end);
+			return 0;
+		}
+		if (key >= w->g->to || key >= w->nblocks)
+			break;
+		if (node->level == 1 && key >= w->g->from)
+			err = walk_data(w, cx, key, bmap_node_ptr(node, i));
+		else if (node->level > 1 && next > w->g->from)
+			err = walk_node(w, cx, bmap_node_ptr(node, i),
+					node->level - 1u, key, next);
+	}
+	return err;
+}
+
+static int walk_map(struct walk *w, struct context *cx,
+		    const struct nilfs_inode *inode)
+{
+	struct bmap_node root;
+	uint64_t key, ptr;
+	int err = 0;
+
+	if (bmap_is_btree(inode->i_bmap)) {
+		if (bmap_root_check(inode->i_bmap) != RULE_OK) {
+			lose_blocks(w, 0, UINT64_MAX);
+			return 0;
+		}
+		bmap_root_read(inode->i_bmap, &root);
+		return walk_children(w, cx, &root, UINT64_MAX);
+	}
+	for (key = 0; key < NILFS_DIRECT_NBLOCKS && !err; key++) {
+		ptr = bmap_direct_ptr(inode->i_bmap, key);
+		if (ptr && key < w->nblocks && key >= w->g->from &&
+		    key < w->g->to)
+			err = walk_data(w, cx, key, ptr);
+	}
+	return err;
+}
+
+/* The bytes of a file that are not in LOST of its blocks. */
+static uint64_t whole_bytes(const struct gather *g, const struct walk *w,
+			    uint64_t size)
+{
+	uint64_t lost = w->lost << g->vol->geo.block_bits;
+
+	return lost < size ? size - lost : 0;
+}
+
+/* Finds FILE, with further passes where it is not whole in this one. */
+static int find_content(struct gather *g, struct context *cx,
+			const struct logfile *file, bool partial)
+{
+	struct logblocks_file found = { .file = file };
+	struct walk w = { .g = g, .file = file };
+	int err = logfiles_inode(cx, g->vol, file, &found.inode);
+	uint64_t size = le64_get(found.inode.i_size);
+
+	if (err)
+		return damage_forgive(cx, err);
+	if (inode_has_bmap(&found.inode))
+		w.nblocks = div_round_up(size, g->vol->geo.block_size);
+	g->nextents = 0;
+	err = array_reserve(cx, &g->extents, &g->extents_room, 1);
+	if (!err && partial)
+		err = gather_blocks(g, cx, file->ino, 0, file->ino + 1);
+	while (!err) {
+		err = walk_map(&w, cx, &found.inode);
+		if (err || g->to >= w.nblocks)
+			break;
+		err = gather_blocks(g, cx, file->ino, g->to, file->ino + 1);
+	}
+	if (err)
+		return err;
+	found.extents = g->extents;
+	found.count = g->nextents;
+	found.whole = whole_bytes(g, &w, size);
+	return g->found(g->arg, cx, &found);
+}
+
+int logblocks_run(struct volume *vol, struct context *cx,
+		  const struct logfile *const *files, size_t count,
+		  logblocks_found *found, void *arg)
+{
+	struct gather g = {
+		.vol = vol,
+		.files = files,
+		.nfiles = count,
+		.found = found,
+		.arg = arg,
+		.most = cx->max_memory / 4 / sizeof(struct logblock),
+	};
+	size_t i = 0;
+	bool partial;
+	int err = 0;
+
+	if (g.most < 2 * FIRST_CUT)
+		g.most = 2 * FIRST_CUT;
+	while (!err && i < count) {
+		uint64_t end;
+
+		err = gather_blocks(&g, cx, files[i]->ino, 0, UINT64_MAX);
+		end = g.end;
+		partial = g.to != UINT64_MAX;
+		for (; !err && i < count && files[i]->ino < end; i++)
+			err = find_content(&g, cx, files[i], partial);
+	}
+	pairtable_fini(&g.proven);
+	free(g.items);
+	free(g.extents);
+	return err;
+}

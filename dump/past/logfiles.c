@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Files that only logs have.
+ *
+ * Each checkpoint writes the blocks of the ifile that it changed, and these
+ * remain when it is deleted, until their segment is overwritten.  So the inodes
+ * in all blocks of the ifile that logs list, without those that a checkpoint
+ * has, are the files that only logs have.  A file is a number with a generation
+ * and a type; of its inodes the newest one counts.
+ */
+#include "dump/past/logfiles.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "check/damage.h"
+#include "check/ifilediff.h"
+#include "disk/inode.h"
+#include "disk/palloc.h"
+#include "dump/past/logitems.h"
+#include "vol/cptable.h"
+#include "vol/translate.h"
+#include "vol/volume.h"
+
+#define FIRST_CUT 4096u
+
+struct collector {
+	struct logfiles *files;
+	struct root *latest;
+	size_t cut; /* items with which to merge */
+};
+
+static int compare_identity(const struct logfile *x, const struct logfile *y)
+{
+	if (x->ino != y->ino)
+		return x->ino < y->ino ? -1 : 1;
+	if (x->generation != y->generation)
+		return x->generation < y->generation ? -1 : 1;
+	return x->type < y->type ? -1 : x->type > y->type;
+}
+
+/* Of one file the newest inode first. */
+static int compare_logfile(const void *a, const void *b)
+{
+	const struct logfile *x = a, *y = b;
+	int order = compare_identity(x, y);
+
+	if (order)
+		return order;
+	if (x->last != y->last)
+		return x->last > y->last ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq > y->seq ? -1 : 1;
+	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+}
+
+static void merge_files(struct logfiles *f)
+{
+	struct logfile *last;
+	size_t i, kept = 0;
+
+	sort_in_place(f->items, f->count, sizeof(*f->items), compare_logfile);
+	for (i = 0; i < f->count; i++) {
+		last = kept ? &f->items[kept - 1] : NULL;
+		if (!last || compare_identity(last, &f->items[i]))
+			f->items[kept++] = f->items[i];
+		else if (f->items[i].first < last->first)
+			last->first = f->items[i].first;
+	}
+	f->count = kept;
+}
+
+static int add_file(struct collector *c, struct context *cx,
+		    const struct logfile *file)
+{
+	struct logfiles *f = c->files;
+
+	if (f->count >= c->cut) {
+		merge_files(f);
+		c->cut = f->count < FIRST_CUT / 2 ? FIRST_CUT : 2 * f->count;
+	}
+	if (array_reserve(cx, &f->items, &f->room, f->count + 1))
+		return -ENOMEM;
+	f->items[f->count++] = *file;
+	return 0;
+}
+
+/*
+ * Whether the latest state has INODE, or may have it, where its ifile is
+ * damaged: 1, 0.
+ */
+static int is_in_latest(struct collector *c, struct context *cx, uint64_t ino,
+			const struct nilfs_inode *inode)
+{
+	struct nilfs_inode other;
+	int err = root_inode(c->latest, cx, ino, &other);
+
+	if (!err)
+		return inode_is_same_file(inode, &other);
+	if (!damage_is(err))
+		return err;
+	fail_clear(cx);
+	return err != -ENOENT;
+}
+
+static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
+		      const struct nilfs_inode *inode,
+		      const struct logfile *found)
+{
+	const struct nilfs_geometry *geo = &c->latest->vol->geo;
+	struct logfile file = *found;
+	int ret = 0;
+
+	if (inode_is_private(ino) || !le16_get(inode->i_links_count) ||
+	    inode_check(geo, inode, ino) != RULE_OK)
+		return 0;
+	file.ino = ino;
+	file.generation = le32_get(inode->i_generation);
+	file.type = le16_get(inode->i_mode) & S_IFMT;
+	if (S_ISDIR(file.type))
+		ret = inoset_add(&c->files->dirs, cx, ino);
+	if (ret >= 0)
+		ret = is_in_latest(c, cx, ino, inode);
+	return ret ? ret < 0 ? ret : 0 : add_file(c, cx, &file);
+}
+
+static int take_block(struct collector *c, struct context *cx,
+		      const struct palloc_block *where,
+		      const struct logfile *found)
+{
+	struct volume *vol = c->latest->vol;
+	const char *data = NULL;
+	const void *block;
+	uint64_t i;
+	int err = cache_get(vol->cache, cx, found->blocknr, &block);
+
+	if (err)
+		return damage_forgive(cx, err);
+	data = block;
+	for (i = 0; i < where->count && !err; i++)
+		err = take_inode(c, cx, where->first + i,
+				 (const void *)(data + i * vol->geo.inode_size),
+				 found);
+	cache_put(vol->cache, block);
+	return err;
+}
+
+static int take_item(void *arg, struct context *cx, const struct log *log,
+		     const struct segsum_block *b)
+{
+	struct collector *c = arg;
+	const struct palloc *p = &c->latest->vol->ifile_palloc;
+	const uint64_t cno = logitems_cno(log, b);
+	const struct logfile found = {
+		.first = cno,
+		.last = cno,
+		.seq = le64_get(log->ss.ss_seq),
+		.blocknr = log->pseg + b->index,
+	};
+	struct palloc_block where;
+
+	if (b->ino != NILFS_IFILE_INO || b->is_node ||
+	    cno > c->latest->vol->latest.cno || !palloc_has_block(p, b->blkoff))
+		return 0;
+	palloc_locate(p, b->blkoff, &where);
+	return where.kind == PALLOC_ENTRIES ? take_block(c, cx, &where, &found)
+					    : 0;
+}
+
+struct marking {
+	struct logfiles *files;
+	struct volume *vol;
+};
+
+/* Marks the files that are in the block, whose first inode is FIRST. */
+static void mark_files(struct marking *m, const char *data, uint64_t first,
+		       uint64_t end)
+{
+	struct logfiles *f = m->files;
+	size_t i = logfiles_from(f, first);
+
+	for (; i < f->count && f->items[i].ino < end; i++) {
+		struct logfile *file = &f->items[i];
+		const struct nilfs_inode *inode =
+			(const void *)(data + (file->ino - first) *
+						      m->vol->geo.inode_size);
+
+		if (le16_get(inode->i_links_count) &&
+		    le32_get(inode->i_generation) == file->generation &&
+		    (le16_get(inode->i_mode) & S_IFMT) == file->type)
+			file->known = true;
+	}
+}
+
+static int mark_block(void *arg, struct context *cx,
+		      const struct mapdiff_item *item)
+{
+	struct marking *m = arg;
+	struct palloc_block where;
+	const void *block = NULL;
+	uint64_t blocknr;
+	size_t i;
+	int err;
+
+	if (!item->a || !palloc_has_block(&m->vol->ifile_palloc, item->key))
+		return context_cancelled(cx);
+	palloc_locate(&m->vol->ifile_palloc, item->key, &where);
+	i = logfiles_from(m->files, where.first);
+	if (where.kind != PALLOC_ENTRIES || i == m->files->count ||
+	    m->files->items[i].ino >= where.first + where.count)
+		return context_cancelled(cx);
+	err = translate_vblock(m->vol, cx, item->a, &blocknr);
+	if (!err)
+		err = cache_get(m->vol->cache, cx, blocknr, &block);
+	if (!err)
+		mark_files(m, block, where.first, where.first + where.count);
+	cache_put(m->vol->cache, block);
+	return damage_forgive(cx, err);
+}
+
+/*
+ * Marks what older checkpoints have.  Blocks of the ifile that two of them
+ * share are read once; the files of one that cannot be read are left to the
+ * logs.
+ */
+static int mark_known(struct logfiles *files, struct context *cx,
+		      const struct root *latest)
+{
+	struct marking m = { .files = files, .vol = latest->vol };
+	struct root newer = *latest, older;
+	uint64_t *cnos;
+	size_t count, i;
+	int err = cptable_list(m.vol, cx, false, &cnos, &count);
+
+	for (i = count; i-- > 0 && !err;) {
+		if (cnos[i] >= latest->cno)
+			continue;
+		err = root_open(&older, cx, m.vol, cnos[i]);
+		if (!err)
+			err = mapdiff_run(cx, &older.ifile.map,
+					  &newer.ifile.map, mark_block, &m);
+		if (!err)
+			newer = older;
+		err = damage_forgive(cx, err);
+	}
+	free(cnos);
+	return err;
+}
+
+int logfiles_collect(struct logfiles *files, struct context *cx,
+		     struct root *latest)
+{
+	struct collector c = {
+		.files = files, .latest = latest, .cut = FIRST_CUT,
+	};
+	int err = logitems_run(latest->vol, cx, take_item, &c);
+
+	merge_files(files);
+	if (!err && files->count)
+		err = mark_known(files, cx, latest);
+	return err;
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct logfile *file = item;
+
+	return file->ino < *(const uint64_t *)key;
+}
+
+size_t logfiles_from(const struct logfiles *files, uint64_t ino)
+{
+	return search_first(files->items, files->count, sizeof(*files->items),
+			    is_below, &ino);
+}
+
+int logfiles_inode(struct context *cx, struct volume *vol,
+		   const struct logfile *file, struct nilfs_inode *inode)
+{
+	const struct palloc *p = &vol->ifile_palloc;
+	const char *block;
+	const void *data;
+	int err = cache_get(vol->cache, cx, file->blocknr, &data);
+
+	if (err)
+		return err;
+	block = data;
+	memcpy(inode, block + palloc_entry_offset(p, file->ino),
+	       sizeof(*inode));
+	cache_put(vol->cache, data);
+	return 0;
+}
+
+void logfiles_fini(struct logfiles *files)
+{
+	size_t i;
+
+	for (i = 0; i < files->count; i++)
+		free(files->items[i].name);
+	free(files->items);
+	inoset_fini(&files->dirs);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * What all logs list.
+ *
+ * A segment is written from its beginning, so what is left of a former use is
+ * after the logs of the present one, and a clean segment has the logs that it
+ * had.  Segments are searched block by block: a damaged summary hides its own
+ * log only.  One that is not in use and does not begin with a log was never
+ * written, or was discarded, and is not searched.
+ */
+#include "dump/past/logitems.h"
+
+#include "check/damage.h"
+#include "vol/logsearch.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
+
+static bool begins_with_log(struct volume *vol, struct context *cx,
+			    uint64_t start)
+{
+	struct nilfs_segment_summary ss;
+
+	return !dev_read(vol->dev, cx, start << vol->geo.block_bits, &ss,
+			 sizeof(ss)) &&
+	       segsum_check(&vol->geo, &ss, start) == RULE_OK;
+}
+
+static bool is_in_use(struct volume *vol, struct context *cx, uint64_t segnum)
+{
+	struct nilfs_segment_usage_ext su;
+
+	return sutable_read(vol, cx, segnum, &su) ||
+	       !segusage_is_clean(&su.su);
+}
+
+static bool may_have_logs(struct volume *vol, struct context *cx,
+			  uint64_t segnum)
+{
+	struct context quiet;
+
+	context_child(cx, &quiet);
+	return begins_with_log(vol, &quiet,
+			       geometry_segment_start(&vol->geo, segnum)) ||
+	       is_in_use(vol, &quiet, segnum);
+}
+
+/* On to a log with a sound summary, past what cannot be read. */
+static int search_log(struct logsearch *search, struct context *cx,
+		      struct log *log)
+{
+	int ret;
+
+	while ((ret = logsearch_next(search, cx, log)) < 0 &&
+	       !damage_is_fatal(ret)) {
+		fail_clear(cx);
+		search->next++;
+	}
+	return ret;
+}
+
+static int visit_segment(struct volume *vol, struct context *cx,
+			 uint64_t segnum, logitems_visit *visit, void *arg)
+{
+	struct segsum_block block;
+	struct logsearch search;
+	struct log log;
+	int ret = logsearch_open(&search, cx, vol, segnum,
+				 geometry_segment_start(&vol->geo, segnum));
+
+	while (!ret && (ret = search_log(&search, cx, &log)) > 0) {
+		ret = context_cancelled(cx);
+		while (!ret && segsum_iter_next(&search.summary.iter, &block))
+			if (block.is_virtual)
+				ret = visit(arg, cx, &log, &block);
+	}
+	logsearch_close(&search);
+	return ret;
+}
+
+int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
+		 void *arg)
+{
+	uint64_t segnum;
+	int err = 0;
+
+	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++)
+		if (may_have_logs(vol, cx, segnum))
+			err = visit_segment(vol, cx, segnum, visit, arg);
+	return err;
+}

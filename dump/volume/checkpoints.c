@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.nilfs2 checkpoints: the list of checkpoints, and what deleting one would
+ * free.
+ *
+ * There are two counts.  The blocks of no other checkpoint become unreachable
+ * once it is deleted; but a cleaner keeps blocks for snapshots only, so it
+ * could free the blocks of no other snapshot if a snapshot were a plain
+ * checkpoint.  Each is a pass over the DAT; the numbers of the checkpoints are
+ * kept for it, sixteen bytes each.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/search.h"
+#include "cli/range.h"
+#include "disk/checkpoint.h"
+#include "dump/common/commands.h"
+#include "dump/common/image.h"
+#include "out/table.h"
+#include "vol/cptable.h"
+#include "vol/holdings.h"
+
+struct checkpoints_options {
+	bool all, snapshots, reverse, fast;
+	uint64_t lines;
+};
+
+enum {
+	CNO, CREATED, MODE, MINOR, FLAGS, BLOCKS, INCREMENT, INODES, UNIQUE,
+	HELD, COLUMNS
+};
+
+static const struct value_flag cp_flags[] = {
+	{ 1u << NILFS_CHECKPOINT_SNAPSHOT, "snapshot" },
+	{ 1u << NILFS_CHECKPOINT_INVALID, "invalid" },
+	{ 1u << NILFS_CHECKPOINT_SKETCH, "sketch" },
+	{ 1u << NILFS_CHECKPOINT_MINOR, "minor" },
+	{ 0, NULL },
+};
+
+static const struct column columns[COLUMNS] = {
+	[CNO] = { "checkpoint", "CNO", VALUE_U64, 8 },
+	[CREATED] = { "created", "CREATED", VALUE_TIME, 19 },
+	[MODE] = { "mode", "MODE", VALUE_STRING, 4 },
+	[MINOR] = { "minor", "MINOR", VALUE_BOOL, 5 },
+	[FLAGS] = { "cp_flags", NULL, VALUE_FLAGS, 0, cp_flags },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 9 },
+	[INCREMENT] = { "increment", "INCREMENT", VALUE_U64, 9 },
+	[INODES] = { "inodes", "INODES", VALUE_U64, 8 },
+	[UNIQUE] = { "unique_blocks", "UNIQUE", VALUE_U64, 9 },
+	[HELD] = { "held_blocks", "HELD", VALUE_U64, 9 },
+};
+
+/* Checkpoints by number, and what each keeps that the others do not. */
+struct keepers {
+	struct holdings holdings;
+	uint64_t *cnos;
+};
+
+struct listing {
+	struct tool *tool;
+	const struct checkpoints_options *o;
+	struct volume *vol;
+	struct range_set ranges;
+	struct keepers all, snapshots;
+	struct table table;
+	uint64_t left;		/* rows still to be shown */
+	int status;
+};
+
+static int count_holdings(struct listing *l, struct keepers *k)
+{
+	struct context *cx = &l->tool->cx;
+	int err;
+
+	k->holdings.blocks = calloc(k->holdings.count ? k->holdings.count : 1,
+				    sizeof(*k->holdings.blocks));
+	if (!k->holdings.blocks)
+		return fail(cx, -ENOMEM, "counts of blocks");
+	err = holdings_count(l->vol, cx, &k->holdings);
+	if (err) {
+		free(k->holdings.blocks);
+		k->holdings.blocks = NULL;
+	}
+	return err;
+}
+
+static int find_keepers(struct listing *l, struct keepers *k, bool snapshots)
+{
+	struct context *cx = &l->tool->cx;
+	int err = cptable_list(l->vol, cx, snapshots, &k->cnos,
+			       &k->holdings.count);
+
+	k->holdings.cnos = k->cnos;
+	/* What failed for one kind would fail again for the other. */
+	if (!err && !l->o->fast && !l->status)
+		err = image_note(l->tool, &l->status, count_holdings(l, k));
+	return err;
+}
+
+static void free_keepers(struct keepers *k)
+{
+	free(k->cnos);
+	free(k->holdings.blocks);
+}
+
+/* What only CNO keeps among K; absent where that was not counted. */
+static struct value held_by(const struct keepers *k, uint64_t cno)
+{
+	const struct holdings *h = &k->holdings;
+	size_t i = search_lower_bound(h->cnos, h->count, cno);
+
+	if (!h->blocks || i == h->count || h->cnos[i] != cno)
+		return value_absent();
+	return value_u64(h->blocks[i]);
+}
+
+static void show_checkpoint(struct listing *l, uint64_t cno,
+			    const struct nilfs_checkpoint *cp)
+{
+	bool snapshot = checkpoint_is_snapshot(cp);
+
+	table_row(&l->table, (struct value[]){
+		[CNO] = value_u64(cno),
+		[CREATED] = value_u64(le64_get(cp->cp_create)),
+		[MODE] = value_string(snapshot ? "ss" : "cp"),
+		[MINOR] = value_bool(checkpoint_is_minor(cp)),
+		[FLAGS] = value_u64(le32_get(cp->cp_flags)),
+		[BLOCKS] = value_u64(le64_get(cp->cp_blocks_count)),
+		[INCREMENT] = value_u64(le64_get(cp->cp_nblk_inc)),
+		[INODES] = value_u64(le64_get(cp->cp_inodes_count)),
+		[UNIQUE] = held_by(&l->all, cno),
+		[HELD] = held_by(&l->snapshots, cno),
+	});
+	l->left--;
+}
+
+static bool is_wanted(struct listing *l, uint64_t cno,
+		      const struct nilfs_checkpoint *cp)
+{
+	if (!range_has(&l->ranges, cno))
+		return false;
+	if (checkpoint_is_snapshot(cp))
+		return true;
+	return !l->o->snapshots && (l->o->all || !checkpoint_is_minor(cp));
+}
+
+static int list_one(struct listing *l, uint64_t cno)
+{
+	struct context *cx = &l->tool->cx;
+	struct nilfs_checkpoint cp;
+	int err = cptable_read(l->vol, cx, cno, &cp);
+
+	if (err)
+		return image_note(l->tool, &l->status, err);
+	if (is_wanted(l, cno, &cp))
+		show_checkpoint(l, cno, &cp);
+	return out_error(l->tool->out);
+}
+
+static int list_checkpoints(struct listing *l)
+{
+	const struct holdings *h = &l->all.holdings;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < h->count && l->left && !err; i++) {
+		err = context_cancelled(&l->tool->cx);
+		if (!err)
+			err = list_one(l, h->cnos[l->o->reverse ?
+						  h->count - 1 - i : i]);
+	}
+	return err;
+}
+
+static int run_listing(struct listing *l)
+{
+	int err = find_keepers(l, &l->all, false);
+
+	if (!err)
+		err = find_keepers(l, &l->snapshots, true);
+	if (err)
+		return err;
+	table_begin(&l->table, &l->tool->report, "checkpoints", columns,
+		    COLUMNS);
+	err = list_checkpoints(l);
+	table_end(&l->table);
+	if (!err && l->left)
+		err = range_check_met(&l->tool->cx, "checkpoint", &l->ranges);
+	return err ? err : l->status;
+}
+
+static int checkpoints_run(struct tool *tool, const void *options)
+{
+	const struct checkpoints_options *o = options;
+	struct listing l = { .tool = tool, .o = o, .left = o->lines };
+	struct dump_image im = { .dev = NULL };
+	int err;
+
+	err = range_parse_set(&tool->cx, "checkpoints", tool->argc - 1,
+			      tool->argv + 1, &l.ranges);
+	tool->bad_usage = err == -EINVAL;
+	if (!err)
+		err = image_open(&im, tool, tool->argv[0], NULL);
+	l.vol = im.vol;
+	if (!err)
+		err = run_listing(&l);
+	free_keepers(&l.all);
+	free_keepers(&l.snapshots);
+	range_set_free(&l.ranges);
+	image_close(&im);
+	return err;
+}
+
+#define AT(member) offsetof(struct checkpoints_options, member)
+
+static const struct cli_option checkpoints_rows[] = {
+	{ 'a', "all", NULL, "minor checkpoints too", OPTION_FLAG, AT(all) },
+	{ 's', "snapshots", NULL, "only snapshots", OPTION_FLAG,
+	  AT(snapshots) },
+	{ 'r', "reverse", NULL, "newest first", OPTION_FLAG, AT(reverse) },
+	{ 'n', "lines", "N", "no more than N checkpoints", OPTION_U64,
+	  AT(lines) },
+	{ 0, "fast", NULL, "do not count blocks that deleting one would free",
+	  OPTION_FLAG, AT(fast) },
+	{ 0 },
+};
+
+static const struct checkpoints_options checkpoints_defaults = {
+	.lines = UINT64_MAX,
+};
+
+const struct cli_command checkpoints_command = {
+	.name = "checkpoints",
+	.summary = "checkpoints, and what deleting each would free",
+	.synopsis = "IMAGE [CNO | FIRST..LAST]...",
+	.about = "UNIQUE counts the blocks that no other checkpoint has, "
+		 "HELD those that no\nother snapshot has; the latest state "
+		 "keeps its own.",
+	.options = checkpoints_rows,
+	.options_size = sizeof(struct checkpoints_options),
+	.defaults = &checkpoints_defaults,
+	.min_args = 1,
+	.max_args = TOOL_ANY_ARGS,
+	.run = checkpoints_run,
+};

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.nilfs2 info: an overview of the volume: a summary, or with -v, and in
+ * JSON, all that can be said without reading much.
+ *
+ * The superblocks are read independently of the volume, so that they are shown
+ * even if they lead nowhere; each section after that is shown as far as the
+ * volume can be read.
+ */
+#include "dump/volume/info.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/uuidtext.h"
+#include "cli/tool.h"
+#include "dev/probe.h"
+#include "dev/zone.h"
+#include "dev/zoned.h"
+#include "disk/segusage.h"
+#include "dump/common/commands.h"
+#include "dump/common/image.h"
+#include "dump/volume/info_super.h"
+#include "vol/cptable.h"
+#include "vol/rollforward.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
+
+/*
+ * The volume after the superblocks.
+ *
+ * Everything here is quick: the SUFILE and two headers are read, not the DAT.
+ * Free space is counted as statfs(2) of a mounted volume does, so that the
+ * two can be compared.
+ */
+
+#define TEXT_MAX (FAILURE_TEXT_MAX + 64)
+
+/* Segments that only a cleaner may use: nilfs_nrsvsegs(). */
+static uint64_t reserved_segments(const struct volume *vol)
+{
+	const struct nilfs_super_block *sb = volume_super(vol);
+	uint64_t percentage = le32_get(sb->s_r_segments_percentage);
+	uint64_t n = div_round_up(vol->geo.nsegments * percentage, 100);
+
+	return n < NILFS_MIN_NRSVSEGS ? NILFS_MIN_NRSVSEGS : n;
+}
+
+/* Says sizes: of blocks, segments, the device and what is kept in reserve. */
+static void info_volume_report_geometry(struct volume *vol, struct report *r)
+{
+	const struct nilfs_geometry *g = &vol->geo;
+	uint64_t segment = (uint64_t)g->blocks_per_segment << g->block_bits;
+
+	report_begin(r, "geometry", "Geometry");
+	report_size(r, "device_bytes", "Device", vol->dev->size);
+	report_size(r, "block_bytes", "Block", g->block_size);
+	report_size(r, "segment_bytes", "Segment", segment);
+	report_u64(r, "blocks_per_segment", "Blocks per segment",
+		   g->blocks_per_segment);
+	report_u64(r, "segments", "Segments", g->nsegments);
+	report_u64(r, "reserved_segments", "Reserved segments",
+		   reserved_segments(vol));
+	report_u64(r, "first_data_block", "First data block",
+		   g->first_data_block);
+	report_size(r, "unused_bytes", "Unused tail",
+		    vol->dev->size > g->nsegments * segment ?
+		    vol->dev->size - g->nsegments * segment : 0);
+	report_u64(r, "inode_bytes", "Inode, bytes", g->inode_size);
+	report_u64(r, "dat_entry_bytes", "DAT entry, bytes", g->dat_entry_size);
+	report_u64(r, "checkpoint_bytes", "Checkpoint, bytes",
+		   g->checkpoint_size);
+	report_u64(r, "segment_usage_bytes", "Segment usage, bytes",
+		   g->segment_usage_size);
+	report_end(r);
+}
+
+/* Blocks are sorted by inode. */
+static uint64_t count_files(const struct rollforward *rf)
+{
+	uint64_t i, n = 0;
+
+	for (i = 0; i < rf->count; i++)
+		n += !i || rf->blocks[i].ino != rf->blocks[i - 1].ino;
+	return n;
+}
+
+/* What an ordinary mount would do before anything else. */
+struct mount {
+	char text[TEXT_MAX];
+	uint64_t blocks, files;	/* to be rolled forward */
+};
+
+static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
+{
+	bool valid = le16_get(volume_super(vol)->s_state) & NILFS_VALID_FS;
+	struct rollforward *rf = NULL;
+	int err = rollforward_collect(vol, cx, &vol->latest, &rf);
+
+	*m = (struct mount){ .text = "do nothing" };
+	if (err && err != -EUCLEAN)
+		return err;
+	if (rf) {
+		m->blocks = rf->count;
+		m->files = count_files(rf);
+	}
+	if (err)
+		snprintf(m->text, sizeof(m->text), "be refused: %s",
+			 cx->failure);
+	else if (info_super_refusal(volume_super(vol), vol->dev->size, m->text,
+				    sizeof(m->text)))
+		;
+	else if (m->blocks)
+		snprintf(m->text, sizeof(m->text),
+			 "roll forward %llu blocks of %llu files",
+			 (unsigned long long)m->blocks,
+			 (unsigned long long)m->files);
+	else if (!valid || vol->super_used != vol->choice.index)
+		snprintf(m->text, sizeof(m->text),
+			 "search the latest super root, roll nothing forward");
+	fail_clear(cx);
+	rollforward_free(rf);
+	return 0;
+}
+
+static int report_mount(struct volume *vol, struct context *cx,
+			struct report *r)
+{
+	struct mount m;
+	int err = find_mount(vol, cx, &m);
+
+	if (err)
+		return err;
+	report_string(r, "mount", "A mount would", m.text);
+	if (!report_is_text(r)) {
+		report_u64(r, "roll_forward_blocks", "", m.blocks);
+		report_u64(r, "roll_forward_files", "", m.files);
+	}
+	return 0;
+}
+
+static struct value nonzero(uint64_t v)
+{
+	return v ? value_u64(v) : value_absent();
+}
+
+/* Shows where the latest state is and how a mount would find it. */
+static int info_volume_report_latest(struct volume *vol, struct context *cx,
+				     struct report *r)
+{
+	const struct recovery *rec = &vol->latest;
+	int err;
+
+	report_begin(r, "latest", "Latest state");
+	report_u64(r, "checkpoint", "Checkpoint", rec->cno);
+	report_time(r, "written", "Written", rec->ctime);
+	report_u64(r, "super_root", "Super root at block", rec->super_root);
+	report_u64(r, "log", "Log at block", rec->pseg_start);
+	report_u64(r, "sequence", "Sequence", rec->seq);
+	report_u64(r, "segment", "Segment", rec->segnum);
+	report_u64(r, "segment_used", "Blocks used of it", rec->offset);
+	report_u64(r, "next_segment", "Next segment", rec->nextnum);
+	report_u64(r, "passed", "Newer than superblock", rec->passed);
+	report_value(r, VALUE_U64, "orphans_first", "First log after it",
+		     nonzero(rec->orphans_start));
+	report_value(r, VALUE_U64, "orphans_last", "Last log after it",
+		     nonzero(rec->orphans_end));
+	err = report_mount(vol, cx, r);
+	report_end(r);
+	return err;
+}
+
+struct usage {
+	uint64_t clean, dirty, error, written;
+	uint64_t stale;		/* segments whose live counts are */
+};
+
+/*
+ * Marks that mainline kernels leave when they write a volume with counts of
+ * live blocks: a reused segment has none, a freed one still has its old ones.
+ */
+static bool is_stale(const struct nilfs_segment_usage_ext *su)
+{
+	if (segusage_check_ext(su) != RULE_OK)
+		return true;
+	return segusage_is_dirty(&su->su) && le32_get(su->su.su_nblocks) &&
+	       !le64_get(su->su_nlive_lastmod);
+}
+
+static int count_segments(struct volume *vol, struct context *cx,
+			  struct usage *u)
+{
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum, seen = 0;
+	int ret;
+
+	ret = sutable_cursor_open(&cur, cx, vol, false);
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		ret = context_cancelled(cx);
+		seen++;
+		u->clean += segusage_is_clean(&su.su);
+		u->dirty += segusage_is_dirty(&su.su);
+		u->error += segusage_is_error(&su.su);
+		u->written += le32_get(su.su.su_nblocks);
+		u->stale += vol->geo.has_live_blks && is_stale(&su);
+	}
+	sutable_cursor_close(&cur);
+	u->clean += vol->geo.nsegments - seen;
+	return ret;
+}
+
+static int report_segments(struct volume *vol, struct context *cx,
+			   struct report *r, struct usage *u)
+{
+	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
+			   << vol->geo.block_bits;
+	uint64_t reserve = reserved_segments(vol), clean;
+	struct nilfs_sufile_header header;
+	int err = sutable_header(vol, cx, &header);
+
+	if (!err)
+		err = count_segments(vol, cx, u);
+	if (err)
+		return err;
+	clean = le64_get(header.sh_ncleansegs);
+	report_u64(r, "clean_segments", "Clean segments", u->clean);
+	report_u64(r, "dirty_segments", "Segments in use", u->dirty);
+	report_u64(r, "error_segments", "Erroneous segments", u->error);
+	report_u64(r, "sh_ncleansegs", "Clean, as recorded", clean);
+	report_u64(r, "sh_ndirtysegs", "In use, as recorded",
+		   le64_get(header.sh_ndirtysegs));
+	report_size(r, "written_bytes", "Written",
+		    u->written << vol->geo.block_bits);
+	report_size(r, "free_bytes", "Free", u->clean * segment);
+	report_size(r, "available_bytes", "Available",
+		    u->clean > reserve ? (u->clean - reserve) * segment : 0);
+	return 0;
+}
+
+static int report_checkpoints(struct volume *vol, struct context *cx,
+			      struct report *r)
+{
+	struct nilfs_cpfile_header header;
+	struct nilfs_checkpoint cp;
+	int err = cptable_header(vol, cx, &header);
+
+	if (err)
+		return err;
+	report_u64(r, "checkpoints", "Checkpoints",
+		   le64_get(header.ch_ncheckpoints));
+	report_u64(r, "snapshots", "Snapshots",
+		   le64_get(header.ch_nsnapshots));
+	err = cptable_read(vol, cx, vol->latest.cno, &cp);
+	if (err)
+		return err;
+	report_u64(r, "inodes", "Inodes", le64_get(cp.cp_inodes_count));
+	report_u64(r, "blocks", "Blocks of files",
+		   le64_get(cp.cp_blocks_count));
+	return 0;
+}
+
+static void report_live_counts(struct volume *vol, struct context *cx,
+			       struct report *r, const struct usage *u,
+			       bool known)
+{
+	uint64_t compat = le64_get(volume_super(vol)->s_feature_compat);
+	bool exact = known && sutable_is_exact(vol, cx) == 1;
+
+	report_begin(r, "live_counts", report_is_text(r) &&
+		     !vol->geo.has_live_blks ? NULL :
+		     "Counts of live blocks");
+	report_bool(r, "present", "Live block counts", vol->geo.has_live_blks);
+	if (vol->geo.has_live_blks) {
+		report_bool(r, "tracked", "To be kept up to date",
+			    compat & NILFS_FEATURE_COMPAT_TRACK_LIVE_BLKS);
+		report_bool(r, "exact", "Marked as exact", exact);
+		report_value(r, VALUE_U64, "stale_segments",
+			     "Segments with impossible counts",
+			     known ? value_u64(u->stale) : value_absent());
+	}
+	report_end(r);
+}
+
+/*
+ * Says how many segments, bytes, checkpoints and inodes there are, and what
+ * becomes of the counts of live blocks.  Reads the SUFILE.  -EUCLEAN, -EIO,
+ * after what could be said was said.
+ */
+static int info_volume_report_usage(struct volume *vol, struct context *cx,
+				    struct report *r)
+{
+	struct usage u = { .clean = 0 };
+	int err;
+
+	report_begin(r, "usage", "Usage");
+	err = report_segments(vol, cx, r, &u);
+	if (!err)
+		err = report_checkpoints(vol, cx, r);
+	report_end(r);
+	report_live_counts(vol, cx, r, &u, !err);
+	return err;
+}
+
+/* Zeros for NULL. */
+static void list_zones(const struct zones *z, struct report *r)
+{
+	static const struct zones nothing;
+
+	z = z ? z : &nothing;
+	report_size(r, "zone_bytes", "Zone", z->size);
+	report_size(r, "capacity_bytes", "Least capacity", z->capacity);
+	report_u64(r, "zones", "Zones", z->count);
+	report_u64(r, "conventional", "Conventional at start",
+		   z->count && z->kinds[0] == ZONE_CONVENTIONAL ?
+			   zone_run_end(z, 0) : 0);
+	report_bool(r, "last_conventional", "Conventional at end",
+		    z->count && z->kinds[z->count - 1] == ZONE_CONVENTIONAL);
+	report_u64(r, "max_active", "Active at most", z->max_active);
+}
+
+/* What has the zones of DEV, as of PATH: DEV itself if there are none. */
+static int open_zones(struct dev **disk, struct context *cx, struct dev *dev,
+		      const char *path, enum probe_zone_model model)
+{
+	int err;
+
+	*disk = dev;
+	if (!dev->is_block_device)
+		return zoned_open(disk, cx, dev, path);
+	err = model == PROBE_ZONES_NONE ? 0 : zonedisk_open(disk, cx, dev);
+	if (err)
+		*disk = dev;
+	if (err != -EOPNOTSUPP)
+		return err;
+	fail_clear(cx);		/* a build without libzbd */
+	return 0;
+}
+
+/* Prints the zones of DEV, opened from PATH, if it has any. */
+static int report_zones(struct context *cx, const char *path, struct dev *dev,
+			struct report *r)
+{
+	static const char *const models[] = {
+		[PROBE_ZONES_NONE] = "none",
+		[PROBE_ZONES_HOST_AWARE] = "host-aware",
+		[PROBE_ZONES_HOST_MANAGED] = "host-managed",
+	};
+	enum probe_zone_model model;
+	struct dev *disk = dev;
+	int err = probe_zoned(cx, path, &model);
+
+	if (!err)
+		err = open_zones(&disk, cx, dev, path, model);
+	if (err)
+		return err;
+	if (disk->zones || model != PROBE_ZONES_NONE || !report_is_text(r)) {
+		report_begin(r, "zones", "Zones");
+		report_string(r, "model", "Model",
+			      disk->zones && !dev->is_block_device ?
+				      "image" : models[model]);
+		list_zones(disk->zones, r);
+		report_end(r);
+	}
+	if (disk != dev)
+		dev_close(disk);
+	return 0;
+}
+
+static int report_volume(struct tool *tool, struct volume *vol)
+{
+	struct report *r = &tool->report;
+	struct context *cx = &tool->cx;
+	int status = 0, err;
+
+	info_volume_report_geometry(vol, r);
+	err = image_note(tool, &status, info_volume_report_latest(vol, cx, r));
+	if (!err)
+		err = image_note(tool, &status,
+				 info_volume_report_usage(vol, cx, r));
+	if (!err)
+		err = image_note(tool, &status, report_zones(cx, tool->argv[0],
+							     vol->dev, r));
+	return err ? err : status;
+}
+
+int info_report(struct tool *tool, const struct info_super *s,
+		struct volume *vol, uint64_t dev_size)
+{
+	const struct nilfs_super_block *sb;
+	int used = vol ? vol->super_used : s->choice.index;
+
+	if (used >= 0)
+		info_super_report_refusal(&s->copy[used], dev_size,
+					  &tool->report);
+	info_super_report_fields(s, &tool->report);
+	info_super_report_choice(s, &tool->report, &tool->cx, vol);
+	if (used < 0)
+		return 0;
+	sb = &s->copy[used];
+	info_super_report_features(sb, &tool->report);
+	info_super_report_state(sb, &tool->report);
+	return vol ? report_volume(tool, vol) : 0;
+}
+
+/* The lines of the summary that need no more than superblock SB. */
+static void summarize_super(const struct nilfs_super_block *sb,
+			    uint64_t dev_size, struct report *r)
+{
+	size_t label = strnlen(sb->s_volume_name, sizeof(sb->s_volume_name));
+	unsigned int state = le16_get(sb->s_state);
+	char uuid[UUIDTEXT_MAX];
+
+	report_value(r, VALUE_STRING, "label", "Label", label ?
+		     value_bytes(sb->s_volume_name, label) : value_absent());
+	report_string(r, "uuid", "UUID",
+		      uuidtext_format(sb->s_uuid, uuid));
+	report_size(r, "device_bytes", "Size", dev_size);
+	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
+	report_string(r, "state", "State", state & NILFS_ERROR_FS ?
+		      "the kernel found errors" : state & NILFS_VALID_FS ?
+		      "unmounted cleanly" : "not unmounted cleanly");
+}
+
+static int summarize_volume(struct volume *vol, struct context *cx,
+			    struct report *r)
+{
+	uint64_t segment = (uint64_t)vol->geo.blocks_per_segment
+			   << vol->geo.block_bits;
+	struct nilfs_cpfile_header header;
+	struct nilfs_checkpoint cp;
+	struct usage u = { .clean = 0 };
+	struct mount m;
+	int err = find_mount(vol, cx, &m);
+
+	if (!err)
+		report_string(r, "mount", "A mount would", m.text);
+	if (!err)
+		err = count_segments(vol, cx, &u);
+	if (err)
+		return err;
+	report_size(r, "used_bytes", "Segments in use", u.dirty * segment);
+	report_size(r, "free_bytes", "Free", u.clean * segment);
+	err = cptable_header(vol, cx, &header);
+	if (!err)
+		err = cptable_read(vol, cx, vol->latest.cno, &cp);
+	if (err)
+		return err;
+	report_u64(r, "inodes", "Files", le64_get(cp.cp_inodes_count));
+	report_u64(r, "checkpoints", "Checkpoints",
+		   le64_get(header.ch_ncheckpoints));
+	report_u64(r, "snapshots", "Snapshots",
+		   le64_get(header.ch_nsnapshots));
+	return 0;
+}
+
+/* What most people want to know; all else only with -v. */
+static int report_summary(struct tool *tool, const struct info_super *s,
+			  struct volume *vol, uint64_t dev_size)
+{
+	struct report *r = &tool->report;
+	int used = vol ? vol->super_used : s->choice.index;
+	char text[TEXT_MAX];
+	int err = 0;
+
+	if (used < 0)
+		return 0;
+	report_begin(r, "summary", NULL);
+	summarize_super(&s->copy[used], dev_size, r);
+	if (vol)
+		err = summarize_volume(vol, &tool->cx, r);
+	else if (info_super_refusal(&s->copy[used], dev_size, text,
+				    sizeof(text)))
+		report_string(r, "mount", "A mount would", text);
+	report_end(r);
+	return err;
+}
+
+static int info_run(struct tool *tool, const void *options)
+{
+	struct dump_image im;
+	struct info_super s;
+	int err, status = 0;
+	bool full;
+
+	(void)options;
+	err = image_open(&im, tool, tool->argv[0], NULL);
+	if (err && !im.dev)
+		goto out;
+	info_super_read(&s, &tool->cx, im.dev);
+	if (err && !s.shown[0] && !s.shown[1])
+		goto out;
+	err = image_note(tool, &status, err);
+	full = tool->verbose || !report_is_text(&tool->report) ||
+	       s.choice.index < 0;
+	if (!err && !full)
+		err = image_note(tool, &status,
+				 report_summary(tool, &s, im.vol,
+						im.dev->size));
+	else if (!err)
+		err = info_report(tool, &s, im.vol, im.dev->size);
+out:
+	image_close(&im);
+	return err ? err : status;
+}
+
+const struct cli_command info_command = {
+	.name = "info",
+	.summary = "what the volume is, its state and usage",
+	.synopsis = "IMAGE",
+	.about = "Shows label, size and state of the volume, and what a mount "
+		 "would do.\n"
+		 "With -v: both superblocks, which of them is used and why, "
+		 "and what\nthey lead to.",
+	.min_args = 1,
+	.max_args = 1,
+	.run = info_run,
+};

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Both superblocks of a volume.
+ *
+ * They are written alternately and differ on most volumes; they are shown side
+ * by side with a mark where they differ.  A copy that is not valid is shown
+ * anyway if it has the magic number.
+ */
+#include "dump/volume/info_super.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "disk/rule.h"
+#include "disk/super_feature.h"
+#include "dump/common/fields.h"
+#include "out/table.h"
+#include "vol/recovery.h"
+
+#define TEXT_MAX (FAILURE_TEXT_MAX + 64)
+
+static const char *const copy_names[2] = { "first", "second" };
+
+static bool read_copy(struct info_super *s, struct context *cx,
+		      struct dev *dev, int i)
+{
+	s->offset[i] = i ? super_offset2(dev->size) : NILFS_SB_OFFSET_BYTES;
+	return s->offset[i] && !dev_read(dev, cx, s->offset[i], &s->copy[i],
+					 sizeof(s->copy[i]));
+}
+
+void info_super_read(struct info_super *s, const struct context *cx,
+		     struct dev *dev)
+{
+	struct context child;
+	bool read[2];
+	int i;
+
+	memset(s, 0, sizeof(*s));
+	context_child(cx, &child);
+	for (i = 0; i < 2; i++)
+		read[i] = read_copy(s, &child, dev, i);
+	super_choose(read[0] ? &s->copy[0] : NULL,
+		     read[1] ? &s->copy[1] : NULL, dev->size, &s->choice);
+	for (i = 0; i < 2; i++)
+		s->shown[i] = read[i] && s->choice.verdict[i] != RULE_SB_MAGIC;
+}
+
+static const char *verdict_text(enum rule rule)
+{
+	return rule == RULE_OK ? "valid" : rule_info(rule)->text;
+}
+
+enum { FIELD, MARK, FIRST, SECOND, COLUMNS };
+
+static void put_field(const struct info_super *s, struct table *t,
+		      const struct field *field)
+{
+	char text[2][FIELDS_TEXT_MAX] = { "", "" };
+	int i;
+
+	for (i = 0; i < 2; i++)
+		if (s->shown[i])
+			fields_format(field, &s->copy[i], text[i]);
+	table_row(t, (struct value[]){
+		[FIELD] = value_string(field->name),
+		[MARK] = value_string(s->shown[0] && s->shown[1] &&
+				      strcmp(text[0], text[1]) ? "*" : " "),
+		[FIRST] = s->shown[0] ? value_string(text[0]) :
+			value_absent(),
+		[SECOND] = s->shown[1] ? value_string(text[1]) :
+			value_absent(),
+	});
+}
+
+static void put_side_by_side(const struct info_super *s,
+			     struct report *report)
+{
+	const struct field_table *fields = field_table_find("super_block");
+	const struct column columns[COLUMNS] = {
+		[FIELD] = { "field", "SUPERBLOCK", VALUE_STRING, 24, NULL },
+		[MARK] = { "differs", "", VALUE_STRING, 1, NULL },
+		[FIRST] = { "first", "FIRST", VALUE_STRING, 36, NULL },
+		[SECOND] = { "second", "SECOND", VALUE_STRING, 0, NULL },
+	};
+	struct table t;
+	uint32_t i;
+
+	table_begin(&t, report, "superblocks", columns, COLUMNS);
+	for (i = 0; i < fields->nfields; i++)
+		if (fields->fields[i].kind != FIELD_PAD)
+			put_field(s, &t, &fields->fields[i]);
+	table_end(&t);
+}
+
+static void put_copies(const struct info_super *s, struct report *r)
+{
+	int i;
+
+	report_list(r, "superblocks");
+	for (i = 0; i < 2; i++) {
+		report_begin(r, "superblock", NULL);
+		report_string(r, "copy", "Copy", copy_names[i]);
+		report_u64(r, "offset", "Byte", s->offset[i]);
+		report_string(r, "verdict", "Verdict",
+			      verdict_text(s->choice.verdict[i]));
+		if (s->shown[i])
+			fields_report(r, field_table_find("super_block"),
+				      &s->copy[i]);
+		report_end(r);
+	}
+	report_end(r);
+}
+
+void info_super_report_fields(const struct info_super *s,
+			      struct report *report)
+{
+	if (report_is_text(report))
+		put_side_by_side(s, report);
+	else
+		put_copies(s, report);
+}
+
+/* The copies describe the same volume, so that one can stand for the other. */
+static bool is_same_layout(const struct info_super *s,
+			   const struct volume *vol, int i)
+{
+	struct nilfs_geometry geo = { .nsegments = 0 };
+
+	/* What cannot be decoded leaves zeros, which are no volume's. */
+	super_geometry(&s->copy[i], vol->dev->size, &geo);
+	return geo.block_size == vol->geo.block_size &&
+	       geo.blocks_per_segment == vol->geo.blocks_per_segment &&
+	       geo.nsegments == vol->geo.nsegments &&
+	       geo.crc_seed == vol->geo.crc_seed;
+}
+
+/*
+ * Whether copy I could replace the other: it must be valid and its log must
+ * lead to a super root, which the kernel then follows onwards.
+ */
+static bool could_take_over(const struct info_super *s,
+			    const struct context *cx, struct volume *vol,
+			    int i, char text[TEXT_MAX])
+{
+	struct recovery rec;
+	struct context child;
+
+	if (s->choice.verdict[i] != RULE_OK) {
+		snprintf(text, TEXT_MAX, "no: %s",
+			 verdict_text(s->choice.verdict[i]));
+		return false;
+	}
+	if (!is_same_layout(s, vol, i)) {
+		snprintf(text, TEXT_MAX, "no: it describes another layout");
+		return false;
+	}
+	context_child(cx, &child);
+	if (recovery_search(vol, &child, &s->copy[i], true, &rec)) {
+		snprintf(text, TEXT_MAX, "no: %s", child.failure);
+		return false;
+	}
+	snprintf(text, TEXT_MAX, "yes, it leads to checkpoint %llu",
+		 (unsigned long long)rec.cno);
+	return true;
+}
+
+static void report_other(const struct info_super *s, struct report *r,
+			 const struct context *cx, struct volume *vol)
+{
+	char text[TEXT_MAX];
+	bool could = could_take_over(s, cx, vol, !vol->super_used, text);
+
+	report_string(r, "other", "Other usable", text);
+	if (!report_is_text(r))
+		report_bool(r, "other_could_take_over", "", could);
+}
+
+void info_super_report_choice(const struct info_super *s,
+			      struct report *r, const struct context *cx,
+			      struct volume *vol)
+{
+	int used = vol ? vol->super_used : s->choice.index;
+	char why[TEXT_MAX];
+	int i;
+
+	snprintf(why, sizeof(why), "%s%s",
+		 super_reason_text(s->choice.reason),
+		 used == s->choice.index ? "" :
+		 ", but leads to no super root");
+	report_begin(r, "choice", "Active superblock");
+	report_string(r, "used", "Which", used < 0 ? NULL : copy_names[used]);
+	report_string(r, "reason", "Why", why);
+	for (i = 0; i < 2; i++)
+		report_string(r, i ? "second" : "first",
+			      i ? "Second" : "First",
+			      verdict_text(s->choice.verdict[i]));
+	report_u64(r, "first_offset", "First at byte", s->offset[0]);
+	report_u64(r, "second_offset", "Second at byte", s->offset[1]);
+	if (vol)
+		report_other(s, r, cx, vol);
+	report_end(r);
+}
+
+static const struct {
+	const char *name;
+	const char *unknown;	/* what an unknown bit does to a mount */
+} sets[] = {
+	[SUPER_COMPAT] = { "compat", "none" },
+	[SUPER_COMPAT_RO] = { "compat_ro", "read-only" },
+	[SUPER_INCOMPAT] = { "incompat", "refused" },
+};
+
+enum { SET, NAME, ALIAS, BIT, ENABLED, EFFECT, FEATURE_COLUMNS };
+
+/* Bits of SET that have no name, one row for all. */
+static void put_unknown(const struct nilfs_super_block *sb, struct table *t,
+			enum super_feature_set set)
+{
+	uint64_t bits = super_feature_word(sb, set);
+	const struct super_feature *f;
+	size_t i;
+
+	for (i = 0; (f = super_feature_at(i)); i++)
+		if (f->set == set)
+			bits &= ~f->bit;
+	if (!bits)
+		return;
+	table_row(t, (struct value[FEATURE_COLUMNS]){
+		[SET] = value_string(sets[set].name),
+		[NAME] = value_string("unknown"),
+		[BIT] = value_u64(bits),
+		[ENABLED] = value_bool(true),
+		[EFFECT] = value_string(sets[set].unknown),
+	});
+}
+
+void info_super_report_features(const struct nilfs_super_block *sb,
+				struct report *report)
+{
+	static const struct column columns[FEATURE_COLUMNS] = {
+		[SET] = { "set", "FEATURES", VALUE_STRING, 10, NULL },
+		[NAME] = { "name", "NAME", VALUE_STRING, 20, NULL },
+		[ALIAS] = { "alias", "ALIAS", VALUE_STRING, 10, NULL },
+		[BIT] = { "bits", "BITS", VALUE_HEX, 10, NULL },
+		[ENABLED] = { "enabled", "ON", VALUE_BOOL, 3, NULL },
+		[EFFECT] = { "mount", "MOUNT", VALUE_STRING, 0, NULL },
+	};
+	const struct super_feature *f;
+	struct table t;
+	size_t i;
+
+	table_begin(&t, report, "features", columns, FEATURE_COLUMNS);
+	for (i = 0; (f = super_feature_at(i)); i++)
+		table_row(&t, (struct value[FEATURE_COLUMNS]){
+			[SET] = value_string(sets[f->set].name),
+			[NAME] = value_string(f->name),
+			[ALIAS] = value_string(f->alias),
+			[BIT] = value_u64(f->bit),
+			[ENABLED] = value_bool(super_feature_word(sb, f->set) &
+					       f->bit),
+		});
+	for (i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		put_unknown(sb, &t, (enum super_feature_set)i);
+	table_end(&t);
+}
+
+void info_super_report_state(const struct nilfs_super_block *sb,
+			     struct report *r)
+{
+	unsigned int state = le16_get(sb->s_state);
+
+	report_begin(r, "state", "State");
+	report_bool(r, "clean", "Unmounted cleanly", state & NILFS_VALID_FS);
+	report_bool(r, "error", "Errors were found", state & NILFS_ERROR_FS);
+	report_bool(r, "resize", "Resize under way", state & NILFS_RESIZE_FS);
+	report_time(r, "created", "Created", le64_get(sb->s_ctime));
+	report_value(r, VALUE_TIME, "mounted", "Last mounted",
+		     le64_get(sb->s_mtime) ?
+		     value_u64(le64_get(sb->s_mtime)) : value_absent());
+	report_time(r, "written", "Last written", le64_get(sb->s_wtime));
+	report_u64(r, "mounts", "Mounts", le16_get(sb->s_mnt_count));
+	report_end(r);
+}
+
+bool info_super_refusal(const struct nilfs_super_block *sb, uint64_t dev_size,
+			char *text, size_t size)
+{
+	struct nilfs_geometry g;
+	enum rule rule = super_geometry(sb, dev_size, &g);
+	enum rule features = super_check_features(sb);
+	bool readable = !rule && features == RULE_SB_FEATURE_COMPAT_RO;
+
+	if (!rule)
+		rule = features;
+	if (rule)
+		snprintf(text, size, "be refused%s: %s",
+			 readable ? ", but for reading" : "",
+			 rule_info(rule)->text);
+	return rule;
+}
+
+void info_super_report_refusal(const struct nilfs_super_block *sb,
+			       uint64_t dev_size, struct report *r)
+{
+	char text[TEXT_MAX];
+
+	if (report_is_text(r) &&
+	    info_super_refusal(sb, dev_size, text, sizeof(text)))
+		report_text(r, "A mount would %s", text);
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dump.nilfs2 map: the segments of a volume as a picture.
+ *
+ * Segments are drawn by "out/segmap.h" everywhere.  JSON has the classes as
+ * runs of neighbours of one class.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "cli/outfile.h"
+#include "cli/terminal.h"
+#include "dump/common/commands.h"
+#include "dump/common/image.h"
+#include "dump/volume/segment.h"
+#include "out/number.h"
+#include "out/segmap.h"
+#include "out/table.h"
+
+#define FILE_LINES 64		/* of a picture that is not for a terminal */
+
+enum { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+
+static const char *const colour_choices[] = { "auto", "always", "never",
+					      NULL };
+
+struct map_options {
+	const char *svg;
+	uint32_t width;
+	int colour;
+};
+
+enum { FIRST, LAST, CLASS, KEPT, BLOCKS, COLUMNS };
+
+static const struct column columns[COLUMNS] = {
+	[FIRST] = { "first", "FIRST", VALUE_U64, 8 },
+	[LAST] = { "last", "LAST", VALUE_U64, 8 },
+	[CLASS] = { "class", "CLASS", VALUE_STRING, 8 },
+	[KEPT] = { "kept", "KEPT", VALUE_U64, 8 },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 8 },
+};
+
+/* Neighbours of one class. */
+struct run {
+	unsigned int class;
+	uint64_t first, next;		/* segments, NEXT not included */
+	uint64_t kept, blocks;
+};
+
+struct map {
+	struct tool *tool;
+	const struct map_options *o;
+	struct segment_source src;
+	struct picture *picture;	/* NULL: JSON */
+	unsigned int cell;		/* pixels */
+	struct segmap_volume volume;
+	char label[VOLUME_LABEL_MAX];
+	struct table table;
+	struct run run;
+	uint64_t counts[SEGMAP_CLASSES];
+	int status;
+};
+
+static void end_run(struct map *m)
+{
+	const struct run *run = &m->run;
+
+	if (run->next == run->first)
+		return;
+	table_row(&m->table, (struct value[]){
+		[FIRST] = value_u64(run->first),
+		[LAST] = value_u64(run->next - 1),
+		[CLASS] = value_string(segmap_keys[run->class]),
+		[KEPT] = value_u64(run->kept),
+		[BLOCKS] = value_u64(run->blocks),
+	});
+}
+
+static void add_to_run(struct map *m, unsigned int class,
+		       const struct segment *s)
+{
+	struct run *run = &m->run;
+
+	if (run->class != class || run->next != s->segnum) {
+		end_run(m);
+		*run = (struct run){
+			.class = class,
+			.first = s->segnum,
+		};
+	}
+	run->next = s->segnum + 1;
+	run->kept += segment_kept(s);
+	run->blocks += s->blocks;
+}
+
+static int take_segment(struct map *m, uint64_t segnum,
+			const struct nilfs_segment_usage_ext *su)
+{
+	struct segmap_segment shown;
+	struct segment s;
+	unsigned int class;
+	int err;
+
+	segment_outline(&m->src, segnum, su, &s);
+	shown = segment_to_map(&s);
+	class = segmap_class_of(&shown);
+	m->counts[class]++;
+	if (m->picture)
+		segmap_add(m->picture, segnum, &shown);
+	else
+		add_to_run(m, class, &s);
+	err = context_cancelled(&m->tool->cx);
+	return err ? err : out_error(m->tool->out);
+}
+
+static int walk_segments(struct map *m)
+{
+	struct context *cx = &m->tool->cx;
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret;
+
+	ret = sutable_cursor_open(&cur, cx, m->src.vol, true);
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
+		ret = take_segment(m, segnum, &su);
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+static enum picture_colour colour_of(const struct map_options *o)
+{
+	enum picture_colour colour = terminal_colour(STDOUT_FILENO);
+
+	if (o->colour == COLOUR_NEVER)
+		return PICTURE_PLAIN;
+	if (o->colour == COLOUR_ALWAYS && colour == PICTURE_PLAIN)
+		return PICTURE_256;
+	return colour;
+}
+
+static void say_counts(struct map *m)
+{
+	struct report *r = &m->tool->report;
+	unsigned int i;
+
+	report_begin(r, "segments", NULL);
+	for (i = 0; i < SEGMAP_CLASSES; i++)
+		report_u64(r, segmap_keys[i], segmap_keys[i], m->counts[i]);
+	report_end(r);
+}
+
+static int write_svg(struct map *m)
+{
+	struct context *cx = &m->tool->cx;
+	struct outfile file;
+	int err;
+
+	if (!strcmp(m->o->svg, "-")) {
+		segmap_svg(m->picture, m->tool->out, m->cell, &m->volume);
+		return 0;
+	}
+	err = outfile_open(&file, cx, m->o->svg, m->tool->argv[0]);
+	if (err)
+		return err;
+	segmap_svg(m->picture, file.out, m->cell, &m->volume);
+	return outfile_close(&file, cx, 0);
+}
+
+/* Cells on a line and lines of a picture for a terminal, or a file of text. */
+static void size_for_text(uint64_t total, unsigned int *width,
+			  unsigned int *height)
+{
+	unsigned int numbers = number_digits(total) + 1;
+
+	terminal_size(STDOUT_FILENO, width, height);
+	*width -= *width > 2 * numbers ? numbers : 0;
+	if (!terminal_is(STDOUT_FILENO))
+		*height = FILE_LINES;
+	else if (*height > 2 * SEGMAP_CLASSES)
+		*height -= 2 * SEGMAP_CLASSES;
+}
+
+static int open_picture(struct map *m)
+{
+	uint64_t total = m->src.vol->geo.nsegments;
+	unsigned int width, height;
+
+	if (m->o->svg)
+		m->cell = segmap_svg_size(total, &width, &height);
+	else
+		size_for_text(total, &width, &height);
+	if (m->o->width)
+		width = m->o->width;
+	if (height > div_round_up(total, width))
+		height = (unsigned int)div_round_up(total, width);
+	return picture_open(&m->tool->cx, segmap_kinds, SEGMAP_CLASSES, total,
+			    width, height, &m->picture);
+}
+
+static void write_text(struct map *m)
+{
+	struct picture_labels labels = segmap_labels(&m->volume);
+	struct out *out = m->tool->out;
+	char text[SEGMAP_TITLE_MAX];
+	struct value title = value_string(segmap_title(&m->volume, text));
+
+	value_put(out, VALUE_STRING, NULL, &title, 0, false);
+	out_printf(out, "\n%s\n\n", segmap_subtitle(&m->volume, text));
+	picture_text(m->picture, out, &labels, colour_of(m->o));
+}
+
+static int draw_map(struct map *m)
+{
+	int err = open_picture(m);
+
+	if (!err)
+		err = image_note(m->tool, &m->status, walk_segments(m));
+	if (!err && m->o->svg)
+		err = write_svg(m);
+	if (!err && !m->o->svg)
+		write_text(m);
+	picture_close(m->picture);
+	return err ? err : m->status;
+}
+
+static int list_runs(struct map *m)
+{
+	int err;
+
+	table_begin(&m->table, &m->tool->report, "map", columns, COLUMNS);
+	err = image_note(m->tool, &m->status, walk_segments(m));
+	end_run(m);
+	table_end(&m->table);
+	if (!err)
+		say_counts(m);
+	return err ? err : m->status;
+}
+
+static int map_run(struct tool *tool, const void *options)
+{
+	struct map m = { .tool = tool, .o = options };
+	struct dump_image im;
+	int err;
+
+	err = image_open(&im, tool, tool->argv[0], NULL);
+	if (!err)
+		err = image_note(m.tool, &m.status,
+				 segment_open(&m.src, &tool->cx, im.vol, 0));
+	if (!err)
+		image_describe(&im, &m.volume, m.label);
+	if (!err && report_is_text(&tool->report))
+		err = draw_map(&m);
+	else if (!err)
+		err = list_runs(&m);
+	segment_close(&m.src);
+	image_close(&im);
+	return err;
+}
+
+#define AT(member) offsetof(struct map_options, member)
+
+static const struct cli_option map_rows[] = {
+	{ 0, "svg", "FILE", "draw it into this file ('-': standard output)",
+	  OPTION_STRING, AT(svg) },
+	{ 'w', "width", "CELLS", "cells on a line", OPTION_U32, AT(width) },
+	{ 0, "color", "WHEN", "auto, always or never", OPTION_CHOICE,
+	  AT(colour), 1, 0, colour_choices },
+	{ 0, "no-color", NULL, "the same as --color=never", OPTION_SET,
+	  AT(colour), 1, COLOUR_NEVER },
+	{ 0 },
+};
+
+const struct cli_command map_command = {
+	.name = "map",
+	.summary = "a picture of the segments and how full they are",
+	.synopsis = "IMAGE",
+	.about = "Each character or cell stands for one segment or a run of "
+		 "neighbours.",
+	.options = map_rows,
+	.options_size = sizeof(struct map_options),
+	.min_args = 1,
+	.max_args = 1,
+	.run = map_run,
+};
