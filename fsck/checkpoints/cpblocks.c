@@ -45,6 +45,8 @@ static int take_listing(void *arg, struct context *cx, const struct listing *b)
 {
 	struct cpcopies *copies = arg;
 
+	if (b->ino != NILFS_CPFILE_INO || b->is_node)
+		return 0;
 	if (array_reserve(cx, &copies->list, &copies->room, copies->n + 1))
 		return -ENOMEM;
 	copies->list[copies->n++] = *b;
@@ -57,7 +59,7 @@ int cpcopies_load(struct cpcopies *copies, struct context *cx,
 	int err;
 
 	copies->check = c;
-	err = listings_visit(c, cx, NILFS_CPFILE_INO, take_listing, copies);
+	err = listings_visit(c, cx, take_listing, copies);
 	sort_in_place(copies->list, copies->n, sizeof(*copies->list),
 		      compare_copies);
 	return err;

@@ -17,6 +17,13 @@
  * its place, and none of them has the one that it leads to for that.  Or what
  * it leads to is there for another place: then the key is wrong.  If there is
  * nothing else it may be the log that is wrong, and the block is copied.
+ *
+ * A file of data may be too large for such a list.  Of one only what its map
+ * has lost is gathered; the rest is walked once more where it is wanted.  Where
+ * a part of the map cannot be walked, all that lies between the sound blocks on
+ * either side of it is a gap, and not only what the nodes above say was there:
+ * a key in one of them may be what is wrong.  So is what lies before a block
+ * past the size, whose offset may be.
  */
 #include "fsck/derive/liveblocks.h"
 
@@ -24,17 +31,21 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "base/sort.h"
+#include "check/lifelogs.h"
 #include "check/listings.h"
 #include "check/mapcheck.h"
-#include "check/vblocks.h"
+#include "disk/inode.h"
 
 struct gathering {
-	struct liveblocks *l;
+	struct liveblocks *list;	/* of N files, ascending by inode */
+	size_t n;
 	const struct check *check;
-	const struct liveblocks_question *q;
 	struct vblocks vblocks;
-	size_t walked;		/* entries of the list that the map gave */
+	struct liveblocks *l;		/* that is walked: */
+	uint64_t next;			/* one past the last sound block */
+	bool gap;			/* after it something is wrong */
 };
 
 static int compare_live(const void *a, const void *b)
@@ -58,8 +69,8 @@ static int compare_vblocks(const void *a, const void *b)
 	return x->vblocknr < y->vblocknr ? -1 : x->vblocknr > y->vblocknr;
 }
 
-static int add_live(struct liveblocks *l, struct context *cx,
-		    const struct liveblock *b)
+int liveblocks_add(struct liveblocks *l, struct context *cx,
+		   const struct liveblock *b)
 {
 	if (array_reserve(cx, &l->list, &l->room, l->n + 1))
 		return -ENOMEM;
@@ -76,15 +87,36 @@ static int add_lost(struct liveblocks *l, struct context *cx, uint64_t blkoff,
 	return 0;
 }
 
+static int add_node(struct liveblocks *l, struct context *cx, uint64_t vblocknr)
+{
+	if (array_reserve(cx, &l->nodes, &l->nodes_room, l->nnodes + 1))
+		return -ENOMEM;
+	l->nodes[l->nnodes++] = vblocknr;
+	return 0;
+}
+
+/* What lies between the last sound block and END, which comes after it. */
+static int add_gap(struct gathering *g, struct context *cx, uint64_t end)
+{
+	struct liveblocks *l = g->l;
+
+	if (!l->q.missing || (!g->gap && !l->q.dense))
+		return 0;
+	if (array_reserve(cx, &l->gaps, &l->gaps_room, l->ngaps + 1))
+		return -ENOMEM;
+	l->gaps[l->ngaps++] = (struct liveblocks_gap){ g->next, end };
+	return 0;
+}
+
 /* Whether the block can be read, if that is asked: 1, 0, or a failure. */
 static int is_readable(const struct gathering *g, struct context *cx,
-		       uint64_t blocknr)
+		       const struct liveblocks *l, uint64_t blocknr)
 {
 	struct volume *vol = g->check->vol;
 	const void *data;
 	int err;
 
-	if (!g->q->read)
+	if (!l->q.read)
 		return 1;
 	err = cache_get(vol->cache, cx, blocknr, &data);
 	if (err == -EIO) {
@@ -97,51 +129,172 @@ static int is_readable(const struct gathering *g, struct context *cx,
 	return 1;
 }
 
-/* Whether VBLOCKNR is part of the checkpoint, with *VB: 1, 0, or a failure. */
-static int is_alive(struct gathering *g, struct context *cx, uint64_t vblocknr,
-		    struct vblock *vb)
+enum { NOTHING, DEAD, ALIVE };
+
+/* Whether what is in the file of Q can be at block BLOCKNR. */
+static bool has_block(const struct check *c,
+		      const struct liveblocks_question *q, uint64_t blocknr)
 {
-	const struct volume *vol = g->check->vol;
-	int state = vblocks_find(&g->vblocks, cx, vblocknr, vb);
+	const struct nilfs_geometry *g = &c->vol->geo;
+	const struct bitmap *used = &c->used_segments;
+
+	return geometry_has_block(g, blocknr) &&
+	       (!q->missing || !used->bits ||
+		bitmap_test(used, geometry_segment_of(g, blocknr)));
+}
+
+/* What VBLOCKNR leads to in the checkpoint of Q, with *VB, or a failure. */
+static int find_life(struct vblocks *vblocks, struct context *cx,
+		     const struct check *c,
+		     const struct liveblocks_question *q, uint64_t vblocknr,
+		     struct vblock *vb)
+{
+	int state = vblocks_find(vblocks, cx, vblocknr, vb);
+	bool lives = vb->start <= q->cno && vb->end > q->cno;
 
 	if (state < 0)
 		return state;
-	if (state != VBLOCKS_USED ||
-	    !geometry_has_block(&vol->geo, vb->blocknr))
-		return 0;
-	if (g->q->cno == vol->latest.cno)
-		return vb->end == NILFS_CNO_MAX;
-	return vb->start <= g->q->cno && vb->end > g->q->cno;
+	if (state != VBLOCKS_USED || !has_block(c, q, vb->blocknr))
+		return NOTHING;
+	if (q->cno == c->vol->latest.cno)
+		lives = vb->end == NILFS_CNO_MAX;
+	return lives ? ALIVE : DEAD;
 }
 
+/* What P, to BLOCKNR, is worth by the log that has that, if there are several
+   pointers to it. */
+static int ask_log(const struct liveblocks_walk *w, struct context *cx,
+		   const struct mapcheck_pointer *p, uint64_t blocknr)
+{
+	const struct liveblocks_question *q = w->q;
+	size_t i = search_lower_bound(q->doubted, q->ndoubted, p->ptr);
+	struct segsum_block b;
+	int ret;
+
+	if (i >= q->ndoubted || q->doubted[i] != p->ptr)
+		return LIVEBLOCKS_SOUND;
+	ret = lifelogs_find_block(cx, w->check, blocknr, &b, NULL);
+	if (ret <= 0 || b.vblocknr != p->ptr)
+		return ret < 0 ? ret : LIVEBLOCKS_SHARED;
+	return b.ino == q->ino && b.is_node == (p->level > 0) &&
+			       (p->level || b.blkoff == p->key)
+		       ? LIVEBLOCKS_SOUND : LIVEBLOCKS_LOST;
+}
+
+/* A node is followed even if it has ended: what is below may live. */
 static int visit_pointer(void *arg, struct context *cx,
 			 const struct mapcheck_pointer *p, uint64_t *blocknr,
 			 struct lifetime *life)
 {
-	struct gathering *g = arg;
+	struct liveblocks_walk *w = arg;
+	struct liveblock b = {
+		.blkoff = p->key, .vblocknr = p->ptr, .mapped = true,
+	};
 	struct vblock vb;
-	int ret = is_alive(g, cx, p->ptr, &vb);
+	int state = find_life(&w->vblocks[p->level > 0], cx, w->check, w->q,
+			      p->ptr, &vb);
+	int worth = state, err;
 
-	if (ret < 0)
-		return ret;
-	if (p->level) {
-		g->l->partial |= !ret;
-		*blocknr = ret ? vb.blocknr : 0;
-		*life = p->within;
-		return ret;
+	*life = p->within;
+	if (state == ALIVE || (state == DEAD && p->level))
+		worth = ask_log(w, cx, p, vb.blocknr);
+	else if (state == DEAD)
+		worth = LIVEBLOCKS_LOST;
+	if (worth < 0)
+		return worth;
+	*blocknr = worth == LIVEBLOCKS_LOST ? 0 : vb.blocknr;
+	b.blocknr = *blocknr;
+	if (!p->level)
+		return w->block(w->arg, cx, &b, (enum liveblocks_worth)worth);
+	err = w->node(w->arg, cx, p->ptr,
+		      state == ALIVE && worth == LIVEBLOCKS_SOUND);
+	return err ? err : worth != LIVEBLOCKS_LOST;
+}
+
+static int skip_range(void *arg, struct context *cx, uint64_t key, uint64_t end)
+{
+	struct liveblocks_walk *w = arg;
+
+	(void)cx;
+	(void)key;
+	(void)end;
+	w->skip(w->arg);
+	return 0;
+}
+
+int liveblocks_walk(struct liveblocks_walk *w, struct context *cx)
+{
+	struct mapcheck m = {
+		.vol = w->check->vol,
+		.cno = w->q->cno,
+		.ino = w->q->ino,
+		.visit = visit_pointer,
+		.skip = skip_range,
+		.arg = w,
+	};
+	int ret;
+
+	vblocks_init(&w->vblocks[0], m.vol, NULL);
+	vblocks_init(&w->vblocks[1], m.vol, NULL);
+	ret = mapcheck_run(&m, cx, w->q->inode);
+	vblocks_fini(&w->vblocks[0]);
+	vblocks_fini(&w->vblocks[1]);
+	return ret;
+}
+
+/* B, which lives, of a file of which only the rest is gathered. */
+static int pass_block(struct gathering *g, struct context *cx,
+		      const struct liveblock *b, enum liveblocks_worth worth)
+{
+	int err = b->blkoff > g->next ? add_gap(g, cx, b->blkoff) : 0;
+
+	g->l->astray |= worth != LIVEBLOCKS_SOUND;
+	g->l->nmapped++;
+	g->gap = false;
+	g->next = b->blkoff + 1;
+	return err;
+}
+
+static int gather_block(void *arg, struct context *cx,
+			const struct liveblock *b, enum liveblocks_worth worth)
+{
+	struct gathering *g = arg;
+	struct liveblocks *l = g->l;
+	struct liveblock live = *b;
+	int ret;
+
+	if (l->q.missing && !liveblocks_takes(&l->q, b->blkoff, g->next)) {
+		l->astray = g->gap = true;
+		return 0;
 	}
-	if (ret)
-		ret = is_readable(g, cx, vb.blocknr);
+	if (worth == LIVEBLOCKS_LOST)
+		return add_lost(l, cx, b->blkoff, b->vblocknr);
+	if (l->q.missing)
+		return pass_block(g, cx, b, worth);
+	if (worth == LIVEBLOCKS_SHARED)
+		live.vblocknr = 0;
+	ret = is_readable(g, cx, l, b->blocknr);
 	if (ret < 0)
 		return ret;
-	if (!ret)
-		return add_lost(g->l, cx, p->key, p->ptr);
-	return add_live(g->l, cx, &(struct liveblock){
-		.blkoff = p->key,
-		.vblocknr = p->ptr,
-		.blocknr = vb.blocknr,
-		.mapped = true,
-	});
+	return ret ? liveblocks_add(l, cx, &live) :
+		     add_lost(l, cx, b->blkoff, b->vblocknr);
+}
+
+static int gather_node(void *arg, struct context *cx, uint64_t vblocknr,
+		       bool lives)
+{
+	struct gathering *g = arg;
+
+	g->l->partial |= !lives;
+	g->l->nmapped += lives;
+	return lives && g->l->q.missing ? add_node(g->l, cx, vblocknr) : 0;
+}
+
+static void gather_gap(void *arg)
+{
+	struct gathering *g = arg;
+
+	g->l->partial = g->gap = true;
 }
 
 /* Whether a neighbour in L, by virtual block, has the block of I too. */
@@ -173,21 +326,32 @@ static int doubt_shared(struct liveblocks *l, struct context *cx)
 	return err;
 }
 
-static int walk_map(struct gathering *g, struct context *cx)
+static int walk_map(struct gathering *g, struct context *cx,
+		    struct liveblocks *l)
 {
-	struct mapcheck m = {
-		.vol = g->check->vol,
-		.cno = g->q->cno,
-		.ino = g->q->ino,
-		.visit = visit_pointer,
+	struct liveblocks_walk w = {
+		.check = g->check,
+		.q = &l->q,
+		.block = gather_block,
+		.skip = gather_gap,
+		.node = gather_node,
 		.arg = g,
 	};
-	int ret = mapcheck_run(&m, cx, g->q->inode);
+	int ret = 0;
 
-	g->l->partial |= ret > 0;
+	if (l->q.missing && !inode_has_bmap(l->q.inode))
+		return 0;
+	g->l = l;
+	g->next = 0;
+	g->gap = false;
+	ret = liveblocks_walk(&w, cx);
+	l->partial |= ret > 0;
 	if (ret >= 0)
-		ret = doubt_shared(g->l, cx);
-	g->walked = g->l->n;
+		ret = doubt_shared(l, cx);
+	if (!ret && g->next < l->q.limit)
+		ret = add_gap(g, cx, l->q.limit);
+	l->end = g->next;
+	l->walked = l->n;
 	return ret;
 }
 
@@ -222,42 +386,94 @@ bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff)
 	return find_lost(l, blkoff);
 }
 
-/* Whether VB, which is not alive, says that it was once, and until when. */
-static bool has_ended(const struct gathering *g, const struct vblock *vb)
+static bool ends_before(const void *item, const void *key)
 {
-	return vb->blocknr && vb->start < vb->end && vb->end <= g->q->cno;
+	const struct liveblocks_gap *gap = item;
+
+	return gap->end <= *(const uint64_t *)key;
 }
 
-/* A block that a log lists. */
-static int take_listed(void *arg, struct context *cx,
-		       const struct listing *b)
+bool liveblocks_may_have(const struct liveblocks *l, uint64_t blkoff)
 {
-	struct gathering *g = arg;
-	const struct liveblocks_lost *lost = find_lost(g->l, b->blkoff);
+	size_t i = search_first(l->gaps, l->ngaps, sizeof(*l->gaps),
+				ends_before, &blkoff);
+
+	return find_lost(l, blkoff) ||
+	       (i < l->ngaps && l->gaps[i].blkoff <= blkoff);
+}
+
+/* Whether VB, which is not alive, says that it was once, and until when. */
+static bool has_ended(const struct liveblocks *l, const struct vblock *vb)
+{
+	return vb->blocknr && vb->start < vb->end && vb->end <= l->q.cno;
+}
+
+static int compare_file(const void *key, const void *item)
+{
+	const struct liveblocks *l = item;
+	const uint64_t *ino = key;
+
+	return *ino < l->q.ino ? -1 : *ino > l->q.ino;
+}
+
+/* Whose block B is, of those that the logs are asked for. */
+static struct liveblocks *find_file(const struct gathering *g,
+				    const struct listing *b)
+{
+	struct liveblocks *l = bsearch(&b->ino, g->list, g->n, sizeof(*l),
+				       compare_file);
+
+	return l && l->asks ? l : NULL;
+}
+
+/* A block of L that a log lists. */
+static int take_block(struct gathering *g, struct context *cx,
+		      struct liveblocks *l, const struct listing *b)
+{
+	const struct liveblocks_lost *lost = find_lost(l, b->blkoff);
 	struct liveblock live = {
 		.blkoff = b->blkoff,
 		.blocknr = b->blocknr,
 		.seq = listing_rank(b),
 		.listed = true,
 	};
-	struct liveblock *mapped = find_in(g->l, g->walked, b->blkoff);
+	struct liveblock *mapped = find_in(l, l->walked, b->blkoff);
 	struct vblock vb;
 	int ret;
 
 	if (mapped && mapped->vblocknr == b->number)
 		mapped->listed |= mapped->blocknr == b->blocknr;
-	if (mapped && mapped->listed)
+	if ((mapped && mapped->listed) ||
+	    (l->q.missing && !liveblocks_may_have(l, b->blkoff)))
 		return 0;
-	ret = is_alive(g, cx, b->number, &vb);
+	ret = find_life(&g->vblocks, cx, g->check, &l->q, b->number, &vb);
 	if (ret < 0)
 		return ret;
-	if (ret && vb.blocknr == b->blocknr)
+	if (ret == ALIVE && vb.blocknr == b->blocknr)
 		live.vblocknr = b->number;
 	else if (!lost || lost->vblocknr != b->number)
 		return 0;
-	live.ended = !live.vblocknr && has_ended(g, &vb);
-	ret = is_readable(g, cx, b->blocknr);
-	return ret > 0 ? add_live(g->l, cx, &live) : ret;
+	live.ended = !live.vblocknr && has_ended(l, &vb);
+	ret = is_readable(g, cx, l, b->blocknr);
+	return ret > 0 ? liveblocks_add(l, cx, &live) : ret;
+}
+
+static int take_listed(void *arg, struct context *cx, const struct listing *b)
+{
+	struct gathering *g = arg;
+	struct liveblocks *l = find_file(g, b);
+	struct vblock vb;
+	int ret;
+
+	if (!l || (b->is_node && !l->q.missing))
+		return 0;
+	if (!b->is_node)
+		return take_block(g, cx, l, b);
+	/* No map may lead to it any more. */
+	ret = find_life(&g->vblocks, cx, g->check, &l->q, b->number, &vb);
+	if (ret < 0 || ret != ALIVE || vb.blocknr != b->blocknr)
+		return ret < 0 ? ret : 0;
+	return add_node(l, cx, b->number);
 }
 
 /* How sure it is that B belongs there. */
@@ -276,8 +492,7 @@ static bool is_better(const struct liveblock *a, const struct liveblock *b)
 	return a->seq != b->seq ? a->seq > b->seq : a->blocknr > b->blocknr;
 }
 
-/* Leaves one block of each offset. */
-static void settle_blocks(struct liveblocks *l)
+void liveblocks_settle(struct liveblocks *l)
 {
 	struct liveblock *last = NULL, *b;
 	size_t i, kept = 0;
@@ -340,27 +555,45 @@ static void doubt_unlisted(struct liveblocks *l)
 			l->list[i].vblocknr = 0;
 }
 
+int liveblocks_gather_all(struct liveblocks *list, size_t n, struct context *cx,
+			  const struct check *c)
+{
+	struct gathering g = { .list = list, .n = n, .check = c };
+	bool any = false;
+	size_t i;
+	int err = 0;
+
+	vblocks_init(&g.vblocks, c->vol, NULL);
+	for (i = 0; i < n && !err; i++) {
+		err = walk_map(&g, cx, &list[i]);
+		list[i].asks = list[i].q.logs || list[i].ngaps ||
+			       !liveblocks_is_whole(&list[i]);
+		any |= list[i].asks;
+	}
+	if (!err && any)
+		err = listings_visit(c, cx, take_listed, &g);
+	for (i = 0; i < n; i++) {
+		liveblocks_settle(&list[i]);
+		if (!err && list[i].q.logs && listings_are_whole(c))
+			doubt_unlisted(&list[i]);
+	}
+	vblocks_fini(&g.vblocks);
+	return err;
+}
+
 int liveblocks_gather(struct liveblocks *l, struct context *cx,
 		      const struct check *c,
 		      const struct liveblocks_question *q)
 {
-	struct gathering g = { .l = l, .check = c, .q = q };
-	int err;
-
-	vblocks_init(&g.vblocks, c->vol, NULL);
-	err = walk_map(&g, cx);
-	if (!err && (q->logs || !liveblocks_is_whole(l)))
-		err = listings_visit(c, cx, q->ino, take_listed, &g);
-	settle_blocks(l);
-	if (!err && q->logs && listings_are_whole(c))
-		doubt_unlisted(l);
-	vblocks_fini(&g.vblocks);
-	return err;
+	l->q = *q;
+	return liveblocks_gather_all(l, 1, cx, c);
 }
 
 void liveblocks_fini(struct liveblocks *l)
 {
 	free(l->list);
 	free(l->lost);
+	free(l->gaps);
+	free(l->nodes);
 	*l = (struct liveblocks){ 0 };
 }

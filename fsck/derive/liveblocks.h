@@ -12,6 +12,7 @@
 
 #include "base/context.h"
 #include "check/check.h"
+#include "check/vblocks.h"
 #include "disk/ondisk.h"
 
 struct liveblock {
@@ -19,22 +20,10 @@ struct liveblock {
 	uint64_t vblocknr;	/* alive; 0: lost by the DAT, to be copied */
 	uint64_t blocknr;	/* of the device, can be read */
 	uint64_t seq;		/* of its segment; 0: the map leads to it */
+	uint64_t cno;		/* an older checkpoint that has it, or 0 */
 	bool mapped;		/* the map leads to it */
 	bool listed;		/* a log has it for this place */
 	bool ended;		/* the DAT says that it was part of the file */
-};
-
-struct liveblocks {
-	struct liveblock *list;	/* ascending, each offset once */
-	size_t n, room;
-	/* Blocks that the map names and does not lead to, ascending; the list
-	   may have them all the same. */
-	struct liveblocks_lost {
-		uint64_t blkoff, vblocknr;
-	} *lost;
-	size_t nlost, lost_room;
-	bool partial;		/* not all of the map could be walked */
-	bool astray;		/* it has a block where the logs have another */
 };
 
 struct liveblocks_question {
@@ -43,6 +32,42 @@ struct liveblocks_question {
 	uint64_t cno;		/* as of this checkpoint; the latest: still */
 	bool read;		/* see whether each block can be read */
 	bool logs;		/* read the logs even if nothing is wrong */
+	bool missing;		/* list only what the map does not lead to, */
+	/* and of what is missing: */
+	uint64_t limit;		/* blocks that its size makes room for */
+	bool dense;		/* a hole may be a lost block */
+	bool is_dir;		/* it may have lost its size */
+	/* Virtual blocks to which several pointers lead, ascending: the log
+	   says which is right. */
+	const uint64_t *doubted;
+	size_t ndoubted;
+};
+
+struct liveblocks {
+	struct liveblocks_question q;
+	struct liveblock *list;	/* ascending, each offset once */
+	size_t n, room;
+	/* Blocks that the map names and does not lead to, ascending; the list
+	   may have them all the same. */
+	struct liveblocks_lost {
+		uint64_t blkoff, vblocknr;
+	} *lost;
+	size_t nlost, lost_room;
+	/* The rest only where Q asks for what is missing: where there may be
+	   blocks [BLKOFF, END), ascending, and nodes that live. */
+	struct liveblocks_gap {
+		uint64_t blkoff, end;
+	} *gaps;
+	size_t ngaps, gaps_room;
+	uint64_t *nodes;
+	size_t nnodes, nodes_room;
+	uint64_t end;		/* one past the last sound block of the map */
+	uint64_t nmapped;	/* sound blocks of the map, nodes too */
+	bool partial;		/* not all of the map could be walked */
+	bool astray;		/* it has a block where the logs have another */
+
+	size_t walked;		/* entries of the list that the map gave */
+	bool asks;		/* the logs are asked */
 };
 
 /*
@@ -54,6 +79,17 @@ int liveblocks_gather(struct liveblocks *l, struct context *cx,
 		      const struct liveblocks_question *q);
 void liveblocks_fini(struct liveblocks *l);
 
+/* The same for N files, each all zero but for Q, ascending by inode: the logs
+   are read once for all of them. */
+int liveblocks_gather_all(struct liveblocks *list, size_t n, struct context *cx,
+			  const struct check *c);
+
+/* Adds B; liveblocks_settle() comes before any question, and leaves the best
+   block of each offset.  -ENOMEM. */
+int liveblocks_add(struct liveblocks *l, struct context *cx,
+		   const struct liveblock *b);
+void liveblocks_settle(struct liveblocks *l);
+
 /* Block BLKOFF, or NULL. */
 const struct liveblock *liveblocks_find(const struct liveblocks *l,
 					uint64_t blkoff);
@@ -61,10 +97,46 @@ const struct liveblock *liveblocks_find(const struct liveblocks *l,
 /* Whether BLKOFF is among the lost ones. */
 bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff);
 
+/* Whether BLKOFF is lost, or in a gap. */
+bool liveblocks_may_have(const struct liveblocks *l, uint64_t blkoff);
+
 /* True where the map itself leads to all that it names. */
 static inline bool liveblocks_is_whole(const struct liveblocks *l)
 {
 	return !l->partial && !l->astray && !l->nlost;
 }
+
+/* Whether block BLKOFF can be one of Q's file, NEXT being one past the last
+   sound one: blocks of a directory follow one another. */
+static inline bool liveblocks_takes(const struct liveblocks_question *q,
+				    uint64_t blkoff, uint64_t next)
+{
+	return blkoff < q->limit || (q->is_dir && blkoff == next);
+}
+
+enum liveblocks_worth {
+	LIVEBLOCKS_LOST,	/* nothing is there that lives, or another's */
+	LIVEBLOCKS_SHARED,	/* it is unknown which pointer is right */
+	LIVEBLOCKS_SOUND,	/* the block is this file's and lives */
+};
+
+/* Calls for what the map of Q's file has, in its order: 0, or a failure. */
+struct liveblocks_walk {
+	const struct check *check;
+	const struct liveblocks_question *q;
+	int (*block)(void *arg, struct context *cx, const struct liveblock *b,
+		     enum liveblocks_worth worth);
+	/* A node that is followed; LIVES: in the checkpoint, in this file. */
+	int (*node)(void *arg, struct context *cx, uint64_t vblocknr,
+		    bool lives);
+	void (*skip)(void *arg);	/* what comes next cannot be walked */
+	void *arg;
+
+	struct vblocks vblocks[2];	/* its own: of data, of nodes */
+};
+
+/* 0 where the whole map was walked, 1 where it was not, -ENOMEM, -EINTR, or
+   what one of the calls failed with. */
+int liveblocks_walk(struct liveblocks_walk *w, struct context *cx);
 
 #endif

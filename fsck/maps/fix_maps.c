@@ -30,8 +30,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "base/array.h"
+#include "base/checked.h"
 #include "base/context.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "check/damage.h"
 #include "check/inodelist.h"
 #include "check/listings.h"
@@ -192,13 +197,27 @@ static int pastmaps_repair(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-/* True where ITEM of inode INO leads to a block that is another's. */
-static bool is_wrong(const struct mapfiles *m, uint64_t ino,
-		     const struct blockmap_item *item)
+static int add_doubted(struct mapfiles *m, struct context *cx, uint64_t vblocknr)
 {
-	const struct contested *b = contested_find(m, item->ptr);
+	if (array_reserve(cx, &m->doubted, &m->doubted_room, m->ndoubted + 1))
+		return -ENOMEM;
+	m->doubted[m->ndoubted++] = vblocknr;
+	return 0;
+}
 
-	return b && !contested_is_of(b, ino, item->key, item->level);
+static int add_file(struct mapfiles *m, struct context *cx, uint64_t ino)
+{
+	if (array_reserve(cx, &m->inos, &m->room, m->n + 1))
+		return -ENOMEM;
+	m->inos[m->n++] = ino;
+	return 0;
+}
+
+static bool is_doubted(const struct mapfiles *m, uint64_t vblocknr)
+{
+	size_t i = search_lower_bound(m->doubted, m->ndoubted, vblocknr);
+
+	return i < m->ndoubted && m->doubted[i] == vblocknr;
 }
 
 static int ask_map(struct mapfiles *m, struct context *cx,
@@ -210,8 +229,8 @@ static int ask_map(struct mapfiles *m, struct context *cx,
 
 	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
 		ret = 0;
-		if (is_wrong(m, file->ino, &item)) {
-			ret = mapfile_add(m, cx, file->ino);
+		if (is_doubted(m, item.ptr)) {
+			ret = add_file(m, cx, file->ino);
 			break;
 		}
 	}
@@ -243,7 +262,7 @@ static int ask_chunk(struct mapfiles *m, struct context *cx,
 	return err;
 }
 
-/* Adds the files with the other pointer to a contested block: the checker blames
+/* Adds the files with the other pointer to a doubted block: the checker blames
    the second that it meets, which may be the right one. */
 static int add_holders(struct mapfiles *m, struct context *cx)
 {
@@ -253,7 +272,7 @@ static int add_holders(struct mapfiles *m, struct context *cx)
 	size_t i;
 	int err;
 
-	if (!m->ncontested)
+	if (!m->ndoubted)
 		return 0;
 	err = root_open(&root, cx, m->job->vol, 0);
 	if (!err)
@@ -279,11 +298,11 @@ static int doubt_direct(struct mapfiles *m, struct context *cx, uint64_t ino)
 	    le64_get(inode.i_size) <= room)
 		return 0;
 	for (i = 1; i <= NILFS_DIRECT_NBLOCKS && !err; i++)
-		err = contested_add(m, cx, le64_get(inode.i_bmap[i]));
+		err = add_doubted(m, cx, le64_get(inode.i_bmap[i]));
 	return err;
 }
 
-/* The files that are to be repaired, and the blocks they contest. */
+/* The files that are to be repaired, and the blocks that are in doubt. */
 static int list_files(struct mapfiles *m, struct context *cx,
 		      const struct fix *fixes, size_t n)
 {
@@ -293,20 +312,74 @@ static int list_files(struct mapfiles *m, struct context *cx,
 
 	for (i = 0; i < n && !err; i++) {
 		if (fixes[i].place.cno == latest)
-			err = mapfile_add(m, cx, fixes[i].place.ino);
+			err = add_file(m, cx, fixes[i].place.ino);
 		if (!err && fixes[i].rule == RULE_BMAP_TWICE)
-			err = contested_add(m, cx, fixes[i].got);
+			err = add_doubted(m, cx, fixes[i].got);
 	}
-	mapfile_settle(m);
+	m->n = sort_unique(m->inos, m->n);
 	for (i = 0; i < m->n && !err; i++)
-		err = doubt_direct(m, cx, m->list[i].ino);
-	contested_settle(m);
-	if (!err)
-		err = mapsearch_owners(m, cx);
+		err = doubt_direct(m, cx, m->inos[i]);
+	m->ndoubted = sort_unique(m->doubted, m->ndoubted);
 	if (!err && m->n)
 		err = add_holders(m, cx);
-	mapfile_settle(m);
+	m->n = sort_unique(m->inos, m->n);
 	return err;
+}
+
+/* Takes over the inode: 1, 0 where it cannot be read. */
+static int read_inode(struct mapfiles *m, struct context *cx, uint64_t ino,
+		      struct mapfile *f)
+{
+	uint32_t block_size = m->job->vol->geo.block_size;
+	uint64_t limit;
+	uint16_t mode;
+	int err = inodes_read(m->job->writer, cx, ino, &f->inode);
+
+	if (err)
+		return damage_forgive(cx, err);
+	limit = div_round_up(le64_get(f->inode.i_size), block_size);
+	mode = le16_get(f->inode.i_mode);
+	f->is_dir = S_ISDIR(mode);
+	f->is_link = S_ISLNK(mode);
+	f->live->q = (struct liveblocks_question){
+		.ino = ino,
+		.inode = &f->inode,
+		.cno = m->job->vol->latest.cno,
+		.missing = true,
+		.limit = f->is_link ? 1 : limit,
+		.dense = f->is_dir || f->is_link,
+		.is_dir = f->is_dir,
+		.doubted = m->doubted,
+		.ndoubted = m->ndoubted,
+	};
+	return 1;
+}
+
+/* The inodes of the files, without those that cannot be read. */
+static int read_inodes(struct mapfiles *m, struct context *cx)
+{
+	size_t i, n = 0;
+	int ret = 0;
+
+	m->list = calloc(m->n ? m->n : 1, sizeof(*m->list));
+	m->live = calloc(m->n ? m->n : 1, sizeof(*m->live));
+	if (!m->list || !m->live)
+		return fail(cx, -ENOMEM, "%zu files", m->n);
+	for (i = 0; i < m->n && ret >= 0; i++) {
+		m->list[n].live = &m->live[n];
+		ret = read_inode(m, cx, m->inos[i], &m->list[n]);
+		n += ret > 0;
+	}
+	m->n = n;
+	return ret < 0 ? ret : 0;
+}
+
+static int compare_file(const void *key, const void *item)
+{
+	const uint64_t *ino = key;
+	const struct mapfile *f = item;
+
+	return *ino < f->live->q.ino ? -1 : *ino > f->live->q.ino;
 }
 
 /* Files that say that they have more blocks than were found. */
@@ -320,19 +393,22 @@ static void doubt_files(struct mapfiles *m, const struct fix *fixes, size_t n)
 		    fixes[i].place.cno != m->job->vol->latest.cno ||
 		    fixes[i].got <= fixes[i].want)
 			continue;
-		f = mapfile_find(m, fixes[i].place.ino);
+		f = bsearch(&fixes[i].place.ino, m->list, m->n, sizeof(*f),
+			    compare_file);
 		if (f)
-			f->doubtful = true;
+			f->live->q.dense = true;
 	}
 }
 
-/* Doubts are justified where the logs have a block for a hole. */
-static void settle_doubts(struct mapfiles *m)
+/* A hole is doubted: justly where the logs have a block for it. */
+static bool is_broken(const struct mapfile *f)
 {
-	size_t i;
+	const struct liveblocks *l = f->live;
 
-	for (i = 0; i < m->n; i++)
-		m->list[i].broken |= m->list[i].settled > 0;
+	if (f->is_dir && l->end != l->q.limit)
+		return true;
+	return !liveblocks_is_whole(l) || l->n ||
+	       ((f->is_dir || f->is_link) && l->ngaps);
 }
 
 /* A map that is sound, and an inode that counts its blocks wrong. */
@@ -340,30 +416,39 @@ static int count_blocks(struct mapfiles *m, struct context *cx,
 			struct mapfile *f)
 {
 	uint64_t unit = m->job->vol->geo.block_size / SECTOR;
-	uint64_t want = f->blocks * unit, got = le64_get(f->inode.i_blocks);
+	uint64_t ino = f->live->q.ino, blocks = f->live->nmapped;
+	uint64_t want = blocks * unit, got = le64_get(f->inode.i_blocks);
 
 	if (got == want ||
-	    (f->ino == NILFS_ROOT_INO && got == want - unit + 1))
+	    (ino == NILFS_ROOT_INO && got == want - unit + 1))
 		return 0;
 	f->inode.i_blocks = le64_make(want);
 	fixers_note(m->job, "inode %" PRIu64 ": has %" PRIu64 " blocks, as it "
-		    "says now", f->ino, f->blocks);
-	return inodes_write(m->job->writer, cx, f->ino, &f->inode);
+		    "says now", ino, blocks);
+	return inodes_write(m->job->writer, cx, ino, &f->inode);
 }
 
-static int repair_files(struct mapfiles *m, struct context *cx)
+static int repair_file(struct mapfiles *m, struct context *cx,
+		       struct mapfile *f)
+{
+	int err = context_cancelled(cx);
+
+	if (err || !inode_has_bmap(&f->inode) || !is_broken(f))
+		return err ? err : count_blocks(m, cx, f);
+	err = mapsearch_older(m, cx, f);
+	return err ? err : maprebuild_run(m, cx, f);
+}
+
+static void fini_files(struct mapfiles *m)
 {
 	size_t i;
-	int err = 0;
 
-	for (i = 0; i < m->n && !err; i++) {
-		err = context_cancelled(cx);
-		if (!err && m->list[i].broken)
-			err = maprebuild_run(m, cx, &m->list[i]);
-		else if (!err)
-			err = count_blocks(m, cx, &m->list[i]);
-	}
-	return err;
+	for (i = 0; m->live && i < m->n; i++)
+		liveblocks_fini(&m->live[i]);
+	free(m->live);
+	free(m->list);
+	free(m->inos);
+	free(m->doubted);
 }
 
 int fix_maps(struct fixer_job *job, struct context *cx,
@@ -373,21 +458,20 @@ int fix_maps(struct fixer_job *job, struct context *cx,
 		.job = job,
 		.logs_whole = listings_are_whole(job->check),
 	};
+	size_t i;
 	int err = list_files(&m, cx, fixes, n);
 
-	doubt_files(&m, fixes, n);
-	if (!err && m.n)
-		err = mapfile_look(&m, cx);
 	if (!err)
-		err = mapsearch_logs(&m, cx);
-	settle_doubts(&m);
+		err = read_inodes(&m, cx);
 	if (!err)
-		err = mapsearch_older(&m, cx);
+		doubt_files(&m, fixes, n);
 	if (!err)
-		err = repair_files(&m, cx);
+		err = liveblocks_gather_all(m.live, m.n, cx, job->check);
+	for (i = 0; i < m.n && !err; i++)
+		err = repair_file(&m, cx, &m.list[i]);
 	/* All logs together say what was there. */
 	if (!err && !m.logs_whole)
 		err = pastmaps_repair(job, cx, fixes, n);
-	mapfile_fini(&m);
+	fini_files(&m);
 	return err;
 }

@@ -7,8 +7,8 @@
  * neither has a block there is a hole, except in directories: the kernel treats
  * a hole as an error, but a block without names is valid.
  *
- * Old nodes end as they are met, and others if the logs list them.  Blocks past
- * the size end too, except those whose offset was wrong and that were found at
+ * Old nodes end, those that the map led to and others that the logs list.  Blocks
+ * past the size end too, except those whose offset was wrong and that were found at
  * the right one.
  *
  * What the repair of a map reports.
@@ -115,7 +115,7 @@ static void mapreport_filled(struct mapreport *s, uint64_t blkoff)
 }
 
 static void mapreport_found(struct mapreport *s,
-			    const struct mapfile_found *found)
+			    const struct liveblock *found)
 {
 	if (found->vblocknr || !found->cno)
 		s->found++;
@@ -155,7 +155,7 @@ struct maprebuild {
 	struct mapfile *f;
 	struct remap *remap;
 	struct mapreport report;
-	size_t at;		/* of f->found, where the merging is */
+	size_t at;		/* of the list, where the merging is */
 	uint64_t *living;	/* numbers there, ascending */
 	size_t nliving;
 	uint64_t walked;	/* after the last sound block of the old map */
@@ -232,7 +232,7 @@ static int make_way(struct maprebuild *r, struct context *cx, uint64_t blkoff)
 }
 
 static int add_found(struct maprebuild *r, struct context *cx,
-		     const struct mapfile_found *found)
+		     const struct liveblock *found)
 {
 	int ret = make_way(r, cx, found->blkoff);
 
@@ -256,22 +256,21 @@ static int add_found(struct maprebuild *r, struct context *cx,
 /* Adds what was found before block END. */
 static int merge_found(struct maprebuild *r, struct context *cx, uint64_t end)
 {
-	const struct mapfile *f = r->f;
+	const struct liveblocks *l = r->f->live;
 	int err = 0;
 
-	for (; r->at < f->settled && f->found[r->at].blkoff < end && !err;
-	     r->at++)
-		if (f->found[r->at].blkoff < f->limit || f->is_dir)
-			err = add_found(r, cx, &f->found[r->at]);
+	for (; r->at < l->n && l->list[r->at].blkoff < end && !err; r->at++)
+		if (l->list[r->at].blkoff < l->q.limit || r->f->is_dir)
+			err = add_found(r, cx, &l->list[r->at]);
 	return err;
 }
 
 static int drop_block(struct maprebuild *r, struct context *cx,
-		      const struct mapsift_block *b)
+		      uint64_t vblocknr)
 {
 	if (array_reserve(cx, &r->past, &r->past_room, r->npast + 1))
 		return -ENOMEM;
-	r->past[r->npast++] = b->vblocknr;
+	r->past[r->npast++] = vblocknr;
 	r->report.past++;
 	return 0;
 }
@@ -282,20 +281,21 @@ static int lose_blocks(struct maprebuild *r, struct context *cx,
 {
 	int err = merge_found(r, cx, blkoff);
 
-	if (!err && !r->f->is_dir && !mapfile_found(r->f, blkoff))
+	if (!err && !r->f->is_dir && !liveblocks_find(r->f->live, blkoff))
 		mapreport_lost(&r->report, blkoff);
 	return err;
 }
 
-static int take_block(void *arg, struct context *cx,
-		      const struct mapsift_block *b)
+static int take_block(void *arg, struct context *cx, const struct liveblock *b,
+		      enum liveblocks_worth worth)
 {
 	struct maprebuild *r = arg;
 	int ret;
 
-	if (!mapfile_takes(r->f, b->blkoff, r->walked))
-		return b->worth == MAPSIFT_SOUND ? drop_block(r, cx, b) : 0;
-	if (b->worth == MAPSIFT_LOST)
+	if (!liveblocks_takes(&r->f->live->q, b->blkoff, r->walked))
+		return worth == LIVEBLOCKS_SOUND ?
+			       drop_block(r, cx, b->vblocknr) : 0;
+	if (worth == LIVEBLOCKS_LOST)
 		return lose_blocks(r, cx, b->blkoff);
 	r->walked = b->blkoff + 1;
 	ret = merge_found(r, cx, b->blkoff);
@@ -303,7 +303,7 @@ static int take_block(void *arg, struct context *cx,
 		ret = make_way(r, cx, b->blkoff);
 	if (ret <= 0)
 		return ret;
-	if (b->worth == MAPSIFT_SHARED)
+	if (worth == LIVEBLOCKS_SHARED)
 		ret = copy_block(r, cx, b->blkoff, b->blocknr);
 	else
 		ret = remap_keep(r->remap, cx, b->blkoff, b->vblocknr);
@@ -311,28 +311,34 @@ static int take_block(void *arg, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-static int take_gap(void *arg, struct context *cx, uint64_t blkoff,
-		    uint64_t end)
+/* Nodes are listed already. */
+static int pass_node(void *arg, struct context *cx, uint64_t vblocknr,
+		     bool lives)
+{
+	(void)arg;
+	(void)cx;
+	(void)vblocknr;
+	(void)lives;
+	return 0;
+}
+
+static void note_gap(void *arg)
 {
 	struct maprebuild *r = arg;
 
-	(void)cx;
-	(void)blkoff;
-	(void)end;
 	r->report.unsure = !r->m->logs_whole;
-	return 0;
 }
 
 static int list_living(struct maprebuild *r, struct context *cx)
 {
-	const struct mapfile *f = r->f;
+	const struct liveblocks *l = r->f->live;
 	size_t i, room = 0;
 
-	if (array_reserve(cx, &r->living, &room, f->settled + 1))
+	if (array_reserve(cx, &r->living, &room, l->n + 1))
 		return -ENOMEM;
-	for (i = 0; i < f->settled; i++)
-		if (f->found[i].vblocknr)
-			r->living[r->nliving++] = f->found[i].vblocknr;
+	for (i = 0; i < l->n; i++)
+		if (l->list[i].vblocknr)
+			r->living[r->nliving++] = l->list[i].vblocknr;
 	sort_numbers(r->living, r->nliving);
 	return 0;
 }
@@ -345,45 +351,31 @@ static bool is_found(const struct maprebuild *r, uint64_t vblocknr)
 	return i < r->nliving && r->living[i] == vblocknr;
 }
 
-/* A wrong pointer may lead to a block that belongs elsewhere in the file. */
-static int take_node(void *arg, struct context *cx, uint64_t vblocknr)
-{
-	return is_found(arg, vblocknr) ? 0 : end_block(arg, cx, vblocknr);
-}
-
 static int walk_old(struct maprebuild *r, struct context *cx)
 {
-	struct mapsift sift = {
-		.m = r->m,
-		.ino = r->f->ino,
+	struct liveblocks_walk w = {
+		.check = r->m->job->check,
+		.q = &r->f->live->q,
 		.block = take_block,
-		.gap = take_gap,
-		.node = take_node,
+		.skip = note_gap,
+		.node = pass_node,
 		.arg = r,
 	};
+	int ret = liveblocks_walk(&w, cx);
 
-	return mapsift_run(&sift, cx, &r->f->inode);
+	return ret < 0 ? ret : 0;
 }
 
-static int end_past(struct maprebuild *r, struct context *cx)
+/* A wrong pointer may lead to a block that belongs elsewhere in the file. */
+static int end_blocks(struct maprebuild *r, struct context *cx,
+		      const uint64_t *list, size_t n)
 {
 	size_t i;
 	int err = 0;
 
-	for (i = 0; i < r->npast && !err; i++)
-		if (!is_found(r, r->past[i]))
-			err = end_block(r, cx, r->past[i]);
-	return err;
-}
-
-/* The nodes that were not met. */
-static int end_nodes(struct maprebuild *r, struct context *cx)
-{
-	size_t i;
-	int err = 0;
-
-	for (i = 0; i < r->f->nnodes && !err; i++)
-		err = end_block(r, cx, r->f->nodes[i]);
+	for (i = 0; i < n && !err; i++)
+		if (!is_found(r, list[i]))
+			err = end_block(r, cx, list[i]);
 	return err;
 }
 
@@ -405,13 +397,15 @@ static int write_inode(struct maprebuild *r, struct context *cx)
 	struct mapfile *f = r->f;
 
 	if (!f->is_link || r->next)
-		return inodes_write(r->m->job->writer, cx, f->ino, &f->inode);
+		return inodes_write(r->m->job->writer, cx, f->live->q.ino,
+				    &f->inode);
 	r->report.removed = true;
-	return inodes_free(r->m->job->writer, cx, f->ino);
+	return inodes_free(r->m->job->writer, cx, f->live->q.ino);
 }
 
 static int rebuild_map(struct maprebuild *r, struct context *cx)
 {
+	const struct liveblocks *l = r->f->live;
 	int err = walk_old(r, cx);
 
 	if (!err)
@@ -421,9 +415,9 @@ static int rebuild_map(struct maprebuild *r, struct context *cx)
 	if (!err)
 		err = remap_finish(r->remap, cx, &r->f->inode);
 	if (!err)
-		err = end_nodes(r, cx);
+		err = end_blocks(r, cx, l->nodes, l->nnodes);
 	if (!err)
-		err = end_past(r, cx);
+		err = end_blocks(r, cx, r->past, r->npast);
 	return err ? err : write_inode(r, cx);
 }
 
@@ -432,18 +426,19 @@ int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f)
 	struct maprebuild r = {
 		.m = m,
 		.f = f,
-		.report = { .job = m->job, .ino = f->ino },
+		.report = { .job = m->job, .ino = f->live->q.ino },
 	};
 	int err = 0;
 
 	r.block = malloc(block_size(&r));
 	if (!r.block)
 		err = fail(cx, -ENOMEM, "block of inode %llu",
-			   (unsigned long long)f->ino);
+			   (unsigned long long)r.report.ino);
 	if (!err)
 		err = list_living(&r, cx);
 	if (!err)
-		err = remap_open(&r.remap, cx, m->job->writer, f->ino);
+		err = remap_open(&r.remap, cx, m->job->writer,
+				 r.report.ino);
 	if (!err)
 		err = rebuild_map(&r, cx);
 	if (!err)

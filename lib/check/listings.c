@@ -247,53 +247,45 @@ int listings_of_file(struct listings *l, struct context *cx,
 	return gather_listings(&g, cx);
 }
 
-struct visit {
-	uint64_t ino;
-	listings_visitor *visit;
-	void *arg;
-};
-
-static int visit_log(const struct visit *v, struct context *cx,
-		     struct lifelogs *l, const struct log *log)
+static int visit_log(struct lifelogs *l, struct context *cx,
+		     const struct log *log, listings_visitor *visit, void *arg)
 {
 	struct segsum_block b;
 	struct listing one;
 	int err = 0;
 
 	while (!err && segsum_iter_next(&l->search.summary.iter, &b)) {
-		if (!b.is_virtual || (v->ino != LISTINGS_ALL &&
-				      (b.ino != v->ino || b.is_node)))
+		if (!b.is_virtual)
 			continue;
 		one = listing_of(l, log, &b);
-		err = v->visit(v->arg, cx, &one);
+		err = visit(arg, cx, &one);
 	}
 	return err;
 }
 
-static int visit_segment(const struct visit *v, struct context *cx,
-			 const struct check *c, uint64_t segnum)
+static int visit_segment(const struct check *c, struct context *cx,
+			 uint64_t segnum, listings_visitor *visit, void *arg)
 {
 	struct lifelogs l;
 	struct log log;
 	int ret = lifelogs_open(&l, cx, c, segnum);
 
 	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
-		ret = visit_log(v, cx, &l, &log);
+		ret = visit_log(&l, cx, &log, visit, arg);
 		ret = ret ? ret : 1;
 	}
 	lifelogs_close(&l);
 	return ret;
 }
 
-int listings_visit(const struct check *c, struct context *cx, uint64_t ino,
+int listings_visit(const struct check *c, struct context *cx,
 		   listings_visitor *visit, void *arg)
 {
-	const struct visit v = { .ino = ino, .visit = visit, .arg = arg };
 	uint64_t segnum;
 	int ret = 0;
 
 	for (segnum = 0; segnum < c->vol->geo.nsegments && !ret; segnum++)
-		ret = visit_segment(&v, cx, c, segnum);
+		ret = visit_segment(c, cx, segnum, visit, arg);
 	return ret;
 }
 

@@ -84,20 +84,16 @@ int listings_of_file(struct listings *l, struct context *cx,
 
 void listings_fini(struct listings *l);
 
-/* Instead of an inode number: all of them, and their nodes too. */
-#define LISTINGS_ALL UINT64_MAX
-
 typedef int listings_visitor(void *arg, struct context *cx,
 			     const struct listing *l);
 
 /*
- * Calls VISIT for every data block of inode INO, but the DAT's, that a log
- * lists; in the order of segments, which is not that of time.  What is of a
- * former life is there nowhere but where the segment was given up too early:
- * the DAT knows.  What cannot be read is left out.  -ENOMEM, -EINTR, or what
- * VISIT failed with.
+ * Calls VISIT for every virtual block that a log lists, nodes too; in the order
+ * of segments, which is not that of time.  What is of a former life is there
+ * nowhere but where the segment was given up too early: the DAT knows.  What
+ * cannot be read is left out.  -ENOMEM, -EINTR, or what VISIT failed with.
  */
-int listings_visit(const struct check *c, struct context *cx, uint64_t ino,
+int listings_visit(const struct check *c, struct context *cx,
 		   listings_visitor *visit, void *arg);
 
 /* Whether no log is missing: a live block is in one of them. */

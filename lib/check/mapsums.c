@@ -262,5 +262,5 @@ int mapsums_check(struct check *c, struct context *cx)
 			      listed->sum != mapped->sum;
 		any |= s.wanted[i];
 	}
-	return any ? listings_visit(c, cx, LISTINGS_ALL, visit_listing, &s) : 0;
+	return any ? listings_visit(c, cx, visit_listing, &s) : 0;
 }
