@@ -27,8 +27,8 @@
 #include "fsck/checkpoints/cpcontent.h"
 #include "fsck/derive/derived.h"
 #include "fsck/segments/removal.h"
+#include "log/meta/metafile.h"
 #include "log/repairwriter.h"
-#include "log/metafile.h"
 
 #define TRIES 4
 

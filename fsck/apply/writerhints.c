@@ -17,7 +17,7 @@
 #include "check/zonewalk.h"
 #include "disk/ondisk.h"
 #include "fsck/plan/fixers.h"
-#include "log/segzones.h"
+#include "log/tables/segzones.h"
 
 static bool is_unusable(void *arg, uint64_t segnum)
 {

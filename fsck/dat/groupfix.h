@@ -12,7 +12,7 @@
 
 #include "base/context.h"
 #include "disk/palloc.h"
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 
 /* Groups to be made right, ascending, each once; all zero is empty. */
 struct groupfix {

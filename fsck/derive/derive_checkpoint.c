@@ -21,7 +21,7 @@
 #include "check/listings.h"
 #include "disk/dat.h"
 #include "disk/segsum.h"
-#include "log/bmapnode.h"
+#include "log/meta/bmapnode.h"
 #include "vol/blockmap.h"
 #include "vol/translate.h"
 

@@ -26,7 +26,7 @@
 #include "disk/inode.h"
 #include "fsck/derive/derived.h"
 #include "fsck/derive/holders.h"
-#include "log/bmapnode.h"
+#include "log/meta/bmapnode.h"
 #include "vol/cptable.h"
 #include "vol/translate.h"
 

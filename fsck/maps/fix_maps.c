@@ -45,8 +45,8 @@
 #include "fsck/maps/mapfile.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
-#include "log/bmapnode.h"
 #include "log/inodes.h"
+#include "log/meta/bmapnode.h"
 #include "vol/file.h"
 #include "vol/root.h"
 

@@ -25,9 +25,9 @@
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
-#include "log/bmapnode.h"
-#include "log/repairwriter.h"
+#include "log/meta/bmapnode.h"
 #include "log/past.h"
+#include "log/repairwriter.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 

@@ -46,7 +46,7 @@
 #include "fsck/plan/fixers.h"
 #include "log/exactcounts.h"
 #include "log/repairwriter.h"
-#include "log/segzones.h"
+#include "log/tables/segzones.h"
 #include "vol/datscan.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"

@@ -12,7 +12,7 @@
 #include "disk/palloc.h"
 #include "fsck/dat/groupfix.h"
 #include "fsck/plan/fixers.h"
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 
 /*
  * Makes bitmaps that are missing, and the counts, of the groups in G, whose

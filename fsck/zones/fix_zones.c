@@ -16,7 +16,7 @@
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "fsck/plan/fixers.h"
-#include "log/segzones.h"
+#include "log/tables/segzones.h"
 
 struct zoning {
 	struct fixer_job *job;

@@ -13,7 +13,7 @@
 #include "base/context.h"
 #include "gc/plan/facts.h"
 #include "log/move.h"
-#include "log/tally.h"
+#include "log/tables/tally.h"
 
 /* Blocks that follow each other in every respect. */
 struct load_run {

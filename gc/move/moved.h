@@ -8,7 +8,7 @@
 
 #include "base/context.h"
 #include "gc/move/load.h"
-#include "log/payload.h"
+#include "log/write/payload.h"
 
 struct moved;
 

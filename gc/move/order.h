@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "log/tally.h"
+#include "log/tables/tally.h"
 
 struct dev;
 struct load;

@@ -19,7 +19,7 @@
 #include "disk/segusage.h"
 #include "log/newsupers.h"
 #include "log/repairwriter.h"
-#include "log/segzones.h"
+#include "log/tables/segzones.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
 

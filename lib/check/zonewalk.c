@@ -13,7 +13,7 @@
 
 #include "base/checked.h"
 #include "dev/zone.h"
-#include "log/segzones.h"
+#include "log/tables/segzones.h"
 #include "vol/sutable.h"
 
 #define BATCH 64u

@@ -11,12 +11,12 @@
 
 #include "base/context.h"
 #include "disk/geometry.h"
-#include "log/dattable.h"
-#include "log/loglayout.h"
-#include "log/logout.h"
-#include "log/metafile.h"
-#include "log/payload.h"
-#include "log/segments.h"
+#include "log/meta/metafile.h"
+#include "log/tables/dattable.h"
+#include "log/tables/segments.h"
+#include "log/write/loglayout.h"
+#include "log/write/logout.h"
+#include "log/write/payload.h"
 
 /* COUNT virtual blocks from FIRST on lie at INDEX of a payload. */
 struct appender_place {

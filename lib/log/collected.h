@@ -12,8 +12,8 @@
 
 #include "base/context.h"
 #include "log/appender.h"
-#include "log/loglayout.h"
-#include "log/payload.h"
+#include "log/write/loglayout.h"
+#include "log/write/payload.h"
 
 /* Blocks of one payload that are listed one after the other. */
 struct collected_run {

@@ -4,7 +4,7 @@
 #define NILFS2_LOG_INHERIT_H
 
 #include "base/context.h"
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 
 struct volume;
 struct writer;

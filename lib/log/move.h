@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "log/payload.h"
+#include "log/write/payload.h"
 #include "log/writer.h"
 
 /* COUNT blocks with consecutive numbers, as a log lists them. */

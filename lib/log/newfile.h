@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "disk/ondisk.h"
-#include "log/payload.h"
+#include "log/write/payload.h"
 #include "log/writer.h"
 
 /* Blocks of a file between holes. */

@@ -25,7 +25,7 @@
 #include "disk/dat.h"
 #include "disk/segusage.h"
 #include "log/inherit.h"
-#include "log/segzones.h"
+#include "log/tables/segzones.h"
 #include "log/writer_parts.h"
 #include "vol/cptable.h"
 #include "vol/root.h"

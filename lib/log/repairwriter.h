@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 #include "log/writer.h"
 
 /*

@@ -21,7 +21,7 @@
 #include "dev/dev.h"
 #include "disk/geometry.h"
 #include "disk/ondisk.h"
-#include "log/logsum.h"
+#include "log/write/logsum.h"
 
 #define WRITER_COLLECT_DEFAULT 512
 

@@ -7,13 +7,13 @@
 
 #include "base/context.h"
 #include "log/appender.h"
-#include "log/bmapbuild.h"
 #include "log/collected.h"
-#include "log/dattable.h"
+#include "log/meta/bmapbuild.h"
+#include "log/meta/metafile.h"
 #include "log/repairwriter.h"
-#include "log/metafile.h"
-#include "log/numbers.h"
-#include "log/segments.h"
+#include "log/tables/dattable.h"
+#include "log/tables/numbers.h"
+#include "log/tables/segments.h"
 #include "log/writer.h"
 
 struct writer {

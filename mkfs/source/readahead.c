@@ -34,7 +34,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "log/payload.h"
+#include "log/write/payload.h"
 #include "mkfs/source/attrlist.h"
 
 #define SMALL 8192u		/* bytes */

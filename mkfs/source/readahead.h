@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/context.h"
-#include "log/payload.h"
+#include "log/write/payload.h"
 #include "mkfs/populate/populate.h"
 #include "mkfs/source/sourcedir.h"
 

@@ -22,7 +22,7 @@
 #include "base/checked.h"
 #include "disk/inode.h"
 #include "log/newfile.h"
-#include "log/payload.h"
+#include "log/write/payload.h"
 #include "mkfs/populate/populate.h"
 #include "mkfs/source/attrlist.h"
 #include "mkfs/source/datarun.h"

@@ -4,7 +4,7 @@
 #define NILFS2_MKFS_SPOOL_H
 
 #include "log/newfile.h"
-#include "log/payload.h"
+#include "log/write/payload.h"
 #include "mkfs/tar/tarreader.h"
 
 /* An array that grows. */

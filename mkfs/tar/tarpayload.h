@@ -9,7 +9,7 @@
 #ifndef NILFS2_MKFS_TARPAYLOAD_H
 #define NILFS2_MKFS_TARPAYLOAD_H
 
-#include "log/payload.h"
+#include "log/write/payload.h"
 #include "mkfs/tar/tarreader.h"
 
 /* The content of M, the current member of R; NULL where there is no memory. */

@@ -39,8 +39,8 @@ check_room()
 		}' {} +)
 }
 
-# The sub-modules of a tool: each may include those before it.  "top" is what
-# lies in the folder of the tool itself.
+# The sub-modules of a module: each may include those before it.  "top" is what
+# lies in the folder of the module itself.
 order()
 {
 	case $1 in
@@ -48,6 +48,7 @@ order()
 		names segments super zones account apply top ;;
 	gc) echo plan sim move clean compact resize tune top ;;
 	mkfs) echo populate source tar plan top ;;
+	log) echo write meta tables top ;;
 	dump) echo common volume blocks files past export mount top ;;
 	esac
 }
@@ -56,8 +57,10 @@ order()
 # before it.
 check_order()
 {
-	(cd "$lint_top" &&
-	 find "$1" -name '*.[ch]' -exec awk -v order="$(order "$1")" '
+	module=$(basename "$1")
+	(cd "$lint_top/$(dirname "$1")" &&
+	 find "$module" -name '*.[ch]' -exec \
+	 awk -v order="$(order "$module")" '
 		function rank(path,    part) {
 			split(path, part, "/")
 			return ranks[part[3] == "" ? "top" : part[2]]
@@ -85,8 +88,8 @@ for folder in "$lint_top"/lib/* "$lint_top"/mkfs "$lint_top"/dump \
 	check_room "$folder" >"$lint_list"
 	lint_none "$folder includes only what it stands on"
 done
-for tool in mkfs dump fsck gc; do
-	check_order $tool >"$lint_list"
-	lint_none "the sub-modules of $tool include each other in one direction"
+for folder in lib/log mkfs dump fsck gc; do
+	check_order $folder >"$lint_list"
+	lint_none "the sub-modules of $folder include each other in one direction"
 done
 lint_done

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 
 struct fakedat {
 	struct metafile_env env;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 #include "log_fakedat.h"
 
 #define MODEL_BS 1024

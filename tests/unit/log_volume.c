@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 
 #include "base/checked.h"
-#include "tests/testdev/memory.h"
 #include "disk/dirent.h"
 #include "disk/super.h"
 #include "log/inodes.h"
-#include "log/payload.h"
+#include "log/write/payload.h"
+#include "tests/testdev/memory.h"
 #include "vol/extent.h"
 #include "vol/root.h"
 

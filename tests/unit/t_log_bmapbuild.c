@@ -5,7 +5,7 @@
  * The nodes given away are kept in an array; a walk from the root checks each
  * as the kernel would and must meet exactly the blocks of the runs.
  */
-#include "log/bmapbuild.h"
+#include "log/meta/bmapbuild.h"
 
 #include <errno.h>
 #include <stdlib.h>

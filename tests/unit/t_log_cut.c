@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Chunks of a log: all blocks once, lengths, ends at pieces. */
-#include "log/logcut.h"
+#include "log/write/logcut.h"
 
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * The layout of a log: against a slow model that takes one item after the
  * other, and read back by the decoder of summaries.
  */
-#include "log/loglayout.h"
+#include "log/write/loglayout.h"
 
 #include <errno.h>
 #include <stdlib.h>

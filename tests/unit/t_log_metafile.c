@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Metadata files changed in many ways, against an array that knows better. */
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /* Metadata files that lose single blocks, against an array that knows better. */
 #include <stdlib.h>
 
-#include "log/bmapbuild.h"
+#include "log/meta/bmapbuild.h"
 #include "log_model.h"
 #include "tap.h"
 

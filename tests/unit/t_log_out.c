@@ -6,7 +6,7 @@
  */
 #include "config.h"
 
-#include "log/logout.h"
+#include "log/write/logout.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "tests/testdev/memory.h"
 #include "disk/segsum.h"
-#include "log/loglayout.h"
+#include "log/write/loglayout.h"
+#include "tests/testdev/memory.h"
 
 #include "tap.h"
 

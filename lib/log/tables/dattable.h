@@ -13,10 +13,10 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
-#include "log/metafile.h"
-#include "log/numbers.h"
-#include "log/segments.h"
-#include "log/tally.h"
+#include "log/meta/metafile.h"
+#include "log/tables/numbers.h"
+#include "log/tables/segments.h"
+#include "log/tables/tally.h"
 
 struct dattable {
 	struct metafile *m;		/* the DAT, borrowed */

@@ -11,7 +11,7 @@
 
 #include "base/context.h"
 #include "disk/palloc.h"
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 
 struct numbers {
 	struct metafile *m;	/* borrowed */

@@ -12,12 +12,12 @@
  * pointer with the top bit set until it has a position; its ancestors, dirty as
  * well, are written after that.
  */
-#include "log/metapath.h"
+#include "log/meta/metapath.h"
 
 #include <errno.h>
 
 #include "disk/bmap.h"
-#include "log/bmapnode.h"
+#include "log/meta/bmapnode.h"
 
 int metapath_broken(const struct metatree *t, struct context *cx,
 		    enum rule rule)

@@ -17,14 +17,14 @@
  * A map that ends within the first six blocks is direct: the entries collected
  * so far are copied.  Memory is reused from file to file.
  */
-#include "log/bmapbuild.h"
+#include "log/meta/bmapbuild.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
-#include "log/bmapnode.h"
+#include "log/meta/bmapnode.h"
 
 struct level {
 	struct bmapnode node;	/* head: NULL until the level is needed */

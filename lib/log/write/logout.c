@@ -16,13 +16,13 @@
  */
 #include "config.h"
 
-#include "log/logout.h"
+#include "log/write/logout.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "log/logjob.h"
+#include "log/write/logjob.h"
 
 #define CHUNK_MIN (1u << 20)
 #define CHUNK_MAX (4u << 20)

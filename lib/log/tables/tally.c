@@ -4,7 +4,7 @@
  * is needed.  The numbers counted are close together or in few places, so
  * memory follows their number and not the largest one.
  */
-#include "log/tally.h"
+#include "log/tables/tally.h"
 
 #include <errno.h>
 #include <stdlib.h>

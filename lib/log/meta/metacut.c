@@ -12,13 +12,13 @@
  * deleted nodes are balanced here, as otherwise a file of holes would keep all
  * its nodes.
  */
-#include "log/metacut.h"
+#include "log/meta/metacut.h"
 
 #include <string.h>
 
 #include "disk/bmap.h"
-#include "log/bmapnode.h"
-#include "log/metapath.h"
+#include "log/meta/bmapnode.h"
+#include "log/meta/metapath.h"
 
 /* A block of the file is no part of it any more. */
 static int lose(struct metatree *t, struct context *cx, uint64_t ptr)

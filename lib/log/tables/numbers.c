@@ -7,7 +7,7 @@
  * written to the file when the next group begins and before the file is
  * written.  A number of another group is freed in the file itself.
  */
-#include "log/numbers.h"
+#include "log/tables/numbers.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * that of the first followed by zeros, combined by exclusive or with that of
  * the second from seed 0.  So a part can be summed before the parts before it.
  */
-#include "log/logsum.h"
+#include "log/write/logsum.h"
 
 #include "base/crc.h"
 #include "base/uuidtext.h"

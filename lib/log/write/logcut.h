@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "log/logout.h"
+#include "log/write/logout.h"
 
 /* A chunk of the payload.  All zeros stand before the first. */
 struct logcut {

@@ -9,7 +9,7 @@
  * A block of the DAT may be written once none of its entries will change: for
  * that, the numbers that are in no log yet are counted for each block.
  */
-#include "log/dattable.h"
+#include "log/tables/dattable.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,14 +10,14 @@
  * child of its sibling, since the kernel takes a node with a single child for
  * the root (nilfs_btree_prepare_delete()).
  */
-#include "log/metatree.h"
+#include "log/meta/metatree.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "disk/bmap.h"
-#include "log/bmapnode.h"
-#include "log/metapath.h"
+#include "log/meta/bmapnode.h"
+#include "log/meta/metapath.h"
 
 static int check_root(const struct metatree *t, struct context *cx)
 {

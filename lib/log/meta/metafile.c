@@ -11,7 +11,7 @@
  * Consecutive changes mostly concern the block that was changed last, which is
  * therefore tried before the table.
  */
-#include "log/metafile.h"
+#include "log/meta/metafile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,10 +19,10 @@
 
 #include "base/sort.h"
 #include "disk/bmap.h"
-#include "log/bmapnode.h"
-#include "log/metablocks.h"
-#include "log/metacut.h"
-#include "log/metatree.h"
+#include "log/meta/bmapnode.h"
+#include "log/meta/metablocks.h"
+#include "log/meta/metacut.h"
+#include "log/meta/metatree.h"
 
 struct metafile {
 	struct metatree tree;

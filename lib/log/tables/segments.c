@@ -10,7 +10,7 @@
  * blocks of other files, and of the SUFILE itself, are replaced, when the
  * SUFILE cannot be changed.
  */
-#include "log/segments.h"
+#include "log/tables/segments.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,8 +8,8 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
-#include "log/metablocks.h"
-#include "log/metafile.h"
+#include "log/meta/metablocks.h"
+#include "log/meta/metafile.h"
 
 /* The bit of a provisional pointer; no device has such a block. */
 #define METATREE_PROVISIONAL (1ull << 63)

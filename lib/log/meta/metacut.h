@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "log/metatree.h"
+#include "log/meta/metatree.h"
 
 /*
  * The file has no data blocks from KEY on any more: their pointers end, and so

@@ -5,7 +5,7 @@
  * A payload in memory holds its blocks in the same allocation; one of a device
  * is an offset.  The length of a payload is up to the caller that lists it.
  */
-#include "log/payload.h"
+#include "log/write/payload.h"
 
 #include <stdlib.h>
 #include <string.h>

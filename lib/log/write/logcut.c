@@ -11,7 +11,7 @@
  * read again by its next batch.  Only the content of moved blocks is left out,
  * except in the log with the super root, which is read as a whole.
  */
-#include "log/logcut.h"
+#include "log/write/logcut.h"
 
 #include <string.h>
 

@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 #include "base/pool.h"
-#include "log/logcut.h"
-#include "log/logout.h"
-#include "log/logsum.h"
+#include "log/write/logcut.h"
+#include "log/write/logout.h"
+#include "log/write/logsum.h"
 
 /* From which a worker writes; all zero: not allocated. */
 struct logjob_buffer {

@@ -8,7 +8,7 @@
  * written first and which clean ones may be dropped.  Memory is in proportion
  * to dirty blocks, and a fixed number of clean ones.
  */
-#include "log/metablocks.h"
+#include "log/meta/metablocks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
  *
  * Nothing here knows which segment the log is in or what its blocks hold.
  */
-#include "log/loglayout.h"
+#include "log/write/loglayout.h"
 
 #include <errno.h>
 #include <inttypes.h>

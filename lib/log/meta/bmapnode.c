@@ -7,7 +7,7 @@
  * read: it changes them and keeps unused bytes zero, so that equal maps are
  * equal bytes.
  */
-#include "log/bmapnode.h"
+#include "log/meta/bmapnode.h"
 
 #include <string.h>
 

@@ -11,8 +11,8 @@
 
 #include "base/context.h"
 #include "disk/geometry.h"
-#include "log/metafile.h"
-#include "log/tally.h"
+#include "log/meta/metafile.h"
+#include "log/tables/tally.h"
 
 struct segments {
 	const struct nilfs_geometry *g;

@@ -21,8 +21,8 @@
 #include "base/context.h"
 #include "dev/dev.h"
 #include "disk/geometry.h"
-#include "log/logsum.h"
-#include "log/payload.h"
+#include "log/write/logsum.h"
+#include "log/write/payload.h"
 
 struct logout;
 

@@ -6,7 +6,7 @@
  * unwritten.  So a sequential zone can hold one segment, at its beginning;
  * space after that can never be written.  A segment may span several zones.
  */
-#include "log/segzones.h"
+#include "log/tables/segzones.h"
 
 static uint64_t start_of(const struct nilfs_geometry *g, uint64_t segnum)
 {

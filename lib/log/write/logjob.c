@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "log/logjob.h"
+#include "log/write/logjob.h"
 
 #include <errno.h>
 #include <stdlib.h>

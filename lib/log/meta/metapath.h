@@ -9,9 +9,9 @@
 #include "base/context.h"
 #include "disk/ondisk.h"
 #include "disk/rule.h"
-#include "log/bmapnode.h"
-#include "log/metablocks.h"
-#include "log/metatree.h"
+#include "log/meta/bmapnode.h"
+#include "log/meta/metablocks.h"
+#include "log/meta/metatree.h"
 
 struct metapath_step {
 	struct metablock *block;	/* NULL: the root */
