@@ -121,16 +121,23 @@ static int64_t simtree_best(const struct simtree *t)
 }
 
 /*
- * Whether SEGNUM is no candidate.  Where holes are written, those without any
- * are none, as f2fs only looks at what it calls dirty.
+ * Where holes are written, segments without any are no candidates, as f2fs only
+ * looks at what it calls dirty; nor is what the placement keeps.
  */
+static bool is_beyond(const struct simvol *v, uint32_t segnum)
+{
+	const struct simplace_kind *k = v->place.kind;
+
+	return (v->config.holes &&
+		v->needed[segnum] == v->segments[segnum].written) ||
+	       (k->guards && k->guards(v, segnum));
+}
+
+/* Whether SEGNUM is no candidate. */
 static bool is_taken(const struct simclean *c, uint32_t segnum)
 {
-	const struct simvol *v = c->vol;
-
-	return v->state[segnum] != SIMVOL_FULL ||
-	       (v->config.holes &&
-		v->needed[segnum] == v->segments[segnum].written);
+	return c->vol->state[segnum] != SIMVOL_FULL ||
+	       (c->is_bounded && is_beyond(c->vol, segnum));
 }
 
 static void changed(void *arg, uint32_t segnum)
@@ -245,7 +252,11 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 	bool steady = is_steady(config);
 	int ret;
 
-	*c = (struct simclean){ .config = *config, .vol = v };
+	*c = (struct simclean){
+		.config = *config,
+		.vol = v,
+		.is_bounded = v->config.holes || v->place.kind->guards,
+	};
 	if (!c->config.step)
 		c->config.step = 1;
 	if (!c->config.mc_step)
@@ -291,8 +302,11 @@ static bool is_too_young(const struct simclean *c, uint32_t segnum)
 /* By a tournament, if the winner has garbage enough; all are looked at else. */
 static int64_t choose_next(struct simclean *c)
 {
-	int64_t i;
+	int64_t i = c->vol->place.kind->victim ?
+			    c->vol->place.kind->victim(c->vol) : -1;
 
+	if (i >= 0)
+		return i;
 	if (!c->has_tree)
 		return c->has_choice ? simchoice_next(&c->choice) :
 				       policy_next(&c->order, c->vol->nclean);

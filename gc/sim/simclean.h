@@ -45,6 +45,7 @@ struct simclean {
 	struct simtree tree;		/* where the policy allows */
 	struct simchoice choice;
 	bool has_tree, has_choice;
+	bool is_bounded;	/* not all full segments are candidates */
 	uint32_t *victims;	/* of a step */
 	uint32_t nvictims;
 	bool goes_on;		/* a round ended without enough victims */

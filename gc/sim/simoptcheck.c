@@ -75,15 +75,14 @@ static int check_cleaner(struct context *cx, const struct simoptions *o)
 static int check_placement(struct context *cx, const struct simoptions *o)
 {
 	const struct simplace_kind *k = o->placement;
+	uint32_t most = k->most ? k->most : SIMPLACE_CLASSES;
 
 	if (o->classes && !k->least)
 		return fail(cx, -EINVAL, "--classes: the placement %s has a "
 			    "given number of them", k->name);
-	if (o->classes && (o->classes < k->least ||
-			   o->classes > SIMPLACE_CLASSES))
+	if (o->classes && (o->classes < k->least || o->classes > most))
 		return fail(cx, -EINVAL, "--classes: the placement %s has %"
-			    PRIu32 " to %u", k->name, k->least,
-			    SIMPLACE_CLASSES);
+			    PRIu32 " to %" PRIu32, k->name, k->least, most);
 	if (k->ahead && o->dirty_pages)
 		return fail(cx, -EINVAL, "--dirty-pages: the placement %s "
 			    "knows what is written only without them",

@@ -30,6 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gc/sim/simchain.h"
+#include "gc/sim/simmidas.h"
 #include "gc/sim/simvol.h"
 
 static unsigned int choose_survivors(struct simvol *v, uint32_t id,
@@ -183,6 +185,11 @@ const struct simplace_kind simplace_list[] = {
 	  .least = 2, .choose = choose_dac, .levels = true },
 	{ "sepbit", "by inferred times of death", .classes = 6,
 	  .choose = choose_sepbit, .clean = clean_sepbit, .times = true },
+	{ "midas", "by moves, queues of sizes that a model chooses",
+	  .classes = 8, .least = 3, .most = SIMCHAIN_GROUPS,
+	  .choose = simmidas_choose, .clean = simmidas_clean, .times = true,
+	  .open = simmidas_open, .close = simmidas_close,
+	  .victim = simmidas_victim, .guards = simmidas_guards },
 	{ "future", "by known times of death", .classes = 12, .least = 2,
 	  .choose = choose_future, .ahead = true },
 };
@@ -245,6 +252,8 @@ int simplace_open(struct simplace *p, struct context *cx,
 
 void simplace_close(struct simplace *p)
 {
+	if (p->kind && p->kind->close)
+		p->kind->close(p);
 	free(p->levels);
 	free(p->written);
 	free(p->next);

@@ -17,6 +17,8 @@
 #include "base/context.h"
 
 struct simvol;
+struct simmidas;
+struct simplace;
 
 /* The most classes that there may be. */
 #define SIMPLACE_CLASSES 64u
@@ -36,6 +38,7 @@ struct simplace_kind {
 	const char *summary;	/* one phrase */
 	uint32_t classes;	/* of the data, by default */
 	uint32_t least;		/* that may be asked for; 0: no other number */
+	uint32_t most;		/* 0: SIMPLACE_CLASSES */
 	bool users_log;		/* one more, the first, for what the user writes */
 	/*
 	 * The log for ID, of which the state is changed as well: to be called
@@ -46,6 +49,13 @@ struct simplace_kind {
 	/* The blocks of SEGNUM will be moved; NULL: that does not matter. */
 	void (*clean)(struct simvol *v, uint32_t segnum);
 	bool levels, times, ahead;	/* what is kept of each block */
+	/* What else is kept, of a volume that is open otherwise; or NULL. */
+	int (*open)(struct simvol *v, struct context *cx);
+	void (*close)(struct simplace *p);
+	/* A victim that comes before those of a policy, or -1; or NULL. */
+	int64_t (*victim)(struct simvol *v);
+	/* Whether no policy may choose SEGNUM; or NULL. */
+	bool (*guards)(const struct simvol *v, uint32_t segnum);
 };
 
 extern const struct simplace_kind simplace_list[];
@@ -74,6 +84,7 @@ struct simplace {
 	uint32_t ended;		/* how many they are */
 	uint64_t queue;		/* length of the queue of recent writes */
 	bool was_short;		/* the victim is of class 0 */
+	struct simmidas *midas;	/* of midas */
 };
 
 /*

@@ -112,7 +112,7 @@ int simvol_open(struct simvol *v, struct context *cx,
 		v->segments[i].segnum = i;
 		v->segments[i].blocks = config->blocks;
 	}
-	return 0;
+	return v->place.kind->open ? v->place.kind->open(v, cx) : 0;
 }
 
 void simvol_close(struct simvol *v)
@@ -192,6 +192,15 @@ static void close_segment(struct simvol *v, uint32_t segnum)
 	simvol_set_state(v, segnum, SIMVOL_FULL);
 	if (v->config.frees_dead && !v->needed[segnum])
 		simvol_release(v, segnum);
+}
+
+void simvol_end_log(struct simvol *v, unsigned int log)
+{
+	uint32_t segnum = v->logs[log].segnum;
+
+	v->logs[log].segnum = SIMVOL_NONE;
+	if (segnum != SIMVOL_NONE)
+		close_segment(v, segnum);
 }
 
 /* The next clean segment, for LOG. */

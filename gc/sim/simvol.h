@@ -241,6 +241,9 @@ bool simvol_is_held(const struct simvol *v, uint32_t place);
 /* Victim SEGNUM, of which nothing is needed, becomes clean. */
 void simvol_release(struct simvol *v, uint32_t segnum);
 
+/* LOG goes on in another segment next time. */
+void simvol_end_log(struct simvol *v, unsigned int log);
+
 void simvol_set_state(struct simvol *v, uint32_t segnum,
 		      enum simvol_state state);
 

@@ -389,7 +389,8 @@ near() {
 		cost-benefit-data; do
 		all+=(-p "$policy")
 	done
-	for placement in one survivors hot-cold age dac sepbit future; do
+	for placement in one survivors hot-cold age dac sepbit midas \
+		future; do
 		sim -w zipf "${all[@]}" --fill 35 --nodes 255 --dat 128 \
 			--metadata-log --snapshot-every 4000 --trims 5 \
 			--placement "$placement" --json >said
@@ -460,6 +461,8 @@ same() {
 		--placement one --classes 2
 		--placement dac --classes 65
 		--placement age --classes 65
+		--placement midas --classes 2
+		--placement midas --classes 17
 		--placement future --dirty-pages 10
 		--garbage-threshold 100
 		--garbage-threshold 10 --low 3

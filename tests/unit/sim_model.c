@@ -146,6 +146,38 @@ static uint32_t future(const struct model *m, uint32_t id,
 	return class;
 }
 
+/* Midas, in its first epoch: groups by moves, and what is hot. */
+static uint32_t midas_user(struct model *m, uint32_t id)
+{
+	uint32_t s = m->at[id] / BLOCKS;
+
+	if (m->nhot && (double)(m->now - m->since) >= m->span) {
+		m->span = (m->span + m->hot_lives / m->nhot) / 2;
+		m->since = m->now;
+		m->hot_lives = m->nhot = 0;
+	}
+	if (m->at[id] != NONE && m->log_of[s] == 1) {
+		if ((double)(m->now - m->opened[s]) > m->span)
+			m->heat[id] = m->heat[id] ? m->heat[id] - 1 : 0;
+		else if (m->heat[id] < 3)
+			m->heat[id]++;
+	}
+	return m->heat[id] == 3 ? 0 : 1;
+}
+
+static uint32_t midas(struct model *m, uint32_t id, enum simplace_cause why)
+{
+	static const uint32_t loss[] = { 2, 1 };
+	uint32_t by = m->group < 2 ? loss[m->group] : 0, next = m->group + 1;
+
+	if (why == SIMPLACE_USER)
+		return midas_user(m, id);
+	if (why == SIMPLACE_PAST)
+		return m->classes - 1;
+	m->heat[id] = m->heat[id] > by ? m->heat[id] - by : 0;
+	return next < m->classes ? next : m->classes - 1;
+}
+
 static uint32_t log_of(struct model *m, uint32_t id, enum simplace_cause why)
 {
 	const char *name = m->c.placement->name;
@@ -162,6 +194,8 @@ static uint32_t log_of(struct model *m, uint32_t id, enum simplace_cause why)
 		return sepbit(m, id, why);
 	if (!strcmp(name, "future"))
 		return future(m, id, why);
+	if (!strcmp(name, "midas"))
+		return midas(m, id, why);
 	if (strcmp(name, "age") != 0)
 		return 0;
 	if (why == SIMPLACE_USER)
@@ -366,8 +400,14 @@ static void note_life(struct model *m, uint32_t s)
 	double sum = 0;
 	uint32_t i;
 
+	if (m->log_of[s] != METADATA)
+		m->group = m->log_of[s];
 	m->was_short = m->log_of[s] == 0;
 	if (!m->was_short)
+		return;
+	m->hot_lives += (double)(m->now - m->opened[s]);
+	m->nhot++;
+	if (strcmp(m->c.placement->name, "sepbit") != 0)
 		return;
 	m->lives[m->nlives++] = (double)(m->now - m->opened[s]);
 	if (m->nlives < LIVES)
@@ -427,7 +467,8 @@ void sim_model_open(struct model *m, const struct simvol *v, char policy,
 	m->policy = policy;
 	m->window = window ? (uint32_t)window : SEGMENTS;
 	m->classes = v->place.classes;
-	m->span = INFINITY;
+	m->span = strcmp(m->c.placement->name, "midas") ?
+			  INFINITY : (double)m->c.data;
 	m->head = 1;
 	m->victim = NONE;
 	memset(m->at, 0xff, sizeof(m->at));

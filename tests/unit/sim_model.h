@@ -41,12 +41,16 @@ struct model {
 	char policy;		/* g, t, c */
 	uint32_t window, from;	/* so many are looked at, from there on */
 	/* Of placements: */
-	uint32_t classes, level[IDS];
+	uint32_t classes, level[IDS], heat[IDS];
 	uint64_t last[IDS];	/* write of the user; 0: none */
 	double span, lives[LIVES];
 	uint32_t nlives;
 	uint64_t head;		/* of the queue, by write of the user */
 	bool was_short;
+	uint32_t group;		/* of the victim */
+	double hot_lives;	/* a sum */
+	uint32_t nhot;
+	uint64_t since;
 	const struct step *steps;
 	uint32_t now_step;
 };

@@ -95,6 +95,9 @@ static void make_config(struct simvol_config *c, struct simrandom *r)
 	c->history = c->history && !c->holes;
 	if (c->holes)
 		c->summary_span = 0;
+	/* An epoch is longer than all that is done. */
+	if (c->placement == simplace_find("midas"))
+		c->data = 100 + simrandom_below(r, 20);
 }
 
 static void make_steps(struct step *steps, uint64_t data, struct simrandom *r)
