@@ -3,8 +3,7 @@
  * The entry of a checkpoint that no block of the cpfile has any more, and the
  * map of an inode of one.
  *
- * A file of a checkpoint is what lived then of all that the logs list as blocks
- * of it, and so is its ifile: without nodes its map is direct, else the root
+ * A file of a checkpoint is what lived then of all its pieces (pieces.h), and so is its ifile: without nodes its map is direct, else the root
  * holds the nodes of the highest level.  The rest of the entry follows from the
  * log with its super root, or is the same in all checkpoints.
  */
@@ -14,23 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/search.h"
-#include "base/sort.h"
 #include "check/damage.h"
 #include "check/lifelogs.h"
-#include "check/listings.h"
-#include "disk/dat.h"
 #include "disk/segsum.h"
 #include "log/meta/bmapnode.h"
-#include "vol/blockmap.h"
-#include "vol/translate.h"
 
 #define SECTOR 512u
 #define DIRECT_MAX (NILFS_INODE_BMAP_SIZE - 1)
-
-struct child {
-	uint64_t key, vblocknr;
-};
 
 struct map {
 	const struct check *c;
@@ -38,54 +27,57 @@ struct map {
 	uint64_t ino, cno;
 	uint64_t blocks, end;		/* how many; past the last of data */
 	unsigned int level;		/* the highest one; 0: data */
-	struct child top[DIRECT_MAX];	/* its blocks */
+	struct piece top[DIRECT_MAX];	/* its blocks, ascending by key */
 	unsigned int ntop;		/* may be more than TOP has room for */
 };
 
-/* Adds the block of L if it lived: 1, 0 where the map cannot be determined. */
-static int add_listing(struct map *f, struct context *cx,
-		       const struct listing *l)
+/* Adds P if it lived: false where the map cannot be determined. */
+static bool add_piece(struct map *f, const struct piece *p)
 {
-	struct nilfs_dat_entry de;
-	uint64_t key = l->blkoff;
-	unsigned int level = 0;
-	int ret = translate_entry(f->vol, cx, l->number, &de);
-
-	if (ret == -ENOENT) {
-		fail_clear(cx);
-		return 1;
-	}
-	if (ret)
-		return ret;
-	if (!dat_is_in(&de, f->cno) || le64_get(de.de_blocknr) != l->blocknr)
-		return 1;
-	if (l->is_node)
-		ret = blockmap_identify(f->vol, cx, l->blocknr, &level, &key);
-	else
-		ret = 1;
-	if (ret <= 0)
-		return ret;
+	if (p->life.start > f->cno || p->life.end <= f->cno)
+		return true;
+	if (p->level == PIECES_FORMLESS)
+		return false;
 	f->blocks++;
-	if (!level && key >= f->end)
-		f->end = key + 1;
-	if (level > f->level) {
-		f->level = level;
+	if (!p->level && p->key >= f->end)
+		f->end = p->key + 1;
+	if (p->level > f->level) {
+		f->level = p->level;
 		f->ntop = 0;
 	}
-	if (level == f->level && f->ntop++ < DIRECT_MAX)
-		f->top[f->ntop - 1] = (struct child){ key, l->number };
-	return 1;
+	if (p->level == f->level && f->ntop++ < DIRECT_MAX)
+		f->top[f->ntop - 1] = *p;
+	return true;
 }
 
-static int compare_child(const void *a, const void *b)
+/* Whether all that P has of the file makes one map. */
+static bool add_pieces(struct map *f, const struct pieces *p)
 {
-	const struct child *x = a, *y = b;
+	size_t i = pieces_from(p, f->ino, 0, 0);
+	bool whole = !p->partial;
 
-	return (x->key > y->key) - (x->key < y->key);
+	for (; whole && i < p->n && p->list[i].ino == f->ino; i++)
+		whole = add_piece(f, &p->list[i]);
+	return whole;
+}
+
+/* 1 where all pieces of the file make one map, 0, or a failure. */
+static int gather_blocks(struct map *f, struct context *cx)
+{
+	struct pieces p = { .list = NULL };
+	int ret = pieces_gather(&p, cx, f->c, &f->ino, 1);
+
+	if (!ret)
+		ret = add_pieces(f, &p);
+	pieces_fini(&p);
+	if (ret != -EFBIG)
+		return ret;
+	fail_clear(cx);
+	return 0;
 }
 
 /* The root of the map; false where it has no room for all. */
-static bool make_root(struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
+static bool make_root(const struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
 {
 	struct bmapnode root = bmapnode_root(map);
 	bool direct;
@@ -93,52 +85,18 @@ static bool make_root(struct map *f, le64 map[NILFS_INODE_BMAP_SIZE])
 
 	if (!f->ntop || f->ntop > DIRECT_MAX)
 		return false;
-	sort_in_place(f->top, f->ntop, sizeof(f->top[0]), compare_child);
 	direct = !f->level && f->top[f->ntop - 1].key < DIRECT_MAX;
 	if (!direct)
 		bmapnode_init_root(&root, f->level + 1);
 	for (i = 0; i < f->ntop; i++) {
 		if (direct)
-			map[1 + f->top[i].key] =
-				le64_make(f->top[i].vblocknr);
+			map[1 + f->top[i].key] = le64_make(f->top[i].ptr);
 		else if (i < root.max)
-			bmapnode_insert(&root, i, f->top[i].key,
-					f->top[i].vblocknr);
+			bmapnode_insert(&root, i, f->top[i].key, f->top[i].ptr);
 		else
 			return false;
 	}
 	return true;
-}
-
-static bool is_below(const void *item, const void *key)
-{
-	const struct listing *listing = item;
-
-	return listing->ino < *(const uint64_t *)key;
-}
-
-/* Adds what L, of derive_gather(), has of the file. */
-static int add_listings(struct map *f, struct context *cx,
-			const struct listings *l)
-{
-	size_t i = search_first(l->items, l->n, sizeof(*l->items), is_below,
-				&f->ino);
-	int ret = 1;
-
-	for (; i < l->n && l->items[i].ino == f->ino && ret > 0; i++)
-		ret = add_listing(f, cx, &l->items[i]);
-	return ret;
-}
-
-static int gather_blocks(struct map *f, struct context *cx)
-{
-	struct listings l = { 0 };
-	int ret = listings_of_inode(&l, cx, f->c, f->ino);
-
-	if (!ret)
-		ret = add_listings(f, cx, &l);
-	listings_fini(&l);
-	return ret;
 }
 
 /* When the log with the super root was made: 1, 0 where it is gone. */
@@ -194,31 +152,12 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 	return make_entry(&f, cx, cp);
 }
 
-static int compare_ino(const void *a, const void *b)
-{
-	const struct listing *x = a, *y = b;
-
-	if (x->ino != y->ino)
-		return x->ino < y->ino ? -1 : 1;
-	return (x->number > y->number) - (x->number < y->number);
-}
-
-int derive_gather(struct listings *l, struct context *cx,
-		  const struct check *c, const uint64_t *inos, size_t n)
-{
-	int err = listings_of_inodes(l, cx, c, inos, n);
-
-	if (!err && l->n)
-		sort_in_place(l->items, l->n, sizeof(*l->items), compare_ino);
-	return err;
-}
-
 int derive_map(const struct check *c, struct context *cx,
-	       const struct listings *l, uint64_t ino, uint64_t cno,
+	       const struct pieces *p, uint64_t ino, uint64_t cno,
 	       struct nilfs_inode *inode, uint64_t *end)
 {
 	struct map f = { .c = c, .vol = c->vol, .ino = ino, .cno = cno };
-	int ret = l ? add_listings(&f, cx, l) : gather_blocks(&f, cx);
+	int ret = p ? add_pieces(&f, p) : gather_blocks(&f, cx);
 
 	if (ret <= 0)
 		return damage_forgive(cx, ret);

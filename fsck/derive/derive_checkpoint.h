@@ -6,8 +6,8 @@
 
 #include "base/context.h"
 #include "check/check.h"
-#include "check/listings.h"
 #include "disk/ondisk.h"
+#include "fsck/derive/pieces.h"
 
 /*
  * Derives the entry of checkpoint CNO of C's volume, whose DAT must be sound: 1
@@ -19,19 +19,12 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 		      struct nilfs_checkpoint *cp);
 
 /*
- * What the logs list of the N inodes INOS, ascending, for several maps.
- * -ENOMEM, -EINTR, -EFBIG past the memory budget.  listings_fini() in any case.
- */
-int derive_gather(struct listings *l, struct context *cx,
-		  const struct check *c, const uint64_t *inos, size_t n);
-
-/*
  * The same for the map of inode INO in checkpoint CNO: 1 and in *INODE the map
- * and the count of blocks, in *END one past the last block of data; 0.  L is of
- * derive_gather() with INO, or NULL: the logs are read.
+ * and the count of blocks, in *END one past the last block of data; 0.  P has
+ * the pieces of INO, or is NULL: the logs are read.
  */
 int derive_map(const struct check *c, struct context *cx,
-	       const struct listings *l, uint64_t ino, uint64_t cno,
+	       const struct pieces *p, uint64_t ino, uint64_t cno,
 	       struct nilfs_inode *inode, uint64_t *end);
 
 #endif

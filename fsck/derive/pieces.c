@@ -63,6 +63,7 @@ static int add_piece(struct pieces *p, struct context *cx,
 
 	if (ret < 0)
 		return ret;
+	p->partial |= ret == VBLOCKS_UNKNOWN;
 	if (ret != VBLOCKS_USED || vb.blocknr != l->blocknr)
 		return 0;
 	piece.life = (struct lifetime){ vb.start, vb.end };

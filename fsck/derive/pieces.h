@@ -26,6 +26,7 @@ struct piece {
 struct pieces {
 	struct piece *list;
 	size_t n, room;
+	bool partial;		/* the DAT cannot be read for some */
 };
 
 /*

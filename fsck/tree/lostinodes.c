@@ -126,13 +126,13 @@ static int read_logs(struct lostinodes *c, struct context *cx)
 		return fail(cx, -ENOMEM, "%zu inodes", c->n);
 	for (i = 0; i < c->n; i++)
 		inos[i] = c->types[i].ino;
-	err = derive_gather(&c->listings, cx, c->job->check, inos, c->n);
+	err = pieces_gather(&c->pieces, cx, c->job->check, inos, c->n);
 	free(inos);
 	c->listed = true;
 	if (err != -EFBIG)
 		return err;
 	fail_clear(cx);
-	listings_fini(&c->listings);
+	pieces_fini(&c->pieces);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ int lostinodes_map(struct lostinodes *c, struct context *cx, uint64_t ino,
 	int ret = c->listed ? 0 : read_logs(c, cx);
 
 	if (!ret)
-		ret = derive_map(c->job->check, cx, &c->listings, ino,
+		ret = derive_map(c->job->check, cx, &c->pieces, ino,
 				 c->job->vol->latest.cno, &derived, end);
 	if (ret > 0)
 		*inode = derived;
@@ -175,7 +175,7 @@ int lostinodes_make(const struct lostinodes *c, struct context *cx,
 
 void lostinodes_fini(struct lostinodes *c)
 {
-	listings_fini(&c->listings);
+	pieces_fini(&c->pieces);
 	free(c->types);
 	*c = (struct lostinodes){ .job = c->job };
 }

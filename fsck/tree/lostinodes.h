@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "check/listings.h"
 #include "disk/ondisk.h"
 #include "disk/palloc.h"
+#include "fsck/derive/pieces.h"
 #include "fsck/plan/fixers.h"
 
 struct nametype {
@@ -23,8 +23,8 @@ struct lostinodes {
 	struct fixer_job *job;
 	struct nametype *types;		/* ascending by number */
 	size_t n, room;
-	struct listings listings;	/* of the logs, of those inodes */
-	bool listed;			/* they were read */
+	struct pieces pieces;		/* of those inodes */
+	bool listed;			/* these were gathered */
 };
 
 /* Asks for the inodes of block BLKOFF of the ifile of P, which comes after

@@ -37,7 +37,6 @@ struct gather {
 	uint64_t ino;			/* of the first */
 	const uint64_t *inos;		/* of the second, ascending */
 	size_t ninos;
-	bool bounded;			/* by MOST */
 	const struct sparse *wanted;
 	uint64_t from, end;		/* of the range */
 	size_t cut;			/* items with which to cut */
@@ -91,7 +90,7 @@ static int add_listing(struct gather *g, struct context *cx,
 		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
 		if (g->what == RANGE && g->cut > g->most)
 			g->cut = g->most;
-		if (g->bounded && l->n > g->most)
+		if (g->what == OWNED && l->n > 2 * g->most)
 			return fail(cx, -EFBIG, "blocks of files, as the logs "
 				    "list them");
 	}
@@ -205,22 +204,11 @@ int listings_of_vblocks(struct listings *l, struct context *cx,
 	return gather_listings(&g, cx);
 }
 
-int listings_of_inode(struct listings *l, struct context *cx,
-		      const struct check *c, uint64_t ino)
-{
-	struct gather g = {
-		.l = l, .c = c, .what = OWNED, .inos = &ino, .ninos = 1,
-	};
-
-	return gather_listings(&g, cx);
-}
-
 int listings_of_inodes(struct listings *l, struct context *cx,
 		       const struct check *c, const uint64_t *inos, size_t n)
 {
 	struct gather g = {
 		.l = l, .c = c, .what = OWNED, .inos = inos, .ninos = n,
-		.bounded = true,
 	};
 
 	return gather_listings(&g, cx);
