@@ -16,11 +16,6 @@
 /* Ages are compared by roots with so many fractions. */
 #define FRACTIONS 1024.0
 
-static bool is_full(const struct simchoice *c, uint32_t segnum)
-{
-	return c->vol->state[segnum] == SIMVOL_FULL;
-}
-
 bool simchoice_is_rich(const struct simchoice *c, uint32_t segnum)
 {
 	const struct policy_segment *s = &c->vol->segments[segnum];
@@ -31,7 +26,7 @@ bool simchoice_is_rich(const struct simchoice *c, uint32_t segnum)
 
 static bool is_candidate(const struct simchoice *c, uint32_t segnum)
 {
-	return is_full(c, segnum) && simchoice_is_rich(c, segnum);
+	return !c->taken[segnum] && simchoice_is_rich(c, segnum);
 }
 
 static uint64_t mix(const struct simchoice *c, uint32_t segnum)
@@ -281,7 +276,7 @@ static void list_full(struct simchoice *c)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < c->vol->config.nsegments; i++)
-		if (is_full(c, i))
+		if (!c->taken[i])
 			c->ranks[n++] = (struct policy_rank){
 				c->vol->segments[i].lastmod, i
 			};
@@ -291,7 +286,7 @@ static void list_full(struct simchoice *c)
 }
 
 int simchoice_open(struct simchoice *c, const struct simvol *v,
-		   const struct policy_env *env,
+		   const struct policy_env *env, const uint8_t *taken,
 		   const struct simchoice_config *config)
 {
 	uint32_t n = v->config.nsegments;
@@ -300,6 +295,7 @@ int simchoice_open(struct simchoice *c, const struct simvol *v,
 		.config = *config,
 		.env = env,
 		.vol = v,
+		.taken = taken,
 		.random.state = config->seed,
 		.oldest = n,
 		.youngest = n,

@@ -36,6 +36,7 @@ struct simchoice {
 	struct simchoice_config config;
 	const struct policy_env *env;	/* borrowed */
 	const struct simvol *vol;	/* borrowed */
+	const uint8_t *taken;		/* borrowed; by segment: no candidate */
 	struct simrandom random;
 	/* Full segments in the order in which they became so; n: none. */
 	uint32_t *older, *younger;
@@ -43,9 +44,9 @@ struct simchoice {
 	struct policy_rank *ranks;	/* room for all */
 };
 
-/* For V as it is.  -ENOMEM; to be closed also then. */
+/* For V as it is, but for what is TAKEN.  -ENOMEM; to be closed also then. */
 int simchoice_open(struct simchoice *c, const struct simvol *v,
-		   const struct policy_env *env,
+		   const struct policy_env *env, const uint8_t *taken,
 		   const struct simchoice_config *config);
 void simchoice_close(struct simchoice *c);
 

@@ -228,7 +228,8 @@ static int open_choice(struct simclean *c, struct context *cx)
 
 	if (config.kind && config.kind->data_ages && simages_open(c->vol, cx))
 		return -ENOMEM;
-	return simchoice_open(&c->choice, c->vol, &c->config.env, &config);
+	return simchoice_open(&c->choice, c->vol, &c->config.env,
+			      c->order.taken, &config);
 }
 
 /* An order that uses the current segments at each choice. */

@@ -230,6 +230,8 @@ static bool next_segment(struct model *m, uint32_t log)
 {
 	uint32_t *s = &m->open[log];
 
+	if (*s != NONE)
+		m->filled[*s] = ++m->nfilled;
 	*s = NONE;
 	if (m->nqueue < m->c.holes && log != METADATA)
 		*s = choose_holes(m, log);
@@ -291,6 +293,8 @@ static bool put(struct model *m, uint32_t log, const struct place *p,
 		return false;
 	if (lives_there)
 		m->at[p->id] = s * BLOCKS + i;
+	if (lives_there && p->id < m->nodes && p->time > m->youngest[s])
+		m->youngest[s] = p->time;
 	m->places[s][i] = *p;
 	return true;
 }
@@ -313,7 +317,7 @@ void sim_model_touch(struct model *m, uint32_t id, bool moved)
 
 bool sim_model_write(struct model *m, uint32_t id)
 {
-	const struct place p = { id, m->cno, NONE };
+	const struct place p = { id, m->cno, NONE, m->now };
 
 	sim_model_end(m, id);
 	if (!put(m, log_of(m, id, SIMPLACE_USER), &p, true))
@@ -326,11 +330,12 @@ bool sim_model_write(struct model *m, uint32_t id)
 /* What was moved or flushed is as old as it was, and leaves nothing behind. */
 static bool move_one(struct model *m, uint32_t id, enum simplace_cause why)
 {
-	struct place p = { id, m->cno, NONE };
+	struct place p = { id, m->cno, NONE, 0 };
 	uint32_t at = m->at[id];
 
 	if (at != NONE) {
 		p.birth = m->places[at / BLOCKS][at % BLOCKS].birth;
+		p.time = m->places[at / BLOCKS][at % BLOCKS].time;
 		m->places[at / BLOCKS][at % BLOCKS].death = 0;
 	}
 	return put(m, log_of(m, id, why), &p, true);
@@ -368,18 +373,118 @@ static double worth(const struct model *m, uint32_t s)
 {
 	double live = sim_model_needed(m, s), dead = m->written[s] - live;
 
-	if (m->policy == 'g')
+	if (m->policy == 'g' || m->policy == 'a' || m->policy == 'w')
 		return dead;
 	if (m->policy == 't')
 		return -(double)m->lastmod[s];
+	/* (1 - u) age / (1 + u), in whole numbers. */
+	if (m->policy == 'b')
+		return (double)(uint64_t)((double)(m->now -
+						   m->youngest[s]) * 1000 *
+					  (BLOCKS - live) / (BLOCKS + live));
 	return (double)(uint64_t)((double)(m->now - m->lastmod[s]) * 1000 *
 				  dead / (live ? 2 * live : 1));
 }
 
+static uint64_t mean_time(const struct model *m, uint32_t s)
+{
+	uint64_t sum = 0, n = 0;
+	uint32_t i;
+
+	for (i = 0; i < m->written[s]; i++)
+		if (lives(m, s, i) && m->places[s][i].id < m->nodes) {
+			sum += m->places[s][i].time;
+			n++;
+		}
+	return n ? sum / n : m->lastmod[s];
+}
+
+/* How many candidates are older than S, or as old and before it. */
+static uint32_t older_ones(const struct model *m, const bool *candidate,
+			   uint32_t s)
+{
+	uint64_t time = mean_time(m, s), other;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < SEGMENTS; i++) {
+		other = candidate[i] ? mean_time(m, i) : UINT64_MAX;
+		n += other < time || (other == time && i < s);
+	}
+	return n;
+}
+
+/*
+ * ATGC: of what is older than the youngest by a threshold, the oldest fifth, at
+ * least ten; age counts for 60, dead blocks for 40.
+ */
+static uint32_t choose_by_age(const struct model *m, const bool *candidate)
+{
+	uint64_t first = UINT64_MAX, last = 0, time;
+	uint32_t s, old = 0, all = 0, most, best = NONE;
+	double cost, highest = -1;
+
+	for (s = 0; s < SEGMENTS; s++) {
+		time = candidate[s] ? mean_time(m, s) : first;
+		first = time < first ? time : first;
+		last = candidate[s] && time > last ? time : last;
+	}
+	for (s = 0; s < SEGMENTS; s++) {
+		all += candidate[s];
+		old += candidate[s] && last - mean_time(m, s) >= m->parameter;
+	}
+	old = old ? old : all;
+	most = old / 5 > 10 ? old / 5 : 10;
+	most = most < old ? most : old;
+	for (s = 0; s < SEGMENTS; s++) {
+		if (!candidate[s] || older_ones(m, candidate, s) >= most)
+			continue;
+		cost = 60 * ((double)(last + 1 - mean_time(m, s)) /
+			     (double)(last + 1 - first)) +
+		       40 * ((m->written[s] - sim_model_needed(m, s)) /
+			     (double)m->written[s]);
+		if (cost > highest + 1e-9 || (cost > highest - 1e-9 &&
+		    older_ones(m, candidate, s) < older_ones(m, candidate, best)))
+			best = s;
+		highest = cost > highest ? cost : highest;
+	}
+	return best;
+}
+
+/* The victim of a policy that only the simulator has, or NONE. */
+static uint32_t choose_otherwise(const struct model *m)
+{
+	bool candidate[SEGMENTS];
+	uint32_t s, i, before, best = NONE, n = 0;
+
+	for (s = 0; s < SEGMENTS; s++) {
+		candidate[s] = is_candidate(m, s) &&
+			       sim_model_needed(m, s) < m->written[s];
+		n += candidate[s];
+	}
+	if (m->policy == 'a' && n)
+		return choose_by_age(m, candidate);
+	if (m->policy != 'w')
+		return NONE;
+	for (s = 0; s < SEGMENTS; s++) {
+		if (!is_candidate(m, s) || (m->c.holes && !candidate[s]))
+			continue;
+		for (i = before = 0; i < SEGMENTS; i++)
+			before += is_candidate(m, i) &&
+				  (!m->c.holes || candidate[i]) &&
+				  m->filled[i] < m->filled[s];
+		if (before < m->parameter &&
+		    (best == NONE || worth(m, s) > worth(m, best)))
+			best = s;
+	}
+	return best;
+}
+
 static uint32_t choose(struct model *m)
 {
-	uint32_t best = NONE, looked = 0, step, s;
+	uint32_t best = choose_otherwise(m), looked = 0, step, s;
 
+	if (best != NONE)
+		return best;
 	for (step = 0; step < SEGMENTS && looked < m->window; step++) {
 		s = (m->from + step) % SEGMENTS;
 		if (!is_candidate(m, s) ||
@@ -448,13 +553,14 @@ bool sim_model_clean(struct model *m)
 		return false;
 	m->victim = NONE;
 	m->in_use[s] = false;
+	m->youngest[s] = 0;
 	m->written[s] = 0;
 	m->queue[m->nqueue++] = s;
 	return true;
 }
 
 void sim_model_open(struct model *m, const struct simvol *v, char policy,
-		       uint64_t window)
+		    uint32_t parameter, uint64_t window)
 {
 	uint32_t i;
 
@@ -465,6 +571,7 @@ void sim_model_open(struct model *m, const struct simvol *v, char policy,
 	m->nids = v->nlogical;
 	m->cno = 1;
 	m->policy = policy;
+	m->parameter = parameter;
 	m->window = window ? (uint32_t)window : SEGMENTS;
 	m->classes = v->place.classes;
 	m->span = strcmp(m->c.placement->name, "midas") ?

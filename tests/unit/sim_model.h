@@ -21,6 +21,7 @@ struct step {
 
 struct place {
 	uint32_t id, birth, death;
+	uint64_t time;		/* when the user wrote it */
 };
 
 struct model {
@@ -33,12 +34,16 @@ struct model {
 	bool fills[LOGS], then[SEGMENTS][BLOCKS];
 	uint32_t log_of[SEGMENTS], victim;
 	uint64_t opened[SEGMENTS];
+	uint64_t youngest[SEGMENTS];	/* of all data since then */
+	uint64_t filled[SEGMENTS], nfilled;	/* in which order */
 	bool in_use[SEGMENTS], dirty[IDS];
 	uint32_t at[IDS];	/* segment * BLOCKS + offset */
 	uint32_t nodes, dats;	/* first numbers of these */
 	uint32_t nids, cno, snapshots[IDS], nsnapshots;
 	uint64_t now;
-	char policy;		/* g, t, c */
+	char policy;		/* g, t, c, age-threshold, benefit of data,
+				   windowed: by their first letters */
+	uint32_t parameter;	/* of the last ones */
 	uint32_t window, from;	/* so many are looked at, from there on */
 	/* Of placements: */
 	uint32_t classes, level[IDS], heat[IDS];
@@ -57,7 +62,7 @@ struct model {
 
 /* Of the volume V, which is empty; looks at so many segments (0: all). */
 void sim_model_open(struct model *m, const struct simvol *v, char policy,
-		    uint64_t window);
+		    uint32_t parameter, uint64_t window);
 
 /* The blocks of segment S that have to be moved. */
 uint32_t sim_model_needed(const struct model *m, uint32_t s);

@@ -10,6 +10,10 @@
  * r = integral of exp(-ct) q, by which c is found; in this time, c r of a
  * segment are dead where it is chosen, and amplification is 1 / (c r).  For one
  * draw that is 1 / (1 - r).
+ *
+ * The oldest without a draw, a window of one, costs A = 1 / (1 - exp(-1 / (r A)))
+ * (Desnoyers, SYSTOR 2012), which a window of all (Hu et al., SYSTOR 2009) nearly
+ * does as well.
  */
 #include <math.h>
 
@@ -37,11 +41,24 @@ static double living(double c, unsigned int d)
 	return share;
 }
 
+static double oldest_first(double share)
+{
+	double a = 1;
+	int i;
+
+	for (i = 0; i < 10000; i++)
+		a = 1 / (1 - exp(-1 / (share * a)));
+	return a;
+}
+
+/* D 0 is no draw. */
 static double theory(double share, unsigned int d)
 {
 	double low = 0, high = 100, c = 0;
 	int i;
 
+	if (!d)
+		return oldest_first(share);
 	for (i = 0; i < 40; i++) {
 		c = (low + high) / 2;
 		*(living(c, d) > share ? &low : &high) = c;
@@ -120,7 +137,8 @@ int main(void)
 	} cases[] = {
 		{ "random", 1 }, { "d-choices:1", 1 }, { "d-choices:2", 2 },
 		{ "d-choices:4", 4 }, { "d-choices:10", 10 },
-		{ "d-choices:3000", 3000 },
+		{ "d-choices:3000", 3000 }, { "windowed:1", 0 },
+		{ "windowed:10000", 0 },
 	};
 	double fill, share, got, want;
 	size_t i;

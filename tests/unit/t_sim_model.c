@@ -131,22 +131,45 @@ static void look_ahead(struct simahead *a, struct context *cx, struct simvol *v,
 	v->place.ahead = a->next;
 }
 
+static const struct {
+	const char *name;
+	char letter;		/* of the simple one */
+} policies[] = {
+	{ "greedy", 'g' }, { "timestamp", 't' }, { "cost-benefit", 'c' },
+	{ "age-threshold:0", 'a' }, { "age-threshold:60", 'a' },
+	{ "cost-benefit-data", 'b' }, { "windowed:5", 'w' },
+};
+
+#define POLICIES (sizeof(policies) / sizeof(policies[0]))
+
+/* Those that only the simulator has look at all that they may. */
+static void take_policy(struct simclean_config *c, const char *name)
+{
+	struct simpolicy p = { 0 };
+
+	must(simpolicy_parse(&p, name));
+	c->policy = p.policy;
+	c->kind = p.kind;
+	c->parameter = p.parameter;
+	if (p.kind)
+		c->env.max_search = 0;
+}
+
 /* What both have come to. */
 struct outcome {
 	uint64_t cleaned, filled;
 	uint64_t by_kind[16];	/* segments cleaned, by number of placement */
+	uint64_t by_policy[POLICIES];
 };
 
 /* Whether both did all alike; what they end with may be a full volume. */
 static int compare(uint64_t seed, struct outcome *out)
 {
-	static const char *const names[] = { "greedy", "timestamp",
-					     "cost-benefit" };
 	struct simrandom r = { seed };
 	struct simvol_config config;
-	uint64_t policy = simrandom_below(&r, 3);
-	const struct simclean_config cleaning = {
-		.policy = policy_find(names[policy]), .low = 9, .high = 9,
+	uint64_t policy = simrandom_below(&r, POLICIES);
+	struct simclean_config cleaning = {
+		.low = 9, .high = 9,
 		.env.max_search = simrandom_below(&r, 4) ? 0 : 4,
 	};
 	struct step steps[STEPS];
@@ -159,13 +182,15 @@ static int compare(uint64_t seed, struct outcome *out)
 	int ret = 0;
 
 	context_init(&cx);
+	take_policy(&cleaning, policies[policy].name);
 	make_config(&config, &r);
 	make_steps(steps, config.data, &r);
 	if (simvol_open(&v, &cx, &config) ||
 	    simclean_open(&k, &cx, &v, &cleaning))
 		return -1;
 	look_ahead(&ahead, &cx, &v, steps);
-	sim_model_open(&m, &v, names[policy][0], cleaning.env.max_search);
+	sim_model_open(&m, &v, policies[policy].letter, cleaning.parameter,
+		       cleaning.env.max_search);
 	m.steps = steps;
 	for (; m.now_step < STEPS && same && !ret; m.now_step++) {
 		ret = act(&m, &v, &k, &cx);
@@ -174,11 +199,13 @@ static int compare(uint64_t seed, struct outcome *out)
 	}
 	out->cleaned += v.totals.cleaned;
 	out->filled += v.totals.filled;
+	out->by_policy[policy] += v.totals.cleaned;
 	out->by_kind[config.placement - simplace_list] += v.totals.cleaned;
 	if (!same)
-		printf("# seed %llu, step %u: %s, %s\n",
+		printf("# seed %llu, step %u: %s, %s, %s\n",
 		       (unsigned long long)seed, m.now_step,
-		       config.placement->name, cx.failure);
+		       policies[policy].name, config.placement->name,
+		       cx.failure);
 	simclean_close(&k);
 	simahead_close(&ahead);
 	simvol_close(&v);
@@ -192,13 +219,16 @@ int main(void)
 	int wrong = 0;
 	size_t i;
 
-	for (seed = 1; seed <= 600; seed++)
+	for (seed = 1; seed <= 1000; seed++)
 		wrong += compare(seed, &out) != 1;
 	is_int(wrong, 0, "the same as the simple one");
 	ok(out.cleaned > 6000, "... with %llu segments cleaned",
 	   (unsigned long long)out.cleaned);
 	ok(out.filled > 3000, "... and %llu blocks in holes",
 	   (unsigned long long)out.filled);
+	for (i = 0; i < POLICIES; i++)
+		ok(out.by_policy[i] > 300, "... %llu by %s",
+		   (unsigned long long)out.by_policy[i], policies[i].name);
 	for (i = 0; simplace_word(i); i++)
 		ok(out.by_kind[i] > 300, "... %llu by %s",
 		   (unsigned long long)out.by_kind[i], simplace_word(i));
