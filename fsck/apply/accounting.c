@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "check/lifelogs.h"
 #include "check/listings.h"
 #include "dev/overlay.h"
@@ -89,13 +90,32 @@ static bool is_original(const struct repair *r, struct context *cx,
 	return is_read && !memcmp(&before, &now, sizeof(now));
 }
 
-void accounting_note(struct repair *r, struct context *cx,
-		     const struct look *now)
+static int copy_bitmap(struct bitmap *to, struct context *cx,
+		       const struct bitmap *from)
 {
-	if (!now->check.vol || !is_original(r, cx, now->check.vol))
-		return;
-	r->base = now->check.vol->latest;
+	int err = bitmap_init(to, cx, from->bits);
+
+	if (!err)
+		memcpy(to->words, from->words,
+		       div_round_up(from->bits, 64) * sizeof(*to->words));
+	return err;
+}
+
+int accounting_note(struct repair *r, struct context *cx,
+		    const struct look *now)
+{
+	const struct check *c = &now->check;
+	int err;
+
+	if (!c->vol || !is_original(r, cx, c->vol))
+		return 0;
+	r->base = c->vol->latest;
 	r->has_base = true;
+	if (r->first->check.broken_segments.bits || r->broken.bits ||
+	    !c->broken_segments.bits)
+		return 0;
+	err = copy_bitmap(&r->used, cx, &c->used_segments);
+	return err ? err : copy_bitmap(&r->broken, cx, &c->broken_segments);
 }
 
 /* Adds the blocks of SEGNUM that no readable log has. */
@@ -130,7 +150,8 @@ static int add_unread(struct sparse *unread, struct context *cx,
 static int find_unread(struct sparse *unread, struct context *cx,
 		       const struct repair *r)
 {
-	const struct bitmap *broken = &r->first->check.broken_segments;
+	const struct bitmap *broken = r->broken.bits ?
+		&r->broken : &r->first->check.broken_segments;
 	const struct check *now = &repair_current(r)->check;
 	uint64_t segnum = broken->bits ? bitmap_next_set(broken, 0) : 0;
 	int err = sparse_init(unread, cx, now->vol->geo.nblocks);
@@ -150,7 +171,8 @@ int accounting_run(struct repair *r, struct context *cx)
 		.under = r->under,
 		.overlay = r->dev,
 		.after = repair_current(r)->check.vol,
-		.used = &r->first->check.used_segments,
+		.used = r->used.bits ? &r->used :
+				       &r->first->check.used_segments,
 		.base = r->has_base ? &r->base : NULL,
 		.is_whole = r->first->check.vol &&
 			    listings_are_whole(&r->first->check) &&

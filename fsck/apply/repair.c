@@ -180,11 +180,13 @@ static int look_again(struct repair *r, struct context *cx,
 		tool_detail(r->tool, "no better than before: %s",
 			    worse ? worse->slug : "no improvement");
 	if (ret > 0) {
-		accounting_note(r, cx, now);
+		int err = accounting_note(r, cx, now);
+
 		ask_forget(&r->ask, &now->plan);
 		r->now = now;
 		r->looks++;
 		now = before;
+		ret = err ? err : ret;
 	}
 	if (now != r->first) {
 		look_fini(now);
@@ -504,6 +506,8 @@ void repair_fini(struct repair *r)
 {
 	drop_look(r);
 	forget_synced(r);
+	bitmap_fini(&r->used);
+	bitmap_fini(&r->broken);
 	repairlist_fini(&r->repaired);
 	losslist_fini(&r->account);
 }

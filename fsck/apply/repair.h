@@ -55,6 +55,9 @@ struct repair {
 	struct repairlist repaired;
 	struct recovery base;	/* the log that it began with, if it chose */
 	bool has_base;
+	/* Of the first look that got so far, before the repair of anything but
+	   what kept others from it; no bits where R->first did. */
+	struct bitmap used, broken;
 	struct losslist account;
 	unsigned int looks;	/* states of the overlay so far */
 	unsigned int derived;	/* LOOKS + 1 at the last derivation */
@@ -157,10 +160,11 @@ int derivation_run(struct repair *r, struct context *cx);
 
 /*
  * NOW is a state that R keeps: where it is that of a log on the device, and not
- * of one that the repair added, R->base is that log from now on.
+ * of one that the repair added, R->base is that log from now on.  Notes R->used
+ * and R->broken.  0, -ENOMEM.
  */
-void accounting_note(struct repair *r, struct context *cx,
-		     const struct look *now);
+int accounting_note(struct repair *r, struct context *cx,
+		    const struct look *now);
 
 /*
  * Compares the state before the repair with what it came to, before its commit:

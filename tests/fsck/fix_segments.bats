@@ -62,6 +62,19 @@ use_kernel() {
 	dump.nilfs2 segments "$image" "$segment" | grep -- "-de"
 }
 
+@test "what no log vouches for is named when superblocks are lost as well" {
+	damage_raw "log:$log" ss_magic=0
+	cp "$image" other
+	run -1 fsck.nilfs2 -y "$image"
+	grep '^lost: ' <<<"$output" >named
+	grep 'may not be what was written' named
+	for copy in 1 2; do
+		dump.nilfs2 set --expert other super:$copy s_magic=0
+	done
+	run -1 fsck.nilfs2 -y other
+	diff named <(grep '^lost: ' <<<"$output")
+}
+
 # mislist: the log lists the first block of /kept in $segment as another one of
 # the file, which lies elsewhere.
 mislist() {
