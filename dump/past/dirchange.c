@@ -13,9 +13,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "check/ifilediff.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
+#include "vol/mapdiff.h"
 #include "vol/translate.h"
 #include "vol/volume.h"
 

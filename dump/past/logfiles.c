@@ -19,11 +19,11 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/ifilediff.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 #include "dump/past/logitems.h"
 #include "vol/cptable.h"
+#include "vol/mapdiff.h"
 #include "vol/translate.h"
 #include "vol/volume.h"
 

@@ -13,10 +13,10 @@
 #include <string.h>
 
 #include "base/pairtable.h"
-#include "check/ifilediff.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "dump/past/dirchange.h"
+#include "vol/mapdiff.h"
 #include "vol/translate.h"
 #include "vol/volume.h"
 

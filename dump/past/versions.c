@@ -19,12 +19,12 @@
 
 #include "base/array.h"
 #include "base/pairtable.h"
-#include "check/ifilediff.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
 #include "dump/past/dirchange.h"
 #include "dump/past/filenames.h"
 #include "vol/cptable.h"
+#include "vol/mapdiff.h"
 #include "vol/volume.h"
 
 /* An inode number that is followed. */

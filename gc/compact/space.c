@@ -125,11 +125,15 @@ static uint64_t rest(const struct space *s)
 
 uint64_t space_before(const struct space *s, uint64_t end)
 {
-	uint64_t segnum = bitmap_next_clear(&s->used, 0), blocks = rest(s);
+	uint64_t bps = s->g->blocks_per_segment, n;
 
-	for (; segnum < end; segnum = bitmap_next_clear(&s->used, segnum + 1))
-		blocks += space_segment(s, segnum);
-	return blocks;
+	if (end > s->used.bits)
+		end = s->used.bits;
+	n = end - bitmap_count_below(&s->used, end);
+	/* Only the first segment has fewer blocks. */
+	if (n && !bitmap_test(&s->used, 0))
+		return rest(s) + (n - 1) * bps + space_segment(s, 0);
+	return rest(s) + n * bps;
 }
 
 uint64_t space_all(const struct space *s)

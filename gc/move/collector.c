@@ -98,9 +98,11 @@ int collector_open(struct collector *k, struct context *cx)
 {
 	int ret = target_open_volume(&k->vol, cx, k->dev);
 
-	if (!ret)
-		ret = (k->whole ? facts_gather_whole : facts_gather)(
-			&k->facts, cx, k->vol, k->o->protect);
+	if (!ret && k->whole)
+		ret = facts_gather_whole(&k->facts, cx, k->vol, k->o->protect);
+	else if (!ret)
+		ret = facts_gather(&k->facts, cx, k->vol, k->o->protect,
+				   &k->kept);
 	/* The SUFILE is known to be correct now. */
 	if (!ret && !k->settled && !k->whole)
 		ret = zoning_settle(cx, k->dev);
@@ -270,6 +272,8 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 void collector_close(struct collector *k)
 {
 	load_fini(&k->load);
+	if (k->vol)
+		facts_keep(&k->facts, &k->kept);
 	facts_fini(&k->facts);
 	volume_close(k->vol);
 	k->vol = NULL;
@@ -293,6 +297,8 @@ static void forget_rehearsal(struct collector *k, struct collector *before)
 	before->nbad = k->nbad;
 	before->bad_room = k->bad_room;
 	before->to_move = k->moved;
+	facts_forget(&k->kept);
+	before->kept = k->kept;
 	*k = *before;
 }
 
@@ -324,6 +330,7 @@ int collector_finish(struct collector *k, struct context *cx)
 
 void collector_fini(struct collector *k)
 {
+	facts_forget(&k->kept);
 	free(k->bad);
 	k->bad = NULL;
 	k->nbad = k->bad_room = 0;

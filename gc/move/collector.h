@@ -44,6 +44,7 @@ struct collector {
 	bool unbounded;		/* a batch may take more than its memory */
 	bool reuse;		/* as in struct batch_options */
 	uint64_t moved, to_move;	/* blocks, for progress */
+	struct facts_kept kept;	/* from the last round */
 	/* Of a round: */
 	struct volume *vol;
 	struct facts facts;

@@ -6,15 +6,22 @@
  * the maps of the metadata files those of metadata.  The segments themselves
  * are not read.  Counters of the volume are not used: the kernel does not
  * update them.
+ *
+ * A job of many batches would read the DAT as often.  So the counts before a
+ * batch are kept, and only the blocks of the DAT that it has changed are counted
+ * after it.  The old ones are still there: what a batch frees is written over by
+ * the next.  Where zones are reset, which loses them, nothing is kept.
  */
 #include "gc/plan/facts.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "disk/segusage.h"
+#include "vol/cptable.h"
 #include "vol/extent.h"
 #include "vol/protection.h"
 #include "vol/root.h"
@@ -175,19 +182,69 @@ static int find_stale(struct facts *f, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
-/* The counts are in the facts now: of two million segments they take 24 MiB. */
-static void drop_counts(struct facts *f)
+static void find_latest_live(struct facts *f)
 {
 	struct liveness_counts c = liveness_of(f->liveness,
 					       f->vol->latest.segnum);
 
 	f->latest_live = c.current + c.snapshot + c.protected;
-	if (!f->stale)
-		liveness_drop_counts(f->liveness);
+}
+
+/* Whether L counts for the same snapshots and period as F: 1, 0. */
+static int counts_the_same(const struct facts *f, struct context *cx,
+			   const struct liveness *l)
+{
+	uint64_t *snapshots;
+	size_t n;
+	int ret = cptable_list(f->vol, cx, true, &snapshots, &n);
+
+	if (ret)
+		return ret;
+	ret = l->protect_cno == f->protect_cno && l->nsnapshots == n &&
+	      (!n || !memcmp(l->snapshots, snapshots,
+			     n * sizeof(*snapshots)));
+	free(snapshots);
+	return ret;
+}
+
+static int update_kept(struct facts *f, struct context *cx,
+		       struct facts_kept *kept)
+{
+	struct volume *from;
+	int ret = volume_open_from(&from, cx, f->vol->dev, &kept->at);
+
+	if (!ret)
+		ret = liveness_update(kept->liveness, cx, from, f->vol);
+	volume_close(from);
+	if (ret)
+		return ret;
+	f->liveness = kept->liveness;
+	kept->liveness = NULL;
+	return 0;
+}
+
+/* By what was kept, unless that cannot be read any more. */
+static int count_live(struct facts *f, struct context *cx,
+		      struct facts_kept *kept)
+{
+	int ret = kept && kept->liveness ?
+			  counts_the_same(f, cx, kept->liveness) : 0;
+
+	if (ret > 0)
+		ret = update_kept(f, cx, kept);
+	if (ret == -EUCLEAN || ret == -EIO) {
+		fail_clear(cx);
+		ret = 0;
+	}
+	if (kept)
+		facts_forget(kept);
+	if (ret || f->liveness)
+		return ret;
+	return liveness_count(f->vol, cx, f->protect_cno, &f->liveness);
 }
 
 static int gather_all(struct facts *f, struct context *cx, struct volume *vol,
-		      uint64_t protect, bool whole)
+		      uint64_t protect, struct facts_kept *kept, bool whole)
 {
 	struct nilfs_sufile_header header;
 	int ret;
@@ -204,7 +261,7 @@ static int gather_all(struct facts *f, struct context *cx, struct volume *vol,
 	if (!ret && protect)
 		ret = protection_cno(vol, cx, protect, &f->protect_cno);
 	if (!ret)
-		ret = liveness_count(vol, cx, f->protect_cno, &f->liveness);
+		ret = count_live(f, cx, kept);
 	if (!ret)
 		ret = check_strays(f, cx);
 	if (!ret)
@@ -214,20 +271,36 @@ static int gather_all(struct facts *f, struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = find_stale(f, cx);
 	if (!ret)
-		drop_counts(f);
+		find_latest_live(f);
 	return ret ? ret : gather_metadata(f, cx);
 }
 
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
-		 uint64_t protect)
+		 uint64_t protect, struct facts_kept *kept)
 {
-	return gather_all(f, cx, vol, protect, false);
+	return gather_all(f, cx, vol, protect, kept, false);
 }
 
 int facts_gather_whole(struct facts *f, struct context *cx,
 		       struct volume *vol, uint64_t protect)
 {
-	return gather_all(f, cx, vol, protect, true);
+	return gather_all(f, cx, vol, protect, NULL, true);
+}
+
+void facts_keep(struct facts *f, struct facts_kept *kept)
+{
+	facts_forget(kept);
+	if (!f->liveness || f->vol->dev->zones)
+		return;
+	kept->at = f->vol->latest;
+	kept->liveness = f->liveness;
+	f->liveness = NULL;
+}
+
+void facts_forget(struct facts_kept *kept)
+{
+	liveness_free(kept->liveness);
+	kept->liveness = NULL;
 }
 
 void facts_fini(struct facts *f)

@@ -12,12 +12,13 @@
 #include "gc/plan/policy.h"
 #include "gc/plan/zoning.h"
 #include "vol/liveness.h"
+#include "vol/recovery.h"
 
 struct volume;
 
 struct facts {
 	struct volume *vol;		/* borrowed */
-	struct liveness *liveness;	/* with counts only where STALE */
+	struct liveness *liveness;
 	uint32_t latest_live;	/* of the latest log's segment */
 	struct policy_segment *segments;	/* candidates, by number */
 	size_t n, room;
@@ -30,20 +31,37 @@ struct facts {
 };
 
 /*
+ * What is known of the state that a batch began with, for the facts of the one
+ * that it left.  All zero: nothing.
+ */
+struct facts_kept {
+	struct liveness *liveness;	/* NULL: nothing */
+	struct recovery at;		/* the state that it counts */
+};
+
+/*
  * Collects the facts of all segments of VOL with a protection period of PROTECT
- * seconds (0: none).  Candidates exclude the segments being written, those
+ * seconds (0: none).  KEPT (or NULL), of the state before on the same device, is
+ * used up: what lives is counted from there, by what differs.  Candidates exclude the segments being written, those
  * marked as erroneous, and those with a superblock's log or younger
  * (ns_prot_seq).  -EUCLEAN if the DAT or the SUFILE is broken or they
  * contradict each other, -EIO, -ENOMEM.
  */
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
-		 uint64_t protect);
+		 uint64_t protect, struct facts_kept *kept);
 
 /*
- * The same, but with all segments that are not clean among the candidates.
+ * The same, but with all segments that are not clean among the candidates, and
+ * with all counted.
  */
 int facts_gather_whole(struct facts *f, struct context *cx,
 		       struct volume *vol, uint64_t protect);
+
+/* Moves to KEPT what facts_gather() can use after the next batch. */
+void facts_keep(struct facts *f, struct facts_kept *kept);
+
+/* Forgets what was kept. */
+void facts_forget(struct facts_kept *kept);
 
 /* Also of facts that are all zero. */
 void facts_fini(struct facts *f);

@@ -178,6 +178,11 @@ static int compare_importance(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+static int compare_merits(const void *a, const void *b)
+{
+	return compare_importance(b, a);
+}
+
 static struct policy_rank rank_of(const struct policy_order *o, size_t i)
 {
 	return (struct policy_rank){
@@ -208,7 +213,7 @@ int policy_open(struct policy_order *order, const struct policy *policy,
 		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		order->rank[i] = rank_of(order, i);
-	sort_in_place(order->rank, n, sizeof(*order->rank), compare_importance);
+	sort_begin(order->rank, n, sizeof(*order->rank), compare_merits);
 	return 0;
 }
 
@@ -219,13 +224,22 @@ static bool waits(const struct policy_order *o, size_t i, uint64_t clean)
 	       policy_is_metadata(&o->segments[i]);
 }
 
+/* The index of the segment in place I of the order, if all before are known. */
+static size_t index_at(struct policy_order *o, size_t i)
+{
+	if (i == o->sorted)
+		sort_step(o->rank, o->n - o->sorted++, sizeof(*o->rank),
+			  compare_merits);
+	return o->rank[o->n - 1 - i].index;
+}
+
 /* The best of all. */
 static int64_t next_ranked(struct policy_order *o, uint64_t clean)
 {
 	size_t i;
 
 	for (i = o->next; i < o->n; i++) {
-		size_t index = o->rank[i].index;
+		size_t index = index_at(o, i);
 
 		if (o->taken[index])
 			o->next += i == o->next;

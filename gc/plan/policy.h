@@ -78,16 +78,22 @@ struct policy_rank {
 /*
  * Successive choices.  With env->max_search a choice examines that many
  * segments from where the last one ended, around the end, as f2fs' victim
- * search does; otherwise all, in an order that is computed once.
+ * search does; otherwise all, by their importance when it was opened, in an
+ * order that is computed as far as it is asked for.
  */
 struct policy_order {
 	const struct policy *policy;
 	const struct policy_env *env;
 	const struct policy_segment *segments;	/* borrowed */
 	size_t n;
-	struct policy_rank *rank;	/* best first; NULL with max_search */
+	/*
+	 * The best last, of which SORTED are in order and the others before
+	 * them a heap; NULL with max_search.
+	 */
+	struct policy_rank *rank;
+	size_t sorted;
 	uint8_t *taken;		/* by index */
-	size_t next;		/* in RANK, or where the search continues */
+	size_t next;		/* in the order, or where the search continues */
 };
 
 /* -ENOMEM; to be closed also then. */

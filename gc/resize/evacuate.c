@@ -25,6 +25,7 @@ struct evacuation {
 	struct batch_totals *totals;
 	struct volume *vol;
 	struct facts facts;
+	struct facts_kept kept;	/* from the last round */
 	struct load load;
 	struct evacuate_census census;
 	bool waiting;	/* for superblocks that name a younger log */
@@ -146,13 +147,15 @@ static int evacuate_round(struct evacuation *e, struct context *cx)
 		ret = evacuate_count(e->vol, cx, e->end, &e->census);
 	if (ret || !e->census.behind)
 		return ret;
-	ret = facts_gather(&e->facts, cx, e->vol, e->o->protect);
+	ret = facts_gather(&e->facts, cx, e->vol, e->o->protect,
+			   &e->kept);
 	load_init(&e->load, &e->facts);
 	if (!ret)
 		ret = gather_late(e, cx);
 	if (!ret)
 		ret = move_round(e, cx);
 	load_fini(&e->load);
+	facts_keep(&e->facts, &e->kept);
 	facts_fini(&e->facts);
 	return ret ? ret : 1;
 }
@@ -185,5 +188,6 @@ int evacuate_run(struct context *cx, struct dev *dev,
 			ret = fail(cx, -EUCLEAN, "what is after segment %"
 				   PRIu64 " cannot be moved", end);
 	} while (ret > 0);
+	facts_forget(&e.kept);
 	return ret;
 }

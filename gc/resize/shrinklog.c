@@ -197,7 +197,7 @@ static int examine_volume(struct shrinklog *l, struct context *cx,
 		ret = evacuate_count(l->vol, cx, l->vol->geo.nsegments,
 				     &census);
 	if (!ret)
-		ret = facts_gather(&l->facts, cx, l->vol, protect);
+		ret = facts_gather(&l->facts, cx, l->vol, protect, NULL);
 	if (ret)
 		return ret;
 	l->used = l->before = census.before;

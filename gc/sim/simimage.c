@@ -171,7 +171,7 @@ static int read_volume(struct simimage *image, struct context *cx,
 	int ret = allocate_segments(image, cx, &vol->geo);
 
 	if (!ret)
-		ret = facts_gather(&f, cx, vol, 0);
+		ret = facts_gather(&f, cx, vol, 0, NULL);
 	if (!ret)
 		ret = read_usage(image, cx, &f);
 	if (!ret)

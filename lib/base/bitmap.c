@@ -35,13 +35,23 @@ void bitmap_fini(struct bitmap *map)
 	map->bits = 0;
 }
 
-uint64_t bitmap_count(const struct bitmap *map)
+uint64_t bitmap_count_below(const struct bitmap *map, uint64_t end)
 {
 	uint64_t i, count = 0;
 
-	for (i = 0; i < div_round_up(map->bits, 64); i++)
+	if (end > map->bits)
+		end = map->bits;
+	for (i = 0; i < end / 64; i++)
 		count += (uint64_t)__builtin_popcountll(map->words[i]);
+	if (end % 64)
+		count += (uint64_t)__builtin_popcountll(
+			map->words[i] & ~(UINT64_MAX << end % 64));
 	return count;
+}
+
+uint64_t bitmap_count(const struct bitmap *map)
+{
+	return bitmap_count_below(map, map->bits);
 }
 
 /* Searches a set bit in the words or, with FLIP all ones, their inverse. */

@@ -25,8 +25,9 @@ struct bitmap {
 int bitmap_init(struct bitmap *map, struct context *cx, uint64_t bits);
 void bitmap_fini(struct bitmap *map);
 
-/* How many numbers are in the set. */
+/* How many numbers are in the set; how many of those below END. */
 uint64_t bitmap_count(const struct bitmap *map);
+uint64_t bitmap_count_below(const struct bitmap *map, uint64_t end);
 
 /* The first number from FROM on that is, or is not, in the set, or bits. */
 uint64_t bitmap_next_set(const struct bitmap *map, uint64_t from);

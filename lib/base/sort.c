@@ -60,19 +60,31 @@ static void sink(const struct heap *h, size_t i)
 	}
 }
 
-void sort_in_place(void *items, size_t count, size_t size,
-		   int (*compare)(const void *a, const void *b))
+void sort_begin(void *items, size_t count, size_t size,
+		int (*compare)(const void *a, const void *b))
 {
 	struct heap h = { items, count, size, compare };
 	size_t i;
 
 	for (i = count / 2; i-- > 0;)
 		sink(&h, i);
-	while (h.count > 1) {
-		h.count--;
-		swap(&h, item(&h, 0), item(&h, h.count));
-		sink(&h, 0);
-	}
+}
+
+void sort_step(void *items, size_t count, size_t size,
+	       int (*compare)(const void *a, const void *b))
+{
+	struct heap h = { items, count - 1, size, compare };
+
+	swap(&h, item(&h, 0), item(&h, h.count));
+	sink(&h, 0);
+}
+
+void sort_in_place(void *items, size_t count, size_t size,
+		   int (*compare)(const void *a, const void *b))
+{
+	sort_begin(items, count, size, compare);
+	for (; count > 1; count--)
+		sort_step(items, count, size, compare);
 }
 
 static int compare_numbers(const void *a, const void *b)

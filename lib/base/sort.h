@@ -13,6 +13,16 @@
 void sort_in_place(void *items, size_t count, size_t size,
 		   int (*compare)(const void *a, const void *b));
 
+/*
+ * The same from the greatest item on, as far as it is wanted: sort_begin(), then
+ * each sort_step() puts the greatest of the first COUNT items behind them, and
+ * has the others ready for a step with COUNT - 1.
+ */
+void sort_begin(void *items, size_t count, size_t size,
+		int (*compare)(const void *a, const void *b));
+void sort_step(void *items, size_t count, size_t size,
+	       int (*compare)(const void *a, const void *b));
+
 /* Sorts N numbers, ascending. */
 void sort_numbers(uint64_t *numbers, size_t n);
 

@@ -27,6 +27,7 @@
 #include "check/dirread.h"
 #include "check/ifilediff.h"
 #include "check/names.h"
+#include "vol/mapdiff.h"
 
 #define NAME_BYTES 32u /* of a directory to a name, about */
 

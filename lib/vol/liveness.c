@@ -6,6 +6,11 @@
  * used part of a volume.  Consecutive entries of the DAT mostly point into the
  * same segment: each worker collects such a run before it adds to the shared
  * counts.
+ *
+ * Counts of an earlier state become those of a later one by what differs of
+ * their DATs: entries of the blocks as they were are taken out, those of the
+ * blocks as they are are put in.  A bitmap stands in another block than the entries
+ * that it is about, so what differs is collected by group.
  */
 #include "vol/liveness.h"
 
@@ -14,10 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bitmap.h"
 #include "base/checked.h"
 #include "base/search.h"
 #include "vol/cptable.h"
 #include "vol/datscan.h"
+#include "vol/mapdiff.h"
 #include "vol/volume.h"
 
 #define CHUNK_SEGMENTS 1024u
@@ -38,6 +45,7 @@ struct run {
 	struct epoch epoch;
 	struct liveness_counts counts;
 	uint64_t entries, strays;
+	bool out;		/* counts are taken out */
 };
 
 struct counter {
@@ -89,12 +97,24 @@ static int add_counts(struct liveness *l, struct context *cx, uint64_t segnum,
 	return 0;
 }
 
+/* What is to be added so that C is taken out: counts go around. */
+static struct liveness_counts negative(const struct liveness_counts *c)
+{
+	return (struct liveness_counts){
+		.current = 0 - c->current,
+		.snapshot = 0 - c->snapshot,
+		.protected = 0 - c->protected,
+	};
+}
+
 static int flush_run(struct counter *c, struct context *cx, struct run *run)
 {
+	struct liveness_counts more = run->out ? negative(&run->counts) :
+						 run->counts;
 	int err = 0;
 
 	if (run->end)
-		err = add_counts(c->l, cx, run->segnum, &run->counts);
+		err = add_counts(c->l, cx, run->segnum, &more);
 	memset(&run->counts, 0, sizeof(run->counts));
 	return err;
 }
@@ -220,18 +240,25 @@ static int count_entries(void *arg, struct context *cx, unsigned int worker,
 	return err;
 }
 
-/* The run after those of the workers is for the DAT's own blocks. */
+/* Block BLOCKNR is one of the DAT itself. */
+static int count_own(struct counter *c, struct context *cx, struct run *run,
+		     uint64_t blocknr)
+{
+	int err = 0;
+
+	if (blocknr < run->start || blocknr >= run->end)
+		err = move_run(c, cx, run, blocknr);
+	run->counts.current++;
+	return err;
+}
+
+/* The run after those of the workers is for these. */
 static int count_own_block(void *arg, struct context *cx,
 			   const struct blockmap_item *item)
 {
 	struct counter *c = arg;
-	struct run *run = &c->runs[cx->threads];
-	int err = 0;
 
-	if (item->ptr < run->start || item->ptr >= run->end)
-		err = move_run(c, cx, run, item->ptr);
-	run->counts.current++;
-	return err;
+	return count_own(c, cx, &c->runs[cx->threads], item->ptr);
 }
 
 static int make_liveness(struct volume *vol, struct context *cx,
@@ -325,22 +352,179 @@ int liveness_count_with(struct volume *vol, struct context *cx,
 	return count_for(copy, n, vol, cx, protect_cno, lp);
 }
 
-void liveness_drop_counts(struct liveness *l)
-{
-	uint64_t i;
+/* A DAT before, 0, and after, 1: the runs are for entries, and for its blocks. */
+struct update {
+	struct counter c;
+	struct volume *vol[2];
+	struct run runs[4];
+	uint64_t group;		/* with what differs, not counted yet */
+	bool any;		/* there is such a group */
+	bool bits;		/* its bitmap differs */
+	struct bitmap blocks;	/* of it, by their offset in the group */
+};
 
-	for (i = 0; i < l->nchunks; i++)
-		free(l->chunks[i]);
-	free(l->chunks);
-	l->chunks = NULL;
-	l->nchunks = 0;
+/* Notes the blocks of the group for which the bitmaps A and B differ. */
+static void note_bits(struct update *u, const void *a, const void *b)
+{
+	const struct palloc *p = &u->vol[1]->dat_palloc;
+	uint32_t i;
+
+	for (i = 0; i < p->entries_per_group; i++)
+		if ((a && palloc_bit(a, i)) != (b && palloc_bit(b, i)))
+			bitmap_set(&u->blocks, i / p->entries_per_block);
+}
+
+/* The entries of block I of the group, with its BITMAP, of one SIDE. */
+static int count_side_block(struct update *u, struct context *cx, int side,
+			    const void *bitmap, uint64_t i)
+{
+	struct file *dat = &u->vol[side]->dat;
+	const struct palloc *p = &u->vol[side]->dat_palloc;
+	struct datscan_block block = { .stride = p->entry_size };
+	struct palloc_block what;
+	const void *entries;
+	uint64_t blkoff = palloc_bitmap_blkoff(p, u->group) + 1 + i;
+	int ret = file_block(dat, cx, blkoff, &entries);
+
+	if (ret <= 0)
+		return ret;
+	palloc_locate(p, blkoff, &what);
+	block.first = what.first;
+	block.count = (uint32_t)what.count;
+	block.entries = entries;
+	block.bitmap = bitmap;
+	block.bit = palloc_group_offset(p, what.first);
+	ret = count_entries(&u->c, cx, (unsigned int)side, &block);
+	file_put(dat, entries);
+	return ret;
+}
+
+static int count_side(struct update *u, struct context *cx, int side,
+		      const void *bitmap)
+{
+	uint64_t i = bitmap_next_set(&u->blocks, 0);
+	int ret = 0;
+
+	for (; bitmap && i < u->blocks.bits && !ret;
+	     i = bitmap_next_set(&u->blocks, i + 1))
+		ret = count_side_block(u, cx, side, bitmap, i);
+	return ret;
+}
+
+/* What differs of the group goes out as it was and in as it is. */
+static int count_group(struct update *u, struct context *cx)
+{
+	const struct palloc *p = &u->vol[1]->dat_palloc;
+	uint64_t words = div_round_up(u->blocks.bits, 64);
+	const void *bitmap[2] = { NULL, NULL };
+	int side, ret = 0;
+
+	for (side = 0; side < 2 && ret >= 0; side++)
+		ret = file_block(&u->vol[side]->dat, cx,
+				 palloc_bitmap_blkoff(p, u->group),
+				 &bitmap[side]);
+	if (ret >= 0 && u->bits)
+		note_bits(u, bitmap[0], bitmap[1]);
+	for (side = 0; side < 2 && ret >= 0; side++)
+		ret = count_side(u, cx, side, bitmap[side]);
+	for (side = 0; side < 2; side++)
+		if (bitmap[side])
+			file_put(&u->vol[side]->dat, bitmap[side]);
+	memset(u->blocks.words, 0, words * sizeof(*u->blocks.words));
+	u->any = u->bits = false;
+	return ret < 0 ? ret : 0;
+}
+
+/* Block BLKOFF of the DAT, no node, is another one. */
+static int note_difference(struct update *u, struct context *cx,
+			   uint64_t blkoff)
+{
+	const struct palloc *p = &u->vol[1]->dat_palloc;
+	struct palloc_block what;
+	int ret = 0;
+
+	if (!palloc_has_block(p, blkoff))
+		return fail(cx, -EUCLEAN, "DAT: block %llu past the end",
+			    (unsigned long long)blkoff);
+	palloc_locate(p, blkoff, &what);
+	if (what.kind == PALLOC_DESC)
+		return 0;
+	if (u->any && u->group != what.group)
+		ret = count_group(u, cx);
+	u->any = true;
+	u->group = what.group;
+	if (what.kind == PALLOC_BITMAP)
+		u->bits = true;
+	else
+		bitmap_set(&u->blocks, blkoff - 1 -
+				       palloc_bitmap_blkoff(p, what.group));
+	return ret;
+}
+
+static int visit_difference(void *arg, struct context *cx,
+			    const struct mapdiff_item *item)
+{
+	struct update *u = arg;
+	const uint64_t ptr[2] = { item->a, item->b };
+	uint64_t blocknr;
+	int side, ret = context_cancelled(cx);
+
+	for (side = 0; side < 2 && !ret; side++) {
+		if (!ptr[side])
+			continue;
+		ret = blockmap_resolve(&u->vol[side]->dat.map, cx, ptr[side],
+				       &blocknr);
+		if (!ret)
+			ret = count_own(&u->c, cx, &u->runs[2 + side],
+					blocknr);
+	}
+	return ret || item->level ? ret : note_difference(u, cx, item->key);
+}
+
+static int end_update(struct update *u, struct context *cx)
+{
+	struct liveness *l = u->c.l;
+	int i, ret = u->any ? count_group(u, cx) : 0;
+
+	for (i = 0; i < 4 && !ret; i++) {
+		ret = flush_run(&u->c, cx, &u->runs[i]);
+		l->entries += i % 2 ? u->runs[i].entries :
+				      0 - u->runs[i].entries;
+		l->strays += i % 2 ? u->runs[i].strays :
+				     0 - u->runs[i].strays;
+	}
+	return ret;
+}
+
+int liveness_update(struct liveness *l, struct context *cx,
+		    struct volume *from, struct volume *to)
+{
+	struct update u = {
+		.c = { .vol = to, .l = l },
+		.vol = { from, to },
+		.runs = { [0].out = true, [2].out = true },
+	};
+	int ret = bitmap_init(&u.blocks, cx, to->dat_palloc.blocks_per_group);
+
+	u.c.runs = u.runs;
+	if (!ret)
+		ret = mapdiff_run_nodes(cx, &from->dat.map, &to->dat.map,
+					visit_difference, &u);
+	if (!ret)
+		ret = end_update(&u, cx);
+	bitmap_fini(&u.blocks);
+	return ret;
 }
 
 void liveness_free(struct liveness *l)
 {
+	uint64_t i;
+
 	if (!l)
 		return;
-	liveness_drop_counts(l);
+	for (i = 0; i < l->nchunks; i++)
+		free(l->chunks[i]);
+	free(l->chunks);
 	free(l->snapshots);
 	free(l);
 }

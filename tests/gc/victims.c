@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 	if (!ret)
 		ret = volume_open(&vol, &cx, dev, NULL);
 	if (!ret)
-		ret = facts_gather(&facts, &cx, vol, 0);
+		ret = facts_gather(&facts, &cx, vol, 0, NULL);
 	facts.env.scarce = vol ? vol->geo.nsegments / 20 : 0;
 	if (!ret)
 		ret = list(&facts, policy);

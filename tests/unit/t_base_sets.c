@@ -43,6 +43,9 @@ static void test_bitmap_random(uint64_t bits)
 		for (k = 0; k < bits; k++)
 			count += model[k];
 		wrong += bitmap_count(&map) != count;
+		for (k = from; k < bits; k++)
+			count -= model[k];
+		wrong += bitmap_count_below(&map, from) != count;
 		wrong += bitmap_test(&map, from) != model[from];
 	}
 	is_int(wrong, 0, "is the set it should be");
@@ -50,6 +53,7 @@ static void test_bitmap_random(uint64_t bits)
 		bitmap_set(&map, i);
 	is_int(bitmap_next_clear(&map, 0), bits, "full: none clear");
 	is_int(bitmap_count(&map), bits, "and all set");
+	is_int(bitmap_count_below(&map, bits + 100), bits, "none past the end");
 	bitmap_fini(&map);
 }
 
@@ -137,6 +141,27 @@ static void test_sort(size_t count, uint32_t keys, const char *name)
 	ok(!memcmp(ours, theirs, count * sizeof(*ours)), "%s", name);
 }
 
+/* The greatest WANTED of 500 items, without sorting the others. */
+static void test_sort_steps(size_t wanted)
+{
+	struct sortable ours[500], theirs[500];
+	uint32_t x = 9;
+	size_t i, n = 500;
+
+	for (i = 0; i < n; i++) {
+		x = x * 1103515245 + 12345;
+		ours[i] = (struct sortable){ .key = (x >> 8) % 50 };
+		theirs[i] = ours[i];
+	}
+	sort_begin(ours, n, sizeof(*ours), by_key);
+	for (i = 0; i < wanted; i++)
+		sort_step(ours, n - i, sizeof(*ours), by_key);
+	qsort(theirs, n, sizeof(*theirs), by_key);
+	ok(!memcmp(ours + n - wanted, theirs + n - wanted,
+		   wanted * sizeof(*ours)),
+	   "the greatest %zu come to the end", wanted);
+}
+
 int main(void)
 {
 	test_bitmap_random(300);
@@ -149,5 +174,8 @@ int main(void)
 	test_sort(2, 100, "two are");
 	test_sort(999, 5, "many with few keys are");
 	test_sort(1000, 1 << 20, "many with many keys are");
+	test_sort_steps(1);
+	test_sort_steps(77);
+	test_sort_steps(500);
 	return tap_done();
 }

@@ -5,7 +5,8 @@
  * Five checkpoint numbers of nine are snapshots; entries begin and end at any
  * of them, at none and at the last number there is, and point to blocks of
  * some segments, outside them and nowhere.  A model looks at one entry after
- * the other and at all snapshots for each.
+ * the other and at all snapshots for each.  The same for counts that are made
+ * those of another DAT, which shares some blocks with the first.
  */
 #include "vol/liveness.h"
 
@@ -32,6 +33,7 @@ static const bool is_snapshot[CHECKPOINTS + 1] = {
 static struct volume vol;
 static struct context cx;
 static char disk[BLOCKS * BLOCK];
+static uint64_t dat_at[2 + ENTRY_BLOCKS];	/* where its blocks are */
 
 /* What the counts have to be. */
 static struct liveness_counts model[SEGMENTS];
@@ -45,8 +47,9 @@ static uint32_t random_below(uint32_t limit)
 	return (x >> 8) % limit;
 }
 
-/* A file of COUNT blocks that lie on the disk from BLOCKNR on. */
-static void make_file(struct file *file, uint64_t blocknr, unsigned int count)
+/* A file of COUNT blocks of the disk, AT which they are. */
+static void make_file(struct file *file, struct volume *of, const uint64_t *at,
+		      unsigned int count)
 {
 	struct nilfs_inode inode;
 	unsigned int i;
@@ -54,16 +57,17 @@ static void make_file(struct file *file, uint64_t blocknr, unsigned int count)
 	memset(&inode, 0, sizeof(inode));
 	inode.i_mode = le16_make(0100644);
 	for (i = 0; i < count; i++)
-		inode.i_bmap[1 + i] = le64_make(blocknr + i);
-	if (file_init(file, &cx, &vol, NILFS_DAT_INO, &inode))
+		inode.i_bmap[1 + i] = le64_make(at[i]);
+	if (file_init(file, &cx, of, NILFS_DAT_INO, &inode))
 		exit(98);
 }
 
 static void make_checkpoints(void)
 {
+	static const uint64_t at[] = { 30, 31 };
 	unsigned int cno;
 
-	make_file(&vol.cpfile, 30, 2);
+	make_file(&vol.cpfile, &vol, at, 2);
 	vol.latest.cno = CHECKPOINTS;
 	for (cno = 1; cno <= CHECKPOINTS; cno++) {
 		struct nilfs_checkpoint cp;
@@ -79,6 +83,8 @@ static void make_checkpoints(void)
 
 static void open_volume(uint32_t entry_size, unsigned int threads)
 {
+	unsigned int i;
+
 	memset(disk, 0, sizeof(disk));
 	memset(model, 0, sizeof(model));
 	entries = strays = 0;
@@ -100,7 +106,9 @@ static void open_volume(uint32_t entry_size, unsigned int threads)
 	    cache_open(&vol.cache, &cx, vol.dev, BLOCK, 64 * BLOCK))
 		exit(99);
 	/* Its blocks, two before the end of segment 0, are live themselves. */
-	make_file(&vol.dat, SEGMENT - 2, 2 + ENTRY_BLOCKS);
+	for (i = 0; i < 2 + ENTRY_BLOCKS; i++)
+		dat_at[i] = SEGMENT - 2 + i;
+	make_file(&vol.dat, &vol, dat_at, 2 + ENTRY_BLOCKS);
 	model[0].current = 2;
 	model[1].current = ENTRY_BLOCKS;
 	make_checkpoints();
@@ -165,7 +173,7 @@ static void count_in_model(uint64_t blocknr, uint64_t start, uint64_t end,
 /* About USED of 16 are in use; those that are not look alike. */
 static void make_entries(unsigned int used, uint64_t protect_cno)
 {
-	char *bitmap = disk + (SEGMENT - 1) * BLOCK;
+	char *bitmap = disk + dat_at[1] * BLOCK;
 	uint32_t i, n = ENTRY_BLOCKS * vol.dat_palloc.entries_per_block;
 	uint64_t blocknr = 40;
 
@@ -214,6 +222,105 @@ static void test_random(uint32_t entry_size, unsigned int threads,
 	close_volume();
 }
 
+/* Entry I, which is on the disk. */
+static struct nilfs_dat_entry read_entry(uint32_t i)
+{
+	uint64_t blkoff = palloc_entry_blkoff(&vol.dat_palloc, i);
+	struct nilfs_dat_entry de;
+
+	memcpy(&de, disk + dat_at[blkoff] * BLOCK +
+	       palloc_entry_offset(&vol.dat_palloc, i), sizeof(de));
+	return de;
+}
+
+/* The model of what the DAT has become. */
+static void count_all_in_model(uint64_t protect_cno)
+{
+	uint32_t i, n = ENTRY_BLOCKS * vol.dat_palloc.entries_per_block;
+	const char *bitmap = disk + dat_at[1] * BLOCK;
+	struct nilfs_dat_entry de;
+
+	memset(model, 0, sizeof(model));
+	entries = strays = 0;
+	for (i = 0; i < 2 + ENTRY_BLOCKS; i++)
+		model[dat_at[i] / SEGMENT].current++;
+	for (i = 0; i < n; i++) {
+		if (!palloc_bit(bitmap, i))
+			continue;
+		de = read_entry(i);
+		count_in_model(le64_get(de.de_blocknr), le64_get(de.de_start),
+			       le64_get(de.de_end), protect_cno);
+	}
+}
+
+/* Another entry, or the other bit: those in blocks that are another's stay. */
+static void change_entry(uint32_t i)
+{
+	uint64_t blkoff = palloc_entry_blkoff(&vol.dat_palloc, i);
+	struct nilfs_dat_entry de = {
+		.de_blocknr = le64_make(random_block(40)),
+		.de_start = le64_make(random_cno()),
+		.de_end = le64_make(random_cno()),
+	};
+
+	if (dat_at[1] > 2 * SEGMENT && !random_below(3))
+		disk[dat_at[1] * BLOCK + i / 8] ^= (char)(1 << i % 8);
+	if (dat_at[blkoff] > 2 * SEGMENT && !random_below(2))
+		memcpy(disk + dat_at[blkoff] * BLOCK +
+		       palloc_entry_offset(&vol.dat_palloc, i), &de,
+		       sizeof(de));
+}
+
+/* A copy of the blocks of the DAT in WHICH goes elsewhere, and is changed. */
+static void change_dat(struct volume *to, unsigned int which)
+{
+	uint32_t i, n = ENTRY_BLOCKS * vol.dat_palloc.entries_per_block;
+
+	for (i = 0; i < 2 + ENTRY_BLOCKS; i++) {
+		if (!(which >> i & 1))
+			continue;
+		memcpy(disk + (70 + i) * BLOCK, disk + dat_at[i] * BLOCK,
+		       BLOCK);
+		dat_at[i] = 70 + i;
+	}
+	for (i = 0; i < n; i++)
+		if (!random_below(4))
+			change_entry(i);
+	*to = vol;
+	if (cache_open(&to->cache, &cx, vol.dev, BLOCK, 64 * BLOCK))
+		exit(99);
+	make_file(&to->dat, to, dat_at, 2 + ENTRY_BLOCKS);
+}
+
+static void test_update(uint32_t entry_size, unsigned int which,
+			uint64_t protect_cno)
+{
+	struct liveness *l = NULL;
+	unsigned int i, wrong = 0;
+	struct volume to;
+
+	open_volume(entry_size, 1);
+	make_entries(10, protect_cno);
+	if (liveness_count(&vol, &cx, protect_cno, &l))
+		exit(97);
+	change_dat(&to, which);
+	count_all_in_model(protect_cno);
+	is_int(liveness_update(l, &cx, &vol, &to), 0, "counts are updated");
+	for (i = 0; i < SEGMENTS; i++) {
+		struct liveness_counts c = liveness_of(l, i);
+
+		wrong += c.current != model[i].current ||
+			 c.snapshot != model[i].snapshot ||
+			 c.protected != model[i].protected;
+	}
+	ok(!wrong && l->entries == entries && l->strays == strays,
+	   "entries of %u bytes, blocks 0x%x of the DAT changed: they are right",
+	   entry_size, which);
+	liveness_free(l);
+	cache_close(to.cache);
+	close_volume();
+}
+
 int main(void)
 {
 	static const uint64_t protect[] = { UINT64_MAX, 0, 4, 9 };
@@ -224,5 +331,7 @@ int main(void)
 		for (i = 0; i < sizeof(used) / sizeof(used[0]); i++)
 			test_random(round & 1 ? 40 : 32, 1 + (round & 2),
 				    used[i], protect[(round + i) % 4]);
+	for (i = 0; i < 1u << (2 + ENTRY_BLOCKS); i++)
+		test_update(i % 3 ? 32 : 40, i, protect[i / 3 % 4]);
 	return tap_done();
 }

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The blocks in which two block maps differ. */
+#ifndef NILFS2_VOL_MAPDIFF_H
+#define NILFS2_VOL_MAPDIFF_H
+
+#include <stdint.h>
+
+#include "base/context.h"
+#include "vol/blockmap.h"
+
+/* Block KEY of the file: its pointer in each map, 0 if none. */
+struct mapdiff_item {
+	uint64_t key;
+	unsigned int level;	/* 0 data, else that of the node */
+	uint64_t a, b;
+};
+
+/* 0, or a failure that ends the comparison. */
+typedef int mapdiff_visit(void *arg, struct context *cx,
+			  const struct mapdiff_item *item);
+
+/*
+ * Calls VISIT for each data block that only one of the maps A and B has, or
+ * whose pointers differ, keys ascending.  NULL stands for a map without blocks.
+ * Nodes that both maps share are not read.  -EUCLEAN, -EIO if a map is broken;
+ * failures of VISIT.
+ */
+int mapdiff_run(struct context *cx, const struct blockmap *a,
+		const struct blockmap *b, mapdiff_visit *visit, void *arg);
+
+/* The same for nodes, too, each before what is below it. */
+int mapdiff_run_nodes(struct context *cx, const struct blockmap *a,
+		      const struct blockmap *b, mapdiff_visit *visit,
+		      void *arg);
+
+#endif
