@@ -291,21 +291,32 @@ static int check_ranges(struct tool *tool, const struct simplan *plan,
 	return ret ? tool_usage_failed(tool, ret) : 0;
 }
 
-/* An image has its own sizes. */
-static int check_image_options(struct tool *tool, const struct simoptions *o)
+/* An image has its own sizes, whatever is swept. */
+static int check_image_options(struct tool *tool, const struct simplan *plan)
 {
 	const struct simoptions *usual = &simoptions_defaults;
+	struct simplan_run run;
+	const struct simoptions *o = &run.options;
+	size_t i;
+	int ret;
 
-	if (tool->argc && !o->merge &&
-	    (o->segments || o->data || o->fill != usual->fill ||
-	     o->segment_size != usual->segment_size ||
-	     o->block_size != usual->block_size))
-		return tool_usage(tool, "--segments, --segment-size, "
-					"--block-size, --fill and --data are "
-					"those of the image");
-	if (tool->argc && !o->merge && o->holes)
-		return tool_usage(tool, "--fill-holes is not for images: "
-					"snapshots need what is dead");
+	if (!tool->argc || plan->options->merge)
+		return 0;
+	for (i = 0; i < plan->nruns; i += plan->nseeds) {
+		ret = simplan_run(plan, &tool->cx, i, &run);
+		if (ret)
+			return ret;
+		if (o->segments || o->data || o->fill != usual->fill ||
+		    o->segment_size != usual->segment_size ||
+		    o->block_size != usual->block_size)
+			return tool_usage(tool, "--segments, --segment-size, "
+					  "--block-size, --fill and --data "
+					  "are those of the image");
+		if (o->holes)
+			return tool_usage(tool, "--fill-holes is not for "
+					  "images: snapshots need what is "
+					  "dead");
+	}
 	return 0;
 }
 
@@ -367,8 +378,6 @@ static int run_gcsim(struct tool *tool, const void *options)
 	struct simplan plan;
 	int ret = check_trace_options(tool, o);
 
-	if (!ret)
-		ret = check_image_options(tool, o);
 	if (ret)
 		return ret;
 	if (!tool->argc && o->hot_files.count && !o->merge)
@@ -378,6 +387,8 @@ static int run_gcsim(struct tool *tool, const void *options)
 		ret = tool_usage_failed(tool, ret);
 	if (!ret)
 		ret = check_sweep(tool, &plan);
+	if (!ret)
+		ret = check_image_options(tool, &plan);
 	if (!ret)
 		ret = run_plan(tool, &plan);
 	simplan_close(&plan);

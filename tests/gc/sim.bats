@@ -279,6 +279,7 @@ value() {
 		--step 0|--step: 0 is less than 1
 		--victims 0|--victims: 0 is less than 1
 		--check 0|--check: 0 is less than 1
+		--snapshots 0|--snapshots: 0 is less than 1
 		--seeds 0|--seeds: 0 is less than 1
 		--sweep low=1,1001|1001 clean segments are more than all 1000
 		--sweep step=0:3|--step: 0 is less than 1
@@ -335,7 +336,8 @@ near() {
 @test "an image has its own sizes" {
 	mkfs.nilfs2 -q -B 16 --size 16M image
 	for option in "-n 10" "--data 5" "-f 70" "--segment-size 4M" \
-		"--block-size 8192"; do
+		"--block-size 8192" "--sweep fill=80,90" \
+		"--sweep segments=100:200:50"; do
 		# shellcheck disable=SC2086
 		run -2 gcsim.nilfs2 $option image
 		[[ $output == *"are those of the image"* ]]

@@ -135,11 +135,62 @@ static void test_best(void)
 
 struct rig {
 	struct size size;
+	uint64_t queued, free, wrong;	/* victims: of queues, of the last
+					   group, others than they should be */
 	struct simvol vol;
 	struct simclean cleaner;
 	struct simwork work;
 	struct simrun run;
 };
+
+/* Segments of GROUP: also one that was just chosen, and the last one, or not. */
+static uint32_t length_of(const struct simvol *v, uint32_t group, bool open)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < v->config.nsegments; i++)
+		n += v->past[i].log == group && v->state[i] != SIMVOL_CLEAN &&
+		     (open || v->state[i] != SIMVOL_OPEN);
+	return n;
+}
+
+static uint32_t dead_of(const struct simvol *v, uint32_t i)
+{
+	return v->segments[i].written - v->needed[i];
+}
+
+/*
+ * A victim is the first segment of the first queue that is too long and has more
+ * than what is being written; if none is,
+ * the one with the most dead blocks that is in no queue.
+ */
+static void check_victim(void *arg, const struct policy_segment *s)
+{
+	struct rig *r = arg;
+	const struct simvol *v = &r->vol;
+	struct simchain_sizes sizes;
+	uint32_t queues = simmidas_sizes(v, &sizes), group, i;
+	uint32_t got = s->segnum;
+
+	for (group = 0; group < queues; group++)
+		if (length_of(v, group, true) > sizes.size[group] &&
+		    length_of(v, group, false))
+			break;
+	r->queued += group < queues;
+	r->free += group >= queues;
+	r->wrong += group < queues ? v->past[got].log != group :
+				     v->past[got].log < queues;
+	for (i = 0; i < v->config.nsegments; i++) {
+		if (v->state[i] != SIMVOL_FULL)
+			continue;
+		if (group < queues)
+			r->wrong += v->past[i].log == group &&
+				    v->past[i].opened < v->past[got].opened;
+		else
+			r->wrong += v->past[i].log >= queues &&
+				    dead_of(v, i) > dead_of(v, got);
+	}
+}
 
 static void open_rig(struct rig *r, const struct size *size,
 		     const char *placement)
@@ -163,6 +214,10 @@ static void open_rig(struct rig *r, const struct size *size,
 	must(simclean_open(&r->cleaner, &cx, &r->vol, &cleaning));
 	must(simwork_open(&r->work, &cx, &using));
 	must(simrun_open(&r->run, &cx, &r->vol, &r->cleaner, &running));
+	if (!strcmp(placement, "midas")) {
+		r->cleaner.chosen = check_victim;
+		r->cleaner.arg = r;
+	}
 }
 
 static void close_rig(struct rig *r)
@@ -190,16 +245,6 @@ static double go(struct rig *r, uint64_t from, uint64_t all)
 	return (double)simrun_written(&t) / (double)t.user;
 }
 
-static uint32_t count_queue(const struct simvol *v, uint32_t group)
-{
-	uint32_t i, n = 0;
-
-	for (i = 0; i < v->config.nsegments; i++)
-		n += (v->state[i] == SIMVOL_FULL ||
-		      v->state[i] == SIMVOL_OPEN) && v->past[i].log == group;
-	return n;
-}
-
 static void test_run(void)
 {
 	struct rig midas = { 0 }, other = { 0 };
@@ -214,8 +259,12 @@ static void test_run(void)
 	ok(fabs(got / sizes.amplification - 1) < 0.05,
 	   "%.3f, expected %.3f", got, sizes.amplification);
 	for (group = 0; group < queues; group++)
-		wrong += count_queue(&midas.vol, group) > sizes.size[group] + 1;
+		wrong += length_of(&midas.vol, group, true) > sizes.size[group] + 1;
 	is_int(wrong, 0, "no queue is longer than it may be");
+	is_int((int64_t)midas.wrong, 0, "victims as they should be");
+	ok(midas.queued > 1000 && midas.free > 1000,
+	   "... %llu of queues, %llu of none",
+	   (unsigned long long)midas.queued, (unsigned long long)midas.free);
 	must(simcheck_volume(&midas.vol, &cx));
 	close_rig(&midas);
 	open_rig(&other, &usual, "sepbit");
