@@ -451,24 +451,54 @@ static void fini_files(struct mapfiles *m)
 	free(m->doubted);
 }
 
-int fix_maps(struct fixer_job *job, struct context *cx,
-	     const struct fix *fixes, size_t n)
+/* All that is listed, of which N FIXES are. */
+static int repair_files(struct mapfiles *m, struct context *cx,
+			const struct fix *fixes, size_t n)
 {
-	struct mapfiles m = {
+	size_t i;
+	int err = read_inodes(m, cx);
+
+	if (err)
+		return err;
+	doubt_files(m, fixes, n);
+	err = liveblocks_gather_all(m->live, m->n, cx, m->job->check);
+	for (i = 0; i < m->n && !err; i++)
+		err = repair_file(m, cx, &m->list[i]);
+	return err;
+}
+
+static struct mapfiles begin_files(struct fixer_job *job)
+{
+	return (struct mapfiles){
 		.job = job,
 		.logs_whole = listings_are_whole(job->check),
 	};
+}
+
+int fix_maps_of(struct fixer_job *job, struct context *cx, const uint64_t *inos,
+		size_t n)
+{
+	struct mapfiles m = begin_files(job);
 	size_t i;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++)
+		err = add_file(&m, cx, inos[i]);
+	m.n = sort_unique(m.inos, m.n);
+	if (!err)
+		err = repair_files(&m, cx, NULL, 0);
+	fini_files(&m);
+	return err;
+}
+
+int fix_maps(struct fixer_job *job, struct context *cx,
+	     const struct fix *fixes, size_t n)
+{
+	struct mapfiles m = begin_files(job);
 	int err = list_files(&m, cx, fixes, n);
 
 	if (!err)
-		err = read_inodes(&m, cx);
-	if (!err)
-		doubt_files(&m, fixes, n);
-	if (!err)
-		err = liveblocks_gather_all(m.live, m.n, cx, job->check);
-	for (i = 0; i < m.n && !err; i++)
-		err = repair_file(&m, cx, &m.list[i]);
+		err = repair_files(&m, cx, fixes, n);
 	/* All logs together say what was there. */
 	if (!err && !m.logs_whole)
 		err = pastmaps_repair(job, cx, fixes, n);

@@ -45,4 +45,11 @@ int mapsearch_older(struct mapfiles *m, struct context *cx, struct mapfile *f);
  */
 int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f);
 
+/*
+ * Repairs the maps of the N inodes INOS of the writer's checkpoint, which may be
+ * of older ones.  Fails as maprebuild_run(), or with -ENOMEM, -EINTR.
+ */
+int fix_maps_of(struct fixer_job *job, struct context *cx, const uint64_t *inos,
+		size_t n);
+
 #endif

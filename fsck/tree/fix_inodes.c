@@ -5,8 +5,8 @@
  *
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
- * newest sound one that an older checkpoint has, with its blocks as they were
- * (oldinodes.h).  Where there is none, its type is what its names say, or its
+ * newest sound one that an older checkpoint has (oldinodes.h), and its map is
+ * repaired, if it is not what it was.  Where there is none, its type is what its names say, or its
  * content, and its blocks are those that the logs list.  Where nothing of that
  * is known it is cleared, and its names are for the repair of names.
  *
@@ -22,6 +22,7 @@
 #include "base/sort.h"
 #include "disk/dirpack.h"
 #include "disk/inode.h"
+#include "fsck/maps/mapfile.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/fix_ifile.h"
@@ -40,6 +41,8 @@ struct fixing {
 	struct oldinodes old;
 	struct lostinodes lost;
 	uint64_t blkoff;		/* of the ifile, that was looked at */
+	uint64_t *revived;		/* whose maps are of the past */
+	size_t nrevived, revived_room;
 	size_t ndirs;			/* directories that can be read again */
 	size_t nlater;			/* inodes whose type is not known yet */
 	bool last;			/* those are cleared */
@@ -160,6 +163,20 @@ static int write_inode(struct fixing *f, struct context *cx, uint64_t ino,
 	return inodeedit_write(&f->edit, cx, ino, inode);
 }
 
+/* INODE of an older checkpoint with the map of NOW, or its own. */
+static int take_map(struct fixing *f, struct context *cx, uint64_t ino,
+		    const struct nilfs_inode *now, struct nilfs_inode *inode)
+{
+	int ret = oldinodes_take_map(f->job, cx, ino, now, inode);
+
+	if (ret)
+		return ret < 0 ? ret : 0;
+	if (array_reserve(cx, &f->revived, &f->revived_room, f->nrevived + 1))
+		return -ENOMEM;
+	f->revived[f->nrevived++] = ino;
+	return 0;
+}
+
 /*
  * Takes inode INO from an older checkpoint, or makes one of what its names say;
  * with the blocks that the logs know.  1, 0 where nothing is known.
@@ -180,7 +197,7 @@ static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino)
 	if (found) {
 		fixers_note(f->job, "inode %llu: restored from checkpoint %llu",
 			    (unsigned long long)ino, (unsigned long long)cno);
-		ret = oldinodes_revive(f->job, cx, ino, &now, &inode);
+		ret = take_map(f, cx, ino, &now, &inode);
 	} else {
 		inode = now;
 		ret = lostinodes_make(&f->lost, cx, ino, &inode, end);
@@ -554,12 +571,15 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 		err = fill_holes(&f, cx, fixes, n);
 	if (!err)
 		err = repair_all(&f, cx, fixes, n);
+	if (!err && f.nrevived)
+		err = fix_maps_of(job, cx, f.revived, f.nrevived);
 	if (!err)
 		repairwriter_counts_by(job->writer, f.edit.more, 0);
 	if (!err && f.edit.bits)
 		err = repairwriter_changed(job->writer, cx);
 	if (!err)
 		err = repair_past(&f, cx, fixes, n);
+	free(f.revived);
 	oldinodes_fini(&f.old);
 	lostinodes_fini(&f.lost);
 	return err;

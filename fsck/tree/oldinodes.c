@@ -7,9 +7,8 @@
  * at the cache.  Where the number was free those before had another file.
  *
  * The map of an inode can be right, as it was derived from the logs, where its
- * other fields are not.  Else most files are what they were: then the whole map
- * is alive and stays.  Blocks that have ended since belong to the past alone, so
- * that the newest checkpoint gets copies of them under a new map.
+ * other fields are not.  Else it is the old one: most files are what they were,
+ * and what has ended since is for the repair of maps.
  */
 #include "fsck/tree/oldinodes.h"
 
@@ -22,7 +21,6 @@
 #include "check/vblocks.h"
 #include "disk/inode.h"
 #include "fsck/tree/inoderepair.h"
-#include "log/remap.h"
 #include "vol/blockmap.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
@@ -90,7 +88,6 @@ struct revival {
 	struct fixer_job *job;
 	struct blockmap map;
 	struct vblocks vblocks;
-	struct remap *remap;
 };
 
 /* Whether the newest checkpoint can have it: 1, 0, or a failure. */
@@ -123,68 +120,6 @@ static int is_whole(struct revival *r, struct context *cx)
 	if (ret < 0)
 		fail_clear(cx);
 	return alive && !ret;
-}
-
-/* A copy of the block; one that cannot be read is left out. */
-static int copy_block(struct revival *r, struct context *cx,
-		      const struct blockmap_item *item)
-{
-	struct cache *cache = r->job->vol->cache;
-	uint64_t blocknr;
-	const void *data;
-	int err = blockmap_resolve(&r->map, cx, item->ptr, &blocknr);
-
-	if (!err)
-		err = cache_get(cache, cx, blocknr, &data);
-	if (err)
-		return damage_forgive(cx, err);
-	err = remap_put(r->remap, cx, item->key, data);
-	cache_put_spent(cache, data);
-	return err;
-}
-
-static int take_block(struct revival *r, struct context *cx,
-		      const struct blockmap_item *item)
-{
-	int ret = is_alive(r, cx, item->ptr);
-
-	if (ret > 0)
-		return remap_keep(r->remap, cx, item->key, item->ptr);
-	return ret ? ret : copy_block(r, cx, item);
-}
-
-static int rebuild_map(struct revival *r, struct context *cx)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret, err = 0;
-
-	ret = blockmap_cursor_open(&cur, cx, &r->map, 0, false);
-	while (!ret && !err &&
-	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = 0;
-		err = take_block(r, cx, &item);
-		if (!err)
-			err = context_cancelled(cx);
-	}
-	blockmap_cursor_close(&cur);
-	return err ? err : damage_forgive(cx, ret < 0 ? ret : 0);
-}
-
-static int revive_inode(struct revival *r, struct context *cx, uint64_t ino,
-			struct nilfs_inode *inode)
-{
-	int ret = is_whole(r, cx);
-
-	if (ret)
-		return ret < 0 ? ret : 0;
-	ret = remap_open(&r->remap, cx, r->job->writer, ino);
-	if (!ret)
-		ret = rebuild_map(r, cx);
-	if (!ret)
-		ret = remap_finish(r->remap, cx, inode);
-	remap_close(r->remap);
-	return ret;
 }
 
 /* Whether the first block of the map is one that its log has for INO: 1, 0. */
@@ -220,30 +155,21 @@ static int has_map(struct revival *r, struct context *cx, uint64_t ino,
 	return ret > 0 ? is_whole(r, cx) : ret;
 }
 
-static int take_map(struct revival *r, struct context *cx, uint64_t ino,
-		    const struct nilfs_inode *now, struct nilfs_inode *inode)
-{
-	int ret = has_map(r, cx, ino, now);
-
-	if (ret > 0) {
-		memcpy(inode->i_bmap, now->i_bmap, sizeof(inode->i_bmap));
-		return inoderepair_fit(r->job->vol, cx, ino, inode);
-	}
-	if (!ret)
-		ret = blockmap_init(&r->map, cx, r->job->vol, ino, inode);
-	return ret ? damage_forgive(cx, ret) : revive_inode(r, cx, ino, inode);
-}
-
-int oldinodes_revive(struct fixer_job *job, struct context *cx, uint64_t ino,
-		     const struct nilfs_inode *now, struct nilfs_inode *inode)
+int oldinodes_take_map(struct fixer_job *job, struct context *cx, uint64_t ino,
+		       const struct nilfs_inode *now,
+		       struct nilfs_inode *inode)
 {
 	struct revival r = { .job = job };
-	int err;
+	int ret;
 
 	if (!inode_has_bmap(inode))
-		return 0;
+		return 1;
 	vblocks_init(&r.vblocks, job->vol, NULL);
-	err = take_map(&r, cx, ino, now, inode);
+	ret = has_map(&r, cx, ino, now);
 	vblocks_fini(&r.vblocks);
-	return err;
+	if (ret <= 0)
+		return ret;
+	memcpy(inode->i_bmap, now->i_bmap, sizeof(inode->i_bmap));
+	ret = inoderepair_fit(job->vol, cx, ino, inode);
+	return ret ? ret : 1;
 }

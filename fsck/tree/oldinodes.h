@@ -32,12 +32,12 @@ int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
 void oldinodes_fini(struct oldinodes *o);
 
 /*
- * Makes the map of INODE, INO of an older checkpoint, one that the newest can
- * have: that of NOW, which the newest has, where it is whole and of this file;
- * else blocks that are still alive stay, others are copied, what cannot be read
- * is a hole.  -ENOSPC, -ENOMEM, -EINTR, -EIO.
+ * Gives INODE, INO of an older checkpoint, the map of NOW, which the newest has,
+ * where that is whole and of this file: 1, also where INODE has no map; 0 where
+ * it keeps its own, which may have ended.  -ENOMEM, -EINTR.
  */
-int oldinodes_revive(struct fixer_job *job, struct context *cx, uint64_t ino,
-		     const struct nilfs_inode *now, struct nilfs_inode *inode);
+int oldinodes_take_map(struct fixer_job *job, struct context *cx, uint64_t ino,
+		       const struct nilfs_inode *now,
+		       struct nilfs_inode *inode);
 
 #endif
