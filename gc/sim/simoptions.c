@@ -27,6 +27,7 @@ const struct simoptions simoptions_defaults = {
 	.seeds = 1,
 	.step = 1,
 	.mc_min_reclaimable = SIMOPTIONS_SAME,
+	.scarce = SIMOPTIONS_SAME,
 };
 
 static const char *const ties[] = { "first", "last", "oldest", "youngest",

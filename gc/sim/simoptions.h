@@ -68,7 +68,7 @@ struct simoptions {
 	struct option_list policies;
 	uint64_t max_search;
 	uint32_t low, high, step;		/* segments; 0: by the rest */
-	uint32_t scarce;
+	uint32_t scarce;		/* or SIMOPTIONS_SAME: the default */
 	uint32_t garbage;		/* percent that begins a step; 0: LOW */
 	int ties;			/* enum simchoice_ties */
 	int ages;			/* enum simoptions_ages */

@@ -218,9 +218,11 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 		c.mc_min_reclaimable = c.min_reclaimable;
 	if (high_of(o) > s->vol.config.nsegments)
 		return simsetup_check(cx, o, s->input);
-	/* As gc.nilfs2 has it. */
-	c.env.scarce = s->input->image ? s->input->image->nsegments / 20 :
-					 o->scarce;
+	if (o->scarce != SIMOPTIONS_SAME)
+		c.env.scarce = o->scarce;
+	else if (s->input->image)
+		/* As gc.nilfs2 has it. */
+		c.env.scarce = s->input->image->nsegments / 20;
 	return simclean_open(&s->cleaner, cx, &s->vol, &c);
 }
 

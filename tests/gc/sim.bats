@@ -333,6 +333,23 @@ near() {
 	jq -e '[.runs[].warm_up] == ["0", "50%"]' said
 }
 
+@test "what is scarce is as asked for, with an image as well" {
+	need_corpus
+	local name image others=0
+
+	for name in $(corpus_names); do
+		image=$corpus/$name/image
+		# Where all is scarce, data-first is greedy.
+		gcsim.nilfs2 -p data-first --scarce 4000000 --victims 1000 \
+			"$image" >scarce
+		gcsim.nilfs2 -p greedy --victims 1000 "$image" | diff - scarce
+		gcsim.nilfs2 -p data-first --scarce 0 --victims 1000 \
+			"$image" >strict
+		cmp -s scarce strict || others=$((others + 1))
+	done
+	[ "$others" -gt 0 ]
+}
+
 @test "an image has its own sizes" {
 	mkfs.nilfs2 -q -B 16 --size 16M image
 	for option in "-n 10" "--data 5" "-f 70" "--segment-size 4M" \
