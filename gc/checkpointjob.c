@@ -210,7 +210,7 @@ static int rehearse_snapshots(const struct snapshot_change *change,
 {
 	struct snapshot_change c = *change;
 	struct dev *overlay;
-	int ret = overlay_open(&overlay, cx, dev);
+	int ret = overlay_open_trial(&overlay, cx, dev);
 
 	if (!ret)
 		ret = change_snapshots(&c, cx, overlay);

@@ -446,7 +446,7 @@ static int forecast_policy(struct tool *tool, const struct options *o,
 {
 	struct cleanjob job;
 	struct dev *overlay;
-	int ret = overlay_open(&overlay, &tool->cx, dev);
+	int ret = overlay_open_trial(&overlay, &tool->cx, dev);
 
 	if (!ret)
 		ret = clean_by(tool, o, policy, overlay, &job);

@@ -275,7 +275,7 @@ int compactjob_copy(struct tool *tool, const struct options *o,
 		    struct dev *dev)
 {
 	struct dev *target;
-	int ret = o->dry_run ? overlay_open(&target, &tool->cx, dev) :
+	int ret = o->dry_run ? overlay_open_trial(&target, &tool->cx, dev) :
 			       make_file(&target, tool, o, dev->size);
 
 	if (!ret)

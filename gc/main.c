@@ -223,7 +223,7 @@ static int forecast_jobs(struct tool *tool, const struct options *o,
 			 struct dev *dev)
 {
 	struct dev *overlay;
-	int ret = overlay_open(&overlay, &tool->cx, dev);
+	int ret = overlay_open_trial(&overlay, &tool->cx, dev);
 
 	if (!ret)
 		ret = run_jobs(tool, o, overlay);

@@ -348,6 +348,8 @@ static int commit(struct batch *b, struct context *cx)
 		ret = zoning_settle(cx, b->vol->dev);
 	if (ret)
 		return ret;
+	if (b->options->sums && !b->options->forecast)
+		sums_forget(b->options->sums, b->load);
 	b->totals->batches++;
 	b->totals->before = b->vol->latest.cno;
 	b->totals->victims += b->load->nvictims;

@@ -250,7 +250,7 @@ int collector_try(struct collector *k, struct context *cx, uint64_t *room,
 	struct batch_totals totals = { 0 };
 	struct dev *overlay;
 	uint64_t bad;
-	int ret = overlay_open(&overlay, cx, k->vol->dev);
+	int ret = overlay_open_trial(&overlay, cx, k->vol->dev);
 
 	*room = 0;
 	if (ret)
@@ -308,7 +308,7 @@ int collector_rehearse(struct collector *k, struct context *cx,
 	struct collector before = *k;
 	struct collector_options how = *k->o;
 	struct dev *overlay;
-	int ret = overlay_open(&overlay, cx, k->dev);
+	int ret = overlay_open_trial(&overlay, cx, k->dev);
 
 	if (ret)
 		return ret;

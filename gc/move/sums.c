@@ -9,6 +9,9 @@
  * Trials and forecasts write logs to an overlay, partly without content.  Logs
  * are verified on the device underneath, and only if the log there is the one
  * to be moved.
+ *
+ * What is moved after a trial was verified by it.  That is remembered by segment,
+ * as all logs of a victim are in the load that have a block to be moved.
  */
 #include "gc/move/sums.h"
 
@@ -31,12 +34,13 @@ struct summing {
 	struct sums *s;
 	const struct load *load;
 	struct logdata *data;	/* one a worker */
+	struct bitmap passed;	/* segments with a log that was not verified */
 	uint64_t wrong;		/* the first one, or the number of all */
 };
 
 void sums_fini(struct sums *s)
 {
-	sparse_fini(&s->good);
+	bitmap_fini(&s->good);
 }
 
 static void note_wrong(struct summing *u, uint64_t job)
@@ -49,6 +53,18 @@ static void note_wrong(struct summing *u, uint64_t job)
 		;
 }
 
+static uint64_t segment_of(const struct load *load, const struct load_log *log)
+{
+	return geometry_segment_of(&load->facts->vol->geo, log->pseg);
+}
+
+/* LOG is not, or cannot be, verified. */
+static int pass_log(struct summing *u, const struct load_log *log)
+{
+	bitmap_set_shared(&u->passed, segment_of(u->load, log));
+	return 0;
+}
+
 static int sum_up(struct context *cx, void *arg, unsigned int worker,
 		  uint64_t job)
 {
@@ -58,27 +74,46 @@ static int sum_up(struct context *cx, void *arg, unsigned int worker,
 	struct nilfs_segment_summary ss;
 	int ret;
 
-	if (sparse_test(&u->s->good, log->pseg))
+	if (bitmap_test(&u->s->good, segment_of(u->load, log)))
 		return 0;
 	ret = dev_read(u->s->dev, cx, log->pseg << geo->block_bits, &ss,
 		       sizeof(ss));
 	if (!ret && memcmp(&ss, &log->ss, sizeof(ss)))
-		return 0;
+		return pass_log(u, log);
 	if (!ret)
 		ret = logdata_is_right(&u->data[worker], cx, u->s->dev, geo,
 				       log->pseg, &ss);
 	if (ret == -EIO) {
 		fail_clear(cx);
+		return pass_log(u, log);
+	}
+	if (ret > 0)
 		return 0;
+	note_wrong(u, job);
+	return ret ? ret : -EUCLEAN;
+}
+
+/* All logs that were not passed over are right. */
+static void note_good(struct summing *u)
+{
+	uint64_t segnum;
+	size_t i;
+
+	for (i = 0; i < u->load->nlogs; i++) {
+		segnum = segment_of(u->load, &u->load->logs[i]);
+		if (segnum < u->s->good.bits &&
+		    !bitmap_test(&u->passed, segnum))
+			bitmap_set(&u->s->good, segnum);
 	}
-	if (ret <= 0) {
-		note_wrong(u, job);
-		return ret ? ret : -EUCLEAN;
-	}
-	/* One that finds no place there is summed up again. */
-	if (sparse_add(&u->s->good, cx, log->pseg) < 0)
-		fail_clear(cx);
-	return 0;
+}
+
+void sums_forget(struct sums *s, const struct load *load)
+{
+	size_t i;
+
+	for (i = 0; i < load->nvictims; i++)
+		if (load->victims[i] < s->good.bits)
+			bitmap_clear(&s->good, load->victims[i]);
 }
 
 static bool is_in(const struct load_run *run, const struct load_log *log)
@@ -160,13 +195,17 @@ int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	       uint64_t *bad)
 {
 	struct summing u = { .s = s, .load = load, .wrong = load->nlogs };
-	int ret = 0;
+	uint64_t nsegments = load->facts->vol->geo.nsegments;
+	int ret = bitmap_init(&u.passed, cx, nsegments);
 
 	*bad = 0;
-	if (!s->good.bits)
-		ret = sparse_init(&s->good, cx, load->facts->vol->geo.nblocks);
+	if (!ret && !s->good.bits)
+		ret = bitmap_init(&s->good, cx, nsegments);
 	if (!ret && load->nlogs)
 		ret = sum_logs(&u, cx);
+	if (!ret)
+		note_good(&u);
+	bitmap_fini(&u.passed);
 	if (ret != -EUCLEAN)
 		return ret;
 	*bad = load->logs[u.wrong].pseg;

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
-#include "base/sparse.h"
 #include "dev/dev.h"
 
 struct load;
@@ -14,7 +14,7 @@ struct load;
 /* The logs verified by a run, for all of its jobs. */
 struct sums {
 	struct dev *dev;	/* borrowed; what a forecast writes is not on it */
-	struct sparse good;	/* first blocks of logs that were found right */
+	struct bitmap good;	/* segments whose logs were found right */
 };
 
 /* All zero can be freed, too. */
@@ -29,5 +29,8 @@ void sums_fini(struct sums *s);
  */
 int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	       uint64_t *bad);
+
+/* The victims of LOAD are free: what is written there next is to be verified. */
+void sums_forget(struct sums *s, const struct load *load);
 
 #endif

@@ -173,7 +173,7 @@ static int try_all_metadata(struct try *t, struct context *cx, struct dev *dev,
 	ret = is_promising(&all, cx, dev);
 	if (ret <= 0)
 		return ret;
-	ret = overlay_open(&overlay, cx, dev);
+	ret = overlay_open_trial(&overlay, cx, dev);
 	if (ret)
 		return ret;
 	ret = measure_last(&all, cx, overlay, end);
@@ -290,7 +290,7 @@ static int forecast_try(struct try *t, struct context *cx, struct dev *dev,
 			uint64_t segments_before)
 {
 	struct dev *overlay;
-	int ret = overlay_open(&overlay, cx, dev);
+	int ret = overlay_open_trial(&overlay, cx, dev);
 
 	if (ret)
 		return ret;

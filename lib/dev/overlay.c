@@ -42,7 +42,7 @@ static struct overlay *to_overlay(struct dev *dev)
 
 static size_t page_size(const struct overlay *overlay, uint64_t number)
 {
-	return pageout_size(&overlay->dev, number);
+	return pageout_size(&overlay->dev, overlay->pages.bytes, number);
 }
 
 /* Reads what the device underneath has; after its end are zeroes. */
@@ -74,8 +74,8 @@ static int fill_page(struct overlay *overlay, struct context *cx,
 
 	if (find_page(overlay, number, &older))
 		return pages_read(&overlay->pages, cx, older, 0, data,
-				  PAGES_BYTES);
-	return read_there(overlay, cx, number * PAGES_BYTES, data,
+				  overlay->pages.bytes);
+	return read_there(overlay, cx, number * overlay->pages.bytes, data,
 			  page_size(overlay, number));
 }
 
@@ -85,13 +85,13 @@ static int write_page(struct overlay *overlay, struct context *cx,
 		      size_t len)
 {
 	struct pages *pages = &overlay->pages;
-	unsigned char data[PAGES_BYTES] = { 0 };
+	unsigned char data[PAGES_BYTES_MAX] = { 0 };
 	size_t page;
 	int err = 0;
 
 	if (find_page(overlay, number, &page) && pages_is_current(pages, page))
 		return pages_write(pages, cx, page, at, buf, len);
-	if (len == PAGES_BYTES)
+	if (len == pages->bytes)
 		return pages_add(pages, cx, number, buf);
 	if (len < page_size(overlay, number))
 		err = fill_page(overlay, cx, number, data);
@@ -107,8 +107,8 @@ static int write_locked(struct overlay *overlay, struct context *cx,
 	int ret = 0;
 
 	while (len && !ret) {
-		uint64_t number = off / PAGES_BYTES;
-		size_t at = off % PAGES_BYTES;
+		uint64_t number = off / overlay->pages.bytes;
+		size_t at = off % overlay->pages.bytes;
 		size_t n = page_size(overlay, number) - at;
 
 		if (n > len)
@@ -140,14 +140,14 @@ static int overlay_write(struct dev *dev, struct context *cx, uint64_t off,
 /* How many of LEN bytes at OFF come before the first page kept here. */
 static size_t clean_run(struct overlay *overlay, uint64_t off, size_t len)
 {
-	uint64_t number = off / PAGES_BYTES;
+	const size_t bytes = overlay->pages.bytes;
+	uint64_t number = off / bytes;
 	size_t page;
 
-	while (number * PAGES_BYTES < off + len) {
+	while (number * bytes < off + len) {
 		if (find_page(overlay, number, &page))
-			return number * PAGES_BYTES <= off
-				       ? 0
-				       : (size_t)(number * PAGES_BYTES - off);
+			return number * bytes <= off ?
+				       0 : (size_t)(number * bytes - off);
 		number++;
 	}
 	return len;
@@ -161,9 +161,9 @@ static int read_pages(struct overlay *overlay, struct context *cx,
 		      uint64_t off, unsigned char *buf, size_t *len)
 {
 	const struct pages *pages = &overlay->pages;
-	uint64_t number = off / PAGES_BYTES;
-	size_t at = off % PAGES_BYTES, page, last, next;
-	size_t room = PAGES_BYTES - at;
+	uint64_t number = off / pages->bytes;
+	size_t at = off % pages->bytes, page, last, next;
+	size_t room = pages->bytes - at;
 
 	if (!find_page(overlay, number, &page))
 		return *len = 0;
@@ -171,7 +171,7 @@ static int read_pages(struct overlay *overlay, struct context *cx,
 			  find_page(overlay, ++number, &next) &&
 			  next == last + 1;
 	     last = next)
-		room += PAGES_BYTES;
+		room += pages->bytes;
 	*len = room < *len ? room : *len;
 	return pages_read(pages, cx, page, at, buf, *len);
 }
@@ -378,14 +378,17 @@ void overlay_rewind(struct dev *dev, size_t mark)
 	}
 }
 
-static int check_size(const struct overlay *overlay, struct context *cx)
+static int check_commit(const struct overlay *overlay, struct context *cx)
 {
 	const struct dev *under = overlay->dev.under;
 
-	if (overlay->dev.size == under->size)
-		return 0;
-	return fail(cx, -EOPNOTSUPP, "%s: has another size underneath",
-		    under->name);
+	if (overlay->dev.size != under->size)
+		return fail(cx, -EOPNOTSUPP, "%s: has another size underneath",
+			    under->name);
+	if (overlay->pages.bytes != PAGES_BYTES)
+		return fail(cx, -EOPNOTSUPP, "%s: changes of a trial",
+			    under->name);
+	return 0;
 }
 
 int overlay_commit_last(struct dev *dev, struct context *cx,
@@ -393,7 +396,7 @@ int overlay_commit_last(struct dev *dev, struct context *cx,
 {
 	struct overlay *overlay = to_overlay(dev);
 	const struct pageout_late last = { late, n };
-	int ret = check_size(overlay, cx);
+	int ret = check_commit(overlay, cx);
 
 	if (!ret)
 		ret = zonechanges_commit_first(&overlay->zones, cx);
@@ -455,7 +458,8 @@ static void init_lock(pthread_rwlock_t *lock)
 	pthread_rwlockattr_destroy(&attr);
 }
 
-int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
+static int open_with_pages(struct dev **devp, struct context *cx,
+			   struct dev *under, size_t bytes)
 {
 	struct overlay *overlay = calloc(1, sizeof(*overlay));
 
@@ -463,10 +467,22 @@ int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 		return fail(cx, -ENOMEM, "%s: overlay", under->name);
 	dev_init_over(&overlay->dev, &overlay_ops, under);
 	overlay->dev.writable = true;
-	pages_init(&overlay->pages, under->name,
+	pages_init(&overlay->pages, under->name, bytes,
 		   cx->max_memory / OVERLAY_SHARE);
 	zonechanges_init(&overlay->zones, under, &overlay->pages);
 	init_lock(&overlay->lock);
 	*devp = &overlay->dev;
 	return 0;
+}
+
+int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
+{
+	return open_with_pages(devp, cx, under, PAGES_BYTES);
+}
+
+int overlay_open_trial(struct dev **devp, struct context *cx,
+		       struct dev *under)
+{
+	return open_with_pages(devp, cx, under,
+			       under->zones ? PAGES_BYTES : PAGES_BYTES_MAX);
 }

@@ -27,6 +27,13 @@
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under);
 
 /*
+ * The same for what is dropped in the end: a commit is -EOPNOTSUPP.  Pages are
+ * larger, where zones have no say, so that they cost less memory and time.
+ */
+int overlay_open_trial(struct dev **devp, struct context *cx,
+		       struct dev *under);
+
+/*
  * Writes the last state of all that was changed to UNDER, none of those on the
  * way: first all but the pages (OVERLAY_PAGE_BYTES) of the N bytes LATE, and a
  * flush, then these one after another, each flushed.  Until the first of them

@@ -27,16 +27,16 @@ static struct pageout pageout_of(const struct zonechanges *z)
 	return (struct pageout){ z, z->pages, z->under, NULL };
 }
 
-size_t pageout_size(const struct dev *to, uint64_t number)
+size_t pageout_size(const struct dev *to, size_t bytes, uint64_t number)
 {
-	uint64_t left = to->size - number * PAGES_BYTES;
+	uint64_t left = to->size - number * bytes;
 
-	return left < PAGES_BYTES ? (size_t)left : PAGES_BYTES;
+	return left < bytes ? (size_t)left : bytes;
 }
 
 static int begin(struct pageout *o, struct context *cx)
 {
-	o->row = malloc((size_t)PAGES_BYTES *
+	o->row = malloc(o->pages->bytes *
 			(o->to->zones ? ZONE_PAGES : PAGES_CHUNK));
 	return o->row ? 0 : fail(cx, -ENOMEM, "%s: commit", o->to->name);
 }
@@ -44,7 +44,7 @@ static int begin(struct pageout *o, struct context *cx)
 static bool is_sequential(const struct pageout *o, size_t page)
 {
 	const struct zones *zones = o->to->zones;
-	uint64_t off = o->pages->list[page].number * PAGES_BYTES;
+	uint64_t off = o->pages->list[page].number * o->pages->bytes;
 
 	return zones && zones->kinds[zone_of(zones, off)] == ZONE_SEQUENTIAL;
 }
@@ -57,7 +57,7 @@ static bool goes_on(const struct pageout *o, size_t page, size_t count)
 	uint64_t next = p->list[page].number + 1;
 
 	if (page + 1 == p->count || p->list[page + 1].number != next ||
-	    (zones && next * PAGES_BYTES % zones->size == 0))
+	    (zones && next * p->bytes % zones->size == 0))
 		return false;
 	return is_sequential(o, page) ? count < ZONE_PAGES :
 					pages_go_on(p, page);
@@ -66,8 +66,9 @@ static bool goes_on(const struct pageout *o, size_t page, size_t count)
 /* Bytes of N pages from FIRST on. */
 static size_t row_size(const struct pageout *o, size_t first, size_t n)
 {
-	return (n - 1) * PAGES_BYTES +
-	       pageout_size(o->to, o->pages->list[first].number + n - 1);
+	return (n - 1) * o->pages->bytes +
+	       pageout_size(o->to, o->pages->bytes,
+			    o->pages->list[first].number + n - 1);
 }
 
 /* N pages from FIRST on, wherever they are, into the row. */
@@ -79,7 +80,8 @@ static int gather(struct pageout *o, struct context *cx, size_t first,
 
 	for (i = 0; i < n && !ret; i++)
 		ret = pages_read(o->pages, cx, first + i, 0,
-				 o->row + i * PAGES_BYTES, PAGES_BYTES);
+				 o->row + i * o->pages->bytes,
+				 o->pages->bytes);
 	return ret;
 }
 
@@ -93,8 +95,9 @@ static int write_row(struct pageout *o, struct context *cx, size_t first,
 
 	if (ret)
 		return ret;
-	return dev_write(o->to, cx, o->pages->list[first].number * PAGES_BYTES,
-			 data, row_size(o, first, n));
+	return dev_write(o->to, cx,
+			 o->pages->list[first].number * o->pages->bytes, data,
+			 row_size(o, first, n));
 }
 
 /* The newest version of its page, and not one of those that are late. */
@@ -105,7 +108,7 @@ static bool is_due(const struct pageout *o, size_t page,
 	unsigned int i;
 
 	for (i = 0; i < late->n; i++)
-		if (late->bytes[i] / PAGES_BYTES == p->list[page].number)
+		if (late->bytes[i] / p->bytes == p->list[page].number)
 			return false;
 	return pages_is_newest(p, page) &&
 	       !zonechanges_is_void(o->zones, page);
@@ -144,7 +147,7 @@ static int write_late(struct pageout *o, struct context *cx, uint64_t byte)
 	size_t page;
 	int ret;
 
-	if (!pages_find(o->pages, byte / PAGES_BYTES, &page))
+	if (!pages_find(o->pages, byte / o->pages->bytes, &page))
 		return 0;
 	ret = write_row(o, cx, page, 1);
 	return ret ? ret : dev_flush(o->to, cx);
@@ -177,7 +180,7 @@ bool pageout_next_range(const struct zonechanges *z, size_t *cursor,
 	if (*cursor == o.pages->count)
 		return false;
 	count = due_pages(&o, *cursor, &none);
-	*off = o.pages->list[*cursor].number * PAGES_BYTES;
+	*off = o.pages->list[*cursor].number * o.pages->bytes;
 	*len = row_size(&o, *cursor, count);
 	*cursor += count;
 	return true;

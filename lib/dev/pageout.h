@@ -7,8 +7,8 @@
 #include "dev/pages.h"
 #include "dev/zonechanges.h"
 
-/* Bytes of page NUMBER; the last one of a device may be short. */
-size_t pageout_size(const struct dev *to, uint64_t number);
+/* Bytes of page NUMBER of BYTES; the last one of a device may be short. */
+size_t pageout_size(const struct dev *to, size_t bytes, uint64_t number);
 
 /* The pages that have these bytes of the device. */
 struct pageout_late {

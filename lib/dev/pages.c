@@ -12,7 +12,7 @@
  * Chunks past the budget are in a temporary file, in the same order, and are
  * never brought back to memory: what is written is rarely read again, and then
  * the system has the file in its own memory.  The list and the chains, at most
- * 40 bytes for a page of 1024, are not part of the budget.
+ * 40 bytes for a page, are not part of the budget.
  */
 #include "dev/pages.h"
 
@@ -23,15 +23,16 @@
 #include "base/array.h"
 #include "base/tempfile.h"
 
-#define CHUNK_BYTES ((size_t)PAGES_CHUNK * PAGES_BYTES)
 #define BUCKET_BITS_MIN 10u
 
-void pages_init(struct pages *p, const char *name, uint64_t bytes_max)
+void pages_init(struct pages *p, const char *name, size_t bytes,
+		uint64_t bytes_max)
 {
-	uint64_t chunks = bytes_max / CHUNK_BYTES;
+	uint64_t chunks = bytes_max / (PAGES_CHUNK * bytes);
 
 	memset(p, 0, sizeof(*p));
 	p->name = name;
+	p->bytes = bytes;
 	p->chunks_max = chunks > SIZE_MAX ? SIZE_MAX : (size_t)chunks;
 	p->scratch = -1;
 }
@@ -60,14 +61,13 @@ static bool is_in_memory(const struct pages *p, size_t page)
 static unsigned char *data_of(const struct pages *p, size_t page)
 {
 	return p->chunks[page / PAGES_CHUNK] +
-	       page % PAGES_CHUNK * PAGES_BYTES;
+	       page % PAGES_CHUNK * p->bytes;
 }
 
 /* In the temporary file. */
 static uint64_t offset_of(const struct pages *p, size_t page)
 {
-	return page * (uint64_t)PAGES_BYTES -
-	       p->chunks_max * (uint64_t)CHUNK_BYTES;
+	return (page - p->chunks_max * PAGES_CHUNK) * (uint64_t)p->bytes;
 }
 
 int pages_read(const struct pages *p, struct context *cx, size_t page,
@@ -96,7 +96,7 @@ int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	*data = buf;
 	if (!is_in_memory(p, page))
 		return tempfile_read(cx, p->scratch, offset_of(p, page), buf,
-				     n * PAGES_BYTES);
+				     n * p->bytes);
 	*data = data_of(p, page);
 	return 0;
 }
@@ -105,7 +105,7 @@ static int add_chunk(struct pages *p, struct context *cx)
 {
 	if (array_reserve(cx, &p->chunks, &p->chunk_room, p->nchunks + 1))
 		return -ENOMEM;
-	p->chunks[p->nchunks] = malloc(CHUNK_BYTES);
+	p->chunks[p->nchunks] = malloc(PAGES_CHUNK * p->bytes);
 	if (!p->chunks[p->nchunks])
 		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
 	p->nchunks++;
@@ -156,7 +156,7 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	int err = reserve(p, cx);
 
 	if (!err)
-		err = pages_write(p, cx, p->count, 0, data, PAGES_BYTES);
+		err = pages_write(p, cx, p->count, 0, data, p->bytes);
 	if (err)
 		return err;
 	p->list[p->count] = (struct page){
@@ -200,6 +200,6 @@ void pages_fini(struct pages *p)
 	free(p->list);
 	free(p->buckets);
 	tempfile_close(p->scratch);
-	pages_init(p, p->name, 0);
+	pages_init(p, p->name, p->bytes, 0);
 	p->chunks_max = chunks_max;
 }

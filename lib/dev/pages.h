@@ -11,7 +11,8 @@
 
 #include "base/context.h"
 
-#define PAGES_BYTES 1024u	/* of a page: the least block of the format */
+#define PAGES_BYTES 1024u	/* of a page: the least block of the format, */
+#define PAGES_BYTES_MAX 4096u	/* or at most, a power of two */
 #define PAGES_CHUNK 256u	/* pages whose data lies in a row */
 
 struct page {
@@ -22,6 +23,7 @@ struct page {
 
 struct pages {
 	const char *name;	/* of the device, for messages; borrowed */
+	size_t bytes;		/* of a page */
 	size_t chunks_max;	/* in memory */
 	struct page *list;	/* in the order in which they were made */
 	size_t count, room;
@@ -34,11 +36,12 @@ struct pages {
 };
 
 /*
- * No pages.  The data of those that come first is held in memory, in as many
+ * No pages, of BYTES each.  The data of those that come first is held in memory, in as many
  * chunks as BYTES_MAX has room for, the rest in a temporary file of the
  * context.
  */
-void pages_init(struct pages *p, const char *name, uint64_t bytes_max);
+void pages_init(struct pages *p, const char *name, size_t bytes,
+		uint64_t bytes_max);
 
 /* Forgets all of them; P is as pages_init() left it. */
 void pages_fini(struct pages *p);
@@ -58,7 +61,7 @@ int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 
 /*
  * The data of N pages from PAGE on, which pages_go_on(): in *DATA, which is in
- * memory where they are, else BUF (PAGES_CHUNK * PAGES_BYTES) filled.
+ * memory where they are, else BUF (PAGES_CHUNK pages) filled.
  */
 int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	      unsigned char *buf, const unsigned char **data);
@@ -72,7 +75,7 @@ static inline bool pages_is_current(const struct pages *p, size_t page)
 	return p->list[page].epoch == p->epoch;
 }
 
-/* One more version, of page NUMBER, with DATA (PAGES_BYTES).  -ENOMEM. */
+/* One more version, of page NUMBER, with its DATA.  -ENOMEM. */
 int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	      const void *data);
 

@@ -220,7 +220,7 @@ bool zonechanges_is_void(const struct zonechanges *z, size_t page)
 		return false;
 	change = zonechanges_of(z, zone_of(z->under->zones,
 					   z->pages->list[page].number *
-						   PAGES_BYTES));
+						   z->pages->bytes));
 	return change && change->reset && page < change->since;
 }
 

@@ -30,7 +30,8 @@ static void init(struct context *cx, uint64_t budget)
 }
 
 /* The overlay against a copy of what it should show. */
-static void test_random(uint64_t budget, size_t size, bool commit, bool last)
+static void test_random(uint64_t budget, size_t size, bool commit, bool last,
+			bool trial)
 {
 	unsigned char disk_bytes[SIZE], model[SIZE], before[SIZE], got[3000];
 	struct dev *disk, *dev;
@@ -45,7 +46,8 @@ static void test_random(uint64_t budget, size_t size, bool commit, bool last)
 	memcpy(model, disk_bytes, size);
 	memcpy(before, disk_bytes, size);
 	memory_open(&disk, &cx, disk_bytes, size);
-	is_int(overlay_open(&dev, &cx, disk), 0, "an overlay");
+	is_int((trial ? overlay_open_trial : overlay_open)(&dev, &cx, disk), 0,
+	       "an overlay");
 	for (i = 0; i < 2000; i++) {
 		size_t off, len;
 
@@ -73,7 +75,10 @@ static void test_random(uint64_t budget, size_t size, bool commit, bool last)
 		       "commit of the last state");
 	else if (commit)
 		is_int(overlay_commit_last(dev, &cx, NULL, 0), 0, "commit");
-	else
+	if (trial)
+		is_int(overlay_commit_last(dev, &cx, NULL, 0), -EOPNOTSUPP,
+		       "a trial is not committed");
+	if (!commit)
 		overlay_drop(dev);
 	is_int(memcmp(disk_bytes, commit ? model : before, size), 0,
 	       commit ? "brings it to the disk" : "dropping forgets it");
@@ -289,11 +294,13 @@ int main(void)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(budgets) / sizeof(budgets[0]); i++) {
-		test_random(budgets[i], SIZE, true, false);
-		test_random(budgets[i], SIZE - 300, true, false);
-		test_random(budgets[i], SIZE, true, true);
-		test_random(budgets[i], SIZE - 300, true, true);
-		test_random(budgets[i], SIZE, false, false);
+		test_random(budgets[i], SIZE, true, false, false);
+		test_random(budgets[i], SIZE - 300, true, false, false);
+		test_random(budgets[i], SIZE, true, true, false);
+		test_random(budgets[i], SIZE - 300, true, true, false);
+		test_random(budgets[i], SIZE, false, false, false);
+		test_random(budgets[i], SIZE, false, false, true);
+		test_random(budgets[i], SIZE - 300, false, false, true);
 		test_ranges(budgets[i]);
 		test_rewind(budgets[i]);
 		test_readers(budgets[i]);

@@ -22,7 +22,7 @@ static uint64_t place_of(unsigned int i, uint64_t stride)
 static void add(struct pages *p, struct context *cx, unsigned int from,
 		unsigned int to, uint64_t stride)
 {
-	unsigned char data[PAGES_BYTES] = { 0 };
+	unsigned char data[PAGES_BYTES_MAX] = { 0 };
 	unsigned int i;
 
 	for (i = from; i < to; i++) {
@@ -73,14 +73,14 @@ static unsigned int longest_chain(const struct pages *p, uint64_t stride)
 	return most;
 }
 
-static void test_stride(uint64_t stride, uint64_t budget)
+static void test_stride(uint64_t stride, size_t bytes, uint64_t budget)
 {
 	struct context cx;
 	struct pages p;
 
 	context_init(&cx);
 	cx.scratch_dir = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-	pages_init(&p, "pages", budget);
+	pages_init(&p, "pages", bytes, budget);
 	is_int(count_wrong(&p, &cx, 0, stride), 0, "nothing in no pages");
 	add(&p, &cx, 0, PAGES, stride);
 	is_int(count_wrong(&p, &cx, PAGES, stride), 0,
@@ -98,8 +98,9 @@ static void test_stride(uint64_t stride, uint64_t budget)
 
 int main(void)
 {
-	test_stride(1, UINT64_C(100) << 20);
-	test_stride(4096, UINT64_C(8) << 20);
-	test_stride(UINT64_C(1) << 33, UINT64_C(8) << 20);
+	test_stride(1, PAGES_BYTES, UINT64_C(100) << 20);
+	test_stride(4096, PAGES_BYTES, UINT64_C(8) << 20);
+	test_stride(1, PAGES_BYTES_MAX, UINT64_C(8) << 20);
+	test_stride(UINT64_C(1) << 33, PAGES_BYTES, UINT64_C(8) << 20);
 	return tap_done();
 }
