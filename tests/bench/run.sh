@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# run.sh [mkfs|populate|check|snapshots|segments|list|mount|past|text|gc|order|
-# memory|vast|seeds|all]... measures against peers and against the machine's limits;
+# run.sh [mkfs|populate|check|snapshots|segments|list|export|mount|past|text|gc|
+# order|memory|vast|scale|seeds|all]... measures against peers and against the machine's limits;
 # see README.md.  Each part is a file of its own.
 #
 #   NILFS2_BUILD	where the tools were built (the current directory)
@@ -92,8 +92,8 @@ trap 'rm -rf "$scratch"' EXIT
 }
 parts=${*:-all}
 [ "$parts" != all ] ||
-	parts='mkfs populate check snapshots segments list mount past text gc order
-		memory vast seeds'
+	parts='mkfs populate check snapshots segments list export mount past text gc
+		order memory vast scale seeds'
 machine
 for part in $parts; do
 	# shellcheck source=/dev/null

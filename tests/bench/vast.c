@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vast IMAGE SEGMENTS: fills a new volume so that SEGMENTS of its segments are in
- * use, each by one file of 48 blocks.  All blocks of files are zero, and
- * such blocks stay holes of the image: metadata of a large volume, on little
- * space.
+ * vast IMAGE KIND NUMBER: fills a new volume with NUMBER of something:
+ *
+ *	segments	in use, each by one file of 48 blocks
+ *	names		of files without blocks, in one directory
+ *	links		names in one directory, as many of each file as can be
+ *	extents		of one file
+ *
+ * All blocks of files are zero, and such blocks stay holes of the image:
+ * metadata of a large volume, on little space.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +19,7 @@
 #include "dev/devfile.h"
 #include "gc/move/onelog.h"
 #include "log/newfile.h"
+#include "log/write/payload.h"
 #include "mkfs/populate/populate.h"
 
 #define TIME 1700000000
@@ -68,6 +74,33 @@ static const struct dev_ops holes_ops = {
 	.close = holes_close,
 };
 
+/* Content of zeros, as much as is asked for. */
+struct zeros {
+	struct payload payload;
+	uint32_t block_size;
+};
+
+static int zeros_fill(struct payload *p, struct context *cx, uint64_t at,
+		      uint32_t count, void *buf)
+{
+	const struct zeros *z = (const struct zeros *)p;
+
+	(void)cx;
+	(void)at;
+	memset(buf, 0, (size_t)count * z->block_size);
+	return 0;
+}
+
+static void zeros_free(struct payload *p)
+{
+	free(p);
+}
+
+static const struct payload_ops zeros_ops = {
+	.fill = zeros_fill,
+	.free = zeros_free,
+};
+
 struct vast {
 	struct context cx;
 	struct holes holes;
@@ -77,48 +110,138 @@ struct vast {
 	struct populate *p;
 	struct populate_name *names;
 	char (*texts)[NAME_BYTES];
+	size_t nnames;
 };
 
-static int add_file(struct vast *v, size_t i)
+static void add_name(struct vast *v, uint64_t ino)
 {
-	const uint32_t bs = (uint32_t)v->holes.block_size;
-	const struct newfile_run run = { 0, FILE_BLOCKS };
-	const struct entry e = {
-		.mode = S_IFREG | 0644,
-		.mtime = TIME,
-		.size = (uint64_t)FILE_BLOCKS * bs,
-	};
-	struct populate_name *name = &v->names[i];
-	void *data;
-	struct payload *payload = payload_memory(NULL, FILE_BLOCKS, bs, &data);
-	int ret;
+	size_t i = v->nnames++;
 
-	if (!payload)
-		return fail(&v->cx, -ENOMEM, "content of a file");
-	name->name = v->texts[i];
-	name->len = (uint8_t)snprintf(v->texts[i], NAME_BYTES, "f%zu", i);
-	name->type = NILFS_FT_REG_FILE;
-	ret = populate_file(v->p, &v->cx, &e, &run, 1, payload, false,
-			    &name->ino);
-	return ret ? ret : newfile_skip(v->w, &v->cx);
+	v->names[i] = (struct populate_name){
+		.name = v->texts[i],
+		.len = (uint8_t)snprintf(v->texts[i], NAME_BYTES, "f%zu", i),
+		.type = NILFS_FT_REG_FILE,
+		.ino = ino,
+	};
 }
 
-static int fill(struct vast *v, size_t segments)
+/* A file of N runs, which end at block END: its name, too. */
+static int add_file(struct vast *v, const struct newfile_run *runs, size_t n,
+		    uint64_t end)
+{
+	const uint32_t bs = (uint32_t)v->holes.block_size;
+	const struct entry e = {
+		.mode = S_IFREG | 0644, .mtime = TIME, .size = end * bs,
+	};
+	struct zeros *z = n ? malloc(sizeof(*z)) : NULL;
+	uint64_t ino = 0;
+	int ret;
+
+	if (n && !z)
+		return fail(&v->cx, -ENOMEM, "content of a file");
+	if (z) {
+		payload_init(&z->payload, &zeros_ops);
+		z->block_size = bs;
+	}
+	ret = populate_file(v->p, &v->cx, &e, runs, n, z ? &z->payload : NULL,
+			    false, &ino);
+	add_name(v, ino);
+	return ret;
+}
+
+static int add_segments(struct vast *v, size_t n)
+{
+	const struct newfile_run run = { 0, FILE_BLOCKS };
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		ret = add_file(v, &run, 1, FILE_BLOCKS);
+		if (!ret)
+			ret = newfile_skip(v->w, &v->cx);
+	}
+	return ret;
+}
+
+static int add_names(struct vast *v, size_t n)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++)
+		ret = add_file(v, NULL, 0, 0);
+	return ret;
+}
+
+static int add_links(struct vast *v, size_t n)
+{
+	uint64_t ino = 0;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		if (i % NILFS_LINK_MAX) {
+			ret = populate_link(v->p, &v->cx, ino);
+			add_name(v, ino);
+		} else {
+			ret = add_file(v, NULL, 0, 0);
+			ino = v->names[i].ino;
+		}
+	}
+	return ret;
+}
+
+/* Every second block of the file is a hole. */
+static int add_extents(struct vast *v, size_t n)
+{
+	struct newfile_run *runs = malloc(n * sizeof(*runs));
+	size_t i;
+	int ret;
+
+	if (!runs)
+		return fail(&v->cx, -ENOMEM, "extents");
+	for (i = 0; i < n; i++)
+		runs[i] = (struct newfile_run){ 2 * i, 1 };
+	ret = add_file(v, runs, n, 2 * n);
+	free(runs);
+	return ret;
+}
+
+static const struct kind {
+	const char *name;
+	int (*add)(struct vast *v, size_t n);
+} kinds[] = {
+	{ "segments", add_segments },
+	{ "names", add_names },
+	{ "links", add_links },
+	{ "extents", add_extents },
+};
+
+static const struct kind *find_kind(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return NULL;
+}
+
+static int fill(struct vast *v, const struct kind *kind, size_t n)
 {
 	struct populate_counts counts;
 	uint64_t root;
-	size_t i;
 	int ret = populate_begin_dir(v->p, &v->cx, 0, NULL, 0, &root);
 
-	for (i = 0; i < segments && !ret; i++)
-		ret = add_file(v, i);
+	if (!ret)
+		ret = kind->add(v, n);
 	if (!ret)
 		ret = populate_end_dir(v->p, &v->cx, root, root, NULL,
-				       POPULATE_ALL, v->names, segments);
+				       POPULATE_ALL, v->names, v->nnames);
 	return ret ? ret : populate_finish(v->p, &v->cx, &counts);
 }
 
-static int open_all(struct vast *v, const char *path, size_t segments)
+static int open_all(struct vast *v, const char *path, size_t n)
 {
 	const struct populate_options po = { .time = TIME };
 	struct writer_options wo;
@@ -131,8 +254,8 @@ static int open_all(struct vast *v, const char *path, size_t segments)
 	if (ret)
 		return ret;
 	v->holes.block_size = (size_t)1 << v->vol->geo.block_bits;
-	v->names = calloc(segments, sizeof(*v->names));
-	v->texts = calloc(segments, sizeof(*v->texts));
+	v->names = calloc(n, sizeof(*v->names));
+	v->texts = calloc(n, sizeof(*v->texts));
 	if (!v->names || !v->texts)
 		return fail(&v->cx, -ENOMEM, "names");
 	wo = writer_options_on(v->vol, TIME);
@@ -142,20 +265,22 @@ static int open_all(struct vast *v, const char *path, size_t segments)
 
 int main(int argc, char **argv)
 {
-	size_t segments = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
+	const struct kind *kind = argc == 4 ? find_kind(argv[2]) : NULL;
+	size_t n = kind ? strtoull(argv[3], NULL, 10) : 0;
 	struct writer_end end;
 	struct vast v = { .holes.block_size = 1 };
 	int ret;
 
-	if (!segments) {
-		fprintf(stderr, "usage: vast IMAGE SEGMENTS\n");
+	if (!n) {
+		fprintf(stderr, "usage: vast IMAGE segments|names|links|extents "
+				"NUMBER\n");
 		return 2;
 	}
 	context_init(&v.cx);
 	v.cx.threads = 2;
-	ret = open_all(&v, argv[1], segments);
+	ret = open_all(&v, argv[1], n);
 	if (!ret)
-		ret = fill(&v, segments);
+		ret = fill(&v, kind, n);
 	if (!ret)
 		ret = onelog_commit(v.w, &v.cx, v.vol, TIME, &end);
 	if (ret)

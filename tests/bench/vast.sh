@@ -25,7 +25,7 @@ bench_vast() {
 		rm -f "$f"
 		truncate -s 16T "$f"
 		"$mkfs" -q "$f"
-		"$build/tests/bench/vast" "$f" "$n"
+		"$build/tests/bench/vast" "$f" segments "$n"
 		title "16 TiB, $n segments in use"
 		vast_commands "$f"
 	done
