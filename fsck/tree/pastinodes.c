@@ -6,7 +6,8 @@
  * ifile: each time another inode of its block is changed it is written again
  * as it is.  So the checkpoints before and after are asked for the same
  * inode, from the nearest on; one with the same blocks and the same time of
- * change is the same in all.
+ * change is the same in all.  Another one could be in its place if what it
+ * leads to lives as long.
  *
  * Where there is none the fields that are wrong are set to what the blocks of
  * the file say, or all of it to what the nearest checkpoint has, if that leads
@@ -29,18 +30,148 @@
 #include <sys/stat.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "check/damage.h"
+#include "disk/bmap.h"
 #include "disk/inode.h"
 #include "disk/ondisk.h"
 #include "disk/rule.h"
 #include "fsck/derive/derive_checkpoint.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/tree/inoderepair.h"
-#include "fsck/tree/snapinode.h"
 #include "vol/cptable.h"
 #include "vol/root.h"
 
 #define SECTOR 512u
+
+/* Checkpoints with another block of the ifile that are asked at most. */
+#define ASK_MOST 256
+
+struct inodefix {
+	struct pastblocks *p;
+	struct volume *vol;
+	uint64_t *cnos;		/* of all checkpoints, ascending */
+	size_t n;
+};
+
+/* The current inode. */
+struct snapinode {
+	uint64_t cno, ino;
+	enum rule rule;
+	uint64_t got;			/* of the finding */
+	struct pastblocks_block where;
+	bool changed;			/* other inodes in the block were */
+	struct nilfs_inode inode;
+	/* The nearest one that could be in its place. */
+	bool found;
+	uint64_t found_cno;
+	struct nilfs_inode other;
+	/* The nearest one of all, of which only the map cannot be. */
+	uint64_t near_cno;
+	struct nilfs_inode near;
+};
+
+/* Whether PTR leads to a block that lives as long as the inode: 1, 0. */
+static int reaches(struct inodefix *s, struct context *cx,
+		   const struct snapinode *pt, uint64_t ptr)
+{
+	struct vblock vb;
+	int state = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
+
+	if (state < 0)
+		return state;
+	return state == VBLOCKS_USED && vb.start <= pt->where.life.start &&
+	       vb.end >= pt->where.life.end;
+}
+
+/* Whether the blocks of INODE are there in the snapshot: 1, 0. */
+static int fits(struct inodefix *s, struct context *cx,
+		const struct snapinode *pt, const struct nilfs_inode *inode)
+{
+	struct bmap_node root;
+	uint32_t i;
+	int ret = 1;
+
+	if (!inode_has_bmap(inode))
+		return 1;
+	if (!bmap_is_btree(inode->i_bmap)) {
+		for (i = 0; i < NILFS_DIRECT_NBLOCKS && ret > 0; i++)
+			if (bmap_direct_ptr(inode->i_bmap, i))
+				ret = reaches(s, cx, pt, bmap_direct_ptr(
+						inode->i_bmap, i));
+		return ret;
+	}
+	bmap_root_read(inode->i_bmap, &root);
+	for (i = 0; i < root.nchildren && ret > 0; i++)
+		ret = reaches(s, cx, pt, bmap_node_ptr(&root, i));
+	return ret;
+}
+
+static bool is_same(const struct nilfs_inode *a, const struct nilfs_inode *b)
+{
+	return le64_get(a->i_ctime) == le64_get(b->i_ctime) &&
+	       le32_get(a->i_generation) == le32_get(b->i_generation) &&
+	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
+}
+
+/* 1 where checkpoint CNO has the inode as it was, 0 where it has not. */
+static int ask_checkpoint(struct inodefix *s, struct context *cx,
+			  struct snapinode *pt, uint64_t cno)
+{
+	struct nilfs_inode inode;
+	struct root root;
+	enum rule rule;
+	int ret = root_open(&root, cx, s->vol, cno);
+
+	if (!ret)
+		ret = root_inode(&root, cx, pt->ino, &inode);
+	if (ret)
+		return damage_forgive(cx, ret);
+	ret = inoderepair_judge(s->vol, cx, pt->ino, &inode, &rule);
+	if (ret || rule != RULE_OK)
+		return ret;
+	if (is_same(&inode, &pt->inode)) {
+		pt->other = inode;
+		pt->found_cno = cno;
+		return 1;
+	}
+	ret = pt->found ? 0 : fits(s, cx, pt, &inode);
+	if (!ret && !pt->near_cno) {
+		pt->near = inode;
+		pt->near_cno = cno;
+	}
+	if (ret <= 0)
+		return ret;
+	pt->found = true;
+	pt->found_cno = cno;
+	pt->other = inode;
+	return 0;
+}
+
+/*
+ * Asks checkpoints with another block of the ifile, from the nearest on, for
+ * the inode: 1 where one has it as it was, in PT->other; 0, and what else there
+ * is in PT.  -ENOMEM, -EINTR.
+ */
+static int ask_checkpoints(struct inodefix *s, struct context *cx,
+			   struct snapinode *pt)
+{
+	size_t below = search_lower_bound(s->cnos, s->n,
+					  pt->where.life.start);
+	size_t above = search_lower_bound(s->cnos, s->n, pt->where.life.end);
+	unsigned int asked;
+	int ret = 0;
+
+	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
+		if (asked % 2 ? below > 0 : above == s->n && below > 0)
+			ret = ask_checkpoint(s, cx, pt, s->cnos[--below]);
+		else if (above < s->n)
+			ret = ask_checkpoint(s, cx, pt, s->cnos[above++]);
+		if (!ret)
+			ret = context_cancelled(cx);
+	}
+	return ret;
+}
 
 /* More than a field is wrong. */
 static bool is_garbage(const struct inodefix *s, const struct snapinode *pt)
@@ -131,7 +262,7 @@ static int clear_inode(struct inodefix *s, struct context *cx,
 static int decide_inode(struct inodefix *s, struct context *cx,
 			struct snapinode *pt)
 {
-	int ret = snapinode_ask(s, cx, pt);
+	int ret = ask_checkpoints(s, cx, pt);
 
 	if (ret < 0)
 		return ret;
@@ -159,7 +290,7 @@ static int decide_inode(struct inodefix *s, struct context *cx,
 static int link_to(struct inodefix *s, struct context *cx,
 		   struct snapinode *pt, uint64_t want)
 {
-	int ret = snapinode_ask(s, cx, pt);
+	int ret = ask_checkpoints(s, cx, pt);
 
 	if (ret < 0 || want > NILFS_LINK_MAX ||
 	    (ret && le16_get(pt->other.i_links_count) != want))
@@ -241,7 +372,7 @@ static int clear_free(struct inodefix *s, struct context *cx,
 		      struct snapinode *pt)
 {
 	int ret = s->p->job->plan->kinds[RULE_FIX_IFILE].n ?
-			  1 : snapinode_ask(s, cx, pt);
+			  1 : ask_checkpoints(s, cx, pt);
 
 	if (ret || (pt->found && inode_is_same_file(&pt->other, &pt->inode)) ||
 	    (pt->near_cno && inode_is_same_file(&pt->near, &pt->inode)))
@@ -275,7 +406,7 @@ static int repair_inode(struct inodefix *s, struct context *cx,
 static int is_another(struct inodefix *s, struct context *cx,
 		      struct snapinode *pt)
 {
-	int ret = snapinode_ask(s, cx, pt);
+	int ret = ask_checkpoints(s, cx, pt);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
