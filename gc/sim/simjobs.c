@@ -12,7 +12,7 @@
 
 #include "base/pool.h"
 #include "base/wide.h"
-#include "gc/sim/simreport.h"
+#include "gc/sim/report/simreport.h"
 
 /* Progress is counted in so many parts of each run. */
 #define PARTS 1000u

@@ -4,10 +4,10 @@
 #define NILFS2_GC_SIM_SIMJOBS_H
 
 #include "cli/tool.h"
-#include "gc/sim/simplan.h"
-#include "gc/sim/simrow.h"
-#include "gc/sim/simsetup.h"
-#include "gc/sim/simsvg.h"
+#include "gc/sim/report/simsvg.h"
+#include "gc/sim/run/simsetup.h"
+#include "gc/sim/sweep/simplan.h"
+#include "gc/sim/sweep/simrow.h"
 
 struct simjobs {
 	struct tool *tool;		/* borrowed, as the next two */

@@ -46,6 +46,7 @@ order()
 	case $1 in
 	fsck) echo witness plan past dat derive maps checkpoints tree \
 		names segments super zones account apply top ;;
+	sim) echo work trace volume run sweep report top ;;
 	gc) echo plan sim move clean compact resize tune top ;;
 	mkfs) echo populate source tar plan top ;;
 	log) echo write meta tables top ;;
@@ -58,9 +59,10 @@ order()
 check_order()
 {
 	module=$(basename "$1")
-	(cd "$lint_top/$(dirname "$1")" &&
+	parent=$(dirname "$1")/
+	(cd "$lint_top/$parent" &&
 	 find "$module" -name '*.[ch]' -exec \
-	 awk -v order="$(order "$module")" '
+	 awk -v order="$(order "$module")" -v parent="$parent" '
 		function rank(path,    part) {
 			split(path, part, "/")
 			return ranks[part[3] == "" ? "top" : part[2]]
@@ -72,6 +74,7 @@ check_order()
 		}
 		/^#[ \t]*include[ \t]+"/ {
 			split($0, header, "\"")
+			sub("^" parent, "", header[2])
 			split(header[2], tool, "/")
 			split(FILENAME, own, "/")
 			if (tool[1] == own[1] &&
@@ -88,7 +91,7 @@ for folder in "$lint_top"/lib/* "$lint_top"/mkfs "$lint_top"/dump \
 	check_room "$folder" >"$lint_list"
 	lint_none "$folder includes only what it stands on"
 done
-for folder in lib/log mkfs dump fsck gc; do
+for folder in lib/log mkfs dump fsck gc gc/sim; do
 	check_order $folder >"$lint_list"
 	lint_none "the sub-modules of $folder include each other in one direction"
 done

@@ -3,7 +3,7 @@
 #ifndef NILFS2_TESTS_SIM_MODEL_H
 #define NILFS2_TESTS_SIM_MODEL_H
 
-#include "gc/sim/simvol.h"
+#include "gc/sim/volume/simvol.h"
 
 #define SEGMENTS 24u
 #define BLOCKS 16u

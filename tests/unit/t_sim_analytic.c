@@ -10,9 +10,9 @@
  */
 #include <math.h>
 
-#include "gc/sim/simvol.h"
-#include "gc/sim/simrun.h"
-#include "gc/sim/simwork.h"
+#include "gc/sim/run/simrun.h"
+#include "gc/sim/volume/simvol.h"
+#include "gc/sim/work/simwork.h"
 
 #include "tap.h"
 

@@ -17,8 +17,8 @@
  */
 #include <math.h>
 
-#include "gc/sim/simrun.h"
-#include "gc/sim/simwork.h"
+#include "gc/sim/run/simrun.h"
+#include "gc/sim/work/simwork.h"
 
 #include "tap.h"
 

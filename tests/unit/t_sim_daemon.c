@@ -4,8 +4,8 @@
  * together where clean segments are few, gives segments with little to reclaim
  * a new time, and leaves alone what has the time of this second.
  */
-#include "gc/sim/simvol.h"
-#include "gc/sim/simclean.h"
+#include "gc/sim/volume/simclean.h"
+#include "gc/sim/volume/simvol.h"
 
 #include "tap.h"
 

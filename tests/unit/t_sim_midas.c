@@ -15,10 +15,10 @@
  */
 #include <math.h>
 
-#include "gc/sim/simchain.h"
-#include "gc/sim/simmidas.h"
-#include "gc/sim/simrun.h"
-#include "gc/sim/simwork.h"
+#include "gc/sim/run/simrun.h"
+#include "gc/sim/volume/simchain.h"
+#include "gc/sim/volume/simmidas.h"
+#include "gc/sim/work/simwork.h"
 
 #include "tap.h"
 

@@ -6,9 +6,9 @@
  */
 #include <errno.h>
 
-#include "gc/sim/simahead.h"
-#include "gc/sim/simclean.h"
-#include "gc/sim/simrandom.h"
+#include "gc/sim/volume/simahead.h"
+#include "gc/sim/volume/simclean.h"
+#include "gc/sim/work/simrandom.h"
 
 #include "sim_model.h"
 #include "tap.h"

@@ -11,9 +11,9 @@
  */
 #include <math.h>
 
-#include "gc/sim/simahead.h"
-#include "gc/sim/simrun.h"
-#include "gc/sim/simwork.h"
+#include "gc/sim/run/simrun.h"
+#include "gc/sim/volume/simahead.h"
+#include "gc/sim/work/simwork.h"
 
 #include "tap.h"
 

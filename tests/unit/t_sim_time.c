@@ -2,7 +2,7 @@
 /*
  * The times of a trace in a simulation: snapshots by time, ages by time.
  */
-#include "gc/sim/simrun.h"
+#include "gc/sim/run/simrun.h"
 
 #include "tap.h"
 

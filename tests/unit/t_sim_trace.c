@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gc/sim/simreplay.h"
+#include "gc/sim/trace/simreplay.h"
 
 #include "tap.h"
 

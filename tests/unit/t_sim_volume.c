@@ -2,9 +2,9 @@
 /* The simulated volume: its check, its sizes, snapshots that stay. */
 #include <errno.h>
 
-#include "gc/sim/simclean.h"
-#include "gc/sim/simrun.h"
-#include "gc/sim/simvol.h"
+#include "gc/sim/run/simrun.h"
+#include "gc/sim/volume/simclean.h"
+#include "gc/sim/volume/simvol.h"
 
 #include "tap.h"
 

@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gc/sim/simrandom.h"
+#include "gc/sim/work/simrandom.h"
 
 #define REQUEST 512u	/* blocks */
 #define SEGMENT 512u

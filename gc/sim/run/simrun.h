@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A run of the simulator: a volume, a user, a cleaner, and the result.
+ */
+#ifndef NILFS2_GC_SIM_SIMRUN_H
+#define NILFS2_GC_SIM_SIMRUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bitmap.h"
+#include "base/context.h"
+#include "gc/sim/volume/simclean.h"
+#include "gc/sim/volume/simvol.h"
+#include "gc/sim/work/simop.h"
+
+struct simdirty {
+	struct bitmap map;
+	uint64_t count, next;
+};
+
+/* Times are blocks that the user writes, where nothing else is said. */
+struct simrun_config {
+	uint64_t flush_every;	/* a checkpoint; 0: never but by the cleaner */
+	uint64_t snapshot_every;	/* one more snapshot; 0: none */
+	uint64_t snapshot_time;		/* the same in microseconds */
+	uint32_t snapshots;	/* that are kept, the oldest go */
+	uint64_t protect;	/* period */
+	uint64_t dirty_pages;	/* written blocks that stay in memory */
+	bool syncs;		/* each write is followed by its nodes */
+	uint64_t check_every;	/* look for contradictions; 0: never */
+	uint64_t sample_every;	/* a point of the curve; 0: none */
+};
+
+struct simrun_sample {
+	uint64_t user, written;	/* blocks so far, since the measurement began */
+	uint32_t clean;		/* segments */
+	uint32_t starved;	/* see simrun_starved() */
+};
+
+#define SIMRUN_PERIODS 8
+
+struct simrun {
+	struct simrun_config config;
+	struct simvol *vol;		/* borrowed */
+	struct simclean *cleaner;	/* borrowed */
+	struct simdirty dirty;
+	uint64_t asked;		/* blocks that the user wrote to memory */
+	struct simvol_totals start;	/* when the measurement began */
+	uint64_t asked_start;
+	uint64_t wear_start;	/* sum of all segments */
+	struct simrun_half {
+		uint64_t user, written;	/* blocks since then */
+	} half;
+	uint32_t marks[SIMRUN_PERIODS];	/* checkpoints, parts of the
+					   protection period ago */
+	uint64_t nmarks;
+	uint64_t next_flush, next_snapshot, next_mark, next_check, next_sample;
+	uint64_t next_snapshot_time;	/* microseconds */
+	struct simrun_sample *samples;
+	size_t nsamples, room;
+};
+
+/* -ENOMEM; to be closed also then. */
+int simrun_open(struct simrun *r, struct context *cx, struct simvol *v,
+		struct simclean *cleaner, const struct simrun_config *config);
+void simrun_close(struct simrun *r);
+
+/* Lets the user do OP.  -ENOSPC where the volume cannot take it; -EINTR. */
+int simrun_step(struct simrun *r, struct context *cx, const struct simop *op);
+
+/* From now on is measured. */
+void simrun_measure(struct simrun *r);
+
+/* Half of what is to be measured is done: takes note of that. */
+void simrun_halve(struct simrun *r);
+
+/* How often segments were made clean since then, all together. */
+uint64_t simrun_wear(const struct simrun *r);
+
+/* What was done since then. */
+struct simvol_totals simrun_totals(const struct simrun *r);
+
+/* Blocks that all of these are on the device, without what the image had. */
+uint64_t simrun_written(const struct simvol_totals *t);
+
+/* Blocks that the user wrote since simrun_measure(), to memory or not. */
+uint64_t simrun_asked(const struct simrun *r);
+
+/*
+ * Segments that are at least half live by the counts of policies, but of which
+ * at most an eighth is live: they are never cleaned.
+ */
+uint32_t simrun_starved(const struct simvol *v);
+
+#endif

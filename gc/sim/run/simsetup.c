@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * From options to a run.
+ *
+ * Defaults follow from the other options: a run of ten times the data, of which
+ * the first half only ages the volume; and as few clean segments as the logs
+ * and one step of the cleaner need.
+ */
+#include "gc/sim/run/simsetup.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/wide.h"
+
+#define SAMPLES 240u
+
+static bool has_metadata(const struct simoptions *o)
+{
+	return o->nodes || o->dat;
+}
+
+/* The fewest clean segments with which no step runs out of them. */
+static uint64_t least_clean(const struct simoptions *o)
+{
+	uint64_t logs = simplace_logs(o->placement, o->classes) +
+			o->metadata_log;
+
+	/* Each moved block may dirty a node and two blocks of the DAT. */
+	return logs + o->step * (has_metadata(o) ? 4ull : 1ull) +
+	       (has_metadata(o) ? 2 : 0);
+}
+
+static bool has_past(const struct simsetup *s)
+{
+	return s->options->snapshot_every || s->options->snapshot_seconds ||
+	       s->options->protect ||
+	       (s->input->image && s->input->image->held);
+}
+
+int simsetup_work(struct context *cx, const struct simoptions *o,
+		  struct simwork_config *c)
+{
+	int err = 0;
+
+	c->skew = 1;
+	c->size = (struct simdist){ SIMDIST_FIXED, o->file_blocks, 0 };
+	c->lifetime = (struct simdist){ SIMDIST_EXPONENTIAL, (double)c->data,
+					0 };
+	if (o->skew)
+		err = simdist_number(cx, "--skew", o->skew, 0, 100, &c->skew);
+	if (!err && o->file_size)
+		err = simdist_parse(cx, "--file-size", o->file_size, &c->size);
+	if (!err && o->lifetime)
+		err = simdist_parse(cx, "--lifetime", o->lifetime,
+				    &c->lifetime);
+	return err;
+}
+
+static const struct simtrace_volume *trace_volume(const struct simsetup *s)
+{
+	return simtrace_volume(s->input->trace, s->input->volume);
+}
+
+/*
+ * The segments for all DATA of a trace, at least as many as the cleaner needs
+ * beside it.
+ */
+static uint64_t segments_for(const struct simoptions *o, uint64_t data,
+			     uint32_t blocks)
+{
+	uint64_t least = div_round_up(data, blocks) + least_clean(o) + 1;
+	uint64_t n = div_round_up(100 * data, (uint64_t)blocks * o->fill);
+
+	return n > least ? n : least;
+}
+
+/*
+ * The segments that DATA may take where cleaning is by garbage: that of open
+ * segments does not count, a step has its victims until its end, and each log
+ * may end.
+ */
+static uint64_t segments_by_garbage(const struct simoptions *o, uint64_t data,
+				    uint32_t blocks)
+{
+	uint64_t spare = 2 * least_clean(o);
+
+	return div_round_up(100 * (data + spare * blocks),
+			    (uint64_t)blocks * (100 - o->garbage)) + spare;
+}
+
+/* Blocks of the trace that take the place of hot ones of the image. */
+static uint64_t old_blocks(const struct simsetup *s)
+{
+	uint64_t hot = s->input->image ? s->input->image->nhot : 0;
+	uint64_t all = trace_volume(s)->blocks;
+
+	return hot < all ? hot : all;
+}
+
+/* The others, which the image does not have yet. */
+static uint64_t new_blocks(const struct simsetup *s)
+{
+	return trace_volume(s)->blocks - old_blocks(s);
+}
+
+/* Blocks of data, and the segments for them. */
+static void size_volume(const struct simsetup *s, struct simvol_config *c)
+{
+	const struct simoptions *o = s->options;
+
+	c->blocks = (uint32_t)(o->segment_size / o->block_size);
+	c->nsegments = o->segments ? o->segments : SIMOPTIONS_SEGMENTS;
+	c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
+	if (o->data)
+		c->data = o->data;
+	if (s->input->trace) {
+		c->data = trace_volume(s)->blocks;
+		if (!o->segments)
+			c->nsegments = (uint32_t)segments_for(o, c->data,
+							      c->blocks);
+	}
+	if (o->garbage)
+		c->nsegments = (uint32_t)segments_by_garbage(o, c->data,
+							     c->blocks);
+	if (s->input->image) {
+		c->blocks = s->input->image->blocks;
+		c->nsegments = s->input->image->nsegments;
+		c->data = s->input->image->data;
+		if (s->input->trace)
+			c->data += new_blocks(s);
+	}
+}
+
+static int open_volume(struct simsetup *s, struct context *cx)
+{
+	const struct simoptions *o = s->options;
+	struct simvol_config c = {
+		.node_fanout = o->nodes,
+		.dat_fanout = o->dat,
+		.summary_span = o->summaries,
+		.placement = o->placement,
+		.classes = o->classes,
+		.counts = (enum simvol_counts)o->counts,
+		.metadata_log = o->metadata_log,
+		.moves_change_nodes = o->moves_change_nodes,
+		.frees_dead = o->frees_dead,
+		.second = o->second,
+		.clocked = o->clock == SIMOPTIONS_TIME,
+		.history = has_past(s),
+		.holes = o->holes,
+	};
+	int ret;
+
+	size_volume(s, &c);
+	c.hot = c.data * o->hot / 100;
+	if (o->hot_files.count)
+		c.hot = s->input->image->nhot;
+	ret = simvol_open(&s->vol, cx, &c);
+	if (!ret && s->input->image)
+		ret = simimage_put(s->input->image, cx, &s->vol);
+	return ret;
+}
+
+/* Clean segments with which a round begins, and with which it ends. */
+static uint64_t low_of(const struct simoptions *o)
+{
+	return o->low ? o->low : least_clean(o);
+}
+
+static uint64_t high_of(const struct simoptions *o)
+{
+	return o->high > low_of(o) ? o->high : low_of(o);
+}
+
+int simsetup_check(struct context *cx, const struct simoptions *o,
+		   const struct siminput *input)
+{
+	const struct simsetup s = { .options = o, .input = input };
+	struct simvol_config c = { 0 };
+
+	size_volume(&s, &c);
+	if (c.blocks < 2)
+		return fail(cx, -EINVAL, "--segment-size: a segment has no "
+			    "two blocks");
+	if (high_of(o) > c.nsegments)
+		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
+			    "are more than all %" PRIu32, high_of(o),
+			    c.nsegments);
+	return 0;
+}
+
+static int open_cleaner(struct simsetup *s, struct context *cx,
+			const struct simpolicy *policy)
+{
+	const struct simoptions *o = s->options;
+	struct simclean_config c = {
+		.policy = policy->policy,
+		.kind = policy->kind,
+		.parameter = policy->parameter,
+		.ties = (enum simchoice_ties)o->ties,
+		.root_ages = o->ages == SIMOPTIONS_ROOT,
+		.seed = o->seed,
+		.garbage = o->garbage,
+		.env.max_search = o->max_search,
+		.env.metadata_weight = policy->parameter,
+		.low = (uint32_t)low_of(o),
+		.high = (uint32_t)high_of(o),
+		.step = o->step,
+		.mc_step = o->mc_step,
+		.min_reclaimable = o->min_reclaimable,
+		.mc_min_reclaimable = o->mc_min_reclaimable,
+	};
+
+	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
+		c.mc_min_reclaimable = c.min_reclaimable;
+	if (high_of(o) > s->vol.config.nsegments)
+		return simsetup_check(cx, o, s->input);
+	if (o->scarce != SIMOPTIONS_SAME)
+		c.env.scarce = o->scarce;
+	else if (s->input->image)
+		/* As gc.nilfs2 has it. */
+		c.env.scarce = s->input->image->nsegments / 20;
+	return simclean_open(&s->cleaner, cx, &s->vol, &c);
+}
+
+static int open_source(const struct simsetup *s, struct context *cx,
+		       struct simsource *source)
+{
+	const struct simoptions *o = s->options;
+	struct simwork_config c = {
+		.kind = o->workload,
+		.data = s->vol.config.data,
+		.hot = s->vol.config.hot,
+		.hot_writes = o->hot_writes,
+		.file_blocks = o->file_blocks,
+		.sequential = o->sequential,
+		.trims = o->trims,
+		.seed = o->seed,
+	};
+	int err;
+
+	if (!s->input->trace) {
+		err = simsetup_work(cx, o, &c);
+		err = err ? err : simsource_open_work(source, cx, &c);
+		if (!err && s->input->image)
+			simwork_skip(&source->work);
+		return err;
+	}
+	err = simsource_open_trace(source, cx, s->input->trace,
+				   s->input->volume);
+	if (!err && s->input->image) {
+		source->old = old_blocks(s);
+		source->past = s->input->image->data - source->old;
+	}
+	return err;
+}
+
+/* How often contradictions are looked for: in a build for that always. */
+static uint64_t check_every(const struct simsetup *s)
+{
+#ifdef __SANITIZE_ADDRESS__
+	if (!s->options->check_every)
+		return s->vol.nplaces;
+#endif
+	return s->options->check_every;
+}
+
+/* Blocks of the warm-up, of which ALL is what a share is of. */
+static uint64_t warm_up(const struct simoptions *o, uint64_t all)
+{
+	return o->warm_up.percent ? wide_mul_div(all, o->warm_up.percent, 0, 100) :
+				    o->warm_up.blocks;
+}
+
+/* What comes before the measurement: all data once, and age. */
+static uint64_t blocks_before(const struct simsetup *s)
+{
+	const struct simoptions *o = s->options;
+	uint64_t data = s->vol.config.data, all;
+
+	if (s->input->trace)
+		return warm_up(o, trace_volume(s)->written);
+	all = o->writes ? o->writes : 5 * data;
+	if (s->input->image)
+		return warm_up(o, all);
+	return data + (o->warm_up.is_given || o->writes ? warm_up(o, all) :
+							  5 * data);
+}
+
+/* What is measured: all that is left of a trace, or so much of it. */
+static uint64_t blocks_measured(const struct simsetup *s)
+{
+	uint64_t asked = s->options->writes, all;
+
+	if (!s->input->trace)
+		return asked ? asked : 5 * s->vol.config.data;
+	all = trace_volume(s)->written - s->before;
+	return asked && asked < all ? asked : all;
+}
+
+static int open_run(struct simsetup *s, struct context *cx)
+{
+	const struct simoptions *o = s->options;
+	struct simrun_config c = {
+		.flush_every = o->flush_every,
+		.snapshot_every = o->snapshot_every,
+		.snapshot_time = o->snapshot_seconds * UINT64_C(1000000),
+		.snapshots = o->snapshots,
+		.protect = o->protect,
+		.dirty_pages = o->dirty_pages,
+		.syncs = o->syncs,
+		.check_every = check_every(s),
+	};
+
+	s->before = blocks_before(s);
+	if (s->input->trace && s->before >= trace_volume(s)->written)
+		return fail(cx, -EINVAL, "--warm-up: the trace writes %" PRIu64
+			    " blocks, of which nothing is left",
+			    trace_volume(s)->written);
+	s->asked = blocks_measured(s);
+	if (o->curve || o->svg)
+		c.sample_every = s->asked / SAMPLES + 1;
+	return simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
+}
+
+/* All that the user will do, for a placement that knows it. */
+static int look_ahead(struct simsetup *s, struct context *cx)
+{
+	struct simsource source = { 0 };
+	uint64_t total = simsetup_total(s), done = 0;
+	struct simop op;
+	int ret = open_source(s, cx, &source);
+
+	if (!ret)
+		ret = simahead_open(&s->ahead, cx, s->vol.config.data);
+	while (!ret && done < total &&
+	       (ret = simsource_next(&source, cx, &op)) > 0) {
+		ret = simahead_add(&s->ahead, cx, &op);
+		done += op.kind == SIMOP_WRITE ? op.count : 0;
+	}
+	simsource_close(&source);
+	if (ret < 0)
+		return ret;
+	s->vol.place.ahead = s->ahead.next;
+	memcpy(s->vol.place.next, s->ahead.first,
+	       s->vol.config.data * sizeof(*s->ahead.first));
+	return 0;
+}
+
+int simsetup_open(struct simsetup *s, struct context *cx,
+		  const struct simoptions *options,
+		  const struct siminput *input, const struct simpolicy *policy)
+{
+	int ret = simoptcheck_policy(cx, options, policy);
+
+	*s = (struct simsetup){ .options = options, .input = input };
+	if (!ret && input->trace && !options->hot_files.count &&
+	    options->placement == simplace_find("hot-cold"))
+		ret = fail(cx, -EINVAL, "--placement hot-cold: a trace does "
+			   "not say what is hot");
+	if (!ret && input->trace && !trace_volume(s)->span &&
+	    (options->clock == SIMOPTIONS_TIME || options->snapshot_seconds))
+		ret = fail_said(cx, -EINVAL, "%s: has no times",
+				options->trace);
+	if (!ret)
+		ret = open_volume(s, cx);
+	if (!ret)
+		ret = open_cleaner(s, cx, policy);
+	if (!ret)
+		ret = open_source(s, cx, &s->source);
+	if (!ret)
+		ret = open_run(s, cx);
+	if (!ret && s->vol.place.kind->ahead)
+		ret = look_ahead(s, cx);
+	return ret;
+}
+
+void simsetup_close(struct simsetup *s)
+{
+	simrun_close(&s->run);
+	simsource_close(&s->source);
+	simahead_close(&s->ahead);
+	simclean_close(&s->cleaner);
+	simvol_close(&s->vol);
+}
+
+bool simsetup_is_small(const struct simsetup *s)
+{
+	const struct simvol_config *c = &s->vol.config;
+	uint64_t blocks = (uint64_t)c->nsegments * c->blocks;
+	uint64_t reserve = least_clean(s->options) * c->blocks;
+
+	return SIMSETUP_SMALL * reserve > blocks - c->data;
+}
+
+uint64_t simsetup_total(const struct simsetup *s)
+{
+	return s->before + s->asked;
+}
+
+/* Generated operations have a time where it is said what a second is. */
+static uint64_t time_of_work(const struct simsetup *s)
+{
+	uint32_t second = s->options->second;
+
+	return second ? wide_mul_div(s->run.asked, 1000000, 0, second) : 0;
+}
+
+/* Runs the user until UNTIL blocks were written. */
+static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
+		 void (*progress)(void *arg, uint64_t done), void *arg)
+{
+	struct simop op;
+	int ret = 0;
+
+	while (!ret && s->run.asked < until) {
+		simwork_next(&s->source.work, &op);
+		op.time = time_of_work(s);
+		ret = simrun_step(&s->run, cx, &op);
+		if (progress && s->run.asked % 0x1000 == 0)
+			progress(arg, s->run.asked);
+	}
+	return ret;
+}
+
+/* Replays the trace to its end, or as much of it as is to be measured. */
+static int run_trace(struct simsetup *s, struct context *cx,
+		     void (*progress)(void *arg, uint64_t done), void *arg)
+{
+	bool measured = !s->before, halved = false;
+	struct simop op;
+	int ret;
+
+	while ((ret = simsource_next(&s->source, cx, &op)) > 0) {
+		ret = simrun_step(&s->run, cx, &op);
+		if (ret)
+			break;
+		if (!measured && s->run.asked >= s->before) {
+			measured = true;
+			simrun_measure(&s->run);
+		}
+		if (!halved && s->run.asked >= s->before + s->asked / 2) {
+			halved = true;
+			simrun_halve(&s->run);
+		}
+		if (s->run.asked >= s->before + s->asked &&
+		    s->options->writes)
+			break;
+		if (progress)
+			progress(arg, s->run.asked);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int run_work(struct simsetup *s, struct context *cx,
+		    void (*progress)(void *arg, uint64_t done), void *arg)
+{
+	int ret = go_on(s, cx, s->before, progress, arg);
+
+	simrun_measure(&s->run);
+	if (!ret)
+		ret = go_on(s, cx, s->before + s->asked / 2, progress, arg);
+	simrun_halve(&s->run);
+	if (!ret)
+		ret = go_on(s, cx, simsetup_total(s), progress, arg);
+	return ret;
+}
+
+int simsetup_run(struct simsetup *s, struct context *cx,
+		 void (*progress)(void *arg, uint64_t done), void *arg)
+{
+	return s->input->trace ? run_trace(s, cx, progress, arg)
+			       : run_work(s, cx, progress, arg);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* From options to a volume, a user and a cleaner. */
+#ifndef NILFS2_GC_SIM_SIMSETUP_H
+#define NILFS2_GC_SIM_SIMSETUP_H
+
+#include "base/context.h"
+#include "gc/sim/run/simoptions.h"
+#include "gc/sim/run/simrun.h"
+#include "gc/sim/run/simsource.h"
+#include "gc/sim/volume/simahead.h"
+#include "gc/sim/volume/simclean.h"
+#include "gc/sim/volume/simimage.h"
+#include "gc/sim/volume/simpolicy.h"
+#include "gc/sim/volume/simvol.h"
+
+/* What runs begin with.  They share it, also at the same time. */
+struct siminput {
+	const struct simimage *image;	/* or NULL */
+	const struct simtrace *trace;	/* or NULL */
+	size_t volume;			/* of those that it has chosen */
+};
+
+struct simsetup {
+	const struct simoptions *options;
+	const struct siminput *input;
+	struct simvol vol;
+	struct simclean cleaner;
+	struct simsource source;
+	struct simahead ahead;	/* of a placement that knows it */
+	struct simrun run;
+	uint64_t before;		/* blocks before the measurement */
+	uint64_t asked;			/* that are to be measured */
+};
+
+/*
+ * Whether O is in range and of options that apply.  -EINVAL with what is wrong,
+ * which is a usage error.
+ */
+int simoptcheck_options(struct context *cx, const struct simoptions *o);
+
+/* Whether O has nothing that the policy P cannot do.  -EINVAL. */
+int simoptcheck_policy(struct context *cx, const struct simoptions *o,
+		       const struct simpolicy *p);
+
+/*
+ * Makes all of it, for POLICY.  -EINVAL where the options contradict each
+ * other; to be closed also then.
+ */
+int simsetup_open(struct simsetup *s, struct context *cx,
+		  const struct simoptions *options,
+		  const struct siminput *input,
+		  const struct simpolicy *policy);
+void simsetup_close(struct simsetup *s);
+
+/* Whether the volume is large enough for O.  -EINVAL, which is a usage error. */
+int simsetup_check(struct context *cx, const struct simoptions *o,
+		   const struct siminput *input);
+
+/* Takes what O says of a workload by texts; .data must be set.  -EINVAL. */
+int simsetup_work(struct context *cx, const struct simoptions *o,
+		  struct simwork_config *c);
+
+/*
+ * Whether the segments that logs and a step of the cleaner need at least are
+ * more than a tenth of what is not data, so that these decide and not the policy.
+ */
+#define SIMSETUP_SMALL 10u
+bool simsetup_is_small(const struct simsetup *s);
+
+/* Blocks that the user will write in all. */
+uint64_t simsetup_total(const struct simsetup *s);
+
+/* Runs it to the end.  PROGRESS (or NULL) is called with the blocks so far. */
+int simsetup_run(struct simsetup *s, struct context *cx,
+		 void (*progress)(void *arg, uint64_t done), void *arg);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which runs there are.
+ *
+ * They are numbered: the first axis changes last, then the volume of a trace, the
+ * policy, and first the seed.
+ */
+#ifndef NILFS2_GC_SIM_SIMPLAN_H
+#define NILFS2_GC_SIM_SIMPLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/context.h"
+#include "gc/sim/run/simoptions.h"
+#include "gc/sim/sweep/simaxis.h"
+#include "gc/sim/trace/simtrace.h"
+#include "gc/sim/volume/simpolicy.h"
+
+#define SIMPLAN_RUNS_MAX 10000000u
+#define SIMPLAN_AXES_MAX 16u
+
+struct simplan {
+	const struct simoptions *options;	/* borrowed */
+	const struct simtrace *trace;		/* borrowed, or NULL */
+	struct simaxis axes[SIMPLAN_AXES_MAX];
+	const struct cli_option *rows[SIMPLAN_AXES_MAX];
+	size_t naxes;
+	struct simaxis names;		/* of the policies */
+	struct simpolicy *policies;
+	bool has_all;			/* of them, by that word */
+	size_t npolicies, nvolumes, nseeds, nruns;
+};
+
+/* One of them. */
+struct simplan_run {
+	struct simoptions options;	/* texts are the plan's */
+	const struct simpolicy *policy;
+	size_t volume;			/* of those that the trace has chosen */
+	const char *volume_name;	/* NULL: no volume was asked for */
+};
+
+/*
+ * Takes the axes and policies of OPTIONS, and computes the options of each run.
+ * -EINVAL where they are wrong, which is a usage error; -ENOMEM.  To be closed
+ * also then.
+ */
+int simplan_open(struct simplan *p, struct context *cx,
+		 const struct simoptions *options);
+void simplan_close(struct simplan *p);
+
+/* Each of them is for each volume that TRACE has chosen. */
+void simplan_set_trace(struct simplan *p, const struct simtrace *trace);
+
+/* Run number I.  -EINVAL where an axis has a value that its option refuses. */
+int simplan_run(const struct simplan *p, struct context *cx, size_t i,
+		struct simplan_run *run);
+
+/* Whether more is asked for than a run for each policy. */
+bool simplan_is_sweep(const struct simplan *p);
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Addresses as numbers.
+ *
+ * A hash table finds chunks of 64 blocks, each with a bit for each block that
+ * is written, which takes one bit a block where blocks are close together, and
+ * less than a hundred bytes for one that is alone.  Numbers are known only when
+ * all addresses are: until then a block is identified by its chunk and bit.
+ * Blocks written by one request are neighbours and all written, so their
+ * numbers follow each other as well, also in several chunks.
+ */
+#include "gc/sim/trace/simaddress.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/checked.h"
+
+#define CHUNKS_MAX (UINT32_MAX / 2)
+
+void simaddress_fini(struct simaddress *a)
+{
+	pairtable_fini(&a->table);
+	free(a->chunks);
+	free(a->places);
+	*a = (struct simaddress){ 0 };
+}
+
+/* The chunk NUMBER of FILE, which is added if it is new. */
+static int find_chunk(struct simaddress *a, struct context *cx, uint32_t file,
+		      uint64_t number, uint32_t *chunk)
+{
+	struct pairtable_entry *entry;
+	int err;
+
+	if (a->last_chunk && a->last_file == file && a->last_number == number) {
+		*chunk = a->last_chunk - 1;
+		return 0;
+	}
+	entry = pairtable_find(&a->table, file, number);
+	if (entry) {
+		*chunk = (uint32_t)entry->value - 1;
+	} else {
+		if (a->nchunks == CHUNKS_MAX ||
+		    array_reserve(cx, &a->chunks, &a->room, a->nchunks + 1))
+			return fail(cx, -ENOMEM, "table of addresses");
+		*chunk = (uint32_t)a->nchunks;
+		a->chunks[a->nchunks++] = (struct simaddress_chunk){ 0 };
+		err = pairtable_add(&a->table, cx, file, number,
+				    a->nchunks);
+		if (err)
+			return err;
+	}
+	a->last_file = file;
+	a->last_number = number;
+	a->last_chunk = *chunk + 1;
+	return 0;
+}
+
+/* Bits FIRST ... of a chunk, COUNT of them or as many as there are. */
+static uint64_t bits_from(unsigned int first, uint64_t count)
+{
+	uint64_t all = ~UINT64_C(0) << first;
+
+	return count >= SIMADDRESS_CHUNK - first ?
+		       all : all & ((UINT64_C(1) << (first + count)) - 1);
+}
+
+int simaddress_touch(struct simaddress *a, struct context *cx, uint32_t file,
+		     uint64_t block, uint64_t count, uint64_t *slot)
+{
+	struct context unbound;
+	bool is_first = true;
+	uint32_t chunk = 0;
+	int err;
+
+	context_child(cx, &unbound);
+	unbound.max_memory = UINT64_MAX;
+	while (count) {
+		unsigned int bit = block % SIMADDRESS_CHUNK;
+		uint64_t room = SIMADDRESS_CHUNK - bit;
+
+		err = find_chunk(a, &unbound, file, block / SIMADDRESS_CHUNK,
+				 &chunk);
+		if (err) {
+			context_adopt(cx, &unbound);
+			return err;
+		}
+		a->chunks[chunk].written |= bits_from(bit, count);
+		if (is_first)
+			*slot = (uint64_t)chunk * SIMADDRESS_CHUNK + bit;
+		is_first = false;
+		if (room > count)
+			room = count;
+		block += room;
+		count -= room;
+	}
+	return 0;
+}
+
+/* Sorts the chunks by file and number. */
+static int sort_places(struct simaddress *a, struct context *cx)
+{
+	size_t i;
+
+	a->places = calloc(a->nchunks + 1, sizeof(*a->places));
+	if (!a->places)
+		return fail(cx, -ENOMEM, "table of addresses");
+	pairtable_sort(&a->table);
+	for (i = 0; i < a->nchunks; i++) {
+		const struct pairtable_entry *e = &a->table.slots[i];
+
+		a->places[i] = (struct simaddress_place){
+			.file = (uint32_t)e->dev,
+			.number = e->ino,
+			.chunk = (uint32_t)e->value - 1,
+		};
+	}
+	pairtable_fini(&a->table);
+	a->last_chunk = 0;
+	return 0;
+}
+
+/* Numbers the chunks from FROM to TO - 1, which are all those of a file. */
+static int number_file(struct simaddress *a, struct context *cx, size_t from,
+		       size_t to, uint64_t gaps, uint64_t *blocks)
+{
+	uint64_t at = *blocks, first;
+	size_t i;
+
+	for (i = from; i < to; i++) {
+		const struct simaddress_place *p = &a->places[i];
+		struct simaddress_chunk *c = &a->chunks[p->chunk];
+
+		first = gaps ? at + p->number * SIMADDRESS_CHUNK : at;
+		if (first >= UINT32_MAX)
+			break;
+		c->first = (uint32_t)first;
+		if (!gaps)
+			at += (unsigned int)__builtin_popcountll(c->written);
+	}
+	*blocks = at + gaps;
+	if (i < to || *blocks >= UINT32_MAX)
+		return fail(cx, -EINVAL, "volume: reaches further than can be "
+			    "simulated");
+	return 0;
+}
+
+int simaddress_settle(struct simaddress *a, struct context *cx,
+		      const struct simaddress_file *files, size_t nfiles,
+		      bool raw, uint32_t block_size, uint64_t *blocks)
+{
+	size_t from = 0, to, f;
+	uint64_t gaps = 0;
+	int err = sort_places(a, cx);
+
+	for (f = 0; f < nfiles && !err; f++) {
+		for (to = from; to < a->nchunks && a->places[to].file == f;)
+			to++;
+		if (raw)
+			gaps = div_round_up(files[f].end, block_size);
+		err = number_file(a, cx, from, to, gaps,
+				  &blocks[files[f].volume]);
+		from = to;
+	}
+	return err;
+}
+
+/* The first place at or past chunk NUMBER of FILE. */
+static size_t lower_bound(const struct simaddress *a, uint32_t file,
+			  uint64_t number)
+{
+	size_t low = 0, high = a->nchunks, mid;
+
+	while (low < high) {
+		const struct simaddress_place *p;
+
+		mid = low + (high - low) / 2;
+		p = &a->places[mid];
+		if (p->file < file || (p->file == file && p->number < number))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void simaddress_range(const struct simaddress *a, uint32_t file, uint64_t first,
+		      uint64_t last, bool raw, uint64_t *block, uint64_t *count)
+{
+	size_t i = lower_bound(a, file, first / SIMADDRESS_CHUNK);
+
+	*count = 0;
+	for (; i < a->nchunks && a->places[i].file == file; i++) {
+		const struct simaddress_place *p = &a->places[i];
+		uint64_t start = p->number * SIMADDRESS_CHUNK, bits;
+		unsigned int bit = 0;
+
+		if (start >= last)
+			break;
+		if (first > start)
+			bit = (unsigned int)(first - start);
+		bits = a->chunks[p->chunk].written &
+		       bits_from(bit, last - start - bit);
+		if (!bits)
+			continue;
+		bit = (unsigned int)__builtin_ctzll(bits);
+		if (!*count)
+			*block = simaddress_block(a, (uint64_t)p->chunk *
+						  SIMADDRESS_CHUNK + bit, raw);
+		/* With gaps, up to the last one; else they have no gaps. */
+		if (raw)
+			*count = a->chunks[p->chunk].first + SIMADDRESS_CHUNK -
+				 (unsigned int)__builtin_clzll(bits) - *block;
+		else
+			*count += (unsigned int)__builtin_popcountll(bits);
+	}
+}

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Formats of traces.
+ *
+ * Lines are cut into fields, which are parts of the line; the many numbers are
+ * read by hand, as parsing should cost less than simulating.  A number too
+ * large to be a place on a volume makes a line one that is not understood.
+ */
+#include "gc/sim/trace/simformat.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define SECTOR_BITS 9
+#define FIELDS 12u
+#define DIGITS_SAFE 19u		/* that always fit into 64 bits */
+
+#define NS_PER_US UINT64_C(1000)
+#define NS_PER_S UINT64_C(1000000000)
+
+static const struct simformat_text none = { "", 0 };
+
+static bool number(struct simformat_text t, uint64_t *value)
+{
+	uint64_t v = 0;
+	size_t i;
+
+	if (!t.len || t.len > DIGITS_SAFE)
+		return false;
+	for (i = 0; i < t.len; i++) {
+		unsigned int digit = (unsigned int)(t.at[i] - '0');
+
+		if (digit > 9)
+			return false;
+		v = 10 * v + digit;
+	}
+	*value = v;
+	return true;
+}
+
+/* VALUE in units of UNIT ns. */
+static bool scaled(uint64_t value, uint64_t unit, uint64_t *time)
+{
+	return !__builtin_mul_overflow(value, unit, time);
+}
+
+static bool time_in(struct simformat_text t, uint64_t unit, uint64_t *time)
+{
+	uint64_t v;
+
+	return number(t, &v) && scaled(v, unit, time);
+}
+
+/* The same as the time of E. */
+static bool take_time(struct simformat_text t, uint64_t unit,
+		      struct simformat_event *e)
+{
+	e->timed = time_in(t, unit, &e->time);
+	return e->timed;
+}
+
+/* Seconds with or without decimals. */
+static bool seconds(struct simformat_text t, uint64_t *time)
+{
+	const char *point = memchr(t.at, '.', t.len);
+	struct simformat_text whole = t, rest = none;
+	uint64_t fraction = 0, unit = NS_PER_S;
+	size_t i;
+
+	if (point) {
+		whole.len = (size_t)(point - t.at);
+		rest.at = point + 1;
+		rest.len = t.len - whole.len - 1;
+	}
+	for (i = 0; i < rest.len; i++) {
+		unsigned int digit = (unsigned int)(rest.at[i] - '0');
+
+		if (digit > 9)
+			return false;
+		unit /= 10;
+		fraction += digit * unit;
+	}
+	return time_in(whole, NS_PER_S, time) &&
+	       !__builtin_add_overflow(*time, fraction, time);
+}
+
+static bool take_seconds(struct simformat_text t, struct simformat_event *e)
+{
+	e->timed = seconds(t, &e->time);
+	return e->timed;
+}
+
+static bool is_place(const struct simformat_event *e)
+{
+	return e->offset < SIMFORMAT_OFFSET_MAX &&
+	       e->length < SIMFORMAT_OFFSET_MAX - e->offset;
+}
+
+static bool bytes(struct simformat_text offset, struct simformat_text length,
+		  struct simformat_event *e)
+{
+	return number(offset, &e->offset) && number(length, &e->length) &&
+	       is_place(e);
+}
+
+static bool sectors(struct simformat_text offset, struct simformat_text length,
+		    struct simformat_event *e)
+{
+	if (!bytes(offset, length, e) ||
+	    e->offset + e->length >= SIMFORMAT_OFFSET_MAX >> SECTOR_BITS)
+		return false;
+	e->offset <<= SECTOR_BITS;
+	e->length <<= SECTOR_BITS;
+	return true;
+}
+
+static bool is_word(struct simformat_text t, const char *word)
+{
+	/* The text may have zeros in it. */
+	return t.len == strlen(word) && !strncasecmp(t.at, word, t.len);
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Fields between commas, without blanks around them; FIELDS + 1: too many. */
+static unsigned int cut_commas(const char *line, size_t len,
+			       struct simformat_text *fields)
+{
+	const char *p = line, *end = line + len, *from, *to;
+	unsigned int n = 0;
+
+	for (;;) {
+		while (p < end && is_blank(*p))
+			p++;
+		for (from = p; p < end && *p != ','; p++)
+			;
+		for (to = p; to > from && is_blank(to[-1]); to--)
+			;
+		if (n == FIELDS)
+			return FIELDS + 1;
+		fields[n++] = (struct simformat_text){ from,
+						       (size_t)(to - from) };
+		if (p == end)
+			return n;
+		p++;
+	}
+}
+
+/* Words between blanks; those past the last field are left out. */
+static unsigned int cut_blanks(const char *line, size_t len,
+			       struct simformat_text *fields)
+{
+	const char *p = line, *end = line + len, *from;
+	unsigned int n = 0;
+
+	while (n < FIELDS) {
+		while (p < end && is_blank(*p))
+			p++;
+		if (p == end)
+			break;
+		for (from = p; p < end && !is_blank(*p); p++)
+			;
+		fields[n++] = (struct simformat_text){ from,
+						       (size_t)(p - from) };
+	}
+	return n;
+}
+
+static enum simformat_kind parse_msr(struct simformat_state *state, char *line,
+				     size_t len, struct simformat_event *e)
+{
+	struct simformat_text f[FIELDS];
+	enum simformat_kind kind;
+
+	(void)state;
+	if (cut_commas(line, len, f) != 7 || !f[1].len || !f[2].len ||
+	    !take_time(f[0], 100, e) || !bytes(f[4], f[5], e))
+		return SIMFORMAT_BAD;
+	if (is_word(f[3], "write"))
+		kind = SIMFORMAT_WRITE;
+	else if (is_word(f[3], "read"))
+		kind = SIMFORMAT_READ;
+	else
+		return SIMFORMAT_BAD;
+	/* "usr,0" is usr_0, as the files of the traces are named. */
+	e->volume = (struct simformat_text){
+		f[1].at, (size_t)(f[2].at + f[2].len - f[1].at),
+	};
+	line[f[1].at + f[1].len - line] = '_';
+	return kind;
+}
+
+static bool looks_msr(char *line, size_t len)
+{
+	struct simformat_state state = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+
+	return parse_msr(&state, line, len, &e) != SIMFORMAT_BAD ||
+	       !strncasecmp(line, "timestamp,hostname,disknumber,", 30);
+}
+
+static enum simformat_kind parse_alibaba(struct simformat_state *state,
+					 char *line, size_t len,
+					 struct simformat_event *e)
+{
+	struct simformat_text f[FIELDS];
+
+	(void)state;
+	if (cut_commas(line, len, f) != 5 || !f[0].len ||
+	    !bytes(f[2], f[3], e) || !take_time(f[4], NS_PER_US, e))
+		return SIMFORMAT_BAD;
+	e->volume = f[0];
+	if (f[1].len == 1 && *f[1].at == 'W')
+		return SIMFORMAT_WRITE;
+	return f[1].len == 1 && *f[1].at == 'R' ? SIMFORMAT_READ :
+						  SIMFORMAT_BAD;
+}
+
+/* A CSV has a volume where this has microseconds since 1970. */
+#define MICROSECONDS_DIGITS 13
+
+static bool looks_alibaba(char *line, size_t len)
+{
+	struct simformat_state state = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+	struct simformat_text f[FIELDS];
+
+	if (parse_alibaba(&state, line, len, &e) == SIMFORMAT_BAD)
+		return !strncasecmp(line, "device_id,opcode,", 17);
+	cut_commas(line, len, f);
+	return f[4].len >= MICROSECONDS_DIGITS;
+}
+
+static enum simformat_kind parse_tencent(struct simformat_state *state,
+					 char *line, size_t len,
+					 struct simformat_event *e)
+{
+	struct simformat_text f[FIELDS];
+
+	(void)state;
+	if (cut_commas(line, len, f) != 5 || !f[4].len || f[3].len != 1 ||
+	    !take_seconds(f[0], e) || !sectors(f[1], f[2], e))
+		return SIMFORMAT_BAD;
+	e->volume = f[4];
+	if (*f[3].at == '1')
+		return SIMFORMAT_WRITE;
+	return *f[3].at == '0' ? SIMFORMAT_READ : SIMFORMAT_BAD;
+}
+
+static bool looks_tencent(char *line, size_t len)
+{
+	struct simformat_state state = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+
+	return parse_tencent(&state, line, len, &e) != SIMFORMAT_BAD ||
+	       !strncasecmp(line, "timestamp,offset,size,iotype,", 29);
+}
+
+/* "8,16" */
+static bool is_device(struct simformat_text t)
+{
+	const char *comma = memchr(t.at, ',', t.len);
+	struct simformat_text major = t, minor;
+	uint64_t n;
+
+	if (!comma)
+		return false;
+	major.len = (size_t)(comma - t.at);
+	minor = (struct simformat_text){ comma + 1, t.len - major.len - 1 };
+	return number(major, &n) && number(minor, &n);
+}
+
+/* What RWBS says of a request of some LENGTH. */
+static enum simformat_kind kind_of_rwbs(struct simformat_text rwbs,
+					bool has_length)
+{
+	if (!has_length)
+		return memchr(rwbs.at, 'F', rwbs.len) ? SIMFORMAT_SYNC :
+							SIMFORMAT_OTHER;
+	if (memchr(rwbs.at, 'Z', rwbs.len))
+		return SIMFORMAT_OTHER;		/* of a zone */
+	if (memchr(rwbs.at, 'D', rwbs.len))
+		return SIMFORMAT_TRIM;
+	if (memchr(rwbs.at, 'W', rwbs.len))
+		return SIMFORMAT_WRITE;
+	return memchr(rwbs.at, 'R', rwbs.len) ? SIMFORMAT_READ :
+						SIMFORMAT_OTHER;
+}
+
+/* What blkparse prints after the last event. */
+static bool is_summary(const char *line)
+{
+	return (!strncmp(line, "CPU", 3) && isdigit((unsigned char)line[3])) ||
+	       !strncmp(line, "Total (", 7) || !strncmp(line, "Input file ", 11);
+}
+
+static enum simformat_kind parse_blkparse(struct simformat_state *state,
+					  char *line, size_t len,
+					  struct simformat_event *e)
+{
+	struct simformat_text f[FIELDS];
+	unsigned int n = cut_blanks(line, len, f);
+	enum simformat_kind kind;
+	uint64_t sequence;
+
+	if (n < 6 || !is_device(f[0]) || !number(f[2], &sequence) ||
+	    !take_seconds(f[3], e)) {
+		state->summary |= is_summary(line);
+		return state->summary || !n ? SIMFORMAT_OTHER : SIMFORMAT_BAD;
+	}
+	if (f[5].len != 1 || *f[5].at != 'Q' || n < 7)
+		return SIMFORMAT_OTHER;
+	e->volume = f[0];
+	if (n < 10 || f[8].len != 1 || *f[8].at != '+')
+		return kind_of_rwbs(f[6], false);
+	kind = kind_of_rwbs(f[6], true);
+	return sectors(f[7], f[9], e) ? kind : SIMFORMAT_BAD;
+}
+
+static bool looks_blkparse(char *line, size_t len)
+{
+	struct simformat_text f[FIELDS];
+	uint64_t time;
+
+	return cut_blanks(line, len, f) >= 6 && is_device(f[0]) &&
+	       seconds(f[3], &time);
+}
+
+/* Files that are devices are volumes of their own. */
+static void set_file(struct simformat_text name, struct simformat_event *e)
+{
+	if (name.len > 5 && !memcmp(name.at, "/dev/", 5))
+		e->volume = name;
+	else
+		e->file = name;
+}
+
+/* N words from F on: FILE ACTION [OFFSET LENGTH] */
+static enum simformat_kind parse_action(struct simformat_state *state,
+					const struct simformat_text *f,
+					unsigned int n,
+					struct simformat_event *e)
+{
+	enum simformat_kind kind = SIMFORMAT_BAD;
+	uint64_t wait;
+
+	if (n < 2)
+		return SIMFORMAT_BAD;
+	set_file(f[0], e);
+	if (is_word(f[1], "add") || is_word(f[1], "open") ||
+	    is_word(f[1], "close"))
+		return SIMFORMAT_OTHER;
+	if (is_word(f[1], "sync") || is_word(f[1], "datasync") ||
+	    is_word(f[1], "syncfs") || is_word(f[1], "sync_file_range"))
+		return SIMFORMAT_SYNC;
+	if (is_word(f[1], "wait") && n >= 3) {
+		if (!time_in(f[2], NS_PER_US, &wait) ||
+		    __builtin_add_overflow(state->waited, wait,
+					   &state->waited))
+			return SIMFORMAT_BAD;
+		return SIMFORMAT_OTHER;
+	}
+	if (is_word(f[1], "write"))
+		kind = SIMFORMAT_WRITE;
+	else if (is_word(f[1], "read"))
+		kind = SIMFORMAT_READ;
+	else if (is_word(f[1], "trim"))
+		kind = SIMFORMAT_TRIM;
+	return n >= 4 && bytes(f[2], f[3], e) ? kind : SIMFORMAT_BAD;
+}
+
+/* DIRECTION,OFFSET,LENGTH: 0 for a read, 1 for a write. */
+static enum simformat_kind parse_fio1(char *line, size_t len,
+				      struct simformat_event *e)
+{
+	struct simformat_text f[FIELDS];
+
+	if (cut_commas(line, len, f) != 3 || f[0].len != 1 ||
+	    !bytes(f[1], f[2], e))
+		return SIMFORMAT_BAD;
+	switch (*f[0].at) {
+	case '0':
+		return SIMFORMAT_READ;
+	case '1':
+		return SIMFORMAT_WRITE;
+	default:
+		return SIMFORMAT_BAD;
+	}
+}
+
+static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
+				     size_t len, struct simformat_event *e)
+{
+	struct simformat_text f[FIELDS];
+	unsigned int n;
+
+	if (!strncmp(line, "fio version ", 12)) {
+		state->fio_version = (unsigned int)(line[12] - '0');
+		return state->fio_version == 2 || state->fio_version == 3 ?
+			       SIMFORMAT_OTHER : SIMFORMAT_BAD;
+	}
+	if (!state->fio_version)
+		return parse_fio1(line, len, e);
+	n = cut_blanks(line, len, f);
+	if (state->fio_version == 2) {
+		e->time = state->waited;
+		e->timed = true;
+		return parse_action(state, f, n, e);
+	}
+	if (!n || !take_time(f[0], NS_PER_US, e) ||
+	    (n > 2 && is_word(f[2], "wait")))
+		return SIMFORMAT_BAD;
+	return parse_action(state, f + 1, n - 1, e);
+}
+
+static bool looks_fio(char *line, size_t len)
+{
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+
+	return !strncmp(line, "fio version ", 12) ||
+	       parse_fio1(line, len, &e) != SIMFORMAT_BAD;
+}
+
+enum { TIME, OPERATION, OFFSET, LENGTH, VOLUME };
+
+/* A heading: which of its columns is which.  False: it is none. */
+static bool take_columns(struct simformat_state *state,
+			 const struct simformat_text *f, unsigned int n)
+{
+	static const char *const names[SIMFORMAT_COLUMNS] = {
+		"time", "operation", "offset", "length", "volume",
+	};
+	unsigned int i, k, found[SIMFORMAT_COLUMNS] = { 0 };
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < SIMFORMAT_COLUMNS; k++)
+			if (is_word(f[i], names[k]))
+				found[k] = i + 1;
+	if (!found[OPERATION] || !found[OFFSET] || !found[LENGTH])
+		return false;
+	memcpy(state->columns, found, sizeof(found));
+	state->has_columns = true;
+	return true;
+}
+
+static enum simformat_kind kind_of_operation(struct simformat_text word)
+{
+	static const struct {
+		const char *word;
+		enum simformat_kind kind;
+	} rows[] = {
+		{ "w", SIMFORMAT_WRITE },    { "write", SIMFORMAT_WRITE },
+		{ "r", SIMFORMAT_READ },     { "read", SIMFORMAT_READ },
+		{ "d", SIMFORMAT_TRIM },     { "discard", SIMFORMAT_TRIM },
+		{ "trim", SIMFORMAT_TRIM },  { "delete", SIMFORMAT_TRIM },
+		{ "sync", SIMFORMAT_SYNC },  { "flush", SIMFORMAT_SYNC },
+		{ "datasync", SIMFORMAT_SYNC },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (is_word(word, rows[i].word))
+			return rows[i].kind;
+	return SIMFORMAT_BAD;
+}
+
+static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
+				     size_t len, struct simformat_event *e)
+{
+	struct simformat_text f[FIELDS], c[SIMFORMAT_COLUMNS];
+	unsigned int n = cut_commas(line, len, f), i, at;
+	enum simformat_kind kind;
+
+	if (n > FIELDS)
+		return SIMFORMAT_BAD;
+	for (i = 0; i < SIMFORMAT_COLUMNS; i++) {
+		at = state->has_columns ? state->columns[i] : i + 1;
+		c[i] = at && at <= n ? f[at - 1] : none;
+	}
+	kind = kind_of_operation(c[OPERATION]);
+	if (kind == SIMFORMAT_BAD)
+		return take_columns(state, f, n) ? SIMFORMAT_OTHER :
+						   SIMFORMAT_BAD;
+	if (c[TIME].len && !take_seconds(c[TIME], e))
+		return SIMFORMAT_BAD;
+	e->volume = c[VOLUME];
+	if (kind == SIMFORMAT_SYNC)
+		return kind;
+	return bytes(c[OFFSET], c[LENGTH], e) ? kind : SIMFORMAT_BAD;
+}
+
+static bool looks_csv(char *line, size_t len)
+{
+	struct simformat_state state = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+
+	return memchr(line, ',', len) &&
+	       parse_csv(&state, line, len, &e) != SIMFORMAT_BAD;
+}
+
+static bool looks_blktrace(char *line, size_t len)
+{
+	return len >= 4 && (!memcmp(line, "\x07tae", 4) ||
+			    !memcmp(line, "eat\x07", 4));
+}
+
+/* Specific ones first: anything with commas may be a CSV. */
+const struct simformat simformat_list[] = {
+	{ "blktrace", looks_blktrace, NULL },
+	{ "fio", looks_fio, parse_fio },
+	{ "msr", looks_msr, parse_msr },
+	{ "alibaba", looks_alibaba, parse_alibaba },
+	{ "tencent", looks_tencent, parse_tencent },
+	{ "blkparse", looks_blkparse, parse_blkparse },
+	{ "csv", looks_csv, parse_csv },
+};
+
+const size_t simformat_count =
+	sizeof(simformat_list) / sizeof(simformat_list[0]);
+
+const char *const simformat_names[] = {
+	"guess", "blktrace", "fio", "msr", "alibaba", "tencent", "blkparse",
+	"csv", NULL,
+};
+
+/* A line of a format is not longer. */
+#define GUESSED 512
+
+const struct simformat *simformat_guess(const char *line, size_t len)
+{
+	char copy[GUESSED + 1];
+	size_t i;
+
+	if (len > GUESSED)
+		len = GUESSED;
+	for (i = 0; i < simformat_count; i++) {
+		/* What looks at a line may change it. */
+		memcpy(copy, line, len);
+		copy[len] = '\0';
+		if (simformat_list[i].looks(copy, len))
+			return &simformat_list[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Steps of a trace that are kept.
+ *
+ * A page is written when it is full; each stream knows the numbers of its
+ * pages.  Numbers that belong together are never on two pages, and the rest of
+ * a page is zeros; a stored group never begins with a zero.
+ */
+#include "gc/sim/trace/simspool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/tempfile.h"
+
+#define NUMBER_MAX 10u		/* bytes of 64 bits */
+
+void simspool_fini(struct simspool *s)
+{
+	tempfile_close(s->file - 1);
+	*s = (struct simspool){ 0 };
+}
+
+void simspool_stream_fini(struct simspool_stream *t)
+{
+	free(t->page);
+	free(t->pages);
+	*t = (struct simspool_stream){ 0 };
+}
+
+/* The page goes to the file. */
+static int put_page(struct simspool *s, struct simspool_stream *t,
+		    struct context *cx)
+{
+	struct context unbound;
+	int err = 0, fd = s->file - 1;
+
+	context_child(cx, &unbound);
+	unbound.max_memory = UINT64_MAX;
+	if (fd < 0)
+		err = tempfile_open(&unbound, &fd);
+	s->file = fd + 1;
+	if (!err)
+		err = array_reserve(&unbound, &t->pages, &t->room,
+				    t->npages + 1);
+	if (!err)
+		err = tempfile_write(&unbound, fd,
+				     (uint64_t)s->pages * SIMSPOOL_PAGE,
+				     t->page, SIMSPOOL_PAGE);
+	if (err) {
+		context_adopt(cx, &unbound);
+		return err;
+	}
+	t->pages[t->npages++] = s->pages++;
+	t->used = 0;
+	memset(t->page, 0, SIMSPOOL_PAGE);
+	return 0;
+}
+
+static uint8_t *put_number(uint8_t *p, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+int simspool_add(struct simspool *s, struct simspool_stream *t,
+		 struct context *cx, const uint64_t *numbers, unsigned int n)
+{
+	unsigned int i;
+	uint8_t *p;
+	int err = 0;
+
+	if (!t->page) {
+		t->page = calloc(1, SIMSPOOL_PAGE);
+		if (!t->page)
+			return fail(cx, -ENOMEM, "trace");
+	}
+	if (t->used + n * NUMBER_MAX > SIMSPOOL_PAGE)
+		err = put_page(s, t, cx);
+	if (err)
+		return err;
+	p = t->page + t->used;
+	for (i = 0; i < n; i++)
+		p = put_number(p, numbers[i]);
+	t->used = (size_t)(p - t->page);
+	return 0;
+}
+
+int simspool_rewind(const struct simspool *s, const struct simspool_stream *t,
+		    struct context *cx, struct simspool_cursor *c)
+{
+	*c = (struct simspool_cursor){ .spool = s, .stream = t };
+	c->page = malloc(SIMSPOOL_PAGE);
+	return c->page ? 0 : fail(cx, -ENOMEM, "trace");
+}
+
+void simspool_close(struct simspool_cursor *c)
+{
+	free(c->page);
+	c->page = NULL;
+}
+
+int simspool_more(struct simspool_cursor *c, struct context *cx)
+{
+	const struct simspool_stream *t = c->stream;
+	int err;
+
+	while (c->at == c->end || !c->page[c->at]) {
+		if (c->next > t->npages || !t->page)
+			return 0;
+		c->at = 0;
+		c->end = SIMSPOOL_PAGE;
+		if (c->next == t->npages) {
+			memcpy(c->page, t->page, t->used);
+			c->end = t->used;
+		} else {
+			err = tempfile_read(cx, c->spool->file - 1,
+					    (uint64_t)t->pages[c->next] *
+						    SIMSPOOL_PAGE,
+					    c->page, SIMSPOOL_PAGE);
+			if (err)
+				return err;
+		}
+		c->next++;
+	}
+	return 1;
+}

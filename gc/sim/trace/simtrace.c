@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Traces.
+ *
+ * Each line becomes an event, its volume and file are looked up by name, and
+ * the blocks of a write are entered into the map of addresses.  What they are
+ * numbered is known only after the last line, so a step that is kept has its
+ * place in that map in the place of numbers.
+ */
+#include "gc/sim/trace/simtrace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/checked.h"
+#include "base/sort.h"
+#include "base/text.h"
+#include "gc/sim/trace/simbytes.h"
+#include "gc/sim/trace/simrecord.h"
+#include "gc/sim/work/simop.h"
+
+/* Lines between two looks at how many of them are bad. */
+#define PATIENCE 0xffffu
+/* A format is recognized in one of so many lines. */
+#define GUESSES 100
+#define NAME_SHOWN 64u
+#define VOLUMES_SHOWN 8u
+
+/*
+ * Names: a hash table finds the first file with the same hash, or the second,
+ * and so on; the name itself decides.
+ */
+
+static uint64_t hash_name(struct simformat_text name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);	/* FNV-1a */
+	size_t i;
+
+	for (i = 0; i < name.len; i++)
+		hash = (hash ^ (unsigned char)name.at[i]) *
+		       UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static bool is_name(const struct simtrace_file *file, struct simformat_text name)
+{
+	return file->len == name.len && !memcmp(file->name, name.at, name.len);
+}
+
+/* The number of the file NAME, or -1. */
+static int64_t find_file(struct simtrace *t, struct simformat_text name,
+			 uint64_t *hash, uint64_t *same)
+{
+	const struct pairtable_entry *entry;
+
+	if (t->last_file && is_name(&t->files[t->last_file - 1], name))
+		return t->last_file - 1;
+	*hash = hash_name(name);
+	for (*same = 0; ; ++*same) {
+		entry = pairtable_find(&t->names, *same, *hash);
+		if (!entry)
+			return -1;
+		if (is_name(&t->files[entry->value - 1], name))
+			break;
+	}
+	t->last_file = (uint32_t)entry->value;
+	return t->last_file - 1;
+}
+
+static int no_memory(const struct simtrace *t, struct context *cx)
+{
+	return fail(cx, -ENOMEM, "%s", t->config.path);
+}
+
+static int add_volume(struct simtrace *t, struct context *cx, const char *name,
+		      uint32_t *number)
+{
+	struct simtrace_volume *v;
+
+	if (array_reserve(cx, &t->volumes, &t->volumes_room, t->nvolumes + 1))
+		return -ENOMEM;
+	v = &t->volumes[t->nvolumes];
+	*v = (struct simtrace_volume){ .name = strdup(name) };
+	if (!v->name)
+		return no_memory(t, cx);
+	*number = (uint32_t)t->nvolumes++;
+	return 0;
+}
+
+/* The volume of a new file: all that have a file name share one. */
+static int volume_of(struct simtrace *t, struct context *cx,
+		     const struct simformat_event *e, const char *name,
+		     uint32_t *number)
+{
+	int err = 0;
+
+	if (!e->file.len)
+		return add_volume(t, cx, name, number);
+	if (!t->shared) {
+		err = add_volume(t, cx, "", number);
+		if (!err)
+			t->shared = *number + 1;
+	}
+	*number = t->shared - 1;
+	return err;
+}
+
+static bool is_chosen(const struct simtrace *t, const char *volume)
+{
+	const char *want = t->config.volume;
+
+	return !want || !strcmp(want, "each") || !strcmp(want, volume);
+}
+
+static int add_file(struct simtrace *t, struct context *cx,
+		    const struct simformat_event *e,
+		    struct simformat_text name, uint64_t hash, uint64_t same)
+{
+	struct simtrace_file *file;
+	uint32_t volume = 0;
+	int err;
+
+	if (array_reserve(cx, &t->files, &t->files_room, t->nfiles + 1) ||
+	    array_reserve(cx, &t->extents, &t->extents_room, t->nfiles + 1))
+		return -ENOMEM;
+	file = &t->files[t->nfiles];
+	*file = (struct simtrace_file){
+		.name = calloc(1, name.len + 1), .len = name.len,
+	};
+	if (!file->name)
+		return no_memory(t, cx);
+	memcpy(file->name, name.at, name.len);
+	err = volume_of(t, cx, e, file->name, &volume);
+	if (!err)
+		err = pairtable_add(&t->names, cx, same, hash, t->nfiles + 1);
+	if (err) {
+		free(file->name);
+		return err;
+	}
+	file->chosen = is_chosen(t, t->volumes[volume].name);
+	t->extents[t->nfiles++] = (struct simaddress_file){ .volume = volume };
+	t->last_file = (uint32_t)t->nfiles;
+	return 0;
+}
+
+/* Keeps a step of VOLUME, N numbers of which the first two are set here. */
+static int keep_step(struct simtrace *t, struct context *cx,
+		     struct simtrace_volume *v, enum simop_kind kind,
+		     uint64_t count, uint64_t *numbers, unsigned int n)
+{
+	uint64_t now = (t->latest - t->origin) / 1000;
+
+	/* Never 0. */
+	numbers[0] = count << 2 | ((uint64_t)kind + 1);
+	numbers[1] = now - v->span;
+	v->span = now;
+	return simspool_add(&t->spool, &v->steps, cx, numbers, n);
+}
+
+/* Whether a second volume, of which none was asked for, makes it an error. */
+static bool is_ambiguous(const struct simtrace *t)
+{
+	return !t->config.volume && t->nvolumes > 1;
+}
+
+static int keep_write(struct simtrace *t, struct context *cx, uint32_t file,
+		      const struct simformat_event *e)
+{
+	uint64_t bs = t->config.block_size, end = e->offset + e->length;
+	uint64_t first = e->offset / bs, count = div_round_up(end, bs) - first;
+	struct simtrace_volume *v = &t->volumes[t->extents[file].volume];
+	uint64_t numbers[3], slot = 0;
+	int err;
+
+	v->writes++;
+	if (!t->files[file].chosen || is_ambiguous(t))
+		return 0;
+	if (count >= UINT32_MAX)
+		return fail(cx, -EINVAL, "%s: reaches further than can be "
+			    "simulated", t->config.path);
+	if (t->extents[file].end < end)
+		t->extents[file].end = end;
+	v->written += count;
+	err = simaddress_touch(&t->addresses, cx, file, first, count, &slot);
+	if (err)
+		return err;
+	numbers[2] = simspool_signed(slot - v->slot);
+	v->slot = slot + count;
+	return keep_step(t, cx, v, SIMOP_WRITE, count, numbers, 3);
+}
+
+static int keep_trim(struct simtrace *t, struct context *cx, uint32_t file,
+		     const struct simformat_event *e)
+{
+	struct simtrace_volume *v = &t->volumes[t->extents[file].volume];
+	uint64_t numbers[5] = { 0, 0, file, e->offset, e->length };
+
+	if (!t->files[file].chosen || is_ambiguous(t))
+		return 0;
+	return keep_step(t, cx, v, SIMOP_TRIM, 0, numbers, 5);
+}
+
+/* A flush of a device or file, or, where none is named, of all. */
+static int keep_sync(struct simtrace *t, struct context *cx, int64_t file)
+{
+	uint64_t numbers[2];
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < t->nvolumes && !err; i++) {
+		if (file >= 0 && t->extents[file].volume != i)
+			continue;
+		if (is_chosen(t, t->volumes[i].name))
+			err = keep_step(t, cx, &t->volumes[i], SIMOP_SYNC, 0,
+					numbers, 2);
+	}
+	return err;
+}
+
+/* The clock of the trace, which never goes back. */
+static void take_time(struct simtrace *t, const struct simformat_event *e)
+{
+	if (!e->timed)
+		return;
+	if (!t->has_times)
+		t->origin = t->latest = e->time;
+	t->has_times = true;
+	if (e->time < t->latest)
+		t->counts.unordered++;
+	else
+		t->latest = e->time;
+}
+
+static int take_event(struct simtrace *t, struct context *cx,
+		      enum simformat_kind kind, const struct simformat_event *e)
+{
+	struct simformat_text name = e->file.len ? e->file : e->volume;
+	uint64_t hash = 0, same = 0;
+	int64_t file;
+	int err;
+
+	take_time(t, e);
+	switch (kind) {
+	case SIMFORMAT_WRITE:
+		t->counts.writes++;
+		if (!e->length)
+			return 0;
+		file = find_file(t, name, &hash, &same);
+		if (file < 0) {
+			err = add_file(t, cx, e, name, hash, same);
+			if (err)
+				return err;
+			file = (int64_t)t->nfiles - 1;
+		}
+		return keep_write(t, cx, (uint32_t)file, e);
+	case SIMFORMAT_TRIM:
+		t->counts.trims++;
+		file = find_file(t, name, &hash, &same);
+		return file < 0 ? 0 : keep_trim(t, cx, (uint32_t)file, e);
+	case SIMFORMAT_SYNC:
+		t->counts.syncs++;
+		file = name.len ? find_file(t, name, &hash, &same) : -1;
+		return file < 0 && name.len ? 0 : keep_sync(t, cx, file);
+	case SIMFORMAT_READ:
+		t->counts.reads++;
+		return 0;
+	case SIMFORMAT_OTHER:
+	case SIMFORMAT_BAD:
+		break;
+	}
+	return 0;
+}
+
+/* Counts a line that is not read, write, trim or flush. */
+static void count_line(struct simtrace *t, enum simformat_kind kind)
+{
+	t->counts.other += kind == SIMFORMAT_OTHER;
+	if (kind == SIMFORMAT_BAD && !t->counts.bad++)
+		t->counts.first_bad = t->counts.lines;
+}
+
+static int too_bad(const struct simtrace *t, struct context *cx)
+{
+	const char *format = t->format ? t->format->name : "that is asked for";
+
+	return fail_said(cx, -EINVAL, "%s: %" PRIu64 " of %" PRIu64 " lines "
+			 "are not of the format %s, the first is line %" PRIu64
+			 "; --trace-format names another one", t->config.path,
+			 t->counts.bad, t->counts.lines, format,
+			 t->counts.first_bad);
+}
+
+/* More than one of a hundred lines. */
+static bool is_too_bad(const struct simtrace *t)
+{
+	return t->counts.bad > t->counts.lines / 100;
+}
+
+/* What is due every now and then. */
+static int look_up(const struct simtrace *t, struct context *cx,
+		   const struct simbytes *b)
+{
+	if (t->config.progress)
+		t->config.progress(t->config.arg, b->taken);
+	if (t->counts.lines > PATIENCE && is_too_bad(t))
+		return too_bad(t, cx);
+	return context_cancelled(cx);
+}
+
+/* Lines that belong to no format. */
+static bool is_void(const char *line, size_t len)
+{
+	return !line[strspn(line, " \t")] || (*line == '#' && len);
+}
+
+/* The first line; fields without any digit are a heading. */
+static bool is_heading(const struct simtrace *t, const char *line)
+{
+	const struct simtrace_counts *c = &t->counts;
+
+	return c->lines == 1 && strchr(line, ',') &&
+	       !line[strcspn(line, "0123456789")];
+}
+
+/* The format, by the first line that has one. */
+static int guess_format(struct simtrace *t, struct context *cx,
+			const char *line, size_t len)
+{
+	t->format = simformat_guess(line, len);
+	if (t->format || t->counts.lines < GUESSES)
+		return 0;
+	return fail_said(cx, -EINVAL, "%s: none of the first lines is of a "
+			 "known format of traces", t->config.path);
+}
+
+static int take_line(struct simtrace *t, struct context *cx,
+		     struct simformat_state *state, char *line, size_t len)
+{
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+	enum simformat_kind kind = SIMFORMAT_BAD;
+	int err = 0;
+
+	t->counts.lines++;
+	if (is_void(line, len)) {
+		t->counts.other++;
+		return 0;
+	}
+	if (!t->format)
+		err = guess_format(t, cx, line, len);
+	if (err)
+		return err;
+	if (t->format)
+		kind = t->format->parse(state, line, len, &e);
+	if (kind == SIMFORMAT_BAD && is_heading(t, line))
+		kind = SIMFORMAT_OTHER;
+	count_line(t, kind);
+	return take_event(t, cx, kind, &e);
+}
+
+static int read_lines(struct simtrace *t, struct context *cx,
+		      struct simbytes *b)
+{
+	struct simformat_state state = { 0 };
+	char *line;
+	size_t len;
+	int ret;
+
+	while ((ret = simbytes_line(b, cx, &line, &len)) > 0) {
+		ret = take_line(t, cx, &state, line, len);
+		if (!ret && (t->counts.lines & PATIENCE) == 0)
+			ret = look_up(t, cx, b);
+		if (ret)
+			return ret;
+	}
+	if (!ret && !t->format)
+		return fail_said(cx, -EINVAL, "%s: no line is of a known "
+				 "format of traces", t->config.path);
+	return ret;
+}
+
+/* One record, with what follows it: 1, 0 at the end. */
+static int take_record(struct simtrace *t, struct context *cx,
+		       struct simformat_state *state, struct simbytes *b)
+{
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+	enum simformat_kind kind;
+	const char *bytes;
+	size_t have, pdu = 0;
+	int ret = simbytes_peek(b, cx, SIMRECORD_SIZE, &bytes, &have);
+
+	if (ret || !have)
+		return ret;
+	t->counts.lines++;
+	if (have < SIMRECORD_SIZE ||
+	    !simrecord_check(state, bytes, &pdu)) {
+		/* Where the next one begins is not known. */
+		count_line(t, SIMFORMAT_BAD);
+		return fail_said(cx, -EINVAL, "%s: record %" PRIu64 " is none "
+				 "of blktrace", t->config.path,
+				 t->counts.lines);
+	}
+	kind = simrecord_parse(state, bytes, &e);
+	count_line(t, kind);
+	ret = take_event(t, cx, kind, &e);
+	simbytes_take(b, SIMRECORD_SIZE);
+	if (!ret)
+		ret = simbytes_peek(b, cx, pdu, &bytes, &have);
+	simbytes_take(b, have < pdu ? have : pdu);
+	return ret ? ret : 1;
+}
+
+static int read_records(struct simtrace *t, struct context *cx,
+			struct simbytes *b)
+{
+	struct simformat_state state = { 0 };
+	int ret;
+
+	while ((ret = take_record(t, cx, &state, b)) > 0)
+		if ((t->counts.lines & PATIENCE) == 0) {
+			ret = look_up(t, cx, b);
+			if (ret)
+				return ret;
+		}
+	return ret;
+}
+
+/* Records have no lines, so their first bytes decide. */
+static int read_all(struct simtrace *t, struct context *cx, struct simbytes *b)
+{
+	const struct simformat *format;
+	const char *bytes;
+	size_t have;
+	int ret = simbytes_peek(b, cx, SIMRECORD_SIZE, &bytes, &have);
+
+	if (ret)
+		return ret;
+	if (!t->format) {
+		format = simformat_guess(bytes, have);
+		if (format && !format->parse)
+			t->format = format;
+	}
+	return t->format && !t->format->parse ? read_records(t, cx, b) :
+						read_lines(t, cx, b);
+}
+
+static int compare_writes(const void *a, const void *b)
+{
+	const struct simtrace_volume *const *x = a, *const *y = b;
+
+	if ((*x)->writes != (*y)->writes)
+		return (*x)->writes > (*y)->writes ? -1 : 1;
+	return strcmp((*x)->name, (*y)->name);
+}
+
+/* The most written ones, as a text. */
+static int list_volumes(const struct simtrace *t, struct context *cx,
+			char *text, size_t size)
+{
+	const struct simtrace_volume **sorted =
+		calloc(t->nvolumes, sizeof(*sorted));
+	char name[NAME_SHOWN];
+	size_t i, used = 0;
+
+	if (!sorted)
+		return no_memory(t, cx);
+	for (i = 0; i < t->nvolumes; i++)
+		sorted[i] = &t->volumes[i];
+	sort_in_place(sorted, t->nvolumes, sizeof(*sorted), compare_writes);
+	for (i = 0; i < t->nvolumes && i < VOLUMES_SHOWN && used < size; i++) {
+		text_escape(name, sizeof(name), sorted[i]->name,
+			    strlen(sorted[i]->name));
+		used += (size_t)snprintf(text + used, size - used,
+					 "%s%s (%" PRIu64 " writes)",
+					 i ? ", " : "", name,
+					 sorted[i]->writes);
+	}
+	free(sorted);
+	return 0;
+}
+
+static int choose_volumes(struct simtrace *t, struct context *cx)
+{
+	const char *want = t->config.volume;
+	char list[FAILURE_TEXT_MAX / 2];
+	size_t i;
+
+	t->chosen = calloc(t->nvolumes, sizeof(*t->chosen));
+	if (!t->chosen)
+		return no_memory(t, cx);
+	for (i = 0; i < t->nvolumes; i++)
+		if (is_chosen(t, t->volumes[i].name))
+			t->chosen[t->nchosen++] = i;
+	if (t->nchosen && !is_ambiguous(t))
+		return 0;
+	if (list_volumes(t, cx, list, sizeof(list)))
+		return -ENOMEM;
+	if (want)
+		return fail_said(cx, -EINVAL, "%s: no volume %s is written; "
+				 "of %zu: %s", t->config.path, want,
+				 t->nvolumes, list);
+	return fail_said(cx, -EINVAL, "%s: %zu volumes are written, and "
+			 "--volume says none; most: %s", t->config.path,
+			 t->nvolumes, list);
+}
+
+/* What can be said only after the last line. */
+static int settle(struct simtrace *t, struct context *cx)
+{
+	uint64_t *blocks;
+	size_t i;
+	int err;
+
+	if (is_too_bad(t))
+		return too_bad(t, cx);
+	if (!t->nvolumes)
+		return fail_said(cx, -EINVAL, "%s: no write in the trace",
+				 t->config.path);
+	err = choose_volumes(t, cx);
+	if (err)
+		return err;
+	blocks = calloc(t->nvolumes, sizeof(*blocks));
+	if (!blocks)
+		return no_memory(t, cx);
+	err = simaddress_settle(&t->addresses, cx, t->extents, t->nfiles,
+				t->config.raw, t->config.block_size, blocks);
+	for (i = 0; i < t->nvolumes; i++)
+		t->volumes[i].blocks = blocks[i];
+	free(blocks);
+	return err;
+}
+
+int simtrace_open(struct simtrace *t, struct context *cx,
+		  const struct simtrace_config *config)
+{
+	struct simbytes bytes;
+	int ret;
+
+	*t = (struct simtrace){ .config = *config };
+	if (config->format)
+		t->format = &simformat_list[config->format - 1];
+	ret = simbytes_open(&bytes, cx, config->path);
+	if (!ret)
+		ret = read_all(t, cx, &bytes);
+	if (!ret)
+		ret = settle(t, cx);
+	simbytes_close(&bytes);
+	return ret;
+}
+
+void simtrace_close(struct simtrace *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->nvolumes; i++) {
+		free(t->volumes[i].name);
+		simspool_stream_fini(&t->volumes[i].steps);
+	}
+	for (i = 0; i < t->nfiles; i++)
+		free(t->files[i].name);
+	free(t->volumes);
+	free(t->files);
+	free(t->extents);
+	free(t->chosen);
+	pairtable_fini(&t->names);
+	simaddress_fini(&t->addresses);
+	simspool_fini(&t->spool);
+	*t = (struct simtrace){ 0 };
+}
+
+const struct simtrace_volume *simtrace_volume(const struct simtrace *t,
+					      size_t i)
+{
+	return &t->volumes[t->chosen[i]];
+}

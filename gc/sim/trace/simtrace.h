@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Traces recorded by other programs.
+ *
+ * A trace is read once, by simtrace_open(), in one of the formats of
+ * simformat.h.  What is kept of it are the steps of each volume, with dense
+ * numbers of blocks, so that it can be replayed for any number of runs, also at
+ * the same time, without being parsed again.
+ *
+ * Reads are counted and ignored.  A write takes each block that it touches, a
+ * trim only blocks that it covers, or covers up to the end of the file.  Trims
+ * of what is never written are nothing.
+ */
+#ifndef NILFS2_GC_SIM_SIMTRACE_H
+#define NILFS2_GC_SIM_SIMTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "base/pairtable.h"
+#include "gc/sim/trace/simaddress.h"
+#include "gc/sim/trace/simformat.h"
+#include "gc/sim/trace/simspool.h"
+
+struct simtrace_config {
+	const char *path;	/* "-" is standard input */
+	unsigned int format;	/* index of simformat_names; 0: guess */
+	uint32_t block_size;
+	const char *volume;	/* NULL: there must be one only; "each" */
+	bool raw;		/* blocks that are never written count too */
+	/* NULL, or called now and then with the bytes read of the file. */
+	void (*progress)(void *arg, uint64_t bytes);
+	void *arg;
+};
+
+/* Lines, or records, of the whole trace. */
+struct simtrace_counts {
+	uint64_t lines;
+	uint64_t reads, writes, trims, syncs;
+	uint64_t other;		/* understood, but nothing to do for it */
+	uint64_t bad;		/* not understood */
+	uint64_t first_bad;	/* number of that line, from 1 on */
+	uint64_t unordered;	/* with a time before that of the last one */
+};
+
+struct simtrace_volume {
+	char *name;		/* "" where the trace has no names */
+	uint64_t writes;	/* requests */
+	uint64_t blocks;	/* that there are */
+	uint64_t written;	/* blocks that the requests write */
+	uint64_t span;		/* microseconds from the start of the trace to
+				   its last step */
+	struct simspool_stream steps;
+	uint64_t slot;		/* of simaddress, after the last write */
+};
+
+/* File of a volume, or a volume without files, by the name in the trace. */
+struct simtrace_file {
+	char *name;
+	size_t len;
+	bool chosen;
+};
+
+struct simtrace {
+	struct simtrace_config config;
+	const struct simformat *format;
+	struct simtrace_counts counts;
+	struct simtrace_volume *volumes;	/* that are written, chosen or
+						   not, by first appearance */
+	size_t nvolumes, volumes_room;
+	size_t *chosen;		/* numbers of those that can be replayed */
+	size_t nchosen;
+	/* The rest is for simtrace.c. */
+	struct pairtable names;
+	struct simtrace_file *files;
+	struct simaddress_file *extents;	/* of the same files */
+	size_t nfiles, files_room, extents_room;
+	uint32_t shared;	/* + 1: the volume of all files with names */
+	uint32_t last_file;	/* + 1 */
+	struct simaddress addresses;
+	struct simspool spool;
+	uint64_t origin, latest;	/* times */
+	bool has_times;
+};
+
+/*
+ * Reads the trace.  -EINVAL where it has no write at all, more than one line of
+ * a hundred is not understood, or no volume or more than one is what is asked
+ * for; -ENOMEM, -EINTR, -EIO, or what the system says; to be closed also then.
+ * One that is open can be used by several threads.
+ */
+int simtrace_open(struct simtrace *t, struct context *cx,
+		  const struct simtrace_config *config);
+void simtrace_close(struct simtrace *t);
+
+/* The I-th of the volumes that were chosen. */
+const struct simtrace_volume *simtrace_volume(const struct simtrace *t,
+					      size_t i);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A chain of groups.
+ *
+ * Of a group that Q segments enter in the time of one of the user, and that has
+ * S, segments leave after S / Q.  Blocks are as old then as all groups so far
+ * have kept them, and of those that were alive before so many are that live
+ * longer.  The last group is cleaned by what is dead: its blocks die alike, so it
+ * is as one log of uniform writes (Desnoyers, SYSTOR 2012), with A = 1 /
+ * (1 - exp(-a / A)).
+ *
+ * The hot group has, by the paper's rule, the blocks of the shortest lives: those
+ * below t, where t times their share of the writes is its size.
+ */
+#include "gc/sim/volume/simchain.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PASSES 4u	/* in which sizes are tried again */
+#define TRIES 400u	/* sizes of a group, about */
+
+int simchain_open(struct simchain *c, struct context *cx, size_t times)
+{
+	*c = (struct simchain){ .times = times };
+	c->counts = calloc(times, sizeof(*c->counts));
+	c->dead = calloc(times + 1, sizeof(*c->dead));
+	c->living = calloc(times + 1, sizeof(*c->living));
+	if (!c->counts || !c->dead || !c->living)
+		return fail(cx, -ENOMEM, "lives of blocks");
+	return 0;
+}
+
+void simchain_close(struct simchain *c)
+{
+	free(c->counts);
+	free(c->dead);
+	free(c->living);
+	*c = (struct simchain){ 0 };
+}
+
+void simchain_add(struct simchain *c, uint64_t time)
+{
+	c->total++;
+	if (time < c->times)
+		c->counts[time]++;
+}
+
+void simchain_reset(struct simchain *c)
+{
+	memset(c->counts, 0, c->times * sizeof(*c->counts));
+	c->total = 0;
+}
+
+/* The sum of living is what lives of all that was written up to a time. */
+void simchain_settle(struct simchain *c)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	c->dead[0] = c->living[0] = 0;
+	for (i = 0; i < c->times; i++) {
+		sum += c->counts[i];
+		c->dead[i + 1] = c->total ? (double)sum / (double)c->total : 0;
+		c->living[i + 1] = c->living[i] +
+				   1 - (c->dead[i] + c->dead[i + 1]) / 2;
+	}
+}
+
+/* VALUES at TIME, between two of them; past the end, the last one. */
+static double at(const struct simchain *c, const double *values, double time)
+{
+	size_t i = (size_t)time;
+
+	if (!(time < (double)c->times))
+		return values[c->times];
+	return values[i] + (time - (double)i) * (values[i + 1] - values[i]);
+}
+
+/* Segments written for one where a share U of all places lives. */
+static double uniform_cost(double u)
+{
+	double low = 1, high = 1e6, a, middle;
+	int i;
+
+	if (!(u < 1))
+		return INFINITY;
+	a = 1 / fmax(u, 1e-6);
+	for (i = 0; i < 60; i++) {
+		middle = (low + high) / 2;
+		if (middle < 1 / (1 - exp(-a / middle)))
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* What enters the chain, and when its first blocks may die. */
+struct entry {
+	double time;		/* shorter lives are in the hot group */
+	double hot;		/* traffic of these */
+	double traffic;		/* of what enters group 1 */
+	double live;		/* in the hot group */
+};
+
+static struct entry enter(const struct simchain *c, uint32_t hot)
+{
+	struct entry e = { .traffic = 1 };
+	size_t i;
+
+	if (!hot)
+		return e;
+	for (i = 1; i < c->times && (double)i * c->dead[i] < hot; i++)
+		;
+	e.time = (double)i;
+	e.hot = c->dead[i];
+	e.traffic = 1 - e.hot + e.hot * c->hot_valid;
+	/* Of each that is written, those short-lived ones that are not dead. */
+	e.live = c->living[i] - (double)i * (1 - e.hot);
+	return e;
+}
+
+/* Of what has entered the chain, the share that lives at TIME. */
+static double surviving(const struct simchain *c, const struct entry *e,
+			double time)
+{
+	double all = 1 - at(c, c->dead, e->time);
+
+	if (time <= e->time || all <= 0)
+		return 1;
+	return (1 - at(c, c->dead, time)) / all;
+}
+
+/* What lives of it between two times. */
+static double live_between(const struct simchain *c, const struct entry *e,
+			   double from, double to)
+{
+	double all = 1 - at(c, c->dead, e->time), early;
+
+	if (all <= 0)
+		return 0;
+	early = fmax(fmin(to, e->time) - from, 0);
+	from = fmax(from, e->time);
+	to = fmax(to, e->time);
+	return e->traffic * (early + (at(c, c->living, to) -
+				      at(c, c->living, from)) / all);
+}
+
+double simchain_amplification(double hot, const double *valid,
+			      uint32_t groups)
+{
+	double traffic = 1 - hot + hot * valid[0], sum = 1 + hot * valid[0];
+	uint32_t g;
+
+	for (g = 1; g + 1 < groups; g++) {
+		traffic *= valid[g];
+		sum += traffic;
+	}
+	/* In the last one they stay until they die. */
+	return sum + traffic * valid[g] / (1 - valid[g]);
+}
+
+void simchain_cost(const struct simchain *c, struct simchain_sizes *s,
+		   double segments, double live)
+{
+	struct entry e = enter(c, s->size[0]);
+	double flow = e.traffic, time = 0, left;
+	uint32_t g, last = s->groups - 1;
+
+	segments -= s->size[0];
+	live -= e.live;
+	s->valid[0] = s->size[0] ? c->hot_valid : 0;
+	s->amplification = INFINITY;
+	for (g = 1; g < last; g++) {
+		/* Half of the last segment is still to be written. */
+		left = time + (s->size[g] - 0.5) / flow;
+		if (!(left < (double)c->times) || flow < 1e-9)
+			return;
+		s->valid[g] = surviving(c, &e, left) / surviving(c, &e, time);
+		live -= live_between(c, &e, time, left);
+		segments -= s->size[g];
+		flow *= s->valid[g];
+		time = left;
+	}
+	if (segments < 1 || live >= segments)
+		return;
+	s->size[last] = (uint32_t)segments;
+	s->valid[last] = 1 - 1 / uniform_cost(fmax(live, 0) / segments);
+	s->amplification = simchain_amplification(e.hot, s->valid,
+						  s->groups);
+}
+
+/* Tries all sizes of group G; takes the best where it is better than BEST. */
+static void try_sizes(const struct simchain *c, struct simchain_sizes s,
+		      uint32_t g, double segments, double live,
+		      struct simchain_sizes *best)
+{
+	uint32_t most = (uint32_t)segments, step = most / TRIES + 1, size;
+
+	for (size = g ? 1 : 0; size < most; size += step) {
+		s.size[g] = size;
+		simchain_cost(c, &s, segments, live);
+		if (s.amplification < best->amplification)
+			*best = s;
+	}
+}
+
+struct simchain_sizes simchain_best(const struct simchain *c, uint32_t groups,
+				    bool hot, double segments, double live)
+{
+	struct simchain_sizes best = { .groups = 2 }, s;
+	uint32_t g, pass;
+
+	simchain_cost(c, &best, segments, live);
+	s = best;
+	for (g = 1; g < groups - 1; g++) {
+		struct simchain_sizes longer = s;
+
+		longer.groups = g + 2;
+		s.amplification = INFINITY;
+		try_sizes(c, longer, g, segments, live, &s);
+		if (s.amplification == INFINITY)
+			break;
+		if (s.amplification < best.amplification)
+			best = s;
+	}
+	for (pass = 0; pass < PASSES; pass++)
+		for (g = hot ? 0 : 1; g < best.groups - 1; g++)
+			try_sizes(c, best, g, segments, live, &best);
+	return best;
+}

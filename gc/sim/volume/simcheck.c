@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The invariants of the simulated volume.
+ *
+ * Each is checked from independent data: counts of segments from places, places
+ * from the map.
+ */
+#include "gc/sim/volume/simvol.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+
+/* A block is where the map says, and that is inside what was written. */
+static int check_map(const struct simvol *v, struct context *cx)
+{
+	uint32_t id, place, bps = v->config.blocks;
+
+	for (id = 0; id < v->nlogical; id++) {
+		place = v->at[id];
+		if (place == SIMVOL_NONE)
+			continue;
+		if (place >= v->nplaces || v->owner[place] != id)
+			return fail(cx, -EUCLEAN, "block %" PRIu32 " is lost",
+				    id);
+		if (place % bps >= v->segments[place / bps].written)
+			return fail(cx, -EUCLEAN, "block %" PRIu32 " is where "
+				    "nothing was written", id);
+	}
+	return 0;
+}
+
+static int check_segment(const struct simvol *v, struct context *cx,
+			 uint32_t i, uint32_t needed)
+{
+	const struct policy_segment *s = &v->segments[i];
+
+	if (v->needed[i] != needed)
+		return fail(cx, -EUCLEAN, "segment %" PRIu32 ": %" PRIu32
+			    " blocks are needed, not %" PRIu32, i, needed,
+			    v->needed[i]);
+	if (v->config.counts == SIMVOL_EXACT && s->live != needed)
+		return fail(cx, -EUCLEAN, "segment %" PRIu32 ": policies see "
+			    "%" PRIu32 " blocks for %" PRIu32, i, s->live,
+			    needed);
+	if (s->written > s->blocks || needed > s->written)
+		return fail(cx, -EUCLEAN, "segment %" PRIu32 " is overfull", i);
+	if (v->state[i] == SIMVOL_CLEAN && s->written)
+		return fail(cx, -EUCLEAN, "segment %" PRIu32 " is clean and "
+			    "written", i);
+	return 0;
+}
+
+static int check_segments(const struct simvol *v, struct context *cx)
+{
+	uint32_t *needed = calloc(v->config.nsegments, sizeof(*needed));
+	uint32_t i;
+	int ret = 0;
+
+	if (!needed)
+		return fail(cx, -ENOMEM, "check");
+	simpast_count(v, needed);
+	for (i = 0; i < v->config.nsegments && !ret; i++)
+		ret = check_segment(v, cx, i, needed[i]);
+	free(needed);
+	return ret;
+}
+
+/* Those in the ring are those that are clean. */
+static int check_clean(const struct simvol *v, struct context *cx)
+{
+	uint32_t n = v->config.nsegments, i, clean = 0, segnum;
+
+	for (i = 0; i < n; i++)
+		clean += v->state[i] == SIMVOL_CLEAN;
+	if (clean != v->nclean)
+		return fail(cx, -EUCLEAN, "%" PRIu32 " segments are clean, not "
+			    "%" PRIu32, clean, v->nclean);
+	for (i = 0; i < v->nclean; i++) {
+		segnum = v->clean[((uint64_t)v->clean_first + i) % n];
+		if (v->state[segnum] != SIMVOL_CLEAN)
+			return fail(cx, -EUCLEAN, "segment %" PRIu32 " will be "
+				    "written over", segnum);
+	}
+	return 0;
+}
+
+static int check_totals(const struct simvol *v, struct context *cx)
+{
+	uint64_t written = 0, garbage = 0;
+	uint32_t i;
+
+	for (i = 0; i < v->config.nsegments; i++) {
+		written += v->segments[i].written;
+		if (v->state[i] == SIMVOL_FULL)
+			garbage += v->segments[i].written - v->needed[i];
+	}
+	if (written != v->nwritten || garbage != v->ngarbage)
+		return fail(cx, -EUCLEAN, "%" PRIu64 " blocks are garbage of %"
+			    PRIu64 ", not %" PRIu64 " of %" PRIu64, garbage,
+			    written, v->ngarbage, v->nwritten);
+	return 0;
+}
+
+int simcheck_volume(const struct simvol *v, struct context *cx)
+{
+	int ret = check_map(v, cx);
+
+	if (!ret)
+		ret = check_segments(v, cx);
+	if (!ret)
+		ret = check_totals(v, cx);
+	return ret ? ret : check_clean(v, cx);
+}

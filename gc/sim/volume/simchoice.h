@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The choice of a victim among all full segments, where neither the order of
+ * gc.nilfs2 nor a tournament finds it.
+ */
+#ifndef NILFS2_GC_SIM_SIMCHOICE_H
+#define NILFS2_GC_SIM_SIMCHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gc/sim/volume/simpolicy.h"
+#include "gc/sim/volume/simvol.h"
+#include "gc/sim/work/simrandom.h"
+
+/* Which of equal segments comes first. */
+enum simchoice_ties {
+	SIMCHOICE_FIRST,	/* that of the lowest number, as in gc.nilfs2 */
+	SIMCHOICE_LAST,		/* ... of the highest */
+	SIMCHOICE_OLDEST,	/* written longest ago */
+	SIMCHOICE_YOUNGEST,
+	SIMCHOICE_RANDOM,
+};
+
+struct simchoice_config {
+	const struct policy *policy;
+	const struct simpolicy_kind *kind;	/* or NULL */
+	uint32_t parameter;	/* of KIND */
+	enum simchoice_ties ties;
+	bool root_ages;		/* the root of an age counts */
+	uint32_t garbage;	/* percent that a victim must have */
+	uint64_t seed;
+};
+
+struct simchoice {
+	struct simchoice_config config;
+	const struct policy_env *env;	/* borrowed */
+	const struct simvol *vol;	/* borrowed */
+	const uint8_t *taken;		/* borrowed; by segment: no candidate */
+	struct simrandom random;
+	/* Full segments in the order in which they became so; n: none. */
+	uint32_t *older, *younger;
+	uint32_t oldest, youngest;
+	struct policy_rank *ranks;	/* room for all */
+};
+
+/* For V as it is, but for what is TAKEN.  -ENOMEM; to be closed also then. */
+int simchoice_open(struct simchoice *c, const struct simvol *v,
+		   const struct policy_env *env, const uint8_t *taken,
+		   const struct simchoice_config *config);
+void simchoice_close(struct simchoice *c);
+
+/* SEGNUM is full now, or is so no longer. */
+void simchoice_changed(struct simchoice *c, uint32_t segnum, bool full);
+
+/* The next victim: its number, or -1. */
+int64_t simchoice_next(struct simchoice *c);
+
+/* Whether there is enough garbage in SEGNUM. */
+bool simchoice_is_rich(const struct simchoice *c, uint32_t segnum);
+
+/* Whether B comes before A, which is as important. */
+bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b);
+
+/* What a policy looks at, for the table of these. */
+int64_t simchoice_scan(struct simchoice *c);
+int64_t simchoice_draw(struct simchoice *c);
+int64_t simchoice_window(struct simchoice *c);
+int64_t simchoice_by_age(struct simchoice *c);
+
+#endif

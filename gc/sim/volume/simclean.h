@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The cleaner of a simulated volume.
+ */
+#ifndef NILFS2_GC_SIM_SIMCLEAN_H
+#define NILFS2_GC_SIM_SIMCLEAN_H
+
+#include "gc/plan/policy.h"
+#include "gc/sim/volume/simchoice.h"
+#include "gc/sim/volume/simpolicy.h"
+#include "gc/sim/volume/simvol.h"
+
+struct simtree {
+	const struct policy_order *order;	/* borrowed: policy, segments,
+						   taken */
+	const struct simchoice *choice;	/* borrowed: which of equal ones */
+	uint32_t *winners;	/* of node i the children are 2i and 2i + 1 */
+	bool has_ties;		/* by CHOICE */
+	uint32_t leaves;	/* a power of two */
+};
+
+struct simclean_config {
+	const struct policy *policy;
+	const struct simpolicy_kind *kind;	/* that it is of, or NULL */
+	uint32_t parameter;	/* of KIND */
+	enum simchoice_ties ties;
+	bool root_ages;		/* policies see roots of ages */
+	uint64_t seed;		/* of policies that draw */
+	uint32_t garbage;	/* percent of all blocks above which a step is
+				   made, in place of LOW and HIGH, of segments
+				   that have as much; 0: none */
+	struct policy_env env;	/* max_search, metadata_weight, scarce */
+	uint32_t low;		/* clean segments below which a round begins */
+	uint32_t high;		/* that it ends with */
+	uint32_t step;		/* victims that are cleaned together */
+	uint32_t mc_step;	/* the same below LOW; 0: as many */
+	uint32_t min_reclaimable;	/* percent: less, and a step is skipped */
+	uint32_t mc_min_reclaimable;	/* below LOW, as nilfs_cleanerd.conf */
+};
+
+struct simclean {
+	struct simclean_config config;
+	struct simvol *vol;		/* borrowed */
+	struct policy_order order;	/* all segments; taken: no candidates */
+	struct simtree tree;		/* where the policy allows */
+	struct simchoice choice;
+	bool has_tree, has_choice;
+	bool is_bounded;	/* not all full segments are candidates */
+	uint32_t *victims;	/* of a step */
+	uint32_t nvictims;
+	bool goes_on;		/* a round ended without enough victims */
+	/* Called for each victim in order; or NULL. */
+	void (*chosen)(void *arg, const struct policy_segment *s);
+	void *arg;
+};
+
+/* A cleaner for V, which reports its changes to it from now on.  -ENOMEM. */
+int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
+		  const struct simclean_config *config);
+void simclean_close(struct simclean *c);
+
+/* Whether there must be a round, now. */
+static inline bool simclean_is_due(const struct simclean *c)
+{
+	if (c->config.garbage)
+		return c->vol->ngarbage * 100 >
+		       c->config.garbage * c->vol->nwritten;
+	return c->goes_on || c->vol->nclean < c->config.low;
+}
+
+/*
+ * Cleans until there are enough clean segments, or, by garbage, one step.
+ * -ENOSPC where cleaning gains nothing.
+ */
+int simclean_round(struct simclean *c, struct context *cx);
+
+/* The next victim, which is not cleaned: its number, or -1. */
+int64_t simclean_choose(struct simclean *c);
+
+#endif

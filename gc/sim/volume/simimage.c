@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * A real volume as the start.
+ *
+ * The cleaner does not depend on which block of which file is where, so blocks
+ * are numbered by position; but those of hot files, which are written more
+ * often, by file.  The facts that policies use are copied; blocks of metadata
+ * count as data from then on.  Blocks kept for the past are kept for one
+ * snapshot that is never deleted.  Segments that gc.nilfs2 would not clean, the
+ * simulated cleaner does not either.
+ */
+#include "gc/sim/volume/simimage.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "disk/segusage.h"
+#include "gc/plan/facts.h"
+#include "gc/plan/spread.h"
+#include "vol/dir.h"
+#include "vol/extent.h"
+#include "vol/root.h"
+#include "vol/sutable.h"
+#include "vol/volume.h"
+
+/* A segment that is in use and no candidate. */
+static void put_held(struct simimage *image, const struct liveness *l,
+		     uint64_t segnum, const struct nilfs_segment_usage *su)
+{
+	struct liveness_counts c = liveness_of(l, segnum);
+	struct policy_segment *s = &image->segments[segnum];
+
+	image->state[segnum] = SIMVOL_HELD;
+	s->lastmod = le64_get(su->su_lastmod);
+	s->written = le32_get(su->su_nblocks);
+	s->live = c.current + c.snapshot + c.protected;
+	s->snapshot = c.snapshot;
+	s->protected = c.protected;
+	if (s->written < s->live)
+		s->written = s->live;
+}
+
+/* The facts are of candidates only, so blocks are counted once more. */
+static int read_usage(struct simimage *image, struct context *cx,
+		      const struct facts *f)
+{
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	struct liveness *live;
+	uint64_t segnum;
+	int ret = liveness_count(f->vol, cx, f->protect_cno, &live);
+
+	if (ret)
+		return ret;
+	ret = sutable_cursor_open(&cur, cx, f->vol, false);
+
+	while (!ret) {
+		ret = sutable_cursor_next(&cur, cx, &segnum, &su);
+		if (ret <= 0)
+			break;
+		if (!segusage_is_clean(&su.su) ||
+		    segnum == f->vol->latest.nextnum)
+			put_held(image, live, segnum, &su.su);
+		ret = 0;
+	}
+	sutable_cursor_close(&cur);
+	liveness_free(live);
+	return ret;
+}
+
+/* Candidates are what gc.nilfs2 says they are. */
+static void take_candidates(struct simimage *image, const struct facts *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->n; i++) {
+		uint64_t segnum = f->segments[i].segnum;
+
+		image->segments[segnum] = f->segments[i];
+		image->state[segnum] = SIMVOL_FULL;
+	}
+	for (i = 0; i < image->nsegments; i++) {
+		const struct policy_segment *s = &image->segments[i];
+		uint32_t held = s->snapshot + s->protected;
+
+		image->held += held;
+		image->data += s->live - held;
+	}
+}
+
+static int allocate_segments(struct simimage *image, struct context *cx,
+			     const struct nilfs_geometry *g)
+{
+	uint32_t i;
+
+	if (g->nsegments * g->blocks_per_segment >= SIMVOL_NONE)
+		return fail(cx, -EINVAL, "volume: too large to be simulated");
+	image->nsegments = (uint32_t)g->nsegments;
+	image->blocks = (uint32_t)g->blocks_per_segment;
+	image->block_size = g->block_size;
+	image->segments = calloc(image->nsegments, sizeof(*image->segments));
+	image->state = calloc(image->nsegments, sizeof(*image->state));
+	if (!image->segments || !image->state)
+		return fail(cx, -ENOMEM, "volume");
+	for (i = 0; i < image->nsegments; i++) {
+		image->segments[i].segnum = i;
+		image->segments[i].blocks =
+			(uint32_t)(geometry_segment_end(g, i) -
+				   geometry_segment_start(g, i));
+	}
+	return 0;
+}
+
+/* Places are made for as many blocks as a segment has, and no more. */
+static int check_segment_sizes(const struct simimage *image, struct context *cx)
+{
+	uint32_t i;
+
+	for (i = 0; i < image->nsegments; i++) {
+		const struct policy_segment *s = &image->segments[i];
+
+		if (s->written > s->blocks || s->live > s->written)
+			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": %"
+				    PRIu32 " blocks written, %" PRIu32
+				    " living, of %" PRIu32 "; run fsck.nilfs2",
+				    i, s->written, s->live, s->blocks);
+	}
+	return 0;
+}
+
+/* Notes the segment of each block of E. */
+static int add_hot(void *arg, struct context *cx, const struct extent *e)
+{
+	struct simimage *image = arg;
+	uint64_t i;
+
+	if (array_reserve(cx, &image->hot, &image->hot_room,
+			  image->nhot + e->count))
+		return -ENOMEM;
+	for (i = 0; i < e->count; i++)
+		image->hot[image->nhot++] =
+			(uint32_t)((e->blocknr + i) / image->blocks);
+	return 0;
+}
+
+static int read_hot(struct simimage *image, struct context *cx,
+		    struct volume *vol, const struct option_list *hot)
+{
+	struct root root;
+	uint64_t ino;
+	size_t i;
+	int ret = hot->count ? root_open(&root, cx, vol, 0) : 0;
+
+	for (i = 0; i < hot->count && !ret; i++) {
+		ret = dir_resolve(&root, cx, hot->items[i], &ino);
+		if (ret == -ENOENT || ret == -ENOTDIR)
+			return fail_said(cx, ret, "%s: no such file on the "
+					 "volume", hot->items[i]);
+		if (!ret)
+			ret = spread_walk(cx, &root, ino, add_hot, image);
+	}
+	return ret;
+}
+
+static int read_volume(struct simimage *image, struct context *cx,
+		       struct volume *vol, const struct option_list *hot)
+{
+	struct facts f = { 0 };
+	int ret = allocate_segments(image, cx, &vol->geo);
+
+	if (!ret)
+		ret = facts_gather(&f, cx, vol, 0, NULL);
+	if (!ret)
+		ret = read_usage(image, cx, &f);
+	if (!ret)
+		take_candidates(image, &f);
+	if (!ret)
+		ret = check_segment_sizes(image, cx);
+	if (!ret)
+		ret = read_hot(image, cx, vol, hot);
+	image->now = f.env.nongc_ctime;
+	facts_fini(&f);
+	return ret;
+}
+
+int simimage_read(struct simimage *image, struct context *cx, struct dev *dev,
+		  const struct option_list *hot)
+{
+	struct volume *vol = NULL;
+	int ret = volume_open(&vol, cx, dev, NULL);
+
+	*image = (struct simimage){ 0 };
+	if (!ret)
+		ret = read_volume(image, cx, vol, hot);
+	volume_close(vol);
+	return ret;
+}
+
+void simimage_close(struct simimage *image)
+{
+	free(image->segments);
+	free(image->state);
+	free(image->hot);
+	*image = (struct simimage){ 0 };
+}
+
+/* Blocks of the latest state in segment S. */
+static uint32_t current_of(const struct policy_segment *s)
+{
+	return s->live - s->snapshot - s->protected;
+}
+
+/*
+ * Adds the hot blocks to their segments, counted in PUT.  A file that was named
+ * twice has more of them than are live.
+ */
+static int put_hot(const struct simimage *image, struct context *cx,
+		   struct simvol *v, uint32_t *put)
+{
+	uint32_t id, i, place;
+
+	for (id = 0; id < image->nhot; id++) {
+		i = image->hot[id];
+		if (i >= image->nsegments ||
+		    put[i] >= current_of(&image->segments[i]))
+			return fail(cx, -EUCLEAN, "segment %" PRIu32 ": has "
+						  "more blocks of hot files "
+						  "than live blocks",
+				    i);
+		place = i * v->config.blocks + put[i]++;
+		v->owner[place] = id;
+		v->at[id] = place;
+	}
+	return 0;
+}
+
+/* The rest of segment I: live blocks, then the past, then dead ones. */
+static void put_blocks(struct simvol *v, uint32_t i, uint32_t hot,
+		       uint32_t *id)
+{
+	const struct policy_segment *s = &v->segments[i];
+	uint32_t first = i * v->config.blocks, place = first + hot, n;
+
+	v->needed[i] = s->live;
+	for (n = current_of(s) - hot; n; n--) {
+		v->owner[place] = *id;
+		v->at[(*id)++] = place++;
+	}
+	for (n = s->snapshot + s->protected; n; n--) {
+		v->owner[place] = 0;
+		v->death[place++] = 1;
+	}
+	for (; place < first + s->written; place++)
+		v->owner[place] = 0;
+}
+
+/* Clean segments in the order in which the kernel would take them. */
+static void put_clean(struct simvol *v, uint32_t i)
+{
+	if (v->state[i] == SIMVOL_CLEAN)
+		v->clean[v->nclean++] = i;
+}
+
+/*
+ * The first second: the kernel's last log, from which policies count ages, may
+ * be older than what was moved without it.
+ */
+static uint64_t start_of(const struct simimage *image)
+{
+	uint64_t now = image->now;
+	uint32_t i;
+
+	for (i = 0; i < image->nsegments; i++)
+		if (image->segments[i].lastmod >= now)
+			now = image->segments[i].lastmod + 1;
+	return now;
+}
+
+static void put_segments(const struct simimage *image, struct simvol *v,
+			 const uint32_t *hot)
+{
+	uint32_t i, id = (uint32_t)image->nhot;
+
+	v->nclean = 0;
+	v->now = v->start = v->config.second ? start_of(image) : image->now;
+	for (i = 0; i < image->nsegments; i++) {
+		v->segments[i] = image->segments[i];
+		v->state[i] = image->state[i];
+		put_blocks(v, i, hot[i], &id);
+		put_clean(v, i);
+	}
+	simvol_count(v);
+}
+
+int simimage_put(const struct simimage *image, struct context *cx,
+		 struct simvol *v)
+{
+	uint32_t *hot = calloc(image->nsegments, sizeof(*hot));
+	int ret = hot ? put_hot(image, cx, v, hot) :
+			fail(cx, -ENOMEM, "segments");
+
+	if (!ret && image->held) {
+		v->snapshots = calloc(1, sizeof(*v->snapshots));
+		v->nsnapshots = v->nkept = v->snapshots != NULL;
+		if (!v->snapshots)
+			ret = fail(cx, -ENOMEM, "snapshots");
+	}
+	if (!ret)
+		put_segments(image, v, hot);
+	free(hot);
+	return ret;
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * MiDAS.
+ *
+ * Group 0 is the hot one, group 1 what else the user writes, and a block that is
+ * moved goes to the next group, or stays in the last.  The log of a group has its
+ * number.  What a policy may choose from is the last group; those before it are
+ * queues, whose first segment is cleaned where they are too long.
+ *
+ * After each epoch, in which the user writes four times the data, the model
+ * chooses number and sizes; they are taken where it expects less than was
+ * measured.  In the middle of an epoch what lived in victims is compared with what
+ * it expected: from the first group on that is off by a tenth there are no queues,
+ * until the next epoch, and at the beginning there are none at all.
+ *
+ * A block is hot where it has died in group 1 three times sooner than a segment of
+ * group 0 is cleaned, and was not moved.  Where that proved wrong, or was seldom so,
+ * the next sizes are without a hot group.
+ */
+#include "gc/sim/volume/simmidas.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "gc/sim/volume/simchain.h"
+#include "gc/sim/volume/simvol.h"
+
+#define EPOCH 4u	/* times the data */
+#define HOT 3u
+#define OFF_BY 0.1
+#define CHECK_FROM 3u	/* the third, and the half, of an epoch */
+#define CHECK_TO 2u
+#define HOT_LIVED 0.2	/* the most that may live of what leaves group 0 */
+#define HOT_TRAFFIC 0.15	/* the least that must be hot */
+
+struct simmidas {
+	struct simchain chain;
+	struct simchain_sizes sizes;
+	uint32_t queues;	/* groups that are, the first ones */
+	uint32_t last;		/* group */
+	uint32_t victim;	/* group of the segment that is cleaned */
+	uint8_t *heat;		/* by block: up to HOT */
+	struct policy_rank *ranks;	/* room for all segments */
+	uint64_t epoch, begun;	/* blocks of the user; the first of this one */
+	uint64_t moved;		/* blocks until then */
+	bool checks;		/* this epoch has sizes that are not checked */
+	/* Of victims since CHECK_FROM: how many, and the sum of what lived. */
+	uint32_t cleaned[SIMCHAIN_GROUPS];
+	double lived[SIMCHAIN_GROUPS];
+	uint64_t hot;		/* writes of this epoch */
+	/* Lives of hot segments: a mean, and those since it was taken. */
+	double span, lives;
+	uint32_t nlives;
+	uint64_t spanned;	/* when that was */
+};
+
+int simmidas_open(struct simvol *v, struct context *cx)
+{
+	struct simmidas *m = calloc(1, sizeof(*m));
+	uint64_t data = v->config.data;
+
+	v->place.midas = m;
+	if (!m)
+		return fail(cx, -ENOMEM, "groups");
+	m->epoch = EPOCH * data;
+	m->span = (double)data;
+	m->last = v->place.classes - 1;
+	m->heat = calloc(data, sizeof(*m->heat));
+	m->ranks = calloc(v->config.nsegments, sizeof(*m->ranks));
+	if (!m->heat || !m->ranks)
+		return fail(cx, -ENOMEM, "groups");
+	return simchain_open(&m->chain, cx, m->epoch / v->config.blocks + 1);
+}
+
+void simmidas_close(struct simplace *p)
+{
+	if (!p->midas)
+		return;
+	simchain_close(&p->midas->chain);
+	free(p->midas->heat);
+	free(p->midas->ranks);
+	free(p->midas);
+	p->midas = NULL;
+}
+
+bool simmidas_guards(const struct simvol *v, uint32_t segnum)
+{
+	return v->past[segnum].log < v->place.midas->queues;
+}
+
+uint32_t simmidas_sizes(const struct simvol *v, struct simchain_sizes *sizes)
+{
+	*sizes = v->place.midas->sizes;
+	return v->place.midas->queues;
+}
+
+/* Which segments are in queues has changed. */
+static void notify_all(struct simvol *v)
+{
+	uint32_t i;
+
+	for (i = 0; i < v->config.nsegments && v->changed; i++)
+		if (v->state[i] == SIMVOL_FULL)
+			v->changed(v->changed_arg, i);
+}
+
+/* From GROUP on there are no queues. */
+static void end_queues(struct simvol *v, uint32_t group)
+{
+	v->place.midas->queues = group;
+	v->place.midas->last = v->place.classes - 1;
+	v->place.midas->checks = false;
+	notify_all(v);
+}
+
+static bool is_before(const struct simvol *v, uint32_t a, int64_t b)
+{
+	return b < 0 || v->past[a].opened < v->past[b].opened;
+}
+
+int64_t simmidas_victim(struct simvol *v)
+{
+	const struct simmidas *m = v->place.midas;
+	uint32_t length[SIMCHAIN_GROUPS] = { 0 }, i, group, dead = 0;
+	int64_t first[SIMCHAIN_GROUPS];
+
+	for (i = 0; i < m->queues; i++)
+		first[i] = -1;
+	for (i = 0; i < v->config.nsegments && m->queues; i++) {
+		group = v->past[i].log;
+		if (v->state[i] != SIMVOL_FULL && v->state[i] != SIMVOL_OPEN)
+			continue;
+		if (v->state[i] == SIMVOL_FULL && group >= m->queues)
+			dead |= v->segments[i].written - v->needed[i];
+		if (group >= m->queues)
+			continue;
+		length[group]++;
+		if (v->state[i] == SIMVOL_FULL && is_before(v, i, first[group]))
+			first[group] = i;
+	}
+	for (group = 0; group < m->queues; group++)
+		if (length[group] > m->sizes.size[group] && first[group] >= 0)
+			return first[group];
+	/* Nothing can be gained in the last group. */
+	if (m->queues && !dead)
+		end_queues(v, 0);
+	return -1;
+}
+
+void simmidas_clean(struct simvol *v, uint32_t segnum)
+{
+	struct simmidas *m = v->place.midas;
+	uint32_t group = v->past[segnum].log;
+
+	/* Of metadata. */
+	if (group >= v->place.logs)
+		return;
+	m->victim = group;
+	m->cleaned[group]++;
+	m->lived[group] += (double)v->needed[segnum] /
+			   v->segments[segnum].written;
+	if (group)
+		return;
+	m->lives += (double)(v->totals.user - v->past[segnum].opened);
+	m->nlives++;
+}
+
+static void forget_victims(struct simmidas *m)
+{
+	uint32_t group;
+
+	for (group = 0; group < SIMCHAIN_GROUPS; group++) {
+		m->cleaned[group] = 0;
+		m->lived[group] = 0;
+	}
+}
+
+static void check_queues(struct simvol *v)
+{
+	struct simmidas *m = v->place.midas;
+	uint32_t group;
+	double lived;
+
+	m->checks = false;
+	for (group = 0; group <= m->last; group++) {
+		if (!m->cleaned[group])
+			continue;
+		lived = m->lived[group] / m->cleaned[group];
+		if (fabs(lived - m->sizes.valid[group]) <= OFF_BY)
+			continue;
+		end_queues(v, group);
+		return;
+	}
+}
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct policy_rank *x = a, *y = b;
+
+	if (x->importance != y->importance)
+		return x->importance < y->importance ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* What is too much of GROUP now, its first segments, is of the last one. */
+static void shorten(struct simvol *v, uint32_t group)
+{
+	struct simmidas *m = v->place.midas;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < v->config.nsegments; i++)
+		if (v->state[i] == SIMVOL_FULL && v->past[i].log == group)
+			m->ranks[n++] = (struct policy_rank){
+				v->past[i].opened, i
+			};
+	sort_in_place(m->ranks, n, sizeof(*m->ranks), compare_ranks);
+	for (i = 0; i + m->sizes.size[group] < n; i++)
+		v->past[m->ranks[i].index].log = (uint8_t)m->last;
+}
+
+/* Segments of no queue, before and now, are of the last group. */
+static void merge(struct simvol *v, uint32_t from)
+{
+	struct simmidas *m = v->place.midas;
+	uint32_t i;
+
+	for (i = from < 2 ? 2 : from; i < v->place.logs; i++)
+		simvol_end_log(v, i);
+	for (i = 0; i < v->config.nsegments; i++)
+		if (v->state[i] == SIMVOL_FULL && v->past[i].log >= from &&
+		    v->past[i].log < v->place.logs)
+			v->past[i].log = (uint8_t)m->last;
+}
+
+static void take_sizes(struct simvol *v, const struct simchain_sizes *s)
+{
+	struct simmidas *m = v->place.midas;
+	uint32_t before = m->queues, group;
+
+	m->sizes = *s;
+	m->last = s->groups - 1;
+	m->queues = m->last;
+	m->checks = true;
+	merge(v, before < m->last ? before : m->last);
+	for (group = 0; group < m->last; group++)
+		shorten(v, group);
+	notify_all(v);
+}
+
+static bool trusts_heat(const struct simmidas *m)
+{
+	return m->chain.hot_valid <= HOT_LIVED &&
+	       (double)m->hot >= HOT_TRAFFIC * (double)m->epoch;
+}
+
+static uint64_t moved_until_now(const struct simvol *v)
+{
+	return v->totals.moved[SIMVOL_DATA] + v->totals.held;
+}
+
+static void end_epoch(struct simvol *v)
+{
+	struct simmidas *m = v->place.midas;
+	double segments = v->config.nsegments - v->nclean, live;
+	double measured = 1 + (double)(moved_until_now(v) - m->moved) /
+				      (double)m->epoch;
+	struct simchain_sizes s;
+	uint64_t needed = 0;
+	uint32_t i;
+
+	for (i = 0; i < v->config.nsegments; i++)
+		needed += v->needed[i];
+	live = (double)needed / v->config.blocks;
+	simchain_settle(&m->chain);
+	if (m->cleaned[0] && m->sizes.size[0])
+		m->chain.hot_valid = m->lived[0] / m->cleaned[0];
+	s = simchain_best(&m->chain, v->place.classes, trusts_heat(m),
+			  segments, live);
+	if (s.amplification < measured)
+		take_sizes(v, &s);
+	simchain_reset(&m->chain);
+	forget_victims(m);
+	m->hot = 0;
+	m->begun = v->totals.user;
+	m->moved = moved_until_now(v);
+}
+
+static void pass_time(struct simvol *v)
+{
+	struct simmidas *m = v->place.midas;
+	uint64_t age = v->totals.user - m->begun;
+
+	if (age == m->epoch / CHECK_FROM)
+		forget_victims(m);
+	if (age == m->epoch / CHECK_TO && m->checks)
+		check_queues(v);
+	if (age >= m->epoch)
+		end_epoch(v);
+	if (!m->nlives || (double)(v->totals.user - m->spanned) < m->span)
+		return;
+	m->span = (m->span + m->lives / m->nlives) / 2;
+	m->spanned = v->totals.user;
+	m->lives = 0;
+	m->nlives = 0;
+}
+
+/* The user writes ID again, which has been at PLACE. */
+static void warm(struct simvol *v, uint32_t id, uint32_t place)
+{
+	struct simmidas *m = v->place.midas;
+	const struct simvol_past *past = &v->past[place / v->config.blocks];
+
+	if (past->log != 1)
+		return;
+	if ((double)(v->totals.user - past->opened) <= m->span)
+		m->heat[id] += m->heat[id] < HOT;
+	else
+		m->heat[id] -= m->heat[id] > 0;
+}
+
+static void cool(struct simmidas *m, uint32_t id)
+{
+	unsigned int by = m->victim > 1 ? 0 : m->victim ? 1 : 2;
+
+	m->heat[id] -= (uint8_t)(m->heat[id] < by ? m->heat[id] : by);
+}
+
+static unsigned int choose_for_user(struct simvol *v, uint32_t id)
+{
+	struct simmidas *m = v->place.midas;
+	uint64_t now = v->totals.user + 1, last = v->place.written[id];
+
+	pass_time(v);
+	if (last)
+		simchain_add(&m->chain, (now - last) / v->config.blocks);
+	v->place.written[id] = now;
+	if (v->at[id] != SIMVOL_NONE)
+		warm(v, id, v->at[id]);
+	m->hot += m->heat[id] == HOT;
+	if (m->queues && !m->sizes.size[0])
+		return 1;
+	return m->heat[id] < HOT;
+}
+
+unsigned int simmidas_choose(struct simvol *v, uint32_t id,
+			     enum simplace_cause why)
+{
+	struct simmidas *m = v->place.midas;
+
+	if (why == SIMPLACE_USER)
+		return choose_for_user(v, id);
+	if (why == SIMPLACE_PAST)
+		return m->last;
+	cool(m, id);
+	return m->victim < m->last ? m->victim + 1 : m->last;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Placements.
+ *
+ * dac: Chiang, Lee and Chang, "Using data clustering to improve cleaning
+ * performance for flash memory", Software: Practice and Experience 29(3), 1999.
+ * A block is promoted by a class where the user writes it again, and demoted by
+ * one where the cleaner moves it.
+ *
+ * sepbit: Wang et al., "Separating data via block invalidation time inference
+ * for write amplification reduction in log-structured storage", FAST 2022.  What
+ * the user writes is short-lived (class 0) if it replaces what lived for less
+ * than l writes, otherwise class 1.  What is moved from class 0 is class 2, and
+ * all else is class 3, 4 or 5 by its age: below 4l, below 16l, and older.  l is
+ * the mean life of the last 16 segments of class 0 that were cleaned, from when
+ * they were opened.  Their queue of recent writes, by which short lives are
+ * found, is never longer than l or than the blocks that are live, and becomes
+ * longer or shorter by one with each write; the write that left it counts as
+ * long ago.  Here the queue is a length, as times are kept of all blocks.
+ *
+ * age: the classes of "gc.nilfs2 --order age" for each block by itself.
+ *
+ * future: classes of equal ratio by when the block will be written again.  A
+ * block that is moved is sorted again by the time that is left.
+ */
+#include "gc/sim/volume/simplace.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gc/sim/volume/simchain.h"
+#include "gc/sim/volume/simmidas.h"
+#include "gc/sim/volume/simvol.h"
+
+static unsigned int choose_survivors(struct simvol *v, uint32_t id,
+				     enum simplace_cause why)
+{
+	(void)v, (void)id;
+	return why != SIMPLACE_USER;
+}
+
+static unsigned int choose_temperature(struct simvol *v, uint32_t id,
+				       enum simplace_cause why)
+{
+	(void)why;
+	return id >= v->config.hot;
+}
+
+/* From 1, the youngest; each class is half as old as the next. */
+static unsigned int choose_age(struct simvol *v, uint32_t id,
+			       enum simplace_cause why)
+{
+	struct simplace *p = &v->place;
+	uint64_t now = v->totals.user, age = now - p->written[id];
+	uint64_t begin = now / 2;
+	unsigned int class = p->classes;
+
+	if (why == SIMPLACE_USER) {
+		p->written[id] = now + 1;
+		return 0;
+	}
+	if (why == SIMPLACE_PAST)
+		return class;
+	for (; class > 1 && age < begin; begin /= 2)
+		class--;
+	return class;
+}
+
+#define LEVEL_NONE UINT8_MAX
+
+static unsigned int choose_dac(struct simvol *v, uint32_t id,
+			       enum simplace_cause why)
+{
+	uint8_t *level = &v->place.levels[id];
+
+	if (why == SIMPLACE_PAST)
+		return 0;
+	if (*level == LEVEL_NONE)
+		*level = 0;
+	else if (why == SIMPLACE_MOVED)
+		*level -= *level > 0;
+	else
+		*level += *level + 1u < v->place.classes;
+	return *level;
+}
+
+/* Segments of class 0 whose lives have a mean. */
+#define LIVES 16u
+
+static void clean_sepbit(struct simvol *v, uint32_t segnum)
+{
+	struct simplace *p = &v->place;
+
+	p->was_short = !v->past[segnum].log;
+	if (!p->was_short)
+		return;
+	p->lives += (double)(v->totals.user - v->past[segnum].opened);
+	if (++p->ended < LIVES)
+		return;
+	p->span = p->lives / LIVES;
+	p->lives = 0;
+	p->ended = 0;
+}
+
+/* Blocks that are not garbage of full segments. */
+static double count_valid(const struct simvol *v)
+{
+	return (double)(v->nwritten - v->ngarbage);
+}
+
+/* One more write is in the queue, and what it has too much leaves it. */
+static void note_write(struct simvol *v)
+{
+	struct simplace *p = &v->place;
+
+	p->queue++;
+	if ((double)p->queue <= fmin(count_valid(v), p->span))
+		return;
+	p->queue--;
+	if ((double)p->queue > p->span)
+		p->queue--;
+}
+
+static unsigned int choose_sepbit_user(struct simvol *v, uint32_t id)
+{
+	struct simplace *p = &v->place;
+	uint64_t now = v->totals.user + 1, last = p->written[id];
+	bool is_short = last && now - last < p->queue &&
+			(double)(now - last) < p->span;
+
+	p->written[id] = now;
+	note_write(v);
+	return !is_short;
+}
+
+static unsigned int choose_sepbit(struct simvol *v, uint32_t id,
+				  enum simplace_cause why)
+{
+	const struct simplace *p = &v->place;
+	double age = (double)(v->totals.user - p->written[id]);
+
+	if (why == SIMPLACE_USER)
+		return choose_sepbit_user(v, id);
+	if (why == SIMPLACE_PAST)
+		return 5;
+	if (p->was_short)
+		return 2;
+	return 3u + (age >= 4 * p->span) + (age >= 16 * p->span);
+}
+
+/*
+ * Class 0 is what lives for less than a segment of writes; each class after
+ * that is of twice the time.
+ */
+static unsigned int choose_future(struct simvol *v, uint32_t id,
+				  enum simplace_cause why)
+{
+	struct simplace *p = &v->place;
+	unsigned int last = p->classes - 1, class = 0;
+	uint64_t left, end = v->config.blocks;
+
+	if (why == SIMPLACE_PAST)
+		return last;
+	if (why == SIMPLACE_USER)
+		p->next[id] = p->ahead[v->totals.user];
+	if (p->next[id] == SIMPLACE_NEVER)
+		return last;
+	left = p->next[id] - v->totals.user;
+	for (; class < last && left >= end; end *= 2)
+		class++;
+	return class;
+}
+
+const struct simplace_kind simplace_list[] = {
+	{ "one", "one log for all", .classes = 1 },
+	{ "survivors", "what is moved is apart", .classes = 2,
+	  .choose = choose_survivors },
+	{ "hot-cold", "hot blocks are apart, by an oracle", .classes = 2,
+	  .choose = choose_temperature },
+	{ "age", "what is moved is apart, in classes by age", .classes = 6,
+	  .least = 1, .users_log = true, .choose = choose_age, .times = true },
+	{ "dac", "up a class when written, down when moved", .classes = 6,
+	  .least = 2, .choose = choose_dac, .levels = true },
+	{ "sepbit", "by inferred times of death", .classes = 6,
+	  .choose = choose_sepbit, .clean = clean_sepbit, .times = true },
+	{ "midas", "by moves, queues of sizes that a model chooses",
+	  .classes = 8, .least = 3, .most = SIMCHAIN_GROUPS,
+	  .choose = simmidas_choose, .clean = simmidas_clean, .times = true,
+	  .open = simmidas_open, .close = simmidas_close,
+	  .victim = simmidas_victim, .guards = simmidas_guards },
+	{ "future", "by known times of death", .classes = 12, .least = 2,
+	  .choose = choose_future, .ahead = true },
+};
+
+#define KINDS (sizeof(simplace_list) / sizeof(simplace_list[0]))
+
+const char *simplace_word(size_t i)
+{
+	return i < KINDS ? simplace_list[i].name : NULL;
+}
+
+const struct simplace_kind *simplace_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < KINDS; i++)
+		if (!strcmp(simplace_list[i].name, name))
+			return &simplace_list[i];
+	return NULL;
+}
+
+uint32_t simplace_logs(const struct simplace_kind *kind, uint32_t classes)
+{
+	return (classes ? classes : kind->classes) + kind->users_log;
+}
+
+static bool allocate_places(struct simplace *p, uint64_t blocks)
+{
+	const struct simplace_kind *k = p->kind;
+
+	if (k->levels)
+		p->levels = malloc(blocks);
+	if (k->times)
+		p->written = calloc(blocks, sizeof(*p->written));
+	if (k->ahead)
+		p->next = malloc(blocks * sizeof(*p->next));
+	return (!k->levels || p->levels) && (!k->times || p->written) &&
+	       (!k->ahead || p->next);
+}
+
+int simplace_open(struct simplace *p, struct context *cx,
+		  const struct simplace_kind *kind, uint32_t classes,
+		  uint64_t blocks)
+{
+	*p = (struct simplace){
+		.kind = kind,
+		.classes = classes ? classes : kind->classes,
+		.logs = simplace_logs(kind, classes),
+		.span = INFINITY,
+	};
+	if (!allocate_places(p, blocks))
+		return fail(cx, -ENOMEM, "placement of %llu blocks",
+			    (unsigned long long)blocks);
+	if (p->levels)
+		memset(p->levels, LEVEL_NONE, blocks);
+	if (p->next)
+		memset(p->next, 0xff, blocks * sizeof(*p->next));
+	return 0;
+}
+
+void simplace_close(struct simplace *p)
+{
+	if (p->kind && p->kind->close)
+		p->kind->close(p);
+	free(p->levels);
+	free(p->written);
+	free(p->next);
+	*p = (struct simplace){ 0 };
+}

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * The simulated volume.
+ *
+ * A block is live if the map of logical blocks refers to it: owner[place] is
+ * what was written there, and it is live if at[owner[place]] is that place.  So
+ * a block dies by being mapped elsewhere, and needs not be removed from a list;
+ * the cleaner examines the places of a segment as a real one reads the
+ * summaries of its logs.  Blocks needed by snapshots follow from the birth and
+ * death of a place, which are recorded only if there is a history.
+ *
+ * Segments are reused in the order in which they became clean.
+ */
+#include "gc/sim/volume/simvol.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+
+#define LARGE_PAGE (2u << 20)
+
+static int check_volume_config(struct context *cx,
+			       const struct simvol_config *c)
+{
+	if (!c->nsegments || !c->data)
+		return fail(cx, -EINVAL, "volume: no segments or no blocks");
+	if (c->blocks < 2)
+		return fail(cx, -EINVAL, "volume: a segment has no room for a "
+			    "summary and a block");
+	if ((uint64_t)c->nsegments * c->blocks >= SIMVOL_NONE)
+		return fail(cx, -EINVAL, "volume: more than %" PRIu32
+			    " blocks; take larger ones", SIMVOL_NONE - 1);
+	if (c->data > (uint64_t)c->nsegments * c->blocks)
+		return fail(cx, -EINVAL, "volume: %" PRIu64 " blocks of data "
+			    "do not fit", c->data);
+	if (c->summary_span == 1)
+		return fail(cx, -EINVAL, "volume: a summary block describes "
+			    "itself only");
+	return 0;
+}
+
+/*
+ * N times NONE.  Maps are read all over the place, where large pages save most
+ * of the time; a kernel that has none to give does not matter.
+ */
+static uint32_t *nones(size_t n)
+{
+	size_t bytes = (n * sizeof(uint32_t) / LARGE_PAGE + 1) * LARGE_PAGE;
+	uint32_t *p = aligned_alloc(LARGE_PAGE, bytes);
+
+	if (!p)
+		return NULL;
+	madvise(p, bytes, MADV_HUGEPAGE);
+	memset(p, 0xff, bytes);
+	return p;
+}
+
+static int allocate_maps(struct simvol *v)
+{
+	uint32_t n = v->config.nsegments;
+
+	v->at = nones(v->nlogical);
+	v->owner = nones(v->nplaces);
+	v->segments = calloc(n, sizeof(*v->segments));
+	v->needed = calloc(n, sizeof(*v->needed));
+	v->state = calloc(n, sizeof(*v->state));
+	v->wear = calloc(n, sizeof(*v->wear));
+	v->clean = calloc(n, sizeof(*v->clean));
+	v->past = calloc(n, sizeof(*v->past));
+	if (v->config.history) {
+		v->birth = calloc(v->nplaces, sizeof(*v->birth));
+		v->death = calloc(v->nplaces, sizeof(*v->death));
+	}
+	if (!v->at || !v->owner || !v->segments || !v->needed || !v->state ||
+	    !v->wear || !v->clean || !v->past)
+		return -ENOMEM;
+	return v->config.history && (!v->birth || !v->death) ? -ENOMEM : 0;
+}
+
+int simvol_open(struct simvol *v, struct context *cx,
+		const struct simvol_config *config)
+{
+	uint32_t i;
+	int ret;
+
+	*v = (struct simvol){ .config = *config, .cno = 1 };
+	ret = check_volume_config(cx, config);
+	if (!ret)
+		ret = simmeta_open(v, cx);
+	if (ret)
+		return ret;
+	v->nplaces = config->nsegments * config->blocks;
+	v->nclean = config->nsegments;
+	v->protect_cno = SIMVOL_NONE;
+	for (i = 0; i < SIMVOL_LOGS; i++)
+		v->logs[i].segnum = SIMVOL_NONE;
+	if (allocate_maps(v))
+		return fail(cx, -ENOMEM, "volume of %" PRIu32 " blocks",
+			    v->nplaces);
+	ret = simplace_open(&v->place, cx, config->placement ?
+			    config->placement : &simplace_list[0],
+			    config->classes, config->data);
+	if (!ret && config->holes)
+		ret = simholes_open(v, cx);
+	if (ret)
+		return ret;
+	for (i = 0; i < config->nsegments; i++) {
+		v->clean[i] = i;
+		v->segments[i].segnum = i;
+		v->segments[i].blocks = config->blocks;
+	}
+	return v->place.kind->open ? v->place.kind->open(v, cx) : 0;
+}
+
+void simvol_close(struct simvol *v)
+{
+	simmeta_close(v);
+	simplace_close(&v->place);
+	simages_close(v);
+	simholes_close(v);
+	free(v->at);
+	free(v->owner);
+	free(v->birth);
+	free(v->death);
+	free(v->segments);
+	free(v->needed);
+	free(v->state);
+	free(v->wear);
+	free(v->clean);
+	free(v->snapshots);
+	free(v->past);
+	*v = (struct simvol){ 0 };
+}
+
+static void notify_change(const struct simvol *v, uint32_t segnum)
+{
+	if (v->changed)
+		v->changed(v->changed_arg, segnum);
+}
+
+/* What of SEGNUM counts as garbage. */
+static uint32_t garbage_of(const struct simvol *v, uint32_t segnum)
+{
+	return v->state[segnum] == SIMVOL_FULL ?
+		       v->segments[segnum].written - v->needed[segnum] : 0;
+}
+
+void simvol_count(struct simvol *v)
+{
+	uint32_t i;
+
+	v->nwritten = v->ngarbage = 0;
+	for (i = 0; i < v->config.nsegments; i++) {
+		v->nwritten += v->segments[i].written;
+		v->ngarbage += garbage_of(v, i);
+	}
+}
+
+void simvol_set_state(struct simvol *v, uint32_t segnum,
+		      enum simvol_state state)
+{
+	v->ngarbage -= garbage_of(v, segnum);
+	v->state[segnum] = (uint8_t)state;
+	v->ngarbage += garbage_of(v, segnum);
+	notify_change(v, segnum);
+}
+
+void simvol_release(struct simvol *v, uint32_t segnum)
+{
+	uint32_t n = v->config.nsegments, end;
+
+	v->ngarbage -= garbage_of(v, segnum);
+	v->nwritten -= v->segments[segnum].written;
+	if (v->ages.of)
+		v->ages.youngest[segnum] = 0;
+	v->segments[segnum] = (struct policy_segment){
+		.segnum = segnum,
+		.blocks = v->segments[segnum].blocks,
+	};
+	v->wear[segnum]++;
+	end = (uint32_t)(((uint64_t)v->clean_first + v->nclean) % n);
+	v->clean[end] = segnum;
+	v->nclean++;
+	simvol_set_state(v, segnum, SIMVOL_CLEAN);
+}
+
+static void close_segment(struct simvol *v, uint32_t segnum)
+{
+	simvol_set_state(v, segnum, SIMVOL_FULL);
+	if (v->config.frees_dead && !v->needed[segnum])
+		simvol_release(v, segnum);
+}
+
+void simvol_end_log(struct simvol *v, unsigned int log)
+{
+	uint32_t segnum = v->logs[log].segnum;
+
+	v->logs[log].segnum = SIMVOL_NONE;
+	if (segnum != SIMVOL_NONE)
+		close_segment(v, segnum);
+}
+
+/* The next clean segment, for LOG. */
+static void open_clean(struct simvol *v, struct simvol_log *log)
+{
+	log->segnum = v->clean[v->clean_first];
+	v->clean_first = (v->clean_first + 1) % v->config.nsegments;
+	v->nclean--;
+	v->past[log->segnum] = (struct simvol_past){
+		.opened = v->totals.user,
+		.log = (uint8_t)(log - v->logs),
+	};
+}
+
+/* Where few are clean, one with holes, for LOG: whether there is one. */
+static bool open_holes(struct simvol *v, struct simvol_log *log)
+{
+	unsigned int number = (unsigned int)(log - v->logs);
+	int64_t segnum;
+
+	if (v->nclean >= v->config.holes || number == v->place.logs ||
+	    !v->holes.choose)
+		return false;
+	segnum = v->holes.choose(v->holes.arg, number);
+	if (segnum < 0)
+		return false;
+	log->segnum = (uint32_t)segnum;
+	return true;
+}
+
+static int next_segment(struct simvol *v, struct context *cx,
+			struct simvol_log *log)
+{
+	if (log->segnum != SIMVOL_NONE)
+		close_segment(v, log->segnum);
+	log->segnum = SIMVOL_NONE;
+	log->fills = open_holes(v, log);
+	if (!log->fills && !v->nclean)
+		return fail(cx, -ENOSPC, "no clean segment is left after %"
+			    PRIu64 " blocks of the user", v->totals.user);
+	if (!log->fills)
+		open_clean(v, log);
+	log->offset = 0;
+	simvol_set_state(v, log->segnum, SIMVOL_OPEN);
+	return 0;
+}
+
+/* Allocates the next place of LOG for ID (NONE: for a summary). */
+static uint32_t take_place(struct simvol *v, struct simvol_log *log,
+			   uint32_t id)
+{
+	struct policy_segment *s = &v->segments[log->segnum];
+	uint32_t place = log->segnum * v->config.blocks + log->offset++;
+
+	v->owner[place] = id;
+	s->written++;
+	v->nwritten++;
+	s->lastmod = simvol_time(v);
+	if (id == SIMVOL_NONE)
+		return place;
+	s->live++;
+	v->needed[log->segnum]++;
+	return place;
+}
+
+static bool is_full(const struct simvol *v, const struct simvol_log *log)
+{
+	return log->segnum == SIMVOL_NONE ||
+	       log->offset == v->segments[log->segnum].blocks;
+}
+
+/* The place that comes next in LOG, after the summary that may be due. */
+static int next_place(struct simvol *v, struct context *cx, unsigned int n,
+		      uint32_t id, uint32_t *place)
+{
+	struct simvol_log *log = &v->logs[n];
+	uint32_t span = v->config.summary_span;
+	int ret = 0;
+
+	if (is_full(v, log))
+		ret = next_segment(v, cx, log);
+	if (ret)
+		return ret;
+	if (span && log->offset % span == 0) {
+		take_place(v, log, SIMVOL_NONE);
+		v->totals.summary++;
+		/* The last block of a segment may be one. */
+		if (is_full(v, log))
+			return next_place(v, cx, n, id, place);
+	}
+	*place = take_place(v, log, id);
+	return 0;
+}
+
+/* What is no hole is passed over. */
+static void skip_taken(const struct simvol *v, struct simvol_log *log)
+{
+	uint32_t first = log->segnum * v->config.blocks;
+
+	while (log->fills && log->offset < v->segments[log->segnum].blocks &&
+	       !simholes_is_hole(v, first + log->offset))
+		log->offset++;
+}
+
+/* The next place of LOG, a hole, for ID. */
+static uint32_t take_hole(struct simvol *v, struct simvol_log *log,
+			  uint32_t id)
+{
+	struct policy_segment *s = &v->segments[log->segnum];
+	uint32_t place = log->segnum * v->config.blocks + log->offset++;
+
+	v->owner[place] = id;
+	v->totals.filled++;
+	s->lastmod = simvol_time(v);
+	s->live++;
+	v->needed[log->segnum]++;
+	return place;
+}
+
+/*
+ * The same as next_place() where there are holes; ID leaves its old place.  Not
+ * in line: others would pay for it.
+ */
+__attribute__((noinline))
+static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
+		     uint32_t id, uint32_t *place)
+{
+	struct simvol_log *log = &v->logs[n];
+	int ret = 0;
+
+	skip_taken(v, log);
+	if (is_full(v, log))
+		ret = next_segment(v, cx, log);
+	if (ret)
+		return ret;
+	skip_taken(v, log);
+	*place = log->fills ? take_hole(v, log, id) : take_place(v, log, id);
+	simholes_put(v, *place);
+	if (v->at[id] != SIMVOL_NONE)
+		simholes_drop(v, v->at[id]);
+	return 0;
+}
+
+bool simvol_is_held(const struct simvol *v, uint32_t place)
+{
+	uint32_t birth = v->birth[place], death = v->death[place], i;
+
+	if (death <= birth)
+		return false;
+	if (death > v->protect_cno)
+		return true;
+	for (i = v->nsnapshots; i > 0; i--)
+		if (v->snapshots[i - 1] < death)
+			return v->snapshots[i - 1] >= birth;
+	return false;
+}
+
+/* The block at PLACE is dead in the latest state. */
+static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
+{
+	uint32_t segnum = place / v->config.blocks;
+	struct policy_segment *s = &v->segments[segnum];
+	bool held = false;
+
+	if (v->birth) {
+		v->death[place] = death;
+		held = simvol_is_held(v, place);
+	}
+	if (id >= v->config.data)
+		s->metadata--;
+	if (held) {
+		s->snapshot += v->config.counts == SIMVOL_EXACT;
+		s->live -= v->config.counts != SIMVOL_EXACT && s->live;
+	} else {
+		s->live -= s->live != 0;
+		v->needed[segnum]--;
+		v->ngarbage += v->state[segnum] == SIMVOL_FULL;
+	}
+	if (v->config.frees_dead && !v->needed[segnum] &&
+	    v->state[segnum] == SIMVOL_FULL)
+		simvol_release(v, segnum);
+	else
+		notify_change(v, segnum);
+}
+
+unsigned int simvol_log_of(struct simvol *v, uint32_t id,
+			   enum simplace_cause why)
+{
+	const struct simplace *p = &v->place;
+
+	if (id >= v->config.data)
+		return v->config.metadata_log ? p->logs : 0;
+	return p->kind->choose ? p->kind->choose(v, id, why) : 0;
+}
+
+/* What is written for the user is born now; what is moved was born before. */
+static int append(struct simvol *v, struct context *cx, unsigned int log,
+		  uint32_t id, bool moved)
+{
+	uint32_t old = v->at[id], place, segnum;
+	int ret = v->holes.stamp ? next_hole(v, cx, log, id, &place) :
+				   next_place(v, cx, log, id, &place);
+
+	if (ret)
+		return ret;
+	segnum = place / v->config.blocks;
+	v->at[id] = place;
+	if (id >= v->config.data)
+		v->segments[segnum].metadata++;
+	if (v->birth) {
+		v->birth[place] = moved ? v->birth[old] : v->cno;
+		v->death[place] = SIMVOL_NONE;
+	}
+	/* An open segment is not to be chosen: nothing has changed. */
+	if (v->ages.of && id < v->config.data)
+		simages_put(v, id, old, segnum, moved);
+	if (old != SIMVOL_NONE)
+		die(v, old, id, moved ? 0 : v->cno);
+	return 0;
+}
+
+int simvol_append(struct simvol *v, struct context *cx, unsigned int log,
+		  uint32_t id)
+{
+	/*
+	 * Metadata keeps no past of its own: DAT and nodes of snapshots are
+	 * few beside data.
+	 */
+	return append(v, cx, log, id, v->at[id] != SIMVOL_NONE);
+}
+
+int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
+		       uint32_t place)
+{
+	uint32_t segnum = place / v->config.blocks, to, id = v->owner[place];
+	int ret = next_place(v, cx, log, id, &to);
+
+	if (ret)
+		return ret;
+	v->birth[to] = v->birth[place];
+	v->death[to] = v->death[place];
+	v->segments[to / v->config.blocks].snapshot++;
+	notify_change(v, to / v->config.blocks);
+	/* Nothing refers to it now. */
+	v->death[place] = v->birth[place];
+	v->segments[segnum].live -= v->segments[segnum].live != 0;
+	v->needed[segnum]--;
+	return 0;
+}
+
+int simvol_write(struct simvol *v, struct context *cx, uint32_t id)
+{
+	int ret = append(v, cx, simvol_log_of(v, id, SIMPLACE_USER), id, false);
+
+	if (ret)
+		return ret;
+	v->now++;
+	v->totals.user++;
+	v->totals.written[SIMVOL_DATA]++;
+	simmeta_touch(v, id, false);
+	return 0;
+}
+
+void simvol_trim(struct simvol *v, uint32_t id)
+{
+	uint32_t old = v->at[id];
+
+	if (old == SIMVOL_NONE)
+		return;
+	v->at[id] = SIMVOL_NONE;
+	if (v->ages.of)
+		simages_drop(v, id, old);
+	if (v->holes.stamp)
+		simholes_drop(v, old);
+	die(v, old, id, v->cno);
+	simmeta_touch(v, id, false);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Distributions.
+ *
+ * All but one are drawn by inverting the distribution function.  Zipf's is
+ * drawn by rejection-inversion (Hoermann and Derflinger, "Rejection-inversion to
+ * generate variates from monotone discrete distributions", ACM TOMACS 6(3),
+ * 1996), which needs no table: a point under the curve x^-skew is chosen by
+ * inverting its integral, rounded to a rank, and rejected where it is not under
+ * the bar of that rank.
+ */
+#include "gc/sim/work/simdist.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PARAMETERS 2u
+
+static const struct {
+	const char *name;
+	unsigned int parameters;
+} kinds[] = {
+	[SIMDIST_FIXED] = { "fixed", 1 },
+	[SIMDIST_UNIFORM] = { "uniform", 2 },
+	[SIMDIST_EXPONENTIAL] = { "exponential", 1 },
+	[SIMDIST_LOGNORMAL] = { "lognormal", 2 },
+	[SIMDIST_PARETO] = { "pareto", 2 },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* No parameter is larger. */
+#define LARGEST 0x1p48
+
+int simdist_number(struct context *cx, const char *option, const char *text,
+		   double min, double max, double *value)
+{
+	char *end;
+	double v = strtod(text, &end);
+
+	/* strtod() also takes blanks, signs, hexadecimal and words. */
+	if (end == text || text[strspn(text, "0123456789.")])
+		return fail(cx, -EINVAL, "%s: '%s' is not a number", option,
+			    text);
+	if (v < min || v > max)
+		return fail(cx, -EINVAL, "%s: %s is not between %g and %g",
+			    option, text, min, max);
+	*value = v;
+	return 0;
+}
+
+static int parse_parameters(struct context *cx, const char *option, char *text,
+			    struct simdist *d)
+{
+	double *values[PARAMETERS] = { &d->a, &d->b };
+	unsigned int n = kinds[d->kind].parameters, i;
+	char *word, *rest;
+	int err = 0;
+
+	for (i = 0; i < n && !err; i++) {
+		word = strtok_r(i ? NULL : text, ":", &rest);
+		if (!word)
+			return fail(cx, -EINVAL, "%s: '%s' has %u numbers",
+				    option, kinds[d->kind].name, n);
+		err = simdist_number(cx, option, word, i ? 0.001 : 1, LARGEST,
+				     values[i]);
+	}
+	if (!err && strtok_r(NULL, ":", &rest))
+		return fail(cx, -EINVAL, "%s: '%s' has %u numbers", option,
+			    kinds[d->kind].name, n);
+	if (!err && d->kind == SIMDIST_UNIFORM && d->a > d->b)
+		return fail(cx, -EINVAL, "%s: %g is more than %g", option, d->a,
+			    d->b);
+	return err;
+}
+
+int simdist_parse(struct context *cx, const char *option, const char *text,
+		  struct simdist *d)
+{
+	size_t len = strcspn(text, ":"), i;
+	char rest[64];
+
+	for (i = 0; i < KINDS; i++)
+		if (strlen(kinds[i].name) == len &&
+		    !strncmp(kinds[i].name, text, len))
+			break;
+	if (i == KINDS || strlen(text + len) >= sizeof(rest))
+		return fail(cx, -EINVAL, "%s: '%s' is no distribution; fixed, "
+			    "uniform, exponential, lognormal and pareto are",
+			    option, text);
+	*d = (struct simdist){ .kind = (enum simdist_kind)i };
+	snprintf(rest, sizeof(rest), "%s", text + len + (text[len] == ':'));
+	return parse_parameters(cx, option, rest, d);
+}
+
+/* From above 0 to 1. */
+static double positive(struct simrandom *r)
+{
+	return 1 - simrandom_fraction(r);
+}
+
+/* Box and Muller, Ann. Math. Stat. 29(2), 1958. */
+static double normal(struct simrandom *r)
+{
+	double radius = sqrt(-2 * log(positive(r)));
+
+	return radius * cos(2 * M_PI * simrandom_fraction(r));
+}
+
+uint64_t simdist_next(const struct simdist *d, struct simrandom *r,
+		      uint64_t max)
+{
+	double v = d->a;
+
+	switch (d->kind) {
+	case SIMDIST_FIXED:
+		break;
+	case SIMDIST_UNIFORM:
+		v += floor(simrandom_fraction(r) * (d->b - d->a + 1));
+		break;
+	case SIMDIST_EXPONENTIAL:
+		v *= -log(positive(r));
+		break;
+	case SIMDIST_LOGNORMAL:
+		v *= exp(d->b * normal(r));
+		break;
+	case SIMDIST_PARETO:
+		v *= pow(positive(r), -1 / d->b);
+		break;
+	}
+	if (!(v < (double)max))
+		return max;
+	return v < 1 ? 1 : (uint64_t)(v + 0.5);
+}
+
+/* (exp(X) - 1) / X, and log(1 + X) / X, also where X is next to 0. */
+static double expm1_over(double x)
+{
+	return fabs(x) > 1e-8 ? expm1(x) / x : 1 + x / 2;
+}
+
+static double log1p_over(double x)
+{
+	return fabs(x) > 1e-8 ? log1p(x) / x : 1 - x / 2;
+}
+
+/* x^-skew, its integral from 1 to X, and the inverse of that. */
+static double curve(const struct simdist_zipf *z, double x)
+{
+	return exp(-z->skew * log(x));
+}
+
+static double integral(const struct simdist_zipf *z, double x)
+{
+	double l = log(x);
+
+	return expm1_over((1 - z->skew) * l) * l;
+}
+
+static double inverse(const struct simdist_zipf *z, double area)
+{
+	double t = area * (1 - z->skew);
+
+	/* Rounding errors of an area without end. */
+	return t <= -1 ? z->n : exp(log1p_over(t) * area);
+}
+
+void simdist_zipf_init(struct simdist_zipf *z, uint64_t n, double skew)
+{
+	*z = (struct simdist_zipf){ .n = (double)n, .skew = skew };
+	/* The bar of the first rank is left of 1.5, and as wide as needed. */
+	z->first = integral(z, 1.5) - 1;
+	z->last = integral(z, z->n + 0.5);
+	z->shortcut = 2 - inverse(z, integral(z, 2.5) - curve(z, 2));
+}
+
+uint64_t simdist_zipf_next(const struct simdist_zipf *z, struct simrandom *r)
+{
+	double area, x, rank;
+
+	for (;;) {
+		area = z->last + simrandom_fraction(r) * (z->first - z->last);
+		x = inverse(z, area);
+		rank = floor(x + 0.5);
+		if (rank < 1)
+			rank = 1;
+		else if (rank > z->n)
+			rank = z->n;
+		if (rank - x <= z->shortcut ||
+		    area >= integral(z, rank + 0.5) - curve(z, rank))
+			return (uint64_t)rank;
+	}
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Synthetic workloads.
+ */
+#ifndef NILFS2_GC_SIM_SIMWORK_H
+#define NILFS2_GC_SIM_SIMWORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/context.h"
+#include "gc/sim/work/simdist.h"
+#include "gc/sim/work/simfiles.h"
+#include "gc/sim/work/simop.h"
+#include "gc/sim/work/simrandom.h"
+
+struct simwork_config {
+	const struct simwork_kind *kind;
+	uint64_t data;		/* blocks that there are */
+	uint64_t hot;		/* of these, the first ones */
+	uint32_t hot_writes;	/* percent of the writes that go there */
+	uint32_t file_blocks;	/* a file */
+	double skew;		/* exponent of Zipf's distribution */
+	uint32_t sequential;	/* percent of the writes */
+	uint32_t trims;		/* percent of the operations on blocks */
+	struct simdist size, lifetime;	/* of files, in blocks */
+	uint64_t seed;
+};
+
+struct simwork {
+	struct simwork_config config;
+	struct simrandom random;
+	uint64_t filled;	/* blocks or files of the first pass */
+	uint64_t at;		/* of a sequence; the file that is to be made */
+	bool deleted;		/* ... and that was deleted just now */
+	uint32_t *order;	/* of files in the first pass */
+	struct simdist_zipf zipf;
+	struct simfiles files;
+};
+
+struct simwork_kind {
+	const char *name;
+	const char *summary;
+	/* The next step, once all has been written once. */
+	void (*next)(struct simwork *w, struct simop *op);
+	bool mixed;	/* files are first made in random order */
+	bool lives;	/* files of all sizes; the first pass is no other */
+};
+
+extern const struct simwork_kind simwork_list[];
+extern const size_t simwork_count;
+
+/* The name of the I-th workload, or NULL past the last one. */
+const char *simwork_word(size_t i);
+
+/* By name, or NULL. */
+const struct simwork_kind *simwork_find(const char *name);
+
+/* -EINVAL, -ENOMEM; to be closed also then. */
+int simwork_open(struct simwork *w, struct context *cx,
+		 const struct simwork_config *config);
+void simwork_close(struct simwork *w);
+
+/* As if it had been. */
+void simwork_skip(struct simwork *w);
+
+/*
+ * The next operation: the first pass, then by the kind of workload, endlessly.
+ */
+void simwork_next(struct simwork *w, struct simop *op);
+
+#endif
