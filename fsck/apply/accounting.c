@@ -23,6 +23,7 @@
 #include "dev/overlay.h"
 #include "disk/super.h"
 #include "fsck/account/account.h"
+#include "fsck/witness/logbits.h"
 #include "log/newsupers.h"
 
 /* Superblocks with STATE, on the overlay. */
@@ -118,9 +119,27 @@ int accounting_note(struct repair *r, struct context *cx,
 	return err ? err : copy_bitmap(&r->broken, cx, &c->broken_segments);
 }
 
+/* Adds the blocks from *NEXT to END, but those of logs whose sum proves them. */
+static int add_gap(struct sparse *unread, struct context *cx,
+		   struct logbits *lb, uint64_t *next, uint64_t end)
+{
+	uint64_t nblocks;
+	int ret = 1;
+
+	while (ret > 0 && *next < end) {
+		ret = logbits_payload(lb, cx, *next, end - *next, &nblocks);
+		if (ret > 0)
+			*next += nblocks;
+	}
+	for (; *next < end && ret >= 0; ++*next)
+		ret = sparse_add(unread, cx, *next);
+	return ret < 0 ? ret : 0;
+}
+
 /* Adds the blocks of SEGNUM that no readable log has. */
 static int add_unread(struct sparse *unread, struct context *cx,
-		      const struct check *c, uint64_t segnum)
+		      const struct check *c, struct logbits *lb,
+		      uint64_t segnum)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
 	uint64_t next = geometry_segment_start(geo, segnum);
@@ -131,16 +150,14 @@ static int add_unread(struct sparse *unread, struct context *cx,
 	while (ret > 0 && !err && (ret = lifelogs_next(&l, cx, &log)) > 0) {
 		if (l.is_former)
 			continue;
-		for (; next < log.pseg && err >= 0; next++)
-			err = sparse_add(unread, cx, next);
+		err = add_gap(unread, cx, lb, &next, log.pseg);
 		next = log.pseg + log.nblocks;
-		err = err < 0 ? err : 0;
 	}
 	lifelogs_close(&l);
-	for (; next < geometry_segment_end(geo, segnum) && ret >= 0 && err >= 0;
-	     next++)
-		err = sparse_add(unread, cx, next);
-	return ret < 0 ? ret : err < 0 ? err : 0;
+	if (ret >= 0 && !err)
+		err = add_gap(unread, cx, lb, &next,
+			      geometry_segment_end(geo, segnum));
+	return ret < 0 ? ret : err;
 }
 
 /*
@@ -153,12 +170,14 @@ static int find_unread(struct sparse *unread, struct context *cx,
 	const struct bitmap *broken = r->broken.bits ?
 		&r->broken : &r->first->check.broken_segments;
 	const struct check *now = &repair_current(r)->check;
+	struct logbits lb = { .dev = r->under, .geo = &now->vol->geo };
 	uint64_t segnum = broken->bits ? bitmap_next_set(broken, 0) : 0;
 	int err = sparse_init(unread, cx, now->vol->geo.nblocks);
 
 	for (; segnum < broken->bits && !err;
 	     segnum = bitmap_next_set(broken, segnum + 1))
-		err = add_unread(unread, cx, now, segnum);
+		err = add_unread(unread, cx, now, &lb, segnum);
+	logbits_fini(&lb);
 	return err;
 }
 

@@ -177,10 +177,9 @@ static int find_header(struct logbits *lb, struct context *cx)
 	return ret ? ret : try_length(lb, cx);
 }
 
-int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
+/* 1, or 0 where PSEG is no block of the volume. */
+static int prepare(struct logbits *lb, struct context *cx, uint64_t pseg)
 {
-	int ret;
-
 	if (!lb->buf)
 		lb->buf = aligned_alloc(PIECE_ALIGN, PIECE_BYTES);
 	if (!lb->buf)
@@ -189,9 +188,15 @@ int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
 	lb->nbits = 0;
 	lb->difference = 0;
 	lb->readable = lb->whole = false;
-	if (!geometry_has_block(lb->geo, pseg))
-		return 0;
-	ret = find_header(lb, cx);
+	return geometry_has_block(lb->geo, pseg);
+}
+
+int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)
+{
+	int ret = prepare(lb, cx, pseg);
+
+	if (ret > 0)
+		ret = find_header(lb, cx);
 	return ret < 0 ? damage_forgive(cx, ret) : ret;
 }
 
@@ -309,6 +314,50 @@ int logbits_blocks(struct logbits *lb, struct context *cx)
 		return damage_forgive(cx, solve_blocks(lb, cx));
 	lb->whole = lb->readable;
 	return err;
+}
+
+/* The same of a log of NBLOCKS blocks, whose header is in lb->ss: 1, 0. */
+static int explain_summary(const struct logbits *lb, struct context *cx,
+			   uint64_t nblocks)
+{
+	uint64_t len = nblocks << lb->geo->block_bits, start = log_start(lb);
+	uint32_t sumbytes = le32_get(lb->ss.ss_sumbytes), sum, all;
+	le32 computed;
+	int err;
+
+	if (sumbytes < NILFS_SEGSUM_MIN_BYTES || sumbytes > len)
+		return 0;
+	err = sum_range(lb, cx, start + AT(ss_magic), sumbytes - AT(ss_magic),
+			&sum);
+	if (!err)
+		err = sum_range(lb, cx, start + AT(ss_sumsum),
+				len - AT(ss_sumsum), &all);
+	if (err)
+		return err;
+	all ^= le32_get(lb->ss.ss_datasum);
+	computed = le32_make(sum);
+	return all == crc32_le_zeros(sum ^ le32_get(lb->ss.ss_sumsum),
+				     len - sumbytes) ||
+	       all == crcsolve_exchange(&lb->ss.ss_sumsum, &computed,
+					sizeof(computed), len - AT(ss_magic));
+}
+
+int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
+		    uint64_t most, uint64_t *nblocks)
+{
+	int ret = prepare(lb, cx, pseg);
+
+	if (ret <= 0 || !most)
+		return ret;
+	ret = dev_read(lb->dev, cx, log_start(lb), &lb->ss, sizeof(lb->ss));
+	*nblocks = le32_get(lb->ss.ss_nblocks);
+	if (!ret && *nblocks && *nblocks < most)
+		ret = explain_summary(lb, cx, *nblocks);
+	if (!ret) {
+		*nblocks = most;
+		ret = explain_summary(lb, cx, most);
+	}
+	return ret < 0 ? damage_forgive(cx, ret) : ret;
 }
 
 void logbits_fini(struct logbits *lb)

@@ -62,8 +62,32 @@ use_kernel() {
 	dump.nilfs2 segments "$image" "$segment" | grep -- "-de"
 }
 
+@test "data is proven where only the summary of its log is damaged" {
+	local first
+
+	# All of the header but the sums and the length of the summary.
+	first=$((log * $(block_size)))
+	cp "$image" other
+	while read -r from count; do
+		head -c "$count" /dev/urandom | dd of="$image" bs=1 \
+			conv=notrunc seek=$((first + from)) status=none
+	done <<<"8 40"$'\n'"52 12"
+	run -1 fsck.nilfs2 -y "$image"
+	[[ $output == *"segment $segment: marked as erroneous: "* ]]
+	[[ $output == *"lost: nothing"* ]]
+	[ "$(dump.nilfs2 cat "$image" /kept | sha256sum)" = "$sum" ]
+
+	# Any byte of data is not.
+	mv other "$image"
+	damage_raw "log:$log" ss_seq=77
+	printf x | dd of="$image" bs=1 conv=notrunc status=none \
+		seek=$(((log + 3) * $(block_size) + 77))
+	run -1 fsck.nilfs2 -y "$image"
+	[[ $output == *"/kept: bytes "*" may not be what was written"* ]]
+}
+
 @test "what no log vouches for is named when superblocks are lost as well" {
-	damage_raw "log:$log" ss_magic=0
+	damage_raw "log:$log" ss_sumbytes=100
 	cp "$image" other
 	run -1 fsck.nilfs2 -y "$image"
 	grep '^lost: ' <<<"$output" >named

@@ -2,7 +2,8 @@
 /*
  * Flipped bits in logs of a volume in memory: every bit of a summary and of a
  * super root, some of each other block.  The bit that is found must be the one
- * that was flipped.  And blocks that are proven, alone and by twos.
+ * that was flipped.  Blocks that are proven, alone and by twos, and the payload of logs
+ * whose summary is damaged.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,60 @@ static void test_proof(struct rig *r)
 	free(zeros);
 }
 
+/* Other bytes in [FROM, END) of the log, none as before where FROM is. */
+static void spoil(struct rig *r, uint32_t from, uint32_t end)
+{
+	uint32_t at;
+	uint8_t c;
+
+	for (at = from; at < end; at++) {
+		uint64_t byte = r->pseg * r->v.g.block_size + at;
+
+		dev_read(r->v.dev, &r->v.cx, byte, &c, 1);
+		c = (uint8_t)(at == from ? c ^ 255u : c * 7u + at * 13 + 1);
+		dev_write(r->v.dev, &r->v.cx, byte, &c, 1);
+	}
+}
+
+/* Whether the payload is proven, with no more than MOST blocks. */
+static int is_proven(struct rig *r, uint64_t most)
+{
+	uint64_t nblocks = 0;
+	int ret = logbits_payload(&r->lb, &r->v.cx, r->pseg, most, &nblocks);
+
+	return ret > 0 ? nblocks == r->nblocks : ret;
+}
+
+/* A summary may be anything but for the two sums and its length. */
+static void test_payload(struct rig *r)
+{
+	const uint32_t sumbytes_at = 48, nblocks_at = 40;
+	uint32_t bs = r->v.g.block_size, all = r->nsumblk * bs;
+	uint64_t start = r->pseg * bs;
+	char *was = malloc(all);
+
+	dev_read(r->v.dev, &r->v.cx, start, was, all);
+	is_int(is_proven(r, r->nblocks + 3), 1, "the payload of a sound log");
+	spoil(r, 8, nblocks_at);
+	spoil(r, sumbytes_at + 4, le32_get(r->lb.ss.ss_sumbytes));
+	is_int(is_proven(r, r->nblocks + 3), 1,
+	       "the payload of one whose summary is anything");
+	flip(r, start + all + 77, 3);
+	is_int(is_proven(r, r->nblocks + 3), 0, "with one bit wrong it is not");
+	flip(r, start + all + 77, 3);
+	spoil(r, nblocks_at, sumbytes_at);
+	is_int(is_proven(r, r->nblocks + 3), 0, "nor with no length known");
+	is_int(is_proven(r, r->nblocks), 1, "but with that of the gap");
+	dev_write(r->v.dev, &r->v.cx, start, was, all);
+	spoil(r, 4, 8);
+	is_int(is_proven(r, r->nblocks + 3), 1,
+	       "the payload where the sum of the summary is wrong");
+	spoil(r, 8, 16);
+	is_int(is_proven(r, r->nblocks + 3), 0, "and not more than that sum");
+	dev_write(r->v.dev, &r->v.cx, start, was, all);
+	free(was);
+}
+
 int main(void)
 {
 	struct rig r = {0};
@@ -175,6 +230,7 @@ int main(void)
 		test_bits(&r);
 		test_two(&r);
 		test_proof(&r);
+		test_payload(&r);
 	}
 	logbits_fini(&r.lb);
 	log_volume_fini(&r.v);
