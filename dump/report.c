@@ -12,7 +12,7 @@
 
 #include "base/array.h"
 #include "check/check.h"
-#include "check/passes.h"
+#include "check/pass/passes.h"
 #include "cli/outfile.h"
 #include "cli/tool.h"
 #include "dev/dev.h"

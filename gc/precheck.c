@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #include "check/check.h"
-#include "check/passes.h"
+#include "check/pass/passes.h"
 #include "find/findprint.h"
 #include "gc/move/target.h"
 

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "check/lifelogs.h"
-#include "check/listings.h"
+#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "dev/overlay.h"
 #include "disk/super.h"
 #include "fsck/account/account.h"

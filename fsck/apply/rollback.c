@@ -21,7 +21,7 @@
 #include "base/sparse.h"
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/ifilewalk.h"
+#include "check/inodes/ifilewalk.h"
 #include "check/vblocks.h"
 #include "disk/checkpoint.h"
 #include "disk/dat.h"

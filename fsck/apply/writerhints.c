@@ -14,7 +14,7 @@
  */
 #include "fsck/apply/round.h"
 
-#include "check/zonewalk.h"
+#include "check/pass/zonewalk.h"
 #include "disk/ondisk.h"
 #include "fsck/plan/fixers.h"
 #include "log/tables/segzones.h"

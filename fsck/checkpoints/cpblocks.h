@@ -12,7 +12,7 @@
 
 #include "base/context.h"
 #include "check/check.h"
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "disk/ondisk.h"
 #include "fsck/derive/liveblocks.h"
 

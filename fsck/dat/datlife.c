@@ -16,7 +16,7 @@
 
 #include "base/search.h"
 #include "check/damage.h"
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
 #include "vol/blockmap.h"

@@ -12,7 +12,7 @@
 #include "base/context.h"
 #include "base/sparse.h"
 #include "check/check.h"
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "fsck/plan/plan.h"
 #include "vol/blockmap.h"
 #include "vol/volume.h"

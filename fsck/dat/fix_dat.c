@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "fsck/dat/groupfix.h"
 #include "log/repairwriter.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "check/damage.h"
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "fsck/dat/datlife.h"
 
 int datread_init(struct datread *o, struct context *cx, const struct check *c,

@@ -8,7 +8,7 @@
 
 #include "base/context.h"
 #include "check/check.h"
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "dev/dev.h"
 
 struct datread {

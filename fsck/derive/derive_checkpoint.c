@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "check/damage.h"
-#include "check/lifelogs.h"
+#include "check/logs/lifelogs.h"
 #include "disk/segsum.h"
 #include "log/meta/bmapnode.h"
 

@@ -21,8 +21,8 @@
 
 #include "base/array.h"
 #include "check/damage.h"
-#include "check/lifelogs.h"
-#include "check/listings.h"
+#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "disk/dat.h"
 #include "fsck/dat/datlife.h"
 #include "fsck/derive/datread.h"

@@ -14,7 +14,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/lifelogs.h"
+#include "check/logs/lifelogs.h"
 #include "dev/patched.h"
 #include "dev/zone.h"
 #include "disk/segsum.h"

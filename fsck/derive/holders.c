@@ -26,7 +26,7 @@
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/lifelogs.h"
+#include "check/logs/lifelogs.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "vol/cptable.h"

@@ -33,8 +33,8 @@
 #include "base/array.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "check/lifelogs.h"
-#include "check/listings.h"
+#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
 #include "check/mapcheck.h"
 #include "disk/inode.h"
 

@@ -15,7 +15,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
 

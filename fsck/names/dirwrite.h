@@ -9,8 +9,8 @@
 
 #include "base/context.h"
 #include "check/blockbatch.h"
-#include "check/dupnames.h"
-#include "check/nameset.h"
+#include "check/names/dupnames.h"
+#include "check/names/nameset.h"
 #include "disk/dirpack.h"
 #include "fsck/names/namefix.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "check/inodelist.h"
+#include "check/inodes/inodelist.h"
 #include "disk/dirent.h"
 
 enum entrywalk_fate {

@@ -29,7 +29,7 @@
 
 #include "base/context.h"
 #include "check/damage.h"
-#include "check/inodelist.h"
+#include "check/inodes/inodelist.h"
 #include "disk/inode.h"
 #include "fsck/names/dirwrite.h"
 #include "fsck/names/namefix.h"

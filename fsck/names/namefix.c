@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "check/blockbatch.h"
 #include "check/damage.h"
-#include "check/dirread.h"
+#include "check/names/dirread.h"
 #include "disk/ondisk.h"
 #include "fsck/names/entrywalk.h"
 

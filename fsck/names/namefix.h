@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "check/names.h"
+#include "check/names/names.h"
 #include "fsck/names/lostfound.h"
 #include "fsck/names/parents.h"
 #include "fsck/plan/fixers.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "check/nameset.h"
+#include "check/names/nameset.h"
 #include "disk/ondisk.h"
 
 /* Room for the tag of a name past its end. */

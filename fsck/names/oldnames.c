@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "check/blockbatch.h"
 #include "check/damage.h"
-#include "check/dirread.h"
+#include "check/names/dirread.h"
 #include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "check/inodelist.h"
+#include "check/inodes/inodelist.h"
 #include "fsck/past/pastblocks.h"
 #include "vol/root.h"
 

@@ -16,7 +16,7 @@
 
 #include "check/blockbatch.h"
 #include "check/damage.h"
-#include "check/dirread.h"
+#include "check/names/dirread.h"
 #include "disk/dirpack.h"
 #include "fsck/names/entrywalk.h"
 

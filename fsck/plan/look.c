@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "check/check.h"
-#include "check/passes.h"
-#include "check/zonewalk.h"
+#include "check/pass/passes.h"
+#include "check/pass/zonewalk.h"
 #include "find/findprint.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/pass_bits.h"

@@ -22,7 +22,7 @@
 #include <stdlib.h>
 
 #include "check/damage.h"
-#include "check/listings.h"
+#include "check/logs/listings.h"
 #include "check/vblocks.h"
 #include "disk/dat.h"
 #include "fsck/segments/removal.h"

@@ -25,7 +25,7 @@
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/lifelogs.h"
+#include "check/logs/lifelogs.h"
 #include "fsck/dat/datlife.h"
 #include "log/move.h"
 #include "vol/blockmap.h"

@@ -17,7 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "check/supers.h"
+#include "check/pass/supers.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "disk/super.h"

@@ -28,7 +28,7 @@
 
 #include "base/timefmt.h"
 #include "check/damage.h"
-#include "check/logdata.h"
+#include "check/logs/logdata.h"
 #include "disk/segsum.h"
 #include "disk/super.h"
 #include "fsck/plan/fixers.h"

@@ -18,8 +18,8 @@
 
 #include "base/array.h"
 #include "check/damage.h"
-#include "check/dirread.h"
-#include "check/inodelist.h"
+#include "check/inodes/inodelist.h"
+#include "check/names/dirread.h"
 #include "disk/dirent.h"
 #include "disk/inode.h"
 #include "fsck/derive/derive_checkpoint.h"

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "check/damage.h"
-#include "check/lifelogs.h"
+#include "check/logs/lifelogs.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
 #include "fsck/tree/inoderepair.h"

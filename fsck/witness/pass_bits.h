@@ -3,7 +3,7 @@
 #ifndef NILFS2_FSCK_PASS_BITS_H
 #define NILFS2_FSCK_PASS_BITS_H
 
-#include "check/passes.h"
+#include "check/pass/passes.h"
 
 /*
  * Flipped bits that checksums show, where the passes have found damage, or

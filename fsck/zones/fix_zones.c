@@ -12,7 +12,7 @@
  * other way to move it.  Only an emulated one can be so, and one that lost what
  * was written.
  */
-#include "check/zonewalk.h"
+#include "check/pass/zonewalk.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
 #include "fsck/plan/fixers.h"

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #include "base/pool.h"
-#include "check/logdata.h"
+#include "check/logs/logdata.h"
 #include "gc/move/load.h"
 #include "vol/root.h"
 #include "vol/tree.h"

@@ -49,6 +49,7 @@ order()
 	sim) echo work trace volume run sweep report top ;;
 	gc) echo plan sim move clean compact resize tune top ;;
 	mkfs) echo populate source tar plan top ;;
+	check) echo top logs inodes names pass ;;
 	log) echo write meta tables top ;;
 	dump) echo common volume blocks files past export mount top ;;
 	esac
@@ -91,7 +92,7 @@ for folder in "$lint_top"/lib/* "$lint_top"/mkfs "$lint_top"/dump \
 	check_room "$folder" >"$lint_list"
 	lint_none "$folder includes only what it stands on"
 done
-for folder in lib/log mkfs dump fsck gc gc/sim; do
+for folder in lib/check lib/log mkfs dump fsck gc gc/sim; do
 	check_order $folder >"$lint_list"
 	lint_none "the sub-modules of $folder include each other in one direction"
 done

@@ -8,7 +8,7 @@
 #include "config.h"
 
 #include "check/check.h"
-#include "check/passes.h"
+#include "check/pass/passes.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "check/check.h"
-#include "check/passes.h"
+#include "check/pass/passes.h"
 #include "dev/gather.h"
 
 #include "filled.h"

@@ -3,13 +3,13 @@
  * What the logs list, against what the DAT and the maps of files say of the
  * same blocks on a volume of several checkpoints.
  */
-#include "check/listings.h"
+#include "check/logs/listings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"
-#include "check/passes.h"
+#include "check/pass/passes.h"
 #include "disk/ondisk.h"
 #include "log_volume.h"
 #include "vol/blockmap.h"

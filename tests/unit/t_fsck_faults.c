@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "check/passes.h"
+#include "check/pass/passes.h"
 #include "fsck/session.h"
 #include "tests/testdev/fault.h"
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check/lifelogs.h"
-#include "check/listings.h"
-#include "check/passes.h"
+#include "check/logs/lifelogs.h"
+#include "check/logs/listings.h"
+#include "check/pass/passes.h"
 #include "disk/segusage.h"
 #include "vol/root.h"
 #include "vol/sutable.h"

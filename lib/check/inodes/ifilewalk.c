@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Ifiles, checkpoint after checkpoint.
+ *
+ * The calling thread walks the map of an ifile, a thousandth of the data below
+ * it, and collects the blocks of inodes that are new.  These are handed to the
+ * workers a batch at a time, each of which has a volume, with a cache, of its
+ * own.  They share sets to which any of them may add.
+ *
+ * The allocator is checked completely for the first checkpoint, and for the
+ * others if part of a group is new.
+ *
+ * Reading nodes ahead.
+ *
+ * A node is read when the walk of a map comes to it, one map after the other,
+ * and most maps have one or two.  The pointers to them are in the inodes, so
+ * those of some hundred inodes are announced to the device at once, in its
+ * order.  That is all that most files have; below it, nodes of large files are
+ * contiguous and are read in large pieces anyway.
+ */
+#include "check/inodes/ifilewalk.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/context.h"
+#include "base/pool.h"
+#include "check/check.h"
+#include "check/inodes/inodescan.h"
+#include "check/vblocks.h"
+#include "disk/bmap.h"
+#include "disk/inode.h"
+#include "vol/ahead.h"
+
+#define NODEAHEAD_MAX 1024u
+
+struct nodeahead {
+	struct vblocks *vblocks;	/* to find them with */
+	uint64_t places[NODEAHEAD_MAX];	/* ascending */
+	unsigned int n;
+};
+
+static bool has_nodes(const struct nilfs_inode *inode)
+{
+	return le16_get(inode->i_links_count) && inode_has_bmap(inode) &&
+	       bmap_is_btree(inode->i_bmap) &&
+	       bmap_root_check(inode->i_bmap) == RULE_OK;
+}
+
+/* Keeps the list sorted: mostly what is added is the greatest. */
+static void add_place(struct nodeahead *a, uint64_t blocknr)
+{
+	unsigned int at = a->n++;
+
+	for (; at && a->places[at - 1] > blocknr; at--)
+		a->places[at] = a->places[at - 1];
+	a->places[at] = blocknr;
+}
+
+static int add_inode(struct nodeahead *a, struct context *cx,
+		     const struct nilfs_inode *inode)
+{
+	const struct nilfs_geometry *geo = &a->vblocks->vol->geo;
+	struct bmap_node root;
+	struct vblock vb;
+	uint32_t i;
+	int state;
+
+	bmap_root_read(inode->i_bmap, &root);
+	if (root.level == NILFS_BTREE_LEVEL_NODE_MIN)
+		return 0;
+	for (i = 0; i < root.nchildren && a->n < NODEAHEAD_MAX; i++) {
+		state = vblocks_find(a->vblocks, cx, bmap_node_ptr(&root, i),
+				     &vb);
+		if (state < 0)
+			return state;
+		if (geometry_has_block(geo, vb.blocknr))
+			add_place(a, vb.blocknr);
+	}
+	return 0;
+}
+
+/*
+ * Adds what the roots of the B-trees of the inodes at BLOCK lead to, a block
+ * of an ifile, as far as there is room.  What is wrong with them is for others
+ * to say.  0, or what vblocks_seek() fails with.
+ */
+static int nodeahead_add(struct nodeahead *a, struct context *cx,
+			 const void *block)
+{
+	const struct palloc *p = &a->vblocks->vol->ifile_palloc;
+	uint32_t i;
+	int err = 0;
+
+	for (i = 0; i < p->entries_per_block && !err; i++) {
+		const struct nilfs_inode *inode = (const void *)
+			((const char *)block + (size_t)i * p->entry_size);
+
+		if (has_nodes(inode))
+			err = add_inode(a, cx, inode);
+	}
+	return err;
+}
+
+/* Announces all added nodes to the device. */
+static void nodeahead_end(struct nodeahead *a)
+{
+	struct ahead ahead = ahead_of(a->vblocks->vol);
+	unsigned int i;
+
+	for (i = 0; i < a->n; i++)
+		ahead_add(&ahead, a->places[i], 1);
+	ahead_end(&ahead);
+	a->n = 0;
+}
+
+#define BATCH_BLOCKS 4096u
+#define JOB_BLOCKS 16u
+
+struct ifilewalk_worker {
+	struct volume *vol;
+	struct inodescan scan;
+	struct file ifile;
+	const void *bitmap;	/* borrowed, NULL: cannot be read */
+	uint64_t group;
+	bool have_group;
+};
+
+static int init_worker(struct ifilewalk *w, struct context *cx,
+		       unsigned int number)
+{
+	struct ifilewalk_worker *worker = &w->workers[number];
+	struct volume *vol = w->check->vol;
+	int err = 0;
+
+	if (number)
+		err = volume_open_at(&worker->vol, cx, w->check->dev,
+				     &vol->geo, &vol->latest);
+	else
+		worker->vol = vol;
+	inodescan_init(&worker->scan, w->check, worker->vol,
+		       w->pointers->reported);
+	return err;
+}
+
+int ifilewalk_init(struct ifilewalk *w, struct context *cx,
+		   struct check *check, struct pointers *pointers)
+{
+	int err = 0;
+
+	*w = (struct ifilewalk){ .check = check, .pointers = pointers };
+	w->workers = calloc(cx->threads, sizeof(*w->workers));
+	w->blocks = malloc(BATCH_BLOCKS * sizeof(*w->blocks));
+	if (!w->workers || !w->blocks)
+		return fail(cx, -ENOMEM, "blocks of inodes");
+	for (; w->nworkers < cx->threads && !err; w->nworkers++)
+		err = init_worker(w, cx, w->nworkers);
+	return err;
+}
+
+static void drop_bitmap(struct ifilewalk_worker *worker)
+{
+	if (worker->bitmap)
+		file_put(&worker->ifile, worker->bitmap);
+	worker->bitmap = NULL;
+	worker->have_group = false;
+}
+
+void ifilewalk_fini(struct ifilewalk *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nworkers; i++) {
+		inodescan_fini(&w->workers[i].scan);
+		if (i)
+			volume_close(w->workers[i].vol);
+	}
+	free(w->workers);
+	free(w->blocks);
+	inodecount_fini(&w->count);
+}
+
+unsigned int ifilewalk_partial(const struct ifilewalk *w)
+{
+	unsigned int partial = w->hidden ? POINTERS_LOST : 0, i;
+
+	for (i = 0; i < w->nworkers; i++)
+		partial |= w->workers[i].scan.pointers.partial;
+	return partial;
+}
+
+/* The bitmap of GROUP, as this worker sees it. */
+static int find_bitmap(struct ifilewalk_worker *worker, struct context *cx,
+		       uint64_t group)
+{
+	const struct palloc *palloc = &worker->vol->ifile_palloc;
+	int ret;
+
+	if (worker->have_group && worker->group == group)
+		return 0;
+	drop_bitmap(worker);
+	ret = file_block(&worker->ifile, cx,
+			 palloc_bitmap_blkoff(palloc, group), &worker->bitmap);
+	if (ret <= 0)
+		worker->bitmap = NULL;
+	if (ret == -ENOMEM || ret == -ENOBUFS || ret == -EINTR)
+		return ret;
+	fail_clear(cx);
+	worker->group = group;
+	worker->have_group = true;
+	return 0;
+}
+
+static int scan_block(struct ifilewalk *w, struct context *cx,
+		      struct ifilewalk_worker *worker,
+		      const struct ifilewalk_block *b)
+{
+	struct inodescan_block block = { .life = b->life };
+	struct palloc_block what;
+	const void *data;
+	int err;
+
+	err = cache_get(worker->vol->cache, cx, b->blocknr, &data);
+	if (err == -EIO) {
+		findings_failed(w->check->findings, cx, RULE_DEV_UNREADABLE,
+				place_map(w->cno, NILFS_IFILE_INO, b->blkoff,
+					  0));
+		worker->scan.pointers.partial |= POINTERS_LOST;
+		return 0;
+	}
+	if (err)
+		return err;
+	palloc_locate(&worker->vol->ifile_palloc, b->blkoff, &what);
+	block.first = what.first;
+	block.count = (uint32_t)what.count;
+	err = find_bitmap(worker, cx, what.group);
+	if (!err)
+		err = inodescan_run(&worker->scan, cx, &block, data,
+				    worker->bitmap);
+	cache_put_spent(worker->vol->cache, data);
+	return err;
+}
+
+/* Blocks from B on, at most COUNT, that lie in a row. */
+static uint32_t row_length(const struct ifilewalk_block *b, uint32_t count)
+{
+	uint32_t n = 1;
+
+	while (n < count && b[n].blocknr == b->blocknr + n)
+		n++;
+	return n;
+}
+
+/*
+ * Reads N blocks from B on into the cache, and announces the blocks that they
+ * refer to.
+ */
+static int read_blocks(struct ifilewalk_worker *worker, struct context *cx,
+		       const struct ifilewalk_block *b, uint32_t n)
+{
+	struct cache *cache = worker->vol->cache;
+	struct nodeahead nodes = { .vblocks = &worker->scan.pointers.vblocks[1] };
+	const void *data;
+	uint32_t i, row;
+	int err = 0;
+
+	for (i = 0; i < n; i += row) {
+		row = row_length(b + i, n - i);
+		cache_readahead(cache, cx, b[i].blocknr, row);
+	}
+	for (i = 0; i < n && !err; i++) {
+		if (cache_get(cache, cx, b[i].blocknr, &data)) {
+			fail_clear(cx);
+			continue;
+		}
+		err = nodeahead_add(&nodes, cx, data);
+		cache_put(cache, data);
+	}
+	nodeahead_end(&nodes);
+	return err;
+}
+
+static int run_job(struct context *cx, void *arg, unsigned int number,
+		   uint64_t job)
+{
+	struct ifilewalk *w = arg;
+	struct ifilewalk_worker *worker = &w->workers[number];
+	const struct ifilewalk_block *b = w->blocks + job * JOB_BLOCKS;
+	uint32_t n = w->nblocks - (uint32_t)job * JOB_BLOCKS, i;
+	int err;
+
+	if (n > JOB_BLOCKS)
+		n = JOB_BLOCKS;
+	err = read_blocks(worker, cx, b, n);
+	for (i = 0; i < n && !err; i++)
+		err = scan_block(w, cx, worker, &b[i]);
+	return err;
+}
+
+static uint64_t inodes_so_far(const struct ifilewalk *w)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < w->nworkers; i++)
+		sum += w->workers[i].scan.total_inodes;
+	return sum;
+}
+
+static uint64_t blocks_so_far(const struct ifilewalk *w)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < w->nworkers; i++)
+		sum += w->workers[i].scan.total_blocks;
+	return sum;
+}
+
+static void read_ahead(const struct ifilewalk *w)
+{
+	struct ahead ahead = ahead_of(w->check->vol);
+	uint32_t i;
+
+	for (i = 0; i < w->nblocks; i++)
+		ahead_add(&ahead, w->blocks[i].blocknr, 1);
+	ahead_end(&ahead);
+}
+
+static int run_batch(struct ifilewalk *w, struct context *cx)
+{
+	uint64_t jobs = (w->nblocks + JOB_BLOCKS - 1) / JOB_BLOCKS;
+	int err;
+
+	read_ahead(w);
+	err = pool_run(cx, jobs, run_job, w);
+	w->nblocks = 0;
+	check_progress(w->check, inodes_so_far(w));
+	return err;
+}
+
+/*
+ * Checks the allocator where what was met so far makes it due.  For the first
+ * checkpoint all of it is checked, later.
+ */
+static int check_due(struct ifilewalk *w, struct context *cx)
+{
+	bool later = !w->pointers->walk;
+	int err = 0;
+
+	if (!later && w->have_counts)
+		err = groups_check_counts(&w->groups, cx, w->due_counts);
+	if (!later && !err && w->have_entries)
+		err = groups_check_entries(&w->groups, cx, w->due_entries);
+	w->have_counts = w->have_entries = false;
+	return err;
+}
+
+/* A block of the allocator that is new makes the checks of its group due. */
+static int note_group(struct ifilewalk *w, struct context *cx,
+		      const struct palloc_block *what)
+{
+	int err = 0;
+
+	if (w->have_entries && w->due_entries != what->group)
+		err = check_due(w, cx);
+	if (what->kind != PALLOC_ENTRIES) {
+		w->due_counts = what->group;
+		w->have_counts = true;
+	}
+	if (what->kind != PALLOC_DESC) {
+		w->due_entries = what->group;
+		w->have_entries = true;
+	}
+	if (!err && what->kind == PALLOC_BITMAP)
+		err = inodecount_learn(&w->count, cx, what->group);
+	return err;
+}
+
+static int take_block(struct ifilewalk *w, struct context *cx, uint64_t blkoff,
+		      const struct target *target)
+{
+	struct palloc_block what;
+	int err;
+
+	palloc_locate(&w->check->vol->ifile_palloc, blkoff, &what);
+	err = note_group(w, cx, &what);
+	if (err || what.kind != PALLOC_ENTRIES)
+		return err;
+	w->blocks[w->nblocks++] = (struct ifilewalk_block){
+		.blkoff = blkoff,
+		.blocknr = target->blocknr,
+		.life = target->life,
+	};
+	return w->nblocks < BATCH_BLOCKS ? 0 : run_batch(w, cx);
+}
+
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
+{
+	struct ifilewalk *w = arg;
+	struct target target;
+	int ret;
+
+	w->met++;
+	ret = pointers_check(w->pointers, cx, NILFS_IFILE_INO, p, &target);
+	if (ret <= 0)
+		return ret;
+	*blocknr = target.blocknr;
+	*life = target.life;
+	if (!p->level)
+		return take_block(w, cx, p->key, &target);
+	pointers_read_node(w->pointers, cx, target.blocknr);
+	return 1;
+}
+
+static int walk_map(struct ifilewalk *w, struct context *cx,
+		    const struct lifetime *within)
+{
+	struct mapcheck m = {
+		.vol = w->check->vol,
+		.findings = w->check->findings,
+		.cno = w->cno,
+		.ino = NILFS_IFILE_INO,
+		.within = *within,
+		.visit = visit_pointer,
+		.arg = w,
+	};
+	int ret = mapcheck_run(&m, cx, w->inode);
+
+	if (ret > 0)
+		w->pointers->partial |= POINTERS_LOST;
+	if (ret >= 0)
+		ret = run_batch(w, cx);
+	return ret;
+}
+
+static bool is_counted(void *arg, uint64_t group, uint64_t blocknr,
+		       uint32_t *used)
+{
+	const struct ifilewalk *w = arg;
+
+	return inodecount_known(&w->count, group, blocknr, used);
+}
+
+/* Turns to a checkpoint: 1, 0 where its ifile's map has a broken root. */
+static int start_walk(struct ifilewalk *w, struct context *cx, uint64_t cno,
+		      const struct nilfs_inode *inode)
+{
+	struct volume *vol = w->check->vol;
+	unsigned int i;
+
+	w->cno = cno;
+	w->inode = inode;
+	w->met = 0;
+	w->pointers->cno = cno;
+	if (file_init(&w->ifile, cx, vol, NILFS_IFILE_INO, inode)) {
+		fail_clear(cx);
+		return 0;
+	}
+	w->groups = (struct groups){
+		.file = &w->ifile,
+		.palloc = &vol->ifile_palloc,
+		.findings = w->check->findings,
+		.cno = cno,
+		.reserved = NILFS_USER_INO,
+		.known = is_counted,
+		.arg = w,
+		.hidden = &w->hidden,
+	};
+	for (i = 0; i < w->nworkers; i++) {
+		w->workers[i].ifile = w->ifile;
+		w->workers[i].ifile.vol = w->workers[i].vol;
+		w->workers[i].ifile.map.vol = w->workers[i].vol;
+		w->workers[i].scan.pointers.cno = cno;
+		w->workers[i].scan.pointers.walk = w->pointers->walk;
+	}
+	return 1;
+}
+
+/* Without its bitmaps, or if they cannot be trusted, none is in use. */
+static bool is_countable(const struct ifilewalk *w)
+{
+	const struct findings *f = w->check->findings;
+
+	return !findings_count(f, RULE_PALLOC_BITMAP_MISSING) &&
+	       !findings_count(f, RULE_INODE_METADATA_MODE);
+}
+
+static int sum_up(struct ifilewalk *w, struct context *cx,
+		  uint64_t blocks_before, struct ifilewalk_sums *sums)
+{
+	int ret = inodecount_count(&w->count, cx, &w->ifile, &sums->inodes);
+
+	sums->inodes_known = ret > 0 && is_countable(w) &&
+			     !w->pointers->partial;
+	sums->own = w->met;
+	sums->blocks = w->met + blocks_so_far(w) - blocks_before;
+	sums->blocks_known = !w->pointers->walk && !w->pointers->partial &&
+			     !ifilewalk_partial(w);
+	return ret < 0 ? ret : 0;
+}
+
+int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
+		  const struct nilfs_inode *inode,
+		  const struct lifetime *within, struct ifilewalk_sums *sums)
+{
+	uint64_t blocks_before = blocks_so_far(w);
+	bool ready = start_walk(w, cx, cno, inode);
+	unsigned int i;
+	int err;
+
+	*sums = (struct ifilewalk_sums){ 0 };
+	err = walk_map(w, cx, within);
+	for (i = 0; i < w->nworkers; i++)
+		drop_bitmap(&w->workers[i]);
+	if (err || !ready)
+		return err;
+	if (w->pointers->walk)
+		err = check_due(w, cx);
+	else
+		err = groups_check(&w->groups, cx);
+	return err ? err : sum_up(w, cx, blocks_before, sums);
+}

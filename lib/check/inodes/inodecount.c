@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Inodes in use, checkpoint by checkpoint.
+ *
+ * Bitmaps are counted, not taken from the descriptors, which are compared with
+ * them elsewhere.  Checkpoints share most of them: the position of each group's
+ * last counted bitmap is kept, and one that has not moved is not counted again.
+ *
+ * i_blocks of the metadata files.
+ *
+ * The kernel counts in sectors, by what comes and goes, and reads the number
+ * for nothing else.  It goes on from what mkfs.nilfs2 of nilfs-utils wrote,
+ * which counted each of its few blocks as 1: such a file stays after by a
+ * block less one sector for each of these.
+ */
+#include "check/inodes/inodecount.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/checked.h"
+#include "base/search.h"
+#include "disk/palloc.h"
+#include "vol/volume.h"
+
+#define SECTOR 512
+
+/* Blocks that a mkfs makes of one file: descriptors, a bitmap, and entries up
+   to the first one for users. */
+static uint64_t made_first(const struct nilfs_geometry *geo)
+{
+	return 2 + div_round_up((NILFS_USER_INO + 1ull) * geo->inode_size,
+				geo->block_size);
+}
+
+bool metacount_is_doubtful(const struct check *c)
+{
+	return findings_have(c->findings, RULE_HIDES_GROUPS);
+}
+
+void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
+		     const struct nilfs_inode *inode, uint64_t nblocks)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t unit = geo->block_size / SECTOR;
+	uint64_t want = nblocks * unit, got = le64_get(inode->i_blocks);
+	uint64_t less = want - got;
+
+	if (findings_have(c->findings, RULE_HIDES_GROUPS | RULE_HIDES_BLOCKS))
+		return;
+	if (got <= want && less % (unit - 1) == 0 &&
+	    less / (unit - 1) <= made_first(geo))
+		return;
+	findings_differ(c->findings, RULE_INODE_BLOCKS, place_inode(cno, ino),
+			want, got);
+}
+
+void inodecount_fini(struct inodecount *ic)
+{
+	free(ic->groups);
+	*ic = (struct inodecount){ 0 };
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct inodecount_group *group = item;
+
+	return group->number < *(const uint64_t *)key;
+}
+
+/* Where GROUP is, or belongs; most come in ascending order. */
+static size_t find_group(const struct inodecount *ic, uint64_t group)
+{
+	size_t n = ic->ngroups;
+
+	if (!n || ic->groups[n - 1].number < group)
+		return n;
+	return search_first(ic->groups, n, sizeof(*ic->groups), is_below,
+			    &group);
+}
+
+int inodecount_learn(struct inodecount *ic, struct context *cx, uint64_t group)
+{
+	size_t at = find_group(ic, group);
+
+	if (at < ic->ngroups && ic->groups[at].number == group)
+		return 0;
+	if (array_reserve(cx, &ic->groups, &ic->room, ic->ngroups + 1))
+		return -ENOMEM;
+	memmove(ic->groups + at + 1, ic->groups + at,
+		(ic->ngroups - at) * sizeof(*ic->groups));
+	ic->groups[at] = (struct inodecount_group){ .number = group };
+	ic->ngroups++;
+	return 0;
+}
+
+/* Bits of reserved numbers, which are no inodes, but for the root. */
+static uint32_t count_reserved(const void *bitmap)
+{
+	uint32_t ino, count = 0;
+
+	for (ino = 0; ino < NILFS_USER_INO; ino++)
+		count += ino != NILFS_ROOT_INO && palloc_bit(bitmap, ino);
+	return count;
+}
+
+/* Counts GROUP's bitmap at BLOCKNR, unless it was counted there. */
+static int count_group(struct inodecount_group *group, struct context *cx,
+		       struct volume *vol, uint64_t blocknr)
+{
+	const void *bitmap;
+	int err;
+
+	if (group->blocknr == blocknr)
+		return 0;
+	err = cache_get(vol->cache, cx, blocknr, &bitmap);
+	if (err)
+		return err;
+	group->blocknr = blocknr;
+	group->bits = palloc_count(&vol->ifile_palloc, bitmap);
+	if (!group->number)
+		group->reserved = count_reserved(bitmap);
+	cache_put(vol->cache, bitmap);
+	return 0;
+}
+
+bool inodecount_known(const struct inodecount *ic, uint64_t group,
+		      uint64_t blocknr, uint32_t *bits)
+{
+	size_t at = find_group(ic, group);
+
+	if (at >= ic->ngroups || ic->groups[at].number != group ||
+	    ic->groups[at].blocknr != blocknr)
+		return false;
+	*bits = ic->groups[at].bits;
+	return true;
+}
+
+int inodecount_count(struct inodecount *ic, struct context *cx,
+		     struct file *ifile, uint64_t *used)
+{
+	const struct palloc *palloc = &ifile->vol->ifile_palloc;
+	size_t i;
+
+	*used = 0;
+	for (i = 0; i < ic->ngroups; i++) {
+		struct inodecount_group *g = &ic->groups[i];
+		uint64_t blocknr;
+		int ret = file_lookup(ifile, cx,
+				      palloc_bitmap_blkoff(palloc, g->number),
+				      &blocknr);
+
+		if (!ret)
+			continue;
+		if (ret > 0)
+			ret = count_group(g, cx, ifile->vol, blocknr);
+		if (ret == -EIO || ret == -EUCLEAN) {
+			fail_clear(cx);
+			return 0;
+		}
+		if (ret)
+			return ret;
+		*used += g->bits - g->reserved;
+	}
+	return 1;
+}

@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Two lists of the same blocks: the DAT says where virtual block v is, a log
+ * says that its block b is v.  They are joined without sorting either.  Every
+ * block that the DAT names has a bit, and the logs, read in the order of the
+ * device, take bits out where the entry of v leads back to b.  Logs are mostly
+ * written in the order of virtual blocks, so the entry stands in the block of
+ * the DAT that was looked at last.
+ *
+ * Blocks of the DAT itself have no virtual number; its map says where they
+ * are.  An old one that an entry names is unused.  A block of the DAT that
+ * cannot be read was reported by the pass over it, and its content is not
+ * needed here.
+ */
+#include "check/logs/claims.h"
+
+#include "check/damage.h"
+#include "disk/inode.h"
+#include "disk/segsum.h"
+#include "vol/blockmap.h"
+#include "vol/datscan.h"
+#include "vol/sutable.h"
+
+void claims_init(struct claims *claims, struct check *c, struct volume *vol)
+{
+	claims->c = c;
+	vblocks_init(&claims->vblocks, vol, &c->datruns);
+}
+
+int claims_mark_segments(struct check *c, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t b, segnum;
+	int ret = bitmap_init(&c->live_segments, cx, geo->nsegments);
+
+	for (b = 0; !ret; b = geometry_segment_end(geo, segnum)) {
+		b = sparse_next(&c->claimed, b);
+		if (b >= c->claimed.bits)
+			break;
+		segnum = geometry_segment_of(geo, b);
+		bitmap_set(&c->live_segments, segnum);
+	}
+	return ret;
+}
+
+void claims_fini(struct claims *claims)
+{
+	vblocks_fini(&claims->vblocks);
+}
+
+/* Whether it lives now or in a snapshot. */
+static inline bool is_kept(const struct claims *claims, const struct vblock *vb)
+{
+	return vb->end == NILFS_CNO_MAX ||
+	       check_snapshot_of(claims->c, vb->start, vb->end);
+}
+
+/*
+ * 1 if the DAT has VBLOCKNR at BLOCKNR, or cannot be read; 2 and *VB if it is in
+ * use there; 0, failure.
+ */
+static inline int is_at(struct claims *claims, struct context *cx,
+			uint64_t vblocknr, uint64_t blocknr, struct vblock *vb)
+{
+	int state = vblocks_find(&claims->vblocks, cx, vblocknr, vb);
+
+	switch (state) {
+	case VBLOCKS_USED:
+		return vb->blocknr == blocknr ? 2 : 0;
+	case VBLOCKS_FREE:
+		return vb->blocknr == blocknr;
+	case VBLOCKS_MISSING:
+		return 0;
+	case VBLOCKS_UNKNOWN:
+		return 1;
+	default:
+		return state;
+	}
+}
+
+/*
+ * The N blocks of file INO from BLOCKNR on, which share a word of the set; ITEMS
+ * is what the log lists them as.
+ */
+static int settle_word(struct claims *claims, struct context *cx,
+		       uint64_t blocknr, uint64_t ino,
+		       const struct nilfs_binfo_v *items, uint32_t n)
+{
+	struct sparse *claimed = &claims->c->claimed;
+	uint32_t shift = blocknr % 64, i;
+	uint64_t had = sparse_word(claimed, blocknr - shift) >> shift;
+	uint64_t settled = 0, number;
+	struct vblock vb;
+	int ret;
+
+	for (i = 0; had && i < n; i++) {
+		if (!(had >> i & 1))
+			continue;
+		number = le64_get(items[i].bi_vblocknr);
+		ret = is_at(claims, cx, number, blocknr + i, &vb);
+		if (ret < 0)
+			return ret;
+		if (ret > 1 && is_kept(claims, &vb))
+			mapsum_add(&claims->sum, number, ino,
+				   le64_get(items[i].bi_blkoff));
+		settled |= (uint64_t)(ret > 0) << i;
+	}
+	sparse_remove_word(claimed, blocknr - shift, settled << shift);
+	return 0;
+}
+
+static int settle_run(struct claims *claims, struct context *cx,
+		      uint64_t blocknr, uint64_t ino,
+		      const struct segsum_run *run)
+{
+	uint32_t i, n;
+	int ret = 0;
+
+	for (i = 0; i < run->count && !ret; i += n) {
+		n = 64 - (blocknr + i) % 64;
+		if (n > run->count - i)
+			n = run->count - i;
+		ret = settle_word(claims, cx, blocknr + i, ino,
+				  run->items + i, n);
+	}
+	return ret;
+}
+
+/* The same where the log has block B of the DAT there, and the map. */
+static int is_own_at(struct claims *claims, struct context *cx,
+		     const struct segsum_block *b, uint64_t blocknr)
+{
+	uint64_t at;
+	int ret = blockmap_lookup_at_level(&claims->vblocks.vol->dat.map, cx,
+					   b->blkoff, b->level, &at);
+
+	if (ret < 0) {
+		ret = damage_forgive(cx, ret);
+		return ret ? ret : 1;
+	}
+	return ret && at == blocknr;
+}
+
+/* Records the owner of B, if it is a block of a metadata file. */
+static int note_owner(struct claims *claims, struct context *cx,
+		      const struct segsum_block *b)
+{
+	struct sparse *listed = check_listed(claims->c, b->ino);
+	int ret;
+
+	if (!listed || b->vblocknr >= listed->bits)
+		return 0;
+	ret = sparse_add(listed, cx, b->vblocknr);
+	return ret < 0 ? ret : 0;
+}
+
+static int settle_block(struct claims *claims, struct context *cx,
+			uint64_t blocknr, const struct segsum_block *b)
+{
+	struct sparse *claimed = &claims->c->claimed;
+	struct vblock vb;
+	int ret;
+
+	if (!sparse_test(claimed, blocknr))
+		return 0;
+	ret = b->is_virtual ? is_at(claims, cx, b->vblocknr, blocknr, &vb) :
+			      is_own_at(claims, cx, b, blocknr);
+	if (ret <= 0)
+		return ret;
+	if (ret > 1 && !b->is_node && !inode_is_metadata(b->ino) &&
+	    is_kept(claims, &vb))
+		mapsum_add(&claims->sum, b->vblocknr, b->ino, b->blkoff);
+	sparse_remove(claimed, blocknr);
+	return note_owner(claims, cx, b);
+}
+
+int claims_settle_log(struct claims *claims, struct context *cx,
+		      struct summary *summary)
+{
+	struct segsum_block b;
+	struct segsum_run run;
+	int ret = 0;
+
+	while (!ret && segsum_iter_next(&summary->iter, &b)) {
+		claims->sum = (struct mapsum){ 0 };
+		ret = settle_block(claims, cx, summary->pseg + b.index, &b);
+		while (!ret && !check_listed(claims->c, b.ino) &&
+		       segsum_iter_run(&summary->iter, &run))
+			ret = settle_run(claims, cx, summary->pseg + run.index,
+					 b.ino, &run);
+		if (claims->sum.blocks && claims->c->sums)
+			mapsums_add(claims->c->sums->listed, b.ino,
+				    &claims->sum);
+	}
+	return ret;
+}
+
+void claims_drop(struct check *c, uint64_t from, uint64_t end)
+{
+	uint64_t b;
+
+	for (b = sparse_next(&c->claimed, from); b < end && b < c->claimed.bits;
+	     b = sparse_next(&c->claimed, b + 1))
+		sparse_remove(&c->claimed, b);
+}
+
+/* What is left of a segment. */
+struct rest {
+	uint64_t segnum, start, end;
+	uint64_t counted;	/* one past the last block in use */
+	bool clean;
+};
+
+static int describe_claim(struct check *c, struct context *cx, uint64_t blocknr,
+			  struct rest *r)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	struct nilfs_segment_usage_ext su;
+	int err;
+
+	r->segnum = geometry_segment_of(geo, blocknr);
+	r->start = geometry_segment_start(geo, r->segnum);
+	r->end = geometry_segment_end(geo, r->segnum);
+	r->counted = r->end;
+	r->clean = false;
+	err = sutable_read(c->vol, cx, r->segnum, &su);
+	if (err)
+		return err;
+	r->counted = r->start + le32_get(su.su.su_nblocks);
+	r->clean = !segusage_is_dirty(&su.su) &&
+		   r->segnum != c->vol->latest.segnum;
+	if (r->segnum == c->vol->latest.segnum)
+		r->counted = r->start + c->vol->latest.offset;
+	return 0;
+}
+
+/* Takes the claims of [FROM, END) out: how many, and the last in *LAST. */
+static uint64_t take_out(struct check *c, uint64_t from, uint64_t end,
+			 uint64_t *last)
+{
+	uint64_t b, n = 0;
+
+	for (b = sparse_next(&c->claimed, from); b < end;
+	     b = sparse_next(&c->claimed, b + 1)) {
+		sparse_remove(&c->claimed, b);
+		*last = b;
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Whether a log follows the blocks in use, so that more of them are; not the
+ * latest, after which there are none.
+ */
+static bool has_more(struct check *c, struct context *cx, const struct rest *r)
+{
+	uint64_t at = r->counted;	/* where it begins */
+	struct nilfs_segment_summary ss;
+
+	if (r->counted >= r->end || r->segnum == c->vol->latest.segnum)
+		return false;
+	if (dev_read(c->dev, cx, at << c->vol->geo.block_bits, &ss,
+		     sizeof(ss))) {
+		fail_clear(cx);
+		return false;
+	}
+	return segsum_check(&c->vol->geo, &ss, at) == RULE_OK;
+}
+
+/* What one finding says of the whole segment.  The rest stays claimed. */
+static void report_segment(struct check *c, struct context *cx,
+			   const struct rest *r)
+{
+	const struct place place = place_number(PLACE_SEGMENT, r->segnum);
+	uint64_t n, last = 0;
+
+	if (r->clean) {
+		n = take_out(c, r->start, r->end, &last);
+		findings_differ(c->findings, RULE_SU_CLEAN_HOLDS, place, 0, n);
+		return;
+	}
+	if (!has_more(c, cx, r))
+		return;
+	if (take_out(c, r->counted, r->end, &last))
+		findings_differ(c->findings, RULE_SU_BEHIND, place,
+				last + 1 - r->start, r->counted - r->start);
+}
+
+static int report_segments(struct check *c, struct context *cx, bool *any)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	struct rest r;
+	uint64_t b;
+	int err = 0;
+
+	*any = false;
+	for (b = sparse_next(&c->claimed, 0);
+	     !err && b < c->claimed.bits && geometry_has_block(geo, b);
+	     b = sparse_next(&c->claimed, r.end)) {
+		err = describe_claim(c, cx, b, &r);
+		if (err)
+			return err;
+		report_segment(c, cx, &r);
+		*any |= sparse_next(&c->claimed, b) < r.end;
+		err = context_cancelled(cx);
+	}
+	return err;
+}
+
+static int name_entry(void *arg, struct context *cx, unsigned int worker,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	struct check *c = arg;
+	uint64_t blocknr = le64_get(de->de_blocknr);
+
+	(void)cx;
+	(void)worker;
+	if (sparse_test(&c->claimed, blocknr))
+		findings_add(c->findings, &(struct finding){
+			.rule = RULE_LOG_UNLISTED,
+			.place = place_number(PLACE_VBLOCK, vblocknr),
+			.has_got = true, .got = blocknr,
+		});
+	return 0;
+}
+
+static int name_own(void *arg, struct context *cx,
+		    const struct blockmap_item *item)
+{
+	struct check *c = arg;
+
+	(void)cx;
+	if (sparse_test(&c->claimed, item->ptr))
+		findings_broken(c->findings, RULE_LOG_UNLISTED,
+				place_number(PLACE_BLOCK, item->ptr));
+	return 0;
+}
+
+int claims_report(struct check *c, struct context *cx)
+{
+	const struct datscan_visitor visitor = {
+		.used = name_entry,
+		.own_block = name_own,
+		.unreadable = check_skip_unreadable,
+		.arg = c,
+	};
+	bool any;
+	int err = report_segments(c, cx, &any);
+
+	if (!err && any)
+		err = datscan_run(c->vol, cx, &visitor);
+	return check_damage(c, cx, err, RULE_LOG_UNLISTED,
+			    place_number(PLACE_VOLUME, 0));
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The listings of all logs.
+ *
+ * The logs of all segments are read once, in the order of the device.  A list
+ * grows to twice the number of blocks in it, and is then reduced to the newest
+ * of each; so memory does not depend on the history in the logs.
+ *
+ * Only logs of a segment's present life count: a number in an older one may
+ * have been reused.
+ */
+#include "check/logs/listings.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
+#include "check/check.h"
+#include "check/logs/lifelogs.h"
+
+#define FIRST_CUT 4096u
+
+enum what {
+	FILE_BLOCKS,		/* data of a metadata file, */
+	OWNED,			/* virtual blocks of inodes, */
+	WANTED,			/* virtual blocks of a set, */
+	RANGE,			/* or of a range */
+};
+
+struct gather {
+	struct listings *l;
+	const struct check *c;
+	enum what what;
+	uint64_t ino;			/* of the first */
+	const uint64_t *inos;		/* of the second, ascending */
+	size_t ninos;
+	const struct sparse *wanted;
+	uint64_t from, end;		/* of the range */
+	size_t cut;			/* items with which to cut */
+	size_t most;			/* items that the budget has room for */
+};
+
+/* By number; of one number the one to be believed first. */
+static int compare_listing(const void *a, const void *b)
+{
+	const struct listing *x = a, *y = b;
+
+	if (x->number != y->number)
+		return x->number < y->number ? -1 : 1;
+	if (x->is_used != y->is_used)
+		return x->is_used ? -1 : 1;
+	if (x->seq != y->seq)
+		return x->seq > y->seq ? -1 : 1;
+	return x->blocknr > y->blocknr ? -1 : x->blocknr < y->blocknr;
+}
+
+static void cut_band(struct listings *l)
+{
+	size_t i, kept = 0;
+
+	sort_in_place(l->items, l->n, sizeof(*l->items), compare_listing);
+	for (i = 0; i < l->n; i++)
+		if (!kept || l->items[kept - 1].number != l->items[i].number)
+			l->items[kept++] = l->items[i];
+	l->n = kept;
+}
+
+/* Where the newest of each number are too many, the range becomes shorter. */
+static void narrow_band(struct gather *g)
+{
+	struct listings *l = g->l;
+
+	if (g->what != RANGE || l->n < g->most / 4 * 3)
+		return;
+	g->end = l->items[g->most / 2].number;
+	l->n = listings_from(l, g->end);
+}
+
+static int add_listing(struct gather *g, struct context *cx,
+		       const struct listing *one)
+{
+	struct listings *l = g->l;
+
+	if (l->n >= g->cut) {
+		cut_band(l);
+		narrow_band(g);
+		g->cut = l->n < FIRST_CUT / 2 ? FIRST_CUT : 2 * l->n;
+		if (g->what == RANGE && g->cut > g->most)
+			g->cut = g->most;
+		if (g->what == OWNED && l->n > 2 * g->most)
+			return fail(cx, -EFBIG, "blocks of files, as the logs "
+				    "list them");
+	}
+	if (array_reserve(cx, &l->items, &l->room, l->n + 1))
+		return -ENOMEM;
+	l->items[l->n++] = *one;
+	return 0;
+}
+
+static bool has_inode(const struct gather *g, uint64_t ino)
+{
+	size_t i = search_lower_bound(g->inos, g->ninos, ino);
+
+	return i < g->ninos && g->inos[i] == ino;
+}
+
+static bool is_wanted(const struct gather *g, const struct segsum_block *b)
+{
+	switch (g->what) {
+	case OWNED:
+		return b->is_virtual && has_inode(g, b->ino);
+	case WANTED:
+		return b->is_virtual && sparse_test(g->wanted, b->vblocknr);
+	case RANGE:
+		return b->is_virtual && b->vblocknr >= g->from &&
+		       b->vblocknr < g->end;
+	default:
+		return b->ino == g->ino && !b->is_node;
+	}
+}
+
+static struct listing listing_of(const struct lifelogs *l,
+				 const struct log *log,
+				 const struct segsum_block *b)
+{
+	return (struct listing){
+		.number = b->vblocknr,
+		.blocknr = log->pseg + b->index,
+		.seq = le64_get(log->ss.ss_seq),
+		.cno = b->cno ? b->cno : segsum_cno(&log->ss),
+		.ino = b->ino,
+		.blkoff = b->blkoff,
+		.is_node = b->is_node,
+		.is_used = l->is_used,
+		.is_former = l->is_former,
+	};
+}
+
+static int take_log(struct gather *g, struct context *cx, struct lifelogs *l,
+		    const struct log *log)
+{
+	struct segsum_iter *iter = &l->search.summary.iter;
+	struct segsum_block b;
+	struct listing one;
+	int err = 0;
+
+	while (!err && segsum_iter_next(iter, &b)) {
+		if (!is_wanted(g, &b))
+			continue;
+		one = listing_of(l, log, &b);
+		if (g->what == FILE_BLOCKS) {
+			one.number = b.blkoff;
+			/* Of these the newest counts, wherever it is. */
+			one.is_used = true;
+		}
+		err = add_listing(g, cx, &one);
+	}
+	if (iter->verdict && l->is_used &&
+	    iter->verdict != RULE_LOG_SUMBYTES_UNUSED)
+		g->l->partial = true;
+	return err;
+}
+
+static int take_segment(struct gather *g, struct context *cx, uint64_t segnum)
+{
+	struct lifelogs l;
+	struct log log;
+	int ret = lifelogs_open(&l, cx, g->c, segnum);
+
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		ret = l.is_former ? 0 : take_log(g, cx, &l, &log);
+		ret = ret ? ret : 1;
+	}
+	g->l->partial |= l.partial;
+	if (l.partial && g->l->partial_segments.bits)
+		bitmap_set(&g->l->partial_segments, segnum);
+	lifelogs_close(&l);
+	return ret;
+}
+
+static int gather_listings(struct gather *g, struct context *cx)
+{
+	uint64_t segnum;
+	int err = 0;
+
+	g->most = cx->max_memory / 4 / sizeof(struct listing);
+	if (g->most < 2ull * FIRST_CUT)
+		g->most = 2ull * FIRST_CUT;
+	g->cut = FIRST_CUT;
+	for (segnum = 0; segnum < g->c->vol->geo.nsegments && !err; segnum++)
+		err = take_segment(g, cx, segnum);
+	cut_band(g->l);
+	return err;
+}
+
+int listings_of_vblocks(struct listings *l, struct context *cx,
+			const struct check *c, const struct sparse *wanted)
+{
+	struct gather g = { .l = l, .c = c, .what = WANTED, .wanted = wanted };
+
+	return gather_listings(&g, cx);
+}
+
+int listings_of_inodes(struct listings *l, struct context *cx,
+		       const struct check *c, const uint64_t *inos, size_t n)
+{
+	struct gather g = {
+		.l = l, .c = c, .what = OWNED, .inos = inos, .ninos = n,
+	};
+
+	return gather_listings(&g, cx);
+}
+
+int listings_of_range(struct listings *l, struct context *cx,
+		      const struct check *c, uint64_t from, uint64_t *end)
+{
+	struct gather g = {
+		.l = l, .c = c, .what = RANGE, .from = from, .end = *end,
+	};
+	int err = gather_listings(&g, cx);
+
+	*end = g.end;
+	l->n = listings_from(l, g.end);
+	return err;
+}
+
+int listings_of_file(struct listings *l, struct context *cx,
+		     const struct check *c, uint64_t ino)
+{
+	struct gather g = { .l = l, .c = c, .what = FILE_BLOCKS, .ino = ino };
+
+	return gather_listings(&g, cx);
+}
+
+static int visit_log(struct lifelogs *l, struct context *cx,
+		     const struct log *log, listings_visitor *visit, void *arg)
+{
+	struct segsum_block b;
+	struct listing one;
+	int err = 0;
+
+	while (!err && segsum_iter_next(&l->search.summary.iter, &b)) {
+		if (!b.is_virtual)
+			continue;
+		one = listing_of(l, log, &b);
+		err = visit(arg, cx, &one);
+	}
+	return err;
+}
+
+static int visit_segment(const struct check *c, struct context *cx,
+			 uint64_t segnum, listings_visitor *visit, void *arg)
+{
+	struct lifelogs l;
+	struct log log;
+	int ret = lifelogs_open(&l, cx, c, segnum);
+
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0) {
+		ret = visit_log(&l, cx, &log, visit, arg);
+		ret = ret ? ret : 1;
+	}
+	lifelogs_close(&l);
+	return ret;
+}
+
+int listings_visit(const struct check *c, struct context *cx,
+		   listings_visitor *visit, void *arg)
+{
+	uint64_t segnum;
+	int ret = 0;
+
+	for (segnum = 0; segnum < c->vol->geo.nsegments && !ret; segnum++)
+		ret = visit_segment(c, cx, segnum, visit, arg);
+	return ret;
+}
+
+/* A segment with logs that cannot be read is shut by the first repair. */
+bool listings_are_whole(const struct check *c)
+{
+	return !findings_have(c->findings, RULE_HIDES_LOGS) &&
+	       !c->logs_shut && bitmap_next_set(&c->broken_segments, 0) >=
+					c->broken_segments.bits;
+}
+
+void listings_fini(struct listings *l)
+{
+	free(l->items);
+	bitmap_fini(&l->partial_segments);
+	memset(l, 0, sizeof(*l));
+}
+
+static bool is_below(const void *item, const void *key)
+{
+	const struct listing *listing = item;
+
+	return listing->number < *(const uint64_t *)key;
+}
+
+size_t listings_from(const struct listings *l, uint64_t number)
+{
+	return search_first(l->items, l->n, sizeof(*l->items), is_below,
+			    &number);
+}
+
+const struct listing *listings_find(const struct listings *l, uint64_t number)
+{
+	size_t i = listings_from(l, number);
+
+	return i < l->n && l->items[i].number == number ? &l->items[i] : NULL;
+}

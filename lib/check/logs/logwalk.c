@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A walk through the logs of a segment.
+ *
+ * Each log leads to the next by its length alone, so one wrong length would
+ * make all the rest look wrong.  A header is therefore believed only if the
+ * checksum over the summary is right; the walk goes on after one that is
+ * not, but in silence if no log is there.
+ *
+ * Nothing is asked of the bytes after what a summary lists, where older
+ * kernels leave what was in memory, nor of ss_next, which is read only in the
+ * latest log: that a segment can begin there.  Time may have gone back.
+ */
+#include "check/logs/logwalk.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "check/damage.h"
+#include "check/logs/blockowner.h"
+#include "disk/checkpoint.h"
+#include "disk/superroot.h"
+#include "vol/cptable.h"
+
+void logwalk_init(struct logwalk *w, struct check *c, struct volume *vol,
+		  struct sparse *sequences)
+{
+	memset(w, 0, sizeof(*w));
+	w->c = c;
+	w->vol = vol;
+	w->sequences = sequences;
+	claims_init(&w->claims, c, vol);
+}
+
+void logwalk_fini(struct logwalk *w)
+{
+	summary_free(&w->summary);
+	claims_fini(&w->claims);
+	logdata_free(&w->data);
+}
+
+static struct place here(const struct logwalk *w)
+{
+	return place_number(PLACE_LOG, w->pseg);
+}
+
+static uint64_t segment_end(const struct logwalk *w)
+{
+	return geometry_segment_end(&w->vol->geo, w->segnum);
+}
+
+/* Ends the walk: the contents of the blocks from here on are unknown. */
+static void stop_walk(struct logwalk *w)
+{
+	w->broken = true;
+	bitmap_set_shared(&w->c->broken_segments, w->segnum);
+	claims_drop(w->c, w->pseg, segment_end(w));
+}
+
+/* The same because of RULE, unless there was reason to expect nothing. */
+static void stop_for(struct logwalk *w, enum rule rule)
+{
+	if (w->exact && !w->doubtful)
+		findings_broken(w->c->findings, rule, here(w));
+	stop_walk(w);
+}
+
+static void wrong_end(struct logwalk *w, uint64_t end)
+{
+	if (w->exact && !w->doubtful)
+		findings_differ(w->c->findings, RULE_SU_LOG_END,
+				place_number(PLACE_SEGMENT, w->segnum),
+				end - w->start, w->end - w->start);
+}
+
+/*
+ * Whether SS, with a sequence number greater than the latest, is older all the
+ * same, by its checkpoint and its time, and no other log has that number: it is
+ * wrong then, and what the log lists is not.
+ */
+static bool is_old(const struct logwalk *w,
+		   const struct nilfs_segment_summary *ss)
+{
+	const struct recovery *latest = &w->vol->latest;
+
+	return le64_get(ss->ss_seq) != w->odd && segsum_has_cno(ss) &&
+	       segsum_cno(ss) < latest->cno &&
+	       le64_get(ss->ss_create) <= latest->ctime;
+}
+
+/* The first log says which number the others have; false: not to be read. */
+static bool check_sequence(struct logwalk *w, struct context *cx,
+			   const struct nilfs_segment_summary *ss)
+{
+	uint64_t seq = le64_get(ss->ss_seq), latest = w->vol->latest.seq;
+
+	if (w->any && seq != w->seq) {
+		if (!w->doubtful)
+			findings_differ(w->c->findings, RULE_LOG_SEQ, here(w),
+					w->seq, seq);
+		stop_walk(w);
+		return false;
+	}
+	if (w->any)
+		return true;
+	if (seq > latest && is_old(w, ss)) {
+		w->odd = seq;
+		findings_differ(w->c->findings, RULE_LOG_SEQ, here(w), latest,
+				seq);
+		return true;
+	}
+	w->any = true;
+	w->seq = seq;
+	if (seq > latest) {
+		findings_differ(w->c->findings, RULE_LOG_NEWER, here(w),
+				latest, seq);
+		stop_walk(w);
+		return false;
+	}
+	/* A number from very long ago, or that there is no room for, passes. */
+	if (latest - seq < w->sequences->bits &&
+	    !sparse_add(w->sequences, cx, latest - seq))
+		findings_differ(w->c->findings, RULE_LOG_SEQ_TWICE,
+				place_number(PLACE_SEGMENT, w->segnum), latest,
+				seq);
+	fail_clear(cx);
+	return true;
+}
+
+/* Whether the log begins or continues as the one before it allows. */
+static bool fits_before(const struct logwalk *w, uint16_t flags)
+{
+	bool begins = flags & NILFS_SS_LOGBGN;
+
+	return !w->follows || begins == !!(w->flags & NILFS_SS_LOGEND);
+}
+
+/* What the header says of other things than its own size. */
+static void check_fields(struct logwalk *w,
+			 const struct nilfs_segment_summary *ss)
+{
+	const struct nilfs_geometry *geo = &w->vol->geo;
+	uint64_t next = le64_get(ss->ss_next);
+	uint16_t flags = le16_get(ss->ss_flags);
+
+	if (segsum_check_links(geo, ss) == RULE_LOG_FLAGS)
+		findings_broken(w->c->findings, RULE_LOG_FLAGS, here(w));
+	if (w->pseg == w->vol->latest.pseg_start &&
+	    next != geometry_segment_start(geo, geometry_segment_of(geo, next)))
+		findings_broken(w->c->findings, RULE_LOG_NEXT, here(w));
+	if (!fits_before(w, flags) ||
+	    (flags & NILFS_SS_SR && !(flags & NILFS_SS_LOGEND)))
+		findings_broken(w->c->findings, RULE_LOG_PARTS, here(w));
+	if (segsum_cno(ss) > w->vol->latest.cno)
+		findings_differ(w->c->findings, RULE_LOG_CNO, here(w),
+				w->vol->latest.cno, segsum_cno(ss));
+	w->flags = flags;
+	w->follows = true;
+}
+
+/* Reports the owner of block B of the log, which cannot be read. */
+static int name_block(struct logwalk *w, struct context *cx,
+		      const struct segsum_block *b)
+{
+	uint64_t blocknr = w->pseg + b->index;
+	struct blockowner owner;
+	struct vblock vb;
+	int ret = vblocks_find(&w->claims.vblocks, cx, b->vblocknr, &vb);
+
+	if (ret != VBLOCKS_USED || vb.blocknr != blocknr)
+		return ret < 0 ? ret : 0;
+	ret = blockowner_of(&owner, cx, w->vol, blocknr, &vb, b);
+	if (!ret)
+		blockowner_unreadable(&owner, w->c->findings, blocknr);
+	return ret;
+}
+
+/* Names the blocks of files that keep the log from being summed up. */
+static int name_unreadable(struct logwalk *w, struct context *cx,
+			   const struct nilfs_segment_summary *ss)
+{
+	const struct nilfs_geometry *geo = &w->vol->geo;
+	struct segsum_iter it;
+	struct segsum_block b;
+	int ret = 0;
+
+	segsum_iter_init(&it, geo, w->summary.buf,
+			 (size_t)segsum_nsumblk(geo, ss) << geo->block_bits);
+	while (ret >= 0 && segsum_iter_next(&it, &b)) {
+		/* The others are read in any case. */
+		if (b.is_node || b.ino < geo->first_ino)
+			continue;
+		ret = logdata_can_read(&w->data, cx, w->vol, w->pseg + b.index);
+		if (!ret)
+			ret = name_block(w, cx, &b);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int check_data(struct logwalk *w, struct context *cx,
+		      const struct nilfs_segment_summary *ss)
+{
+	char files[LOGDATA_FILES_MAX];
+	struct finding f = {
+		.rule = RULE_LOG_DATASUM,
+		.place = here(w),
+		.detail = files,
+	};
+	int ret = logdata_is_right(&w->data, cx, w->vol->dev, &w->vol->geo,
+				   w->pseg, ss);
+
+	if (ret == -EIO) {
+		fail_clear(cx);
+		return name_unreadable(w, cx, ss);
+	}
+	if (ret)
+		return ret < 0 ? ret : 0;
+	logdata_files(&w->summary, files);
+	findings_add(w->c->findings, &f);
+	return 0;
+}
+
+/* Whether the super root at the end of the log was made when that was. */
+static int has_same_time(struct logwalk *w, struct context *cx,
+			 const struct nilfs_segment_summary *ss)
+{
+	uint64_t blocknr = w->pseg + le32_get(ss->ss_nblocks) - 1;
+	const struct nilfs_super_root *sr;
+	const void *block;
+	int ret = cache_get(w->vol->cache, cx, blocknr, &block);
+
+	if (ret)
+		return ret;
+	sr = block;
+	ret = superroot_check(&w->vol->geo, block) == RULE_OK &&
+	      le64_get(sr->sr_nongc_ctime) == le64_get(ss->ss_create);
+	cache_put_spent(w->vol->cache, block);
+	return ret;
+}
+
+/*
+ * The checkpoint that the log ends has its time; nilfs_segctor_do_construct()
+ * takes it once for both.  Of a cleaner's log there is no third witness.
+ */
+static int check_time(struct logwalk *w, struct context *cx,
+		      const struct nilfs_segment_summary *ss)
+{
+	struct nilfs_checkpoint cp;
+	uint64_t cno = segsum_cno(ss);
+	int ret;
+
+	if (!segsum_has_super_root(ss) || !w->exact || w->c->dat_broken)
+		return 0;
+	ret = cptable_read(w->vol, cx, cno, &cp);
+	if (!ret && checkpoint_check(&cp, cno) == RULE_OK &&
+	    le64_get(cp.cp_create) != le64_get(ss->ss_create))
+		ret = has_same_time(w, cx, ss);
+	if (ret > 0)
+		findings_differ(w->c->findings, RULE_CP_CREATE,
+				place_number(PLACE_CHECKPOINT, cno),
+				le64_get(ss->ss_create),
+				le64_get(cp.cp_create));
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
+/* A log with a valid header. */
+static int check_log(struct logwalk *w, struct context *cx,
+		     const struct nilfs_segment_summary *ss)
+{
+	enum rule rule;
+	int err;
+
+	check_fields(w, ss);
+	err = check_time(w, cx, ss);
+	if (!err)
+		err = claims_settle_log(&w->claims, cx, &w->summary);
+	if (err)
+		return err;
+	rule = w->summary.iter.verdict;
+	if (rule)
+		findings_broken(w->c->findings, rule, here(w));
+	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED) {
+		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks));
+		bitmap_set_shared(&w->c->broken_segments, w->segnum);
+	}
+	return w->c->data ? check_data(w, cx, ss) : 0;
+}
+
+/* The listing of such a log is not trusted either. */
+static void doubt_log(struct logwalk *w, uint32_t nblocks)
+{
+	claims_drop(w->c, w->pseg, w->pseg + nblocks);
+	bitmap_set_shared(&w->c->broken_segments, w->segnum);
+	w->doubtful = true;
+	w->follows = false;
+}
+
+static bool sum_is_right(const struct logwalk *w,
+			 const struct nilfs_segment_summary *ss)
+{
+	struct segsum_crc crc;
+
+	segsum_crc_init_sumsum(&crc, &w->vol->geo, ss);
+	segsum_crc_update(&crc, w->summary.buf,
+			  (size_t)segsum_nsumblk(&w->vol->geo, ss)
+			  << w->vol->geo.block_bits);
+	return segsum_crc_check_sumsum(&crc, ss) == RULE_OK;
+}
+
+/* Checks the log there, whose header fits the segment, and steps after it. */
+static int take_log(struct logwalk *w, struct context *cx,
+		    const struct nilfs_segment_summary *ss)
+{
+	uint32_t nblocks = le32_get(ss->ss_nblocks);
+	int err = summary_read(&w->summary, cx, w->vol, w->pseg, ss);
+
+	if (err) {
+		err = check_damage(w->c, cx, err, RULE_LOG_SUMSUM, here(w));
+		doubt_log(w, nblocks);
+	} else if (!sum_is_right(w, ss)) {
+		if (w->exact && !w->doubtful)
+			findings_broken(w->c->findings, RULE_LOG_SUMSUM,
+					here(w));
+		doubt_log(w, nblocks);
+	} else if (check_sequence(w, cx, ss)) {
+		w->doubtful = false;
+		err = check_log(w, cx, ss);
+	}
+	if (!w->broken)
+		w->pseg += nblocks;
+	return err;
+}
+
+static int walk_log(struct logwalk *w, struct context *cx)
+{
+	struct volume *vol = w->vol;
+	struct nilfs_segment_summary ss;
+	enum rule rule;
+	int err;
+
+	err = dev_read(vol->dev, cx, w->pseg << vol->geo.block_bits, &ss,
+		       sizeof(ss));
+	if (err) {
+		err = check_damage(w->c, cx, err, RULE_LOG_MAGIC, here(w));
+		stop_walk(w);
+		return err;
+	}
+	rule = segsum_check(&vol->geo, &ss, w->pseg);
+	if (rule) {
+		stop_for(w, rule);
+		return 0;
+	}
+	return take_log(w, cx, &ss);
+}
+
+int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
+		    uint32_t nblocks, bool exact)
+{
+	int err = 0;
+
+	w->segnum = segnum;
+	w->start = w->pseg = geometry_segment_start(&w->vol->geo, segnum);
+	w->end = w->start + nblocks;
+	w->exact = exact;
+	w->odd = 0;
+	w->any = w->broken = w->doubtful = w->follows = false;
+	while (!err && !w->broken &&
+	       w->pseg + NILFS_PSEG_MIN_BLOCKS <= w->end) {
+		err = context_cancelled(cx);
+		if (!err)
+			err = walk_log(w, cx);
+	}
+	if (err || w->broken || w->pseg == w->end)
+		return err;
+	wrong_end(w, w->pseg);
+	stop_walk(w);
+	return 0;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Unreadable blocks that no pass has reported.
+ *
+ * The device records which requests have failed.  Their blocks are read again
+ * one by one: a request is long, and only one block of it may be bad.
+ */
+#include "check/pass/passes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "check/logs/blockowner.h"
+#include "vol/datscan.h"
+
+#define BLOCKS_MAX 64
+
+struct badreads {
+	struct check *c;
+	char *buf;
+	struct vblock blocks[BLOCKS_MAX];	/* start 0: no entry names it */
+	size_t n;
+	bool unsure;		/* not all of the DAT could be read */
+};
+
+static int find_block(const struct badreads *r, uint64_t blocknr)
+{
+	int i;
+
+	for (i = 0; i < (int)r->n; i++)
+		if (r->blocks[i].blocknr == blocknr)
+			return i;
+	return -1;
+}
+
+static void read_again(struct badreads *r, struct context *cx,
+		       uint64_t blocknr)
+{
+	struct dev *dev = r->c->dev;
+	uint64_t off = blocknr << r->c->vol->geo.block_bits;
+	size_t len = r->c->vol->geo.block_size;
+	struct context quiet;
+
+	context_child(cx, &quiet);
+	if (len > dev->size - off)
+		len = (size_t)(dev->size - off);
+	if (r->n < BLOCKS_MAX && find_block(r, blocknr) < 0 &&
+	    dev_read(dev, &quiet, off, r->buf, len))
+		r->blocks[r->n++] = (struct vblock){ .blocknr = blocknr };
+}
+
+static int read_range(struct badreads *r, struct context *cx,
+		      const struct dev_failed *failed)
+{
+	uint32_t bits = r->c->vol->geo.block_bits;
+	uint64_t b;
+	int err = 0;
+
+	for (b = failed->off >> bits; b << bits < failed->end && !err; b++) {
+		err = context_cancelled(cx);
+		if (!err)
+			read_again(r, cx, b);
+	}
+	return err;
+}
+
+/* The entries of the DAT that name one of the blocks. */
+static int take_entry(void *arg, struct context *cx, unsigned int worker,
+		      uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	struct badreads *r = arg;
+	int at = find_block(r, le64_get(de->de_blocknr));
+
+	(void)cx;
+	(void)worker;
+	(void)vblocknr;
+	if (at < 0)
+		return 0;
+	/* Written by one worker, unless the DAT has it twice. */
+	r->blocks[at].start = le64_get(de->de_start);
+	r->blocks[at].end = le64_get(de->de_end);
+	return 0;
+}
+
+static int skip_block(void *arg, struct context *cx, uint64_t blkoff)
+{
+	struct badreads *r = arg;
+
+	(void)blkoff;
+	fail_clear(cx);
+	__atomic_store_n(&r->unsure, true, __ATOMIC_RELAXED);
+	return 0;
+}
+
+static int report_block(struct badreads *r, struct context *cx,
+			const struct vblock *vb)
+{
+	struct blockowner owner = { .held = BLOCKOWNER_NONE };
+	int err = 0;
+
+	if (vb->start)
+		err = blockowner_find(&owner, cx, r->c, vb->blocknr, vb);
+	if (err)
+		return err;
+	blockowner_unreadable(&owner, r->c->findings, vb->blocknr);
+	if (!vb->start && r->unsure)
+		findings_broken(r->c->findings, RULE_DEV_UNREADABLE,
+				place_number(PLACE_BLOCK, vb->blocknr));
+	else if (owner.held == BLOCKOWNER_NONE)
+		check_note(r->c, "block %llu cannot be read, but is not in use",
+			   (unsigned long long)vb->blocknr);
+	return 0;
+}
+
+static int report_blocks(struct badreads *r, struct context *cx)
+{
+	const struct datscan_visitor visitor = {
+		.used = take_entry,
+		.unreadable = skip_block,
+		.arg = r,
+	};
+	/* A copy: looking makes more of them. */
+	struct dev_stats stats = r->c->dev->stats;
+	unsigned int i;
+	size_t k;
+	int err = 0;
+
+	r->buf = malloc(r->c->vol->geo.block_size);
+	if (!r->buf)
+		return fail(cx, -ENOMEM, "block");
+	for (i = 0; i < stats.nfailed && !err; i++)
+		err = read_range(r, cx, &stats.failed[i]);
+	if (!err && r->n)
+		err = datscan_run(r->c->vol, cx, &visitor);
+	for (k = 0; k < r->n && !err; k++)
+		err = report_block(r, cx, &r->blocks[k]);
+	free(r->buf);
+	return err;
+}
+
+int badreads_report(struct check *c, struct context *cx)
+{
+	uint64_t failed = c->dev->stats.failed_reads - c->failed_reads;
+	struct badreads r = { .c = c };
+	int err = 0;
+
+	if (!failed || findings_count(c->findings, RULE_DEV_UNREADABLE) ||
+	    findings_count(c->findings, RULE_DIR_UNREADABLE))
+		return 0;
+	if (!c->vol && findings_count_severity(c->findings, RULE_ERROR))
+		return 0;
+	if (c->vol)
+		err = report_blocks(&r, cx);
+	if (err != -EIO && err != -EUCLEAN && (err || r.n))
+		return err;
+	/* Data read only after a retry may be wrong. */
+	fail_clear(cx);
+	findings_add(c->findings, &(struct finding){
+		.rule = RULE_DEV_UNREADABLE,
+		.place = place_number(PLACE_VOLUME, 0),
+		.has_got = true, .got = failed,
+	});
+	return 0;
+}

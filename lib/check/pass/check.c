@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A check of a volume, pass by pass, and how a failure becomes a finding.
+ *
+ * The readers in lib/vol fail if a volume is broken, because their callers
+ * cannot continue.  The checker can.
+ */
+#include "check/check.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check/pass/passes.h"
+#include "vol/sutable.h"
+
+#define NOTE_MAX 512
+
+void check_note(const struct check *c, const char *fmt, ...)
+{
+	char text[NOTE_MAX];
+	va_list ap;
+
+	if (!c->note)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	c->note(c->note_arg, text);
+}
+
+int check_damage(struct check *c, struct context *cx, int err, enum rule rule,
+		 struct place place)
+{
+	switch (err) {
+	case -EIO:
+		rule = RULE_DEV_UNREADABLE;
+		break;
+	case -EUCLEAN:
+	case -ENOENT:
+		break;
+	default:
+		return err;
+	}
+	findings_failed(c->findings, cx, rule, place);
+	return 0;
+}
+
+int check_skip_unreadable(void *arg, struct context *cx, uint64_t blkoff)
+{
+	(void)arg;
+	(void)blkoff;
+	fail_clear(cx);
+	return 0;
+}
+
+static int run_pass(struct check *c, struct context *cx,
+		    const struct pass *pass, const struct check_run *run)
+{
+	int err = context_cancelled(cx);
+
+	if (err)
+		return err;
+	if (run->begin)
+		run->begin(run->arg, pass,
+			   pass->estimate ? pass->estimate(c) : 0);
+	err = pass->run(c, cx);
+	if (run->end)
+		run->end(run->arg);
+	return err;
+}
+
+/* 1 where all of them were run, 0, or a failure. */
+static int run_passes(struct check *c, struct context *cx,
+		      const struct check_run *run)
+{
+	const struct pass *pass;
+	int err = pass_super(c, cx);
+	size_t i;
+
+	if (!err && c->vol && run->opened)
+		err = run->opened(run->arg, c, cx);
+	if (err || !c->vol)
+		return err < 0 ? err : 0;
+	for (i = 0; (pass = passes_at(i)) && !err; i++)
+		if (pass->counters || !run->counters)
+			err = run_pass(c, cx, pass, run);
+	return err ? err : 1;
+}
+
+int check_volume(struct check *c, struct context *cx,
+		 const struct check_run *run)
+{
+	int ret = run_passes(c, cx, run), err = ret < 0 ? ret : 0;
+
+	if (!err && run->extra)
+		err = run_pass(c, cx, run->extra, run);
+	if (!err)
+		err = badreads_report(c, cx);
+	return err ? err : ret;
+}
+
+void check_fini(struct check *c)
+{
+	size_t i;
+
+	bitmap_fini(&c->used_segments);
+	bitmap_fini(&c->broken_segments);
+	bitmap_fini(&c->live_segments);
+	datruns_fini(&c->datruns);
+	sparse_fini(&c->claimed);
+	for (i = 0; i < CHECK_LISTED; i++)
+		sparse_fini(&c->listed[i]);
+	free(c->sums);
+	c->sums = NULL;
+	sparse_fini(&c->referenced);
+	sparse_fini(&c->lingering);
+	free(c->snapshots);
+	c->snapshots = NULL;
+	volume_close(c->vol);
+	c->vol = NULL;
+}
+
+bool check_knows_sufile(const struct check *c)
+{
+	const struct findings *f = c->findings;
+
+	return !c->sufile_doubted && !findings_count(f, RULE_SU_UNREADABLE) &&
+	       !(c->dat_broken && (findings_count(f, RULE_SU_NBLOCKS) ||
+				   findings_count(f, RULE_SU_NCLEAN)));
+}
+
+/*
+ * Each block takes a bit in each of three sets: claimed by the DAT, referred to
+ * by a file, met in this checkpoint.  Inodes, which are fewer, take a few bytes
+ * each.  That is little for most volumes, but much for a full one of many
+ * terabytes, so the default follows the volume.  The sets are only as large as
+ * their content, so a budget that is too high costs nothing.
+ */
+uint64_t check_budget(uint64_t usual, uint64_t blocks, uint64_t memory)
+{
+	uint64_t more = blocks / 2;
+
+	if (more > memory / 2)
+		more = memory / 2;
+	return more > UINT64_MAX - usual ? UINT64_MAX : usual + more;
+}
+
+/* At most; all of them where the SUFILE does not say. */
+static uint64_t used_blocks(struct context *cx, struct volume *vol)
+{
+	uint64_t segments = vol->geo.nsegments, clean = 0;
+	struct nilfs_sufile_header header;
+
+	if (sutable_header(vol, cx, &header))
+		fail_clear(cx);
+	else
+		clean = le64_get(header.sh_ncleansegs);
+	return (segments - (clean < segments ? clean : 0)) *
+	       vol->geo.blocks_per_segment;
+}
+
+void check_raise_budget(struct context *cx, struct volume *vol, uint64_t usual)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+
+	if (cx->max_memory != usual || pages <= 0 || size <= 0)
+		return;
+	cx->max_memory = check_budget(usual, used_blocks(cx, vol),
+				      (uint64_t)pages * (uint64_t)size);
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The pass over checkpoints: what the cpfile says of each.
+ *
+ * Checked are the entries, the counts of each block and of the header against
+ * them, and the list of snapshots.  The kernel keeps that list in the order of
+ * numbers, which is that of the file, so it needs no walking: each snapshot has
+ * to name the one met before it and the one met after it, and the header the
+ * first and the last.  Whatever the links are, this ends.
+ *
+ * A deleted checkpoint leaves an invalid entry with all that it held, and a
+ * block of which all are deleted becomes a hole.  Entries that were never used
+ * are invalid too.
+ *
+ * What the entries lead to, and the map of the cpfile itself, is left to the
+ * pass over trees: what a broken map or the DAT hides is not missed here.
+ */
+#include "check/pass/passes.h"
+
+#include <string.h>
+
+#include "check/check.h"
+#include "check/damage.h"
+#include "disk/checkpoint.h"
+
+struct survey {
+	struct check *c;
+	const struct nilfs_geometry *geo;
+	uint64_t latest;		/* number of the latest checkpoint */
+	struct nilfs_cpfile_header header;
+	bool have_header, have_latest;
+	bool hidden;			/* not all entries were seen */
+	uint64_t valid, snapshots;	/* entries */
+	/*
+	 * The snapshot met last, 0: the header; where it leads; nothing was
+	 * hidden since.
+	 */
+	uint64_t last, last_next;
+	bool unbroken;
+};
+
+static struct place block_place(uint64_t blkoff)
+{
+	return place_map(0, NILFS_CPFILE_INO, blkoff, 0);
+}
+
+/* Of checkpoint CNO, or of the header. */
+static struct place place_of(uint64_t cno)
+{
+	return cno ? place_number(PLACE_CHECKPOINT, cno) : block_place(0);
+}
+
+static void expect_number(struct survey *s, enum rule rule, struct place place,
+			  uint64_t want, uint64_t got)
+{
+	if (want != got)
+		findings_differ(s->c->findings, rule, place, want, got);
+}
+
+static void take_snapshot(struct survey *s, uint64_t cno,
+			  const struct nilfs_snapshot_list *links)
+{
+	s->snapshots++;
+	if (s->unbroken) {
+		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), cno,
+			      s->last_next);
+		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(cno), s->last,
+			      le64_get(links->ssl_prev));
+	}
+	s->last = cno;
+	s->last_next = le64_get(links->ssl_next);
+	s->unbroken = true;
+}
+
+/* An entry of a checkpoint that was made; true where it is valid. */
+static bool take_entry(struct survey *s, uint64_t cno,
+		       const struct nilfs_checkpoint *cp)
+{
+	enum rule rule = checkpoint_check(cp, cno);
+
+	if (rule == RULE_CP_CNO)
+		findings_differ(s->c->findings, rule, place_of(cno), cno,
+				le64_get(cp->cp_cno));
+	/* What is wrong with its links is said where the list is followed. */
+	else if (rule != RULE_OK && rule != RULE_CP_SNAPSHOT_LIST)
+		findings_broken(s->c->findings, rule, place_of(cno));
+	if (checkpoint_is_invalid(cp)) {
+		if (checkpoint_is_snapshot(cp))
+			findings_broken(s->c->findings,
+					RULE_CP_DELETED_SNAPSHOT,
+					place_of(cno));
+		return false;
+	}
+	s->valid++;
+	s->have_latest |= cno == s->latest;
+	if (checkpoint_is_snapshot(cp))
+		take_snapshot(s, cno, &cp->cp_snapshot_list);
+	return true;
+}
+
+/* Checkpoints that a block has room for and that were made. */
+static uint32_t made_in(const struct survey *s, uint64_t blkoff)
+{
+	uint32_t count = checkpoint_count(s->geo, blkoff);
+	uint64_t made;
+
+	if (blkoff > checkpoint_blkoff(s->geo, s->latest))
+		return 0;
+	made = s->latest + 1 - checkpoint_first(s->geo, blkoff);
+	return made < count ? (uint32_t)made : count;
+}
+
+static void take_header(struct survey *s, const void *block)
+{
+	memcpy(&s->header, block, sizeof(s->header));
+	s->have_header = true;
+	s->last_next = le64_get(s->header.ch_snapshot_list.ssl_next);
+	s->unbroken = true;
+}
+
+static void take_block(struct survey *s, uint64_t blkoff, const char *block)
+{
+	uint32_t size = s->geo->checkpoint_size, made = made_in(s, blkoff);
+	uint32_t room = checkpoint_count(s->geo, blkoff), i;
+	uint32_t header = checkpoint_per_block(s->geo) - room;
+	uint64_t first = checkpoint_first(s->geo, blkoff);
+	const struct nilfs_checkpoint *cp;
+	uint32_t valid = 0, future = 0;
+
+	if (!blkoff)
+		take_header(s, block);
+	for (i = 0; i < room; i++) {
+		cp = (const void *)(block + (uint64_t)(header + i) * size);
+		if (i < made)
+			valid += take_entry(s, first + i, cp);
+		else
+			future += !checkpoint_is_invalid(cp);
+	}
+	cp = (const void *)block;
+	if (blkoff && made)
+		expect_number(s, RULE_CP_BLOCK_COUNT, block_place(blkoff),
+			      valid, le32_get(cp->cp_checkpoints_count));
+	if (future)
+		findings_differ(s->c->findings, RULE_CP_FUTURE,
+				block_place(blkoff), 0, future);
+}
+
+static void hide_counts(struct survey *s)
+{
+	s->hidden = true;
+	s->unbroken = false;
+}
+
+static int survey_block(struct survey *s, struct context *cx,
+			const struct blockmap_item *item)
+{
+	struct volume *vol = s->c->vol;
+	const void *block;
+	uint64_t blocknr;
+	int err;
+
+	err = blockmap_resolve(&vol->cpfile.map, cx, item->ptr, &blocknr);
+	if (err) {
+		hide_counts(s);
+		if (!damage_is(err))
+			return err;
+		fail_clear(cx);
+		return 0;
+	}
+	err = cache_get(vol->cache, cx, blocknr, &block);
+	if (err) {
+		hide_counts(s);
+		return check_damage(s->c, cx, err, RULE_DEV_UNREADABLE,
+				    block_place(item->key));
+	}
+	take_block(s, item->key, block);
+	cache_put_spent(vol->cache, block);
+	return 0;
+}
+
+static int survey_blocks(struct survey *s, struct context *cx)
+{
+	struct blockmap_cursor cur;
+	struct blockmap_item item;
+	int ret, err = 0;
+
+	ret = blockmap_cursor_open(&cur, cx, &s->c->vol->cpfile.map, 0, false);
+	while (!ret && !err &&
+	       (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			err = survey_block(s, cx, &item);
+		check_progress(s->c, item.key + 1);
+	}
+	blockmap_cursor_close(&cur);
+	if (damage_is(ret)) {
+		fail_clear(cx);
+		hide_counts(s);
+		ret = 0;
+	}
+	return err ? err : ret;
+}
+
+/* Checks of the whole file. */
+static void check_whole(struct survey *s)
+{
+	struct findings *f = s->c->findings;
+
+	if (s->unbroken && s->have_header) {
+		expect_number(s, RULE_CP_SNAPSHOT_NEXT, place_of(s->last), 0,
+			      s->last_next);
+		expect_number(s, RULE_CP_SNAPSHOT_PREV, place_of(0), s->last,
+			      le64_get(s->header.ch_snapshot_list.ssl_prev));
+	}
+	if (s->hidden)
+		return;
+	if (!s->have_latest)
+		findings_broken(f, RULE_CP_LATEST, place_of(s->latest));
+	if (!s->have_header) {
+		findings_broken(f, RULE_CP_HEADER_MISSING, block_place(0));
+		return;
+	}
+	expect_number(s, RULE_CP_NCHECKPOINTS, block_place(0), s->valid,
+		      le64_get(s->header.ch_ncheckpoints));
+	expect_number(s, RULE_CP_NSNAPSHOTS, block_place(0), s->snapshots,
+		      le64_get(s->header.ch_nsnapshots));
+}
+
+uint64_t pass_checkpoints_work(const struct check *c)
+{
+	return checkpoint_blkoff(&c->vol->geo, c->vol->latest.cno) + 1;
+}
+
+int pass_checkpoints(struct check *c, struct context *cx)
+{
+	struct survey s = {
+		.c = c,
+		.geo = &c->vol->geo,
+		.latest = c->vol->latest.cno,
+	};
+	int err = survey_blocks(&s, cx);
+
+	if (!err)
+		check_whole(&s);
+	return err;
+}

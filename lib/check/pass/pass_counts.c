@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The pass over counts: what only all the others together show.
+ *
+ * An entry of the DAT that lives now belongs to a block of the latest state;
+ * one that no map of that leads to is space that is never given back, also
+ * where a snapshot has it for the time being.  The kernel lives with that, and
+ * it is reported in one finding.  One that lived in a snapshot belongs to that:
+ * a block of a map that is another version of itself leads to blocks that live
+ * there as well, and the entries that it should lead to are left over.  Their
+ * logs have the file.  Where maps and logs have the same blocks, but not at the
+ * same places, a map is wrong (mapsums.h).  The counts of live blocks of the SUFILE's
+ * extension are held against the DAT where they are marked as exact; a kernel
+ * that wrote in between leaves them behind, which is no fault.
+ *
+ * Needs all passes before it.  What one of them could not follow may lead to
+ * anything: nothing is said then of what seems to be missing.
+ */
+#include "check/pass/passes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/sort.h"
+#include "check/check.h"
+#include "check/damage.h"
+#include "check/inodes/inodecount.h"
+#include "check/logs/lifelogs.h"
+#include "check/logs/mapsums.h"
+#include "disk/dat.h"
+#include "disk/inode.h"
+#include "vol/datscan.h"
+#include "vol/liveness.h"
+#include "vol/sutable.h"
+#include "vol/translate.h"
+
+#define LEAKS_NAMED 8
+
+/* The entries of one worker; ascending, so its first ones are its lowest. */
+struct leaks {
+	uint64_t count;
+	uint64_t first[LEAKS_NAMED];
+};
+
+struct search {
+	struct check *c;
+	struct leaks *leaks;	/* one a worker */
+	bool past;		/* for what snapshots should have */
+};
+
+static bool is_area_broken(const struct check *c, enum rule_area area)
+{
+	return findings_have_area(c->findings, area, RULE_WARNING);
+}
+
+static int search_entry(void *arg, struct context *cx, unsigned int worker,
+			uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	struct search *s = arg;
+	struct leaks *leaks = &s->leaks[worker];
+
+	(void)cx;
+	if (s->past ? !check_is_unmapped(s->c, vblocknr, de) :
+		      !dat_is_current(de) || !check_is_leaked(s->c, vblocknr))
+		return 0;
+	if (leaks->count < LEAKS_NAMED)
+		leaks->first[leaks->count] = vblocknr;
+	leaks->count++;
+	return 0;
+}
+
+/* Adds WORKER's leaks to ALL, which keeps the lowest. */
+static void merge_leaks(struct leaks *all, const struct leaks *worker)
+{
+	uint64_t both[2 * LEAKS_NAMED];
+	size_t n = 0, i;
+
+	for (i = 0; i < LEAKS_NAMED && i < all->count; i++)
+		both[n++] = all->first[i];
+	for (i = 0; i < LEAKS_NAMED && i < worker->count; i++)
+		both[n++] = worker->first[i];
+	sort_numbers(both, n);
+	for (i = 0; i < LEAKS_NAMED && i < n; i++)
+		all->first[i] = both[i];
+	all->count += worker->count;
+}
+
+static void report_leaks(struct check *c, const struct leaks *all)
+{
+	char text[32 * (LEAKS_NAMED + 1)];
+	struct finding f = {
+		.rule = RULE_DAT_LEAKED,
+		.place = place_number(PLACE_VOLUME, 0),
+		.has_want = true,
+		.has_got = true,
+		.got = all->count,
+		.detail = text,
+	};
+	size_t i, len = 0;
+
+	for (i = 0; i < LEAKS_NAMED && i < all->count; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+					"%s%llu", i ? ", " : "virtual blocks ",
+					(unsigned long long)all->first[i]);
+	if (all->count > LEAKS_NAMED)
+		snprintf(text + len, sizeof(text) - len, " and more");
+	findings_add(c->findings, &f);
+}
+
+/*
+ * A pointer to an entry that is not live now was reported; without any, as many
+ * entries referred to as there are leave none over.
+ */
+static bool is_none_left(const struct check *c)
+{
+	return c->live_entries == c->live_referenced &&
+	       !is_area_broken(c, RULE_AREA_MAP);
+}
+
+/* The entries of the current state, or of the PAST, that no map leads to. */
+static int search(struct check *c, struct context *cx, bool past,
+		  struct leaks *all)
+{
+	struct search s = { .c = c, .past = past };
+	const struct datscan_visitor visitor = {
+		.used = search_entry,
+		.unreadable = check_skip_unreadable,
+		.arg = &s,
+	};
+	unsigned int i;
+	int err;
+
+	s.leaks = calloc(cx->threads, sizeof(*s.leaks));
+	if (!s.leaks)
+		return fail(cx, -ENOMEM, "%u workers", cx->threads);
+	err = datscan_run(c->vol, cx, &visitor);
+	for (i = 0; i < cx->threads; i++)
+		merge_leaks(all, &s.leaks[i]);
+	free(s.leaks);
+	return err;
+}
+
+static int check_leaks(struct check *c, struct context *cx)
+{
+	struct leaks all = { 0 };
+	int err = search(c, cx, false, &all);
+
+	if (!err && all.count)
+		report_leaks(c, &all);
+	return err;
+}
+
+/* The file in a snapshot that VBLOCKNR is of, by its log: 1, 0. */
+static int find_file(struct check *c, struct context *cx, uint64_t vblocknr,
+		     struct place *place)
+{
+	struct nilfs_dat_entry de;
+	struct segsum_block b = { .ino = 0 };
+	int ret = translate_entry(c->vol, cx, vblocknr, &de);
+
+	if (!ret && geometry_has_block(&c->vol->geo, le64_get(de.de_blocknr)))
+		ret = lifelogs_find_block(cx, c, le64_get(de.de_blocknr), &b,
+					  NULL);
+	if (ret <= 0)
+		return damage_forgive(cx, ret);
+	*place = place_inode(check_snapshot_of(c, le64_get(de.de_start),
+					       le64_get(de.de_end)), b.ino);
+	/* Of cpfile and SUFILE no snapshot has blocks. */
+	return b.is_virtual && b.vblocknr == vblocknr &&
+	       (b.ino == NILFS_IFILE_INO || !inode_is_metadata(b.ino));
+}
+
+/* Blocks of snapshots that their maps do not lead to, once a file. */
+static int check_past(struct check *c, struct context *cx)
+{
+	struct leaks all = { 0 };
+	struct place last = { 0 }, place;
+	size_t i;
+	int ret = search(c, cx, true, &all);
+
+	findings_snapshots(c->findings, true);
+	for (i = 0; i < LEAKS_NAMED && i < all.count && ret >= 0; i++) {
+		ret = find_file(c, cx, all.first[i], &place);
+		if (ret <= 0 ||
+		    (place.ino == last.ino && place.cno == last.cno))
+			continue;
+		findings_add(c->findings, &(struct finding){
+			.rule = RULE_BMAP_UNMAPPED, .place = place,
+			.has_got = true, .got = all.first[i],
+		});
+		last = place;
+	}
+	findings_snapshots(c->findings, false);
+	return ret < 0 ? ret : 0;
+}
+
+/* Impossible counts were reported before. */
+static void compare_counts(struct check *c, uint64_t segnum,
+			   const struct nilfs_segment_usage_ext *su,
+			   const struct liveness_counts *n)
+{
+	const struct place place = place_number(PLACE_SEGMENT, segnum);
+	uint32_t live = le32_get(su->su_nlive_blks);
+	uint32_t snapshot = le32_get(su->su_nsnapshot_blks);
+
+	if (!segusage_is_dirty(&su->su) || segusage_check_ext(su) != RULE_OK ||
+	    bitmap_test(&c->broken_segments, segnum))
+		return;
+	if (live != n->current + n->snapshot)
+		findings_differ(c->findings, RULE_SU_NLIVE, place,
+				n->current + n->snapshot, live);
+	if (snapshot != n->snapshot)
+		findings_differ(c->findings, RULE_SU_NSNAPSHOT, place,
+				n->snapshot, snapshot);
+}
+
+static int compare_segments(struct check *c, struct context *cx,
+			    const struct liveness *live)
+{
+	struct nilfs_segment_usage_ext su;
+	struct liveness_counts n;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = sutable_cursor_open(&cur, cx, c->vol, false);
+
+	while (!ret && (ret = sutable_cursor_next(&cur, cx, &segnum,
+						  &su)) > 0) {
+		n = liveness_of(live, segnum);
+		compare_counts(c, segnum, &su, &n);
+		ret = 0;
+	}
+	sutable_cursor_close(&cur);
+	return ret;
+}
+
+static int check_live(struct check *c, struct context *cx)
+{
+	struct liveness *live = NULL;
+	int ret;
+
+	if (!c->vol->geo.has_live_blks || is_area_broken(c, RULE_AREA_DAT) ||
+	    is_area_broken(c, RULE_AREA_CHECKPOINTS))
+		return 0;
+	ret = sutable_is_exact(c->vol, cx);
+	if (!ret)
+		check_note(c, "the counts of live blocks are older than the "
+			      "latest checkpoint");
+	if (ret > 0)
+		ret = liveness_count(c->vol, cx, UINT64_MAX, &live);
+	if (!ret && live)
+		ret = compare_segments(c, cx, live);
+	liveness_free(live);
+	return ret;
+}
+
+/* A block of a metadata file that is missing can be what seems to leak. */
+static bool is_tree_whole(const struct check *c)
+{
+	return c->referenced.bits && !c->tree_broken &&
+	       !is_area_broken(c, RULE_AREA_CHECKPOINTS) &&
+	       !metacount_is_doubtful(c) &&
+	       !findings_count(c->findings, RULE_SU_UNREADABLE) &&
+	       !findings_count(c->findings, RULE_DEV_UNREADABLE);
+}
+
+int pass_counts(struct check *c, struct context *cx)
+{
+	/* An entry with a wrong life seems to be in snapshots. */
+	bool sound = !is_area_broken(c, RULE_AREA_DAT);
+	int err = 0;
+
+	if (c->dat_broken)
+		return 0;
+	if (is_tree_whole(c) && !is_none_left(c))
+		err = check_leaks(c, cx);
+	if (!err && sound && is_tree_whole(c) && check_has_unmapped(c))
+		err = check_past(c, cx);
+	if (!err)
+		err = mapsums_check(c, cx);
+	if (!err)
+		err = check_live(c, cx);
+	/* What cannot be read was reported where it was read first. */
+	if (err == -EIO || err == -EUCLEAN) {
+		fail_clear(cx);
+		err = 0;
+	}
+	return err;
+}

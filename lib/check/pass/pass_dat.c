@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The pass over the DAT: from virtual block numbers to blocks.
+ *
+ * Checked are the map of the file, whose pointers are blocks of the device and
+ * belong to no other file; its allocator; its entries.  All blocks that are
+ * named on the way are noted as claimed.
+ *
+ * Whether they lie in segments in use, and hold what they are said to hold, is
+ * asked by the pass over logs, which reads what was written there.  Whether
+ * anybody needs them is left to the passes after that one.
+ *
+ * Where that makes little sense the map is held against the logs.
+ *
+ * With a broken map nothing is said of what it should lead to, and the DAT
+ * counts as broken.
+ *
+ * Comparing the map of the DAT with the logs.
+ *
+ * A damaged map may look valid, as that of a B-tree which is taken for a direct
+ * one, and lead to wrong blocks.  Everything looks lost then, and a repair
+ * would lose it.  But the logs list each block of the DAT, and the newest log
+ * is right.
+ *
+ * A hole may be where a block was deleted since, which logs do not record; but
+ * descriptors are never deleted.
+ *
+ * The entries of the DAT.
+ *
+ * One pass over all of them by several workers.  Most entries are valid, so a
+ * few comparisons decide that here, and only for an invalid one the broken rule
+ * is determined.  The block of an entry is added to the set of claimed ones; if
+ * it is there already two entries name it.  Finding the other one takes a
+ * second pass, on damaged volumes only.
+ *
+ * An entry without a block was allocated and never written.  Entries that are
+ * not in use keep their old content and are ignored.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/context.h"
+#include "base/sort.h"
+#include "check/check.h"
+#include "check/damage.h"
+#include "check/groups.h"
+#include "check/inodes/inodecount.h"
+#include "check/logs/claims.h"
+#include "check/logs/listings.h"
+#include "check/mapcheck.h"
+#include "check/pass/passes.h"
+#include "disk/dat.h"
+#include "disk/palloc.h"
+#include "vol/cptable.h"
+#include "vol/datscan.h"
+
+#define MOST_NAMED 65536u	/* of entries that share blocks */
+#define RUNS_SHARE 8u		/* of the memory budget, for entries as runs */
+
+struct scan {
+	struct check *c;
+	const struct nilfs_geometry *geo;
+	uint64_t cno;
+	uint64_t first_block, end_block;	/* where segments are */
+	uint64_t nblocks;	/* of the DAT that were met */
+	uint64_t live;		/* entries */
+	uint64_t ended;		/* entries that snapshots have */
+	struct sparse shared;	/* blocks that were claimed twice */
+	bool any_shared;
+};
+
+/* Blocks to be claimed; neighbours mostly have neighbouring entries. */
+struct pending {
+	uint64_t first;		/* a multiple of 64 */
+	uint64_t bits;
+};
+
+static int claim_pending(struct scan *s, struct context *cx,
+			 struct pending *pending)
+{
+	uint64_t had, ignored;
+	int err = sparse_add_word(&s->c->claimed, cx, pending->first,
+				  pending->bits, &had);
+
+	pending->bits = 0;
+	if (err || !had)
+		return err;
+	__atomic_store_n(&s->any_shared, true, __ATOMIC_RELAXED);
+	return sparse_add_word(&s->shared, cx, pending->first, had, &ignored);
+}
+
+static int claim_block(struct scan *s, struct context *cx,
+		       struct pending *pending, uint64_t blocknr)
+{
+	uint64_t bit = UINT64_C(1) << blocknr % 64;
+	int err = 0;
+
+	if (blocknr - blocknr % 64 != pending->first || pending->bits & bit)
+		err = claim_pending(s, cx, pending);
+	pending->first = blocknr - blocknr % 64;
+	pending->bits |= bit;
+	return err;
+}
+
+/* Names the rule that the entry of VBLOCKNR breaks. */
+static void report_entry(struct scan *s, uint64_t vblocknr,
+			 const struct nilfs_dat_entry *de)
+{
+	struct place place = place_number(PLACE_VBLOCK, vblocknr);
+	struct findings *f = s->c->findings;
+	enum rule rule = dat_check(s->geo, de, s->cno);
+
+	switch (rule) {
+	case RULE_OK:
+		return;
+	case RULE_DAT_LIFETIME:
+		findings_differ(f, rule, place, le64_get(de->de_start),
+				le64_get(de->de_end));
+		return;
+	case RULE_DAT_START:
+		findings_differ(f, rule, place, s->cno,
+				le64_get(de->de_start));
+		return;
+	case RULE_DAT_END:
+		findings_differ(f, rule, place, s->cno, le64_get(de->de_end));
+		return;
+	default:
+		findings_add(f, &(struct finding){
+			.rule = rule, .place = place,
+			.has_got = true, .got = le64_get(de->de_blocknr),
+		});
+	}
+}
+
+static int check_entry(struct scan *s, struct context *cx,
+		       struct pending *pending, uint64_t vblocknr,
+		       const struct nilfs_dat_entry *de)
+{
+	uint64_t blocknr = le64_get(de->de_blocknr);
+	uint64_t start = le64_get(de->de_start), end = le64_get(de->de_end);
+	bool inside = blocknr >= s->first_block && blocknr < s->end_block;
+
+	if (start > end || start > s->cno || (end > s->cno && ~end) ||
+	    (blocknr && !inside))
+		report_entry(s, vblocknr, de);
+	return inside ? claim_block(s, cx, pending, blocknr) : 0;
+}
+
+static bool is_kept(const struct scan *s, const struct nilfs_dat_entry *de)
+{
+	return s->c->nsnapshots && !dat_is_current(de) &&
+	       check_snapshot_of(s->c, le64_get(de->de_start),
+				 le64_get(de->de_end));
+}
+
+static int visit_entries(void *arg, struct context *cx, unsigned int worker,
+			 const struct datscan_block *block)
+{
+	struct scan *s = arg;
+	struct pending pending = { 0 };
+	uint32_t i = 0, end, live = 0, ended = 0;
+	int err = 0;
+
+	datruns_add(&s->c->datruns, worker, block);
+	if (!block->first) {
+		if (!datscan_is_used(block, 0))
+			findings_broken(s->c->findings, RULE_DAT_RESERVED,
+					place_number(PLACE_VBLOCK, 0));
+		i = 1;
+	}
+	for (i = datscan_next_used(block, i); i < block->count && !err;
+	     i = datscan_next_used(block, end)) {
+		end = datscan_next_free(block, i);
+		for (; i < end && !err; i++) {
+			live += dat_is_current(datscan_entry(block, i));
+			ended += is_kept(s, datscan_entry(block, i));
+			err = check_entry(s, cx, &pending, block->first + i,
+					  datscan_entry(block, i));
+		}
+	}
+	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&s->ended, ended, __ATOMIC_RELAXED);
+	return err ? err : claim_pending(s, cx, &pending);
+}
+
+static int count_block(void *arg, struct context *cx,
+		       const struct blockmap_item *item)
+{
+	struct scan *s = arg;
+
+	(void)cx;
+	(void)item;
+	check_progress(s->c, ++s->nblocks);
+	return 0;
+}
+
+static int report_unreadable(void *arg, struct context *cx, uint64_t blkoff)
+{
+	struct scan *s = arg;
+
+	return check_damage(s->c, cx, -EIO, RULE_DEV_UNREADABLE,
+			    place_map(0, NILFS_DAT_INO, blkoff, 0));
+}
+
+/* The entries that name a block named twice, 0 for the DAT itself. */
+struct owner {
+	uint64_t blocknr, vblocknr;
+};
+
+struct owners {
+	const struct scan *scan;
+	struct owner *list;
+	size_t count, room;
+};
+
+static int add_owner(struct owners *o, struct context *cx, uint64_t blocknr,
+		     uint64_t vblocknr)
+{
+	if (!sparse_test(&o->scan->shared, blocknr) || o->count == MOST_NAMED)
+		return 0;
+	if (array_reserve(cx, &o->list, &o->room, o->count + 1))
+		return -ENOMEM;
+	o->list[o->count++] = (struct owner){ blocknr, vblocknr };
+	return 0;
+}
+
+static int own_entry(void *arg, struct context *cx, unsigned int worker,
+		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	(void)worker;
+	return vblocknr ? add_owner(arg, cx, le64_get(de->de_blocknr),
+				    vblocknr) : 0;
+}
+
+static int own_block(void *arg, struct context *cx,
+		     const struct blockmap_item *item)
+{
+	return add_owner(arg, cx, item->ptr, 0);
+}
+
+static int compare_owners(const void *a, const void *b)
+{
+	const struct owner *x = a, *y = b;
+
+	if (x->blocknr != y->blocknr)
+		return x->blocknr < y->blocknr ? -1 : 1;
+	if (x->vblocknr != y->vblocknr)
+		return x->vblocknr < y->vblocknr ? -1 : 1;
+	return 0;
+}
+
+/* One finding for each but the first that name a block. */
+static void report_owner(struct scan *s, const struct owner *first,
+			 const struct owner *other)
+{
+	char text[80] = "the DAT itself has that block";
+	struct finding f = {
+		.rule = RULE_DAT_DOUBLE,
+		.place = place_number(PLACE_VBLOCK, other->vblocknr),
+		.has_got = true,
+		.got = other->blocknr,
+		.detail = text,
+	};
+
+	if (first->vblocknr)
+		snprintf(text, sizeof(text), "virtual block %llu has that block",
+			 (unsigned long long)first->vblocknr);
+	findings_add(s->c->findings, &f);
+}
+
+static int report_shared(struct scan *s, struct context *cx)
+{
+	struct owners o = { .scan = s };
+	const struct datscan_visitor visitor = {
+		.used = own_entry,
+		.own_block = own_block,
+		.unreadable = check_skip_unreadable,
+		.arg = &o,
+	};
+	struct context alone;
+	size_t i, first = 0;
+	int err;
+
+	context_child(cx, &alone);
+	alone.threads = 1;
+	err = datscan_run(s->c->vol, &alone, &visitor);
+	if (err)
+		context_adopt(cx, &alone);
+	sort_in_place(o.list, o.count, sizeof(*o.list), compare_owners);
+	for (i = 1; i < o.count && !err; i++) {
+		if (o.list[i].blocknr != o.list[first].blocknr)
+			first = i;
+		else
+			report_owner(s, &o.list[first], &o.list[i]);
+	}
+	free(o.list);
+	return err;
+}
+
+/*
+ * Checks the entries with CX->threads workers and adds what they name to
+ * C->claimed.  The map of the DAT is sound, and what it claims for itself is
+ * in that set already.  0, -ENOMEM, -EINTR.
+ */
+static int datentries_check(struct check *c, struct context *cx)
+{
+	struct scan s = {
+		.c = c,
+		.geo = &c->vol->geo,
+		.cno = c->vol->latest.cno,
+		.first_block = c->vol->geo.first_data_block,
+		.end_block = c->claimed.bits,
+	};
+	const struct datscan_visitor visitor = {
+		.entries = visit_entries,
+		.own_block = count_block,
+		.unreadable = report_unreadable,
+		.arg = &s,
+	};
+	int err;
+
+	err = damage_forgive(cx, cptable_list(c->vol, cx, true, &c->snapshots,
+					      &c->nsnapshots));
+	if (!err)
+		err = sparse_init(&s.shared, cx, c->claimed.bits);
+	if (!err)
+		err = datruns_begin(&c->datruns, cx, cx->threads,
+				    cx->max_memory / RUNS_SHARE);
+	if (!err)
+		err = datscan_run(c->vol, cx, &visitor);
+	datruns_finish(&c->datruns);
+	if (!err && s.any_shared)
+		err = report_shared(&s, cx);
+	sparse_fini(&s.shared);
+	c->live_entries = s.live;
+	c->kept_entries = s.ended ? s.live + s.ended : 0;
+	return err;
+}
+
+struct check;
+
+static bool is_desc(const struct palloc *p, uint64_t blkoff)
+{
+	struct palloc_block what;
+
+	if (!palloc_has_block(p, blkoff))
+		return false;
+	palloc_locate(p, blkoff, &what);
+	return what.kind == PALLOC_DESC;
+}
+
+static int compare_entry(struct check *c, struct context *cx,
+			 const struct listing *l)
+{
+	uint64_t blocknr = 0;
+	int ret = file_lookup(&c->vol->dat, cx, l->number, &blocknr);
+
+	if (damage_is(ret)) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (ret < 0 || blocknr == l->blocknr ||
+	    (!ret && !is_desc(&c->vol->dat_palloc, l->number)))
+		return ret < 0 ? ret : 0;
+	findings_differ(c->findings, RULE_DAT_MAP_NEWEST,
+			place_map(0, NILFS_DAT_INO, l->number, 0), l->blocknr,
+			blocknr);
+	c->dat_broken = true;
+	return 0;
+}
+
+/*
+ * Reports the first block of the DAT that is elsewhere by the logs than by the
+ * map, which is broken then (C->dat_broken).  It reads all logs: for a DAT in
+ * doubt.  0, -ENOMEM, -EINTR.
+ */
+static int datnewest_check(struct check *c, struct context *cx)
+{
+	struct listings own = { 0 };
+	size_t i;
+	int err = listings_of_file(&own, cx, c, NILFS_DAT_INO);
+
+	for (i = 0; i < own.n && !own.partial && !err && !c->dat_broken; i++)
+		err = compare_entry(c, cx, &own.items[i]);
+	listings_fini(&own);
+	return err;
+}
+
+struct own {
+	struct check *c;
+	uint64_t blocks;	/* nodes too */
+};
+
+static int claim_own(void *arg, struct context *cx,
+		     const struct mapcheck_pointer *p, uint64_t *blocknr,
+		     struct lifetime *life)
+{
+	struct own *own = arg;
+	struct check *c = own->c;
+	enum rule rule = RULE_DAT_MAP_BLOCKNR;
+	int ret;
+
+	own->blocks++;
+	if (geometry_has_block(&c->vol->geo, p->ptr)) {
+		ret = sparse_add(&c->claimed, cx, p->ptr);
+		*blocknr = p->ptr;
+		*life = p->within;
+		if (ret)
+			return ret;
+		rule = RULE_DAT_MAP_DOUBLE;
+	}
+	findings_add(c->findings, &(struct finding){
+		.rule = rule,
+		.place = place_map(0, NILFS_DAT_INO, p->key, p->level),
+		.has_got = true, .got = p->ptr,
+	});
+	c->dat_broken = true;
+	return 0;
+}
+
+static int check_map(struct check *c, struct context *cx, uint64_t *blocks)
+{
+	struct own own = { .c = c };
+	const struct mapcheck m = {
+		.vol = c->vol,
+		.findings = c->findings,
+		.ino = NILFS_DAT_INO,
+		.within = { 0, UINT64_MAX },
+		.visit = claim_own,
+		.arg = &own,
+	};
+	int ret = mapcheck_run(&m, cx, &c->vol->dat.inode);
+
+	if (ret > 0)
+		c->dat_broken = true;
+	*blocks = own.blocks;
+	return ret < 0 ? ret : 0;
+}
+
+static int check_groups(struct check *c, struct context *cx)
+{
+	const struct groups groups = {
+		.file = &c->vol->dat,
+		.palloc = &c->vol->dat_palloc,
+		.findings = c->findings,
+		.reserved = 1,
+	};
+	int err = groups_check(&groups, cx);
+
+	c->dat_bitmaps_lost = findings_count(c->findings,
+					     RULE_PALLOC_BITMAP_MISSING);
+	/* Its entries have the numbers of others. */
+	if (findings_count(c->findings, RULE_PALLOC_BLOCK))
+		c->dat_broken = true;
+	return err;
+}
+
+/*
+ * The findings may be caused by wrong blocks.  Of files only the SUFILE was
+ * read so far.
+ */
+static bool is_doubtful(const struct check *c)
+{
+	return findings_have(c->findings, RULE_DOUBTS_DAT);
+}
+
+static int check_entries(struct check *c, struct context *cx)
+{
+	bool asked = is_doubtful(c);
+	int err = datentries_check(c, cx);
+
+	return !err && !asked && is_doubtful(c) ? datnewest_check(c, cx) : err;
+}
+
+uint64_t pass_dat_work(const struct check *c)
+{
+	return le64_get(c->vol->dat.inode.i_blocks) >>
+	       (c->vol->geo.block_bits - 9);
+}
+
+int pass_dat(struct check *c, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &c->vol->geo;
+	uint64_t blocks;
+	int err;
+
+	err = sparse_init(&c->claimed, cx,
+			  geometry_segment_end(geo, geo->nsegments - 1));
+	if (!err)
+		err = check_map(c, cx, &blocks);
+	if (!err && !c->dat_broken)
+		err = check_groups(c, cx);
+	if (!err && !c->dat_broken && is_doubtful(c))
+		err = datnewest_check(c, cx);
+	if (!err && !c->dat_broken) {
+		metacount_check(c, 0, NILFS_DAT_INO, &c->vol->dat.inode,
+				blocks);
+		err = check_entries(c, cx);
+	}
+	return err ? err : claims_mark_segments(c, cx);
+}

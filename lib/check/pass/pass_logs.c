@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The pass over logs: what was really written into the segments in use.
+ *
+ * Checked are the logs of each segment up to where the SUFILE says that its
+ * blocks end, their summaries with their checksums, their sequence numbers
+ * (one for a segment, none twice, none beyond the latest), and on demand the
+ * checksum over every block.  What they list is matched with what the DAT
+ * claims (claims.h).  Needs the passes over segments and the DAT; logs written
+ * after the latest super root are not looked at, nor those of segments that are
+ * marked as erroneous: so are those whose logs cannot be read.
+ *
+ * Segments are independent of each other: each worker has a volume of its own
+ * and takes some segments at a time.
+ */
+#include "check/pass/passes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/pool.h"
+#include "check/check.h"
+#include "check/logs/claims.h"
+#include "check/logs/logwalk.h"
+#include "check/logs/mapsums.h"
+#include "vol/ahead.h"
+#include "vol/sutable.h"
+
+#define BATCH_SEGMENTS 16
+#define SUMMARY_BYTES 20	/* a block */
+#define SEQUENCES_MAX (UINT64_C(1) << 32)
+#define VOLUME_MEMORY_MIN (1u << 20)
+
+struct crowd {
+	struct check *c;
+	struct logwalk *walks;	/* one a worker */
+	struct sparse sequences;
+	uint64_t done;		/* segments */
+};
+
+static int check_segment(struct crowd *crowd, struct context *cx,
+			 struct logwalk *w, uint64_t segnum)
+{
+	struct check *c = crowd->c;
+	const struct nilfs_geometry *geo = &w->vol->geo;
+	uint64_t start = geometry_segment_start(geo, segnum);
+	uint64_t end = geometry_segment_end(geo, segnum);
+	struct nilfs_segment_usage_ext su;
+	uint32_t nblocks;
+	int err;
+
+	if (bitmap_test(&c->broken_segments, segnum)) {
+		claims_drop(c, start, end);
+		return 0;
+	}
+	if (segnum == w->vol->latest.segnum)
+		return logwalk_segment(w, cx, segnum,
+				       (uint32_t)w->vol->latest.offset, true);
+	err = sutable_read(w->vol, cx, segnum, &su);
+	if (err)
+		return check_damage(c, cx, err, RULE_SU_UNREADABLE,
+				    place_number(PLACE_SEGMENT, segnum));
+	if (!segusage_is_dirty(&su.su))
+		return 0;
+	if (segusage_is_error(&su.su)) {
+		if (bitmap_test(&c->live_segments, segnum))
+			__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
+		claims_drop(c, start, end);
+		return 0;
+	}
+	nblocks = le32_get(su.su.su_nblocks);
+	if (nblocks > end - start)
+		return logwalk_segment(w, cx, segnum, (uint32_t)(end - start),
+				       false);
+	return logwalk_segment(w, cx, segnum, nblocks,
+			       segnum != w->vol->latest.nextnum);
+}
+
+/*
+ * The summaries with which the segments of a batch begin, of a log that fills
+ * its segment: 16 bytes a block and some for each file.
+ */
+static void read_ahead(const struct crowd *crowd, uint64_t segnum)
+{
+	const struct nilfs_geometry *geo = &crowd->c->vol->geo;
+	struct ahead ahead = ahead_of(crowd->c->vol);
+	uint64_t bytes = (uint64_t)geo->blocks_per_segment * SUMMARY_BYTES, i;
+
+	for (i = segnum; i < segnum + BATCH_SEGMENTS; i++)
+		if (bitmap_test(&crowd->c->used_segments, i))
+			ahead_add(&ahead, geometry_segment_start(geo, i),
+				  div_round_up(bytes, geo->block_size));
+	ahead_end(&ahead);
+}
+
+static int check_batch(struct context *cx, void *arg, unsigned int worker,
+		       uint64_t job)
+{
+	struct crowd *crowd = arg;
+	const struct bitmap *used = &crowd->c->used_segments;
+	uint64_t segnum = job * BATCH_SEGMENTS, i, done;
+	int err = 0;
+
+	read_ahead(crowd, segnum);
+	for (i = 0; i < BATCH_SEGMENTS && !err; i++) {
+		if (bitmap_test(used, segnum + i))
+			err = check_segment(crowd, cx, &crowd->walks[worker],
+					    segnum + i);
+	}
+	done = __atomic_add_fetch(&crowd->done, BATCH_SEGMENTS,
+				  __ATOMIC_RELAXED);
+	/* The first worker is the thread that shows progress. */
+	if (!worker)
+		check_progress(crowd->c, done);
+	return err;
+}
+
+static int make_worker(struct crowd *crowd, struct context *cx,
+		       unsigned int i, unsigned int n)
+{
+	struct check *c = crowd->c;
+	struct volume *vol = c->vol;
+	struct context small;
+	int err = 0;
+
+	if (i) {
+		context_child(cx, &small);
+		small.max_memory /= n;
+		if (small.max_memory < VOLUME_MEMORY_MIN)
+			small.max_memory = VOLUME_MEMORY_MIN;
+		err = volume_open_at(&vol, &small, c->dev, &c->vol->geo,
+				     &c->vol->latest);
+		if (err)
+			context_adopt(cx, &small);
+	}
+	if (!err)
+		logwalk_init(&crowd->walks[i], c, vol, &crowd->sequences);
+	return err;
+}
+
+static void free_workers(struct crowd *crowd, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n && crowd->walks[i].vol; i++) {
+		logwalk_fini(&crowd->walks[i]);
+		if (i)
+			volume_close(crowd->walks[i].vol);
+	}
+	free(crowd->walks);
+}
+
+static int run_workers(struct crowd *crowd, struct context *cx)
+{
+	uint64_t jobs = div_round_up(crowd->c->vol->geo.nsegments,
+				     BATCH_SEGMENTS);
+	unsigned int n = pool_workers(cx, jobs), i;
+	int err = 0;
+
+	crowd->walks = calloc(n, sizeof(*crowd->walks));
+	if (!crowd->walks)
+		return fail(cx, -ENOMEM, "%u workers", n);
+	for (i = 0; i < n && !err; i++)
+		err = make_worker(crowd, cx, i, n);
+	if (!err)
+		err = pool_run(cx, jobs, check_batch, crowd);
+	free_workers(crowd, n);
+	return err;
+}
+
+uint64_t pass_logs_work(const struct check *c)
+{
+	return c->vol->geo.nsegments;
+}
+
+/* Sets for what the logs list of metadata files, and sums for others. */
+static int make_sets(struct check *c, struct context *cx)
+{
+	uint64_t end = c->dat_broken ? 0 : vblocks_end(c->vol, cx);
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < CHECK_LISTED && end && !err; i++)
+		err = sparse_init(&c->listed[i], cx, end);
+	if (err || !end)
+		return err;
+	c->sums = calloc(1, sizeof(*c->sums));
+	return c->sums ? 0 : fail(cx, -ENOMEM, "sums of maps");
+}
+
+int pass_logs(struct check *c, struct context *cx)
+{
+	uint64_t latest = c->vol->latest.seq;
+	struct crowd crowd = { .c = c };
+	int err;
+
+	err = sparse_init(&crowd.sequences, cx, latest < SEQUENCES_MAX ?
+			  latest + 1 : SEQUENCES_MAX);
+	if (!err)
+		err = make_sets(c, cx);
+	if (!err)
+		err = run_workers(&crowd, cx);
+	sparse_fini(&crowd.sequences);
+	if (!err && !c->dat_broken && c->claimed.bits)
+		err = claims_report(c, cx);
+	return err;
+}

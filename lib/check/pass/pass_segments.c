@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The pass over segments: what the SUFILE says of each.
+ *
+ * Checked are the fields of every entry, the counts of the header against the
+ * entries, and the two segments that the next writer will use.  Counted is as
+ * the kernel counts: clean is a segment without any flag, that of a hole too;
+ * dirty is one with that flag, erroneous or not.  An ACTIVE flag is a leftover
+ * of mkfs, which the kernel neither reads nor clears.
+ *
+ * Noted are the segments in use.  One that its entry calls clean but gives
+ * blocks is among them, so that these do not all look lost; a block of the
+ * SUFILE that cannot be read stands for segments in use of which nothing is
+ * asked.  The map of the SUFILE is left to the pass over trees, what really is
+ * in a segment to the ones over the DAT and logs.
+ */
+#include "check/pass/passes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "check/check.h"
+#include "vol/sutable.h"
+
+struct survey {
+	struct check *c;
+	bool exact;		/* counts of live blocks are to be right */
+	uint64_t nclean, ndirty;
+	uint64_t nshut;		/* in use, but marked as erroneous */
+	bool lost;		/* some block could not be read */
+	char last[FAILURE_TEXT_MAX];	/* why the last one could not */
+	bool beyond;		/* a segment past the last one was in use */
+	/* The segment being written and the next one, where they were read. */
+	struct nilfs_segment_usage current, next;
+	bool have_current, have_next;
+};
+
+static struct place segment(uint64_t segnum)
+{
+	return place_number(PLACE_SEGMENT, segnum);
+}
+
+static void check_usage(struct survey *s, uint64_t segnum,
+			const struct nilfs_segment_usage *su)
+{
+	const struct nilfs_geometry *geo = &s->c->vol->geo;
+	uint32_t nblocks = le32_get(su->su_nblocks);
+	uint64_t room = geometry_segment_end(geo, segnum) -
+			geometry_segment_start(geo, segnum);
+	enum rule rule = segusage_check(geo, su);
+
+	/* Segment 0 is shorter than the others. */
+	if (nblocks > room)
+		rule = RULE_SU_NBLOCKS;
+	if (rule == RULE_SU_NBLOCKS)
+		findings_differ(s->c->findings, rule, segment(segnum), room,
+				nblocks);
+	else if (rule == RULE_SU_CLEAN_NBLOCKS)
+		findings_differ(s->c->findings, rule, segment(segnum), 0,
+				nblocks);
+	else if (rule)
+		findings_broken(s->c->findings, rule, segment(segnum));
+}
+
+/* A segment that the volume has. */
+static void take_segment(struct survey *s, uint64_t segnum,
+			 const struct nilfs_segment_usage_ext *ext)
+{
+	const struct recovery *latest = &s->c->vol->latest;
+	const struct nilfs_segment_usage *su = &ext->su;
+	enum rule rule;
+
+	check_usage(s, segnum, su);
+	rule = s->exact ? segusage_check_ext(ext) : RULE_OK;
+	if (rule)
+		findings_broken(s->c->findings, rule, segment(segnum));
+	s->nclean += segusage_is_clean(su);
+	s->ndirty += segusage_is_dirty(su);
+	s->nshut += segusage_is_dirty(su) && segusage_is_error(su);
+	if (segusage_is_dirty(su) || le32_get(su->su_nblocks))
+		bitmap_set(&s->c->used_segments, segnum);
+	if (segnum == latest->segnum) {
+		s->current = *su;
+		s->have_current = true;
+	}
+	if (segnum == latest->nextnum) {
+		s->next = *su;
+		s->have_next = true;
+	}
+}
+
+/* An entry after the last segment: growing would make it one. */
+static void take_beyond(struct survey *s, uint64_t segnum,
+			const struct nilfs_segment_usage_ext *ext)
+{
+	if (segusage_is_clean(&ext->su) || s->beyond)
+		return;
+	findings_broken(s->c->findings, RULE_SU_BEYOND, segment(segnum));
+	s->beyond = true;
+}
+
+static void take_block(struct survey *s, uint64_t blkoff, const char *block)
+{
+	const struct nilfs_geometry *geo = &s->c->vol->geo;
+	uint64_t first = segusage_first(geo, blkoff), segnum;
+	uint32_t size = geo->segment_usage_size;
+	const char *entry = block + segusage_offset(geo, first);
+	struct nilfs_segment_usage_ext ext = { 0 };
+	uint32_t i, count = segusage_count(geo, blkoff);
+	uint32_t known = size < sizeof(ext) ? size : (uint32_t)sizeof(ext);
+
+	for (i = 0; i < count; i++, entry += size) {
+		segnum = first + i;
+		memcpy(&ext, entry, known);
+		if (segnum < geo->nsegments)
+			take_segment(s, segnum, &ext);
+		else
+			take_beyond(s, segnum, &ext);
+	}
+}
+
+/* Segments of block BLKOFF that the volume has: [*FIRST, *END). */
+static void segments_of(const struct nilfs_geometry *geo, uint64_t blkoff,
+			uint64_t *first, uint64_t *end)
+{
+	*first = segusage_first(geo, blkoff);
+	*end = *first + segusage_count(geo, blkoff);
+	if (*end > geo->nsegments)
+		*end = geo->nsegments;
+}
+
+static void take_hole(struct survey *s, uint64_t first, uint64_t end)
+{
+	const struct recovery *latest = &s->c->vol->latest;
+
+	s->nclean += end - first;
+	s->have_current |= latest->segnum >= first && latest->segnum < end;
+	s->have_next |= latest->nextnum >= first && latest->nextnum < end;
+}
+
+/*
+ * Block BLKOFF cannot be read.  Below a broken node that holds for hundreds of
+ * blocks, all for the same reason, which is reported once.
+ */
+static int lose_block(struct survey *s, struct context *cx, int err,
+		      uint64_t blkoff)
+{
+	char text[FAILURE_TEXT_MAX];
+	uint64_t segnum, end;
+
+	s->lost = true;
+	segments_of(&s->c->vol->geo, blkoff, &segnum, &end);
+	for (; segnum < end; segnum++) {
+		bitmap_set(&s->c->used_segments, segnum);
+		bitmap_set(&s->c->broken_segments, segnum);
+	}
+	memcpy(text, cx->failure, sizeof(text));
+	if (!strcmp(text, s->last)) {
+		fail_clear(cx);
+		return 0;
+	}
+	memcpy(s->last, text, sizeof(text));
+	return check_damage(s->c, cx, err, RULE_SU_UNREADABLE,
+			    place_map(0, NILFS_SUFILE_INO, blkoff, 0));
+}
+
+static int survey_block(struct survey *s, struct context *cx, uint64_t blkoff)
+{
+	struct volume *vol = s->c->vol;
+	const void *block;
+	uint64_t first, end;
+	bool garbage;
+	int ret = file_block(&vol->sufile, cx, blkoff, &block);
+
+	if (!ret && !blkoff)
+		ret = fail(cx, -EUCLEAN, "sufile: has no header block");
+	if (ret < 0)
+		return lose_block(s, cx, ret, blkoff);
+	if (!ret) {
+		segments_of(&vol->geo, blkoff, &first, &end);
+		take_hole(s, first, end);
+		return 0;
+	}
+	garbage = segusage_is_garbage(&vol->geo, blkoff, block);
+	if (!garbage)
+		take_block(s, blkoff, block);
+	file_put(&vol->sufile, block);
+	if (!garbage)
+		return 0;
+	ret = fail(cx, -EUCLEAN, "sufile: block %llu: is no block of segments",
+		   (unsigned long long)blkoff);
+	return lose_block(s, cx, ret, blkoff);
+}
+
+static int survey_blocks(struct survey *s, struct context *cx)
+{
+	uint64_t blkoff, n = segusage_nblocks(&s->c->vol->geo);
+	int err = 0;
+
+	for (blkoff = 0; blkoff < n && !err; blkoff++) {
+		err = context_cancelled(cx);
+		if (!err)
+			err = survey_block(s, cx, blkoff);
+		check_progress(s->c, blkoff + 1);
+	}
+	return err;
+}
+
+/* The device ends before the last segments, whose entries were not read. */
+static bool is_cut_off(const struct volume *vol)
+{
+	return vol->geo.nsegments !=
+	       le64_get(volume_super(vol)->s_nsegments);
+}
+
+static int check_header(struct survey *s, struct context *cx)
+{
+	const struct place place = place_map(0, NILFS_SUFILE_INO, 0, 0);
+	struct nilfs_sufile_header header;
+	int err;
+
+	if (s->lost || is_cut_off(s->c->vol))
+		return 0;
+	err = sutable_header(s->c->vol, cx, &header);
+	if (err)
+		return check_damage(s->c, cx, err, RULE_SU_UNREADABLE, place);
+	if (le64_get(header.sh_ncleansegs) != s->nclean)
+		findings_differ(s->c->findings, RULE_SU_NCLEAN, place,
+				s->nclean, le64_get(header.sh_ncleansegs));
+	if (le64_get(header.sh_ndirtysegs) != s->ndirty)
+		findings_differ(s->c->findings, RULE_SU_NDIRTY, place,
+				s->ndirty, le64_get(header.sh_ndirtysegs));
+	return 0;
+}
+
+static void check_active(struct survey *s, uint64_t segnum,
+			 const struct nilfs_segment_usage *su)
+{
+	if (!segusage_is_dirty(su))
+		findings_broken(s->c->findings, RULE_SU_ACTIVE_CLEAN,
+				segment(segnum));
+	if (segusage_is_error(su))
+		findings_broken(s->c->findings, RULE_SU_ACTIVE_ERROR,
+				segment(segnum));
+	bitmap_set(&s->c->used_segments, segnum);
+}
+
+static void check_current(struct survey *s)
+{
+	const struct recovery *latest = &s->c->vol->latest;
+	uint32_t nblocks = le32_get(s->current.su_nblocks);
+
+	if (!s->have_current)
+		return;
+	check_active(s, latest->segnum, &s->current);
+	if (nblocks != latest->offset &&
+	    nblocks <= s->c->vol->geo.blocks_per_segment)
+		findings_differ(s->c->findings, RULE_SU_LOG_END,
+				segment(latest->segnum), latest->offset,
+				nblocks);
+}
+
+/* The writer goes on there from its beginning: nilfs_shift_to_next_segment(). */
+static void check_next(struct survey *s)
+{
+	const struct recovery *latest = &s->c->vol->latest;
+
+	if (latest->nextnum >= s->c->vol->geo.nsegments)
+		findings_broken(s->c->findings, RULE_LOG_NEXT,
+				place_number(PLACE_LOG, latest->pseg_start));
+	if (latest->nextnum == latest->segnum)
+		findings_broken(s->c->findings, RULE_SU_ACTIVE_SAME,
+				segment(latest->segnum));
+	if (!s->have_next || latest->nextnum == latest->segnum)
+		return;
+	check_active(s, latest->nextnum, &s->next);
+	if (le32_get(s->next.su_nblocks))
+		findings_differ(s->c->findings, RULE_SU_NEXT_NBLOCKS,
+				segment(latest->nextnum), 0,
+				le32_get(s->next.su_nblocks));
+}
+
+uint64_t pass_segments_work(const struct check *c)
+{
+	return segusage_nblocks(&c->vol->geo);
+}
+
+int pass_segments(struct check *c, struct context *cx)
+{
+	uint64_t nsegments = c->vol->geo.nsegments;
+	struct survey s = { .c = c };
+	int ret;
+
+	ret = bitmap_init(&c->used_segments, cx, nsegments);
+	if (!ret)
+		ret = bitmap_init(&c->broken_segments, cx, nsegments);
+	if (ret)
+		return ret;
+	ret = sutable_is_exact(c->vol, cx);
+	if (ret < 0) {
+		/* Reported when the blocks are read one by one. */
+		fail_clear(cx);
+		ret = 0;
+	}
+	s.exact = ret;
+	ret = survey_blocks(&s, cx);
+	if (!ret)
+		ret = check_header(&s, cx);
+	if (!ret) {
+		check_current(&s);
+		check_next(&s);
+	}
+	if (s.nshut)
+		check_note(c, "%llu segments are marked as erroneous: their "
+			   "logs are not read", (unsigned long long)s.nshut);
+	return ret;
+}

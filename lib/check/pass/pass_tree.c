@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Pass: what the checkpoints refer to.
+ *
+ * It walks the maps of cpfile and sufile, and of the ifile and all files of
+ * every valid checkpoint, and checks each node, each pointer, each inode.  What
+ * a checkpoint shares with one before was checked with that one, and is left
+ * alone whole: the cost is that of what is there, whatever the number of
+ * checkpoints.
+ *
+ * The newest comes first, then the snapshots, then plain checkpoints, each
+ * from the newer to the older: what they share is reported for the one that
+ * matters most, and what is reported for the last is history.
+ *
+ * It needs the DAT checked, and the segments in use known.  It leaves the set
+ * of virtual blocks that are referred to, the names in directories and the
+ * number of links to others; what the entries of checkpoints say besides
+ * their inode was checked before.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "check/check.h"
+#include "check/inodes/ifilewalk.h"
+#include "check/inodes/inodecount.h"
+#include "check/inodes/pointers.h"
+#include "check/logs/mapsums.h"
+#include "check/pass/passes.h"
+#include "disk/checkpoint.h"
+#include "disk/inode.h"
+#include "vol/cptable.h"
+
+/* Bytes of the directory of a set, at most, a share of the budget. */
+#define DIRECTORY_SHARE 16
+
+struct tree_checkpoint {
+	uint64_t cno;
+	bool kept;		/* the newest, or a snapshot */
+};
+
+struct tree {
+	struct check *check;
+	struct pointers pointers;
+	struct ifilewalk ifiles;
+	struct sparse walk;	/* what was met in the current checkpoint */
+	struct sparse reported;	/* lifetimes that were reported */
+
+	/* Valid checkpoints, ascending: those of blocks that can be read. */
+	struct tree_checkpoint *cps;
+	size_t ncps, room;
+
+	/* The current metadata file. */
+	uint64_t ino;
+	uint64_t met;		/* its blocks, nodes too */
+
+	/* The checkpoint before. */
+	bool have_last;
+	struct nilfs_inode last;
+	struct ifilewalk_sums sums;
+};
+
+static int add_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
+			  const struct nilfs_checkpoint *cp)
+{
+	if (array_reserve(cx, &t->cps, &t->room, t->ncps + 1))
+		return -ENOMEM;
+	t->cps[t->ncps++] = (struct tree_checkpoint){
+		.cno = cno,
+		.kept = cno == t->check->vol->latest.cno ||
+			checkpoint_is_snapshot(cp),
+	};
+	return 0;
+}
+
+/* Takes the numbers of valid checkpoints from block BLKOFF of the cpfile. */
+static int list_block(struct tree *t, struct context *cx, uint64_t blkoff,
+		      const char *data)
+{
+	const struct nilfs_geometry *g = &t->check->vol->geo;
+	uint64_t first = checkpoint_first(g, blkoff);
+	uint32_t i, count = checkpoint_count(g, blkoff);
+	int err = 0;
+
+	for (i = 0; i < count && !err; i++) {
+		uint64_t cno = first + i;
+		const struct nilfs_checkpoint *cp =
+			(const void *)(data + checkpoint_offset(g, cno));
+
+		if (cno && cno <= t->check->vol->latest.cno &&
+		    !checkpoint_is_invalid(cp))
+			err = add_checkpoint(t, cx, cno, cp);
+	}
+	return err;
+}
+
+static int read_checkpoints(struct tree *t, struct context *cx,
+			    uint64_t blkoff, uint64_t blocknr)
+{
+	struct cache *cache = t->check->vol->cache;
+	const void *data;
+	int err = cache_get(cache, cx, blocknr, &data);
+
+	if (err == -EIO) {
+		fail_clear(cx);
+		t->pointers.partial |= POINTERS_LOST;
+		return 0;
+	}
+	if (err)
+		return err;
+	err = list_block(t, cx, blkoff, data);
+	cache_put(cache, data);
+	return err;
+}
+
+static int visit_pointer(void *arg, struct context *cx,
+			 const struct mapcheck_pointer *p, uint64_t *blocknr,
+			 struct lifetime *life)
+{
+	struct tree *t = arg;
+	struct target target;
+	int ret = pointers_check(&t->pointers, cx, t->ino, p, &target);
+
+	t->met++;
+	if (ret <= 0)
+		return ret;
+	*blocknr = target.blocknr;
+	*life = target.life;
+	if (!p->level && t->ino == NILFS_CPFILE_INO)
+		return read_checkpoints(t, cx, p->key, target.blocknr);
+	return 1;
+}
+
+/* Walks the cpfile or the sufile, of which there is one for all time. */
+static int walk_metadata(struct tree *t, struct context *cx,
+			 const struct file *file)
+{
+	struct mapcheck m = {
+		.vol = t->check->vol,
+		.findings = t->check->findings,
+		.ino = file->ino,
+		.within = { t->check->vol->latest.cno, NILFS_CNO_MAX },
+		.visit = visit_pointer,
+		.arg = t,
+	};
+	int ret;
+
+	t->ino = file->ino;
+	t->met = 0;
+	ret = mapcheck_run(&m, cx, &file->inode);
+	if (ret > 0)
+		t->pointers.partial |= POINTERS_LOST;
+	if (!ret && !t->pointers.partial)
+		metacount_check(t->check, 0, t->ino, &file->inode, t->met);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * mkfs.nilfs2 counted one inode too many before nilfs-utils 2.0.22, and the
+ * kernel only adds and subtracts: such a volume keeps the error, which is
+ * harmless.
+ */
+static void check_inode_count(struct tree *t, struct place place,
+			      uint64_t count)
+{
+	if (!t->sums.inodes_known || t->sums.inodes == count)
+		return;
+	findings_add(t->check->findings, &(struct finding){
+		.rule = RULE_INODE_COUNT,
+		.place = place,
+		.has_want = true,
+		.has_got = true,
+		.want = t->sums.inodes,
+		.got = count,
+		.detail = count == t->sums.inodes + 1 ?
+			"one too many is harmless, mkfs.nilfs2 before "
+			"nilfs-utils 2.0.22 made it" : NULL,
+	});
+}
+
+/*
+ * Compares the counts of checkpoint CNO with those of the walk.  Blocks are
+ * counted in the newest one, and in those that equal it: shared parts are
+ * skipped, and their size is not known without a count for each block of each
+ * ifile.
+ */
+static void check_counts(struct tree *t, uint64_t cno,
+			 const struct nilfs_checkpoint *cp)
+{
+	const struct nilfs_super_block *sb = volume_super(t->check->vol);
+	uint64_t blocks = le64_get(cp->cp_blocks_count);
+	struct place place = place_number(PLACE_CHECKPOINT, cno);
+
+	check_inode_count(t, place, le64_get(cp->cp_inodes_count));
+	if (t->sums.blocks_known)
+		metacount_check(t->check, cno, NILFS_IFILE_INO,
+				&cp->cp_ifile_inode, t->sums.own);
+	if (!(le64_get(sb->s_feature_compat_ro) &
+	      NILFS_FEATURE_COMPAT_RO_BLOCK_COUNT))
+		return;
+	if (t->sums.blocks_known && t->sums.blocks != blocks)
+		findings_differ(t->check->findings, RULE_INODE_COUNT_BLOCKS,
+				place, t->sums.blocks, blocks);
+}
+
+static bool is_like_last(const struct tree *t, const struct nilfs_inode *ifile)
+{
+	return t->have_last && !memcmp(t->last.i_bmap, ifile->i_bmap,
+				       sizeof(ifile->i_bmap));
+}
+
+static int walk_checkpoint(struct tree *t, struct context *cx, uint64_t cno,
+			   const struct nilfs_checkpoint *cp)
+{
+	const struct nilfs_inode *ifile = &cp->cp_ifile_inode;
+	bool newest = cno == t->check->vol->latest.cno;
+	struct lifetime within = { cno, newest ? NILFS_CNO_MAX : cno + 1 };
+	enum rule rule;
+	int err = 0;
+
+	rule = inode_check(&t->check->vol->geo, ifile, NILFS_IFILE_INO);
+	if (rule != RULE_OK)
+		findings_broken(t->check->findings, rule,
+				place_inode(cno, NILFS_IFILE_INO));
+	if (!is_like_last(t, ifile))
+		err = ifilewalk_run(&t->ifiles, cx, cno, ifile, &within,
+				    &t->sums);
+	t->last = *ifile;
+	t->have_last = true;
+	if (!err && newest) {
+		t->check->files = t->sums.inodes;
+		t->check->files_known = t->sums.inodes_known &&
+					!t->ifiles.hidden && rule == RULE_OK;
+	}
+	if (!err)
+		check_counts(t, cno, cp);
+	return err;
+}
+
+/* From now on, blocks may have been met before. */
+static void expect_shared(struct tree *t)
+{
+	sparse_clear(&t->walk);
+	t->pointers.walk = &t->walk;
+}
+
+static int read_and_walk(struct tree *t, struct context *cx, uint64_t cno)
+{
+	struct nilfs_checkpoint cp;
+	int err = cptable_read(t->check->vol, cx, cno, &cp);
+
+	if (err == -EIO || err == -EUCLEAN || err == -ENOENT) {
+		fail_clear(cx);
+		t->pointers.partial |= POINTERS_LOST;
+		return 0;
+	}
+	if (!err)
+		err = walk_checkpoint(t, cx, cno, &cp);
+	expect_shared(t);
+	return err;
+}
+
+/* Of the checkpoints but the newest, those that are KEPT or the others. */
+static int walk_older(struct tree *t, struct context *cx, bool kept)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = t->ncps; i-- && !err;) {
+		const struct tree_checkpoint *cp = &t->cps[i];
+
+		if (cp->kept == kept && cp->cno != t->check->vol->latest.cno)
+			err = read_and_walk(t, cx, cp->cno);
+	}
+	return err;
+}
+
+/*
+ * Live blocks are referred to by the newest checkpoint: damage in others does
+ * not matter for that.
+ */
+static int walk_checkpoints(struct tree *t, struct context *cx)
+{
+	uint64_t latest = t->check->vol->latest.cno;
+	bool there = t->ncps && t->cps[t->ncps - 1].cno == latest;
+	int err = 0;
+
+	if (there)
+		err = read_and_walk(t, cx, latest);
+	t->check->tree_broken = !there || t->pointers.partial ||
+				ifilewalk_partial(&t->ifiles);
+	/* With cpfile and SUFILE before it, these are all live blocks. */
+	if (there)
+		t->check->live_referenced = sparse_count(&t->check->referenced);
+	findings_snapshots(t->check->findings, true);
+	if (!err)
+		err = walk_older(t, cx, true);
+	if (!((t->pointers.partial | ifilewalk_partial(&t->ifiles)) &
+	      POINTERS_LOST))
+		t->check->kept_referenced = sparse_count(&t->check->referenced);
+	findings_snapshots(t->check->findings, false);
+	if (t->check->sums)
+		t->check->sums->closed = true;
+	findings_history(t->check->findings, true);
+	if (!err)
+		err = walk_older(t, cx, false);
+	findings_history(t->check->findings, false);
+	return err;
+}
+
+/* Makes the sets of virtual blocks, for all that the DAT can have. */
+static int make_sets(struct tree *t, struct context *cx)
+{
+	uint64_t most = cx->max_memory / DIRECTORY_SHARE / sizeof(uint64_t) *
+			SPARSE_CHUNK_BITS;
+	uint64_t end = vblocks_end(t->check->vol, cx);
+	int err;
+
+	if (end > most)
+		end = most;
+	err = sparse_init(&t->check->referenced, cx, end);
+	if (!err)
+		err = sparse_init(&t->check->lingering, cx, end);
+	if (!err)
+		err = sparse_init(&t->walk, cx, end);
+	if (!err)
+		err = sparse_init(&t->reported, cx, end);
+	return err;
+}
+
+int pass_tree(struct check *c, struct context *cx)
+{
+	struct tree t = { .check = c };
+	int err = make_sets(&t, cx);
+
+	pointers_init(&t.pointers, c, c->vol, &t.reported);
+	if (!err)
+		err = ifilewalk_init(&t.ifiles, cx, c, &t.pointers);
+	if (!err)
+		err = walk_metadata(&t, cx, &c->vol->sufile);
+	if (!err)
+		err = walk_metadata(&t, cx, &c->vol->cpfile);
+	if (!err)
+		err = walk_checkpoints(&t, cx);
+	pointers_fini(&t.pointers);
+	ifilewalk_fini(&t.ifiles);
+	sparse_fini(&t.walk);
+	sparse_fini(&t.reported);
+	free(t.cps);
+	return err;
+}
+
+/* The unit of progress is an inode. */
+uint64_t pass_tree_work(const struct check *c)
+{
+	struct nilfs_checkpoint cp;
+	struct context quiet;
+
+	context_init(&quiet);
+	if (cptable_read(c->vol, &quiet, c->vol->latest.cno, &cp))
+		return 0;
+	return le64_get(cp.cp_inodes_count);
+}

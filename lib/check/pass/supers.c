@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The two superblocks.
+ *
+ * They are written alternately, so one is normally older than the other: that
+ * is not a finding, nor is a missing flag of a clean unmount in the older.
+ * Fields that only mkfs.nilfs2 writes must be equal.
+ *
+ * The position of the second follows from the size of the device.  If that has
+ * changed since the volume was made, the copy is not found there, and the
+ * change of size is reported.
+ */
+#include "check/pass/supers.h"
+
+#include <string.h>
+
+#include "disk/field.h"
+
+static struct place copy_place(int i)
+{
+	return place_number(PLACE_SUPER, (uint64_t)i);
+}
+
+static int read_copies(struct check *c, struct context *cx, struct supers *s)
+{
+	const uint64_t offset[2] = {
+		NILFS_SB_OFFSET_BYTES, super_offset2(c->dev->size)
+	};
+	int i, err;
+
+	for (i = 0; i < 2; i++) {
+		err = dev_read(c->dev, cx, offset[i], &s->copy[i],
+			       sizeof(s->copy[i]));
+		s->read[i] = !err;
+		err = check_damage(c, cx, err, RULE_SB_UNREADABLE,
+				   copy_place(i));
+		if (err)
+			return err;
+	}
+	super_choose(s->read[0] ? &s->copy[0] : NULL,
+		     s->read[1] ? &s->copy[1] : NULL, c->dev->size,
+		     &s->choice);
+	return 0;
+}
+
+/* The field that breaks RULE, NULL where it is not one alone. */
+static const char *field_of(enum rule rule)
+{
+	switch (rule) {
+	case RULE_SB_MAGIC:
+	case RULE_SB_WIPED:
+		return "s_magic";
+	case RULE_SB_BYTES:
+		return "s_bytes";
+	case RULE_SB_REV_LEVEL:
+		return "s_rev_level";
+	case RULE_SB_BLOCK_SIZE:
+		return "s_log_block_size";
+	case RULE_SB_INODE_SIZE:
+		return "s_inode_size";
+	case RULE_SB_FIRST_INO:
+		return "s_first_ino";
+	case RULE_SB_BLOCKS_PER_SEGMENT:
+		return "s_blocks_per_segment";
+	case RULE_SB_R_SEGMENTS_PERCENTAGE:
+		return "s_r_segments_percentage";
+	case RULE_SB_NSEGMENTS:
+	case RULE_SB_DEVICE_SIZE:
+		return "s_nsegments";
+	case RULE_SB_FIRST_DATA_BLOCK:
+		return "s_first_data_block";
+	case RULE_SB_DAT_ENTRY_SIZE:
+		return "s_dat_entry_size";
+	case RULE_SB_CHECKPOINT_SIZE:
+		return "s_checkpoint_size";
+	case RULE_SB_SEGMENT_USAGE_SIZE:
+		return "s_segment_usage_size";
+	case RULE_SB_FEATURE_INCOMPAT:
+		return "s_feature_incompat";
+	case RULE_SB_FEATURE_COMPAT_RO:
+		return "s_feature_compat_ro";
+	case RULE_SB_LAST_PSEG:
+		return "s_last_pseg";
+	default:
+		return NULL;
+	}
+}
+
+static const struct field *find_field(const char *name)
+{
+	return field_find(field_table_find("super_block"), name);
+}
+
+static void report_broken(struct check *c, const struct supers *s, int i,
+			  enum rule rule)
+{
+	struct finding f = { .rule = rule, .place = copy_place(i) };
+	const char *name = field_of(rule);
+
+	if (rule == RULE_SB_SUM) {
+		findings_differ(c->findings, rule, f.place,
+				super_checksum(&s->copy[i]),
+				le32_get(s->copy[i].s_sum));
+		return;
+	}
+	if (name)
+		f.has_got = field_get(find_field(name), &s->copy[i], 0, &f.got);
+	findings_add(c->findings, &f);
+}
+
+/* Rules that do not keep the rest from being read. */
+static bool is_decodable(enum rule rule)
+{
+	return rule == RULE_OK || rule_has(rule, RULE_READABLE);
+}
+
+/* Copy I, which is a superblock: does it make sense?  True if it can be used. */
+static bool check_sense(struct check *c, struct supers *s, int i)
+{
+	enum rule features = super_check_features(&s->copy[i]), rule;
+	struct nilfs_geometry geo;
+
+	if (features)
+		report_broken(c, s, i, features);
+	rule = super_geometry(&s->copy[i], c->dev->size, &geo);
+	if (rule)
+		report_broken(c, s, i, rule);
+	if (!is_decodable(rule))
+		return false;
+	if (super_check_log(&s->copy[i], &geo))
+		report_broken(c, s, i, RULE_SB_LAST_PSEG);
+	s->known |= features == RULE_SB_FEATURE_INCOMPAT;
+	return features != RULE_SB_FEATURE_INCOMPAT;
+}
+
+static bool is_other_size(const struct check *c, const struct supers *s)
+{
+	int i = s->choice.index;
+
+	return i >= 0 && le64_get(s->copy[i].s_dev_size) != c->dev->size;
+}
+
+/*
+ * A second copy that cannot be one is no damage where there is no room for
+ * it, as on very old volumes, or where the device has changed its size.
+ */
+static bool is_missed(const struct check *c, const struct supers *s)
+{
+	return s->choice.index != 0 ||
+	       (!super_bad_offset2(&s->copy[0], super_offset2(c->dev->size)) &&
+		!is_other_size(c, s));
+}
+
+static void check_copy(struct check *c, struct supers *s, int i)
+{
+	enum rule verdict = s->choice.verdict[i];
+	bool is_super = verdict == RULE_OK || verdict == RULE_SB_PLACE;
+	bool usable = s->read[i] && is_super && check_sense(c, s, i);
+
+	if (i == s->choice.index)
+		s->usable = usable;
+	s->known |= usable;
+	if (!s->read[i] || verdict == RULE_OK)
+		return;
+	/* Only the first one is where others write what they put on a device. */
+	if (!i && verdict == RULE_SB_MAGIC)
+		verdict = RULE_SB_WIPED;
+	/* Where segments are cannot be said if the numbers make no sense. */
+	if (verdict == RULE_SB_PLACE ? usable : !i || is_missed(c, s))
+		report_broken(c, s, i, verdict);
+}
+
+static const char *const constant_fields[] = {
+	"s_rev_level", "s_crc_seed", "s_log_block_size", "s_first_data_block",
+	"s_blocks_per_segment", "s_ctime", "s_inode_size", "s_dat_entry_size",
+	"s_checkpoint_size", "s_segment_usage_size", NULL
+};
+
+/* Reports RULE where the field NAME differs; false where it does. */
+static bool is_same(struct check *c, const struct supers *s, const char *name,
+		    enum rule rule)
+{
+	const struct field *field = find_field(name);
+	struct finding f = {
+		.rule = rule,
+		.place = copy_place(!s->choice.index),
+		.detail = name,
+	};
+
+	f.has_want = field_get(field, &s->copy[s->choice.index], 0, &f.want);
+	f.has_got = field_get(field, &s->copy[!s->choice.index], 0, &f.got);
+	if (f.want == f.got)
+		return true;
+	findings_add(c->findings, &f);
+	return false;
+}
+
+/* Whether entries of segments have the size that the features of SB ask for. */
+static bool has_usual_entries(const struct nilfs_super_block *sb)
+{
+	bool ext = le64_get(sb->s_feature_compat) &
+		   NILFS_FEATURE_COMPAT_SUFILE_LIVE_BLKS_EXT;
+
+	return le16_get(sb->s_segment_usage_size) ==
+	       (ext ? NILFS_EXT_SEGMENT_USAGE_SIZE :
+		      NILFS_MIN_SEGMENT_USAGE_SIZE);
+}
+
+/*
+ * Live-block counts come and go with one log: cut off between the superblocks,
+ * the newer one names that, the other one the log before.
+ */
+static enum rule rule_of_difference(const struct supers *s, const char *name)
+{
+	return !strcmp(name, "s_segment_usage_size") &&
+			       s->choice.reason != SUPER_SAME &&
+			       has_usual_entries(&s->copy[0]) &&
+			       has_usual_entries(&s->copy[1]) ?
+		       RULE_SB_FEATURES : RULE_SB_COPIES;
+}
+
+static void compare_copies(struct check *c, const struct supers *s)
+{
+	const char *const *name;
+
+	for (name = constant_fields; *name; name++)
+		if (!is_same(c, s, *name, rule_of_difference(s, *name)))
+			return;
+	is_same(c, s, "s_nsegments", RULE_SB_RESIZE);
+}
+
+static void check_chosen(struct check *c, const struct supers *s)
+{
+	const struct nilfs_super_block *sb = &s->copy[s->choice.index];
+	struct place place = copy_place(s->choice.index);
+	unsigned int state = le16_get(sb->s_state);
+
+	if (is_other_size(c, s))
+		findings_differ(c->findings, RULE_SB_DEV_SIZE, place,
+				le64_get(sb->s_dev_size), c->dev->size);
+	if (state & NILFS_ERROR_FS)
+		findings_broken(c->findings, RULE_SB_STATE_ERROR, place);
+	if (state & NILFS_RESIZE_FS)
+		findings_broken(c->findings, RULE_SB_RESIZE, place);
+	if (s->choice.spare >= 0)
+		compare_copies(c, s);
+}
+
+void supers_borrow(struct nilfs_super_block *sb,
+		   const struct nilfs_super_block *other)
+{
+	const char *const *name;
+	const struct field *field;
+
+	for (name = constant_fields; *name; name++) {
+		field = find_field(*name);
+		memcpy((char *)sb + field->offset,
+		       (const char *)other + field->offset,
+		       field_length(field));
+	}
+}
+
+int supers_check(struct check *c, struct context *cx, struct supers *s)
+{
+	int i, err;
+
+	memset(s, 0, sizeof(*s));
+	s->choice.index = -1;
+	if (c->dev->size < SUPER_MIN_DEVICE) {
+		findings_differ(c->findings, RULE_SB_DEVICE_SMALL,
+				place_number(PLACE_VOLUME, 0),
+				SUPER_MIN_DEVICE, c->dev->size);
+		return 0;
+	}
+	err = read_copies(c, cx, s);
+	if (err)
+		return err;
+	for (i = 0; i < 2; i++)
+		check_copy(c, s, i);
+	if (!s->known)
+		findings_broken(c->findings, RULE_SB_LOST,
+				place_number(PLACE_VOLUME, 0));
+	if (s->choice.index >= 0)
+		check_chosen(c, s);
+	return 0;
+}
