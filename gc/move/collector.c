@@ -108,6 +108,7 @@ int collector_open(struct collector *k, struct context *cx)
 		ret = zoning_settle(cx, k->dev);
 	k->settled |= !ret;
 	load_init(&k->load, &k->facts);
+	k->sated = 0;
 	return ret;
 }
 
@@ -165,31 +166,38 @@ uint64_t collector_gain(const struct collector *k)
 	return k->load.nvictims > taken ? k->load.nvictims - taken : 0;
 }
 
-static bool load_fits(const struct collector *k, struct context *cx,
-		      uint64_t room)
+static bool is_memory_full(const struct collector *k, const struct context *cx)
 {
-	return batch_need(&k->load) <= room &&
-	       (k->unbounded || load_bytes(&k->load) <= cx->max_memory / 2);
+	return !k->unbounded && load_bytes(&k->load) > cx->max_memory / 2;
+}
+
+/* Memory was full already with the present victims, or fewer. */
+static bool is_sated(const struct collector *k)
+{
+	return k->sated && k->load.nvictims >= k->sated;
 }
 
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room)
 {
 	struct load_size before = load_size(&k->load);
+	bool sated;
 	int ret;
 
-	k->full = false;
-	if (collector_is_bad(k, s->segnum))
+	k->full = is_sated(k);
+	if (k->full || collector_is_bad(k, s->segnum))
 		return 0;
 	ret = load_take(&k->load, cx, s);
 	if (!ret && cx->failure[0])
 		return leave(k, cx, s->segnum);
-	if (ret > 0 && !load_fits(k, cx, room)) {
-		load_rewind(&k->load, cx, &before);
-		k->full = true;
-		return 0;
-	}
-	return ret;
+	sated = is_memory_full(k, cx);
+	if (ret <= 0 || (!sated && batch_need(&k->load) <= room))
+		return ret;
+	load_rewind(&k->load, cx, &before);
+	k->full = true;
+	if (sated)
+		k->sated = k->load.nvictims;
+	return 0;
 }
 
 void collector_sort(struct collector *k)

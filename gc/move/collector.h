@@ -49,6 +49,7 @@ struct collector {
 	struct volume *vol;
 	struct facts facts;
 	struct load load;
+	size_t sated;		/* victims with which memory was full, or 0 */
 };
 
 void collector_init(struct collector *k, struct dev *dev,
@@ -71,7 +72,8 @@ uint64_t collector_room(const struct collector *k);
 
 /*
  * Adds S where the batch fits into ROOM blocks then: 1; 0 where it does not,
- * or S is left alone.  Or a failure.
+ * or S is left alone.  Or a failure.  Once memory is full nothing is added: what
+ * does not fit had to be read to know it, and a large volume has many of those.
  */
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room);
