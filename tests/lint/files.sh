@@ -48,4 +48,12 @@ for file in $(lint_files -name '*.bats'); do
 done >"$lint_list"
 lint_none "each file of tests is run by its folder"
 
+# A header that is not listed is missing in the release archive.
+lint_files -name 'Makemodule.am' | xargs cat | tr -s ' \t' '\n' >"$lint_list.all"
+lint_files -name '*.[ch]' | while read -r file; do
+	grep -qxF "$file" "$lint_list.all" || echo "$file"
+done >"$lint_list"
+rm -f "$lint_list.all"
+lint_none "each source is listed in a Makemodule.am"
+
 lint_done
