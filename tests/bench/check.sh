@@ -64,13 +64,13 @@ check_case() {
 	images=("$image" "$image.snapshots")
 	metadata_ranges "$image" >"$scratch/ranges"
 	commands=(
+		"limit: start=$fsck --version"
 		"ours=$fsck -fn $image"
 		"ours, 1 thread=$fsck -fn -j 1 $image"
 		"ours, --data=$fsck -fn --data $image"
 		"ours, ten snapshots=$fsck -fn $image.snapshots"
 		"ours, -a=$fsck -a $image"
 		"limit: read metadata=$limit read $image $scratch/ranges"
-		"limit: start=$fsck --version"
 	)
 	for peer in ${BENCH_PEERS-e2fsck f2fs btrfs erofs}; do
 		[ "$peer" != none ] || continue

@@ -5,14 +5,13 @@
 mkfs_commands() {
 	local f=$1
 
-	commands=("ours=$mkfs -q $f")
+	commands=("limit: 64 KiB and fsync=$limit format $f" "limit: true=true"
+		"ours=$mkfs -q $f")
 	have mkfs.nilfs2 && commands+=("nilfs-utils=mkfs.nilfs2 -q $f")
 	have mkfs.btrfs && commands+=("btrfs=mkfs.btrfs -q $f")
 	have mke2fs && commands+=("ext4=mke2fs -q -F -t ext4 $f")
 	have mkfs.f2fs && commands+=("f2fs=mkfs.f2fs -q $f")
-	have mkfs.xfs && commands+=("xfs=mkfs.xfs -q $f")
-	commands+=("limit: 64 KiB and fsync=$limit format $f"
-		"limit: true=true")
+	! have mkfs.xfs || commands+=("xfs=mkfs.xfs -q $f")
 }
 
 bench_mkfs() {
