@@ -10,8 +10,9 @@
  * are verified on the device underneath, and only if the log there is the one
  * to be moved.
  *
- * What is moved after a trial was verified by it.  That is remembered by segment,
- * as all logs of a victim are in the load that have a block to be moved.
+ * What is moved after a trial was verified by it.  How many logs of a segment
+ * were right is remembered: all that have a block to be moved are in the load,
+ * and until the segment is written again they only become fewer.
  */
 #include "gc/move/sums.h"
 
@@ -34,13 +35,15 @@ struct summing {
 	struct sums *s;
 	const struct load *load;
 	struct logdata *data;	/* one a worker */
-	struct bitmap passed;	/* segments with a log that was not verified */
+	bool *right;		/* of each log, verified now or before */
 	uint64_t wrong;		/* the first one, or the number of all */
 };
 
 void sums_fini(struct sums *s)
 {
-	bitmap_fini(&s->good);
+	free(s->good);
+	s->good = NULL;
+	s->ngood = 0;
 }
 
 static void note_wrong(struct summing *u, uint64_t job)
@@ -53,16 +56,45 @@ static void note_wrong(struct summing *u, uint64_t job)
 		;
 }
 
-static uint64_t segment_of(const struct load *load, const struct load_log *log)
+static uint64_t segment_of(const struct load *load, size_t i)
 {
-	return geometry_segment_of(&load->facts->vol->geo, log->pseg);
+	return geometry_segment_of(&load->facts->vol->geo, load->logs[i].pseg);
 }
 
-/* LOG is not, or cannot be, verified. */
-static int pass_log(struct summing *u, const struct load_log *log)
+/* The logs of a segment are in a row: the first one after that of log I. */
+static size_t next_segment(const struct load *load, size_t i)
 {
-	bitmap_set_shared(&u->passed, segment_of(u->load, log));
-	return 0;
+	uint64_t segnum = segment_of(load, i);
+
+	while (i < load->nlogs && segment_of(load, i) == segnum)
+		i++;
+	return i;
+}
+
+/* What lives only becomes less: no more logs than before are the same ones. */
+static void find_known(struct summing *u)
+{
+	size_t i, end;
+
+	for (i = 0; i < u->load->nlogs; i = end) {
+		end = next_segment(u->load, i);
+		if (end - i <= u->s->good[segment_of(u->load, i)])
+			memset(&u->right[i], true, end - i);
+	}
+}
+
+static void note_good(struct summing *u)
+{
+	size_t i, end;
+
+	for (i = 0; i < u->load->nlogs; i = end) {
+		uint16_t *good = &u->s->good[segment_of(u->load, i)];
+
+		end = next_segment(u->load, i);
+		if (!memchr(&u->right[i], false, end - i) && end - i > *good)
+			*good = end - i < UINT16_MAX ? (uint16_t)(end - i) :
+						       UINT16_MAX;
+	}
 }
 
 static int sum_up(struct context *cx, void *arg, unsigned int worker,
@@ -74,37 +106,25 @@ static int sum_up(struct context *cx, void *arg, unsigned int worker,
 	struct nilfs_segment_summary ss;
 	int ret;
 
-	if (bitmap_test(&u->s->good, segment_of(u->load, log)))
+	if (u->right[job])
 		return 0;
 	ret = dev_read(u->s->dev, cx, log->pseg << geo->block_bits, &ss,
 		       sizeof(ss));
 	if (!ret && memcmp(&ss, &log->ss, sizeof(ss)))
-		return pass_log(u, log);
+		return 0;
 	if (!ret)
 		ret = logdata_is_right(&u->data[worker], cx, u->s->dev, geo,
 				       log->pseg, &ss);
 	if (ret == -EIO) {
 		fail_clear(cx);
-		return pass_log(u, log);
-	}
-	if (ret > 0)
 		return 0;
+	}
+	if (ret > 0) {
+		u->right[job] = true;
+		return 0;
+	}
 	note_wrong(u, job);
 	return ret ? ret : -EUCLEAN;
-}
-
-/* All logs that were not passed over are right. */
-static void note_good(struct summing *u)
-{
-	uint64_t segnum;
-	size_t i;
-
-	for (i = 0; i < u->load->nlogs; i++) {
-		segnum = segment_of(u->load, &u->load->logs[i]);
-		if (segnum < u->s->good.bits &&
-		    !bitmap_test(&u->passed, segnum))
-			bitmap_set(&u->s->good, segnum);
-	}
 }
 
 void sums_forget(struct sums *s, const struct load *load)
@@ -112,8 +132,8 @@ void sums_forget(struct sums *s, const struct load *load)
 	size_t i;
 
 	for (i = 0; i < load->nvictims; i++)
-		if (load->victims[i] < s->good.bits)
-			bitmap_clear(&s->good, load->victims[i]);
+		if (load->victims[i] < s->ngood)
+			s->good[load->victims[i]] = 0;
 }
 
 static bool is_in(const struct load_run *run, const struct load_log *log)
@@ -191,21 +211,40 @@ static int sum_logs(struct summing *u, struct context *cx)
 	return ret;
 }
 
+static int reserve_good(struct sums *s, uint64_t nsegments)
+{
+	uint16_t *good;
+
+	if (nsegments <= s->ngood)
+		return 0;
+	good = realloc(s->good, nsegments * sizeof(*good));
+	if (!good)
+		return -ENOMEM;
+	memset(good + s->ngood, 0, (nsegments - s->ngood) * sizeof(*good));
+	s->good = good;
+	s->ngood = nsegments;
+	return 0;
+}
+
 int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	       uint64_t *bad)
 {
 	struct summing u = { .s = s, .load = load, .wrong = load->nlogs };
-	uint64_t nsegments = load->facts->vol->geo.nsegments;
-	int ret = bitmap_init(&u.passed, cx, nsegments);
+	int ret;
 
 	*bad = 0;
-	if (!ret && !s->good.bits)
-		ret = bitmap_init(&s->good, cx, nsegments);
-	if (!ret && load->nlogs)
-		ret = sum_logs(&u, cx);
+	if (!load->nlogs)
+		return 0;
+	u.right = calloc(load->nlogs, sizeof(*u.right));
+	if (!u.right || reserve_good(s, load->facts->vol->geo.nsegments)) {
+		free(u.right);
+		return fail(cx, -ENOMEM, "checksums of %zu logs", load->nlogs);
+	}
+	find_known(&u);
+	ret = sum_logs(&u, cx);
 	if (!ret)
 		note_good(&u);
-	bitmap_fini(&u.passed);
+	free(u.right);
 	if (ret != -EUCLEAN)
 		return ret;
 	*bad = load->logs[u.wrong].pseg;

@@ -5,7 +5,6 @@
 
 #include <stdint.h>
 
-#include "base/bitmap.h"
 #include "base/context.h"
 #include "dev/dev.h"
 
@@ -14,7 +13,8 @@ struct load;
 /* The logs verified by a run, for all of its jobs. */
 struct sums {
 	struct dev *dev;	/* borrowed; what a forecast writes is not on it */
-	struct bitmap good;	/* segments whose logs were found right */
+	uint16_t *good;		/* of each segment: logs that were found right */
+	uint64_t ngood;		/* segments, as many as the volume ever had */
 };
 
 /* All zero can be freed, too. */
@@ -30,7 +30,9 @@ void sums_fini(struct sums *s);
 int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	       uint64_t *bad);
 
-/* The victims of LOAD are free: what is written there next is to be verified. */
+/*
+ * The victims of LOAD are free: what is written there next is to be verified.
+ */
 void sums_forget(struct sums *s, const struct load *load);
 
 #endif
