@@ -67,7 +67,7 @@ struct mount_ahead {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
 	unsigned int count;
-	uint64_t giving, asked; /* nodes: what STORE has, what it must not get */
+	uint64_t giving, asked; /* nodes: STORE has it, must not get it */
 	bool ending, ended;
 };
 

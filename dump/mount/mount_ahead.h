@@ -2,9 +2,9 @@
 /*
  * Small files that are given to the kernel before it asks for them.
  *
- * A request for a small file takes longer than reading it, as two processes have
- * to wake up.  A program that reads files in the order in which they were listed,
- * as tar(1) does, gets the next ones together.
+ * A request for a small file takes longer than reading it, as two processes
+ * have to wake up.  A program that reads files in the order in which they were
+ * listed, as tar(1) does, gets the next ones together.
  */
 #ifndef NILFS2_DUMP_MOUNT_AHEAD_H
 #define NILFS2_DUMP_MOUNT_AHEAD_H

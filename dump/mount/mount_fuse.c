@@ -3,9 +3,9 @@
  * The files of a mount, given to the kernel by libfuse.
  *
  * One thread answers one request after the other, as one thread uses a volume
- * at a time; another one gives the kernel what it has not asked for yet.  Nothing
- * changes as long as it is mounted, so the kernel may keep all answers; and
- * nothing is kept of open files, so that it need not ask to open them.
+ * at a time; another one gives the kernel what it has not asked for yet.
+ * Nothing changes as long as it is mounted, so the kernel may keep all answers;
+ * and nothing is kept of open files, so that it need not ask to open them.
  */
 #include "dump/mount/mount_fuse.h"
 

@@ -119,7 +119,9 @@ int accounting_note(struct repair *r, struct context *cx,
 	return err ? err : copy_bitmap(&r->broken, cx, &c->broken_segments);
 }
 
-/* Adds the blocks from *NEXT to END, but those of logs whose sum proves them. */
+/*
+ * Adds the blocks from *NEXT to END, but those of logs whose sum proves them.
+ */
 static int add_gap(struct sparse *unread, struct context *cx,
 		   struct logbits *lb, uint64_t *next, uint64_t end)
 {

@@ -3,9 +3,10 @@
  * The entry of a checkpoint that no block of the cpfile has any more, and the
  * map of an inode of one.
  *
- * A file of a checkpoint is what lived then of all its pieces (pieces.h), and so is its ifile: without nodes its map is direct, else the root
- * holds the nodes of the highest level.  The rest of the entry follows from the
- * log with its super root, or is the same in all checkpoints.
+ * A file of a checkpoint is what lived then of all its pieces (pieces.h), and
+ * so is its ifile: without nodes its map is direct, else the root holds the
+ * nodes of the highest level.  The rest of the entry follows from the log with
+ * its super root, or is the same in all checkpoints.
  */
 #include "fsck/derive/derive_checkpoint.h"
 

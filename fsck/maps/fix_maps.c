@@ -197,7 +197,8 @@ static int pastmaps_repair(struct fixer_job *job, struct context *cx,
 	return err;
 }
 
-static int add_doubted(struct mapfiles *m, struct context *cx, uint64_t vblocknr)
+static int add_doubted(struct mapfiles *m, struct context *cx,
+		       uint64_t vblocknr)
 {
 	if (array_reserve(cx, &m->doubted, &m->doubted_room, m->ndoubted + 1))
 		return -ENOMEM;

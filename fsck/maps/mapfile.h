@@ -26,7 +26,7 @@ struct mapfiles {
 	size_t n, room;
 	struct mapfile *list;		/* of these, */
 	struct liveblocks *live;	/* and of these */
-	uint64_t *doubted;		/* blocks with several pointers, ascending */
+	uint64_t *doubted;		/* have several pointers, ascending */
 	size_t ndoubted, doubted_room;
 	bool logs_whole;		/* a block that lives is in some log */
 };
@@ -46,8 +46,8 @@ int mapsearch_older(struct mapfiles *m, struct context *cx, struct mapfile *f);
 int maprebuild_run(struct mapfiles *m, struct context *cx, struct mapfile *f);
 
 /*
- * Repairs the maps of the N inodes INOS of the writer's checkpoint, which may be
- * of older ones.  Fails as maprebuild_run(), or with -ENOMEM, -EINTR.
+ * Repairs the maps of the N inodes INOS of the writer's checkpoint, which may
+ * be of older ones.  Fails as maprebuild_run(), or with -ENOMEM, -EINTR.
  */
 int fix_maps_of(struct fixer_job *job, struct context *cx, const uint64_t *inos,
 		size_t n);

@@ -7,9 +7,9 @@
  * neither has a block there is a hole, except in directories: the kernel treats
  * a hole as an error, but a block without names is valid.
  *
- * Old nodes end, those that the map led to and others that the logs list.  Blocks
- * past the size end too, except those whose offset was wrong and that were found at
- * the right one.
+ * Old nodes end, those that the map led to and others that the logs list.
+ * Blocks past the size end too, except those whose offset was wrong and that
+ * were found at the right one.
  *
  * What the repair of a map reports.
  *

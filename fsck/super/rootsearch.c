@@ -5,11 +5,11 @@
  * Each log with a super root was once the latest.  How old it is says its
  * sequence number, and its place among logs with the same number; where it lies
  * on the device says nothing.  Where the number of the checkpoint and the time
- * contradict the sequence number, it is that which is wrong.  Times are in seconds:
- * where they are equal, a state that has the checkpoint of another one is the later
- * one.  Of a state whose segments were reclaimed and written again the super root
- * may be right, but blocks are not what its DAT says: only a check of the whole
- * state shows that.
+ * contradict the sequence number, it is that which is wrong.  Times are in
+ * seconds: where they are equal, a state that has the checkpoint of another one
+ * is the later one.  Of a state whose segments were reclaimed and written again
+ * the super root may be right, but blocks are not what its DAT says: only a
+ * check of the whole state shows that.
  */
 #include "fsck/super/rootsearch.h"
 
@@ -321,7 +321,9 @@ static int has_checkpoint(const struct rootsearch *rs, struct context *cx,
 	return err ? damage_forgive(cx, err) : checkpoint_is_same(&a, &b);
 }
 
-/* The root with the greatest checkpoint that is not older than the first one. */
+/*
+ * The root with the greatest checkpoint that is not older than the first one.
+ */
 static const struct root_log *find_contrary(const struct rootsearch *rs)
 {
 	const struct root_log *root, *first = rs->roots, *best = first;
@@ -335,8 +337,8 @@ static const struct root_log *find_contrary(const struct rootsearch *rs)
 }
 
 /*
- * Finds those that come first by a wrong sequence number: among logs of the same
- * second it is one number against another.
+ * Finds those that come first by a wrong sequence number: among logs of the
+ * same second it is one number against another.
  */
 static int find_misnumbered(struct rootsearch *rs, struct context *cx)
 {

@@ -6,9 +6,10 @@
  * An inode that still makes sense gets back the fields that are wrong, each
  * from what the rest of the volume says.  One that does not is replaced by the
  * newest sound one that an older checkpoint has (oldinodes.h), and its map is
- * repaired, if it is not what it was.  Where there is none, its type is what its names say, or its
- * content, and its blocks are those that the logs list.  Where nothing of that
- * is known it is cleared, and its names are for the repair of names.
+ * repaired, if it is not what it was.  Where there is none, its type is what
+ * its names say, or its content, and its blocks are those that the logs list.
+ * Where nothing of that is known it is cleared, and its names are for the
+ * repair of names.
  *
  * A root of which nothing is left is rebuilt, empty, because everything else
  * can be hung up in it.

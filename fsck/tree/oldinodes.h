@@ -32,9 +32,9 @@ int oldinodes_find(struct oldinodes *o, struct context *cx, uint64_t ino,
 void oldinodes_fini(struct oldinodes *o);
 
 /*
- * Gives INODE, INO of an older checkpoint, the map of NOW, which the newest has,
- * where that is whole and of this file: 1, also where INODE has no map; 0 where
- * it keeps its own, which may have ended.  -ENOMEM, -EINTR.
+ * Gives INODE, INO of an older checkpoint, the map of NOW, which the newest
+ * has, where that is whole and of this file: 1, also where INODE has no map; 0
+ * where it keeps its own, which may have ended.  -ENOMEM, -EINTR.
  */
 int oldinodes_take_map(struct fixer_job *job, struct context *cx, uint64_t ino,
 		       const struct nilfs_inode *now,

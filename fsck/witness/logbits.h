@@ -59,14 +59,15 @@ int logbits_sum(struct logbits *lb, struct context *cx);
 int logbits_blocks(struct logbits *lb, struct context *cx);
 
 /*
- * Whether the damage of the log at block PSEG is in its summary alone, so that all
- * other blocks are what was written.  It has as many blocks as its header says, or
- * MOST, which are up to the next log.  1 and *NBLOCKS, or 0; -EINTR, -ENOMEM.
+ * Whether the damage of the log at block PSEG is in its summary alone, so that
+ * all other blocks are what was written.  It has as many blocks as its header
+ * says, or MOST, which are up to the next log.  1 and *NBLOCKS, or 0; -EINTR,
+ * -ENOMEM.
  *
  * No matter how much of the summary is damaged, both sums show the same error,
- * and one follows from the other.  Only the sums themselves and ss_sumbytes must be
- * right; or ss_sumsum is what is wrong.  The chance that other damage looks like
- * this is 1 in 2^30.
+ * and one follows from the other.  Only the sums themselves and ss_sumbytes
+ * must be right; or ss_sumsum is what is wrong.  The chance that other damage
+ * looks like this is 1 in 2^30.
  */
 int logbits_payload(struct logbits *lb, struct context *cx, uint64_t pseg,
 		    uint64_t most, uint64_t *nblocks);

@@ -71,8 +71,8 @@ int collector_settle(struct collector *k, struct context *cx);
 uint64_t collector_room(const struct collector *k);
 
 /*
- * Adds S where the batch fits into ROOM blocks then: 1; 0 where it does not,
- * or S is left alone.  Or a failure.  Once memory is full nothing is added: what
+ * Adds S where the batch fits into ROOM blocks then: 1; 0 where it does not, or
+ * S is left alone.  Or a failure.  Once memory is full nothing is added: what
  * does not fit had to be read to know it, and a large volume has many of those.
  */
 int collector_add(struct collector *k, struct context *cx,

@@ -8,9 +8,10 @@
  * update them.
  *
  * A job of many batches would read the DAT as often.  So the counts before a
- * batch are kept, and only the blocks of the DAT that it has changed are counted
- * after it.  The old ones are still there: what a batch frees is written over by
- * the next.  Where zones are reset, which loses them, nothing is kept.
+ * batch are kept, and only the blocks of the DAT that it has changed are
+ * counted after it.  The old ones are still there: what a batch frees is
+ * written over by the next.  Where zones are reset, which loses them, nothing
+ * is kept.
  */
 #include "gc/plan/facts.h"
 

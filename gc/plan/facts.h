@@ -41,11 +41,11 @@ struct facts_kept {
 
 /*
  * Collects the facts of all segments of VOL with a protection period of PROTECT
- * seconds (0: none).  KEPT (or NULL), of the state before on the same device, is
- * used up: what lives is counted from there, by what differs.  Candidates exclude the segments being written, those
- * marked as erroneous, and those with a superblock's log or younger
- * (ns_prot_seq).  -EUCLEAN if the DAT or the SUFILE is broken or they
- * contradict each other, -EIO, -ENOMEM.
+ * seconds (0: none).  KEPT (or NULL), of the state before on the same device,
+ * is used up: what lives is counted from there, by what differs.  Candidates
+ * exclude the segments being written, those marked as erroneous, and those with
+ * a superblock's log or younger (ns_prot_seq).  -EUCLEAN if the DAT or the
+ * SUFILE is broken or they contradict each other, -EIO, -ENOMEM.
  */
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect, struct facts_kept *kept);

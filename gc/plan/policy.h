@@ -93,7 +93,7 @@ struct policy_order {
 	struct policy_rank *rank;
 	size_t sorted;
 	uint8_t *taken;		/* by index */
-	size_t next;		/* in the order, or where the search continues */
+	size_t next;		/* in order, or where the search goes on */
 };
 
 /* -ENOMEM; to be closed also then. */

@@ -36,9 +36,9 @@ struct pages {
 };
 
 /*
- * No pages, of BYTES each.  The data of those that come first is held in memory, in as many
- * chunks as BYTES_MAX has room for, the rest in a temporary file of the
- * context.
+ * No pages, of BYTES each.  The data of those that come first is held in
+ * memory, in as many chunks as BYTES_MAX has room for, the rest in a temporary
+ * file of the context.
  */
 void pages_init(struct pages *p, const char *name, size_t bytes,
 		uint64_t bytes_max);
@@ -51,8 +51,8 @@ bool pages_find(const struct pages *p, uint64_t number, size_t *page);
 
 /*
  * LEN bytes AT of the data of PAGE, to or from BUF; a read may go on into pages
- * after it that pages_go_on() joins.  Many threads may read at once.  Those of the
- * file: -ENOMEM, as tempfile_read() and tempfile_write().
+ * after it that pages_go_on() joins.  Many threads may read at once.  Those of
+ * the file: -ENOMEM, as tempfile_read() and tempfile_write().
  */
 int pages_read(const struct pages *p, struct context *cx, size_t page,
 	       size_t at, void *buf, size_t len);

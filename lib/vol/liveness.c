@@ -9,8 +9,8 @@
  *
  * Counts of an earlier state become those of a later one by what differs of
  * their DATs: entries of the blocks as they were are taken out, those of the
- * blocks as they are are put in.  A bitmap stands in another block than the entries
- * that it is about, so what differs is collected by group.
+ * blocks as they are are put in.  A bitmap stands in another block than the
+ * entries that it is about, so what differs is collected by group.
  */
 #include "vol/liveness.h"
 
@@ -352,7 +352,9 @@ int liveness_count_with(struct volume *vol, struct context *cx,
 	return count_for(copy, n, vol, cx, protect_cno, lp);
 }
 
-/* A DAT before, 0, and after, 1: the runs are for entries, and for its blocks. */
+/*
+ * A DAT before, 0, and after, 1: the runs are for entries, and for its blocks.
+ */
 struct update {
 	struct counter c;
 	struct volume *vol[2];

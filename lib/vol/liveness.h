@@ -62,10 +62,10 @@ int liveness_count_with(struct volume *vol, struct context *cx,
 void liveness_free(struct liveness *l);
 
 /*
- * Makes the counts L of FROM, with all of them still there, those of TO: a later
- * state of the same volume, with the same snapshots and protection, which has
- * not written to the blocks of FROM's DAT.  Only what differs of the two DATs is
- * read.  Fails as liveness_count(); what is in L means nothing then.
+ * Makes the counts L of FROM, with all of them still there, those of TO: a
+ * later state of the same volume, with the same snapshots and protection, which
+ * has not written to the blocks of FROM's DAT.  Only what differs of the two
+ * DATs is read.  Fails as liveness_count(); what is in L means nothing then.
  */
 int liveness_update(struct liveness *l, struct context *cx,
 		    struct volume *from, struct volume *to);

@@ -46,7 +46,7 @@ order()
 	case $1 in
 	fsck) echo witness plan past dat derive maps checkpoints tree \
 		names segments super zones account apply top ;;
-	sim) echo work trace volume run sweep report top ;;
+	sim) echo writers trace volume run sweep report top ;;
 	gc) echo plan sim move clean compact resize tune top ;;
 	mkfs) echo populate source tar plan top ;;
 	check) echo top logs inodes names pass ;;

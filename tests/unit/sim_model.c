@@ -2,10 +2,10 @@
 /*
  * The simple simulator.
  *
- * It keeps no counts but goes over everything for each question, keeps its clean
- * segments in a plain queue, looks at all segments for each victim, has copies of
- * what the last checkpoint needs, and knows what the user will do by going through
- * it.
+ * It keeps no counts but goes over everything for each question, keeps its
+ * clean segments in a plain queue, looks at all segments for each victim, has
+ * copies of what the last checkpoint needs, and knows what the user will do by
+ * going through it.
  */
 #include "sim_model.h"
 

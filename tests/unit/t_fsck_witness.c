@@ -2,8 +2,8 @@
 /*
  * Flipped bits in logs of a volume in memory: every bit of a summary and of a
  * super root, some of each other block.  The bit that is found must be the one
- * that was flipped.  Blocks that are proven, alone and by twos, and the payload of logs
- * whose summary is damaged.
+ * that was flipped.  Blocks that are proven, alone and by twos, and the payload
+ * of logs whose summary is damaged.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where files go in small segments: none is cut but where much of a segment would
- * stay unused, and what is left over at the ends of segments is little.
+ * Where files go in small segments: none is cut but where much of a segment
+ * would stay unused, and what is left over at the ends of segments is little.
  */
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -12,7 +12,7 @@
 
 #include "gc/sim/run/simrun.h"
 #include "gc/sim/volume/simvol.h"
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simwork.h"
 
 #include "tap.h"
 

@@ -11,14 +11,14 @@
  * segment are dead where it is chosen, and amplification is 1 / (c r).  For one
  * draw that is 1 / (1 - r).
  *
- * The oldest without a draw, a window of one, costs A = 1 / (1 - exp(-1 / (r A)))
- * (Desnoyers, SYSTOR 2012), which a window of all (Hu et al., SYSTOR 2009) nearly
- * does as well.
+ * The oldest without a draw, a window of one, costs A = 1 / (1 - exp(-1 / (r
+ * A))) (Desnoyers, SYSTOR 2012), which a window of all (Hu et al., SYSTOR 2009)
+ * nearly does as well.
  */
 #include <math.h>
 
 #include "gc/sim/run/simrun.h"
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simwork.h"
 
 #include "tap.h"
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * MiDAS: its model against published numbers, against the theory of one log, and
- * against all choices that there are; and its forecast against what comes.
+ * MiDAS: its model against published numbers, against the theory of one log,
+ * and against all choices that there are; and its forecast against what comes.
  *
- * The authors' simulator (https://github.com/sungkyun123/MiDAS-Simulation) shows the
- * result of its model for a volume of 2048 segments, of which all of 1,953,125
- * blocks live: groups of 9, 51, 80, 94, 98 and 1712 segments, of which 0, 0.560998,
- * 0.706775, 0.780401, 0.838156 and 0.908237 live at their ends, 0.702 of the writes
- * being hot, and 2.220729 segments written for one.  It measures 2.392.
+ * The authors' simulator (https://github.com/sungkyun123/MiDAS-Simulation)
+ * shows the result of its model for a volume of 2048 segments, of which all of
+ * 1,953,125 blocks live: groups of 9, 51, 80, 94, 98 and 1712 segments, of
+ * which 0, 0.560998, 0.706775, 0.780401, 0.838156 and 0.908237 live at their
+ * ends, 0.702 of the writes being hot, and 2.220729 segments written for one.
+ * It measures 2.392.
  *
- * That is by a trace of fio(1), by Zipf's distribution with an exponent of 1.0, which
- * fio does not take as such; 1.11 has as much hot.  Here a block stands for 64, of
- * which 1.2 has about as much.
+ * That is by a trace of fio(1), by Zipf's distribution with an exponent of 1.0,
+ * which fio does not take as such; 1.11 has as much hot.  Here a block stands
+ * for 64, of which 1.2 has about as much.
  */
 #include <math.h>
 
 #include "gc/sim/run/simrun.h"
 #include "gc/sim/volume/simchain.h"
 #include "gc/sim/volume/simmidas.h"
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simwork.h"
 
 #include "tap.h"
 
@@ -143,7 +144,9 @@ struct rig {
 	struct simrun run;
 };
 
-/* Segments of GROUP: also one that was just chosen, and the last one, or not. */
+/*
+ * Segments of GROUP: also one that was just chosen, and the last one, or not.
+ */
 static uint32_t length_of(const struct simvol *v, uint32_t group, bool open)
 {
 	uint32_t i, n = 0;
@@ -160,9 +163,9 @@ static uint32_t dead_of(const struct simvol *v, uint32_t i)
 }
 
 /*
- * A victim is the first segment of the first queue that is too long and has more
- * than what is being written; if none is,
- * the one with the most dead blocks that is in no queue.
+ * A victim is the first segment of the first queue that is too long and has
+ * more than what is being written; if none is, the one with the most dead
+ * blocks that is in no queue.
  */
 static void check_victim(void *arg, const struct policy_segment *s)
 {
@@ -228,7 +231,9 @@ static void close_rig(struct rig *r)
 	simvol_close(&r->vol);
 }
 
-/* Lets the user write ALL times the data; what was written of the last FROM on. */
+/*
+ * Lets the user write ALL times the data; what was written of the last FROM on.
+ */
 static double go(struct rig *r, uint64_t from, uint64_t all)
 {
 	uint64_t data = r->size.data;

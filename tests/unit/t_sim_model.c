@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The simulator against one that is as simple as can be.  Volumes, users and
- * cleaners are made up at random; after each step of the user both must have every
- * block in the same place.
+ * cleaners are made up at random; after each step of the user both must have
+ * every block in the same place.
  */
 #include <errno.h>
 
 #include "gc/sim/volume/simahead.h"
 #include "gc/sim/volume/simclean.h"
-#include "gc/sim/work/simrandom.h"
+#include "gc/sim/writers/simrandom.h"
 
 #include "sim_model.h"
 #include "tap.h"

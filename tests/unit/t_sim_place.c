@@ -13,7 +13,7 @@
 
 #include "gc/sim/run/simrun.h"
 #include "gc/sim/volume/simahead.h"
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simwork.h"
 
 #include "tap.h"
 

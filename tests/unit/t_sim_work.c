@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simwork.h"
 
 #include "tap.h"
 

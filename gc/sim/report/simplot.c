@@ -2,9 +2,9 @@
 /*
  * Plots of a sweep.
  *
- * The runs are numbered as simplan.h says: what changes more slowly than the axis
- * along x, and what changes faster, but for policies and seeds, together number
- * the plots.
+ * The runs are numbered as simplan.h says: what changes more slowly than the
+ * axis along x, and what changes faster, but for policies and seeds, together
+ * number the plots.
  */
 #include "gc/sim/report/simplot.h"
 

@@ -8,7 +8,7 @@
 
 #include "cli/option.h"
 #include "gc/sim/volume/simplace.h"
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simwork.h"
 
 #define SIMOPTIONS_SAME UINT32_MAX
 

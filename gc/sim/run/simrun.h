@@ -12,7 +12,7 @@
 #include "base/context.h"
 #include "gc/sim/volume/simclean.h"
 #include "gc/sim/volume/simvol.h"
-#include "gc/sim/work/simop.h"
+#include "gc/sim/writers/simop.h"
 
 struct simdirty {
 	struct bitmap map;

@@ -52,7 +52,9 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simpolicy *policy);
 void simsetup_close(struct simsetup *s);
 
-/* Whether the volume is large enough for O.  -EINVAL, which is a usage error. */
+/*
+ * Whether the volume is large enough for O.  -EINVAL, which is a usage error.
+ */
 int simsetup_check(struct context *cx, const struct simoptions *o,
 		   const struct siminput *input);
 

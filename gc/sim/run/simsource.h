@@ -7,8 +7,8 @@
 
 #include "base/context.h"
 #include "gc/sim/trace/simreplay.h"
-#include "gc/sim/work/simop.h"
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simop.h"
+#include "gc/sim/writers/simwork.h"
 
 struct simsource {
 	struct simwork work;	/* unless there is a trace */

@@ -4,7 +4,7 @@
 #define NILFS2_GC_SIM_SIMREPLAY_H
 
 #include "gc/sim/trace/simtrace.h"
-#include "gc/sim/work/simop.h"
+#include "gc/sim/writers/simop.h"
 
 struct simreplay {
 	const struct simtrace *trace;

@@ -21,7 +21,7 @@
 #include "base/text.h"
 #include "gc/sim/trace/simbytes.h"
 #include "gc/sim/trace/simrecord.h"
-#include "gc/sim/work/simop.h"
+#include "gc/sim/writers/simop.h"
 
 /* Lines between two looks at how many of them are bad. */
 #define PATIENCE 0xffffu

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "gc/sim/work/simop.h"
+#include "gc/sim/writers/simop.h"
 
 struct simahead {
 	uint32_t *next;		/* by write: the one that replaces it, or the

@@ -5,12 +5,12 @@
  * Of a group that Q segments enter in the time of one of the user, and that has
  * S, segments leave after S / Q.  Blocks are as old then as all groups so far
  * have kept them, and of those that were alive before so many are that live
- * longer.  The last group is cleaned by what is dead: its blocks die alike, so it
- * is as one log of uniform writes (Desnoyers, SYSTOR 2012), with A = 1 /
- * (1 - exp(-a / A)).
+ * longer.  The last group is cleaned by what is dead: its blocks die alike, so
+ * it is as one log of uniform writes (Desnoyers, SYSTOR 2012), with A = 1 / (1
+ * - exp(-a / A)).
  *
- * The hot group has, by the paper's rule, the blocks of the shortest lives: those
- * below t, where t times their share of the writes is its size.
+ * The hot group has, by the paper's rule, the blocks of the shortest lives:
+ * those below t, where t times their share of the writes is its size.
  */
 #include "gc/sim/volume/simchain.h"
 

@@ -11,7 +11,7 @@
 
 #include "gc/sim/volume/simpolicy.h"
 #include "gc/sim/volume/simvol.h"
-#include "gc/sim/work/simrandom.h"
+#include "gc/sim/writers/simrandom.h"
 
 /* Which of equal segments comes first. */
 enum simchoice_ties {

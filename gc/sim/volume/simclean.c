@@ -174,8 +174,8 @@ static bool has_holes(const struct simclean *c, uint32_t segnum,
 }
 
 /*
- * A segment with holes for LOG: that with the most of them, of the next few from
- * where the last search of either kind has ended, as in f2fs.
+ * A segment with holes for LOG: that with the most of them, of the next few
+ * from where the last search of either kind has ended, as in f2fs.
  */
 static int64_t choose_holes(void *arg, unsigned int log)
 {

@@ -4,9 +4,9 @@
  * recycling"; Lee et al., "F2FS: A new file system for flash storage", FAST
  * 2015, call it threaded logging).
  *
- * A place has a stamp: the checkpoint in which it was written.  Where that was an
- * earlier one, its block is part of a complete checkpoint when it dies, and the
- * stamp becomes the present one, so that the place waits for the next.
+ * A place has a stamp: the checkpoint in which it was written.  Where that was
+ * an earlier one, its block is part of a complete checkpoint when it dies, and
+ * the stamp becomes the present one, so that the place waits for the next.
  */
 #include "gc/sim/volume/simvol.h"
 

@@ -2,20 +2,20 @@
 /*
  * MiDAS.
  *
- * Group 0 is the hot one, group 1 what else the user writes, and a block that is
- * moved goes to the next group, or stays in the last.  The log of a group has its
- * number.  What a policy may choose from is the last group; those before it are
- * queues, whose first segment is cleaned where they are too long.
+ * Group 0 is the hot one, group 1 what else the user writes, and a block that
+ * is moved goes to the next group, or stays in the last.  The log of a group
+ * has its number.  What a policy may choose from is the last group; those
+ * before it are queues, whose first segment is cleaned where they are too long.
  *
  * After each epoch, in which the user writes four times the data, the model
  * chooses number and sizes; they are taken where it expects less than was
- * measured.  In the middle of an epoch what lived in victims is compared with what
- * it expected: from the first group on that is off by a tenth there are no queues,
- * until the next epoch, and at the beginning there are none at all.
+ * measured.  In the middle of an epoch what lived in victims is compared with
+ * what it expected: from the first group on that is off by a tenth there are no
+ * queues, until the next epoch, and at the beginning there are none at all.
  *
- * A block is hot where it has died in group 1 three times sooner than a segment of
- * group 0 is cleaned, and was not moved.  Where that proved wrong, or was seldom so,
- * the next sizes are without a hot group.
+ * A block is hot where it has died in group 1 three times sooner than a segment
+ * of group 0 is cleaned, and was not moved.  Where that proved wrong, or was
+ * seldom so, the next sizes are without a hot group.
  */
 #include "gc/sim/volume/simmidas.h"
 

@@ -89,8 +89,8 @@ struct simvol_ages {
 
 /*
  * Holes: places of dead blocks.  What the last checkpoint needs may not be
- * written over, so a block that was written before it leaves a hole with the next
- * one only.
+ * written over, so a block that was written before it leaves a hole with the
+ * next one only.
  */
 struct simvol_holes {
 	uint32_t *stamp;	/* by place: checkpoint in which it was written
@@ -289,8 +289,8 @@ void simmeta_move(struct simvol *v, uint32_t id);
 uint64_t simmeta_dirty(const struct simvol *v);
 
 /*
- * Writes those nodes that are dirty of the COUNT data blocks from FIRST on, which
- * is no checkpoint: what fsync() does in f2fs. -ENOSPC.
+ * Writes those nodes that are dirty of the COUNT data blocks from FIRST on,
+ * which is no checkpoint: what fsync() does in f2fs. -ENOSPC.
  */
 int simmeta_sync(struct simvol *v, struct context *cx, uint32_t first,
 		 uint32_t count);

@@ -9,7 +9,7 @@
  * inverting its integral, rounded to a rank, and rejected where it is not under
  * the bar of that rank.
  */
-#include "gc/sim/work/simdist.h"
+#include "gc/sim/writers/simdist.h"
 
 #include <errno.h>
 #include <math.h>

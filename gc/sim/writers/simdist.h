@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "gc/sim/work/simrandom.h"
+#include "gc/sim/writers/simrandom.h"
 
 enum simdist_kind {
 	SIMDIST_FIXED,		/* A */

@@ -5,7 +5,7 @@
  * Four bytes and a bit a block: which of them are used, and the next one of the
  * same file.  Files are in a heap by the end of their life.
  */
-#include "gc/sim/work/simfiles.h"
+#include "gc/sim/writers/simfiles.h"
 
 #include <errno.h>
 #include <stdlib.h>

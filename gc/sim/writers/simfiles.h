@@ -13,8 +13,8 @@
 
 #include "base/bitmap.h"
 #include "base/context.h"
-#include "gc/sim/work/simdist.h"
-#include "gc/sim/work/simop.h"
+#include "gc/sim/writers/simdist.h"
+#include "gc/sim/writers/simop.h"
 
 /* A file that exists. */
 struct simfiles_file {

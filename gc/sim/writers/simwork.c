@@ -6,7 +6,7 @@
  * of equal length that are deleted and written again as a whole: with
  * memoryless, thus exponential, lifetimes any hot file may be the next.
  */
-#include "gc/sim/work/simwork.h"
+#include "gc/sim/writers/simwork.h"
 
 #include <errno.h>
 #include <stdlib.h>

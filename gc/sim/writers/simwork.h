@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "base/context.h"
-#include "gc/sim/work/simdist.h"
-#include "gc/sim/work/simfiles.h"
-#include "gc/sim/work/simop.h"
-#include "gc/sim/work/simrandom.h"
+#include "gc/sim/writers/simdist.h"
+#include "gc/sim/writers/simfiles.h"
+#include "gc/sim/writers/simop.h"
+#include "gc/sim/writers/simrandom.h"
 
 struct simwork_config {
 	const struct simwork_kind *kind;

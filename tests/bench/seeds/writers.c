@@ -18,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gc/sim/work/simrandom.h"
+#include "gc/sim/writers/simrandom.h"
 
 #define REQUEST 512u	/* blocks */
 #define SEGMENT 512u
