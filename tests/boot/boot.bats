@@ -162,7 +162,7 @@ sound() {
 }
 
 @test "a superblock that a cut tore is repaired by the boot" {
-	printf '\377' | dd of=root.img bs=1 seek=$((1024 + 0x68)) conv=notrunc \
+	printf '\377' | dd of=root.img bs=1 seek=$((1024 + 0xc8)) conv=notrunc \
 		status=none
 	look repaired
 	grep -aq 'initramfs: repaired: superblock 1: rewritten' console

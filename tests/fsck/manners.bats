@@ -12,9 +12,10 @@ make_image() {
 	mkfs.nilfs2 -q --size 16M -B 64 image
 }
 
-# A byte of the first superblock that its checksum covers.
+# A byte of the label of the first superblock, which is empty; its checksum
+# covers it.
 break_super() {
-	printf '\377' | dd of=image bs=1 seek=$((1024 + 0x68)) conv=notrunc \
+	printf '\377' | dd of=image bs=1 seek=$((1024 + 0xc8)) conv=notrunc \
 		status=none
 }
 

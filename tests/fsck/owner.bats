@@ -235,7 +235,7 @@ ask_fsck() {
 	command -v script >/dev/null || skip "no script"
 	mkfs.nilfs2 -q -f -B 64 image
 	cp image later
-	printf '\377' | dd of=image bs=1 seek=$((1024 + 0x68)) conv=notrunc \
+	printf '\377' | dd of=image bs=1 seek=$((1024 + 0xc8)) conv=notrunc \
 		status=none
 	# What a mount by way of a loop device leaves, which takes no lock.
 	dump.nilfs2 set --expert --fix-checksums later super:1 \
