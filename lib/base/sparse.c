@@ -33,17 +33,20 @@ int sparse_init(struct sparse *s, struct context *cx, uint64_t bits)
 	return 0;
 }
 
+static void free_chunk(struct sparse *s, uint64_t i)
+{
+	free(s->chunks[i]);
+	s->chunks[i] = NULL;
+	s->allocated -= CHUNK_BYTES;
+}
+
 void sparse_clear(struct sparse *s)
 {
 	uint64_t i;
 
-	for (i = 0; i < s->nchunks && s->allocated; i++) {
-		if (!s->chunks[i])
-			continue;
-		free(s->chunks[i]);
-		s->chunks[i] = NULL;
-		s->allocated -= CHUNK_BYTES;
-	}
+	for (i = 0; i < s->nchunks && s->allocated; i++)
+		if (s->chunks[i])
+			free_chunk(s, i);
 }
 
 void sparse_fini(struct sparse *s)
@@ -252,4 +255,14 @@ uint64_t sparse_next(const struct sparse *s, uint64_t from)
 		offset = 0;
 	}
 	return s->bits;
+}
+
+void sparse_trim(struct sparse *s)
+{
+	uint64_t i;
+
+	for (i = 0; i < s->nchunks && s->allocated; i++)
+		if (s->chunks[i] &&
+		    next_in_chunk(s->chunks[i], 0) == SPARSE_CHUNK_BITS)
+			free_chunk(s, i);
 }

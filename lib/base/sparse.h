@@ -65,6 +65,9 @@ void sparse_remove_word(struct sparse *s, uint64_t first, uint64_t bits);
 /* Takes out all and gives the memory back; not while others use the set. */
 void sparse_clear(struct sparse *s);
 
+/* Gives the memory back that holds no member; not while others use the set. */
+void sparse_trim(struct sparse *s);
+
 /* How many there are, the first one from FROM on or s->bits; not while others
    add. */
 uint64_t sparse_count(const struct sparse *s);

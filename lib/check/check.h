@@ -36,6 +36,13 @@ struct check {
 	bool data;		/* verify the checksums of all logs */
 	uint64_t failed_reads;	/* of DEV before this check */
 
+	/*
+	 * Bytes for what is only faster with more of it: windows, caches and
+	 * tables that may be partial.  0 becomes a part of the budget, by the
+	 * size of the DAT.
+	 */
+	uint64_t table_memory;
+
 	/* How far the pass is, of the work it was estimated to be. */
 	void (*progress)(void *arg, uint64_t done);
 	void *progress_arg;
@@ -58,14 +65,16 @@ struct check {
 
 	/*
 	 * Blocks of the device that an entry of the DAT in use names, or the
-	 * DAT's own map (pass dat).  The pass over logs takes out what the logs
-	 * list; what stays is listed nowhere.
+	 * DAT's own map (pass dat), of those from CLAIMED_FROM to CLAIMED_END,
+	 * a window (claimwindow.h).  The pass over logs takes out what the logs
+	 * list, window by window; what stays is listed nowhere.
 	 */
 	struct sparse claimed;
+	uint64_t claimed_from, claimed_end;
 
 	struct datruns datruns;	/* entries, as they are (pass dat) */
 
-	/* Segments in which CLAIMED had a block before that (pass dat). */
+	/* Segments in which any window of CLAIMED had a block (pass dat). */
 	struct bitmap live_segments;
 
 	/*

@@ -61,6 +61,27 @@ static void test_runs(void)
 	free(model);
 }
 
+/* Memory without members goes, members stay. */
+static void test_trim(void)
+{
+	struct sparse s;
+	uint64_t i;
+
+	if (sparse_init(&s, &cx, 4 * CHUNK))
+		exit(99);
+	for (i = 0; i < 4; i++)
+		sparse_add(&s, &cx, i * CHUNK + i);
+	sparse_remove(&s, CHUNK + 1);
+	sparse_remove(&s, 3 * CHUNK + 3);
+	sparse_trim(&s);
+	is_int(s.allocated, 2 * CHUNK_BYTES, "two chunks of four are empty");
+	ok(sparse_test(&s, 0) && sparse_test(&s, 2 * CHUNK + 2),
+	   "the members of the others stay");
+	is_int(sparse_add(&s, &cx, CHUNK + 5), 1, "one can be added again");
+	is_int(sparse_count(&s), 3, "and is counted");
+	sparse_fini(&s);
+}
+
 static void test_model(void)
 {
 	char *model = calloc(MODEL_BITS, 1);
@@ -274,6 +295,7 @@ int main(void)
 	context_init(&cx);
 	test_model();
 	test_runs();
+	test_trim();
 	test_edges();
 	test_words();
 	test_budget();

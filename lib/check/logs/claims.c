@@ -27,22 +27,6 @@ void claims_init(struct claims *claims, struct check *c, struct volume *vol)
 	vblocks_init(&claims->vblocks, vol, &c->datruns);
 }
 
-int claims_mark_segments(struct check *c, struct context *cx)
-{
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	uint64_t b, segnum;
-	int ret = bitmap_init(&c->live_segments, cx, geo->nsegments);
-
-	for (b = 0; !ret; b = geometry_segment_end(geo, segnum)) {
-		b = sparse_next(&c->claimed, b);
-		if (b >= c->claimed.bits)
-			break;
-		segnum = geometry_segment_of(geo, b);
-		bitmap_set(&c->live_segments, segnum);
-	}
-	return ret;
-}
-
 void claims_fini(struct claims *claims)
 {
 	vblocks_fini(&claims->vblocks);

@@ -22,9 +22,6 @@ struct claims {
 void claims_init(struct claims *claims, struct check *c, struct volume *vol);
 void claims_fini(struct claims *claims);
 
-/* Computes c->live_segments from the current c->claimed.  -ENOMEM. */
-int claims_mark_segments(struct check *c, struct context *cx);
-
 /*
  * Takes those claims back that the log of SUMMARY, which was just read, lists
  * as the DAT has them.  0, or a failure of the checker.

@@ -33,6 +33,7 @@ struct blocks {
 struct finder {
 	struct ifilediff *diff;
 	struct root *from, *to;
+	uint64_t most;
 	bool sorted; /* the changes so far */
 	bool many;   /* more than are kept */
 };
@@ -59,8 +60,7 @@ static int add_number(struct finder *f, struct context *cx, uint64_t ino)
 {
 	struct ifilediff *d = f->diff;
 
-	f->many = d->count >=
-		  cx->max_memory / IFILEDIFF_SHARE / sizeof(*d->changes);
+	f->many = d->count >= f->most;
 	if (f->many)
 		return 0;
 	if (array_reserve(cx, &d->changes, &d->room, d->count + 1))
@@ -246,11 +246,16 @@ static int complete_all(struct finder *f, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-int ifilediff_find(struct ifilediff *diff, struct context *cx,
+int ifilediff_find(struct ifilediff *diff, struct context *cx, uint64_t bytes,
 		   struct root *from, struct root *to, struct inodelist *list)
 {
 	struct finder f = {
-		.diff = diff, .from = from, .to = to, .sorted = true};
+		.diff = diff,
+		.from = from,
+		.to = to,
+		.most = bytes / sizeof(*diff->changes),
+		.sorted = true,
+	};
 	int err = mapdiff_run(cx, &from->ifile.map, &to->ifile.map,
 			      compare_blocks, &f);
 

@@ -9,8 +9,6 @@
 #include "check/inodes/inodelist.h"
 #include "vol/root.h"
 
-#define IFILEDIFF_SHARE 8 /* of the memory budget, for changes */
-
 /* All zero is the empty list. */
 struct ifilediff {
 	struct inodelist_change *changes; /* by number, ascending */
@@ -20,10 +18,10 @@ struct ifilediff {
 /*
  * Fills DIFF, which is empty, with the inodes that differ from FROM, of which
  * LIST has the inodes, to TO, as far as names and links depend on them: type,
- * links, whether it is there, and size and map of a directory.  1; 0 where an
- * ifile cannot be read or too many differ.  -ENOMEM, -EINTR.
+ * links, whether it is there, and size and map of a directory; in at most BYTES.
+ * 1; 0 where an ifile cannot be read or more differ.  -ENOMEM, -EINTR.
  */
-int ifilediff_find(struct ifilediff *diff, struct context *cx,
+int ifilediff_find(struct ifilediff *diff, struct context *cx, uint64_t bytes,
 		   struct root *from, struct root *to, struct inodelist *list);
 void ifilediff_fini(struct ifilediff *diff);
 

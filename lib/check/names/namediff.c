@@ -29,6 +29,7 @@
 #include "check/names/names.h"
 #include "vol/mapdiff.h"
 
+#define CHANGES_SHARE 8 /* of the table memory, for inodes that differ */
 #define NAME_BYTES 32u /* of a directory to a name, about */
 
 struct namediff {
@@ -410,7 +411,8 @@ int namediff_run(struct names *n, struct context *cx,
 
 	if (!base->root.vol)
 		return 0;
-	ret = ifilediff_find(&d.diff, cx, &base->root, &n->root, &n->list);
+	ret = ifilediff_find(&d.diff, cx, n->c->table_memory / CHANGES_SHARE,
+			     &base->root, &n->root, &n->list);
 	*work += d.diff.count;
 	if (ret > 0 && d.diff.count)
 		ret = base->sound ? try_difference(&d, cx) : 0;

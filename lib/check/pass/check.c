@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "check/pass/passes.h"
+#include "check/vblocks.h"
 #include "vol/sutable.h"
 
 #define NOTE_MAX 512
+#define TABLE_MEMORY_MIN (64u << 20)
 
 void check_note(const struct check *c, const char *fmt, ...)
 {
@@ -72,6 +74,14 @@ static int run_pass(struct check *c, struct context *cx,
 	return err;
 }
 
+/* A byte for each entry that the DAT may have, and some. */
+static uint64_t table_memory(const struct check *c, struct context *cx)
+{
+	uint64_t most = vblocks_end(c->vol, cx) + TABLE_MEMORY_MIN;
+
+	return most < cx->max_memory ? most : cx->max_memory;
+}
+
 /* 1 where all of them were run, 0, or a failure. */
 static int run_passes(struct check *c, struct context *cx,
 		      const struct check_run *run)
@@ -84,6 +94,8 @@ static int run_passes(struct check *c, struct context *cx,
 		err = run->opened(run->arg, c, cx);
 	if (err || !c->vol)
 		return err < 0 ? err : 0;
+	if (!c->table_memory)
+		c->table_memory = table_memory(c, cx);
 	for (i = 0; (pass = passes_at(i)) && !err; i++)
 		if (pass->counters || !run->counters)
 			err = run_pass(c, cx, pass, run);

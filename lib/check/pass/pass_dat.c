@@ -29,25 +29,21 @@
  *
  * One pass over all of them by several workers.  Most entries are valid, so a
  * few comparisons decide that here, and only for an invalid one the broken rule
- * is determined.  The block of an entry is added to the set of claimed ones; if
- * it is there already two entries name it.  Finding the other one takes a
- * second pass, on damaged volumes only.
+ * is determined.  The block of an entry is added to the set of claimed ones
+ * (claimwindow.h).
  *
  * An entry without a block was allocated and never written.  Entries that are
  * not in use keep their old content and are ignored.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "base/context.h"
-#include "base/sort.h"
 #include "check/check.h"
 #include "check/damage.h"
 #include "check/groups.h"
 #include "check/inodes/inodecount.h"
-#include "check/logs/claims.h"
+#include "check/logs/claimwindow.h"
 #include "check/logs/listings.h"
 #include "check/mapcheck.h"
 #include "check/pass/passes.h"
@@ -56,8 +52,7 @@
 #include "vol/cptable.h"
 #include "vol/datscan.h"
 
-#define MOST_NAMED 65536u	/* of entries that share blocks */
-#define RUNS_SHARE 8u		/* of the memory budget, for entries as runs */
+#define RUNS_SHARE 8u		/* of the table memory, for entries as runs */
 
 struct scan {
 	struct check *c;
@@ -67,42 +62,8 @@ struct scan {
 	uint64_t nblocks;	/* of the DAT that were met */
 	uint64_t live;		/* entries */
 	uint64_t ended;		/* entries that snapshots have */
-	struct sparse shared;	/* blocks that were claimed twice */
-	bool any_shared;
+	struct claimer claimer;
 };
-
-/* Blocks to be claimed; neighbours mostly have neighbouring entries. */
-struct pending {
-	uint64_t first;		/* a multiple of 64 */
-	uint64_t bits;
-};
-
-static int claim_pending(struct scan *s, struct context *cx,
-			 struct pending *pending)
-{
-	uint64_t had, ignored;
-	int err = sparse_add_word(&s->c->claimed, cx, pending->first,
-				  pending->bits, &had);
-
-	pending->bits = 0;
-	if (err || !had)
-		return err;
-	__atomic_store_n(&s->any_shared, true, __ATOMIC_RELAXED);
-	return sparse_add_word(&s->shared, cx, pending->first, had, &ignored);
-}
-
-static int claim_block(struct scan *s, struct context *cx,
-		       struct pending *pending, uint64_t blocknr)
-{
-	uint64_t bit = UINT64_C(1) << blocknr % 64;
-	int err = 0;
-
-	if (blocknr - blocknr % 64 != pending->first || pending->bits & bit)
-		err = claim_pending(s, cx, pending);
-	pending->first = blocknr - blocknr % 64;
-	pending->bits |= bit;
-	return err;
-}
 
 /* Names the rule that the entry of VBLOCKNR breaks. */
 static void report_entry(struct scan *s, uint64_t vblocknr,
@@ -135,7 +96,7 @@ static void report_entry(struct scan *s, uint64_t vblocknr,
 }
 
 static int check_entry(struct scan *s, struct context *cx,
-		       struct pending *pending, uint64_t vblocknr,
+		       struct claimer_pending *pending, uint64_t vblocknr,
 		       const struct nilfs_dat_entry *de)
 {
 	uint64_t blocknr = le64_get(de->de_blocknr);
@@ -145,7 +106,7 @@ static int check_entry(struct scan *s, struct context *cx,
 	if (start > end || start > s->cno || (end > s->cno && ~end) ||
 	    (blocknr && !inside))
 		report_entry(s, vblocknr, de);
-	return inside ? claim_block(s, cx, pending, blocknr) : 0;
+	return inside ? claimer_add(&s->claimer, cx, pending, blocknr) : 0;
 }
 
 static bool is_kept(const struct scan *s, const struct nilfs_dat_entry *de)
@@ -159,7 +120,7 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 			 const struct datscan_block *block)
 {
 	struct scan *s = arg;
-	struct pending pending = { 0 };
+	struct claimer_pending pending = { 0 };
 	uint32_t i = 0, end, live = 0, ended = 0;
 	int err = 0;
 
@@ -182,7 +143,7 @@ static int visit_entries(void *arg, struct context *cx, unsigned int worker,
 	}
 	__atomic_add_fetch(&s->live, live, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&s->ended, ended, __ATOMIC_RELAXED);
-	return err ? err : claim_pending(s, cx, &pending);
+	return err ? err : claimer_flush(&s->claimer, cx, &pending);
 }
 
 static int count_block(void *arg, struct context *cx,
@@ -202,101 +163,6 @@ static int report_unreadable(void *arg, struct context *cx, uint64_t blkoff)
 
 	return check_damage(s->c, cx, -EIO, RULE_DEV_UNREADABLE,
 			    place_map(0, NILFS_DAT_INO, blkoff, 0));
-}
-
-/* The entries that name a block named twice, 0 for the DAT itself. */
-struct owner {
-	uint64_t blocknr, vblocknr;
-};
-
-struct owners {
-	const struct scan *scan;
-	struct owner *list;
-	size_t count, room;
-};
-
-static int add_owner(struct owners *o, struct context *cx, uint64_t blocknr,
-		     uint64_t vblocknr)
-{
-	if (!sparse_test(&o->scan->shared, blocknr) || o->count == MOST_NAMED)
-		return 0;
-	if (array_reserve(cx, &o->list, &o->room, o->count + 1))
-		return -ENOMEM;
-	o->list[o->count++] = (struct owner){ blocknr, vblocknr };
-	return 0;
-}
-
-static int own_entry(void *arg, struct context *cx, unsigned int worker,
-		     uint64_t vblocknr, const struct nilfs_dat_entry *de)
-{
-	(void)worker;
-	return vblocknr ? add_owner(arg, cx, le64_get(de->de_blocknr),
-				    vblocknr) : 0;
-}
-
-static int own_block(void *arg, struct context *cx,
-		     const struct blockmap_item *item)
-{
-	return add_owner(arg, cx, item->ptr, 0);
-}
-
-static int compare_owners(const void *a, const void *b)
-{
-	const struct owner *x = a, *y = b;
-
-	if (x->blocknr != y->blocknr)
-		return x->blocknr < y->blocknr ? -1 : 1;
-	if (x->vblocknr != y->vblocknr)
-		return x->vblocknr < y->vblocknr ? -1 : 1;
-	return 0;
-}
-
-/* One finding for each but the first that name a block. */
-static void report_owner(struct scan *s, const struct owner *first,
-			 const struct owner *other)
-{
-	char text[80] = "the DAT itself has that block";
-	struct finding f = {
-		.rule = RULE_DAT_DOUBLE,
-		.place = place_number(PLACE_VBLOCK, other->vblocknr),
-		.has_got = true,
-		.got = other->blocknr,
-		.detail = text,
-	};
-
-	if (first->vblocknr)
-		snprintf(text, sizeof(text), "virtual block %llu has that block",
-			 (unsigned long long)first->vblocknr);
-	findings_add(s->c->findings, &f);
-}
-
-static int report_shared(struct scan *s, struct context *cx)
-{
-	struct owners o = { .scan = s };
-	const struct datscan_visitor visitor = {
-		.used = own_entry,
-		.own_block = own_block,
-		.unreadable = check_skip_unreadable,
-		.arg = &o,
-	};
-	struct context alone;
-	size_t i, first = 0;
-	int err;
-
-	context_child(cx, &alone);
-	alone.threads = 1;
-	err = datscan_run(s->c->vol, &alone, &visitor);
-	if (err)
-		context_adopt(cx, &alone);
-	sort_in_place(o.list, o.count, sizeof(*o.list), compare_owners);
-	for (i = 1; i < o.count && !err; i++) {
-		if (o.list[i].blocknr != o.list[first].blocknr)
-			first = i;
-		else
-			report_owner(s, &o.list[first], &o.list[i]);
-	}
-	free(o.list);
-	return err;
 }
 
 /*
@@ -324,16 +190,16 @@ static int datentries_check(struct check *c, struct context *cx)
 	err = damage_forgive(cx, cptable_list(c->vol, cx, true, &c->snapshots,
 					      &c->nsnapshots));
 	if (!err)
-		err = sparse_init(&s.shared, cx, c->claimed.bits);
+		err = claimer_init(&s.claimer, cx, c);
 	if (!err)
 		err = datruns_begin(&c->datruns, cx, cx->threads,
-				    cx->max_memory / RUNS_SHARE);
+				    c->table_memory / RUNS_SHARE);
 	if (!err)
 		err = datscan_run(c->vol, cx, &visitor);
 	datruns_finish(&c->datruns);
-	if (!err && s.any_shared)
-		err = report_shared(&s, cx);
-	sparse_fini(&s.shared);
+	if (!err)
+		err = claimer_report(&s.claimer, cx);
+	claimer_fini(&s.claimer);
 	c->live_entries = s.live;
 	c->kept_entries = s.ended ? s.live + s.ended : 0;
 	return err;
@@ -404,19 +270,14 @@ static int claim_own(void *arg, struct context *cx,
 
 	own->blocks++;
 	if (geometry_has_block(&c->vol->geo, p->ptr)) {
-		ret = sparse_add(&c->claimed, cx, p->ptr);
+		ret = claimwindow_own(c, cx, p->ptr);
 		*blocknr = p->ptr;
 		*life = p->within;
 		if (ret)
 			return ret;
 		rule = RULE_DAT_MAP_DOUBLE;
 	}
-	findings_add(c->findings, &(struct finding){
-		.rule = rule,
-		.place = place_map(0, NILFS_DAT_INO, p->key, p->level),
-		.has_got = true, .got = p->ptr,
-	});
-	c->dat_broken = true;
+	claimwindow_blame(c, rule, p->ptr, p->key, p->level);
 	return 0;
 }
 
@@ -466,38 +327,40 @@ static bool is_doubtful(const struct check *c)
 	return findings_have(c->findings, RULE_DOUBTS_DAT);
 }
 
-static int check_entries(struct check *c, struct context *cx)
-{
-	bool asked = is_doubtful(c);
-	int err = datentries_check(c, cx);
-
-	return !err && !asked && is_doubtful(c) ? datnewest_check(c, cx) : err;
-}
-
 uint64_t pass_dat_work(const struct check *c)
 {
 	return le64_get(c->vol->dat.inode.i_blocks) >>
 	       (c->vol->geo.block_bits - 9);
 }
 
-int pass_dat(struct check *c, struct context *cx)
+/* All of it but the map. */
+static int check_content(struct check *c, struct context *cx, uint64_t blocks)
 {
-	const struct nilfs_geometry *geo = &c->vol->geo;
-	uint64_t blocks;
-	int err;
+	int err = check_groups(c, cx);
 
-	err = sparse_init(&c->claimed, cx,
-			  geometry_segment_end(geo, geo->nsegments - 1));
-	if (!err)
-		err = check_map(c, cx, &blocks);
-	if (!err && !c->dat_broken)
-		err = check_groups(c, cx);
 	if (!err && !c->dat_broken && is_doubtful(c))
 		err = datnewest_check(c, cx);
-	if (!err && !c->dat_broken) {
-		metacount_check(c, 0, NILFS_DAT_INO, &c->vol->dat.inode,
-				blocks);
-		err = check_entries(c, cx);
-	}
-	return err ? err : claims_mark_segments(c, cx);
+	if (err || c->dat_broken)
+		return err;
+	metacount_check(c, 0, NILFS_DAT_INO, &c->vol->dat.inode, blocks);
+	return datentries_check(c, cx);
+}
+
+int pass_dat(struct check *c, struct context *cx)
+{
+	uint64_t blocks;
+	bool asked;
+	int err;
+
+	err = claimwindow_init(c, cx);
+	if (!err)
+		err = check_map(c, cx, &blocks);
+	asked = is_doubtful(c);
+	if (!err && !c->dat_broken)
+		err = check_content(c, cx, blocks);
+	if (!err)
+		err = claimwindow_survey(c, cx);
+	if (!err && !c->dat_broken && !asked && is_doubtful(c))
+		err = datnewest_check(c, cx);
+	return err;
 }

@@ -22,6 +22,7 @@
 #include "base/pool.h"
 #include "check/check.h"
 #include "check/logs/claims.h"
+#include "check/logs/claimwindow.h"
 #include "check/logs/logwalk.h"
 #include "check/logs/mapsums.h"
 #include "vol/ahead.h"
@@ -36,6 +37,7 @@ struct crowd {
 	struct check *c;
 	struct logwalk *walks;	/* one a worker */
 	struct sparse sequences;
+	uint64_t first, end;	/* the segments of the window */
 	uint64_t done;		/* segments */
 };
 
@@ -81,15 +83,15 @@ static int check_segment(struct crowd *crowd, struct context *cx,
  * The summaries with which the segments of a batch begin, of a log that fills
  * its segment: 16 bytes a block and some for each file.
  */
-static void read_ahead(const struct crowd *crowd, uint64_t segnum)
+static void read_ahead(const struct crowd *crowd, uint64_t segnum, uint64_t end)
 {
 	const struct nilfs_geometry *geo = &crowd->c->vol->geo;
 	struct ahead ahead = ahead_of(crowd->c->vol);
-	uint64_t bytes = (uint64_t)geo->blocks_per_segment * SUMMARY_BYTES, i;
+	uint64_t bytes = (uint64_t)geo->blocks_per_segment * SUMMARY_BYTES;
 
-	for (i = segnum; i < segnum + BATCH_SEGMENTS; i++)
-		if (bitmap_test(&crowd->c->used_segments, i))
-			ahead_add(&ahead, geometry_segment_start(geo, i),
+	for (; segnum < end; segnum++)
+		if (bitmap_test(&crowd->c->used_segments, segnum))
+			ahead_add(&ahead, geometry_segment_start(geo, segnum),
 				  div_round_up(bytes, geo->block_size));
 	ahead_end(&ahead);
 }
@@ -99,14 +101,16 @@ static int check_batch(struct context *cx, void *arg, unsigned int worker,
 {
 	struct crowd *crowd = arg;
 	const struct bitmap *used = &crowd->c->used_segments;
-	uint64_t segnum = job * BATCH_SEGMENTS, i, done;
+	uint64_t segnum = crowd->first + job * BATCH_SEGMENTS, end, done;
 	int err = 0;
 
-	read_ahead(crowd, segnum);
-	for (i = 0; i < BATCH_SEGMENTS && !err; i++) {
-		if (bitmap_test(used, segnum + i))
+	end = segnum + BATCH_SEGMENTS;
+	end = end < crowd->end ? end : crowd->end;
+	read_ahead(crowd, segnum, end);
+	for (; segnum < end && !err; segnum++) {
+		if (bitmap_test(used, segnum))
 			err = check_segment(crowd, cx, &crowd->walks[worker],
-					    segnum + i);
+					    segnum);
 	}
 	done = __atomic_add_fetch(&crowd->done, BATCH_SEGMENTS,
 				  __ATOMIC_RELAXED);
@@ -126,7 +130,7 @@ static int make_worker(struct crowd *crowd, struct context *cx,
 
 	if (i) {
 		context_child(cx, &small);
-		small.max_memory /= n;
+		small.max_memory = c->table_memory / n;
 		if (small.max_memory < VOLUME_MEMORY_MIN)
 			small.max_memory = VOLUME_MEMORY_MIN;
 		err = volume_open_at(&vol, &small, c->dev, &c->vol->geo,
@@ -151,22 +155,38 @@ static void free_workers(struct crowd *crowd, unsigned int n)
 	free(crowd->walks);
 }
 
+/* The segments of the present window of claims. */
+static int check_window(struct crowd *crowd, struct context *cx)
+{
+	const struct check *c = crowd->c;
+	const struct nilfs_geometry *geo = &c->vol->geo;
+
+	crowd->first = c->claimed_from ?
+		geometry_segment_of(geo, c->claimed_from) : 0;
+	crowd->end = c->claimed_end < c->claimed.bits ?
+		geometry_segment_of(geo, c->claimed_end) : geo->nsegments;
+	return pool_run(cx, div_round_up(crowd->end - crowd->first,
+					 BATCH_SEGMENTS), check_batch, crowd);
+}
+
 static int run_workers(struct crowd *crowd, struct context *cx)
 {
-	uint64_t jobs = div_round_up(crowd->c->vol->geo.nsegments,
-				     BATCH_SEGMENTS);
-	unsigned int n = pool_workers(cx, jobs), i;
-	int err = 0;
+	uint64_t nsegments = crowd->c->vol->geo.nsegments;
+	unsigned int n, i;
+	int ret = 0;
 
+	n = pool_workers(cx, div_round_up(nsegments, BATCH_SEGMENTS));
 	crowd->walks = calloc(n, sizeof(*crowd->walks));
 	if (!crowd->walks)
 		return fail(cx, -ENOMEM, "%u workers", n);
-	for (i = 0; i < n && !err; i++)
-		err = make_worker(crowd, cx, i, n);
-	if (!err)
-		err = pool_run(cx, jobs, check_batch, crowd);
+	for (i = 0; i < n && !ret; i++)
+		ret = make_worker(crowd, cx, i, n);
+	if (!ret)
+		ret = check_window(crowd, cx);
+	while (!ret && (ret = claimwindow_next(crowd->c, cx)) > 0)
+		ret = check_window(crowd, cx);
 	free_workers(crowd, n);
-	return err;
+	return ret;
 }
 
 uint64_t pass_logs_work(const struct check *c)
