@@ -188,6 +188,13 @@ replay() {
 	[ "$(jq -c '.runs | sort_by(.volume)[] | del(.volume)' got)" = \
 		"$(cat apart)" ]
 	jq -e '.trace.volumes == 2 and (.kinds | all(has("volume")))' got
+	# Totals have all of each.
+	replay -t trace --volume each --fill-holes 50 --frees-dead >got
+	jq -e '.totals[0].blocks_filled > 0 and (["segments_cleaned",
+		"blocks_filled", "blocks_written"] as $keys | all($keys[];
+		. as $key | $ARGS.named.said[0] |
+		.totals[0][$key] == ([.runs[][$key]] | add)))' \
+		--slurpfile said got got
 }
 
 @test "lines that are not understood are counted; too many are an error" {

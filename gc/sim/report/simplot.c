@@ -17,7 +17,6 @@
 
 #include "base/sort.h"
 #include "cli/outfile.h"
-#include "gc/sim/sweep/simstat.h"
 #include "out/chart.h"
 #include "out/svg.h"
 
@@ -131,12 +130,8 @@ static size_t run_of(const struct simplot *s, size_t other, size_t x,
 
 static bool stat_of(const struct simplot *s, size_t run, struct simstat *stat)
 {
-	size_t i, n = 0;
-
-	for (i = 0; i < s->plan->nseeds; i++)
-		n += simrow_number(&s->rows[run + i], &s->numbers[n]);
-	*stat = simstat_of(s->numbers, n);
-	return n != 0;
+	*stat = simrow_stat(&s->rows[run], s->plan->nseeds, s->numbers);
+	return stat->n != 0;
 }
 
 static int compare_points(const void *a, const void *b)

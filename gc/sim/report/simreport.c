@@ -4,14 +4,21 @@
  *
  * There is one table for what policies are compared by, and one for what kinds of
  * blocks it was.  A sweep has many runs, so the latter is left out, and the means
- * of those that differ by seed follow.
+ * of those that differ by seed follow.  There every parameter is a column, so that
+ * a line can be read without the command that made it; in text only those that
+ * runs differ by have a head.
  */
+#include "config.h"
+
 #include "gc/sim/report/simreport.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "gc/sim/report/simtable.h"
+#include "gc/sim/sweep/simemit.h"
+#include "gc/sim/sweep/simparam.h"
 #include "out/csv.h"
 #include "out/histogram.h"
 #include "out/table.h"
@@ -131,110 +138,254 @@ void simreport_curve(struct report *r, const struct simrun *run,
 	table_end(&t);
 }
 
-/* What is needed to go through all lines of one table. */
+/* What a column is of: one of the heads, or a parameter, or a number of a row. */
+enum source {
+	KEY, VERSION, IMAGE, VOLUME, POLICY, SEEDS, MEAN, INTERVAL, LEAST, MOST,
+	PARAMETER, FIELD,
+};
+
+static const struct column heads[] = {
+	[KEY] = { "key", NULL, VALUE_PLAIN },
+	[VERSION] = { "version", NULL, VALUE_STRING },
+	[IMAGE] = { "image", NULL, VALUE_STRING },
+	[VOLUME] = { "volume", "VOLUME", VALUE_STRING, 12 },
+	[POLICY] = { "policy", "POLICY", VALUE_PLAIN, 17 },
+	[SEEDS] = { "runs", "RUNS", VALUE_U64, 4 },
+	[MEAN] = { "write_amplification_mean", "WAF:MEAN", VALUE_RATIO, 8 },
+	[INTERVAL] = { "write_amplification_interval", "95%", VALUE_RATIO, 7 },
+	[LEAST] = { "write_amplification_least", "LEAST", VALUE_RATIO, 7 },
+	[MOST] = { "write_amplification_most", "MOST", VALUE_RATIO, 7 },
+};
+
+#define NAME 32u
+#define PARAMETER_WIDTH 8u
+#define MICRO 1e6
+
+struct place {
+	enum source source;
+	const struct cli_option *option;	/* of PARAMETER */
+	const struct simrow_field *field;
+	char key[NAME], head[NAME];
+	char text[SIMPARAM_TEXT];	/* of the value, where it needs room */
+};
+
+/* All tables, one after the other. */
 struct simreport {
 	struct report *report;
 	const struct simplan *plan;
 	const struct simrow *rows;
 	const char *image;
-	struct simtable *table;
+	bool csv;
+	double *numbers;	/* room for the runs that differ by seed */
 	struct table out;
+	struct column columns[TABLE_COLUMNS_MAX];
+	struct place places[TABLE_COLUMNS_MAX];
+	struct value values[TABLE_COLUMNS_MAX];
+	unsigned int count;
 };
 
-/* Run number I of the plan, which simplan_open() has tried. */
-static int run_of(const struct simreport *s, struct context *cx, size_t i,
-		  struct simplan_run *run)
+/* What one line is of. */
+struct line {
+	size_t run;		/* its number */
+	const char *volume;	/* in place of the run's, or NULL */
+	const struct simrow *row;	/* NULL: of several */
+	struct simstat stat;	/* of the runs that differ by seed */
+};
+
+static struct column *add_column(struct simreport *s, enum source source,
+				 const struct column *column,
+				 struct place **place)
 {
-	return simplan_run(s->plan, cx, i, run);
+	unsigned int i = s->count;
+
+	s->count += i < TABLE_COLUMNS_MAX - 1;
+	s->places[i] = (struct place){ .source = source };
+	s->columns[i] = *column;
+	*place = &s->places[i];
+	return &s->columns[i];
 }
 
-/* The mean of the runs that differ from run number I by seed only. */
-static struct simstat stat_of(const struct simrow *rows, size_t n,
-			      double *numbers)
+static void add_heads(struct simreport *s, enum source from, enum source to)
 {
-	size_t i, count = 0;
+	struct place *place;
+	enum source i;
 
-	for (i = 0; i < n; i++)
-		count += simrow_number(&rows[i], &numbers[count]);
-	return simstat_of(numbers, count);
+	for (i = from; i <= to; i++)
+		add_column(s, i, &heads[i], &place);
 }
 
-/* The number of run V, of volumes that differ by nothing else from run I. */
-static size_t of_volume(const struct simplan *p, size_t i, size_t v)
+static bool is_seed(const struct cli_option *row)
 {
-	return i + v * p->npolicies * p->nseeds;
+	return row->kind == OPTION_U64 &&
+	       row->at == offsetof(struct simoptions, seed);
+}
+
+static bool is_axis(const struct simplan *p, const struct cli_option *row)
+{
+	size_t i;
+
+	for (i = 0; i < p->naxes; i++)
+		if (p->rows[i] == row)
+			return true;
+	return p->nseeds > 1 && is_seed(row);
+}
+
+/* "block-size" is block_size and BLOCK-SIZE. */
+static void add_parameter(struct simreport *s, const struct cli_option *row)
+{
+	const struct column column = {
+		.kind = simparam_kind(row),
+		.width = PARAMETER_WIDTH,
+	};
+	struct place *p;
+	struct column *c = add_column(s, PARAMETER, &column, &p);
+	size_t i;
+
+	p->option = row;
+	snprintf(p->key, sizeof(p->key), "%s", row->name);
+	snprintf(p->head, sizeof(p->head), "%s", row->name);
+	for (i = 0; p->key[i]; i++) {
+		if (p->key[i] == '-')
+			p->key[i] = '_';
+		p->head[i] = (char)toupper((unsigned char)p->head[i]);
+	}
+	c->key = p->key;
+	c->head = is_axis(s->plan, row) ? p->head : NULL;
+}
+
+/* What runs were asked for; with SEEDS also those. */
+static void add_parameters(struct simreport *s, bool seeds)
+{
+	bool sweep = simplan_is_sweep(s->plan), each = s->plan->nvolumes > 1;
+	const struct cli_option *row;
+
+	s->count = 0;
+	if (sweep)
+		add_heads(s, seeds ? KEY : VERSION, IMAGE);
+	if (sweep || each)
+		add_heads(s, VOLUME, VOLUME);
+	if (!each && s->count)
+		s->columns[s->count - 1].head = NULL;
+	add_heads(s, POLICY, POLICY);
+	for (row = simoptions_rows; sweep && row->name; row++)
+		if (simparam_is(row) && (seeds || !is_seed(row)))
+			add_parameter(s, row);
+}
+
+/* What they did; in text with notes and errors only where there are some. */
+static void add_fields(struct simreport *s, bool notes, bool errors)
+{
+	const struct simrow_field *f;
+	struct place *place;
+	struct column *c;
+
+	for (f = simrow_fields; f->column.key; f++) {
+		c = add_column(s, FIELD, &f->column, &place);
+		place->field = f;
+		if ((c->kind == VALUE_FLAGS && !notes) ||
+		    (c->kind == VALUE_STRING && !errors))
+			c->head = NULL;
+	}
+}
+
+static struct value value_of_mean(enum source source, const struct simstat *s)
+{
+	double v = source == MEAN ? s->mean : source == INTERVAL ? s->interval :
+		   source == LEAST ? s->least : s->most;
+
+	if (s->n < (source == INTERVAL ? 2 : 1))
+		return value_absent();
+	return value_ratio((uint64_t)(v * MICRO + 0.5), (uint64_t)MICRO);
+}
+
+static struct value value_of(const struct simreport *s, struct place *p,
+			     const struct simplan_run *run,
+			     const struct line *line)
+{
+	switch (p->source) {
+	case KEY:
+		simemit_key_text(simemit_key(run, s->image), p->text);
+		return value_string(p->text);
+	case VERSION:
+		return value_string(PACKAGE_VERSION);
+	case IMAGE:
+		return value_string(s->image);
+	case VOLUME:
+		return value_string(line->volume ? line->volume :
+						   run->volume_name);
+	case POLICY:
+		return value_string(run->policy->name);
+	case PARAMETER:
+		return simparam_value(p->option, &run->options, p->text);
+	case FIELD:
+		return simrow_value(line->row, p->field);
+	case SEEDS:
+		return value_u64(line->stat.n);
+	default:
+		return value_of_mean(p->source, &line->stat);
+	}
+}
+
+static void begin_table(struct simreport *s, const char *name)
+{
+	if (s->csv)
+		csv_head(s->report->out, s->columns, s->count);
+	else
+		table_begin(&s->out, s->report, name, s->columns, s->count);
+}
+
+static int put_line(struct simreport *s, struct context *cx,
+		    const struct line *line)
+{
+	struct simplan_run run;
+	unsigned int i;
+	int err = simplan_run(s->plan, cx, line->run, &run);
+
+	if (err)
+		return err;
+	for (i = 0; i < s->count; i++)
+		s->values[i] = value_of(s, &s->places[i], &run, line);
+	if (s->csv)
+		csv_row(s->report->out, s->columns, s->count, s->values);
+	else
+		table_row(&s->out, s->values);
+	return 0;
 }
 
 /* The sum of all volumes, or what failed; run I is that of the first one. */
 static int sum_volumes(const struct simreport *s, struct context *cx, size_t i,
 		       struct simrow *sum)
 {
-	size_t v, failed = 0;
+	size_t v, n = s->plan->nvolumes, failed = 0;
 
 	*sum = (struct simrow){ 0 };
-	for (v = 0; v < s->plan->nvolumes; v++) {
-		const struct simrow *row = &s->rows[of_volume(s->plan, i, v)];
-
-		if (row->ended)
-			simrow_add(sum, row);
-		failed += !row->ended;
+	for (v = 0; v < n; v++, i += s->plan->npolicies * s->plan->nseeds) {
+		if (s->rows[i].ended)
+			simrow_add(sum, &s->rows[i]);
+		failed += !s->rows[i].ended;
 	}
-	if (!failed)
-		return 0;
-	return simrow_fail(sum, cx,
-			   fail(cx, -EINVAL, "%zu of %zu volumes failed",
-				failed, s->plan->nvolumes));
+	return failed ? simrow_fail(sum, cx,
+				    fail(cx, -EINVAL, "%zu of %zu volumes "
+					 "failed", failed, n)) : 0;
 }
 
-/* A line for the sum of all volumes, where run I is one of the first volume. */
-static int put_total(struct simreport *s, struct context *cx, size_t i)
-{
-	size_t per_volume = s->plan->npolicies * s->plan->nseeds;
-	struct simplan_run run;
-	struct simrow sum;
-	int err;
-
-	if (i / per_volume % s->plan->nvolumes)
-		return 0;
-	err = run_of(s, cx, i, &run);
-	if (!err)
-		err = sum_volumes(s, cx, i, &sum);
-	if (err)
-		return err;
-	simtable_fill(s->table, &(struct simtable_line){
-		.run = &run, .row = &sum, .volume = "total" });
-	table_row(&s->out, s->table->values);
-	simrow_free(&sum);
-	return 0;
-}
-
+/* A line for the sum of all volumes, for each run of the first volume. */
 static int put_totals(struct simreport *s, struct context *cx)
 {
-	size_t i;
+	size_t per_volume = s->plan->npolicies * s->plan->nseeds, i;
+	struct simrow sum;
 	int err = 0;
 
-	for (i = 0; i < s->plan->nruns && !err; i++)
-		err = put_total(s, cx, i);
+	for (i = 0; i < s->plan->nruns && !err; i++) {
+		if (i / per_volume % s->plan->nvolumes)
+			continue;
+		err = sum_volumes(s, cx, i, &sum);
+		if (!err)
+			err = put_line(s, cx, &(struct line){
+				.run = i, .row = &sum, .volume = "total" });
+		simrow_free(&sum);
+	}
 	return err;
-}
-
-static int put_run(struct simreport *s, struct context *cx, size_t i)
-{
-	struct simplan_run run;
-	int err = run_of(s, cx, i, &run);
-
-	if (err)
-		return err;
-	simtable_fill(s->table, &(struct simtable_line){
-		.run = &run, .row = &s->rows[i] });
-	table_row(&s->out, s->table->values);
-	return 0;
-}
-
-static void begin_table(struct simreport *s, const char *name)
-{
-	table_begin(&s->out, s->report, name, s->table->columns,
-		    s->table->count);
 }
 
 /* What notes are in any row, and whether one has failed. */
@@ -270,18 +421,41 @@ static void explain_notes(struct report *r, uint32_t notes)
 			report_text(r, "%s", texts[i]);
 }
 
-/* In text the totals are lines of the same table. */
+/* A line for each run, in CSV with the mean of those that differ by seed. */
 static int put_runs(struct simreport *s, struct context *cx)
+{
+	size_t n = s->plan->nseeds;
+	struct line line = { 0 };
+	int err = 0;
+
+	begin_table(s, "runs");
+	for (; line.run < s->plan->nruns && !err; line.run++) {
+		line.row = &s->rows[line.run];
+		if (s->csv && line.run % n == 0)
+			line.stat = simrow_stat(line.row, n, s->numbers);
+		err = put_line(s, cx, &line);
+	}
+	return err;
+}
+
+static int put_csv(struct simreport *s, struct context *cx)
+{
+	add_parameters(s, true);
+	add_fields(s, true, true);
+	add_heads(s, SEEDS, INTERVAL);
+	return put_runs(s, cx);
+}
+
+/* In text the totals are lines of the same table. */
+static int put_runs_and_totals(struct simreport *s, struct context *cx)
 {
 	bool failed, many = s->plan->nvolumes > 1;
 	uint32_t notes = notes_of(s, &failed);
-	size_t i;
-	int err = 0;
+	int err;
 
-	simtable_runs(s->table, s->plan, s->image, notes, failed);
-	begin_table(s, "runs");
-	for (i = 0; i < s->plan->nruns && !err; i++)
-		err = put_run(s, cx, i);
+	add_parameters(s, true);
+	add_fields(s, notes, failed);
+	err = put_runs(s, cx);
 	if (many && !err && !report_is_text(s->report)) {
 		table_end(&s->out);
 		begin_table(s, "totals");
@@ -303,8 +477,8 @@ static int put_all_kinds(struct simreport *s, struct context *cx)
 	table_begin(&s->out, s->report, "kinds", kind_columns + skip,
 		    sizeof(kind_columns) / sizeof(kind_columns[0]) - skip);
 	for (i = 0; i < s->plan->nruns && !err; i++) {
-		err = run_of(s, cx, i, &run);
-		if (s->plan->nvolumes == 1)
+		err = simplan_run(s->plan, cx, i, &run);
+		if (skip)
 			run.volume_name = NULL;
 		if (!err)
 			put_kinds(&s->out, &run, &s->rows[i]);
@@ -313,64 +487,33 @@ static int put_all_kinds(struct simreport *s, struct context *cx)
 	return err;
 }
 
-static int put_means(struct simreport *s, struct context *cx, double *numbers)
+static int put_means(struct simreport *s, struct context *cx)
 {
 	size_t n = s->plan->nseeds, i;
-	struct simplan_run run;
-	struct simstat stat;
 	int err = 0;
 
-	simtable_means(s->table, s->plan, s->image);
+	add_parameters(s, false);
+	add_heads(s, SEEDS, MOST);
 	begin_table(s, "means");
-	for (i = 0; i < s->plan->nruns && !err; i += n) {
-		err = run_of(s, cx, i, &run);
-		if (err)
-			break;
-		stat = stat_of(s->rows + i, n, numbers);
-		simtable_fill(s->table, &(struct simtable_line){
-			.run = &run, .stat = &stat });
-		table_row(&s->out, s->table->values);
-	}
+	for (i = 0; i < s->plan->nruns && !err; i += n)
+		err = put_line(s, cx, &(struct line){
+			.run = i,
+			.stat = simrow_stat(s->rows + i, n, s->numbers) });
 	table_end(&s->out);
 	return err;
 }
 
-static int put_csv(struct simreport *s, struct context *cx, struct out *out,
-		   double *numbers)
-{
-	size_t n = s->plan->nseeds, i;
-	struct simplan_run run;
-	struct simstat stat = { 0 };
-	int err = 0;
-
-	simtable_runs(s->table, s->plan, s->image, true, true);
-	simtable_add_mean(s->table);
-	csv_head(out, s->table->columns, s->table->count);
-	for (i = 0; i < s->plan->nruns && !err; i++) {
-		err = run_of(s, cx, i, &run);
-		if (err)
-			break;
-		if (i % n == 0)
-			stat = stat_of(s->rows + i, n, numbers);
-		simtable_fill(s->table, &(struct simtable_line){
-			.run = &run, .row = &s->rows[i], .stat = &stat });
-		csv_row(out, s->table->columns, s->table->count,
-			s->table->values);
-	}
-	return err;
-}
-
-static int put_tables(struct simreport *s, struct context *cx, double *numbers)
+static int put_tables(struct simreport *s, struct context *cx)
 {
 	int err;
 
-	if (s->plan->options->csv)
-		return put_csv(s, cx, s->report->out, numbers);
-	err = put_runs(s, cx);
+	if (s->csv)
+		return put_csv(s, cx);
+	err = put_runs_and_totals(s, cx);
 	if (!err && !simplan_is_sweep(s->plan))
 		err = put_all_kinds(s, cx);
 	if (!err && s->plan->nseeds > 1)
-		err = put_means(s, cx, numbers);
+		err = put_means(s, cx);
 	return err;
 }
 
@@ -378,18 +521,19 @@ int simreport_runs(struct report *r, struct context *cx,
 		   const struct simplan *plan, const struct simrow *rows,
 		   const char *image)
 {
-	struct simreport s = {
-		.report = r,
-		.plan = plan,
-		.rows = rows,
-		.image = image,
-		.table = calloc(1, sizeof(*s.table)),
-	};
-	double *numbers = calloc(plan->nseeds, sizeof(*numbers));
-	int err = s.table && numbers ? put_tables(&s, cx, numbers) :
-				       fail(cx, -ENOMEM, "results");
+	struct simreport *s = calloc(1, sizeof(*s));
+	int err;
 
-	free(numbers);
-	free(s.table);
+	if (!s)
+		return fail(cx, -ENOMEM, "results");
+	s->report = r;
+	s->plan = plan;
+	s->rows = rows;
+	s->image = image;
+	s->csv = plan->options->csv;
+	s->numbers = calloc(plan->nseeds, sizeof(*s->numbers));
+	err = s->numbers ? put_tables(s, cx) : fail(cx, -ENOMEM, "results");
+	free(s->numbers);
+	free(s);
 	return err;
 }

@@ -10,13 +10,188 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/sort.h"
 #include "gc/sim/sweep/simemit.h"
-#include "gc/sim/sweep/simjson.h"
 #include "gc/sim/trace/simbytes.h"
+
+/*
+ * Members of a JSON object that is one line.
+ */
+
+enum simjson_kind {
+	SIMJSON_STRING,
+	SIMJSON_NUMBER,
+	SIMJSON_OTHER,	/* true, false, null, and what has members */
+};
+
+struct simjson_member {
+	enum simjson_kind kind;
+	const char *name;
+	char *text;	/* of a string, or of a number as it is */
+};
+
+/* Where a reader is in a line that ends with NUL. */
+struct simjson {
+	char *at;
+};
+
+static void skip_blanks(struct simjson *j)
+{
+	j->at += strspn(j->at, " \t\r\n");
+}
+
+/* Takes C, after blanks. */
+static bool take(struct simjson *j, char c)
+{
+	skip_blanks(j);
+	if (*j->at != c)
+		return false;
+	j->at++;
+	return true;
+}
+
+/* The four digits at P, or -1. */
+static int32_t read_unit(const char *p)
+{
+	char digits[5] = "";
+
+	memcpy(digits, p, strnlen(p, 4));
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ?
+		       (int32_t)strtoul(digits, NULL, 16) : -1;
+}
+
+/* Puts a character of the basic plane at TO as UTF-8; returns the end. */
+static char *put_unit(char *to, uint32_t c)
+{
+	if (c < 0x80) {
+		*to++ = (char)c;
+		return to;
+	}
+	if (c < 0x800) {
+		*to++ = (char)(0xc0 | c >> 6);
+	} else {
+		*to++ = (char)(0xe0 | c >> 12);
+		*to++ = (char)(0x80 | (c >> 6 & 0x3f));
+	}
+	*to++ = (char)(0x80 | (c & 0x3f));
+	return to;
+}
+
+/* The escape after a backslash, put at *TO; false: there is none such. */
+static bool take_escape(struct simjson *j, char **to)
+{
+	static const char from[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
+	const char *found = *j->at ? strchr(from, *j->at) : NULL;
+	int32_t unit;
+
+	if (found) {
+		*(*to)++ = bytes[found - from];
+		j->at++;
+		return true;
+	}
+	unit = *j->at == 'u' ? read_unit(j->at + 1) : -1;
+	if (unit <= 0)
+		return false;
+	*to = put_unit(*to, (uint32_t)unit);
+	j->at += 5;
+	return true;
+}
+
+/* A string, or NULL. */
+static char *take_string(struct simjson *j)
+{
+	char *start, *to;
+
+	if (!take(j, '"'))
+		return NULL;
+	start = to = j->at;
+	while (*j->at && *j->at != '"') {
+		if (*j->at != '\\')
+			*to++ = *j->at++;
+		else if (j->at++, !take_escape(j, &to))
+			return NULL;
+	}
+	if (!*j->at)
+		return NULL;
+	j->at++;
+	*to = '\0';
+	return start;
+}
+
+/* An array or an object, whatever it has. */
+static bool skip_nested(struct simjson *j)
+{
+	unsigned int depth = 0;
+
+	do {
+		skip_blanks(j);
+		if (*j->at == '"') {
+			if (!take_string(j))
+				return false;
+			continue;
+		}
+		if (!*j->at)
+			return false;
+		depth += *j->at == '[' || *j->at == '{';
+		depth -= *j->at == ']' || *j->at == '}';
+		j->at++;
+	} while (depth);
+	return true;
+}
+
+static bool take_value(struct simjson *j, struct simjson_member *m)
+{
+	char *start;
+	size_t len;
+
+	skip_blanks(j);
+	m->kind = SIMJSON_OTHER;
+	m->text = NULL;
+	if (*j->at == '"') {
+		m->kind = SIMJSON_STRING;
+		m->text = take_string(j);
+		return m->text;
+	}
+	if (*j->at == '[' || *j->at == '{')
+		return skip_nested(j);
+	/* The byte before becomes the first, so that there is room for a NUL. */
+	len = strcspn(j->at, ",}] \t\r\n");
+	start = j->at - 1;
+	memmove(start, j->at, len);
+	start[len] = '\0';
+	j->at += len;
+	m->text = start;
+	if (*start == '-' || (*start >= '0' && *start <= '9'))
+		m->kind = SIMJSON_NUMBER;
+	return len;
+}
+
+/* At the first member of LINE; -1 where it does not begin with an object. */
+static int simjson_open(struct simjson *j, char *line)
+{
+	j->at = line;
+	return take(j, '{') ? 0 : -1;
+}
+
+/*
+ * The next member: 1, 0 at the end of the object, -1 where it is damaged.  Texts
+ * are in the line, which is changed: no text becomes longer when its escapes are
+ * replaced.
+ */
+static int simjson_next(struct simjson *j, struct simjson_member *m)
+{
+	if (take(j, '}'))
+		return 0;
+	take(j, ',');
+	m->name = take_string(j);
+	if (!m->name || !take(j, ':') || !take_value(j, m))
+		return -1;
+	return 1;
+}
 
 struct place {
 	uint64_t key;
@@ -79,21 +254,13 @@ static const struct place *find_place(const struct merging *m, const char *text)
 /* Takes a number of the row; others are not kept. */
 static void take_number(struct simrow *row, const struct simjson_member *m)
 {
-	uint64_t v = strtoull(m->text, NULL, 10);
 	const struct simrow_field *f;
-	void *where;
 
-	if (!strcmp(m->name, "notes"))
-		row->notes = (uint32_t)v;
-	for (f = simrow_fields; f->key; f++) {
-		if (strcmp(f->key, m->name) != 0)
+	for (f = simrow_fields; f->column.key; f++) {
+		if (f->value || strcmp(f->column.key, m->name) != 0)
 			continue;
-		where = (char *)row + f->at;
 		row->ended = true;
-		if (f->wide)
-			*(uint64_t *)where = v;
-		else
-			*(uint32_t *)where = (uint32_t)v;
+		simrow_set(row, f, strtoull(m->text, NULL, 10));
 	}
 }
 
@@ -126,10 +293,11 @@ static bool is_same(const struct simrow *a, const struct simrow *b)
 {
 	const struct simrow_field *f;
 
-	for (f = simrow_fields; f->key; f++)
-		if (simrow_value(a, f).number != simrow_value(b, f).number)
+	for (f = simrow_fields; f->column.key; f++)
+		if (!f->value &&
+		    simrow_value(a, f).number != simrow_value(b, f).number)
 			return false;
-	return a->ended == b->ended && a->notes == b->notes;
+	return true;
 }
 
 static int take_result(struct merging *m, struct context *cx,

@@ -13,39 +13,66 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gc/sim/sweep/simstat.h"
+#define AT(member) offsetof(struct simrow, member)
+#define NUMBER(member) .at = AT(member)
+#define WIDE(member) .at = AT(member), .wide = true
+#define TOTAL(member) \
+	.at = AT(totals) + offsetof(struct simvol_totals, member), .wide = true
 
-const struct value_flag simrow_notes[] = {
+static struct value amplification(const struct simrow *row)
+{
+	if (!row->ended || row->notes & SIMROW_NOTHING)
+		return value_absent();
+	return value_ratio(row->written, row->asked);
+}
+
+static struct value mean_wear(const struct simrow *row)
+{
+	return row->ended ? value_ratio(row->wear_sum, row->nsegments) :
+			    value_absent();
+}
+
+static struct value error_of(const struct simrow *row)
+{
+	return value_string(row->error);
+}
+
+static const struct value_flag notes[] = {
 	{ SIMROW_NOTHING, "no-victim" },
 	{ SIMROW_UNSTEADY, "not-steady" },
 	{ SIMROW_SMALL, "too-small" },
 	{ 0 },
 };
 
-#define AT(member) offsetof(struct simrow, member)
-#define TOTAL(member) \
-	(AT(totals) + offsetof(struct simvol_totals, member))
-
 const struct simrow_field simrow_fields[] = {
-	{ "blocks_user", "USER", 10, AT(asked), true },
-	{ "blocks_written", "WRITTEN", 11, AT(written), true },
-	{ "segments_cleaned", "CLEANED", 8, TOTAL(cleaned), true },
-	{ "segments_skipped", "SKIPPED", 8, TOTAL(skipped), true },
-	{ "rounds", "ROUNDS", 7, TOTAL(rounds), true },
-	{ "segments_clean", "CLEAN", 6, AT(clean), false },
-	{ "blocks_moved", NULL, 0, AT(moved), true },
-	{ "blocks_filled", NULL, 0, TOTAL(filled), true },
-	{ "half_blocks_user", NULL, 0, AT(half_asked), true },
-	{ "half_blocks_written", NULL, 0, AT(half_written), true },
-	{ "blocks_before", NULL, 0, AT(before), true },
-	{ "blocks_data", NULL, 0, AT(data), true },
-	{ "volume_segments", NULL, 0, AT(nsegments), false },
-	{ "segment_blocks", NULL, 0, AT(blocks), false },
-	{ "wear_least", "WEAR:MIN", 5, AT(wear_least), false },
-	{ "wear_most", "MAX", 5, AT(wear_most), false },
-	{ "wear_sum", NULL, 0, AT(wear_sum), true },
-	{ "segments_starved", "STARVED", 7, AT(starved), false },
-	{ NULL },
+	{ { "write_amplification", "WAF", VALUE_RATIO, 7 },
+	  .value = amplification },
+	{ { "blocks_user", "USER", VALUE_U64, 10 }, WIDE(asked) },
+	{ { "blocks_written", "WRITTEN", VALUE_U64, 11 }, WIDE(written) },
+	{ { "segments_cleaned", "CLEANED", VALUE_U64, 8 }, TOTAL(cleaned) },
+	{ { "segments_skipped", "SKIPPED", VALUE_U64, 8 }, TOTAL(skipped) },
+	{ { "rounds", "ROUNDS", VALUE_U64, 7 }, TOTAL(rounds) },
+	{ { "segments_clean", "CLEAN", VALUE_U64, 6 }, NUMBER(clean) },
+	{ { "blocks_moved", NULL, VALUE_U64 }, WIDE(moved) },
+	{ { "blocks_filled", NULL, VALUE_U64 }, TOTAL(filled) },
+	{ { "half_blocks_user", NULL, VALUE_U64 }, WIDE(half_asked) },
+	{ { "half_blocks_written", NULL, VALUE_U64 }, WIDE(half_written) },
+	{ { "blocks_before", NULL, VALUE_U64 }, WIDE(before) },
+	{ { "blocks_data", NULL, VALUE_U64 }, WIDE(data) },
+	{ { "volume_segments", NULL, VALUE_U64 }, NUMBER(nsegments) },
+	{ { "segment_blocks", NULL, VALUE_U64 }, NUMBER(blocks),
+	  .sum = SIMROW_SAME },
+	{ { "wear_least", "WEAR:MIN", VALUE_U64, 5 }, NUMBER(wear_least),
+	  .sum = SIMROW_LEAST },
+	{ { "wear_mean", "MEAN", VALUE_RATIO, 7 }, .value = mean_wear },
+	{ { "wear_most", "MAX", VALUE_U64, 5 }, NUMBER(wear_most),
+	  .sum = SIMROW_MOST },
+	{ { "wear_sum", NULL, VALUE_U64 }, WIDE(wear_sum) },
+	{ { "segments_starved", "STARVED", VALUE_U64, 7 }, NUMBER(starved) },
+	{ { "notes", "NOTES", VALUE_FLAGS, 10, notes }, NUMBER(notes),
+	  .sum = SIMROW_COMMON },
+	{ { "error", "ERROR", VALUE_STRING }, .value = error_of },
+	{ { NULL } },
 };
 
 static void take_wear(struct simrow *row, const struct simvol *v)
@@ -121,74 +148,80 @@ void simrow_free(struct simrow *row)
 	*row = (struct simrow){ 0 };
 }
 
-static void add_totals(struct simvol_totals *sum, const struct simvol_totals *t)
+static uint64_t number_of(const struct simrow *row,
+			  const struct simrow_field *field)
 {
-	unsigned int k;
+	const void *p = (const char *)row + field->at;
 
-	sum->user += t->user;
-	sum->summary += t->summary;
-	sum->held += t->held;
-	sum->reclaimed_summary += t->reclaimed_summary;
-	sum->cleaned += t->cleaned;
-	sum->skipped += t->skipped;
-	sum->flushes += t->flushes;
-	sum->rounds += t->rounds;
-	for (k = 0; k < SIMVOL_KINDS; k++) {
-		sum->written[k] += t->written[k];
-		sum->moved[k] += t->moved[k];
-		sum->reclaimed[k] += t->reclaimed[k];
-	}
+	return field->wide ? *(const uint64_t *)p : *(const uint32_t *)p;
 }
 
-void simrow_add(struct simrow *sum, const struct simrow *row)
+void simrow_set(struct simrow *row, const struct simrow_field *field,
+		uint64_t number)
 {
-	bool first = !sum->ended;
+	void *p = (char *)row + field->at;
 
-	sum->ended = true;
-	add_totals(&sum->totals, &row->totals);
-	sum->asked += row->asked;
-	sum->written += row->written;
-	sum->moved += row->moved;
-	sum->half_asked += row->half_asked;
-	sum->half_written += row->half_written;
-	sum->data += row->data;
-	sum->before += row->before;
-	sum->nsegments += row->nsegments;
-	sum->blocks = row->blocks;
-	sum->wear_sum += row->wear_sum;
-	sum->clean += row->clean;
-	sum->starved += row->starved;
-	if (first || row->wear_least < sum->wear_least)
-		sum->wear_least = row->wear_least;
-	if (row->wear_most > sum->wear_most)
-		sum->wear_most = row->wear_most;
-	/* One of them that was measured is enough. */
-	sum->notes = first ? row->notes & SIMROW_NOTHING :
-			     sum->notes & row->notes;
-}
-
-struct value simrow_amplification(const struct simrow *row)
-{
-	if (!row->ended || row->notes & SIMROW_NOTHING)
-		return value_absent();
-	return value_ratio(row->written, row->asked);
-}
-
-bool simrow_number(const struct simrow *row, double *amplification)
-{
-	if (!simrow_amplification(row).present)
-		return false;
-	*amplification = (double)row->written / (double)row->asked;
-	return true;
+	if (field->wide)
+		*(uint64_t *)p = number;
+	else
+		*(uint32_t *)p = (uint32_t)number;
 }
 
 struct value simrow_value(const struct simrow *row,
 			  const struct simrow_field *field)
 {
-	const void *p = (const char *)row + field->at;
+	if (field->value)
+		return field->value(row);
+	return row->ended ? value_u64(number_of(row, field)) : value_absent();
+}
 
-	if (!row->ended)
-		return value_absent();
-	return value_u64(field->wide ? *(const uint64_t *)p :
-				       *(const uint32_t *)p);
+static uint64_t sum_of(enum simrow_sum sum, uint64_t a, uint64_t b)
+{
+	switch (sum) {
+	case SIMROW_SUM:
+		return a + b;
+	case SIMROW_LEAST:
+		return a < b ? a : b;
+	case SIMROW_MOST:
+		return a > b ? a : b;
+	case SIMROW_COMMON:
+		return a & b;
+	case SIMROW_SAME:
+		break;
+	}
+	return b;
+}
+
+void simrow_add(struct simrow *sum, const struct simrow *row)
+{
+	const struct simrow_field *f;
+
+	if (!sum->ended) {
+		*sum = *row;
+		/* One of them that was measured is enough. */
+		sum->notes &= SIMROW_NOTHING;
+		return;
+	}
+	for (f = simrow_fields; f->column.key; f++)
+		if (!f->value)
+			simrow_set(sum, f, sum_of(f->sum, number_of(sum, f),
+						  number_of(row, f)));
+}
+
+static bool get_number(const struct simrow *row, double *number)
+{
+	if (!amplification(row).present)
+		return false;
+	*number = (double)row->written / (double)row->asked;
+	return true;
+}
+
+struct simstat simrow_stat(const struct simrow *rows, size_t n,
+			   double *numbers)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < n; i++)
+		count += get_number(&rows[i], &numbers[count]);
+	return simstat_of(numbers, count);
 }

@@ -8,15 +8,13 @@
 #include <stdint.h>
 
 #include "gc/sim/run/simsetup.h"
-#include "out/value.h"
+#include "gc/sim/sweep/simstat.h"
+#include "out/table.h"
 
 /* What is to be known before a number is believed. */
 #define SIMROW_NOTHING 1u	/* no segment became clean: nothing measured */
 #define SIMROW_UNSTEADY 2u	/* the halves differ: SIMSTAT_STEADY */
 #define SIMROW_SMALL 4u		/* simsetup_is_small() */
-
-/* Their names. */
-extern const struct value_flag simrow_notes[];
 
 struct simrow {
 	char *error;		/* owned; NULL: it came to its end */
@@ -39,27 +37,44 @@ int simrow_fail(struct simrow *row, struct context *cx, int err);
 
 void simrow_free(struct simrow *row);
 
-/* Adds the numbers of ROW, another volume, to SUM, at first all zero. */
+/*
+ * Adds ROW, another volume, to SUM, at first all zero: the numbers of
+ * simrow_fields, and no other totals.
+ */
 void simrow_add(struct simrow *sum, const struct simrow *row);
 
-/* Written for one of the user; absent where nothing was measured. */
-struct value simrow_amplification(const struct simrow *row);
+/*
+ * Blocks written for one of the user: of N ROWS, without those in which nothing
+ * was measured.  NUMBERS has room for all.
+ */
+struct simstat simrow_stat(const struct simrow *rows, size_t n,
+			   double *numbers);
 
-/* The same as a number, and whether there is one. */
-bool simrow_number(const struct simrow *row, double *amplification);
-
-/* A number of a row that is printed as it is. */
-struct simrow_field {
-	const char *key;	/* of JSON */
-	const char *head;	/* of the text; NULL: not there */
-	unsigned int width;
-	size_t at;		/* in struct simrow */
-	bool wide;		/* 64 bits, not 32 */
+/* What the number of several volumes is, by theirs. */
+enum simrow_sum {
+	SIMROW_SUM,
+	SIMROW_LEAST,
+	SIMROW_MOST,
+	SIMROW_SAME,
+	SIMROW_COMMON,	/* bits */
 };
 
-extern const struct simrow_field simrow_fields[];	/* NULL at the end */
+/* What is printed of a row: a number of it, or what follows from some. */
+struct simrow_field {
+	struct column column;
+	size_t at;		/* in struct simrow */
+	bool wide;		/* 64 bits, not 32 */
+	enum simrow_sum sum;
+	struct value (*value)(const struct simrow *row);	/* or NULL */
+};
+
+extern const struct simrow_field simrow_fields[];	/* no key at the end */
 
 struct value simrow_value(const struct simrow *row,
 			  const struct simrow_field *field);
+
+/* Sets a FIELD that is a number of the row. */
+void simrow_set(struct simrow *row, const struct simrow_field *field,
+		uint64_t number);
 
 #endif
