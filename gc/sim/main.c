@@ -233,14 +233,14 @@ static int check_trace_options(struct tool *tool, const struct simoptions *o)
 	if (tool->argc && !o->merge && o->clock == SIMOPTIONS_TIME)
 		return tool_usage(tool, "--clock time: segments of an image "
 					"have another one");
-	if (o->trace && o->placement == simplace_find("hot-cold") &&
+	if (o->trace && o->vol.placement == simplace_find("hot-cold") &&
 	    !o->hot_files.count)
 		return tool_usage(tool, "--placement hot-cold: a trace does "
 					"not say what is hot");
-	if (o->clock == SIMOPTIONS_TIME && (!o->trace || o->second))
+	if (o->clock == SIMOPTIONS_TIME && (!o->trace || o->vol.second))
 		return tool_usage(tool, "--clock time needs --trace, without "
 					"--second");
-	if (o->snapshot_seconds && !o->trace && !o->second)
+	if (o->snapshot_seconds && !o->trace && !o->vol.second)
 		return tool_usage(tool, "--snapshot-seconds needs --trace or "
 					"--second");
 	if (!o->trace && (o->volume || o->trace_format || o->addresses))
@@ -306,13 +306,13 @@ static int check_image_options(struct tool *tool, const struct simplan *plan)
 		ret = simplan_run(plan, &tool->cx, i, &run);
 		if (ret)
 			return ret;
-		if (o->segments || o->data || o->fill != usual->fill ||
+		if (o->vol.nsegments || o->vol.data || o->fill != usual->fill ||
 		    o->segment_size != usual->segment_size ||
 		    o->block_size != usual->block_size)
 			return tool_usage(tool, "--segments, --segment-size, "
 					  "--block-size, --fill and --data "
 					  "are those of the image");
-		if (o->holes)
+		if (o->vol.holes)
 			return tool_usage(tool, "--fill-holes is not for "
 					  "images: snapshots need what is "
 					  "dead");

@@ -49,7 +49,7 @@ static double simulated(struct context *cx, const char *policy, double fill)
 		.data = (uint64_t)(SEGMENTS * BLOCKS * fill),
 	};
 	const struct simclean_config cleaning = {
-		.policy = policy_find(policy), .low = 2, .high = 2,
+		.choice.policy = policy_find(policy), .low = 2, .high = 2,
 	};
 	const struct simwork_config using = {
 		.kind = simwork_find("uniform"), .data = config.data,

@@ -76,7 +76,7 @@ struct rig {
 
 static void open_rig(struct rig *r, const char *name, uint64_t data)
 {
-	struct simpolicy p = { 0 };
+	struct simchoice_policy p = { 0 };
 	const struct simvol_config config = {
 		.nsegments = SEGMENTS, .blocks = BLOCKS, .data = data,
 	};
@@ -85,12 +85,13 @@ static void open_rig(struct rig *r, const char *name, uint64_t data)
 		.file_blocks = 1, .seed = 4,
 	};
 	const struct simrun_config running = { 0 };
-	struct simclean_config cleaning = { .low = 2, .high = 2, .seed = 7 };
+	struct simclean_config cleaning = { .low = 2, .high = 2,
+					    .choice.seed = 7 };
 
-	must(simpolicy_parse(&p, name));
-	cleaning.policy = p.policy;
-	cleaning.kind = p.kind;
-	cleaning.parameter = p.parameter;
+	must(simchoice_parse(&p, name));
+	cleaning.choice.policy = p.policy;
+	cleaning.choice.kind = p.kind;
+	cleaning.choice.parameter = p.parameter;
 	context_init(&r->cx);
 	must(simvol_open(&r->vol, &r->cx, &config));
 	must(simclean_open(&r->cleaner, &r->cx, &r->vol, &cleaning));

@@ -76,7 +76,7 @@ static void stop(struct daemon *d)
 static void test_second(void)
 {
 	const struct simclean_config config = {
-		.policy = policy_find("timestamp"), .low = LOW, .high = HIGH,
+		.choice.policy = policy_find("timestamp"), .low = LOW, .high = HIGH,
 	};
 	struct daemon d;
 
@@ -101,7 +101,7 @@ static void test_second(void)
 static void test_deferred(void)
 {
 	const struct simclean_config config = {
-		.policy = policy_find("timestamp"), .low = 7, .high = 7,
+		.choice.policy = policy_find("timestamp"), .low = 7, .high = 7,
 		.min_reclaimable = 10, .mc_min_reclaimable = 10,
 	};
 	struct daemon d;
@@ -121,7 +121,7 @@ static void test_deferred(void)
 static void test_together(void)
 {
 	const struct simclean_config config = {
-		.policy = policy_find("timestamp"), .low = 2, .high = 6,
+		.choice.policy = policy_find("timestamp"), .low = 2, .high = 6,
 		.step = 1, .mc_step = 3,
 	};
 	struct daemon d;

@@ -204,7 +204,7 @@ static void open_rig(struct rig *r, const struct size *size,
 		.placement = simplace_find(placement),
 	};
 	const struct simclean_config cleaning = {
-		.policy = policy_find("greedy"), .low = 9, .high = 9,
+		.choice.policy = policy_find("greedy"), .low = 9, .high = 9,
 	};
 	const struct simwork_config using = {
 		.kind = simwork_find("zipf"), .data = size->data,

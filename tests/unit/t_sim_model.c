@@ -145,12 +145,12 @@ static const struct {
 /* Those that only the simulator has look at all that they may. */
 static void take_policy(struct simclean_config *c, const char *name)
 {
-	struct simpolicy p = { 0 };
+	struct simchoice_policy p = { 0 };
 
-	must(simpolicy_parse(&p, name));
-	c->policy = p.policy;
-	c->kind = p.kind;
-	c->parameter = p.parameter;
+	must(simchoice_parse(&p, name));
+	c->choice.policy = p.policy;
+	c->choice.kind = p.kind;
+	c->choice.parameter = p.parameter;
 	if (p.kind)
 		c->env.max_search = 0;
 }
@@ -189,7 +189,7 @@ static int compare(uint64_t seed, struct outcome *out)
 	    simclean_open(&k, &cx, &v, &cleaning))
 		return -1;
 	look_ahead(&ahead, &cx, &v, steps);
-	sim_model_open(&m, &v, policies[policy].letter, cleaning.parameter,
+	sim_model_open(&m, &v, policies[policy].letter, cleaning.choice.parameter,
 		       cleaning.env.max_search);
 	m.steps = steps;
 	for (; m.now_step < STEPS && same && !ret; m.now_step++) {

@@ -76,8 +76,8 @@ static void open_rig(struct rig *r, const char *placement, const char *policy)
 		.placement = simplace_find(placement),
 	};
 	const struct simclean_config cleaning = {
-		.policy = policy_find(policy), .garbage = GARBAGE,
-		.root_ages = true,
+		.choice.policy = policy_find(policy),
+		.choice.garbage = GARBAGE, .choice.root_ages = true,
 	};
 	const struct simrun_config running = { 0 };
 

@@ -23,7 +23,7 @@ static void open_rig(struct rig *r, const struct simrun_config *running,
 		.history = running->snapshot_time, .clocked = clocked,
 	};
 	const struct simclean_config cleaning = {
-		.policy = policy_find("greedy"), .low = 3, .high = 3,
+		.choice.policy = policy_find("greedy"), .low = 3, .high = 3,
 		.step = 1,
 	};
 

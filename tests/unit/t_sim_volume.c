@@ -59,7 +59,7 @@ static void test_kept(void)
 		.nsegments = 8, .blocks = 8, .data = 4, .history = true,
 	};
 	const struct simclean_config cleaning = {
-		.policy = policy_find("greedy"), .low = 1, .high = 1,
+		.choice.policy = policy_find("greedy"), .low = 1, .high = 1,
 	};
 	const struct simrun_config every = {
 		.snapshot_every = 2, .snapshots = 1,

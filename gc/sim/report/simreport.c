@@ -217,7 +217,7 @@ static void add_heads(struct simreport *s, enum source from, enum source to)
 static bool is_seed(const struct cli_option *row)
 {
 	return row->kind == OPTION_U64 &&
-	       row->at == offsetof(struct simoptions, seed);
+	       row->at == offsetof(struct simoptions, work.seed);
 }
 
 static bool is_axis(const struct simplan *p, const struct cli_option *row)

@@ -13,8 +13,8 @@
 static int check_times(struct context *cx, const struct simoptions *o)
 {
 	const uint64_t times[] = {
-		o->writes, o->warm_up.blocks, o->flush_every, o->snapshot_every,
-		o->protect, o->check_every,
+		o->writes, o->warm_up.blocks, o->run.flush_every, o->run.snapshot_every,
+		o->run.protect, o->run.check_every,
 	};
 	size_t i;
 
@@ -36,54 +36,61 @@ static int check_sizes(struct context *cx, const struct simoptions *o)
 		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is no "
 			    "number of blocks of %" PRIu64, o->segment_size,
 			    o->block_size);
-	if (o->summaries == 1)
-		return fail(cx, -EINVAL, "--summaries: a block of them "
-			    "describes itself only");
-	if (o->trims == 100)
-		return fail(cx, -EINVAL, "--trims: nothing would be written");
-	if (!o->fill && !o->data)
-		return fail(cx, -EINVAL, "--fill: a volume that is empty");
-	if (o->garbage == 100)
-		return fail(cx, -EINVAL, "--garbage-threshold: nothing lives");
 	return 0;
 }
 
-/* f2fs has nothing of these. */
-static int check_holes(struct context *cx, const struct simoptions *o)
+static int check_conditions(struct context *cx, const struct simoptions *o)
 {
-	if (o->holes && (o->summaries || o->snapshot_every ||
-			 o->snapshot_seconds || o->protect))
-		return fail(cx, -EINVAL, "--fill-holes excludes --summaries, "
-			    "snapshots and --protect");
-	if (o->holes && o->garbage)
-		return fail(cx, -EINVAL, "--fill-holes and --garbage-threshold "
-			    "exclude each other");
-	if (o->syncs && (!o->nodes || o->dirty_pages))
-		return fail(cx, -EINVAL, "--sync needs --nodes, without "
-			    "--dirty-pages");
+	bool past = o->run.snapshot_every || o->snapshot_seconds ||
+		    o->run.protect;
+	const struct {
+		bool is_wrong;
+		const char *text;
+	} checks[] = {
+		{ o->vol.summary_span == 1,
+		  "--summaries: a block of them describes itself only" },
+		{ o->work.trims == 100,
+		  "--trims: nothing would be written" },
+		{ !o->fill && !o->vol.data, "--fill: a volume that is empty" },
+		{ o->cleaner.choice.garbage == 100,
+		  "--garbage-threshold: nothing lives" },
+		/* f2fs has nothing of these. */
+		{ o->vol.holes && (o->vol.summary_span || past),
+		  "--fill-holes excludes --summaries, snapshots and "
+		  "--protect" },
+		{ o->vol.holes && o->cleaner.choice.garbage,
+		  "--fill-holes and --garbage-threshold exclude each other" },
+		{ o->run.syncs && (!o->vol.node_fanout || o->run.dirty_pages),
+		  "--sync needs --nodes, without --dirty-pages" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(checks) / sizeof(checks[0]); i++)
+		if (checks[i].is_wrong)
+			return fail(cx, -EINVAL, "%s", checks[i].text);
 	return 0;
 }
 
 static int check_cleaner(struct context *cx, const struct simoptions *o)
 {
-	if (o->low && o->high && o->high < o->low)
+	if (o->cleaner.low && o->cleaner.high && o->cleaner.high < o->cleaner.low)
 		return fail(cx, -EINVAL, "--high: %" PRIu32 " is less than "
-			    "--low", o->high);
+			    "--low", o->cleaner.high);
 	return 0;
 }
 
 static int check_placement(struct context *cx, const struct simoptions *o)
 {
-	const struct simplace_kind *k = o->placement;
+	const struct simplace_kind *k = o->vol.placement;
 	uint32_t most = k->most ? k->most : SIMPLACE_CLASSES;
 
-	if (o->classes && !k->least)
+	if (o->vol.classes && !k->least)
 		return fail(cx, -EINVAL, "--classes: the placement %s has a "
 			    "given number of them", k->name);
-	if (o->classes && (o->classes < k->least || o->classes > most))
+	if (o->vol.classes && (o->vol.classes < k->least || o->vol.classes > most))
 		return fail(cx, -EINVAL, "--classes: the placement %s has %"
 			    PRIu32 " to %" PRIu32, k->name, k->least, most);
-	if (k->ahead && o->dirty_pages)
+	if (k->ahead && o->run.dirty_pages)
 		return fail(cx, -EINVAL, "--dirty-pages: the placement %s "
 			    "knows what is written only without them",
 			    k->name);
@@ -91,22 +98,22 @@ static int check_placement(struct context *cx, const struct simoptions *o)
 }
 
 int simoptcheck_policy(struct context *cx, const struct simoptions *o,
-		       const struct simpolicy *p)
+		       const struct simchoice_policy *p)
 {
 	const char *wrong = NULL;
 
-	if (o->max_search && p->kind)
+	if (o->cleaner.env.max_search && p->kind)
 		wrong = "--max-search";
-	if (o->ties && (o->max_search || p->policy->data_first))
+	if (o->cleaner.choice.ties && (o->cleaner.env.max_search || p->policy->data_first))
 		wrong = "--ties";
-	if (o->garbage && (o->max_search || p->policy->data_first))
+	if (o->cleaner.choice.garbage && (o->cleaner.env.max_search || p->policy->data_first))
 		wrong = "--garbage-threshold";
-	if (o->ages && (o->max_search || !p->policy->ages))
+	if (o->ages && (o->cleaner.env.max_search || !p->policy->ages))
 		wrong = "--ages";
-	if (o->second && p->policy != policy_find("timestamp"))
+	if (o->vol.second && p->policy != policy_find("timestamp"))
 		wrong = "--second";
 	return wrong ? fail(cx, -EINVAL, "%s is not for the policy %s%s", wrong,
-			    p->name, o->max_search ? " with --max-search" :
+			    p->name, o->cleaner.env.max_search ? " with --max-search" :
 						     "") : 0;
 }
 
@@ -115,12 +122,12 @@ int simoptcheck_options(struct context *cx, const struct simoptions *o)
 	int err = check_sizes(cx, o);
 
 	if (!err)
+		err = check_conditions(cx, o);
+	if (!err)
 		err = simsetup_work(cx, o,
 				    &(struct simwork_config){ .data = 1 });
 	if (!err)
 		err = check_cleaner(cx, o);
-	if (!err)
-		err = check_holes(cx, o);
 	if (!err)
 		err = check_times(cx, o);
 	return err ? err : check_placement(cx, o);

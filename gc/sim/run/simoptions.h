@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "cli/option.h"
-#include "gc/sim/volume/simplace.h"
+#include "gc/sim/run/simrun.h"
+#include "gc/sim/volume/simclean.h"
+#include "gc/sim/volume/simvol.h"
 #include "gc/sim/writers/simwork.h"
 
 #define SIMOPTIONS_SAME UINT32_MAX
@@ -35,49 +37,31 @@ struct simoptions_amount {
 };
 
 struct simoptions {
+	/* What the parts of a run take; simsetup.c adds what follows from it. */
+	struct simvol_config vol;	/* .nsegments 0: SIMOPTIONS_SEGMENTS, or
+					   as a trace needs; .data 0: by FILL */
+	struct simwork_config work;
+	struct simclean_config cleaner;	/* .low, .high 0: by the rest;
+					   .mc_min_reclaimable or SAME */
+	struct simrun_config run;
 	/* The volume. */
-	uint32_t segments;			/* 0: SIMOPTIONS_SEGMENTS, or
-						   as a trace needs */
 	uint64_t segment_size, block_size;	/* bytes */
 	uint32_t fill;				/* percent */
-	uint64_t data;				/* blocks; 0: by fill */
-	uint32_t nodes, dat, summaries;		/* blocks per block of these */
-	bool moves_change_nodes, metadata_log, frees_dead;
-	uint32_t holes;				/* clean segments; 0: never */
-	const struct simplace_kind *placement;
-	uint32_t classes;			/* of it; 0: the default */
-	int counts;
 	/* The user. */
-	const struct simwork_kind *workload;
 	const char *trace, *volume;
 	int trace_format, addresses;
 	uint64_t writes;
 	struct simoptions_amount warm_up;
-	uint32_t hot, hot_writes;		/* percent */
+	uint32_t hot;				/* percent */
 	struct option_list hot_files;		/* of an image, paths */
-	uint32_t file_blocks;
 	const char *skew, *file_size, *lifetime;	/* NULL: the default */
-	uint32_t sequential, trims;		/* percent */
-	uint64_t flush_every, snapshot_every, protect, dirty_pages;
 	uint32_t snapshot_seconds;
-	bool syncs;
 	int clock;				/* enum simoptions_clock */
-	uint32_t snapshots;
-	uint64_t seed;
 	/* The cleaner. */
 	struct option_list policies;
-	uint64_t max_search;
-	uint32_t low, high, step;		/* segments; 0: by the rest */
 	uint32_t scarce;		/* or SIMOPTIONS_SAME: the default */
-	uint32_t garbage;		/* percent that begins a step; 0: LOW */
-	int ties;			/* enum simchoice_ties */
 	int ages;			/* enum simoptions_ages */
-	uint32_t min_reclaimable;	/* percent */
-	uint32_t mc_min_reclaimable;	/* or SIMOPTIONS_SAME */
-	uint32_t mc_step;		/* segments; 0: as step */
-	uint32_t second;		/* blocks of the user; 0: none */
 	/* What is said. */
-	uint64_t check_every;
 	uint32_t victims;
 	bool curve, wear, csv;
 	const char *svg;

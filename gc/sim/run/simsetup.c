@@ -5,6 +5,9 @@
  * Defaults follow from the other options: a run of ten times the data, of which
  * the first half only ages the volume; and as few clean segments as the logs
  * and one step of the cleaner need.
+ *
+ * On an image, the first blocks of a trace are those of hot files, and the
+ * others come after all that the image has.
  */
 #include "gc/sim/run/simsetup.h"
 
@@ -16,27 +19,28 @@
 #include "base/wide.h"
 
 #define SAMPLES 240u
+#define SHOWN 0x1000u	/* blocks between two steps of the progress */
 
 static bool has_metadata(const struct simoptions *o)
 {
-	return o->nodes || o->dat;
+	return o->vol.node_fanout || o->vol.dat_fanout;
 }
 
 /* The fewest clean segments with which no step runs out of them. */
 static uint64_t least_clean(const struct simoptions *o)
 {
-	uint64_t logs = simplace_logs(o->placement, o->classes) +
-			o->metadata_log;
+	uint64_t logs = simplace_logs(o->vol.placement, o->vol.classes) +
+			o->vol.metadata_log;
 
 	/* Each moved block may dirty a node and two blocks of the DAT. */
-	return logs + o->step * (has_metadata(o) ? 4ull : 1ull) +
+	return logs + o->cleaner.step * (has_metadata(o) ? 4ull : 1ull) +
 	       (has_metadata(o) ? 2 : 0);
 }
 
 static bool has_past(const struct simsetup *s)
 {
-	return s->options->snapshot_every || s->options->snapshot_seconds ||
-	       s->options->protect ||
+	return s->options->run.snapshot_every || s->options->snapshot_seconds ||
+	       s->options->run.protect ||
 	       (s->input->image && s->input->image->held);
 }
 
@@ -46,7 +50,7 @@ int simsetup_work(struct context *cx, const struct simoptions *o,
 	int err = 0;
 
 	c->skew = 1;
-	c->size = (struct simdist){ SIMDIST_FIXED, o->file_blocks, 0 };
+	c->size = (struct simdist){ SIMDIST_FIXED, o->work.file_blocks, 0 };
 	c->lifetime = (struct simdist){ SIMDIST_EXPONENTIAL, (double)c->data,
 					0 };
 	if (o->skew)
@@ -88,7 +92,7 @@ static uint64_t segments_by_garbage(const struct simoptions *o, uint64_t data,
 	uint64_t spare = 2 * least_clean(o);
 
 	return div_round_up(100 * (data + spare * blocks),
-			    (uint64_t)blocks * (100 - o->garbage)) + spare;
+			    (uint64_t)blocks * (100 - o->cleaner.choice.garbage)) + spare;
 }
 
 /* Blocks of the trace that take the place of hot ones of the image. */
@@ -111,18 +115,19 @@ static void size_volume(const struct simsetup *s, struct simvol_config *c)
 {
 	const struct simoptions *o = s->options;
 
+	*c = o->vol;
 	c->blocks = (uint32_t)(o->segment_size / o->block_size);
-	c->nsegments = o->segments ? o->segments : SIMOPTIONS_SEGMENTS;
-	c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
-	if (o->data)
-		c->data = o->data;
+	if (!c->nsegments)
+		c->nsegments = SIMOPTIONS_SEGMENTS;
+	if (!c->data)
+		c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
 	if (s->input->trace) {
 		c->data = trace_volume(s)->blocks;
-		if (!o->segments)
+		if (!o->vol.nsegments)
 			c->nsegments = (uint32_t)segments_for(o, c->data,
 							      c->blocks);
 	}
-	if (o->garbage)
+	if (o->cleaner.choice.garbage)
 		c->nsegments = (uint32_t)segments_by_garbage(o, c->data,
 							     c->blocks);
 	if (s->input->image) {
@@ -137,24 +142,12 @@ static void size_volume(const struct simsetup *s, struct simvol_config *c)
 static int open_volume(struct simsetup *s, struct context *cx)
 {
 	const struct simoptions *o = s->options;
-	struct simvol_config c = {
-		.node_fanout = o->nodes,
-		.dat_fanout = o->dat,
-		.summary_span = o->summaries,
-		.placement = o->placement,
-		.classes = o->classes,
-		.counts = (enum simvol_counts)o->counts,
-		.metadata_log = o->metadata_log,
-		.moves_change_nodes = o->moves_change_nodes,
-		.frees_dead = o->frees_dead,
-		.second = o->second,
-		.clocked = o->clock == SIMOPTIONS_TIME,
-		.history = has_past(s),
-		.holes = o->holes,
-	};
+	struct simvol_config c;
 	int ret;
 
 	size_volume(s, &c);
+	c.clocked = o->clock == SIMOPTIONS_TIME;
+	c.history = has_past(s);
 	c.hot = c.data * o->hot / 100;
 	if (o->hot_files.count)
 		c.hot = s->input->image->nhot;
@@ -167,19 +160,19 @@ static int open_volume(struct simsetup *s, struct context *cx)
 /* Clean segments with which a round begins, and with which it ends. */
 static uint64_t low_of(const struct simoptions *o)
 {
-	return o->low ? o->low : least_clean(o);
+	return o->cleaner.low ? o->cleaner.low : least_clean(o);
 }
 
 static uint64_t high_of(const struct simoptions *o)
 {
-	return o->high > low_of(o) ? o->high : low_of(o);
+	return o->cleaner.high > low_of(o) ? o->cleaner.high : low_of(o);
 }
 
 int simsetup_check(struct context *cx, const struct simoptions *o,
 		   const struct siminput *input)
 {
 	const struct simsetup s = { .options = o, .input = input };
-	struct simvol_config c = { 0 };
+	struct simvol_config c;
 
 	size_volume(&s, &c);
 	if (c.blocks < 2)
@@ -193,27 +186,19 @@ int simsetup_check(struct context *cx, const struct simoptions *o,
 }
 
 static int open_cleaner(struct simsetup *s, struct context *cx,
-			const struct simpolicy *policy)
+			const struct simchoice_policy *policy)
 {
 	const struct simoptions *o = s->options;
-	struct simclean_config c = {
-		.policy = policy->policy,
-		.kind = policy->kind,
-		.parameter = policy->parameter,
-		.ties = (enum simchoice_ties)o->ties,
-		.root_ages = o->ages == SIMOPTIONS_ROOT,
-		.seed = o->seed,
-		.garbage = o->garbage,
-		.env.max_search = o->max_search,
-		.env.metadata_weight = policy->parameter,
-		.low = (uint32_t)low_of(o),
-		.high = (uint32_t)high_of(o),
-		.step = o->step,
-		.mc_step = o->mc_step,
-		.min_reclaimable = o->min_reclaimable,
-		.mc_min_reclaimable = o->mc_min_reclaimable,
-	};
+	struct simclean_config c = o->cleaner;
 
+	c.choice.policy = policy->policy;
+	c.choice.kind = policy->kind;
+	c.choice.parameter = policy->parameter;
+	c.choice.root_ages = o->ages == SIMOPTIONS_ROOT;
+	c.choice.seed = o->work.seed;
+	c.env.metadata_weight = policy->parameter;
+	c.low = (uint32_t)low_of(o);
+	c.high = (uint32_t)high_of(o);
 	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
 		c.mc_min_reclaimable = c.min_reclaimable;
 	if (high_of(o) > s->vol.config.nsegments)
@@ -227,45 +212,73 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 }
 
 static int open_source(const struct simsetup *s, struct context *cx,
-		       struct simsource *source)
+		       struct simsetup_source *source)
 {
-	const struct simoptions *o = s->options;
-	struct simwork_config c = {
-		.kind = o->workload,
-		.data = s->vol.config.data,
-		.hot = s->vol.config.hot,
-		.hot_writes = o->hot_writes,
-		.file_blocks = o->file_blocks,
-		.sequential = o->sequential,
-		.trims = o->trims,
-		.seed = o->seed,
-	};
+	const struct simimage *image = s->input->image;
+	struct simwork_config c = s->options->work;
 	int err;
 
-	if (!s->input->trace) {
-		err = simsetup_work(cx, o, &c);
-		err = err ? err : simsource_open_work(source, cx, &c);
-		if (!err && s->input->image)
-			simwork_skip(&source->work);
-		return err;
+	*source = (struct simsetup_source){ .old = UINT64_MAX };
+	if (s->input->trace) {
+		if (image) {
+			source->old = old_blocks(s);
+			source->past = image->data - source->old;
+		}
+		return simreplay_open(&source->replay, cx, s->input->trace,
+				      s->input->volume);
 	}
-	err = simsource_open_trace(source, cx, s->input->trace,
-				   s->input->volume);
-	if (!err && s->input->image) {
-		source->old = old_blocks(s);
-		source->past = s->input->image->data - source->old;
-	}
+	c.data = s->vol.config.data;
+	c.hot = s->vol.config.hot;
+	err = simsetup_work(cx, s->options, &c);
+	err = err ? err : simwork_open(&source->work, cx, &c);
+	if (!err && image)
+		simwork_skip(&source->work);
 	return err;
+}
+
+static void close_source(struct simsetup_source *source)
+{
+	simwork_close(&source->work);
+	simreplay_close(&source->replay);
+}
+
+/* The next operation: 1, or 0 at the end of a trace; -ENOMEM. */
+static int next_of_source(struct simsetup_source *s, struct context *cx,
+			  struct simop *op)
+{
+	int ret;
+
+	if (!s->replay.trace) {
+		simwork_next(&s->work, op);
+		return 1;
+	}
+	if (s->rest.count) {
+		*op = s->rest;
+		s->rest.count = 0;
+		return 1;
+	}
+	ret = simreplay_next(&s->replay, cx, op);
+	if (ret <= 0 || op->kind == SIMOP_SYNC)
+		return ret;
+	if (op->block >= s->old) {
+		op->block += s->past;
+	} else if (op->count > s->old - op->block) {
+		s->rest = *op;
+		op->count = s->old - op->block;
+		s->rest.count -= op->count;
+		s->rest.block = s->old + s->past;
+	}
+	return 1;
 }
 
 /* How often contradictions are looked for: in a build for that always. */
 static uint64_t check_every(const struct simsetup *s)
 {
 #ifdef __SANITIZE_ADDRESS__
-	if (!s->options->check_every)
+	if (!s->options->run.check_every)
 		return s->vol.nplaces;
 #endif
-	return s->options->check_every;
+	return s->options->run.check_every;
 }
 
 /* Blocks of the warm-up, of which ALL is what a share is of. */
@@ -304,17 +317,10 @@ static uint64_t blocks_measured(const struct simsetup *s)
 static int open_run(struct simsetup *s, struct context *cx)
 {
 	const struct simoptions *o = s->options;
-	struct simrun_config c = {
-		.flush_every = o->flush_every,
-		.snapshot_every = o->snapshot_every,
-		.snapshot_time = o->snapshot_seconds * UINT64_C(1000000),
-		.snapshots = o->snapshots,
-		.protect = o->protect,
-		.dirty_pages = o->dirty_pages,
-		.syncs = o->syncs,
-		.check_every = check_every(s),
-	};
+	struct simrun_config c = o->run;
 
+	c.snapshot_time = o->snapshot_seconds * UINT64_C(1000000);
+	c.check_every = check_every(s);
 	s->before = blocks_before(s);
 	if (s->input->trace && s->before >= trace_volume(s)->written)
 		return fail(cx, -EINVAL, "--warm-up: the trace writes %" PRIu64
@@ -329,7 +335,7 @@ static int open_run(struct simsetup *s, struct context *cx)
 /* All that the user will do, for a placement that knows it. */
 static int look_ahead(struct simsetup *s, struct context *cx)
 {
-	struct simsource source = { 0 };
+	struct simsetup_source source;
 	uint64_t total = simsetup_total(s), done = 0;
 	struct simop op;
 	int ret = open_source(s, cx, &source);
@@ -337,11 +343,11 @@ static int look_ahead(struct simsetup *s, struct context *cx)
 	if (!ret)
 		ret = simahead_open(&s->ahead, cx, s->vol.config.data);
 	while (!ret && done < total &&
-	       (ret = simsource_next(&source, cx, &op)) > 0) {
+	       (ret = next_of_source(&source, cx, &op)) > 0) {
 		ret = simahead_add(&s->ahead, cx, &op);
 		done += op.kind == SIMOP_WRITE ? op.count : 0;
 	}
-	simsource_close(&source);
+	close_source(&source);
 	if (ret < 0)
 		return ret;
 	s->vol.place.ahead = s->ahead.next;
@@ -352,13 +358,13 @@ static int look_ahead(struct simsetup *s, struct context *cx)
 
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
-		  const struct siminput *input, const struct simpolicy *policy)
+		  const struct siminput *input, const struct simchoice_policy *policy)
 {
 	int ret = simoptcheck_policy(cx, options, policy);
 
 	*s = (struct simsetup){ .options = options, .input = input };
 	if (!ret && input->trace && !options->hot_files.count &&
-	    options->placement == simplace_find("hot-cold"))
+	    options->vol.placement == simplace_find("hot-cold"))
 		ret = fail(cx, -EINVAL, "--placement hot-cold: a trace does "
 			   "not say what is hot");
 	if (!ret && input->trace && !trace_volume(s)->span &&
@@ -381,7 +387,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 void simsetup_close(struct simsetup *s)
 {
 	simrun_close(&s->run);
-	simsource_close(&s->source);
+	close_source(&s->source);
 	simahead_close(&s->ahead);
 	simclean_close(&s->cleaner);
 	simvol_close(&s->vol);
@@ -404,74 +410,46 @@ uint64_t simsetup_total(const struct simsetup *s)
 /* Generated operations have a time where it is said what a second is. */
 static uint64_t time_of_work(const struct simsetup *s)
 {
-	uint32_t second = s->options->second;
+	uint32_t second = s->options->vol.second;
 
 	return second ? wide_mul_div(s->run.asked, 1000000, 0, second) : 0;
 }
 
-/* Runs the user until UNTIL blocks were written. */
-static int go_on(struct simsetup *s, struct context *cx, uint64_t until,
-		 void (*progress)(void *arg, uint64_t done), void *arg)
+/* After each operation: the measurement begins, and half of it is done. */
+static void note_progress(struct simsetup *s)
 {
-	struct simop op;
-	int ret = 0;
-
-	while (!ret && s->run.asked < until) {
-		simwork_next(&s->source.work, &op);
-		op.time = time_of_work(s);
-		ret = simrun_step(&s->run, cx, &op);
-		if (progress && s->run.asked % 0x1000 == 0)
-			progress(arg, s->run.asked);
+	if (!s->measures && s->run.asked >= s->before) {
+		s->measures = true;
+		simrun_measure(&s->run);
 	}
-	return ret;
-}
-
-/* Replays the trace to its end, or as much of it as is to be measured. */
-static int run_trace(struct simsetup *s, struct context *cx,
-		     void (*progress)(void *arg, uint64_t done), void *arg)
-{
-	bool measured = !s->before, halved = false;
-	struct simop op;
-	int ret;
-
-	while ((ret = simsource_next(&s->source, cx, &op)) > 0) {
-		ret = simrun_step(&s->run, cx, &op);
-		if (ret)
-			break;
-		if (!measured && s->run.asked >= s->before) {
-			measured = true;
-			simrun_measure(&s->run);
-		}
-		if (!halved && s->run.asked >= s->before + s->asked / 2) {
-			halved = true;
-			simrun_halve(&s->run);
-		}
-		if (s->run.asked >= s->before + s->asked &&
-		    s->options->writes)
-			break;
-		if (progress)
-			progress(arg, s->run.asked);
+	if (!s->halved && s->run.asked >= s->before + s->asked / 2) {
+		s->halved = true;
+		simrun_halve(&s->run);
 	}
-	return ret < 0 ? ret : 0;
-}
-
-static int run_work(struct simsetup *s, struct context *cx,
-		    void (*progress)(void *arg, uint64_t done), void *arg)
-{
-	int ret = go_on(s, cx, s->before, progress, arg);
-
-	simrun_measure(&s->run);
-	if (!ret)
-		ret = go_on(s, cx, s->before + s->asked / 2, progress, arg);
-	simrun_halve(&s->run);
-	if (!ret)
-		ret = go_on(s, cx, simsetup_total(s), progress, arg);
-	return ret;
 }
 
 int simsetup_run(struct simsetup *s, struct context *cx,
 		 void (*progress)(void *arg, uint64_t done), void *arg)
 {
-	return s->input->trace ? run_trace(s, cx, progress, arg)
-			       : run_work(s, cx, progress, arg);
+	/* A trace goes to its end, or as far as is to be measured. */
+	bool ends = !s->input->trace || s->options->writes;
+	uint64_t shown = 0;
+	struct simop op;
+	int ret = 0;
+
+	s->measures = !s->before;
+	while (!(ends && s->run.asked >= simsetup_total(s)) &&
+	       (ret = next_of_source(&s->source, cx, &op)) > 0) {
+		if (!s->input->trace)
+			op.time = time_of_work(s);
+		ret = simrun_step(&s->run, cx, &op);
+		if (ret)
+			break;
+		note_progress(s);
+		if (progress && s->run.asked - shown >= SHOWN) {
+			shown = s->run.asked;
+			progress(arg, shown);
+		}
+	}
+	return ret;
 }

@@ -6,12 +6,12 @@
 #include "base/context.h"
 #include "gc/sim/run/simoptions.h"
 #include "gc/sim/run/simrun.h"
-#include "gc/sim/run/simsource.h"
+#include "gc/sim/trace/simreplay.h"
 #include "gc/sim/volume/simahead.h"
 #include "gc/sim/volume/simclean.h"
 #include "gc/sim/volume/simimage.h"
-#include "gc/sim/volume/simpolicy.h"
 #include "gc/sim/volume/simvol.h"
+#include "gc/sim/writers/simwork.h"
 
 /* What runs begin with.  They share it, also at the same time. */
 struct siminput {
@@ -20,16 +20,26 @@ struct siminput {
 	size_t volume;			/* of those that it has chosen */
 };
 
+/* The user. */
+struct simsetup_source {
+	struct simwork work;	/* unless there is a trace */
+	struct simreplay replay;
+	/* Blocks of the trace from OLD on come after PAST others. */
+	uint64_t old, past;
+	struct simop rest;	/* of an operation on both */
+};
+
 struct simsetup {
 	const struct simoptions *options;
 	const struct siminput *input;
 	struct simvol vol;
 	struct simclean cleaner;
-	struct simsource source;
+	struct simsetup_source source;
 	struct simahead ahead;	/* of a placement that knows it */
 	struct simrun run;
 	uint64_t before;		/* blocks before the measurement */
 	uint64_t asked;			/* that are to be measured */
+	bool measures, halved;		/* these points are passed */
 };
 
 /*
@@ -40,7 +50,7 @@ int simoptcheck_options(struct context *cx, const struct simoptions *o);
 
 /* Whether O has nothing that the policy P cannot do.  -EINVAL. */
 int simoptcheck_policy(struct context *cx, const struct simoptions *o,
-		       const struct simpolicy *p);
+		       const struct simchoice_policy *p);
 
 /*
  * Makes all of it, for POLICY.  -EINVAL where the options contradict each
@@ -49,7 +59,7 @@ int simoptcheck_policy(struct context *cx, const struct simoptions *o,
 int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
 		  const struct siminput *input,
-		  const struct simpolicy *policy);
+		  const struct simchoice_policy *policy);
 void simsetup_close(struct simsetup *s);
 
 /*

@@ -64,10 +64,10 @@ static struct value value_of_call(const struct cli_option *row,
 {
 	const struct simoptions_amount *a = &o->warm_up;
 
-	if (row->at == AT(placement))
-		return value_string(o->placement->name);
-	if (row->at == AT(workload))
-		return value_string(o->workload->name);
+	if (row->at == AT(vol.placement))
+		return value_string(o->vol.placement->name);
+	if (row->at == AT(work.kind))
+		return value_string(o->work.kind->name);
 	if (!a->is_given)
 		return value_absent();
 	if (a->percent)

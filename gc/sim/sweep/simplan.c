@@ -37,7 +37,7 @@ static int take_policies(struct simplan *p, struct context *cx)
 	if (!p->policies)
 		return fail(cx, -ENOMEM, "policies");
 	for (i = 0; i < p->npolicies; i++)
-		if (simpolicy_parse(&p->policies[i], p->names.items[i]))
+		if (simchoice_parse(&p->policies[i], p->names.items[i]))
 			return fail(cx, -EINVAL, "--policy: unknown policy "
 				    "'%s'", p->names.items[i]);
 	return 0;
@@ -60,7 +60,7 @@ static int check_axis(const struct simplan *p, struct context *cx,
 	if (o->trace && row->at == offsetof(struct simoptions, block_size))
 		return fail(cx, -EINVAL, "--sweep: a trace is read for one "
 			    "size of blocks");
-	if (o->seeds > 1 && row->at == offsetof(struct simoptions, seed))
+	if (o->seeds > 1 && row->at == offsetof(struct simoptions, work.seed))
 		return fail(cx, -EINVAL, "--sweep: --seeds has the seeds");
 	for (i = 0; i < p->naxes; i++)
 		if (row == p->rows[i] ||
@@ -191,7 +191,7 @@ int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 	int err = 0;
 
 	*run = (struct simplan_run){ .options = *p->options };
-	run->options.seed += i % p->nseeds;
+	run->options.work.seed += i % p->nseeds;
 	i /= p->nseeds;
 	run->policy = &p->policies[i % p->npolicies];
 	i /= p->npolicies;

@@ -15,7 +15,7 @@
 #include "gc/sim/run/simoptions.h"
 #include "gc/sim/sweep/simaxis.h"
 #include "gc/sim/trace/simtrace.h"
-#include "gc/sim/volume/simpolicy.h"
+#include "gc/sim/volume/simchoice.h"
 
 #define SIMPLAN_RUNS_MAX 10000000u
 #define SIMPLAN_AXES_MAX 16u
@@ -27,7 +27,7 @@ struct simplan {
 	const struct cli_option *rows[SIMPLAN_AXES_MAX];
 	size_t naxes;
 	struct simaxis names;		/* of the policies */
-	struct simpolicy *policies;
+	struct simchoice_policy *policies;
 	bool has_all;			/* of them, by that word */
 	size_t npolicies, nvolumes, nseeds, nruns;
 };
@@ -35,7 +35,7 @@ struct simplan {
 /* One of them. */
 struct simplan_run {
 	struct simoptions options;	/* texts are the plan's */
-	const struct simpolicy *policy;
+	const struct simchoice_policy *policy;
 	size_t volume;			/* of those that the trace has chosen */
 	const char *volume_name;	/* NULL: no volume was asked for */
 };

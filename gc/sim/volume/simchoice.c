@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Choosing a victim by looking at segments.
+ * Policies of the simulator, which choose a victim by looking at segments.
+ *
+ * random, d-choices: Van Houdt, "A mean field model for a class of garbage
+ * collection algorithms in flash-based solid state drives", SIGMETRICS 2013;
+ * Li, Lee and Lui, "Stochastic modeling of large-scale solid-state storage
+ * systems", SIGMETRICS 2013: the emptiest of so many that are drawn at random.
+ *
+ * windowed: Hu et al., "Write amplification analysis in flash-based solid state
+ * drives", SYSTOR 2009: the emptiest of so many that were written first.
+ *
+ * age-threshold: the victims of ATGC, by Chao Yu, "f2fs: support age threshold
+ * based garbage collection", Linux 5.10; see choose_by_age().
+ *
+ * cost-benefit-data: as Rosenblum and Ousterhout have it, TOCS 10(1), 1992: the
+ * age of a segment is that of its youngest data, which does not become younger
+ * by being moved.
  */
 #include "gc/sim/volume/simchoice.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/sort.h"
 
@@ -100,7 +116,7 @@ static void consider(const struct simchoice *c, uint32_t segnum, int64_t *best,
 }
 
 /* The best of all. */
-int64_t simchoice_scan(struct simchoice *c)
+static int64_t choose_of_all(struct simchoice *c)
 {
 	uint64_t worth = 0;
 	int64_t best = -1;
@@ -128,7 +144,7 @@ static int64_t draw_one(struct simchoice *c)
 }
 
 /* The best of so many that are drawn, one of them perhaps several times. */
-int64_t simchoice_draw(struct simchoice *c)
+static int64_t choose_drawn(struct simchoice *c)
 {
 	int64_t best = -1, segnum;
 	uint64_t worth = 0;
@@ -144,7 +160,7 @@ int64_t simchoice_draw(struct simchoice *c)
 }
 
 /* The best of so many that became full first. */
-int64_t simchoice_window(struct simchoice *c)
+static int64_t choose_of_window(struct simchoice *c)
 {
 	uint32_t n = c->vol->config.nsegments, i, looked = 0;
 	int64_t best = -1;
@@ -223,7 +239,7 @@ static double cost_of(const struct simchoice *c, const struct policy_rank *r,
  * of these the oldest fifth, of these the one with the least cost.  If none is
  * so old, there is no threshold.
  */
-int64_t simchoice_by_age(struct simchoice *c)
+static int64_t choose_by_age(struct simchoice *c)
 {
 	uint64_t latest, threshold = c->config.parameter;
 	uint32_t n = rank_by_age(c, &latest), old = 0, i, most;
@@ -244,12 +260,101 @@ int64_t simchoice_by_age(struct simchoice *c)
 		least = cost;
 		best = (int64_t)c->ranks[i].index;
 	}
-	return best >= 0 ? best : simchoice_scan(c);
+	return best >= 0 ? best : choose_of_all(c);
+}
+
+/* Van Houdt finds little to be gained by more choices than these. */
+#define CHOICES 10u
+#define WINDOW 100u
+
+static uint64_t dead(const struct policy_segment *s,
+		     const struct policy_env *env)
+{
+	return policy_find("greedy")->importance(s, env);
+}
+
+static uint64_t nothing(const struct policy_segment *s,
+			const struct policy_env *env)
+{
+	(void)s, (void)env;
+	return 0;
+}
+
+static uint64_t benefit(const struct policy_segment *s,
+			const struct policy_env *env)
+{
+	return policy_find("cost-benefit-lfs")->importance(s, env);
+}
+
+static const struct simchoice_kind kinds[] = {
+	{ { "random", "any segment", nothing, false, false },
+	  .parameter = 1, .pick = choose_drawn },
+	{ { "d-choices", "the most dead blocks of some at random", dead, false,
+	    false },
+	  .parameter = CHOICES, .has_parameter = true, .pick = choose_drawn },
+	{ { "windowed", "the most dead blocks of the oldest few", dead, false,
+	    false },
+	  .parameter = WINDOW, .has_parameter = true,
+	  .pick = choose_of_window },
+	{ { "age-threshold", "by age and dead blocks of the oldest fifth",
+	    dead, false, false },
+	  .has_parameter = true, .data_ages = true,
+	  .pick = choose_by_age },
+	{ { "cost-benefit-data", "cost-benefit-lfs by the age of data",
+	    benefit, false, true },
+	  .data_ages = true, .pick = choose_of_all },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+const char *simchoice_word(size_t i)
+{
+	if (i < policy_count)
+		return policy_list[i].name;
+	i -= policy_count;
+	return i < KINDS ? kinds[i].policy.name : NULL;
+}
+
+/* TEXT after a colon, a number of at most nine digits. */
+static int parse_parameter(const char *text, uint32_t *parameter)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	if (!digits || digits > 9 || text[digits])
+		return -EINVAL;
+	*parameter = (uint32_t)strtoul(text, NULL, 10);
+	return 0;
+}
+
+static int parse_kind(struct simchoice_policy *p, const struct simchoice_kind *k,
+		      const char *rest)
+{
+	p->kind = k;
+	p->policy = &k->policy;
+	p->parameter = k->parameter;
+	if (!*rest)
+		return 0;
+	if (!k->has_parameter || parse_parameter(rest + 1, &p->parameter))
+		return -EINVAL;
+	return p->parameter || !k->parameter ? 0 : -EINVAL;
+}
+
+int simchoice_parse(struct simchoice_policy *p, const char *text)
+{
+	size_t length = strcspn(text, ":"), i;
+
+	*p = (struct simchoice_policy){ .name = text };
+	for (i = 0; i < KINDS; i++)
+		if (strlen(kinds[i].policy.name) == length &&
+		    !strncmp(kinds[i].policy.name, text, length))
+			return parse_kind(p, &kinds[i], text + length);
+	p->policy = policy_parse(text, &p->parameter);
+	return p->policy ? 0 : -EINVAL;
 }
 
 int64_t simchoice_next(struct simchoice *c)
 {
-	return c->config.kind ? c->config.kind->pick(c) : simchoice_scan(c);
+	return c->config.kind ? c->config.kind->pick(c) : choose_of_all(c);
 }
 
 void simchoice_changed(struct simchoice *c, uint32_t segnum, bool full)

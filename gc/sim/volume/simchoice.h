@@ -1,17 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The choice of a victim among all full segments, where neither the order of
- * gc.nilfs2 nor a tournament finds it.
+ * Policies: those of gc.nilfs2, and some that make sense only while a volume is
+ * written; and the choice of a victim among all full segments, where neither the
+ * order of gc.nilfs2 nor a tournament finds it.
  */
 #ifndef NILFS2_GC_SIM_SIMCHOICE_H
 #define NILFS2_GC_SIM_SIMCHOICE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "gc/sim/volume/simpolicy.h"
+#include "gc/plan/policy.h"
 #include "gc/sim/volume/simvol.h"
 #include "gc/sim/writers/simrandom.h"
+
+struct simchoice;
+
+/* A policy that gc.nilfs2 does not have. */
+struct simchoice_kind {
+	struct policy policy;	/* by which segments are compared */
+	uint32_t parameter;	/* the default; 0: it has none */
+	bool has_parameter;
+	bool data_ages;		/* needs ages of data */
+	/* The number of the next victim, or -1. */
+	int64_t (*pick)(struct simchoice *c);
+};
+
+/* A policy as requested. */
+struct simchoice_policy {
+	const char *name;
+	const struct policy *policy;
+	const struct simchoice_kind *kind;	/* NULL: of gc.nilfs2 */
+	uint32_t parameter;	/* weight, percent; of KIND, what that has */
+};
+
+/* The name of the I-th policy of all, or NULL past the last one. */
+const char *simchoice_word(size_t i);
+
+/* Takes "NAME" or "NAME:NUMBER".  -EINVAL: there is no such policy. */
+int simchoice_parse(struct simchoice_policy *p, const char *text);
 
 /* Which of equal segments comes first. */
 enum simchoice_ties {
@@ -24,12 +52,13 @@ enum simchoice_ties {
 
 struct simchoice_config {
 	const struct policy *policy;
-	const struct simpolicy_kind *kind;	/* or NULL */
+	const struct simchoice_kind *kind;	/* or NULL */
 	uint32_t parameter;	/* of KIND */
 	enum simchoice_ties ties;
 	bool root_ages;		/* the root of an age counts */
-	uint32_t garbage;	/* percent that a victim must have */
-	uint64_t seed;
+	uint32_t garbage;	/* percent that a victim must have, and of all
+				   blocks above which a step is made; 0: none */
+	uint64_t seed;		/* of policies that draw */
 };
 
 struct simchoice {
@@ -61,11 +90,5 @@ bool simchoice_is_rich(const struct simchoice *c, uint32_t segnum);
 
 /* Whether B comes before A, which is as important. */
 bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b);
-
-/* What a policy looks at, for the table of these. */
-int64_t simchoice_scan(struct simchoice *c);
-int64_t simchoice_draw(struct simchoice *c);
-int64_t simchoice_window(struct simchoice *c);
-int64_t simchoice_by_age(struct simchoice *c);
 
 #endif

@@ -203,12 +203,14 @@ static int64_t choose_holes(void *arg, unsigned int log)
 /* Whether only segments' own changes change the order. */
 static bool is_steady(const struct simclean_config *config)
 {
-	return !config->policy->ages && !config->policy->data_first &&
-	       !config->env.max_search && !config->kind;
+	const struct policy *policy = config->choice.policy;
+
+	return !policy->ages && !policy->data_first &&
+	       !config->env.max_search && !config->choice.kind;
 }
 
 /* Whether the order of gc.nilfs2, and a tournament, are not enough. */
-static bool needs_choice(const struct simclean_config *config)
+static bool needs_choice(const struct simchoice_config *config)
 {
 	return config->kind || config->ties || config->root_ages ||
 	       config->garbage;
@@ -216,20 +218,12 @@ static bool needs_choice(const struct simclean_config *config)
 
 static int open_choice(struct simclean *c, struct context *cx)
 {
-	const struct simchoice_config config = {
-		.policy = c->config.policy,
-		.kind = c->config.kind,
-		.parameter = c->config.parameter,
-		.ties = c->config.ties,
-		.root_ages = c->config.root_ages,
-		.garbage = c->config.garbage,
-		.seed = c->config.seed,
-	};
+	const struct simchoice_config *config = &c->config.choice;
 
-	if (config.kind && config.kind->data_ages && simages_open(c->vol, cx))
+	if (config->kind && config->kind->data_ages && simages_open(c->vol, cx))
 		return -ENOMEM;
 	return simchoice_open(&c->choice, c->vol, &c->config.env,
-			      c->order.taken, &config);
+			      c->order.taken, config);
 }
 
 /* An order that uses the current segments at each choice. */
@@ -240,7 +234,7 @@ static int open_order(struct simclean *c)
 
 	if (!c->config.env.max_search)
 		c->config.env.max_search = n;
-	ret = policy_open(&c->order, c->config.policy, &c->config.env,
+	ret = policy_open(&c->order, c->config.choice.policy, &c->config.env,
 			  c->vol->segments, n);
 	if (!ret)
 		mark_all(c);
@@ -265,14 +259,14 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 	c->victims = calloc((size_t)c->config.step + c->config.mc_step,
 			    sizeof(*c->victims));
 	ret = c->victims ? open_order(c) : -ENOMEM;
-	if (!ret && needs_choice(config))
+	if (!ret && needs_choice(&config->choice))
 		ret = open_choice(c, cx);
 	if (!ret && steady)
 		ret = simtree_open(&c->tree, &c->order, &c->choice);
 	if (ret)
 		return fail(cx, ret, "cleaner");
 	c->has_tree = steady;
-	c->has_choice = needs_choice(config);
+	c->has_choice = needs_choice(&config->choice);
 	v->changed = changed;
 	v->changed_arg = c;
 	v->holes.choose = choose_holes;
@@ -312,7 +306,7 @@ static int64_t choose_next(struct simclean *c)
 		return c->has_choice ? simchoice_next(&c->choice) :
 				       policy_next(&c->order, c->vol->nclean);
 	i = simtree_best(&c->tree);
-	if (i < 0 || !c->config.garbage ||
+	if (i < 0 || !c->config.choice.garbage ||
 	    simchoice_is_rich(&c->choice, (uint32_t)i))
 		return i;
 	return simchoice_next(&c->choice);
@@ -476,8 +470,8 @@ static int run_step(struct simclean *c, struct context *cx)
 /* Whether the order may be the same for the round: see MANY. */
 static bool is_long_round(const struct simclean *c)
 {
-	return c->config.policy->ages && !c->has_choice &&
-	       !c->config.garbage && !c->config.min_reclaimable &&
+	return c->config.choice.policy->ages && !c->has_choice &&
+	       !c->config.choice.garbage && !c->config.min_reclaimable &&
 	       !c->config.mc_min_reclaimable &&
 	       c->config.env.max_search >= c->vol->config.nsegments &&
 	       c->config.high - c->vol->nclean >= MANY;
@@ -492,7 +486,7 @@ static int freeze_order(struct simclean *c)
 	policy_close(&c->order);
 	env->nongc_ctime = simvol_time(c->vol);
 	env->max_search = 0;
-	ret = policy_open(&c->order, c->config.policy, env, c->vol->segments,
+	ret = policy_open(&c->order, c->config.choice.policy, env, c->vol->segments,
 			  c->vol->config.nsegments);
 	if (!ret)
 		mark_all(c);
@@ -522,7 +516,7 @@ int simclean_round(struct simclean *c, struct context *cx)
 	int ret;
 
 	c->vol->totals.rounds++;
-	if (c->config.garbage) {
+	if (c->config.choice.garbage) {
 		ret = run_step(c, cx);
 		return ret < 0 ? ret : 0;
 	}

@@ -7,7 +7,6 @@
 
 #include "gc/plan/policy.h"
 #include "gc/sim/volume/simchoice.h"
-#include "gc/sim/volume/simpolicy.h"
 #include "gc/sim/volume/simvol.h"
 
 struct simtree {
@@ -20,15 +19,8 @@ struct simtree {
 };
 
 struct simclean_config {
-	const struct policy *policy;
-	const struct simpolicy_kind *kind;	/* that it is of, or NULL */
-	uint32_t parameter;	/* of KIND */
-	enum simchoice_ties ties;
-	bool root_ages;		/* policies see roots of ages */
-	uint64_t seed;		/* of policies that draw */
-	uint32_t garbage;	/* percent of all blocks above which a step is
-				   made, in place of LOW and HIGH, of segments
-				   that have as much; 0: none */
+	struct simchoice_config choice;	/* with .garbage, LOW and HIGH do not
+					   count */
 	struct policy_env env;	/* max_search, metadata_weight, scarce */
 	uint32_t low;		/* clean segments below which a round begins */
 	uint32_t high;		/* that it ends with */
@@ -62,9 +54,9 @@ void simclean_close(struct simclean *c);
 /* Whether there must be a round, now. */
 static inline bool simclean_is_due(const struct simclean *c)
 {
-	if (c->config.garbage)
+	if (c->config.choice.garbage)
 		return c->vol->ngarbage * 100 >
-		       c->config.garbage * c->vol->nwritten;
+		       c->config.choice.garbage * c->vol->nwritten;
 	return c->goes_on || c->vol->nclean < c->config.low;
 }
 
