@@ -2,34 +2,138 @@
 /*
  * gcsim.nilfs2: simulations of all that is asked for, all with the same writes,
  * and their results side by side.
+ *
+ * Runs share only what they begin with and do not change it, so that they are
+ * done on as many workers as the tool has.  Each has its volume only as long as
+ * it runs.  Results are in the order of the plan, whatever the timing.
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/pool.h"
+#include "base/wide.h"
 #include "cli/tool.h"
 #include "dev/devfile.h"
-#include "gc/sim/report/simplot.h"
 #include "gc/sim/report/simreport.h"
 #include "gc/sim/report/simsvg.h"
 #include "gc/sim/run/simoptions.h"
 #include "gc/sim/run/simsetup.h"
-#include "gc/sim/simjobs.h"
-#include "gc/sim/sweep/simemit.h"
+#include "gc/sim/sweep/simparam.h"
 #include "gc/sim/sweep/simmerge.h"
 #include "gc/sim/sweep/simplan.h"
 #include "gc/sim/sweep/simrow.h"
 #include "out/report.h"
 #include "out/table.h"
 
+/* Progress is counted in so many parts of each run. */
+#define PARTS 1000u
+
+struct jobs {
+	struct tool *tool;		/* borrowed, as the next two */
+	const struct simplan *plan;
+	const struct siminput *input;	/* shared by all of them */
+	struct simrow *rows;		/* of each run */
+	struct simsvg_run *drawn;	/* the same, or NULL: none is drawn */
+	pthread_mutex_t lock;	/* of the next ones */
+	uint64_t parts;		/* of all runs, that are done */
+};
+
+/* Of one run. */
+struct portion {
+	struct jobs *jobs;
+	uint64_t total, parts;
+};
+
+static void add_progress(struct portion *p, uint64_t parts)
+{
+	struct jobs *jobs = p->jobs;
+
+	if (parts <= p->parts)
+		return;
+	pthread_mutex_lock(&jobs->lock);
+	jobs->parts += parts - p->parts;
+	progress_update(&jobs->tool->progress, jobs->parts);
+	pthread_mutex_unlock(&jobs->lock);
+	p->parts = parts;
+}
+
 static void show_asked(void *arg, uint64_t done)
 {
-	struct tool *tool = arg;
+	struct portion *p = arg;
 
-	progress_update(&tool->progress, done);
+	if (p->total)
+		add_progress(p, wide_mul_div(done < p->total ? done : p->total,
+					     PARTS, 0, p->total));
+}
+
+/* What is taken of run I, which has ended. */
+static int take_result(struct jobs *j, struct context *cx,
+		       struct simsetup *s, size_t i, const char *policy)
+{
+	const struct simoptions *o = j->plan->options;
+	bool is_last = i == j->plan->nruns - 1;
+
+	simrow_take(&j->rows[i], s);
+	if (is_last && o->curve)
+		simreport_curve(&j->tool->report, &s->run, policy);
+	if (is_last && o->wear)
+		simreport_wear(&j->tool->report, &s->run);
+	return j->drawn ? simsvg_take(&j->drawn[i], cx, &s->run, policy) : 0;
+}
+
+static int simulate(struct jobs *j, struct context *cx, size_t i)
+{
+	struct siminput input = *j->input;
+	struct portion portion = { .jobs = j };
+	struct simplan_run run;
+	struct simsetup s;
+	int ret = simplan_run(j->plan, cx, i, &run);
+
+	if (ret)
+		return ret;
+	input.volume = run.volume;
+	ret = simsetup_open(&s, cx, &run.options, &input, run.policy);
+	portion.total = ret ? 0 : simsetup_total(&s);
+	if (!ret)
+		ret = simsetup_run(&s, cx, show_asked, &portion);
+	if (!ret)
+		ret = take_result(j, cx, &s, i, run.policy->name);
+	simsetup_close(&s);
+	add_progress(&portion, PARTS);
+	return ret;
+}
+
+/* One failure is no reason not to do the others. */
+static int do_run(struct context *cx, void *arg, unsigned int worker,
+		  uint64_t i)
+{
+	struct jobs *j = arg;
+	int ret = simulate(j, cx, (size_t)i);
+
+	(void)worker;
+	if (!ret || ret == -EINTR)
+		return ret;
+	return simrow_fail(&j->rows[i], cx, ret);
+}
+
+static int do_runs(struct jobs *j)
+{
+	struct tool *tool = j->tool;
+	int ret;
+
+	pthread_mutex_init(&j->lock, NULL);
+	progress_begin(&tool->progress,
+		       j->plan->nruns > 1 ? "runs" : j->plan->names.items[0],
+		       (uint64_t)PARTS * j->plan->nruns, false);
+	ret = pool_run(&tool->cx, j->plan->nruns, do_run, j);
+	progress_end(&tool->progress);
+	pthread_mutex_destroy(&j->lock);
+	return ret;
 }
 
 static int list_victims(struct tool *tool, struct simsetup *s, uint32_t n)
@@ -130,7 +234,7 @@ static int merge_results(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
-static int do_jobs(struct tool *tool, struct simjobs *j)
+static int do_jobs(struct tool *tool, struct jobs *j)
 {
 	const struct simplan *plan = j->plan;
 	struct simmerge merge = { 0 };
@@ -139,7 +243,7 @@ static int do_jobs(struct tool *tool, struct simjobs *j)
 	if (j->input->trace && !plan->options->csv)
 		simreport_trace(&tool->report, j->input->trace);
 	ret = plan->options->merge ? merge_results(tool, plan, j->rows, &merge) :
-				     simjobs_run(j);
+				     do_runs(j);
 	if (!ret)
 		ret = simreport_runs(&tool->report, &tool->cx, plan, j->rows,
 				     plan->options->merge ? merge.image :
@@ -148,7 +252,7 @@ static int do_jobs(struct tool *tool, struct simjobs *j)
 	if (!ret && j->drawn)
 		ret = draw_runs(tool, plan, j->rows, j->drawn);
 	else if (!ret && plan->options->svg)
-		ret = simplot_write(&tool->cx, plan->options->svg,
+		ret = simsvg_write_sweep(&tool->cx, plan->options->svg,
 				    input_of(tool, plan), plan, j->rows);
 	return ret ? ret : warn_failures(tool, plan, j->rows);
 }
@@ -156,7 +260,7 @@ static int do_jobs(struct tool *tool, struct simjobs *j)
 static int simulate_all(struct tool *tool, const struct simplan *plan,
 			const struct siminput *input)
 {
-	struct simjobs j = {
+	struct jobs j = {
 		.tool = tool,
 		.plan = plan,
 		.input = input,
@@ -183,6 +287,13 @@ static int simulate_all(struct tool *tool, const struct simplan *plan,
 	return ret;
 }
 
+static void show_bytes(void *arg, uint64_t done)
+{
+	struct tool *tool = arg;
+
+	progress_update(&tool->progress, done);
+}
+
 static int read_trace(struct tool *tool, const struct simoptions *o,
 		      const struct simimage *image, struct simtrace *trace)
 {
@@ -193,7 +304,7 @@ static int read_trace(struct tool *tool, const struct simoptions *o,
 						  (uint32_t)o->block_size,
 		.volume = o->volume,
 		.raw = o->addresses,
-		.progress = show_asked,
+		.progress = show_bytes,
 		.arg = tool,
 	};
 	struct stat st;
@@ -208,45 +319,60 @@ static int read_trace(struct tool *tool, const struct simoptions *o,
 	return ret;
 }
 
-/* What is shown of one run is not shown of many. */
+struct check {
+	bool is_wrong;
+	const char *text;
+};
+
+static int check_all(struct tool *tool, const struct check *checks, size_t n)
+{
+	for (; n--; checks++)
+		if (checks->is_wrong)
+			return tool_usage(tool, "%s", checks->text);
+	return 0;
+}
+
+#define CHECKS(checks) checks, sizeof(checks) / sizeof((checks)[0])
+
 static int check_sweep(struct tool *tool, const struct simplan *plan)
 {
 	const struct simoptions *o = plan->options;
+	const struct check checks[] = {
+		{ simplan_is_sweep(plan) && (o->curve || o->wear || o->victims),
+		  "--curve, --wear and --victims are of runs without --sweep, "
+		  "--seeds and --csv" },
+		{ o->emit && (o->csv || o->svg),
+		  "--emit excludes --csv and --svg" },
+		{ o->emit && o->trace && !strcmp(o->trace, "-"),
+		  "--emit: standard input is read only once" },
+	};
 
-	if (simplan_is_sweep(plan) && (o->curve || o->wear || o->victims))
-		return tool_usage(tool, "--curve, --wear and --victims are of "
-					"runs without --sweep, --seeds and "
-					"--csv");
-	if (o->emit && (o->csv || o->svg))
-		return tool_usage(tool, "--emit excludes --csv and --svg");
-	if (o->emit && o->trace && !strcmp(o->trace, "-"))
-		return tool_usage(tool, "--emit: standard input is read only "
-					"once");
 	if (tool->argc > 1 && !o->merge)
 		return tool_usage(tool, "unexpected argument '%s'",
 				  tool->argv[1]);
-	return 0;
+	return check_all(tool, CHECKS(checks));
 }
 
 static int check_trace_options(struct tool *tool, const struct simoptions *o)
 {
-	if (tool->argc && !o->merge && o->clock == SIMOPTIONS_TIME)
-		return tool_usage(tool, "--clock time: segments of an image "
-					"have another one");
-	if (o->trace && o->vol.placement == simplace_find("hot-cold") &&
-	    !o->hot_files.count)
-		return tool_usage(tool, "--placement hot-cold: a trace does "
-					"not say what is hot");
-	if (o->clock == SIMOPTIONS_TIME && (!o->trace || o->vol.second))
-		return tool_usage(tool, "--clock time needs --trace, without "
-					"--second");
-	if (o->snapshot_seconds && !o->trace && !o->vol.second)
-		return tool_usage(tool, "--snapshot-seconds needs --trace or "
-					"--second");
-	if (!o->trace && (o->volume || o->trace_format || o->addresses))
-		return tool_usage(tool, "--volume, --trace-format and "
-					"--addresses need --trace");
-	return 0;
+	bool clocked = o->clock == SIMOPTIONS_TIME;
+	const struct check checks[] = {
+		{ clocked && tool->argc && !o->merge,
+		  "--clock time: segments of an image have another one" },
+		{ o->trace && !o->hot_files.count &&
+		  o->vol.placement == simplace_find("hot-cold"),
+		  "--placement hot-cold: a trace does not say what is hot" },
+		{ clocked && (!o->trace || o->vol.second),
+		  "--clock time needs --trace, without --second" },
+		{ o->snapshot_seconds && !o->trace && !o->vol.second,
+		  "--snapshot-seconds needs --trace or --second" },
+		{ !o->trace && (o->volume || o->trace_format || o->addresses),
+		  "--volume, --trace-format and --addresses need --trace" },
+		{ o->hot_files.count && !tool->argc && !o->merge,
+		  "--hot-file: there is no image" },
+	};
+
+	return check_all(tool, CHECKS(checks));
 }
 
 /* The only run is the one that --emit has given this key. */
@@ -264,7 +390,7 @@ static int check_key(struct tool *tool, const struct simplan *plan)
 	ret = simplan_run(plan, &tool->cx, 0, &run);
 	if (ret)
 		return ret;
-	simemit_key_text(simemit_key(&run, tool->argv[0]), key);
+	simparam_key_text(simparam_key(&run, tool->argv[0]), key);
 	return strcmp(key, plan->options->key) ?
 		       tool_usage(tool, "--key: the key of these options and "
 				  "this version is %s", key) : 0;
@@ -327,15 +453,15 @@ static int do_plan(struct tool *tool, const struct simplan *plan,
 	int ret = check_key(tool, plan);
 
 	if (!ret && o->svg && simplan_is_sweep(plan) &&
-	    simplot_count(plan) > SIMPLOT_PLOTS_MAX)
+	    simsvg_count_plots(plan) > SIMSVG_PLOTS_MAX)
 		ret = tool_usage(tool, "--svg: there are more than %u plots",
-				 SIMPLOT_PLOTS_MAX);
+				 SIMSVG_PLOTS_MAX);
 	if (!ret)
 		ret = check_ranges(tool, plan, input);
 	if (ret)
 		return ret;
 	if (o->emit)
-		return simemit_commands(&tool->report, &tool->cx, plan,
+		return simparam_commands(&tool->report, &tool->cx, plan,
 					tool->argv[0]);
 	return o->victims ? list_of_last(tool, plan, input) :
 			    simulate_all(tool, plan, input);
@@ -380,8 +506,6 @@ static int run_gcsim(struct tool *tool, const void *options)
 
 	if (ret)
 		return ret;
-	if (!tool->argc && o->hot_files.count && !o->merge)
-		return tool_usage(tool, "--hot-file: there is no image");
 	ret = simplan_open(&plan, &tool->cx, o);
 	if (ret == -EINVAL)
 		ret = tool_usage_failed(tool, ret);

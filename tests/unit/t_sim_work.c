@@ -217,6 +217,7 @@ static void test_lifetimes(const char *size, const char *lifetime, double want)
 {
 	static bool live[100000];
 	int64_t nlive = 0, sum = 0, samples = 0;
+	uint64_t written = 0;
 	unsigned int wrong = 0;
 	struct context cx;
 	struct simwork w;
@@ -224,10 +225,11 @@ static void test_lifetimes(const char *size, const char *lifetime, double want)
 
 	memset(live, 0, sizeof(live));
 	open_work(&w, &cx, "lifetimes", size, lifetime);
-	while (w.files.written < 3000000) {
+	while (written < 3000000) {
 		simwork_next(&w, &op);
 		wrong += do_op(live, &op, &nlive);
-		if (w.files.written < 500000)
+		written += op.kind == SIMOP_WRITE ? op.count : 0;
+		if (written < 500000)
 			continue;
 		sum += nlive;
 		samples++;

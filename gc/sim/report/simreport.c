@@ -2,11 +2,11 @@
 /*
  * What is reported of runs.
  *
- * There is one table for what policies are compared by, and one for what kinds of
- * blocks it was.  A sweep has many runs, so the latter is left out, and the means
- * of those that differ by seed follow.  There every parameter is a column, so that
- * a line can be read without the command that made it; in text only those that
- * runs differ by have a head.
+ * There is one table for what policies are compared by, and one for what kinds
+ * of blocks it was.  A sweep has many runs, so the latter is left out, and the
+ * means of those that differ by seed follow.  There every parameter is a column,
+ * so that a line can be read without the command that made it; in text only
+ * those that runs differ by have a head.
  */
 #include "config.h"
 
@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gc/sim/sweep/simemit.h"
 #include "gc/sim/sweep/simparam.h"
 #include "out/csv.h"
 #include "out/histogram.h"
@@ -138,7 +137,7 @@ void simreport_curve(struct report *r, const struct simrun *run,
 	table_end(&t);
 }
 
-/* What a column is of: one of the heads, or a parameter, or a number of a row. */
+/* What a column is of: one of the heads, a parameter, or a number of a row. */
 enum source {
 	KEY, VERSION, IMAGE, VOLUME, POLICY, SEEDS, MEAN, INTERVAL, LEAST, MOST,
 	PARAMETER, FIELD,
@@ -304,7 +303,7 @@ static struct value value_of(const struct simreport *s, struct place *p,
 {
 	switch (p->source) {
 	case KEY:
-		simemit_key_text(simemit_key(run, s->image), p->text);
+		simparam_key_text(simparam_key(run, s->image), p->text);
 		return value_string(p->text);
 	case VERSION:
 		return value_string(PACKAGE_VERSION);

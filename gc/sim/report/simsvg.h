@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A picture of the runs of all policies. */
+/* Pictures: of the runs of all policies over time, and of a sweep. */
 #ifndef NILFS2_GC_SIM_SIMSVG_H
 #define NILFS2_GC_SIM_SIMSVG_H
 
 #include "gc/sim/run/simrun.h"
+#include "gc/sim/sweep/simplan.h"
+#include "gc/sim/sweep/simrow.h"
 #include "out/picture.h"
 
 /* What is drawn of one run. */
@@ -15,9 +17,9 @@ struct simsvg_run {
 	struct picture *map;
 };
 
-/* Takes what is to be drawn of RUN, which need not outlive it.  -ENOMEM. */
-int simsvg_take(struct simsvg_run *s, struct context *cx,
-		const struct simrun *run, const char *policy);
+/* Takes what is to be drawn of RUN, its samples from it.  -ENOMEM. */
+int simsvg_take(struct simsvg_run *s, struct context *cx, struct simrun *run,
+		const char *policy);
 void simsvg_free(struct simsvg_run *s);	/* also of one that is all zero */
 
 /*
@@ -28,5 +30,20 @@ void simsvg_free(struct simsvg_run *s);	/* also of one that is all zero */
  */
 int simsvg_write(struct context *cx, const char *path, const char *input,
 		 const struct simsvg_run *runs, size_t n);
+
+/*
+ */
+#define SIMSVG_PLOTS_MAX 64u
+
+/* The plots for PLAN. */
+size_t simsvg_count_plots(const struct simplan *plan);
+
+/*
+ * Writes them to PATH, with the mean of the runs that differ by seed, and the
+ * interval of 95 % where there are several.  Runs without a number have no
+ * point.  Fails as outfile_open(): never over the file INPUT (NULL: none).
+ */
+int simsvg_write_sweep(struct context *cx, const char *path, const char *input,
+		       const struct simplan *plan, const struct simrow *rows);
 
 #endif

@@ -75,4 +75,14 @@ struct simoptions {
 extern const struct simoptions simoptions_defaults;
 extern const struct cli_option simoptions_rows[];
 
+/*
+ * Whether O is in range and of options that apply.  -EINVAL with what is wrong,
+ * which is a usage error.
+ */
+int simoptions_check(struct context *cx, const struct simoptions *o);
+
+/* Whether O has nothing that the policy P cannot do.  -EINVAL. */
+int simoptions_check_policy(struct context *cx, const struct simoptions *o,
+			    const struct simchoice_policy *p);
+
 #endif

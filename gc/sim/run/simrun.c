@@ -255,19 +255,8 @@ int simrun_step(struct simrun *r, struct context *cx, const struct simop *op)
 	return ret;
 }
 
-static uint64_t sum_of_wear(const struct simvol *v)
-{
-	uint64_t sum = 0;
-	uint32_t i;
-
-	for (i = 0; i < v->config.nsegments; i++)
-		sum += v->wear[i];
-	return sum;
-}
-
 void simrun_measure(struct simrun *r)
 {
-	r->wear_start = sum_of_wear(r->vol);
 	r->start = r->vol->totals;
 	r->asked_start = r->asked;
 	r->nsamples = 0;
@@ -275,24 +264,13 @@ void simrun_measure(struct simrun *r)
 
 struct simvol_totals simrun_totals(const struct simrun *r)
 {
-	const struct simvol_totals *s = &r->start;
 	struct simvol_totals t = r->vol->totals;
-	unsigned int k;
+	const uint64_t *start = (const void *)&r->start;
+	uint64_t *numbers = (void *)&t;
+	size_t i;
 
-	t.user -= s->user;
-	t.summary -= s->summary;
-	t.held -= s->held;
-	t.reclaimed_summary -= s->reclaimed_summary;
-	t.cleaned -= s->cleaned;
-	t.skipped -= s->skipped;
-	t.flushes -= s->flushes;
-	t.filled -= s->filled;
-	t.rounds -= s->rounds;
-	for (k = 0; k < SIMVOL_KINDS; k++) {
-		t.written[k] -= s->written[k];
-		t.moved[k] -= s->moved[k];
-		t.reclaimed[k] -= s->reclaimed[k];
-	}
+	for (i = 0; i < sizeof(t) / sizeof(*numbers); i++)
+		numbers[i] -= start[i];
 	return t;
 }
 
@@ -304,11 +282,6 @@ void simrun_halve(struct simrun *r)
 		.user = simrun_asked(r),
 		.written = simrun_written(&t),
 	};
-}
-
-uint64_t simrun_wear(const struct simrun *r)
-{
-	return sum_of_wear(r->vol) - r->wear_start;
 }
 
 uint64_t simrun_asked(const struct simrun *r)

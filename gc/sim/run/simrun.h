@@ -48,7 +48,6 @@ struct simrun {
 	uint64_t asked;		/* blocks that the user wrote to memory */
 	struct simvol_totals start;	/* when the measurement began */
 	uint64_t asked_start;
-	uint64_t wear_start;	/* sum of all segments */
 	struct simrun_half {
 		uint64_t user, written;	/* blocks since then */
 	} half;
@@ -74,9 +73,6 @@ void simrun_measure(struct simrun *r);
 
 /* Half of what is to be measured is done: takes note of that. */
 void simrun_halve(struct simrun *r);
-
-/* How often segments were made clean since then, all together. */
-uint64_t simrun_wear(const struct simrun *r);
 
 /* What was done since then. */
 struct simvol_totals simrun_totals(const struct simrun *r);

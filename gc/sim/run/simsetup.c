@@ -242,16 +242,11 @@ static void close_source(struct simsetup_source *source)
 	simreplay_close(&source->replay);
 }
 
-/* The next operation: 1, or 0 at the end of a trace; -ENOMEM. */
-static int next_of_source(struct simsetup_source *s, struct context *cx,
-			  struct simop *op)
+static int next_of_trace(struct simsetup_source *s, struct context *cx,
+			 struct simop *op)
 {
 	int ret;
 
-	if (!s->replay.trace) {
-		simwork_next(&s->work, op);
-		return 1;
-	}
 	if (s->rest.count) {
 		*op = s->rest;
 		s->rest.count = 0;
@@ -268,6 +263,16 @@ static int next_of_source(struct simsetup_source *s, struct context *cx,
 		s->rest.count -= op->count;
 		s->rest.block = s->old + s->past;
 	}
+	return 1;
+}
+
+/* The next operation: 1, or 0 at the end of a trace; -ENOMEM. */
+static inline int next_of_source(struct simsetup_source *s, struct context *cx,
+				 struct simop *op)
+{
+	if (s->replay.trace)
+		return next_of_trace(s, cx, op);
+	simwork_next(&s->work, op);
 	return 1;
 }
 
@@ -360,7 +365,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
 		  const struct siminput *input, const struct simchoice_policy *policy)
 {
-	int ret = simoptcheck_policy(cx, options, policy);
+	int ret = simoptions_check_policy(cx, options, policy);
 
 	*s = (struct simsetup){ .options = options, .input = input };
 	if (!ret && input->trace && !options->hot_files.count &&
@@ -415,17 +420,24 @@ static uint64_t time_of_work(const struct simsetup *s)
 	return second ? wide_mul_div(s->run.asked, 1000000, 0, second) : 0;
 }
 
-/* After each operation: the measurement begins, and half of it is done. */
-static void note_progress(struct simsetup *s)
+/*
+ * The measurement begins, and half of it is done: returns how many blocks there
+ * are to be before the next look at it.
+ */
+static uint64_t note_progress(struct simsetup *s)
 {
-	if (!s->measures && s->run.asked >= s->before) {
+	uint64_t now = s->run.asked, half = s->before + s->asked / 2, due;
+
+	if (!s->measures && now >= s->before) {
 		s->measures = true;
 		simrun_measure(&s->run);
 	}
-	if (!s->halved && s->run.asked >= s->before + s->asked / 2) {
+	if (!s->halved && now >= half) {
 		s->halved = true;
 		simrun_halve(&s->run);
 	}
+	due = !s->measures ? s->before : !s->halved ? half : simsetup_total(s);
+	return due > now && due < now + SHOWN ? due : now + SHOWN;
 }
 
 int simsetup_run(struct simsetup *s, struct context *cx,
@@ -433,23 +445,25 @@ int simsetup_run(struct simsetup *s, struct context *cx,
 {
 	/* A trace goes to its end, or as far as is to be measured. */
 	bool ends = !s->input->trace || s->options->writes;
-	uint64_t shown = 0;
+	uint64_t due = 1;
 	struct simop op;
 	int ret = 0;
 
 	s->measures = !s->before;
-	while (!(ends && s->run.asked >= simsetup_total(s)) &&
-	       (ret = next_of_source(&s->source, cx, &op)) > 0) {
+	while (!ret) {
+		if (s->run.asked >= due) {
+			due = note_progress(s);
+			if (progress)
+				progress(arg, s->run.asked);
+			if (ends && s->run.asked >= simsetup_total(s))
+				break;
+		}
+		ret = next_of_source(&s->source, cx, &op);
+		if (ret <= 0)
+			break;
 		if (!s->input->trace)
 			op.time = time_of_work(s);
 		ret = simrun_step(&s->run, cx, &op);
-		if (ret)
-			break;
-		note_progress(s);
-		if (progress && s->run.asked - shown >= SHOWN) {
-			shown = s->run.asked;
-			progress(arg, shown);
-		}
 	}
 	return ret;
 }

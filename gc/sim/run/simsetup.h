@@ -43,16 +43,6 @@ struct simsetup {
 };
 
 /*
- * Whether O is in range and of options that apply.  -EINVAL with what is wrong,
- * which is a usage error.
- */
-int simoptcheck_options(struct context *cx, const struct simoptions *o);
-
-/* Whether O has nothing that the policy P cannot do.  -EINVAL. */
-int simoptcheck_policy(struct context *cx, const struct simoptions *o,
-		       const struct simchoice_policy *p);
-
-/*
  * Makes all of it, for POLICY.  -EINVAL where the options contradict each
  * other; to be closed also then.
  */

@@ -91,8 +91,8 @@ static bool read_range(const char *text, size_t len, struct decimal parts[3])
 	return true;
 }
 
-int simaxis_add_word(struct simaxis *a, struct context *cx, const char *word,
-		     size_t len)
+static int add_word(struct simaxis *a, struct context *cx, const char *word,
+		    size_t len)
 {
 	if (a->count == SIMAXIS_ITEMS_MAX)
 		return fail(cx, -EINVAL, "--sweep: %s has more than %u values",
@@ -123,7 +123,7 @@ static int add_number(struct simaxis *a, struct context *cx,
 	else
 		len = snprintf(text, sizeof(text), "%" PRIu64 "%s", digits,
 			       like->suffix);
-	return simaxis_add_word(a, cx, text, (size_t)len);
+	return add_word(a, cx, text, (size_t)len);
 }
 
 static int add_range(struct simaxis *a, struct context *cx,
@@ -154,7 +154,7 @@ int simaxis_add(struct simaxis *a, struct context *cx, const char *list)
 				    "missing", a->name);
 		err = read_range(list, len, parts) ?
 			      add_range(a, cx, parts) :
-			      simaxis_add_word(a, cx, list, len);
+			      add_word(a, cx, list, len);
 		list += len;
 	} while (!err && *list++);
 	return err;
@@ -202,12 +202,12 @@ int simaxis_expand(struct simaxis *a, struct context *cx,
 
 	for (i = 0; i < a->count && !err; i++) {
 		if (strcmp(a->items[i], "all") != 0 || !word_of(row, 0)) {
-			err = simaxis_add_word(&all, cx, a->items[i],
+			err = add_word(&all, cx, a->items[i],
 					       strlen(a->items[i]));
 			continue;
 		}
 		for (k = 0; !err && (word = word_of(row, k)); k++)
-			err = simaxis_add_word(&all, cx, word, strlen(word));
+			err = add_word(&all, cx, word, strlen(word));
 	}
 	a->name = NULL;
 	simaxis_free(a);

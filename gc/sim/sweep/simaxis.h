@@ -29,10 +29,6 @@ int simaxis_add(struct simaxis *a, struct context *cx, const char *list);
 
 void simaxis_free(struct simaxis *a);
 
-/* The same of one word, as it is. */
-int simaxis_add_word(struct simaxis *a, struct context *cx, const char *word,
-		     size_t len);
-
 /*
  * Puts the words of the row's argument in the place of the word "all", where
  * there is one.

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "gc/sim/sweep/simemit.h"
+#include "gc/sim/sweep/simparam.h"
 #include "gc/sim/trace/simbytes.h"
 
 /*
@@ -234,7 +234,7 @@ static int find_keys(struct merging *m, struct context *cx, const char *image)
 		err = simplan_run(m->plan, cx, i, &run);
 		if (!err)
 			m->places[i] = (struct place){
-				simemit_key(&run, image), i };
+				simparam_key(&run, image), i };
 	}
 	if (!err)
 		sort_in_place(m->places, n, sizeof(*m->places),

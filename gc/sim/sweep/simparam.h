@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options that decide what a run does, as values to be printed. */
+/*
+ * Options that decide what a run does, as values to be printed, and as command
+ * lines for other machines.
+ */
 #ifndef NILFS2_GC_SIM_SIMPARAM_H
 #define NILFS2_GC_SIM_SIMPARAM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/option.h"
 #include "gc/sim/run/simoptions.h"
+#include "gc/sim/sweep/simplan.h"
+#include "out/report.h"
 #include "out/value.h"
 
 #define SIMPARAM_TEXT 512
@@ -17,9 +23,6 @@
  */
 bool simparam_is(const struct cli_option *row);
 
-/* Whether runs can have different values of it: not of what all share. */
-bool simparam_may_differ(const struct cli_option *row);
-
 enum value_kind simparam_kind(const struct cli_option *row);
 
 /*
@@ -29,5 +32,20 @@ enum value_kind simparam_kind(const struct cli_option *row);
 struct value simparam_value(const struct cli_option *row,
 			    const struct simoptions *o,
 			    char text[SIMPARAM_TEXT]);
+
+/*
+ * What identifies RUN, on IMAGE (its name, or NULL): a hash of the version and
+ * of all parameters.  It is the same wherever the run is done.
+ */
+uint64_t simparam_key(const struct simplan_run *run, const char *image);
+
+void simparam_key_text(uint64_t key, char text[SIMPARAM_TEXT]);
+
+/*
+ * Reports a command for each run of PLAN, in its order, which prints the result
+ * as JSON lines.  -ENOMEM.
+ */
+int simparam_commands(struct report *r, struct context *cx,
+		      const struct simplan *plan, const char *image);
 
 #endif

@@ -43,6 +43,20 @@ static int take_policies(struct simplan *p, struct context *cx)
 	return 0;
 }
 
+/* Whether runs can have different values of ROW: not of what is read once. */
+static bool may_differ(const struct cli_option *row)
+{
+	static const char *const shared[] = {
+		"addresses", "hot-file", "trace", "trace-format",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		if (!strcmp(shared[i], row->name))
+			return false;
+	return simparam_is(row);
+}
+
 /* Whether an axis of ROW makes sense beside those so far. */
 static int check_axis(const struct simplan *p, struct context *cx,
 		      const struct cli_option *row, const char *name)
@@ -51,7 +65,7 @@ static int check_axis(const struct simplan *p, struct context *cx,
 	const struct cli_option *trace = option_find(simoptions_rows, "trace");
 	size_t i;
 
-	if (!row || !simparam_may_differ(row))
+	if (!row || !may_differ(row))
 		return fail(cx, -EINVAL, "--sweep: '%s' is no option that runs "
 			    "can have different values of", name);
 	if (o->trace && row->against == trace->group)
@@ -120,9 +134,9 @@ static int check_values(const struct simplan *p, struct context *cx)
 	for (i = 0; i < p->nruns && !err; i += p->nseeds) {
 		err = simplan_run(p, cx, i, &run);
 		if (!err)
-			err = simoptcheck_options(cx, &run.options);
+			err = simoptions_check(cx, &run.options);
 		if (!err && !p->has_all)
-			err = simoptcheck_policy(cx, &run.options, run.policy);
+			err = simoptions_check_policy(cx, &run.options, run.policy);
 	}
 	return err;
 }

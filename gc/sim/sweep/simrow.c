@@ -126,7 +126,7 @@ void simrow_take(struct simrow *row, const struct simsetup *s)
 	for (k = 0; k < SIMVOL_KINDS; k++)
 		row->moved += row->totals.moved[k];
 	take_wear(row, v);
-	if (!simrun_wear(run))
+	if (!row->totals.released)
 		row->notes |= SIMROW_NOTHING;
 	else if (!is_steady(row))
 		row->notes |= SIMROW_UNSTEADY;
@@ -198,6 +198,7 @@ void simrow_add(struct simrow *sum, const struct simrow *row)
 
 	if (!sum->ended) {
 		*sum = *row;
+		sum->error = NULL;
 		/* One of them that was measured is enough. */
 		sum->notes &= SIMROW_NOTHING;
 		return;

@@ -9,6 +9,7 @@
 #include "gc/sim/trace/simformat.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -194,15 +195,6 @@ static enum simformat_kind parse_msr(struct simformat_state *state, char *line,
 	return kind;
 }
 
-static bool looks_msr(char *line, size_t len)
-{
-	struct simformat_state state = { 0 };
-	struct simformat_event e = SIMFORMAT_EVENT_NONE;
-
-	return parse_msr(&state, line, len, &e) != SIMFORMAT_BAD ||
-	       !strncasecmp(line, "timestamp,hostname,disknumber,", 30);
-}
-
 static enum simformat_kind parse_alibaba(struct simformat_state *state,
 					 char *line, size_t len,
 					 struct simformat_event *e)
@@ -220,19 +212,16 @@ static enum simformat_kind parse_alibaba(struct simformat_state *state,
 						  SIMFORMAT_BAD;
 }
 
-/* A CSV has a volume where this has microseconds since 1970. */
-#define MICROSECONDS_DIGITS 13
+/* A CSV has a volume where this has a time since 1970, in ns more than that. */
+#define SINCE_1970 UINT64_C(1000000000000000)
 
 static bool looks_alibaba(char *line, size_t len)
 {
 	struct simformat_state state = { 0 };
 	struct simformat_event e = SIMFORMAT_EVENT_NONE;
-	struct simformat_text f[FIELDS];
 
-	if (parse_alibaba(&state, line, len, &e) == SIMFORMAT_BAD)
-		return !strncasecmp(line, "device_id,opcode,", 17);
-	cut_commas(line, len, f);
-	return f[4].len >= MICROSECONDS_DIGITS;
+	return parse_alibaba(&state, line, len, &e) != SIMFORMAT_BAD &&
+	       e.time >= SINCE_1970;
 }
 
 static enum simformat_kind parse_tencent(struct simformat_state *state,
@@ -249,15 +238,6 @@ static enum simformat_kind parse_tencent(struct simformat_state *state,
 	if (*f[3].at == '1')
 		return SIMFORMAT_WRITE;
 	return *f[3].at == '0' ? SIMFORMAT_READ : SIMFORMAT_BAD;
-}
-
-static bool looks_tencent(char *line, size_t len)
-{
-	struct simformat_state state = { 0 };
-	struct simformat_event e = SIMFORMAT_EVENT_NONE;
-
-	return parse_tencent(&state, line, len, &e) != SIMFORMAT_BAD ||
-	       !strncasecmp(line, "timestamp,offset,size,iotype,", 29);
 }
 
 /* "8,16" */
@@ -417,14 +397,6 @@ static enum simformat_kind parse_fio(struct simformat_state *state, char *line,
 	return parse_action(state, f + 1, n - 1, e);
 }
 
-static bool looks_fio(char *line, size_t len)
-{
-	struct simformat_event e = SIMFORMAT_EVENT_NONE;
-
-	return !strncmp(line, "fio version ", 12) ||
-	       parse_fio1(line, len, &e) != SIMFORMAT_BAD;
-}
-
 enum { TIME, OPERATION, OFFSET, LENGTH, VOLUME };
 
 /* A heading: which of its columns is which.  False: it is none. */
@@ -493,15 +465,6 @@ static enum simformat_kind parse_csv(struct simformat_state *state, char *line,
 	return bytes(c[OFFSET], c[LENGTH], e) ? kind : SIMFORMAT_BAD;
 }
 
-static bool looks_csv(char *line, size_t len)
-{
-	struct simformat_state state = { 0 };
-	struct simformat_event e = SIMFORMAT_EVENT_NONE;
-
-	return memchr(line, ',', len) &&
-	       parse_csv(&state, line, len, &e) != SIMFORMAT_BAD;
-}
-
 static bool looks_blktrace(char *line, size_t len)
 {
 	return len >= 4 && (!memcmp(line, "\x07tae", 4) ||
@@ -510,13 +473,13 @@ static bool looks_blktrace(char *line, size_t len)
 
 /* Specific ones first: anything with commas may be a CSV. */
 const struct simformat simformat_list[] = {
-	{ "blktrace", looks_blktrace, NULL },
-	{ "fio", looks_fio, parse_fio },
-	{ "msr", looks_msr, parse_msr },
-	{ "alibaba", looks_alibaba, parse_alibaba },
-	{ "tencent", looks_tencent, parse_tencent },
-	{ "blkparse", looks_blkparse, parse_blkparse },
-	{ "csv", looks_csv, parse_csv },
+	{ "blktrace", NULL, looks_blktrace, NULL },
+	{ "fio", "fio version ", NULL, parse_fio },
+	{ "msr", "timestamp,hostname,disknumber,", NULL, parse_msr },
+	{ "alibaba", "device_id,opcode,", looks_alibaba, parse_alibaba },
+	{ "tencent", "timestamp,offset,size,iotype,", NULL, parse_tencent },
+	{ "blkparse", NULL, looks_blkparse, parse_blkparse },
+	{ "csv", NULL, NULL, parse_csv },
 };
 
 const size_t simformat_count =
@@ -530,6 +493,19 @@ const char *const simformat_names[] = {
 /* A line of a format is not longer. */
 #define GUESSED 512
 
+static bool is_of(const struct simformat *format, char *line, size_t len)
+{
+	struct simformat_state state = { 0 };
+	struct simformat_event e = SIMFORMAT_EVENT_NONE;
+
+	if (format->heading && !strncasecmp(line, format->heading,
+					    strlen(format->heading)))
+		return true;
+	return format->looks ? format->looks(line, len) :
+			       format->parse(&state, line, len, &e) !=
+				       SIMFORMAT_BAD;
+}
+
 const struct simformat *simformat_guess(const char *line, size_t len)
 {
 	char copy[GUESSED + 1];
@@ -541,8 +517,82 @@ const struct simformat *simformat_guess(const char *line, size_t len)
 		/* What looks at a line may change it. */
 		memcpy(copy, line, len);
 		copy[len] = '\0';
-		if (simformat_list[i].looks(copy, len))
+		if (is_of(&simformat_list[i], copy, len))
 			return &simformat_list[i];
 	}
 	return NULL;
+}
+
+/*
+ * struct blk_io_trace: where its fields are, and the bits of action that
+ * matter, of linux/blktrace_api.h.
+ */
+enum {
+	R_MAGIC = 0, R_TIME = 8, R_SECTOR = 16, R_BYTES = 24, R_ACTION = 28,
+	R_DEVICE = 36, R_PDU_LEN = 46,
+};
+
+/* Version 7; the kernel writes it in its own byte order. */
+#define MAGIC 0x65617407u
+#define ACTION(action) ((action) & 0xffu)
+#define QUEUED 1u
+#define TC_READ (1u << 16)
+#define TC_WRITE (1u << 17)
+#define TC_FLUSH (1u << 18)
+#define TC_PC (1u << 25)
+#define TC_NOTIFY (1u << 26)
+#define TC_DISCARD (1u << 29)
+#define MINOR_BITS 20
+
+static uint64_t field(const struct simformat_state *state, const void *record,
+		      unsigned int at, unsigned int size)
+{
+	const unsigned char *p = (const unsigned char *)record + at;
+	uint64_t v = 0;
+	unsigned int i;
+
+	for (i = 0; i < size; i++)
+		v = v << 8 | p[state->swapped ? i : size - 1 - i];
+	return v;
+}
+
+bool simformat_check_record(struct simformat_state *state, const void *record,
+			    size_t *pdu)
+{
+	if (field(state, record, R_MAGIC, 4) != MAGIC) {
+		state->swapped = !state->swapped;
+		if (field(state, record, R_MAGIC, 4) != MAGIC)
+			return false;
+	}
+	*pdu = field(state, record, R_PDU_LEN, 2);
+	return true;
+}
+
+enum simformat_kind simformat_parse_record(struct simformat_state *state,
+					   const void *record,
+					   struct simformat_event *e)
+{
+	uint32_t action = (uint32_t)field(state, record, R_ACTION, 4);
+	uint32_t device = (uint32_t)field(state, record, R_DEVICE, 4);
+	uint64_t sector = field(state, record, R_SECTOR, 8);
+
+	if (ACTION(action) != QUEUED || action & (TC_PC | TC_NOTIFY))
+		return SIMFORMAT_OTHER;
+	e->time = field(state, record, R_TIME, 8);
+	e->timed = true;
+	e->volume.at = state->device;
+	e->volume.len = (size_t)snprintf(state->device, sizeof(state->device),
+					 "%u,%u", device >> MINOR_BITS,
+					 device & ((1u << MINOR_BITS) - 1));
+	e->length = field(state, record, R_BYTES, 4);
+	if (!e->length)
+		return action & TC_FLUSH ? SIMFORMAT_SYNC : SIMFORMAT_OTHER;
+	e->offset = sector << SECTOR_BITS;
+	if (sector >= SIMFORMAT_OFFSET_MAX >> (SECTOR_BITS + 1))
+		return SIMFORMAT_BAD;
+	if (action & TC_DISCARD)
+		return SIMFORMAT_TRIM;
+	if (action & TC_WRITE)
+		return SIMFORMAT_WRITE;
+	return action & TC_READ ? SIMFORMAT_READ : SIMFORMAT_OTHER;
 }

@@ -75,7 +75,11 @@ struct simformat_state {
 
 struct simformat {
 	const char *name;
-	/* Whether LINE, the first of a trace that means something, is of it. */
+	const char *heading;	/* how a trace may begin; or NULL */
+	/*
+	 * Whether LINE, the first of a trace that means something, is of it.
+	 * NULL: it is a heading, or means something in it.
+	 */
 	bool (*looks)(char *line, size_t len);
 	/* What LINE means; it may change the line.  NULL: records. */
 	enum simformat_kind (*parse)(struct simformat_state *state, char *line,
@@ -93,5 +97,20 @@ extern const char *const simformat_names[];
 
 /* The format that LINE, of LEN bytes, is of, or NULL. */
 const struct simformat *simformat_guess(const char *line, size_t len);
+
+/* Bytes of a record of blktrace. */
+#define SIMFORMAT_RECORD 48u
+
+/*
+ * Whether so many bytes at RECORD are a record; *PDU is the number of bytes that
+ * follow it.
+ */
+bool simformat_check_record(struct simformat_state *state, const void *record,
+			    size_t *pdu);
+
+/* What it means. */
+enum simformat_kind simformat_parse_record(struct simformat_state *state,
+					   const void *record,
+					   struct simformat_event *e);
 
 #endif

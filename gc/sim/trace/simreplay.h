@@ -6,9 +6,12 @@
 #include "gc/sim/trace/simtrace.h"
 #include "gc/sim/writers/simop.h"
 
+/* Any number of them may read the same trace. */
 struct simreplay {
 	const struct simtrace *trace;
-	struct simspool_cursor steps;
+	const struct simspool_stream *steps;
+	uint8_t *page;		/* of the steps */
+	size_t at, end, next;	/* in it; number of the next page */
 	uint64_t slot, time;
 };
 

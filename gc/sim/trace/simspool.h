@@ -31,14 +31,6 @@ struct simspool_stream {
 	size_t npages, room;
 };
 
-/* Where a reader is; any number of them may read the same stream. */
-struct simspool_cursor {
-	const struct simspool *spool;
-	const struct simspool_stream *stream;
-	uint8_t *page;
-	size_t at, end, next;	/* in it; number of the next page */
-};
-
 void simspool_fini(struct simspool *s);
 void simspool_stream_fini(struct simspool_stream *t);
 
@@ -49,38 +41,10 @@ void simspool_stream_fini(struct simspool_stream *t);
 int simspool_add(struct simspool *s, struct simspool_stream *t,
 		 struct context *cx, const uint64_t *numbers, unsigned int n);
 
-/* A cursor at the first number.  -ENOMEM; to be closed also then. */
-int simspool_rewind(const struct simspool *s, const struct simspool_stream *t,
-		    struct context *cx, struct simspool_cursor *c);
-void simspool_close(struct simspool_cursor *c);
-
-/* Whether there is another number: 1, or 0 at the end; -ENOMEM. */
-int simspool_more(struct simspool_cursor *c, struct context *cx);
-
-/* The next number of those that were stored together; there must be one. */
-static inline uint64_t simspool_get(struct simspool_cursor *c)
-{
-	uint64_t v = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = c->page[c->at++];
-		v |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return v;
-}
-
 /* Differences, small ones of either sign. */
 static inline uint64_t simspool_signed(uint64_t difference)
 {
 	return difference << 1 ^ (0 - (difference >> 63));
-}
-
-static inline uint64_t simspool_difference(uint64_t stored)
-{
-	return stored >> 1 ^ (0 - (stored & 1));
 }
 
 #endif

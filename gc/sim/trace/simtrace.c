@@ -20,7 +20,6 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "gc/sim/trace/simbytes.h"
-#include "gc/sim/trace/simrecord.h"
 #include "gc/sim/writers/simop.h"
 
 /* Lines between two looks at how many of them are bad. */
@@ -337,17 +336,22 @@ static int guess_format(struct simtrace *t, struct context *cx,
 			 "known format of traces", t->config.path);
 }
 
+/* One line: 1, 0 at the end. */
 static int take_line(struct simtrace *t, struct context *cx,
-		     struct simformat_state *state, char *line, size_t len)
+		     struct simformat_state *state, struct simbytes *b)
 {
 	struct simformat_event e = SIMFORMAT_EVENT_NONE;
 	enum simformat_kind kind = SIMFORMAT_BAD;
-	int err = 0;
+	char *line;
+	size_t len;
+	int err = 0, ret = simbytes_line(b, cx, &line, &len);
 
+	if (ret <= 0)
+		return ret;
 	t->counts.lines++;
 	if (is_void(line, len)) {
 		t->counts.other++;
-		return 0;
+		return 1;
 	}
 	if (!t->format)
 		err = guess_format(t, cx, line, len);
@@ -358,28 +362,8 @@ static int take_line(struct simtrace *t, struct context *cx,
 	if (kind == SIMFORMAT_BAD && is_heading(t, line))
 		kind = SIMFORMAT_OTHER;
 	count_line(t, kind);
-	return take_event(t, cx, kind, &e);
-}
-
-static int read_lines(struct simtrace *t, struct context *cx,
-		      struct simbytes *b)
-{
-	struct simformat_state state = { 0 };
-	char *line;
-	size_t len;
-	int ret;
-
-	while ((ret = simbytes_line(b, cx, &line, &len)) > 0) {
-		ret = take_line(t, cx, &state, line, len);
-		if (!ret && (t->counts.lines & PATIENCE) == 0)
-			ret = look_up(t, cx, b);
-		if (ret)
-			return ret;
-	}
-	if (!ret && !t->format)
-		return fail_said(cx, -EINVAL, "%s: no line is of a known "
-				 "format of traces", t->config.path);
-	return ret;
+	err = take_event(t, cx, kind, &e);
+	return err ? err : 1;
 }
 
 /* One record, with what follows it: 1, 0 at the end. */
@@ -390,61 +374,55 @@ static int take_record(struct simtrace *t, struct context *cx,
 	enum simformat_kind kind;
 	const char *bytes;
 	size_t have, pdu = 0;
-	int ret = simbytes_peek(b, cx, SIMRECORD_SIZE, &bytes, &have);
+	int ret = simbytes_peek(b, cx, SIMFORMAT_RECORD, &bytes, &have);
 
 	if (ret || !have)
 		return ret;
 	t->counts.lines++;
-	if (have < SIMRECORD_SIZE ||
-	    !simrecord_check(state, bytes, &pdu)) {
+	if (have < SIMFORMAT_RECORD ||
+	    !simformat_check_record(state, bytes, &pdu)) {
 		/* Where the next one begins is not known. */
 		count_line(t, SIMFORMAT_BAD);
 		return fail_said(cx, -EINVAL, "%s: record %" PRIu64 " is none "
 				 "of blktrace", t->config.path,
 				 t->counts.lines);
 	}
-	kind = simrecord_parse(state, bytes, &e);
+	kind = simformat_parse_record(state, bytes, &e);
 	count_line(t, kind);
 	ret = take_event(t, cx, kind, &e);
-	simbytes_take(b, SIMRECORD_SIZE);
+	simbytes_take(b, SIMFORMAT_RECORD);
 	if (!ret)
 		ret = simbytes_peek(b, cx, pdu, &bytes, &have);
 	simbytes_take(b, have < pdu ? have : pdu);
 	return ret ? ret : 1;
 }
 
-static int read_records(struct simtrace *t, struct context *cx,
-			struct simbytes *b)
-{
-	struct simformat_state state = { 0 };
-	int ret;
-
-	while ((ret = take_record(t, cx, &state, b)) > 0)
-		if ((t->counts.lines & PATIENCE) == 0) {
-			ret = look_up(t, cx, b);
-			if (ret)
-				return ret;
-		}
-	return ret;
-}
-
 /* Records have no lines, so their first bytes decide. */
 static int read_all(struct simtrace *t, struct context *cx, struct simbytes *b)
 {
+	struct simformat_state state = { 0 };
 	const struct simformat *format;
 	const char *bytes;
 	size_t have;
-	int ret = simbytes_peek(b, cx, SIMRECORD_SIZE, &bytes, &have);
+	bool records;
+	int ret = simbytes_peek(b, cx, SIMFORMAT_RECORD, &bytes, &have);
 
 	if (ret)
 		return ret;
-	if (!t->format) {
-		format = simformat_guess(bytes, have);
-		if (format && !format->parse)
-			t->format = format;
+	format = t->format ? t->format : simformat_guess(bytes, have);
+	records = format && !format->parse;
+	if (records)
+		t->format = format;
+	while ((ret = records ? take_record(t, cx, &state, b) :
+				take_line(t, cx, &state, b)) > 0) {
+		ret = t->counts.lines & PATIENCE ? 0 : look_up(t, cx, b);
+		if (ret)
+			return ret;
 	}
-	return t->format && !t->format->parse ? read_records(t, cx, b) :
-						read_lines(t, cx, b);
+	if (!ret && !t->format)
+		return fail_said(cx, -EINVAL, "%s: no line is of a known "
+				 "format of traces", t->config.path);
+	return ret;
 }
 
 static int compare_writes(const void *a, const void *b)

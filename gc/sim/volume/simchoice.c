@@ -190,6 +190,11 @@ static int compare_ranks(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
+void simchoice_sort(struct policy_rank *ranks, size_t n)
+{
+	sort_in_place(ranks, n, sizeof(*ranks), compare_ranks);
+}
+
 /* The mean time of the data of SEGNUM that lives. */
 static uint64_t mean_time(const struct simchoice *c, uint32_t segnum)
 {
@@ -217,7 +222,7 @@ static uint32_t rank_by_age(struct simchoice *c, uint64_t *latest)
 			*latest = c->ranks[n].importance;
 		n++;
 	}
-	sort_in_place(c->ranks, n, sizeof(*c->ranks), compare_ranks);
+	simchoice_sort(c->ranks, n);
 	return n;
 }
 
@@ -385,7 +390,7 @@ static void list_full(struct simchoice *c)
 			c->ranks[n++] = (struct policy_rank){
 				c->vol->segments[i].lastmod, i
 			};
-	sort_in_place(c->ranks, n, sizeof(*c->ranks), compare_ranks);
+	simchoice_sort(c->ranks, n);
 	for (i = 0; i < n; i++)
 		simchoice_changed(c, (uint32_t)c->ranks[i].index, true);
 }

@@ -88,6 +88,11 @@ int64_t simchoice_next(struct simchoice *c);
 /* Whether there is enough garbage in SEGNUM. */
 bool simchoice_is_rich(const struct simchoice *c, uint32_t segnum);
 
+/*
+ * Sorts N segments, the least important first, equal ones by their numbers.
+ */
+void simchoice_sort(struct policy_rank *ranks, size_t n);
+
 /* Whether B comes before A, which is as important. */
 bool simchoice_prefers(const struct simchoice *c, uint32_t a, uint32_t b);
 

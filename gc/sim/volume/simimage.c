@@ -42,31 +42,23 @@ static void put_held(struct simimage *image, const struct liveness *l,
 		s->written = s->live;
 }
 
-/* The facts are of candidates only, so blocks are counted once more. */
+/* The facts are of candidates only, their counts of all segments. */
 static int read_usage(struct simimage *image, struct context *cx,
 		      const struct facts *f)
 {
 	struct nilfs_segment_usage_ext su;
 	struct sutable_cursor cur;
-	struct liveness *live;
 	uint64_t segnum;
-	int ret = liveness_count(f->vol, cx, f->protect_cno, &live);
+	int ret = sutable_cursor_open(&cur, cx, f->vol, false);
 
-	if (ret)
-		return ret;
-	ret = sutable_cursor_open(&cur, cx, f->vol, false);
-
-	while (!ret) {
-		ret = sutable_cursor_next(&cur, cx, &segnum, &su);
-		if (ret <= 0)
-			break;
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
 		if (!segusage_is_clean(&su.su) ||
 		    segnum == f->vol->latest.nextnum)
-			put_held(image, live, segnum, &su.su);
+			put_held(image, f->liveness, segnum, &su.su);
 		ret = 0;
 	}
 	sutable_cursor_close(&cur);
-	liveness_free(live);
 	return ret;
 }
 
@@ -256,13 +248,6 @@ static void put_blocks(struct simvol *v, uint32_t i, uint32_t hot,
 		v->owner[place] = 0;
 }
 
-/* Clean segments in the order in which the kernel would take them. */
-static void put_clean(struct simvol *v, uint32_t i)
-{
-	if (v->state[i] == SIMVOL_CLEAN)
-		v->clean[v->nclean++] = i;
-}
-
 /*
  * The first second: the kernel's last log, from which policies count ages, may
  * be older than what was moved without it.
@@ -289,7 +274,9 @@ static void put_segments(const struct simimage *image, struct simvol *v,
 		v->segments[i] = image->segments[i];
 		v->state[i] = image->state[i];
 		put_blocks(v, i, hot[i], &id);
-		put_clean(v, i);
+		/* In the order in which the kernel would take them. */
+		if (v->state[i] == SIMVOL_CLEAN)
+			v->clean[v->nclean++] = i;
 	}
 	simvol_count(v);
 }

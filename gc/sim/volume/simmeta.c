@@ -113,19 +113,6 @@ static inline int write_dirty(struct simvol *v, struct context *cx,
 	return 0;
 }
 
-/* Blocks of the word I of the layer. */
-static int flush_word(struct simvol *v, struct context *cx,
-		      enum simvol_kind kind, size_t i)
-{
-	const struct simvol_layer *l = &v->layers[kind];
-	int ret = 0;
-
-	while (l->dirty[i] && !ret)
-		ret = write_dirty(v, cx, kind, (uint32_t)(i * WORD_BITS) +
-				  (uint32_t)__builtin_ctzll(l->dirty[i]));
-	return ret;
-}
-
 int simmeta_sync(struct simvol *v, struct context *cx, uint32_t first,
 		 uint32_t count)
 {
@@ -142,31 +129,23 @@ int simmeta_sync(struct simvol *v, struct context *cx, uint32_t first,
 	return ret;
 }
 
-/* The words I * 64 ... I * 64 + 63. */
-static int flush_words(struct simvol *v, struct context *cx,
-		       enum simvol_kind kind, size_t i)
-{
-	uint64_t *words = &v->layers[kind].words[i];
-	int ret = 0;
-
-	while (*words && !ret) {
-		size_t bit = (size_t)__builtin_ctzll(*words);
-
-		ret = flush_word(v, cx, kind, i * WORD_BITS + bit);
-		*words &= *words - 1;
-	}
-	return ret;
-}
-
 static int flush_layer(struct simvol *v, struct context *cx,
 		       enum simvol_kind kind)
 {
 	const struct simvol_layer *l = &v->layers[kind];
-	size_t i;
+	size_t i, word;
 	int ret = 0;
 
 	for (i = 0; !ret && l->ndirty; i++)
-		ret = flush_words(v, cx, kind, i);
+		for (; l->words[i] && !ret; l->words[i] &= l->words[i] - 1) {
+			word = i * WORD_BITS +
+			       (size_t)__builtin_ctzll(l->words[i]);
+			while (l->dirty[word] && !ret)
+				ret = write_dirty(v, cx, kind,
+					(uint32_t)(word * WORD_BITS) +
+					(uint32_t)__builtin_ctzll(
+						l->dirty[word]));
+		}
 	return ret;
 }
 

@@ -23,8 +23,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/sort.h"
 #include "gc/sim/volume/simchain.h"
+#include "gc/sim/volume/simchoice.h"
 #include "gc/sim/volume/simvol.h"
 
 #define EPOCH 4u	/* times the data */
@@ -101,9 +101,9 @@ static void notify_all(struct simvol *v)
 {
 	uint32_t i;
 
-	for (i = 0; i < v->config.nsegments && v->changed; i++)
+	for (i = 0; i < v->config.nsegments; i++)
 		if (v->state[i] == SIMVOL_FULL)
-			v->changed(v->changed_arg, i);
+			simvol_notify(v, i);
 }
 
 /* From GROUP on there are no queues. */
@@ -195,15 +195,6 @@ static void check_queues(struct simvol *v)
 	}
 }
 
-static int compare_ranks(const void *a, const void *b)
-{
-	const struct policy_rank *x = a, *y = b;
-
-	if (x->importance != y->importance)
-		return x->importance < y->importance ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
 /* What is too much of GROUP now, its first segments, is of the last one. */
 static void shorten(struct simvol *v, uint32_t group)
 {
@@ -215,7 +206,7 @@ static void shorten(struct simvol *v, uint32_t group)
 			m->ranks[n++] = (struct policy_rank){
 				v->past[i].opened, i
 			};
-	sort_in_place(m->ranks, n, sizeof(*m->ranks), compare_ranks);
+	simchoice_sort(m->ranks, n);
 	for (i = 0; i + m->sizes.size[group] < n; i++)
 		v->past[m->ranks[i].index].log = (uint8_t)m->last;
 }

@@ -66,8 +66,7 @@ static void recount(struct simvol *v)
 			continue;
 		v->segments[i].live = v->needed[i];
 		v->segments[i].snapshot = v->needed[i] - live;
-		if (v->changed)
-			v->changed(v->changed_arg, i);
+		simvol_notify(v, i);
 	}
 	simvol_count(v);
 }
@@ -86,8 +85,7 @@ static void halve(struct simvol *v)
 		if (s->snapshot <= half || s->live <= half)
 			continue;
 		s->live = half;
-		if (v->changed)
-			v->changed(v->changed_arg, i);
+		simvol_notify(v, i);
 	}
 }
 

@@ -135,12 +135,6 @@ void simvol_close(struct simvol *v)
 	*v = (struct simvol){ 0 };
 }
 
-static void notify_change(const struct simvol *v, uint32_t segnum)
-{
-	if (v->changed)
-		v->changed(v->changed_arg, segnum);
-}
-
 /* What of SEGNUM counts as garbage. */
 static uint32_t garbage_of(const struct simvol *v, uint32_t segnum)
 {
@@ -165,7 +159,7 @@ void simvol_set_state(struct simvol *v, uint32_t segnum,
 	v->ngarbage -= garbage_of(v, segnum);
 	v->state[segnum] = (uint8_t)state;
 	v->ngarbage += garbage_of(v, segnum);
-	notify_change(v, segnum);
+	simvol_notify(v, segnum);
 }
 
 void simvol_release(struct simvol *v, uint32_t segnum)
@@ -181,6 +175,7 @@ void simvol_release(struct simvol *v, uint32_t segnum)
 		.blocks = v->segments[segnum].blocks,
 	};
 	v->wear[segnum]++;
+	v->totals.released++;
 	end = (uint32_t)(((uint64_t)v->clean_first + v->nclean) % n);
 	v->clean[end] = segnum;
 	v->nclean++;
@@ -248,22 +243,29 @@ static int next_segment(struct simvol *v, struct context *cx,
 	return 0;
 }
 
-/* Allocates the next place of LOG for ID (NONE: for a summary). */
-static uint32_t take_place(struct simvol *v, struct simvol_log *log,
-			   uint32_t id)
+/* The next place of LOG, for ID (NONE: for a summary). */
+static inline uint32_t take_next(struct simvol *v, struct simvol_log *log,
+				 uint32_t id)
 {
 	struct policy_segment *s = &v->segments[log->segnum];
 	uint32_t place = log->segnum * v->config.blocks + log->offset++;
 
 	v->owner[place] = id;
-	s->written++;
-	v->nwritten++;
 	s->lastmod = simvol_time(v);
 	if (id == SIMVOL_NONE)
 		return place;
 	s->live++;
 	v->needed[log->segnum]++;
 	return place;
+}
+
+/* The same of a segment that was clean. */
+static uint32_t take_place(struct simvol *v, struct simvol_log *log,
+			   uint32_t id)
+{
+	v->segments[log->segnum].written++;
+	v->nwritten++;
+	return take_next(v, log, id);
 }
 
 static bool is_full(const struct simvol *v, const struct simvol_log *log)
@@ -305,21 +307,6 @@ static void skip_taken(const struct simvol *v, struct simvol_log *log)
 		log->offset++;
 }
 
-/* The next place of LOG, a hole, for ID. */
-static uint32_t take_hole(struct simvol *v, struct simvol_log *log,
-			  uint32_t id)
-{
-	struct policy_segment *s = &v->segments[log->segnum];
-	uint32_t place = log->segnum * v->config.blocks + log->offset++;
-
-	v->owner[place] = id;
-	v->totals.filled++;
-	s->lastmod = simvol_time(v);
-	s->live++;
-	v->needed[log->segnum]++;
-	return place;
-}
-
 /*
  * The same as next_place() where there are holes; ID leaves its old place.  Not
  * in line: others would pay for it.
@@ -337,7 +324,8 @@ static int next_hole(struct simvol *v, struct context *cx, unsigned int n,
 	if (ret)
 		return ret;
 	skip_taken(v, log);
-	*place = log->fills ? take_hole(v, log, id) : take_place(v, log, id);
+	*place = log->fills ? take_next(v, log, id) : take_place(v, log, id);
+	v->totals.filled += log->fills;
 	simholes_put(v, *place);
 	if (v->at[id] != SIMVOL_NONE)
 		simholes_drop(v, v->at[id]);
@@ -383,7 +371,7 @@ static void die(struct simvol *v, uint32_t place, uint32_t id, uint32_t death)
 	    v->state[segnum] == SIMVOL_FULL)
 		simvol_release(v, segnum);
 	else
-		notify_change(v, segnum);
+		simvol_notify(v, segnum);
 }
 
 unsigned int simvol_log_of(struct simvol *v, uint32_t id,
@@ -443,7 +431,7 @@ int simvol_append_past(struct simvol *v, struct context *cx, unsigned int log,
 	v->birth[to] = v->birth[place];
 	v->death[to] = v->death[place];
 	v->segments[to / v->config.blocks].snapshot++;
-	notify_change(v, to / v->config.blocks);
+	simvol_notify(v, to / v->config.blocks);
 	/* Nothing refers to it now. */
 	v->death[place] = v->birth[place];
 	v->segments[segnum].live -= v->segments[segnum].live != 0;

@@ -103,7 +103,7 @@ struct simvol_holes {
 	void *arg;
 };
 
-/* Blocks, by what they are. */
+/* Blocks, by what they are; only numbers of 64 bits. */
 struct simvol_totals {
 	uint64_t user;			/* that the user wrote */
 	uint64_t written[SIMVOL_KINDS];	/* for the user; flushes of metadata */
@@ -113,6 +113,7 @@ struct simvol_totals {
 	uint64_t reclaimed[SIMVOL_KINDS];	/* dead ones of victims */
 	uint64_t reclaimed_summary;
 	uint64_t cleaned, skipped;	/* segments */
+	uint64_t released;	/* the sum of the wear of all of them */
 	uint64_t flushes, rounds;
 	uint64_t filled;	/* blocks written into holes */
 };
@@ -154,7 +155,7 @@ struct simvol {
 	uint32_t nkept;		/* of these, the first ones: they never go */
 	struct simvol_totals totals;
 	uint64_t clock;		/* microseconds, of the user's operation */
-	/* A segment's counts or state have changed. */
+	/* See simvol_notify(). */
 	void (*changed)(void *arg, uint32_t segnum);
 	void *changed_arg;
 };
@@ -166,6 +167,13 @@ struct simvol {
 int simvol_open(struct simvol *v, struct context *cx,
 		const struct simvol_config *config);
 void simvol_close(struct simvol *v);
+
+/* The counts or the state of SEGNUM have changed. */
+static inline void simvol_notify(const struct simvol *v, uint32_t segnum)
+{
+	if (v->changed)
+		v->changed(v->changed_arg, segnum);
+}
 
 /* What segments that are written now have as their time. */
 static inline uint64_t simvol_time(const struct simvol *v)

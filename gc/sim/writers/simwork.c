@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bitmap.h"
+
 static void write_one(struct simop *op, uint64_t block)
 {
 	*op = (struct simop){ SIMOP_WRITE, block, 1 };
@@ -67,9 +69,188 @@ static void next_mixed(struct simwork *w, struct simop *op)
 		next_uniform(w, op);
 }
 
+/*
+ * Files that are created and deleted, with sizes and lifetimes.
+ *
+ * A file takes the next free blocks, wherever they are; it is deleted, and its
+ * blocks trimmed, when its lifetime is over, counted in blocks written since, or
+ * earlier where room is needed and no other file ends sooner.
+ *
+ * Four bytes and a bit a block: which of them are used, and the next one of the
+ * same file.  Files are in a heap by the end of their life.
+ */
+
+#define NONE UINT32_MAX
+
+/* A file that exists. */
+struct lasting {
+	uint64_t end;		/* of its life, in blocks written */
+	uint32_t first;		/* block; the others are in the chain */
+};
+
+struct simwork_files {
+	struct bitmap used;
+	uint32_t *chain;	/* by block: the next one of the file, or NONE */
+	struct lasting *heap;	/* the one that ends first is on top */
+	size_t nfiles;
+	uint64_t data, free;	/* blocks */
+	uint64_t cursor;	/* where room is looked for */
+	uint64_t written;	/* blocks so far */
+	uint64_t wanted;	/* blocks that the new file still gets */
+	uint32_t first, last;	/* of the new file, or NONE */
+	uint32_t doomed;	/* next block of the file that is deleted */
+};
+
+static void close_files(struct simwork_files *f)
+{
+	if (!f)
+		return;
+	bitmap_fini(&f->used);
+	free(f->chain);
+	free(f->heap);
+	free(f);
+}
+
+/* No files yet. */
+static int open_files(struct simwork *w, struct context *cx)
+{
+	struct simwork_files *f = calloc(1, sizeof(*f));
+	uint64_t data = w->config.data;
+	struct context unbound;
+	int err;
+
+	w->files = f;
+	if (!f)
+		return fail(cx, -ENOMEM, "workload");
+	f->data = f->free = data;
+	f->first = f->last = f->doomed = NONE;
+	context_child(cx, &unbound);
+	unbound.max_memory = UINT64_MAX;
+	err = bitmap_init(&f->used, &unbound, data);
+	f->chain = malloc(data * sizeof(*f->chain));
+	/* Of files of a block each; what is not used takes no memory. */
+	f->heap = malloc(data * sizeof(*f->heap));
+	return err || !f->chain || !f->heap ? fail(cx, -ENOMEM, "workload") : 0;
+}
+
+static void swap_files(struct simwork_files *f, size_t a, size_t b)
+{
+	struct lasting file = f->heap[a];
+
+	f->heap[a] = f->heap[b];
+	f->heap[b] = file;
+}
+
+static void push_file(struct simwork_files *f, uint64_t end, uint32_t first)
+{
+	size_t i = f->nfiles;
+
+	f->heap[f->nfiles++] = (struct lasting){ end, first };
+	for (; i && f->heap[i].end < f->heap[(i - 1) / 2].end; i = (i - 1) / 2)
+		swap_files(f, i, (i - 1) / 2);
+}
+
+/* Takes the file that ends first: its first block. */
+static uint32_t pop_file(struct simwork_files *f)
+{
+	uint32_t first = f->heap[0].first;
+	size_t i = 0, child;
+
+	f->heap[0] = f->heap[--f->nfiles];
+	while ((child = 2 * i + 1) < f->nfiles) {
+		if (child + 1 < f->nfiles &&
+		    f->heap[child + 1].end < f->heap[child].end)
+			child++;
+		if (f->heap[i].end <= f->heap[child].end)
+			break;
+		swap_files(f, i, child);
+		i = child;
+	}
+	return first;
+}
+
+/* Free blocks next to each other, as many as are wanted or there are. */
+static void take_blocks(struct simwork_files *f, struct simop *op)
+{
+	uint64_t from = bitmap_next_clear(&f->used, f->cursor), at;
+
+	if (from == f->data)
+		from = bitmap_next_clear(&f->used, 0);
+	for (at = from; at < f->data && f->wanted && !bitmap_test(&f->used, at);
+	     at++) {
+		bitmap_set(&f->used, at);
+		if (f->last == NONE)
+			f->first = (uint32_t)at;
+		else
+			f->chain[f->last] = (uint32_t)at;
+		f->last = (uint32_t)at;
+		f->wanted--;
+	}
+	f->cursor = at == f->data ? 0 : at;
+	f->free -= at - from;
+	f->written += at - from;
+	*op = (struct simop){ SIMOP_WRITE, from, at - from, 0 };
+}
+
+/* The new file is complete. */
+static void end_file(struct simwork *w)
+{
+	struct simwork_files *f = w->files;
+	uint32_t first = f->first;
+
+	f->chain[f->last] = NONE;
+	f->first = f->last = NONE;
+	push_file(f, f->written + simdist_next(&w->config.lifetime, &w->random,
+					       UINT64_MAX / 4), first);
+}
+
+/* The next blocks of the file that is deleted. */
+static void drop_blocks(struct simwork_files *f, struct simop *op)
+{
+	uint64_t from = f->doomed, at = from;
+
+	do {
+		bitmap_clear(&f->used, at);
+		f->doomed = f->chain[at++];
+	} while (f->doomed == at);
+	f->free += at - from;
+	*op = (struct simop){ SIMOP_TRIM, from, at - from, 0 };
+}
+
+/* A part of a file is written or trimmed. */
 static void next_lifetimes(struct simwork *w, struct simop *op)
 {
-	simfiles_next(&w->files, &w->random, op);
+	struct simwork_files *f = w->files;
+
+	/* A new file, once what it needs is free. */
+	if (!f->wanted)
+		f->wanted = simdist_next(&w->config.size, &w->random, f->data);
+	if (f->doomed == NONE && f->last == NONE &&
+	    f->nfiles &&
+	    (f->wanted > f->free || f->heap[0].end <= f->written))
+		f->doomed = pop_file(f);
+	if (f->doomed != NONE) {
+		drop_blocks(f, op);
+		return;
+	}
+	take_blocks(f, op);
+	if (!f->wanted)
+		end_file(w);
+}
+
+/* For a volume that is not empty: all blocks are of files. */
+static void fill_with_files(struct simwork *w)
+{
+	struct simwork_files *f = w->files;
+	struct simop op;
+
+	while (f->free) {
+		f->wanted = simdist_next(&w->config.size, &w->random,
+					 f->free);
+		while (f->wanted)
+			take_blocks(f, &op);
+		end_file(w);
+	}
 }
 
 /* Deletes one of the hot files, then makes it again. */
@@ -83,12 +264,6 @@ static void next_files(struct simwork *w, struct simop *op)
 	*op = (struct simop){ w->deleted ? SIMOP_WRITE : SIMOP_TRIM, w->at,
 			      c->file_blocks };
 	w->deleted = !w->deleted;
-}
-
-/* Overwrites one block of a file that stays. */
-static void next_rewrite(struct simwork *w, struct simop *op)
-{
-	next_uniform(w, op);
 }
 
 const struct simwork_kind simwork_list[] = {
@@ -106,23 +281,23 @@ const struct simwork_kind simwork_list[] = {
 	{ "files", "hot files are deleted and created",
 	  .next = next_files, .mixed = true },
 	{ "rewrite", "files until it is full, then single blocks of them",
-	  .next = next_rewrite, .mixed = true },
+	  .next = next_uniform, .mixed = true },
 	{ "lifetimes", "files are created with a size and a lifetime",
 	  .next = next_lifetimes, .lives = true },
 };
 
-const size_t simwork_count = sizeof(simwork_list) / sizeof(simwork_list[0]);
+#define KINDS (sizeof(simwork_list) / sizeof(simwork_list[0]))
 
 const char *simwork_word(size_t i)
 {
-	return i < simwork_count ? simwork_list[i].name : NULL;
+	return i < KINDS ? simwork_list[i].name : NULL;
 }
 
 const struct simwork_kind *simwork_find(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < simwork_count; i++)
+	for (i = 0; i < KINDS; i++)
 		if (!strcmp(simwork_list[i].name, name))
 			return &simwork_list[i];
 	return NULL;
@@ -181,8 +356,7 @@ int simwork_open(struct simwork *w, struct context *cx,
 	simdist_zipf_init(&w->zipf, config->kind->next == next_bounded ?
 				    config->hot : config->data, config->skew);
 	if (!ret && config->kind->lives)
-		ret = simfiles_open(&w->files, cx, config->data, &config->size,
-				    &config->lifetime);
+		ret = open_files(w, cx);
 	if (!ret && config->kind->mixed)
 		ret = shuffle(w, cx);
 	return ret;
@@ -190,7 +364,8 @@ int simwork_open(struct simwork *w, struct context *cx,
 
 void simwork_close(struct simwork *w)
 {
-	simfiles_close(&w->files);
+	close_files(w->files);
+	w->files = NULL;
 	free(w->order);
 	w->order = NULL;
 }
@@ -213,7 +388,7 @@ void simwork_skip(struct simwork *w)
 {
 	w->filled = steps_to_fill(w);
 	if (w->config.kind->lives)
-		simfiles_fill(&w->files, &w->random);
+		fill_with_files(w);
 }
 
 /* Some of the blocks are trimmed in place of being written. */

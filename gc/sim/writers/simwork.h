@@ -11,7 +11,6 @@
 
 #include "base/context.h"
 #include "gc/sim/writers/simdist.h"
-#include "gc/sim/writers/simfiles.h"
 #include "gc/sim/writers/simop.h"
 #include "gc/sim/writers/simrandom.h"
 
@@ -28,6 +27,8 @@ struct simwork_config {
 	uint64_t seed;
 };
 
+struct simwork_files;
+
 struct simwork {
 	struct simwork_config config;
 	struct simrandom random;
@@ -36,7 +37,7 @@ struct simwork {
 	bool deleted;		/* ... and that was deleted just now */
 	uint32_t *order;	/* of files in the first pass */
 	struct simdist_zipf zipf;
-	struct simfiles files;
+	struct simwork_files *files;	/* of a workload of these, or NULL */
 };
 
 struct simwork_kind {
@@ -49,7 +50,6 @@ struct simwork_kind {
 };
 
 extern const struct simwork_kind simwork_list[];
-extern const size_t simwork_count;
 
 /* The name of the I-th workload, or NULL past the last one. */
 const char *simwork_word(size_t i);
