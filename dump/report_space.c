@@ -313,11 +313,6 @@ static int take_file(struct files *f, const struct tree_item *item)
 	return ret ? ret : top_add(&f->fragmented, cx, &e);
 }
 
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
-}
-
 static int take_item(struct files *f, const struct tree_item *item)
 {
 	int err = item->kind == TREE_BROKEN ? item->error : 0;
@@ -330,7 +325,7 @@ static int take_item(struct files *f, const struct tree_item *item)
 		f->directories++;
 	else if (!err)
 		f->others++;
-	if (!err || is_fatal(err))
+	if (!err || damage_is_fatal(err))
 		return err;
 	image_file_failed(f->tool, item->path, item->path_len, err);
 	f->status = 1;

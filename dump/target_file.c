@@ -10,7 +10,6 @@
 #include "disk/checkpoint.h"
 #include "disk/dirent.h"
 #include "disk/segusage.h"
-#include "dump/blocks/mapwalk.h"
 #include "dump/common/position.h"
 #include "dump/common/subject.h"
 #include "dump/target.h"
@@ -55,8 +54,8 @@ int target_file_bmap(struct target *t, struct target_source *source,
 	if (!ret)
 		ret = subject_file(&s, source->cx, &source->root, &file);
 	if (!ret)
-		ret = mapwalk_node(&file.map, source->cx, index->numbers[1],
-				   level, &ptr);
+		ret = blockmap_lookup_at_level(&file.map, source->cx,
+					       index->numbers[1], level, &ptr);
 	if (ret < 0)
 		return ret;
 	if (!ret)

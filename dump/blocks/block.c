@@ -19,7 +19,6 @@
 #include "disk/segsum.h"
 #include "dump/blocks/held.h"
 #include "dump/blocks/logfind.h"
-#include "dump/blocks/mapwalk.h"
 #include "dump/common/image.h"
 #include "dump/common/position.h"
 #include "vol/sutable.h"
@@ -35,81 +34,41 @@
  * to them.
  */
 
-struct volume;
-
+/* What a block with a virtual number is as of the DAT, and what else it can be. */
 enum verdict {
-	VERDICT_CURRENT,	/* part of the latest state */
-	VERDICT_SNAPSHOT,	/* kept by a snapshot */
-	VERDICT_CHECKPOINT,	/* only in checkpoints */
-	VERDICT_DEAD,		/* ended, and no checkpoint has it */
-	VERDICT_MOVED,		/* its virtual block lies elsewhere now */
+	VERDICT_MOVED = HELD_DEAD + 1,	/* its virtual block lies elsewhere now */
 	VERDICT_REUSED,		/* its virtual block is another one's now */
-	VERDICT_FREED,		/* its virtual block is not in use */
 	VERDICT_REPLACED,	/* of the DAT: the DAT has another block there */
 };
 
 struct verdict_facts {
-	enum verdict verdict;
+	unsigned int verdict;	/* enum held_state or enum verdict */
 	struct held_entry entry;	/* of a virtual block */
 	uint64_t elsewhere;	/* where the block is now, 0: nowhere */
 };
 
-/* Some checkpoint that still exists has the block. */
-static inline bool verdict_is_held(enum verdict verdict)
-{
-	return verdict <= VERDICT_CHECKPOINT;
-
-}
-
-static inline bool verdict_is_live(enum verdict verdict)
-{
-	return verdict == VERDICT_CURRENT || verdict == VERDICT_SNAPSHOT;
-
-}
-
+/* One word, for scripts, and one phrase. */
 static const struct {
 	const char *name, *text;
-} words[] = {
-	[VERDICT_CURRENT] = { "current", "live: part of the latest state" },
-	[VERDICT_SNAPSHOT] = { "snapshot", "live: kept by a snapshot" },
-	[VERDICT_CHECKPOINT] = { "checkpoint",
-		"reclaimable: only in checkpoints that are no snapshots" },
-	[VERDICT_DEAD] = { "dead", "dead: no checkpoint has it any longer" },
+	bool live;
+	bool held; /* some checkpoint that still exists has the block */
+} verdicts[] = {
+	[HELD_FREE] = { "freed", "dead: its virtual block is free" },
+	[HELD_UNWRITTEN] = { "freed", "dead: its virtual block is free" },
+	[HELD_CURRENT] = { "current", "live: part of the latest state", true,
+			   true },
+	[HELD_SNAPSHOT] = { "snapshot", "live: kept by a snapshot", true, true },
+	[HELD_CHECKPOINT] = { "checkpoint",
+		"reclaimable: only in checkpoints that are no snapshots", false,
+		true },
+	[HELD_DEAD] = { "dead", "dead: no checkpoint has it any longer" },
 	[VERDICT_MOVED] = { "moved",
 		"dead: a copy elsewhere has taken its place" },
 	[VERDICT_REUSED] = { "reused",
 		"dead: its virtual block belongs to another one now" },
-	[VERDICT_FREED] = { "freed", "dead: its virtual block is free" },
 	[VERDICT_REPLACED] = { "replaced",
 		"dead: the DAT has been rewritten elsewhere" },
 };
-
-/* One word, for scripts, and one phrase. */
-static const char *verdict_name(enum verdict verdict)
-{
-	return words[verdict].name;
-}
-
-static const char *verdict_text(enum verdict verdict)
-{
-	return words[verdict].text;
-}
-
-static enum verdict verdict_of(enum held_state state)
-{
-	switch (state) {
-	case HELD_CURRENT:
-		return VERDICT_CURRENT;
-	case HELD_SNAPSHOT:
-		return VERDICT_SNAPSHOT;
-	case HELD_CHECKPOINT:
-		return VERDICT_CHECKPOINT;
-	case HELD_DEAD:
-		return VERDICT_DEAD;
-	default:
-		return VERDICT_FREED;
-	}
-}
 
 static bool is_same(const struct segsum_block *a, const struct segsum_block *b)
 {
@@ -143,7 +102,7 @@ static int judge_virtual(struct verdict_facts *v, struct context *cx,
 	err = held_read(&v->entry, cx, vol, held, b->vblocknr);
 	if (err)
 		return err;
-	v->verdict = verdict_of(v->entry.state);
+	v->verdict = v->entry.state;
 	if (!v->entry.used || le64_get(v->entry.de.de_blocknr) == blocknr)
 		return 0;
 	return judge_elsewhere(v, cx, vol, b);
@@ -153,19 +112,15 @@ static int judge_dat(struct verdict_facts *v, struct context *cx,
 		     struct volume *vol, uint64_t blocknr,
 		     const struct segsum_block *b)
 {
-	const struct blockmap *map = &vol->dat.map;
-	int ret;
+	int ret = blockmap_lookup_at_level(&vol->dat.map, cx, b->blkoff,
+					   b->is_node ? b->level : 0,
+					   &v->elsewhere);
 
-	if (b->is_node)
-		ret = mapwalk_node(map, cx, b->blkoff, b->level,
-				   &v->elsewhere);
-	else
-		ret = blockmap_lookup(map, cx, b->blkoff, &v->elsewhere);
 	if (ret <= 0)
 		v->elsewhere = 0;
-	v->verdict = v->elsewhere == blocknr ? VERDICT_CURRENT :
+	v->verdict = v->elsewhere == blocknr ? HELD_CURRENT :
 					       VERDICT_REPLACED;
-	if (v->verdict == VERDICT_CURRENT)
+	if (v->verdict == HELD_CURRENT)
 		v->elsewhere = 0;
 	return ret < 0 ? ret : 0;
 }
@@ -175,7 +130,7 @@ static int verdict_find(struct verdict_facts *v, struct context *cx,
 			struct volume *vol, const struct held *held,
 			uint64_t blocknr, const struct segsum_block *b)
 {
-	*v = (struct verdict_facts){ .verdict = VERDICT_DEAD };
+	*v = (struct verdict_facts){ .verdict = HELD_DEAD };
 	if (b->is_virtual)
 		return judge_virtual(v, cx, vol, held, blocknr, b);
 	return judge_dat(v, cx, vol, blocknr, b);
@@ -308,7 +263,7 @@ static int say_node(struct block_view *b, uint64_t blocknr)
 static uint64_t choose_checkpoint(const struct block_view *b,
 				  const struct verdict_facts *v)
 {
-	if (!verdict_is_held(v->verdict))
+	if (!verdicts[v->verdict].held)
 		return 0;
 	if (!b->cno)
 		return held_newest(&b->held, &v->entry.de);
@@ -386,9 +341,9 @@ static void say_verdict(struct block_view *b, const struct verdict_facts *v)
 	struct report *r = &b->tool->report;
 
 	report_begin(r, "use", "Use");
-	report_bool(r, "live", "Live", verdict_is_live(v->verdict));
-	report_string(r, "state", "State", verdict_name(v->verdict));
-	report_string(r, "why", "Because", verdict_text(v->verdict));
+	report_bool(r, "live", "Live", verdicts[v->verdict].live);
+	report_string(r, "state", "State", verdicts[v->verdict].name);
+	report_string(r, "why", "Because", verdicts[v->verdict].text);
 	if (v->elsewhere)
 		report_u64(r, "elsewhere", "Now at block", v->elsewhere);
 	if (v->entry.used) {

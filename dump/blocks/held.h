@@ -54,8 +54,6 @@ const char *held_name(enum held_state state);
 void held_report(struct report *r, const struct held *h,
 		 const struct nilfs_dat_entry *de);
 
-struct volume;
-
 struct held_entry {
 	bool exists;		/* the DAT has a block for it */
 	bool used;		/* the bit */

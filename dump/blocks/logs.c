@@ -7,6 +7,11 @@
  * checkpoint yet, and logs of an earlier use of the segment.  The former are
  * shown if they continue a segment in use; others are searched block by block,
  * only on request.
+ *
+ * The header of a log is printed by its field table.  The list of files and the
+ * list of blocks are two walks over the same summary, so that neither is kept;
+ * the walk over blocks is the fast one, since a large volume has tens of
+ * millions of them.
  */
 #include "dump/common/commands.h"
 
@@ -14,8 +19,11 @@
 #include <inttypes.h>
 
 #include "cli/range.h"
-#include "dump/blocks/logs_view.h"
+#include "disk/superroot.h"
+#include "dump/common/fields.h"
 #include "dump/common/image.h"
+#include "out/table.h"
+#include "vol/logcheck.h"
 #include "vol/logsearch.h"
 #include "vol/sutable.h"
 
@@ -35,15 +43,340 @@ static const struct cli_option logs_rows[] = {
 	{ 0 },
 };
 
-struct logs_run {
-	struct logs_view view;
-	struct volume *vol;
-	bool stale;
+/* Which part of a segment a log is in. */
+enum logs_state {
+	LOGS_CURRENT,	/* the blocks that the SUFILE counts */
+	LOGS_NEWER,	/* after them, younger than the latest super root */
+	LOGS_STALE,	/* left from an earlier use of the segment */
 };
+
+static const char *const state_names[] = {
+	[LOGS_CURRENT] = "current",
+	[LOGS_NEWER] = "newer",
+	[LOGS_STALE] = "stale",
+};
+
+static const struct value_flag flag_names[] = {
+	{ NILFS_SS_LOGBGN, "logbgn" }, { NILFS_SS_LOGEND, "logend" },
+	{ NILFS_SS_SR, "sr" }, { NILFS_SS_SYNDT, "syndt" },
+	{ NILFS_SS_GC, "gc" },	{ 0, NULL },
+};
+
+enum {
+	ROW_SEGMENT, ROW_BLOCK, ROW_SEQ, ROW_CREATED, ROW_BLOCKS, ROW_FILES,
+	ROW_NEXT, ROW_CNO, ROW_STATE, ROW_SUMMARY, ROW_PAYLOAD, ROW_FLAGS,
+	ROW_COUNT
+};
+
+static const struct column row_columns[] = {
+	[ROW_SEGMENT] = { "segment", "SEGMENT", VALUE_U64, 7 },
+	[ROW_BLOCK] = { "blocknr", "BLOCK", VALUE_U64, 10 },
+	[ROW_SEQ] = { "ss_seq", "SEQ", VALUE_U64, 6 },
+	[ROW_CREATED] = { "ss_create", "CREATED", VALUE_TIME, 19 },
+	[ROW_BLOCKS] = { "ss_nblocks", "BLOCKS", VALUE_U64, 6 },
+	[ROW_FILES] = { "ss_nfinfo", "FILES", VALUE_U64, 5 },
+	[ROW_NEXT] = { "ss_next", "NEXT", VALUE_U64, 10 },
+	[ROW_CNO] = { "ss_cno", "CNO", VALUE_U64, 6 },
+	[ROW_STATE] = { "state", "STATE", VALUE_STRING, 7 },
+	[ROW_SUMMARY] = { "sumsum_is_right", "SUMSUM", VALUE_BOOL, 6 },
+	[ROW_PAYLOAD] = { "datasum_is_right", "DATASUM", VALUE_BOOL, 7 },
+	[ROW_FLAGS] = { "ss_flags", "FLAGS", VALUE_FLAGS, 0, flag_names },
+};
+
+enum { FILE_INO, FILE_CNO, FILE_BLOCKS, FILE_DATA, FILE_COUNT };
+
+static const struct column file_columns[] = {
+	[FILE_INO] = { "fi_ino", "INO", VALUE_U64, 8 },
+	[FILE_CNO] = { "fi_cno", "CNO", VALUE_U64, 8 },
+	[FILE_BLOCKS] = { "fi_nblocks", "BLOCKS", VALUE_U64, 6 },
+	[FILE_DATA] = { "fi_ndatablk", "DATA", VALUE_U64, 6 },
+};
+
+enum {
+	BLOCK_BLOCKNR, BLOCK_INDEX, BLOCK_INO, BLOCK_OFFSET, BLOCK_VBLOCK,
+	BLOCK_LEVEL, BLOCK_KIND, BLOCK_COUNT
+};
+
+static const struct column block_columns[] = {
+	[BLOCK_BLOCKNR] = { "blocknr", "BLOCK", VALUE_U64, 10 },
+	[BLOCK_INDEX] = { "index", "INDEX", VALUE_U64, 5 },
+	[BLOCK_INO] = { "ino", "INO", VALUE_U64, 6 },
+	[BLOCK_OFFSET] = { "blkoff", "OFFSET", VALUE_U64, 8 },
+	[BLOCK_VBLOCK] = { "vblocknr", "VBLOCK", VALUE_U64, 8 },
+	[BLOCK_LEVEL] = { "level", "LEVEL", VALUE_U64, 5 },
+	[BLOCK_KIND] = { "kind", "KIND", VALUE_STRING, 0 },
+};
+
+struct logs {
+	struct tool *tool;
+	struct volume *vol;
+	const struct logs_options *o;
+	bool blocks;		/* every block */
+	struct table table;	/* of the short form */
+	struct summary summary;	/* its buffer is used for log after log */
+	uint64_t broken;	/* logs */
+};
+
+/* What was found out about a log before anything is said. */
+struct log_facts {
+	uint64_t segnum;
+	enum logs_state state;
+	const struct log *log;
+	bool readable;			/* the summary was read */
+	bool sumsum_right;
+	struct value datasum_right;	/* absent unless requested */
+};
+
+static void complain(struct logs *l)
+{
+	tool_warn(l->tool, "%s", l->tool->cx.failure);
+	fail_clear(&l->tool->cx);
+	l->broken++;
+}
+
+/*
+ * A verdict is also printed on standard error: not every form of output shows
+ * it.
+ */
+static void accuse(struct logs *l, const char *what, uint64_t blocknr,
+		   enum rule rule)
+{
+	tool_warn(l->tool, "%s at block %llu: %s", what,
+		  (unsigned long long)blocknr, rule_info(rule)->text);
+	l->broken++;
+}
+
+static bool sumsum_is_right(struct logs *l, const struct log *log)
+{
+	const struct nilfs_geometry *geo = &l->vol->geo;
+	struct segsum_crc crc;
+
+	segsum_crc_init_sumsum(&crc, geo, &log->ss);
+	segsum_crc_update(&crc, l->summary.buf,
+			  (size_t)segsum_nsumblk(geo, &log->ss)
+			  << geo->block_bits);
+	if (segsum_crc_check_sumsum(&crc, &log->ss) == RULE_OK)
+		return true;
+	accuse(l, "log", log->pseg, RULE_LOG_SUMSUM);
+	return false;
+}
+
+/* Reads and sums up; a verdict is a fact, only failures are returned. */
+static int find_facts(struct logs *l, struct log_facts *f)
+{
+	struct context *cx = &l->tool->cx;
+	int err;
+
+	err = summary_read(&l->summary, cx, l->vol, f->log->pseg,
+			   &f->log->ss);
+	if (err == -EUCLEAN)
+		complain(l);
+	else if (err)
+		return err;
+	f->readable = !err;
+	f->sumsum_right = f->readable && sumsum_is_right(l, f->log);
+	if (!l->o->verify)
+		return 0;
+	err = logcheck_payload(l->vol, cx, f->log->pseg, &f->log->ss);
+	if (err == -EUCLEAN)
+		complain(l);
+	else if (err)
+		return err;
+	f->datasum_right = value_bool(!err);
+	return 0;
+}
+
+static void put_row(struct logs *l, const struct log_facts *f)
+{
+	const struct nilfs_segment_summary *ss = &f->log->ss;
+
+	table_row(&l->table, (struct value[ROW_COUNT]){
+		[ROW_SEGMENT] = value_u64(f->segnum),
+		[ROW_BLOCK] = value_u64(f->log->pseg),
+		[ROW_SEQ] = value_u64(le64_get(ss->ss_seq)),
+		[ROW_CREATED] = value_u64(le64_get(ss->ss_create)),
+		[ROW_BLOCKS] = value_u64(f->log->nblocks),
+		[ROW_FILES] = value_u64(le32_get(ss->ss_nfinfo)),
+		[ROW_NEXT] = value_u64(le64_get(ss->ss_next)),
+		[ROW_CNO] = segsum_has_cno(ss) ? value_u64(segsum_cno(ss)) :
+						 value_absent(),
+		[ROW_STATE] = value_string(state_names[f->state]),
+		[ROW_SUMMARY] = value_bool(f->sumsum_right),
+		[ROW_PAYLOAD] = f->datasum_right,
+		[ROW_FLAGS] = value_u64(le16_get(ss->ss_flags)),
+	});
+}
+
+static void say_header(struct logs *l, const struct log_facts *f)
+{
+	struct report *r = &l->tool->report;
+
+	report_u64(r, "segment", "Segment", f->segnum);
+	report_u64(r, "blocknr", "First block", f->log->pseg);
+	report_string(r, "state", "State", state_names[f->state]);
+	fields_report_first(r, field_table_find("segment_summary"),
+			    &f->log->ss, le16_get(f->log->ss.ss_bytes));
+	report_u64(r, "summary_blocks", "Summary blocks",
+		   segsum_nsumblk(&l->vol->geo, &f->log->ss));
+	report_bool(r, "sumsum_is_right", "ss_sumsum is right",
+		    f->sumsum_right);
+	report_value(r, VALUE_BOOL, "datasum_is_right", "ss_datasum is right",
+		     f->datasum_right);
+}
+
+/* The super root is the last block and is in no list of the summary. */
+static int say_super_root(struct logs *l, const struct log *log)
+{
+	struct report *r = &l->tool->report;
+	uint64_t blocknr = log->pseg + log->nblocks - 1;
+	const struct nilfs_super_root *sr;
+	const void *block;
+	enum rule rule;
+	int err;
+
+	err = cache_get(l->vol->cache, &l->tool->cx, blocknr, &block);
+	if (err)
+		return err;
+	sr = block;
+	rule = superroot_check(&l->vol->geo, block);
+	report_begin(r, "super_root", "Super root");
+	report_u64(r, "blocknr", "Block", blocknr);
+	report_bool(r, "is_right", "Size and sum are right", rule == RULE_OK);
+	report_u64(r, "sr_bytes", "sr_bytes", le16_get(sr->sr_bytes));
+	report_value(r, VALUE_HEX, "sr_flags", "sr_flags",
+		     value_u64(le16_get(sr->sr_flags)));
+	report_time(r, "sr_nongc_ctime", "sr_nongc_ctime",
+		    le64_get(sr->sr_nongc_ctime));
+	report_end(r);
+	cache_put(l->vol->cache, block);
+	if (rule != RULE_OK)
+		accuse(l, "super root", blocknr, rule);
+	return 0;
+}
+
+static void say_files(struct logs *l)
+{
+	struct summary *s = &l->summary;
+	struct segsum_block b;
+	struct table t;
+
+	table_begin(&t, &l->tool->report, "files", file_columns,
+		    FILE_COUNT);
+	while (segsum_iter_next(&s->iter, &b)) {
+		if (b.file_block)
+			continue;
+		table_row(&t, (struct value[FILE_COUNT]){
+			[FILE_INO] = value_u64(b.ino),
+			[FILE_CNO] = value_u64(b.cno),
+			[FILE_BLOCKS] = value_u64(b.file_nblocks),
+			[FILE_DATA] = value_u64(b.file_ndatablk),
+		});
+	}
+	table_end(&t);
+}
+
+static void put_block(struct table *t, uint64_t pseg,
+		      const struct segsum_block *b)
+{
+	struct value v[BLOCK_COUNT] = {
+		[BLOCK_BLOCKNR] = value_u64(pseg + b->index),
+		[BLOCK_INDEX] = value_u64(b->index),
+		[BLOCK_INO] = value_u64(b->ino),
+	};
+
+	if (!b->is_node || !b->is_virtual)
+		v[BLOCK_OFFSET] = value_u64(b->blkoff);
+	if (b->is_virtual)
+		v[BLOCK_VBLOCK] = value_u64(b->vblocknr);
+	/* A summary has the level of nodes of the DAT only. */
+	if (!b->is_node || !b->is_virtual)
+		v[BLOCK_LEVEL] = value_u64(b->level);
+	v[BLOCK_KIND] = b->is_node ? value_bytes("node", 4) :
+				     value_bytes("data", 4);
+	table_row(t, v);
+}
+
+static void say_blocks(struct logs *l, const struct log *log)
+{
+	struct summary *s = &l->summary;
+	struct segsum_block b;
+	struct table t;
+
+	table_begin(&t, &l->tool->report, "blocks", block_columns,
+		    BLOCK_COUNT);
+	while (segsum_iter_next(&s->iter, &b))
+		put_block(&t, log->pseg, &b);
+	table_end(&t);
+}
+
+/* Starts the walk over the summary again. */
+static void rewind_summary(struct logs *l)
+{
+	struct summary *s = &l->summary;
+
+	segsum_iter_init(&s->iter, &l->vol->geo, s->buf, s->capacity *
+			 l->vol->geo.block_size);
+}
+
+/* Names what ended a walk early. */
+static void check_walk(struct logs *l, const struct log *log)
+{
+	enum rule rule = l->summary.iter.verdict;
+
+	if (rule != RULE_OK && rule != RULE_LOG_SUMBYTES_UNUSED)
+		accuse(l, "log", log->pseg, rule);
+}
+
+static int say_contents(struct logs *l, const struct log_facts *f)
+{
+	say_files(l);
+	check_walk(l, f->log);
+	if (l->blocks) {
+		rewind_summary(l);
+		say_blocks(l, f->log);
+	}
+	if (!segsum_has_super_root(&f->log->ss))
+		return 0;
+	return say_super_root(l, f->log);
+}
+
+static int say_log(struct logs *l, const struct log_facts *f)
+{
+	struct report *r = &l->tool->report;
+	int err = 0;
+
+	report_begin(r, "log", NULL);
+	say_header(l, f);
+	if (f->readable)
+		err = say_contents(l, f);
+	report_end(r);
+	if (!err && report_is_text(r))
+		out_char(r->out, '\n');
+	return err;
+}
+
+/* One that is broken is counted, reported and shown as far as possible. */
+static int show_log(struct logs *l, uint64_t segnum, enum logs_state state,
+		    const struct log *log)
+{
+	struct log_facts f = {
+		.segnum = segnum,
+		.state = state,
+		.log = log,
+	};
+	int err = find_facts(l, &f);
+
+	if (err)
+		return err;
+	if (!l->o->brief)
+		return say_log(l, &f);
+	put_row(l, &f);
+	return 0;
+}
 
 /* A segment while its logs are shown. */
 struct walk {
-	struct logs_run *run;
+	struct logs *logs;
 	uint64_t segnum;
 	uint64_t counted;	/* one past the last block the SUFILE counts */
 	struct logscan scan;
@@ -56,35 +389,35 @@ static enum logs_state state_of(const struct walk *w, const struct log *log)
 
 	if (log->pseg < w->counted && seq == w->scan.seq)
 		return LOGS_CURRENT;
-	return seq >= w->run->vol->latest.seq ? LOGS_NEWER : LOGS_STALE;
+	return seq >= w->logs->vol->latest.seq ? LOGS_NEWER : LOGS_STALE;
 }
 
 static void check_end(struct walk *w)
 {
 	if (w->scan.pseg >= w->counted)
 		return;
-	tool_warn(w->run->view.tool,
+	tool_warn(w->logs->tool,
 		  "segment %llu: no log at block %llu, where one should be",
 		  (unsigned long long)w->segnum,
 		  (unsigned long long)w->scan.pseg);
-	w->run->view.broken++;
+	w->logs->broken++;
 }
 
 /* The logs that follow one another from the beginning of the segment. */
 static int show_chain(struct walk *w)
 {
-	struct context *cx = &w->run->view.tool->cx;
+	struct context *cx = &w->logs->tool->cx;
 	enum logs_state state;
 	struct log log;
 	int ret;
 
 	while ((ret = logscan_next(&w->scan, cx, &log)) > 0) {
 		state = state_of(w, &log);
-		if (state == LOGS_STALE && !w->run->stale)
+		if (state == LOGS_STALE && !w->logs->o->stale)
 			break;
 		ret = context_cancelled(cx);
 		if (!ret)
-			ret = logs_view_log(&w->run->view, w->segnum, state,
+			ret = show_log(w->logs, w->segnum, state,
 					    &log);
 		if (ret)
 			return ret;
@@ -96,42 +429,42 @@ static int show_chain(struct walk *w)
 
 static int show_stale(struct walk *w)
 {
-	struct context *cx = &w->run->view.tool->cx;
+	struct context *cx = &w->logs->tool->cx;
 	struct logsearch search;
 	struct log log;
 	int ret;
 
-	ret = logsearch_open(&search, cx, w->run->vol, w->segnum,
+	ret = logsearch_open(&search, cx, w->logs->vol, w->segnum,
 			     w->scan.pseg);
 	while (!ret && (ret = logsearch_next(&search, cx, &log)) > 0)
-		ret = logs_view_log(&w->run->view, w->segnum,
+		ret = show_log(w->logs, w->segnum,
 				    state_of(w, &log), &log);
 	logsearch_close(&search);
 	return ret;
 }
 
-static int show_segment(struct logs_run *run, uint64_t segnum,
+static int show_segment(struct logs *logs, uint64_t segnum,
 			const struct nilfs_segment_usage_ext *su)
 {
-	struct walk w = { .run = run, .segnum = segnum };
+	struct walk w = { .logs = logs, .segnum = segnum };
 	int err;
 
-	if (segusage_is_clean(&su->su) && !run->stale)
+	if (segusage_is_clean(&su->su) && !logs->o->stale)
 		return 0;
-	err = logscan_open(&w.scan, &run->view.tool->cx, run->vol, segnum, 0);
+	err = logscan_open(&w.scan, &logs->tool->cx, logs->vol, segnum, 0);
 	if (err)
 		return err;
 	if (!segusage_is_clean(&su->su))
 		w.counted = w.scan.pseg + le32_get(su->su.su_nblocks);
 	err = show_chain(&w);
-	if (!err && run->stale)
+	if (!err && logs->o->stale)
 		err = show_stale(&w);
 	return err;
 }
 
-static int show_range(struct logs_run *run, const char *word)
+static int show_range(struct logs *logs, const char *word)
 {
-	struct context *cx = &run->view.tool->cx;
+	struct context *cx = &logs->tool->cx;
 	struct nilfs_segment_usage_ext su;
 	struct range range = { 0, 0 };
 	uint64_t segnum;
@@ -139,73 +472,73 @@ static int show_range(struct logs_run *run, const char *word)
 
 	err = range_parse(cx, "SEGMENT", word, &range);
 	if (range.last == UINT64_MAX)
-		range.last = run->vol->geo.nsegments - 1;
+		range.last = logs->vol->geo.nsegments - 1;
 	if (!err && range.first > range.last)
 		err = fail_said(cx, -ENOENT, "segments from %" PRIu64
 				": there are none", range.first);
 	for (segnum = range.first; !err && segnum <= range.last; segnum++) {
-		err = sutable_read(run->vol, cx, segnum, &su);
+		err = sutable_read(logs->vol, cx, segnum, &su);
 		if (!err)
-			err = show_segment(run, segnum, &su);
+			err = show_segment(logs, segnum, &su);
 	}
 	return err;
 }
 
-static int show_all(struct logs_run *run)
+static int show_all(struct logs *logs)
 {
-	struct tool *tool = run->view.tool;
+	struct tool *tool = logs->tool;
 	struct nilfs_segment_usage_ext su;
 	struct sutable_cursor cur;
 	uint64_t segnum;
 	int ret;
 
-	progress_begin(&tool->progress, "segments", run->vol->geo.nsegments,
+	progress_begin(&tool->progress, "segments", logs->vol->geo.nsegments,
 		       false);
-	ret = sutable_cursor_open(&cur, &tool->cx, run->vol, run->stale);
+	ret = sutable_cursor_open(&cur, &tool->cx, logs->vol, logs->o->stale);
 	while (!ret && (ret = sutable_cursor_next(&cur, &tool->cx, &segnum,
 						  &su)) > 0) {
 		progress_update(&tool->progress, segnum);
-		ret = show_segment(run, segnum, &su);
+		ret = show_segment(logs, segnum, &su);
 	}
 	sutable_cursor_close(&cur);
 	progress_end(&tool->progress);
 	return ret;
 }
 
-static int show_logs(struct logs_run *run)
+static int show_logs(struct logs *logs)
 {
-	struct tool *tool = run->view.tool;
+	struct tool *tool = logs->tool;
 	int i, err = 0;
 
-	logs_view_begin(&run->view);
+	if (logs->o->brief)
+		table_begin(&logs->table, &tool->report, "logs", row_columns,
+			    ROW_COUNT);
+	else
+		report_list(&tool->report, "logs");
 	if (tool->argc == 1)
-		err = show_all(run);
+		err = show_all(logs);
 	for (i = 1; i < tool->argc && !err; i++)
-		err = show_range(run, tool->argv[i]);
-	logs_view_end(&run->view);
-	return err ? err : run->view.broken != 0;
+		err = show_range(logs, tool->argv[i]);
+	if (logs->o->brief)
+		table_end(&logs->table);
+	else
+		report_end(&tool->report);
+	summary_free(&logs->summary);
+	return err ? err : logs->broken != 0;
 }
 
 static int logs_run(struct tool *tool, const void *options)
 {
 	const struct logs_options *o = options;
-	struct dump_image im;
-	struct logs_run run = {
-		.view = {
-			.tool = tool,
-			.brief = o->brief,
-			.blocks = o->blocks || tool->verbose,
-			.verify = o->verify,
-		},
-		.stale = o->stale,
+	struct logs logs = {
+		.tool = tool, .o = o, .blocks = o->blocks || tool->verbose,
 	};
-	int err;
+	struct dump_image im;
+	int err = image_open(&im, tool, tool->argv[0], NULL);
 
-	err = image_open(&im, tool, tool->argv[0], NULL);
-	if (!err) {
-		run.vol = run.view.vol = im.vol;
-		err = show_logs(&run);
-	}
+	logs.vol = im.vol;
+	if (!err)
+		err = show_logs(&logs);
 	image_close(&im);
 	return err;
 }

@@ -52,44 +52,6 @@ int mapwalk_last(const struct blockmap *map, struct context *cx,
 	return ret;
 }
 
-/* On the way to block 0: the first node of each level. */
-static int first_node(struct blockmap_cursor *cur, struct context *cx,
-		      unsigned int level, uint64_t *ptr)
-{
-	struct blockmap_item item;
-	int ret;
-
-	while ((ret = blockmap_cursor_next(cur, cx, &item)) > 0) {
-		if (item.level > level)
-			continue;
-		*ptr = item.ptr;
-		return item.level == level;
-	}
-	return ret;
-}
-
-int mapwalk_node(const struct blockmap *map, struct context *cx, uint64_t key,
-		 unsigned int level, uint64_t *ptr)
-{
-	const struct blockmap_level *above;
-	struct blockmap_cursor cur;
-	int ret;
-
-	if (!level || level >= mapwalk_levels(map))
-		return 0;
-	ret = blockmap_cursor_open(&cur, cx, map, key, true);
-	if (!ret && !key) {
-		ret = first_node(&cur, cx, level, ptr);
-	} else if (!ret && cur.level <= level) {
-		/* The cursor went through the child before the index. */
-		above = &cur.path[level + 1];
-		*ptr = bmap_node_ptr(&above->node, above->index - 1);
-		ret = 1;
-	}
-	blockmap_cursor_close(&cur);
-	return ret;
-}
-
 int mapwalk_open(struct mapwalk *walk, struct context *cx,
 		 const struct blockmap *map, bool nodes, bool single)
 {

@@ -54,13 +54,6 @@ void mapwalk_close(struct mapwalk *walk);
 int mapwalk_last(const struct blockmap *map, struct context *cx,
 		 uint64_t *key);
 
-/*
- * The node of LEVEL (> 0) on the path to block KEY: 1 and its pointer, 0 if
- * there is none in a block of its own, -EUCLEAN, -EIO.
- */
-int mapwalk_node(const struct blockmap *map, struct context *cx, uint64_t key,
-		 unsigned int level, uint64_t *ptr);
-
 /* The highest level of the map: 0 where it is direct. */
 unsigned int mapwalk_levels(const struct blockmap *map);
 

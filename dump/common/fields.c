@@ -6,8 +6,6 @@
  * form of output.  Names are the kernel's, in text as well as in JSON, so that
  * printed values can be passed to `set`.  "dump/fields_parse.c" parses them.
  */
-#include "config.h"
-
 #include "dump/common/fields.h"
 
 #include <errno.h>
@@ -15,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/text.h"
 #include "base/timefmt.h"
@@ -317,29 +314,21 @@ static bool parse_flags(const struct field_name *names, const char *text,
 	}
 }
 
-/* "2005-06-07T08:09:10Z": UTC, the only form that fields_format() writes. */
-static bool parse_time(const char *text, uint64_t *v)
-{
-	struct tm tm = { 0 };
-	const char *end;
-
-	end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-	if (!end || *end)
-		return false;
-	*v = (uint64_t)timegm(&tm);
-	return true;
-}
-
 static bool parse_named(const struct field *field, const char *text,
 			uint64_t *v)
 {
+	int64_t seconds;
+	bool found;
+
 	switch (field->kind) {
 	case FIELD_FLAGS:
 		return parse_flags(field->names, text, v);
 	case FIELD_CHOICE:
 		return find_name(field->names, text, strlen(text), v);
 	case FIELD_TIME:
-		return parse_time(text, v);
+		found = timefmt_parse(text, &seconds);
+		*v = found ? (uint64_t)seconds : 0;
+		return found;
 	default:
 		return false;
 	}

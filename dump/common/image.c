@@ -9,6 +9,7 @@
 #include "dump/common/image.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "base/text.h"
 #include "dev/devfile.h"
@@ -76,7 +77,6 @@ int image_complain(struct tool *tool, int err)
 	return 1;
 }
 
-/* A path may be long and contain any bytes: it is escaped and truncated. */
 int image_note(struct tool *tool, int *status, int err)
 {
 	if (!err)
@@ -85,12 +85,22 @@ int image_note(struct tool *tool, int *status, int err)
 	return *status < 0 ? *status : 0;
 }
 
+/* A path may be long and contain any bytes: it is escaped and truncated. */
 void image_file_failed(struct tool *tool, const char *path, size_t len,
 		       int err)
 {
 	char text[PATH_SHOWN];
 
 	text_escape(text, sizeof(text), path, len);
+	tool_failed(tool, text, err);
+}
+
+void image_checkpoint_failed(struct tool *tool, uint64_t cno, int err)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "checkpoint %llu",
+		 (unsigned long long)cno);
 	tool_failed(tool, text, err);
 }
 

@@ -3,9 +3,11 @@
 #ifndef NILFS2_DUMP_IMAGE_H
 #define NILFS2_DUMP_IMAGE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "check/damage.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
 #include "out/segmap.h"
@@ -55,6 +57,15 @@ int image_note(struct tool *tool, int *status, int err);
  */
 void image_file_failed(struct tool *tool, const char *path, size_t len,
 		       int err);
+
+/* The same for what is lost of checkpoint CNO. */
+void image_checkpoint_failed(struct tool *tool, uint64_t cno, int err);
+
+/* Whether ERR concerns neither one file nor one checkpoint: it ends a command. */
+static inline bool image_is_fatal(int err)
+{
+	return damage_is_fatal(err) || err == -EPIPE;
+}
 
 /* Fills V, whose label will be LABEL, for titles. */
 void image_describe(const struct dump_image *im, struct segmap_volume *v,

@@ -20,6 +20,7 @@
 
 #include "base/array.h"
 #include "base/pairtable.h"
+#include "base/text.h"
 #include "dump/common/image.h"
 #include "dump/export/export_dirs.h"
 #include "dump/export/export_names.h"
@@ -31,7 +32,6 @@
 #include "dump/past/filter.h"
 #include "dump/past/logged.h"
 #include "dump/past/lost.h"
-#include "dump/past/removed.h"
 #include "vol/symlink.h"
 #include "vol/tree.h"
 #include "vol/volume.h"
@@ -367,7 +367,7 @@ static bool is_path_sane(const struct tree_item *item)
 /* Of several files at one path the newest comes first, and is exported. */
 static int put_deleted_item(struct export *e, const struct tree_item *item)
 {
-	uint64_t hash = removed_hash(item->path, item->path_len);
+	uint64_t hash = text_hash(item->path, item->path_len);
 	struct context *cx = &e->tool->cx;
 	struct export_file file;
 	int ret;
@@ -429,11 +429,8 @@ static int put_logged(void *arg, struct logged_file *file)
 static void deleted_broken(void *arg, uint64_t cno, int err)
 {
 	struct export *e = arg;
-	char text[64];
 
-	snprintf(text, sizeof(text), "checkpoint %llu",
-		 (unsigned long long)cno);
-	tool_failed(e->tool, text, err);
+	image_checkpoint_failed(e->tool, cno, err);
 	e->broken++;
 }
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text.h"
 #include "vol/dir.h"
 
 struct twice {
@@ -39,13 +40,11 @@ struct gathering {
 	bool elsewhere;			/* one of them */
 };
 
-/* FNV-1a, whose low bits are mixed into the high ones. */
+/* A hash whose low bits are mixed into the high ones. */
 static uint64_t sum_of(const char *name, size_t len)
 {
-	uint64_t h = 0xcbf29ce484222325ULL;
+	uint64_t h = text_hash(name, len);
 
-	while (len--)
-		h = (h ^ (unsigned char)*name++) * 0x100000001b3ULL;
 	return (h ^ h >> 29) * 0xbf58476d1ce4e5b9ULL;
 }
 

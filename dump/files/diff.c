@@ -22,7 +22,7 @@ static const struct column columns[COLUMNS] = {
 	[PATH] = { "path", NULL, VALUE_STRING, 0 },
 	[INODE_1] = { "inode_1", NULL, VALUE_U64, 0 },
 	[INODE_2] = { "inode_2", NULL, VALUE_U64, 0 },
-	[WHAT] = { "what", NULL, VALUE_FLAGS, 0, inode_diff_names },
+	[WHAT] = { "what", NULL, VALUE_FLAGS, 0, tree_diff_names },
 };
 
 struct output {
@@ -48,7 +48,7 @@ static void put_text(struct out *out, char letter, const struct value *path,
 	value_put(out, VALUE_STRING, NULL, path, 0, false);
 	if (what) {
 		out_string(out, " (");
-		value_put(out, VALUE_FLAGS, inode_diff_names, &flags, 0, false);
+		value_put(out, VALUE_FLAGS, tree_diff_names, &flags, 0, false);
 		out_char(out, ')');
 	}
 	out_char(out, '\n');

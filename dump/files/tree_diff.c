@@ -2,8 +2,12 @@
 /*
  * Two states of a directory tree.
  *
+ * A block that is rewritten gets a new virtual block number, and the same
+ * number at two checkpoints is the same block.  So two maps are walked in
+ * parallel, and bytes are read only where their pointers differ.
+ *
  * Directories are compared in pairs, by path.  The inodes that differ are known
- * beforehand (inode_diff_collect).  A directory whose inode is the same in both
+ * beforehand (inodechange.c).  A directory whose inode is the same in both
  * has the same entries: it is read once, for those of its entries that are
  * directories or have changed, and no inode of the others is looked at.  Of a
  * directory that changed, or exists once, all entries are collected, sorted by
@@ -22,8 +26,112 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/checked.h"
+#include "base/inoset.h"
+#include "check/damage.h"
+#include "disk/inode.h"
+#include "dump/files/inodechange.h"
 #include "vol/dir.h"
+#include "vol/mapdiff.h"
 #include "vol/volume.h"
+
+const struct value_flag tree_diff_names[] = {
+	{ TREE_DIFF_TYPE, "type" },
+	{ TREE_DIFF_INODE, "inode" },
+	{ TREE_DIFF_MODE, "mode" },
+	{ TREE_DIFF_OWNER, "owner" },
+	{ TREE_DIFF_GROUP, "group" },
+	{ TREE_DIFF_LINKS, "links" },
+	{ TREE_DIFF_SIZE, "size" },
+	{ TREE_DIFF_BLOCKS, "blocks" },
+	{ TREE_DIFF_MTIME, "mtime" },
+	{ TREE_DIFF_CTIME, "ctime" },
+	{ TREE_DIFF_DEVICE, "device" },
+	{ TREE_DIFF_FLAGS, "flags" },
+	{ TREE_DIFF_CONTENT, "content" },
+	{ TREE_DIFF_GENERATION, "generation" },
+	{ 0, NULL },
+};
+
+#define DIFFERS(field) (memcmp(&a->field, &b->field, sizeof(a->field)) != 0)
+
+/* What differs in the two raw inodes themselves. */
+static unsigned int compare_attributes(const struct nilfs_inode *a,
+				       const struct nilfs_inode *b)
+{
+	unsigned int mode = le16_get(a->i_mode) ^ le16_get(b->i_mode);
+	bool device = inode_has_rdev(a) && inode_has_rdev(b);
+	unsigned int what = 0;
+
+	if (mode & S_IFMT)
+		what |= TREE_DIFF_TYPE;
+	if (mode & ~(unsigned int)S_IFMT)
+		what |= TREE_DIFF_MODE;
+	if (DIFFERS(i_generation))
+		what |= TREE_DIFF_GENERATION;
+	if (DIFFERS(i_uid))
+		what |= TREE_DIFF_OWNER;
+	if (DIFFERS(i_gid))
+		what |= TREE_DIFF_GROUP;
+	if (DIFFERS(i_links_count))
+		what |= TREE_DIFF_LINKS;
+	if (DIFFERS(i_size))
+		what |= TREE_DIFF_SIZE;
+	if (DIFFERS(i_blocks))
+		what |= TREE_DIFF_BLOCKS;
+	if (DIFFERS(i_mtime) || DIFFERS(i_mtime_nsec))
+		what |= TREE_DIFF_MTIME;
+	if (DIFFERS(i_ctime) || DIFFERS(i_ctime_nsec))
+		what |= TREE_DIFF_CTIME;
+	if (device && DIFFERS(i_bmap[0]))
+		what |= TREE_DIFF_DEVICE;
+	if (DIFFERS(i_flags))
+		what |= TREE_DIFF_FLAGS;
+	return what;
+}
+
+/* Whether LEN bytes differ; NULL stands for zeroes. */
+static bool bytes_differ(const char *a, const char *b, size_t len)
+{
+	size_t i;
+
+	if (a && b)
+		return memcmp(a, b, len) != 0;
+	if (!a)
+		a = b;
+	for (i = 0; a && i < len; i++)
+		if (a[i])
+			return true;
+	return false;
+}
+
+/* Ends the comparison of two maps: a block that differs, the end of the file. */
+enum { DIFFERENT = 1, PAST_END };
+
+/* Compares the blocks that the maps of two files do not share. */
+static int compare_blocks(void *arg, struct context *cx,
+			  const struct mapdiff_item *item)
+{
+	struct file *file = arg; /* two */
+	const struct nilfs_geometry *geo = &file[0].vol->geo;
+	uint64_t size = le64_get(file[0].inode.i_size);
+	const void *a = NULL, *b = NULL;
+	size_t len = geo->block_size;
+	int ret;
+
+	if (item->key >= div_round_up(size, geo->block_size))
+		return PAST_END;
+	if (size - (item->key << geo->block_bits) < len)
+		len = (size_t)(size - (item->key << geo->block_bits));
+	ret = blockmap_borrow(&file[0].map, cx, item->a, &a);
+	if (!ret)
+		ret = blockmap_borrow(&file[1].map, cx, item->b, &b);
+	if (!ret && bytes_differ(a, b, len))
+		ret = DIFFERENT;
+	cache_put(file[0].vol->cache, a);
+	cache_put(file[0].vol->cache, b);
+	return ret;
+}
 
 /* A name in a pair of directories. */
 struct entry {
@@ -57,6 +165,20 @@ struct diff {
 	struct file file[2];
 };
 
+/* Adds an inode that is not the same on both sides to the set. */
+static int note_change(void *arg, struct context *cx,
+		       const struct inodechange *change)
+{
+	struct diff *d = arg;
+	size_t size = d->root[0]->vol->geo.inode_size;
+	int ret = bytes_differ((const char *)change->a,
+			       (const char *)change->b, size)
+			  ? inoset_add(&d->changed, cx, change->ino)
+			  : 0;
+
+	return ret < 0 ? ret : 0;
+}
+
 static int set_path(struct diff *d, struct context *cx, size_t at,
 		    const char *name, size_t len)
 {
@@ -70,7 +192,7 @@ static int set_path(struct diff *d, struct context *cx, size_t at,
 
 static int report_broken(struct diff *d, int err)
 {
-	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
+	if (damage_is_fatal(err))
 		return err;
 	d->sink->broken(d->sink->arg, d->path, d->path_len, err);
 	return 0;
@@ -117,19 +239,20 @@ static int compare_content(struct diff *d, struct context *cx,
 	mode_t mode = le16_get(inode[0].i_mode);
 	int i, ret = 0;
 
-	if (*what & INODE_DIFF_TYPE || !(S_ISREG(mode) || S_ISLNK(mode)))
+	if (*what & TREE_DIFF_TYPE || !(S_ISREG(mode) || S_ISLNK(mode)))
 		return 0;
-	if (*what & INODE_DIFF_SIZE) {
-		*what |= INODE_DIFF_CONTENT;
+	if (*what & TREE_DIFF_SIZE) {
+		*what |= TREE_DIFF_CONTENT;
 		return 0;
 	}
 	for (i = 0; i < 2 && !ret; i++)
 		ret = file_init(&d->file[i], cx, d->root[i]->vol, ino[i],
 				&inode[i]);
 	if (!ret)
-		ret = inode_diff_content(cx, &d->file[0], &d->file[1]);
-	if (ret > 0)
-		*what |= INODE_DIFF_CONTENT;
+		ret = mapdiff_run(cx, &d->file[0].map, &d->file[1].map,
+				  compare_blocks, d->file);
+	if (ret == DIFFERENT)
+		*what |= TREE_DIFF_CONTENT;
 	return ret < 0 ? ret : 0;
 }
 
@@ -142,9 +265,9 @@ static int report_change(struct diff *d, struct context *cx,
 	int err;
 
 	if (ino[0] && ino[1]) {
-		what = inode_diff_attributes(&inode[0], &inode[1]);
+		what = compare_attributes(&inode[0], &inode[1]);
 		if (ino[0] != ino[1])
-			what |= INODE_DIFF_INODE;
+			what |= TREE_DIFF_INODE;
 		err = compare_content(d, cx, ino, inode, &what);
 		if (err)
 			return err;
@@ -335,7 +458,7 @@ int tree_diff(struct context *cx, struct root *a, struct root *b,
 	d->root[0] = a;
 	d->root[1] = b;
 	d->sink = sink;
-	err = inode_diff_collect(cx, a, b, &d->changed);
+	err = inodechange_run(cx, a, b, note_change, d);
 	if (!err)
 		err = start_diff(d, cx, path);
 	while (!err && d->depth)

@@ -7,13 +7,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "dump/files/inode_diff.h"
+#include "out/value.h"
+#include "vol/root.h"
+
+/* What differs of two files. */
+enum tree_diff_what {
+	TREE_DIFF_TYPE = 1 << 0,
+	TREE_DIFF_INODE = 1 << 1,	/* its number */
+	TREE_DIFF_MODE = 1 << 2,
+	TREE_DIFF_OWNER = 1 << 3,
+	TREE_DIFF_GROUP = 1 << 4,
+	TREE_DIFF_LINKS = 1 << 5,
+	TREE_DIFF_SIZE = 1 << 6,
+	TREE_DIFF_BLOCKS = 1 << 7,
+	TREE_DIFF_MTIME = 1 << 8,
+	TREE_DIFF_CTIME = 1 << 9,
+	TREE_DIFF_DEVICE = 1 << 10,
+	TREE_DIFF_FLAGS = 1 << 11,
+	TREE_DIFF_CONTENT = 1 << 12, /* also of symbolic links */
+	TREE_DIFF_GENERATION = 1 << 13,	/* the number was reused */
+};
+
+/* Their names. */
+extern const struct value_flag tree_diff_names[];
 
 /* Where the differences go. */
 struct tree_diff_sink {
 	/*
 	 * PATH is A's where B is 0, B's where A is 0; else its inode numbers
-	 * in both, and WHAT differs (enum inode_diff).  A directory comes before
+	 * in both, and WHAT differs (enum tree_diff_what).  A directory comes before
 	 * its content.  A negative errno ends the comparison.
 	 */
 	int (*found)(void *arg, const char *path, size_t len, uint64_t a,

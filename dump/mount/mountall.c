@@ -12,9 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/array.h"
+#include "base/search.h"
+#include "base/sort.h"
 #include "base/timefmt.h"
 #include "disk/checkpoint.h"
 #include "vol/cptable.h"
@@ -113,12 +114,9 @@ static bool parse_cno(const char *name, uint64_t *cno)
 static bool parse_time(const char *name, int64_t *time)
 {
 	char text[TIMEFMT_ISO_MAX];
-	struct tm tm = { 0 };
 
-	if (!strptime(name, "%Y-%m-%dT%H:%M:%SZ", &tm))
-		return false;
-	*time = timegm(&tm);
-	return !strcmp(name, timefmt_iso(*time, text));
+	return timefmt_parse(name, time) &&
+	       !strcmp(name, timefmt_iso(*time, text));
 }
 
 static int compare_times(const void *a, const void *b)
@@ -135,9 +133,8 @@ static void sort_times(struct mountfs *fs)
 {
 	size_t i, used = 0;
 
-	if (!fs->ntimes)
-		return;
-	qsort(fs->times, fs->ntimes, sizeof(*fs->times), compare_times);
+	sort_in_place(fs->times, fs->ntimes, sizeof(*fs->times),
+		      compare_times);
 	for (i = 0; i < fs->ntimes; i++) {
 		if (i + 1 < fs->ntimes &&
 		    fs->times[i + 1].time == fs->times[i].time)
@@ -176,27 +173,27 @@ static int read_times(struct mountfs *fs, struct context *cx)
 	return 0;
 }
 
+static bool is_not_newer(const void *item, const void *key)
+{
+	const struct mountfs_time *t = item;
+
+	return t->time <= *(const int64_t *)key;
+}
+
 /* The newest checkpoint that is not newer than TIME. */
 static int find_time(struct mountfs *fs, struct context *cx, int64_t time,
 		     uint64_t *cno)
 {
-	size_t low = 0, high;
 	int err = read_times(fs, cx);
+	size_t i;
 
 	if (err)
 		return err;
-	high = fs->ntimes;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (fs->times[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	i = search_first(fs->times, fs->ntimes, sizeof(*fs->times),
+			 is_not_newer, &time);
+	if (!i)
 		return fail(cx, -ENOENT, "no checkpoint is that old");
-	*cno = fs->times[low - 1].cno;
+	*cno = fs->times[i - 1].cno;
 	return 0;
 }
 

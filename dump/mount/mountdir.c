@@ -12,14 +12,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "check/damage.h"
 #include "vol/tree.h"
 #include "vol/volume.h"
-
-/* Failures that are not of the directory. */
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS;
-}
 
 static bool is_possible(const struct dir_entry *entry)
 {
@@ -73,7 +68,7 @@ static int search(struct file *file, struct context *cx,
 		dir_cursor_save(&cur, from);
 	}
 	dir_cursor_close(&cur);
-	if (ret >= 0 || is_fatal(ret))
+	if (ret >= 0 || damage_is_fatal(ret))
 		return ret;
 	*lost = true;
 	return 0;
@@ -129,7 +124,7 @@ int mountdir_list(struct file *file, struct context *cx, uint64_t position,
 		taken = taken || ret >= 0;
 	}
 	dir_cursor_close(&cur);
-	if (ret > 0 || (ret < 0 && (is_fatal(ret) || !taken)))
+	if (ret > 0 || (ret < 0 && (damage_is_fatal(ret) || !taken)))
 		return ret < 0 ? ret : 0;
 	return lost && !taken ? fail_lost(file, cx) : 0;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "check/damage.h"
 #include "disk/inode.h"
 #include "disk/reserve.h"
 #include "dump/mount/mountall.h"
@@ -269,7 +270,7 @@ static int list_entry(void *arg, const struct dir_entry *from, uint64_t next)
 
 	if (!err)
 		err = mountfs_stat(l->fs, l->cx, entry.node, &entry.st);
-	if (err == -ENOMEM || err == -EINTR || err == -ENOBUFS)
+	if (damage_is_fatal(err))
 		return err;
 	if (err) {
 		fail_clear(l->cx);

@@ -8,7 +8,8 @@
  * names once.  One sum for each level of the walk is in memory, and the largest
  * rows if only these are printed.
  *
- * What is shared is asked of the DAT, for each block of each file.
+ * What is shared is asked of the DAT, for each block of each file; what is freed,
+ * of each of its entries.
  */
 #include "dump/common/commands.h"
 
@@ -20,12 +21,13 @@
 #include "base/array.h"
 #include "base/inoset.h"
 #include "base/size.h"
+#include "cli/range.h"
 #include "disk/inode.h"
 #include "dump/blocks/held.h"
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
-#include "dump/past/freed.h"
 #include "out/table.h"
+#include "vol/datscan.h"
 #include "vol/translate.h"
 #include "vol/tree.h"
 #include "vol/volume.h"
@@ -330,37 +332,97 @@ static void free_usage(struct usage *u)
 	inoset_fini(&u->linked);
 }
 
-static int show_freed(struct tool *tool, struct volume *vol,
-		      struct range_set *ranges)
-{
-	struct report *r = &tool->report;
-	struct freed freed;
-	int err = freed_count(vol, &tool->cx, ranges, &freed);
+/*
+ * What deleting checkpoints frees: blocks that are in none then, and those that
+ * a cleaner keeps now, for snapshots, and would not keep then.
+ */
+struct freeing {
+	struct held now, then;
+	uint64_t unique, freed; /* blocks */
+};
 
+static int count_entry(void *arg, struct context *cx, unsigned int worker,
+		       uint64_t vblocknr, const struct nilfs_dat_entry *de)
+{
+	struct freeing *f = arg;
+	enum held_state now = held_state(&f->now, de), then;
+
+	(void)cx;
+	(void)worker;
+	(void)vblocknr;
+	if (now != HELD_SNAPSHOT && now != HELD_CHECKPOINT)
+		return 0;
+	then = held_state(&f->then, de);
+	if (then == HELD_DEAD)
+		__atomic_fetch_add(&f->unique, 1, __ATOMIC_RELAXED);
+	if (now == HELD_SNAPSHOT && then != HELD_SNAPSHOT)
+		__atomic_fetch_add(&f->freed, 1, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* Takes those of COUNT numbers in LIST away that are in RANGES, but LATEST. */
+static size_t remove_ranges(uint64_t *list, size_t count,
+			    struct range_set *ranges, uint64_t latest)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < count; i++)
+		if (!range_has(ranges, list[i]) || list[i] == latest)
+			list[left++] = list[i];
+	return left;
+}
+
+static int count_freed(struct freeing *f, struct context *cx,
+		       struct volume *vol, struct range_set *ranges)
+{
+	const struct datscan_visitor visitor = {
+		.used = count_entry,
+		.arg = f,
+	};
+	struct held *then = &f->then;
+	int err = held_load(&f->now, cx, vol);
+
+	if (!err)
+		err = held_load(then, cx, vol);
 	if (err)
 		return err;
+	then->count = remove_ranges(then->cnos, then->count, ranges,
+				    vol->latest.cno);
+	then->nsnapshots = remove_ranges(then->snapshots, then->nsnapshots,
+					 ranges, vol->latest.cno);
+	err = range_check_met(cx, "checkpoint", ranges);
+	return err ? err : datscan_run(vol, cx, &visitor);
+}
+
+static void put_freed(struct report *r, const struct freeing *f,
+		      uint32_t block_bits)
+{
 	report_begin(r, "free", NULL);
-	report_u64(r, "checkpoints", "Checkpoints", freed.checkpoints);
-	report_u64(r, "snapshots", "Snapshots", freed.snapshots);
-	report_u64(r, "unique_blocks", "Unique blocks", freed.unique);
-	report_u64(r, "freed_blocks", "Blocks freed", freed.held);
-	report_size(r, "freed_bytes", "Bytes freed",
-		    freed.held << vol->geo.block_bits);
+	report_u64(r, "checkpoints", "Checkpoints", f->now.count - f->then.count);
+	report_u64(r, "snapshots", "Snapshots",
+		   f->now.nsnapshots - f->then.nsnapshots);
+	report_u64(r, "unique_blocks", "Unique blocks", f->unique);
+	report_u64(r, "freed_blocks", "Blocks freed", f->freed);
+	report_size(r, "freed_bytes", "Bytes freed", f->freed << block_bits);
 	report_end(r);
-	return 0;
 }
 
 static int run_freed(struct tool *tool, const char *text)
 {
 	struct dump_image im = { .dev = NULL };
 	struct range_set ranges = { .count = 0 };
+	struct freeing f = { .unique = 0 };
 	int err = range_parse_list(&tool->cx, "--free", text, &ranges);
 
 	tool->bad_usage = err == -EINVAL;
 	if (!err)
 		err = image_open(&im, tool, tool->argv[0], NULL);
 	if (!err)
-		err = show_freed(tool, im.vol, &ranges);
+		err = count_freed(&f, &tool->cx, im.vol, &ranges);
+	if (!err)
+		put_freed(&tool->report, &f, im.vol->geo.block_bits);
+	held_free(&f.now);
+	held_free(&f.then);
 	range_set_free(&ranges);
 	image_close(&im);
 	return err;

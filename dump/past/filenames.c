@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "dump/past/dirchange.h"
+#include "dump/files/inodechange.h"
 #include "vol/dir.h"
 #include "vol/tree.h"
 #include "vol/volume.h"
@@ -233,7 +233,7 @@ struct search {
 };
 
 static int search_directory(void *arg, struct context *cx,
-			    const struct dirchange *change)
+			    const struct inodechange *change)
 {
 	struct search *s = arg;
 	struct dir_cursor cur;
@@ -266,7 +266,7 @@ static int search_names(struct filenames *f, struct context *cx,
 			struct root *root)
 {
 	struct search s = { .f = f, .root = root };
-	int err = dirchange_run(cx, f->before.vol ? &f->before : NULL, root,
+	int err = inodechange_run_dirs(cx, f->before.vol ? &f->before : NULL, root,
 				search_directory, &s);
 
 	if (err || !s.broken)

@@ -5,15 +5,14 @@
  * A pattern is compared with the bytes of names: nothing in a name is taken for
  * part of a pattern.
  */
-#include "config.h"
-
 #include "dump/past/filter.h"
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/timefmt.h"
 #include "cli/option.h"
 #include "disk/inode.h"
 
@@ -93,19 +92,13 @@ int filter_parse_size(struct context *cx, const char *text, void *where)
 int filter_parse_time(struct context *cx, const char *text, void *where)
 {
 	int64_t *seconds = where;
-	struct tm tm = { .tm_mday = 1 };
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	char day[32];
 	uint64_t number;
 	int err;
 
-	if (!end || *end) {
-		tm = (struct tm){ .tm_mday = 1 };
-		end = strptime(text, "%Y-%m-%d", &tm);
-	}
-	if (end && !*end) {
-		*seconds = timegm(&tm);
+	snprintf(day, sizeof(day), "%.16sT00:00:00Z", text);
+	if (timefmt_parse(text, seconds) || timefmt_parse(day, seconds))
 		return 0;
-	}
 	err = option_number(cx, "time", text, INT64_MAX, &number);
 	if (err)
 		return fail(cx, -EINVAL,

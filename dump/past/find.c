@@ -37,11 +37,8 @@ struct finder {
 static void report_checkpoint(void *arg, uint64_t cno, int err)
 {
 	struct finder *f = arg;
-	char text[64];
 
-	snprintf(text, sizeof(text), "checkpoint %llu",
-		 (unsigned long long)cno);
-	tool_failed(f->tool, text, err);
+	image_checkpoint_failed(f->tool, cno, err);
 	f->rows->broken = true;
 }
 

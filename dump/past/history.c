@@ -182,11 +182,8 @@ static int found_version(void *arg, const struct version *v)
 static void found_broken(void *arg, uint64_t cno, int err)
 {
 	struct history *h = arg;
-	char text[64];
 
-	snprintf(text, sizeof(text), "checkpoint %llu",
-		 (unsigned long long)cno);
-	tool_failed(h->tool, text, err);
+	image_checkpoint_failed(h->tool, cno, err);
 	h->broken = true;
 }
 

@@ -148,19 +148,19 @@ static int shrink(struct gather *g, struct context *cx)
 	return err;
 }
 
+static bool is_before(const void *item, const void *key)
+{
+	const struct logfile *const *file = item;
+
+	return (*file)->ino < *(const uint64_t *)key;
+}
+
 static bool has_file(const struct gather *g, uint64_t ino)
 {
-	size_t low = 0, high = g->nfiles;
+	size_t i = search_first(g->files, g->nfiles, sizeof(*g->files),
+				is_before, &ino);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (g->files[middle]->ino < ino)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < g->nfiles && g->files[low]->ino == ino;
+	return i < g->nfiles && g->files[i]->ino == ino;
 }
 
 static int take_item(void *arg, struct context *cx, const struct log *log,

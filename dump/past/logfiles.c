@@ -24,7 +24,6 @@
 #include "dump/past/logitems.h"
 #include "vol/cptable.h"
 #include "vol/mapdiff.h"
-#include "vol/translate.h"
 #include "vol/volume.h"
 
 #define FIRST_CUT 4096u
@@ -174,7 +173,7 @@ static int take_item(void *arg, struct context *cx, const struct log *log,
 
 struct marking {
 	struct logfiles *files;
-	struct volume *vol;
+	const struct root *root;
 };
 
 /* Marks the files that are in the block, whose first inode is FIRST. */
@@ -188,7 +187,7 @@ static void mark_files(struct marking *m, const char *data, uint64_t first,
 		struct logfile *file = &f->items[i];
 		const struct nilfs_inode *inode =
 			(const void *)(data + (file->ino - first) *
-						      m->vol->geo.inode_size);
+						      m->root->vol->geo.inode_size);
 
 		if (le16_get(inode->i_links_count) &&
 		    le32_get(inode->i_generation) == file->generation &&
@@ -201,25 +200,23 @@ static int mark_block(void *arg, struct context *cx,
 		      const struct mapdiff_item *item)
 {
 	struct marking *m = arg;
+	struct volume *vol = m->root->vol;
 	struct palloc_block where;
 	const void *block = NULL;
-	uint64_t blocknr;
 	size_t i;
 	int err;
 
-	if (!item->a || !palloc_has_block(&m->vol->ifile_palloc, item->key))
+	if (!item->a || !palloc_has_block(&vol->ifile_palloc, item->key))
 		return context_cancelled(cx);
-	palloc_locate(&m->vol->ifile_palloc, item->key, &where);
+	palloc_locate(&vol->ifile_palloc, item->key, &where);
 	i = logfiles_from(m->files, where.first);
 	if (where.kind != PALLOC_ENTRIES || i == m->files->count ||
 	    m->files->items[i].ino >= where.first + where.count)
 		return context_cancelled(cx);
-	err = translate_vblock(m->vol, cx, item->a, &blocknr);
-	if (!err)
-		err = cache_get(m->vol->cache, cx, blocknr, &block);
+	err = blockmap_borrow(&m->root->ifile.map, cx, item->a, &block);
 	if (!err)
 		mark_files(m, block, where.first, where.first + where.count);
-	cache_put(m->vol->cache, block);
+	cache_put(vol->cache, block);
 	return damage_forgive(cx, err);
 }
 
@@ -231,16 +228,16 @@ static int mark_block(void *arg, struct context *cx,
 static int mark_known(struct logfiles *files, struct context *cx,
 		      const struct root *latest)
 {
-	struct marking m = { .files = files, .vol = latest->vol };
+	struct marking m = { .files = files, .root = latest };
 	struct root newer = *latest, older;
 	uint64_t *cnos;
 	size_t count, i;
-	int err = cptable_list(m.vol, cx, false, &cnos, &count);
+	int err = cptable_list(latest->vol, cx, false, &cnos, &count);
 
 	for (i = count; i-- > 0 && !err;) {
 		if (cnos[i] >= latest->cno)
 			continue;
-		err = root_open(&older, cx, m.vol, cnos[i]);
+		err = root_open(&older, cx, latest->vol, cnos[i]);
 		if (!err)
 			err = mapdiff_run(cx, &older.ifile.map,
 					  &newer.ifile.map, mark_block, &m);

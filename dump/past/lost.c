@@ -5,6 +5,11 @@
  * Each checkpoint, the newest first, is compared with the next newer one; what
  * the two share is not read.  An entry that was removed between them is still
  * in the older one, which is the newest that has it.
+ *
+ * Of a directory that changed, the blocks that only one of its two versions has
+ * are read: those of the newer one into a set of names, then those of the
+ * older one, whose entries are looked for in the set.  A directory that is gone,
+ * or whose number another one has, has lost all its entries.
  */
 #include "dump/past/lost.h"
 
@@ -14,13 +19,15 @@
 
 #include "base/array.h"
 #include "base/pairtable.h"
+#include "base/text.h"
+#include "disk/dirent.h"
 #include "disk/inode.h"
-#include "dump/past/dirchange.h"
+#include "dump/common/image.h"
+#include "dump/files/inodechange.h"
 #include "dump/past/filenames.h"
-#include "dump/past/removed.h"
 #include "vol/cptable.h"
 #include "vol/dir.h"
-#include "vol/volume.h"
+#include "vol/mapdiff.h"
 
 /* A pair of checkpoints that follow each other, and what was found. */
 struct lost {
@@ -28,35 +35,36 @@ struct lost {
 	struct root latest, newer, older;
 	bool latest_broken;    /* that was reported */
 	struct pairtable seen; /* hash of the path, and inode number */
-	uint64_t dir;	       /* whose path is known; 0: none */
+
+	uint64_t dir;	       /* the directory in both */
+	struct pairtable kept; /* hash and inode, in the newer one's blocks */
+	struct blockmap map;   /* whose blocks are read */
+	bool in_newer;	       /* it is of the newer one */
+
+	uint64_t known;	       /* directory whose path is known; 0: none */
 	char *path;
 	size_t path_room, path_len, dir_len;
 };
 
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS ||
-	       err == -EPIPE;
-}
-
-/* Sets the path of ENTRY, which the older checkpoint has. */
+/* Sets the path of entry E of the directory in the older checkpoint. */
 static int set_path(struct lost *f, struct context *cx,
-		    const struct removed_entry *e)
+		    const struct dirent_entry *e)
 {
 	int err;
 
-	if (f->dir != e->dir) {
-		err = filenames_path(&f->older, cx, e->dir, e->name, e->len,
-				     &f->path, &f->path_room, &f->path_len);
-		f->dir = err ? 0 : e->dir;
-		f->dir_len = f->path_len - e->len;
+	if (f->known != f->dir) {
+		err = filenames_path(&f->older, cx, f->dir, e->name,
+				     e->name_len, &f->path, &f->path_room,
+				     &f->path_len);
+		f->known = err ? 0 : f->dir;
+		f->dir_len = f->path_len - e->name_len;
 		return err;
 	}
 	if (array_reserve(cx, &f->path, &f->path_room,
-			  f->dir_len + e->len + 1))
+			  f->dir_len + e->name_len + 1))
 		return -ENOMEM;
-	memcpy(f->path + f->dir_len, e->name, e->len);
-	f->path_len = f->dir_len + e->len;
+	memcpy(f->path + f->dir_len, e->name, e->name_len);
+	f->path_len = f->dir_len + e->name_len;
 	f->path[f->path_len] = '\0';
 	return 0;
 }
@@ -83,7 +91,7 @@ static int has_path(struct lost *f, struct context *cx, uint64_t *ino)
 {
 	int err = dir_resolve(&f->latest, cx, f->path, ino);
 
-	if (!err || is_fatal(err))
+	if (!err || image_is_fatal(err))
 		return err ? err : 1;
 	if (err != -ENOENT && err != -ENOTDIR && !f->latest_broken) {
 		f->s->broken(f->s->arg, f->latest.cno, err);
@@ -107,7 +115,7 @@ static int is_deleted(struct lost *f, struct context *cx, uint64_t ino,
 /* Adds the path to those that were found: 1 if it is new. */
 static int is_new(struct lost *f, struct context *cx, uint64_t ino)
 {
-	uint64_t hash = removed_hash(f->path, f->path_len);
+	uint64_t hash = text_hash(f->path, f->path_len);
 	int err;
 
 	if (pairtable_find(&f->seen, hash, ino))
@@ -118,7 +126,7 @@ static int is_new(struct lost *f, struct context *cx, uint64_t ino)
 
 /* Whether the entry, whose path is set, is one to look for: 1 or 0. */
 static int is_wanted(struct lost *f, struct context *cx,
-		     const struct removed_entry *e,
+		     const struct dirent_entry *e,
 		     const struct nilfs_inode *inode)
 {
 	uint64_t ino;
@@ -132,8 +140,8 @@ static int is_wanted(struct lost *f, struct context *cx,
 	return ret < 0 ? ret : is_new(f, cx, e->ino);
 }
 
-static int report_removed(struct lost *f, const struct removed_entry *e,
-		       const struct nilfs_inode *inode)
+static int report_removed(struct lost *f, const struct dirent_entry *e,
+			  const struct nilfs_inode *inode)
 {
 	const struct tree_item item = {
 		.kind = TREE_ENTRY,
@@ -152,7 +160,7 @@ static int report_removed(struct lost *f, const struct removed_entry *e,
 }
 
 static int look_at_removed(struct lost *f, struct context *cx,
-			   const struct removed_entry *e)
+			   const struct dirent_entry *e)
 {
 	struct nilfs_inode inode;
 	int ret = root_inode(&f->older, cx, e->ino, &inode);
@@ -169,43 +177,116 @@ static int look_at_removed(struct lost *f, struct context *cx,
 	return ret > 0 ? report_removed(f, e, &inode) : ret;
 }
 
-static int found_removed(void *arg, struct context *cx,
-			 const struct removed_entry *e)
+/* Goes on after what concerns this checkpoint only. */
+static int report_broken(struct lost *f, int err)
 {
-	struct lost *f = arg;
-	int err;
-
-	if (!filter_takes_name(f->s->filter, e->name, e->len))
-		return 0;
-	err = look_at_removed(f, cx, e);
-	if (!err || is_fatal(err))
+	if (!err || image_is_fatal(err))
 		return err;
 	f->s->broken(f->s->arg, f->older.cno, err);
 	return 0;
 }
 
-static void broken_directory(void *arg, uint64_t dir, int err)
+static int visit_entry(struct lost *f, struct context *cx,
+		       const struct dirent_entry *e)
+{
+	uint64_t hash = text_hash(e->name, e->name_len);
+	bool kept = pairtable_find(&f->kept, hash, e->ino);
+
+	if (f->in_newer)
+		return kept ? 0 : pairtable_add(&f->kept, cx, hash, e->ino, 1);
+	if (kept || !filter_takes_name(f->s->filter, e->name, e->name_len))
+		return 0;
+	return report_broken(f, look_at_removed(f, cx, e));
+}
+
+static bool is_dots(const struct dirent_entry *e)
+{
+	return e->name[0] == '.' &&
+	       (e->name_len == 1 || (e->name_len == 2 && e->name[1] == '.'));
+}
+
+static int visit_entries(struct lost *f, struct context *cx, const void *block)
+{
+	struct dirent_entry e;
+	struct dirent_iter it;
+	int err = 0;
+
+	dirent_iter_init(&it, block, f->latest.vol->geo.block_size);
+	while (!err && dirent_iter_next(&it, &e))
+		if (e.ino && e.name_len && !is_dots(&e))
+			err = visit_entry(f, cx, &e);
+	if (!err && it.verdict != RULE_OK)
+		err = fail(cx, -EUCLEAN, "%s", rule_info(it.verdict)->text);
+	return err;
+}
+
+static int visit_block(void *arg, struct context *cx,
+		       const struct mapdiff_item *item)
 {
 	struct lost *f = arg;
+	uint64_t ptr = f->in_newer ? item->b : item->a;
+	const void *block;
+	int err;
 
-	(void)dir;
-	f->s->broken(f->s->arg, f->older.cno, err);
+	if (!ptr)
+		return 0;
+	err = blockmap_borrow(&f->map, cx, ptr, &block);
+	if (!err)
+		err = visit_entries(f, cx, block);
+	cache_put(f->latest.vol->cache, block);
+	err = report_broken(f, err);
+	return err ? err : context_cancelled(cx);
+}
+
+/* B is NULL where the directory is gone. */
+static int compare_maps(struct lost *f, struct context *cx,
+			const struct nilfs_inode *a,
+			const struct nilfs_inode *b)
+{
+	struct volume *vol = f->latest.vol;
+	struct blockmap newer;
+	int err = blockmap_init(&f->map, cx, vol, f->dir, a);
+
+	if (!err && b)
+		err = blockmap_init(&newer, cx, vol, f->dir, b);
+	f->in_newer = true;
+	if (!err && b)
+		err = mapdiff_run(cx, &f->map, &newer, visit_block, f);
+	f->in_newer = false;
+	return err ? err : mapdiff_run(cx, &f->map, b ? &newer : NULL,
+				       visit_block, f);
+}
+
+static int compare_directory(void *arg, struct context *cx,
+			     const struct inodechange *change)
+{
+	struct lost *f = arg;
+	const struct nilfs_inode *b = change->b;
+	int err;
+
+	if (!change->a)
+		return 0;
+	if (b && !inode_is_same_file(change->a, b))
+		b = NULL;
+	f->dir = change->ino;
+	err = compare_maps(f, cx, change->a, b);
+	pairtable_fini(&f->kept);
+	return report_broken(f, err);
 }
 
 /* The names that checkpoint CNO has and the next newer one lacks. */
 static int compare_checkpoint(struct lost *f, struct context *cx,
 			      uint64_t cno)
 {
-	const struct removed_sink sink = { found_removed, broken_directory,
-					   f };
 	int err = root_open(&f->older, cx, f->latest.vol, cno);
 	bool opened = !err;
 
-	f->dir = 0;
-	if (!err && !dirchange_is_same_map(&f->older.cp.cp_ifile_inode,
+	f->known = 0;
+	if (!err && !inodechange_is_same_map(&f->older.cp.cp_ifile_inode,
 					   &f->newer.cp.cp_ifile_inode))
-		err = removed_run(cx, &f->older, &f->newer, &sink);
-	if (err && is_fatal(err))
+		err = inodechange_run_dirs(cx, &f->older, &f->newer,
+					   compare_directory, f);
+	if (err && image_is_fatal(err))
 		return err;
 	if (err)
 		f->s->broken(f->s->arg, cno, err);

@@ -21,7 +21,8 @@
 #include "base/pairtable.h"
 #include "disk/inode.h"
 #include "disk/palloc.h"
-#include "dump/past/dirchange.h"
+#include "dump/common/image.h"
+#include "dump/files/inodechange.h"
 #include "dump/past/filenames.h"
 #include "vol/cptable.h"
 #include "vol/mapdiff.h"
@@ -56,16 +57,10 @@ struct walk {
 	bool same;	  /* it has the files of the one before */
 };
 
-static bool is_fatal(int err)
-{
-	return err == -ENOMEM || err == -EINTR || err == -ENOBUFS ||
-	       err == -EPIPE;
-}
-
 /* Goes on after what concerns one checkpoint only. */
 static int report_checkpoint(struct walk *w, uint64_t cno, int err)
 {
-	if (!err || is_fatal(err))
+	if (!err || image_is_fatal(err))
 		return err;
 	w->sink->broken(w->sink->arg, cno, err);
 	return 0;
@@ -78,7 +73,7 @@ static int open_checkpoint(struct walk *w, struct context *cx, uint64_t cno)
 	struct nilfs_inode before = *ifile;
 	int err = root_open(&w->root, cx, w->vol, cno);
 
-	w->same = !err && w->has_root && dirchange_is_same_map(ifile, &before);
+	w->same = !err && w->has_root && inodechange_is_same_map(ifile, &before);
 	w->has_root = !err;
 	return err;
 }
@@ -132,7 +127,7 @@ static int collect_files(struct walk *w, struct context *cx)
 		if (!err && !w->same)
 			err = report_checkpoint(w, w->cnos[i],
 						add_file(w, cx));
-		if (is_fatal(err))
+		if (image_is_fatal(err))
 			return err;
 		fail_clear(cx);
 		err = context_cancelled(cx);

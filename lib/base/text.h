@@ -12,6 +12,7 @@
 #define NILFS2_BASE_TEXT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Enough room for any name of LEN bytes. */
 #define TEXT_ESCAPED_MAX(len) (4 * (len) + 1)
@@ -28,6 +29,17 @@ size_t text_escape(char *buf, size_t size, const void *name, size_t len);
  * there; 0 where it is cut short, overlong, a surrogate or past U+10FFFF.
  */
 size_t text_utf8(const void *bytes, size_t len);
+
+/* A hash of LEN bytes: FNV-1a with 64 bits. */
+static inline uint64_t text_hash(const void *bytes, size_t len)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	const uint8_t *at = bytes;
+
+	while (len--)
+		hash = (hash ^ *at++) * UINT64_C(0x100000001b3);
+	return hash;
+}
 
 /* The base of the number TEXT: 16 after 0x, else 10, as "010" is ten. */
 int text_base(const char *text);

@@ -7,7 +7,11 @@
  * years begin in March the leap day is last, and days, months and years follow
  * from division in eras of 400 years.
  */
+#include "config.h"
+
 #include "base/timefmt.h"
+
+#include <time.h>
 
 #define DAY 86400
 #define ERA_DAYS 146097	  /* days in 400 years */
@@ -95,4 +99,15 @@ char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX])
 	*to++ = 'Z';
 	*to = '\0';
 	return buf;
+}
+
+bool timefmt_parse(const char *text, int64_t *seconds)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+	if (!end || *end)
+		return false;
+	*seconds = timegm(&tm);
+	return true;
 }

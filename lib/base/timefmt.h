@@ -3,6 +3,7 @@
 #ifndef NILFS2_BASE_TIMEFMT_H
 #define NILFS2_BASE_TIMEFMT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define TIMEFMT_ISO_MAX 80
@@ -13,5 +14,11 @@
  * says for expanded years.
  */
 char *timefmt_iso(int64_t seconds, char buf[TIMEFMT_ISO_MAX]);
+
+/*
+ * Reads TEXT, all of which must be such a time with a year of four digits: false
+ * where it is none.
+ */
+bool timefmt_parse(const char *text, int64_t *seconds);
 
 #endif

@@ -52,6 +52,19 @@ int blockmap_resolve(const struct blockmap *map, struct context *cx,
 	return 0;
 }
 
+int blockmap_borrow(const struct blockmap *map, struct context *cx,
+		    uint64_t ptr, const void **data)
+{
+	uint64_t blocknr;
+	int err;
+
+	*data = NULL;
+	if (!ptr)
+		return 0;
+	err = blockmap_resolve(map, cx, ptr, &blocknr);
+	return err ? err : cache_get(map->vol->cache, cx, blocknr, data);
+}
+
 /* Borrows and checks the node at PTR, which must be of LEVEL. */
 static int get_node(const struct blockmap *map, struct context *cx,
 		    uint64_t ptr, unsigned int level, const void **block,

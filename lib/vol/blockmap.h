@@ -115,6 +115,14 @@ int blockmap_resolve(const struct blockmap *map, struct context *cx,
 		     uint64_t ptr, uint64_t *blocknr);
 
 /*
+ * Borrows the block that pointer PTR of the map leads to from the volume's
+ * cache, to be given back with cache_put(); *DATA is NULL where PTR is 0 or
+ * after a failure.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+int blockmap_borrow(const struct blockmap *map, struct context *cx,
+		    uint64_t ptr, const void **data);
+
+/*
  * Level and first key of the node in block BLOCKNR of VOL, whose place in its
  * map is not known, as logs do not have it: 1; 0 where the block is no node, or
  * one without children; -EIO, -ENOMEM.

@@ -15,7 +15,7 @@ struct mapdiff_item {
 	uint64_t a, b;
 };
 
-/* 0, or a failure that ends the comparison. */
+/* 0; anything else ends the comparison, which returns it. */
 typedef int mapdiff_visit(void *arg, struct context *cx,
 			  const struct mapdiff_item *item);
 
@@ -23,7 +23,7 @@ typedef int mapdiff_visit(void *arg, struct context *cx,
  * Calls VISIT for each data block that only one of the maps A and B has, or
  * whose pointers differ, keys ascending.  NULL stands for a map without blocks.
  * Nodes that both maps share are not read.  -EUCLEAN, -EIO if a map is broken;
- * failures of VISIT.
+ * what VISIT returned.
  */
 int mapdiff_run(struct context *cx, const struct blockmap *a,
 		const struct blockmap *b, mapdiff_visit *visit, void *arg);

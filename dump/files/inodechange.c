@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Inodes that may differ between two checkpoints.
+ *
+ * The maps of the two ifiles are walked in parallel, and only blocks that they
+ * do not share are read.
+ */
+#include "dump/files/inodechange.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "disk/inode.h"
+#include "disk/palloc.h"
+#include "vol/mapdiff.h"
+#include "vol/volume.h"
+
+struct comparison {
+	const struct root *root;
+	bool dirs; /* only these */
+	inodechange_visit *visit;
+	void *arg;
+};
+
+bool inodechange_is_same_map(const struct nilfs_inode *a,
+			     const struct nilfs_inode *b)
+{
+	return le64_get(a->i_size) == le64_get(b->i_size) &&
+	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
+}
+
+/* INODE, or NULL where it is no directory. */
+static const struct nilfs_inode *directory(const struct nilfs_inode *inode,
+					   uint64_t ino)
+{
+	return inode && !inode_is_private(ino) &&
+			       le16_get(inode->i_links_count) &&
+			       S_ISDIR(le16_get(inode->i_mode))
+		       ? inode
+		       : NULL;
+}
+
+static int visit_inode(const struct comparison *c, struct context *cx,
+		       struct inodechange change)
+{
+	if (c->dirs) {
+		change.a = directory(change.a, change.ino);
+		change.b = directory(change.b, change.ino);
+		if (!change.a && !change.b)
+			return 0;
+		if (change.a && change.b &&
+		    inodechange_is_same_map(change.a, change.b))
+			return 0;
+	}
+	return c->visit(c->arg, cx, &change);
+}
+
+static int visit_inodes(const struct comparison *c, struct context *cx,
+			const struct palloc_block *where, const char *a,
+			const char *b)
+{
+	size_t size = c->root->vol->geo.inode_size, i;
+	int err = context_cancelled(cx);
+
+	for (i = 0; i < where->count && !err; i++)
+		err = visit_inode(c, cx, (struct inodechange){
+			.ino = where->first + i,
+			.a = a ? (const void *)(a + i * size) : NULL,
+			.b = b ? (const void *)(b + i * size) : NULL,
+		});
+	return err;
+}
+
+static int compare_block(void *arg, struct context *cx,
+			 const struct mapdiff_item *item)
+{
+	const struct comparison *c = arg;
+	const struct blockmap *map = &c->root->ifile.map;
+	struct volume *vol = c->root->vol;
+	const void *a = NULL, *b = NULL;
+	struct palloc_block where;
+	int err;
+
+	if (!palloc_has_block(&vol->ifile_palloc, item->key))
+		return fail(cx, -EUCLEAN, "ifile: block %llu past the end",
+			    (unsigned long long)item->key);
+	palloc_locate(&vol->ifile_palloc, item->key, &where);
+	if (where.kind != PALLOC_ENTRIES)
+		return 0;
+	err = blockmap_borrow(map, cx, item->a, &a);
+	if (!err)
+		err = blockmap_borrow(map, cx, item->b, &b);
+	if (!err)
+		err = visit_inodes(c, cx, &where, a, b);
+	cache_put(vol->cache, a);
+	cache_put(vol->cache, b);
+	return err;
+}
+
+int inodechange_run(struct context *cx, struct root *a, struct root *b,
+		    inodechange_visit *visit, void *arg)
+{
+	struct comparison c = { .root = b, .visit = visit, .arg = arg };
+
+	return mapdiff_run(cx, a ? &a->ifile.map : NULL, &b->ifile.map,
+			   compare_block, &c);
+}
+
+int inodechange_run_dirs(struct context *cx, struct root *a, struct root *b,
+			 inodechange_visit *visit, void *arg)
+{
+	struct comparison c = {
+		.root = b, .dirs = true, .visit = visit, .arg = arg,
+	};
+
+	return mapdiff_run(cx, a ? &a->ifile.map : NULL, &b->ifile.map,
+			   compare_block, &c);
+}
