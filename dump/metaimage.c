@@ -32,10 +32,9 @@
 #include "dump/common/image.h"
 #include "dump/common/seal.h"
 #include "dump/export/tar_stream.h"
+#include "dump/past/logitems.h"
 #include "dump/scramble.h"
 #include "vol/logcheck.h"
-#include "vol/logsearch.h"
-#include "vol/sutable.h"
 
 struct metaimage_options {
 	bool scramble;
@@ -59,7 +58,6 @@ struct metaimage {
 	struct tool *tool;
 	struct volume *vol;
 	struct dev *out;
-	bool bare;		/* VOL has no metadata files */
 	bool scrambled;
 	struct scramble scramble;
 	/* Inode numbers, as ifiles have them: what they were at some time. */
@@ -144,10 +142,6 @@ static int read_block(struct metaimage *m, struct context *cx,
 	return err ? damage_forgive(cx, err) : 1;
 }
 
-/* Called for each block that a log lists, at BLOCKNR. */
-typedef int block_visitor(struct metaimage *m, struct context *cx,
-			  const struct segsum_block *b, uint64_t blocknr);
-
 static int visit_types(struct metaimage *m, struct context *cx,
 		       const struct segsum_block *b, uint64_t blocknr)
 {
@@ -202,93 +196,48 @@ static int visit_kept(struct metaimage *m, struct context *cx,
 	return ret < 0 ? ret : sparse_add(&m->kept, cx, blocknr);
 }
 
-/* A segment that was never written has no log at its beginning. */
-static int has_logs(struct metaimage *m, struct context *cx, uint64_t segnum)
-{
-	uint64_t start = geometry_segment_start(&m->vol->geo, segnum);
-	struct nilfs_segment_usage_ext su;
-	int ret = read_block(m, cx, start);
-
-	if (ret > 0 && segsum_check(&m->vol->geo, (const void *)m->block,
-				    start) == RULE_OK)
-		return 1;
-	if (ret < 0 || m->bare)
-		return ret < 0 ? ret : 1;
-	ret = sutable_read(m->vol, cx, segnum, &su);
-	if (ret)
-		return damage_is_fatal(ret) ? ret : (fail_clear(cx), 1);
-	return segusage_is_dirty(&su.su);
-}
-
-/* Called for each log. */
-typedef int log_visitor(struct metaimage *m, struct context *cx,
-			struct logsearch *search, const struct log *log,
-			block_visitor *visit);
-
-static int visit_logs(struct metaimage *m, struct context *cx, uint64_t segnum,
-		      log_visitor *visit_log, block_visitor *visit)
-{
-	struct logsearch search;
-	struct log log;
-	int err = 0, ret = has_logs(m, cx, segnum);
-
-	if (ret <= 0)
-		return ret;
-	ret = logsearch_open(&search, cx, m->vol, segnum,
-			     geometry_segment_start(&m->vol->geo, segnum));
-	while (!ret && !err) {
-		ret = logsearch_next(&search, cx, &log);
-		if (ret <= 0)
-			break;
-		ret = 0;
-		err = visit_log(m, cx, &search, &log, visit);
-		if (!err)
-			err = context_cancelled(cx);
-	}
-	logsearch_close(&search);
-	return err ? err : damage_forgive(cx, ret < 0 ? ret : 0);
-}
-
 static int visit_all(struct metaimage *m, struct context *cx, const char *doing,
-		     log_visitor *visit_log, block_visitor *visit)
+		     logitems_log *visit)
 {
 	uint64_t n = m->vol->geo.nsegments, segnum;
 	int err = 0;
 
 	progress_begin(&m->tool->progress, doing, n, false);
 	for (segnum = 0; segnum < n && !err; segnum++) {
-		err = visit_logs(m, cx, segnum, visit_log, visit);
+		err = logitems_segment(m->vol, cx, segnum, visit, m);
 		progress_update(&m->tool->progress, segnum + 1);
 	}
 	progress_end(&m->tool->progress);
 	return err;
 }
 
-static int visit_blocks(struct metaimage *m, struct context *cx,
-			struct logsearch *search, const struct log *log,
-			block_visitor *visit)
+static int note_log(void *arg, struct context *cx, struct logsearch *search,
+		    const struct log *log)
 {
 	struct segsum_block b;
-	int ret = 0;
+	int err = 0;
 
-	while (ret >= 0 && segsum_iter_next(&search->summary.iter, &b))
-		ret = visit(m, cx, &b, log->pseg + b.index);
-	return ret < 0 ? ret : 0;
+	while (!err && segsum_iter_next(&search->summary.iter, &b))
+		err = visit_types(arg, cx, &b, log->pseg + b.index);
+	return err;
 }
 
 /* The summary and the super root are kept; so is what visit_kept() says. */
-static int keep_log(struct metaimage *m, struct context *cx,
-		    struct logsearch *search, const struct log *log,
-		    block_visitor *visit)
+static int keep_log(void *arg, struct context *cx, struct logsearch *search,
+		    const struct log *log)
 {
+	struct metaimage *m = arg;
 	uint64_t i, n = segsum_nsumblk(&m->vol->geo, &log->ss);
+	struct segsum_block b;
 	int ret = 0;
 
 	for (i = 0; i < n && ret >= 0; i++)
 		ret = sparse_add(&m->kept, cx, log->pseg + i);
 	if (ret >= 0 && segsum_has_super_root(&log->ss))
 		ret = sparse_add(&m->kept, cx, log->pseg + log->nblocks - 1);
-	return ret < 0 ? ret : visit_blocks(m, cx, search, log, visit);
+	while (ret >= 0 && segsum_iter_next(&search->summary.iter, &b))
+		ret = visit_kept(m, cx, &b, log->pseg + b.index);
+	return ret < 0 ? ret : 0;
 }
 
 static void ignore_sum(void *arg, const char *structure, const char *field,
@@ -309,16 +258,15 @@ static bool is_changed(const struct metaimage *m, uint64_t blocknr)
 }
 
 /* Sets the checksum of a log of which something was left out. */
-static int seal(struct metaimage *m, struct context *cx,
-		struct logsearch *search, const struct log *log,
-		block_visitor *visit)
+static int seal_rest(void *arg, struct context *cx, struct logsearch *search,
+		     const struct log *log)
 {
+	struct metaimage *m = arg;
 	static const struct seal_watcher watcher = { .sum = ignore_sum };
 	uint32_t i, first = (uint32_t)segsum_nsumblk(&m->vol->geo, &log->ss);
 	int err;
 
 	(void)search;
-	(void)visit;
 	for (i = first; i < log->nblocks; i++)
 		if (is_changed(m, log->pseg + i))
 			break;
@@ -453,10 +401,9 @@ static int make_image(struct metaimage *m, struct context *cx)
 	if (!err && m->scrambled)
 		err = scramble_init(&m->scramble, cx);
 	if (!err)
-		err = visit_all(m, cx, "reading inodes", visit_blocks,
-				visit_types);
+		err = visit_all(m, cx, "reading inodes", note_log);
 	if (!err)
-		err = visit_all(m, cx, "reading logs", keep_log, visit_kept);
+		err = visit_all(m, cx, "reading logs", keep_log);
 	if (!err)
 		drop_content(m);
 	if (!err)
@@ -466,7 +413,7 @@ static int make_image(struct metaimage *m, struct context *cx)
 	if (!err)
 		err = copy_blocks(m, cx);
 	if (!err)
-		err = visit_all(m, cx, "setting checksums", seal, NULL);
+		err = visit_all(m, cx, "setting checksums", seal_rest);
 	if (!err)
 		err = dev_flush(m->out, cx);
 	return err;
@@ -564,7 +511,6 @@ static int metaimage_run(struct tool *tool, const void *options)
 	if (err && im.dev && !damage_is_fatal(err)) {
 		fail_clear(cx);
 		err = volume_open_bare(&im.vol, cx, im.dev);
-		m.bare = true;
 	}
 	m.vol = im.vol;
 	if (!err)

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "disk/inode.h"
 #include "dump/blocks/mapwalk.h"
@@ -27,27 +26,10 @@ static const struct cli_option inode_rows[] = {
 	{ 0 },
 };
 
-static const struct {
-	unsigned int type;
-	char letter;
-	const char *name;
-} types[] = {
-	{ S_IFREG, '-', "regular file" },     { S_IFDIR, 'd', "directory" },
-	{ S_IFLNK, 'l', "symbolic link" },    { S_IFCHR, 'c', "character device" },
-	{ S_IFBLK, 'b', "block device" },     { S_IFIFO, 'p', "fifo" },
-	{ S_IFSOCK, 's', "socket" },	      { 0, '?', "unknown" },
+static const char *const types[NILFS_FT_MAX] = {
+	"unknown",	"regular file", "directory", "character device",
+	"block device", "fifo",		"socket",    "symbolic link",
 };
-
-static unsigned int type_index(unsigned int mode)
-{
-	unsigned int i;
-
-	for (i = 0; types[i].type; i++) {
-		if (types[i].type == (mode & S_IFMT))
-			break;
-	}
-	return i;
-}
 
 static void say_time(struct report *r, const char *key, const char *label,
 		     struct inode_time t)
@@ -101,11 +83,11 @@ static int say_map(struct tool *tool, const struct blockmap *map)
 static void say_meaning(struct tool *tool, const struct subject *s)
 {
 	struct report *r = &tool->report;
-	unsigned int mode = le16_get(s->inode.i_mode), i = type_index(mode);
-	char text[11];
+	uint16_t mode = le16_get(s->inode.i_mode);
+	char text[FIELDS_MODE_MAX];
 
-	fields_mode(text, types[i].letter, (uint16_t)mode);
-	report_string(r, "type", "Type", types[i].name);
+	fields_mode(text, mode);
+	report_string(r, "type", "Type", types[inode_dirent_type(mode)]);
 	report_string(r, "mode_text", "Mode", text);
 	say_time(r, "ctime", "Inode changed", inode_ctime(&s->inode));
 	say_time(r, "mtime", "Contents changed", inode_mtime(&s->inode));

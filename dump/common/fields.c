@@ -4,7 +4,7 @@
  *
  * The field tables have the offset and kind of a field; here a kind becomes a
  * form of output.  Names are the kernel's, in text as well as in JSON, so that
- * printed values can be passed to `set`.  "dump/fields_parse.c" parses them.
+ * printed values can be passed to `set`.
  */
 #include "dump/common/fields.h"
 
@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/timefmt.h"
 #include "base/uuidtext.h"
+#include "disk/inode.h"
 
 #define NAMES_MAX 32
 #define PATH_MAX_LEN 128
@@ -54,33 +55,73 @@ static bool is_all_zero(const struct field *field, const void *base)
 	return true;
 }
 
-static void report_choice(struct report *r, const struct field *field,
-			  const char *path, uint64_t v)
+static void format_flags(const struct field_name *names, uint64_t v,
+			 char buf[FIELDS_TEXT_MAX])
 {
-	const char *name = choice_name(field->names, v);
-	char key[PATH_MAX_LEN + 8];
+	size_t used = 0;
 
-	if (report_is_text(r) && name) {
-		report_string(r, path, path, name);
+	for (; names && names->name; names++) {
+		if ((v & names->value) != names->value || !names->value)
+			continue;
+		used += (size_t)snprintf(buf + used, FIELDS_TEXT_MAX - used,
+					 "%s%s", used ? "," : "", names->name);
+		v &= ~names->value;
+	}
+	if (v || !used)
+		snprintf(buf + used, FIELDS_TEXT_MAX - used, "%s0x%llx",
+			 used ? "," : "", (unsigned long long)v);
+}
+
+static char *format_number(const struct field *field, uint64_t v,
+			   char buf[FIELDS_TEXT_MAX])
+{
+	char iso[TIMEFMT_ISO_MAX];
+	const char *name;
+
+	switch (field->kind) {
+	case FIELD_UINT:
+		snprintf(buf, FIELDS_TEXT_MAX, "%llu", (unsigned long long)v);
+		break;
+	case FIELD_OCTAL:
+		snprintf(buf, FIELDS_TEXT_MAX, "0%llo", (unsigned long long)v);
+		break;
+	case FIELD_TIME:
+		snprintf(buf, FIELDS_TEXT_MAX, "%s",
+			 timefmt_iso((int64_t)v, iso));
+		break;
+	case FIELD_FLAGS:
+		format_flags(field->names, v, buf);
+		break;
+	case FIELD_CHOICE:
+		name = choice_name(field->names, v);
+		if (name)
+			snprintf(buf, FIELDS_TEXT_MAX, "%s", name);
+		else
+			snprintf(buf, FIELDS_TEXT_MAX, "%llu",
+				 (unsigned long long)v);
+		break;
+	default:
+		snprintf(buf, FIELDS_TEXT_MAX, "0x%llx",
+			 (unsigned long long)v);
+	}
+	return buf;
+}
+
+/* What is a number in JSON, with its name if it has one. */
+static void report_word(struct report *r, const struct field *field,
+			const char *path, uint64_t v)
+{
+	char text[FIELDS_TEXT_MAX], key[PATH_MAX_LEN + 8];
+
+	if (report_is_text(r)) {
+		report_string(r, path, path, format_number(field, v, text));
 		return;
 	}
 	report_u64(r, path, path, v);
-	if (report_is_text(r))
+	if (field->kind != FIELD_CHOICE)
 		return;
 	snprintf(key, sizeof(key), "%s_name", path);
-	report_string(r, key, key, name);
-}
-
-static void report_octal(struct report *r, const char *path, uint64_t v)
-{
-	char text[32];
-
-	if (!report_is_text(r)) {
-		report_u64(r, path, path, v);
-		return;
-	}
-	snprintf(text, sizeof(text), "0%llo", (unsigned long long)v);
-	report_string(r, path, path, text);
+	report_string(r, key, key, choice_name(field->names, v));
 }
 
 static void report_number(struct report *r, const struct field *field,
@@ -93,7 +134,8 @@ static void report_number(struct report *r, const struct field *field,
 		report_u64(r, path, path, v);
 		break;
 	case FIELD_OCTAL:
-		report_octal(r, path, v);
+	case FIELD_CHOICE:
+		report_word(r, field, path, v);
 		break;
 	case FIELD_TIME:
 		report_time(r, path, path, v);
@@ -101,9 +143,6 @@ static void report_number(struct report *r, const struct field *field,
 	case FIELD_FLAGS:
 		convert_names(field->names, flags);
 		report_flags(r, flags, path, path, v);
-		break;
-	case FIELD_CHOICE:
-		report_choice(r, field, path, v);
 		break;
 	default:
 		report_value(r, VALUE_HEX, path, path, value_u64(v));
@@ -176,58 +215,6 @@ void fields_report(struct report *r, const struct field_table *table,
 		   const void *base)
 {
 	fields_report_first(r, table, base, table->size);
-}
-
-static void format_flags(const struct field_name *names, uint64_t v,
-			 char buf[FIELDS_TEXT_MAX])
-{
-	size_t used = 0;
-
-	for (; names && names->name; names++) {
-		if ((v & names->value) != names->value || !names->value)
-			continue;
-		used += (size_t)snprintf(buf + used, FIELDS_TEXT_MAX - used,
-					 "%s%s", used ? "," : "", names->name);
-		v &= ~names->value;
-	}
-	if (v || !used)
-		snprintf(buf + used, FIELDS_TEXT_MAX - used, "%s0x%llx",
-			 used ? "," : "", (unsigned long long)v);
-}
-
-static char *format_number(const struct field *field, uint64_t v,
-			   char buf[FIELDS_TEXT_MAX])
-{
-	char iso[TIMEFMT_ISO_MAX];
-	const char *name;
-
-	switch (field->kind) {
-	case FIELD_UINT:
-		snprintf(buf, FIELDS_TEXT_MAX, "%llu", (unsigned long long)v);
-		break;
-	case FIELD_OCTAL:
-		snprintf(buf, FIELDS_TEXT_MAX, "0%llo", (unsigned long long)v);
-		break;
-	case FIELD_TIME:
-		snprintf(buf, FIELDS_TEXT_MAX, "%s",
-			 timefmt_iso((int64_t)v, iso));
-		break;
-	case FIELD_FLAGS:
-		format_flags(field->names, v, buf);
-		break;
-	case FIELD_CHOICE:
-		name = choice_name(field->names, v);
-		if (name)
-			snprintf(buf, FIELDS_TEXT_MAX, "%s", name);
-		else
-			snprintf(buf, FIELDS_TEXT_MAX, "%llu",
-				 (unsigned long long)v);
-		break;
-	default:
-		snprintf(buf, FIELDS_TEXT_MAX, "0x%llx",
-			 (unsigned long long)v);
-	}
-	return buf;
 }
 
 char *fields_format(const struct field *field, const void *base,
@@ -386,13 +373,16 @@ int fields_parse(struct context *cx, const struct field *field,
 	return 0;
 }
 
-void fields_mode(char text[11], char type, uint16_t mode)
+void fields_mode(char text[FIELDS_MODE_MAX], uint16_t mode)
 {
+	static const char letters[NILFS_FT_MAX] = {
+		'?', '-', 'd', 'c', 'b', 'p', 's', 'l',
+	};
 	static const char rwx[8][4] = {
 		"---", "--x", "-w-", "-wx", "r--", "r-x", "rw-", "rwx",
 	};
 
-	text[0] = type;
+	text[0] = letters[inode_dirent_type(mode)];
 	memcpy(text + 1, rwx[mode >> 6 & 7], 3);
 	memcpy(text + 4, rwx[mode >> 3 & 7], 3);
 	memcpy(text + 7, rwx[mode & 7], 4);

@@ -44,7 +44,8 @@ char *fields_format(const struct field *field, const void *base,
 int fields_parse(struct context *cx, const struct field *field,
 		 const char *text, void *base);
 
-/* "drwxr-xr-x" with TYPE in front, and s, S, t and T as ls(1) has them. */
-void fields_mode(char text[11], char type, uint16_t mode);
+/* "drwxr-xr-x", with s, S, t and T as ls(1) has them. */
+#define FIELDS_MODE_MAX 11
+void fields_mode(char text[FIELDS_MODE_MAX], uint16_t mode);
 
 #endif

@@ -25,7 +25,6 @@
 #include "dump/export/export_dirs.h"
 #include "dump/export/export_names.h"
 #include "dump/export/export_sink.h"
-#include "dump/export/pax.h"
 #include "dump/export/tar_stream.h"
 #include "dump/files/content.h"
 #include "dump/files/tree_diff.h"
@@ -294,10 +293,10 @@ static int check_difference(struct export *e, const char *path)
 		return 0;
 	if (!tree_name_is_sane(name, strlen(name)))
 		return -fail(cx, -EUCLEAN, "not a name of a file");
-	if (!strncmp(name, PAX_WHITEOUT, strlen(PAX_WHITEOUT)))
+	if (!strncmp(name, EXPORT_WHITEOUT, strlen(EXPORT_WHITEOUT)))
 		return -fail(cx, -EINVAL, "a name that begins with \"%s\" "
 			     "means a removal in a container layer",
-			     PAX_WHITEOUT);
+			     EXPORT_WHITEOUT);
 	if (e->last && !strcmp(e->last, path))
 		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
 			     "the first one was exported");

@@ -44,6 +44,9 @@ struct export_file {
 	const char *linked;	 /* a path that it was exported as, or NULL */
 };
 
+/* What a name begins with that removes one, in a layer of a container image. */
+#define EXPORT_WHITEOUT ".wh."
+
 struct export_sink;
 
 /*

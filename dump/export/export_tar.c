@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Export to a tar stream.
+ * Export to a tar stream: POSIX.1-2001 (pax), with the maps of sparse files as
+ * GNU tar's format 1.0 has them.
  *
  * A sparse file begins with its map: the number of its runs, then the offset
  * and length of each.  The map of the file is walked once to measure, once to
  * write that, once to copy; so it may have any number of runs, and none is
  * kept.
+ *
+ * An entry is a "ustar" header of 512 bytes; what does not fit there stands in
+ * an extended header before it, as records "LENGTH KEY=VALUE\n".  Only what
+ * does not fit: names up to 100 bytes go where any tar reads them as the bytes
+ * they are.  In a record a name counts as UTF-8, unless hdrcharset says no.
+ *
+ * Written here rather than by a library because of what a file system has that
+ * archives seldom have: fractions of seconds before 1970, names in no
+ * character set, holes of exabytes.
  *
  * The size in a header is always followed by as many bytes: content that cannot
  * be read is replaced by zeros, and the file is reported as broken.
@@ -20,15 +30,41 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
+#include "base/text.h"
 #include "disk/inode.h"
-#include "dump/export/pax.h"
 #include "dump/export/tar_stream.h"
 #include "out/number.h"
+
+#define UNIT 512u		/* everything starts at a multiple of this */
+#define STREAM_UNIT 10240u	/* and the stream is a multiple of that */
+
+enum type {
+	TYPE_FILE = '0',
+	TYPE_HARD_LINK = '1',
+	TYPE_SYMLINK = '2',
+	TYPE_CHARACTER = '3',
+	TYPE_BLOCK = '4',
+	TYPE_DIRECTORY = '5',
+	TYPE_FIFO = '6',
+};
+
+/* Zero where it does not apply. */
+struct entry {
+	enum type type;
+	const char *path; /* bytes, of any length */
+	const char *link; /* of links */
+	const struct nilfs_inode *inode;
+	uint64_t size;	    /* bytes that follow in the stream */
+	bool sparse;	    /* these begin with a map */
+	uint64_t real_size; /* of a sparse file, in bytes */
+};
 
 struct export_tar {
 	struct export_sink sink;
 	struct tar_stream *stream;
-	struct pax pax;
+	char *records; /* of the extended header */
+	size_t len, room;
 };
 
 static struct export_tar *tar_of(struct export_sink *sink)
@@ -36,20 +72,255 @@ static struct export_tar *tar_of(struct export_sink *sink)
 	return (struct export_tar *)sink;
 }
 
-static struct pax_entry entry_of(const struct export_file *file,
-				 enum pax_type type)
-{
-	const struct nilfs_inode *inode = file->inode;
-	struct inode_time mtime = inode_mtime(inode);
+#define NAME_MAX_USTAR 100u
 
-	return (struct pax_entry){
-		.type = type,
-		.path = file->path,
-		.mode = le16_get(inode->i_mode) & ~(uint32_t)S_IFMT,
-		.uid = le32_get(inode->i_uid),
-		.gid = le32_get(inode->i_gid),
-		.mtime = mtime.sec,
-		.mtime_nsec = mtime.nsec,
+/* A ustar header; numbers are octal digits. */
+struct ustar {
+	char name[100];
+	char mode[8];
+	char uid[8];
+	char gid[8];
+	char size[12];
+	char mtime[12];
+	char chksum[8];
+	char typeflag;
+	char linkname[100];
+	char magic[6];
+	char version[2];
+	char uname[32];
+	char gname[32];
+	char devmajor[8];
+	char devminor[8];
+	char prefix[155];
+	char pad[12];
+};
+
+_Static_assert(sizeof(struct ustar) == UNIT, "size of a ustar header");
+
+/* Largest number of a field of N bytes, the last of which is a NUL. */
+#define OCTAL_MAX(n) ((UINT64_C(1) << 3 * ((n)-1)) - 1)
+
+static void put_octal(char *field, size_t n, uint64_t v)
+{
+	size_t i;
+
+	for (i = n - 1; i-- > 0; v >>= 3)
+		field[i] = (char)('0' + (v & 7));
+}
+
+/* As octal digits, or in binary as GNU tar has larger numbers. */
+static void put_device_number(char field[8], uint32_t v)
+{
+	int i;
+
+	if (v <= OCTAL_MAX(8)) {
+		put_octal(field, 8, v);
+		return;
+	}
+	for (i = 7; i > 0; i--, v >>= 8)
+		field[i] = (char)(v & 0xff);
+	field[0] = (char)0x80;
+}
+
+/* Puts a value at the end of the records. */
+static int add_record(struct export_tar *t, struct context *cx, const char *key,
+		      const char *value, size_t value_len)
+{
+	size_t key_len = strlen(key), body = key_len + value_len + 3, len;
+	char *to;
+
+	len = body + number_digits(body);
+	len = body + number_digits(len);
+	if (array_reserve(cx, &t->records, &t->room, t->len + len))
+		return -ENOMEM;
+	to = number_u64(t->records + t->len, len);
+	*to++ = ' ';
+	memcpy(to, key, key_len);
+	to += key_len;
+	*to++ = '=';
+	memcpy(to, value, value_len);
+	to[value_len] = '\n';
+	t->len += len;
+	return 0;
+}
+
+static int add_number(struct export_tar *t, struct context *cx, const char *key,
+		      uint64_t v)
+{
+	char text[20];
+
+	return add_record(t, cx, key, text,
+			  (size_t)(number_u64(text, v) - text));
+}
+
+/* A decimal number: -1.5 s is second -2 and half a second more. */
+static int add_time(struct export_tar *t, struct context *cx, const char *key,
+		    int64_t sec, uint32_t nsec)
+{
+	uint64_t whole = (uint64_t)sec;
+	char text[40], *to = text;
+	unsigned int i;
+
+	if (sec < 0) {
+		*to++ = '-';
+		whole = 0 - whole - (nsec != 0);
+		nsec = nsec ? 1000000000 - nsec : 0;
+	}
+	to = number_u64(to, whole);
+	if (nsec) {
+		*to = '.';
+		for (i = 9; i > 0; i--, nsec /= 10)
+			to[i] = (char)('0' + nsec % 10);
+		to += 10;
+	}
+	return add_record(t, cx, key, text, (size_t)(to - text));
+}
+
+static bool is_utf8(const char *text, size_t len)
+{
+	size_t n;
+
+	for (; len; text += n, len -= n) {
+		n = text_utf8(text, len);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+/* The name, in FIELD if it fits, otherwise (or always: KEY) in a record. */
+static int put_name(struct export_tar *t, struct context *cx, char *field,
+		    const char *key, const char *name, bool always)
+{
+	size_t len = strlen(name);
+	int err = 0;
+
+	memcpy(field, name, len < NAME_MAX_USTAR ? len : NAME_MAX_USTAR);
+	if (len <= NAME_MAX_USTAR && !always)
+		return 0;
+	if (!is_utf8(name, len))
+		err = add_record(t, cx, "hdrcharset", "BINARY", 6);
+	return err ? err : add_record(t, cx, key, name, len);
+}
+
+static int put_names(struct export_tar *t, struct context *cx, struct ustar *h,
+		     const struct entry *e)
+{
+	int err;
+
+	if (e->sparse) {
+		err = add_number(t, cx, "GNU.sparse.major", 1);
+		if (!err)
+			err = add_number(t, cx, "GNU.sparse.minor", 0);
+		if (!err)
+			err = put_name(t, cx, h->name, "GNU.sparse.name",
+				       e->path, true);
+		if (!err)
+			err = add_number(t, cx, "GNU.sparse.realsize",
+					 e->real_size);
+	} else {
+		err = put_name(t, cx, h->name, "path", e->path, false);
+	}
+	if (err || !e->link)
+		return err;
+	return put_name(t, cx, h->linkname, "linkpath", e->link, false);
+}
+
+/* A number in its field if it fits, otherwise in a record. */
+static int put_number(struct export_tar *t, struct context *cx, char *field,
+		      size_t n, const char *key, uint64_t v)
+{
+	bool fits = v <= OCTAL_MAX(n);
+
+	put_octal(field, n, fits ? v : 0);
+	return fits ? 0 : add_number(t, cx, key, v);
+}
+
+static int put_numbers(struct export_tar *t, struct context *cx,
+		       struct ustar *h, const struct entry *e)
+{
+	struct inode_time mtime = inode_mtime(e->inode);
+	bool fits = mtime.sec >= 0 &&
+		    (uint64_t)mtime.sec <= OCTAL_MAX(sizeof(h->mtime));
+	uint32_t major = 0, minor = 0;
+	int err;
+
+	put_octal(h->mode, sizeof(h->mode),
+		  le16_get(e->inode->i_mode) & ~(uint32_t)S_IFMT);
+	err = put_number(t, cx, h->uid, sizeof(h->uid), "uid",
+			 le32_get(e->inode->i_uid));
+	if (!err)
+		err = put_number(t, cx, h->gid, sizeof(h->gid), "gid",
+				 le32_get(e->inode->i_gid));
+	if (!err)
+		err = put_number(t, cx, h->size, sizeof(h->size), "size",
+				 e->size);
+	if (!err && (!fits || mtime.nsec))
+		err = add_time(t, cx, "mtime", mtime.sec, mtime.nsec);
+	put_octal(h->mtime, sizeof(h->mtime), fits ? (uint64_t)mtime.sec : 0);
+	if (e->type == TYPE_CHARACTER || e->type == TYPE_BLOCK)
+		inode_rdev(e->inode, &major, &minor);
+	put_device_number(h->devmajor, major);
+	put_device_number(h->devminor, minor);
+	return err;
+}
+
+static int put_ustar(struct export_tar *t, struct context *cx, struct ustar *h,
+		     char type)
+{
+	const unsigned char *bytes = (const unsigned char *)h;
+	unsigned int sum = 0, i;
+
+	h->typeflag = type;
+	memcpy(h->magic, "ustar", 6);
+	memcpy(h->version, "00", 2);
+	memset(h->chksum, ' ', sizeof(h->chksum));
+	for (i = 0; i < sizeof(*h); i++)
+		sum += bytes[i];
+	put_octal(h->chksum, 7, sum);
+	h->chksum[6] = '\0';
+	return tar_stream_put(t->stream, cx, h, sizeof(*h));
+}
+
+static int put_records(struct export_tar *t, struct context *cx)
+{
+	struct ustar h = {.name = "PaxHeader"};
+	int err;
+
+	put_octal(h.mode, sizeof(h.mode), 0644);
+	put_octal(h.uid, sizeof(h.uid), 0);
+	put_octal(h.gid, sizeof(h.gid), 0);
+	put_octal(h.size, sizeof(h.size), t->len);
+	put_octal(h.mtime, sizeof(h.mtime), 0);
+	put_octal(h.devmajor, sizeof(h.devmajor), 0);
+	put_octal(h.devminor, sizeof(h.devminor), 0);
+	err = put_ustar(t, cx, &h, 'x');
+	if (!err)
+		err = tar_stream_put(t->stream, cx, t->records, t->len);
+	return err ? err : tar_stream_align(t->stream, cx, UNIT);
+}
+
+/* Puts the headers of ENTRY; its bytes follow, then the stream is aligned. */
+static int put_entry(struct export_tar *t, struct context *cx,
+		     const struct entry *entry)
+{
+	struct ustar h;
+	int err;
+
+	memset(&h, 0, sizeof(h));
+	t->len = 0;
+	err = put_names(t, cx, &h, entry);
+	if (!err)
+		err = put_numbers(t, cx, &h, entry);
+	if (!err && t->len)
+		err = put_records(t, cx);
+	return err ? err : put_ustar(t, cx, &h, (char)entry->type);
+}
+
+static struct entry entry_of(const struct export_file *file, enum type type)
+{
+	return (struct entry){
+		.type = type, .path = file->path, .inode = file->inode,
 	};
 }
 
@@ -57,11 +328,11 @@ static int tar_enter(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file)
 {
 	struct export_tar *t = tar_of(sink);
-	struct pax_entry entry = entry_of(file, PAX_DIRECTORY);
+	struct entry entry = entry_of(file, TYPE_DIRECTORY);
 
 	if (!*file->path)
 		entry.path = ".";
-	return pax_put(&t->pax, cx, t->stream, &entry);
+	return put_entry(t, cx, &entry);
 }
 
 static int tar_leave(struct export_sink *sink, struct context *cx,
@@ -83,7 +354,7 @@ struct measures {
 
 static uint64_t round_up(uint64_t v)
 {
-	return (v + PAX_UNIT - 1) / PAX_UNIT * PAX_UNIT;
+	return (v + UNIT - 1) / UNIT * UNIT;
 }
 
 /* Bytes of a line for each of the two numbers. */
@@ -154,7 +425,7 @@ static int put_map(struct export_tar *t, struct context *cx, struct file *file,
 	content_close(&content);
 	if (!ret && m->tail)
 		ret = put_run(t, cx, content.size, 0);
-	return ret ? ret : tar_stream_align(t->stream, cx, PAX_UNIT);
+	return ret ? ret : tar_stream_align(t->stream, cx, UNIT);
 }
 
 /* Copies the runs one after the other; holes are not in the stream. */
@@ -181,7 +452,7 @@ static int put_content(struct export_tar *t, struct context *cx,
 		ret = fail(cx, -ESTALE, "file changed while it was read");
 	err = tar_stream_put_zeroes(t->stream, cx, promised - done);
 	if (!err)
-		err = tar_stream_align(t->stream, cx, PAX_UNIT);
+		err = tar_stream_align(t->stream, cx, UNIT);
 	return err ? err : -ret;
 }
 
@@ -189,7 +460,7 @@ static int put_regular(struct export_tar *t, struct context *cx,
 		       const struct export_file *file)
 {
 	struct content *content = file->content;
-	struct pax_entry entry = entry_of(file, PAX_FILE);
+	struct entry entry = entry_of(file, TYPE_FILE);
 	struct measures m;
 	int err = measure(cx, content->file, &m);
 
@@ -198,44 +469,42 @@ static int put_regular(struct export_tar *t, struct context *cx,
 	entry.sparse = m.data < content->size;
 	entry.real_size = content->size;
 	entry.size = entry.sparse ? round_up(m.map) + m.data : m.data;
-	err = pax_put(&t->pax, cx, t->stream, &entry);
+	err = put_entry(t, cx, &entry);
 	if (!err && entry.sparse)
 		err = put_map(t, cx, content->file, &m);
 	return err ? err : put_content(t, cx, content, m.data);
 }
 
-static enum pax_type type_of(const struct export_file *file)
+static enum type type_of(const struct export_file *file)
 {
 	switch (le16_get(file->inode->i_mode) & S_IFMT) {
 	case S_IFLNK:
-		return PAX_SYMLINK;
+		return TYPE_SYMLINK;
 	case S_IFCHR:
-		return PAX_CHARACTER;
+		return TYPE_CHARACTER;
 	case S_IFBLK:
-		return PAX_BLOCK;
+		return TYPE_BLOCK;
 	default:
-		return PAX_FIFO;
+		return TYPE_FIFO;
 	}
 }
 
 static int put_other(struct export_tar *t, struct context *cx,
 		     const struct export_file *file)
 {
-	struct pax_entry entry = entry_of(file, type_of(file));
+	struct entry entry = entry_of(file, type_of(file));
 
 	entry.link = file->target;
-	if (inode_has_rdev(file->inode))
-		inode_rdev(file->inode, &entry.major, &entry.minor);
-	return pax_put(&t->pax, cx, t->stream, &entry);
+	return put_entry(t, cx, &entry);
 }
 
 static int put_link(struct export_tar *t, struct context *cx,
 		    const struct export_file *file)
 {
-	struct pax_entry entry = entry_of(file, PAX_HARD_LINK);
+	struct entry entry = entry_of(file, TYPE_HARD_LINK);
 
 	entry.link = file->linked;
-	return pax_put(&t->pax, cx, t->stream, &entry);
+	return put_entry(t, cx, &entry);
 }
 
 static int tar_put(struct export_sink *sink, struct context *cx,
@@ -264,15 +533,16 @@ static int tar_remove(struct export_sink *sink, struct context *cx,
 	struct export_tar *t = tar_of(sink);
 	const char *slash = strrchr(path, '/');
 	int dir = slash ? (int)(slash + 1 - path) : 0;
-	struct pax_entry entry = {.type = PAX_FILE};
+	static const struct nilfs_inode nothing;
+	struct entry entry = {.type = TYPE_FILE, .inode = &nothing};
 	char *name;
 	int err;
 
-	if (asprintf(&name, "%.*s" PAX_WHITEOUT "%s", dir, path,
+	if (asprintf(&name, "%.*s" EXPORT_WHITEOUT "%s", dir, path,
 		     path + dir) < 0)
 		return fail(cx, -ENOMEM, "%s", path);
 	entry.path = name;
-	err = pax_put(&t->pax, cx, t->stream, &entry);
+	err = put_entry(t, cx, &entry);
 	free(name);
 	return err;
 }
@@ -280,8 +550,10 @@ static int tar_remove(struct export_sink *sink, struct context *cx,
 static int tar_finish(struct export_sink *sink, struct context *cx)
 {
 	struct export_tar *t = tar_of(sink);
-	int err = pax_end(cx, t->stream);
+	int err = tar_stream_put_zeroes(t->stream, cx, 2ull * UNIT);
 
+	if (!err)
+		err = tar_stream_align(t->stream, cx, STREAM_UNIT);
 	return err ? err : tar_stream_finish(t->stream, cx);
 }
 
@@ -290,7 +562,7 @@ static void tar_close(struct export_sink *sink)
 	struct export_tar *t = tar_of(sink);
 
 	tar_stream_close(t->stream);
-	pax_fini(&t->pax);
+	free(t->records);
 	free(t);
 }
 

@@ -8,7 +8,6 @@
 #include "dump/files/inodechange.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "disk/inode.h"
@@ -22,13 +21,6 @@ struct comparison {
 	inodechange_visit *visit;
 	void *arg;
 };
-
-bool inodechange_is_same_map(const struct nilfs_inode *a,
-			     const struct nilfs_inode *b)
-{
-	return le64_get(a->i_size) == le64_get(b->i_size) &&
-	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
-}
 
 /* INODE, or NULL where it is no directory. */
 static const struct nilfs_inode *directory(const struct nilfs_inode *inode,
@@ -50,7 +42,7 @@ static int visit_inode(const struct comparison *c, struct context *cx,
 		if (!change.a && !change.b)
 			return 0;
 		if (change.a && change.b &&
-		    inodechange_is_same_map(change.a, change.b))
+		    inode_has_same_map(change.a, change.b))
 			return 0;
 	}
 	return c->visit(c->arg, cx, &change);

@@ -3,7 +3,6 @@
 #ifndef NILFS2_DUMP_INODECHANGE_H
 #define NILFS2_DUMP_INODECHANGE_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/context.h"
@@ -35,12 +34,5 @@ int inodechange_run(struct context *cx, struct root *a, struct root *b,
  */
 int inodechange_run_dirs(struct context *cx, struct root *a, struct root *b,
 			 inodechange_visit *visit, void *arg);
-
-/*
- * True where both inodes have the same blocks, thus the same content, because
- * NILFS2 does not change blocks in place.
- */
-bool inodechange_is_same_map(const struct nilfs_inode *a,
-			     const struct nilfs_inode *b);
 
 #endif

@@ -103,25 +103,9 @@ static const char *const type_names[NILFS_FT_MAX] = {
 	"block",   "fifo", "socket",	"symlink",
 };
 
-static const char type_letters[NILFS_FT_MAX] = {
-	'?', '-', 'd', 'c', 'b', 'p', 's', 'l',
-};
-
-static uint8_t known_type(uint8_t type)
-{
-	return type < NILFS_FT_MAX ? type : NILFS_FT_UNKNOWN;
-}
-
 const char *listing_type(uint8_t type)
 {
-	return type_names[known_type(type)];
-}
-
-void listing_mode(char text[LISTING_MODE_MAX], uint8_t type,
-		  const struct nilfs_inode *inode)
-{
-	fields_mode(text, type_letters[known_type(type)],
-		    le16_get(inode->i_mode));
+	return type_names[type < NILFS_FT_MAX ? type : NILFS_FT_UNKNOWN];
 }
 
 /* The target of the item, absent where it is no link or cannot be read. */
@@ -289,7 +273,7 @@ static struct value whole_text(char text[WHOLE_TEXT_MAX],
 static void put_details(struct listing *rows, const struct tree_item *item)
 {
 	const struct nilfs_inode *inode = item->inode;
-	char mode[LISTING_MODE_MAX], size[SIZE_TEXT_MAX], whole[WHOLE_TEXT_MAX];
+	char mode[FIELDS_MODE_MAX], size[SIZE_TEXT_MAX], whole[WHOLE_TEXT_MAX];
 	struct value v[T_COUNT] = {
 		[T_CHECKPOINT] = checkpoint_of(rows),
 		[T_INODE] = value_u64(item->ino),
@@ -297,7 +281,7 @@ static void put_details(struct listing *rows, const struct tree_item *item)
 	};
 
 	if (inode) {
-		listing_mode(mode, item->type, inode);
+		fields_mode(mode, le16_get(inode->i_mode));
 		v[T_MODE] = value_bytes(mode, sizeof(mode) - 1);
 		v[T_LINKS] = value_u64(le16_get(inode->i_links_count));
 		v[T_UID] = value_u64(le32_get(inode->i_uid));

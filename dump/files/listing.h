@@ -56,9 +56,4 @@ void listing_fini(struct listing *rows);
 /* The name of a type NILFS_FT_*. */
 const char *listing_type(uint8_t type);
 
-/* "drwxr-xr-x" of INODE, whose type is TYPE. */
-#define LISTING_MODE_MAX 11
-void listing_mode(char text[LISTING_MODE_MAX], uint8_t type,
-		  const struct nilfs_inode *inode);
-
 #endif

@@ -2,30 +2,86 @@
 /*
  * history: every version of a file over all checkpoints.
  *
- * A version is printed as soon as it has ended, so that only the present ones
- * are in memory.
+ * Checkpoints are visited from the oldest on.  One whose ifile has the same map
+ * as the one before has the same files.  Otherwise the virtual number of the
+ * block that has the inode is looked up in the ifile: if it is the same as
+ * before, so is the inode, and nothing is read.  A version is printed as soon as
+ * it has ended, so that only the present ones are in memory.
+ *
+ * For a path there is a first round that collects the files that it leads to;
+ * numbers are reused, so that a file is a number and a generation.  Only the
+ * numbers are followed then.
  */
 #include "dump/common/commands.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/pairtable.h"
 #include "base/text.h"
 #include "disk/inode.h"
+#include "disk/palloc.h"
+#include "dump/common/fields.h"
 #include "dump/common/image.h"
 #include "dump/files/listing.h"
-#include "dump/past/versions.h"
+#include "dump/past/filenames.h"
 #include "out/table.h"
+#include "vol/cptable.h"
+#include "vol/mapdiff.h"
+
+/*
+ * A file in consecutive checkpoints, in which neither its inode nor its names
+ * differ.
+ */
+struct version {
+	uint64_t first, last;	/* checkpoints */
+	uint64_t checkpoints;	/* that have it */
+	uint64_t created;	/* the time of the first one */
+	uint64_t ino;
+	struct nilfs_inode inode;
+	/*
+	 * Blocks that differ from the version before, in the first one all;
+	 * only valid if KNOWN, because maps may be damaged.
+	 */
+	uint64_t changed;
+	bool known;
+	const char *names; /* paths, each with a NUL after it */
+	size_t names_len;
+};
+
+/* An inode number that is followed. */
+struct follower {
+	struct filenames names;
+	uint64_t ptr;		  /* of the block of the ifile; 0: none */
+	bool read;		  /* PTR is valid */
+	bool there;		  /* INODE is a file that is followed */
+	struct nilfs_inode inode; /* in the checkpoint visited last */
+	bool open;		  /* VERSION goes on */
+	struct version version;
+	char *paths; /* of it */
+	size_t paths_room;
+};
 
 struct history {
 	struct tool *tool;
+	struct volume *vol;
+	struct trail path;	/* of the first round */
+	bool any_file;		/* no generations are listed */
+	struct pairtable files; /* inode number and generation */
+	struct follower *followers;
+	size_t count, room;
+	uint64_t *cnos;
+	size_t checkpoints;
+	struct root root; /* the checkpoint visited last */
+	bool has_root;	  /* it is open */
+	bool same;	  /* it has the files of the one before */
+
 	struct table table;
 	char *names; /* of a version, as text */
 	size_t names_room;
-	bool broken;
+	bool found, broken;
 };
 
 enum {
@@ -94,10 +150,9 @@ static struct value names_text(struct history *h, const struct version *v)
 static void put_row(struct history *h, const struct version *v)
 {
 	const struct nilfs_inode *inode = &v->inode;
-	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
-	char mode[LISTING_MODE_MAX];
+	char mode[FIELDS_MODE_MAX];
 
-	listing_mode(mode, type, inode);
+	fields_mode(mode, le16_get(inode->i_mode));
 	table_row(&h->table, (struct value[]){
 		[FIRST] = value_u64(v->first),
 		[LAST] = value_u64(v->last),
@@ -168,47 +223,334 @@ static void put_section(struct report *r, const struct version *v)
 	report_end(r);
 }
 
-static int found_version(void *arg, const struct version *v)
+/* Goes on after what concerns one checkpoint only. */
+static int report_checkpoint(struct history *h, uint64_t cno, int err)
 {
-	struct history *h = arg;
+	if (!err || image_is_fatal(err))
+		return err;
+	image_checkpoint_failed(h->tool, cno, err);
+	h->broken = true;
+	return 0;
+}
 
+/* Opens checkpoint CNO, and sees whether it has the files of the last one. */
+static int open_checkpoint(struct history *h, struct context *cx, uint64_t cno)
+{
+	const struct nilfs_inode *ifile = &h->root.cp.cp_ifile_inode;
+	struct nilfs_inode before = *ifile;
+	int err = root_open(&h->root, cx, h->vol, cno);
+
+	h->same = !err && h->has_root && inode_has_same_map(ifile, &before);
+	h->has_root = !err;
+	return err;
+}
+
+/*
+ * The first round: what the path leads to.
+ */
+
+static int add_follower(struct history *h, struct context *cx, uint64_t ino)
+{
+	size_t i;
+
+	for (i = 0; i < h->count; i++)
+		if (h->followers[i].names.ino == ino)
+			return 0;
+	if (array_reserve(cx, &h->followers, &h->room, h->count + 1))
+		return -ENOMEM;
+	h->followers[h->count++] = (struct follower){ .names.ino = ino };
+	return 0;
+}
+
+static int add_file(struct history *h, struct context *cx)
+{
+	struct nilfs_inode inode;
+	uint64_t ino;
+	int err = trail_follow(&h->path, cx, &h->root, &ino);
+
+	if (!err)
+		err = root_inode(&h->root, cx, ino, &inode);
+	if (err == -ENOENT || err == -ENOTDIR) {
+		fail_clear(cx);
+		return 0;
+	}
+	if (err)
+		return err;
+	if (pairtable_find(&h->files, ino, le32_get(inode.i_generation)))
+		return 0;
+	err = pairtable_add(&h->files, cx, ino, le32_get(inode.i_generation),
+			    1);
+	return err ? err : add_follower(h, cx, ino);
+}
+
+/* Checkpoints that cannot be opened are reported by the second round. */
+static int collect_files(struct history *h, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < h->checkpoints && !err; i++) {
+		err = open_checkpoint(h, cx, h->cnos[i]);
+		if (!err && !h->same)
+			err = report_checkpoint(h, h->cnos[i],
+						add_file(h, cx));
+		if (image_is_fatal(err))
+			return err;
+		fail_clear(cx);
+		err = context_cancelled(cx);
+	}
+	h->has_root = false;
+	return err;
+}
+
+/*
+ * The second round: their versions.
+ */
+
+static int end_version(struct history *h, struct follower *f)
+{
+	if (!f->open)
+		return 0;
+	f->open = false;
+	f->version.names = f->paths;
+	h->found = true;
 	if (report_is_text(&h->tool->report))
-		put_row(h, v);
+		put_row(h, &f->version);
 	else
-		put_section(&h->tool->report, v);
+		put_section(&h->tool->report, &f->version);
 	return out_error(h->tool->out);
 }
 
-static void found_broken(void *arg, uint64_t cno, int err)
+static int count_block(void *arg, struct context *cx,
+		       const struct mapdiff_item *item)
 {
-	struct history *h = arg;
+	uint64_t *count = arg;
 
-	image_checkpoint_failed(h->tool, cno, err);
-	h->broken = true;
+	(void)item;
+	++*count;
+	return *count % 4096 ? 0 : context_cancelled(cx);
 }
 
-static bool is_number(const char *text)
+/* Counts the blocks that differ; BEFORE is NULL if there is no version. */
+static int count_changed(struct history *h, struct context *cx,
+			 const struct nilfs_inode *before, struct version *v)
 {
-	return *text >= '0' && *text <= '9';
+	struct blockmap a, b;
+	int err = 0;
+
+	v->changed = 0;
+	v->known = true;
+	if (!inode_has_bmap(&v->inode))
+		return 0;
+	if (before)
+		err = blockmap_init(&a, cx, h->vol, v->ino, before);
+	if (!err)
+		err = blockmap_init(&b, cx, h->vol, v->ino, &v->inode);
+	if (!err)
+		err = mapdiff_run(cx, before ? &a : NULL, &b, count_block,
+				  &v->changed);
+	v->known = !err;
+	return err;
 }
 
-static int show_versions(struct history *h, struct volume *vol,
-			 const char *what)
+static int copy_names(struct follower *f, struct context *cx)
 {
-	const struct versions_sink sink = { found_version, found_broken, h };
+	size_t len = 0, i;
+
+	for (i = 0; i < f->names.count; i++) {
+		const char *path = trail_path(&f->names.items[i].trail);
+		size_t size = strlen(path) + 1;
+
+		if (array_reserve(cx, &f->paths, &f->paths_room, len + size))
+			return -ENOMEM;
+		memcpy(f->paths + len, path, size);
+		len += size;
+	}
+	f->version.names_len = len;
+	return 0;
+}
+
+static int begin_version(struct history *h, struct context *cx,
+			 struct follower *f)
+{
+	struct nilfs_inode before = f->version.inode;
+	bool same = f->version.ino && inode_is_same_file(&before, &f->inode);
+	int err;
+
+	f->version = (struct version){
+		.first = h->root.cno,
+		.created = le64_get(h->root.cp.cp_create),
+		.ino = f->names.ino,
+		.inode = f->inode,
+	};
+	f->open = true;
+	err = count_changed(h, cx, same ? &before : NULL, &f->version);
+	err = report_checkpoint(h, h->root.cno, err);
+	return err ? err : copy_names(f, cx);
+}
+
+/* Reads the inode in the present checkpoint. */
+static int read_follower(struct history *h, struct context *cx,
+			 struct follower *f)
+{
+	uint64_t ino = f->names.ino, ptr = 0, generation;
+	int ret = blockmap_lookup(
+		&h->root.ifile.map, cx,
+		palloc_entry_blkoff(&h->vol->ifile_palloc, ino), &ptr);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		ptr = 0;
+	if (f->read && f->ptr == ptr)
+		return 0;
+	f->read = true;
+	f->ptr = ptr;
+	f->there = false;
+	ret = root_inode(&h->root, cx, ino, &f->inode);
+	if (ret == -ENOENT) {
+		fail_clear(cx);
+		return 0;
+	}
+	generation = le32_get(f->inode.i_generation);
+	f->there = !ret && (h->any_file ||
+			    pairtable_find(&h->files, ino, generation));
+	return ret;
+}
+
+/* The names that lead to the file, which is in the present checkpoint. */
+static int update_names(struct history *h, struct context *cx,
+			struct follower *f)
+{
+	uint64_t ino = 0;
+	int err = -ENOENT;
+
+	f->names.changed = false;
+	if (h->path.count && !h->path.climbs)
+		err = trail_follow(&h->path, cx, &h->root, &ino);
+	fail_clear(cx);
+	err = !err && ino == f->names.ino
+		      ? filenames_add(&f->names, cx, h->path.path, h->path.len)
+		      : 0;
+	if (!err)
+		err = filenames_update(&f->names, cx, &h->root, &f->inode);
+	return report_checkpoint(h, h->root.cno, err);
+}
+
+static bool is_same_version(const struct follower *f)
+{
+	return f->open && !f->names.changed &&
+	       !memcmp(&f->inode, &f->version.inode, sizeof(f->inode));
+}
+
+static void extend_version(struct history *h, struct follower *f)
+{
+	f->version.last = h->root.cno;
+	f->version.checkpoints++;
+}
+
+static int visit_follower(struct history *h, struct context *cx,
+			  struct follower *f)
+{
+	int err = read_follower(h, cx, f);
+
+	if (err)
+		return report_checkpoint(h, h->root.cno, err);
+	if (!f->there)
+		return end_version(h, f);
+	err = update_names(h, cx, f);
+	if (!err && !is_same_version(f)) {
+		err = end_version(h, f);
+		if (!err)
+			err = begin_version(h, cx, f);
+	}
+	if (!err)
+		extend_version(h, f);
+	return err;
+}
+
+static int visit_checkpoint(struct history *h, struct context *cx, uint64_t cno)
+{
+	int err = open_checkpoint(h, cx, cno);
+	size_t i;
+
+	if (err)
+		return report_checkpoint(h, cno, err);
+	for (i = 0; i < h->count && !err; i++) {
+		struct follower *f = &h->followers[i];
+
+		if (!h->same)
+			err = visit_follower(h, cx, f);
+		else if (f->open)
+			extend_version(h, f);
+	}
+	return err ? err : context_cancelled(cx);
+}
+
+static int follow_all(struct history *h, struct context *cx)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < h->checkpoints && !err; i++)
+		err = visit_checkpoint(h, cx, h->cnos[i]);
+	for (i = 0; i < h->count && !err; i++)
+		err = end_version(h, &h->followers[i]);
+	return err;
+}
+
+static void free_history(struct history *h)
+{
+	size_t i;
+
+	for (i = 0; i < h->count; i++) {
+		filenames_fini(&h->followers[i].names);
+		free(h->followers[i].paths);
+	}
+	free(h->followers);
+	free(h->cnos);
+	free(h->names);
+	pairtable_fini(&h->files);
+	trail_fini(&h->path);
+}
+
+/* Decides what is followed: an inode, or all that is at a path at some time. */
+static int begin_walk(struct history *h, const char *what)
+{
 	struct context *cx = &h->tool->cx;
 	uint64_t ino;
 	int err;
 
-	if (!is_number(what))
-		return versions_of_path(vol, cx, what, &sink);
-	err = option_number(cx, "INO|PATH", what, UINT64_MAX, &ino);
-	if (err)
+	if (*what < '0' || *what > '9') {
+		err = trail_set(&h->path, cx, what, strlen(what));
+		if (!err)
+			err = cptable_list(h->vol, cx, false, &h->cnos,
+					   &h->checkpoints);
+		return err ? err : collect_files(h, cx);
+	}
+	h->any_file = true;
+	if (option_number(cx, "INO|PATH", what, UINT64_MAX, &ino))
 		return tool_usage(h->tool, "'%s' is no inode number", what);
 	if (inode_is_private(ino))
 		return tool_usage(h->tool, "inode %llu is not one of a file",
 				  (unsigned long long)ino);
-	return versions_of_inode(vol, cx, ino, &sink);
+	err = cptable_list(h->vol, cx, false, &h->cnos, &h->checkpoints);
+	return err ? err : add_follower(h, cx, ino);
+}
+
+static int show_versions(struct history *h, const char *what)
+{
+	struct context *cx = &h->tool->cx;
+	int err = begin_walk(h, what);
+
+	if (!err)
+		err = follow_all(h, cx);
+	if (err || h->found)
+		return err;
+	if (!h->any_file)
+		return fail_said(cx, -ENOENT, "%s: in no checkpoint", what);
+	return fail_said(cx, -ENOENT, "inode %llu: in no checkpoint",
+			 (unsigned long long)h->followers[0].names.ino);
 }
 
 static int history_run(struct tool *tool, const void *options)
@@ -223,15 +565,16 @@ static int history_run(struct tool *tool, const void *options)
 		table_begin(&h.table, r, "versions", columns, COLUMNS);
 	else if (!err)
 		report_list(r, "versions");
+	h.vol = im.vol;
 	if (!err) {
-		err = show_versions(&h, im.vol, tool->argv[1]);
+		err = show_versions(&h, tool->argv[1]);
 		if (report_is_text(r))
 			table_end(&h.table);
 		else if (!err)
 			report_end(r);
 	}
+	free_history(&h);
 	image_close(&im);
-	free(h.names);
 	return err ? err : h.broken;
 }
 

@@ -19,7 +19,7 @@ struct logfile {
 	uint64_t first, last;	/* checkpoints of the inodes that were found */
 	uint64_t seq, blocknr;	/* of the newest one: its block in an ifile */
 
-	/* The entry of a directory for it, lognames.c; NULL: not known. */
+	/* The entry of a directory for it, logged.c; NULL: not known. */
 	char *name;
 	uint64_t dir;
 	uint64_t named;		/* checkpoint in which it was written */

@@ -11,7 +11,6 @@
 #include "dump/past/logitems.h"
 
 #include "check/damage.h"
-#include "vol/logsearch.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
@@ -25,11 +24,12 @@ static bool begins_with_log(struct volume *vol, struct context *cx,
 	       segsum_check(&vol->geo, &ss, start) == RULE_OK;
 }
 
+/* Nothing is known of it where the volume was opened without its metadata. */
 static bool is_in_use(struct volume *vol, struct context *cx, uint64_t segnum)
 {
 	struct nilfs_segment_usage_ext su;
 
-	return sutable_read(vol, cx, segnum, &su) ||
+	return !vol->sufile.vol || sutable_read(vol, cx, segnum, &su) ||
 	       !segusage_is_clean(&su.su);
 }
 
@@ -58,33 +58,52 @@ static int search_log(struct logsearch *search, struct context *cx,
 	return ret;
 }
 
-static int visit_segment(struct volume *vol, struct context *cx,
-			 uint64_t segnum, logitems_visit *visit, void *arg)
+int logitems_segment(struct volume *vol, struct context *cx, uint64_t segnum,
+		     logitems_log *visit, void *arg)
 {
-	struct segsum_block block;
 	struct logsearch search;
 	struct log log;
-	int ret = logsearch_open(&search, cx, vol, segnum,
-				 geometry_segment_start(&vol->geo, segnum));
+	int ret;
 
+	if (!may_have_logs(vol, cx, segnum))
+		return 0;
+	ret = logsearch_open(&search, cx, vol, segnum,
+			     geometry_segment_start(&vol->geo, segnum));
 	while (!ret && (ret = search_log(&search, cx, &log)) > 0) {
 		ret = context_cancelled(cx);
-		while (!ret && segsum_iter_next(&search.summary.iter, &block))
-			if (block.is_virtual)
-				ret = visit(arg, cx, &log, &block);
+		if (!ret)
+			ret = visit(arg, cx, &search, &log);
 	}
 	logsearch_close(&search);
+	return ret;
+}
+
+struct items {
+	logitems_visit *visit;
+	void *arg;
+};
+
+static int visit_items(void *arg, struct context *cx, struct logsearch *search,
+		       const struct log *log)
+{
+	const struct items *items = arg;
+	struct segsum_block block;
+	int ret = 0;
+
+	while (!ret && segsum_iter_next(&search->summary.iter, &block))
+		if (block.is_virtual)
+			ret = items->visit(items->arg, cx, log, &block);
 	return ret;
 }
 
 int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
 		 void *arg)
 {
+	struct items items = { visit, arg };
 	uint64_t segnum;
 	int err = 0;
 
 	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++)
-		if (may_have_logs(vol, cx, segnum))
-			err = visit_segment(vol, cx, segnum, visit, arg);
+		err = logitems_segment(vol, cx, segnum, visit_items, &items);
 	return err;
 }

@@ -7,21 +7,29 @@
 
 #include "base/context.h"
 #include "disk/segsum.h"
-#include "vol/logscan.h"
+#include "vol/logsearch.h"
 
 struct volume;
+
+/* A log with a sound summary, which SEARCH has read.  0, or a failure that ends. */
+typedef int logitems_log(void *arg, struct context *cx,
+			 struct logsearch *search, const struct log *log);
+
+/*
+ * Calls VISIT for each log of segment SEGNUM, whatever use of the segment it is
+ * of, in the order of the device.  Logs do not overlap: what was overwritten is
+ * not listed.  What cannot be read is passed over.  -ENOMEM, -EINTR; failures of
+ * VISIT.
+ */
+int logitems_segment(struct volume *vol, struct context *cx, uint64_t segnum,
+		     logitems_log *visit, void *arg);
 
 /* 0, or a failure that ends the search. */
 typedef int logitems_visit(void *arg, struct context *cx,
 			   const struct log *log,
 			   const struct segsum_block *block);
 
-/*
- * Calls VISIT for each block with a virtual number that a log with a sound
- * summary lists, whatever use of its segment the log is of, in the order of the
- * device.  Logs do not overlap: what was overwritten is not listed.  What
- * cannot be read is passed over.  -ENOMEM, -EINTR; failures of VISIT.
- */
+/* The same for each block with a virtual number that logs list, of all segments. */
 int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
 		 void *arg);
 

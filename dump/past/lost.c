@@ -282,7 +282,7 @@ static int compare_checkpoint(struct lost *f, struct context *cx,
 	bool opened = !err;
 
 	f->known = 0;
-	if (!err && !inodechange_is_same_map(&f->older.cp.cp_ifile_inode,
+	if (!err && !inode_has_same_map(&f->older.cp.cp_ifile_inode,
 					   &f->newer.cp.cp_ifile_inode))
 		err = inodechange_run_dirs(cx, &f->older, &f->newer,
 					   compare_directory, f);

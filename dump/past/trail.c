@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "dump/files/inodechange.h"
+#include "disk/inode.h"
 #include "vol/dir.h"
 #include "vol/volume.h"
 
@@ -124,7 +124,7 @@ static int take_step(struct trail *t, struct context *cx, struct root *root,
 		return fail(cx, -ENOTDIR, "inode %llu",
 			    (unsigned long long)dir);
 	if (step->known && step->dir == dir &&
-	    inodechange_is_same_map(&step->inode, &inode))
+	    inode_has_same_map(&step->inode, &inode))
 		return step->child ? 0
 				   : fail(cx, -ENOENT, "'%.*s'",
 					  (int)step->len,

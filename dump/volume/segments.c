@@ -4,9 +4,11 @@
  *
  * A list in the order of the segments is a stream and keeps nothing.  A sorted
  * one reads the segments twice: first only the value to sort by is kept,
- * sixteen bytes a segment, then rows are printed in that order.
+ * sixteen bytes a segment, then rows are printed in that order.  A column is a
+ * row with its names and format, and a value in fill_values().
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,230 @@
 #include "dump/common/commands.h"
 #include "dump/common/image.h"
 #include "dump/volume/segment.h"
-#include "dump/volume/segment_column.h"
+#include "out/table.h"
+
+enum {
+	SEGMENT, STATE, FLAGS, SEQUENCE, MODIFIED, BLOCKS, WRITTEN, LIVE,
+	SNAPSHOT, RECENT, DEAD, USE, DATA, METADATA, DATA_SHARE,
+	METADATA_SHARE, OVERHEAD, STORED_LIVE, STORED_SNAPSHOT, STORED_TIME,
+	COLUMNS
+};
+
+static const struct value_flag state_flags[] = {
+	{ SEGMENT_ACTIVE, "active" },
+	{ SEGMENT_DIRTY, "dirty" },
+	{ SEGMENT_ERROR, "error" },
+	{ SEGMENT_PROTECTED, "protected" },
+	{ 0, NULL },
+};
+
+static const struct column all[COLUMNS] = {
+	[SEGMENT] = { "segment", "SEGMENT", VALUE_U64, 7 },
+	[STATE] = { "state", "STATE", VALUE_STRING, 5 },
+	[FLAGS] = { "flags", NULL, VALUE_FLAGS, 0, state_flags },
+	[SEQUENCE] = { "sequence", "SEQUENCE", VALUE_U64, 8 },
+	[MODIFIED] = { "modified", "MODIFIED", VALUE_TIME, 19 },
+	[BLOCKS] = { "blocks", "BLOCKS", VALUE_U64, 7 },
+	[WRITTEN] = { "written", "WRITTEN", VALUE_U64, 7 },
+	[LIVE] = { "live", "LIVE", VALUE_U64, 7 },
+	[SNAPSHOT] = { "snapshot", "SNAPSHOT", VALUE_U64, 8 },
+	[RECENT] = { "recent", "RECENT", VALUE_U64, 7 },
+	[DEAD] = { "dead", "DEAD", VALUE_U64, 7 },
+	[USE] = { "use", "USE", VALUE_PERCENT, 6 },
+	[DATA] = { "data", "DATA", VALUE_U64, 7 },
+	[METADATA] = { "metadata", "METADATA", VALUE_U64, 8 },
+	[DATA_SHARE] = { "data_share", "DATA%", VALUE_PERCENT, 6 },
+	[METADATA_SHARE] = { "metadata_share", "META%", VALUE_PERCENT, 6 },
+	[OVERHEAD] = { "overhead", "OVERHEAD", VALUE_U64, 8 },
+	[STORED_LIVE] = { "su_nlive_blks", "STORED-LIVE", VALUE_U64, 11 },
+	[STORED_SNAPSHOT] = { "su_nsnapshot_blks", "STORED-SNAP", VALUE_U64,
+			      11 },
+	[STORED_TIME] = { "su_nlive_lastmod", "STORED-TIME", VALUE_TIME, 19 },
+};
+
+/* The requested columns, as numbers, in order. */
+struct columns {
+	unsigned int list[TABLE_COLUMNS_MAX];
+	unsigned int count;
+	bool data;		/* one of them needs segment_count_data() */
+};
+
+static const unsigned int usual[] = {
+	SEGMENT, STATE, FLAGS, SEQUENCE, MODIFIED, WRITTEN, LIVE, SNAPSHOT,
+	RECENT, DEAD, USE,
+};
+
+static bool needs_data(unsigned int column)
+{
+	return column >= DATA && column <= OVERHEAD;
+}
+
+static const char *column_word(size_t i)
+{
+	return i < COLUMNS ? all[i].key : NULL;
+}
+
+/* The column of that name, or -EINVAL. */
+static int find_column(struct context *cx, const char *name,
+		       unsigned int *column)
+{
+	char names[256] = "";
+	unsigned int i;
+	size_t used = 0;
+
+	for (i = 0; i < COLUMNS; i++) {
+		if (!strcmp(all[i].key, name)) {
+			*column = i;
+			return 0;
+		}
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used,
+						 sizeof(names) - used, "%s%s",
+						 i ? ", " : "", all[i].key);
+	}
+	return fail(cx, -EINVAL, "'%s' is not a column; valid are %s", name,
+		    names);
+}
+
+static int add_column(struct context *cx, struct columns *columns,
+		      unsigned int column)
+{
+	if (columns->count == TABLE_COLUMNS_MAX)
+		return fail(cx, -EINVAL, "more than %u columns",
+			    TABLE_COLUMNS_MAX);
+	columns->list[columns->count++] = column;
+	columns->data |= needs_data(column);
+	return 0;
+}
+
+static int add_usual(struct context *cx, struct columns *columns,
+		     bool recent)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(usual) / sizeof(usual[0]) && !err; i++)
+		if (usual[i] != RECENT || recent)
+			err = add_column(cx, columns, usual[i]);
+	return err;
+}
+
+static int add_all(struct context *cx, struct columns *columns)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < COLUMNS && !err; i++)
+		err = add_column(cx, columns, i);
+	return err;
+}
+
+static int add_word(struct context *cx, struct columns *columns,
+		    const char *word, size_t len)
+{
+	unsigned int column;
+	char name[64];
+	int err;
+
+	if (len >= sizeof(name))
+		len = sizeof(name) - 1;
+	memcpy(name, word, len);
+	name[len] = '\0';
+	if (!strcmp(name, "all"))
+		return add_all(cx, columns);
+	err = find_column(cx, name, &column);
+	return err ? err : add_column(cx, columns, column);
+}
+
+/*
+ * Takes the words of LIST ("segment,live"; "all"; "+data" adds to the default
+ * ones, among which RECENT says whether "recent" is).  NULL: the default ones.
+ */
+static int parse_columns(struct context *cx, const char *list, bool recent,
+			 struct columns *columns)
+{
+	int err = 0;
+
+	*columns = (struct columns){ .count = 0 };
+	if (!list || *list == '+')
+		err = add_usual(cx, columns, recent);
+	if (!list || err)
+		return err;
+	list += *list == '+';
+	for (;;) {
+		size_t len = strcspn(list, ",");
+
+		err = add_word(cx, columns, list, len);
+		if (err || !list[len])
+			return err;
+		list += len + 1;
+	}
+}
+
+static struct value nonzero(uint64_t v)
+{
+	return v ? value_u64(v) : value_absent();
+}
+
+/* What is not known of S is absent. */
+static void fill_values(struct value v[COLUMNS], const struct segment *s)
+{
+	uint32_t kept = segment_kept(s);
+	uint32_t metadata = kept > s->data ? kept - s->data : 0;
+
+	memset(v, 0, COLUMNS * sizeof(*v));
+	v[SEGMENT] = value_u64(s->segnum);
+	v[STATE] = v[FLAGS] = value_u64(s->state);
+	if (s->has_sequence)
+		v[SEQUENCE] = value_u64(s->sequence);
+	v[MODIFIED] = nonzero(le64_get(s->su.su.su_lastmod));
+	v[BLOCKS] = value_u64(s->blocks);
+	v[WRITTEN] = value_u64(s->written);
+	if (s->has_counts) {
+		v[LIVE] = value_u64(s->live);
+		v[SNAPSHOT] = value_u64(s->snapshot);
+		v[RECENT] = value_u64(s->recent);
+		v[DEAD] = value_u64(segment_dead(s));
+		v[USE] = value_percent(kept, s->blocks);
+	}
+	if (s->has_data) {
+		v[DATA] = value_u64(s->data);
+		v[METADATA] = value_u64(metadata);
+		v[DATA_SHARE] = value_percent(s->data, kept);
+		v[METADATA_SHARE] = value_percent(metadata, kept);
+		v[OVERHEAD] = value_u64(s->overhead);
+	}
+	if (s->has_stored) {
+		v[STORED_LIVE] = value_u64(le32_get(s->su.su_nlive_blks));
+		v[STORED_SNAPSHOT] =
+			value_u64(le32_get(s->su.su_nsnapshot_blks));
+		v[STORED_TIME] = nonzero(le64_get(s->su.su_nlive_lastmod));
+	}
+}
+
+/* A number to sort by; absent values are 0. */
+static uint64_t sort_value(unsigned int column, const struct segment *s)
+{
+	struct value v[COLUMNS];
+
+	fill_values(v, s);
+	return v[column].present ? v[column].number : 0;
+}
+
+static void put_row(const struct columns *columns, struct table *table,
+		    const struct segment *s)
+{
+	struct value all_values[COLUMNS], values[TABLE_COLUMNS_MAX];
+	char state[SEGMENT_STATE_CHARS];
+	unsigned int i;
+
+	fill_values(all_values, s);
+	segment_state_text(s->state, state);
+	all_values[STATE] = value_bytes(state, sizeof(state));
+	for (i = 0; i < columns->count; i++)
+		values[i] = all_values[columns->list[i]];
+	table_row(table, values);
+}
 
 enum {
 	STATE_CLEAN = 1 << 4,		/* beside SEGMENT_* */
@@ -40,7 +265,7 @@ struct listing {
 	const struct segments_options *o;
 	struct segment_source src;
 	struct range_set ranges;
-	struct segment_columns columns;
+	struct columns columns;
 	bool sorted;
 	unsigned int sort_column;
 	struct sort_key *keys;
@@ -147,7 +372,7 @@ static int show_segment(struct listing *l, struct segment *s)
 		err = count_data(l, s);
 	if (err)
 		return err;
-	segment_column_row(&l->columns, &l->table, s);
+	put_row(&l->columns, &l->table, s);
 	return out_error(l->tool->out);
 }
 
@@ -156,7 +381,7 @@ static int remember(struct listing *l, const struct segment *s)
 	if (array_reserve(&l->tool->cx, &l->keys, &l->room, l->nkeys + 1))
 		return -ENOMEM;
 	l->keys[l->nkeys++] = (struct sort_key){
-		.key = segment_column_key(l->sort_column, s),
+		.key = sort_value(l->sort_column, s),
 		.segnum = s->segnum,
 	};
 	return 0;
@@ -166,8 +391,7 @@ static int remember(struct listing *l, const struct segment *s)
 static int take_segment(struct listing *l, uint64_t segnum,
 			const struct nilfs_segment_usage_ext *su)
 {
-	bool data = l->sorted ? segment_column_needs_data(l->sort_column) :
-		false;
+	bool data = l->sorted && needs_data(l->sort_column);
 	struct segment s;
 	int err;
 
@@ -247,10 +471,12 @@ static int show_sorted(struct listing *l)
 static int list_segments(struct listing *l)
 {
 	struct report *report = &l->tool->report;
-	struct column columns[SEGMENT_COLUMNS_MAX];
+	struct column columns[TABLE_COLUMNS_MAX];
+	unsigned int i;
 	int err;
 
-	segment_column_describe(&l->columns, columns);
+	for (i = 0; i < l->columns.count; i++)
+		columns[i] = all[l->columns.list[i]];
 	table_begin(&l->table, report, "segments", columns, l->columns.count);
 	err = image_note(l->tool, &l->status, walk_segments(l));
 	if (!err && l->sorted)
@@ -274,11 +500,10 @@ static int prepare_listing(struct listing *l)
 	l->sorted = o->sort || o->reverse;
 	l->left = o->lines;
 	segment_total_init(&l->total);
-	err = segment_column_parse(cx, o->columns, o->period != 0,
-				   &l->columns);
+	err = parse_columns(cx, o->columns, o->period != 0, &l->columns);
 	if (!err)
-		err = segment_column_find(cx, o->sort ? o->sort : "segment",
-					  &l->sort_column);
+		err = find_column(cx, o->sort ? o->sort : "segment",
+				  &l->sort_column);
 	if (!err)
 		err = range_parse_set(cx, "segments", tool->argc - 1,
 				      tool->argv + 1, &l->ranges);
@@ -317,9 +542,9 @@ static const struct cli_option segments_rows[] = {
 	{ 'a', "all", NULL, "clean segments too", OPTION_FLAG, AT(all) },
 	{ 'o', "columns", "LIST",
 	  "these columns; with a leading '+' in addition to the default",
-	  OPTION_STRING, AT(columns), 0, 0, NULL, NULL, segment_column_word },
+	  OPTION_STRING, AT(columns), 0, 0, NULL, NULL, column_word },
 	{ 's', "sort", "COLUMN", "sort by this column", OPTION_STRING, AT(sort),
-	  0, 0, NULL, NULL, segment_column_word },
+	  0, 0, NULL, NULL, column_word },
 	{ 'r', "reverse", NULL, "reverse the order", OPTION_FLAG, AT(reverse) },
 	{ 'n', "lines", "N", "no more than N segments", OPTION_U64, AT(lines) },
 	{ 0, "state", "LIST",

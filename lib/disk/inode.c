@@ -51,6 +51,13 @@ bool inode_is_same_file(const struct nilfs_inode *a,
 	       !((le16_get(a->i_mode) ^ le16_get(b->i_mode)) & S_IFMT);
 }
 
+bool inode_has_same_map(const struct nilfs_inode *a,
+			const struct nilfs_inode *b)
+{
+	return le64_get(a->i_size) == le64_get(b->i_size) &&
+	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
+}
+
 bool inode_has_bmap(const struct nilfs_inode *inode)
 {
 	uint16_t mode = le16_get(inode->i_mode);

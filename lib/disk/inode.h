@@ -36,6 +36,13 @@ bool inode_is_empty(const struct nilfs_inode *inode);
 bool inode_is_same_file(const struct nilfs_inode *a,
 			const struct nilfs_inode *b);
 
+/*
+ * True where A and B have the same size and the same blocks, thus the same
+ * content: blocks are not changed in place.
+ */
+bool inode_has_same_map(const struct nilfs_inode *a,
+			const struct nilfs_inode *b);
+
 /* True where i_bmap is a block map: regular files, directories, symlinks. */
 bool inode_has_bmap(const struct nilfs_inode *inode);
 

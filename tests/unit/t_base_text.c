@@ -152,6 +152,20 @@ static void test_time(void)
 		wrong += strcmp(timefmt_iso(t, buf), want) != 0;
 	}
 	is_int(wrong, 0, "agrees with gmtime_r() over ten thousand years");
+	ok(timefmt_parse("2000-02-29T00:00:00Z", &t) && t == 951782400,
+	   "a time is read");
+	ok(!timefmt_parse("2000-02-29", &t) &&
+		   !timefmt_parse("2000-02-29T00:00:00Z ", &t),
+	   "all of it, and nothing else");
+}
+
+/* The vectors are those of the authors of FNV. */
+static void test_hash(void)
+{
+	ok(text_hash("", 0) == UINT64_C(0xcbf29ce484222325) &&
+		   text_hash("a", 1) == UINT64_C(0xaf63dc4c8601ec8c) &&
+		   text_hash("foobar", 6) == UINT64_C(0x85944171f73967e8),
+	   "a hash of bytes");
 }
 
 static void test_uuid(void)
@@ -183,6 +197,7 @@ int main(void)
 	test_size_format();
 	test_text();
 	test_time();
+	test_hash();
 	test_uuid();
 	return tap_done();
 }

@@ -27,7 +27,7 @@
 
 /* Both versions of block KEY of the ifile, NULL for none. */
 struct blocks {
-	const char *a, *b; /* borrowed */
+	const void *a, *b; /* borrowed */
 };
 
 struct finder {
@@ -38,13 +38,6 @@ struct finder {
 	bool many;   /* more than are kept */
 };
 
-static bool is_same_map(const struct nilfs_inode *a,
-			const struct nilfs_inode *b)
-{
-	return le64_get(a->i_size) == le64_get(b->i_size) &&
-	       !memcmp(a->i_bmap, b->i_bmap, sizeof(a->i_bmap));
-}
-
 static bool is_same_inode(const struct nilfs_inode *a,
 			  const struct nilfs_inode *b)
 {
@@ -53,7 +46,7 @@ static bool is_same_inode(const struct nilfs_inode *a,
 	if (type != inode_dirent_type(le16_get(b->i_mode)) ||
 	    le16_get(a->i_links_count) != le16_get(b->i_links_count))
 		return false;
-	return type != NILFS_FT_DIR || is_same_map(a, b);
+	return type != NILFS_FT_DIR || inode_has_same_map(a, b);
 }
 
 static int add_number(struct finder *f, struct context *cx, uint64_t ino)
@@ -71,9 +64,9 @@ static int add_number(struct finder *f, struct context *cx, uint64_t ino)
 }
 
 /* Bits 64 * I and up of a bitmap block, or none. */
-static uint64_t bits_of(const char *bitmap, uint32_t i)
+static uint64_t bits_of(const le64 *bitmap, uint32_t i)
 {
-	return bitmap ? le64_get(((const le64 *)bitmap)[i]) : 0;
+	return bitmap ? le64_get(bitmap[i]) : 0;
 }
 
 static int compare_bitmaps(struct finder *f, struct context *cx,
@@ -101,31 +94,16 @@ static int compare_inodes(struct finder *f, struct context *cx,
 			  const struct blocks *blocks)
 {
 	size_t size = f->to->vol->ifile_palloc.entry_size, i;
+	const char *a = blocks->a, *b = blocks->b;
 	int err = 0;
 
 	for (i = 0; i < what->count && !err; i++) {
-		if (blocks->a && blocks->b &&
-		    is_same_inode((const void *)(blocks->a + i * size),
-				  (const void *)(blocks->b + i * size)))
+		if (a && b &&
+		    is_same_inode((const void *)(a + i * size),
+				  (const void *)(b + i * size)))
 			continue;
 		err = add_number(f, cx, what->first + i);
 	}
-	return err;
-}
-
-/* Borrows the block at PTR of the ifile of ROOT; NULL where PTR is 0. */
-static int borrow_block(struct context *cx, const struct root *root,
-			uint64_t ptr, const char **block)
-{
-	const void *data = NULL;
-	uint64_t blocknr;
-	int err = 0;
-
-	if (ptr)
-		err = blockmap_resolve(&root->ifile.map, cx, ptr, &blocknr);
-	if (ptr && !err)
-		err = cache_get(root->vol->cache, cx, blocknr, &data);
-	*block = data;
 	return err;
 }
 
@@ -144,9 +122,10 @@ static int compare_blocks(void *arg, struct context *cx,
 	palloc_locate(&f->to->vol->ifile_palloc, item->key, &what);
 	if (what.kind == PALLOC_DESC || f->many)
 		return 0;
-	err = borrow_block(cx, f->from, item->a, &blocks.a);
+	err = blockmap_borrow(&f->from->ifile.map, cx, item->a, &blocks.a);
 	if (!err)
-		err = borrow_block(cx, f->to, item->b, &blocks.b);
+		err = blockmap_borrow(&f->to->ifile.map, cx, item->b,
+				      &blocks.b);
 	if (!err && what.kind == PALLOC_BITMAP)
 		err = compare_bitmaps(f, cx, &what, &blocks);
 	else if (!err)
@@ -223,7 +202,7 @@ static int complete_finder(struct finder *f, struct context *cx,
 	c->map = inodelist_is_dir(c->kind) != inodelist_is_dir(c->before);
 	if (!c->map && inodelist_is_dir(c->kind)) {
 		err = root_inode_bytes(f->from, cx, c->ino, &old);
-		c->map = !is_same_map(&old, &inode);
+		c->map = !inode_has_same_map(&old, &inode);
 	}
 	if (err < 0)
 		return err;
