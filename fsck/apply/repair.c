@@ -227,6 +227,7 @@ struct fixer_job repair_job(struct repair *r, struct context *cx)
 		.state = &r->state,
 		.state_number = r->state_number,
 		.keeps_synced = r->synced,
+		.revived = &r->revived,
 		.note = repairlist_add,
 		.arg = &r->repaired,
 	};

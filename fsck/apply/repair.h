@@ -52,6 +52,7 @@ struct repair {
 	bool given_up[RULE_FIX_COUNT];	/* its fixer came to nothing, */
 	bool idle[RULE_FIX_COUNT];	/* and that without a try */
 	bool apart[RULE_STAGE_COUNT];	/* one kind a round, at that stage */
+	bool revived;		/* inodes of snapshots, by other checkpoints */
 	struct repairlist repaired;
 	struct recovery base;	/* the log that it began with, if it chose */
 	bool has_base;

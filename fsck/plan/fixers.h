@@ -47,6 +47,8 @@ struct fixer_job {
 	uint64_t state_cno;	/* of this checkpoint only; 0: any */
 	bool keeps_synced;	/* of logs after the latest: is written later */
 	const struct derived *derived;	/* blocks to be written, or NULL */
+	bool *revived;	/* whether inodes of snapshots were replaced by those of
+			   other checkpoints, in any round; or NULL */
 
 	/* Called with what was done or given up, a phrase about one object. */
 	void (*note)(void *arg, const char *text);

@@ -3,13 +3,9 @@
  * Repair of inodes, of the newest checkpoint; those of snapshots are
  * pastinodes.c's.
  *
- * An inode that still makes sense gets back the fields that are wrong, each
- * from what the rest of the volume says.  One that does not is replaced by the
- * newest sound one that an older checkpoint has (oldinodes.h), and its map is
- * repaired, if it is not what it was.  Where there is none, its type is what
- * its names say, or its content, and its blocks are those that the logs list.
- * Where nothing of that is known it is cleared, and its names are for the
- * repair of names.
+ * What an inode is to be is decided elsewhere (inodedecide.h).  One that comes
+ * with a map of the past has it repaired.  Where nothing is known of an inode
+ * it is cleared, and its names are for the repair of names.
  *
  * A root of which nothing is left is rebuilt, empty, because everything else
  * can be hung up in it.
@@ -20,16 +16,14 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/sort.h"
 #include "disk/dirpack.h"
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/fix_ifile.h"
-#include "fsck/tree/lostinodes.h"
+#include "fsck/tree/inodedecide.h"
 #include "fsck/tree/inoderepair.h"
-#include "fsck/tree/oldinodes.h"
 #include "fsck/tree/pastinodes.h"
 #include "log/remap.h"
 #include "log/repairwriter.h"
@@ -39,8 +33,7 @@
 struct fixing {
 	struct fixer_job *job;
 	struct inodeedit edit;
-	struct oldinodes old;
-	struct lostinodes lost;
+	struct inodedecide decide;
 	uint64_t blkoff;		/* of the ifile, that was looked at */
 	uint64_t *revived;		/* whose maps are of the past */
 	size_t nrevived, revived_room;
@@ -54,61 +47,13 @@ struct holes {
 	size_t n, room;
 };
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 /* Whether the ifile of the newest checkpoint has what is wrong. */
-static bool is_newest(const struct fixing *f, const struct fix *fix)
+static bool is_newest(const struct fixer_job *job, const struct fix *fix)
 {
 	return fix->place.kind == PLACE_INODE &&
 	       (!inode_is_metadata(fix->place.ino) ||
 		fix->rule == RULE_INODE_RESERVED_FREE) &&
-	       fix->place.cno == f->job->vol->latest.cno;
-}
-
-/* Lists the blocks of the ifile that have what is wrong, each once. */
-static int list_blocks(const struct fixing *f, struct context *cx,
-		       const struct fix *fixes, size_t n, uint64_t **blocks,
-		       size_t *nblocks)
-{
-	size_t i, kept = 0, found = 0;
-
-	*blocks = calloc(n ? n : 1, sizeof(**blocks));
-	if (!*blocks)
-		return fail(cx, -ENOMEM, "blocks of %zu inodes", n);
-	for (i = 0; i < n; i++)
-		if (is_newest(f, &fixes[i]))
-			(*blocks)[found++] = palloc_entry_blkoff(
-				f->edit.palloc, fixes[i].place.ino);
-	if (found)
-		sort_in_place(*blocks, found, sizeof(**blocks),
-			      compare_numbers);
-	for (i = 0; i < found; i++)
-		if (!kept || (*blocks)[kept - 1] != (*blocks)[i])
-			(*blocks)[kept++] = (*blocks)[i];
-	*nblocks = kept;
-	return 0;
-}
-
-/*
- * Asks the names for the types of what is wrong, and of the inodes beside it,
- * which may be no better.
- */
-static int find_types(struct fixing *f, struct context *cx,
-		      const struct fix *fixes, size_t n)
-{
-	uint64_t *blocks;
-	size_t i, nblocks = 0;
-	int err = list_blocks(f, cx, fixes, n, &blocks, &nblocks);
-
-	for (i = 0; !err && i < nblocks; i++)
-		err = lostinodes_add(&f->lost, cx, f->edit.palloc, blocks[i]);
-	free(blocks);
-	return err ? err : lostinodes_read_names(&f->lost, cx);
+	       fix->place.cno == job->vol->latest.cno;
 }
 
 /* A root with nothing in it, mounted all the same. */
@@ -157,166 +102,109 @@ static bool has_signs(const struct fixing *f, const struct nilfs_inode *inode)
 	return inoderepair_signs(&f->job->vol->geo, inode);
 }
 
-static int write_inode(struct fixing *f, struct context *cx, uint64_t ino,
-		       const struct nilfs_inode *inode)
+/* Writes inode C, which was decided, and remembers a map of the past. */
+static int write_decided(struct fixing *f, struct context *cx,
+			 const struct inodecase *c)
 {
-	f->ndirs += S_ISDIR(le16_get(inode->i_mode));
-	return inodeedit_write(&f->edit, cx, ino, inode);
-}
-
-/* INODE of an older checkpoint with the map of NOW, or its own. */
-static int take_map(struct fixing *f, struct context *cx, uint64_t ino,
-		    const struct nilfs_inode *now, struct nilfs_inode *inode)
-{
-	int ret = oldinodes_take_map(f->job, cx, ino, now, inode);
-
-	if (ret)
-		return ret < 0 ? ret : 0;
-	if (array_reserve(cx, &f->revived, &f->revived_room, f->nrevived + 1))
-		return -ENOMEM;
-	f->revived[f->nrevived++] = ino;
-	return 0;
-}
-
-/*
- * Takes inode INO from an older checkpoint, or makes one of what its names say;
- * with the blocks that the logs know.  1, 0 where nothing is known.
- */
-static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino)
-{
-	struct nilfs_inode now, inode;
-	uint64_t cno, end;
-	int ret = oldinodes_find(&f->old, cx, ino, &inode, &cno);
-	bool found = ret > 0;
-
-	if (ret >= 0)
-		ret = inodeedit_read(&f->edit, cx, ino, &now);
-	if (ret > 0)
-		ret = lostinodes_map(&f->lost, cx, ino, &now, &end);
-	if (ret < 0 || (!found && !ret))
-		return ret;
-	if (found) {
-		fixers_note(f->job, "inode %llu: restored from checkpoint %llu",
-			    (unsigned long long)ino, (unsigned long long)cno);
-		ret = take_map(f, cx, ino, &now, &inode);
-	} else {
-		inode = now;
-		ret = lostinodes_make(&f->lost, cx, ino, &inode, end);
-		if (ret <= 0)
-			return ret;
-		fixers_note(f->job, "inode %llu: rebuilt from the logs",
-			    (unsigned long long)ino);
-		ret = 0;
+	if (c->old_map) {
+		if (array_reserve(cx, &f->revived, &f->revived_room,
+				  f->nrevived + 1))
+			return -ENOMEM;
+		f->revived[f->nrevived++] = c->ino;
 	}
-	if (!ret)
-		ret = write_inode(f, cx, ino, &inode);
-	return ret ? ret : 1;
+	f->ndirs += S_ISDIR(le16_get(c->inode.i_mode));
+	return inodeedit_write(&f->edit, cx, c->ino, &c->inode);
 }
 
-/* Of inode INO nothing can be used. */
-static int replace_inode(struct fixing *f, struct context *cx, uint64_t ino)
+/* Makes inode C what it is to be, or gives it up. */
+static int decide_inode(struct fixing *f, struct context *cx,
+			struct inodecase *c)
 {
-	int ret = revive_inode(f, cx, ino);
+	int ret = inodedecide_run(&f->decide, cx, c);
 
 	if (ret)
-		return ret < 0 ? ret : 0;
-	if (ino == NILFS_ROOT_INO)
+		return ret < 0 ? ret : write_decided(f, cx, c);
+	if (c->ino == NILFS_ROOT_INO)
 		return make_root(f, cx);
 	if (!f->last) {
 		f->nlater++;
 		return 0;
 	}
-	fixers_note(f->job, "inode %llu: lost, no checkpoint has it",
-		    (unsigned long long)ino);
-	return inodeedit_clear(&f->edit, cx, ino);
+	inodedecide_note(&f->decide, c, "lost, no checkpoint has it");
+	return inodeedit_clear(&f->edit, cx, c->ino);
 }
 
-/* Makes INODE right: 1, 0 where nothing can be made of it. */
-static int repair_fields(struct fixing *f, struct context *cx,
-			 const struct fix *fix, struct nilfs_inode *inode)
+/* Whether INO is an inode of a user that is in use: 1, 0. */
+static int is_used(const struct fixing *f, struct context *cx, uint64_t ino)
 {
-	uint64_t ino = fix->place.ino;
-
-	if (fix->rule == RULE_INODE_EMPTY ||
-	    (fix->rule == RULE_INODE_MODE && is_garbage(f, inode)))
-		return 0;
-	return inoderepair_fields(f->job->vol, cx, ino,
-				  lostinodes_type(&f->lost, ino),
-				  inode);
+	return inode_is_private(ino) ? 0 : inodeedit_is_used(&f->edit, cx, ino);
 }
 
-/* Inode INO where it is in use: 1, 0. */
-static int read_used(const struct fixing *f, struct context *cx, uint64_t ino,
-		     struct nilfs_inode *inode)
+/* Inode INO, which breaks RULE, in *C: 1, 0 where its block is missing. */
+static int read_case(struct fixing *f, struct context *cx, uint64_t ino,
+		     enum rule rule, struct inodecase *c)
 {
-	int ret = inode_is_private(ino) ? 0 :
-					  inodeedit_is_used(&f->edit, cx, ino);
+	uint64_t cno = f->job->vol->latest.cno;
 
-	return ret > 0 ? inodeedit_read(&f->edit, cx, ino, inode) : ret;
+	*c = (struct inodecase){
+		.cno = cno,
+		.ino = ino,
+		.life = {cno, NILFS_CNO_MAX},
+		.rule = rule,
+	};
+	return inodeedit_read(&f->edit, cx, ino, &c->inode);
 }
 
 /*
- * Whether INODE, of number INO, is what an older checkpoint has there: 1, also
- * where none has it, 0 where it is another one.
+ * Whether inode INO of a block of the ifile, in use, is none, or another one
+ * than before: 1, 0.  Empty ones may be some that the kernel had not got round
+ * to.
  */
-static int is_known(struct fixing *f, struct context *cx, uint64_t ino,
-		    const struct nilfs_inode *inode)
+static int is_doubtful(struct fixing *f, struct context *cx, uint64_t ino)
 {
-	struct nilfs_inode old;
-	uint64_t cno;
-	int ret;
+	struct inodecase c;
+	int ret = read_case(f, cx, ino, RULE_INODE_EMPTY, &c);
 
-	f->old.now = inode;
-	ret = oldinodes_find(&f->old, cx, ino, &old, &cno);
-	f->old.now = NULL;
-	if (ret <= 0)
-		return ret < 0 ? ret : 1;
-	return inode_is_same_file(&old, inode);
+	if (ret < 0 || inode_is_empty(&c.inode) || !has_signs(f, &c.inode))
+		return ret < 0 ? ret : 0;
+	return is_garbage(f, &c.inode) ||
+	       inodedecide_is_another(&f->decide, cx, &c);
 }
 
-/*
- * Whether several inodes of the block are garbage: 1, 0.  Empty ones may be
- * some that the kernel had not got round to.
- */
+/* Whether several inodes of the block are doubtful: 1, 0. */
 static int is_noise(struct fixing *f, struct context *cx,
 		    const struct palloc_block *what)
 {
-	struct nilfs_inode inode;
-	unsigned int garbage = 0;
+	unsigned int doubtful = 0;
 	uint64_t ino;
 	int ret = 0;
 
 	for (ino = what->first; ino < what->first + what->count && ret >= 0;
 	     ino++) {
-		ret = read_used(f, cx, ino, &inode);
-		if (ret > 0 && !inode_is_empty(&inode) &&
-		    has_signs(f, &inode))
-			ret = is_garbage(f, &inode)
-				      ? 0 : is_known(f, cx, ino, &inode);
-		else
-			ret = ret < 0 ? ret : 1;
-		garbage += !ret;
+		ret = is_used(f, cx, ino);
+		if (ret > 0)
+			ret = is_doubtful(f, cx, ino);
+		doubtful += ret > 0;
 	}
-	return ret < 0 ? ret : garbage > 1;
+	return ret < 0 ? ret : doubtful > 1;
 }
 
 /* Inode INO of a block of noise, which may have been spared. */
 static int replace_doubtful(struct fixing *f, struct context *cx, uint64_t ino)
 {
-	struct nilfs_inode inode;
-	int ret = read_used(f, cx, ino, &inode);
+	struct inodecase c;
+	int ret = is_used(f, cx, ino);
 
 	if (ret < 0 || inode_is_private(ino))
 		return ret < 0 ? ret : 0;
 	if (!ret)
 		return inodeedit_clear(&f->edit, cx, ino);
-	ret = has_signs(f, &inode) ? 0 : is_known(f, cx, ino, &inode);
-	if (ret)
-		return ret < 0 ? ret : 0;
-	f->old.now = &inode;
-	ret = replace_inode(f, cx, ino);
-	f->old.now = NULL;
-	return ret;
+	ret = read_case(f, cx, ino, RULE_INODE_EMPTY, &c);
+	if (ret >= 0 && !has_signs(f, &c.inode))
+		ret = inodedecide_is_another(&f->decide, cx, &c);
+	else if (!ret)
+		ret = 1;
+	return ret > 0 ? decide_inode(f, cx, &c) : ret;
 }
 
 /* All of the block is something else: nothing can be made of what is wrong. */
@@ -358,60 +246,27 @@ static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
 	return inodeedit_mark(&f->edit, cx, ino, true);
 }
 
-/*
- * Whether INODE, in which something else is wrong, is not what its names say
- * either.
- */
-static bool is_misnamed(const struct fixing *f, uint64_t ino,
-			const struct nilfs_inode *inode)
-{
-	uint8_t type = lostinodes_type(&f->lost, ino);
-
-	return type != NILFS_FT_UNKNOWN &&
-	       type != inode_dirent_type(le16_get(inode->i_mode));
-}
-
 static int repair_inode(struct fixing *f, struct context *cx,
 			const struct fix *fix)
 {
 	uint64_t ino = fix->place.ino;
-	struct nilfs_inode inode;
-	unsigned int signs;
-	enum rule rule;
-	bool misnamed;
+	struct inodecase c;
 	int ret;
 
 	if (fix->rule == RULE_INODE_RESERVED_FREE)
 		return inodeedit_mark(&f->edit, cx, ino, true);
 	ret = repair_block(f, cx, ino);
 	if (!ret)
-		ret = inodeedit_read(&f->edit, cx, ino, &inode);
+		ret = read_case(f, cx, ino, fix->rule, &c);
 	if (ret < 0)
 		return ret;
 	if (fix->rule == RULE_INODE_FREE)
-		return take_back(f, cx, ino, &inode);
+		return take_back(f, cx, ino, &c.inode);
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;
-	signs = inoderepair_signs(&f->job->vol->geo, &inode);
-	misnamed = signs && is_misnamed(f, ino, &inode);
-	ret = signs + misnamed > 1 ? revive_inode(f, cx, ino) : 0;
-	/* What its map leads to may be whole. */
-	if (!ret && misnamed)
-		inoderepair_set_type(lostinodes_type(&f->lost, ino),
-				     &inode);
-	if (!ret)
-		ret = inoderepair_check(f->job->vol, cx, ino, &inode, &rule);
-	if (ret || (rule == RULE_OK && !misnamed))
-		return ret < 0 ? ret : 0;
-	ret = rule == RULE_OK ? 1 : repair_fields(f, cx, fix, &inode);
-	if (ret < 0)
-		return ret;
-	if (!ret)
-		return replace_inode(f, cx, ino);
-	fixers_note(f->job, "inode %llu: fields repaired",
-		    (unsigned long long)ino);
-	return write_inode(f, cx, ino, &inode);
+	ret = inodedecide_is_wrong(&f->decide, cx, &c);
+	return ret > 0 ? decide_inode(f, cx, &c) : ret;
 }
 
 /* Whether the block of the ifile is missing, and that of no reserved inode: 1,
@@ -429,12 +284,12 @@ static int is_hole(const struct fixing *f, struct context *cx, uint64_t blkoff)
 /* Inode INO, in use, is replaced where it is nothing. */
 static int replace_empty(struct fixing *f, struct context *cx, uint64_t ino)
 {
-	struct nilfs_inode inode;
-	int ret = inodeedit_read(&f->edit, cx, ino, &inode);
+	struct inodecase c;
+	int ret = read_case(f, cx, ino, RULE_INODE_EMPTY, &c);
 
-	if (ret < 0 || !inode_is_empty(&inode) || inode_is_private(ino))
+	if (ret < 0 || !inode_is_empty(&c.inode) || inode_is_private(ino))
 		return ret < 0 ? ret : 0;
-	return replace_inode(f, cx, ino);
+	return decide_inode(f, cx, &c);
 }
 
 /* Inodes of lost block BLKOFF in use: freed if not found, *NFREED more. */
@@ -528,7 +383,7 @@ static int repair_newest(struct fixing *f, struct context *cx,
 	f->blkoff = UINT64_MAX;
 	f->nlater = 0;
 	for (i = 0; i < n && !err; i++)
-		if (is_newest(f, &fixes[i]))
+		if (is_newest(f->job, &fixes[i]))
 			err = repair_inode(f, cx, &fixes[i]);
 	return err;
 }
@@ -559,15 +414,13 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 							   NILFS_IFILE_INO),
 				.palloc = &job->vol->ifile_palloc,
 			},
-		.old = {.vol = job->vol},
-		.lost = {.job = job},
 	};
 	int err = ifilefill_run(job, cx);
 
 	/* What was found is of the ifile that this one replaces. */
 	if (err || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return err;
-	err = find_types(&f, cx, fixes, n);
+	err = inodedecide_open(&f.decide, cx, job, fixes, n, is_newest);
 	if (!err)
 		err = fill_holes(&f, cx, fixes, n);
 	if (!err)
@@ -581,7 +434,6 @@ int fix_inodes(struct fixer_job *job, struct context *cx,
 	if (!err)
 		err = repair_past(&f, cx, fixes, n);
 	free(f.revived);
-	oldinodes_fini(&f.old);
-	lostinodes_fini(&f.lost);
+	inodedecide_close(&f.decide);
 	return err;
 }

@@ -4,10 +4,10 @@
  *
  * A directory entry repeats the type of its inode, so that readers need not
  * read that.  Where an inode has lost its type any entry that names it knows
- * it still; all directories are read for that, once.
+ * it still; all directories of its checkpoint are read for that, once.
  *
  * The logs list the blocks of a file with its number, and the DAT knows which
- * of them are still in use: that is its map.  They are read once, too.
+ * of them the checkpoint has: that is its map.  They are read once, too.
  */
 #include "fsck/tree/lostinodes.h"
 
@@ -69,21 +69,20 @@ static int take_block(void *arg, struct context *cx,
 	return 0;
 }
 
-int lostinodes_read_names(struct lostinodes *c, struct context *cx)
+static int read_names(struct lostinodes *c, struct context *cx, uint64_t cno)
 {
 	struct search s = { .lost = c };
 	bool whole;
+	size_t i;
 	int err;
 
-	if (!c->n)
-		return 0;
-	err = root_open(&s.root, cx, c->job->vol, 0);
-	if (err && !damage_is_fatal(err)) {
-		fail_clear(cx);
-		return 0;
-	}
-	if (!err)
-		err = ifilelist_fill(&s.root, cx, &s.list, &whole);
+	for (i = 0; i < c->n; i++)
+		c->types[i].type = NILFS_FT_UNKNOWN;
+	c->cno = cno;
+	err = root_open(&s.root, cx, c->job->vol, cno);
+	if (err)
+		return damage_is_fatal(err) ? err : damage_forgive(cx, err);
+	err = ifilelist_fill(&s.root, cx, &s.list, &whole);
 	if (!err)
 		err = dirread_run(&s.root, cx, &s.list, 0, s.list.ndirs,
 				  take_block, &s);
@@ -93,11 +92,14 @@ int lostinodes_read_names(struct lostinodes *c, struct context *cx)
 	return err;
 }
 
-uint8_t lostinodes_type(const struct lostinodes *c, uint64_t ino)
+int lostinodes_type(struct lostinodes *c, struct context *cx, uint64_t cno,
+		    uint64_t ino, uint8_t *type)
 {
-	const struct nametype *type = find_type(c, ino);
+	const struct nametype *known = find_type(c, ino);
+	int err = known && c->cno != cno ? read_names(c, cx, cno) : 0;
 
-	return type ? type->type : NILFS_FT_UNKNOWN;
+	*type = known && !err ? known->type : NILFS_FT_UNKNOWN;
+	return err;
 }
 
 int lostinodes_add(struct lostinodes *c, struct context *cx,
@@ -115,7 +117,7 @@ int lostinodes_add(struct lostinodes *c, struct context *cx,
 	return err;
 }
 
-/* What the logs list of the inodes; nothing where that is too much. */
+/* What the logs list of the inodes, unless that is too much. */
 static int read_logs(struct lostinodes *c, struct context *cx)
 {
 	uint64_t *inos = calloc(c->n ? c->n : 1, sizeof(*inos));
@@ -129,41 +131,44 @@ static int read_logs(struct lostinodes *c, struct context *cx)
 	err = pieces_gather(&c->pieces, cx, c->job->check, inos, c->n);
 	free(inos);
 	c->listed = true;
-	if (err != -EFBIG)
+	c->many = err == -EFBIG;
+	if (!c->many)
 		return err;
 	fail_clear(cx);
 	pieces_fini(&c->pieces);
 	return 0;
 }
 
-int lostinodes_map(struct lostinodes *c, struct context *cx, uint64_t ino,
-		   struct nilfs_inode *inode, uint64_t *end)
+int lostinodes_map(struct lostinodes *c, struct context *cx, uint64_t cno,
+		   uint64_t ino, struct nilfs_inode *inode, uint64_t *end)
 {
 	struct nilfs_inode derived = *inode;
 	int ret = c->listed ? 0 : read_logs(c, cx);
 
 	if (!ret)
-		ret = derive_map(c->job->check, cx, &c->pieces, ino,
-				 c->job->vol->latest.cno, &derived, end);
+		ret = derive_map(c->job->check, cx, c->many ? NULL : &c->pieces,
+				 ino, cno, &derived, end);
 	if (ret > 0)
 		*inode = derived;
 	return ret;
 }
 
-int lostinodes_make(const struct lostinodes *c, struct context *cx,
+int lostinodes_make(struct lostinodes *c, struct context *cx, uint64_t cno,
 		    uint64_t ino, struct nilfs_inode *inode, uint64_t end)
 {
-	uint8_t type = lostinodes_type(c, ino);
 	struct nilfs_inode made = {
 		.i_blocks = inode->i_blocks,
 		.i_size = le64_make(end << c->job->vol->geo.block_bits),
 		.i_ctime = le64_make(c->job->time),
 		.i_mtime = le64_make(c->job->time),
-		.i_mode = le16_make(type == NILFS_FT_DIR ? 0700 : 0600),
 		.i_links_count = le16_make(1),
 	};
-	int ret;
+	uint8_t type;
+	int ret = lostinodes_type(c, cx, cno, ino, &type);
 
+	if (ret)
+		return ret;
+	made.i_mode = le16_make(type == NILFS_FT_DIR ? 0700 : 0600);
 	memcpy(made.i_bmap, inode->i_bmap, sizeof(made.i_bmap));
 	if (type != NILFS_FT_UNKNOWN)
 		inoderepair_set_type(type, &made);
