@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Names that older checkpoints have.
+ * Names of the newest checkpoint that older ones have (othernames.h).
  *
- * What a directory was called by a checkpoint ago it mostly still is.  A name
- * is taken from there if its inode is missed now and is the same as then: of
- * the same type and generation, since numbers are given out again.
- *
- * Checkpoints that share a directory share its map, and are looked at once.
+ * A name is taken from there if its inode is missed now.  Checkpoints that share
+ * a directory share its map, and are looked at once.
  */
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/array.h"
-#include "base/search.h"
 #include "base/text.h"
 #include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/names/dirread.h"
-#include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
 #include "fsck/names/namefix.h"
-#include "vol/cptable.h"
+#include "fsck/names/othernames.h"
 #include "vol/dir.h"
-
-#include <errno.h>
 
 /* A directory that loses names, as the last checkpoint had it. */
 struct torn {
@@ -37,9 +31,10 @@ struct torn {
 
 struct oldnames {
 	struct namefix *f;
-	struct root root;	/* an older checkpoint */
+	struct othernames other;
 	struct torn *torn;
 	size_t count, room, done;
+	unsigned int asked;	/* names that lead to a wrong inode */
 };
 
 static int add_torn(struct oldnames *o, struct context *cx, size_t dir)
@@ -85,19 +80,6 @@ static bool is_missed(struct namefix *f, const struct inodelist_row *row,
 	return namefix_is_missed(row);
 }
 
-/* 1 if INO is now what it was then, 0 if not, -ENOMEM, -EINTR. */
-static int is_the_same(struct oldnames *o, struct context *cx, uint64_t ino)
-{
-	struct nilfs_inode then, now;
-	int err = root_inode(&o->root, cx, ino, &then);
-
-	if (!err)
-		err = root_inode_bytes(&o->f->n.root, cx, ino, &now);
-	if (err < 0)
-		return damage_forgive(cx, err);
-	return inode_is_same_file(&then, &now);
-}
-
 static int take_entry(struct oldnames *o, struct context *cx, uint32_t dir,
 		      const struct dir_entry *e)
 {
@@ -109,7 +91,7 @@ static int take_entry(struct oldnames *o, struct context *cx, uint32_t dir,
 		return 0;
 	if (e->ino == NILFS_ROOT_INO || !is_missed(f, &row, e->ino))
 		return 0;
-	ret = is_the_same(o, cx, e->ino);
+	ret = othernames_is_same(&o->other, cx, e->ino);
 	if (ret <= 0)
 		return ret;
 	row = inodelist_find(&f->n.list, e->ino);
@@ -153,7 +135,7 @@ static int read_old(struct oldnames *o, struct context *cx, struct torn *torn,
 static int look_at(struct oldnames *o, struct context *cx, struct torn *torn)
 {
 	struct file file;
-	int err = root_file(&o->root, cx, o->f->n.list.dirs[torn->dir].ino,
+	int err = root_file(&o->other.then, cx, o->f->n.list.dirs[torn->dir].ino,
 			    &file);
 
 	if (err)
@@ -169,7 +151,7 @@ static int look_at(struct oldnames *o, struct context *cx, struct torn *torn)
 static int look_in(struct oldnames *o, struct context *cx, uint64_t cno)
 {
 	size_t i;
-	int err = root_open(&o->root, cx, o->f->n.root.vol, cno);
+	int err = root_open(&o->other.then, cx, o->f->n.root.vol, cno);
 
 	if (err)
 		return damage_forgive(cx, err);
@@ -182,19 +164,15 @@ static int look_in(struct oldnames *o, struct context *cx, uint64_t cno)
 
 static int look_back(struct oldnames *o, struct context *cx)
 {
-	uint64_t *cnos = NULL;
-	size_t count = 0;
-	int err = cptable_list(o->f->n.root.vol, cx, false, &cnos, &count);
+	const struct lifetime life = { o->f->n.root.cno, NILFS_CNO_MAX };
+	uint64_t cno;
+	int err = 0, more = 1;
 
-	if (err)
-		return damage_forgive(cx, err);
-	while (count-- && !err && o->done < o->count) {
-		err = context_cancelled(cx);
-		if (!err && cnos[count] < o->f->n.root.cno)
-			err = look_in(o, cx, cnos[count]);
-	}
-	free(cnos);
-	return err;
+	around_begin(&o->other.around, life);
+	while (!err && o->done < o->count &&
+	       (more = around_next(&o->other.around, cx, &cno)) > 0)
+		err = look_in(o, cx, cno);
+	return more < 0 ? more : err;
 }
 
 /*
@@ -205,15 +183,7 @@ static int look_back(struct oldnames *o, struct context *cx)
  * none does, and the block has other wrong entries, it is an older one, or
  * another directory's, and the name goes.
  */
-#define ASK_MOST 32u	/* checkpoints, for one name */
 #define TURN_MOST 1024u	/* names that are asked for */
-
-struct turner {
-	struct oldnames o;
-	uint64_t *cnos;
-	size_t ncnos;
-	unsigned int asked;
-};
 
 /* Whether the inode of ENTRY has a name too many. */
 static bool is_crowded(const struct entrywalk_entry *entry)
@@ -227,43 +197,14 @@ static bool is_crowded(const struct entrywalk_entry *entry)
 	       entry->e.ino == NILFS_SKETCH_INO;
 }
 
-/* The inode that the name of E had in checkpoint CNO, if it has none now. */
-static int ask_checkpoint(struct turner *t, struct context *cx, uint64_t dir,
-			  const struct dirent_entry *e, uint64_t cno,
-			  uint64_t *ino)
+/* Whether INO has no name now, and is of the type that entry E says. */
+static bool could_be(void *arg, const struct dirent_entry *e, uint64_t ino)
 {
-	struct namefix *f = t->o.f;
-	struct inodelist_row row;
-	struct file file;
-	int err = root_open(&t->o.root, cx, f->n.root.vol, cno);
+	struct namefix *f = arg;
+	struct inodelist_row row = inodelist_find(&f->n.list, ino);
 
-	if (!err)
-		err = root_file(&t->o.root, cx, dir, &file);
-	if (!err)
-		err = dir_lookup(&file, cx, e->name, e->name_len, ino);
-	if (err)
-		return damage_forgive(cx, err);
-	row = inodelist_find(&f->n.list, *ino);
-	if (!row.chunk || !namefix_is_unnamed(&row) ||
-	    (row.chunk->kind[row.at] & INODELIST_TYPE) != e->type)
-		return 0;
-	return is_the_same(&t->o, cx, *ino) > 0 &&
-	       is_the_same(&t->o, cx, dir) > 0;
-}
-
-static int find_target(struct turner *t, struct context *cx, uint64_t dir,
-		       const struct dirent_entry *e, uint64_t *ino)
-{
-	size_t i = search_lower_bound(t->cnos, t->ncnos, t->o.f->n.root.cno);
-	unsigned int asked;
-	int ret = 0;
-
-	for (asked = 0; i && asked < ASK_MOST && !ret; asked++) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = ask_checkpoint(t, cx, dir, e, t->cnos[--i], ino);
-	}
-	return ret;
+	return row.chunk && namefix_is_unnamed(&row) &&
+	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type;
 }
 
 /* Notes that ENTRY of ITEM is to lead to INO, or to go (0). */
@@ -340,8 +281,8 @@ static int turn_block(void *arg, struct context *cx,
 		      const struct blockbatch_item *item, const void *data,
 		      int err)
 {
-	struct turner *t = arg;
-	struct namefix *f = t->o.f;
+	struct oldnames *o = arg;
+	struct namefix *f = o->f;
 	uint64_t dir = f->n.list.dirs[item->owner].ino, ino = 0;
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
@@ -360,8 +301,9 @@ static int turn_block(void *arg, struct context *cx,
 		if (entry.fate != ENTRYWALK_NAME || entry.bad_name ||
 		    !is_crowded(&entry))
 			continue;
-		ret = t->asked++ < TURN_MOST
-			      ? find_target(t, cx, dir, &entry.e, &ino) : 0;
+		ret = o->asked++ < TURN_MOST
+			      ? othernames_find(&o->other, cx, dir, &entry.e,
+						could_be, f, &ino) : 0;
 		if (ret > 0)
 			ret = set_target(f, cx, item, &entry, ino);
 		else if (!ret && doubted)
@@ -372,24 +314,26 @@ static int turn_block(void *arg, struct context *cx,
 
 int oldnames_turn(struct namefix *f, struct context *cx)
 {
-	struct turner t = { .o.f = f };
-	int err = cptable_list(f->n.root.vol, cx, false, &t.cnos, &t.ncnos);
+	struct oldnames o = { .f = f, .other.now = &f->n.root };
+	int err = around_open(&o.other.around, cx, f->n.root.vol);
 
-	if (err)
-		return damage_forgive(cx, err);
-	err = dirread_run(&f->n.root, cx, &f->n.list, 0, f->n.list.ndirs,
-			  turn_block, &t);
-	free(t.cnos);
+	if (!err)
+		err = dirread_run(&f->n.root, cx, &f->n.list, 0,
+				  f->n.list.ndirs, turn_block, &o);
+	around_close(&o.other.around);
 	return err;
 }
 
 int oldnames_run(struct namefix *f, struct context *cx)
 {
-	struct oldnames o = { .f = f };
+	struct oldnames o = { .f = f, .other.now = &f->n.root };
 	int err = find_torn(&o, cx);
 
 	if (!err && o.count)
+		err = around_open(&o.other.around, cx, f->n.root.vol);
+	if (!err && o.count)
 		err = look_back(&o, cx);
+	around_close(&o.other.around);
 	free(o.torn);
 	return err;
 }

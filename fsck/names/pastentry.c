@@ -20,7 +20,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/search.h"
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "fsck/names/entrywalk.h"
@@ -29,76 +28,72 @@
 #define ASK_MOST 64
 
 /* The block as checkpoint CNO has it, if that is another: 1, 0. */
-static int read_other(struct pastother *o, struct context *cx, uint64_t cno)
+static int read_other(struct pastentry *s, struct context *cx, uint64_t cno)
 {
+	struct volume *vol = s->root.vol;
 	struct vblock vb;
 	struct file file;
 	uint64_t ptr = 0;
-	int ret = root_open(&o->e->then, cx, o->p->job->vol, cno);
+	int ret = root_open(&s->o.then, cx, vol, cno);
 
 	if (!ret)
-		ret = root_file(&o->e->then, cx, o->e->ino, &file);
+		ret = root_file(&s->o.then, cx, s->ino, &file);
 	if (!ret && le32_get(file.inode.i_generation) ==
-			    le32_get(o->generation))
-		ret = blockmap_lookup(&file.map, cx, o->e->blkoff, &ptr);
-	if (ret <= 0 || ptr == o->where.vblocknr)
+			    le32_get(s->generation))
+		ret = blockmap_lookup(&file.map, cx, s->blkoff, &ptr);
+	if (ret <= 0 || ptr == s->where.vblocknr)
 		return ret < 0 ? damage_forgive(cx, ret) : 0;
-	ret = vblocks_find(&o->p->vblocks, cx, ptr, &vb);
+	ret = vblocks_find(&s->p->vblocks, cx, ptr, &vb);
 	if (ret != VBLOCKS_USED)
 		return ret < 0 ? ret : 0;
-	ret = volume_read_blocks(o->p->job->vol, cx, vb.blocknr, 1, o->e->other);
+	ret = volume_read_blocks(vol, cx, vb.blocknr, 1, s->other);
 	return ret ? damage_forgive(cx, ret) : 1;
 }
 
-void pastother_begin(struct pastother *o)
+void pastentry_ask(struct pastentry *s)
 {
-	o->below = search_lower_bound(o->cnos, o->n, o->where.life.start);
-	o->above = search_lower_bound(o->cnos, o->n, o->where.life.end);
-	o->asked = 0;
+	around_begin(&s->o.around, s->where.life);
+	s->asked = 0;
 }
 
-int pastother_next(struct pastother *o, struct context *cx)
+int pastentry_next(struct pastentry *s, struct context *cx)
 {
-	int ret = 0;
+	uint64_t cno;
+	int more = 1, ret = 0;
 
-	while (!ret && o->asked < ASK_MOST &&
-	       (o->below || o->above < o->n)) {
-		if (o->asked++ % 2 ? o->above < o->n : !o->below)
-			ret = read_other(o, cx, o->cnos[o->above++]);
-		else if (o->below)
-			ret = read_other(o, cx, o->cnos[--o->below]);
-		if (!ret)
-			ret = context_cancelled(cx);
-	}
-	return ret;
+	while (!ret && s->asked++ < ASK_MOST &&
+	       (more = around_next(&s->o.around, cx, &cno)) > 0)
+		ret = read_other(s, cx, cno);
+	return more < 0 ? more : ret;
 }
 
 /* 1 unless checkpoint CNO has a file of another type. */
-static int has_dir(struct pastother *o, struct context *cx, uint64_t cno)
+static int has_dir(struct pastentry *s, struct context *cx, uint64_t cno)
 {
 	struct nilfs_inode inode;
-	int err = root_open(&o->e->then, cx, o->p->job->vol, cno);
+	int err = root_open(&s->o.then, cx, s->root.vol, cno);
 
 	if (!err)
-		err = root_inode(&o->e->then, cx, o->e->ino, &inode);
+		err = root_inode(&s->o.then, cx, s->ino, &inode);
 	if (err) {
 		err = damage_forgive(cx, err);
 		return err ? err : 1;
 	}
 	return S_ISDIR(le16_get(inode.i_mode)) ||
-	       inode_check(&o->p->job->vol->geo, &inode, o->e->ino) != RULE_OK;
+	       inode_check(&s->root.vol->geo, &inode, s->ino) != RULE_OK;
 }
 
-int pastother_is_dir(struct pastother *o, struct context *cx)
+int pastentry_is_dir(struct pastentry *s, struct context *cx)
 {
+	const struct around *a = &s->o.around;
 	size_t first, end;
 	int ret = 1;
 
-	pastother_begin(o);
-	first = o->below ? o->below - 1 : 0;
-	end = o->above < o->n ? o->above + 1 : o->n;
+	pastentry_ask(s);
+	first = a->below ? a->below - 1 : 0;
+	end = a->above < a->n ? a->above + 1 : a->n;
 	for (; first < end && ret > 0; first++)
-		ret = has_dir(o, cx, o->cnos[first]);
+		ret = has_dir(s, cx, a->cnos[first]);
 	return ret;
 }
 
@@ -224,18 +219,6 @@ static bool repair_length(struct pastentry *s, uint32_t at,
 	return is_name(s, &e) && enter_inode(s, at, &e, most);
 }
 
-int pastentry_is_same(struct pastentry *s, struct context *cx, uint64_t ino)
-{
-	struct nilfs_inode now, then;
-	int err = root_inode(&s->root, cx, ino, &now);
-
-	if (!err)
-		err = root_inode(&s->then, cx, ino, &then);
-	if (err)
-		return damage_forgive(cx, err);
-	return le32_get(now.i_generation) == le32_get(then.i_generation);
-}
-
 /* The entry at AT by the other block: 1 where it is right now, 0. */
 static int take_other(struct pastentry *s, struct context *cx,
 		      uint32_t at)
@@ -243,10 +226,10 @@ static int take_other(struct pastentry *s, struct context *cx,
 	struct entrywalk_entry other;
 	int ret;
 
-	if (!s->then.vol || !read_entry(s, s->other, at, &other) ||
+	if (!s->is_other || !read_entry(s, s->other, at, &other) ||
 	    other.fate == ENTRYWALK_FREE || !is_right(s, &other))
 		return 0;
-	ret = pastentry_is_same(s, cx, other.e.ino);
+	ret = othernames_is_same(&s->o, cx, other.e.ino);
 	return ret <= 0 ? ret :
 			  enter_inode(s, at, &other.e, s->block_size - at);
 }

@@ -3,15 +3,18 @@
 #ifndef NILFS2_FSCK_PASTENTRY_H
 #define NILFS2_FSCK_PASTENTRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
 #include "check/inodes/inodelist.h"
+#include "fsck/names/othernames.h"
 #include "fsck/past/pastblocks.h"
 #include "vol/root.h"
 
 struct pastentry {
+	struct pastblocks *p;
 	uint32_t block_size;
 	struct root root;	/* the current snapshot */
 	struct inodelist list;	/* its inodes */
@@ -21,9 +24,13 @@ struct pastentry {
 	uint64_t missed;
 
 	uint64_t ino, blkoff;	/* the current block of this directory */
+	le32 generation;	/* of the directory */
+	struct pastblocks_block where;
 	char *block;
-	/* The same as of another checkpoint; without a volume there is none. */
-	struct root then;
+	/* The same as of another checkpoint; unless IS_OTHER there is none. */
+	struct othernames o;
+	unsigned int asked;
+	bool is_other;
 	char *other;
 };
 
@@ -33,45 +40,28 @@ struct pastentry {
  */
 int pastentry_repair(struct pastentry *s, struct context *cx);
 
-/*
- * 1 where inode INO of the snapshot is the one that the other checkpoint has,
- * 0, -ENOMEM, -EINTR.
- */
-int pastentry_is_same(struct pastentry *s, struct context *cx, uint64_t ino);
-
-struct pastother {
-	struct pastblocks *p;
-	struct pastentry *e;	/* the current block */
-	uint64_t *cnos;		/* all checkpoints, ascending */
-	size_t n;
-	le32 generation;	/* of the directory */
-	struct pastblocks_block where;
-	size_t below, above;	/* those before and after that were not asked */
-	unsigned int asked;
-};
-
-/* Begins with the checkpoints nearest to the life of the block. */
-void pastother_begin(struct pastother *o);
+/* Begins with the checkpoints nearest to the life of the current block. */
+void pastentry_ask(struct pastentry *s);
 
 /*
- * Reads the block of the next checkpoint that has another one into
- * O->e->other, of O->e->then: 1, 0 where there is no more, -ENOMEM, -EINTR.
+ * Reads the block of the next checkpoint that has another one into S->other, of
+ * S->o.then: 1, 0 where there is no more, -ENOMEM, -EINTR.
  */
-int pastother_next(struct pastother *o, struct context *cx);
+int pastentry_next(struct pastentry *s, struct context *cx);
 
 /*
  * Whether all checkpoints that have the block, as well as the next ones, have a
  * directory by that number, or nothing: 1, 0, -ENOMEM, -EINTR.
  */
-int pastother_is_dir(struct pastother *o, struct context *cx);
+int pastentry_is_dir(struct pastentry *s, struct context *cx);
 
 /*
- * Unless the current block of O->e is sound, and no inode lacks a name: fills it
- * with what is sound in it, the names of other versions whose inodes lack
- * them, and "#NUMBER" for all others that do.  What O->p has of other directories
- * counts.  1, 0 where not all of them have room, or no entry names a
- * directory, -ENOMEM, -EINTR.
+ * Unless the current block is sound, and no inode lacks a name: fills it with
+ * what is sound in it, the names of other versions whose inodes lack them, and
+ * "#NUMBER" for all others that do.  What S->p has of other directories counts.
+ * 1, 0 where not all of them have room, or no entry names a directory, -ENOMEM,
+ * -EINTR.
  */
-int pastsalvage_run(struct pastother *o, struct context *cx);
+int pastsalvage_run(struct pastentry *s, struct context *cx);
 
 #endif

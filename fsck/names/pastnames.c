@@ -19,23 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/search.h"
 #include "base/text.h"
 #include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
 #include "check/names/dirread.h"
 #include "fsck/names/pastentry.h"
-#include "vol/cptable.h"
-#include "vol/dir.h"
-
-#define ASK_MOST 32 /* checkpoints, for a name, before and after each */
 
 struct pastnames {
 	struct pastblocks *p;
 	struct volume *vol;
 	struct pastentry e;
-	struct pastother o;
 	bool listed;		/* all inodes of the current snapshot */
 };
 
@@ -82,19 +76,20 @@ static int try_all(struct pastnames *s, struct context *cx)
 	int ret, more;
 
 	/* Types and lengths follow from the snapshot alone. */
-	s->e.then.vol = NULL;
+	s->e.is_other = false;
 	ret = try_other(s, cx);
-	pastother_begin(&s->o);
-	while (!ret && (more = pastother_next(&s->o, cx)))
+	s->e.is_other = !ret;
+	pastentry_ask(&s->e);
+	while (!ret && (more = pastentry_next(&s->e, cx)))
 		ret = more < 0 ? more : try_other(s, cx);
 	return ret;
 }
 
 static int salvage_block(struct pastnames *s, struct context *cx)
 {
-	int ret = pastother_is_dir(&s->o, cx);
+	int ret = pastentry_is_dir(&s->e, cx);
 
-	return ret > 0 ? pastsalvage_run(&s->o, cx) : ret;
+	return ret > 0 ? pastsalvage_run(&s->e, cx) : ret;
 }
 
 /* Finds the block, to be changed: 1, 0. */
@@ -109,8 +104,8 @@ static int find_block(struct pastnames *s, struct context *cx)
 					   &b);
 	if (ret <= 0)
 		return damage_forgive(cx, ret);
-	s->o.generation = file.inode.i_generation;
-	s->o.where = *b;
+	s->e.generation = file.inode.i_generation;
+	s->e.where = *b;
 	s->e.block = b->content;
 	return 1;
 }
@@ -174,10 +169,10 @@ static int repair_block(struct pastnames *s, struct context *cx,
 		if (!ret)
 			what = "rebuilt with the names that are known";
 		/* Another version may have had fewer. */
-		if (!ret || (ret > 0 && s->e.then.vol))
+		if (!ret || (ret > 0 && s->e.is_other))
 			ret = salvage_block(s, cx);
 		if (ret <= 0)
-			pastblocks_drop(s->p, s->o.where.vblocknr);
+			pastblocks_drop(s->p, s->e.where.vblocknr);
 	}
 	if (ret >= 0)
 		note_repaired(s, fix->place.cno,
@@ -200,7 +195,7 @@ static int name_in_root(struct pastnames *s, struct context *cx,
 		return ret;
 	ret = salvage_block(s, cx);
 	if (ret <= 0)
-		pastblocks_drop(s->p, s->o.where.vblocknr);
+		pastblocks_drop(s->p, s->e.where.vblocknr);
 	else
 		note_repaired(s, cno,
 			      "files without names are named by numbers");
@@ -286,52 +281,21 @@ static void mark_all(struct pastnames *s, const struct fix *fixes, size_t n,
 }
 
 /* Whether INO lacks a name and has the type that entry E says. */
-static bool could_be(struct pastnames *s, const struct dirent_entry *e,
-		     uint64_t ino)
+static bool could_be(void *arg, const struct dirent_entry *e, uint64_t ino)
 {
+	struct pastnames *s = arg;
 	struct inodelist_row row = inodelist_find(&s->e.list, ino);
 
 	return is_marked(s, ino, MISSED) &&
 	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type;
 }
 
-/* The inode that checkpoint CNO has for the name of E, if that lacks it: 1, 0. */
-static int ask_checkpoint(struct pastnames *s, struct context *cx,
-			  const struct dirent_entry *e, uint64_t cno,
-			  uint64_t *ino)
-{
-	struct file file;
-	int err = root_open(&s->e.then, cx, s->vol, cno);
-
-	if (!err)
-		err = root_file(&s->e.then, cx, s->e.ino, &file);
-	if (!err && le32_get(file.inode.i_generation) !=
-			    le32_get(s->o.generation))
-		return 0;
-	if (!err)
-		err = dir_lookup(&file, cx, e->name, e->name_len, ino);
-	if (err)
-		return damage_forgive(cx, err);
-	return could_be(s, e, *ino) ? pastentry_is_same(&s->e, cx, *ino) : 0;
-}
-
-/* The same of the nearest checkpoint that knows: 1, 0. */
+/* The inode that entry E must have named: 1, 0. */
 static int find_target(struct pastnames *s, struct context *cx,
 		       const struct dirent_entry *e, uint64_t *ino)
 {
-	size_t below = search_lower_bound(s->o.cnos, s->o.n, s->e.root.cno);
-	size_t above = search_lower_bound(s->o.cnos, s->o.n, s->e.root.cno + 1);
-	unsigned int asked;
-	int ret = 0;
+	int ret = othernames_find(&s->e.o, cx, s->e.ino, e, could_be, s, ino);
 
-	for (asked = 0; asked < ASK_MOST && !ret; asked++) {
-		if (below)
-			ret = ask_checkpoint(s, cx, e, s->o.cnos[--below], ino);
-		if (!ret && above < s->o.n)
-			ret = ask_checkpoint(s, cx, e, s->o.cnos[above++], ino);
-		if (!ret)
-			ret = context_cancelled(cx);
-	}
 	if (ret || e->ino != NILFS_SKETCH_INO || s->e.nmissed != 1)
 		return ret;
 	*ino = s->e.missed;
@@ -342,14 +306,9 @@ static int retarget_entry(struct pastnames *s, struct context *cx,
 			  const struct dirent_entry *e)
 {
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
-	struct nilfs_inode inode;
 	uint64_t ino = 0;
-	int ret = root_inode(&s->e.root, cx, s->e.ino, &inode);
+	int ret = find_target(s, cx, e, &ino);
 
-	if (ret)
-		return damage_forgive(cx, ret);
-	s->o.generation = inode.i_generation;
-	ret = find_target(s, cx, e, &ino);
 	if (ret > 0)
 		ret = find_block(s, cx);
 	if (ret <= 0)
@@ -442,22 +401,23 @@ static int run_repairs(struct pastblocks *p, struct context *cx,
 	struct pastnames s = {
 		.p = p,
 		.vol = p->job->vol,
-		.e.block_size = p->job->vol->geo.block_size,
-		.o.p = p,
+		.e = {
+			.p = p,
+			.block_size = p->job->vol->geo.block_size,
+		},
 	};
 	int err;
 
-	s.o.e = &s.e;
+	s.e.o.now = &s.e.root;
 	s.e.other = malloc(s.e.block_size);
 	if (!s.e.other)
 		return fail(cx, -ENOMEM, "block of a directory");
-	err = damage_forgive(cx,
-			     cptable_list(s.vol, cx, false, &s.o.cnos, &s.o.n));
+	err = around_open(&s.e.o.around, cx, s.vol);
 	if (!err)
 		err = step(&s, cx, fixes, n);
 	inodelist_fini(&s.e.list);
+	around_close(&s.e.o.around);
 	free(s.e.other);
-	free(s.o.cnos);
 	return err;
 }
 

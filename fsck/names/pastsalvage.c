@@ -24,7 +24,6 @@
 
 struct salvage {
 	struct pastentry *s;
-	const struct pastblocks *p;
 	struct dirpack pack;
 	char *block;	/* that is packed */
 	bool others;	/* another block is broken, and may have names */
@@ -42,7 +41,7 @@ static int count_block(void *arg, struct context *cx,
 	struct inodelist *list = &v->s->list;
 	struct inodelist_dir *dir = &list->dirs[item->owner];
 	const struct pastblocks_block *b =
-		pastblocks_find(v->p, item->vblocknr);
+		pastblocks_find(v->s->p, item->vblocknr);
 	struct entrywalk_entry entry;
 	struct entrywalk walk;
 	size_t child;
@@ -150,7 +149,7 @@ static int take_names(struct salvage *v, struct context *cx, const char *block,
 		if (entry.fate != ENTRYWALK_NAME || entry.bad_name ||
 		    !lacks(&entry.row, entry.e.ino))
 			continue;
-		ret = then ? pastentry_is_same(s, cx, entry.e.ino) : 1;
+		ret = then ? othernames_is_same(&s->o, cx, entry.e.ino) : 1;
 		if (ret > 0)
 			enter_name(v, &entry.row, entry.e.ino, entry.e.name,
 				   entry.e.name_len);
@@ -245,8 +244,7 @@ static bool is_complete(struct salvage *v)
 	return complete;
 }
 
-static int fill_block(struct salvage *v, struct context *cx,
-		      struct pastother *o)
+static int fill_block(struct salvage *v, struct context *cx)
 {
 	int ret = count_names(v, cx);
 
@@ -258,8 +256,8 @@ static int fill_block(struct salvage *v, struct context *cx,
 	dirpack_init(&v->pack, v->block, v->s->block_size);
 	take_dots(v);
 	ret = take_names(v, cx, v->s->block, false);
-	pastother_begin(o);
-	while (!ret && (ret = pastother_next(o, cx)) > 0)
+	pastentry_ask(v->s);
+	while (!ret && (ret = pastentry_next(v->s, cx)) > 0)
 		ret = take_names(v, cx, v->s->other, true);
 	if (!ret && !v->others)
 		number_all(v);
@@ -267,12 +265,10 @@ static int fill_block(struct salvage *v, struct context *cx,
 	return ret;
 }
 
-int pastsalvage_run(struct pastother *o, struct context *cx)
+int pastsalvage_run(struct pastentry *s, struct context *cx)
 {
-	struct pastentry *s = o->e;
 	struct salvage v = {
 		.s = s,
-		.p = o->p,
 		.block = malloc(s->block_size),
 		.is_dir = s->ino == NILFS_ROOT_INO,
 	};
@@ -280,7 +276,7 @@ int pastsalvage_run(struct pastother *o, struct context *cx)
 
 	if (!v.block)
 		return fail(cx, -ENOMEM, "block of a directory");
-	ret = fill_block(&v, cx, o);
+	ret = fill_block(&v, cx);
 	if (!ret && v.is_dir && !v.full && !v.complete)
 		memcpy(s->block, v.block, s->block_size);
 	free(v.block);
