@@ -52,6 +52,18 @@ struct search {
 	struct sparse seen; /* directories */
 };
 
+/* Whether LOSS is a name in a directory. */
+static bool is_name(const struct loss *loss)
+{
+	return loss->kind == LOSS_NAME || loss->kind == LOSS_RENAMED;
+}
+
+/* Whether LOSS is of more than one inode, and so has no path. */
+static bool is_of_several(const struct loss *loss)
+{
+	return loss->last_ino > loss->ino;
+}
+
 static char *join_path(const struct search *s, size_t dir, const char *name)
 {
 	size_t len = 2 + (name ? strlen(name) : 0), depth = 0, i;
@@ -99,12 +111,12 @@ static void set_paths(struct search *s, uint64_t ino, size_t dir,
 
 	for (i = s->first; i < s->end; i++) {
 		loss = &s->l->items[i];
-		if (loss->path || losslist_is_of_several(loss))
+		if (loss->path || is_of_several(loss))
 			continue;
-		if (losslist_is_name(loss) && loss->dir == ino)
+		if (is_name(loss) && loss->dir == ino)
 			loss->path = name ? NULL :
 					    join_path(s, dir, loss->name);
-		else if (!losslist_is_name(loss) && loss->ino == ino)
+		else if (!is_name(loss) && loss->ino == ino)
 			loss->path = join_path(s, dir, name);
 	}
 }
@@ -171,13 +183,13 @@ static int list_wanted(struct search *s, struct context *cx)
 	s->nwanted = 0;
 	for (i = s->first; i < s->end; i++) {
 		loss = &s->l->items[i];
-		if (!loss->ino || loss->path || losslist_is_of_several(loss))
+		if (!loss->ino || loss->path || is_of_several(loss))
 			continue;
 		if (array_reserve(cx, &s->wanted, &s->wanted_room,
 				  s->nwanted + 1))
 			return -ENOMEM;
 		s->wanted[s->nwanted++] =
-			losslist_is_name(loss) ? loss->dir : loss->ino;
+			is_name(loss) ? loss->dir : loss->ino;
 	}
 	sort_numbers(s->wanted, s->nwanted);
 	return s->nwanted > 0;
@@ -325,16 +337,6 @@ void losslist_fini(struct losslist *l)
 	memset(l, 0, sizeof(*l));
 }
 
-bool losslist_is_name(const struct loss *loss)
-{
-	return loss->kind == LOSS_NAME || loss->kind == LOSS_RENAMED;
-}
-
-bool losslist_is_of_several(const struct loss *loss)
-{
-	return loss->last_ino > loss->ino;
-}
-
 uint64_t losslist_count(const struct losslist *l)
 {
 	return l->n + l->more;
@@ -416,7 +418,7 @@ static void whose_text(const struct loss *loss, char whose[WHOSE_MAX])
 	char path[PATH_SHOWN];
 	int n;
 
-	if (losslist_is_of_several(loss))
+	if (is_of_several(loss))
 		n = snprintf(whose, WHOSE_MAX, "inodes %" PRIu64 " to %" PRIu64,
 			     loss->ino, loss->last_ino);
 	else

@@ -66,12 +66,6 @@ void losslist_add(struct losslist *l, struct context *cx,
 		  const struct loss *loss, const char *name, size_t len);
 void losslist_fini(struct losslist *l);
 
-/* Whether LOSS is a name in a directory. */
-bool losslist_is_name(const struct loss *loss);
-
-/* Whether LOSS is of more than one inode, and so has no path. */
-bool losslist_is_of_several(const struct loss *loss);
-
 /* How many there are, listed or not. */
 uint64_t losslist_count(const struct losslist *l);
 

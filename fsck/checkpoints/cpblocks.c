@@ -104,8 +104,9 @@ static int borrow_copy(const struct cpcopies *copies, struct context *cx,
 	return err ? err : 1;
 }
 
-int cpcopies_block(const struct cpcopies *copies, struct context *cx,
-		   uint64_t blkoff, void *buf)
+/* The newest copy of block BLKOFF that can be read, to BUF: 1, 0. */
+static int read_copy(const struct cpcopies *copies, struct context *cx,
+		     uint64_t blkoff, void *buf)
 {
 	const struct volume *vol = copies->check->vol;
 	size_t i;
@@ -122,8 +123,10 @@ int cpcopies_block(const struct cpcopies *copies, struct context *cx,
 	return 1;
 }
 
-uint64_t cpcopies_written(const struct cpcopies *copies, uint64_t blkoff,
-			  uint64_t blocknr)
+/* The checkpoint with which the copy of BLKOFF at BLOCKNR was written; 0: not
+   known. */
+static uint64_t written_with(const struct cpcopies *copies, uint64_t blkoff,
+			     uint64_t blocknr)
 {
 	size_t i;
 
@@ -379,7 +382,7 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 	b->origin = CPBLOCKS_OLD;
 	b->vblocknr = b->blocknr = b->written = 0;
 	if (!live) {
-		ret = cpcopies_block(&s->copies, cx, b->blkoff, b->data);
+		ret = read_copy(&s->copies, cx, b->blkoff, b->data);
 		if (!ret)
 			make_empty(&vol->geo, b->blkoff, b->data);
 		return ret < 0 ? ret : 0;
@@ -394,6 +397,6 @@ int cpblocks_read(const struct cpblocks *s, struct context *cx,
 						  CPBLOCKS_MAPPED;
 	b->vblocknr = live->vblocknr;
 	b->blocknr = live->blocknr;
-	b->written = cpcopies_written(&s->copies, b->blkoff, live->blocknr);
+	b->written = written_with(&s->copies, b->blkoff, live->blocknr);
 	return 0;
 }

@@ -28,16 +28,6 @@ int cpcopies_load(struct cpcopies *copies, struct context *cx,
 		  const struct check *c);
 void cpcopies_fini(struct cpcopies *copies);
 
-/* The newest copy of block BLKOFF that can be read, to BUF: 1, 0 where there
-   is none, or a failure. */
-int cpcopies_block(const struct cpcopies *copies, struct context *cx,
-		   uint64_t blkoff, void *buf);
-
-/* The checkpoint with which the copy of BLKOFF at BLOCKNR was written; 0: not
-   known. */
-uint64_t cpcopies_written(const struct cpcopies *copies, uint64_t blkoff,
-			  uint64_t blocknr);
-
 /* Whether the newest copy of BLKOFF is the one at BLOCKNR. */
 bool cpcopies_is_newest(const struct cpcopies *copies, uint64_t blkoff,
 			uint64_t blocknr);

@@ -393,7 +393,8 @@ static bool ends_before(const void *item, const void *key)
 	return gap->end <= *(const uint64_t *)key;
 }
 
-bool liveblocks_may_have(const struct liveblocks *l, uint64_t blkoff)
+/* Whether BLKOFF is lost, or in a gap. */
+static bool may_have(const struct liveblocks *l, uint64_t blkoff)
 {
 	size_t i = search_first(l->gaps, l->ngaps, sizeof(*l->gaps),
 				ends_before, &blkoff);
@@ -444,7 +445,7 @@ static int take_block(struct gathering *g, struct context *cx,
 	if (mapped && mapped->vblocknr == b->number)
 		mapped->listed |= mapped->blocknr == b->blocknr;
 	if ((mapped && mapped->listed) ||
-	    (l->q.missing && !liveblocks_may_have(l, b->blkoff)))
+	    (l->q.missing && !may_have(l, b->blkoff)))
 		return 0;
 	ret = find_life(&g->vblocks, cx, g->check, &l->q, b->number, &vb);
 	if (ret < 0)

@@ -97,9 +97,6 @@ const struct liveblock *liveblocks_find(const struct liveblocks *l,
 /* Whether BLKOFF is among the lost ones. */
 bool liveblocks_is_lost(const struct liveblocks *l, uint64_t blkoff);
 
-/* Whether BLKOFF is lost, or in a gap. */
-bool liveblocks_may_have(const struct liveblocks *l, uint64_t blkoff);
-
 /* True where the map itself leads to all that it names. */
 static inline bool liveblocks_is_whole(const struct liveblocks *l)
 {

@@ -36,6 +36,7 @@
 #include "fsck/names/pastnames.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
+#include "fsck/tree/inoderepair.h"
 #include "fsck/tree/pastinodes.h"
 #include "log/inodes.h"
 #include "log/newfile.h"
@@ -97,31 +98,6 @@ static int set_links(struct namefix *f, struct context *cx, uint64_t ino,
 	return inodes_write(w, cx, ino, &inode);
 }
 
-/* True where all of the map of INODE can be read: 1, 0, or -ENOMEM, -EINTR. */
-static int has_sound_map(struct namefix *f, struct context *cx, uint64_t ino,
-			 const struct nilfs_inode *inode)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	struct blockmap map;
-	int ret;
-
-	if (!inode_has_bmap(inode))
-		return 1;
-	ret = blockmap_init(&map, cx, f->n.root.vol, ino, inode);
-	if (!ret) {
-		ret = blockmap_cursor_open(&cur, cx, &map, 0, true);
-		while (!ret && (ret = blockmap_cursor_next(&cur, cx,
-							   &item)) > 0)
-			ret = 0;
-		blockmap_cursor_close(&cur);
-	}
-	if (ret && damage_is_fatal(ret))
-		return ret;
-	fail_clear(cx);
-	return !ret;
-}
-
 /* Frees INO; blocks of a broken map are left to who looks for such. */
 static int free_inode(struct namefix *f, struct context *cx, uint64_t ino)
 {
@@ -134,7 +110,7 @@ static int free_inode(struct namefix *f, struct context *cx, uint64_t ino)
 		return 0;
 	}
 	if (!ret)
-		ret = has_sound_map(f, cx, ino, &inode);
+		ret = inoderepair_map_is_whole(f->n.root.vol, cx, ino, &inode);
 	if (ret > 0)
 		ret = newfile_drop(w, cx, ino, &inode);
 	if (ret)
@@ -348,15 +324,9 @@ static int repair_past(struct fixer_job *job, struct context *cx,
 {
 	struct pastblocks past = { .job = job };
 	int err = pastinodes_find(&past, cx, fixes, n);
-	bool found;
 
 	if (!err && !past.n)
-		err = pastnames_retarget(&past, cx, fixes, n);
-	found = past.n;
-	if (!err && !found)
 		err = pastnames_repair(&past, cx, fixes, n);
-	if (!err && !past.n)
-		err = pastnames_number(&past, cx, fixes, n);
 	if (!err && !past.n)
 		err = pastinodes_repair(&past, cx, fixes, n);
 	if (!err)

@@ -380,23 +380,23 @@ static int for_missed(struct pastnames *s, struct context *cx,
 	return err;
 }
 
-static int retarget_snapshots(struct pastnames *s, struct context *cx,
-			      const struct fix *fixes, size_t n)
+/* Each step only where those before it came to nothing, and from the start. */
+static int run_steps(struct pastnames *s, struct context *cx,
+		     const struct fix *fixes, size_t n)
 {
-	return for_missed(s, cx, fixes, n, retarget_all);
+	int err = for_missed(s, cx, fixes, n, retarget_all);
+
+	s->e.root.vol = NULL;
+	if (!err && !s->p->n)
+		err = repair_all(s, cx, fixes, n);
+	s->e.root.vol = NULL;
+	if (!err && !s->p->n)
+		err = for_missed(s, cx, fixes, n, name_in_root);
+	return err;
 }
 
-static int name_in_roots(struct pastnames *s, struct context *cx,
-			 const struct fix *fixes, size_t n)
-{
-	return for_missed(s, cx, fixes, n, name_in_root);
-}
-
-typedef int pastnames_step(struct pastnames *s, struct context *cx,
-			   const struct fix *fixes, size_t n);
-
-static int run_repairs(struct pastblocks *p, struct context *cx,
-		       const struct fix *fixes, size_t n, pastnames_step *step)
+int pastnames_repair(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n)
 {
 	struct pastnames s = {
 		.p = p,
@@ -414,27 +414,9 @@ static int run_repairs(struct pastblocks *p, struct context *cx,
 		return fail(cx, -ENOMEM, "block of a directory");
 	err = around_open(&s.e.o.around, cx, s.vol);
 	if (!err)
-		err = step(&s, cx, fixes, n);
+		err = run_steps(&s, cx, fixes, n);
 	inodelist_fini(&s.e.list);
 	around_close(&s.e.o.around);
 	free(s.e.other);
 	return err;
-}
-
-int pastnames_repair(struct pastblocks *p, struct context *cx,
-		     const struct fix *fixes, size_t n)
-{
-	return run_repairs(p, cx, fixes, n, repair_all);
-}
-
-int pastnames_retarget(struct pastblocks *p, struct context *cx,
-		       const struct fix *fixes, size_t n)
-{
-	return run_repairs(p, cx, fixes, n, retarget_snapshots);
-}
-
-int pastnames_number(struct pastblocks *p, struct context *cx,
-		     const struct fix *fixes, size_t n)
-{
-	return run_repairs(p, cx, fixes, n, name_in_roots);
 }

@@ -9,25 +9,13 @@
 #include "fsck/past/pastblocks.h"
 
 /*
- * Puts in P what the blocks of directories that FIXES name, those of snapshots,
- * are to be, and notes it.  Nothing is written.  -ENOMEM, -EINTR.
+ * Puts in P, which is empty, what blocks of directories of snapshots are to be,
+ * and notes it: first entries that lead to a wrong inode, by the inodes that
+ * FIXES say have lost a name or have one too many; if there are none, the blocks
+ * that FIXES name; or else the roots, for inodes without a name that nothing
+ * else is wrong with.  Nothing is written.  -ENOMEM, -EINTR.
  */
 int pastnames_repair(struct pastblocks *p, struct context *cx,
-		     const struct fix *fixes, size_t n);
-
-/*
- * The same for entries of snapshots that lead to a wrong inode: FIXES name the
- * inodes that have lost a name and those that have one too many.  Notes what
- * is repaired.  -ENOMEM, -EINTR.
- */
-int pastnames_retarget(struct pastblocks *p, struct context *cx,
-		       const struct fix *fixes, size_t n);
-
-/*
- * The same for inodes of snapshots that FIXES say have no name, and that
- * nothing else is wrong with: the root gets names for them.  -ENOMEM, -EINTR.
- */
-int pastnames_number(struct pastblocks *p, struct context *cx,
 		     const struct fix *fixes, size_t n);
 
 #endif

@@ -48,6 +48,7 @@ unsigned int inoderepair_signs(const struct nilfs_geometry *g,
 struct extent_of {
 	uint64_t end;		/* one past the last data block */
 	uint64_t blocks;	/* nodes too */
+	bool whole;
 };
 
 static int measure_file(struct volume *vol, struct context *cx, uint64_t ino,
@@ -72,8 +73,19 @@ static int measure_file(struct volume *vol, struct context *cx, uint64_t ino,
 		blockmap_cursor_close(&cur);
 	if (damage_is_fatal(ret))
 		return ret;
+	e->whole = !ret;
 	fail_clear(cx);
 	return 0;
+}
+
+int inoderepair_map_is_whole(struct volume *vol, struct context *cx,
+			     uint64_t ino, const struct nilfs_inode *inode)
+{
+	struct extent_of e = { .whole = true };
+	int err = inode_has_bmap(inode) ?
+			  measure_file(vol, cx, ino, inode, &e) : 0;
+
+	return err ? err : e.whole;
 }
 
 /* Copies up to SIZE bytes of the first block: how many there are, 0 if none. */
@@ -165,17 +177,6 @@ static void set_blocks(const struct volume *vol, struct nilfs_inode *inode,
 {
 	inode->i_blocks = le64_make(e->blocks *
 				    (vol->geo.block_size / SECTOR));
-}
-
-int inoderepair_count(struct volume *vol, struct context *cx, uint64_t ino,
-		      struct nilfs_inode *inode)
-{
-	struct extent_of e;
-	int err = measure_file(vol, cx, ino, inode, &e);
-
-	if (!err)
-		set_blocks(vol, inode, &e);
-	return err;
 }
 
 int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,

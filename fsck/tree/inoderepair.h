@@ -34,15 +34,13 @@ int inoderepair_judge(struct volume *vol, struct context *cx, uint64_t ino,
 int inoderepair_check(struct volume *vol, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode, enum rule *rule);
 
-/*
- * Sets i_blocks to what the map of INODE, of number INO, has as far as it can
- * be read.  -ENOMEM, -EINTR.
- */
-int inoderepair_count(struct volume *vol, struct context *cx, uint64_t ino,
-		      struct nilfs_inode *inode);
+/* Whether all of the map of INODE can be read: 1, 0, -ENOMEM, -EINTR. */
+int inoderepair_map_is_whole(struct volume *vol, struct context *cx,
+			     uint64_t ino, const struct nilfs_inode *inode);
 
 /*
- * The same, and its size where that does not end in the last block: then it is
+ * Sets i_blocks to what the map of INODE, of number INO, has as far as it can
+ * be read, and its size where that does not end in the last block: then it is
  * the end of that.  -ENOMEM, -EINTR.
  */
 int inoderepair_fit(struct volume *vol, struct context *cx, uint64_t ino,
