@@ -2,8 +2,8 @@
 /*
  * Names of the newest checkpoint that older ones have (othernames.h).
  *
- * A name is taken from there if its inode is missed now.  Checkpoints that share
- * a directory share its map, and are looked at once.
+ * A name is taken from there if its inode is missed now.  Checkpoints that
+ * share a directory share its map, and are looked at once.
  */
 
 #include <errno.h>

@@ -337,7 +337,7 @@ static int keep_map(struct inodedecide *d, struct context *cx,
 	return ret ? ret : 1;
 }
 
-/* Gives the other inode the map that the file had: 1, 0 and it keeps its own. */
+/* Gives the other inode the map that the file had: 1, 0 where none is known. */
 static int find_map(struct inodedecide *d, struct context *cx,
 		    struct inodecase *c)
 {
