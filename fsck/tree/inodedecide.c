@@ -246,6 +246,7 @@ static int ask_checkpoint(struct inodedecide *d, struct context *cx,
 int inodedecide_ask(struct inodedecide *d, struct context *cx,
 		    struct inodecase *c)
 {
+	bool empty = inode_is_empty(&c->inode);	/* which is not as it was */
 	unsigned int left = ASK_MOST;
 	uint64_t cno;
 	int ret = 1;
@@ -254,7 +255,7 @@ int inodedecide_ask(struct inodedecide *d, struct context *cx,
 		return c->same;
 	c->asked = true;
 	around_begin(&d->around, c->life);
-	while (ret >= 0 && left && !c->same &&
+	while (ret >= 0 && left && !c->same && !(c->fits && empty) &&
 	       (ret = around_next(&d->around, cx, &cno)) > 0) {
 		ret = ask_checkpoint(d, cx, c, cno);
 		if (!ret)
