@@ -189,6 +189,7 @@ static int change_snapshots(struct snapshot_change *c, struct context *cx,
 			    struct dev *dev)
 {
 	struct writer_options options;
+	struct writer_end end;
 	int ret = open_list(&c->list, cx, dev);
 
 	if (!ret)
@@ -197,7 +198,7 @@ static int change_snapshots(struct snapshot_change *c, struct context *cx,
 		options = writer_options_on(c->list.vol, (uint64_t)cx->now);
 		options.snapshot = c->o->take_snapshot;
 		ret = onelog_append(cx, c->list.vol, &options, set_snapshots,
-				    c);
+				    c, &end);
 	}
 	close_list(&c->list);
 	free(c->wanted);
@@ -359,6 +360,7 @@ int checkpointjob_delete(struct tool *tool, const struct options *o,
 	struct deletion d = { .tool = tool, .o = o };
 	struct context *cx = &tool->cx;
 	struct writer_options options;
+	struct writer_end end;
 	int ret = parse_ranges(tool, DELETE, &o->deletions, &d.ranges);
 
 	if (!ret)
@@ -368,7 +370,7 @@ int checkpointjob_delete(struct tool *tool, const struct options *o,
 	if (!ret && d.chosen) {
 		options = writer_options_on(d.list.vol, (uint64_t)cx->now);
 		ret = onelog_append(cx, d.list.vol, &options, delete_chosen,
-				    &d);
+				    &d, &end);
 	}
 	if (!ret)
 		report_deletion(&d);

@@ -67,7 +67,7 @@ static int add_victim(struct scarce *s, struct context *cx,
 		      const struct policy_segment *segment)
 {
 	struct load *l = &s->k->load;
-	struct load_size before = load_size(l);
+	struct load_size before = l->has;
 	int ret = collector_add(s->k, cx, segment, UINT64_MAX);
 
 	if (ret <= 0 || batch_least(l) <= s->room)
@@ -85,7 +85,7 @@ static int choose_victims(struct scarce *s, struct context *cx, size_t skip,
 	int64_t i;
 	int ret = policy_open(&order, s->policy, &f->env, f->segments, f->n);
 
-	while (ret >= 0 && s->k->load.nvictims < most) {
+	while (ret >= 0 && s->k->load.has.nvictims < most) {
 		i = policy_next(&order, f->clean);
 		if (i < 0)
 			break;
@@ -109,7 +109,7 @@ static int try(struct scarce *s, struct context *cx, size_t skip, size_t most,
 
 	load_fini(&s->k->load);
 	ret = choose_victims(s, cx, skip, most);
-	*chosen = s->k->load.nvictims;
+	*chosen = s->k->load.has.nvictims;
 	if (!ret && *chosen)
 		ret = collector_try(s->k, cx, &after, &segnum);
 	return ret ? ret : after > s->room;
@@ -171,10 +171,10 @@ static int64_t add_dead_segments(struct collector *k, struct context *cx,
 	int ret = 0;
 
 	load_fini(&k->load);
-	for (i = 0; i < f->n && ret >= 0 && k->load.nvictims < most; i++)
+	for (i = 0; i < f->n && ret >= 0 && k->load.has.nvictims < most; i++)
 		if (!f->segments[i].live)
 			ret = collector_add(k, cx, &f->segments[i], UINT64_MAX);
-	return ret < 0 ? ret : (int64_t)k->load.nvictims;
+	return ret < 0 ? ret : (int64_t)k->load.has.nvictims;
 }
 
 /* Whether the batch leaves more room, and writes to no victim: 1, 0. */
@@ -399,7 +399,7 @@ static void note_chosen(struct cleaner *c)
 
 	for (i = 0; c->fates && i < f->n; i++) {
 		c->fates[i] = CLEAN_UNNEEDED;
-		for (j = 0; j < l->nvictims; j++)
+		for (j = 0; j < l->has.nvictims; j++)
 			if (l->victims[j] == f->segments[i].segnum)
 				c->fates[i] = CLEAN_FREED;
 	}

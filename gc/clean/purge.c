@@ -173,7 +173,7 @@ static int purge_batch(struct purger *u, struct context *cx)
 
 	if (ret)
 		return ret;
-	if (!u->k.load.nvictims)
+	if (!u->k.load.has.nvictims)
 		return leave_latest(u, cx);
 	ret = collector_move(&u->k, cx, &u->how->batch);
 	return ret ? ret : 1;

@@ -149,7 +149,7 @@ static uint64_t count_breaks(const struct load *load)
 	uint64_t n = 0, at = 0;
 	size_t i;
 
-	for (i = 0; i < load->nruns; i++, run++) {
+	for (i = 0; i < load->has.nruns; i++, run++) {
 		if (inode_is_metadata(run->what.ino))
 			continue;
 		n += run->blocknr < at;
@@ -176,9 +176,9 @@ static uint64_t count_borders(struct load *load)
 	uint32_t rank = 0;
 	size_t i;
 
-	sort_in_place(load->runs, load->nruns, sizeof(*load->runs),
+	sort_in_place(load->runs, load->has.nruns, sizeof(*load->runs),
 		      compare_places);
-	for (i = 0; i < load->nruns; i++, run++) {
+	for (i = 0; i < load->has.nruns; i++, run++) {
 		if (inode_is_metadata(run->what.ino))
 			continue;
 		n += run->rank != rank;

@@ -85,7 +85,7 @@ static void want_again(struct defragger *p, size_t from)
 {
 	size_t i;
 
-	for (i = from; i < p->k.load.nvictims; i++)
+	for (i = from; i < p->k.load.has.nvictims; i++)
 		bitmap_set(&p->old, p->k.load.victims[i]);
 }
 
@@ -96,7 +96,7 @@ static void want_again(struct defragger *p, size_t from)
 static int add_segments_of(struct defragger *p, struct context *cx,
 			   struct root *root, uint64_t ino)
 {
-	struct load_size before = load_size(&p->k.load);
+	struct load_size before = p->k.load.has;
 	int ret = spread_walk(cx, root, ino, add_extent, p);
 
 	if (ret > 0 && before.nvictims) {
@@ -124,7 +124,7 @@ static int choose_round(struct defragger *p, struct context *cx)
 		if (spread_excess(&l->files[p->next].after))
 			ret = add_segments_of(p, cx, &root,
 					      l->files[p->next].ino);
-	return ret < 0 ? ret : p->k.load.nvictims > 0;
+	return ret < 0 ? ret : p->k.load.has.nvictims > 0;
 }
 
 static int is_being_written(void *arg, struct context *cx,

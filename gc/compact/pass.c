@@ -111,14 +111,14 @@ static int choose_first(struct pass *p, struct context *cx)
 	p->batch.front = !p->o.all;
 	p->batch.fresh = p->o.all;
 	ret = add_empty(p, cx);
-	return ret ? ret : p->o.all || p->k->load.nvictims > 0;
+	return ret ? ret : p->o.all || p->k->load.has.nvictims > 0;
 }
 
 /* All at once: 1; 0, and nothing is added, where there is no room. */
 static int choose_all(struct pass *p, struct context *cx)
 {
 	struct facts *f = &p->k->facts;
-	struct load_size before = load_size(&p->k->load);
+	struct load_size before = p->k->load.has;
 	uint64_t room = space_all(&p->space);
 	size_t i;
 	int ret = 0;
@@ -131,7 +131,7 @@ static int choose_all(struct pass *p, struct context *cx)
 		return ret;
 	if (p->k->full)
 		load_rewind(&p->k->load, cx, &before);
-	return p->k->load.nvictims > p->none;
+	return p->k->load.has.nvictims > p->none;
 }
 
 /* From before END, the emptiest first, until GAIN segments are gained. */
@@ -159,7 +159,7 @@ static int add_low(struct pass *p, struct context *cx, uint64_t end,
 static int add_forward(struct pass *p, struct context *cx,
 		       const struct policy_segment *s, uint64_t room)
 {
-	struct load_size before = load_size(&p->k->load);
+	struct load_size before = p->k->load.has;
 	struct space reached = p->space;
 	int ret = collector_add(p->k, cx, s, room);
 
@@ -206,7 +206,7 @@ static int choose_fill(struct pass *p, struct context *cx)
 		ret = add_high(p, cx);
 	if (ret)
 		return ret;
-	return p->k->load.nvictims > p->none || is_log_behind(p);
+	return p->k->load.has.nvictims > p->none || is_log_behind(p);
 }
 
 /* Segments that are to be gained by an evacuation. */
@@ -218,7 +218,7 @@ static uint64_t wanted_gain(const struct pass *p)
 /* Room is made before END: 1; 0, and nothing is added, if it cannot be. */
 static int choose_evacuate(struct pass *p, struct context *cx, uint64_t end)
 {
-	struct load_size before = load_size(&p->k->load);
+	struct load_size before = p->k->load.has;
 	int ret = add_low(p, cx, end, space_all(&p->space),
 			  wanted_gain(p) + p->none);
 
@@ -303,7 +303,7 @@ static int move_chosen(struct pass *p, struct context *cx)
 	int ret = collector_move(p->k, cx, &p->batch);
 	size_t i;
 
-	for (i = 0; i < l->nvictims && p->k->totals.batches > batches; i++)
+	for (i = 0; i < l->has.nvictims && p->k->totals.batches > batches; i++)
 		bitmap_clear(&p->old, l->victims[i]);
 	return ret;
 }
@@ -320,7 +320,7 @@ static bool is_certain(struct pass *p)
 	uint64_t taken = need / p->space.g->blocks_per_segment + 1;
 	uint64_t doubt = taken / DOUBT + 2;
 	uint64_t before = space_last(&p->space, NULL, 0);
-	uint64_t after = space_last(&p->space, l->victims, l->nvictims);
+	uint64_t after = space_last(&p->space, l->victims, l->has.nvictims);
 	uint64_t reached = space_reach(&p->space, need);
 
 	if (after < reached)

@@ -57,10 +57,10 @@ static uint64_t summary_blocks(const struct volume *vol, uint64_t n)
 uint64_t batch_need(const struct load *load)
 {
 	const struct facts *f = load->facts;
-	uint64_t metadata = load->ndat + load->others;
+	uint64_t metadata = load->has.ndat + load->has.others;
 	/* Nodes, bitmaps and descriptors on the way to them; SUFILE, cpfile. */
-	uint64_t n = load->blocks + metadata + metadata / 16 +
-		     load->nvictims / 16 + 32;
+	uint64_t n = load->has.blocks + metadata + metadata / 16 +
+		     load->has.nvictims / 16 + 32;
 
 	/* With the entries of their old numbers and of their new ones. */
 	if (f->stale)
@@ -71,12 +71,12 @@ uint64_t batch_need(const struct load *load)
 /* With a summary, a block of cpfile and SUFILE each, and the super root. */
 uint64_t batch_least(const struct load *load)
 {
-	return load->blocks + load->ndat + 4;
+	return load->has.blocks + load->has.ndat + 4;
 }
 
 uint64_t batch_blocks(const struct load *load)
 {
-	return load->blocks + load->nmarks;
+	return load->has.blocks + load->has.nmarks;
 }
 
 static void report_moved(const struct batch *b, uint64_t blocks)
@@ -123,7 +123,7 @@ static int note_batch_victims(struct batch *b, struct context *cx)
 	size_t i;
 	int ret = bitmap_init(&b->victims, cx, b->vol->geo.nsegments);
 
-	for (i = 0; !ret && !is_free_first(b) && i < b->load->nvictims; i++)
+	for (i = 0; !ret && !is_free_first(b) && i < b->load->has.nvictims; i++)
 		bitmap_set(&b->victims, b->load->victims[i]);
 	return ret;
 }
@@ -160,7 +160,7 @@ static int list_runs(struct batch *b, struct context *cx, struct moved *m)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < l->nruns && !ret; i++) {
+	for (i = 0; i < l->has.nruns && !ret; i++) {
 		ret = move_blocks(b->w, cx, &l->runs[i].what,
 				  moved_payload(m, &l->runs[i]), at);
 		at += l->runs[i].what.count;
@@ -196,7 +196,7 @@ static int mark_metadata(struct batch *b, struct context *cx)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < b->load->nmarks && !ret; i++)
+	for (i = 0; i < b->load->has.nmarks && !ret; i++)
 		ret = mark_block(b, cx, &b->load->marks[i]);
 	report_moved(b, batch_blocks(b->load));
 	return ret;
@@ -219,9 +219,9 @@ static int forget_dead(struct batch *b, struct context *cx)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < l->ndead && !ret; i++)
+	for (i = 0; i < l->has.ndead && !ret; i++)
 		ret = forget_run(b, cx, &l->dead[i]);
-	b->totals->forgotten += l->dead_blocks;
+	b->totals->forgotten += l->has.dead_blocks;
 	return ret;
 }
 
@@ -234,7 +234,7 @@ static void count_dead(const struct load *l, const uint64_t *cnos, size_t n,
 {
 	size_t i;
 
-	for (i = 0; i < l->ndead; i++) {
+	for (i = 0; i < l->has.ndead; i++) {
 		int64_t count = (int64_t)l->dead[i].count;
 
 		change[search_lower_bound(cnos, n, l->dead[i].start)] += count;
@@ -302,7 +302,7 @@ static int free_victims(struct batch *b, struct context *cx)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < b->load->nvictims && !ret; i++)
+	for (i = 0; i < b->load->has.nvictims && !ret; i++)
 		ret = move_free(b->w, cx, b->load->victims[i]);
 	return ret;
 }
@@ -313,7 +313,7 @@ static uint64_t count_data(const struct load *l)
 	uint64_t n = 0;
 	size_t i;
 
-	for (i = 0; i < l->nruns; i++)
+	for (i = 0; i < l->has.nruns; i++)
 		if (!inode_is_metadata(l->runs[i].what.ino))
 			n += l->runs[i].what.count;
 	return n;
@@ -352,8 +352,8 @@ static int commit(struct batch *b, struct context *cx)
 		sums_forget(b->options->sums, b->load);
 	b->totals->batches++;
 	b->totals->before = b->vol->latest.cno;
-	b->totals->victims += b->load->nvictims;
-	b->totals->moved += b->load->blocks;
+	b->totals->victims += b->load->has.nvictims;
+	b->totals->moved += b->load->has.blocks;
 	b->totals->moved_data += count_data(b->load);
 	b->totals->written += end.blocks;
 	b->totals->summaries += end.summaries;

@@ -25,68 +25,6 @@
 #include "gc/move/target.h"
 #include "gc/plan/zoning.h"
 #include "log/move.h"
-#include "log/repairwriter.h"
-
-/*
- * Segments that cannot be cleaned.
- *
- * If a block cannot be read the medium is failing, and new data there may be
- * lost; if logs contradict the DAT another cleaner would read them up to the
- * damage, and free live blocks after it.  The flag excludes such segments from
- * both the kernel and nilfs_cleanerd.  It is set after all other jobs, so that
- * one log is enough for all of them.
- */
-
-static int write_error_log(struct context *cx, struct volume *vol,
-			   const uint64_t *segments, size_t n, uint64_t time,
-			   struct writer_end *end)
-{
-	struct writer_options options = writer_options_on(vol, time);
-	struct repairwriter_known known = { .unusable = NULL };
-	struct zoning zones = { .vol = NULL };
-	struct writer *w = NULL;
-	size_t i;
-	int ret = zoning_open(&zones, cx, vol);
-
-	options.minor = true;
-	zoning_fill(&zones, &known);
-	if (!ret)
-		ret = repairwriter_open(&w, cx, vol, &options, &known);
-	for (i = 0; i < n && !ret; i++)
-		ret = move_set_error(w, cx, segments[i]);
-	if (!ret)
-		ret = onelog_commit(w, cx, vol, time, end);
-	writer_close(w);
-	zoning_close(&zones);
-	return ret;
-}
-
-/*
- * Marks the N SEGMENTS of the volume on DEV, with a log of TIME (seconds),
- * which is added to TOTALS.  0 also for none of them.  Fails as volume_open(),
- * repairwriter_open() and onelog_commit().
- */
-static int segerror_segments(struct context *cx, struct dev *dev,
-			     const uint64_t *segments, size_t n, uint64_t time,
-			     struct batch_totals *totals)
-{
-	struct writer_end end;
-	struct volume *vol;
-	int ret;
-
-	if (!n)
-		return 0;
-	ret = volume_open(&vol, cx, dev, NULL);
-	if (!ret)
-		ret = write_error_log(cx, vol, segments, n, time, &end);
-	volume_close(vol);
-	if (ret)
-		return ret;
-	totals->written += end.blocks;
-	totals->summaries += end.summaries;
-	totals->clean = end.clean_segments;
-	return 0;
-}
 
 void collector_init(struct collector *k, struct dev *dev,
 		    const struct collector_options *options)
@@ -163,7 +101,7 @@ uint64_t collector_gain(const struct collector *k)
 	uint64_t bps = k->vol->geo.blocks_per_segment;
 	uint64_t taken = (batch_need(&k->load) + bps - 1) / bps;
 
-	return k->load.nvictims > taken ? k->load.nvictims - taken : 0;
+	return k->load.has.nvictims > taken ? k->load.has.nvictims - taken : 0;
 }
 
 static bool is_memory_full(const struct collector *k, const struct context *cx)
@@ -174,13 +112,13 @@ static bool is_memory_full(const struct collector *k, const struct context *cx)
 /* Memory was full already with the present victims, or fewer. */
 static bool is_sated(const struct collector *k)
 {
-	return k->sated && k->load.nvictims >= k->sated;
+	return k->sated && k->load.has.nvictims >= k->sated;
 }
 
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room)
 {
-	struct load_size before = load_size(&k->load);
+	struct load_size before = k->load.has;
 	bool sated;
 	int ret;
 
@@ -196,7 +134,7 @@ int collector_add(struct collector *k, struct context *cx,
 	load_rewind(&k->load, cx, &before);
 	k->full = true;
 	if (sated)
-		k->sated = k->load.nvictims;
+		k->sated = k->load.has.nvictims;
 	return 0;
 }
 
@@ -330,10 +268,49 @@ int collector_rehearse(struct collector *k, struct context *cx,
 	return ret;
 }
 
+/*
+ * Segments that cannot be cleaned.
+ *
+ * If a block cannot be read the medium is failing, and new data there may be
+ * lost; if logs contradict the DAT another cleaner would read them up to the
+ * damage, and free live blocks after it.  The flag excludes such segments from
+ * both the kernel and nilfs_cleanerd.  It is set after all other jobs, so that
+ * one log is enough for all of them.
+ */
+
+static int set_errors(void *arg, struct context *cx, struct writer *w)
+{
+	const struct collector *k = arg;
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < k->nbad && !ret; i++)
+		ret = move_set_error(w, cx, k->bad[i]);
+	return ret;
+}
+
 int collector_finish(struct collector *k, struct context *cx)
 {
-	return segerror_segments(cx, k->dev, k->bad, k->nbad, k->o->batch.time,
-				 &k->totals);
+	struct writer_options options;
+	struct writer_end end;
+	struct volume *vol;
+	int ret;
+
+	if (!k->nbad)
+		return 0;
+	ret = volume_open(&vol, cx, k->dev, NULL);
+	if (!ret) {
+		options = writer_options_on(vol, k->o->batch.time);
+		options.minor = true;
+		ret = onelog_append(cx, vol, &options, set_errors, k, &end);
+	}
+	volume_close(vol);
+	if (ret)
+		return ret;
+	k->totals.written += end.blocks;
+	k->totals.summaries += end.summaries;
+	k->totals.clean = end.clean_segments;
+	return 0;
 }
 
 void collector_fini(struct collector *k)

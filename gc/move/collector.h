@@ -119,7 +119,7 @@ int collector_rehearse(struct collector *k, struct context *cx,
 
 /*
  * After the last round: segments that were left alone are marked as erroneous,
- * with one more log.  Fails as segerror_segments().
+ * with one more log.  Fails as volume_open() and onelog_append().
  */
 int collector_finish(struct collector *k, struct context *cx);
 

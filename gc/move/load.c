@@ -174,41 +174,21 @@ void load_fini(struct load *l)
 	load_init(l, l->facts);
 }
 
-struct load_size load_size(const struct load *l)
-{
-	return (struct load_size){
-		.nruns = l->nruns,
-		.nmarks = l->nmarks,
-		.ndead = l->ndead,
-		.nlogs = l->nlogs,
-		.nvictims = l->nvictims,
-		.blocks = l->blocks,
-		.dead_blocks = l->dead_blocks,
-		.ndat = l->ndat,
-		.others = l->others,
-	};
-}
-
 void load_rewind(struct load *l, struct context *cx,
 		 const struct load_size *size)
 {
-	l->nruns = size->nruns;
-	l->nmarks = size->nmarks;
-	l->ndead = size->ndead;
-	l->nlogs = size->nlogs;
-	l->nvictims = size->nvictims;
-	l->blocks = size->blocks;
-	l->dead_blocks = size->dead_blocks;
-	l->others = size->others;
-	while (l->ndat > size->ndat)	/* which takes no memory */
-		tally_add(&l->dat, cx, l->dat_blocks[--l->ndat], -1);
+	while (l->has.ndat > size->ndat)	/* which takes no memory */
+		tally_add(&l->dat, cx, l->dat_blocks[--l->has.ndat], -1);
+	l->has = *size;
 }
 
 uint64_t load_bytes(const struct load *l)
 {
-	return l->nruns * sizeof(*l->runs) + l->nmarks * sizeof(*l->marks) +
-	       l->ndead * sizeof(*l->dead) + l->nlogs * sizeof(*l->logs) +
-	       2 * l->ndat * l->facts->vol->geo.block_size;
+	const struct load_size *n = &l->has;
+
+	return n->nruns * sizeof(*l->runs) + n->nmarks * sizeof(*l->marks) +
+	       n->ndead * sizeof(*l->dead) + n->nlogs * sizeof(*l->logs) +
+	       2 * n->ndat * l->facts->vol->geo.block_size;
 }
 
 /* Block BLKOFF of the DAT will be changed. */
@@ -216,12 +196,12 @@ static int note_dat_block(struct load *l, struct context *cx, uint64_t blkoff)
 {
 	if (tally_get(&l->dat, blkoff))
 		return 0;
-	if (array_reserve(cx, &l->dat_blocks, &l->dat_room, l->ndat + 1))
+	if (array_reserve(cx, &l->dat_blocks, &l->dat_room, l->has.ndat + 1))
 		return -ENOMEM;
-	l->dat_blocks[l->ndat] = blkoff;
+	l->dat_blocks[l->has.ndat] = blkoff;
 	if (tally_add(&l->dat, cx, blkoff, 1))
 		return -ENOMEM;
-	l->ndat++;
+	l->has.ndat++;
 	return 0;
 }
 
@@ -260,16 +240,16 @@ static int add_run(struct load *l, struct context *cx, size_t from,
 		.current = res->kind == LIVENESS_CURRENT,
 	};
 
-	l->blocks++;
+	l->has.blocks++;
 	if (note_entry(l, cx, next.what.vblocknr))
 		return -ENOMEM;
-	if (l->nruns > from && goes_on(&l->runs[l->nruns - 1], &next)) {
-		l->runs[l->nruns - 1].what.count++;
+	if (l->has.nruns > from && goes_on(&l->runs[l->has.nruns - 1], &next)) {
+		l->runs[l->has.nruns - 1].what.count++;
 		return 0;
 	}
-	if (array_reserve(cx, &l->runs, &l->runs_room, l->nruns + 1))
+	if (array_reserve(cx, &l->runs, &l->runs_room, l->has.nruns + 1))
 		return -ENOMEM;
-	l->runs[l->nruns++] = next;
+	l->runs[l->has.nruns++] = next;
 	return 0;
 }
 
@@ -289,22 +269,22 @@ static int locate_node(struct load *l, struct context *cx, uint64_t blocknr,
 static int add_mark(struct load *l, struct context *cx,
 		    const struct resident *res)
 {
-	if (array_reserve(cx, &l->marks, &l->marks_room, l->nmarks + 1))
+	if (array_reserve(cx, &l->marks, &l->marks_room, l->has.nmarks + 1))
 		return -ENOMEM;
-	l->marks[l->nmarks++] = (struct load_mark){
+	l->marks[l->has.nmarks++] = (struct load_mark){
 		.ino = res->block.ino,
 		.level = res->block.level,
 		.key = res->block.blkoff,
 		.vblocknr = res->block.vblocknr,
 	};
 	if (res->block.is_node && res->block.is_virtual) {
-		l->others++;
+		l->has.others++;
 		return locate_node(l, cx, res->blocknr,
-				   &l->marks[l->nmarks - 1]);
+				   &l->marks[l->has.nmarks - 1]);
 	}
 	if (res->block.ino == NILFS_DAT_INO && !res->block.level)
 		return note_dat_block(l, cx, res->block.blkoff);
-	l->others++;
+	l->has.others++;
 	return 0;
 }
 
@@ -321,14 +301,14 @@ static int add_dead_number(struct load *l, struct context *cx, size_t from,
 {
 	if (note_entry(l, cx, res->block.vblocknr))
 		return -ENOMEM;
-	l->dead_blocks++;
-	if (l->ndead > from && dies_with(&l->dead[l->ndead - 1], res)) {
-		l->dead[l->ndead - 1].count++;
+	l->has.dead_blocks++;
+	if (l->has.ndead > from && dies_with(&l->dead[l->has.ndead - 1], res)) {
+		l->dead[l->has.ndead - 1].count++;
 		return 0;
 	}
-	if (array_reserve(cx, &l->dead, &l->dead_room, l->ndead + 1))
+	if (array_reserve(cx, &l->dead, &l->dead_room, l->has.ndead + 1))
 		return -ENOMEM;
-	l->dead[l->ndead++] = (struct load_dead){
+	l->dead[l->has.ndead++] = (struct load_dead){
 		.vblocknr = res->block.vblocknr,
 		.count = 1,
 		.start = res->start,
@@ -364,11 +344,11 @@ static int add_resident(struct load *l, struct context *cx,
 /* LOG, which is read from front to back, has live blocks. */
 static int note_log(struct load *l, struct context *cx, const struct log *log)
 {
-	if (l->nlogs && l->logs[l->nlogs - 1].pseg == log->pseg)
+	if (l->has.nlogs && l->logs[l->has.nlogs - 1].pseg == log->pseg)
 		return 0;
-	if (array_reserve(cx, &l->logs, &l->logs_room, l->nlogs + 1))
+	if (array_reserve(cx, &l->logs, &l->logs_room, l->has.nlogs + 1))
 		return -ENOMEM;
-	l->logs[l->nlogs++] = (struct load_log){ log->pseg, log->ss };
+	l->logs[l->has.nlogs++] = (struct load_log){ log->pseg, log->ss };
 	return 0;
 }
 
@@ -377,7 +357,7 @@ static int read_segment(struct load *l, struct context *cx,
 			const struct policy_segment *s, uint64_t *seq,
 			uint64_t *live)
 {
-	struct load_size from = load_size(l);
+	struct load_size from = l->has;
 	struct residents r;
 	struct resident res;
 	int ret = residents_open(&r, cx, l->facts->vol, l->facts->liveness,
@@ -398,9 +378,10 @@ static int read_segment(struct load *l, struct context *cx,
 
 static int add_victim(struct load *l, struct context *cx, uint64_t segnum)
 {
-	if (array_reserve(cx, &l->victims, &l->victims_room, l->nvictims + 1))
+	if (array_reserve(cx, &l->victims, &l->victims_room,
+			  l->has.nvictims + 1))
 		return -ENOMEM;
-	l->victims[l->nvictims++] = segnum;
+	l->victims[l->has.nvictims++] = segnum;
 	return 0;
 }
 
@@ -408,7 +389,7 @@ static int add_victim(struct load *l, struct context *cx, uint64_t segnum)
 static int take_segment(struct load *l, struct context *cx,
 			const struct policy_segment *s, uint64_t before_seq)
 {
-	struct load_size before = load_size(l);
+	struct load_size before = l->has;
 	uint64_t seq, live;
 	int ret = s->written ? read_segment(l, cx, s, &seq, &live) : 0;
 
@@ -478,7 +459,7 @@ static int compare_dead(const void *a, const void *b)
 void load_sort(struct load *l, bool as_it_comes)
 {
 	if (!as_it_comes)
-		sort_in_place(l->runs, l->nruns, sizeof(*l->runs),
+		sort_in_place(l->runs, l->has.nruns, sizeof(*l->runs),
 			      compare_runs);
-	sort_in_place(l->dead, l->ndead, sizeof(*l->dead), compare_dead);
+	sort_in_place(l->dead, l->has.ndead, sizeof(*l->dead), compare_dead);
 }

@@ -46,24 +46,25 @@ struct load_dead {
 	uint64_t start, end;
 };
 
+/* How much is in it. */
+struct load_size {
+	size_t nruns, nmarks, ndead, nlogs, nvictims, ndat;
+	uint64_t blocks, dead_blocks;	/* of all runs, and of the dead ones */
+	uint64_t others;	/* marks of blocks that are not of the DAT */
+};
+
 struct load {
 	const struct facts *facts;
+	struct load_size has;
 	struct load_run *runs;
-	size_t nruns, runs_room;
 	struct load_mark *marks;
-	size_t nmarks, marks_room;
-	struct load_dead *dead;
-	size_t ndead, dead_room;	/* runs */
+	struct load_dead *dead;		/* runs */
 	struct load_log *logs;
-	size_t nlogs, logs_room;
-	uint64_t dead_blocks;
 	uint64_t *victims;		/* segments */
-	size_t nvictims, victims_room;
-	uint64_t blocks;		/* of all runs */
 	struct tally dat;	/* blocks of it that moving changes, */
 	uint64_t *dat_blocks;	/* in the order in which they were met */
-	size_t ndat, dat_room;
-	uint64_t others;	/* marks of blocks that are not of these */
+	size_t runs_room, marks_room, dead_room, logs_room, victims_room,
+		dat_room;
 };
 
 void load_init(struct load *l, const struct facts *facts);
@@ -82,12 +83,7 @@ int load_take(struct load *l, struct context *cx,
  */
 int load_take_latest(struct load *l, struct context *cx);
 
-/* Takes back what was added last. */
-struct load_size {
-	size_t nruns, nmarks, ndead, nlogs, nvictims, ndat;
-	uint64_t blocks, dead_blocks, others;
-};
-struct load_size load_size(const struct load *l);
+/* Takes back what was added last: SIZE is what it had before. */
 void load_rewind(struct load *l, struct context *cx,
 		 const struct load_size *size);
 

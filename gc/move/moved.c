@@ -191,7 +191,7 @@ int moved_make(struct moved **mp, struct context *cx, const struct load *load,
 	m->dev = load->facts->vol->dev;
 	m->block_bits = load->facts->vol->geo.block_bits;
 	m->runs = load->runs;
-	m->n = load->nruns;
+	m->n = load->has.nruns;
 	m->bad = bad;
 	*bad = 0;
 	m->starts = malloc((m->n + 1) * sizeof(*m->starts));

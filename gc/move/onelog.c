@@ -10,6 +10,7 @@
 #include "gc/plan/zoning.h"
 #include "log/newsupers.h"
 #include "log/repairwriter.h"
+#include "vol/sutable.h"
 
 int onelog_commit(struct writer *w, struct context *cx, struct volume *vol,
 		  uint64_t time, struct writer_end *end)
@@ -23,11 +24,10 @@ int onelog_commit(struct writer *w, struct context *cx, struct volume *vol,
 
 int onelog_append(struct context *cx, struct volume *vol,
 		  const struct writer_options *options, onelog_change *change,
-		  void *arg)
+		  void *arg, struct writer_end *end)
 {
 	struct repairwriter_known known = { .unusable = NULL };
 	struct zoning zones = { .vol = NULL };
-	struct writer_end end;
 	struct writer *w = NULL;
 	int ret = zoning_open(&zones, cx, vol);
 
@@ -37,8 +37,25 @@ int onelog_append(struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = change(arg, cx, w);
 	if (!ret)
-		ret = onelog_commit(w, cx, vol, options->time, &end);
+		ret = onelog_commit(w, cx, vol, options->time, end);
 	writer_close(w);
 	zoning_close(&zones);
 	return ret;
+}
+
+int onelog_latest(struct writer_end *end, struct context *cx,
+		  struct volume *vol)
+{
+	struct nilfs_sufile_header header;
+	int ret = sutable_header(vol, cx, &header);
+
+	if (ret)
+		return ret;
+	*end = (struct writer_end){
+		.cno = vol->latest.cno,
+		.pseg = vol->latest.pseg_start,
+		.seq = vol->latest.seq,
+		.clean_segments = le64_get(header.sh_ncleansegs),
+	};
+	return 0;
 }

@@ -21,11 +21,15 @@ int onelog_commit(struct writer *w, struct context *cx, struct volume *vol,
 typedef int onelog_change(void *arg, struct context *cx, struct writer *w);
 
 /*
- * One more log of VOL, with OPTIONS and what CHANGE does.  Fails as
- * onelog_commit(), repairwriter_open() and CHANGE.
+ * One more log of VOL, with OPTIONS and what CHANGE does; *END is its result.
+ * Fails as onelog_commit(), repairwriter_open() and CHANGE.
  */
 int onelog_append(struct context *cx, struct volume *vol,
 		  const struct writer_options *options, onelog_change *change,
-		  void *arg);
+		  void *arg, struct writer_end *end);
+
+/* What superblocks need to name the latest log of VOL.  -EUCLEAN, -EIO. */
+int onelog_latest(struct writer_end *end, struct context *cx,
+		  struct volume *vol);
 
 #endif

@@ -101,7 +101,7 @@ static uint64_t youngest(const struct load *load)
 	uint64_t cno = 0;
 	size_t i;
 
-	for (i = 0; i < load->nruns; i++) {
+	for (i = 0; i < load->has.nruns; i++) {
 		const struct move_run *what = &load->runs[i].what;
 
 		if (!inode_is_metadata(what->ino) && what->cno > cno)
@@ -144,7 +144,7 @@ static uint32_t class_of(uint64_t latest, uint64_t age)
 /* Ranks the sorted runs by the ages of their files. */
 static void rank_ages(struct load *load)
 {
-	struct load_run *run = load->runs, *end = run + load->nruns, *next;
+	struct load_run *run = load->runs, *end = run + load->has.nruns, *next;
 	uint64_t latest = youngest(load);
 	uint32_t rank;
 
@@ -162,7 +162,7 @@ static void rank_load(const struct order *o, struct load *load)
 {
 	size_t i;
 
-	for (i = 0; i < load->nruns; i++) {
+	for (i = 0; i < load->has.nruns; i++) {
 		struct load_run *run = &load->runs[i];
 		uint32_t rank = (uint32_t)tally_get(&o->ranks, run->what.ino);
 

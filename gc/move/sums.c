@@ -66,7 +66,7 @@ static size_t next_segment(const struct load *load, size_t i)
 {
 	uint64_t segnum = segment_of(load, i);
 
-	while (i < load->nlogs && segment_of(load, i) == segnum)
+	while (i < load->has.nlogs && segment_of(load, i) == segnum)
 		i++;
 	return i;
 }
@@ -76,7 +76,7 @@ static void find_known(struct summing *u)
 {
 	size_t i, end;
 
-	for (i = 0; i < u->load->nlogs; i = end) {
+	for (i = 0; i < u->load->has.nlogs; i = end) {
 		end = next_segment(u->load, i);
 		if (end - i <= u->s->good[segment_of(u->load, i)])
 			memset(&u->right[i], true, end - i);
@@ -87,7 +87,7 @@ static void note_good(struct summing *u)
 {
 	size_t i, end;
 
-	for (i = 0; i < u->load->nlogs; i = end) {
+	for (i = 0; i < u->load->has.nlogs; i = end) {
 		uint16_t *good = &u->s->good[segment_of(u->load, i)];
 
 		end = next_segment(u->load, i);
@@ -131,7 +131,7 @@ void sums_forget(struct sums *s, const struct load *load)
 {
 	size_t i;
 
-	for (i = 0; i < load->nvictims; i++)
+	for (i = 0; i < load->has.nvictims; i++)
 		if (load->victims[i] < s->ngood)
 			s->good[load->victims[i]] = 0;
 }
@@ -150,7 +150,7 @@ static uint64_t next_inode(const struct load *load, const struct load_log *log,
 	uint64_t next = 0;
 	size_t i;
 
-	for (i = 0; i < load->nruns; i++, run++)
+	for (i = 0; i < load->has.nruns; i++, run++)
 		if (is_in(run, log) && run->what.ino > ino &&
 		    (!next || run->what.ino < next))
 			next = run->what.ino;
@@ -198,13 +198,13 @@ static int blame(const struct load *load, struct context *cx,
 
 static int sum_logs(struct summing *u, struct context *cx)
 {
-	unsigned int n = pool_workers(cx, u->load->nlogs), i;
+	unsigned int n = pool_workers(cx, u->load->has.nlogs), i;
 	int ret;
 
 	u->data = calloc(n, sizeof(*u->data));
 	if (!u->data)
 		return fail(cx, -ENOMEM, "%u workers", n);
-	ret = pool_run(cx, u->load->nlogs, sum_up, u);
+	ret = pool_run(cx, u->load->has.nlogs, sum_up, u);
 	for (i = 0; i < n; i++)
 		logdata_free(&u->data[i]);
 	free(u->data);
@@ -229,16 +229,17 @@ static int reserve_good(struct sums *s, uint64_t nsegments)
 int sums_check(struct sums *s, struct context *cx, const struct load *load,
 	       uint64_t *bad)
 {
-	struct summing u = { .s = s, .load = load, .wrong = load->nlogs };
+	struct summing u = { .s = s, .load = load, .wrong = load->has.nlogs };
 	int ret;
 
 	*bad = 0;
-	if (!load->nlogs)
+	if (!load->has.nlogs)
 		return 0;
-	u.right = calloc(load->nlogs, sizeof(*u.right));
+	u.right = calloc(load->has.nlogs, sizeof(*u.right));
 	if (!u.right || reserve_good(s, load->facts->vol->geo.nsegments)) {
 		free(u.right);
-		return fail(cx, -ENOMEM, "checksums of %zu logs", load->nlogs);
+		return fail(cx, -ENOMEM, "checksums of %zu logs",
+			    load->has.nlogs);
 	}
 	find_known(&u);
 	ret = sum_logs(&u, cx);

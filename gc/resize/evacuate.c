@@ -82,7 +82,7 @@ static bool fits_before_end(const struct evacuation *e, struct context *cx)
 static int add_segment_in(struct evacuation *e, struct context *cx,
 			  const struct policy_segment *s)
 {
-	struct load_size before = load_size(&e->load);
+	struct load_size before = e->load.has;
 	int ret = load_take(&e->load, cx, s);
 
 	if (!ret && cx->failure[0])
@@ -115,7 +115,7 @@ static bool is_useful(const struct evacuation *e)
 {
 	const struct recovery *latest = &e->vol->latest;
 
-	return e->load.nvictims || e->waiting || latest->segnum >= e->end ||
+	return e->load.has.nvictims || e->waiting || latest->segnum >= e->end ||
 	       latest->nextnum >= e->end;
 }
 

@@ -22,6 +22,7 @@
 #include "dev/overlay.h"
 #include "disk/reserve.h"
 #include "disk/super.h"
+#include "gc/move/onelog.h"
 #include "gc/move/target.h"
 #include "gc/resize/evacuate.h"
 #include "gc/resize/shrinklog.h"
@@ -39,19 +40,11 @@
 static int name_both(struct context *cx, struct dev *dev, struct volume *vol,
 		     uint64_t time)
 {
-	struct writer_end end = {
-		.cno = vol->latest.cno,
-		.pseg = vol->latest.pseg_start,
-		.seq = vol->latest.seq,
-	};
-	struct nilfs_sufile_header header;
-	int ret = sutable_header(vol, cx, &header);
+	struct writer_end end;
+	int ret = onelog_latest(&end, cx, vol);
 
-	if (ret)
-		return ret;
-	end.clean_segments = le64_get(header.sh_ncleansegs);
-	return newsupers_name(cx, dev, vol, &end, time,
-			      le16_get(volume_super(vol)->s_state));
+	return ret ? ret : newsupers_name(cx, dev, vol, &end, time,
+					  le16_get(volume_super(vol)->s_state));
 }
 
 /* Makes it so, at TIME (seconds).  As target_check_volume(), -EIO, -ENOMEM. */

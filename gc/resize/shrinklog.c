@@ -39,7 +39,7 @@ static uint64_t segments_needed(const struct shrinklog *l)
 static int64_t more_in_use(const struct shrinklog *l)
 {
 	return (int64_t)segments_needed(l) + l->next_taken -
-	       (int64_t)l->load.nvictims;
+	       (int64_t)l->load.has.nvictims;
 }
 
 /* The load that leaves the fewest segments in use until now. */
@@ -55,7 +55,7 @@ static void keep_better(const struct shrinklog *l, struct best *best)
 	if (more >= best->more)
 		return;
 	best->more = more;
-	best->load = load_size(&l->load);
+	best->load = l->load.has;
 }
 
 /* Others with little in them, the emptiest first. */
@@ -103,7 +103,7 @@ static int take_along(struct shrinklog *l, struct context *cx,
 		      uint32_t min_dead)
 {
 	struct facts *f = &l->facts;
-	struct best best = { load_size(&l->load), more_in_use(l) };
+	struct best best = { l->load.has, more_in_use(l) };
 	struct policy_order order;
 	int ret = load_take_latest(&l->load, cx);
 
@@ -160,7 +160,7 @@ static uint64_t least_used(const struct shrinklog *l)
 {
 	uint64_t least = batch_least(&l->load) / l->vol->geo.blocks_per_segment;
 
-	return l->before + l->next_taken + least - l->load.nvictims;
+	return l->before + l->next_taken + least - l->load.has.nvictims;
 }
 
 static int take_all(struct shrinklog *l, struct context *cx)

@@ -149,19 +149,13 @@ static struct nilfs_super_block *super_of(struct volume *vol)
 /* Superblocks that name the latest log, as the last one. */
 static int name_latest(struct change *c, struct context *cx)
 {
-	const struct recovery *latest = &c->vol->latest;
 	struct nilfs_super_block *sb = super_of(c->vol);
 	unsigned int state = le16_get(sb->s_state) | NILFS_VALID_FS;
-	struct nilfs_sufile_header header;
-	struct writer_end end = {
-		.cno = latest->cno, .pseg = latest->pseg_start,
-		.seq = latest->seq,
-	};
-	int ret = sutable_header(c->old, cx, &header);
+	struct writer_end end;
+	int ret = onelog_latest(&end, cx, c->old);
 
 	if (ret)
 		return ret;
-	end.clean_segments = le64_get(header.sh_ncleansegs);
 	newsupers_fill(sb, &c->vol->geo, &end, c->time, (uint16_t)state);
 	return newsupers_write(cx, c->dev, sb, newsupers_offset2(c->vol));
 }

@@ -46,7 +46,7 @@ static void open_rig(struct rig *r, struct load_run *runs, size_t n,
 	r->vol.geo.block_bits = BITS;
 	r->facts.vol = &r->vol;
 	r->load = (struct load){
-		.facts = &r->facts, .runs = runs, .nruns = n,
+		.facts = &r->facts, .runs = runs, .has.nruns = n,
 	};
 }
 

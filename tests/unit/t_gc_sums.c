@@ -33,7 +33,7 @@ static size_t find_bad(struct rig *r, struct sums *s, const struct load *l,
 	size_t i = 0;
 	int ret;
 
-	part.nlogs = n;
+	part.has.nlogs = n;
 	ret = sums_check(s, &r->v.cx, &part, &bad);
 	if (ret == -EUCLEAN)
 		for (i = 0; i < n && l->logs[i].pseg != bad; i++)
@@ -50,7 +50,7 @@ static bool take_segment(struct rig *r, struct load *l, const struct facts *f)
 	for (i = 0; i < f->n; i++) {
 		load_init(l, f);
 		if (load_take(l, &r->v.cx, &f->segments[i]) > 0 &&
-		    l->nlogs > 2)
+		    l->has.nlogs > 2)
 			return true;
 		load_fini(l);
 	}
@@ -60,7 +60,7 @@ static bool take_segment(struct rig *r, struct load *l, const struct facts *f)
 static void test_logs(struct rig *r, struct load *l)
 {
 	struct sums s = { .dev = r->v.dev };
-	size_t n = l->nlogs;
+	size_t n = l->has.nlogs;
 
 	is_int(find_bad(r, &s, l, 1), 0, "the first log is right");
 	flip(r, l, n - 1);
