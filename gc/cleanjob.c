@@ -77,10 +77,14 @@ static int add_blocks(struct punch *p, struct context *cx, uint64_t first,
 	return ret;
 }
 
-static int add_segment(struct punch *p, struct context *cx, uint64_t segnum)
+static int add_clean(void *arg, struct context *cx, uint64_t segnum,
+		     const struct nilfs_segment_usage *su)
 {
+	struct punch *p = arg;
 	struct liveness_counts c = liveness_of(p->liveness, segnum);
 
+	if (!segusage_is_clean(su))
+		return 0;
 	if (c.current || c.snapshot)
 		return fail(cx, -EUCLEAN, "segment %" PRIu64 ": is clean, but "
 					  "has live blocks; run fsck.nilfs2",
@@ -88,21 +92,6 @@ static int add_segment(struct punch *p, struct context *cx, uint64_t segnum)
 	p->totals.segments++;
 	return add_blocks(p, cx, geometry_segment_start(&p->vol->geo, segnum),
 			  geometry_segment_end(&p->vol->geo, segnum));
-}
-
-static int add_segments(struct punch *p, struct context *cx)
-{
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, p->vol, true);
-
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0)
-		ret = segusage_is_clean(&su.su) ?
-			      add_segment(p, cx, segnum) : 0;
-	sutable_cursor_close(&cur);
-	return ret;
 }
 
 /* What is after the segments, up to the superblock. */
@@ -128,7 +117,7 @@ static int punch_free(struct punch *p, struct context *cx)
 	if (!ret)
 		ret = liveness_count(p->vol, cx, UINT64_MAX, &p->liveness);
 	if (!ret)
-		ret = add_segments(p, cx);
+		ret = sutable_walk(p->vol, cx, true, add_clean, p);
 	if (!ret)
 		ret = add_tail(p, cx);
 	if (!ret && p->end > p->first)

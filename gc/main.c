@@ -62,23 +62,21 @@ static struct segmap_segment outline(const struct volume *vol,
 	};
 }
 
-static int add_all_cells(struct picture *p, struct context *cx,
-			 struct volume *vol, const struct liveness *l)
-{
-	struct nilfs_segment_usage_ext su;
-	struct segmap_segment s;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, vol, true);
+struct cells {
+	struct picture *picture;
+	const struct volume *vol;
+	const struct liveness *live;
+};
 
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		s = outline(vol, l, segnum, &su.su);
-		segmap_add(p, segnum, &s);
-		ret = context_cancelled(cx);
-	}
-	sutable_cursor_close(&cur);
-	return ret;
+static int add_cell(void *arg, struct context *cx, uint64_t segnum,
+		    const struct nilfs_segment_usage *su)
+{
+	const struct cells *c = arg;
+	struct segmap_segment s = outline(c->vol, c->live, segnum, su);
+
+	(void)cx;
+	segmap_add(c->picture, segnum, &s);
+	return 0;
 }
 
 static void describe_volume(struct beforeafter *b, const struct volume *vol)
@@ -109,7 +107,8 @@ static int count_and_draw(struct beforeafter *b, struct context *cx,
 		ret = picture_open(cx, segmap_kinds, SEGMAP_CLASSES, total,
 				   width, height, p);
 	if (!ret)
-		ret = add_all_cells(*p, cx, vol, l);
+		ret = sutable_walk(vol, cx, true, add_cell,
+				   &(struct cells){ *p, vol, l });
 	liveness_free(l);
 	return ret;
 }

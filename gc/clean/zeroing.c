@@ -92,9 +92,10 @@ static uint32_t in_use(const struct space *s, uint64_t segnum,
 	return segusage_is_dirty(su) ? le32_get(su->su_nblocks) : 0;
 }
 
-static int check(struct space *s, struct context *cx, uint64_t segnum,
+static int check(void *arg, struct context *cx, uint64_t segnum,
 		 const struct nilfs_segment_usage *su)
 {
+	const struct space *s = arg;
 	uint32_t used = in_use(s, segnum, su);
 
 	if (segusage_is_error(su) || s->used[segnum] <= used)
@@ -113,9 +114,10 @@ static bool is_sequential(const struct dev *dev, uint64_t off)
 	       zones->kinds[zone_of(zones, off)] == ZONE_SEQUENTIAL;
 }
 
-static int zero(struct space *s, struct context *cx, uint64_t segnum,
+static int zero(void *arg, struct context *cx, uint64_t segnum,
 		const struct nilfs_segment_usage *su)
 {
+	struct space *s = arg;
 	const struct nilfs_geometry *g = &s->vol->geo;
 	uint64_t from = geometry_segment_start(g, segnum) +
 			in_use(s, segnum, su);
@@ -137,26 +139,6 @@ static int zero(struct space *s, struct context *cx, uint64_t segnum,
 	return ret;
 }
 
-static int walk_segments(struct space *s, struct context *cx,
-			 int (*visit)(struct space *s, struct context *cx,
-				      uint64_t segnum,
-				      const struct nilfs_segment_usage *su))
-{
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, s->vol, true);
-
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		ret = context_cancelled(cx);
-		if (!ret)
-			ret = visit(s, cx, segnum, &su.su);
-	}
-	sutable_cursor_close(&cur);
-	return ret;
-}
-
 int zeroing_run(struct zeroing *z, struct context *cx, struct volume *vol,
 		bool forecast)
 {
@@ -165,9 +147,9 @@ int zeroing_run(struct zeroing *z, struct context *cx, struct volume *vol,
 
 	z->bytes = z->skipped = 0;
 	if (!ret)
-		ret = walk_segments(&s, cx, check);
+		ret = sutable_walk(vol, cx, true, check, &s);
 	if (!ret)
-		ret = walk_segments(&s, cx, zero);
+		ret = sutable_walk(vol, cx, true, zero, &s);
 	if (!ret && !forecast)
 		ret = dev_flush(vol->dev, cx);
 	free(s.used);

@@ -13,25 +13,21 @@
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
+static int mark_used(void *arg, struct context *cx, uint64_t segnum,
+		     const struct nilfs_segment_usage *su)
+{
+	(void)cx;
+	if (!segusage_is_clean(su))
+		bitmap_set(arg, segnum);
+	return 0;
+}
+
 int space_find_used(struct bitmap *used, struct context *cx,
 		    struct volume *vol)
 {
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
 	int ret = bitmap_init(used, cx, vol->geo.nsegments);
 
-	if (ret)
-		return ret;
-	ret = sutable_cursor_open(&cur, cx, vol, false);
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		if (!segusage_is_clean(&su.su))
-			bitmap_set(used, segnum);
-		ret = 0;
-	}
-	sutable_cursor_close(&cur);
-	return ret;
+	return ret ? ret : sutable_walk(vol, cx, false, mark_used, used);
 }
 
 /* Segments whose zones cannot be used count as in use, too. */

@@ -8,23 +8,24 @@
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-static void add_segment_use(struct usedend *r, uint64_t segnum,
-			    const struct nilfs_segment_usage *su)
+static int add_segment_use(void *arg, struct context *cx, uint64_t segnum,
+			   const struct nilfs_segment_usage *su)
 {
+	struct usedend *r = arg;
+
+	(void)cx;
 	if (!segusage_is_dirty(su) || !le32_get(su->su_nblocks))
-		return;
+		return 0;
 	r->end = segnum + 1;
 	r->used++;
 	r->places += segnum;
+	return 0;
 }
 
 static int measure_segments(struct usedend *r, struct context *cx,
 			    struct volume *vol)
 {
-	struct nilfs_segment_usage_ext su;
 	struct nilfs_sufile_header header;
-	struct sutable_cursor cur;
-	uint64_t segnum;
 	int ret = sutable_header(vol, cx, &header);
 
 	if (ret)
@@ -32,14 +33,7 @@ static int measure_segments(struct usedend *r, struct context *cx,
 	r->clean = le64_get(header.sh_ncleansegs);
 	r->next = vol->latest.nextnum;
 	r->segment = vol->geo.blocks_per_segment;
-	ret = sutable_cursor_open(&cur, cx, vol, false);
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		add_segment_use(r, segnum, &su.su);
-		ret = 0;
-	}
-	sutable_cursor_close(&cur);
-	return ret;
+	return sutable_walk(vol, cx, false, add_segment_use, r);
 }
 
 int usedend_measure(struct usedend *r, struct context *cx, struct dev *dev)

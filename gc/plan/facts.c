@@ -81,32 +81,16 @@ static int add_candidate(struct facts *f, struct context *cx, uint64_t segnum,
 	return 0;
 }
 
-static int take_usage(struct facts *f, struct context *cx, uint64_t segnum,
+static int take_usage(void *arg, struct context *cx, uint64_t segnum,
 		      const struct nilfs_segment_usage *su)
 {
+	struct facts *f = arg;
 	struct liveness_counts c = liveness_of(f->liveness, segnum);
 	int err = check_live_counts(f, cx, segnum, su, &c);
 
 	if (!err && is_candidate(f, segnum, su))
 		err = add_candidate(f, cx, segnum, su, &c);
 	return err;
-}
-
-static int gather_segments(struct facts *f, struct context *cx)
-{
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, f->vol, false);
-
-	while (!ret) {
-		ret = sutable_cursor_next(&cur, cx, &segnum, &su);
-		if (ret <= 0)
-			break;
-		ret = take_usage(f, cx, segnum, &su.su);
-	}
-	sutable_cursor_close(&cur);
-	return ret;
 }
 
 static int compare_candidates(const void *a, const void *b)
@@ -266,7 +250,7 @@ static int gather_all(struct facts *f, struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = check_strays(f, cx);
 	if (!ret)
-		ret = gather_segments(f, cx);
+		ret = sutable_walk(vol, cx, false, take_usage, f);
 	if (!ret)
 		ret = zoning_open(&f->zones, cx, vol);
 	if (!ret)

@@ -34,23 +34,17 @@ static bool is_next_needed(const struct volume *vol, uint64_t segnum,
 					  le32_get(su->su_nblocks)));
 }
 
-static int look_at_segments(struct zoning *z, struct context *cx)
+static int look_at_segment(void *arg, struct context *cx, uint64_t segnum,
+			   const struct nilfs_segment_usage *su)
 {
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, z->vol, false);
+	struct zoning *z = arg;
 
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		ret = 0;
-		if (is_next_needed(z->vol, segnum, &su.su))
-			bitmap_set(&z->needed, segnum);
-		if (segusage_is_error(&su.su))
-			bitmap_set(&z->shut, segnum);
-	}
-	sutable_cursor_close(&cur);
-	return ret;
+	(void)cx;
+	if (is_next_needed(z->vol, segnum, su))
+		bitmap_set(&z->needed, segnum);
+	if (segusage_is_error(su))
+		bitmap_set(&z->shut, segnum);
+	return 0;
 }
 
 /* Where the pointer of ZONE is when all before byte END is written. */
@@ -139,7 +133,7 @@ int zoning_open(struct zoning *z, struct context *cx, struct volume *vol)
 	if (!ret)
 		ret = bitmap_init(&z->shut, cx, vol->geo.nsegments);
 	if (!ret)
-		ret = look_at_segments(z, cx);
+		ret = sutable_walk(vol, cx, false, look_at_segment, z);
 	if (!ret)
 		z->lost = count_lost(z);
 	return ret ? ret : look_at_latest(z, cx);

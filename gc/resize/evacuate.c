@@ -31,27 +31,26 @@ struct evacuation {
 	bool waiting;	/* for superblocks that name a younger log */
 };
 
+static int count_segment(void *arg, struct context *cx, uint64_t segnum,
+			 const struct nilfs_segment_usage *su)
+{
+	struct evacuate_census *census = arg;
+
+	(void)cx;
+	if (segusage_is_clean(su) && segnum < census->clean)
+		census->clean = segnum;
+	if (segnum < census->end)
+		census->before += !segusage_is_clean(su);
+	else
+		census->behind += segusage_is_dirty(su);
+	return 0;
+}
+
 int evacuate_count(struct volume *vol, struct context *cx, uint64_t end,
 		   struct evacuate_census *census)
 {
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, vol, true);
-
-	*census = (struct evacuate_census){ .clean = UINT64_MAX };
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		if (segusage_is_clean(&su.su) && segnum < census->clean)
-			census->clean = segnum;
-		if (segnum < end)
-			census->before += !segusage_is_clean(&su.su);
-		else
-			census->behind += segusage_is_dirty(&su.su);
-		ret = 0;
-	}
-	sutable_cursor_close(&cur);
-	return ret;
+	*census = (struct evacuate_census){ .end = end, .clean = UINT64_MAX };
+	return sutable_walk(vol, cx, true, count_segment, census);
 }
 
 /* Blocks that can be written before the end. */

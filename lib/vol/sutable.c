@@ -171,3 +171,21 @@ void sutable_cursor_close(struct sutable_cursor *cur)
 	extent_cursor_close(&cur->extents);
 	cur->vol = NULL;
 }
+
+int sutable_walk(struct volume *vol, struct context *cx, bool holes,
+		 sutable_visitor *visit, void *arg)
+{
+	struct nilfs_segment_usage_ext su;
+	struct sutable_cursor cur;
+	uint64_t segnum;
+	int ret = sutable_cursor_open(&cur, cx, vol, holes);
+
+	while (!ret &&
+	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
+		ret = context_cancelled(cx);
+		if (!ret)
+			ret = visit(arg, cx, segnum, &su.su);
+	}
+	sutable_cursor_close(&cur);
+	return ret;
+}

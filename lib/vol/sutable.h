@@ -57,4 +57,15 @@ int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
 			uint64_t *segnum, struct nilfs_segment_usage_ext *su);
 void sutable_cursor_close(struct sutable_cursor *cur);
 
+/* What a walk does at segment SEGNUM: 0, or what ends the walk. */
+typedef int sutable_visitor(void *arg, struct context *cx, uint64_t segnum,
+			    const struct nilfs_segment_usage *su);
+
+/*
+ * Visits those segments in order that a cursor with HOLES has: 0, or what the
+ * visitor has returned.  Fails as the cursor, and with -EINTR.
+ */
+int sutable_walk(struct volume *vol, struct context *cx, bool holes,
+		 sutable_visitor *visit, void *arg);
+
 #endif

@@ -25,14 +25,26 @@
 #include "vol/sutable.h"
 #include "vol/volume.h"
 
-/* A segment that is in use and no candidate. */
-static void put_held(struct simimage *image, const struct liveness *l,
-		     uint64_t segnum, const struct nilfs_segment_usage *su)
-{
-	struct liveness_counts c = liveness_of(l, segnum);
-	struct policy_segment *s = &image->segments[segnum];
+struct reading {
+	struct simimage *image;
+	struct facts facts;
+};
 
-	image->state[segnum] = SIMVOL_HELD;
+/*
+ * A segment that is in use, as if it were no candidate: the facts of segments
+ * are of these only, but their counts are of all.
+ */
+static int put_held(void *arg, struct context *cx, uint64_t segnum,
+		    const struct nilfs_segment_usage *su)
+{
+	const struct reading *r = arg;
+	struct liveness_counts c = liveness_of(r->facts.liveness, segnum);
+	struct policy_segment *s = &r->image->segments[segnum];
+
+	(void)cx;
+	if (segusage_is_clean(su) && segnum != r->facts.vol->latest.nextnum)
+		return 0;
+	r->image->state[segnum] = SIMVOL_HELD;
 	s->lastmod = le64_get(su->su_lastmod);
 	s->written = le32_get(su->su_nblocks);
 	s->live = c.current + c.snapshot + c.protected;
@@ -40,26 +52,7 @@ static void put_held(struct simimage *image, const struct liveness *l,
 	s->protected = c.protected;
 	if (s->written < s->live)
 		s->written = s->live;
-}
-
-/* The facts are of candidates only, their counts of all segments. */
-static int read_usage(struct simimage *image, struct context *cx,
-		      const struct facts *f)
-{
-	struct nilfs_segment_usage_ext su;
-	struct sutable_cursor cur;
-	uint64_t segnum;
-	int ret = sutable_cursor_open(&cur, cx, f->vol, false);
-
-	while (!ret &&
-	       (ret = sutable_cursor_next(&cur, cx, &segnum, &su)) > 0) {
-		if (!segusage_is_clean(&su.su) ||
-		    segnum == f->vol->latest.nextnum)
-			put_held(image, f->liveness, segnum, &su.su);
-		ret = 0;
-	}
-	sutable_cursor_close(&cur);
-	return ret;
+	return 0;
 }
 
 /* Candidates are what gc.nilfs2 says they are. */
@@ -159,21 +152,21 @@ static int read_hot(struct simimage *image, struct context *cx,
 static int read_volume(struct simimage *image, struct context *cx,
 		       struct volume *vol, const struct option_list *hot)
 {
-	struct facts f = { 0 };
+	struct reading r = { .image = image };
 	int ret = allocate_segments(image, cx, &vol->geo);
 
 	if (!ret)
-		ret = facts_gather(&f, cx, vol, 0, NULL);
+		ret = facts_gather(&r.facts, cx, vol, 0, NULL);
 	if (!ret)
-		ret = read_usage(image, cx, &f);
+		ret = sutable_walk(vol, cx, false, put_held, &r);
 	if (!ret)
-		take_candidates(image, &f);
+		take_candidates(image, &r.facts);
 	if (!ret)
 		ret = check_segment_sizes(image, cx);
 	if (!ret)
 		ret = read_hot(image, cx, vol, hot);
-	image->now = f.env.nongc_ctime;
-	facts_fini(&f);
+	image->now = r.facts.env.nongc_ctime;
+	facts_fini(&r.facts);
 	return ret;
 }
 
