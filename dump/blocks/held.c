@@ -61,6 +61,16 @@ static struct part part_of(const uint64_t *list, size_t count,
 	return (struct part){ first, end > first ? end - first : 0 };
 }
 
+/* Whether there is such a number: one search only. */
+static bool has_part(const uint64_t *list, size_t count,
+		     const struct nilfs_dat_entry *de)
+{
+	size_t first = search_lower_bound(list, count,
+					  le64_get(de->de_start));
+
+	return first < count && list[first] < le64_get(de->de_end);
+}
+
 enum held_state held_state(const struct held *h,
 			   const struct nilfs_dat_entry *de)
 {
@@ -68,9 +78,9 @@ enum held_state held_state(const struct held *h,
 		return HELD_UNWRITTEN;
 	if (dat_is_current(de))
 		return HELD_CURRENT;
-	if (part_of(h->snapshots, h->nsnapshots, de).count)
+	if (has_part(h->snapshots, h->nsnapshots, de))
 		return HELD_SNAPSHOT;
-	if (part_of(h->cnos, h->count, de).count)
+	if (has_part(h->cnos, h->count, de))
 		return HELD_CHECKPOINT;
 	return HELD_DEAD;
 }

@@ -492,11 +492,6 @@ static bool report_losses(struct export *e)
 	return any || e->broken;
 }
 
-static void show_progress(void *arg, uint64_t bytes)
-{
-	progress_update(arg, bytes);
-}
-
 static int put_files(struct export *e, char *path,
 		     const struct export_options *o)
 {
@@ -520,8 +515,7 @@ static int export_to(struct export *e, const char *target, char *path,
 		      : export_dir_open(&e->sink, cx, target);
 	if (ret)
 		return ret;
-	e->sink->progress = show_progress;
-	e->sink->progress_arg = &tool->progress;
+	e->sink->progress = &tool->progress;
 	progress_begin(&tool->progress, "export",
 		       blocks << e->root->vol->geo.block_bits, true);
 	ret = put_files(e, path, o);

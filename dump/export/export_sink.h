@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "cli/progress.h"
 #include "disk/ondisk.h"
 #include "dump/files/content.h"
 
@@ -78,9 +79,7 @@ struct export_ops {
 struct export_sink {
 	const struct export_ops *ops;
 	struct export_tally tally;
-	/* Called now and then while content is copied. */
-	void (*progress)(void *arg, uint64_t bytes);
-	void *progress_arg;
+	struct progress *progress; /* of content; NULL: none is shown */
 };
 
 /* Counts LEN more bytes of content. */
@@ -88,7 +87,7 @@ static inline void export_sink_count(struct export_sink *sink, uint64_t len)
 {
 	sink->tally.bytes += len;
 	if (sink->progress)
-		sink->progress(sink->progress_arg, sink->tally.bytes);
+		progress_update(sink->progress, sink->tally.bytes);
 }
 
 /*

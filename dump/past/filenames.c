@@ -9,6 +9,10 @@
  *
  * A directory above may have been renamed: then the entry is still where it
  * was, and its path is found by way of "..".
+ *
+ * For each directory on the way of a trail the inode is kept as it was last seen,
+ * and what the next name led to.  As long as the directory has the same blocks,
+ * its inode is all that is read of it.
  */
 #include "dump/past/filenames.h"
 
@@ -18,10 +22,140 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "disk/inode.h"
 #include "dump/files/inodechange.h"
 #include "vol/dir.h"
 #include "vol/tree.h"
 #include "vol/volume.h"
+
+static int add_step(struct trail *t, struct context *cx, const char *name,
+		    size_t len)
+{
+	if (array_reserve(cx, &t->path, &t->room, t->len + len + 2) ||
+	    array_reserve(cx, &t->steps, &t->steps_room, t->count + 1))
+		return -ENOMEM;
+	t->climbs |= len == 2 && !memcmp(name, "..", 2);
+	t->steps[t->count++] = (struct trail_step){
+		.name = t->len + 1,
+		.len = len,
+	};
+	t->path[t->len] = '/';
+	memcpy(t->path + t->len + 1, name, len);
+	t->len += len + 1;
+	t->path[t->len] = '\0';
+	return 0;
+}
+
+int filenames_set_trail(struct trail *t, struct context *cx, const char *path,
+			size_t len)
+{
+	const char *end = path + len, *name;
+	int err = 0;
+
+	while (path < end && !err) {
+		name = path;
+		while (path < end && *path != '/')
+			path++;
+		if (path > name && (path - name > 1 || *name != '.'))
+			err = add_step(t, cx, name, (size_t)(path - name));
+		path++;
+	}
+	return err;
+}
+
+void filenames_free_trail(struct trail *t)
+{
+	free(t->path);
+	free(t->steps);
+	*t = (struct trail){ .path = NULL };
+}
+
+/*
+ * The inode number of NAME (LEN bytes) in DIR, also where other blocks of it are
+ * broken.  -ENOENT, -EUCLEAN where it may be in a broken one, -EIO.
+ */
+static int look_up(struct file *dir, struct context *cx, const char *name,
+		   size_t len, uint64_t *ino)
+{
+	struct dir_cursor cur;
+	struct dir_entry entry = { 0 };
+	bool broken = false;
+	int ret = dir_cursor_open(&cur, cx, dir);
+
+	while (!ret && (ret = dir_cursor_next(&cur, cx, &entry))) {
+		if (ret < 0 && !cur.at_broken_block)
+			break;
+		broken |= ret < 0;
+		if (ret > 0 && entry.len == len &&
+		    !memcmp(entry.name, name, len))
+			break;
+		ret = 0;
+	}
+	dir_cursor_close(&cur);
+	if (ret < 0)
+		return ret;
+	if (!ret && broken)
+		return fail(cx, -EUCLEAN, "directory %llu: has broken blocks",
+			    (unsigned long long)dir->ino);
+	if (!ret)
+		return fail(cx, -ENOENT, "'%.*s'", (int)len, name);
+	fail_clear(cx);
+	*ino = entry.ino;
+	return 0;
+}
+
+/* Reads the directory of a step for its name, once if it is damaged. */
+static int search_step(struct trail *t, struct context *cx, struct root *root,
+		       struct trail_step *step)
+{
+	uint64_t ino;
+	struct file file;
+	int err = file_init(&file, cx, root->vol, step->dir, &step->inode);
+
+	if (!err)
+		err = look_up(&file, cx, t->path + step->name, step->len,
+			      &ino);
+	step->child = err ? 0 : ino;
+	step->known = !err || err == -ENOENT || err == -EUCLEAN || err == -EIO;
+	return err;
+}
+
+/* From directory DIR by one name. */
+static int take_step(struct trail *t, struct context *cx, struct root *root,
+		     struct trail_step *step, uint64_t dir)
+{
+	struct nilfs_inode inode;
+	int err = root_inode(root, cx, dir, &inode);
+
+	if (err)
+		return err;
+	if (!S_ISDIR(le16_get(inode.i_mode)))
+		return fail(cx, -ENOTDIR, "inode %llu",
+			    (unsigned long long)dir);
+	if (step->known && step->dir == dir &&
+	    inode_has_same_map(&step->inode, &inode))
+		return step->child ? 0
+				   : fail(cx, -ENOENT, "'%.*s'",
+					  (int)step->len,
+					  t->path + step->name);
+	step->dir = dir;
+	step->inode = inode;
+	return search_step(t, cx, root, step);
+}
+
+int filenames_follow(struct trail *t, struct context *cx, struct root *root,
+		     uint64_t *ino)
+{
+	size_t i;
+	int err = 0;
+
+	*ino = NILFS_ROOT_INO;
+	for (i = 0; i < t->count && !err; i++) {
+		err = take_step(t, cx, root, &t->steps[i], *ino);
+		*ino = t->steps[i].child;
+	}
+	return err;
+}
 
 /* Failures that only say that a name is not there. */
 static bool is_absence(int err)
@@ -92,7 +226,7 @@ int filenames_path(struct root *root, struct context *cx, uint64_t dir,
 				    (unsigned long long)dir);
 		err = open_directory(root, cx, child, &file);
 		if (!err)
-			err = trail_lookup(&file, cx, "..", 2, &dir);
+			err = look_up(&file, cx, "..", 2, &dir);
 		if (!err)
 			err = open_directory(root, cx, dir, &file);
 		if (!err)
@@ -131,7 +265,7 @@ int filenames_add(struct filenames *f, struct context *cx, const char *path,
 	name = &f->items[f->count++];
 	*name = (struct filename){ .dir = 0 };
 	f->changed = true;
-	return trail_set(&name->trail, cx, path, len);
+	return filenames_set_trail(&name->trail, cx, path, len);
 }
 
 /* Adds the entry NAME of DIR. */
@@ -156,7 +290,7 @@ static int add_entry(struct filenames *f, struct context *cx,
 
 static void drop_name(struct filenames *f, size_t i)
 {
-	trail_fini(&f->items[i].trail);
+	filenames_free_trail(&f->items[i].trail);
 	memmove(&f->items[i], &f->items[i + 1],
 		(f->count - i - 1) * sizeof(f->items[0]));
 	f->count--;
@@ -179,12 +313,12 @@ static int move_name(struct filenames *f, struct context *cx,
 	if (last && old.dir)
 		err = open_directory(root, cx, old.dir, &file);
 	if (!err)
-		err = trail_lookup(&file, cx, old.trail.path + last->name,
-				   last->len, &ino);
+		err = look_up(&file, cx, old.trail.path + last->name,
+			      last->len, &ino);
 	if (!err && ino == f->ino)
 		err = add_entry(f, cx, root, old.dir,
 				old.trail.path + last->name, last->len);
-	trail_fini(&old.trail);
+	filenames_free_trail(&old.trail);
 	if (!is_absence(err))
 		return err;
 	fail_clear(cx);
@@ -197,7 +331,7 @@ static int verify_name(struct filenames *f, struct context *cx,
 {
 	struct filename *name = &f->items[i];
 	uint64_t ino;
-	int err = trail_follow(&name->trail, cx, root, &ino);
+	int err = filenames_follow(&name->trail, cx, root, &ino);
 
 	if (err && !is_absence(err))
 		return err;
@@ -302,7 +436,7 @@ void filenames_fini(struct filenames *f)
 	size_t i;
 
 	for (i = 0; i < f->count; i++)
-		trail_fini(&f->items[i].trail);
+		filenames_free_trail(&f->items[i].trail);
 	free(f->items);
 	*f = (struct filenames){ .ino = f->ino };
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* All names of a file, from one checkpoint to the next. */
+/* A path, and all names of a file, from one checkpoint to the next. */
 #ifndef NILFS2_DUMP_FILENAMES_H
 #define NILFS2_DUMP_FILENAMES_H
 
@@ -9,8 +9,49 @@
 
 #include "base/context.h"
 #include "disk/ondisk.h"
-#include "dump/past/trail.h"
 #include "vol/root.h"
+
+/* A directory on the path, as it was when it was read last. */
+struct trail_step {
+	bool known;
+	uint64_t dir;
+	struct nilfs_inode inode;
+	uint64_t child; /* what the next name leads to; 0: nothing */
+	size_t name;	/* offset of it in the path */
+	size_t len;
+};
+
+/* A path that is looked up in one checkpoint after another; all zero: "/". */
+struct trail {
+	char *path; /* "/a/b", with a NUL after it; NULL: the root */
+	size_t len, room;
+	struct trail_step *steps;
+	size_t count, steps_room;
+	bool climbs; /* there is a ".." in it */
+};
+
+/*
+ * Makes T, which is all zero, the path of LEN bytes at PATH, with single
+ * slashes and without ".".  -ENOMEM past the memory budget.  T is freed with
+ * filenames_free_trail(), after a failure too.
+ */
+int filenames_set_trail(struct trail *t, struct context *cx, const char *path,
+			size_t len);
+void filenames_free_trail(struct trail *t);
+
+/*
+ * The inode number at the path in ROOT.  A directory is read only if it does
+ * not have the blocks that it had the last time.  -ENOENT, -ENOTDIR; -EUCLEAN,
+ * -EIO once for a directory that cannot be read whole, then -ENOENT.
+ */
+int filenames_follow(struct trail *t, struct context *cx, struct root *root,
+		     uint64_t *ino);
+
+/* The path, "/" of the root. */
+static inline const char *trail_path(const struct trail *t)
+{
+	return t->len ? t->path : "/";
+}
 
 struct filename {
 	uint64_t dir; /* that has the entry; 0: not known yet */

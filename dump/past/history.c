@@ -266,7 +266,7 @@ static int add_file(struct history *h, struct context *cx)
 {
 	struct nilfs_inode inode;
 	uint64_t ino;
-	int err = trail_follow(&h->path, cx, &h->root, &ino);
+	int err = filenames_follow(&h->path, cx, &h->root, &ino);
 
 	if (!err)
 		err = root_inode(&h->root, cx, ino, &inode);
@@ -427,7 +427,7 @@ static int update_names(struct history *h, struct context *cx,
 
 	f->names.changed = false;
 	if (h->path.count && !h->path.climbs)
-		err = trail_follow(&h->path, cx, &h->root, &ino);
+		err = filenames_follow(&h->path, cx, &h->root, &ino);
 	fail_clear(cx);
 	err = !err && ino == f->names.ino
 		      ? filenames_add(&f->names, cx, h->path.path, h->path.len)
@@ -511,7 +511,7 @@ static void free_history(struct history *h)
 	free(h->cnos);
 	free(h->names);
 	pairtable_fini(&h->files);
-	trail_fini(&h->path);
+	filenames_free_trail(&h->path);
 }
 
 /* Decides what is followed: an inode, or all that is at a path at some time. */
@@ -522,7 +522,7 @@ static int begin_walk(struct history *h, const char *what)
 	int err;
 
 	if (*what < '0' || *what > '9') {
-		err = trail_set(&h->path, cx, what, strlen(what));
+		err = filenames_set_trail(&h->path, cx, what, strlen(what));
 		if (!err)
 			err = cptable_list(h->vol, cx, false, &h->cnos,
 					   &h->checkpoints);

@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/uuidtext.h"
 #include "cli/tool.h"
 #include "dev/probe.h"
 #include "dev/zone.h"
 #include "dev/zoned.h"
+#include "disk/reserve.h"
 #include "disk/segusage.h"
 #include "dump/common/commands.h"
 #include "dump/common/image.h"
@@ -38,14 +38,12 @@
 
 #define TEXT_MAX (FAILURE_TEXT_MAX + 64)
 
-/* Segments that only a cleaner may use: nilfs_nrsvsegs(). */
+/* Segments that only a cleaner may use. */
 static uint64_t reserved_segments(const struct volume *vol)
 {
-	const struct nilfs_super_block *sb = volume_super(vol);
-	uint64_t percentage = le32_get(sb->s_r_segments_percentage);
-	uint64_t n = div_round_up(vol->geo.nsegments * percentage, 100);
-
-	return n < NILFS_MIN_NRSVSEGS ? NILFS_MIN_NRSVSEGS : n;
+	return reserve_segments(
+		vol->geo.nsegments,
+		le32_get(volume_super(vol)->s_r_segments_percentage));
 }
 
 /* Says sizes: of blocks, segments, the device and what is kept in reserve. */
