@@ -42,8 +42,7 @@ cut_repairs() {
 
 @test "zones of clean segments that are not empty" {
 	for n in 5 6 23; do
-		dd if=/dev/urandom of=image bs=$bytes seek=$n count=1 \
-			conv=notrunc status=none
+		put_noise image $((n * bytes)) $bytes
 		set_zone $n 0 $full
 	done
 	cut_repairs zone-clean

@@ -79,8 +79,7 @@ no_content() {
 		"$(dump.nilfs2 bmap -b --nodes "$corpus/cleaned/image" /kept |
 			awk '$NF == "node" { print $5; exit }')"; do
 		image=$(copy_image cleaned)
-		dd if=/dev/urandom of="$image" bs=4096 seek="$block" count=1 \
-			conv=notrunc status=none
+		put_noise "$image" $((block * 4096)) 4096
 		all_same
 	done
 	# A log whose summary cannot be read.

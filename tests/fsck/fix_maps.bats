@@ -85,8 +85,7 @@ noise() {
 
 	block=$(dump.nilfs2 bmap -b --nodes "$image" "$1" |
 		awk '$NF == "node" && $1 > 0 { print $5; exit }')
-	dd if=/dev/urandom of="$image" bs=4096 seek="$block" count=1 \
-		conv=notrunc status=none
+	put_noise "$image" $((block * 4096)) 4096
 }
 
 @test "a node that is nothing but noise" {

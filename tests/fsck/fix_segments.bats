@@ -69,8 +69,7 @@ use_kernel() {
 	first=$((log * $(block_size)))
 	cp "$image" other
 	while read -r from count; do
-		head -c "$count" /dev/urandom | dd of="$image" bs=1 \
-			conv=notrunc seek=$((first + from)) status=none
+		put_noise "$image" $((first + from)) "$count"
 	done <<<"8 40"$'\n'"52 12"
 	run -1 fsck.nilfs2 -y "$image"
 	[[ $output == *"segment $segment: marked as erroneous: "* ]]

@@ -4,6 +4,9 @@
 # For bats files about zones of an image file: what stands in "image.zones", the
 # file beside "image", which zbd(8) reads as well.
 
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "${BASH_SOURCE[0]}")/../kernel/noise.bash"
+
 # set_zone N POINTER CONDITION: what the file beside the image says.
 set_zone() {
 	perl -e '($n, $pointer, $cond) = @ARGV;
@@ -28,8 +31,7 @@ append() {
 	local at
 
 	at=$(zone "$1" wp)
-	dd if=/dev/urandom of=image bs=4096 seek="$at" count="$2" \
-		conv=notrunc status=none
+	put_noise image $((at * 4096)) $(($2 * 4096))
 	set_zone "$1" $(((at + $2) * 4096)) $closed
 }
 

@@ -77,8 +77,7 @@ latest() {
 @test "zones of clean segments are emptied" {
 	volume
 	for n in 5 23; do
-		dd if=/dev/urandom of=image bs=$bytes seek=$n count=1 \
-			conv=notrunc status=none
+		put_noise image $((n * bytes)) $bytes
 		set_zone $n 0 $full
 	done
 	finds zone-clean

@@ -6,6 +6,8 @@
 
 lab_set=()
 lab_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source-path=SCRIPTDIR
+. "$lab_dir/noise.bash"
 
 # need_guest uml|qemu|ppc64: skip the test, with the reason, if there is none.
 need_guest() {

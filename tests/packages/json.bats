@@ -69,8 +69,7 @@ volumes() {
 
 repairs() {
 	cp --sparse=always "$corpus/snapshots/image" bad
-	dd if=/dev/urandom of=bad bs=4096 seek=300 count=40 conv=notrunc \
-		status=none
+	put_noise bad $((300 * 4096)) $((40 * 4096))
 	ask fsck.nilfs2 -n bad
 	ask fsck.nilfs2 -y --undo-file undo bad
 	ask fsck.nilfs2 --list-rules

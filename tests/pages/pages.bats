@@ -93,8 +93,7 @@ svg_fits() {
 }
 
 @test "reports of sound and damaged volumes" {
-	dd if=/dev/urandom of="$(copy_image snapshots)" bs=4096 seek=300 \
-		count=40 conv=notrunc status=none
+	put_noise "$(copy_image snapshots)" $((300 * 4096)) $((40 * 4096))
 	for name in many-snapshots-2k nearly-full small-files; do
 		cp --sparse=always "$corpus/$name/image" "$name.image"
 	done
