@@ -21,13 +21,11 @@
 
 #include "base/array.h"
 #include "base/checked.h"
-#include "base/pairtable.h"
 #include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
 #include "disk/inode.h"
 #include "dump/past/logitems.h"
-#include "vol/logcheck.h"
 
 #define FIRST_CUT 4096u
 
@@ -57,7 +55,7 @@ struct gather {
 	uint64_t ino;		/* was looked up last; 0: none */
 	bool is_wanted;
 
-	struct pairtable proven; /* logs: 1 whole, 2 not */
+	struct pairtable *proven; /* of logs: logitems_is_proven() */
 	struct extent *extents;
 	size_t nextents, extents_room;
 };
@@ -231,32 +229,6 @@ static const struct logblock *find_block(const struct gather *g,
 	return NULL;
 }
 
-/* Whether the checksum of the log of B is right: 1, 0. */
-static int is_proven(struct gather *g, struct context *cx,
-		     const struct logblock *b)
-{
-	uint64_t pseg = b->blocknr - b->index;
-	struct nilfs_segment_summary ss;
-	struct pairtable_entry *known = pairtable_find(&g->proven, 0, pseg);
-	int err;
-
-	if (known)
-		return known->value == 1;
-	err = dev_read(g->vol->dev, cx, pseg << g->vol->geo.block_bits, &ss,
-		       sizeof(ss));
-	if (!err && segsum_check(&g->vol->geo, &ss, pseg) != RULE_OK)
-		err = -EUCLEAN;
-	if (!err)
-		err = logcheck_payload(g->vol, cx, pseg, &ss);
-	if (err && !damage_is(err))
-		return err;
-	if (err)
-		fail_clear(cx);
-	if (pairtable_add(&g->proven, cx, 0, pseg, err ? 2 : 1))
-		return -ENOMEM;
-	return !err;
-}
-
 /* A walk through the map of a file. */
 struct walk {
 	struct gather *g;
@@ -280,7 +252,8 @@ static int find_place(struct walk *w, struct context *cx, uint64_t ptr,
 	if (!b)
 		return 0;
 	*blocknr = b->blocknr;
-	return is_proven(w->g, cx, b);
+	return logitems_is_proven(w->g->vol, cx, w->g->proven,
+				  b->blocknr - b->index);
 }
 
 static int add_block(struct walk *w, struct context *cx, uint64_t blkoff,
@@ -452,12 +425,13 @@ static int find_content(struct gather *g, struct context *cx,
 
 int logblocks_run(struct volume *vol, struct context *cx,
 		  const struct logfile *const *files, size_t count,
-		  logblocks_found *found, void *arg)
+		  struct pairtable *proven, logblocks_found *found, void *arg)
 {
 	struct gather g = {
 		.vol = vol,
 		.files = files,
 		.nfiles = count,
+		.proven = proven,
 		.found = found,
 		.arg = arg,
 		.most = cx->max_memory / 4 / sizeof(struct logblock),
@@ -477,7 +451,6 @@ int logblocks_run(struct volume *vol, struct context *cx,
 		for (; !err && i < count && files[i]->ino < end; i++)
 			err = find_content(&g, cx, files[i], partial);
 	}
-	pairtable_fini(&g.proven);
 	free(g.items);
 	free(g.extents);
 	return err;

@@ -7,6 +7,11 @@
  * in all blocks of the ifile that logs list, without those that a checkpoint
  * has, are the files that only logs have.  A file is a number with a generation
  * and a type; of its inodes the newest one counts.
+ *
+ * A block of the ifile that was damaged has inodes that never were.  So a log is
+ * believed only if the checksum over all its blocks is right.  To see that is to
+ * read the whole log, and it is done for the newest inode of each file; if a log
+ * is found to be damaged, all is collected again without such logs.
  */
 #include "dump/past/logfiles.h"
 
@@ -31,7 +36,8 @@
 struct collector {
 	struct logfiles *files;
 	struct root *latest;
-	size_t cut; /* items with which to merge */
+	size_t cut;	  /* items with which to merge */
+	bool proven_only; /* passes over damaged logs */
 };
 
 static int compare_identity(const struct logfile *x, const struct logfile *y)
@@ -107,13 +113,21 @@ static int is_in_latest(struct collector *c, struct context *cx, uint64_t ino,
 	return err != -ENOENT;
 }
 
+/* Whether the log that has the inode of FILE is whole: 1, 0. */
+static int is_proven(struct logfiles *files, struct context *cx,
+		     struct volume *vol, const struct logfile *file)
+{
+	return logitems_is_proven(vol, cx, &files->proven,
+				  file->blocknr - file->index);
+}
+
 static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode,
 		      const struct logfile *found)
 {
 	const struct nilfs_geometry *geo = &c->latest->vol->geo;
 	struct logfile file = *found;
-	int ret = 0;
+	int ret, in_latest;
 
 	if (inode_is_private(ino) || !le16_get(inode->i_links_count) ||
 	    inode_check(geo, inode, ino) != RULE_OK)
@@ -121,11 +135,18 @@ static int take_inode(struct collector *c, struct context *cx, uint64_t ino,
 	file.ino = ino;
 	file.generation = le32_get(inode->i_generation);
 	file.type = le16_get(inode->i_mode) & S_IFMT;
-	if (S_ISDIR(file.type))
-		ret = inoset_add(&c->files->dirs, cx, ino);
-	if (ret >= 0)
-		ret = is_in_latest(c, cx, ino, inode);
-	return ret ? ret < 0 ? ret : 0 : add_file(c, cx, &file);
+	in_latest = is_in_latest(c, cx, ino, inode);
+	if (in_latest < 0)
+		return in_latest;
+	if (!in_latest && c->proven_only) {
+		ret = is_proven(c->files, cx, c->latest->vol, found);
+		if (ret <= 0)
+			return ret;
+	}
+	ret = S_ISDIR(file.type) ? inoset_add(&c->files->dirs, cx, ino) : 0;
+	if (ret < 0)
+		return ret;
+	return in_latest ? 0 : add_file(c, cx, &file);
 }
 
 static int take_block(struct collector *c, struct context *cx,
@@ -160,6 +181,7 @@ static int take_item(void *arg, struct context *cx, const struct log *log,
 		.last = cno,
 		.seq = le64_get(log->ss.ss_seq),
 		.blocknr = log->pseg + b->index,
+		.index = b->index,
 	};
 	struct palloc_block where;
 
@@ -249,11 +271,14 @@ static int mark_known(struct logfiles *files, struct context *cx,
 	return err;
 }
 
-int logfiles_collect(struct logfiles *files, struct context *cx,
-		     struct root *latest)
+static int collect(struct logfiles *files, struct context *cx,
+		   struct root *latest, bool proven_only)
 {
 	struct collector c = {
-		.files = files, .latest = latest, .cut = FIRST_CUT,
+		.files = files,
+		.latest = latest,
+		.cut = FIRST_CUT,
+		.proven_only = proven_only,
 	};
 	int err = logitems_run(latest->vol, cx, take_item, &c);
 
@@ -261,6 +286,34 @@ int logfiles_collect(struct logfiles *files, struct context *cx,
 	if (!err && files->count)
 		err = mark_known(files, cx, latest);
 	return err;
+}
+
+/* Whether the logs of all files that are not known are whole: 1, 0. */
+static int are_proven(struct logfiles *files, struct context *cx,
+		      struct volume *vol)
+{
+	size_t i;
+	int ret = 1;
+
+	for (i = 0; i < files->count && ret > 0; i++)
+		if (!files->items[i].known)
+			ret = is_proven(files, cx, vol, &files->items[i]);
+	return ret;
+}
+
+int logfiles_collect(struct logfiles *files, struct context *cx,
+		     struct root *latest)
+{
+	int ret = collect(files, cx, latest, false);
+
+	if (ret)
+		return ret;
+	ret = are_proven(files, cx, latest->vol);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	files->count = 0;
+	inoset_fini(&files->dirs);
+	return collect(files, cx, latest, true);
 }
 
 static bool is_below(const void *item, const void *key)
@@ -301,4 +354,5 @@ void logfiles_fini(struct logfiles *files)
 		free(files->items[i].name);
 	free(files->items);
 	inoset_fini(&files->dirs);
+	pairtable_fini(&files->proven);
 }

@@ -9,6 +9,7 @@
 
 #include "base/context.h"
 #include "base/inoset.h"
+#include "base/pairtable.h"
 #include "vol/root.h"
 
 struct logfile {
@@ -18,6 +19,7 @@ struct logfile {
 	bool known;		/* a checkpoint has it */
 	uint64_t first, last;	/* checkpoints of the inodes that were found */
 	uint64_t seq, blocknr;	/* of the newest one: its block in an ifile */
+	uint32_t index;		/* of that block, from the beginning of its log */
 
 	/* The entry of a directory for it, logged.c; NULL: not known. */
 	char *name;
@@ -31,11 +33,13 @@ struct logfiles {
 	struct logfile *items;	/* by number, then generation and type */
 	size_t count, room;
 	struct inoset dirs;	/* numbers that a directory has or had */
+	struct pairtable proven; /* of logs: logitems_is_proven() */
 };
 
 /*
  * Collects the files whose inode some log has, and that LATEST has not; those
- * of older checkpoints are marked as known.  -ENOMEM past the memory budget,
+ * of older checkpoints are marked as known.  The checksums of the logs that have
+ * the newest inodes of the others are right.  -ENOMEM past the memory budget,
  * -EINTR; -EUCLEAN, -EIO if the list of checkpoints cannot be read.
  */
 int logfiles_collect(struct logfiles *files, struct context *cx,

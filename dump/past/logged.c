@@ -427,7 +427,7 @@ static int find_files(struct search *s, struct context *cx)
 	}
 	if (ret >= 0 && n)
 		ret = logblocks_run(s->latest->vol, cx, wanted, n,
-				    take_content, s);
+				    &s->files.proven, take_content, s);
 	free(wanted);
 	return ret < 0 ? ret : 0;
 }

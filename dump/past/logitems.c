@@ -10,9 +10,15 @@
  */
 #include "dump/past/logitems.h"
 
+#include <errno.h>
+
 #include "check/damage.h"
+#include "vol/logcheck.h"
 #include "vol/sutable.h"
 #include "vol/volume.h"
+
+/* Values of a table of logs. */
+enum { PROVEN = 1, NOT_PROVEN };
 
 static bool begins_with_log(struct volume *vol, struct context *cx,
 			    uint64_t start)
@@ -106,4 +112,38 @@ int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
 	for (segnum = 0; segnum < vol->geo.nsegments && !err; segnum++)
 		err = logitems_segment(vol, cx, segnum, visit_items, &items);
 	return err;
+}
+
+/* Whether the log at block PSEG is whole: 1, 0. */
+static int check_log(struct volume *vol, struct context *cx, uint64_t pseg)
+{
+	struct nilfs_segment_summary ss;
+	int err = dev_read(vol->dev, cx, pseg << vol->geo.block_bits, &ss,
+			   sizeof(ss));
+
+	if (!err && segsum_check(&vol->geo, &ss, pseg) != RULE_OK)
+		err = -EUCLEAN;
+	if (!err)
+		err = logcheck_payload(vol, cx, pseg, &ss);
+	if (err && !damage_is(err))
+		return err;
+	if (err)
+		fail_clear(cx);
+	return !err;
+}
+
+int logitems_is_proven(struct volume *vol, struct context *cx,
+		       struct pairtable *proven, uint64_t pseg)
+{
+	struct pairtable_entry *known = pairtable_find(proven, 0, pseg);
+	int ret;
+
+	if (known)
+		return known->value == PROVEN;
+	ret = check_log(vol, cx, pseg);
+	if (ret < 0)
+		return ret;
+	if (pairtable_add(proven, cx, 0, pseg, ret ? PROVEN : NOT_PROVEN))
+		return -ENOMEM;
+	return ret;
 }

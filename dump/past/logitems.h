@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/context.h"
+#include "base/pairtable.h"
 #include "disk/segsum.h"
 #include "vol/logsearch.h"
 
@@ -32,6 +33,14 @@ typedef int logitems_visit(void *arg, struct context *cx,
 /* The same for each block with a virtual number that logs list, of all segments. */
 int logitems_run(struct volume *vol, struct context *cx, logitems_visit *visit,
 		 void *arg);
+
+/*
+ * Whether the log at block PSEG has a sound summary and the right checksum over
+ * all its blocks: 1, 0.  PROVEN, at first all zero, keeps what was found, and is
+ * freed by the caller.  -ENOMEM, -EINTR.
+ */
+int logitems_is_proven(struct volume *vol, struct context *cx,
+		       struct pairtable *proven, uint64_t pseg);
 
 /* The checkpoint that the block was written with; 0: not known. */
 static inline uint64_t logitems_cno(const struct log *log,

@@ -161,15 +161,58 @@ judge() {
 	# Halves of the segments that had the files, the second ones first.
 	for half in 1 0; do
 		for segment in {0..10}; do
-			dd if=/dev/urandom of=image bs=128K count=1 \
-				conv=notrunc seek=$((segment * 2 + half)) \
-				status=none
+			part=$((segment * 2 + half))
+			put_noise image $((part * 131072)) 131072 $part
 			judge
 		done
 	done
 	echo "lost $lost, left $left"
 	[ "$lost" -gt 0 ]
 	[ "$left" -gt 30 ]
+}
+
+# put_number FILE OFFSET NUMBER: 64 bits.
+put_number() {
+	perl -e 'print pack "Q<", shift' "$3" |
+		dd of="$1" oflag=seek_bytes seek="$2" conv=notrunc status=none
+}
+
+# sizes: of what is offered.
+sizes() {
+	dump.nilfs2 find --deleted --json image |
+		jq -r '.files[] | "\(.path) \(.size) \(.whole_bytes)"' | sort
+}
+
+@test "inodes of a damaged log are not offered, older ones of the files are" {
+	local block first ino sum
+
+	need_guest uml
+	looked_at 24M < <(changes)
+	mapfile -t looks < <(printf '%s\n' manifest.* | sort -t. -k2n)
+	# It was changed before the second look.
+	read -r ino sum < <(awk -F'\t' '$14 == "gone/f2" {
+		sub("sha256:", "", $12); print $11, $12 }' "${looks[0]}")
+	# 32 inodes in a block, after the descriptors and the bitmap.
+	block=$(dump.nilfs2 bmap -b -c "${looks[1]#manifest.}" image ifile |
+		awk -v at=$((2 + ino / 32)) \
+			'$1 == at && $NF == "data" { print $5 }')
+	delete_old
+	gc.nilfs2 -q --protect 0 image
+	sizes >before
+	grep '^/gone/f2 1400 1400$' before
+	# The log has the new name of another file, too.
+	sed 's/renamed/f1/' before | sort >older
+
+	# Its size; and the generation, which makes it another file.
+	first=$((block * 4096 + ino % 32 * 128))
+	put_number image $((first + 8)) $((1 << 62))
+	diff older <(sizes)
+	put_number image $((first + 120)) 77
+	diff older <(sizes)
+	run -0 dump.nilfs2 export --deleted image out.tar
+	mkdir out
+	tar -x -C out -f out.tar
+	sha256sum -c <<<"$sum  out/gone/f2"
 }
 
 @test "nothing is left after purging" {
