@@ -219,17 +219,44 @@ static int fill_group(struct rebuild *r, struct context *cx, uint64_t group)
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * Whether GROUP may have had blocks: a log lists one, or, where some logs cannot
+ * be read, one of a group after it.
+ */
+static bool had_blocks(const struct rebuild *r, uint64_t group)
+{
+	const struct palloc *p = r->g.p;
+	size_t i = listings_from(&r->own, palloc_bitmap_blkoff(p, group));
+	struct palloc_block what;
+
+	if (i == r->own.n || r->own.partial)
+		return i < r->own.n;
+	palloc_locate(p, r->own.items[i].number, &what);
+	return what.group == group && what.kind != PALLOC_DESC;
+}
+
+/* Groups that are nothing but a wrong descriptor are not filled. */
 static int fill_groups(struct rebuild *r, struct context *cx)
 {
-	size_t i;
+	struct groupfix empty = { .m = r->g.m, .p = r->g.p };
+	size_t i, n = 0;
 	int err = 0;
 
 	groupfix_sort(&r->g);
-	for (i = 0; i < r->g.n && !err; i++)
-		err = fill_group(r, cx, r->g.groups[i]);
-	if (!err && r->g.n)
-		fixers_note(r->job, "DAT: missing blocks of %zu %s filled",
-			    r->g.n, r->g.n == 1 ? "group" : "groups");
+	for (i = 0; i < r->g.n && !err; i++) {
+		if (had_blocks(r, r->g.groups[i])) {
+			n++;
+			err = fill_group(r, cx, r->g.groups[i]);
+		} else {
+			err = groupfix_add(&empty, cx, r->g.groups[i]);
+		}
+	}
+	if (!err)
+		err = groupfix_count(&empty, cx);
+	groupfix_fini(&empty);
+	if (!err && n)
+		fixers_note(r->job, "DAT: missing blocks of %zu %s filled", n,
+			    n == 1 ? "group" : "groups");
 	return err ? err : repairwriter_changed(r->job->writer, cx);
 }
 

@@ -44,6 +44,7 @@ struct derive {
 	const struct palloc *p;
 	uint32_t block_size;
 	bool knows_used;		/* which segments are in use */
+	bool bits_doubted;		/* of the group: not as many as counted */
 	struct sparse contradicted;	/* by pointers: their lives */
 	struct datread own;		/* blocks of the DAT */
 	struct listings band;		/* virtual blocks below BAND_END */
@@ -208,7 +209,7 @@ static int doubt_entry(struct derive *v, struct context *cx,
 	v->doubts[v->ndoubts++] = (struct doubt){
 		.listing = *l,
 		.end = trusted ? le64_get(de->de_end) : 0,
-		.was_freed = !l->is_used ||
+		.was_freed = !l->is_used || v->bits_doubted ||
 			     (is_free_form(de) && le64_get(de->de_start)),
 		.contradicted = sparse_test(&v->contradicted, l->number),
 		.is_placed = placed && dated,
@@ -231,26 +232,26 @@ static int derive_entry(struct derive *v, struct context *cx, uint64_t number,
 			struct nilfs_dat_entry *de, bool *used)
 {
 	const struct listing *l;
-	bool free_form = is_free_form(de), right;
+	bool free_form = is_free_form(de), right, listed;
 	bool needed = sparse_test(&v->c->referenced, number);
 	int err;
 
 	/* Number 0 means none, and is never given out. */
 	*used |= !number;
-	if (!number || (free_form && !*used && !needed))
+	if (!number || (free_form && !*used && !needed && !v->bits_doubted))
 		return 0;
 	err = find_listing(v, cx, number, &l);
 	if (err)
 		return err;
+	listed = l && l->is_used;
 	right = !free_form && agrees_with_listing(v, de, l);
-	if (right && l->is_used && v->knows_used)
-		*used = true;
+	*used |= listed && (v->bits_doubted || (right && v->knows_used));
 	if (!*used && needed) {
 		claim_entry(v, de);
 		*used = true;
 		return 0;
 	}
-	if (!*used || (right && l->is_used))
+	if (!*used || (right && listed))
 		return 0;
 	if (!free_form && !right) {
 		err = is_contradicted(v, cx, number, de, l);
@@ -406,7 +407,8 @@ static int derive_group(struct derive *v, struct context *cx, uint64_t group)
 		count_group(v, group, v->new_desc, NULL);
 		return ret;
 	}
-	if (datread_is_unread(&v->own, blocknr) && !is_counted(v, group))
+	v->bits_doubted = !is_counted(v, group);
+	if (v->bits_doubted && datread_is_unread(&v->own, blocknr))
 		older = datread_read_older(&v->own, cx, blkoff, blocknr,
 					   v->bitmap);
 	if (older < 0)

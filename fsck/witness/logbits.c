@@ -161,6 +161,12 @@ static int try_length(struct logbits *lb, struct context *cx)
 	return ret;
 }
 
+static bool has_magic(const struct nilfs_segment_summary *ss)
+{
+	return __builtin_popcount(le32_get(ss->ss_magic) ^
+				  NILFS_SEGSUM_MAGIC) <= 1;
+}
+
 static int find_header(struct logbits *lb, struct context *cx)
 {
 	uint32_t sum;
@@ -168,8 +174,7 @@ static int find_header(struct logbits *lb, struct context *cx)
 
 	if (ret)
 		return ret;
-	if (__builtin_popcount(le32_get(lb->ss.ss_magic) ^ NILFS_SEGSUM_MAGIC) >
-	    1)
+	if (!has_magic(&lb->ss))
 		return 0;
 	ret = check_summary(lb, cx, &sum);
 	if (!ret)
@@ -189,6 +194,35 @@ static int prepare(struct logbits *lb, struct context *cx, uint64_t pseg)
 	lb->difference = 0;
 	lb->readable = lb->whole = false;
 	return geometry_has_block(lb->geo, pseg);
+}
+
+uint64_t logbits_next(struct logbits *lb, struct context *cx, uint64_t pseg,
+		      uint64_t end)
+{
+	const uint32_t bits = lb->geo->block_bits;
+	uint64_t single = pseg;		/* blocks before it are read one by one */
+	uint32_t i, n;
+
+	for (; pseg < end; pseg += n) {
+		n = pseg < single ? 1 : PIECE_BYTES >> bits;
+		n = n < end - pseg ? n : (uint32_t)(end - pseg);
+		if (dev_is_hole(lb->dev, pseg << bits, (end - pseg) << bits))
+			break;
+		if (dev_read(lb->dev, cx, pseg << bits, lb->buf,
+			     (size_t)n << bits)) {
+			fail_clear(cx);
+			if (n > 1) {
+				single = pseg + n;
+				n = 0;
+			}
+			continue;
+		}
+		for (i = 0; i < n; i++)
+			if (has_magic((const void *)(lb->buf +
+						     ((size_t)i << bits))))
+				return pseg + i;
+	}
+	return end;
 }
 
 int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg)

@@ -47,6 +47,14 @@ struct logbits {
  */
 int logbits_header(struct logbits *lb, struct context *cx, uint64_t pseg);
 
+/*
+ * The first block from PSEG on that begins as a log does, but for a bit; END
+ * where none before it does.  Blocks that cannot be read do not.  After
+ * logbits_header().
+ */
+uint64_t logbits_next(struct logbits *lb, struct context *cx, uint64_t pseg,
+		      uint64_t end);
+
 /* Sums up the log of logbits_header(): lb->difference and lb->readable. */
 int logbits_sum(struct logbits *lb, struct context *cx);
 

@@ -389,7 +389,7 @@ static int search_segment(struct search *s, struct context *cx, uint64_t segnum)
 		if (ret < 0)
 			return ret;
 		if (!ret) {
-			pseg++;
+			pseg = logbits_next(&s->lb, cx, pseg + 1, end);
 			continue;
 		}
 		if (any && le64_get(s->lb.ss.ss_seq) != seq)

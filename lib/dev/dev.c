@@ -160,6 +160,13 @@ int dev_write(struct dev *dev, struct context *cx, uint64_t off,
 				 dev_write(dev->under, cx, off, buf, len);
 }
 
+bool dev_is_hole(struct dev *dev, uint64_t off, uint64_t len)
+{
+	while (!dev->ops->is_hole && !dev->ops->read && dev->under)
+		dev = dev->under;
+	return dev->ops->is_hole && dev->ops->is_hole(dev, off, len);
+}
+
 int dev_flush(struct dev *dev, struct context *cx)
 {
 	if (!dev->writable)

@@ -34,6 +34,8 @@ struct dev_ops {
 	/* Fills N buffers one after another; NULL: a read for each. */
 	int (*readv)(struct dev *dev, struct context *cx, uint64_t off,
 		     struct iovec *iov, int n);
+	/* Whether the range is a hole and reads as zeros; NULL: not known. */
+	bool (*is_hole)(struct dev *dev, uint64_t off, uint64_t len);
 	/* Begins to read LEN bytes and does not wait. */
 	void (*readahead)(struct dev *dev, uint64_t off, uint64_t len);
 	int (*flush)(struct dev *dev, struct context *cx);
@@ -127,6 +129,12 @@ int dev_readv(struct dev *dev, struct context *cx, uint64_t off,
  * process.  Not counted as a read.
  */
 void dev_readahead(struct dev *dev, uint64_t off, uint64_t len);
+
+/*
+ * Whether a range is known to be a hole of an image file, which reads as zeros
+ * without taking space.
+ */
+bool dev_is_hole(struct dev *dev, uint64_t off, uint64_t len);
 
 /* Returns once everything written so far is on stable storage. */
 int dev_flush(struct dev *dev, struct context *cx);

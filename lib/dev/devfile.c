@@ -261,9 +261,21 @@ static void devfile_close(struct dev *dev)
 	free(file);
 }
 
+/* A file system that knows no holes has data everywhere. */
+static bool devfile_is_hole(struct dev *dev, uint64_t off, uint64_t len)
+{
+	off_t data;
+
+	if (dev->is_block_device)
+		return false;
+	data = lseek(to_devfile(dev)->fd, (off_t)off, SEEK_DATA);
+	return data < 0 ? errno == ENXIO : (uint64_t)data >= off + len;
+}
+
 static const struct dev_ops devfile_ops = {
 	.read = devfile_read,
 	.readv = devfile_readv,
+	.is_hole = devfile_is_hole,
 	.readahead = devfile_readahead,
 	.write = devfile_write,
 	.flush = devfile_flush,

@@ -238,6 +238,36 @@ static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
+/* Whether a page of the range was ever written. */
+static bool has_page(const struct overlay *overlay, uint64_t off, uint64_t len)
+{
+	const struct pages *pages = &overlay->pages;
+	uint64_t first = off / pages->bytes, end = (off + len) / pages->bytes;
+	size_t i, page;
+
+	if (pages->count < end - first) {
+		for (i = 0; i < pages->count; i++)
+			if (pages->list[i].number - first <= end - first)
+				return true;
+		return false;
+	}
+	while (first <= end && !pages_find(pages, first, &page))
+		first++;
+	return first <= end;
+}
+
+static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
+{
+	struct overlay *overlay = to_overlay(dev);
+	bool empty;
+
+	pthread_rwlock_rdlock(&overlay->lock);
+	empty = !overlay->zones.resets && dev_is_hole(dev->under, off, len) &&
+		!has_page(overlay, off, len);
+	pthread_rwlock_unlock(&overlay->lock);
+	return empty;
+}
+
 /* The common case is a check before anything was written. */
 static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 			 struct iovec *iov, int n)
@@ -434,6 +464,7 @@ static void overlay_close(struct dev *dev)
 static const struct dev_ops overlay_ops = {
 	.read = overlay_read,
 	.readv = overlay_readv,
+	.is_hole = overlay_is_hole,
 	.write = overlay_write,
 	.flush = overlay_flush,
 	.discard = overlay_discard,

@@ -93,6 +93,15 @@ static int patched_readv(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
+static bool patched_is_hole(struct dev *dev, uint64_t off, uint64_t len)
+{
+	const struct patched *p = to_patched(dev);
+	size_t i = first_after(p, off);
+
+	return (i == p->n || p->list[i].off >= off + len) &&
+	       dev_is_hole(p->dev.under, off, len);
+}
+
 static void remove_patch(struct patched *p, size_t i)
 {
 	free(p->list[i].data);
@@ -135,6 +144,7 @@ static void patched_close(struct dev *dev)
 static const struct dev_ops patched_ops = {
 	.read = patched_read,
 	.readv = patched_readv,
+	.is_hole = patched_is_hole,
 	.write = patched_write,
 	.close = patched_close,
 };

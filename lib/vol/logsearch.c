@@ -33,6 +33,17 @@ int logsearch_open(struct logsearch *search, struct context *cx,
 	return 0;
 }
 
+/* Whether the rest of the segment was never written: asked with each piece. */
+static bool is_rest_empty(const struct logsearch *search)
+{
+	const struct volume *vol = search->vol;
+
+	return search->next >= search->ahead &&
+	       dev_is_hole(vol->dev, search->next << vol->geo.block_bits,
+			   (search->end - search->next)
+			   << vol->geo.block_bits);
+}
+
 static int read_header(struct logsearch *search, struct context *cx,
 		       struct nilfs_segment_summary *ss)
 {
@@ -80,7 +91,8 @@ int logsearch_next(struct logsearch *search, struct context *cx,
 {
 	int ret;
 
-	while (search->next + NILFS_PSEG_MIN_BLOCKS <= search->end) {
+	while (search->next + NILFS_PSEG_MIN_BLOCKS <= search->end &&
+	       !is_rest_empty(search)) {
 		ret = read_header(search, cx, &log->ss);
 		if (!ret)
 			ret = is_log(search, cx, &log->ss);

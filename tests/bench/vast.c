@@ -25,6 +25,7 @@
 #define TIME 1700000000
 #define FILE_BLOCKS 48u
 #define NAME_BYTES 12u
+#define MEMORY (UINT64_C(1) << 30)
 
 /* A device over another one that does not write blocks of zeros. */
 struct holes {
@@ -278,6 +279,7 @@ int main(int argc, char **argv)
 	}
 	context_init(&v.cx);
 	v.cx.threads = 2;
+	v.cx.max_memory = MEMORY;
 	ret = open_all(&v, argv[1], n);
 	if (!ret)
 		ret = fill(&v, kind, n);

@@ -206,3 +206,39 @@ kernel_uses() {
 	repairs_map
 	kernel_uses
 }
+
+# spoil_all: each block of the DAT is entries in use that lead anywhere.
+spoil_all() {
+	local block bytes
+
+	bytes=$(block_size)
+	for block in $(dump.nilfs2 bmap -b "$image" dat |
+		awk '$NF == "data" { print $5 }'); do
+		perl -e 'srand($ARGV[0]); print map { pack("Q4",
+			1 + int(rand($ARGV[2])), 1, ~0, 0) } 1 .. $ARGV[1] / 32' \
+			"$block" "$bytes" $(($(stat -c %s "$image") / bytes)) |
+			dd of="$image" bs="$bytes" seek="$block" conv=notrunc \
+				status=none
+	done
+}
+
+@test "all blocks of the DAT, bitmaps and descriptors too" {
+	for name in special cleaned-1k; do
+		begin "$name"
+		spoil_all
+		repairs
+		rm "$image"
+	done
+}
+
+# Entries of 50 files of which no older version is in any log.
+@test "all blocks of a DAT that was written once" {
+	image=$PWD/once
+	mkdir files
+	for i in $(seq 50); do head -c $((i * 5000)) /dev/zero >"files/$i"; done
+	mkfs.nilfs2 -q --size 128M -B 256 -d files "$image"
+	remember
+	spoil_all
+	repairs
+	[[ $output != *"was removed"* ]]
+}
