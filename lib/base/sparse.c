@@ -6,13 +6,14 @@
  * allocated when its first member is added: of two threads that allocate the
  * same one, the first to enter it in the directory wins and the other frees its
  * own.  Members are added and removed by atomic operations on a word, without
- * locks.  Chunks are only freed all together.
+ * locks.  Chunks are mapped one by one, so that what is freed is given back.
  */
 #include "base/sparse.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/checked.h"
 
@@ -33,9 +34,17 @@ int sparse_init(struct sparse *s, struct context *cx, uint64_t bits)
 	return 0;
 }
 
+static uint64_t *alloc_chunk(void)
+{
+	void *chunk = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return chunk == MAP_FAILED ? NULL : chunk;
+}
+
 static void free_chunk(struct sparse *s, uint64_t i)
 {
-	free(s->chunks[i]);
+	munmap(s->chunks[i], CHUNK_BYTES);
 	s->chunks[i] = NULL;
 	s->allocated -= CHUNK_BYTES;
 }
@@ -80,12 +89,13 @@ static uint64_t *make_chunk(struct sparse *s, uint64_t number)
 
 	if (__atomic_add_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED) <=
 	    s->max_memory)
-		made = calloc(CHUNK_WORDS, sizeof(*made));
+		made = alloc_chunk();
 	if (made && __atomic_compare_exchange_n(slot, &chunk, made, false,
 						__ATOMIC_ACQ_REL,
 						__ATOMIC_ACQUIRE))
 		return made;
-	free(made);
+	if (made)
+		munmap(made, CHUNK_BYTES);
 	__atomic_sub_fetch(&s->allocated, CHUNK_BYTES, __ATOMIC_RELAXED);
 	return chunk ? chunk : chunk_of(s, number);
 }

@@ -242,18 +242,19 @@ static int overlay_read(struct dev *dev, struct context *cx, uint64_t off,
 static bool has_page(const struct overlay *overlay, uint64_t off, uint64_t len)
 {
 	const struct pages *pages = &overlay->pages;
-	uint64_t first = off / pages->bytes, end = (off + len) / pages->bytes;
+	uint64_t first = off / pages->bytes;
+	uint64_t last = (off + len - 1) / pages->bytes;
 	size_t i, page;
 
-	if (pages->count < end - first) {
+	if (pages->count < last - first) {
 		for (i = 0; i < pages->count; i++)
-			if (pages->list[i].number - first <= end - first)
+			if (pages->list[i].number - first <= last - first)
 				return true;
 		return false;
 	}
-	while (first <= end && !pages_find(pages, first, &page))
+	while (first <= last && !pages_find(pages, first, &page))
 		first++;
-	return first <= end;
+	return first <= last;
 }
 
 static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)

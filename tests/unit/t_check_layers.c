@@ -60,7 +60,9 @@ static int run_passes(struct check *c, struct context *cx, uint64_t *bytes)
 /* Bytes that the pass over names reads; 0 where anything is found. */
 static uint64_t cost(struct filled *f)
 {
-	struct check c = { .dev = f->v.dev };
+	struct check c = {
+		.dev = f->v.dev, .table_memory = CONTEXT_MAX_MEMORY_DEFAULT,
+	};
 	uint64_t bytes = 0, found;
 	int ret = findings_open(&c.findings, &f->v.cx, show, NULL, false);
 
