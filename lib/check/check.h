@@ -233,6 +233,14 @@ struct check_run {
 int check_volume(struct check *c, struct context *cx,
 		 const struct check_run *run);
 
+/*
+ * Opens the volume of C once more, in *VOLP, for one of N workers: with its part
+ * of the table memory.  Closed with volume_close(); fails as volume_open_at(),
+ * and leaves *VOLP as it is then.
+ */
+int check_open_again(const struct check *c, struct context *cx, unsigned int n,
+		     struct volume **volp);
+
 /* Closes the volume and frees the sets. */
 void check_fini(struct check *c);
 

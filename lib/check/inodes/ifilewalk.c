@@ -131,14 +131,11 @@ static int init_worker(struct ifilewalk *w, struct context *cx,
 		       unsigned int number)
 {
 	struct ifilewalk_worker *worker = &w->workers[number];
-	struct volume *vol = w->check->vol;
 	int err = 0;
 
+	worker->vol = number ? NULL : w->check->vol;
 	if (number)
-		err = volume_open_at(&worker->vol, cx, w->check->dev,
-				     &vol->geo, &vol->latest);
-	else
-		worker->vol = vol;
+		err = check_open_again(w->check, cx, cx->threads, &worker->vol);
 	inodescan_init(&worker->scan, w->check, worker->vol,
 		       w->pointers->reported);
 	return err;

@@ -19,6 +19,7 @@
 
 #define NOTE_MAX 512
 #define TABLE_MEMORY_MIN (64u << 20)
+#define VOLUME_MEMORY_MIN (1u << 20)
 
 void check_note(const struct check *c, const char *fmt, ...)
 {
@@ -112,6 +113,26 @@ int check_volume(struct check *c, struct context *cx,
 	if (!err)
 		err = badreads_report(c, cx);
 	return err ? err : ret;
+}
+
+int check_open_again(const struct check *c, struct context *cx, unsigned int n,
+		     struct volume **volp)
+{
+	struct context small;
+	struct volume *vol;
+	int err;
+
+	context_child(cx, &small);
+	small.max_memory = c->table_memory / n;
+	if (small.max_memory < VOLUME_MEMORY_MIN)
+		small.max_memory = VOLUME_MEMORY_MIN;
+	err = volume_open_at(&vol, &small, c->dev, &c->vol->geo,
+			     &c->vol->latest);
+	if (err)
+		context_adopt(cx, &small);
+	else
+		*volp = vol;
+	return err;
 }
 
 void check_fini(struct check *c)

@@ -31,7 +31,6 @@
 #define BATCH_SEGMENTS 16
 #define SUMMARY_BYTES 20	/* a block */
 #define SEQUENCES_MAX (UINT64_C(1) << 32)
-#define VOLUME_MEMORY_MIN (1u << 20)
 
 struct crowd {
 	struct check *c;
@@ -125,19 +124,8 @@ static int make_worker(struct crowd *crowd, struct context *cx,
 {
 	struct check *c = crowd->c;
 	struct volume *vol = c->vol;
-	struct context small;
-	int err = 0;
+	int err = i ? check_open_again(c, cx, n, &vol) : 0;
 
-	if (i) {
-		context_child(cx, &small);
-		small.max_memory = c->table_memory / n;
-		if (small.max_memory < VOLUME_MEMORY_MIN)
-			small.max_memory = VOLUME_MEMORY_MIN;
-		err = volume_open_at(&vol, &small, c->dev, &c->vol->geo,
-				     &c->vol->latest);
-		if (err)
-			context_adopt(cx, &small);
-	}
 	if (!err)
 		logwalk_init(&crowd->walks[i], c, vol, &crowd->sequences);
 	return err;
