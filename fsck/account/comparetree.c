@@ -472,6 +472,42 @@ static bool is_stale(struct walk *w, struct context *cx,
 		!sides_is_proven(w->s, cx, a->before));
 }
 
+/* Whether as many inodes of GROUP are marked as its descriptor counts. */
+static bool is_counted(struct file *ifile, struct context *cx, uint64_t group)
+{
+	const struct palloc *p = &ifile->vol->ifile_palloc;
+	struct nilfs_palloc_group_desc desc = { 0 };
+	uint32_t used = 0;
+	const void *data;
+
+	if (file_block(ifile, cx, palloc_desc_blkoff(p, group), &data) > 0) {
+		memcpy(&desc, (const char *)data +
+		       palloc_desc_offset(p, group), sizeof(desc));
+		file_put(ifile, data);
+	}
+	if (file_block(ifile, cx, palloc_bitmap_blkoff(p, group), &data) > 0) {
+		used = palloc_count(p, data);
+		file_put(ifile, data);
+	}
+	fail_clear(cx);
+	return le32_get(desc.pg_nfrees) == p->entries_per_group - used;
+}
+
+/* Whether there is no inode in the block before although, as the bitmap is not
+   what it was, there may have been some. */
+static bool is_all_lost(struct walk *w, struct context *cx,
+			const struct palloc_block *what)
+{
+	struct file *ifile = ifile_of(w);
+	uint32_t i;
+
+	for (i = 0; w->has[0] && i < what->count; i++)
+		if (!inode_is_private(what->first + i) &&
+		    !inode_is_empty(inode_in(w, 0, i)))
+			return false;
+	return ifile && w->has[0] && !is_counted(ifile, cx, what->group);
+}
+
 /* The inodes of block B, at BEFORE, on both sides. */
 static int compare_block(struct walk *w, struct context *cx,
 			 const struct expected_block *b, uint64_t before,
@@ -492,6 +528,7 @@ static int compare_block(struct walk *w, struct context *cx,
 	int ret;
 
 	w->is_stale = a.is_stale = is_stale(w, cx, &a);
+	w->s->losses->incomplete |= is_all_lost(w, cx, what);
 	w->s->foreign = 0;
 	ret = compare_inodes(w, cx, what);
 	if (!ret)

@@ -8,7 +8,8 @@
  * the directories that are wrong are written again, and links are set to what
  * was written.
  *
- * An entry that leads to nothing is of no use, but it shows a user that
+ * An inode that a name has and the ifile has not comes back first, where logs
+ * and checkpoints show it.  An entry that leads to nothing is of no use, but it shows a user that
  * something was there, so it is removed only where losing names was accepted.
  * Without that, and with such damage, links are not known, and only types, "."
  * and ".." are repaired.
@@ -36,6 +37,7 @@
 #include "fsck/names/pastnames.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
+#include "fsck/tree/fix_ifile.h"
 #include "fsck/tree/inoderepair.h"
 #include "fsck/tree/pastinodes.h"
 #include "log/inodes.h"
@@ -343,11 +345,12 @@ int fix_names(struct fixer_job *job, struct context *cx,
 		.n.c = job->check,
 		.lossy = may_lose(fixes, n),
 	};
-	int err = 0;
+	int ret = fix_inodes_named(job, cx, fixes, n), err = ret;
 
-	if (concerns_latest(job, fixes, n))
+	/* With more inodes the next round judges the names. */
+	if (!ret && concerns_latest(job, fixes, n))
 		err = repair_names(&f, cx);
-	if (!err)
+	if (err >= 0)
 		err = repair_past(job, cx, fixes, n);
 	free(f.flags);
 	free(f.targets);

@@ -513,6 +513,8 @@ int fix_ifile(struct fixer_job *job, struct context *cx,
 		fixers_note(job, "inode file: bitmaps and counts of %zu %s "
 			    "recomputed", g.n, g.n == 1 ? "group" : "groups");
 		err = repairwriter_changed(job->writer, cx);
+		if (!err)
+			err = fix_inodes_leaked(job, cx);
 	}
 	groupfix_fini(&g);
 	return err ? err : pastgroups_repair(job, cx, fixes, n);

@@ -16,6 +16,9 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/sort.h"
+#include "check/logs/lifelogs.h"
+#include "check/vblocks.h"
 #include "disk/dirpack.h"
 #include "disk/inode.h"
 #include "fsck/maps/mapfile.h"
@@ -403,37 +406,233 @@ static int repair_all(struct fixing *f, struct context *cx,
 	return repair_newest(f, cx, fixes, n);
 }
 
+/* Whether a name of the newest checkpoint leads to no inode. */
+static bool is_named(const struct fixer_job *job, const struct fix *fix)
+{
+	return fix->rule == RULE_DIR_NO_INODE &&
+	       fix->place.cno == job->vol->latest.cno;
+}
+
+/* Inode INO, empty or garbage and marked free, is in use where logs and checkpoints show
+   that it is, NAMED or not: 1, 0. */
+static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino,
+			bool named)
+{
+	struct inodecase c;
+	int ret = inodeedit_is_used(&f->edit, cx, ino);
+
+	if (ret || inode_is_private(ino))
+		return ret < 0 ? ret : 0;
+	ret = read_case(f, cx, ino, RULE_INODE_EMPTY, &c);
+	if (ret <= 0 ||
+	    (!inode_is_empty(&c.inode) && !is_garbage(f, &c.inode)))
+		return ret < 0 ? ret : 0;
+	memset(&c.inode, 0, sizeof(c.inode));
+	c.must_live = true;
+	c.named = named;
+	ret = inodedecide_run(&f->decide, cx, &c);
+	if (ret <= 0)
+		return ret;
+	ret = inodeedit_mark(&f->edit, cx, ino, true);
+	if (ret >= 0)
+		ret = write_decided(f, cx, &c);
+	return ret < 0 ? ret : 1;
+}
+
+/* The inode that FIX names and, once, the others of its block: how many. */
+static int revive_block(struct fixing *f, struct context *cx,
+			const struct fix *fix)
+{
+	uint64_t ino = inodedecide_ino(fix), blkoff;
+	int n = revive_inode(f, cx, ino, fix->place.ino != 0), ret = n;
+	struct palloc_block what;
+
+	blkoff = palloc_entry_blkoff(f->edit.palloc, ino);
+	if (ret <= 0 || f->blkoff == blkoff)
+		return ret;
+	f->blkoff = blkoff;
+	palloc_locate(f->edit.palloc, blkoff, &what);
+	for (ino = what.first; ino < what.first + what.count && ret >= 0;
+	     ino++) {
+		ret = revive_inode(f, cx, ino, false);
+		n += ret > 0;
+	}
+	return ret < 0 ? ret : n;
+}
+
+static void open_edit(struct fixing *f, struct fixer_job *job)
+{
+	*f = (struct fixing){ .job = job };
+	f->edit.ifile = repairwriter_file(job->writer, NILFS_IFILE_INO);
+	f->edit.palloc = &job->vol->ifile_palloc;
+	f->blkoff = UINT64_MAX;
+}
+
+/* What was changed, by ERR so far: repairs maps of the past, and counts. */
+static int end_edit(struct fixing *f, struct context *cx, int err)
+{
+	if (!err && f->nrevived)
+		err = fix_maps_of(f->job, cx, f->revived, f->nrevived);
+	if (!err)
+		repairwriter_counts_by(f->job->writer, f->edit.more, 0);
+	if (!err && f->edit.bits)
+		err = repairwriter_changed(f->job->writer, cx);
+	free(f->revived);
+	return err;
+}
+
+int fix_inodes_named(struct fixer_job *job, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	struct fixing f;
+	size_t i;
+	int ret, found = 0;
+
+	open_edit(&f, job);
+	ret = inodedecide_open(&f.decide, cx, job, fixes, n, is_named);
+	for (i = 0; i < n && ret >= 0; i++) {
+		if (!is_named(job, &fixes[i]))
+			continue;
+		ret = revive_block(&f, cx, &fixes[i]);
+		found += ret > 0 ? ret : 0;
+	}
+	ret = end_edit(&f, cx, ret < 0 ? ret : 0);
+	inodedecide_close(&f.decide);
+	return ret ? ret : found;
+}
+
+static int compare_inos(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Inodes that are marked free although they have blocks that live. */
+struct owners {
+	struct fixer_job *job;
+	struct inodeedit edit;
+	struct vblocks vblocks;
+	uint64_t *inos;
+	size_t n, room;
+};
+
+/* Whether block B of LOG lives, of an inode that is marked free: 1, 0. */
+static int is_owned(struct owners *o, struct context *cx,
+		    const struct log *log, const struct segsum_block *b)
+{
+	struct vblock vb;
+	int ret;
+
+	if (!b->is_virtual || inode_is_private(b->ino) ||
+	    (o->n && o->inos[o->n - 1] == b->ino))
+		return 0;
+	ret = vblocks_find(&o->vblocks, cx, b->vblocknr, &vb);
+	if (ret != VBLOCKS_USED || vb.end != NILFS_CNO_MAX ||
+	    vb.blocknr != log->pseg + b->index)
+		return ret < 0 ? ret : 0;
+	ret = inodeedit_is_used(&o->edit, cx, b->ino);
+	return ret < 0 ? ret : !ret;
+}
+
+static int take_owners(struct owners *o, struct context *cx,
+		       struct lifelogs *l, const struct log *log)
+{
+	struct segsum_iter *iter = &l->search.summary.iter;
+	struct segsum_block b;
+	int ret = 0;
+
+	while (ret >= 0 && segsum_iter_next(iter, &b)) {
+		ret = is_owned(o, cx, log, &b);
+		if (ret <= 0)
+			continue;
+		ret = array_reserve(cx, &o->inos, &o->room, o->n + 1);
+		if (!ret)
+			o->inos[o->n++] = b.ino;
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static int read_segment(struct owners *o, struct context *cx, uint64_t segnum)
+{
+	struct lifelogs l;
+	struct log log;
+	int ret = lifelogs_open(&l, cx, o->job->check, segnum);
+
+	while (ret > 0 && (ret = lifelogs_next(&l, cx, &log)) > 0)
+		ret = take_owners(o, cx, &l, &log) ? -ENOMEM : 1;
+	lifelogs_close(&l);
+	return ret;
+}
+
+/* As findings that name them, in *FIXES. */
+static int list_owners(struct owners *o, struct context *cx, struct fix **fixes,
+		       size_t *n)
+{
+	uint64_t segnum;
+	size_t i;
+	int err = 0;
+
+	for (segnum = 0; segnum < o->job->vol->geo.nsegments && !err; segnum++)
+		err = read_segment(o, cx, segnum);
+	if (o->n)
+		sort_in_place(o->inos, o->n, sizeof(*o->inos), compare_inos);
+	*fixes = calloc(o->n ? o->n : 1, sizeof(**fixes));
+	if (!*fixes)
+		return fail(cx, -ENOMEM, "%zu inodes", o->n);
+	for (i = 0; i < o->n && !err; i++)
+		if (!i || o->inos[i] != o->inos[i - 1])
+			(*fixes)[(*n)++] = (struct fix){
+				.rule = RULE_DIR_NO_INODE,
+				.place = place_name(o->job->vol->latest.cno,
+						    0, 0, 0),
+				.got = o->inos[i],
+			};
+	return err;
+}
+
+int fix_inodes_leaked(struct fixer_job *job, struct context *cx)
+{
+	struct owners o = {
+		.job = job,
+		.edit = {
+			.ifile = repairwriter_file(job->writer,
+						   NILFS_IFILE_INO),
+			.palloc = &job->vol->ifile_palloc,
+		},
+	};
+	struct fix *fixes = NULL;
+	size_t n = 0;
+	int ret;
+
+	vblocks_init(&o.vblocks, job->vol, NULL);
+	ret = list_owners(&o, cx, &fixes, &n);
+	if (!ret && n)
+		ret = fix_inodes_named(job, cx, fixes, n);
+	vblocks_fini(&o.vblocks);
+	free(o.inos);
+	free(fixes);
+	return ret < 0 ? ret : 0;
+}
+
 int fix_inodes(struct fixer_job *job, struct context *cx,
 	       const struct fix *fixes, size_t n)
 {
-	struct fixing f = {
-		.job = job,
-		.edit =
-			{
-				.ifile = repairwriter_file(job->writer,
-							   NILFS_IFILE_INO),
-				.palloc = &job->vol->ifile_palloc,
-			},
-	};
+	struct fixing f;
 	int err = ifilefill_run(job, cx);
 
 	/* What was found is of the ifile that this one replaces. */
 	if (err || repairwriter_is_rebuilt(job->writer, NILFS_IFILE_INO))
 		return err;
+	open_edit(&f, job);
 	err = inodedecide_open(&f.decide, cx, job, fixes, n, is_newest);
 	if (!err)
 		err = fill_holes(&f, cx, fixes, n);
 	if (!err)
 		err = repair_all(&f, cx, fixes, n);
-	if (!err && f.nrevived)
-		err = fix_maps_of(job, cx, f.revived, f.nrevived);
-	if (!err)
-		repairwriter_counts_by(job->writer, f.edit.more, 0);
-	if (!err && f.edit.bits)
-		err = repairwriter_changed(job->writer, cx);
+	err = end_edit(&f, cx, err);
 	if (!err)
 		err = repair_past(&f, cx, fixes, n);
-	free(f.revived);
 	inodedecide_close(&f.decide);
 	return err;
 }

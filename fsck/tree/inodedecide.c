@@ -361,6 +361,16 @@ static int find_map(struct inodedecide *d, struct context *cx,
 	return 1;
 }
 
+/* Whether INODE is what C must be: one that is in use.  1, 0. */
+static int is_live(struct inodedecide *d, struct context *cx,
+		   const struct inodecase *c, const struct nilfs_inode *inode)
+{
+	if (!c->must_live)
+		return 1;
+	return inode_has_bmap(inode) ? fits(d, cx, c, inode->i_bmap, false) :
+				       c->named;
+}
+
 /* C becomes what the other checkpoint has: 1, 0. */
 static int take_other(struct inodedecide *d, struct context *cx,
 		      struct inodecase *c)
@@ -369,6 +379,9 @@ static int take_other(struct inodedecide *d, struct context *cx,
 
 	c->old_map = !ret;
 	if (ret < 0 || (!ret && !c->fits && c->life.end != NILFS_CNO_MAX))
+		return ret;
+	ret = is_live(d, cx, c, &c->other);
+	if (ret <= 0)
 		return ret;
 	c->inode = c->other;
 	inodedecide_note(d, c, "restored from checkpoint %" PRIu64 "%s",
@@ -388,6 +401,8 @@ static int make_inode(struct inodedecide *d, struct context *cx,
 	if (ret > 0)
 		ret = lostinodes_make(&d->lost, cx, c->cno, c->ino, &c->inode,
 				      end);
+	if (ret > 0)
+		ret = is_live(d, cx, c, &c->inode);
 	if (ret > 0)
 		inodedecide_note(d, c, "rebuilt from the logs");
 	else
@@ -409,5 +424,5 @@ int inodedecide_run(struct inodedecide *d, struct context *cx,
 	if (ret < 0 || (ret && !c->same))
 		return ret;
 	ret = c->other_cno ? take_other(d, cx, c) : make_inode(d, cx, c);
-	return ret || !hopeless ? ret : repair_fields(d, cx, c);
+	return ret || !hopeless || c->must_live ? ret : repair_fields(d, cx, c);
 }

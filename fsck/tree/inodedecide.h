@@ -30,6 +30,8 @@ struct inodecase {
 	enum rule rule;		/* that it breaks, and what the finding got */
 	uint64_t got;
 	struct nilfs_inode inode;
+	bool must_live;		/* it is marked free: only with blocks that live */
+	bool named;		/* ... or with none at all, since a name has it */
 
 	/* Filled in. */
 	uint8_t type;		/* NILFS_FT_..., by its names */

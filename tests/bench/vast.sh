@@ -23,7 +23,7 @@ bench_vast() {
 
 	for n in ${BENCH_SEGMENTS:-8192 32768 131072}; do
 		rm -f "$f"
-		truncate -s 16T "$f"
+		truncate -s $(((1 << 44) - 4096)) "$f"
 		"$mkfs" -q "$f"
 		"$build/tests/bench/vast" "$f" segments "$n"
 		title "16 TiB, $n segments in use"

@@ -123,3 +123,41 @@ same_numbers() {
 	kernel_content
 	is_clean
 }
+
+# zero_ifile: neither inodes nor what says which were in use.
+zero_ifile() {
+	local block
+
+	for block in $(dump.nilfs2 bmap -b "$image" ifile |
+		awk '$NF == "data" { print $5 }'); do
+		dd if=/dev/zero of="$image" bs="$(block_size)" seek="$block" \
+			count=1 conv=notrunc status=none
+	done
+}
+
+content() {
+	find "$1" -type f | sort | xargs cat | tr -d '\0' | cksum
+}
+
+@test "all inodes of the latest state: logs and names bring back what has data" {
+	image=$(copy_image small-files)
+	dump.nilfs2 export -q "$image" before
+	zero_ifile
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"lost: perhaps more"* ]]
+	is_clean
+	dump.nilfs2 export -q "$image" after
+	# Nothing but an empty file is gone; sizes are those of whole blocks.
+	diff <(cd before && find . | sort | grep -v '^./nothing$') \
+		<(cd after && find . | sort)
+	diff <(content before) <(content after)
+}
+
+@test "a loss that nothing shows is not called none" {
+	image=$(copy_image cleaned-1k)
+	zero_ifile
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"lost: perhaps more"* ]]
+	[[ $output != *"lost: nothing"* ]]
+	is_clean
+}
