@@ -9,8 +9,6 @@
  * An inode that is empty, or makes no sense, may be what damage has left of
  * one: where the bitmap of the ifile has it in use, the logs are asked.
  *
- * Attributes of inodes.
- *
  * Times, owner, permissions and flags are stored only in the inode.  So if a
  * repair took an inode from an older version of its block, these are old,
  * although content and links may have been updated.  The version of an inode is
@@ -46,8 +44,7 @@ struct attributes {
 	uint64_t blkoff, vblocknr; /* of the ifile; 0: not known */
 	uint64_t before;	   /* where the block was; 0: not known */
 	const char *inodes[2];	   /* of each side; NULL: could not be read */
-	/* The ifile before, or NULL. */
-	struct file *ifile;
+	struct file *ifile;	   /* the one before, or NULL */
 	bool is_stale; /* the one before is of an older checkpoint */
 };
 
@@ -452,13 +449,10 @@ static bool is_shared(const struct walk *w, uint64_t before, uint64_t after)
 	       !sparse_test(&w->s->written, before);
 }
 
-static int mark_clean(struct walk *w, struct context *cx, uint64_t blocknr)
+static void mark_clean(struct walk *w, struct context *cx, uint64_t blocknr)
 {
-	int ret = sparse_add(&w->t->clean, cx, blocknr);
-
-	if (ret < 0)
+	if (sparse_add(&w->t->clean, cx, blocknr) < 0)
 		fail_clear(cx);
-	return ret == -EINTR ? ret : 0;
 }
 
 /* Whether BEFORE, which looks like an older version, is one. */
@@ -472,40 +466,18 @@ static bool is_stale(struct walk *w, struct context *cx,
 		!sides_is_proven(w->s, cx, a->before));
 }
 
-/* Whether as many inodes of GROUP are marked as its descriptor counts. */
-static bool is_counted(struct file *ifile, struct context *cx, uint64_t group)
-{
-	const struct palloc *p = &ifile->vol->ifile_palloc;
-	struct nilfs_palloc_group_desc desc = { 0 };
-	uint32_t used = 0;
-	const void *data;
-
-	if (file_block(ifile, cx, palloc_desc_blkoff(p, group), &data) > 0) {
-		memcpy(&desc, (const char *)data +
-		       palloc_desc_offset(p, group), sizeof(desc));
-		file_put(ifile, data);
-	}
-	if (file_block(ifile, cx, palloc_bitmap_blkoff(p, group), &data) > 0) {
-		used = palloc_count(p, data);
-		file_put(ifile, data);
-	}
-	fail_clear(cx);
-	return le32_get(desc.pg_nfrees) == p->entries_per_group - used;
-}
-
-/* Whether there is no inode in the block before although, as the bitmap is not
-   what it was, there may have been some. */
+/* Whether no inode is left in the block before, nor a bitmap to be believed. */
 static bool is_all_lost(struct walk *w, struct context *cx,
 			const struct palloc_block *what)
 {
-	struct file *ifile = ifile_of(w);
+	const struct palloc *p = &w->s->before->ifile_palloc;
+	bool lost = w->has[0] && ifile_of(w);
 	uint32_t i;
 
-	for (i = 0; w->has[0] && i < what->count; i++)
-		if (!inode_is_private(what->first + i) &&
-		    !inode_is_empty(inode_in(w, 0, i)))
-			return false;
-	return ifile && w->has[0] && !is_counted(ifile, cx, what->group);
+	for (i = 0; lost && i < what->count; i++)
+		lost = inode_is_private(what->first + i) ||
+		       inode_is_empty(inode_in(w, 0, i));
+	return lost && !file_is_counted(ifile_of(w), cx, p, what->group);
 }
 
 /* The inodes of block B, at BEFORE, on both sides. */
@@ -569,7 +541,7 @@ static int visit_block(void *arg, struct context *cx,
 		ret = compare_block(w, cx, b, before, &inodes);
 	if (!ret && !w->s->doubts && is_shared(w, before, after) &&
 	    n == losslist_count(w->s->losses))
-		ret = mark_clean(w, cx, before);
+		mark_clean(w, cx, before);
 	w->s->doubts |= doubts;
 	return ret;
 }

@@ -130,6 +130,26 @@ int file_bit(struct file *file, struct context *cx, const struct palloc *p,
 	return 1;
 }
 
+bool file_is_counted(struct file *file, struct context *cx,
+		     const struct palloc *p, uint64_t group)
+{
+	struct nilfs_palloc_group_desc desc = { 0 };
+	uint32_t used = 0;
+	const void *data;
+
+	if (file_block(file, cx, palloc_desc_blkoff(p, group), &data) > 0) {
+		memcpy(&desc, (const char *)data + palloc_desc_offset(p, group),
+		       sizeof(desc));
+		file_put(file, data);
+	}
+	if (file_block(file, cx, palloc_bitmap_blkoff(p, group), &data) > 0) {
+		used = palloc_count(p, data);
+		file_put(file, data);
+	}
+	fail_clear(cx);
+	return le32_get(desc.pg_nfrees) == p->entries_per_group - used;
+}
+
 /* Where up to COUNT blocks from BLKOFF on are, ascending: how many. */
 static unsigned int find_places(struct file *file, struct context *cx,
 				uint64_t blkoff, unsigned int count,

@@ -69,6 +69,13 @@ int file_bit(struct file *file, struct context *cx, const struct palloc *p,
 	     uint64_t number, bool *used);
 
 /*
+ * Whether as many entries of GROUP are marked as its descriptor counts; what
+ * cannot be read counts none.
+ */
+bool file_is_counted(struct file *file, struct context *cx,
+		     const struct palloc *p, uint64_t group);
+
+/*
  * Reads ahead COUNT blocks from BLKOFF on, at most FILE_READAHEAD_MAX: those
  * not in the cache are read into it, in the order of the disk.  Failures are
  * ignored; a later read reports them.
