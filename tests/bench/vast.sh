@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How time and memory grow with the segments in use of a volume of 16 TiB, 48
 # live blocks in each.  BENCH_SEGMENTS are the numbers of segments: two million,
-# with 100 million live blocks, take 18 GB of the directory in BENCH_TMPFS.
+# with 100 million live blocks, take 20 GB of the directory in BENCH_TMPFS, which
+# may be on a disk (ext4 holds files of less than 16 TiB).
 
 vast_commands() {
 	local f=$1 d="$dump" g="$build/gc/gc.nilfs2 -q --protect 0"
