@@ -9,10 +9,10 @@
  * was written.
  *
  * An inode that a name has and the ifile has not comes back first, where logs
- * and checkpoints show it.  An entry that leads to nothing is of no use, but it shows a user that
- * something was there, so it is removed only where losing names was accepted.
- * Without that, and with such damage, links are not known, and only types, "."
- * and ".." are repaired.
+ * and checkpoints show it.  An entry that leads to nothing is of no use, but it
+ * shows a user that something was there, so it is removed only where losing
+ * names was accepted.  Without that, and with such damage, links are not known,
+ * and only types, "." and ".." are repaired.
  *
  * Of snapshots blocks and inodes are repaired where other checkpoints show
  * what they were (pastnames.h, pastinodes.h).  Older plain checkpoints stay as
@@ -345,12 +345,13 @@ int fix_names(struct fixer_job *job, struct context *cx,
 		.n.c = job->check,
 		.lossy = may_lose(fixes, n),
 	};
-	int ret = fix_inodes_named(job, cx, fixes, n), err = ret;
+	int found = fix_inodes_named(job, cx, fixes, n);
+	int err = found < 0 ? found : 0;
 
 	/* With more inodes the next round judges the names. */
-	if (!ret && concerns_latest(job, fixes, n))
+	if (!found && concerns_latest(job, fixes, n))
 		err = repair_names(&f, cx);
-	if (err >= 0)
+	if (!err)
 		err = repair_past(job, cx, fixes, n);
 	free(f.flags);
 	free(f.targets);

@@ -404,15 +404,8 @@ static int repair_all(struct fixing *f, struct context *cx,
 	return repair_newest(f, cx, fixes, n);
 }
 
-/* Whether a name of the newest checkpoint leads to no inode. */
-static bool is_named(const struct fixer_job *job, const struct fix *fix)
-{
-	return fix->rule == RULE_DIR_NO_INODE &&
-	       fix->place.cno == job->vol->latest.cno;
-}
-
-/* Inode INO, empty or garbage and marked free, is in use where logs and checkpoints show
-   that it is, NAMED or not: 1, 0. */
+/* Inode INO, empty or garbage and marked free, is in use where logs and
+   checkpoints show that it is, NAMED or not: 1, 0. */
 static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino,
 			bool named)
 {
@@ -437,15 +430,14 @@ static int revive_inode(struct fixing *f, struct context *cx, uint64_t ino,
 	return ret < 0 ? ret : 1;
 }
 
-/* The inode that FIX names and, once, the others of its block: how many. */
-static int revive_block(struct fixing *f, struct context *cx,
-			const struct fix *fix)
+/* Inode INO and, once, the others of its block: how many. */
+static int revive_block(struct fixing *f, struct context *cx, uint64_t ino,
+			bool named)
 {
-	uint64_t ino = inodedecide_ino(fix), blkoff;
-	int n = revive_inode(f, cx, ino, fix->place.ino != 0), ret = n;
+	uint64_t blkoff = palloc_entry_blkoff(f->edit.palloc, ino);
+	int n = revive_inode(f, cx, ino, named), ret = n;
 	struct palloc_block what;
 
-	blkoff = palloc_entry_blkoff(f->edit.palloc, ino);
 	if (ret <= 0 || f->blkoff == blkoff)
 		return ret;
 	f->blkoff = blkoff;
@@ -479,19 +471,18 @@ static int end_edit(struct fixing *f, struct context *cx, int err)
 	return err;
 }
 
-int fix_inodes_named(struct fixer_job *job, struct context *cx,
-		     const struct fix *fixes, size_t n)
+/* Those of the N inodes INOS that are in use: how many. */
+static int revive_all(struct fixer_job *job, struct context *cx,
+		      const uint64_t *inos, size_t n, bool named)
 {
 	struct fixing f;
 	size_t i;
 	int ret, found = 0;
 
 	open_edit(&f, job);
-	ret = inodedecide_open(&f.decide, cx, job, fixes, n, is_named);
+	ret = inodedecide_open_inos(&f.decide, cx, job, inos, n);
 	for (i = 0; i < n && ret >= 0; i++) {
-		if (!is_named(job, &fixes[i]))
-			continue;
-		ret = revive_block(&f, cx, &fixes[i]);
+		ret = revive_block(&f, cx, inos[i], named);
 		found += ret > 0 ? ret : 0;
 	}
 	ret = end_edit(&f, cx, ret < 0 ? ret : 0);
@@ -499,15 +490,33 @@ int fix_inodes_named(struct fixer_job *job, struct context *cx,
 	return ret ? ret : found;
 }
 
+int fix_inodes_named(struct fixer_job *job, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
+	size_t i, found = 0;
+	int ret;
+
+	if (!inos)
+		return fail(cx, -ENOMEM, "%zu inodes", n);
+	for (i = 0; i < n; i++)
+		if (fixes[i].rule == RULE_DIR_NO_INODE &&
+		    fixes[i].place.cno == job->vol->latest.cno)
+			inos[found++] = fixes[i].got;
+	ret = found ? revive_all(job, cx, inos, found, true) : 0;
+	free(inos);
+	return ret;
+}
+
 int fix_inodes_leaked(struct fixer_job *job, struct context *cx)
 {
-	struct fix *fixes = NULL;
-	size_t n = 0;
-	int ret = owners_find(job, cx, &fixes, &n);
+	uint64_t *inos;
+	size_t n;
+	int ret = owners_find(job, cx, &inos, &n);
 
 	if (!ret && n)
-		ret = fix_inodes_named(job, cx, fixes, n);
-	free(fixes);
+		ret = revive_all(job, cx, inos, n, false);
+	free(inos);
 	return ret < 0 ? ret : 0;
 }
 

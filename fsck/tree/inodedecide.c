@@ -46,34 +46,30 @@
 /* Checkpoints that are asked once one has the inode. */
 #define ASK_MOST 256
 
-static int compare_numbers(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 uint64_t inodedecide_ino(const struct fix *fix)
 {
 	return fix->rule == RULE_DIR_NO_INODE ? fix->got : fix->place.ino;
 }
 
-/* Adds the N BLOCKS of the ifile, each once, to what names and logs are asked
-   for. */
-static int add_blocks(struct inodedecide *d, struct context *cx,
-		      uint64_t *blocks, size_t n)
+int inodedecide_open_inos(struct inodedecide *d, struct context *cx,
+			  struct fixer_job *job, const uint64_t *inos, size_t n)
 {
-	size_t i;
+	const struct palloc *palloc = &job->vol->ifile_palloc;
+	uint64_t *blocks = calloc(n ? n : 1, sizeof(*blocks));
+	size_t i, count;
 	int err = 0;
 
-	if (n)
-		sort_in_place(blocks, n, sizeof(*blocks), compare_numbers);
-	for (i = 0; i < n && !err; i++)
-		if (!i || blocks[i] != blocks[i - 1])
-			err = lostinodes_add(&d->lost, cx,
-					     &d->job->vol->ifile_palloc,
-					     blocks[i]);
-	return err;
+	*d = (struct inodedecide){ .job = job, .lost = { .job = job } };
+	vblocks_init(&d->vblocks, job->vol, NULL);
+	if (!blocks)
+		return fail(cx, -ENOMEM, "blocks of %zu inodes", n);
+	for (i = 0; i < n; i++)
+		blocks[i] = palloc_entry_blkoff(palloc, inos[i]);
+	count = sort_unique(blocks, n);
+	for (i = 0; i < count && !err; i++)
+		err = lostinodes_add(&d->lost, cx, palloc, blocks[i]);
+	free(blocks);
+	return err || !n ? err : around_open(&d->around, cx, job->vol);
 }
 
 int inodedecide_open(struct inodedecide *d, struct context *cx,
@@ -81,22 +77,18 @@ int inodedecide_open(struct inodedecide *d, struct context *cx,
 		     bool (*is_mine)(const struct fixer_job *job,
 				     const struct fix *fix))
 {
-	uint64_t *blocks = calloc(n ? n : 1, sizeof(*blocks));
+	uint64_t *inos = calloc(n ? n : 1, sizeof(*inos));
 	size_t i, found = 0;
 	int err;
 
-	*d = (struct inodedecide){ .job = job, .lost = { .job = job } };
-	vblocks_init(&d->vblocks, job->vol, NULL);
-	if (!blocks)
-		return fail(cx, -ENOMEM, "blocks of %zu inodes", n);
-	for (i = 0; i < n; i++)
+	for (i = 0; inos && i < n; i++)
 		if (is_mine(job, &fixes[i]))
-			blocks[found++] = palloc_entry_blkoff(
-				&job->vol->ifile_palloc,
-				inodedecide_ino(&fixes[i]));
-	err = add_blocks(d, cx, blocks, found);
-	free(blocks);
-	return err || !found ? err : around_open(&d->around, cx, job->vol);
+			inos[found++] = inodedecide_ino(&fixes[i]);
+	err = inodedecide_open_inos(d, cx, job, inos, found);
+	if (!inos)
+		err = fail(cx, -ENOMEM, "%zu inodes", n);
+	free(inos);
+	return err;
 }
 
 void inodedecide_close(struct inodedecide *d)

@@ -56,6 +56,11 @@ int inodedecide_open(struct inodedecide *d, struct context *cx,
 		     bool (*is_mine)(const struct fixer_job *job,
 				     const struct fix *fix));
 
+/* The same about the N inodes INOS. */
+int inodedecide_open_inos(struct inodedecide *d, struct context *cx,
+			  struct fixer_job *job, const uint64_t *inos,
+			  size_t n);
+
 void inodedecide_close(struct inodedecide *d);
 
 /* The inode that FIX is about. */

@@ -6,9 +6,6 @@
  */
 #include "fsck/tree/owners.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #include "base/array.h"
 #include "base/sort.h"
 #include "check/logs/lifelogs.h"
@@ -16,13 +13,6 @@
 #include "disk/inode.h"
 #include "fsck/tree/fix_ifile.h"
 #include "log/repairwriter.h"
-
-static int compare_inos(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
 
 /* Inodes that are marked free although they have blocks that live. */
 struct owners {
@@ -83,29 +73,7 @@ static int read_segment(struct owners *o, struct context *cx, uint64_t segnum)
 	return ret;
 }
 
-/* As findings that name them, each once, in *FIXES. */
-static int make_fixes(struct owners *o, struct context *cx, struct fix **fixes,
-		       size_t *n)
-{
-	size_t i;
-
-	if (o->n)
-		sort_in_place(o->inos, o->n, sizeof(*o->inos), compare_inos);
-	*fixes = calloc(o->n ? o->n : 1, sizeof(**fixes));
-	if (!*fixes)
-		return fail(cx, -ENOMEM, "%zu inodes", o->n);
-	for (i = 0; i < o->n; i++)
-		if (!i || o->inos[i] != o->inos[i - 1])
-			(*fixes)[(*n)++] = (struct fix){
-				.rule = RULE_DIR_NO_INODE,
-				.place = place_name(o->job->vol->latest.cno,
-						    0, 0, 0),
-				.got = o->inos[i],
-			};
-	return 0;
-}
-
-int owners_find(struct fixer_job *job, struct context *cx, struct fix **fixes,
+int owners_find(struct fixer_job *job, struct context *cx, uint64_t **inos,
 		size_t *n)
 {
 	struct owners o = {
@@ -119,13 +87,11 @@ int owners_find(struct fixer_job *job, struct context *cx, struct fix **fixes,
 	uint64_t segnum;
 	int err = 0;
 
-	*n = 0;
 	vblocks_init(&o.vblocks, job->vol, NULL);
 	for (segnum = 0; segnum < job->vol->geo.nsegments && !err; segnum++)
 		err = read_segment(&o, cx, segnum);
-	if (!err)
-		err = make_fixes(&o, cx, fixes, n);
 	vblocks_fini(&o.vblocks);
-	free(o.inos);
+	*inos = o.inos;
+	*n = sort_unique(o.inos, o.n);
 	return err;
 }

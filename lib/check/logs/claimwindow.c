@@ -12,6 +12,7 @@
  */
 #include "check/logs/claimwindow.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 

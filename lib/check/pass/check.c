@@ -166,11 +166,12 @@ bool check_knows_sufile(const struct check *c)
 }
 
 /*
- * Each block takes a bit in each of three sets: claimed by the DAT, referred to
- * by a file, met in this checkpoint.  Inodes, which are fewer, take a few bytes
- * each.  That is little for most volumes, but much for a full one of many
+ * A block takes at most a bit in each of three sets: claimed by the DAT, referred
+ * to by a file, met in this checkpoint.  Inodes, which are fewer, take a few
+ * bytes each.  That is little for most volumes, but much for a full one of many
  * terabytes, so the default follows the volume.  The sets are only as large as
- * their content, so a budget that is too high costs nothing.
+ * their content, so a budget that is too high costs nothing: what grows with it
+ * all the same has the table memory as its limit.
  */
 uint64_t check_budget(uint64_t usual, uint64_t blocks, uint64_t memory)
 {

@@ -205,8 +205,6 @@ static int datentries_check(struct check *c, struct context *cx)
 	return err;
 }
 
-struct check;
-
 static bool is_desc(const struct palloc *p, uint64_t blkoff)
 {
 	struct palloc_block what;
