@@ -487,6 +487,28 @@ static unsigned int count_supers(const struct repair *r, uint64_t offset2)
 	return zone_is_in_place(r->dev->zones, offset2) ? 2 : 1;
 }
 
+static bool is_valid_super(const struct repair *r, struct context *cx,
+			   uint64_t offset)
+{
+	struct nilfs_super_block sb;
+	int err = dev_read(r->under, cx, offset, &sb, sizeof(sb));
+
+	fail_clear(cx);
+	return !err && super_check(&sb) == RULE_OK;
+}
+
+/* The first superblock is written last where no other one is valid till then. */
+static int commit(struct repair *r, struct context *cx,
+		  const uint64_t supers[2])
+{
+	const uint64_t second_first[2] = { supers[1], supers[0] };
+	unsigned int n = count_supers(r, supers[1]);
+	bool alone = n == 2 && !is_valid_super(r, cx, supers[1]);
+
+	return overlay_commit_last(r->dev, cx, alone ? second_first : supers,
+				   n);
+}
+
 int repair_commit(struct repair *r, struct context *cx)
 {
 	const uint64_t supers[2] = {
@@ -499,8 +521,7 @@ int repair_commit(struct repair *r, struct context *cx)
 	if (!err && r->o->undo_file)
 		err = undo_save(cx, r->o->undo_file, r->dev, r->under, supers,
 				vol ? volume_super(vol)->s_uuid : unknown);
-	return err ? err : overlay_commit_last(r->dev, cx, supers,
-					       count_supers(r, supers[1]));
+	return err ? err : commit(r, cx, supers);
 }
 
 void repair_fini(struct repair *r)

@@ -5,9 +5,9 @@
  *
  * What a check says of the image, with the checksums of all logs, is compared:
  * after a cut it must be what was said before the repair or what is said after
- * a whole one.  Only superblocks may be seen half-way, because they are written
- * in place.  A second repair, a second later, must come to the same end as a
- * whole one, perhaps with more checkpoints.
+ * a whole one.  Only superblocks may be seen half-way, also torn,
+ * because they are written in place.  A second repair, a second later, must
+ * come to the same end as a whole one, perhaps with more checkpoints.
  * The image is not written to: what reaches the device is kept in memory.
  *
  * Where zbd(8)'s description of zones stands beside the image as IMAGE.zones,
@@ -33,6 +33,7 @@
 #include "states.h"
 
 #define SECTOR 512
+#define SUPER_PART 64	/* of a superblock: its checksum, not its times */
 #define SEEDS 8
 
 struct rig {
@@ -278,6 +279,8 @@ static unsigned int test_cuts(struct rig *r)
 	cut_all(r, error);
 	cut_all(r, tear);
 	tear.tear_bytes = SECTOR;
+	cut_all(r, tear);
+	tear.tear_bytes = SUPER_PART;
 	cut_all(r, tear);
 	cut.reorder = true;
 	for (cut.seed = 1; cut.seed <= SEEDS && !has_zones(r); cut.seed++)

@@ -31,7 +31,9 @@ cut_repairs() {
 	[ "$bad" -eq 0 ]
 }
 
-@test "of superblocks" { cut_repairs sb-sum sb-sum.both sb-state-error; }
+@test "of superblocks" {
+	cut_repairs sb-sum sb-sum.both sb-state-error sb-sum.second
+}
 @test "by another super root" { cut_repairs sr-bytes; }
 @test "of the DAT" { cut_repairs dat-double dat-map-double; }
 @test "of allocators" { cut_repairs palloc-bitmap-missing; }
