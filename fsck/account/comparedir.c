@@ -5,6 +5,9 @@
  * A repair may rewrite a directory completely, so blocks cannot be compared:
  * every name of a block that changed is looked up among all names after the
  * repair.  A name with another inode is a different name.
+ *
+ * What had no name any more is called by its number: in the directory itself,
+ * or in one that the repair made in the root.
  */
 #include "fsck/account/comparefile.h"
 
@@ -19,6 +22,7 @@
 #include "base/sort.h"
 #include "check/damage.h"
 #include "vol/dir.h"
+#include "vol/root.h"
 
 /* FNV-1a with 64 bits. */
 static uint64_t hash(const char *name, size_t len, uint64_t ino)
@@ -98,13 +102,19 @@ static bool is_anothers(const struct comparedir *d, uint64_t ino,
 	return gone || !any;
 }
 
-/* Whether E has the name that a repair gives to what has lost its own. */
-static bool is_number(const struct dirent_entry *e)
+/* Adds NAME in directory DIR if it is one that a repair gives to what has lost
+   its own. */
+static int compare_number(struct sides *s, struct context *cx,
+			  const struct sides_state *state, uint64_t dir,
+			  uint64_t ino, const char *name, size_t len)
 {
-	char name[32];
-	int len = snprintf(name, sizeof(name), "#%" PRIu64, e->ino);
+	const struct loss loss = {.kind = LOSS_RENAMED, .dir = dir, .ino = ino};
+	char number[32];
+	int n = snprintf(number, sizeof(number), "#%" PRIu64, ino);
 
-	return e->name_len >= len && !memcmp(e->name, name, (size_t)len);
+	if (len < (size_t)n || memcmp(name, number, (size_t)n))
+		return 0;
+	return sides_lose(s, cx, state, &loss, name, len);
 }
 
 static bool has_entry(const void *block, uint32_t size,
@@ -127,7 +137,6 @@ static int compare_new(struct sides *s, struct context *cx,
 		       const struct sides_state *state, struct file *after,
 		       uint64_t blkoff, const void *block)
 {
-	struct loss loss = {.kind = LOSS_RENAMED, .dir = after->ino};
 	uint32_t size = s->before->geo.block_size;
 	struct dirent_entry de;
 	struct dirent_iter it;
@@ -138,13 +147,60 @@ static int compare_new(struct sides *s, struct context *cx,
 		return damage_forgive(cx, ret);
 	dirent_iter_init(&it, now, size);
 	while (!err && dirent_iter_next(&it, &de)) {
-		if (!de.ino || !is_number(&de) || has_entry(block, size, &de))
-			continue;
-		loss.ino = de.ino;
-		err = sides_lose(s, cx, state, &loss, de.name, de.name_len);
+		if (de.ino && !has_entry(block, size, &de))
+			err = compare_number(s, cx, state, after->ino, de.ino,
+					     de.name, de.name_len);
 	}
 	file_put(after, now);
 	return err;
+}
+
+/* Adds the names in inode INO after the repair, a directory that it made. */
+static int add_made(struct sides *s, struct context *cx,
+		    const struct sides_state *state, struct root *root,
+		    uint64_t ino)
+{
+	struct dir_cursor cur = {.at_broken_block = false};
+	struct dir_entry entry;
+	struct file file;
+	int ret = root_file(root, cx, ino, &file), err = 0;
+
+	if (!ret)
+		ret = dir_cursor_open(&cur, cx, &file);
+	while (!ret && !err &&
+	       (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+		err = compare_number(s, cx, state, ino, entry.ino, entry.name,
+				     entry.len);
+		ret = 0;
+	}
+	dir_cursor_close(&cur);
+	return err ? err : damage_forgive(cx, ret);
+}
+
+int comparedir_made(struct sides *s, struct context *cx,
+		    const struct sides_state *state, struct file *top)
+{
+	struct dir_cursor cur = {.at_broken_block = false};
+	struct nilfs_inode inode;
+	struct root before, after;
+	struct dir_entry entry;
+	int ret = root_open(&before, cx, s->before, state->cno), err = 0;
+
+	if (!ret)
+		ret = root_open(&after, cx, s->after, 0);
+	if (!ret)
+		ret = dir_cursor_open(&cur, cx, top);
+	while (!ret && !err &&
+	       (ret = dir_cursor_next_sound(&cur, cx, &entry)) > 0) {
+		ret = 0;
+		if (entry.type != NILFS_FT_DIR || dir_is_dots(&entry))
+			continue;
+		if (root_inode(&before, cx, entry.ino, &inode) == -ENOENT)
+			err = add_made(s, cx, state, &after, entry.ino);
+		fail_clear(cx);
+	}
+	dir_cursor_close(&cur);
+	return err ? err : damage_forgive(cx, ret);
 }
 
 int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,

@@ -421,6 +421,8 @@ static int compare_blocks(struct comparison *c, struct context *cx,
 		err = expected_run(&c->e, cx);
 	if (!err && c->e.doubt)
 		err = sides_doubt(c->s, cx, c->ino, c->ino + 1);
+	if (!err && c->inode && c->ino == NILFS_ROOT_INO && c->state->latest)
+		err = comparedir_made(c->s, cx, c->state, &c->after);
 	comparedir_fini(&c->dir);
 	return damage_forgive(cx, err);
 }

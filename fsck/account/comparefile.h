@@ -70,4 +70,11 @@ int comparedir_block(struct comparedir *d, struct sides *s, struct context *cx,
 		     uint64_t blkoff, const void *block);
 void comparedir_fini(struct comparedir *d);
 
+/*
+ * Adds the names in directories that the repair made in TOP, the root directory
+ * after it: these replace lost ones.  0, -ENOMEM, -EINTR.
+ */
+int comparedir_made(struct sides *s, struct context *cx,
+		    const struct sides_state *state, struct file *top);
+
 #endif

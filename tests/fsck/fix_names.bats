@@ -81,6 +81,7 @@ same_but() {
 	damage dirent:/a/f2 inode=9999
 	repaired
 	[[ $output == *"removed 'f2' of inode 9999"* ]]
+	[[ $output == *"lost: latest state: inode $f2, /lost+found/#$f2: the name that it had"* ]]
 	[ "$(dump.nilfs2 cat image "/lost+found/#$f2")" = 2 ]
 	same_but '\./a/f2 ' ' \./a/f2$' lost+found '^\. '
 	[ "$(dump.nilfs2 ls -l image / | awk '/lost/ { print $1, $2 }')" = \
