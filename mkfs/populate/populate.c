@@ -116,12 +116,19 @@ static void set_attributes(struct nilfs_inode *inode, const struct entry *e)
 	inode->i_mode = le16_make(e->mode);
 }
 
+/* A number that a file of an older layer had gets another generation. */
+static void clear_inode(const struct populate *p, struct nilfs_inode *inode)
+{
+	memset(inode, 0, sizeof(*inode));
+	inode->i_generation = le32_make((uint32_t)(writer_cno(p->w) - 1));
+}
+
 static void make_inode(const struct populate *p, const struct entry *e,
 		       struct nilfs_inode *inode)
 {
 	struct entry changed = ruled(p, e);
 
-	memset(inode, 0, sizeof(*inode));
+	clear_inode(p, inode);
 	set_attributes(inode, &changed);
 	inode->i_links_count = le16_make(1);
 }
@@ -168,7 +175,7 @@ static int directory_inode(struct populate *p, struct context *cx,
 	changed = ruled(p, &changed);
 	changed.size = found ? le64_get(inode->i_size) : 0;
 	if (!found)
-		memset(inode, 0, sizeof(*inode));
+		clear_inode(p, inode);
 	set_attributes(inode, &changed);
 	return 0;
 }

@@ -201,6 +201,22 @@ tree() {
 	[[ $output == *"hard link to a directory" ]]
 }
 
+@test "a number that a removed file had gets another generation" {
+	layer .wh.file .wh.other d/.wh.one
+	cp upper.tar middle.tar
+	rm -r upper
+	layer file other d/one
+	mkfs -q -B 16 --size 4M --oci -d lower.tar -d middle.tar -d upper.tar \
+		image
+	fsck.nilfs2 -n image
+	dump.nilfs2 find --all --json image -t f |
+		jq -r '.files[] | "\(.inode) \(.generation)"' | sort -u >numbers
+	cut -d' ' -f1 numbers | uniq -d | grep .
+	[ "$(wc -l <numbers)" -eq \
+		"$(dump.nilfs2 find --all --json image -t f |
+		jq '[.files[] | select(.path != "/e/linked")] | length')" ]
+}
+
 @test "without --oci they are files, and reported; so they are in directories" {
 	layer .wh.file d/.wh..wh..opq
 	run -0 mkfs -q -B 16 --size 4M -d lower.tar -d upper.tar image
