@@ -7,9 +7,9 @@
  * in the older one, which is the newest that has it.
  *
  * Of a directory that changed, the blocks that only one of its two versions has
- * are read: those of the newer one into a set of names, then those of the
- * older one, whose entries are looked for in the set.  A directory that is gone,
- * or whose number another one has, has lost all its entries.
+ * are read: those of the newer one into a set of names, then those of the older
+ * one, whose entries are looked for in the set.  A directory that is gone, or
+ * whose number another one has, has lost all its entries.
  */
 #include "dump/past/lost.h"
 
@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/inoset.h"
 #include "base/pairtable.h"
 #include "base/text.h"
 #include "disk/dirent.h"
@@ -34,14 +35,15 @@ struct lost {
 	const struct lost_search *s;
 	struct root latest, newer, older;
 	bool latest_broken;    /* that was reported */
-	struct pairtable seen; /* hash of the path, and inode number */
+	struct pairtable seen; /* hash of path and generation, and inode */
+	struct inoset reused;  /* numbers of other files in the newer one */
 
 	uint64_t dir;	       /* the directory in both */
 	struct pairtable kept; /* hash and inode, in the newer one's blocks */
 	struct blockmap map;   /* whose blocks are read */
 	bool in_newer;	       /* it is of the newer one */
 
-	uint64_t known;	       /* directory whose path is known; 0: none */
+	uint64_t known; /* directory whose path is known; 0: none */
 	char *path;
 	size_t path_room, path_len, dir_len;
 };
@@ -84,8 +86,8 @@ static int has_file(struct root *root, struct context *cx, uint64_t ino,
 }
 
 /*
- * Whether the latest state has the path, whichever file that is.  What cannot be
- * read there is reported once, and does not hide what is elsewhere.
+ * Whether the latest state has the path, whichever file that is.  What cannot
+ * be read there is reported once, and does not hide what is elsewhere.
  */
 static int has_path(struct lost *f, struct context *cx, uint64_t *ino)
 {
@@ -112,10 +114,12 @@ static int is_deleted(struct lost *f, struct context *cx, uint64_t ino,
 	return ret < 0 ? ret : !ret;
 }
 
-/* Adds the path to those that were found: 1 if it is new. */
-static int is_new(struct lost *f, struct context *cx, uint64_t ino)
+/* Adds the file at this path to those that were found: 1 if it is new. */
+static int is_new(struct lost *f, struct context *cx, uint64_t ino,
+		  const struct nilfs_inode *inode)
 {
-	uint64_t hash = text_hash(f->path, f->path_len);
+	uint64_t generation = le32_get(inode->i_generation);
+	uint64_t hash = text_hash(f->path, f->path_len) ^ generation << 32;
 	int err;
 
 	if (pairtable_find(&f->seen, hash, ino))
@@ -135,9 +139,11 @@ static int is_wanted(struct lost *f, struct context *cx,
 	if (!filter_takes(f->s->filter, f->path, inode))
 		return 0;
 	ret = has_path(f, cx, &ino);
-	if (ret > 0 && (f->s->deleted || ino == e->ino))
-		return 0;
-	return ret < 0 ? ret : is_new(f, cx, e->ino);
+	if (ret > 0 && !f->s->deleted)
+		ret = ino == e->ino ? has_file(&f->latest, cx, ino, inode) : 0;
+	if (ret)
+		return ret < 0 ? ret : 0;
+	return is_new(f, cx, e->ino, inode);
 }
 
 static int report_removed(struct lost *f, const struct dirent_entry *e,
@@ -194,7 +200,8 @@ static int visit_entry(struct lost *f, struct context *cx,
 
 	if (f->in_newer)
 		return kept ? 0 : pairtable_add(&f->kept, cx, hash, e->ino, 1);
-	if (kept || !filter_takes_name(f->s->filter, e->name, e->name_len))
+	if ((kept && !inoset_has(&f->reused, e->ino)) ||
+	    !filter_takes_name(f->s->filter, e->name, e->name_len))
 		return 0;
 	return report_broken(f, look_at_removed(f, cx, e));
 }
@@ -274,6 +281,30 @@ static int compare_directory(void *arg, struct context *cx,
 	return report_broken(f, err);
 }
 
+static int note_reused(void *arg, struct context *cx,
+		       const struct inodechange *change)
+{
+	struct lost *f = arg;
+	const struct nilfs_inode *a = change->a, *b = change->b;
+	int ret = 0;
+
+	if (a && b && !inode_is_same_file(a, b))
+		ret = inoset_add(&f->reused, cx, change->ino);
+	return ret < 0 ? ret : 0;
+}
+
+/* Compares the older checkpoint with the newer one. */
+static int compare_roots(struct lost *f, struct context *cx)
+{
+	int err = inodechange_run(cx, &f->older, &f->newer, note_reused, f);
+
+	if (!err)
+		err = inodechange_run_dirs(cx, &f->older, &f->newer,
+					   compare_directory, f);
+	inoset_fini(&f->reused);
+	return err;
+}
+
 /* The names that checkpoint CNO has and the next newer one lacks. */
 static int compare_checkpoint(struct lost *f, struct context *cx,
 			      uint64_t cno)
@@ -284,8 +315,7 @@ static int compare_checkpoint(struct lost *f, struct context *cx,
 	f->known = 0;
 	if (!err && !inode_has_same_map(&f->older.cp.cp_ifile_inode,
 					   &f->newer.cp.cp_ifile_inode))
-		err = inodechange_run_dirs(cx, &f->older, &f->newer,
-					   compare_directory, f);
+		err = compare_roots(f, cx);
 	if (err && image_is_fatal(err))
 		return err;
 	if (err)
