@@ -3,8 +3,8 @@
  * export: a whole checkpoint, or the files below a path of it, to a directory
  * or a tar stream.
  *
- * Deleted files come from several checkpoints, each from the last that has it, or
- * from logs where none has it any more.
+ * Deleted files come from several checkpoints, each from the last that has it,
+ * or from logs where none has it any more.
  *
  * This file walks and decides what each file is; the sinks create them
  * (export_dir.c, export_tar.c).  Files that cannot be read, or have invalid
@@ -20,10 +20,10 @@
 
 #include "base/array.h"
 #include "base/pairtable.h"
-#include "base/text.h"
 #include "dump/common/image.h"
 #include "dump/export/export_dirs.h"
 #include "dump/export/export_names.h"
+#include "dump/export/export_paths.h"
 #include "dump/export/export_sink.h"
 #include "dump/export/tar_stream.h"
 #include "dump/files/content.h"
@@ -63,11 +63,11 @@ struct export
 	struct tree *tree;
 	/* What has several names, by generation and number: a path, plus 1. */
 	struct pairtable links;
-	struct pairtable taken; /* of deleted files: hashes of paths */
 	char *paths;
 	size_t paths_used, paths_room;
 	struct export_names names;
-	struct export_dirs dirs; /* that were deleted */
+	struct export_paths given; /* to deleted files */
+	struct export_dirs dirs;   /* of these, and those that were deleted */
 	struct file file;
 	const struct file *found; /* where the content is of one from logs */
 	struct content content;
@@ -217,6 +217,16 @@ static int put_entry(struct export *e, const struct tree_item *item)
 	return ret;
 }
 
+/* Reports the file at PATH if RET is positive; passes on what is negative. */
+static int note_file(struct export *e, const char *path, size_t len, int ret)
+{
+	if (ret > 0) {
+		image_file_failed(e->tool, path, len, -ret);
+		e->broken++;
+	}
+	return ret < 0 ? ret : 0;
+}
+
 static int put_item(struct export *e, const struct tree_item *item)
 {
 	struct export_file file;
@@ -231,11 +241,7 @@ static int put_item(struct export *e, const struct tree_item *item)
 	} else {
 		ret = put_entry(e, item);
 	}
-	if (ret > 0) {
-		image_file_failed(e->tool, item->path, item->path_len, -ret);
-		e->broken++;
-	}
-	return ret < 0 ? ret : 0;
+	return note_file(e, item->path, item->path_len, ret);
 }
 
 static int walk_tree(struct export *e, const char *path)
@@ -317,21 +323,14 @@ static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
 	if (!ret)
 		ret = b ? put_difference(e, text, b)
 			: e->sink->ops->remove(e->sink, cx, text + 1);
-	if (ret > 0) {
-		image_file_failed(e->tool, path, len, -ret);
-		e->broken++;
-	}
 	free(e->last);
 	e->last = text;
-	return ret < 0 ? ret : 0;
+	return note_file(e, path, len, ret);
 }
 
 static void difference_broken(void *arg, const char *path, size_t len, int err)
 {
-	struct export *e = arg;
-
-	image_file_failed(e->tool, path, len, err);
-	e->broken++;
+	note_file(arg, path, len, -err);
 }
 
 /* Puts the differences from checkpoint SINCE. */
@@ -363,25 +362,34 @@ static bool is_path_sane(const struct tree_item *item)
 	return true;
 }
 
-/* Of several files at one path the newest comes first, and is exported. */
+static int put_deleted_file(struct export *e, struct export_file *file)
+{
+	size_t above = (size_t)(file->name - file->path);
+	int ret = export_dirs_go(&e->dirs, &e->tool->cx, e->sink, file->path,
+				 above - !!above);
+
+	return ret ? ret : put_file(e, file);
+}
+
 static int put_deleted_item(struct export *e, const struct tree_item *item)
 {
-	uint64_t hash = text_hash(item->path, item->path_len);
 	struct context *cx = &e->tool->cx;
+	bool directory = S_ISDIR(le16_get(item->inode->i_mode));
 	struct export_file file;
+	const char *slash;
 	int ret;
 
 	if (!is_path_sane(item))
 		return -fail(cx, -EUCLEAN, "not a name of a file");
-	if (pairtable_find(&e->taken, hash, 0))
-		return 0;
-	ret = pairtable_add(&e->taken, cx, hash, 0, 1);
+	describe_file(e, item, &file);
+	ret = export_paths_give(&e->given, cx, file.path, directory,
+				&file.path);
 	if (ret)
 		return ret;
-	describe_file(e, item, &file);
-	ret = S_ISDIR(le16_get(item->inode->i_mode))
-		      ? export_dirs_add(&e->dirs, cx, &file)
-		      : put_file(e, &file);
+	slash = strrchr(file.path, '/');
+	file.name = slash ? slash + 1 : file.path;
+	ret = directory ? export_dirs_add(&e->dirs, cx, &file)
+			: put_deleted_file(e, &file);
 	if (!ret)
 		e->sink->tally.files++;
 	return ret;
@@ -395,11 +403,7 @@ static int put_deleted(void *arg, struct root *root,
 
 	e->root = root;
 	ret = put_deleted_item(e, item);
-	if (ret > 0) {
-		image_file_failed(e->tool, item->path, item->path_len, -ret);
-		e->broken++;
-	}
-	return ret < 0 ? ret : 0;
+	return note_file(e, item->path, item->path_len, ret);
 }
 
 /* One from logs, which need not be whole. */
@@ -416,8 +420,7 @@ static int put_logged(void *arg, struct logged_file *file)
 				"as zeros",
 				(unsigned long long)(size - file->whole),
 				(unsigned long long)size);
-		image_file_failed(e->tool, item->path, item->path_len, ret);
-		e->broken++;
+		note_file(e, item->path, item->path_len, -ret);
 	}
 	e->found = &file->file;
 	ret = put_deleted(e, e->root, item);
@@ -431,6 +434,11 @@ static void deleted_broken(void *arg, uint64_t cno, int err)
 
 	image_checkpoint_failed(e->tool, cno, err);
 	e->broken++;
+}
+
+static void directory_failed(void *arg, const char *path, int error)
+{
+	note_file(arg, path, strlen(path), error);
 }
 
 static int put_all_deleted(struct export *e, char *pattern)
@@ -456,7 +464,8 @@ static int put_all_deleted(struct export *e, char *pattern)
 	if (!ret)
 		ret = logged_run(cx, latest, &logs);
 	if (!ret)
-		ret = export_dirs_put(&e->dirs, cx, e->sink);
+		ret = export_dirs_put(&e->dirs, cx, e->sink, directory_failed,
+				      e);
 	return ret ? ret : e->sink->ops->finish(e->sink, cx);
 }
 
@@ -537,8 +546,6 @@ static int export_run(struct tool *tool, const void *options)
 		ret = tool_usage(tool, "--since: not with a path");
 	else if (o->since && !tar_stream_is_meant(tool->argv[1]))
 		ret = tool_usage(tool, "--since: needs a tar stream");
-	else if (o->deleted && !tar_stream_is_meant(tool->argv[1]))
-		ret = tool_usage(tool, "--deleted: needs a tar stream");
 	else if (o->deleted && (o->checkpoint || o->recover))
 		ret = tool_usage(tool, "--deleted: not with a checkpoint");
 	else
@@ -560,7 +567,7 @@ static int export_run(struct tool *tool, const void *options)
 				tool->argc > 2 ? tool->argv[2] : NULL, o);
 	image_close(&im);
 	pairtable_fini(&e->links);
-	pairtable_fini(&e->taken);
+	export_paths_fini(&e->given);
 	free(e->paths);
 	export_names_fini(&e->names);
 	export_dirs_fini(&e->dirs);
@@ -581,7 +588,8 @@ const struct cli_command export_command = {
 		".tar.lz4: compressed), or - for standard output.\n"
 		"With --since only what differs from an older checkpoint, as "
 		"a layer of a\ncontainer image; with --deleted deleted files, "
-		"PATH being a pattern as of find.",
+		"PATH being a pattern as of find;\nthe older ones at one path "
+		"are numbered.",
 	.options = export_rows,
 	.options_size = sizeof(struct export_options),
 	.min_args = 2,

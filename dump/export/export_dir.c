@@ -177,7 +177,8 @@ static int dir_enter(struct export_sink *sink, struct context *cx,
 
 	if (!*file->path) /* the target itself, which is open */
 		return 0;
-	if (mkdirat(d->current, file->name, 0700))
+	if (mkdirat(d->current, file->name, 0700) &&
+	    !(file->late && errno == EEXIST))
 		return export_attributes_failed(cx, "directory");
 	fd = openat(d->current, file->name, OPEN_DIRECTORY);
 	if (fd < 0)
@@ -226,8 +227,9 @@ static int dir_leave(struct export_sink *sink, struct context *cx,
 			return ret;
 		}
 	}
-	ret = export_attributes_set(&d->sink.tally, cx, d->current, "",
-				    file->inode);
+	if (file->inode)
+		ret = export_attributes_set(&d->sink.tally, cx, d->current, "",
+					    file->inode);
 	if (*file->path) {
 		close(d->current);
 		d->current = above;

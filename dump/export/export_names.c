@@ -32,7 +32,7 @@ struct export_level {
 
 struct gathering {
 	struct export_level *level;
-	uint64_t above;		/* inode of the directory above, 0: unknown */
+	uint64_t above; /* inode of the directory above, 0: unknown */
 	uint64_t *sums;
 	size_t n, room, most;
 	uint64_t share, shares;

@@ -42,7 +42,8 @@ struct export_file {
 	const struct nilfs_inode *inode;
 	const char *target;	 /* of a symbolic link */
 	struct content *content; /* of a regular file */
-	const char *linked;	 /* a path that it was exported as, or NULL */
+	const char *linked; /* a path that it was exported as, or NULL */
+	bool late; /* a directory whose attributes are set when it is left */
 };
 
 /* What a name begins with that removes one, in a layer of a container image. */
@@ -56,7 +57,10 @@ struct export_sink;
  * export continues; or a negative one that ends it.
  */
 struct export_ops {
-	/* Begins directory FILE, and comes back out of it. */
+	/*
+	 * Begins directory FILE, and comes back out of it.  One that is `late`
+	 * may be entered again; with an inode, it is left for the last time.
+	 */
 	int (*enter)(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file);
 	int (*leave)(struct export_sink *sink, struct context *cx,

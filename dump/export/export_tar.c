@@ -324,10 +324,9 @@ static struct entry entry_of(const struct export_file *file, enum type type)
 	};
 }
 
-static int tar_enter(struct export_sink *sink, struct context *cx,
-		     const struct export_file *file)
+static int put_directory(struct export_tar *t, struct context *cx,
+			 const struct export_file *file)
 {
-	struct export_tar *t = tar_of(sink);
 	struct entry entry = entry_of(file, TYPE_DIRECTORY);
 
 	if (!*file->path)
@@ -335,13 +334,18 @@ static int tar_enter(struct export_sink *sink, struct context *cx,
 	return put_entry(t, cx, &entry);
 }
 
+static int tar_enter(struct export_sink *sink, struct context *cx,
+		     const struct export_file *file)
+{
+	return file->late ? 0 : put_directory(tar_of(sink), cx, file);
+}
+
 static int tar_leave(struct export_sink *sink, struct context *cx,
 		     const struct export_file *file)
 {
-	(void)sink;
-	(void)cx;
-	(void)file;
-	return 0;
+	bool last = file->late && file->inode;
+
+	return last ? put_directory(tar_of(sink), cx, file) : 0;
 }
 
 /* The form of a file in the stream, before it is written. */

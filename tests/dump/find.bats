@@ -184,9 +184,66 @@ given() {
 	tar -tf out.tar >names
 	grep -qx d/f19 names
 	[ "$(grep -c x names || true)" -eq 0 ]
-	run -2 dump.nilfs2 export --deleted "$image" out
 	run -2 dump.nilfs2 export --deleted -c 2 "$image" other.tar
 	run -2 dump.nilfs2 export --deleted --since 2 "$image" other.tar
+}
+
+# layers DIRECTORY...: image, a checkpoint for each, on which .wh.NAME removes one.
+layers() {
+	local words=(--oci) layer
+
+	for layer; do
+		tar -C "$layer" -cf "$layer.tar" .
+		words+=(-d "$layer.tar")
+	done
+	mkfs.nilfs2 -q --size 32M -B 16 "${words[@]}" image
+}
+
+# Of a link and a directory at one path either one may be the older, with files in
+# the directory; two files at one path, also of the longest name, and one that has
+# the name with a number already.
+@test "export --deleted gives each file a path of its own, inside the target" {
+	long=$(printf '%0255d' 0)
+	mkdir -p one/d/in two/a three outside
+	ln -s "$PWD/outside" one/a
+	ln -s "$PWD/outside" two/d
+	echo old >one/d/f
+	echo old >one/d/in/g
+	ln one/d/in/g one/d/in/other
+	echo new >two/a/b
+	echo taken >two/same.~1~
+	for layer in one two; do
+		mkdir $layer/w
+		echo $layer >$layer/same
+		echo $layer >"$layer/w/$long"
+	done
+	chmod 500 one/d/in
+	touch -d @1000000000 one/d/in one/d two/a
+	touch three/{keep,.wh.a,.wh.d,.wh.same,.wh.same.~1~,.wh.w}
+	layers one two three
+
+	dump.nilfs2 export --deleted image dir
+	mkdir tar
+	dump.nilfs2 export --deleted image - | tar -x -p -C tar
+	for out in dir tar; do
+		[ "$(readlink $out/d)" = "$PWD/outside" ]
+		[ "$(readlink $out/a.~1~)" = "$PWD/outside" ]
+		[ "$(cat $out/a/b $out/d.~1~/f $out/d.~1~/in/g)" = \
+			$'new\nold\nold' ]
+		[ "$(cat $out/same $out/same.~1~ $out/same.~2~)" = \
+			$'two\ntaken\none' ]
+		[ "$(cat "$out/w/$long" "$out/w/${long%0000}.~1~")" = \
+			$'two\none' ]
+		[ $out/d.~1~/in/other -ef $out/d.~1~/in/g ]
+		[ "$(stat -c '%a %Y' $out/d.~1~/in)" = "500 1000000000" ]
+		[ "$(stat -c %Y $out/d.~1~ $out/a | sort -u)" = 1000000000 ]
+		[ "$(find $out ! -type d | wc -l)" -eq 11 ]
+	done
+	[ -z "$(ls -A outside)" ]
+	diff <(copy_manifest dir | sed '/\t\.$/d') \
+		<(copy_manifest tar | sed '/\t\.$/d')
+	run -1 dump.nilfs2 export --deleted image dir
+	[[ $output == *"Directory not empty"* ]]
 }
 
 @test "a file whose number another one has was deleted too" {
@@ -197,6 +254,36 @@ given() {
 	dump.nilfs2 find --deleted -i image | awk -v ino="$ino" '$2 == ino' \
 		>reused
 	[[ $(<reused) == *" /x/b" ]]
+}
+
+# In the same directory, between two checkpoints, and in the latest state.
+@test "a file that another one with its name and number replaced was deleted" {
+	need_guest uml
+	looked_at 64M <<-EOF
+	$(guest_look)
+	cd "\$MNT"
+	mkdir d
+	echo first >d/f
+	echo old >d/g
+	look
+	rm d/f
+	echo second >d/f
+	rm d/g
+	echo new >d/g
+	look
+	rm d/f
+	look
+	cd /
+	nilfs_umount
+	EOF
+	run -0 dump.nilfs2 find --deleted -i image
+	[[ $output =~ ^\ +[0-9]+\ +([0-9]+)\ +/d/f$'\n'\ +[0-9]+\ +([0-9]+)\ +/d/f$ ]]
+	[ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
+	run -0 dump.nilfs2 find --all -i image '/d/g'
+	[[ $output =~ ^\ +[0-9]+\ +([0-9]+)\ +/d/g$'\n'\ +[0-9]+\ +([0-9]+)\ +/d/g$ ]]
+	[ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
+	dump.nilfs2 export --deleted image out
+	[ "$(cat out/d/f out/d/f.~1~)" = $'second\nfirst' ]
 }
 
 @test "options that mean nothing are usage errors" {
