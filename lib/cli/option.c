@@ -53,8 +53,8 @@ static const char *name_of(const struct cli_option *row,
 	return text;
 }
 
-int option_number(struct context *cx, const char *what, const char *text,
-		  uint64_t max, uint64_t *value)
+/* -EINVAL, or -ERANGE where it is too large. */
+static int read_number(const char *text, uint64_t *value)
 {
 	unsigned long long v;
 	char *end;
@@ -63,12 +63,48 @@ int option_number(struct context *cx, const char *what, const char *text,
 	v = strtoull(text, &end, text_base(text));
 	/* strtoull() takes blanks and signs; a number here has neither. */
 	if (*text < '0' || *text > '9' || *end)
+		return -EINVAL;
+	if (errno == ERANGE)
+		return -ERANGE;
+	*value = v;
+	return 0;
+}
+
+int option_number(struct context *cx, const char *what, const char *text,
+		  uint64_t max, uint64_t *value)
+{
+	uint64_t v;
+	int err = read_number(text, &v);
+
+	if (err == -EINVAL)
 		return fail(cx, -EINVAL, "%s: '%s' is not a number", what,
 			    text);
-	if (errno == ERANGE || v > max)
+	if (err || v > max)
 		return fail(cx, -EINVAL, "%s: %s is too large", what, text);
 	*value = v;
 	return 0;
+}
+
+/* Takes V, which TEXT, a KIND ("number"), was read as, unless ERR. */
+static int take_between(struct context *cx, const char *what, const char *text,
+			const char *kind, uint64_t least, uint64_t most,
+			int err, uint64_t v, uint64_t *value)
+{
+	if (err || v < least || v > most)
+		return fail(cx, -EINVAL, "%s: '%s' is not a %s from %" PRIu64
+			    " to %" PRIu64, what, text, kind, least, most);
+	*value = v;
+	return 0;
+}
+
+int option_between(struct context *cx, const char *what, const char *text,
+		   uint64_t least, uint64_t most, uint64_t *value)
+{
+	uint64_t v = 0;
+	int err = read_number(text, &v);
+
+	return take_between(cx, what, text, "number", least, most, err, v,
+			    value);
 }
 
 int option_size(struct context *cx, const char *what, const char *text,
@@ -95,32 +131,20 @@ static int store_i64(struct context *cx, const char *what, const char *text,
 	return err;
 }
 
-/* Whether the row takes V, which is TEXT. */
-static int check_range(struct context *cx, const struct cli_option *row,
-		       const char *what, const char *text, uint64_t v)
-{
-	if (v < row->least)
-		return fail(cx, -EINVAL, "%s: %s is less than %" PRIu64, what,
-			    text, row->least);
-	if (row->most && v > row->most)
-		return fail(cx, -EINVAL, "%s: %s is more than %" PRIu64, what,
-			    text, row->most);
-	return 0;
-}
-
 static int store_unsigned(struct context *cx, const struct cli_option *row,
 			  const char *what, const char *text, void *where)
 {
-	uint64_t v = 0;
-	int err = row->kind == OPTION_SIZE ?
-			  option_size(cx, what, text, &v) :
-			  option_number(cx, what, text,
-					row->kind == OPTION_U32 ? UINT32_MAX :
-								  UINT64_MAX,
-					&v);
+	uint64_t kinds_most = row->kind == OPTION_U32 ? UINT32_MAX : UINT64_MAX;
+	uint64_t most = row->most ? row->most : kinds_most, v = 0;
+	int err;
 
-	if (!err)
-		err = check_range(cx, row, what, text, v);
+	if (row->kind == OPTION_SIZE) {
+		err = size_parse(text, &v);
+		err = take_between(cx, what, text, "size", row->least, most,
+				   err, v, &v);
+	} else {
+		err = option_between(cx, what, text, row->least, most, &v);
+	}
 	if (err)
 		return err;
 	if (row->kind == OPTION_U32)

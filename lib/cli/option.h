@@ -118,7 +118,14 @@ void option_free(const struct option_set *sets, unsigned int count);
 int option_number(struct context *cx, const char *what, const char *text,
 		  uint64_t max, uint64_t *value);
 
-/* The same for a size in bytes: "4096", "16M", "8MiB". */
+/*
+ * The same from LEAST to MOST, which the text names: "WHAT: 'TEXT' is not a
+ * number from LEAST to MOST".
+ */
+int option_between(struct context *cx, const char *what, const char *text,
+		   uint64_t least, uint64_t most, uint64_t *value);
+
+/* As option_number() for a size in bytes: "4096", "16M", "8MiB". */
 int option_size(struct context *cx, const char *what, const char *text,
 		uint64_t *bytes);
 

@@ -42,7 +42,7 @@ const struct cli_option tool_options[] = {
 	{ 0, "max-memory", "SIZE", "memory of each cache or table", OPTION_SIZE,
 	  offsetof(struct tool, cx.max_memory) },
 	{ 'j', "threads", "N", "workers to use", OPTION_U32,
-	  offsetof(struct tool, cx.threads) },
+	  offsetof(struct tool, cx.threads), .least = 1 },
 	{ 'C', "progress-fd", "FD", "write progress to this descriptor",
 	  OPTION_U32, offsetof(struct tool, progress_fd) },
 	{ 'h', "help", NULL, "show this help", OPTION_FLAG,
@@ -224,8 +224,6 @@ static int parse(struct tool *tool, const struct cli_command *command,
 		tool->bad_usage = true;
 		return first;
 	}
-	if (!tool->cx.threads)
-		return tool_usage(tool, "--threads: at least 1");
 	tool->argc = argc - first;
 	tool->argv = argv + first;
 	return 0;

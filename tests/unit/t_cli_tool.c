@@ -279,7 +279,8 @@ static void test_usage(void)
 	is_usage_error(&both, "stop usage", 16,
 		       "both: no such word\nTry 'both stop --help'.\n");
 	is_usage_error(&both, "-j 0 stop x", 16,
-		       "both: --threads: at least 1\nTry 'both --help'.\n");
+		       "both: --threads: '0' is not a number from 1 to "
+		       "4294967295\nTry 'both --help'.\n");
 }
 
 static void test_help(void)
