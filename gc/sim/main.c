@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/pool.h"
 #include "base/wide.h"
@@ -23,6 +24,7 @@
 #include "gc/sim/report/simsvg.h"
 #include "gc/sim/run/simoptions.h"
 #include "gc/sim/run/simsetup.h"
+#include "gc/sim/sweep/simbudget.h"
 #include "gc/sim/sweep/simparam.h"
 #include "gc/sim/sweep/simmerge.h"
 #include "gc/sim/sweep/simplan.h"
@@ -359,9 +361,6 @@ static int check_trace_options(struct tool *tool, const struct simoptions *o)
 	const struct check checks[] = {
 		{ clocked && tool->argc && !o->merge,
 		  "--clock time: segments of an image have another one" },
-		{ o->trace && !o->hot_files.count &&
-		  o->vol.placement == simplace_find("hot-cold"),
-		  "--placement hot-cold: a trace does not say what is hot" },
 		{ clocked && (!o->trace || o->vol.second),
 		  "--clock time needs --trace, without --second" },
 		{ o->snapshot_seconds && !o->trace && !o->vol.second,
@@ -404,6 +403,7 @@ static int check_ranges(struct tool *tool, const struct simplan *plan,
 			const struct siminput *input)
 {
 	struct simplan_run run;
+	struct simsetup s;
 	size_t i;
 	int ret = 0;
 
@@ -412,7 +412,7 @@ static int check_ranges(struct tool *tool, const struct simplan *plan,
 	for (i = 0; i < plan->nruns && !ret; i += plan->nseeds) {
 		ret = simplan_run(plan, &tool->cx, i, &run);
 		if (!ret)
-			ret = simsetup_check(&tool->cx, &run.options, input);
+			ret = simsetup_plan(&s, &tool->cx, &run.options, input);
 	}
 	return ret ? tool_usage_failed(tool, ret) : 0;
 }
@@ -463,13 +463,35 @@ static int do_plan(struct tool *tool, const struct simplan *plan,
 	if (o->emit)
 		return simparam_commands(&tool->report, &tool->cx, plan,
 					tool->argv[0]);
+	if (!o->merge)
+		ret = simbudget_check(&tool->cx, plan, input);
+	if (ret)
+		return ret;
 	return o->victims ? list_of_last(tool, plan, input) :
 			    simulate_all(tool, plan, input);
+}
+
+#define NOT_GIVEN UINT64_MAX
+
+/*
+ * What all runs may take: --max-memory, or the memory of the machine.  What reads
+ * an image has the usual caches then, as they need no more.
+ */
+static uint64_t take_budget(struct tool *tool)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	uint64_t given = tool->cx.max_memory;
+
+	if (given != NOT_GIVEN)
+		return given;
+	tool->cx.max_memory = CONTEXT_MAX_MEMORY_DEFAULT;
+	return pages > 0 && size > 0 ? (uint64_t)pages * (uint64_t)size : given;
 }
 
 /* Reads what the runs of PLAN begin with, and does them. */
 static int run_plan(struct tool *tool, struct simplan *plan)
 {
+	uint64_t budget = take_budget(tool);
 	const struct simoptions *o = plan->options;
 	struct simimage image = { 0 };
 	struct siminput input = { 0 };
@@ -484,6 +506,7 @@ static int run_plan(struct tool *tool, struct simplan *plan)
 		ret = simimage_read(&image, &tool->cx, dev, &o->hot_files);
 	if (dev)
 		input.image = &image;
+	tool->cx.max_memory = budget;
 	if (!ret && o->trace)
 		ret = read_trace(tool, o, &image, &trace);
 	if (!ret && o->trace) {
@@ -536,6 +559,7 @@ static const struct cli_tool gcsim = {
 	.only = &command,
 	.exit_failure = 1,
 	.exit_usage = 2,
+	.max_memory = NOT_GIVEN,
 	.only_reads = true,
 };
 

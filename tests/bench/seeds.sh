@@ -274,7 +274,7 @@ zones() {
 		--data $((7983872 / scale)) --nodes 1018 \
 		--writes $((33554432 / scale)) --low 8 --moves-change-nodes \
 		--metadata-log --placement survivors --frees-dead \
-		--dirty-pages $((115000 / scale)) --max-memory 1G "$@"
+		--dirty-pages $((115000 / scale)) "$@"
 }
 
 # nodes_moved NAME PUBLISHED-WAF PUBLISHED-MOVES OPTION...

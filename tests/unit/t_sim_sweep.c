@@ -105,10 +105,10 @@ static void test_ranges(void)
 	is_str(values_of("s=1M:3K:1M"), "1M:3K:1M", "other ones are a word");
 	is_str(values_of("x=uniform:1:64,a"), "uniform:1:64 a",
 	       "words with colons");
-	is_str(values_of("n=9:7"), "--sweep: n: a range without numbers",
-	       "an empty range");
-	is_str(values_of("n=1:7:0"), "--sweep: n: a range without numbers",
-	       "a range that goes nowhere");
+	is_str(values_of("n=9:7"), "--sweep: n: '9:7' is a range without "
+	       "numbers", "an empty range");
+	is_str(values_of("n=1:7:0"), "--sweep: n: '1:7:0' is a range without "
+	       "numbers", "a range that goes nowhere");
 	is_str(values_of("n=1:100001"), "--sweep: n has more than 100000 values",
 	       "too many");
 	is_str(values_of("n=1,"), "--sweep: n: a value is missing", "a gap");

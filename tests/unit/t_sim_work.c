@@ -123,8 +123,10 @@ static void test_refused(void)
 	is_refused("fixed", "has 1 numbers");
 	is_refused("fixed:1:2", "has 1 numbers");
 	is_refused("pareto:1", "has 2 numbers");
-	is_refused("pareto:1:0", "is not between");
-	is_refused("fixed:0", "is not between");
+	is_refused("pareto:1:0", "'0' is not a number from 0.001 to "
+		   "281474976710656");
+	is_refused("fixed:0", "'0' is not a number from 1 to 281474976710656");
+	is_refused("fixed:1.2.3", "is not a number");
 	is_refused("fixed:nan", "is not a number");
 	is_refused("fixed:1e9", "is not a number");
 	is_refused("uniform:9:8", "9 is more than 8");

@@ -39,6 +39,10 @@ static const char *const counts[] = { "exact", "counters", "halved", NULL };
 static const char *const clocks[] = { "writes", "time", NULL };
 static const char *const addresses[] = { "dense", "raw", NULL };
 
+/* No time is longer, in blocks: sums of some do not overflow. */
+#define BLOCKS_MAX (UINT64_MAX / 8)
+#define BLOCKS_OF_SEGMENT (UINT32_MAX / 2)
+
 /* A replay excludes what describes a workload. */
 #define WITH_TRACE 1u
 /* So does cleaning by garbage what describes the other way. */
@@ -58,12 +62,12 @@ static int set_amount(struct context *cx, const char *arg, void *where)
 	amount->is_given = true;
 	if (!len || arg[len - 1] != '%' || len > sizeof(number)) {
 		amount->percent = 0;
-		return option_number(cx, "--warm-up", arg, UINT64_MAX,
-				     &amount->blocks);
+		return option_between(cx, "--warm-up", arg, 0, BLOCKS_MAX,
+				      &amount->blocks);
 	}
 	memcpy(number, arg, len - 1);
 	number[len - 1] = '\0';
-	err = option_number(cx, "--warm-up", number, 99, &percent);
+	err = option_between(cx, "--warm-up", number, 0, 99, &percent);
 	amount->percent = (uint32_t)percent;
 	return err;
 }
@@ -97,7 +101,7 @@ const struct cli_option simoptions_rows[] = {
 	{ 'b', "block-size", "SIZE", "size of a block (4096)", OPTION_SIZE,
 	  AT(block_size), .least = 1024, .most = 65536 },
 	{ 0, "check", "N", "check counts every N blocks", OPTION_U64,
-	  AT(run.check_every), .least = 1 },
+	  AT(run.check_every), .least = 1, .most = BLOCKS_MAX },
 	{ 0, "classes", "N", "classes of a placement that may have others",
 	  OPTION_U32, AT(vol.classes), .least = 1 },
 	{ 0, "clock", "HOW", "ages of segments are in: writes, time of a trace",
@@ -112,7 +116,8 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "dat", "N", "blocks described by a block of the DAT", OPTION_U32,
 	  AT(vol.dat_fanout) },
 	{ 0, "data", "N", "blocks with data, in place of a share", OPTION_U64,
-	  AT(vol.data), .against = WITH_TRACE, .least = 1 },
+	  AT(vol.data), .against = WITH_TRACE, .least = 1,
+	  .most = SIMVOL_NONE - 1 },
 	{ 0, "dirty-pages", "N", "written blocks kept in memory", OPTION_U64,
 	  AT(run.dirty_pages) },
 	{ 0, "emit", NULL, "print a command for each run, and do none",
@@ -122,17 +127,17 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "file-size", "DISTRIBUTION", "sizes of files in blocks",
 	  OPTION_STRING, AT(file_size), .against = WITH_TRACE },
 	{ 'f', "fill", "PERCENT", "share of the blocks that has data (80)",
-	  OPTION_U32, AT(fill), .against = BY_GARBAGE, .most = 100 },
+	  OPTION_U32, AT(fill), .against = BY_GARBAGE, .least = 1, .most = 100 },
 	{ 0, "fill-holes", "N",
 	  "where fewer segments are clean, write over dead blocks", OPTION_U32,
 	  AT(vol.holes), .least = 1 },
 	{ 0, "flush-every", "N", "a checkpoint every N blocks", OPTION_U64,
-	  AT(run.flush_every) },
+	  AT(run.flush_every), .most = BLOCKS_MAX },
 	{ 0, "frees-dead", NULL, "segments without live blocks are clean",
 	  OPTION_FLAG, AT(vol.frees_dead) },
 	{ 0, "garbage-threshold", "PERCENT",
 	  "clean a step where more of the blocks are garbage", OPTION_U32,
-	  AT(cleaner.choice.garbage), BY_GARBAGE, .least = 1 },
+	  AT(cleaner.choice.garbage), BY_GARBAGE, .least = 1, .most = 99 },
 	{ 0, "high", "N", "clean segments at which the cleaner ends",
 	  OPTION_U32, AT(cleaner.high), .against = BY_GARBAGE, .least = 1 },
 	{ 0, "hot", "PERCENT", "share of the data that is hot (10)", OPTION_U32,
@@ -174,15 +179,16 @@ const struct cli_option simoptions_rows[] = {
 	  "order of cleaning, or all; may be repeated, or a list", OPTION_LIST,
 	  AT(policies), .word = simchoice_word },
 	{ 0, "protect", "N", "keep blocks live within the last N blocks",
-	  OPTION_U64, AT(run.protect) },
+	  OPTION_U64, AT(run.protect), .most = BLOCKS_MAX },
 	{ 0, "scarce", "N", "clean segments up to which data-first is greedy",
-	  OPTION_U32, AT(scarce), .against = BY_GARBAGE },
+	  OPTION_U32, AT(scarce), .against = BY_GARBAGE,
+	  .most = SIMOPTIONS_SAME - 1 },
 	{ 0, "second", "N", "blocks per second; times are whole seconds",
 	  OPTION_U32, AT(vol.second), .against = BY_GARBAGE, .least = 1 },
 	{ 0, "seed", "N", "seed of the random numbers (1)", OPTION_U64,
 	  AT(work.seed) },
 	{ 0, "seeds", "N", "N runs of successive seeds, and their mean",
-	  OPTION_U32, AT(seeds), .least = 1 },
+	  OPTION_U32, AT(seeds), .least = 1, .most = SIMOPTIONS_RUNS_MAX },
 	{ 0, "segment-size", "SIZE", "size of a segment or zone (8M)",
 	  OPTION_SIZE, AT(segment_size), .least = 1 },
 	{ 'n', "segments", "N", "size of the volume (1000)", OPTION_U32,
@@ -192,7 +198,7 @@ const struct cli_option simoptions_rows[] = {
 	{ 0, "skew", "NUMBER", "exponent of Zipf's distribution (1)",
 	  OPTION_STRING, AT(skew), .against = WITH_TRACE },
 	{ 0, "snapshot-every", "N", "a snapshot every N blocks", OPTION_U64,
-	  AT(run.snapshot_every) },
+	  AT(run.snapshot_every), .most = BLOCKS_MAX },
 	{ 0, "snapshot-seconds", "N", "a snapshot every N seconds", OPTION_U32,
 	  AT(snapshot_seconds) },
 	{ 0, "snapshots", "N", "how many are kept (1)", OPTION_U32,
@@ -217,7 +223,7 @@ const struct cli_option simoptions_rows[] = {
 	  "guess, blktrace, fio, msr, alibaba, tencent, blkparse, csv",
 	  OPTION_CHOICE, AT(trace_format), 0, 0, simformat_names },
 	{ 0, "trims", "PERCENT", "share of the operations that trim (0)",
-	  OPTION_U32, AT(work.trims), .against = WITH_TRACE, .most = 100 },
+	  OPTION_U32, AT(work.trims), .against = WITH_TRACE, .most = 99 },
 	{ 0, "victims", "N", "list the first N victims and do nothing",
 	  OPTION_U32, AT(victims), .least = 1 },
 	{ 0, "volume", "ID", "volume of the trace, or each, one by one",
@@ -229,39 +235,24 @@ const struct cli_option simoptions_rows[] = {
 	{ 'w', "workload", "NAME", "pattern of writes (uniform)", OPTION_CALL,
 	  AT(work.kind), 0, 0, NULL, set_workload, simwork_word, WITH_TRACE },
 	{ 0, "writes", "N", "blocks that are measured", OPTION_U64,
-	  AT(writes), .least = 1 },
+	  AT(writes), .least = 1, .most = BLOCKS_MAX },
 	{ 0 },
 };
-
-/* No time is longer, in blocks: sums of some do not overflow. */
-#define BLOCKS_MAX (UINT64_MAX / 8)
-
-static int check_times(struct context *cx, const struct simoptions *o)
-{
-	const uint64_t times[] = {
-		o->writes, o->warm_up.blocks, o->run.flush_every, o->run.snapshot_every,
-		o->run.protect, o->run.check_every,
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++)
-		if (times[i] > BLOCKS_MAX)
-			return fail(cx, -EINVAL, "options: %" PRIu64 " are "
-				    "more blocks than can be counted",
-				    times[i]);
-	return 0;
-}
 
 static int check_sizes(struct context *cx, const struct simoptions *o)
 {
 	if (o->block_size & (o->block_size - 1))
 		return fail(cx, -EINVAL, "--block-size: %" PRIu64 " is no power "
 			    "of two", o->block_size);
-	if (o->segment_size % o->block_size ||
-	    o->segment_size / o->block_size > UINT32_MAX / 2)
+	if (o->segment_size % o->block_size)
 		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is no "
 			    "number of blocks of %" PRIu64, o->segment_size,
 			    o->block_size);
+	if (o->segment_size / o->block_size < 2 ||
+	    o->segment_size / o->block_size > BLOCKS_OF_SEGMENT)
+		return fail(cx, -EINVAL, "--segment-size: %" PRIu64 " is not "
+			    "2 to %" PRIu32 " blocks of %" PRIu64,
+			    o->segment_size, BLOCKS_OF_SEGMENT, o->block_size);
 	return 0;
 }
 
@@ -275,11 +266,6 @@ static int check_conditions(struct context *cx, const struct simoptions *o)
 	} checks[] = {
 		{ o->vol.summary_span == 1,
 		  "--summaries: a block of them describes itself only" },
-		{ o->work.trims == 100,
-		  "--trims: nothing would be written" },
-		{ !o->fill && !o->vol.data, "--fill: a volume that is empty" },
-		{ o->cleaner.choice.garbage == 100,
-		  "--garbage-threshold: nothing lives" },
 		/* f2fs has nothing of these. */
 		{ o->vol.holes && (o->vol.summary_span || past),
 		  "--fill-holes excludes --summaries, snapshots and "
@@ -301,7 +287,7 @@ static int check_cleaner(struct context *cx, const struct simoptions *o)
 {
 	if (o->cleaner.low && o->cleaner.high && o->cleaner.high < o->cleaner.low)
 		return fail(cx, -EINVAL, "--high: %" PRIu32 " is less than "
-			    "--low", o->cleaner.high);
+			    "--low, %" PRIu32, o->cleaner.high, o->cleaner.low);
 	return 0;
 }
 
@@ -314,8 +300,9 @@ static int check_placement(struct context *cx, const struct simoptions *o)
 		return fail(cx, -EINVAL, "--classes: the placement %s has a "
 			    "given number of them", k->name);
 	if (o->vol.classes && (o->vol.classes < k->least || o->vol.classes > most))
-		return fail(cx, -EINVAL, "--classes: the placement %s has %"
-			    PRIu32 " to %" PRIu32, k->name, k->least, most);
+		return fail(cx, -EINVAL, "--classes: %" PRIu32 ": the "
+			    "placement %s has %" PRIu32 " to %" PRIu32,
+			    o->vol.classes, k->name, k->least, most);
 	if (k->ahead && o->run.dirty_pages)
 		return fail(cx, -EINVAL, "--dirty-pages: the placement %s "
 			    "knows what is written only without them",
@@ -323,11 +310,15 @@ static int check_placement(struct context *cx, const struct simoptions *o)
 	return 0;
 }
 
-int simoptions_check_policy(struct context *cx, const struct simoptions *o,
-			    const struct simchoice_policy *p)
+int simoptions_check_words(struct context *cx, const struct simoptions *o,
+			   const struct simchoice_policy *p)
 {
 	const char *wrong = NULL;
 
+	if (o->trace && !o->hot_files.count &&
+	    o->vol.placement == simplace_find("hot-cold"))
+		return fail(cx, -EINVAL, "--placement: %s: a trace does not "
+			    "say what is hot", o->vol.placement->name);
 	if (o->cleaner.env.max_search && p->kind)
 		wrong = "--max-search";
 	if (o->cleaner.choice.ties && (o->cleaner.env.max_search || p->policy->data_first))
@@ -354,7 +345,5 @@ int simoptions_check(struct context *cx, const struct simoptions *o)
 				    &(struct simwork_config){ .data = 1 });
 	if (!err)
 		err = check_cleaner(cx, o);
-	if (!err)
-		err = check_times(cx, o);
 	return err ? err : check_placement(cx, o);
 }

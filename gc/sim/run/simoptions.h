@@ -17,6 +17,9 @@
 /* Without a trace, and where their number is not given. */
 #define SIMOPTIONS_SEGMENTS 1000u
 
+/* Of a sweep. */
+#define SIMOPTIONS_RUNS_MAX 10000000u
+
 /* What ages are counted in. */
 enum simoptions_clock {
 	SIMOPTIONS_WRITES,	/* blocks of the user */
@@ -81,8 +84,11 @@ extern const struct cli_option simoptions_rows[];
  */
 int simoptions_check(struct context *cx, const struct simoptions *o);
 
-/* Whether O has nothing that the policy P cannot do.  -EINVAL. */
-int simoptions_check_policy(struct context *cx, const struct simoptions *o,
-			    const struct simchoice_policy *p);
+/*
+ * Whether the words that O has for placement and P, the policy, can do what the
+ * rest of O asks for.  -EINVAL.  Of all words, some may not.
+ */
+int simoptions_check_words(struct context *cx, const struct simoptions *o,
+			   const struct simchoice_policy *p);
 
 #endif

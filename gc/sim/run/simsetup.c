@@ -91,6 +91,9 @@ static uint64_t segments_by_garbage(const struct simoptions *o, uint64_t data,
 {
 	uint64_t spare = 2 * least_clean(o);
 
+	/* More than there can be: the product would not fit. */
+	if (spare > SIMVOL_NONE / blocks)
+		return spare;
 	return div_round_up(100 * (data + spare * blocks),
 			    (uint64_t)blocks * (100 - o->cleaner.choice.garbage)) + spare;
 }
@@ -110,51 +113,65 @@ static uint64_t new_blocks(const struct simsetup *s)
 	return trace_volume(s)->blocks - old_blocks(s);
 }
 
-/* Blocks of data, and the segments for them. */
-static void size_volume(const struct simsetup *s, struct simvol_config *c)
+/* N segments become those of C, if there can be so many. */
+static int set_segments(struct simvol_config *c, struct context *cx, uint64_t n)
 {
-	const struct simoptions *o = s->options;
-
-	*c = o->vol;
-	c->blocks = (uint32_t)(o->segment_size / o->block_size);
-	if (!c->nsegments)
-		c->nsegments = SIMOPTIONS_SEGMENTS;
-	if (!c->data)
-		c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
-	if (s->input->trace) {
-		c->data = trace_volume(s)->blocks;
-		if (!o->vol.nsegments)
-			c->nsegments = (uint32_t)segments_for(o, c->data,
-							      c->blocks);
-	}
-	if (o->cleaner.choice.garbage)
-		c->nsegments = (uint32_t)segments_by_garbage(o, c->data,
-							     c->blocks);
-	if (s->input->image) {
-		c->blocks = s->input->image->blocks;
-		c->nsegments = s->input->image->nsegments;
-		c->data = s->input->image->data;
-		if (s->input->trace)
-			c->data += new_blocks(s);
-	}
+	if (n > (SIMVOL_NONE - 1) / c->blocks)
+		return fail(cx, -EINVAL, "--segments: %" PRIu64 " of %" PRIu32
+			    " blocks are more than %" PRIu32 " blocks; take "
+			    "larger ones by --block-size", n, c->blocks,
+			    SIMVOL_NONE - 1);
+	c->nsegments = (uint32_t)n;
+	return 0;
 }
 
-static int open_volume(struct simsetup *s, struct context *cx)
+/* The segments that there are by number, or that the data of a trace needs. */
+static int count_segments(const struct simsetup *s, struct context *cx,
+			  struct simvol_config *c)
 {
 	const struct simoptions *o = s->options;
-	struct simvol_config c;
-	int ret;
 
-	size_volume(s, &c);
-	c.clocked = o->clock == SIMOPTIONS_TIME;
-	c.history = has_past(s);
-	c.hot = c.data * o->hot / 100;
-	if (o->hot_files.count)
-		c.hot = s->input->image->nhot;
-	ret = simvol_open(&s->vol, cx, &c);
-	if (!ret && s->input->image)
-		ret = simimage_put(s->input->image, cx, &s->vol);
-	return ret;
+	if (s->input->trace && !o->vol.nsegments)
+		return set_segments(c, cx,
+				    segments_for(o, c->data, c->blocks));
+	return set_segments(c, cx, o->vol.nsegments ? o->vol.nsegments :
+						      SIMOPTIONS_SEGMENTS);
+}
+
+/* Blocks of data, and the segments for them. */
+static int size_volume(const struct simsetup *s, struct context *cx,
+		       struct simvol_config *c)
+{
+	const struct simoptions *o = s->options;
+	int err = 0;
+
+	c->blocks = (uint32_t)(o->segment_size / o->block_size);
+	if (s->input->trace)
+		c->data = trace_volume(s)->blocks;
+	if (!c->data || !o->cleaner.choice.garbage)
+		err = count_segments(s, cx, c);
+	if (err)
+		return err;
+	if (!c->data)
+		c->data = (uint64_t)c->nsegments * c->blocks * o->fill / 100;
+	if (o->cleaner.choice.garbage)
+		return set_segments(c, cx, segments_by_garbage(o, c->data,
+							       c->blocks));
+	if (!s->input->trace && c->data > (uint64_t)c->nsegments * c->blocks)
+		return fail(cx, -EINVAL, "--data: %" PRIu64 " blocks do not "
+			    "fit into %" PRIu32 " segments of %" PRIu32,
+			    c->data, c->nsegments, c->blocks);
+	return 0;
+}
+
+/* An image has its own sizes; the blocks of a trace come to its data. */
+static void size_by_image(const struct simsetup *s, struct simvol_config *c)
+{
+	const struct simimage *image = s->input->image;
+
+	c->blocks = image->blocks;
+	c->nsegments = image->nsegments;
+	c->data = image->data + (s->input->trace ? new_blocks(s) : 0);
 }
 
 /* Clean segments with which a round begins, and with which it ends. */
@@ -168,25 +185,93 @@ static uint64_t high_of(const struct simoptions *o)
 	return o->cleaner.high > low_of(o) ? o->cleaner.high : low_of(o);
 }
 
-int simsetup_check(struct context *cx, const struct simoptions *o,
-		   const struct siminput *input)
+static int check_high(const struct simsetup *s, struct context *cx)
 {
-	const struct simsetup s = { .options = o, .input = input };
-	struct simvol_config c;
+	const struct simoptions *o = s->options;
 
-	size_volume(&s, &c);
-	if (c.blocks < 2)
-		return fail(cx, -EINVAL, "--segment-size: a segment has no "
-			    "two blocks");
-	if (high_of(o) > c.nsegments)
-		return fail(cx, -EINVAL, "cleaner: %" PRIu64 " clean segments "
-			    "are more than all %" PRIu32, high_of(o),
-			    c.nsegments);
+	if (high_of(o) > s->vol.config.nsegments)
+		return fail(cx, -EINVAL, "%s: %" PRIu64 " clean segments are "
+			    "more than all %" PRIu32,
+			    o->cleaner.high > low_of(o) ? "--high" :
+			    o->cleaner.low ? "--low" : "--step",
+			    high_of(o), s->vol.config.nsegments);
 	return 0;
 }
 
-static int open_cleaner(struct simsetup *s, struct context *cx,
-			const struct simchoice_policy *policy)
+/* Blocks of the warm-up, of which ALL is what a share is of. */
+static uint64_t warm_up(const struct simoptions *o, uint64_t all)
+{
+	return o->warm_up.percent ? wide_mul_div(all, o->warm_up.percent, 0, 100) :
+				    o->warm_up.blocks;
+}
+
+/* What comes before the measurement: all data once, and age. */
+static uint64_t blocks_before(const struct simsetup *s)
+{
+	const struct simoptions *o = s->options;
+	uint64_t data = s->vol.config.data, all;
+
+	if (s->input->trace)
+		return warm_up(o, trace_volume(s)->written);
+	all = o->writes ? o->writes : 5 * data;
+	if (s->input->image)
+		return warm_up(o, all);
+	return data + (o->warm_up.is_given || o->writes ? warm_up(o, all) :
+							  5 * data);
+}
+
+/* What is measured: all that is left of a trace, or so much of it. */
+static uint64_t blocks_measured(const struct simsetup *s)
+{
+	uint64_t asked = s->options->writes, all;
+
+	if (!s->input->trace)
+		return asked ? asked : 5 * s->vol.config.data;
+	all = trace_volume(s)->written;
+	all -= s->before < all ? s->before : all;
+	return asked && asked < all ? asked : all;
+}
+
+int simsetup_plan(struct simsetup *s, struct context *cx,
+		  const struct simoptions *o, const struct siminput *input)
+{
+	struct simvol_config *c = &s->vol.config;
+	int err = 0;
+
+	*s = (struct simsetup){ .options = o, .input = input };
+	*c = o->vol;
+	if (input->image)
+		size_by_image(s, c);
+	else
+		err = size_volume(s, cx, c);
+	if (!err)
+		err = check_high(s, cx);
+	if (err)
+		return err;
+	c->clocked = o->clock == SIMOPTIONS_TIME;
+	c->history = has_past(s);
+	c->hot = input->image && o->hot_files.count ? input->image->nhot :
+						      c->data * o->hot / 100;
+	s->before = blocks_before(s);
+	s->asked = blocks_measured(s);
+	s->work = o->work;
+	s->work.data = c->data;
+	s->work.hot = c->hot;
+	return simsetup_work(cx, o, &s->work);
+}
+
+static int open_volume(struct simsetup *s, struct context *cx)
+{
+	const struct simvol_config c = s->vol.config;
+	int ret = simvol_open(&s->vol, cx, &c);
+
+	if (!ret && s->input->image)
+		ret = simimage_put(s->input->image, cx, &s->vol);
+	return ret;
+}
+
+struct simclean_config simsetup_cleaner(const struct simsetup *s,
+					const struct simchoice_policy *policy)
 {
 	const struct simoptions *o = s->options;
 	struct simclean_config c = o->cleaner;
@@ -201,21 +286,18 @@ static int open_cleaner(struct simsetup *s, struct context *cx,
 	c.high = (uint32_t)high_of(o);
 	if (c.mc_min_reclaimable == SIMOPTIONS_SAME)
 		c.mc_min_reclaimable = c.min_reclaimable;
-	if (high_of(o) > s->vol.config.nsegments)
-		return simsetup_check(cx, o, s->input);
 	if (o->scarce != SIMOPTIONS_SAME)
 		c.env.scarce = o->scarce;
 	else if (s->input->image)
 		/* As gc.nilfs2 has it. */
 		c.env.scarce = s->input->image->nsegments / 20;
-	return simclean_open(&s->cleaner, cx, &s->vol, &c);
+	return c;
 }
 
 static int open_source(const struct simsetup *s, struct context *cx,
 		       struct simsetup_source *source)
 {
 	const struct simimage *image = s->input->image;
-	struct simwork_config c = s->options->work;
 	int err;
 
 	*source = (struct simsetup_source){ .old = UINT64_MAX };
@@ -227,10 +309,7 @@ static int open_source(const struct simsetup *s, struct context *cx,
 		return simreplay_open(&source->replay, cx, s->input->trace,
 				      s->input->volume);
 	}
-	c.data = s->vol.config.data;
-	c.hot = s->vol.config.hot;
-	err = simsetup_work(cx, s->options, &c);
-	err = err ? err : simwork_open(&source->work, cx, &c);
+	err = simwork_open(&source->work, cx, &s->work);
 	if (!err && image)
 		simwork_skip(&source->work);
 	return err;
@@ -286,39 +365,6 @@ static uint64_t check_every(const struct simsetup *s)
 	return s->options->run.check_every;
 }
 
-/* Blocks of the warm-up, of which ALL is what a share is of. */
-static uint64_t warm_up(const struct simoptions *o, uint64_t all)
-{
-	return o->warm_up.percent ? wide_mul_div(all, o->warm_up.percent, 0, 100) :
-				    o->warm_up.blocks;
-}
-
-/* What comes before the measurement: all data once, and age. */
-static uint64_t blocks_before(const struct simsetup *s)
-{
-	const struct simoptions *o = s->options;
-	uint64_t data = s->vol.config.data, all;
-
-	if (s->input->trace)
-		return warm_up(o, trace_volume(s)->written);
-	all = o->writes ? o->writes : 5 * data;
-	if (s->input->image)
-		return warm_up(o, all);
-	return data + (o->warm_up.is_given || o->writes ? warm_up(o, all) :
-							  5 * data);
-}
-
-/* What is measured: all that is left of a trace, or so much of it. */
-static uint64_t blocks_measured(const struct simsetup *s)
-{
-	uint64_t asked = s->options->writes, all;
-
-	if (!s->input->trace)
-		return asked ? asked : 5 * s->vol.config.data;
-	all = trace_volume(s)->written - s->before;
-	return asked && asked < all ? asked : all;
-}
-
 static int open_run(struct simsetup *s, struct context *cx)
 {
 	const struct simoptions *o = s->options;
@@ -326,12 +372,10 @@ static int open_run(struct simsetup *s, struct context *cx)
 
 	c.snapshot_time = o->snapshot_seconds * UINT64_C(1000000);
 	c.check_every = check_every(s);
-	s->before = blocks_before(s);
 	if (s->input->trace && s->before >= trace_volume(s)->written)
 		return fail(cx, -EINVAL, "--warm-up: the trace writes %" PRIu64
 			    " blocks, of which nothing is left",
 			    trace_volume(s)->written);
-	s->asked = blocks_measured(s);
 	if (o->curve || o->svg)
 		c.sample_every = s->asked / SAMPLES + 1;
 	return simrun_open(&s->run, cx, &s->vol, &s->cleaner, &c);
@@ -365,13 +409,11 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct simoptions *options,
 		  const struct siminput *input, const struct simchoice_policy *policy)
 {
-	int ret = simoptions_check_policy(cx, options, policy);
+	int ret = simsetup_plan(s, cx, options, input);
+	const struct simclean_config cleaner = simsetup_cleaner(s, policy);
 
-	*s = (struct simsetup){ .options = options, .input = input };
-	if (!ret && input->trace && !options->hot_files.count &&
-	    options->vol.placement == simplace_find("hot-cold"))
-		ret = fail(cx, -EINVAL, "--placement hot-cold: a trace does "
-			   "not say what is hot");
+	if (!ret)
+		ret = simoptions_check_words(cx, options, policy);
 	if (!ret && input->trace && !trace_volume(s)->span &&
 	    (options->clock == SIMOPTIONS_TIME || options->snapshot_seconds))
 		ret = fail_said(cx, -EINVAL, "%s: has no times",
@@ -379,7 +421,7 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 	if (!ret)
 		ret = open_volume(s, cx);
 	if (!ret)
-		ret = open_cleaner(s, cx, policy);
+		ret = simclean_open(&s->cleaner, cx, &s->vol, &cleaner);
 	if (!ret)
 		ret = open_source(s, cx, &s->source);
 	if (!ret)

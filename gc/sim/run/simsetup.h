@@ -33,6 +33,7 @@ struct simsetup {
 	const struct simoptions *options;
 	const struct siminput *input;
 	struct simvol vol;
+	struct simwork_config work;	/* without a trace */
 	struct simclean cleaner;
 	struct simsetup_source source;
 	struct simahead ahead;	/* of a placement that knows it */
@@ -43,6 +44,18 @@ struct simsetup {
 };
 
 /*
+ * Computes what a run of O is about, and makes nothing yet: the configurations of
+ * the volume and the workload, .before and .asked.  -EINVAL where an option is out of the range
+ * that the others leave, which is a usage error.  Needs no closing.
+ */
+int simsetup_plan(struct simsetup *s, struct context *cx,
+		  const struct simoptions *o, const struct siminput *input);
+
+/* The configuration of the cleaner then. */
+struct simclean_config simsetup_cleaner(const struct simsetup *s,
+					const struct simchoice_policy *policy);
+
+/*
  * Makes all of it, for POLICY.  -EINVAL where the options contradict each
  * other; to be closed also then.
  */
@@ -51,12 +64,6 @@ int simsetup_open(struct simsetup *s, struct context *cx,
 		  const struct siminput *input,
 		  const struct simchoice_policy *policy);
 void simsetup_close(struct simsetup *s);
-
-/*
- * Whether the volume is large enough for O.  -EINVAL, which is a usage error.
- */
-int simsetup_check(struct context *cx, const struct simoptions *o,
-		   const struct siminput *input);
 
 /* Takes what O says of a workload by texts; .data must be set.  -EINVAL. */
 int simsetup_work(struct context *cx, const struct simoptions *o,

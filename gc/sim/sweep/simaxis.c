@@ -126,16 +126,17 @@ static int add_number(struct simaxis *a, struct context *cx,
 	return add_word(a, cx, text, (size_t)len);
 }
 
-static int add_range(struct simaxis *a, struct context *cx,
-		     const struct decimal parts[3])
+/* The LEN characters at TEXT are PARTS. */
+static int add_range(struct simaxis *a, struct context *cx, const char *text,
+		     size_t len, const struct decimal parts[3])
 {
 	uint64_t at = parts[0].digits, last = parts[1].digits;
 	uint64_t step = parts[2].digits;
 	int err = 0;
 
 	if (!step || at > last)
-		return fail(cx, -EINVAL, "--sweep: %s: a range without numbers",
-			    a->name);
+		return fail(cx, -EINVAL, "--sweep: %s: '%.*s' is a range "
+			    "without numbers", a->name, (int)len, text);
 	for (; at <= last && !err; at += step)
 		err = add_number(a, cx, &parts[0], at);
 	return err;
@@ -153,7 +154,7 @@ int simaxis_add(struct simaxis *a, struct context *cx, const char *list)
 			return fail(cx, -EINVAL, "--sweep: %s: a value is "
 				    "missing", a->name);
 		err = read_range(list, len, parts) ?
-			      add_range(a, cx, parts) :
+			      add_range(a, cx, list, len, parts) :
 			      add_word(a, cx, list, len);
 		list += len;
 	} while (!err && *list++);
@@ -193,7 +194,7 @@ static const char *word_of(const struct cli_option *row, size_t i)
 }
 
 int simaxis_expand(struct simaxis *a, struct context *cx,
-		   const struct cli_option *row)
+		   const struct cli_option *row, bool *has_all)
 {
 	struct simaxis all = { .name = a->name };
 	const char *word;
@@ -206,6 +207,7 @@ int simaxis_expand(struct simaxis *a, struct context *cx,
 					       strlen(a->items[i]));
 			continue;
 		}
+		*has_all = true;
 		for (k = 0; !err && (word = word_of(row, k)); k++)
 			err = add_word(&all, cx, word, strlen(word));
 	}

@@ -3,6 +3,7 @@
 #ifndef NILFS2_GC_SIM_SIMAXIS_H
 #define NILFS2_GC_SIM_SIMAXIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/context.h"
@@ -31,9 +32,9 @@ void simaxis_free(struct simaxis *a);
 
 /*
  * Puts the words of the row's argument in the place of the word "all", where
- * there is one.
+ * there is one, and sets *HAS_ALL then.
  */
 int simaxis_expand(struct simaxis *a, struct context *cx,
-		   const struct cli_option *row);
+		   const struct cli_option *row, bool *has_all);
 
 #endif

@@ -8,11 +8,31 @@
 #include "gc/sim/sweep/simplan.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gc/sim/run/simsetup.h"
 #include "gc/sim/sweep/simparam.h"
+
+/* TEXT is no policy: which part of it is wrong. */
+static int refuse_policy(struct context *cx, const char *text)
+{
+	size_t length = strcspn(text, ":"), i;
+	const char *name;
+	uint32_t least, most;
+
+	for (i = 0; (name = simchoice_word(i)); i++)
+		if (strlen(name) == length && !strncmp(name, text, length))
+			break;
+	if (!name || !text[length])
+		return fail(cx, -EINVAL, "--policy: unknown policy '%s'", text);
+	if (!simchoice_range(i, &least, &most))
+		return fail(cx, -EINVAL, "--policy: '%s': %s has no number",
+			    text, name);
+	return fail(cx, -EINVAL, "--policy: '%s': the number is not from %"
+		    PRIu32 " to %" PRIu32, text, least, most);
+}
 
 /* All policies, each in the place where it was asked for. */
 static int take_policies(struct simplan *p, struct context *cx)
@@ -24,12 +44,10 @@ static int take_policies(struct simplan *p, struct context *cx)
 
 	for (i = 0; i < list->count && !err; i++)
 		err = simaxis_add(&p->names, cx, list->items[i]);
-	for (i = 0; i < p->names.count; i++)
-		p->has_all |= !strcmp(p->names.items[i], "all");
 	if (!err && !p->names.count)
 		err = simaxis_add(&p->names, cx, row->word(0));
 	if (!err)
-		err = simaxis_expand(&p->names, cx, row);
+		err = simaxis_expand(&p->names, cx, row, &p->has_all);
 	if (err)
 		return err;
 	p->npolicies = p->names.count;
@@ -38,8 +56,7 @@ static int take_policies(struct simplan *p, struct context *cx)
 		return fail(cx, -ENOMEM, "policies");
 	for (i = 0; i < p->npolicies; i++)
 		if (simchoice_parse(&p->policies[i], p->names.items[i]))
-			return fail(cx, -EINVAL, "--policy: unknown policy "
-				    "'%s'", p->names.items[i]);
+			return refuse_policy(cx, p->names.items[i]);
 	return 0;
 }
 
@@ -99,7 +116,7 @@ static int take_axis(struct simplan *p, struct context *cx, const char *text)
 	if (!err)
 		err = check_axis(p, cx, row, a->name);
 	if (!err)
-		err = simaxis_expand(a, cx, row);
+		err = simaxis_expand(a, cx, row, &p->has_all);
 	if (err) {
 		simaxis_free(a);
 		return err;
@@ -112,18 +129,18 @@ static int count_runs(struct simplan *p, struct context *cx)
 {
 	size_t i, n = p->npolicies * p->nseeds;
 
-	for (i = 0; i < p->naxes && n <= SIMPLAN_RUNS_MAX; i++)
+	for (i = 0; i < p->naxes && n <= SIMOPTIONS_RUNS_MAX; i++)
 		n *= p->axes[i].count;
-	if (n > SIMPLAN_RUNS_MAX)
+	if (n > SIMOPTIONS_RUNS_MAX)
 		return fail(cx, -EINVAL, "--sweep: more than %u runs",
-			    SIMPLAN_RUNS_MAX);
+			    SIMOPTIONS_RUNS_MAX);
 	p->nruns = n;
 	return 0;
 }
 
 /*
- * Every value of every axis is one that its option takes.  Which of all policies
- * can do what is asked for is seen in their rows.
+ * Every value of every axis is one that its option takes.  Which of all words can
+ * do what is asked for is seen in their rows.
  */
 static int check_values(const struct simplan *p, struct context *cx)
 {
@@ -136,7 +153,8 @@ static int check_values(const struct simplan *p, struct context *cx)
 		if (!err)
 			err = simoptions_check(cx, &run.options);
 		if (!err && !p->has_all)
-			err = simoptions_check_policy(cx, &run.options, run.policy);
+			err = simoptions_check_words(cx, &run.options,
+						     run.policy);
 	}
 	return err;
 }

@@ -17,7 +17,6 @@
 #include "gc/sim/trace/simtrace.h"
 #include "gc/sim/volume/simchoice.h"
 
-#define SIMPLAN_RUNS_MAX 10000000u
 #define SIMPLAN_AXES_MAX 16u
 
 struct simplan {
@@ -28,7 +27,8 @@ struct simplan {
 	size_t naxes;
 	struct simaxis names;		/* of the policies */
 	struct simchoice_policy *policies;
-	bool has_all;			/* of them, by that word */
+	bool has_all;			/* of what an option takes, by that
+					   word: some may not apply */
 	size_t npolicies, nvolumes, nseeds, nruns;
 };
 

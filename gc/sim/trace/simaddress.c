@@ -16,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/checked.h"
+#include "base/size.h"
 
 #define CHUNKS_MAX (UINT32_MAX / 2)
 
@@ -25,6 +26,23 @@ void simaddress_fini(struct simaddress *a)
 	free(a->chunks);
 	free(a->places);
 	*a = (struct simaddress){ 0 };
+}
+
+uint64_t simaddress_bytes(const struct simaddress *a)
+{
+	return a->room * sizeof(*a->chunks) +
+	       a->table.room * sizeof(*a->table.slots) +
+	       (a->places ? a->nchunks * sizeof(*a->places) : 0);
+}
+
+static int too_large(struct context *cx)
+{
+	char text[SIZE_TEXT_MAX];
+
+	return fail_said(cx, -ENOMEM, "memory: the table of the addresses that "
+			 "the trace writes takes more than %s, which is "
+			 "--max-memory: lower it by --block-size (larger)",
+			 size_format(cx->max_memory, text));
 }
 
 /* The chunk NUMBER of FILE, which is added if it is new. */
@@ -44,13 +62,13 @@ static int find_chunk(struct simaddress *a, struct context *cx, uint32_t file,
 	} else {
 		if (a->nchunks == CHUNKS_MAX ||
 		    array_reserve(cx, &a->chunks, &a->room, a->nchunks + 1))
-			return fail(cx, -ENOMEM, "table of addresses");
+			return too_large(cx);
 		*chunk = (uint32_t)a->nchunks;
 		a->chunks[a->nchunks++] = (struct simaddress_chunk){ 0 };
 		err = pairtable_add(&a->table, cx, file, number,
 				    a->nchunks);
-		if (err)
-			return err;
+		if (err || simaddress_bytes(a) > cx->max_memory)
+			return too_large(cx);
 	}
 	a->last_file = file;
 	a->last_number = number;
@@ -70,23 +88,17 @@ static uint64_t bits_from(unsigned int first, uint64_t count)
 int simaddress_touch(struct simaddress *a, struct context *cx, uint32_t file,
 		     uint64_t block, uint64_t count, uint64_t *slot)
 {
-	struct context unbound;
 	bool is_first = true;
 	uint32_t chunk = 0;
 	int err;
 
-	context_child(cx, &unbound);
-	unbound.max_memory = UINT64_MAX;
 	while (count) {
 		unsigned int bit = block % SIMADDRESS_CHUNK;
 		uint64_t room = SIMADDRESS_CHUNK - bit;
 
-		err = find_chunk(a, &unbound, file, block / SIMADDRESS_CHUNK,
-				 &chunk);
-		if (err) {
-			context_adopt(cx, &unbound);
+		err = find_chunk(a, cx, file, block / SIMADDRESS_CHUNK, &chunk);
+		if (err)
 			return err;
-		}
 		a->chunks[chunk].written |= bits_from(bit, count);
 		if (is_first)
 			*slot = (uint64_t)chunk * SIMADDRESS_CHUNK + bit;

@@ -48,9 +48,12 @@ struct simaddress_file {
 
 void simaddress_fini(struct simaddress *a);
 
+/* What it takes of memory. */
+uint64_t simaddress_bytes(const struct simaddress *a);
+
 /*
  * COUNT blocks of FILE from BLOCK on are written: *SLOT identifies the first.
- * -ENOMEM; the memory budget does not count, as for the maps of a volume.
+ * -ENOMEM, also where the whole map is more than the memory budget.
  */
 int simaddress_touch(struct simaddress *a, struct context *cx, uint32_t file,
 		     uint64_t block, uint64_t count, uint64_t *slot);

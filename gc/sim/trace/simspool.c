@@ -30,29 +30,29 @@ void simspool_stream_fini(struct simspool_stream *t)
 	*t = (struct simspool_stream){ 0 };
 }
 
+uint64_t simspool_bytes(const struct simspool_stream *t)
+{
+	return (t->page ? SIMSPOOL_PAGE : 0) + t->room * sizeof(*t->pages);
+}
+
 /* The page goes to the file. */
 static int put_page(struct simspool *s, struct simspool_stream *t,
 		    struct context *cx)
 {
-	struct context unbound;
 	int err = 0, fd = s->file - 1;
 
-	context_child(cx, &unbound);
-	unbound.max_memory = UINT64_MAX;
 	if (fd < 0)
-		err = tempfile_open(&unbound, &fd);
+		err = tempfile_open(cx, &fd);
 	s->file = fd + 1;
 	if (!err)
-		err = array_reserve(&unbound, &t->pages, &t->room,
+		err = array_reserve(cx, &t->pages, &t->room,
 				    t->npages + 1);
 	if (!err)
-		err = tempfile_write(&unbound, fd,
+		err = tempfile_write(cx, fd,
 				     (uint64_t)s->pages * SIMSPOOL_PAGE,
 				     t->page, SIMSPOOL_PAGE);
-	if (err) {
-		context_adopt(cx, &unbound);
+	if (err)
 		return err;
-	}
 	t->pages[t->npages++] = s->pages++;
 	t->used = 0;
 	memset(t->page, 0, SIMSPOOL_PAGE);

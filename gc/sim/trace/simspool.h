@@ -34,6 +34,9 @@ struct simspool_stream {
 void simspool_fini(struct simspool *s);
 void simspool_stream_fini(struct simspool_stream *t);
 
+/* What the stream has in memory. */
+uint64_t simspool_bytes(const struct simspool_stream *t);
+
 /* Numbers that are stored together are on one page: at most this many. */
 #define SIMSPOOL_NUMBERS 5u
 

@@ -549,6 +549,21 @@ void simtrace_close(struct simtrace *t)
 	*t = (struct simtrace){ 0 };
 }
 
+uint64_t simtrace_bytes(const struct simtrace *t)
+{
+	uint64_t bytes = simaddress_bytes(&t->addresses);
+	size_t i;
+
+	for (i = 0; i < t->nvolumes; i++)
+		bytes += simspool_bytes(&t->volumes[i].steps);
+	for (i = 0; i < t->nfiles; i++)
+		bytes += t->files[i].len + 1;
+	return bytes + t->volumes_room * sizeof(*t->volumes) +
+	       t->files_room * sizeof(*t->files) +
+	       t->extents_room * sizeof(*t->extents) +
+	       t->names.room * sizeof(*t->names.slots);
+}
+
 const struct simtrace_volume *simtrace_volume(const struct simtrace *t,
 					      size_t i)
 {

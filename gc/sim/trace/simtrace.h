@@ -88,12 +88,15 @@ struct simtrace {
 /*
  * Reads the trace.  -EINVAL where it has no write at all, more than one line of
  * a hundred is not understood, or no volume or more than one is what is asked
- * for; -ENOMEM, -EINTR, -EIO, or what the system says; to be closed also then.
+ * for; -ENOMEM, also past the memory budget, -EINTR, -EIO, or what the system says; to be closed also then.
  * One that is open can be used by several threads.
  */
 int simtrace_open(struct simtrace *t, struct context *cx,
 		  const struct simtrace_config *config);
 void simtrace_close(struct simtrace *t);
+
+/* What it takes of memory, as far as it was read. */
+uint64_t simtrace_bytes(const struct simtrace *t);
 
 /* The I-th of the volumes that were chosen. */
 const struct simtrace_volume *simtrace_volume(const struct simtrace *t,

@@ -44,7 +44,6 @@ static void replace_block(struct simahead *a, uint64_t block)
 		a->first[block] = (uint32_t)a->n;
 }
 
-/* Not out of the budget, which is for reading: see the man page. */
 static int make_room(struct simahead *a)
 {
 	size_t room = a->room ? 2 * a->room : 0x10000;

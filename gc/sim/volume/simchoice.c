@@ -320,12 +320,29 @@ const char *simchoice_word(size_t i)
 	return i < KINDS ? kinds[i].policy.name : NULL;
 }
 
-/* TEXT after a colon, a number of at most nine digits. */
+#define DIGITS 9u
+#define PARAMETER_MAX 999999999u
+
+bool simchoice_range(size_t i, uint32_t *least, uint32_t *most)
+{
+	const struct simchoice_kind *k;
+
+	*least = 1;
+	*most = UINT32_MAX;
+	if (i < policy_count)
+		return &policy_list[i] == policy_find("weighted");
+	k = &kinds[i - policy_count];
+	*least = k->parameter != 0;
+	*most = PARAMETER_MAX;
+	return k->has_parameter;
+}
+
+/* TEXT after a colon. */
 static int parse_parameter(const char *text, uint32_t *parameter)
 {
 	size_t digits = strspn(text, "0123456789");
 
-	if (!digits || digits > 9 || text[digits])
+	if (!digits || digits > DIGITS || text[digits])
 		return -EINVAL;
 	*parameter = (uint32_t)strtoul(text, NULL, 10);
 	return 0;

@@ -38,6 +38,9 @@ struct simchoice_policy {
 /* The name of the I-th policy of all, or NULL past the last one. */
 const char *simchoice_word(size_t i);
 
+/* Whether that policy may have a number, and from LEAST to MOST. */
+bool simchoice_range(size_t i, uint32_t *least, uint32_t *most);
+
 /* Takes "NAME" or "NAME:NUMBER".  -EINVAL: there is no such policy. */
 int simchoice_parse(struct simchoice_policy *p, const char *text);
 

@@ -69,6 +69,15 @@ static uint32_t child(const struct simtree *t, uint32_t i)
 	return i < t->leaves ? t->winners[i] : leaf(t, i - t->leaves);
 }
 
+static uint32_t leaves_for(size_t n)
+{
+	uint32_t leaves = 2;
+
+	while (leaves < n)
+		leaves *= 2;
+	return leaves;
+}
+
 /* -ENOMEM; to be closed also then. */
 static int simtree_open(struct simtree *t, const struct policy_order *order,
 			const struct simchoice *choice)
@@ -79,10 +88,8 @@ static int simtree_open(struct simtree *t, const struct policy_order *order,
 		.order = order,
 		.choice = choice,
 		.has_ties = choice->config.ties != SIMCHOICE_FIRST,
-		.leaves = 2,
 	};
-	while (t->leaves < order->n)
-		t->leaves *= 2;
+	t->leaves = leaves_for(order->n);
 	t->winners = malloc(t->leaves * sizeof(*t->winners));
 	if (!t->winners)
 		return -ENOMEM;
@@ -216,6 +223,29 @@ static bool needs_choice(const struct simchoice_config *config)
 	       config->garbage;
 }
 
+/* Whether rounds may have an order that is made once. */
+static bool may_freeze(const struct simclean_config *config)
+{
+	return config->choice.policy->ages && !needs_choice(&config->choice) &&
+	       !config->min_reclaimable && !config->mc_min_reclaimable &&
+	       config->high >= MANY;
+}
+
+uint64_t simclean_bytes(const struct simclean_config *config, uint32_t n)
+{
+	const struct simclean *c = NULL;
+	uint64_t bytes = n * sizeof(*c->order.taken);
+
+	if (is_steady(config))
+		bytes += leaves_for(n) * sizeof(*c->tree.winners);
+	if (needs_choice(&config->choice))
+		bytes += n * (2 * sizeof(*c->choice.older) +
+			      sizeof(*c->choice.ranks));
+	if (may_freeze(config))
+		bytes += n * sizeof(*c->order.rank);
+	return bytes;
+}
+
 static int open_choice(struct simclean *c, struct context *cx)
 {
 	const struct simchoice_config *config = &c->config.choice;
@@ -256,8 +286,8 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		c->config.step = 1;
 	if (!c->config.mc_step)
 		c->config.mc_step = c->config.step;
-	c->victims = calloc((size_t)c->config.step + c->config.mc_step,
-			    sizeof(*c->victims));
+	/* Of all segments, if a step is that long. */
+	c->victims = calloc(v->config.nsegments, sizeof(*c->victims));
 	ret = c->victims ? open_order(c) : -ENOMEM;
 	if (!ret && needs_choice(&config->choice))
 		ret = open_choice(c, cx);
@@ -470,9 +500,7 @@ static int run_step(struct simclean *c, struct context *cx)
 /* Whether the order may be the same for the round: see MANY. */
 static bool is_long_round(const struct simclean *c)
 {
-	return c->config.choice.policy->ages && !c->has_choice &&
-	       !c->config.choice.garbage && !c->config.min_reclaimable &&
-	       !c->config.mc_min_reclaimable &&
+	return may_freeze(&c->config) &&
 	       c->config.env.max_search >= c->vol->config.nsegments &&
 	       c->config.high - c->vol->nclean >= MANY;
 }

@@ -51,6 +51,9 @@ int simclean_open(struct simclean *c, struct context *cx, struct simvol *v,
 		  const struct simclean_config *config);
 void simclean_close(struct simclean *c);
 
+/* What one of CONFIG has for N segments, in bytes. */
+uint64_t simclean_bytes(const struct simclean_config *config, uint32_t n);
+
 /* Whether there must be a round, now. */
 static inline bool simclean_is_due(const struct simclean *c)
 {

@@ -42,12 +42,10 @@ int simdist_number(struct context *cx, const char *option, const char *text,
 	double v = strtod(text, &end);
 
 	/* strtod() also takes blanks, signs, hexadecimal and words. */
-	if (end == text || text[strspn(text, "0123456789.")])
-		return fail(cx, -EINVAL, "%s: '%s' is not a number", option,
-			    text);
-	if (v < min || v > max)
-		return fail(cx, -EINVAL, "%s: %s is not between %g and %g",
-			    option, text, min, max);
+	if (end == text || *end || text[strspn(text, "0123456789.")] ||
+	    v < min || v > max)
+		return fail(cx, -EINVAL, "%s: '%s' is not a number from %.15g "
+			    "to %.15g", option, text, min, max);
 	*value = v;
 	return 0;
 }
@@ -108,6 +106,22 @@ static double normal(struct simrandom *r)
 	double radius = sqrt(-2 * log(positive(r)));
 
 	return radius * cos(2 * M_PI * simrandom_fraction(r));
+}
+
+double simdist_mean(const struct simdist *d)
+{
+	switch (d->kind) {
+	case SIMDIST_FIXED:
+	case SIMDIST_EXPONENTIAL:
+		break;
+	case SIMDIST_UNIFORM:
+		return (d->a + d->b) / 2;
+	case SIMDIST_LOGNORMAL:
+		return d->a * exp(d->b * d->b / 2);
+	case SIMDIST_PARETO:
+		return d->b > 1 ? d->a * d->b / (d->b - 1) : INFINITY;
+	}
+	return d->a;
 }
 
 uint64_t simdist_next(const struct simdist *d, struct simrandom *r,

@@ -39,6 +39,9 @@ int simdist_parse(struct context *cx, const char *option, const char *text,
 int simdist_number(struct context *cx, const char *option, const char *text,
 		   double min, double max, double *value);
 
+/* What they are in the mean, of numbers without a most: it may be INFINITY. */
+double simdist_mean(const struct simdist *d);
+
 /* The next one, a whole number from 1 to MAX. */
 uint64_t simdist_next(const struct simdist *d, struct simrandom *r,
 		      uint64_t max);

@@ -116,7 +116,6 @@ static int open_files(struct simwork *w, struct context *cx)
 {
 	struct simwork_files *f = calloc(1, sizeof(*f));
 	uint64_t data = w->config.data;
-	struct context unbound;
 	int err;
 
 	w->files = f;
@@ -124,9 +123,7 @@ static int open_files(struct simwork *w, struct context *cx)
 		return fail(cx, -ENOMEM, "workload");
 	f->data = f->free = data;
 	f->first = f->last = f->doomed = NONE;
-	context_child(cx, &unbound);
-	unbound.max_memory = UINT64_MAX;
-	err = bitmap_init(&f->used, &unbound, data);
+	err = bitmap_init(&f->used, cx, data);
 	f->chain = malloc(data * sizeof(*f->chain));
 	/* Of files of a block each; what is not used takes no memory. */
 	f->heap = malloc(data * sizeof(*f->heap));
