@@ -182,7 +182,7 @@ static void put_both(const struct beforeafter *b, const struct picture *after)
 
 /*
  * Counts it again and writes the file; after a failure ERR, which is then
- * returned, the file stays empty.
+ * returned, it is removed.
  */
 static int beforeafter_end(struct beforeafter *b, struct context *cx,
 			   struct dev *dev, int err)

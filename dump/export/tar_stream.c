@@ -5,6 +5,9 @@
  * libarchive compresses: it sees the whole stream as one file of its "raw"
  * format.  A plain stream is written without it.  An incomplete file is
  * removed.
+ *
+ * libarchive never learns that a write failed: it would not free all of its
+ * filter then.
  */
 #include "config.h"
 
@@ -24,8 +27,8 @@
 struct archive;
 
 struct tar_stream {
-	struct out *out;	 /* either this */
-	struct archive *archive; /* or that */
+	struct out *out;
+	struct archive *archive; /* that writes to it; NULL: not compressed */
 	const char *path;
 #ifdef HAVE_LIBARCHIVE
 	struct libarchive la;
@@ -88,6 +91,16 @@ static int archive_failed(struct tar_stream *s, struct context *cx)
 		    text ? text : "compression");
 }
 
+static la_ssize_t write_filtered(struct archive *a, void *arg,
+				 const void *bytes, size_t len)
+{
+	struct tar_stream *s = arg;
+
+	(void)a;
+	out_bytes(s->out, bytes, len);
+	return (la_ssize_t)len;
+}
+
 /* Sets up the filter and the one entry; libarchive says what went wrong. */
 static bool begin_entry(struct tar_stream *s, struct archive_entry *entry,
 			const char *filter)
@@ -106,7 +119,8 @@ static bool begin_entry(struct tar_stream *s, struct archive_entry *entry,
 		return false;
 	return la->archive_write_set_bytes_in_last_block(a, 1) ==
 		       ARCHIVE_OK &&
-	       la->archive_write_open_fd(a, s->fd) == ARCHIVE_OK &&
+	       la->archive_write_open(a, s, NULL, write_filtered, NULL) ==
+		       ARCHIVE_OK &&
 	       la->archive_write_header(a, entry) == ARCHIVE_OK;
 }
 
@@ -150,10 +164,8 @@ static int finish_filter(struct tar_stream *s, struct context *cx)
 		       : archive_failed(s, cx);
 }
 
-static void close_filter(struct tar_stream *s, bool whole)
+static void close_filter(struct tar_stream *s)
 {
-	if (s->archive && !whole)
-		s->la.archive_write_fail(s->archive);
 	if (s->archive)
 		s->la.archive_write_free(s->archive);
 	libarchive_close(&s->la);
@@ -180,10 +192,9 @@ static int finish_filter(struct tar_stream *s, struct context *cx)
 	return fail(cx, -EOPNOTSUPP, "%s", s->path);
 }
 
-static void close_filter(struct tar_stream *s, bool whole)
+static void close_filter(struct tar_stream *s)
 {
 	(void)s;
-	(void)whole;
 }
 
 #endif
@@ -217,10 +228,10 @@ int tar_stream_open(struct tar_stream **stream, struct context *cx,
 	s->path = path;
 	s->fd = -1;
 	err = open_target(s, cx);
+	if (!err)
+		err = out_open(cx, s->fd, s->path, &s->out);
 	if (!err && suffix >= 0 && suffixes[suffix].filter)
 		err = open_filter(s, cx, suffixes[suffix].filter);
-	else if (!err)
-		err = out_open(cx, s->fd, s->path, &s->out);
 	if (err)
 		tar_stream_close(s);
 	else
@@ -231,12 +242,16 @@ int tar_stream_open(struct tar_stream **stream, struct context *cx,
 int tar_stream_put(struct tar_stream *s, struct context *cx, const void *bytes,
 		   size_t len)
 {
+	int err = 0;
+
 	s->bytes += len;
-	if (!s->out)
-		return put_filtered(s, cx, bytes, len);
-	out_bytes(s->out, bytes, len);
-	return out_error(s->out) ? fail(cx, out_error(s->out), "%s", s->path)
-				 : 0;
+	if (s->archive)
+		err = put_filtered(s, cx, bytes, len);
+	else
+		out_bytes(s->out, bytes, len);
+	if (!err && out_error(s->out))
+		err = fail(cx, out_error(s->out), "%s", s->path);
+	return err;
 }
 
 int tar_stream_put_zeroes(struct tar_stream *s, struct context *cx,
@@ -263,11 +278,12 @@ int tar_stream_align(struct tar_stream *s, struct context *cx, uint32_t unit)
 
 int tar_stream_finish(struct tar_stream *s, struct context *cx)
 {
-	struct out *out = s->out;
-	int err;
+	int err = s->archive ? finish_filter(s, cx) : 0;
 
-	s->out = NULL;
-	err = out ? out_close(out, cx) : finish_filter(s, cx);
+	if (!err) {
+		err = out_close(s->out, cx);
+		s->out = NULL;
+	}
 	if (err || !s->created)
 		return err;
 	s->created = false;
@@ -286,8 +302,8 @@ void tar_stream_close(struct tar_stream *s)
 	if (!s)
 		return;
 	context_init(&unused);
+	close_filter(s);
 	out_close(s->out, &unused);
-	close_filter(s, !s->created);
 	if (s->created) {
 		close(s->fd);
 		unlink(s->path);

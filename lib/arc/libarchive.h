@@ -59,11 +59,10 @@
 	F(archive_write_add_filter_by_name)                                 \
 	F(archive_write_close)                                              \
 	F(archive_write_data)                                               \
-	F(archive_write_fail)                                               \
 	F(archive_write_free)                                               \
 	F(archive_write_header)                                             \
 	F(archive_write_new)                                                \
-	F(archive_write_open_fd)                                            \
+	F(archive_write_open)                                               \
 	F(archive_write_set_bytes_in_last_block)                            \
 	F(archive_write_set_filter_option)                                  \
 	F(archive_write_set_format_raw)

@@ -4,11 +4,15 @@
  *
  * What the user calls by a wrong name may be the image that is read, which no
  * picture of it is worth: it is looked at before anything of it is emptied.
+ *
+ * Half of a file could be taken for the whole: it is removed, wherever a
+ * symbolic link leads to it.
  */
 #include "cli/outfile.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,6 +52,18 @@ int outfile_open(struct outfile *f, struct context *cx, const char *path,
 	return err;
 }
 
+/* Removes the file, unless it is a device or pipe, or was moved. */
+static void discard(const struct outfile *f)
+{
+	char *path = realpath(f->path, NULL);
+	struct stat a, b;
+
+	if (path && !lstat(path, &a) && !fstat(f->fd, &b) &&
+	    S_ISREG(b.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		unlink(path);
+	free(path);
+}
+
 int outfile_close(struct outfile *f, struct context *cx, int err)
 {
 	struct context closing;
@@ -55,9 +71,11 @@ int outfile_close(struct outfile *f, struct context *cx, int err)
 
 	context_child(cx, &closing);
 	ret = out_close(f->out, &closing);
+	if (err < 0 || ret)
+		discard(f);
 	if (close(f->fd) && !ret)
 		ret = fail(&closing, -errno, "%s: write", f->path);
-	if (err || !ret)
+	if (err < 0 || !ret)
 		return err;
 	context_adopt(cx, &closing);
 	return ret;

@@ -20,8 +20,9 @@ int outfile_open(struct outfile *f, struct context *cx, const char *path,
 		 const char *input);
 
 /*
- * Completes and closes it, once it was opened.  ERR, 0 or what failed before,
- * is returned unless it is 0 and this fails: -EIO, -ENOSPC.
+ * Completes and closes it, once it was opened, or removes it if that or
+ * something before failed.  Returns ERR, what failed before or else a status,
+ * unless only this fails: -EIO, -ENOSPC.
  */
 int outfile_close(struct outfile *f, struct context *cx, int err);
 

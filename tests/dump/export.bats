@@ -119,10 +119,13 @@ streams_equal() {
 @test "a full target is an error, and no half tar file stays" {
 	run -1 bash -c "dump.nilfs2 export '$corpus/cleaned/image' - >/dev/full"
 	[[ $output == *"standard output: No space left on device" ]]
-	run -1 bash -c "ulimit -f 100; trap '' XFSZ
-		dump.nilfs2 export '$corpus/cleaned/image' '$room/x.tar'"
-	[[ $output == *"x.tar: File too large" ]]
-	[ ! -e "$room/x.tar" ]
+	for suffix in tar tar.gz tar.bz2 tar.xz tar.zst; do
+		run -1 bash -c "ulimit -f 8; trap '' XFSZ
+			dump.nilfs2 export '$corpus/cleaned/image' \
+				'$room/x.$suffix'"
+		[[ $output == *"x.$suffix: File too large" ]]
+		[ -z "$(ls "$room")" ]
+	done
 }
 
 @test "without root all content comes, and what does not is counted" {

@@ -128,6 +128,14 @@ characters_match() {
 	LINES
 }
 
+@test "no half SVG document is left after a failure" {
+	run -1 bash -c "ulimit -f 1; trap '' XFSZ
+		dump.nilfs2 map --svg '$BATS_TEST_TMPDIR/map.svg' \
+			'$corpus/snapshots/image'"
+	[[ $output == *"map.svg: write: File too large" ]]
+	[ ! -e "$BATS_TEST_TMPDIR/map.svg" ]
+}
+
 @test "an SVG document goes to its file, never into the image" {
 	cd "$BATS_TEST_TMPDIR"
 	image=$(copy_image cleaned)

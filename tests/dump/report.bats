@@ -122,6 +122,20 @@ agrees() {
 	jq -e '(has("check") or has("files") | not) and has("past")' <<<"$output"
 }
 
+@test "no half page is left after a failure" {
+	need_corpus
+	echo mine >old
+	ln -s old link
+	for page in new old link; do
+		run -1 bash -c "ulimit -f 1; trap '' XFSZ
+			dump.nilfs2 report --fast '$corpus/snapshots/image' $page"
+		[ "$output" = "dump.nilfs2: $page: write: File too large" ]
+	done
+	[ ! -e new ] && [ ! -e old ] && [ -L link ]
+	run -1 dump.nilfs2 report "$corpus/snapshots/image" /dev/full
+	[ -c /dev/full ]
+}
+
 @test "the page never takes the place of the image" {
 	need_corpus
 	image=$(copy_image special)
