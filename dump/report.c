@@ -3,8 +3,8 @@
  * dump.nilfs2 report: a whole volume on one page.
  *
  * Each part is put as far as the volume can be read; what cannot is reported in
- * its place.  The page is HTML, or JSON with the same parts, as text of this length
- * is what the other commands are for.
+ * its place.  The page is HTML, or JSON with the same parts, as text of this
+ * length is what the other commands are for.
  */
 #include <errno.h>
 #include <inttypes.h>

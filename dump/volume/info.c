@@ -23,6 +23,7 @@
 #include "dump/common/commands.h"
 #include "dump/common/image.h"
 #include "dump/volume/info_super.h"
+#include "dump/volume/refusal.h"
 #include "vol/cptable.h"
 #include "vol/rollforward.h"
 #include "vol/sutable.h"
@@ -93,6 +94,7 @@ struct mount {
 
 static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 {
+	const struct nilfs_super_block *first = &vol->super[vol->choice.index];
 	bool valid = le16_get(volume_super(vol)->s_state) & NILFS_VALID_FS;
 	struct rollforward *rf = NULL;
 	int err = rollforward_collect(vol, cx, &vol->latest, &rf);
@@ -104,12 +106,11 @@ static int find_mount(struct volume *vol, struct context *cx, struct mount *m)
 		m->blocks = rf->count;
 		m->files = count_files(rf);
 	}
-	if (err)
+	if (refusal_find(first, vol->dev->size, m->text, sizeof(m->text)))
+		;
+	else if (err)
 		snprintf(m->text, sizeof(m->text), "be refused: %s",
 			 cx->failure);
-	else if (info_super_refusal(volume_super(vol), vol->dev->size, m->text,
-				    sizeof(m->text)))
-		;
 	else if (m->blocks)
 		snprintf(m->text, sizeof(m->text),
 			 "roll forward %llu blocks of %llu files",
@@ -390,10 +391,12 @@ int info_report(struct tool *tool, const struct info_super *s,
 {
 	const struct nilfs_super_block *sb;
 	int used = vol ? vol->super_used : s->choice.index;
+	char text[TEXT_MAX];
 
-	if (used >= 0)
-		info_super_report_refusal(&s->copy[used], dev_size,
-					  &tool->report);
+	if (s->choice.index >= 0 && report_is_text(&tool->report) &&
+	    refusal_find(&s->copy[s->choice.index], dev_size, text,
+			 sizeof(text)))
+		report_text(&tool->report, "A mount would %s", text);
 	info_super_report_fields(s, &tool->report);
 	info_super_report_choice(s, &tool->report, &tool->cx, vol);
 	if (used < 0)
@@ -470,8 +473,7 @@ static int report_summary(struct tool *tool, const struct info_super *s,
 	summarize_super(&s->copy[used], dev_size, r);
 	if (vol)
 		err = summarize_volume(vol, &tool->cx, r);
-	else if (info_super_refusal(&s->copy[used], dev_size, text,
-				    sizeof(text)))
+	else if (refusal_find(&s->copy[used], dev_size, text, sizeof(text)))
 		report_string(r, "mount", "A mount would", text);
 	report_end(r);
 	return err;

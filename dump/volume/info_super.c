@@ -282,30 +282,3 @@ void info_super_report_state(const struct nilfs_super_block *sb,
 	report_u64(r, "mounts", "Mounts", le16_get(sb->s_mnt_count));
 	report_end(r);
 }
-
-bool info_super_refusal(const struct nilfs_super_block *sb, uint64_t dev_size,
-			char *text, size_t size)
-{
-	struct nilfs_geometry g;
-	enum rule rule = super_geometry(sb, dev_size, &g);
-	enum rule features = super_check_features(sb);
-	bool readable = !rule && features == RULE_SB_FEATURE_COMPAT_RO;
-
-	if (!rule)
-		rule = features;
-	if (rule)
-		snprintf(text, size, "be refused%s: %s",
-			 readable ? ", but for reading" : "",
-			 rule_info(rule)->text);
-	return rule;
-}
-
-void info_super_report_refusal(const struct nilfs_super_block *sb,
-			       uint64_t dev_size, struct report *r)
-{
-	char text[TEXT_MAX];
-
-	if (report_is_text(r) &&
-	    info_super_refusal(sb, dev_size, text, sizeof(text)))
-		report_text(r, "A mount would %s", text);
-}

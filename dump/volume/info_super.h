@@ -37,17 +37,6 @@ void info_super_report_choice(const struct info_super *s,
 			      struct report *report,
 			      const struct context *cx, struct volume *vol);
 
-/*
- * Whether the kernel would refuse to mount the volume of SB on a device of
- * DEV_SIZE bytes, as TEXT says then: "be refused: ...".
- */
-bool info_super_refusal(const struct nilfs_super_block *sb, uint64_t dev_size,
-			char *text, size_t size);
-
-/* Prints it, in text only. */
-void info_super_report_refusal(const struct nilfs_super_block *sb,
-			       uint64_t dev_size, struct report *report);
-
 /* Says the features of superblock SB, known and unknown. */
 void info_super_report_features(const struct nilfs_super_block *sb,
 				struct report *report);
