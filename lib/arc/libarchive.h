@@ -53,6 +53,7 @@
 	F(archive_read_support_filter_lzma)                                 \
 	F(archive_read_support_filter_xz)                                   \
 	F(archive_read_support_filter_zstd)                                 \
+	F(archive_read_support_format_empty)                                \
 	F(archive_read_support_format_raw)                                  \
 	F(archive_read_support_format_tar)                                  \
 	F(archive_set_error)                                                \

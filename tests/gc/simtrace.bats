@@ -168,6 +168,74 @@ replay() {
 	[[ $output == *"cut: cannot be decompressed"* ]]
 }
 
+@test "a compressed trace that was cut off is no shorter one" {
+	gcsim.nilfs2 -t - </dev/null 2>said || true
+	requests | render csv >trace
+	for tool in gzip bzip2 xz zstd; do
+		"$tool" -c trace >packed
+		size=$(stat -c %s packed)
+		for cut in 1 4 8 20 $((size / 2)) $((size - 30)); do
+			head -c $((size - cut)) packed >cut
+			run -1 replay -t cut
+			if [[ $output == *"built without libarchive"* ]]; then
+				skip
+			fi
+			[[ $output == *"cut: cannot be decompressed"* ]]
+		done
+	done
+	tar cf packed trace
+	head -c $(($(stat -c %s trace) / 2)) packed >cut
+	run -1 replay -t cut
+	[[ $output == *"cut: cannot be decompressed: Truncated tar"* ]]
+}
+
+@test "an archive without a file has a reason of its own" {
+	mkdir folder
+	ln -s nowhere link
+	tar cf none.tar -T /dev/null
+	tar czf none.tgz -T /dev/null
+	tar cf folder.tar folder
+	tar czf link.tgz folder link
+	gzip -c </dev/null >nothing.gz
+	zstd -qc </dev/null >nothing.zst
+	for file in none.tar none.tgz folder.tar link.tgz nothing.gz \
+		nothing.zst; do
+		run -1 replay -t $file
+		if [[ $output == *"built without libarchive"* ]]; then
+			skip
+		fi
+		[[ $output == *"$file: no regular file with anything in it is in the archive"* ]]
+	done
+	: >empty
+	run -1 replay -t empty
+	[[ $output == *"empty: no line is of a known format of traces"* ]]
+}
+
+@test "a mark of the byte order of UTF-8 is no part of a trace" {
+	requests >requests
+	for format in csv msr alibaba tencent blkparse fio2 fio3; do
+		render $format <requests >trace
+		replay -t trace >want
+		printf '\357\273\277' | cat - trace >marked
+		replay -t marked >got
+		cmp want got
+		replay -t marked --trace-format ${format%[23]} | cmp want
+		replay -t - <marked | cmp want
+	done
+	# Before a heading, and in each file that was put behind another.
+	{ echo 'operation,time,offset,length'
+		render csv <requests | awk -F , '{ print $2 "," $1 "," $3 "," $4 }'
+	} >trace
+	replay -t trace >want
+	printf '\357\273\277' | cat - trace >marked
+	replay -t marked | cmp want
+	render csv <requests >trace
+	replay -t trace >want
+	{ printf '\357\273\277'; head -n 7000 trace
+		printf '\357\273\277'; tail -n +7001 trace; } >marked
+	replay -t marked | cmp want
+}
+
 @test "volumes of one trace are apart" {
 	# Two devices with the same addresses, alternating.
 	requests | awk '{ printf "%d,%s,%.0f,4096,%.0f\n", NR % 2, $2,

@@ -48,7 +48,8 @@ static bool is_packed(const char *bytes, size_t have)
 		    !memcmp(bytes + magics[i].at, magics[i].bytes,
 			    magics[i].len))
 			return true;
-	return false;
+	/* Blocks of zeros are the end of a tar archive, and here all of it. */
+	return have >= HEAD && !bytes[0] && !memcmp(bytes, bytes + 1, HEAD - 1);
 }
 
 /* Bytes of the file itself: their number, 0 at the end. */
@@ -77,7 +78,7 @@ struct simbytes_packed {
 	struct simbytes *bytes;
 	char *buf;
 	size_t head;		/* bytes in it that were read before */
-	bool in_member;
+	bool in_member, has_file;
 };
 
 static la_ssize_t give_bytes(struct archive *a, void *arg, const void **bufp)
@@ -119,6 +120,7 @@ static bool accept_packed(const struct libarchive *la, struct archive *a)
 	       la->archive_read_support_filter_xz(a) >= ARCHIVE_WARN &&
 	       la->archive_read_support_filter_zstd(a) >= ARCHIVE_WARN &&
 	       la->archive_read_support_format_tar(a) == ARCHIVE_OK &&
+	       la->archive_read_support_format_empty(a) == ARCHIVE_OK &&
 	       la->archive_read_support_format_raw(a) == ARCHIVE_OK;
 }
 
@@ -151,26 +153,38 @@ static int unpack(struct simbytes *b, struct context *cx)
 	return 0;
 }
 
+/* The next member: 1, or 0 at the end. */
+static int next_member(const struct simbytes *b, struct context *cx)
+{
+	struct simbytes_packed *p = b->packed;
+	struct archive_entry *entry;
+	int status = p->la.archive_read_next_header(p->archive, &entry);
+
+	if (status == ARCHIVE_EOF && !p->has_file)
+		return fail_said(cx, -EINVAL, "%s: no regular file with "
+				 "anything in it is in the archive", b->path);
+	if (status == ARCHIVE_EOF)
+		return 0;
+	if (status < ARCHIVE_WARN)
+		return unpack_failed(b, cx);
+	p->in_member = true;
+	return 1;
+}
+
 static ssize_t unpack_some(struct simbytes *b, struct context *cx, void *buf,
 			   size_t room)
 {
 	struct simbytes_packed *p = b->packed;
-	struct archive_entry *entry;
 	la_ssize_t n;
-	int status;
+	int ret;
 
 	p->cx = cx;
 	for (;;) {
-		if (!p->in_member) {
-			status = p->la.archive_read_next_header(p->archive,
-								&entry);
-			if (status == ARCHIVE_EOF)
-				return 0;
-			if (status < ARCHIVE_WARN)
-				return unpack_failed(b, cx);
-			p->in_member = true;
-		}
+		ret = p->in_member ? 1 : next_member(b, cx);
+		if (ret <= 0)
+			return ret;
 		n = p->la.archive_read_data(p->archive, buf, room);
+		p->has_file |= n > 0;
 		if (n > 0)
 			return n;
 		if (n < 0)

@@ -336,6 +336,21 @@ static int guess_format(struct simtrace *t, struct context *cx,
 			 "known format of traces", t->config.path);
 }
 
+/*
+ * Past the mark of the byte order of UTF-8, which is at the start of a file, and
+ * where files were put behind each other of a line.
+ */
+static void skip_mark(char **line, size_t *len)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t n = sizeof(mark) - 1;
+
+	if (*len < n || memcmp(*line, mark, n))
+		return;
+	*line += n;
+	*len -= n;
+}
+
 /* One line: 1, 0 at the end. */
 static int take_line(struct simtrace *t, struct context *cx,
 		     struct simformat_state *state, struct simbytes *b)
@@ -349,6 +364,7 @@ static int take_line(struct simtrace *t, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	t->counts.lines++;
+	skip_mark(&line, &len);
 	if (is_void(line, len)) {
 		t->counts.other++;
 		return 1;
