@@ -181,6 +181,7 @@ static int list_of_last(struct tool *tool, const struct simplan *plan,
 static int warn_failures(struct tool *tool, const struct simplan *plan,
 			const struct simrow *rows)
 {
+	char name[SIMPLAN_NAME];
 	struct simplan_run run;
 	int ret = 0;
 	size_t i;
@@ -189,10 +190,8 @@ static int warn_failures(struct tool *tool, const struct simplan *plan,
 		if (!rows[i].error || simplan_run(plan, &tool->cx, i, &run))
 			continue;
 		ret = 1;
-		tool_warn(tool, "%s%s%s: %s",
-			  run.volume_name ? run.volume_name : "",
-			  run.volume_name ? ": " : "", run.policy->name,
-			  rows[i].error);
+		simplan_name(plan, &run, name);
+		tool_warn(tool, "%s: %s", name, rows[i].error);
 	}
 	return ret;
 }
@@ -202,6 +201,12 @@ static const char *input_of(const struct tool *tool,
 			    const struct simplan *plan)
 {
 	return plan->options->trace ? plan->options->trace : tool->argv[0];
+}
+
+static int note_no_picture(struct tool *tool)
+{
+	tool_note(tool, "--svg: no run has a number, so there is no picture");
+	return 0;
 }
 
 /* Draws those runs that have ended; DRAWN are zero for others. */
@@ -219,8 +224,19 @@ static int draw_runs(struct tool *tool, const struct simplan *plan,
 		drawn[i] = (struct simsvg_run){ 0 };
 		drawn[n++] = last;
 	}
-	return n ? simsvg_write(&tool->cx, plan->options->svg, input, drawn,
-				n) : 0;
+	if (!n)
+		return note_no_picture(tool);
+	return simsvg_write(&tool->cx, plan->options->svg, input, drawn, n);
+}
+
+static int draw_sweep(struct tool *tool, const struct simplan *plan,
+		      const struct simrow *rows)
+{
+	bool drawn;
+	int ret = simsvg_write_sweep(&tool->cx, plan->options->svg,
+				     input_of(tool, plan), plan, rows, &drawn);
+
+	return ret || drawn ? ret : note_no_picture(tool);
 }
 
 static int merge_results(struct tool *tool, const struct simplan *plan,
@@ -254,8 +270,7 @@ static int do_jobs(struct tool *tool, struct jobs *j)
 	if (!ret && j->drawn)
 		ret = draw_runs(tool, plan, j->rows, j->drawn);
 	else if (!ret && plan->options->svg)
-		ret = simsvg_write_sweep(&tool->cx, plan->options->svg,
-				    input_of(tool, plan), plan, j->rows);
+		ret = draw_sweep(tool, plan, j->rows);
 	return ret ? ret : warn_failures(tool, plan, j->rows);
 }
 

@@ -396,6 +396,12 @@ static const char *end_mark(unsigned int number)
 	return number / COLOURS % 4 ? "</path>\n" : "</circle>\n";
 }
 
+/* No line leads to a point that is alone. */
+static bool has_dots(const struct chart_series *s)
+{
+	return s->dots || s->count == 1;
+}
+
 static void put_dots(struct out *out, const struct frame *f,
 		     const struct chart_series *s, unsigned int number)
 {
@@ -446,7 +452,7 @@ static void put_legend(struct out *out, const struct frame *f,
 	for (i = 0; i < n; i++) {
 		double y = f->top + 8 + i * LEGEND_STEP;
 
-		if (series[i].dots) {
+		if (has_dots(&series[i])) {
 			begin_mark(out, x + 12, y, i);
 			out_string(out, "/>\n");
 		} else {
@@ -469,9 +475,9 @@ void chart_lines(struct out *out, const struct chart *c,
 
 	put_frame(out, c, n > 1 ? LEGEND_WIDTH : 0, &f);
 	for (i = 0; i < n; i++) {
-		if (series[i].dots)
+		if (has_dots(&series[i]))
 			put_dots(out, &f, &series[i], i);
-		else
+		else if (series[i].count)
 			put_line(out, &f, &series[i], i, n);
 	}
 	for (i = 0; i < n; i++)

@@ -41,7 +41,8 @@ struct chart_series {
 	const char *name;	/* in the legend; any bytes */
 	const struct chart_point *points;	/* by ascending x */
 	size_t count;
-	bool dots;		/* no line, one mark for each point */
+	bool dots;		/* no line, one mark for each point, as for one
+				   that is alone */
 };
 
 struct chart_bar {

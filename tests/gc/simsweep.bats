@@ -113,6 +113,15 @@ END
 		(.runs[2] | .write_amplification == null and
 			.blocks_user == null)' said
 	[ "$(grep -c "cleaning gains nothing" <<<"$stderr")" -eq 2 ]
+	# Each is named by what makes it another run.
+	[[ $stderr == *"gcsim.nilfs2: fill 100, greedy: cleaning gains"* ]]
+	[[ $stderr == *"gcsim.nilfs2: fill 100, timestamp: cleaning gains"* ]]
+	run -1 --separate-stderr sim --sweep placement=one,dac \
+		--sweep fill=60,100 -p greedy --seeds 2 --seed 6
+	[ "$(wc -l <<<"$stderr")" -eq 4 ]
+	[[ $stderr == *"gcsim.nilfs2: placement dac, fill 100, greedy, seed 7: cleaning gains"* ]]
+	run -1 --separate-stderr sim -f 100
+	[[ $stderr == "gcsim.nilfs2: optimal: cleaning gains"* ]]
 	# What only some of all policies can do.
 	run -1 --separate-stderr sim -p all --max-search 10 --json
 	jq -e 'any(.runs[]; .error == null) and any(.runs[];
@@ -169,6 +178,8 @@ END
 	sum --sweep fill=60:80:10 -j 1 --csv >one
 	sum --sweep fill=60:80:10 -j 3 --csv >three
 	cmp one three
+	run -1 --separate-stderr sum --sweep step=1,70 -n 80 --json
+	[[ $stderr == *"gcsim.nilfs2: step 70, volume b, optimal: "* ]]
 	sum -f 70 --volume b --json >alone
 	sum --sweep fill=60:80:10 --json | jq -c '.runs[] | select(.fill == 70
 		and .volume == "b") | '"$results" >swept
@@ -241,6 +252,40 @@ points() {
 		sed -n 13,15p | paste - want | awk -v scale="$scale" '
 		{ d = $1 - 2 * scale * $4; bad += d * d > 0.1 }
 		END { exit bad || NR != 3 }'
+}
+
+@test "a picture of one value, of one number, and of none" {
+	# No line from it to anywhere, and no values between it and the next.
+	sim --sweep fill=60 -p greedy --svg picture.svg
+	xmllint --noout picture.svg
+	[ "$(grep -c '<circle' picture.svg)" -eq 1 ]
+	run ! grep -q '<polyline' picture.svg
+	grep -q '>60</text>' picture.svg
+	run ! grep -q '>60\.' picture.svg
+	# Along x is what has several values.
+	sim --sweep fill=60 --sweep placement=one,dac -p greedy \
+		--svg picture.svg
+	[ "$(grep -c '<circle' picture.svg)" -eq 2 ]
+	grep -q '>placement (name)</text>' picture.svg
+	grep -q '>fill 60</text>' picture.svg
+	sim --sweep fill=60 --sweep step=1,2 -p greedy --svg picture.svg
+	grep -q '>step (n)</text>' picture.svg
+	[ "$(grep -c '<polyline' picture.svg)" -eq 1 ]
+	# One of two has ended.
+	run -1 sim --sweep fill=60,100 -p greedy --svg picture.svg
+	[ "$(grep -c '<circle' picture.svg)" -eq 1 ]
+	run ! grep -q '<polyline' picture.svg
+	# Nothing to draw is no picture, whatever runs there are.
+	rm picture.svg
+	for runs in "--sweep fill=100" "--fill 100"; do
+		# shellcheck disable=SC2086
+		run -1 sim $runs -p greedy --svg picture.svg
+		[[ $output == *"--svg: no run has a number, so there is no picture"* ]]
+		[ ! -e picture.svg ]
+	done
+	gcsim.nilfs2 -n 1000 --segment-size 64K -f 10 --writes 100 \
+		--sweep step=1,2 --svg picture.svg
+	[ ! -e picture.svg ]
 }
 
 @test "pictures of sweeps over words, of policies, and of merged results" {

@@ -280,20 +280,30 @@ static bool is_numeric(const struct simplan *p, size_t axis)
 	return true;
 }
 
-/* The axis along x. */
+/* The first axis of several values, with NUMERIC of numbers; or naxes. */
+static size_t find_axis(const struct simplan *p, bool numeric)
+{
+	size_t k = 0;
+
+	while (k < p->naxes && (p->axes[k].count < 2 ||
+				(numeric && !is_numeric(p, k))))
+		k++;
+	return k;
+}
+
+/* The axis along x; one value is a word. */
 static void choose_axis(struct sweep *s)
 {
 	const struct simplan *p = s->plan;
-	size_t k = 0;
+	size_t k = find_axis(p, true);
 
-	s->words = true;
+	s->words = k == p->naxes;
 	s->faster = p->nvolumes;
 	if (!p->naxes)
 		return;
-	while (k < p->naxes && !is_numeric(p, k))
-		k++;
-	s->words = k == p->naxes;
-	s->axis_number = s->words ? 0 : k;
+	if (s->words)
+		k = find_axis(p, false);
+	s->axis_number = k < p->naxes ? k : 0;
 	s->axis = &p->axes[s->axis_number];
 	s->row = p->rows[s->axis_number];
 	for (k = s->axis_number + 1; k < p->naxes; k++)
@@ -339,6 +349,17 @@ static bool stat_of(const struct sweep *s, size_t run, struct simstat *stat)
 {
 	*stat = simrow_stat(&s->rows[run], s->plan->nseeds, s->numbers);
 	return stat->n != 0;
+}
+
+static bool has_number(const struct sweep *s)
+{
+	struct simstat stat;
+	size_t i;
+
+	for (i = 0; i < s->plan->nruns; i += s->plan->nseeds)
+		if (stat_of(s, i, &stat))
+			return true;
+	return false;
 }
 
 static int compare_points(const void *a, const void *b)
@@ -513,20 +534,23 @@ static int put_sweep(struct sweep *s, struct out *out, struct context *cx)
 }
 
 int simsvg_write_sweep(struct context *cx, const char *path, const char *input,
-		       const struct simplan *plan, const struct simrow *rows)
+		       const struct simplan *plan, const struct simrow *rows,
+		       bool *drawn)
 {
 	struct sweep s = { .plan = plan, .rows = rows };
 	struct outfile file;
 	int err = 0;
 
+	*drawn = false;
 	choose_axis(&s);
 	s.xs = calloc(items_of(&s), sizeof(*s.xs));
 	s.numbers = calloc(plan->nseeds, sizeof(*s.numbers));
 	if (!s.xs || !s.numbers)
 		err = fail(cx, -ENOMEM, "plots");
-	if (!err)
+	*drawn = !err && has_number(&s);
+	if (*drawn)
 		err = outfile_open(&file, cx, path, input);
-	if (!err)
+	if (!err && *drawn)
 		err = outfile_close(&file, cx, put_sweep(&s, file.out, cx));
 	free(s.xs);
 	free(s.numbers);

@@ -41,9 +41,11 @@ size_t simsvg_count_plots(const struct simplan *plan);
 /*
  * Writes them to PATH, with the mean of the runs that differ by seed, and the
  * interval of 95 % where there are several.  Runs without a number have no
- * point.  Fails as outfile_open(): never over the file INPUT (NULL: none).
+ * point, and where none has one nothing is written and *DRAWN is false.  Fails as
+ * outfile_open(): never over the file INPUT (NULL: none).
  */
 int simsvg_write_sweep(struct context *cx, const char *path, const char *input,
-		       const struct simplan *plan, const struct simrow *rows);
+		       const struct simplan *plan, const struct simrow *rows,
+		       bool *drawn);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,11 +234,41 @@ int simplan_run(const struct simplan *p, struct context *cx, size_t i,
 	if (p->trace && p->options->volume)
 		run->volume_name = simtrace_volume(p->trace, run->volume)->name;
 	for (k = p->naxes; k-- && !err;) {
-		err = store(cx, p->rows[k], &run->options,
-			    p->axes[k].items[i % p->axes[k].count]);
+		run->values[k] = p->axes[k].items[i % p->axes[k].count];
+		err = store(cx, p->rows[k], &run->options, run->values[k]);
 		i /= p->axes[k].count;
 	}
 	return err;
+}
+
+/* Adds a word to NAME, of which USED bytes are used. */
+__attribute__((format(printf, 3, 4)))
+static void add_word(char *name, size_t *used, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (*used >= SIMPLAN_NAME)
+		return;
+	va_start(ap, fmt);
+	*used += (size_t)vsnprintf(name + *used, SIMPLAN_NAME - *used, fmt,
+				   ap);
+	va_end(ap);
+}
+
+void simplan_name(const struct simplan *p, const struct simplan_run *run,
+		  char name[SIMPLAN_NAME])
+{
+	size_t used = 0, k;
+
+	for (k = 0; k < p->naxes; k++)
+		add_word(name, &used, "%s %s, ", p->axes[k].name,
+			 run->values[k]);
+	if (run->volume_name)
+		add_word(name, &used, "volume %s, ", run->volume_name);
+	add_word(name, &used, "%s", run->policy->name);
+	if (p->nseeds > 1)
+		add_word(name, &used, ", seed %" PRIu64,
+			 run->options.work.seed);
 }
 
 bool simplan_is_sweep(const struct simplan *p)

@@ -38,7 +38,16 @@ struct simplan_run {
 	const struct simchoice_policy *policy;
 	size_t volume;			/* of those that the trace has chosen */
 	const char *volume_name;	/* NULL: no volume was asked for */
+	const char *values[SIMPLAN_AXES_MAX];	/* of the axes */
 };
+
+#define SIMPLAN_NAME 512
+
+/*
+ * What makes RUN another one than the others of P: "fill 90, greedy, seed 2".
+ */
+void simplan_name(const struct simplan *p, const struct simplan_run *run,
+		  char name[SIMPLAN_NAME]);
 
 /*
  * Takes the axes and policies of OPTIONS, and computes the options of each run.
