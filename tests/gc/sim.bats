@@ -49,6 +49,44 @@ value() {
 	[ "$victims" -gt 500 ]
 }
 
+@test "of equal segments that comes first which --ties says" {
+	need_corpus
+	local image ties key groups=0
+
+	for name in nearly-full plain-checkpoints cleaned-1k; do
+		image=$corpus/$name/image
+		dump.nilfs2 segments --json "$image" |
+			jq -r '.segments[] | "\(.segment) \(.modified)"' |
+			sort -k 1,1 >times
+		# Segment, live blocks, time.
+		victims() {
+			gcsim.nilfs2 -p "$1" --victims 1000000 --ties "$2" \
+				"$image" | awk 'NR > 1 { print $1, $2, NR }' |
+				sort -k 1,1 | join - times | sort -n -k 3,3 |
+				cut -d ' ' -f 1,2,4
+		}
+		while read -r ties key; do
+			victims optimal "$ties" >"$ties"
+			# shellcheck disable=SC2086
+			sort -s -k 2,2n $key "$ties" | diff - "$ties"
+		done <<-'EOF'
+			first -k 1,1n
+			last -k 1,1nr
+			oldest -k 3,3n -k 1,1n
+			youngest -k 3,3nr -k 1,1n
+		EOF
+		victims optimal random >random
+		sort -s -n -k 2,2 random | diff - random
+		diff <(sort random) <(sort first)
+		cmp -s first last || groups=$((groups + 1))
+		cmp -s first random || groups=$((groups + 1))
+		# Where all are compared, too, that is another order of the same.
+		victims timestamp last | sort >last
+		victims timestamp first | sort | diff - last
+	done
+	[ "$groups" -eq 6 ]
+}
+
 @test "from an image, years of writing lose no block" {
 	need_corpus
 	for name in snapshots small-files; do
@@ -330,6 +368,29 @@ value() {
 	# Zeros that say what they mean.
 	sim --nodes 0 --dat 0 --summaries 0 --protect 0 --dirty-pages 0 \
 		--trims 0 --flush-every 0 --min-reclaimable 0 --seed 0
+}
+
+@test "every option with a number names itself and what it was given" {
+	local option kind value n=0
+
+	gcsim.nilfs2 --help | sed -n 's/^ .*--\([a-z-]*\) \([A-Z%[]*\]*\)\( .*\)\?$/\1 \2/p' \
+		>options
+	while read -r option kind; do
+		case $kind in
+		N | FD | PERCENT | SIZE | NUMBER | 'N[%]') ;;
+		*) continue ;;
+		esac
+		n=$((n + 1))
+		for value in "" x -1 1e400 nan 0x 99999999999999999999; do
+			run -2 --separate-stderr gcsim.nilfs2 "--$option=$value"
+			[[ $stderr == "gcsim.nilfs2: --$option: '$value' is not a "*" from "*" to "* ]] || {
+				echo "--$option=$value: $stderr"
+				return 1
+			}
+		done
+	done <options
+	# All that there are in the table.
+	[ "$n" -ge 40 ]
 }
 
 @test "what takes more memory than there may be is refused before it begins" {

@@ -316,7 +316,8 @@ replay() {
 @test "options that a trace has no use for are refused" {
 	requests | render csv >trace
 	for option in "-w uniform" "--hot 10" "--hot-writes 90" "--data 10" \
-		"--file-blocks 1"; do
+		"--file-blocks 1" "--file-size fixed:3" "--skew 1" \
+		"--lifetime fixed:3" "--sequential 5" "--trims 5"; do
 		# shellcheck disable=SC2086
 		run -2 replay -t trace $option
 		[[ $output == *"exclude each other"* ]]
