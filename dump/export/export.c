@@ -73,7 +73,6 @@ struct export
 	struct content content;
 	char *buffer;
 	char target[SYMLINK_TARGET_MAX + 1];
-	char *last;	 /* of a delta: the path before */
 	uint64_t broken; /* files that were left out, or are not whole */
 };
 
@@ -289,43 +288,27 @@ static int put_difference(struct export *e, const char *path, uint64_t ino)
 	return ret;
 }
 
-/* As put_entry(): what names a difference may have. */
-static int check_difference(struct export *e, const char *path)
-{
-	struct context *cx = &e->tool->cx;
-	const char *name = strrchr(path, '/') + 1;
-
-	if (!*name)
-		return 0;
-	if (!tree_name_is_sane(name, strlen(name)))
-		return -fail(cx, -EUCLEAN, "not a name of a file");
-	if (!strncmp(name, EXPORT_WHITEOUT, strlen(EXPORT_WHITEOUT)))
-		return -fail(cx, -EINVAL, "a name that begins with \"%s\" "
-			     "means a removal in a container layer",
-			     EXPORT_WHITEOUT);
-	if (e->last && !strcmp(e->last, path))
-		return -fail(cx, -EUCLEAN, "the directory has this name twice; "
-			     "the first one was exported");
-	return 0;
-}
-
 static int difference_found(void *arg, const char *path, size_t len, uint64_t a,
 			    uint64_t b, unsigned int what)
 {
 	struct export *e = arg;
 	struct context *cx = &e->tool->cx;
-	char *text = memchr(path, '\0', len) ? NULL : strndup(path, len);
-	int ret = text ? check_difference(e, text)
-		       : -fail(cx, -EUCLEAN, "not a name of a file");
+	char *text = strndup(path, len);
+	int ret;
 
 	(void)a;
 	(void)what;
-	if (!ret)
+	if (!text)
+		return fail(cx, -ENOMEM, "path of a difference");
+	if (strstr(text, "/" EXPORT_WHITEOUT))
+		ret = -fail(cx, -EINVAL, "a name that begins with \"%s\" "
+			    "means a removal in a container layer",
+			    EXPORT_WHITEOUT);
+	else
 		ret = b ? put_difference(e, text, b)
 			: e->sink->ops->remove(e->sink, cx, text + 1);
-	free(e->last);
-	e->last = text;
-	return note_file(e, path, len, ret);
+	free(text);
+	return note_file(e, path, len, ret) < 0 ? ret : ret > 0;
 }
 
 static void difference_broken(void *arg, const char *path, size_t len, int err)
@@ -571,7 +554,6 @@ static int export_run(struct tool *tool, const void *options)
 	free(e->paths);
 	export_names_fini(&e->names);
 	export_dirs_fini(&e->dirs);
-	free(e->last);
 	free(e->buffer);
 	free(e);
 	return ret;

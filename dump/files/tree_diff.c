@@ -11,7 +11,8 @@
  * has the same entries: it is read once, for those of its entries that are
  * directories or have changed, and no inode of the others is looked at.  Of a
  * directory that changed, or exists once, all entries are collected, sorted by
- * name, and merged.
+ * name, and merged.  Invalid names are reported and do not count, nor does a
+ * name that a directory has twice, after the first time.
  *
  * Memory: the entries of one pair of changed directories, the pairs that wait,
  * a bit for each inode that changed and each directory.
@@ -33,6 +34,7 @@
 #include "dump/files/inodechange.h"
 #include "vol/dir.h"
 #include "vol/mapdiff.h"
+#include "vol/tree.h"
 #include "vol/volume.h"
 
 const struct value_flag tree_diff_names[] = {
@@ -105,7 +107,7 @@ static bool bytes_differ(const char *a, const char *b, size_t len)
 	return false;
 }
 
-/* Ends the comparison of two maps: a block that differs, the end of the file. */
+/* Ends the comparison of two maps: a block that differs, the end of a file. */
 enum { DIFFERENT = 1, PAST_END };
 
 /* Compares the blocks that the maps of two files do not share. */
@@ -296,6 +298,8 @@ static int compare_files(struct diff *d, struct context *cx,
 			dirs[i] = ino[i];
 	}
 	err = report_change(d, cx, ino, inode);
+	if (err > 0)
+		return 0;
 	if (err)
 		err = report_broken(d, err);
 	return err ? err : push(d, cx, dirs);
@@ -312,6 +316,17 @@ static int compare_entry(struct diff *d, struct context *cx,
 	if (e->ino[0] != e->ino[1] || inoset_has(&d->changed, e->ino[0]))
 		return compare_files(d, cx, e->ino);
 	return e->type == NILFS_FT_DIR ? push(d, cx, e->ino) : 0;
+}
+
+/* Reports an entry of the current pair that does not count. */
+static int report_name(struct diff *d, struct context *cx, const char *name,
+		       size_t len, const char *text)
+{
+	int err = set_path(d, cx, d->dir_len, name, len);
+
+	if (!err)
+		err = fail(cx, -EUCLEAN, "%s", text);
+	return report_broken(d, err);
 }
 
 static int add_entry(struct diff *d, struct context *cx,
@@ -359,7 +374,10 @@ static int collect(struct diff *d, struct context *cx, int i, uint64_t ino,
 		if (dir_is_dots(&de) || (both && de.type != NILFS_FT_DIR &&
 				     !inoset_has(&d->changed, de.ino)))
 			continue;
-		ret = add_entry(d, cx, &de, sides);
+		ret = tree_name_is_sane(de.name, de.len)
+			      ? add_entry(d, cx, &de, sides)
+			      : report_name(d, cx, de.name, de.len,
+					    "not a name of a file");
 	}
 	dir_cursor_close(&cur);
 	return ret ? report_broken(d, ret) : 0;
@@ -374,24 +392,48 @@ static int by_name(const void *a, const void *b, void *names)
 	return order ? order : x->len - y->len;
 }
 
+static int by_name_and_place(const void *a, const void *b, void *names)
+{
+	const struct entry *x = a, *y = b;
+	int order = by_name(a, b, names);
+
+	return order ? order : x->name < y->name ? -1 : 1;
+}
+
+/* Merges E into LAST, which has the same name; of two on one side the first. */
+static int merge_entry(struct diff *d, struct context *cx, struct entry *last,
+		       const struct entry *e)
+{
+	int side = e->ino[0] == 0;
+
+	if (last->ino[side])
+		return report_name(d, cx, d->names + e->name, e->len,
+				   "the directory has this name twice; "
+				   "the first one counts");
+	last->ino[side] = e->ino[side];
+	return 0;
+}
+
 /* Makes one entry of two with one name, one on each side. */
-static void merge(struct diff *d)
+static int merge(struct diff *d, struct context *cx)
 {
 	size_t i, n = 0;
+	int err = 0;
 
 	if (!d->count)
-		return;
-	qsort_r(d->entries, d->count, sizeof(*d->entries), by_name, d->names);
-	for (i = 1; i < d->count; i++) {
+		return 0;
+	qsort_r(d->entries, d->count, sizeof(*d->entries), by_name_and_place,
+		d->names);
+	for (i = 1; i < d->count && !err; i++) {
 		struct entry *last = &d->entries[n], *e = &d->entries[i];
-		int side = e->ino[0] == 0;
 
-		if (!last->ino[side] && !by_name(last, e, d->names))
-			last->ino[side] = e->ino[side];
+		if (!by_name(last, e, d->names))
+			err = merge_entry(d, cx, last, e);
 		else
 			d->entries[++n] = *e;
 	}
 	d->count = n + 1;
+	return err;
 }
 
 /* The pair that waits on top. */
@@ -415,7 +457,7 @@ static int compare_waiting(struct diff *d, struct context *cx)
 	if (!err && !same && w.ino[1])
 		err = collect(d, cx, 1, w.ino[1], (bool[2]){false, true});
 	if (!err)
-		merge(d);
+		err = merge(d, cx);
 	for (i = 0; i < d->count && !err; i++)
 		err = compare_entry(d, cx, &d->entries[i]);
 	return err ? err : context_cancelled(cx);

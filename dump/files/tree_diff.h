@@ -35,8 +35,9 @@ extern const struct value_flag tree_diff_names[];
 struct tree_diff_sink {
 	/*
 	 * PATH is A's where B is 0, B's where A is 0; else its inode numbers
-	 * in both, and WHAT differs (enum tree_diff_what).  A directory comes before
-	 * its content.  A negative errno ends the comparison.
+	 * in both, and WHAT differs (enum tree_diff_what).  A directory comes
+	 * before its content, which is left out if this returns 1.  A negative
+	 * errno ends the comparison.
 	 */
 	int (*found)(void *arg, const char *path, size_t len, uint64_t a,
 		     uint64_t b, unsigned int what);

@@ -110,6 +110,32 @@ both_ways() {
 	[ ! -s list ]
 }
 
+# Directories with names that are none, and one whose name a link has, too; the third
+# checkpoint changes a file in each of the former.
+@test "what is in a directory that is left out is left out" {
+	mkdir -p one/d two/d/{qqY,wwY,wwZ}/sub three/d/{wwY,wwZ}/sub outside
+	touch one/keep
+	ln -s "$PWD/outside" two/d/qqX
+	for dir in qqY wwY wwZ; do
+		echo old | tee two/d/$dir/f >two/d/$dir/sub/f
+	done
+	echo new | tee three/d/wwY/sub/f >three/d/wwZ/sub/f
+	for layer in one two three; do
+		tar --sort=name -C $layer -cf $layer.tar .
+	done
+	mkfs.nilfs2 -q --size 16M -B 16 --oci -d one.tar -d two.tar -d three.tar \
+		-d one.tar image
+	perl -0777 -pi -e 's/qq[XY]/qqZ/g; s,wwY,../,g; s,wwZ,w/x,g' image
+	for since in 1 2; do
+		run -1 --separate-stderr bash -c "dump.nilfs2 export --since $since \
+			-c 3 image - | tar -tP; exit \${PIPESTATUS[0]}"
+		[[ $since -eq 2 || $stderr == *"/d/qqZ: the directory has this \
+name twice"* ]]
+		[[ $stderr == *"not a name of a file"* ]]
+		[[ $output != */f ]] && [[ $output != */f$'\n'* ]]
+	done
+}
+
 @test "what does not fit is refused" {
 	mkdir tree
 	echo 1 >tree/file
