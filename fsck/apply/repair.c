@@ -497,7 +497,7 @@ static bool is_valid_super(const struct repair *r, struct context *cx,
 	return !err && super_check(&sb) == RULE_OK;
 }
 
-/* The first superblock is written last where no other one is valid till then. */
+/* The first superblock is written last where the other one is not valid. */
 static int commit(struct repair *r, struct context *cx,
 		  const uint64_t supers[2])
 {

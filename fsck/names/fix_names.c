@@ -331,6 +331,9 @@ static int repair_past(struct fixer_job *job, struct context *cx,
 		err = pastnames_repair(&past, cx, fixes, n);
 	if (!err && !past.n)
 		err = pastinodes_repair(&past, cx, fixes, n);
+	/* Only where the links are right. */
+	if (!err && !past.n)
+		err = pastnames_remove(&past, cx, fixes, n);
 	if (!err)
 		err = pastblocks_write(&past, cx);
 	pastblocks_fini(&past);

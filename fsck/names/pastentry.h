@@ -59,9 +59,9 @@ int pastentry_is_dir(struct pastentry *s, struct context *cx);
  * Unless the current block is sound, and no inode lacks a name: fills it with
  * what is sound in it, the names of other versions whose inodes lack them, and
  * "#NUMBER" for all others that do.  What S->p has of other directories counts.
- * 1, 0 where not all of them have room, or no entry names a directory, -ENOMEM,
- * -EINTR.
+ * 1, 0 where not all of them have room (then nothing changes unless PARTLY), or
+ * no entry names a directory, -ENOMEM, -EINTR.
  */
-int pastsalvage_run(struct pastentry *s, struct context *cx);
+int pastsalvage_run(struct pastentry *s, struct context *cx, bool partly);
 
 #endif

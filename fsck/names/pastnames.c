@@ -6,10 +6,6 @@
  * far as that goes, then by the same block in the checkpoints before and
  * behind, from the nearest on.
  *
- * A changed inode number in an entry leaves one inode without a name, and gives
- * another one too many, or a name to inode 10, which mkfs.nilfs2 makes and
- * nothing names.  The same name in another checkpoint says which inode it was.
- *
  * Else the block is rebuilt with all names that are known (pastsalvage.h).
  */
 #include "fsck/names/pastnames.h"
@@ -19,22 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "check/blockbatch.h"
 #include "check/damage.h"
 #include "check/inodes/inodelist.h"
-#include "check/names/dirread.h"
+#include "disk/inode.h"
 #include "fsck/names/pastentry.h"
+#include "fsck/names/pastlinks.h"
+#include "vol/cptable.h"
 
-struct pastnames {
-	struct pastblocks *p;
-	struct volume *vol;
-	struct pastentry e;
-	bool listed;		/* all inodes of the current snapshot */
-};
-
-/* The inodes of snapshot CNO: 1, 0 where not all can be read. */
-static int open_snapshot(struct pastnames *s, struct context *cx, uint64_t cno)
+int pastnames_open(struct pastnames *s, struct context *cx, uint64_t cno)
 {
 	bool whole = false;
 	int err;
@@ -85,15 +73,14 @@ static int try_all(struct pastnames *s, struct context *cx)
 	return ret;
 }
 
-static int salvage_block(struct pastnames *s, struct context *cx)
+static int salvage_block(struct pastnames *s, struct context *cx, bool partly)
 {
 	int ret = pastentry_is_dir(&s->e, cx);
 
-	return ret > 0 ? pastsalvage_run(&s->e, cx) : ret;
+	return ret > 0 ? pastsalvage_run(&s->e, cx, partly) : ret;
 }
 
-/* Finds the block, to be changed: 1, 0. */
-static int find_block(struct pastnames *s, struct context *cx)
+int pastnames_block(struct pastnames *s, struct context *cx)
 {
 	struct pastblocks_block *b;
 	struct file file;
@@ -157,12 +144,12 @@ static int repair_block(struct pastnames *s, struct context *cx,
 			const struct fix *fix, size_t count)
 {
 	const char *what = "repaired";
-	int ret = open_snapshot(s, cx, fix->place.cno);
+	int ret = pastnames_open(s, cx, fix->place.cno);
 
 	s->e.ino = fix->place.ino;
 	s->e.blkoff = fix->place.blkoff;
 	if (ret > 0)
-		ret = find_block(s, cx);
+		ret = pastnames_block(s, cx);
 	if (ret > 0) {
 		take_findings(s, fix, count);
 		ret = try_all(s, cx);
@@ -170,7 +157,7 @@ static int repair_block(struct pastnames *s, struct context *cx,
 			what = "rebuilt with the names that are known";
 		/* Another version may have had fewer. */
 		if (!ret || (ret > 0 && s->e.is_other))
-			ret = salvage_block(s, cx);
+			ret = salvage_block(s, cx, false);
 		if (ret <= 0)
 			pastblocks_drop(s->p, s->e.where.vblocknr);
 	}
@@ -180,25 +167,118 @@ static int repair_block(struct pastnames *s, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
-/* Names in the root of snapshot CNO for what lacks them. */
-static int name_in_root(struct pastnames *s, struct context *cx,
-			const struct fix *fixes, size_t n, uint64_t cno)
+/* Whether a name of a few bytes can be added to the current block. */
+static bool has_room(const struct pastnames *s)
 {
-	int ret = open_snapshot(s, cx, cno);
+	uint32_t used = dirent_rec_len(sizeof("#12"));
+	struct dirent_entry e;
+	struct dirent_iter it;
 
-	(void)fixes, (void)n;
-	s->e.ino = NILFS_ROOT_INO;
-	s->e.blkoff = 0;
-	if (ret > 0)
-		ret = find_block(s, cx);
+	dirent_iter_init(&it, s->e.block, s->e.block_size);
+	while (dirent_iter_next(&it, &e))
+		used += e.ino ? dirent_rec_len(e.name_len) : 0;
+	return used <= s->e.block_size;
+}
+
+/* Names in the current block for what lacks them: 1 where nothing lacks one
+   then, 0. */
+static int name_in_block(struct pastnames *s, struct context *cx)
+{
+	size_t n = s->p->n;
+	int ret = pastnames_block(s, cx);
+	bool is_new = s->p->n > n, changed = false;
+	char *before;
+
 	if (ret <= 0)
 		return ret;
-	ret = salvage_block(s, cx);
-	if (ret <= 0)
-		pastblocks_drop(s->p, s->e.where.vblocknr);
-	else
-		note_repaired(s, cno,
+	before = malloc(s->e.block_size);
+	if (!before)
+		return fail(cx, -ENOMEM, "block of a directory");
+	memcpy(before, s->e.block, s->e.block_size);
+	ret = has_room(s) ? salvage_block(s, cx, true) : 0;
+	changed = memcmp(before, s->e.block, s->e.block_size) != 0;
+	free(before);
+	if (changed)
+		note_repaired(s, s->e.root.cno,
 			      "files without names are named by numbers");
+	else if (is_new)
+		pastblocks_drop(s->p, s->e.where.vblocknr);
+	return ret;
+}
+
+/* 1 where the directory has the current block, which no hole is before. */
+static int has_block(struct pastnames *s, struct context *cx)
+{
+	struct file file;
+	uint64_t blocknr;
+	int ret = root_file(&s->e.root, cx, s->e.ino, &file);
+
+	if (!ret)
+		ret = file_lookup(&file, cx, s->e.blkoff, &blocknr);
+	return damage_forgive(cx, ret);
+}
+
+/* Names in the root of snapshot CNO for what lacks them. */
+static int name_in_root(struct pastnames *s, struct context *cx, uint64_t cno)
+{
+	int ret = pastnames_open(s, cx, cno), named = 0;
+
+	s->e.ino = NILFS_ROOT_INO;
+	for (s->e.blkoff = 0; ret > 0 && !named; s->e.blkoff++) {
+		ret = has_block(s, cx);
+		if (ret > 0)
+			named = name_in_block(s, cx);
+	}
+	return named < 0 ? named : ret < 0 ? ret : 0;
+}
+
+/* Whether checkpoint OTHER has one of the files that CNO has no name for: 1,
+   0. */
+static int has_missed(struct pastnames *s, struct context *cx,
+		      const struct fix *fixes, size_t n, uint64_t cno,
+		      uint64_t other)
+{
+	struct nilfs_inode inode[2];
+	struct root root[2];
+	int err = root_open(&root[0], cx, s->vol, cno), same = 0;
+	size_t i;
+
+	if (!err)
+		err = root_open(&root[1], cx, s->vol, other);
+	for (i = 0; i < n && !err && !same; i++) {
+		if (fixes[i].place.cno != cno ||
+		    fixes[i].rule != RULE_INODE_UNREACHABLE)
+			continue;
+		err = root_inode(&root[0], cx, fixes[i].place.ino, &inode[0]);
+		if (!err)
+			err = root_inode(&root[1], cx, fixes[i].place.ino,
+					 &inode[1]);
+		same = !err && inode_is_same_file(&inode[0], &inode[1]);
+		err = damage_forgive(cx, err);
+	}
+	return err ? damage_forgive(cx, err) : same;
+}
+
+/*
+ * The same of all snapshots that share the files: where they share the
+ * directory that named them, too, there is a finding for one snapshot only.
+ */
+static int name_in_roots(struct pastnames *s, struct context *cx,
+			 const struct fix *fixes, size_t n, uint64_t cno)
+{
+	uint64_t *cnos = NULL;
+	size_t count = 0, i;
+	int ret = name_in_root(s, cx, cno);
+
+	if (!ret)
+		ret = cptable_list(s->vol, cx, true, &cnos, &count);
+	for (i = 0; i < count && ret >= 0; i++) {
+		ret = cnos[i] == cno || cnos[i] == s->vol->latest.cno ? 0 :
+			has_missed(s, cx, fixes, n, cno, cnos[i]);
+		if (ret > 0)
+			ret = name_in_root(s, cx, cnos[i]);
+	}
+	free(cnos);
 	return ret < 0 ? ret : 0;
 }
 
@@ -208,8 +288,8 @@ static bool is_past(const struct pastnames *s, const struct fix *fix)
 	       fix->place.cno != s->vol->latest.cno;
 }
 
-static void count_missed(struct pastnames *s, const struct fix *fixes,
-			 size_t n, uint64_t cno)
+void pastnames_count(struct pastnames *s, const struct fix *fixes, size_t n,
+		     uint64_t cno)
 {
 	size_t i;
 
@@ -237,132 +317,23 @@ static int repair_all(struct pastnames *s, struct context *cx,
 		    (i && is_same_block(&fixes[i], &fixes[i - 1])))
 			continue;
 		if (fixes[i].place.cno != counted)
-			count_missed(s, fixes, n, fixes[i].place.cno);
+			pastnames_count(s, fixes, n, fixes[i].place.cno);
 		counted = fixes[i].place.cno;
 		err = repair_block(s, cx, &fixes[i], n - i);
 	}
 	return err;
 }
 
-/* What the findings of a snapshot say of an inode, in place of its names. */
-#define MISSED 1u	/* it has lost a name */
-#define CROWDED 2u	/* it has one too many, or should have none */
-
-static bool is_marked(struct pastnames *s, uint64_t ino, uint16_t mark)
-{
-	struct inodelist_row row = inodelist_find(&s->e.list, ino);
-
-	return row.chunk && row.chunk->names[row.at] == mark;
-}
-
-static void mark_inode(struct pastnames *s, uint64_t ino, uint16_t mark)
-{
-	struct inodelist_row row = inodelist_find(&s->e.list, ino);
-
-	if (row.chunk)
-		row.chunk->names[row.at] = mark;
-}
-
-static void mark_all(struct pastnames *s, const struct fix *fixes, size_t n,
-		     uint64_t cno)
-{
-	size_t i;
-
-	mark_inode(s, NILFS_SKETCH_INO, CROWDED);
-	for (i = 0; i < n; i++) {
-		if (fixes[i].place.cno != cno)
-			continue;
-		if (fixes[i].rule == RULE_INODE_UNREACHABLE)
-			mark_inode(s, fixes[i].place.ino, MISSED);
-		else if (fixes[i].rule == RULE_INODE_LINKS_NAMES &&
-			 fixes[i].want > fixes[i].got)
-			mark_inode(s, fixes[i].place.ino, CROWDED);
-	}
-}
-
-/* Whether INO lacks a name and has the type that entry E says. */
-static bool could_be(void *arg, const struct dirent_entry *e, uint64_t ino)
-{
-	struct pastnames *s = arg;
-	struct inodelist_row row = inodelist_find(&s->e.list, ino);
-
-	return is_marked(s, ino, MISSED) &&
-	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type;
-}
-
-/* The inode that entry E must have named: 1, 0. */
-static int find_target(struct pastnames *s, struct context *cx,
-		       const struct dirent_entry *e, uint64_t *ino)
-{
-	int ret = othernames_find(&s->e.o, cx, s->e.ino, e, could_be, s, ino);
-
-	if (ret || e->ino != NILFS_SKETCH_INO || s->e.nmissed != 1)
-		return ret;
-	*ino = s->e.missed;
-	return could_be(s, e, *ino);
-}
-
-static int retarget_entry(struct pastnames *s, struct context *cx,
-			  const struct dirent_entry *e)
-{
-	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
-	uint64_t ino = 0;
-	int ret = find_target(s, cx, e, &ino);
-
-	if (ret > 0)
-		ret = find_block(s, cx);
-	if (ret <= 0)
-		return ret;
-	((struct nilfs_dir_entry *)(s->e.block + e->offset))->inode =
-		le64_make(ino);
-	mark_inode(s, ino, 0);
-	text_escape(text, sizeof(text), e->name, e->name_len);
-	fixers_note(s->p->job, "checkpoint %" PRIu64 ": directory %" PRIu64
-		    ": '%s' names inode %" PRIu64 " again, not %" PRIu64,
-		    s->e.root.cno, s->e.ino, text, ino, e->ino);
-	return 0;
-}
-
-static int retarget_block(void *arg, struct context *cx,
-			  const struct blockbatch_item *item, const void *data,
-			  int err)
-{
-	struct pastnames *s = arg;
-	struct dirent_entry e;
-	struct dirent_iter it;
-	int ret = 0;
-
-	if (!data)
-		return damage_forgive(cx, err);
-	s->e.ino = s->e.list.dirs[item->owner].ino;
-	s->e.blkoff = item->blkoff;
-	dirent_iter_init(&it, data, s->e.block_size);
-	while (!ret && dirent_iter_next(&it, &e))
-		if (e.ino && is_marked(s, e.ino, CROWDED))
-			ret = retarget_entry(s, cx, &e);
-	return ret;
-}
-
-/* Entries of snapshot CNO, of which inodes are missed. */
-static int retarget_all(struct pastnames *s, struct context *cx,
-			const struct fix *fixes, size_t n, uint64_t cno)
-{
-	int ret = open_snapshot(s, cx, cno);
-
-	if (ret <= 0)
-		return ret;
-	count_missed(s, fixes, n, cno);
-	mark_all(s, fixes, n, cno);
-	return dirread_run(&s->e.root, cx, &s->e.list, 0, s->e.list.ndirs,
-			   retarget_block, s);
-}
+typedef int pastnames_run(struct pastnames *s, struct context *cx,
+			  const struct fix *fixes, size_t n);
 
 typedef int pastnames_each(struct pastnames *s, struct context *cx,
 			   const struct fix *fixes, size_t n, uint64_t cno);
 
-/* Snapshots with inodes that nothing names. */
-static int for_missed(struct pastnames *s, struct context *cx,
-		      const struct fix *fixes, size_t n, pastnames_each *each)
+/* Snapshots with findings of RULE. */
+static int for_each(struct pastnames *s, struct context *cx,
+		    const struct fix *fixes, size_t n, enum rule rule,
+		    pastnames_each *each)
 {
 	uint64_t done = 0;
 	size_t i;
@@ -371,8 +342,7 @@ static int for_missed(struct pastnames *s, struct context *cx,
 	for (i = 0; i < n && !err; i++) {
 		uint64_t cno = fixes[i].place.cno;
 
-		if (fixes[i].rule != RULE_INODE_UNREACHABLE || cno == done ||
-		    !cno || cno == s->vol->latest.cno)
+		if (fixes[i].rule != rule || cno == done || !cno || cno == s->vol->latest.cno)
 			continue;
 		done = cno;
 		err = each(s, cx, fixes, n, cno);
@@ -384,19 +354,29 @@ static int for_missed(struct pastnames *s, struct context *cx,
 static int run_steps(struct pastnames *s, struct context *cx,
 		     const struct fix *fixes, size_t n)
 {
-	int err = for_missed(s, cx, fixes, n, retarget_all);
+	int err = for_each(s, cx, fixes, n, RULE_INODE_UNREACHABLE,
+			   pastlinks_turn);
 
 	s->e.root.vol = NULL;
 	if (!err && !s->p->n)
 		err = repair_all(s, cx, fixes, n);
 	s->e.root.vol = NULL;
 	if (!err && !s->p->n)
-		err = for_missed(s, cx, fixes, n, name_in_root);
+		err = for_each(s, cx, fixes, n, RULE_INODE_UNREACHABLE,
+			       name_in_roots);
 	return err;
 }
 
-int pastnames_repair(struct pastblocks *p, struct context *cx,
-		     const struct fix *fixes, size_t n)
+/* Those of inodes whose links are right. */
+static int run_surplus(struct pastnames *s, struct context *cx,
+		       const struct fix *fixes, size_t n)
+{
+	return for_each(s, cx, fixes, n, RULE_INODE_LINKS_NAMES,
+			pastlinks_remove);
+}
+
+static int run(struct pastblocks *p, struct context *cx,
+	       const struct fix *fixes, size_t n, pastnames_run *steps)
 {
 	struct pastnames s = {
 		.p = p,
@@ -414,9 +394,21 @@ int pastnames_repair(struct pastblocks *p, struct context *cx,
 		return fail(cx, -ENOMEM, "block of a directory");
 	err = around_open(&s.e.o.around, cx, s.vol);
 	if (!err)
-		err = run_steps(&s, cx, fixes, n);
+		err = steps(&s, cx, fixes, n);
 	inodelist_fini(&s.e.list);
 	around_close(&s.e.o.around);
 	free(s.e.other);
 	return err;
+}
+
+int pastnames_repair(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	return run(p, cx, fixes, n, run_steps);
+}
+
+int pastnames_remove(struct pastblocks *p, struct context *cx,
+		     const struct fix *fixes, size_t n)
+{
+	return run(p, cx, fixes, n, run_surplus);
 }

@@ -3,8 +3,8 @@
  * What is left of a block of a directory of a snapshot.
  *
  * A snapshot has no lost+found, and none is made in it: whatever has lost its
- * name with the block gets one in the same block, by its number.  Which inodes
- * these are is known once all other names of the snapshot are counted.
+ * name gets one in the block, by its number.  Which inodes these are is known
+ * once all other names of the snapshot are counted.
  */
 #include "fsck/names/pastentry.h"
 
@@ -265,7 +265,7 @@ static int fill_block(struct salvage *v, struct context *cx)
 	return ret;
 }
 
-int pastsalvage_run(struct pastentry *s, struct context *cx)
+int pastsalvage_run(struct pastentry *s, struct context *cx, bool partly)
 {
 	struct salvage v = {
 		.s = s,
@@ -277,7 +277,7 @@ int pastsalvage_run(struct pastentry *s, struct context *cx)
 	if (!v.block)
 		return fail(cx, -ENOMEM, "block of a directory");
 	ret = fill_block(&v, cx);
-	if (!ret && v.is_dir && !v.full && !v.complete)
+	if (!ret && v.is_dir && (!v.full || partly) && !v.complete)
 		memcpy(s->block, v.block, s->block_size);
 	free(v.block);
 	return ret < 0 ? ret : v.complete || (v.is_dir && !v.full);

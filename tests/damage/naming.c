@@ -15,6 +15,7 @@
 
 #include "disk/ondisk.h"
 #include "disk/rule.h"
+#include "state.h"
 
 #define LINE_MAX_BYTES 2048
 
@@ -82,12 +83,35 @@ static bool has_entry_of(const char *line, const char *path)
 	return (size_t)(end - at) == len && !strncmp(at, path, len);
 }
 
-static bool has_file(const struct naming *n, const char *line, uint64_t ino)
+/*
+ * Whether LINE is of an inode that has lost its name, and that was one in the
+ * directory at N->path of state CNO: nothing else may say which one it was.
+ */
+static bool has_lost_entry(const struct naming *n, const char *line,
+			   uint64_t cno)
 {
-	return has_number(line, "inode", ino) ||
-	       has_range(line, "inode", ino) ||
-	       has_number(line, "directory", ino) ||
-	       (*n->path && has_entry_of(line, n->path));
+	const char *at = strstr(line, "inode ");
+	char path[STATE_PATH_MAX], *name;
+	uint64_t ino;
+
+	if (!strstr(line, ": the name that it had was removed") || !at ||
+	    sscanf(at, "inode %" SCNu64, &ino) != 1)
+		return false;
+	state_path(n->sound, n->size, cno, ino, path);
+	name = strrchr(path, '/');
+	if (name)
+		*name = '\0';
+	return !strcmp(name ? path : ".", n->path);
+}
+
+static bool has_file(const struct naming *n, const char *line,
+		     const struct treesum_file *what)
+{
+	return has_number(line, "inode", what->ino) ||
+	       has_range(line, "inode", what->ino) ||
+	       has_number(line, "directory", what->ino) ||
+	       (*n->path && (has_entry_of(line, n->path) ||
+			     has_lost_entry(n, line, what->cno)));
 }
 
 /* Whether LINE, of a loss or a finding, is about WHAT. */
@@ -101,7 +125,7 @@ static bool has_name(const struct naming *n, const char *line,
 		return strstr(line, "superblock");
 	if (!of_file)
 		return has_checkpoint(line, cno);
-	return what->ino && has_file(n, line, what->ino) &&
+	return what->ino && has_file(n, line, what) &&
 	       (what->cno == TREESUM_LATEST || has_checkpoint(line, cno));
 }
 

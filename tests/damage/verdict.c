@@ -107,6 +107,8 @@ static void compare(struct judging *j, const struct treesum_file *what)
 	struct naming n = {
 		.text = j->text,
 		.latest = j->bench->state.latest,
+		.sound = j->bench->sound,
+		.size = j->bench->size,
 		.findings = j->o->status >= CHECKER_UNCORRECTED,
 	};
 	char path[STATE_PATH_MAX] = "";

@@ -244,6 +244,59 @@ sizes() {
 	others_same 2
 }
 
+# dir_block DIR CNO N: where block N of a directory of that checkpoint is.
+dir_block() {
+	dump.nilfs2 bmap -b -c "$2" "$image" "$1" |
+		awk -v n="$3" '$NF == "data" && $1 == n { print $5 }'
+}
+
+# emptied BLOCK [BYTES]: of a directory, entries from there on are removed.
+emptied() {
+	local at=${2-0} left
+
+	left=$((4096 - at))
+	dd if="$image" bs=4096 skip="$1" count=1 status=none | head -c "$at"
+	head -c 8 /dev/zero
+	# shellcheck disable=SC2059
+	printf "$(printf '\\x%02x\\x%02x' $((left % 256)) $((left / 256)))"
+	head -c $((left - 10)) /dev/zero
+}
+
+# Directory /d is the same block from checkpoint 7 on.
+@test "a file that several snapshots share gets a name in each of them" {
+	begin snapshots
+	ino=$(dump.nilfs2 inode "$image" /d/f1 | awk '/^Inode:/ { print $2 }')
+	block=$(dir_block /d 7 0)
+	[ "$(dir_block /d 21 0)" = "$block" ]
+	sum=$(dump.nilfs2 cat -c 7 "$image" /d/f1 | cksum)
+	emptied "$block" 32 | overwrite "$block"
+	loss_named '[0-9]*' "lost: snapshot 7: inode $ino, /#$ino: the name"
+	[[ $said == *"lost: snapshot 21: inode $ino, /#$ino: the name"* ]]
+	[ "$(dump.nilfs2 cat -c 7 "$image" "/#$ino" | cksum)" = "$sum" ]
+}
+
+@test "files without names are named where the root directory has room" {
+	begin cleaned
+	count=$(dump.nilfs2 ls -c 2 "$image" / | wc -l)
+	block=$(dir_block / 2 1)
+	emptied "$block" | overwrite "$block"
+	loss_named 2 'checkpoint 2: directory 2: block 1: files without names'
+	[ "$(dump.nilfs2 ls -c 2 "$image" / | wc -l)" -eq "$count" ]
+}
+
+# A link that was removed is there once more.
+@test "a name in an older version of a block of names is removed" {
+	begin snapshots
+	block=$(dir_block / 4 0)
+	dd if="$image" bs=4096 skip="$(dir_block / 2 0)" count=1 status=none |
+		overwrite "$block"
+	[ "$(dump.nilfs2 ls -c 4 "$image" / | grep -c hard)" -eq 1 ]
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"checkpoint 4: directory 2: removed 'hard' of inode "* ]]
+	same_trees
+	is_clean
+}
+
 @test "the kernel reads a repaired snapshot, moves its blocks, and drops them" {
 	need_guest uml
 	share=$BATS_TEST_TMPDIR/share
