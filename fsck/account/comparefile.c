@@ -433,7 +433,8 @@ static int compare_sizes(struct comparison *c, struct context *cx,
 	uint64_t size = le64_get(before->i_size);
 	uint64_t now = le64_get(c->inode->i_size);
 
-	if (is_dir(c) || size <= now)
+	/* Another file had that size. */
+	if (is_dir(c) || size <= now || !inode_is_same_file(before, c->inode))
 		return 0;
 	return add_loss(c, cx,
 			(struct loss){

@@ -24,11 +24,17 @@
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
 #include "disk/inode.h"
+#include "fsck/derive/contests.h"
 #include "fsck/derive/derived.h"
 #include "fsck/derive/holders.h"
+#include "fsck/past/around.h"
 #include "log/meta/bmapnode.h"
 #include "vol/cptable.h"
+#include "vol/root.h"
 #include "vol/translate.h"
+
+/* Checkpoints that are asked for an inode at most. */
+#define ASK_MOST 64u
 
 struct child {
 	uint64_t key, ptr;
@@ -46,6 +52,9 @@ struct nodes {
 	struct pieces pieces;
 	struct numbers inos;	/* whose maps are in doubt */
 	struct numbers cnos;	/* checkpoints whose ifiles are */
+	/* Virtual blocks with several pointers, and checkpoints with these. */
+	struct numbers contested, contests;
+	struct around around;
 	/* The derived content of the current holder. */
 	struct child *children;
 	size_t n, room;
@@ -74,8 +83,7 @@ static bool has_number(const struct numbers *s, uint64_t number)
 	return i < s->n && s->list[i] == number;
 }
 
-/* Of two pointers to a virtual block one is met first, and it may be that one
-   that is wrong: the log has the file of it. */
+/* The file that the log has the virtual block for, whichever lead to it. */
 static int doubt_owner(struct nodes *v, struct context *cx,
 		       const struct check *c, uint64_t vblocknr)
 {
@@ -108,8 +116,17 @@ static int doubt(struct nodes *v, struct context *cx, const struct check *c,
 	if (!err && of_map && ino && !inode_is_metadata(ino))
 		err = add_number(&v->inos, cx, ino);
 	if (!err && rule_has(fix->rule, RULE_CONTESTED) && fix->has_got)
-		err = doubt_owner(v, cx, c, fix->got);
+		err = doubt_owner(v, cx, c, fix->got) ?:
+		      add_number(&v->contested, cx, fix->got) ?:
+		      add_number(&v->contests, cx, fix->place.cno);
 	return err;
+}
+
+static int doubt_inode(void *arg, struct context *cx, uint64_t ino)
+{
+	struct nodes *v = arg;
+
+	return add_number(&v->inos, cx, ino);
 }
 
 static int list_doubts(struct nodes *v, struct context *cx,
@@ -121,6 +138,10 @@ static int list_doubts(struct nodes *v, struct context *cx,
 	for (i = 0; i < RULE_FIX_COUNT && !err; i++)
 		for (j = 0; j < plan->kinds[i].n && !err; j++)
 			err = doubt(v, cx, c, &plan->kinds[i].fixes[j]);
+	for (i = 0; i < v->contests.n && !err; i++)
+		err = contests_ask(c->vol, cx, v->contests.list[i],
+				   v->contested.list, v->contested.n,
+				   doubt_inode, v);
 	return err;
 }
 
@@ -396,6 +417,39 @@ static int find_entry(struct nodes *v, struct context *cx,
 					      block->blkoff, &block->blocknr));
 }
 
+/*
+ * INODE has its own map again.  A checkpoint in which an inode has the same one
+ * has the same file: if that is not what INODE says it is, then all else is
+ * another's, too.
+ */
+static int take_inode(struct nodes *v, struct context *cx,
+		      const struct holder *h, struct nilfs_inode *inode)
+{
+	unsigned int asked = 0;
+	struct nilfs_inode other;
+	struct root root;
+	uint64_t cno;
+	int ret = 0;
+
+	around_begin(&v->around, h->life);
+	while (asked++ < ASK_MOST && (ret = around_next(&v->around, cx,
+							&cno)) > 0) {
+		ret = root_open(&root, cx, v->vol, cno);
+		if (!ret)
+			ret = root_inode(&root, cx, h->ino, &other);
+		if (damage_is_fatal(ret))
+			return ret;
+		if (ret || memcmp(other.i_bmap, inode->i_bmap,
+				  sizeof(other.i_bmap)))
+			continue;
+		if (!inode_is_same_file(&other, inode))
+			*inode = other;
+		return 0;
+	}
+	fail_clear(cx);
+	return ret < 0 && damage_is_fatal(ret) ? ret : 0;
+}
+
 /* The map in an inode, in the ifile or in the entry of a checkpoint. */
 static int derive_map(struct nodes *v, struct context *cx,
 		      const struct holder *h)
@@ -425,9 +479,11 @@ static int derive_map(struct nodes *v, struct context *cx,
 						  palloc_entry_offset(
 							  &v->vol->ifile_palloc,
 							  h->ino));
-	return make_map(v, inode) ?
-		       derived_set(v->d, cx, &block, v->block,
-				   geo->block_size) : 0;
+	if (!make_map(v, inode))
+		return 0;
+	ret = is_entry ? 0 : take_inode(v, cx, h, inode);
+	return ret ? ret : derived_set(v->d, cx, &block, v->block,
+				       geo->block_size);
 }
 
 /* Wrong nodes are where what leads to them says that they are. */
@@ -479,6 +535,8 @@ static int derive_holders(struct nodes *v, struct context *cx,
 		return err == -EFBIG ? 0 : err;
 	err = holders_init(&v->h, cx);
 	if (!err)
+		err = around_open(&v->around, cx, v->vol);
+	if (!err)
 		err = look_at_all(v, cx);
 	if (!err)
 		err = derive_all(v, cx);
@@ -506,6 +564,9 @@ int derive_nodes(struct derived *d, struct context *cx, const struct check *c,
 	free(v.children);
 	free(v.inos.list);
 	free(v.cnos.list);
+	free(v.contested.list);
+	free(v.contests.list);
+	around_close(&v.around);
 	pieces_fini(&v.pieces);
 	volume_close(v.vol);
 	return err;

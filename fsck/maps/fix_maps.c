@@ -35,13 +35,12 @@
 #include "base/array.h"
 #include "base/checked.h"
 #include "base/context.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "check/damage.h"
-#include "check/inodes/inodelist.h"
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
+#include "fsck/derive/contests.h"
 #include "fsck/maps/mapfile.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
@@ -206,82 +205,14 @@ static int add_doubted(struct mapfiles *m, struct context *cx,
 	return 0;
 }
 
-static int add_file(struct mapfiles *m, struct context *cx, uint64_t ino)
+static int add_file(void *arg, struct context *cx, uint64_t ino)
 {
+	struct mapfiles *m = arg;
+
 	if (array_reserve(cx, &m->inos, &m->room, m->n + 1))
 		return -ENOMEM;
 	m->inos[m->n++] = ino;
 	return 0;
-}
-
-static bool is_doubted(const struct mapfiles *m, uint64_t vblocknr)
-{
-	size_t i = search_lower_bound(m->doubted, m->ndoubted, vblocknr);
-
-	return i < m->ndoubted && m->doubted[i] == vblocknr;
-}
-
-static int ask_map(struct mapfiles *m, struct context *cx,
-		   const struct file *file)
-{
-	struct blockmap_cursor cur;
-	struct blockmap_item item;
-	int ret = blockmap_cursor_open(&cur, cx, &file->map, 0, true);
-
-	while (!ret && (ret = blockmap_cursor_next(&cur, cx, &item)) > 0) {
-		ret = 0;
-		if (is_doubted(m, item.ptr)) {
-			ret = add_file(m, cx, file->ino);
-			break;
-		}
-	}
-	blockmap_cursor_close(&cur);
-	return ret;
-}
-
-static int ask_inode(struct mapfiles *m, struct context *cx,
-		     struct root *root, uint64_t ino)
-{
-	struct file file;
-	int err = root_file(root, cx, ino, &file);
-
-	if (!err && inode_has_bmap(&file.inode))
-		err = ask_map(m, cx, &file);
-	/* That one has its own findings. */
-	return damage_forgive(cx, err);
-}
-
-static int ask_chunk(struct mapfiles *m, struct context *cx,
-		     struct root *root, const struct inodelist_chunk *chunk)
-{
-	unsigned int i;
-	int err = context_cancelled(cx);
-
-	for (i = 0; i < INODELIST_CHUNK && !err; i++)
-		if (chunk->kind[i] & INODELIST_THERE)
-			err = ask_inode(m, cx, root, chunk->first + i);
-	return err;
-}
-
-/* Adds the files with the other pointer to a doubted block: the checker blames
-   the second that it meets, which may be the right one. */
-static int add_holders(struct mapfiles *m, struct context *cx)
-{
-	struct inodelist list = { .chunks = NULL };
-	struct root root;
-	bool whole;
-	size_t i;
-	int err;
-
-	if (!m->ndoubted)
-		return 0;
-	err = root_open(&root, cx, m->job->vol, 0);
-	if (!err)
-		err = ifilelist_fill(&root, cx, &list, &whole);
-	for (i = 0; i < list.nchunks && !err; i++)
-		err = ask_chunk(m, cx, &root, list.chunks[i]);
-	inodelist_fini(&list);
-	return damage_forgive(cx, err);
 }
 
 /* INO has its map in its inode, where it has room for fewer blocks. */
@@ -322,7 +253,8 @@ static int list_files(struct mapfiles *m, struct context *cx,
 		err = doubt_direct(m, cx, m->inos[i]);
 	m->ndoubted = sort_unique(m->doubted, m->ndoubted);
 	if (!err && m->n)
-		err = add_holders(m, cx);
+		err = contests_ask(m->job->vol, cx, 0, m->doubted, m->ndoubted,
+				   add_file, m);
 	m->n = sort_unique(m->inos, m->n);
 	return err;
 }

@@ -237,14 +237,18 @@ static int repair_block(struct fixing *f, struct context *cx, uint64_t ino)
 }
 
 /* An inode with links that is marked free: one of the two is not right. */
-static int take_back(struct fixing *f, struct context *cx, uint64_t ino,
-		     const struct nilfs_inode *inode)
+static int take_back(struct fixing *f, struct context *cx,
+		     const struct inodecase *c)
 {
-	if (inode_check(&f->job->vol->geo, inode, ino) != RULE_OK)
-		return inodeedit_clear(&f->edit, cx, ino);
+	int ret = inodedecide_is_foreign(&f->decide, cx, c);
+
+	if (ret < 0)
+		return ret;
+	if (ret || inode_check(&f->job->vol->geo, &c->inode, c->ino) != RULE_OK)
+		return inodeedit_clear(&f->edit, cx, c->ino);
 	fixers_note(f->job, "inode %llu: marked as in use",
-		    (unsigned long long)ino);
-	return inodeedit_mark(&f->edit, cx, ino, true);
+		    (unsigned long long)c->ino);
+	return inodeedit_mark(&f->edit, cx, c->ino, true);
 }
 
 static int repair_inode(struct fixing *f, struct context *cx,
@@ -262,7 +266,7 @@ static int repair_inode(struct fixing *f, struct context *cx,
 	if (ret < 0)
 		return ret;
 	if (fix->rule == RULE_INODE_FREE)
-		return take_back(f, cx, ino, &c.inode);
+		return take_back(f, cx, &c);
 	ret = inodeedit_is_used(&f->edit, cx, ino);
 	if (ret < 0 || (!ret && ino != NILFS_ROOT_INO))
 		return ret;

@@ -266,6 +266,21 @@ int inodedecide_is_another(struct inodedecide *d, struct context *cx,
 			       !inode_is_same_file(&c->other, &c->inode);
 }
 
+int inodedecide_is_foreign(struct inodedecide *d, struct context *cx,
+			   const struct inodecase *c)
+{
+	uint64_t ptr = inode_has_bmap(&c->inode) ?
+			       bmap_first_ptr(c->inode.i_bmap) : 0;
+	struct segsum_block b = { .ino = c->ino };
+	struct vblock vb;
+	int ret = ptr ? vblocks_find(&d->vblocks, cx, ptr, &vb) : 0;
+
+	if (!ptr || ret != VBLOCKS_USED)
+		return ret < 0 ? ret : 0;
+	ret = lifelogs_find_block(cx, d->job->check, vb.blocknr, &b, NULL);
+	return ret < 0 ? damage_forgive(cx, ret) : b.ino != c->ino;
+}
+
 /* A directory without nodes has the blocks that it was counted to have. */
 static void set_dir_size(const struct inodedecide *d, struct inodecase *c)
 {

@@ -81,6 +81,11 @@ int inodedecide_ask(struct inodedecide *d, struct context *cx,
 int inodedecide_is_another(struct inodedecide *d, struct context *cx,
 			   struct inodecase *c);
 
+/* Whether the map of C leads to a block that its log has for another file: 1, 0,
+   -ENOMEM, -EINTR. */
+int inodedecide_is_foreign(struct inodedecide *d, struct context *cx,
+			   const struct inodecase *c);
+
 /*
  * Makes C->inode what it is to be, and notes it: 1; 0 where nothing is known of
  * it.  -ENOMEM, -EINTR.

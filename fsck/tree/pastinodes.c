@@ -144,7 +144,8 @@ static int was_there(struct inodefix *s, struct context *cx,
 	return is_used(s, cx, pt);
 }
 
-/* A deleted inode that has its map yet is in use again: 1, 0. */
+/* A deleted inode that has its map yet is in use again, unless it is another
+   one than in a checkpoint with blocks that are alive: 1, 0. */
 static int undelete_inode(struct inodefix *s, struct context *cx,
 			  struct inodecase *pt)
 {
@@ -153,6 +154,9 @@ static int undelete_inode(struct inodefix *s, struct context *cx,
 	if (inode_is_empty(&pt->inode) || !inode_has_bmap(&pt->inode) ||
 	    is_garbage(s, &pt->inode))
 		return 0;
+	ret = inodedecide_is_another(&s->decide, cx, pt);
+	if (ret < 0 || (ret && pt->fits))
+		return ret < 0 ? ret : 0;
 	pt->inode.i_links_count = le16_make(1);
 	ret = inoderepair_fit(s->vol, cx, pt->ino, &pt->inode);
 	if (ret)

@@ -244,12 +244,6 @@ sizes() {
 	others_same 2
 }
 
-# dir_block DIR CNO N: where block N of a directory of that checkpoint is.
-dir_block() {
-	dump.nilfs2 bmap -b -c "$2" "$image" "$1" |
-		awk -v n="$3" '$NF == "data" && $1 == n { print $5 }'
-}
-
 # emptied BLOCK [BYTES]: of a directory, entries from there on are removed.
 emptied() {
 	local at=${2-0} left
@@ -266,8 +260,8 @@ emptied() {
 @test "a file that several snapshots share gets a name in each of them" {
 	begin snapshots
 	ino=$(dump.nilfs2 inode "$image" /d/f1 | awk '/^Inode:/ { print $2 }')
-	block=$(dir_block /d 7 0)
-	[ "$(dir_block /d 21 0)" = "$block" ]
+	block=$(map_block /d 0 7)
+	[ "$(map_block /d 0 21)" = "$block" ]
 	sum=$(dump.nilfs2 cat -c 7 "$image" /d/f1 | cksum)
 	emptied "$block" 32 | overwrite "$block"
 	loss_named '[0-9]*' "lost: snapshot 7: inode $ino, /#$ino: the name"
@@ -278,7 +272,7 @@ emptied() {
 @test "files without names are named where the root directory has room" {
 	begin cleaned
 	count=$(dump.nilfs2 ls -c 2 "$image" / | wc -l)
-	block=$(dir_block / 2 1)
+	block=$(map_block / 1 2)
 	emptied "$block" | overwrite "$block"
 	loss_named 2 'checkpoint 2: directory 2: block 1: files without names'
 	[ "$(dump.nilfs2 ls -c 2 "$image" / | wc -l)" -eq "$count" ]
@@ -287,14 +281,32 @@ emptied() {
 # A link that was removed is there once more.
 @test "a name in an older version of a block of names is removed" {
 	begin snapshots
-	block=$(dir_block / 4 0)
-	dd if="$image" bs=4096 skip="$(dir_block / 2 0)" count=1 status=none |
+	block=$(map_block / 0 4)
+	dd if="$image" bs=4096 skip="$(map_block / 0 2)" count=1 status=none |
 		overwrite "$block"
 	[ "$(dump.nilfs2 ls -c 4 "$image" / | grep -c hard)" -eq 1 ]
 	run -1 fsck.nilfs2 -fy "$image"
 	[[ $output == *"checkpoint 4: directory 2: removed 'hard' of inode "* ]]
 	same_trees
 	is_clean
+}
+
+# Files of the block exist in later checkpoints, every second one.
+@test "inodes of a snapshot that were replaced by others get what was theirs" {
+	begin cleaned
+	names=$(dump.nilfs2 ls -i -c 2 "$image" / |
+		awk '$1 >= 64 && $1 < 96 && $1 % 2 == 0 { print $2 }')
+	for name in $names; do
+		dump.nilfs2 inode -c 2 "$image" "/$name"
+	done | grep -v ' block:' >inodes.sound
+	dd if="$image" bs=4096 skip="$(map_block ifile 8 2)" count=1 \
+		status=none | overwrite "$(map_block ifile 4 2)"
+	loss_named 2 'lost: snapshot 2: inode 65, /small-52: attributes'
+	for name in $names; do
+		dump.nilfs2 inode -c 2 "$image" "/$name"
+	done | grep -v ' block:' | diff inodes.sound -
+	[ "$(grep -c '^Inode:' inodes.sound)" -eq 16 ]
+	[ "$(grep -c '^lost: ' <<<"$said")" -eq 16 ]
 }
 
 @test "the kernel reads a repaired snapshot, moves its blocks, and drops them" {
