@@ -58,6 +58,7 @@ struct run {
 	uint8_t *image;		/* what is on the device */
 	uint8_t *want;		/* what should be */
 	struct dev *source;	/* blocks to be moved */
+	bool forecast;		/* some files have no content */
 	bool filled[BLOCKS];
 	atomic_uint twice, made, freed, fills;
 	uint32_t fail_fill;	/* the file with this number and later fail */
@@ -126,6 +127,11 @@ static void file_free(struct payload *p)
 
 static const struct payload_ops file_ops = {
 	.fill = file_fill,
+	.free = file_free,
+};
+
+/* In a forecast. */
+static const struct payload_ops blank_ops = {
 	.free = file_free,
 };
 
@@ -241,6 +247,11 @@ static struct payload *payload_of(struct run *r, uint32_t number,
 
 	die_if(!f);
 	*f = (struct file){.r = r, .number = number, .blocknr = blocknr};
+	if (r->forecast && number % 16 < 11) {
+		payload_init(&f->payload, &blank_ops);
+		r->made++;
+		return &f->payload;
+	}
 	payload_init(&f->payload, &file_ops);
 	for (i = 0; i < count; i++)
 		pattern(want + i * BLOCK, number, i);
@@ -270,7 +281,7 @@ static void make_log(struct run *r, uint32_t *seed, bool large,
 	struct loglayout l;
 
 	loglayout_init(&l, &g, 1u << 20);
-	log->blocknr = r->next;
+	*log = (struct logout_log){ .blocknr = r->next };
 	log->npieces = 1 + rnd(seed, large ? FILES_MAX : 3);
 	log->pieces = calloc(log->npieces, sizeof(*log->pieces));
 	die_if(!log->pieces);
@@ -387,6 +398,24 @@ static void test_content(unsigned int threads, bool sequential,
 	is_int(r.freed, r.made, "all files are let go");
 }
 
+/* The device has zeros before, and what is blank stays as it is. */
+static void test_forecast(unsigned int threads, bool sequential)
+{
+	static struct run r;
+	uint32_t i, wrong = 0;
+
+	begin(&r, threads, sequential, 16 * BLOCK);
+	r.forecast = true;
+	is_int(submit(&r, true), 0, "logs of a forecast");
+	for (i = 0; i < LOGS; i++)
+		wrong += !sums_are_right(&r, i);
+	is_int(wrong, 0, "have the sums of what is blank as zeros");
+	ok(!memcmp(r.image, r.want, (size_t)BLOCKS * BLOCK),
+	   "and write what has content");
+	end(&r);
+	is_int(r.freed, r.made, "all of it is let go");
+}
+
 static void test_failures(unsigned int threads, bool sequential)
 {
 	static struct run r;
@@ -489,6 +518,8 @@ int main(void)
 	test_small();
 	test_space();
 	for (i = 0; i < 3; i++) {
+		test_forecast(threads[i], false);
+		test_forecast(threads[i], true);
 		test_failures(threads[i], false);
 		test_failures(threads[i], true);
 		test_stop(threads[i], false);

@@ -64,6 +64,12 @@ static bool is_blank(const struct logout_piece *piece)
 	return !piece->payload->ops->fill;
 }
 
+bool logcut_is_left_out(const struct logout_log *log,
+			const struct logout_piece *piece)
+{
+	return is_blank(piece) && !log->whole;
+}
+
 int logcut_fill(const struct logout_piece *piece, struct context *cx,
 		uint32_t skip, uint32_t count, void *buf, uint32_t block_bits)
 {
@@ -88,7 +94,7 @@ bool logcut_filled(const struct logout_log *log, const struct logcut *cut,
 			end = cut->count;
 		if (end <= start)
 			continue;
-		if (is_blank(piece) && !log->whole) {
+		if (logcut_is_left_out(log, piece)) {
 			if (*count)
 				break;
 			continue;

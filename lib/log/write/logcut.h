@@ -37,6 +37,10 @@ bool logcut_next(struct logcut *cut, const struct logout_log *log,
 /* Not less than the number of chunks that NPAYLOAD blocks are cut into. */
 uint32_t logcut_most(uint32_t npayload, uint32_t size);
 
+/* Whether PIECE of LOG has no content, and is not written. */
+bool logcut_is_left_out(const struct logout_log *log,
+			const struct logout_piece *piece);
+
 /*
  * COUNT blocks of PIECE, from its block SKIP on, to BUF; zeros where there is
  * no content.  Fails as the payload does.

@@ -80,43 +80,50 @@ static uint8_t *buffer_of(struct logout *out, struct context *cx,
 	return grow_buffer(b, cx, size < usual ? usual : size);
 }
 
-/* Takes the blocks of BUF up to TO into the sum, *SUMMED are already in it. */
+/*
+ * Takes the blocks of BUF up to TO into the sum, *SUMMED are already in it.
+ * Those from FILLED on are blank: zeros that are not in BUF.
+ */
 static void add_to_sum(struct logjob_chunk *chunk, const uint8_t *buf,
-		       uint32_t to, uint32_t *summed)
+		       uint32_t filled, uint32_t to, uint32_t *summed)
 {
-	struct logout *out = chunk->job->out;
-	size_t bytes = (size_t)(to - *summed) << out->g->block_bits;
+	uint32_t bits = chunk->job->out->g->block_bits;
+	size_t from = (size_t)*summed << bits;
 
-	chunk->sum = crc32_le(chunk->sum,
-			      buf + ((size_t)*summed << out->g->block_bits),
-			      bytes);
+	chunk->sum = crc32_le(chunk->sum, buf + from,
+			      ((size_t)filled << bits) - from);
+	chunk->sum = crc32_le_zeros(chunk->sum, (size_t)(to - filled) << bits);
 	*summed = to;
 }
 
-/* Fills BUF, and sums what was read while it is in the processor's cache. */
+/*
+ * Fills BUF, and sums what was read while it is in the processor's cache; what
+ * is neither read nor written, as zeros, a row of pieces at once.
+ */
 static int fill_chunk(struct logjob_chunk *chunk, struct context *cx,
 		      uint8_t *buf)
 {
+	const struct logout_log *log = &chunk->job->log;
+	const struct logout_piece *piece = &log->pieces[chunk->part.piece];
 	uint32_t bits = chunk->job->out->g->block_bits;
-	uint32_t i, n, skip = chunk->part.skip, summed = 0;
-	const struct logout_piece *piece;
+	uint32_t i, n, skip = chunk->part.skip, summed = 0, filled = 0;
 	int ret;
 
-	piece = &chunk->job->log.pieces[chunk->part.piece];
 	for (i = 0; i < chunk->part.count; i += n, piece++, skip = 0) {
 		n = piece->count - skip;
 		if (n > chunk->part.count - i)
 			n = chunk->part.count - i;
-		if (!n)
+		if (!n || logcut_is_left_out(log, piece))
 			continue;
+		if (i > filled || i - summed >= CACHED >> bits)
+			add_to_sum(chunk, buf, filled, i, &summed);
 		ret = logcut_fill(piece, cx, skip, n,
 				    buf + ((size_t)i << bits), bits);
 		if (ret)
 			return ret;
-		if (i + n - summed >= CACHED >> bits)
-			add_to_sum(chunk, buf, i + n, &summed);
+		filled = i + n;
 	}
-	add_to_sum(chunk, buf, i, &summed);
+	add_to_sum(chunk, buf, filled, i, &summed);
 	return 0;
 }
 
@@ -240,8 +247,7 @@ static int write_log(struct logjob *job, struct context *cx, const uint8_t *buf)
 	int ret;
 
 	logcut_filled(log, &job->chunks[0].part, &from, &count);
-	/* What stands after blanks is to be reached by way of these. */
-	if (job->out->sequential || count == log->npayload)
+	if (count == log->npayload)
 		return write_blocks(job->out, cx, log->blocknr, buf,
 				    log->nsumblk + log->npayload);
 	ret = write_blocks(job->out, cx, log->blocknr, buf, log->nsumblk);

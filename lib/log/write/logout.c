@@ -129,6 +129,8 @@ static int new_job(struct logout *out, struct context *cx,
 	if (!job)
 		return fail(cx, -ENOMEM, "output of logs");
 	*job = (struct logjob){ .out = out, .log = *log };
+	/* What stands after blanks is to be reached by way of these. */
+	job->log.whole |= out->sequential;
 	*jobp = job;
 	return 0;
 }
