@@ -385,7 +385,8 @@ size_t overlay_mark(struct dev *dev)
 {
 	struct overlay *overlay = to_overlay(dev);
 
-	overlay->pages.epoch++;
+	overlay->pages.marked = overlay->pages.count;
+	overlay->zones.marked = overlay->zones.count;
 	return overlay->pages.count + overlay->zones.count;
 }
 
@@ -491,7 +492,7 @@ static void init_lock(pthread_rwlock_t *lock)
 }
 
 static int open_with_pages(struct dev **devp, struct context *cx,
-			   struct dev *under, size_t bytes)
+			   struct dev *under, size_t bytes, unsigned int share)
 {
 	struct overlay *overlay = calloc(1, sizeof(*overlay));
 
@@ -500,7 +501,7 @@ static int open_with_pages(struct dev **devp, struct context *cx,
 	dev_init_over(&overlay->dev, &overlay_ops, under);
 	overlay->dev.writable = true;
 	pages_init(&overlay->pages, under->name, bytes,
-		   cx->max_memory / OVERLAY_SHARE);
+		   cx->max_memory / share);
 	zonechanges_init(&overlay->zones, under, &overlay->pages);
 	init_lock(&overlay->lock);
 	*devp = &overlay->dev;
@@ -509,12 +510,13 @@ static int open_with_pages(struct dev **devp, struct context *cx,
 
 int overlay_open(struct dev **devp, struct context *cx, struct dev *under)
 {
-	return open_with_pages(devp, cx, under, PAGES_BYTES);
+	return open_with_pages(devp, cx, under, PAGES_BYTES, OVERLAY_SHARE);
 }
 
 int overlay_open_trial(struct dev **devp, struct context *cx,
 		       struct dev *under)
 {
 	return open_with_pages(devp, cx, under,
-			       under->zones ? PAGES_BYTES : PAGES_BYTES_MAX);
+			       under->zones ? PAGES_BYTES : PAGES_BYTES_MAX,
+			       OVERLAY_TRIAL_SHARE);
 }

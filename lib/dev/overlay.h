@@ -12,6 +12,7 @@
 
 /* The part of the memory budget that the pages of an overlay take: 1 / this. */
 #define OVERLAY_SHARE 4
+#define OVERLAY_TRIAL_SHARE 8	/* a trial often lies upon another */
 
 /*
  * An overlay over UNDER (borrowed).  It can be written to even where UNDER

@@ -6,13 +6,13 @@
  * written in one large piece can be written on in large pieces without another
  * copy.  A chain per hash value leads from the newest version of a page to
  * older ones; the last page of all is the first one of its chain, so the last
- * ones can be forgotten again.  There are as many chains as pages or more, so
- * that a large overlay is searched as fast as a small one.
+ * ones can be forgotten again.  There are half as many chains as pages or more,
+ * so that a large overlay is searched as fast as a small one.
  *
  * Chunks past the budget are in a temporary file, in the same order, and are
  * never brought back to memory: what is written is rarely read again, and then
  * the system has the file in its own memory.  The list and the chains, at most
- * 40 bytes for a page, are not part of the budget.
+ * 16 bytes for a page, are not part of the budget.
  */
 #include "dev/pages.h"
 
@@ -37,7 +37,7 @@ void pages_init(struct pages *p, const char *name, size_t bytes,
 	p->scratch = -1;
 }
 
-static size_t *bucket_of(const struct pages *p, uint64_t number)
+static uint32_t *bucket_of(const struct pages *p, uint64_t number)
 {
 	return &p->buckets[number * UINT64_C(0x9e3779b97f4a7c15) >>
 			   (64 - p->bucket_bits)];
@@ -115,10 +115,10 @@ static int add_chunk(struct pages *p, struct context *cx)
 /* PAGE becomes the first one of its chain. */
 static void chain_page(struct pages *p, size_t page)
 {
-	size_t *bucket = bucket_of(p, p->list[page].number);
+	uint32_t *bucket = bucket_of(p, p->list[page].number);
 
 	p->list[page].next = *bucket;
-	*bucket = page + 1;
+	*bucket = (uint32_t)page + 1;
 }
 
 /* Twice as many chains, or the first ones. */
@@ -126,7 +126,8 @@ static int add_buckets(struct pages *p, struct context *cx)
 {
 	unsigned int bits = p->bucket_bits ? p->bucket_bits + 1 :
 					     BUCKET_BITS_MIN;
-	size_t *buckets = calloc((size_t)1 << bits, sizeof(*buckets)), page;
+	uint32_t *buckets = calloc((size_t)1 << bits, sizeof(*buckets));
+	size_t page;
 
 	if (!buckets)
 		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
@@ -141,9 +142,12 @@ static int add_buckets(struct pages *p, struct context *cx)
 /* Room for one more page and its data. */
 static int reserve(struct pages *p, struct context *cx)
 {
+	if (p->count == UINT32_MAX)
+		return fail(cx, -ENOMEM, "%s: changes kept aside", p->name);
 	if (array_reserve(cx, &p->list, &p->room, p->count + 1))
 		return -ENOMEM;
-	if ((!p->buckets || p->count >> p->bucket_bits) && add_buckets(p, cx))
+	if ((!p->buckets || p->count / 2 >> p->bucket_bits) &&
+	    add_buckets(p, cx))
 		return -ENOMEM;
 	if (!is_in_memory(p, p->count))
 		return p->scratch < 0 ? tempfile_open(cx, &p->scratch) : 0;
@@ -159,10 +163,7 @@ int pages_add(struct pages *p, struct context *cx, uint64_t number,
 		err = pages_write(p, cx, p->count, 0, data, p->bytes);
 	if (err)
 		return err;
-	p->list[p->count] = (struct page){
-		.number = number,
-		.epoch = p->epoch,
-	};
+	p->list[p->count].number = number;
 	chain_page(p, p->count++);
 	return 0;
 }
@@ -175,6 +176,8 @@ void pages_rewind(struct pages *p, size_t count)
 		page = &p->list[--p->count];
 		*bucket_of(p, page->number) = page->next;
 	}
+	if (p->marked > count)
+		p->marked = count;
 }
 
 bool pages_is_newest(const struct pages *p, size_t page)

@@ -15,10 +15,10 @@
 #define PAGES_BYTES_MAX 4096u	/* or at most, a power of two */
 #define PAGES_CHUNK 256u	/* pages whose data lies in a row */
 
-struct page {
+/* As small as can be: a dry run on a large volume has millions. */
+struct __attribute__((packed, aligned(4))) page {
 	uint64_t number;	/* place on the device in pages */
-	uint64_t epoch;
-	size_t next;		/* chain, towards older ones: page + 1, or 0 */
+	uint32_t next;		/* chain, towards older ones: page + 1, or 0 */
 };
 
 struct pages {
@@ -30,9 +30,9 @@ struct pages {
 	unsigned char **chunks;	/* the first ones */
 	size_t nchunks, chunk_room;
 	int scratch;		/* file with the data of all others, or -1 */
-	uint64_t epoch;		/* of what is made now; only grows */
-	size_t *buckets;	/* newest page of a chain + 1, or 0 */
-	unsigned int bucket_bits;	/* 2^this, at least COUNT; 0: none */
+	size_t marked;		/* those before it do not change any more */
+	uint32_t *buckets;	/* newest page of a chain + 1, or 0 */
+	unsigned int bucket_bits;	/* 2^this, COUNT / 2 or more; 0: none */
 };
 
 /*
@@ -66,16 +66,13 @@ int pages_write(struct pages *p, struct context *cx, size_t page, size_t at,
 int pages_row(const struct pages *p, struct context *cx, size_t page, size_t n,
 	      unsigned char *buf, const unsigned char **data);
 
-/*
- * Whether PAGE may be changed in its place: the epoch is still the one in
- * which it was made.
- */
+/* Whether PAGE may be changed in its place: it was made since the last mark. */
 static inline bool pages_is_current(const struct pages *p, size_t page)
 {
-	return p->list[page].epoch == p->epoch;
+	return page >= p->marked;
 }
 
-/* One more version, of page NUMBER, with its DATA.  -ENOMEM. */
+/* One more version, of page NUMBER, with its DATA.  -ENOMEM, also of 2^32. */
 int pages_add(struct pages *p, struct context *cx, uint64_t number,
 	      const void *data);
 

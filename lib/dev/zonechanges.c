@@ -3,8 +3,8 @@
  * Changes of zones.
  *
  * A change describes its zone completely, so the latest one of a zone is its
- * state, and dropping it restores the one before.  As with pages, one made in
- * this epoch is updated in place.  Changes and pages are one sequence: each
+ * state, and dropping it restores the one before.  As with pages, one made after
+ * the last mark is updated in place.  Changes and pages are one sequence: each
  * change records how many pages preceded it.
  *
  * A reset is done last, because the old state of the device may need the
@@ -121,7 +121,7 @@ static int begin(struct zonechanges *z, struct context *cx, uint64_t n,
 	struct zonechange new = { .zone = n, .pointer = zone->pointer };
 	int ret;
 
-	if (old && old->epoch == z->pages->epoch) {
+	if (old && z->latest[n] > z->marked) {
 		*change = &z->list[z->latest[n] - 1];
 		return 0;
 	}
@@ -131,7 +131,6 @@ static int begin(struct zonechanges *z, struct context *cx, uint64_t n,
 	if (ret)
 		return ret;
 	new.before = z->latest[n];
-	new.epoch = z->pages->epoch;
 	new.pages = z->pages->count;
 	*change = &z->list[z->count++];
 	**change = new;
@@ -207,6 +206,8 @@ void zonechanges_pop(struct zonechanges *z)
 	const struct zonechange *last = &z->list[--z->count];
 	const struct zonechange *old;
 
+	if (z->marked > z->count)
+		z->marked = z->count;
 	z->latest[last->zone] = last->before;
 	old = zonechanges_of(z, last->zone);
 	z->resets -= last->reset && !(old && old->reset);

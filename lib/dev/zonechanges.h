@@ -23,8 +23,7 @@ struct zonechange {
 	size_t since;		/* nor do pages before this one */
 	bool early;		/* the reset comes before all writes */
 	bool finished;
-	uint64_t epoch;		/* of the pages, when it was made, */
-	size_t pages;		/* and how many there were */
+	size_t pages;		/* how many there were when it was made */
 	size_t before;		/* the one before it of this zone + 1, or 0 */
 };
 
@@ -33,6 +32,7 @@ struct zonechanges {
 	const struct pages *pages;	/* borrowed */
 	struct zonechange *list;	/* in the order in which they were made */
 	size_t count, room;
+	size_t marked;		/* those before it do not change any more */
 	size_t *latest;		/* by zone: its change + 1, or 0 */
 	size_t resets;		/* zones that are reset as it is */
 };
