@@ -424,6 +424,13 @@ static int run_scarce(struct cleaner *c, struct context *cx)
 		    room);
 }
 
+/* The candidates are known again, which run_chosen() has forgotten. */
+static int begin_again(struct collector *k, struct context *cx)
+{
+	collector_close(k);
+	return collector_open(k, cx);
+}
+
 /*
  * Handles the result RET of a batch.  If it found no room, or too little, frees
  * segments without live blocks: 1, or RET.
@@ -436,7 +443,9 @@ static int run_dead(struct cleaner *c, struct context *cx, int ret)
 	if (ret != -ENOSPC && (ret || !scarce_is(&c->k)))
 		return ret;
 	context_child(cx, &own);
-	reused = scarce_reuse(&c->k, &own);
+	reused = ret ? begin_again(&c->k, &own) : 0;
+	if (!reused)
+		reused = scarce_reuse(&c->k, &own);
 	if (reused > 0)
 		note_chosen(c);
 	if (reused < 0)
@@ -448,8 +457,11 @@ static int run_dead(struct cleaner *c, struct context *cx, int ret)
 
 static int run_chosen(struct cleaner *c, struct context *cx)
 {
-	int ret = collector_move(&c->k, cx, &c->o->how.batch);
+	int ret;
 
+	if (!c->fates)
+		facts_drop_candidates(&c->k.facts);
+	ret = collector_move(&c->k, cx, &c->o->how.batch);
 	return ret ? ret : 1;
 }
 

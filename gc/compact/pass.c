@@ -300,9 +300,11 @@ static int move_chosen(struct pass *p, struct context *cx)
 {
 	uint64_t batches = p->k->totals.batches;
 	const struct load *l = &p->k->load;
-	int ret = collector_move(p->k, cx, &p->batch);
 	size_t i;
+	int ret;
 
+	facts_drop_candidates(&p->k->facts);
+	ret = collector_move(p->k, cx, &p->batch);
 	for (i = 0; i < l->has.nvictims && p->k->totals.batches > batches; i++)
 		bitmap_clear(&p->old, l->victims[i]);
 	return ret;

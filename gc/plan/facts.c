@@ -288,12 +288,17 @@ void facts_forget(struct facts_kept *kept)
 	kept->liveness = NULL;
 }
 
+void facts_drop_candidates(struct facts *f)
+{
+	free(f->segments);
+	f->segments = NULL;
+	f->n = f->room = 0;
+}
+
 void facts_fini(struct facts *f)
 {
 	zoning_close(&f->zones);
 	liveness_free(f->liveness);
-	free(f->segments);
 	f->liveness = NULL;
-	f->segments = NULL;
-	f->n = f->room = 0;
+	facts_drop_candidates(f);
 }

@@ -57,6 +57,9 @@ int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 int facts_gather_whole(struct facts *f, struct context *cx,
 		       struct volume *vol, uint64_t protect);
 
+/* Frees the candidates; everything else stays. */
+void facts_drop_candidates(struct facts *f);
+
 /* Moves to KEPT what facts_gather() can use after the next batch. */
 void facts_keep(struct facts *f, struct facts_kept *kept);
 
