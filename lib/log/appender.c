@@ -5,7 +5,7 @@
  * The blocks of a log are listed first; its position is known only when the log
  * is full, because the summary precedes the blocks and is as long as their
  * list.  Then the positions are entered in the DAT, and the log is passed to
- * the workers that fill and write it.  Blocks of metadata are copied last,
+ * the workers that fill and write it.  Blocks of metadata are given to it last,
  * since they may contain positions of the same log.
  *
  * The last logs of a checkpoint are held back until all are listed.  They have
@@ -258,7 +258,7 @@ static enum loglayout_kind kind_of(const struct appender_file *file,
 static int list_block(struct appender *a, struct context *cx,
 		      const struct appender_file *file,
 		      const struct metafile_block *block,
-		      struct payload *payload, uint32_t at, bool here)
+		      struct payload *payload, size_t at, bool here)
 {
 	const struct loglayout_run run = {
 		.ino = file->ino,
@@ -284,34 +284,23 @@ static int list_block(struct appender *a, struct context *cx,
 	return ret ? ret : 1;
 }
 
-#define FILE_CHUNK 64u
-
 int appender_list_file(struct appender *a, struct context *cx,
 		       const struct appender_file *file,
 		       const struct metafile_block *blocks, size_t n,
 		       bool here)
 {
-	struct payload *payload = NULL;
-	uint32_t at = FILE_CHUNK, bs = a->g->block_size;
-	void *data = NULL;
+	struct payload *payload = payload_given(n, a->g->block_size);
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < n && !ret; i++, at++) {
-		if (at == FILE_CHUNK) {
-			at = 0;
-			payload_put(payload);
-			payload = payload_memory(NULL, n - i < FILE_CHUNK ?
-						 (uint32_t)(n - i) : FILE_CHUNK,
-						 bs, &data);
-			if (!payload)
-				return fail(cx, -ENOMEM, "blocks of metadata");
-		}
-		ret = list_block(a, cx, file, &blocks[i], payload, at, here);
+	if (!payload)
+		return fail(cx, -ENOMEM, "blocks of metadata");
+	for (i = 0; i < n && !ret; i++) {
+		ret = list_block(a, cx, file, &blocks[i], payload, i, here);
 		if (ret <= 0)
 			break;
-		ret = appender_log_add_copy(a->log, cx, file->m, &blocks[i],
-					    (char *)data + (size_t)at * bs);
+		ret = appender_log_add_meta(a->log, cx, file->m, &blocks[i],
+					    payload, i);
 	}
 	payload_put(payload);
 	return ret;

@@ -26,12 +26,16 @@ struct appender_place {
 	bool moved;		/* they had a place before */
 };
 
-/* Blocks of a metadata file; their content is copied when the log is closed. */
-struct appender_copy {
+/*
+ * A block of a metadata file; its payload, which the log holds, gets its
+ * content when the log is closed.
+ */
+struct appender_meta {
 	struct metafile *m;
 	struct metafile_block block;
 	uint32_t index;
-	void *to;
+	struct payload *payload;
+	size_t at;
 };
 
 struct appender_log {
@@ -44,8 +48,8 @@ struct appender_log {
 	size_t npieces, pieces_room;
 	struct appender_place *places;
 	size_t nplaces, places_room;
-	struct appender_copy *copies;
-	size_t ncopies, copies_room;
+	struct appender_meta *metas;
+	size_t nmetas, metas_room;
 };
 
 #define APPENDER_ANY UINT64_MAX
@@ -128,7 +132,7 @@ int appender_list_super_root(struct appender *a, struct context *cx,
 
 /*
  * Ends the open log.  Unless logs are held it is closed: positions are
- * entered in the DAT, the content of metadata is copied, and it is on its way.
+ * entered in the DAT, the content of metadata is taken, and it is on its way.
  */
 int appender_end_log(struct appender *a, struct context *cx);
 

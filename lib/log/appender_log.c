@@ -77,20 +77,20 @@ int appender_log_add_place(struct appender_log *log, struct context *cx,
 	return 0;
 }
 
-int appender_log_add_copy(struct appender_log *log, struct context *cx,
+int appender_log_add_meta(struct appender_log *log, struct context *cx,
 			  struct metafile *m,
-			  const struct metafile_block *block, void *to)
+			  const struct metafile_block *block,
+			  struct payload *payload, size_t at)
 {
-	struct appender_copy *c;
-
-	if (array_reserve(cx, &log->copies, &log->copies_room,
-			  log->ncopies + 1))
+	if (array_reserve(cx, &log->metas, &log->metas_room, log->nmetas + 1))
 		return -ENOMEM;
-	c = &log->copies[log->ncopies++];
-	c->m = m;
-	c->block = *block;
-	c->index = log->layout.npayload - 1;
-	c->to = to;
+	log->metas[log->nmetas++] = (struct appender_meta){
+		.m = m,
+		.block = *block,
+		.index = log->layout.npayload - 1,
+		.payload = payload,
+		.at = at,
+	};
 	return 0;
 }
 
@@ -133,8 +133,8 @@ int appender_log_enter_dat(struct appender *a, struct context *cx,
 	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < log->ncopies && !ret; i++) {
-		const struct appender_copy *c = &log->copies[i];
+	for (i = 0; i < log->nmetas && !ret; i++) {
+		const struct appender_meta *c = &log->metas[i];
 
 		if (c->m == a->dat_file)
 			ret = metafile_place(c->m, cx, &c->block,
@@ -143,16 +143,21 @@ int appender_log_enter_dat(struct appender *a, struct context *cx,
 	return ret;
 }
 
-static void copy_content(const struct appender *a, struct appender_log *log)
+static int take_content(struct appender_log *log, struct context *cx)
 {
+	const void *data;
+	void *own;
 	size_t i;
+	int ret = 0;
 
-	for (i = 0; i < log->ncopies; i++) {
-		struct appender_copy *c = &log->copies[i];
+	for (i = 0; i < log->nmetas && !ret; i++) {
+		const struct appender_meta *c = &log->metas[i];
 
-		memcpy(c->to, c->block.data, a->g->block_size);
-		metafile_written(c->m, &c->block, 1);
+		ret = metafile_take(c->m, cx, &c->block, &own, &data);
+		if (!ret)
+			payload_give(c->payload, c->at, own, data);
 	}
+	return ret;
 }
 
 int appender_log_submit(struct appender *a, struct context *cx,
@@ -172,10 +177,10 @@ int appender_log_submit(struct appender *a, struct context *cx,
 		.npayload = log->layout.npayload,
 		.whole = log->layout.super_root,
 	};
-	int ret;
+	int ret = take_content(log, cx);
 
-	copy_content(a, log);
-	ret = loglayout_close(&log->layout, cx, &header, &out.summary);
+	if (!ret)
+		ret = loglayout_close(&log->layout, cx, &header, &out.summary);
 	if (ret)
 		return ret;
 	out.pieces = log->pieces;
@@ -195,6 +200,6 @@ void appender_log_free(struct appender_log *log)
 	loglayout_fini(&log->layout);
 	free(log->pieces);
 	free(log->places);
-	free(log->copies);
+	free(log->metas);
 	free(log);
 }

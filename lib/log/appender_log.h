@@ -21,10 +21,14 @@ int appender_log_add_piece(struct appender_log *log, struct context *cx,
 int appender_log_add_place(struct appender_log *log, struct context *cx,
 			   const struct appender_place *place);
 
-/* The last listed block is BLOCK of M, whose content will be copied to TO. */
-int appender_log_add_copy(struct appender_log *log, struct context *cx,
+/*
+ * The last listed block is BLOCK of M, whose content will be given to its
+ * PAYLOAD, of payload_given(), as block AT.
+ */
+int appender_log_add_meta(struct appender_log *log, struct context *cx,
 			  struct metafile *m,
-			  const struct metafile_block *block, void *to);
+			  const struct metafile_block *block,
+			  struct payload *payload, size_t at);
 
 /*
  * Enters where the blocks of LOG, which is full, are: in the DAT and the
@@ -35,7 +39,7 @@ int appender_log_enter(struct appender *a, struct context *cx,
 int appender_log_enter_dat(struct appender *a, struct context *cx,
 			   struct appender_log *log);
 
-/* Copies the content of metadata and hands LOG to logout; LOG stays. */
+/* Takes the content of metadata and hands LOG to logout; LOG stays. */
 int appender_log_submit(struct appender *a, struct context *cx,
 			struct appender_log *log);
 

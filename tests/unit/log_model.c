@@ -125,6 +125,8 @@ void model_write_out(struct model *md, bool all, size_t keep)
 	uint64_t *places;
 	size_t n = 0, i, dirty = metafile_dirty(md->m);
 	unsigned int rounds;
+	const void *data;
+	void *own;
 
 	check(md, !metafile_collect(md->m, &md->cx, all, keep, &blocks, &n));
 	check(md, in_order(blocks, n));
@@ -142,7 +144,11 @@ void model_write_out(struct model *md, bool all, size_t keep)
 	check(md, metafile_dirty(md->m) == dirty);
 	for (i = 0; i < n; i++)
 		fakedat_write(&md->f, md->kind, &blocks[i], places[i]);
-	metafile_written(md->m, blocks, n);
+	for (i = 0; i < n; i++) {
+		check(md, !metafile_take(md->m, &md->cx, &blocks[i], &own,
+					 &data));
+		free(own);
+	}
 	check(md, metafile_dirty(md->m) == dirty - n);
 	free(places);
 	free(blocks);

@@ -168,11 +168,16 @@ void metablocks_touch(struct metablocks *t, struct metablock *b)
 	list_in(t, b);
 }
 
-void metablocks_drop(struct metablocks *t, struct metablock *b)
+void metablocks_take(struct metablocks *t, struct metablock *b)
 {
 	hash_out(t, b);
 	list_out(t, b);
 	t->n--;
+}
+
+void metablocks_drop(struct metablocks *t, struct metablock *b)
+{
+	metablocks_take(t, b);
 	free(b);
 }
 

@@ -66,5 +66,7 @@ void metablocks_set_dirty(struct metablocks *t, struct metablock *b);
 /* May drop the clean block not used for longest, not B. */
 void metablocks_set_clean(struct metablocks *t, struct metablock *b);
 void metablocks_drop(struct metablocks *t, struct metablock *b);
+/* The same, but B is the caller's, to be free()d. */
+void metablocks_take(struct metablocks *t, struct metablock *b);
 
 #endif

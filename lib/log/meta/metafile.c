@@ -367,22 +367,27 @@ int metafile_place(struct metafile *m, struct context *cx,
 			      block->key, blocknr);
 }
 
-void metafile_written(struct metafile *m, struct metafile_block *blocks,
-		      size_t n)
+/* Nodes stay, since more of the file is found by them. */
+int metafile_take(struct metafile *m, struct context *cx,
+		  const struct metafile_block *block, void **own,
+		  const void **data)
 {
-	size_t i;
+	struct metablocks *t = &m->tree.blocks;
+	struct metablock *b = block->handle;
 
 	m->last = NULL;
-	for (i = 0; i < n; i++) {
-		struct metablock *b = blocks[i].handle;
-
-		if (b->node)
-			metablocks_set_clean(&m->tree.blocks, b);
-		else
-			metablocks_drop(&m->tree.blocks, b);
-		blocks[i].data = NULL;
-		blocks[i].handle = NULL;
+	*own = b;
+	*data = b->data;
+	if (!b->node) {
+		metablocks_take(t, b);
+		return 0;
 	}
+	*own = malloc(t->block_size);
+	if (!*own)
+		return fail(cx, -ENOMEM, "block of metadata");
+	*data = memcpy(*own, b->data, t->block_size);
+	metablocks_set_clean(t, b);
+	return 0;
 }
 
 bool metafile_is_empty(const struct metafile *m)

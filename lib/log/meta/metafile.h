@@ -168,11 +168,12 @@ int metafile_place(struct metafile *m, struct context *cx,
 		   const struct metafile_block *block, uint64_t blocknr);
 
 /*
- * BLOCKS, collected ones in any order, were copied into a log: they are clean
- * and may be forgotten.
+ * BLOCK, a collected one, goes into a log as it is now, and is clean: its
+ * content is at *DATA, within *OWN, which is the caller's to free().  -ENOMEM.
  */
-void metafile_written(struct metafile *m, struct metafile_block *blocks,
-		      size_t n);
+int metafile_take(struct metafile *m, struct context *cx,
+		  const struct metafile_block *block, void **own,
+		  const void **data);
 
 /* True where the file has no blocks at all. */
 bool metafile_is_empty(const struct metafile *m);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Payloads: reference counting, and the two kinds without external sources.
+ * Payloads: reference counting, and the kinds without external sources.
  *
- * A payload in memory holds its blocks in the same allocation; one of a device
- * is an offset.  The length of a payload is up to the caller that lists it.
+ * A payload in memory holds its blocks in the same allocation, or each in one
+ * that was given over; one of a device is an offset.  The length of a payload is up to the caller that lists it.
  */
 #include "log/write/payload.h"
 
@@ -16,6 +16,16 @@ struct memory_payload {
 	struct payload payload;
 	uint32_t block_size;
 	unsigned char data[];
+};
+
+struct given_payload {
+	struct payload payload;
+	uint32_t block_size;
+	size_t count;
+	struct {
+		void *own;
+		const void *data;
+	} blocks[];
 };
 
 struct device_payload {
@@ -86,6 +96,61 @@ struct payload *payload_memory(const void *buf, uint32_t count,
 	if (datap)
 		*datap = mem->data;
 	return &mem->payload;
+}
+
+/* What was filled in is not needed any more. */
+static int given_fill(struct payload *p, struct context *cx, uint64_t at,
+		      uint32_t count, void *buf)
+{
+	struct given_payload *g = (struct given_payload *)p;
+	uint32_t i;
+
+	(void)cx;
+	for (i = 0; i < count; i++) {
+		memcpy((char *)buf + (size_t)i * g->block_size,
+		       g->blocks[at + i].data, g->block_size);
+		free(g->blocks[at + i].own);
+		g->blocks[at + i].own = NULL;
+	}
+	return 0;
+}
+
+static void given_free(struct payload *p)
+{
+	struct given_payload *g = (struct given_payload *)p;
+	size_t i;
+
+	for (i = 0; i < g->count; i++)
+		free(g->blocks[i].own);
+	free(g);
+}
+
+static const struct payload_ops given_ops = {
+	.fill = given_fill,
+	.free = given_free,
+};
+
+struct payload *payload_given(size_t count, uint32_t block_size)
+{
+	struct given_payload *g;
+
+	if (count > SIZE_MAX / 2 / sizeof(g->blocks[0]))
+		return NULL;
+	g = calloc(1, sizeof(*g) + count * sizeof(g->blocks[0]));
+	if (!g)
+		return NULL;
+	payload_init(&g->payload, &given_ops);
+	g->block_size = block_size;
+	g->count = count;
+	return &g->payload;
+}
+
+void payload_give(struct payload *p, size_t at, void *own, const void *data)
+{
+	struct given_payload *g = (struct given_payload *)p;
+
+	g->blocks[at].own = own;
+	g->blocks[at].data = data;
 }
 
 static int device_fill(struct payload *p, struct context *cx, uint64_t at,

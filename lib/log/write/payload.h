@@ -50,6 +50,15 @@ struct payload *payload_memory(const void *buf, uint32_t count,
 			       uint32_t block_size, void **datap);
 
 /*
+ * COUNT blocks of BLOCK_SIZE bytes, each in memory of its own: payload_give()
+ * gives it over before its log is, that of block AT, which is at DATA within
+ * OWN, and which is free()d once it is filled in.  NULL where there is no
+ * memory.
+ */
+struct payload *payload_given(size_t count, uint32_t block_size);
+void payload_give(struct payload *p, size_t at, void *own, const void *data);
+
+/*
  * Blocks of DEV (borrowed), from block BLOCKNR on: blocks that are moved.  NULL
  * where there is no memory.
  */
