@@ -2,6 +2,7 @@
 /*
  * gc.nilfs2: opens the device, and runs the requested jobs.
  */
+#include <malloc.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -285,7 +286,16 @@ static const struct cli_tool gc = {
 	.max_memory = 128u << 20,
 };
 
+/*
+ * glibc learns from large pieces that are freed to keep even larger ones, for
+ * each thread: after some batches twice of what is in use.
+ */
+#define MAPPED (1 << 20)
+
 int main(int argc, char **argv)
 {
+#ifdef M_MMAP_THRESHOLD
+	mallopt(M_MMAP_THRESHOLD, MAPPED);
+#endif
 	return tool_main(&gc, argc, argv);
 }
