@@ -221,6 +221,14 @@ static bool has_formless(const struct nodes *v, const struct holder *h)
 	return false;
 }
 
+/* Whether any log has a block for inode INO. */
+static bool has_pieces(const struct nodes *v, uint64_t ino)
+{
+	size_t i = pieces_from(&v->pieces, ino, 0, 0);
+
+	return i < v->pieces.n && v->pieces.list[i].ino == ino;
+}
+
 /* What an inode leads to are all of the highest level: 1, 0. */
 static int gather_top(struct nodes *v, struct context *cx,
 		      const struct holder *h)
@@ -391,7 +399,8 @@ static bool make_map(const struct nodes *v, struct nilfs_inode *inode)
 {
 	struct bmapnode root = bmapnode_root(inode->i_bmap);
 	bool direct = !v->level &&
-		      v->children[v->n - 1].key < NILFS_DIRECT_NBLOCKS;
+		      (!v->n || v->children[v->n - 1].key <
+					NILFS_DIRECT_NBLOCKS);
 	size_t i;
 
 	if (is_same_map(v, inode->i_bmap) || (!direct && v->n > root.max))
@@ -463,8 +472,12 @@ static int derive_map(struct nodes *v, struct context *cx,
 	struct nilfs_inode *inode;
 	int ret = 0;
 
-	if (v->h.logs_whole && !has_formless(v, h))
+	if (v->h.logs_whole && !has_formless(v, h)) {
 		ret = gather_top(v, cx, h);
+		/* It never had a block, and has none. */
+		if (!ret && !v->n && !is_entry && !v->pieces.partial)
+			ret = !has_pieces(v, h->ino);
+	}
 	if (ret > 0 && is_entry)
 		ret = find_entry(v, cx, h, &block);
 	if (ret > 0)

@@ -309,6 +309,13 @@ emptied() {
 	[ "$(grep -c '^lost: ' <<<"$said")" -eq 16 ]
 }
 
+@test "an empty file of a snapshot with a pointer is empty again" {
+	begin snapshots
+	damage -c 2 inode:/.nilfs "i_bmap[6]=$((1 << 59))"
+	! is_clean
+	repairs
+}
+
 @test "the kernel reads a repaired snapshot, moves its blocks, and drops them" {
 	need_guest uml
 	share=$BATS_TEST_TMPDIR/share
