@@ -494,7 +494,8 @@ static int derive_map(struct nodes *v, struct context *cx,
 							  h->ino));
 	if (!make_map(v, inode))
 		return 0;
-	ret = is_entry ? 0 : take_inode(v, cx, h, inode);
+	/* Many files have an empty map. */
+	ret = is_entry || !v->n ? 0 : take_inode(v, cx, h, inode);
 	return ret ? ret : derived_set(v->d, cx, &block, v->block,
 				       geo->block_size);
 }

@@ -99,10 +99,7 @@ static int retarget_entry(struct pastnames *s, struct context *cx,
 	return 0;
 }
 
-/*
- * What stands in place of the number of names where some are one too many: 0,
- * or 1 and how many more of the inode are to be found.
- */
+/* Whether FIX says that an inode of snapshot CNO has more names than links. */
 static bool is_crowded(struct pastnames *s, const struct fix *fix, uint64_t cno)
 {
 	struct inodelist_row row = inodelist_find(&s->e.list, fix->place.ino);
@@ -149,7 +146,11 @@ static int is_older(struct pastnames *s, struct context *cx)
 	return ret < 0 ? ret : older;
 }
 
-/* Counts entry E if it may be one too many, or removes it if all are known. */
+/*
+ * Counts entry E if it may be one too many, or removes it if all are known.  In
+ * place of the number of names of such an inode stands 1 and how many of those
+ * that are one too many are still to be found.
+ */
 static int judge_entry(struct pastnames *s, struct context *cx,
 		       const struct dirent_entry *e)
 {

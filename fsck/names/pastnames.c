@@ -342,7 +342,8 @@ static int for_each(struct pastnames *s, struct context *cx,
 	for (i = 0; i < n && !err; i++) {
 		uint64_t cno = fixes[i].place.cno;
 
-		if (fixes[i].rule != rule || cno == done || !cno || cno == s->vol->latest.cno)
+		if (fixes[i].rule != rule || cno == done || !cno ||
+		    cno == s->vol->latest.cno)
 			continue;
 		done = cno;
 		err = each(s, cx, fixes, n, cno);
