@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cutrepair [--rebuild] [--keep DIR] IMAGE: the repair of a damaged image under
- * power cuts, at every write and flush, torn and reordered.
+ * cutrepair [--tear-supers] [--rebuild] [--keep DIR] IMAGE: the repair of a
+ * damaged image under power cuts, at every write and flush, torn and reordered.
  *
  * What a check says of the image, with the checksums of all logs, is compared:
  * after a cut it must be what was said before the repair or what is said after
- * a whole one.  Only superblocks may be seen half-way, also torn,
- * because they are written in place.  A second repair, a second later, must
- * come to the same end as a whole one, perhaps with more checkpoints.
+ * a whole one.  Only superblocks may be seen half-way, because they are written
+ * in place.  A second repair, a second later, must come to the same end as a
+ * whole one, perhaps with more checkpoints.
  * The image is not written to: what reaches the device is kept in memory.
  *
  * Where zbd(8)'s description of zones stands beside the image as IMAGE.zones,
  * the device has them: it refuses what does not go to a write pointer, and a
  * repair that would fails.  What is wrong with zones after a cut is not
  * compared, but has to be repaired.  Writes are not reordered there.
+ *
+ * Writes are torn between sectors, of which a superblock takes one; with
+ * --tear-supers inside superblocks, too.  That is one more damage, which not
+ * each volume allows beside that to be repaired.
  *
  * With --keep the states are not judged but put into DIR for others to do that,
  * each once: before.001, the image; after.002, wholly repaired; then those that
@@ -44,7 +48,7 @@ struct rig {
 	struct zonedump zones;	/* as they are at first */
 	char side[64];		/* where flushes keep the pointers */
 	char *path;
-	bool rebuild;
+	bool tear_supers, rebuild;
 	char *before, *after;	/* verdicts */
 	unsigned int old, new, between, bad;
 	struct states states;	/* DIR is NULL without --keep */
@@ -281,7 +285,8 @@ static unsigned int test_cuts(struct rig *r)
 	tear.tear_bytes = SECTOR;
 	cut_all(r, tear);
 	tear.tear_bytes = SUPER_PART;
-	cut_all(r, tear);
+	if (r->tear_supers)
+		cut_all(r, tear);
 	cut.reorder = true;
 	for (cut.seed = 1; cut.seed <= SEEDS && !has_zones(r); cut.seed++)
 		cut_all(r, cut);
@@ -337,7 +342,8 @@ static void close_all(struct rig *r)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: cutrepair [--rebuild] [--keep DIR] IMAGE\n");
+	fprintf(stderr, "usage: cutrepair [--tear-supers] [--rebuild] "
+			"[--keep DIR] IMAGE\n");
 	return 2;
 }
 
@@ -346,6 +352,11 @@ int main(int argc, char **argv)
 	struct rig r = { .bad = 0 };
 	unsigned int points;
 
+	if (argc > 2 && !strcmp(argv[1], "--tear-supers")) {
+		r.tear_supers = true;
+		argv++;
+		argc--;
+	}
 	if (argc > 2 && !strcmp(argv[1], "--rebuild")) {
 		r.rebuild = true;
 		argv++;
