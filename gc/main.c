@@ -287,8 +287,9 @@ static const struct cli_tool gc = {
 };
 
 /*
- * glibc learns from large pieces that are freed to keep even larger ones, for
- * each thread: after some batches twice of what is in use.
+ * glibc raises its threshold for mmap() when a large piece is freed, and keeps
+ * such pieces from then on, for each thread: after some batches twice what is in
+ * use.  A threshold that is set stays.
  */
 #define MAPPED (1 << 20)
 

@@ -424,7 +424,7 @@ static int run_scarce(struct cleaner *c, struct context *cx)
 		    room);
 }
 
-/* The candidates are known again, which run_chosen() has forgotten. */
+/* Gathers the candidates again, which run_chosen() has dropped. */
 static int begin_again(struct collector *k, struct context *cx)
 {
 	collector_close(k);

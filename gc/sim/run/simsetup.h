@@ -44,9 +44,9 @@ struct simsetup {
 };
 
 /*
- * Computes what a run of O is about, and makes nothing yet: the configurations of
- * the volume and the workload, .before and .asked.  -EINVAL where an option is out of the range
- * that the others leave, which is a usage error.  Needs no closing.
+ * Computes what a run of O will be, and opens nothing: the configurations of the
+ * volume and the workload, .before and .asked.  -EINVAL where an option is out of
+ * the range that the others leave, which is a usage error.  Needs no closing.
  */
 int simsetup_plan(struct simsetup *s, struct context *cx,
 		  const struct simoptions *o, const struct siminput *input);

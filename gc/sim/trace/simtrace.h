@@ -88,7 +88,8 @@ struct simtrace {
 /*
  * Reads the trace.  -EINVAL where it has no write at all, more than one line of
  * a hundred is not understood, or no volume or more than one is what is asked
- * for; -ENOMEM, also past the memory budget, -EINTR, -EIO, or what the system says; to be closed also then.
+ * for; -ENOMEM, also past the memory budget, -EINTR, -EIO, or what the system
+ * says; to be closed also then.
  * One that is open can be used by several threads.
  */
 int simtrace_open(struct simtrace *t, struct context *cx,

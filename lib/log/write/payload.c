@@ -3,7 +3,8 @@
  * Payloads: reference counting, and the kinds without external sources.
  *
  * A payload in memory holds its blocks in the same allocation, or each in one
- * that was given over; one of a device is an offset.  The length of a payload is up to the caller that lists it.
+ * that was given over; one of a device is an offset.  The length of a payload is
+ * up to the caller that lists it.
  */
 #include "log/write/payload.h"
 
