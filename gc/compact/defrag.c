@@ -171,7 +171,7 @@ static int write_added(struct defragger *p, struct context *cx)
 static int begin_in_new_segment(struct defragger *p, struct context *cx)
 {
 	const struct volume *vol = p->k.vol;
-	int ret = space_find_used(&p->old, cx, p->k.vol);
+	int ret = bitmap_copy(&p->old, cx, &p->k.facts.used);
 
 	if (ret)
 		return ret;

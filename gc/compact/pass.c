@@ -24,9 +24,6 @@
  */
 #include "gc/compact/pass.h"
 
-#include <string.h>
-
-#include "base/checked.h"
 #include "vol/volume.h"
 
 /*
@@ -100,13 +97,15 @@ static int choose_first(struct pass *p, struct context *cx)
 	size_t i;
 	int ret;
 
+	if (p->was.begun)
+		return 0;
+	p->was.begun = true;
 	for (i = 0; i < f->n; i++)
 		if (!f->segments[i].live &&
 		    f->segments[i].segnum < p->space.end)
 			break;
-	if (p->was.begun || (i == f->n && !p->o.all))
+	if (i == f->n && !p->o.all)
 		return 0;
-	p->was.begun = true;
 	p->batch = p->k->o->batch;
 	p->batch.front = !p->o.all;
 	p->batch.fresh = p->o.all;
@@ -134,6 +133,16 @@ static int choose_all(struct pass *p, struct context *cx)
 	return p->k->load.has.nvictims > p->none;
 }
 
+/* How many candidates, the first ones, are before END. */
+static size_t count_before(const struct facts *f, uint64_t end)
+{
+	size_t n = f->n;
+
+	while (n && f->segments[n - 1].segnum >= end)
+		n--;
+	return n;
+}
+
 /* From before END, the emptiest first, until GAIN segments are gained. */
 static int add_low(struct pass *p, struct context *cx, uint64_t end,
 		   uint64_t room, uint64_t gain)
@@ -142,7 +151,7 @@ static int add_low(struct pass *p, struct context *cx, uint64_t end,
 	struct policy_order order;
 	int64_t i;
 	int ret = policy_open(&order, policy_find("optimal"), &f->env,
-			      f->segments, f->n);
+			      f->segments, count_before(f, end));
 
 	while (ret >= 0 && collector_gain(p->k) < gain) {
 		i = policy_next(&order, 0);
@@ -176,11 +185,9 @@ static int add_high(struct pass *p, struct context *cx)
 {
 	struct facts *f = &p->k->facts;
 	uint64_t room = space_all(&p->space);
-	size_t i, n = 0;
+	size_t i, n = f->n - count_before(f, p->space.end);
 	int ret = 0;
 
-	while (n < f->n && f->segments[f->n - 1 - n].segnum >= p->space.end)
-		n++;
 	for (i = 0; i < n && ret >= 0; i++)
 		ret = add_forward(p, cx, &f->segments[p->o.in_order ?
 					f->n - n + i : f->n - 1 - i], room);
@@ -237,9 +244,9 @@ static bool is_narrow(struct pass *p)
 {
 	const struct facts *f = &p->k->facts;
 	uint64_t gain = wanted_gain(p), low = 0;
-	size_t i;
+	size_t i, n = count_before(f, p->space.end);
 
-	for (i = 0; i < f->n; i++)
+	for (i = 0; i < n; i++)
 		low += is_due(p, &f->segments[i], p->space.end);
 	if (p->was.evacuated || low <= gain ||
 	    space_before(&p->space, p->space.end) >=
@@ -357,7 +364,7 @@ static int pass_round(struct pass *p, struct context *cx, bool certain)
 	if (!ret)
 		ret = space_open(&p->space, cx, &p->k->facts);
 	if (!ret && !p->old.words)
-		ret = space_find_used(&p->old, cx, p->k->vol);
+		ret = bitmap_copy(&p->old, cx, &p->k->facts.used);
 	if (!ret)
 		ret = pass_batch(p, cx, certain);
 	space_close(&p->space);
@@ -372,15 +379,8 @@ void pass_init(struct pass *p, const struct pass_options *options)
 
 int pass_copy(struct pass *to, struct context *cx, const struct pass *from)
 {
-	uint64_t words = div_round_up(from->old.bits, 64);
-	int ret;
-
 	*to = *from;
-	ret = bitmap_init(&to->old, cx, from->old.bits);
-	if (!ret)
-		memcpy(to->old.words, from->old.words,
-		       words * sizeof(*to->old.words));
-	return ret;
+	return bitmap_copy(&to->old, cx, &from->old);
 }
 
 int pass_run(struct pass *p, struct context *cx, struct collector *k,

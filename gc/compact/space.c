@@ -10,25 +10,7 @@
 
 #include "base/checked.h"
 #include "disk/geometry.h"
-#include "vol/sutable.h"
 #include "vol/volume.h"
-
-static int mark_used(void *arg, struct context *cx, uint64_t segnum,
-		     const struct nilfs_segment_usage *su)
-{
-	(void)cx;
-	if (!segusage_is_clean(su))
-		bitmap_set(arg, segnum);
-	return 0;
-}
-
-int space_find_used(struct bitmap *used, struct context *cx,
-		    struct volume *vol)
-{
-	int ret = bitmap_init(used, cx, vol->geo.nsegments);
-
-	return ret ? ret : sutable_walk(vol, cx, false, mark_used, used);
-}
 
 /* Segments whose zones cannot be used count as in use, too. */
 static void mark_unusable(struct space *s)
@@ -83,7 +65,7 @@ int space_open(struct space *s, struct context *cx, const struct facts *facts)
 	int ret;
 
 	*s = (struct space){ .facts = facts, .g = &facts->vol->geo };
-	ret = space_find_used(&s->used, cx, facts->vol);
+	ret = bitmap_copy(&s->used, cx, &facts->used);
 	if (ret)
 		return ret;
 	s->end = find_end(s);

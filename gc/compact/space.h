@@ -23,7 +23,7 @@ struct space {
 	uint64_t behind, room;
 };
 
-/* By FACTS, as long as these are there.  -EUCLEAN, -EIO, -ENOMEM. */
+/* By FACTS, as long as these are there.  -ENOMEM. */
 int space_open(struct space *s, struct context *cx,
 	       const struct facts *facts);
 void space_close(struct space *s);
@@ -48,9 +48,5 @@ uint64_t space_reach(struct space *s, uint64_t need);
  * once these N are not.
  */
 uint64_t space_last(struct space *s, const uint64_t *segnums, size_t n);
-
-/* Marks the segments of VOL that are not clean in USED, which it makes. */
-int space_find_used(struct bitmap *used, struct context *cx,
-		    struct volume *vol);
 
 #endif

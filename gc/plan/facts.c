@@ -2,10 +2,10 @@
 /*
  * Facts of segments.
  *
- * One pass over the DAT counts the live blocks of each segment, and one over
- * the maps of the metadata files those of metadata.  The segments themselves
- * are not read.  Counters of the volume are not used: the kernel does not
- * update them.
+ * One pass over the DAT counts the live blocks of each segment, and where it is
+ * asked for one over the maps of the metadata files those of metadata.  The
+ * segments themselves are not read.  Counters of the volume are not used: the
+ * kernel does not update them.
  *
  * A job of many batches would read the DAT as often.  So the counts before a
  * batch are kept, and only the blocks of the DAT that it has changed are
@@ -88,6 +88,8 @@ static int take_usage(void *arg, struct context *cx, uint64_t segnum,
 	struct liveness_counts c = liveness_of(f->liveness, segnum);
 	int err = check_live_counts(f, cx, segnum, su, &c);
 
+	if (!segusage_is_clean(su))
+		bitmap_set(&f->used, segnum);
 	if (!err && is_candidate(f, segnum, su))
 		err = add_candidate(f, cx, segnum, su, &c);
 	return err;
@@ -136,7 +138,7 @@ static int count_file(struct facts *f, struct context *cx, struct file *file)
 	return ret;
 }
 
-static int gather_metadata(struct facts *f, struct context *cx)
+int facts_count_metadata(struct facts *f, struct context *cx)
 {
 	struct volume *vol = f->vol;
 	struct root root;
@@ -250,6 +252,8 @@ static int gather_all(struct facts *f, struct context *cx, struct volume *vol,
 	if (!ret)
 		ret = check_strays(f, cx);
 	if (!ret)
+		ret = bitmap_init(&f->used, cx, vol->geo.nsegments);
+	if (!ret)
 		ret = sutable_walk(vol, cx, false, take_usage, f);
 	if (!ret)
 		ret = zoning_open(&f->zones, cx, vol);
@@ -257,7 +261,7 @@ static int gather_all(struct facts *f, struct context *cx, struct volume *vol,
 		ret = find_stale(f, cx);
 	if (!ret)
 		find_latest_live(f);
-	return ret ? ret : gather_metadata(f, cx);
+	return ret;
 }
 
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
@@ -300,5 +304,6 @@ void facts_fini(struct facts *f)
 	zoning_close(&f->zones);
 	liveness_free(f->liveness);
 	f->liveness = NULL;
+	bitmap_fini(&f->used);
 	facts_drop_candidates(f);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bitmap.h"
 #include "base/context.h"
 #include "gc/plan/policy.h"
 #include "gc/plan/zoning.h"
@@ -22,6 +23,7 @@ struct facts {
 	uint32_t latest_live;	/* of the latest log's segment */
 	struct policy_segment *segments;	/* candidates, by number */
 	size_t n, room;
+	struct bitmap used;	/* segments that are not clean */
 	struct policy_env env;
 	uint64_t clean;			/* segments */
 	uint64_t protect_cno;		/* of the protection period */
@@ -49,6 +51,12 @@ struct facts_kept {
  */
 int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect, struct facts_kept *kept);
+
+/*
+ * Counts the blocks of metadata of all candidates, too, which facts_gather()
+ * leaves at 0: that reads the maps of all metadata.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+int facts_count_metadata(struct facts *f, struct context *cx);
 
 /*
  * The same, but with all segments that are not clean among the candidates, and

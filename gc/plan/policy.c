@@ -98,19 +98,17 @@ static uint64_t weighted(const struct policy_segment *s,
 }
 
 const struct policy policy_list[] = {
-	{ "optimal", "fewest live blocks", optimal, false, false },
-	{ "greedy", "the most dead blocks", greedy, false, false },
+	{ "optimal", "fewest live blocks", optimal },
+	{ "greedy", "the most dead blocks", greedy },
 	{ "cost-benefit", "dead blocks times age over live blocks",
-	  cost_benefit, false,
-	  true },
+	  cost_benefit, .ages = true },
 	{ "cost-benefit-lfs", "cost-benefit as published for LFS",
-	  cost_benefit_lfs, false, true },
+	  cost_benefit_lfs, .ages = true },
 	{ "data-first", "most dead blocks, metadata last", greedy,
-	  true, false },
-	{ "weighted", "fewest live blocks, metadata counts more",
-	  weighted, false, false },
-	{ "timestamp", "oldest first, as nilfs_cleanerd", timestamp, false,
-	  false },
+	  .data_first = true, .counts_metadata = true },
+	{ "weighted", "fewest live blocks, metadata counts more", weighted,
+	  .counts_metadata = true },
+	{ "timestamp", "oldest first, as nilfs_cleanerd", timestamp },
 };
 
 const size_t policy_count = sizeof(policy_list) / sizeof(policy_list[0]);

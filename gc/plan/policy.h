@@ -44,6 +44,7 @@ struct policy {
 			       const struct policy_env *env);
 	bool data_first;	/* what is dense in metadata comes last */
 	bool ages;		/* the order changes with time */
+	bool counts_metadata;	/* by policy_segment.metadata */
 };
 
 /* All of them; the first is the default. */

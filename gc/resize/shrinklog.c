@@ -198,6 +198,8 @@ static int examine_volume(struct shrinklog *l, struct context *cx,
 				     &census);
 	if (!ret)
 		ret = facts_gather(&l->facts, cx, l->vol, protect, NULL);
+	if (!ret)
+		ret = facts_count_metadata(&l->facts, cx);
 	if (ret)
 		return ret;
 	l->used = l->before = census.before;

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 
@@ -26,6 +27,17 @@ int bitmap_init(struct bitmap *map, struct context *cx, uint64_t bits)
 		return fail(cx, -ENOMEM, "bitmap of %" PRIu64 " bits", bits);
 	map->bits = bits;
 	return 0;
+}
+
+int bitmap_copy(struct bitmap *map, struct context *cx,
+		const struct bitmap *from)
+{
+	int ret = bitmap_init(map, cx, from->bits);
+
+	if (!ret)
+		memcpy(map->words, from->words,
+		       div_round_up(from->bits, 64) * sizeof(*map->words));
+	return ret;
 }
 
 void bitmap_fini(struct bitmap *map)

@@ -25,6 +25,10 @@ struct bitmap {
 int bitmap_init(struct bitmap *map, struct context *cx, uint64_t bits);
 void bitmap_fini(struct bitmap *map);
 
+/* Makes MAP, with nothing in it yet, the same set as FROM.  As bitmap_init(). */
+int bitmap_copy(struct bitmap *map, struct context *cx,
+		const struct bitmap *from);
+
 /* How many numbers are in the set; how many of those below END. */
 uint64_t bitmap_count(const struct bitmap *map);
 uint64_t bitmap_count_below(const struct bitmap *map, uint64_t end);

@@ -45,13 +45,13 @@ int sutable_is_exact(struct volume *vol, struct context *cx)
 }
 
 /* Entries are as long as the superblock says, and read as far as known. */
-static void copy_entry(const struct nilfs_geometry *geo, const void *block,
-		       uint64_t segnum, struct nilfs_segment_usage_ext *su)
+static void copy_entry(const struct nilfs_geometry *geo, const char *entry,
+		       struct nilfs_segment_usage_ext *su)
 {
 	uint32_t known = geo->segment_usage_size < sizeof(*su) ?
 		geo->segment_usage_size : (uint32_t)sizeof(*su);
 
-	memcpy(su, (const char *)block + segusage_offset(geo, segnum), known);
+	memcpy(su, entry, known);
 }
 
 int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
@@ -70,7 +70,7 @@ int sutable_read(struct volume *vol, struct context *cx, uint64_t segnum,
 			 &block);
 	if (ret <= 0)
 		return ret;
-	copy_entry(geo, block, segnum, su);
+	copy_entry(geo, (const char *)block + segusage_offset(geo, segnum), su);
 	file_put(&vol->sufile, block);
 	return 0;
 }
@@ -116,14 +116,12 @@ static int find_extent(struct sutable_cursor *cur, struct context *cx,
  * Borrows the block of the place, where there is one; without HOLES the
  * place moves to the next that has.  1, or 0 at the end.
  */
-static int arrive(struct sutable_cursor *cur, struct context *cx)
+static int find_block(struct sutable_cursor *cur, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &cur->vol->geo;
 	uint64_t blkoff = segusage_blkoff(geo, cur->segnum);
 	int err;
 
-	if (cur->block && cur->blkoff == blkoff)
-		return 1;
 	put_block(cur);
 	err = find_extent(cur, cx, blkoff);
 	if (err)
@@ -138,11 +136,29 @@ static int arrive(struct sutable_cursor *cur, struct context *cx)
 		if (cur->segnum >= geo->nsegments)
 			return 0;
 	}
-	cur->blkoff = blkoff;
 	err = cache_get(cur->vol->cache, cx,
 			cur->extent.blocknr + (blkoff - cur->extent.blkoff),
 			&cur->block);
-	return err ? err : 1;
+	if (err)
+		return err;
+	cur->entry = (const char *)cur->block +
+		     segusage_offset(geo, cur->segnum);
+	return 1;
+}
+
+/* Makes the block that of the place.  1, or 0 at the end. */
+static int arrive(struct sutable_cursor *cur, struct context *cx)
+{
+	const struct nilfs_geometry *geo = &cur->vol->geo;
+	int ret;
+
+	if (cur->segnum < cur->last)
+		return 1;
+	ret = find_block(cur, cx);
+	if (ret > 0)
+		cur->last = segusage_first(
+			geo, segusage_blkoff(geo, cur->segnum) + 1);
+	return ret;
 }
 
 int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
@@ -157,8 +173,10 @@ int sutable_cursor_next(struct sutable_cursor *cur, struct context *cx,
 	if (ret <= 0)
 		return ret;
 	memset(su, 0, sizeof(*su));
-	if (cur->block)
-		copy_entry(geo, cur->block, cur->segnum, su);
+	if (cur->block) {
+		copy_entry(geo, cur->entry, su);
+		cur->entry += geo->segment_usage_size;
+	}
 	*segnum = cur->segnum++;
 	return 1;
 }

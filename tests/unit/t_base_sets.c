@@ -14,8 +14,9 @@ static void test_bitmap_random(uint64_t bits)
 {
 	bool model[300] = {false};
 	unsigned int i, wrong = 0;
-	struct bitmap map;
+	struct bitmap map, copy;
 	struct context cx;
+	uint64_t k;
 	uint32_t x = 3;
 
 	context_init(&cx);
@@ -23,7 +24,7 @@ static void test_bitmap_random(uint64_t bits)
 	is_int(bitmap_next_clear(&map, 0), 0, "starts empty");
 	is_int(bitmap_next_set(&map, 0), bits, "with no bit to find");
 	for (i = 0; i < 5000; i++) {
-		uint64_t bit, from, count = 0, k;
+		uint64_t bit, from, count = 0;
 
 		x = x * 1103515245 + 12345;
 		bit = (x >> 8) % bits;
@@ -49,6 +50,14 @@ static void test_bitmap_random(uint64_t bits)
 		wrong += bitmap_test(&map, from) != model[from];
 	}
 	is_int(wrong, 0, "is the set it should be");
+	is_int(bitmap_copy(&copy, &cx, &map), 0, "copied");
+	for (k = 0; k < bits; k++)
+		wrong += bitmap_test(&copy, k) != model[k];
+	is_int(wrong, 0, "the copy has the same numbers");
+	bitmap_set(&copy, 0);
+	bitmap_clear(&map, 0);
+	ok(bitmap_test(&copy, 0), "and is another set");
+	bitmap_fini(&copy);
 	for (i = 0; i < bits; i++)
 		bitmap_set(&map, i);
 	is_int(bitmap_next_clear(&map, 0), bits, "full: none clear");

@@ -267,10 +267,40 @@ static void test_names(void)
 		ok(!policy_parse(bad[i], &weight), "'%s' is none", bad[i]);
 }
 
+/* Callers count metadata for those policies only that say so. */
+static void test_metadata(void)
+{
+	struct policy_env env = {
+		.nongc_ctime = 1000,
+		.metadata_weight = 500,
+	};
+	struct policy_segment s[8], without[8];
+	char with[9], none[9];
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		s[i] = without[i] = (struct policy_segment){
+			.segnum = i,
+			.lastmod = 100 * i,
+			.blocks = 64,
+			.written = 64,
+			.live = (uint32_t)(40 + i % 3),
+		};
+	for (i = 0; i < 8; i += 2)
+		s[i].metadata = s[i].live;
+	for (i = 0; i < policy_count; i++) {
+		order_of(policy_list[i].name, &env, s, 8, 10, with);
+		order_of(policy_list[i].name, &env, without, 8, 10, none);
+		is_int(policy_list[i].counts_metadata, strcmp(with, none) != 0,
+		       policy_list[i].name);
+	}
+}
+
 int main(void)
 {
 	test_names();
 	test_orders();
+	test_metadata();
 	test_least();
 	test_batches();
 	test_never_more();
