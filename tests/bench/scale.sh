@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # How time and memory grow with what a volume holds: a 16th of it, a quarter, and all.
 #
-#	BENCH_CASES	some of checkpoints snapshots names links extents
+#	BENCH_CASES	some of checkpoints snapshots names links extents segments
 #	BENCH_SHARE	all is so many times less (1)
 
 # How many at most.
 declare -A scale_most=([checkpoints]=10000 [snapshots]=1000 [names]=1000000
-	[links]=64000 [extents]=10000000)
+	[links]=64000 [extents]=10000000 [segments]=131072)
 
 # make_versions COUNT: trees of one file, with other content in each.
 make_versions() {
@@ -60,6 +60,10 @@ scale_commands() {
 		echo "bmap=$dump bmap IMAGE /f0"
 		echo "du=$dump du IMAGE"
 		;;
+	segments)
+		echo "segments=$dump segments --totals IMAGE"
+		echo "map=$dump map IMAGE"
+		;;
 	esac
 }
 
@@ -83,14 +87,14 @@ scale_case() {
 }
 
 bench_scale() {
-	local cases=${BENCH_CASES:-checkpoints snapshots names links extents} kind
+	local kind cases="checkpoints snapshots names links extents segments"
 
 	# shellcheck source=tests/bench/snapshots.sh
 	. "$here/snapshots.sh"
 	mkdir "$scratch/names" "$scratch/layers"
 	make_names "$scratch/names" 1
 	make_versions $((scale_most[checkpoints] / ${BENCH_SHARE:-1}))
-	for kind in $cases; do
+	for kind in ${BENCH_CASES:-$cases}; do
 		scale_case "$kind"
 	done
 	rm -rf "$scratch/names" "$scratch/layers"
