@@ -21,7 +21,8 @@ struct policy_segment {
 	uint32_t live;		/* for whomever: these would have to be moved */
 	uint32_t snapshot;	/* of these, for snapshots only */
 	uint32_t protected;	/* of these, for the protection period only */
-	uint32_t metadata;	/* of these, of DAT, cpfile, SUFILE, ifile */
+	uint32_t metadata;	/* of these, of DAT, cpfile, SUFILE, ifile, or
+				   0 where no one counts them */
 };
 
 /* What all segments have in common. */
