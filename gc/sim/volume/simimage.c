@@ -158,6 +158,8 @@ static int read_volume(struct simimage *image, struct context *cx,
 	if (!ret)
 		ret = facts_gather(&r.facts, cx, vol, 0, NULL);
 	if (!ret)
+		ret = facts_count_metadata(&r.facts, cx);
+	if (!ret)
 		ret = sutable_walk(vol, cx, false, put_held, &r);
 	if (!ret)
 		take_candidates(image, &r.facts);
