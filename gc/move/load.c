@@ -188,7 +188,7 @@ uint64_t load_bytes(const struct load *l)
 
 	return n->nruns * sizeof(*l->runs) + n->nmarks * sizeof(*l->marks) +
 	       n->ndead * sizeof(*l->dead) + n->nlogs * sizeof(*l->logs) +
-	       2 * n->ndat * l->facts->vol->geo.block_size;
+	       2 * (n->ndat + n->others) * l->facts->vol->geo.block_size;
 }
 
 /* Block BLKOFF of the DAT will be changed. */

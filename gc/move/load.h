@@ -88,7 +88,7 @@ void load_rewind(struct load *l, struct context *cx,
 		 const struct load_size *size);
 
 /*
- * Bytes of memory that it takes, with the blocks of the DAT that it changes;
+ * Bytes of memory that it takes, with the blocks of metadata that it changes;
  * these count twice, for what else the commit makes of them.
  */
 uint64_t load_bytes(const struct load *l);
