@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "dev/overlay.h"
@@ -91,17 +90,6 @@ static bool is_original(const struct repair *r, struct context *cx,
 	return is_read && !memcmp(&before, &now, sizeof(now));
 }
 
-static int copy_bitmap(struct bitmap *to, struct context *cx,
-		       const struct bitmap *from)
-{
-	int err = bitmap_init(to, cx, from->bits);
-
-	if (!err)
-		memcpy(to->words, from->words,
-		       div_round_up(from->bits, 64) * sizeof(*to->words));
-	return err;
-}
-
 int accounting_note(struct repair *r, struct context *cx,
 		    const struct look *now)
 {
@@ -115,8 +103,8 @@ int accounting_note(struct repair *r, struct context *cx,
 	if (r->first->check.broken_segments.bits || r->broken.bits ||
 	    !c->broken_segments.bits)
 		return 0;
-	err = copy_bitmap(&r->used, cx, &c->used_segments);
-	return err ? err : copy_bitmap(&r->broken, cx, &c->broken_segments);
+	err = bitmap_copy(&r->used, cx, &c->used_segments);
+	return err ? err : bitmap_copy(&r->broken, cx, &c->broken_segments);
 }
 
 /*

@@ -494,7 +494,7 @@ static int clean_round(struct cleaner *c, struct context *cx, bool first)
 	struct facts *f = &c->k.facts;
 	int ret = collector_open(&c->k, cx);
 
-	if (!ret && c->o->policy->counts_metadata)
+	if (!ret && c->o->policy->uses_metadata)
 		ret = facts_count_metadata(f, cx);
 	if (!ret) {
 		if (first)

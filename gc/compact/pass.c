@@ -7,7 +7,8 @@
  * write only to segments that are clean now, so there are three kinds:
  *
  * - release: freeing segments without live blocks costs nothing, and makes room
- * for a larger next batch;
+ * for a larger next batch; only at the beginning, as later it would take a batch
+ * for each few of them;
  *
  * - fill: the lowest clean segments are filled from the emptiest segments
  * before the end, which frees more than it takes, then from those after the

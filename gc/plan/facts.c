@@ -2,8 +2,8 @@
 /*
  * Facts of segments.
  *
- * One pass over the DAT counts the live blocks of each segment, and where it is
- * asked for one over the maps of the metadata files those of metadata.  The
+ * One pass over the DAT counts the live blocks of each segment; another one, on
+ * request, over the maps of the metadata files counts those of metadata.  The
  * segments themselves are not read.  Counters of the volume are not used: the
  * kernel does not update them.
  *

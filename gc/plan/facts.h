@@ -53,17 +53,17 @@ int facts_gather(struct facts *f, struct context *cx, struct volume *vol,
 		 uint64_t protect, struct facts_kept *kept);
 
 /*
- * Counts the blocks of metadata of all candidates, too, which facts_gather()
- * leaves at 0: that reads the maps of all metadata.  -EUCLEAN, -EIO, -ENOMEM.
- */
-int facts_count_metadata(struct facts *f, struct context *cx);
-
-/*
  * The same, but with all segments that are not clean among the candidates, and
  * with all counted.
  */
 int facts_gather_whole(struct facts *f, struct context *cx,
 		       struct volume *vol, uint64_t protect);
+
+/*
+ * Counts the blocks of metadata of each candidate as well, which are 0 after
+ * gathering: this reads the maps of all metadata files.  -EUCLEAN, -EIO, -ENOMEM.
+ */
+int facts_count_metadata(struct facts *f, struct context *cx);
 
 /* Frees the candidates; everything else stays. */
 void facts_drop_candidates(struct facts *f);

@@ -105,9 +105,9 @@ const struct policy policy_list[] = {
 	{ "cost-benefit-lfs", "cost-benefit as published for LFS",
 	  cost_benefit_lfs, .ages = true },
 	{ "data-first", "most dead blocks, metadata last", greedy,
-	  .data_first = true, .counts_metadata = true },
+	  .data_first = true, .uses_metadata = true },
 	{ "weighted", "fewest live blocks, metadata counts more", weighted,
-	  .counts_metadata = true },
+	  .uses_metadata = true },
 	{ "timestamp", "oldest first, as nilfs_cleanerd", timestamp },
 };
 

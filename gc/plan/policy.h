@@ -21,8 +21,8 @@ struct policy_segment {
 	uint32_t live;		/* for whomever: these would have to be moved */
 	uint32_t snapshot;	/* of these, for snapshots only */
 	uint32_t protected;	/* of these, for the protection period only */
-	uint32_t metadata;	/* of these, of DAT, cpfile, SUFILE, ifile, or
-				   0 where no one counts them */
+	uint32_t metadata;	/* of these, of DAT, cpfile, SUFILE, ifile: 0
+				   before facts_count_metadata() */
 };
 
 /* What all segments have in common. */
@@ -45,7 +45,7 @@ struct policy {
 			       const struct policy_env *env);
 	bool data_first;	/* what is dense in metadata comes last */
 	bool ages;		/* the order changes with time */
-	bool counts_metadata;	/* by policy_segment.metadata */
+	bool uses_metadata;	/* policy_segment.metadata */
 };
 
 /* All of them; the first is the default. */

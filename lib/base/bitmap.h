@@ -25,7 +25,7 @@ struct bitmap {
 int bitmap_init(struct bitmap *map, struct context *cx, uint64_t bits);
 void bitmap_fini(struct bitmap *map);
 
-/* Makes MAP, with nothing in it yet, the same set as FROM.  As bitmap_init(). */
+/* Makes a set with the numbers of FROM, in the same way. */
 int bitmap_copy(struct bitmap *map, struct context *cx,
 		const struct bitmap *from);
 

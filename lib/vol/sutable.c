@@ -146,17 +146,17 @@ static int find_block(struct sutable_cursor *cur, struct context *cx)
 	return 1;
 }
 
-/* Makes the block that of the place.  1, or 0 at the end. */
+/* The same, unless the block borrowed now is that of the place. */
 static int arrive(struct sutable_cursor *cur, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &cur->vol->geo;
 	int ret;
 
-	if (cur->segnum < cur->last)
+	if (cur->segnum < cur->end)
 		return 1;
 	ret = find_block(cur, cx);
 	if (ret > 0)
-		cur->last = segusage_first(
+		cur->end = segusage_first(
 			geo, segusage_blkoff(geo, cur->segnum) + 1);
 	return ret;
 }

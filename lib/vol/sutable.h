@@ -39,9 +39,9 @@ struct sutable_cursor {
 	struct extent_cursor extents;
 	struct extent extent;	/* the run at or after the place */
 	const void *block;	/* borrowed, NULL where the place is a hole */
-	const char *entry;	/* in it, of the segment to yield next */
-	uint64_t segnum;	/* which is this one */
-	uint64_t last;		/* the first one of the block after it */
+	const char *entry;	/* in it, that of SEGNUM */
+	uint64_t segnum;	/* the segment to yield next */
+	uint64_t end;		/* the first segment of the next block */
 	bool holes;		/* yield the clean segments of holes as well */
 	bool ended;		/* no extent follows */
 };

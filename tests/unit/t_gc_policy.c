@@ -267,7 +267,7 @@ static void test_names(void)
 		ok(!policy_parse(bad[i], &weight), "'%s' is none", bad[i]);
 }
 
-/* Callers count metadata for those policies only that say so. */
+/* Metadata is counted only for policies that say that they use it. */
 static void test_metadata(void)
 {
 	struct policy_env env = {
@@ -291,7 +291,7 @@ static void test_metadata(void)
 	for (i = 0; i < policy_count; i++) {
 		order_of(policy_list[i].name, &env, s, 8, 10, with);
 		order_of(policy_list[i].name, &env, without, 8, 10, none);
-		is_int(policy_list[i].counts_metadata, strcmp(with, none) != 0,
+		is_int(policy_list[i].uses_metadata, strcmp(with, none) != 0,
 		       policy_list[i].name);
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Which logs a run verifies: each before its blocks move, and once.  A segment
- * may be looked at when fewer of its logs are needed than later.
+ * may be looked at when fewer of its logs are needed than later.  And how much
+ * memory a load takes.
  */
 #include <errno.h>
 
@@ -76,6 +77,25 @@ static void test_logs(struct rig *r, struct load *l)
 	sums_fini(&s);
 }
 
+/* Whatever a commit rewrites it holds in memory, and twice for a while. */
+static void test_bytes(struct rig *r, const struct facts *f)
+{
+	struct load l, without;
+	size_t i;
+
+	load_init(&l, f);
+	for (i = 0; i < f->n; i++)
+		load_take(&l, &r->v.cx, &f->segments[i]);
+	ok(l.has.ndat && l.has.others, "metadata of the DAT and of others");
+	without = l;
+	without.has.ndat = without.has.others = 0;
+	is_int(load_bytes(&l) - load_bytes(&without),
+	       2 * (l.has.ndat + l.has.others) * shape.block_size,
+	       "all of it counts as memory");
+	fail_clear(&r->v.cx);
+	load_fini(&l);
+}
+
 int main(void)
 {
 	struct volume *vol = NULL;
@@ -86,6 +106,7 @@ int main(void)
 	rig_open(&r, &shape);
 	is_int(volume_open(&vol, &r.v.cx, r.v.dev, NULL), 0, "a volume");
 	is_int(facts_gather(&f, &r.v.cx, vol, 0, NULL), 0, "its segments");
+	test_bytes(&r, &f);
 	if (ok(take_segment(&r, &l, &f), "one with several logs")) {
 		test_logs(&r, &l);
 		load_fini(&l);

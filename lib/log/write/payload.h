@@ -22,8 +22,8 @@ struct payload_ops {
 	/*
 	 * Writes blocks [AT, AT + COUNT) of the payload to BUF, whole blocks:
 	 * bytes after the end of a file are zero.  Each block is asked for once.
-	 * The failure text names the source.  NULL: for a forecast, whose content is neither read nor
-	 * written.
+	 * The failure text names the source.  NULL: for a forecast, whose
+	 * content is neither read nor written.
 	 */
 	int (*fill)(struct payload *p, struct context *cx, uint64_t at,
 		    uint32_t count, void *buf);
