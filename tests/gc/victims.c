@@ -41,6 +41,8 @@ int main(int argc, char **argv)
 		ret = volume_open(&vol, &cx, dev, NULL);
 	if (!ret)
 		ret = facts_gather(&facts, &cx, vol, 0, NULL);
+	if (!ret && policy->uses_metadata)
+		ret = facts_count_metadata(&facts, &cx);
 	facts.env.scarce = vol ? vol->geo.nsegments / 20 : 0;
 	if (!ret)
 		ret = list(&facts, policy);
