@@ -358,7 +358,9 @@ static int choose_batch(struct cleaner *c, struct context *cx, uint64_t goal)
 	int64_t i;
 	int ret = policy_open(&order, c->o->policy, &f->env, f->segments, f->n);
 
-	while (ret >= 0 && collector_gain(&c->k) < goal) {
+	/* Once memory is full the rest is looked at only for its fate. */
+	while (ret >= 0 && collector_gain(&c->k) < goal &&
+	       (c->fates || !collector_is_sated(&c->k))) {
 		i = policy_next(&order, f->clean);
 		if (i < 0)
 			break;

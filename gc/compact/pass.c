@@ -154,7 +154,8 @@ static int add_low(struct pass *p, struct context *cx, uint64_t end,
 	int ret = policy_open(&order, policy_find("optimal"), &f->env,
 			      f->segments, count_before(f, end));
 
-	while (ret >= 0 && collector_gain(p->k) < gain) {
+	while (ret >= 0 && collector_gain(p->k) < gain &&
+	       !collector_is_sated(p->k)) {
 		i = policy_next(&order, 0);
 		if (i < 0)
 			break;
@@ -189,7 +190,7 @@ static int add_high(struct pass *p, struct context *cx)
 	size_t i, n = f->n - count_before(f, p->space.end);
 	int ret = 0;
 
-	for (i = 0; i < n && ret >= 0; i++)
+	for (i = 0; i < n && ret >= 0 && !collector_is_sated(p->k); i++)
 		ret = add_forward(p, cx, &f->segments[p->o.in_order ?
 					f->n - n + i : f->n - 1 - i], room);
 	return ret < 0 ? ret : 0;

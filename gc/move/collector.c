@@ -104,13 +104,7 @@ uint64_t collector_gain(const struct collector *k)
 	return k->load.has.nvictims > taken ? k->load.has.nvictims - taken : 0;
 }
 
-static bool is_memory_full(const struct collector *k, const struct context *cx)
-{
-	return !k->unbounded && load_bytes(&k->load) > cx->max_memory / 2;
-}
-
-/* Memory was full already with the present victims, or fewer. */
-static bool is_sated(const struct collector *k)
+bool collector_is_sated(const struct collector *k)
 {
 	return k->sated && k->load.has.nvictims >= k->sated;
 }
@@ -122,13 +116,13 @@ int collector_add(struct collector *k, struct context *cx,
 	bool sated;
 	int ret;
 
-	k->full = is_sated(k);
+	k->full = collector_is_sated(k);
 	if (k->full || collector_is_bad(k, s->segnum))
 		return 0;
 	ret = load_take(&k->load, cx, s);
 	if (!ret && cx->failure[0])
 		return leave(k, cx, s->segnum);
-	sated = is_memory_full(k, cx);
+	sated = !k->unbounded && load_is_full(&k->load, cx);
 	if (ret <= 0 || (!sated && batch_need(&k->load) <= room))
 		return ret;
 	load_rewind(&k->load, cx, &before);

@@ -72,11 +72,15 @@ uint64_t collector_room(const struct collector *k);
 
 /*
  * Adds S where the batch fits into ROOM blocks then: 1; 0 where it does not, or
- * S is left alone.  Or a failure.  Once memory is full nothing is added: what
- * does not fit had to be read to know it, and a large volume has many of those.
+ * S is left alone.  Or a failure.  Once memory is full nothing is added
+ * (collector_is_sated()): what does not fit had to be read to know it, and a
+ * large volume has many of those.
  */
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room);
+
+/* Memory was full already with the present victims, or fewer. */
+bool collector_is_sated(const struct collector *k);
 
 /* Sorts the load as collector_move() will. */
 void collector_sort(struct collector *k);

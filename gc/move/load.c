@@ -191,6 +191,11 @@ uint64_t load_bytes(const struct load *l)
 	       2 * (n->ndat + n->others) * l->facts->vol->geo.block_size;
 }
 
+bool load_is_full(const struct load *l, const struct context *cx)
+{
+	return l->has.nvictims > 1 && load_bytes(l) > cx->max_memory / 2;
+}
+
 /* Block BLKOFF of the DAT will be changed. */
 static int note_dat_block(struct load *l, struct context *cx, uint64_t blkoff)
 {

@@ -94,6 +94,12 @@ void load_rewind(struct load *l, struct context *cx,
 uint64_t load_bytes(const struct load *l);
 
 /*
+ * Whether that is more than a batch may take, half of what CX allows.  A single
+ * victim never is too much, so that each can be moved.
+ */
+bool load_is_full(const struct load *l, const struct context *cx);
+
+/*
  * In the order in which it is to be written: by rank, files, their offsets;
  * or AS_IT_COMES.
  */

@@ -29,6 +29,7 @@ struct evacuation {
 	struct load load;
 	struct evacuate_census census;
 	bool waiting;	/* for superblocks that name a younger log */
+	bool full;	/* no more segments fit into the memory of a round */
 };
 
 static int count_segment(void *arg, struct context *cx, uint64_t segnum,
@@ -71,12 +72,6 @@ static uint64_t room_before_end(const struct evacuation *e)
 	return rest + clean * g->blocks_per_segment;
 }
 
-static bool fits_before_end(const struct evacuation *e, struct context *cx)
-{
-	return batch_need(&e->load) <= room_before_end(e) &&
-	       load_bytes(&e->load) <= cx->max_memory / 2;
-}
-
 /* Adds S to the round: 1, 0 where it has to wait or fits no more. */
 static int add_segment_in(struct evacuation *e, struct context *cx,
 			  const struct policy_segment *s)
@@ -87,11 +82,12 @@ static int add_segment_in(struct evacuation *e, struct context *cx,
 	if (!ret && cx->failure[0])
 		return -EUCLEAN;
 	e->waiting |= !ret;
-	if (ret > 0 && !fits_before_end(e, cx)) {
-		load_rewind(&e->load, cx, &before);
-		return 0;
-	}
-	return ret;
+	e->full = load_is_full(&e->load, cx);
+	if (ret <= 0 ||
+	    (!e->full && batch_need(&e->load) <= room_before_end(e)))
+		return ret;
+	load_rewind(&e->load, cx, &before);
+	return 0;
 }
 
 static int gather_late(struct evacuation *e, struct context *cx)
@@ -99,7 +95,7 @@ static int gather_late(struct evacuation *e, struct context *cx)
 	size_t i;
 	int ret = 0;
 
-	for (i = 0; i < e->facts.n && ret >= 0; i++)
+	for (i = 0; i < e->facts.n && ret >= 0 && !e->full; i++)
 		if (e->facts.segments[i].segnum >= e->end)
 			ret = add_segment_in(e, cx, &e->facts.segments[i]);
 	load_sort(&e->load, false);
@@ -176,7 +172,7 @@ int evacuate_run(struct context *cx, struct dev *dev,
 
 	do {
 		victims = totals->victims;
-		e.waiting = false;
+		e.waiting = e.full = false;
 		ret = volume_open(&e.vol, cx, dev, NULL);
 		if (!ret)
 			ret = evacuate_round(&e, cx);

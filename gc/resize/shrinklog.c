@@ -76,8 +76,7 @@ static int try_emptiest(struct shrinklog *l, struct context *cx,
 		if (ret < 0)
 			return ret;
 		fail_clear(cx);
-		if (segments_needed(l) > most ||
-		    load_bytes(&l->load) > cx->max_memory / 2)
+		if (segments_needed(l) > most || load_is_full(&l->load, cx))
 			break;
 		keep_better(l, best);
 	}
@@ -171,7 +170,7 @@ static int take_all(struct shrinklog *l, struct context *cx)
 
 	for (i = 0; i < f->n && ret >= 0; i++) {
 		fail_clear(cx);
-		if (load_bytes(&l->load) > cx->max_memory / 2)
+		if (load_is_full(&l->load, cx))
 			break;
 		if (is_holed(&f->segments[i]))
 			ret = load_take(&l->load, cx, &f->segments[i]);

@@ -3,10 +3,11 @@
 # growth.sh [WHAT...]: how the work of each tool grows with what a volume holds.
 #
 # A volume has 1, 4 and 16 times as many snapshots, names in a directory, pieces
-# of a file, or names of an inode; instructions of each job are counted, by
-# valgrind, which no other load of the machine changes.  From 4 to 16 times a
-# job may take at most 6 times the instructions more that it takes from 1 to 4:
-# n log n gives less than 5, the square 16.
+# of a file, names of an inode, or segments in use, where a batch is limited by
+# memory; instructions of each job are counted, by valgrind, which no other load
+# of the machine changes.  From 4 to 16 times a job may take at most 6 times the
+# instructions more that it takes from 1 to 4: n log n gives less than 5, the
+# square 16.
 set -eu -o pipefail
 export SOURCE_DATE_EPOCH=1700000000 LC_ALL=C
 PATH=$NILFS2_BUILD/mkfs:$NILFS2_BUILD/fsck:$NILFS2_BUILD/gc:$NILFS2_BUILD/dump:$PATH
@@ -28,7 +29,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 
 # How many of each there are at first.
-declare -A first=([snapshots]=12 [names]=400 [pieces]=500 [links]=200)
+declare -A first=([snapshots]=12 [names]=400 [pieces]=500 [links]=200
+	[segments]=200)
 
 # Each fills the arguments of mkfs.nilfs2, $layers, with N things.
 make_snapshots()
@@ -81,11 +83,30 @@ count()
 	sed -n 's/.*Collected : //p' counted >>"$file"
 }
 
+# segment_jobs N
+segment_jobs()
+{
+	local gc="gc.nilfs2 -j 1 --protect 0 --max-memory 1M --dry-run"
+
+	rm -f image
+	truncate -s 16G image
+	mkfs.nilfs2 -q -B 256 image
+	"$NILFS2_BUILD/tests/bench/vast" image segments "$1"
+	count segments.fsck fsck.nilfs2 -fn -j 1 image
+	count segments.clean $gc image
+	count segments.compact $gc --compact image
+	count segments.shrink $gc --shrink="$(($1 * 5 / 8))M" image
+}
+
 # jobs WHAT N
 jobs()
 {
 	local layers=()
 
+	if [ "$1" = segments ]; then
+		segment_jobs "$2"
+		return
+	fi
 	rm -rf tree image copy
 	mkdir tree
 	"make_$1" "$2"
@@ -100,7 +121,7 @@ jobs()
 }
 
 tests=0 result=0
-for what in "${@:-snapshots}" $([ $# -gt 0 ] || echo names pieces links); do
+for what in "${@:-snapshots}" $([ $# -gt 0 ] || echo names pieces links segments); do
 	for times in 1 4 16; do
 		jobs "$what" $((first[$what] * times))
 	done

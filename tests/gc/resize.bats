@@ -204,6 +204,22 @@ same_sizes() {
 	is_clean
 }
 
+# Some segments hold so much metadata that they take more than all memory.
+@test "each segment is moved, however little memory there is" {
+	image=$BATS_TEST_TMPDIR/vast
+	truncate -s 4G "$image"
+	mkfs.nilfs2 -q -B 256 "$image"
+	"$NILFS2_BUILD/tests/bench/vast" "$image" segments 800
+	dump.nilfs2 find --full-time "$image" >before
+	gc --max-memory 256K --shrink=500M
+	[ "$(size_of "$image")" -eq $((500 << 20)) ]
+	is_clean
+	gc --max-memory 512K --compact
+	is_clean
+	[ "$(dump.nilfs2 segments "$image" | wc -l)" -lt 200 ]
+	dump.nilfs2 find --full-time "$image" | diff before -
+}
+
 @test "the kernel reads, writes on and cleans what was shrunk" {
 	need_guest uml
 	# As mkfs.nilfs2, it leaves room for a small file, and for the two

@@ -77,6 +77,21 @@ static void test_logs(struct rig *r, struct load *l)
 	sums_fini(&s);
 }
 
+/* Whether L is full with so little memory, or with so many victims. */
+static bool is_full_with(struct rig *r, struct load *l, uint64_t memory,
+			 size_t nvictims)
+{
+	struct context cx = r->v.cx;
+	size_t all = l->has.nvictims;
+	bool full;
+
+	cx.max_memory = memory;
+	l->has.nvictims = nvictims;
+	full = load_is_full(l, &cx);
+	l->has.nvictims = all;
+	return full;
+}
+
 /* Whatever a commit rewrites it holds in memory, and twice for a while. */
 static void test_bytes(struct rig *r, const struct facts *f)
 {
@@ -92,6 +107,9 @@ static void test_bytes(struct rig *r, const struct facts *f)
 	is_int(load_bytes(&l) - load_bytes(&without),
 	       2 * (l.has.ndat + l.has.others) * shape.block_size,
 	       "all of it counts as memory");
+	ok(is_full_with(r, &l, 2 * load_bytes(&l) - 2, 2), "half is too little");
+	ok(!is_full_with(r, &l, 2 * load_bytes(&l), 2), "or just enough");
+	ok(!is_full_with(r, &l, 1, 1), "and never too little for one segment");
 	fail_clear(&r->v.cx);
 	load_fini(&l);
 }
