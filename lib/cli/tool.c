@@ -25,6 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/size.h"
 #include "cli/interrupt.h"
 #include "cli/manual.h"
 
@@ -369,6 +370,16 @@ static bool is_explained(int err)
 	}
 }
 
+/* Memory ends at our own limit as a rule. */
+static void append_limit(const struct tool *tool, char text[MESSAGE_MAX])
+{
+	size_t length = strlen(text);
+	char limit[SIZE_TEXT_MAX];
+
+	snprintf(text + length, MESSAGE_MAX - length, "; --max-memory is %s",
+		 size_format(tool->cx.max_memory, limit));
+}
+
 /* The failure ERR in words: the text of the lowest function, and the reason. */
 static void describe_failure(const struct tool *tool, int err,
 			     char text[MESSAGE_MAX])
@@ -380,6 +391,8 @@ static void describe_failure(const struct tool *tool, int err,
 	snprintf(text, MESSAGE_MAX, "%s%s%s", failure,
 		 *failure && reason ? ": " : "",
 		 reason ? strerror(-err) : "");
+	if (reason && err == -ENOMEM)
+		append_limit(tool, text);
 }
 
 void tool_failed(struct tool *tool, const char *what, int err)

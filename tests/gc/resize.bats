@@ -211,6 +211,8 @@ same_sizes() {
 	mkfs.nilfs2 -q -B 256 "$image"
 	"$NILFS2_BUILD/tests/bench/vast" "$image" segments 800
 	dump.nilfs2 find --full-time "$image" >before
+	run -1 gc --max-memory 64K --shrink=500M
+	[[ $output == *": Cannot allocate memory; --max-memory is 64 KiB" ]]
 	gc --max-memory 256K --shrink=500M
 	[ "$(size_of "$image")" -eq $((500 << 20)) ]
 	is_clean
