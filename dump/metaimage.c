@@ -321,12 +321,13 @@ static int copy_supers(struct metaimage *m, struct context *cx)
 
 static int copy_blocks(struct metaimage *m, struct context *cx)
 {
+	const uint64_t end = m->kept.bits;
 	uint64_t b;
 	int err = copy_supers(m, cx);
 
-	progress_begin(&m->tool->progress, "copying", m->kept.bits, false);
-	for (b = sparse_next(&m->kept, 0); b < m->kept.bits && !err;
-	     b = sparse_next(&m->kept, b + 1)) {
+	progress_begin(&m->tool->progress, "copying", end, false);
+	for (b = sparse_next(&m->kept, 0, end); b < end && !err;
+	     b = sparse_next(&m->kept, b + 1, end)) {
 		err = copy_block(m, cx, b);
 		if (!err)
 			err = context_cancelled(cx);
@@ -339,24 +340,26 @@ static int copy_blocks(struct metaimage *m, struct context *cx)
 /* What one log lists as content is not kept, whatever another one says of it. */
 static void drop_content(struct metaimage *m)
 {
+	const uint64_t end = m->content.bits;
 	uint64_t b;
 
-	for (b = sparse_next(&m->content, 0); b < m->content.bits;
-	     b = sparse_next(&m->content, b + 1))
+	for (b = sparse_next(&m->content, 0, end); b < end;
+	     b = sparse_next(&m->content, b + 1, end))
 		sparse_remove(&m->kept, b);
 }
 
 /* Adds what a check reads and no log lists as content of a file. */
 static int keep_read(struct metaimage *m, struct context *cx)
 {
+	const uint64_t end = m->kept.bits;
 	struct sparse read = { 0 };
 	uint64_t b;
-	int ret = sparse_init(&read, cx, m->kept.bits);
+	int ret = sparse_init(&read, cx, end);
 
 	if (!ret)
 		ret = record_check(m, cx, &read);
-	for (b = sparse_next(&read, m->vol->geo.first_data_block);
-	     b < read.bits && ret >= 0; b = sparse_next(&read, b + 1))
+	for (b = sparse_next(&read, m->vol->geo.first_data_block, end);
+	     b < end && ret >= 0; b = sparse_next(&read, b + 1, end))
 		if (!sparse_test(&m->content, b))
 			ret = sparse_add(&m->kept, cx, b);
 	sparse_fini(&read);
@@ -426,10 +429,10 @@ static bool has_content(const struct metaimage *m, uint64_t off, uint64_t end)
 {
 	unsigned int bits = m->vol->geo.block_bits;
 	uint64_t spare = super_offset2(m->vol->dev->size);
+	uint64_t behind = (end + (1u << bits) - 1) >> bits;
 
 	return off <= NILFS_SB_OFFSET_BYTES || (spare >= off && spare < end) ||
-	       sparse_next(&m->kept, off >> bits) < (end + (1u << bits) - 1) >>
-							   bits;
+	       sparse_next(&m->kept, off >> bits, behind) < behind;
 }
 
 /* Puts the image, which is complete, as a stream. */

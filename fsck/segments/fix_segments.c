@@ -136,8 +136,8 @@ static uint32_t count_claims(const struct usage *u, uint64_t from, uint64_t end,
 	uint64_t b;
 
 	*last = from;
-	for (b = sparse_next(&u->facts.claimed, from); b < end;
-	     b = sparse_next(&u->facts.claimed, b + 1)) {
+	for (b = sparse_next(&u->facts.claimed, from, end); b < end;
+	     b = sparse_next(&u->facts.claimed, b + 1, end)) {
 		*last = b + 1;
 		n++;
 	}
@@ -150,10 +150,10 @@ static bool is_all(const struct usage *u, uint64_t segnum, uint32_t expected,
 {
 	const struct nilfs_geometry *geo = &u->vol->geo;
 	uint64_t start = geometry_segment_start(geo, segnum);
+	uint64_t end = geometry_segment_end(geo, segnum);
 
 	return facts->nblocks == expected &&
-	       sparse_next(&u->facts.claimed, start + expected) >=
-		       geometry_segment_end(geo, segnum);
+	       sparse_next(&u->facts.claimed, start + expected, end) >= end;
 }
 
 /* Whether LOG goes on where the sound ones end, is of a checkpoint, and lists

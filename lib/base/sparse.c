@@ -252,19 +252,19 @@ static uint64_t next_in_chunk(const uint64_t *chunk, uint64_t offset)
 	return i * 64 + (uint64_t)__builtin_ctzll(word);
 }
 
-uint64_t sparse_next(const struct sparse *s, uint64_t from)
+uint64_t sparse_next(const struct sparse *s, uint64_t from, uint64_t end)
 {
-	uint64_t offset = from % SPARSE_CHUNK_BITS, i;
+	uint64_t most = end < s->bits ? end : s->bits, found;
 
-	if (from >= s->bits)
-		return s->bits;
-	for (i = from / SPARSE_CHUNK_BITS; i < s->nchunks; i++) {
-		offset = next_in_chunk(s->chunks[i], offset);
-		if (offset < SPARSE_CHUNK_BITS)
-			return i * SPARSE_CHUNK_BITS + offset;
-		offset = 0;
+	while (from < most) {
+		found = from - from % SPARSE_CHUNK_BITS +
+			next_in_chunk(chunk_of(s, from),
+				      from % SPARSE_CHUNK_BITS);
+		if (found / SPARSE_CHUNK_BITS == from / SPARSE_CHUNK_BITS)
+			return found < end ? found : end;
+		from = found;
 	}
-	return s->bits;
+	return end;
 }
 
 void sparse_trim(struct sparse *s)

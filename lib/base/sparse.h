@@ -68,9 +68,9 @@ void sparse_clear(struct sparse *s);
 /* Gives the memory back that holds no member; not while others use the set. */
 void sparse_trim(struct sparse *s);
 
-/* How many there are, the first one from FROM on or s->bits; not while others
+/* How many there are, the first one of [FROM, END) or END; not while others
    add. */
 uint64_t sparse_count(const struct sparse *s);
-uint64_t sparse_next(const struct sparse *s, uint64_t from);
+uint64_t sparse_next(const struct sparse *s, uint64_t from, uint64_t end);
 
 #endif

@@ -64,6 +64,13 @@ struct check {
 	struct bitmap used_segments, broken_segments;
 
 	/*
+	 * Segments that are known to begin without a log: a search through all
+	 * logs (lifelogs.h), of which a repair makes many, reads none of them
+	 * twice.  It can be noted of a const check.
+	 */
+	struct bitmap *logless;
+
+	/*
 	 * Blocks of the device that an entry of the DAT in use names, or the
 	 * DAT's own map (pass dat), of those from CLAIMED_FROM to CLAIMED_END,
 	 * a window (claimwindow.h).  The pass over logs takes out what the logs

@@ -86,7 +86,7 @@ static void test_model(void)
 {
 	char *model = calloc(MODEL_BITS, 1);
 	unsigned int wrong = 0, state = 1, i;
-	uint64_t count = 0, n;
+	uint64_t count = 0, n, end;
 	struct sparse s;
 
 	is_int(sparse_init(&s, &cx, MODEL_BITS), 0, "a set");
@@ -108,9 +108,17 @@ static void test_model(void)
 	is_int(wrong, 0, "adds, takes out and tests as a row of bytes does");
 	is_int(sparse_count(&s), count, "counts");
 	for (n = 0; n < MODEL_BITS; n += 1 + next_random(&state) % 40)
-		wrong += sparse_next(&s, n) != model_next(model, n);
-	wrong += sparse_next(&s, 2 * CHUNK) != model_next(model, 2 * CHUNK);
+		wrong += sparse_next(&s, n, s.bits) != model_next(model, n);
+	wrong += sparse_next(&s, 2 * CHUNK, s.bits) !=
+		 model_next(model, 2 * CHUNK);
 	is_int(wrong, 0, "and finds the next member");
+	for (n = 0; n < MODEL_BITS; n += 1 + next_random(&state) % 40) {
+		end = n + next_random(&state) % (CHUNK * 3 / 2);
+		wrong += sparse_next(&s, n, end) !=
+			 (model_next(model, n) < end ? model_next(model, n) :
+						       end);
+	}
+	is_int(wrong, 0, "but none after the end of the search");
 	sparse_fini(&s);
 	free(model);
 }
@@ -122,21 +130,21 @@ static void test_edges(void)
 
 	sparse_init(&s, &cx, bits);
 	is_int(s.allocated, 0, "an empty set has no chunk");
-	is_int(sparse_next(&s, 0), bits, "and no first member");
+	is_int(sparse_next(&s, 0, bits), bits, "and no first member");
 	ok(!sparse_remove(&s, 7) && !sparse_test(&s, 7), "nor any other");
 	is_int(sparse_add(&s, &cx, bits - 1), 1, "the last number");
-	is_int(sparse_next(&s, 0), bits - 1, "is the first member");
+	is_int(sparse_next(&s, 0, bits), bits - 1, "is the first member");
 	is_int(s.allocated, CHUNK_BYTES, "and costs one chunk");
 	is_int(sparse_add(&s, &cx, bits), -EINVAL, "there is no number more");
 	is_int(sparse_add(&s, &cx, UINT64_MAX), -EINVAL, "however large");
 	ok(!sparse_test(&s, bits) && !sparse_test(&s, UINT64_MAX) &&
 	   !sparse_remove(&s, UINT64_MAX), "those may be asked about");
-	is_int(sparse_next(&s, bits - 1), bits - 1, "a search includes its start");
-	is_int(sparse_next(&s, UINT64_MAX), bits, "and ends at the end");
+	is_int(sparse_next(&s, bits - 1, bits), bits - 1, "a search includes its start");
+	is_int(sparse_next(&s, UINT64_MAX, bits), bits, "and ends at the end");
 	sparse_add(&s, &cx, 63);
 	sparse_add(&s, &cx, 64);
-	is_int(sparse_next(&s, 64), 64, "numbers at the edge of a word");
-	is_int(sparse_next(&s, 65), bits - 1, "do not spill into the next");
+	is_int(sparse_next(&s, 64, bits), 64, "numbers at the edge of a word");
+	is_int(sparse_next(&s, 65, bits), bits - 1, "do not spill into the next");
 	sparse_clear(&s);
 	is_int(sparse_count(&s), 0, "cleared it is empty");
 	is_int(s.allocated, 0, "and has given its memory back");

@@ -5,6 +5,7 @@
  * as after a rollback: neither those who look for a file nor those who look for
  * a virtual block may take it for what was written last.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,6 +209,34 @@ static void test_listings(struct rig *r, const char *what)
 	listings_fini(&list);
 }
 
+/* How many reads a search through all logs takes. */
+static uint64_t count_reads(struct rig *r)
+{
+	uint64_t before = r->v.dev->stats.reads;
+	struct listings list = { 0 };
+
+	listings_of_file(&list, &r->v.cx, &r->check, NILFS_DAT_INO);
+	listings_fini(&list);
+	return r->v.dev->stats.reads - before;
+}
+
+/* Segments without a log are read by the first search only. */
+static void test_logless(struct rig *r)
+{
+	uint64_t clean = r->v.g.nsegments -
+			 bitmap_count(&r->check.used_segments);
+	uint64_t known, all;
+
+	count_reads(r);
+	known = count_reads(r);
+	bitmap_fini(r->check.logless);
+	bitmap_init(r->check.logless, &r->v.cx, r->v.g.nsegments);
+	all = count_reads(r);
+	ok(clean > 2 && known + clean - 2 <= all,
+	   "%" PRIu64 " clean segments: %" PRIu64 " reads, or %" PRIu64,
+	   clean, known, all);
+}
+
 /* The logs of this life, which had the facts. */
 static void wipe_logs(struct rig *r)
 {
@@ -228,6 +257,7 @@ int main(void)
 	choose(&r);
 	choose_file(&r);
 	write_stale(&r);
+	test_logless(&r);
 	test_lives(&r, 1, "after the others");
 	test_visit(&r, "a file looked for");
 	test_listings(&r, "virtual blocks looked for");

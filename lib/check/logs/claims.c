@@ -183,8 +183,8 @@ void claims_drop(struct check *c, uint64_t from, uint64_t end)
 {
 	uint64_t b;
 
-	for (b = sparse_next(&c->claimed, from); b < end && b < c->claimed.bits;
-	     b = sparse_next(&c->claimed, b + 1))
+	for (b = sparse_next(&c->claimed, from, end); b < end;
+	     b = sparse_next(&c->claimed, b + 1, end))
 		sparse_remove(&c->claimed, b);
 }
 
@@ -224,8 +224,8 @@ static uint64_t take_out(struct check *c, uint64_t from, uint64_t end,
 {
 	uint64_t b, n = 0;
 
-	for (b = sparse_next(&c->claimed, from); b < end;
-	     b = sparse_next(&c->claimed, b + 1)) {
+	for (b = sparse_next(&c->claimed, from, end); b < end;
+	     b = sparse_next(&c->claimed, b + 1, end)) {
 		sparse_remove(&c->claimed, b);
 		*last = b;
 		n++;
@@ -274,19 +274,20 @@ static void report_segment(struct check *c, struct context *cx,
 static int report_segments(struct check *c, struct context *cx, bool *any)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
+	const uint64_t end = c->claimed.bits;
 	struct rest r;
 	uint64_t b;
 	int err = 0;
 
 	*any = false;
-	for (b = sparse_next(&c->claimed, 0);
-	     !err && b < c->claimed.bits && geometry_has_block(geo, b);
-	     b = sparse_next(&c->claimed, r.end)) {
+	for (b = sparse_next(&c->claimed, 0, end);
+	     !err && b < end && geometry_has_block(geo, b);
+	     b = sparse_next(&c->claimed, r.end, end)) {
 		err = describe_claim(c, cx, b, &r);
 		if (err)
 			return err;
 		report_segment(c, cx, &r);
-		*any |= sparse_next(&c->claimed, b) < r.end;
+		*any |= sparse_next(&c->claimed, b, r.end) < r.end;
 		err = context_cancelled(cx);
 	}
 	return err;

@@ -282,12 +282,14 @@ static int fill_entries(struct check *c, struct context *cx, bool report)
 static void mark_segments(struct check *c)
 {
 	const struct nilfs_geometry *geo = &c->vol->geo;
-	uint64_t b = sparse_next(&c->claimed, c->claimed_from), segnum;
+	const uint64_t end = c->claimed_end;
+	uint64_t b = sparse_next(&c->claimed, c->claimed_from, end), segnum;
 
-	while (b < c->claimed_end) {
+	while (b < end) {
 		segnum = geometry_segment_of(geo, b);
 		bitmap_set(&c->live_segments, segnum);
-		b = sparse_next(&c->claimed, geometry_segment_end(geo, segnum));
+		b = sparse_next(&c->claimed, geometry_segment_end(geo, segnum),
+				end);
 	}
 }
 

@@ -21,16 +21,34 @@
 #include "vol/sutable.h"
 
 /* Whether a log begins the segment, or something that cannot be read. */
-static bool has_log(const struct lifelogs *l, struct context *cx)
+static bool begins_with_log(const struct lifelogs *l, struct context *cx)
 {
 	const struct nilfs_geometry *geo = &l->c->vol->geo;
+	const uint64_t off = l->start << geo->block_bits;
+	struct dev *dev = l->c->vol->dev;
 	struct nilfs_segment_summary ss;
 	struct context quiet;
 
+	if (dev_is_hole(dev, off, sizeof(ss)))
+		return false;
 	context_child(cx, &quiet);
-	return dev_read(l->c->vol->dev, &quiet, l->start << geo->block_bits,
-			&ss, sizeof(ss)) ||
+	return dev_read(dev, &quiet, off, &ss, sizeof(ss)) ||
 	       segsum_check(geo, &ss, l->start) == RULE_OK;
+}
+
+/* The same, read once for each segment without. */
+static bool has_log(const struct lifelogs *l, struct context *cx,
+		    uint64_t segnum)
+{
+	struct bitmap *logless = l->c->logless;
+
+	if (logless && bitmap_test(logless, segnum))
+		return false;
+	if (begins_with_log(l, cx))
+		return true;
+	if (logless)
+		bitmap_set(logless, segnum);
+	return false;
 }
 
 /* One past the last block that logs of SEGNUM reach; 0: not known. */
@@ -65,7 +83,7 @@ int lifelogs_open(struct lifelogs *l, struct context *cx,
 	l->next = l->start;
 	l->is_used = !known || bitmap_test(&c->used_segments, segnum) ||
 		     segnum == vol->latest.segnum;
-	if (!(known && l->is_used) && !has_log(l, cx))
+	if (!(known && l->is_used) && !has_log(l, cx, segnum))
 		return 0;
 	l->end = known_end(l, cx, segnum);
 	err = logsearch_open(&l->search, cx, vol, segnum, l->start);

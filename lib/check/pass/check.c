@@ -142,6 +142,10 @@ void check_fini(struct check *c)
 	bitmap_fini(&c->used_segments);
 	bitmap_fini(&c->broken_segments);
 	bitmap_fini(&c->live_segments);
+	if (c->logless)
+		bitmap_fini(c->logless);
+	free(c->logless);
+	c->logless = NULL;
 	datruns_fini(&c->datruns);
 	sparse_fini(&c->claimed);
 	for (i = 0; i < CHECK_LISTED; i++)

@@ -17,6 +17,7 @@
 #include "check/pass/passes.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check/check.h"
@@ -285,15 +286,26 @@ uint64_t pass_segments_work(const struct check *c)
 	return segusage_nblocks(&c->vol->geo);
 }
 
-int pass_segments(struct check *c, struct context *cx)
+static int make_sets(struct check *c, struct context *cx)
 {
 	uint64_t nsegments = c->vol->geo.nsegments;
-	struct survey s = { .c = c };
-	int ret;
+	int ret = bitmap_init(&c->used_segments, cx, nsegments);
 
-	ret = bitmap_init(&c->used_segments, cx, nsegments);
 	if (!ret)
 		ret = bitmap_init(&c->broken_segments, cx, nsegments);
+	if (ret)
+		return ret;
+	c->logless = calloc(1, sizeof(*c->logless));
+	if (!c->logless)
+		return fail(cx, -ENOMEM, "segments without logs");
+	return bitmap_init(c->logless, cx, nsegments);
+}
+
+int pass_segments(struct check *c, struct context *cx)
+{
+	struct survey s = { .c = c };
+	int ret = make_sets(c, cx);
+
 	if (ret)
 		return ret;
 	ret = sutable_is_exact(c->vol, cx);
