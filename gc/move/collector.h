@@ -79,7 +79,7 @@ uint64_t collector_room(const struct collector *k);
 int collector_add(struct collector *k, struct context *cx,
 		  const struct policy_segment *s, uint64_t room);
 
-/* Memory was full already with the present victims, or fewer. */
+/* Whether memory was full with the present victims, or fewer. */
 bool collector_is_sated(const struct collector *k);
 
 /* Sorts the load as collector_move() will. */

@@ -64,9 +64,9 @@ struct check {
 	struct bitmap used_segments, broken_segments;
 
 	/*
-	 * Segments that are known to begin without a log: a search through all
-	 * logs (lifelogs.h), of which a repair makes many, reads none of them
-	 * twice.  It can be noted of a const check.
+	 * Segments that are known to begin without a log.  A repair searches
+	 * all logs many times (lifelogs.h), and does not read these again.  A
+	 * pointer, because searches have a const check.
 	 */
 	struct bitmap *logless;
 

@@ -370,7 +370,7 @@ static bool is_explained(int err)
 	}
 }
 
-/* Memory ends at our own limit as a rule. */
+/* Usually it is this limit that is reached, not that of the machine. */
 static void append_limit(const struct tool *tool, char text[MESSAGE_MAX])
 {
 	size_t length = strlen(text);

@@ -86,16 +86,16 @@ count()
 # segment_jobs N
 segment_jobs()
 {
-	local gc="gc.nilfs2 -j 1 --protect 0 --max-memory 1M --dry-run"
+	local gc=(gc.nilfs2 -j 1 --protect 0 --max-memory 1M --dry-run)
 
 	rm -f image
 	truncate -s 16G image
 	mkfs.nilfs2 -q -B 256 image
 	"$NILFS2_BUILD/tests/bench/vast" image segments "$1"
 	count segments.fsck fsck.nilfs2 -fn -j 1 image
-	count segments.clean $gc image
-	count segments.compact $gc --compact image
-	count segments.shrink $gc --shrink="$(($1 * 5 / 8))M" image
+	count segments.clean "${gc[@]}" image
+	count segments.compact "${gc[@]}" --compact image
+	count segments.shrink "${gc[@]}" --shrink="$(($1 * 5 / 8))M" image
 }
 
 # jobs WHAT N
@@ -121,7 +121,8 @@ jobs()
 }
 
 tests=0 result=0
-for what in "${@:-snapshots}" $([ $# -gt 0 ] || echo names pieces links segments); do
+[ $# -gt 0 ] || set -- snapshots names pieces links segments
+for what; do
 	for times in 1 4 16; do
 		jobs "$what" $((first[$what] * times))
 	done

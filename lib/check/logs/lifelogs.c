@@ -36,7 +36,7 @@ static bool begins_with_log(const struct lifelogs *l, struct context *cx)
 	       segsum_check(geo, &ss, l->start) == RULE_OK;
 }
 
-/* The same, read once for each segment without. */
+/* The same; a segment without a log is read only once. */
 static bool has_log(const struct lifelogs *l, struct context *cx,
 		    uint64_t segnum)
 {
