@@ -36,9 +36,10 @@ snapshot() {
 	mkcp -s -p "$1"
 }
 
-# clean DEVICE DIRECTORY [PROTECTION]: one pass of nilfs_cleanerd over all
-# reclaimable segments, PROTECTION (0) seconds of plain checkpoints kept; fails
-# if no segment changed.  Changes the root directory's times.
+# clean DEVICE DIRECTORY [PROTECTION [SPEED]]: one pass of nilfs_cleanerd over all
+# reclaimable segments, PROTECTION (0) seconds of plain checkpoints kept, at SPEED
+# (32/0.05, segments and a pause in seconds); fails if no segment changed.
+# Changes the root directory's times.
 clean() {
 	local conf=/mnt/tmp/cleanerd.conf status
 
@@ -64,7 +65,7 @@ clean() {
 	fsfreeze -f "$2" && fsfreeze -u "$2" || return
 	sleep 1.1
 	nilfs_cleanerd -c "$conf" "$1" "$2" >"$conf.pid" || return
-	clean_pass "$1" "${3-0}"
+	clean_pass "$1" "${3-0}" "${4-32/0.05}"
 	status=$?
 	nilfs-clean -q "$1"
 	while kill -0 "$(sed -n 's/.*PID=//p' "$conf.pid")" 2>/dev/null; do
@@ -73,7 +74,7 @@ clean() {
 	return $status
 }
 
-# clean_pass DEVICE PROTECTION: the daemon listens, and takes up a request, when
+# clean_pass DEVICE PROTECTION SPEED: the daemon listens, and takes up a request, when
 # it likes; a short pass is over before it can be seen running.
 clean_pass() {
 	local before try
@@ -81,7 +82,7 @@ clean_pass() {
 	before=$(lssu "$1")
 	for try in {1..3}; do
 		clean_wait "$1" 50 idle
-		nilfs-clean -p "$2" -m 0 -S 32/0.05 "$1"
+		nilfs-clean -p "$2" -m 0 -S "$3" "$1"
 		clean_wait "$1" 10 running
 		clean_wait "$1" 600 idle
 		[ "$(lssu "$1")" = "$before" ] || return 0

@@ -28,7 +28,8 @@ IMAGEs are block devices $DEV1, $DEV2, ...
 
   --backend uml|qemu|ppc64
                         which guest (default uml)
-  --timeout SECONDS     stop a guest that takes longer (default 300)
+  --timeout SECONDS     stop a guest that uses more CPU time (default 300), or
+                        that takes ten times as long
   --kill-after SECONDS  cut the guest's power so long after SCRIPT started
   --kill-on PATTERN     cut it when PATTERN is seen in SCRIPT's output
   --mem SIZE            the guest's memory (default 512M)
@@ -206,9 +207,25 @@ hand_over() {
 		     END { for (i = 0; i < n; i++) print line[i] }' >"$dmesg"
 }
 
+# The CPU time of the guest's processes, in seconds: unlike the time that passes,
+# it does not depend on what else the machine does.
+cpu_seconds() {
+	ps S -o cputimes= --sid "$guest" | awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# Looked at each second, from half of the limit on: a guest keeps one or two
+# processors busy.
+out_of_time() {
+	local passed=$((EPOCHSECONDS - started))
+
+	((passed >= next_look)) || return
+	next_look=$((passed + 1))
+	((passed >= timeout * 10 || $(cpu_seconds) >= timeout))
+}
+
 # Prints why the guest must be stopped now, nothing if it may go on.
 verdict() {
-	if ((EPOCHSECONDS - started >= timeout)); then
+	if [ -n "$expired" ]; then
 		echo 124
 	elif [ -n "$kill_on" ] && grep -Eq -- "$kill_on" "$dir/stdout"; then
 		echo 137
@@ -222,8 +239,9 @@ verdict() {
 watch() {
 	local stop
 
-	started=$EPOCHSECONDS
+	started=$EPOCHSECONDS next_look=$((timeout / 2)) expired=
 	while kill -0 "$guest" 2>/dev/null; do
+		out_of_time && expired=1
 		stop=$(verdict)
 		if [ -n "$stop" ]; then
 			power_off

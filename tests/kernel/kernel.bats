@@ -76,12 +76,16 @@ left_behind() {
 
 @test "the time limit ends the guest" {
 	export TMPDIR=$BATS_TEST_TMPDIR
-	guest --timeout 12 <<-'EOF'
+	guest --timeout 6 <<-'EOF'
 	echo before
-	sleep 100
+	while :; do :; done
 	EOF
 	[ "$status" -eq 124 ]
 	[ "$output" = before ]
+	run -1 left_behind
+	# One that waits uses no CPU time.
+	guest --timeout 1 <<<'sleep 100'
+	[ "$status" -eq 124 ]
 	run -1 left_behind
 }
 

@@ -16,15 +16,13 @@ fill() {
 		scatter "$MNT/kept" 4096 3906 1000 "$i"
 		sync
 	done
-	clean "$DEV1" "$MNT" &
-	# It writes a log of its own before it begins.
-	sleep 2
+	# It pauses after the logs of its first segments, so that the image does not depend on how
+	# far the machine gets with the next one.
+	clean "$DEV1" "$MNT" 0 8/60 &
+	# The log that clean() writes itself comes before the daemon starts.
+	until pgrep -x nilfs_cleanerd >/dev/null; do sleep 0.1; done
 	before=$(lssu "$DEV1")
-	while [ "$(lssu "$DEV1")" = "$before" ]; do :; done
-	# It comes to an end with the log that it is about, so that the image
-	# does not depend on how far the machine gets with the next one.
-	pkill -STOP nilfs_cleanerd
-	sleep 1
+	while [ "$(lssu "$DEV1")" = "$before" ]; do sleep 0.1; done
 	echo 'cut now'
 	sleep 60
 }
