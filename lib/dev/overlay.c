@@ -269,23 +269,52 @@ static bool overlay_is_hole(struct dev *dev, uint64_t off, uint64_t len)
 	return empty;
 }
 
-/* The common case is a check before anything was written. */
+/*
+ * How many of N buffers from OFF on are read from the device underneath as they
+ * are: they hold no page, no zone that was reset, and nothing after its end.
+ */
+static int clean_buffers(struct overlay *overlay, uint64_t off,
+			 const struct iovec *iov, int n)
+{
+	uint64_t size = overlay->dev.under->size;
+	size_t len = 0;
+	int i;
+
+	if (overlay->zones.resets || off >= size)
+		return 0;
+	for (i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	if (len > size - off)
+		len = (size_t)(size - off);
+	if (overlay->pages.count)
+		len = clean_run(overlay, off, len);
+	for (i = 0; i < n && iov[i].iov_len <= len; i++)
+		len -= iov[i].iov_len;
+	return i;
+}
+
 static int overlay_readv(struct dev *dev, struct context *cx, uint64_t off,
 			 struct iovec *iov, int n)
 {
 	struct overlay *overlay = to_overlay(dev);
-	bool clean;
+	uint64_t end;
 	int i, ret = 0;
 
 	pthread_rwlock_rdlock(&overlay->lock);
-	clean = !overlay->pages.count && !overlay->zones.resets &&
-		dev->size <= overlay->dev.under->size;
-	if (clean)
-		ret = dev_readv(overlay->dev.under, cx, off, iov, n);
-	for (i = 0; !clean && i < n && !ret; i++) {
-		ret = read_locked(overlay, cx, off, iov[i].iov_base,
-				  iov[i].iov_len);
-		off += iov[i].iov_len;
+	while (n && !ret) {
+		int clean = clean_buffers(overlay, off, iov, n);
+
+		end = off;
+		for (i = 0; i < (clean ? clean : 1); i++)
+			end += iov[i].iov_len;
+		if (clean)
+			ret = dev_readv(overlay->dev.under, cx, off, iov, clean);
+		else
+			ret = read_locked(overlay, cx, off, iov->iov_base,
+					  iov->iov_len);
+		off = end;
+		iov += i;
+		n -= i;
 	}
 	pthread_rwlock_unlock(&overlay->lock);
 	return ret;

@@ -10,6 +10,10 @@
  * whole one, perhaps with more checkpoints.
  * The image is not written to: what reaches the device is kept in memory.
  *
+ * The writes of a whole repair are played again for each cut, and each state of
+ * the device is judged once.  For a cut before each operation, and for each that
+ * fails, the repair itself is run, as on zones for all.
+ *
  * Where zbd(8)'s description of zones stands beside the image as IMAGE.zones,
  * the device has them: it refuses what does not go to a write pointer, and a
  * repair that would fails.  What is wrong with zones after a cut is not
@@ -29,12 +33,13 @@
 #include <unistd.h>
 
 #include "dev/devfile.h"
-#include "tests/testdev/fault.h"
 #include "dev/overlay.h"
 #include "dev/zonedump.h"
 #include "dev/zoned.h"
 #include "fsck/session.h"
 #include "states.h"
+#include "tests/testdev/fault.h"
+#include "tests/testdev/trace.h"
 
 #define SECTOR 512
 #define SUPER_PART 64	/* of a superblock: its checksum, not its times */
@@ -52,6 +57,7 @@ struct rig {
 	char *before, *after;	/* verdicts */
 	unsigned int old, new, between, bad;
 	struct states states;	/* DIR is NULL without --keep */
+	struct trace writes;	/* of a whole repair, without zones */
 };
 
 static void die(struct rig *r, const char *what)
@@ -123,6 +129,13 @@ static char *verdict(struct rig *r)
 	return text;
 }
 
+/* Whether the cut of a repair is made by playing its writes. */
+static bool is_played(const struct rig *r, const struct fault_plan *fault)
+{
+	return !has_zones(r) &&
+	       (fault->kind == FAULT_TEAR || fault->reorder);
+}
+
 /* A repair with FAULT; 1 where that happened, 0 where the repair was whole. */
 static int repair(struct rig *r, const struct fault_plan *fault)
 {
@@ -131,12 +144,28 @@ static int repair(struct rig *r, const struct fault_plan *fault)
 
 	if (fault_open(&dev, &r->cx, r->disk, fault))
 		die(r, "fault");
-	ret = run(r, dev, OPTIONS_YES, NULL);
+	ret = is_played(r, fault) ? trace_play(&r->writes, &r->cx, dev) :
+				    run(r, dev, OPTIONS_YES, NULL);
 	if (ret < 0 && !fault_happened(dev))
 		die(r, "repair");
 	ret = fault_happened(dev);
 	dev_close(dev);
 	return ret;
+}
+
+/* A repair without a fault, whose writes are noted. */
+static void repair_whole(struct rig *r)
+{
+	struct dev *dev = NULL;
+
+	if (has_zones(r))
+		dev = r->disk;
+	else if (trace_open(&dev, &r->cx, r->disk, &r->writes))
+		die(r, "trace");
+	if (run(r, dev, OPTIONS_YES, NULL) < 0)
+		die(r, "repair");
+	if (dev != r->disk)
+		dev_close(dev);
 }
 
 /* How much of two verdicts is to be the same. */
@@ -214,8 +243,6 @@ static void keep(struct rig *r, const char *class)
 {
 	char *now;
 
-	if (!states_meet(&r->states, &r->cx, r->kept, r->image))
-		return;
 	if (!class) {
 		now = verdict(r);
 		class = is_same(now, r->after, ALIKE_VOLUME) ? "new" : "old";
@@ -260,6 +287,9 @@ static unsigned int cut_all(struct rig *r, struct fault_plan fault)
 		restore(r);
 		if (!repair(r, &fault))
 			break;
+		if (!states_meet(&r->states, &r->cx, r->kept, r->image) &&
+		    !has_zones(r))
+			continue;
 		if (r->states.dir)
 			keep(r, NULL);
 		else
@@ -306,8 +336,6 @@ static void find_zones(struct rig *r)
 
 static void open_all(struct rig *r, char *path)
 {
-	struct fault_plan none = { .kind = FAULT_NONE };
-
 	context_init(&r->cx);
 	r->cx.now = 2000000000;
 	r->path = path;
@@ -319,11 +347,11 @@ static void open_all(struct rig *r, char *path)
 	find_zones(r);
 	restore(r);
 	r->before = verdict(r);
-	if (r->states.dir)
+	if (r->states.dir && states_meet(&r->states, &r->cx, r->kept, r->image))
 		keep(r, "before");
-	repair(r, &none);
+	repair_whole(r);
 	r->after = verdict(r);
-	if (r->states.dir)
+	if (r->states.dir && states_meet(&r->states, &r->cx, r->kept, r->image))
 		keep(r, "after");
 }
 
@@ -336,6 +364,7 @@ static void close_all(struct rig *r)
 	zonedump_fini(&r->zones);
 	unlink(r->side);
 	states_fini(&r->states);
+	trace_fini(&r->writes);
 	free(r->before);
 	free(r->after);
 }

@@ -258,6 +258,35 @@ static int fault_read(struct dev *dev, struct context *cx, uint64_t off,
 	return ret;
 }
 
+/* Whole if nothing is counted and nothing would be laid over it. */
+static int gated_readv(struct fault *fault, struct context *cx, uint64_t off,
+		       struct iovec *iov, int n)
+{
+	int i, ret = 0;
+
+	if (!fault->power_off && !fault->kept_count && !fault->plan.bad_bytes &&
+	    !(fault->plan.counted & FAULT_READS))
+		return dev_readv(fault->dev.under, cx, off, iov, n);
+	for (i = 0; i < n && !ret; i++) {
+		ret = gated_read(fault, cx, off, iov[i].iov_base,
+				 iov[i].iov_len);
+		off += iov[i].iov_len;
+	}
+	return ret;
+}
+
+static int fault_readv(struct dev *dev, struct context *cx, uint64_t off,
+		       struct iovec *iov, int n)
+{
+	struct fault *fault = to_fault(dev);
+	int ret;
+
+	pthread_mutex_lock(&fault->lock);
+	ret = gated_readv(fault, cx, off, iov, n);
+	pthread_mutex_unlock(&fault->lock);
+	return ret;
+}
+
 static int pass_write(struct fault *fault, struct context *cx, uint64_t off,
 		      const void *buf, size_t len)
 {
@@ -399,6 +428,7 @@ static void fault_close(struct dev *dev)
 
 static const struct dev_ops fault_ops = {
 	.read = fault_read,
+	.readv = fault_readv,
 	.write = fault_write,
 	.flush = fault_flush,
 	.discard = fault_discard,
