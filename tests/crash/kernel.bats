@@ -18,42 +18,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# Of each state a line: its name, and what the kernel finds, or how it fails.
-looking() {
-	cat <<-EOF
-	use() { perl '$BATS_TEST_DIRNAME/../fsck/use.pl' "\$1" "\$MNT"; }
-	EOF
-	cat <<-'EOF'
-	guest_module loop
-	look() {
-		nilfs_mount "$1" && use sum && lscp -s "$1" >snapshots &&
-			nilfs_umount || return
-		for cno in $(awk '$1 + 0 { print $1 }' snapshots); do
-			nilfs_mount -o "ro,cp=$cno" "$1" && use sum &&
-				nilfs_umount || return
-		done
-	}
-	work() {
-		nilfs_mount "$1" && use write && sync && nilfs_umount &&
-			nilfs_mount "$1" && use same && nilfs_umount
-	}
-	for file in "$SHARE"/*; do
-		name=${file##*/}
-		echo "volume $name" >/dev/kmsg
-		loop=$(losetup -f --show "$file")
-		found=$(look "$loop") && result=sound || result="status $?"
-		umount -i "$MNT" 2>/dev/null
-		case $name,$result in
-		after.*,sound | new.*,sound)
-			work "$loop" || result="status $? when written to"
-			umount -i "$MNT" 2>/dev/null ;;
-		esac
-		losetup -d "$loop"
-		echo "$name" $result $found
-	done
-	EOF
-}
-
 # outcome NAME: what was found in that state.
 outcome() {
 	sed -n "s/^$1[.0-9]* //p" found
@@ -125,7 +89,7 @@ judge() {
 		tail -n 1 said
 		return 1
 	}
-	guest --share "$PWD/states" --timeout 600 < <(looking)
+	guest --share "$PWD/states" --timeout 600 < <(kernel_uses look)
 	echo "$output" >found
 	[ "$status" -eq 0 ] || {
 		echo "the guest: status $status: $errors"

@@ -5,42 +5,11 @@
 # mounted, read, written to, mounted again, and so are its snapshots.  Load it
 # after ../kernel/lab.
 
-# The guest sees the host's files at the same place.
-kernel_script() {
-	echo "use() { perl '$BATS_TEST_DIRNAME/use.pl' \"\$1\" \"\$MNT\"; }"
-	cat <<-'EOF'
-	guest_module loop
-	use_volume() {
-		nilfs_mount "$1" && use read && use write && nilfs_umount &&
-			nilfs_mount "$1" && use same && mkcp -s "$1" &&
-			lscp -s "$1" >snapshots &&
-			rm "$MNT/new file" && nilfs_umount
-	}
-	# The two oldest ones, and the one just made.
-	some_snapshots() {
-		awk '$1 + 0 { all[++n] = $1 }
-			END { for (i = 1; i <= n; i++)
-				if (i < 3 || i == n) print all[i]
-			      exit !n }' snapshots
-	}
-	read_snapshots() {
-		local cno cnos
-
-		cnos=$(some_snapshots) || return
-		for cno in $cnos; do
-			nilfs_mount -o "ro,cp=$cno" "$1" && use read &&
-				nilfs_umount || return
-		done
-	}
-	for file in "$SHARE"/*; do
-		echo "volume ${file##*/}" >/dev/kmsg
-		loop=$(losetup -f --show "$file")
-		use_volume "$loop" && read_snapshots "$loop" ||
-			echo "volume ${file##*/}: status $?"
-		umount -i "$MNT" 2>/dev/null
-		losetup -d "$loop"
-	done
-	EOF
+# kernel_uses take|look: see use.pl; the guest sees the host's files at the same
+# place.
+kernel_uses() {
+	echo 'guest_module loop'
+	echo "exec perl '$BATS_TEST_DIRNAME/../fsck/use.pl' $1 \"\$SHARE\"/*"
 }
 
 # Each complaint of the kernel with the volume that it is about.
@@ -60,7 +29,7 @@ kernel_blames() {
 kernel_takes() {
 	local file bad=0
 
-	guest --share "$1" --timeout 1200 < <(kernel_script)
+	guest --share "$1" --timeout 1200 < <(kernel_uses take)
 	[ "$status" -eq 0 ] && [ -z "$output" ] || {
 		echo "status $status: $output $errors"
 		bad=1

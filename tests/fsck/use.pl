@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# use.pl read|sum|write|same DIR: what a user does with a volume mounted at DIR,
-# in one process, because a guest takes long to start one.  read: every file up
-# to 100 MB; sum: prints a sum of these, and of all names and attributes; write:
-# new files, another time for each old one, names moved; same: what was written
-# is still there.
+# use.pl take|look|sum VOLUME...: what a user does with each of these image files
+# in a guest, all in one process, because a guest takes long to start one.
+#
+# take: mount, read every file up to 100 MB, write new files, give each old one
+# another time, move names; mount again: what was written is still there; make a
+# snapshot; read it and the two oldest ones.  Prints "volume NAME: REASON" for
+# each volume where something of that fails.
+# look: prints for each volume its name, "sound" or the reason why not, and a sum
+# of all names, attributes and contents of the latest state and of each snapshot.
+# A volume "after.N" or "new.N" is then written to as by take.
+# sum: as look, mounted read-only and without the word.
 
 use strict;
 use warnings;
 use Digest::SHA qw(sha256_hex);
 use File::Find;
 
-my ($what, $top) = @ARGV;
+my ($what, @volumes) = @ARGV;
+my $top = $ENV{MNT};
 my $text = join '', map { pack 'Q<', $_ * 2654435761 } 1 .. 8000;
 
 sub whole {
@@ -52,7 +59,7 @@ sub sum {
 
 	find({ no_chdir => 1, wanted => sub { push @lines, attributes($_) } },
 	     $top);
-	print sha256_hex(join "\n", sort @lines), "\n";
+	return sha256_hex(join "\n", sort @lines);
 }
 
 sub put {
@@ -73,14 +80,131 @@ sub change {
 	unlink "$dir/2" or die "unlink: $!\n";
 }
 
-if ($what eq 'read') {
-	each_file(\&whole);
-} elsif ($what eq 'sum') {
-	sum();
-} elsif ($what eq 'write') {
-	change();
-} else {
+sub check_written {
 	for ("$top/new file", "$top/new directory/3") {
 		whole($_) eq $text or die "$_: not what was written\n";
 	}
+}
+
+# System calls, as Linux numbers them on x86-64, and requests to loop devices.
+my ($sys_mount, $sys_umount2) = (165, 166);
+my ($loop_set_fd, $loop_clr_fd, $loop_get_free) = (0x4C00, 0x4C01, 0x4C82);
+
+sub attach {
+	my ($path) = @_;
+
+	open my $control, '+<', '/dev/loop-control' or die "loop-control: $!\n";
+	my $n = ioctl $control, $loop_get_free, 0;
+	defined $n or die "no loop device: $!\n";
+	open my $loop, '+<', '/dev/loop' . ($n + 0) or die "loop$n: $!\n";
+	open my $file, '+<', $path or die "$path: $!\n";
+	ioctl $loop, $loop_set_fd, fileno $file or die "$path: loop: $!\n";
+	return ('/dev/loop' . ($n + 0), $loop);
+}
+
+sub mount {
+	my ($dev, $options, $read_only) = @_;
+	my ($dir, $type) = ("$top", 'nilfs2');
+
+	-d $dir or mkdir $dir or die "$dir: $!\n";
+	syscall($sys_mount, $dev, $dir, $type, $read_only ? 1 : 0,
+		$options) == 0 or die "mount $options: $!\n";
+}
+
+sub unmount {
+	my ($dir) = ("$top");
+
+	syscall($sys_umount2, $dir, 0) == 0 or die "umount: $!\n";
+}
+
+sub snapshots {
+	my ($dev) = @_;
+	my @lines = `lscp -s $dev`;
+
+	$? == 0 or die "lscp: status $?\n";
+	return map { /^\s*(\d+)\s/ ? $1 : () } @lines;
+}
+
+sub take {
+	my ($dev) = @_;
+
+	mount($dev, '');
+	each_file(\&whole);
+	change();
+	unmount();
+	mount($dev, '');
+	check_written();
+	system('mkcp', '-s', $dev) == 0 or die "mkcp: status $?\n";
+	my @all = snapshots($dev) or die "no snapshot\n";
+	unlink "$top/new file" or die "unlink: $!\n";
+	unmount();
+	# The two oldest ones, and the one just made.
+	for (0 .. $#all) {
+		next if $_ > 1 && $_ < $#all;
+		mount($dev, "cp=$all[$_]", 1);
+		each_file(\&whole);
+		unmount();
+	}
+}
+
+sub look {
+	my ($dev, $read_only) = @_;
+
+	mount($dev, '', $read_only);
+	my @sums = sum();
+	my @all = snapshots($dev);
+	unmount();
+	for (@all) {
+		mount($dev, "cp=$_", 1);
+		push @sums, $_, sum();
+		unmount();
+	}
+	return @sums;
+}
+
+sub work {
+	my ($dev) = @_;
+
+	mount($dev, '');
+	change();
+	unmount();
+	mount($dev, '');
+	check_written();
+	unmount();
+}
+
+# tried CODE: why it failed, nothing if it did not; what is mounted is unmounted.
+sub tried {
+	my ($code) = @_;
+
+	eval { $code->(); 1 } and return '';
+	my $why = $@;
+	eval { unmount() };
+	chomp $why;
+	return $why;
+}
+
+$| = 1;
+for my $path (@volumes) {
+	my ($name) = $path =~ m,([^/]*)$,;
+	my @sums;
+
+	open my $log, '>', '/dev/kmsg' or die "kmsg: $!\n";
+	print $log "volume $name\n";
+	close $log;
+	my ($dev, $loop) = attach($path);
+	if ($what eq 'take') {
+		my $why = tried(sub { take($dev) });
+		print "volume $name: $why\n" if $why ne '';
+	} elsif ($what eq 'sum') {
+		my $why = tried(sub { @sums = look($dev, 1) });
+		@sums = ("refused: $why") if $why ne '';
+		print join(' ', $name =~ s/\.img$//r, @sums), "\n";
+	} else {
+		my $why = tried(sub { @sums = look($dev, 0) });
+		$why = tried(sub { work($dev) })
+			if $why eq '' && $name =~ /^(after|new)\./;
+		print join(' ', $name, $why eq '' ? 'sound' : $why, @sums), "\n";
+	}
+	ioctl $loop, $loop_clr_fd, 0 or die "$dev: $!\n";
 }
