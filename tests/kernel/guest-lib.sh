@@ -106,14 +106,16 @@ manifest() {
 	bash /mnt/host/manifest.sh "$@"
 }
 
-# noise SEED BYTES: bytes that look random and are the same each time.
+# noise SEED BYTES: bytes that look random and are the same each time.  Random
+# numbers take long to draw: blocks differ by what each of their words is combined
+# with.
 noise() {
 	perl -e 'my ($seed, $left) = @ARGV;
 		 srand $seed;
-		 for (; $left > 0; $left -= 4096) {
-			 my $n = $left < 4096 ? $left : 4096;
-			 my @words = map { int rand 2 ** 32 } 1 .. 1024;
-			 print substr pack("L*", @words), 0, $n;
+		 my $first = pack "L*", map { int rand 2 ** 32 } 1 .. 1024;
+		 for (my $i = 0; $left > 0; $i++, $left -= 4096) {
+			 my $word = pack "L", $i * 2654435761 & 0xffffffff;
+			 print substr $first ^ ($word x 1024), 0, $left;
 		 }' "$1" "$2"
 }
 
