@@ -33,12 +33,12 @@ spoil() {
 		cpfile,cpfile-node,file-node,log-summary,log-data,log-root
 }
 
-@test "a volume with snapshots" { spoil 23 snapshots; }
+@test "a volume with snapshots" { spoil 47 snapshots; }
 @test "a volume with many files" { spoil 151 small-files; }
-@test "a volume that was cleaned" { spoil 101 cleaned-1k; }
+@test "a volume that was cleaned" { spoil 151 cleaned-1k; }
 @test "a volume with many snapshots" { spoil 101 many-snapshots-2k; }
-@test "a volume with every type of file" { spoil 11 special; }
-@test "a volume after a crash with fsync" { spoil 11 crash-dsync; }
+@test "a volume with every type of file" { spoil 17 special; }
+@test "a volume after a crash with fsync" { spoil 17 crash-dsync; }
 
 # restores N KINDS[:DAMAGE] NAME...: one in N cases, with any content
 restores() {
@@ -57,7 +57,7 @@ restores() {
 }
 
 @test "blocks of checkpoints" {
-	restores 3 cpfile,cpfile-node many-snapshots-2k cleaned-1k snapshots
+	restores 5 cpfile,cpfile-node many-snapshots-2k cleaned-1k snapshots
 }
 
 @test "a block of checkpoints that leads into files is no fault of the DAT" {
@@ -65,7 +65,7 @@ restores() {
 }
 
 @test "blocks of the DAT" {
-	restores 3 DAT,DAT-node snapshots many-snapshots-2k
+	restores 5 DAT,DAT-node snapshots many-snapshots-2k
 }
 
 @test "nodes of the DAT that are older than its blocks" {
@@ -73,12 +73,12 @@ restores() {
 }
 
 @test "nodes of files with the content of other ones, or older, are restored" {
-	restores 31 file-node:another,half,older cleaned-1k deep-1k
+	restores 61 file-node:another,half,older cleaned-1k deep-1k
 }
 
 @test "the kernel reads what is repaired" {
 	need_guest uml
-	run "$BATS_TEST_DIRNAME/kernel.sh" --every "${EVERY:-150}" snapshots
+	run "$BATS_TEST_DIRNAME/kernel.sh" --every "${EVERY:-300}" snapshots
 	[ "$status" -eq 0 ] || echo "$output"
 	[ "$status" -eq 0 ]
 }

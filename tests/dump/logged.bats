@@ -152,7 +152,7 @@ judge() {
 	# By the kernel, which takes clean segments first that were never used.
 	guest image <<-'EOF'
 	nilfs_mount "$DEV1"
-	noise 99 15500000 >"$MNT/new"
+	filler 99 15500000 >"$MNT/new"
 	nilfs_umount
 	EOF
 	[ "$status" -eq 0 ] || { echo "$errors"; false; }

@@ -57,8 +57,8 @@ holds() {
 	guest --kill-on changed device.img <<-'SCRIPT'
 	nilfs_mount "$DEV1"
 	rm -r "$MNT/etc"
-	noise 1 3000000 >"$MNT/bin/program"
-	noise 2 3000000 >"$MNT/new"
+	filler 1 3000000 >"$MNT/bin/program"
+	filler 2 3000000 >"$MNT/new"
 	mkdir "$MNT/var/more"
 	sync
 	echo changed

@@ -79,7 +79,7 @@ make_counted() {
 	make_counted
 	guest "$image" <<-'SCRIPT'
 	nilfs_mount "$DEV1"
-	noise 1 2000000 >"$MNT/two"
+	filler 1 2000000 >"$MNT/two"
 	rm "$MNT/one"
 	nilfs_umount
 	SCRIPT

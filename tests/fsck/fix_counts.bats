@@ -197,7 +197,7 @@ sum_live() {
 	guest "$image" <<-'SCRIPT'
 	nilfs_mount "$DEV1"
 	cat "$MNT/two"
-	noise 1 2000000 >"$MNT/three"
+	filler 1 2000000 >"$MNT/three"
 	clean "$DEV1" "$MNT"
 	lssu -l -p 0 "$DEV1"
 	nilfs_umount

@@ -177,7 +177,7 @@ kernel_uses() {
 	guest "$image" <<-'EOF'
 	nilfs_mount "$DEV1"
 	find "$MNT" -type f -exec cat {} + >/dev/null
-	noise 1 3000000 >"$MNT/new"
+	filler 1 3000000 >"$MNT/new"
 	sync
 	rm "$MNT/new"
 	sync

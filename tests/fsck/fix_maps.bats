@@ -261,7 +261,7 @@ noise() {
 	manifest "$MNT" >"$SHARE/latest"
 	rm "$MNT/kept" "$MNT/after"
 	for i in 1 2 3; do
-		noise "$i" 9000000 >"$MNT/passing"
+		filler "$i" 9000000 >"$MNT/passing"
 		sync
 	done
 	rm "$MNT/passing"

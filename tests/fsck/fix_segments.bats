@@ -20,15 +20,15 @@ setup() {
 use_kernel() {
 	guest "$1" <<-'SCRIPT'
 	nilfs_mount "$DEV1"
-	noise 31 4000000 >"$MNT/new"
+	filler 31 4000000 >"$MNT/new"
 	sync
 	rm "$MNT/new" "$MNT"/small-1*
-	noise 32 2000000 >"$MNT/newer"
+	filler 32 2000000 >"$MNT/newer"
 	sync
 	clean "$DEV1" "$MNT" || echo "nothing was cleaned"
 	# What was freed is written to.
 	for i in 1 2 3 4 5 6 7 8; do
-		noise "$i" 6000000 >"$MNT/churn"
+		filler "$i" 6000000 >"$MNT/churn"
 		sync
 	done
 	rm "$MNT/churn"
@@ -198,7 +198,7 @@ current() {
 	guest "$image" <<-'SCRIPT'
 	nilfs_mount "$DEV1"
 	manifest "$MNT"
-	noise 31 4000000 >"$MNT/new"
+	filler 31 4000000 >"$MNT/new"
 	sync
 	clean "$DEV1" "$MNT" || echo "nothing was cleaned" >&2
 	nilfs_umount

@@ -337,7 +337,7 @@ emptied() {
 	nilfs_umount /mnt/tmp/cp
 	rm "$MNT/kept" "$MNT/after"
 	for i in 1 2 3; do
-		noise "$i" 9000000 >"$MNT/passing"
+		filler "$i" 9000000 >"$MNT/passing"
 		sync
 	done
 	rm "$MNT/passing"

@@ -5,7 +5,7 @@
 # after ../kernel/lab.
 
 # A prime, so that each kind of change has its turn.
-: "${EVERY:=37}" "${FIRST:=0}"
+: "${EVERY:=97}" "${SEED:=1}"
 
 # numbers COUNT COLUMN: as many of a column's numbers, first and last ones.
 numbers() {
@@ -48,7 +48,7 @@ damage() {
 	structures "${@:3}" >"$BATS_TEST_TMPDIR/structures"
 	cd "$BATS_TEST_TMPDIR" || return 1
 	run timeout 20000 "$NILFS2_BUILD/tests/fuzz/fields" "$1" "$image" \
-		"$EVERY" "$FIRST" <structures
+		"$EVERY" "$SEED" <structures
 	[ "$status" -eq 0 ] || tail -n 30 <<<"$output"
 	[ "$status" -eq 0 ]
 	echo "${lines[-1]}"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The checker against every field of every structure, set to what it should not
 # be: each run ends with a verdict or a clear error.  EVERY=1 tries all of it,
-# which takes an hour; FIRST begins elsewhere.
+# which takes an hour; SEED other ones.
 
 load ../kernel/lab
 load fields

@@ -348,7 +348,7 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		f.every = strtoul(argv[3], NULL, 0);
 	if (argc > 4)
-		f.first = strtoul(argv[4], NULL, 0);
+		f.first = strtoul(argv[4], NULL, 0) % f.every;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	open_all(&f, argv[2]);
 	while (fgets(line, sizeof(line), stdin)) {

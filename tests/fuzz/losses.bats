@@ -2,42 +2,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Repairs name all that they give up: the latest state and the snapshots after a
 # repair are compared with the image as it was before a block was spoilt, and
-# what differs must be in the list of losses.  Each block of the DAT and of the
-# last log is tried, and every so many changes of all metadata; EVERY=1 tries
-# all, FIRST begins elsewhere.
+# what differs must be in the list of losses.  Every so many blocks of the DAT and
+# of the last log are tried, and every so many changes of all metadata; EVERY=1
+# tries all, SEED other ones.
 
 load ../kernel/lab
 # A prime, so that each kind of change has its turn.
-: "${EVERY:=37}" "${FIRST:=0}"
+: "${SEED:=1}"
 
 setup_file() {
 	need_corpus
 	export corpus
 }
 
-# judge NAME [EVERY FIRST]
+# judge EVERY [-d] NAME
 judge() {
-	local name=$1
+	local every=${EVERY:-$1}
 
 	shift
 	cd "$BATS_TEST_TMPDIR" || return
 	run timeout -s KILL 3000 "$NILFS2_BUILD/tests/fuzz/losses" \
-		"$corpus/$name/image" "$@"
+		"${@:1:$#-1}" "$corpus/${!#}/image" "$every" "$SEED"
 	[ "$status" -eq 0 ] || tail -n 60 <<<"$output"
 	[ "$status" -eq 0 ]
 }
 
-@test "the DAT and last log of a volume with snapshots" { judge snapshots; }
-@test "the DAT and last log of a volume that was cleaned" { judge cleaned; }
-@test "blocks of a volume with many files" {
-	judge small-files "$EVERY" "$FIRST"
+@test "the DAT and last log of a volume with snapshots" {
+	judge 3 -d snapshots
 }
-@test "blocks of a volume with every type of file" {
-	judge special "$EVERY" "$FIRST"
+@test "the DAT and last log of a volume that was cleaned" {
+	judge 5 -d cleaned
 }
-@test "blocks of a volume with snapshots" {
-	judge snapshots "$EVERY" "$FIRST"
-}
-@test "blocks of a volume that was cleaned" {
-	judge cleaned-1k "$EVERY" "$FIRST"
-}
+@test "blocks of a volume with many files" { judge 97 small-files; }
+@test "blocks of a volume with every type of file" { judge 61 special; }
+@test "blocks of a volume with snapshots" { judge 61 snapshots; }
+@test "blocks of a volume that was cleaned" { judge 61 cleaned-1k; }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * losses IMAGE [EVERY [FIRST]]: whether a repair names all that it gives up.
+ * losses [-d] IMAGE [EVERY [FIRST]]: whether a repair names all that it gives up.
  *
- * Each block of the DAT and of the last log is zeroed, filled with noise or has
- * one bit flipped, and the volume repaired; with EVERY, every so many of such
- * changes of all metadata.  Then the latest state
- * and all snapshots are compared with the sound image, file by file: what was
+ * Each block of metadata, or with -d of the DAT and of the last log, is zeroed,
+ * filled with noise or has one bit flipped, and the volume repaired; of these
+ * changes every so many are tried.  Then the latest state and all snapshots are
+ * compared with the sound image, file by file: what was
  * there and is not, or has other bytes and can be read, must be in the list of
  * losses.  What cannot be read is no silent loss.
  */
@@ -464,23 +464,26 @@ int main(int argc, char **argv)
 {
 	struct judge j = {.every = 1};
 	struct arena arena = {.bytes = NULL};
+	bool dat = argc > 1 && !strcmp(argv[1], "-d");
 	size_t i;
 
+	argc -= dat;
+	argv += dat;
 	if (argc < 2) {
-		fprintf(stderr, "usage: losses IMAGE [EVERY [FIRST]]\n");
+		fprintf(stderr, "usage: losses [-d] IMAGE [EVERY [FIRST]]\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	open_all(&j, &arena, argv[1]);
-	if (argc == 2) {
-		try_dat(&j);
-		try_last_log(&j);
-	}
 	if (argc > 2)
 		j.every = strtoul(argv[2], NULL, 0);
 	if (argc > 3)
-		j.first = strtoul(argv[3], NULL, 0);
-	for (i = 0; argc > 2 && i < j.damage.count; i++)
+		j.first = strtoul(argv[3], NULL, 0) % j.every;
+	if (dat) {
+		try_dat(&j);
+		try_last_log(&j);
+	}
+	for (i = 0; !dat && i < j.damage.count; i++)
 		try_block(&j, &j.damage.ranges[i]);
 	close_all(&j);
 	printf("%lu repairs, %lu with silent losses; %" PRIu64 " of %" PRIu64

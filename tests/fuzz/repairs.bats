@@ -3,10 +3,10 @@
 # Repairs of volumes where any field of any structure is set to what it should
 # not be: what can be repaired is, nothing becomes worse (repairing.h), and files
 # that nothing was found of stay what they were (untouched.h).  EVERY=1 tries
-# all of it, which takes hours; FIRST begins elsewhere.
+# all of it, which takes hours; SEED other ones.
 
 load ../kernel/lab
-: "${EVERY:=97}"
+: "${EVERY:=197}"
 load fields
 
 setup_file() {

@@ -11,7 +11,7 @@ setup_file() {
 }
 
 # How many damages each image gets.
-: "${WINDOWS:=200}"
+: "${WINDOWS:=60}"
 
 windows() {
 	run timeout 3000 "$NILFS2_BUILD/tests/fuzz/windows" \
@@ -22,6 +22,6 @@ windows() {
 
 @test "windows in a volume with snapshots" { windows snapshots; }
 @test "windows in a volume with many checkpoints" { windows many-snapshots-2k; }
-@test "windows in a nearly full volume" { WINDOWS=2 windows nearly-full; }
+@test "windows in a nearly full volume" { WINDOWS=1 windows nearly-full; }
 @test "windows in a volume that was cleaned" { windows cleaned-1k; }
 @test "windows in a volume after a crash" { windows crash-sr; }

@@ -91,9 +91,9 @@ segments() {
 	guest "$image" <<-'SCRIPT'
 	set -e
 	nilfs_mount "$DEV1"
-	noise 0 17000000 >"$MNT/gone"
+	filler 0 17000000 >"$MNT/gone"
 	sync
-	noise 1 16000000 >"$MNT/kept"
+	filler 1 16000000 >"$MNT/kept"
 	sync
 	for i in 1 2 3; do
 		scatter "$MNT/kept" 4096 3906 1000 "$i"

@@ -66,13 +66,13 @@ is_marked() {
 	guest "$image" <<-'SCRIPT'
 	nilfs_mount "$DEV1"
 	lssu -a "$DEV1"
-	noise 31 4000000 >"$MNT/new"
+	filler 31 4000000 >"$MNT/new"
 	sync
 	rm "$MNT/new"
 	sync
 	clean "$DEV1" "$MNT" 0
 	for i in 1 2 3 4 5 6 7 8; do
-		noise "$i" 6000000 >"$MNT/churn"
+		filler "$i" 6000000 >"$MNT/churn"
 		sync
 	done
 	rm "$MNT/churn"

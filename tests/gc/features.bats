@@ -72,10 +72,10 @@ uses() {
 	manifest "$MNT" >"$SHARE/manifest"
 	nilfs_umount
 	nilfs_mount "$DEV1"
-	noise 1 3000000 >"$MNT/more"
+	filler 1 3000000 >"$MNT/more"
 	sync -f "$MNT"
-	noise 2 3000000 | cksum >/mnt/tmp/sum
-	noise 2 3000000 >"$MNT/more"
+	filler 2 3000000 | cksum >/mnt/tmp/sum
+	filler 2 3000000 >"$MNT/more"
 	nilfs_umount
 	nilfs_mount "$DEV1"
 	cksum <"$MNT/more" | cmp - /mnt/tmp/sum

@@ -49,7 +49,7 @@ by_kernel() {
 			echo "nilfs_umount /mnt/$cno"
 		done
 		printf '%s\n' "${@:2}"
-		echo "noise 1 ${more-300000}"' >"$MNT/more"; sync'
+		echo "filler 1 ${more-300000}"' >"$MNT/more"; sync'
 		echo 'rm "$MNT/more"; sync'
 		echo 'clean "$DEV1" "$MNT" 0'
 		echo 'nilfs_umount'

@@ -103,7 +103,7 @@ not match its checksum; blocks of "*/kept* ]] || return
 	run -3 gc --compact=all
 	guest "$image" <<-'SCRIPT'
 	nilfs_mount "$DEV1"
-	noise 31 4000000 >"$MNT/new"
+	filler 31 4000000 >"$MNT/new"
 	sync
 	rm "$MNT/new"
 	sync

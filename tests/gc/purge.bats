@@ -68,9 +68,9 @@ mixed='for i in 1 2 3 4 5 6; do
 
 @test "one dead block in a segment that is full of others is enough" {
 	fill 'secret 1 4096 >"$MNT/gone"
-	noise 1 6000000 >"$MNT/kept"; sync
+	filler 1 6000000 >"$MNT/kept"; sync
 	rm "$MNT/gone"; sync
-	noise 2 6000000 >"$MNT/more"; sync'
+	filler 2 6000000 >"$MNT/more"; sync'
 	gc --purge --min-reclaimable 90 --free 0
 	[ "$(words)" -eq 0 ]
 	is_clean

@@ -78,6 +78,19 @@ corpus_names() {
 	"$lab_dir/corpus.sh" "${lab_set[@]}" --list
 }
 
+# sample N NAME...: N of the names, one in a line, for a run that takes minutes:
+# chosen by the test and SEED (1), so that other tests look at other ones.  All of
+# them with EVERY=1.
+sample() {
+	local n=$1 name
+
+	shift
+	[ "${EVERY-}" != 1 ] || n=$#
+	for name; do
+		echo "$(cksum <<<"${SEED-1} $BATS_TEST_DESCRIPTION $name") $name"
+	done | sort -n | head -n "$n" | awk '{ print $NF }'
+}
+
 # copy_image NAME: print the path of a private copy of an image.
 copy_image() {
 	cp --sparse=always "$corpus/$1/image" "$BATS_TEST_TMPDIR/$1.image"

@@ -27,7 +27,7 @@ script() {
 	[ "$(ls -A "$MNT")" = "" ]
 	[ "$(stat -c %h:%a:%u "$MNT")" = 2:755:0 ]
 	[ "$(df --output=iused "$MNT" | tail -1 | tr -d ' ')" = "$INODES" ]
-	noise 1 3000000 >"$MNT/large"
+	filler 1 3000000 >"$MNT/large"
 	mkdir -p "$MNT/a/b/c"
 	ln -s large "$MNT/a/link"
 	ln "$MNT/large" "$MNT/a/b/hard"

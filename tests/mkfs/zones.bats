@@ -53,12 +53,12 @@ plan_field() {
 	nilfs_mount "$DEV1"
 	# 64 segments of 512 blocks; 31 have the flag, two are in use.
 	[ "$(stat -f -c %f "$MNT")" -eq $((31 * 512)) ]
-	noise 1 9000000 >"$MNT/file"
+	filler 1 9000000 >"$MNT/file"
 	sync
 	[ "$(lssu -a "$DEV1" | grep -c -- '--e')" -eq 31 ]
 	nilfs_umount
 	nilfs_mount "$DEV1"
-	noise 1 9000000 | cmp - "$MNT/file"
+	filler 1 9000000 | cmp - "$MNT/file"
 	lssu -a "$DEV1" | awk '$1 % 2 && $1 > 1 && $5 > 0 { exit 1 }'
 	nilfs_umount
 	EOF
