@@ -8,10 +8,10 @@ build_packages="gcc make autoconf automake pkg-config
 	libdeflate-dev libisal-dev libfuse3-dev"
 
 # To run the stock kernel, which fills images and judges them.
-kernel_packages="user-mode-linux nilfs-tools perl kmod"
+kernel_packages="user-mode-linux nilfs-tools perl kmod procps"
 
 # To run the tests, those that need zoned devices or large pages as well.
-test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 jq libxml2-utils man-db procps
+test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 jq libxml2-utils man-db git lz4
 	grub-common
 	e2fsprogs gddrescue btrfs-progs fdisk libarchive-tools linux-libc-dev strace
 	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc busybox-static cpio"
@@ -20,7 +20,7 @@ test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 jq libxm
 # browser, which is too large for each run of the tests.
 long_packages="clang clang-tidy cppcheck gcc-i686-linux-gnu libc6-dev-i386-cross
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static musl-tools
-	valgrind chromium-headless-shell fonts-dejavu-core"
+	valgrind chromium-headless-shell fonts-dejavu-core debootstrap"
 
 # To build and test the packages of distributions.
 package_packages="debhelper dpkg-dev fakeroot lintian mmdebstrap rpm"
