@@ -3,7 +3,8 @@
 # Builds with and without sanitizers, passes every test in the build that it is
 # for, and proves that the release archive builds, installs and uninstalls: it is
 # what the build without sanitizers is made of.  Prints what is done as it goes
-# on, then failed and skipped tests and times; ends with "N passed, N failed".
+# on, then failed tests, times, and skipped tests with their reasons; ends with
+# "N passed, N failed, N skipped".
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 . "$source/scripts/packages.sh"
@@ -111,6 +112,7 @@ count()
 count sanitized.log
 count plain.log
 "$source/scripts/times.sh" sanitized plain
+"$source/scripts/skips.sh" sanitized plain
 
 # As "make distcheck" does, with the build that the tests were run in.
 release_installs()

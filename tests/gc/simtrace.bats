@@ -149,7 +149,8 @@ replay() {
 	for tool in gzip bzip2 xz zstd; do
 		"$tool" -c trace >packed
 		replay -t packed >got || {
-			grep -q "built without libarchive" said && skip
+			grep -q "built without libarchive" said &&
+				skip "built without libarchive"
 			return 1
 		}
 		cmp want got
@@ -178,7 +179,7 @@ replay() {
 			head -c $((size - cut)) packed >cut
 			run -1 replay -t cut
 			if [[ $output == *"built without libarchive"* ]]; then
-				skip
+				skip "built without libarchive"
 			fi
 			[[ $output == *"cut: cannot be decompressed"* ]]
 		done
@@ -202,7 +203,7 @@ replay() {
 		nothing.zst; do
 		run -1 replay -t $file
 		if [[ $output == *"built without libarchive"* ]]; then
-			skip
+			skip "built without libarchive"
 		fi
 		[[ $output == *"$file: no regular file with anything in it is in the archive"* ]]
 	done
