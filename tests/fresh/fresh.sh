@@ -62,6 +62,8 @@ make_debian()
 	}
 	use_proxies
 	cp -L /etc/resolv.conf /etc/hosts "$room/etc/"
+	# A mount, so that the new root is in its own list of mounts.
+	mount --bind "$room" "$room"
 	mount --rbind /proc "$room/proc"
 	mount --rbind /sys "$room/sys"
 	mount --rbind /dev "$room/dev"
