@@ -513,7 +513,8 @@ static int run_comparisons(struct account *a, struct context *cx)
 		err = newlogs_run(&a->s, cx, a->in->used, a->newest,
 				  a->in->is_whole);
 	if (!err)
-		err = losspaths_find(a->s.losses, cx, a->s.before, a->s.after);
+		err = losslist_find_paths(a->s.losses, cx, a->s.before,
+					  a->s.after);
 	return err;
 }
 

@@ -244,8 +244,8 @@ static bool is_same_state(const struct loss *a, const struct loss *b)
 	return a->latest == b->latest && a->cno == b->cno && !a->ino == !b->ino;
 }
 
-int losspaths_find(struct losslist *l, struct context *cx,
-		   struct volume *before, struct volume *after)
+int losslist_find_paths(struct losslist *l, struct context *cx,
+			struct volume *before, struct volume *after)
 {
 	struct search s = {.l = l};
 	int err = 0;

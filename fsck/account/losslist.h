@@ -79,7 +79,7 @@ void losslist_report(const struct losslist *l, struct report *r, bool all);
  * Sets the paths of files after the repair, or if they have none, before it.
  * If memory is exhausted one stays NULL.  0, or -EINTR.
  */
-int losspaths_find(struct losslist *l, struct context *cx,
-		   struct volume *before, struct volume *after);
+int losslist_find_paths(struct losslist *l, struct context *cx,
+			struct volume *before, struct volume *after);
 
 #endif

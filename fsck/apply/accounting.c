@@ -39,7 +39,7 @@ static int write_state(struct repair *r, struct context *cx,
 	return newsupers_write(cx, r->dev, &sb, newsupers_offset2(vol));
 }
 
-int settle_run(struct repair *r, struct context *cx)
+int accounting_settle(struct repair *r, struct context *cx)
 {
 	const struct look *l = repair_current(r);
 	unsigned int before, state;

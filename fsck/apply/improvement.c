@@ -56,8 +56,8 @@ static uint64_t files_of(struct context *cx, const struct check *c)
 	return 0;
 }
 
-bool losses_are_grave(struct context *cx, const struct check *now,
-		      const struct check *before, struct losses *losses)
+bool improvement_loses_most(struct context *cx, const struct check *now,
+			    const struct check *before, struct losses *losses)
 {
 	losses->files = files_of(cx, before);
 	losses->left = now->files;

@@ -40,7 +40,7 @@ struct losses {
  * True where less than half of the files is left that were there, as far as
  * either is known: LOSSES says how many.  A few are not counted.
  */
-bool losses_are_grave(struct context *cx, const struct check *now,
-		      const struct check *before, struct losses *losses);
+bool improvement_loses_most(struct context *cx, const struct check *now,
+			    const struct check *before, struct losses *losses);
 
 #endif

@@ -45,7 +45,7 @@ static bool may_reclaim(const struct repair *r)
 					  DECISION_REPAIR;
 }
 
-int nospace_run(struct repair *r, struct context *cx, struct round *round)
+int repair_run_round(struct repair *r, struct context *cx, struct round *round)
 {
 	size_t mark = overlay_mark(r->dev), nrepaired = r->repaired.n;
 	int err = round_run(round, cx);
@@ -255,7 +255,7 @@ static int repair_stage(struct repair *r, struct context *cx, int stage,
 	int err;
 
 	progress_begin(&r->tool->progress, "repairing", 0, false);
-	err = nospace_run(r, cx, &round);
+	err = repair_run_round(r, cx, &round);
 	progress_end(&r->tool->progress);
 	return err;
 }
@@ -455,8 +455,8 @@ void repair_restart(struct repair *r, size_t mark)
 static void weigh_losses(struct repair *r, struct context *cx)
 {
 	if (!r->now || r->o->rebuild ||
-	    !losses_are_grave(cx, &r->now->check, &r->first->check,
-			      &r->losses))
+	    !improvement_loses_most(cx, &r->now->check, &r->first->check,
+				    &r->losses))
 		return;
 	r->grave = true;
 	overlay_drop(r->dev);
@@ -464,7 +464,7 @@ static void weigh_losses(struct repair *r, struct context *cx)
 
 int repair_run(struct repair *r, struct context *cx)
 {
-	int err = bitrepair_run(r, cx);
+	int err = fix_bits_run(r, cx);
 
 	if (!err && r->ask.mode == DECISION_MODE_SAFE && is_wiped(r)) {
 		overlay_drop(r->dev);
@@ -477,7 +477,7 @@ int repair_run(struct repair *r, struct context *cx)
 	if (!err)
 		weigh_losses(r, cx);
 	if (!err && !r->grave)
-		err = settle_run(r, cx);
+		err = accounting_settle(r, cx);
 	return err ? err : overlay_is_changed(r->dev);
 }
 

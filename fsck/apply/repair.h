@@ -119,7 +119,7 @@ void repair_fini(struct repair *r);
  * checkpoints, again with segments that only these need (round.h).  Says in
  * R->no_room that there was none.
  */
-int nospace_run(struct repair *r, struct context *cx, struct round *round);
+int repair_run_round(struct repair *r, struct context *cx, struct round *round);
 
 /*
  * Makes the state that the user asks for, R->o->state, the one on the overlay,
@@ -148,7 +148,7 @@ int states_choose_super(struct repair *r, struct context *cx);
  * agrees and the volume gets no worse: R->now is the look at the result.  0, or
  * a failure.
  */
-int bitrepair_run(struct repair *r, struct context *cx);
+int fix_bits_run(struct repair *r, struct context *cx);
 
 /*
  * Derives the metadata of R's volume where the latest look found damage that
@@ -178,7 +178,7 @@ int accounting_run(struct repair *r, struct context *cx);
  * without errors, if it is one.  Asks before it takes back that the kernel met
  * errors.  0, or a failure.
  */
-int settle_run(struct repair *r, struct context *cx);
+int accounting_settle(struct repair *r, struct context *cx);
 
 /* Whether a mount of VOL would have to look for data-sync logs. */
 bool forward_is_due(const struct volume *vol);

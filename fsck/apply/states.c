@@ -78,7 +78,7 @@ static int write_log(struct repair *r, struct context *cx)
 	    !state_is_at(&r->state, l->check.vol->latest.pseg_start,
 			 l->check.vol->latest.seq))
 		return 0;
-	ret = nospace_run(r, cx, &round);
+	ret = repair_run_round(r, cx, &round);
 	if (!ret)
 		ret = repair_look(r, cx);
 	if (ret > 0)

@@ -17,7 +17,7 @@
 #include "check/damage.h"
 #include "disk/bmap.h"
 #include "disk/checkpoint.h"
-#include "fsck/checkpoints/cpblocks.h"
+#include "fsck/checkpoints/cpcopies.h"
 #include "fsck/derive/derive_checkpoint.h"
 #include "fsck/derive/liveblocks.h"
 #include "log/repairwriter.h"

@@ -84,7 +84,7 @@ int contests_ask(struct volume *vol, struct context *cx, uint64_t cno,
 		return 0;
 	err = root_open(&c.root, cx, vol, cno);
 	if (!err)
-		err = ifilelist_fill(&c.root, cx, &inodes, &whole);
+		err = inodelist_fill(&c.root, cx, &inodes, &whole);
 	for (i = 0; i < inodes.nchunks && !err; i++)
 		err = ask_chunk(&c, cx, inodes.chunks[i]);
 	inodelist_fini(&inodes);

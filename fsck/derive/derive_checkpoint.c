@@ -153,9 +153,9 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
 	return make_entry(&f, cx, cp);
 }
 
-int derive_map(const struct check *c, struct context *cx,
-	       const struct pieces *p, uint64_t ino, uint64_t cno,
-	       struct nilfs_inode *inode, uint64_t *end)
+int derive_checkpoint_map(const struct check *c, struct context *cx,
+			  const struct pieces *p, uint64_t ino, uint64_t cno,
+			  struct nilfs_inode *inode, uint64_t *end)
 {
 	struct map f = { .c = c, .vol = c->vol, .ino = ino, .cno = cno };
 	int ret = p ? add_pieces(&f, p) : gather_blocks(&f, cx);

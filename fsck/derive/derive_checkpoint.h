@@ -23,8 +23,8 @@ int derive_checkpoint(const struct check *c, struct context *cx, uint64_t cno,
  * and the count of blocks, in *END one past the last block of data; 0.  P has
  * the pieces of INO, or is NULL: the logs are read.
  */
-int derive_map(const struct check *c, struct context *cx,
-	       const struct pieces *p, uint64_t ino, uint64_t cno,
-	       struct nilfs_inode *inode, uint64_t *end);
+int derive_checkpoint_map(const struct check *c, struct context *cx,
+			  const struct pieces *p, uint64_t ino, uint64_t cno,
+			  struct nilfs_inode *inode, uint64_t *end);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "check/blockbatch.h"
 #include "check/names/dupnames.h"
+#include "check/names/keptnames.h"
 #include "check/names/nameset.h"
 #include "disk/dirpack.h"
 #include "fsck/names/namefix.h"

@@ -222,7 +222,7 @@ static int list_inodes(struct namefix *f, struct context *cx)
 	int err = root_open(&f->n.root, cx, f->job->vol, 0);
 
 	if (!err)
-		err = ifilelist_fill(&f->n.root, cx, &f->n.list, &whole);
+		err = inodelist_fill(&f->n.root, cx, &f->n.list, &whole);
 	if (err && damage_is_fatal(err))
 		return err;
 	fail_clear(cx);

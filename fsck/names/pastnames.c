@@ -33,7 +33,7 @@ int pastnames_open(struct pastnames *s, struct context *cx, uint64_t cno)
 	s->listed = false;
 	err = root_open(&s->e.root, cx, s->vol, cno);
 	if (!err)
-		err = ifilelist_fill(&s->e.root, cx, &s->e.list, &whole);
+		err = inodelist_fill(&s->e.root, cx, &s->e.list, &whole);
 	s->listed = !err && whole;
 	s->e.root.cno = cno;
 	s->e.root.vol = s->vol;

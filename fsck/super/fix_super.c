@@ -298,7 +298,7 @@ static int repair_by_logs(struct fixer_job *job, struct context *cx,
 		    "block and %u blocks a segment", 1024u <<
 		    le32_get(sb.s_log_block_size),
 		    le32_get(sb.s_blocks_per_segment));
-	return restore_root(job, cx, &sb);
+	return fix_root_restore(job, cx, &sb);
 }
 
 static bool have_rule(const struct fix *fixes, size_t n, enum rule rule)

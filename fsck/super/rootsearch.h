@@ -79,7 +79,7 @@ int rootderive_run(const struct rootsearch *rs, struct context *cx, size_t i,
  * the log that it names matters only in so far as it was complete once.  1, 0
  * where there are not so many, or a failure.
  */
-int restore_root(struct fixer_job *job, struct context *cx,
-		 const struct nilfs_super_block *sb);
+int fix_root_restore(struct fixer_job *job, struct context *cx,
+		     const struct nilfs_super_block *sb);
 
 #endif

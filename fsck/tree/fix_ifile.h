@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The allocator of the newest ifile, made what the inodes say. */
-#ifndef NILFS2_FSCK_IFILEGROUPS_H
-#define NILFS2_FSCK_IFILEGROUPS_H
+#ifndef NILFS2_FSCK_FIX_IFILE_H
+#define NILFS2_FSCK_FIX_IFILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/context.h"
-#include "disk/ondisk.h"
-#include "disk/palloc.h"
 #include "fsck/dat/groupfix.h"
 #include "fsck/plan/fixers.h"
-#include "log/meta/metafile.h"
 
 /*
  * Makes bitmaps that are missing, and the counts, of the groups in G, whose
@@ -21,31 +17,6 @@
  */
 int fix_ifile_groups(struct fixer_job *job, struct context *cx,
 		     struct groupfix *g);
-
-struct inodeedit {
-	struct metafile *ifile;		/* borrowed */
-	const struct palloc *palloc;	/* borrowed */
-	int64_t more;		/* inodes in use than before */
-	bool bits;		/* any bit was changed: repairwriter_changed() is due */
-};
-
-/* Copies inode INO: 1, 0 (and zeros) where its block is missing. */
-int inodeedit_read(const struct inodeedit *e, struct context *cx,
-		   uint64_t ino, struct nilfs_inode *inode);
-
-int inodeedit_write(struct inodeedit *e, struct context *cx, uint64_t ino,
-		    const struct nilfs_inode *inode);
-
-/* Whether INO is marked in use: 1, 0, or a failure. */
-int inodeedit_is_used(const struct inodeedit *e, struct context *cx,
-		      uint64_t ino);
-
-/* Marks INO in use, or free; and counts it, unless it is a reserved one. */
-int inodeedit_mark(struct inodeedit *e, struct context *cx, uint64_t ino,
-		   bool used);
-
-/* Clears INO and marks it free.  Its blocks leak. */
-int inodeedit_clear(struct inodeedit *e, struct context *cx, uint64_t ino);
 
 /*
  * Fills the ifile of JOB's writer where it begins without blocks: with those

@@ -22,6 +22,7 @@
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/tree/fix_ifile.h"
+#include "fsck/tree/inodeedit.h"
 #include "fsck/tree/inodedecide.h"
 #include "fsck/tree/inoderepair.h"
 #include "fsck/tree/owners.h"

@@ -82,7 +82,7 @@ static int read_names(struct lostinodes *c, struct context *cx, uint64_t cno)
 	err = root_open(&s.root, cx, c->job->vol, cno);
 	if (err)
 		return damage_is_fatal(err) ? err : damage_forgive(cx, err);
-	err = ifilelist_fill(&s.root, cx, &s.list, &whole);
+	err = inodelist_fill(&s.root, cx, &s.list, &whole);
 	if (!err)
 		err = dirread_run(&s.root, cx, &s.list, 0, s.list.ndirs,
 				  take_block, &s);
@@ -146,8 +146,9 @@ int lostinodes_map(struct lostinodes *c, struct context *cx, uint64_t cno,
 	int ret = c->listed ? 0 : read_logs(c, cx);
 
 	if (!ret)
-		ret = derive_map(c->job->check, cx, c->many ? NULL : &c->pieces,
-				 ino, cno, &derived, end);
+		ret = derive_checkpoint_map(c->job->check, cx,
+					    c->many ? NULL : &c->pieces, ino,
+					    cno, &derived, end);
 	if (ret > 0)
 		*inode = derived;
 	return ret;

@@ -11,7 +11,7 @@
 #include "check/logs/lifelogs.h"
 #include "check/vblocks.h"
 #include "disk/inode.h"
-#include "fsck/tree/fix_ifile.h"
+#include "fsck/tree/inodeedit.h"
 #include "log/repairwriter.h"
 
 /* Inodes that are marked free although they have blocks that live. */

@@ -44,18 +44,4 @@ int inodecount_count(struct inodecount *ic, struct context *cx,
 bool inodecount_known(const struct inodecount *ic, uint64_t group,
 		      uint64_t blocknr, uint32_t *bits);
 
-/*
- * Whether the number of blocks of the DAT or an ifile is wrong: consequences of
- * that are not reported as well.
- */
-bool metacount_is_doubtful(const struct check *c);
-
-/*
- * Compares i_blocks in INODE, of metadata file INO (an ifile: of checkpoint
- * CNO), with NBLOCKS that its map was found to have, nodes included; after its allocator
- * was checked.
- */
-void metacount_check(const struct check *c, uint64_t cno, uint64_t ino,
-		     const struct nilfs_inode *inode, uint64_t nblocks);
-
 #endif

@@ -60,7 +60,7 @@ static bool is_of_mkfs(const struct volume *vol, uint64_t ino,
 	       le64_get(inode->i_mtime) == time;
 }
 
-uint8_t ifilelist_kind(const struct volume *vol, uint64_t ino,
+uint8_t inodelist_kind(const struct volume *vol, uint64_t ino,
 		       const struct nilfs_inode *inode, bool allocated)
 {
 	uint8_t type = inode_dirent_type(le16_get(inode->i_mode));
@@ -78,7 +78,7 @@ uint8_t ifilelist_kind(const struct volume *vol, uint64_t ino,
 static int take_inode(struct ifilelist *scan, struct context *cx, uint64_t ino,
 		      const struct nilfs_inode *inode, bool allocated)
 {
-	uint8_t kind = ifilelist_kind(scan->vol, ino, inode, allocated);
+	uint8_t kind = inodelist_kind(scan->vol, ino, inode, allocated);
 
 	if (!kind || ino < scan->next)
 		return 0;
@@ -150,7 +150,7 @@ static int walk_ifile(struct ifilelist *scan, struct context *cx,
 	return blockbatch_flush(batch, cx);
 }
 
-int ifilelist_fill(struct root *root, struct context *cx,
+int inodelist_fill(struct root *root, struct context *cx,
 		  struct inodelist *list, bool *whole)
 {
 	struct ifilelist scan = {

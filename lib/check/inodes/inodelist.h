@@ -130,13 +130,13 @@ void inodelist_fini(struct inodelist *list);
  * *WHOLE says whether all of the ifile could be read; where not, the failure
  * text says why.  -ENOMEM, -EINTR.
  */
-int ifilelist_fill(struct root *root, struct context *cx,
+int inodelist_fill(struct root *root, struct context *cx,
 		  struct inodelist *list, bool *whole);
 
 /*
  * The kind of INODE of VOL, number INO, in a list; 0 if entries cannot name it.
  */
-uint8_t ifilelist_kind(const struct volume *vol, uint64_t ino,
+uint8_t inodelist_kind(const struct volume *vol, uint64_t ino,
 		       const struct nilfs_inode *inode, bool allocated);
 
 #endif

@@ -179,7 +179,7 @@ static int read_inode(struct root *to, struct context *cx,
 	memcpy(inode, (const char *)block + palloc_entry_offset(p, c->ino),
 	       sizeof(*inode));
 	file_put(&to->ifile, block);
-	c->kind = ifilelist_kind(to->vol, c->ino, inode, allocated);
+	c->kind = inodelist_kind(to->vol, c->ino, inode, allocated);
 	c->links = c->kind ? le16_get(inode->i_links_count) : 0;
 	return 0;
 }

@@ -25,7 +25,7 @@
 #include "base/sort.h"
 #include "check/check.h"
 #include "check/damage.h"
-#include "check/inodes/inodecount.h"
+#include "check/inodes/metacount.h"
 #include "check/logs/lifelogs.h"
 #include "check/logs/mapsums.h"
 #include "disk/dat.h"

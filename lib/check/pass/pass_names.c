@@ -68,7 +68,7 @@ static int check_names(struct names *n, struct context *cx)
 
 	n->lost = 0;
 	inodelist_clear(&n->list);
-	err = ifilelist_fill(&n->root, cx, &n->list, &whole);
+	err = inodelist_fill(&n->root, cx, &n->list, &whole);
 	if (err)
 		return err;
 	if (whole)

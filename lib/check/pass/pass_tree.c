@@ -24,7 +24,7 @@
 #include "base/array.h"
 #include "check/check.h"
 #include "check/inodes/ifilewalk.h"
-#include "check/inodes/inodecount.h"
+#include "check/inodes/metacount.h"
 #include "check/inodes/pointers.h"
 #include "check/logs/mapsums.h"
 #include "check/pass/passes.h"

@@ -125,7 +125,7 @@ static int correct_bits(struct repair *r, struct context *cx, size_t n,
 	return repair_tolerate(r, cx, ret);
 }
 
-int bitrepair_run(struct repair *r, struct context *cx)
+int fix_bits_run(struct repair *r, struct context *cx)
 {
 	struct plan_kind *k = &r->first->plan.kinds[RULE_FIX_BITS];
 	size_t nsafe;

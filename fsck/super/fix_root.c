@@ -38,24 +38,6 @@
 #include "vol/salvage.h"
 #include "vol/summary.h"
 
-int fix_log(struct fixer_job *job, struct context *cx, const struct fix *fixes,
-	    size_t n)
-{
-	bool place = false, fields = false;
-	size_t i;
-
-	(void)cx;
-	for (i = 0; i < n; i++) {
-		place |= fixes[i].rule == RULE_ZONE_LAST_LOG;
-		fields |= fixes[i].rule != RULE_ZONE_LAST_LOG;
-	}
-	if (place)
-		fixers_note(job, "latest log: one more begins an empty zone");
-	if (fields)
-		fixers_note(job, "super root: rewritten");
-	return 0;
-}
-
 /* Verdicts with which segments can be found, and are all there. */
 static bool is_placeable(enum rule rule)
 {
@@ -100,7 +82,7 @@ int fix_root(struct fixer_job *job, struct context *cx,
 	(void)n;
 	ret = find_super(job, cx, &sb);
 	if (ret > 0)
-		ret = restore_root(job, cx, &sb);
+		ret = fix_root_restore(job, cx, &sb);
 	return ret < 0 ? ret : 0;
 }
 
@@ -486,8 +468,8 @@ static int use_root(struct restore *r, struct context *cx)
 	return 1;
 }
 
-int restore_root(struct fixer_job *job, struct context *cx,
-		 const struct nilfs_super_block *sb)
+int fix_root_restore(struct fixer_job *job, struct context *cx,
+		     const struct nilfs_super_block *sb)
 {
 	struct restore r = {
 		.job = job,
