@@ -6,29 +6,21 @@
 . "$(dirname "$0")/lint.sh"
 
 # A signal handler has nowhere else to leave its word.
-exceptions='^interrupt\.o interrupted$'
+exceptions='^lib/cli/interrupt\.o interrupted$'
 
-# "FILE.o NAME" of the objects in writable sections; sanitizers and gcov bring
-# some of their own, whose names begin with two underscores.
-writable()
-{
-	objdump -t "$1" 2>/dev/null | awk '
-		/file format/ {
-			object = $1
-			sub(/:$/, "", object)
-			sub(/^lib[a-z]*_a-/, "", object)
-		}
-		{
-			for (i = 2; i < 4 && $i !~ /^[.*]/; i++)
-				;
-			if ($i !~ /^\.data\.rel\.ro/ && $NF !~ /^\./ &&
-			    $i ~ /^(\.t?data|\.t?bss|\*COM\*)/)
-				print object, $NF
-		}' | grep -Ev ' (__|\.L)'
-}
-
-for archive in $(lint_archives base arc dev disk out vol log find cli); do
-	writable "$archive" | grep -Ev "$exceptions" >"$lint_list"
-	lint_none "$(basename "$archive") keeps nothing in variables"
-done
+# "OBJECT NAME" of what is in writable sections; sanitizers and gcov bring some of
+# their own, whose names begin with two underscores.
+lint_run_on_objects objdump -t
+awk '/file format/ {
+		object = $1
+		sub(/:$/, "", object)
+	}
+	{
+		for (i = 2; i < 4 && $i !~ /^[.*]/; i++)
+			;
+		if ($i !~ /^\.data\.rel\.ro/ && $NF !~ /^(\.|__)/ &&
+		    $i ~ /^(\.t?data|\.t?bss|\*COM\*)/)
+			print object, $NF
+	}' "$lint_found" | grep -Ev "$exceptions" >"$lint_list"
+lint_none_of_modules "keeps nothing in variables"
 lint_done
