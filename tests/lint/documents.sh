@@ -20,17 +20,18 @@ endings='[ch]|def|awk|am|in|sh|bash|bats|case|pl|md'
 documents=$(ls ./*.md && find lib mkfs dump fsck gc tests doc examples \
 	\( -name '*.md' -o -name README \) 2>/dev/null | sort)
 
-# Prints "DOCUMENT PATH" for each word of a document that looks like a path, except
+# Prints "DOCUMENT PATH" for each word of the documents that looks like a path, except
 # paths of the kernel's source.
-paths_of()
+paths()
 {
-	tr -s ' \t()[],;:"`|' '\n' <"$1" |
-	sed -E 's/\.+$//' |
-	grep -E "^(($folders)/[A-Za-z0-9_./*-]*|[A-Za-z0-9_./*-]+\.($endings))\$" |
-	grep -vE '^-|^/|^\*\.|^\.|^fs/' | sort -u | sed "s|^|${1#./} |"
+	# shellcheck disable=SC2086
+	grep -oHE '[^][:blank:]()[,;:"`|]+' $documents |
+	sed -E 's/\.+$//; s/^([^:]*):/\1 /; s|^\./||' |
+	grep -E " (($folders)/[A-Za-z0-9_./*-]*|[A-Za-z0-9_./*-]+\.($endings))\$" |
+	grep -vE ' (-|/|\*\.|\.|fs/)' | sort -u
 }
 
-# Reads the tree's files, an empty line, and the output of paths_of(); prints the
+# Reads the tree's files, an empty line, and the output of paths(); prints the
 # lines of the latter that match no file.
 missing()
 {
@@ -78,28 +79,42 @@ missing()
 
 # Functions are named with parentheses, in backticks; those of the kernel begin
 # with its prefix.
-functions_of()
+functions()
 {
-	grep -oE '`[a-z][a-z0-9_]*\(\)`' "$1" | tr -d '`()' |
-	grep -vE '^(load_)?nilfs|^(main|fsync|mmap)$' | sort -u
+	named '`[a-z][a-z0-9_]*\(\)`' |
+	grep -vE ' ((load_)?nilfs|(main|fsync|mmap)$)'
 }
 
 # Other names: those with an underscore, in backticks; those of the kernel begin with
 # its prefixes.
-names_of()
+names()
 {
-	grep -oE '`((struct|enum) )?[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*(\[\])?`' "$1" |
-	sed -E 's/`|\[\]|(struct|enum) //g' |
-	grep -vE '^nilfs_|^(the_nilfs$|ns_)' | sort -u
+	named '`((struct|enum) )?[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*(\[\])?`' |
+	grep -vE ' (nilfs_|the_nilfs$|ns_)'
+}
+
+# Prints "DOCUMENT NAME" for each match of a pattern.  The description of the format
+# names functions of the kernel.
+named()
+{
+	# shellcheck disable=SC2086
+	grep -oHE "$1" $documents | grep -v '^doc/format\.md:' |
+	sed -E 's/`|\[\]|\(\)|(struct|enum) //g; s/:/ /; s|^\./||' | sort -u
+}
+
+# The lines of "DOCUMENT NAME" whose NAME is not in the file of those that exist.
+unknown()
+{
+	awk '
+		FNR == NR { known[$1]; next }
+		!($2 in known) { print $1 ": " $2 }' "$1" -
 }
 
 {
 	find lib mkfs dump fsck gc man tests scripts doc examples ./*.md 2>/dev/null |
 		sed 's|^\./||'
 	echo
-	for document in $documents; do
-		paths_of "$document"
-	done
+	paths
 } | missing >"$lint_list"
 lint_none "every file that a document names exists"
 
@@ -107,22 +122,13 @@ lint_files -name '*.[ch]' -o -name '*.sh' -o -name '*.bash' | xargs sed -nE \
 	-e 's/^[A-Za-z_][^(=;]*[ *]([a-z][a-z0-9_]*)\(.*/\1/p' \
 	-e 's/^(#define )?([a-z][a-z0-9_]*)\(.*/\2/p' | sort -u >"$functions"
 
-# The description of the format names functions of the kernel.
-for document in $documents; do
-	[ "$document" != doc/format.md ] || continue
-	functions_of "$document" | comm -23 - "$functions" |
-		sed "s|^|${document#./}: |"
-done >"$lint_list"
+functions | unknown "$functions" >"$lint_list"
 lint_none "every function that a document names exists"
 
 lint_files -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o -name '*.bash' \
 	-o -name '*.bats' -o -name '*.am' | xargs cat configure.ac |
 	grep -oE '[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*' | sort -u >"$functions"
-for document in $documents; do
-	[ "$document" != doc/format.md ] || continue
-	names_of "$document" | comm -23 - "$functions" |
-		sed "s|^|${document#./}: |"
-done >"$lint_list"
+names | unknown "$functions" >"$lint_list"
 lint_none "every name that a document cites exists"
 
 # Listed by its name, or by its folder.

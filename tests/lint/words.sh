@@ -14,15 +14,27 @@ sources=$(lint_files -name '*.[ch]' -o -name '*.def' -o -name '*.sh' -o \
 cd "$lint_top" || exit 99
 sources="$sources NEWS $(ls ./*.md doc/*.md)"
 
-# Looks in FILES for the words of a table.
+# The files among FILES that have a WORD, and the lines that do.
+who_says()
+{
+	# shellcheck disable=SC2086
+	grep "$1" "(^|[^[:alpha:]])($2)($|[^[:alpha:]])" $3 /dev/null
+}
+
+# Looks in FILES for the words of a table: for all at once, for one after the other
+# only in files that have any.
 none_says()
 {
+	table=$(cat)
+	any=$(echo "$table" | sed 's/ .*//' | tr '\n' '|' | sed 's/|$//')
+	some=$(who_says -lEi "$any" "$1")
 	while read -r word better; do
-		# shellcheck disable=SC2086
-		grep -nEi "(^|[^[:alpha:]])($word)($|[^[:alpha:]])" $1 |
+		who_says -nEi "$word" "$some" |
 			sed "s/^/write \"$better\": /" >"$lint_list"
 		lint_none "no file says $word"
-	done
+	done <<WORDS
+$table
+WORDS
 }
 
 none_says "$sources" <<'TABLE'
@@ -45,8 +57,11 @@ TABLE
 if command -v codespell >/dev/null; then
 	# shellcheck disable=SC2046
 	codespell -L sutable --ignore-regex '\\(\(bu|[nt])|\.TE\b' \
-		$(lint_files -name '*') $(find scripts completion debian \
-		rpm -type f) $sources >"$lint_list" 2>/dev/null
+		$({
+			lint_files -name '*'
+			find scripts completion debian rpm -type f
+			printf '%s\n' $sources
+		} | sort -u) >"$lint_list" 2>/dev/null
 	lint_none "codespell finds no misspelt word (-L: names)"
 else
 	lint_count=$((lint_count + 1))
