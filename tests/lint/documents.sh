@@ -81,6 +81,7 @@ missing()
 # with its prefix.
 functions()
 {
+	# shellcheck disable=SC2016
 	named '`[a-z][a-z0-9_]*\(\)`' |
 	grep -vE ' ((load_)?nilfs|(main|fsync|mmap)$)'
 }
@@ -89,6 +90,7 @@ functions()
 # its prefixes.
 names()
 {
+	# shellcheck disable=SC2016
 	named '`((struct|enum) )?[A-Za-z][A-Za-z0-9]*_[A-Za-z0-9_]*(\[\])?`' |
 	grep -vE ' (nilfs_|the_nilfs$|ns_)'
 }

@@ -55,7 +55,7 @@ TABLE
 
 # Spelling, of everything that is written.  Escapes are no parts of words.
 if command -v codespell >/dev/null; then
-	# shellcheck disable=SC2046
+	# shellcheck disable=SC2046,SC2086
 	codespell -L sutable --ignore-regex '\\(\(bu|[nt])|\.TE\b' \
 		$({
 			lint_files -name '*'
