@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Documents name existing files, folders and functions; they are in the release
-# archive; README.md lists the packages that the scripts install.
+# archive; doc/install.md lists the packages that the scripts install.
 #
 # A word is a path if it begins with a folder of the project or has the suffix of
 # a source file.  It is relative to the top or to any folder below that of the
@@ -147,8 +147,8 @@ lint_none "every document is in the release archive"
 . "$lint_top/scripts/packages.sh"
 # shellcheck disable=SC2154,SC2086
 printf '%s\n' $build_packages $test_packages | while read -r package; do
-	grep -qE "(^|[ |])$package([,; |]|\$)" README.md || echo "$package"
+	grep -qE "(^|[ |])$package([,; |]|\$)" doc/install.md || echo "$package"
 done >"$lint_list"
-lint_none "README.md lists every package that building and testing need"
+lint_none "doc/install.md lists every package that building and testing need"
 
 lint_done
