@@ -1,21 +1,20 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A Debian with its root on NILFS2, from nothing, by the commands of README.md:
+# A Debian with its root on NILFS2, from nothing, by the commands of doc/boot.md:
 # mmdebstrap makes it, with our package in it, mkfs.nilfs2 the image, an emulated
 # machine boots that.  Each test goes on where the one before ended.  Needs Debian's
 # archive.
 
 bats_require_minimum_version 1.5.0
 
-# command_of WORD: the command of README.md that begins with it.
+# command_of WORD: the command of doc/boot.md that begins with it.
 command_of() {
 	awk -v begin="    \$ $1 " '
-		/^## / { on = $0 == "## A root file system that boots" }
 		/^    [$#] / || !/^    / {
-			inside = on && index($0, begin) == 1
+			inside = index($0, begin) == 1
 			sub(/^    [$] /, "")
 		}
-		inside' "$NILFS2_SOURCE/README.md" | grep .
+		inside' "$NILFS2_SOURCE/doc/boot.md" | grep .
 }
 
 setup_file() {
@@ -59,7 +58,7 @@ debian() {
 		mv source/root.img* .
 }
 
-# qemu-system-x86_64 OPTION...: as README.md calls it, but for the console, with
+# qemu-system-x86_64 OPTION...: as doc/boot.md calls it, but for the console, with
 # another disk, to do what boot_test=$word means to guest.sh.
 qemu-system-x86_64() {
 	local option options=()

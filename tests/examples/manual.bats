@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The examples of the man pages and of README.md run.  Devices are files with their names, the
-# numbers of the text that a volume may lack are replaced; what the examples do is
-# compared elsewhere.
+# The examples of the man pages, of README.md and of doc/tour.md run.  Devices are files
+# with their names, the numbers of the text that a volume may lack are replaced; what
+# the examples of man pages do is compared elsewhere.
 
 bats_require_minimum_version 1.5.0
 
@@ -86,7 +86,7 @@ prologue='
 	dd() { command dd conv=notrunc status=none "$@"; }
 	gcsim.nilfs2() {
 		case $* in
-		*disk.img) command gcsim.nilfs2 -q "$@" ;;
+		*.img) command gcsim.nilfs2 -q "$@" ;;
 		*-t\ *) command gcsim.nilfs2 -q -n 50 --segment-size 64K "$@" ;;
 		*) command gcsim.nilfs2 -q -n 100 --segment-size 64K "$@" ;;
 		esac
@@ -198,21 +198,84 @@ follow() {
 	follow gcsim.nilfs2 disk
 }
 
-@test "README.md" {
-	mkdir -p build layer/lib
+# demo: a volume with what scripts/demo.sh makes: a snapshot of a directory that was
+# deleted later.
+demo() {
+	mkdir -p build layer/lib layer/mkfs gone
 	cp -r "$NILFS2_SOURCE"/{doc,examples,man} .
 	cp tree/etc/hostname layer/lib/README.md
-	mkfs.nilfs2 -q -B 64 --size 64M --snapshot -d tree -d layer -d overlay \
-		build/demo.img
+	cp tree/var/log/syslog layer/mkfs/README.md
+	seq 200000 >layer/mkfs/numbers
+	touch gone/.wh.mkfs
+	tar -C gone -cf gone.tar .
+	mkfs.nilfs2 -q -B 64 -L demo --size 64M --oci -d tree -d layer -d gone.tar \
+		-d overlay build/demo.img
+	gc.nilfs2 -q --to-snapshot 2 build/demo.img
+}
+
+# plain: lines without what differs between two volumes.
+plain() {
+	sed -E -e 's/[-dl][-r][-w][-x]([-r][-w][-xst]){2}/MODE/' \
+		-e 's/[#sA.0-9]{20,}/MAP/' -e 's/[0-9]+/N/g' \
+		-e 's/entries/entry/g' \
+		-e 's/\<(block|error|warning|file|segment)s\>/\1/g' \
+		-e 's/[[:blank:]]+/ /g' -e 's/^ | $//g'
+}
+
+# follow_document FILE: runs its commands, one after the other on the same volume, and
+# finds the output that it shows, in that order; a line "..." stands for more.
+follow_document() {
+	local block
+
+	demo
 	block=$(dump.nilfs2 bmap --json build/demo.img dat |
 		jq '.runs[] | select(.blkoff <= 2 and .last_blkoff >= 2) |
 			.blocknr + 2 - .blkoff')
-	sed -n '/^## Examples/,/^## /s/^    \$ //p' "$NILFS2_SOURCE/README.md" |
-		sed "s/2932/$block/g" >commands
-	[ "$(wc -l <commands)" -ge 15 ]
-	bash -c "$prologue$(cat commands)"
+	: >shown
+	awk '
+		/^    [$] / { print "echo ---"; print "---" >"shown" }
+		/^    [$] / || more {
+			print substr($0, more ? 5 : 7)
+			more = /\\$/
+			command = 1
+			next
+		}
+		/^[^ ]/ || /^    # / { command = 0 }
+		/^    / && command && !/^ *[.][.][.]$/ { print >"shown" }
+		' "$NILFS2_SOURCE/$1" | sed "s/3602/$block/g" >commands
+	[ "$(grep -cx 'echo ---' commands)" -ge 10 ]
+	bash -c "$prologue$(cat commands)" >out 2>&1 || {
+		echo "of $1 fails:"
+		tail -n 20 out
+		return 1
+	}
+	awk 'NR == FNR { shown[++n] = $0; next }
+		$0 == shown[k + 1] { k++; next }
+		$0 == "---" { exit }
+		END { if (k < n) { print "not printed: " shown[k + 1]; exit 1 } }
+		' <(plain <shown) <(plain <out)
+}
+
+@test "README.md" {
+	follow_document README.md
 	[ "$(dump.nilfs2 info --json volume.img | jq .geometry.device_bytes)" -eq \
 		$((1 << 30)) ]
 	fsck.nilfs2 -n volume.img
 	fsck.nilfs2 -n bad.img
+	cmp restored/mkfs/README.md layer/mkfs/README.md
+}
+
+@test "doc/tour.md" {
+	follow_document doc/tour.md
+	[ "$(dump.nilfs2 info --json volume.img | jq .geometry.device_bytes)" -eq \
+		$((1 << 30)) ]
+	fsck.nilfs2 -n volume.img
+	fsck.nilfs2 -n bad.img
+}
+
+@test "every document with commands is run, here or by tests/boot" {
+	cd "$NILFS2_SOURCE"
+	[ "$(grep -l '^    [$] ' ./*.md doc/*.md examples/*.md | sed 's|^\./||' |
+		sort | xargs)" = "README.md doc/boot.md doc/tour.md" ]
+	grep -q doc/boot.md tests/boot/boot.bats
 }

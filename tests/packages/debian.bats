@@ -89,6 +89,11 @@ ours() {
 		grep -qx "/usr/share/bash-completion/completions/$tool.nilfs2" have
 		grep -qx "/usr/share/fish/vendor_completions.d/$tool.nilfs2.fish" have
 	done
+	# README.md with what it shows and links to.
+	for document in README.md SECURITY.md doc/report.png doc/install.md \
+		doc/tour.md examples/README.md; do
+		grep -qx "/usr/share/doc/nilfs2-progs/$document" have
+	done
 	grep -qx /usr/share/zsh/site-functions/_nilfs2_progs have
 	grep -qx /usr/share/initramfs-tools/hooks/nilfs2-progs have
 	[ -z "$(grep -vE '^/usr/(sbin|share/(man|doc|bash-completion|fish|zsh|initramfs-tools|lintian))/' have)" ]

@@ -25,6 +25,9 @@ setup_file() {
 	done
 	grep -q COPYING have
 	grep -q bash-completion have
+	for document in README.md SECURITY.md doc/report.png; do
+		grep -q "/nilfs2-progs/$document$" have
+	done
 }
 
 @test "its tools run from where they are installed" {
