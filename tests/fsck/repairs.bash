@@ -213,8 +213,9 @@ keep_repaired() {
 
 # repair_cases PATTERN...: all of them; fails where one does, and shows why.
 repair_cases() {
-	local name bad=0 failed
+	local name bad=0 failed -
 
+	set +T
 	cd "$BATS_TEST_TMPDIR" || return 1
 	for name in $(case_names "$@"); do
 		failed=0

@@ -90,6 +90,9 @@ sub check_written {
 my ($sys_mount, $sys_umount2) = (165, 166);
 my ($loop_set_fd, $loop_clr_fd, $loop_get_free) = (0x4C00, 0x4C01, 0x4C82);
 
+# attach FILE: a loop device of it.  Nothing keeps that open: the kernel drops what
+# it has read of a device when the last user closes it, and the driver writes past
+# that.
 sub attach {
 	my ($path) = @_;
 
@@ -99,7 +102,14 @@ sub attach {
 	open my $loop, '+<', '/dev/loop' . ($n + 0) or die "loop$n: $!\n";
 	open my $file, '+<', $path or die "$path: $!\n";
 	ioctl $loop, $loop_set_fd, fileno $file or die "$path: loop: $!\n";
-	return ('/dev/loop' . ($n + 0), $loop);
+	return '/dev/loop' . ($n + 0);
+}
+
+sub detach {
+	my ($dev) = @_;
+
+	open my $loop, '+<', $dev or die "$dev: $!\n";
+	ioctl $loop, $loop_clr_fd, 0 or die "$dev: $!\n";
 }
 
 sub mount {
@@ -192,7 +202,7 @@ for my $path (@volumes) {
 	open my $log, '>', '/dev/kmsg' or die "kmsg: $!\n";
 	print $log "volume $name\n";
 	close $log;
-	my ($dev, $loop) = attach($path);
+	my $dev = attach($path);
 	if ($what eq 'take') {
 		my $why = tried(sub { take($dev) });
 		print "volume $name: $why\n" if $why ne '';
@@ -206,5 +216,5 @@ for my $path (@volumes) {
 			if $why eq '' && $name =~ /^(after|new)\./;
 		print join(' ', $name, $why eq '' ? 'sound' : $why, @sums), "\n";
 	}
-	ioctl $loop, $loop_clr_fd, 0 or die "$dev: $!\n";
+	detach($dev);
 }

@@ -80,12 +80,12 @@ corpus_names() {
 
 # sample N NAME...: N of the names, one in a line, for a run that takes minutes:
 # chosen by the test and SEED (1), so that other tests look at other ones.  All of
-# them with EVERY=1.
+# them if EVERY is set.
 sample() {
 	local n=$1 name
 
 	shift
-	[ "${EVERY-}" != 1 ] || n=$#
+	[ -z "${EVERY-}" ] || n=$#
 	for name; do
 		echo "$(cksum <<<"${SEED-1} $BATS_TEST_DESCRIPTION $name") $name"
 	done | sort -n | head -n "$n" | awk '{ print $NF }'
