@@ -7,6 +7,8 @@
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/mnt/tmp TMPDIR=/mnt/tmp LC_ALL=C TZ=UTC
+# A program of a build for gcov cannot write its counts here.
+export GCOV_ERROR_FILE=/dev/null
 
 mount_system() {
 	mount -t proc proc /proc
