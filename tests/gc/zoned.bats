@@ -23,7 +23,7 @@ setup_file() {
 	set -e
 	nilfs_mount "$DEV1"
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-		filler "$i" 3000000 >"$MNT/$i"
+		noise "$i" 3000000 >"$MNT/$i"
 		mkdir "$MNT/d$i"
 		for j in 1 2 3 4 5 6 7 8 9; do
 			noise "$j" 30000 >"$MNT/d$i/$j"
