@@ -168,7 +168,7 @@ nilfs-tune -l "$DEV1" >"$SHARE/tune"'
 # What was written on has changed the times of the root directory.
 root=$'\t\.$'
 
-by_two='eval "$(declare -f clean_pass | sed "s,-S 32/,-S 2/,")"'
+by_two='eval "$(declare -f clean | sed "s,32/,2/,")"'
 
 same_sizes() {
 	cat share/segments share/tune
