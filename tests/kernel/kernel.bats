@@ -83,9 +83,15 @@ left_behind() {
 	[ "$status" -eq 124 ]
 	[ "$output" = before ]
 	run -1 left_behind
-	# One that waits uses no CPU time.
-	guest --timeout 1 <<<'sleep 100'
+	# One that waits uses no CPU time, and is stopped all the same.
+	begin=$SECONDS
+	guest --timeout 6 <<-'EOF'
+	echo before
+	sleep 200
+	EOF
 	[ "$status" -eq 124 ]
+	[ "$output" = before ]
+	[ $((SECONDS - begin)) -ge 59 ]
 	run -1 left_behind
 }
 
