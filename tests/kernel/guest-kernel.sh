@@ -70,6 +70,29 @@ guest_kernel_download() {
 	return 1
 }
 
+# guest_kernel_unpack: sets guest_kernel to a copy in the cache that the emulated
+# machine need not decompress, which would take as long as the rest of its boot.
+# The header of a kernel's image says where its payload is
+# (Documentation/arch/x86/boot.rst); four bytes after it are its size.
+guest_kernel_unpack() {
+	local copy=$guest_kernel_cache/vmlinux-$guest_release work sectors at size
+
+	if [ "$guest_kernel" -nt "$copy" ] || [ "$guest_kernel" -ot "$copy" ]; then
+		mkdir -p "$guest_kernel_cache" &&
+			work=$(mktemp -d "$guest_kernel_cache/kernel.XXXXXX") || return
+		sectors=$(od -An -tu1 -j 0x1f1 -N1 "$guest_kernel")
+		read -r at size < <(od -An -tu4 -j 0x248 -N8 "$guest_kernel")
+		tail -c +$(((sectors + 1) * 512 + at + 1)) "$guest_kernel" |
+			head -c $((size - 4)) >"$work/packed"
+		{ xz -dc <"$work/packed" || zstd -dc <"$work/packed"; } \
+			>"$work/kernel" 2>/dev/null &&
+			touch -r "$guest_kernel" "$work/kernel" &&
+			mv "$work/kernel" "$copy"
+		rm -rf "$work"
+	fi
+	[ ! -e "$copy" ] || guest_kernel=$copy
+}
+
 # Full path of each module that the first stage needs, in loading order.
 guest_kernel_modules() {
 	local name

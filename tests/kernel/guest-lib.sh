@@ -9,7 +9,9 @@ guest_module() {
 
 	case $guest_backend in
 	uml)
-		file=$(find "${modules%/kernel/*}" -name "$1.ko" -print -quit)
+		file=$modules/$1.ko
+		[ -e "$file" ] ||
+			file=$(find "${modules%/kernel/*}" -name "$1.ko" -print -quit)
 		shift
 		insmod "$file" "$@" ;;
 	qemu|ppc64)
