@@ -13,7 +13,7 @@ setup() {
 }
 
 # Blocks of the payload from dumpseg: "BLOCK INO VBLOCK BLKOFF", every NTH.
-sample() {
+listed() {
 	perl "$BATS_TEST_DIRNAME/logs_lines.pl" dumpseg 1 <"$1/dumpseg" |
 		awk -v nth="$2" '$1 == "block" && NR % nth == 0 {
 			print $2, $3, $4, $5 }'
@@ -21,7 +21,7 @@ sample() {
 
 @test "file, virtual block and offset are what dumpseg says" {
 	for name in cleaned snapshots sparse-2k crash-dsync; do
-		sample "$corpus/$name" 37 >theirs
+		listed "$corpus/$name" 37 >theirs
 		[ -s theirs ]
 		cut -d ' ' -f 1 theirs |
 			xargs dump.nilfs2 block --json-lines "$corpus/$name/image" |
@@ -35,7 +35,7 @@ sample() {
 @test "a block says virtual block V exactly where V says this block" {
 	for name in cleaned many-snapshots-2k; do
 		image=$corpus/$name/image
-		sample "$corpus/$name" 41 | awk '$3 != "-" { print $1 }' |
+		listed "$corpus/$name" 41 | awk '$3 != "-" { print $1 }' |
 			xargs dump.nilfs2 block --json-lines "$image" |
 			jq -r '"\(.blocknr) \(.file.vblocknr) \(.use.state)"' >blocks
 		[ -s blocks ]
@@ -68,7 +68,7 @@ sample() {
 	image=$corpus/cleaned/image
 	dump.nilfs2 bmap -b --nodes "$image" dat |
 		awk '$NF == "data" || $NF == "node" { print $5 }' | sort >map
-	sample "$corpus/cleaned" 1 | awk '$2 == 3 { print $1 }' |
+	listed "$corpus/cleaned" 1 | awk '$2 == 3 { print $1 }' |
 		xargs dump.nilfs2 block --json-lines "$image" >blocks
 	jq -r 'select(.use.live) | .blocknr' blocks | sort | diff map -
 	jq -r 'select(.use.live | not) | .use.state' blocks | sort -u >dead

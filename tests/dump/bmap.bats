@@ -23,15 +23,20 @@ assemble() {
 
 	shift 3
 	bs=$(block_size "$image")
-	rm -f content
-	: >content
 	dump.nilfs2 bmap --json-lines "$@" "$image" "$ino" >runs || return
 	jq -r 'select(.record == "runs") | "\(.blkoff) \(.blocknr) \(.blocks)"' \
-		runs | while read -r blkoff blocknr blocks; do
-		dd if="$image" of=content bs="$bs" skip="$blocknr" \
-			seek="$blkoff" count="$blocks" conv=notrunc status=none
-	done
-	truncate -s "$size" content
+		runs | perl -e '
+		my ($image, $bs, $size) = @ARGV;
+		open my $from, "<:raw", $image or die $!;
+		open my $to, ">:raw", "content" or die $!;
+		while (<STDIN>) {
+			my ($at, $block, $n) = split;
+			sysseek $from, $block * $bs, 0;
+			sysread($from, my $data, $n * $bs) == $n * $bs or die $!;
+			sysseek $to, $at * $bs, 0;
+			syswrite $to, $data or die $!;
+		}
+		truncate $to, $size;' "$image" "$bs" "$size"
 }
 
 # compare NAME MANIFEST MOST [OPTION...]: up to MOST files of the manifest.
@@ -53,7 +58,7 @@ compare() {
 }
 
 @test "the blocks it names hold what the kernel reads" {
-	for name in $(corpus_names); do
+	for name in $(sample 8 $(corpus_names)); do
 		compare "$name" manifest 6
 	done
 }
@@ -87,7 +92,7 @@ compare() {
 }
 
 @test "data and nodes add up to the i_blocks that the kernel keeps" {
-	for name in $(corpus_names); do
+	for name in $(sample 8 $(corpus_names)); do
 		image=$corpus/$name/image
 		bs=$(block_size "$image")
 		# mkfs.nilfs2 leaves other counts in what it makes itself.

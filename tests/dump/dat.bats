@@ -18,7 +18,7 @@ logged() {
 }
 
 @test "each entry that is current points to a block logged under its number" {
-	for name in $(corpus_names); do
+	for name in $(sample 8 $(corpus_names)); do
 		dump.nilfs2 dat --all "$corpus/$name/image" >entries
 		awk '$NF == "current" && $2 > 0 { print $1, $2 }' entries |
 			sort >current

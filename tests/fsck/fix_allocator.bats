@@ -112,7 +112,7 @@ same_numbers() {
 	guest "$image" <<-'EOF'
 	nilfs_mount "$DEV1"
 	find "$MNT" -type f -exec cat {} + >/dev/null
-	for i in $(seq 300); do noise $i 5000 >"$MNT/new$i"; done
+	noises "$MNT/new" 1 300 5000
 	sync
 	rm "$MNT"/new*
 	sync

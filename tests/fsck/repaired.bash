@@ -68,7 +68,7 @@ kernel_uses() {
 	guest --share "$share" "$image" <<-'SCRIPT'
 	nilfs_mount "$DEV1"
 	manifest "$MNT" >"$SHARE/first"
-	put "$MNT/afterwards" 0 7 3000000
+	filler 7 3000000 >"$MNT/afterwards"
 	sync
 	nilfs_umount
 	nilfs_mount "$DEV1"

@@ -233,8 +233,16 @@ repair_cases() {
 	[ "$bad" -eq 0 ]
 }
 
-# The volumes that all the tests of a file have repaired, under the kernel.
+# A sample of the volumes that all the tests of a file have repaired, under the
+# kernel.
 kernel_takes_repaired() {
+	local sampled=$BATS_FILE_TMPDIR/sampled name
+
 	need_guest uml
-	kernel_takes "$BATS_FILE_TMPDIR/repaired"
+	mkdir "$sampled"
+	cd "$BATS_FILE_TMPDIR/repaired" || return 1
+	for name in $(sample 24 *); do
+		mv "$name" "$sampled"
+	done
+	kernel_takes "$sampled"
 }

@@ -39,14 +39,14 @@ shared() {
 	set -e
 	mkfs=$1 fsck=$2 dump=$3
 	sums() {
-		(cd "$MNT" && find . -type f -exec sha256sum {} + | sort -k2)
+		(cd "$MNT" && find . -type f -exec cksum {} + | sort -k3)
 	}
 	# fill FROM TO: files of these numbers, each on the device at once.
 	fill() {
 		local i
 
 		for ((i = $1; i <= $2; i++)); do
-			head -c 1500000 /dev/urandom >"$MNT/$i"
+			filler "$i" 1500000 >"$MNT/$i"
 			sync -f "$MNT"
 		done
 	}
@@ -106,7 +106,7 @@ shared() {
 			s_c_interval=3600 >/dev/null
 		nilfs_mount -o order=relaxed "$S"
 		fill 1 3
-		head -c 300000 /dev/urandom >"$MNT/f"
+		filler 1 300000 >"$MNT/f"
 		sync -f "$MNT"
 		rm "$MNT/2"
 		sync -f "$MNT"

@@ -32,7 +32,7 @@ value() {
 	need_corpus
 	local name policy image victims=0
 
-	for name in $(corpus_names); do
+	for name in $(sample 8 $(corpus_names)); do
 		image=$corpus/$name/image
 		for policy in $policies; do
 			"$NILFS2_BUILD/tests/gc/victims" "$policy" \
@@ -310,7 +310,7 @@ near() {
 	need_corpus
 	local name image others=0
 
-	for name in $(corpus_names); do
+	for name in $(sample 8 $(corpus_names)); do
 		image=$corpus/$name/image
 		# Where all is scarce, data-first is greedy.
 		gcsim.nilfs2 -p data-first --scarce 4000000 --victims 1000 \

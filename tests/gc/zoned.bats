@@ -25,9 +25,7 @@ setup_file() {
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
 		noise "$i" 3000000 >"$MNT/$i"
 		mkdir "$MNT/d$i"
-		for j in 1 2 3 4 5 6 7 8 9; do
-			noise "$j" 30000 >"$MNT/d$i/$j"
-		done
+		noises "$MNT/d$i/" 1 9 30000
 		sync -f "$MNT"
 		[ "$i" -ne 4 ] || snapshot "$DEV1" >/dev/null
 	done
@@ -168,13 +166,13 @@ end_of_use() {
 	set -e
 	Z=$ZONED1 mkfs=$1 gc=$2 fsck=$3
 	sums() {
-		(cd "$MNT" && find . -type f -exec sha256sum {} + | sort -k2)
+		(cd "$MNT" && find . -type f -exec cksum {} + | sort -k3)
 	}
 	# fill FROM N: files of these numbers until it is full, N at least.
 	fill() {
 		local i=$1
 
-		while { head -c 1500000 /dev/urandom >"$MNT/$i" &&
+		while { filler "$i" 1500000 >"$MNT/$i" &&
 			sync -f "$MNT"; } 2>/dev/null; do
 			i=$((i + 1))
 		done
@@ -191,7 +189,7 @@ end_of_use() {
 
 	"$mkfs" -fq "$Z"
 	nilfs_mount "$Z"
-	head -c 9000000 /dev/urandom >"$MNT/held"
+	filler 0 9000000 >"$MNT/held"
 	cno=$(snapshot "$Z")
 	rm "$MNT/held"
 	fill 100 20

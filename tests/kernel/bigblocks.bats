@@ -170,7 +170,7 @@ make_directories() {
 # A pattern for the names of the tests in a file that look at each image.
 each_image_tests() {
 	awk -F'"' '/^@test/ { name = $2 }
-		   /^\teach_image / || /^\tfor name in \$\(corpus_names\)/ {
+		   /^\teach_image / || /^\tfor name in .*\$\(corpus_names\)/ {
 			print name }' "$1" |
 		sed 's/[][().*^$?+{}|\]/\\&/g' | paste -s -d '|'
 }

@@ -38,6 +38,12 @@ snapshot() {
 	mkcp -s -p "$1"
 }
 
+# For perl: checkpoint(DIRECTORY) does what mkcp does, NILFS_IOCTL_SYNC.
+perl_checkpoint='sub checkpoint {
+	open my $volume, "<", shift or die $!;
+	ioctl $volume, 0x80086e8a, my $cno = "\0" x 8 or die "checkpoint: $!\n";
+}'
+
 # clean DEVICE DIRECTORY [PROTECTION [SPEED]]: one pass of nilfs_cleanerd over all
 # reclaimable segments, PROTECTION (0) seconds of plain checkpoints kept, at SPEED
 # (32/0.05, segments and a pause in seconds); fails if no segment changed.
@@ -115,8 +121,25 @@ noise() {
 		 for (; $left > 0; $left -= 4096) {
 			 my $n = $left < 4096 ? $left : 4096;
 			 my @words = map { int rand 2 ** 32 } 1 .. 1024;
-			 print substr pack("L*", @words), 0, $n;
-		 }' "$1" "$2"
+			 print substr pack("L*", @words), 0, $n or die "$!\n";
+		 }
+		 close STDOUT or die "$!\n"' "$1" "$2"
+}
+
+# noises PREFIX FROM TO BYTES [STEP]: what "noise N BYTES" prints, or of N * STEP
+# more bytes, in PREFIXN for each N, by one program: here each takes 50 ms to start.
+noises() {
+	perl -e 'my ($prefix, $from, $to, $bytes, $step) = @ARGV;
+		 for my $n ($from .. $to) {
+			 my $left = $bytes + $n * ($step || 0);
+			 open my $fh, ">:raw", "$prefix$n" or die "$prefix$n: $!\n";
+			 srand $n;
+			 for (; $left > 0; $left -= 4096) {
+				 my @words = map { int rand 2 ** 32 } 1 .. 1024;
+				 print $fh substr pack("L*", @words), 0, $left;
+			 }
+			 close $fh or die "$prefix$n: $!\n";
+		 }' "$@"
 }
 
 # filler SEED BYTES: the same for much data, ten times as fast: random numbers are
@@ -127,8 +150,10 @@ filler() {
 		 my $first = pack "L*", map { int rand 2 ** 32 } 1 .. 1024;
 		 for (my $i = 0; $left > 0; $i++, $left -= 4096) {
 			 my $word = pack "L", $i * 2654435761 & 0xffffffff;
-			 print substr $first ^ ($word x 1024), 0, $left;
-		 }' "$1" "$2"
+			 print substr $first ^ ($word x 1024), 0, $left
+				or die "$!\n";
+		 }
+		 close STDOUT or die "$!\n"' "$1" "$2"
 }
 
 # put FILE OFFSET SEED BYTES: write noise into FILE at a byte offset.

@@ -31,11 +31,10 @@ script() {
 	mkdir -p "$MNT/a/b/c"
 	ln -s large "$MNT/a/link"
 	ln "$MNT/large" "$MNT/a/b/hard"
-	for ((i = 0; i < 400; i++)); do
-		noise "$i" $((i * 37)) >"$MNT/a/b/c/$i"
-		((i % 50)) || sync
+	for ((i = 0; i < 400; i += 50)); do
+		noises "$MNT/a/b/c/" $i $((i + 49)) 0 37
+		sync
 	done
-	sync
 	rm "$MNT"/a/b/c/*[02468]
 	sync
 	entries >/mnt/tmp/want

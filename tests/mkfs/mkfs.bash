@@ -15,7 +15,7 @@ image() {
 }
 
 sum() {
-	sha256sum <"${1-image}"
+	cksum <"${1-image}"
 }
 
 need() {

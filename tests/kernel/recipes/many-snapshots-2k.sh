@@ -9,12 +9,16 @@ fill() {
 	local i
 
 	nilfs_mount "$DEV1"
-	for ((i = 2; i < 80; i++)); do
-		echo "$i" >"$MNT/f$((i % 7))"
-		case $i in
-		5|6|40|41|70) mkcp -s "$DEV1" ;;
-		*) mkcp "$DEV1" ;;
-		esac
+	perl -e "$perl_checkpoint"'
+		my $dir = shift;
+		for my $i (2 .. 79) {
+			open my $file, ">", "$dir/f" . $i % 7 or die $!;
+			print $file "$i\n";
+			close $file;
+			checkpoint($dir);
+		}' "$MNT"
+	for i in 5 6 40 41 70; do
+		chcp ss "$DEV1" "$i"
 	done
 	rmcp -f "$DEV1" 10..38
 	nilfs_umount

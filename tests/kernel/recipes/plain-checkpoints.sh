@@ -7,16 +7,23 @@ SIZE=64M
 MKFS='-b 4096 -B 128'
 
 fill() {
-	local i
-
 	nilfs_mount "$DEV1"
 	noise 1 4000000 >"$MNT/base"
 	sync
-	for ((i = 0; i < 150; i++)); do
-		scatter "$MNT/base" 4096 900 15 "$i"
-		echo "$i" >"$MNT/step"
-		mkcp "$DEV1"
-	done
+	perl -e "$perl_checkpoint"'
+		chdir shift;
+		open my $base, "+<:raw", "base" or die $!;
+		for my $i (0 .. 149) {
+			srand $i;
+			for my $n (1 .. 15) {
+				sysseek $base, 4096 * int(rand 900), 0;
+				syswrite $base, pack("LL", $i, $n) x 512 or die $!;
+			}
+			open my $step, ">", "step" or die $!;
+			print $step "$i\n";
+			close $step;
+			checkpoint(".");
+		}' "$MNT"
 	rm "$MNT/step"
 	nilfs_umount
 }

@@ -11,9 +11,7 @@ fill() {
 
 	nilfs_mount "$DEV1"
 	mkdir "$MNT/d"
-	for i in {1..20}; do
-		noise "$i" $((i * 7000)) >"$MNT/d/f$i"
-	done
+	noises "$MNT/d/f" 1 20 0 7000
 	ln "$MNT/d/f1" "$MNT/hard"
 	ln -s d/f2 "$MNT/soft"
 	snapshot "$DEV1"
