@@ -6,8 +6,14 @@
 
 # begin IMAGE: of the corpus, as $image, remembered.
 begin() {
+	local known=$BATS_FILE_TMPDIR/sound.$1
+
 	image=$(copy_image "$1")
-	remember
+	[ -d "$known" ] || {
+		remember
+		mkdir "$known" && mv trees.sound dat.sound "$known"
+	}
+	cp "$known"/* .
 }
 
 # remember: what $image holds now, its snapshots, and what its DAT says.

@@ -24,8 +24,8 @@ same_after() {
 	is_clean && same_trees
 }
 
-@test "all policies keep files and snapshots of all images" {
-	for name in $(names); do
+@test "all policies keep files and snapshots" {
+	for name in $(names 3); do
 		for policy in $policies; do
 			begin "$name"
 			echo "$name: $policy"

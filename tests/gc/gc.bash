@@ -15,9 +15,10 @@ gc() {
 	gc.nilfs2 --protect 0 --min-reclaimable 0 "$@" "$image"
 }
 
-# Of data after the last checkpoint a mount or a repair has to decide.
+# A sample of the images; of data after the last checkpoint a mount or a repair has to
+# decide.
 names() {
-	corpus_names | grep -v dsync
+	sample "${1-5}" $(corpus_names | grep -v dsync)
 }
 
 # spares_data_behind COMMAND...: which refuses a volume with data after its

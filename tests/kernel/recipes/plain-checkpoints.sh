@@ -14,6 +14,8 @@ fill() {
 		chdir shift;
 		open my $base, "+<:raw", "base" or die $!;
 		for my $i (0 .. 149) {
+			# The time of the kernel goes on in steps of 10 ms.
+			select undef, undef, undef, 0.03;
 			srand $i;
 			for my $n (1 .. 15) {
 				sysseek $base, 4096 * int(rand 900), 0;
