@@ -12,7 +12,8 @@ setup() {
 	need_corpus
 }
 
-# At most 30 files of each checkpoint, 150 of all if EVERY is set; names come back from their escapes.
+# At most 30 files of each checkpoint, 150 if EVERY is set; names come back from
+# their escapes.
 contents_equal() {
 	local cno wanted path sum most=${EVERY:+150}
 

@@ -23,7 +23,7 @@ segments() {
 		awk '$1 ~ /^[0-9]+$/ && $6 { print $1, $6, $7 + $8 }'
 }
 
-@test "files and snapshots of all images stay, and a second run does nothing" {
+@test "files and snapshots stay, and a second run does nothing" {
 	for name in $(names); do
 		begin "$name"
 		echo "$name:"

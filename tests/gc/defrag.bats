@@ -89,7 +89,7 @@ start() {
 	same_trees
 }
 
-@test "of all images files and snapshots stay, and a second run does nothing" {
+@test "files and snapshots stay, and a second run does nothing" {
 	for name in $(names); do
 		echo "$name:"
 		begin "$name"

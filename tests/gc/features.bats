@@ -21,7 +21,7 @@ field() {
 	dump.nilfs2 info --json "$image" | jq -c "[.superblocks[].$1]"
 }
 
-@test "there and back, all images are what they were" {
+@test "there and back, images are what they were" {
 	for name in $(names); do
 		begin "$name"
 		echo "$name:"

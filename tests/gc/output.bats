@@ -13,7 +13,7 @@ output() {
 	gc.nilfs2 --protect 0 --output "$copy" "$@" "$image"
 }
 
-@test "all files and snapshots of all images are in the copy" {
+@test "all files and snapshots are in the copy" {
 	copy=copy.image
 	for name in $(names); do
 		begin "$name"

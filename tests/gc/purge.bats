@@ -113,7 +113,7 @@ mixed='for i in 1 2 3 4 5 6; do
 	[ "$(cksum <"$image")" = "$before" ]
 }
 
-@test "all volumes keep what they have" {
+@test "volumes keep what they have" {
 	for name in $(names); do
 		echo "$name"
 		begin "$name"

@@ -36,7 +36,7 @@ segments_of() {
 	super_of "$1" s_nsegments
 }
 
-@test "every image becomes as small as it can be" {
+@test "images become as small as they can be" {
 	for name in $(names); do
 		echo "$name:"
 		begin "$name"
