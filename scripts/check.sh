@@ -45,9 +45,10 @@ quietly()
 
 quietly autoreconf sh -c "cd '$source' && autoreconf -fi"
 cd "$build/sanitized"
-# Warnings are errors in the other build; this one is for its sanitizers.
+# Warnings are errors in the other build; this one is for its sanitizers.  Without
+# 100,000 relocations a program starts in less time.
 quietly configure "$source/configure" --enable-asan --enable-ubsan \
-	CFLAGS='-O1 -g1'
+	CFLAGS='-O1 -g1 -fno-pie' LDFLAGS=-no-pie
 quietly dist make dist
 mkdir "$build/release"
 tar -C "$build/release" --strip-components=1 -xzf nilfs2-progs-*.tar.gz

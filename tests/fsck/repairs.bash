@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a repair must do with the damage of a .case file; cases/README says what
-# the lines about it mean.  A bats file of such cases needs to load nothing
+# What the checker must say of the damage of a .case file, and what a repair must do
+# with it; cases/README says what the lines about it mean.  A bats file of such cases needs to load nothing
 # else.
 #
 # The oracle is the volume before the damage: what the damage does not concern
@@ -132,7 +132,7 @@ wanted_status() {
 case_none() {
 	repair "${case_repair[@]}"
 	[ "$status" = "$case_exit" ] || wanted_status "$case_exit" || return
-	[ "$(cksum <"$image")" = "$before" ] || {
+	[ "$(image_sum "$image")" = "$before" ] || {
 		echo "the image was changed, though nothing repairs it"
 		return 1
 	}
@@ -142,7 +142,7 @@ case_none() {
 case_undo() {
 	cp --sparse=always "$image" undone
 	"$NILFS2_BUILD/fsck/fsck.nilfs2" --undo undo undone >said 2>&1 &&
-		[ "$(cksum <undone)" = "$before" ] && return
+		[ "$(image_sum undone)" = "$before" ] && return
 	echo "cannot be undone: $(tail -n 1 said)"
 	return 1
 }
@@ -180,7 +180,7 @@ case_again() {
 case_repair() {
 	local before status bad=0
 
-	before=$(cksum <"$image")
+	before=$(image_sum "$image")
 	[ -z "$case_unrepaired" ] || { case_none; return; }
 	repair "${case_repair[@]}"
 	wanted_status "$case_repaired" || bad=1
@@ -219,8 +219,8 @@ repair_cases() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 	for name in $(case_names "$@"); do
 		failed=0
-		make_case "$name" >why 2>&1 && case_repair >>why 2>&1 ||
-			failed=1
+		{ make_case "$name" && case_findings && case_repair; } \
+			>why 2>&1 || failed=1
 		[ -z "${REPAIRS_TABLE-}" ] || note_case "$name" "$failed"
 		[ "$failed" -eq 0 ] || {
 			echo "case $name:"

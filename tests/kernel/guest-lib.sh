@@ -114,31 +114,29 @@ manifest() {
 	bash /mnt/host/manifest.sh "$@"
 }
 
+# noise(FILEHANDLE, SEED, BYTES)
+perl_noise='sub noise {
+	my ($fh, $seed, $left) = @_;
+	srand $seed;
+	for (; $left > 0; $left -= 4096) {
+		my @words = map { int rand 2 ** 32 } 1 .. 1024;
+		print $fh substr pack("L*", @words), 0, $left or die "$!\n";
+	}
+	close $fh or die "$!\n";
+}'
+
 # noise SEED BYTES: bytes that look random and are the same each time.
 noise() {
-	perl -e 'my ($seed, $left) = @ARGV;
-		 srand $seed;
-		 for (; $left > 0; $left -= 4096) {
-			 my $n = $left < 4096 ? $left : 4096;
-			 my @words = map { int rand 2 ** 32 } 1 .. 1024;
-			 print substr pack("L*", @words), 0, $n or die "$!\n";
-		 }
-		 close STDOUT or die "$!\n"' "$1" "$2"
+	perl -e "$perl_noise"' noise(*STDOUT, @ARGV)' "$1" "$2"
 }
 
 # noises PREFIX FROM TO BYTES [STEP]: what "noise N BYTES" prints, or of N * STEP
 # more bytes, in PREFIXN for each N, by one program: here each takes 50 ms to start.
 noises() {
-	perl -e 'my ($prefix, $from, $to, $bytes, $step) = @ARGV;
+	perl -e "$perl_noise"' my ($prefix, $from, $to, $bytes, $step) = @ARGV;
 		 for my $n ($from .. $to) {
-			 my $left = $bytes + $n * ($step || 0);
 			 open my $fh, ">:raw", "$prefix$n" or die "$prefix$n: $!\n";
-			 srand $n;
-			 for (; $left > 0; $left -= 4096) {
-				 my @words = map { int rand 2 ** 32 } 1 .. 1024;
-				 print $fh substr pack("L*", @words), 0, $left;
-			 }
-			 close $fh or die "$prefix$n: $!\n";
+			 noise($fh, $n, $bytes + $n * ($step || 0));
 		 }' "$@"
 }
 

@@ -86,7 +86,8 @@ ppc64_missing() {
 	guest_ppc64_missing
 }
 
-# Two thirds of a boot were a benchmark for btrfs' RAID and 256 terminals.
+# Without a benchmark for btrfs' RAID and 256 terminals, which take longer than all
+# else of a boot.
 uml_command() {
 	local i letters=abcdefghijklmnop
 

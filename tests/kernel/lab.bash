@@ -78,13 +78,14 @@ corpus_names() {
 	"$lab_dir/corpus.sh" "${lab_set[@]}" --list
 }
 
-# sample N NAME...: N of the names, one in a line, for a run that takes minutes:
-# chosen by the test and SEED (1), so that other tests look at other ones.  All of
-# them if EVERY is set.
+# sample N|1/M NAME...: N of the names, or one in M, one in a line, for a run that
+# takes minutes: chosen by the test and SEED (1), so that other tests look at other
+# ones.  All of them if EVERY is set.
 sample() {
 	local n=$1 name
 
 	shift
+	[ "${n%/*}" = "$n" ] || n=$((($# + ${n#*/} - 1) / ${n#*/}))
 	[ -z "${EVERY-}" ] || n=$#
 	for name; do
 		echo "$(cksum <<<"${SEED-1} $BATS_TEST_DESCRIPTION $name") $name"
@@ -95,6 +96,11 @@ sample() {
 copy_image() {
 	cp --sparse=always "$corpus/$1/image" "$BATS_TEST_TMPDIR/$1.image"
 	echo "$BATS_TEST_TMPDIR/$1.image"
+}
+
+# image_sum FILE...: a checksum of what they hold; see content.pl.
+image_sum() {
+	perl "$lab_dir/content.pl" "$@" | cksum
 }
 
 # manifest ...: see manifest.sh.

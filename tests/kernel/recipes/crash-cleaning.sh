@@ -16,8 +16,8 @@ fill() {
 		scatter "$MNT/kept" 4096 3906 1000 "$i"
 		sync
 	done
-	# It pauses after the logs of its first segments, so that the image does not depend on how
-	# far the machine gets with the next one.
+	# It pauses after its first segments: the image does not depend on how far
+	# the machine gets with the next one.
 	clean "$DEV1" "$MNT" 0 8/60 &
 	# The log that clean() writes itself comes before the daemon starts.
 	until pgrep -x nilfs_cleanerd >/dev/null; do sleep 0.1; done
