@@ -259,11 +259,6 @@ make_case() {
 	done 3<"$cases_dir/$1.case"
 }
 
-# state_of FILE: changes with each write to it.
-state_of() {
-	stat -c '%s %y %z' "$1"
-}
-
 # case_repair_status: a repair ends as it is to; what it leaves is looked at in
 # repairs_AREA.bats, which run in a build without sanitizers.
 case_repair_status() {
