@@ -5,6 +5,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../kernel/state
+
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -33,13 +35,13 @@ run_on() {
 all_refuse() {
 	local before='' command
 
-	[ ! -f "$1" ] || [ ! -r "$1" ] || before=$(cksum <"$1")
+	[ ! -f "$1" ] || before=$(state_of "$1")
 	for command in $(commands); do
 		run_on "$command" "$1"
 		echo "$command: status $status: $output"
 		[ "$status" -eq 1 ]
 		[[ $output == *"dump.nilfs2: "* ]]
-		[ -z "$before" ] || [ "$(cksum <"$1")" = "$before" ]
+		[ -z "$before" ] || [ "$(state_of "$1")" = "$before" ]
 	done
 }
 

@@ -306,15 +306,15 @@ lose_block() {
 
 @test "the mount is read-only, and the image is not changed" {
 	make_volume
-	before=$(cksum <"$image")
 	chmod 444 "$image"
+	before=$(state_of "$image")
 	mount_on_dir "$image"
 	run ! touch "$dir/new"
 	[[ $output == *"Read-only file system"* ]]
 	run ! rm "$dir/file"
 	grep -q " $dir fuse.nilfs2 ro," /proc/mounts
 	unmount_dir
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 @test "readers are let in beside it, writers are not" {

@@ -259,11 +259,6 @@ make_case() {
 	done 3<"$cases_dir/$1.case"
 }
 
-# state_of FILE: changes with each write to it.
-state_of() {
-	stat -c '%s %y %z' "$1"
-}
-
 # case_findings: the checker finds what the case expects, and changes nothing.
 case_findings() {
 	local before bad=0 status

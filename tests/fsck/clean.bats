@@ -25,13 +25,13 @@ fsck() {
 says_clean() {
 	local before said
 
-	before=$(cksum <"$1")
+	before=$(state_of "$1")
 	said=$(fsck "${2---data}" "$1" 2>&1) || said="status $? $said"
 	[ -z "$said" ] || {
 		head -n 20 <<<"$said"
 		return 1
 	}
-	[ "$(cksum <"$1")" = "$before" ] || {
+	[ "$(state_of "$1")" = "$before" ] || {
 		echo "$1: changed"
 		return 1
 	}

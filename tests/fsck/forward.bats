@@ -47,9 +47,9 @@ setup() {
 	for name in crash-sr crash-torn crash-cleaning; do
 		echo "$name"
 		image=$(copy_image "$name")
-		before=$(cksum <"$image")
+		before=$(state_of "$image")
 		run -0 fsck.nilfs2 -p "$image"
-		[ "$(cksum <"$image")" = "$before" ]
+		[ "$(state_of "$image")" = "$before" ]
 	done
 }
 
@@ -72,10 +72,10 @@ setup() {
 
 @test "a look changes nothing" {
 	image=$(copy_image crash-dsync)
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -0 fsck.nilfs2 -n "$image"
 	[[ $output == *"the next mount recovers what it can use"* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 # as_recovered: what the image has is what the kernel's own recovery found.

@@ -4,6 +4,8 @@
 
 bats_require_minimum_version 1.5.0
 
+load ../kernel/state
+
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -36,7 +38,7 @@ refuse() {
 judge() {
 	local before
 
-	before=$(cksum <"$1")
+	before=$(state_of "$1")
 	for option in -n --quick -a -p '' -y '-y --rebuild'; do
 		# shellcheck disable=SC2086
 		run --separate-stderr timeout 20 fsck.nilfs2 $option "$1"
@@ -52,7 +54,7 @@ judge() {
 		esac
 		[[ ${lines[-1]} == "$1: "*" error"* ]]
 	done
-	[ "$(cksum <"$1")" = "$before" ]
+	[ "$(state_of "$1")" = "$before" ]
 }
 
 @test "--help and --version" {
@@ -65,14 +67,14 @@ judge() {
 
 @test "what fsck(8) hands on is understood, a clean volume is status 0" {
 	make_image
-	before=$(cksum <image)
+	before=$(state_of image)
 	for options in '' -n -a -p '-a -f' '-f -p' '-n -v' '-a -C0' '-n -C 0' \
 		-afv '--quick' '-n --data' '-j 1' '--max-memory 8M'; do
 		# shellcheck disable=SC2086
 		run -0 --separate-stderr fsck.nilfs2 $options image
 		[[ $output == "image: clean, "* ]]
 	done
-	[ "$(cksum <image)" = "$before" ]
+	[ "$(state_of image)" = "$before" ]
 }
 
 @test "fsck(8) finds it and passes its status on" {
@@ -88,13 +90,13 @@ judge() {
 @test "errors are status 4 where nothing is repaired" {
 	make_image
 	break_super
-	before=$(cksum <image)
+	before=$(state_of image)
 	for options in '' -n --quick --json -q; do
 		# shellcheck disable=SC2086
 		run -4 fsck.nilfs2 $options image
 		[[ $output == *sb-sum* ]]
 	done
-	[ "$(cksum <image)" = "$before" ]
+	[ "$(state_of image)" = "$before" ]
 }
 
 @test "bad words are status 16" {
@@ -289,14 +291,14 @@ is_progress_of() {
 
 @test "progress goes to no file that is opened later" {
 	make_image
-	before=$(cksum <image)
+	before=$(state_of image)
 	for fd in 5 6 7 8 9; do
 		run -16 bash -c "exec 5>&- 6>&- 7>&- 8>&- 9>&-
 			fsck.nilfs2 -fy -C $fd image"
 		[[ $output == *"--progress-fd: $fd is not open for writing"* ]]
 	done
 	run -16 bash -c 'fsck.nilfs2 -fy -C 5 image 5</dev/null'
-	[ "$(cksum <image)" = "$before" ]
+	[ "$(state_of image)" = "$before" ]
 }
 
 @test "a reader of progress that goes away does not stop the check" {

@@ -120,23 +120,23 @@ latest() {
 
 @test "there has to be such a checkpoint, and no damage" {
 	image=$(copy_image snapshots)
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -8 fsck.nilfs2 --rollback=1000 "$image"
 	[[ $output == *"checkpoint 1000: "* ]]
 	run -16 fsck.nilfs2 --rollback=x "$image"
 	run -16 fsck.nilfs2 -n --rollback "$image"
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 	damage suheader sh_ncleansegs=1
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -4 fsck.nilfs2 --rollback "$image"
 	[[ $output == *"damaged, so no rollback"* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 @test "nothing is left of it where there is no room" {
 	image=$(copy_image nearly-full)
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run fsck.nilfs2 --rollback "$image"
-	[ "$status" -eq 1 ] || [ "$(cksum <"$image")" = "$before" ]
+	[ "$status" -eq 1 ] || [ "$(state_of "$image")" = "$before" ]
 	expect
 }

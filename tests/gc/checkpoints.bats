@@ -63,11 +63,11 @@ $((latest + 1))")
 
 @test "a range that comes to nothing is not done" {
 	begin snapshots
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	for cno in "$(checkpoints | tail -n 1)" "$(checkpoints -s | head -n 1)"; do
 		run -1 delete --delete-checkpoints "$cno"
 		[[ $output == *"checkpoint $cno is "*", kept"* ]]
-		[ "$(cksum <"$image")" = "$before" ]
+		[ "$(state_of "$image")" = "$before" ]
 	done
 }
 
@@ -99,19 +99,19 @@ $((latest + 1))")
 
 @test "the forecast is what happens, and changes nothing" {
 	begin snapshots
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	gc --json -n -f --delete-checkpoints .. >forecast
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 	gc --json -f --delete-checkpoints .. >outcome
 	diff <(timeless forecast) <(timeless outcome)
 }
 
 @test "nothing to delete writes nothing" {
 	begin snapshots
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -1 delete -q --delete-checkpoints 4000..5000
 	[[ $output == *"no checkpoint from 4000 to 5000"* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 @test "a leading zero makes no number octal" {

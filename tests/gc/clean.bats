@@ -42,20 +42,20 @@ same_after() {
 @test "a second run finds nothing to do" {
 	begin nearly-full
 	gc >/dev/null
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run gc --json
 	[ "$status" -eq 0 ]
 	[ "$(value segments_cleaned)" -eq 0 ]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 @test "the forecast is what happens, and changes nothing" {
 	for name in nearly-full deep-1k snapshots; do
 		for policy in $policies; do
 			begin "$name"
-			before=$(cksum <"$image")
+			before=$(state_of "$image")
 			gc --json -n --policy "$policy" >forecast
-			[ "$(cksum <"$image")" = "$before" ]
+			[ "$(state_of "$image")" = "$before" ]
 			gc --json --policy "$policy" >outcome
 			diff <(timeless forecast) <(timeless outcome)
 		done

@@ -93,18 +93,18 @@ start() {
 	for name in $(names); do
 		echo "$name:"
 		begin "$name"
-		sum=$(cksum <"$image")
+		sum=$(state_of "$image")
 		defrag all --json -n >forecast
-		[ "$(cksum <"$image")" = "$sum" ]
+		[ "$(state_of "$image")" = "$sum" ]
 		run -0 defrag all --json
 		diff <(timeless forecast) <(timeless <<<"$output")
 		[ "$(value extents_after)" -le "$(value extents_before)" ]
 		is_clean
 		same_trees
-		sum=$(cksum <"$image")
+		sum=$(state_of "$image")
 		run -0 defrag all --json
 		[ "$(value blocks_written)" -eq 0 ]
-		[ "$(cksum <"$image")" = "$sum" ]
+		[ "$(state_of "$image")" = "$sum" ]
 	done
 }
 
@@ -128,11 +128,11 @@ start() {
 
 @test "a file that is in one piece costs nothing" {
 	begin deep-1k
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	run -0 defrag /direct-6 --json
 	[ "$(value extents_after)" -eq 1 ]
 	[ "$(value batches)" -eq 0 ]
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 }
 
 @test "files lie in the order in which they are named, before all others" {
@@ -159,9 +159,9 @@ start() {
 	[ "$(value extents_after)" -lt $(($(value extents_before) / 2)) ]
 	is_clean
 	same_trees
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	defrag all >/dev/null
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 	begin deep-1k
 	run -0 defrag /large --max-memory 2M --json
 	[ "$(value batches)" -gt 2 ]
@@ -190,14 +190,14 @@ start() {
 
 @test "a path that leads nowhere is refused" {
 	begin deep-1k
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	run -1 defrag /large --defrag /lorge
 	[[ $output == *"/lorge: no such file on the volume"* ]]
 	run -1 defrag /large/below
 	[[ $output == *"/large/below: no such file"* ]]
 	run -2 defrag large
 	[[ $output == *"'large' is neither all nor a path"* ]]
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 }
 
 @test "data after the last checkpoint is not given up" {

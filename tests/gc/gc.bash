@@ -27,10 +27,10 @@ spares_data_behind() {
 	local sum
 
 	image=$(copy_image crash-dsync)
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	run -4 "$@"
 	[[ $output == *"run fsck.nilfs2"* ]] || return
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 }
 
 # by_kernel NAME [LINE...]: $image shows the kernel what it showed it before, in

@@ -18,13 +18,13 @@ output() {
 	for name in $(names); do
 		begin "$name"
 		echo "$name:"
-		before=$(cksum <"$image")
+		before=$(state_of "$image")
 		run -0 output -n --json
 		[ ! -e "$copy" ]
 		forecast=$(timeless <<<"$output")
 		run -0 output --json
 		[ "$(timeless <<<"$output")" = "$forecast" ]
-		[ "$(cksum <"$image")" = "$before" ]
+		[ "$(state_of "$image")" = "$before" ]
 		[ "$(stat -c %s "$copy")" -eq "$(stat -c %s "$image")" ]
 		# What was not written takes no room, but for the superblocks.
 		[ "$(($(stat -c '%b * %B' "$copy")))" -le "$((

@@ -62,9 +62,9 @@ not match its checksum; blocks of "*/kept* ]] || return
 	flip $(($(dump.nilfs2 logs "$image" "$segment" -s |
 		awk 'NR == 2 { print $2 }') + 99))
 	remember
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run --separate-stderr -3 gc --json --verify -n
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 	timeless <<<"$output" >forecast
 	run --separate-stderr -3 gc --json --verify
 	diff forecast <(timeless <<<"$output")
@@ -82,13 +82,13 @@ not match its checksum; blocks of "*/kept* ]] || return
 }
 
 @test "no copy is made, and no end is cut off, that would need it" {
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -1 gc.nilfs2 --protect 0 --output copy "$image"
 	[[ $output == *"does not match its checksum"*/kept* ]]
 	[ ! -e copy ]
 	run -1 gc --shrink=min
 	[[ $output == *"does not match its checksum"*/kept* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 @test "fsck repairs the bit, and then it is cleaned" {

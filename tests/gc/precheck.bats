@@ -16,11 +16,11 @@ refuses() {
 	local sum
 
 	echo "$*"
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	run --separate-stderr -4 gc "${@:2}"
 	grep -q "^$1: " <<<"$output" || return
 	[[ $stderr == *"nothing was changed: "*"run fsck.nilfs2"* ]] || return
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 }
 
 # wrong_entry: a block of $image's file "kept" is another's, says the DAT.

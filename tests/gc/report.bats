@@ -108,9 +108,9 @@ is_in_logs() {
 }
 
 @test "policies are compared by what each would do" {
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	gc --json --compare --free 4 >table
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 	policies=$(jq -r '.policies[].policy' table)
 	[ "$(wc -w <<<"$policies")" -ge 6 ]
 	for policy in $policies; do
@@ -169,10 +169,10 @@ drawn() {
 }
 
 @test "no picture is drawn over the image" {
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -1 gc --svg "$image"
 	[[ $output == *"is the input itself"* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 # listed IMAGE: what dump.nilfs2 counts for the segments of an image.

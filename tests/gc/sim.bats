@@ -246,10 +246,10 @@ value() {
 @test "no picture takes the place of the image or the trace" {
 	need_corpus
 	image=$(copy_image snapshots)
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	run -1 gcsim.nilfs2 --writes 10 --svg "$image" "$image"
 	[[ $output == *"is the input itself"* ]]
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 	echo '0,write,0,1048576' >trace
 	run -1 gcsim.nilfs2 -n 4 --segment-size 1M --svg ./trace -t trace
 	[ "$(cat trace)" = '0,write,0,1048576' ]

@@ -95,9 +95,9 @@ counted() {
 	local before
 
 	is_clean || return
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -0 fsck.nilfs2 --rebuild-counters "$image"
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 @test "counts of live blocks follow" {
@@ -135,7 +135,7 @@ counted() {
 
 @test "nothing to change writes nothing, a forecast neither" {
 	begin snapshots
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -0 change --json --to-snapshot "$(checkpoints -s | paste -sd ,)"
 	[ "$(value made)" -eq 0 ]
 	run -0 change -n --take-snapshot --to-snapshot 1..
@@ -145,7 +145,7 @@ counted() {
 	run -2 change --to-snapshot 2..5 --to-checkpoint 5
 	[[ $output == *"in a range of"* ]]
 	run -2 change --take-snapshot --output copy
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 @test "a damaged checkpoint is not made a snapshot" {
@@ -153,11 +153,11 @@ counted() {
 	set -- $(checkpoints)
 	damage "checkpoint:$4" "cp_ifile_inode.i_bmap[1]=1"
 	is_clean
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -4 change --to-snapshot "$3..$5"
 	echo "$output"
 	[[ $output == *"a checkpoint of --to-snapshot is damaged"* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 	run -0 change --to-snapshot "$3,$5"
 	is_clean
 }
@@ -168,9 +168,9 @@ counted() {
 	image=$(copy_image snapshots)
 	damage super:1 s_state=3
 	damage super:2 s_state=3
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -4 change --to-snapshot ..
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 }
 
 # Checkpoints show the kernel what export shows of them.

@@ -60,13 +60,14 @@ goes_on() {
 	local sum
 
 	echo "$*:"
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	gc --json -n "$@" >forecast
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 	gc --json "$@" >outcome
 	diff <(timeless forecast) <(timeless outcome)
 	is_clean && same_trees || return
 	[ -z "$(behind)" ] || return
+	# Not state_of: --purge frees again what is free.
 	sum=$(cksum <"$image")
 	gc --json "$@" >/dev/null
 	[ "$(cksum <"$image")" = "$sum" ]
@@ -104,10 +105,10 @@ goes_on() {
 @test "a mount that would fail because of them is left to the user" {
 	torn logend,gc
 	damage "log:$first" ss_flags=logbgn,syndt
-	sum=$(cksum <"$image")
+	sum=$(state_of "$image")
 	run -4 gc
 	[[ $output == *"run fsck.nilfs2"* ]]
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(state_of "$image")" = "$sum" ]
 }
 
 @test "the kernel mounts and writes what was cleaned after them" {

@@ -51,10 +51,10 @@ body() {
 		[ "$(body)" = "$before" ]
 		is_clean
 		same_trees
-		before=$(cksum <"$image")
+		before=$(state_of "$image")
 		run -0 properties --json -L "a name" --max-mounts 7
 		[ "$(jq .properties.changed <<<"$output")" = false ]
-		[ "$(cksum <"$image")" = "$before" ]
+		[ "$(state_of "$image")" = "$before" ]
 	done
 }
 
@@ -75,7 +75,7 @@ body() {
 	properties -q -U time
 	second=$(blkid -p -o value -s UUID "$image")
 	[ "${first:14:1}${second:14:1}" = 41 ]
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	for option in "-L ${long}0" "-U x" "--check-interval 4294967296" \
 		"--check-interval -1" "--max-mounts 65535" "--max-mounts -2" \
 		"--commit-interval -1" "--commit-interval x" \
@@ -87,7 +87,7 @@ body() {
 	[[ $output == *"--output and --label exclude"* ]]
 	run -0 properties -n -L other
 	[[ $output == *other* ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 	is_clean
 }
 
@@ -96,15 +96,15 @@ body() {
 	image=$(copy_image snapshots)
 	damage super:1 s_state=3
 	damage super:2 s_state=3
-	before=$(cksum <"$image")
+	before=$(state_of "$image")
 	run -4 properties -L x
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(state_of "$image")" = "$before" ]
 	truncate -s 40M ext4
 	mkfs.ext4 -q ext4
-	before=$(cksum <ext4)
+	before=$(state_of ext4)
 	run gc.nilfs2 -L x ext4
 	[ "$status" -ne 0 ]
-	[ "$(cksum <ext4)" = "$before" ]
+	[ "$(state_of ext4)" = "$before" ]
 }
 
 @test "jobs that follow keep it, and are done" {

@@ -8,6 +8,7 @@ lab_set=()
 lab_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source-path=SCRIPTDIR
 . "$lab_dir/noise.bash"
+. "$lab_dir/state.bash"
 
 # need_guest uml|qemu|ppc64: skip the test, with the reason, if there is none.
 need_guest() {
@@ -82,14 +83,17 @@ corpus_names() {
 # takes minutes: chosen by the test and SEED (1), so that other tests look at other
 # ones.  All of them if EVERY is set.
 sample() {
-	local n=$1 name
+	local n=$1 at name
 
 	shift
 	[ "${n%/*}" = "$n" ] || n=$((($# + ${n#*/} - 1) / ${n#*/}))
 	[ -z "${EVERY-}" ] || n=$#
+	at=$(mktemp -d "$BATS_TEST_TMPDIR/sample.XXXXXX")
 	for name; do
-		echo "$(cksum <<<"${SEED-1} $BATS_TEST_DESCRIPTION $name") $name"
-	done | sort -n | head -n "$n" | awk '{ print $NF }'
+		echo "${SEED-1} $BATS_TEST_DESCRIPTION $name" >"$at/$name"
+	done
+	(cd "$at" && cksum -- "$@" </dev/null) | sort -n | head -n "$n" |
+		awk '{ print $3 }'
 }
 
 # copy_image NAME: print the path of a private copy of an image.

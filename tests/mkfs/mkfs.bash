@@ -4,6 +4,8 @@
 # What the tests of mkfs.nilfs2 share.  "mkfs" is ours; the distribution's is
 # asked for by need_peer and then in $peer.
 
+load ../kernel/state
+
 mkfs() {
 	"$NILFS2_BUILD/mkfs/mkfs.nilfs2" "$@"
 }
@@ -45,13 +47,13 @@ refused() {
 	local want=$1 text=$2 before=''
 
 	shift 2
-	[ ! -f image ] || before=$(sum)
+	[ ! -f image ] || before=$(state_of image)
 	run mkfs "$@"
 	echo "status $status: $output"
 	[ "$status" -eq "$want" ] || return
 	[[ ${lines[0]} == mkfs.nilfs2:* ]] || return
 	[[ $output == *"$text"* ]] || return
-	[ -z "$before" ] || [ "$before" = "$(sum)" ]
+	[ -z "$before" ] || [ "$before" = "$(state_of image)" ]
 }
 
 # unprivileged COMMAND...: root too is bound by the modes of files.

@@ -108,10 +108,10 @@ setup() {
 }
 
 @test "-n and --dry-run write nothing and print the same" {
-	before=$(sum)
+	before=$(state_of image)
 	run mkfs -n -B 64 -U clear -P 5 image
 	[ "$status" -eq 0 ]
-	[ "$before" = "$(sum)" ]
+	[ "$before" = "$(state_of image)" ]
 	[[ $output == *"Segments:"*511* ]]
 	mkfs --dry-run --json -B 64 -U clear -P 5 image >dry
 	mkfs --json -B 64 -U clear -P 5 image >wet

@@ -52,11 +52,11 @@ setup() {
 	need setpriv
 	image 128M
 	chmod 444 image
-	before=$(sum)
+	before=$(state_of image)
 	run unprivileged "$NILFS2_BUILD/mkfs/mkfs.nilfs2" image
 	[ "$status" -eq 1 ]
 	[[ $output == *"Permission denied"* ]]
-	[ "$before" = "$(sum)" ]
+	[ "$before" = "$(state_of image)" ]
 }
 
 # held WORD: "image" is refused as holding WORD, and formatted with -f, after
