@@ -66,12 +66,16 @@ kernel_content() {
 # if need be; skip the test, with the reason, if it cannot be had.  Tests that
 # name no set are run on another one by NILFS2_TEST_SET.
 need_corpus() {
-	local reason set=${1-${NILFS2_TEST_SET-}}
+	local reason set=${1-${NILFS2_TEST_SET-}} known
 
 	lab_set=(${set:+--set "$set"})
-	reason=$("$lab_dir/corpus.sh" "${lab_set[@]}" --available) ||
-		skip "$reason"
-	corpus=$("$lab_dir/corpus.sh" "${lab_set[@]}" --cached)
+	known=$BATS_FILE_TMPDIR/corpus${set:+.$set}
+	if [ ! -s "$known" ]; then
+		reason=$("$lab_dir/corpus.sh" "${lab_set[@]}" --available) ||
+			skip "$reason"
+		"$lab_dir/corpus.sh" "${lab_set[@]}" --cached >"$known"
+	fi
+	corpus=$(<"$known")
 }
 
 # corpus_names: the images in the corpus that need_corpus set.
