@@ -144,6 +144,19 @@ static void end_change(bool done, int fd, enum trace_what what, uint64_t off,
 	type WRAPPED(name)(__VA_ARGS__);				\
 	type WRAPPED(name)(__VA_ARGS__)
 
+/* Only the counts of a build for gcov are written by these. */
+#if defined(__GLIBC__) && _FILE_OFFSET_BITS == 64
+WRAP(int, open, const char *path, int flags, mode_t mode)
+{
+	return __real_open(path, flags, mode);
+}
+
+WRAP(void *, mmap, void *at, size_t len, int prot, int flags, int fd, long off)
+{
+	return __real_mmap(at, len, prot, flags, fd, off);
+}
+#endif
+
 WRAP(ssize_t, LARGE(pread), int fd, void *buf, size_t len, off_t off)
 {
 	return transfer_fails(INJECT_READ, fd, &len) ? -1 :
