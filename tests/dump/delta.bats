@@ -4,10 +4,16 @@
 # by tar and rm, and by mkfs.nilfs2 --oci.
 
 load ../kernel/lab
+load files
 bats_require_minimum_version 1.5.0
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	make_room
+	cd "$room" || return 1
+}
+
+teardown() {
+	drop_room
 }
 
 # tree DIR: names, types, modes, owners, times, links, targets, content.  The
@@ -20,21 +26,16 @@ tree() {
 
 # apply DIR LAYER.tar: as the specification of image layers says, by other tools.
 apply() {
-	local name dir
-
-	tar tf "$2" | sed 's,^\./,,' | grep -E '(^|/)\.wh\.' | while read -r name; do
-		case $name in */*) dir=${name%/*}/ ;; *) dir= ;; esac
-		rm -r -- "$1/$dir${name##*/.wh.}" 2>/dev/null ||
-			rm -r -- "$1/$dir${name##*.wh.}"
-	done
-	# What changes its type is replaced.
-	tar tvf "$2" | awk '{ print substr($1, 1, 1), $6 }' | while read -r type name; do
-		if [ "$type" != d ] && [ -d "$1/$name" ] && [ ! -L "$1/$name" ]; then
-			rm -r -- "$1/$name"
-		elif [ "$type" = d ] && [ -e "$1/$name" ] && [ ! -d "$1/$name" ]; then
-			rm -- "$1/$name"
-		fi
-	done
+	# What has a whiteout is removed; what changes its type is replaced.
+	tar tvf "$2" | awk '{ print substr($1, 1, 1), $6 }' | (cd "$1" && perl -ne '
+		/^(.) (?:\.\/)?(.*?)\/?$/ or die;
+		my ($type, $name) = ($1, $2);
+		if ($name =~ s,(^|/)\.wh\.([^/]*)$,$1$2,) {
+			push @removed, $name;
+		} elsif (-e $name && !-l $name && ($type eq "d") != (-d _)) {
+			push @removed, $name;
+		}
+		END { print "$_\0" for @removed }' | xargs -0r rm -r --)
 	tar xpf "$2" -C "$1" --numeric-owner --exclude='.wh.*'
 }
 
@@ -62,7 +63,8 @@ both_ways() {
 		middle=$(sed -n 5p <<<"$numbers")
 		both_ways "$corpus/$name/image" "$first" "$last"
 		both_ways "$corpus/$name/image" "$last" "$first"
-		both_ways "$corpus/$name/image" "${middle:-$first}" "$last"
+		[ -z "$middle" ] ||
+			both_ways "$corpus/$name/image" "$middle" "$last"
 	done
 }
 

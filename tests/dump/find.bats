@@ -13,53 +13,80 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# As manifests write them: paths from lines of text.
-as_manifest() {
-	perl -ne 's,^/,,; chomp; $_ = "." if $_ eq "";
-		s/\\(?:x([0-9a-f]{2})|\\)|([^ -~])/
-			sprintf "\\%03o", defined $1 ? hex $1 :
-				defined $2 ? ord $2 : 0134/gex;
-		print "$_\n"' | LC_ALL=C sort
+# found WANTED OPTION... : what WANTED, a condition on the columns of a manifest, is
+# true of, is what find prints with the options; for compare_found.
+found() {
+	printf 'WANTED\t%s\t%s\n' "$1" "${*:2}"
+	dump.nilfs2 find -c "$cno" "${@:2:$#-2}" "$image" "${@: -1}"
 }
 
-# found CNO WANTED OPTION... : WANTED, a condition on the fields of a manifest,
-# finds the same.
-found() {
-	local cno=$1 wanted=$2
+# compare_found <FOUND: with the manifest; paths that are text there and here.
+compare_found() {
+	perl -e '
+		my ($manifest, @rows, $test, $words, @found, $bad) = shift;
+		our ($type, $uid, $size, $mtime, $path);
+		open my $file, "<", $manifest or die "$manifest: $!\n";
+		push @rows, [(split /\t/)[0, 2, 5, 7, 13]] while <$file>;
+		sub judge {
+			return if !$test;
+			my $wanted = join "", sort map {
+				($type, $uid, $size, $mtime, $path) = @$_;
+				chomp $path;
+				$test->() ? "$path\n" : ();
+			} @rows;
+			my $got = join "", sort @found;
+			return if $got eq $wanted;
+			print "$words:\n$got", "instead of\n$wanted";
+			$bad = 1;
+		}
+		while (<STDIN>) {
+			if (/^WANTED\t(.*)\t(.*)/) {
+				judge();
+				($words, @found) = $2;
+				$test = eval "sub { $1 }" or die "$1: $@";
+				next;
+			}
+			s,^/,,; chomp; $_ = "." if $_ eq "";
+			s/\\(?:x([0-9a-f]{2})|\\)|([^ -~])/
+				sprintf "\\%03o", defined $1 ? hex $1 :
+					defined $2 ? ord $2 : 0134/gex;
+			push @found, "$_\n";
+		}
+		judge();
+		die "nothing was compared\n" if !$test;
+		exit($bad ? 1 : 0)' "$manifest"
+}
 
-	shift 2
-	diff <(awk -F'\t' "$wanted { print \$14 }" "$manifest" |
-		LC_ALL=C sort) \
-		<(dump.nilfs2 find -c "$cno" "${@:1:$#-1}" "$image" \
-			"${@: -1}" | as_manifest) ||
-		{ echo "checkpoint $cno: $*"; bad=1; }
+finds() {
+	local middle
+
+	found 1 '*'
+	found '$path =~ m,f[^/]*$,' '*f*'
+	found '$path =~ m,^d/f,' '/d/f*'
+	found '$path =~ m,^d(/|$),' /d
+	found '$path =~ m,^d(/|$),' d/
+	found 1 /
+	found '$size >= 3000' --size +3000 '*'
+	found '$size <= 3000' --size -3000 '*'
+	found '$size == 4096' --size 4K '*'
+	found '$type =~ /[dl]/' --type d,l '*'
+	found '$type eq "f"' -t f '*'
+	found '$type =~ /[bcps]/' -t bcps '*'
+	found '$uid == 0' -u 0 '*'
+	found '$uid == 1000' --owner 1000 '*'
+	middle=$(cut -f8 "$manifest" | sort -n |
+		awk '{ t[NR] = int($1) } END { print t[int((NR + 1) / 2)] }')
+	[ "$middle" -ge 0 ] || return 0
+	found "\$mtime >= $middle" --newer "$middle" '*'
+	found "\$mtime < $middle" --older "$(date -ud "@$middle" +%FT%TZ)" '*'
 }
 
 finds_equal() {
-	local cno middle
+	local cno manifest image=$corpus/$1/image bad=
 
-	image=$corpus/$1/image bad=
 	while read -r cno manifest; do
-		found "$cno" 1 '*'
-		found "$cno" '$14 ~ /f[^\/]*$/' '*f*'
-		found "$cno" '$14 ~ /^d\/f/' '/d/f*'
-		found "$cno" '$14 ~ /^d(\/|$)/' /d
-		found "$cno" '$14 ~ /^d(\/|$)/' d/
-		found "$cno" 1 /
-		found "$cno" '$6 >= 3000' --size +3000 '*'
-		found "$cno" '$6 <= 3000' --size -3000 '*'
-		found "$cno" '$6 == 4096' --size 4K '*'
-		found "$cno" '$1 ~ /[dl]/' --type d,l '*'
-		found "$cno" '$1 == "f"' -t f '*'
-		found "$cno" '$1 ~ /[bcps]/' -t bcps '*'
-		found "$cno" '$3 == 0' -u 0 '*'
-		found "$cno" '$3 == 1000' --owner 1000 '*'
-		middle=$(cut -f8 "$manifest" | sort -n |
-			awk '{ t[NR] = int($1) } END { print t[int((NR + 1) / 2)] }')
-		[ "$middle" -ge 0 ] || continue
-		found "$cno" "\$8 >= $middle" --newer "$middle" '*'
-		found "$cno" "\$8 < $middle" \
-			--older "$(date -ud "@$middle" +%FT%TZ)" '*'
+		echo "checkpoint $cno"
+		finds | compare_found || bad=1
 	done < <(checkpoints_of "$1" | head -n 3)
 	[ -z "$bad" ]
 }
@@ -68,7 +95,7 @@ finds_equal() {
 	each_image finds_equal
 }
 
-# Numbers are not used again in the first part, so that each is one file.
+# Numbers are not used again, so that each is one file.
 changes() {
 	guest_look
 	cat <<-'EOF'
@@ -94,18 +121,9 @@ changes() {
 	mv y/g2 keep/b
 	rm y/g3
 	look
-	[ "$1" != reuse ] || {
-		echo again >again
-		look
-	}
 	cd /
 	nilfs_umount
 	EOF
-}
-
-# make_changes [reuse]: image, and the manifest of each checkpoint.
-make_changes() {
-	looked_at 64M < <(changes | sed "s/\\\$1/${1-}/")
 }
 
 # Each entry, a name in a directory for an inode, by its path in its last
@@ -134,9 +152,23 @@ given() {
 		sed -E 's,\t/,\t,; s,\t\t,\t.\t,' | LC_ALL=C sort
 }
 
+# content_of: "SHA CNO PATH" of each line of standard input, with what the manifest
+# of checkpoint CNO has for PATH.
+content_of() {
+	awk '{
+		if (!seen[$2]++)
+			while ((getline line <("manifest." $2)) > 0) {
+				split(line, f, "\t")
+				sub("sha256:", "", f[12])
+				sha[$2, f[14]] = f[12]
+			}
+		print sha[$2, $3], $2, $3
+	}'
+}
+
 @test "--all has each name once, --deleted what the latest state lacks" {
 	need_guest uml
-	make_changes
+	looked_at 64M < <(changes)
 	[ "$(wanted 1 | wc -l)" -gt 40 ]
 	diff <(wanted '') <(dump.nilfs2 find --all --json image | given)
 	diff <(wanted 1) <(dump.nilfs2 find --deleted --json image | given)
@@ -148,27 +180,22 @@ given() {
 	# The checkpoint that is shown has the content.
 	dump.nilfs2 find --deleted --json-lines image -t f |
 		jq -r '"\(.checkpoint) \(.path)"' | while read -r cno path; do
-		dump.nilfs2 export -c "$cno" image out "$path"
-		[ "$(sha256sum <"out/${path##*/}" | cut -d' ' -f1)" = \
-			"$(awk -F'\t' -v path="${path#/}" '$14 == path {
-				sub("sha256:", "", $12); print $12 }' \
-				"manifest.$cno")" ]
-		rm -r out
-	done
+		echo "$(dump.nilfs2 cat -c "$cno" image "$path" | sha256sum |
+			cut -d' ' -f1) $cno ${path#/}"
+	done | sort >shown
+	[ -s shown ]
+	content_of <shown | diff shown -
 
 	# And all of them at once.
 	mkdir all
 	dump.nilfs2 export --deleted image - | tar -x -C all
-	wanted 1 >list
-	while IFS=$'\t' read -r cno path ino; do
+	wanted 1 | awk -F'\t' '{ print "-", $1, $2 }' >list
+	while read -r _ cno path; do
 		[ -e "all/$path" ]
-		[ -d "all/$path" ] || [ "$(sha256sum <"all/$path" |
-			cut -d' ' -f1)" = "$(awk -F'\t' -v path="$path" '
-			$14 == path { sub("sha256:", "", $12); print $12 }' \
-			"manifest.$cno")" ]
 	done <list
-	[ "$(find all -type f | wc -l)" -eq \
-		"$(dump.nilfs2 find -d image -t f | wc -l)" ]
+	content_of <list | awk '$1 != "-" { print $1 "  ./" $3 }' | sort >files
+	diff files <(cd all && find . -type f -exec sha256sum {} + | sort)
+	[ "$(wc -l <files)" -eq "$(dump.nilfs2 find -d image -t f | wc -l)" ]
 	diff <(dump.nilfs2 find -d image 'g?' | awk '{ print $2 }') \
 		<(dump.nilfs2 export --deleted image - 'g?' | tar -t |
 			sed 's,^,/,')
@@ -244,23 +271,14 @@ layers() {
 	[[ $output == *"Directory not empty"* ]]
 }
 
-@test "a file whose number another one has was deleted too" {
-	need_guest uml
-	make_changes reuse
-	ino=$(awk -F'\t' '$14 == "again" { print $11 }' \
-		"$(printf '%s\n' manifest.* | sort -t. -k2n | tail -1)")
-	dump.nilfs2 find --deleted -i image | awk -v ino="$ino" '$2 == ino' \
-		>reused
-	[[ $(<reused) == *" /x/b" ]]
-}
-
-# In the same directory, between two checkpoints, and in the latest state.
-@test "a file that another one with its name and number replaced was deleted" {
+# In the same directory, between two checkpoints, and in the latest state; and one
+# of another kind.
+@test "a file whose number another one has was deleted too, of whatever name" {
 	need_guest uml
 	looked_at 64M <<-EOF
 	$(guest_look)
 	cd "\$MNT"
-	mkdir d
+	mkdir x d
 	echo first >d/f
 	echo old >d/g
 	look
@@ -271,10 +289,18 @@ layers() {
 	look
 	rm d/f
 	look
+	rmdir x
+	look
+	echo again >again
+	look
 	cd /
 	nilfs_umount
 	EOF
-	run -0 dump.nilfs2 find --deleted -i image
+	ino=$(awk -F'\t' '$14 == "again" { print $11 }' \
+		"$(printf '%s\n' manifest.* | sort -V | tail -n 1)")
+	run -0 dump.nilfs2 find --deleted -i image '/x'
+	[[ $output =~ ^\ +[0-9]+\ +"$ino"\ +/x$ ]]
+	run -0 dump.nilfs2 find --deleted -i image '/d/*'
 	[[ $output =~ ^\ +[0-9]+\ +([0-9]+)\ +/d/f$'\n'\ +[0-9]+\ +([0-9]+)\ +/d/f$ ]]
 	[ "${BASH_REMATCH[1]}" -eq "${BASH_REMATCH[2]}" ]
 	run -0 dump.nilfs2 find --all -i image '/d/g'

@@ -19,9 +19,11 @@ info_of() {
 
 # member NAME SECTION: the value in $output.
 member() {
-	sed -n "/\"$2\": {/,\$p" <<<"$output" |
-		sed -n "s/^ *\"$1\": *\"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" |
-		head -n 1
+	local rest=${output#*"\"$2\": {"}
+	local line=$'\n *"'$1$'": *"?([^",\n]*)"?,?\n'
+
+	[[ $rest =~ $line ]]
+	echo "${BASH_REMATCH[1]}"
 }
 
 space_equals_statfs() {
@@ -30,19 +32,13 @@ space_equals_statfs() {
 	# The file holds assignments and nothing else.
 	# shellcheck disable=SC1090,SC2046
 	local $(cat "$corpus/$1/statfs")
-	info_of "$corpus/$1/image"
 	[ "$(member free_bytes usage)" -eq $((bfree * bsize)) ] &&
 	[ "$(member available_bytes usage)" -eq $((bavail * bsize)) ] &&
 	[ "$(member inodes usage)" -eq $((files - ffree)) ] &&
 	[ "$(member block_bytes geometry)" -eq "$bsize" ]
 }
 
-@test "free and available space and inodes are those of statfs" {
-	each_image space_equals_statfs
-}
-
 counts_equal_lscp() {
-	info_of "$corpus/$1/image"
 	[ "$(member checkpoints usage)" -eq \
 		"$(awk 'NR > 1' "$corpus/$1/lscp" | wc -l)" ] &&
 	[ "$(member snapshots usage)" -eq \
@@ -53,15 +49,10 @@ counts_equal_lscp() {
 		"$(awk 'END { print $(NF - 1) }' "$corpus/$1/lscp")" ]
 }
 
-@test "checkpoints and the latest of them are those of lscp" {
-	each_image counts_equal_lscp
-}
-
 # Clean, or what the kernel said when it mounted a copy.
 mount_as_kernel() {
 	local log=$corpus/$1/dmesg.recovered salvaged
 
-	info_of "$corpus/$1/image"
 	[ -e "$log" ] || {
 		[ "$(member clean state)" = true ] &&
 		[ "$(member mount latest)" = "do nothing" ]
@@ -72,8 +63,14 @@ mount_as_kernel() {
 	[ "$(member roll_forward_blocks latest)" -eq "${salvaged:-0}" ]
 }
 
-@test "what a mount would do is what the kernel did" {
-	each_image mount_as_kernel
+all_as_kernel() {
+	info_of "$corpus/$1/image"
+	space_equals_statfs "$1" && counts_equal_lscp "$1" &&
+		mount_as_kernel "$1"
+}
+
+@test "space and inodes, checkpoints, what a mount would do are as in the kernel" {
+	each_image all_as_kernel
 }
 
 @test "label and UUID are those of blkid" {
@@ -210,10 +207,12 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 	for i in $(ls "$SHARE" | sort -n); do
 		dd if="$SHARE/$i" of="$DEV1" bs=1024 seek=1 conv=fsync,notrunc \
 			status=none
-		dmesg -C
-		nilfs_mount "$DEV1" 2>/dev/null || dmesg -r |
-			sed -n "s/^<3>.*NILFS ([^)]*): /$i /p" | head -n 1
+		echo "superblock $i" >/dev/kmsg
+		! mount -i -t nilfs2 "$DEV1" "$MNT" 2>/dev/null || umount -i "$MNT"
 	done
+	dmesg -r | sed -n -e 's/.*superblock \([0-9]*\)$/\1/p' \
+		-e 's/^<3>.*NILFS ([^)]*): //p' |
+		awk '/^[0-9]+$/ { i = $0; next } i != "" { print i, $0; i = "" }'
 	EOF
 	[ "$status" -eq 0 ]
 	[ "$(wc -l <said)" -eq "${#changes[@]}" ]
