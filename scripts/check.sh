@@ -56,7 +56,7 @@ chmod -R a-w "$build/release"
 cd "$build"
 parsers=$(make -s -C sanitized list-parsers | wc -w)
 others=$(make -s -C sanitized list-others | wc -w)
-say "release archive made; $((parsers + others)) files of tests"
+say "release archive made; $((parsers + others)) files of tests, SEED=${SEED:-1}"
 
 # Both builds and their tests are one queue of jobs.
 cat >check.mk <<'EOF'
