@@ -91,7 +91,7 @@ static void note_good(struct summing *u)
 		uint16_t *good = &u->s->good[segment_of(u->load, i)];
 
 		end = next_segment(u->load, i);
-		if (!memchr(&u->right[i], false, end - i) && end - i > *good)
+		if (!memchr(&u->right[i], 0, end - i) && end - i > *good)
 			*good = end - i < UINT16_MAX ? (uint16_t)(end - i) :
 						       UINT16_MAX;
 	}
