@@ -75,15 +75,16 @@ plan_field() {
 	done
 	head -c 9000000 /dev/urandom >tree/large
 	export SOURCE_DATE_EPOCH=1700000000
-	for options in '--zone-size 4M' \
-		       '--zone-size 4M --zone-capacity 520K' \
-		       '--zone-size 1M --conventional-zones 3+2 -b 1024' \
-		       '--zone-size 2M --zone-capacity 1300K --collect 20'; do
+	for options in \
+		'--size 64M --zone-size 4M' \
+		'--size 256M --zone-size 4M --zone-capacity 520K' \
+		'--size 64M --zone-size 1M --conventional-zones 3+2 -b 1024' \
+		'--size 128M --zone-size 2M --zone-capacity 1300K --collect 20'
+	do
 		for workers in 1 4; do
 			rm -f image image.zones
 			# shellcheck disable=SC2086
-			mkfs -q -U clear -j $workers -d tree --size 256M \
-				$options image
+			mkfs -q -U clear -j $workers -d tree $options image
 			sum >sum$workers
 			cat image.zones >zones$workers
 		done
@@ -113,13 +114,13 @@ plan_field() {
 }
 
 @test "an emulated format wipes what was there" {
-	image 256M
-	tr '\0' '\377' </dev/zero | dd of=image bs=1M count=256 \
+	image 64M
+	tr '\0' '\377' </dev/zero | dd of=image bs=1M count=64 \
 		iflag=fullblock conv=notrunc status=none
-	mkfs -qf -K --zone-size 8M image
+	mkfs -qf -K --zone-size 2M image
 	# Both superblock places, and the zones, which a reset empties.
-	[ "$(field $((256 * 1048576 - 4096)) 16)" = "$(printf '%032d' 0)" ]
-	cmp -n $((248 * 1048576)) -i $((8 * 1048576)):0 image /dev/zero
+	[ "$(field $((64 * 1048576 - 4096)) 16)" = "$(printf '%032d' 0)" ]
+	cmp -n $((62 * 1048576)) -i $((2 * 1048576)):0 image /dev/zero
 	[ "$(blkid -p -o value -s TYPE image)" = nilfs2 ]
 }
 
@@ -141,22 +142,22 @@ plan_field() {
 }
 
 @test "options that do not fit" {
-	image 256M
+	image 64M
 	refused 1 'has no zones' --zoned=require image
-	refused 1 'not with' --zoned=off --zone-size 8M image
+	refused 1 'not with' --zoned=off --zone-size 2M image
 	refused 1 'needs --zone-size' --zone-capacity 8M image
 	refused 1 'needs --zone-size' --conventional-zones 1 image
-	refused 1 'no whole zones' --zone-size 512M image
-	refused 1 'power of 2' --zone-size 3M --size 258M image
-	refused 1 'capacity' --zone-size 8M --zone-capacity 9M image
-	refused 1 'first zone is not conv' --zone-size 8M \
+	refused 1 'no whole zones' --zone-size 128M image
+	refused 1 'power of 2' --zone-size 3M --size 66M image
+	refused 1 'capacity' --zone-size 2M --zone-capacity 3M image
+	refused 1 'first zone is not conv' --zone-size 2M \
 		--conventional-zones 0+1 image
-	refused 1 'conventional' --zone-size 8M --conventional-zones 20+20 \
+	refused 1 'conventional' --zone-size 2M --conventional-zones 20+20 \
 		image
-	refused 1 '16 are needed' --zone-size 32M image
-	refused 1 '--blocks-per-segment' -B 1024 --zone-size 8M image
-	refused 1 '--check' -cc --zone-size 8M image
+	refused 1 '16 are needed' --zone-size 8M image
+	refused 1 '--blocks-per-segment' -B 1024 --zone-size 2M image
+	refused 1 '--check' -cc --zone-size 2M image
 	refused 1 '--zoned' --zoned=maybe image
-	refused 1 '--size' --zone-size 8M --size auto image
+	refused 1 '--size' --zone-size 2M --size auto image
 	[ ! -e image.zones ]
 }
