@@ -230,6 +230,15 @@ static void heal(struct fault *fault, uint64_t off, size_t len)
 			 off + len >= p->bad_off + p->bad_bytes;
 }
 
+static void note_read(struct fault *fault, uint64_t off, size_t len)
+{
+	uint64_t size = fault->dev.sector_size;
+	uint64_t first = off / size, end = (off + len + size - 1) / size;
+
+	if (fault->plan.sectors_read)
+		memset(fault->plan.sectors_read + first, 1, end - first);
+}
+
 static int gated_read(struct fault *fault, struct context *cx, uint64_t off,
 		      void *buf, size_t len)
 {
@@ -240,6 +249,7 @@ static int gated_read(struct fault *fault, struct context *cx, uint64_t off,
 	if (is_bad(fault, off, len))
 		return fail(cx, -EIO, "%s: read of %zu bytes at byte %" PRIu64,
 			    fault->dev.name, len, off);
+	note_read(fault, off, len);
 	ret = dev_read(fault->dev.under, cx, off, buf, len);
 	if (!ret)
 		lay_over(fault, off, buf, len);
@@ -265,7 +275,7 @@ static int gated_readv(struct fault *fault, struct context *cx, uint64_t off,
 	int i, ret = 0;
 
 	if (!fault->power_off && !fault->kept_count && !fault->plan.bad_bytes &&
-	    !(fault->plan.counted & FAULT_READS))
+	    !fault->plan.sectors_read && !(fault->plan.counted & FAULT_READS))
 		return dev_readv(fault->dev.under, cx, off, iov, n);
 	for (i = 0; i < n && !ret; i++) {
 		ret = gated_read(fault, cx, off, iov[i].iov_base,

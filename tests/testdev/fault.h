@@ -50,6 +50,11 @@ struct fault_plan {
 	 * of it heals it, as a disk does by putting another sector there.
 	 */
 	uint64_t bad_off, bad_bytes;
+	/*
+	 * If not NULL (borrowed): gets a 1 for each sector that is read, of the
+	 * device's sector_size.
+	 */
+	unsigned char *sectors_read;
 };
 
 /*

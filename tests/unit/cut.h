@@ -17,8 +17,8 @@ typedef int cut_job(void *arg, struct context *cx, struct dev *dev);
 
 enum cut_state { CUT_BAD, CUT_OLD, CUT_NEW };
 
-/* What a cut at operation AT, with which the job ended as RET, left behind. */
-typedef enum cut_state cut_judge(void *arg, uint64_t at, int ret);
+/* What a cut left behind; asked once for each state of the device. */
+typedef enum cut_state cut_judge(void *arg);
 
 /* All of it borrowed. */
 struct cut {
@@ -64,5 +64,12 @@ struct cut_way {
 
 #define CUT_WAYS 3
 extern const struct cut_way cut_ways[CUT_WAYS];
+
+/*
+ * cut_each() in each of the ways.  What a job writes up to a cut does not depend
+ * on the cut: it is done in the first one only, its writes are done again in the
+ * others.
+ */
+void cut_all(const struct cut *cut, struct cut_counts counts[CUT_WAYS]);
 
 #endif

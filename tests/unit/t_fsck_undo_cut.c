@@ -122,13 +122,11 @@ static bool is_before(const struct bench *b)
 }
 
 /* A second try takes all of it back. */
-static enum cut_state judge(void *arg, uint64_t at, int ret)
+static enum cut_state judge(void *arg)
 {
 	struct bench *b = arg;
 	int left = rig_judge(&b->r);
 
-	(void)at;
-	(void)ret;
 	if (restore(b) || !is_before(b))
 		return CUT_BAD;
 	if (left && left != SESSION_UNCORRECTED)

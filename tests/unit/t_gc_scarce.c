@@ -43,13 +43,11 @@ static int clean(void *arg, struct context *cx, struct dev *dev)
 	return clean_run(&j->done, cx, dev, &o);
 }
 
-static enum cut_state judge(void *arg, uint64_t at, int ret)
+static enum cut_state judge(void *arg)
 {
 	struct job *j = arg;
 	uint64_t cno;
 
-	(void)at;
-	(void)ret;
 	if (!rig_holds(&j->r, &cno))
 		return CUT_BAD;
 	return cno > RIG_ROUNDS ? CUT_NEW : CUT_OLD;
