@@ -63,47 +63,48 @@ value() {
 		awk -v at="$1" 'NR > 1 { print $(NF - at) }'
 }
 
-# In the guest: what lssu counts in segments 0 to 10, which are not protected
-# and which a change of the checkpoints' kinds does not touch.
-live='
-live() {
-	lssu -l -p 0 "$DEV1" | sed "s/([^)]*)//" |
-		awk "NR > 1 && \$1 <= 10 { sum += \$NF } END { print sum }"
-}'
+# freed_of CNO...: what the kernel frees when each of these alone stops being a
+# snapshot.  In the guest: what lssu counts in segments 0 to 10, which are not
+# protected and which a change of the checkpoints' kinds does not touch.
+freed_of() {
+	cat <<-EOF
+	live() {
+		lssu -l -p 0 "\$DEV1" | sed 's/([^)]*)//' |
+			awk 'NR > 1 && \$1 <= 10 { sum += \$NF } END { print sum }'
+	}
+	before=\$(live)
+	for cno in $*; do
+		chcp cp "\$DEV1" \$cno
+		echo \$cno \$((before - \$(live)))
+		chcp ss "\$DEV1" \$cno
+	done
+	nilfs_umount
+	EOF
+}
+
+# freed_is COLUMN: what the guest printed is what value gives, and more than none.
+freed_is() {
+	echo "$output $errors"
+	[ "$status" -eq 0 ] && [ "$(wc -l <<<"$output")" -eq 3 ] || return
+	while read -r cno freed; do
+		[ "$freed" -gt 0 ] && [ "$freed" -eq "$(value "$1" "$cno")" ] ||
+			return
+	done <<<"$output"
+}
 
 @test "what a snapshot alone holds is what the kernel frees without it" {
-	for cno in 2 4 7; do
-		guest "$(copy_image snapshots)" <<-EOF
-		$live
-		nilfs_mount "\$DEV1"
-		before=\$(live)
-		chcp cp "\$DEV1" $cno
-		echo \$((before - \$(live)))
-		nilfs_umount
-		EOF
-		echo "checkpoint $cno: $output $errors"
-		[ "$status" -eq 0 ]
-		[ "$output" -gt 0 ]
-		[ "$output" -eq "$(value 0 $cno)" ]
-	done
+	guest "$(copy_image snapshots)" <<-EOF
+	nilfs_mount "\$DEV1"
+	$(freed_of 2 4 7)
+	EOF
+	freed_is 0
 }
 
 @test "what a checkpoint alone has is freed when all others are snapshots" {
-	for cno in 2 5 8; do
-		guest "$(copy_image snapshots)" <<-EOF
-		$live
-		nilfs_mount "\$DEV1"
-		for i in \$(lscp -a "\$DEV1" | awk 'NR > 1 { print \$1 }'); do
-			chcp ss "\$DEV1" \$i
-		done
-		before=\$(live)
-		chcp cp "\$DEV1" $cno
-		echo \$((before - \$(live)))
-		nilfs_umount
-		EOF
-		echo "checkpoint $cno: $output $errors"
-		[ "$status" -eq 0 ]
-		[ "$output" -gt 0 ]
-		[ "$output" -eq "$(value 1 $cno)" ]
-	done
+	guest "$(copy_image snapshots)" <<-EOF
+	nilfs_mount "\$DEV1"
+	chcp ss "\$DEV1" \$(lscp -a "\$DEV1" | awk 'NR > 1 { print \$1 }')
+	$(freed_of 2 5 8)
+	EOF
+	freed_is 1
 }
