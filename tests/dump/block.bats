@@ -14,7 +14,7 @@ setup() {
 
 # Blocks of the payload from dumpseg: "BLOCK INO VBLOCK BLKOFF", every NTH.
 listed() {
-	perl "$BATS_TEST_DIRNAME/logs_lines.pl" dumpseg 1 <"$1/dumpseg" |
+	perl "$BATS_TEST_DIRNAME/logs_lines.pl" <"$1/dumpseg" |
 		awk -v nth="$2" '$1 == "block" && NR % nth == 0 {
 			print $2, $3, $4, $5 }'
 }

@@ -13,7 +13,7 @@ setup() {
 
 # The virtual blocks of all logs in use, "VBLOCK BLOCK", from dumpseg.
 logged() {
-	perl "$BATS_TEST_DIRNAME/logs_lines.pl" dumpseg 1 <"$1/dumpseg" |
+	perl "$BATS_TEST_DIRNAME/logs_lines.pl" <"$1/dumpseg" |
 		awk '$1 == "block" && $4 != "-" { print $4, $2 }'
 }
 

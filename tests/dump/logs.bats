@@ -7,12 +7,18 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 
 setup() {
+	command -v jq >/dev/null || skip "jq not found"
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-lines() {
-	perl "$BATS_TEST_DIRNAME/logs_lines.pl" "$@"
+dumpseg_lines() {
+	perl "$BATS_TEST_DIRNAME/logs_lines.pl"
+}
+
+# logs_lines BLOCKS-PER-SEGMENT
+logs_lines() {
+	jq -r --argjson per "$1" -f "$BATS_TEST_DIRNAME/logs_lines.jq"
 }
 
 # put IMAGE BYTE <BYTES: overwrite part of an image.
@@ -40,10 +46,10 @@ living() {
 	for name in $(sample 8 $(corpus_names)); do
 		image=$corpus/$name/image
 		per=$(blocks_per_segment "$image")
-		lines dumpseg "$per" <"$corpus/$name/dumpseg" |
+		dumpseg_lines <"$corpus/$name/dumpseg" |
 			living "$corpus/$name/lssu" >theirs
 		dump.nilfs2 logs --blocks --json-lines "$image" |
-			lines logs "$per" >ours
+			logs_lines "$per" >ours
 		[ -s theirs ]
 		diff theirs ours
 	done
@@ -53,12 +59,12 @@ living() {
 	image=$corpus/cleaned-1k/image
 	per=$(blocks_per_segment "$image")
 	segnum=$(awk '$4 ~ /d/ && $5 == 0 { print $1 }' "$corpus/cleaned-1k/lssu")
-	lines dumpseg "$per" <"$corpus/cleaned-1k/dumpseg" |
+	dumpseg_lines <"$corpus/cleaned-1k/dumpseg" |
 		awk -v s="$segnum" '$1 == "log" { shown = $2 == s } shown' >theirs
 	dump.nilfs2 logs --blocks --json-lines "$image" "$segnum" >none
 	[ ! -s none ]
 	dump.nilfs2 logs --blocks --stale --json-lines "$image" "$segnum" |
-		tee stale | lines logs "$per" >ours
+		tee stale | logs_lines "$per" >ours
 	[ -s ours ]
 	[ "$(grep -vc '"state":"stale"' stale)" -eq 0 ]
 	diff theirs <(head -n "$(wc -l <theirs)" ours)
@@ -137,7 +143,6 @@ living() {
 }
 
 @test "ss_cno of a header of 56 bytes, which ends before it, is absent" {
-	command -v jq >/dev/null || skip "jq not found"
 	image=$(copy_image empty)
 	read -r block sum < <(dump.nilfs2 logs --json "$image" |
 		jq -r '.logs[-1] | "\(.blocknr) \(.ss_sumbytes)"')
