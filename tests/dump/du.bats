@@ -104,25 +104,30 @@ sums_equal() {
 		"\(.vblocknr) \(.de_start) \(.de_end)"' >entries
 	for cno in 2 4 7 0; do
 		dump.nilfs2 ls -R -c "$cno" --json "$image" | jq -r '.files |
-			unique_by(.inode)[] | select(.type == "file").path' | while read -r path; do
+			unique_by(.inode)[] | select(.type == "file").path' |
+		while read -r path; do
 			dump.nilfs2 bmap -b --nodes -c "$cno" --json "$image" \
-				"$path" | jq '.. | .vblocknr? // empty' >blocks
-			awk '
-			FILENAME == "checkpoints" { mode[$1] = $2; next }
-			FILENAME == "entries" { from[$1] = $2; to[$1] = $3; next }
-			{
-				n = held = 0
-				for (c in mode)
-					if (c + 0 >= from[$1] && c + 0 < to[$1]) {
-						n++
-						held += mode[c] == "ss"
-					}
-				unique += n == 1
-				kept += held && to[$1] < 2 ^ 63
-			}
-			END { print unique * 4096, kept * 4096 }' \
-				checkpoints entries blocks
-		done >wanted
+				"$path"
+			echo '"end"'
+		done | jq -r 'strings, (.. | .vblocknr? // empty)' >blocks
+		awk '
+		FILENAME == "checkpoints" { mode[$1] = $2; next }
+		FILENAME == "entries" { from[$1] = $2; to[$1] = $3; next }
+		$1 == "end" {
+			print unique * 4096, kept * 4096
+			unique = kept = 0
+			next
+		}
+		{
+			n = held = 0
+			for (c in mode)
+				if (c + 0 >= from[$1] && c + 0 < to[$1]) {
+					n++
+					held += mode[c] == "ss"
+				}
+			unique += n == 1
+			kept += held && to[$1] < 2 ^ 63
+		}' checkpoints entries blocks >wanted
 		dump.nilfs2 du -a --shared -c "$cno" --json "$image" |
 			jq -r '.usage[] | select(.type == "file") |
 				"\(.unique_bytes) \(.held_bytes)"' >got
@@ -138,9 +143,9 @@ kept() {
 }
 
 @test "--free is what gc.nilfs2 --delete-checkpoints frees, to the block" {
+	before=$(kept "$corpus/snapshots/image")
 	for range in 2 4 7 ..4 4..7 2,7 ..7 1..3; do
 		image=$(copy_image snapshots)
-		before=$(kept "$image")
 		dump.nilfs2 du --json --free "$range" "$image" >free
 		all=$(jq '.free.checkpoints' free)
 		run -0 gc.nilfs2 -f --free 0 --json --delete-checkpoints \

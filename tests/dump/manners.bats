@@ -18,31 +18,36 @@ commands() {
 		grep -vx help
 }
 
-# Runs a command on an image with as many further words as it wants; what
+# In words: each command with as many further words as it wants after an image; what
 # they mean does not matter where the image is none.
-run_on() {
-	local words=()
+setup_file() {
+	local command more
 
-	for _ in 1 2 3 4 5; do
-		run timeout 20 dump.nilfs2 "$1" "$2" "${words[@]}"
-		[ "$status" -eq 2 ] || return 0
-		words+=(1)
-	done
+	cd "$BATS_FILE_TMPDIR" || return 1
+	for command in $(commands); do
+		for more in '' 1 '1 1' '1 1 1' '1 1 1 1'; do
+			# shellcheck disable=SC2086
+			run dump.nilfs2 "$command" missing $more
+			[ "$status" -eq 2 ] || break
+		done
+		echo "$command $more"
+	done >words
 }
 
 # Every command refuses this image: an orderly failure that says which tool
 # failed, and leaves the image as it was.
 all_refuse() {
-	local before='' command
+	local before='' command more
 
 	[ ! -f "$1" ] || before=$(state_of "$1")
-	for command in $(commands); do
-		run_on "$command" "$1"
+	while read -r command more; do
+		# shellcheck disable=SC2086
+		run timeout 20 dump.nilfs2 "$command" "$1" $more
 		echo "$command: status $status: $output"
 		[ "$status" -eq 1 ]
 		[[ $output == *"dump.nilfs2: "* ]]
-		[ -z "$before" ] || [ "$(state_of "$1")" = "$before" ]
-	done
+	done <"$BATS_FILE_TMPDIR/words"
+	[ -z "$before" ] || [ "$(state_of "$1")" = "$before" ]
 }
 
 @test "--help and --version succeed and say what they should" {

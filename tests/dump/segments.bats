@@ -144,15 +144,20 @@ data_by_segment() {
 
 @test "a protection period keeps what lssu -l -p keeps" {
 	need_guest uml
-	for name in snapshots plain-checkpoints; do
-		guest "$(copy_image $name)" <<-'EOF'
-		nilfs_mount -o ro,norecovery "$DEV1"
-		lssu -a -l -p 100000000 "$DEV1"
+	names=(snapshots plain-checkpoints)
+	guest "$(copy_image "${names[0]}")" "$(copy_image "${names[1]}")" <<-'EOF'
+	for device in "$DEV1" "$DEV2"; do
+		nilfs_mount -o ro,norecovery "$device"
+		lssu -a -l -p 100000000 "$device"
 		nilfs_umount
-		EOF
-		[ "$status" -eq 0 ]
-		same "$(sed 's/([^)]*)//' <<<"$output" |
-			awk 'NR > 1 { print $1, $NF }' | sort |
+	done
+	EOF
+	[ "$status" -eq 0 ]
+	for i in 0 1; do
+		name=${names[i]}
+		same "$(sed 's/([^)]*)//' <<<"$output" | awk -v i=$i '
+			/SEGNUM/ { n++; next }
+			n == i + 1 { print $1, $NF }' | sort |
 			join - <(unprotected $name | cut -d' ' -f1))" \
 			"$(dump.nilfs2 segments -a -p 100000000 \
 				-o segment,live,snapshot,recent \
