@@ -155,7 +155,7 @@ streams_equal() {
 # stay right.  The name's length and type stand in front of it.
 damage_name() {
 	image=$(copy_image snapshots)
-	OLD=$1 NEW=$2 perl -0777 -pi -e 's/\Q$ENV{OLD}\E/$ENV{NEW}/g' "$image"
+	OLD=$1 NEW=$2 edit "$image" 's/\Q$ENV{OLD}\E/$ENV{NEW}/g'
 }
 
 # The snapshot's directory d has the files f1 to f20.
@@ -209,10 +209,10 @@ inode() {
 	image=$(copy_image snapshots)
 	# The root of the snapshot gets two entries "hard": the first is the
 	# symbolic link, the second must not go through it.
-	HARD=$(inode hard) SOFT=$(inode soft) perl -0777 -pi -e '
-		s!\Q${\pack("Q<", $ENV{HARD})}\E(..\x04\x01hard).{8}(..)\x04\x07soft!
+	HARD=$(inode hard) SOFT=$(inode soft) edit "$image" '
+		$done ||= s!\Q${\pack("Q<", $ENV{HARD})}\E(..\x04\x01hard).{8}(..)\x04\x07soft!
 			pack("Q<", $ENV{SOFT}) . $1 .
-			pack("Q<", $ENV{HARD}) . $2 . "\x04\x01hard"!se' "$image"
+			pack("Q<", $ENV{HARD}) . $2 . "\x04\x01hard"!se'
 	run -1 dump.nilfs2 export -c 2 "$image" "$room/d"
 	[[ ${lines[0]} == *": /hard: the directory has this name twice; "* ]]
 	[ "$(readlink "$room/d/hard")" = d/f2 ]
@@ -221,8 +221,8 @@ inode() {
 
 @test "a directory that is in itself ends the walk there" {
 	image=$(copy_image snapshots)
-	D=$(inode d) perl -0777 -pi -e '
-		s/.{8}(..\x03\x01f19)/pack("Q<", $ENV{D}) . $1/gse' "$image"
+	D=$(inode d) edit "$image" '
+		s/.{8}(..\x03\x01f19)/pack("Q<", $ENV{D}) . $1/gse'
 	run -1 dump.nilfs2 export -c 2 "$image" "$room/d"
 	[[ ${lines[0]} == *": /d/f19: directory "*": in itself"* ]]
 	[ "$(ls "$room/d/d" | wc -l)" -eq 19 ]
@@ -230,9 +230,9 @@ inode() {
 
 @test "two entries for one directory: the second is named" {
 	image=$(copy_image snapshots)
-	HARD=$(inode hard) D=$(inode d) perl -0777 -pi -e '
-		s/\Q${\pack("Q<", $ENV{HARD})}\E(..\x04\x01hard)/
-			pack("Q<", $ENV{D}) . $1/se' "$image"
+	HARD=$(inode hard) D=$(inode d) edit "$image" '
+		$done ||= s/\Q${\pack("Q<", $ENV{HARD})}\E(..\x04\x01hard)/
+			pack("Q<", $ENV{D}) . $1/se'
 	run -1 dump.nilfs2 ls -lR -c 2 "$image"
 	[[ $output == *": /hard: directory "*": has an entry elsewhere"* ]]
 	[[ $output == *"  /d/f20"$'\n'* ]]

@@ -86,3 +86,20 @@ looked_at() {
 	awk '/^CHECKPOINT/ { file = "manifest." $2; next } { print >file }' \
 		<<<"$output"
 }
+
+# edit IMAGE CODE: change by perl CODE what blocks hold, which is in $_, many of them
+# at a time; $done stays from one time to the next.  Holes are left out.
+edit() {
+	perl -e 'open my $file, "+<:raw", shift or die "$!\n";
+		my ($at, $piece, $done) = (0, 1 << 16);
+		while (defined($at = sysseek $file, $at, 3)) {
+			$at -= $at % $piece;
+			sysseek $file, $at, 0;
+			sysread $file, $_, $piece;
+			my $before = $_;
+			'"$2"';
+			sysseek $file, $at, 0;
+			syswrite $file, $_ if $_ ne $before;
+			$at += $piece;
+		}' "$1"
+}

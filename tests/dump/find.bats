@@ -203,7 +203,7 @@ content_of() {
 
 @test "export --deleted leaves names out that lead elsewhere" {
 	image=$(copy_image snapshots)
-	perl -0777 -pi -e 's/(.{8}..\x03)\x01f20/$1\x01x\/./gs' "$image"
+	edit "$image" 's/(.{8}..\x03)\x01f20/$1\x01x\/./gs'
 	run -1 --separate-stderr dump.nilfs2 export --deleted "$image" out.tar
 	[[ $stderr == *"not a name of a file"* ]]
 	tar -tf out.tar >names
