@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "tests/fuzz/arena.h"
-#include "tests/fuzz/repairing.h"
 #include "tests/fuzz/random.h"
 
 #define PIECE 65536u
@@ -188,7 +187,7 @@ static void try_case(const struct run *r, size_t number, struct arena *arena)
 		crash.status = status;
 		send(r, number, &crash);
 	}
-	repairing_copy_changed(arena->bytes, b->sound, b->size);
+	arena_restore(arena, b->sound);
 }
 
 static _Noreturn void work(const struct run *r, unsigned int worker)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define HANG_SECONDS 60
+#define PIECE 65536
 
 _Noreturn void arena_die(const char *what)
 {
@@ -46,10 +47,55 @@ void arena_load(struct arena *a, const char *path)
 		data = hole;
 	}
 	close(from);
+	a->fd = to;
 	snprintf(a->path, sizeof(a->path), "/proc/self/fd/%d", to);
 	a->errors = tmpfile();
 	if (!a->errors)
 		arena_die("temporary file");
+}
+
+/* Makes N bytes at TO what FROM has; writes only what differs. */
+static void copy_changed(char *to, const char *from, size_t n)
+{
+	size_t at, len;
+
+	for (at = 0; at < n; at += len) {
+		len = n - at < PIECE ? n - at : PIECE;
+		if (memcmp(to + at, from + at, len))
+			memcpy(to + at, from + at, len);
+	}
+}
+
+/* The same, of what the image has that is no hole. */
+static void copy_data(const struct arena *a, char *to, const char *from)
+{
+	off_t data = 0, hole;
+
+	while ((data = lseek(a->fd, data, SEEK_DATA)) >= 0) {
+		hole = lseek(a->fd, data, SEEK_HOLE);
+		copy_changed(to + data, from + data, (size_t)(hole - data));
+		data = hole;
+	}
+}
+
+void arena_save(const struct arena *a, char *copy)
+{
+	copy_data(a, copy, a->bytes);
+}
+
+void arena_restore(struct arena *a, const char *copy)
+{
+	copy_data(a, a->bytes, copy);
+}
+
+char *arena_copy(const struct arena *a)
+{
+	char *copy = calloc(1, a->size);
+
+	if (!copy)
+		arena_die("memory");
+	arena_save(a, copy);
+	return copy;
 }
 
 int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink)

@@ -9,6 +9,7 @@ struct arena {
 	char path[64];		/* for this process alone, */
 	char *bytes;		/* and what is after it */
 	size_t size;
+	int fd;
 	FILE *errors;		/* what the last tool put on standard error */
 };
 
@@ -23,6 +24,15 @@ void arena_load(struct arena *a, const char *path);
  * Standard output goes to SINK, which is closed; a hang ends the program.
  */
 int arena_run(struct arena *a, arena_main *main_of, char **argv, int sink);
+
+/*
+ * A copy of the image, to be freed; the copy is made what the image is, or the
+ * image what the copy is.  Holes of the image, which are most of it, are passed
+ * over: they are zeros in both, as no tool that is run here makes new ones.
+ */
+char *arena_copy(const struct arena *a);
+void arena_save(const struct arena *a, char *copy);
+void arena_restore(struct arena *a, const char *copy);
 
 /* Whether a line of the last tool's errors begins with WANTED. */
 int arena_complained(struct arena *a, const char *wanted);

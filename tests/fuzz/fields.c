@@ -303,10 +303,7 @@ static void try_structure(struct fuzz *f)
 static void open_all(struct fuzz *f, const char *path)
 {
 	arena_load(&f->arena, path);
-	f->sound = malloc(f->arena.size);
-	if (!f->sound)
-		arena_die("memory");
-	memcpy(f->sound, f->arena.bytes, f->arena.size);
+	f->sound = arena_copy(&f->arena);
 	context_init(&f->cx);
 	repairing_open(&f->repairing, &f->arena, fsck_main);
 	if (memory_open(&f->dev, &f->cx, f->arena.bytes, f->arena.size) ||

@@ -47,10 +47,9 @@ static void prepare(void)
 	if (!path)
 		arena_die("NILFS2_FUZZ_IMAGE");
 	arena_load(&arena, path);
-	sound = malloc(arena.size);
-	if (!sound || damage_open(&damage, arena.bytes, arena.size))
+	sound = arena_copy(&arena);
+	if (damage_open(&damage, arena.bytes, arena.size))
 		arena_die(path);
-	memcpy(sound, arena.bytes, arena.size);
 }
 
 static void change_bytes(const struct change *c)
@@ -93,6 +92,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	damage_do(&damage, 0, 0, 0, size & 1);
 	run(commands[size / 2 % 2]);
 	damage_undo(&damage);
-	memcpy(arena.bytes, sound, arena.size);
+	arena_restore(&arena, sound);
 	return 0;
 }

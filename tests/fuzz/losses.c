@@ -179,24 +179,58 @@ static void compare_data(struct judge *j, struct file *sound, struct file *now)
 	extent_cursor_close(&cur);
 }
 
-static void compare_names(struct judge *j, struct file *sound, struct file *now)
-{
+/* A step through the directory after the repair, beside one through the other. */
+struct follower {
 	struct dir_cursor cur;
-	struct dir_entry entry;
+	bool is_open;
+};
+
+/* Whether its next entry is E. */
+static bool follows(struct judge *j, struct follower *f,
+		    const struct dir_entry *e)
+{
+	struct dir_entry next;
+
+	if (f->is_open && dir_cursor_next(&f->cur, &j->cx, &next) <= 0) {
+		dir_cursor_close(&f->cur);
+		f->is_open = false;
+	}
+	fail_clear(&j->cx);
+	return f->is_open && next.ino == e->ino && !strcmp(next.name, e->name);
+}
+
+/* To look at all of it for each name would take longer than the repair. */
+static bool has_name(struct judge *j, struct file *now, struct follower *f,
+		     const struct dir_entry *e)
+{
 	uint64_t ino;
 	int err;
 
+	if (follows(j, f, e))
+		return true;
+	err = dir_lookup(now, &j->cx, e->name, e->len, &ino);
+	fail_clear(&j->cx);
+	return err ? err != -ENOENT : ino == e->ino;
+}
+
+static void compare_names(struct judge *j, struct file *sound, struct file *now)
+{
+	struct follower follower;
+	struct dir_cursor cur;
+	struct dir_entry entry;
+
 	if (dir_cursor_open(&cur, &j->cx, sound))
 		die(j, "a directory of the sound image");
+	follower.is_open = !dir_cursor_open(&follower.cur, &j->cx, now);
+	fail_clear(&j->cx);
 	while (dir_cursor_next(&cur, &j->cx, &entry) > 0) {
-		if (!strcmp(entry.name, ".") || !strcmp(entry.name, ".."))
-			continue;
-		err = dir_lookup(now, &j->cx, entry.name, entry.len, &ino);
-		fail_clear(&j->cx);
-		if ((err == -ENOENT || (!err && ino != entry.ino)) &&
+		if (!has_name(j, now, &follower, &entry) &&
+		    strcmp(entry.name, ".") && strcmp(entry.name, "..") &&
 		    !is_name_listed(j, sound->ino, entry.ino))
 			report(j, sound->ino, "name of inode", entry.ino);
 	}
+	if (follower.is_open)
+		dir_cursor_close(&follower.cur);
 	dir_cursor_close(&cur);
 }
 
@@ -403,7 +437,7 @@ static void try_block(struct judge *j, const struct damage_range *r)
 		change_block(j, r, change);
 		repair(j, r->offset >> j->vol->geo.block_bits,
 		       change_names[change]);
-		memcpy(arena->bytes, j->sound, arena->size);
+		arena_restore(arena, j->sound);
 	}
 }
 
@@ -437,10 +471,7 @@ static void open_all(struct judge *j, struct arena *arena, const char *path)
 {
 	arena_load(arena, path);
 	j->checker = (struct checker){arena, fsck_main};
-	j->sound = malloc(arena->size);
-	if (!j->sound)
-		arena_die("memory");
-	memcpy(j->sound, arena->bytes, arena->size);
+	j->sound = arena_copy(arena);
 	context_init(&j->cx);
 	if (memory_open_const(&j->sound_dev, &j->cx, j->sound, arena->size) ||
 	    volume_open(&j->vol, &j->cx, j->sound_dev, NULL))

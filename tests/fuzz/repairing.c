@@ -2,42 +2,24 @@
 /*
  * A check, a repair, another check, and what they must agree in.
  *
- * What a repair changed is found by comparing the image with a copy, piece by
- * piece; it is small, and what the copy costs is small beside three runs of the
- * checker.
+ * What a repair changed is found by comparing the image with a copy; it is
+ * small, and what that costs is small beside three runs of the checker.
  */
 #include "repairing.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "disk/rule.h"
 #include "untouched.h"
-
-#define PIECE 65536
-
-void repairing_copy_changed(char *to, const char *from, size_t size)
-{
-	size_t at, n;
-
-	for (at = 0; at < size; at += n) {
-		n = size - at < PIECE ? size - at : PIECE;
-		if (memcmp(to + at, from + at, n))
-			memcpy(to + at, from + at, n);
-	}
-}
 
 void repairing_open(struct repairing *m, struct arena *arena,
 		    arena_main *main_of)
 {
 	m->checker = (struct checker){ arena, main_of };
-	m->kept = calloc(1, arena->size);
+	m->kept = arena_copy(arena);
 	m->before = m->after = NULL;
-	if (!m->kept)
-		arena_die("memory");
 	treesum_take(&m->sound, arena->bytes, arena->size);
 }
 
@@ -137,14 +119,12 @@ const char *repairing_run(struct repairing *m)
 	const char *wrong;
 	int was, status, is;
 
-	repairing_copy_changed(m->kept, m->checker.arena->bytes,
-			       m->checker.arena->size);
+	arena_save(m->checker.arena, m->kept);
 	was = checker_run(&m->checker, "-fn", NULL, &m->before);
 	status = checker_run(&m->checker, "-fy", NULL, NULL);
 	is = checker_run(&m->checker, "-fn", NULL, &m->after);
 	wrong = judge(m, was, status, is);
-	repairing_copy_changed(m->checker.arena->bytes, m->kept,
-			       m->checker.arena->size);
+	arena_restore(m->checker.arena, m->kept);
 	if (wrong)
 		printf("check: %d\n%.4000s\nrepair: %d\ncheck: %d\n%.4000s\n",
 		       was, m->before, status, is, m->after);

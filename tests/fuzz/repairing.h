@@ -43,7 +43,4 @@ const char *repairing_run(struct repairing *m);
  */
 bool repairing_is_complete(const char *text);
 
-/* Makes the SIZE bytes at TO what FROM has; writes only what differs. */
-void repairing_copy_changed(char *to, const char *from, size_t size);
-
 #endif
