@@ -38,30 +38,64 @@ spares_data_behind() {
 # it is written on, $more bytes (300000), and cleaned.  Lines that match $but
 # may be others.
 by_kernel() {
-	local cno
-
 	{
 		echo 'set -e'
-		echo 'nilfs_mount "$DEV1"'
-		echo 'manifest "$MNT" >"$SHARE/manifest"'
-		for cno in $(snapshots_of "$image"); do
-			echo "nilfs_mount -o ro,cp=$cno \"\$DEV1\" /mnt/$cno"
-			echo "manifest /mnt/$cno >\"\$SHARE/manifest.$cno\""
-			echo "nilfs_umount /mnt/$cno"
-		done
-		printf '%s\n' "${@:2}"
-		echo "filler 1 ${more-300000}"' >"$MNT/more"; sync'
-		echo 'rm "$MNT/more"; sync'
-		echo 'clean "$DEV1" "$MNT" 0'
-		echo 'nilfs_umount'
+		kernel_looks 1 "$image" "${@:2}"
 	} >script
+	kernel_runs script "$image" && shown_as_before 1 "$image" "$1"
+}
+
+# each_by_kernel NAME IMAGE...: the same for each of them, copies of image NAME, in
+# one guest.
+each_by_kernel() {
+	local name=$1 at number=0
+
+	shift
+	echo 'set -e' >script
+	for at; do
+		number=$((number + 1))
+		kernel_looks $number "$at" >>script
+	done
+	kernel_runs script "$@" || return
+	number=0
+	for at; do
+		number=$((number + 1))
+		shown_as_before $number "$at" "$name" || return
+	done
+}
+
+# kernel_looks N IMAGE [LINE...]: a script for it as device N.
+kernel_looks() {
+	local cno
+
+	echo "nilfs_mount \"\$DEV$1\""
+	echo "manifest \"\$MNT\" >\"\$SHARE/manifest.$1\""
+	for cno in $(snapshots_of "$2"); do
+		echo "nilfs_mount -o ro,cp=$cno \"\$DEV$1\" /mnt/$cno"
+		echo "manifest /mnt/$cno >\"\$SHARE/manifest.$1.$cno\""
+		echo "nilfs_umount /mnt/$cno"
+	done
+	printf '%s\n' "${@:3}"
+	echo "filler 1 ${more-300000}"' >"$MNT/more"; sync'
+	echo 'rm "$MNT/more"; sync'
+	echo "clean \"\$DEV$1\" \"\$MNT\" 0"
+	echo 'nilfs_umount'
+}
+
+kernel_runs() {
 	mkdir -p share
-	guest --share share "$image" <script
-	[ "$status" -eq 0 ] && kernel_content || return 1
-	for cno in '' $(snapshots_of "$image"); do
-		diff <(grep -v "${but-^$}" "share/manifest${cno:+.$cno}") \
+	guest --share share "${@:2}" <"$1"
+	[ "$status" -eq 0 ] && kernel_content
+}
+
+# shown_as_before N IMAGE NAME
+shown_as_before() {
+	local cno
+
+	for cno in '' $(snapshots_of "$2"); do
+		diff <(grep -v "${but-^$}" "share/manifest.$1${cno:+.$cno}") \
 			<(grep -v "${but-^$}" \
-				"$corpus/$1/manifest${cno:+.$cno}") || return 1
+				"$corpus/$3/manifest${cno:+.$cno}") || return 1
 	done
 }
 

@@ -16,10 +16,12 @@ setup() {
 	need_corpus
 }
 
-# fill SCRIPT: by the kernel, on a copy of an image of its own.
+# fill SCRIPT: by the kernel, a small volume of its own.
 fill() {
 	need_guest uml
-	image=$(copy_image "${2-empty}")
+	image=$PWD/filled
+	rm -f "$image"
+	mkfs.nilfs2 -q -B 256 --size 32M "$image"
 	guest "$image" <<-SCRIPT
 	set -e
 	word=$word
@@ -36,7 +38,7 @@ fill() {
 
 # words: how often the secret stands in $image.
 words() {
-	tr '\0' '\n' <"$image" | grep -c "$word"
+	grep -zao "$word" "$image" | tr -cd '\0' | wc -c
 }
 
 # gc OPTION... : of $image, all that is in no snapshot and no latest state.
@@ -55,8 +57,20 @@ mixed='for i in 1 2 3 4 5 6; do
 	for i in 4 5 6; do noise $i 100 >"$MNT/small$i"; done; sync
 	mkdir "$MNT/d"; : >"$MNT/d/$word"; sync; rm -r "$MNT/d"; sync'
 
+# fill_mixed: the same each time, so the kernel does it once.
+fill_mixed() {
+	local known=$BATS_FILE_TMPDIR/mixed
+
+	[ -d "$known" ] || {
+		fill "$mixed" || return
+		mkdir "$known" && mv filled trees.sound dat.sound "$known"
+	}
+	cp --sparse=always "$known"/* .
+	image=$PWD/filled
+}
+
 @test "what was deleted is gone, what was not is there" {
-	fill "$mixed"
+	fill_mixed
 	[ "$(words)" -gt 1000 ]
 	gc >/dev/null
 	[ "$(words)" -gt 0 ]
@@ -87,7 +101,7 @@ mixed='for i in 1 2 3 4 5 6; do
 	gc -f --delete-checkpoints .. --purge
 	[ "$(words)" -eq 0 ]
 	is_clean
-	fill "$mixed"
+	fill_mixed
 	before=$(words)
 	gc.nilfs2 --protect 1000000000 --purge "$image"
 	[ "$(words)" -gt $((before / 2)) ]
@@ -95,7 +109,7 @@ mixed='for i in 1 2 3 4 5 6; do
 }
 
 @test "a forecast counts the zeros and writes none" {
-	fill "$mixed"
+	fill_mixed
 	before=$(state_of "$image")
 	gc --json -n --purge >forecast
 	[ "$(state_of "$image")" = "$before" ]
@@ -105,7 +119,7 @@ mixed='for i in 1 2 3 4 5 6; do
 }
 
 @test "a second run writes nothing" {
-	fill "$mixed"
+	fill_mixed
 	gc --purge
 	before=$(cksum <"$image")
 	gc --json --purge >outcome
@@ -166,7 +180,7 @@ mixed='for i in 1 2 3 4 5 6; do
 }
 
 @test "the kernel goes on with a volume that was purged" {
-	fill "$mixed"
+	fill_mixed
 	gc --purge
 	guest "$image" <<-'SCRIPT'
 	set -e
