@@ -152,7 +152,7 @@ END
 	gcsim.nilfs2 -n 300 --segment-size 256K -p greedy --json >said
 	jq -e '.runs[0].notes == 0' said
 	# Two of the ten segments are no data, which is what the cleaner needs.
-	gcsim.nilfs2 -n 10 --json >said
+	gcsim.nilfs2 -n 10 --segment-size 256K --json >said
 	jq -e '.runs[0].notes_names | index("too-small")' said
 }
 
@@ -321,15 +321,14 @@ points() {
 # both ARGUMENT...: a sweep here, and the same by its commands, the last one
 # first; what is printed must be the same.
 both() {
-	local how
+	local how part
 
 	gcsim.nilfs2 "$@" --emit >commands
 	mkdir -p results
 	rm -f results/*
-	tac commands | while read -r command; do
-		printf '%s\n' "$command" |
-			xargs -d '\n' -I '{}' sh -c '{}' >>"results/$((RANDOM % 3))" ||
-			true
+	tac commands | split -n r/3 - part.
+	for part in part.a?; do
+		sh "$part" >"results/$part" || true
 	done
 	for how in "" --csv --json --json-lines; do
 		# shellcheck disable=SC2086
