@@ -19,10 +19,10 @@ info_of() {
 
 # member NAME SECTION: the value in $output.
 member() {
-	local rest=${output#*"\"$2\": {"}
+	local before=${output%%"\"$2\": {"*}
 	local line=$'\n *"'$1$'": *"?([^",\n]*)"?,?\n'
 
-	[[ $rest =~ $line ]]
+	[[ ${output:${#before}} =~ $line ]]
 	echo "${BASH_REMATCH[1]}"
 }
 
