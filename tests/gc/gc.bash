@@ -66,20 +66,35 @@ each_by_kernel() {
 
 # kernel_looks N IMAGE [LINE...]: a script for it as device N.
 kernel_looks() {
-	local cno
+	local cno cnos
 
+	cnos=$(snapshots_of "$2")
 	echo "nilfs_mount \"\$DEV$1\""
-	echo "manifest \"\$MNT\" >\"\$SHARE/manifest.$1\""
-	for cno in $(snapshots_of "$2"); do
-		echo "nilfs_mount -o ro,cp=$cno \"\$DEV$1\" /mnt/$cno"
-		echo "manifest /mnt/$cno >\"\$SHARE/manifest.$1.$cno\""
-		echo "nilfs_umount /mnt/$cno"
-	done
+	kernel_lists_trees "$1" "$1" $cnos
 	printf '%s\n' "${@:3}"
 	echo "filler 1 ${more-300000}"' >"$MNT/more"; sync'
 	echo 'rm "$MNT/more"; sync'
 	echo "clean \"\$DEV$1\" \"\$MNT\" 0"
 	echo 'nilfs_umount'
+}
+
+# kernel_lists_trees N NAME CNO...: a script for device N, which is mounted: what is
+# there, and in these snapshots, into manifest.NAME and manifest.NAME.CNO.
+kernel_lists_trees() {
+	local cno
+
+	for cno in "${@:3}"; do
+		echo "nilfs_mount -o ro,cp=$cno \"\$DEV$1\" /mnt/$cno"
+	done
+	echo "perl '$BATS_TEST_DIRNAME/manifests.pl'" \
+		"\"\$MNT\" \"\$SHARE/manifest.$2\" \\"
+	for cno in "${@:3}"; do
+		echo "	/mnt/$cno \"\$SHARE/manifest.$2.$cno\" \\"
+	done
+	echo
+	for cno in "${@:3}"; do
+		echo "nilfs_umount /mnt/$cno"
+	done
 }
 
 kernel_runs() {

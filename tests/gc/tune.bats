@@ -27,17 +27,18 @@ listed() {
 	sed -n "s/^$1[^:]*:[[:space:]]*//p" share/listed
 }
 
-# body: a sum of all but the superblocks.
-body() {
-	head -c $(($(stat -c %s "$image") - 4096)) "$image" |
-		tail -c +4097 | cksum
+# same_body NAME: as that image has it, but for the superblocks.
+same_body() {
+	cmp -l "$corpus/$1/image" "$image" |
+		awk -v size="$(stat -c %s "$image")" '
+			$1 > 4096 && $1 <= size - 4096 { bad = 1 }
+			END { exit !NR || bad }'
 }
 
 @test "blkid reads what was set" {
 	for name in $(names); do
 		begin "$name"
 		echo "$name:"
-		before=$(body)
 		run -0 properties --json -L "a name" -U $uuid \
 			--check-interval 3600 --max-mounts 7 \
 			--commit-interval 9 --commit-blocks 500
@@ -48,7 +49,7 @@ body() {
 		[ "$(field s_max_mnt_count)" = '[7,7]' ]
 		[ "$(field s_c_interval)" = '[9,9]' ]
 		[ "$(field s_c_block_max)" = '[500,500]' ]
-		[ "$(body)" = "$before" ]
+		same_body "$name"
 		is_clean
 		same_trees
 		before=$(state_of "$image")
@@ -141,13 +142,15 @@ second() {
 		same_trees
 		properties -q -L second -U $uuid
 		[ "$(field s_volume_name)" = '["second","second"]' ]
-		mv half "$image"
-		by_kernel snapshots
-		field s_volume_name >now
-		[ $old = first ] || [ "$(cat now)" = '["second","second"]' ]
-		[ $old = second ] || [ "$(cat now)" = '["first","first"]' ]
-		is_clean
+		mv half "$PWD/$old"
 	done
+	each_by_kernel snapshots "$PWD/first" "$PWD/second"
+	image=$PWD/first
+	[ "$(field s_volume_name)" = '["first","first"]' ]
+	is_clean
+	image=$PWD/second
+	[ "$(field s_volume_name)" = '["second","second"]' ]
+	is_clean
 }
 
 @test "the kernel reads, writes and cleans under another UUID" {
