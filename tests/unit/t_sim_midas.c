@@ -217,10 +217,6 @@ static void open_rig(struct rig *r, const struct size *size,
 	must(simclean_open(&r->cleaner, &cx, &r->vol, &cleaning));
 	must(simwork_open(&r->work, &cx, &using));
 	must(simrun_open(&r->run, &cx, &r->vol, &r->cleaner, &running));
-	if (!strcmp(placement, "midas")) {
-		r->cleaner.chosen = check_victim;
-		r->cleaner.arg = r;
-	}
 }
 
 static void close_rig(struct rig *r)
@@ -258,6 +254,8 @@ static void test_run(void)
 	uint32_t group, queues, wrong = 0;
 
 	open_rig(&midas, &usual, "midas");
+	midas.cleaner.chosen = check_victim;
+	midas.cleaner.arg = &midas;
 	got = go(&midas, 14, 20);
 	queues = simmidas_sizes(&midas.vol, &sizes);
 	ok(queues >= 3, "%u queues", queues);
