@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A volume on a disk with one bad block, for every block in turn that is not
- * the like of the one before it.
+ * the like of the one before it; of those that are repaired without a loss, or
+ * left, every other one, unless all are asked for.
  *
  * The check must end, and name the block if anybody needs it.  The repair must
  * bring back what is on the volume twice, or follows from the rest; what is
@@ -25,6 +26,7 @@
 #include "vol/logsearch.h"
 
 #include "fsck_volume.h"
+#include "sample.h"
 #include "tap.h"
 
 #define SNAPSHOT 1u
@@ -419,9 +421,16 @@ static bool is_alike(const struct what *a, const struct what *b)
 	       a->in_latest == b->in_latest && a->in_snapshot == b->in_snapshot;
 }
 
+/* There are many of these; MET were seen before. */
+static bool is_passed_over(enum fate fate, unsigned int met)
+{
+	return (fate == FATE_REPAIRED || fate == FATE_LEFT) &&
+	       !is_sampled(met, 2);
+}
+
 int main(void)
 {
-	static unsigned int tried[FATE_LEFT + 1];
+	static unsigned int met[FATE_LEFT + 1], tried[FATE_LEFT + 1];
 	struct rig r;
 	const char *why;
 	unsigned int bad = 0;
@@ -432,9 +441,12 @@ int main(void)
 	for (b = 1; b < r.nblocks; b++) {
 		const struct what *w = &r.what[b];
 
-		if (w->kind == KIND_NOTHING || is_alike(w - 1, w))
+		enum fate fate = fate_of(w);
+
+		if (w->kind == KIND_NOTHING || is_alike(w - 1, w) ||
+		    is_passed_over(fate, met[fate]++))
 			continue;
-		tried[fate_of(w)]++;
+		tried[fate]++;
 		why = test_block(&r, b);
 		if (!why)
 			continue;

@@ -99,7 +99,7 @@ static const struct {
 } contents[] = {
 	{ "d/empty", 0 }, { "d/one", 1 }, { "d/4095", 4095 },
 	{ "d/4096", 4096 }, { "d/4097", 4097 }, { "d/later", 65536 },
-	{ "d/now", 65537 }, { "d/e/huge", 3333333 }, { "d/e/holes", 12345 },
+	{ "d/now", 65537 }, { "d/e/huge", 1333333 }, { "d/e/holes", 12345 },
 	{ "d/e/sparse", 0 }, { "old", 3 }, { "older", 0 }, { "\xc3\xa4", 5 },
 	{ "\xff\xfe bad", 6 }, { "new\nline", 7 }, { "back\\slash", 8 },
 	{ LONG_NAME, 9 },
