@@ -71,7 +71,7 @@ guest_look() {
 	exec 3>&1
 	coproc perl "$look" "$MNT" 4>&1 >&3
 	look() {
-		echo >&"${COPROC[1]}" && read -r -u "${COPROC[0]}" || exit
+		echo checkpoint >&"${COPROC[1]}" && read -r -u "${COPROC[0]}" || exit
 	}
 	EOF
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# look.pl DIR, in a guest: for each line on standard input, makes a checkpoint of
-# the volume at DIR and prints to standard output its number and what "manifest
-# DIR" prints; then a line to file descriptor 4.
+# look.pl DIR, in a guest: for each line on standard input, prints what "manifest DIR"
+# prints to standard output, after a checkpoint that it makes, and its number, if the
+# line is "checkpoint"; then a line to file descriptor 4.
 use strict;
 use warnings;
 
@@ -49,7 +49,7 @@ open my $answer, ">&=", 4 or die "$!\n";
 $| = 1;
 while (<STDIN>) {
 	chdir $dir or die "$dir: $!\n";
-	print "CHECKPOINT ", checkpoint(), "\n";
+	print "CHECKPOINT ", checkpoint(), "\n" if /checkpoint/;
 	open my $stat, "-|", "stat", "--printf", '%f\t%u\t%g\t%h\t%s\t%b\t%.9Y' .
 		'\t%.9Z\t%t\t%T\t%d\t%i\t%n\0', names() or die "stat: $!\n";
 	list_of($stat);
