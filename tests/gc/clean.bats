@@ -51,7 +51,8 @@ same_after() {
 
 @test "the forecast is what happens, and changes nothing" {
 	for name in nearly-full deep-1k snapshots; do
-		for policy in $policies; do
+		# shellcheck disable=SC2086
+		for policy in $(sample 4 $policies); do
 			begin "$name"
 			before=$(state_of "$image")
 			gc --json -n --policy "$policy" >forecast

@@ -40,7 +40,7 @@ spares_data_behind() {
 by_kernel() {
 	{
 		echo 'set -e'
-		kernel_looks 1 "$image" "${@:2}"
+		kernel_looks 1 "$1" "$image" "${@:2}"
 	} >script
 	kernel_runs script "$image" && shown_as_before 1 "$image" "$1"
 }
@@ -54,7 +54,7 @@ each_by_kernel() {
 	echo 'set -e' >script
 	for at; do
 		number=$((number + 1))
-		kernel_looks $number "$at" >>script
+		kernel_looks $number "$name" "$at" >>script
 	done
 	kernel_runs script "$@" || return
 	number=0
@@ -64,41 +64,59 @@ each_by_kernel() {
 	done
 }
 
-# kernel_looks N IMAGE [LINE...]: a script for it as device N.
+# kernel_looks N NAME IMAGE [LINE...]: a script for it as device N.
 kernel_looks() {
-	local cno cnos
+	local cnos
 
-	cnos=$(snapshots_of "$2")
+	mkdir -p share
+	large_blocks "$2" "$3" >"share/blocks.$1"
+	cnos=$(snapshots_of "$3")
 	echo "nilfs_mount \"\$DEV$1\""
-	kernel_lists_trees "$1" "$1" $cnos
-	printf '%s\n' "${@:3}"
+	# shellcheck disable=SC2086
+	kernel_lists_trees "$1" $cnos
+	printf '%s\n' "${@:4}"
 	echo "filler 1 ${more-300000}"' >"$MNT/more"; sync'
 	echo 'rm "$MNT/more"; sync'
 	echo "clean \"\$DEV$1\" \"\$MNT\" 0"
 	echo 'nilfs_umount'
 }
 
-# kernel_lists_trees N NAME CNO...: a script for device N, which is mounted: what is
-# there, and in these snapshots, into manifest.NAME and manifest.NAME.CNO.
+# large_blocks NAME IMAGE: where data is in files of image NAME that have gigabytes
+# of holes, which the kernel would read; see manifest.sh.  No snapshot has any.
+large_blocks() {
+	local ino size
+
+	size=$((1024 << $(dump.nilfs2 info --json "$2" |
+		jq .superblocks[0].s_log_block_size)))
+	for ino in $(awk -F '\t' '$12 ~ /^runs:/ { print $11 }' \
+		"$corpus/$1/manifest"); do
+		dump.nilfs2 bmap -b "$2" "$ino" |
+			awk -v ino="$ino" -v size="$size" '$NF == "data" {
+				printf "%d %.0f %d\n", ino, $1 * size,
+					$3 * size }'
+	done
+}
+
+# kernel_lists_trees N CNO...: a script for device N, which is mounted: what is
+# there, and in these snapshots, into manifest.N and manifest.N.CNO.
 kernel_lists_trees() {
 	local cno
 
-	for cno in "${@:3}"; do
+	for cno in "${@:2}"; do
 		echo "nilfs_mount -o ro,cp=$cno \"\$DEV$1\" /mnt/$cno"
 	done
-	echo "perl '$BATS_TEST_DIRNAME/manifests.pl'" \
-		"\"\$MNT\" \"\$SHARE/manifest.$2\" \\"
-	for cno in "${@:3}"; do
-		echo "	/mnt/$cno \"\$SHARE/manifest.$2.$cno\" \\"
+	echo "perl '$BATS_TEST_DIRNAME/manifests.pl' \"\$SHARE/blocks.$1\"" \
+		"\"\$MNT\" \"\$SHARE/manifest.$1\" \\"
+	for cno in "${@:2}"; do
+		echo "	/mnt/$cno \"\$SHARE/manifest.$1.$cno\" \\"
 	done
 	echo
-	for cno in "${@:3}"; do
+	for cno in "${@:2}"; do
 		echo "nilfs_umount /mnt/$cno"
 	done
 }
 
 kernel_runs() {
-	mkdir -p share
 	guest --share share "${@:2}" <"$1"
 	[ "$status" -eq 0 ] && kernel_content
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# manifests.pl DIR FILE [DIR FILE]...: in a guest, where a program takes long to
-# start, what "manifest DIR" prints into each FILE.
+# manifests.pl BLOCKS DIR FILE [DIR FILE]...: in a guest, where a program takes long
+# to start, what "manifest --blocks BLOCKS DIR" prints into each FILE.
 use strict;
 use warnings;
 
@@ -28,6 +28,8 @@ sub names {
 
 my $format = '%f\t%u\t%g\t%h\t%s\t%b\t%.9Y\t%.9Z\t%t\t%T\t%d\t%i\t%n\0';
 
+my $blocks = shift @ARGV;
+
 while (@ARGV) {
 	my ($dir, $file) = splice @ARGV, 0, 2;
 
@@ -38,7 +40,7 @@ while (@ARGV) {
 	select $out;
 	{
 		local *STDIN = $stat;
-		list('', 64 << 20);
+		list($blocks, 64 << 20);
 	}
 	close $stat or die "stat: $!\n";
 	close $out or die "$file: $!\n";
