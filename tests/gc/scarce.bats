@@ -15,13 +15,9 @@ fill() {
 	cat <<-'SCRIPT'
 	clean_segments() { lssu -a "$1" | awk '$(NF - 1) == "---"' | wc -l; }
 	fill() {
-		local i
+		local i=0
 
 		nilfs_mount "$1"
-		# Half of the room at once: a log for each file takes long.
-		i=$(($(df -B 24K --output=avail "$MNT" | tail -n 1)))
-		noises "$MNT/" 0 $((i - 1)) 9000
-		sync -f "$MNT"
 		while { noise "$i" 9000 >"$MNT/$i" && sync -f "$MNT"
 		} 2>/dev/null; do
 			i=$((i + 1))
