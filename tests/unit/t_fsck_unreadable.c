@@ -440,7 +440,6 @@ int main(void)
 	rig_open(&r);
 	for (b = 1; b < r.nblocks; b++) {
 		const struct what *w = &r.what[b];
-
 		enum fate fate = fate_of(w);
 
 		if (w->kind == KIND_NOTHING || is_alike(w - 1, w) ||
