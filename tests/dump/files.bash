@@ -62,14 +62,12 @@ equals_kernel() {
 }
 
 # guest_look: lines of a guest's script that mount $DEV1 and define look, which
-# makes a checkpoint and prints its number and the manifest of the files.  One
-# program does it each time: for it alone manifest.sh takes a second there.
+# makes a checkpoint and prints its number and the manifest of the files.
 guest_look() {
-	printf 'look=%q\n' "$files_dir/look.pl"
 	cat <<-'EOF'
 	nilfs_mount "$DEV1"
 	exec 3>&1
-	coproc perl "$look" "$MNT" 4>&1 >&3
+	coproc manifest --ask "$MNT" 4>&1 >&3
 	look() {
 		echo checkpoint >&"${COPROC[1]}" && read -r -u "${COPROC[0]}" || exit
 	}

@@ -82,7 +82,7 @@ kernel_looks() {
 }
 
 # large_blocks NAME IMAGE: where data is in files of image NAME that have gigabytes
-# of holes, which the kernel would read; see manifest.sh.  No snapshot has any.
+# of holes, which the kernel would read; see manifest.pl.  No snapshot has any.
 large_blocks() {
 	local ino size
 
@@ -105,7 +105,7 @@ kernel_lists_trees() {
 	for cno in "${@:2}"; do
 		echo "nilfs_mount -o ro,cp=$cno \"\$DEV$1\" /mnt/$cno"
 	done
-	echo "perl '$BATS_TEST_DIRNAME/manifests.pl' \"\$SHARE/blocks.$1\"" \
+	echo "manifest --blocks \"\$SHARE/blocks.$1\"" \
 		"\"\$MNT\" \"\$SHARE/manifest.$1\" \\"
 	for cno in "${@:2}"; do
 		echo "	/mnt/$cno \"\$SHARE/manifest.$1.$cno\" \\"

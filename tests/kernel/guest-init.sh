@@ -7,8 +7,8 @@
 
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export HOME=/mnt/tmp TMPDIR=/mnt/tmp LC_ALL=C TZ=UTC
-# A program of a build for gcov cannot write its counts here.
-export GCOV_ERROR_FILE=/dev/null
+# A program of a build for gcov can write its counts here only.
+export GCOV_PREFIX=/mnt/tmp/gcov
 
 # Each program takes 20 ms and more to start here: one mounts all.  nilfs-tools keep
 # a semaphore in /dev/shm.

@@ -46,13 +46,12 @@ perl_checkpoint='sub checkpoint {
 
 # clean DEVICE DIRECTORY [PROTECTION [SPEED]]: one pass of nilfs_cleanerd over all
 # reclaimable segments, PROTECTION (0) seconds of plain checkpoints kept, at SPEED
-# (32/0.05, segments and a pause in seconds); fails if no segment changed.
+# (32/0.05, segments and a pause in seconds); fails if no segment was cleaned.
 # Changes the root directory's times.
 clean() {
-	local conf=/mnt/tmp/cleanerd.conf status
+	local conf=/mnt/tmp/cleanerd.conf
 
-	cat >"$conf" <<-EOF
-	protection_period	${3-0}
+	echo "protection_period	${3-0}
 	min_clean_segments	1%
 	max_clean_segments	1%
 	clean_check_interval	3600
@@ -61,8 +60,7 @@ clean() {
 	cleaning_interval	0.1
 	min_reclaimable_blocks	0
 	use_mmap
-	log_priority		info
-	EOF
+	log_priority		debug" >"$conf"
 	# Whatever is not older than the last log, in whole seconds, is left
 	# alone: so one more log, in a later second.  A checkpoint of an
 	# unchanged volume would write none.
@@ -72,46 +70,12 @@ clean() {
 	# superblock points to, are left alone too: freezing updates it.
 	fsfreeze -f "$2" && fsfreeze -u "$2" || return
 	sleep 1.1
-	nilfs_cleanerd -c "$conf" "$1" "$2" >"$conf.pid" || return
-	clean_pass "$1" "${3-0}" "${4-32/0.05}"
-	status=$?
-	nilfs-clean -q "$1"
-	while kill -0 "$(sed -n 's/.*PID=//p' "$conf.pid")" 2>/dev/null; do
-		sleep 0.1
-	done
-	return $status
+	perl /mnt/host/clean.pl "$1" "$2" "$conf" "${3-0}" "${4-32/0.05}"
 }
 
-# clean_pass DEVICE PROTECTION SPEED: the daemon listens, and takes up a request, when
-# it likes; a short pass is over before it can be seen running.
-clean_pass() {
-	local before try
-
-	before=$(lssu "$1")
-	for try in {1..3}; do
-		clean_wait "$1" 50 idle
-		nilfs-clean -p "$2" -m 0 -S "$3" "$1"
-		clean_wait "$1" 10 running
-		clean_wait "$1" 600 idle
-		[ "$(lssu "$1")" = "$before" ] || return 0
-	done
-	echo "nothing was cleaned in $try passes" >&2
-	return 1
-}
-
-# clean_wait DEVICE TENTHS STATE: wait until the cleaner is in a state.
-clean_wait() {
-	local i
-
-	for ((i = 0; i < $2; i++)); do
-		nilfs-clean -l "$1" 2>/dev/null | grep -q "$3" && return
-		sleep 0.1
-	done
-}
-
-# manifest [OPTION...] DIRECTORY: see manifest.sh.
+# manifest [OPTION...] DIRECTORY: see manifest.pl.
 manifest() {
-	bash /mnt/host/manifest.sh "$@"
+	perl /mnt/host/manifest.pl "$@"
 }
 
 # noise(FILEHANDLE, SEED, BYTES)

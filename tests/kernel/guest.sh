@@ -164,7 +164,7 @@ prepare() {
 	[ -n "$share" ] || { share=$dir/share; mkdir "$share"; }
 	share=$(cd "$share" && pwd) || die "no such directory: $share"
 	cp "$here/guest-init.sh" "$dir/init"
-	cp "$here/guest-lib.sh" "$here"/manifest.* "$dir/"
+	cp "$here/guest-lib.sh" "$here"/{clean,manifest}.pl "$dir/"
 	chmod 755 "$dir/init"
 	cat -- "$script" >"$dir/script" || die "cannot read $script"
 	for ((i = 0; i < ${#images[@]}; i++)); do

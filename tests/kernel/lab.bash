@@ -111,7 +111,7 @@ image_sum() {
 	perl "$lab_dir/content.pl" "$@" | cksum
 }
 
-# manifest ...: see manifest.sh.
+# manifest ...: see manifest.pl.
 manifest() {
-	"$lab_dir/manifest.sh" "$@"
+	perl "$lab_dir/manifest.pl" "$@"
 }

@@ -1,12 +1,18 @@
+#!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The part of manifest.sh that a shell cannot do in reasonable time: escaping of
-# odd bytes, hard-link identity, content hashes that do not depend on holes.
+# Prints a directory tree as text that is the same wherever it is computed: one
+# line per entry, sorted by the bytes of the path, fields separated by tabs.
+# Works on a mounted volume in a guest and on an exported copy on the host.  In a
+# guest a program takes long to start: this one starts only stat, for times in
+# nanoseconds, and lists as many trees as are wanted.
 
 use strict;
 use warnings;
+use Cwd;
 use Digest::SHA;
 use Fcntl qw(:mode SEEK_SET);
+use Getopt::Long;
 
 use constant { UNIT => 1024, CHUNK => 1 << 20, SEEK_DATA => 3, SEEK_HOLE => 4 };
 
@@ -14,6 +20,41 @@ my @columns = qw(type mode uid gid nlink size blocks mtime ctime rdev ino
 		 content link path);
 my %types = (S_IFREG, 'f', S_IFDIR, 'd', S_IFLNK, 'l', S_IFBLK, 'b',
 	     S_IFCHR, 'c', S_IFIFO, 'p', S_IFSOCK, 's');
+
+sub usage {
+	print STDERR <<'EOF';
+usage: manifest.pl [--drop COLUMN,...] [--blocks FILE] [--limit BYTES] DIR
+       manifest.pl ... DIR FILE [DIR FILE]...
+       manifest.pl ... --ask DIR
+       manifest.pl [--drop COLUMN,...] -
+
+Columns: type mode uid gid nlink size blocks mtime ctime rdev ino content
+link path.  --drop puts "-" for those named; "dirsize" and "dirnlink" mean
+size and nlink of directories only; "portable" means all that an exported
+copy cannot keep: dirsize, dirnlink, blocks, ctime, ino.  With - a manifest
+is read from standard input, and only --drop is applied.
+
+content   sha256:HEX of the bytes of a regular file;
+          runs:HEX for one larger than --limit (64 MiB): sha256 over, for each
+          longest run of 1024-byte units that are not all zero, the line
+          "OFFSET LENGTH\n" and the run's bytes, so that holes and written
+          zeroes are the same; target:PATH of a symbolic link;
+          error:TEXT if it could not be read; else -
+link      the first path with the same inode, if nlink > 1 and it is no
+          directory
+path      relative to DIR, which is "."; bytes outside printable ASCII and
+          the backslash are \ooo, in targets too
+
+A file system that does not report holes of files (NILFS2 in the kernel)
+would have us read every byte of a huge sparse file.  --blocks FILE gives lines
+"INO OFFSET LENGTH" that cover all data of files past --limit.
+
+With FILEs the manifest of each DIR goes into one.  With --ask it is printed for
+each line on standard input, after a checkpoint that is made and its number if the
+line is "checkpoint"; then follows a line to file descriptor 4.
+EOF
+	exit 2;
+}
 
 sub escaped {
 	my ($text) = @_;
@@ -152,52 +193,134 @@ sub read_blocks {
 	return \%blocks;
 }
 
+# names: all below the current directory.
+sub names {
+	my @names = '.';
+
+	for (my $i = 0; $i < @names; $i++) {
+		my $at = $names[$i];
+		next if -l $at || !-d _;
+		opendir my $dir, $at or complain("$at: $!");
+		push @names, map "$at/$_", grep !/^\.\.?$/, readdir $dir if $dir;
+	}
+	return sort @names;
+}
+
+# list BLOCKS LIMIT DROP: the current directory, to the selected file.
 sub list {
-	my ($file, $limit) = @_;
-	my $blocks = read_blocks($file);
+	my ($blocks, $limit, $drop) = @_;
+	my $format = join('\t', qw(%f %u %g %h %s %b %.9Y %.9Z %t %T %d %i %n)) .
+		'\0';
+	my @names = names();
 	my %first;
 
 	local $/ = "\0";
-	while (my $record = <STDIN>) {
-		chomp $record;
-		my ($raw, $uid, $gid, $nlink, $size, $nblocks, $mtime, $ctime,
-		    $major, $minor, $dev, $ino, $path) =
-			split /\t/, $record, 13;
-		my $mode = hex $raw;
-		my $type = $types{S_IFMT($mode)} || '?';
-		my $device = $type =~ /[bc]/ ?
-			hex($major) . ':' . hex($minor) : '-';
-		my $name = $path eq '.' ? '.' : escaped(substr $path, 2);
-		my $link = $type ne 'd' && $nlink > 1 ?
-			$first{"$dev:$ino"} ||= $name : '-';
-		my $extents = $blocks && ($blocks->{$ino} || []);
-		my $content = content($type, $path, $size, $limit, $extents);
-		print join("\t", $type, sprintf('%04o', S_IMODE($mode)),
-			   $uid, $gid, $nlink, $size, $nblocks, $mtime, $ctime,
-			   $device, $ino, $content, $link, $name), "\n";
+	while (@names) {
+		open my $stat, '-|', 'stat', '--printf', $format,
+			splice @names, 0, 2000 or die "stat: $!\n";
+		print line($_, \%first, $blocks, $limit, $drop) while <$stat>;
+		close $stat or complain('stat failed');
 	}
 }
 
-sub drop {
+# line RECORD: of a manifest, from what stat prints.
+sub line {
+	my ($record, $first, $blocks, $limit, $drop) = @_;
+
+	chomp $record;
+	my ($raw, $uid, $gid, $nlink, $size, $nblocks, $mtime, $ctime,
+	    $major, $minor, $dev, $ino, $path) = split /\t/, $record, 13;
+	my $mode = hex $raw;
+	my $type = $types{S_IFMT($mode)} || '?';
+	my $device = $type =~ /[bc]/ ? hex($major) . ':' . hex($minor) : '-';
+	my $name = $path eq '.' ? '.' : escaped(substr $path, 2);
+	my $link = $type ne 'd' && $nlink > 1 ?
+		$first->{"$dev:$ino"} ||= $name : '-';
+	my $extents = $blocks && ($blocks->{$ino} || []);
+	my $content = content($type, $path, $size, $limit, $extents);
+
+	return dropped($drop, $type, sprintf('%04o', S_IMODE($mode)), $uid, $gid,
+		       $nlink, $size, $nblocks, $mtime, $ctime, $device, $ino,
+		       $content, $link, $name);
+}
+
+# to_drop NAMES: the numbers of the columns, of directories and of all others.
+sub to_drop {
 	my ($names) = @_;
 	my %drop;
 
 	$names =~ s/\bportable\b/dirsize,dirnlink,blocks,ctime,ino/;
 	for my $name (split /,/, $names) {
 		(my $column = $name) =~ s/^dir(?=size|nlink)//;
-		grep { $_ eq $column } @columns or die "no column $name\n";
-		$drop{$name} = 1;
+		my ($n) = grep $columns[$_] eq $column, 0 .. $#columns;
+		defined $n or die "no column $name\n";
+		push @{$drop{d}}, $n;
+		push @{$drop{other}}, $n if $column eq $name;
 	}
+	return \%drop;
+}
+
+# dropped DROP FIELD...: the line.
+sub dropped {
+	my ($drop, @field) = @_;
+
+	$field[$_] = '-' for @{$drop->{$field[0] eq 'd' ? 'd' : 'other'}};
+	return join("\t", @field) . "\n";
+}
+
+sub checkpoint {
+	open my $volume, '<', '.' or die "$!\n";
+	ioctl $volume, 0x80086e8a, my $cno = "\0" x 8 or die "checkpoint: $!\n";
+	return unpack 'Q', $cno;
+}
+
+# answer DIR LIST: see --ask.
+sub answer {
+	my ($dir, $list) = @_;
+
+	open my $done, '>&=', 4 or die "$!\n";
+	$| = 1;
 	while (<STDIN>) {
-		chomp;
-		my @field = split /\t/, $_, -1;
-		for my $i (0 .. $#columns) {
-			$field[$i] = '-' if $drop{$columns[$i]} ||
-				$field[0] eq 'd' && $drop{"dir$columns[$i]"};
-		}
-		print join("\t", @field), "\n";
+		chdir $dir or die "$dir: $!\n";
+		print 'CHECKPOINT ', checkpoint(), "\n" if /checkpoint/;
+		$list->();
+		chdir '/';
+		syswrite $done, "\n";
 	}
 }
 
-my $action = shift @ARGV;
-$action eq 'list' ? list(@ARGV) : drop(@ARGV);
+my $status = 0;
+
+sub complain {
+	warn @_, "\n";
+	$status = 1;
+}
+
+my ($drop, $file, $limit, $ask) = ('', '', 64 << 20);
+GetOptions('drop=s' => \$drop, 'blocks=s' => \$file, 'limit=i' => \$limit,
+	   'ask' => \$ask) && @ARGV or usage();
+$drop = to_drop($drop);
+if ($ARGV[0] eq '-') {
+	while (<STDIN>) {
+		chomp;
+		print dropped($drop, split /\t/, $_, -1);
+	}
+	exit;
+}
+my $blocks = read_blocks($file);
+my $list = sub { list($blocks, $limit, $drop) };
+my $from = getcwd();
+answer($ARGV[0], $list) if $ask;
+while (!$ask && @ARGV) {
+	my ($dir, $to) = splice @ARGV, 0, 2;
+	my $out = \*STDOUT;
+
+	!defined $to or open $out, '>', $to or die "$to: $!\n";
+	chdir $dir or die "$dir: $!\n";
+	select $out;
+	$list->();
+	!defined $to or close $out or die "$to: $!\n";
+	chdir $from or die "$from: $!\n";
+}
+close STDOUT or die "$!\n";
+exit $status;

@@ -18,13 +18,11 @@ setup() {
 # Every second small file goes, so each segment that the cleaner takes holds
 # blocks that must be moved; nothing may be lost in the six mounts.
 script() {
-	printf 'look=%q\n' "$BATS_TEST_DIRNAME/../dump/look.pl"
 	cat <<-'EOF'
 	set -e
 	# All but the root, whose mtime a pass of the cleaner changes, as it does on
-	# volumes of nilfs-utils.  By one program for all: what manifest starts takes
-	# half a second.
-	coproc perl "$look" "$MNT" 4>&1 >>/mnt/tmp/seen
+	# volumes of nilfs-utils.
+	coproc manifest --ask "$MNT" 4>&1 >>/mnt/tmp/seen
 	entries() {
 		: >/mnt/tmp/seen
 		echo >&"${COPROC[1]}"

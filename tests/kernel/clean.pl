@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# clean.pl DEVICE DIR CONF PROTECTION SPEED: one pass of nilfs_cleanerd, in a guest;
+# see clean in guest-lib.sh.  The daemon takes up a request when it likes, and only
+# tells syslogd when it has done it: here this program is syslogd.
+use strict;
+use warnings;
+use Socket;
+
+my ($device, $dir, $conf, $protection, $speed) = @ARGV;
+my ($cleaned, $daemon) = (0, 0);
+
+# wait_for WORDS: until the daemon says so.
+sub wait_for {
+	my ($words) = @_;
+	my $end = time + 600;
+
+	while (time < $end) {
+		my $ready = '';
+		vec($ready, fileno LOG, 1) = 1;
+		if (select $ready, undef, undef, 1) {
+			defined recv LOG, my $said, 2000, 0 or die "$!\n";
+			$daemon = $1 if $said =~ /cleanerd\[(\d+)\]/;
+			$cleaned++ if $said =~ /segment \d+ cleaned/;
+			return if $said =~ $words;
+		} elsif ($daemon && !kill 0, $daemon) {
+			die "nilfs_cleanerd ended by itself\n";
+		}
+	}
+	die "nilfs_cleanerd did not say $words\n";
+}
+
+unlink '/dev/log';
+socket LOG, AF_UNIX, SOCK_DGRAM, 0 or die "$!\n";
+bind LOG, sockaddr_un('/dev/log') or die "/dev/log: $!\n";
+system("nilfs_cleanerd -c '$conf' '$device' '$dir' >/dev/null") == 0 or
+	die "nilfs_cleanerd: status $?\n";
+wait_for(qr/: pause/);
+system('nilfs-clean', '-p', $protection, '-m', 0, '-S', $speed, $device) == 0 or
+	die "nilfs-clean: status $?\n";
+wait_for(qr/: manual run/);
+# Not by a signal: it may come while syslog() holds its lock, which its handler wants.
+system('nilfs-clean', '-q', $device) == 0 or die "nilfs-clean -q: status $?\n";
+wait_for(qr/: shutdown/);
+select undef, undef, undef, 0.02 while kill 0, $daemon;
+$cleaned or die "nothing was cleaned\n";
