@@ -50,10 +50,8 @@ changes() {
 	cat <<-'EOF'
 	cd "$MNT"
 	mkdir -p home/ann/letters/2025/empty home/ann/lettersets home/bob
-	for i in {1..30}; do
-		noise $i $((i * 1700)) >home/ann/letters/letter-$i
-		noise $i $((i * 1300)) >home/bob/f$i
-	done
+	noises home/ann/letters/letter- 1 30 0 1700
+	noises home/bob/f 1 30 0 1300
 	noise 5 700000 >home/ann/letters/2025/large
 	truncate -s 3M home/ann/letters/2025/holes
 	put home/ann/letters/2025/holes 1048576 3 9000
@@ -85,7 +83,7 @@ letters() {
 	make_volume <<-'EOF'
 	rm -r home/ann/letters
 	for i in {1..10}; do
-		noise $i $((i * 90000)) >home/bob/f$i
+		filler $i $((i * 90000)) >home/bob/f$i
 		sync
 	done
 	EOF

@@ -158,9 +158,9 @@ layout() {
 @test "a device that holds something else is not touched" {
 	wipe_both
 	mkswap "$image" >/dev/null
-	before=$(cksum <"$image")
+	before=$(image_sum "$image")
 	run -8 fsck.nilfs2 -y "$image"
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(image_sum "$image")" = "$before" ]
 }
 
 @test "a change of features, cut off between the two superblocks" {

@@ -30,21 +30,21 @@ segments() {
 		compact >/dev/null
 		is_clean
 		same_trees
-		before=$(cksum <"$image")
+		before=$(image_sum "$image")
 		run compact --json
 		[ "$status" -eq 0 ]
 		[ "$(value batches)" -eq 0 ]
 		[ "$(value blocks_written)" -eq 0 ]
-		[ "$(cksum <"$image")" = "$before" ]
+		[ "$(image_sum "$image")" = "$before" ]
 	done
 }
 
 @test "the forecast is what happens, and changes nothing" {
 	for name in nearly-full deep-1k cleaned small-files; do
 		begin "$name"
-		before=$(cksum <"$image")
+		before=$(image_sum "$image")
 		compact --json -n >forecast
-		[ "$(cksum <"$image")" = "$before" ]
+		[ "$(image_sum "$image")" = "$before" ]
 		compact --json >outcome
 		diff <(timeless forecast) <(timeless outcome)
 	done
@@ -55,7 +55,7 @@ segments() {
 		for threads in 1 2 7; do
 			begin "$name"
 			compact -j "$threads" >/dev/null
-			cksum <"$image"
+			image_sum "$image"
 		done >"sums.$name"
 		[ "$(sort -u "sums.$name" | wc -l)" -eq 1 ]
 	done
@@ -165,20 +165,20 @@ falls() {
 }
 
 @test "any order keeps all files, and a second run does nothing" {
-	for option in --compact=all --order={tree,file,age,victim}; do
-		for name in deep-1k cleaned small-files nearly-full; do
-			begin "$name"
-			echo "$name: $option"
-			run -0 compact -n --json "$option"
-			forecast=$(timeless <<<"$output")
-			run -0 compact --json "$option"
-			[ "$(timeless <<<"$output")" = "$forecast" ]
-			is_clean
-			same_trees
-			before=$(cksum <"$image")
-			compact "$option" >/dev/null
-			[ "$(cksum <"$image")" = "$before" ]
-		done
+	for each in $(sample 8 {deep-1k,cleaned,small-files,nearly-full}:\
+--{compact=all,order={tree,file,age,victim}}); do
+		echo "$each"
+		option=${each#*:}
+		begin "${each%:*}"
+		run -0 compact -n --json "$option"
+		forecast=$(timeless <<<"$output")
+		run -0 compact --json "$option"
+		[ "$(timeless <<<"$output")" = "$forecast" ]
+		is_clean
+		same_trees
+		before=$(image_sum "$image")
+		compact "$option" >/dev/null
+		[ "$(image_sum "$image")" = "$before" ]
 	done
 }
 
@@ -224,8 +224,9 @@ classes() {
 		begin cleaned
 		[ "$(classes | tac | falls)" -gt 0 ]
 		gc.nilfs2 --protect 0 "$option" "$image"
-		[ "$(classes | sort -u | wc -l)" -gt 1 ]
-		[ "$(classes | tac | falls)" -eq 0 ]
+		classes >now
+		[ "$(sort -u now | wc -l)" -gt 1 ]
+		[ "$(tac now | falls)" -eq 0 ]
 	done
 }
 

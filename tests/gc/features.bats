@@ -42,15 +42,15 @@ field() {
 
 @test "what is so already is left as it is" {
 	begin snapshots
-	before=$(cksum <"$image")
+	before=$(image_sum "$image")
 	run -0 gc.nilfs2 --json -O ^$ext "$image"
 	[ "$(jq .features.changed <<<"$output")" = false ]
 	run -0 gc.nilfs2 -n -O $ext "$image"
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(image_sum "$image")" = "$before" ]
 	for name in track_live_blks block_count nothing; do
 		run -2 gc.nilfs2 -O $name "$image"
 	done
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(image_sum "$image")" = "$before" ]
 }
 
 # counted: by the entries of $image, "SEGMENT BLOCKS" of those in use; all that
@@ -65,11 +65,12 @@ counted() {
 # writes, and finds all of it.
 uses() {
 	mkdir -p share
+	large_blocks "$1" "$image" >share/blocks
 	guest --share share "$image" <<-'SCRIPT'
 	set -e
 	nilfs_mount -o ro "$DEV1"
 	lssu -l -p 0 "$DEV1" >"$SHARE/lssu"
-	manifest "$MNT" >"$SHARE/manifest"
+	manifest --blocks "$SHARE/blocks" "$MNT" >"$SHARE/manifest"
 	nilfs_umount
 	nilfs_mount "$DEV1"
 	filler 1 3000000 >"$MNT/more"
@@ -100,11 +101,11 @@ uses() {
 		is_clean
 		gc.nilfs2 -O ^$ext "$image"
 		is_clean
-		rm -r share
-		mkdir share
+		rm share/manifest
+		large_blocks "$name" "$image" >share/blocks
 		guest --share share "$image" <<-'SCRIPT'
 		nilfs_mount "$DEV1"
-		manifest "$MNT" >"$SHARE/manifest"
+		manifest --blocks "$SHARE/blocks" "$MNT" >"$SHARE/manifest"
 		nilfs_umount
 		SCRIPT
 		kernel_content
@@ -161,10 +162,10 @@ uses() {
 	cp --sparse=always stale "$image"
 	run -0 gc.nilfs2 --json --protect 0 --min-reclaimable 0 "$image"
 	[ "$(jq .result.batches <<<"$output")" -ge 1 ]
-	before=$(cksum <"$image")
+	before=$(image_sum "$image")
 	run -0 fsck.nilfs2 --rebuild-counters "$image"
 	[[ $output == *"the counters of all segments are right" ]]
-	[ "$(cksum <"$image")" = "$before" ]
+	[ "$(image_sum "$image")" = "$before" ]
 	is_clean
 	same_trees
 }

@@ -118,7 +118,8 @@ kernel_lists_trees() {
 
 kernel_runs() {
 	guest --share share "${@:2}" <"$1"
-	[ "$status" -eq 0 ] && kernel_content
+	[ "$status" -eq 0 ] || { echo "status $status: $errors"; return 1; }
+	kernel_content
 }
 
 # shown_as_before N IMAGE NAME

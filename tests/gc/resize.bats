@@ -47,9 +47,9 @@ segments_of() {
 		[ "$(size_of "$image")" -lt "$before" ]
 		[ "$(segments_of "$image")" -eq "$(value shrink segments)" ]
 		is_whole
-		sum=$(cksum <"$image")
+		sum=$(image_sum "$image")
 		gc --shrink=min >/dev/null
-		[ "$(cksum <"$image")" = "$sum" ]
+		[ "$(image_sum "$image")" = "$sum" ]
 	done
 }
 
@@ -83,15 +83,15 @@ segments_of() {
 @test "what is refused names the least size, and changes nothing" {
 	for name in nearly-full deep-1k snapshots; do
 		begin "$name"
-		sum=$(cksum <"$image")
+		sum=$(image_sum "$image")
 		run gc --shrink=5M
 		[ "$status" -eq 1 ]
-		[ "$(cksum <"$image")" = "$sum" ]
+		[ "$(image_sum "$image")" = "$sum" ]
 		least=$(sed -n 's/.*in use need \([0-9]*\).*/\1/p' <<<"$output")
 		run gc "--shrink=$((least - 4096))"
 		[ "$status" -eq 1 ]
 		[[ $output == *"in use need $least"* ]]
-		[ "$(cksum <"$image")" = "$sum" ]
+		[ "$(image_sum "$image")" = "$sum" ]
 		gc "--shrink=$least"
 		[ "$(size_of "$image")" -eq "$least" ]
 		is_whole
@@ -119,9 +119,9 @@ segments_of() {
 		some=$(($(size_of "$image") * 98 / 100))
 		for option in --shrink "--shrink=$some" --grow=200M; do
 			begin "$name"
-			sum=$(cksum <"$image")
+			sum=$(image_sum "$image")
 			gc --json -n "$option" --punch >forecast
-			[ "$(cksum <"$image")" = "$sum" ]
+			[ "$(image_sum "$image")" = "$sum" ]
 			gc --json "$option" --punch >outcome
 			diff <(timeless forecast) <(timeless outcome)
 		done
@@ -156,9 +156,9 @@ segments_of() {
 	[ "$(value punch bytes)" -gt 1000000 ]
 	[ "$(du -k "$image" | cut -f 1)" -lt "$before" ]
 	is_whole
-	sum=$(cksum <"$image")
+	sum=$(image_sum "$image")
 	gc --json --punch | diff - <(echo "$output")
-	[ "$(cksum <"$image")" = "$sum" ]
+	[ "$(image_sum "$image")" = "$sum" ]
 }
 
 # The peers' own words for it.

@@ -313,14 +313,16 @@ my $from = getcwd();
 answer($ARGV[0], $list) if $ask;
 while (!$ask && @ARGV) {
 	my ($dir, $to) = splice @ARGV, 0, 2;
-	my $out = \*STDOUT;
+	my $out;
 
-	!defined $to or open $out, '>', $to or die "$to: $!\n";
+	if (defined $to) {
+		open $out, '>', $to or die "$to: $!\n";
+		select $out;
+	}
 	chdir $dir or die "$dir: $!\n";
-	select $out;
 	$list->();
-	!defined $to or close $out or die "$to: $!\n";
 	chdir $from or die "$from: $!\n";
+	!$out or close $out or die "$to: $!\n";
 }
 close STDOUT or die "$!\n";
 exit $status;
