@@ -196,7 +196,7 @@ int dev_discard(struct dev *dev, struct context *cx, uint64_t off, uint64_t len)
 static int write_zeros(struct dev *dev, struct context *cx, uint64_t off,
 		       uint64_t len)
 {
-	void *zeros = calloc(1, ZEROS_BYTES);
+	void *zeros = calloc(1, len < ZEROS_BYTES ? (size_t)len : ZEROS_BYTES);
 	size_t n;
 	int ret = 0;
 

@@ -11,11 +11,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
 
-# block_size IMAGE: from s_log_block_size.
-block_size() {
-	echo $((1024 << $(od -An -tu4 -j $((1024 + 20)) -N 4 "$1")))
-}
-
 # compare NAME MANIFEST MOST [OPTION...]: up to MOST files of the manifest, taken
 # from the image at the blocks that bmap names, holes as zeros.
 compare() {

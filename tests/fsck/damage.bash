@@ -27,11 +27,6 @@ damage_raw() {
 	dump.nilfs2 set --expert "$image" "$@" >/dev/null
 }
 
-# block_size: of $image, in bytes, as its first superblock says.
-block_size() {
-	echo $((1024 << $(od -An -tu4 -j 1044 -N 4 "$image")))
-}
-
 # overwrite BLOCK, from standard input; the checksum of the log is right again.
 overwrite() {
 	local size first

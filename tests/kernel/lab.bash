@@ -106,6 +106,11 @@ copy_image() {
 	echo "$BATS_TEST_TMPDIR/$1.image"
 }
 
+# block_size [IMAGE]: of it or $image, in bytes, as its first superblock says.
+block_size() {
+	echo $((1024 << $(od -An -tu4 -j 1044 -N 4 "${1-$image}")))
+}
+
 # image_sum FILE...: a checksum of what they hold; see content.pl.
 image_sum() {
 	perl "$lab_dir/content.pl" "$@" | cksum

@@ -7,17 +7,21 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/*
- * Whether case NUMBER is one of those to be tried: one in N, which ones by SEED
- * (1) of the environment; all of them if EVERY is set there.
- */
+/* Whether EVERY is set in the environment: all cases, and runs of full length. */
+static inline bool tries_all(void)
+{
+	const char *every = getenv("EVERY");
+
+	return every && *every;
+}
+
+/* Whether case NUMBER is to be tried: all, or one in N, by SEED (1). */
 static inline bool is_sampled(uint64_t number, unsigned int n)
 {
-	const char *every = getenv("EVERY"), *seed = getenv("SEED");
+	const char *seed = getenv("SEED");
 
-	if (every && *every)
-		return true;
-	return !((number + (seed ? strtoull(seed, NULL, 10) : 1)) % n);
+	return tries_all() ||
+	       !((number + (seed ? strtoull(seed, NULL, 10) : 1)) % n);
 }
 
 #endif

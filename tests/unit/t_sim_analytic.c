@@ -14,6 +14,7 @@
 #include "gc/sim/volume/simvol.h"
 #include "gc/sim/writers/simwork.h"
 
+#include "sample.h"
 #include "tap.h"
 
 #define SEGMENTS 600u
@@ -66,9 +67,9 @@ static double simulated(struct context *cx, const char *policy, double fill)
 	ret = ret ? ret : simclean_open(&cleaner, cx, &vol, &cleaning);
 	ret = ret ? ret : simwork_open(&work, cx, &using);
 	ret = ret ? ret : simrun_open(&run, cx, &vol, &cleaner, &running);
-	ret = ret ? ret : go(&run, cx, &work, 3 * config.data);
+	ret = ret ? ret : go(&run, cx, &work, (tries_all() ? 5 : 3) * config.data);
 	simrun_measure(&run);
-	ret = ret ? ret : go(&run, cx, &work, 5 * config.data);
+	ret = ret ? ret : go(&run, cx, &work, (tries_all() ? 9 : 5) * config.data);
 	ok(!ret && !simcheck_volume(&vol, cx), "%s, %.0f %% full: it runs",
 	   policy, 100 * fill);
 	t = simrun_totals(&run);
