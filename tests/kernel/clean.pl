@@ -2,7 +2,8 @@
 #
 # clean.pl DEVICE DIR CONF PROTECTION SPEED: one pass of nilfs_cleanerd, in a guest;
 # see clean in guest-lib.sh.  The daemon takes up a request when it likes, and only
-# tells syslogd when it has done it: here this program is syslogd.
+# tells syslogd when it has done it: here this program is syslogd, and what it is
+# told is in /mnt/tmp/cleaner.log.
 use strict;
 use warnings;
 use Socket;
@@ -20,6 +21,7 @@ sub wait_for {
 		vec($ready, fileno LOG, 1) = 1;
 		if (select $ready, undef, undef, 1) {
 			defined recv LOG, my $said, 2000, 0 or die "$!\n";
+			syswrite SAID, "$said\n";
 			$daemon = $1 if $said =~ /cleanerd\[(\d+)\]/;
 			$cleaned++ if $said =~ /segment \d+ cleaned/;
 			return if $said =~ $words;
@@ -30,6 +32,7 @@ sub wait_for {
 	die "nilfs_cleanerd did not say $words\n";
 }
 
+open SAID, '>', '/mnt/tmp/cleaner.log' or die "$!\n";
 unlink '/dev/log';
 socket LOG, AF_UNIX, SOCK_DGRAM, 0 or die "$!\n";
 bind LOG, sockaddr_un('/dev/log') or die "/dev/log: $!\n";

@@ -7,7 +7,7 @@ MKFS='-b 4096 -B 32'
 KILL_ON='cut now'
 
 fill() {
-	local i before
+	local i
 
 	nilfs_mount "$DEV1"
 	noise 1 16000000 >"$MNT/kept"
@@ -19,10 +19,7 @@ fill() {
 	# It pauses after its first segments: the image does not depend on how far
 	# the machine gets with the next one.
 	clean "$DEV1" "$MNT" 0 8/60 &
-	# The log that clean() writes itself comes before the daemon starts.
-	until pgrep -x nilfs_cleanerd >/dev/null; do sleep 0.1; done
-	before=$(lssu "$DEV1")
-	while [ "$(lssu "$DEV1")" = "$before" ]; do sleep 0.1; done
+	until grep -qs 'segment .* cleaned' /mnt/tmp/cleaner.log; do sleep 0.1; done
 	echo 'cut now'
 	sleep 60
 }
