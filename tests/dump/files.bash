@@ -4,8 +4,6 @@
 # For bats files about files: copies of a checkpoint, and their manifests
 # beside the kernel's.  Load it after corpus.
 
-files_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-
 # make_room: set room to an empty directory for what is exported.  A tmpfs, if
 # there is one, because it holds any size and any time.
 make_room() {
