@@ -11,7 +11,7 @@ build_packages="gcc make autoconf automake pkg-config
 kernel_packages="user-mode-linux nilfs-tools perl kmod procps"
 
 # To run the tests, those that need zoned devices or large pages as well.
-test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 jq libxml2-utils man-db git lz4
+test_packages="$kernel_packages attr bats bzip2 codespell dmsetup fuse3 gojq jq libxml2-utils man-db git lz4
 	grub-common
 	e2fsprogs gddrescue btrfs-progs fdisk libarchive-tools linux-libc-dev strace
 	systemd openssl xz-utils zbd-utils zstd zsh fish qemu-system-x86 qemu-system-ppc busybox-static cpio"

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 
 setup() {
-	command -v jq >/dev/null || skip "jq not found"
+	command -v gojq >/dev/null || skip "gojq not found"
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -25,7 +25,7 @@ listed() {
 		[ -s theirs ]
 		cut -d ' ' -f 1 theirs |
 			xargs dump.nilfs2 block --json-lines "$corpus/$name/image" |
-			jq -r '"\(.blocknr) \(.file.ino) \(.file.vblocknr // "-") " +
+			gojq -r '"\(.blocknr) \(.file.ino) \(.file.vblocknr // "-") " +
 				"\(if .file.kind == "node" and .file.ino != 3
 				   then "-" else .file.blkoff end)"' >ours
 		diff theirs ours
@@ -37,11 +37,11 @@ listed() {
 		image=$corpus/$name/image
 		listed "$corpus/$name" 41 | awk '$3 != "-" { print $1 }' |
 			xargs dump.nilfs2 block --json-lines "$image" |
-			jq -r '"\(.blocknr) \(.file.vblocknr) \(.use.state)"' >blocks
+			gojq -r '"\(.blocknr) \(.file.vblocknr) \(.use.state)"' >blocks
 		[ -s blocks ]
 		cut -d ' ' -f 2 blocks |
 			xargs dump.nilfs2 dat --json-lines "$image" |
-			jq -r '"\(.vblocknr) \(.de_blocknr) \(.state)"' >entries
+			gojq -r '"\(.vblocknr) \(.de_blocknr) \(.state)"' >entries
 		awk 'FILENAME == "entries" { at[$1] = $2; state[$1] = $3; next }
 			$3 == "moved" || $3 == "reused" { good = at[$2] != $1 }
 			$3 == "freed" { good = state[$2] == "free" }
@@ -56,12 +56,12 @@ listed() {
 	image=$corpus/cleaned/image
 	said='[.file.ino, .file.blkoff, .file.vblocknr]'
 	dump.nilfs2 block --json-lines "$image" 1000..3000 |
-		jq -c "select(.use.state == \"moved\") |
+		gojq -c "select(.use.state == \"moved\") |
 			[.use.elsewhere] + $said" | head -n 40 | sort -u >moved
 	[ -s moved ]
 	grep -o '^\[[0-9]*' moved | tr -d '[' | sort -u |
 		xargs dump.nilfs2 block --json-lines "$image" |
-		jq -c "[.blocknr] + $said" | sort -u | diff moved -
+		gojq -c "[.blocknr] + $said" | sort -u | diff moved -
 }
 
 @test "of the DAT, the blocks of its map are live and no others" {
@@ -70,8 +70,8 @@ listed() {
 		awk '$NF == "data" || $NF == "node" { print $5 }' | sort >map
 	listed "$corpus/cleaned" 1 | awk '$2 == 3 { print $1 }' |
 		xargs dump.nilfs2 block --json-lines "$image" >blocks
-	jq -r 'select(.use.live) | .blocknr' blocks | sort | diff map -
-	jq -r 'select(.use.live | not) | .use.state' blocks | sort -u >dead
+	gojq -r 'select(.use.live) | .blocknr' blocks | sort | diff map -
+	gojq -r 'select(.use.live | not) | .use.state' blocks | sort -u >dead
 	[ "$(cat dead)" = replaced ]
 }
 
@@ -79,7 +79,7 @@ listed() {
 	image=$corpus/special/image
 	last=$(($(stat -c %s "$image") / 4096 - 1))
 	dump.nilfs2 block --json-lines "$image" 0 1 "$last" >areas
-	[ "$(jq -r '"\(.area), \(.part)"' areas)" = "first superblock, null
+	[ "$(gojq -r '"\(.area), \(.part)"' areas)" = "first superblock, null
 segment, summary
 second superblock, null" ]
 	run -1 dump.nilfs2 block "$image" $((last + 1))
@@ -88,9 +88,9 @@ second superblock, null" ]
 @test "the latest super root is that" {
 	image=$corpus/special/image
 	last=$(dump.nilfs2 logs --json-lines "$image" |
-		jq -r 'select(.super_root) | .super_root.blocknr' | tail -n 1)
+		gojq -r 'select(.super_root) | .super_root.blocknr' | tail -n 1)
 	dump.nilfs2 block --json-lines "$image" "$last" 11 >roots
-	[ "$(jq -r '"\(.part) \(.latest)"' roots)" = "super root true
+	[ "$(gojq -r '"\(.part) \(.latest)"' roots)" = "super root true
 super root false" ]
 }
 
@@ -102,9 +102,9 @@ super root false" ]
 	[ -s files ]
 	while read -r ino path; do
 		block=$(dump.nilfs2 bmap --json-lines "$image" "$ino" |
-			jq 'select(.record == "runs") | .blocknr' | head -n 1)
+			gojq 'select(.record == "runs") | .blocknr' | head -n 1)
 		[ "$(dump.nilfs2 block --path --json "$image" "$block" |
-			jq -r '.blocks[0].file.path')" = "$path" ]
+			gojq -r '.blocks[0].file.path')" = "$path" ]
 	done <files
 }
 
@@ -117,17 +117,17 @@ super root false" ]
 	ino=$(dump.nilfs2 ls -i -c 1 image /file | awk '{ print $1 }')
 	[ "$(dump.nilfs2 ls -i image /other | awk '{ print $1 }')" -eq "$ino" ]
 	block=$(dump.nilfs2 bmap -c 1 --json-lines image /file |
-		jq 'select(.record == "runs") | .blocknr')
+		gojq 'select(.record == "runs") | .blocknr')
 	dump.nilfs2 block --path --json-lines image "$block" |
-		jq -e '.file | .path == "/file" and .path_cno == 1'
+		gojq -e '.file | .path == "/file" and .path_cno == 1'
 	dump.nilfs2 block -c 1 --json-lines image "$block" |
-		jq -e '.file.path == "/file"'
+		gojq -e '.file.path == "/file"'
 	dump.nilfs2 block -c 3 --json-lines image "$block" |
-		jq -e '.file | has("path") and .path == null and .path_cno == null'
+		gojq -e '.file | has("path") and .path == null and .path_cno == null'
 	now=$(dump.nilfs2 bmap --json-lines image /other |
-		jq 'select(.record == "runs") | .blocknr')
+		gojq 'select(.record == "runs") | .blocknr')
 	dump.nilfs2 block --path --json-lines image "$now" |
-		jq -e '.file | .path == "/other" and .path_cno == 3'
+		gojq -e '.file | .path == "/other" and .path_cno == 3'
 	run -1 dump.nilfs2 block -c 77 image "$now"
 	[[ $output == *"checkpoint 77: does not exist" ]]
 }

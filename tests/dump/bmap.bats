@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 
 setup() {
-	command -v jq >/dev/null || skip "jq not found"
+	command -v gojq >/dev/null || skip "gojq not found"
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -101,7 +101,7 @@ compare() {
 			"$corpus/$name/manifest" | sort -nu | tail -n 4 >inodes
 		while read -r ino sectors; do
 			dump.nilfs2 bmap -s --json "$image" "$ino" >map
-			ours=$(jq ".map.data_blocks + .map.node_blocks" map)
+			ours=$(gojq ".map.data_blocks + .map.node_blocks" map)
 			echo "$name $ino: $ours of $bs, $sectors"
 			[ $((ours * (bs / 512))) -eq "$sectors" ]
 		done <inodes
@@ -130,7 +130,7 @@ compare() {
 @test "nodes are shown with the keys below them" {
 	image=$corpus/deep-1k/image
 	ino=$(dump.nilfs2 logs --json-lines "$image" |
-		jq -r '.files[] | select(.fi_nblocks > .fi_ndatablk + 2 and
+		gojq -r '.files[] | select(.fi_nblocks > .fi_ndatablk + 2 and
 			.fi_ino > 10) | .fi_ino' | tail -n 1)
 	dump.nilfs2 bmap -b --nodes "$image" "$ino" >map
 	grep -q ' node$' map

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 
 setup() {
-	command -v jq >/dev/null || skip "jq not found"
+	command -v gojq >/dev/null || skip "gojq not found"
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -57,9 +57,9 @@ logged() {
 	diff <(sort all) <(sort range)
 	awk 'NR > 1 && NR % 97 == 0' all | while read -r v b start end state; do
 		dump.nilfs2 dat --json "$image" "$v" >one
-		[ "$(jq -r '"\(.entry.de_blocknr) \(.entry.de_start) \(.entry.state)"' \
+		[ "$(gojq -r '"\(.entry.de_blocknr) \(.entry.de_start) \(.entry.state)"' \
 			one)" = "$b $start $state" ]
-		[ "$end" = - ] || [ "$(jq .entry.de_end one)" = "$end" ]
+		[ "$end" = - ] || [ "$(gojq .entry.de_end one)" = "$end" ]
 	done
 }
 
@@ -67,9 +67,9 @@ logged() {
 	image=$corpus/cleaned/image
 	for v in $(dump.nilfs2 dat --all "$image" | awk 'NR % 301 == 2 { print $1 }'); do
 		dump.nilfs2 dat --json "$image" "$v" >one
-		at=$(jq '.entry.place.blocknr * 4096 + .entry.place.offset' one)
+		at=$(gojq '.entry.place.blocknr * 4096 + .entry.place.offset' one)
 		[ "$(od -An -tu8 -j "$at" -N 16 "$image" | tr -s ' ')" = \
-			" $(jq -r '"\(.entry.de_blocknr) \(.entry.de_start)"' one)" ]
+			" $(gojq -r '"\(.entry.de_blocknr) \(.entry.de_start)"' one)" ]
 	done
 }
 
@@ -88,7 +88,7 @@ logged() {
 @test "a number for which the DAT has no entry is named, with its last one" {
 	mkfs.nilfs2 -q -b 1K -B 16 --size 2M image
 	run -0 dump.nilfs2 dat --free --json image 0..
-	last=$(jq '.entries[-1].vblocknr' <<<"$output")
+	last=$(gojq '.entries[-1].vblocknr' <<<"$output")
 	dump.nilfs2 dat image "$last"
 	for number in $((last + 1)) 18446744073709551615; do
 		run -1 dump.nilfs2 dat image "$number"

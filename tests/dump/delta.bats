@@ -58,7 +58,7 @@ both_ways() {
 	need_corpus
 	for name in snapshots small-files; do
 		numbers=$(dump.nilfs2 checkpoints --json "$corpus/$name/image" |
-			jq '.checkpoints[].checkpoint' | head -n 12)
+			gojq '.checkpoints[].checkpoint' | head -n 12)
 		first=$(head -n 1 <<<"$numbers") last=$(tail -n 1 <<<"$numbers")
 		middle=$(sed -n 5p <<<"$numbers")
 		both_ways "$corpus/$name/image" "$first" "$last"
@@ -107,7 +107,7 @@ both_ways() {
 	echo 1 >tree/file
 	mkfs.nilfs2 -q --size 64M -B 64 -d tree one.img
 	gc.nilfs2 -q --take-snapshot one.img
-	last=$(dump.nilfs2 checkpoints --json one.img | jq '.checkpoints[-1].checkpoint')
+	last=$(dump.nilfs2 checkpoints --json one.img | gojq '.checkpoints[-1].checkpoint')
 	dump.nilfs2 export --since 1 -c "$last" one.img - | tar t >list
 	[ ! -s list ]
 }

@@ -99,17 +99,17 @@ sums_equal() {
 @test "--shared is what the entries in the DAT say" {
 	image=$corpus/snapshots/image
 	dump.nilfs2 checkpoints -a --fast --json "$image" |
-		jq -r '.checkpoints[] | "\(.checkpoint) \(.mode)"' >checkpoints
-	dump.nilfs2 dat -a --json "$image" | jq -r '.entries[] |
+		gojq -r '.checkpoints[] | "\(.checkpoint) \(.mode)"' >checkpoints
+	dump.nilfs2 dat -a --json "$image" | gojq -r '.entries[] |
 		"\(.vblocknr) \(.de_start) \(.de_end)"' >entries
 	for cno in 2 4 7 0; do
-		dump.nilfs2 ls -R -c "$cno" --json "$image" | jq -r '.files |
+		dump.nilfs2 ls -R -c "$cno" --json "$image" | gojq -r '.files |
 			unique_by(.inode)[] | select(.type == "file").path' |
 		while read -r path; do
 			dump.nilfs2 bmap -b --nodes -c "$cno" --json "$image" \
 				"$path"
 			echo '"end"'
-		done | jq -r 'strings, (.. | .vblocknr? // empty)' >blocks
+		done | gojq -r 'strings, (.. | .vblocknr? // empty)' >blocks
 		awk '
 		FILENAME == "checkpoints" { mode[$1] = $2; next }
 		FILENAME == "entries" { from[$1] = $2; to[$1] = $3; next }
@@ -129,7 +129,7 @@ sums_equal() {
 			kept += held && to[$1] < 2 ^ 63
 		}' checkpoints entries blocks >wanted
 		dump.nilfs2 du -a --shared -c "$cno" --json "$image" |
-			jq -r '.usage[] | select(.type == "file") |
+			gojq -r '.usage[] | select(.type == "file") |
 				"\(.unique_bytes) \(.held_bytes)"' >got
 		[ -s wanted ]
 		diff <(sort wanted) <(sort got)
@@ -139,7 +139,7 @@ sums_equal() {
 # kept: blocks that cleaning keeps in segments that deleting does not write.
 kept() {
 	dump.nilfs2 segments --json -o segment,live,snapshot "$1" 0..10 |
-		jq '[.segments[] | .live + .snapshot] | add'
+		gojq '[.segments[] | .live + .snapshot] | add'
 }
 
 @test "--free is what gc.nilfs2 --delete-checkpoints frees, to the block" {
@@ -147,27 +147,27 @@ kept() {
 	for range in 2 4 7 ..4 4..7 2,7 ..7 1..3; do
 		image=$(copy_image snapshots)
 		dump.nilfs2 du --json --free "$range" "$image" >free
-		all=$(jq '.free.checkpoints' free)
+		all=$(gojq '.free.checkpoints' free)
 		run -0 gc.nilfs2 -f --free 0 --json --delete-checkpoints \
 			"$range" "$image"
-		[ "$(jq '.deleted.checkpoints + .deleted.snapshots' \
+		[ "$(gojq '.deleted.checkpoints + .deleted.snapshots' \
 			<<<"$output")" -eq "$all" ]
-		[ "$(jq .deleted.snapshots <<<"$output")" -eq \
-			"$(jq .free.snapshots free)" ]
+		[ "$(gojq .deleted.snapshots <<<"$output")" -eq \
+			"$(gojq .free.snapshots free)" ]
 		echo "$range: $before, $(kept "$image"), $(cat free)"
 		[ "$((before - $(kept "$image")))" -eq \
-			"$(jq .free.freed_blocks free)" ]
-		[ "$(jq .free.freed_blocks free)" -gt 0 ]
+			"$(gojq .free.freed_blocks free)" ]
+		[ "$(gojq .free.freed_blocks free)" -gt 0 ]
 	done
 }
 
 @test "--free of one checkpoint is what checkpoints shows" {
 	image=$corpus/snapshots/image
-	dump.nilfs2 checkpoints -a --json "$image" | jq -r '.checkpoints[] |
+	dump.nilfs2 checkpoints -a --json "$image" | gojq -r '.checkpoints[] |
 		"\(.checkpoint) \(.unique_blocks) \(.held_blocks // 0)"' |
 	head -n -1 | while read -r cno unique held; do
 		[ "$(dump.nilfs2 du --free "$cno" --json "$image" |
-			jq -c '[.free.unique_blocks, .free.freed_blocks]')" = \
+			gojq -c '[.free.unique_blocks, .free.freed_blocks]')" = \
 			"[$unique,$held]" ]
 	done
 	run -1 dump.nilfs2 du --free 500.. "$image"

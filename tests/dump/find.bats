@@ -148,7 +148,7 @@ wanted() {
 }
 
 given() {
-	jq -r '.files[] | "\(.checkpoint)\t\(.path)\t\(.inode)"' |
+	gojq -r '.files[] | "\(.checkpoint)\t\(.path)\t\(.inode)"' |
 		sed -E 's,\t/,\t,; s,\t\t,\t.\t,' | LC_ALL=C sort
 }
 
@@ -175,11 +175,11 @@ content_of() {
 	diff <(wanted 1 | grep -P '/g[^/]*\t') \
 		<(dump.nilfs2 find --deleted --json image 'g*' | given)
 	diff <(dump.nilfs2 find -d image | awk '{ print $2 }') \
-		<(dump.nilfs2 find -d --json image | jq -r '.files[].path')
+		<(dump.nilfs2 find -d --json image | gojq -r '.files[].path')
 
 	# The checkpoint that is shown has the content.
 	dump.nilfs2 find --deleted --json-lines image -t f |
-		jq -r '"\(.checkpoint) \(.path)"' | while read -r cno path; do
+		gojq -r '"\(.checkpoint) \(.path)"' | while read -r cno path; do
 		echo "$(dump.nilfs2 cat -c "$cno" image "$path" | sha256sum |
 			cut -d' ' -f1) $cno ${path#/}"
 	done | sort >shown

@@ -36,7 +36,7 @@ paths_of() {
 equals_manifests() {
 	local image=$corpus/$1/image pairs latest
 
-	latest=$(dump.nilfs2 info --json "$image" | jq .latest.checkpoint)
+	latest=$(dump.nilfs2 info --json "$image" | gojq .latest.checkpoint)
 	mapfile -t pairs < <(checkpoints_of "$1" | sed "s/^0 /$latest /" |
 		tr ' ' '\n')
 	paths_of 25 "$corpus/$1"/manifest "$corpus/$1"/manifest.[0-9]* |
@@ -111,18 +111,18 @@ changes() {
 
 	# Two blocks of ten were written again, and none by what came next.
 	dump.nilfs2 history --json image /a/b/file >json
-	[ "$(jq -c '[.versions[:4][].changed_blocks]' json)" = "[10,2,0,0]" ]
-	[ "$(jq -r '.versions[0].names[].path' json)" = /a/b/file ]
+	[ "$(gojq -c '[.versions[:4][].changed_blocks]' json)" = "[10,2,0,0]" ]
+	[ "$(gojq -r '.versions[0].names[].path' json)" = /a/b/file ]
 
 	# By number, each file that had it.
-	ino=$(jq '.versions[0].inode' json)
+	ino=$(gojq '.versions[0].inode' json)
 	dump.nilfs2 history --json image "$ino" >number
-	jq -e '[.versions[].generation] | unique | length > 1' number
-	jq -e '[.versions[] | .inode] | unique == ['"$ino"']' number
+	gojq -e '[.versions[].generation] | unique | length > 1' number
+	gojq -e '[.versions[] | .inode] | unique == ['"$ino"']' number
 
 	# What is shown can be fetched.
 	dump.nilfs2 history --json image /other/file |
-		jq -r '.versions[] | "\(.last) \(.size) \(.names[0].path)"' |
+		gojq -r '.versions[] | "\(.last) \(.size) \(.names[0].path)"' |
 	while read -r cno size path; do
 		[ "$(dump.nilfs2 cat -c "$cno" image "$path" | wc -c)" -eq \
 			"$size" ]

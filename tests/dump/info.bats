@@ -165,7 +165,7 @@ second_of() {
 blocks "*" exceeds device size (15360 blocks)" ]]
 	said=${lines[0]#A mount would }
 	run -0 dump.nilfs2 info --json cut
-	[ "$(jq -r .latest.mount <<<"$output")" = "$said" ]
+	[ "$(gojq -r .latest.mount <<<"$output")" = "$said" ]
 	dump.nilfs2 set --expert --fix-checksums "$image" super:1 \
 		s_feature_compat_ro=0x80 >/dev/null
 	run -0 dump.nilfs2 info -v "$image"
@@ -259,8 +259,8 @@ blocks "*" exceeds device size (15360 blocks)" ]]
 	[[ $output == *"Blocks of files:"* ]]
 	rm image.zones
 	info_of image
-	[ "$(jq -r .zones.model <<<"$output")" = none ]
-	[ "$(jq .zones.zones <<<"$output")" -eq 0 ]
+	[ "$(gojq -r .zones.model <<<"$output")" = none ]
+	[ "$(gojq .zones.zones <<<"$output")" -eq 0 ]
 }
 
 @test "the first lines are for people" {

@@ -6,7 +6,7 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 
 setup() {
-	command -v jq >/dev/null || skip "jq not found"
+	command -v gojq >/dev/null || skip "gojq not found"
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -14,7 +14,7 @@ setup() {
 # Inodes in the form of a manifest line: type, mode, uid, gid, links, size,
 # mtime, ctime, rdev, ino.
 shown() {
-	jq -r '
+	gojq -r '
 		# A manifest has decimal numbers, also below zero.
 		def decimal(s; n): "\(s).\(("000000000" + (n | tostring))[-9:])";
 		def time(s; n): if s < 0 and n > 0
@@ -44,11 +44,10 @@ manifest_inodes() {
 	' "$1" | sort -u -t $'\t' -k10,10n
 }
 
-# jq knows numbers up to 2^53 only, so sizes past that are left out.
 @test "every attribute is the kernel's" {
 	for name in special snapshots sparse-2k cleaned-1k; do
 		manifest_inodes "$corpus/$name/manifest" |
-			awk -F '\t' 'NR <= 200 && $6 < 2 ^ 53' >theirs
+			head -n 200 >theirs
 		cut -f 10 theirs | xargs dump.nilfs2 inode --json-lines \
 			"$corpus/$name/image" | shown >ours
 		[ -s theirs ]
@@ -71,13 +70,13 @@ manifest_inodes() {
 	image=$corpus/special/image
 	for ino in 2 13 dat sufile ifile; do
 		dump.nilfs2 inode --json-lines "$image" "$ino" >inode
-		at=$(jq '.place.blocknr * 4096 + .place.offset' inode)
+		at=$(gojq '.place.blocknr * 4096 + .place.offset' inode)
 		[ "$(od -An -tu8 -j $((at + 0)) -N 8 "$image" | tr -d ' ')" \
-			-eq "$(jq .i_blocks inode)" ]
+			-eq "$(gojq .i_blocks inode)" ]
 		[ "$(od -An -tu8 -j $((at + 16)) -N 8 "$image" | tr -d ' ')" \
-			-eq "$(jq .i_ctime inode)" ]
+			-eq "$(gojq .i_ctime inode)" ]
 		[ "$(od -An -tu2 -j $((at + 48)) -N 2 "$image" | tr -d ' ')" \
-			-eq "$(jq .i_mode inode)" ]
+			-eq "$(gojq .i_mode inode)" ]
 	done
 }
 
@@ -93,7 +92,7 @@ manifest_inodes() {
 @test "an inode that is not in use is shown as that" {
 	last=$(cut -f 11 "$corpus/special/manifest" | sort -n | tail -n 1)
 	dump.nilfs2 inode --json "$corpus/special/image" $((last + 1)) >inode
-	[ "$(jq .inode.allocated inode)" = false ]
+	[ "$(gojq .inode.allocated inode)" = false ]
 	run -1 dump.nilfs2 inode "$corpus/special/image" 999999999
 	[[ $output == *"inode 999999999: "* ]]
 }

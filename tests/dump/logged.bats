@@ -58,11 +58,11 @@ changes() {
 # delete_old: delete the checkpoints that have the files.
 delete_old() {
 	dump.nilfs2 checkpoints --json image |
-		jq -r '.checkpoints[].checkpoint' | sort -n >all
+		gojq -r '.checkpoints[].checkpoint' | sort -n >all
 	gc.nilfs2 -q --free 0 --delete-checkpoints "..$(tail -n 2 all |
 		head -n 1)" image || [ "$(tail -n 1 all)" -gt 1 ]
 	[ "$(dump.nilfs2 checkpoints --json image |
-		jq '.checkpoints | length')" -lt 4 ]
+		gojq '.checkpoints | length')" -lt 4 ]
 }
 
 @test "what the deleted checkpoints had is found and exported" {
@@ -70,17 +70,17 @@ delete_old() {
 
 	# While the checkpoints are there, no log is needed.
 	dump.nilfs2 find --deleted --json image >before
-	jq -e '.files | length > 30 and all(.checkpoint != null and
+	gojq -e '.files | length > 30 and all(.checkpoint != null and
 		.whole_bytes == null)' before
 	delete_old
 	dump.nilfs2 find --deleted --json image >after
-	jq -e '.files | all(.checkpoint == null and
+	gojq -e '.files | all(.checkpoint == null and
 		.whole_bytes == .size)' after
-	diff <(jq -r '.files[].path' before | sort) \
-		<(jq -r '.files[].path' after | sort)
+	diff <(gojq -r '.files[].path' before | sort) \
+		<(gojq -r '.files[].path' after | sort)
 	for key in inode size type mtime mode uid target generation; do
-		diff <(jq -r ".files[] | \"\(.path) \(.$key)\"" before | sort) \
-			<(jq -r ".files[] | \"\(.path) \(.$key)\"" after | sort)
+		diff <(gojq -r ".files[] | \"\(.path) \(.$key)\"" before | sort) \
+			<(gojq -r ".files[] | \"\(.path) \(.$key)\"" after | sort)
 	done
 
 	# The contents are what the kernel saw.
@@ -113,7 +113,7 @@ judge() {
 	echo "$output"
 	mkdir out
 	tar -x -C out -f out.tar
-	counts=$(jq -r '.files[] | select(.whole_bytes < .size or .type == "file") |
+	counts=$(gojq -r '.files[] | select(.whole_bytes < .size or .type == "file") |
 		"\(.type) \(.whole_bytes) \(.size) \(.inode) \(.path)"' found |
 		perl -e '
 		sub content {
@@ -169,7 +169,7 @@ judge() {
 
 	# Halves of the clean segments that had the files, the second ones first.
 	dump.nilfs2 segments --json -o segment image |
-		jq '.segments[].segment' >used
+		gojq '.segments[].segment' >used
 	for half in 1 0; do
 		for segment in $(seq 0 10 | grep -vxf used); do
 			part=$((segment * 2 + half))
@@ -191,7 +191,7 @@ put_number() {
 # sizes: of what is offered.
 sizes() {
 	dump.nilfs2 find --deleted --json image |
-		jq -r '.files[] | "\(.path) \(.size) \(.whole_bytes)"' | sort
+		gojq -r '.files[] | "\(.path) \(.size) \(.whole_bytes)"' | sort
 }
 
 @test "inodes of a damaged log are not offered, older ones of the files are" {

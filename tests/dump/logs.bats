@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load ../kernel/lab
 
 setup() {
-	command -v jq >/dev/null || skip "jq not found"
+	command -v gojq >/dev/null || skip "gojq not found"
 	need_corpus
 	cd "$BATS_TEST_TMPDIR" || return 1
 }
@@ -18,7 +18,7 @@ dumpseg_lines() {
 
 # logs_lines BLOCKS-PER-SEGMENT
 logs_lines() {
-	jq -r --argjson per "$1" -f "$BATS_TEST_DIRNAME/logs_lines.jq"
+	gojq -r --argjson per "$1" -f "$BATS_TEST_DIRNAME/logs_lines.jq"
 }
 
 # put IMAGE BYTE <BYTES: overwrite part of an image.
@@ -145,15 +145,15 @@ living() {
 @test "ss_cno of a header of 56 bytes, which ends before it, is absent" {
 	image=$(copy_image empty)
 	read -r block sum < <(dump.nilfs2 logs --json "$image" |
-		jq -r '.logs[-1] | "\(.blocknr) \(.ss_sumbytes)"')
+		gojq -r '.logs[-1] | "\(.blocknr) \(.ss_sumbytes)"')
 	# What follows the header moves up by the eight bytes of ss_cno.
 	dd if="$image" bs=1 skip=$((block * 4096 + 64)) count=$((sum - 64)) \
 		status=none | put "$image" $((block * 4096 + 56))
 	dump.nilfs2 set -q --expert --fix-checksums "$image" "log:$block" \
 		ss_bytes=56 "ss_sumbytes=$((sum - 8))" >/dev/null
 	run -0 dump.nilfs2 logs --json "$image"
-	[ "$(jq '.logs[-1].ss_cno' <<<"$output")" = null ]
-	[ "$(jq '.logs[-1].files | length' <<<"$output")" -eq 5 ]
+	[ "$(gojq '.logs[-1].ss_cno' <<<"$output")" = null ]
+	[ "$(gojq '.logs[-1].files | length' <<<"$output")" -eq 5 ]
 	run -0 dump.nilfs2 logs "$image"
 	[[ $output == *ss_cno:*" -"* ]]
 	run -0 fsck.nilfs2 -fn "$image"

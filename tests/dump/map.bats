@@ -81,14 +81,14 @@ characters_match() {
 	cd "$BATS_TEST_TMPDIR"
 	for name in snapshots cleaned special; do
 		dump.nilfs2 map --svg map.svg "$corpus/$name/image"
-		dump.nilfs2 map --json "$corpus/$name/image" | jq -r '
+		dump.nilfs2 map --json "$corpus/$name/image" | gojq -r '
 			[.segments | to_entries[].value | select(. > 0)] |
 			sort | .[]' >counts
 		# Legend: the text that follows a swatch.
 		sed -n 's/.*>[a-z, 0-9%]*: \([0-9]*\)<\/text>$/\1/p' map.svg |
 			sort -n >drawn
 		diff counts drawn
-		same "$(jq -s add counts)" "$(awk '
+		same "$(gojq -s add counts)" "$(awk '
 			match($0, /width="[0-9]*" height="24" /) {
 				split($0, part, "\"")
 				cells += part[6] / 24

@@ -47,7 +47,7 @@ all_same() {
 no_content() {
 	local path size
 
-	size=$(dump.nilfs2 info --json "$image" | jq .geometry.block_bytes)
+	size=$(dump.nilfs2 info --json "$image" | gojq .geometry.block_bytes)
 	dump.nilfs2 ls -lR "$image" / | awk '/^-/ && $5 { print $NF }' |
 		head -n 40 |
 	while read -r path; do

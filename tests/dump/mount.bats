@@ -172,7 +172,7 @@ all_equal() {
 
 	# Of 100 blocks in segments of 64, those that the map has.
 	make_volume
-	wanted=$(dump.nilfs2 bmap --json "$image" /file | jq -r '[.runs[] |
+	wanted=$(dump.nilfs2 bmap --json "$image" /file | gojq -r '[.runs[] |
 		select(.level == 0) | range(.blocknr; .blocknr + .blocks) / 64 |
 		floor] | unique | "\(first)-\(last)"')
 	[ "${wanted%-*}" -lt "${wanted#*-}" ]
@@ -234,7 +234,7 @@ lose_block() {
 	local vblock
 
 	vblock=$(dump.nilfs2 bmap --json "$image" "$1" |
-		jq --argjson n "$2" '.runs[] | select(.level == 0 and
+		gojq --argjson n "$2" '.runs[] | select(.level == 0 and
 			.blkoff <= $n and .last_blkoff >= $n) |
 			.vblocknr + $n - .blkoff')
 	set_field "dat:$vblock" de_blocknr=99999999

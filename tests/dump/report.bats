@@ -24,31 +24,31 @@ is_page() {
 # What other commands say about the same, one number a line.
 others() {
 	dump.nilfs2 segments --json --totals -o +data "$1" |
-		jq -c '.totals | to_entries[] | [.key, .value]' | sort
+		gojq -c '.totals | to_entries[] | [.key, .value]' | sort
 	dump.nilfs2 segments --json --histogram "$1" |
-		jq -c '.utilization[]'
-	dump.nilfs2 checkpoints --json --all --fast "$1" | jq -c '
+		gojq -c '.utilization[]'
+	dump.nilfs2 checkpoints --json --all --fast "$1" | gojq -c '
 		.checkpoints | length, (map(select(.mode == "ss")) | length)'
-	dump.nilfs2 ls -lR --json "$1" | jq -c '
+	dump.nilfs2 ls -lR --json "$1" | gojq -c '
 		.files | unique_by(.inode) |
 		(map(select(.type == "file")) | length)'
-	dump.nilfs2 info --json "$1" | jq -Sc '
+	dump.nilfs2 info --json "$1" | gojq -Sc '
 		.superblocks, .geometry, .latest, .usage'
 }
 
 ours() {
-	jq -c '.totals | to_entries[] | [.key, .value]' "$1" | sort
-	jq -c '.utilization[]' "$1"
-	jq -c '.past.count, .past.snapshots' "$1"
-	jq -c '.files.regular' "$1"
-	jq -Sc '.superblocks, .geometry, .latest, .usage' "$1"
+	gojq -c '.totals | to_entries[] | [.key, .value]' "$1" | sort
+	gojq -c '.utilization[]' "$1"
+	gojq -c '.past.count, .past.snapshots' "$1"
+	gojq -c '.files.regular' "$1"
+	gojq -Sc '.superblocks, .geometry, .latest, .usage' "$1"
 }
 
 agrees() {
 	run -0 --separate-stderr dump.nilfs2 report --json "$corpus/$1/image"
 	printf '%s\n' "$output" >said
 	diff <(others "$corpus/$1/image") <(ours said) || return 1
-	[ "$(jq '.check.errors' said)" -eq 0 ]
+	[ "$(gojq '.check.errors' said)" -eq 0 ]
 	dump.nilfs2 report "$corpus/$1/image" page.html && is_page page.html
 }
 
@@ -61,14 +61,14 @@ agrees() {
 	need_corpus
 	for name in small-files sparse-2k snapshots; do
 		dump.nilfs2 report --json "$corpus/$name/image" >said
-		block=$(jq .geometry.block_bytes said)
-		jq -r '.files.largest.files[] |
+		block=$(gojq .geometry.block_bytes said)
+		gojq -r '.files.largest.files[] |
 			"\(.path)\t\(.bytes)\t\(.extents)"' said >listed
 		[ -s listed ]
 		while IFS=$'\t' read -r path bytes extents; do
 			same "$bytes $extents" "$(
 				dump.nilfs2 bmap --json -s "$corpus/$name/image" "$path" |
-				jq -r --argjson b "$block" '.map |
+				gojq -r --argjson b "$block" '.map |
 					"\(.data_blocks * $b) \(.extents)"')"
 		done <listed
 		# In order, and none larger was left out.
@@ -113,13 +113,13 @@ agrees() {
 	grep -q 's_volume_name' page.html
 	grep -q 'cannot be opened' page.html
 	run -1 --separate-stderr dump.nilfs2 report --json "$image"
-	jq -e '.check.errors > 0 and .superblocks' <<<"$output"
+	gojq -e '.check.errors > 0 and .superblocks' <<<"$output"
 }
 
 @test "--fast leaves the check and the files out" {
 	need_corpus
 	run -0 dump.nilfs2 report --fast --json "$corpus/special/image"
-	jq -e '(has("check") or has("files") | not) and has("past")' <<<"$output"
+	gojq -e '(has("check") or has("files") | not) and has("past")' <<<"$output"
 }
 
 @test "no half page is left after a failure" {

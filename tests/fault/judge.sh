@@ -36,6 +36,6 @@ for cno in 0 $(dump.nilfs2 checkpoints -s --fast "$image" |
 		dump.nilfs2 export -q -c "$cno" "$image" - | sha256sum) || exit 1
 	echo "$cno ${sum%% *}"
 done
-dump.nilfs2 info --json "$image" | jq -c "[.superblocks[0] |
+dump.nilfs2 info --json "$image" | gojq -c "[.superblocks[0] |
 	.s_volume_name, .s_uuid, .s_checkinterval, .s_max_mnt_count, .s_c_interval,
 	.s_c_block_max, .s_feature_compat], .superblocks[0].s_nsegments"

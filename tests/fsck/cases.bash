@@ -71,7 +71,7 @@ ask_checkpoint() { ask_latest Checkpoint; }
 
 ask_created() {
 	dump.nilfs2 checkpoints -a --json "$image" |
-		jq ".checkpoints[] | select(.checkpoint == $1).created"
+		gojq ".checkpoints[] | select(.checkpoint == $1).created"
 }
 
 # map_column COLUMN KIND FILE NUMBER: of the NUMBERth line of that kind.

@@ -127,7 +127,7 @@ old_own_block() {
 	local block now
 
 	now=$(dump.nilfs2 bmap -b "$image" 3 | awk '$NF == "data" { print $5 }')
-	for block in $(dump.nilfs2 logs --json "$image" | jq '.logs[] |
+	for block in $(dump.nilfs2 logs --json "$image" | gojq '.logs[] |
 		range(.blocknr + 1; .blocknr + .ss_nblocks)')
 	do
 		dump.nilfs2 block "$image" "$block" | grep -q ' dat$' &&

@@ -30,7 +30,7 @@ zero_log() {
 }
 
 latest() {
-	dump.nilfs2 info --json "$image" | jq "$1"
+	dump.nilfs2 info --json "$image" | gojq "$1"
 }
 
 # kernel_writes_on: the kernel mounts $image, reads all of it, writes on, and
@@ -102,7 +102,7 @@ kernel_writes_on() {
 	run -0 dump.nilfs2 logs -s --stale "$image"
 	[ "$(awk '$1 == 43 { print $3, $9 }' <<<"$output" | xargs)" = \
 		"43 11 43 12" ]
-	[ "$(latest '.superblocks[0] | [.s_last_seq, .s_state]' | jq -c .)" = \
+	[ "$(latest '.superblocks[0] | [.s_last_seq, .s_state]' | gojq -c .)" = \
 		"[44,1]" ]
 	[ "$(latest '.superblocks[0].s_last_pseg % 128')" = 0 ]
 }

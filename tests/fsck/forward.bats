@@ -24,7 +24,7 @@ setup() {
 		[[ $output == *"as they were synced before the crash"* ]]
 		expect
 		run -0 dump.nilfs2 info --json "$image"
-		[ "$(jq -c '[.superblocks[].s_state]' <<<"$output")" = "[1,1]" ]
+		[ "$(gojq -c '[.superblocks[].s_state]' <<<"$output")" = "[1,1]" ]
 		guest "$image" <<-'SCRIPT'
 		nilfs_mount -o ro,norecovery "$DEV1"
 		manifest "$MNT"
@@ -141,9 +141,9 @@ as_recovered() {
 	done
 	damage bitmap:ifile/11 bit=0
 	run -1 --separate-stderr fsck.nilfs2 -y --json "$image"
-	[ "$(jq '[.losses[] | select(.latest) | .length] | add' \
+	[ "$(gojq '[.losses[] | select(.latest) | .length] | add' \
 		<<<"$output")" = $((blocks * 4096)) ]
-	[ "$(jq -c '[.losses[].path] | unique' <<<"$output")" = \
+	[ "$(gojq -c '[.losses[].path] | unique' <<<"$output")" = \
 		'["/a","/b"]' ]
 	run -0 fsck.nilfs2 -fn "$image"
 }

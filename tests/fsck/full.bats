@@ -56,7 +56,7 @@ fill_volumes() {
 
 clean_segments() {
 	dump.nilfs2 segments --json "$1" |
-		jq '[.. | .su_flags? | select(. == 0)] | length'
+		gojq '[.. | .su_flags? | select(. == 0)] | length'
 }
 
 tree() {

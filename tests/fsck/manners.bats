@@ -179,7 +179,7 @@ judge() {
 @test "-a takes for clean what was left clean, -f has it checked" {
 	make_image
 	complete() {
-		fsck.nilfs2 --json "$@" image | jq .summary.complete
+		fsck.nilfs2 --json "$@" image | gojq .summary.complete
 	}
 	[ "$(complete -a)" = false ]
 	[ "$(complete -p)" = false ]
@@ -217,7 +217,7 @@ judge() {
 	run -0 fsck.nilfs2 --json image
 	# Three files and the root; 16 MiB less the end make 63 segments of 64
 	# blocks, of which one is written and the next one taken.
-	[ "$(jq -c '[.summary | .files, .segments, .used_segments, .snapshots,
+	[ "$(gojq -c '[.summary | .files, .segments, .used_segments, .snapshots,
 		.checkpoint, .clean, .unmounted, .error_state, .device]' \
 		<<<"$output")" = \
 		'[4,63,2,1,1,true,true,false,"image"]' ]
@@ -233,22 +233,22 @@ judge() {
 	run -4 fsck.nilfs2 -n --json image
 	[ "$(jq -c '.findings[0] | keys_unsorted' <<<"$output")" = \
 		'["rule","number","severity","place","history","wanted","got","text","detail"]' ]
-	[ "$(jq -c '.findings[0] | [.rule, .number, .severity, .place]' \
+	[ "$(gojq -c '.findings[0] | [.rule, .number, .severity, .place]' \
 		<<<"$output")" = \
 		'["sb-sum",1004,"fatal",{"kind":"superblock","number":1}]' ]
 	[ "$(jq -c '.counts' <<<"$output")" = \
 		'[{"rule":"sb-sum","number":1004,"severity":"fatal","count":1}]' ]
-	[ "$(jq -c '[.summary | .clean, .fatal, .errors, .warnings]' \
+	[ "$(gojq -c '[.summary | .clean, .fatal, .errors, .warnings]' \
 		<<<"$output")" = '[false,1,0,0]' ]
 	run -4 fsck.nilfs2 -n --json-lines image
-	[ "$(jq -r .record <<<"$output" | xargs)" = "finding counts summary" ]
+	[ "$(gojq -r .record <<<"$output" | xargs)" = "finding counts summary" ]
 }
 
 @test "--list-rules is the table of the manual" {
 	run -0 fsck.nilfs2 --list-rules --json
 	[ "$(jq -c '.rules[] | select(.rule == "sb-sum")' <<<"$output")" = \
 		'{"rule":"sb-sum","number":1004,"severity":"fatal","danger":"safe","repair":"super","text":"the checksum of the superblock does not match"}' ]
-	jq -r '.rules[] | "\(.number)", "\(.rule):", .text,
+	gojq -r '.rules[] | "\(.number)", "\(.rule):", .text,
 		"\(.severity) \(.danger) \(.repair)"' <<<"$output" >want
 	sed -n '/^\.TS/,/^\.TE/{/^[0-9]/,/^T}/{s/\\-/-/g;s/\t/ /g;s/^T} //;s/ T{//;p}}' \
 		"$NILFS2_BUILD/man/fsck.nilfs2.8" >got

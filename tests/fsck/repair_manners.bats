@@ -69,7 +69,7 @@ on_terminal() {
 	run -0 fsck.nilfs2 -n image
 	[[ ${lines[-1]} == "image: clean, "* ]]
 	[ "$(dump.nilfs2 inode --json image /dir/file |
-		jq '.. | .i_links_count? // empty')" = 2 ]
+		gojq '.. | .i_links_count? // empty')" = 2 ]
 	[ "$(dump.nilfs2 cat image /dir/file)" = small ]
 	cp image repaired
 	run -0 fsck.nilfs2 -y image
@@ -128,7 +128,7 @@ on_terminal() {
 }
 
 links_of() {
-	dump.nilfs2 inode --json image "$1" | jq '.. | .i_links_count? // empty'
+	dump.nilfs2 inode --json image "$1" | gojq '.. | .i_links_count? // empty'
 }
 
 # What is found, without checkpoints and bytes, and without lost names.
@@ -139,7 +139,7 @@ left() {
 
 # The first question is about what costs nothing, the second about names.
 @test "what was refused stays, though another repair is of the same kind" {
-	command -v jq >/dev/null || skip "jq not found"
+	command -v gojq >/dev/null || skip "gojq not found"
 	mkdir -p source/dir/sub source/other
 	mkfs.nilfs2 -q -f --size 16M -B 64 -d source image
 	damage inode:/dir/file i_links_count=5
@@ -169,12 +169,12 @@ left() {
 	say_errors
 	run -1 fsck.nilfs2 -p image
 	run -0 fsck.nilfs2 -n --json image
-	[ "$(jq .summary.error_state <<<"$output")" = false ]
+	[ "$(gojq .summary.error_state <<<"$output")" = false ]
 	break_name
 	say_errors
 	run -4 fsck.nilfs2 -p image
 	run -4 fsck.nilfs2 -n --json image
-	[ "$(jq .summary.error_state <<<"$output")" = true ]
+	[ "$(gojq .summary.error_state <<<"$output")" = true ]
 }
 
 @test "repairs for scripts" {
@@ -182,8 +182,8 @@ left() {
 	run -1 --separate-stderr fsck.nilfs2 -y --json image
 	[ "$(jq -c 'keys_unsorted' <<<"$output")" = \
 		'["findings","counts","repairs","losses","left","summary"]' ]
-	[ "$(jq -r '.findings[].rule' <<<"$output")" = inode-links-names ]
-	[ "$(jq -c '[(.repairs | length > 0), .losses, .left, .summary.repaired,
+	[ "$(gojq -r '.findings[].rule' <<<"$output")" = inode-links-names ]
+	[ "$(gojq -c '[(.repairs | length > 0), .losses, .left, .summary.repaired,
 		.summary.clean, .summary.errors, .summary.losses,
 		.summary.losses_known]' <<<"$output")" = \
 		'[true,[],[],true,true,0,0,true]' ]

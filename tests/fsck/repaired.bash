@@ -64,31 +64,49 @@ tree() {
 	dump.nilfs2 ls -l -R ${1+-c "$1"} "$image" /
 }
 
-# kernel_uses NAME: the kernel mounts $image, finds the files of that image,
-# writes on, and finds all of it again after a mount; it has no complaints.
+# kernel_uses NAME [IMAGE...]: the kernel mounts $image, or each of these, finds the
+# files of that image of the corpus, writes on, and finds all of it again after a
+# mount; it has no complaints.
 kernel_uses() {
-	local share=$BATS_TEST_TMPDIR/share
+	local share=$BATS_TEST_TMPDIR/share name=$1 i=0 at
 
 	need_guest uml
+	shift
+	[ $# -gt 0 ] || set -- "$image"
 	mkdir -p "$share"
-	guest --share "$share" "$image" <<-'SCRIPT'
-	nilfs_mount "$DEV1"
-	manifest "$MNT" >"$SHARE/first"
-	filler 7 3000000 >"$MNT/afterwards"
-	sync
-	nilfs_umount
-	nilfs_mount "$DEV1"
-	cksum <"$MNT/afterwards" >"$SHARE/sum"
-	rm "$MNT/afterwards"
-	manifest "$MNT" >"$SHARE/second"
-	nilfs_umount
+	guest --share "$share" "$@" <<-'SCRIPT'
+	for ((i = 1; ; i++)); do
+		device=DEV$i
+		[ -n "${!device-}" ] || break
+		nilfs_mount "${!device}"
+		manifest "$MNT" >"$SHARE/first$i"
+		filler 7 3000000 >"$MNT/afterwards"
+		sync
+		nilfs_umount
+		nilfs_mount "${!device}"
+		cksum <"$MNT/afterwards" >"$SHARE/sum$i"
+		rm "$MNT/afterwards"
+		manifest "$MNT" >"$SHARE/second$i"
+		nilfs_umount
+	done
 	SCRIPT
 	[ "$status" -eq 0 ] && kernel_content || return
-	diff "$corpus/$1/manifest" "$share/first" || return
-	# The root's times are not what they were.
-	diff <(grep -v $'\t\.$' "$share/first") \
-		<(grep -v $'\t\.$' "$share/second") || return
-	expect
+	for at; do
+		i=$((i + 1))
+		diff "$corpus/$name/manifest" "$share/first$i" || return
+		diff "$share/sum1" "$share/sum$i" || return
+		# The root's times are not what they were.
+		diff <(grep -v $'\t\.$' "$share/first$i") \
+			<(grep -v $'\t\.$' "$share/second$i") || return
+		image=$at expect || return
+	done
+}
+
+# for_the_kernel: $image is kept for the last test of the file, which gives all to
+# the kernel.
+for_the_kernel() {
+	mkdir -p "$BATS_FILE_TMPDIR/kept"
+	mv "$image" "$BATS_FILE_TMPDIR/kept/$BATS_TEST_NUMBER"
 }
 
 # numbers STATE EVERY COUNT: of the virtual blocks in that state.

@@ -244,7 +244,7 @@ kernel_takes_repaired() {
 	need_guest uml
 	mkdir "$sampled"
 	cd "$BATS_FILE_TMPDIR/repaired" || return 1
-	for name in $(sample 12 *); do
+	for name in $(sample 8 *); do
 		mv "$name" "$sampled"
 	done
 	kernel_takes "$sampled"

@@ -20,7 +20,7 @@ to() {
 
 latest() {
 	dump.nilfs2 info --json "$image" |
-		jq '[.superblocks[].s_last_cno] | max'
+		gojq '[.superblocks[].s_last_cno] | max'
 }
 
 @test "to each snapshot: the kernel finds the files that it had" {
@@ -93,7 +93,7 @@ latest() {
 @test "other checkpoints stay what they were" {
 	image=$(copy_image snapshots)
 	cnos=$(dump.nilfs2 checkpoints --json "$image" |
-		jq '.checkpoints[].checkpoint')
+		gojq '.checkpoints[].checkpoint')
 	for cno in $cnos; do tree "$cno"; done >want
 	to 8
 	for cno in $cnos; do tree "$cno"; done >got

@@ -38,8 +38,8 @@ senseless() {
 
 @test "a copy that is only older is no finding" {
 	run -0 dump.nilfs2 info --json "$image"
-	[ "$(jq -c '[.superblocks[].s_last_cno]' <<<"$output")" = "[12,11]" ]
-	[ "$(jq -c '[.superblocks[].s_state]' <<<"$output")" = "[1,0]" ]
+	[ "$(gojq -c '[.superblocks[].s_last_cno]' <<<"$output")" = "[12,11]" ]
+	[ "$(gojq -c '[.superblocks[].s_state]' <<<"$output")" = "[1,0]" ]
 	expect
 }
 
@@ -142,10 +142,10 @@ senseless() {
 	expect sb-state-error
 	run -0 fsck.nilfs2 -n "$image"
 	run -0 fsck.nilfs2 -n --json "$image"
-	[ "$(jq -c '.summary | [.error_state, .complete]' <<<"$output")" = \
+	[ "$(gojq -c '.summary | [.error_state, .complete]' <<<"$output")" = \
 		"[true,true]" ]
 	run -1 fsck.nilfs2 -a --json "$image"
-	[ "$(jq -c '.summary | [.error_state, .complete]' <<<"$output")" = \
+	[ "$(gojq -c '.summary | [.error_state, .complete]' <<<"$output")" = \
 		"[false,true]" ]
 	expect
 }
@@ -174,8 +174,8 @@ senseless() {
 	damage super:2 s_last_seq=1000
 	expect sb-no-super-root
 	run -4 fsck.nilfs2 -n --json "$image"
-	[ "$(jq .summary.complete <<<"$output")" = false ]
-	[ "$(jq .summary.checkpoint <<<"$output")" = null ]
+	[ "$(gojq .summary.complete <<<"$output")" = false ]
+	[ "$(gojq .summary.checkpoint <<<"$output")" = null ]
 }
 
 @test "a number of the latest checkpoint that its log does not have" {

@@ -276,9 +276,9 @@ vblock() {
 	run -0 fsck.nilfs2 -n "$image"
 	[[ $output != *inode-blocks* ]]
 	run -0 fsck.nilfs2 -n --all --json "$image"
-	[ "$(jq -c '.findings[] | [.rule, .place.checkpoint, .history]' \
+	[ "$(gojq -c '.findings[] | [.rule, .place.checkpoint, .history]' \
 		<<<"$output")" = '["inode-blocks",13,true]' ]
-	[ "$(jq -c .counts <<<"$output")" = '[]' ]
+	[ "$(gojq -c .counts <<<"$output")" = '[]' ]
 }
 
 @test "what a snapshot shares with a newer plain checkpoint is the snapshot's" {

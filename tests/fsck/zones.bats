@@ -33,7 +33,7 @@ repairs() {
 }
 
 latest() {
-	dump.nilfs2 info --json image | jq .superblocks[0].s_last_pseg
+	dump.nilfs2 info --json image | gojq .superblocks[0].s_last_pseg
 }
 
 @test "a clean volume has nothing wrong with its zones" {

@@ -21,7 +21,7 @@ delete() {
 
 # value SECTION KEY: of the report in $output.
 value() {
-	jq ".$1.$2" <<<"$output"
+	gojq ".$1.$2" <<<"$output"
 }
 
 @test "lists of ranges, as rmcp spells them" {

@@ -13,7 +13,7 @@ policies="optimal greedy cost-benefit cost-benefit-lfs data-first weighted weigh
 
 # value KEY: of the report in $output.
 value() {
-	jq ".result.$1" <<<"$output"
+	gojq ".result.$1" <<<"$output"
 }
 
 same_after() {

@@ -29,7 +29,7 @@ is_marked() {
 @test "it is named and marked, and what lives in it can be read" {
 	run --separate-stderr -3 gc --json
 	[[ $stderr == *"segment $segment: skipped: "* ]]
-	[ "$(jq .result.segments_left <<<"$output")" -eq 1 ]
+	[ "$(gojq .result.segments_left <<<"$output")" -eq 1 ]
 	is_marked
 	[ "$(dump.nilfs2 cat "$image" /kept | cksum)" = "$sum" ]
 	expect

@@ -16,12 +16,12 @@ defrag() {
 
 # value KEY: of the report in $output.
 value() {
-	jq ".defragmentation.$1" <<<"$output"
+	gojq ".defragmentation.$1" <<<"$output"
 }
 
 # extents FILE: that it has on the device.
 extents() {
-	dump.nilfs2 bmap -s --json "$image" "$1" | jq .map.extents
+	dump.nilfs2 bmap -s --json "$image" "$1" | gojq .map.extents
 }
 
 # blocks FILE [CHECKPOINT]: file block, virtual block and block of its data.
@@ -57,7 +57,7 @@ start() {
 	# Of 15625 blocks, where a segment has 1024 and its log a summary.
 	[ "$(extents /large)" -ge 16 ]
 	[ "$(extents /large)" -le 17 ]
-	[ "$(jq -c '.files[] | [.path, .extents_before, .extents_after]' \
+	[ "$(gojq -c '.files[] | [.path, .extents_before, .extents_after]' \
 		<<<"$output")" = "[\"/large\",7858,$(extents /large)]" ]
 	# It is the same file under the DAT.
 	numbers_of /large | diff before -

@@ -18,7 +18,7 @@ setup() {
 }
 
 field() {
-	dump.nilfs2 info --json "$image" | jq -c "[.superblocks[].$1]"
+	dump.nilfs2 info --json "$image" | gojq -c "[.superblocks[].$1]"
 }
 
 @test "there and back, images are what they were" {
@@ -26,7 +26,7 @@ field() {
 		begin "$name"
 		echo "$name:"
 		run -0 gc.nilfs2 --json -O $ext "$image"
-		[ "$(jq .features.changed <<<"$output")" = true ]
+		[ "$(gojq .features.changed <<<"$output")" = true ]
 		[ "$(field s_segment_usage_size)" = '[32,32]' ]
 		is_clean
 		same_trees
@@ -44,7 +44,7 @@ field() {
 	begin snapshots
 	before=$(image_sum "$image")
 	run -0 gc.nilfs2 --json -O ^$ext "$image"
-	[ "$(jq .features.changed <<<"$output")" = false ]
+	[ "$(gojq .features.changed <<<"$output")" = false ]
 	run -0 gc.nilfs2 -n -O $ext "$image"
 	[ "$(image_sum "$image")" = "$before" ]
 	for name in track_live_blks block_count nothing; do
@@ -57,7 +57,7 @@ field() {
 # is protected counts as alive for lssu.
 counted() {
 	dump.nilfs2 segments -o segment,state,su_nlive_blks --json "$image" |
-		jq -r '.segments[] | select(.state == "-d--") |
+		gojq -r '.segments[] | select(.state == "-d--") |
 			"\(.segment) \(.su_nlive_blks)"'
 }
 
@@ -161,7 +161,7 @@ uses() {
 	run -1 fsck.nilfs2 --rebuild-counters "$image"
 	cp --sparse=always stale "$image"
 	run -0 gc.nilfs2 --json --protect 0 --min-reclaimable 0 "$image"
-	[ "$(jq .result.batches <<<"$output")" -ge 1 ]
+	[ "$(gojq .result.batches <<<"$output")" -ge 1 ]
 	before=$(image_sum "$image")
 	run -0 fsck.nilfs2 --rebuild-counters "$image"
 	[[ $output == *"the counters of all segments are right" ]]

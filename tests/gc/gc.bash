@@ -87,7 +87,7 @@ large_blocks() {
 	local ino size
 
 	size=$((1024 << $(dump.nilfs2 info --json "$2" |
-		jq .superblocks[0].s_log_block_size)))
+		gojq .superblocks[0].s_log_block_size)))
 	for ino in $(awk -F '\t' '$12 ~ /^runs:/ { print $11 }' \
 		"$corpus/$1/manifest"); do
 		dump.nilfs2 bmap -b "$2" "$ino" |
@@ -135,7 +135,7 @@ shown_as_before() {
 
 # timeless [FILE]: reports as JSON, but for how long it took.
 timeless() {
-	jq 'del(.. | .elapsed_ms?)' "$@"
+	gojq 'del(.. | .elapsed_ms?)' "$@"
 }
 
 snapshots_of() {

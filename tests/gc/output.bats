@@ -28,7 +28,7 @@ output() {
 		[ "$(stat -c %s "$copy")" -eq "$(stat -c %s "$image")" ]
 		# What was not written takes no room, but for the superblocks.
 		[ "$(($(stat -c '%b * %B' "$copy")))" -le "$((
-			$(jq .copy.blocks_written <<<"$output") *
+			$(gojq .copy.blocks_written <<<"$output") *
 			4096
 			+ 65536))" ]
 		[ "$(blkid -p -s UUID -o value "$copy")" = \

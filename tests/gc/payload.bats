@@ -57,7 +57,7 @@ not match its checksum; blocks of "*/kept* ]] || return
 
 @test "so it is by cleaning, and the others are cleaned" {
 	image=$(copy_image small-files)
-	segment=$(gc -n -v --json | jq '[.segments[] |
+	segment=$(gc -n -v --json | gojq '[.segments[] |
 		select(.fate == "cleaned" and .live > 0)][-1].segment')
 	flip $(($(dump.nilfs2 logs "$image" "$segment" -s |
 		awk 'NR == 2 { print $2 }') + 99))
@@ -69,8 +69,8 @@ not match its checksum; blocks of "*/kept* ]] || return
 	run --separate-stderr -3 gc --json --verify
 	diff forecast <(timeless <<<"$output")
 	[[ $stderr == *"segment $segment: skipped: "*"blocks of /"* ]]
-	[ "$(jq .result.segments_left <<<"$output")" -eq 1 ]
-	[ "$(jq .result.segments_cleaned <<<"$output")" -gt 0 ]
+	[ "$(gojq .result.segments_left <<<"$output")" -eq 1 ]
+	[ "$(gojq .result.segments_cleaned <<<"$output")" -gt 0 ]
 	is_marked
 	is_clean && same_trees
 }

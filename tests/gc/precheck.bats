@@ -59,7 +59,7 @@ wrong_entry() {
 @test "a log that a superblock names as the latest is not passed over" {
 	image=$(copy_image cleaned)
 	pseg=$(dump.nilfs2 info --json "$image" |
-		jq '[.. | .s_last_pseg? // empty] | max')
+		gojq '[.. | .s_last_pseg? // empty] | max')
 	damage_raw "log:$pseg" ss_datasum=0
 	refuses sb-no-super-root
 	fsck.nilfs2 -fy "$image" || [ $? -eq 1 ]
@@ -69,10 +69,10 @@ wrong_entry() {
 
 @test "findings are members of the JSON document, if there are any" {
 	image=$(copy_image cleaned)
-	[ "$(gc --json | jq 'has("findings")')" = false ]
+	[ "$(gc --json | gojq 'has("findings")')" = false ]
 	wrong_entry
 	run --separate-stderr -4 gc --json
-	[ "$(jq -r '.findings[0].rule' <<<"$output")" = dat-double ]
+	[ "$(gojq -r '.findings[0].rule' <<<"$output")" = dat-double ]
 }
 
 @test "a warning stops nothing" {

@@ -115,7 +115,7 @@ fill_mixed() {
 	[ "$(state_of "$image")" = "$before" ]
 	gc --json --purge >outcome
 	diff <(timeless forecast) <(timeless outcome)
-	[ "$(jq .purge.bytes_zero outcome)" -gt 1000000 ]
+	[ "$(gojq .purge.bytes_zero outcome)" -gt 1000000 ]
 }
 
 @test "a second run writes nothing" {
@@ -123,7 +123,7 @@ fill_mixed() {
 	gc --purge
 	before=$(image_sum "$image")
 	gc --json --purge >outcome
-	[ "$(jq .purge.blocks_written outcome)" -eq 0 ]
+	[ "$(gojq .purge.blocks_written outcome)" -eq 0 ]
 	[ "$(image_sum "$image")" = "$before" ]
 }
 
@@ -173,7 +173,7 @@ fill_mixed() {
 	[ "$(words)" -eq "$(wc -l <open)" ]
 	# Most lives or is protected, and stays where it is.
 	gc.nilfs2 --protect 1000000000 --free 0 --purge --json "$image" >outcome
-	[ "$(jq .purge.segments_cleaned outcome)" -lt 20 ]
+	[ "$(gojq .purge.segments_cleaned outcome)" -lt 20 ]
 	[ "$(words)" -eq 0 ]
 	is_clean
 	same_trees

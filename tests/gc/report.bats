@@ -15,13 +15,13 @@ setup() {
 
 # value KEY: of the report in the file outcome, be it of cleaning or of $job.
 value() {
-	jq ".${job-result}.$1" outcome
+	gojq ".${job-result}.$1" outcome
 }
 
 # logs FILTER: a sum over all logs of $image that were written by the cleaner.
 logs() {
 	dump.nilfs2 logs --json "$image" |
-		jq "[.logs[] | select(.ss_cno > $latest) | $1] | add"
+		gojq "[.logs[] | select(.ss_cno > $latest) | $1] | add"
 }
 
 # remember_latest: the checkpoint that there is before.
@@ -63,7 +63,7 @@ is_in_logs() {
 		echo "$job:"
 		image=$(copy_image deep-1k)
 		gc --json "${words[@]:1}" >outcome
-		jq -e ".$job | .blocks_written > 0 and .elapsed_ms < 600000 and
+		gojq -e ".$job | .blocks_written > 0 and .elapsed_ms < 600000 and
 			.blocks_written == .written_data + .written_metadata +
 				.written_summaries and
 			(.written_per_moved - 100 * .blocks_written /
@@ -81,9 +81,9 @@ is_in_logs() {
 	gc --json >outcome
 	[ "$(value bytes_freed)" -eq "$((($(value clean_after) - \
 		$(value clean_before)) * 1024 * 1024))" ]
-	jq -e '.result | (.written_per_moved - 100 * .blocks_written /
+	gojq -e '.result | (.written_per_moved - 100 * .blocks_written /
 		.blocks_moved | fabs) < 0.01' outcome
-	jq -e '.result | (.written_per_freed - 100 * 1024 * .blocks_written /
+	gojq -e '.result | (.written_per_freed - 100 * 1024 * .blocks_written /
 		.bytes_freed | fabs) < 0.01' outcome
 	[ "$(value elapsed_ms)" -lt 600000 ]
 	gc --json >outcome
@@ -111,15 +111,15 @@ is_in_logs() {
 	before=$(state_of "$image")
 	gc --json --compare --free 4 >table
 	[ "$(state_of "$image")" = "$before" ]
-	policies=$(jq -r '.policies[].policy' table)
+	policies=$(gojq -r '.policies[].policy' table)
 	[ "$(wc -w <<<"$policies")" -ge 6 ]
 	for policy in $policies; do
 		echo "$policy"
 		image=$(copy_image deep-1k)
 		gc --json --free 4 --policy "$policy" >outcome
-		diff <(jq -S ".policies[] | select(.policy == \"$policy\") |
+		diff <(gojq -S ".policies[] | select(.policy == \"$policy\") |
 			del(.policy)" table) \
-			<(jq -S '.result | {segments_cleaned, blocks_moved,
+			<(gojq -S '.result | {segments_cleaned, blocks_moved,
 				blocks_written, bytes_freed, written_per_moved,
 				written_per_freed}' outcome)
 	done
@@ -129,8 +129,8 @@ is_in_logs() {
 	image=$(copy_image snapshots)
 	gc -q --json --compare >all
 	gc -q --json --compare -f --delete-checkpoints .. >fewer
-	[ "$(jq '.policies[0].bytes_freed' fewer)" -gt \
-		"$(jq '.policies[0].bytes_freed' all)" ]
+	[ "$(gojq '.policies[0].bytes_freed' fewer)" -gt \
+		"$(gojq '.policies[0].bytes_freed' all)" ]
 }
 
 # cells: in an SVG, how many there are of each look; cells of 24 pixels.
@@ -183,7 +183,7 @@ listed() {
 
 # rows WHICH: of the listing in the file outcome: those cleaned, or the others.
 rows() {
-	jq -r --arg which "$1" '.segments[] |
+	gojq -r --arg which "$1" '.segments[] |
 		select((.fate == "cleaned") == ($which == "cleaned")) |
 		"\(.segment) \(.live) \(.snapshot) \(.dead)"' outcome | sort
 }
@@ -199,9 +199,9 @@ rows() {
 			uniq -d | wc -l)" -eq 0 ]
 		[ -z "$(comm -13 <(listed before | sort) cleaned)" ]
 		[ -z "$(comm -13 <(listed "$image" | sort) others)" ]
-		[ "$(jq '[.segments[] | select(.fate == "cleaned")] | length' \
+		[ "$(gojq '[.segments[] | select(.fate == "cleaned")] | length' \
 			outcome)" -eq "$(value segments_cleaned)" ]
-		[ "$(jq '[.segments[] | select(.fate == "unneeded")] | length' \
+		[ "$(gojq '[.segments[] | select(.fate == "unneeded")] | length' \
 			outcome)" -gt 0 ]
 	done
 }
@@ -209,12 +209,12 @@ rows() {
 @test "why a segment was not worth it" {
 	image=$(copy_image snapshots)
 	gc.nilfs2 --protect 0 --min-reclaimable 60 -v --json "$image" >outcome
-	jq -e '[.segments[] | select(.fate == "spared")] | length > 0 and
+	gojq -e '[.segments[] | select(.fate == "spared")] | length > 0 and
 		all(.reclaimable < 60 and .live > 0)' outcome
-	jq -e '[.segments[] | select(.fate == "spared" and .snapshot > 0)] |
+	gojq -e '[.segments[] | select(.fate == "spared" and .snapshot > 0)] |
 		length > 0' outcome
-	jq -e '[.segments[] | select(.fate == "cleaned")] |
+	gojq -e '[.segments[] | select(.fate == "cleaned")] |
 		all(.reclaimable >= 60 or .live == 0)' outcome
 	gc --json >outcome
-	[ "$(jq .segments outcome)" = null ]
+	[ "$(gojq .segments outcome)" = null ]
 }

@@ -75,8 +75,8 @@ gc() {
 		gc -n | timeless >forecast
 		gc | timeless >outcome
 		diff forecast outcome
-		[ "$(jq .result.clean_before outcome)" -eq 1 ]
-		[ "$(jq .result.clean_after outcome)" -ge 16 ]
+		[ "$(gojq .result.clean_before outcome)" -eq 1 ]
+		[ "$(gojq .result.clean_after outcome)" -ge 16 ]
 		is_clean
 		same_trees
 	done

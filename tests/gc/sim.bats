@@ -24,7 +24,7 @@ sim() {
 
 # value POLICY KEY: of the runs in the file "said".
 value() {
-	jq -r --arg policy "$1" \
+	gojq -r --arg policy "$1" \
 		".runs[] | select(.policy == \$policy) | .$2" said
 }
 
@@ -56,7 +56,7 @@ value() {
 	for name in nearly-full plain-checkpoints cleaned-1k; do
 		image=$corpus/$name/image
 		dump.nilfs2 segments --json "$image" |
-			jq -r '.segments[] | "\(.segment) \(.modified)"' |
+			gojq -r '.segments[] | "\(.segment) \(.modified)"' |
 			sort -k 1,1 >times
 		# Segment, live blocks, time.
 		victims() {
@@ -102,7 +102,7 @@ value() {
 		# As long a run as there is data, five times.
 		gcsim.nilfs2 --json "$corpus/$name/image" >said
 		data=$(dump.nilfs2 segments --json "$corpus/$name/image" |
-			jq '[.segments[].live] | add')
+			gojq '[.segments[].live] | add')
 		[ "$(value optimal blocks_user)" -eq $((5 * data)) ]
 	done
 }
@@ -114,12 +114,12 @@ value() {
 	hot() {
 		gcsim.nilfs2 -w hot-cold --hot-writes 100 --writes 40000 \
 			--check 5000 -p greedy --json "$@" "$image" >said
-		jq '.kinds[] | select(.kind == "data") | .blocks_moved' said
+		gojq '.kinds[] | select(.kind == "data") | .blocks_moved' said
 	}
 	# Written whole, again and again, it leaves nothing alive after it but
 	# what it shares its first and its last segment with.
 	blocks=$(dump.nilfs2 bmap -s --json "$image" /kept |
-		jq .map.data_blocks)
+		gojq .map.data_blocks)
 	moved=$(hot --hot-file /kept --file-blocks "$blocks")
 	[ "$moved" -le 254 ]
 	run -1 gcsim.nilfs2 --hot-file /none "$image"
@@ -132,10 +132,10 @@ value() {
 @test "a policy may have a weight, as in gc.nilfs2" {
 	sim -f 50 --dat 128 --nodes 255 -p optimal -p weighted:100 \
 		-p weighted -p weighted:500 --json >said
-	[ "$(jq -r '[.runs[].policy] | join(" ")' said)" = \
+	[ "$(gojq -r '[.runs[].policy] | join(" ")' said)" = \
 		"optimal weighted:100 weighted weighted:500" ]
 	# To weigh both the same is to take the fewest.
-	jq -e '.runs | (.[0] | del(.policy)) == (.[1] | del(.policy)) and
+	gojq -e '.runs | (.[0] | del(.policy)) == (.[1] | del(.policy)) and
 		(.[2] | del(.policy)) == (.[3] | del(.policy)) and
 		(.[1] | del(.policy)) != (.[2] | del(.policy))' said
 	run -2 sim -p weighted:0
@@ -173,14 +173,14 @@ value() {
 			--hot 30 --nodes 255 --dat 128 --summaries 20 --flush-every 500 \
 			--snapshot-every 4000 --snapshots 1 --protect 1000 \
 			--placement survivors --json >said
-		[ "$(jq '.runs | length' said)" -eq 7 ]
-		jq -e 'all(.runs[]; .blocks_written >= .blocks_user)' said
+		[ "$(gojq '.runs | length' said)" -eq 7 ]
+		gojq -e 'all(.runs[]; .blocks_written >= .blocks_user)' said
 	done
 }
 
 @test "who writes in sequence moves nothing" {
 	sim -w sequential -p timestamp -p greedy --json >said
-	jq -e 'all(.kinds[]; .blocks_moved == 0)' said
+	gojq -e 'all(.kinds[]; .blocks_moved == 0)' said
 	[[ $(value timestamp write_amplification) =~ ^1(\.000)?$ ]]
 }
 
@@ -221,7 +221,7 @@ value() {
 
 @test "pictures and curves" {
 	sim --svg picture.svg --curve -p timestamp -p greedy --json >said
-	[ "$(jq '.curve | length' said)" -gt 100 ]
+	[ "$(gojq '.curve | length' said)" -gt 100 ]
 	# Two plots of two curves, with a legend; two maps.
 	[ "$(grep -c '<polyline.*points="[0-9.]*,[0-9.]* ' picture.svg)" -eq 4 ]
 	for policy in timestamp greedy; do
@@ -240,7 +240,7 @@ value() {
 	[ "$(grep '<polyline' picture.svg | sed 's/ points=.*//; s/stroke-width="[0-9.]*"//' |
 		sort -u | wc -l)" -eq 7 ]
 	sim --wear -p greedy --json >said
-	[ "$(jq '[.wear[].count] | add' said)" -eq 200 ]
+	[ "$(gojq '[.wear[].count] | add' said)" -eq 200 ]
 }
 
 @test "no picture takes the place of the image or the trace" {
@@ -274,7 +274,7 @@ looking() {
 			--sync --fill-holes 96 --low 49 -p greedy \
 			--max-search "$1" --warm-up 416184 \
 			--flush-every 416184 --json >said
-	jq -r '"\(.runs[0].segments_cleaned) \([.kinds[].blocks_reclaimed] |
+	gojq -r '"\(.runs[0].segments_cleaned) \([.kinds[].blocks_reclaimed] |
 		add) \(.runs[0].blocks_filled)"' said
 }
 
@@ -301,9 +301,9 @@ near() {
 	# All data once, then at once what is measured.
 	gcsim.nilfs2 -n 100 --segment-size 256K -f 80 --json --warm-up 0 \
 		-p greedy >said
-	jq -e '.runs[0] | .blocks_before == .blocks_data' said
+	gojq -e '.runs[0] | .blocks_before == .blocks_data' said
 	sim --sweep warm-up=0,50% -p greedy --json >said
-	jq -e '[.runs[].warm_up] == ["0", "50%"]' said
+	gojq -e '[.runs[].warm_up] == ["0", "50%"]' said
 }
 
 @test "what is scarce is as asked for, with an image as well" {
@@ -386,14 +386,14 @@ near() {
 		sim -w zipf "${all[@]}" --fill 35 --nodes 255 --dat 128 \
 			--metadata-log --snapshot-every 4000 --trims 5 \
 			--placement "$placement" --json >said
-		[ "$(jq '.runs | length' said)" -eq 12 ]
-		jq -e 'all(.runs[]; .blocks_written >= .blocks_user)' said
+		[ "$(gojq '.runs | length' said)" -eq 12 ]
+		gojq -e 'all(.runs[]; .blocks_written >= .blocks_user)' said
 	done
 }
 
 # same A B: both have the same results, but for the name of the policy.
 same() {
-	jq -e --arg a "$1" --arg b "$2" '[.runs[] | select(.policy == $a or
+	gojq -e --arg a "$1" --arg b "$2" '[.runs[] | select(.policy == $a or
 		.policy == $b) | del(.policy)] | length == 2 and .[0] == .[1]' \
 		said
 }
@@ -409,7 +409,7 @@ same() {
 	# Nothing is moved apart where there is but one class.
 	sim -w zipf -p greedy --placement age --classes 1 --json >one
 	sim -w zipf -p greedy --placement survivors --json >two
-	diff <(jq .runs one) <(jq .runs two)
+	diff <(gojq .runs one) <(gojq .runs two)
 }
 
 @test "no placement is better than one that knows the future" {

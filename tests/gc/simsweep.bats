@@ -29,13 +29,13 @@ results='{policy, write_amplification, blocks_user, blocks_written,
 				done
 			done
 		done
-	done | jq -c ".runs[] | $results" >alone
-	jq -c ".runs[] | $results" swept | diff - alone
+	done | gojq -c ".runs[] | $results" >alone
+	gojq -c ".runs[] | $results" swept | diff - alone
 	[ "$(wc -l <alone)" -eq 24 ]
 	# In this order, as each row says.
-	jq -r '.runs[] | "\(.fill) \(.placement) \(.policy) \(.seed)"' swept |
+	gojq -r '.runs[] | "\(.fill) \(.placement) \(.policy) \(.seed)"' swept |
 		sort -c -s -n -k 1,1
-	jq -e '.runs[23] | .fill == 70 and .placement == "sepbit" and
+	gojq -e '.runs[23] | .fill == 70 and .placement == "sepbit" and
 		.policy == "cost-benefit" and .seed == 8 and
 		.segments == 100 and .segment_size == 131072 and
 		.version == "'"$(gcsim.nilfs2 --version | awk '{ print $NF; exit }')"'"' swept
@@ -57,9 +57,9 @@ results='{policy, write_amplification, blocks_user, blocks_written,
 
 @test "means and intervals over seeds are those of the rows" {
 	sim --sweep fill=60,70 -p greedy,random --seeds 5 --json >said
-	jq -e '(.means | length) == 4 and all(.means[]; .runs == 5)' said
+	gojq -e '(.means | length) == 4 and all(.means[]; .runs == 5)' said
 	# 2.776 is the quantile of 4 degrees; numbers have three decimals.
-	jq -e '[.runs[] | {fill, policy, waf: (.blocks_written / .blocks_user)}]
+	gojq -e '[.runs[] | {fill, policy, waf: (.blocks_written / .blocks_user)}]
 		as $all | all(.means[]; . as $m |
 		[$all[] | select(.fill == $m.fill and .policy == $m.policy).waf]
 		as $w | ($w | add / 5) as $mean |
@@ -109,7 +109,7 @@ END
 	run -1 --separate-stderr sim --sweep fill=60,100 -p greedy,timestamp \
 		--json
 	echo "$output" >said
-	jq -e '[.runs[] | .error == null] == [true, true, false, false] and
+	gojq -e '[.runs[] | .error == null] == [true, true, false, false] and
 		(.runs[2] | .write_amplification == null and
 			.blocks_user == null)' said
 	[ "$(grep -c "cleaning gains nothing" <<<"$stderr")" -eq 2 ]
@@ -124,7 +124,7 @@ END
 	[[ $stderr == "gcsim.nilfs2: optimal: cleaning gains"* ]]
 	# What only some of all policies can do.
 	run -1 --separate-stderr sim -p all --max-search 10 --json
-	jq -e 'any(.runs[]; .error == null) and any(.runs[];
+	gojq -e 'any(.runs[]; .error == null) and any(.runs[];
 		.error != null and (.error | test("--max-search")))' <<<"$output"
 	run -2 sim -p greedy -p d-choices --max-search 10
 }
@@ -132,28 +132,28 @@ END
 @test "a run that measured nothing has no number" {
 	# The volume has room for all of it.
 	gcsim.nilfs2 -n 1000 --segment-size 64K -f 10 --writes 100 --json >said
-	jq -e '.runs[0] | .write_amplification == null and
+	gojq -e '.runs[0] | .write_amplification == null and
 		.notes_names == ["no-victim"] and .blocks_written == 100' said
 	gcsim.nilfs2 -n 1000 --segment-size 64K -f 10 --writes 100 >text
 	grep -q '^optimal  *- ' text
 	grep -q '^no-victim: ' text
 	# Written in sequence, it cleans without moving anything.
 	sim -w sequential -p greedy --json >said
-	jq -e '.runs[0].write_amplification == 1' said
+	gojq -e '.runs[0].write_amplification == 1' said
 }
 
 @test "a run that is not steady, and one that is too small, say so" {
 	# Nothing is cleaned at first.
 	sim -f 50 -p greedy --json >said
-	jq -e '.runs[0].notes_names | index("not-steady")' said
-	jq -e '.runs[0] | (.half_blocks_written / .half_blocks_user) * 1.05 <
+	gojq -e '.runs[0].notes_names | index("not-steady")' said
+	gojq -e '.runs[0] | (.half_blocks_written / .half_blocks_user) * 1.05 <
 		(.blocks_written - .half_blocks_written) /
 		(.blocks_user - .half_blocks_user)' said
 	gcsim.nilfs2 -n 300 --segment-size 256K -p greedy --json >said
-	jq -e '.runs[0].notes == 0' said
+	gojq -e '.runs[0].notes == 0' said
 	# Two of the ten segments are no data, which is what the cleaner needs.
 	gcsim.nilfs2 -n 10 --segment-size 256K --json >said
-	jq -e '.runs[0].notes_names | index("too-small")' said
+	gojq -e '.runs[0].notes_names | index("too-small")' said
 }
 
 @test "volumes of a trace, and their sum" {
@@ -165,10 +165,10 @@ END
 			-p greedy,optimal "$@"
 	}
 	sum --json >said
-	jq -e '(.totals | length) == 2 and all(.totals[]; . as $t |
+	gojq -e '(.totals | length) == 2 and all(.totals[]; . as $t |
 		.volume == "total" and
 		([.runs] | length) == 1 and .blocks_user == 9000)' said
-	jq -e '. as $all | all("blocks_user", "blocks_written",
+	gojq -e '. as $all | all("blocks_user", "blocks_written",
 		"segments_cleaned", "wear_sum"; . as $key |
 		([$all.runs[] | select(.policy == "greedy")[$key]] | add) ==
 		($all.totals[] | select(.policy == "greedy")[$key]))' said
@@ -181,9 +181,9 @@ END
 	run -1 --separate-stderr sum --sweep step=1,70 -n 80 --json
 	[[ $stderr == *"gcsim.nilfs2: step 70, volume b, optimal: "* ]]
 	sum -f 70 --volume b --json >alone
-	sum --sweep fill=60:80:10 --json | jq -c '.runs[] | select(.fill == 70
+	sum --sweep fill=60:80:10 --json | gojq -c '.runs[] | select(.fill == 70
 		and .volume == "b") | '"$results" >swept
-	jq -c ".runs[] | $results" alone | diff - swept
+	gojq -c ".runs[] | $results" alone | diff - swept
 }
 
 @test "sweeps of what cannot be swept are refused" {
@@ -208,7 +208,7 @@ END
 		[[ $output == *"are of runs without --sweep"* ]]
 	done
 	sim --sweep frees-dead=no,yes --json >said
-	jq -e '[.runs[].frees_dead] == [false, true]' said
+	gojq -e '[.runs[].frees_dead] == [false, true]' said
 }
 
 # points N: of the N-th line, "X,Y" each.
@@ -233,7 +233,7 @@ points() {
 	done
 	grep -q ">mean of 3 runs each; bars are the intervals of 95 %" picture.svg
 	# All points are on one scale, from left to right.
-	jq -r '.means[] | select(.policy == "random" and .placement == "dac") |
+	gojq -r '.means[] | select(.policy == "random" and .placement == "dac") |
 		"\(.fill) \(.write_amplification_mean) \(.write_amplification_interval)"' \
 		said | sort -n >want
 	points 5 | sort -t , -n -c
@@ -369,13 +369,13 @@ both() {
 	sim "${sweep[@]}" --emit >commands
 	[ "$(wc -l <commands)" -eq 2 ]
 	sim "${sweep[@]}" --emit --json >said
-	jq -r '.commands[].command' said | diff - commands
-	[ "$(jq -r '.commands[0].command | capture("key (?<k>[0-9a-f]*)").k' \
-		said)" = "$(jq -r '.commands[0].key' said)" ]
+	gojq -r '.commands[].command' said | diff - commands
+	[ "$(gojq -r '.commands[0].command | capture("key (?<k>[0-9a-f]*)").k' \
+		said)" = "$(gojq -r '.commands[0].key' said)" ]
 	sh <(head -n 1 commands) >first
 	sh <(tail -n 1 commands) >second
 	run -1 --separate-stderr sim "${sweep[@]}" --merge --json first
-	jq -e '.runs[0].error == null and .runs[1].error == "no result"' \
+	gojq -e '.runs[0].error == null and .runs[1].error == "no result"' \
 		<<<"$output"
 	sim "${sweep[@]}" --merge <(gzip <first) second first
 	cat first second | sim "${sweep[@]}" --merge

@@ -108,14 +108,14 @@ replay() {
 	render csv <requests >csv
 	replay -t csv >want
 	# 4000 blocks with 64 in a segment, 80 % full.
-	[ "$(jq '.runs[0].blocks_user' want)" -eq "$(grep -c W requests)" ]
-	jq -e '.runs[0].segments_cleaned > 100 and .trace.reads == 1600' want
+	[ "$(gojq '.runs[0].blocks_user' want)" -eq "$(grep -c W requests)" ]
+	gojq -e '.runs[0].segments_cleaned > 100 and .trace.reads == 1600' want
 	for format in msr alibaba tencent blkparse blktrace fio2 fio3; do
 		render "$format" <requests >trace
 		replay -t trace >got
-		[ "$(jq -c .runs got)" = "$(jq -c .runs want)" ]
-		[ "$(jq -r .trace.format got)" = "${format%[23]}" ]
-		jq -e '.trace | .writes == 18400 and .reads == 1600 and
+		[ "$(gojq -c .runs got)" = "$(gojq -c .runs want)" ]
+		[ "$(gojq -r .trace.format got)" = "${format%[23]}" ]
+		gojq -e '.trace | .writes == 18400 and .reads == 1600 and
 			.bad == 0 and .unordered == 0' got
 		replay -t trace --trace-format "${format%[23]}" >named
 		cmp got named
@@ -249,17 +249,17 @@ replay() {
 		grep "^$volume," trace >alone
 		replay -t alone >want
 		replay -t trace --volume $volume >got
-		[ "$(jq -c .runs got)" = "$(jq -c .runs want)" ]
-		jq -c '.runs[0]' want >>apart
+		[ "$(gojq -c .runs got)" = "$(gojq -c .runs want)" ]
+		gojq -c '.runs[0]' want >>apart
 	done
 	replay -t trace --volume each >got
-	[ "$(jq -r '[.runs[].volume] | join(" ")' got)" = "1 0" ]
-	[ "$(jq -c '.runs | sort_by(.volume)[] | del(.volume)' got)" = \
+	[ "$(gojq -r '[.runs[].volume] | join(" ")' got)" = "1 0" ]
+	[ "$(gojq -c '.runs | sort_by(.volume)[] | del(.volume)' got)" = \
 		"$(cat apart)" ]
-	jq -e '.trace.volumes == 2 and (.kinds | all(has("volume")))' got
+	gojq -e '.trace.volumes == 2 and (.kinds | all(has("volume")))' got
 	# Totals have all of each.
 	replay -t trace --volume each --fill-holes 50 --frees-dead >got
-	jq -e '.totals[0].blocks_filled > 0 and (["segments_cleaned",
+	gojq -e '.totals[0].blocks_filled > 0 and (["segments_cleaned",
 		"blocks_filled", "blocks_written"] as $keys | all($keys[];
 		. as $key | $ARGS.named.said[0] |
 		.totals[0][$key] == ([.runs[][$key]] | add)))' \
@@ -270,7 +270,7 @@ replay() {
 	requests | render csv >trace
 	{ cat trace; yes 'a line, that is, nothing' | head -n 200; } >some
 	replay -t some >said
-	jq -e '.trace.bad == 200 and .trace.lines == 20200' said
+	gojq -e '.trace.bad == 200 and .trace.lines == 20200' said
 	gcsim.nilfs2 --segment-size 256K -t some -p greedy |
 		grep -q 'Not understood: *200$'
 	{ cat trace; yes 'a line, that is, nothing' | head -n 300; } >many
@@ -290,11 +290,11 @@ replay() {
 	requests | render csv >trace
 	echo '99,write,10737418240,4096' >>trace
 	replay -t trace >said
-	jq -e '.runs[0].blocks_user == 18401 and .runs[0].segments_cleaned > 100' \
+	gojq -e '.runs[0].blocks_user == 18401 and .runs[0].segments_cleaned > 100' \
 		said
 	# 4001 blocks in segments of 64, half full.
 	replay -t trace -f 50 --wear >said
-	[ "$(jq '[.wear[].count] | add' said)" -eq 126 ]
+	[ "$(gojq '[.wear[].count] | add' said)" -eq 126 ]
 	run -1 replay -t trace -f 50 --addresses raw -n 1000
 	[[ $output == *"2621441 blocks of data do not fit"* ]]
 }
@@ -303,11 +303,11 @@ replay() {
 	requests | render csv >trace
 	for warm_up in 9200 50%; do
 		replay -t trace --warm-up $warm_up >$warm_up
-		jq -e '.runs[0].blocks_user == 9200' $warm_up
+		gojq -e '.runs[0].blocks_user == 9200' $warm_up
 	done
 	cmp 9200 50%
 	replay -t trace --warm-up 25% --writes 1000 >said
-	jq -e '.runs[0].blocks_user == 1000' said
+	gojq -e '.runs[0].blocks_user == 1000' said
 	run -1 replay -t trace --warm-up 18400
 	[[ $output == *"the trace writes 18400 blocks, of which nothing is left"* ]]
 	run -2 replay -t trace --warm-up 100%
@@ -361,7 +361,7 @@ replay() {
 	replay -t trace >plain
 	replay -t trace --snapshot-seconds 4 --snapshots 2 -n 200 >said
 	# A request each millisecond: a snapshot each 4000 of them.
-	jq -e '.kinds[] | select(.kind == "past") | .blocks_moved > 0' said
+	gojq -e '.kinds[] | select(.kind == "past") | .blocks_moved > 0' said
 	# What is as old in time as in writes is cleaned in the same order.
 	replay -t trace -p timestamp >writes
 	replay -t trace -p timestamp --clock time >time
@@ -379,7 +379,7 @@ replay() {
 	run -2 replay -t trace --clock time --second 5 -p timestamp
 	gcsim.nilfs2 -n 100 --segment-size 64K -f 40 -p timestamp --second 100 \
 		--snapshot-seconds 5 --json >seconds
-	jq -e '.kinds[] | select(.kind == "past") | .blocks_moved > 0' seconds
+	gojq -e '.kinds[] | select(.kind == "past") | .blocks_moved > 0' seconds
 }
 
 @test "a trace on an image, as new blocks or on those of a file" {
@@ -387,7 +387,7 @@ replay() {
 	local image=$corpus/cleaned/image
 
 	blocks=$(dump.nilfs2 bmap -s --json "$image" /kept |
-		jq .map.data_blocks)
+		gojq .map.data_blocks)
 	size=4096
 	# The whole file, again and again.
 	awk -v n="$blocks" -v size="$size" 'BEGIN {
@@ -395,26 +395,26 @@ replay() {
 			printf "%d,write,%d,%d\n", i, i % n * size, size }' >trace
 	gcsim.nilfs2 -t trace --hot-file /kept -p greedy \
 		--check 5000 --json "$image" >said
-	jq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' said
+	gojq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' said
 	# Written in sequence, it leaves nothing alive but what it shares its first
 	# and last segment with.
-	jq -e '.kinds[0].blocks_moved <= 254' said
+	gojq -e '.kinds[0].blocks_moved <= 254' said
 	# As new blocks there is less room, and as much to write.
 	gcsim.nilfs2 -t trace -p greedy --check 5000 --json \
 		"$image" >new
-	jq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' new
-	[ "$(jq '.runs[0].segments_clean' new)" -le \
-		"$(jq '.runs[0].segments_clean' said)" ]
+	gojq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' new
+	[ "$(gojq '.runs[0].segments_clean' new)" -le \
+		"$(gojq '.runs[0].segments_clean' said)" ]
 	# Half of the blocks past the end of the file.
 	awk -v n="$blocks" -v size="$size" 'BEGIN {
 		for (i = 0; i < 20; i++)
 			printf "%d,write,0,%d\n", i, 2 * n * size }' >trace
 	gcsim.nilfs2 -t trace --hot-file /kept -p greedy \
 		--check 5000 --json "$image" >said
-	jq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' said
+	gojq -e --argjson n "$blocks" '.runs[0].blocks_user == 40 * $n' said
 	# Blocks are those of the image.
 	printf '0,write,0,65536\n' >trace
 	gcsim.nilfs2 -t trace -p greedy --json "$corpus/cleaned-1k/image" >said
-	jq -e '.runs[0].blocks_user == 64' said
+	gojq -e '.runs[0].blocks_user == 64' said
 	run -2 gcsim.nilfs2 -t trace --clock time "$image"
 }

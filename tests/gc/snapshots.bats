@@ -17,7 +17,7 @@ change() {
 
 # value KEY: of the report in $output.
 value() {
-	jq ".snapshots.$1" <<<"$output"
+	gojq ".snapshots.$1" <<<"$output"
 }
 
 # same_plain: the trees of begin's snapshots that still are some, and the latest.
@@ -121,7 +121,7 @@ counted() {
 	begin snapshots
 	held=$(checkpoints -s)
 	run -0 gc -q --json --to-checkpoint .. --delete-checkpoints .. --free 0
-	[ "$(jq .deleted.snapshots <<<"$output")" -eq 0 ]
+	[ "$(gojq .deleted.snapshots <<<"$output")" -eq 0 ]
 	run checkpoints
 	! grep -qxF "$held" <<<"$output"
 	is_clean

@@ -48,14 +48,14 @@ make_torn() {
 # later NUMBER: the logs of the checkpoints after the one after NUMBER.
 later() {
 	dump.nilfs2 logs --json "$image" |
-		jq ".logs[] | select(.ss_cno > $1 + 1) | .blocknr"
+		gojq ".logs[] | select(.ss_cno > $1 + 1) | .blocknr"
 }
 
 # cut_off: number, block and sequence number of the log that the cleaner's
 # checkpoint before the last follows; its first log, last but one, and last.
 # Where they are depends on when the kernel's cleaner ran.
 cut_off() {
-	dump.nilfs2 logs --json "$image" | jq -r '.logs | sort_by(.ss_seq, .blocknr) |
+	dump.nilfs2 logs --json "$image" | gojq -r '.logs | sort_by(.ss_seq, .blocknr) |
 		(map(.ss_cno) | max - 1) as $cno |
 		map(select(.ss_cno == $cno)) as $logs |
 		map(select(.ss_cno < $cno))[-1] as $before |
@@ -65,7 +65,7 @@ cut_off() {
 
 # behind: 'FIRST LAST' of the logs after the latest checkpoint of $image.
 behind() {
-	dump.nilfs2 info --json "$image" | jq -r '.. | select(.orphans_first?) |
+	dump.nilfs2 info --json "$image" | gojq -r '.. | select(.orphans_first?) |
 		"\(.orphans_first) \(.orphans_last)"'
 }
 
@@ -92,7 +92,7 @@ goes_on() {
 	torn
 	[ "$(behind)" = "$first null" ]
 	goes_on
-	[ "$(jq .result.segments_cleaned outcome)" -gt 0 ]
+	[ "$(gojq .result.segments_cleaned outcome)" -gt 0 ]
 }
 
 @test "so are those whose last log says that it is the last" {

@@ -19,7 +19,7 @@ properties() {
 
 # field NAME: of the superblocks.
 field() {
-	dump.nilfs2 info --json "$image" | jq -c "[.superblocks[].$1]"
+	dump.nilfs2 info --json "$image" | gojq -c "[.superblocks[].$1]"
 }
 
 # listed LABEL: what nilfs-tune said in the guest.
@@ -42,7 +42,7 @@ same_body() {
 		run -0 properties --json -L "a name" -U $uuid \
 			--check-interval 3600 --max-mounts 7 \
 			--commit-interval 9 --commit-blocks 500
-		[ "$(jq .properties.changed <<<"$output")" = true ]
+		[ "$(gojq .properties.changed <<<"$output")" = true ]
 		[ "$(blkid -p -o value -s LABEL "$image")" = "a name" ]
 		[ "$(blkid -p -o value -s UUID "$image")" = $uuid ]
 		[ "$(field s_checkinterval)" = '[3600,3600]' ]
@@ -54,7 +54,7 @@ same_body() {
 		same_trees
 		before=$(state_of "$image")
 		run -0 properties --json -L "a name" --max-mounts 7
-		[ "$(jq .properties.changed <<<"$output")" = false ]
+		[ "$(gojq .properties.changed <<<"$output")" = false ]
 		[ "$(state_of "$image")" = "$before" ]
 	done
 }
@@ -111,8 +111,8 @@ same_body() {
 @test "jobs that follow keep it, and are done" {
 	begin snapshots
 	run -0 gc --json -L name -U $uuid --free 1 -O sufile_live_blks_ext
-	[ "$(jq .properties.changed <<<"$output")" = true ]
-	[ "$(jq .features.changed <<<"$output")" = true ]
+	[ "$(gojq .properties.changed <<<"$output")" = true ]
+	[ "$(gojq .features.changed <<<"$output")" = true ]
 	[ "$(field s_volume_name)" = '["name","name"]' ]
 	is_clean
 	same_trees

@@ -54,7 +54,7 @@ setup_file() {
 	SCRIPT
 	# The kernel writes each segment front to back, and none twice here.
 	"$NILFS2_BUILD/dump/dump.nilfs2" segments -a --json image |
-		jq -r '.segments[] | select(.segment > 0) |
+		gojq -r '.segments[] | select(.segment > 0) |
 			"\(.segment) \(.written)"' |
 		while read -r n written; do
 			[ "$written" -eq 0 ] || set_zone "$n" \
@@ -103,7 +103,7 @@ written() {
 }
 
 latest() {
-	dump.nilfs2 info --json image | jq .superblocks[0].s_last_pseg
+	dump.nilfs2 info --json image | gojq .superblocks[0].s_last_pseg
 }
 
 @test "segments that become clean are empty zones" {
@@ -141,7 +141,7 @@ end_of_use() {
 			<(grep -v elapsed_ms outcome)
 		is_settled
 		[ "$(end_of_use)" -lt "$((before - 8))" ]
-		[ "$(jq .compaction.end_after outcome)" -eq "$(end_of_use)" ]
+		[ "$(gojq .compaction.end_after outcome)" -eq "$(end_of_use)" ]
 		then=$(written)
 		gc "$option" >/dev/null
 		[ "$(written)" = "$then" ]

@@ -158,7 +158,12 @@ write_settings() {
 prepare() {
 	local i
 
-	dir=$(mktemp -d "${TMPDIR:-/tmp}/nilfs2-guest.XXXXXX") ||
+	# Where a guest mounts file systems of its own it does not see this machine's.
+	case $(realpath -m -- "${TMPDIR:-/tmp}") in
+	/dev*|/mnt*|/proc*|/run*|/sys*) dir=/tmp ;;
+	*) dir=${TMPDIR:-/tmp} ;;
+	esac
+	dir=$(mktemp -d "$dir/nilfs2-guest.XXXXXX") ||
 		die "no scratch directory"
 	chmod 755 "$dir"
 	[ -n "$share" ] || { share=$dir/share; mkdir "$share"; }

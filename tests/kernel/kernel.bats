@@ -121,18 +121,25 @@ left_behind() {
 }
 
 @test "a signal leaves no process and no file" {
-	export TMPDIR=$BATS_TEST_TMPDIR/tmp
+	local tries
+
+	# Not below /dev, where guest.sh takes another directory.
+	export TMPDIR=/tmp/nilfs2-test.$$
 	mkdir "$TMPDIR"
 	for signal in TERM KILL; do
 		"$lab_dir/guest.sh" - <<<'sleep 100' 3>&- &
 		pid=$!
-		until ls "$TMPDIR"/*/started 2>/dev/null; do sleep 0.1; done
+		for ((tries = 0; tries < 600; tries++)); do
+			! ls "$TMPDIR"/*/started 2>/dev/null || break
+			sleep 0.1
+		done
 		kill -s "$signal" "$pid"
 		wait "$pid" || true
 		sleep 1
 		run -1 left_behind
 		[ -z "$(ls "$TMPDIR")" ]
 	done
+	rmdir "$TMPDIR"
 }
 
 @test "several guests at once" {

@@ -92,7 +92,10 @@ sample() {
 	shift
 	[ "${n%/*}" = "$n" ] || n=$((($# + ${n#*/} - 1) / ${n#*/}))
 	[ -z "${EVERY-}" ] || n=$#
-	at=$(mktemp -d "$BATS_TEST_TMPDIR/sample.XXXXXX")
+	at=$(mktemp -d "$BATS_TEST_TMPDIR/sample.XXXXXX") || {
+		echo no-sample # which no loop takes for a name
+		return 1
+	}
 	for name; do
 		echo "${SEED-1} $BATS_TEST_DESCRIPTION $name" >"$at/$name"
 	done

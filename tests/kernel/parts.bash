@@ -6,7 +6,8 @@
 
 # parts [GUEST.SH-OPTION...] PART... [-- ARGUMENT...]: for setup_file.  A part is a
 # function of the bats file that the guest runs with these arguments, errexit set,
-# and a $MNT of its own; it can call those that the array guest_side names.
+# and a $MNT of its own; it can call those that the array guest_side names.  $SHARE
+# is $BATS_FILE_TMPDIR/parts.
 parts() {
 	local options=() names=()
 
@@ -18,7 +19,7 @@ parts() {
 		names+=("$1")
 		shift
 	done
-	mkdir "$BATS_FILE_TMPDIR/parts" || return
+	mkdir -p "$BATS_FILE_TMPDIR/parts" || return
 	{
 		declare -f small_programs run_part "${guest_side[@]}" \
 			"${names[@]}"

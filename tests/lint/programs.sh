@@ -37,6 +37,7 @@ fusermount3 fuse3
 getfattr attr
 grub-fstest grub-common
 insmod kmod
+gojq gojq
 jq jq
 linux.uml user-mode-linux
 lscp nilfs-tools

@@ -179,9 +179,9 @@ setup() {
 @test "-q is silent, --json is one document" {
 	run mkfs -q -B 64 image
 	[ -z "$output" ]
-	need jq
+	need gojq
 	mkfs -qf --json -B 64 -L 'a"b' -O none image >json
-	jq -e '.volume | .s_nsegments == 511 and .s_volume_name == "a\"b" and
+	gojq -e '.volume | .s_nsegments == 511 and .s_volume_name == "a\"b" and
 		.written == true and .features == "none" and
 		.block_size == 4096' json
 }

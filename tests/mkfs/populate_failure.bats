@@ -450,7 +450,7 @@ teardown() {
 # least ARGUMENT...: the size that a dry run says is needed, which writes
 # nothing.
 least() {
-	mkfs -n --json --size 1G "$@" none | jq .content.least_size
+	mkfs -n --json --size 1G "$@" none | gojq .content.least_size
 	[ ! -e none ]
 }
 
@@ -473,7 +473,7 @@ $((size - segment)); "* ]]
 }
 
 @test "the size that a dry run prints is the least that does" {
-	need jq
+	need gojq
 	make_tree rich rich 1024 64
 	head -c 9M /dev/urandom >rich/more
 	mkdir over
@@ -490,17 +490,17 @@ $((size - segment)); "* ]]
 }
 
 @test "a dry run reports content and losses as the real one does" {
-	need jq
+	need gojq
 	mkdir tree
 	head -c 100000 /dev/urandom >tree/file
 	setfattr -n user.color -v red tree/file 2>messages || :
 	mkfs -n --json --size 64M -B 64 -d tree none 2>said |
-		jq 'del(.content.least_size) | .content' >dry
-	mkfs --json --size 64M -B 64 -d tree new 2>again | jq .content >wet
+		gojq 'del(.content.least_size) | .content' >dry
+	mkfs --json --size 64M -B 64 -d tree new 2>again | gojq .content >wet
 	diff dry wet
 	diff said again
 	mkfs -n --json --size auto -B 64 -d tree none 2>said |
-		jq .volume.s_dev_size >dry
+		gojq .volume.s_dev_size >dry
 	mkfs -q --size auto -B 64 -d tree auto
 	[ "$(cat dry)" -eq "$(stat -c %s auto)" ]
 	chmod 0 tree/file

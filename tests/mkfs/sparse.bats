@@ -70,14 +70,14 @@ sparse() {
 }
 
 @test "a dry run finds them, too" {
-	need jq
+	need gojq
 	for source in tree tree.tar; do
 		tar cf tree.tar -C tree .
 		[ "$source" = tree ] || need_archives tree.tar
 		mkfs -n --json --size 32M -B 64 --sparse -d $source none |
-			jq .content.written_bytes >dry
+			gojq .content.written_bytes >dry
 		mkfs -f --json --size 32M -B 64 --sparse -d $source image |
-			jq .content.written_bytes >wet
+			gojq .content.written_bytes >wet
 		diff dry wet
 	done
 }

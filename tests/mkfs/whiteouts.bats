@@ -210,11 +210,11 @@ tree() {
 		image
 	fsck.nilfs2 -n image
 	dump.nilfs2 find --all --json image -t f |
-		jq -r '.files[] | "\(.inode) \(.generation)"' | sort -u >numbers
+		gojq -r '.files[] | "\(.inode) \(.generation)"' | sort -u >numbers
 	cut -d' ' -f1 numbers | uniq -d | grep .
 	[ "$(wc -l <numbers)" -eq \
 		"$(dump.nilfs2 find --all --json image -t f |
-		jq '[.files[] | select(.path != "/e/linked")] | length')" ]
+		gojq '[.files[] | select(.path != "/e/linked")] | length')" ]
 }
 
 @test "without --oci they are files, and reported; so they are in directories" {

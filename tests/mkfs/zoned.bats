@@ -14,7 +14,8 @@ setup_file() {
 	local spec=size=96,zone_size=4,zone_capacity=3,zone_nr_conv=1
 
 	[ -z "$("$lab_dir/guest.sh" --available qemu)" ] || return 0
-	cd "$BATS_FILE_TMPDIR" || return 1
+	mkdir "$BATS_FILE_TMPDIR/parts"
+	cd "$BATS_FILE_TMPDIR/parts" || return 1
 	sample_tree
 	mkfs -q --size 96M --zone-size 4M --zone-capacity 3M v_zone_data.dump
 	mv v_zone_data.dump.zones v_zone_info.dump
@@ -25,7 +26,7 @@ setup_file() {
 		--zoned $spec,zone_max_active=3 --zoned $spec \
 		--zoned size=96,zone_size=4,zone_nr_conv=0 \
 		one_conventional capacity last_conventional restored refusals \
-		filled -- "$NILFS2_BUILD/mkfs/mkfs.nilfs2" "$BATS_FILE_TMPDIR"
+		filled -- "$NILFS2_BUILD/mkfs/mkfs.nilfs2"
 }
 
 sample_tree() {
@@ -136,7 +137,7 @@ last_conventional() {
 # The kernel appends where the logs of mkfs end, then begins the next zone.
 filled() {
 	Z=$ZONED4
-	tree=$2/tree
+	tree=$SHARE/tree
 	"$1" -fq -d "$tree" "$Z"
 	# So few can be active that those after the last are finished.
 	zbd report "$Z" >/mnt/tmp/zones
@@ -161,7 +162,7 @@ filled() {
 
 restored() {
 	Z=$ZONED5
-	cd "$2"
+	cd "$SHARE"
 	zbd restore -d . -f v "$Z"
 	nilfs_mount "$Z"
 	filler 1 9000000 >"$MNT/file"

@@ -14,7 +14,7 @@ setup() {
 
 # members COMMAND: of the documents on standard input, "COMMAND: MEMBER" each.
 members() {
-	jq -r --arg command "$1" '
+	gojq -r --arg command "$1" '
 		[paths as $p | {p: $p, array: (getpath($p) | type == "array")}] |
 		.[] | (reduce .p[] as $k (""; if ($k | type) == "number"
 			then . + "[]" else . + "." + $k end) | ltrimstr("."))
@@ -23,7 +23,7 @@ members() {
 
 # types COMMAND: "COMMAND: MEMBER TYPE" for each that is not null.
 types() {
-	jq -r --arg command "$1" '
+	gojq -r --arg command "$1" '
 		[paths as $p | select(getpath($p) != null) |
 			{p: $p, type: (getpath($p) | type)}] |
 		.[] | (reduce .p[] as $k (""; if ($k | type) == "number"
@@ -189,12 +189,12 @@ fails() {
 	[ "$4" = - ] || words+=("$4")
 	words+=(--json "$image" "${@:5}")
 	run --separate-stderr "${words[@]}"
-	if [ "$(jq .error.status <<<"$output")" = "$status" ] &&
-		[[ $stderr == *"$(jq -r .error.message <<<"$output")"* ]]; then
+	if [ "$(gojq .error.status <<<"$output")" = "$status" ] &&
+		[[ $stderr == *"$(gojq -r .error.message <<<"$output")"* ]]; then
 		[ "$image" = missing ] || return 0
 		words=("${words[@]/#--json/--json-lines}")
 		run --separate-stderr "${words[@]}"
-		[ "$(jq -r 'select(.record == "error").status' \
+		[ "$(gojq -r 'select(.record == "error").status' \
 			<<<"$output")" != "$status" ] || return 0
 	fi
 	echo "${words[*]}: $output $stderr"
@@ -230,5 +230,5 @@ fails() {
 	dump.nilfs2 set --expert --fix-checksums bad inode:cpfile \
 		'i_bmap[0]=0xffffffff' >/dev/null
 	run -1 --separate-stderr dump.nilfs2 bmap --json bad cpfile
-	jq -e '.error.message' <<<"$output"
+	gojq -e '.error.message' <<<"$output"
 }
