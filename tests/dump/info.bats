@@ -73,6 +73,14 @@ all_as_kernel() {
 	each_image all_as_kernel
 }
 
+# Their recipes write on two files after the last checkpoint.
+@test "a mount rolls forward blocks of as many files as were synced" {
+	for name in crash-dsync crash-dsync-1k; do
+		info_of "$corpus/$name/image"
+		[ "$(member roll_forward_files latest)" -eq 2 ]
+	done
+}
+
 @test "label and UUID are those of blkid" {
 	command -v blkid >/dev/null || skip "no blkid"
 	image=$(copy_image empty)
