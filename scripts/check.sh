@@ -13,7 +13,7 @@ install_packages $build_packages $test_packages
 
 build=${BUILD_DIR:-$source/build-check}
 # Some tests wait for a guest: one job more than there are processors.
-jobs=${JOBS:-$(($(nproc) + 1))}
+jobs=${JOBS:-$(($(nproc) + 2))}
 rm -rf "$build"
 mkdir -p "$build/sanitized" "$build/plain"
 passed=0 failed=0 skipped=0

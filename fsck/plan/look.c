@@ -146,11 +146,31 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 		plan_add(&l->plan, fix, f);
 }
 
+static void note_release(struct look *l, const struct finding *f)
+{
+	struct check *c = &l->check;
+	size_t room = l->releases_room ? 2 * l->releases_room : 64;
+	struct place *places;
+
+	if (c->nreleases == l->releases_room) {
+		places = room <= CHECK_RELEASES_MAX ?
+			 realloc(l->releases, room * sizeof(*places)) : NULL;
+		if (!places)
+			return;
+		l->releases = places;
+		l->releases_room = room;
+		c->releases = places;
+	}
+	l->releases[c->nreleases++] = f->place;
+}
+
 /* That flag goes with the errors, whichever fixer repairs them. */
 static void plan_finding(void *arg, const struct finding *f)
 {
 	struct look *l = arg;
 
+	if (rule_has(f->rule, RULE_RELEASES))
+		note_release(l, f);
 	if (!rule_has(f->rule, RULE_CLEARED_LAST)) {
 		plan_as(l, plan_fix_of(f), f);
 		plan_as(l, plan_second_of(f), f);
@@ -263,5 +283,6 @@ void look_fini(struct look *l)
 	findings_close(l->check.findings);
 	plan_fini(&l->plan);
 	kept_fini(&l->kept);
+	free(l->releases);
 	memset(l, 0, sizeof(*l));
 }

@@ -33,6 +33,8 @@ struct look {
 	struct look_kept kept;	/* findings that were not printed */
 	bool complete;		/* all passes were run */
 	uint64_t left;		/* that could be repaired, but for MODE */
+	struct place *releases;	/* check.releases, and how many fit */
+	size_t releases_room;
 	/* The kernel's word that it met errors may be taken back. */
 	bool state_error;
 };

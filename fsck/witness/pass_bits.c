@@ -14,6 +14,10 @@
  * Where nothing but a superblock is wrong, as one that leads to a log which
  * does not match, the logs from there on are all that is read.
  *
+ * Warnings alone may come of a flipped bit as well, in the type or the size of an
+ * inode, and what follows from the inode as it is would be given up.  So the logs
+ * that hold these inodes, and the entries that name them, are read.
+ *
  * After a crash the search for the latest super root ends, or goes on in the
  * next segment, where no log is valid.  That place is looked at even if nothing
  * else is wrong.  If no log follows there, one that was cut off is more likely
@@ -26,6 +30,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "check/check.h"
@@ -33,6 +38,7 @@
 #include "disk/segsum.h"
 #include "fsck/witness/logbits.h"
 #include "fsck/witness/superbits.h"
+#include "vol/root.h"
 
 #define TAIL_POSITIONS_MAX (UINT64_C(1) << 20)	/* 1 in 4096 */
 #define DETAIL_MAX 160
@@ -46,6 +52,7 @@ struct search {
 	char *summary;
 	size_t summary_room;
 	struct sparse reported; /* logs whose bits were reported, or doubted */
+	struct sparse summed;	/* logs that were read for a warning */
 };
 
 /* What a block of a log is. */
@@ -376,8 +383,20 @@ static int is_concerned(struct search *s, struct context *cx)
 	return 0;
 }
 
-/* The logs of a segment, all of one sequence number. */
-static int search_segment(struct search *s, struct context *cx, uint64_t segnum)
+/* Whether the log of s->lb holds BLOCKNR and was not summed up for another. */
+static int is_asked(struct search *s, struct context *cx, uint64_t blocknr)
+{
+	if (blocknr - s->lb.pseg >= le32_get(s->lb.ss.ss_nblocks))
+		return 0;
+	return sparse_add(&s->summed, cx, s->lb.pseg);
+}
+
+/*
+ * The logs of a segment, all of one sequence number: that of block BLOCKNR, or, if
+ * it is 0, those that are concerned.
+ */
+static int search_segment(struct search *s, struct context *cx, uint64_t segnum,
+			  uint64_t blocknr)
 {
 	uint64_t pseg = geometry_segment_start(&s->geo, segnum);
 	uint64_t end = geometry_segment_end(&s->geo, segnum), seq = 0;
@@ -397,7 +416,7 @@ static int search_segment(struct search *s, struct context *cx, uint64_t segnum)
 		any = true;
 		seq = le64_get(s->lb.ss.ss_seq);
 		pseg += le32_get(s->lb.ss.ss_nblocks);
-		ret = is_concerned(s, cx);
+		ret = blocknr ? is_asked(s, cx, blocknr) : is_concerned(s, cx);
 		if (ret > 0)
 			ret = logbits_blocks(&s->lb, cx);
 		if (!ret)
@@ -416,7 +435,7 @@ static int search_segments(struct search *s, struct context *cx)
 	for (segnum = 0; segnum < s->geo.nsegments && !err; segnum++) {
 		err = context_cancelled(cx);
 		if (!err && is_in_use(s, segnum))
-			err = search_segment(s, cx, segnum);
+			err = search_segment(s, cx, segnum, 0);
 		check_progress(s->c, segnum);
 	}
 	return err;
@@ -441,6 +460,75 @@ static int search_all(struct search *s, struct context *cx)
 		return 0;
 	err = search_chains(s, cx);
 	return err ? err : search_segments(s, cx);
+}
+
+/* The log of block BLKOFF of FILE: 0, or a failure. */
+static int search_block(struct search *s, struct context *cx, struct file *file,
+			uint64_t blkoff)
+{
+	uint64_t blocknr;
+	int ret = file_lookup(file, cx, blkoff, &blocknr);
+
+	if (ret > 0)
+		ret = search_segment(s, cx,
+				     geometry_segment_of(&s->geo, blocknr),
+				     blocknr);
+	return ret;
+}
+
+static int search_inode(struct search *s, struct context *cx, struct root *root,
+			uint64_t ino)
+{
+	return search_block(s, cx, &root->ifile,
+			    palloc_entry_blkoff(&root->vol->ifile_palloc, ino));
+}
+
+/* The entry of a directory at PLACE, the directory, and what the entry names. */
+static int search_name(struct search *s, struct context *cx, struct root *root,
+		       const struct place *place)
+{
+	struct file dir;
+	le64 ino;	/* which an entry begins with */
+	const void *block;
+	int ret = search_inode(s, cx, root, place->ino);
+
+	if (!ret)
+		ret = root_file(root, cx, place->ino, &dir);
+	if (!ret)
+		ret = search_block(s, cx, &dir, place->blkoff);
+	if (!ret)
+		ret = file_block(&dir, cx, place->blkoff, &block);
+	if (ret <= 0)
+		return ret;
+	memcpy(&ino, (const char *)block + place->offset, sizeof(ino));
+	file_put(&dir, block);
+	return search_inode(s, cx, root, le64_get(ino));
+}
+
+static int search_release(struct search *s, struct context *cx,
+			  const struct place *place)
+{
+	struct root root;
+	int err = root_open(&root, cx, s->c->vol, place->cno);
+
+	if (!err)
+		err = place->kind == PLACE_NAME ?
+			      search_name(s, cx, &root, place) :
+			      search_inode(s, cx, &root, place->ino);
+	return damage_forgive(cx, err);
+}
+
+static int search_releases(struct search *s, struct context *cx)
+{
+	const struct check *c = s->c;
+	size_t i;
+	int err = 0;
+
+	if (c->nreleases == CHECK_RELEASES_MAX)
+		return search_segments(s, cx);
+	for (i = 0; i < c->nreleases && !err; i++)
+		err = search_release(s, cx, &c->releases[i]);
+	return err;
 }
 
 static bool is_damaged(const struct check *c)
@@ -468,9 +556,12 @@ int pass_bits(struct check *c, struct context *cx)
 	struct search s = {.c = c};
 	int err = 0;
 
-	if (!is_damaged(c) && was_unmounted(c) && !is_spare_wrong(c))
+	if (!is_damaged(c) && was_unmounted(c) && !is_spare_wrong(c) &&
+	    !c->nreleases)
 		return 0;
 	err = sparse_init(&s.reported, cx, c->dev->size / LEAST_BLOCK);
+	if (!err)
+		err = sparse_init(&s.summed, cx, c->dev->size / LEAST_BLOCK);
 	superbits_read(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
 	if (!err && is_damaged(c)) {
@@ -480,9 +571,12 @@ int pass_bits(struct check *c, struct context *cx)
 		err = is_spare_wrong(c) ? search_chains(&s, cx) : 0;
 		if (!err && !was_unmounted(c))
 			err = walk_gap(&s, cx);
+		if (!err)
+			err = search_releases(&s, cx);
 	}
 	logbits_fini(&s.lb);
 	free(s.summary);
 	sparse_fini(&s.reported);
+	sparse_fini(&s.summed);
 	return err;
 }

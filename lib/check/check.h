@@ -27,6 +27,8 @@
 /* Metadata files that have their blocks by way of the DAT. */
 #define CHECK_LISTED 3
 
+#define CHECK_RELEASES_MAX 65536
+
 struct mapsums;
 
 struct check {
@@ -135,6 +137,14 @@ struct check {
 	/* Inodes of the newest checkpoint, where they could be counted. */
 	uint64_t files;
 	bool files_known;
+
+	/*
+	 * The places of findings of RULE_RELEASES, for the search for flipped
+	 * bits; CHECK_RELEASES_MAX: there may be more.  Borrowed from the watch
+	 * of the findings.
+	 */
+	const struct place *releases;
+	size_t nreleases;
 
 	/*
 	 * The highest sequence number of a log that looks like a continuation

@@ -124,6 +124,8 @@ enum rule_trait {
 	/* The map of the file may be what is wrong; that of the ifile. */
 	RULE_DOUBTS_MAP = 1 << 12,
 	RULE_DOUBTS_IFILE = 1 << 13,
+	/* Its repair releases content, or a name, by what an inode says. */
+	RULE_RELEASES = 1 << 14,
 };
 
 struct rule_info {
