@@ -1,19 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# jobs.sh [-m MOST] [-o N] [-k KINDS] [-p JOBS] [JOB...]: every job that writes, or
-# one in N, chosen by SEED (1), on a small volume, with every call failing in turn
-# and the power cut at every write (faults.c), as a table.  MOST limits the runs of
-# each kind, which are then spread evenly; JOBS are worked on at once.
+# jobs.sh [-m MOST] [-k KINDS] [-p JOBS] [JOB...]: every job that writes, on a
+# small volume, with every call failing in turn and the power cut at every write
+# (faults.c), as a table.  MOST limits the runs of each kind, which are then
+# spread evenly; JOBS are worked on at once.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 faults=$NILFS2_BUILD/tests/fault
 export SOURCE_DATE_EPOCH=1700000000 TMPDIR=${TMPDIR:-/tmp}
 
-most='' one_in=1 kinds='' parallel=1
-while getopts m:o:k:p: option; do
+most='' kinds='' parallel=1
+while getopts m:k:p: option; do
 	case $option in
 	m) most=$OPTARG ;;
-	o) one_in=$OPTARG ;;
 	k) kinds=$OPTARG ;;
 	p) parallel=$OPTARG ;;
 	*) exit 99 ;;
@@ -110,8 +109,6 @@ run()
 	local name=$1 setup=$2 tool=$3
 	shift 3
 	[ -z "$wanted" ] || case " $wanted " in *" $name "*) ;; *) return 0 ;; esac
-	[ "$one_in" -eq 1 ] || (($(cksum <<<"${SEED-1} $name" | cut -d ' ' -f 1) \
-		% one_in == 0)) || return 0
 	while [ "$(jobs -pr | wc -l)" -ge "$parallel" ]; do
 		wait -n || :
 	done
