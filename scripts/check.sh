@@ -12,7 +12,7 @@ begin=$(date +%s)
 install_packages $build_packages $test_packages
 
 build=${BUILD_DIR:-$source/build-check}
-# Some tests wait for a guest: one job more than there are processors.
+# Some tests wait for a guest: two jobs more than there are processors.
 jobs=${JOBS:-$(($(nproc) + 2))}
 rm -rf "$build"
 mkdir -p "$build/sanitized" "$build/plain"

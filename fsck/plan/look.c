@@ -146,17 +146,21 @@ static void plan_as(struct look *l, enum rule_fix fix, const struct finding *f)
 		plan_add(&l->plan, fix, f);
 }
 
+/* For the search for flipped bits; if not all can be kept it reads all logs. */
 static void note_release(struct look *l, const struct finding *f)
 {
 	struct check *c = &l->check;
 	size_t room = l->releases_room ? 2 * l->releases_room : 64;
 	struct place *places;
 
+	if (c->nreleases == CHECK_RELEASES_MAX)
+		return;
 	if (c->nreleases == l->releases_room) {
-		places = room <= CHECK_RELEASES_MAX ?
-			 realloc(l->releases, room * sizeof(*places)) : NULL;
-		if (!places)
+		places = realloc(l->releases, room * sizeof(*places));
+		if (!places) {
+			c->nreleases = CHECK_RELEASES_MAX;
 			return;
+		}
 		l->releases = places;
 		l->releases_room = room;
 		c->releases = places;

@@ -52,7 +52,8 @@ struct search {
 	char *summary;
 	size_t summary_room;
 	struct sparse reported; /* logs whose bits were reported, or doubted */
-	struct sparse summed;	/* logs that were read for a warning */
+	/* Blocks that warnings are about, and the logs read for them. */
+	struct sparse asked;
 };
 
 /* What a block of a log is. */
@@ -388,7 +389,7 @@ static int is_asked(struct search *s, struct context *cx, uint64_t blocknr)
 {
 	if (blocknr - s->lb.pseg >= le32_get(s->lb.ss.ss_nblocks))
 		return 0;
-	return sparse_add(&s->summed, cx, s->lb.pseg);
+	return sparse_add(&s->asked, cx, s->lb.pseg);
 }
 
 /*
@@ -462,13 +463,15 @@ static int search_all(struct search *s, struct context *cx)
 	return err ? err : search_segments(s, cx);
 }
 
-/* The log of block BLKOFF of FILE: 0, or a failure. */
+/* The log of block BLKOFF of FILE, once: 0, or a failure. */
 static int search_block(struct search *s, struct context *cx, struct file *file,
 			uint64_t blkoff)
 {
 	uint64_t blocknr;
 	int ret = file_lookup(file, cx, blkoff, &blocknr);
 
+	if (ret > 0)
+		ret = sparse_add(&s->asked, cx, blocknr);
 	if (ret > 0)
 		ret = search_segment(s, cx,
 				     geometry_segment_of(&s->geo, blocknr),
@@ -561,7 +564,7 @@ int pass_bits(struct check *c, struct context *cx)
 		return 0;
 	err = sparse_init(&s.reported, cx, c->dev->size / LEAST_BLOCK);
 	if (!err)
-		err = sparse_init(&s.summed, cx, c->dev->size / LEAST_BLOCK);
+		err = sparse_init(&s.asked, cx, c->dev->size / LEAST_BLOCK);
 	superbits_read(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
 	if (!err && is_damaged(c)) {
@@ -577,6 +580,6 @@ int pass_bits(struct check *c, struct context *cx)
 	logbits_fini(&s.lb);
 	free(s.summary);
 	sparse_fini(&s.reported);
-	sparse_fini(&s.summed);
+	sparse_fini(&s.asked);
 	return err;
 }

@@ -140,8 +140,8 @@ struct check {
 
 	/*
 	 * The places of findings of RULE_RELEASES, for the search for flipped
-	 * bits; CHECK_RELEASES_MAX: there may be more.  Borrowed from the watch
-	 * of the findings.
+	 * bits; with CHECK_RELEASES_MAX of them there are more, and RELEASES is
+	 * not to be read.  Borrowed from the caller, who collects them.
 	 */
 	const struct place *releases;
 	size_t nreleases;

@@ -124,7 +124,8 @@ enum rule_trait {
 	/* The map of the file may be what is wrong; that of the ifile. */
 	RULE_DOUBTS_MAP = 1 << 12,
 	RULE_DOUBTS_IFILE = 1 << 13,
-	/* Its repair releases content, or a name, by what an inode says. */
+	/* Because of what an inode says its repair releases content, or
+	   overwrites the directory entry that says otherwise. */
 	RULE_RELEASES = 1 << 14,
 };
 
