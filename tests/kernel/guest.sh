@@ -242,6 +242,12 @@ cut_now() {
 			"$kill_after seconds ago")" ]
 }
 
+# last_words REASON: why there is no guest any more.
+last_words() {
+	echo "guest.sh: $1; its last words:"
+	tail -n 20 "$dir/console"
+} >&2
+
 # Looks twenty times a second, without a process for it: nothing is ever read.
 watch() {
 	local stop='' nothing
@@ -253,13 +259,14 @@ watch() {
 		! out_of_time || stop=124
 		if [ -n "$stop" ]; then
 			power_off
+			[ "$stop" != 124 ] || last_words "the guest was stopped \
+at its limit of $timeout s"
 			return "$stop"
 		fi
 		read -r -t 0.05 -u "$nothing"
 	done
 	[ -s "$dir/status" ] && return "$(cat "$dir/status")"
-	{ echo "guest.sh: the guest stopped by itself; its last words:"
-	  tail -n 20 "$dir/console"; } >&2
+	last_words "the guest stopped by itself"
 	return 125
 }
 

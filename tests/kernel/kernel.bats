@@ -82,6 +82,7 @@ left_behind() {
 	EOF
 	[ "$status" -eq 124 ]
 	[ "$output" = before ]
+	[[ $errors == *"the guest was stopped at its limit of 6 s"* ]]
 	run -1 left_behind
 	# One that waits uses no CPU time, and is stopped all the same.
 	begin=$SECONDS
