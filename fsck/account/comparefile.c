@@ -444,10 +444,20 @@ static int compare_sizes(struct comparison *c, struct context *cx,
 			});
 }
 
-static bool is_same_type(const struct nilfs_inode *a,
-			 const struct nilfs_inode *b)
+/*
+ * Whether AFTER is the file that BEFORE was.  A type that was repaired makes no
+ * other file of it, unless there are no blocks any more.
+ */
+static bool is_same_file(const struct nilfs_inode *before,
+			 const struct nilfs_inode *after)
 {
-	return (le16_get(a->i_mode) & S_IFMT) == (le16_get(b->i_mode) & S_IFMT);
+	if (inode_dirent_type(le16_get(before->i_mode)) ==
+	    inode_dirent_type(le16_get(after->i_mode)))
+		return true;
+	return le32_get(before->i_generation) ==
+		       le32_get(after->i_generation) &&
+	       le64_get(before->i_ctime) == le64_get(after->i_ctime) &&
+	       (inode_has_bmap(after) || !inode_has_bmap(before));
 }
 
 int comparefile_run(struct sides *s, struct context *cx,
@@ -463,7 +473,7 @@ int comparefile_run(struct sides *s, struct context *cx,
 	};
 	int err = 0;
 
-	if (before && (!after || !is_same_type(before, after)))
+	if (before && (!after || !is_same_file(before, after)))
 		return lose_file(&c, cx);
 	if (before)
 		err = compare_sizes(&c, cx, before);

@@ -185,13 +185,14 @@ static void compare_version(const struct attributes *a,
 			    const struct version *one, bool newest,
 			    uint64_t *from)
 {
-	const struct nilfs_inode *after;
+	const struct nilfs_inode *then, *after;
 	uint64_t i;
 
 	for (i = 0; i < a->what->count; i++) {
+		then = inode_at(a, a->s->blocks[0], i);
 		after = inode_at(a, a->inodes[1], i);
-		if (!from[i] && links_of(after) &&
-		    is_same(inode_at(a, a->s->blocks[0], i), after))
+		if (!from[i] && links_of(after) && is_same(then, after) &&
+		    is_same_size(then, after))
 			from[i] = newest || a->vblocknr == one->vblocknr
 					  ? UNCHANGED : one->cno;
 	}

@@ -37,11 +37,13 @@
 #include "base/context.h"
 #include "base/sort.h"
 #include "check/damage.h"
+#include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/derive/contests.h"
 #include "fsck/maps/mapfile.h"
+#include "fsck/past/around.h"
 #include "fsck/past/pastblocks.h"
 #include "fsck/plan/fixers.h"
 #include "log/inodes.h"
@@ -307,6 +309,78 @@ static int read_inodes(struct mapfiles *m, struct context *cx)
 	return ret < 0 ? ret : 0;
 }
 
+/* Checkpoints that are asked for the size of a file. */
+#define ASK_MOST 16
+
+/*
+ * The size of F, whose last block is LAST, as the nearest checkpoint that has it
+ * with the same map says, or else all of that block.
+ */
+static int find_size(struct mapfiles *m, struct context *cx,
+		     const struct mapfile *f, uint64_t last, uint64_t *size)
+{
+	struct volume *vol = m->job->vol;
+	struct around around = { 0 };
+	struct nilfs_inode inode;
+	unsigned int asked = 0;
+	uint64_t cno, was;
+	struct root root;
+	int ret = around_open(&around, cx, vol);
+
+	*size = (last + 1) << vol->geo.block_bits;
+	around_begin(&around,
+		     (struct lifetime){ vol->latest.cno, NILFS_CNO_MAX });
+	while (ret >= 0 && asked++ < ASK_MOST &&
+	       (ret = around_next(&around, cx, &cno)) > 0) {
+		ret = root_open(&root, cx, vol, cno);
+		if (!ret)
+			ret = root_inode_bytes(&root, cx, f->live->q.ino,
+					       &inode);
+		ret = damage_forgive(cx, ret);
+		was = le64_get(inode.i_size);
+		if (ret <= 0 || !inode_is_same_file(&inode, &f->inode) ||
+		    memcmp(inode.i_bmap, f->inode.i_bmap,
+			   sizeof(inode.i_bmap)) ||
+		    was > *size || was <= last << vol->geo.block_bits)
+			continue;
+		*size = was;
+		break;
+	}
+	around_close(&around);
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Block LAST, which F's map leads to, is past its size: the size is wrong where
+ * the log of the block has it for this place.
+ */
+static int extend_size(struct mapfiles *m, struct context *cx,
+		       struct mapfile *f, uint64_t last)
+{
+	struct volume *vol = m->job->vol;
+	uint64_t ino = f->live->q.ino, size, blocknr;
+	struct segsum_block b;
+	struct file file;
+	int ret = file_init(&file, cx, vol, ino, &f->inode);
+
+	if (last >= (uint64_t)INT64_MAX >> vol->geo.block_bits)
+		return 0;
+	if (!ret)
+		ret = file_lookup(&file, cx, last, &blocknr);
+	if (ret > 0)
+		ret = lifelogs_find_block(cx, m->job->check, blocknr, &b, NULL);
+	if (ret <= 0 || b.ino != ino || b.is_node || b.blkoff != last)
+		return ret < 0 ? damage_forgive(cx, ret) : 0;
+	ret = find_size(m, cx, f, last, &size);
+	if (ret)
+		return ret;
+	f->inode.i_size = le64_make(size);
+	f->live->q.limit = last + 1;
+	fixers_note(m->job, "inode %" PRIu64 ": its size is %" PRIu64 " now, "
+		    "as it has blocks up to there", ino, size);
+	return inodes_write(m->job->writer, cx, ino, &f->inode);
+}
+
 static int compare_file(const void *key, const void *item)
 {
 	const uint64_t *ino = key;
@@ -315,22 +389,30 @@ static int compare_file(const void *key, const void *item)
 	return *ino < f->live->q.ino ? -1 : *ino > f->live->q.ino;
 }
 
-/* Files that say that they have more blocks than were found. */
-static void doubt_files(struct mapfiles *m, const struct fix *fixes, size_t n)
+/*
+ * What findings say of files: that they have more blocks than were found, or
+ * blocks past their size, for which a symbolic link has no room.
+ */
+static int doubt_files(struct mapfiles *m, struct context *cx,
+		       const struct fix *fixes, size_t n)
 {
 	struct mapfile *f;
 	size_t i;
+	int err = 0;
 
-	for (i = 0; i < n; i++) {
-		if (fixes[i].rule != RULE_INODE_BLOCKS ||
-		    fixes[i].place.cno != m->job->vol->latest.cno ||
-		    fixes[i].got <= fixes[i].want)
+	for (i = 0; i < n && !err; i++) {
+		const struct fix *fix = &fixes[i];
+
+		if (fix->place.cno != m->job->vol->latest.cno)
 			continue;
-		f = bsearch(&fixes[i].place.ino, m->list, m->n, sizeof(*f),
+		f = bsearch(&fix->place.ino, m->list, m->n, sizeof(*f),
 			    compare_file);
-		if (f)
-			f->live->q.dense = true;
+		if (f && fix->rule == RULE_INODE_BLOCKS)
+			f->live->q.dense |= fix->got > fix->want;
+		else if (f && fix->rule == RULE_INODE_PAST_SIZE && !f->is_link)
+			err = extend_size(m, cx, f, fix->got - 1);
 	}
+	return err;
 }
 
 /* A hole is doubted: justly where the logs have a block for it. */
@@ -393,8 +475,9 @@ static int repair_files(struct mapfiles *m, struct context *cx,
 
 	if (err)
 		return err;
-	doubt_files(m, fixes, n);
-	err = liveblocks_gather_all(m->live, m->n, cx, m->job->check);
+	err = doubt_files(m, cx, fixes, n);
+	if (!err)
+		err = liveblocks_gather_all(m->live, m->n, cx, m->job->check);
 	for (i = 0; i < m->n && !err; i++)
 		err = repair_file(m, cx, &m->list[i]);
 	return err;

@@ -130,31 +130,27 @@ static int ask_kind(struct ask *a, struct context *cx, enum rule_fix fix,
 	return ret < 0 ? ret : 0;
 }
 
-/* Moves what the user refused after what is left, whose order stays. */
-static void forget_kind(const struct ask *a, enum rule_fix fix,
-			struct plan_kind *k)
-{
-	struct fix kept;
-	size_t i, n = 0;
+struct refusal {
+	const struct ask *a;
+	enum rule_fix fix;
+};
 
-	for (i = 0; i < k->n; i++) {
-		if (a->answers[fix][danger_of(fix, &k->fixes[i])] == ASK_NO)
-			continue;
-		kept = k->fixes[i];
-		k->fixes[i] = k->fixes[n];
-		k->fixes[n++] = kept;
-	}
-	k->nrefused += k->n - n;
-	k->found -= k->n - n;
-	k->n = n;
+static bool is_refused(const void *arg, const struct fix *fix)
+{
+	const struct refusal *r = arg;
+
+	return r->a->answers[r->fix][danger_of(r->fix, fix)] == ASK_NO;
 }
 
 void ask_forget(const struct ask *a, struct plan *plan)
 {
+	struct refusal r = { .a = a };
 	size_t i;
 
-	for (i = 0; i < RULE_FIX_COUNT; i++)
-		forget_kind(a, (enum rule_fix)i, &plan->kinds[i]);
+	for (i = 0; i < RULE_FIX_COUNT; i++) {
+		r.fix = (enum rule_fix)i;
+		plan_refuse(&plan->kinds[i], is_refused, &r);
+	}
 }
 
 int ask_stage(struct ask *a, struct context *cx, struct plan *plan,

@@ -250,6 +250,28 @@ static int run_passes(struct look *l, struct tool *tool,
 	return ret < 0 ? ret : 0;
 }
 
+static bool is_unverified(const void *arg, const struct fix *fix)
+{
+	return rule_has(fix->rule, RULE_RELEASES) &&
+	       inoset_has(arg, fix->place.ino);
+}
+
+/*
+ * A file without links is freed, and the type in an entry set to that of its
+ * inode, without a question only where these are what was written.
+ */
+static void withhold_releases(struct look *l)
+{
+	struct plan_kind *k = &l->plan.kinds[RULE_FIX_NAMES];
+	uint64_t n = k->nrefused;
+
+	if (decision_of(l->mode, RULE_DANGER_LOSES) == DECISION_REPAIR)
+		return;
+	plan_refuse(k, is_unverified,
+		    l->first ? &l->first->unverified : &l->unverified);
+	l->left += k->nrefused - n;
+}
+
 int look_run(struct look *l, struct tool *tool, const struct options *o,
 	     struct dev *dev, findings_sink *sink, void *arg)
 {
@@ -262,6 +284,7 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 		.data = o->data,
 		.awaited = l->awaited,
 		.state = l->state,
+		.unverified = &l->unverified,
 		.failed_reads = dev->stats.failed_reads,
 		.progress = show_progress,
 		.progress_arg = tool,
@@ -276,6 +299,8 @@ int look_run(struct look *l, struct tool *tool, const struct options *o,
 	err = run_passes(l, tool, o, again);
 	if (!err)
 		note_history(l, o);
+	if (!err)
+		withhold_releases(l);
 	if (!err && l->plan.err)
 		err = fail(&tool->cx, l->plan.err, "plan of repairs");
 	return err;
@@ -288,5 +313,6 @@ void look_fini(struct look *l)
 	plan_fini(&l->plan);
 	kept_fini(&l->kept);
 	free(l->releases);
+	inoset_fini(&l->unverified);
 	memset(l, 0, sizeof(*l));
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/inoset.h"
 #include "check/check.h"
 #include "cli/tool.h"
 #include "dev/dev.h"
@@ -35,6 +36,10 @@ struct look {
 	uint64_t left;		/* that could be repaired, but for MODE */
 	struct place *releases;	/* check.releases, and how many fit */
 	size_t releases_room;
+	struct inoset unverified;	/* check.unverified */
+	/* The look before any repair, which moves blocks to logs of its own;
+	   NULL: this one. */
+	const struct look *first;
 	/* The kernel's word that it met errors may be taken back. */
 	bool state_error;
 };

@@ -176,6 +176,25 @@ bool plan_is_no_less(const struct plan_count *now,
 	       is_same_fix(&now->first, &before->first);
 }
 
+void plan_refuse(struct plan_kind *kind,
+		 bool (*is_refused)(const void *arg, const struct fix *fix),
+		 const void *arg)
+{
+	struct fix kept;
+	size_t i, n = 0;
+
+	for (i = 0; i < kind->n; i++) {
+		if (is_refused(arg, &kind->fixes[i]))
+			continue;
+		kept = kind->fixes[i];
+		kind->fixes[i] = kind->fixes[n];
+		kind->fixes[n++] = kept;
+	}
+	kind->nrefused += kind->n - n;
+	kind->found -= kind->n - n;
+	kind->n = n;
+}
+
 bool plan_is_empty(const struct plan *plan)
 {
 	size_t i;

@@ -84,6 +84,14 @@ struct plan_count plan_count(const struct plan_kind *kind, uint64_t latest);
 bool plan_is_no_less(const struct plan_count *now,
 		     const struct plan_count *before);
 
+/*
+ * Moves those fixes of KIND that IS_REFUSED says, called with ARG, after what is
+ * left, whose order stays: other repairs of the kind leave them as they are.
+ */
+void plan_refuse(struct plan_kind *kind,
+		 bool (*is_refused)(const void *arg, const struct fix *fix),
+		 const void *arg);
+
 bool plan_is_empty(const struct plan *plan);
 
 /* Frees it, and makes it empty again; all zero is empty. */

@@ -96,12 +96,12 @@ static int make_root(struct fixing *f, struct context *cx)
 
 static bool is_garbage(const struct fixing *f, const struct nilfs_inode *inode)
 {
-	return inoderepair_is_garbage(&f->job->vol->geo, inode);
+	return inode_is_garbage(&f->job->vol->geo, inode);
 }
 
 static bool has_signs(const struct fixing *f, const struct nilfs_inode *inode)
 {
-	return inoderepair_signs(&f->job->vol->geo, inode);
+	return inode_signs(&f->job->vol->geo, inode);
 }
 
 /* Writes inode C, which was decided, and remembers a map of the past. */

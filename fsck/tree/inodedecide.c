@@ -36,6 +36,7 @@
 #include "base/sort.h"
 #include "check/damage.h"
 #include "check/logs/lifelogs.h"
+#include "check/names/inodetype.h"
 #include "disk/bmap.h"
 #include "disk/inode.h"
 #include "fsck/tree/inoderepair.h"
@@ -118,18 +119,23 @@ int inodedecide_is_wrong(struct inodedecide *d, struct context *cx,
 			 struct inodecase *c)
 {
 	const struct nilfs_inode *inode = &c->inode;
-	unsigned int signs = inoderepair_signs(&d->job->vol->geo, inode);
+	struct volume *vol = d->job->vol;
+	unsigned int signs = inode_signs(&vol->geo, inode);
 	enum rule rule;
-	int err;
+	int ret = lostinodes_type(&d->lost, cx, c->cno, c->ino, &c->type);
 
-	err = signs ? lostinodes_type(&d->lost, cx, c->cno, c->ino, &c->type)
-		    : 0;
-	if (!err)
-		err = inoderepair_check(d->job->vol, cx, c->ino, inode, &rule);
-	c->misnamed = signs && c->type != NILFS_FT_UNKNOWN &&
+	if (!ret)
+		ret = inoderepair_check(vol, cx, c->ino, inode, &rule);
+	if (ret)
+		return ret;
+	c->misnamed = c->ino != NILFS_ROOT_INO && c->type != NILFS_FT_UNKNOWN &&
 		      c->type != inode_dirent_type(le16_get(inode->i_mode));
-	c->garbage = signs + c->misnamed > 1;
-	return err ? err : rule != RULE_OK || c->misnamed || c->garbage;
+	if (c->misnamed && !signs) {
+		ret = inodetype_is_wrong(vol, cx, c->ino, inode, c->type);
+		c->misnamed = ret > 0;
+	}
+	c->garbage = signs && signs + c->misnamed > 1;
+	return ret < 0 ? ret : rule != RULE_OK || c->misnamed || c->garbage;
 }
 
 /* Whether PTR leads to a block that lives as long as the block of C, and, with

@@ -15,34 +15,13 @@
 #include <sys/stat.h>
 
 #include "check/damage.h"
+#include "check/names/inodetype.h"
 #include "disk/inode.h"
 #include "vol/file.h"
 #include "vol/symlink.h"
 
 #define SECTOR 512
 #define NSEC_PER_SEC 1000000000u
-
-unsigned int inoderepair_signs(const struct nilfs_geometry *g,
-			       const struct nilfs_inode *inode)
-{
-	uint64_t sectors = g->nsegments * g->blocks_per_segment *
-			   (g->block_size / SECTOR);
-	const bool wrong[] = {
-		inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_UNKNOWN,
-		le64_get(inode->i_size) > INT64_MAX,
-		le64_get(inode->i_blocks) > sectors,
-		/* One clock sets both. */
-		le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
-			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,
-		!le16_get(inode->i_links_count) ||
-			le16_get(inode->i_links_count) > NILFS_LINK_MAX,
-	};
-	unsigned int i, n = 0;
-
-	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		n += wrong[i];
-	return n;
-}
 
 /* What a map holds, as far as it can be walked. */
 struct extent_of {
@@ -113,19 +92,6 @@ static int read_first(struct volume *vol, struct context *cx, uint64_t ino,
 	return 0;
 }
 
-/* Whether the first entry is "." for INO. */
-static int is_directory(struct volume *vol, struct context *cx, uint64_t ino,
-			const struct nilfs_inode *inode)
-{
-	struct nilfs_dir_entry de = { .name_len = 0 };
-	int ret = read_first(vol, cx, ino, inode, &de, sizeof(de));
-
-	if (ret <= 0)
-		return ret;
-	return le64_get(de.inode) == ino && de.name_len == 1 &&
-	       de.name[0] == '.';
-}
-
 static uint16_t mode_of(uint8_t type)
 {
 	static const uint16_t modes[NILFS_FT_MAX] = {
@@ -163,12 +129,15 @@ static int repair_mode(struct volume *vol, struct context *cx, uint64_t ino,
 	if (ino == NILFS_ROOT_INO)
 		mode = S_IFDIR;
 	if (!mode && has_map(inode)) {
-		ret = is_directory(vol, cx, ino, inode);
+		ret = damage_forgive(cx, inodetype_is_directory(vol, cx, ino,
+								inode));
 		mode = ret > 0 ? S_IFDIR : S_IFREG;
 	}
 	if (ret < 0 || !mode)
 		return ret < 0 ? ret : 0;
 	inode->i_mode = le16_make(mode | (le16_get(inode->i_mode) & 07777));
+	if (!inode_has_bmap(inode))
+		inode->i_blocks = le64_make(0);
 	return 1;
 }
 

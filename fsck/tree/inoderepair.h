@@ -12,17 +12,6 @@
 #include "disk/rule.h"
 #include "vol/volume.h"
 
-/* How many fields of INODE have values that none in use may have. */
-unsigned int inoderepair_signs(const struct nilfs_geometry *g,
-			       const struct nilfs_inode *inode);
-
-/* Several have: the whole of INODE is something else. */
-static inline bool inoderepair_is_garbage(const struct nilfs_geometry *g,
-					  const struct nilfs_inode *inode)
-{
-	return inoderepair_signs(g, inode) > 1;
-}
-
 /*
  * Sets *RULE to the first rule that INODE, of number INO, breaks by itself or by
  * the target that it leads to, or to RULE_OK.  -ENOMEM, -EINTR.

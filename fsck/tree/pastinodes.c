@@ -42,7 +42,7 @@ struct inodefix {
 static bool is_garbage(const struct inodefix *s,
 		       const struct nilfs_inode *inode)
 {
-	return inoderepair_is_garbage(&s->vol->geo, inode);
+	return inode_is_garbage(&s->vol->geo, inode);
 }
 
 /*

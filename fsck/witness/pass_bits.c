@@ -14,9 +14,9 @@
  * Where nothing but a superblock is wrong, as one that leads to a log which
  * does not match, the logs from there on are all that is read.
  *
- * Warnings alone may come of a flipped bit as well, in the type or the size of an
- * inode, and what follows from the inode as it is would be given up.  So the logs
- * that hold these inodes, and the entries that name them, are read.
+ * Where a repair would release content because of what an inode says, the logs
+ * that hold it, and the entries that name it, are read: a flipped bit may say so,
+ * or a log that is wrong in another way, from which nothing is released.
  *
  * After a crash the search for the latest super root ends, or goes on in the
  * next segment, where no log is valid.  That place is looked at even if nothing
@@ -33,6 +33,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/inoset.h"
 #include "check/check.h"
 #include "check/damage.h"
 #include "disk/segsum.h"
@@ -52,11 +53,12 @@ struct search {
 	char *summary;
 	size_t summary_room;
 	struct sparse reported; /* logs whose bits were reported, or doubted */
-	/* Blocks that warnings are about, and the logs read for them. */
-	struct sparse asked;
+	/* Blocks that releases are about, and the logs read for them; of these
+	   logs those that no single bit makes right. */
+	struct sparse asked, wrong;
+	bool unverified;	/* the current release is in one of them */
 };
 
-/* What a block of a log is. */
 struct owner {
 	bool is_data; /* of a file of a user */
 	char text[DETAIL_MAX / 2];
@@ -115,49 +117,42 @@ static int read_summary(struct search *s, struct context *cx, size_t *len)
 			    *len);
 }
 
-/* What block INDEX of the log of s->lb, in the payload, is. */
-static int find_owner(struct search *s, struct context *cx, uint64_t index,
-		      struct owner *o)
-{
-	struct segsum_iter it;
-	struct segsum_block b;
-	size_t len;
-	int err = read_summary(s, cx, &len);
-
-	if (err)
-		return err;
-	segsum_iter_init(&it, &s->geo, s->summary, len);
-	while (segsum_iter_next(&it, &b)) {
-		if (b.index != index)
-			continue;
-		o->is_data = !b.is_node && b.ino >= s->geo.first_ino;
-		snprintf(o->text, sizeof(o->text),
-			 b.is_node ? "node of inode %" PRIu64
-				   : "inode %" PRIu64 " block %" PRIu64,
-			 b.ino, b.blkoff);
-		return 0;
-	}
-	snprintf(o->text, sizeof(o->text), "not listed");
-	return 0;
-}
-
+/* What block BLOCKNR of the log of s->lb is. */
 static int describe_block(struct search *s, struct context *cx,
 			  uint64_t blocknr, struct owner *o)
 {
 	const struct nilfs_segment_summary *ss = &s->lb.ss;
 	uint64_t index = blocknr - s->lb.pseg;
+	struct segsum_iter it;
+	struct segsum_block b;
+	const char *what = "not listed";
+	size_t len;
+	int err;
 
-	*o = (struct owner){.is_data = false};
+	o->is_data = false;
 	if (index < segsum_nsumblk(&s->geo, ss)) {
-		snprintf(o->text, sizeof(o->text), "segment summary");
-		return 0;
+		what = "segment summary";
+	} else if (segsum_has_super_root(ss) &&
+		   index == le32_get(ss->ss_nblocks) - 1) {
+		what = "super root";
+	} else {
+		err = read_summary(s, cx, &len);
+		if (err)
+			return err;
+		segsum_iter_init(&it, &s->geo, s->summary, len);
+		while (segsum_iter_next(&it, &b)) {
+			if (b.index != index)
+				continue;
+			o->is_data = !b.is_node && b.ino >= s->geo.first_ino;
+			snprintf(o->text, sizeof(o->text),
+				 b.is_node ? "node of inode %" PRIu64
+					   : "inode %" PRIu64 " block %" PRIu64,
+				 b.ino, b.blkoff);
+			return 0;
+		}
 	}
-	if (segsum_has_super_root(ss) &&
-	    index == le32_get(ss->ss_nblocks) - 1) {
-		snprintf(o->text, sizeof(o->text), "super root");
-		return 0;
-	}
-	return find_owner(s, cx, index, o);
+	snprintf(o->text, sizeof(o->text), "%s", what);
+	return 0;
 }
 
 /* One flipped bit of the log of s->lb; TAIL: that may have been cut off. */
@@ -321,19 +316,22 @@ static int walk_chain(struct search *s, struct context *cx, struct chain ch)
 	return ret;
 }
 
-/* From what superblock I names. */
-static int walk_super(struct search *s, struct context *cx, int i)
+/* From what the superblocks name. */
+static int search_chains(struct search *s, struct context *cx)
 {
-	const struct nilfs_super_block *sb = &s->supers.copy[i];
-	struct chain ch = {
-		.pseg = le64_get(sb->s_last_pseg),
-		.seq = le64_get(sb->s_last_seq),
-		.nextnum = UINT64_MAX,
-	};
+	int i, err = 0;
 
-	if (!s->supers.read[i] || super_check(sb) != RULE_OK)
-		return 0;
-	return walk_chain(s, cx, ch);
+	for (i = 0; i < 2 && !err; i++) {
+		const struct nilfs_super_block *sb = &s->supers.copy[i];
+
+		if (s->supers.read[i] && super_check(sb) == RULE_OK)
+			err = walk_chain(s, cx, (struct chain){
+				.pseg = le64_get(sb->s_last_pseg),
+				.seq = le64_get(sb->s_last_seq),
+				.nextnum = UINT64_MAX,
+			});
+	}
+	return err;
 }
 
 /* From the first place in the chain where no log was valid. */
@@ -384,12 +382,36 @@ static int is_concerned(struct search *s, struct context *cx)
 	return 0;
 }
 
-/* Whether the log of s->lb holds BLOCKNR and was not summed up for another. */
-static int is_asked(struct search *s, struct context *cx, uint64_t blocknr)
+/* Sums up the log of s->lb: bits are added, 0, or a failure. */
+static int sum_log(struct search *s, struct context *cx)
 {
+	int err = logbits_blocks(&s->lb, cx);
+
+	return err ? err : add_log(s, cx, false);
+}
+
+/* The same, once, for a release because of what is in block BLOCKNR, if it is
+   the log's. */
+static int verify_log(struct search *s, struct context *cx, uint64_t blocknr)
+{
+	int ret;
+
 	if (blocknr - s->lb.pseg >= le32_get(s->lb.ss.ss_nblocks))
 		return 0;
-	return sparse_add(&s->asked, cx, s->lb.pseg);
+	ret = sparse_add(&s->asked, cx, s->lb.pseg);
+	if (ret > 0) {
+		ret = sum_log(s, cx);
+		if (!ret && !s->lb.whole)
+			ret = sparse_add(&s->wrong, cx, s->lb.pseg);
+		if (ret > 0 && !s->c->data)
+			findings_broken(s->c->findings, RULE_LOG_DATASUM,
+					place_number(PLACE_LOG, s->lb.pseg));
+	}
+	if (ret >= 0 && sparse_test(&s->wrong, s->lb.pseg)) {
+		s->unverified = true;
+		ret = sparse_add(&s->wrong, cx, blocknr);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -417,11 +439,10 @@ static int search_segment(struct search *s, struct context *cx, uint64_t segnum,
 		any = true;
 		seq = le64_get(s->lb.ss.ss_seq);
 		pseg += le32_get(s->lb.ss.ss_nblocks);
-		ret = blocknr ? is_asked(s, cx, blocknr) : is_concerned(s, cx);
-		if (ret > 0)
-			ret = logbits_blocks(&s->lb, cx);
-		if (!ret)
-			ret = add_log(s, cx, false);
+		if (blocknr)
+			ret = verify_log(s, cx, blocknr);
+		else if ((ret = is_concerned(s, cx)) > 0)
+			ret = sum_log(s, cx);
 		if (ret)
 			return ret;
 	}
@@ -439,15 +460,6 @@ static int search_segments(struct search *s, struct context *cx)
 			err = search_segment(s, cx, segnum, 0);
 		check_progress(s->c, segnum);
 	}
-	return err;
-}
-
-static int search_chains(struct search *s, struct context *cx)
-{
-	int i, err = 0;
-
-	for (i = 0; i < 2 && !err; i++)
-		err = walk_super(s, cx, i);
 	return err;
 }
 
@@ -470,12 +482,14 @@ static int search_block(struct search *s, struct context *cx, struct file *file,
 	uint64_t blocknr;
 	int ret = file_lookup(file, cx, blkoff, &blocknr);
 
+	if (ret <= 0)
+		return ret;
+	ret = sparse_add(&s->asked, cx, blocknr);
 	if (ret > 0)
-		ret = sparse_add(&s->asked, cx, blocknr);
-	if (ret > 0)
-		ret = search_segment(s, cx,
-				     geometry_segment_of(&s->geo, blocknr),
-				     blocknr);
+		return search_segment(s, cx,
+				      geometry_segment_of(&s->geo, blocknr),
+				      blocknr);
+	s->unverified |= sparse_test(&s->wrong, blocknr);
 	return ret;
 }
 
@@ -512,13 +526,17 @@ static int search_release(struct search *s, struct context *cx,
 			  const struct place *place)
 {
 	struct root root;
-	int err = root_open(&root, cx, s->c->vol, place->cno);
+	int ret = root_open(&root, cx, s->c->vol, place->cno);
 
-	if (!err)
-		err = place->kind == PLACE_NAME ?
+	s->unverified = false;
+	if (!ret)
+		ret = place->kind == PLACE_NAME ?
 			      search_name(s, cx, &root, place) :
 			      search_inode(s, cx, &root, place->ino);
-	return damage_forgive(cx, err);
+	ret = damage_forgive(cx, ret);
+	if (!ret && s->unverified && s->c->unverified)
+		ret = inoset_add(s->c->unverified, cx, place->ino);
+	return ret < 0 ? ret : 0;
 }
 
 static int search_releases(struct search *s, struct context *cx)
@@ -539,16 +557,6 @@ static bool is_damaged(const struct check *c)
 	return !c->vol || findings_count_severity(c->findings, RULE_ERROR);
 }
 
-static bool was_unmounted(const struct check *c)
-{
-	return le16_get(volume_super(c->vol)->s_state) & NILFS_VALID_FS;
-}
-
-static bool is_spare_wrong(const struct check *c)
-{
-	return findings_have_stage(c->findings, RULE_STAGE_DEVICE);
-}
-
 uint64_t pass_bits_work(const struct check *c)
 {
 	return c->vol && is_damaged(c) ? c->vol->geo.nsegments : 0;
@@ -556,30 +564,37 @@ uint64_t pass_bits_work(const struct check *c)
 
 int pass_bits(struct check *c, struct context *cx)
 {
+	bool spare = findings_have_stage(c->findings, RULE_STAGE_DEVICE);
 	struct search s = {.c = c};
-	int err = 0;
+	struct sparse *const sets[] = {&s.reported, &s.asked, &s.wrong};
+	bool unmounted = false;
+	int i, err = 0;
 
-	if (!is_damaged(c) && was_unmounted(c) && !is_spare_wrong(c) &&
-	    !c->nreleases)
-		return 0;
-	err = sparse_init(&s.reported, cx, c->dev->size / LEAST_BLOCK);
-	if (!err)
-		err = sparse_init(&s.asked, cx, c->dev->size / LEAST_BLOCK);
+	if (!is_damaged(c)) {
+		unmounted = le16_get(volume_super(c->vol)->s_state) &
+			    NILFS_VALID_FS;
+		if (unmounted && !spare && !c->nreleases)
+			return 0;
+	}
+	for (i = 0; i < 3 && !err; i++)
+		err = sparse_init(sets[i], cx, c->dev->size / LEAST_BLOCK);
 	superbits_read(&s.supers, cx, c->dev);
 	s.lb = (struct logbits){.dev = c->dev, .geo = &s.geo};
 	if (!err && is_damaged(c)) {
 		err = search_all(&s, cx);
 	} else if (!err) {
 		s.geo = c->vol->geo;
-		err = is_spare_wrong(c) ? search_chains(&s, cx) : 0;
-		if (!err && !was_unmounted(c))
+		err = spare ? search_chains(&s, cx) : 0;
+		if (!err && !unmounted)
 			err = walk_gap(&s, cx);
-		if (!err)
-			err = search_releases(&s, cx);
+	}
+	if (!err && c->vol) {
+		s.geo = c->vol->geo;
+		err = search_releases(&s, cx);
 	}
 	logbits_fini(&s.lb);
 	free(s.summary);
-	sparse_fini(&s.reported);
-	sparse_fini(&s.asked);
+	for (i = 0; i < 3; i++)
+		sparse_fini(sets[i]);
 	return err;
 }

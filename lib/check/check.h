@@ -145,6 +145,9 @@ struct check {
 	 */
 	const struct place *releases;
 	size_t nreleases;
+	/* Those of their inodes that are in logs whose checksums do not match,
+	   for no single bit.  Borrowed too; NULL: not wanted. */
+	struct inoset *unverified;
 
 	/*
 	 * The highest sequence number of a log that looks like a continuation

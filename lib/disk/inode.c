@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #define NSEC_PER_SEC 1000000000u
+#define SECTOR_BYTES 512u
 
 struct inode_time inode_ctime(const struct nilfs_inode *inode)
 {
@@ -135,6 +136,28 @@ static enum rule check_links(const struct nilfs_inode *inode)
 	return RULE_OK;
 }
 
+unsigned int inode_signs(const struct nilfs_geometry *g,
+			 const struct nilfs_inode *inode)
+{
+	uint64_t sectors = g->nsegments * g->blocks_per_segment *
+			   (g->block_size / SECTOR_BYTES);
+	const bool wrong[] = {
+		inode_dirent_type(le16_get(inode->i_mode)) == NILFS_FT_UNKNOWN,
+		le64_get(inode->i_size) > INT64_MAX,
+		le64_get(inode->i_blocks) > sectors,
+		/* One clock sets both. */
+		le32_get(inode->i_ctime_nsec) >= NSEC_PER_SEC ||
+			le32_get(inode->i_mtime_nsec) >= NSEC_PER_SEC,
+		!le16_get(inode->i_links_count) ||
+			le16_get(inode->i_links_count) > NILFS_LINK_MAX,
+	};
+	unsigned int i, n = 0;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		n += wrong[i];
+	return n;
+}
+
 enum rule inode_check(const struct nilfs_geometry *g,
 		      const struct nilfs_inode *inode, uint64_t ino)
 {
@@ -143,7 +166,8 @@ enum rule inode_check(const struct nilfs_geometry *g,
 
 	if (inode_is_metadata(ino) && !S_ISREG(mode))
 		return RULE_INODE_METADATA_MODE;
-	if (inode_dirent_type(mode) == NILFS_FT_UNKNOWN)
+	if (inode_dirent_type(mode) == NILFS_FT_UNKNOWN ||
+	    (!inode_has_bmap(inode) && le64_get(inode->i_blocks)))
 		return RULE_INODE_MODE;
 	if (ino == NILFS_ROOT_INO &&
 	    (!S_ISDIR(mode) || !le64_get(inode->i_blocks) ||

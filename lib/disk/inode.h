@@ -31,6 +31,17 @@ bool inode_is_private(uint64_t ino);
 /* True where INODE is nothing but zeros: no inode was ever there. */
 bool inode_is_empty(const struct nilfs_inode *inode);
 
+/* How many fields of INODE have values that none in use may have. */
+unsigned int inode_signs(const struct nilfs_geometry *g,
+			 const struct nilfs_inode *inode);
+
+/* Several have: the whole of INODE is something else. */
+static inline bool inode_is_garbage(const struct nilfs_geometry *g,
+				    const struct nilfs_inode *inode)
+{
+	return inode_signs(g, inode) > 1;
+}
+
 /* True where A and B, of one number, are of the same file: number and type are
    given out again, but not with the same generation. */
 bool inode_is_same_file(const struct nilfs_inode *a,

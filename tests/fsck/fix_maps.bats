@@ -176,12 +176,23 @@ noise() {
 	unchanged
 }
 
-@test "blocks past the size are dropped, and that is said" {
-	take special
-	damage inode:/links/a i_size=0
+@test "a size that is too small for the blocks becomes that which another checkpoint has" {
+	take cleaned
+	damage inode:/kept i_size=4097
 	repair
-	[[ $said == *"1 block past its size dropped"* ]]
-	[ -z "$(dump.nilfs2 cat "$image" /links/a)" ]
+	[[ $said == *"its size is 3000000 now"* ]]
+	unchanged
+}
+
+@test "a block past the size that the logs have at another place goes there" {
+	take special
+	content=$(dump.nilfs2 cat "$image" /links/a)
+	damage inode:/links/a i_size=0 "i_bmap[1]=0" \
+		"i_bmap[3]=$(vblock /links/a 0)"
+	repair
+	[[ $said == *"map restored from the logs"* ]]
+	[ "$(dump.nilfs2 cat "$image" /links/a | head -c ${#content})" = \
+		"$content" ]
 }
 
 @test "what a snapshot shares is repaired for both" {

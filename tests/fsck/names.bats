@@ -145,7 +145,7 @@ set_byte() {
 	sample
 	damage inode:/a/b/c i_mode=0100644
 	run fsck.nilfs2 -n image
-	[[ $output == *"dir-type-differs: "* ]]
+	[[ $output == *"inode-type: "* ]]
 	[[ $output != *inode-unreachable* ]]
 }
 
@@ -441,8 +441,9 @@ damage_in() {
 	cp sound image
 	damage_in 3 inode:/d/f2 i_mode=$((0010644))
 	run fsck.nilfs2 -n image
-	[ "$(grep -c '^dir-type-differs: checkpoint 3: ' <<<"$output")" -eq 1 ]
-	[ "$(grep -c '^dir-' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^inode-type: checkpoint 3: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -c '^inode-mode: checkpoint 3: ' <<<"$output")" -eq 1 ]
+	[ "$(grep -cE '^(dir|inode)-' <<<"$output")" -eq 2 ]
 }
 
 @test "many snapshots: a number that was given out again" {

@@ -225,7 +225,7 @@ vblock() {
 	broken inode-blocks
 	damage inode:/links/a i_blocks=8
 	damage inode:/types/fifo i_blocks=1
-	broken inode-blocks
+	broken inode-mode
 	damage inode:/types/fifo i_blocks=0
 	damage checkpoint:3 cp_inodes_count=65 cp_blocks_count=1
 	broken inode-count

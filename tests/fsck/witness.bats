@@ -182,6 +182,28 @@ cost_nothing() {
 	done
 }
 
+@test "a file without links is freed by itself only if the log with its inode is right" {
+	begin plain-checkpoints
+	read -r block offset < <(dump.nilfs2 inode --json-lines "$image" /base |
+		gojq -r '"\(.place.blocknr) \(.place.offset)"')
+	ino=$(dump.nilfs2 inode --json-lines "$image" /base | gojq .ino)
+	damage inode:/base i_links_count=0
+	damage dirent:/base inode=0
+	cp --sparse=always "$image" orphan
+	run -1 fsck.nilfs2 -fp "$image"
+	[[ $output == *"inode $ino: freed, "* ]]
+	cp --sparse=always orphan "$image"
+	# Two bits of i_uid and i_gid.
+	flip $((block * size + offset + 40)) 3
+	flip $((block * size + offset + 44)) 3
+	run -4 fsck.nilfs2 -fp "$image"
+	[[ $output == *"log-datasum: "* ]]
+	[[ $output == *"1 finding is left that -y may repair at a cost"* ]]
+	dump.nilfs2 inode "$image" "$ino" | grep '^i_blocks: *[1-9]'
+	run -1 fsck.nilfs2 -fy "$image"
+	[[ $output == *"inode $ino: freed, "* ]]
+}
+
 # They leave no error: without the checksum of the log the file would have no blocks,
 # or some past its end, which would be given up.
 @test "a bit of the type, size or counts of an inode costs nothing" {

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "check/names/dirread.h"
+#include "check/names/inodetype.h"
 #include "check/names/names.h"
 #include "disk/dirent.h"
 
@@ -159,13 +160,33 @@ static bool is_dots(struct dirnames *w, const struct dirent_entry *e,
 	return slot ? take_dotdot(w, e) : take_dot(w, e);
 }
 
-static void check_type(struct dirnames *w, const struct dirent_entry *e,
-		       uint8_t type)
+/* E, which is right by itself, says another type than the inode has. */
+static int report_type(struct dirnames *w, struct context *cx,
+		       const struct dirent_entry *e, uint8_t type)
 {
-	uint64_t want = type, got = e->type;
+	struct root *root = &w->n->root;
+	uint64_t said = e->type, has = type;
+	struct nilfs_inode inode;
+	int ret = root_inode_bytes(root, cx, e->ino, &inode);
 
-	if (type != NILFS_FT_UNKNOWN && e->type != type)
-		report_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset, &want, &got);
+	if (ret > 0 && e->ino != NILFS_ROOT_INO)
+		ret = inodetype_is_wrong(root->vol, cx, e->ino, &inode,
+					 e->type);
+	ret = damage_forgive(cx, ret);
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		report_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset, &has, &said);
+	else
+		names_report(w->n, &(struct finding){
+			.rule = RULE_INODE_TYPE,
+			.place = place_inode(root->cno, e->ino),
+			.has_want = true,
+			.has_got = true,
+			.want = said,
+			.got = has,
+		}, w->item->vblocknr << 16 ^ e->offset);
+	return 0;
 }
 
 static void name_dir(struct dirnames *w, const struct dirent_entry *e)
@@ -247,15 +268,16 @@ static void settle_parents(struct dirnames *w)
 }
 
 /* A name, in an entry that breaks RULE of those of entries. */
-static void take_name(struct dirnames *w, const struct dirent_entry *e,
-		      enum rule rule)
+static int take_name(struct dirnames *w, struct context *cx,
+		     const struct dirent_entry *e, enum rule rule)
 {
 	struct inodelist_row row;
 	uint8_t type;
+	int err = 0;
 
 	if (rule == RULE_DIR_PRIVATE_INO) {
 		names_lose(w->n, w->ino);
-		return;
+		return 0;
 	}
 	row = inodelist_find(&w->n->list, e->ino);
 	if (row.chunk && row.chunk->names[row.at] < UINT16_MAX)
@@ -264,13 +286,15 @@ static void take_name(struct dirnames *w, const struct dirent_entry *e,
 		row.chunk->touched = true;
 	if (!row.chunk || !row.chunk->links[row.at]) {
 		report_entry(w, RULE_DIR_NO_INODE, e->offset, NULL, &e->ino);
-		return;
+		return 0;
 	}
 	type = row.chunk->kind[row.at] & INODELIST_TYPE;
-	if (rule != RULE_DIR_TYPE)
-		check_type(w, e, type);
+	if (rule != RULE_DIR_TYPE && type != NILFS_FT_UNKNOWN &&
+	    e->type != type)
+		err = report_type(w, cx, e, type);
 	if (type == NILFS_FT_DIR)
 		name_dir(w, e);
+	return err;
 }
 
 static int take_entry(struct dirnames *w, struct context *cx,
@@ -278,6 +302,8 @@ static int take_entry(struct dirnames *w, struct context *cx,
 {
 	enum rule rule = dirent_check(e);
 	bool dots = is_dots(w, e, slot);
+	uint64_t is_dir = NILFS_FT_DIR, said = e->type;
+	int err = 0;
 
 	if (!e->ino)
 		return 0;
@@ -285,14 +311,15 @@ static int take_entry(struct dirnames *w, struct context *cx,
 		report_entry(w, rule, e->offset, NULL, NULL);
 	w->reported |= rule != RULE_OK;
 	if (!dots)
-		take_name(w, e, rule);
-	else if (!rule)
-		check_type(w, e, NILFS_FT_DIR);
+		err = take_name(w, cx, e, rule);
+	else if (!rule && said != is_dir)
+		report_entry(w, RULE_DIR_TYPE_DIFFERS, e->offset, &is_dir,
+			     &said);
 	if (w->n->gone && !nameset_has(w->n->gone,
 				       nameset_tag_in(w->ino, e->name,
 						      e->name_len)))
 		dupnames_reread(&w->n->dups);
-	return dupnames_add(&w->n->dups, cx, e);
+	return err ? err : dupnames_add(&w->n->dups, cx, e);
 }
 
 static int take_entries(struct dirnames *w, struct context *cx,
