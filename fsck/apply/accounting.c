@@ -22,6 +22,7 @@
 #include "dev/overlay.h"
 #include "disk/super.h"
 #include "fsck/account/account.h"
+#include "fsck/apply/improvement.h"
 #include "fsck/witness/logbits.h"
 #include "log/newsupers.h"
 
@@ -45,8 +46,7 @@ int accounting_settle(struct repair *r, struct context *cx)
 	unsigned int before, state;
 	int ret;
 
-	if (!l->check.vol ||
-	    findings_count_severity(l->check.findings, RULE_ERROR))
+	if (!l->check.vol || improvement_errors(&l->check))
 		return 0;
 	before = le16_get(volume_super(l->check.vol)->s_state);
 	state = before;

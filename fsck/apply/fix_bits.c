@@ -18,6 +18,7 @@
 
 #include "dev/overlay.h"
 #include "dev/zone.h"
+#include "fsck/apply/improvement.h"
 #include "fsck/plan/fixers.h"
 #include "fsck/witness/superbits.h"
 
@@ -88,13 +89,9 @@ static size_t sort_by_danger(struct plan_kind *k)
 	return n;
 }
 
-/* Errors, but that the checksum of some other log does not match. */
 static bool has_errors(const struct look *l)
 {
-	const struct findings *f = l->check.findings;
-
-	return !l->complete || findings_count_severity(f, RULE_ERROR) >
-				       findings_count(f, RULE_LOG_DATASUM);
+	return !l->complete || improvement_errors(&l->check);
 }
 
 static void forget_look(struct repair *r)

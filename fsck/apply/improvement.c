@@ -140,8 +140,9 @@ static int compare_part(const struct check *now, const struct check *before,
 		uint64_t n = count_rule(now, rule, part);
 		uint64_t old = count_rule(before, rule, part);
 
-		/* They are searched only once, so NOW has none. */
-		if (rule->fix == RULE_FIX_BITS)
+		/* Bits are searched only once, so NOW has none. */
+		if (rule->fix == RULE_FIX_BITS ||
+		    (rule->traits & RULE_UNJUDGED))
 			continue;
 		compare_counts(rule, n, old,
 			       is_error(rule) ?
@@ -177,6 +178,19 @@ bool improvement_is_better(const struct check *now, const struct check *before,
 				    worse) >= 0;
 	part = compare_part(now, before, SNAPSHOTS, worse);
 	return part ? part > 0 : compare_part(now, before, ALL, worse) > 0;
+}
+
+uint64_t improvement_errors(const struct check *c)
+{
+	const struct rule_info *rule;
+	uint64_t errors = 0;
+	size_t i;
+
+	for (i = 0; (rule = rule_at(i)); i++)
+		if (rule->severity >= RULE_ERROR &&
+		    !(rule->traits & RULE_UNJUDGED))
+			errors += findings_count(c->findings, rule->rule);
+	return errors;
 }
 
 bool improvement_meets(const struct check *now, const struct check *before,

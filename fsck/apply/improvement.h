@@ -21,6 +21,12 @@
 bool improvement_is_better(const struct check *now, const struct check *before,
 			   const struct rule_info **worse);
 
+/*
+ * How many errors C found by which repairs are judged: a log whose checksum does
+ * not match is none, as no repair changes it, and --data alone shows it.
+ */
+uint64_t improvement_errors(const struct check *c);
+
 /* What a repair must have come to. */
 enum improvement_demand {
 	IMPROVEMENT_ONLY,

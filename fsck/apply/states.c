@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "dev/overlay.h"
+#include "fsck/apply/improvement.h"
 #include "fsck/apply/repair.h"
 #include "fsck/apply/round.h"
 
@@ -37,8 +38,7 @@ static struct outcome outcome_of(const struct repair *r)
 		.complete = l->complete,
 		.dat_broken = l->check.dat_broken,
 		.overwritten = r->state.overwritten,
-		.errors = findings_count_severity(l->check.findings,
-						  RULE_ERROR),
+		.errors = improvement_errors(&l->check),
 	};
 }
 
@@ -175,18 +175,13 @@ int states_run(struct repair *r, struct context *cx)
  * other one is tried first, and is right where it finds nothing wrong.
  */
 
-static uint64_t count_errors(const struct look *l)
-{
-	return findings_count_severity(l->check.findings, RULE_ERROR);
-}
-
 /* Whether they differ, and something else is wrong. */
 static bool is_due(const struct repair *r)
 {
 	const struct look *l = r->first;
 	uint64_t differ = findings_count(l->check.findings, RULE_SB_COPIES);
 
-	return l->complete && differ && count_errors(l) > differ &&
+	return l->complete && differ && improvement_errors(&l->check) > differ &&
 	       l->plan.kinds[RULE_FIX_SUPER].n;
 }
 
@@ -202,7 +197,7 @@ static int look_again(struct repair *r, struct context *cx)
 	now->awaited = &r->awaited;
 	now->state = &r->state;
 	ret = look_run(now, r->tool, r->o, r->dev, NULL, NULL);
-	if (!ret && now->complete && !count_errors(now)) {
+	if (!ret && now->complete && !improvement_errors(&now->check)) {
 		r->now = now;
 		return 1;
 	}

@@ -127,6 +127,9 @@ enum rule_trait {
 	/* Because of what an inode says its repair releases content, or
 	   overwrites the directory entry that says otherwise. */
 	RULE_RELEASES = 1 << 14,
+	/* No repair is judged by it: none removes it, and one that is tried
+	   may hide it for a while. */
+	RULE_UNJUDGED = 1 << 15,
 };
 
 struct rule_info {

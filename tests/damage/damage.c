@@ -30,6 +30,7 @@ static const char usage_text[] =
 	"  -c, --case CASE     run this one only\n"
 	"  -S, --seed N        other random bytes, another sample\n"
 	"  -j, --jobs N        run N cases at once\n"
+	"  -o, --options       repair with each option, too: none may lose more\n"
 	"  -l, --list          print a line for each case not restored\n"
 	"  -L, --list-all      print a line for each case\n"
 	"  -K, --keep DIR      leave the repaired volumes there, as CASE.img, "
@@ -38,7 +39,7 @@ static const char usage_text[] =
 	"  -t, --totals        print no table for each image\n"
 	"  -f, --fail LIST     fail where a case ends as: "
 	"restored,named,refused,\n"
-	"                      LOST,status,crash (default: the last three)\n";
+	"                      unseen,option,LOST,status,crash (default: none)\n";
 
 static _Noreturn void usage(void)
 {
@@ -101,6 +102,7 @@ static const struct option long_options[] = {
 	{"case", required_argument, NULL, 'c'},
 	{"seed", required_argument, NULL, 'S'},
 	{"jobs", required_argument, NULL, 'j'},
+	{"options", no_argument, NULL, 'o'},
 	{"list", no_argument, NULL, 'l'},
 	{"list-all", no_argument, NULL, 'L'},
 	{"keep", required_argument, NULL, 'K'},
@@ -112,7 +114,7 @@ static const struct option long_options[] = {
 /* What the command line asks for. */
 struct request {
 	struct runner_options runner;
-	bool only_totals;
+	bool only_totals, options;
 	bool bad[VERDICTS]; /* how no case may end */
 };
 
@@ -142,6 +144,9 @@ static void read_option(struct request *r, int option)
 	case 'j':
 		o->jobs = (unsigned int)number_in(optarg);
 		break;
+	case 'o':
+		r->options = true;
+		break;
 	case 'l':
 	case 'L':
 		o->list = true;
@@ -170,7 +175,7 @@ static void read_options(struct request *r, int argc, char **argv)
 	memset(o->kinds, true, sizeof(o->kinds));
 	memset(o->spoils, true, sizeof(o->spoils));
 	memset(o->sums, true, sizeof(o->sums));
-	while ((option = getopt_long(argc, argv, "k:d:s:e:c:S:j:lLK:tf:",
+	while ((option = getopt_long(argc, argv, "k:d:s:e:c:S:j:olLK:tf:",
 				     long_options, NULL)) >= 0)
 		read_option(r, option);
 }
@@ -218,6 +223,7 @@ static void run(const char *path, const struct request *r, struct table *all)
 
 	name_of(path, name, sizeof(name));
 	runner_open(&b, path, r->runner.seed);
+	b.options = r->options;
 	runner_run(&b, name, path, &r->runner, fsck_main, &table);
 	runner_close(&b);
 	if (!r->only_totals)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "disk/inode.h"
 #include "disk/segsum.h"
@@ -35,8 +36,8 @@ const char *verdict_name(enum verdict verdict)
 	static const char *const names[VERDICTS] = {
 		[VERDICT_RESTORED] = "restored", [VERDICT_NAMED] = "named",
 		[VERDICT_REFUSED] = "refused",	 [VERDICT_UNSEEN] = "unseen",
-		[VERDICT_LOST] = "LOST",	 [VERDICT_STATUS] = "status",
-		[VERDICT_CRASH] = "crash",
+		[VERDICT_OPTION] = "option",	 [VERDICT_LOST] = "LOST",
+		[VERDICT_STATUS] = "status",	 [VERDICT_CRASH] = "crash",
 	};
 
 	return names[verdict];
@@ -218,17 +219,18 @@ static enum verdict judge(const struct judging *j, bool silent)
 	return o->differing ? VERDICT_NAMED : VERDICT_RESTORED;
 }
 
-static void repair(struct judging *j, const struct checker *checker, bool data)
+static void repair(struct judging *j, const struct checker *checker,
+		   const char *option)
 {
-	const char *more = data ? "--data" : NULL;
+	const char *data = option && !strcmp(option, "--data") ? option : NULL;
 	struct outcome *o = j->o;
 	char *after;
 
 	/* All losses are to be listed. */
-	*o = (struct outcome){.data = data};
-	o->status = checker_run(checker, "-fyv", more, &j->text);
+	*o = (struct outcome){.option = option};
+	o->status = checker_run(checker, "-fyv", option, &j->text);
 	j->text = append_errors(j->text, checker->arena->errors);
-	o->second = checker_run(checker, "-fn", more, &after);
+	o->second = checker_run(checker, "-fn", data, &after);
 	state_take(&j->after, checker->arena->bytes, checker->arena->size);
 	compare_all(j);
 	o->verdict = judge(j, !o->second && repairing_is_complete(after));
@@ -239,12 +241,45 @@ static void repair(struct judging *j, const struct checker *checker, bool data)
 	free(j->text);
 }
 
+/* The damage once more, repaired with OPTION, if that is worse than *O. */
+static void try_option(struct outcome *o, const struct bench *b,
+		       const struct damage_case *c,
+		       const struct checker *checker, const char *option)
+{
+	struct outcome other;
+	struct judging j = {.o = &other, .bench = b, .c = c};
+
+	arena_restore(checker->arena, b->sound);
+	spoil_do(c, &b->targets, b->seed, checker->arena->bytes, b->sound,
+		 b->size);
+	repair(&j, checker, option);
+	if (other.differing > o->differing && other.verdict < VERDICT_OPTION)
+		other.verdict = VERDICT_OPTION;
+	if (other.verdict >= VERDICT_OPTION && other.verdict > o->verdict)
+		*o = other;
+}
+
 void verdict_find(struct outcome *o, const struct bench *bench,
 		  const struct damage_case *c, const struct checker *checker)
 {
+	static const char *const options[] = {"--data", "--rebuild"};
+	const char *data = c->target->kind >= TARGET_BLOCKS ? options[0] : NULL;
 	struct judging j = {.o = o, .bench = bench, .c = c};
+	char undo[64];
+	size_t i;
 
-	repair(&j, checker, c->target->kind >= TARGET_BLOCKS);
-	if (!o->status && o->differing && !c->matched && !o->data)
-		repair(&j, checker, true);
+	repair(&j, checker, data);
+	if (!o->status && o->differing && !c->matched && !data)
+		repair(&j, checker, options[0]);
+	/* Without this one there is nothing to be seen. */
+	if (!bench->options || o->option)
+		return;
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		try_option(o, bench, c, checker, options[i]);
+	snprintf(undo, sizeof(undo), "--undo-file=/tmp/damage-undo.%d",
+		 (int)getpid());
+	try_option(o, bench, c, checker, undo);
+	unlink(strchr(undo, '/'));
+	if (o->option == undo)
+		o->option = "--undo-file";
 }

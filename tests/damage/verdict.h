@@ -12,6 +12,7 @@ enum verdict {
 	VERDICT_NAMED,	  /* the output names all that is not */
 	VERDICT_REFUSED,  /* status 4 or 8, and nothing became worse */
 	VERDICT_UNSEEN,	  /* nothing but the lost content shows it */
+	VERDICT_OPTION,	  /* with an option of the repair more differs */
 	VERDICT_LOST,	  /* something differs, and no line names it */
 	VERDICT_STATUS,	  /* the exit status is not what it should be */
 	VERDICT_CRASH,	  /* a signal, a sanitizer's report, a hang */
@@ -24,7 +25,7 @@ struct outcome {
 	int status, second;	/* of the repair, of the check after it */
 	unsigned int differing; /* files and facts that differ, */
 	unsigned int unnamed;	/* of these: named by no line */
-	bool data;		/* the repair was to verify all logs */
+	const char *option;	/* of the repair, besides -y; or NULL */
 	char first[STATE_PATH_MAX + 64]; /* one of them, unnamed if any */
 };
 
@@ -35,6 +36,7 @@ struct bench {
 	struct targets targets;
 	struct state state; /* of the sound image */
 	uint64_t seed;
+	bool options; /* repair with each option, too */
 };
 
 const char *verdict_name(enum verdict verdict);
@@ -43,7 +45,8 @@ const char *verdict_name(enum verdict verdict);
  * Repairs the image of CHECKER's arena, on which C was done, and judges what
  * is left.  The image stays as it is then.  Where the repair finds nothing that
  * is wrong, a checksum may know more: then a repair that verifies all of them
- * is judged instead.
+ * is judged instead.  With bench->options the same damage is repaired with each
+ * option that may change how, and the worst is judged.
  */
 void verdict_find(struct outcome *o, const struct bench *bench,
 		  const struct damage_case *c, const struct checker *checker);

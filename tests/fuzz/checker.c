@@ -15,7 +15,7 @@
 int checker_run(const struct checker *c, const char *mode, const char *more,
 		char **textp)
 {
-	char words[3][16] = { "fsck.nilfs2" };
+	char words[3][64] = { "fsck.nilfs2" };
 	char *argv[] = { words[0], words[1], c->arena->path, NULL, NULL };
 	int sink = memfd_create("said", 0), text = dup(sink), status;
 	off_t size;
