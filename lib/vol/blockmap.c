@@ -6,7 +6,9 @@
  * dozen blocks at most.  A lookup follows the kernel: it takes what the nodes
  * say.  A cursor also insists on the order of the keys, within a node and
  * against the parent; this bounds it by the number of blocks on the disk,
- * however the pointers were tampered with.
+ * however the pointers were tampered with.  What was sought, yielded or passed
+ * over is below all that it yields later, so its users may take two keys as the
+ * ends of a range.
  */
 #include "vol/blockmap.h"
 
@@ -243,6 +245,7 @@ int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 	cur->map = map;
 	cur->nodes = nodes;
 	cur->entered = false;
+	cur->floor = key;
 	if (!bmap_is_btree(map->root)) {
 		cur->level = cur->top = 0;
 		cur->path[0].index = key < NILFS_DIRECT_NBLOCKS ?
@@ -281,8 +284,9 @@ static int take_child(struct blockmap_cursor *cur, struct context *cx,
 	item->key = child_key(l);
 	item->ptr = le64_get(l->node.ptrs[l->index]);
 	item->level = cur->level - 1;
-	if (item->key >= child_end(l))
+	if (item->key < cur->floor || item->key >= child_end(l))
 		return bad_order(cur, cx);
+	cur->floor = item->key + !item->level;
 	return 1;
 }
 
@@ -334,10 +338,11 @@ void blockmap_cursor_skip_same(struct blockmap_cursor *a,
 	if (!a->top || !b->top || a->level != 1 || b->level != 1)
 		return;
 	while (x->index < x->node.nchildren && y->index < y->node.nchildren &&
-	       le64_get(x->node.keys[x->index]) ==
-		       le64_get(y->node.keys[y->index]) &&
+	       child_key(x) == child_key(y) && child_key(x) >= a->floor &&
+	       child_key(x) < x->end && child_key(x) < y->end &&
 	       le64_get(x->node.ptrs[x->index]) ==
 		       le64_get(y->node.ptrs[y->index])) {
+		a->floor = b->floor = child_key(x) + 1;
 		x->index++;
 		y->index++;
 	}
@@ -354,6 +359,7 @@ uint64_t blockmap_cursor_skip_row(struct blockmap_cursor *cur, uint64_t key)
 		l->index++;
 		key++;
 	}
+	cur->floor = key + 1;
 	return key;
 }
 

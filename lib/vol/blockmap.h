@@ -72,6 +72,7 @@ struct blockmap_cursor {
 	const struct blockmap *map;	/* NULL: closed */
 	bool nodes;			/* yield pointers to nodes as well */
 	bool entered;			/* the child at the index was yielded */
+	uint64_t floor;		/* no key that comes next is below it */
 	unsigned int level;		/* where the cursor stands */
 	unsigned int top;		/* level of the root, 0: direct */
 	struct blockmap_level path[NILFS_BTREE_LEVEL_MAX];
@@ -84,7 +85,10 @@ struct blockmap_cursor {
 int blockmap_cursor_open(struct blockmap_cursor *cur, struct context *cx,
 			 const struct blockmap *map, uint64_t key, bool nodes);
 
-/* Steps: 1 and *ITEM, 0 at the end, -EUCLEAN or -EIO. */
+/*
+ * Steps: 1 and *ITEM, 0 at the end, -EUCLEAN or -EIO.  Keys of data blocks
+ * ascend and are not below that of the open; other keys are -EUCLEAN.
+ */
 int blockmap_cursor_next(struct blockmap_cursor *cur, struct context *cx,
 			 struct blockmap_item *item);
 

@@ -237,6 +237,36 @@ static void test_hostile(void)
 	refuses(&inode, "a node without children");
 }
 
+/* What is passed over counts as seen: no key below it follows. */
+static void test_passed_over(void)
+{
+	struct nilfs_inode inode = tree(2, 1, (struct child[]){ { 40, 100 } });
+	struct blockmap_cursor a, b;
+	struct blockmap_item item;
+	struct file file;
+
+	lay_node(100, 1, 4, (struct child[]){
+		{ 40, 501 }, { 41, 502 }, { 42, 503 }, { 5, 504 } });
+	file = make_file(&inode);
+	blockmap_cursor_open(&a, &cx, &file.map, 40, false);
+	is_int(blockmap_cursor_next(&a, &cx, &item), 1, "passed over: first");
+	is_int(blockmap_cursor_skip_row(&a, item.key), 42,
+	       "passed over: the row ends where the keys descend");
+	is_int(blockmap_cursor_next(&a, &cx, &item), -EUCLEAN,
+	       "passed over: a key below the row");
+	blockmap_cursor_close(&a);
+
+	blockmap_cursor_open(&a, &cx, &file.map, 40, false);
+	blockmap_cursor_open(&b, &cx, &file.map, 40, false);
+	blockmap_cursor_skip_same(&a, &b);
+	is_int(blockmap_cursor_next(&a, &cx, &item), -EUCLEAN,
+	       "passed over: a key below what is the same in two");
+	is_int(blockmap_cursor_next(&b, &cx, &item), -EUCLEAN,
+	       "passed over: in both");
+	blockmap_cursor_close(&a);
+	blockmap_cursor_close(&b);
+}
+
 static void test_extents(void)
 {
 	struct salvaged_block blocks[] = {
@@ -303,6 +333,10 @@ int main(void)
 
 	open_disk();
 	test_hostile();
+	close_disk();
+
+	open_disk();
+	test_passed_over();
 	close_disk();
 	return tap_done();
 }
