@@ -45,7 +45,7 @@ static bool is_placeable(enum rule rule)
 				   rule != RULE_SB_DEVICE_SIZE);
 }
 
-/* The active superblock: 1, 0 where there is none. */
+/* The active superblock: 1, 0 where there is none; or a failure. */
 static int find_super(struct fixer_job *job, struct context *cx,
 		      struct nilfs_super_block *sb)
 {
@@ -55,13 +55,15 @@ static int find_super(struct fixer_job *job, struct context *cx,
 	struct nilfs_super_block copy[2];
 	struct super_choice choice;
 	struct nilfs_geometry geo;
-	bool read[2];
-	int i;
+	bool read[2] = { false };
+	int i, err;
 
-	for (i = 0; i < 2; i++) {
-		read[i] = offset[i] && !dev_read(job->dev, cx, offset[i],
-						 &copy[i], sizeof(copy[i]));
-		fail_clear(cx);
+	for (i = 0; i < 2 && offset[i]; i++) {
+		err = dev_read(job->dev, cx, offset[i], &copy[i],
+			       sizeof(copy[i]));
+		read[i] = !err;
+		if (damage_forgive(cx, err))
+			return err;
 	}
 	super_choose(read[0] ? &copy[0] : NULL, read[1] ? &copy[1] : NULL,
 		     job->dev->size, &choice);

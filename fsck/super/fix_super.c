@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "check/damage.h"
 #include "check/pass/supers.h"
 #include "dev/overlay.h"
 #include "dev/zone.h"
@@ -31,21 +32,24 @@ struct copies {
 	bool keeps_wiped;	/* the first may not be written again */
 };
 
-static void read_copies(struct fixer_job *job, struct context *cx,
-			struct copies *s)
+/* A copy that cannot be read is zeros. */
+static int read_copies(struct fixer_job *job, struct context *cx,
+		       struct copies *s)
 {
-	int i;
+	int i, err = 0;
 
+	memset(s, 0, sizeof(*s));
 	s->offset[0] = NILFS_SB_OFFSET_BYTES;
 	s->offset[1] = super_offset2(job->dev->size);
-	for (i = 0; i < 2; i++) {
-		s->read[i] = s->offset[i] &&
-			     !dev_read(job->dev, cx, s->offset[i], &s->sb[i],
-				       sizeof(s->sb[i]));
-		if (!s->read[i])
+	for (i = 0; i < 2 && s->offset[i] && !err; i++) {
+		err = dev_read(job->dev, cx, s->offset[i], &s->sb[i],
+			       sizeof(s->sb[i]));
+		s->read[i] = !err;
+		if (err)
 			memset(&s->sb[i], 0, sizeof(s->sb[i]));
-		fail_clear(cx);
+		err = damage_forgive(cx, err);
 	}
+	return err;
 }
 
 /* Whether a copy can be written where the second one stands. */
@@ -316,9 +320,10 @@ int fix_super(struct fixer_job *job, struct context *cx,
 {
 	bool lost = have_rule(fixes, n, RULE_SB_LOST);
 	struct copies s;
-	int ret;
+	int ret = read_copies(job, cx, &s);
 
-	read_copies(job, cx, &s);
+	if (ret)
+		return ret;
 	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED) &&
 			!have_rule(fixes, n, RULE_SB_WIPED);
 	if (job->vol)
@@ -333,10 +338,12 @@ int fix_super_other(struct fixer_job *job, struct context *cx,
 		    const struct fix *fixes, size_t n)
 {
 	struct copies s;
+	int err = read_copies(job, cx, &s);
 
 	(void)fixes;
 	(void)n;
-	read_copies(job, cx, &s);
+	if (err)
+		return err;
 	s.keeps_wiped = findings_count(job->check->findings, RULE_SB_WIPED);
 	return repair_by_volume(job, cx, &s, &s.sb[!job->vol->super_used]);
 }

@@ -2,14 +2,26 @@
 /*
  * Super roots, from the newest to older ones.
  *
- * Each log with a super root was once the latest.  How old it is says its
- * sequence number, and its place among logs with the same number; where it lies
- * on the device says nothing.  Where the number of the checkpoint and the time
- * contradict the sequence number, it is that which is wrong.  Times are in
- * seconds: where they are equal, a state that has the checkpoint of another one
- * is the later one.  Of a state whose segments were reclaimed and written again
- * the super root may be right, but blocks are not what its DAT says: only a
- * check of the whole state shows that.
+ * Each log with a super root was once the latest.  How old it is says its place
+ * in the order in which the kernel writes logs: all logs of a segment have its
+ * sequence number, which grows by one with each segment that is begun
+ * (nilfs_segctor_begin_construction(), nilfs_segctor_extend_segments(); by two
+ * after a recovery), and within a segment they lie one behind the other.  Where
+ * a segment lies on the device says nothing.  So no two logs have the same
+ * number and the same offset in their segments, unless one of them is wrong or
+ * is left of states that were given up; then the number of the checkpoint
+ * decides, which grows by one with each super root, and at last the time, which
+ * has seconds only and goes back when somebody sets the clock.
+ *
+ * A number may be wrong although all checksums are right.  A state that has the
+ * checkpoint of another one is the later one, whatever their numbers say: of the
+ * two the log that contradicts more of the others is misnumbered, and gets the
+ * place after the log before it by checkpoints.  It is put there by what it is
+ * compared by, so the order stays one.
+ *
+ * Of a state whose segments were reclaimed and written again the super root may
+ * be right, but blocks are not what its DAT says: only a check of the whole
+ * state shows that.
  */
 #include "fsck/super/rootsearch.h"
 
@@ -36,41 +48,46 @@ static int descending(uint64_t m, uint64_t n)
 	return (m < n) - (m > n);
 }
 
-/* Newest first, by two of the three numbers that grow with each log. */
-static int compare_log(const void *a, const void *b)
+int rootsearch_compare(const void *a, const void *b)
 {
 	const struct root_log *x = a, *y = b;
-	int seq = descending(le64_get(x->ss.ss_seq), le64_get(y->ss.ss_seq));
-	int others = descending(le64_get(x->ss.ss_create),
-				le64_get(y->ss.ss_create));
-	int cno = 0;
+	int ret = descending(x->seq, y->seq);
 
-	if (segsum_has_cno(&x->ss) && segsum_has_cno(&y->ss))
-		cno = descending(segsum_cno(&x->ss), segsum_cno(&y->ss));
-	if (x->misnumbered || y->misnumbered)
-		return others ? others : cno;
-	if (!seq)
-		seq = descending(x->pseg, y->pseg);
-	others += cno;
-	return others == -2 || others == 2 ? others : seq;
+	if (!ret)
+		ret = descending(x->offset, y->offset);
+	if (!ret)
+		ret = descending(segsum_cno(&x->ss), segsum_cno(&y->ss));
+	if (!ret)
+		ret = descending(le64_get(x->ss.ss_create),
+				 le64_get(y->ss.ss_create));
+	return ret ? ret : descending(x->pseg, y->pseg);
 }
 
 static void sort_roots(struct rootsearch *rs)
 {
 	if (rs->nroots)
-		qsort(rs->roots, rs->nroots, sizeof(*rs->roots), compare_log);
+		qsort(rs->roots, rs->nroots, sizeof(*rs->roots),
+		      rootsearch_compare);
 }
 
+/* ROOT, placed by what its summary says. */
 static int add_root(struct rootsearch *rs, struct context *cx,
 		    const struct root_log *root)
 {
+	const struct nilfs_geometry *geo = rs->geo;
+	struct root_log *to;
+
 	if (rs->nroots == ROOTS_MAX) {
 		sort_roots(rs);
 		rs->nroots /= 2;
 	}
 	if (array_reserve(cx, &rs->roots, &rs->room, rs->nroots + 1))
 		return -ENOMEM;
-	rs->roots[rs->nroots++] = *root;
+	to = &rs->roots[rs->nroots++];
+	*to = *root;
+	to->seq = le64_get(root->ss.ss_seq);
+	to->offset = root->pseg - geometry_segment_start(
+			geo, geometry_segment_of(geo, root->pseg));
 	return 0;
 }
 
@@ -117,7 +134,10 @@ static int search_segment(struct rootsearch *rs, struct context *cx,
 	return ret;
 }
 
-/* The super root after PSEG in its segment: 1 and *BLOCKNR, 0 for none. */
+/*
+ * The super root after PSEG in its segment: 1 and *BLOCKNR, 0 for none that can
+ * be read; or a failure.
+ */
 static int find_super_root(struct rootsearch *rs, struct context *cx,
 			   uint64_t pseg, uint64_t *blocknr)
 {
@@ -126,9 +146,11 @@ static int find_super_root(struct rootsearch *rs, struct context *cx,
 	const void *block;
 	int ret = 0;
 
+	*blocknr = 0;
 	for (b = pseg + 1; b < end && !ret; b++) {
-		if (cache_get(rs->vol->cache, cx, b, &block)) {
-			fail_clear(cx);
+		ret = cache_get(rs->vol->cache, cx, b, &block);
+		if (ret) {
+			ret = damage_forgive(cx, ret);
 			continue;
 		}
 		ret = superroot_check(rs->geo, block) == RULE_OK;
@@ -164,8 +186,9 @@ int rootsearch_add_named(struct rootsearch *rs, struct context *cx,
 	for (i = 0; i < rs->nroots; i++)
 		if (rs->roots[i].pseg == pseg)
 			return 0;
-	if (!find_super_root(rs, cx, pseg, &at))
-		return 0;
+	ret = find_super_root(rs, cx, pseg, &at);
+	if (ret <= 0)
+		return ret;
 	root.ss.ss_seq = sb->s_last_seq;
 	root.ss.ss_cno = sb->s_last_cno;
 	root.ss.ss_bytes = le16_make(sizeof(root.ss));
@@ -324,9 +347,9 @@ static int has_checkpoint(const struct rootsearch *rs, struct context *cx,
 /*
  * The root with the greatest checkpoint that is not older than the first one.
  */
-static const struct root_log *find_contrary(const struct rootsearch *rs)
+static struct root_log *find_contrary(const struct rootsearch *rs)
 {
-	const struct root_log *root, *first = rs->roots, *best = first;
+	struct root_log *root, *first = rs->roots, *best = first;
 
 	for (root = first; root < first + rs->nroots; root++)
 		if (segsum_cno(&root->ss) > segsum_cno(&best->ss) &&
@@ -337,21 +360,53 @@ static const struct root_log *find_contrary(const struct rootsearch *rs)
 }
 
 /*
- * Finds those that come first by a wrong sequence number: among logs of the
- * same second it is one number against another.
+ * Which of the first root and LATER, which has the checkpoint of it, is
+ * misnumbered: among logs of one second it may be one number against another.
  */
+static struct root_log *choose_misnumbered(const struct rootsearch *rs,
+					   struct root_log *later)
+{
+	struct root_log *root, *first = rs->roots;
+	size_t against_first = 0, against_later = 0;
+
+	if (first->misnumbered || later->misnumbered)
+		return first->misnumbered ? later : first;
+	for (root = first; root < first + rs->nroots; root++) {
+		uint64_t cno = segsum_cno(&root->ss);
+
+		against_first += cno > segsum_cno(&first->ss);
+		against_later += root < later && cno < segsum_cno(&later->ss);
+	}
+	return against_first >= against_later ? first : later;
+}
+
+/* Puts WRONG after the log with the checkpoint before, of those numbered right. */
+static void place_misnumbered(struct rootsearch *rs, struct root_log *wrong)
+{
+	const struct root_log *root, *before = NULL;
+	uint64_t cno = segsum_cno(&wrong->ss);
+
+	wrong->misnumbered = true;
+	for (root = rs->roots; root < rs->roots + rs->nroots; root++)
+		if (!root->misnumbered && segsum_cno(&root->ss) < cno &&
+		    (!before || segsum_cno(&root->ss) > segsum_cno(&before->ss)))
+			before = root;
+	wrong->seq = before ? before->seq : 0;
+	wrong->offset = before ? before->offset : 0;
+	sort_roots(rs);
+}
+
+/* Each root is found once at most. */
 static int find_misnumbered(struct rootsearch *rs, struct context *cx)
 {
-	const struct root_log *contrary;
+	struct root_log *later;
 	int ret = 1;
 
-	while (ret > 0 && rs->nroots && !rs->roots[0].misnumbered &&
-	       (contrary = find_contrary(rs))) {
-		ret = has_checkpoint(rs, cx, contrary, rs->roots);
-		if (ret > 0) {
-			rs->roots[0].misnumbered = true;
-			sort_roots(rs);
-		}
+	while (ret > 0 && rs->nroots && (later = find_contrary(rs)) &&
+	       !(rs->roots[0].misnumbered && later->misnumbered)) {
+		ret = has_checkpoint(rs, cx, later, rs->roots);
+		if (ret > 0)
+			place_misnumbered(rs, choose_misnumbered(rs, later));
 	}
 	return ret < 0 ? ret : 0;
 }

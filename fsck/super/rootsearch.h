@@ -24,6 +24,8 @@ struct root_log {
 	struct nilfs_segment_summary ss;
 	bool headless;		/* SS follows from a superblock: it is lost */
 	bool misnumbered;	/* ss_seq is wrong, as a later state shows */
+	uint64_t seq;		/* ss_seq, or that of the log it comes after */
+	uint64_t offset;	/* in blocks in its segment, or as SEQ */
 };
 
 /* All zero but for DEV, GEO, PROGRESS and ARG in the beginning. */
@@ -39,6 +41,13 @@ struct rootsearch {
 	uint64_t seq;			/* the greatest of any log */
 	uint64_t last_pseg;		/* of the last log with that */
 };
+
+/*
+ * For qsort() of struct root_log: negative where the log at A was written after
+ * the one at B.  A total order: sequence number, offset in the segment,
+ * checkpoint, time, and for logs that are the same in all of these the block.
+ */
+int rootsearch_compare(const void *a, const void *b);
 
 /* Lists the logs in all segments.  -ENOMEM, -EINTR; rootsearch_fini() always. */
 int rootsearch_run(struct rootsearch *rs, struct context *cx);
