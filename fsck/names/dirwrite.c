@@ -165,6 +165,7 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 		[ENTRYWALK_DANGLING] = "which does not exist",
 		[ENTRYWALK_ABOVE] = "which this directory lies in",
 	};
+	uint64_t ino;
 
 	switch (entry->fate) {
 	case ENTRYWALK_FREE:
@@ -182,6 +183,9 @@ static int take_entry(struct dirwrite *w, struct context *cx,
 	case ENTRYWALK_NAME:
 		return take_name(w, cx, entry);
 	default:
+		ino = namefix_target(w->f, w->dir, w->from.blkoff, &entry->e);
+		if (ino && ino != entry->e.ino)
+			return emit_turned(w, cx, &entry->e, ino);
 		w->same = false;
 		note_removed(w, &entry->e, why[entry->fate]);
 		return 0;

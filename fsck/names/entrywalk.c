@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "disk/inode.h"
 
 #define STEP 8u
 
@@ -64,8 +63,10 @@ static void find_inode(struct entrywalk *w, struct entrywalk_entry *entry)
 	uint8_t type;
 
 	entry->fate = ENTRYWALK_DANGLING;
-	if (inode_is_private(e->ino))
+	if (dirent_check(e) == RULE_DIR_PRIVATE_INO) {
 		entry->fate = ENTRYWALK_RESERVED;
+		return;
+	}
 	if (!row.chunk || !row.chunk->kind[row.at])
 		return;
 	type = row.chunk->kind[row.at] & INODELIST_TYPE;

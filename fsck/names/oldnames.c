@@ -179,22 +179,26 @@ static int look_back(struct oldnames *o, struct context *cx)
  * Entries that lead to a wrong inode.
  *
  * A changed number leaves one inode without a name and gives another one too
- * many.  The newest checkpoint that has the name says which was meant.  Where
+ * many, or is one that no entry may have.  The newest checkpoint that has the name says which was meant.  Where
  * none does, and the block has other wrong entries, it is an older one, or
  * another directory's, and the name goes.
  */
 #define TURN_MOST 1024u	/* names that are asked for */
 
-/* Whether the inode of ENTRY has a name too many. */
+/* Whether the inode of ENTRY has a name too many, or may have none. */
 static bool is_crowded(const struct entrywalk_entry *entry)
 {
 	const struct inodelist_row *row = &entry->row;
-	uint8_t type = row->chunk->kind[row->at] & INODELIST_TYPE;
+	uint8_t kind;
 
-	if (type == NILFS_FT_DIR || row->chunk->kind[row->at] & INODELIST_REFUSED)
+	if (entry->bad_name || entry->fate == ENTRYWALK_RESERVED)
+		return !entry->bad_name;
+	if (entry->fate != ENTRYWALK_NAME)
 		return false;
-	return row->chunk->names[row->at] > row->chunk->links[row->at] ||
-	       entry->e.ino == NILFS_SKETCH_INO;
+	kind = row->chunk->kind[row->at];
+	return (kind & INODELIST_TYPE) != NILFS_FT_DIR &&
+	       !(kind & INODELIST_REFUSED) &&
+	       row->chunk->names[row->at] > row->chunk->links[row->at];
 }
 
 /* Whether INO has no name now, and is of the type that entry E says. */
@@ -203,7 +207,8 @@ static bool could_be(void *arg, const struct dirent_entry *e, uint64_t ino)
 	struct namefix *f = arg;
 	struct inodelist_row row = inodelist_find(&f->n.list, ino);
 
-	return row.chunk && namefix_is_unnamed(&row) &&
+	return row.chunk && !row.chunk->names[row.at] &&
+	       namefix_is_missed(&row) &&
 	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type;
 }
 
@@ -218,7 +223,8 @@ static int note_found(struct namefix *f, struct context *cx,
 		.dir = (uint32_t)item->owner, .offset = entry->e.offset,
 		.blkoff = item->blkoff, .ino = ino,
 	};
-	entry->row.chunk->names[entry->row.at]--;
+	if (entry->row.chunk)
+		entry->row.chunk->names[entry->row.at]--;
 	f->flags[item->owner] |= NAMEFIX_ENTRIES;
 	return 0;
 }
@@ -298,8 +304,7 @@ static int turn_block(void *arg, struct context *cx,
 	entrywalk_init(&walk, &f->n.list, dir, item->blkoff, data,
 		       f->n.root.vol->geo.block_size);
 	while (ret >= 0 && entrywalk_next(&walk, &entry)) {
-		if (entry.fate != ENTRYWALK_NAME || entry.bad_name ||
-		    !is_crowded(&entry))
+		if (!is_crowded(&entry))
 			continue;
 		ret = o->asked++ < TURN_MOST
 			      ? othernames_find(&o->other, cx, dir, &entry.e,

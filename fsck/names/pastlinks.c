@@ -43,7 +43,6 @@ static void mark_all(struct pastnames *s, const struct fix *fixes, size_t n,
 {
 	size_t i;
 
-	mark_inode(s, NILFS_SKETCH_INO, CROWDED);
 	for (i = 0; i < n; i++) {
 		if (fixes[i].place.cno != cno)
 			continue;
@@ -65,13 +64,19 @@ static bool could_be(void *arg, const struct dirent_entry *e, uint64_t ino)
 	       (row.chunk->kind[row.at] & INODELIST_TYPE) == e->type;
 }
 
+/* Whether no entry may have the number that entry E has. */
+static bool is_reserved(const struct dirent_entry *e)
+{
+	return dirent_check(e) == RULE_DIR_PRIVATE_INO;
+}
+
 /* The inode that entry E must have named: 1, 0. */
 static int find_target(struct pastnames *s, struct context *cx,
 		       const struct dirent_entry *e, uint64_t *ino)
 {
 	int ret = othernames_find(&s->e.o, cx, s->e.ino, e, could_be, s, ino);
 
-	if (ret || e->ino != NILFS_SKETCH_INO || s->e.nmissed != 1)
+	if (ret || !is_reserved(e) || s->e.nmissed != 1)
 		return ret;
 	*ino = s->e.missed;
 	return could_be(s, e, *ino);
@@ -82,7 +87,7 @@ static int retarget_entry(struct pastnames *s, struct context *cx,
 {
 	char text[TEXT_ESCAPED_MAX(NILFS_NAME_LEN)];
 	uint64_t ino = 0;
-	int ret = is_marked(s, e->ino, CROWDED) ?
+	int ret = is_reserved(e) || is_marked(s, e->ino, CROWDED) ?
 			  find_target(s, cx, e, &ino) : 0;
 
 	if (ret > 0)

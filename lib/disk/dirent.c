@@ -6,6 +6,12 @@
  * one is as long as it takes.  Lengths decide where the next entry is, so a
  * bad one ends the walk; a bad name, type or inode number does not, and is a
  * question of its own.
+ *
+ * The kernel allows an entry for the sketch file (NILFS_PRIVATE_INODE()), which
+ * once was to hold notes about a checkpoint, under the name ".sketch".  No tool
+ * has made that entry since 2008, but mkfs.nilfs2 still makes the inode: another
+ * name for it is that of another file.  Written to, it is flushed as a metadata
+ * file (NILFS_MDT_INODE()).
  */
 #include "disk/dirent.h"
 
@@ -82,11 +88,18 @@ int dirent_iter_next(struct dirent_iter *it, struct dirent_entry *entry)
 	return 1;
 }
 
+static bool is_called(const struct dirent_entry *entry, const char *name)
+{
+	return entry->name_len == strlen(name) &&
+	       !memcmp(entry->name, name, entry->name_len);
+}
+
 enum rule dirent_check(const struct dirent_entry *entry)
 {
 	if (!entry->ino)
 		return RULE_OK;
-	if (inode_is_private(entry->ino))
+	if (inode_is_private(entry->ino) ||
+	    (entry->ino == NILFS_SKETCH_INO && !is_called(entry, ".sketch")))
 		return RULE_DIR_PRIVATE_INO;
 	if (!entry->name_len || memchr(entry->name, '/', entry->name_len) ||
 	    memchr(entry->name, '\0', entry->name_len))

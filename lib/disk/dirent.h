@@ -37,7 +37,10 @@ void dirent_iter_init(struct dirent_iter *it, const void *block,
  */
 int dirent_iter_next(struct dirent_iter *it, struct dirent_entry *entry);
 
-/* A reserved inode (as the kernel), an unknown type, an impossible name. */
+/*
+ * A reserved inode (NILFS_PRIVATE_INODE(), and the sketch file by another name
+ * than ".sketch"), an unknown type, an impossible name.
+ */
 enum rule dirent_check(const struct dirent_entry *entry);
 
 /* The first rule that BLOCK breaks, of both the walk and its entries. */

@@ -157,7 +157,13 @@ static void test_entries(void)
 {
 	test_entry(11, 1, "a", 1, RULE_OK, "the first number for users");
 	test_entry(2, 2, "..", 2, RULE_OK, "the root");
+	test_entry(1, 1, "a", 1, RULE_DIR_PRIVATE_INO, "no inode at all");
 	test_entry(9, 1, "a", 1, RULE_DIR_PRIVATE_INO, "a private number");
+	test_entry(10, 1, ".sketch", 7, RULE_OK, "the sketch file");
+	test_entry(10, 1, ".sketch", 6, RULE_DIR_PRIVATE_INO,
+		   "another name for the sketch file");
+	test_entry(9, 1, ".sketch", 7, RULE_DIR_PRIVATE_INO,
+		   "the sketch file's name for another");
 	test_entry(0, 0, "", 0, RULE_OK, "free room may hold anything");
 	test_entry(12, 1, "", 0, RULE_DIR_NAME, "no name");
 	test_entry(12, 1, "a\0b", 3, RULE_DIR_NAME, "a zero in the name");
