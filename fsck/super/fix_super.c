@@ -149,6 +149,8 @@ static int repair_by_volume(struct fixer_job *job, struct context *cx,
 
 	if (other)
 		supers_borrow(&sb, other);
+	if (findings_count(job->check->findings, RULE_SB_FIRST_INO_USED))
+		sb.s_first_ino = le32_make(NILFS_USER_INO);
 	borrow_fields(&sb, &s->sb[!used]);
 	set_cursor(&sb, &vol->latest);
 	if (used != vol->choice.index)

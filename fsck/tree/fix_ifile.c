@@ -63,7 +63,7 @@ static bool is_impossible(const struct group *g, uint64_t ino, bool hole)
 {
 	bool used = palloc_bit(g->old, palloc_group_offset(g->p, ino));
 
-	return ino < g->job->vol->geo.first_ino ? !used : hole && used;
+	return ino < NILFS_USER_INO ? !used : hole && used;
 }
 
 /* What the block of inodes WHAT, or a hole (DATA is NULL), says of them. */
@@ -75,7 +75,7 @@ static void mark_past_inodes(struct group *g, const struct palloc_block *what,
 
 	for (i = 0; i < what->count; i++) {
 		g->impossible += is_impossible(g, what->first + i, !data);
-		if (what->first + i < g->job->vol->geo.first_ino) {
+		if (what->first + i < NILFS_USER_INO) {
 			if (g->strict)
 				mark_inode(g, what->first + i, true);
 			continue;
@@ -343,7 +343,7 @@ static int mark_group(struct fixer_job *job, struct context *cx,
 		if (ret > 0)
 			mark_inodes(job, what.first, what.count, data, bitmap);
 	}
-	for (ino = 0; !group && ino < job->vol->geo.first_ino; ino++)
+	for (ino = 0; !group && ino < NILFS_USER_INO; ino++)
 		bitmap[ino / 8] |= (uint8_t)(1 << ino % 8);
 	return ret < 0 ? ret : 0;
 }

@@ -143,7 +143,7 @@ static int describe_block(struct search *s, struct context *cx,
 		while (segsum_iter_next(&it, &b)) {
 			if (b.index != index)
 				continue;
-			o->is_data = !b.is_node && b.ino >= s->geo.first_ino;
+			o->is_data = !b.is_node && b.ino >= NILFS_USER_INO;
 			snprintf(o->text, sizeof(o->text),
 				 b.is_node ? "node of inode %" PRIu64
 					   : "inode %" PRIu64 " block %" PRIu64,
@@ -377,7 +377,7 @@ static int is_concerned(struct search *s, struct context *cx)
 		return damage_forgive(cx, err);
 	segsum_iter_init(&it, &s->geo, s->summary, len);
 	while (segsum_iter_next(&it, &b))
-		if (b.is_node || b.ino < s->geo.first_ino)
+		if (b.is_node || b.ino < NILFS_USER_INO)
 			return 1;
 	return 0;
 }

@@ -25,7 +25,7 @@ struct nilfs_geometry {
 	bool has_live_blks;		/* segment usages count live blocks */
 };
 
-/* Whether A and B have the same numbers.  Not memcmp(): there is padding. */
+/* Whether structures are at the same places by A and B, and of the same size. */
 static inline bool geometry_is_same(const struct nilfs_geometry *a,
 				    const struct nilfs_geometry *b)
 {
@@ -36,7 +36,7 @@ static inline bool geometry_is_same(const struct nilfs_geometry *a,
 	       a->dat_entry_size == b->dat_entry_size &&
 	       a->checkpoint_size == b->checkpoint_size &&
 	       a->segment_usage_size == b->segment_usage_size &&
-	       a->crc_seed == b->crc_seed && a->first_ino == b->first_ino &&
+	       a->crc_seed == b->crc_seed &&
 	       a->first_data_block == b->first_data_block &&
 	       a->nsegments == b->nsegments && a->nblocks == b->nblocks &&
 	       a->has_live_blks == b->has_live_blks;

@@ -27,6 +27,7 @@
 #include "base/context.h"
 #include "base/pool.h"
 #include "check/check.h"
+#include "check/damage.h"
 #include "check/inodes/inodescan.h"
 #include "check/vblocks.h"
 #include "disk/bmap.h"
@@ -185,6 +186,17 @@ unsigned int ifilewalk_partial(const struct ifilewalk *w)
 	for (i = 0; i < w->nworkers; i++)
 		partial |= w->workers[i].scan.pointers.partial;
 	return partial;
+}
+
+uint64_t ifilewalk_least(const struct ifilewalk *w)
+{
+	uint64_t least = UINT64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < w->nworkers; i++)
+		if (w->workers[i].scan.least < least)
+			least = w->workers[i].scan.least;
+	return least;
 }
 
 /* The bitmap of GROUP, as this worker sees it. */
@@ -427,6 +439,7 @@ static int walk_map(struct ifilewalk *w, struct context *cx,
 	};
 	int ret = mapcheck_run(&m, cx, w->inode);
 
+	w->whole = !ret;
 	if (ret > 0)
 		w->pointers->partial |= POINTERS_LOST;
 	if (ret >= 0)
@@ -500,6 +513,23 @@ static int sum_up(struct ifilewalk *w, struct context *cx,
 	return ret < 0 ? ret : 0;
 }
 
+/*
+ * The block with the root's inode was scanned unless it is a hole, in which
+ * case nilfs_get_root_dentry() fails.
+ */
+static int check_root(struct ifilewalk *w, struct context *cx)
+{
+	uint64_t blocknr;
+	int ret = file_lookup(&w->ifile, cx,
+			      palloc_entry_blkoff(w->groups.palloc,
+						  NILFS_ROOT_INO), &blocknr);
+
+	if (!ret && w->whole)
+		findings_broken(w->check->findings, RULE_INODE_NO_ROOT,
+				place_inode(w->cno, NILFS_ROOT_INO));
+	return damage_forgive(cx, ret < 0 ? ret : 0);
+}
+
 int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,
 		  const struct lifetime *within, struct ifilewalk_sums *sums)
@@ -519,5 +549,7 @@ int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		err = check_due(w, cx);
 	else
 		err = groups_check(&w->groups, cx);
+	if (!err)
+		err = check_root(w, cx);
 	return err ? err : sum_up(w, cx, blocks_before, sums);
 }

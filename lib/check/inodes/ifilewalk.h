@@ -40,6 +40,7 @@ struct ifilewalk {
 	struct file ifile;
 	struct groups groups;
 	uint64_t met;			/* blocks of the ifile, nodes too */
+	bool whole;			/* all of its map was walked */
 	/* Groups to be checked, as new blocks belong to them. */
 	uint64_t due_entries, due_counts;
 	bool have_entries, have_counts;
@@ -64,6 +65,9 @@ void ifilewalk_fini(struct ifilewalk *w);
 int ifilewalk_run(struct ifilewalk *w, struct context *cx, uint64_t cno,
 		  const struct nilfs_inode *inode,
 		  const struct lifetime *within, struct ifilewalk_sums *sums);
+
+/* The least number of a user's inode with links, in any; UINT64_MAX: none. */
+uint64_t ifilewalk_least(const struct ifilewalk *w);
 
 /* Why not all that the ifiles refer to could be followed, POINTERS_...; or 0. */
 unsigned int ifilewalk_partial(const struct ifilewalk *w);

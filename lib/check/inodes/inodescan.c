@@ -39,6 +39,7 @@ void inodescan_init(struct inodescan *s, struct check *check,
 {
 	memset(s, 0, sizeof(*s));
 	s->check = check;
+	s->least = UINT64_MAX;
 	pointers_init(&s->pointers, check, vol, reported);
 }
 
@@ -284,6 +285,8 @@ static bool is_in_use(struct inodescan *s, const struct nilfs_inode *inode,
 	}
 	if (links && !bit)
 		report_broken(s, RULE_INODE_FREE);
+	if (links && s->ino < s->least)
+		s->least = s->ino;
 	return links || bit;
 }
 

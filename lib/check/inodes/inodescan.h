@@ -18,6 +18,7 @@ struct inodescan {
 	struct pointers pointers;
 	uint64_t total_inodes;		/* all that were checked */
 	uint64_t total_blocks;		/* all that they refer to */
+	uint64_t least;			/* number of a user's, with links */
 
 	/* The current map. */
 	uint64_t ino;

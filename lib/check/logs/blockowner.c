@@ -84,7 +84,7 @@ int blockowner_of(struct blockowner *o, struct context *cx, struct volume *vol,
 	int ret = vb->end == NILFS_CNO_MAX;
 
 	*o = (struct blockowner){ .held = BLOCKOWNER_NONE };
-	if (b && (b->is_node || b->ino < vol->geo.first_ino))
+	if (b && (b->is_node || b->ino < NILFS_USER_INO))
 		return 0;
 	if (b) {
 		o->is_listed = true;

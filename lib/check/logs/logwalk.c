@@ -188,7 +188,7 @@ static int name_unreadable(struct logwalk *w, struct context *cx,
 			 (size_t)segsum_nsumblk(geo, ss) << geo->block_bits);
 	while (ret >= 0 && segsum_iter_next(&it, &b)) {
 		/* The others are read in any case. */
-		if (b.is_node || b.ino < geo->first_ino)
+		if (b.is_node || b.ino < NILFS_USER_INO)
 			continue;
 		ret = logdata_can_read(&w->data, cx, w->vol, w->pseg + b.index);
 		if (!ret)

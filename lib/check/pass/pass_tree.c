@@ -309,6 +309,22 @@ static int walk_checkpoints(struct tree *t, struct context *cx)
 	return err;
 }
 
+/*
+ * The kernel refuses inodes below s_first_ino that are not reserved ones
+ * (NILFS_VALID_INODE()).  Each mkfs.nilfs2 writes NILFS_USER_INO, and nothing
+ * changes it.
+ */
+static void check_first_ino(const struct tree *t)
+{
+	const struct volume *vol = t->check->vol;
+
+	if (ifilewalk_least(&t->ifiles) < vol->geo.first_ino)
+		findings_differ(t->check->findings, RULE_SB_FIRST_INO_USED,
+				place_number(PLACE_SUPER,
+					     (uint64_t)vol->super_used),
+				NILFS_USER_INO, vol->geo.first_ino);
+}
+
 /* Makes the sets of virtual blocks, for all that the DAT can have. */
 static int make_sets(struct tree *t, struct context *cx)
 {
@@ -343,6 +359,8 @@ int pass_tree(struct check *c, struct context *cx)
 		err = walk_metadata(&t, cx, &c->vol->cpfile);
 	if (!err)
 		err = walk_checkpoints(&t, cx);
+	if (!err)
+		check_first_ino(&t);
 	pointers_fini(&t.pointers);
 	ifilewalk_fini(&t.ifiles);
 	sparse_fini(&t.walk);
