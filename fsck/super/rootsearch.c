@@ -6,12 +6,12 @@
  * in the order in which the kernel writes logs: all logs of a segment have its
  * sequence number, which grows by one with each segment that is begun
  * (nilfs_segctor_begin_construction(), nilfs_segctor_extend_segments(); by two
- * after a recovery), and within a segment they lie one behind the other.  Where
- * a segment lies on the device says nothing.  So no two logs have the same
- * number and the same offset in their segments, unless one of them is wrong or
- * is left of states that were given up; then the number of the checkpoint
- * decides, which grows by one with each super root, and at last the time, which
- * has seconds only and goes back when somebody sets the clock.
+ * after a recovery), and within a segment each begins where the one before
+ * ends.  Where a segment lies on the device says nothing.  So no two logs have
+ * the same number and the same offset in their segments, unless one of them is
+ * wrong or is left of states that were given up; then the number of the
+ * checkpoint decides, which grows by one with each super root, and at last the
+ * time, which has seconds only and goes back when the clock is set.
  *
  * A number may be wrong although all checksums are right.  A state that has the
  * checkpoint of another one is the later one, whatever their numbers say: of the

@@ -13,7 +13,8 @@
  * What a walk over the map counted is compared with the inode.  i_blocks
  * counts nodes too, in units of 512 bytes; only the root is left with the one
  * block that mkfs.nilfs2 of nilfs-utils counted as 1.  Truncation takes all
- * blocks past the size, and directories have no holes.  The target of a
+ * blocks past the size, and directories have no holes, which the kernel refuses
+ * to read (nilfs_check_page()).  The target of a
  * symbolic link is read, as directories are.  Of a map that could not be walked
  * whole, or part of which was walked for another checkpoint, nothing is known
  * and nothing said.
@@ -191,23 +192,33 @@ static int check_target(const struct inodescan *s, struct context *cx,
 	return damage_forgive(cx, ret < 0 ? ret : 0);
 }
 
-/* How the size fits what the map holds. */
+/*
+ * How the size fits what the map holds.  The kernel's cleaner refuses to move a
+ * block past the size of the largest file (nilfs_ioctl_move_inode_block()).
+ */
 static int check_size(const struct inodescan *s, struct context *cx,
 		      const struct nilfs_inode *inode)
 {
 	uint16_t mode = le16_get(inode->i_mode);
 	uint64_t want = div_round_up(le64_get(inode->i_size),
 				     s->pointers.vol->geo.block_size);
+	uint64_t limit = INT64_MAX >> s->pointers.vol->geo.block_bits;
 
 	if (S_ISDIR(mode)) {
-		if (s->blocks != want)
+		uint64_t got = s->blocks;
+
+		if (got == want && got)
+			got = s->last_key + 1;
+		if (got != want)
 			findings_differ(s->check->findings,
 					RULE_INODE_DIR_BLOCKS, place_of(s),
-					want, s->blocks);
+					want, got);
 		return 0;
 	}
 	if (s->blocks && s->last_key >= want)
-		findings_differ(s->check->findings, RULE_INODE_PAST_SIZE,
+		findings_differ(s->check->findings,
+				s->last_key < limit ? RULE_INODE_PAST_SIZE :
+						      RULE_INODE_PAST_LIMIT,
 				place_of(s), want, s->last_key + 1);
 	return S_ISLNK(mode) ? check_target(s, cx, inode) : 0;
 }

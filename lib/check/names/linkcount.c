@@ -41,7 +41,8 @@ static uint16_t names_of(struct inodelist *list, uint64_t ino)
 
 /*
  * ".." of a directory with one name, or of the root.  The kernel needs it only
- * to move the directory, in the latest checkpoint.
+ * to move the directory, in the latest checkpoint, and refuses that without it
+ * (nilfs_dotdot()).
  */
 static void check_parent(struct names *n, const struct inodelist_dir *dir)
 {
