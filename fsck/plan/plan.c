@@ -103,8 +103,11 @@ enum rule_danger plan_danger_of(enum rule_fix fix, const struct finding *f)
 	case RULE_FIX_SUPER:
 	case RULE_FIX_SEGMENTS:
 	case RULE_FIX_IFILE:
-	case RULE_FIX_MOVES:
 		return RULE_DANGER_SAFE;
+	case RULE_FIX_MOVES:
+		/* Logs get what a map says, which one was to be asked about. */
+		return info->area == RULE_AREA_MAP ? RULE_DANGER_LOSES :
+						     RULE_DANGER_SAFE;
 	default:
 		return RULE_DANGER_LOSES;
 	}

@@ -323,3 +323,16 @@ noise() {
 	run -0 fsck.nilfs2 -fnq "$image"
 	[ -z "$output" ]
 }
+
+@test "without -y a log that has the right place of a block is kept for it" {
+	take cleaned
+	node=$(dump.nilfs2 bmap -b --nodes "$image" /kept |
+		awk '$NF == "node" { at = $5 } END { print at }')
+	# The last key of the last node.
+	damage "node:$node" "key[253]=36028797018963968"
+	expect bmap-place inode-past-limit
+	run -4 fsck.nilfs2 -fp "$image"
+	expect bmap-place inode-past-limit
+	repair
+	unchanged
+}
