@@ -19,11 +19,11 @@
 
 #include "check/logs/lifelogs.h"
 #include "check/logs/listings.h"
+#include "check/logs/logbits.h"
 #include "dev/overlay.h"
 #include "disk/super.h"
 #include "fsck/account/account.h"
 #include "fsck/apply/improvement.h"
-#include "fsck/witness/logbits.h"
 #include "log/newsupers.h"
 
 /* Superblocks with STATE, on the overlay. */

@@ -36,8 +36,8 @@
 #include "base/inoset.h"
 #include "check/check.h"
 #include "check/damage.h"
+#include "check/logs/logbits.h"
 #include "disk/segsum.h"
-#include "fsck/witness/logbits.h"
 #include "fsck/witness/superbits.h"
 #include "vol/root.h"
 

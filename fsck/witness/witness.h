@@ -3,7 +3,7 @@
 #ifndef NILFS2_FSCK_WITNESS_H
 #define NILFS2_FSCK_WITNESS_H
 
-#include "fsck/witness/logbits.h"
+#include "check/logs/logbits.h"
 
 /* All zero but logbits.dev and logbits.geo; freed with witness_fini(). */
 struct witness {

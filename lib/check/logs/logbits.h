@@ -1,7 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Flipped bits of a log, found by its checksums. */
-#ifndef NILFS2_FSCK_LOGBITS_H
-#define NILFS2_FSCK_LOGBITS_H
+#ifndef NILFS2_CHECK_LOGBITS_H
+#define NILFS2_CHECK_LOGBITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

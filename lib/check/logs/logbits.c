@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-or-later
+// SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * The checksums of a log as witnesses.
  *
@@ -13,7 +13,7 @@
  * that the device stays as it is and the next sum is taken of what will be
  * there.  The bytes pass through one buffer; nothing else is kept of a log.
  */
-#include "fsck/witness/logbits.h"
+#include "check/logs/logbits.h"
 
 #include <stddef.h>
 #include <stdlib.h>
