@@ -156,8 +156,8 @@ struct check {
 	uint64_t later_seq;
 
 	/*
-	 * A segment with live blocks is marked as erroneous: its logs, which
-	 * are not read, may be broken (pass logs).
+	 * A segment with live blocks is marked as erroneous, and some of its
+	 * logs cannot be read (pass logs).
 	 */
 	bool logs_shut;
 

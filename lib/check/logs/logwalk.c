@@ -7,6 +7,10 @@
  * checksum over the summary is right; the walk goes on after one that is
  * not, but in silence if no log is there.
  *
+ * A segment is marked as erroneous where its logs are broken and something
+ * lives, or where the device fails: neither is reported again.  Logs that can be
+ * read are checked as all others.
+ *
  * Nothing is asked of the bytes after what a summary lists, where older
  * kernels leave what was in memory, nor of ss_next, which is read only in the
  * latest log: that a segment can begin there.  Time may have gone back.
@@ -49,11 +53,30 @@ static uint64_t segment_end(const struct logwalk *w)
 	return geometry_segment_end(&w->vol->geo, w->segnum);
 }
 
+/* Some logs of the segment cannot be read. */
+static void note_broken(struct logwalk *w)
+{
+	struct check *c = w->c;
+
+	if (!w->shut)
+		bitmap_set_shared(&c->broken_segments, w->segnum);
+	else if (bitmap_test(&c->live_segments, w->segnum))
+		__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
+}
+
+/* The failure ERR of reading what RULE is about. */
+static int meet_damage(struct logwalk *w, struct context *cx, int err,
+		       enum rule rule)
+{
+	return w->shut ? damage_forgive(cx, err) :
+			 check_damage(w->c, cx, err, rule, here(w));
+}
+
 /* Ends the walk: the contents of the blocks from here on are unknown. */
 static void stop_walk(struct logwalk *w)
 {
 	w->broken = true;
-	bitmap_set_shared(&w->c->broken_segments, w->segnum);
+	note_broken(w);
 	claims_drop(w->c, w->pseg, segment_end(w));
 }
 
@@ -95,7 +118,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	uint64_t seq = le64_get(ss->ss_seq), latest = w->vol->latest.seq;
 
 	if (w->any && seq != w->seq) {
-		if (!w->doubtful)
+		if (!w->doubtful && !w->shut)
 			findings_differ(w->c->findings, RULE_LOG_SEQ, here(w),
 					w->seq, seq);
 		stop_walk(w);
@@ -103,7 +126,7 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	}
 	if (w->any)
 		return true;
-	if (seq > latest && is_old(w, ss)) {
+	if (seq > latest && is_old(w, ss) && !w->shut) {
 		w->odd = seq;
 		findings_differ(w->c->findings, RULE_LOG_SEQ, here(w), latest,
 				seq);
@@ -112,8 +135,9 @@ static bool check_sequence(struct logwalk *w, struct context *cx,
 	w->any = true;
 	w->seq = seq;
 	if (seq > latest) {
-		findings_differ(w->c->findings, RULE_LOG_NEWER, here(w),
-				latest, seq);
+		if (!w->shut)
+			findings_differ(w->c->findings, RULE_LOG_NEWER, here(w),
+					latest, seq);
 		stop_walk(w);
 		return false;
 	}
@@ -211,7 +235,7 @@ static int check_data(struct logwalk *w, struct context *cx,
 
 	if (ret == -EIO) {
 		fail_clear(cx);
-		return name_unreadable(w, cx, ss);
+		return w->shut ? 0 : name_unreadable(w, cx, ss);
 	}
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -277,11 +301,11 @@ static int check_log(struct logwalk *w, struct context *cx,
 	if (err)
 		return err;
 	rule = w->summary.iter.verdict;
-	if (rule)
+	if (rule && !w->shut)
 		findings_broken(w->c->findings, rule, here(w));
 	if (rule && rule != RULE_LOG_SUMBYTES_UNUSED) {
 		claims_drop(w->c, w->pseg, w->pseg + le32_get(ss->ss_nblocks));
-		bitmap_set_shared(&w->c->broken_segments, w->segnum);
+		note_broken(w);
 	}
 	return w->c->data ? check_data(w, cx, ss) : 0;
 }
@@ -290,7 +314,7 @@ static int check_log(struct logwalk *w, struct context *cx,
 static void doubt_log(struct logwalk *w, uint32_t nblocks)
 {
 	claims_drop(w->c, w->pseg, w->pseg + nblocks);
-	bitmap_set_shared(&w->c->broken_segments, w->segnum);
+	note_broken(w);
 	w->doubtful = true;
 	w->follows = false;
 }
@@ -315,7 +339,7 @@ static int take_log(struct logwalk *w, struct context *cx,
 	int err = summary_read(&w->summary, cx, w->vol, w->pseg, ss);
 
 	if (err) {
-		err = check_damage(w->c, cx, err, RULE_LOG_SUMSUM, here(w));
+		err = meet_damage(w, cx, err, RULE_LOG_SUMSUM);
 		doubt_log(w, nblocks);
 	} else if (!sum_is_right(w, ss)) {
 		if (w->exact && !w->doubtful)
@@ -341,7 +365,7 @@ static int walk_log(struct logwalk *w, struct context *cx)
 	err = dev_read(vol->dev, cx, w->pseg << vol->geo.block_bits, &ss,
 		       sizeof(ss));
 	if (err) {
-		err = check_damage(w->c, cx, err, RULE_LOG_MAGIC, here(w));
+		err = meet_damage(w, cx, err, RULE_LOG_MAGIC);
 		stop_walk(w);
 		return err;
 	}
@@ -353,15 +377,15 @@ static int walk_log(struct logwalk *w, struct context *cx)
 	return take_log(w, cx, &ss);
 }
 
-int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
-		    uint32_t nblocks, bool exact)
+/* W is set up but for the blocks of SEGNUM. */
+static int walk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
+			uint32_t nblocks)
 {
 	int err = 0;
 
 	w->segnum = segnum;
 	w->start = w->pseg = geometry_segment_start(&w->vol->geo, segnum);
 	w->end = w->start + nblocks;
-	w->exact = exact;
 	w->odd = 0;
 	w->any = w->broken = w->doubtful = w->follows = false;
 	while (!err && !w->broken &&
@@ -375,4 +399,20 @@ int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
 	wrong_end(w, w->pseg);
 	stop_walk(w);
 	return 0;
+}
+
+int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
+		    uint32_t nblocks, bool exact)
+{
+	w->exact = exact;
+	w->shut = false;
+	return walk_segment(w, cx, segnum, nblocks);
+}
+
+int logwalk_shut(struct logwalk *w, struct context *cx, uint64_t segnum,
+		 uint32_t nblocks)
+{
+	w->exact = false;
+	w->shut = true;
+	return walk_segment(w, cx, segnum, nblocks);
 }

@@ -33,6 +33,7 @@ struct logwalk {
 	uint64_t odd;			/* that of one log alone, or 0 */
 	bool any;
 	bool exact;			/* a log must end at END */
+	bool shut;			/* marked as erroneous */
 	bool broken;			/* what follows cannot be determined */
 	bool doubtful;			/* the log before had a wrong header */
 	uint16_t flags;			/* of the log before, valid if follows */
@@ -52,5 +53,12 @@ void logwalk_fini(struct logwalk *w);
  */
 int logwalk_segment(struct logwalk *w, struct context *cx, uint64_t segnum,
 		    uint32_t nblocks, bool exact);
+
+/*
+ * The same for a segment that is marked as erroneous: logs there that cannot be
+ * read or followed are no finding; c->logs_shut is set where something lives.
+ */
+int logwalk_shut(struct logwalk *w, struct context *cx, uint64_t segnum,
+		 uint32_t nblocks);
 
 #endif

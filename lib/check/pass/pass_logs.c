@@ -7,8 +7,7 @@
  * (one for a segment, none twice, none beyond the latest), and on demand the
  * checksum over every block.  What they list is matched with what the DAT
  * claims (claims.h).  Needs the passes over segments and the DAT; logs written
- * after the latest super root are not looked at, nor those of segments that are
- * marked as erroneous: so are those whose logs cannot be read.
+ * after the latest super root are not looked at.
  *
  * Segments are independent of each other: each worker has a volume of its own
  * and takes some segments at a time.
@@ -64,13 +63,10 @@ static int check_segment(struct crowd *crowd, struct context *cx,
 				    place_number(PLACE_SEGMENT, segnum));
 	if (!segusage_is_dirty(&su.su))
 		return 0;
-	if (segusage_is_error(&su.su)) {
-		if (bitmap_test(&c->live_segments, segnum))
-			__atomic_store_n(&c->logs_shut, true, __ATOMIC_RELAXED);
-		claims_drop(c, start, end);
-		return 0;
-	}
 	nblocks = le32_get(su.su.su_nblocks);
+	if (segusage_is_error(&su.su))
+		return logwalk_shut(w, cx, segnum, nblocks < end - start ?
+				    nblocks : (uint32_t)(end - start));
 	if (nblocks > end - start)
 		return logwalk_segment(w, cx, segnum, (uint32_t)(end - start),
 				       false);

@@ -324,6 +324,6 @@ int pass_segments(struct check *c, struct context *cx)
 	}
 	if (s.nshut)
 		check_note(c, "%llu segments are marked as erroneous: their "
-			   "logs are not read", (unsigned long long)s.nshut);
+			   "logs are read as far as they can be", (unsigned long long)s.nshut);
 	return ret;
 }
